@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# make        build into build/ (installs what is missing)
+# make demo   see it work       make check   the whole gate      make install DESTDIR=... PREFIX=/usr/local
+PREFIX ?= /usr/local
+BUILD ?= build
+
+all: build
+
+deps:
+	@tools/deps
+
+build: deps
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) >/dev/null
+	@ninja -C $(BUILD)
+
+demo: build
+	@tools/demo $(BUILD)
+
+check: build
+	@tools/check $(BUILD)
+
+install: build
+	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: all deps build demo check install clean

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The data path: WQE -> memory -> CQE, run to completion by the thread that rings (design.md 1).
+ *
+ * Context: any thread, also inside the SIGSEGV handler, on the engine's stack (64 KiB; frames are
+ * checked by -Wstack-usage). All asynchronous signals are blocked by the caller. No malloc, no
+ * stdio, no TLS but initial-exec, no blocking but the deadlines of seg_lock().
+ */
+#ifndef SOFTHCA_ENGINE_ENGINE_H
+#define SOFTHCA_ENGINE_ENGINE_H
+
+#include "segment/hw.h"
+
+/*
+ * A store of 8 bytes (big-endian value as it lies in memory, so `be` is the raw qword) to byte
+ *`offset` of UAR page `uar`. offset 0x20		CQ doorbell: {arm word, cqn}: arms
+ *	0x800..0xfff		send doorbell: first qword of the control segment: qpn ->
+ *eng_ring_sq Values are hints; doorbell records are the truth. Unknown ids are ignored as the card
+ *ignores them (traced).
+ */
+void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be);
+
+/* Run the send queue of a QP as far as its doorbell record says and the peer allows. */
+void eng_ring_sq(struct seg *s, uint32_t qpn);
+/* Arm from the ARM doorbell record (word: the hint from the store). Fires at once when completions
+ * are there. */
+void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word);
+
+/*
+ * Resume what is parked and due for QPs and CQs registered by our own memory slot, and finish
+ * pending flushes. Returns the next deadline (clock_now_ns) or UINT64_MAX. Called by the device
+ * thread only.
+ */
+uint64_t eng_run_due(struct seg *s);
+/* Poll mode: look at the doorbell records of all our QPs and CQs; true if anything was found to do.
+ */
+bool eng_poll_doorbells(struct seg *s);
+
+/*
+ * State changes, called by the firmware under the HCA's lock (and by the engine itself on a fatal
+ * error). eng_qp_enter: `to` is about to be stored into qp->state; takes the queue locks it needs,
+ * flushes on ERR (every posted send and receive WQE gets WR_FLUSH_ERR; with an SRQ: async
+ * LAST_WQE_REACHED), resets progress on RST, rings on RTS. 0 or -ETIMEDOUT.
+ */
+int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to);
+/* Before an element is freed: waits (with a deadline) until no thread of any process works on it.
+ */
+int eng_qp_quiesce(struct seg *s, uint32_t qpn);
+int eng_cq_quiesce(struct seg *s, uint32_t cqn);
+int eng_mkey_quiesce(struct seg *s, uint32_t mkey_idx);
+/* RESIZE CQ: put the opcode 5 CQE into the old buffer and switch, atomically under the CQ's lock.
+ */
+int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va, uint32_t log_size,
+		  uint32_t cqe_bytes);
+/* After RCV_DBR/SRQ limit changes by command. */
+int eng_srq_arm_limit(struct seg *s, uint32_t srqn, uint32_t lwm);
+/* After a receive queue or SRQ error etc.: raise an object's async event (IBV_EVENT_* number of the
+ * uapi). */
+void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type);
+void eng_cq_event(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t ib_event_type);
+void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type);
+
+#endif

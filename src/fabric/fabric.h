@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The fabric: hosts, HCAs, ports and who answers to a LID. In this version one subnet in which
+ * every port reaches every other; switches, SMA and PMA come later (a path look-up is already a
+ * call, so that they can).
+ */
+#ifndef SOFTHCA_FABRIC_FABRIC_H
+#define SOFTHCA_FABRIC_FABRIC_H
+
+#include "segment/hw.h"
+
+struct fab_options {
+	uint32_t hosts; /* >= 1; named h1, h2, ... */
+	uint32_t hcas;  /* per host, 1..16 */
+	uint32_t ports; /* per HCA, 1..HW_MAX_PORTS */
+	enum hw_model model;
+};
+
+/* Fill an empty segment: hosts, HCAs, EQs, ports (ACTIVE, LinkUp), GUIDs, LIDs from 1. 0, -EINVAL,
+ * -ENOSPC. */
+int fab_create(struct seg *s, const struct fab_options *o);
+/* SEG_T_HOST index by name, SEG_NONE. */
+uint32_t fab_host_by_name(struct seg *s, const char *name);
+/*
+ * Where a packet from port `from` to `dlid` arrives: SEG_T_PORT index, or SEG_NONE when it gets
+ * nowhere (unknown LID, a port on the way not ACTIVE): the transport then times out.
+ */
+uint32_t fab_route(struct seg *s, uint32_t from, uint32_t dlid);
+/* By destination GID when dlid is 0 (self loopback) or for checks: the port with that GID, or
+ * SEG_NONE. */
+uint32_t fab_port_by_gid(struct seg *s, const uint8_t gid[16]);
+/*
+ * Change a port's state; raises PORT_ACTIVE / PORT_ERR on every open device of its HCA (async event
+ * queues of all SEG_FILE_UVERBS files), and calls sysfs_update_port if `sysfs_root` of the fabric
+ * is there.
+ */
+int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state);
+/* Raise an async event without object (element = port number) on every open device of an HCA. */
+void fab_port_event(struct seg *s, uint32_t port, uint32_t ib_event_type);
+
+/*
+ * The sysfs tree of one host, rendered below `root` (<dir>/host/<name>):
+ * sys/class/infiniband{,_verbs,_mad}, sys/devices/pci.../, dev/infiniband/ (placeholders).
+ * Everything ibv_devinfo -v, ibstat, ibstatus, UCX and pyverbs read (abi.md 1). Values come from
+ * the segment and the capability table (`caps` strings are passed in to keep fabric below fw).
+ */
+struct fab_sysfs_ids {
+	const char *fw_ver, *hca_type, *board_id; /* "20.31.1014", "MT4123", "MT_0000000223" */
+	uint16_t pci_device;                      /* 0x101b */
+	uint32_t hw_rev;
+};
+int fab_sysfs_render(struct seg *s, uint32_t host, const char *root,
+		     const struct fab_sysfs_ids *ids);
+int fab_sysfs_update_port(struct seg *s, uint32_t port, const char *root);
+/* Character device numbers, as the kernel's first ones: uverbs 231:192+n, umad 231:n, issm
+ * 231:64+n. */
+#define FAB_DEV_MAJOR 231
+#define FAB_UVERBS_MINOR(n) (192 + (n))
+#define FAB_UMAD_MINOR(n) (n)
+#define FAB_ISSM_MINOR(n) (64 + (n))
+/* PCI address of an HCA: domain:bus:dev.fn "5a17:<01+n>:00.0" - a domain no real machine has. */
+void fab_pci_name(const struct hw_hca *hca, char out[16]);
+
+#endif

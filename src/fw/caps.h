@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the HCA can do: one const table per model. It feeds QUERY_HCA_CAP, GET_CONTEXT,
+ * EX_QUERY_DEVICE, the firmware's own checks and sysfs; nobody else writes a limit down. A
+ * capability is on only when its data path is there.
+ */
+#ifndef SOFTHCA_FW_CAPS_H
+#define SOFTHCA_FW_CAPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "segment/hw.h"
+
+struct fw_caps {
+	/* identity */
+	uint16_t pci_device; /* 0x101b CX-6, 0x1021 CX-7 */
+	uint32_t vendor_id;  /* 0x02c9: what ibv_query_device shows */
+	uint16_t pci_vendor; /* 0x15b3 */
+	uint32_t hw_rev;
+	uint16_t fw_major, fw_minor, fw_sub;
+	const char *fw_ver, *hca_type, *board_id;
+	uint32_t link_speed, link_width; /* hw_port codes */
+	/* limits, named as in cmd_hca_cap; log2 where they are there */
+	uint32_t log_max_qp, log_max_qp_sz, log_max_cq, log_max_cq_sz, log_max_srq, log_max_srq_sz;
+	uint32_t log_max_mkey, log_max_pd, log_max_eq, log_max_msg, log_max_uctx;
+	uint32_t log_max_ra_req_qp, log_max_ra_res_qp;
+	uint32_t max_wqe_sz_sq, max_wqe_sz_rq; /* bytes */
+	uint32_t log_max_klm_list_size;
+	uint32_t log_pg_sz, log_bf_reg_size; /* 0: BlueFlame not advertised */
+	uint32_t cqe_version;
+	uint32_t device_frequency_khz;
+	uint32_t local_ca_ack_delay;
+	uint32_t max_mtu; /* IBV code */
+	uint32_t num_comp_vectors;
+	uint64_t max_mr_size;
+	uint64_t page_size_cap;
+	/* verbs only */
+	uint32_t max_sge, max_sge_rd, max_srq_sge, max_ah, max_qp_rd_atom, max_qp_init_rd_atom;
+	uint64_t device_cap_flags;
+};
+
+const struct fw_caps *fw_caps(enum hw_model model);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The firmware: one table of PRM commands (style.md 11). fw_exec() is the only way in: the mlx5
+ * driver hands it command bytes for verbs objects and DEVX alike.
+ */
+#ifndef SOFTHCA_FW_FW_H
+#define SOFTHCA_FW_FW_H
+
+#include "segment/hw.h"
+#include "fw/caps.h"
+
+/* PRM command status (out.status). */
+enum fw_status {
+	FW_OK = 0x00,
+	FW_INT_ERR = 0x01,
+	FW_BAD_OP = 0x02,
+	FW_BAD_PARAM = 0x03,
+	FW_BAD_SYS_STATE = 0x04,
+	FW_BAD_RES = 0x05,
+	FW_RES_BUSY = 0x06,
+	FW_EXCEED_LIM = 0x08,
+	FW_BAD_RES_STATE = 0x09,
+	FW_BAD_INDEX = 0x0a,
+	FW_NO_RESOURCES = 0x0f,
+	FW_BAD_INPUT_LEN = 0x50,
+	FW_BAD_OUTPUT_LEN = 0x51,
+	FW_BAD_QP_STATE = 0x10,
+	FW_BAD_PKT = 0x30,
+	FW_BAD_SIZE_OUTS_CQES = 0x40,
+};
+
+/*
+ * The page list of a command, as the IOMMU sees it. A real driver appends physical pages (pas[],
+ * klm_pas_mtt[], mtt[]) to CREATE_MKEY and CREATE_UMEM; here one triple stands for that list: whose
+ * memory, where, how long.
+ */
+struct fw_mem {
+	struct mem_slot mem;
+	uint64_t va, len;
+};
+
+/* On whose behalf. Made by the driver for every call. */
+struct fw_ctx {
+	struct seg *seg;
+	uint32_t hca;  /* SEG_T_HCA */
+	uint32_t file; /* SEG_T_FILE index that will own what is made */
+	uint32_t uid;  /* DEVX uid of the context; 0 for the driver's own commands */
+	bool kernel; /* a command of the driver: may do what DEVX users may not (e.g. no uid check)
+		      */
+	const struct fw_mem *mem; /* for commands that carry a page list, else NULL */
+};
+
+/*
+ * Execute one command. `in` and `out` are PRM bytes; out is fully written (zero filled) when outlen
+ * >= 16. 0: executed, out.status and out.syndrome tell how (FW_OK or a refusal); < 0: our own
+ * failure (-ETIMEDOUT lock...). Input shorter than the command's layout: FW_BAD_INPUT_LEN; output
+ * shorter: FW_BAD_OUTPUT_LEN.
+ */
+int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, uint32_t outlen);
+
+/* errno the kernel gives for a status (mlx5 cmd_status_to_err): 0 or a negative errno. */
+int fw_status_to_errno(uint8_t status);
+const char *fw_status_name(uint8_t status);
+const char *fw_opcode_name(uint16_t opcode);
+
+/*
+ * One row per reason for a refusal: what UCX or DPDK users see as `syndrome 0x...`. Numbers are
+ * ours, unique, stable. The handler names the row; the dispatcher writes status and syndrome.
+ */
+struct fw_refusal {
+	uint32_t syndrome;
+	uint8_t status;    /* enum fw_status */
+	const char *field; /* layout.field it is about */
+	const char *text;  /* what is allowed */
+};
+const struct fw_refusal *fw_refusal_find(uint32_t syndrome);
+
+/*
+ * Destroy everything an open file owns, in dependency order, as the kernel does on close: by the
+ * supervisor after the last reference to a command file is gone, whoever held it. Peers of its QPs
+ * see silence and time out. Idempotent.
+ */
+void fw_reap_file(struct seg *s, uint32_t file);
+
+/* Device bring-up, once per HCA when a fabric is made: CREATE_EQ for each completion vector. */
+int fw_hca_init(struct seg *s, uint32_t hca);
+
+#endif

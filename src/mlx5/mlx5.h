@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The mlx5 driver: verbs objects become PRM commands for fw_exec(); DEVX objects, umems and UARs
+ * pass through the same table. Exports one ops table to uverbs. Talks to the hardware by fw_exec()
+ * only; it reads segment state only to set event targets.
+ */
+#ifndef SOFTHCA_MLX5_MLX5_H
+#define SOFTHCA_MLX5_MLX5_H
+
+#include "uverbs/driver.h"
+
+extern const struct uv_driver mlx5_driver;
+
+#endif

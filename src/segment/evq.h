@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Event queues behind the readable files (completion channels, async events, later DEVX and umad).
+ * The records are here; the file is a FIFO in which one byte stands for "not empty". Pushed by any
+ * process of the fabric, also in a trap.
+ */
+#ifndef SOFTHCA_SEGMENT_EVQ_H
+#define SOFTHCA_SEGMENT_EVQ_H
+
+#include "segment/seg.h"
+#include "segment/lock.h"
+
+struct seg_evq { /* SEG_T_EVQ: same index and generation as its SEG_T_FILE entry */
+	uint32_t gen;
+	uint32_t flags;
+	struct seg_lock lock;
+	_Atomic uint32_t head; /* SEG_T_EVREC indices, SEG_NONE none */
+	_Atomic uint32_t tail;
+	_Atomic uint32_t count;
+	uint32_t max; /* more are dropped (and `dropped` counts them); 0: no limit */
+	_Atomic uint32_t dropped;
+	_Atomic uint32_t dead; /* the device is gone: readers get EIO */
+	uint8_t pad[16];
+};
+
+/* What an event is about, so that destroying the object can take its unread events back. */
+struct seg_evsrc {
+	uint32_t table; /* enum seg_table_id */
+	uint32_t idx;
+	uint32_t gen;
+	uint32_t counter; /* which of the object's `reported` counters a read adds 1 to: 0 comp, 1
+			     async */
+};
+
+struct seg_evrec { /* SEG_T_EVREC */
+	uint32_t gen;
+	_Atomic uint32_t next;
+	struct seg_evsrc src;
+	uint64_t cookie; /* user_handle, or what the reader's file wants */
+	uint32_t type;   /* async: IBV event type as in the uapi; else 0 */
+	uint32_t extra;
+	uint8_t pad[16];
+};
+
+/*
+ * Queue a copy of (src, cookie, type, extra); wake readers if the queue was empty: one byte into
+ * the FIFO
+ * `<dir>/ev/<idx>.<gen>`. 0; -ENOENT no such queue (file closed: not an error for the device);
+ * -ENOSPC dropped.
+ */
+int evq_push(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
+	     uint32_t type, uint32_t extra);
+/*
+ * Take the oldest. `fd`: the caller's FIFO descriptor, drained under the queue's lock when the
+ * queue becomes empty. 0 and *rec; -EAGAIN empty; -EIO dead. Adds 1 to the source's `reported`
+ * counter through evq_count_reported.
+ */
+int evq_pop(struct seg *s, uint32_t evq, uint32_t gen, int fd, struct seg_evrec *rec);
+/* Drop unread events of a source that is being destroyed; leaves the FIFO's byte alone. */
+void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32_t idx);
+void evq_path(const struct seg *s, uint32_t evq, uint32_t gen, char path[320]);
+
+#endif

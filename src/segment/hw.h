@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Hardware state in the segment: what a card keeps in its own memory. Made and changed by the
+ * firmware (src/fw), run by the engine (src/engine), read by everybody. Every element starts with
+ * gen, flags (see seg_alloc). Sizes are checked in seg.c; pad to a multiple of 64.
+ *
+ * Who may write what: fields marked [fw] change under the HCA's lock together with the object's own
+ * locks; [sq]/[rq]/[cq] under that lock by the engine; unmarked are set at creation.
+ */
+#ifndef SOFTHCA_SEGMENT_HW_H
+#define SOFTHCA_SEGMENT_HW_H
+
+#include "segment/seg.h"
+#include "segment/lock.h"
+#include "segment/mem.h"
+
+#define HW_MAX_PORTS 4    /* per HCA */
+#define HW_GIDS 8         /* per port: index 0 is the port GUID's */
+#define HW_PKEYS 16       /* per port: index 0 is 0xffff */
+#define HW_COMP_VECTORS 8 /* per HCA, an EQ each */
+
+enum hw_model { HW_CX6 = 0, HW_CX7 = 1 };
+
+struct hw_host {
+	uint32_t gen, flags;
+	char name[32];
+	uint32_t nhcas;
+	uint32_t hca[16]; /* SEG_T_HCA indices, in device order: mlx5_0, mlx5_1... */
+	uint8_t pad[20];
+};
+
+struct hw_hca {
+	uint32_t gen, flags;
+	struct seg_lock lock; /* control plane of this HCA */
+	uint32_t model;       /* enum hw_model */
+	uint32_t host;
+	uint32_t dev_index; /* N of mlx5_N and uverbsN on its host */
+	uint32_t nports;
+	uint32_t port[HW_MAX_PORTS];        /* SEG_T_PORT indices */
+	uint64_t node_guid, sys_image_guid; /* host order */
+	char node_desc[64];
+	uint32_t eqn[HW_COMP_VECTORS];
+	uint32_t vhca_id;
+	_Atomic uint32_t next_uid; /* DEVX uids */
+	uint8_t pad[64];
+};
+
+/* IBTA port states. */
+enum { HW_PORT_DOWN = 1, HW_PORT_INIT = 2, HW_PORT_ARMED = 3, HW_PORT_ACTIVE = 4 };
+enum { HW_PHYS_POLLING = 2, HW_PHYS_DISABLED = 3, HW_PHYS_LINKUP = 5 };
+
+struct hw_port {
+	uint32_t gen, flags;
+	uint32_t hca;
+	uint32_t num; /* 1-based */
+	_Atomic uint32_t state;
+	_Atomic uint32_t phys_state;
+	_Atomic uint32_t lid, sm_lid; /* decimal in print */
+	uint32_t lmc, sm_sl;
+	uint32_t cap_mask;
+	uint32_t width, speed; /* IB_WIDTH_* / IB_SPEED_* codes of PortInfo: 2 = 4x; 32 = EDR, 64 =
+				  HDR, 128 = NDR */
+	uint32_t active_mtu, max_mtu; /* IBV_MTU codes */
+	uint64_t guid, gid_prefix;    /* host order */
+	uint8_t gid[HW_GIDS][16];     /* index 0 = prefix:guid, rest zero */
+	uint16_t pkey[HW_PKEYS];
+	_Atomic uint64_t xmit_data, rcv_data; /* octets / 4 */
+	_Atomic uint64_t xmit_pkts, rcv_pkts;
+	uint8_t pad[64];
+};
+
+struct hw_lid {
+	uint32_t gen, flags;
+	_Atomic uint32_t port; /* SEG_T_PORT index + 1; 0 none */
+	uint8_t pad[52];
+};
+
+struct hw_eq {
+	uint32_t gen, flags;
+	uint32_t hca;
+	uint32_t vector;
+	uint8_t pad[48];
+};
+
+struct hw_uar {
+	uint32_t gen, flags;
+	uint32_t hca;
+	uint32_t type; /* 0 BF, 1 NC */
+	uint8_t pad[48];
+};
+
+struct hw_pd {
+	uint32_t gen, flags;
+	uint32_t hca;
+	uint32_t uid;
+	_Atomic uint32_t
+		refs; /* QPs, SRQs, mkeys in it: DEALLOC_PD answers BAD_RES_STATE while > 0 */
+	uint8_t pad[44];
+};
+
+/* A range of a process's memory that the device may use for queues, records or, through an mkey,
+ * data. */
+struct hw_umem {
+	uint32_t gen, flags;
+	uint32_t hca, uid;
+	struct mem_slot mem;
+	uint64_t va, len;
+	uint32_t access; /* IB_ACCESS bits */
+	_Atomic uint32_t refs;
+	uint8_t pad[8];
+};
+
+enum { /* hw_mkey.access */
+       HW_ACC_LOCAL_READ = 1,
+       HW_ACC_LOCAL_WRITE = 2,
+       HW_ACC_REMOTE_READ = 4,
+       HW_ACC_REMOTE_WRITE = 8,
+       HW_ACC_ATOMIC = 16,
+};
+
+struct hw_mkey {
+	uint32_t gen, flags;
+	uint32_t hca, uid;
+	uint32_t key; /* idx << 8 | variant: lkey and rkey */
+	uint32_t pdn;
+	uint32_t access; /* HW_ACC_* */
+	uint32_t mode;   /* PRM access mode: 0 PA, 1 MTT, 2 KLM, 3 KSM */
+	uint64_t start;  /* I/O virtual address of the first byte */
+	uint64_t len;    /* bytes; length64: the whole address space */
+	uint32_t length64;
+	_Atomic uint32_t valid; /* 0: being destroyed or free */
+	_Atomic uint32_t
+		users; /* engine accesses in flight; DESTROY_MKEY waits for 0, with a deadline */
+	uint32_t qpn;  /* 0xffffff: any */
+	struct mem_slot mem;
+	uint64_t va;     /* of `start` in that slot's address space */
+	uint8_t mkc[64]; /* as QUERY_MKEY returns it */
+	uint64_t pinned; /* bytes accounted */
+	uint8_t pad[56];
+};
+
+struct hw_evtarget {          /* where an object's events go; set by uverbs right after creation */
+	_Atomic uint32_t evq; /* SEG_T_EVQ index, SEG_NONE nobody */
+	uint32_t evq_gen;
+	uint64_t cookie;           /* user_handle */
+	_Atomic uint32_t reported; /* events of it that the program has read */
+	uint32_t pad;
+};
+
+enum { HW_CQ_ERR_OVERRUN = 1 };
+
+struct hw_cq {
+	uint32_t gen, flags;
+	uint32_t hca, uid;
+	struct seg_lock lock;
+	uint32_t eqn;
+	uint32_t uar;
+	uint32_t log_size;   /* CQEs = 1 << log_size */
+	uint32_t cqe_bytes;  /* 64 or 128 */
+	struct mem_slot mem; /* of the buffer */
+	uint64_t va;
+	struct mem_slot dbr_mem;
+	uint64_t dbr_va;    /* SET_CI at +0, ARM at +4, both BE32 */
+	uint32_t pi;        /* [cq] next CQE, free running */
+	uint32_t ci_cached; /* [cq] last SET_CI seen: re-read only when the queue looks full */
+	uint32_t armed;     /* [cq] 0 no, 1 any completion, 2 solicited or error only */
+	uint32_t arm_sn;    /* [cq] */
+	uint32_t arm_ci;
+	_Atomic uint32_t state; /* 0 OK, else HW_CQ_ERR_* */
+	_Atomic uint32_t refs;  /* QPs and SRQs using it */
+	uint32_t oi, cc;        /* overrun ignore, collapsed (from CQC) */
+	struct hw_evtarget comp, async;
+	uint8_t cqc[64]; /* CQC as created/modified; QUERY_CQ patches the moving fields */
+	uint8_t pad[40];
+};
+
+struct hw_srq {
+	uint32_t gen, flags;
+	uint32_t hca, uid;
+	struct seg_lock lock;
+	uint32_t pdn, cqn, xrcd, user_index;
+	uint32_t type;                 /* 0 basic, 1 XRC, 2 TM: only 0 now */
+	uint32_t log_size, log_stride; /* WQEs = 1 << log_size; bytes = 1 << log_stride */
+	uint32_t wq_type;              /* PRM wq_type: 0 linked list, 1 cyclic */
+	struct mem_slot mem;
+	uint64_t va;
+	struct mem_slot dbr_mem;
+	uint64_t dbr_va;   /* one BE32 counter */
+	uint32_t head;     /* [rq] index of the next WQE to consume (linked list) */
+	uint32_t consumed; /* [rq] WQEs taken so far (free running, compare with the DBR counter's
+			      16 bits) */
+	uint32_t lwm;      /* limit; 0 disarmed */
+	_Atomic uint32_t state; /* 0 good, 1 error */
+	_Atomic uint32_t refs;
+	struct hw_evtarget async;
+	uint8_t ctx[128]; /* SRQC or RMPC as created, for QUERY */
+	uint8_t pad[48];
+};
+
+enum hw_qp_state { /* PRM qpc.state */
+		   HW_QPS_RST = 0,
+		   HW_QPS_INIT = 1,
+		   HW_QPS_RTR = 2,
+		   HW_QPS_RTS = 3,
+		   HW_QPS_SQER = 4,
+		   HW_QPS_SQD = 5,
+		   HW_QPS_ERR = 6,
+};
+
+enum hw_qp_st {
+	HW_ST_RC = 0,
+	HW_ST_UC = 1,
+	HW_ST_UD = 2,
+	HW_ST_XRC = 3,
+	HW_ST_DCI = 5,
+	HW_ST_QP0 = 7,
+	HW_ST_QP1 = 8
+};
+
+enum hw_park { HW_PARK_NO = 0, HW_PARK_RNR, HW_PARK_RETRY, HW_PARK_LOCK };
+
+struct hw_qp {
+	uint32_t gen, flags;
+	struct seg_lock sq_lock, rq_lock;
+	uint32_t hca, uid;
+	_Atomic uint32_t state;               /* [fw]+[sq]+[rq] enum hw_qp_state */
+	uint32_t st;                          /* enum hw_qp_st */
+	uint32_t pdn, cqn_snd, cqn_rcv, srqn; /* srqn SEG_NONE: own RQ */
+	uint32_t uar, user_index;
+	uint32_t rq_log_size, rq_log_stride; /* WQEs; bytes of one WQE */
+	uint32_t sq_log_size;                /* WQEBBs of 64 bytes */
+	uint32_t no_rq, no_sq;
+	struct mem_slot mem; /* of the work queues */
+	uint64_t rq_va, sq_va;
+	struct mem_slot dbr_mem;
+	uint64_t dbr_va; /* RCV at +0, SND at +4, both BE32 */
+	/* path and transport [fw], valid from RTR/RTS */
+	uint32_t port;                         /* SEG_T_PORT index */
+	uint32_t dest_qpn, dlid, sl, grh, mtu; /* mtu in bytes */
+	uint8_t dgid[16];
+	uint32_t sgid_index, pkey_index, qkey;
+	uint32_t rre, rwe, rae, atomic_mode;
+	uint32_t retry_count, rnr_retry, ack_timeout, min_rnr_nak;
+	/* progress */
+	_Atomic uint32_t sq_ci; /* [sq] WQEBBs consumed, 16 bits count */
+	_Atomic uint32_t rq_ci; /* [rq] receive WQEs consumed, 16 bits count */
+	uint32_t next_send_psn; /* [sq] */
+	uint32_t next_rcv_psn;  /* [rq] */
+	uint32_t msn;           /* [rq] */
+	/* parking [sq] */
+	_Atomic uint32_t park; /* enum hw_park */
+	uint32_t retries_left, rnr_left;
+	_Atomic uint64_t park_deadline; /* clock_now_ns() */
+	_Atomic uint32_t err_reported;
+	uint32_t flush_pending; /* [fw] ERR entered but a queue's lock could not be had: device
+				   thread flushes */
+	uint32_t cur_wqe;       /* [sq] first WQEBB of the WQE in work when parked */
+	struct hw_evtarget async;
+	uint8_t qpc[232]; /* QPC as the commands left it; QUERY_QP patches state and moving fields
+			   */
+	uint8_t pad[64];
+};
+
+static inline struct hw_hca *hw_hca(const struct seg *s, uint32_t i)
+{
+	return seg_live(s, SEG_T_HCA, i);
+}
+static inline struct hw_port *hw_port(const struct seg *s, uint32_t i)
+{
+	return seg_live(s, SEG_T_PORT, i);
+}
+static inline struct hw_pd *hw_pd(const struct seg *s, uint32_t i)
+{
+	return seg_live(s, SEG_T_PD, i);
+}
+static inline struct hw_umem *hw_umem(const struct seg *s, uint32_t i)
+{
+	return seg_live(s, SEG_T_UMEM, i);
+}
+static inline struct hw_mkey *hw_mkey(const struct seg *s, uint32_t key)
+{
+	return seg_live(s, SEG_T_MKEY, key >> 8);
+}
+static inline struct hw_cq *hw_cq(const struct seg *s, uint32_t i)
+{
+	return seg_live(s, SEG_T_CQ, i);
+}
+static inline struct hw_srq *hw_srq(const struct seg *s, uint32_t i)
+{
+	return seg_live(s, SEG_T_SRQ, i);
+}
+static inline struct hw_qp *hw_qp(const struct seg *s, uint32_t i)
+{
+	return seg_live(s, SEG_T_QP, i);
+}
+
+#endif

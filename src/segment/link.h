@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The supervisor's socket `<dir>/sock` (SOCK_SEQPACKET): how a process joins a fabric, opens and
+ * closes virtual files, and how the supervisor learns of death and exec (the link is close-on-exec:
+ * HUP). On no hot path. One request, one reply; fds travel as SCM_RIGHTS.
+ */
+#ifndef SOFTHCA_SEGMENT_LINK_H
+#define SOFTHCA_SEGMENT_LINK_H
+
+#include "segment/seg.h"
+#include "segment/mem.h"
+#include "segment/proc.h"
+
+enum link_op {
+	LINK_HELLO = 1, /* {pid, start_time, host name, layout}; fd: own /proc/self/mem -> slot,
+			   gen; fd: segment */
+	LINK_OPEN,      /* {kind, hca, port} -> file, gen; fd: the memfd or FIFO, flock()ed by the
+			   supervisor */
+	LINK_CLOSED,  /* {file, gen}: an fd of it was closed -> {last}: reaped before the answer if
+			 it was the last */
+	LINK_GET_MEM, /* {slot, gen} -> fd: that process's mem descriptor. On a connection of its
+			 own */
+	LINK_STATUS,  /* -> fd: memfd with JSON text. For `softhca status` */
+	LINK_DOWN,    /* stop the fabric. For `softhca down` */
+	LINK_PORT, /* {port index, up/down}: set a port's link state (tests; fabric console later)
+		    */
+};
+
+struct link_msg {
+	uint32_t op;
+	int32_t err; /* replies: 0 or -errno */
+	uint32_t layout_version;
+	uint32_t pid;
+	uint64_t start_time;
+	uint32_t slot, gen;
+	uint32_t file, kind, hca, port;
+	uint64_t memlock; /* RLIMIT_MEMLOCK */
+	char host[32];
+	char comm[16];
+	uint32_t arg, pad;
+};
+
+/*
+ * Client side. `dir`: the fabric's directory. Both fds are moved above 900 where possible.
+ * link_join: connect, say hello, map the segment. 0; -ENOENT/-ECONNREFUSED no fabric;
+ * -EPROTONOSUPPORT layout. May be called by a forked child with a struct seg inherited from its
+ * parent: gives it a slot of its own.
+ */
+struct link {
+	int fd;
+	struct seg *seg;
+	_Atomic uint32_t busy; /* one request at a time (process-local spin/futex) */
+};
+int link_join(struct link *l, struct seg *s, const char *dir, const char *host);
+/* Forget an inherited link in a fork child (closes the fd, slot becomes SEG_NONE). */
+void link_forget(struct link *l, struct seg *s);
+/* *fd is the new virtual file's descriptor (close-on-exec), at the lowest free number as open(2)
+ * gives. */
+int link_open_file(struct link *l, enum seg_file_kind kind, uint32_t hca, uint32_t port,
+		   uint32_t *file, uint32_t *gen, int *fd);
+/* After close(2) of one of its descriptors. > 0: it was the last reference, everything it owned is
+ * reaped. */
+int link_file_closed(struct link *l, uint32_t file, uint32_t gen);
+/* One-shot, on a connection of its own; callable in a trap. Returns the fd or -errno. */
+int link_get_mem(struct seg *s, struct mem_slot m);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Locks in the segment: shared by processes, robust, always taken with a deadline (design.md 5).
+ *
+ * The word is 0, or the owner's memory slot + 1 (24 bits), the low 7 bits of that slot's generation
+ * and a "somebody waits" bit; waiters sleep on it with futex(2). A taker that has waited a
+ * millisecond looks whether the owner's slot is still that process; when it is dead the taker
+ * inherits the lock and is told. Inside one process a lock is not recursive.
+ *
+ * Whoever holds one must have all asynchronous signals blocked (sig_block_all()/the trap handler).
+ * Order: HCA -> requester (SQ) -> responder (RQ or SRQ) -> CQ -> event queue; at most one CQ lock.
+ */
+#ifndef SOFTHCA_SEGMENT_LOCK_H
+#define SOFTHCA_SEGMENT_LOCK_H
+
+#include "segment/seg.h"
+
+struct seg_lock {
+	_Atomic uint32_t word;
+	uint32_t inherited; /* times a dead owner was replaced */
+};
+
+#define SEG_LOCK_CTRL_NS UINT64_C(2000000000) /* control plane */
+#define SEG_LOCK_DATA_NS UINT64_C(2000000)    /* data path: then the QP is parked */
+
+enum { SEG_LOCK_INHERITED = 1 }; /* taken, but its last owner died holding it: repair, then go on */
+
+/* 0, SEG_LOCK_INHERITED, or -ETIMEDOUT after `timeout_ns` (owner stopped or busy). */
+int seg_lock(struct seg *s, struct seg_lock *l, uint64_t timeout_ns);
+/* 0, SEG_LOCK_INHERITED, or -EBUSY at once. */
+int seg_trylock(struct seg *s, struct seg_lock *l);
+void seg_unlock(struct seg *s, struct seg_lock *l);
+/* Is the lock held by this process? (for assertions) */
+bool seg_lock_is_mine(struct seg *s, struct seg_lock *l);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The device's way to the memory of programs (design.md 4). Addresses are virtual addresses in the
+ * address space of a memory slot. Own slot: guarded plain copies (an unmapped page is an error,
+ * never a crash). Others: process_vm_readv/writev; when the kernel refuses, the /proc/self/mem
+ * descriptor that the process left with the supervisor. Callable in a trap: no malloc, no stdio;
+ * never blocks but for the first fallback to a mem fd.
+ */
+#ifndef SOFTHCA_SEGMENT_MEM_H
+#define SOFTHCA_SEGMENT_MEM_H
+
+#include <sys/uio.h>
+#include "segment/seg.h"
+
+/* Whose memory. Stored in the segment beside an address. */
+struct mem_slot {
+	uint32_t slot; /* SEG_T_PROC index */
+	uint32_t gen;
+};
+
+struct mem_vec {
+	uint64_t va;
+	uint64_t len;
+};
+
+/*
+ * Answers of all calls: 0 done; -EFAULT some page is not mapped or not allowed that way (a part may
+ * have been copied); -ESRCH the slot is dead, gone or between exec and its end; -EACCES the host
+ * refuses both ways (diagnosed once on the log).
+ */
+int mem_read(struct seg *s, struct mem_slot m, uint64_t va, void *dst, size_t len);
+int mem_write(struct seg *s, struct mem_slot m, uint64_t va, const void *src, size_t len);
+
+/*
+ * Scatter/gather between the caller's own memory and a slot's, in ONE system call where the slot is
+ * foreign (at most MEM_MAX_VEC on either side). Copied in order, vector by vector: put what must be
+ * seen last (a CQE's owner byte) into the last vector. Total lengths must be equal.
+ */
+#define MEM_MAX_VEC 64
+int mem_readv(struct seg *s, struct mem_slot m, const struct mem_vec *from, unsigned int nfrom,
+	      const struct iovec *to, unsigned int nto);
+int mem_writev(struct seg *s, struct mem_slot m, const struct mem_vec *to, unsigned int nto,
+	       const struct iovec *from, unsigned int nfrom);
+
+/* Any slot to any slot. One call when either is our own; else through a bounce buffer on the
+ * engine's stack. */
+int mem_copy(struct seg *s, struct mem_slot dst, const struct mem_vec *to, unsigned int nto,
+	     struct mem_slot src, const struct mem_vec *from, unsigned int nfrom);
+
+/* A big-endian doorbell record: single aligned 4-byte load, re-read until two agree when foreign.
+ */
+int mem_read_be32(struct seg *s, struct mem_slot m, uint64_t va, uint32_t *v);
+int mem_write_be32(struct seg *s, struct mem_slot m, uint64_t va, uint32_t v);
+
+static inline bool mem_is_self(const struct seg *s, struct mem_slot m)
+{
+	return m.slot == s->self && m.gen == s->self_gen;
+}
+
+static inline struct mem_slot mem_self(const struct seg *s)
+{
+	return (struct mem_slot){s->self, s->self_gen};
+}
+
+/*
+ * Guarded copy inside our own memory: 0 or -EFAULT. It relies on the SIGSEGV/SIGBUS handler that
+ * calls mem_guard_fixup(); while none is installed (mem_guard_armed == false: supervisor, unit
+ * tests, poll mode before the handler) it copies through process_vm_readv on ourselves.
+ */
+extern bool mem_guard_armed;
+int mem_guarded_copy(void *dst, const void *src, size_t len);
+/*
+ * Called first by the SIGSEGV/SIGBUS handler with the interrupted context (ucontext_t *): if the
+ * fault is inside a guarded copy, makes it return -EFAULT and says true.
+ */
+bool mem_guard_fixup(void *ucontext);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The preloaded library (libsofthca.so): inside other people's processes. It preserves errno, never
+ * prints unless traced, never exits, and makes its own memory calls as raw system calls.
+ *
+ * Files: table of wrapped symbols symbols.h; paths (path.c), files and fds (fd.c, file.c),
+ * exec/fork (proc.c), signals (sig.c: masks and handlers virtualised), doorbells (trap.c: decode
+ * with Zydis and skip; uar.c: UAR mappings; stack.c: the engine's stack), device thread
+ * (devthread.c).
+ */
+#ifndef SOFTHCA_SHIM_SHIM_H
+#define SOFTHCA_SHIM_SHIM_H
+
+#include <signal.h>
+#include "segment/link.h"
+#include "uverbs/uverbs.h"
+
+enum shim_doorbell { SHIM_DB_TRAP, SHIM_DB_POLL };
+
+/* The environment that `softhca run` gives. Absent SOFTHCA_DIR: the library does nothing at all. */
+#define SHIM_ENV_DIR "SOFTHCA_DIR"           /* the fabric's directory */
+#define SHIM_ENV_HOST "SOFTHCA_HOST"         /* h1 */
+#define SHIM_ENV_DOORBELL "SOFTHCA_DOORBELL" /* trap | poll */
+#define SHIM_ENV_MEMLOCK "SOFTHCA_MEMLOCK"   /* account | enforce */
+
+/* The process's one attachment; made at the first open of a device file. 0 or -errno. Not in a
+ * vfork child. */
+int shim_attach(struct uv_system **sys);
+/* Is this the process that owns the shim's tables (a raw getpid compared; false in a vfork child)?
+ */
+bool shim_owns_tables(void);
+/* After fork in the child (pthread_atfork): slot forgotten, locks re-made, device thread forgotten.
+ */
+void shim_forked(void);
+
+/* ---- signals (sig.c) */
+/* Block every signal but SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT by raw call; *old for
+ * restore. Nests. */
+void sig_block_all(sigset_t *old);
+void sig_restore(const sigset_t *old);
+/* (Re)install our SIGSEGV and SIGBUS handlers, keeping what is there as the program's. Raw calls.
+ * Idempotent. */
+void sig_install(void);
+
+/* ---- doorbells (uar.c, trap.c) */
+/* Map a page whose stores reach eng_uar_write: PROT_NONE in trap mode, plain memory watched in poll
+ * mode. */
+void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *err);
+void uar_unmapped(void *addr, size_t len); /* from the munmap/mmap(MAP_FIXED)/mremap wrappers */
+/* The UAR behind an address: index, or SEG_NONE. Lock-free. */
+uint32_t uar_lookup(uintptr_t addr, uintptr_t *page);
+/* Called by the SIGSEGV handler: true when it was ours and the instruction has been carried out. */
+bool trap_handle(siginfo_t *si, void *ucontext);
+
+/* ---- device thread (devthread.c) */
+int devthread_start(void); /* control path only; idempotent; all signals blocked in it */
+
+#endif

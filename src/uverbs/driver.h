@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Between uverbs and a hardware driver: the ops table, the objects, and how methods are declared
+ * (the counterpart of the kernel's ib_verbs.h and uverbs_ioctl.h). uverbs owns handles, reference
+ * counts, attribute checking and commit or abort; the driver sees valid input only and never a
+ * handle.
+ */
+#ifndef SOFTHCA_UVERBS_DRIVER_H
+#define SOFTHCA_UVERBS_DRIVER_H
+
+#include <pthread.h>
+#include <infiniband/verbs.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include "uverbs/uverbs.h"
+
+/* ---- objects
+ * ------------------------------------------------------------------------------------------- */
+
+struct uv_object;
+struct uv_bundle;
+struct uv_object_def;
+
+/*
+ * One uobject. Concrete objects embed it first. Its type (struct uv_type) says how it is destroyed
+ * and in which order at close. `uses` counts other objects that refer to it: destroying is EBUSY
+ * while > 0.
+ */
+struct uv_type {
+	const char *name;
+	uint16_t object_id; /* UVERBS_OBJECT_* or a driver one */
+	uint32_t size;      /* bytes of the concrete struct */
+	int destroy_order; /* at close, lower first: 0 QP, FLOW, MW... as the kernel's order; PD and
+			      XRCD last */
+	/*
+	 * Destroy the hardware object. Non-zero: it stays (EBUSY, EREMOTEIO...). `why`: UV_DESTROY
+	 * asked for, or UV_CLOSE: the file closes and the supervisor reaps the hardware itself:
+	 * free local memory only, cannot fail. May be NULL.
+	 */
+	int (*destroy)(struct uv_object *o, int why);
+	bool is_fd; /* handle is a file descriptor */
+};
+enum { UV_DESTROY, UV_CLOSE, UV_ABORT };
+
+struct uv_object {
+	const struct uv_type *type;
+	struct uv_file *file;
+	uint32_t handle; /* or fd */
+	_Atomic int uses;
+	uint64_t user_handle;
+	void *drv; /* the driver's, freed by its own destroy */
+};
+
+struct uv_context {
+	struct uv_file *file;
+	struct uv_system *sys;
+	struct seg *seg;
+	uint32_t hca;
+	uint32_t devx_uid; /* 0: not opened with DEVX */
+	void *drv;
+};
+
+struct uv_pd {
+	struct uv_object obj;
+	uint32_t pdn;
+};
+
+struct uv_ah {
+	struct uv_object obj;
+	struct uv_pd *pd;
+	struct ib_uverbs_ah_attr attr;
+};
+
+struct uv_mr {
+	struct uv_object obj;
+	struct uv_pd *pd;
+	uint32_t lkey, rkey;
+	uint64_t start, len, iova;
+	uint32_t access;
+};
+
+struct uv_cq {
+	struct uv_object obj;
+	uint32_t cqn;
+	uint32_t cqe; /* what the program is told: 2^n - 1 */
+	struct uv_event_file *comp, *async;
+};
+
+struct uv_srq {
+	struct uv_object obj;
+	struct uv_pd *pd;
+	uint32_t srqn;
+	uint32_t srq_type;
+	uint32_t max_wr, max_sge;
+	struct uv_event_file *async;
+};
+
+struct uv_qp {
+	struct uv_object obj;
+	struct uv_pd *pd;
+	struct uv_cq *send_cq, *recv_cq;
+	struct uv_srq *srq;
+	uint32_t qpn;
+	uint32_t qp_type; /* IB_QPT_ */
+	uint32_t state;   /* IB_QPS_ */
+	uint32_t port;
+	struct ibv_qp_cap cap;
+	uint8_t sq_sig_all;
+	struct uv_event_file *async;
+};
+
+/* Driver data of a call: UHW_IN / UHW_OUT of an ioctl or the tail of a write(). Copies are guarded
+ * (-EFAULT). */
+struct uv_udata {
+	const void *in; /* already in our memory */
+	size_t inlen;
+	uint64_t out; /* user address, 0 none */
+	size_t outlen;
+	struct uv_bundle *bundle;
+};
+/* Copies min(len, outlen), zero-fills nothing. 0 or -EFAULT. */
+int uv_udata_out(struct uv_udata *u, const void *data, size_t len);
+
+/* ---- the ops table (the kernel's ib_device_ops)
+ * ------------------------------------------------------- */
+
+struct uv_device_attr {               /* neutral form of both query_device answers */
+	struct ibv_device_attr_ex ex; /* orig_attr inside */
+	uint64_t fw_ver_num;          /* major << 32 | minor << 16 | sub */
+};
+
+/* Checked by uverbs before the driver sees it (mask legality per type and transition:
+ * ib_modify_qp_is_ok). */
+struct uv_qp_modify {
+	uint32_t mask; /* IBV_QP_* */
+	uint32_t cur_state, new_state;
+	struct ibv_qp_attr attr; /* host order */
+	uint32_t rate_limit;
+};
+
+struct uv_driver {
+	const char *name;
+	uint32_t driver_id; /* RDMA_DRIVER_MLX5 */
+	/* objects and methods of the driver's own, and attributes it adds to core methods */
+	const struct uv_object_def *objects;
+	unsigned int nobjects;
+
+	int (*alloc_ucontext)(struct uv_context *ctx, struct uv_udata *u);
+	void (*dealloc_ucontext)(struct uv_context *ctx);
+	int (*query_ucontext)(struct uv_context *ctx, struct uv_udata *u); /* QUERY_CONTEXT */
+	int (*query_device)(struct uv_context *ctx, struct uv_device_attr *a, struct uv_udata *u);
+	int (*query_port)(struct uv_context *ctx, uint32_t port, struct ibv_port_attr *a);
+	int (*mmap)(struct uv_context *ctx, void *addr, size_t len, int prot, int flags, off_t off,
+		    void **out);
+
+	int (*alloc_pd)(struct uv_pd *pd, struct uv_udata *u);
+	int (*dealloc_pd)(struct uv_pd *pd);
+	int (*create_ah)(struct uv_ah *ah, struct uv_udata *u);
+	int (*reg_mr)(struct uv_mr *mr, struct uv_udata *u); /* start, len, iova, access, pd set */
+	int (*rereg_mr)(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len,
+			uint64_t iova, uint32_t access, struct uv_pd *pd);
+	int (*dereg_mr)(struct uv_mr *mr);
+	int (*create_cq)(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_t flags,
+			 struct uv_udata *u);
+	int (*resize_cq)(struct uv_cq *cq, uint32_t cqe, struct uv_udata *u);
+	int (*modify_cq)(struct uv_cq *cq, uint16_t count, uint16_t period);
+	int (*destroy_cq)(struct uv_cq *cq);
+	int (*create_srq)(struct uv_srq *srq, const struct ibv_srq_init_attr_ex *a,
+			  struct uv_udata *u);
+	int (*modify_srq)(struct uv_srq *srq, uint32_t mask, const struct ibv_srq_attr *a);
+	int (*query_srq)(struct uv_srq *srq, struct ibv_srq_attr *a);
+	int (*destroy_srq)(struct uv_srq *srq);
+	int (*create_qp)(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t create_flags,
+			 struct uv_udata *u);
+	int (*modify_qp)(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_udata *u);
+	int (*query_qp)(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask);
+	int (*destroy_qp)(struct uv_qp *qp);
+};
+
+/* ---- declaring methods
+ * --------------------------------------------------------------------------------- */
+
+enum uv_attr_kind {
+	UV_A_PTR_IN, /* bytes in; <= 8 inline */
+	UV_A_PTR_OUT,
+	UV_A_IDR, /* handle of one type (or any: type NULL) */
+	UV_A_FD,
+	UV_A_ENUM_IN,  /* elem id selects one of several PTR_IN specs */
+	UV_A_CONST_IN, /* u32 or u64 constant */
+	UV_A_FLAGS_IN, /* u32 or u64 with a mask of allowed bits */
+	UV_A_RAW_FD,
+	UV_A_IDRS_ARRAY,
+};
+enum uv_access { UV_READ, UV_WRITE, UV_NEW, UV_DESTROY_ACCESS };
+
+struct uv_attr_def {
+	uint16_t id; /* with UVERBS_ID_NS_SHIFT bit for the driver namespace */
+	const char *name;
+	enum uv_attr_kind kind;
+	bool mandatory;
+	bool zero_trailing;        /* a longer input must have a zero tail (else EOPNOTSUPP) */
+	bool alloc_copy;           /* engine copies the input into a buffer of the bundle */
+	bool only_ioctl;           /* reserved */
+	uint16_t min_len, max_len; /* PTR_*: bytes; max_len 0xffff: any */
+	enum uv_access access;
+	const struct uv_type *type; /* IDR, FD; NULL: any object */
+	uint64_t allowed;           /* FLAGS_IN: bits; ENUM_IN: number of elements */
+};
+
+struct uv_bundle; /* one call: see below */
+
+struct uv_method_def {
+	uint16_t id;
+	const char *name;
+	const struct uv_attr_def *attrs;
+	unsigned int nattrs;
+	int (*handler)(struct uv_bundle *b); /* NULL: this row only adds attributes to a core method
+						of that id */
+	bool no_context;                     /* callable before GET_CONTEXT */
+};
+
+struct uv_object_def {
+	uint16_t id;
+	const char *name;
+	const struct uv_type *type; /* NULL for DEVICE, DEVX... */
+	const struct uv_method_def *methods;
+	unsigned int nmethods;
+	uint64_t needs; /* 0, or a bit the driver's object_supported() decides on */
+};
+
+/* ---- what a handler sees
+ * ------------------------------------------------------------------------------- */
+
+struct uv_file *uv_b_file(struct uv_bundle *b);
+struct uv_context *uv_b_context(struct uv_bundle *b); /* never NULL unless no_context */
+bool uv_b_has(struct uv_bundle *b, uint16_t attr);
+/* Input bytes (in our memory, valid during the call) and their length; NULL when the attribute is
+ * absent. */
+const void *uv_b_in(struct uv_bundle *b, uint16_t attr, size_t *len);
+uint64_t uv_b_const(struct uv_bundle *b, uint16_t attr,
+		    uint64_t absent); /* CONST_IN, FLAGS_IN, ENUM elem, 1/2/4/8-byte PTR_IN */
+size_t uv_b_out_len(struct uv_bundle *b, uint16_t attr); /* bytes of room, 0 absent */
+int uv_b_out(struct uv_bundle *b, uint16_t attr, const void *data,
+	     size_t len); /* copy min, sets VALID_OUTPUT; -ENOENT absent */
+/* The rest of the answer buffer is zeroed too (uverbs_copy_to_struct_or_zero). */
+int uv_b_out_zero(struct uv_bundle *b, uint16_t attr, const void *data, size_t len);
+/* The object of an IDR or FD attribute: locked for the call, of the declared type; NULL absent. */
+struct uv_object *uv_b_obj(struct uv_bundle *b, uint16_t attr);
+/* The object being made by a UV_NEW attribute: zeroed, type->size bytes; committed when the handler
+ * returns 0, freed otherwise. */
+struct uv_object *uv_b_new(struct uv_bundle *b, uint16_t attr);
+/* Driver data. */
+struct uv_udata *uv_b_udata(struct uv_bundle *b);
+/* Guarded access to the caller's memory outside attributes. 0 or -EFAULT. */
+int uv_copy_from_user(void *dst, uint64_t uaddr, size_t len);
+int uv_copy_to_user(uint64_t uaddr, const void *src, size_t len);
+/* A reference from one object to another (QP -> CQ): destroying `to` is EBUSY until dropped. */
+void uv_use(struct uv_object *to);
+void uv_unuse(struct uv_object *to);
+
+/* New readable file (FIFO) for a driver or for uverbs itself. */
+int uv_event_file_new(struct uv_file *f, enum seg_file_kind kind, int *fd,
+		      struct uv_event_file **out);
+uint32_t uv_event_file_evq(const struct uv_event_file *e, uint32_t *gen);
+
+/* Registered memory (--memlock): 0 or -ENOMEM when enforcing and beyond the limit. Bytes are
+ * rounded out to pages by the caller. */
+int uv_account(struct uv_file *f, uint64_t bytes);
+void uv_unaccount(struct uv_file *f, uint64_t bytes);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One field list per wire layout (style.md 13). A layout is written once, as
+ *
+ *	#define PRM_L_create_cq_out(F) \
+ *		F(create_cq_out, status, 0x00, 8)      \
+ *		F(create_cq_out, syndrome, 0x20, 32)   \
+ *		F(create_cq_out, cqn, 0x48, 24)
+ *	LAYOUT(create_cq_out, 0x10, PRM_L_create_cq_out)      // size in BYTES
+ *
+ * F(layout, field, bit offset, width in bits) in the PRM's notation: bits count from the most
+ * significant bit of the first big-endian dword. Layout and field names are the field's own: those
+ * of the PRM as `mlx5_ifc` spells them (qpc.log_sq_size, create_qp_in.opcode, mkc.start_addr...).
+ * A structure inside a structure is a layout of its own: LAYOUT_IN(create_qp_in, qpc, in) gives
+ * the pointer to it, and its place is a field list row S(outer, inner, byte offset).
+ *
+ * What a list yields: offset and width constants, compile-time checks (inside the layout, no dword
+ * crossing, 64-bit fields dword-aligned), the accessors
+ *	LAYOUT_GET(layout, ptr, field)           -> uint64_t
+ *	LAYOUT_SET(layout, ptr, field, value)    asserts that the value fits the field
+ *	LAYOUT_SZ(layout)                        bytes
+ * and a table (struct layout) for traces, reserved-bit checks and the self-test.
+ */
+#ifndef SOFTHCA_WIRE_LAYOUT_H
+#define SOFTHCA_WIRE_LAYOUT_H
+
+#include <assert.h>
+#include "util/bits.h"
+
+struct layout_field {
+	const char *name;
+	uint32_t bit;
+	uint32_t width;
+};
+
+struct layout {
+	const char *name;
+	uint32_t bytes;
+	uint32_t nfields;
+	const struct layout_field *fields; /* in the order of the list */
+};
+
+#define LAYOUT__ENUM(l, f, b, w) LF_##l##_##f##_BIT = (b), LF_##l##_##f##_WIDTH = (w),
+#define LAYOUT__CHECK(l, f, b, w)                                                                \
+	static_assert((w) >= 1 &&                                                                \
+			      ((w) <= 32 ? ((b) % 32) + (w) <= 32 : (w) == 64 && (b) % 32 == 0), \
+		      #l "." #f " crosses a dword");                                             \
+	static_assert((b) + (w) <= LAYOUT_SZ(l) * 8, #l "." #f " is outside the layout");
+#define LAYOUT__ROW(l, f, b, w) {#f, (b), (w)},
+
+/* Declares the constants of a layout; in a header. */
+#define LAYOUT(l, nbytes, list)                                 \
+	enum { LF_##l##_BYTES = (nbytes), list(LAYOUT__ENUM) }; \
+	list(LAYOUT__CHECK) extern const struct layout layout_##l;
+
+/* Defines the table of a layout; in exactly one .c file. */
+#define LAYOUT_TABLE(l, list)                                                                 \
+	static const struct layout_field layout_fields_##l[] = {list(LAYOUT__ROW)};           \
+	const struct layout layout_##l = {                                                    \
+		#l, LF_##l##_BYTES, sizeof(layout_fields_##l) / sizeof(layout_fields_##l[0]), \
+		layout_fields_##l};
+
+#define LAYOUT_SZ(l) ((uint32_t)LF_##l##_BYTES)
+
+static inline uint64_t layout_get(const void *p, unsigned int bit, unsigned int width)
+{
+	return width == 64 ? bits_get64(p, bit) : bits_get32(p, bit, width);
+}
+
+static inline void layout_set(void *p, unsigned int bit, unsigned int width, uint64_t v)
+{
+	assert(v <= bits_max(width));
+	if (width == 64)
+		bits_set64(p, bit, v);
+	else
+		bits_set32(p, bit, width, (uint32_t)v);
+}
+
+#define LAYOUT_GET(l, p, f) layout_get((p), LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH)
+#define LAYOUT_SET(l, p, f, v) layout_set((p), LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH, (v))
+
+/*
+ * A place inside a layout that holds another one: LAYOUT_PLACE(create_qp_in, qpc, 0x18) declares
+ * it (byte offset), LAYOUT_IN(create_qp_in, qpc, ptr) points to it (keeps const-ness out: void *).
+ */
+#define LAYOUT_PLACE(l, inner, byte) enum { LP_##l##_##inner = (byte) };
+#define LAYOUT_IN(l, inner, p) ((void *)((uintptr_t)(p) + LP_##l##_##inner))
+
+#endif
