@@ -26,7 +26,7 @@ static const struct {
 
 static const char *topic_name(uint32_t topic)
 {
-	if (topic == LOG_ERROR)
+	if (topic == (uint32_t)LOG_ERROR)
 		return "error";
 	for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++)
 		if (topics[i].bit == topic)
@@ -48,7 +48,7 @@ void log_init(void)
 				log_mask |= topics[i].bit;
 		s += n + (s[n] == ',');
 	}
-	if (file && log_mask != LOG_ERROR && log_fd == 2) {
+	if (file && log_mask != (uint32_t)LOG_ERROR && log_fd == 2) {
 		/* Raw: our own open() wrapper is above us. Moved high, out of the program's way. */
 		int fd = (int)syscall(SYS_openat, AT_FDCWD, file,
 				      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);

@@ -21,7 +21,7 @@ enum log_topic {
 	LOG_MEM = 1 << 5,      /* refused copies between processes */
 	LOG_SHIM = 1 << 6,     /* redirected paths, fds, signals */
 	LOG_LINK = 1 << 7,     /* the supervisor's socket */
-	LOG_ERROR = 1 << 31,   /* always on: our own failures that the program cannot be told */
+	LOG_ERROR = 1 << 30,   /* always on: our own failures that the program cannot be told */
 };
 
 extern uint32_t log_mask;

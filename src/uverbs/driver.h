@@ -16,8 +16,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "uverbs/uverbs.h"
 
-/* ---- objects
- * ------------------------------------------------------------------------------------------- */
+/* ---- objects ---- */
 
 struct uv_object;
 struct uv_bundle;
@@ -123,8 +122,7 @@ struct uv_udata {
 /* Copies min(len, outlen), zero-fills nothing. 0 or -EFAULT. */
 int uv_udata_out(struct uv_udata *u, const void *data, size_t len);
 
-/* ---- the ops table (the kernel's ib_device_ops)
- * ------------------------------------------------------- */
+/* ---- the ops table (the kernel's ib_device_ops) ---- */
 
 struct uv_device_attr {               /* neutral form of both query_device answers */
 	struct ibv_device_attr_ex ex; /* orig_attr inside */
@@ -179,8 +177,7 @@ struct uv_driver {
 	int (*destroy_qp)(struct uv_qp *qp);
 };
 
-/* ---- declaring methods
- * --------------------------------------------------------------------------------- */
+/* ---- declaring methods ---- */
 
 enum uv_attr_kind {
 	UV_A_PTR_IN, /* bytes in; <= 8 inline */
@@ -230,8 +227,7 @@ struct uv_object_def {
 	uint64_t needs; /* 0, or a bit the driver's object_supported() decides on */
 };
 
-/* ---- what a handler sees
- * ------------------------------------------------------------------------------- */
+/* ---- what a handler sees ---- */
 
 struct uv_file *uv_b_file(struct uv_bundle *b);
 struct uv_context *uv_b_context(struct uv_bundle *b); /* never NULL unless no_context */
