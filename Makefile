@@ -16,7 +16,9 @@ build: deps
 demo: build
 	@tools/demo $(BUILD)
 
-check: build
+check:
+	@tools/deps all
+	@$(MAKE) --no-print-directory build
 	@tools/check $(BUILD)
 
 install: build
