@@ -49,7 +49,11 @@ struct uv_object {
 	uint32_t handle; /* or fd */
 	_Atomic int uses;
 	uint64_t user_handle;
-	void *drv; /* the driver's, freed by its own destroy */
+	/*
+	 * The driver's: NULL or one malloc block. Its destroy op frees it; where no op is called
+	 * (UV_CLOSE), uverbs does, with free().
+	 */
+	void *drv;
 };
 
 struct uv_context {
@@ -57,7 +61,8 @@ struct uv_context {
 	struct uv_system *sys;
 	struct seg *seg;
 	uint32_t hca;
-	uint32_t devx_uid; /* 0: not opened with DEVX */
+	uint32_t seg_file; /* SEG_T_FILE index of the open file: owns what is made */
+	uint32_t devx_uid; /* set by alloc_ucontext; 0: not opened with DEVX */
 	void *drv;
 };
 

@@ -36,6 +36,11 @@ struct uv_system {
 	 * asked. Returns the address or MAP_FAILED with *err = -errno.
 	 */
 	void *(*uar_mmap)(void *addr, size_t len, int prot, int flags, uint32_t uar, int *err);
+	/*
+	 * Does this process still map that UAR anywhere? A UAR whose handle is gone is given back
+	 * when its last mapping is (as the kernel counts them). NULL: unknown, kept until close.
+	 */
+	bool (*uar_mapped)(uint32_t uar);
 };
 
 /* open(2) of uverbsN: `hca` SEG_T_HCA index; file/gen from link_open_file. */
