@@ -11,8 +11,15 @@
  * F(layout, field, bit offset, width in bits) in the PRM's notation: bits count from the most
  * significant bit of the first big-endian dword. Layout and field names are the field's own: those
  * of the PRM as `mlx5_ifc` spells them (qpc.log_sq_size, create_qp_in.opcode, mkc.start_addr...).
- * A structure inside a structure is a layout of its own: LAYOUT_IN(create_qp_in, qpc, in) gives
- * the pointer to it, and its place is a field list row S(outer, inner, byte offset).
+ * A structure inside a structure is a layout of its own. A list with such places takes a second
+ * macro, and is declared by LAYOUT_NEST:
+ *
+ *	#define PRM_L_create_qp_in(F, S) \
+ *		F(create_qp_in, opcode, 0x00, 16)         \
+ *		S(create_qp_in, qpc, qpc, 0x18)
+ *	LAYOUT_NEST(create_qp_in, 0x110, PRM_L_create_qp_in)
+ *
+ * S(outer, name, inner layout, byte offset). LAYOUT_IN(create_qp_in, qpc, in) points to it.
  *
  * What a list yields: offset and width constants, compile-time checks (inside the layout, no dword
  * crossing, 64-bit fields dword-aligned), the accessors
@@ -33,11 +40,21 @@ struct layout_field {
 	uint32_t width;
 };
 
+struct layout;
+
+struct layout_place {
+	const char *name;
+	uint32_t byte;
+	const struct layout *inner;
+};
+
 struct layout {
 	const char *name;
 	uint32_t bytes;
 	uint32_t nfields;
 	const struct layout_field *fields; /* in the order of the list */
+	uint32_t nplaces;
+	const struct layout_place *places;
 };
 
 #define LAYOUT__ENUM(l, f, b, w) LF_##l##_##f##_BIT = (b), LF_##l##_##f##_WIDTH = (w),
@@ -54,11 +71,38 @@ struct layout {
 	list(LAYOUT__CHECK) extern const struct layout layout_##l;
 
 /* Defines the table of a layout; in exactly one .c file. */
-#define LAYOUT_TABLE(l, list)                                                                 \
-	static const struct layout_field layout_fields_##l[] = {list(LAYOUT__ROW)};           \
-	const struct layout layout_##l = {                                                    \
-		#l, LF_##l##_BYTES, sizeof(layout_fields_##l) / sizeof(layout_fields_##l[0]), \
-		layout_fields_##l};
+#define LAYOUT_TABLE(l, list)                                                       \
+	static const struct layout_field layout_fields_##l[] = {list(LAYOUT__ROW)}; \
+	const struct layout layout_##l = {                                          \
+		#l,                                                                 \
+		LF_##l##_BYTES,                                                     \
+		sizeof(layout_fields_##l) / sizeof(layout_fields_##l[0]),           \
+		layout_fields_##l,                                                  \
+		0,                                                                  \
+		NULL};
+
+#define LAYOUT__NONE(...)
+#define LAYOUT__PLACE_ENUM(l, name, inner, byte) LP_##l##_##name = (byte),
+#define LAYOUT__PLACE_CHECK(l, name, inner, byte)                                   \
+	static_assert((byte) % 4 == 0 && (byte) + LAYOUT_SZ(inner) <= LAYOUT_SZ(l), \
+		      #l "." #name " is outside the layout");
+#define LAYOUT__PLACE_ROW(l, name, inner, byte) {#name, (byte), &layout_##inner},
+
+/* The same two for lists with places, list(F, S). */
+#define LAYOUT_NEST(l, nbytes, list)                                                \
+	enum { LF_##l##_BYTES = (nbytes), list(LAYOUT__ENUM, LAYOUT__PLACE_ENUM) }; \
+	list(LAYOUT__CHECK, LAYOUT__PLACE_CHECK) extern const struct layout layout_##l;
+
+#define LAYOUT_NEST_TABLE(l, list)                                                                 \
+	static const struct layout_field layout_fields_##l[] = {list(LAYOUT__ROW, LAYOUT__NONE)};  \
+	static const struct layout_place layout_places_##l[] = {                                   \
+		list(LAYOUT__NONE, LAYOUT__PLACE_ROW)};                                            \
+	const struct layout layout_##l = {#l,                                                      \
+					  LF_##l##_BYTES,                                          \
+					  sizeof(layout_fields_##l) / sizeof(struct layout_field), \
+					  layout_fields_##l,                                       \
+					  sizeof(layout_places_##l) / sizeof(struct layout_place), \
+					  layout_places_##l};
 
 #define LAYOUT_SZ(l) ((uint32_t)LF_##l##_BYTES)
 
@@ -80,10 +124,19 @@ static inline void layout_set(void *p, unsigned int bit, unsigned int width, uin
 #define LAYOUT_SET(l, p, f, v) layout_set((p), LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH, (v))
 
 /*
- * A place inside a layout that holds another one: LAYOUT_PLACE(create_qp_in, qpc, 0x18) declares
+ * A place declared outside a list: LAYOUT_PLACE(create_qp_in, qpc, 0x18) declares
  * it (byte offset), LAYOUT_IN(create_qp_in, qpc, ptr) points to it (keeps const-ness out: void *).
  */
 #define LAYOUT_PLACE(l, inner, byte) enum { LP_##l##_##inner = (byte) };
 #define LAYOUT_IN(l, inner, p) ((void *)((uintptr_t)(p) + LP_##l##_##inner))
+
+/*
+ * The first bit of `p` (at most `bytes` of it) that is set although no field of the layout, nor of
+ * the layouts at its places, covers it; -1 when all reserved bits are zero.
+ */
+int32_t layout_reserved_set(const struct layout *l, const void *p, uint32_t bytes);
+/* The field that covers a bit ("qpc.log_sq_size" as layout and field), or NULL. */
+const struct layout_field *layout_field_at(const struct layout *l, uint32_t bit,
+					   const struct layout **in);
 
 #endif

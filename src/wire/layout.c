@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Walks the tables of layouts: reserved bits, field names. Called by the firmware and traces. */
+#include "wire/layout.h"
+
+/* Layouts are at most a command's 0x110 bytes here; the mask of what is named lives on the stack.
+ */
+#define LAYOUT_MASK_BYTES 0x140u
+
+/* Widths are within a dword, or 64 at a dword: byte by byte is simplest and fast enough. */
+static void mask_field(uint8_t *mask, uint32_t nbytes, uint32_t bit, uint32_t width)
+{
+	for (uint32_t b = bit; b < bit + width && b / 8 < nbytes;) {
+		if (b % 8 == 0 && bit + width - b >= 8) {
+			mask[b / 8] = 0xff;
+			b += 8;
+		} else {
+			mask[b / 8] |= (uint8_t)(0x80u >> (b % 8));
+			b++;
+		}
+	}
+}
+
+static void mask_layout(const struct layout *l, uint8_t *mask, uint32_t nbytes, uint32_t byte)
+{
+	for (uint32_t i = 0; i < l->nfields; i++)
+		mask_field(mask, nbytes, byte * 8 + l->fields[i].bit, l->fields[i].width);
+	for (uint32_t i = 0; i < l->nplaces; i++)
+		mask_layout(l->places[i].inner, mask, nbytes, byte + l->places[i].byte);
+}
+
+int32_t layout_reserved_set(const struct layout *l, const void *p, uint32_t bytes)
+{
+	uint8_t mask[LAYOUT_MASK_BYTES] = {0};
+	const uint8_t *in = p;
+
+	if (bytes > l->bytes)
+		bytes = l->bytes;
+	assert(bytes <= sizeof(mask));
+	mask_layout(l, mask, bytes, 0);
+	for (uint32_t i = 0; i < bytes; i++) {
+		uint8_t bad = in[i] & (uint8_t)~mask[i];
+
+		if (bad)
+			return (int32_t)(i * 8) + __builtin_clz(bad) - 24;
+	}
+	return -1;
+}
+
+const struct layout_field *layout_field_at(const struct layout *l, uint32_t bit,
+					   const struct layout **in)
+{
+	for (uint32_t i = 0; i < l->nfields; i++) {
+		const struct layout_field *f = &l->fields[i];
+
+		if (bit >= f->bit && bit < f->bit + f->width) {
+			*in = l;
+			return f;
+		}
+	}
+	for (uint32_t i = 0; i < l->nplaces; i++) {
+		const struct layout_place *s = &l->places[i];
+
+		if (bit >= s->byte * 8 && bit < (s->byte + s->inner->bytes) * 8)
+			return layout_field_at(s->inner, bit - s->byte * 8, in);
+	}
+	return NULL;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What all PRM commands share. The prm/ headers hold layouts only (data, no behaviour): fields are
+ * named, placed and sized as in the PRM and in the kernel's mlx5_ifc.h; what they do not name is
+ * reserved. DEVX fields that the kernel's header leaves out (the *_umem_id, *_umem_offset family)
+ * are as rdma-core's mlx5_prm_structs.py has them.
+ *
+ * Each header lists its layouts once more in a PRM_LAYOUTS_*(X) with their sizes; prm.c and the
+ * self-test walk those.
+ */
+#ifndef SOFTHCA_WIRE_PRM_CMD_HDR_H
+#define SOFTHCA_WIRE_PRM_CMD_HDR_H
+
+#include "wire/layout.h"
+
+#define PRM_LAYOUT(l, bytes) LAYOUT_NEST(l, bytes, PRM_L_##l)
+
+/* The first rows of every command's input and output. */
+#define PRM_CMD_IN(F, l) F(l, opcode, 0x00, 16) F(l, uid, 0x10, 16) F(l, op_mod, 0x30, 16)
+#define PRM_CMD_OUT(F, l) F(l, status, 0x00, 8) F(l, syndrome, 0x20, 32)
+
+/* The header alone, for code that handles any command. */
+#define PRM_L_cmd_in(F, S) PRM_CMD_IN(F, cmd_in)
+#define PRM_L_cmd_out(F, S) PRM_CMD_OUT(F, cmd_out)
+
+/* Most commands on one object carry its number here (qpn, cqn, pd, mkey_index, umem_id...). */
+#define PRM_L_cmd_id_in(F, S)    \
+	PRM_CMD_IN(F, cmd_id_in) \
+	F(cmd_id_in, id, 0x48, 24)
+#define PRM_L_cmd_id_out(F, S)     \
+	PRM_CMD_OUT(F, cmd_id_out) \
+	F(cmd_id_out, id, 0x48, 24)
+
+/* A GID or other 16 bytes. */
+#define PRM_L_prm_gid(F, S)                 \
+	F(prm_gid, subnet_prefix, 0x00, 64) \
+	F(prm_gid, interface_id, 0x40, 64)
+
+#define PRM_LAYOUTS_CMD_HDR(X) \
+	X(cmd_in, 0x10) X(cmd_out, 0x10) X(cmd_id_in, 0x10) X(cmd_id_out, 0x10) X(prm_gid, 0x10)
+
+PRM_LAYOUTS_CMD_HDR(PRM_LAYOUT)
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Completion queues: the CQ context and its commands. */
+#ifndef SOFTHCA_WIRE_PRM_CQ_H
+#define SOFTHCA_WIRE_PRM_CQ_H
+
+#include "wire/prm/cmd_hdr.h"
+
+#define PRM_L_cqc(F, S)                           \
+	F(cqc, status, 0x00, 4)                   \
+	F(cqc, dbr_umem_valid, 0x06, 1)           \
+	F(cqc, cqe_sz, 0x08, 3)                   \
+	F(cqc, cc, 0x0b, 1)                       \
+	F(cqc, scqe_break_moderation_en, 0x0d, 1) \
+	F(cqc, oi, 0x0e, 1)                       \
+	F(cqc, cq_period_mode, 0x0f, 2)           \
+	F(cqc, cqe_comp_en, 0x11, 1)              \
+	F(cqc, mini_cqe_res_format, 0x12, 2)      \
+	F(cqc, st, 0x14, 4)                       \
+	F(cqc, dbr_umem_id, 0x20, 32)             \
+	F(cqc, page_offset, 0x54, 6)              \
+	F(cqc, log_cq_size, 0x63, 5)              \
+	F(cqc, uar_page, 0x68, 24)                \
+	F(cqc, cq_period, 0x84, 12)               \
+	F(cqc, cq_max_count, 0x90, 16)            \
+	F(cqc, c_eqn, 0xb8, 8)                    \
+	F(cqc, log_page_size, 0xc3, 5)            \
+	F(cqc, last_notified_index, 0x108, 24)    \
+	F(cqc, last_solicit_index, 0x128, 24)     \
+	F(cqc, consumer_counter, 0x148, 24)       \
+	F(cqc, producer_counter, 0x168, 24)       \
+	F(cqc, dbr_addr, 0x1c0, 64)
+
+#define PRM_L_create_cq_in(F, S)                   \
+	PRM_CMD_IN(F, create_cq_in)                \
+	S(create_cq_in, cq_context, cqc, 0x10)     \
+	F(create_cq_in, cq_umem_offset, 0x280, 64) \
+	F(create_cq_in, cq_umem_id, 0x2c0, 32)     \
+	F(create_cq_in, cq_umem_valid, 0x2e0, 1)
+
+#define PRM_L_create_cq_out(F, S)     \
+	PRM_CMD_OUT(F, create_cq_out) \
+	F(create_cq_out, cqn, 0x48, 24)
+
+#define PRM_L_query_cq_in(F, S)    \
+	PRM_CMD_IN(F, query_cq_in) \
+	F(query_cq_in, cqn, 0x48, 24)
+
+#define PRM_L_query_cq_out(F, S)     \
+	PRM_CMD_OUT(F, query_cq_out) \
+	S(query_cq_out, cq_context, cqc, 0x10)
+
+#define PRM_L_modify_cq_in(F, S)                       \
+	PRM_CMD_IN(F, modify_cq_in)                    \
+	F(modify_cq_in, cqn, 0x48, 24)                 \
+	F(modify_cq_in, modify_field_select, 0x60, 32) \
+	S(modify_cq_in, cq_context, cqc, 0x10)         \
+	F(modify_cq_in, cq_umem_offset, 0x280, 64)     \
+	F(modify_cq_in, cq_umem_id, 0x2c0, 32)         \
+	F(modify_cq_in, cq_umem_valid, 0x2e0, 1)
+
+#define PRM_L_modify_cq_out(F, S) PRM_CMD_OUT(F, modify_cq_out)
+
+#define PRM_L_destroy_cq_in(F, S)    \
+	PRM_CMD_IN(F, destroy_cq_in) \
+	F(destroy_cq_in, cqn, 0x48, 24)
+
+#define PRM_L_destroy_cq_out(F, S) PRM_CMD_OUT(F, destroy_cq_out)
+
+#define PRM_LAYOUTS_CQ(X)      \
+	X(cqc, 0x40)           \
+	X(create_cq_in, 0x110) \
+	X(create_cq_out, 0x10) \
+	X(query_cq_in, 0x10)   \
+	X(query_cq_out, 0x110) \
+	X(modify_cq_in, 0x110) \
+	X(modify_cq_out, 0x10) \
+	X(destroy_cq_in, 0x10) \
+	X(destroy_cq_out, 0x10)
+
+PRM_LAYOUTS_CQ(PRM_LAYOUT)
+
+#endif

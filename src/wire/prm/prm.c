@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Owns the tables of the PRM layouts and the names of the opcodes. Data only. */
+#include "wire/prm/prm.h"
+
+#define PRM_TABLE(l, bytes) LAYOUT_NEST_TABLE(l, PRM_L_##l)
+PRM_LAYOUTS(PRM_TABLE)
+
+#define PRM_ROW(l, bytes) &layout_##l,
+const struct layout *const prm_layouts[] = {PRM_LAYOUTS(PRM_ROW) NULL};
+
+#define PRM_OP_ROW(nr, name) {nr, #name},
+static const struct {
+	uint16_t opcode;
+	const char *name;
+} prm_ops[] = {PRM_OPCODES(PRM_OP_ROW)};
+
+const char *prm_opcode_name(uint16_t opcode)
+{
+	for (size_t i = 0; i < sizeof(prm_ops) / sizeof(prm_ops[0]); i++)
+		if (prm_ops[i].opcode == opcode)
+			return prm_ops[i].name;
+	return "?";
+}

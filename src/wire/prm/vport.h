@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Ports as the firmware sees them: HCA vport context, vport state, LAG. */
+#ifndef SOFTHCA_WIRE_PRM_VPORT_H
+#define SOFTHCA_WIRE_PRM_VPORT_H
+
+#include "wire/prm/cmd_hdr.h"
+
+#define PRM_L_hca_vport_context(F, S)                           \
+	F(hca_vport_context, field_select, 0x00, 32)            \
+	F(hca_vport_context, sm_virt_aware, 0x100, 1)           \
+	F(hca_vport_context, has_smi, 0x101, 1)                 \
+	F(hca_vport_context, has_raw, 0x102, 1)                 \
+	F(hca_vport_context, grh_required, 0x103, 1)            \
+	F(hca_vport_context, port_physical_state, 0x110, 4)     \
+	F(hca_vport_context, vport_state_policy, 0x114, 4)      \
+	F(hca_vport_context, port_state, 0x118, 4)              \
+	F(hca_vport_context, vport_state, 0x11c, 4)             \
+	F(hca_vport_context, system_image_guid, 0x140, 64)      \
+	F(hca_vport_context, port_guid, 0x180, 64)              \
+	F(hca_vport_context, node_guid, 0x1c0, 64)              \
+	F(hca_vport_context, cap_mask1, 0x200, 32)              \
+	F(hca_vport_context, cap_mask1_field_select, 0x220, 32) \
+	F(hca_vport_context, cap_mask2, 0x240, 32)              \
+	F(hca_vport_context, cap_mask2_field_select, 0x260, 32) \
+	F(hca_vport_context, lid, 0x300, 16)                    \
+	F(hca_vport_context, init_type_reply, 0x314, 4)         \
+	F(hca_vport_context, lmc, 0x318, 3)                     \
+	F(hca_vport_context, subnet_timeout, 0x31b, 5)          \
+	F(hca_vport_context, sm_lid, 0x320, 16)                 \
+	F(hca_vport_context, sm_sl, 0x330, 4)                   \
+	F(hca_vport_context, qkey_violation_counter, 0x340, 16) \
+	F(hca_vport_context, pkey_violation_counter, 0x350, 16)
+
+#define PRM_L_query_hca_vport_context_in(F, S)              \
+	PRM_CMD_IN(F, query_hca_vport_context_in)           \
+	F(query_hca_vport_context_in, other_vport, 0x40, 1) \
+	F(query_hca_vport_context_in, port_num, 0x4c, 4)    \
+	F(query_hca_vport_context_in, vport_number, 0x50, 16)
+
+#define PRM_L_query_hca_vport_context_out(F, S)     \
+	PRM_CMD_OUT(F, query_hca_vport_context_out) \
+	S(query_hca_vport_context_out, hca_vport_context, hca_vport_context, 0x10)
+
+#define PRM_L_query_vport_state_in(F, S)              \
+	PRM_CMD_IN(F, query_vport_state_in)           \
+	F(query_vport_state_in, other_vport, 0x40, 1) \
+	F(query_vport_state_in, vport_number, 0x50, 16)
+
+#define PRM_L_query_vport_state_out(F, S)              \
+	PRM_CMD_OUT(F, query_vport_state_out)          \
+	F(query_vport_state_out, admin_state, 0x78, 4) \
+	F(query_vport_state_out, state, 0x7c, 4)
+
+#define PRM_L_lagc(F, S)                      \
+	F(lagc, fdb_selection_mode, 0x00, 1)  \
+	F(lagc, port_select_mode, 0x15, 3)    \
+	F(lagc, lag_state, 0x1d, 3)           \
+	F(lagc, active_port, 0x2c, 4)         \
+	F(lagc, tx_remap_affinity_2, 0x34, 4) \
+	F(lagc, tx_remap_affinity_1, 0x3c, 4)
+
+#define PRM_L_query_lag_in(F, S) PRM_CMD_IN(F, query_lag_in)
+
+#define PRM_L_query_lag_out(F, S)     \
+	PRM_CMD_OUT(F, query_lag_out) \
+	S(query_lag_out, ctx, lagc, 0x08)
+
+#define PRM_LAYOUTS_VPORT(X)                  \
+	X(hca_vport_context, 0x200)           \
+	X(query_hca_vport_context_in, 0x10)   \
+	X(query_hca_vport_context_out, 0x210) \
+	X(query_vport_state_in, 0x10)         \
+	X(query_vport_state_out, 0x10)        \
+	X(lagc, 0x08)                         \
+	X(query_lag_in, 0x10)                 \
+	X(query_lag_out, 0x10)
+
+PRM_LAYOUTS_VPORT(PRM_LAYOUT)
+
+#endif
