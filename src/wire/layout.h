@@ -104,6 +104,13 @@ struct layout {
 					  sizeof(layout_places_##l) / sizeof(struct layout_place), \
 					  layout_places_##l};
 
+/* A second name of one field (a union in the PRM). After LAYOUT; not in the table. */
+#define LAYOUT_ALIAS(l, alias, f)                                \
+	enum {                                                   \
+		LF_##l##_##alias##_BIT = LF_##l##_##f##_BIT,     \
+		LF_##l##_##alias##_WIDTH = LF_##l##_##f##_WIDTH, \
+	};
+
 #define LAYOUT_SZ(l) ((uint32_t)LF_##l##_BYTES)
 
 static inline uint64_t layout_get(const void *p, unsigned int bit, unsigned int width)

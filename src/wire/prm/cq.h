@@ -79,4 +79,23 @@
 
 PRM_LAYOUTS_CQ(PRM_LAYOUT)
 
+/* op_mod 1 (resize) reads the same dword by another name. */
+LAYOUT_ALIAS(modify_cq_in, resize_field_select, modify_field_select)
+
+enum { /* modify_cq_in.modify_field_select, op_mod 0 */
+       PRM_CQ_MODIFY_PERIOD = 1 << 0,
+       PRM_CQ_MODIFY_MAX_COUNT = 1 << 1,
+       PRM_CQ_MODIFY_OI = 1 << 2,
+       PRM_CQ_MODIFY_EQN = 1 << 3,
+       PRM_CQ_MODIFY_PERIOD_MODE = 1 << 4,
+       PRM_CQ_MODIFY_STATUS = 1 << 5,
+};
+
+enum { /* modify_cq_in.resize_field_select, op_mod 1 */
+       PRM_CQ_RESIZE_LOG_SIZE = 1 << 0,
+       PRM_CQ_RESIZE_PAGE_OFFSET = 1 << 1,
+       PRM_CQ_RESIZE_LOG_PAGE_SIZE = 1 << 2,
+       PRM_CQ_RESIZE_UMEM = 1 << 3,
+};
+
 #endif
