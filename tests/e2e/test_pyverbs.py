@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Debian's own pyverbs test suite on the adapter, module by module."""
+import gzip
+import os
+import re
+import shutil
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from softhca import Case, Running, SOFTHCA  # noqa: E402
+
+SUITE = '/usr/share/doc/rdma-core/tests'
+
+
+@unittest.skipUnless(os.path.isdir(SUITE), "Debian's python3-pyverbs is not installed")
+class Pyverbs(Case):
+    @classmethod
+    def setUpClass(cls):
+        # Debian ships part of the modules compressed; unpack them into a folder of ours.
+        cls.dir = tempfile.mkdtemp(prefix='softhca-pyverbs-')
+        os.mkdir(os.path.join(cls.dir, 'tests'))
+        for f in os.listdir(SUITE):
+            src = os.path.join(SUITE, f)
+            if f.endswith('.py.gz'):
+                with gzip.open(src) as i, open(os.path.join(cls.dir, 'tests', f[:-3]), 'wb') as o:
+                    shutil.copyfileobj(i, o)
+            elif f.endswith('.py'):
+                shutil.copy(src, os.path.join(cls.dir, 'tests', f))
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.dir)
+
+    def module(self, *names, options=(), skips=0, timeout=120):
+        """Run tests (module, or module.Class.case); every one must pass, `skips` may be skipped."""
+        argv = [SOFTHCA, 'run', *options, '--', '/usr/bin/python3',
+                os.path.join(self.dir, 'tests', 'run_tests.py'), '-v', '--dev', 'mlx5_0', *names]
+        r = Running(argv, env=dict(os.environ, PYTHONPATH=self.dir), cwd=self.dir).finish(timeout)
+        self.ok(r)
+        m = re.search(r'^Ran (\d+) tests?', r.out, re.M)
+        self.assertTrue(m and int(m.group(1)) > 0, str(r))
+        s = re.search(r'skipped=(\d+)', r.out)
+        self.assertLessEqual(int(s.group(1)) if s else 0, skips, str(r))
+
+    def test_devx(self):
+        self.module('tests.test_mlx5_devx')
+
+    def test_devx_polled_doorbells(self):
+        self.module('tests.test_mlx5_devx', options=('--doorbell', 'poll'))
+
+    def test_uar(self):
+        self.module('tests.test_mlx5_uar')
+
+    def test_pd(self):
+        self.module('tests.test_pd')
+
+    def test_cq(self):
+        self.module('tests.test_cq')
+
+    def test_cq_events(self):
+        self.module('tests.test_cq_events')
+
+    def test_qp_rc(self):
+        self.module(*(f'tests.test_qp.QPTest.{t}' for t in (
+            'test_create_rc_qp_no_attr', 'test_create_rc_qp_no_attr_connected',
+            'test_create_rc_qp_with_attr', 'test_create_rc_qp_with_attr_connected',
+            'test_modify_rc_qp', 'test_query_rc_qp')))
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)

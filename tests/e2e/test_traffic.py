@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Two processes on one fabric, stock programs, every byte checked where the program can."""
+import os
+import re
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from softhca import Case, Fabric, NOBODY, ordinary_user_can_run, wait_for, listening  # noqa: E402
+
+
+class Traffic(Case):
+    doorbell = 'trap'
+    user = []
+
+    @classmethod
+    def setUpClass(cls):
+        cls.fab = Fabric(user=cls.user)
+        cls.fab.__enter__()
+        cls.opt = (('--doorbell', cls.doorbell),) * 2
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.fab.__exit__(None, None, None)
+
+    def both(self, *cmd, timeout=60):
+        return self.pair(self.fab, cmd, timeout=timeout, options=self.opt)
+
+    def test_rc_pingpong(self):
+        self.both('ibv_rc_pingpong')
+
+    def test_rc_pingpong_events(self):
+        self.both('ibv_rc_pingpong', '-e')
+
+    def test_rc_pingpong_megabyte(self):
+        self.both('ibv_rc_pingpong', '-s', '1048576', '-n', '200')
+
+    def test_rc_pingpong_checked(self):
+        _, c = self.both('ibv_rc_pingpong', '-c')
+        self.assertNotIn('invalid data', c.out)
+
+    def test_ud_pingpong(self):
+        self.both('ibv_ud_pingpong')
+
+    def test_ud_pingpong_events(self):
+        self.both('ibv_ud_pingpong', '-e')
+
+    def test_srq_pingpong(self):
+        self.both('ibv_srq_pingpong')
+
+    def test_srq_pingpong_events(self):
+        self.both('ibv_srq_pingpong', '-e')
+
+    def test_latency(self):
+        for prog in ('ib_send_lat', 'ib_write_lat', 'ib_read_lat'):
+            with self.subTest(prog):
+                self.both(prog, '-F')
+
+    def test_latency_ud(self):
+        self.both('ib_send_lat', '-F', '-c', 'UD')
+
+    def test_latency_events(self):
+        self.both('ib_send_lat', '-F', '-e', '-n', '200')
+
+    def test_bandwidth_all_sizes(self):
+        for prog in ('ib_send_bw', 'ib_write_bw', 'ib_read_bw'):
+            with self.subTest(prog):
+                _, c = self.both(prog, '-F', '-a', '-n', '200', timeout=120)
+                self.assertRegex(c.out, r'(?m)^\s*8388608\s')
+
+    def test_bandwidth_bidirectional(self):
+        for prog in ('ib_send_bw', 'ib_write_bw'):
+            with self.subTest(prog):
+                self.both(prog, '-F', '-b', '-n', '500')
+
+    def test_send_bw_srq(self):
+        self.both('ib_send_bw', '-F', '--use-srq', '-n', '500')
+
+    def test_write_bw_eight_qps(self):
+        self.both('ib_write_bw', '-F', '-q', '8')
+
+    def test_four_pairs_at_once(self):
+        base = Case.port
+        Case.port += 10
+        run = []
+        try:
+            for i in range(4):
+                p = str(base + i)
+                srv = self.fab.start('ib_write_bw', '-F', '-p', p, '-n', '1000', options=self.opt[0])
+                run.append(srv)
+                wait_for(lambda: listening(base + i) or srv.proc.poll() is not None, 'server')
+            for i in range(4):
+                run.append(self.fab.start('ib_write_bw', '-F', '-p', str(base + i), '-n', '1000',
+                                          'localhost', options=self.opt[1]))
+            for r in run:
+                self.ok(r.finish(120))
+        finally:
+            for r in run:
+                r.kill()
+
+    def test_zz_nothing_is_left(self):
+        s = self.status(self.fab)
+        self.assertEqual(s['objects'], {k: 0 for k in s['objects']}, s)
+        self.assertEqual(s['processes'], [])
+
+
+class TrafficPolledDoorbells(Traffic):
+    doorbell = 'poll'
+
+
+@unittest.skipUnless(ordinary_user_can_run(), 'not root, or an ordinary user cannot reach the build')
+class TrafficAsOrdinaryUser(Traffic):
+    user = NOBODY
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Fabrics for tests that run stock programs: start, run commands on them, see that nothing is left."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.abspath(os.environ.get('SOFTHCA_BUILD', os.path.join(TOP, 'build')))
+SOFTHCA = os.path.join(BUILD, 'softhca')
+NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+TIMEOUT = 60
+
+
+def ordinary_user_can_run():
+    """Root only: may uid 65534 execute what was built (the checkout may lie in a closed folder)?"""
+    return os.geteuid() == 0 and shutil.which('setpriv') and subprocess.run(
+        [*NOBODY, SOFTHCA, '--version'], stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL).returncode == 0
+
+
+def listening(port):
+    """Does any process listen on this TCP port (of this network namespace)?"""
+    want = f':{port:04X}'
+    for f in ('/proc/net/tcp', '/proc/net/tcp6'):
+        try:
+            for line in open(f):
+                col = line.split()
+                if len(col) > 3 and col[1].endswith(want) and col[3] == '0A':
+                    return True
+        except OSError:
+            pass
+    return False
+
+
+def wait_for(cond, what, timeout=TIMEOUT):
+    end = time.monotonic() + timeout
+    while not cond():
+        if time.monotonic() > end:
+            raise AssertionError(f'timed out after {timeout} s: {what}')
+        time.sleep(0.01)
+
+
+class Finished:
+    """What became of a command."""
+
+    def __init__(self, argv, status, out):
+        self.argv, self.status, self.out = argv, status, out
+
+    def __str__(self):
+        return f"$ {' '.join(self.argv)}\n{self.out}\n[exit status {self.status}]"
+
+
+class Running:
+    def __init__(self, argv, **kw):
+        self.argv = argv
+        self.file = tempfile.TemporaryFile(mode='w+', errors='replace')
+        self.proc = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=self.file,
+                                     stderr=subprocess.STDOUT, start_new_session=True, **kw)
+
+    def finish(self, timeout=TIMEOUT):
+        try:
+            self.proc.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            self.file.seek(0)
+            raise AssertionError(f"hung for {timeout} s: {' '.join(self.argv)}\n{self.file.read()}")
+        self.file.seek(0)
+        return Finished(self.argv, self.proc.returncode, self.file.read())
+
+    def kill(self, sig=signal.SIGKILL):
+        """The whole session of this command, which is ours alone."""
+        try:
+            os.killpg(self.proc.pid, sig)
+        except ProcessLookupError:
+            pass
+        self.proc.wait()
+
+
+class Fabric:
+    """`softhca up` in a runtime directory of its own; checks at the end that nothing is left of it."""
+    count = 0
+
+    def __init__(self, *options, user=None, env=None):
+        Fabric.count += 1
+        self.name = f'f{Fabric.count}'
+        self.options = options
+        self.user = user or []
+        self.env = dict(os.environ, **(env or {}))
+
+    def __enter__(self):
+        self.dir = tempfile.mkdtemp(prefix='softhca-test-')
+        if self.user:
+            os.chown(self.dir, 65534, 65534)
+            self.env['HOME'] = self.dir
+        self.env['SOFTHCA_RUNTIME_DIR'] = self.dir
+        self.softhca('up', self.name, *self.options)
+        return self
+
+    def __exit__(self, exc_type, *_):
+        try:
+            self.softhca('down', self.name)
+            left = [os.path.join(r, f) for r, d, files in os.walk(self.dir) for f in files + d]
+            if exc_type is None and left:
+                raise AssertionError(f'left behind: {left}')
+        finally:
+            shutil.rmtree(self.dir, ignore_errors=True)
+
+    def softhca(self, *args):
+        r = Running([*self.user, SOFTHCA, *args], env=self.env, cwd=TOP).finish()
+        if r.status:
+            raise AssertionError(str(r))
+        return r.out
+
+    def start(self, *cmd, options=(), env=None):
+        argv = [*self.user, SOFTHCA, 'run', '--fabric', self.name, *options, '--', *cmd]
+        return Running(argv, env=dict(self.env, **(env or {})), cwd=TOP)
+
+    def run(self, *cmd, timeout=TIMEOUT, **kw):
+        return self.start(*cmd, **kw).finish(timeout)
+
+
+class Case(unittest.TestCase):
+    """With helpers that show the command and its output when something is wrong."""
+    port = 18600 + (os.getpid() % 500) * 20
+
+    def setUp(self):
+        Case.port += 1
+
+    def ok(self, r):
+        self.assertEqual(r.status, 0, str(r))
+        return r.out
+
+    def pair(self, fab, server, client=None, timeout=TIMEOUT, port=None, options=((), ())):
+        """Two processes, the server first; `-p PORT` is added to both and the server's address to the client."""
+        port = port or Case.port
+        Case.port += 1
+        srv = fab.start(*server, '-p', str(port), options=options[0])
+        try:
+            wait_for(lambda: listening(port) or srv.proc.poll() is not None,
+                     f'server {server} to listen', 20)
+            cli = fab.start(*(client or server), '-p', str(port), 'localhost', options=options[1])
+            try:
+                c = cli.finish(timeout)
+            finally:
+                cli.kill()
+            s = srv.finish(timeout if c.status == 0 else 5)
+        finally:
+            srv.kill()
+        self.assertEqual((s.status, c.status), (0, 0), f'server:\n{s}\nclient:\n{c}')
+        return s, c
+
+    def status(self, fab):
+        import json
+        return json.loads(fab.softhca('status', '-j', fab.name))
+
+
+def number_after(pattern, text):
+    m = re.search(pattern + r'\s*([0-9.]+)', text)
+    return float(m.group(1)) if m else None
