@@ -35,13 +35,20 @@ struct uv_type {
 			      XRCD last */
 	/*
 	 * Destroy the hardware object. Non-zero: it stays (EBUSY, EREMOTEIO...). `why`: UV_DESTROY
-	 * asked for, or UV_CLOSE: the file closes and the supervisor reaps the hardware itself:
-	 * free local memory only, cannot fail. May be NULL.
+	 * asked for (uses is 0); UV_ABORT: its creation failed after uv_b_created(), the program
+	 * has never seen it; UV_CLOSE: the file closes and the supervisor reaps the hardware
+	 * itself: free local memory only, cannot fail. May be NULL. uverbs frees the object, and at
+	 * UV_CLOSE calls free(o->drv) when destroy has left it.
 	 */
 	int (*destroy)(struct uv_object *o, int why);
-	bool is_fd; /* handle is a file descriptor */
+	bool is_fd;                 /* handle is a file descriptor; o is a struct uv_event_file */
+	enum seg_file_kind fd_kind; /* is_fd: what the new file is */
 };
 enum { UV_DESTROY, UV_CLOSE, UV_ABORT };
+
+/* The core's types, for methods that a driver adds to core objects. */
+extern const struct uv_type uv_type_pd, uv_type_ah, uv_type_mr, uv_type_cq, uv_type_srq, uv_type_qp,
+	uv_type_comp_channel, uv_type_async_event;
 
 struct uv_object {
 	const struct uv_type *type;
@@ -54,6 +61,16 @@ struct uv_object {
 	 * (UV_CLOSE), uverbs does, with free().
 	 */
 	void *drv;
+	/* uverbs's own */
+	struct uv_object *next, *prev; /* of the file, newest first */
+	int locks;                     /* calls that hold it: -1 one alone, else readers */
+};
+
+/* A readable file: comp channel, async events, driver kinds (which may embed it first). */
+struct uv_event_file {
+	struct uv_object obj;
+	uint32_t evq, gen; /* SEG_T_EVQ index == SEG_T_FILE index, and its generation */
+	_Atomic int refs;  /* the descriptor, each object whose events go here, readers */
 };
 
 struct uv_context {
@@ -90,6 +107,7 @@ struct uv_cq {
 	uint32_t cqn;
 	uint32_t cqe; /* what the program is told: 2^n - 1 */
 	struct uv_event_file *comp, *async;
+	uint32_t comp_reported, async_reported; /* final when destroyed */
 };
 
 struct uv_srq {
@@ -97,8 +115,9 @@ struct uv_srq {
 	struct uv_pd *pd;
 	uint32_t srqn;
 	uint32_t srq_type;
-	uint32_t max_wr, max_sge;
+	uint32_t max_wr, max_sge; /* asked for; the driver stores what it gives */
 	struct uv_event_file *async;
+	uint32_t async_reported;
 };
 
 struct uv_qp {
@@ -107,12 +126,13 @@ struct uv_qp {
 	struct uv_cq *send_cq, *recv_cq;
 	struct uv_srq *srq;
 	uint32_t qpn;
-	uint32_t qp_type; /* IB_QPT_ */
-	uint32_t state;   /* IB_QPS_ */
-	uint32_t port;
-	struct ibv_qp_cap cap;
+	uint32_t qp_type;      /* IB_QPT_ */
+	uint32_t state;        /* IB_QPS_; as the last modify or query said; kept by uverbs */
+	uint32_t port;         /* kept by uverbs */
+	struct ibv_qp_cap cap; /* the driver stores what it gives */
 	uint8_t sq_sig_all;
 	struct uv_event_file *async;
+	uint32_t async_reported;
 };
 
 /* Driver data of a call: UHW_IN / UHW_OUT of an ioctl or the tail of a write(). Copies are guarded
@@ -143,6 +163,11 @@ struct uv_qp_modify {
 	uint32_t rate_limit;
 };
 
+/*
+ * All with the file's mutex held, on valid objects of that file. A create op that fails has undone
+ * everything itself; obj.drv is its own. Operations are optional: without one the objects, methods
+ * and commands that need it are absent, as in the kernel.
+ */
 struct uv_driver {
 	const char *name;
 	uint32_t driver_id; /* RDMA_DRIVER_MLX5 */
@@ -153,7 +178,9 @@ struct uv_driver {
 	int (*alloc_ucontext)(struct uv_context *ctx, struct uv_udata *u);
 	void (*dealloc_ucontext)(struct uv_context *ctx);
 	int (*query_ucontext)(struct uv_context *ctx, struct uv_udata *u); /* QUERY_CONTEXT */
+	/* u NULL: the old QUERY_DEVICE, which has no driver data */
 	int (*query_device)(struct uv_context *ctx, struct uv_device_attr *a, struct uv_udata *u);
+	uint32_t (*num_comp_vectors)(struct seg *s, uint32_t hca); /* NULL: HW_COMP_VECTORS */
 	int (*query_port)(struct uv_context *ctx, uint32_t port, struct ibv_port_attr *a);
 	int (*mmap)(struct uv_context *ctx, void *addr, size_t len, int prot, int flags, off_t off,
 		    void **out);
@@ -161,7 +188,9 @@ struct uv_driver {
 	int (*alloc_pd)(struct uv_pd *pd, struct uv_udata *u);
 	int (*dealloc_pd)(struct uv_pd *pd);
 	int (*create_ah)(struct uv_ah *ah, struct uv_udata *u);
-	int (*reg_mr)(struct uv_mr *mr, struct uv_udata *u); /* start, len, iova, access, pd set */
+	/* start, len, iova, access, pd set; uv_umem_get() of the range has been done */
+	int (*reg_mr)(struct uv_mr *mr, struct uv_udata *u);
+	/* flags IB_MR_REREG_*; values of what does not change are the old ones. Sets lkey, rkey. */
 	int (*rereg_mr)(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len,
 			uint64_t iova, uint32_t access, struct uv_pd *pd);
 	int (*dereg_mr)(struct uv_mr *mr);
@@ -190,8 +219,8 @@ enum uv_attr_kind {
 	UV_A_IDR, /* handle of one type (or any: type NULL) */
 	UV_A_FD,
 	UV_A_ENUM_IN,  /* elem id selects one of several PTR_IN specs */
-	UV_A_CONST_IN, /* u32 or u64 constant */
-	UV_A_FLAGS_IN, /* u32 or u64 with a mask of allowed bits */
+	UV_A_CONST_IN, /* u64 constant, at most `allowed` (0: any) else EINVAL */
+	UV_A_FLAGS_IN, /* u32 or u64 with a mask of allowed bits else EINVAL */
 	UV_A_RAW_FD,
 	UV_A_IDRS_ARRAY,
 };
@@ -204,12 +233,74 @@ struct uv_attr_def {
 	bool mandatory;
 	bool zero_trailing;        /* a longer input must have a zero tail (else EOPNOTSUPP) */
 	bool alloc_copy;           /* engine copies the input into a buffer of the bundle */
-	bool only_ioctl;           /* reserved */
-	uint16_t min_len, max_len; /* PTR_*: bytes; max_len 0xffff: any */
+	bool is_udata;             /* UHW_IN, UHW_OUT: see UV_ATTR_UHW */
+	uint16_t min_len, max_len; /* PTR_*: bytes; max_len 0xffff: any. CONST, FLAGS: unused */
 	enum uv_access access;
-	const struct uv_type *type; /* IDR, FD; NULL: any object */
-	uint64_t allowed;           /* FLAGS_IN: bits; ENUM_IN: number of elements */
+	const struct uv_type *type;      /* IDR, FD; NULL: any object */
+	uint64_t allowed;                /* FLAGS_IN: bits; CONST_IN: maximum; ENUM_IN: elements */
+	const struct uv_attr_def *elems; /* ENUM_IN: [allowed] PTR_IN rows (min, max, trailing) */
 };
+
+/* The common shapes of a row. UV_ATTR_STRUCT: a struct that may grow: up to `last` needed. */
+#define UV_ATTR_IN(i, t, m)                                                   \
+	{                                                                     \
+		.id = (i), .name = #i, .kind = UV_A_PTR_IN, .mandatory = (m), \
+		.min_len = sizeof(t), .max_len = sizeof(t)                    \
+	}
+#define UV_ATTR_OUT(i, t, m)                                                   \
+	{                                                                      \
+		.id = (i), .name = #i, .kind = UV_A_PTR_OUT, .mandatory = (m), \
+		.min_len = sizeof(t), .max_len = sizeof(t)                     \
+	}
+#define UV_ATTR_IN_MIN(i, n, m)                                                               \
+	{                                                                                     \
+		.id = (i), .name = #i, .kind = UV_A_PTR_IN, .mandatory = (m), .min_len = (n), \
+		.max_len = 0xffff                                                             \
+	}
+#define UV_ATTR_OUT_MIN(i, n, m)                                                               \
+	{                                                                                      \
+		.id = (i), .name = #i, .kind = UV_A_PTR_OUT, .mandatory = (m), .min_len = (n), \
+		.max_len = 0xffff                                                              \
+	}
+#define UV_ATTR__ENDOF(t, last) (offsetof(t, last) + sizeof(((t *)0)->last))
+#define UV_ATTR_IN_STRUCT(i, t, last, m)                                                        \
+	{                                                                                       \
+		.id = (i), .name = #i, .kind = UV_A_PTR_IN, .mandatory = (m),                   \
+		.zero_trailing = true, .min_len = UV_ATTR__ENDOF(t, last), .max_len = sizeof(t) \
+	}
+#define UV_ATTR_OUT_STRUCT(i, t, last, m)                                                       \
+	{                                                                                       \
+		.id = (i), .name = #i, .kind = UV_A_PTR_OUT, .mandatory = (m),                  \
+		.zero_trailing = true, .min_len = UV_ATTR__ENDOF(t, last), .max_len = sizeof(t) \
+	}
+#define UV_ATTR_CONST(i, max, m)                                                                 \
+	{                                                                                        \
+		.id = (i), .name = #i, .kind = UV_A_CONST_IN, .mandatory = (m), .allowed = (max) \
+	}
+#define UV_ATTR_FLAGS(i, bits, m)                                                                 \
+	{                                                                                         \
+		.id = (i), .name = #i, .kind = UV_A_FLAGS_IN, .mandatory = (m), .allowed = (bits) \
+	}
+#define UV_ATTR_IDR(i, typ, acc, m)                                                         \
+	{                                                                                   \
+		.id = (i), .name = #i, .kind = UV_A_IDR, .mandatory = (m), .access = (acc), \
+		.type = (typ)                                                               \
+	}
+#define UV_ATTR_FD(i, typ, acc, m)                                                         \
+	{                                                                                  \
+		.id = (i), .name = #i, .kind = UV_A_FD, .mandatory = (m), .access = (acc), \
+		.type = (typ)                                                              \
+	}
+#define UV_ATTR_UHW                                                                 \
+	{.id = UVERBS_ATTR_UHW_IN,                                                  \
+	 .name = "UHW_IN",                                                          \
+	 .kind = UV_A_PTR_IN,                                                       \
+	 .is_udata = true,                                                          \
+	 .max_len = 0xffff},                                                        \
+	{                                                                           \
+		.id = UVERBS_ATTR_UHW_OUT, .name = "UHW_OUT", .kind = UV_A_PTR_OUT, \
+		.is_udata = true, .max_len = 0xffff                                 \
+	}
 
 struct uv_bundle; /* one call: see below */
 
@@ -219,7 +310,8 @@ struct uv_method_def {
 	const struct uv_attr_def *attrs;
 	unsigned int nattrs;
 	int (*handler)(struct uv_bundle *b); /* NULL: this row only adds attributes to a core method
-						of that id */
+						of that id; a method whose only work is
+						to destroy: uv_destroy_handler */
 	bool no_context;                     /* callable before GET_CONTEXT */
 };
 
@@ -229,8 +321,11 @@ struct uv_object_def {
 	const struct uv_type *type; /* NULL for DEVICE, DEVX... */
 	const struct uv_method_def *methods;
 	unsigned int nmethods;
-	uint64_t needs; /* 0, or a bit the driver's object_supported() decides on */
+	size_t needs; /* offsetof(struct uv_driver, op): absent when the driver lacks op; 0 none */
 };
+
+/* Does nothing: the engine has destroyed the object of the UV_DESTROY_ACCESS attribute already. */
+int uv_destroy_handler(struct uv_bundle *b);
 
 /* ---- what a handler sees ---- */
 
@@ -252,6 +347,11 @@ struct uv_object *uv_b_obj(struct uv_bundle *b, uint16_t attr);
 /* The object being made by a UV_NEW attribute: zeroed, type->size bytes; committed when the handler
  * returns 0, freed otherwise. */
 struct uv_object *uv_b_new(struct uv_bundle *b, uint16_t attr);
+/*
+ * The hardware object behind uv_b_new() exists now: a later failure of the call (-EFAULT on an
+ * answer) destroys it again with UV_ABORT. Before this, a failing handler undoes by itself.
+ */
+void uv_b_created(struct uv_bundle *b);
 /* Driver data. */
 struct uv_udata *uv_b_udata(struct uv_bundle *b);
 /* Guarded access to the caller's memory outside attributes. 0 or -EFAULT. */
@@ -261,10 +361,18 @@ int uv_copy_to_user(uint64_t uaddr, const void *src, size_t len);
 void uv_use(struct uv_object *to);
 void uv_unuse(struct uv_object *to);
 
-/* New readable file (FIFO) for a driver or for uverbs itself. */
-int uv_event_file_new(struct uv_file *f, enum seg_file_kind kind, int *fd,
-		      struct uv_event_file **out);
-uint32_t uv_event_file_evq(const struct uv_event_file *e, uint32_t *gen);
+/* References of hardware objects to where their events go. put: NULL is fine. */
+struct uv_event_file *uv_event_file_get(struct uv_event_file *e);
+void uv_event_file_put(struct uv_event_file *e);
+
+/*
+ * What ib_umem_get() checks of a range of the caller's memory: -EINVAL wraps or is empty; -EFAULT
+ * not mapped, or not writable although `access` (IB_ACCESS_*) needs it; -ENOMEM beyond the limit
+ * (uv_account of the pages it covers). REG_MR does this for the driver; for umems and queue buffers
+ * the driver calls it. put: gives the accounted pages back.
+ */
+int uv_umem_get(struct uv_file *f, uint64_t addr, uint64_t len, uint32_t access);
+void uv_umem_put(struct uv_file *f, uint64_t addr, uint64_t len);
 
 /* Registered memory (--memlock): 0 or -ENOMEM when enforcing and beyond the limit. Bytes are
  * rounded out to pages by the caller. */

@@ -13,19 +13,31 @@
 #include "segment/link.h"
 
 struct uv_driver;
+struct uv_api;        /* the core's and the driver's methods, combined */
 struct uv_file;       /* an open /dev/infiniband/uverbsN: handles, context */
 struct uv_event_file; /* an async event or completion channel fd */
 
-/* The process's attachment: one per process, made by the shim. */
+/*
+ * The process's attachment: one per process, made by the shim.
+ *
+ * Lock order: a file's mutex (inside uverbs) before the shim's fd table lock. The callbacks below
+ * are called with the file's mutex held; the shim must hold no lock of its own when it calls uv_*.
+ */
 struct uv_system {
 	struct seg *seg;
 	struct link *link;
 	const struct uv_driver *driver;
 	bool memlock_enforce; /* --memlock enforce */
+	struct uv_api *api;   /* private to uverbs: NULL; made at the first uv_open */
+	/* link_open_file and link_file_closed (pointers so that unit tests need no supervisor) */
+	int (*open_file)(struct link *l, enum seg_file_kind kind, uint32_t hca, uint32_t port,
+			 uint32_t *file, uint32_t *gen, int *fd);
+	int (*file_closed)(struct link *l, uint32_t file, uint32_t gen);
 	/*
 	 * The shim's part: give a new virtual file to the fd table, so that read/poll/close of `fd`
 	 * reach us. kind says how; obj is a struct uv_event_file * for ASYNC and COMP (and driver
-	 * kinds). 0 or -errno; on failure the caller closes fd.
+	 * kinds). 0 or -errno; on failure the caller closes fd. Called last, when the call that
+	 * makes the fd has succeeded: until then fd is a plain descriptor that nobody knows.
 	 */
 	int (*fd_publish)(int fd, enum seg_file_kind kind, uint32_t file, uint32_t gen, void *obj);
 	/* fd -> object, only if it is one of ours of that kind; NULL otherwise. */
@@ -52,14 +64,26 @@ int uv_open(struct uv_system *sys, uint32_t hca, uint32_t file, uint32_t gen, st
  */
 void uv_release(struct uv_file *f, bool last);
 
+/*
+ * In a fork child, for every open file (pthread_atfork): its mutex may have been held by a thread
+ * that is not here. Afterwards parent and child have a copy each of handles and contexts over the
+ * same hardware objects: what one destroys the other finds gone (ENOENT from the hardware tables).
+ */
+void uv_forked(struct uv_file *f);
+
 long uv_ioctl(struct uv_file *f, unsigned long cmd, void *arg);
 ssize_t uv_write(struct uv_file *f, const void *buf, size_t count);
 void *uv_mmap(struct uv_file *f, void *addr, size_t len, int prot, int flags, off_t off, int *err);
 
-/* Readable files. `fd` is the caller's descriptor; nonblock: its O_NONBLOCK flag. Blocking waits in
- * poll(2), signals unblocked. */
+/*
+ * Readable files. `fd` is the caller's descriptor; nonblock: the program's O_NONBLOCK flag of it.
+ * Blocking waits in poll(2) with the signal mask given (const sigset_t *; NULL: as it is), -EINTR.
+ * Any number of threads; e lives until the calls that the shim has begun are done.
+ */
 ssize_t uv_event_read(struct uv_event_file *e, int fd, void *buf, size_t count, bool nonblock,
 		      const void *sigmask_to_wait_with);
+/* The last descriptor of it in this process was closed (by the program; not for a failed publish).
+ */
 void uv_event_release(struct uv_event_file *e, bool last);
 
 #endif
