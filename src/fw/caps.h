@@ -22,7 +22,7 @@ struct fw_caps {
 	uint32_t link_speed, link_width; /* hw_port codes */
 	/* limits, named as in cmd_hca_cap; log2 where they are there */
 	uint32_t log_max_qp, log_max_qp_sz, log_max_cq, log_max_cq_sz, log_max_srq, log_max_srq_sz;
-	uint32_t log_max_mkey, log_max_pd, log_max_eq, log_max_msg, log_max_uctx;
+	uint32_t log_max_mkey, log_max_pd, log_max_eq, log_max_msg, log_max_uctx, log_max_umem;
 	uint32_t log_max_ra_req_qp, log_max_ra_res_qp;
 	uint32_t max_wqe_sz_sq, max_wqe_sz_rq; /* bytes */
 	uint32_t log_max_klm_list_size;
@@ -35,7 +35,8 @@ struct fw_caps {
 	uint64_t max_mr_size;
 	uint64_t page_size_cap;
 	/* verbs only */
-	uint32_t max_sge, max_sge_rd, max_srq_sge, max_ah, max_qp_rd_atom, max_qp_init_rd_atom;
+	uint32_t max_sge, max_recv_sge, max_sge_rd, max_srq_sge, max_ah, max_qp_rd_atom,
+		max_qp_init_rd_atom;
 	uint64_t device_cap_flags;
 };
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the capability table: one row per model. Read by the firmware's checks and QUERY_HCA_CAP
+ * (cmd_cap.c), the driver and the supervisor (sysfs). Data only.
+ *
+ * Both models differ in identity and link speed only: what the data path can do is the same code.
+ */
+#include "fw/caps.h"
+
+#include <infiniband/verbs.h>
+
+/*
+ * What this firmware can do, whatever the model. max_sge and max_recv_sge follow from the WQE
+ * sizes as the kernel derives them: (512 - 16 - 16) / 16 and 512 / 16.
+ */
+#define CAPS_COMMON                                                                                \
+	.vendor_id = 0x02c9, .pci_vendor = 0x15b3, .hw_rev = 0, .link_width = 2, .log_max_qp = 20, \
+	.log_max_qp_sz = 15, .log_max_cq = 20, .log_max_cq_sz = 22, .log_max_srq = 18,             \
+	.log_max_srq_sz = 15, .log_max_mkey = 22, .log_max_pd = 16, .log_max_eq = 3,               \
+	.log_max_msg = 30, .log_max_uctx = 16, .log_max_umem = 20, .log_max_ra_req_qp = 4,         \
+	.log_max_ra_res_qp = 4, .max_wqe_sz_sq = 1024, .max_wqe_sz_rq = 512,                       \
+	.log_max_klm_list_size = 0, .log_pg_sz = 12, .log_bf_reg_size = 0, .cqe_version = 1,       \
+	.device_frequency_khz = 1000000, .local_ca_ack_delay = 16, .max_mtu = IBV_MTU_4096,        \
+	.num_comp_vectors = HW_COMP_VECTORS, .max_mr_size = UINT64_MAX,                            \
+	.page_size_cap = ~UINT64_C(0xfff), .max_sge = 30, .max_recv_sge = 32, .max_sge_rd = 30,    \
+	.max_srq_sge = 31, .max_ah = INT32_MAX, .max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16,   \
+	.device_cap_flags = IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_PORT_ACTIVE_EVENT |            \
+			    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN
+
+static const struct fw_caps caps_table[] = {
+	[HW_CX6] = {CAPS_COMMON, .pci_device = 0x101b, .fw_major = 20, .fw_minor = 31,
+		    .fw_sub = 1014, .fw_ver = "20.31.1014", .hca_type = "MT4123",
+		    .board_id = "MT_0000000223", .link_speed = 64 /* HDR */},
+	[HW_CX7] = {CAPS_COMMON, .pci_device = 0x1021, .fw_major = 28, .fw_minor = 35,
+		    .fw_sub = 1012, .fw_ver = "28.35.1012", .hca_type = "MT4129",
+		    .board_id = "MT_0000000838", .link_speed = 128 /* NDR */},
+};
+
+const struct fw_caps *fw_caps(enum hw_model model)
+{
+	if ((unsigned int)model >= sizeof(caps_table) / sizeof(caps_table[0]))
+		return &caps_table[HW_CX6];
+	return &caps_table[model];
+}
