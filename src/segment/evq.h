@@ -14,18 +14,17 @@ struct seg_evq { /* SEG_T_EVQ: same index and generation as its SEG_T_FILE entry
 	uint32_t gen;
 	uint32_t flags;
 	struct seg_lock lock;
-	_Atomic uint32_t head; /* SEG_T_EVREC indices, SEG_NONE none */
+	_Atomic uint32_t head; /* SEG_T_EVREC indices, 0 none */
 	_Atomic uint32_t tail;
 	_Atomic uint32_t count;
 	uint32_t max; /* more are dropped (and `dropped` counts them); 0: no limit */
 	_Atomic uint32_t dropped;
 	_Atomic uint32_t dead; /* the device is gone: readers get EIO */
-	uint8_t pad[16];
-};
+} SEG_ELEM;
 
 /* What an event is about, so that destroying the object can take its unread events back. */
 struct seg_evsrc {
-	uint32_t table; /* enum seg_table_id */
+	uint32_t table; /* enum seg_table_id; SEG_T_COUNT: no object (port events) */
 	uint32_t idx;
 	uint32_t gen;
 	uint32_t counter; /* which of the object's `reported` counters a read adds 1 to: 0 comp, 1
@@ -39,25 +38,34 @@ struct seg_evrec { /* SEG_T_EVREC */
 	uint64_t cookie; /* user_handle, or what the reader's file wants */
 	uint32_t type;   /* async: IBV event type as in the uapi; else 0 */
 	uint32_t extra;
-	uint8_t pad[16];
-};
+} SEG_ELEM;
+
+/*
+ * The queue of a new event file: its own index and generation, owner file + 1. By whoever makes the
+ * file (the supervisor), once the FIFO is there. 0, -EBUSY, -EINVAL.
+ */
+int evq_open(struct seg *s, uint32_t file, uint32_t max);
+/* Free the queue and every record in it; with the file's last reference. Idempotent. */
+void evq_close(struct seg *s, uint32_t file);
 
 /*
  * Queue a copy of (src, cookie, type, extra); wake readers if the queue was empty: one byte into
- * the FIFO
- * `<dir>/ev/<idx>.<gen>`. 0; -ENOENT no such queue (file closed: not an error for the device);
- * -ENOSPC dropped.
+ * the FIFO `<dir>/ev/<idx>.<gen>`. 0; -ENOENT no such queue (file closed: not an error for the
+ * device); -ENOSPC dropped; -ETIMEDOUT a reader is stopped inside evq_pop (try again).
  */
 int evq_push(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
 	     uint32_t type, uint32_t extra);
 /*
- * Take the oldest. `fd`: the caller's FIFO descriptor, drained under the queue's lock when the
- * queue becomes empty. 0 and *rec; -EAGAIN empty; -EIO dead. Adds 1 to the source's `reported`
- * counter through evq_count_reported.
+ * Take the oldest whose source still lives. `fd`: the caller's FIFO descriptor, drained under the
+ * queue's lock when the queue is empty afterwards. 0 and *rec; -EAGAIN empty; -EIO empty and dead;
+ * -ENOENT no such queue; -ETIMEDOUT. Adds 1 to the source's `reported` counter. The queue is the
+ * truth, the byte a hint: a reader that got -EAGAIN polls again.
  */
 int evq_pop(struct seg *s, uint32_t evq, uint32_t gen, int fd, struct seg_evrec *rec);
 /* Drop unread events of a source that is being destroyed; leaves the FIFO's byte alone. */
 void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32_t idx);
+/* The device is gone: readers get EIO once they have read what is there; wakes them. */
+void evq_kill(struct seg *s, uint32_t evq, uint32_t gen);
 void evq_path(const struct seg *s, uint32_t evq, uint32_t gen, char path[320]);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Hardware state in the segment: what a card keeps in its own memory. Made and changed by the
  * firmware (src/fw), run by the engine (src/engine), read by everybody. Every element starts with
- * gen, flags (see seg_alloc). Sizes are checked in seg.c; pad to a multiple of 64.
+ * gen, flags (see seg_alloc). SEG_ELEM rounds their sizes to 64.
  *
  * Who may write what: fields marked [fw] change under the HCA's lock together with the object's own
  * locks; [sq]/[rq]/[cq] under that lock by the engine; unmarked are set at creation.
@@ -26,8 +26,7 @@ struct hw_host {
 	char name[32];
 	uint32_t nhcas;
 	uint32_t hca[16]; /* SEG_T_HCA indices, in device order: mlx5_0, mlx5_1... */
-	uint8_t pad[20];
-};
+} SEG_ELEM;
 
 struct hw_hca {
 	uint32_t gen, flags;
@@ -42,8 +41,7 @@ struct hw_hca {
 	uint32_t eqn[HW_COMP_VECTORS];
 	uint32_t vhca_id;
 	_Atomic uint32_t next_uid; /* DEVX uids */
-	uint8_t pad[64];
-};
+} SEG_ELEM;
 
 /* IBTA port states. */
 enum { HW_PORT_DOWN = 1, HW_PORT_INIT = 2, HW_PORT_ARMED = 3, HW_PORT_ACTIVE = 4 };
@@ -66,28 +64,24 @@ struct hw_port {
 	uint16_t pkey[HW_PKEYS];
 	_Atomic uint64_t xmit_data, rcv_data; /* octets / 4 */
 	_Atomic uint64_t xmit_pkts, rcv_pkts;
-	uint8_t pad[64];
-};
+} SEG_ELEM;
 
 struct hw_lid {
 	uint32_t gen, flags;
 	_Atomic uint32_t port; /* SEG_T_PORT index + 1; 0 none */
-	uint8_t pad[52];
-};
+} SEG_ELEM;
 
 struct hw_eq {
 	uint32_t gen, flags;
 	uint32_t hca;
 	uint32_t vector;
-	uint8_t pad[48];
-};
+} SEG_ELEM;
 
 struct hw_uar {
 	uint32_t gen, flags;
 	uint32_t hca;
 	uint32_t type; /* 0 BF, 1 NC */
-	uint8_t pad[48];
-};
+} SEG_ELEM;
 
 struct hw_pd {
 	uint32_t gen, flags;
@@ -95,8 +89,7 @@ struct hw_pd {
 	uint32_t uid;
 	_Atomic uint32_t
 		refs; /* QPs, SRQs, mkeys in it: DEALLOC_PD answers BAD_RES_STATE while > 0 */
-	uint8_t pad[44];
-};
+} SEG_ELEM;
 
 /* A range of a process's memory that the device may use for queues, records or, through an mkey,
  * data. */
@@ -107,8 +100,7 @@ struct hw_umem {
 	uint64_t va, len;
 	uint32_t access; /* IB_ACCESS bits */
 	_Atomic uint32_t refs;
-	uint8_t pad[8];
-};
+} SEG_ELEM;
 
 enum { /* hw_mkey.access */
        HW_ACC_LOCAL_READ = 1,
@@ -136,8 +128,7 @@ struct hw_mkey {
 	uint64_t va;     /* of `start` in that slot's address space */
 	uint8_t mkc[64]; /* as QUERY_MKEY returns it */
 	uint64_t pinned; /* bytes accounted */
-	uint8_t pad[56];
-};
+} SEG_ELEM;
 
 struct hw_evtarget {          /* where an object's events go; set by uverbs right after creation */
 	_Atomic uint32_t evq; /* SEG_T_EVQ index, SEG_NONE nobody */
@@ -171,8 +162,7 @@ struct hw_cq {
 	uint32_t oi, cc;        /* overrun ignore, collapsed (from CQC) */
 	struct hw_evtarget comp, async;
 	uint8_t cqc[64]; /* CQC as created/modified; QUERY_CQ patches the moving fields */
-	uint8_t pad[40];
-};
+} SEG_ELEM;
 
 struct hw_srq {
 	uint32_t gen, flags;
@@ -194,8 +184,7 @@ struct hw_srq {
 	_Atomic uint32_t refs;
 	struct hw_evtarget async;
 	uint8_t ctx[128]; /* SRQC or RMPC as created, for QUERY */
-	uint8_t pad[48];
-};
+} SEG_ELEM;
 
 enum hw_qp_state { /* PRM qpc.state */
 		   HW_QPS_RST = 0,
@@ -258,8 +247,7 @@ struct hw_qp {
 	struct hw_evtarget async;
 	uint8_t qpc[232]; /* QPC as the commands left it; QUERY_QP patches state and moving fields
 			   */
-	uint8_t pad[64];
-};
+} SEG_ELEM;
 
 static inline struct hw_hca *hw_hca(const struct seg *s, uint32_t i)
 {

@@ -11,24 +11,24 @@
 #include "segment/mem.h"
 #include "segment/proc.h"
 
+/* One struct link_msg in one sendmsg(2) each way; at most one fd with it. {request} -> {reply}. */
 enum link_op {
-	LINK_HELLO = 1, /* {pid, start_time, host name, layout}; fd: own /proc/self/mem -> slot,
-			   gen; fd: segment */
-	LINK_OPEN,      /* {kind, hca, port} -> file, gen; fd: the memfd or FIFO, flock()ed by the
+	LINK_HELLO = 1, /* {pid, start_time, host, comm, memlock, layout_version}, fd: own
+			   /proc/self/mem (may be absent) -> {slot, gen}, fd: the segment */
+	LINK_OPEN,      /* {kind, hca, port} -> {file, gen}, fd: the memfd or FIFO, flock()ed by the
 			   supervisor */
-	LINK_CLOSED,  /* {file, gen}: an fd of it was closed -> {last}: reaped before the answer if
-			 it was the last */
-	LINK_GET_MEM, /* {slot, gen} -> fd: that process's mem descriptor. On a connection of its
-			 own */
-	LINK_STATUS,  /* -> fd: memfd with JSON text. For `softhca status` */
-	LINK_DOWN,    /* stop the fabric. For `softhca down` */
-	LINK_PORT, /* {port index, up/down}: set a port's link state (tests; fabric console later)
-		    */
+	LINK_CLOSED,    /* {file, gen}: an fd of it was closed -> {arg = 1: it was the last, all is
+			   reaped; 0: not} */
+	LINK_GET_MEM,   /* {slot, gen} -> fd: that process's mem descriptor. First and only request
+			   of a connection of its own. -ESRCH gone, -ENOENT it gave none */
+	LINK_STATUS,    /* -> fd: memfd with JSON text. For `softhca status` */
+	LINK_DOWN,      /* stop the fabric. For `softhca down` */
+	LINK_PORT,      /* {port: SEG_T_PORT index, arg: 1 up, 0 down}: set a port's link state */
 };
 
 struct link_msg {
 	uint32_t op;
-	int32_t err; /* replies: 0 or -errno */
+	int32_t err; /* replies: 0 or -errno, then all else but op is 0 and no fd comes with it */
 	uint32_t layout_version;
 	uint32_t pid;
 	uint64_t start_time;
@@ -43,13 +43,14 @@ struct link_msg {
 /*
  * Client side. `dir`: the fabric's directory. Both fds are moved above 900 where possible.
  * link_join: connect, say hello, map the segment. 0; -ENOENT/-ECONNREFUSED no fabric;
- * -EPROTONOSUPPORT layout. May be called by a forked child with a struct seg inherited from its
- * parent: gives it a slot of its own.
+ * -EPROTONOSUPPORT layout; -ETIMEDOUT the supervisor does not answer (30 s). `s` is zeroed, or (in
+ * a forked child) the parent's, mapped: then the child gets a slot of its own.
  */
 struct link {
 	int fd;
 	struct seg *seg;
-	_Atomic uint32_t busy; /* one request at a time (process-local spin/futex) */
+	_Atomic uint32_t busy; /* one request at a time (futex: 0 free, 1 held, 2 with waiters) */
+	uint32_t owed; /* replies that came too late for their request: still to be dropped */
 };
 int link_join(struct link *l, struct seg *s, const char *dir, const char *host);
 /* Forget an inherited link in a fork child (closes the fd, slot becomes SEG_NONE). */

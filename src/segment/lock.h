@@ -7,6 +7,9 @@
  * millisecond looks whether the owner's slot is still that process; when it is dead the taker
  * inherits the lock and is told. Inside one process a lock is not recursive.
  *
+ * A process without a slot (a supervisor before it registers itself) locks as slot 0, which is
+ * never dead. A zeroed lock is free.
+ *
  * Whoever holds one must have all asynchronous signals blocked (sig_block_all()/the trap handler).
  * Order: HCA -> requester (SQ) -> responder (RQ or SRQ) -> CQ -> event queue; at most one CQ lock.
  */

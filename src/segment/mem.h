@@ -54,7 +54,7 @@ int mem_write_be32(struct seg *s, struct mem_slot m, uint64_t va, uint32_t v);
 
 static inline bool mem_is_self(const struct seg *s, struct mem_slot m)
 {
-	return m.slot == s->self && m.gen == s->self_gen;
+	return m.slot == s->self && m.gen == s->self_gen && m.slot != SEG_NONE;
 }
 
 static inline struct mem_slot mem_self(const struct seg *s)

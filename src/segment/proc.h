@@ -31,8 +31,9 @@ struct seg_proc {
 	_Atomic uint64_t pinned;  /* bytes of registered memory, accounted per process */
 	_Atomic uint64_t memlock; /* its RLIMIT_MEMLOCK at hello, bytes */
 	char comm[16];
-	uint8_t pad[64];
-};
+	uint64_t pid_ns; /* inode of the PID namespace in which `pid` is meant; 0 unknown */
+	_Atomic uint32_t in_flight; /* copies to and from its memory going on in other processes */
+} SEG_ELEM;
 
 enum seg_file_kind {
 	SEG_FILE_UVERBS = 1, /* command fd: memfd sealed against writing */
@@ -59,8 +60,7 @@ struct seg_file {
 	uint32_t uid; /* DEVX uid given to the context, 0 none */
 	uint32_t flags;
 	_Atomic uint64_t pinned; /* bytes registered through this file */
-	uint8_t pad[40];
-};
+} SEG_ELEM;
 
 static inline struct seg_proc *seg_proc(const struct seg *s, uint32_t slot)
 {
@@ -72,8 +72,37 @@ static inline struct seg_file *seg_file(const struct seg *s, uint32_t file)
 	return seg_live(s, SEG_T_FILE, file);
 }
 
+/*
+ * Give a process a memory slot (the supervisor, at its hello). `start_time` 0: look it up. 0 and
+ * (*slot, *gen), LIVE; -ENOSPC. Freed with seg_free(s, SEG_T_PROC, slot) when all that names it has
+ * been reaped; SEG_PROC_DEAD until then.
+ */
+int seg_proc_register(struct seg *s, uint32_t host, uint32_t pid, uint64_t start_time,
+		      uint32_t *slot, uint32_t *gen);
+/* The same for the calling process, without a supervisor (the supervisor itself, unit tests): fills
+ * in s->self. */
+int seg_proc_register_self(struct seg *s, uint32_t host);
+/* s->self = (slot, gen), given to us by a supervisor; notes our own view of our pid in the slot. */
+void seg_proc_set_self(struct seg *s, uint32_t slot, uint32_t gen);
+
 /* Is (slot, gen) still that living process (and not between exec and its end)? */
 bool seg_proc_alive(struct seg *s, uint32_t slot, uint32_t gen);
+/*
+ * Is (slot, gen) gone for good: exited, killed or replaced by exec? Looks at the slot and, in our
+ * PID namespace, at the process itself, so that it also tells when the supervisor is slow or dead.
+ * Makes system calls: not for a hot path.
+ */
+bool seg_proc_gone(struct seg *s, uint32_t slot, uint32_t gen);
+/* Field 22 of /proc/<pid>/stat, or 0 when there is no such process (or only its zombie). */
+uint64_t seg_proc_start_time(uint32_t pid);
+
+/*
+ * Around exec of the calling process: from begin on nobody touches our memory, and copies under way
+ * have ended when it returns (it waits at most 100 ms for them). `failed` undoes it.
+ */
+void seg_proc_exec_begin(struct seg *s);
+void seg_proc_exec_failed(struct seg *s);
+
 /* Its device thread has something to do: wake it (futex; callable in a trap). */
 void seg_proc_rouse(struct seg *s, uint32_t slot);
 

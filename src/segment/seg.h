@@ -8,10 +8,14 @@
  *	0                     free
  *	SEG_OWNER_DEVICE      made when the fabric was (HCAs, ports, EQs)
  *	file index + 1        belongs to that open file (see SEG_T_FILE) and dies with it
- * An element is claimed by a compare-and-swap of its owner word and freed by storing 0, each the
- * last store of its operation: a process killed at any instruction leaves no torn object behind.
- * Everything that an open file owns can be found by scanning owner words, without help from the
- * (perhaps dead) process that made it: that is how a dead process's objects are reaped.
+ *	SEG_CLAIMING...       being prepared by the process named in the word: not live yet
+ * An element is claimed by a compare-and-swap of its owner word to a claiming word, then zeroed,
+ *and becomes live when the owner is stored; it is freed by storing 0. Each is the last store of its
+ * operation: a process killed at any instruction leaves no torn object behind, and a claim whose
+ * process is dead is taken over by the next search that meets it. What is live but not filled in
+ *yet by its maker is all zero but for `gen`. Everything that an open file owns can be found by
+ *scanning owner words, without help from the (perhaps dead) process that made it: that is how a
+ *dead process's objects are reaped.
  */
 #ifndef SOFTHCA_SEGMENT_SEG_H
 #define SOFTHCA_SEGMENT_SEG_H
@@ -27,6 +31,9 @@
 #define SEG_OWNER_FREE 0u
 #define SEG_OWNER_DEVICE UINT32_MAX
 #define SEG_NONE UINT32_MAX /* "no index" */
+
+/* On every element's struct: its size becomes a multiple of 64 by itself. */
+#define SEG_ELEM __attribute__((aligned(64)))
 
 enum seg_table_id {
 	SEG_T_PROC,  /* struct seg_proc     memory slots: processes of the fabric      (proc.h) */
@@ -56,8 +63,9 @@ struct seg_table_hdr {
 	_Atomic uint32_t hint; /* where the next search starts: ids are handed out cyclically */
 	_Atomic uint32_t high; /* 1 + highest index ever claimed: bound of every scan */
 	_Atomic uint32_t live; /* claimed elements */
-	uint32_t first;        /* lowest index that may be handed out */
-	uint32_t pad[6];
+	uint32_t first;        /* lowest index that seg_alloc may hand out */
+	uint32_t pad[4];
+	uint64_t used_off; /* uint32_t[]: claimed elements per SEG_BLOCK; never too low */
 };
 
 struct seg_hdr {
@@ -71,36 +79,49 @@ struct seg_hdr {
 	struct seg_table_hdr table[SEG_T_COUNT];
 };
 
+/* A mem descriptor of another process, kept because process_vm_* is refused for it (mem.c). */
+struct seg_memfd {
+	_Atomic uint64_t key; /* gen << 32 | slot << 17 | fd + 1; 0 empty */
+	_Atomic uint32_t users;
+};
+#define SEG_MEMFDS 32
+
 /* A process's mapping of the segment, and what this process is in it. */
 struct seg {
 	struct seg_hdr *hdr;
 	uint8_t *base;
 	uint64_t size;
-	int fd; /* the memfd, moved out of the program's way; -1 in a forked child until refreshed
-		 */
+	int fd;            /* the memfd, moved out of the program's way */
 	uint32_t self;     /* our memory slot (SEG_T_PROC), SEG_NONE before hello */
 	uint32_t self_gen; /* its generation */
 	uint32_t self_pid; /* who `self` was given to; differs from a raw getpid() in a (v)fork
 			      child */
+	uint64_t pid_ns;   /* inode of our PID namespace: pids of others mean nothing to us */
 	char dir[256];     /* the fabric's directory */
+	struct seg_memfd memfd[SEG_MEMFDS];
+	_Atomic uint32_t said; /* diagnostics given once (mem.c) */
 };
 
-/* Make a new, empty segment (the supervisor). -ENOMEM, -EFBIG, -errno. `name`: the fabric's. */
+/* Make a new, empty segment (the supervisor) and map it. `name`: the fabric's. -EFBIG: the file
+ * size limit (ulimit -f), -ENOMEM: the address space limit (ulimit -v), else -errno. */
 int seg_create(struct seg *s, const char *name);
-/* Map one that was handed to us. -EPROTO: not a segment; -EPROTONOSUPPORT: another layout. Takes
- * fd. */
+/* Map one that was handed to us; initialises *s. -EPROTO: not a segment; -EPROTONOSUPPORT: another
+ * layout; -ENOMEM: ulimit -v. Takes fd, also when it fails. */
 int seg_map(struct seg *s, int fd);
+/* Forget the mapping and its descriptor; a zeroed struct seg is fine. */
 void seg_unmap(struct seg *s);
 
 /*
- * Claim a free element: zeroed (but for its first 16 bytes, see below), owner set last.
- * 0, or -ENOSPC when the table is full. Amortised constant time.
- * By convention every element starts with { uint32_t gen; uint32_t flags; ... }: seg_alloc keeps
- * `gen` over reuse and adds 1 to it, so that a stale (index, gen) pair is recognised.
+ * Claim a free element: zeroed but for `gen`, owner set last. 0, or -ENOSPC when the table is full.
+ * Amortised constant time. Indices go round in a window of 16384 or four times what is live,
+ * whichever is more: not reused soon, and a long-lived fabric does not touch the whole table.
+ * By convention every element starts with `uint32_t gen`: it is kept over reuse, goes up by 1 with
+ * each claim and is never 0, so that a stale (index, gen) pair is recognised.
  */
 int seg_alloc(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t *idx);
-/* Claim one given index: 0, -EBUSY (taken), -EINVAL (out of range). */
+/* Claim one given index, 1 and up: 0, -EBUSY (taken), -EINVAL (out of range). */
 int seg_alloc_at(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t idx);
+/* Free is idempotent; index out of range: nothing. */
 void seg_free(struct seg *s, enum seg_table_id t, uint32_t idx);
 
 static inline struct seg_table_hdr *seg_table(const struct seg *s, enum seg_table_id t)
@@ -125,11 +146,22 @@ static inline void *seg_at(const struct seg *s, enum seg_table_id t, uint32_t id
 	return s->base + h->elems_off + (uint64_t)idx * h->elem_size;
 }
 
+/* A claiming word: 2 in the top bits, the claimer's generation (16 bits) and memory slot (14). */
+#define SEG_CLAIMING UINT32_C(0x80000000)
+static inline bool seg_is_claiming(uint32_t word)
+{
+	return word >> 30 == SEG_CLAIMING >> 30;
+}
+
+/* The owner of a live element; SEG_OWNER_FREE for any other index. */
 static inline uint32_t seg_owner(const struct seg *s, enum seg_table_id t, uint32_t idx)
 {
+	uint32_t word;
+
 	if (idx >= seg_table(s, t)->capacity)
 		return SEG_OWNER_FREE;
-	return atomic_load_explicit(seg_owner_word(s, t, idx), memory_order_acquire);
+	word = atomic_load_explicit(seg_owner_word(s, t, idx), memory_order_acquire);
+	return seg_is_claiming(word) ? SEG_OWNER_FREE : word;
 }
 
 /* The element if it is live, else NULL. */
@@ -138,7 +170,8 @@ static inline void *seg_live(const struct seg *s, enum seg_table_id t, uint32_t 
 	return seg_owner(s, t, idx) == SEG_OWNER_FREE ? NULL : seg_at(s, t, idx);
 }
 
-/* The next index >= from whose owner is `owner` (or any, with SEG_NONE - 1); SEG_NONE at the end.
+/* The next index >= from whose owner is `owner` (or any live one, with SEG_OWNER_ANY); SEG_NONE at
+ * the end.
  */
 #define SEG_OWNER_ANY (UINT32_MAX - 1)
 uint32_t seg_next(const struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t from);

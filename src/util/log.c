@@ -2,6 +2,7 @@
 /* Owns the trace mask and its descriptor. Called from everywhere, also inside a signal handler. */
 #include "util/log.h"
 #include "util/clock.h"
+#include "util/sys.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 uint32_t log_mask = LOG_ERROR;
 static int log_fd = 2;
@@ -50,14 +49,11 @@ void log_init(void)
 	}
 	if (file && log_mask != (uint32_t)LOG_ERROR && log_fd == 2) {
 		/* Raw: our own open() wrapper is above us. Moved high, out of the program's way. */
-		int fd = (int)syscall(SYS_openat, AT_FDCWD, file,
-				      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-		int high = fd < 0 ? -1 : (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 900);
+		int fd =
+			sys_openat(AT_FDCWD, file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 
-		if (high >= 0)
-			log_fd = high;
 		if (fd >= 0)
-			syscall(SYS_close, fd);
+			log_fd = sys_fd_high(fd);
 	}
 }
 
@@ -70,7 +66,8 @@ void log_line(enum log_topic topic, const char *fmt, ...)
 	va_list ap;
 	int r;
 
-	r = snprintf(buf, sizeof(buf), "softhca[%ld] %llu.%06llu %s: ", syscall(SYS_gettid),
+	r = snprintf(buf, sizeof(buf),
+		     "softhca[%ld] %llu.%06llu %s: ", sys_raw(SYS_gettid, 0, 0, 0, 0, 0, 0),
 		     (unsigned long long)(now / NSEC_PER_SEC),
 		     (unsigned long long)(now % NSEC_PER_SEC / 1000), topic_name((uint32_t)topic));
 	n = r > 0 ? (size_t)r : 0;
@@ -81,6 +78,6 @@ void log_line(enum log_topic topic, const char *fmt, ...)
 	if (n > sizeof(buf) - 2)
 		n = sizeof(buf) - 2;
 	buf[n++] = '\n';
-	syscall(SYS_write, log_fd, buf, n);
+	sys_write(log_fd, buf, n);
 	errno = saved;
 }

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * System calls below libc: the answer is a value >= 0 or -errno, `errno` itself is not touched, and
+ * nothing that the program or our own shim put around libc's functions (syscall() included) sees
+ * them. For code that runs in the preloaded library, also inside a trap.
+ */
+#ifndef SOFTHCA_UTIL_SYS_H
+#define SOFTHCA_UTIL_SYS_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+static inline long sys_raw(long nr, long a, long b, long c, long d, long e, long f)
+{
+#if defined(__x86_64__)
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+#else
+	int saved = errno;
+	long ret = syscall(nr, a, b, c, d, e, f);
+
+	if (ret == -1)
+		ret = -errno;
+	errno = saved;
+	return ret;
+#endif
+}
+
+static inline int sys_openat(int dirfd, const char *path, int flags, mode_t mode)
+{
+	return (int)sys_raw(SYS_openat, dirfd, (long)path, flags, (long)mode, 0, 0);
+}
+
+static inline int sys_close(int fd)
+{
+	return (int)sys_raw(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+static inline ssize_t sys_read(int fd, void *buf, size_t n)
+{
+	return sys_raw(SYS_read, fd, (long)buf, (long)n, 0, 0, 0);
+}
+
+static inline ssize_t sys_write(int fd, const void *buf, size_t n)
+{
+	return sys_raw(SYS_write, fd, (long)buf, (long)n, 0, 0, 0);
+}
+
+static inline ssize_t sys_pread(int fd, void *buf, size_t n, uint64_t off)
+{
+	return sys_raw(SYS_pread64, fd, (long)buf, (long)n, (long)off, 0, 0);
+}
+
+static inline ssize_t sys_pwrite(int fd, const void *buf, size_t n, uint64_t off)
+{
+	return sys_raw(SYS_pwrite64, fd, (long)buf, (long)n, (long)off, 0, 0);
+}
+
+static inline ssize_t sys_readlink(const char *path, char *buf, size_t n)
+{
+	return sys_raw(SYS_readlinkat, AT_FDCWD, (long)path, (long)buf, (long)n, 0, 0);
+}
+
+static inline int sys_ioctl(int fd, unsigned long cmd, void *arg)
+{
+	return (int)sys_raw(SYS_ioctl, fd, (long)cmd, (long)arg, 0, 0, 0);
+}
+
+static inline int sys_fcntl(int fd, int cmd, long arg)
+{
+	return (int)sys_raw(SYS_fcntl, fd, cmd, arg, 0, 0, 0);
+}
+
+/* The address, or a value in [-4095, -1] that is -errno: see sys_is_err(). */
+static inline void *sys_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off)
+{
+	return (void *)sys_raw(SYS_mmap, (long)addr, (long)len, prot, flags, fd, off);
+}
+
+static inline int sys_is_err(const void *p)
+{
+	return (uintptr_t)p >= (uintptr_t)-4095;
+}
+
+static inline int sys_munmap(void *addr, size_t len)
+{
+	return (int)sys_raw(SYS_munmap, (long)addr, (long)len, 0, 0, 0, 0);
+}
+
+static inline int sys_madvise(void *addr, size_t len, int advice)
+{
+	return (int)sys_raw(SYS_madvise, (long)addr, (long)len, advice, 0, 0, 0);
+}
+
+static inline int sys_getpid(void)
+{
+	return (int)sys_raw(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+static inline int sys_kill(int pid, int sig)
+{
+	return (int)sys_raw(SYS_kill, pid, sig, 0, 0, 0, 0);
+}
+
+/* Shared futexes: the words are in the segment. `timeout_ns` is relative. */
+static inline int sys_futex_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_ns)
+{
+	struct timespec ts = {(time_t)(timeout_ns / 1000000000), (long)(timeout_ns % 1000000000)};
+
+	return (int)sys_raw(SYS_futex, (long)word, FUTEX_WAIT, (long)seen, (long)&ts, 0, 0);
+}
+
+static inline int sys_futex_wake(_Atomic uint32_t *word, int n)
+{
+	return (int)sys_raw(SYS_futex, (long)word, FUTEX_WAKE, n, 0, 0, 0);
+}
+
+/* Move a descriptor of our own out of the program's way (above 900 where its limit allows). Takes
+ * fd; returns the new one, close-on-exec. */
+static inline int sys_fd_high(int fd)
+{
+	static const int bases[] = {900, 200, 60};
+
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+		int high = sys_fcntl(fd, F_DUPFD_CLOEXEC, bases[i]);
+
+		if (high >= 0) {
+			sys_close(fd);
+			return high;
+		}
+	}
+	return fd;
+}
+
+#endif
