@@ -120,10 +120,8 @@ struct hw_mkey {
 	uint64_t start;  /* I/O virtual address of the first byte */
 	uint64_t len;    /* bytes; length64: the whole address space */
 	uint32_t length64;
-	_Atomic uint32_t valid; /* 0: being destroyed or free */
-	_Atomic uint32_t
-		users; /* engine accesses in flight; DESTROY_MKEY waits for 0, with a deadline */
-	uint32_t qpn;  /* 0xffffff: any */
+	_Atomic uint32_t valid; /* 0: being destroyed or free; then eng_mkey_quiesce() */
+	uint32_t qpn;           /* 0xffffff: any */
 	struct mem_slot mem;
 	uint64_t va;     /* of `start` in that slot's address space */
 	uint8_t mkc[64]; /* as QUERY_MKEY returns it */
@@ -138,29 +136,32 @@ struct hw_evtarget {          /* where an object's events go; set by uverbs righ
 	uint32_t pad;
 };
 
-enum { HW_CQ_ERR_OVERRUN = 1 };
+enum { HW_CQ_ERR_OVERRUN = 1, HW_CQ_ERR_BUFFER = 2 };
 
 struct hw_cq {
 	uint32_t gen, flags;
 	uint32_t hca, uid;
-	struct seg_lock lock;
 	uint32_t eqn;
 	uint32_t uar;
+	_Atomic uint32_t refs; /* QPs and SRQs using it */
+	uint32_t oi, cc;       /* overrun ignore, collapsed (from CQC) */
+	struct mem_slot dbr_mem;
+	uint64_t dbr_va; /* SET_CI at +0, ARM at +4, both BE32 */
+	/* what a completion touches: one cache line and a bit */
+	_Alignas(64) struct seg_lock lock;
 	uint32_t log_size;   /* CQEs = 1 << log_size */
 	uint32_t cqe_bytes;  /* 64 or 128 */
 	struct mem_slot mem; /* of the buffer */
 	uint64_t va;
-	struct mem_slot dbr_mem;
-	uint64_t dbr_va;    /* SET_CI at +0, ARM at +4, both BE32 */
-	uint32_t pi;        /* [cq] next CQE, free running */
-	uint32_t ci_cached; /* [cq] last SET_CI seen: re-read only when the queue looks full */
-	uint32_t armed;     /* [cq] 0 no, 1 any completion, 2 solicited or error only */
-	uint32_t arm_sn;    /* [cq] */
-	uint32_t arm_ci;
+	uint32_t pi;            /* [cq] next CQE, free running */
+	uint32_t ci_cached;     /* [cq] last SET_CI seen: re-read only when the queue looks full */
 	_Atomic uint32_t state; /* 0 OK, else HW_CQ_ERR_* */
-	_Atomic uint32_t refs;  /* QPs and SRQs using it */
-	uint32_t oi, cc;        /* overrun ignore, collapsed (from CQC) */
-	struct hw_evtarget comp, async;
+	uint32_t armed;         /* [cq] 0 no, 1 any completion, 2 solicited or error only */
+	uint32_t arm_sn;        /* [cq] */
+	uint32_t arm_ci;
+	uint32_t sol_pi;           /* [cq] 1 + index of the last solicited or error CQE */
+	_Atomic uint32_t arm_seen; /* the ARM record as last looked at (poll mode) */
+	_Alignas(64) struct hw_evtarget comp, async;
 	uint8_t cqc[64]; /* CQC as created/modified; QUERY_CQ patches the moving fields */
 } SEG_ELEM;
 
@@ -208,9 +209,18 @@ enum hw_qp_st {
 
 enum hw_park { HW_PARK_NO = 0, HW_PARK_RNR, HW_PARK_RETRY, HW_PARK_LOCK };
 
+enum { /* hw_qp.flush_pending: work that somebody could not do for want of a lock */
+       HW_PEND_RING = 1,
+       HW_PEND_FLUSH_SQ = 2,
+       HW_PEND_FLUSH_RQ = 4,
+};
+
+/*
+ * The requester's and the responder's moving parts lie in cache lines of their own: they are
+ * written by different processes.
+ */
 struct hw_qp {
 	uint32_t gen, flags;
-	struct seg_lock sq_lock, rq_lock;
 	uint32_t hca, uid;
 	_Atomic uint32_t state;               /* [fw]+[sq]+[rq] enum hw_qp_state */
 	uint32_t st;                          /* enum hw_qp_st */
@@ -230,21 +240,34 @@ struct hw_qp {
 	uint32_t sgid_index, pkey_index, qkey;
 	uint32_t rre, rwe, rae, atomic_mode;
 	uint32_t retry_count, rnr_retry, ack_timeout, min_rnr_nak;
-	/* progress */
-	_Atomic uint32_t sq_ci; /* [sq] WQEBBs consumed, 16 bits count */
-	_Atomic uint32_t rq_ci; /* [rq] receive WQEs consumed, 16 bits count */
-	uint32_t next_send_psn; /* [sq] */
-	uint32_t next_rcv_psn;  /* [rq] */
-	uint32_t msn;           /* [rq] */
-	/* parking [sq] */
+
+	/* requester [sq] */
+	_Alignas(64) struct seg_lock sq_lock;
+	_Atomic uint32_t sq_ci; /* WQEBBs consumed, 16 bits count */
+	uint32_t next_send_psn;
 	_Atomic uint32_t park; /* enum hw_park */
 	uint32_t retries_left, rnr_left;
+	uint32_t cur_wqe;               /* first WQEBB of the WQE in work when parked */
 	_Atomic uint64_t park_deadline; /* clock_now_ns() */
-	_Atomic uint32_t err_reported;
-	uint32_t flush_pending; /* [fw] ERR entered but a queue's lock could not be had: device
-				   thread flushes */
-	uint32_t cur_wqe;       /* [sq] first WQEBB of the WQE in work when parked */
-	struct hw_evtarget async;
+	uint32_t sq_out; /* that WQE is executed, only its CQE is owed: 1 done, else 1 + why not */
+	uint32_t sq_out_len; /* its byte count */
+	_Atomic uint32_t
+		flush_pending; /* HW_PEND_*: the lock's holder, else the device thread, does it */
+	uint32_t sq_pad;
+	_Alignas(64) uint64_t tx_bytes, tx_pkts; /* added to the port's counters when the QP goes */
+
+	/* responder [rq] */
+	_Alignas(64) struct seg_lock rq_lock;
+	_Atomic uint32_t rq_ci; /* receive WQEs consumed, 16 bits count */
+	uint32_t next_rcv_psn;
+	uint32_t msn;
+	uint32_t rx_srq_wqe; /* 1 + index of an SRQ WQE taken for this QP and not yet completed */
+	uint32_t rx_intent;  /* 1: a receive CQE is being written at index rx_cq_pi */
+	uint32_t rx_cq_pi;
+	uint64_t rx_bytes, rx_pkts;
+
+	_Alignas(64) struct hw_evtarget async;
+	_Atomic uint32_t err_reported; /* LAST_WQE_REACHED was raised */
 	uint8_t qpc[232]; /* QPC as the commands left it; QUERY_QP patches state and moving fields
 			   */
 } SEG_ELEM;

@@ -32,6 +32,9 @@ struct seg_proc {
 	_Atomic uint64_t memlock; /* its RLIMIT_MEMLOCK at hello, bytes */
 	char comm[16];
 	uint64_t pid_ns; /* inode of the PID namespace in which `pid` is meant; 0 unknown */
+	/* 1: some QP of it may be parked or wait for a flush. Whoever sets it rouses the device
+	 * thread; the shim starts that thread when it finds the flag up after an engine call. */
+	_Atomic uint32_t parked;
 	_Atomic uint32_t in_flight; /* copies to and from its memory going on in other processes */
 } SEG_ELEM;
 
