@@ -14,10 +14,14 @@ struct fab_options {
 	uint32_t hcas;  /* per host, 1..16 */
 	uint32_t ports; /* per HCA, 1..HW_MAX_PORTS */
 	enum hw_model model;
+	uint32_t link_speed, link_width; /* hw_port codes, from the capability table */
+	uint32_t max_mtu;                /* IBV code; also the active one */
 };
 
-/* Fill an empty segment: hosts, HCAs, EQs, ports (ACTIVE, LinkUp), GUIDs, LIDs from 1. 0, -EINVAL,
- * -ENOSPC. */
+/*
+ * Fill an empty segment: hosts, HCAs, ports (ACTIVE, LinkUp), GUIDs, LIDs from 1. EQs are left to
+ * fw_hca_init(). 0, -EINVAL, -ENOSPC.
+ */
 int fab_create(struct seg *s, const struct fab_options *o);
 /* SEG_T_HOST index by name, SEG_NONE. */
 uint32_t fab_host_by_name(struct seg *s, const char *name);
@@ -51,14 +55,27 @@ struct fab_sysfs_ids {
 };
 int fab_sysfs_render(struct seg *s, uint32_t host, const char *root,
 		     const struct fab_sysfs_ids *ids);
+/*
+ * Write what has moved again: state, LIDs... of a port, its byte and packet counters. Each file is
+ * replaced as a whole (a reader sees old or new, never half); directories of devices keep their
+ * times. 0 or -errno; -ENOENT: there is no tree.
+ */
 int fab_sysfs_update_port(struct seg *s, uint32_t port, const char *root);
+int fab_sysfs_update_counters(struct seg *s, uint32_t port, const char *root);
 /* Character device numbers, as the kernel's first ones: uverbs 231:192+n, umad 231:n, issm
  * 231:64+n. */
 #define FAB_DEV_MAJOR 231
 #define FAB_UVERBS_MINOR(n) (192 + (n))
 #define FAB_UMAD_MINOR(n) (n)
 #define FAB_ISSM_MINOR(n) (64 + (n))
-/* PCI address of an HCA: domain:bus:dev.fn "5a17:<01+n>:00.0" - a domain no real machine has. */
+/* N of umadN and issmN: ports are counted over the host's HCAs, as the kernel finds them. */
+uint32_t fab_umad_index(struct seg *s, uint32_t port);
+/* The other way: SEG_T_PORT index behind umadN/issmN of a host, SEG_NONE. */
+uint32_t fab_port_by_umad(struct seg *s, uint32_t host, uint32_t n);
+/*
+ * PCI address of an HCA on its host: "5a17:00:<n>.0", n its device number, below
+ * sys/devices/pci5a17:00 (a root complex of its own, in a domain that no real machine has).
+ */
 void fab_pci_name(const struct hw_hca *hca, char out[16]);
 
 #endif
