@@ -83,6 +83,9 @@ struct uv_context {
 	void *drv;
 };
 
+/* The context of an object's file: never NULL, there are no objects without one. */
+struct uv_context *uv_obj_context(const struct uv_object *o);
+
 struct uv_pd {
 	struct uv_object obj;
 	uint32_t pdn;
