@@ -30,7 +30,7 @@ enum { SEG_LOCK_INHERITED = 1 }; /* taken, but its last owner died holding it: r
 
 /* 0, SEG_LOCK_INHERITED, or -ETIMEDOUT after `timeout_ns` (owner stopped or busy). */
 int seg_lock(struct seg *s, struct seg_lock *l, uint64_t timeout_ns);
-/* 0, SEG_LOCK_INHERITED, or -EBUSY at once. */
+/* 0, SEG_LOCK_INHERITED (of an owner that the supervisor has seen die), or -EBUSY at once. */
 int seg_trylock(struct seg *s, struct seg_lock *l);
 void seg_unlock(struct seg *s, struct seg_lock *l);
 /* Is the lock held by this process? (for assertions) */

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns memory slots: who they are given to and whether that process is still there. Everything but
+ * registering may be called in a trap.
+ */
+#include "segment/proc.h"
+#include "segment/table.h"
+#include "util/clock.h"
+#include "util/sys.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define EXEC_WAIT_NS (100 * NSEC_PER_MSEC)
+
+uint64_t seg_pid_ns(void)
+{
+	char buf[64] = {0};
+	uint64_t n = 0;
+
+	/* "pid:[4026531836]" */
+	if (sys_readlink("/proc/self/ns/pid", buf, sizeof(buf) - 1) < 0)
+		return 0;
+	for (const char *p = buf; *p; p++)
+		if (*p >= '0' && *p <= '9')
+			n = n * 10 + (uint64_t)(*p - '0');
+	return n;
+}
+
+/* The n-th number after the command name (field 3 is the state letter, so 4 is the first). */
+static uint64_t stat_field(const char *after_comm, unsigned int field)
+{
+	const char *p = after_comm;
+	uint64_t v = 0;
+
+	for (unsigned int i = 3; i < field && *p; i++) {
+		while (*p && *p != ' ')
+			p++;
+		while (*p == ' ')
+			p++;
+	}
+	for (; *p >= '0' && *p <= '9'; p++)
+		v = v * 10 + (uint64_t)(*p - '0');
+	return v;
+}
+
+static void proc_stat_path(char path[32], uint32_t pid)
+{
+	char digits[12];
+	size_t n = 0;
+	char *p = path;
+
+	do
+		digits[n++] = (char)('0' + pid % 10);
+	while (pid /= 10);
+	memcpy(p, "/proc/", 6);
+	p += 6;
+	while (n)
+		*p++ = digits[--n];
+	memcpy(p, "/stat", 6);
+}
+
+/* 0 and *start; -ESRCH only its zombie is there; -ENOENT not there or hidden (hidepid); -EIO. */
+static int read_start_time(uint32_t pid, uint64_t *start)
+{
+	char path[32], buf[1024];
+	const char *p;
+	ssize_t n;
+	int fd;
+
+	proc_stat_path(path, pid);
+	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return fd;
+	n = sys_read(fd, buf, sizeof(buf) - 1);
+	sys_close(fd);
+	if (n <= 0)
+		return n == -ESRCH ? -ESRCH : -EIO;
+	buf[n] = 0;
+	/* The command name may hold anything, a parenthesis too. */
+	p = strrchr(buf, ')');
+	if (!p || p[1] != ' ')
+		return -EIO;
+	p += 2;
+	/* A leader that called pthread_exit() is a zombie, but its process lives in other threads.
+	 */
+	if (*p == 'X' || (*p == 'Z' && stat_field(p, 20) <= 1))
+		return -ESRCH;
+	*start = stat_field(p, 22);
+	return 0;
+}
+
+uint64_t seg_proc_start_time(uint32_t pid)
+{
+	uint64_t t;
+
+	return read_start_time(pid, &t) ? 0 : t;
+}
+
+int seg_proc_register(struct seg *s, uint32_t host, uint32_t pid, uint64_t start_time,
+		      uint32_t *slot, uint32_t *gen)
+{
+	struct seg_proc *p;
+	int r = seg_alloc(s, SEG_T_PROC, SEG_OWNER_DEVICE, slot);
+
+	if (r)
+		return r;
+	p = seg_at(s, SEG_T_PROC, *slot);
+	p->pid = pid;
+	p->host = host;
+	p->start_time = start_time ? start_time : seg_proc_start_time(pid);
+	p->pid_ns = s->pid_ns;
+	*gen = p->gen;
+	atomic_store_explicit(&p->state, SEG_PROC_LIVE, memory_order_release);
+	return 0;
+}
+
+void seg_proc_set_self(struct seg *s, uint32_t slot, uint32_t gen)
+{
+	struct seg_proc *p = seg_proc(s, slot);
+
+	s->self_pid = (uint32_t)sys_getpid();
+	s->self_gen = gen;
+	s->self = slot;
+	if (!p || p->gen != gen)
+		return;
+	p->pid = s->self_pid;
+	p->pid_ns = s->pid_ns;
+}
+
+int seg_proc_register_self(struct seg *s, uint32_t host)
+{
+	uint32_t slot, gen;
+	struct rlimit lim;
+	int r;
+
+	r = seg_proc_register(s, host, (uint32_t)sys_getpid(), 0, &slot, &gen);
+	if (r)
+		return r;
+	if (!getrlimit(RLIMIT_MEMLOCK, &lim))
+		atomic_store(&seg_proc(s, slot)->memlock, lim.rlim_cur);
+	seg_proc_set_self(s, slot, gen);
+	return 0;
+}
+
+bool seg_proc_alive(struct seg *s, uint32_t slot, uint32_t gen)
+{
+	const struct seg_proc *p = seg_proc(s, slot);
+
+	return p && p->gen == gen &&
+	       atomic_load_explicit(&p->state, memory_order_acquire) == SEG_PROC_LIVE;
+}
+
+bool seg_proc_gone(struct seg *s, uint32_t slot, uint32_t gen)
+{
+	const struct seg_proc *p = seg_proc(s, slot);
+	uint32_t state;
+	uint64_t start;
+	int r;
+
+	if (!p || p->gen != gen)
+		return true;
+	state = atomic_load_explicit(&p->state, memory_order_acquire);
+	if (state != SEG_PROC_LIVE && state != SEG_PROC_EXECING)
+		return true;
+	if (slot == s->self || !p->pid_ns || p->pid_ns != s->pid_ns)
+		return false;
+	if (sys_kill((int)p->pid, 0) == -ESRCH)
+		return true;
+	r = read_start_time(p->pid, &start);
+	if (!r)
+		return p->start_time && start != p->start_time;
+	return r == -ESRCH || sys_kill((int)p->pid, 0) == -ESRCH;
+}
+
+void seg_proc_exec_begin(struct seg *s)
+{
+	struct seg_proc *p = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
+	uint64_t end = clock_now_ns() + EXEC_WAIT_NS;
+
+	if (!p || p->gen != s->self_gen)
+		return;
+	/* Against mem.c: it raises in_flight, then reads state. */
+	atomic_store(&p->state, SEG_PROC_EXECING);
+	while (atomic_load(&p->in_flight) && clock_now_ns() < end)
+		sched_yield();
+}
+
+void seg_proc_exec_failed(struct seg *s)
+{
+	struct seg_proc *p = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
+	uint32_t execing = SEG_PROC_EXECING;
+
+	if (p && p->gen == s->self_gen)
+		atomic_compare_exchange_strong(&p->state, &execing, SEG_PROC_LIVE);
+}
+
+void seg_proc_rouse(struct seg *s, uint32_t slot)
+{
+	struct seg_proc *p = seg_proc(s, slot);
+
+	if (!p)
+		return;
+	atomic_fetch_add(&p->wake, 1);
+	sys_futex_wake(&p->wake, INT32_MAX);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns claiming, freeing and finding elements. Lock-free: any process may do any of it at any time,
+ * in a trap too, and may be killed at any instruction.
+ *
+ * Three counts beside the owner words only steer searches: `high`, `live` and the blocks' `used`.
+ * They are raised before a claim and lowered after a free, so that a process that is killed in
+ * between leaves them too high, never too low: a search may look in vain, but never miss.
+ */
+#include "segment/table.h"
+#include "segment/proc.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define WINDOW_MIN 16384u
+#define CLAIM_SLOTS 0x3fffu
+#define CLAIM_GENS 0xffffu
+
+static _Atomic uint32_t *used_word(const struct seg *s, enum seg_table_id t, uint32_t idx)
+{
+	return (_Atomic uint32_t *)(s->base + seg_table(s, t)->used_off) + idx / SEG_BLOCK;
+}
+
+static uint32_t claiming_word(const struct seg *s)
+{
+	uint32_t slot = s->self == SEG_NONE ? 0 : s->self & CLAIM_SLOTS;
+
+	return SEG_CLAIMING | (slot ? (s->self_gen & CLAIM_GENS) << 14 | slot : 0);
+}
+
+/* Has whoever was claiming an element died over it? Slot 0: nobody can tell; it stays. */
+static bool claim_is_stale(struct seg *s, uint32_t word)
+{
+	uint32_t slot = word & CLAIM_SLOTS;
+	const struct seg_proc *p = seg_proc(s, slot);
+
+	if (!slot)
+		return false;
+	return !p || (p->gen & CLAIM_GENS) != (word >> 14 & CLAIM_GENS) ||
+	       seg_proc_gone(s, slot, p->gen);
+}
+
+static void count_up(struct seg *s, enum seg_table_id t, uint32_t idx)
+{
+	atomic_fetch_add(used_word(s, t, idx), 1);
+	atomic_fetch_add(&seg_table(s, t)->live, 1);
+}
+
+static void count_down(struct seg *s, enum seg_table_id t, uint32_t idx)
+{
+	atomic_fetch_sub(used_word(s, t, idx), 1);
+	atomic_fetch_sub(&seg_table(s, t)->live, 1);
+}
+
+/* From `old` (free, or a dead claimer's word) to `owner`. False: somebody was faster. */
+static bool claim(struct seg *s, enum seg_table_id t, uint32_t idx, uint32_t old, uint32_t owner)
+{
+	struct seg_table_hdr *h = seg_table(s, t);
+	uint32_t high = atomic_load_explicit(&h->high, memory_order_relaxed);
+	uint8_t *elem = seg_at(s, t, idx);
+	uint32_t gen;
+
+	while (high <= idx && !atomic_compare_exchange_weak(&h->high, &high, idx + 1))
+		;
+	count_up(s, t, idx);
+	if (!atomic_compare_exchange_strong(seg_owner_word(s, t, idx), &old, claiming_word(s))) {
+		count_down(s, t, idx);
+		return false;
+	}
+	if (old != SEG_OWNER_FREE) /* the dead claimer had counted it */
+		count_down(s, t, idx);
+	memcpy(&gen, elem, sizeof(gen));
+	memset(elem, 0, h->elem_size);
+	gen += gen == UINT32_MAX ? 2 : 1;
+	memcpy(elem, &gen, sizeof(gen));
+	atomic_store_explicit(seg_owner_word(s, t, idx), owner, memory_order_release);
+	return true;
+}
+
+/* Claim something in [from, to). With `trust`, blocks that are counted full are stepped over. */
+static uint32_t claim_between(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t from,
+			      uint32_t to, bool trust)
+{
+	for (uint32_t i = from; i < to;) {
+		uint32_t end = i - i % SEG_BLOCK + SEG_BLOCK;
+
+		if (end > to)
+			end = to;
+		if (trust &&
+		    atomic_load_explicit(used_word(s, t, i), memory_order_relaxed) >= SEG_BLOCK) {
+			i = end;
+			continue;
+		}
+		for (; i < end; i++) {
+			uint32_t w =
+				atomic_load_explicit(seg_owner_word(s, t, i), memory_order_relaxed);
+
+			if (w != SEG_OWNER_FREE && !(seg_is_claiming(w) && claim_is_stale(s, w)))
+				continue;
+			if (claim(s, t, i, w, owner))
+				return i;
+		}
+	}
+	return SEG_NONE;
+}
+
+int seg_alloc(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t *idx)
+{
+	struct seg_table_hdr *h = seg_table(s, t);
+	uint64_t window = 4 * (uint64_t)atomic_load_explicit(&h->live, memory_order_relaxed);
+	uint32_t start = atomic_load_explicit(&h->hint, memory_order_relaxed);
+	uint32_t end, i;
+
+	if (window < WINDOW_MIN)
+		window = WINDOW_MIN;
+	window += h->first;
+	end = window < h->capacity ? (uint32_t)window : h->capacity;
+	if (start < h->first || start >= end)
+		start = h->first;
+	i = claim_between(s, t, owner, start, end, true);
+	if (i == SEG_NONE)
+		i = claim_between(s, t, owner, h->first, start, true);
+	if (i == SEG_NONE)
+		i = claim_between(s, t, owner, end, h->capacity, true);
+	if (i == SEG_NONE)
+		i = claim_between(s, t, owner, h->first, h->capacity, false);
+	if (i == SEG_NONE)
+		return -ENOSPC;
+	atomic_store_explicit(&h->hint, i + 1, memory_order_relaxed);
+	*idx = i;
+	return 0;
+}
+
+int seg_alloc_at(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t idx)
+{
+	uint32_t w;
+
+	if (!idx || idx >= seg_table(s, t)->capacity)
+		return -EINVAL;
+	w = atomic_load(seg_owner_word(s, t, idx));
+	if (w != SEG_OWNER_FREE && !(seg_is_claiming(w) && claim_is_stale(s, w)))
+		return -EBUSY;
+	return claim(s, t, idx, w, owner) ? 0 : -EBUSY;
+}
+
+void seg_free(struct seg *s, enum seg_table_id t, uint32_t idx)
+{
+	uint32_t w = seg_owner(s, t, idx);
+
+	if (w == SEG_OWNER_FREE)
+		return;
+	if (!atomic_compare_exchange_strong(seg_owner_word(s, t, idx), &w, SEG_OWNER_FREE))
+		return; /* freed by somebody else */
+	count_down(s, t, idx);
+}
+
+uint32_t seg_next(const struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t from)
+{
+	uint32_t high = atomic_load_explicit(&seg_table(s, t)->high, memory_order_acquire);
+
+	for (uint32_t i = from; i < high;) {
+		uint32_t end = i - i % SEG_BLOCK + SEG_BLOCK;
+
+		if (end > high)
+			end = high;
+		if (!atomic_load_explicit(used_word(s, t, i), memory_order_relaxed)) {
+			i = end;
+			continue;
+		}
+		for (; i < end; i++) {
+			uint32_t w =
+				atomic_load_explicit(seg_owner_word(s, t, i), memory_order_acquire);
+
+			if (w == owner ||
+			    (owner == SEG_OWNER_ANY && w != SEG_OWNER_FREE && !seg_is_claiming(w)))
+				return i;
+		}
+	}
+	return SEG_NONE;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Between the files of this folder only. */
+#ifndef SOFTHCA_SEGMENT_TABLE_H
+#define SOFTHCA_SEGMENT_TABLE_H
+
+#include "segment/seg.h"
+
+/* Owner words are counted in blocks of a page, so that searches step over full and empty ones. */
+#define SEG_BLOCK 1024u
+#define SEG_BLOCKS(capacity) (((capacity) + SEG_BLOCK - 1) / SEG_BLOCK)
+
+/* seg_memfd.key */
+#define SEG_MEMFD_KEY(slot, gen, fd) \
+	((uint64_t)(gen) << 32 | (uint64_t)(slot) << 17 | (uint64_t)((fd) + 1))
+#define SEG_MEMFD_FD(key) ((int)((key)&0x1ffff) - 1)
+#define SEG_MEMFD_WHO(key) ((key) >> 17)
+
+/* The inode of our PID namespace, 0 when /proc does not tell. */
+uint64_t seg_pid_ns(void);
+
+#endif

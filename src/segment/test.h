@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the tests of this folder share: a segment of their own, and children in it. */
+#ifndef SOFTHCA_SEGMENT_TEST_H
+#define SOFTHCA_SEGMENT_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "segment/lock.h"
+#include "segment/proc.h"
+#include "segment/seg.h"
+#include "util/clock.h"
+#include "util/sys.h"
+
+static inline int test_seg_setup(void **state)
+{
+	struct seg *s = calloc(1, sizeof(*s));
+
+	if (seg_create(s, "test") || seg_proc_register_self(s, 0))
+		return -1;
+	*state = s;
+	return 0;
+}
+
+static inline int test_seg_teardown(void **state)
+{
+	seg_unmap(*state);
+	free(*state);
+	return 0;
+}
+
+/* A child with a memory slot of its own; `tell` wakes the parent's test_wait(). */
+struct test_child {
+	pid_t pid;
+	int tell[2], go[2];
+};
+
+static inline void test_tell(int fd)
+{
+	char c = 1;
+
+	while (write(fd, &c, 1) < 0)
+		;
+}
+
+/* False: the other side went away first. */
+static inline bool test_wait(int fd)
+{
+	char c;
+
+	return read(fd, &c, 1) == 1;
+}
+
+static inline void test_spawn(struct seg *s, struct test_child *c,
+			      void (*body)(struct seg *s, struct test_child *c, void *arg),
+			      void *arg)
+{
+	assert_int_equal(pipe(c->tell), 0);
+	assert_int_equal(pipe(c->go), 0);
+	c->pid = fork();
+	assert_true(c->pid >= 0);
+	if (c->pid) {
+		close(c->tell[1]);
+		close(c->go[0]);
+		return;
+	}
+	close(c->tell[0]);
+	close(c->go[1]);
+	s->self = SEG_NONE;
+	if (seg_proc_register_self(s, 0))
+		_exit(99);
+	body(s, c, arg);
+	_exit(0);
+}
+
+static inline int test_reap(struct test_child *c)
+{
+	int status = 0;
+
+	close(c->go[1]);
+	waitpid(c->pid, &status, 0);
+	close(c->tell[0]);
+	return status;
+}
+
+#endif

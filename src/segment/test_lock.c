@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Locks between processes and threads, with owners that die, stop and exec. */
+#include "segment/test.h"
+
+#include <pthread.h>
+
+/* Shared by the tests' processes: in the segment, in an element that nobody else uses. */
+struct shared {
+	uint32_t gen;
+	struct seg_lock lock;
+	uint32_t counter;
+};
+
+static struct shared *shared(struct seg *s)
+{
+	struct shared *sh = seg_at(s, SEG_T_QP, 1);
+
+	memset(sh, 0, sizeof(*sh));
+	return sh;
+}
+
+static void lock_and_unlock(void **state)
+{
+	struct seg *s = *state;
+	struct shared *sh = shared(s);
+	uint64_t t;
+
+	assert_int_equal(seg_lock(s, &sh->lock, SEG_LOCK_DATA_NS), 0);
+	assert_true(seg_lock_is_mine(s, &sh->lock));
+	assert_int_equal(seg_trylock(s, &sh->lock), -EBUSY);
+	t = clock_now_ns();
+	assert_int_equal(seg_lock(s, &sh->lock, 3 * NSEC_PER_MSEC), -ETIMEDOUT);
+	t = clock_now_ns() - t;
+	assert_true(t >= 3 * NSEC_PER_MSEC);
+	seg_unlock(s, &sh->lock);
+	assert_false(seg_lock_is_mine(s, &sh->lock));
+	assert_int_equal(sh->lock.word, 0);
+	assert_int_equal(seg_trylock(s, &sh->lock), 0);
+	seg_unlock(s, &sh->lock);
+}
+
+#define ROUNDS 20000
+
+static void count(struct seg *s, struct shared *sh)
+{
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		uint32_t v;
+
+		if (seg_lock(s, &sh->lock, SEG_LOCK_CTRL_NS))
+			_exit(1);
+		v = *(volatile uint32_t *)&sh->counter;
+		if (i % 64 == 0)
+			sched_yield();
+		*(volatile uint32_t *)&sh->counter = v + 1;
+		seg_unlock(s, &sh->lock);
+	}
+}
+
+static void count_child(struct seg *s, struct test_child *c, void *arg)
+{
+	count(s, arg);
+}
+
+static void processes_exclude_each_other(void **state)
+{
+	struct seg *s = *state;
+	struct shared *sh = shared(s);
+	struct test_child c[2];
+
+	for (int i = 0; i < 2; i++)
+		test_spawn(s, &c[i], count_child, sh);
+	count(s, sh);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(test_reap(&c[i]), 0);
+	assert_int_equal(sh->counter, 3 * ROUNDS);
+	assert_int_equal(sh->lock.word, 0);
+}
+
+struct thread_arg {
+	struct seg *s;
+	struct shared *sh;
+};
+
+static void *count_thread(void *p)
+{
+	struct thread_arg *a = p;
+
+	count(a->s, a->sh);
+	return NULL;
+}
+
+static void threads_exclude_each_other(void **state)
+{
+	struct thread_arg a = {*state, shared(*state)};
+	pthread_t t[2];
+
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, count_thread, &a), 0);
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	assert_int_equal(a.sh->counter, 2 * ROUNDS);
+}
+
+static void hold(struct seg *s, struct test_child *c, void *arg)
+{
+	struct shared *sh = arg;
+
+	if (seg_lock(s, &sh->lock, SEG_LOCK_CTRL_NS))
+		_exit(1);
+	test_tell(c->tell[1]);
+	test_wait(c->go[0]);
+	seg_unlock(s, &sh->lock);
+}
+
+/* SIGKILL; and nobody has reaped the zombie or told the segment. */
+static void a_dead_owners_lock_is_inherited(void **state)
+{
+	struct seg *s = *state;
+	struct shared *sh = shared(s);
+	struct test_child c;
+	siginfo_t si;
+
+	test_spawn(s, &c, hold, sh);
+	assert_true(test_wait(c.tell[0]));
+	kill(c.pid, SIGKILL);
+	waitid(P_PID, (id_t)c.pid, &si, WEXITED | WNOWAIT);
+	assert_int_equal(seg_lock(s, &sh->lock, SEG_LOCK_CTRL_NS), SEG_LOCK_INHERITED);
+	assert_true(seg_lock_is_mine(s, &sh->lock));
+	assert_int_equal(sh->lock.inherited, 1);
+	seg_unlock(s, &sh->lock);
+	assert_int_equal(seg_lock(s, &sh->lock, SEG_LOCK_DATA_NS), 0);
+	seg_unlock(s, &sh->lock);
+	test_reap(&c);
+}
+
+static void a_waiter_sees_its_owner_die(void **state)
+{
+	struct seg *s = *state;
+	struct shared *sh = shared(s);
+	struct test_child c, w;
+
+	test_spawn(s, &c, hold, sh);
+	assert_true(test_wait(c.tell[0]));
+	test_spawn(s, &w, count_child, sh); /* exits 1: its first lock is an inherited one */
+	while (!(sh->lock.word >> 31))
+		sched_yield();
+	kill(c.pid, SIGKILL);
+	assert_int_equal(WEXITSTATUS(test_reap(&w)), 1);
+	test_reap(&c);
+}
+
+static void a_stopped_owner_is_a_timeout_then_goes_on(void **state)
+{
+	struct seg *s = *state;
+	struct shared *sh = shared(s);
+	struct test_child c;
+	siginfo_t si;
+
+	test_spawn(s, &c, hold, sh);
+	assert_true(test_wait(c.tell[0]));
+	kill(c.pid, SIGSTOP);
+	waitid(P_PID, (id_t)c.pid, &si, WSTOPPED | WNOWAIT);
+	assert_int_equal(seg_lock(s, &sh->lock, 5 * NSEC_PER_MSEC), -ETIMEDOUT);
+	kill(c.pid, SIGCONT);
+	test_tell(c.go[1]);
+	assert_int_equal(seg_lock(s, &sh->lock, SEG_LOCK_CTRL_NS), 0);
+	seg_unlock(s, &sh->lock);
+	assert_int_equal(test_reap(&c), 0);
+}
+
+static void state_dead_and_reused_slot_free_the_lock(void **state)
+{
+	struct seg *s = *state;
+	struct shared *sh = shared(s);
+	struct test_child c;
+	uint32_t slot;
+
+	test_spawn(s, &c, hold, sh);
+	assert_true(test_wait(c.tell[0]));
+	slot = (sh->lock.word & 0xffffff) - 1;
+	assert_int_equal(seg_trylock(s, &sh->lock), -EBUSY);
+	/* an exec: the pid lives on, the supervisor says so */
+	seg_proc(s, slot)->state = SEG_PROC_EXECING;
+	assert_int_equal(seg_lock(s, &sh->lock, 2 * NSEC_PER_MSEC), -ETIMEDOUT);
+	seg_proc(s, slot)->state = SEG_PROC_DEAD;
+	assert_int_equal(seg_trylock(s, &sh->lock), SEG_LOCK_INHERITED);
+	/* the stale owner's unlock does not open our lock */
+	test_tell(c.go[1]);
+	assert_int_equal(test_reap(&c), 0);
+	assert_true(seg_lock_is_mine(s, &sh->lock));
+	seg_unlock(s, &sh->lock);
+}
+
+static void liveness_of_processes(void **state)
+{
+	struct seg *s = *state;
+	struct shared *sh = shared(s);
+	uint64_t start = seg_proc_start_time((uint32_t)getpid());
+	struct test_child c;
+	struct seg_proc *p;
+	uint32_t slot, gen;
+	siginfo_t si;
+
+	assert_true(start != 0);
+	assert_int_equal(start, seg_proc(s, s->self)->start_time);
+	test_spawn(s, &c, hold, sh);
+	assert_true(test_wait(c.tell[0]));
+	slot = (sh->lock.word & 0xffffff) - 1;
+	p = seg_proc(s, slot);
+	gen = p->gen;
+	assert_true(seg_proc_alive(s, slot, gen));
+	assert_false(seg_proc_gone(s, slot, gen));
+	assert_false(seg_proc_alive(s, slot, gen + 1));
+	assert_true(seg_proc_gone(s, slot, gen + 1));
+	p->start_time++; /* another process with that pid */
+	assert_true(seg_proc_gone(s, slot, gen));
+	p->start_time--;
+	p->pid_ns++; /* not our business what that pid is here */
+	kill(c.pid, SIGKILL);
+	waitid(P_PID, (id_t)c.pid, &si, WEXITED | WNOWAIT);
+	assert_int_equal(seg_proc_start_time(p->pid), 0);
+	assert_false(seg_proc_gone(s, slot, gen));
+	p->pid_ns--;
+	assert_true(seg_proc_gone(s, slot, gen));
+	test_reap(&c);
+	assert_true(seg_proc_gone(s, slot, gen));
+}
+
+static void exec_puts_memory_off_limits(void **state)
+{
+	struct seg *s = *state;
+	struct seg_proc *p = seg_proc(s, s->self);
+	uint64_t t;
+
+	seg_proc_exec_begin(s);
+	assert_false(seg_proc_alive(s, s->self, s->self_gen));
+	seg_proc_exec_failed(s);
+	assert_true(seg_proc_alive(s, s->self, s->self_gen));
+	/* a copy of a process that died in it is not waited for without end */
+	p->in_flight = 1;
+	t = clock_now_ns();
+	seg_proc_exec_begin(s);
+	assert_true(clock_now_ns() - t < 2 * NSEC_PER_SEC);
+	p->in_flight = 0;
+	seg_proc_exec_failed(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lock_and_unlock),
+		cmocka_unit_test(processes_exclude_each_other),
+		cmocka_unit_test(threads_exclude_each_other),
+		cmocka_unit_test(a_dead_owners_lock_is_inherited),
+		cmocka_unit_test(a_waiter_sees_its_owner_die),
+		cmocka_unit_test(a_stopped_owner_is_a_timeout_then_goes_on),
+		cmocka_unit_test(state_dead_and_reused_slot_free_the_lock),
+		cmocka_unit_test(liveness_of_processes),
+		cmocka_unit_test(exec_puts_memory_off_limits),
+	};
+
+	return cmocka_run_group_tests(tests, test_seg_setup, test_seg_teardown);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tables: claiming, freeing, generations, scanning; the segment's own creation and refusal. */
+#include "segment/test.h"
+#include "segment/hw.h"
+#include "segment/table.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+static void alloc_gives_zeroed_element_and_raises_gen(void **state)
+{
+	struct seg *s = *state;
+	uint32_t a, gen;
+	struct hw_qp *qp;
+
+	assert_int_equal(seg_alloc(s, SEG_T_QP, 7, &a), 0);
+	assert_int_equal(a, 0x40);
+	qp = hw_qp(s, a);
+	assert_int_equal(qp->gen, 1);
+	gen = qp->gen;
+	memset((uint8_t *)qp + 4, 0xa5, sizeof(*qp) - 4);
+	assert_int_equal(seg_owner(s, SEG_T_QP, a), 7);
+	seg_free(s, SEG_T_QP, a);
+	seg_free(s, SEG_T_QP, a);
+	assert_null(hw_qp(s, a));
+	assert_int_equal(seg_table(s, SEG_T_QP)->live, 0);
+	assert_int_equal(seg_alloc_at(s, SEG_T_QP, 8, a), 0);
+	assert_int_equal(qp->gen, gen + 1);
+	for (size_t i = 4; i < sizeof(*qp); i++)
+		assert_int_equal(((uint8_t *)qp)[i], 0);
+	seg_free(s, SEG_T_QP, a);
+}
+
+static void gen_is_never_zero(void **state)
+{
+	struct seg *s = *state;
+	struct hw_pd *pd = seg_at(s, SEG_T_PD, 5);
+
+	pd->gen = UINT32_MAX;
+	assert_int_equal(seg_alloc_at(s, SEG_T_PD, 1, 5), 0);
+	assert_int_equal(pd->gen, 1);
+	seg_free(s, SEG_T_PD, 5);
+}
+
+static void indices_go_round(void **state)
+{
+	struct seg *s = *state;
+	uint32_t a, b;
+
+	assert_int_equal(seg_alloc(s, SEG_T_CQ, 1, &a), 0);
+	seg_free(s, SEG_T_CQ, a);
+	assert_int_equal(seg_alloc(s, SEG_T_CQ, 1, &b), 0);
+	assert_int_equal(b, a + 1);
+	seg_free(s, SEG_T_CQ, b);
+	for (int i = 0; i < 100000; i++) {
+		assert_int_equal(seg_alloc(s, SEG_T_CQ, 1, &b), 0);
+		seg_free(s, SEG_T_CQ, b);
+	}
+	/* ... but not through the whole table while little of it lives */
+	assert_true(seg_table(s, SEG_T_CQ)->high <= 16385);
+}
+
+static void alloc_at_checks_index_and_owner(void **state)
+{
+	struct seg *s = *state;
+
+	assert_int_equal(seg_alloc_at(s, SEG_T_LID, 1, 0), -EINVAL);
+	assert_int_equal(seg_alloc_at(s, SEG_T_LID, 1, 65536), -EINVAL);
+	assert_int_equal(seg_alloc_at(s, SEG_T_LID, 1, 65535), 0);
+	assert_int_equal(seg_alloc_at(s, SEG_T_LID, 1, 65535), -EBUSY);
+	assert_null(seg_at(s, SEG_T_LID, 65536));
+	assert_int_equal(seg_owner(s, SEG_T_LID, UINT32_MAX), SEG_OWNER_FREE);
+	seg_free(s, SEG_T_LID, 65535);
+	seg_free(s, SEG_T_LID, UINT32_MAX);
+}
+
+static void full_table_is_enospc_and_one_free_is_found(void **state)
+{
+	struct seg *s = *state;
+	uint32_t cap = seg_table(s, SEG_T_HCA)->capacity, i;
+
+	for (uint32_t n = 1; n < cap; n++)
+		assert_int_equal(seg_alloc(s, SEG_T_HCA, SEG_OWNER_DEVICE, &i), 0);
+	assert_int_equal(seg_alloc(s, SEG_T_HCA, SEG_OWNER_DEVICE, &i), -ENOSPC);
+	seg_free(s, SEG_T_HCA, 1234);
+	/* a process killed while it freed leaves a block counted full */
+	atomic_fetch_add((_Atomic uint32_t *)(s->base + seg_table(s, SEG_T_HCA)->used_off) + 1, 1);
+	assert_int_equal(seg_alloc(s, SEG_T_HCA, SEG_OWNER_DEVICE, &i), 0);
+	assert_int_equal(i, 1234);
+}
+
+static void scan_finds_owners_only(void **state)
+{
+	struct seg *s = *state;
+	static const uint32_t at[] = {1, 1023, 1024, 5000, 2000000};
+	uint32_t n = 0, any = 0;
+
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(seg_alloc_at(s, SEG_T_MKEY, i & 1 ? 3 : 4, at[i]), 0);
+	seg_for_each_owned (s, SEG_T_MKEY, 4, i) {
+		assert_true(n < 3);
+		assert_int_equal(i, at[2 * n]);
+		n++;
+	}
+	seg_for_each_live (s, SEG_T_MKEY, i)
+		any++;
+	assert_int_equal(n, 3);
+	assert_int_equal(any, 5);
+	assert_int_equal(seg_next(s, SEG_T_MKEY, 4, 2000001), SEG_NONE);
+	for (size_t i = 0; i < 5; i++)
+		seg_free(s, SEG_T_MKEY, at[i]);
+}
+
+#define ROUNDS 3000
+#define HOLD 16
+
+static void churn(struct seg *s, struct test_child *c, void *arg)
+{
+	uint32_t mine = (uint32_t)sys_getpid() & 0xffff, held[HOLD] = {0};
+
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		uint32_t *h = &held[i % HOLD];
+		struct hw_pd *pd;
+
+		if (*h) {
+			pd = hw_pd(s, *h);
+			if (!pd || pd->uid != mine || seg_owner(s, SEG_T_PD, *h) != mine)
+				_exit(1);
+			seg_free(s, SEG_T_PD, *h);
+		}
+		if (seg_alloc(s, SEG_T_PD, mine, h))
+			_exit(2);
+		pd = hw_pd(s, *h);
+		if (pd->uid || pd->hca)
+			_exit(3);
+		pd->uid = mine;
+	}
+	for (unsigned int i = 0; i < HOLD; i++)
+		seg_free(s, SEG_T_PD, held[i]);
+}
+
+static void two_processes_never_share_an_element(void **state)
+{
+	struct seg *s = *state;
+	struct test_child c[2];
+	struct seg_table_hdr *h = seg_table(s, SEG_T_PD);
+
+	for (int i = 0; i < 2; i++)
+		test_spawn(s, &c[i], churn, NULL);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(test_reap(&c[i]), 0);
+	assert_int_equal(h->live, 0);
+	assert_int_equal(seg_next(s, SEG_T_PD, SEG_OWNER_ANY, 0), SEG_NONE);
+}
+
+static void die_claiming(struct seg *s, struct test_child *c, void *arg)
+{
+	/* as far as claim() gets before it is killed */
+	atomic_store(seg_owner_word(s, SEG_T_UAR, 9),
+		     SEG_CLAIMING | (s->self_gen & 0xffff) << 14 | s->self);
+	kill(getpid(), SIGKILL);
+}
+
+static void a_dead_claimers_element_comes_back(void **state)
+{
+	struct seg *s = *state;
+	struct test_child c;
+
+	test_spawn(s, &c, die_claiming, NULL);
+	assert_true(WIFSIGNALED(test_reap(&c)));
+	assert_null(seg_live(s, SEG_T_UAR, 9));
+	assert_int_equal(seg_alloc_at(s, SEG_T_UAR, 5, 9), 0);
+	seg_free(s, SEG_T_UAR, 9);
+	/* and a living one's does not */
+	atomic_store(seg_owner_word(s, SEG_T_UAR, 9),
+		     SEG_CLAIMING | (s->self_gen & 0xffff) << 14 | s->self);
+	assert_int_equal(seg_alloc_at(s, SEG_T_UAR, 5, 9), -EBUSY);
+	atomic_store(seg_owner_word(s, SEG_T_UAR, 9), 0);
+}
+
+static void map_refuses_what_is_no_segment(void **state)
+{
+	struct seg *s = *state, other;
+	int fd = memfd_create("x", MFD_ALLOW_SEALING);
+	uint32_t a;
+
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	assert_int_equal(seg_map(&other, fd), -EPROTO);
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
+
+	assert_int_equal(seg_map(&other, dup(s->fd)), 0);
+	assert_int_equal(seg_alloc(s, SEG_T_EQ, 1, &a), 0);
+	assert_non_null(seg_live(&other, SEG_T_EQ, a));
+	seg_unmap(&other);
+	seg_unmap(&other);
+
+	s->hdr->layout_version++;
+	assert_int_equal(seg_map(&other, dup(s->fd)), -EPROTONOSUPPORT);
+	s->hdr->layout_version--;
+	s->hdr->table[SEG_T_QP].elem_size += 64;
+	assert_int_equal(seg_map(&other, dup(s->fd)), -EPROTONOSUPPORT);
+	s->hdr->table[SEG_T_QP].elem_size -= 64;
+	/* sealed: nobody can pull the pages from under us */
+	assert_int_equal(ftruncate(s->fd, 4096), -1);
+}
+
+static void limits_are_errors_not_signals(void **state)
+{
+	struct rlimit old, low;
+	struct seg s;
+
+	getrlimit(RLIMIT_FSIZE, &old);
+	low = (struct rlimit){1 << 20, old.rlim_max};
+	setrlimit(RLIMIT_FSIZE, &low);
+	assert_int_equal(seg_create(&s, "x"), -EFBIG);
+	setrlimit(RLIMIT_FSIZE, &old);
+	getrlimit(RLIMIT_AS, &old);
+	low = (struct rlimit){UINT64_C(1) << 30, old.rlim_max};
+	setrlimit(RLIMIT_AS, &low);
+	assert_int_equal(seg_create(&s, "x"), -ENOMEM);
+	setrlimit(RLIMIT_AS, &old);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(alloc_gives_zeroed_element_and_raises_gen),
+		cmocka_unit_test(gen_is_never_zero),
+		cmocka_unit_test(indices_go_round),
+		cmocka_unit_test(alloc_at_checks_index_and_owner),
+		cmocka_unit_test(full_table_is_enospc_and_one_free_is_found),
+		cmocka_unit_test(scan_finds_owners_only),
+		cmocka_unit_test(two_processes_never_share_an_element),
+		cmocka_unit_test(a_dead_claimers_element_comes_back),
+		cmocka_unit_test(map_refuses_what_is_no_segment),
+		cmocka_unit_test(limits_are_errors_not_signals),
+	};
+
+	return cmocka_run_group_tests(tests, test_seg_setup, test_seg_teardown);
+}
