@@ -21,6 +21,12 @@
 
 enum hw_model { HW_CX6 = 0, HW_CX7 = 1 };
 
+/*
+ * `flags` of what firmware commands make: READY is its maker's last store. An element without it is
+ * live but half made (its maker may be dead): invisible to commands, freed when its file goes.
+ */
+enum { HW_F_READY = 1 };
+
 struct hw_host {
 	uint32_t gen, flags;
 	char name[32];
@@ -38,9 +44,10 @@ struct hw_hca {
 	uint32_t port[HW_MAX_PORTS];        /* SEG_T_PORT indices */
 	uint64_t node_guid, sys_image_guid; /* host order */
 	char node_desc[64];
-	uint32_t eqn[HW_COMP_VECTORS];
+	uint32_t eqn[HW_COMP_VECTORS]; /* the HCA's own numbers (1 + vector), not SEG_T_EQ's */
 	uint32_t vhca_id;
 	_Atomic uint32_t next_uid; /* DEVX uids */
+	_Atomic uint32_t zombies;  /* objects of closed files that a stopped process still holds */
 } SEG_ELEM;
 
 /* IBTA port states. */
@@ -75,12 +82,15 @@ struct hw_eq {
 	uint32_t gen, flags;
 	uint32_t hca;
 	uint32_t vector;
+	uint32_t uar, log_size;
 } SEG_ELEM;
 
 struct hw_uar {
 	uint32_t gen, flags;
 	uint32_t hca;
 	uint32_t type; /* 0 BF, 1 NC */
+	uint32_t uid;
+	_Atomic uint32_t refs; /* QPs, CQs, EQs that ring there */
 } SEG_ELEM;
 
 struct hw_pd {
@@ -124,6 +134,7 @@ struct hw_mkey {
 	uint32_t qpn;           /* 0xffffff: any */
 	struct mem_slot mem;
 	uint64_t va;     /* of `start` in that slot's address space */
+	uint32_t umem;   /* whose pages it maps (it holds a reference); 0 none */
 	uint8_t mkc[64]; /* as QUERY_MKEY returns it */
 	uint64_t pinned; /* bytes accounted */
 } SEG_ELEM;
@@ -143,8 +154,9 @@ struct hw_cq {
 	uint32_t hca, uid;
 	uint32_t eqn;
 	uint32_t uar;
-	_Atomic uint32_t refs; /* QPs and SRQs using it */
-	uint32_t oi, cc;       /* overrun ignore, collapsed (from CQC) */
+	_Atomic uint32_t refs;       /* QPs and SRQs using it */
+	uint32_t oi, cc;             /* overrun ignore, collapsed (from CQC) */
+	uint32_t buf_umem, dbr_umem; /* umems referred to */
 	struct mem_slot dbr_mem;
 	uint64_t dbr_va; /* SET_CI at +0, ARM at +4, both BE32 */
 	/* what a completion touches: one cache line and a bit */
@@ -181,7 +193,8 @@ struct hw_srq {
 	uint32_t consumed; /* [rq] WQEs taken so far (free running, compare with the DBR counter's
 			      16 bits) */
 	uint32_t lwm;      /* limit; 0 disarmed */
-	_Atomic uint32_t state; /* 0 good, 1 error */
+	uint32_t buf_umem, dbr_umem; /* umems referred to */
+	_Atomic uint32_t state;      /* 0 good, 1 error */
 	_Atomic uint32_t refs;
 	struct hw_evtarget async;
 	uint8_t ctx[128]; /* SRQC or RMPC as created, for QUERY */
@@ -229,7 +242,8 @@ struct hw_qp {
 	uint32_t rq_log_size, rq_log_stride; /* WQEs; bytes of one WQE */
 	uint32_t sq_log_size;                /* WQEBBs of 64 bytes */
 	uint32_t no_rq, no_sq;
-	struct mem_slot mem; /* of the work queues */
+	uint32_t buf_umem, dbr_umem; /* umems referred to */
+	struct mem_slot mem;         /* of the work queues */
 	uint64_t rq_va, sq_va;
 	struct mem_slot dbr_mem;
 	uint64_t dbr_va; /* RCV at +0, SND at +4, both BE32 */
