@@ -64,9 +64,15 @@ class Pyverbs(Case):
 
     def test_qp_rc(self):
         self.module(*(f'tests.test_qp.QPTest.{t}' for t in (
-            'test_create_rc_qp_no_attr', 'test_create_rc_qp_no_attr_connected',
-            'test_create_rc_qp_with_attr', 'test_create_rc_qp_with_attr_connected',
-            'test_modify_rc_qp', 'test_query_rc_qp')))
+            'test_create_rc_qp_no_attr', 'test_create_rc_qp_with_attr',
+            'test_create_rc_qp_ex_no_attr', 'test_create_rc_qp_ex_with_attr',
+            'test_query_rc_qp')))
+
+    def test_qp_ud(self):
+        self.module(*(f'tests.test_qp.QPTest.{t}' for t in (
+            'test_create_ud_qp_no_attr', 'test_create_ud_qp_with_attr',
+            'test_create_ud_qp_ex_no_attr', 'test_create_ud_qp_ex_with_attr',
+            'test_query_ud_qp', 'test_modify_ud_qp')))
 
 
 if __name__ == '__main__':
