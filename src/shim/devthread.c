@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the device thread: one per process that maps a UAR. In trap mode it sleeps until something
+ * parked is due or somebody rouses it (seg_proc.wake); in poll mode it also watches the UAR pages
+ * and the doorbell records. All signals blocked; never counted among the program's threads: when
+ * they are all gone, so is it.
+ */
+#include "shim/shim.h"
+#include "shim/sig.h"
+#include "shim/trap.h"
+#include "engine/engine.h"
+#include "segment/proc.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/sys.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#define THREAD_STACK (256 * 1024)
+#define POLL_SPIN_NS (5 * NSEC_PER_USEC) /* after work: more may be on its way */
+#define POLL_MIN_NS (50 * NSEC_PER_USEC)
+#define POLL_MAX_NS NSEC_PER_MSEC
+#define SLEEP_MAX_NS NSEC_PER_SEC
+#define LEAVING_NS (10 * NSEC_PER_MSEC) /* how often to look whether the program's threads are gone */
+
+enum { THREAD_NONE, THREAD_STARTING, THREAD_RUNS };
+
+static _Atomic uint32_t state;
+static _Atomic bool main_left; /* the main thread has called pthread_exit() */
+
+/* Are there threads but this one and the main thread's remains? */
+static bool program_has_threads(void)
+{
+	char buf[1024];
+	int fd = sys_openat(AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	unsigned int tasks = 0;
+	long n;
+
+	if (fd < 0)
+		return true;
+	while ((n = sys_raw(SYS_getdents64, fd, (long)buf, sizeof(buf), 0, 0, 0)) > 0)
+		for (long at = 0; at < n;) {
+			uint16_t reclen;
+
+			memcpy(&reclen, buf + at + 16, 2);
+			tasks += buf[at + 19] != '.';
+			at += reclen;
+		}
+	sys_close(fd);
+	return tasks > 2;
+}
+
+void devthread_main_exits(void)
+{
+	struct seg *s = uar_seg();
+
+	if (sys_raw(SYS_gettid, 0, 0, 0, 0, 0, 0) != sys_getpid())
+		return;
+	atomic_store(&main_left, true);
+	if (atomic_load(&state) == THREAD_RUNS && s && s->self != SEG_NONE)
+		seg_proc_rouse(s, s->self);
+}
+
+/* Until `deadline` or until the word is no longer `seen`. */
+static void sleep_until(_Atomic uint32_t *wake, uint32_t seen, uint64_t deadline, uint64_t max)
+{
+	uint64_t now = clock_now_ns(), ns;
+
+	if (deadline <= now)
+		return;
+	ns = deadline - now < max ? deadline - now : max;
+	sys_futex_wait(wake, seen, ns);
+}
+
+/* How long the poller sleeps: not at all while there is work, then ever longer. */
+static uint64_t poll_pause(bool worked, uint64_t pause, uint64_t *idle_since)
+{
+	uint64_t now = clock_now_ns();
+
+	if (worked) {
+		*idle_since = now;
+		return 0;
+	}
+	if (now - *idle_since < POLL_SPIN_NS)
+		return 0;
+	if (!pause)
+		return POLL_MIN_NS;
+	pause += pause / 8;
+	return pause < POLL_MAX_NS ? pause : POLL_MAX_NS;
+}
+
+static void *devthread(void *arg)
+{
+	struct seg *s = arg;
+	bool poll = uar_poll_mode();
+	uint64_t pause = 0, idle_since = 0;
+	uint64_t setxid = sig_bit(33); /* setuid() waits until every thread has answered */
+
+	prctl(PR_SET_NAME, "softhca");
+	if (poll)
+		prctl(PR_SET_TIMERSLACK, 1000UL);
+	sys_raw(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&setxid, 0, 8, 0, 0);
+	while (!atomic_load(&main_left) || program_has_threads()) {
+		struct seg_proc *me = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
+		uint64_t max = atomic_load(&main_left) ? LEAVING_NS : SLEEP_MAX_NS, due;
+		static _Atomic uint32_t nobody;
+		_Atomic uint32_t *wake = me ? &me->wake : &nobody;
+		uint32_t seen = atomic_load(wake);
+
+		if (!me) {
+			sleep_until(wake, seen, UINT64_MAX, LEAVING_NS);
+			continue;
+		}
+		if (poll && uar_any()) {
+			bool worked = uar_poll(s);
+
+			worked |= eng_poll_doorbells(s);
+			pause = poll_pause(worked, pause, &idle_since);
+			max = pause < max ? pause : max;
+		}
+		due = eng_run_due(s);
+		if (max)
+			sleep_until(wake, seen, due, max);
+	}
+	return NULL;
+}
+
+/* libc's own, below whatever the program put before it. */
+static int create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
+{
+	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = NULL;
+	void *libc = dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
+
+	if (libc) {
+		*(void **)&real = dlsym(libc, "pthread_create");
+		dlclose(libc);
+	}
+	return real ? real(t, attr, fn, arg) : pthread_create(t, attr, fn, arg);
+}
+
+int devthread_start(void)
+{
+	uint32_t none = THREAD_NONE;
+	struct seg *s = uar_seg();
+	pthread_attr_t attr;
+	pthread_t t;
+	uint64_t old;
+	int r;
+
+	if (!s || !atomic_compare_exchange_strong(&state, &none, THREAD_STARTING))
+		return 0;
+	r = pthread_attr_init(&attr);
+	if (!r) {
+		pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+		pthread_attr_setstacksize(&attr, THREAD_STACK);
+		/* It inherits the mask: all but what a guarded copy needs. */
+		old = sig_raw_setmask(~(sig_bit(SIGSEGV) | sig_bit(SIGBUS)));
+		r = create(&t, &attr, devthread, s);
+		if (r == EINVAL) { /* the program's thread-local data leaves no room in it */
+			pthread_attr_setstacksize(&attr, 8 << 20);
+			r = create(&t, &attr, devthread, s);
+		}
+		sig_raw_setmask(old);
+		pthread_attr_destroy(&attr);
+	}
+	atomic_store(&state, r ? THREAD_NONE : THREAD_RUNS);
+	TRACE(LOG_SHIM, "device thread: %d", r);
+	return -r;
+}
+
+void devthread_forked(void)
+{
+	atomic_store(&state, THREAD_NONE);
+	atomic_store(&main_left, false);
+}

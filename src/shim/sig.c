@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns who handles SIGSEGV and SIGBUS: ours in the kernel once a UAR is mapped, the program's kept
+ * here and called for everything that is not ours, as the kernel would have called it. Until the
+ * first UAR the program's own are in the kernel as ever.
+ *
+ * In --doorbell poll no handler is ever installed (the device thread watches plain memory, and
+ * guarded copies go through the kernel): gdb, valgrind and sanitizers see nothing of us.
+ *
+ * Async-signal-safe, raw system calls. Called by the wrappers (sigwrap.c), uar.c, trap.c.
+ */
+#include "shim/shim.h"
+#include "shim/sig.h"
+#include "segment/mem.h"
+#include "util/sys.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* Bytes of the kernel's struct ucontext, shorter than libc's: up to and including 8 of mask. */
+#define KERNEL_UC_BYTES (offsetof(ucontext_t, uc_sigmask) + 8)
+#define REDZONE 128
+
+static struct {
+	_Atomic uint32_t lock; /* taken with every signal blocked */
+	_Atomic bool installed;
+	struct sig_kaction act[SIG_FAULTS]; /* the program's; masks as it gave them */
+} prog;
+
+static const int fault_sig[SIG_FAULTS] = {SIGSEGV, SIGBUS};
+
+/* Everything is blocked for the few instructions inside, SIGSEGV too: nothing in there faults. */
+static uint64_t prog_lock(void)
+{
+	uint64_t old = sig_raw_setmask(SIG_MASK_ALL);
+
+	while (atomic_exchange_explicit(&prog.lock, 1, memory_order_acquire))
+		sys_raw(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+	return old;
+}
+
+static void prog_unlock(void)
+{
+	atomic_store_explicit(&prog.lock, 0, memory_order_release);
+}
+
+void sig_forked(void)
+{
+	atomic_store_explicit(&prog.lock, 0, memory_order_release);
+}
+
+static int raw_action(int sig, const struct sig_kaction *new, struct sig_kaction *old)
+{
+	return (int)sys_raw(SYS_rt_sigaction, sig, (long)new, (long)old, 8, 0, 0);
+}
+
+static int raw_action_program(int sig, const struct sig_kaction *new, struct sig_kaction *old)
+{
+	struct sig_kaction k;
+	int r;
+
+	if (new) {
+		k = *new;
+		k.mask = sig_mask_to_kernel(k.mask);
+		k.flags |= SA_RESTORER;
+		k.restorer = sig_return;
+	}
+	r = raw_action(sig, new ? &k : NULL, old);
+	if (r == 0 && old)
+		old->mask = sig_mask_to_program(old->mask);
+	return r;
+}
+
+/*
+ * SA_NODEFER and no SIGSEGV in the mask: a fault inside the engine (a guarded copy) must be
+ * delivered. SA_RESTART as the program wants it: a sent SIGSEGV may interrupt a system call.
+ */
+static void install_one(int i)
+{
+	struct sig_kaction k = {
+		.handler = (void *)sig_entry,
+		.flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTORER |
+			 (prog.act[i].flags & SA_RESTART),
+		.restorer = sig_return,
+		.mask = ~(sig_bit(SIGSEGV) | sig_bit(SIGBUS) | sig_bit(SIGILL) | sig_bit(SIGFPE) |
+			  sig_bit(SIGTRAP) | sig_bit(SIGABRT) | sig_bit(SIGSYS)),
+	};
+
+	raw_action(fault_sig[i], &k, NULL);
+}
+
+void sig_install(void)
+{
+	uint64_t old = prog_lock();
+
+	for (int i = 0; i < SIG_FAULTS; i++) {
+		struct sig_kaction cur;
+
+		if (raw_action(fault_sig[i], NULL, &cur) == 0 &&
+		    cur.handler != (void *)sig_entry) {
+			cur.mask = sig_mask_to_program(cur.mask);
+			prog.act[i] = cur;
+		}
+		install_one(i);
+	}
+	atomic_store(&prog.installed, true);
+	prog_unlock();
+	mem_guard_armed = true;
+	sig_raw_setmask(sig_mask_to_kernel(old));
+}
+
+void sig_init(void)
+{
+	/* exec hands the mask down; the stand-ins now hold what the program was given. */
+	sig_mask_adopt();
+}
+
+int sig_fault_action(int sig, const struct sig_kaction *new, struct sig_kaction *old)
+{
+	int i = sig_fault_index(sig);
+	struct sig_kaction n;
+	uint64_t mask;
+
+	if (!atomic_load(&prog.installed) || !shim_owns_tables())
+		return raw_action_program(sig, new, old);
+	if (new) /* a bad pointer faults here, with no lock held */
+		n = *new;
+	mask = prog_lock();
+	struct sig_kaction was = prog.act[i];
+
+	if (new) {
+		prog.act[i] = n;
+		prog.act[i].flags |= SA_RESTORER;
+		install_one(i);
+	}
+	prog_unlock();
+	sig_raw_setmask(mask);
+	if (old)
+		*old = was;
+	return 0;
+}
+
+/* ---- a signal for the program */
+
+/* Die of it: by the default action, at the instruction that faulted or by sending it again. */
+static void die(int sig, const siginfo_t *si, bool sent)
+{
+	struct sig_kaction dfl = {.handler = (void *)SIG_DFL};
+
+	raw_action(sig, &dfl, NULL);
+	if (sent)
+		sys_raw(SYS_rt_tgsigqueueinfo, sys_getpid(),
+			sys_raw(SYS_gettid, 0, 0, 0, 0, 0, 0), sig, (long)si, 0, 0);
+}
+
+static bool on_alt_stack(const ucontext_t *uc, uintptr_t sp)
+{
+	uintptr_t base = (uintptr_t)uc->uc_stack.ss_sp;
+
+	return !(uc->uc_stack.ss_flags & SS_DISABLE) && sp - base < uc->uc_stack.ss_size;
+}
+
+/*
+ * A handler without SA_ONSTACK expects to run where the fault happened, but ours took the kernel's
+ * frame to the alternate stack. Move the frame to where the kernel would have put it. 0, or -EFAULT
+ * when there is no room (a stack overflow: the kernel would have killed it too).
+ */
+static int move_frame(const siginfo_t *si, const ucontext_t *uc, const void *sp,
+		      struct sig_jump *j)
+{
+	const char *fp = (const char *)uc->uc_mcontext.fpregs;
+	uintptr_t to = (uintptr_t)uc->uc_mcontext.gregs[REG_RSP] - REDZONE;
+	uintptr_t new_fp = 0;
+	uint32_t fp_bytes = 512, magic;
+
+	if (fp) {
+		memcpy(&magic, fp + 464, 4); /* struct _fpx_sw_bytes */
+		if (magic == 0x46505853)
+			memcpy(&fp_bytes, fp + 468, 4);
+		new_fp = to = (to - fp_bytes) & ~(uintptr_t)63;
+		if (mem_guarded_copy((void *)to, fp, fp_bytes))
+			return -EFAULT;
+	}
+	to = ((to - 8 - KERNEL_UC_BYTES - sizeof(*si)) & ~(uintptr_t)15) - 8;
+	j->sp = (void *)to;
+	j->uc = (void *)(to + 8);
+	j->info = (void *)(to + 8 + KERNEL_UC_BYTES);
+	if (mem_guarded_copy(j->sp, sp, 8) || mem_guarded_copy(j->uc, uc, KERNEL_UC_BYTES) ||
+	    mem_guarded_copy(j->info, si, sizeof(*si)))
+		return -EFAULT;
+	((ucontext_t *)j->uc)->uc_mcontext.fpregs = (void *)new_fp;
+	return 0;
+}
+
+/*
+ * Decides what happens and, for a handler, fills *j: the entry leaves our frame and jumps there with
+ * the stack as the kernel made it, so that backtraces, siglongjmp and sigreturn are the program's own.
+ */
+void sig_chain(int sig, siginfo_t *si, ucontext_t *uc, void *sp, struct sig_jump *j)
+{
+	int i = sig_fault_index(sig);
+	bool sent = si->si_code <= 0, blocked, die_now;
+	struct sig_kaction act;
+	uint64_t mask;
+
+	memcpy(&mask, &uc->uc_sigmask, sizeof(mask));
+	blocked = sig_mask_blocks(mask, sig);
+	if (sent && blocked) {
+		sig_pend(sig, si);
+		return;
+	}
+	prog_lock();
+	act = prog.act[i];
+	die_now = act.handler == (void *)SIG_DFL ||
+		  (!sent && (blocked || act.handler == (void *)SIG_IGN));
+	if (!die_now && act.handler != (void *)SIG_IGN && (act.flags & SA_RESETHAND))
+		prog.act[i].handler = (void *)SIG_DFL;
+	prog_unlock();
+	if (die_now) {
+		die(sig, si, sent);
+		return;
+	}
+	if (act.handler == (void *)SIG_IGN)
+		return;
+
+	j->info = si;
+	j->uc = uc;
+	j->sp = sp;
+	if (!(act.flags & SA_ONSTACK) && on_alt_stack(uc, (uintptr_t)sp) &&
+	    !on_alt_stack(uc, (uintptr_t)uc->uc_mcontext.gregs[REG_RSP])) {
+		sig_raw_setmask(~(sig_bit(SIGSEGV) | sig_bit(SIGBUS)));
+		if (move_frame(si, uc, sp, j) < 0) {
+			die(SIGSEGV, si, false);
+			return;
+		}
+	}
+	mask |= act.mask;
+	if (!(act.flags & SA_NODEFER))
+		mask |= sig_bit(sig);
+	sig_raw_setmask(sig_mask_to_kernel(mask));
+	j->fn = act.handler;
+}

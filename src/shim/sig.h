@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Virtualised signals, inside the shim (sigmask.c, sig.c, sigwrap.c).
+ *
+ * SIGSEGV and SIGBUS must never be blocked in a thread that rings: a doorbell is a fault, and the
+ * kernel kills a thread that faults with the signal blocked. Each of the two therefore has a stand-in
+ * that nobody sends, and "the program blocks SIGSEGV" is kept in the kernel's mask as "SIGSTKFLT is
+ * blocked". So the kernel itself saves, restores and inherits what the program asked for - over
+ * threads, fork, exec, signal frames, siglongjmp and contexts - and the shim keeps no mask.
+ *
+ *	SIGSEGV -> SIGSTKFLT (never sent by Linux)	SIGBUS -> SIGRTMAX
+ *
+ * What that costs: a thread that blocks SIGSEGV but not SIGSTKFLT has both blocked, and inside a
+ * signal handler or a new thread it is also told so.
+ */
+#ifndef SOFTHCA_SHIM_SIG_H
+#define SOFTHCA_SHIM_SIG_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+/* The kernel's struct sigaction: what rt_sigaction takes. */
+struct sig_kaction {
+	void *handler; /* SIG_DFL, SIG_IGN or a function of either shape */
+	unsigned long flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+
+#ifndef SA_RESTORER
+#define SA_RESTORER 0x04000000
+#endif
+
+enum { SIG_FAULTS = 2 }; /* SIGSEGV, SIGBUS */
+
+static inline uint64_t sig_bit(int sig)
+{
+	return UINT64_C(1) << (sig - 1);
+}
+
+/* 0 for SIGSEGV, 1 for SIGBUS, -1 for the others. */
+static inline int sig_fault_index(int sig)
+{
+	return sig == SIGSEGV ? 0 : sig == SIGBUS ? 1 : -1;
+}
+
+/* ---- masks (sigmask.c): "program" is what the program asked for, "kernel" what the kernel has. */
+uint64_t sig_mask_to_kernel(uint64_t program);
+uint64_t sig_mask_to_program(uint64_t kernel); /* with no knowledge of the calling thread */
+/* sigprocmask: 0 or -errno; set and old may be NULL. */
+int sig_mask_change(int how, const uint64_t *set, uint64_t *old);
+/* Does the program block SIGSEGV/SIGBUS in this thread, when the kernel's mask is this? */
+bool sig_mask_blocks(uint64_t kernel, int sig);
+/* A sent SIGSEGV/SIGBUS found itself blocked: keep it until sig_mask_change() unblocks it. */
+void sig_pend(int sig, const siginfo_t *si);
+uint64_t sig_pending_mask(void); /* those kept for the calling thread */
+/* Give kernel-blocked SIGSEGV/SIGBUS of this thread to their stand-ins. */
+void sig_mask_adopt(void);
+/* Raw, whole masks. */
+uint64_t sig_raw_setmask(uint64_t kernel); /* returns the old one */
+#define SIG_MASK_ALL (~UINT64_C(0))
+
+/* ---- dispositions (sig.c) */
+/* sigaction of SIGSEGV or SIGBUS; new and old (program's masks) may be NULL. 0 or -errno. */
+int sig_fault_action(int sig, const struct sig_kaction *new, struct sig_kaction *old);
+
+/* Where the signal entry goes when C returns: nowhere (fn NULL: resume the interrupted code), or
+ * into the program's handler as if the kernel had called it. Layout known to stack.S. */
+struct sig_jump {
+	void *fn;
+	void *info;
+	void *uc;
+	void *sp; /* address of the frame's return address */
+};
+/* A signal that is not ours: to the program's handler, or death as it would have died. `sp` is the
+ * kernel's frame. */
+void sig_chain(int sig, siginfo_t *si, ucontext_t *uc, void *sp, struct sig_jump *j);
+
+/* ---- stack.S */
+void sig_entry(int sig, siginfo_t *si, void *uc); /* the handler that the kernel has */
+void sig_return(void);                            /* sa_restorer */
+/* C part of the entry (trap.c). */
+void sig_dispatch(int sig, siginfo_t *si, void *uc, struct sig_jump *j, void *sp);
+
+#endif

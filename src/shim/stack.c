@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Owns the pool of engine stacks (stack.h). Lock-free; raw system calls; usable in a trap. */
+#include "shim/stack.h"
+#include "util/sys.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#define GUARD_BYTES 4096
+#define STACK_MAX 64 /* threads in the engine at the same instant */
+
+static struct {
+	_Atomic uint32_t busy;
+	_Atomic(char *) base;
+} __attribute__((aligned(64))) pool[STACK_MAX];
+
+/* The one this thread used last: warm, and in a cache line of its own. */
+static _Thread_local __attribute__((tls_model("initial-exec"))) uint32_t last;
+static _Atomic uint32_t spread; /* where a new thread starts to look */
+
+/* Called by the one that holds pool[n]. */
+static char *stack_make(uint32_t n)
+{
+	char *p = sys_mmap(NULL, GUARD_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+
+	if (sys_is_err(p))
+		return NULL;
+	if (sys_raw(SYS_mprotect, (long)p, GUARD_BYTES, PROT_NONE, 0, 0, 0) < 0) {
+		sys_munmap(p, GUARD_BYTES + STACK_BYTES);
+		return NULL;
+	}
+	atomic_store_explicit(&pool[n].base, p, memory_order_release);
+	return p;
+}
+
+static char *stack_try(uint32_t n, bool make)
+{
+	char *p;
+
+	if (!make && !atomic_load_explicit(&pool[n].base, memory_order_relaxed))
+		return NULL;
+	if (atomic_load_explicit(&pool[n].busy, memory_order_relaxed) ||
+	    atomic_exchange_explicit(&pool[n].busy, 1, memory_order_acquire))
+		return NULL;
+	p = atomic_load_explicit(&pool[n].base, memory_order_acquire);
+	if (!p)
+		p = stack_make(n);
+	if (!p) {
+		stack_put(n);
+		return NULL;
+	}
+	last = n + 1;
+	return p + GUARD_BYTES + STACK_BYTES;
+}
+
+void *stack_get(uint32_t *n)
+{
+	uint32_t from = last ? last - 1 : atomic_fetch_add(&spread, 1) % STACK_MAX;
+	bool any = true;
+	char *top;
+
+	*n = from;
+	top = stack_try(from, last != 0);
+	while (!top && any) {
+		any = false;
+		/* one that exists, else a new one */
+		for (uint32_t pass = 0; !top && pass < 2; pass++)
+			for (uint32_t i = 0; !top && i < STACK_MAX; i++) {
+				*n = (from + i) % STACK_MAX;
+				top = stack_try(*n, pass == 1);
+				any |= atomic_load_explicit(&pool[*n].base, memory_order_relaxed) != NULL;
+			}
+		if (!top)
+			sys_raw(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+	}
+	return top;
+}
+
+void stack_put(uint32_t n)
+{
+	atomic_store_explicit(&pool[n].busy, 0, memory_order_release);
+}
+
+int stack_prepare(void)
+{
+	uint32_t n;
+
+	if (!stack_get(&n))
+		return -ENOMEM;
+	stack_put(n);
+	return 0;
+}
+
+void stack_forked(void)
+{
+	for (uint32_t i = 0; i < STACK_MAX; i++)
+		stack_put(i);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What trap.c (carries a store out), trap_decode.c (says what store it is), uar.c and devthread.c
+ * share.
+ */
+#ifndef SOFTHCA_SHIM_TRAP_H
+#define SOFTHCA_SHIM_TRAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "segment/seg.h"
+
+enum trap_kind {
+	TRAP_ST_REG,	/* reg -> memory */
+	TRAP_ST_IMM,	/* imm -> memory */
+	TRAP_ST_VEC,	/* vector register -> memory, perhaps masked */
+	TRAP_XCHG,	/* reg <-> memory: memory reads as 0 */
+	TRAP_LD_REG,	/* memory -> reg: reads as 0 */
+	TRAP_LD_VEC,	/* memory -> vector register: reads as 0 */
+	TRAP_MOVS,	/* string copy; the device page may be either side */
+	TRAP_STOS,	/* string fill */
+	TRAP_MOVDIR64B, /* 64 bytes, source is `mem`, destination address in reg */
+};
+
+#define TRAP_NOREG 0xff
+#define TRAP_RIP 0xfe
+#define TRAP_INSN_MAX 15
+
+/* One instruction, decoded. Registers are machine numbers 0..15 (vector 0..31). */
+struct trap_op {
+	uint8_t len;  /* bytes of the instruction */
+	uint8_t kind; /* enum trap_kind */
+	uint8_t size; /* bytes stored or loaded; string operations: of one element */
+	uint8_t reg;
+	uint8_t base, index, scale; /* of the memory operand; TRAP_NOREG, TRAP_RIP */
+	uint8_t shift;		    /* ST_REG: 8 for ah..bh; ST_VEC: byte offset in the register */
+	bool high8;		    /* reg is ah..bh */
+	bool swap;		    /* movbe */
+	bool addr32;		    /* 32-bit addresses */
+	bool rep;
+	bool vex;	 /* LD_VEC: also clears the bits above */
+	uint8_t ld_size; /* LD_REG: bytes of the register written (4 clears the upper half) */
+	uint8_t mask;	 /* opmask register 1..7, 0 none */
+	uint8_t elem;	 /* bytes per mask bit */
+	int64_t disp;
+	uint64_t imm;
+};
+
+/* 0, or -EINVAL: not an instruction that can be carried out here. Needs about 2 KiB of stack. */
+int trap_decode(const uint8_t *code, size_t len, struct trap_op *op);
+
+/* ---- uar.c */
+struct seg *uar_seg(void); /* NULL before the first mapping */
+/* Poll mode: hand every value found in a mapped page to the engine; true if there was one. */
+bool uar_poll(struct seg *s);
+bool uar_any(void); /* is a page mapped? */
+void uar_forked(void);
+bool uar_poll_mode(void);
+
+/* ---- trap.c */
+/* A store of n bytes at `off` of a UAR page: to the engine. Bit i of valid: byte i is stored. */
+void trap_store(struct seg *s, uint32_t uar, uintptr_t page, uint32_t off, const uint8_t *data,
+		uint32_t n, uint64_t valid);
+void trap_init(void);
+
+/* ---- devthread.c */
+void devthread_forked(void);
+
+/* ---- sig.c */
+void sig_forked(void);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the table of mapped UAR pages. Written on the control path under a lock of its own, read
+ * without any by the trap handler and the device thread. Raw memory calls.
+ *
+ * Trap mode: a page without access, whose stores fault. Poll mode: plain memory that the device
+ * thread empties. Both shared and anonymous: a fork child has the same page, as with hardware, and
+ * a doorbell left in it is taken by exactly one of parent and child.
+ */
+#include "shim/shim.h"
+#include "shim/sig.h"
+#include "shim/stack.h"
+#include "shim/trap.h"
+#include "engine/engine.h"
+#include "util/log.h"
+#include "util/sys.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PAGE UINT64_C(4096)
+#define SLOTS 8192u /* open addressing, kept at most half full */
+#define SLOT_FREE 0u
+#define SLOT_GONE 1u /* was used: a search goes on */
+
+/* Two cache lines of `page` say "not ours" to any address: what a foreign fault costs. */
+static struct {
+	_Atomic uintptr_t page[SLOTS];
+	_Atomic uint32_t uar[SLOTS];
+	_Atomic uint32_t live;
+	_Atomic uint32_t used; /* live and gone */
+	_Atomic uint32_t lock;
+	_Atomic uint32_t top; /* poll mode: slots to look at are in list[0..top) */
+	_Atomic uint32_t list[SLOTS / 2];
+	struct seg *_Atomic seg;
+} tab;
+
+static uint32_t hash(uintptr_t page)
+{
+	return (uint32_t)((page >> 12) * UINT64_C(0x9e3779b97f4a7c15) >> 51) % SLOTS;
+}
+
+bool uar_poll_mode(void)
+{
+#if defined(__x86_64__)
+	const char *s = getenv(SHIM_ENV_DOORBELL);
+
+	return s && !strcmp(s, "poll");
+#else
+	return true;
+#endif
+}
+
+struct seg *uar_seg(void)
+{
+	return atomic_load_explicit(&tab.seg, memory_order_acquire);
+}
+
+bool uar_any(void)
+{
+	return atomic_load_explicit(&tab.live, memory_order_relaxed) != 0;
+}
+
+/* The slot of a mapped page, or SEG_NONE. */
+static uint32_t find(uintptr_t page)
+{
+	uint32_t i = hash(page);
+
+	for (uint32_t n = 0; n < SLOTS; n++, i = (i + 1) % SLOTS) {
+		uintptr_t p = atomic_load_explicit(&tab.page[i], memory_order_acquire);
+
+		if (p == page)
+			return i;
+		if (p == SLOT_FREE)
+			break;
+	}
+	return SEG_NONE;
+}
+
+uint32_t uar_lookup(uintptr_t addr, uintptr_t *page)
+{
+	uint32_t i;
+
+	*page = addr & ~(PAGE - 1);
+	if (*page <= SLOT_GONE)
+		return SEG_NONE;
+	i = find(*page);
+	return i == SEG_NONE ? SEG_NONE : atomic_load_explicit(&tab.uar[i], memory_order_relaxed);
+}
+
+/* All signals are blocked inside: a handler may call munmap(). */
+static void lock(sigset_t *old)
+{
+	sig_block_all(old);
+	while (atomic_exchange_explicit(&tab.lock, 1, memory_order_acquire))
+		sys_raw(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+static void unlock(const sigset_t *old)
+{
+	atomic_store_explicit(&tab.lock, 0, memory_order_release);
+	sig_restore(old);
+}
+
+void uar_forked(void)
+{
+	atomic_store(&tab.lock, 0);
+}
+
+static void drop(uint32_t slot)
+{
+	uint32_t top = atomic_load(&tab.top);
+
+	atomic_store(&tab.page[slot], SLOT_GONE);
+	atomic_fetch_sub(&tab.live, 1);
+	for (uint32_t i = 0; i < top; i++)
+		if (tab.list[i] == slot) {
+			atomic_store(&tab.list[i], tab.list[top - 1]);
+			atomic_store(&tab.top, top - 1);
+			break;
+		}
+	/* nothing lives: forget what was */
+	if (!atomic_load(&tab.live)) {
+		for (uint32_t i = 0; i < SLOTS && atomic_load(&tab.used); i++)
+			if (tab.page[i] == SLOT_GONE) {
+				atomic_store(&tab.page[i], SLOT_FREE);
+				atomic_fetch_sub(&tab.used, 1);
+			}
+	}
+}
+
+static int add(uintptr_t page, uint32_t uar)
+{
+	uint32_t i = hash(page), top = atomic_load(&tab.top);
+
+	if (find(page) != SEG_NONE)
+		drop(find(page));
+	if (atomic_load(&tab.live) >= SLOTS / 2)
+		return -ENOMEM;
+	while (tab.page[i] > SLOT_GONE)
+		i = (i + 1) % SLOTS;
+	if (tab.page[i] == SLOT_FREE)
+		atomic_fetch_add(&tab.used, 1);
+	atomic_store(&tab.uar[i], uar);
+	atomic_store(&tab.page[i], page);
+	atomic_store(&tab.list[top], i);
+	atomic_store(&tab.top, top + 1);
+	atomic_fetch_add(&tab.live, 1);
+	return 0;
+}
+
+bool uar_mapped(uint32_t uar)
+{
+	bool found = false;
+	sigset_t old;
+
+	lock(&old);
+	for (uint32_t i = 0; i < tab.top && !found; i++)
+		found = tab.uar[tab.list[i]] == uar;
+	unlock(&old);
+	return found;
+}
+
+void uar_unmapped(void *addr, size_t len)
+{
+	uintptr_t from = (uintptr_t)addr & ~(PAGE - 1), to = ((uintptr_t)addr + len + PAGE - 1) & ~(PAGE - 1);
+	sigset_t old;
+
+	if (!uar_any())
+		return;
+	lock(&old);
+	for (uint32_t i = atomic_load(&tab.top); i-- > 0;) {
+		uint32_t slot = atomic_load(&tab.list[i]);
+
+		if (tab.page[slot] >= from && tab.page[slot] < to)
+			drop(slot);
+	}
+	unlock(&old);
+}
+
+/* What a process needs before its first doorbell. */
+static int prepare(bool poll)
+{
+	struct uv_system *sys;
+	int r = shim_attach(&sys);
+
+	if (r)
+		return r;
+	atomic_store_explicit(&tab.seg, sys->seg, memory_order_release);
+	if (!poll) {
+		r = stack_prepare();
+		if (r)
+			return r;
+		trap_init();
+		sig_install();
+	}
+	return devthread_start();
+}
+
+void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *err)
+{
+	bool poll = uar_poll_mode();
+	sigset_t old;
+	void *p;
+
+	if (len != PAGE) {
+		*err = -EINVAL;
+		return MAP_FAILED;
+	}
+	*err = prepare(poll);
+	if (*err)
+		return MAP_FAILED;
+	lock(&old);
+	/* The device thread reads and empties the page whatever the program may do with it. */
+	p = sys_mmap(addr, len, poll ? PROT_READ | PROT_WRITE : PROT_NONE,
+		     MAP_SHARED | MAP_ANONYMOUS |
+			     (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT)),
+		     -1, 0);
+	if (sys_is_err(p)) {
+		*err = (int)(intptr_t)p;
+		p = MAP_FAILED;
+	} else {
+		*err = add((uintptr_t)p, uar);
+		if (*err) {
+			sys_munmap(p, len);
+			p = MAP_FAILED;
+		}
+	}
+	unlock(&old);
+	TRACE(LOG_SHIM, "uar %u mapped at %p%s: %d", uar, p, poll ? " (polled)" : "", *err);
+	return p;
+}
+
+/* ---- poll mode */
+
+/* Under the lock: munmap() cannot take the page away meanwhile. Short: values first, work after. */
+struct found {
+	uint32_t uar, off;
+	uint64_t be;
+};
+
+static uint32_t collect(struct found *f, uint32_t max)
+{
+	uint32_t n = 0;
+	sigset_t old;
+
+	lock(&old);
+	for (uint32_t i = 0; i < tab.top && n < max; i++) {
+		uint32_t slot = tab.list[i], off = 0x20;
+		char *page = (char *)tab.page[slot];
+
+		for (; off < PAGE && n < max; off = off == 0x20 ? 0x800 : off + 64) {
+			_Atomic uint64_t *q = (_Atomic uint64_t *)(page + off);
+
+			if (!atomic_load_explicit(q, memory_order_relaxed))
+				continue;
+			f[n++] = (struct found){tab.uar[slot], off, atomic_exchange(q, 0)};
+		}
+	}
+	unlock(&old);
+	return n;
+}
+
+bool uar_poll(struct seg *s)
+{
+	struct found f[64];
+	uint32_t n = collect(f, 64);
+
+	for (uint32_t i = 0; i < n; i++)
+		eng_uar_write(s, f[i].uar, f[i].off, f[i].be);
+	return n != 0;
+}
