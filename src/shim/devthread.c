@@ -27,7 +27,8 @@
 #define POLL_MIN_NS (50 * NSEC_PER_USEC)
 #define POLL_MAX_NS NSEC_PER_MSEC
 #define SLEEP_MAX_NS NSEC_PER_SEC
-#define LEAVING_NS (10 * NSEC_PER_MSEC) /* how often to look whether the program's threads are gone */
+#define LEAVING_NS \
+	(10 * NSEC_PER_MSEC) /* how often to look whether the program's threads are gone */
 
 enum { THREAD_NONE, THREAD_STARTING, THREAD_RUNS };
 

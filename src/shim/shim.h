@@ -39,20 +39,40 @@ void shim_forked(void);
 void sig_block_all(sigset_t *old);
 void sig_restore(const sigset_t *old);
 /* (Re)install our SIGSEGV and SIGBUS handlers, keeping what is there as the program's. Raw calls.
- * Idempotent. */
+ * Idempotent. Does nothing in poll mode: there the program's handlers stay in the kernel. */
 void sig_install(void);
+/* From the constructor: SIGSEGV and SIGBUS unblocked in the kernel (masks are inherited over exec).
+ */
+void sig_init(void);
+/*
+ * From the syscall() wrapper: rt_sigaction, rt_sigprocmask, rt_sigpending, rt_sigsuspend and the
+ * masks of ppoll, pselect6 and epoll_pwait. *handled false: not ours, forward it. Else the kernel's
+ * answer
+ * (>= 0 or -errno).
+ */
+long sig_syscall(long nr, const long args[6], bool *handled);
 
 /* ---- doorbells (uar.c, trap.c) */
 /* Map a page whose stores reach eng_uar_write: PROT_NONE in trap mode, plain memory watched in poll
  * mode. */
 void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *err);
 void uar_unmapped(void *addr, size_t len); /* from the munmap/mmap(MAP_FIXED)/mremap wrappers */
+/* Does this process map that UAR anywhere? */
+bool uar_mapped(uint32_t uar);
 /* The UAR behind an address: index, or SEG_NONE. Lock-free. */
 uint32_t uar_lookup(uintptr_t addr, uintptr_t *page);
 /* Called by the SIGSEGV handler: true when it was ours and the instruction has been carried out. */
 bool trap_handle(siginfo_t *si, void *ucontext);
+/* The same work without a signal frame, for code that knows the UAR (`be` as it lies in memory). */
+void trap_ring(uint32_t uar, uint32_t offset, uint64_t be);
+/* In a fork child, from shim_forked(): locks re-made, engine stacks freed, device thread forgotten
+ * (devthread_start() starts another). */
+void trap_forked(void);
 
 /* ---- device thread (devthread.c) */
-int devthread_start(void); /* control path only; idempotent; all signals blocked in it */
+int devthread_start(void); /* control path only; idempotent; all signals blocked in it; after the
+			      first uar_mmap */
+/* From the pthread_exit() wrapper: the main thread leaves, and ours must not keep the process. */
+void devthread_main_exits(void);
 
 #endif

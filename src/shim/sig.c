@@ -11,6 +11,7 @@
  */
 #include "shim/shim.h"
 #include "shim/sig.h"
+#include "shim/trap.h"
 #include "segment/mem.h"
 #include "util/sys.h"
 
@@ -92,13 +93,15 @@ static void install_one(int i)
 
 void sig_install(void)
 {
-	uint64_t old = prog_lock();
+	uint64_t old;
 
+	if (uar_poll_mode())
+		return;
+	old = prog_lock();
 	for (int i = 0; i < SIG_FAULTS; i++) {
 		struct sig_kaction cur;
 
-		if (raw_action(fault_sig[i], NULL, &cur) == 0 &&
-		    cur.handler != (void *)sig_entry) {
+		if (raw_action(fault_sig[i], NULL, &cur) == 0 && cur.handler != (void *)sig_entry) {
 			cur.mask = sig_mask_to_program(cur.mask);
 			prog.act[i] = cur;
 		}
@@ -150,8 +153,8 @@ static void die(int sig, const siginfo_t *si, bool sent)
 
 	raw_action(sig, &dfl, NULL);
 	if (sent)
-		sys_raw(SYS_rt_tgsigqueueinfo, sys_getpid(),
-			sys_raw(SYS_gettid, 0, 0, 0, 0, 0, 0), sig, (long)si, 0, 0);
+		sys_raw(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_raw(SYS_gettid, 0, 0, 0, 0, 0, 0),
+			sig, (long)si, 0, 0);
 }
 
 static bool on_alt_stack(const ucontext_t *uc, uintptr_t sp)
@@ -166,8 +169,7 @@ static bool on_alt_stack(const ucontext_t *uc, uintptr_t sp)
  * frame to the alternate stack. Move the frame to where the kernel would have put it. 0, or -EFAULT
  * when there is no room (a stack overflow: the kernel would have killed it too).
  */
-static int move_frame(const siginfo_t *si, const ucontext_t *uc, const void *sp,
-		      struct sig_jump *j)
+static int move_frame(const siginfo_t *si, const ucontext_t *uc, const void *sp, struct sig_jump *j)
 {
 	const char *fp = (const char *)uc->uc_mcontext.fpregs;
 	uintptr_t to = (uintptr_t)uc->uc_mcontext.gregs[REG_RSP] - REDZONE;
@@ -194,8 +196,9 @@ static int move_frame(const siginfo_t *si, const ucontext_t *uc, const void *sp,
 }
 
 /*
- * Decides what happens and, for a handler, fills *j: the entry leaves our frame and jumps there with
- * the stack as the kernel made it, so that backtraces, siglongjmp and sigreturn are the program's own.
+ * Decides what happens and, for a handler, fills *j: the entry leaves our frame and jumps there
+ * with the stack as the kernel made it, so that backtraces, siglongjmp and sigreturn are the
+ * program's own.
  */
 void sig_chain(int sig, siginfo_t *si, ucontext_t *uc, void *sp, struct sig_jump *j)
 {

@@ -21,8 +21,8 @@ static const struct {
 #define GLIBC_SIGNALS ((uint64_t)3 << 31)
 
 /* Synchronous signals stay deliverable while locks are held. */
-#define SYNC_SIGNALS                                                                             \
-	(sig_bit(SIGSEGV) | sig_bit(SIGBUS) | sig_bit(SIGILL) | sig_bit(SIGFPE) |                \
+#define SYNC_SIGNALS                                                              \
+	(sig_bit(SIGSEGV) | sig_bit(SIGBUS) | sig_bit(SIGILL) | sig_bit(SIGFPE) | \
 	 sig_bit(SIGTRAP) | sig_bit(SIGABRT) | sig_bit(SIGSYS))
 
 /*

@@ -72,7 +72,8 @@ void *stack_get(uint32_t *n)
 			for (uint32_t i = 0; !top && i < STACK_MAX; i++) {
 				*n = (from + i) % STACK_MAX;
 				top = stack_try(*n, pass == 1);
-				any |= atomic_load_explicit(&pool[*n].base, memory_order_relaxed) != NULL;
+				any |= atomic_load_explicit(&pool[*n].base, memory_order_relaxed) !=
+				       NULL;
 			}
 		if (!top)
 			sys_raw(SYS_sched_yield, 0, 0, 0, 0, 0, 0);

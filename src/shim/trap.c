@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the trapped doorbell: a store to a UAR page faults, is decoded, carried out against the engine
- * and skipped. The signal entry (stack.S) calls sig_dispatch() on whatever stack the program had, which
- * uses a few hundred bytes of it and goes on with an engine stack. No malloc, no stdio, no libc
- * call that the program could have replaced.
+ * Owns the trapped doorbell: a store to a UAR page faults, is decoded, carried out against the
+ * engine and skipped. The signal entry (stack.S) calls sig_dispatch() on whatever stack the program
+ * had, which uses a few hundred bytes of it and goes on with an engine stack. No malloc, no stdio,
+ * no libc call that the program could have replaced.
  */
 #include "shim/shim.h"
 #include "shim/sig.h"
@@ -72,7 +72,7 @@ void trap_store(struct seg *s, uint32_t uar, uintptr_t page, uint32_t off, const
 
 static const uint8_t greg_of[16] = {
 	REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
-	REG_R8,	 REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+	REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
 };
 
 static inline greg_t *greg(ucontext_t *uc, uint8_t n)

@@ -12,14 +12,14 @@
 #include "segment/seg.h"
 
 enum trap_kind {
-	TRAP_ST_REG,	/* reg -> memory */
-	TRAP_ST_IMM,	/* imm -> memory */
-	TRAP_ST_VEC,	/* vector register -> memory, perhaps masked */
-	TRAP_XCHG,	/* reg <-> memory: memory reads as 0 */
-	TRAP_LD_REG,	/* memory -> reg: reads as 0 */
-	TRAP_LD_VEC,	/* memory -> vector register: reads as 0 */
-	TRAP_MOVS,	/* string copy; the device page may be either side */
-	TRAP_STOS,	/* string fill */
+	TRAP_ST_REG,    /* reg -> memory */
+	TRAP_ST_IMM,    /* imm -> memory */
+	TRAP_ST_VEC,    /* vector register -> memory, perhaps masked */
+	TRAP_XCHG,      /* reg <-> memory: memory reads as 0 */
+	TRAP_LD_REG,    /* memory -> reg: reads as 0 */
+	TRAP_LD_VEC,    /* memory -> vector register: reads as 0 */
+	TRAP_MOVS,      /* string copy; the device page may be either side */
+	TRAP_STOS,      /* string fill */
 	TRAP_MOVDIR64B, /* 64 bytes, source is `mem`, destination address in reg */
 };
 
@@ -34,15 +34,15 @@ struct trap_op {
 	uint8_t size; /* bytes stored or loaded; string operations: of one element */
 	uint8_t reg;
 	uint8_t base, index, scale; /* of the memory operand; TRAP_NOREG, TRAP_RIP */
-	uint8_t shift;		    /* ST_REG: 8 for ah..bh; ST_VEC: byte offset in the register */
-	bool high8;		    /* reg is ah..bh */
-	bool swap;		    /* movbe */
-	bool addr32;		    /* 32-bit addresses */
+	uint8_t shift;              /* ST_REG: 8 for ah..bh; ST_VEC: byte offset in the register */
+	bool high8;                 /* reg is ah..bh */
+	bool swap;                  /* movbe */
+	bool addr32;                /* 32-bit addresses */
 	bool rep;
-	bool vex;	 /* LD_VEC: also clears the bits above */
+	bool vex;        /* LD_VEC: also clears the bits above */
 	uint8_t ld_size; /* LD_REG: bytes of the register written (4 clears the upper half) */
-	uint8_t mask;	 /* opmask register 1..7, 0 none */
-	uint8_t elem;	 /* bytes per mask bit */
+	uint8_t mask;    /* opmask register 1..7, 0 none */
+	uint8_t elem;    /* bytes per mask bit */
 	int64_t disp;
 	uint64_t imm;
 };

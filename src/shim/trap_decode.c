@@ -24,21 +24,18 @@ static enum move_class move_class(ZydisMnemonic m)
 	case ZYDIS_MNEMONIC_MOVSX:
 	case ZYDIS_MNEMONIC_MOVSXD:
 		return MOVE_EXTEND;
-#define BOTH(name)                   \
-	case ZYDIS_MNEMONIC_##name:  \
+#define BOTH(name)                  \
+	case ZYDIS_MNEMONIC_##name: \
 	case ZYDIS_MNEMONIC_V##name:
-	BOTH(MOVUPS) BOTH(MOVUPD) BOTH(MOVAPS) BOTH(MOVAPD) BOTH(MOVDQA) BOTH(MOVDQU)
-	BOTH(MOVNTDQ) BOTH(MOVNTPS) BOTH(MOVNTPD) BOTH(MOVQ) BOTH(MOVD) BOTH(MOVLPS)
-	BOTH(MOVLPD) BOTH(MOVSS) BOTH(MOVSD) BOTH(LDDQU) BOTH(MOVNTDQA)
-	case ZYDIS_MNEMONIC_VMOVDQA32:
-	case ZYDIS_MNEMONIC_VMOVDQA64:
-	case ZYDIS_MNEMONIC_VMOVDQU8:
-	case ZYDIS_MNEMONIC_VMOVDQU16:
-	case ZYDIS_MNEMONIC_VMOVDQU32:
-	case ZYDIS_MNEMONIC_VMOVDQU64:
-		return MOVE_VEC;
-	BOTH(MOVHPS) BOTH(MOVHPD)
-		return MOVE_VEC_HIGH;
+		BOTH(MOVUPS)
+		BOTH(MOVUPD) BOTH(MOVAPS) BOTH(MOVAPD) BOTH(MOVDQA) BOTH(MOVDQU) BOTH(MOVNTDQ)
+			BOTH(MOVNTPS) BOTH(MOVNTPD) BOTH(MOVQ) BOTH(MOVD) BOTH(MOVLPS) BOTH(MOVLPD)
+				BOTH(MOVSS) BOTH(MOVSD) BOTH(LDDQU)
+					BOTH(MOVNTDQA) case ZYDIS_MNEMONIC_VMOVDQA32
+		    : case ZYDIS_MNEMONIC_VMOVDQA64 : case ZYDIS_MNEMONIC_VMOVDQU8
+		    : case ZYDIS_MNEMONIC_VMOVDQU16 : case ZYDIS_MNEMONIC_VMOVDQU32
+		    : case ZYDIS_MNEMONIC_VMOVDQU64 : return MOVE_VEC;
+		BOTH(MOVHPS) BOTH(MOVHPD) return MOVE_VEC_HIGH;
 #undef BOTH
 	case ZYDIS_MNEMONIC_VEXTRACTF128:
 	case ZYDIS_MNEMONIC_VEXTRACTI128:
@@ -126,13 +123,12 @@ static int decode_string(const ZydisDecodedInstruction *in, struct trap_op *op)
 	default:
 		return -EINVAL;
 	}
-	if (in->address_width != 64 ||
-	    (in->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_FS) ||
+	if (in->address_width != 64 || (in->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_FS) ||
 	    (in->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS))
 		return -EINVAL;
 	op->size = (uint8_t)(in->operand_width / 8);
-	op->rep = in->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
-				    ZYDIS_ATTRIB_HAS_REPNE);
+	op->rep = in->attributes &
+		  (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE);
 	return 0;
 }
 
@@ -183,8 +179,7 @@ static int decode_load(const ZydisDecodedInstruction *in, const ZydisDecodedOper
 		return -EINVAL;
 	op->kind = TRAP_LD_VEC;
 	op->vex = in->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY;
-	op->ld_size = in->mnemonic == ZYDIS_MNEMONIC_MOVLPS ||
-				      in->mnemonic == ZYDIS_MNEMONIC_MOVLPD
+	op->ld_size = in->mnemonic == ZYDIS_MNEMONIC_MOVLPS || in->mnemonic == ZYDIS_MNEMONIC_MOVLPD
 			      ? 8
 			      : (uint8_t)(o[0].size / 8);
 	return 0;

@@ -46,9 +46,17 @@ static uint32_t hash(uintptr_t page)
 bool uar_poll_mode(void)
 {
 #if defined(__x86_64__)
-	const char *s = getenv(SHIM_ENV_DOORBELL);
+	static _Atomic int
+		mode; /* 0 not read, 1 trap, 2 poll: the program may change the environment */
+	int m = atomic_load_explicit(&mode, memory_order_relaxed);
 
-	return s && !strcmp(s, "poll");
+	if (!m) {
+		const char *s = getenv(SHIM_ENV_DOORBELL);
+
+		m = s && !strcmp(s, "poll") ? 2 : 1;
+		atomic_store(&mode, m);
+	}
+	return m == 2;
 #else
 	return true;
 #endif
@@ -166,7 +174,8 @@ bool uar_mapped(uint32_t uar)
 
 void uar_unmapped(void *addr, size_t len)
 {
-	uintptr_t from = (uintptr_t)addr & ~(PAGE - 1), to = ((uintptr_t)addr + len + PAGE - 1) & ~(PAGE - 1);
+	uintptr_t from = (uintptr_t)addr & ~(PAGE - 1),
+		  to = ((uintptr_t)addr + len + PAGE - 1) & ~(PAGE - 1);
 	sigset_t old;
 
 	if (!uar_any())
