@@ -37,19 +37,24 @@ uint64_t eng_run_due(struct seg *s);
 bool eng_poll_doorbells(struct seg *s);
 
 /*
- * State changes, called by the firmware under the HCA's lock (and by the engine itself on a fatal
- * error). eng_qp_enter: `to` is about to be stored into qp->state; takes the queue locks it needs,
- * flushes on ERR (every posted send and receive WQE gets WR_FLUSH_ERR; with an SRQ: async
- * LAST_WQE_REACHED), resets progress on RST, rings on RTS. 0 or -ETIMEDOUT.
+ * State changes, called by the firmware under the HCA's lock, with all fields that the state needs
+ * filled in. Takes the queue locks, stores qp->state and does what the state means: ERR flushes
+ * (every posted send and receive WQE gets WR_FLUSH_ERR; with an SRQ: async LAST_WQE_REACHED), RST
+ * resets progress, RTS rings. 0; -ETIMEDOUT nothing changed (never for ERR); -EINVAL.
  */
 int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to);
-/* Before an element is freed: waits (with a deadline) until no thread of any process works on it.
+/*
+ * Before an element is freed: wait (SEG_LOCK_CTRL_NS) until no thread of any process works on it.
+ * After it the QP is in RST and the CQ has no event targets. The key's `valid` must have been
+ * cleared before. 0 or -ETIMEDOUT.
  */
 int eng_qp_quiesce(struct seg *s, uint32_t qpn);
 int eng_cq_quiesce(struct seg *s, uint32_t cqn);
 int eng_mkey_quiesce(struct seg *s, uint32_t mkey_idx);
+/* CREATE_CQ, when hw_cq is filled in: makes the first ARM record recognisable in poll mode. */
+int eng_cq_created(struct seg *s, uint32_t cqn);
 /* RESIZE CQ: put the opcode 5 CQE into the old buffer and switch, atomically under the CQ's lock.
- */
+ * -ENOSPC: the old buffer is full or the new one too small for what is in it. */
 int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va, uint32_t log_size,
 		  uint32_t cqe_bytes);
 /* After RCV_DBR/SRQ limit changes by command. */

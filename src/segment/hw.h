@@ -188,8 +188,9 @@ struct hw_srq {
 	struct mem_slot mem;
 	uint64_t va;
 	struct mem_slot dbr_mem;
-	uint64_t dbr_va;   /* one BE32 counter */
-	uint32_t head;     /* [rq] index of the next WQE to consume (linked list) */
+	uint64_t dbr_va; /* one BE32 counter */
+	/* The next two are stored as one 8-byte word. */
+	_Alignas(8) uint32_t head; /* [rq] index of the next WQE to consume (linked list) */
 	uint32_t consumed; /* [rq] WQEs taken so far (free running, compare with the DBR counter's
 			      16 bits) */
 	uint32_t lwm;      /* limit; 0 disarmed */
@@ -267,8 +268,8 @@ struct hw_qp {
 	uint32_t sq_out_len; /* its byte count */
 	_Atomic uint32_t
 		flush_pending; /* HW_PEND_*: the lock's holder, else the device thread, does it */
-	uint32_t sq_pad;
-	_Alignas(64) uint64_t tx_bytes, tx_pkts; /* added to the port's counters when the QP goes */
+	/* Traffic, added to the port's counters when the QP goes: sent, and got back by READs. */
+	uint64_t tx_bytes, tx_pkts, tx_rx_bytes, tx_rx_pkts;
 
 	/* responder [rq] */
 	_Alignas(64) struct seg_lock rq_lock;
@@ -278,7 +279,9 @@ struct hw_qp {
 	uint32_t rx_srq_wqe; /* 1 + index of an SRQ WQE taken for this QP and not yet completed */
 	uint32_t rx_intent;  /* 1: a receive CQE is being written at index rx_cq_pi */
 	uint32_t rx_cq_pi;
-	uint64_t rx_bytes, rx_pkts;
+	uint32_t resets; /* times it went to RST: what was fetched ahead before is void */
+	/* Traffic: received, and sent back for READs. */
+	uint64_t rx_bytes, rx_pkts, rx_tx_bytes, rx_tx_pkts;
 
 	_Alignas(64) struct hw_evtarget async;
 	_Atomic uint32_t err_reported; /* LAST_WQE_REACHED was raised */

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Completion queues: writing CQEs, overrun, arming, resizing. Called with queue locks held; takes
+ * one CQ lock at a time and calls segment/mem.h and segment/evq.h under it.
+ */
+#include "engine/internal.h"
+#include "segment/evq.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+
+#define CQ_COUNTER 0xffffffu /* indices in doorbell records have 24 bits */
+
+uint64_t (*eng_clock)(void) = clock_now_ns;
+
+void cqe_init(struct eng_cqe *c, uint32_t opcode, const struct hw_qp *qp, uint32_t qpn,
+	      uint32_t wqe_counter)
+{
+	memset(c->b, 0, sizeof(c->b));
+	LAYOUT_SET(cqe64, c->b, srqn_uidx, qp->user_index & 0xffffff);
+	LAYOUT_SET(cqe64, c->b, timestamp, eng_clock());
+	LAYOUT_SET(cqe64, c->b, qpn, qpn);
+	LAYOUT_SET(cqe64, c->b, wqe_counter, wqe_counter & 0xffff);
+	LAYOUT_SET(cqe64, c->b, opcode, opcode);
+}
+
+void cqe_set_error(struct eng_cqe *c, enum eng_why why)
+{
+	LAYOUT_SET(cqe64, c->b, timestamp, 0);
+	LAYOUT_SET(err_cqe, c->b, syndrome, eng_failures[why].syndrome);
+	LAYOUT_SET(err_cqe, c->b, vendor_err, eng_failures[why].vendor_err);
+}
+
+static void cq_fail(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t why)
+{
+	TRACE(LOG_CQE, "cq %x: %s", cqn,
+	      why == HW_CQ_ERR_OVERRUN ? "overrun" : "its buffer is not accessible");
+	atomic_store(&cq->state, why);
+	eng_cq_event(s, cq, cqn, IBV_EVENT_CQ_ERR);
+}
+
+/*
+ * The last holder died. pi is advanced after the CQE is complete, so the worst is a visible CQE at
+ * pi: count it. An entry that was never written has opcode 15 or, when the program left zeroes
+ * there, no QP.
+ */
+static void cq_repair(struct seg *s, struct hw_cq *cq)
+{
+	struct eng_cqe c;
+	uint32_t lap = cq->pi >> cq->log_size & 1;
+
+	if (mem_read(s, cq->mem, cq_slot(cq), c.b, sizeof(c.b)))
+		return;
+	if (LAYOUT_GET(cqe64, c.b, owner) == lap && LAYOUT_GET(cqe64, c.b, qpn) &&
+	    LAYOUT_GET(cqe64, c.b, opcode) != CQE_INVALID)
+		cq->pi++;
+}
+
+static int cq_lock(struct seg *s, struct hw_cq *cq)
+{
+	int rc = seg_lock(s, &cq->lock, SEG_LOCK_DATA_NS);
+
+	if (rc < 0)
+		return rc;
+	if (rc == SEG_LOCK_INHERITED)
+		cq_repair(s, cq);
+	return 0;
+}
+
+/* Is there room for one more? The consumer's record is looked at only when it seems not. */
+static bool cq_room(struct seg *s, struct hw_cq *cq)
+{
+	uint32_t size = 1u << cq->log_size, ci;
+
+	if (((cq->pi - cq->ci_cached) & CQ_COUNTER) < size || cq->oi)
+		return true;
+	if (mem_read_be32(s, cq->dbr_mem, cq->dbr_va, &ci))
+		return false;
+	cq->ci_cached = ci & CQ_COUNTER;
+	return ((cq->pi - cq->ci_cached) & CQ_COUNTER) < size;
+}
+
+int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out)
+{
+	struct hw_cq *cq = hw_cq(s, cqn);
+	int rc;
+
+	if (!cq)
+		return -EOVERFLOW;
+	rc = cq_lock(s, cq);
+	if (rc)
+		return rc;
+	if (atomic_load_explicit(&cq->state, memory_order_relaxed) == 0 && cq_room(s, cq)) {
+		LAYOUT_SET(cqe64, c->b, owner, cq->pi >> cq->log_size & 1);
+		*out = cq;
+		return 0;
+	}
+	if (!atomic_load(&cq->state))
+		cq_fail(s, cq, cqn, HW_CQ_ERR_OVERRUN);
+	seg_unlock(s, &cq->lock);
+	return -EOVERFLOW;
+}
+
+int cq_write(struct seg *s, struct hw_cq *cq, const struct eng_cqe *c)
+{
+	uint64_t va = cq_slot(cq);
+	/* The owner byte last and by itself: it is what the program polls. */
+	struct mem_vec to[2] = {{va, 63}, {va + 63, 1}};
+	struct iovec from[2] = {{(void *)c->b, 63}, {(void *)(c->b + 63), 1}};
+
+	return mem_writev(s, cq->mem, to, 2, from, 2);
+}
+
+static void cq_fire(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+{
+	uint32_t evq = atomic_load_explicit(&cq->comp.evq, memory_order_acquire);
+	struct seg_evsrc src = {.table = SEG_T_CQ, .idx = cqn, .gen = cq->gen, .counter = 0};
+
+	cq->armed = 0;
+	TRACE(LOG_EVENT, "completion event of cq %x", cqn);
+	if (evq != SEG_NONE)
+		evq_push(s, evq, cq->comp.evq_gen, src, cq->comp.cookie, 0, 0);
+}
+
+void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited)
+{
+	cq->pi++;
+	if (solicited)
+		cq->sol_pi = cq->pi;
+	if (cq->armed && (cq->armed == 1 || solicited))
+		cq_fire(s, cq, cqn);
+	seg_unlock(s, &cq->lock);
+}
+
+void cq_abort(struct seg *s, struct hw_cq *cq)
+{
+	seg_unlock(s, &cq->lock);
+}
+
+int cq_push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited)
+{
+	struct hw_cq *cq;
+	int rc = cq_begin(s, cqn, c, &cq);
+
+	if (rc)
+		return rc;
+	rc = cq_write(s, cq, c);
+	if (rc) {
+		cq_fail(s, cq, cqn, HW_CQ_ERR_BUFFER);
+		cq_abort(s, cq);
+		return -EOVERFLOW;
+	}
+	cq_commit(s, cq, cqn, solicited);
+	return 0;
+}
+
+int eng_cq_created(struct seg *s, uint32_t cqn)
+{
+	struct hw_cq *cq = hw_cq(s, cqn);
+	uint32_t seed = 3u << 28; /* the program's first one has sequence number 0 */
+
+	if (!cq)
+		return -EINVAL;
+	atomic_store(&cq->arm_seen, seed);
+	return mem_write_be32(s, cq->dbr_mem, cq->dbr_va + 4, seed);
+}
+
+static bool is_after(uint32_t index, uint32_t ci)
+{
+	uint32_t d = (index - ci) & CQ_COUNTER;
+
+	return d && d <= CQ_COUNTER / 2;
+}
+
+void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word)
+{
+	struct hw_cq *cq = hw_cq(s, cqn);
+	uint32_t rec, ci;
+
+	if (!cq) {
+		TRACE(LOG_DOORBELL, "arm of unknown cq %x", cqn);
+		return;
+	}
+	if (cq_lock(s, cq)) {
+		/* The record says that it is to be armed: the device thread will. */
+		TRACE(LOG_DOORBELL, "arm of cq %x: lock is held", cqn);
+		eng_arm_failed(s, cq);
+		return;
+	}
+	if (mem_read_be32(s, cq->dbr_mem, cq->dbr_va + 4, &rec))
+		rec = word;
+	atomic_store_explicit(&cq->arm_seen, rec, memory_order_relaxed);
+	ci = rec & CQ_COUNTER;
+	cq->arm_ci = ci;
+	cq->arm_sn = rec >> 28 & 3;
+	cq->armed = rec >> 24 & 1 ? 2 : 1;
+	/* Completions that the program has not seen: fire at once. */
+	if (is_after(cq->armed == 1 ? cq->pi : cq->sol_pi, ci))
+		cq_fire(s, cq, cqn);
+	seg_unlock(s, &cq->lock);
+}
+
+int eng_cq_quiesce(struct seg *s, uint32_t cqn)
+{
+	struct hw_cq *cq = hw_cq(s, cqn);
+	int rc;
+
+	if (!cq)
+		return 0;
+	rc = seg_lock(s, &cq->lock, SEG_LOCK_CTRL_NS);
+	if (rc < 0)
+		return rc;
+	cq->armed = 0;
+	atomic_store(&cq->comp.evq, SEG_NONE);
+	atomic_store(&cq->async.evq, SEG_NONE);
+	seg_unlock(s, &cq->lock);
+	return 0;
+}
+
+int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va, uint32_t log_size,
+		  uint32_t cqe_bytes)
+{
+	struct hw_cq *cq = hw_cq(s, cqn);
+	struct eng_cqe c = {{0}};
+	uint32_t used;
+	int rc;
+
+	if (!cq)
+		return -EINVAL;
+	rc = seg_lock(s, &cq->lock, SEG_LOCK_CTRL_NS);
+	if (rc < 0)
+		return rc;
+	if (rc == SEG_LOCK_INHERITED)
+		cq_repair(s, cq);
+	rc = mem_read_be32(s, cq->dbr_mem, cq->dbr_va, &cq->ci_cached);
+	cq->ci_cached &= CQ_COUNTER;
+	used = (cq->pi - cq->ci_cached) & CQ_COUNTER;
+	/* The notice takes an entry of the old buffer and an index of the new one. */
+	if (!rc && (used >= 1u << cq->log_size || used + 1 > 1u << log_size))
+		rc = -ENOSPC;
+	if (!rc) {
+		LAYOUT_SET(cqe64, c.b, opcode, CQE_RESIZE);
+		LAYOUT_SET(cqe64, c.b, owner, cq->pi >> cq->log_size & 1);
+		rc = cq_write(s, cq, &c);
+	}
+	if (!rc) {
+		cq->pi++;
+		cq->mem = mem;
+		cq->va = va;
+		cq->log_size = log_size;
+		cq->cqe_bytes = cqe_bytes;
+	}
+	seg_unlock(s, &cq->lock);
+	return rc;
+}

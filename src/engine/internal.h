@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The engine's own interfaces. One WQE at a time: sq.c fetches and dispatches, rc.c and ud.c
+ * execute, resp.c is the other end's responder, mkey.c turns keys into memory, cq.c writes
+ * completions, park.c waits, state.c changes states and flushes, event.c tells the program.
+ *
+ * Locks in the order in which they are taken: own SQ -> peer's (or own) RQ -> SRQ -> one CQ.
+ */
+#ifndef SOFTHCA_ENGINE_INTERNAL_H
+#define SOFTHCA_ENGINE_INTERNAL_H
+
+#include "engine/engine.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "wire/wqe/cqe.h"
+#include "wire/wqe/wqe.h"
+
+#define ENG_LOG_MAX_MSG 30  /* as general cap log_max_msg: 1 GiB */
+#define ENG_MAX_SG 62       /* ds <= 63, one is the control segment; two more vectors hold a CQE */
+#define ENG_MAX_WQE 1024    /* bytes, send: 63 segments */
+#define ENG_RX_BYTES 512    /* receive WQEs fetched ahead; also the largest receive WQE */
+#define ENG_MERGE_MAX 16384 /* payloads up to here travel with their CQE in one call */
+#define ENG_GRH_BYTES 40
+
+/* What came of one WQE. */
+enum eng_out {
+	ENG_DONE,   /* executed; r->byte_cnt for the CQE */
+	ENG_FAILED, /* r->why */
+	ENG_RNR,    /* the peer has no receive posted; r->rnr_timer */
+	ENG_SILENT, /* nobody answers: transport timer */
+	ENG_LOCKED, /* a lock was not to be had in time: try again soon */
+	ENG_GONE,   /* our own queue's memory is gone: nothing can be done or told */
+};
+
+/* Why a WQE failed: rows of eng_failures[] (state.c). */
+enum eng_why {
+	ENG_W_NONE,
+	ENG_W_FLUSHED_SQ,
+	ENG_W_FLUSHED_RQ,
+	ENG_W_WQE_MALFORMED,
+	ENG_W_OPCODE,
+	ENG_W_LENGTH,
+	ENG_W_LKEY,
+	ENG_W_LKEY_ACCESS,
+	ENG_W_LKEY_RANGE,
+	ENG_W_LOCAL_FAULT,
+	ENG_W_RKEY,
+	ENG_W_RKEY_RANGE,
+	ENG_W_RKEY_ACCESS,
+	ENG_W_QP_ACCESS,
+	ENG_W_REMOTE_FAULT,
+	ENG_W_REMOTE_INVALID,
+	ENG_W_REMOTE_OP,
+	ENG_W_REMOTE_REFUSED,
+	ENG_W_RECV_LENGTH,
+	ENG_W_RETRY,
+	ENG_W_RNR,
+	ENG_W_COUNT
+};
+
+struct eng_failure {
+	uint8_t syndrome;
+	uint8_t vendor_err;
+	const char *text;
+};
+extern const struct eng_failure eng_failures[ENG_W_COUNT];
+
+/* Pieces of memory in the order of the message. Room for two more: a CQE and its owner byte. */
+struct eng_sgl {
+	uint32_t n;
+	bool mixed; /* not all in mem[0] */
+	uint64_t len;
+	struct mem_vec v[ENG_MAX_SG + 2];
+	struct mem_slot mem[ENG_MAX_SG + 2];
+};
+
+/* Receive WQEs fetched ahead from a queue in another process. Valid for the RQ of `qpn` from
+ * `first`. */
+struct eng_rx {
+	uint32_t qpn, resets;
+	uint16_t first, n; /* WQEs */
+	uint8_t bytes[ENG_RX_BYTES];
+};
+
+/* A receive WQE in hand. */
+struct eng_recv {
+	const uint8_t *seg; /* data segments */
+	uint32_t nseg;
+	uint32_t index; /* for wqe_counter */
+	uint32_t pdn;
+	bool from_srq;
+};
+
+/* One run of a send queue; lives on the stack of the ringing thread. */
+struct eng_run {
+	struct seg *s;
+	struct hw_qp *qp;
+	uint32_t qpn;
+	/* the WQE in work */
+	uint32_t ci;    /* its first WQEBB, 16 bits */
+	uint32_t nbb;   /* its WQEBBs */
+	uint32_t bytes; /* ds * 16 */
+	uint32_t opcode;
+	uint32_t ce, imm;
+	bool se;
+	uint32_t byte_cnt;  /* for its CQE */
+	uint32_t rnr_timer; /* IBTA code of the peer */
+	enum eng_why why;
+	struct eng_sgl local, remote;
+	struct eng_rx rx;
+	uint8_t wqe[ENG_MAX_WQE]; /* unwrapped */
+};
+
+struct eng_cqe {
+	uint8_t b[64];
+};
+
+/* The engine's clock: clock_now_ns(), or a test's. */
+extern uint64_t (*eng_clock)(void);
+
+/* mkey.c */
+static inline void sgl_init(struct eng_sgl *l)
+{
+	l->n = 0;
+	l->len = 0;
+	l->mixed = false;
+}
+int sgl_add(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_t len);
+/*
+ * Add [addr, addr + len) of a key. ENG_W_NONE, or why not: ENG_W_LKEY, ENG_W_LKEY_ACCESS,
+ * ENG_W_LKEY_RANGE (the caller maps them to remote ones for rkeys). The memory stays registered
+ * until the caller's SQ lock is released (eng_mkey_quiesce).
+ */
+enum eng_why sgl_add_key(struct seg *s, struct eng_sgl *l, uint32_t key, uint64_t addr,
+			 uint64_t len, uint32_t pdn, uint32_t qpn, uint32_t access);
+/* The data segments of r->wqe from byte `off` on, pointers and inline, into r->local. */
+enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access);
+/* Copy src to dst, which has at least as much room. 0 or a mem_* error. */
+int sgl_copy(struct seg *s, struct eng_sgl *dst, struct eng_sgl *src);
+/* Cut to `len` bytes. */
+void sgl_trim(struct eng_sgl *l, uint64_t len);
+/* After -EFAULT: is some page of it not there? */
+bool sgl_faults(struct seg *s, const struct eng_sgl *l);
+
+/* cq.c */
+void cqe_init(struct eng_cqe *c, uint32_t opcode, const struct hw_qp *qp, uint32_t qpn,
+	      uint32_t wqe_counter);
+void cqe_set_error(struct eng_cqe *c, enum eng_why why);
+/*
+ * Lock the CQ for one CQE and stamp its owner bit. 0: *out, to be ended by cq_commit or cq_abort;
+ * -ETIMEDOUT lock; -EOVERFLOW full or in error (the event is raised).
+ */
+int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out);
+static inline uint64_t cq_slot_at(const struct hw_cq *cq, uint32_t index)
+{
+	return cq->va + (uint64_t)(index & ((1u << cq->log_size) - 1)) * cq->cqe_bytes +
+	       (cq->cqe_bytes - 64);
+}
+static inline uint64_t cq_slot(const struct hw_cq *cq)
+{
+	return cq_slot_at(cq, cq->pi);
+}
+int cq_write(struct seg *s, struct hw_cq *cq, const struct eng_cqe *c);
+void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited);
+void cq_abort(struct seg *s, struct hw_cq *cq);
+/* begin + write + commit. -EOVERFLOW also when the buffer is not there. */
+int cq_push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited);
+
+/* sq.c: what the engine can do, by opcode. */
+enum eng_kind { ENG_K_NONE, ENG_K_NOP, ENG_K_SEND, ENG_K_WRITE, ENG_K_READ };
+struct eng_op {
+	uint8_t kind;  /* enum eng_kind */
+	uint8_t cqe;   /* the receiver's CQE opcode; 0 none: no receive is consumed */
+	uint8_t imm;   /* carries immediate data */
+	uint8_t types; /* 1 << enum hw_qp_st */
+};
+const struct eng_op *eng_op(uint32_t opcode);
+
+/* rc.c (RC and UC), ud.c: execute the WQE in r. */
+enum eng_out rc_execute(struct eng_run *r);
+enum eng_out ud_execute(struct eng_run *r);
+static inline uint32_t eng_npkts(uint64_t len, uint32_t mtu)
+{
+	uint32_t shift = mtu ? (uint32_t)__builtin_ctz(mtu) : 31;
+
+	return len ? (uint32_t)((len + ((UINT64_C(1) << shift) - 1)) >> shift) : 1;
+}
+/* May packets with a's P_Key enter b? */
+bool eng_pkey_match(struct seg *s, const struct hw_qp *a, const struct hw_qp *b);
+/* Does this QP take requests now? */
+static inline bool qp_receives(const struct hw_qp *qp)
+{
+	uint32_t st = atomic_load_explicit(&qp->state, memory_order_acquire);
+
+	return st == HW_QPS_RTR || st == HW_QPS_RTS || st == HW_QPS_SQD || st == HW_QPS_SQER;
+}
+
+/* resp.c: all under the responder's rq_lock, which resp_lock takes: 0 or -ETIMEDOUT. */
+int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn);
+/* The next receive WQE. 0; -ENOENT none posted; -ETIMEDOUT; -EFAULT, -ESRCH... its memory. */
+int resp_fetch(struct eng_run *r, struct hw_qp *qp, uint32_t qpn, struct eng_recv *rv);
+/* Its buffers into r->remote, as far as `need` bytes go. */
+enum eng_why resp_buffers(struct eng_run *r, const struct hw_qp *qp, uint32_t qpn,
+			  const struct eng_recv *rv, uint64_t need);
+/* Copy r->local to r->remote and complete the receive with `c`. */
+enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
+			   const struct eng_recv *rv, struct eng_cqe *c);
+/* The receive itself is in error (its keys, its length): tell both ends. */
+enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
+			     const struct eng_recv *rv, enum eng_why why);
+/* The responder fails: ERR, async event (or -1), flush. */
+void resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type);
+/* What a failed mem_* call between r->local and r->remote means. ENG_FAILED with r->why
+ * ENG_W_LOCAL_FAULT or ENG_W_REMOTE_FAULT or _REFUSED; ENG_SILENT. */
+enum eng_out resp_copy_failed(struct eng_run *r, int rc);
+/* Give an SRQ WQE that was taken for this QP back to its queue. */
+void resp_return_srq(struct seg *s, struct hw_qp *qp);
+
+/* sq.c */
+int sq_read_pi(struct seg *s, const struct hw_qp *qp, uint32_t *pi);
+int sq_read_wqe(struct seg *s, const struct hw_qp *qp, uint32_t ci, uint32_t off, void *dst,
+		uint32_t len);
+
+/* park.c */
+void eng_arm_failed(struct seg *s, const struct hw_cq *cq);
+void park_qp(struct seg *s, struct hw_qp *qp, enum hw_park why, uint64_t deadline);
+bool park_ready(struct hw_qp *qp);
+void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend);
+uint64_t park_rnr_ns(uint32_t timer);
+uint64_t park_ack_ns(uint32_t timeout);
+
+/* state.c */
+/* ERR unless the QP is already there or below RTR. True: the caller made the change. */
+bool qp_enter_err(struct hw_qp *qp, enum hw_qp_state to);
+/* Under sq_lock: WR_FLUSH_ERR for every posted send WQE. False: not finished, parked. */
+bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn);
+/* Under rq_lock: the same for receives, or LAST_WQE_REACHED. */
+bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn);
+/* Takes rq_lock for it; left pending when it cannot be had. */
+void rq_flush_locking(struct seg *s, struct hw_qp *qp, uint32_t qpn);
+
+/* The last holder of sq_lock died with it: the QP is lost. */
+void sq_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn);
+
+#endif

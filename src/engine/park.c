@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Waiting: QPs that cannot go on now are marked in the segment, and the device thread of the
+ * process that registered them resumes them (design.md 6). Also the poll mode's look at doorbells.
+ */
+#include "engine/internal.h"
+#include "segment/proc.h"
+
+/* A program tells nobody that it posts receives to a QP in ERR: look this often. */
+#define ERR_LOOK_NS (10 * NSEC_PER_MSEC)
+
+static void rouse(struct seg *s, uint32_t slot)
+{
+	struct seg_proc *p = slot == SEG_NONE ? NULL : seg_proc(s, slot);
+
+	if (!p)
+		return;
+	atomic_store(&p->parked, 1);
+	seg_proc_rouse(s, slot);
+}
+
+void park_qp(struct seg *s, struct hw_qp *qp, enum hw_park why, uint64_t deadline)
+{
+	atomic_store(&qp->park_deadline, deadline);
+	atomic_store(&qp->park, why);
+	rouse(s, qp->mem.slot);
+}
+
+bool park_ready(struct hw_qp *qp)
+{
+	return atomic_load_explicit(&qp->park, memory_order_relaxed) == HW_PARK_NO ||
+	       eng_clock() >= atomic_load(&qp->park_deadline);
+}
+
+void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend)
+{
+	atomic_fetch_or(&qp->flush_pending, pend);
+	rouse(s, qp->mem.slot);
+}
+
+uint64_t park_rnr_ns(uint32_t timer)
+{
+	/* IBTA table 45, in units of 10 us. */
+	static const uint32_t tens_of_us[32] = {
+		65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
+		48,    64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
+		2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
+
+	return tens_of_us[timer & 31] * UINT64_C(10000);
+}
+
+uint64_t park_ack_ns(uint32_t timeout)
+{
+	return timeout ? UINT64_C(4096) << (timeout & 31) : UINT64_MAX;
+}
+
+static bool sq_has_work(struct seg *s, const struct hw_qp *qp)
+{
+	uint32_t pi;
+
+	return !qp->no_sq && !sq_read_pi(s, qp, &pi) &&
+	       pi != (atomic_load_explicit(&qp->sq_ci, memory_order_relaxed) & 0xffff);
+}
+
+/* When must this QP of ours be looked at again? */
+static uint64_t qp_due(struct seg *s, struct hw_qp *qp, uint64_t now)
+{
+	uint32_t st = atomic_load(&qp->state);
+
+	if (st == HW_QPS_RST || st == HW_QPS_INIT)
+		return UINT64_MAX;
+	if (atomic_load(&qp->flush_pending))
+		return now;
+	if (atomic_load(&qp->park) != HW_PARK_NO)
+		return atomic_load(&qp->park_deadline);
+	return st == HW_QPS_ERR ? now + ERR_LOOK_NS : UINT64_MAX;
+}
+
+static bool arm_changed(struct seg *s, struct hw_cq *cq, uint32_t *rec)
+{
+	return !mem_read_be32(s, cq->dbr_mem, cq->dbr_va + 4, rec) &&
+	       *rec != atomic_load_explicit(&cq->arm_seen, memory_order_relaxed);
+}
+
+uint64_t eng_run_due(struct seg *s)
+{
+	struct seg_proc *self = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
+	uint64_t next = UINT64_MAX, now;
+	uint32_t rec;
+
+	if (!self || !atomic_exchange(&self->parked, 0))
+		return UINT64_MAX;
+	now = eng_clock();
+	seg_for_each_live (s, SEG_T_QP, i) {
+		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
+		uint64_t due;
+
+		if (!mem_is_self(s, qp->mem))
+			continue;
+		due = qp_due(s, qp, now);
+		if (due <= now || atomic_load(&qp->state) == HW_QPS_ERR) {
+			eng_ring_sq(s, i);
+			now = eng_clock();
+			due = qp_due(s, qp, now);
+			if (due <= now) /* still no lock */
+				due = now + NSEC_PER_MSEC;
+		}
+		if (due < next)
+			next = due;
+		if (due != UINT64_MAX || atomic_load(&qp->park) != HW_PARK_NO)
+			atomic_store(&self->parked, 1);
+	}
+	seg_for_each_live (s, SEG_T_CQ, i) {
+		struct hw_cq *cq = seg_at(s, SEG_T_CQ, i);
+
+		if (!mem_is_self(s, cq->dbr_mem) || !arm_changed(s, cq, &rec))
+			continue;
+		eng_arm_cq(s, i, rec);
+		if (arm_changed(s, cq, &rec)) {
+			atomic_store(&self->parked, 1);
+			next = now + NSEC_PER_MSEC < next ? now + NSEC_PER_MSEC : next;
+		}
+	}
+	return next;
+}
+
+void eng_arm_failed(struct seg *s, const struct hw_cq *cq)
+{
+	rouse(s, cq->dbr_mem.slot);
+}
+
+bool eng_poll_doorbells(struct seg *s)
+{
+	bool found = false;
+	uint32_t rec;
+
+	seg_for_each_live (s, SEG_T_QP, i) {
+		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
+		uint32_t st = atomic_load_explicit(&qp->state, memory_order_relaxed);
+
+		if (!mem_is_self(s, qp->mem) ||
+		    (st != HW_QPS_RTS && st != HW_QPS_ERR && st != HW_QPS_SQER) ||
+		    atomic_load_explicit(&qp->park, memory_order_relaxed) != HW_PARK_NO ||
+		    !sq_has_work(s, qp))
+			continue;
+		eng_ring_sq(s, i);
+		found = true;
+	}
+	seg_for_each_live (s, SEG_T_CQ, i) {
+		struct hw_cq *cq = seg_at(s, SEG_T_CQ, i);
+
+		if (!mem_is_self(s, cq->dbr_mem) || !arm_changed(s, cq, &rec))
+			continue;
+		eng_arm_cq(s, i, rec);
+		found = true;
+	}
+	return found;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Connected transports, RC and UC: one message from the requester's memory into the responder's (or
+ * back, for READ) and the acknowledgement that the wire would have carried. Called by sq.c with the
+ * requester's sq_lock held; takes the responder's rq_lock.
+ */
+#include "engine/internal.h"
+#include "fabric/fabric.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+
+#define PSN_MASK 0xffffffu
+#define PSN_BEHIND 0x800000u /* this much or more ahead is behind */
+
+bool eng_pkey_match(struct seg *s, const struct hw_qp *a, const struct hw_qp *b)
+{
+	const struct hw_port *pa = hw_port(s, a->port), *pb = hw_port(s, b->port);
+	uint16_t ka, kb;
+
+	if (!pa || !pb || a->pkey_index >= HW_PKEYS || b->pkey_index >= HW_PKEYS)
+		return false;
+	ka = pa->pkey[a->pkey_index];
+	kb = pb->pkey[b->pkey_index];
+	/* Same partition, and not both limited members. */
+	return ((ka ^ kb) & 0x7fff) == 0 && (ka & 0x7fff) && ((ka | kb) & 0x8000);
+}
+
+/* The QP at the other end, if packets would get there at all. */
+static struct hw_qp *rc_peer(struct eng_run *r, uint32_t *port)
+{
+	const struct hw_qp *qp = r->qp;
+
+	*port = qp->dlid || !qp->grh ? fab_route(r->s, qp->port, qp->dlid)
+				     : fab_port_by_gid(r->s, qp->dgid);
+	return *port == SEG_NONE ? NULL : hw_qp(r->s, qp->dest_qpn);
+}
+
+/* Under the peer's lock: would it take a request of ours? */
+static bool rc_accepts(struct eng_run *r, const struct hw_qp *peer, uint32_t port)
+{
+	return seg_owner(r->s, SEG_T_QP, r->qp->dest_qpn) != SEG_OWNER_FREE && qp_receives(peer) &&
+	       peer->st == r->qp->st && peer->dest_qpn == r->qpn && peer->port == port &&
+	       eng_pkey_match(r->s, r->qp, peer);
+}
+
+/* The peer refuses the request itself: it goes to ERR and says so. */
+static enum eng_out refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why why, int event)
+{
+	r->why = why;
+	resp_fail(r->s, peer, r->qp->dest_qpn, event);
+	return ENG_FAILED;
+}
+
+/* The memory of r's rkey into r->remote. */
+static enum eng_out remote_memory(struct eng_run *r, struct hw_qp *peer, bool allowed,
+				  uint32_t access)
+{
+	const uint8_t *ra = r->wqe + WQE_SEG;
+	enum eng_why why;
+
+	sgl_init(&r->remote);
+	if (!allowed)
+		return refuse(r, peer, ENG_W_QP_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+	if (!r->local.len) /* keys of empty messages are not looked at */
+		return ENG_DONE;
+	why = sgl_add_key(r->s, &r->remote, (uint32_t)LAYOUT_GET(wqe_raddr, ra, rkey),
+			  LAYOUT_GET(wqe_raddr, ra, va), r->local.len, peer->pdn, r->qp->dest_qpn,
+			  access);
+	if (!why)
+		return ENG_DONE;
+	return refuse(r, peer,
+		      why == ENG_W_LKEY_ACCESS  ? ENG_W_RKEY_ACCESS
+		      : why == ENG_W_LKEY_RANGE ? ENG_W_RKEY_RANGE
+						: ENG_W_RKEY,
+		      IBV_EVENT_QP_ACCESS_ERR);
+}
+
+static enum eng_out copied(struct eng_run *r, struct hw_qp *peer, int rc)
+{
+	enum eng_out out;
+
+	if (!rc)
+		return ENG_DONE;
+	out = resp_copy_failed(r, rc);
+	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)
+		return refuse(r, peer, r->why, IBV_EVENT_QP_ACCESS_ERR);
+	return out;
+}
+
+static void recv_cqe(struct eng_run *r, const struct hw_qp *peer, const struct eng_op *op,
+		     const struct eng_recv *rv, struct eng_cqe *c)
+{
+	const struct hw_port *port = hw_port(r->s, r->qp->port);
+
+	cqe_init(c, op->cqe, peer, r->qp->dest_qpn, rv->index);
+	LAYOUT_SET(cqe64, c->b, slid, port ? atomic_load(&port->lid) & 0xffff : 0);
+	LAYOUT_SET(cqe64, c->b, sl, r->qp->sl & 0xf);
+	LAYOUT_SET(cqe64, c->b, rqpn, r->qpn);
+	LAYOUT_SET(cqe64, c->b, byte_cnt, r->local.len);
+	LAYOUT_SET(cqe64, c->b, se, r->se);
+	if (op->imm)
+		LAYOUT_SET(cqe64, c->b, imm_inval_pkey, r->imm);
+}
+
+/* SEND and WRITE with immediate: a receive is consumed. */
+static enum eng_out receive(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
+{
+	struct eng_recv rv;
+	struct eng_cqe c;
+	enum eng_why why;
+	enum eng_out out;
+	int rc = resp_fetch(r, peer, r->qp->dest_qpn, &rv);
+
+	if (rc == -ENOENT) {
+		r->rnr_timer = peer->min_rnr_nak;
+		return ENG_RNR;
+	}
+	if (rc == -ETIMEDOUT)
+		return ENG_LOCKED;
+	if (rc == -ESRCH)
+		return ENG_SILENT;
+	if (rc)
+		return refuse(r, peer, rc == -EACCES ? ENG_W_REMOTE_REFUSED : ENG_W_REMOTE_OP,
+			      IBV_EVENT_QP_FATAL);
+	if (op->kind == ENG_K_SEND) {
+		why = resp_buffers(r, peer, r->qp->dest_qpn, &rv, r->local.len);
+		if (why)
+			return resp_recv_error(r, peer, r->qp->dest_qpn, &rv, why);
+	} else {
+		out = remote_memory(r, peer, peer->rwe, HW_ACC_REMOTE_WRITE);
+		if (out != ENG_DONE)
+			return out;
+	}
+	recv_cqe(r, peer, op, &rv, &c);
+	out = resp_complete(r, peer, r->qp->dest_qpn, &rv, &c);
+	if (out != ENG_FAILED || r->why != ENG_W_REMOTE_FAULT)
+		return out;
+	if (op->kind == ENG_K_SEND)
+		return resp_recv_error(r, peer, r->qp->dest_qpn, &rv, ENG_W_LOCAL_FAULT);
+	return refuse(r, peer, r->why, IBV_EVENT_QP_ACCESS_ERR);
+}
+
+static enum eng_out perform(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
+{
+	enum eng_out out;
+
+	if (op->cqe)
+		return receive(r, peer, op);
+	if (op->kind == ENG_K_WRITE) {
+		out = remote_memory(r, peer, peer->rwe, HW_ACC_REMOTE_WRITE);
+		return out != ENG_DONE ? out
+				       : copied(r, peer, sgl_copy(r->s, &r->remote, &r->local));
+	}
+	out = remote_memory(r, peer, peer->rre, HW_ACC_REMOTE_READ);
+	return out != ENG_DONE ? out : copied(r, peer, sgl_copy(r->s, &r->local, &r->remote));
+}
+
+static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
+{
+	uint32_t n = eng_npkts(r->local.len, r->qp->mtu);
+	uint32_t ahead = (r->qp->next_send_psn - peer->next_rcv_psn) & PSN_MASK;
+	enum eng_out out;
+
+	if (ahead && r->qp->st == HW_ST_RC) {
+		if (ahead < PSN_BEHIND)
+			return ENG_SILENT; /* out of sequence: no answer that we would accept */
+		if (op->kind != ENG_K_READ) {
+			/* A duplicate: acknowledged, not executed again. */
+			r->qp->next_send_psn = (r->qp->next_send_psn + n) & PSN_MASK;
+			return ENG_DONE;
+		}
+	}
+	out = perform(r, peer, op);
+	if (out != ENG_DONE)
+		return out;
+	if (!ahead || r->qp->st != HW_ST_RC) {
+		peer->next_rcv_psn = (r->qp->next_send_psn + n) & PSN_MASK;
+		peer->msn = (peer->msn + 1) & PSN_MASK;
+	}
+	r->qp->next_send_psn = (r->qp->next_send_psn + n) & PSN_MASK;
+	if (op->kind == ENG_K_READ) {
+		peer->rx_tx_bytes += r->local.len;
+		peer->rx_tx_pkts += n;
+	} else {
+		peer->rx_bytes += r->local.len;
+		peer->rx_pkts += n;
+	}
+	return ENG_DONE;
+}
+
+static void count_sent(struct eng_run *r, const struct eng_op *op)
+{
+	uint32_t n = eng_npkts(r->local.len, r->qp->mtu);
+
+	if (op->kind == ENG_K_READ) {
+		r->qp->tx_pkts++;
+		r->qp->tx_rx_bytes += r->local.len;
+		r->qp->tx_rx_pkts += n;
+	} else {
+		r->qp->tx_bytes += r->local.len;
+		r->qp->tx_pkts += n;
+	}
+}
+
+enum eng_out rc_execute(struct eng_run *r)
+{
+	const struct eng_op *op = eng_op(r->opcode);
+	uint32_t off = op->kind == ENG_K_SEND ? WQE_SEG : 2 * WQE_SEG, port;
+	struct hw_qp *peer;
+	enum eng_out out = ENG_SILENT;
+
+	r->why = r->bytes < off ? ENG_W_WQE_MALFORMED
+				: sgl_from_wqe(r, off,
+					       op->kind == ENG_K_READ ? HW_ACC_LOCAL_WRITE
+								      : HW_ACC_LOCAL_READ);
+	if (!r->why && r->local.len > UINT64_C(1) << ENG_LOG_MAX_MSG)
+		r->why = ENG_W_LENGTH;
+	if (r->why)
+		return ENG_FAILED;
+	peer = rc_peer(r, &port);
+	if (peer) {
+		if (resp_lock(r->s, peer, r->qp->dest_qpn))
+			return ENG_LOCKED;
+		if (rc_accepts(r, peer, port))
+			out = rc_request(r, peer, op);
+		seg_unlock(r->s, &peer->rq_lock);
+	}
+	if (out == ENG_DONE) {
+		r->byte_cnt = (uint32_t)r->local.len;
+		count_sent(r, op);
+	} else if (r->qp->st == HW_ST_UC && (out != ENG_FAILED || r->why != ENG_W_LOCAL_FAULT)) {
+		/* Nobody tells an unacknowledged requester. */
+		r->qp->next_send_psn =
+			(r->qp->next_send_psn + eng_npkts(r->local.len, r->qp->mtu)) & PSN_MASK;
+		count_sent(r, op);
+		out = ENG_DONE;
+	}
+	return out;
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The responder: receive queues and SRQs, receive completions, the receiver's errors. Runs in the
+ * requester's thread, under the responder's rq_lock; takes the SRQ's and one CQ's lock.
+ */
+#include "engine/internal.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+
+static_assert(offsetof(struct hw_srq, head) % 8 == 0 &&
+		      offsetof(struct hw_srq, consumed) == offsetof(struct hw_srq, head) + 4,
+	      "an SRQ's position is one word");
+
+/* One store: a process killed here leaves the old position or the new one. */
+static void srq_set_pos(struct hw_srq *srq, uint32_t head, uint32_t consumed)
+{
+	__atomic_store_n((uint64_t *)&srq->head, (uint64_t)consumed << 32 | head, __ATOMIC_RELEASE);
+}
+
+/* The last holder of rq_lock died. Was the receive that it completed counted? */
+static void resp_repair(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	struct hw_cq *cq = hw_cq(s, qp->cqn_rcv);
+	uint32_t want = qp->rx_srq_wqe ? qp->rx_srq_wqe - 1 : atomic_load(&qp->rq_ci) & 0xffff;
+	struct eng_cqe c = {{0}};
+	struct hw_cq *locked;
+
+	TRACE(LOG_CQE, "qp %x: its receive queue's last user died", qpn);
+	if (!qp->rx_intent || !cq || cq_begin(s, qp->cqn_rcv, &c, &locked))
+		return;
+	if ((int32_t)(cq->pi - qp->rx_cq_pi) > 0 &&
+	    !mem_read(s, cq->mem, cq_slot_at(cq, qp->rx_cq_pi), c.b, sizeof(c.b)) &&
+	    LAYOUT_GET(cqe64, c.b, qpn) == qpn && LAYOUT_GET(cqe64, c.b, wqe_counter) == want &&
+	    LAYOUT_GET(cqe64, c.b, opcode) >= CQE_RESP_WR_IMM) {
+		if (qp->rx_srq_wqe)
+			qp->rx_srq_wqe = 0;
+		else
+			atomic_fetch_add(&qp->rq_ci, 1);
+	}
+	qp->rx_intent = 0;
+	cq_abort(s, locked);
+}
+
+int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	int rc = seg_lock(s, &qp->rq_lock, SEG_LOCK_DATA_NS);
+
+	if (rc < 0)
+		return rc;
+	if (rc == SEG_LOCK_INHERITED)
+		resp_repair(s, qp, qpn);
+	return 0;
+}
+
+/* As many WQEs as fit from `ci` on, and the doorbell record, in one call. */
+static int rq_fetch(struct eng_run *r, const struct hw_qp *qp, uint32_t qpn, uint16_t ci)
+{
+	uint32_t stride = 1u << qp->rq_log_stride, size = 1u << qp->rq_log_size;
+	uint32_t at = ci & (size - 1), n = ENG_RX_BYTES >> qp->rq_log_stride;
+	uint32_t bytes, avail, dbr;
+	int rc;
+
+	if (mem_is_self(r->s, qp->mem) || !n)
+		n = 1;
+	if (n > size - at)
+		n = size - at;
+	bytes = n * stride < ENG_RX_BYTES ? n * stride : ENG_RX_BYTES;
+	if (qp->mem.slot == qp->dbr_mem.slot && !mem_is_self(r->s, qp->mem)) {
+		/* The record first: what it counts is there when the WQEs are read. */
+		struct mem_vec from[2] = {{qp->dbr_va, 4},
+					  {qp->rq_va + (uint64_t)at * stride, bytes}};
+		struct iovec to[2] = {{&dbr, 4}, {r->rx.bytes, bytes}};
+
+		rc = mem_readv(r->s, qp->mem, from, 2, to, 2);
+		dbr = be32_load(&dbr);
+	} else {
+		rc = mem_read_be32(r->s, qp->dbr_mem, qp->dbr_va, &dbr);
+		if (!rc)
+			rc = mem_read(r->s, qp->mem, qp->rq_va + (uint64_t)at * stride, r->rx.bytes,
+				      bytes);
+	}
+	r->rx.n = 0;
+	if (rc)
+		return rc;
+	avail = (uint16_t)(dbr - ci);
+	if (!avail)
+		return -ENOENT;
+	r->rx.qpn = qpn;
+	r->rx.resets = qp->resets;
+	r->rx.first = ci;
+	r->rx.n = (uint16_t)(n < avail ? n : avail);
+	return 0;
+}
+
+static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn)
+{
+	int rc = seg_lock(s, &srq->lock, SEG_LOCK_DATA_NS);
+	uint8_t next[WQE_SEG];
+
+	if (rc != SEG_LOCK_INHERITED)
+		return rc;
+	/* A QP notes the WQE it takes before the queue moves on: finish that for the dead. */
+	seg_for_each_live (s, SEG_T_QP, i) {
+		const struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
+
+		if (qp->srqn != srqn || qp->rx_srq_wqe != srq->head + 1)
+			continue;
+		if (!mem_read(s, srq->mem, srq->va + ((uint64_t)srq->head << srq->log_stride), next,
+			      sizeof(next)))
+			srq_set_pos(srq, (uint32_t)LAYOUT_GET(wqe_srq_next, next, next_wqe_index),
+				    srq->consumed + 1);
+		break;
+	}
+	return 0;
+}
+
+static int srq_posted(struct seg *s, const struct hw_srq *srq, uint16_t *posted)
+{
+	uint32_t dbr;
+	int rc = mem_read_be32(s, srq->dbr_mem, srq->dbr_va, &dbr);
+
+	if (!rc)
+		*posted = (uint16_t)(dbr - srq->consumed);
+	return rc;
+}
+
+/* Under the SRQ's lock: raise the limit event when fewer than the limit are left. */
+static void srq_check_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t posted)
+{
+	if (!srq->lwm || posted >= srq->lwm)
+		return;
+	srq->lwm = 0;
+	eng_srq_event(s, srq, srqn, IBV_EVENT_SRQ_LIMIT_REACHED);
+}
+
+static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uint32_t bytes)
+{
+	uint32_t mask = (1u << srq->log_size) - 1, head;
+	uint16_t posted;
+	int rc = srq_lock(r->s, srq, qp->srqn);
+
+	if (rc < 0)
+		return rc;
+	rc = srq_posted(r->s, srq, &posted);
+	if (!rc && !posted)
+		rc = -ENOENT;
+	head = (srq->wq_type ? srq->consumed : srq->head) & mask;
+	if (!rc)
+		rc = mem_read(r->s, srq->mem, srq->va + ((uint64_t)head << srq->log_stride),
+			      r->rx.bytes, bytes);
+	if (!rc) {
+		uint32_t next = srq->wq_type ? head + 1
+					     : (uint32_t)LAYOUT_GET(wqe_srq_next, r->rx.bytes,
+								    next_wqe_index);
+
+		qp->rx_srq_wqe = head + 1;
+		atomic_signal_fence(memory_order_seq_cst);
+		srq_set_pos(srq, next & mask, srq->consumed + 1);
+		srq_check_limit(r->s, srq, qp->srqn, posted - 1u);
+	}
+	seg_unlock(r->s, &srq->lock);
+	return rc;
+}
+
+static int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
+{
+	struct hw_srq *srq = hw_srq(r->s, qp->srqn);
+	uint32_t bytes, off;
+	int rc;
+
+	if (!srq || atomic_load(&srq->state))
+		return -ENOENT;
+	bytes = 1u << srq->log_stride;
+	if (bytes > ENG_RX_BYTES)
+		bytes = ENG_RX_BYTES;
+	r->rx.n = 0;
+	if (qp->rx_srq_wqe) /* taken before, not completed */
+		rc = mem_read(r->s, srq->mem,
+			      srq->va + ((uint64_t)(qp->rx_srq_wqe - 1) << srq->log_stride),
+			      r->rx.bytes, bytes);
+	else
+		rc = srq_take(r, srq, qp, bytes);
+	if (rc)
+		return rc;
+	off = srq->wq_type ? 0 : WQE_SEG;
+	rv->seg = r->rx.bytes + off;
+	rv->nseg = (bytes - off) / WQE_SEG;
+	rv->index = qp->rx_srq_wqe - 1;
+	rv->pdn = srq->pdn;
+	rv->from_srq = true;
+	return 0;
+}
+
+int resp_fetch(struct eng_run *r, struct hw_qp *qp, uint32_t qpn, struct eng_recv *rv)
+{
+	uint16_t ci = (uint16_t)atomic_load_explicit(&qp->rq_ci, memory_order_relaxed);
+	uint32_t stride, ahead;
+
+	if (qp->srqn != SEG_NONE)
+		return srq_fetch(r, qp, rv);
+	if (qp->no_rq)
+		return -ENOENT;
+	ahead = (uint16_t)(ci - r->rx.first);
+	if (r->rx.qpn != qpn || r->rx.resets != qp->resets || ahead >= r->rx.n) {
+		int rc = rq_fetch(r, qp, qpn, ci);
+
+		if (rc)
+			return rc;
+		ahead = 0;
+	}
+	stride = 1u << qp->rq_log_stride;
+	rv->seg = r->rx.bytes + ahead * stride;
+	rv->nseg = (stride < ENG_RX_BYTES ? stride : ENG_RX_BYTES) / WQE_SEG;
+	rv->index = ci;
+	rv->pdn = qp->pdn;
+	rv->from_srq = false;
+	return 0;
+}
+
+void resp_return_srq(struct seg *s, struct hw_qp *qp)
+{
+	struct hw_srq *srq = qp->srqn == SEG_NONE ? NULL : hw_srq(s, qp->srqn);
+	uint32_t idx = qp->rx_srq_wqe - 1;
+	uint8_t next[2];
+
+	if (!qp->rx_srq_wqe || !srq || srq->wq_type || srq_lock(s, srq, qp->srqn) < 0)
+		return;
+	be16_store(next, (uint16_t)srq->head);
+	if (!mem_write(s, srq->mem, srq->va + ((uint64_t)idx << srq->log_stride) + 2, next, 2))
+		srq_set_pos(srq, idx, srq->consumed - 1);
+	qp->rx_srq_wqe = 0;
+	seg_unlock(s, &srq->lock);
+}
+
+enum eng_why resp_buffers(struct eng_run *r, const struct hw_qp *qp, uint32_t qpn,
+			  const struct eng_recv *rv, uint64_t need)
+{
+	sgl_init(&r->remote);
+	for (uint32_t i = 0; i < rv->nseg && r->remote.len < need; i++) {
+		const uint8_t *seg = rv->seg + i * WQE_SEG;
+		uint32_t key = (uint32_t)LAYOUT_GET(wqe_data, seg, lkey);
+		uint64_t n = LAYOUT_GET(wqe_data, seg, byte_count), left = need - r->remote.len;
+		enum eng_why why;
+
+		if (key == WQE_INVALID_LKEY && !n)
+			break;
+		if (!n)
+			n = UINT64_C(1) << 31;
+		why = sgl_add_key(r->s, &r->remote, key, LAYOUT_GET(wqe_data, seg, addr),
+				  n < left ? n : left, rv->pdn, qpn, HW_ACC_LOCAL_WRITE);
+		if (why)
+			return why;
+	}
+	return r->remote.len < need ? ENG_W_RECV_LENGTH : ENG_W_NONE;
+}
+
+void resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type)
+{
+	if (!qp_enter_err(qp, HW_QPS_ERR))
+		return;
+	if (ib_event_type >= 0)
+		eng_qp_event(s, qp, qpn, (uint32_t)ib_event_type);
+	rq_flush(s, qp, qpn);
+	/* Its send queue's lock comes before the one we hold, so it may only be tried. Whoever has
+	 * it looks at flush_pending after letting go. */
+	park_pending(s, qp, HW_PEND_FLUSH_SQ);
+	if (seg_trylock(s, &qp->sq_lock) >= 0) {
+		if (sq_flush(s, qp, qpn))
+			atomic_fetch_and(&qp->flush_pending, ~(uint32_t)HW_PEND_FLUSH_SQ);
+		seg_unlock(s, &qp->sq_lock);
+	}
+}
+
+static void receive_done(struct hw_qp *qp, const struct eng_recv *rv)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	if (rv->from_srq)
+		qp->rx_srq_wqe = 0;
+	else
+		atomic_store_explicit(&qp->rq_ci, (rv->index + 1) & 0xffff, memory_order_release);
+	atomic_signal_fence(memory_order_seq_cst);
+	qp->rx_intent = 0;
+}
+
+enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
+			     const struct eng_recv *rv, enum eng_why why)
+{
+	struct eng_cqe c;
+	int rc;
+
+	r->why = why == ENG_W_RECV_LENGTH ? ENG_W_REMOTE_INVALID : ENG_W_REMOTE_OP;
+	cqe_init(&c, CQE_RESP_ERR, qp, qpn, rv->index);
+	cqe_set_error(&c, why);
+	rc = cq_push(r->s, qp->cqn_rcv, &c, true);
+	if (rc == -ETIMEDOUT)
+		return ENG_LOCKED;
+	receive_done(qp, rv);
+	resp_fail(r->s, qp, qpn, rc ? IBV_EVENT_QP_FATAL : -1);
+	return ENG_FAILED;
+}
+
+enum eng_out resp_copy_failed(struct eng_run *r, int rc)
+{
+	if (rc == -ESRCH)
+		return ENG_SILENT;
+	if (rc == -EACCES)
+		r->why = ENG_W_REMOTE_REFUSED;
+	else
+		r->why = sgl_faults(r->s, &r->local) ? ENG_W_LOCAL_FAULT : ENG_W_REMOTE_FAULT;
+	return ENG_FAILED;
+}
+
+/* Payload, CQE and owner byte in one call: all of it in one other process's memory. */
+static bool can_merge(const struct eng_run *r, const struct hw_cq *cq)
+{
+	return r->local.len && r->local.len <= ENG_MERGE_MAX && !r->local.mixed &&
+	       !r->remote.mixed && mem_is_self(r->s, r->local.mem[0]) &&
+	       r->remote.mem[0].slot == cq->mem.slot && r->remote.mem[0].gen == cq->mem.gen &&
+	       !mem_is_self(r->s, cq->mem);
+}
+
+static int copy_with_cqe(struct eng_run *r, const struct hw_cq *cq, struct eng_cqe *c)
+{
+	struct eng_sgl *dst = &r->remote, *src = &r->local;
+	uint64_t va = cq_slot(cq);
+
+	sgl_trim(dst, src->len);
+	dst->v[dst->n] = (struct mem_vec){va, 63};
+	dst->v[dst->n + 1] = (struct mem_vec){va + 63, 1};
+	src->v[src->n] = (struct mem_vec){(uintptr_t)c->b, 63};
+	src->v[src->n + 1] = (struct mem_vec){(uintptr_t)c->b + 63, 1};
+	return mem_writev(r->s, cq->mem, dst->v, dst->n + 2, (const struct iovec *)src->v,
+			  src->n + 2);
+}
+
+enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
+			   const struct eng_recv *rv, struct eng_cqe *c)
+{
+	struct hw_cq *cq = hw_cq(r->s, qp->cqn_rcv);
+	bool merge = cq && can_merge(r, cq), solicited = LAYOUT_GET(cqe64, c->b, se);
+	int rc = merge ? 0 : sgl_copy(r->s, &r->remote, &r->local);
+
+	if (rc)
+		return resp_copy_failed(r, rc);
+	rc = cq_begin(r->s, qp->cqn_rcv, c, &cq);
+	if (rc == -ETIMEDOUT)
+		return ENG_LOCKED;
+	if (!rc) {
+		qp->rx_cq_pi = cq->pi;
+		atomic_signal_fence(memory_order_seq_cst);
+		qp->rx_intent = 1;
+		atomic_signal_fence(memory_order_seq_cst);
+		rc = merge && can_merge(r, cq) ? copy_with_cqe(r, cq, c)
+		     : merge                   ? -EAGAIN
+					       : cq_write(r->s, cq, c);
+		if (!rc) {
+			cq_commit(r->s, cq, qp->cqn_rcv, solicited);
+			receive_done(qp, rv);
+			return ENG_DONE;
+		}
+		cq_abort(r->s, cq);
+		qp->rx_intent = 0;
+		if (rc == -EAGAIN) /* resized between the look and the lock */
+			return ENG_LOCKED;
+		if (merge)
+			return resp_copy_failed(r, rc);
+		if (rc == -ESRCH)
+			return ENG_SILENT;
+	}
+	resp_fail(r->s, qp, qpn, IBV_EVENT_QP_FATAL);
+	r->why = ENG_W_REMOTE_OP;
+	return ENG_FAILED;
+}
+
+int eng_srq_arm_limit(struct seg *s, uint32_t srqn, uint32_t lwm)
+{
+	struct hw_srq *srq = hw_srq(s, srqn);
+	uint16_t posted;
+	int rc;
+
+	if (!srq)
+		return -EINVAL;
+	rc = seg_lock(s, &srq->lock, SEG_LOCK_CTRL_NS);
+	if (rc < 0)
+		return rc;
+	srq->lwm = lwm;
+	if (!srq_posted(s, srq, &posted))
+		srq_check_limit(s, srq, srqn, posted);
+	seg_unlock(s, &srq->lock);
+	return 0;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Send queues: doorbells in, WQEs fetched and dispatched, outcomes settled (completion, error,
+ * parking). Entered by the ringing thread, the device thread and the firmware; owns sq_lock.
+ */
+#include "engine/internal.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+
+#define UAR_CQ_DOORBELL 0x20
+#define UAR_BF_FIRST 0x800 /* send doorbell registers, one every 0x100 bytes */
+#define UAR_BF_MASK 0xff
+
+#define T_RC (1u << HW_ST_RC)
+#define T_UC (1u << HW_ST_UC)
+#define T_UD (1u << HW_ST_UD)
+
+/* What is not here is refused: atomics, UMR, TSO, MMO... have no capability bit either. */
+static const struct eng_op ops[] = {
+	[WQE_OP_NOP] = {ENG_K_NOP, 0, 0, T_RC | T_UC | T_UD},
+	[WQE_OP_SEND] = {ENG_K_SEND, CQE_RESP_SEND, 0, T_RC | T_UC | T_UD},
+	[WQE_OP_SEND_IMM] = {ENG_K_SEND, CQE_RESP_SEND_IMM, 1, T_RC | T_UC | T_UD},
+	[WQE_OP_RDMA_WRITE] = {ENG_K_WRITE, 0, 0, T_RC | T_UC},
+	[WQE_OP_RDMA_WRITE_IMM] = {ENG_K_WRITE, CQE_RESP_WR_IMM, 1, T_RC | T_UC},
+	[WQE_OP_RDMA_READ] = {ENG_K_READ, 0, 0, T_RC},
+};
+
+const struct eng_op *eng_op(uint32_t opcode)
+{
+	static const struct eng_op none;
+
+	return opcode < sizeof(ops) / sizeof(ops[0]) ? &ops[opcode] : &none;
+}
+
+int sq_read_pi(struct seg *s, const struct hw_qp *qp, uint32_t *pi)
+{
+	int rc = mem_read_be32(s, qp->dbr_mem, qp->dbr_va + 4, pi);
+
+	*pi &= 0xffff;
+	return rc;
+}
+
+int sq_read_wqe(struct seg *s, const struct hw_qp *qp, uint32_t ci, uint32_t off, void *dst,
+		uint32_t len)
+{
+	uint64_t size = (uint64_t)WQE_BB << qp->sq_log_size;
+	uint64_t at = ((uint64_t)ci * WQE_BB + off) & (size - 1);
+	uint32_t first = at + len > size ? (uint32_t)(size - at) : len;
+	int rc = mem_read(s, qp->mem, qp->sq_va + at, dst, first);
+
+	if (!rc && first < len)
+		rc = mem_read(s, qp->mem, qp->sq_va, (uint8_t *)dst + first, len - first);
+	return rc;
+}
+
+/* The WQE at r->ci, unwrapped, and its control segment. 0, > 0 enum eng_why, < 0 mem_* error. */
+static int fetch(struct eng_run *r, uint32_t pi)
+{
+	int rc = sq_read_wqe(r->s, r->qp, r->ci, 0, r->wqe, WQE_BB);
+	uint32_t ds;
+
+	r->nbb = 1;
+	if (rc)
+		return rc;
+	r->opcode = (uint32_t)LAYOUT_GET(wqe_ctrl, r->wqe, opcode);
+	r->ce = (uint32_t)LAYOUT_GET(wqe_ctrl, r->wqe, ce);
+	r->se = LAYOUT_GET(wqe_ctrl, r->wqe, se);
+	r->imm = (uint32_t)LAYOUT_GET(wqe_ctrl, r->wqe, imm);
+	ds = (uint32_t)LAYOUT_GET(wqe_ctrl, r->wqe, ds);
+	r->bytes = ds * WQE_SEG;
+	if (!ds || LAYOUT_GET(wqe_ctrl, r->wqe, qpn) != r->qpn)
+		return ENG_W_WQE_MALFORMED;
+	r->nbb = (r->bytes + WQE_BB - 1) / WQE_BB;
+	if (r->nbb > ((pi - r->ci) & 0xffff)) {
+		r->nbb = (pi - r->ci) & 0xffff;
+		return ENG_W_WQE_MALFORMED;
+	}
+	if (r->bytes > WQE_BB)
+		rc = sq_read_wqe(r->s, r->qp, r->ci, WQE_BB, r->wqe + WQE_BB, r->bytes - WQE_BB);
+	return rc;
+}
+
+static enum eng_out execute(struct eng_run *r)
+{
+	const struct eng_op *op = eng_op(r->opcode);
+
+	r->byte_cnt = 0;
+	if (op->kind == ENG_K_NONE || !(op->types & 1u << r->qp->st)) {
+		r->why = ENG_W_OPCODE;
+		return ENG_FAILED;
+	}
+	if (op->kind == ENG_K_NOP)
+		return ENG_DONE;
+	return r->qp->st == HW_ST_UD ? ud_execute(r) : rc_execute(r);
+}
+
+static void advance(struct eng_run *r)
+{
+	r->qp->sq_out = 0;
+	atomic_store_explicit(&r->qp->park, HW_PARK_NO, memory_order_relaxed);
+	atomic_store_explicit(&r->qp->sq_ci, (r->ci + r->nbb) & 0xffff, memory_order_release);
+}
+
+/*
+ * The WQE is over: its CQE, then on to the next. False: the CQ's lock was not to be had; the CQE is
+ * owed (hw_qp.sq_out) and the WQE is not executed again.
+ */
+static bool complete(struct eng_run *r, enum eng_why why)
+{
+	struct hw_qp *qp = r->qp;
+	struct eng_cqe c;
+	int rc = 0;
+
+	if (why || r->ce >= WQE_CE_ALWAYS) {
+		cqe_init(&c, why ? CQE_REQ_ERR : CQE_REQ, qp, r->qpn, r->ci);
+		LAYOUT_SET(cqe64, c.b, send_opcode, r->opcode);
+		if (why)
+			cqe_set_error(&c, why);
+		else
+			LAYOUT_SET(cqe64, c.b, byte_cnt, r->byte_cnt);
+		rc = cq_push(r->s, qp->cqn_snd, &c, why != ENG_W_NONE);
+	}
+	if (rc == -ETIMEDOUT) {
+		qp->sq_out_len = r->byte_cnt;
+		qp->sq_out = 1 + why;
+		park_qp(r->s, qp, HW_PARK_LOCK, eng_clock() + NSEC_PER_MSEC);
+		return false;
+	}
+	advance(r);
+	if (rc && qp_enter_err(qp, HW_QPS_ERR))
+		eng_qp_event(r->s, qp, r->qpn, IBV_EVENT_QP_FATAL);
+	return true;
+}
+
+static bool fail(struct eng_run *r, enum eng_why why)
+{
+	struct hw_qp *qp = r->qp;
+
+	TRACE(LOG_CQE, "qp %x: %s at %u: %s", r->qpn, wqe_opcode_name((uint8_t)r->opcode), r->ci,
+	      eng_failures[why].text);
+	/* First the state, so that the program finds it when it has seen the completion. */
+	qp_enter_err(qp, qp->st == HW_ST_RC ? HW_QPS_ERR : HW_QPS_SQER);
+	return complete(r, why);
+}
+
+static bool retry(struct eng_run *r, enum eng_out out)
+{
+	struct hw_qp *qp = r->qp;
+	uint64_t now = eng_clock(), wait;
+	bool again = atomic_load(&qp->park) != HW_PARK_NO;
+
+	if (!again) {
+		qp->cur_wqe = r->ci;
+		qp->retries_left = qp->retry_count;
+		qp->rnr_left = qp->rnr_retry;
+	}
+	if (out == ENG_LOCKED) {
+		park_qp(r->s, qp, HW_PARK_LOCK, now + NSEC_PER_MSEC);
+		return false;
+	}
+	if (out == ENG_RNR) {
+		if (qp->rnr_retry != 7 && !qp->rnr_left)
+			return fail(r, ENG_W_RNR);
+		if (qp->rnr_retry != 7)
+			qp->rnr_left--;
+		park_qp(r->s, qp, HW_PARK_RNR, now + park_rnr_ns(r->rnr_timer));
+		return false;
+	}
+	/* The first time-out comes after the first attempt, each later one costs a retry. */
+	if (again && atomic_load(&qp->park) == HW_PARK_RETRY) {
+		if (!qp->retries_left)
+			return fail(r, ENG_W_RETRY);
+		qp->retries_left--;
+	}
+	wait = park_ack_ns(qp->ack_timeout);
+	park_qp(r->s, qp, HW_PARK_RETRY, wait == UINT64_MAX ? wait : now + wait);
+	return false;
+}
+
+/* One WQE. False: stop. */
+static bool step(struct eng_run *r, uint32_t pi)
+{
+	struct hw_qp *qp = r->qp;
+	enum eng_out out;
+	int rc = fetch(r, pi);
+
+	if (rc < 0) {
+		if (rc == -EFAULT && qp_enter_err(qp, HW_QPS_ERR))
+			eng_qp_event(r->s, qp, r->qpn, IBV_EVENT_QP_FATAL);
+		return false;
+	}
+	if (qp->sq_out) { /* executed before: only the CQE is owed */
+		r->byte_cnt = qp->sq_out_len;
+		return complete(r, (enum eng_why)(qp->sq_out - 1));
+	}
+	if (rc > 0)
+		return fail(r, (enum eng_why)rc);
+	out = execute(r);
+	if (out == ENG_DONE)
+		return complete(r, ENG_W_NONE);
+	if (out == ENG_FAILED)
+		return fail(r, r->why);
+	return retry(r, out);
+}
+
+/* Under sq_lock: everything that the doorbell record shows. */
+static void run(struct eng_run *r)
+{
+	struct hw_qp *qp = r->qp;
+	uint32_t pi;
+
+	if (qp->no_sq || sq_read_pi(r->s, qp, &pi))
+		return;
+	for (;;) {
+		uint32_t st = atomic_load_explicit(&qp->state, memory_order_acquire);
+
+		r->ci = atomic_load_explicit(&qp->sq_ci, memory_order_relaxed) & 0xffff;
+		if (st == HW_QPS_ERR || st == HW_QPS_SQER) {
+			sq_flush(r->s, qp, r->qpn);
+			return;
+		}
+		if (st != HW_QPS_RTS || r->ci == pi || !park_ready(qp) || !step(r, pi))
+			return;
+	}
+}
+
+/* Without locks: the receives of a QP in ERR, posted before or after it got there. */
+static void flush_receives(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	if (atomic_load(&qp->state) == HW_QPS_ERR)
+		rq_flush_locking(s, qp, qpn);
+}
+
+void eng_ring_sq(struct seg *s, uint32_t qpn)
+{
+	struct hw_qp *qp = hw_qp(s, qpn);
+	struct eng_run r;
+
+	if (!qp) {
+		TRACE(LOG_DOORBELL, "doorbell of unknown qp %x", qpn);
+		return;
+	}
+	r.s = s;
+	r.qp = qp;
+	r.qpn = qpn;
+	r.rx.n = 0;
+	do {
+		int rc = seg_lock(s, &qp->sq_lock, SEG_LOCK_DATA_NS);
+
+		if (rc < 0) {
+			park_pending(s, qp, HW_PEND_RING);
+			return;
+		}
+		if (rc == SEG_LOCK_INHERITED)
+			sq_inherited(s, qp, qpn);
+		if (atomic_load_explicit(&qp->flush_pending, memory_order_relaxed))
+			atomic_store(&qp->flush_pending, 0);
+		run(&r);
+		seg_unlock(s, &qp->sq_lock);
+		flush_receives(s, qp, qpn);
+		/* Somebody wanted the lock meanwhile and left us its work. */
+	} while (atomic_load(&qp->flush_pending) & (HW_PEND_RING | HW_PEND_FLUSH_SQ));
+}
+
+void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be)
+{
+	uint8_t v[8];
+
+	memcpy(v, &be, sizeof(v));
+	TRACE(LOG_DOORBELL, "uar %u+%#x: %08x %08x", uar, offset, be32_load(v), be32_load(v + 4));
+	if (offset == UAR_CQ_DOORBELL)
+		eng_arm_cq(s, be32_load(v + 4) & 0xffffff, be32_load(v));
+	else if (offset >= UAR_BF_FIRST && !(offset & UAR_BF_MASK))
+		eng_ring_sq(s, (uint32_t)LAYOUT_GET(wqe_ctrl, v, qpn));
+	/* The rest of a BlueFlame copy: the WQE is in the queue, too. */
+}

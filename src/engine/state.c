@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * QP states: transitions by command and by error, flushing, quiescing before an object goes. Called
+ * by the firmware under the HCA's lock, and by the rest of the engine.
+ */
+#include "engine/internal.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+
+/* vendor_err: what ConnectX cards are seen to report with these syndromes, where known. */
+const struct eng_failure eng_failures[ENG_W_COUNT] = {
+	[ENG_W_NONE] = {0, 0, "no error"},
+	[ENG_W_FLUSHED_SQ] = {CQE_SYND_WR_FLUSH, 0xf9, "flushed: send queue in error"},
+	[ENG_W_FLUSHED_RQ] = {CQE_SYND_WR_FLUSH, 0xf5, "flushed: receive queue in error"},
+	[ENG_W_WQE_MALFORMED] = {CQE_SYND_LOCAL_QP_OP, 0x68, "WQE: ds, qpn or a segment is wrong"},
+	[ENG_W_OPCODE] = {CQE_SYND_LOCAL_QP_OP, 0x77, "opcode is not supported on this QP"},
+	[ENG_W_LENGTH] = {CQE_SYND_LOCAL_LENGTH, 0x69, "message is too long"},
+	[ENG_W_LKEY] = {CQE_SYND_LOCAL_PROT, 0x51, "lkey is unknown, or of another PD or QP"},
+	[ENG_W_LKEY_ACCESS] = {CQE_SYND_LOCAL_PROT, 0x52, "lkey lacks the access right"},
+	[ENG_W_LKEY_RANGE] = {CQE_SYND_LOCAL_PROT, 0x56, "address is outside of the lkey's range"},
+	[ENG_W_LOCAL_FAULT] = {CQE_SYND_LOCAL_PROT, 0x93, "registered memory is not mapped"},
+	[ENG_W_RKEY] = {CQE_SYND_REMOTE_ACCESS, 0x88, "rkey is unknown, or of another PD or QP"},
+	[ENG_W_RKEY_RANGE] = {CQE_SYND_REMOTE_ACCESS, 0x88,
+			      "address is outside of the rkey's range"},
+	[ENG_W_RKEY_ACCESS] = {CQE_SYND_REMOTE_ACCESS, 0x88, "rkey lacks the access right"},
+	[ENG_W_QP_ACCESS] = {CQE_SYND_REMOTE_ACCESS, 0x88, "remote QP does not allow it"},
+	[ENG_W_REMOTE_FAULT] = {CQE_SYND_REMOTE_ACCESS, 0x88, "remote memory is not mapped"},
+	[ENG_W_REMOTE_INVALID] = {CQE_SYND_REMOTE_INVAL_REQ, 0x89, "remote receive is too short"},
+	[ENG_W_REMOTE_OP] = {CQE_SYND_REMOTE_OP, 0x8a, "remote end failed to receive"},
+	[ENG_W_REMOTE_REFUSED] = {CQE_SYND_REMOTE_OP, 0x8b,
+				  "the host refuses access to the remote process"},
+	[ENG_W_RECV_LENGTH] = {CQE_SYND_LOCAL_LENGTH, 0x6a, "receive is too short"},
+	[ENG_W_RETRY] = {CQE_SYND_TRANSPORT_RETRY_EXC, 0x81, "no answer"},
+	[ENG_W_RNR] = {CQE_SYND_RNR_RETRY_EXC, 0x87, "remote end has no receive posted"},
+};
+
+bool qp_enter_err(struct hw_qp *qp, enum hw_qp_state to)
+{
+	uint32_t st = atomic_load(&qp->state);
+
+	do {
+		if (st == HW_QPS_RST || st == HW_QPS_INIT || st == HW_QPS_ERR || st == to)
+			return false;
+	} while (!atomic_compare_exchange_weak(&qp->state, &st, to));
+	return true;
+}
+
+void sq_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	TRACE(LOG_CQE, "qp %x: its send queue's last user died", qpn);
+	if (qp_enter_err(qp, HW_QPS_ERR))
+		eng_qp_event(s, qp, qpn, IBV_EVENT_QP_FATAL);
+	park_pending(s, qp, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
+}
+
+static int flush_one(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci, uint32_t *nbb)
+{
+	uint8_t ctrl[WQE_SEG];
+	struct eng_cqe c;
+	uint32_t ds;
+
+	if (sq_read_wqe(s, qp, ci, 0, ctrl, sizeof(ctrl)))
+		return -EFAULT;
+	ds = (uint32_t)LAYOUT_GET(wqe_ctrl, ctrl, ds);
+	*nbb = ds ? (ds + WQE_BB / WQE_SEG - 1) / (WQE_BB / WQE_SEG) : 1;
+	cqe_init(&c, CQE_REQ_ERR, qp, qpn, ci);
+	LAYOUT_SET(cqe64, c.b, send_opcode, LAYOUT_GET(wqe_ctrl, ctrl, opcode));
+	/* One that failed before its CQE could be written still says why. */
+	cqe_set_error(&c, qp->sq_out > 1 ? (enum eng_why)(qp->sq_out - 1) : ENG_W_FLUSHED_SQ);
+	return cq_push(s, qp->cqn_snd, &c, true);
+}
+
+/* A WQE that was executed gets its own completion, not a flush. */
+static int flush_owed(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci, uint32_t *nbb)
+{
+	uint8_t ctrl[WQE_SEG];
+	struct eng_cqe c;
+
+	if (sq_read_wqe(s, qp, ci, 0, ctrl, sizeof(ctrl)))
+		return -EFAULT;
+	*nbb = ((uint32_t)LAYOUT_GET(wqe_ctrl, ctrl, ds) + WQE_BB / WQE_SEG - 1) /
+	       (WQE_BB / WQE_SEG);
+	cqe_init(&c, CQE_REQ, qp, qpn, ci);
+	LAYOUT_SET(cqe64, c.b, send_opcode, LAYOUT_GET(wqe_ctrl, ctrl, opcode));
+	LAYOUT_SET(cqe64, c.b, byte_cnt, qp->sq_out_len);
+	return cq_push(s, qp->cqn_snd, &c, false);
+}
+
+bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	uint32_t pi, ci = atomic_load(&qp->sq_ci) & 0xffff, nbb;
+
+	if (qp->no_sq || sq_read_pi(s, qp, &pi))
+		return true;
+	while (ci != pi) {
+		int rc = qp->sq_out == 1 ? flush_owed(s, qp, qpn, ci, &nbb)
+					 : flush_one(s, qp, qpn, ci, &nbb);
+
+		if (rc == -ETIMEDOUT) {
+			park_pending(s, qp, HW_PEND_FLUSH_SQ);
+			return false;
+		}
+		if (rc == -EFAULT)
+			nbb = (pi - ci) & 0xffff;
+		if (nbb > ((pi - ci) & 0xffff))
+			nbb = (pi - ci) & 0xffff;
+		ci = (ci + nbb) & 0xffff;
+		qp->sq_out = 0;
+		atomic_store(&qp->sq_ci, ci);
+	}
+	atomic_store(&qp->park, HW_PARK_NO);
+	return true;
+}
+
+static int flush_receive(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t index)
+{
+	struct eng_cqe c;
+
+	cqe_init(&c, CQE_RESP_ERR, qp, qpn, index);
+	cqe_set_error(&c, ENG_W_FLUSHED_RQ);
+	return cq_push(s, qp->cqn_rcv, &c, true);
+}
+
+static bool srq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	if (qp->rx_srq_wqe) {
+		if (flush_receive(s, qp, qpn, qp->rx_srq_wqe - 1) == -ETIMEDOUT)
+			return false;
+		qp->rx_srq_wqe = 0;
+	}
+	if (!atomic_exchange(&qp->err_reported, 1))
+		eng_qp_event(s, qp, qpn, IBV_EVENT_QP_LAST_WQE_REACHED);
+	return true;
+}
+
+bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	uint32_t dbr, n;
+
+	if (qp->srqn != SEG_NONE) {
+		if (srq_flush(s, qp, qpn))
+			return true;
+		park_pending(s, qp, HW_PEND_FLUSH_RQ);
+		return false;
+	}
+	if (qp->no_rq || mem_read_be32(s, qp->dbr_mem, qp->dbr_va, &dbr))
+		return true;
+	n = (dbr - atomic_load(&qp->rq_ci)) & 0xffff;
+	if (n > 1u << qp->rq_log_size)
+		n = 1u << qp->rq_log_size;
+	for (; n; n--) {
+		uint32_t ci = atomic_load(&qp->rq_ci) & 0xffff;
+
+		if (flush_receive(s, qp, qpn, ci) == -ETIMEDOUT) {
+			park_pending(s, qp, HW_PEND_FLUSH_RQ);
+			return false;
+		}
+		atomic_store(&qp->rq_ci, (ci + 1) & 0xffff);
+	}
+	return true;
+}
+
+void rq_flush_locking(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	if (resp_lock(s, qp, qpn)) {
+		park_pending(s, qp, HW_PEND_FLUSH_RQ);
+		return;
+	}
+	if (atomic_load(&qp->state) == HW_QPS_ERR)
+		rq_flush(s, qp, qpn);
+	seg_unlock(s, &qp->rq_lock);
+}
+
+static void reset_progress(struct seg *s, struct hw_qp *qp)
+{
+	resp_return_srq(s, qp);
+	atomic_store(&qp->sq_ci, 0);
+	atomic_store(&qp->rq_ci, 0);
+	atomic_store(&qp->park, HW_PARK_NO);
+	atomic_store(&qp->park_deadline, 0);
+	atomic_store(&qp->flush_pending, 0);
+	atomic_store(&qp->err_reported, 0);
+	qp->sq_out = 0;
+	qp->rx_intent = 0;
+	qp->msn = 0;
+	qp->resets++;
+}
+
+/* Both queue locks, or none. */
+static int lock_queues(struct seg *s, struct hw_qp *qp)
+{
+	int rc = seg_lock(s, &qp->sq_lock, SEG_LOCK_CTRL_NS);
+
+	if (rc < 0)
+		return rc;
+	rc = seg_lock(s, &qp->rq_lock, SEG_LOCK_CTRL_NS);
+	if (rc < 0)
+		seg_unlock(s, &qp->sq_lock);
+	return rc < 0 ? rc : 0;
+}
+
+static void unlock_queues(struct seg *s, struct hw_qp *qp)
+{
+	seg_unlock(s, &qp->rq_lock);
+	seg_unlock(s, &qp->sq_lock);
+}
+
+int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to)
+{
+	struct hw_qp *qp = hw_qp(s, qpn);
+	int rc;
+
+	if (!qp)
+		return -EINVAL;
+	rc = lock_queues(s, qp);
+	if (rc) {
+		if (to != HW_QPS_ERR)
+			return rc;
+		/* Errors do not wait: whoever has the lock, or the device thread, flushes. */
+		atomic_store(&qp->state, to);
+		park_pending(s, qp, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
+		return 0;
+	}
+	if (to == HW_QPS_RST)
+		reset_progress(s, qp);
+	atomic_store(&qp->state, to);
+	if (to == HW_QPS_ERR) {
+		sq_flush(s, qp, qpn);
+		rq_flush(s, qp, qpn);
+		park_pending(s, qp, 0); /* its device thread looks out for later posts */
+	}
+	unlock_queues(s, qp);
+	if (to == HW_QPS_RTS)
+		eng_ring_sq(s, qpn);
+	return 0;
+}
+
+/* The QP's traffic becomes the port's. */
+static void settle_counters(struct seg *s, struct hw_qp *qp)
+{
+	struct hw_port *port = hw_port(s, qp->port);
+
+	if (port) {
+		atomic_fetch_add(&port->xmit_data, (qp->tx_bytes + qp->rx_tx_bytes) / 4);
+		atomic_fetch_add(&port->xmit_pkts, qp->tx_pkts + qp->rx_tx_pkts);
+		atomic_fetch_add(&port->rcv_data, (qp->rx_bytes + qp->tx_rx_bytes) / 4);
+		atomic_fetch_add(&port->rcv_pkts, qp->rx_pkts + qp->tx_rx_pkts);
+	}
+	qp->tx_bytes = qp->tx_pkts = qp->tx_rx_bytes = qp->tx_rx_pkts = 0;
+	qp->rx_bytes = qp->rx_pkts = qp->rx_tx_bytes = qp->rx_tx_pkts = 0;
+}
+
+int eng_qp_quiesce(struct seg *s, uint32_t qpn)
+{
+	struct hw_qp *qp = hw_qp(s, qpn);
+	int rc;
+
+	if (!qp)
+		return 0;
+	rc = lock_queues(s, qp);
+	if (rc)
+		return rc;
+	/* Who waits for a lock now finds a QP that does nothing. */
+	atomic_store(&qp->state, HW_QPS_RST);
+	reset_progress(s, qp);
+	settle_counters(s, qp);
+	unlock_queues(s, qp);
+	return 0;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Unreliable datagrams: the address vector in the WQE says where to; what does not fit or match
+ * there is dropped without a word. Called by sq.c with the sender's sq_lock held; takes the
+ * receiver's rq_lock.
+ */
+#include "engine/internal.h"
+#include "fabric/fabric.h"
+
+#include <errno.h>
+
+#define UD_QKEY_OWN 0x80000000u /* a Q_Key with this bit means "that of my QP" */
+#define GRH_NEXT_HDR 0x1b
+#define GRH_VERSION 6
+#define GRH_OVERHEAD 24 /* BTH 12, DETH 8, ICRC 4; immediate data 4 more */
+
+/* The address vector, out of the WQE. */
+struct ud_av {
+	uint32_t qkey, dqpn, sl, dlid;
+	bool grh;
+	const uint8_t *seg;
+	uint32_t bytes;
+};
+
+static enum eng_why parse_av(struct eng_run *r, struct ud_av *av)
+{
+	const uint8_t *seg = r->wqe + WQE_SEG;
+	bool ext;
+
+	if (r->bytes < WQE_SEG + WQE_AV_COMPACT)
+		return ENG_W_WQE_MALFORMED;
+	ext = LAYOUT_GET(wqe_av, seg, ext);
+	av->bytes = ext ? LAYOUT_SZ(wqe_av) : WQE_AV_COMPACT;
+	if (r->bytes < WQE_SEG + av->bytes)
+		return ENG_W_WQE_MALFORMED;
+	av->seg = seg;
+	av->qkey = (uint32_t)LAYOUT_GET(wqe_av, seg, qkey);
+	if (av->qkey & UD_QKEY_OWN)
+		av->qkey = r->qp->qkey;
+	av->dqpn = (uint32_t)LAYOUT_GET(wqe_av, seg, dqpn);
+	av->sl = (uint32_t)LAYOUT_GET(wqe_av, seg, sl);
+	av->dlid = (uint32_t)LAYOUT_GET(wqe_av, seg, rlid);
+	av->grh = ext && LAYOUT_GET(wqe_av, seg, grh);
+	return ENG_W_NONE;
+}
+
+static void build_grh(struct eng_run *r, const struct ud_av *av, const struct eng_op *op,
+		      uint64_t len, uint8_t grh[ENG_GRH_BYTES])
+{
+	const struct hw_port *port = hw_port(r->s, r->qp->port);
+	uint32_t sgid = (uint32_t)LAYOUT_GET(wqe_av, av->seg, sgid_index);
+
+	memset(grh, 0, ENG_GRH_BYTES);
+	LAYOUT_SET(ib_grh, grh, version, GRH_VERSION);
+	LAYOUT_SET(ib_grh, grh, tclass, LAYOUT_GET(wqe_av, av->seg, tclass));
+	LAYOUT_SET(ib_grh, grh, flow_label, LAYOUT_GET(wqe_av, av->seg, flow_label));
+	LAYOUT_SET(ib_grh, grh, paylen, GRH_OVERHEAD + (op->imm ? 4 : 0) + (len + 3) / 4 * 4);
+	LAYOUT_SET(ib_grh, grh, next_hdr, GRH_NEXT_HDR);
+	LAYOUT_SET(ib_grh, grh, hop_limit, LAYOUT_GET(wqe_av, av->seg, hop_limit));
+	if (port && sgid < HW_GIDS)
+		memcpy(grh + IB_GRH_SGID, port->gid[sgid], 16);
+	memcpy(grh + IB_GRH_DGID, av->seg + WQE_AV_RGID, 16);
+}
+
+/* A GRH must name the port that it arrives at. */
+static bool gid_of_port(struct seg *s, uint32_t port, const uint8_t *gid)
+{
+	const struct hw_port *p = hw_port(s, port);
+	static const uint8_t none[16];
+
+	for (uint32_t i = 0; p && i < HW_GIDS; i++)
+		if (!memcmp(p->gid[i], gid, 16) && memcmp(gid, none, 16))
+			return true;
+	return false;
+}
+
+static void skip_front(struct eng_sgl *l, uint64_t n)
+{
+	for (uint32_t i = 0; i < l->n && n; i++) {
+		uint64_t cut = l->v[i].len < n ? l->v[i].len : n;
+
+		l->v[i].va += cut;
+		l->v[i].len -= cut;
+		l->len -= cut;
+		n -= cut;
+	}
+	while (l->n && !l->v[0].len) {
+		l->n--;
+		memmove(l->v, l->v + 1, l->n * sizeof(l->v[0]));
+		memmove(l->mem, l->mem + 1, l->n * sizeof(l->mem[0]));
+	}
+}
+
+static void push_front(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_t len)
+{
+	memmove(l->v + 1, l->v, l->n * sizeof(l->v[0]));
+	memmove(l->mem + 1, l->mem, l->n * sizeof(l->mem[0]));
+	l->v[0] = (struct mem_vec){va, len};
+	l->mem[0] = mem;
+	l->n++;
+	l->len += len;
+	for (uint32_t i = 1; i < l->n; i++)
+		if (l->mem[i].slot != mem.slot || l->mem[i].gen != mem.gen)
+			l->mixed = true;
+}
+
+/* Under the receiver's lock. What it answers matters to nobody but ENG_LOCKED's trace. */
+static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct hw_qp *peer,
+			       const struct eng_op *op)
+{
+	const struct hw_port *from = hw_port(r->s, r->qp->port), *at = hw_port(r->s, peer->port);
+	uint64_t len = r->local.len;
+	uint8_t grh[ENG_GRH_BYTES];
+	struct eng_recv rv;
+	struct eng_cqe c;
+	enum eng_why why;
+	enum eng_out out;
+
+	if (resp_fetch(r, peer, av->dqpn, &rv))
+		return ENG_RNR;
+	why = resp_buffers(r, peer, av->dqpn, &rv, len + ENG_GRH_BYTES);
+	if (why)
+		return resp_recv_error(r, peer, av->dqpn, &rv, why);
+	if (av->grh) {
+		build_grh(r, av, op, len, grh);
+		push_front(&r->local, mem_self(r->s), (uintptr_t)grh, ENG_GRH_BYTES);
+	} else {
+		skip_front(&r->remote, ENG_GRH_BYTES);
+	}
+	cqe_init(&c, op->cqe, peer, av->dqpn, rv.index);
+	LAYOUT_SET(cqe64, c.b, slid, from ? atomic_load(&from->lid) & 0xffff : 0);
+	LAYOUT_SET(cqe64, c.b, ml_path, at ? av->dlid & ((1u << at->lmc) - 1) & 0x7f : 0);
+	LAYOUT_SET(cqe64, c.b, grh, av->grh);
+	LAYOUT_SET(cqe64, c.b, sl, av->sl);
+	LAYOUT_SET(cqe64, c.b, rqpn, r->qpn);
+	LAYOUT_SET(cqe64, c.b, byte_cnt, len + ENG_GRH_BYTES);
+	LAYOUT_SET(cqe64, c.b, se, r->se);
+	LAYOUT_SET(cqe64, c.b, imm_inval_pkey, op->imm ? r->imm : peer->pkey_index);
+	out = resp_complete(r, peer, av->dqpn, &rv, &c);
+	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)
+		return resp_recv_error(r, peer, av->dqpn, &rv, ENG_W_LOCAL_FAULT);
+	if (out == ENG_DONE) {
+		peer->rx_bytes += len;
+		peer->rx_pkts++;
+	}
+	return out;
+}
+
+static enum eng_out ud_deliver(struct eng_run *r, const struct ud_av *av, const struct eng_op *op)
+{
+	uint32_t port = av->dlid || !av->grh ? fab_route(r->s, r->qp->port, av->dlid)
+					     : fab_port_by_gid(r->s, av->seg + WQE_AV_RGID);
+	struct hw_qp *peer = port == SEG_NONE ? NULL : hw_qp(r->s, av->dqpn);
+	enum eng_out out = ENG_SILENT;
+
+	if (!peer || (av->grh && !gid_of_port(r->s, port, av->seg + WQE_AV_RGID)))
+		return ENG_SILENT;
+	if (resp_lock(r->s, peer, av->dqpn))
+		return ENG_LOCKED;
+	if (seg_owner(r->s, SEG_T_QP, av->dqpn) != SEG_OWNER_FREE && peer->st == HW_ST_UD &&
+	    qp_receives(peer) && peer->port == port && peer->qkey == av->qkey &&
+	    eng_pkey_match(r->s, r->qp, peer))
+		out = ud_receive(r, av, peer, op);
+	seg_unlock(r->s, &peer->rq_lock);
+	return out;
+}
+
+enum eng_out ud_execute(struct eng_run *r)
+{
+	const struct eng_op *op = eng_op(r->opcode);
+	const struct hw_port *port = hw_port(r->s, r->qp->port);
+	struct ud_av av;
+	enum eng_out out;
+	uint64_t len;
+
+	r->why = parse_av(r, &av);
+	if (!r->why)
+		r->why = sgl_from_wqe(r, WQE_SEG + av.bytes, HW_ACC_LOCAL_READ);
+	len = r->local.len;
+	if (!r->why && (!port || len > 128u << port->active_mtu))
+		r->why = ENG_W_LENGTH;
+	if (r->why)
+		return ENG_FAILED;
+	out = ud_deliver(r, &av, op);
+	if (out == ENG_FAILED && r->why == ENG_W_LOCAL_FAULT)
+		return ENG_FAILED;
+	if (out != ENG_DONE)
+		TRACE(LOG_CQE, "qp %x: datagram to qp %x dropped (%d)", r->qpn, av.dqpn, out);
+	r->byte_cnt = (uint32_t)len;
+	r->qp->next_send_psn = (r->qp->next_send_psn + 1) & 0xffffff;
+	r->qp->tx_bytes += len;
+	r->qp->tx_pkts++;
+	return ENG_DONE;
+}

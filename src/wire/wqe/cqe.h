@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Completion queue entries, version 1, 64 bytes (of a 128-byte entry: the second half). Sources:
+ * struct mlx5_cqe64 and mlx5_err_cqe in <infiniband/mlx5dv.h>. All big-endian.
+ */
+#ifndef SOFTHCA_WIRE_WQE_CQE_H
+#define SOFTHCA_WIRE_WQE_CQE_H
+
+#include "wire/layout.h"
+
+#define CQE_L_cqe64(F)                      \
+	F(cqe64, wqe_id, 0x10, 16)          \
+	F(cqe64, ml_path, 0x88, 8)          \
+	F(cqe64, slid, 0xb0, 16)            \
+	F(cqe64, grh, 0xc2, 2)              \
+	F(cqe64, sl, 0xc4, 4)               \
+	F(cqe64, rqpn, 0xc8, 24)            \
+	F(cqe64, hds_ip_ext, 0xe0, 8)       \
+	F(cqe64, l4_hdr_type, 0xe8, 8)      \
+	F(cqe64, vlan_info, 0xf0, 16)       \
+	F(cqe64, srqn_uidx, 0x100, 32)      \
+	F(cqe64, imm_inval_pkey, 0x120, 32) \
+	F(cqe64, app, 0x140, 8)             \
+	F(cqe64, app_op, 0x148, 8)          \
+	F(cqe64, app_info, 0x150, 16)       \
+	F(cqe64, byte_cnt, 0x160, 32)       \
+	F(cqe64, timestamp, 0x180, 64)      \
+	F(cqe64, send_opcode, 0x1c0, 8)     \
+	F(cqe64, qpn, 0x1c8, 24)            \
+	F(cqe64, wqe_counter, 0x1e0, 16)    \
+	F(cqe64, signature, 0x1f0, 8)       \
+	F(cqe64, opcode, 0x1f8, 4)          \
+	F(cqe64, format, 0x1fc, 2)          \
+	F(cqe64, se, 0x1fe, 1)              \
+	F(cqe64, owner, 0x1ff, 1)
+LAYOUT(cqe64, 0x40, CQE_L_cqe64)
+
+#define CQE_L_err(F)                       \
+	F(err_cqe, srqn_uidx, 0x100, 32)   \
+	F(err_cqe, vendor_err, 0x1b0, 8)   \
+	F(err_cqe, syndrome, 0x1b8, 8)     \
+	F(err_cqe, send_opcode, 0x1c0, 8)  \
+	F(err_cqe, qpn, 0x1c8, 24)         \
+	F(err_cqe, wqe_counter, 0x1e0, 16) \
+	F(err_cqe, signature, 0x1f0, 8)    \
+	F(err_cqe, opcode, 0x1f8, 4)       \
+	F(err_cqe, se, 0x1fe, 1)           \
+	F(err_cqe, owner, 0x1ff, 1)
+LAYOUT(err_cqe, 0x40, CQE_L_err)
+
+enum cqe_opcode {
+	CQE_REQ = 0,
+	CQE_RESP_WR_IMM = 1,
+	CQE_RESP_SEND = 2,
+	CQE_RESP_SEND_IMM = 3,
+	CQE_RESP_SEND_INV = 4,
+	CQE_RESIZE = 5,
+	CQE_REQ_ERR = 13,
+	CQE_RESP_ERR = 14,
+	CQE_INVALID = 15,
+};
+
+/* err_cqe.syndrome: number, name. */
+#define CQE_SYNDROMES(X)             \
+	X(0x01, LOCAL_LENGTH)        \
+	X(0x02, LOCAL_QP_OP)         \
+	X(0x04, LOCAL_PROT)          \
+	X(0x05, WR_FLUSH)            \
+	X(0x06, MW_BIND)             \
+	X(0x10, BAD_RESP)            \
+	X(0x11, LOCAL_ACCESS)        \
+	X(0x12, REMOTE_INVAL_REQ)    \
+	X(0x13, REMOTE_ACCESS)       \
+	X(0x14, REMOTE_OP)           \
+	X(0x15, TRANSPORT_RETRY_EXC) \
+	X(0x16, RNR_RETRY_EXC)       \
+	X(0x22, REMOTE_ABORTED)
+#define CQE_SYND_ENUM(nr, name) CQE_SYND_##name = (nr),
+enum cqe_syndrome { CQE_SYNDROMES(CQE_SYND_ENUM) };
+
+const char *cqe_syndrome_name(uint8_t syndrome);
+
+#endif

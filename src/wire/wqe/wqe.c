@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Owns the tables of the WQE and CQE layouts and the names of their codes. Data only. */
+#include "wire/wqe/cqe.h"
+#include "wire/wqe/wqe.h"
+
+LAYOUT_TABLE(wqe_ctrl, WQE_L_ctrl)
+LAYOUT_TABLE(wqe_raddr, WQE_L_raddr)
+LAYOUT_TABLE(wqe_data, WQE_L_data)
+LAYOUT_TABLE(wqe_av, WQE_L_av)
+LAYOUT_TABLE(wqe_srq_next, WQE_L_srq_next)
+LAYOUT_TABLE(ib_grh, WQE_L_grh)
+LAYOUT_TABLE(cqe64, CQE_L_cqe64)
+LAYOUT_TABLE(err_cqe, CQE_L_err)
+
+struct code_name {
+	uint8_t nr;
+	const char *name;
+};
+
+#define CODE_ROW(nr, name) {(nr), #name},
+static const struct code_name opcodes[] = {WQE_OPCODES(CODE_ROW)};
+static const struct code_name syndromes[] = {CQE_SYNDROMES(CODE_ROW)};
+
+static const char *code_name(const struct code_name *t, size_t n, uint8_t nr)
+{
+	for (size_t i = 0; i < n; i++)
+		if (t[i].nr == nr)
+			return t[i].name;
+	return "?";
+}
+
+const char *wqe_opcode_name(uint8_t opcode)
+{
+	return code_name(opcodes, sizeof(opcodes) / sizeof(opcodes[0]), opcode);
+}
+
+const char *cqe_syndrome_name(uint8_t syndrome)
+{
+	return code_name(syndromes, sizeof(syndromes) / sizeof(syndromes[0]), syndrome);
+}

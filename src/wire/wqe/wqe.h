@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Work queue elements as libmlx5 and DEVX programs write them. Sources: struct mlx5_wqe_* in
+ * <infiniband/mlx5dv.h>, Linux include/linux/mlx5/qp.h. All big-endian.
+ */
+#ifndef SOFTHCA_WIRE_WQE_WQE_H
+#define SOFTHCA_WIRE_WQE_WQE_H
+
+#include "wire/layout.h"
+
+#define WQE_BB 64  /* bytes of a basic block: the unit of the send queue */
+#define WQE_SEG 16 /* bytes: the unit of wqe_ctrl.ds */
+
+#define WQE_L_ctrl(F)                    \
+	F(wqe_ctrl, opmod, 0x00, 8)      \
+	F(wqe_ctrl, wqe_index, 0x08, 16) \
+	F(wqe_ctrl, opcode, 0x18, 8)     \
+	F(wqe_ctrl, qpn, 0x20, 24)       \
+	F(wqe_ctrl, ds, 0x3a, 6)         \
+	F(wqe_ctrl, signature, 0x40, 8)  \
+	F(wqe_ctrl, stream_id, 0x48, 16) \
+	F(wqe_ctrl, fm, 0x58, 3)         \
+	F(wqe_ctrl, ce, 0x5c, 2)         \
+	F(wqe_ctrl, se, 0x5e, 1)         \
+	F(wqe_ctrl, imm, 0x60, 32)
+LAYOUT(wqe_ctrl, 0x10, WQE_L_ctrl)
+
+/* ce: when a completion is written. */
+enum { WQE_CE_ON_ERROR = 0, WQE_CE_ON_FIRST_ERROR = 1, WQE_CE_ALWAYS = 2, WQE_CE_ALWAYS_EQE = 3 };
+
+#define WQE_L_raddr(F)             \
+	F(wqe_raddr, va, 0x00, 64) \
+	F(wqe_raddr, rkey, 0x40, 32)
+LAYOUT(wqe_raddr, 0x10, WQE_L_raddr)
+
+/* byte_count 0 means 2^31. */
+#define WQE_L_data(F)                     \
+	F(wqe_data, inline_seg, 0x00, 1)  \
+	F(wqe_data, byte_count, 0x01, 31) \
+	F(wqe_data, lkey, 0x20, 32)       \
+	F(wqe_data, addr, 0x40, 64)
+LAYOUT(wqe_data, 0x10, WQE_L_data)
+
+#define WQE_INVALID_LKEY 0x100u /* with byte_count 0: end of a receive WQE's list */
+#define WQE_INLINE_HDR 4        /* bytes of an inline segment before its data */
+
+/* Address vector of a datagram; without `ext` only its first 16 bytes are there. */
+#define WQE_L_av(F)                     \
+	F(wqe_av, qkey, 0x00, 32)       \
+	F(wqe_av, ext, 0x40, 1)         \
+	F(wqe_av, dqpn, 0x48, 24)       \
+	F(wqe_av, stat_rate, 0x60, 4)   \
+	F(wqe_av, sl, 0x64, 4)          \
+	F(wqe_av, fl, 0x68, 1)          \
+	F(wqe_av, mlid, 0x69, 7)        \
+	F(wqe_av, rlid, 0x70, 16)       \
+	F(wqe_av, tclass, 0xd0, 8)      \
+	F(wqe_av, hop_limit, 0xd8, 8)   \
+	F(wqe_av, grh, 0xe1, 1)         \
+	F(wqe_av, sgid_index, 0xe4, 8)  \
+	F(wqe_av, flow_label, 0xec, 20) \
+	F(wqe_av, rgid_0, 0x100, 64)    \
+	F(wqe_av, rgid_8, 0x140, 64)
+LAYOUT(wqe_av, 0x30, WQE_L_av)
+#define WQE_AV_COMPACT 0x10
+#define WQE_AV_RGID 0x20 /* byte offset */
+
+/* First segment of an SRQ's WQE (linked list). */
+#define WQE_L_srq_next(F)                         \
+	F(wqe_srq_next, next_wqe_index, 0x10, 16) \
+	F(wqe_srq_next, signature, 0x20, 8)
+LAYOUT(wqe_srq_next, 0x10, WQE_L_srq_next)
+
+/* The 40 bytes in front of a datagram (IBTA 8.3). */
+#define WQE_L_grh(F)                    \
+	F(ib_grh, version, 0x00, 4)     \
+	F(ib_grh, tclass, 0x04, 8)      \
+	F(ib_grh, flow_label, 0x0c, 20) \
+	F(ib_grh, paylen, 0x20, 16)     \
+	F(ib_grh, next_hdr, 0x30, 8)    \
+	F(ib_grh, hop_limit, 0x38, 8)   \
+	F(ib_grh, sgid_0, 0x40, 64)     \
+	F(ib_grh, sgid_8, 0x80, 64)     \
+	F(ib_grh, dgid_0, 0xc0, 64)     \
+	F(ib_grh, dgid_8, 0x100, 64)
+LAYOUT(ib_grh, 0x28, WQE_L_grh)
+#define IB_GRH_SGID 8
+#define IB_GRH_DGID 24
+
+/* Send opcodes: number, name. */
+#define WQE_OPCODES(X)            \
+	X(0x00, NOP)              \
+	X(0x01, SEND_INVAL)       \
+	X(0x08, RDMA_WRITE)       \
+	X(0x09, RDMA_WRITE_IMM)   \
+	X(0x0a, SEND)             \
+	X(0x0b, SEND_IMM)         \
+	X(0x0e, TSO)              \
+	X(0x10, RDMA_READ)        \
+	X(0x11, ATOMIC_CS)        \
+	X(0x12, ATOMIC_FA)        \
+	X(0x14, ATOMIC_MASKED_CS) \
+	X(0x15, ATOMIC_MASKED_FA) \
+	X(0x19, FMR)              \
+	X(0x1b, LOCAL_INVAL)      \
+	X(0x1f, CONFIG_CMD)       \
+	X(0x20, SET_PSV)          \
+	X(0x25, UMR)              \
+	X(0x28, TAG_MATCHING)     \
+	X(0x2c, FLOW_TBL_ACCESS)  \
+	X(0x2f, MMO)
+#define WQE_OP_ENUM(nr, name) WQE_OP_##name = (nr),
+enum wqe_opcode { WQE_OPCODES(WQE_OP_ENUM) };
+
+const char *wqe_opcode_name(uint8_t opcode);
+
+#endif
