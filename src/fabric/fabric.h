@@ -76,6 +76,7 @@ uint32_t fab_port_by_umad(struct seg *s, uint32_t host, uint32_t n);
  * PCI address of an HCA on its host: "5a17:00:<n>.0", n its device number, below
  * sys/devices/pci5a17:00 (a root complex of its own, in a domain that no real machine has).
  */
+#define FAB_PCI_DOMAIN "5a17"
 void fab_pci_name(const struct hw_hca *hca, char out[16]);
 
 #endif

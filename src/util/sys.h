@@ -41,6 +41,11 @@ static inline long sys_raw(long nr, long a, long b, long c, long d, long e, long
 #endif
 }
 
+/* sys_call(SYS_dup, fd): up to six arguments, integers or pointers; what is not given is 0. */
+#define SYS_CALL_7(nr, a, b, c, d, e, f, ...) \
+	sys_raw(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+#define sys_call(...) SYS_CALL_7(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+
 static inline int sys_openat(int dirfd, const char *path, int flags, mode_t mode)
 {
 	return (int)sys_raw(SYS_openat, dirfd, (long)path, flags, (long)mode, 0, 0);

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the process's attachment to the fabric (link, segment, uverbs system) and the open files'
+ * beginning and end. Called by the wrappers through attach.h; calls link, fabric, uverbs.
+ *
+ * Attached at the first open of a device, and again by a fork child the first time that it uses
+ * something inherited. One thread attaches, the others wait; all with signals blocked.
+ */
+#include "shim/attach.h"
+#include "fabric/fabric.h"
+#include "mlx5/mlx5.h"
+#include "shim/fdtab.h"
+#include "shim/paths.h"
+#include "shim/shim.h"
+#include "util/log.h"
+#include "util/sys.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { DETACHED, BUSY, ATTACHED };
+
+static struct {
+	_Atomic int state;
+	bool atfork; /* handler registered */
+	struct seg seg;
+	struct link link;
+	struct uv_system sys;
+	uint32_t host; /* SEG_T_HOST */
+} at = {.link = {.fd = -1}, .seg = {.fd = -1, .self = SEG_NONE}};
+
+/* Whose tables these are; 0 until the first thing is put into them. */
+static _Atomic int owner_pid;
+
+bool shim_owns_tables(void)
+{
+	int pid = sys_getpid(), owner = atomic_load_explicit(&owner_pid, memory_order_relaxed);
+
+	if (owner)
+		return owner == pid;
+	return atomic_compare_exchange_strong(&owner_pid, &owner, pid) || owner == pid;
+}
+
+/* ---- what uverbs asks of the shim ---- */
+
+static int publish(int fd, enum seg_file_kind kind, uint32_t file, uint32_t gen, uint32_t minor,
+		   int accmode, void *obj)
+{
+	struct shim_file *f = fdtab_new();
+	struct stat st;
+	int r;
+
+	if (!f)
+		return -ENOMEM;
+	r = (int)sys_call(SYS_fstat, fd, &st);
+	f->kind = kind;
+	f->file = file;
+	f->gen = gen;
+	f->minor = minor;
+	f->accmode = accmode;
+	if (!r) {
+		f->dev = st.st_dev;
+		f->ino = st.st_ino;
+		f->obj = obj;
+		r = fdtab_set(fd, f);
+	}
+	if (r) {
+		f->obj = NULL;
+		atomic_store(&f->refs, 0);
+		atomic_store(&f->state, SHIM_FILE_FREE);
+	}
+	TRACE(LOG_SHIM, "fd %d: file %u.%u kind %d: %d", fd, file, gen, kind, r);
+	return r;
+}
+
+static int fd_publish(int fd, enum seg_file_kind kind, uint32_t file, uint32_t gen, void *obj)
+{
+	return publish(fd, kind, file, gen, NODE_NONE, O_RDONLY, obj);
+}
+
+static void *fd_lookup(int fd, enum seg_file_kind kind)
+{
+	struct shim_file *f = fdtab_get(fd);
+	void *obj = f && f->kind == kind ? f->obj : NULL;
+
+	fdtab_put(f);
+	return obj;
+}
+
+/* ---- attaching ---- */
+
+static int join(const struct shim_config *c)
+{
+	int r = link_join(&at.link, &at.seg, c->dir, c->host);
+
+	if (r == -EPROTONOSUPPORT)
+		log_line(LOG_ERROR, "fabric %s was made by another version of softhca", c->dir);
+	if (r < 0) {
+		TRACE(LOG_SHIM, "cannot join %s: %d", c->dir, r);
+		return r;
+	}
+	fdtab_hide(at.link.fd);
+	fdtab_hide(at.seg.fd);
+	at.host = fab_host_by_name(&at.seg, c->host);
+	at.sys.seg = &at.seg;
+	at.sys.link = &at.link;
+	at.sys.driver = &mlx5_driver;
+	at.sys.memlock_enforce = c->memlock_enforce;
+	at.sys.open_file = link_open_file;
+	at.sys.file_closed = link_file_closed;
+	at.sys.fd_publish = fd_publish;
+	at.sys.fd_lookup = fd_lookup;
+	at.sys.uar_mmap = uar_mmap;
+	at.sys.uar_mapped = uar_mapped;
+	sig_install();
+	if (!at.atfork) {
+		pthread_atfork(NULL, NULL, shim_forked);
+		at.atfork = true;
+	}
+	return 0;
+}
+
+static int attach(void)
+{
+	int s, r;
+	sigset_t old;
+
+	if (atomic_load_explicit(&at.state, memory_order_acquire) == ATTACHED)
+		return 0;
+	if (!shim_on())
+		return -ENODEV;
+	if (!shim_owns_tables())
+		return -EAGAIN;
+	sig_block_all(&old);
+	for (;;) {
+		s = DETACHED;
+		if (atomic_compare_exchange_strong(&at.state, &s, BUSY)) {
+			r = join(shim_config());
+			atomic_store_explicit(&at.state, r ? DETACHED : ATTACHED,
+					      memory_order_release);
+			break;
+		}
+		if (s == ATTACHED) {
+			r = 0;
+			break;
+		}
+		sys_call(SYS_sched_yield);
+	}
+	sig_restore(&old);
+	return r;
+}
+
+int shim_attach(struct uv_system **sys)
+{
+	int saved = errno, r = attach();
+
+	errno = saved;
+	if (!r)
+		*sys = &at.sys;
+	return r;
+}
+
+void shim_forked(void)
+{
+	int saved = errno;
+
+	atomic_store(&owner_pid, sys_getpid());
+	fdtab_unhide(at.link.fd);
+	fdtab_unhide(at.seg.fd);
+	fdtab_forked();
+	if (at.seg.hdr)
+		link_forget(&at.link, &at.seg);
+	fdtab_each_uverbs(uv_forked);
+	trap_forked();
+	atomic_store(&at.state, DETACHED);
+	errno = saved;
+}
+
+struct seg_proc *shim_own_slot(void)
+{
+	if (atomic_load_explicit(&at.state, memory_order_acquire) != ATTACHED)
+		return NULL;
+	return seg_proc(&at.seg, at.seg.self);
+}
+
+/* ---- open files ---- */
+
+static int open_uverbs(struct uv_system *sys, uint32_t hca, uint32_t minor, int flags)
+{
+	uint32_t file, gen;
+	struct uv_file *f;
+	int fd, r;
+
+	r = link_open_file(&at.link, SEG_FILE_UVERBS, hca, 0, &file, &gen, &fd);
+	if (r < 0)
+		return r;
+	r = uv_open(sys, hca, file, gen, &f);
+	if (!r) {
+		if (!(flags & O_CLOEXEC))
+			sys_fcntl(fd, F_SETFD, 0);
+		if (flags & O_NONBLOCK)
+			sys_fcntl(fd, F_SETFL, O_NONBLOCK);
+		r = publish(fd, SEG_FILE_UVERBS, file, gen, minor, flags & O_ACCMODE, f);
+		if (!r)
+			return fd;
+		uv_release(f, true);
+	}
+	sys_close(fd);
+	link_file_closed(&at.link, file, gen);
+	return r;
+}
+
+int shim_dev_open(uint32_t minor, int flags)
+{
+	const struct hw_host *host;
+	struct uv_system *sys;
+	sigset_t old;
+	uint32_t n;
+	int r;
+
+	if ((flags & O_CREAT) && (flags & O_EXCL))
+		return -EEXIST;
+	if (flags & O_DIRECTORY)
+		return -ENOTDIR;
+	/* A kernel without ib_umad. */
+	if (minor < FAB_UVERBS_MINOR(0))
+		return -ENODEV;
+	r = shim_attach(&sys);
+	if (r)
+		return r == -EAGAIN || r == -ENOMEM || r == -EMFILE || r == -ENFILE ? r : -ENODEV;
+	n = minor - FAB_UVERBS_MINOR(0);
+	host = seg_live(&at.seg, SEG_T_HOST, at.host);
+	if (!host || n >= host->nhcas)
+		return -ENXIO;
+	sig_block_all(&old);
+	r = open_uverbs(sys, host->hca[n], minor, flags);
+	sig_restore(&old);
+	return r;
+}
+
+/* Which open file of the fabric the kernel's object is: of another process, or ours before exec. */
+static bool find_file(struct shim_file *f)
+{
+	seg_for_each_live(&at.seg, SEG_T_FILE, i)
+	{
+		const struct seg_file *sf = seg_file(&at.seg, i);
+
+		if (!sf || sf->dev != f->dev || sf->ino != f->ino)
+			continue;
+		f->gen = sf->gen;
+		f->kind = sf->kind;
+		atomic_thread_fence(memory_order_release);
+		f->file = i;
+		return true;
+	}
+	return false;
+}
+
+struct shim_file *shim_file_get(int fd)
+{
+	struct shim_file *f = fdtab_get(fd);
+
+	if (f == &fdtab_private) {
+		fdtab_put(f);
+		return NULL;
+	}
+	return f;
+}
+
+void shim_file_ended(struct shim_file *f)
+{
+	bool last = false;
+	sigset_t old;
+
+	sig_block_all(&old);
+	if (!attach() && (f->file != SEG_NONE || find_file(f)))
+		last = link_file_closed(&at.link, f->file, f->gen) > 0;
+	TRACE(LOG_SHIM, "file %u.%u kind %u: closed here%s", f->file, f->gen, f->kind,
+	      last ? ", was the last" : "");
+	if (f->obj && f->kind == SEG_FILE_UVERBS)
+		uv_release(f->obj, last);
+	else if (f->obj)
+		uv_event_release(f->obj, last);
+	f->obj = NULL;
+	f->ino = 0;
+	sig_restore(&old);
+}
+
+/*
+ * Our kernel objects say who they are by their name: memfds "softhca-uverbs<N>", FIFOs below the
+ * fabric's directory. True if fd is one; *minor for a command file.
+ */
+static bool is_ours(int fd, uint32_t *minor)
+{
+	static const char memfd[] = "/memfd:softhca-uverbs";
+	const struct shim_config *c = shim_config();
+	char link[32], name[320];
+	size_t dir = strlen(c->real_dir);
+	long n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = sys_readlink(link, name, sizeof(name) - 1);
+	if (n <= 0)
+		return false;
+	name[n] = '\0';
+	*minor = NODE_NONE;
+	if (!strncmp(name, memfd, sizeof(memfd) - 1)) {
+		*minor = FAB_UVERBS_MINOR((uint32_t)strtoul(name + sizeof(memfd) - 1, NULL, 10));
+		return true;
+	}
+	return dir && !strncmp(name, c->real_dir, dir) && !strncmp(name + dir, "/ev/", 4);
+}
+
+void shim_adopt(int fd)
+{
+	int saved = errno;
+	struct shim_file *f;
+	struct stat st;
+	uint32_t minor;
+
+	if (is_ours(fd, &minor) && sys_call(SYS_fstat, fd, &st) == 0 && shim_owns_tables()) {
+		f = fdtab_find(st.st_dev, st.st_ino);
+		if (!f && (f = fdtab_new())) {
+			f->minor = minor;
+			f->kind = minor == NODE_NONE ? 0 : SEG_FILE_UVERBS;
+			f->dev = st.st_dev;
+			f->ino = st.st_ino;
+			f->accmode = minor == NODE_NONE ? O_RDONLY : O_RDWR;
+		}
+		TRACE(LOG_SHIM, "fd %d came from elsewhere: minor %d", fd, (int)minor);
+		if (f && fdtab_set(fd, f))
+			fdtab_put(f);
+	}
+	errno = saved;
+}
+
+struct linux_dirent64 {
+	uint64_t d_ino;
+	int64_t d_off;
+	uint16_t d_reclen;
+	uint8_t d_type;
+	char d_name[];
+};
+
+void shim_adopt_inherited(void)
+{
+	char buf[1024] __attribute__((aligned(8)));
+	int dir = sys_openat(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	long n;
+
+	if (dir < 0)
+		return;
+	while ((n = sys_call(SYS_getdents64, dir, buf, sizeof(buf))) > 0)
+		for (long off = 0; off < n;) {
+			struct linux_dirent64 *d = (struct linux_dirent64 *)(buf + off);
+			int fd = d->d_name[0] == '.' ? -1 : atoi(d->d_name);
+
+			off += d->d_reclen;
+			if (fd > 2 && fd != dir)
+				shim_adopt(fd);
+		}
+	sys_close(dir);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the wrappers for directories and for paths that come back from the kernel: opendir, readdir,
+ * scandir, glob; readlink, realpath, chdir, getcwd. libc reaches the kernel from inside these, so
+ * each is taken over by itself.
+ */
+#include "shim/fdtab.h"
+#include "shim/paths.h"
+#include "shim/wrap.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/sys.h"
+
+/* struct dirent and struct dirent64 are one on 64-bit machines. */
+_Static_assert(sizeof(struct dirent) == sizeof(struct dirent64), "needs a 64-bit machine");
+
+WRAP(DIR *, opendir, (const char *path))
+{
+	struct paths_buf b;
+
+	return NEXT(opendir)(paths_map(AT_FDCWD, path, &b));
+}
+
+/* closedir() closes inside libc: the table must not keep a descriptor that a later file gets. */
+WRAP(int, closedir, (DIR *d))
+{
+	int saved = errno, fd = d ? dirfd(d) : -1;
+	struct shim_file *f = fdtab_take_closing(fd);
+	int r;
+
+	errno = saved;
+	r = NEXT(closedir)(d);
+	fdtab_put_closed(f);
+	return r;
+}
+
+/* A device node's entry says so; the file behind it is a regular one. */
+static void fix_entry(int fd, struct dirent *e)
+{
+	struct stat st;
+
+	if (e && e->d_type == DT_REG && node_ino_known(e->d_ino) &&
+	    sys_call(SYS_fstat, fd, &st) == 0 && node_minor(st.st_dev, e->d_ino) != NODE_NONE)
+		e->d_type = DT_CHR;
+}
+
+#define WRAP_READDIR(name)                                \
+	WRAP(struct dirent *, name, (DIR * d))            \
+	{                                                 \
+		struct dirent *e = NEXT(name)(d);         \
+                                                          \
+		if (e && shim_on())                       \
+			fix_entry(dirfd(d), e);           \
+		return e;                                 \
+	}
+WRAP_READDIR(readdir)
+WRAP_READDIR(readdir64)
+
+#define WRAP_READDIR_R(name)                                                      \
+	WRAP(int, name, (DIR * d, struct dirent *e, struct dirent **out))         \
+	{                                                                         \
+		int r = NEXT(name)(d, e, out);                                    \
+                                                                                  \
+		if (r == 0 && *out && shim_on())                                  \
+			fix_entry(dirfd(d), *out);                                \
+		return r;                                                         \
+	}
+WRAP_READDIR_R(readdir_r)
+WRAP_READDIR_R(readdir64_r)
+
+/*
+ * scandir() shows entries to the program's filter before we see them: put a filter of ours in
+ * between. It has no argument of its own, hence thread-local; scandir may nest inside a filter.
+ */
+static __thread struct scan {
+	int (*filter)(const struct dirent *);
+	struct scan *outer;
+} *scanning;
+
+static int scan_filter(const struct dirent *e)
+{
+	struct scan *s = scanning;
+	int r = 1;
+
+	/* Only used for directories of ours: the inode number alone decides. */
+	if (e->d_type == DT_REG && node_ino_known(e->d_ino))
+		((struct dirent *)e)->d_type = DT_CHR;
+	if (s->filter) {
+		scanning = s->outer;
+		r = s->filter(e);
+		scanning = s;
+	}
+	return r;
+}
+
+#define SCAN(call)                                       \
+	({                                               \
+		struct scan s = {filter, scanning};      \
+		int r_;                                  \
+                                                         \
+		scanning = &s;                           \
+		r_ = (call);                             \
+		scanning = s.outer;                      \
+		r_;                                      \
+	})
+
+#define WRAP_SCANDIR(name)                                                                     \
+	WRAP(int, name,                                                                        \
+	     (const char *path, struct dirent ***list, int (*filter)(const struct dirent *),   \
+	      int (*cmp)(const struct dirent **, const struct dirent **)))                     \
+	{                                                                                      \
+		struct paths_buf b;                                                            \
+		const char *m = paths_map(AT_FDCWD, path, &b);                                 \
+                                                                                               \
+		if (!paths_is_mapped(m, &b))                                                   \
+			return NEXT(name)(m, list, filter, cmp);                               \
+		return SCAN(NEXT(name)(m, list, scan_filter, cmp));                            \
+	}
+WRAP_SCANDIR(scandir)
+WRAP_SCANDIR(scandir64)
+
+#define WRAP_SCANDIRAT(name)                                                                   \
+	WRAP(int, name,                                                                        \
+	     (int fd, const char *path, struct dirent ***list,                                 \
+	      int (*filter)(const struct dirent *),                                            \
+	      int (*cmp)(const struct dirent **, const struct dirent **)))                     \
+	{                                                                                      \
+		struct paths_buf b;                                                            \
+		const char *m = paths_map(fd, path, &b);                                       \
+                                                                                               \
+		if (!paths_is_mapped(m, &b))                                                   \
+			return NEXT(name)(fd, m, list, filter, cmp);                           \
+		return SCAN(NEXT(name)(fd, m, list, scan_filter, cmp));                        \
+	}
+WRAP_SCANDIRAT(scandirat)
+WRAP_SCANDIRAT(scandirat64)
+
+/*
+ * A pattern whose fixed beginning lies in one of our trees. Our root may hold characters that a
+ * pattern gives a meaning to; there the pattern is left alone and matches nothing.
+ */
+static const char *glob_map(const char *pattern, struct paths_buf *b)
+{
+	const char *m = paths_map(AT_FDCWD, pattern, b);
+
+	if (paths_is_mapped(m, b) && strpbrk(shim_config()->root, "*?[\\{~"))
+		return pattern;
+	return m;
+}
+
+#define WRAP_GLOB(name, type)                                                                \
+	WRAP(int, name,                                                                      \
+	     (const char *pattern, int flags, int (*err)(const char *, int), type *g))       \
+	{                                                                                    \
+		struct paths_buf b;                                                          \
+		const char *m = glob_map(pattern, &b);                                       \
+		int r = NEXT(name)(m, flags, err, g);                                        \
+                                                                                             \
+		if (r == 0 && paths_is_mapped(m, &b)) {                                      \
+			size_t skip = flags & GLOB_DOOFFS ? g->gl_offs : 0;                  \
+                                                                                             \
+			for (size_t i = 0; i < g->gl_pathc; i++)                             \
+				paths_unmap(g->gl_pathv[skip + i]);                          \
+		}                                                                            \
+		return r;                                                                    \
+	}
+WRAP_GLOB(glob, glob_t)
+WRAP_GLOB(glob64, glob64_t)
+
+/* ---- paths that come back ---- */
+
+static ssize_t unmap_link(ssize_t n, char *buf)
+{
+	/* A result that was cut off cannot be told from a whole one; so it is for the program. */
+	return n > 0 && buf[0] == '/' ? (ssize_t)paths_unmap_bytes(buf, (size_t)n) : n;
+}
+
+/* Links are read into a buffer of ours: the program's has room for its own path only. */
+static ssize_t read_link(int dirfd, const char *path, char *buf, size_t size,
+			 ssize_t (*next)(int, const char *, char *, size_t))
+{
+	char own[PATHS_MAX * 2];
+	struct paths_buf b;
+	const char *m = paths_map(dirfd, path, &b);
+	ssize_t n;
+
+	if (!shim_on() || size == 0)
+		return next(dirfd, m, buf, size);
+	n = next(dirfd, m, size > sizeof(own) ? buf : own, size > sizeof(own) ? size : sizeof(own));
+	if (n < 0 || size > sizeof(own))
+		return unmap_link(n, buf);
+	n = unmap_link(n, own);
+	n = (size_t)n > size ? (ssize_t)size : n;
+	memcpy(buf, own, (size_t)n);
+	return n;
+}
+
+/* readlink() in readlinkat()'s clothes. */
+static ssize_t next_readlink(int dirfd, const char *path, char *buf, size_t size)
+{
+	return NEXT_AS(readlink, ssize_t (*)(const char *, char *, size_t))(path, buf, size);
+}
+
+static ssize_t next_readlinkat(int dirfd, const char *path, char *buf, size_t size)
+{
+	return NEXT_AS(readlinkat, ssize_t (*)(int, const char *, char *, size_t))(dirfd, path, buf,
+										   size);
+}
+
+WRAP(ssize_t, readlink, (const char *path, char *buf, size_t size))
+{
+	return read_link(AT_FDCWD, path, buf, size, next_readlink);
+}
+
+WRAP(ssize_t, readlinkat, (int dirfd, const char *path, char *buf, size_t size))
+{
+	return read_link(dirfd, path, buf, size, next_readlinkat);
+}
+
+WRAP(ssize_t, __readlink_chk, (const char *path, char *buf, size_t size, size_t room))
+{
+	if (size > room)
+		return NEXT(__readlink_chk)(path, buf, size, room); /* ends the program */
+	return wrap_readlink(path, buf, size);
+}
+
+WRAP(ssize_t, __readlinkat_chk, (int dirfd, const char *path, char *buf, size_t size, size_t room))
+{
+	if (size > room)
+		return NEXT(__readlinkat_chk)(dirfd, path, buf, size, room); /* ends the program */
+	return wrap_readlinkat(dirfd, path, buf, size);
+}
+
+/*
+ * realpath() of a path that is not ours may still end in our trees: a relative one from inside, or
+ * one through a link of the program's own. libc resolves those by itself, hence always the unmap.
+ */
+WRAP(char *, realpath, (const char *path, char *resolved))
+{
+	struct paths_buf b;
+	const char *m = paths_map(AT_FDCWD, path, &b);
+	char *r = NEXT(realpath)(m, resolved);
+
+	/* On failure POSIX leaves it undefined, glibc the path that failed. */
+	if (r)
+		paths_unmap(r);
+	else if (resolved && paths_is_mapped(m, &b) && resolved[0] == '/')
+		paths_unmap(resolved);
+	return r;
+}
+
+WRAP(char *, __realpath_chk, (const char *path, char *resolved, size_t room))
+{
+	if (room < PATH_MAX)
+		return NEXT(__realpath_chk)(path, resolved, room); /* ends the program */
+	return wrap_realpath(path, resolved);
+}
+
+WRAP(char *, canonicalize_file_name, (const char *path))
+{
+	return wrap_realpath(path, NULL);
+}
+
+WRAP(int, chdir, (const char *path))
+{
+	struct paths_buf b;
+
+	return NEXT(chdir)(paths_map(AT_FDCWD, path, &b));
+}
+
+/*
+ * The working directory, when it is in our tree (*ours); else libc is to be asked. The program's
+ * buffer has room for its own path, not for our root before it.
+ */
+static char *cwd_inside(char *buf, size_t size, bool *ours)
+{
+	char own[PATHS_MAX * 2];
+	size_t len;
+	long n;
+
+	*ours = false;
+	if (!shim_on())
+		return NULL;
+	n = sys_call(SYS_getcwd, own, sizeof(own));
+	if (n <= 0 || own[0] != '/' || !paths_unmap(own))
+		return NULL;
+	*ours = true;
+	len = strlen(own) + 1;
+	if (size ? size < len : buf != NULL) {
+		errno = size ? ERANGE : EINVAL;
+		return NULL;
+	}
+	if (!buf)
+		buf = malloc(size ? size : len);
+	return buf ? memcpy(buf, own, len) : NULL;
+}
+
+WRAP(char *, getcwd, (char *buf, size_t size))
+{
+	bool ours;
+	char *r = cwd_inside(buf, size, &ours);
+
+	return ours ? r : NEXT(getcwd)(buf, size);
+}
+
+WRAP(char *, __getcwd_chk, (char *buf, size_t size, size_t room))
+{
+	if (size > room)
+		return NEXT(__getcwd_chk)(buf, size, room); /* ends the program */
+	return wrap_getcwd(buf, size);
+}
+
+/* libc's looks at $PWD first and compares it by stat() from inside; ours does not trust it. */
+WRAP(char *, get_current_dir_name, (void))
+{
+	bool ours;
+	char *r = cwd_inside(NULL, 0, &ours);
+
+	return ours ? r : NEXT(get_current_dir_name)();
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the wrappers that make and end descriptors: close, dup, fcntl, close_range, recvmsg, socket.
+ * They keep the fd table in step with the kernel's: an entry goes before the kernel's close and
+ * comes after its open, so that a number never shows another file's entry.
+ */
+#include "shim/attach.h"
+#include "shim/fdtab.h"
+#include "shim/paths.h"
+#include "shim/shim.h"
+#include "shim/wrap.h"
+#include "util/sys.h"
+
+#include <linux/close_range.h>
+#include <linux/netlink.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+
+/* The library's own descriptor: for the program it is not open. */
+static bool hidden(int fd)
+{
+	return fdtab_peek(fd) == &fdtab_private && shim_owns_tables();
+}
+
+static int bad_fd(void)
+{
+	errno = EBADF;
+	return -1;
+}
+
+WRAP(int, close, (int fd))
+{
+	struct shim_file *f;
+	int r;
+
+	if (__builtin_expect(!fdtab_peek(fd), 1))
+		return NEXT(close)(fd);
+	if (hidden(fd))
+		return bad_fd();
+	f = fdtab_take_closing(fd);
+	r = NEXT(close)(fd);
+	fdtab_put(f);
+	return r;
+}
+
+WRAP(int, fclose, (FILE * fp))
+{
+	int saved = errno, fd = fp ? fileno(fp) : -1, r;
+	struct shim_file *f = fdtab_take_closing(fd);
+
+	errno = saved;
+	r = NEXT(fclose)(fp);
+	fdtab_put(f);
+	return r;
+}
+
+/* newfd is what the kernel made out of the file with entry f (NULL: not ours). */
+static int duplicated(int newfd, struct shim_file *f)
+{
+	if (newfd < 0 || (!f && !fdtab_peek(newfd)) || !shim_owns_tables())
+		fdtab_put(f);
+	else if (fdtab_set(newfd, f)) {
+		sys_close(newfd);
+		fdtab_put(f);
+		errno = ENOMEM;
+		return -1;
+	}
+	return newfd;
+}
+
+WRAP(int, dup, (int fd))
+{
+	if (hidden(fd))
+		return bad_fd();
+	return duplicated(NEXT(dup)(fd), fdtab_get(fd));
+}
+
+/* dup2 and dup3: `to` may be in use by us, which the program cannot know. */
+static bool dup_refused(int fd, int to)
+{
+	if (hidden(fd)) {
+		errno = EBADF;
+		return true;
+	}
+	if (hidden(to)) {
+		errno = EBUSY;
+		return true;
+	}
+	return false;
+}
+
+WRAP(int, dup2, (int fd, int to))
+{
+	if (!fdtab_peek(fd) && !fdtab_peek(to))
+		return NEXT(dup2)(fd, to);
+	if (dup_refused(fd, to))
+		return -1;
+	if (fd == to)
+		return NEXT(dup2)(fd, to);
+	return duplicated(NEXT(dup2)(fd, to), fdtab_get(fd));
+}
+
+WRAP(int, dup3, (int fd, int to, int flags))
+{
+	if (!fdtab_peek(fd) && !fdtab_peek(to))
+		return NEXT(dup3)(fd, to, flags);
+	if (dup_refused(fd, to))
+		return -1;
+	return duplicated(NEXT(dup3)(fd, to, flags), fdtab_get(fd));
+}
+
+static int fcntl_ours(int fd, int cmd, void *arg, int (*next)(int, int, ...))
+{
+	struct shim_file *f;
+	int r;
+
+	if (hidden(fd))
+		return bad_fd();
+	switch (cmd) {
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		return duplicated(next(fd, cmd, arg), fdtab_get(fd));
+	case F_GETFL:
+		r = next(fd, cmd, arg);
+		f = fdtab_get(fd);
+		if (f && r >= 0)
+			r = (r & ~O_ACCMODE) | f->accmode;
+		fdtab_put(f);
+		return r;
+	default:
+		return next(fd, cmd, arg);
+	}
+}
+
+/* The argument is an int, a pointer or absent: all travel the same way on 64-bit machines. */
+#define WRAP_FCNTL(name)                                                              \
+	WRAP(int, name, (int fd, int cmd, ...))                                       \
+	{                                                                             \
+		va_list ap;                                                           \
+		void *arg;                                                            \
+                                                                                      \
+		va_start(ap, cmd);                                                    \
+		arg = va_arg(ap, void *);                                             \
+		va_end(ap);                                                           \
+		if (__builtin_expect(!fdtab_peek(fd), 1)) {                           \
+			int r = NEXT(name)(fd, cmd, arg);                             \
+                                                                                      \
+			if (cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC)                 \
+				return duplicated(r, NULL);                           \
+			return r;                                                     \
+		}                                                                     \
+		return fcntl_ours(fd, cmd, arg, NEXT(name));                          \
+	}
+WRAP_FCNTL(fcntl)
+WRAP_FCNTL(fcntl64)
+
+/*
+ * Ours in the range are closed one by one, each with its end; the library's own stay open; the rest
+ * goes to the kernel in as many ranges as that leaves.
+ */
+static int close_range_ours(unsigned int first, unsigned int last, int flags)
+{
+	int r = 0;
+
+	for (long fd; first <= last && (fd = fdtab_next(first, last)) >= 0;) {
+		if (fdtab_peek((int)fd) != &fdtab_private) {
+			wrap_close((int)fd);
+			continue; /* the number itself may be left to the range */
+		}
+		if ((unsigned int)fd > first)
+			r = (int)sys_call(SYS_close_range, first, (unsigned int)fd - 1, flags);
+		if (r < 0 || (unsigned int)fd == last)
+			goto out;
+		first = (unsigned int)fd + 1;
+	}
+	if (first <= last)
+		r = (int)sys_call(SYS_close_range, first, last, flags);
+out:
+	if (r < 0) {
+		errno = -r;
+		return -1;
+	}
+	return 0;
+}
+
+WRAP(int, close_range, (unsigned int first, unsigned int last, int flags))
+{
+	if ((flags & CLOSE_RANGE_CLOEXEC) || first > last || fdtab_next(first, last) < 0 ||
+	    !shim_owns_tables())
+		return NEXT(close_range)(first, last, flags);
+	return close_range_ours(first, last, flags);
+}
+
+WRAP(void, closefrom, (int low))
+{
+	unsigned int first = low < 0 ? 0 : (unsigned int)low;
+
+	if (fdtab_next(first, UINT32_MAX) < 0 || !shim_owns_tables())
+		NEXT(closefrom)(low);
+	else
+		close_range_ours(first, UINT32_MAX, 0);
+}
+
+/* The lock on our files is how the supervisor knows that they are open (hazards 2). */
+WRAP(int, flock, (int fd, int op))
+{
+	if (__builtin_expect(fdtab_peek(fd) != NULL, 0)) {
+		errno = ENOLCK;
+		return -1;
+	}
+	return NEXT(flock)(fd, op);
+}
+
+/* ---- descriptors that arrive ---- */
+
+static void adopt_received(struct msghdr *m)
+{
+	if (!m->msg_control || m->msg_controllen < sizeof(struct cmsghdr))
+		return;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+		int *fds = (int *)CMSG_DATA(c);
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t i = 0; i < (c->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++)
+			shim_adopt(fds[i]);
+	}
+}
+
+WRAP(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags))
+{
+	ssize_t n = NEXT(recvmsg)(fd, m, flags);
+
+	if (n >= 0 && m->msg_controllen && shim_on())
+		adopt_received(m);
+	return n;
+}
+
+WRAP(int, recvmmsg,
+     (int fd, struct mmsghdr *v, unsigned int len, int flags, struct timespec *timeout))
+{
+	int n = NEXT(recvmmsg)(fd, v, len, flags, timeout);
+
+	for (int i = 0; i < n && shim_on(); i++)
+		adopt_received(&v[i].msg_hdr);
+	return n;
+}
+
+/*
+ * A kernel without RDMA has no such protocol. With one, an empty answer would hide every device
+ * (design.md 9).
+ */
+WRAP(int, socket, (int domain, int type, int protocol))
+{
+	if (domain == AF_NETLINK && protocol == NETLINK_RDMA && shim_on()) {
+		errno = EPROTONOSUPPORT;
+		return -1;
+	}
+	return NEXT(socket)(domain, type, protocol);
+}

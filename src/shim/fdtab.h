@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which descriptors are ours. An entry refers to an open file (struct shim_file), counted: one
+ * reference per descriptor and one per call in progress, so that a close in one thread does not pull
+ * the file from under an ioctl in another. Looking a descriptor up takes two loads and no lock;
+ * everything else is compare-and-swap, because wrappers run in signal handlers too.
+ *
+ * Nothing here changes in a vfork child, which runs on its parent's memory with descriptors of its
+ * own.
+ */
+#ifndef SOFTHCA_SHIM_FDTAB_H
+#define SOFTHCA_SHIM_FDTAB_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include "segment/proc.h"
+
+enum shim_file_state { SHIM_FILE_FREE, SHIM_FILE_USED };
+
+struct shim_file {
+	_Atomic uint32_t refs;  /* descriptors and calls in progress; 0: being released, or free */
+	_Atomic uint32_t state; /* enum shim_file_state; memory is reused, never given back */
+	uint32_t kind;          /* enum seg_file_kind; 0 not known yet (inherited, see attach.c) */
+	uint32_t file, gen;     /* SEG_T_FILE */
+	uint32_t minor;         /* NODE_NONE for event files */
+	int accmode;            /* O_RDONLY, O_WRONLY, O_RDWR as opened */
+	void *obj; /* uv_file or uv_event_file; NULL: opened by another process, passed to us */
+	dev_t dev; /* of the kernel's object behind it */
+	ino_t ino;
+};
+
+#define FDTAB_CHUNK 4096u
+#define FDTAB_CHUNKS 1024u
+#define FDTAB_MAX (FDTAB_CHUNK * FDTAB_CHUNKS) /* a descriptor beyond is not tracked */
+
+struct fdtab_chunk {
+	struct shim_file *_Atomic file[FDTAB_CHUNK];
+};
+extern struct fdtab_chunk *_Atomic fdtab_root[FDTAB_CHUNKS];
+/* Entry of the library's own descriptors, which the program must neither use nor close. */
+extern struct shim_file fdtab_private;
+
+/* The entry, without a reference: only to see whether there is one. */
+static inline struct shim_file *fdtab_peek(int fd)
+{
+	struct fdtab_chunk *c;
+
+	if ((unsigned int)fd >= FDTAB_MAX)
+		return NULL;
+	c = atomic_load_explicit(&fdtab_root[(unsigned int)fd / FDTAB_CHUNK], memory_order_acquire);
+	if (__builtin_expect(!c, 1))
+		return NULL;
+	return atomic_load_explicit(&c->file[(unsigned int)fd % FDTAB_CHUNK], memory_order_acquire);
+}
+
+/* The entry with a reference, or NULL. */
+struct shim_file *fdtab_get(int fd);
+/* Drop a reference. The last one ends the open file: the supervisor is told, the local side freed.
+ * Keeps errno. NULL is allowed. */
+void fdtab_put(struct shim_file *f);
+
+/* A new open file with one reference; NULL without memory. */
+struct shim_file *fdtab_new(void);
+/* fd now refers to f, whose reference is given away; whatever was there is dropped. 0 or -errno (the
+ * reference stays with the caller). f NULL: fd is a foreign file's now. */
+int fdtab_set(int fd, struct shim_file *f);
+/*
+ * A file is about to be closed by libc: the entry is taken out before the number can be reused.
+ * NULL when not ours (or in a vfork child). To be given to fdtab_put_closed() afterwards.
+ */
+struct shim_file *fdtab_take_closing(int fd);
+void fdtab_put_closed(struct shim_file *f);
+/* Another open file of this process with the same kernel object, with a reference; or NULL. */
+struct shim_file *fdtab_find(dev_t dev, ino_t ino);
+/* Lowest tracked descriptor in [from, to], or -1. */
+long fdtab_next(unsigned int from, unsigned int to);
+
+/* For every open command file that has a uv_file. */
+struct uv_file;
+void fdtab_each_uverbs(void (*fn)(struct uv_file *f));
+
+/* The library's own descriptors. */
+int fdtab_hide(int fd);
+void fdtab_unhide(int fd);
+
+/* Command files are character devices for the program: true if fd was one. */
+bool fdtab_fix_stat(int fd, struct stat *st);
+bool fdtab_fix_statx(int fd, struct statx *stx);
+
+/* After fork, in the child: references of calls in progress in threads that are not here any more. */
+void fdtab_forked(void);
+
+#endif

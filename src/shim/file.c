@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the wrappers that open files by path. A device node is opened by attach.c; everything else
+ * below our root is read-only, as the attributes of sysfs that it stands for.
+ */
+#include "shim/attach.h"
+#include "shim/fdtab.h"
+#include "shim/paths.h"
+#include "shim/wrap.h"
+#include "util/log.h"
+#include "util/sys.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* An entry that outlived its descriptor (closed by a raw system call): the number is another's. */
+static int fresh(int fd)
+{
+	if (fd >= 0 && __builtin_expect(fdtab_peek(fd) != NULL, 0))
+		fdtab_put(fdtab_take_closing(fd));
+	return fd;
+}
+
+/* Opening an attribute without a store method for writing: EACCES for root too. 0: go on. */
+static int check_write(const char *mapped, int flags)
+{
+	struct stat st;
+
+	if ((flags & O_ACCMODE) == O_RDONLY && !(flags & (O_CREAT | O_TRUNC)))
+		return 0;
+	if (sys_call(SYS_newfstatat, AT_FDCWD, mapped, &st, 0) < 0)
+		return flags & O_CREAT ? -EACCES : 0;
+	return S_ISREG(st.st_mode) ? -EACCES : 0;
+}
+
+/*
+ * What an open of (dirfd, path) comes to: a descriptor, -errno, or OPEN_NEXT and the path to give to
+ * the next definition.
+ */
+#define OPEN_NEXT INT32_MIN
+static int open_ours(int dirfd, const char **path, int flags, struct paths_buf *b)
+{
+	const char *m;
+	uint32_t minor;
+	int r;
+
+	if (!shim_on() || !*path)
+		return OPEN_NEXT;
+	m = *path = paths_map(dirfd, *path, b);
+	if (flags & O_PATH)
+		return OPEN_NEXT;
+	minor = node_of_path(dirfd, m, flags);
+	if (minor != NODE_NONE) {
+		r = shim_dev_open(minor, flags);
+		TRACE(LOG_SHIM, "open device 231:%u: %d", minor, r);
+		return r;
+	}
+	if (!paths_is_mapped(m, b))
+		return OPEN_NEXT;
+	r = check_write(m, flags);
+	TRACE(LOG_SHIM, "open %s: %d", m, r);
+	return r ? r : OPEN_NEXT;
+}
+
+static int result(int r)
+{
+	if (r >= 0)
+		return r;
+	errno = -r;
+	return -1;
+}
+
+/* The mode argument is there only when the flags say so. */
+#define OPEN_MODE(flags)                                                        \
+	({                                                                      \
+		mode_t mode_ = 0;                                               \
+		if ((flags) & (O_CREAT | O_TMPFILE)) {                          \
+			va_list ap_;                                            \
+			va_start(ap_, flags);                                   \
+			mode_ = va_arg(ap_, mode_t);                            \
+			va_end(ap_);                                            \
+		}                                                               \
+		mode_;                                                          \
+	})
+
+#define OPEN_BODY(dirfd, flags, call)                                    \
+	struct paths_buf b;                                              \
+	int r = open_ours(dirfd, &path, flags, &b);                      \
+                                                                         \
+	return r == OPEN_NEXT ? fresh(call) : result(r)
+
+#define WRAP_OPEN(name)                                                           \
+	WRAP(int, name, (const char *path, int flags, ...))                       \
+	{                                                                         \
+		mode_t mode = OPEN_MODE(flags);                                   \
+		OPEN_BODY(AT_FDCWD, flags, NEXT(name)(path, flags, mode));        \
+	}
+WRAP_OPEN(open)
+WRAP_OPEN(open64)
+
+#define WRAP_OPENAT(name)                                                         \
+	WRAP(int, name, (int dirfd, const char *path, int flags, ...))            \
+	{                                                                         \
+		mode_t mode = OPEN_MODE(flags);                                   \
+		OPEN_BODY(dirfd, flags, NEXT(name)(dirfd, path, flags, mode));    \
+	}
+WRAP_OPENAT(openat)
+WRAP_OPENAT(openat64)
+
+#define WRAP_OPEN_2(name)                                                \
+	WRAP(int, name, (const char *path, int flags))                   \
+	{                                                                \
+		OPEN_BODY(AT_FDCWD, flags, NEXT(name)(path, flags));     \
+	}
+WRAP_OPEN_2(__open_2)
+WRAP_OPEN_2(__open64_2)
+
+#define WRAP_OPENAT_2(name)                                              \
+	WRAP(int, name, (int dirfd, const char *path, int flags))        \
+	{                                                                \
+		OPEN_BODY(dirfd, flags, NEXT(name)(dirfd, path, flags)); \
+	}
+WRAP_OPENAT_2(__openat_2)
+WRAP_OPENAT_2(__openat64_2)
+
+#define WRAP_CREAT(name)                                                                         \
+	WRAP(int, name, (const char *path, mode_t mode))                                         \
+	{                                                                                        \
+		OPEN_BODY(AT_FDCWD, O_CREAT | O_WRONLY | O_TRUNC, NEXT(name)(path, mode));       \
+	}
+WRAP_CREAT(creat)
+WRAP_CREAT(creat64)
+
+/* The open(2) flags of a stdio mode. */
+static int stdio_flags(const char *mode)
+{
+	int flags = strchr(mode, '+') ? O_RDWR : mode[0] == 'r' ? O_RDONLY : O_WRONLY;
+
+	if (mode[0] == 'w')
+		flags |= O_CREAT | O_TRUNC;
+	else if (mode[0] == 'a')
+		flags |= O_CREAT | O_APPEND;
+	return flags | (strchr(mode, 'x') ? O_EXCL : 0) | (strchr(mode, 'e') ? O_CLOEXEC : 0);
+}
+
+static FILE *stdio_result(int r, const char *mode)
+{
+	FILE *fp = NULL;
+
+	if (r < 0)
+		errno = -r;
+	else if (!(fp = fdopen(r, mode)))
+		close(r);
+	return fp;
+}
+
+#define WRAP_FOPEN(name)                                                             \
+	WRAP(FILE *, name, (const char *path, const char *mode))                     \
+	{                                                                            \
+		struct paths_buf b;                                                  \
+		int r = open_ours(AT_FDCWD, &path, stdio_flags(mode), &b);           \
+                                                                                     \
+		return r == OPEN_NEXT ? NEXT(name)(path, mode) : stdio_result(r, mode); \
+	}
+WRAP_FOPEN(fopen)
+WRAP_FOPEN(fopen64)
+
+/*
+ * freopen() closes and opens inside libc. A device node cannot be put under an existing stream
+ * without libc's internals: refused as a device that does not exist.
+ */
+#define WRAP_FREOPEN(name)                                                           \
+	WRAP(FILE *, name, (const char *path, const char *mode, FILE *fp))           \
+	{                                                                            \
+		struct paths_buf b;                                                  \
+		int r = open_ours(AT_FDCWD, &path, stdio_flags(mode), &b);           \
+		struct shim_file *f;                                                 \
+		FILE *ret;                                                           \
+                                                                                     \
+		if (r != OPEN_NEXT) {                                                \
+			if (r >= 0) {                                                \
+				close(r);                                            \
+				r = -ENXIO;                                          \
+			}                                                            \
+			errno = -r;                                                  \
+			return NULL;                                                 \
+		}                                                                    \
+		f = fdtab_take_closing(fileno(fp));                                  \
+		ret = NEXT(name)(path, mode, fp);                                    \
+		fdtab_put_closed(f);                                                 \
+		return ret;                                                          \
+	}
+WRAP_FREOPEN(freopen)
+WRAP_FREOPEN(freopen64)

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the wrappers of what is done to an open descriptor: ioctl, read, write and what a device
+ * cannot do. For a foreign descriptor each costs two loads. uverbs runs with asynchronous signals
+ * blocked.
+ */
+#include "shim/attach.h"
+#include "shim/fdtab.h"
+#include "shim/shim.h"
+#include "shim/wrap.h"
+#include "util/log.h"
+#include "util/sys.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <sys/ioctl.h>
+#include <sys/sendfile.h>
+#include <sys/uio.h>
+
+static ssize_t result(ssize_t r)
+{
+	if (r >= 0)
+		return r;
+	errno = (int)-r;
+	return -1;
+}
+
+/*
+ * What the kernel answers for every character device before the driver is asked, and what a driver
+ * without the method gets.
+ */
+static bool generic_ioctl(unsigned long cmd)
+{
+	return cmd == FIONBIO || cmd == FIOASYNC || cmd == FIOCLEX || cmd == FIONCLEX;
+}
+
+/*
+ * An open file of another process: its contexts are that process's memory. Refused until contexts
+ * can be imported.
+ */
+#define NOT_HERE (-EOPNOTSUPP)
+
+static long ioctl_ours(int fd, unsigned long cmd, void *arg)
+{
+	struct shim_file *f = shim_file_get(fd);
+	struct uv_system *sys;
+	sigset_t old;
+	long r;
+
+	if (!f)
+		return -EBADF;
+	if (f->kind && f->kind != SEG_FILE_UVERBS) {
+		r = -ENOTTY;
+	} else if (!f->obj) {
+		r = NOT_HERE;
+	} else {
+		r = shim_attach(&sys);
+		if (!r) {
+			sig_block_all(&old);
+			r = uv_ioctl(f->obj, cmd, arg);
+			sig_restore(&old);
+		}
+	}
+	fdtab_put(f);
+	return r;
+}
+
+WRAP(int, ioctl, (int fd, unsigned long cmd, ...))
+{
+	va_list ap;
+	void *arg;
+	int saved;
+	long r;
+
+	va_start(ap, cmd);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	if (__builtin_expect(!fdtab_peek(fd), 1) || generic_ioctl(cmd))
+		return NEXT(ioctl)(fd, cmd, arg);
+	saved = errno;
+	r = ioctl_ours(fd, cmd, arg);
+	errno = saved;
+	return (int)result(r);
+}
+
+/* ---- reading ---- */
+
+static ssize_t read_file(struct shim_file *f, int fd, void *buf, size_t count)
+{
+	struct uv_system *sys;
+	sigset_t old;
+	ssize_t r;
+
+	if (f->kind == SEG_FILE_UVERBS)
+		return f->accmode == O_WRONLY ? -EBADF : -EINVAL;
+	if (!f->obj)
+		return NOT_HERE;
+	r = shim_attach(&sys);
+	if (r)
+		return r;
+	if (count > INT_MAX)
+		count = INT_MAX;
+	sig_block_all(&old);
+	r = uv_event_read(f->obj, fd, buf, count, sys_fcntl(fd, F_GETFL, 0) & O_NONBLOCK, &old);
+	sig_restore(&old);
+	return r;
+}
+
+/* As the kernel does for a driver with read() only: vector by vector, until one is not filled. */
+static ssize_t readv_ours(int fd, const struct iovec *iov, int n)
+{
+	struct shim_file *f = shim_file_get(fd);
+	int saved = errno;
+	ssize_t total = 0, r = 0;
+
+	if (n < 0 || n > IOV_MAX)
+		r = -EINVAL;
+	else if (!f)
+		r = -EBADF;
+	else if (f->kind == SEG_FILE_UVERBS)
+		r = -EINVAL;
+	for (int i = 0; r >= 0 && i < n; i++) {
+		r = read_file(f, fd, iov[i].iov_base, iov[i].iov_len);
+		if (r < 0)
+			break;
+		total += r;
+		if ((size_t)r != iov[i].iov_len)
+			break;
+	}
+	fdtab_put(f);
+	errno = saved;
+	return result(total ? total : r);
+}
+
+WRAP(ssize_t, read, (int fd, void *buf, size_t count))
+{
+	if (__builtin_expect(!fdtab_peek(fd), 1))
+		return NEXT(read)(fd, buf, count);
+	return readv_ours(fd, &(struct iovec){buf, count}, 1);
+}
+
+WRAP(ssize_t, readv, (int fd, const struct iovec *iov, int n))
+{
+	if (__builtin_expect(!fdtab_peek(fd), 1))
+		return NEXT(readv)(fd, iov, n);
+	return readv_ours(fd, iov, n);
+}
+
+WRAP(ssize_t, __read_chk, (int fd, void *buf, size_t count, size_t room))
+{
+	if (__builtin_expect(!fdtab_peek(fd), 1) || count > room)
+		return NEXT(__read_chk)(fd, buf, count, room);
+	return readv_ours(fd, &(struct iovec){buf, count}, 1);
+}
+
+/* ---- writing ---- */
+
+static ssize_t write_file(struct shim_file *f, const void *buf, size_t count)
+{
+	struct uv_system *sys;
+	sigset_t old;
+	ssize_t r;
+
+	if (f->accmode == O_RDONLY)
+		return -EBADF;
+	if (!f->obj)
+		return NOT_HERE;
+	r = shim_attach(&sys);
+	if (r)
+		return r;
+	sig_block_all(&old);
+	r = uv_write(f->obj, buf, count);
+	sig_restore(&old);
+	return r;
+}
+
+static ssize_t writev_ours(int fd, const struct iovec *iov, int n)
+{
+	struct shim_file *f = shim_file_get(fd);
+	int saved = errno;
+	ssize_t total = 0, r = 0;
+
+	if (n < 0 || n > IOV_MAX)
+		r = -EINVAL;
+	else if (!f)
+		r = -EBADF;
+	for (int i = 0; r >= 0 && i < n; i++) {
+		r = write_file(f, iov[i].iov_base, iov[i].iov_len);
+		if (r < 0)
+			break;
+		total += r;
+		if ((size_t)r != iov[i].iov_len)
+			break;
+	}
+	fdtab_put(f);
+	errno = saved;
+	return result(total ? total : r);
+}
+
+WRAP(ssize_t, write, (int fd, const void *buf, size_t count))
+{
+	if (__builtin_expect(!fdtab_peek(fd), 1))
+		return NEXT(write)(fd, buf, count);
+	return writev_ours(fd, &(struct iovec){(void *)buf, count}, 1);
+}
+
+WRAP(ssize_t, writev, (int fd, const struct iovec *iov, int n))
+{
+	if (__builtin_expect(!fdtab_peek(fd), 1))
+		return NEXT(writev)(fd, iov, n);
+	return writev_ours(fd, iov, n);
+}
+
+/* ---- what a stream-like device refuses ---- */
+
+static ssize_t refuse(int err)
+{
+	errno = err;
+	return -1;
+}
+
+#define WRAP_SEEKING(ret, name, params, args)                         \
+	WRAP(ret, name, params)                                       \
+	{                                                             \
+		if (__builtin_expect(!fdtab_peek(fd), 1))             \
+			return NEXT(name) args;                       \
+		return (ret)refuse(ESPIPE);                           \
+	}
+WRAP_SEEKING(ssize_t, pread, (int fd, void *buf, size_t n, off_t off), (fd, buf, n, off))
+WRAP_SEEKING(ssize_t, pread64, (int fd, void *buf, size_t n, off_t off), (fd, buf, n, off))
+WRAP_SEEKING(ssize_t, __pread_chk, (int fd, void *buf, size_t n, off_t off, size_t room),
+	     (fd, buf, n, off, room))
+WRAP_SEEKING(ssize_t, __pread64_chk, (int fd, void *buf, size_t n, off_t off, size_t room),
+	     (fd, buf, n, off, room))
+WRAP_SEEKING(ssize_t, preadv, (int fd, const struct iovec *iov, int n, off_t off),
+	     (fd, iov, n, off))
+WRAP_SEEKING(ssize_t, preadv64, (int fd, const struct iovec *iov, int n, off_t off),
+	     (fd, iov, n, off))
+WRAP_SEEKING(ssize_t, pwrite, (int fd, const void *buf, size_t n, off_t off), (fd, buf, n, off))
+WRAP_SEEKING(ssize_t, pwrite64, (int fd, const void *buf, size_t n, off_t off), (fd, buf, n, off))
+WRAP_SEEKING(ssize_t, pwritev, (int fd, const struct iovec *iov, int n, off_t off),
+	     (fd, iov, n, off))
+WRAP_SEEKING(ssize_t, pwritev64, (int fd, const struct iovec *iov, int n, off_t off),
+	     (fd, iov, n, off))
+WRAP_SEEKING(off_t, lseek, (int fd, off_t off, int whence), (fd, off, whence))
+WRAP_SEEKING(off_t, lseek64, (int fd, off_t off, int whence), (fd, off, whence))
+
+/* Offset -1 means the file position: a readv or writev, for which a driver knows no flags. */
+#define WRAP_V2(name, plain)                                                                    \
+	WRAP(ssize_t, name, (int fd, const struct iovec *iov, int n, off_t off, int flags))     \
+	{                                                                                       \
+		if (__builtin_expect(!fdtab_peek(fd), 1))                                       \
+			return NEXT(name)(fd, iov, n, off, flags);                              \
+		if (off != -1)                                                                  \
+			return refuse(ESPIPE);                                                  \
+		if (flags & ~RWF_HIPRI)                                                         \
+			return refuse(EOPNOTSUPP);                                              \
+		return plain(fd, iov, n);                                                       \
+	}
+WRAP_V2(preadv2, readv_ours)
+WRAP_V2(preadv64v2, readv_ours)
+WRAP_V2(pwritev2, writev_ours)
+WRAP_V2(pwritev64v2, writev_ours)
+
+/* Moving data inside the kernel: the drivers have no splice methods. */
+#define WRAP_MOVING(name, a, b, params, args)                                     \
+	WRAP(ssize_t, name, params)                                               \
+	{                                                                         \
+		if (__builtin_expect(!fdtab_peek(a) && !fdtab_peek(b), 1))        \
+			return NEXT(name) args;                                   \
+		return refuse(EINVAL);                                            \
+	}
+WRAP_MOVING(sendfile, out, in, (int out, int in, off_t *off, size_t n), (out, in, off, n))
+WRAP_MOVING(sendfile64, out, in, (int out, int in, off_t *off, size_t n), (out, in, off, n))
+WRAP_MOVING(splice, in, out,
+	    (int in, off_t *in_off, int out, off_t *out_off, size_t n, unsigned int flags),
+	    (in, in_off, out, out_off, n, flags))
+WRAP_MOVING(tee, in, out, (int in, int out, size_t n, unsigned int flags), (in, out, n, flags))
+WRAP_MOVING(vmsplice, fd, fd, (int fd, const struct iovec *iov, size_t n, unsigned int flags),
+	    (fd, iov, n, flags))
+WRAP_MOVING(copy_file_range, in, out,
+	    (int in, off_t *in_off, int out, off_t *out_off, size_t n, unsigned int flags),
+	    (in, in_off, out, out_off, n, flags))

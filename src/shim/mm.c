@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the wrappers of mappings and of syscall(). A mapping of a command file is the driver's; a
+ * doorbell page that goes away is reported to uar.c first, while its address can be no one else's.
+ */
+#include "shim/attach.h"
+#include "shim/fdtab.h"
+#include "shim/paths.h"
+#include "shim/shim.h"
+#include "shim/wrap.h"
+#include "util/sys.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+
+#define PAGE_MASK 4095ul
+
+static void *mmap_ours(void *addr, size_t len, int prot, int flags, int fd, off_t off, int *err)
+{
+	struct shim_file *f = shim_file_get(fd);
+	void *p = MAP_FAILED;
+	struct uv_system *sys;
+	sigset_t old;
+
+	if (!f) {
+		*err = -EBADF;
+		return p;
+	}
+	if (f->kind && f->kind != SEG_FILE_UVERBS)
+		*err = -ENODEV;
+	else if (!f->obj)
+		*err = -EOPNOTSUPP;
+	else if (!len || (off & (off_t)PAGE_MASK))
+		*err = -EINVAL;
+	else if (f->accmode == O_WRONLY ||
+		 (f->accmode == O_RDONLY && (flags & MAP_TYPE) != MAP_PRIVATE && (prot & PROT_WRITE)))
+		*err = -EACCES;
+	else
+		*err = shim_attach(&sys);
+	if (!*err) {
+		sig_block_all(&old);
+		p = uv_mmap(f->obj, addr, len, prot, flags, off, err);
+		sig_restore(&old);
+	}
+	fdtab_put(f);
+	return p;
+}
+
+static void *mmap_any(void *addr, size_t len, int prot, int flags, int fd, off_t off,
+		      void *(*next)(void *, size_t, int, int, int, off_t))
+{
+	int saved = errno, err = 0;
+	void *p;
+
+	if (shim_on() && (flags & MAP_FIXED) && !((uintptr_t)addr & PAGE_MASK))
+		uar_unmapped(addr, len);
+	if ((flags & MAP_ANONYMOUS) || __builtin_expect(!fdtab_peek(fd), 1))
+		return next(addr, len, prot, flags, fd, off);
+	p = mmap_ours(addr, len, prot, flags, fd, off, &err);
+	errno = p == MAP_FAILED ? -err : saved;
+	return p;
+}
+
+#define WRAP_MMAP(name)                                                                         \
+	WRAP(void *, name, (void *addr, size_t len, int prot, int flags, int fd, off_t off))    \
+	{                                                                                       \
+		return mmap_any(addr, len, prot, flags, fd, off, NEXT(name));                   \
+	}
+WRAP_MMAP(mmap)
+WRAP_MMAP(mmap64)
+
+WRAP(int, munmap, (void *addr, size_t len))
+{
+	if (shim_on() && len && !((uintptr_t)addr & PAGE_MASK))
+		uar_unmapped(addr, len);
+	return NEXT(munmap)(addr, len);
+}
+
+/* Device mappings do not move or grow (VM_DONTEXPAND), on a real machine either. */
+WRAP(void *, mremap, (void *addr, size_t old_len, size_t new_len, int flags, ...))
+{
+	uintptr_t page;
+	void *to = NULL;
+	va_list ap;
+
+	if (flags & MREMAP_FIXED) {
+		va_start(ap, flags);
+		to = va_arg(ap, void *);
+		va_end(ap);
+	}
+	if (shim_on()) {
+		if (uar_lookup((uintptr_t)addr, &page) != SEG_NONE) {
+			errno = EFAULT;
+			return MAP_FAILED;
+		}
+		if (flags & MREMAP_FIXED)
+			uar_unmapped(to, new_len);
+		if (new_len < old_len)
+			uar_unmapped((char *)addr + new_len, old_len - new_len);
+	}
+	return NEXT(mremap)(addr, old_len, new_len, flags, to);
+}
+
+/* ---- syscall() ---- */
+
+int wrapped_open(int dirfd, const char *path, int flags, mode_t mode) __asm__("openat");
+int wrapped_close(int fd) __asm__("close");
+int wrapped_close_range(unsigned int first, unsigned int last, int flags) __asm__("close_range");
+int wrapped_dup(int fd) __asm__("dup");
+int wrapped_dup3(int fd, int to, int flags) __asm__("dup3");
+int wrapped_dup2(int fd, int to) __asm__("dup2");
+int wrapped_ioctl(int fd, unsigned long cmd, void *arg) __asm__("ioctl");
+int wrapped_fcntl(int fd, int cmd, long arg) __asm__("fcntl");
+ssize_t wrapped_read(int fd, void *buf, size_t count) __asm__("read");
+ssize_t wrapped_write(int fd, const void *buf, size_t count) __asm__("write");
+
+typedef long next_syscall(long, long, long, long, long, long, long);
+
+/* Answers of the kernel to a call that is not ours, in libc's form. */
+static long forward(long nr, const long a[6])
+{
+	return ((next_syscall *)shim_next(SYM_syscall))(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+/*
+ * The raw forms of what is wrapped. Memory calls that are not ours go straight on: UCX's hooks call
+ * us from inside the function that our own wrapper has called.
+ */
+static long syscall_memory(long nr, const long a[6])
+{
+	int err = 0;
+	void *p;
+
+	switch (nr) {
+	case SYS_mmap:
+		if ((a[3] & MAP_FIXED) && !((unsigned long)a[0] & PAGE_MASK))
+			uar_unmapped((void *)a[0], (size_t)a[1]);
+		if ((a[3] & MAP_ANONYMOUS) || !fdtab_peek((int)a[4]))
+			return forward(nr, a);
+		p = mmap_ours((void *)a[0], (size_t)a[1], (int)a[2], (int)a[3], (int)a[4], a[5],
+			      &err);
+		if (p != MAP_FAILED)
+			return (long)p;
+		errno = -err;
+		return -1;
+	case SYS_munmap:
+		if (a[1] && !((unsigned long)a[0] & PAGE_MASK))
+			uar_unmapped((void *)a[0], (size_t)a[1]);
+		return forward(nr, a);
+	default:
+		return forward(nr, a);
+	}
+}
+
+static long syscall_files(long nr, const long a[6])
+{
+	long r;
+
+	switch (nr) {
+	case SYS_close:
+		return wrapped_close((int)a[0]);
+	case SYS_close_range:
+		return wrapped_close_range((unsigned int)a[0], (unsigned int)a[1], (int)a[2]);
+	case SYS_ioctl:
+		return wrapped_ioctl((int)a[0], (unsigned long)a[1], (void *)a[2]);
+	case SYS_fcntl:
+		return wrapped_fcntl((int)a[0], (int)a[1], a[2]);
+	case SYS_dup:
+		return wrapped_dup((int)a[0]);
+#ifdef SYS_dup2
+	case SYS_dup2:
+		return wrapped_dup2((int)a[0], (int)a[1]);
+#endif
+	case SYS_dup3:
+		return wrapped_dup3((int)a[0], (int)a[1], (int)a[2]);
+	case SYS_openat:
+		return wrapped_open((int)a[0], (const char *)a[1], (int)a[2], (mode_t)a[3]);
+#ifdef SYS_open
+	case SYS_open:
+		return wrapped_open(AT_FDCWD, (const char *)a[0], (int)a[1], (mode_t)a[2]);
+#endif
+	case SYS_read:
+		return wrapped_read((int)a[0], (void *)a[1], (size_t)a[2]);
+	case SYS_write:
+		return wrapped_write((int)a[0], (const void *)a[1], (size_t)a[2]);
+#ifdef SYS_pidfd_getfd
+	case SYS_pidfd_getfd:
+		r = forward(nr, a);
+		if (r >= 0)
+			shim_adopt((int)r);
+		return r;
+#endif
+	default:
+		return forward(nr, a);
+	}
+}
+
+WRAP(long, syscall, (long nr, ...))
+{
+	bool handled = false;
+	long a[6], r;
+	va_list ap;
+
+	/* Six, whatever was given: what is too much is whatever the registers hold. */
+	va_start(ap, nr);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	if (!shim_on())
+		return forward(nr, a);
+	switch (nr) {
+	case SYS_mmap:
+	case SYS_munmap:
+		return syscall_memory(nr, a);
+	case SYS_rt_sigaction:
+	case SYS_rt_sigprocmask:
+	case SYS_rt_sigpending:
+	case SYS_rt_sigsuspend:
+	case SYS_ppoll:
+	case SYS_pselect6:
+	case SYS_epoll_pwait:
+		r = sig_syscall(nr, a, &handled);
+		if (!handled)
+			return forward(nr, a);
+		if (r >= 0)
+			return r;
+		errno = (int)-r;
+		return -1;
+	default:
+		return syscall_files(nr, a);
+	}
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the list of device nodes: which files of <root>/dev/infiniband stand for which character
+ * device. Read once, at the first question, by raw system calls; the tree does not gain or lose
+ * nodes while a program runs. Called by the stat, open and readdir wrappers.
+ */
+#include "shim/paths.h"
+#include "fabric/fabric.h"
+#include "util/sys.h"
+
+#include <ctype.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#define NODES_MAX 256
+
+static struct {
+	_Atomic int state; /* 0 not read, 1 being read, 2 read */
+	dev_t dev;
+	unsigned int n;
+	struct {
+		ino_t ino;
+		uint32_t minor;
+	} node[NODES_MAX];
+} nodes;
+
+static const struct {
+	const char *prefix;
+	uint32_t first; /* minor of number 0 */
+	uint32_t mode;
+} classes[] = {
+	{"uverbs", FAB_UVERBS_MINOR(0), 0666},
+	{"umad", FAB_UMAD_MINOR(0), 0600},
+	{"issm", FAB_ISSM_MINOR(0), 0600},
+};
+#define NCLASSES (sizeof(classes) / sizeof(classes[0]))
+
+static uint32_t minor_of_name(const char *name)
+{
+	for (size_t i = 0; i < NCLASSES; i++) {
+		size_t n = strlen(classes[i].prefix);
+		char *end;
+		unsigned long k;
+
+		if (strncmp(name, classes[i].prefix, n) || !isdigit((unsigned char)name[n]))
+			continue;
+		k = strtoul(name + n, &end, 10);
+		return *end || k >= 64 ? NODE_NONE : classes[i].first + (uint32_t)k;
+	}
+	return NODE_NONE;
+}
+
+uint32_t node_mode(uint32_t minor)
+{
+	uint32_t mode = 0600, first = 0;
+
+	for (size_t i = 0; i < NCLASSES; i++)
+		if (minor >= classes[i].first && classes[i].first >= first) {
+			first = classes[i].first;
+			mode = classes[i].mode;
+		}
+	return S_IFCHR | mode;
+}
+
+struct linux_dirent64 {
+	uint64_t d_ino;
+	int64_t d_off;
+	uint16_t d_reclen;
+	uint8_t d_type;
+	char d_name[];
+};
+
+static void read_nodes(void)
+{
+	char path[384], buf[2048] __attribute__((aligned(8)));
+	struct stat st;
+	long n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/dev/infiniband", shim_config()->root);
+	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	if (sys_call(SYS_fstat, fd, &st) == 0)
+		nodes.dev = st.st_dev;
+	while ((n = sys_call(SYS_getdents64, fd, buf, sizeof(buf))) > 0)
+		for (long off = 0; off < n;) {
+			struct linux_dirent64 *d = (struct linux_dirent64 *)(buf + off);
+			uint32_t minor = minor_of_name(d->d_name);
+
+			off += d->d_reclen;
+			if (minor == NODE_NONE || nodes.n == NODES_MAX)
+				continue;
+			nodes.node[nodes.n].ino = d->d_ino;
+			nodes.node[nodes.n++].minor = minor;
+		}
+	sys_close(fd);
+}
+
+static bool nodes_ready(void)
+{
+	int s = atomic_load_explicit(&nodes.state, memory_order_acquire), unread = 0;
+
+	if (s == 2)
+		return true;
+	if (!shim_on())
+		return false;
+	if (atomic_compare_exchange_strong(&nodes.state, &unread, 1)) {
+		read_nodes();
+		atomic_store_explicit(&nodes.state, 2, memory_order_release);
+		return true;
+	}
+	while (atomic_load_explicit(&nodes.state, memory_order_acquire) != 2)
+		sys_call(SYS_sched_yield);
+	return true;
+}
+
+uint32_t node_minor(dev_t dev, ino_t ino)
+{
+	if (!nodes_ready() || dev != nodes.dev)
+		return NODE_NONE;
+	for (unsigned int i = 0; i < nodes.n; i++)
+		if (nodes.node[i].ino == ino)
+			return nodes.node[i].minor;
+	return NODE_NONE;
+}
+
+bool node_ino_known(ino_t ino)
+{
+	if (!nodes_ready())
+		return false;
+	for (unsigned int i = 0; i < nodes.n; i++)
+		if (nodes.node[i].ino == ino)
+			return true;
+	return false;
+}
+
+uint32_t node_of_path(int dirfd, const char *mapped, int flags)
+{
+	const char *base;
+	struct stat st;
+
+	if (!shim_on() || !mapped)
+		return NODE_NONE;
+	base = strrchr(mapped, '/');
+	base = base ? base + 1 : mapped;
+	if (minor_of_name(base) == NODE_NONE)
+		return NODE_NONE;
+	if (sys_call(SYS_newfstatat, dirfd, mapped, &st,
+		     flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0) < 0)
+		return NODE_NONE;
+	return node_minor(st.st_dev, st.st_ino);
+}
+
+void node_fix_stat(struct stat *st)
+{
+	uint32_t minor;
+
+	if (!S_ISREG(st->st_mode) || !shim_on())
+		return;
+	minor = node_minor(st->st_dev, st->st_ino);
+	if (minor == NODE_NONE)
+		return;
+	st->st_mode = node_mode(minor);
+	st->st_rdev = makedev(FAB_DEV_MAJOR, minor);
+	st->st_size = 0;
+	st->st_blocks = 0;
+}
+
+void node_fix_statx(struct statx *stx)
+{
+	uint32_t minor;
+
+	if (!(stx->stx_mask & STATX_TYPE) || !S_ISREG(stx->stx_mode) || !shim_on())
+		return;
+	minor = node_minor(makedev(stx->stx_dev_major, stx->stx_dev_minor), stx->stx_ino);
+	if (minor == NODE_NONE)
+		return;
+	stx->stx_mode = (uint16_t)node_mode(minor);
+	stx->stx_rdev_major = FAB_DEV_MAJOR;
+	stx->stx_rdev_minor = minor;
+	stx->stx_size = 0;
+	stx->stx_blocks = 0;
+}

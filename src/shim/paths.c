@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the translation of paths (see paths.h). Called by every wrapper that takes a path; calls raw
+ * system calls only.
+ */
+#include "shim/paths.h"
+#include "fabric/fabric.h"
+#include "util/sys.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Where our trees hang. A whole entry is a real directory on a real machine, so that leaving it by
+ * ".." means its parent; a `prefix` entry matches names that begin so, which may be links.
+ */
+static const struct {
+	const char *path;
+	bool prefix;
+} mounts[] = {
+	{"/sys/class/infiniband", false},
+	{"/sys/class/infiniband_verbs", false},
+	{"/sys/class/infiniband_mad", false},
+	{"/sys/bus/pci/drivers/mlx5_core", false},
+	{"/dev/infiniband", false},
+	{"/sys/devices/pci" FAB_PCI_DOMAIN ":", true},
+	{"/sys/bus/pci/devices/" FAB_PCI_DOMAIN ":", true},
+	{"/dev/char/231:", true},
+};
+
+/* Every path of ours contains one of these. */
+static bool has_marker(const char *path)
+{
+	return strstr(path, "infiniband") || strstr(path, FAB_PCI_DOMAIN ":") ||
+	       strstr(path, "mlx5_core") || strstr(path, "/231:");
+}
+
+static int mount_of(const char *path, size_t len)
+{
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
+		size_t n = strlen(mounts[i].path);
+
+		if (mounts[i].prefix ? len > n && !memcmp(path, mounts[i].path, n)
+				     : len == n && !memcmp(path, mounts[i].path, n))
+			return (int)i;
+	}
+	return -1;
+}
+
+/* One component of a path: its length, and *next at the one after it (or at the end). */
+static size_t component(const char *p, const char **next)
+{
+	size_t n = strcspn(p, "/");
+
+	*next = p + n + strspn(p + n, "/");
+	return n;
+}
+
+static bool is_dotdot(const char *p, size_t n)
+{
+	return n == 2 && p[0] == '.' && p[1] == '.';
+}
+
+/* /dev/char/M:m is a link to the node on a real machine; here the kernel is given the node. */
+static bool char_to_node(char *s, size_t *len, size_t size)
+{
+	char *end;
+	unsigned long minor = strtoul(s + strlen("/dev/char/231:"), &end, 10);
+	int n;
+
+	if (*end)
+		return false;
+	if (minor >= FAB_UVERBS_MINOR(0))
+		n = snprintf(s, size, "/dev/infiniband/uverbs%lu", minor - FAB_UVERBS_MINOR(0));
+	else if (minor >= FAB_ISSM_MINOR(0))
+		n = snprintf(s, size, "/dev/infiniband/issm%lu", minor - FAB_ISSM_MINOR(0));
+	else
+		n = snprintf(s, size, "/dev/infiniband/umad%lu", minor);
+	*len = (size_t)n;
+	return true;
+}
+
+/*
+ * An absolute path, folded component by component until it stands in one of our trees; from there
+ * on the kernel resolves it, because our trees have symbolic links. out has room for PATHS_MAX.
+ */
+static bool map_absolute(const struct shim_config *c, const char *path, char *out)
+{
+	char *v = out + c->root_len; /* the program's view grows here */
+	size_t room = PATHS_MAX - c->root_len, len = 0, n;
+	const char *p = path + strspn(path, "/"), *next;
+
+	for (; *p; p = next) {
+		int m;
+
+		n = component(p, &next);
+		if (n == 1 && p[0] == '.')
+			continue;
+		if (is_dotdot(p, n)) {
+			while (len && v[--len] != '/')
+				;
+			continue;
+		}
+		if (len + n + 2 > room)
+			return false;
+		v[len++] = '/';
+		memcpy(v + len, p, n);
+		len += n;
+		v[len] = '\0';
+		m = mount_of(v, len);
+		if (m < 0)
+			continue;
+		if (!mounts[m].prefix) {
+			const char *after;
+
+			/* Still a real directory: "..", perhaps after ".", folds as well. */
+			for (after = next; after[0] == '.' && (after[1] == '/' || !after[1]);)
+				component(after, &after);
+			if (is_dotdot(after, component(after, &(const char *){NULL})))
+				continue;
+		} else if (!strncmp(v, "/dev/char/", 10) && !char_to_node(v, &len, room)) {
+			return false;
+		}
+		/* What follows, with its slashes: a trailing one asks for a directory. */
+		p += n;
+		if (len + strlen(p) + 1 > room)
+			return false;
+		strcpy(v + len, p);
+		memcpy(out, c->root, c->root_len);
+		return true;
+	}
+	return false;
+}
+
+/* The directory a relative path starts from, as the kernel names it; 0 or < 0. */
+static int base_of(int dirfd, char *buf, size_t size)
+{
+	char link[32];
+	long n;
+
+	if (dirfd == AT_FDCWD) {
+		n = sys_call(SYS_getcwd, buf, size);
+		return n > 0 && buf[0] == '/' ? 0 : -ENOENT;
+	}
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", dirfd);
+	n = sys_call(SYS_readlinkat, AT_FDCWD, link, buf, size - 1);
+	if (n <= 0 || buf[0] != '/')
+		return -ENOENT;
+	buf[n] = '\0';
+	return 0;
+}
+
+static const char *map_relative(const struct shim_config *c, int dirfd, const char *path,
+				struct paths_buf *b)
+{
+	bool up = path[0] == '.' && path[1] == '.' && (path[2] == '/' || !path[2]);
+	char full[PATHS_MAX];
+	const char *p = path;
+	size_t len;
+	bool ours;
+
+	if (!up && !has_marker(path))
+		return path;
+	if (base_of(dirfd, full, sizeof(full)) < 0)
+		return path;
+	ours = paths_unmap(full);
+	if (!ours && !has_marker(path))
+		return path;
+	/* The base is free of links, so leading ".." fold exactly. */
+	len = strlen(full);
+	while (up) {
+		const char *next;
+
+		while (len > 1 && full[--len] != '/')
+			;
+		full[len] = '\0';
+		component(p, &next);
+		p = next;
+		up = is_dotdot(p, component(p, &next));
+	}
+	if (len + strlen(p) + 2 > sizeof(full))
+		return path;
+	if (!len || full[len - 1] != '/')
+		full[len++] = '/';
+	strcpy(full + len, p);
+	if (map_absolute(c, full, b->s))
+		return b->s;
+	if (!ours)
+		return path;
+	/* Out of our tree into the real one. */
+	strcpy(b->s, full);
+	return b->s;
+}
+
+const char *paths_map(int dirfd, const char *path, struct paths_buf *b)
+{
+	const struct shim_config *c = shim_config();
+
+	if (!c->on || !path)
+		return path;
+	if (path[0] != '/')
+		return map_relative(c, dirfd, path, b);
+	if (!has_marker(path) || !map_absolute(c, path, b->s))
+		return path;
+	return b->s;
+}
+
+static size_t unmap_one(char *path, size_t len, const char *root, size_t root_len)
+{
+	if (!root_len || len < root_len || memcmp(path, root, root_len) ||
+	    (len > root_len && path[root_len] != '/'))
+		return SIZE_MAX;
+	if (len == root_len) {
+		path[0] = '/';
+		return 1;
+	}
+	memmove(path, path + root_len, len - root_len);
+	return len - root_len;
+}
+
+size_t paths_unmap_bytes(char *path, size_t len)
+{
+	const struct shim_config *c = shim_config();
+	size_t n;
+
+	if (!c->on)
+		return len;
+	n = unmap_one(path, len, c->root, c->root_len);
+	if (n == SIZE_MAX)
+		n = unmap_one(path, len, c->real_root, c->real_root_len);
+	return n == SIZE_MAX ? len : n;
+}
+
+bool paths_unmap(char *path)
+{
+	size_t len = strlen(path), n = paths_unmap_bytes(path, len);
+
+	path[n] = '\0';
+	return n != len;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The program's paths and the fabric's. The fabric keeps one tree per host, <dir>/host/<host>,
+ * shaped like the real one (sys/class/infiniband..., dev/infiniband/...); a path of ours is the same
+ * path below that root. Lock-free; one strstr() or three for a path that is not ours.
+ */
+#ifndef SOFTHCA_SHIM_PATHS_H
+#define SOFTHCA_SHIM_PATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#define PATHS_MAX 1024 /* paths of ours are far shorter; what does not fit is not ours */
+
+struct paths_buf {
+	char s[PATHS_MAX];
+};
+
+struct shim_config {
+	char dir[256];  /* $SOFTHCA_DIR */
+	char host[32];  /* $SOFTHCA_HOST */
+	char root[320]; /* <dir>/host/<host> */
+	size_t root_len;
+	char real_root[512]; /* the same without symbolic links */
+	size_t real_root_len;
+	char real_dir[512]; /* $SOFTHCA_DIR without symbolic links */
+	bool doorbell_poll;
+	bool memlock_enforce;
+	bool on;
+};
+/* The environment as it was at first use. Before the constructor, too. */
+const struct shim_config *shim_config(void);
+static inline bool shim_on(void)
+{
+	return shim_config()->on;
+}
+
+/*
+ * What to give the kernel for (dirfd, path): `path` itself, or a path below our root in *b.
+ * Absolute results are to be used with any dirfd.
+ */
+const char *paths_map(int dirfd, const char *path, struct paths_buf *b);
+static inline bool paths_is_mapped(const char *mapped, const struct paths_buf *b)
+{
+	return mapped == b->s;
+}
+/* An answer of the kernel: takes our root away again, in place. True if it was there. */
+bool paths_unmap(char *path);
+/* The same for bytes without an end: the new length. */
+size_t paths_unmap_bytes(char *path, size_t len);
+
+/* Device nodes. In the tree they are regular files; here is which file is which device. */
+#define NODE_NONE UINT32_MAX /* no minor: not a device node */
+/* Minor of the node with that (st_dev, st_ino). */
+uint32_t node_minor(dev_t dev, ino_t ino);
+/* Some node has this inode number (cheap; the device still has to be compared). */
+bool node_ino_known(ino_t ino);
+/* Minor of the node that an open of (dirfd, mapped path) would reach; NODE_NONE if it is none. */
+uint32_t node_of_path(int dirfd, const char *mapped, int flags);
+/* What a stat call must show for a node, or for a command file with that minor. */
+uint32_t node_mode(uint32_t minor);
+void node_fix_stat(struct stat *st);
+void node_fix_statx(struct statx *stx);
+
+#endif

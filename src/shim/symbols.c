@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Owns the table of wrapped symbols and finds the definition behind each. Called by every wrapper. */
+#include "shim/wrap.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+const struct shim_sym_row shim_syms[SYM_COUNT] = {
+#define SYM(name, kind, why) [SYM_##name] = {#name, #kind, why},
+#include "shim/symbols.h"
+#undef SYM
+};
+
+void *_Atomic shim_next_tab[SYM_COUNT];
+
+/* For a name that this libc does not have (closefrom before glibc 2.34). */
+static long next_missing(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
+/*
+ * dlsym() does not allocate when it finds the name, so a malloc that itself opens files can call
+ * us. Two threads find the same address: no lock.
+ */
+void *shim_next_find(enum shim_sym i)
+{
+	int saved = errno;
+	void *p = dlsym(RTLD_NEXT, shim_syms[i].name);
+
+	if (!p)
+		p = (void *)next_missing;
+	atomic_store_explicit(&shim_next_tab[i], p, memory_order_relaxed);
+	errno = saved;
+	return p;
+}
