@@ -244,8 +244,7 @@ int shim_dev_open(uint32_t minor, int flags)
 /* Which open file of the fabric the kernel's object is: of another process, or ours before exec. */
 static bool find_file(struct shim_file *f)
 {
-	seg_for_each_live(&at.seg, SEG_T_FILE, i)
-	{
+	seg_for_each_live (&at.seg, SEG_T_FILE, i) {
 		const struct seg_file *sf = seg_file(&at.seg, i);
 
 		if (!sf || sf->dev != f->dev || sf->ino != f->ino)

@@ -15,8 +15,8 @@ struct shim_file;
 /* open(2) of the device node with that minor: a descriptor or -errno. */
 int shim_dev_open(uint32_t minor, int flags);
 /*
- * The entry of fd with a reference, known to uverbs or to be another process's (obj NULL); NULL when
- * fd is not ours, or is the library's own.
+ * The entry of fd with a reference, known to uverbs or to be another process's (obj NULL); NULL
+ * when fd is not ours, or is the library's own.
  */
 struct shim_file *shim_file_get(int fd);
 /* The last reference of this process is gone (fdtab_put). */

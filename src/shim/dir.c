@@ -30,7 +30,7 @@ WRAP(DIR *, opendir, (const char *path))
 }
 
 /* closedir() closes inside libc: the table must not keep a descriptor that a later file gets. */
-WRAP(int, closedir, (DIR *d))
+WRAP(int, closedir, (DIR * d))
 {
 	int saved = errno, fd = d ? dirfd(d) : -1;
 	struct shim_file *f = fdtab_take_closing(fd);
@@ -52,26 +52,26 @@ static void fix_entry(int fd, struct dirent *e)
 		e->d_type = DT_CHR;
 }
 
-#define WRAP_READDIR(name)                                \
-	WRAP(struct dirent *, name, (DIR * d))            \
-	{                                                 \
-		struct dirent *e = NEXT(name)(d);         \
-                                                          \
-		if (e && shim_on())                       \
-			fix_entry(dirfd(d), e);           \
-		return e;                                 \
+#define WRAP_READDIR(name)                        \
+	WRAP(struct dirent *, name, (DIR * d))    \
+	{                                         \
+		struct dirent *e = NEXT(name)(d); \
+                                                  \
+		if (e && shim_on())               \
+			fix_entry(dirfd(d), e);   \
+		return e;                         \
 	}
 WRAP_READDIR(readdir)
 WRAP_READDIR(readdir64)
 
-#define WRAP_READDIR_R(name)                                                      \
-	WRAP(int, name, (DIR * d, struct dirent *e, struct dirent **out))         \
-	{                                                                         \
-		int r = NEXT(name)(d, e, out);                                    \
-                                                                                  \
-		if (r == 0 && *out && shim_on())                                  \
-			fix_entry(dirfd(d), *out);                                \
-		return r;                                                         \
+#define WRAP_READDIR_R(name)                                                \
+	WRAP(int, name, (DIR * d, struct dirent * e, struct dirent * *out)) \
+	{                                                                   \
+		int r = NEXT(name)(d, e, out);                              \
+                                                                            \
+		if (r == 0 && *out && shim_on())                            \
+			fix_entry(dirfd(d), *out);                          \
+		return r;                                                   \
 	}
 WRAP_READDIR_R(readdir_r)
 WRAP_READDIR_R(readdir64_r)
@@ -83,7 +83,7 @@ WRAP_READDIR_R(readdir64_r)
 static __thread struct scan {
 	int (*filter)(const struct dirent *);
 	struct scan *outer;
-} *scanning;
+} * scanning;
 
 static int scan_filter(const struct dirent *e)
 {
@@ -101,44 +101,44 @@ static int scan_filter(const struct dirent *e)
 	return r;
 }
 
-#define SCAN(call)                                       \
-	({                                               \
-		struct scan s = {filter, scanning};      \
-		int r_;                                  \
-                                                         \
-		scanning = &s;                           \
-		r_ = (call);                             \
-		scanning = s.outer;                      \
-		r_;                                      \
+#define SCAN(call)                                  \
+	({                                          \
+		struct scan s = {filter, scanning}; \
+		int r_;                             \
+                                                    \
+		scanning = &s;                      \
+		r_ = (call);                        \
+		scanning = s.outer;                 \
+		r_;                                 \
 	})
 
-#define WRAP_SCANDIR(name)                                                                     \
-	WRAP(int, name,                                                                        \
-	     (const char *path, struct dirent ***list, int (*filter)(const struct dirent *),   \
-	      int (*cmp)(const struct dirent **, const struct dirent **)))                     \
-	{                                                                                      \
-		struct paths_buf b;                                                            \
-		const char *m = paths_map(AT_FDCWD, path, &b);                                 \
-                                                                                               \
-		if (!paths_is_mapped(m, &b))                                                   \
-			return NEXT(name)(m, list, filter, cmp);                               \
-		return SCAN(NEXT(name)(m, list, scan_filter, cmp));                            \
+#define WRAP_SCANDIR(name)                                                                   \
+	WRAP(int, name,                                                                      \
+	     (const char *path, struct dirent ***list, int (*filter)(const struct dirent *), \
+	      int (*cmp)(const struct dirent **, const struct dirent **)))                   \
+	{                                                                                    \
+		struct paths_buf b;                                                          \
+		const char *m = paths_map(AT_FDCWD, path, &b);                               \
+                                                                                             \
+		if (!paths_is_mapped(m, &b))                                                 \
+			return NEXT(name)(m, list, filter, cmp);                             \
+		return SCAN(NEXT(name)(m, list, scan_filter, cmp));                          \
 	}
 WRAP_SCANDIR(scandir)
 WRAP_SCANDIR(scandir64)
 
-#define WRAP_SCANDIRAT(name)                                                                   \
-	WRAP(int, name,                                                                        \
-	     (int fd, const char *path, struct dirent ***list,                                 \
-	      int (*filter)(const struct dirent *),                                            \
-	      int (*cmp)(const struct dirent **, const struct dirent **)))                     \
-	{                                                                                      \
-		struct paths_buf b;                                                            \
-		const char *m = paths_map(fd, path, &b);                                       \
-                                                                                               \
-		if (!paths_is_mapped(m, &b))                                                   \
-			return NEXT(name)(fd, m, list, filter, cmp);                           \
-		return SCAN(NEXT(name)(fd, m, list, scan_filter, cmp));                        \
+#define WRAP_SCANDIRAT(name)                                               \
+	WRAP(int, name,                                                    \
+	     (int fd, const char *path, struct dirent ***list,             \
+	      int (*filter)(const struct dirent *),                        \
+	      int (*cmp)(const struct dirent **, const struct dirent **))) \
+	{                                                                  \
+		struct paths_buf b;                                        \
+		const char *m = paths_map(fd, path, &b);                   \
+                                                                           \
+		if (!paths_is_mapped(m, &b))                               \
+			return NEXT(name)(fd, m, list, filter, cmp);       \
+		return SCAN(NEXT(name)(fd, m, list, scan_filter, cmp));    \
 	}
 WRAP_SCANDIRAT(scandirat)
 WRAP_SCANDIRAT(scandirat64)
@@ -156,21 +156,20 @@ static const char *glob_map(const char *pattern, struct paths_buf *b)
 	return m;
 }
 
-#define WRAP_GLOB(name, type)                                                                \
-	WRAP(int, name,                                                                      \
-	     (const char *pattern, int flags, int (*err)(const char *, int), type *g))       \
-	{                                                                                    \
-		struct paths_buf b;                                                          \
-		const char *m = glob_map(pattern, &b);                                       \
-		int r = NEXT(name)(m, flags, err, g);                                        \
-                                                                                             \
-		if (r == 0 && paths_is_mapped(m, &b)) {                                      \
-			size_t skip = flags & GLOB_DOOFFS ? g->gl_offs : 0;                  \
-                                                                                             \
-			for (size_t i = 0; i < g->gl_pathc; i++)                             \
-				paths_unmap(g->gl_pathv[skip + i]);                          \
-		}                                                                            \
-		return r;                                                                    \
+#define WRAP_GLOB(name, type)                                                                     \
+	WRAP(int, name, (const char *pattern, int flags, int (*err)(const char *, int), type *g)) \
+	{                                                                                         \
+		struct paths_buf b;                                                               \
+		const char *m = glob_map(pattern, &b);                                            \
+		int r = NEXT(name)(m, flags, err, g);                                             \
+                                                                                                  \
+		if (r == 0 && paths_is_mapped(m, &b)) {                                           \
+			size_t skip = flags & GLOB_DOOFFS ? g->gl_offs : 0;                       \
+                                                                                                  \
+			for (size_t i = 0; i < g->gl_pathc; i++)                                  \
+				paths_unmap(g->gl_pathv[skip + i]);                               \
+		}                                                                                 \
+		return r;                                                                         \
 	}
 WRAP_GLOB(glob, glob_t)
 WRAP_GLOB(glob64, glob64_t)
@@ -206,13 +205,13 @@ static ssize_t read_link(int dirfd, const char *path, char *buf, size_t size,
 /* readlink() in readlinkat()'s clothes. */
 static ssize_t next_readlink(int dirfd, const char *path, char *buf, size_t size)
 {
-	return NEXT_AS(readlink, ssize_t (*)(const char *, char *, size_t))(path, buf, size);
+	return NEXT_AS(readlink, ssize_t(*)(const char *, char *, size_t))(path, buf, size);
 }
 
 static ssize_t next_readlinkat(int dirfd, const char *path, char *buf, size_t size)
 {
-	return NEXT_AS(readlinkat, ssize_t (*)(int, const char *, char *, size_t))(dirfd, path, buf,
-										   size);
+	return NEXT_AS(readlinkat, ssize_t(*)(int, const char *, char *, size_t))(dirfd, path, buf,
+										  size);
 }
 
 WRAP(ssize_t, readlink, (const char *path, char *buf, size_t size))

@@ -135,23 +135,23 @@ static int fcntl_ours(int fd, int cmd, void *arg, int (*next)(int, int, ...))
 }
 
 /* The argument is an int, a pointer or absent: all travel the same way on 64-bit machines. */
-#define WRAP_FCNTL(name)                                                              \
-	WRAP(int, name, (int fd, int cmd, ...))                                       \
-	{                                                                             \
-		va_list ap;                                                           \
-		void *arg;                                                            \
-                                                                                      \
-		va_start(ap, cmd);                                                    \
-		arg = va_arg(ap, void *);                                             \
-		va_end(ap);                                                           \
-		if (__builtin_expect(!fdtab_peek(fd), 1)) {                           \
-			int r = NEXT(name)(fd, cmd, arg);                             \
-                                                                                      \
-			if (cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC)                 \
-				return duplicated(r, NULL);                           \
-			return r;                                                     \
-		}                                                                     \
-		return fcntl_ours(fd, cmd, arg, NEXT(name));                          \
+#define WRAP_FCNTL(name)                                              \
+	WRAP(int, name, (int fd, int cmd, ...))                       \
+	{                                                             \
+		va_list ap;                                           \
+		void *arg;                                            \
+                                                                      \
+		va_start(ap, cmd);                                    \
+		arg = va_arg(ap, void *);                             \
+		va_end(ap);                                           \
+		if (__builtin_expect(!fdtab_peek(fd), 1)) {           \
+			int r = NEXT(name)(fd, cmd, arg);             \
+                                                                      \
+			if (cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC) \
+				return duplicated(r, NULL);           \
+			return r;                                     \
+		}                                                     \
+		return fcntl_ours(fd, cmd, arg, NEXT(name));          \
 	}
 WRAP_FCNTL(fcntl)
 WRAP_FCNTL(fcntl64)

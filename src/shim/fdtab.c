@@ -246,7 +246,8 @@ void fdtab_forked(void)
 		for (unsigned int i = 0; i < BLOCK_FILES; i++)
 			atomic_store(&b->file[i].refs, 0);
 	atomic_store(&fdtab_private.refs, 1);
-	for (long fd = fdtab_next(0, FDTAB_MAX); fd >= 0; fd = fdtab_next((unsigned int)fd + 1, FDTAB_MAX))
+	for (long fd = fdtab_next(0, FDTAB_MAX); fd >= 0;
+	     fd = fdtab_next((unsigned int)fd + 1, FDTAB_MAX))
 		atomic_fetch_add(&fdtab_peek((int)fd)->refs, 1);
 	for (struct block *b = atomic_load(&blocks); b; b = b->next)
 		for (unsigned int i = 0; i < BLOCK_FILES; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Which descriptors are ours. An entry refers to an open file (struct shim_file), counted: one
- * reference per descriptor and one per call in progress, so that a close in one thread does not pull
- * the file from under an ioctl in another. Looking a descriptor up takes two loads and no lock;
- * everything else is compare-and-swap, because wrappers run in signal handlers too.
+ * reference per descriptor and one per call in progress, so that a close in one thread does not
+ * pull the file from under an ioctl in another. Looking a descriptor up takes two loads and no
+ * lock; everything else is compare-and-swap, because wrappers run in signal handlers too.
  *
  * Nothing here changes in a vfork child, which runs on its parent's memory with descriptors of its
  * own.
@@ -63,8 +63,8 @@ void fdtab_put(struct shim_file *f);
 
 /* A new open file with one reference; NULL without memory. */
 struct shim_file *fdtab_new(void);
-/* fd now refers to f, whose reference is given away; whatever was there is dropped. 0 or -errno (the
- * reference stays with the caller). f NULL: fd is a foreign file's now. */
+/* fd now refers to f, whose reference is given away; whatever was there is dropped. 0 or -errno
+ * (the reference stays with the caller). f NULL: fd is a foreign file's now. */
 int fdtab_set(int fd, struct shim_file *f);
 /*
  * A file is about to be closed by libc: the entry is taken out before the number can be reused.
@@ -89,7 +89,8 @@ void fdtab_unhide(int fd);
 bool fdtab_fix_stat(int fd, struct stat *st);
 bool fdtab_fix_statx(int fd, struct statx *stx);
 
-/* After fork, in the child: references of calls in progress in threads that are not here any more. */
+/* After fork, in the child: references of calls in progress in threads that are not here any more.
+ */
 void fdtab_forked(void);
 
 #endif

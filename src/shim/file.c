@@ -35,8 +35,8 @@ static int check_write(const char *mapped, int flags)
 }
 
 /*
- * What an open of (dirfd, path) comes to: a descriptor, -errno, or OPEN_NEXT and the path to give to
- * the next definition.
+ * What an open of (dirfd, path) comes to: a descriptor, -errno, or OPEN_NEXT and the path to give
+ * to the next definition.
  */
 #define OPEN_NEXT INT32_MIN
 static int open_ours(int dirfd, const char **path, int flags, struct paths_buf *b)
@@ -72,46 +72,46 @@ static int result(int r)
 }
 
 /* The mode argument is there only when the flags say so. */
-#define OPEN_MODE(flags)                                                        \
-	({                                                                      \
-		mode_t mode_ = 0;                                               \
-		if ((flags) & (O_CREAT | O_TMPFILE)) {                          \
-			va_list ap_;                                            \
-			va_start(ap_, flags);                                   \
-			mode_ = va_arg(ap_, mode_t);                            \
-			va_end(ap_);                                            \
-		}                                                               \
-		mode_;                                                          \
+#define OPEN_MODE(flags)                               \
+	({                                             \
+		mode_t mode_ = 0;                      \
+		if ((flags) & (O_CREAT | O_TMPFILE)) { \
+			va_list ap_;                   \
+			va_start(ap_, flags);          \
+			mode_ = va_arg(ap_, mode_t);   \
+			va_end(ap_);                   \
+		}                                      \
+		mode_;                                 \
 	})
 
-#define OPEN_BODY(dirfd, flags, call)                                    \
-	struct paths_buf b;                                              \
-	int r = open_ours(dirfd, &path, flags, &b);                      \
-                                                                         \
+#define OPEN_BODY(dirfd, flags, call)               \
+	struct paths_buf b;                         \
+	int r = open_ours(dirfd, &path, flags, &b); \
+                                                    \
 	return r == OPEN_NEXT ? fresh(call) : result(r)
 
-#define WRAP_OPEN(name)                                                           \
-	WRAP(int, name, (const char *path, int flags, ...))                       \
-	{                                                                         \
-		mode_t mode = OPEN_MODE(flags);                                   \
-		OPEN_BODY(AT_FDCWD, flags, NEXT(name)(path, flags, mode));        \
+#define WRAP_OPEN(name)                                                    \
+	WRAP(int, name, (const char *path, int flags, ...))                \
+	{                                                                  \
+		mode_t mode = OPEN_MODE(flags);                            \
+		OPEN_BODY(AT_FDCWD, flags, NEXT(name)(path, flags, mode)); \
 	}
 WRAP_OPEN(open)
 WRAP_OPEN(open64)
 
-#define WRAP_OPENAT(name)                                                         \
-	WRAP(int, name, (int dirfd, const char *path, int flags, ...))            \
-	{                                                                         \
-		mode_t mode = OPEN_MODE(flags);                                   \
-		OPEN_BODY(dirfd, flags, NEXT(name)(dirfd, path, flags, mode));    \
+#define WRAP_OPENAT(name)                                                      \
+	WRAP(int, name, (int dirfd, const char *path, int flags, ...))         \
+	{                                                                      \
+		mode_t mode = OPEN_MODE(flags);                                \
+		OPEN_BODY(dirfd, flags, NEXT(name)(dirfd, path, flags, mode)); \
 	}
 WRAP_OPENAT(openat)
 WRAP_OPENAT(openat64)
 
-#define WRAP_OPEN_2(name)                                                \
-	WRAP(int, name, (const char *path, int flags))                   \
-	{                                                                \
-		OPEN_BODY(AT_FDCWD, flags, NEXT(name)(path, flags));     \
+#define WRAP_OPEN_2(name)                                            \
+	WRAP(int, name, (const char *path, int flags))               \
+	{                                                            \
+		OPEN_BODY(AT_FDCWD, flags, NEXT(name)(path, flags)); \
 	}
 WRAP_OPEN_2(__open_2)
 WRAP_OPEN_2(__open64_2)
@@ -124,10 +124,10 @@ WRAP_OPEN_2(__open64_2)
 WRAP_OPENAT_2(__openat_2)
 WRAP_OPENAT_2(__openat64_2)
 
-#define WRAP_CREAT(name)                                                                         \
-	WRAP(int, name, (const char *path, mode_t mode))                                         \
-	{                                                                                        \
-		OPEN_BODY(AT_FDCWD, O_CREAT | O_WRONLY | O_TRUNC, NEXT(name)(path, mode));       \
+#define WRAP_CREAT(name)                                                                   \
+	WRAP(int, name, (const char *path, mode_t mode))                                   \
+	{                                                                                  \
+		OPEN_BODY(AT_FDCWD, O_CREAT | O_WRONLY | O_TRUNC, NEXT(name)(path, mode)); \
 	}
 WRAP_CREAT(creat)
 WRAP_CREAT(creat64)
@@ -155,12 +155,12 @@ static FILE *stdio_result(int r, const char *mode)
 	return fp;
 }
 
-#define WRAP_FOPEN(name)                                                             \
-	WRAP(FILE *, name, (const char *path, const char *mode))                     \
-	{                                                                            \
-		struct paths_buf b;                                                  \
-		int r = open_ours(AT_FDCWD, &path, stdio_flags(mode), &b);           \
-                                                                                     \
+#define WRAP_FOPEN(name)                                                                \
+	WRAP(FILE *, name, (const char *path, const char *mode))                        \
+	{                                                                               \
+		struct paths_buf b;                                                     \
+		int r = open_ours(AT_FDCWD, &path, stdio_flags(mode), &b);              \
+                                                                                        \
 		return r == OPEN_NEXT ? NEXT(name)(path, mode) : stdio_result(r, mode); \
 	}
 WRAP_FOPEN(fopen)
@@ -170,26 +170,26 @@ WRAP_FOPEN(fopen64)
  * freopen() closes and opens inside libc. A device node cannot be put under an existing stream
  * without libc's internals: refused as a device that does not exist.
  */
-#define WRAP_FREOPEN(name)                                                           \
-	WRAP(FILE *, name, (const char *path, const char *mode, FILE *fp))           \
-	{                                                                            \
-		struct paths_buf b;                                                  \
-		int r = open_ours(AT_FDCWD, &path, stdio_flags(mode), &b);           \
-		struct shim_file *f;                                                 \
-		FILE *ret;                                                           \
-                                                                                     \
-		if (r != OPEN_NEXT) {                                                \
-			if (r >= 0) {                                                \
-				close(r);                                            \
-				r = -ENXIO;                                          \
-			}                                                            \
-			errno = -r;                                                  \
-			return NULL;                                                 \
-		}                                                                    \
-		f = fdtab_take_closing(fileno(fp));                                  \
-		ret = NEXT(name)(path, mode, fp);                                    \
-		fdtab_put_closed(f);                                                 \
-		return ret;                                                          \
+#define WRAP_FREOPEN(name)                                                 \
+	WRAP(FILE *, name, (const char *path, const char *mode, FILE *fp)) \
+	{                                                                  \
+		struct paths_buf b;                                        \
+		int r = open_ours(AT_FDCWD, &path, stdio_flags(mode), &b); \
+		struct shim_file *f;                                       \
+		FILE *ret;                                                 \
+                                                                           \
+		if (r != OPEN_NEXT) {                                      \
+			if (r >= 0) {                                      \
+				close(r);                                  \
+				r = -ENXIO;                                \
+			}                                                  \
+			errno = -r;                                        \
+			return NULL;                                       \
+		}                                                          \
+		f = fdtab_take_closing(fileno(fp));                        \
+		ret = NEXT(name)(path, mode, fp);                          \
+		fdtab_put_closed(f);                                       \
+		return ret;                                                \
 	}
 WRAP_FREOPEN(freopen)
 WRAP_FREOPEN(freopen64)

@@ -219,12 +219,12 @@ static ssize_t refuse(int err)
 	return -1;
 }
 
-#define WRAP_SEEKING(ret, name, params, args)                         \
-	WRAP(ret, name, params)                                       \
-	{                                                             \
-		if (__builtin_expect(!fdtab_peek(fd), 1))             \
-			return NEXT(name) args;                       \
-		return (ret)refuse(ESPIPE);                           \
+#define WRAP_SEEKING(ret, name, params, args)             \
+	WRAP(ret, name, params)                           \
+	{                                                 \
+		if (__builtin_expect(!fdtab_peek(fd), 1)) \
+			return NEXT(name) args;           \
+		return (ret)refuse(ESPIPE);               \
 	}
 WRAP_SEEKING(ssize_t, pread, (int fd, void *buf, size_t n, off_t off), (fd, buf, n, off))
 WRAP_SEEKING(ssize_t, pread64, (int fd, void *buf, size_t n, off_t off), (fd, buf, n, off))
@@ -246,16 +246,16 @@ WRAP_SEEKING(off_t, lseek, (int fd, off_t off, int whence), (fd, off, whence))
 WRAP_SEEKING(off_t, lseek64, (int fd, off_t off, int whence), (fd, off, whence))
 
 /* Offset -1 means the file position: a readv or writev, for which a driver knows no flags. */
-#define WRAP_V2(name, plain)                                                                    \
-	WRAP(ssize_t, name, (int fd, const struct iovec *iov, int n, off_t off, int flags))     \
-	{                                                                                       \
-		if (__builtin_expect(!fdtab_peek(fd), 1))                                       \
-			return NEXT(name)(fd, iov, n, off, flags);                              \
-		if (off != -1)                                                                  \
-			return refuse(ESPIPE);                                                  \
-		if (flags & ~RWF_HIPRI)                                                         \
-			return refuse(EOPNOTSUPP);                                              \
-		return plain(fd, iov, n);                                                       \
+#define WRAP_V2(name, plain)                                                                \
+	WRAP(ssize_t, name, (int fd, const struct iovec *iov, int n, off_t off, int flags)) \
+	{                                                                                   \
+		if (__builtin_expect(!fdtab_peek(fd), 1))                                   \
+			return NEXT(name)(fd, iov, n, off, flags);                          \
+		if (off != -1)                                                              \
+			return refuse(ESPIPE);                                              \
+		if (flags & ~RWF_HIPRI)                                                     \
+			return refuse(EOPNOTSUPP);                                          \
+		return plain(fd, iov, n);                                                   \
 	}
 WRAP_V2(preadv2, readv_ours)
 WRAP_V2(preadv64v2, readv_ours)
@@ -263,12 +263,12 @@ WRAP_V2(pwritev2, writev_ours)
 WRAP_V2(pwritev64v2, writev_ours)
 
 /* Moving data inside the kernel: the drivers have no splice methods. */
-#define WRAP_MOVING(name, a, b, params, args)                                     \
-	WRAP(ssize_t, name, params)                                               \
-	{                                                                         \
-		if (__builtin_expect(!fdtab_peek(a) && !fdtab_peek(b), 1))        \
-			return NEXT(name) args;                                   \
-		return refuse(EINVAL);                                            \
+#define WRAP_MOVING(name, a, b, params, args)                              \
+	WRAP(ssize_t, name, params)                                        \
+	{                                                                  \
+		if (__builtin_expect(!fdtab_peek(a) && !fdtab_peek(b), 1)) \
+			return NEXT(name) args;                            \
+		return refuse(EINVAL);                                     \
 	}
 WRAP_MOVING(sendfile, out, in, (int out, int in, off_t *off, size_t n), (out, in, off, n))
 WRAP_MOVING(sendfile64, out, in, (int out, int in, off_t *off, size_t n), (out, in, off, n))

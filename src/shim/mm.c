@@ -34,7 +34,8 @@ static void *mmap_ours(void *addr, size_t len, int prot, int flags, int fd, off_
 	else if (!len || (off & (off_t)PAGE_MASK))
 		*err = -EINVAL;
 	else if (f->accmode == O_WRONLY ||
-		 (f->accmode == O_RDONLY && (flags & MAP_TYPE) != MAP_PRIVATE && (prot & PROT_WRITE)))
+		 (f->accmode == O_RDONLY && (flags & MAP_TYPE) != MAP_PRIVATE &&
+		  (prot & PROT_WRITE)))
 		*err = -EACCES;
 	else
 		*err = shim_attach(&sys);
@@ -62,10 +63,10 @@ static void *mmap_any(void *addr, size_t len, int prot, int flags, int fd, off_t
 	return p;
 }
 
-#define WRAP_MMAP(name)                                                                         \
-	WRAP(void *, name, (void *addr, size_t len, int prot, int flags, int fd, off_t off))    \
-	{                                                                                       \
-		return mmap_any(addr, len, prot, flags, fd, off, NEXT(name));                   \
+#define WRAP_MMAP(name)                                                                      \
+	WRAP(void *, name, (void *addr, size_t len, int prot, int flags, int fd, off_t off)) \
+	{                                                                                    \
+		return mmap_any(addr, len, prot, flags, fd, off, NEXT(name));                \
 	}
 WRAP_MMAP(mmap)
 WRAP_MMAP(mmap64)

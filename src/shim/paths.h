@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The program's paths and the fabric's. The fabric keeps one tree per host, <dir>/host/<host>,
- * shaped like the real one (sys/class/infiniband..., dev/infiniband/...); a path of ours is the same
- * path below that root. Lock-free; one strstr() or three for a path that is not ours.
+ * shaped like the real one (sys/class/infiniband..., dev/infiniband/...); a path of ours is the
+ * same path below that root. Lock-free; one strstr() or three for a path that is not ours.
  */
 #ifndef SOFTHCA_SHIM_PATHS_H
 #define SOFTHCA_SHIM_PATHS_H

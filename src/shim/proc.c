@@ -35,13 +35,13 @@ static int exec_failed(struct seg_proc *p)
 	return -1;
 }
 
-#define WRAP_EXEC(name, params, args)                        \
-	WRAP(int, name, params)                              \
-	{                                                    \
-		struct seg_proc *slot = exec_begin();        \
-                                                             \
-		NEXT(name) args;                             \
-		return exec_failed(slot);                    \
+#define WRAP_EXEC(name, params, args)                 \
+	WRAP(int, name, params)                       \
+	{                                             \
+		struct seg_proc *slot = exec_begin(); \
+                                                      \
+		NEXT(name) args;                      \
+		return exec_failed(slot);             \
 	}
 WRAP_EXEC(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp))
 WRAP_EXEC(execv, (const char *path, char *const argv[]), (path, argv))
@@ -54,20 +54,20 @@ WRAP_EXEC(execveat,
 
 /* The list forms: arg0, ..., NULL [, envp]. Counted, then gathered on the stack: no malloc in a
  * vfork child. */
-#define GATHER(argv, first, ap)                                               \
-	do {                                                                  \
-		size_t n_ = 1;                                                \
-		va_list count_;                                               \
-                                                                              \
-		va_copy(count_, ap);                                          \
-		if (first)                                                    \
-			while (va_arg(count_, char *))                        \
-				n_++;                                         \
-		va_end(count_);                                               \
-		argv = alloca((n_ + 1) * sizeof(char *));                     \
-		argv[0] = (char *)(first);                                    \
-		for (size_t i_ = 1; argv[i_ - 1]; i_++)                       \
-			argv[i_] = va_arg(ap, char *);                        \
+#define GATHER(argv, first, ap)                           \
+	do {                                              \
+		size_t n_ = 1;                            \
+		va_list count_;                           \
+                                                          \
+		va_copy(count_, ap);                      \
+		if (first)                                \
+			while (va_arg(count_, char *))    \
+				n_++;                     \
+		va_end(count_);                           \
+		argv = alloca((n_ + 1) * sizeof(char *)); \
+		argv[0] = (char *)(first);                \
+		for (size_t i_ = 1; argv[i_ - 1]; i_++)   \
+			argv[i_] = va_arg(ap, char *);    \
 	} while (0)
 
 WRAP(int, execl, (const char *path, const char *arg, ...))

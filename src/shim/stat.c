@@ -30,11 +30,11 @@ static int stat_done(int r, int fd, struct stat *st)
 	return r;
 }
 
-#define WRAP_STAT(name)                                                        \
-	WRAP(int, name, (const char *path, struct stat *st))                   \
-	{                                                                      \
-		struct paths_buf b;                                            \
-                                                                               \
+#define WRAP_STAT(name)                                                                  \
+	WRAP(int, name, (const char *path, struct stat *st))                             \
+	{                                                                                \
+		struct paths_buf b;                                                      \
+                                                                                         \
 		return stat_done(NEXT(name)(paths_map(AT_FDCWD, path, &b), st), -1, st); \
 	}
 WRAP_STAT(stat)
@@ -42,10 +42,10 @@ WRAP_STAT(stat64)
 WRAP_STAT(lstat)
 WRAP_STAT(lstat64)
 
-#define WRAP_FSTAT(name)                                          \
-	WRAP(int, name, (int fd, struct stat *st))                \
-	{                                                         \
-		return stat_done(NEXT(name)(fd, st), fd, st);     \
+#define WRAP_FSTAT(name)                                      \
+	WRAP(int, name, (int fd, struct stat *st))            \
+	{                                                     \
+		return stat_done(NEXT(name)(fd, st), fd, st); \
 	}
 WRAP_FSTAT(fstat)
 WRAP_FSTAT(fstat64)
@@ -55,13 +55,13 @@ static int asked_fd(int dirfd, const char *path, int flags)
 	return (flags & AT_EMPTY_PATH) && path && !*path ? dirfd : -1;
 }
 
-#define WRAP_FSTATAT(name)                                                                   \
-	WRAP(int, name, (int dirfd, const char *path, struct stat *st, int flags))           \
-	{                                                                                    \
-		struct paths_buf b;                                                          \
-                                                                                             \
-		return stat_done(NEXT(name)(dirfd, paths_map(dirfd, path, &b), st, flags),   \
-				 asked_fd(dirfd, path, flags), st);                          \
+#define WRAP_FSTATAT(name)                                                                 \
+	WRAP(int, name, (int dirfd, const char *path, struct stat *st, int flags))         \
+	{                                                                                  \
+		struct paths_buf b;                                                        \
+                                                                                           \
+		return stat_done(NEXT(name)(dirfd, paths_map(dirfd, path, &b), st, flags), \
+				 asked_fd(dirfd, path, flags), st);                        \
 	}
 WRAP_FSTATAT(fstatat)
 WRAP_FSTATAT(fstatat64)
@@ -88,34 +88,34 @@ static int bad_version(void)
 	return -1;
 }
 
-#define WRAP_XSTAT(name, now)                                                             \
-	WRAP(int, name, (int ver, const char *path, struct stat *st))                     \
-	{                                                                                 \
-		if (ver != 0 && ver != 1)                                                 \
-			return bad_version();                                             \
-		return wrap_##now(path, st);                                              \
+#define WRAP_XSTAT(name, now)                                         \
+	WRAP(int, name, (int ver, const char *path, struct stat *st)) \
+	{                                                             \
+		if (ver != 0 && ver != 1)                             \
+			return bad_version();                         \
+		return wrap_##now(path, st);                          \
 	}
 WRAP_XSTAT(__xstat, stat)
 WRAP_XSTAT(__xstat64, stat64)
 WRAP_XSTAT(__lxstat, lstat)
 WRAP_XSTAT(__lxstat64, lstat64)
 
-#define WRAP_FXSTAT(name, now)                               \
-	WRAP(int, name, (int ver, int fd, struct stat *st))  \
-	{                                                    \
-		if (ver != 0 && ver != 1)                    \
-			return bad_version();                \
-		return wrap_##now(fd, st);                   \
+#define WRAP_FXSTAT(name, now)                              \
+	WRAP(int, name, (int ver, int fd, struct stat *st)) \
+	{                                                   \
+		if (ver != 0 && ver != 1)                   \
+			return bad_version();               \
+		return wrap_##now(fd, st);                  \
 	}
 WRAP_FXSTAT(__fxstat, fstat)
 WRAP_FXSTAT(__fxstat64, fstat64)
 
-#define WRAP_FXSTATAT(name, now)                                                                \
-	WRAP(int, name, (int ver, int dirfd, const char *path, struct stat *st, int flags))     \
-	{                                                                                       \
-		if (ver != 0 && ver != 1)                                                       \
-			return bad_version();                                                   \
-		return wrap_##now(dirfd, path, st, flags);                                      \
+#define WRAP_FXSTATAT(name, now)                                                            \
+	WRAP(int, name, (int ver, int dirfd, const char *path, struct stat *st, int flags)) \
+	{                                                                                   \
+		if (ver != 0 && ver != 1)                                                   \
+			return bad_version();                                               \
+		return wrap_##now(dirfd, path, st, flags);                                  \
 	}
 WRAP_FXSTATAT(__fxstatat, fstatat)
 WRAP_FXSTATAT(__fxstatat64, fstatat64)
@@ -143,42 +143,41 @@ WRAP(int, faccessat, (int dirfd, const char *path, int mode, int flags))
 
 static bool under_sys(const char *mapped, const struct paths_buf *b)
 {
-	return paths_is_mapped(mapped, b) &&
-	       !strncmp(mapped + shim_config()->root_len, "/sys/", 5);
+	return paths_is_mapped(mapped, b) && !strncmp(mapped + shim_config()->root_len, "/sys/", 5);
 }
 
-#define WRAP_STATFS(name, type)                                           \
-	WRAP(int, name, (const char *path, struct type *st))              \
-	{                                                                 \
-		struct paths_buf b;                                       \
-		const char *m = paths_map(AT_FDCWD, path, &b);            \
-		int r = NEXT(name)(m, st);                                \
-                                                                          \
-		if (r == 0 && under_sys(m, &b))                           \
-			st->f_type = SYSFS_MAGIC;                         \
-		return r;                                                 \
+#define WRAP_STATFS(name, type)                                \
+	WRAP(int, name, (const char *path, struct type *st))   \
+	{                                                      \
+		struct paths_buf b;                            \
+		const char *m = paths_map(AT_FDCWD, path, &b); \
+		int r = NEXT(name)(m, st);                     \
+                                                               \
+		if (r == 0 && under_sys(m, &b))                \
+			st->f_type = SYSFS_MAGIC;              \
+		return r;                                      \
 	}
 WRAP_STATFS(statfs, statfs)
 WRAP_STATFS(statfs64, statfs64)
 WRAP_PATH1(int, statvfs, struct statvfs *, st)
 WRAP_PATH1(int, statvfs64, struct statvfs64 *, st)
 
-#define WRAP_GETXATTR(name)                                                                    \
-	WRAP(ssize_t, name, (const char *path, const char *attr, void *value, size_t size))    \
-	{                                                                                      \
-		struct paths_buf b;                                                            \
-                                                                                               \
-		return NEXT(name)(paths_map(AT_FDCWD, path, &b), attr, value, size);           \
+#define WRAP_GETXATTR(name)                                                                 \
+	WRAP(ssize_t, name, (const char *path, const char *attr, void *value, size_t size)) \
+	{                                                                                   \
+		struct paths_buf b;                                                         \
+                                                                                            \
+		return NEXT(name)(paths_map(AT_FDCWD, path, &b), attr, value, size);        \
 	}
 WRAP_GETXATTR(getxattr)
 WRAP_GETXATTR(lgetxattr)
 
-#define WRAP_LISTXATTR(name)                                                     \
-	WRAP(ssize_t, name, (const char *path, char *list, size_t size))         \
-	{                                                                        \
-		struct paths_buf b;                                              \
-                                                                                 \
-		return NEXT(name)(paths_map(AT_FDCWD, path, &b), list, size);    \
+#define WRAP_LISTXATTR(name)                                                  \
+	WRAP(ssize_t, name, (const char *path, char *list, size_t size))      \
+	{                                                                     \
+		struct paths_buf b;                                           \
+                                                                              \
+		return NEXT(name)(paths_map(AT_FDCWD, path, &b), list, size); \
 	}
 WRAP_LISTXATTR(listxattr)
 WRAP_LISTXATTR(llistxattr)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns the table of wrapped symbols and finds the definition behind each. Called by every wrapper. */
+/* Owns the table of wrapped symbols and finds the definition behind each. Called by every wrapper.
+ */
 #include "shim/wrap.h"
 
 #include <dlfcn.h>

@@ -44,8 +44,8 @@ static inline void *shim_next(enum shim_sym i)
 	return __builtin_expect(p != NULL, 1) ? p : shim_next_find(i);
 }
 
-#define WRAP(ret, name, params)                                                                  \
-	ret wrap_##name params __asm__(#name) __attribute__((visibility("default"), used));      \
+#define WRAP(ret, name, params)                                                             \
+	ret wrap_##name params __asm__(#name) __attribute__((visibility("default"), used)); \
 	ret wrap_##name params
 #define NEXT(name) ((__typeof__(&wrap_##name))shim_next(SYM_##name))
 /* Calling another symbol's wrapper or next definition from a file that does not define it. */
