@@ -38,6 +38,7 @@ struct seg_evrec { /* SEG_T_EVREC */
 	uint64_t cookie; /* user_handle, or what the reader's file wants */
 	uint32_t type;   /* async: IBV event type as in the uapi; else 0 */
 	uint32_t extra;
+	uint32_t flags; /* while a dead holder's queue is repaired */
 } SEG_ELEM;
 
 /*

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -40,7 +41,8 @@ static inline int test_seg_teardown(void **state)
 	return 0;
 }
 
-/* A child with a memory slot of its own; `tell` wakes the parent's test_wait(). */
+/* A child with a memory slot of its own; `tell` wakes the parent's test_wait(). Not in memory that
+ * both share: each side has its own pid. */
 struct test_child {
 	pid_t pid;
 	int tell[2], go[2];

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns event queues. Pushed by any process, in traps too, popped by the readers of the file; all of
+ * it under the queue's lock.
+ *
+ * If a holder of the lock dies, the next one repairs the list from `head` alone. The order of
+ * stores is made for that: `head` and `next` first, `tail` and `count` after. The byte goes into
+ * the FIFO before the record is linked: a reader that it wakes waits for the lock, and a pusher
+ * that is killed in between leaves a byte too many, not a record that nobody is woken for.
+ */
+#include "segment/evq.h"
+#include "segment/hw.h"
+#include "segment/proc.h"
+#include "util/log.h"
+#include "util/sys.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+enum { REC_LINKED = 1 }; /* seg_evrec.flags, during repair only */
+
+void evq_path(const struct seg *s, uint32_t evq, uint32_t gen, char path[320])
+{
+	snprintf(path, 320, "%s/ev/%u.%u", s->dir, evq, gen);
+}
+
+static struct seg_evrec *rec_at(struct seg *s, uint32_t i)
+{
+	return i ? seg_live(s, SEG_T_EVREC, i) : NULL;
+}
+
+/* ---- the list, under the lock */
+
+static void repair(struct seg *s, uint32_t evq, struct seg_evq *q)
+{
+	uint32_t n = 0, last = 0, i;
+	struct seg_evrec *r;
+
+	seg_for_each_owned (s, SEG_T_EVREC, evq + 1, k)
+		((struct seg_evrec *)seg_at(s, SEG_T_EVREC, k))->flags = 0;
+	/* As far as it makes sense: live, ours, not met before. */
+	for (i = q->head; (r = rec_at(s, i)); i = r->next) {
+		if (seg_owner(s, SEG_T_EVREC, i) != evq + 1 || (r->flags & REC_LINKED))
+			break;
+		r->flags |= REC_LINKED;
+		last = i;
+		n++;
+	}
+	if (last)
+		((struct seg_evrec *)seg_at(s, SEG_T_EVREC, last))->next = 0;
+	else
+		q->head = 0;
+	q->tail = last;
+	q->count = n;
+	seg_for_each_owned (s, SEG_T_EVREC, evq + 1, k) {
+		r = seg_at(s, SEG_T_EVREC, k);
+		if (!(r->flags & REC_LINKED))
+			seg_free(s, SEG_T_EVREC, k);
+		r->flags = 0;
+	}
+	TRACE(LOG_EVENT, "evq %u repaired: %u records", evq, n);
+}
+
+/* The locked queue in *out, or -ENOENT, -ETIMEDOUT. */
+static int lock_queue(struct seg *s, uint32_t evq, uint32_t gen, uint64_t ns, struct seg_evq **out)
+{
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
+	int r;
+
+	if (!q || q->gen != gen)
+		return -ENOENT;
+	r = seg_lock(s, &q->lock, ns);
+	if (r < 0)
+		return r;
+	if (seg_live(s, SEG_T_EVQ, evq) != q || q->gen != gen) {
+		seg_unlock(s, &q->lock);
+		return -ENOENT;
+	}
+	if (r == SEG_LOCK_INHERITED)
+		repair(s, evq, q);
+	*out = q;
+	return 0;
+}
+
+/* Unlink and free record i, which follows `prev` (0: is the head). */
+static void unlink_rec(struct seg *s, struct seg_evq *q, uint32_t prev, uint32_t i)
+{
+	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, i);
+	uint32_t next = r->next;
+
+	if (prev)
+		((struct seg_evrec *)seg_at(s, SEG_T_EVREC, prev))->next = next;
+	else
+		q->head = next;
+	if (q->tail == i)
+		q->tail = prev;
+	q->count--;
+	seg_free(s, SEG_T_EVREC, i);
+}
+
+/* ---- the FIFO */
+
+static int write_byte(const struct seg *s, uint32_t evq, uint32_t gen)
+{
+	char path[320], byte = 1;
+	ssize_t r;
+	int fd;
+
+	evq_path(s, evq, gen, path);
+	fd = sys_openat(AT_FDCWD, path, O_WRONLY | O_NONBLOCK | O_CLOEXEC, 0);
+	if (fd < 0)
+		return fd;
+	r = sys_write(fd, &byte, 1);
+	sys_close(fd);
+	return r == -EAGAIN ? 0 : r < 0 ? (int)r : 0; /* EAGAIN: full of bytes: readable */
+}
+
+/* Only what is there: the descriptor may be a blocking one, and the lock is held. */
+static void drain(int fd)
+{
+	char buf[256];
+	int n = 0;
+
+	while (fd >= 0 && !sys_ioctl(fd, FIONREAD, &n) && n > 0)
+		if (sys_read(fd, buf, (size_t)n < sizeof(buf) ? (size_t)n : sizeof(buf)) <= 0)
+			return;
+}
+
+/* ---- sources */
+
+/* The source's counter; NULL for an event without one. False: its object is no more. */
+static bool source(struct seg *s, const struct seg_evsrc *src, _Atomic uint32_t **counter)
+{
+	uint32_t *gen = NULL;
+
+	*counter = NULL;
+	if (src->table >= SEG_T_COUNT || !src->idx)
+		return true;
+	gen = seg_live(s, src->table, src->idx);
+	if (!gen || *gen != src->gen)
+		return false;
+	switch (src->table) {
+	case SEG_T_CQ: {
+		struct hw_cq *cq = (struct hw_cq *)gen;
+
+		*counter = src->counter ? &cq->async.reported : &cq->comp.reported;
+		break;
+	}
+	case SEG_T_QP:
+		*counter = &((struct hw_qp *)gen)->async.reported;
+		break;
+	case SEG_T_SRQ:
+		*counter = &((struct hw_srq *)gen)->async.reported;
+		break;
+	}
+	return true;
+}
+
+/* ---- calls */
+
+int evq_open(struct seg *s, uint32_t file, uint32_t max)
+{
+	const struct seg_file *f = seg_file(s, file);
+	struct seg_evq *q;
+	int r;
+
+	if (!f)
+		return -EINVAL;
+	r = seg_alloc_at(s, SEG_T_EVQ, file + 1, file);
+	if (r)
+		return r;
+	q = seg_at(s, SEG_T_EVQ, file);
+	q->max = max;
+	q->gen = f->gen;
+	return 0;
+}
+
+void evq_close(struct seg *s, uint32_t file)
+{
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, file);
+	bool locked;
+
+	if (!q)
+		return;
+	/* A pusher that is stopped inside may still link a record: it goes with the file's next. */
+	locked = seg_lock(s, &q->lock, SEG_LOCK_CTRL_NS) >= 0;
+	seg_for_each_owned (s, SEG_T_EVREC, file + 1, i)
+		seg_free(s, SEG_T_EVREC, i);
+	seg_free(s, SEG_T_EVQ, file);
+	if (locked)
+		seg_unlock(s, &q->lock);
+}
+
+static int push_locked(struct seg *s, uint32_t evq, struct seg_evq *q, const struct seg_evrec *from)
+{
+	struct seg_evrec *r, *tail;
+	uint32_t i;
+	int err;
+
+	if ((q->max && q->count >= q->max) || seg_alloc(s, SEG_T_EVREC, evq + 1, &i)) {
+		q->dropped++;
+		return -ENOSPC;
+	}
+	r = seg_at(s, SEG_T_EVREC, i);
+	r->src = from->src;
+	r->cookie = from->cookie;
+	r->type = from->type;
+	r->extra = from->extra;
+	if (!q->count) {
+		err = write_byte(s, evq, q->gen);
+		if (err == -ENOENT || err == -ENXIO) {
+			seg_free(s, SEG_T_EVREC, i);
+			return -ENOENT;
+		}
+		if (err)
+			log_line(LOG_ERROR, "event queue %u: cannot wake its reader: errno %d", evq,
+				 -err);
+	}
+	tail = rec_at(s, q->tail);
+	if (tail)
+		tail->next = i;
+	else
+		q->head = i;
+	q->tail = i;
+	q->count++;
+	return 0;
+}
+
+int evq_push(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
+	     uint32_t type, uint32_t extra)
+{
+	const struct seg_evrec rec = {.src = src, .cookie = cookie, .type = type, .extra = extra};
+	struct seg_evq *q;
+	int r = lock_queue(s, evq, gen, SEG_LOCK_DATA_NS, &q);
+
+	if (r)
+		return r;
+	r = push_locked(s, evq, q, &rec);
+	seg_unlock(s, &q->lock);
+	TRACE(LOG_EVENT, "evq %u: push table %u idx %#x type %u: %d", evq, src.table, src.idx, type,
+	      r);
+	return r;
+}
+
+int evq_pop(struct seg *s, uint32_t evq, uint32_t gen, int fd, struct seg_evrec *rec)
+{
+	_Atomic uint32_t *counter;
+	struct seg_evrec *r;
+	struct seg_evq *q;
+	int ret = lock_queue(s, evq, gen, SEG_LOCK_CTRL_NS, &q);
+
+	if (ret)
+		return ret;
+	ret = q->dead ? -EIO : -EAGAIN;
+	while (ret && (r = rec_at(s, q->head))) {
+		if (source(s, &r->src, &counter)) {
+			*rec = *r;
+			if (counter)
+				atomic_fetch_add(counter, 1);
+			ret = 0;
+		}
+		unlink_rec(s, q, 0, q->head);
+	}
+	if (!q->count && !q->dead)
+		drain(fd);
+	seg_unlock(s, &q->lock);
+	return ret;
+}
+
+void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32_t idx)
+{
+	struct seg_evrec *r;
+	struct seg_evq *q;
+	uint32_t prev = 0, next;
+
+	/* In vain: evq_pop() drops what has no living source. */
+	if (lock_queue(s, evq, gen, SEG_LOCK_CTRL_NS, &q))
+		return;
+	for (uint32_t i = q->head; (r = rec_at(s, i)); i = next) {
+		next = r->next;
+		if (r->src.table == table && r->src.idx == idx)
+			unlink_rec(s, q, prev, i);
+		else
+			prev = i;
+	}
+	seg_unlock(s, &q->lock);
+}
+
+void evq_kill(struct seg *s, uint32_t evq, uint32_t gen)
+{
+	struct seg_evq *q;
+
+	if (lock_queue(s, evq, gen, SEG_LOCK_CTRL_NS, &q))
+		return;
+	q->dead = 1;
+	write_byte(s, evq, gen);
+	seg_unlock(s, &q->lock);
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the client's end of the supervisor's socket. On the control path, but for link_get_mem(),
+ * which a trap may call once per peer. Calls the kernel below libc: the program's close() and
+ * connect() may be wrapped, by us or by others.
+ */
+#include "segment/link.h"
+#include "util/log.h"
+#include "util/sys.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+#define LINK_TIMEOUT_S 30 /* a supervisor that is stopped with its command, or in a debugger */
+#define MEM_TIMEOUT_S 2   /* in a trap, all signals blocked */
+
+/* ---- one message */
+
+static long send_msg(int sock, const struct link_msg *m, int fd)
+{
+	struct iovec io = {(void *)(uintptr_t)m, sizeof(*m)};
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(int))];
+	} c;
+	struct msghdr h = {.msg_iov = &io, .msg_iovlen = 1};
+	long r;
+
+	if (fd >= 0) {
+		memset(&c, 0, sizeof(c));
+		c.h.cmsg_len = CMSG_LEN(sizeof(int));
+		c.h.cmsg_level = SOL_SOCKET;
+		c.h.cmsg_type = SCM_RIGHTS;
+		memcpy(CMSG_DATA(&c.h), &fd, sizeof(fd));
+		h.msg_control = &c;
+		h.msg_controllen = sizeof(c.room);
+	}
+	do
+		r = sys_raw(SYS_sendmsg, sock, (long)&h, MSG_NOSIGNAL, 0, 0, 0);
+	while (r == -EINTR);
+	return r < 0 ? r : 0;
+}
+
+/* 0; -ECONNRESET at end of file; -EAGAIN when time is over; -EPROTO. *fd: what came along, or -1.
+ */
+static long recv_msg(int sock, struct link_msg *m, int *fd)
+{
+	struct iovec io = {m, sizeof(*m)};
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(2 * sizeof(int))];
+	} c;
+	struct msghdr h = {.msg_iov = &io,
+			   .msg_iovlen = 1,
+			   .msg_control = &c,
+			   .msg_controllen = sizeof(c.room)};
+	struct cmsghdr *p;
+	long r;
+
+	*fd = -1;
+	do
+		r = sys_raw(SYS_recvmsg, sock, (long)&h, MSG_CMSG_CLOEXEC, 0, 0, 0);
+	while (r == -EINTR);
+	if (r < 0)
+		return r;
+	for (p = CMSG_FIRSTHDR(&h); p; p = CMSG_NXTHDR(&h, p)) {
+		size_t n = (p->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+		if (p->cmsg_level != SOL_SOCKET || p->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t i = 0; i < n; i++) {
+			int got;
+
+			memcpy(&got, CMSG_DATA(p) + i * sizeof(int), sizeof(int));
+			if (*fd < 0)
+				*fd = got;
+			else
+				sys_close(got);
+		}
+	}
+	if (r == sizeof(*m))
+		return 0;
+	if (*fd >= 0)
+		sys_close(*fd);
+	*fd = -1;
+	return r ? -EPROTO : -ECONNRESET;
+}
+
+/* ---- the connection */
+
+static int connect_path(int sock, const char *dir, size_t n)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+
+	if (n + sizeof("/sock") > sizeof(a.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(a.sun_path, dir, n);
+	memcpy(a.sun_path + n, "/sock", sizeof("/sock"));
+	return (int)sys_raw(SYS_connect, sock, (long)&a, sizeof(a), 0, 0, 0);
+}
+
+/* A directory whose name is too long for a socket address goes by its descriptor. */
+static int connect_long(int sock, const char *dir)
+{
+	int fd = sys_openat(AT_FDCWD, dir, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+	char alias[40];
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = snprintf(alias, sizeof(alias), "/proc/self/fd/%d", fd);
+	r = connect_path(sock, alias, (size_t)r);
+	sys_close(fd);
+	return r;
+}
+
+static int dial(const char *dir, unsigned int timeout_s)
+{
+	struct timeval tv = {.tv_sec = timeout_s};
+	int sock, r;
+
+	sock = (int)sys_raw(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, 0, 0, 0);
+	if (sock < 0)
+		return sock;
+	sock = sys_fd_high(sock);
+	sys_raw(SYS_setsockopt, sock, SOL_SOCKET, SO_RCVTIMEO, (long)&tv, sizeof(tv), 0);
+	sys_raw(SYS_setsockopt, sock, SOL_SOCKET, SO_SNDTIMEO, (long)&tv, sizeof(tv), 0);
+	r = connect_path(sock, dir, strlen(dir));
+	if (r == -ENAMETOOLONG)
+		r = connect_long(sock, dir);
+	if (r) {
+		sys_close(sock);
+		return r == -EAGAIN ? -ETIMEDOUT : r;
+	}
+	return sock;
+}
+
+/* ---- requests */
+
+static void busy_lock(_Atomic uint32_t *w)
+{
+	uint32_t none = 0;
+
+	if (atomic_compare_exchange_strong(w, &none, 1))
+		return;
+	while (atomic_exchange(w, 2))
+		sys_futex_wait(w, 2, UINT64_C(1000000000));
+}
+
+static void busy_unlock(_Atomic uint32_t *w)
+{
+	if (atomic_exchange(w, 0) == 2)
+		sys_futex_wake(w, 1);
+}
+
+/*
+ * Ask and wait. The answer replaces *m. An answer that does not come in time is remembered as owed:
+ * it would be taken for the next request's.
+ */
+static int ask_locked(struct link *l, struct link_msg *m, int give, int *got)
+{
+	uint32_t op = m->op;
+	long r = 0;
+
+	*got = -1;
+	if (l->fd < 0)
+		return -ENOTCONN;
+	while (l->owed && !r) {
+		struct link_msg late;
+		int fd;
+
+		r = recv_msg(l->fd, &late, &fd);
+		if (fd >= 0)
+			sys_close(fd);
+		if (!r)
+			l->owed--;
+	}
+	if (!r)
+		r = send_msg(l->fd, m, give);
+	if (!r) {
+		r = recv_msg(l->fd, m, got);
+		if (r == -EAGAIN)
+			l->owed++;
+	}
+	if (r)
+		return r == -EAGAIN ? -ETIMEDOUT : (int)r;
+	if (m->op == op && m->err <= 0)
+		return m->err;
+	return -EPROTO;
+}
+
+static int ask(struct link *l, struct link_msg *m, int give, int *got)
+{
+	int r;
+
+	busy_lock(&l->busy);
+	r = ask_locked(l, m, give, got);
+	busy_unlock(&l->busy);
+	if (r && *got >= 0) {
+		sys_close(*got);
+		*got = -1;
+	}
+	TRACE(LOG_LINK, "request %u: %d", m->op, r);
+	return r;
+}
+
+/* ---- joining */
+
+/*
+ * The descriptor through which others may reach our memory when process_vm_* is refused to them. It
+ * can be opened only while we are dumpable; a program may have given that up before it came here.
+ */
+static int open_own_mem(void)
+{
+	int fd = sys_openat(AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
+	long was;
+
+	if (fd != -EACCES && fd != -EPERM)
+		return fd;
+	was = sys_raw(SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0, 0, 0);
+	if (was < 0 || was == 1 || sys_raw(SYS_prctl, PR_SET_DUMPABLE, 1, 0, 0, 0, 0))
+		return fd;
+	fd = sys_openat(AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
+	/* 2 (suid_dumpable's "root only") cannot be set again by prctl; 0 is the stricter one. */
+	sys_raw(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0);
+	return fd;
+}
+
+static int hello(struct link *l, struct link_msg *m, const char *host, int *seg_fd)
+{
+	struct rlimit lim = {RLIM_INFINITY, RLIM_INFINITY};
+	int mem = open_own_mem();
+	int r;
+
+	*m = (struct link_msg){.op = LINK_HELLO, .layout_version = SEG_LAYOUT_VERSION};
+	m->pid = (uint32_t)sys_getpid();
+	m->start_time = seg_proc_start_time(m->pid);
+	sys_raw(SYS_prlimit64, 0, RLIMIT_MEMLOCK, 0, (long)&lim, 0, 0);
+	m->memlock = lim.rlim_cur;
+	strncpy(m->host, host, sizeof(m->host) - 1);
+	sys_raw(SYS_prctl, PR_GET_NAME, (long)m->comm, 0, 0, 0, 0);
+	if (mem < 0)
+		TRACE(LOG_LINK, "/proc/self/mem: errno %d", -mem);
+	r = ask(l, m, mem, seg_fd);
+	if (mem >= 0)
+		sys_close(mem);
+	if (!r && *seg_fd < 0)
+		r = -EPROTO;
+	return r;
+}
+
+int link_join(struct link *l, struct seg *s, const char *dir, const char *host)
+{
+	struct link_msg m;
+	int fd, r;
+
+	if (strlen(dir) >= sizeof(s->dir))
+		return -ENAMETOOLONG;
+	*l = (struct link){.fd = dial(dir, LINK_TIMEOUT_S), .seg = s};
+	if (l->fd < 0)
+		return l->fd;
+	r = hello(l, &m, host, &fd);
+	if (!r && s->base)
+		sys_close(fd);
+	else if (!r)
+		r = seg_map(s, fd);
+	if (r) {
+		sys_close(l->fd);
+		l->fd = -1;
+		return r;
+	}
+	memmove(s->dir, dir, strlen(dir) + 1);
+	seg_proc_set_self(s, m.slot, m.gen);
+	TRACE(LOG_LINK, "joined %s as slot %u.%u", s->hdr->name, m.slot, m.gen);
+	return 0;
+}
+
+void link_forget(struct link *l, struct seg *s)
+{
+	if (l->fd >= 0)
+		sys_close(l->fd);
+	/* `busy` may have been held by a thread that this process does not have. */
+	*l = (struct link){.fd = -1, .seg = s};
+	s->self = SEG_NONE;
+	s->self_gen = 0;
+	s->self_pid = 0;
+	/* A thread of the parent may have been in memfd.c. */
+	for (unsigned int i = 0; i < SEG_MEMFDS; i++)
+		atomic_store(&s->memfd[i].users, 0);
+}
+
+/* ---- files */
+
+int link_open_file(struct link *l, enum seg_file_kind kind, uint32_t hca, uint32_t port,
+		   uint32_t *file, uint32_t *gen, int *fd)
+{
+	struct link_msg m = {.op = LINK_OPEN, .kind = kind, .hca = hca, .port = port};
+	int r = ask(l, &m, -1, fd);
+
+	if (r)
+		return r;
+	if (*fd < 0)
+		return -EMFILE; /* the kernel drops what our table has no room for */
+	*file = m.file;
+	*gen = m.gen;
+	return 0;
+}
+
+int link_file_closed(struct link *l, uint32_t file, uint32_t gen)
+{
+	struct link_msg m = {.op = LINK_CLOSED, .file = file, .gen = gen};
+	int fd;
+	int r = ask(l, &m, -1, &fd);
+
+	if (fd >= 0)
+		sys_close(fd);
+	return r ? r : m.arg == 1;
+}
+
+int link_get_mem(struct seg *s, struct mem_slot who)
+{
+	struct link l = {.fd = -1, .seg = s};
+	struct link_msg m = {.op = LINK_GET_MEM, .slot = who.slot, .gen = who.gen};
+	int fd, r;
+
+	if (!s->dir[0])
+		return -ENOTCONN;
+	l.fd = dial(s->dir, MEM_TIMEOUT_S);
+	if (l.fd < 0)
+		return l.fd;
+	r = ask(&l, &m, -1, &fd);
+	sys_close(l.fd);
+	if (r)
+		return r;
+	return fd < 0 ? -EMFILE : fd;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns copies between address spaces. The engine's way to every byte of a program; calls the kernel
+ * below libc, and memfd.c when process_vm_* is refused. Runs in traps: nothing here allocates.
+ *
+ * A foreign slot is checked before each access and marked in_flight during it, so that an exec
+ * waits for us and the new image is never written (seg_proc_exec_begin).
+ */
+#include "segment/mem.h"
+#include "segment/memfd.h"
+#include "segment/proc.h"
+#include "util/sys.h"
+
+#include <assert.h>
+
+static_assert(sizeof(struct mem_vec) == sizeof(struct iovec) &&
+		      offsetof(struct mem_vec, len) == offsetof(struct iovec, iov_len),
+	      "a mem_vec is passed to the kernel as an iovec");
+
+#define BOUNCE 4096
+
+static uint64_t total(const struct mem_vec *v, unsigned int n)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		sum += v[i].len;
+	return sum;
+}
+
+/* Both sides ours. `write`: from the iovecs into the vectors, else the other way. */
+static int copy_own(const struct mem_vec *v, unsigned int nv, const struct iovec *io,
+		    unsigned int nio, bool write)
+{
+	uint64_t voff = 0, iooff = 0;
+	unsigned int i = 0, k = 0;
+	int r;
+
+	while (i < nv && k < nio) {
+		uint64_t n = v[i].len - voff, m = io[k].iov_len - iooff;
+		uint8_t *theirs = (uint8_t *)(uintptr_t)(v[i].va + voff);
+		uint8_t *ours = (uint8_t *)io[k].iov_base + iooff;
+
+		if (n > m)
+			n = m;
+		r = write ? mem_guarded_copy(theirs, ours, n) : mem_guarded_copy(ours, theirs, n);
+		if (r)
+			return r;
+		voff += n;
+		iooff += n;
+		if (voff == v[i].len)
+			i++, voff = 0;
+		if (iooff == io[k].iov_len)
+			k++, iooff = 0;
+	}
+	return 0;
+}
+
+/* The rest of a list after `skip` bytes, in `out`; its length. */
+static unsigned int rest_of(const struct iovec *v, unsigned int n, uint64_t skip, struct iovec *out)
+{
+	unsigned int k = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (skip >= v[i].iov_len) {
+			skip -= v[i].iov_len;
+			continue;
+		}
+		out[k].iov_base = (uint8_t *)v[i].iov_base + skip;
+		out[k++].iov_len = v[i].iov_len - skip;
+		skip = 0;
+	}
+	return k;
+}
+
+/*
+ * The kernel stopped short: at a page that is not there, or at its own limit of 2 GiB a call. Going
+ * on from there tells the two apart.
+ */
+static __attribute__((noinline)) int finish_partial(long nr, uint32_t pid, const struct iovec *v,
+						    unsigned int nv, const struct iovec *io,
+						    unsigned int nio, uint64_t done, uint64_t len)
+{
+	struct iovec rv[MEM_MAX_VEC], rio[MEM_MAX_VEC];
+
+	while (done < len) {
+		unsigned int a = rest_of(v, nv, done, rv), b = rest_of(io, nio, done, rio);
+		long r = sys_raw(nr, pid, (long)rio, b, (long)rv, a, 0);
+
+		if (r <= 0)
+			return -EFAULT;
+		done += (uint64_t)r;
+	}
+	return 0;
+}
+
+/* 0, -EFAULT, or what the kernel refused with. */
+static int copy_vm(const struct seg_proc *p, const struct mem_job *j)
+{
+	long nr = j->write ? SYS_process_vm_writev : SYS_process_vm_readv;
+	const struct iovec *rv = (const struct iovec *)j->v;
+	uint64_t len = total(j->v, j->nv);
+	long r = sys_raw(nr, p->pid, (long)j->io, j->nio, (long)rv, j->nv, 0);
+
+	if (__builtin_expect(r >= 0 && (uint64_t)r == len, 1))
+		return 0;
+	if (r == -EINVAL || r == -ENOMEM)
+		return -EFAULT; /* lengths beyond the address space */
+	if (r < 0)
+		return (int)r;
+	return finish_partial(nr, p->pid, rv, j->nv, j->io, j->nio, (uint64_t)r, len);
+}
+
+/*
+ * A pid of another namespace may be a stranger here: never by pid then. `refused` says that
+ * somebody was refused, not that we are: only a descriptor that we hold already is better than
+ * trying.
+ */
+static int copy_live(struct seg *s, struct mem_slot m, const struct seg_proc *p,
+		     const struct mem_job *j)
+{
+	bool by_pid = p->pid_ns == s->pid_ns;
+	int r = -ENOENT;
+
+	if (!by_pid || atomic_load_explicit(&p->refused, memory_order_relaxed))
+		r = memfd_copy(s, m, j);
+	if (r == -ENOENT)
+		r = by_pid ? copy_vm(p, j) : -EPERM;
+	if (__builtin_expect(r == -EPERM || r == -ESRCH || r == -ENOSYS, 0))
+		r = memfd_fetch_and_copy(s, m, r, j);
+	return r;
+}
+
+static int copy_foreign(struct seg *s, struct mem_slot m, const struct mem_job *j)
+{
+	struct seg_proc *p = seg_proc(s, m.slot);
+	int r = -ESRCH;
+
+	if (!p || p->gen != m.gen)
+		return -ESRCH;
+	atomic_fetch_add(&p->in_flight, 1);
+	if (atomic_load(&p->state) == SEG_PROC_LIVE)
+		r = copy_live(s, m, p, j);
+	atomic_fetch_sub(&p->in_flight, 1);
+	return r;
+}
+
+static int copy(struct seg *s, struct mem_slot m, const struct mem_job *j)
+{
+	if (j->nv > MEM_MAX_VEC || j->nio > MEM_MAX_VEC)
+		return -EINVAL;
+	if (mem_is_self(s, m))
+		return copy_own(j->v, j->nv, j->io, j->nio, j->write);
+	return copy_foreign(s, m, j);
+}
+
+int mem_readv(struct seg *s, struct mem_slot m, const struct mem_vec *from, unsigned int nfrom,
+	      const struct iovec *to, unsigned int nto)
+{
+	return copy(s, m, &(struct mem_job){from, to, nfrom, nto, false});
+}
+
+int mem_writev(struct seg *s, struct mem_slot m, const struct mem_vec *to, unsigned int nto,
+	       const struct iovec *from, unsigned int nfrom)
+{
+	return copy(s, m, &(struct mem_job){to, from, nto, nfrom, true});
+}
+
+int mem_read(struct seg *s, struct mem_slot m, uint64_t va, void *dst, size_t len)
+{
+	struct mem_vec v = {va, len};
+	struct iovec io = {dst, len};
+
+	if (mem_is_self(s, m))
+		return mem_guarded_copy(dst, (const void *)(uintptr_t)va, len);
+	return copy_foreign(s, m, &(struct mem_job){&v, &io, 1, 1, false});
+}
+
+int mem_write(struct seg *s, struct mem_slot m, uint64_t va, const void *src, size_t len)
+{
+	struct mem_vec v = {va, len};
+	struct iovec io = {(void *)(uintptr_t)src, len};
+
+	if (mem_is_self(s, m))
+		return mem_guarded_copy((void *)(uintptr_t)va, src, len);
+	return copy_foreign(s, m, &(struct mem_job){&v, &io, 1, 1, true});
+}
+
+/* Cut [off, off + len) out of a list into `out`; the number of vectors. */
+static unsigned int slice(const struct mem_vec *v, unsigned int n, uint64_t off, uint64_t len,
+			  struct mem_vec *out)
+{
+	unsigned int k = 0;
+
+	for (unsigned int i = 0; i < n && len; i++) {
+		uint64_t m;
+
+		if (off >= v[i].len) {
+			off -= v[i].len;
+			continue;
+		}
+		m = v[i].len - off;
+		if (m > len)
+			m = len;
+		out[k].va = v[i].va + off;
+		out[k++].len = m;
+		len -= m;
+		off = 0;
+	}
+	return k;
+}
+
+static __attribute__((noinline)) int copy_bounced(struct seg *s, struct mem_slot dst,
+						  const struct mem_vec *to, unsigned int nto,
+						  struct mem_slot src, const struct mem_vec *from,
+						  unsigned int nfrom)
+{
+	struct mem_vec part[MEM_MAX_VEC];
+	uint64_t len = total(from, nfrom);
+	uint8_t buf[BOUNCE];
+
+	for (uint64_t off = 0; off < len;) {
+		uint64_t n = len - off < BOUNCE ? len - off : BOUNCE;
+		struct iovec io = {buf, n};
+		int r;
+
+		r = mem_readv(s, src, part, slice(from, nfrom, off, n, part), &io, 1);
+		if (!r)
+			r = mem_writev(s, dst, part, slice(to, nto, off, n, part), &io, 1);
+		if (r)
+			return r;
+		off += n;
+	}
+	return 0;
+}
+
+int mem_copy(struct seg *s, struct mem_slot dst, const struct mem_vec *to, unsigned int nto,
+	     struct mem_slot src, const struct mem_vec *from, unsigned int nfrom)
+{
+	if (nto > MEM_MAX_VEC || nfrom > MEM_MAX_VEC)
+		return -EINVAL;
+	if (mem_is_self(s, src))
+		return mem_writev(s, dst, to, nto, (const struct iovec *)from, nfrom);
+	if (mem_is_self(s, dst))
+		return mem_readv(s, src, from, nfrom, (const struct iovec *)to, nto);
+	return copy_bounced(s, dst, to, nto, src, from, nfrom);
+}
+
+/*
+ * The kernel does not promise that it copies an aligned dword at once (it was never seen
+ * otherwise): read it twice in one call until both agree.
+ */
+int mem_read_be32(struct seg *s, struct mem_slot m, uint64_t va, uint32_t *v)
+{
+	struct mem_vec twice[2] = {{va, 4}, {va, 4}};
+	uint32_t got[2] = {0, 0};
+	struct iovec io = {got, sizeof(got)};
+	int r;
+
+	if (mem_is_self(s, m)) {
+		r = mem_guarded_copy(got, (const void *)(uintptr_t)va, 4);
+		if (!r)
+			*v = __builtin_bswap32(got[0]);
+		return r;
+	}
+	for (unsigned int i = 0; i < 8; i++) {
+		r = copy_foreign(s, m, &(struct mem_job){twice, &io, 2, 1, false});
+		if (r)
+			return r;
+		if (got[0] == got[1])
+			break;
+	}
+	*v = __builtin_bswap32(got[1]);
+	return 0;
+}
+
+int mem_write_be32(struct seg *s, struct mem_slot m, uint64_t va, uint32_t v)
+{
+	v = __builtin_bswap32(v);
+	return mem_write(s, m, va, &v, 4);
+}

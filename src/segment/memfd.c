@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns this process's few mem descriptors of others (s->memfd): for peers that process_vm_* is
+ * refused for (not dumpable, other PID or user namespace). Lock-free, because a trap may interrupt
+ * anything. Such a descriptor is bound to the memory image: after exec or exit it moves nothing.
+ */
+#include "segment/memfd.h"
+#include "segment/link.h"
+#include "segment/table.h"
+#include "util/log.h"
+#include "util/sys.h"
+
+#define KEY_CLOSING UINT64_MAX
+
+enum { SAID_FALLBACK = 1, SAID_REFUSED = 2 };
+
+static bool first_time(struct seg *s, uint32_t what)
+{
+	return !(atomic_fetch_or(&s->said, what) & what);
+}
+
+static uint64_t who(struct mem_slot m)
+{
+	return SEG_MEMFD_WHO(SEG_MEMFD_KEY(m.slot, m.gen, -1));
+}
+
+/* An entry that will not be closed until release(), or NULL. */
+static struct seg_memfd *hold(struct seg *s, struct mem_slot m, int *fd)
+{
+	for (unsigned int i = 0; i < SEG_MEMFDS; i++) {
+		struct seg_memfd *e = &s->memfd[i];
+		uint64_t key = atomic_load_explicit(&e->key, memory_order_relaxed);
+
+		if (key == KEY_CLOSING || SEG_MEMFD_WHO(key) != who(m))
+			continue;
+		/* Against evict(): it marks the key, then looks at users. */
+		atomic_fetch_add(&e->users, 1);
+		if (atomic_load(&e->key) == key) {
+			*fd = SEG_MEMFD_FD(key);
+			return e;
+		}
+		atomic_fetch_sub(&e->users, 1);
+	}
+	return NULL;
+}
+
+static void release(struct seg_memfd *e)
+{
+	atomic_fetch_sub(&e->users, 1);
+}
+
+/* Close the descriptor of a process that is gone, so that its place is free. */
+static void evict(struct seg *s, struct seg_memfd *e)
+{
+	uint64_t key = atomic_load(&e->key);
+	uint32_t slot = (uint32_t)SEG_MEMFD_WHO(key) & 0x7fff;
+	const struct seg_proc *p = seg_proc(s, slot);
+
+	if (!key || key == KEY_CLOSING ||
+	    (p && p->gen == (uint32_t)(key >> 32) && atomic_load(&p->state) != SEG_PROC_DEAD))
+		return;
+	if (!atomic_compare_exchange_strong(&e->key, &key, KEY_CLOSING))
+		return;
+	if (atomic_load(&e->users)) {
+		atomic_store(&e->key, key);
+		return;
+	}
+	sys_close(SEG_MEMFD_FD(key));
+	atomic_store(&e->key, 0);
+}
+
+/* False: no room, or another thread keeps one of that slot by now; the caller closes fd. */
+static bool keep(struct seg *s, struct mem_slot m, int fd)
+{
+	struct seg_memfd *e;
+	int other;
+
+	if (fd >= 0x1ffff)
+		return false;
+	e = hold(s, m, &other);
+	if (e) {
+		release(e);
+		return false;
+	}
+	for (unsigned int i = 0; i < 2 * SEG_MEMFDS; i++) {
+		uint64_t none = 0;
+
+		e = &s->memfd[i % SEG_MEMFDS];
+		if (i >= SEG_MEMFDS)
+			evict(s, e);
+		if (atomic_compare_exchange_strong(&e->key, &none,
+						   SEG_MEMFD_KEY(m.slot, m.gen, fd)))
+			return true;
+	}
+	return false;
+}
+
+static ssize_t move(int fd, uint64_t va, void *buf, uint64_t n, bool write)
+{
+	if (va + n < va || va + n > INT64_MAX)
+		return -EFAULT;
+	return write ? sys_pwrite(fd, buf, n, va) : sys_pread(fd, buf, n, va);
+}
+
+static int copy_fd(int fd, const struct mem_job *j)
+{
+	uint64_t voff = 0, iooff = 0;
+	unsigned int i = 0, k = 0;
+
+	while (i < j->nv && k < j->nio) {
+		uint64_t n = j->v[i].len - voff, left = j->io[k].iov_len - iooff;
+		ssize_t r;
+
+		if (n > left)
+			n = left;
+		r = n ? move(fd, j->v[i].va + voff, (uint8_t *)j->io[k].iov_base + iooff, n,
+			     j->write)
+		      : 0;
+		if (r == -EINTR)
+			continue;
+		if (r < 0)
+			return -EFAULT; /* EIO: not mapped there; EFAULT: not here */
+		if (!r && n)
+			return -ESRCH; /* the image is gone */
+		voff += (uint64_t)r;
+		iooff += (uint64_t)r;
+		if (voff == j->v[i].len)
+			i++, voff = 0;
+		if (iooff == j->io[k].iov_len)
+			k++, iooff = 0;
+	}
+	return 0;
+}
+
+int memfd_copy(struct seg *s, struct mem_slot m, const struct mem_job *j)
+{
+	struct seg_memfd *e;
+	int fd, r;
+
+	e = hold(s, m, &fd);
+	if (!e)
+		return -ENOENT;
+	r = copy_fd(fd, j);
+	release(e);
+	return r;
+}
+
+int memfd_fetch_and_copy(struct seg *s, struct mem_slot m, int err, const struct mem_job *j)
+{
+	struct seg_proc *p;
+	int fd, r;
+
+	if (seg_proc_gone(s, m.slot, m.gen))
+		return -ESRCH;
+	r = memfd_copy(s, m, j);
+	if (r != -ENOENT)
+		return r;
+	fd = link_get_mem(s, m);
+	if (fd == -ESRCH)
+		return -ESRCH;
+	if (fd < 0) {
+		if (first_time(s, SAID_REFUSED))
+			log_line(LOG_ERROR,
+				 "the host refuses access to the memory of another process of the "
+				 "fabric (process_vm_*: errno %d, its mem file: errno %d): same "
+				 "user, same PID namespace?",
+				 -err, -fd);
+		return -EACCES;
+	}
+	fd = sys_fd_high(fd);
+	p = seg_proc(s, m.slot);
+	if (p)
+		atomic_store_explicit(&p->refused, 1, memory_order_relaxed);
+	if (first_time(s, SAID_FALLBACK))
+		TRACE(LOG_MEM, "process_vm_* refused (errno %d) for slot %u: using its mem file",
+		      -err, m.slot);
+	r = copy_fd(fd, j);
+	if (!keep(s, m, fd))
+		sys_close(fd);
+	return r;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Event queues: order, the byte, purging, sources that are gone, readers and writers that die. */
+#include "segment/test.h"
+#include "segment/evq.h"
+#include "segment/hw.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+static const struct seg_evsrc no_source = {.table = SEG_T_COUNT};
+
+struct queue {
+	uint32_t idx, gen;
+	int fd;
+};
+
+static int setup(void **state)
+{
+	char path[300];
+	struct seg *s;
+
+	if (test_seg_setup(state))
+		return -1;
+	s = *state;
+	strcpy(s->dir, "/tmp/softhca-test-XXXXXX");
+	if (!mkdtemp(s->dir))
+		return -1;
+	snprintf(path, sizeof(path), "%s/ev", s->dir);
+	return mkdir(path, 0700);
+}
+
+static int teardown(void **state)
+{
+	struct seg *s = *state;
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/ev", s->dir);
+	rmdir(path);
+	rmdir(s->dir);
+	return test_seg_teardown(state);
+}
+
+/* As the supervisor makes one; blocking, as a completion channel is. */
+static struct queue queue_open(struct seg *s, uint32_t max)
+{
+	struct queue q;
+	char path[320];
+
+	/* the queue's generation is its file's, whatever the queue's index has seen */
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(seg_alloc(s, SEG_T_FILE, SEG_OWNER_DEVICE, &q.idx), 0);
+		q.gen = seg_file(s, q.idx)->gen;
+		if (!i)
+			seg_free(s, SEG_T_FILE, q.idx);
+	}
+	evq_path(s, q.idx, q.gen, path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	q.fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(q.fd >= 0);
+	assert_int_equal(evq_open(s, q.idx, max), 0);
+	return q;
+}
+
+static void queue_close(struct seg *s, struct queue *q)
+{
+	char path[320];
+
+	evq_close(s, q->idx);
+	evq_close(s, q->idx);
+	assert_int_equal(seg_next(s, SEG_T_EVREC, q->idx + 1, 0), SEG_NONE);
+	evq_path(s, q->idx, q->gen, path);
+	unlink(path);
+	close(q->fd);
+	seg_free(s, SEG_T_FILE, q->idx);
+}
+
+static int bytes(const struct queue *q)
+{
+	int n = -1;
+
+	ioctl(q->fd, FIONREAD, &n);
+	return n;
+}
+
+static int push(struct seg *s, const struct queue *q, uint64_t cookie)
+{
+	return evq_push(s, q->idx, q->gen, no_source, cookie, 3, 4);
+}
+
+static void in_order_with_one_byte(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+	struct seg_evrec r;
+
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(bytes(&q), 0);
+		for (uint64_t i = 0; i < 5; i++)
+			assert_int_equal(push(s, &q, i), 0);
+		assert_int_equal(bytes(&q), 1);
+		for (uint64_t i = 0; i < 5; i++) {
+			assert_int_equal(bytes(&q), 1);
+			assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
+			assert_int_equal(r.cookie, i);
+			assert_int_equal(r.type, 3);
+			assert_int_equal(r.extra, 4);
+		}
+		assert_int_equal(bytes(&q), 0);
+		assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), -EAGAIN);
+	}
+	assert_int_equal(seg_next(s, SEG_T_EVREC, SEG_OWNER_ANY, 0), SEG_NONE);
+	push(s, &q, 1);
+	queue_close(s, &q);
+}
+
+static void closed_or_reused_queue_is_enoent(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+	struct seg_evrec r;
+
+	assert_int_equal(evq_push(s, q.idx, q.gen + 1, no_source, 0, 0, 0), -ENOENT);
+	assert_int_equal(evq_pop(s, q.idx, q.gen - 1, q.fd, &r), -ENOENT);
+	assert_int_equal(evq_push(s, SEG_NONE, q.gen, no_source, 0, 0, 0), -ENOENT);
+	queue_close(s, &q);
+	assert_int_equal(push(s, &q, 0), -ENOENT);
+}
+
+static void beyond_max_is_dropped_and_counted(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 2);
+
+	assert_int_equal(push(s, &q, 1), 0);
+	assert_int_equal(push(s, &q, 2), 0);
+	assert_int_equal(push(s, &q, 3), -ENOSPC);
+	assert_int_equal(((struct seg_evq *)seg_live(s, SEG_T_EVQ, q.idx))->dropped, 1);
+	queue_close(s, &q);
+}
+
+static void reading_counts_on_the_source(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+	struct seg_evsrc src = {.table = SEG_T_CQ};
+	struct seg_evrec r;
+	struct hw_cq *cq;
+
+	assert_int_equal(seg_alloc(s, SEG_T_CQ, 1, &src.idx), 0);
+	cq = hw_cq(s, src.idx);
+	src.gen = cq->gen;
+	evq_push(s, q.idx, q.gen, src, 1, 0, 0);
+	evq_push(s, q.idx, q.gen, src, 2, 0, 0);
+	src.counter = 1;
+	evq_push(s, q.idx, q.gen, src, 3, 0, 0);
+	assert_int_equal(cq->comp.reported, 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
+	assert_int_equal(cq->comp.reported, 2);
+	assert_int_equal(cq->async.reported, 1);
+	/* an event of an object that is gone is never read: its cookie points nowhere */
+	evq_push(s, q.idx, q.gen, src, 4, 0, 0);
+	push(s, &q, 5);
+	seg_free(s, SEG_T_CQ, src.idx);
+	assert_int_equal(seg_alloc_at(s, SEG_T_CQ, 1, src.idx), 0);
+	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
+	assert_int_equal(r.cookie, 5);
+	assert_int_equal(cq->async.reported, 0);
+	seg_free(s, SEG_T_CQ, src.idx);
+	queue_close(s, &q);
+}
+
+static void purge_takes_one_source_only(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+	struct seg_evsrc a = {.table = SEG_T_QP}, b = {.table = SEG_T_QP};
+	struct seg_evrec r;
+
+	seg_alloc(s, SEG_T_QP, 1, &a.idx);
+	seg_alloc(s, SEG_T_QP, 1, &b.idx);
+	a.gen = hw_qp(s, a.idx)->gen;
+	b.gen = hw_qp(s, b.idx)->gen;
+	for (uint64_t i = 0; i < 9; i++)
+		evq_push(s, q.idx, q.gen, i % 3 == 1 ? b : a, i, 0, 0);
+	evq_purge(s, q.idx, q.gen, SEG_T_QP, a.idx);
+	for (uint64_t i = 1; i < 9; i += 3) {
+		assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
+		assert_int_equal(r.cookie, i);
+	}
+	assert_int_equal(hw_qp(s, b.idx)->async.reported, 3);
+	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), -EAGAIN);
+	/* all purged: the byte stays until somebody reads, who then finds nothing */
+	evq_push(s, q.idx, q.gen, a, 1, 0, 0);
+	evq_purge(s, q.idx, q.gen, SEG_T_QP, a.idx);
+	assert_int_equal(bytes(&q), 1);
+	push(s, &q, 7);
+	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
+	assert_int_equal(r.cookie, 7);
+	assert_int_equal(bytes(&q), 0);
+	seg_free(s, SEG_T_QP, a.idx);
+	seg_free(s, SEG_T_QP, b.idx);
+	queue_close(s, &q);
+}
+
+static void dead_device_is_eio_after_the_last_event(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+	struct seg_evrec r;
+
+	push(s, &q, 1);
+	evq_kill(s, q.idx, q.gen);
+	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
+	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), -EIO);
+	assert_true(bytes(&q) > 0);
+	queue_close(s, &q);
+}
+
+#define EVENTS 2000
+
+static void pusher(struct seg *s, struct test_child *c, void *arg)
+{
+	struct queue *q = arg;
+
+	for (uint64_t i = 1; i <= EVENTS; i++)
+		while (push(s, q, i))
+			;
+}
+
+static void every_event_wakes_its_reader(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+	struct test_child c[2];
+	uint64_t sum = 0, n = 0;
+	struct seg_evrec r;
+
+	for (int i = 0; i < 2; i++)
+		test_spawn(s, &c[i], pusher, &q);
+	while (n < 2 * EVENTS) {
+		struct pollfd p = {.fd = q.fd, .events = POLLIN};
+
+		assert_int_equal(poll(&p, 1, 2000), 1); /* else an event nobody was woken for */
+		while (!evq_pop(s, q.idx, q.gen, q.fd, &r)) {
+			sum += r.cookie;
+			n++;
+		}
+	}
+	assert_int_equal(sum, (uint64_t)EVENTS * (EVENTS + 1));
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(test_reap(&c[i]), 0);
+	assert_int_equal(bytes(&q), 0);
+	queue_close(s, &q);
+}
+
+/* Killed with the lock held, its list in any state that a push or pop can leave. */
+static void die_in_push(struct seg *s, struct test_child *c, void *arg)
+{
+	struct queue *q = arg;
+	struct seg_evq *e = seg_live(s, SEG_T_EVQ, q->idx);
+	uint32_t i;
+
+	seg_lock(s, &e->lock, SEG_LOCK_CTRL_NS);
+	seg_alloc(s, SEG_T_EVREC, q->idx + 1, &i); /* never linked */
+	seg_alloc(s, SEG_T_EVREC, q->idx + 1, &i);
+	((struct seg_evrec *)seg_live(s, SEG_T_EVREC, i))->src = no_source;
+	((struct seg_evrec *)seg_live(s, SEG_T_EVREC, i))->cookie = 3;
+	((struct seg_evrec *)seg_live(s, SEG_T_EVREC, e->tail))->next = i; /* but no tail, count */
+	kill(getpid(), SIGKILL);
+}
+
+static void a_dead_pushers_queue_is_repaired(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+	struct test_child c;
+	struct seg_evrec r;
+
+	push(s, &q, 1);
+	push(s, &q, 2);
+	test_spawn(s, &c, die_in_push, &q);
+	assert_true(WIFSIGNALED(test_reap(&c)));
+	assert_int_equal(push(s, &q, 4), 0);
+	for (uint64_t i = 1; i <= 4; i++) {
+		assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
+		assert_int_equal(r.cookie, i);
+	}
+	assert_int_equal(seg_next(s, SEG_T_EVREC, SEG_OWNER_ANY, 0), SEG_NONE);
+	queue_close(s, &q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_order_with_one_byte),
+		cmocka_unit_test(closed_or_reused_queue_is_enoent),
+		cmocka_unit_test(beyond_max_is_dropped_and_counted),
+		cmocka_unit_test(reading_counts_on_the_source),
+		cmocka_unit_test(purge_takes_one_source_only),
+		cmocka_unit_test(dead_device_is_eio_after_the_last_event),
+		cmocka_unit_test(every_event_wakes_its_reader),
+		cmocka_unit_test(a_dead_pushers_queue_is_repaired),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

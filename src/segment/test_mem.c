@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copies: own memory with and without the guard, foreign memory in each state its owner can be in.
+ */
+#include "segment/test.h"
+#include "segment/mem.h"
+#include "segment/memfd.h"
+#include "segment/table.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <ucontext.h>
+
+#define PAGE 4096
+
+static void on_fault(int sig, siginfo_t *si, void *uc)
+{
+	if (!mem_guard_fixup(uc)) {
+		signal(sig, SIG_DFL);
+		raise(sig);
+	}
+}
+
+/* Inside the test: cmocka puts its own handlers in place before each. */
+static void with_guard(void (*test)(void **state), void **state)
+{
+	struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
+
+	sigaction(SIGSEGV, &sa, NULL);
+	sigaction(SIGBUS, &sa, NULL);
+	mem_guard_armed = true;
+	test(state);
+	mem_guard_armed = false;
+}
+
+/* Two pages, the second one not accessible. */
+static uint8_t *page_and_hole(void)
+{
+	uint8_t *p =
+		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	mprotect(p + PAGE, PAGE, PROT_NONE);
+	return p;
+}
+
+static void guarded_copy_is_exact(void **state)
+{
+	static uint8_t from[9000], to[9000];
+
+	for (size_t i = 0; i < sizeof(from); i++)
+		from[i] = (uint8_t)(i * 7 + 1);
+	for (size_t n = 0; n < 8500; n += n < 600 ? 1 : 613) {
+		memset(to, 0xee, sizeof(to));
+		assert_int_equal(mem_guarded_copy(to + 3, from + 5, n), 0);
+		assert_memory_equal(to + 3, from + 5, n);
+		assert_int_equal(to[2], 0xee);
+		assert_int_equal(to[3 + n], 0xee);
+	}
+}
+
+static void own_bad_page_is_efault(void **state)
+{
+	struct seg *s = *state;
+	uint8_t *p = page_and_hole(), buf[1024] = {0};
+	static const size_t lens[] = {1, 2, 3, 4, 6, 8, 9, 64, 100, 256, 257, 1024};
+
+	for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
+		uint64_t va = (uint64_t)(uintptr_t)(p + PAGE) - lens[i];
+
+		assert_int_equal(mem_read(s, mem_self(s), va, buf, lens[i]), 0);
+		assert_int_equal(mem_read(s, mem_self(s), va + 1, buf, lens[i]), -EFAULT);
+		assert_int_equal(mem_write(s, mem_self(s), va, buf, lens[i]), 0);
+		assert_int_equal(mem_write(s, mem_self(s), va + 1, buf, lens[i]), -EFAULT);
+	}
+	assert_int_equal(mem_read(s, mem_self(s), 0, buf, 8), -EFAULT);
+	assert_int_equal(mem_read(s, mem_self(s), UINT64_MAX - 7, buf, 8), -EFAULT);
+	assert_int_equal(mem_read(s, mem_self(s), UINT64_C(1) << 60, buf, 8), -EFAULT);
+	munmap(p, 2 * PAGE);
+}
+
+/* Past the end of a file: SIGBUS, not SIGSEGV. */
+static void own_sigbus_is_efault(void **state)
+{
+	struct seg *s = *state;
+	int fd = memfd_create("x", 0);
+	uint8_t *p, b;
+
+	assert_int_equal(ftruncate(fd, PAGE), 0);
+	p = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	assert_int_equal(mem_read(s, mem_self(s), (uint64_t)(uintptr_t)p + PAGE - 1, &b, 1), 0);
+	assert_int_equal(mem_read(s, mem_self(s), (uint64_t)(uintptr_t)p + PAGE, &b, 1), -EFAULT);
+	munmap(p, 2 * PAGE);
+}
+
+static void own_vectors_scatter_and_gather(void **state)
+{
+	struct seg *s = *state;
+	char a[8] = "abcdefg", b[4] = "xyz", out[16] = {0};
+	struct mem_vec v[] = {{(uint64_t)(uintptr_t)a, 3}, {0, 0}, {(uint64_t)(uintptr_t)b, 3}};
+	struct mem_vec o[] = {{(uint64_t)(uintptr_t)out, 1}, {(uint64_t)(uintptr_t)out + 1, 5}};
+	struct iovec io[] = {{out, 2}, {out + 4, 4}};
+
+	assert_int_equal(mem_readv(s, mem_self(s), v, 3, io, 2), 0);
+	assert_memory_equal(out, "ab\0\0cxyz", 8);
+	assert_int_equal(mem_copy(s, mem_self(s), o, 2, mem_self(s), v, 3), 0);
+	assert_memory_equal(out, "abcxyz", 6);
+	memcpy(out, "1234567", 8);
+	assert_int_equal(mem_writev(s, mem_self(s), v, 3, io, 2), 0);
+	assert_string_equal(a, "125defg");
+	assert_string_equal(b, "67");
+	assert_int_equal(mem_readv(s, mem_self(s), v, MEM_MAX_VEC + 1, io, 2), -EINVAL);
+}
+
+/* ---- a peer: its page and its memory slot in memory that both see */
+
+struct peer {
+	struct mem_slot m;
+	uint8_t *page; /* private memory, at the same address in both */
+};
+
+static struct peer *peer_shared(void)
+{
+	struct peer *p =
+		mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	p->page = page_and_hole();
+	memset(p->page, 0x11, PAGE);
+	return p;
+}
+
+static void peer_run(struct seg *s, struct test_child *c, void *arg)
+{
+	struct peer *p = arg;
+
+	p->m = mem_self(s);
+	memset(p->page, 0x22, PAGE);
+	munmap(p->page + PAGE, PAGE); /* a mem descriptor would write through PROT_NONE */
+	test_tell(c->tell[1]);
+	test_wait(c->go[0]);
+	/* what the other side wrote */
+	if (p->page[7] != 0x77)
+		_exit(1);
+}
+
+static void peer_start(struct seg *s, struct peer *p, struct test_child *c)
+{
+	test_spawn(s, c, peer_run, p);
+	assert_true(test_wait(c->tell[0]));
+}
+
+static void peer_end(struct peer *p)
+{
+	munmap(p->page, 2 * PAGE);
+	munmap(p, sizeof(*p));
+}
+
+static void check_peer_copies(struct seg *s, struct peer *p)
+{
+	uint64_t va = (uint64_t)(uintptr_t)p->page;
+	uint8_t b[PAGE], five[] = {5, 6, 0x77};
+	struct iovec io[] = {{five, 1}, {five + 1, 2}};
+	struct mem_vec v[] = {{va + 1, 2}, {va + 7, 1}},
+		       over[] = {{va + PAGE - 8, 8}, {va + PAGE, 1}};
+	struct mem_vec mine = {(uint64_t)(uintptr_t)b, 9};
+	struct iovec nine = {b, 9};
+	uint32_t w;
+
+	assert_int_equal(mem_read(s, p->m, va, b, PAGE), 0);
+	assert_int_equal(b[0], 0x22);
+	assert_int_equal(b[PAGE - 1], 0x22);
+	assert_int_equal(mem_writev(s, p->m, v, 2, io, 2), 0);
+	assert_int_equal(mem_read(s, p->m, va, b, 8), 0);
+	assert_memory_equal(b, "\x22\x05\x06\x22\x22\x22\x22\x77", 8);
+	/* ours is another page */
+	assert_int_equal(p->page[1], 0x11);
+	/* a part fits */
+	assert_int_equal(mem_read(s, p->m, va + PAGE - 8, b, 9), -EFAULT);
+	assert_int_equal(mem_readv(s, p->m, over, 2, &nine, 1), -EFAULT);
+	assert_int_equal(mem_write(s, p->m, va + PAGE, b, 1), -EFAULT);
+	assert_int_equal(mem_read(s, p->m, 0, b, 1), -EFAULT);
+	assert_int_equal(mem_read(s, p->m, UINT64_MAX - 3, b, 8), -EFAULT);
+	assert_int_equal(mem_write_be32(s, p->m, va + 64, 0x01020304), 0);
+	assert_int_equal(mem_read_be32(s, p->m, va + 64, &w), 0);
+	assert_int_equal(w, 0x01020304);
+	mine.va = va + 100; /* foreign to foreign, through the bounce buffer */
+	assert_int_equal(mem_copy(s, p->m, &mine, 1, p->m, &(struct mem_vec){va, 9}, 1), 0);
+	assert_int_equal(mem_read(s, p->m, va + 107, b, 1), 0);
+	assert_int_equal(b[0], 0x77);
+}
+
+static void peer_memory_is_read_and_written(void **state)
+{
+	struct seg *s = *state;
+	struct peer *p = peer_shared();
+	struct test_child c;
+
+	peer_start(s, p, &c);
+	check_peer_copies(s, p);
+	assert_int_equal(seg_proc(s, p->m.slot)->in_flight, 0);
+	test_tell(c.go[1]);
+	assert_int_equal(test_reap(&c), 0);
+	peer_end(p);
+}
+
+static void dead_execing_or_replaced_peer_is_esrch(void **state)
+{
+	struct seg *s = *state;
+	struct peer *p = peer_shared();
+	struct test_child c;
+	struct seg_proc *sp;
+	uint64_t va = (uint64_t)(uintptr_t)p->page;
+	siginfo_t si;
+	uint8_t b = 0x77;
+
+	peer_start(s, p, &c);
+	sp = seg_proc(s, p->m.slot);
+	p->m.gen++;
+	assert_int_equal(mem_write(s, p->m, va, &b, 1), -ESRCH);
+	p->m.gen--;
+	sp->state = SEG_PROC_EXECING;
+	assert_int_equal(mem_write(s, p->m, va, &b, 1), -ESRCH);
+	sp->state = SEG_PROC_LIVE;
+	assert_int_equal(mem_write(s, p->m, va + 7, &b, 1), 0);
+	assert_int_equal(mem_read(s, (struct mem_slot){SEG_NONE, 0}, va, &b, 1), -ESRCH);
+	assert_int_equal(mem_read(s, (struct mem_slot){0, 0}, va, &b, 1), -ESRCH);
+	/* dead, but the supervisor has not seen it yet */
+	kill(c.pid, SIGKILL);
+	waitid(P_PID, (id_t)c.pid, &si, WEXITED | WNOWAIT);
+	assert_int_equal(mem_read(s, p->m, va, &b, 1), -ESRCH);
+	test_reap(&c);
+	assert_int_equal(mem_read(s, p->m, va, &b, 1), -ESRCH);
+	assert_int_equal(seg_proc(s, p->m.slot)->in_flight, 0);
+	peer_end(p);
+}
+
+/* Hazard 9: the queue's page is not in the child; the registrant is the parent. */
+static void child_reads(struct seg *s, struct test_child *c, void *arg)
+{
+	struct peer *p = arg;
+	uint8_t b = 0;
+
+	if (mem_read(s, p->m, (uint64_t)(uintptr_t)p->page, &b, 1) || b != 0x33)
+		_exit(1);
+	if (mem_read(s, mem_self(s), (uint64_t)(uintptr_t)p->page, &b, 1) != -EFAULT)
+		_exit(2);
+}
+
+static void dontfork_page_is_read_from_its_registrant(void **state)
+{
+	struct seg *s = *state;
+	struct peer *p = peer_shared();
+	struct test_child c;
+
+	madvise(p->page, PAGE, MADV_DONTFORK);
+	p->page[0] = 0x33;
+	p->m = mem_self(s);
+	test_spawn(s, &c, child_reads, p);
+	assert_int_equal(test_reap(&c), 0);
+	peer_end(p);
+}
+
+/* ---- by descriptor */
+
+static void peer_hides(struct seg *s, struct test_child *c, void *arg)
+{
+	prctl(PR_SET_DUMPABLE, 0);
+	peer_run(s, c, arg);
+}
+
+/* Is this process refused access to a process that is not dumpable? Root is not. */
+static bool may_ptrace_any(void)
+{
+	return geteuid() == 0;
+}
+
+static void memfd_serves_what_process_vm_is_refused(void **state)
+{
+	struct seg *s = *state;
+	struct peer *p = peer_shared();
+	struct test_child c;
+	uint64_t va = (uint64_t)(uintptr_t)p->page;
+	char path[64];
+	uint8_t b;
+	int fd;
+
+	peer_start(s, p, &c);
+	snprintf(path, sizeof(path), "/proc/%d/mem", c.pid);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	/* As if it came from another PID namespace: its pid must not be used. */
+	seg_proc(s, p->m.slot)->pid_ns++;
+	s->memfd[3].key = SEG_MEMFD_KEY(p->m.slot, p->m.gen, fd);
+	check_peer_copies(s, p);
+	test_tell(c.go[1]);
+	assert_int_equal(test_reap(&c), 0);
+	assert_int_equal(mem_read(s, p->m, va, &b, 1), -ESRCH);
+	seg_proc(s, p->m.slot)->state = SEG_PROC_DEAD;
+	assert_int_equal(mem_read(s, p->m, va, &b, 1), -ESRCH);
+	assert_int_equal(s->memfd[3].users, 0);
+	s->memfd[3].key = 0;
+	close(fd);
+	peer_end(p);
+}
+
+static void refused_both_ways_is_eacces_not_dead(void **state)
+{
+	struct seg *s = *state;
+	struct peer *p = peer_shared();
+	struct test_child c;
+	uint8_t b;
+
+	s->said = UINT32_MAX; /* the diagnosis is not the test's output */
+	peer_start(s, p, &c);
+	seg_proc(s, p->m.slot)->pid_ns++;
+	assert_int_equal(mem_read(s, p->m, (uint64_t)(uintptr_t)p->page, &b, 1), -EACCES);
+	kill(c.pid, SIGKILL);
+	test_reap(&c);
+	if (may_ptrace_any())
+		goto out;
+	test_spawn(s, &c, peer_hides, p);
+	assert_true(test_wait(c.tell[0]));
+	assert_int_equal(mem_read(s, p->m, (uint64_t)(uintptr_t)p->page, &b, 1), -EACCES);
+	kill(c.pid, SIGKILL);
+	test_reap(&c);
+out:
+	peer_end(p);
+}
+
+#define GUARDED(t)                            \
+	static void t##_guarded(void **state) \
+	{                                     \
+		with_guard(t, state);         \
+	}
+GUARDED(guarded_copy_is_exact)
+GUARDED(own_bad_page_is_efault)
+GUARDED(own_sigbus_is_efault)
+GUARDED(own_vectors_scatter_and_gather)
+GUARDED(dontfork_page_is_read_from_its_registrant)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(guarded_copy_is_exact),
+		cmocka_unit_test(guarded_copy_is_exact_guarded),
+		cmocka_unit_test(own_bad_page_is_efault),
+		cmocka_unit_test(own_bad_page_is_efault_guarded),
+		cmocka_unit_test(own_sigbus_is_efault),
+		cmocka_unit_test(own_sigbus_is_efault_guarded),
+		cmocka_unit_test(own_vectors_scatter_and_gather),
+		cmocka_unit_test(own_vectors_scatter_and_gather_guarded),
+		cmocka_unit_test(peer_memory_is_read_and_written),
+		cmocka_unit_test(dead_execing_or_replaced_peer_is_esrch),
+		cmocka_unit_test(dontfork_page_is_read_from_its_registrant),
+		cmocka_unit_test(dontfork_page_is_read_from_its_registrant_guarded),
+		cmocka_unit_test(memfd_serves_what_process_vm_is_refused),
+		cmocka_unit_test(refused_both_ways_is_eacces_not_dead),
+	};
+
+	return cmocka_run_group_tests(tests, test_seg_setup, test_seg_teardown);
+}
