@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The driver's way to the firmware: names on whose behalf a command is, and turns the firmware's
+ * status into what the caller is owed. Called by every other file of src/mlx5; calls src/fw only.
+ */
+#include <errno.h>
+#include "mlx5/drv.h"
+
+static struct fw_ctx fw_ctx(struct uv_context *ctx, uint16_t uid, bool kernel,
+			    const struct fw_mem *mem)
+{
+	return (struct fw_ctx){
+		.seg = ctx->seg,
+		.hca = ctx->hca,
+		.file = ctx->seg_file,
+		.uid = uid,
+		.kernel = kernel,
+		.mem = mem,
+	};
+}
+
+int mlx5_exec(struct uv_context *ctx, enum prm_opcode op, const struct fw_mem *mem, void *in,
+	      uint32_t inlen, void *out, uint32_t outlen)
+{
+	struct fw_ctx c = fw_ctx(ctx, (uint16_t)ctx->devx_uid, true, mem);
+	int r;
+
+	LAYOUT_SET(cmd_in, in, opcode, op);
+	LAYOUT_SET(cmd_in, in, uid, ctx->devx_uid);
+	r = fw_exec(&c, in, inlen, out, outlen);
+	if (r < 0)
+		return r;
+	return fw_status_to_errno((uint8_t)LAYOUT_GET(cmd_out, out, status));
+}
+
+int mlx5_exec_devx(struct uv_context *ctx, uint16_t uid, const struct fw_mem *mem, void *in,
+		   uint32_t inlen, void *out, uint32_t outlen)
+{
+	struct fw_ctx c = fw_ctx(ctx, uid, false, mem);
+	int r;
+
+	LAYOUT_SET(cmd_in, in, uid, uid);
+	r = fw_exec(&c, in, inlen, out, outlen);
+	if (r < 0)
+		return r;
+	return LAYOUT_GET(cmd_out, out, status) == FW_OK ? 0 : -EREMOTEIO;
+}
+
+int mlx5_exec_id(struct uv_context *ctx, enum prm_opcode op, uint32_t id)
+{
+	uint8_t in[LAYOUT_SZ(cmd_id_in)] = {0}, out[LAYOUT_SZ(cmd_out)];
+
+	LAYOUT_SET(cmd_id_in, in, id, id);
+	return mlx5_exec(ctx, op, NULL, in, sizeof(in), out, sizeof(out));
+}
+
+const struct fw_caps *mlx5_caps(const struct uv_context *ctx)
+{
+	return fw_caps(hw_hca(ctx->seg, ctx->hca)->model);
+}
+
+int mlx5_vector2eqn(const struct uv_context *ctx, uint32_t vector)
+{
+	if (vector >= mlx5_caps(ctx)->num_comp_vectors || vector >= HW_COMP_VECTORS)
+		return -ENOENT;
+	return (int)hw_hca(ctx->seg, ctx->hca)->eqn[vector];
+}

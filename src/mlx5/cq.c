@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Completion queues: create, resize, destroy. Called by uverbs through the ops table. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/param.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include "mlx5/drv.h"
+
+enum { CQE_STRIDE_64 = 0, CQE_STRIDE_128 = 1 }; /* cqc.cqe_sz */
+enum { CQ_OPMOD_RESIZE = 1 };
+
+struct mlx5_cq { /* uv_cq.obj.drv */
+	struct mlx5_umem buf;
+	struct mlx5_dbr dbr;
+	uint32_t cqe_size;
+};
+
+/* CQEs for a wish of `cqe`: the power of two above it; -EINVAL. */
+static int cq_entries(const struct fw_caps *c, uint32_t cqe, uint32_t *entries)
+{
+	uint32_t max = 1u << c->log_max_cq_sz;
+
+	if (cqe >= max)
+		return -EINVAL;
+	for (*entries = 1; *entries < cqe + 1; *entries <<= 1)
+		;
+	return 0;
+}
+
+static uint32_t log2_of(uint32_t pow2)
+{
+	return (uint32_t)__builtin_ctz(pow2);
+}
+
+static int request_check(const struct uv_udata *u, struct mlx5_ib_create_cq *cmd)
+{
+	if (u->inlen < offsetof(struct mlx5_ib_create_cq, flags))
+		return -EINVAL;
+	memset(cmd, 0, sizeof(*cmd));
+	memcpy(cmd, u->in, MIN(u->inlen, sizeof(*cmd)));
+	if (cmd->flags &
+	    ~(MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD | MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX |
+	      MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS))
+		return -EINVAL;
+	if ((cmd->cqe_size != 64 && cmd->cqe_size != 128) || cmd->reserved0 || cmd->reserved1)
+		return -EINVAL;
+	if (cmd->buf_addr & 63) /* page_offset counts 64-byte units */
+		return -EINVAL;
+	/* All UARs are dynamic: the program names one. */
+	if (!(cmd->flags & MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX))
+		return -EINVAL;
+	/* Compression, padding and real time stamps: their capabilities are off. */
+	if (cmd->cqe_comp_en == 1 || cmd->flags & (MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD |
+						   MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+static int cq_cmd(struct uv_context *ctx, const struct mlx5_cq *m, uint32_t entries, uint32_t uar,
+		  uint32_t eqn, uint32_t flags, uint32_t *cqn)
+{
+	uint8_t in[LAYOUT_SZ(create_cq_in)] = {0}, out[LAYOUT_SZ(create_cq_out)];
+	void *cqc = LAYOUT_IN(create_cq_in, cq_context, in);
+	int r;
+
+	LAYOUT_SET(create_cq_in, in, cq_umem_id, m->buf.id);
+	LAYOUT_SET(create_cq_in, in, cq_umem_valid, 1);
+	LAYOUT_SET(cqc, cqc, dbr_umem_id, m->dbr.umem);
+	LAYOUT_SET(cqc, cqc, dbr_umem_valid, 1);
+	LAYOUT_SET(cqc, cqc, dbr_addr, m->dbr.offset);
+	LAYOUT_SET(cqc, cqc, cqe_sz, m->cqe_size == 128 ? CQE_STRIDE_128 : CQE_STRIDE_64);
+	LAYOUT_SET(cqc, cqc, log_cq_size, log2_of(entries));
+	LAYOUT_SET(cqc, cqc, uar_page, uar);
+	LAYOUT_SET(cqc, cqc, c_eqn, eqn);
+	LAYOUT_SET(cqc, cqc, oi, !!(flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN));
+	r = MLX5_EXEC(ctx, CREATE_CQ, NULL, in, out);
+	if (r == 0)
+		*cqn = (uint32_t)LAYOUT_GET(create_cq_out, out, cqn);
+	return r;
+}
+
+static void cq_free(struct uv_context *ctx, struct mlx5_cq *m)
+{
+	mlx5_dbr_put(ctx, &m->dbr);
+	mlx5_umem_destroy(ctx, &m->buf);
+	free(m);
+}
+
+int mlx5_create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_t flags,
+		   struct uv_udata *u)
+{
+	struct uv_context *ctx = uv_obj_context(&cq->obj);
+	struct mlx5_ib_create_cq cmd;
+	uint32_t entries;
+	struct mlx5_cq *m;
+	int r, eqn;
+
+	r = cq_entries(mlx5_caps(ctx), cqe, &entries);
+	if (r < 0)
+		return r;
+	if (flags & ~(IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN | IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION))
+		return -EOPNOTSUPP;
+	r = request_check(u, &cmd);
+	if (r < 0)
+		return r;
+	eqn = mlx5_vector2eqn(ctx, comp_vector);
+	if (eqn < 0)
+		return eqn;
+
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	m->cqe_size = cmd.cqe_size;
+	r = mlx5_umem_create(ctx, cmd.buf_addr, (uint64_t)entries * cmd.cqe_size,
+			     IB_UVERBS_ACCESS_LOCAL_WRITE, &m->buf);
+	if (r == 0)
+		r = mlx5_dbr_get(ctx, cmd.db_addr, &m->dbr);
+	if (r == 0)
+		r = cq_cmd(ctx, m, entries, cmd.uar_page_index, (uint32_t)eqn, flags, &cq->cqn);
+	if (r < 0) {
+		cq_free(ctx, m);
+		return r;
+	}
+	r = uv_udata_out(u, &cq->cqn, sizeof(cq->cqn));
+	if (r < 0) {
+		mlx5_exec_id(ctx, PRM_OP_DESTROY_CQ, cq->cqn);
+		cq_free(ctx, m);
+		return r;
+	}
+	cq->cqe = entries - 1;
+	cq->obj.drv = m;
+	return 0;
+}
+
+static int resize_cmd(struct uv_context *ctx, const struct uv_cq *cq, const struct mlx5_umem *buf,
+		      uint32_t entries, uint32_t cqe_size)
+{
+	uint8_t in[LAYOUT_SZ(modify_cq_in)] = {0}, out[LAYOUT_SZ(modify_cq_out)];
+	void *cqc = LAYOUT_IN(modify_cq_in, cq_context, in);
+
+	LAYOUT_SET(modify_cq_in, in, op_mod, CQ_OPMOD_RESIZE);
+	LAYOUT_SET(modify_cq_in, in, cqn, cq->cqn);
+	LAYOUT_SET(modify_cq_in, in, resize_field_select,
+		   PRM_CQ_RESIZE_LOG_SIZE | PRM_CQ_RESIZE_PAGE_OFFSET |
+			   PRM_CQ_RESIZE_LOG_PAGE_SIZE | PRM_CQ_RESIZE_UMEM);
+	LAYOUT_SET(modify_cq_in, in, cq_umem_id, buf->id);
+	LAYOUT_SET(modify_cq_in, in, cq_umem_valid, 1);
+	LAYOUT_SET(cqc, cqc, cqe_sz, cqe_size == 128 ? CQE_STRIDE_128 : CQE_STRIDE_64);
+	LAYOUT_SET(cqc, cqc, log_cq_size, log2_of(entries));
+	return MLX5_EXEC(ctx, MODIFY_CQ, NULL, in, out);
+}
+
+int mlx5_resize_cq(struct uv_cq *cq, uint32_t cqe, struct uv_udata *u)
+{
+	struct uv_context *ctx = uv_obj_context(&cq->obj);
+	struct mlx5_cq *m = cq->obj.drv;
+	struct mlx5_ib_resize_cq cmd;
+	struct mlx5_umem buf;
+	uint32_t entries;
+	int r;
+
+	if (cqe < 1)
+		return -EINVAL;
+	r = cq_entries(mlx5_caps(ctx), cqe, &entries);
+	if (r < 0)
+		return r;
+	if (entries == cq->cqe + 1)
+		return 0;
+	if (u->inlen < sizeof(cmd))
+		return -EINVAL;
+	memcpy(&cmd, u->in, sizeof(cmd));
+	if (cmd.reserved0 || cmd.reserved1 || cmd.buf_addr & 63)
+		return -EINVAL;
+	if (cmd.cqe_size != 64 && cmd.cqe_size != 128)
+		return -EINVAL;
+	r = mlx5_umem_create(ctx, cmd.buf_addr, (uint64_t)entries * cmd.cqe_size,
+			     IB_UVERBS_ACCESS_LOCAL_WRITE, &buf);
+	if (r < 0)
+		return r;
+	r = resize_cmd(ctx, cq, &buf, entries, cmd.cqe_size);
+	if (r < 0) {
+		mlx5_umem_destroy(ctx, &buf);
+		return r;
+	}
+	/* The old buffer is the program's again: libmlx5 copies what is left in it. */
+	mlx5_umem_destroy(ctx, &m->buf);
+	m->buf = buf;
+	m->cqe_size = cmd.cqe_size;
+	cq->cqe = entries - 1;
+	return 0;
+}
+
+int mlx5_destroy_cq(struct uv_cq *cq)
+{
+	struct uv_context *ctx = uv_obj_context(&cq->obj);
+	int r;
+
+	r = mlx5_exec_id(ctx, PRM_OP_DESTROY_CQ, cq->cqn);
+	if (r < 0)
+		return r;
+	cq_free(ctx, cq->obj.drv);
+	cq->obj.drv = NULL;
+	return 0;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the device says of itself: EX_QUERY_DEVICE with its mlx5 part, QUERY_PORT, and the two small
+ * mlx5 methods of DEVICE and PD. All from the capability table and the ports' state in the segment.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/param.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+#include <rdma/mlx5_user_ioctl_verbs.h>
+#include "mlx5/drv.h"
+
+#define CAP_END(f) (offsetof(struct mlx5_ib_query_device_resp, f) + SIZEOF_CAP(f))
+#define SIZEOF_CAP(f) sizeof(((struct mlx5_ib_query_device_resp *)0)->f)
+
+/*
+ * The parts of the answer, in order. A part that the program has room for is answered and counts
+ * in response_length. All are zero: none of these offloads exists on an InfiniBand-only HCA.
+ */
+static const struct {
+	uint16_t end, size;
+} resp_parts[] = {
+	{CAP_END(tso_caps), SIZEOF_CAP(tso_caps)},
+	{CAP_END(rss_caps), SIZEOF_CAP(rss_caps)},
+	{CAP_END(cqe_comp_caps), SIZEOF_CAP(cqe_comp_caps)},
+	{CAP_END(packet_pacing_caps), SIZEOF_CAP(packet_pacing_caps)},
+	{CAP_END(mlx5_ib_support_multi_pkt_send_wqes),
+	 SIZEOF_CAP(mlx5_ib_support_multi_pkt_send_wqes)},
+	{CAP_END(flags), SIZEOF_CAP(flags)},
+	{CAP_END(sw_parsing_caps), SIZEOF_CAP(sw_parsing_caps)},
+	{CAP_END(striding_rq_caps), SIZEOF_CAP(striding_rq_caps)},
+	{CAP_END(tunnel_offloads_caps), SIZEOF_CAP(tunnel_offloads_caps)},
+	{CAP_END(dci_streams_caps), SIZEOF_CAP(dci_streams_caps)},
+};
+
+static int query_device_resp(struct uv_udata *u)
+{
+	struct mlx5_ib_query_device_resp resp = {0};
+	const uint8_t *in = u->in;
+
+	resp.response_length = sizeof(resp.comp_mask) + sizeof(resp.response_length);
+	if (u->outlen && u->outlen < resp.response_length)
+		return -EINVAL;
+	for (size_t i = 0; i < u->inlen; i++)
+		if (in[i])
+			return -EINVAL;
+	if (!u->outlen)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(resp_parts); i++)
+		if (resp_parts[i].end <= u->outlen)
+			resp.response_length += resp_parts[i].size;
+	return uv_udata_out(u, &resp, resp.response_length);
+}
+
+static void query_limits(const struct fw_caps *c, struct ibv_device_attr *d)
+{
+	d->max_mr_size = c->max_mr_size;
+	d->page_size_cap = c->page_size_cap;
+	d->max_qp = 1 << c->log_max_qp;
+	d->max_qp_wr = 1 << c->log_max_qp_sz;
+	d->max_sge = (int)MIN(c->max_sge, c->max_recv_sge);
+	d->max_sge_rd = (int)c->max_sge_rd;
+	d->max_cq = 1 << c->log_max_cq;
+	d->max_cqe = (1 << c->log_max_cq_sz) - 1;
+	d->max_mr = 1 << c->log_max_mkey;
+	d->max_pd = 1 << c->log_max_pd;
+	d->max_qp_rd_atom = (int)c->max_qp_rd_atom;
+	d->max_qp_init_rd_atom = (int)c->max_qp_init_rd_atom;
+	d->max_res_rd_atom = d->max_qp_rd_atom * d->max_qp;
+	d->max_ah = (int)c->max_ah;
+	d->max_srq = 1 << c->log_max_srq;
+	d->max_srq_wr = (1 << c->log_max_srq_sz) - 1;
+	d->max_srq_sge = (int)c->max_srq_sge;
+	d->max_pkeys = HW_PKEYS;
+	d->local_ca_ack_delay = (uint8_t)c->local_ca_ack_delay;
+	d->atomic_cap = IBV_ATOMIC_NONE;
+}
+
+int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct uv_udata *u)
+{
+	const struct hw_hca *hca = hw_hca(ctx->seg, ctx->hca);
+	const struct fw_caps *c = mlx5_caps(ctx);
+	struct ibv_device_attr *d = &a->ex.orig_attr;
+
+	*a = (struct uv_device_attr){0};
+	a->fw_ver_num = (uint64_t)c->fw_major << 32 | (uint64_t)c->fw_minor << 16 | c->fw_sub;
+	snprintf(d->fw_ver, sizeof(d->fw_ver), "%s", c->fw_ver);
+	be64_store(&d->node_guid, hca->node_guid);
+	be64_store(&d->sys_image_guid, hca->sys_image_guid);
+	d->vendor_id = c->vendor_id;
+	d->vendor_part_id = c->pci_device;
+	d->hw_ver = c->hw_rev;
+	d->phys_port_cnt = (uint8_t)hca->nports;
+	d->device_cap_flags = (unsigned int)c->device_cap_flags;
+	query_limits(c, d);
+
+	a->ex.device_cap_flags_ex = c->device_cap_flags;
+	a->ex.completion_timestamp_mask = INT64_MAX;
+	a->ex.hca_core_clock = c->device_frequency_khz;
+	return u ? query_device_resp(u) : 0;
+}
+
+int mlx5_query_port(struct uv_context *ctx, uint32_t port, struct ibv_port_attr *a)
+{
+	const struct hw_hca *hca = hw_hca(ctx->seg, ctx->hca);
+	const struct fw_caps *c = mlx5_caps(ctx);
+	const struct hw_port *p;
+
+	if (!port || port > hca->nports)
+		return -EINVAL;
+	p = hw_port(ctx->seg, hca->port[port - 1]);
+	if (!p)
+		return -EINVAL;
+	*a = (struct ibv_port_attr){
+		.state = (enum ibv_port_state)p->state,
+		.max_mtu = (enum ibv_mtu)p->max_mtu,
+		.active_mtu = (enum ibv_mtu)p->active_mtu,
+		.gid_tbl_len = HW_GIDS,
+		.port_cap_flags = p->cap_mask,
+		.max_msg_sz = 1u << c->log_max_msg,
+		.pkey_tbl_len = HW_PKEYS,
+		.lid = (uint16_t)p->lid,
+		.sm_lid = (uint16_t)p->sm_lid,
+		.lmc = (uint8_t)p->lmc,
+		.max_vl_num = 4, /* VL0-3: what translate_max_vl_num gives a real card */
+		.sm_sl = (uint8_t)p->sm_sl,
+		.subnet_timeout = 18,
+		.active_width = (uint8_t)p->width,
+		.active_speed = (uint8_t)p->speed,
+		.phys_state = (uint8_t)p->phys_state,
+		.link_layer = IBV_LINK_LAYER_INFINIBAND,
+	};
+	return 0;
+}
+
+/* Everything in this answer is about embedded switches: without one it is empty. */
+int mlx5_method_query_port(struct uv_bundle *b)
+{
+	struct uv_context *ctx = uv_b_context(b);
+	struct mlx5_ib_uapi_query_port info = {0};
+	uint64_t port = uv_b_const(b, MLX5_IB_ATTR_QUERY_PORT_PORT_NUM, 0);
+
+	if (!port || port > hw_hca(ctx->seg, ctx->hca)->nports)
+		return -EINVAL;
+	return uv_b_out_zero(b, MLX5_IB_ATTR_QUERY_PORT, &info, sizeof(info));
+}
+
+int mlx5_method_pd_query(struct uv_bundle *b)
+{
+	const struct uv_pd *pd = (const void *)uv_b_obj(b, MLX5_IB_ATTR_QUERY_PD_HANDLE);
+
+	return uv_b_out(b, MLX5_IB_ATTR_QUERY_PD_RESP_PDN, &pd->pdn, sizeof(pd->pdn));
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * DEVX: firmware commands of the program. The handlers check what the kernel checks (uid, white
+ * list, identity of the object), edit the input as it does, and pass the bytes to the firmware;
+ * what the firmware refuses comes back as EREMOTEIO with its output. Called by uverbs.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+#include "mlx5/devx_table.h"
+#include "mlx5/drv.h"
+
+struct devx_obj {
+	struct uv_object obj;
+	uint64_t object; /* devx_cmd_created(): what commands on it must name */
+	uint32_t dinlen;
+	uint8_t din[DEVX_DESTROY_MAX];
+};
+
+/* One command in the making: input (our copy, editable), its output, and the caller's room. */
+struct devx_call {
+	struct uv_context *ctx;
+	uint8_t *in;
+	size_t inlen;
+	uint16_t opcode;
+	uint16_t uid;
+	uint8_t *out;
+	size_t outlen;
+	uint16_t out_attr;
+};
+
+/*
+ * The uid that the command goes out with: that of the context; the few harmless queries may also
+ * come without one. The kernel has a uid of its own for those, here it is 0.
+ */
+static int call_uid(struct devx_call *c)
+{
+	if (!c->ctx->devx_uid && !devx_cmd_needs_no_uid(c->opcode))
+		return -EINVAL;
+	c->uid = (uint16_t)c->ctx->devx_uid;
+	return 0;
+}
+
+static int call_init(struct devx_call *c, struct uv_bundle *b, uint16_t in_attr, uint16_t out_attr,
+		     enum devx_method method)
+{
+	int r;
+
+	c->ctx = uv_b_context(b);
+	c->in = (uint8_t *)(uintptr_t)uv_b_in(b, in_attr, &c->inlen);
+	c->out_attr = out_attr;
+	c->outlen = uv_b_out_len(b, out_attr);
+	c->opcode = (uint16_t)LAYOUT_GET(cmd_in, c->in, opcode);
+	/* vhca_tunnel_id: only OTHER may tunnel, and only where the firmware can */
+	if (method != DEVX_OTHER && bits_get32(c->in, 0x20, 16))
+		return -EINVAL;
+	r = call_uid(c);
+	if (r < 0)
+		return r;
+	return devx_cmd_allowed(c->in, method) ? 0 : -EINVAL;
+}
+
+/* Execute; the output goes to the caller whether the firmware did it or refused. */
+static int call_exec(struct devx_call *c, struct uv_bundle *b)
+{
+	int r, r2;
+
+	c->out = calloc(1, c->outlen);
+	if (!c->out)
+		return -ENOMEM;
+	r = mlx5_exec_devx(c->ctx, c->uid, NULL, c->in, (uint32_t)c->inlen, c->out,
+			   (uint32_t)c->outlen);
+	if (r && r != -EREMOTEIO)
+		return r;
+	r2 = uv_b_out(b, c->out_attr, c->out, c->outlen);
+	return r2 ? r2 : r;
+}
+
+int mlx5_method_devx_other(struct uv_bundle *b)
+{
+	struct devx_call c = {0};
+	int r;
+
+	r = call_init(&c, b, MLX5_IB_ATTR_DEVX_OTHER_CMD_IN, MLX5_IB_ATTR_DEVX_OTHER_CMD_OUT,
+		      DEVX_OTHER);
+	if (r == 0)
+		r = call_exec(&c, b);
+	free(c.out);
+	return r;
+}
+
+/* Only contexts without dynamic UARs have an index to translate; there are none. */
+int mlx5_method_devx_query_uar(struct uv_bundle *b)
+{
+	return -EINVAL;
+}
+
+int mlx5_method_devx_query_eqn(struct uv_bundle *b)
+{
+	uint32_t vector = (uint32_t)uv_b_const(b, MLX5_IB_ATTR_DEVX_QUERY_EQN_USER_VEC, 0);
+	int eqn = mlx5_vector2eqn(uv_b_context(b), vector);
+
+	if (eqn < 0)
+		return eqn;
+	return uv_b_out(b, MLX5_IB_ATTR_DEVX_QUERY_EQN_DEV_EQN, &eqn, sizeof(eqn));
+}
+
+/* ---- objects */
+
+static int devx_obj_destroy(struct uv_object *o, int why)
+{
+	struct devx_obj *obj = (struct devx_obj *)o;
+	uint8_t out[LAYOUT_SZ(cmd_out)];
+	struct uv_context *ctx;
+	int r;
+
+	if (why == UV_CLOSE)
+		return 0;
+	ctx = uv_obj_context(o);
+	r = mlx5_exec_devx(ctx, (uint16_t)ctx->devx_uid, NULL, obj->din, obj->dinlen, out,
+			   sizeof(out));
+	if (r == -EREMOTEIO)
+		return fw_status_to_errno((uint8_t)LAYOUT_GET(cmd_out, out, status));
+	return r;
+}
+
+const struct uv_type mlx5_devx_obj_type = {
+	.name = "DEVX_OBJ",
+	.object_id = MLX5_IB_OBJECT_DEVX_OBJ,
+	.size = sizeof(struct devx_obj),
+	.destroy_order = 1,
+	.destroy = devx_obj_destroy,
+};
+
+/* Keys over a list of other keys have no memory of their own; all others lie in a umem. */
+static int create_mkey_edit(struct devx_call *c)
+{
+	enum { KLMS = 2, KSM = 3 };
+	const void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, c->in);
+	uint32_t mode;
+
+	if (c->inlen < LP_create_mkey_in_memory_key_mkey_entry + LAYOUT_SZ(mkc))
+		return -EINVAL;
+	mode = (uint32_t)(LAYOUT_GET(mkc, mkc, access_mode_4_2) << 2 |
+			  LAYOUT_GET(mkc, mkc, access_mode_1_0));
+	if (mode != KLMS && mode != KSM)
+		LAYOUT_SET(create_mkey_in, c->in, mkey_umem_valid, 1);
+	return 0;
+}
+
+/* The kernel hangs every CQ to one of its EQs, so it refuses unknown ones itself. */
+static int create_cq_check(const struct devx_call *c)
+{
+	const void *cqc = LAYOUT_IN(create_cq_in, cq_context, c->in);
+	uint32_t n = mlx5_caps(c->ctx)->num_comp_vectors;
+
+	if (c->inlen < LAYOUT_SZ(create_cq_in))
+		return 0; /* the firmware's to refuse */
+	for (uint32_t v = 0; v < n; v++)
+		if (LAYOUT_GET(cqc, cqc, c_eqn) == (uint32_t)mlx5_vector2eqn(c->ctx, v))
+			return 0;
+	return -ENOENT;
+}
+
+static int create_edit(struct devx_call *c)
+{
+	LAYOUT_SET(cmd_in, c->in, uid, c->uid);
+	if (c->opcode == PRM_OP_CREATE_MKEY)
+		return create_mkey_edit(c);
+	devx_cmd_set_umem_valid(c->in, (uint32_t)c->inlen);
+	return c->opcode == PRM_OP_CREATE_CQ ? create_cq_check(c) : 0;
+}
+
+int mlx5_method_devx_obj_create(struct uv_bundle *b)
+{
+	struct devx_obj *obj = (void *)uv_b_new(b, MLX5_IB_ATTR_DEVX_OBJ_CREATE_HANDLE);
+	struct devx_call c = {0};
+	int r, r2;
+
+	r = call_init(&c, b, MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_IN,
+		      MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT, DEVX_CREATE);
+	if (r == 0)
+		r = create_edit(&c);
+	if (r < 0)
+		return r;
+	c.out = calloc(1, c.outlen);
+	if (!c.out)
+		return -ENOMEM;
+	r = mlx5_exec_devx(c.ctx, c.uid, NULL, c.in, (uint32_t)c.inlen, c.out, (uint32_t)c.outlen);
+	if (r == 0) {
+		obj->object = devx_cmd_created(c.in, (uint32_t)c.inlen, c.out, (uint32_t)c.outlen);
+		obj->dinlen = devx_cmd_build_destroy(c.in, (uint32_t)c.inlen, (uint32_t)obj->object,
+						     obj->din);
+		uv_b_created(b);
+	}
+	if (r == 0 || r == -EREMOTEIO) {
+		r2 = uv_b_out(b, c.out_attr, c.out, c.outlen);
+		r = r2 ? r2 : r;
+	}
+	free(c.out);
+	return r;
+}
+
+/* Is the object of the handle the one that the command names? */
+static bool object_matches(const struct uv_object *o, uint64_t named)
+{
+	if (!named)
+		return false;
+	switch (o->type->object_id) {
+	case UVERBS_OBJECT_CQ:
+		return named == devx_object(PRM_OP_CREATE_CQ, ((const struct uv_cq *)o)->cqn);
+	case UVERBS_OBJECT_QP:
+		return named == devx_object(PRM_OP_CREATE_QP, ((const struct uv_qp *)o)->qpn);
+	case UVERBS_OBJECT_SRQ: /* basic ones are RMPs: srq.c */
+		return named == devx_object(PRM_OP_CREATE_RMP, ((const struct uv_srq *)o)->srqn);
+	case MLX5_IB_OBJECT_DEVX_OBJ:
+		return named == ((const struct devx_obj *)o)->object;
+	default:
+		return false;
+	}
+}
+
+static int obj_call(struct uv_bundle *b, uint16_t handle, uint16_t in_attr, uint16_t out_attr,
+		    enum devx_method method)
+{
+	struct devx_call c = {0};
+	int r;
+
+	r = call_init(&c, b, in_attr, out_attr, method);
+	if (r < 0)
+		return r;
+	if (!object_matches(uv_b_obj(b, handle), devx_cmd_object(c.in, (uint32_t)c.inlen)))
+		return -EINVAL;
+	if (method == DEVX_MODIFY)
+		devx_cmd_set_umem_valid(c.in, (uint32_t)c.inlen);
+	r = call_exec(&c, b);
+	free(c.out);
+	return r;
+}
+
+int mlx5_method_devx_obj_modify(struct uv_bundle *b)
+{
+	return obj_call(b, MLX5_IB_ATTR_DEVX_OBJ_MODIFY_HANDLE, MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_IN,
+			MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_OUT, DEVX_MODIFY);
+}
+
+int mlx5_method_devx_obj_query(struct uv_bundle *b)
+{
+	return obj_call(b, MLX5_IB_ATTR_DEVX_OBJ_QUERY_HANDLE, MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_IN,
+			MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_OUT, DEVX_QUERY);
+}

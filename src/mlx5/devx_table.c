@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The table of DEVX commands: what the kernel lets a program send (drivers/infiniband/hw/mlx5/
+ * devx.c), where the number of the object is, and how the object is destroyed. Whether the firmware
+ * knows a command is the firmware's business. Pure functions over command bytes; called by devx.c.
+ */
+#include "mlx5/devx_table.h"
+#include "util/cleanup.h"
+#include "wire/prm/prm.h"
+
+/* Fields that most commands share; numbers as in mlx5_ifc. */
+#define F(b, w)      \
+	{            \
+		b, w \
+	}
+#define NUMBER           \
+	{                \
+		0x48, 24 \
+	} /* qpn, cqn, pd, mkey_index... */
+#define DWORD            \
+	{                \
+		0x40, 32 \
+	} /* flow_counter_id, obj_id... */
+#define OP_MOD           \
+	{                \
+		0x30, 16 \
+	}
+#define BIT(b)       \
+	{            \
+		b, 1 \
+	}
+
+#define OTHER .methods = DEVX_OTHER
+#define MADE(op, ...) \
+	.opcode = PRM_OP_##op, .methods = DEVX_CREATE, .maker = PRM_OP_##op, .id = __VA_ARGS__
+#define MADE_AND_MODIFIED(op, ...)                                                         \
+	.opcode = PRM_OP_##op, .methods = DEVX_CREATE | DEVX_MODIFY, .maker = PRM_OP_##op, \
+	.id = __VA_ARGS__
+#define MODIFIES(op, made_by, ...) \
+	.opcode = PRM_OP_##op, .methods = DEVX_MODIFY, .maker = PRM_OP_##made_by, .id = __VA_ARGS__
+#define QUERIES(op, made_by, ...) \
+	.opcode = PRM_OP_##op, .methods = DEVX_QUERY, .maker = PRM_OP_##made_by, .id = __VA_ARGS__
+
+/* In the order of opcodes: looked up by bisection. */
+/* clang-format off */
+const struct devx_cmd devx_cmds[] = {
+	{.opcode = PRM_OP_QUERY_HCA_CAP, OTHER, .flags = DEVX_NO_UID},
+	{.opcode = PRM_OP_QUERY_ADAPTER, OTHER},
+	{.opcode = PRM_OP_QUERY_ISSI, OTHER},
+	{MADE(CREATE_MKEY, NUMBER),
+	 .destroy = {PRM_OP_DESTROY_MKEY, 0x10, NUMBER}},
+	{QUERIES(QUERY_MKEY, CREATE_MKEY, NUMBER)},
+	{MADE(CREATE_CQ, NUMBER), .umem_valid = {BIT(0x2e0), BIT(0x086)},
+	 .destroy = {PRM_OP_DESTROY_CQ, 0x10, NUMBER}},
+	{QUERIES(QUERY_CQ, CREATE_CQ, NUMBER)},
+	{MODIFIES(MODIFY_CQ, CREATE_CQ, NUMBER), .umem_valid = {BIT(0x2e0)}},
+	{MADE(CREATE_QP, NUMBER), .umem_valid = {BIT(0x860), BIT(0x743)},
+	 .destroy = {PRM_OP_DESTROY_QP, 0x10, NUMBER}},
+	{MODIFIES(RST2INIT_QP, CREATE_QP, NUMBER)},
+	{MODIFIES(INIT2RTR_QP, CREATE_QP, NUMBER)},
+	{MODIFIES(RTR2RTS_QP, CREATE_QP, NUMBER)},
+	{MODIFIES(RTS2RTS_QP, CREATE_QP, NUMBER)},
+	{MODIFIES(SQERR2RTS_QP, CREATE_QP, NUMBER)},
+	{MODIFIES(2ERR_QP, CREATE_QP, NUMBER)},
+	{MODIFIES(2RST_QP, CREATE_QP, NUMBER)},
+	{QUERIES(QUERY_QP, CREATE_QP, NUMBER)},
+	{MODIFIES(INIT2INIT_QP, CREATE_QP, NUMBER)},
+	{MADE(CREATE_PSV, F(0x088, 24)), .must = {{0x40, 4} /* num_psv */, 1, 0},
+	 .destroy = {PRM_OP_DESTROY_PSV, 0x10, NUMBER}},
+	{MADE(CREATE_SRQ, NUMBER),
+	 .destroy = {PRM_OP_DESTROY_SRQ, 0x10, NUMBER}},
+	{QUERIES(QUERY_SRQ, CREATE_SRQ, NUMBER)},
+	{MODIFIES(ARM_RQ, CREATE_RQ, NUMBER)},
+	{MADE(CREATE_XRC_SRQ, NUMBER), .umem_valid = {BIT(0x2e0), BIT(0x0c7)},
+	 .destroy = {PRM_OP_DESTROY_XRC_SRQ, 0x10, NUMBER}},
+	{QUERIES(QUERY_XRC_SRQ, CREATE_XRC_SRQ, NUMBER)},
+	{MODIFIES(ARM_XRC_SRQ, CREATE_XRC_SRQ, NUMBER)},
+	{MADE(CREATE_DCT, NUMBER),
+	 .destroy = {PRM_OP_DESTROY_DCT, 0x10, NUMBER}},
+	{QUERIES(QUERY_DCT, CREATE_DCT, NUMBER)},
+	{MODIFIES(ARM_DCT_FOR_KEY_VIOLATION, CREATE_DCT, NUMBER)},
+	{MADE(CREATE_XRQ, NUMBER), .umem_valid = {BIT(0x5a0), BIT(0x5a1)},
+	 .destroy = {PRM_OP_DESTROY_XRQ, 0x10, NUMBER}},
+	{QUERIES(QUERY_XRQ, CREATE_XRQ, NUMBER)},
+	{MODIFIES(ARM_XRQ, CREATE_XRQ, NUMBER)},
+	{QUERIES(QUERY_XRQ_DC_PARAMS_ENTRY, CREATE_XRQ, NUMBER)},
+	{MODIFIES(SET_XRQ_DC_PARAMS_ENTRY, CREATE_XRQ, NUMBER)},
+	{QUERIES(QUERY_XRQ_ERROR_PARAMS, CREATE_XRQ, NUMBER)},
+	{MODIFIES(RELEASE_XRQ_ERROR, CREATE_XRQ, NUMBER)},
+	{MODIFIES(MODIFY_XRQ, CREATE_XRQ, NUMBER)},
+	{.opcode = PRM_OP_QUERY_ESW_FUNCTIONS, OTHER, .flags = DEVX_NO_UID},
+	{.opcode = PRM_OP_QUERY_VPORT_STATE, OTHER},
+	{.opcode = PRM_OP_QUERY_ESW_VPORT_CONTEXT, OTHER, .flags = DEVX_NO_UID},
+	{.opcode = PRM_OP_QUERY_NIC_VPORT_CONTEXT, OTHER},
+	{.opcode = PRM_OP_QUERY_ROCE_ADDRESS, OTHER},
+	{.opcode = PRM_OP_QUERY_HCA_VPORT_CONTEXT, OTHER, .flags = DEVX_NO_UID},
+	{.opcode = PRM_OP_QUERY_VNIC_ENV, OTHER},
+	{.opcode = PRM_OP_QUERY_VPORT_COUNTER, OTHER},
+	{MADE(ALLOC_Q_COUNTER, F(0x058, 8)),
+	 .destroy = {PRM_OP_DEALLOC_Q_COUNTER, 0x10, {0x058, 8}}},
+	{QUERIES(QUERY_Q_COUNTER, ALLOC_Q_COUNTER, F(0x0f8, 8))},
+	{MADE(CREATE_SCHEDULING_ELEMENT, F(0x080, 32)),
+	 .destroy = {PRM_OP_DESTROY_SCHEDULING_ELEMENT, 0x40, {0x060, 32}, .copy = {{0x040, 8}}}},
+	{QUERIES(QUERY_SCHEDULING_ELEMENT, CREATE_SCHEDULING_ELEMENT, F(0x060, 32))},
+	{MODIFIES(MODIFY_SCHEDULING_ELEMENT, CREATE_SCHEDULING_ELEMENT, F(0x060, 32))},
+	{MADE(ALLOC_PD, NUMBER),
+	 .destroy = {PRM_OP_DEALLOC_PD, 0x10, NUMBER}},
+	{MADE(ATTACH_TO_MCG, NUMBER), .flags = DEVX_ID_IN_INPUT,
+	 .destroy = {PRM_OP_DETACH_FROM_MCG, 0x20, NUMBER, .copy = {{0x080, 32}, {0x0a0, 32}, {0x0c0, 32}, {0x0e0, 32}}}},
+	{.opcode = PRM_OP_GET_DROPPED_PACKET_LOG, OTHER},
+	{.opcode = PRM_OP_NOP, OTHER},
+	{MADE(ALLOC_XRCD, NUMBER),
+	 .destroy = {PRM_OP_DEALLOC_XRCD, 0x10, NUMBER}},
+	{MADE(ALLOC_TRANSPORT_DOMAIN, NUMBER),
+	 .destroy = {PRM_OP_DEALLOC_TRANSPORT_DOMAIN, 0x10, NUMBER}},
+	{.opcode = PRM_OP_QUERY_CONG_STATUS, OTHER},
+	{.opcode = PRM_OP_QUERY_CONG_PARAMS, OTHER},
+	{.opcode = PRM_OP_QUERY_CONG_STATISTICS, OTHER},
+	{MADE_AND_MODIFIED(ADD_VXLAN_UDP_DPORT, F(0x070, 16)), .flags = DEVX_ID_IN_INPUT,
+	 .destroy = {PRM_OP_DELETE_VXLAN_UDP_DPORT, 0x10, {0x070, 16}}},
+	{MADE_AND_MODIFIED(SET_L2_TABLE_ENTRY, F(0x0a8, 24)), .flags = DEVX_ID_IN_INPUT,
+	 .destroy = {PRM_OP_DELETE_L2_TABLE_ENTRY, 0x40, {0x0a8, 24}}},
+	{QUERIES(QUERY_L2_TABLE_ENTRY, SET_L2_TABLE_ENTRY, F(0x0a8, 24))},
+	{.opcode = PRM_OP_QUERY_LAG, OTHER},
+	{MADE(CREATE_TIR, NUMBER),
+	 .destroy = {PRM_OP_DESTROY_TIR, 0x10, NUMBER}},
+	{MODIFIES(MODIFY_TIR, CREATE_TIR, NUMBER)},
+	{QUERIES(QUERY_TIR, CREATE_TIR, NUMBER)},
+	{MADE(CREATE_SQ, NUMBER), .umem_valid = {BIT(0x3a0), BIT(0x3a1)},
+	 .destroy = {PRM_OP_DESTROY_SQ, 0x10, NUMBER}},
+	{MODIFIES(MODIFY_SQ, CREATE_SQ, NUMBER)},
+	{QUERIES(QUERY_SQ, CREATE_SQ, NUMBER)},
+	{MADE(CREATE_RQ, NUMBER), .umem_valid = {BIT(0x3a0), BIT(0x3a1)},
+	 .destroy = {PRM_OP_DESTROY_RQ, 0x10, NUMBER}},
+	{MODIFIES(MODIFY_RQ, CREATE_RQ, NUMBER)},
+	{QUERIES(QUERY_RQ, CREATE_RQ, NUMBER)},
+	{MADE(CREATE_RMP, NUMBER), .umem_valid = {BIT(0x3a0), BIT(0x3a1)},
+	 .destroy = {PRM_OP_DESTROY_RMP, 0x10, NUMBER}},
+	{MODIFIES(MODIFY_RMP, CREATE_RMP, NUMBER)},
+	{QUERIES(QUERY_RMP, CREATE_RMP, NUMBER)},
+	{MADE(CREATE_TIS, NUMBER),
+	 .destroy = {PRM_OP_DESTROY_TIS, 0x10, NUMBER}},
+	{MODIFIES(MODIFY_TIS, CREATE_TIS, NUMBER)},
+	{QUERIES(QUERY_TIS, CREATE_TIS, NUMBER)},
+	{MADE(CREATE_RQT, NUMBER),
+	 .destroy = {PRM_OP_DESTROY_RQT, 0x10, NUMBER}},
+	{MODIFIES(MODIFY_RQT, CREATE_RQT, NUMBER)},
+	{QUERIES(QUERY_RQT, CREATE_RQT, NUMBER)},
+	{MADE(CREATE_FLOW_TABLE, NUMBER),
+	 .destroy = {PRM_OP_DESTROY_FLOW_TABLE, 0x40, {0x0a8, 24}, .copy = {{0x040, 1}, {0x050, 16}, {0x080, 8}}}},
+	{QUERIES(QUERY_FLOW_TABLE, CREATE_FLOW_TABLE, F(0x0a8, 24))},
+	{MADE(CREATE_FLOW_GROUP, NUMBER),
+	 .destroy = {PRM_OP_DESTROY_FLOW_GROUP, 0x40, {0x0c0, 32}, .copy = {{0x040, 1}, {0x050, 16}, {0x080, 8}, {0x0a8, 24}}}},
+	{QUERIES(QUERY_FLOW_GROUP, CREATE_FLOW_GROUP, F(0x0c0, 32))},
+	{MADE_AND_MODIFIED(SET_FLOW_TABLE_ENTRY, F(0x100, 32)), .flags = DEVX_ID_IN_INPUT, .must = {OP_MOD, 0, 1},
+	 .destroy = {PRM_OP_DELETE_FLOW_TABLE_ENTRY, 0x40, {0x100, 32}, .copy = {{0x040, 1}, {0x050, 16}, {0x080, 8}, {0x0a8, 24}}}},
+	{QUERIES(QUERY_FLOW_TABLE_ENTRY, SET_FLOW_TABLE_ENTRY, F(0x100, 32))},
+	{MADE(ALLOC_FLOW_COUNTER, DWORD),
+	 .destroy = {PRM_OP_DEALLOC_FLOW_COUNTER, 0x10, DWORD}},
+	{QUERIES(QUERY_FLOW_COUNTER, ALLOC_FLOW_COUNTER, F(0x0e0, 32))},
+	{MODIFIES(MODIFY_FLOW_TABLE, CREATE_FLOW_TABLE, F(0x0a8, 24))},
+	{MADE(ALLOC_PACKET_REFORMAT_CONTEXT, DWORD),
+	 .destroy = {PRM_OP_DEALLOC_PACKET_REFORMAT_CONTEXT, 0x10, DWORD}},
+	{QUERIES(QUERY_PACKET_REFORMAT_CONTEXT, ALLOC_PACKET_REFORMAT_CONTEXT, DWORD)},
+	{MADE(ALLOC_MODIFY_HEADER_CONTEXT, DWORD),
+	 .destroy = {PRM_OP_DEALLOC_MODIFY_HEADER_CONTEXT, 0x10, DWORD}},
+	{QUERIES(QUERY_MODIFY_HEADER_CONTEXT, ALLOC_MODIFY_HEADER_CONTEXT, DWORD)},
+	{MADE(CREATE_GENERAL_OBJECT, DWORD),
+	 .destroy = {PRM_OP_DESTROY_GENERAL_OBJECT, 0x10, DWORD, .copy = {{0x030, 16}}}},
+	{MODIFIES(MODIFY_GENERAL_OBJECT, CREATE_GENERAL_OBJECT, DWORD)},
+	{QUERIES(QUERY_GENERAL_OBJECT, CREATE_GENERAL_OBJECT, DWORD)},
+};
+/* clang-format on */
+const unsigned int devx_cmds_count = ARRAY_SIZE(devx_cmds);
+
+/* Opcodes that the kernel passes on without knowing them. */
+#define GENERAL_START 0xb00
+#define GENERAL_END 0xd00 /* exclusive */
+
+static uint32_t field_end(struct devx_field f)
+{
+	return (f.bit + f.width + 7u) / 8;
+}
+
+const struct devx_cmd *devx_cmd_find(uint16_t opcode)
+{
+	unsigned int lo = 0, hi = devx_cmds_count;
+
+	while (lo < hi) {
+		unsigned int mid = (lo + hi) / 2;
+
+		if (devx_cmds[mid].opcode == opcode)
+			return &devx_cmds[mid];
+		if (devx_cmds[mid].opcode < opcode)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+bool devx_cmd_allowed(const void *in, enum devx_method method)
+{
+	uint16_t opcode = (uint16_t)LAYOUT_GET(cmd_in, in, opcode);
+	const struct devx_cmd *c = devx_cmd_find(opcode);
+
+	if (!c)
+		return method == DEVX_OTHER && opcode >= GENERAL_START && opcode < GENERAL_END;
+	if (!(c->methods & method))
+		return false;
+	if (!c->must.field.width)
+		return true;
+	return bits_get32(in, c->must.field.bit, c->must.field.width) ==
+	       (method == DEVX_CREATE ? c->must.create : c->must.modify);
+}
+
+bool devx_cmd_needs_no_uid(uint16_t opcode)
+{
+	const struct devx_cmd *c = devx_cmd_find(opcode);
+
+	return c && c->flags & DEVX_NO_UID;
+}
+
+static uint64_t object_at(const struct devx_cmd *c, const void *in, const void *from, uint32_t len)
+{
+	uint32_t maker = c->maker;
+
+	if (!c->id.width || field_end(c->id) > len)
+		return 0;
+	if (maker == PRM_OP_CREATE_GENERAL_OBJECT)
+		maker |= be16_load((const uint8_t *)in + 6) << 16; /* obj_type */
+	return devx_object(maker, bits_get32(from, c->id.bit, c->id.width));
+}
+
+uint64_t devx_cmd_object(const void *in, uint32_t inlen)
+{
+	const struct devx_cmd *c = devx_cmd_find((uint16_t)LAYOUT_GET(cmd_in, in, opcode));
+
+	return c ? object_at(c, in, in, inlen) : 0;
+}
+
+uint64_t devx_cmd_created(const void *in, uint32_t inlen, const void *out, uint32_t outlen)
+{
+	const struct devx_cmd *c = devx_cmd_find((uint16_t)LAYOUT_GET(cmd_in, in, opcode));
+
+	if (!c)
+		return 0;
+	if (c->flags & DEVX_ID_IN_INPUT)
+		return object_at(c, in, in, inlen);
+	return object_at(c, in, out, outlen);
+}
+
+void devx_cmd_set_umem_valid(void *in, uint32_t inlen)
+{
+	const struct devx_cmd *c = devx_cmd_find((uint16_t)LAYOUT_GET(cmd_in, in, opcode));
+
+	for (unsigned int i = 0; c && i < ARRAY_SIZE(c->umem_valid); i++) {
+		struct devx_field f = c->umem_valid[i];
+
+		if (f.width && field_end(f) <= inlen)
+			bits_set32(in, f.bit, f.width, 1);
+	}
+}
+
+uint32_t devx_cmd_build_destroy(const void *in, uint32_t inlen, uint32_t id,
+				uint8_t din[DEVX_DESTROY_MAX])
+{
+	const struct devx_cmd *c = devx_cmd_find((uint16_t)LAYOUT_GET(cmd_in, in, opcode));
+	const struct devx_destroy *d = &c->destroy;
+
+	memset(din, 0, DEVX_DESTROY_MAX);
+	LAYOUT_SET(cmd_in, din, opcode, d->opcode);
+	LAYOUT_SET(cmd_in, din, uid, LAYOUT_GET(cmd_in, in, uid));
+	for (unsigned int i = 0; i < ARRAY_SIZE(d->copy); i++)
+		if (d->copy[i].width && field_end(d->copy[i]) <= inlen)
+			bits_set32(din, d->copy[i].bit, d->copy[i].width,
+				   bits_get32(in, d->copy[i].bit, d->copy[i].width));
+	bits_set32(din, d->id.bit, d->id.width, id);
+	return d->len;
+}

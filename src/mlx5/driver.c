@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The driver as uverbs sees it: the ops table, and its objects, methods and attributes as data.
+ * What is not here does not exist (EPROTONOSUPPORT, EOPNOTSUPP).
+ */
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+#include <rdma/mlx5_user_ioctl_verbs.h>
+#include "mlx5/drv.h"
+
+#define CMD_IN_MIN LAYOUT_SZ(cmd_in)
+#define CMD_OUT_MIN LAYOUT_SZ(cmd_out)
+
+/* A command: at least a header, edited by the driver. */
+#define ATTR_CMD_IN(i)                                                                             \
+	{                                                                                          \
+		.id = (i), .name = #i, .kind = UV_A_PTR_IN, .mandatory = true, .alloc_copy = true, \
+		.min_len = CMD_IN_MIN, .max_len = 0xffff                                           \
+	}
+#define METHOD(i, a, h)                                                                      \
+	{                                                                                    \
+		.id = (i), .name = #i, .attrs = (a), .nattrs = ARRAY_SIZE(a), .handler = (h) \
+	}
+#define OBJECT(i, t, m)                                                                       \
+	{                                                                                     \
+		.id = (i), .name = #i, .type = (t), .methods = (m), .nmethods = ARRAY_SIZE(m) \
+	}
+
+/* ---- additions to core objects */
+
+static const struct uv_attr_def query_context_attrs[] = {
+	UV_ATTR_OUT_STRUCT(MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX, struct mlx5_ib_alloc_ucontext_resp,
+			   dump_fill_mkey, true),
+};
+static const struct uv_attr_def query_port_attrs[] = {
+	UV_ATTR_IN(MLX5_IB_ATTR_QUERY_PORT_PORT_NUM, uint32_t, true),
+	UV_ATTR_OUT_STRUCT(MLX5_IB_ATTR_QUERY_PORT, struct mlx5_ib_uapi_query_port, reg_c0, true),
+};
+static const struct uv_method_def device_methods[] = {
+	METHOD(UVERBS_METHOD_QUERY_CONTEXT, query_context_attrs, NULL),
+	METHOD(MLX5_IB_METHOD_QUERY_PORT, query_port_attrs, mlx5_method_query_port),
+};
+
+static const struct uv_attr_def pd_query_attrs[] = {
+	UV_ATTR_IDR(MLX5_IB_ATTR_QUERY_PD_HANDLE, &uv_type_pd, UV_READ, true),
+	UV_ATTR_OUT(MLX5_IB_ATTR_QUERY_PD_RESP_PDN, uint32_t, true),
+};
+static const struct uv_method_def pd_methods[] = {
+	METHOD(MLX5_IB_METHOD_PD_QUERY, pd_query_attrs, mlx5_method_pd_query),
+};
+
+/* ---- DEVX */
+
+static const struct uv_attr_def other_attrs[] = {
+	ATTR_CMD_IN(MLX5_IB_ATTR_DEVX_OTHER_CMD_IN),
+	UV_ATTR_OUT_MIN(MLX5_IB_ATTR_DEVX_OTHER_CMD_OUT, CMD_OUT_MIN, true),
+};
+static const struct uv_attr_def query_uar_attrs[] = {
+	UV_ATTR_IN(MLX5_IB_ATTR_DEVX_QUERY_UAR_USER_IDX, uint32_t, true),
+	UV_ATTR_OUT(MLX5_IB_ATTR_DEVX_QUERY_UAR_DEV_IDX, uint32_t, true),
+};
+static const struct uv_attr_def query_eqn_attrs[] = {
+	UV_ATTR_IN(MLX5_IB_ATTR_DEVX_QUERY_EQN_USER_VEC, uint32_t, true),
+	UV_ATTR_OUT(MLX5_IB_ATTR_DEVX_QUERY_EQN_DEV_EQN, uint32_t, true),
+};
+static const struct uv_method_def devx_methods[] = {
+	METHOD(MLX5_IB_METHOD_DEVX_OTHER, other_attrs, mlx5_method_devx_other),
+	METHOD(MLX5_IB_METHOD_DEVX_QUERY_UAR, query_uar_attrs, mlx5_method_devx_query_uar),
+	METHOD(MLX5_IB_METHOD_DEVX_QUERY_EQN, query_eqn_attrs, mlx5_method_devx_query_eqn),
+};
+
+static const struct uv_attr_def obj_create_attrs[] = {
+	UV_ATTR_IDR(MLX5_IB_ATTR_DEVX_OBJ_CREATE_HANDLE, &mlx5_devx_obj_type, UV_NEW, true),
+	ATTR_CMD_IN(MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_IN),
+	UV_ATTR_OUT_MIN(MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT, CMD_OUT_MIN, true),
+};
+static const struct uv_attr_def obj_destroy_attrs[] = {
+	UV_ATTR_IDR(MLX5_IB_ATTR_DEVX_OBJ_DESTROY_HANDLE, &mlx5_devx_obj_type, UV_DESTROY_ACCESS,
+		    true),
+};
+static const struct uv_attr_def obj_modify_attrs[] = {
+	UV_ATTR_IDR(MLX5_IB_ATTR_DEVX_OBJ_MODIFY_HANDLE, NULL, UV_READ, true),
+	ATTR_CMD_IN(MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_IN),
+	UV_ATTR_OUT_MIN(MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_OUT, CMD_OUT_MIN, true),
+};
+static const struct uv_attr_def obj_query_attrs[] = {
+	UV_ATTR_IDR(MLX5_IB_ATTR_DEVX_OBJ_QUERY_HANDLE, NULL, UV_READ, true),
+	ATTR_CMD_IN(MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_IN),
+	UV_ATTR_OUT_MIN(MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_OUT, CMD_OUT_MIN, true),
+};
+static const struct uv_method_def devx_obj_methods[] = {
+	METHOD(MLX5_IB_METHOD_DEVX_OBJ_CREATE, obj_create_attrs, mlx5_method_devx_obj_create),
+	METHOD(MLX5_IB_METHOD_DEVX_OBJ_DESTROY, obj_destroy_attrs, uv_destroy_handler),
+	METHOD(MLX5_IB_METHOD_DEVX_OBJ_MODIFY, obj_modify_attrs, mlx5_method_devx_obj_modify),
+	METHOD(MLX5_IB_METHOD_DEVX_OBJ_QUERY, obj_query_attrs, mlx5_method_devx_obj_query),
+};
+
+#define UMEM_ACCESS                                                     \
+	(IB_UVERBS_ACCESS_LOCAL_WRITE | IB_UVERBS_ACCESS_REMOTE_WRITE | \
+	 IB_UVERBS_ACCESS_REMOTE_READ | IB_UVERBS_ACCESS_RELAXED_ORDERING)
+
+static const struct uv_attr_def umem_reg_attrs[] = {
+	UV_ATTR_IDR(MLX5_IB_ATTR_DEVX_UMEM_REG_HANDLE, &mlx5_devx_umem_type, UV_NEW, true),
+	UV_ATTR_IN(MLX5_IB_ATTR_DEVX_UMEM_REG_ADDR, uint64_t, true),
+	UV_ATTR_IN(MLX5_IB_ATTR_DEVX_UMEM_REG_LEN, uint64_t, true),
+	UV_ATTR_FLAGS(MLX5_IB_ATTR_DEVX_UMEM_REG_ACCESS, UMEM_ACCESS, false),
+	UV_ATTR_OUT(MLX5_IB_ATTR_DEVX_UMEM_REG_OUT_ID, uint32_t, true),
+	UV_ATTR_CONST(MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP, 0, false),
+	{.id = MLX5_IB_ATTR_DEVX_UMEM_REG_DMABUF_FD,
+	 .name = "MLX5_IB_ATTR_DEVX_UMEM_REG_DMABUF_FD",
+	 .kind = UV_A_RAW_FD},
+};
+static const struct uv_attr_def umem_dereg_attrs[] = {
+	UV_ATTR_IDR(MLX5_IB_ATTR_DEVX_UMEM_DEREG_HANDLE, &mlx5_devx_umem_type, UV_DESTROY_ACCESS,
+		    true),
+};
+static const struct uv_method_def devx_umem_methods[] = {
+	METHOD(MLX5_IB_METHOD_DEVX_UMEM_REG, umem_reg_attrs, mlx5_method_devx_umem_reg),
+	METHOD(MLX5_IB_METHOD_DEVX_UMEM_DEREG, umem_dereg_attrs, uv_destroy_handler),
+};
+
+/* ---- UARs */
+
+static const struct uv_attr_def uar_alloc_attrs[] = {
+	UV_ATTR_IDR(MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, &mlx5_uar_type, UV_NEW, true),
+	UV_ATTR_CONST(MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, 0, true),
+	UV_ATTR_OUT(MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, uint64_t, true),
+	UV_ATTR_OUT(MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, uint32_t, true),
+	UV_ATTR_OUT(MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, uint32_t, true),
+};
+static const struct uv_attr_def uar_destroy_attrs[] = {
+	UV_ATTR_IDR(MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE, &mlx5_uar_type, UV_DESTROY_ACCESS, true),
+};
+static const struct uv_method_def uar_methods[] = {
+	METHOD(MLX5_IB_METHOD_UAR_OBJ_ALLOC, uar_alloc_attrs, mlx5_method_uar_alloc),
+	METHOD(MLX5_IB_METHOD_UAR_OBJ_DESTROY, uar_destroy_attrs, uv_destroy_handler),
+};
+
+static const struct uv_object_def mlx5_objects[] = {
+	OBJECT(UVERBS_OBJECT_DEVICE, NULL, device_methods),
+	OBJECT(UVERBS_OBJECT_PD, &uv_type_pd, pd_methods),
+	OBJECT(MLX5_IB_OBJECT_DEVX, NULL, devx_methods),
+	OBJECT(MLX5_IB_OBJECT_DEVX_OBJ, &mlx5_devx_obj_type, devx_obj_methods),
+	OBJECT(MLX5_IB_OBJECT_DEVX_UMEM, &mlx5_devx_umem_type, devx_umem_methods),
+	OBJECT(MLX5_IB_OBJECT_UAR, &mlx5_uar_type, uar_methods),
+};
+
+static uint32_t num_comp_vectors(struct seg *s, uint32_t hca)
+{
+	return fw_caps(hw_hca(s, hca)->model)->num_comp_vectors;
+}
+
+const struct uv_driver mlx5_driver = {
+	.name = "mlx5",
+	.driver_id = RDMA_DRIVER_MLX5,
+	.objects = mlx5_objects,
+	.nobjects = ARRAY_SIZE(mlx5_objects),
+
+	.alloc_ucontext = mlx5_alloc_ucontext,
+	.dealloc_ucontext = mlx5_dealloc_ucontext,
+	.query_ucontext = mlx5_query_ucontext,
+	.query_device = mlx5_query_device,
+	.num_comp_vectors = num_comp_vectors,
+	.query_port = mlx5_query_port,
+	.mmap = mlx5_mmap,
+
+	.alloc_pd = mlx5_alloc_pd,
+	.dealloc_pd = mlx5_dealloc_pd,
+	.create_ah = mlx5_create_ah,
+	.reg_mr = mlx5_reg_mr,
+	.rereg_mr = mlx5_rereg_mr,
+	.dereg_mr = mlx5_dereg_mr,
+	.create_cq = mlx5_create_cq,
+	.resize_cq = mlx5_resize_cq,
+	.destroy_cq = mlx5_destroy_cq,
+	.create_srq = mlx5_create_srq,
+	.modify_srq = mlx5_modify_srq,
+	.query_srq = mlx5_query_srq,
+	.destroy_srq = mlx5_destroy_srq,
+	.create_qp = mlx5_create_qp,
+	.modify_qp = mlx5_modify_qp,
+	.query_qp = mlx5_query_qp,
+	.destroy_qp = mlx5_destroy_qp,
+};

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Inside the mlx5 driver: its per-object state and what its files offer each other. Nobody outside
+ * src/mlx5 includes this.
+ */
+#ifndef SOFTHCA_MLX5_DRV_H
+#define SOFTHCA_MLX5_DRV_H
+
+#include <rdma/mlx5-abi.h>
+#include "fw/fw.h"
+#include "mlx5/mlx5.h"
+#include "util/cleanup.h"
+#include "wire/prm/prm.h"
+
+#define MLX5_PAGE_SHIFT 12
+#define MLX5_PAGE_SIZE (1u << MLX5_PAGE_SHIFT)
+#define MLX5_PAGE_MASK (~(uint64_t)(MLX5_PAGE_SIZE - 1))
+
+/* One line of the mmap entry table: a dynamic UAR that may be mapped by its offset. */
+struct mlx5_map {
+	uint32_t uar; /* SEG_T_UAR index; 0: free line */
+	bool gone;    /* handle destroyed: cannot be mapped again, DEALLOC_UAR is still owed */
+};
+
+/* A page of doorbell records, and its firmware umem. */
+struct mlx5_dbr_page {
+	struct mem_slot mem; /* whose: a forked child's page is another one */
+	uint64_t va;
+	uint32_t umem;
+	uint32_t refs; /* 0: free line */
+};
+
+/* uv_context.drv. All calls into the driver hold the file's mutex: no lock here. */
+struct mlx5_context {
+	struct mlx5_map *maps;
+	uint32_t nmaps;
+	struct mlx5_dbr_page *dbr;
+	uint32_t ndbr;
+	uint8_t cqe_version;
+};
+
+struct mlx5_umem {
+	uint32_t id;      /* 0: none */
+	uint64_t va, len; /* as accounted */
+};
+
+struct mlx5_dbr {
+	uint32_t umem;   /* 0: none */
+	uint32_t offset; /* of the record in it: dbr_addr */
+	uint64_t page;   /* address of that page */
+};
+
+static inline struct mlx5_context *mlx5_context(const struct uv_context *ctx)
+{
+	return ctx->drv;
+}
+
+/* ---- cmd.c: the way to the firmware */
+
+/*
+ * One command of the driver itself, on behalf of the context: opcode and uid are filled in. 0, the
+ * errno of the firmware's refusal, or fw_exec's own failure.
+ */
+int mlx5_exec(struct uv_context *ctx, enum prm_opcode op, const struct fw_mem *mem, void *in,
+	      uint32_t inlen, void *out, uint32_t outlen);
+/* One command of a program, by DEVX: uid is filled in. 0, -EREMOTEIO (out says why) or a failure.
+ */
+int mlx5_exec_devx(struct uv_context *ctx, uint16_t uid, const struct fw_mem *mem, void *in,
+		   uint32_t inlen, void *out, uint32_t outlen);
+/* Commands that name one object at the usual place and answer nothing: DESTROY_x, DEALLOC_x. */
+int mlx5_exec_id(struct uv_context *ctx, enum prm_opcode op, uint32_t id);
+const struct fw_caps *mlx5_caps(const struct uv_context *ctx);
+
+#define MLX5_EXEC(ctx, op, mem, in, out) \
+	mlx5_exec((ctx), PRM_OP_##op, (mem), (in), sizeof(in), (out), sizeof(out))
+
+/* ---- umem.c: memory of the program */
+
+/*
+ * A firmware umem over a range of the caller's memory, for a queue: checked and accounted as
+ * uv_umem_get() does it, `access` IB_ACCESS_*. *u is empty on failure.
+ */
+int mlx5_umem_create(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t access,
+		     struct mlx5_umem *u);
+/* Accepts an empty one, and leaves one. A refusal of the firmware is passed up and *u kept. */
+int mlx5_umem_destroy(struct uv_context *ctx, struct mlx5_umem *u);
+/*
+ * The doorbell record at `va`: the umem of its page, shared by all records in that page, as the
+ * kernel shares its mappings.
+ */
+int mlx5_dbr_get(struct uv_context *ctx, uint64_t va, struct mlx5_dbr *d);
+void mlx5_dbr_put(struct uv_context *ctx, struct mlx5_dbr *d);
+void mlx5_umem_finish(struct mlx5_context *mc);
+
+/* ---- device.c */
+int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct uv_udata *u);
+int mlx5_query_port(struct uv_context *ctx, uint32_t port, struct ibv_port_attr *a);
+int mlx5_method_query_port(struct uv_bundle *b);
+int mlx5_method_pd_query(struct uv_bundle *b);
+
+/* ---- ucontext.c */
+int mlx5_alloc_ucontext(struct uv_context *ctx, struct uv_udata *u);
+void mlx5_dealloc_ucontext(struct uv_context *ctx);
+int mlx5_query_ucontext(struct uv_context *ctx, struct uv_udata *u);
+
+/* ---- uar.c: dynamic UARs and mmap */
+extern const struct uv_type mlx5_uar_type;
+int mlx5_method_uar_alloc(struct uv_bundle *b);
+int mlx5_mmap(struct uv_context *ctx, void *addr, size_t len, int prot, int flags, off_t off,
+	      void **out);
+void mlx5_uar_finish(struct mlx5_context *mc);
+
+/* ---- verbs objects: pd.c mr.c cq.c srq.c qp.c qp_modify.c */
+int mlx5_alloc_pd(struct uv_pd *pd, struct uv_udata *u);
+int mlx5_dealloc_pd(struct uv_pd *pd);
+int mlx5_create_ah(struct uv_ah *ah, struct uv_udata *u);
+int mlx5_reg_mr(struct uv_mr *mr, struct uv_udata *u);
+int mlx5_rereg_mr(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len, uint64_t iova,
+		  uint32_t access, struct uv_pd *pd);
+int mlx5_dereg_mr(struct uv_mr *mr);
+
+int mlx5_create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_t flags,
+		   struct uv_udata *u);
+int mlx5_resize_cq(struct uv_cq *cq, uint32_t cqe, struct uv_udata *u);
+int mlx5_destroy_cq(struct uv_cq *cq);
+
+int mlx5_create_srq(struct uv_srq *srq, const struct ibv_srq_init_attr_ex *a, struct uv_udata *u);
+int mlx5_modify_srq(struct uv_srq *srq, uint32_t mask, const struct ibv_srq_attr *a);
+int mlx5_query_srq(struct uv_srq *srq, struct ibv_srq_attr *a);
+int mlx5_destroy_srq(struct uv_srq *srq);
+
+struct mlx5_qp { /* uv_qp.obj.drv */
+	struct mlx5_umem buf;
+	struct mlx5_dbr dbr;
+	uint32_t rq_wqe_cnt, rq_max_gs;
+	uint32_t sq_wqe_cnt;
+	/* what modify needs of earlier modifies: set_qpc_atomic_flags in the kernel */
+	uint32_t access_flags;
+	uint8_t resp_depth;
+};
+
+int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t create_flags,
+		   struct uv_udata *u);
+int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_udata *u);
+int mlx5_query_qp(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask);
+int mlx5_destroy_qp(struct uv_qp *qp);
+/* enum hw_qp_st of an IBV_QPT_*; -EOPNOTSUPP for what this HCA has no transport for. */
+int mlx5_qp_st(uint32_t qp_type);
+/* IBV_RATE_* of ads.stat_rate. */
+uint8_t mlx5_rate_of(uint64_t stat_rate);
+
+/* ---- DEVX: devx.c devx_umem.c */
+extern const struct uv_type mlx5_devx_obj_type, mlx5_devx_umem_type;
+int mlx5_method_devx_other(struct uv_bundle *b);
+int mlx5_method_devx_query_uar(struct uv_bundle *b);
+int mlx5_method_devx_query_eqn(struct uv_bundle *b);
+int mlx5_method_devx_obj_create(struct uv_bundle *b);
+int mlx5_method_devx_obj_modify(struct uv_bundle *b);
+int mlx5_method_devx_obj_query(struct uv_bundle *b);
+int mlx5_method_devx_umem_reg(struct uv_bundle *b);
+
+/* The EQ of a completion vector, or -ENOENT. */
+int mlx5_vector2eqn(const struct uv_context *ctx, uint32_t vector);
+
+#endif

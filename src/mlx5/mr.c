@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Memory regions: an mkey each, over a range of the caller's memory. uverbs has checked access
+ * flags, alignment and the range, and has accounted it. Called by uverbs through the ops table.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include "mlx5/drv.h"
+
+enum { MKC_ACCESS_MODE_MTT = 1, MKC_QPN_ANY = 0xffffff };
+
+/* uv_mr.obj.drv: whose memory it is, to make the key again without being told (rereg). */
+struct mlx5_mr {
+	struct mem_slot mem;
+};
+
+struct mr_params {
+	uint64_t start, len, iova;
+	uint32_t access, pdn;
+	struct mem_slot mem;
+};
+
+/* 16-byte units of a list with one 8-byte entry per page. */
+static uint64_t list_octowords(uint64_t iova, uint64_t len)
+{
+	uint64_t offset = iova & ~MLX5_PAGE_MASK;
+
+	return ((offset + len + MLX5_PAGE_SIZE - 1) / MLX5_PAGE_SIZE + 1) / 2;
+}
+
+/*
+ * The low byte of the key is the driver's to choose: another one each time, so that an old key of
+ * the same index is recognised as stale.
+ */
+static uint8_t key_variant(struct uv_context *ctx)
+{
+	return (uint8_t)atomic_fetch_add(&hw_hca(ctx->seg, ctx->hca)->mkey_var, 1);
+}
+
+static int mkey_create(struct uv_context *ctx, const struct mr_params *p, uint32_t *key)
+{
+	uint8_t in[LAYOUT_SZ(create_mkey_in)] = {0}, out[LAYOUT_SZ(create_mkey_out)];
+	void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, in);
+	struct fw_mem mem = {.mem = p->mem, .va = p->start, .len = p->len};
+	uint64_t octowords = list_octowords(p->iova, p->len);
+	uint8_t variant = key_variant(ctx);
+	int r;
+
+	if (octowords > UINT32_MAX)
+		return -EINVAL;
+	LAYOUT_SET(create_mkey_in, in, translations_octword_actual_size, octowords);
+	LAYOUT_SET(mkc, mkc, a, !!(p->access & IB_UVERBS_ACCESS_REMOTE_ATOMIC));
+	LAYOUT_SET(mkc, mkc, rw, !!(p->access & IB_UVERBS_ACCESS_REMOTE_WRITE));
+	LAYOUT_SET(mkc, mkc, rr, !!(p->access & IB_UVERBS_ACCESS_REMOTE_READ));
+	LAYOUT_SET(mkc, mkc, lw, !!(p->access & IB_UVERBS_ACCESS_LOCAL_WRITE));
+	LAYOUT_SET(mkc, mkc, lr, 1);
+	LAYOUT_SET(mkc, mkc, access_mode_1_0, MKC_ACCESS_MODE_MTT);
+	LAYOUT_SET(mkc, mkc, qpn, MKC_QPN_ANY);
+	LAYOUT_SET(mkc, mkc, mkey_7_0, variant);
+	LAYOUT_SET(mkc, mkc, pd, p->pdn);
+	LAYOUT_SET(mkc, mkc, start_addr, p->iova);
+	LAYOUT_SET(mkc, mkc, len, p->len);
+	LAYOUT_SET(mkc, mkc, translations_octword_size, octowords);
+	LAYOUT_SET(mkc, mkc, log_page_size, MLX5_PAGE_SHIFT);
+	r = MLX5_EXEC(ctx, CREATE_MKEY, &mem, in, out);
+	if (r == 0)
+		*key = (uint32_t)LAYOUT_GET(create_mkey_out, out, mkey_index) << 8 | variant;
+	return r;
+}
+
+int mlx5_reg_mr(struct uv_mr *mr, struct uv_udata *u)
+{
+	struct uv_context *ctx = uv_obj_context(&mr->obj);
+	struct mr_params p = {
+		.start = mr->start,
+		.len = mr->len,
+		.iova = mr->iova,
+		.access = mr->access,
+		.pdn = mr->pd->pdn,
+		.mem = mem_self(ctx->seg),
+	};
+	struct mlx5_mr *m;
+	int r;
+
+	if (mr->access & IB_UVERBS_ACCESS_ON_DEMAND) /* no such capability */
+		return -EINVAL;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	r = mkey_create(ctx, &p, &mr->lkey);
+	if (r < 0) {
+		free(m);
+		return r;
+	}
+	m->mem = p.mem;
+	mr->rkey = mr->lkey;
+	mr->obj.drv = m;
+	return 0;
+}
+
+/* A new key first, then the old one goes: a refusal leaves the region as it was. */
+int mlx5_rereg_mr(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len, uint64_t iova,
+		  uint32_t access, struct uv_pd *pd)
+{
+	struct uv_context *ctx = uv_obj_context(&mr->obj);
+	struct mlx5_mr *m = mr->obj.drv;
+	struct mr_params p = {
+		.start = start, .len = len, .iova = iova, .access = access, .pdn = pd->pdn};
+	uint32_t key;
+	int r;
+
+	if (access & IB_UVERBS_ACCESS_ON_DEMAND)
+		return -EINVAL;
+	p.mem = flags & IBV_REREG_MR_CHANGE_TRANSLATION ? mem_self(ctx->seg) : m->mem;
+	r = mkey_create(ctx, &p, &key);
+	if (r < 0)
+		return r;
+	r = mlx5_exec_id(ctx, PRM_OP_DESTROY_MKEY, mr->lkey >> 8);
+	if (r < 0) {
+		mlx5_exec_id(ctx, PRM_OP_DESTROY_MKEY, key >> 8);
+		return r;
+	}
+	m->mem = p.mem;
+	mr->lkey = key;
+	mr->rkey = key;
+	return 0;
+}
+
+int mlx5_dereg_mr(struct uv_mr *mr)
+{
+	int r;
+
+	r = mlx5_exec_id(uv_obj_context(&mr->obj), PRM_OP_DESTROY_MKEY, mr->lkey >> 8);
+	if (r < 0)
+		return r;
+	free(mr->obj.drv);
+	mr->obj.drv = NULL;
+	return 0;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Queue pairs: create, query, destroy; the transitions are in qp_modify.c. Called by uverbs through
+ * the ops table.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/param.h>
+#include <infiniband/mlx5dv.h>
+#include "mlx5/drv.h"
+
+#define DEFAULT_UIDX 0xffffffu   /* "none": work as CQE version 0 does */
+#define INVALID_BFREG (1u << 31) /* the UAR is the program's business */
+enum { SQ_WQEBB_SHIFT = 6 };     /* libmlx5 posts in units of 64 bytes */
+enum { RQ_TYPE_OWN = 0, RQ_TYPE_SRQ = 1, RQ_TYPE_NONE = 3 }; /* qpc.rq_type */
+
+int mlx5_qp_st(uint32_t qp_type)
+{
+	switch (qp_type) {
+	case IBV_QPT_RC:
+		return HW_ST_RC;
+	case IBV_QPT_UC:
+		return HW_ST_UC;
+	case IBV_QPT_UD:
+		return HW_ST_UD;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/* Sizes, reserved bytes, vendor flags, user index: in the kernel's order. */
+static int request_check(const struct uv_context *ctx, const struct uv_udata *u,
+			 struct mlx5_ib_create_qp *cmd)
+{
+	const size_t last = offsetof(struct mlx5_ib_create_qp, reserved);
+	const uint8_t *in = u->in;
+	uint32_t flags;
+
+	if (u->inlen < offsetof(struct mlx5_ib_create_qp, ece_options))
+		return -EINVAL;
+	for (size_t i = last; i < u->inlen; i++)
+		if (in[i])
+			return -EINVAL;
+	memset(cmd, 0, sizeof(*cmd));
+	memcpy(cmd, in, MIN(u->inlen, sizeof(*cmd)));
+
+	if (cmd->flags & (MLX5_QP_FLAG_TYPE_DCT | MLX5_QP_FLAG_TYPE_DCI))
+		return -EOPNOTSUPP;
+	/* Scattering data into CQEs is a wish that may be ignored. */
+	flags = cmd->flags & ~(uint32_t)(MLX5_QP_FLAG_SCATTER_CQE | MLX5_QP_FLAG_ALLOW_SCATTER_CQE);
+	if (flags & ~(uint32_t)(MLX5_QP_FLAG_SIGNATURE | MLX5_QP_FLAG_BFREG_INDEX |
+				MLX5_QP_FLAG_UAR_PAGE_INDEX))
+		return -EINVAL;
+	/* All UARs are dynamic: the program names one by its page. */
+	if ((flags & (MLX5_QP_FLAG_BFREG_INDEX | MLX5_QP_FLAG_UAR_PAGE_INDEX)) !=
+	    MLX5_QP_FLAG_UAR_PAGE_INDEX)
+		return -EINVAL;
+	if (mlx5_context(ctx)->cqe_version)
+		return cmd->uidx >= DEFAULT_UIDX ? -EINVAL : 0;
+	return cmd->uidx == DEFAULT_UIDX ? 0 : -EINVAL;
+}
+
+static bool is_pow2(uint32_t v)
+{
+	return v && !(v & (v - 1));
+}
+
+static bool qp_has_rq(const struct uv_qp *qp, const struct ibv_qp_cap *cap)
+{
+	return !qp->srq && cap->max_recv_wr;
+}
+
+/* Queue sizes as the program has laid them out. */
+static int sizes_check(const struct fw_caps *c, const struct uv_qp *qp,
+		       const struct ibv_qp_cap *cap, const struct mlx5_ib_create_qp *cmd,
+		       struct mlx5_qp *m)
+{
+	const uint32_t max_wqes = 1u << c->log_max_qp_sz;
+	uint32_t sig = !!(cmd->flags & MLX5_QP_FLAG_SIGNATURE), segs;
+
+	if (cap->max_recv_wr > max_wqes)
+		return -EINVAL;
+	if (!qp_has_rq(qp, cap)) {
+		if (cmd->rq_wqe_shift || cmd->rq_wqe_count)
+			return -EINVAL;
+	} else {
+		/* log_rq_stride has 3 bits and counts from 16 bytes */
+		if (cmd->rq_wqe_shift < 4 || cmd->rq_wqe_shift > 11 ||
+		    !is_pow2(cmd->rq_wqe_count) || cmd->rq_wqe_count > max_wqes)
+			return -EINVAL;
+		segs = (1u << cmd->rq_wqe_shift) / (uint32_t)sizeof(struct mlx5_wqe_data_seg);
+		if (segs < sig)
+			return -EINVAL;
+		m->rq_max_gs = segs - sig;
+	}
+	m->rq_wqe_cnt = cmd->rq_wqe_count;
+	if (cmd->sq_wqe_count > max_wqes || (cmd->sq_wqe_count && !is_pow2(cmd->sq_wqe_count)))
+		return -EINVAL;
+	m->sq_wqe_cnt = cmd->sq_wqe_count;
+	return 0;
+}
+
+static uint32_t log2_of(uint32_t pow2)
+{
+	return (uint32_t)__builtin_ctz(pow2);
+}
+
+static void qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp *m,
+		     const struct mlx5_ib_create_qp *cmd)
+{
+	enum { PM_MIGRATED = 3 };
+
+	LAYOUT_SET(qpc, qpc, st, (uint32_t)mlx5_qp_st(qp->qp_type));
+	LAYOUT_SET(qpc, qpc, pm_state, PM_MIGRATED);
+	LAYOUT_SET(qpc, qpc, pd, qp->pd->pdn);
+	LAYOUT_SET(qpc, qpc, wq_signature, !!(cmd->flags & MLX5_QP_FLAG_SIGNATURE));
+	LAYOUT_SET(qpc, qpc, uar_page, cmd->bfreg_index);
+	if (m->rq_wqe_cnt) {
+		LAYOUT_SET(qpc, qpc, log_rq_stride, cmd->rq_wqe_shift - 4);
+		LAYOUT_SET(qpc, qpc, log_rq_size, log2_of(m->rq_wqe_cnt));
+	}
+	if (qp->srq)
+		LAYOUT_SET(qpc, qpc, rq_type, RQ_TYPE_SRQ);
+	else
+		LAYOUT_SET(qpc, qpc, rq_type, m->rq_wqe_cnt ? RQ_TYPE_OWN : RQ_TYPE_NONE);
+	if (m->sq_wqe_cnt)
+		LAYOUT_SET(qpc, qpc, log_sq_size, log2_of(m->sq_wqe_cnt));
+	else
+		LAYOUT_SET(qpc, qpc, no_sq, 1);
+	if (qp->srq)
+		LAYOUT_SET(qpc, qpc, srqn_rmpn_xrqn, qp->srq->srqn);
+	if (qp->send_cq)
+		LAYOUT_SET(qpc, qpc, cqn_snd, qp->send_cq->cqn);
+	if (qp->recv_cq)
+		LAYOUT_SET(qpc, qpc, cqn_rcv, qp->recv_cq->cqn);
+	LAYOUT_SET(qpc, qpc, user_index, cmd->uidx);
+	LAYOUT_SET(qpc, qpc, dbr_umem_id, m->dbr.umem);
+	LAYOUT_SET(qpc, qpc, dbr_umem_valid, 1);
+	LAYOUT_SET(qpc, qpc, dbr_addr, m->dbr.offset);
+}
+
+static int qp_cmd(struct uv_context *ctx, const struct uv_qp *qp, const struct mlx5_qp *m,
+		  const struct mlx5_ib_create_qp *cmd, uint32_t *qpn)
+{
+	uint8_t in[LAYOUT_SZ(create_qp_in)] = {0}, out[LAYOUT_SZ(create_qp_out)];
+	int r;
+
+	qpc_fill(LAYOUT_IN(create_qp_in, qpc, in), qp, m, cmd);
+	if (m->buf.id) {
+		LAYOUT_SET(create_qp_in, in, wq_umem_id, m->buf.id);
+		LAYOUT_SET(create_qp_in, in, wq_umem_valid, 1);
+	}
+	r = MLX5_EXEC(ctx, CREATE_QP, NULL, in, out);
+	if (r == 0)
+		*qpn = (uint32_t)LAYOUT_GET(create_qp_out, out, qpn);
+	return r;
+}
+
+static void qp_free(struct uv_context *ctx, struct mlx5_qp *m)
+{
+	mlx5_dbr_put(ctx, &m->dbr);
+	mlx5_umem_destroy(ctx, &m->buf);
+	free(m);
+}
+
+static int qp_make(struct uv_context *ctx, struct uv_qp *qp, struct mlx5_qp *m,
+		   const struct mlx5_ib_create_qp *cmd)
+{
+	uint64_t bytes = ((uint64_t)m->rq_wqe_cnt << cmd->rq_wqe_shift) +
+			 ((uint64_t)m->sq_wqe_cnt << SQ_WQEBB_SHIFT);
+	int r = 0;
+
+	if (cmd->bfreg_index > bits_max(LF_qpc_uar_page_WIDTH))
+		return -EINVAL;
+	if (cmd->buf_addr & 63) /* page_offset counts 64-byte units */
+		return -EINVAL;
+	if (cmd->buf_addr && bytes)
+		r = mlx5_umem_create(ctx, cmd->buf_addr, bytes, 0, &m->buf);
+	if (r == 0)
+		r = mlx5_dbr_get(ctx, cmd->db_addr, &m->dbr);
+	if (r == 0)
+		r = qp_cmd(ctx, qp, m, cmd, &qp->qpn);
+	return r;
+}
+
+int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t create_flags,
+		   struct uv_udata *u)
+{
+	struct mlx5_ib_create_qp_resp resp = {.bfreg_index = INVALID_BFREG};
+	struct uv_context *ctx = uv_obj_context(&qp->obj);
+	struct mlx5_qp sizes = {0}, *m;
+	struct mlx5_ib_create_qp cmd;
+	int r;
+
+	r = mlx5_qp_st(qp->qp_type);
+	if (r < 0)
+		return r;
+	r = request_check(ctx, u, &cmd);
+	if (r < 0)
+		return r;
+	if (create_flags) /* each needs a capability that is off */
+		return -EOPNOTSUPP;
+	r = sizes_check(mlx5_caps(ctx), qp, cap, &cmd, &sizes);
+	if (r < 0)
+		return r;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	*m = sizes;
+	r = qp_make(ctx, qp, m, &cmd);
+	if (r < 0) {
+		qp_free(ctx, m);
+		return r;
+	}
+	r = uv_udata_out(u, &resp, MIN(u->outlen, sizeof(resp)));
+	if (r < 0) {
+		mlx5_exec_id(ctx, PRM_OP_DESTROY_QP, qp->qpn);
+		qp_free(ctx, m);
+		return r;
+	}
+	qp->cap = *cap;
+	if (!qp_has_rq(qp, cap)) {
+		qp->cap.max_recv_wr = 0;
+		qp->cap.max_recv_sge = 0;
+	}
+	qp->obj.drv = m;
+	return 0;
+}
+
+static enum ibv_qp_state state_of(uint32_t prm)
+{
+	switch (prm) {
+	case HW_QPS_RST:
+		return IBV_QPS_RESET;
+	case HW_QPS_INIT:
+		return IBV_QPS_INIT;
+	case HW_QPS_RTR:
+		return IBV_QPS_RTR;
+	case HW_QPS_RTS:
+		return IBV_QPS_RTS;
+	case HW_QPS_SQER:
+		return IBV_QPS_SQE;
+	case HW_QPS_SQD:
+		return IBV_QPS_SQD;
+	default:
+		return IBV_QPS_ERR;
+	}
+}
+
+/* qpc.pm_state: 0 armed, 1 rearm, 3 migrated. */
+static enum ibv_mig_state mig_state_of(uint32_t prm)
+{
+	return prm == 0 ? IBV_MIG_ARMED : prm == 1 ? IBV_MIG_REARM : IBV_MIG_MIGRATED;
+}
+
+static void path_to_ah(const struct uv_context *ctx, const void *ads, struct ibv_ah_attr *ah)
+{
+	uint32_t port = (uint32_t)LAYOUT_GET(ads, ads, vhca_port_num);
+
+	memset(ah, 0, sizeof(*ah));
+	if (!port || port > hw_hca(ctx->seg, ctx->hca)->nports)
+		return;
+	ah->port_num = (uint8_t)port;
+	ah->sl = (uint8_t)LAYOUT_GET(ads, ads, sl);
+	ah->dlid = (uint16_t)LAYOUT_GET(ads, ads, rlid);
+	ah->src_path_bits = (uint8_t)LAYOUT_GET(ads, ads, mlid);
+	ah->static_rate = mlx5_rate_of(LAYOUT_GET(ads, ads, stat_rate));
+	if (!LAYOUT_GET(ads, ads, grh))
+		return;
+	ah->is_global = 1;
+	ah->grh.flow_label = (uint32_t)LAYOUT_GET(ads, ads, flow_label);
+	ah->grh.sgid_index = (uint8_t)LAYOUT_GET(ads, ads, src_addr_index);
+	ah->grh.hop_limit = (uint8_t)LAYOUT_GET(ads, ads, hop_limit);
+	ah->grh.traffic_class = (uint8_t)LAYOUT_GET(ads, ads, tclass);
+	memcpy(ah->grh.dgid.raw, LAYOUT_IN(ads, rgid_rip, ads), sizeof(ah->grh.dgid.raw));
+}
+
+static void qpc_to_attr(const struct uv_qp *qp, const void *qpc, struct ibv_qp_attr *a)
+{
+	const struct uv_context *ctx = uv_obj_context(&qp->obj);
+	const void *pri = LAYOUT_IN(qpc, primary_address_path, qpc);
+	const void *alt = LAYOUT_IN(qpc, secondary_address_path, qpc);
+
+	a->qp_state = state_of((uint32_t)LAYOUT_GET(qpc, qpc, state));
+	a->cur_qp_state = a->qp_state;
+	a->path_mtu = (enum ibv_mtu)LAYOUT_GET(qpc, qpc, mtu);
+	a->path_mig_state = mig_state_of((uint32_t)LAYOUT_GET(qpc, qpc, pm_state));
+	a->qkey = (uint32_t)LAYOUT_GET(qpc, qpc, q_key);
+	a->rq_psn = (uint32_t)LAYOUT_GET(qpc, qpc, next_rcv_psn);
+	a->sq_psn = (uint32_t)LAYOUT_GET(qpc, qpc, next_send_psn);
+	a->dest_qp_num = (uint32_t)LAYOUT_GET(qpc, qpc, remote_qpn);
+	a->qp_access_flags = (LAYOUT_GET(qpc, qpc, rre) ? IBV_ACCESS_REMOTE_READ : 0u) |
+			     (LAYOUT_GET(qpc, qpc, rwe) ? IBV_ACCESS_REMOTE_WRITE : 0u) |
+			     (LAYOUT_GET(qpc, qpc, rae) ? IBV_ACCESS_REMOTE_ATOMIC : 0u);
+	a->max_rd_atomic = (uint8_t)(1u << LAYOUT_GET(qpc, qpc, log_sra_max));
+	a->max_dest_rd_atomic = (uint8_t)(1u << LAYOUT_GET(qpc, qpc, log_rra_max));
+	a->min_rnr_timer = (uint8_t)LAYOUT_GET(qpc, qpc, min_rnr_nak);
+	a->retry_cnt = (uint8_t)LAYOUT_GET(qpc, qpc, retry_count);
+	a->rnr_retry = (uint8_t)LAYOUT_GET(qpc, qpc, rnr_retry);
+	if (qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_UC) {
+		path_to_ah(ctx, pri, &a->ah_attr);
+		path_to_ah(ctx, alt, &a->alt_ah_attr);
+		a->alt_pkey_index = (uint16_t)LAYOUT_GET(ads, alt, pkey_index);
+		a->alt_port_num = (uint8_t)LAYOUT_GET(ads, alt, vhca_port_num);
+	}
+	a->pkey_index = (uint16_t)LAYOUT_GET(ads, pri, pkey_index);
+	a->port_num = (uint8_t)LAYOUT_GET(ads, pri, vhca_port_num);
+	a->timeout = (uint8_t)LAYOUT_GET(ads, pri, ack_timeout);
+	a->alt_timeout = (uint8_t)LAYOUT_GET(ads, alt, ack_timeout);
+}
+
+int mlx5_query_qp(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask)
+{
+	uint8_t in[LAYOUT_SZ(query_qp_in)] = {0}, out[LAYOUT_SZ(query_qp_out)];
+	const struct mlx5_qp *m = qp->obj.drv;
+	int r;
+
+	LAYOUT_SET(query_qp_in, in, qpn, qp->qpn);
+	r = MLX5_EXEC(uv_obj_context(&qp->obj), QUERY_QP, NULL, in, out);
+	if (r < 0)
+		return r;
+	memset(a, 0, sizeof(*a));
+	qpc_to_attr(qp, LAYOUT_IN(query_qp_out, qpc, out), a);
+	a->cap.max_recv_wr = m->rq_wqe_cnt;
+	a->cap.max_recv_sge = m->rq_max_gs;
+	return 0; /* libmlx5 fills in the send side */
+}
+
+int mlx5_destroy_qp(struct uv_qp *qp)
+{
+	struct uv_context *ctx = uv_obj_context(&qp->obj);
+	int r;
+
+	if (qp->state != IBV_QPS_RESET)
+		mlx5_exec_id(ctx, PRM_OP_2RST_QP, qp->qpn);
+	r = mlx5_exec_id(ctx, PRM_OP_DESTROY_QP, qp->qpn);
+	if (r < 0)
+		return r;
+	qp_free(ctx, qp->obj.drv);
+	qp->obj.drv = NULL;
+	return 0;
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * QP transitions: which command takes a QP from state to state, which optional parameters it may
+ * carry, and how verbs attributes become a QP context. uverbs has checked the attribute mask
+ * against type and transition. Called by uverbs through the ops table.
+ */
+#include <errno.h>
+#include <sys/param.h>
+#include "mlx5/drv.h"
+
+#define NSTATES (HW_QPS_ERR + 1)
+#define ACK_REQ_FREQ 8 /* log2 of packets between acknowledge requests: the kernel's value */
+
+/* opt_param_mask: which fields of the context a command really changes. */
+enum {
+	OPT_ALT_ADDR_PATH = 1 << 0,
+	OPT_RRE = 1 << 1,
+	OPT_RAE = 1 << 2,
+	OPT_RWE = 1 << 3,
+	OPT_PKEY_INDEX = 1 << 4,
+	OPT_Q_KEY = 1 << 5,
+	OPT_RNR_TIMEOUT = 1 << 6,
+	OPT_PRIMARY_ADDR_PATH = 1 << 7,
+	OPT_SRA_MAX = 1 << 8,
+	OPT_RRA_MAX = 1 << 9,
+	OPT_PM_STATE = 1 << 10,
+	OPT_RETRY_COUNT = 1 << 12,
+	OPT_RNR_RETRY = 1 << 13,
+	OPT_ACK_TIMEOUT = 1 << 14,
+	OPT_PRI_PORT = 1 << 16,
+	OPT_SRQN = 1 << 18,
+	OPT_CQN_RCV = 1 << 19,
+	OPT_ACCESS = OPT_RRE | OPT_RAE | OPT_RWE,
+};
+
+/* One transition: its command, and what it may change besides what it must, by transport. */
+struct transition {
+	uint16_t op;
+	uint32_t rc, uc, ud;
+};
+
+static const struct transition transitions[NSTATES][NSTATES] =
+	{
+		[HW_QPS_RST] =
+			{
+				[HW_QPS_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
+				[HW_QPS_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
+				[HW_QPS_INIT] = {PRM_OP_RST2INIT_QP, 0, 0, 0},
+			},
+		[HW_QPS_INIT] =
+			{
+				[HW_QPS_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
+				[HW_QPS_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
+				[HW_QPS_INIT] = {PRM_OP_INIT2INIT_QP,
+						 OPT_ACCESS | OPT_PKEY_INDEX | OPT_PRI_PORT,
+						 OPT_RWE | OPT_PKEY_INDEX | OPT_PRI_PORT,
+						 OPT_PKEY_INDEX | OPT_Q_KEY | OPT_PRI_PORT},
+				[HW_QPS_RTR] = {PRM_OP_INIT2RTR_QP,
+						OPT_ALT_ADDR_PATH | OPT_ACCESS | OPT_PKEY_INDEX,
+						OPT_ALT_ADDR_PATH | OPT_RWE | OPT_PKEY_INDEX,
+						OPT_PKEY_INDEX | OPT_Q_KEY},
+			},
+		[HW_QPS_RTR] =
+			{
+				[HW_QPS_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
+				[HW_QPS_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
+				[HW_QPS_RTS] = {PRM_OP_RTR2RTS_QP,
+						OPT_ALT_ADDR_PATH | OPT_ACCESS | OPT_PM_STATE |
+							OPT_RNR_TIMEOUT,
+						OPT_ALT_ADDR_PATH | OPT_RWE | OPT_PM_STATE,
+						OPT_Q_KEY},
+			},
+		[HW_QPS_RTS] =
+			{
+				[HW_QPS_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
+				[HW_QPS_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
+				[HW_QPS_RTS] = {PRM_OP_RTS2RTS_QP,
+						OPT_ACCESS | OPT_RNR_TIMEOUT | OPT_PM_STATE |
+							OPT_ALT_ADDR_PATH,
+						OPT_RWE | OPT_PM_STATE | OPT_ALT_ADDR_PATH,
+						OPT_Q_KEY | OPT_SRQN | OPT_CQN_RCV},
+			},
+		[HW_QPS_SQD] =
+			{
+				[HW_QPS_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
+				[HW_QPS_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
+				[HW_QPS_RTS] = {PRM_OP_SQD_RTS_QP, OPT_RNR_TIMEOUT | OPT_ACCESS,
+						OPT_RWE, OPT_Q_KEY},
+			},
+		[HW_QPS_SQER] =
+			{
+				[HW_QPS_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
+				[HW_QPS_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
+				[HW_QPS_RTS] = {PRM_OP_SQERR2RTS_QP, OPT_RNR_TIMEOUT | OPT_ACCESS,
+						OPT_RWE, OPT_Q_KEY},
+			},
+		[HW_QPS_ERR] =
+			{
+				[HW_QPS_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
+				[HW_QPS_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
+			},
+};
+
+/* What each verbs attribute asks to change. */
+static const struct {
+	uint32_t attr, opt;
+} attr_opts[] = {
+	{IBV_QP_ACCESS_FLAGS, OPT_ACCESS},
+	{IBV_QP_PKEY_INDEX, OPT_PKEY_INDEX},
+	{IBV_QP_PORT, OPT_PRI_PORT},
+	{IBV_QP_QKEY, OPT_Q_KEY},
+	{IBV_QP_AV, OPT_PRIMARY_ADDR_PATH | OPT_PRI_PORT},
+	{IBV_QP_TIMEOUT, OPT_ACK_TIMEOUT},
+	{IBV_QP_RETRY_CNT, OPT_RETRY_COUNT},
+	{IBV_QP_RNR_RETRY, OPT_RNR_RETRY},
+	{IBV_QP_MAX_QP_RD_ATOMIC, OPT_SRA_MAX},
+	{IBV_QP_ALT_PATH, OPT_ALT_ADDR_PATH},
+	{IBV_QP_MIN_RNR_TIMER, OPT_RNR_TIMEOUT},
+	{IBV_QP_MAX_DEST_RD_ATOMIC, OPT_RRA_MAX | OPT_ACCESS},
+	{IBV_QP_PATH_MIG_STATE, OPT_PM_STATE},
+};
+
+static int state_to_prm(uint32_t ib)
+{
+	static const int8_t prm[] = {
+		[IBV_QPS_RESET] = HW_QPS_RST, [IBV_QPS_INIT] = HW_QPS_INIT,
+		[IBV_QPS_RTR] = HW_QPS_RTR,   [IBV_QPS_RTS] = HW_QPS_RTS,
+		[IBV_QPS_SQD] = HW_QPS_SQD,   [IBV_QPS_SQE] = HW_QPS_SQER,
+		[IBV_QPS_ERR] = HW_QPS_ERR,
+	};
+
+	return ib < ARRAY_SIZE(prm) ? prm[ib] : -1;
+}
+
+static uint32_t opt_of(const struct transition *t, const struct uv_qp *qp, uint32_t mask)
+{
+	uint32_t opt = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(attr_opts); i++)
+		if (mask & attr_opts[i].attr)
+			opt |= attr_opts[i].opt;
+	switch (qp->qp_type) {
+	case IBV_QPT_RC:
+		return opt & t->rc;
+	case IBV_QPT_UC:
+		return opt & t->uc;
+	default:
+		return opt & t->ud;
+	}
+}
+
+/* IBV_RATE_* <-> ads.stat_rate: the newer rates have numbers of their own, others are shifted. */
+static const uint8_t rate_table[] = {
+	IBV_RATE_MAX,      IBV_RATE_56_GBPS, IBV_RATE_25_GBPS,  IBV_RATE_100_GBPS,
+	IBV_RATE_200_GBPS, IBV_RATE_50_GBPS, IBV_RATE_400_GBPS,
+};
+#define STAT_RATE_OFFSET 5
+
+uint8_t mlx5_rate_of(uint64_t stat_rate)
+{
+	return (uint8_t)(stat_rate < ARRAY_SIZE(rate_table) ? rate_table[stat_rate]
+							    : stat_rate - STAT_RATE_OFFSET);
+}
+
+/* No static rate is supported: as the kernel does, the next lower supported one is "port's own". */
+static int rate_to_prm(uint8_t rate)
+{
+	if (rate != IBV_RATE_MAX && (rate < IBV_RATE_2_5_GBPS || rate > IBV_RATE_600_GBPS))
+		return -EINVAL;
+	return 0;
+}
+
+static int path_fill(void *ads, const struct ibv_ah_attr *ah, uint32_t port)
+{
+	int rate = rate_to_prm(ah->static_rate);
+
+	if (rate < 0)
+		return rate;
+	if (ah->is_global && ah->grh.sgid_index >= HW_GIDS)
+		return -EINVAL;
+	LAYOUT_SET(ads, ads, rlid, ah->dlid);
+	LAYOUT_SET(ads, ads, mlid, ah->src_path_bits & 0x7f);
+	LAYOUT_SET(ads, ads, grh, !!ah->is_global);
+	LAYOUT_SET(ads, ads, sl, ah->sl & 0xf);
+	if (ah->is_global) {
+		LAYOUT_SET(ads, ads, src_addr_index, ah->grh.sgid_index);
+		LAYOUT_SET(ads, ads, hop_limit, ah->grh.hop_limit);
+		LAYOUT_SET(ads, ads, tclass, ah->grh.traffic_class);
+		LAYOUT_SET(ads, ads, flow_label, ah->grh.flow_label & 0xfffff);
+		memcpy(LAYOUT_IN(ads, rgid_rip, ads), ah->grh.dgid.raw, sizeof(ah->grh.dgid.raw));
+	}
+	LAYOUT_SET(ads, ads, stat_rate, (uint32_t)rate);
+	LAYOUT_SET(ads, ads, vhca_port_num, port);
+	return 0;
+}
+
+static int paths_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_modify *m)
+{
+	void *pri = LAYOUT_IN(qpc, primary_address_path, qpc);
+	void *alt = LAYOUT_IN(qpc, secondary_address_path, qpc);
+	const struct ibv_qp_attr *a = &m->attr;
+	int r = 0;
+
+	if (m->mask & IBV_QP_PKEY_INDEX)
+		LAYOUT_SET(ads, pri, pkey_index, a->pkey_index);
+	if (m->mask & IBV_QP_PORT)
+		LAYOUT_SET(ads, pri, vhca_port_num, a->port_num);
+	if (m->mask & IBV_QP_AV)
+		r = path_fill(pri, &a->ah_attr, m->mask & IBV_QP_PORT ? a->port_num : qp->port);
+	if (m->mask & IBV_QP_TIMEOUT)
+		LAYOUT_SET(ads, pri, ack_timeout, a->timeout & 0x1f);
+	if (r == 0 && m->mask & IBV_QP_ALT_PATH) {
+		LAYOUT_SET(ads, alt, pkey_index, a->alt_pkey_index);
+		LAYOUT_SET(ads, alt, ack_timeout, a->alt_timeout & 0x1f);
+		r = path_fill(alt, &a->alt_ah_attr, a->alt_port_num);
+	}
+	return r;
+}
+
+/* log2, rounded up; the kernel's fls(n - 1). */
+static uint32_t log2_up(uint32_t n)
+{
+	uint32_t l = 0;
+
+	while ((1u << l) < n)
+		l++;
+	return l;
+}
+
+static int access_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_modify *m)
+{
+	const struct mlx5_qp *q = qp->obj.drv;
+	uint32_t flags = q->access_flags;
+	uint8_t depth = q->resp_depth;
+
+	if (!(m->mask & (IBV_QP_ACCESS_FLAGS | IBV_QP_MAX_DEST_RD_ATOMIC)))
+		return 0;
+	if (m->mask & IBV_QP_MAX_DEST_RD_ATOMIC)
+		depth = m->attr.max_dest_rd_atomic;
+	if (m->mask & IBV_QP_ACCESS_FLAGS)
+		flags = m->attr.qp_access_flags;
+	if (!depth) /* no resources to answer reads with */
+		flags &= IBV_ACCESS_REMOTE_WRITE;
+	if (flags & IBV_ACCESS_REMOTE_ATOMIC) /* no such capability */
+		return -EOPNOTSUPP;
+	LAYOUT_SET(qpc, qpc, rre, !!(flags & IBV_ACCESS_REMOTE_READ));
+	LAYOUT_SET(qpc, qpc, rwe, !!(flags & IBV_ACCESS_REMOTE_WRITE));
+	return 0;
+}
+
+static int mtu_fill(void *qpc, const struct fw_caps *c, const struct uv_qp *qp,
+		    const struct uv_qp_modify *m)
+{
+	if (qp->qp_type == IBV_QPT_UD) {
+		LAYOUT_SET(qpc, qpc, mtu, IBV_MTU_4096);
+		LAYOUT_SET(qpc, qpc, log_msg_max, 12);
+	} else if (m->mask & IBV_QP_PATH_MTU) {
+		if (m->attr.path_mtu < IBV_MTU_256 || m->attr.path_mtu > IBV_MTU_4096)
+			return -EINVAL;
+		LAYOUT_SET(qpc, qpc, mtu, m->attr.path_mtu);
+		LAYOUT_SET(qpc, qpc, log_msg_max, c->log_max_msg);
+	}
+	return 0;
+}
+
+static uint32_t pm_state_of(const struct uv_qp_modify *m)
+{
+	enum { ARMED = 0, REARM = 1, MIGRATED = 3 };
+
+	if (!(m->mask & IBV_QP_PATH_MIG_STATE))
+		return MIGRATED;
+	switch (m->attr.path_mig_state) {
+	case IBV_MIG_REARM:
+		return REARM;
+	case IBV_MIG_ARMED:
+		return ARMED;
+	default:
+		return MIGRATED;
+	}
+}
+
+static int qpc_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_modify *m)
+{
+	const struct ibv_qp_attr *a = &m->attr;
+	int r;
+
+	LAYOUT_SET(qpc, qpc, st, (uint32_t)mlx5_qp_st(qp->qp_type));
+	LAYOUT_SET(qpc, qpc, pm_state, pm_state_of(m));
+	LAYOUT_SET(qpc, qpc, pd, qp->pd->pdn);
+	if (qp->send_cq)
+		LAYOUT_SET(qpc, qpc, cqn_snd, qp->send_cq->cqn);
+	if (qp->recv_cq)
+		LAYOUT_SET(qpc, qpc, cqn_rcv, qp->recv_cq->cqn);
+	LAYOUT_SET(qpc, qpc, log_ack_req_freq, ACK_REQ_FREQ);
+	if (m->mask & IBV_QP_DEST_QPN)
+		LAYOUT_SET(qpc, qpc, remote_qpn, a->dest_qp_num & 0xffffff);
+	if (m->mask & IBV_QP_RNR_RETRY)
+		LAYOUT_SET(qpc, qpc, rnr_retry, a->rnr_retry & 7);
+	if (m->mask & IBV_QP_RETRY_CNT)
+		LAYOUT_SET(qpc, qpc, retry_count, a->retry_cnt & 7);
+	if (m->mask & IBV_QP_MAX_QP_RD_ATOMIC && a->max_rd_atomic)
+		LAYOUT_SET(qpc, qpc, log_sra_max, log2_up(a->max_rd_atomic));
+	if (m->mask & IBV_QP_MAX_DEST_RD_ATOMIC && a->max_dest_rd_atomic)
+		LAYOUT_SET(qpc, qpc, log_rra_max, log2_up(a->max_dest_rd_atomic));
+	if (m->mask & IBV_QP_SQ_PSN)
+		LAYOUT_SET(qpc, qpc, next_send_psn, a->sq_psn & 0xffffff);
+	if (m->mask & IBV_QP_RQ_PSN)
+		LAYOUT_SET(qpc, qpc, next_rcv_psn, a->rq_psn & 0xffffff);
+	if (m->mask & IBV_QP_MIN_RNR_TIMER)
+		LAYOUT_SET(qpc, qpc, min_rnr_nak, a->min_rnr_timer & 0x1f);
+	if (m->mask & IBV_QP_QKEY)
+		LAYOUT_SET(qpc, qpc, q_key, a->qkey);
+	r = mtu_fill(qpc, mlx5_caps(uv_obj_context(&qp->obj)), qp, m);
+	if (r == 0)
+		r = paths_fill(qpc, qp, m);
+	return r ? r : access_fill(qpc, qp, m);
+}
+
+static int attr_check(const struct uv_context *ctx, const struct uv_qp_modify *m)
+{
+	const struct fw_caps *c = mlx5_caps(ctx);
+	const struct ibv_qp_attr *a = &m->attr;
+
+	if (m->mask & IBV_QP_PORT &&
+	    (!a->port_num || a->port_num > hw_hca(ctx->seg, ctx->hca)->nports))
+		return -EINVAL;
+	if (m->mask & IBV_QP_PKEY_INDEX && a->pkey_index >= HW_PKEYS)
+		return -EINVAL;
+	if (m->mask & IBV_QP_MAX_QP_RD_ATOMIC && a->max_rd_atomic > 1u << c->log_max_ra_res_qp)
+		return -EINVAL;
+	if (m->mask & IBV_QP_MAX_DEST_RD_ATOMIC &&
+	    a->max_dest_rd_atomic > 1u << c->log_max_ra_req_qp)
+		return -EINVAL;
+	return 0;
+}
+
+static int request_check(const struct uv_udata *u)
+{
+	struct mlx5_ib_modify_qp cmd = {0};
+	const uint8_t *in = u->in;
+
+	if (!u->inlen)
+		return 0;
+	if (u->inlen < offsetof(struct mlx5_ib_modify_qp, ece_options) + sizeof(cmd.ece_options))
+		return -EINVAL;
+	for (size_t i = sizeof(cmd); i < u->inlen; i++)
+		if (in[i])
+			return -EOPNOTSUPP;
+	memcpy(&cmd, u->in, MIN(u->inlen, sizeof(cmd)));
+	return cmd.comp_mask || cmd.burst_info.reserved ? -EOPNOTSUPP : 0;
+}
+
+/* All commands with a context have it, the number and the mask at the same place. */
+static int transition_cmd(struct uv_context *ctx, const struct transition *t, uint32_t qpn,
+			  uint32_t opt, const uint8_t *qpc)
+{
+	uint8_t in[LAYOUT_SZ(rst2init_qp_in)] = {0}, out[LAYOUT_SZ(rst2init_qp_out)];
+
+	if (t->op == PRM_OP_2RST_QP || t->op == PRM_OP_2ERR_QP)
+		return mlx5_exec_id(ctx, t->op, qpn);
+	LAYOUT_SET(rst2init_qp_in, in, qpn, qpn);
+	LAYOUT_SET(rst2init_qp_in, in, opt_param_mask, opt);
+	memcpy(LAYOUT_IN(rst2init_qp_in, qpc, in), qpc, LAYOUT_SZ(qpc));
+	return mlx5_exec(ctx, t->op, NULL, in, sizeof(in), out, sizeof(out));
+}
+
+int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_udata *u)
+{
+	struct mlx5_ib_modify_qp_resp resp = {.response_length = sizeof(resp)};
+	struct uv_context *ctx = uv_obj_context(&qp->obj);
+	int cur = state_to_prm(m->cur_state), new = state_to_prm(m->new_state), r;
+	uint8_t qpc[LAYOUT_SZ(qpc)] = {0};
+	struct mlx5_qp *q = qp->obj.drv;
+	const struct transition *t;
+
+	r = request_check(u);
+	if (r == 0)
+		r = attr_check(ctx, m);
+	if (r < 0)
+		return r;
+	if (cur < 0 || new < 0)
+		return -EINVAL;
+	if (cur == HW_QPS_RST && new == HW_QPS_RST)
+		return 0;
+	t = &transitions[cur][new];
+	if (!t->op)
+		return -EINVAL;
+	r = qpc_fill(qpc, qp, m);
+	if (r == 0)
+		r = transition_cmd(ctx, t, qp->qpn, opt_of(t, qp, m->mask), qpc);
+	if (r < 0)
+		return r;
+	if (m->mask & IBV_QP_ACCESS_FLAGS)
+		q->access_flags = m->attr.qp_access_flags;
+	if (m->mask & IBV_QP_MAX_DEST_RD_ATOMIC)
+		q->resp_depth = m->attr.max_dest_rd_atomic;
+	/* -EFAULT: the transition has happened; the program is expected to destroy the QP */
+	return u->outlen >= sizeof(resp) ? uv_udata_out(u, &resp, sizeof(resp)) : 0;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Shared receive queues. As every kernel on an ISSI 1 firmware does, a basic SRQ is an RMP with a
+ * linked-list work queue; its number is the RMP's. Called by uverbs through the ops table.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/param.h>
+#include <infiniband/mlx5dv.h>
+#include "mlx5/drv.h"
+
+enum { RMPC_STATE_RDY = 1, WQ_TYPE_LINKED_LIST = 0 };
+
+struct mlx5_srq { /* uv_srq.obj.drv */
+	struct mlx5_umem buf;
+	struct mlx5_dbr dbr;
+	uint32_t log_size, log_stride; /* WQEs; bytes of one */
+	bool wq_sig;
+};
+
+static uint32_t log2_up(uint32_t v)
+{
+	uint32_t l = 0;
+
+	while ((1u << l) < v)
+		l++;
+	return l;
+}
+
+static int srq_sizes(const struct fw_caps *c, const struct uv_srq *srq, struct mlx5_srq *m)
+{
+	const uint32_t seg = sizeof(struct mlx5_wqe_data_seg);
+	uint32_t desc;
+
+	if (srq->max_wr >= 1u << c->log_max_srq_sz || srq->max_sge > c->max_wqe_sz_rq / seg)
+		return -EINVAL;
+	desc = (uint32_t)sizeof(struct mlx5_wqe_srq_next_seg) + srq->max_sge * seg;
+	m->log_stride = log2_up(MAX(desc, 32));
+	m->log_size = log2_up(srq->max_wr + 1);
+	return 0;
+}
+
+static int request_check(const struct uv_udata *u, struct mlx5_ib_create_srq *cmd)
+{
+	const uint8_t *in = u->in;
+
+	memset(cmd, 0, sizeof(*cmd));
+	memcpy(cmd, u->in, MIN(u->inlen, sizeof(*cmd)));
+	if (cmd->reserved0 || cmd->reserved1 || cmd->buf_addr & 63)
+		return -EINVAL;
+	for (size_t i = sizeof(*cmd); i < u->inlen; i++)
+		if (in[i])
+			return -EINVAL;
+	return 0;
+}
+
+static int rmp_create(struct uv_context *ctx, const struct mlx5_srq *m, uint32_t pdn,
+		      uint32_t *rmpn)
+{
+	uint8_t in[LAYOUT_SZ(create_rmp_in)] = {0}, out[LAYOUT_SZ(create_rmp_out)];
+	void *rmpc = LAYOUT_IN(create_rmp_in, ctx, in);
+	void *wq = LAYOUT_IN(rmpc, wq, rmpc);
+	int r;
+
+	LAYOUT_SET(rmpc, rmpc, state, RMPC_STATE_RDY);
+	LAYOUT_SET(wq, wq, wq_type, WQ_TYPE_LINKED_LIST);
+	LAYOUT_SET(wq, wq, wq_signature, m->wq_sig);
+	LAYOUT_SET(wq, wq, log_wq_stride, m->log_stride);
+	LAYOUT_SET(wq, wq, log_wq_sz, m->log_size);
+	LAYOUT_SET(wq, wq, pd, pdn);
+	LAYOUT_SET(wq, wq, wq_umem_id, m->buf.id);
+	LAYOUT_SET(wq, wq, wq_umem_valid, 1);
+	LAYOUT_SET(wq, wq, dbr_umem_id, m->dbr.umem);
+	LAYOUT_SET(wq, wq, dbr_umem_valid, 1);
+	LAYOUT_SET(wq, wq, dbr_addr, m->dbr.offset);
+	r = MLX5_EXEC(ctx, CREATE_RMP, NULL, in, out);
+	if (r == 0)
+		*rmpn = (uint32_t)LAYOUT_GET(create_rmp_out, out, rmpn);
+	return r;
+}
+
+static void srq_free(struct uv_context *ctx, struct mlx5_srq *m)
+{
+	mlx5_dbr_put(ctx, &m->dbr);
+	mlx5_umem_destroy(ctx, &m->buf);
+	free(m);
+}
+
+int mlx5_create_srq(struct uv_srq *srq, const struct ibv_srq_init_attr_ex *a, struct uv_udata *u)
+{
+	struct uv_context *ctx = uv_obj_context(&srq->obj);
+	struct mlx5_ib_create_srq_resp resp = {0};
+	struct mlx5_ib_create_srq cmd;
+	struct mlx5_srq sizes = {0}, *m;
+	int r;
+
+	if (srq->srq_type != IBV_SRQT_BASIC)
+		return -EOPNOTSUPP;
+	r = srq_sizes(mlx5_caps(ctx), srq, &sizes);
+	if (r < 0)
+		return r;
+	r = request_check(u, &cmd);
+	if (r < 0)
+		return r;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	*m = sizes;
+	m->wq_sig = cmd.flags & MLX5_SRQ_FLAG_SIGNATURE;
+	r = mlx5_umem_create(ctx, cmd.buf_addr, UINT64_C(1) << (m->log_size + m->log_stride), 0,
+			     &m->buf);
+	if (r == 0)
+		r = mlx5_dbr_get(ctx, cmd.db_addr, &m->dbr);
+	if (r == 0)
+		r = rmp_create(ctx, m, srq->pd->pdn, &srq->srqn);
+	if (r < 0) {
+		srq_free(ctx, m);
+		return r;
+	}
+	resp.srqn = srq->srqn;
+	r = uv_udata_out(u, &resp, MIN(u->outlen, sizeof(resp)));
+	if (r < 0) {
+		mlx5_exec_id(ctx, PRM_OP_DESTROY_RMP, srq->srqn);
+		srq_free(ctx, m);
+		return r;
+	}
+	srq->max_wr = (1u << m->log_size) - 1;
+	srq->obj.drv = m;
+	return 0;
+}
+
+int mlx5_modify_srq(struct uv_srq *srq, uint32_t mask, const struct ibv_srq_attr *a)
+{
+	uint8_t in[LAYOUT_SZ(modify_rmp_in)] = {0}, out[LAYOUT_SZ(modify_rmp_out)];
+	void *rmpc = LAYOUT_IN(modify_rmp_in, ctx, in);
+	void *bitmask = LAYOUT_IN(modify_rmp_in, bitmask, in);
+	void *wq = LAYOUT_IN(rmpc, wq, rmpc);
+
+	if (mask & IBV_SRQ_MAX_WR) /* resizing */
+		return -EINVAL;
+	if (!(mask & IBV_SRQ_LIMIT))
+		return 0;
+	if (a->srq_limit > srq->max_wr)
+		return -EINVAL;
+	LAYOUT_SET(modify_rmp_in, in, rmp_state, RMPC_STATE_RDY);
+	LAYOUT_SET(modify_rmp_in, in, rmpn, srq->srqn);
+	LAYOUT_SET(rmp_bitmask, bitmask, lwm, 1);
+	LAYOUT_SET(rmpc, rmpc, state, RMPC_STATE_RDY);
+	LAYOUT_SET(wq, wq, lwm, a->srq_limit);
+	return MLX5_EXEC(uv_obj_context(&srq->obj), MODIFY_RMP, NULL, in, out);
+}
+
+int mlx5_query_srq(struct uv_srq *srq, struct ibv_srq_attr *a)
+{
+	uint8_t in[LAYOUT_SZ(query_rmp_in)] = {0}, out[LAYOUT_SZ(query_rmp_out)];
+	const void *rmpc = LAYOUT_IN(query_rmp_out, rmp_context, out);
+	int r;
+
+	LAYOUT_SET(query_rmp_in, in, rmpn, srq->srqn);
+	r = MLX5_EXEC(uv_obj_context(&srq->obj), QUERY_RMP, NULL, in, out);
+	if (r < 0)
+		return r;
+	a->srq_limit = (uint32_t)LAYOUT_GET(wq, LAYOUT_IN(rmpc, wq, rmpc), lwm);
+	a->max_wr = srq->max_wr;
+	a->max_sge = srq->max_sge;
+	return 0;
+}
+
+int mlx5_destroy_srq(struct uv_srq *srq)
+{
+	struct uv_context *ctx = uv_obj_context(&srq->obj);
+	int r;
+
+	r = mlx5_exec_id(ctx, PRM_OP_DESTROY_RMP, srq->srqn);
+	if (r < 0)
+		return r;
+	srq_free(ctx, srq->obj.drv);
+	srq->obj.drv = NULL;
+	return 0;
+}

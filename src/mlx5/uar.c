@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Dynamic UARs and what mmap(2) of the command file maps. Owns the context's mmap entry table: an
+ * entry's key is its page offset, as libmlx5 gets it from UAR ALLOC. Called by uverbs.
+ *
+ * A UAR outlives its handle while it is mapped, as in the kernel: DEALLOC_UAR is sent when the
+ * process has unmapped it, which is looked at whenever UARs come and go, or by the reaping of the
+ * file.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+#include <rdma/mlx5_user_ioctl_verbs.h>
+#include "mlx5/drv.h"
+
+/* Bits 8..15 of the page offset of an mmap. */
+enum mmap_cmd {
+	MMAP_REGULAR = 0,
+	MMAP_CONTIGUOUS = 1,
+	MMAP_WC = 2,
+	MMAP_NC = 3,
+	MMAP_CORE_CLOCK = 5,
+	MMAP_ALLOC_WC = 6,
+	MMAP_CLOCK_INFO = 7,
+	MMAP_DEVICE_MEM = 8,
+	MMAP_FIRST_DYNAMIC = 9, /* keys of dynamic UARs: commands 9..255, 16-bit index each */
+	MMAP_LAST_DYNAMIC = 255,
+};
+
+#define MAPS_MAX ((MMAP_LAST_DYNAMIC - MMAP_FIRST_DYNAMIC + 1u) << 16)
+
+struct mlx5_uar {
+	struct uv_object obj;
+	uint32_t line; /* in mlx5_context.maps */
+};
+
+/* key = command << 16 | index; the index's low byte stands below the command, its high byte above.
+ */
+static uint64_t key_to_offset(uint32_t key)
+{
+	uint64_t cmd = key >> 16, index = key & 0xffff;
+
+	return ((index >> 8) << 16 | cmd << 8 | (index & 0xff)) << MLX5_PAGE_SHIFT;
+}
+
+static uint32_t offset_to_key(uint64_t off)
+{
+	uint64_t pgoff = off >> MLX5_PAGE_SHIFT;
+
+	return (uint32_t)((pgoff >> 8 & 0xff) << 16 | (pgoff >> 16 & 0xff) << 8 | (pgoff & 0xff));
+}
+
+/* Give back UARs whose handle is gone and that this process no longer maps. */
+static void maps_sweep(struct uv_context *ctx)
+{
+	struct mlx5_context *mc = mlx5_context(ctx);
+
+	for (uint32_t i = 0; i < mc->nmaps; i++) {
+		struct mlx5_map *m = &mc->maps[i];
+
+		if (!m->uar || !m->gone)
+			continue;
+		if (!ctx->sys->uar_mapped || ctx->sys->uar_mapped(m->uar))
+			continue;
+		if (mlx5_exec_id(ctx, PRM_OP_DEALLOC_UAR, m->uar) == 0)
+			*m = (struct mlx5_map){0};
+	}
+}
+
+/* A free line of the table, lowest first as the kernel numbers them; -ENOMEM. */
+static int maps_line(struct mlx5_context *mc)
+{
+	const uint32_t step = 16;
+	struct mlx5_map *more;
+	uint32_t i;
+
+	for (i = 0; i < mc->nmaps; i++)
+		if (!mc->maps[i].uar)
+			return (int)i;
+	if (mc->nmaps + step > MAPS_MAX)
+		return -ENOMEM;
+	more = realloc(mc->maps, (mc->nmaps + step) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	memset(more + mc->nmaps, 0, step * sizeof(*more));
+	mc->maps = more;
+	mc->nmaps += step;
+	return (int)i;
+}
+
+static int uar_destroy(struct uv_object *o, int why)
+{
+	struct mlx5_uar *uar = (struct mlx5_uar *)o;
+	struct uv_context *ctx;
+
+	if (why == UV_CLOSE)
+		return 0;
+	ctx = uv_obj_context(o);
+	mlx5_context(ctx)->maps[uar->line].gone = true;
+	maps_sweep(ctx);
+	return 0;
+}
+
+const struct uv_type mlx5_uar_type = {
+	.name = "UAR",
+	.object_id = MLX5_IB_OBJECT_UAR,
+	.size = sizeof(struct mlx5_uar),
+	.destroy_order = 6,
+	.destroy = uar_destroy,
+};
+
+int mlx5_method_uar_alloc(struct uv_bundle *b)
+{
+	uint8_t in[LAYOUT_SZ(alloc_uar_in)] = {0}, out[LAYOUT_SZ(alloc_uar_out)];
+	struct mlx5_uar *uar = (void *)uv_b_new(b, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE);
+	struct uv_context *ctx = uv_b_context(b);
+	uint64_t type = uv_b_const(b, MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, 0), offset;
+	uint32_t page_id, length = MLX5_PAGE_SIZE;
+	int r, line;
+
+	if (type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF && type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC)
+		return -EOPNOTSUPP;
+	maps_sweep(ctx);
+	line = maps_line(mlx5_context(ctx));
+	if (line < 0)
+		return line;
+	r = MLX5_EXEC(ctx, ALLOC_UAR, NULL, in, out);
+	if (r < 0)
+		return r;
+	page_id = (uint32_t)LAYOUT_GET(alloc_uar_out, out, uar);
+	uar->line = (uint32_t)line;
+	mlx5_context(ctx)->maps[line] = (struct mlx5_map){.uar = page_id};
+	uv_b_created(b);
+
+	offset = key_to_offset(((uint32_t)MMAP_FIRST_DYNAMIC << 16) + (uint32_t)line);
+	r = uv_b_out(b, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, &offset, sizeof(offset));
+	if (r == 0)
+		r = uv_b_out(b, MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, &page_id, sizeof(page_id));
+	if (r == 0)
+		r = uv_b_out(b, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, &length, sizeof(length));
+	return r;
+}
+
+static int mmap_entry(struct uv_context *ctx, void *addr, size_t len, int prot, int flags,
+		      off_t off, void **out)
+{
+	const struct mlx5_context *mc = mlx5_context(ctx);
+	uint32_t line = offset_to_key((uint64_t)off) - ((uint32_t)MMAP_FIRST_DYNAMIC << 16);
+	int err = 0;
+
+	if ((uint64_t)off >> MLX5_PAGE_SHIFT > UINT32_MAX || line >= mc->nmaps)
+		return -EINVAL;
+	if (!mc->maps[line].uar || mc->maps[line].gone)
+		return -EINVAL;
+	if (len > MLX5_PAGE_SIZE || !len || !(flags & MAP_SHARED))
+		return -EINVAL;
+	*out = ctx->sys->uar_mmap(addr, MLX5_PAGE_SIZE, prot, flags, mc->maps[line].uar, &err);
+	return *out == MAP_FAILED ? err : 0;
+}
+
+/* The clock pages are read only, and there are none: their capability bits are off. */
+static int mmap_clock(size_t len, int prot, int flags, bool info, off_t off)
+{
+	if (len > MLX5_PAGE_SIZE || !len || (info && !(flags & MAP_SHARED)))
+		return -EINVAL;
+	if (info && (offset_to_key((uint64_t)off) & 0xff) != 0)
+		return -EOPNOTSUPP;
+	if (prot & PROT_WRITE || (info && prot & PROT_EXEC))
+		return -EPERM;
+	return -EOPNOTSUPP;
+}
+
+int mlx5_mmap(struct uv_context *ctx, void *addr, size_t len, int prot, int flags, off_t off,
+	      void **out)
+{
+	switch (offset_to_key((uint64_t)off) >> 16) {
+	case MMAP_REGULAR:
+	case MMAP_WC:
+	case MMAP_NC:
+	case MMAP_ALLOC_WC: /* UARs of a context without dynamic ones: there are no such contexts */
+		return -EINVAL;
+	case MMAP_CONTIGUOUS:
+		return -ENOSYS;
+	case MMAP_CORE_CLOCK:
+		return mmap_clock(len, prot, flags, false, off);
+	case MMAP_CLOCK_INFO:
+		return mmap_clock(len, prot, flags, true, off);
+	default:
+		return mmap_entry(ctx, addr, len, prot, flags, off, out);
+	}
+}
+
+void mlx5_uar_finish(struct mlx5_context *mc)
+{
+	free(mc->maps);
+	mc->maps = NULL;
+	mc->nmaps = 0;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * GET_CONTEXT and QUERY_CONTEXT: sizes of the request, the DEVX uid, what libmlx5 is told. Owns
+ * struct mlx5_context. Called by uverbs through the ops table.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/param.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+#include "mlx5/drv.h"
+
+#define BFREGS_PER_UAR 2
+
+/*
+ * The firmware's CREATE_UCTX: a number for this context that no living context of the HCA has.
+ * 16 bits, 0 means "none": after a wrap, numbers still in use are skipped.
+ */
+static int devx_uid_alloc(struct uv_context *ctx)
+{
+	struct hw_hca *hca = hw_hca(ctx->seg, ctx->hca);
+
+	if (!mlx5_caps(ctx)->log_max_uctx)
+		return -EINVAL;
+	for (uint32_t tries = 0; tries < UINT16_MAX; tries++) {
+		uint32_t uid = atomic_fetch_add(&hca->next_uid, 1) & UINT16_MAX;
+		bool used = uid == 0;
+
+		seg_for_each_live (ctx->seg, SEG_T_FILE, i) {
+			const struct seg_file *f = seg_file(ctx->seg, i);
+
+			used |= f && f->kind == SEG_FILE_UVERBS && f->hca == ctx->hca &&
+				f->uid == uid;
+		}
+		if (!used)
+			return (int)uid;
+	}
+	return -ENOMEM;
+}
+
+static int request_get(const struct uv_udata *u, struct mlx5_ib_alloc_ucontext_req_v2 *req)
+{
+	if (u->inlen != sizeof(struct mlx5_ib_alloc_ucontext_req) &&
+	    u->inlen < offsetof(struct mlx5_ib_alloc_ucontext_req_v2, max_cqe_version))
+		return -EINVAL;
+	memset(req, 0, sizeof(*req));
+	memcpy(req, u->in, MIN(u->inlen, sizeof(*req)));
+	if (req->flags & ~(uint32_t)MLX5_IB_ALLOC_UCTX_DEVX)
+		return -EOPNOTSUPP;
+	if (req->comp_mask || req->reserved0 || req->reserved1 || req->reserved2)
+		return -EOPNOTSUPP;
+	req->total_num_bfregs = roundup(req->total_num_bfregs, BFREGS_PER_UAR);
+	if (req->num_low_latency_bfregs > req->total_num_bfregs - 1)
+		return -EINVAL;
+	/*
+	 * Libraries from before dynamic UARs (rdma-core < 29) need UARs that belong to the context
+	 * and a kernel that hands out registers. There are none here.
+	 */
+	if (!(req->lib_caps & MLX5_LIB_CAP_DYN_UAR))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+static void response_fill(const struct uv_context *ctx, struct mlx5_ib_alloc_ucontext_resp *r)
+{
+	const struct fw_caps *c = mlx5_caps(ctx);
+
+	*r = (struct mlx5_ib_alloc_ucontext_resp){
+		.qp_tab_size = 1u << c->log_max_qp,
+		.bf_reg_size = c->log_bf_reg_size ? 1u << c->log_bf_reg_size : 0,
+		.tot_bfregs = 0, /* dynamic UARs */
+		.cache_line_size = 64,
+		.max_sq_desc_sz = (uint16_t)c->max_wqe_sz_sq,
+		.max_rq_desc_sz = (uint16_t)c->max_wqe_sz_rq,
+		.max_send_wqebb = 1u << c->log_max_qp_sz,
+		.max_recv_wr = 1u << c->log_max_qp_sz,
+		.max_srq_recv_wr = 1u << c->log_max_srq_sz,
+		.num_ports = (uint16_t)hw_hca(ctx->seg, ctx->hca)->nports,
+		.cqe_version = mlx5_context(ctx)->cqe_version,
+		.cmds_supp_uhw =
+			MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE | MLX5_USER_CMDS_SUPP_UHW_CREATE_AH,
+		.log_uar_size = MLX5_PAGE_SHIFT,
+		.num_uars_per_page = 1,
+	};
+}
+
+int mlx5_alloc_ucontext(struct uv_context *ctx, struct uv_udata *u)
+{
+	struct mlx5_ib_alloc_ucontext_resp resp;
+	struct mlx5_ib_alloc_ucontext_req_v2 req;
+	struct mlx5_context *mc;
+	struct seg_file *file;
+	int r, uid = 0;
+
+	r = request_get(u, &req);
+	if (r < 0)
+		return r;
+	if (req.flags & MLX5_IB_ALLOC_UCTX_DEVX) {
+		uid = devx_uid_alloc(ctx);
+		if (uid < 0)
+			return uid;
+	}
+	mc = calloc(1, sizeof(*mc));
+	if (!mc)
+		return -ENOMEM;
+	mc->cqe_version = (uint8_t)MIN(mlx5_caps(ctx)->cqe_version, req.max_cqe_version);
+	ctx->drv = mc;
+	ctx->devx_uid = (uint32_t)uid;
+
+	response_fill(ctx, &resp);
+	resp.response_length = (uint32_t)MIN(u->outlen, sizeof(resp));
+	r = uv_udata_out(u, &resp, resp.response_length);
+	if (r < 0) {
+		ctx->devx_uid = 0;
+		mlx5_dealloc_ucontext(ctx);
+		return r;
+	}
+	/* Last: from here on the uid is taken. A context that failed has left nothing behind. */
+	file = seg_file(ctx->seg, ctx->seg_file);
+	if (file)
+		file->uid = (uint32_t)uid;
+	return 0;
+}
+
+void mlx5_dealloc_ucontext(struct uv_context *ctx)
+{
+	struct mlx5_context *mc = ctx->drv;
+
+	if (!mc)
+		return;
+	mlx5_uar_finish(mc);
+	mlx5_umem_finish(mc);
+	free(mc);
+	ctx->drv = NULL;
+}
+
+int mlx5_query_ucontext(struct uv_context *ctx, struct uv_udata *u)
+{
+	const uint16_t attr = MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX;
+	struct mlx5_ib_alloc_ucontext_resp resp;
+
+	response_fill(ctx, &resp);
+	resp.response_length = (uint32_t)MIN(uv_b_out_len(u->bundle, attr), sizeof(resp));
+	return uv_b_out_zero(u->bundle, attr, &resp, sizeof(resp));
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Memory of the program that queues and doorbell records lie in: each is a firmware umem that the
+ * driver makes by itself, so that a verbs object and a DEVX object look the same to the firmware.
+ * Owns the context's list of doorbell pages. Called by cq.c, qp.c, srq.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "mlx5/drv.h"
+
+static int umem_cmd(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t *id)
+{
+	uint8_t in[LAYOUT_SZ(create_umem_in)] = {0}, out[LAYOUT_SZ(create_umem_out)];
+	struct fw_mem mem = {.mem = mem_self(ctx->seg), .va = va, .len = len};
+	void *umem = LAYOUT_IN(create_umem_in, umem, in);
+	uint64_t first = va & MLX5_PAGE_MASK;
+	int r;
+
+	LAYOUT_SET(umem, umem, num_of_mtt,
+		   (va + len - first + MLX5_PAGE_SIZE - 1) >> MLX5_PAGE_SHIFT);
+	LAYOUT_SET(umem, umem, page_offset, va - first);
+	r = MLX5_EXEC(ctx, CREATE_UMEM, &mem, in, out);
+	if (r == 0)
+		*id = (uint32_t)LAYOUT_GET(create_umem_out, out, umem_id);
+	return r;
+}
+
+int mlx5_umem_create(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t access,
+		     struct mlx5_umem *u)
+{
+	int r;
+
+	*u = (struct mlx5_umem){0};
+	r = uv_umem_get(ctx->file, va, len, access);
+	if (r < 0)
+		return r;
+	r = umem_cmd(ctx, va, len, &u->id);
+	if (r < 0) {
+		uv_umem_put(ctx->file, va, len);
+		return r;
+	}
+	u->va = va;
+	u->len = len;
+	return 0;
+}
+
+int mlx5_umem_destroy(struct uv_context *ctx, struct mlx5_umem *u)
+{
+	int r;
+
+	if (!u->id)
+		return 0;
+	r = mlx5_exec_id(ctx, PRM_OP_DESTROY_UMEM, u->id);
+	if (r < 0)
+		return r;
+	uv_umem_put(ctx->file, u->va, u->len);
+	*u = (struct mlx5_umem){0};
+	return 0;
+}
+
+/* The line of a page, or a free line (refs 0), or NULL without memory. */
+static struct mlx5_dbr_page *dbr_line(struct mlx5_context *mc, struct mem_slot mem, uint64_t va)
+{
+	struct mlx5_dbr_page *free_line = NULL, *more;
+	const uint32_t step = 16;
+
+	for (uint32_t i = 0; i < mc->ndbr; i++) {
+		struct mlx5_dbr_page *p = &mc->dbr[i];
+
+		if (!p->refs)
+			free_line = p;
+		else if (p->va == va && p->mem.slot == mem.slot && p->mem.gen == mem.gen)
+			return p;
+	}
+	if (free_line)
+		return free_line;
+	more = realloc(mc->dbr, (mc->ndbr + step) * sizeof(*more));
+	if (!more)
+		return NULL;
+	memset(more + mc->ndbr, 0, step * sizeof(*more));
+	mc->dbr = more;
+	mc->ndbr += step;
+	return &more[mc->ndbr - step];
+}
+
+int mlx5_dbr_get(struct uv_context *ctx, uint64_t va, struct mlx5_dbr *d)
+{
+	struct mem_slot mem = mem_self(ctx->seg);
+	uint64_t page = va & MLX5_PAGE_MASK;
+	struct mlx5_umem u;
+	struct mlx5_dbr_page *p;
+	int r;
+
+	*d = (struct mlx5_dbr){0};
+	p = dbr_line(mlx5_context(ctx), mem, page);
+	if (!p)
+		return -ENOMEM;
+	if (!p->refs) {
+		r = mlx5_umem_create(ctx, page, MLX5_PAGE_SIZE, 0, &u);
+		if (r < 0)
+			return r;
+		*p = (struct mlx5_dbr_page){.mem = mem, .va = page, .umem = u.id};
+	}
+	p->refs++;
+	*d = (struct mlx5_dbr){.umem = p->umem, .offset = (uint32_t)(va - page), .page = page};
+	return 0;
+}
+
+void mlx5_dbr_put(struct uv_context *ctx, struct mlx5_dbr *d)
+{
+	struct mlx5_context *mc = mlx5_context(ctx);
+
+	for (uint32_t i = 0; d->umem && i < mc->ndbr; i++) {
+		struct mlx5_dbr_page *p = &mc->dbr[i];
+		struct mlx5_umem u = {.id = p->umem, .va = p->va, .len = MLX5_PAGE_SIZE};
+
+		if (!p->refs || p->umem != d->umem)
+			continue;
+		/* A umem that the firmware will not let go is left to the end of the file. */
+		if (--p->refs == 0)
+			mlx5_umem_destroy(ctx, &u);
+		break;
+	}
+	*d = (struct mlx5_dbr){0};
+}
+
+void mlx5_umem_finish(struct mlx5_context *mc)
+{
+	free(mc->dbr);
+	mc->dbr = NULL;
+	mc->ndbr = 0;
+}
