@@ -198,12 +198,23 @@ static int decode_mask(const ZydisDecodedInstruction *in, const ZydisDecodedOper
 	return 0;
 }
 
+/* An opmask is listed between destination and source. */
+static int drop_mask_operand(ZydisDecodedOperand *o, int n)
+{
+	int kept = 0;
+
+	for (int i = 0; i < n; i++)
+		if (o[i].encoding != ZYDIS_OPERAND_ENCODING_MASK)
+			o[kept++] = o[i];
+	return kept;
+}
+
 int trap_decode(const uint8_t *code, size_t len, struct trap_op *op)
 {
 	ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction in;
 	ZydisDecoder dec;
-	int m = -1, r;
+	int m = -1, n, r;
 
 	memset(op, 0, sizeof(*op));
 	if (!ZYAN_SUCCESS(
@@ -213,7 +224,8 @@ int trap_decode(const uint8_t *code, size_t len, struct trap_op *op)
 	op->len = in.length;
 	if (in.meta.category == ZYDIS_CATEGORY_STRINGOP)
 		return decode_string(&in, op);
-	for (int i = 0; i < in.operand_count_visible && i < 3; i++)
+	n = drop_mask_operand(o, in.operand_count_visible);
+	for (int i = 0; i < n; i++)
 		if (o[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
 			m = i;
 	if (m < 0)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * libtrapfake.so: the shim's signals and doorbells over an engine that only records. Linked by the
+ * unit tests, preloaded under programs that are built with sanitizers.
+ */
+#ifndef SOFTHCA_TESTS_TRAP_FAKE_H
+#define SOFTHCA_TESTS_TRAP_FAKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct fake_ring {
+	uint32_t uar, off;
+	uint64_t be;
+};
+
+enum fake_work {
+	FAKE_RECORD = 0,
+	FAKE_FAULT = 1, /* every doorbell runs into a guarded copy of an unmapped page */
+	FAKE_DEEP = 2,	/* every doorbell uses 48 KiB of stack */
+	FAKE_NOTHING = 4,
+};
+
+void *fake_map(uint32_t uar);
+void *fake_map_at(void *addr, int flags, uint32_t uar, int *err);
+void fake_unmap(void *page);
+void fake_work(int work);
+void fake_reset(void);
+uint32_t fake_count(void);
+struct fake_ring fake_get(uint32_t i);
+/* Guarded copies that did not fail as they should. */
+uint32_t fake_wrong(void);
+void fake_trap_ring(uint32_t uar, uint32_t off, uint64_t be);
+uint64_t fake_due_calls(void); /* of eng_run_due(): the device thread lives */
+void fake_rouse(void);
+uint32_t fake_lookup(void *p);
+
+#endif
