@@ -18,7 +18,7 @@ struct fake_ring {
 enum fake_work {
 	FAKE_RECORD = 0,
 	FAKE_FAULT = 1, /* every doorbell runs into a guarded copy of an unmapped page */
-	FAKE_DEEP = 2,	/* every doorbell uses 48 KiB of stack */
+	FAKE_DEEP = 2,  /* every doorbell uses 48 KiB of stack */
 	FAKE_NOTHING = 4,
 };
 

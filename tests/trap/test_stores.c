@@ -45,27 +45,32 @@ static void assert_rang(uint32_t n, uint32_t off, uint64_t be)
 	assert_true(r.be == be);
 }
 
-#define STORE64(name, insn, ...)                                                                 \
-	static void name(void **state)                                                           \
-	{                                                                                        \
-		__asm__ volatile(insn                                                            \
-				 :                                                               \
-				 : __VA_ARGS__                                                   \
-				 : "memory", "rcx", "r12", "r13", "r15", "xmm3", "xmm9");        \
-		assert_rang(1, 0x800, BELL);                                                     \
+#define STORE64(name, insn, ...)                                                          \
+	static void name(void **state)                                                    \
+	{                                                                                 \
+		__asm__ volatile(insn                                                     \
+				 :                                                        \
+				 : __VA_ARGS__                                            \
+				 : "memory", "rcx", "r12", "r13", "r15", "xmm3", "xmm9"); \
+		assert_rang(1, 0x800, BELL);                                              \
 	}
 
 STORE64(mov_r64, "mov %0, (%1)", "r"(BELL), "r"(bell))
 STORE64(mov_r64_rax_moffs_like, "mov %%rax, (%1)", "a"(BELL), "r"(bell))
 STORE64(mov_base_index_disp, "mov %0, -0x38(%1,%2,8)", "r"(BELL), "r"(bell), "r"(7l))
-STORE64(mov_r15_r13_r12, "mov %0, %%r15; mov %1, %%r13; mov $8, %%r12; mov %%r15, -16(%%r13,%%r12,2)",
-	"r"(BELL), "r"(bell))
+STORE64(mov_r15_r13_r12,
+	"mov %0, %%r15; mov %1, %%r13; mov $8, %%r12; mov %%r15, -16(%%r13,%%r12,2)", "r"(BELL),
+	"r"(bell))
 STORE64(mov_two_halves, "movl %k0, (%2); movl %k1, 4(%2)", "r"(BELL), "r"(BELL >> 32), "r"(bell))
 STORE64(mov_imm32_halves, "movl $0x44556677, (%0); movl $0x00112233, 4(%0)", "r"(bell))
-STORE64(mov_words, "mov %0, %%rcx; movw %%cx, (%1); shr $16, %%rcx; movw %%cx, 2(%1);"
-	"shr $16, %%rcx; movw %%cx, 4(%1); shr $16, %%rcx; movw %%cx, 6(%1)", "r"(BELL), "r"(bell))
-STORE64(mov_high_byte, "movl $0x44556677, (%0); movw $0x2233, 4(%0); movb $0x11, 6(%0);"
-	"mov $0x0055, %%ecx; movb %%ch, 7(%0)", "r"(bell))
+STORE64(mov_words,
+	"mov %0, %%rcx; movw %%cx, (%1); shr $16, %%rcx; movw %%cx, 2(%1);"
+	"shr $16, %%rcx; movw %%cx, 4(%1); shr $16, %%rcx; movw %%cx, 6(%1)",
+	"r"(BELL), "r"(bell))
+STORE64(mov_high_byte,
+	"movl $0x44556677, (%0); movw $0x2233, 4(%0); movb $0x11, 6(%0);"
+	"mov $0x0055, %%ecx; movb %%ch, 7(%0)",
+	"r"(bell))
 STORE64(movnti, "movnti %0, (%1)", "r"(BELL), "r"(bell))
 STORE64(movbe, "movbe %0, (%1)", "r"(__builtin_bswap64(BELL)), "r"(bell))
 STORE64(movq_xmm, "movq %0, %%xmm9; movq %%xmm9, (%1)", "r"(BELL), "r"(bell))
@@ -330,8 +335,8 @@ static void many_mappings_come_and_go(void **state)
 }
 
 #define T(f) cmocka_unit_test_setup(f, reset)
-#define NEEDS(feature, f)                                                                        \
-	__builtin_cpu_supports(feature) ? (struct CMUnitTest)T(f)                                \
+#define NEEDS(feature, f)                                         \
+	__builtin_cpu_supports(feature) ? (struct CMUnitTest)T(f) \
 					: (struct CMUnitTest)T(not_on_this_cpu)
 
 static void not_on_this_cpu(void **state)
