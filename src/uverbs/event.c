@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Readable files: completion channels and async event files; and where the events of hardware
+ * objects go. Records are in the segment's queues (evq.h), pushed by the device; here they are
+ * read. Called by the shim (read, close) and by the handlers of CQs, QPs and SRQs.
+ */
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "uverbs/priv.h"
+
+struct uv_event_file *uv_event_file_get(struct uv_event_file *e)
+{
+	if (e)
+		atomic_fetch_add(&e->refs, 1);
+	return e;
+}
+
+void uv_event_file_put(struct uv_event_file *e)
+{
+	struct uv_file *f;
+
+	if (!e || atomic_fetch_sub(&e->refs, 1) != 1)
+		return;
+	f = e->obj.file;
+	free(e->obj.drv);
+	free(e);
+	uv_file_put(f);
+}
+
+void uv_event_release(struct uv_event_file *e, bool last)
+{
+	struct uv_file *f = e->obj.file;
+
+	/* With `last` the supervisor has closed the queue: later events find nobody. */
+	pthread_mutex_lock(&f->lock);
+	uv_list_del(&f->fds, &e->obj);
+	pthread_mutex_unlock(&f->lock);
+	uv_event_file_put(e);
+}
+
+void uv_event_closed(struct uv_event_file *e)
+{
+	evq_kill(e->obj.file->seg, e->evq, e->gen);
+}
+
+struct uv_event_file *uv_async_file(struct uv_bundle *b, uint16_t attr)
+{
+	struct uv_object *o = uv_b_obj(b, attr);
+
+	return uv_event_file_get(o ? (struct uv_event_file *)o : b->file->default_async);
+}
+
+void uv_async_made(struct uv_event_file *e)
+{
+	struct uv_file *f = e->obj.file;
+	struct seg_file *sf = seg_file(f->seg, f->file);
+
+	if (f->default_async)
+		return;
+	f->default_async = uv_event_file_get(e);
+	if (sf) {
+		atomic_store(&sf->async_evq_gen, e->gen);
+		atomic_store(&sf->async_evq, e->evq);
+	}
+}
+
+void uv_target_set(struct hw_evtarget *t, const struct uv_event_file *e, uint64_t cookie)
+{
+	if (!e)
+		return;
+	t->evq_gen = e->gen;
+	t->cookie = cookie;
+	atomic_store_explicit(&t->evq, e->evq, memory_order_release);
+}
+
+void uv_target_clear(struct seg *s, struct hw_evtarget *t, enum seg_table_id table, uint32_t idx,
+		     uint32_t *reported)
+{
+	uint32_t evq = atomic_exchange(&t->evq, SEG_NONE);
+
+	if (evq != SEG_NONE)
+		evq_purge(s, evq, t->evq_gen, table, idx);
+	*reported = atomic_load(&t->reported);
+}
+
+void uv_target_gone(struct seg *s, const struct uv_event_file *e, enum seg_table_id table,
+		    uint32_t idx)
+{
+	if (e)
+		evq_purge(s, e->evq, e->gen, table, idx);
+}
+
+/* ---- reading ---- */
+
+/* One record as the program sees it, by kind of file. */
+static size_t record(const struct uv_event_file *e, const struct seg_evrec *rec, void *buf)
+{
+	struct ib_uverbs_comp_event_desc comp = {.cq_handle = rec->cookie};
+	struct ib_uverbs_async_event_desc async = {.element = rec->cookie, .event_type = rec->type};
+
+	if (e->obj.type->fd_kind == SEG_FILE_COMP) {
+		memcpy(buf, &comp, sizeof(comp));
+		return sizeof(comp);
+	}
+	memcpy(buf, &async, sizeof(async));
+	return sizeof(async);
+}
+
+static int wait_readable(int fd, const void *sigmask)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	long r = syscall(SYS_ppoll, &p, 1, NULL, sigmask, sizeof(uint64_t));
+
+	return r < 0 ? -errno : 0;
+}
+
+/* 0 and the oldest event; as the kernel: an event that does not fit stays. */
+static int next_event(struct uv_event_file *e, int fd, size_t room, size_t need,
+		      struct seg_evrec *rec)
+{
+	struct seg *s = e->obj.file->seg;
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, e->evq);
+
+	if (!q || q->gen != e->gen)
+		return -EIO;
+	if (room < need && atomic_load(&q->count))
+		return -EINVAL;
+	return evq_pop(s, e->evq, e->gen, fd, rec);
+}
+
+static ssize_t event_read(struct uv_event_file *e, int fd, void *buf, size_t count, bool nonblock,
+			  const void *sigmask)
+{
+	struct seg_evrec rec = {0};
+	char desc[sizeof(struct ib_uverbs_async_event_desc)];
+	size_t need = record(e, &rec, desc);
+	int r;
+
+	for (;;) {
+		r = next_event(e, fd, count, need, &rec);
+		if (!r)
+			break;
+		if (r == -ENOENT)
+			return -EIO;
+		if (r != -EAGAIN && r != -ETIMEDOUT)
+			return r;
+		if (nonblock)
+			return -EAGAIN;
+		r = wait_readable(fd, sigmask);
+		if (r)
+			return r;
+	}
+	record(e, &rec, desc);
+	TRACE(LOG_EVENT, "%s event: cookie 0x%llx type %u",
+	      e->obj.type->fd_kind == SEG_FILE_COMP ? "completion" : "async",
+	      (unsigned long long)rec.cookie, rec.type);
+	r = uv_copy_to_user((uintptr_t)buf, desc, need);
+	return r ? r : (ssize_t)need;
+}
+
+ssize_t uv_event_read(struct uv_event_file *e, int fd, void *buf, size_t count, bool nonblock,
+		      const void *sigmask)
+{
+	ssize_t r;
+
+	uv_event_file_get(e);
+	r = event_read(e, fd, buf, count, nonblock, sigmask);
+	uv_event_file_put(e);
+	return r;
+}
+
+/* ---- objects ---- */
+
+const struct uv_type uv_type_comp_channel = {
+	.name = "COMP_CHANNEL",
+	.object_id = UVERBS_OBJECT_COMP_CHANNEL,
+	.size = sizeof(struct uv_event_file),
+	.is_fd = true,
+	.fd_kind = SEG_FILE_COMP,
+};
+
+const struct uv_type uv_type_async_event = {
+	.name = "ASYNC_EVENT",
+	.object_id = UVERBS_OBJECT_ASYNC_EVENT,
+	.size = sizeof(struct uv_event_file),
+	.is_fd = true,
+	.fd_kind = SEG_FILE_ASYNC,
+};
+
+int uv_cmd_create_comp_channel(struct uv_bundle *b)
+{
+	struct ib_uverbs_create_comp_channel cmd;
+	struct ib_uverbs_create_comp_channel_resp resp = {0};
+	struct uv_object *o;
+	int r;
+
+	r = uv_request(b, &cmd, sizeof(cmd));
+	if (!r)
+		r = uv_new(b, &uv_type_comp_channel, &o);
+	if (r)
+		return r;
+	resp.fd = o->handle;
+	return uv_response(b, &resp, sizeof(resp));
+}
+
+static int async_event_alloc(struct uv_bundle *b)
+{
+	uv_async_made((struct uv_event_file *)uv_b_new(b, UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE));
+	return 0;
+}
+
+static const struct uv_attr_def async_alloc_attrs[] = {
+	UV_ATTR_FD(UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE, &uv_type_async_event, UV_NEW, true),
+};
+static const struct uv_method_def async_methods[] = {
+	{UVERBS_METHOD_ASYNC_EVENT_ALLOC, "ALLOC", async_alloc_attrs, 1, async_event_alloc, false},
+};
+
+const struct uv_object_def uv_def_async_event = {
+	.id = UVERBS_OBJECT_ASYNC_EVENT,
+	.name = "ASYNC_EVENT",
+	.type = &uv_type_async_event,
+	.methods = async_methods,
+	.nmethods = ARRAY_SIZE(async_methods),
+};
+
+const struct uv_object_def uv_def_comp_channel = {
+	.id = UVERBS_OBJECT_COMP_CHANNEL,
+	.name = "COMP_CHANNEL",
+	.type = &uv_type_comp_channel,
+	.needs = offsetof(struct uv_driver, dealloc_pd),
+};

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * An open uverbs device file: this process's handles, its context, its mappings. What belongs to
+ * the hardware is in the segment and outlives it when another process holds the file too. Called by
+ * the shim.
+ */
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include "uverbs/priv.h"
+
+bool uv_capable(unsigned int cap)
+{
+	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct d[2] = {0};
+
+	if (syscall(SYS_capget, &h, d))
+		return false;
+	return d[cap / 32].effective & (1u << (cap % 32));
+}
+
+uint32_t uv_file_comp_vectors(const struct uv_file *f)
+{
+	const struct uv_driver *d = f->api->driver;
+
+	return d->num_comp_vectors ? d->num_comp_vectors(f->seg, f->hca) : HW_COMP_VECTORS;
+}
+
+struct hw_port *uv_file_port(const struct uv_file *f, uint32_t num)
+{
+	struct hw_hca *hca = hw_hca(f->seg, f->hca);
+
+	if (!hca || num < 1 || num > hca->nports || num > HW_MAX_PORTS)
+		return NULL;
+	return hw_port(f->seg, hca->port[num - 1]);
+}
+
+/* The table is made once per process; of two threads that make it one throws its own away. */
+static int get_api(struct uv_system *sys)
+{
+	struct uv_api *api, *none = NULL;
+	int r;
+
+	if (__atomic_load_n(&sys->api, __ATOMIC_ACQUIRE))
+		return 0;
+	r = uv_api_create(sys->driver, &api);
+	if (r)
+		return r;
+	if (!__atomic_compare_exchange_n(&sys->api, &none, api, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
+		uv_api_destroy(api);
+	return 0;
+}
+
+int uv_open(struct uv_system *sys, uint32_t hca, uint32_t file, uint32_t gen, struct uv_file **out)
+{
+	struct seg_file *sf = seg_file(sys->seg, file);
+	struct uv_file *f;
+	int r = get_api(sys);
+
+	if (r)
+		return r;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	f->sys = sys;
+	f->seg = sys->seg;
+	f->api = sys->api;
+	f->hca = hca;
+	f->file = file;
+	f->gen = gen;
+	atomic_store(&f->refs, 1);
+	pthread_mutex_init(&f->lock, NULL);
+	if (sf)
+		atomic_store(&sf->async_evq, SEG_NONE);
+	*out = f;
+	return 0;
+}
+
+void uv_file_get(struct uv_file *f)
+{
+	atomic_fetch_add(&f->refs, 1);
+}
+
+void uv_file_put(struct uv_file *f)
+{
+	if (atomic_fetch_sub(&f->refs, 1) != 1)
+		return;
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+}
+
+void uv_release(struct uv_file *f, bool last)
+{
+	struct seg_proc *p = seg_proc(f->seg, f->seg->self);
+	struct uv_event_file *async;
+
+	pthread_mutex_lock(&f->lock);
+	uv_close_all(f);
+	if (f->ctx && f->api->driver->dealloc_ucontext)
+		f->api->driver->dealloc_ucontext(f->ctx);
+	f->ctx = NULL;
+	f->closed = true;
+	if (last) {
+		for (struct uv_object *o = f->fds; o; o = o->next)
+			if (o->type == &uv_type_comp_channel)
+				uv_event_closed((struct uv_event_file *)o);
+		if (p)
+			atomic_fetch_sub(&p->pinned, atomic_load(&f->pinned));
+	}
+	async = f->default_async;
+	f->default_async = NULL;
+	pthread_mutex_unlock(&f->lock);
+	uv_event_file_put(async);
+	uv_file_put(f);
+}
+
+void uv_forked(struct uv_file *f)
+{
+	pthread_mutex_init(&f->lock, NULL);
+	/* What the parent has registered is pinned by the parent. */
+	atomic_store(&f->pinned, 0);
+}
+
+void *uv_mmap(struct uv_file *f, void *addr, size_t len, int prot, int flags, off_t off, int *err)
+{
+	const struct uv_driver *d = f->api->driver;
+	void *out = MAP_FAILED;
+	int r;
+
+	pthread_mutex_lock(&f->lock);
+	if (atomic_load(&f->seg->hdr->down))
+		r = -EIO;
+	else if (!f->ctx || !d->mmap)
+		r = -EINVAL;
+	else
+		r = d->mmap(f->ctx, addr, len, prot, flags, off, &out);
+	TRACE(LOG_UVERBS, "mmap len=%zu prot=%d flags=0x%x off=0x%llx -> %s", len, prot, flags,
+	      (unsigned long long)off, r ? strerrorname_np(-r) : "0");
+	pthread_mutex_unlock(&f->lock);
+	*err = r;
+	return r ? MAP_FAILED : out;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * RDMA_VERBS_IOCTL: the frame, each attribute against its row, the method, the outcome. Errors and
+ * the order in which they are found are the kernel's: programs probe for features with them.
+ * Called by the shim for ioctl(2).
+ */
+#include <limits.h>
+#include <rdma/rdma_user_ioctl.h>
+#include "uverbs/priv.h"
+
+#define IOCTL_MAX 4096 /* bytes of a whole call, a page */
+
+/* The bytes beyond the known structure, inline or not. */
+static bool rest_cleared(const struct ib_uverbs_attr *u, size_t from)
+{
+	if (u->len > sizeof(u->data))
+		return uv_user_cleared(u->data + from, u->len - from);
+	for (size_t i = from; i < u->len; i++)
+		if (((const uint8_t *)&u->data)[i])
+			return false;
+	return true;
+}
+
+static int fetch(struct uv_bundle *b, struct uv_attr *a)
+{
+	if (a->len <= sizeof(a->data) || a->copy)
+		return 0;
+	a->copy = uv_b_alloc(b, a->len);
+	if (!a->copy)
+		return -ENOMEM;
+	return uv_copy_from_user(a->copy, a->data, a->len);
+}
+
+static int process_ptr(struct uv_bundle *b, const struct uv_attr_def *d,
+		       const struct ib_uverbs_attr *u, struct uv_attr *a)
+{
+	uint16_t min = d->min_len, max = d->max_len;
+	const struct uv_attr_def *v = d;
+
+	if (d->kind == UV_A_CONST_IN || d->kind == UV_A_FLAGS_IN) {
+		min = d->kind == UV_A_CONST_IN ? 8 : 4;
+		max = 8;
+	} else if (d->kind == UV_A_ENUM_IN) {
+		if (u->attr_data.enum_data.elem_id >= d->allowed)
+			return -EOPNOTSUPP;
+		if (u->attr_data.enum_data.reserved)
+			return -EINVAL;
+		a->elem = u->attr_data.enum_data.elem_id;
+		v = &d->elems[a->elem];
+		min = v->min_len;
+		max = v->max_len;
+	}
+	if (d->kind != UV_A_PTR_OUT && u->len > max && v->zero_trailing && !rest_cleared(u, max))
+		return -EOPNOTSUPP;
+	if (u->len < min || (!v->zero_trailing && u->len > max))
+		return -EINVAL;
+	if (d->kind != UV_A_ENUM_IN && u->attr_data.reserved)
+		return -EINVAL;
+	a->len = u->len;
+	a->data = u->data;
+	return v->alloc_copy ? fetch(b, a) : 0;
+}
+
+static int process_object(struct uv_bundle *b, const struct uv_attr_def *d,
+			  struct ib_uverbs_attr *u, struct uv_attr *a)
+{
+	int64_t id;
+	int r = 0;
+
+	if (u->attr_data.reserved || u->len)
+		return -EINVAL;
+	if (d->access != UV_NEW) {
+		a->obj = uv_get(b, d->type, u->data_s64, d->access, &r);
+		return r;
+	}
+	r = uv_new(b, d->type, &a->obj);
+	if (r)
+		return r;
+	/* The program learns the handle now, even when the call fails later. */
+	id = a->obj->handle;
+	return uv_copy_to_user(b->user_attrs + a->index * sizeof(*u) +
+				       offsetof(struct ib_uverbs_attr, data),
+			       &id, sizeof(id));
+}
+
+static int process_array(struct uv_bundle *b, const struct uv_attr_def *d,
+			 const struct ib_uverbs_attr *u, struct uv_attr *a)
+{
+	uint32_t *id;
+	int r;
+
+	if (u->attr_data.reserved || u->len % sizeof(*id))
+		return -EINVAL;
+	a->nobjs = u->len / sizeof(*id);
+	if (a->nobjs < d->min_len || a->nobjs > d->max_len)
+		return -EINVAL;
+	a->len = u->len;
+	a->data = u->data;
+	a->objs = uv_b_alloc(b, a->nobjs * sizeof(*a->objs));
+	r = a->objs ? fetch(b, a) : -ENOMEM;
+	id = a->len <= sizeof(a->data) ? (uint32_t *)&a->data : a->copy;
+	for (unsigned int i = 0; i < a->nobjs && !r; i++)
+		a->objs[i] = uv_get(b, d->type, id[i], d->access, &r);
+	return r;
+}
+
+static int process_attr(struct uv_bundle *b, const struct uv_attr_def *d, struct ib_uverbs_attr *u,
+			struct uv_attr *a)
+{
+	switch (d->kind) {
+	case UV_A_PTR_IN:
+	case UV_A_PTR_OUT:
+	case UV_A_ENUM_IN:
+	case UV_A_CONST_IN:
+	case UV_A_FLAGS_IN:
+		return process_ptr(b, d, u, a);
+	case UV_A_IDR:
+	case UV_A_FD:
+		return process_object(b, d, u, a);
+	case UV_A_RAW_FD:
+		if (u->attr_data.reserved || u->len || u->data_s64 < INT_MIN ||
+		    u->data_s64 > INT_MAX)
+			return -EINVAL;
+		a->data = u->data;
+		return 0;
+	case UV_A_IDRS_ARRAY:
+		return process_array(b, d, u, a);
+	}
+	return -EOPNOTSUPP;
+}
+
+static const char *short_name(const char *name)
+{
+	const char *p = strstr(name, "ATTR_");
+
+	return p ? p + 5 : name;
+}
+
+static void trace_attr(struct uv_bundle *b, const struct uv_attr *a)
+{
+	const struct uv_attr_def *d = a->def;
+
+	if (a->obj)
+		UV_TRACE(b, " %s=%u", short_name(d->name), a->obj->handle);
+	else if (d->kind == UV_A_PTR_OUT)
+		UV_TRACE(b, " %s=&%u", short_name(d->name), a->len);
+	else if (a->len <= sizeof(a->data))
+		UV_TRACE(b, " %s=0x%llx", short_name(d->name),
+			 (unsigned long long)(uv_b_const(b, d->id, 0)));
+	else
+		UV_TRACE(b, " %s=%u bytes", short_name(d->name), a->len);
+}
+
+static int set_attr(struct uv_bundle *b, unsigned int index)
+{
+	struct ib_uverbs_attr *u = &b->uattrs[index];
+	int key = uv_key(u->attr_id), slot, r;
+	struct uv_attr *a;
+
+	slot = key < 0 ? -1 : b->method->slot[key];
+	if (slot < 0) /* newer than us: an error only if the program insists */
+		return u->flags & UVERBS_ATTR_F_MANDATORY ? -EPROTONOSUPPORT : 0;
+	a = &b->attrs[slot];
+	if (a->def)
+		return -EINVAL;
+	a->index = (uint16_t)index;
+	r = process_attr(b, b->method->attrs[slot], u, a);
+	if (r)
+		return r;
+	a->def = b->method->attrs[slot];
+	if (b->trace)
+		trace_attr(b, a);
+	return 0;
+}
+
+/* What the kernel's handlers do first, each for its attributes: bounds, flags, bytes. */
+static int check_values(struct uv_bundle *b)
+{
+	int r = 0;
+
+	for (unsigned int i = 0; i < b->method->nattrs && !r; i++) {
+		struct uv_attr *a = &b->attrs[i];
+		const struct uv_attr_def *d = a->def;
+
+		if (!d)
+			continue;
+		if (d->kind == UV_A_CONST_IN && d->allowed && a->data > d->allowed)
+			return -EINVAL;
+		if (d->kind == UV_A_FLAGS_IN) {
+			if (a->len != 4 && a->len != 8)
+				return -EINVAL;
+			if (uv_b_const(b, d->id, 0) & ~d->allowed)
+				return -EINVAL;
+		}
+		/* CORE_IN's own length is for its command to judge. */
+		if ((d->kind == UV_A_PTR_IN || d->kind == UV_A_ENUM_IN) &&
+		    b->method->def->handler != uv_cmd_invoke_write)
+			r = fetch(b, a);
+	}
+	return r;
+}
+
+static int fill_udata(struct uv_bundle *b)
+{
+	struct uv_attr *in = uv_b_attr(b, UVERBS_ATTR_UHW_IN);
+	struct uv_attr *out = uv_b_attr(b, UVERBS_ATTR_UHW_OUT);
+	int r = 0;
+
+	if (in) {
+		r = fetch(b, in);
+		b->udata.in = in->len <= sizeof(in->data) ? (void *)&in->data : in->copy;
+		b->udata.inlen = in->len;
+	}
+	if (out) {
+		b->udata.out = out->data;
+		b->udata.outlen = out->len;
+	}
+	return r;
+}
+
+static int run_handler(struct uv_bundle *b)
+{
+	const struct uv_method *m = b->method;
+	int r;
+
+	if (m->destroy >= 0) {
+		r = uv_destroy(b, b->attrs[m->destroy].obj);
+		if (r)
+			return r;
+	}
+	r = m->def->handler(b);
+	/* Drivers write their answer through udata: it is taken to be there. */
+	if (!r && m->has_udata) {
+		struct uv_attr *a = uv_b_attr(b, UVERBS_ATTR_UHW_OUT);
+
+		if (a)
+			r = uv_b_set_output(b, a);
+	}
+	return r == -EPROTONOSUPPORT ? -EINVAL : r;
+}
+
+static int run_method(struct uv_bundle *b)
+{
+	const struct uv_method *m = b->method;
+	size_t bytes = b->nuattrs * sizeof(*b->uattrs);
+	int r;
+
+	if (atomic_load(&b->file->seg->hdr->down) && m->destroy < 0)
+		return -EIO;
+	b->uattrs = uv_b_alloc(b, bytes);
+	b->attrs = uv_b_alloc(b, m->nattrs * sizeof(*b->attrs));
+	if (!b->uattrs || !b->attrs)
+		return -ENOMEM;
+	if (uv_copy_from_user(b->uattrs, b->user_attrs, bytes))
+		return -EFAULT;
+	for (unsigned int i = 0; i < b->nuattrs; i++) {
+		r = set_attr(b, i);
+		if (r)
+			return r;
+	}
+	for (unsigned int i = 0; i < m->nattrs; i++)
+		if (m->attrs[i]->mandatory && !b->attrs[i].def)
+			return -EINVAL;
+	if (!m->def->no_context && !b->ctx)
+		return -EINVAL;
+	r = check_values(b);
+	if (!r)
+		r = fill_udata(b);
+	return r ? r : run_handler(b);
+}
+
+static int run(struct uv_file *f, const struct ib_uverbs_ioctl_hdr *hdr, uint64_t user_attrs)
+{
+	char trace[UV_TRACE_MAX];
+	struct uv_bundle b;
+	int r;
+
+	if (hdr->driver_id != f->api->driver->driver_id)
+		return -EINVAL;
+	uv_b_init(&b, f, log_mask & LOG_UVERBS ? trace : NULL);
+	b.method = uv_api_method(f->api, hdr->object_id, hdr->method_id);
+	if (!b.method) {
+		TRACE(LOG_UVERBS, "object 0x%x method 0x%x -> EPROTONOSUPPORT", hdr->object_id,
+		      hdr->method_id);
+		return -EPROTONOSUPPORT;
+	}
+	b.user_attrs = user_attrs;
+	b.nuattrs = hdr->num_attrs;
+	UV_TRACE(&b, "%s.%s", b.method->object_name, b.method->def->name);
+	r = uv_b_finish(&b, run_method(&b));
+	if (b.trace)
+		log_line(LOG_UVERBS, "%s -> %s", trace, r ? strerrorname_np(-r) : "0");
+	return r;
+}
+
+long uv_ioctl(struct uv_file *f, unsigned long cmd, void *arg)
+{
+	struct ib_uverbs_ioctl_hdr hdr;
+	uint64_t uaddr = (uintptr_t)arg;
+	int r;
+
+	if ((unsigned int)cmd != RDMA_VERBS_IOCTL)
+		return -ENOTTY;
+	if (uv_copy_from_user(&hdr, uaddr, sizeof(hdr)))
+		return -EFAULT;
+	if (hdr.length > IOCTL_MAX ||
+	    hdr.length != sizeof(hdr) + hdr.num_attrs * sizeof(struct ib_uverbs_attr))
+		return -EINVAL;
+	if (hdr.reserved1 || hdr.reserved2)
+		return -EPROTONOSUPPORT;
+	pthread_mutex_lock(&f->lock);
+	r = run(f, &hdr, uaddr + sizeof(hdr));
+	pthread_mutex_unlock(&f->lock);
+	return r;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Inside uverbs: an open file, one call, the combined method table, the write commands. What a
+ * driver may use is in driver.h, what the shim may use in uverbs.h.
+ *
+ *	ioctl.c   framing of RDMA_VERBS_IOCTL, attributes, running a method
+ *	write.c   framing of write(2) and INVOKE_WRITE, the command table
+ *	bundle.c  what handlers see of a call; copies from and to the program
+ *	api.c     core and driver tables combined and checked
+ *	object.c  handles, locks, commit, abort, destroy, close
+ *	file.c    open, release, mmap, fork
+ *	event.c   readable files and where events go
+ *	umem.c    checks and accounting of registered memory
+ *	std_*.c   the handlers, one file per kind of object
+ */
+#ifndef SOFTHCA_UVERBS_PRIV_H
+#define SOFTHCA_UVERBS_PRIV_H
+
+#include <errno.h>
+#include "uverbs/driver.h"
+#include "segment/evq.h"
+#include "segment/hw.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+
+/* ---- an open file (file.c) ---- */
+
+struct uv_handles { /* lowest free number first, as the kernel's xa_alloc */
+	struct uv_object **slot;
+	uint64_t *used; /* a bit per slot; used with a NULL slot: being made */
+	uint32_t cap;   /* slots, a multiple of 64 */
+	uint32_t hint;  /* no free slot below 64 * hint */
+};
+
+struct uv_file {
+	struct uv_system *sys;
+	struct seg *seg;
+	const struct uv_api *api;
+	uint32_t hca;  /* SEG_T_HCA */
+	uint32_t file; /* SEG_T_FILE and its generation */
+	uint32_t gen;
+	_Atomic int refs;     /* the open descriptor(s) of this process, each event file */
+	pthread_mutex_t lock; /* all below */
+	bool closed;
+	struct uv_context *ctx; /* &context once GET_CONTEXT has succeeded */
+	struct uv_context context;
+	struct uv_object *objects; /* with a handle; newest first */
+	struct uv_object *fds;     /* struct uv_event_file; newest first */
+	struct uv_handles handles;
+	struct uv_event_file *default_async; /* the first one made; holds a reference */
+	_Atomic uint64_t pinned;             /* bytes this process accounted through this file */
+};
+
+void uv_file_get(struct uv_file *f);
+void uv_file_put(struct uv_file *f);
+uint32_t uv_file_comp_vectors(const struct uv_file *f);
+/* The port by its number, NULL when the HCA has none such. */
+struct hw_port *uv_file_port(const struct uv_file *f, uint32_t num);
+/* The caller's effective capabilities (CAP_*), as capable() would say. */
+bool uv_capable(unsigned int cap);
+
+/* ---- the combined tables (api.c) ---- */
+
+#define UV_IDS 32 /* ids per namespace: objects, methods, attributes */
+
+struct uv_method {
+	uint16_t object, id;
+	const char *object_name;
+	const struct uv_method_def *def; /* the row that has the handler */
+	unsigned int nattrs;
+	const struct uv_attr_def **attrs;
+	int8_t slot[2 * UV_IDS]; /* attribute key -> index into attrs; -1 unknown */
+	int destroy;             /* index of the UV_DESTROY_ACCESS attribute, -1 none */
+	bool has_udata;
+};
+
+struct uv_api_object {
+	bool present;
+	const char *name;
+	const struct uv_type *type;
+	struct uv_method *method[2 * UV_IDS];
+};
+
+struct uv_api {
+	const struct uv_driver *driver;
+	struct uv_api_object object[2 * UV_IDS];
+};
+
+/* Index of an id in the tables above, -1 when it cannot be there. */
+static inline int uv_key(uint16_t id)
+{
+	unsigned int ns = id >> UVERBS_ID_NS_SHIFT, n = id & ((1u << UVERBS_ID_NS_SHIFT) - 1);
+
+	return ns > 1 || n >= UV_IDS ? -1 : (int)(ns * UV_IDS + n);
+}
+
+/* 0; -EINVAL: the tables contradict each other (a bug; logged); -ENOMEM. */
+int uv_api_create(const struct uv_driver *d, struct uv_api **out);
+void uv_api_destroy(struct uv_api *api);
+const struct uv_method *uv_api_method(const struct uv_api *api, uint16_t object, uint16_t method);
+const struct uv_api_object *uv_api_object(const struct uv_api *api, uint16_t object);
+/* Has the driver the operation at this offset of struct uv_driver? 0: needs none. */
+bool uv_has_op(const struct uv_driver *d, size_t op);
+
+/* The core's objects, each in the file of its handlers. */
+extern const struct uv_object_def uv_def_device, uv_def_pd, uv_def_ah, uv_def_mr, uv_def_cq,
+	uv_def_srq, uv_def_qp, uv_def_comp_channel, uv_def_async_event;
+
+/* ---- write commands (write.c) ---- */
+
+struct uv_cmd {
+	uint16_t nr;
+	bool ex;
+	const char *name;
+	uint16_t req, resp; /* bytes of the core structs; ex commands may be shorter or longer */
+	bool has_resp, has_udata;
+	bool destroys;
+	size_t needs[2]; /* offsets of the driver operations without which it is absent */
+	int (*handler)(struct uv_bundle *b);
+};
+/* The row; NULL and *err: -EINVAL, -EOPNOTSUPP. `command` as in a header, with its flag bits. */
+const struct uv_cmd *uv_cmd_find(const struct uv_file *f, uint32_t command, int *err);
+int uv_cmd_invoke_write(struct uv_bundle *b);
+
+int uv_cmd_get_context(struct uv_bundle *b);
+int uv_cmd_query_device(struct uv_bundle *b);
+int uv_cmd_ex_query_device(struct uv_bundle *b);
+int uv_cmd_query_port(struct uv_bundle *b);
+int uv_cmd_alloc_pd(struct uv_bundle *b);
+int uv_cmd_dealloc_pd(struct uv_bundle *b);
+int uv_cmd_create_ah(struct uv_bundle *b);
+int uv_cmd_destroy_ah(struct uv_bundle *b);
+int uv_cmd_reg_mr(struct uv_bundle *b);
+int uv_cmd_rereg_mr(struct uv_bundle *b);
+int uv_cmd_dereg_mr(struct uv_bundle *b);
+int uv_cmd_create_comp_channel(struct uv_bundle *b);
+int uv_cmd_create_cq(struct uv_bundle *b);
+int uv_cmd_ex_create_cq(struct uv_bundle *b);
+int uv_cmd_ex_modify_cq(struct uv_bundle *b);
+int uv_cmd_resize_cq(struct uv_bundle *b);
+int uv_cmd_destroy_cq(struct uv_bundle *b);
+int uv_cmd_create_qp(struct uv_bundle *b);
+int uv_cmd_ex_create_qp(struct uv_bundle *b);
+int uv_cmd_query_qp(struct uv_bundle *b);
+int uv_cmd_modify_qp(struct uv_bundle *b);
+int uv_cmd_ex_modify_qp(struct uv_bundle *b);
+int uv_cmd_destroy_qp(struct uv_bundle *b);
+int uv_cmd_create_srq(struct uv_bundle *b);
+int uv_cmd_create_xsrq(struct uv_bundle *b);
+int uv_cmd_modify_srq(struct uv_bundle *b);
+int uv_cmd_query_srq(struct uv_bundle *b);
+int uv_cmd_destroy_srq(struct uv_bundle *b);
+
+/* ---- one call (bundle.c) ---- */
+
+struct uv_attr {
+	const struct uv_attr_def *def; /* NULL: not given */
+	uint16_t index;                /* in the program's array */
+	uint16_t len;
+	uint32_t elem;           /* ENUM_IN */
+	uint64_t data;           /* inline bytes, constant, fd, or user address */
+	void *copy;              /* PTR_IN beyond 8 bytes, copied */
+	struct uv_object *obj;   /* IDR, FD */
+	struct uv_object **objs; /* IDRS_ARRAY */
+	unsigned int nobjs;
+};
+
+struct uv_held {
+	struct uv_object *obj;
+	enum uv_access access;
+};
+
+struct uv_chunk { /* memory of a call that did not fit into its own buffer */
+	struct uv_chunk *next;
+	uint64_t data[];
+};
+
+#define UV_MAX_HELD 24
+
+struct uv_bundle {
+	struct uv_file *file;
+	struct uv_context *ctx; /* NULL before GET_CONTEXT */
+	const struct uv_method *method;
+	const struct uv_cmd *cmd;
+	uint64_t user_attrs; /* where the program's attributes are */
+	struct ib_uverbs_attr *uattrs;
+	unsigned int nuattrs;
+	struct uv_attr *attrs; /* method->nattrs */
+
+	/* a write command's own structs */
+	const void *core_inline; /* or */
+	uint64_t core_in;        /* user address */
+	size_t core_inlen;
+	uint64_t core_out;
+	size_t core_outlen;
+	bool core_out_attr; /* CORE_OUT of INVOKE_WRITE: gets VALID_OUTPUT */
+
+	struct uv_udata udata;
+
+	struct uv_object *obj_new;
+	bool created;           /* its hardware object exists */
+	struct uv_object *gone; /* destroyed in this call; freed at its end */
+	struct uv_held held[UV_MAX_HELD];
+	unsigned int nheld;
+
+	struct uv_chunk *chunks;
+	size_t used;
+	uint64_t buf[128];
+
+	char *trace; /* NULL: off; else a buffer of UV_TRACE_MAX */
+	size_t ntrace;
+};
+
+#define UV_TRACE_MAX 480
+void uv_b_trace(struct uv_bundle *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#define UV_TRACE(b, ...)                                     \
+	do {                                                 \
+		if (__builtin_expect((b)->trace != NULL, 0)) \
+			uv_b_trace((b), __VA_ARGS__);        \
+	} while (0)
+
+void uv_b_init(struct uv_bundle *b, struct uv_file *f, char *trace);
+/* Zeroed memory that lives as long as the call; NULL. */
+void *uv_b_alloc(struct uv_bundle *b, size_t len);
+/* End of a call: commit or abort what was made, release what was held. Returns the final result. */
+int uv_b_finish(struct uv_bundle *b, int ret);
+struct uv_attr *uv_b_attr(struct uv_bundle *b, uint16_t id);
+int uv_b_set_output(struct uv_bundle *b, const struct uv_attr *a);
+/* Write commands: request zero-extended (-EOPNOTSUPP for a non-zero rest), answer cut or zero
+ * filled. */
+int uv_request(struct uv_bundle *b, void *req, size_t len);
+int uv_response(struct uv_bundle *b, const void *resp, size_t len);
+uint32_t uv_response_length(const struct uv_bundle *b, size_t len);
+bool uv_user_cleared(uint64_t uaddr, size_t len);
+
+/* ---- objects (object.c) ---- */
+
+/* Look up and lock for the rest of the call. NULL and *err. fd: id is a descriptor. */
+struct uv_object *uv_get(struct uv_bundle *b, const struct uv_type *t, int64_t id,
+			 enum uv_access access, int *err);
+/* Begin an object: not visible until uv_b_finish(b, 0). One per call. */
+int uv_new(struct uv_bundle *b, const struct uv_type *t, struct uv_object **out);
+/* Destroy one that was looked up with UV_DESTROY_ACCESS; its memory stays until the call ends. */
+int uv_destroy(struct uv_bundle *b, struct uv_object *o);
+/* Look up and destroy. NULL and *err. */
+struct uv_object *uv_get_destroy(struct uv_bundle *b, const struct uv_type *t, uint32_t id,
+				 int *err);
+int uv_commit(struct uv_bundle *b);
+void uv_abort(struct uv_bundle *b);
+void uv_put_all(struct uv_bundle *b);
+/* The whole file's objects, at its close: local memory only. */
+void uv_close_all(struct uv_file *f);
+void uv_list_add(struct uv_object **head, struct uv_object *o);
+void uv_list_del(struct uv_object **head, struct uv_object *o);
+
+/* ---- events (event.c) ---- */
+
+/* The async file of an attribute, or the file's default one; a reference. May be NULL. */
+struct uv_event_file *uv_async_file(struct uv_bundle *b, uint16_t attr);
+void uv_async_made(struct uv_event_file *e); /* the first one becomes the default */
+void uv_target_set(struct hw_evtarget *t, const struct uv_event_file *e, uint64_t cookie);
+/*
+ * Before an object's destruction: no event of it is queued any more, and what is unread is taken
+ * back; *reported is final. uv_target_gone: again, after it is gone.
+ */
+void uv_target_clear(struct seg *s, struct hw_evtarget *t, enum seg_table_id table, uint32_t idx,
+		     uint32_t *reported);
+void uv_target_gone(struct seg *s, const struct uv_event_file *e, enum seg_table_id table,
+		    uint32_t idx);
+void uv_event_closed(struct uv_event_file *e); /* its device file is gone: readers get EIO */
+
+/* ---- QP state machine (qp_mask.c) ---- */
+
+/* May a QP of this type (IBV_QPT_*) go from cur to next with exactly these attributes? */
+bool uv_modify_qp_is_ok(uint32_t cur, uint32_t next, uint32_t type, uint32_t mask);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which attributes a QP's change of state must and may carry (InfiniBand specification, 10.3.1, as
+ * the kernel's verbs layer applies it). Called by qp_modify.c.
+ */
+#include "uverbs/priv.h"
+
+enum { RC, UC, UD, NTYPES };
+
+struct transition {
+	uint8_t from, to;
+	uint32_t must[NTYPES], may[NTYPES];
+};
+
+#define ACC IBV_QP_ACCESS_FLAGS
+#define ALT IBV_QP_ALT_PATH
+#define AV IBV_QP_AV
+#define CUR IBV_QP_CUR_STATE
+#define DQPN IBV_QP_DEST_QPN
+#define MIG IBV_QP_PATH_MIG_STATE
+#define MTU IBV_QP_PATH_MTU
+#define PKEY IBV_QP_PKEY_INDEX
+#define PORT IBV_QP_PORT
+#define QKEY IBV_QP_QKEY
+#define RD_DST IBV_QP_MAX_DEST_RD_ATOMIC
+#define RD_SRC IBV_QP_MAX_QP_RD_ATOMIC
+#define RETRY IBV_QP_RETRY_CNT
+#define RNR IBV_QP_RNR_RETRY
+#define RNR_TIMER IBV_QP_MIN_RNR_TIMER
+#define RQ_PSN IBV_QP_RQ_PSN
+#define SQD_NOTIFY IBV_QP_EN_SQD_ASYNC_NOTIFY
+#define SQ_PSN IBV_QP_SQ_PSN
+#define TMO IBV_QP_TIMEOUT
+
+#define S(s) IBV_QPS_##s
+
+/* Any state may go to RESET and, but for RESET itself, to ERR, without attributes. */
+static const struct transition transitions[] = {
+	{S(RESET), S(INIT),
+	 .must = {[RC] = PKEY | PORT | ACC, [UC] = PKEY | PORT | ACC, [UD] = PKEY | PORT | QKEY}},
+	{S(INIT), S(INIT),
+	 .may = {[RC] = PKEY | PORT | ACC, [UC] = PKEY | PORT | ACC, [UD] = PKEY | PORT | QKEY}},
+	{S(INIT), S(RTR),
+	 .must = {[RC] = AV | MTU | DQPN | RQ_PSN | RD_DST | RNR_TIMER,
+		  [UC] = AV | MTU | DQPN | RQ_PSN},
+	 .may = {[RC] = ALT | ACC | PKEY, [UC] = ALT | ACC | PKEY, [UD] = PKEY | QKEY}},
+	{S(RTR), S(RTS),
+	 .must = {[RC] = TMO | RETRY | RNR | SQ_PSN | RD_SRC, [UC] = SQ_PSN, [UD] = SQ_PSN},
+	 .may = {[RC] = CUR | ALT | ACC | RNR_TIMER | MIG,
+		 [UC] = CUR | ALT | ACC | MIG,
+		 [UD] = CUR | QKEY}},
+	{S(RTS), S(RTS),
+	 .may = {[RC] = CUR | ACC | ALT | MIG | RNR_TIMER,
+		 [UC] = CUR | ACC | ALT | MIG,
+		 [UD] = CUR | QKEY}},
+	{S(RTS), S(SQD), .may = {[RC] = SQD_NOTIFY, [UC] = SQD_NOTIFY, [UD] = SQD_NOTIFY}},
+	{S(SQD), S(RTS),
+	 .may = {[RC] = CUR | ALT | ACC | RNR_TIMER | MIG,
+		 [UC] = CUR | ALT | ACC | MIG,
+		 [UD] = CUR | QKEY}},
+	{S(SQD), S(SQD),
+	 .may = {[RC] = PORT | AV | TMO | RETRY | RNR | RD_SRC | RD_DST | ALT | ACC | PKEY |
+			RNR_TIMER | MIG,
+		 [UC] = AV | ALT | ACC | PKEY | MIG,
+		 [UD] = PKEY | QKEY}},
+	{S(SQE), S(RTS), .may = {[UC] = CUR | ACC, [UD] = CUR | QKEY}},
+};
+
+static int column(uint32_t type)
+{
+	switch (type) {
+	case IBV_QPT_RC:
+		return RC;
+	case IBV_QPT_UC:
+		return UC;
+	case IBV_QPT_UD:
+		return UD;
+	default:
+		return -1;
+	}
+}
+
+bool uv_modify_qp_is_ok(uint32_t cur, uint32_t next, uint32_t type, uint32_t mask)
+{
+	int col = column(type);
+
+	if (col < 0 || cur > IBV_QPS_ERR || next > IBV_QPS_ERR)
+		return false;
+	if (mask & CUR && cur != S(RTR) && cur != S(RTS) && cur != S(SQD) && cur != S(SQE))
+		return false;
+	if (next == S(RESET) || (next == S(ERR) && cur != S(RESET)))
+		return !(mask & ~(uint32_t)IBV_QP_STATE);
+	for (size_t i = 0; i < ARRAY_SIZE(transitions); i++) {
+		const struct transition *t = &transitions[i];
+
+		if (t->from == cur && t->to == next)
+			return (mask & t->must[col]) == t->must[col] &&
+			       !(mask & ~(t->must[col] | t->may[col] | IBV_QP_STATE));
+	}
+	return false;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Registered memory: is it there, may it be written, and does it fit under the limit on locked
+ * memory. Nothing is really pinned: the device reaches the pages when it needs them. Called by the
+ * MR handlers and by drivers (umems, queue buffers).
+ */
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "uverbs/priv.h"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define PAGE UINT64_C(4096)
+/* Ranges up to this are checked page by page; of larger ones the ends. */
+#define UMEM_POPULATE_MAX (UINT64_C(256) << 10)
+
+static const uint32_t write_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+				     IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
+
+static uint64_t page_down(uint64_t a)
+{
+	return a & ~(PAGE - 1);
+}
+
+static uint64_t page_up(uint64_t a)
+{
+	return page_down(a + PAGE - 1);
+}
+
+/* -EFAULT when a page may not be used that way. */
+static int populate(uint64_t from, uint64_t to, bool write)
+{
+	int advice = write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
+
+	if (!syscall(SYS_madvise, from, to - from, advice))
+		return 0;
+	/* EINVAL: a kernel before 5.14, or device memory, which has no pages to look at. */
+	return errno == EFAULT || errno == ENOMEM ? -EFAULT : 0;
+}
+
+/*
+ * msync(MS_ASYNC) writes nothing: it looks at each mapping once, so 1 GiB costs what 4 KiB costs,
+ * and reports any gap. What it cannot tell is protection. MADV_POPULATE_* can, at the price of
+ * making the pages present; that is what pinning does as well, but for a large range of untouched
+ * memory it would take the memory and the time that we are here to save, so of those the first and
+ * the last page stand for the rest (a wrong one in between is an error at the time of access).
+ */
+static int check_mapped(uint64_t from, uint64_t to, bool write)
+{
+	int r;
+
+	if (syscall(SYS_msync, from, to - from, MS_ASYNC))
+		return -EFAULT;
+	if (to - from <= UMEM_POPULATE_MAX)
+		return populate(from, to, write);
+	r = populate(from, from + PAGE, write);
+	return r ? r : populate(to - PAGE, to, write);
+}
+
+int uv_account(struct uv_file *f, uint64_t bytes)
+{
+	struct seg_proc *p = seg_proc(f->seg, f->seg->self);
+	struct seg_file *sf = seg_file(f->seg, f->file);
+
+	if (p) {
+		uint64_t now = atomic_fetch_add(&p->pinned, bytes) + bytes;
+
+		if (f->sys->memlock_enforce && now > atomic_load(&p->memlock) &&
+		    !uv_capable(CAP_IPC_LOCK)) {
+			atomic_fetch_sub(&p->pinned, bytes);
+			return -ENOMEM;
+		}
+	}
+	if (sf)
+		atomic_fetch_add(&sf->pinned, bytes);
+	atomic_fetch_add(&f->pinned, bytes);
+	return 0;
+}
+
+void uv_unaccount(struct uv_file *f, uint64_t bytes)
+{
+	struct seg_proc *p = seg_proc(f->seg, f->seg->self);
+	struct seg_file *sf = seg_file(f->seg, f->file);
+
+	/* A fork child may give back what its parent registered: it never counted it. */
+	if (bytes > atomic_load(&f->pinned))
+		bytes = atomic_load(&f->pinned);
+	if (p)
+		atomic_fetch_sub(&p->pinned, bytes);
+	if (sf)
+		atomic_fetch_sub(&sf->pinned, bytes);
+	atomic_fetch_sub(&f->pinned, bytes);
+}
+
+int uv_umem_get(struct uv_file *f, uint64_t addr, uint64_t len, uint32_t access)
+{
+	uint64_t from = page_down(addr), to = page_up(addr + len);
+	int r;
+
+	if (addr + len < addr || to < addr + len)
+		return -EINVAL;
+	if (to == from || (to - from) / PAGE > UINT32_MAX)
+		return -EINVAL;
+	r = uv_account(f, to - from);
+	if (r)
+		return r;
+	if (to > UINT64_C(1) << 47)
+		r = -EFAULT;
+	else
+		r = check_mapped(from, to, access & write_access);
+	if (r)
+		uv_unaccount(f, to - from);
+	return r;
+}
+
+void uv_umem_put(struct uv_file *f, uint64_t addr, uint64_t len)
+{
+	uv_unaccount(f, page_up(addr + len) - page_down(addr));
+}
