@@ -10,6 +10,7 @@
 #include "util/log.h"
 #include "util/sys.h"
 
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -193,3 +194,13 @@ WRAP_FOPEN(fopen64)
 	}
 WRAP_FREOPEN(freopen)
 WRAP_FREOPEN(freopen64)
+
+/* Attributes only: a device that a new program gets so is a file of the tree, not the device. */
+WRAP(int, posix_spawn_file_actions_addopen,
+     (posix_spawn_file_actions_t * a, int fd, const char *path, int flags, mode_t mode))
+{
+	struct paths_buf b;
+
+	return NEXT(posix_spawn_file_actions_addopen)(a, fd, paths_map(AT_FDCWD, path, &b), flags,
+						      mode);
+}
