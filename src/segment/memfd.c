@@ -113,8 +113,8 @@ static int copy_fd(int fd, const struct mem_job *j)
 
 		if (n > left)
 			n = left;
-		r = n ? move(fd, j->v[i].va + voff, (uint8_t *)j->io[k].iov_base + iooff, n,
-			     j->write)
+		r = n ? move(fd, j->v[i].va + voff, (void *)((uintptr_t)j->io[k].iov_base + iooff),
+			     n, j->write)
 		      : 0;
 		if (r == -EINTR)
 			continue;
@@ -130,6 +130,17 @@ static int copy_fd(int fd, const struct mem_job *j)
 			k++, iooff = 0;
 	}
 	return 0;
+}
+
+bool mem_owns_fd(struct seg *s, int fd)
+{
+	for (unsigned int i = 0; i < SEG_MEMFDS; i++) {
+		uint64_t key = atomic_load_explicit(&s->memfd[i].key, memory_order_relaxed);
+
+		if (key && key != KEY_CLOSING && SEG_MEMFD_FD(key) == fd)
+			return true;
+	}
+	return false;
 }
 
 int memfd_copy(struct seg *s, struct mem_slot m, const struct mem_job *j)

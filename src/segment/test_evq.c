@@ -291,6 +291,52 @@ static void a_dead_pushers_queue_is_repaired(void **state)
 	queue_close(s, &q);
 }
 
+static void push_for_ever(struct seg *s, struct test_child *c, void *arg)
+{
+	struct seg_evrec r;
+
+	test_tell(c->tell[1]);
+	for (;;) {
+		struct queue *q = arg;
+
+		push(s, q, 1);
+		push(s, q, 2);
+		evq_pop(s, q->idx, q->gen, -1, &r);
+		evq_purge(s, q->idx, q->gen, SEG_T_COUNT, 0);
+	}
+}
+
+/* Killed at any instruction: the queue works on, and its descriptor tells the truth. */
+static void killed_at_any_instruction(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+	struct seg_evq *e = seg_live(s, SEG_T_EVQ, q.idx);
+	struct seg_evrec r;
+
+	for (int round = 0; round < 60; round++) {
+		struct timespec ts = {0, (round % 7) * 50000};
+		struct test_child c;
+		uint64_t n = 0;
+
+		test_spawn(s, &c, push_for_ever, &q);
+		assert_true(test_wait(c.tell[0]));
+		nanosleep(&ts, NULL);
+		kill(c.pid, SIGKILL);
+		test_reap(&c);
+		assert_true(!e->head || bytes(&q) > 0);
+		assert_int_equal(push(s, &q, 9), 0);
+		assert_true(bytes(&q) > 0);
+		while (!evq_pop(s, q.idx, q.gen, q.fd, &r))
+			n = r.cookie;
+		assert_int_equal(n, 9);
+		assert_int_equal(bytes(&q), 0);
+		assert_int_equal(e->count, 0);
+	}
+	/* a record that was being freed when its popper died may wait for the file's end */
+	queue_close(s, &q);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +348,7 @@ int main(void)
 		cmocka_unit_test(dead_device_is_eio_after_the_last_event),
 		cmocka_unit_test(every_event_wakes_its_reader),
 		cmocka_unit_test(a_dead_pushers_queue_is_repaired),
+		cmocka_unit_test(killed_at_any_instruction),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

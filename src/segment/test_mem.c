@@ -234,6 +234,37 @@ static void dead_execing_or_replaced_peer_is_esrch(void **state)
 	peer_end(p);
 }
 
+static void flip_counter(struct seg *s, struct test_child *c, void *arg)
+{
+	struct peer *p = arg;
+	_Atomic uint32_t *w = (_Atomic uint32_t *)(p->page + 12);
+	uint32_t v = 0;
+
+	*w = 0;
+	p->m = mem_self(s);
+	test_tell(c->tell[1]);
+	for (;;)
+		atomic_store_explicit(w, v = ~v, memory_order_relaxed);
+}
+
+static void a_record_is_never_seen_half_written(void **state)
+{
+	struct seg *s = *state;
+	struct peer *p = peer_shared();
+	struct test_child c;
+	uint32_t v;
+
+	test_spawn(s, &c, flip_counter, p);
+	assert_true(test_wait(c.tell[0]));
+	for (int i = 0; i < 20000; i++) {
+		assert_int_equal(mem_read_be32(s, p->m, (uint64_t)(uintptr_t)p->page + 12, &v), 0);
+		assert_true(v == 0 || v == UINT32_MAX);
+	}
+	kill(c.pid, SIGKILL);
+	test_reap(&c);
+	peer_end(p);
+}
+
 /* Hazard 9: the queue's page is not in the child; the registrant is the parent. */
 static void child_reads(struct seg *s, struct test_child *c, void *arg)
 {
@@ -291,6 +322,8 @@ static void memfd_serves_what_process_vm_is_refused(void **state)
 	/* As if it came from another PID namespace: its pid must not be used. */
 	seg_proc(s, p->m.slot)->pid_ns++;
 	s->memfd[3].key = SEG_MEMFD_KEY(p->m.slot, p->m.gen, fd);
+	assert_true(mem_owns_fd(s, fd));
+	assert_false(mem_owns_fd(s, fd + 1));
 	check_peer_copies(s, p);
 	test_tell(c.go[1]);
 	assert_int_equal(test_reap(&c), 0);
@@ -350,6 +383,7 @@ int main(void)
 		cmocka_unit_test(own_vectors_scatter_and_gather),
 		cmocka_unit_test(own_vectors_scatter_and_gather_guarded),
 		cmocka_unit_test(peer_memory_is_read_and_written),
+		cmocka_unit_test(a_record_is_never_seen_half_written),
 		cmocka_unit_test(dead_execing_or_replaced_peer_is_esrch),
 		cmocka_unit_test(dontfork_page_is_read_from_its_registrant),
 		cmocka_unit_test(dontfork_page_is_read_from_its_registrant_guarded),

@@ -179,6 +179,45 @@ static void a_dead_claimers_element_comes_back(void **state)
 	atomic_store(seg_owner_word(s, SEG_T_UAR, 9), 0);
 }
 
+static void churn_for_ever(struct seg *s, struct test_child *c, void *arg)
+{
+	uint32_t i;
+
+	test_tell(c->tell[1]);
+	for (;;)
+		if (!seg_alloc(s, SEG_T_SRQ, 77, &i))
+			seg_free(s, SEG_T_SRQ, i);
+}
+
+/* Killed at any instruction: what is live is whole, and nothing is lost for good. */
+static void killed_at_any_instruction(void **state)
+{
+	struct seg *s = *state;
+	struct seg_table_hdr *h = seg_table(s, SEG_T_SRQ);
+	uint32_t n = 0, i;
+
+	for (int round = 0; round < 60; round++) {
+		struct timespec ts = {0, (round % 7) * 50000};
+		struct test_child c;
+
+		test_spawn(s, &c, churn_for_ever, NULL);
+		assert_true(test_wait(c.tell[0]));
+		nanosleep(&ts, NULL);
+		kill(c.pid, SIGKILL);
+		test_reap(&c);
+		seg_for_each_owned (s, SEG_T_SRQ, 77, k) {
+			struct hw_srq *srq = hw_srq(s, k);
+
+			assert_true(srq->gen && !srq->hca && !srq->mem.slot);
+			seg_free(s, SEG_T_SRQ, k);
+		}
+	}
+	assert_int_equal(seg_next(s, SEG_T_SRQ, SEG_OWNER_ANY, 0), SEG_NONE);
+	while (!seg_alloc(s, SEG_T_SRQ, 5, &i))
+		n++;
+	assert_int_equal(n, h->capacity - 1);
+}
+
 static void map_refuses_what_is_no_segment(void **state)
 {
 	struct seg *s = *state, other;
@@ -233,6 +272,7 @@ int main(void)
 		cmocka_unit_test(scan_finds_owners_only),
 		cmocka_unit_test(two_processes_never_share_an_element),
 		cmocka_unit_test(a_dead_claimers_element_comes_back),
+		cmocka_unit_test(killed_at_any_instruction),
 		cmocka_unit_test(map_refuses_what_is_no_segment),
 		cmocka_unit_test(limits_are_errors_not_signals),
 	};
