@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the engine's tests share: a segment with two one-port HCAs, and objects made by hand as the
+ * firmware would. WQEs and CQEs are written and read with rdma-core's own structures.
+ */
+#ifndef SOFTHCA_ENGINE_TEST_H
+#define SOFTHCA_ENGINE_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <infiniband/mlx5dv.h>
+
+#include "engine/internal.h"
+#include "fabric/fabric.h"
+#include "segment/evq.h"
+#include "segment/proc.h"
+
+#define T_OWNER 3 /* file index 2 + 1: any will do */
+
+struct tb { /* test bed */
+	struct seg s;
+	char dir[64];
+	uint32_t port[2];
+	uint32_t pd[2];
+	int fd[64]; /* ends of the event queues' FIFOs */
+	uint32_t nfd;
+};
+
+/* The fake clock. */
+extern uint64_t t_now;
+uint64_t t_clock(void);
+
+struct t_cq {
+	uint32_t cqn, log_size, ci;
+	uint32_t cqe_bytes;
+	uint8_t *buf;
+	__be32 *dbr;
+	struct hw_cq *hw;
+	uint32_t evq[2]; /* comp, async */
+};
+
+struct t_srq {
+	uint32_t srqn, head, posted, log_stride;
+	uint8_t *buf;
+	__be32 *dbr;
+	struct hw_srq *hw;
+};
+
+/* A QP with its queues, one CQ for both, and a registered buffer. */
+struct t_qp {
+	struct tb *t;
+	uint32_t qpn;
+	struct hw_qp *hw;
+	struct t_cq cq;
+	uint8_t *sq, *rq;
+	__be32 *dbr;
+	uint32_t sq_pi, rq_pi;
+	uint32_t key;
+	uint8_t *mem;
+	uint32_t evq;
+};
+
+enum { T_SET_CI = 0, T_ARM = 1 }; /* dwords of a CQ's doorbell record */
+
+#define T_MEM (1u << 16)
+#define T_SQ_LOG 6 /* WQEBBs */
+#define T_RQ_LOG 4
+#define T_RQ_STRIDE_LOG 6
+#define T_CQ_LOG 5
+#define T_MTU 1024
+
+struct tb *tb_create(void);
+void tb_destroy(struct tb *t);
+int tb_setup(void **state);
+int tb_teardown(void **state);
+
+uint32_t t_evq(struct tb *t);
+/* The next event's type, or -1. */
+int t_event(struct tb *t, uint32_t evq);
+void t_cq_make(struct tb *t, struct t_cq *cq, uint32_t log_size, uint32_t cqe_bytes);
+uint32_t t_key(struct tb *t, uint32_t pd, void *mem, uint64_t len, uint32_t access);
+void t_srq_make(struct tb *t, struct t_srq *srq, uint32_t pd);
+void t_srq_post(struct t_srq *srq, uint32_t key, void *addr, uint32_t len);
+/* On port `side`; in RST. srq may be NULL. */
+struct t_qp *t_qp_make(struct tb *t, uint32_t side, enum hw_qp_st st, struct t_srq *srq);
+void t_qp_free(struct t_qp *q);
+/* Through RTR to RTS, at each other. */
+void t_connect(struct t_qp *a, struct t_qp *b);
+void t_rts(struct t_qp *q, struct t_qp *peer);
+
+struct t_sge {
+	uint32_t key;
+	uint64_t addr;
+	uint32_t len;
+};
+
+struct t_wr {
+	uint8_t opcode;
+	uint8_t fm_ce_se; /* MLX5_WQE_CTRL_* */
+	uint32_t imm;     /* host order */
+	uint64_t raddr;
+	uint32_t rkey;
+	const struct mlx5_wqe_av *av;
+	const struct t_sge *sge;
+	uint32_t nsge;
+	const void *inl;
+	uint32_t inl_len;
+};
+
+/* Writes the WQE and the doorbell record; returns its index. Rings unless `quiet`. */
+uint32_t t_post(struct t_qp *q, const struct t_wr *wr);
+uint32_t t_post_quiet(struct t_qp *q, const struct t_wr *wr);
+void t_ring(struct t_qp *q);
+void t_recv(struct t_qp *q, const struct t_sge *sge, uint32_t nsge);
+/* One receive of `len` bytes at q->mem + off. */
+void t_recv_at(struct t_qp *q, uint32_t off, uint32_t len);
+/* The next CQE or NULL; consumed at once. */
+struct mlx5_cqe64 *t_poll(struct t_cq *cq);
+void t_assert_empty(struct t_cq *cq);
+/* Expect an error CQE. */
+void t_expect_error(struct t_qp *q, uint8_t opcode, uint8_t syndrome, uint32_t counter);
+/* Expect a good requester CQE. */
+void t_expect_done(struct t_qp *q, uint8_t wqe_opcode, uint32_t counter);
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The engine tests' bed: objects made by hand, WQEs as libmlx5 writes them, CQEs as it reads them.
+ */
+#include "engine/test.h"
+
+uint64_t t_now = 1000000;
+
+uint64_t t_clock(void)
+{
+	return t_now;
+}
+
+/* Shared, so that forked children see the program's memory move as real ones would not: private. */
+static void *pages(size_t len)
+{
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	return p;
+}
+
+struct tb *tb_create(void)
+{
+	const struct fab_options o = {
+		.hosts = 2, .hcas = 1, .ports = 1, .link_speed = 64, .link_width = 2, .max_mtu = 5};
+	struct tb *t = calloc(1, sizeof(*t));
+	char ev[80];
+	uint32_t n = 0;
+
+	assert_non_null(t);
+	assert_int_equal(seg_create(&t->s, "test"), 0);
+	assert_int_equal(seg_proc_register_self(&t->s, 0), 0);
+	assert_int_equal(fab_create(&t->s, &o), 0);
+	strcpy(t->dir, "/tmp/engine-test.XXXXXX");
+	assert_non_null(mkdtemp(t->dir));
+	snprintf(t->s.dir, sizeof(t->s.dir), "%s", t->dir);
+	snprintf(ev, sizeof(ev), "%s/ev", t->dir);
+	assert_int_equal(mkdir(ev, 0700), 0);
+	seg_for_each_live (&t->s, SEG_T_PORT, i)
+		t->port[n++] = i;
+	assert_int_equal(n, 2);
+	for (n = 0; n < 2; n++) {
+		assert_int_equal(seg_alloc(&t->s, SEG_T_PD, T_OWNER, &t->pd[n]), 0);
+		hw_pd(&t->s, t->pd[n])->hca = hw_port(&t->s, t->port[n])->hca;
+	}
+	t_now = 1000000;
+	eng_clock = t_clock;
+	return t;
+}
+
+void tb_destroy(struct tb *t)
+{
+	char cmd[128];
+
+	eng_clock = clock_now_ns;
+	while (t->nfd)
+		close(t->fd[--t->nfd]);
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", t->dir);
+	assert_int_equal(system(cmd), 0);
+	seg_unmap(&t->s);
+	free(t);
+}
+
+int tb_setup(void **state)
+{
+	*state = tb_create();
+	return 0;
+}
+
+int tb_teardown(void **state)
+{
+	tb_destroy(*state);
+	return 0;
+}
+
+uint32_t t_evq(struct tb *t)
+{
+	struct seg_file *f;
+	char path[320];
+	uint32_t i;
+
+	assert_int_equal(seg_alloc(&t->s, SEG_T_FILE, SEG_OWNER_DEVICE, &i), 0);
+	f = seg_at(&t->s, SEG_T_FILE, i);
+	f->kind = SEG_FILE_COMP;
+	assert_int_equal(evq_open(&t->s, i, 0), 0);
+	evq_path(&t->s, i, f->gen, path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_true(t->nfd < 64);
+	t->fd[t->nfd] = open(path, O_RDWR | O_NONBLOCK);
+	assert_true(t->fd[t->nfd++] >= 0);
+	return i;
+}
+
+static void target(struct tb *t, struct hw_evtarget *e, uint32_t evq, uint64_t cookie)
+{
+	const struct seg_evq *q = seg_at(&t->s, SEG_T_EVQ, evq);
+
+	e->evq_gen = q->gen;
+	e->cookie = cookie;
+	atomic_store(&e->evq, evq);
+}
+
+int t_event(struct tb *t, uint32_t evq)
+{
+	const struct seg_evq *q = seg_at(&t->s, SEG_T_EVQ, evq);
+	struct seg_evrec rec;
+	int rc = evq_pop(&t->s, evq, q->gen, -1, &rec);
+
+	return rc ? -1 : (int)rec.type;
+}
+
+void t_cq_make(struct tb *t, struct t_cq *cq, uint32_t log_size, uint32_t cqe_bytes)
+{
+	struct hw_cq *hw;
+
+	memset(cq, 0, sizeof(*cq));
+	assert_int_equal(seg_alloc(&t->s, SEG_T_CQ, T_OWNER, &cq->cqn), 0);
+	cq->hw = hw = hw_cq(&t->s, cq->cqn);
+	cq->log_size = log_size;
+	cq->cqe_bytes = cqe_bytes;
+	cq->buf = pages((size_t)cqe_bytes << log_size);
+	memset(cq->buf, 0xf0, (size_t)cqe_bytes << log_size);
+	cq->dbr = pages(4096);
+	hw->log_size = log_size;
+	hw->cqe_bytes = cqe_bytes;
+	hw->mem = hw->dbr_mem = mem_self(&t->s);
+	hw->va = (uintptr_t)cq->buf;
+	hw->dbr_va = (uintptr_t)cq->dbr;
+	cq->evq[0] = t_evq(t);
+	cq->evq[1] = t_evq(t);
+	target(t, &hw->comp, cq->evq[0], cq->cqn);
+	target(t, &hw->async, cq->evq[1], cq->cqn);
+	assert_int_equal(eng_cq_created(&t->s, cq->cqn), 0);
+}
+
+uint32_t t_key(struct tb *t, uint32_t pd, void *mem, uint64_t len, uint32_t access)
+{
+	struct hw_mkey *mk;
+	uint32_t i;
+
+	assert_int_equal(seg_alloc(&t->s, SEG_T_MKEY, T_OWNER, &i), 0);
+	mk = seg_at(&t->s, SEG_T_MKEY, i);
+	mk->key = i << 8 | 0x42;
+	mk->pdn = pd;
+	mk->access = access | HW_ACC_LOCAL_READ;
+	mk->mode = 1;
+	mk->start = mk->va = (uintptr_t)mem;
+	mk->len = len;
+	mk->qpn = 0xffffff;
+	mk->mem = mem_self(&t->s);
+	atomic_store(&mk->valid, 1);
+	return mk->key;
+}
+
+#define SRQ_LOG 4
+void t_srq_make(struct tb *t, struct t_srq *srq, uint32_t pd)
+{
+	struct hw_srq *hw;
+
+	memset(srq, 0, sizeof(*srq));
+	assert_int_equal(seg_alloc(&t->s, SEG_T_SRQ, T_OWNER, &srq->srqn), 0);
+	srq->hw = hw = hw_srq(&t->s, srq->srqn);
+	srq->log_stride = 6;
+	srq->buf = pages(4096);
+	srq->dbr = pages(4096);
+	hw->pdn = pd;
+	hw->log_size = SRQ_LOG;
+	hw->log_stride = srq->log_stride;
+	hw->mem = hw->dbr_mem = mem_self(&t->s);
+	hw->va = (uintptr_t)srq->buf;
+	hw->dbr_va = (uintptr_t)srq->dbr;
+	atomic_store(&hw->async.evq, SEG_NONE);
+	/* A list that does not go up by one, to tell it from a ring: 0, 5, 10, 15, 4, ... */
+	for (uint32_t i = 0; i < 1u << SRQ_LOG; i++) {
+		struct mlx5_wqe_srq_next_seg *n = (void *)(srq->buf + (i << srq->log_stride));
+
+		n->next_wqe_index = htobe16((i + 5) & ((1u << SRQ_LOG) - 1));
+	}
+}
+
+void t_srq_post(struct t_srq *srq, uint32_t key, void *addr, uint32_t len)
+{
+	struct mlx5_wqe_srq_next_seg *n = (void *)(srq->buf + (srq->head << srq->log_stride));
+	struct mlx5_wqe_data_seg *d = (void *)(n + 1);
+
+	mlx5dv_set_data_seg(&d[0], len, key, (uintptr_t)addr);
+	mlx5dv_set_data_seg(&d[1], 0, MLX5_INVALID_LKEY, 0);
+	srq->head = be16toh(n->next_wqe_index);
+	*srq->dbr = htobe32(++srq->posted);
+}
+
+struct t_qp *t_qp_make(struct tb *t, uint32_t side, enum hw_qp_st st, struct t_srq *srq)
+{
+	struct t_qp *q = calloc(1, sizeof(*q));
+	struct hw_qp *hw;
+
+	assert_non_null(q);
+	q->t = t;
+	assert_int_equal(seg_alloc(&t->s, SEG_T_QP, T_OWNER, &q->qpn), 0);
+	q->hw = hw = hw_qp(&t->s, q->qpn);
+	t_cq_make(t, &q->cq, T_CQ_LOG, 64);
+	q->sq = pages(WQE_BB << T_SQ_LOG);
+	q->rq = pages(1u << (T_RQ_LOG + T_RQ_STRIDE_LOG));
+	q->dbr = pages(4096);
+	q->mem = pages(T_MEM);
+	q->key = t_key(t, t->pd[side], q->mem, T_MEM,
+		       HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_READ | HW_ACC_REMOTE_WRITE);
+	hw->st = st;
+	hw->hca = hw_port(&t->s, t->port[side])->hca;
+	hw->pdn = t->pd[side];
+	hw->cqn_snd = hw->cqn_rcv = q->cq.cqn;
+	hw->srqn = srq ? srq->srqn : SEG_NONE;
+	hw->user_index = 0x1000 + q->qpn;
+	hw->rq_log_size = T_RQ_LOG;
+	hw->rq_log_stride = T_RQ_STRIDE_LOG;
+	hw->sq_log_size = T_SQ_LOG;
+	hw->mem = hw->dbr_mem = mem_self(&t->s);
+	hw->sq_va = (uintptr_t)q->sq;
+	hw->rq_va = (uintptr_t)q->rq;
+	hw->dbr_va = (uintptr_t)q->dbr;
+	hw->port = t->port[side];
+	hw->mtu = T_MTU;
+	hw->qkey = 0x11111111;
+	hw->rre = hw->rwe = 1;
+	hw->retry_count = 2;
+	hw->rnr_retry = 2;
+	hw->ack_timeout = 14;
+	hw->min_rnr_nak = 12;
+	q->evq = t_evq(t);
+	target(t, &hw->async, q->evq, q->qpn);
+	return q;
+}
+
+void t_qp_free(struct t_qp *q)
+{
+	munmap(q->mem, T_MEM);
+	munmap(q->dbr, 4096);
+	munmap(q->sq, WQE_BB << T_SQ_LOG);
+	munmap(q->rq, 1u << (T_RQ_LOG + T_RQ_STRIDE_LOG));
+	free(q);
+}
+
+void t_rts(struct t_qp *q, struct t_qp *peer)
+{
+	struct seg *s = &q->t->s;
+	struct hw_port *port = hw_port(s, peer->hw->port);
+
+	q->hw->dest_qpn = peer->qpn;
+	q->hw->dlid = atomic_load(&port->lid);
+	memcpy(q->hw->dgid, port->gid[0], 16);
+	assert_int_equal(eng_qp_set_state(s, q->qpn, HW_QPS_INIT), 0);
+	/* PSNs close to the wrap. */
+	q->hw->next_rcv_psn = 0xfffff0 + (peer->qpn & 7);
+	assert_int_equal(eng_qp_set_state(s, q->qpn, HW_QPS_RTR), 0);
+	q->hw->next_send_psn = 0xfffff0 + (q->qpn & 7);
+	assert_int_equal(eng_qp_set_state(s, q->qpn, HW_QPS_RTS), 0);
+}
+
+void t_connect(struct t_qp *a, struct t_qp *b)
+{
+	t_rts(a, b);
+	t_rts(b, a);
+}
+
+/* Bytes into the send queue at a running offset, around its end. */
+static void put(struct t_qp *q, uint32_t *at, const void *src, uint32_t len)
+{
+	for (uint32_t i = 0; i < len; i++, (*at)++)
+		q->sq[*at & ((WQE_BB << T_SQ_LOG) - 1)] = ((const uint8_t *)src)[i];
+}
+
+uint32_t t_post_quiet(struct t_qp *q, const struct t_wr *wr)
+{
+	uint32_t index = q->sq_pi & 0xffff, start = q->sq_pi * WQE_BB, at = start + 16, end, ds;
+	struct mlx5_wqe_ctrl_seg c;
+
+	if (wr->av)
+		put(q, &at, wr->av, sizeof(*wr->av));
+	if (wr->opcode == MLX5_OPCODE_RDMA_WRITE || wr->opcode == MLX5_OPCODE_RDMA_WRITE_IMM ||
+	    wr->opcode == MLX5_OPCODE_RDMA_READ) {
+		struct mlx5_wqe_raddr_seg ra = {.raddr = htobe64(wr->raddr),
+						.rkey = htobe32(wr->rkey)};
+
+		put(q, &at, &ra, sizeof(ra));
+	}
+	for (uint32_t i = 0; i < wr->nsge; i++) {
+		struct mlx5_wqe_data_seg d;
+
+		mlx5dv_set_data_seg(&d, wr->sge[i].len, wr->sge[i].key, wr->sge[i].addr);
+		put(q, &at, &d, sizeof(d));
+	}
+	if (wr->inl) {
+		struct mlx5_wqe_inl_data_seg h = {htobe32(wr->inl_len | MLX5_INLINE_SEG)};
+
+		put(q, &at, &h, sizeof(h));
+		put(q, &at, wr->inl, wr->inl_len);
+	}
+	end = at;
+	ds = (end - start + 15) / 16;
+	mlx5dv_set_ctrl_seg(&c, (uint16_t)index, wr->opcode, 0, q->qpn, wr->fm_ce_se, (uint8_t)ds,
+			    0, htobe32(wr->imm));
+	at = start;
+	put(q, &at, &c, sizeof(c));
+	q->sq_pi += (ds + 3) / 4;
+	q->dbr[MLX5_SND_DBR] = htobe32(q->sq_pi & 0xffff);
+	return index;
+}
+
+void t_ring(struct t_qp *q)
+{
+	eng_ring_sq(&q->t->s, q->qpn);
+}
+
+uint32_t t_post(struct t_qp *q, const struct t_wr *wr)
+{
+	uint32_t index = t_post_quiet(q, wr);
+
+	t_ring(q);
+	return index;
+}
+
+void t_recv(struct t_qp *q, const struct t_sge *sge, uint32_t nsge)
+{
+	struct mlx5_wqe_data_seg *d =
+		(void *)(q->rq + ((q->rq_pi & ((1u << T_RQ_LOG) - 1)) << T_RQ_STRIDE_LOG));
+	uint32_t i;
+
+	for (i = 0; i < nsge; i++)
+		mlx5dv_set_data_seg(&d[i], sge[i].len, sge[i].key, sge[i].addr);
+	if (i < 1u << (T_RQ_STRIDE_LOG - 4))
+		mlx5dv_set_data_seg(&d[i], 0, MLX5_INVALID_LKEY, 0);
+	q->rq_pi++;
+	q->dbr[MLX5_RCV_DBR] = htobe32(q->rq_pi & 0xffff);
+}
+
+void t_recv_at(struct t_qp *q, uint32_t off, uint32_t len)
+{
+	t_recv(q, &(struct t_sge){q->key, (uintptr_t)q->mem + off, len}, 1);
+}
+
+struct mlx5_cqe64 *t_poll(struct t_cq *cq)
+{
+	uint8_t *at = cq->buf + (cq->ci & ((1u << cq->log_size) - 1)) * cq->cqe_bytes;
+	struct mlx5_cqe64 *c = (void *)(at + cq->cqe_bytes - 64);
+
+	if (mlx5dv_get_cqe_opcode(c) == MLX5_CQE_INVALID ||
+	    mlx5dv_get_cqe_owner(c) != !!(cq->ci & 1u << cq->log_size))
+		return NULL;
+	cq->ci++;
+	cq->dbr[T_SET_CI] = htobe32(cq->ci & 0xffffff);
+	return c;
+}
+
+void t_assert_empty(struct t_cq *cq)
+{
+	assert_null(t_poll(cq));
+}
+
+void t_expect_error(struct t_qp *q, uint8_t opcode, uint8_t syndrome, uint32_t counter)
+{
+	struct mlx5_cqe64 *c = t_poll(&q->cq);
+	struct mlx5_err_cqe *e = (void *)c;
+
+	assert_non_null(c);
+	assert_int_equal(mlx5dv_get_cqe_opcode(c), opcode);
+	assert_int_equal(e->syndrome, syndrome);
+	assert_int_not_equal(e->vendor_err_synd, 0);
+	assert_int_equal(be16toh(c->wqe_counter), counter & 0xffff);
+	assert_int_equal(be32toh(e->srqn) & 0xffffff, q->hw->user_index);
+	assert_int_equal(be32toh(e->s_wqe_opcode_qpn) & 0xffffff, q->qpn);
+}
+
+void t_expect_done(struct t_qp *q, uint8_t wqe_opcode, uint32_t counter)
+{
+	struct mlx5_cqe64 *c = t_poll(&q->cq);
+
+	assert_non_null(c);
+	assert_int_equal(mlx5dv_get_cqe_opcode(c), MLX5_CQE_REQ);
+	assert_int_equal(be32toh(c->sop_drop_qpn), (uint32_t)wqe_opcode << 24 | q->qpn);
+	assert_int_equal(be16toh(c->wqe_counter), counter & 0xffff);
+	assert_int_equal(be32toh(c->srqn_uidx) & 0xffffff, q->hw->user_index);
+}

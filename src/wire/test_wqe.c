@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* WQE and CQE layouts against rdma-core's structures. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <infiniband/mlx5dv.h>
+
+#include "wire/wqe/cqe.h"
+#include "wire/wqe/wqe.h"
+
+/* Set a whole member of a zeroed structure to ones: exactly the layout's fields must see it. */
+#define MEMBER(type, member, l, f)                                                    \
+	do {                                                                          \
+		struct type v;                                                        \
+		memset(&v, 0, sizeof(v));                                             \
+		memset(&v.member, 0xff, sizeof(v.member));                            \
+		assert_int_equal(sizeof(v), LAYOUT_SZ(l));                            \
+		assert_true(LAYOUT_GET(l, &v, f) == bits_max(LF_##l##_##f##_WIDTH));  \
+		assert_true(LF_##l##_##f##_BIT / 8 >= offsetof(struct type, member)); \
+		assert_true((LF_##l##_##f##_BIT + LF_##l##_##f##_WIDTH - 1) / 8 <     \
+			    offsetof(struct type, member) + sizeof(v.member));        \
+	} while (0)
+
+static void ctrl(void **state)
+{
+	struct mlx5_wqe_ctrl_seg c;
+
+	mlx5dv_set_ctrl_seg(&c, 0xabcd, MLX5_OPCODE_RDMA_READ, 0x12, 0x345678,
+			    MLX5_WQE_CTRL_CQ_UPDATE | MLX5_WQE_CTRL_SOLICITED | MLX5_WQE_CTRL_FENCE,
+			    0x3f, 0x99, htobe32(0xdeadbeef));
+	assert_int_equal(sizeof(c), LAYOUT_SZ(wqe_ctrl));
+	assert_int_equal(LAYOUT_GET(wqe_ctrl, &c, wqe_index), 0xabcd);
+	assert_int_equal(LAYOUT_GET(wqe_ctrl, &c, opcode), MLX5_OPCODE_RDMA_READ);
+	assert_int_equal(LAYOUT_GET(wqe_ctrl, &c, opmod), 0x12);
+	assert_int_equal(LAYOUT_GET(wqe_ctrl, &c, qpn), 0x345678);
+	assert_int_equal(LAYOUT_GET(wqe_ctrl, &c, ds), 0x3f);
+	assert_int_equal(LAYOUT_GET(wqe_ctrl, &c, signature), 0x99);
+	assert_int_equal(LAYOUT_GET(wqe_ctrl, &c, fm), 4);
+	assert_int_equal(LAYOUT_GET(wqe_ctrl, &c, ce), WQE_CE_ALWAYS);
+	assert_int_equal(LAYOUT_GET(wqe_ctrl, &c, se), 1);
+	assert_int_equal(LAYOUT_GET(wqe_ctrl, &c, imm), 0xdeadbeef);
+}
+
+static void segments(void **state)
+{
+	struct mlx5_wqe_data_seg d;
+
+	mlx5dv_set_data_seg(&d, 0x12345678, 0xabcdef01, 0x1122334455667788);
+	assert_int_equal(LAYOUT_GET(wqe_data, &d, byte_count), 0x12345678);
+	assert_int_equal(LAYOUT_GET(wqe_data, &d, lkey), 0xabcdef01);
+	assert_true(LAYOUT_GET(wqe_data, &d, addr) == 0x1122334455667788);
+	assert_int_equal(LAYOUT_GET(wqe_data, &d, inline_seg), 0);
+	d.byte_count = htobe32(MLX5_INLINE_SEG);
+	assert_int_equal(LAYOUT_GET(wqe_data, &d, inline_seg), 1);
+	assert_int_equal(WQE_INLINE_HDR, sizeof(struct mlx5_wqe_inl_data_seg));
+	assert_int_equal(WQE_INVALID_LKEY, MLX5_INVALID_LKEY);
+	MEMBER(mlx5_wqe_raddr_seg, raddr, wqe_raddr, va);
+	MEMBER(mlx5_wqe_raddr_seg, rkey, wqe_raddr, rkey);
+	MEMBER(mlx5_wqe_srq_next_seg, next_wqe_index, wqe_srq_next, next_wqe_index);
+}
+
+static void av(void **state)
+{
+	struct mlx5_wqe_datagram_seg dg;
+	struct mlx5_wqe_av *a = &dg.av;
+
+	memset(&dg, 0, sizeof(dg));
+	assert_int_equal(sizeof(dg), LAYOUT_SZ(wqe_av));
+	a->key.qkey.qkey = htobe32(0x11223344);
+	a->dqp_dct = htobe32(MLX5_EXTENDED_UD_AV | 0xabcdef);
+	a->stat_rate_sl = 0x57;
+	a->fl_mlid = 0x83;
+	a->rlid = htobe16(0x1234);
+	a->tclass = 0x66;
+	a->hop_limit = 0x77;
+	a->grh_gid_fl = htobe32(1u << 30 | 0x9au << 20 | 0xbcdef);
+	a->rgid[0] = 0xfe;
+	a->rgid[15] = 0x01;
+	assert_int_equal(LAYOUT_GET(wqe_av, a, qkey), 0x11223344);
+	assert_int_equal(LAYOUT_GET(wqe_av, a, ext), 1);
+	assert_int_equal(LAYOUT_GET(wqe_av, a, dqpn), 0xabcdef);
+	assert_int_equal(LAYOUT_GET(wqe_av, a, stat_rate), 5);
+	assert_int_equal(LAYOUT_GET(wqe_av, a, sl), 7);
+	assert_int_equal(LAYOUT_GET(wqe_av, a, fl), 1);
+	assert_int_equal(LAYOUT_GET(wqe_av, a, mlid), 3);
+	assert_int_equal(LAYOUT_GET(wqe_av, a, rlid), 0x1234);
+	assert_int_equal(LAYOUT_GET(wqe_av, a, tclass), 0x66);
+	assert_int_equal(LAYOUT_GET(wqe_av, a, hop_limit), 0x77);
+	assert_int_equal(LAYOUT_GET(wqe_av, a, grh), 1);
+	assert_int_equal(LAYOUT_GET(wqe_av, a, sgid_index), 0x9a);
+	assert_int_equal(LAYOUT_GET(wqe_av, a, flow_label), 0xbcdef);
+	assert_true(LAYOUT_GET(wqe_av, a, rgid_0) >> 56 == 0xfe);
+	assert_true(LAYOUT_GET(wqe_av, a, rgid_8) == 1);
+	assert_int_equal(WQE_AV_RGID, offsetof(struct mlx5_wqe_av, rgid));
+}
+
+static void cqe(void **state)
+{
+	struct mlx5_cqe64 c;
+
+	MEMBER(mlx5_cqe64, wqe_id, cqe64, wqe_id);
+	MEMBER(mlx5_cqe64, ml_path, cqe64, ml_path);
+	MEMBER(mlx5_cqe64, slid, cqe64, slid);
+	MEMBER(mlx5_cqe64, hds_ip_ext, cqe64, hds_ip_ext);
+	MEMBER(mlx5_cqe64, l4_hdr_type_etc, cqe64, l4_hdr_type);
+	MEMBER(mlx5_cqe64, vlan_info, cqe64, vlan_info);
+	MEMBER(mlx5_cqe64, srqn_uidx, cqe64, srqn_uidx);
+	MEMBER(mlx5_cqe64, imm_inval_pkey, cqe64, imm_inval_pkey);
+	MEMBER(mlx5_cqe64, app, cqe64, app);
+	MEMBER(mlx5_cqe64, app_op, cqe64, app_op);
+	MEMBER(mlx5_cqe64, app_info, cqe64, app_info);
+	MEMBER(mlx5_cqe64, byte_cnt, cqe64, byte_cnt);
+	MEMBER(mlx5_cqe64, timestamp, cqe64, timestamp);
+	MEMBER(mlx5_cqe64, wqe_counter, cqe64, wqe_counter);
+	MEMBER(mlx5_cqe64, signature, cqe64, signature);
+	memset(&c, 0, sizeof(c));
+	LAYOUT_SET(cqe64, &c, opcode, CQE_RESP_SEND_IMM);
+	LAYOUT_SET(cqe64, &c, se, 1);
+	LAYOUT_SET(cqe64, &c, owner, 1);
+	LAYOUT_SET(cqe64, &c, grh, 1);
+	LAYOUT_SET(cqe64, &c, sl, 0xa);
+	LAYOUT_SET(cqe64, &c, rqpn, 0x123456);
+	LAYOUT_SET(cqe64, &c, send_opcode, 0xee);
+	LAYOUT_SET(cqe64, &c, qpn, 0x654321);
+	assert_int_equal(mlx5dv_get_cqe_opcode(&c), MLX5_CQE_RESP_SEND_IMM);
+	assert_int_equal(mlx5dv_get_cqe_se(&c), 1);
+	assert_int_equal(mlx5dv_get_cqe_owner(&c), 1);
+	assert_int_equal(mlx5dv_get_cqe_format(&c), 0);
+	assert_int_equal(be32toh(c.flags_rqpn), 1u << 28 | 0xau << 24 | 0x123456);
+	assert_int_equal(be32toh(c.sop_drop_qpn), 0xee654321);
+}
+
+static void err_cqe(void **state)
+{
+	MEMBER(mlx5_err_cqe, srqn, err_cqe, srqn_uidx);
+	MEMBER(mlx5_err_cqe, vendor_err_synd, err_cqe, vendor_err);
+	MEMBER(mlx5_err_cqe, syndrome, err_cqe, syndrome);
+	MEMBER(mlx5_err_cqe, wqe_counter, err_cqe, wqe_counter);
+	MEMBER(mlx5_err_cqe, s_wqe_opcode_qpn, err_cqe, qpn);
+	assert_int_equal(CQE_SYND_RNR_RETRY_EXC, MLX5_CQE_SYNDROME_RNR_RETRY_EXC_ERR);
+	assert_int_equal(CQE_SYND_WR_FLUSH, MLX5_CQE_SYNDROME_WR_FLUSH_ERR);
+	assert_string_equal(cqe_syndrome_name(MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR),
+			    "REMOTE_ACCESS");
+	assert_string_equal(wqe_opcode_name(MLX5_OPCODE_MMO), "MMO");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ctrl), cmocka_unit_test(segments), cmocka_unit_test(av),
+		cmocka_unit_test(cqe),  cmocka_unit_test(err_cqe),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
