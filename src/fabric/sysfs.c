@@ -4,100 +4,32 @@
  * uverbs_main.c, user_mad.c and mlx5's main.c show of a real card, in their formats. Reads the
  * segment. Rendered by the supervisor at start, kept true by whoever changes a port.
  *
- * Start-up pays for every file, so: one openat, write, close per file, relative to an open
- * directory, and tables no longer than a port's real ones here (HW_GIDS, HW_PKEYS).
+ * Start-up pays for every file, so tables are no longer than a port's real ones here (HW_GIDS,
+ * HW_PKEYS), and what nobody asks of a PCI device is not there.
  */
 #include "fabric/fabric.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include "fabric/cpumask.h"
+#include "fabric/tree.h"
 #include "util/bits.h"
 #include "util/cleanup.h"
 
 #define PCI_ROOT "sys/devices/pci5a17:00"
 
-/* What is being shown. */
+/* What is being shown, and where. */
 struct view {
 	struct seg *s;
 	const struct hw_host *host;
 	const struct hw_hca *hca;
-	const struct hw_port *port;
-	uint32_t umad;
 	const struct fab_sysfs_ids *ids;
 	char ibdev[16], bdf[16];
+	struct tree *tree;
+	int root, devices, ib, verbs, mad, dev; /* open folders of the host's tree */
 };
-
-/* ---- files and directories ---- */
-
-static int write_new(int dir, const char *name, mode_t mode, const char *text, size_t len)
-{
-	_cleanup_close_ int fd =
-		openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	if (!len)
-		return 0;
-	n = write(fd, text, len);
-	if (n < 0)
-		return -errno;
-	return (size_t)n == len ? 0 : -ENOSPC;
-}
-
-/* 0444: nobody writes attributes but through a new file (see replace()). */
-__attribute__((format(printf, 3, 4))) static int put(int dir, const char *name, const char *fmt,
-						     ...)
-{
-	char text[1024];
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	if (n < 0 || (size_t)n >= sizeof(text))
-		return -EOVERFLOW;
-	return write_new(dir, name, 0444, text, (size_t)n);
-}
-
-static int enter(int dir, const char *name)
-{
-	int fd;
-
-	if (mkdirat(dir, name, 0755) < 0 && errno != EEXIST)
-		return -errno;
-	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-__attribute__((format(printf, 3, 4))) static int point(int dir, const char *name, const char *fmt,
-						       ...)
-{
-	char target[256];
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(target, sizeof(target), fmt, ap);
-	va_end(ap);
-	if (n < 0 || (size_t)n >= sizeof(target))
-		return -EOVERFLOW;
-	return symlinkat(target, dir, name) < 0 ? -errno : 0;
-}
-
-/* Runs steps until one fails; the first failure stays. */
-#define STEP(r, call)                 \
-	do {                          \
-		if (!(r))             \
-			(r) = (call); \
-	} while (0)
 
 /* ---- a port's attributes: the rows of core/sysfs.c ---- */
 
@@ -234,13 +166,13 @@ static uint64_t counter_value(const struct hw_port *p, const struct counter *c)
 
 /* ---- ports/N ---- */
 
-static int render_gids(int dir, const struct hw_port *p)
+static int render_gids(struct tree *t, int dir, const struct hw_port *p)
 {
-	_cleanup_close_ int gids = enter(dir, "gids");
-	_cleanup_close_ int attrs = enter(dir, "gid_attrs");
-	_cleanup_close_ int types = attrs < 0 ? attrs : enter(attrs, "types");
-	_cleanup_close_ int ndevs = attrs < 0 ? attrs : enter(attrs, "ndevs");
 	static const uint8_t zero[16];
+	_cleanup_close_ int gids = tree_enter(dir, "gids");
+	_cleanup_close_ int attrs = tree_enter(dir, "gid_attrs");
+	_cleanup_close_ int types = attrs < 0 ? attrs : tree_enter(attrs, "types");
+	_cleanup_close_ int ndevs = attrs < 0 ? attrs : tree_enter(attrs, "ndevs");
 	int r = gids < 0 ? gids : types < 0 ? types : ndevs < 0 ? ndevs : 0;
 
 	for (unsigned int i = 0; i < HW_GIDS; i++) {
@@ -248,74 +180,82 @@ static int render_gids(int dir, const struct hw_port *p)
 		char name[8];
 
 		snprintf(name, sizeof(name), "%u", i);
-		STEP(r, put(gids, name, "%04x:%04x:%04x:%04x:%04x:%04x:%04x:%04x\n", be16_load(g),
-			    be16_load(g + 2), be16_load(g + 4), be16_load(g + 6), be16_load(g + 8),
-			    be16_load(g + 10), be16_load(g + 12), be16_load(g + 14)));
+		TREE_STEP(r, tree_put(t, gids, name, "%04x:%04x:%04x:%04x:%04x:%04x:%04x:%04x\n",
+				      be16_load(g), be16_load(g + 2), be16_load(g + 4),
+				      be16_load(g + 6), be16_load(g + 8), be16_load(g + 10),
+				      be16_load(g + 12), be16_load(g + 14)));
 		/*
 		 * Where the kernel's read gives EINVAL (type of an empty entry, network device of
 		 * an InfiniBand GID) ours gives end of file: what readers of these files treat
 		 * alike.
 		 */
-		STEP(r, put(types, name, "%s", memcmp(g, zero, 16) ? "IB/RoCE v1\n" : ""));
-		STEP(r, write_new(ndevs, name, 0444, NULL, 0));
+		TREE_STEP(r, tree_put(t, types, name, "%s",
+				      memcmp(g, zero, sizeof(zero)) ? "IB/RoCE v1\n" : ""));
+		TREE_STEP(r, tree_write(t, ndevs, name, 0444, "", 0));
 	}
 	return r;
 }
 
-static int render_counters(int dir, const struct hw_port *p)
+static int render_pkeys(struct tree *t, int dir, const struct hw_port *p)
+{
+	_cleanup_close_ int pkeys = tree_enter(dir, "pkeys");
+	int r = pkeys < 0 ? pkeys : 0;
+
+	for (unsigned int i = 0; i < HW_PKEYS; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "%u", i);
+		TREE_STEP(r, tree_put(t, pkeys, name, "0x%04x\n", p->pkey[i]));
+	}
+	return r;
+}
+
+static int render_counters(struct tree *t, int dir, const struct hw_port *p)
 {
 	/* Of mlx5's hw_counters those that need no optional capability. */
 	static const char *const hw[] = {"rx_write_requests", "rx_read_requests",
 					 "rx_atomic_requests", "out_of_buffer"};
-	_cleanup_close_ int pma = enter(dir, "counters");
-	_cleanup_close_ int hwc = enter(dir, "hw_counters");
+	_cleanup_close_ int pma = tree_enter(dir, "counters");
+	_cleanup_close_ int hwc = tree_enter(dir, "hw_counters");
 	int r = pma < 0 ? pma : hwc < 0 ? hwc : 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
-		STEP(r, put(pma, counters[i].name, "%llu\n",
-			    (unsigned long long)counter_value(p, &counters[i])));
+		TREE_STEP(r, tree_put(t, pma, counters[i].name, "%llu\n",
+				      (unsigned long long)counter_value(p, &counters[i])));
 	for (size_t i = 0; i < ARRAY_SIZE(hw); i++)
-		STEP(r, put(hwc, hw[i], "0\n"));
-	STEP(r, put(hwc, "lifespan", "10\n"));
+		TREE_STEP(r, tree_put(t, hwc, hw[i], "0\n"));
+	TREE_STEP(r, tree_put(t, hwc, "lifespan", "10\n"));
 	return r;
 }
 
-static int render_port(int ports, const struct hw_port *p)
+static int render_port(struct tree *t, int ports, const struct hw_port *p)
 {
 	char name[16], text[128];
 	_cleanup_close_ int dir = -1;
 	int r = 0;
 
 	snprintf(name, sizeof(name), "%u", p->num);
-	dir = enter(ports, name);
+	dir = tree_enter(ports, name);
 	if (dir < 0)
 		return dir;
 	for (size_t i = 0; i < ARRAY_SIZE(port_attrs); i++) {
 		int n = port_attrs[i].show(p, text, sizeof(text));
 
-		STEP(r, write_new(dir, port_attrs[i].name, 0444, text, (size_t)n));
+		TREE_STEP(r, tree_write(t, dir, port_attrs[i].name, 0444, text, (size_t)n));
 	}
-	STEP(r, render_gids(dir, p));
-	if (!r) {
-		_cleanup_close_ int pkeys = enter(dir, "pkeys");
-
-		r = pkeys < 0 ? pkeys : 0;
-		for (unsigned int i = 0; i < HW_PKEYS; i++) {
-			snprintf(name, sizeof(name), "%u", i);
-			STEP(r, put(pkeys, name, "0x%04x\n", p->pkey[i]));
-		}
-	}
-	STEP(r, render_counters(dir, p));
+	TREE_STEP(r, render_gids(t, dir, p));
+	TREE_STEP(r, render_pkeys(t, dir, p));
+	TREE_STEP(r, render_counters(t, dir, p));
 	return r;
 }
 
 /* ---- devices ---- */
 
-static int put_guid(int dir, const char *name, uint64_t guid)
+static int put_guid(struct tree *t, int dir, const char *name, uint64_t guid)
 {
-	return put(dir, name, "%04x:%04x:%04x:%04x\n", (unsigned int)(guid >> 48),
-		   (unsigned int)(guid >> 32 & 0xffff), (unsigned int)(guid >> 16 & 0xffff),
-		   (unsigned int)(guid & 0xffff));
+	return tree_put(t, dir, name, "%04x:%04x:%04x:%04x\n", (unsigned int)(guid >> 48),
+			(unsigned int)(guid >> 32 & 0xffff), (unsigned int)(guid >> 16 & 0xffff),
+			(unsigned int)(guid & 0xffff));
 }
 
 static int render_pci(int dir, const struct view *v)
@@ -331,56 +271,53 @@ static int render_pci(int dir, const struct view *v)
 	for (unsigned int i = 0; i < 13; i++)
 		len += (size_t)snprintf(resource + len, sizeof(resource) - len,
 					"0x%016x 0x%016x 0x%016x\n", 0, 0, 0);
-	STEP(r, put(dir, "vendor", "0x15b3\n"));
-	STEP(r, put(dir, "device", "0x%04x\n", device));
-	STEP(r, put(dir, "subsystem_vendor", "0x15b3\n"));
-	STEP(r, put(dir, "subsystem_device", "0x0007\n"));
-	STEP(r, put(dir, "class", "0x020700\n"));
-	STEP(r, put(dir, "revision", "0x%02x\n", v->ids->hw_rev));
-	STEP(r,
-	     put(dir, "modalias", "pci:v000015B3d%08Xsv000015B3sd00000007bc02sc07i00\n", device));
-	STEP(r, put(dir, "numa_node", "-1\n"));
-	STEP(r, put(dir, "local_cpus", "%s\n", cpus));
-	STEP(r, put(dir, "local_cpulist", "%s\n", list));
-	STEP(r, put(dir, "current_link_speed", "%s GT/s PCIe\n", speed));
-	STEP(r, put(dir, "max_link_speed", "%s GT/s PCIe\n", speed));
-	STEP(r, put(dir, "current_link_width", "16\n"));
-	STEP(r, put(dir, "max_link_width", "16\n"));
-	STEP(r, put(dir, "enable", "1\n"));
-	STEP(r, put(dir, "irq", "0\n"));
-	STEP(r, write_new(dir, "resource", 0444, resource, len));
-	STEP(r,
-	     put(dir, "uevent",
-		 "DRIVER=mlx5_core\nPCI_CLASS=20700\nPCI_ID=15B3:%04X\nPCI_SUBSYS_ID=15B3:0007\n"
-		 "PCI_SLOT_NAME=%s\nMODALIAS=pci:v000015B3d%08Xsv000015B3sd00000007bc02sc07i00\n",
-		 device, v->bdf, device));
-	STEP(r, point(dir, "subsystem", "../../../bus/pci"));
-	STEP(r, point(dir, "driver", "../../../bus/pci/drivers/mlx5_core"));
+	TREE_STEP(r, tree_put(v->tree, dir, "vendor", "0x15b3\n"));
+	TREE_STEP(r, tree_put(v->tree, dir, "device", "0x%04x\n", device));
+	TREE_STEP(r, tree_put(v->tree, dir, "subsystem_vendor", "0x15b3\n"));
+	TREE_STEP(r, tree_put(v->tree, dir, "subsystem_device", "0x0007\n"));
+	TREE_STEP(r, tree_put(v->tree, dir, "class", "0x020700\n"));
+	TREE_STEP(r, tree_put(v->tree, dir, "revision", "0x%02x\n", v->ids->hw_rev));
+	TREE_STEP(r, tree_put(v->tree, dir, "modalias",
+			      "pci:v000015B3d%08Xsv000015B3sd00000007bc02sc07i00\n", device));
+	TREE_STEP(r, tree_put(v->tree, dir, "numa_node", "-1\n"));
+	TREE_STEP(r, tree_put(v->tree, dir, "local_cpus", "%s\n", cpus));
+	TREE_STEP(r, tree_put(v->tree, dir, "local_cpulist", "%s\n", list));
+	TREE_STEP(r, tree_put(v->tree, dir, "current_link_speed", "%s GT/s PCIe\n", speed));
+	TREE_STEP(r, tree_put(v->tree, dir, "max_link_speed", "%s GT/s PCIe\n", speed));
+	TREE_STEP(r, tree_put(v->tree, dir, "current_link_width", "16\n"));
+	TREE_STEP(r, tree_put(v->tree, dir, "max_link_width", "16\n"));
+	TREE_STEP(r, tree_write(v->tree, dir, "resource", 0444, resource, len));
+	TREE_STEP(r, tree_put(v->tree, dir, "uevent",
+			      "DRIVER=mlx5_core\nPCI_CLASS=20700\nPCI_ID=15B3:%04X\nPCI_SUBSYS_ID="
+			      "15B3:0007\n"
+			      "PCI_SLOT_NAME=%s\nMODALIAS=pci:v000015B3d%"
+			      "08Xsv000015B3sd00000007bc02sc07i00\n",
+			      device, v->bdf, device));
 	return r;
 }
 
 static int render_ibdev(int pci, const struct view *v)
 {
-	_cleanup_close_ int cls = enter(pci, "infiniband");
-	_cleanup_close_ int dir = cls < 0 ? cls : enter(cls, v->ibdev);
-	_cleanup_close_ int ports = dir < 0 ? dir : enter(dir, "ports");
+	_cleanup_close_ int cls = tree_enter(pci, "infiniband");
+	_cleanup_close_ int dir = cls < 0 ? cls : tree_enter(cls, v->ibdev);
+	_cleanup_close_ int ports = dir < 0 ? dir : tree_enter(dir, "ports");
 	int r = dir < 0 ? dir : ports < 0 ? ports : 0;
 
-	STEP(r, put(dir, "node_type", "1: CA\n"));
-	STEP(r, put_guid(dir, "node_guid", v->hca->node_guid));
-	STEP(r, put_guid(dir, "sys_image_guid", v->hca->sys_image_guid));
-	STEP(r, put(dir, "node_desc", "%.64s\n", v->hca->node_desc));
-	STEP(r, put(dir, "fw_ver", "%s\n", v->ids->fw_ver));
-	STEP(r, put(dir, "hw_rev", "%x\n", v->ids->hw_rev));
-	STEP(r, put(dir, "hca_type", "%s\n", v->ids->hca_type));
-	STEP(r, put(dir, "board_id", "%s\n", v->ids->board_id));
-	STEP(r, put(dir, "fw_pages", "0\n"));
-	STEP(r, put(dir, "reg_pages", "0\n"));
-	STEP(r, put(dir, "uevent", "NAME=%s\n", v->ibdev));
-	STEP(r, point(dir, "device", "../../../%s", v->bdf));
-	STEP(r, point(dir, "subsystem", "../../../../../class/infiniband"));
+	TREE_STEP(r, tree_put(v->tree, dir, "node_type", "1: CA\n"));
+	TREE_STEP(r, put_guid(v->tree, dir, "node_guid", v->hca->node_guid));
+	TREE_STEP(r, put_guid(v->tree, dir, "sys_image_guid", v->hca->sys_image_guid));
+	TREE_STEP(r, tree_put(v->tree, dir, "node_desc", "%.64s\n", v->hca->node_desc));
+	TREE_STEP(r, tree_put(v->tree, dir, "fw_ver", "%s\n", v->ids->fw_ver));
+	TREE_STEP(r, tree_put(v->tree, dir, "hw_rev", "%x\n", v->ids->hw_rev));
+	TREE_STEP(r, tree_put(v->tree, dir, "hca_type", "%s\n", v->ids->hca_type));
+	TREE_STEP(r, tree_put(v->tree, dir, "board_id", "%s\n", v->ids->board_id));
+	TREE_STEP(r, tree_put(v->tree, dir, "fw_pages", "0\n"));
+	TREE_STEP(r, tree_put(v->tree, dir, "reg_pages", "0\n"));
+	TREE_STEP(r, tree_put(v->tree, dir, "uevent", "NAME=%s\n", v->ibdev));
+	TREE_STEP(r, tree_symlink(dir, "device", "../../../%s", v->bdf));
+	TREE_STEP(r, tree_symlink(dir, "subsystem", "../../../../../class/infiniband"));
 	for (uint32_t i = 0; i < v->hca->nports; i++)
-		STEP(r, render_port(ports, hw_port(v->s, v->hca->port[i])));
+		TREE_STEP(r, render_port(v->tree, ports, hw_port(v->s, v->hca->port[i])));
 	return r;
 }
 
@@ -392,10 +329,9 @@ struct chardev {
 	uint32_t port; /* umad, issm; 0: a uverbs device */
 };
 
-static int render_chardev(int root, int class, int dev, int pci, const struct view *v,
-			  const struct chardev *c)
+static int render_chardev(const struct view *v, int pci, int class, const struct chardev *c)
 {
-	_cleanup_close_ int group = enter(pci, c->class);
+	_cleanup_close_ int group = tree_enter(pci, c->class);
 	_cleanup_close_ int dir = -1;
 	char name[24];
 	int r;
@@ -403,140 +339,100 @@ static int render_chardev(int root, int class, int dev, int pci, const struct vi
 	if (group < 0)
 		return group;
 	snprintf(name, sizeof(name), "%s%u", c->stem, c->n);
-	dir = enter(group, name);
+	dir = tree_enter(group, name);
 	r = dir < 0 ? dir : 0;
-	STEP(r, put(dir, "dev", "%u:%u\n", FAB_DEV_MAJOR, c->minor));
-	STEP(r, put(dir, "ibdev", "%s\n", v->ibdev));
+	TREE_STEP(r, tree_put(v->tree, dir, "dev", "%u:%u\n", FAB_DEV_MAJOR, c->minor));
+	TREE_STEP(r, tree_put(v->tree, dir, "ibdev", "%s\n", v->ibdev));
 	if (c->port)
-		STEP(r, put(dir, "port", "%u\n", c->port));
+		TREE_STEP(r, tree_put(v->tree, dir, "port", "%u\n", c->port));
 	else
-		STEP(r, put(dir, "abi_version", "1\n")); /* the mlx5 driver's */
-	STEP(r, put(dir, "uevent", "MAJOR=%u\nMINOR=%u\nDEVNAME=infiniband/%s\n", FAB_DEV_MAJOR,
-		    c->minor, name));
-	STEP(r, point(dir, "device", "../../../%s", v->bdf));
-	STEP(r, point(dir, "subsystem", "../../../../../class/%s", c->class));
-	STEP(r, point(class, name, "../../devices/pci5a17:00/%s/%s/%s", v->bdf, c->class, name));
-	STEP(r, write_new(dev, name, 0666, NULL, 0));
+		TREE_STEP(r, tree_put(v->tree, dir, "abi_version", "1\n")); /* the mlx5 driver's */
+	TREE_STEP(r, tree_put(v->tree, dir, "uevent", "MAJOR=%u\nMINOR=%u\nDEVNAME=infiniband/%s\n",
+			      FAB_DEV_MAJOR, c->minor, name));
+	TREE_STEP(r, tree_symlink(dir, "device", "../../../%s", v->bdf));
+	TREE_STEP(r, tree_symlink(dir, "subsystem", "../../../../../class/%s", c->class));
+	TREE_STEP(r, tree_symlink(class, name, "../../devices/pci5a17:00/%s/%s/%s", v->bdf,
+				  c->class, name));
+	TREE_STEP(r, tree_write(v->tree, v->dev, name, 0666, "", 0));
 	return r;
 }
 
-struct tree { /* the open folders of a host's tree */
-	int root, devices, ib, verbs, mad, dev, bus, driver;
-};
-
-static int render_hca(const struct tree *t, struct view *v)
+static int render_hca(const struct view *v)
 {
 	uint32_t n = v->hca->dev_index;
 	const struct chardev uverbs = {"infiniband_verbs", "uverbs", n, FAB_UVERBS_MINOR(n), 0};
-	_cleanup_close_ int pci = enter(t->devices, v->bdf);
+	_cleanup_close_ int pci = tree_enter(v->devices, v->bdf);
 	int r = pci < 0 ? pci : 0;
 
-	STEP(r, render_pci(pci, v));
-	STEP(r, render_ibdev(pci, v));
-	STEP(r,
-	     point(t->ib, v->ibdev, "../../devices/pci5a17:00/%s/infiniband/%s", v->bdf, v->ibdev));
-	STEP(r, point(t->bus, v->bdf, "../../../devices/pci5a17:00/%s", v->bdf));
-	STEP(r, point(t->driver, v->bdf, "../../../../devices/pci5a17:00/%s", v->bdf));
-	STEP(r, render_chardev(t->root, t->verbs, t->dev, pci, v, &uverbs));
+	TREE_STEP(r, render_pci(pci, v));
+	TREE_STEP(r, render_ibdev(pci, v));
+	TREE_STEP(r, tree_symlink(v->ib, v->ibdev, "../../devices/pci5a17:00/%s/infiniband/%s",
+				  v->bdf, v->ibdev));
+	TREE_STEP(r, render_chardev(v, pci, v->verbs, &uverbs));
 	for (uint32_t i = 0; i < v->hca->nports; i++) {
 		uint32_t u = fab_umad_index(v->s, v->hca->port[i]);
 		const struct chardev umad = {"infiniband_mad", "umad", u, FAB_UMAD_MINOR(u), i + 1};
 		const struct chardev issm = {"infiniband_mad", "issm", u, FAB_ISSM_MINOR(u), i + 1};
 
-		STEP(r, render_chardev(t->root, t->mad, t->dev, pci, v, &umad));
-		STEP(r, render_chardev(t->root, t->mad, t->dev, pci, v, &issm));
+		TREE_STEP(r, render_chardev(v, pci, v->mad, &umad));
+		TREE_STEP(r, render_chardev(v, pci, v->mad, &issm));
 	}
 	return r;
 }
 
-static void tree_close(struct tree *t)
+static int open_folder(int root, const char *path, int *fd)
 {
-	int *fds = (int *)t;
+	*fd = tree_enter_path(root, path);
+	return *fd < 0 ? *fd : 0;
+}
 
-	for (size_t i = 0; i < sizeof(*t) / sizeof(int); i++)
+static void close_folders(struct view *v)
+{
+	const int fds[] = {v->root, v->devices, v->ib, v->verbs, v->mad, v->dev};
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-}
-
-/* mkdir -p of a path relative to t->root, and open it. */
-static int enter_path(int root, const char *path, int *out)
-{
-	char part[64];
-	int dir = -1;
-
-	while (*path) {
-		size_t n = strcspn(path, "/");
-		int next;
-
-		snprintf(part, sizeof(part), "%.*s", (int)n, path);
-		next = enter(dir < 0 ? root : dir, part);
-		if (dir >= 0)
-			close(dir);
-		if (next < 0)
-			return next;
-		dir = next;
-		path += n + (path[n] == '/');
-	}
-	*out = dir;
-	return 0;
-}
-
-static int tree_open(struct tree *t, const char *root)
-{
-	int r = 0;
-
-	*t = (struct tree){-1, -1, -1, -1, -1, -1, -1, -1};
-	t->root = open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (t->root < 0)
-		return -errno;
-	STEP(r, enter_path(t->root, PCI_ROOT, &t->devices));
-	STEP(r, enter_path(t->root, "sys/class/infiniband", &t->ib));
-	STEP(r, enter_path(t->root, "sys/class/infiniband_verbs", &t->verbs));
-	STEP(r, enter_path(t->root, "sys/class/infiniband_mad", &t->mad));
-	STEP(r, enter_path(t->root, "sys/bus/pci/devices", &t->bus));
-	STEP(r, enter_path(t->root, "sys/bus/pci/drivers/mlx5_core", &t->driver));
-	STEP(r, enter_path(t->root, "dev/infiniband", &t->dev));
-	return r;
 }
 
 int fab_sysfs_render(struct seg *s, uint32_t host, const char *root,
 		     const struct fab_sysfs_ids *ids)
 {
-	struct view v = {.s = s, .host = seg_live(s, SEG_T_HOST, host), .ids = ids};
-	_cleanup_(tree_close) struct tree t = {-1, -1, -1, -1, -1, -1, -1, -1};
-	int r;
+	_cleanup_(tree_finish) struct tree t = {.n = 0};
+	_cleanup_(close_folders) struct view v = {.s = s,
+						  .host = seg_live(s, SEG_T_HOST, host),
+						  .ids = ids,
+						  .tree = &t,
+						  .root = -1,
+						  .devices = -1,
+						  .ib = -1,
+						  .verbs = -1,
+						  .mad = -1,
+						  .dev = -1};
+	int r = 0;
 
 	if (!v.host)
 		return -EINVAL;
-	r = tree_open(&t, root);
-	STEP(r, put(t.verbs, "abi_version", "6\n"));
-	STEP(r, put(t.mad, "abi_version", "5\n"));
+	v.root = open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (v.root < 0)
+		return -errno;
+	TREE_STEP(r, open_folder(v.root, PCI_ROOT, &v.devices));
+	TREE_STEP(r, open_folder(v.root, "sys/class/infiniband", &v.ib));
+	TREE_STEP(r, open_folder(v.root, "sys/class/infiniband_verbs", &v.verbs));
+	TREE_STEP(r, open_folder(v.root, "sys/class/infiniband_mad", &v.mad));
+	TREE_STEP(r, open_folder(v.root, "dev/infiniband", &v.dev));
+	TREE_STEP(r, tree_put(&t, v.verbs, "abi_version", "6\n"));
+	TREE_STEP(r, tree_put(&t, v.mad, "abi_version", "5\n"));
 	for (uint32_t i = 0; i < v.host->nhcas; i++) {
 		v.hca = hw_hca(s, v.host->hca[i]);
 		snprintf(v.ibdev, sizeof(v.ibdev), "mlx5_%u", v.hca->dev_index & 0xff);
 		fab_pci_name(v.hca, v.bdf);
-		STEP(r, render_hca(&t, &v));
+		TREE_STEP(r, render_hca(&v));
 	}
 	return r;
 }
 
 /* ---- updates ---- */
-
-/* A new file under a name of our own beside the tree, moved over the old one. */
-static int replace(int root, int dir, const char *name, const char *text, size_t len)
-{
-	char tmp[32];
-	int r;
-
-	snprintf(tmp, sizeof(tmp), ".new.%ld", syscall(SYS_gettid));
-	unlinkat(root, tmp, 0);
-	r = write_new(root, tmp, 0444, text, len);
-	if (!r && renameat(root, tmp, dir, name) < 0)
-		r = -errno;
-	if (r)
-		unlinkat(root, tmp, 0);
-	return r;
-}
 
 /* Opens the tree's root and one folder of a port in it. */
 static int open_port(struct seg *s, const struct hw_port *p, const char *root, const char *sub,
@@ -568,7 +464,7 @@ int fab_sysfs_update_port(struct seg *s, uint32_t port, const char *root)
 	for (size_t i = 0; !r && i < ARRAY_SIZE(port_attrs); i++) {
 		int n = port_attrs[i].show(p, text, sizeof(text));
 
-		STEP(r, replace(top, dir, port_attrs[i].name, text, (size_t)n));
+		TREE_STEP(r, tree_replace(top, dir, port_attrs[i].name, text, (size_t)n));
 	}
 	return r;
 }
@@ -588,7 +484,7 @@ int fab_sysfs_update_counters(struct seg *s, uint32_t port, const char *root)
 			continue;
 		n = snprintf(text, sizeof(text), "%llu\n",
 			     (unsigned long long)counter_value(p, &counters[i]));
-		STEP(r, replace(top, dir, counters[i].name, text, (size_t)n));
+		TREE_STEP(r, tree_replace(top, dir, counters[i].name, text, (size_t)n));
 	}
 	return r;
 }

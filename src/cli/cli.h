@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The program `softhca`: its commands and options. Functions that can fail say why in one line on
+ * standard error and return CLI_FAILED; 0 is success.
+ */
+#ifndef SOFTHCA_CLI_CLI_H
+#define SOFTHCA_CLI_CLI_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "fabric/fabric.h"
+
+enum {
+	CLI_FAILED = 2,       /* softhca itself could not */
+	CLI_CANNOT_RUN = 126, /* as env(1): the command was found but cannot be run */
+	CLI_NOT_FOUND = 127,  /* it was not found */
+	CLI_NAME_MAX = 32,    /* characters of a fabric's name */
+	CLI_MAX_HOSTS = 256,
+};
+
+enum cli_opt { /* bits of cli_options.given, and which options a command takes */
+	       CLI_OPT_HOSTS = 1 << 0,
+	       CLI_OPT_HCA = 1 << 1,
+	       CLI_OPT_PORTS = 1 << 2,
+	       CLI_OPT_DEVICE = 1 << 3,
+	       CLI_OPT_DOORBELL = 1 << 4,
+	       CLI_OPT_MEMLOCK = 1 << 5,
+	       CLI_OPT_HOST = 1 << 6,
+	       CLI_OPT_FABRIC = 1 << 7,
+	       CLI_OPT_JSON = 1 << 8,
+	       CLI_OPT_SHAPE = CLI_OPT_HOSTS | CLI_OPT_HCA | CLI_OPT_PORTS | CLI_OPT_DEVICE,
+};
+
+struct cli_options {
+	unsigned int given; /* enum cli_opt bits */
+	struct fab_options fab;
+	const char *doorbell, *memlock; /* words for the environment */
+	const char *host, *fabric;      /* NULL: not given */
+	bool json;
+	/* what is left: [NAME] or CMD ARGS... */
+	int argc;
+	char **argv;
+};
+
+struct cli_verb {
+	const char *name;
+	const char *args;       /* for usage */
+	const char *summary;    /* one line */
+	unsigned int takes;     /* enum cli_opt bits */
+	int min_args, max_args; /* max < 0: the first ends the options, any number */
+	int (*run)(struct cli_options *o);
+};
+
+int cli_run(struct cli_options *o);
+int cli_up(struct cli_options *o);
+int cli_down(struct cli_options *o);
+int cli_status(struct cli_options *o);
+
+/* "softhca: ..." and a newline on standard error. Returns CLI_FAILED. */
+int cli_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Parse a command's own arguments (argv[0] is its name). 0; CLI_FAILED after a message; -1: help
+ * was asked for and given.
+ */
+int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_options *o);
+/* Is it fit for a fabric's name (a folder's name, safe in any path)? */
+bool options_name_ok(const char *name);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Owns the table of commands: `softhca COMMAND ...`. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "util/cleanup.h"
+#include "util/log.h"
+
+static const struct cli_verb verbs[] = {
+	{"run", "-- CMD [ARG...]", "Run a command on a host with InfiniBand adapters.",
+	 CLI_OPT_HCA | CLI_OPT_PORTS | CLI_OPT_DEVICE | CLI_OPT_DOORBELL | CLI_OPT_MEMLOCK |
+		 CLI_OPT_HOST | CLI_OPT_FABRIC,
+	 1, -1, cli_run},
+	{"up", "NAME", "Make a fabric that stays, for many commands.", CLI_OPT_SHAPE, 1, 1, cli_up},
+	{"down", "NAME", "Take a fabric down.", 0, 1, 1, cli_down},
+	{"status", "[NAME]", "Show fabrics: hosts, adapters, ports, processes, objects.",
+	 CLI_OPT_JSON, 0, 1, cli_status},
+};
+
+int cli_fail(const char *fmt, ...)
+{
+	char line[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	for (char *c = line; *c; c++)
+		if ((unsigned char)*c < ' ')
+			*c = '?'; /* one line, whatever was on the command line */
+	fprintf(stderr, "softhca: %s\n", line);
+	return CLI_FAILED;
+}
+
+static int print_help(void)
+{
+	printf("Usage: softhca COMMAND [OPTION...]\n\n"
+	       "InfiniBand adapters (mlx5) and their fabric in user space.\n\n");
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		printf("  %-7s %-16s %s\n", verbs[i].name, verbs[i].args, verbs[i].summary);
+	printf("\n  softhca COMMAND --help   the options of a command\n"
+	       "  softhca --version\n\n"
+	       "Example: softhca run -- ibv_devinfo\n");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct cli_options o;
+	int r;
+
+	log_init();
+	if (argc < 2)
+		return cli_fail("no command given (softhca --help)");
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		print_help();
+		return fflush(stdout) ? cli_fail("standard output: %s", strerror(errno)) : 0;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("softhca %s\n", SOFTHCA_VERSION);
+		return fflush(stdout) ? cli_fail("standard output: %s", strerror(errno)) : 0;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
+		if (strcmp(argv[1], verbs[i].name))
+			continue;
+		r = options_parse(&verbs[i], argc - 1, argv + 1, &o);
+		return r ? (r < 0 ? 0 : r) : verbs[i].run(&o);
+	}
+	return cli_fail("'%s' is not a command (softhca --help)", argv[1]);
+}

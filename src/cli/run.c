@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * `softhca run`. On a fabric that is up it becomes the command. Otherwise it is the supervisor of a
+ * private fabric and the command is its child: in the same process group, so that the terminal's
+ * signals and stops reach it as usual; other signals to us are passed on; its end is ours.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "cli/child.h"
+#include "cli/runtime.h"
+#include "cli/supervisor.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+
+#define FIRST_HOST "h1"
+
+/* Passed on to the command when somebody sends them to us. */
+static const int forwarded[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,  SIGUSR1,
+				SIGUSR2, SIGALRM, SIGCONT, SIGWINCH, SIGPWR};
+
+struct command {
+	struct sup_source signals; /* first: the source is the command */
+	pid_t pid;
+	bool ended;
+	int status; /* of waitpid */
+	bool hurry; /* signalled after its end: do not wait for stragglers */
+};
+
+static void handled_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGCHLD);
+	for (size_t i = 0; i < ARRAY_SIZE(forwarded); i++)
+		sigaddset(set, forwarded[i]);
+}
+
+static void reap_children(struct command *c)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid != c->pid)
+			continue;
+		c->ended = true;
+		c->status = status;
+	}
+}
+
+static void on_signal(struct sup *sup, struct sup_source *src, uint32_t events)
+{
+	struct command *c = (struct command *)src;
+	struct signalfd_siginfo si;
+
+	while (read(src->fd, &si, sizeof(si)) == sizeof(si)) {
+		if (si.ssi_signo == SIGCHLD) {
+			reap_children(c);
+		} else if (c->ended) {
+			c->hurry |= si.ssi_signo != SIGCONT && si.ssi_signo != SIGWINCH;
+		} else if (si.ssi_code != SI_KERNEL && (pid_t)si.ssi_pid != c->pid) {
+			/* From the terminal (SI_KERNEL) the command has got it itself. */
+			kill(c->pid, (int)si.ssi_signo);
+		}
+	}
+}
+
+static int start(struct command *c, const struct cli_options *o, const struct child_state *st)
+{
+	pid_t parent = getpid();
+
+	c->pid = fork();
+	if (c->pid < 0)
+		return cli_fail("cannot start a process: %s", strerror(errno));
+	if (c->pid)
+		return 0;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(CLI_FAILED); /* it died before the line above */
+	child_restore_state(st);
+	child_exec(o->argv);
+}
+
+/*
+ * The command has ended, but processes that it started may still be on the fabric: a server in the
+ * background that is just printing its result. They get a second to end, a second after SIGTERM,
+ * then SIGKILL, for without a supervisor their devices are dead.
+ */
+static void wind_up(struct sup *sup, struct command *c)
+{
+	static const struct {
+		int sig;
+		uint64_t wait;
+	} steps[] = {{0, NSEC_PER_SEC}, {SIGTERM, NSEC_PER_SEC}, {SIGKILL, NSEC_PER_SEC}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps) && sup_attached(sup); i++) {
+		uint64_t end = clock_now_ns() + steps[i].wait;
+
+		if (steps[i].sig)
+			sup_signal_attached(sup, steps[i].sig);
+		while (sup_attached(sup) && clock_now_ns() < end && !(c->hurry && !steps[i].sig))
+			if (sup_turn(sup, end) < 0)
+				return;
+	}
+}
+
+/* Our own end is the command's: its exit status, or its signal. */
+static int end_like(int status, const struct child_state *st)
+{
+	const struct rlimit no_core = {0, 0};
+	struct sigaction dfl = {.sa_handler = SIG_DFL};
+	sigset_t set;
+	int sig;
+
+	if (!WIFSIGNALED(status))
+		return WEXITSTATUS(status);
+	sig = WTERMSIG(status);
+	setrlimit(RLIMIT_CORE, &no_core);
+	prctl(PR_SET_DUMPABLE, 0); /* also when core_pattern is a pipe: the core is the command's */
+	sigaction(sig, &dfl, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	raise(sig);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	return 128 + sig;
+}
+
+static int supervise(struct sup *sup, const struct cli_options *o, const struct child_state *st,
+		     const sigset_t *handled, int *status)
+{
+	struct command c = {.signals.fd = signalfd(-1, handled, SFD_CLOEXEC | SFD_NONBLOCK),
+			    .signals.ready = on_signal};
+	int r;
+
+	if (c.signals.fd < 0 || sup_watch(sup, &c.signals) < 0)
+		return cli_fail("cannot watch signals: %s", strerror(errno));
+	r = start(&c, o, st);
+	while (!r && !c.ended) {
+		int err = sup_turn(sup, UINT64_MAX);
+
+		if (err < 0) {
+			r = cli_fail("the supervisor cannot go on: %s", strerror(-err));
+			kill(c.pid, SIGKILL);
+			waitpid(c.pid, &c.status, 0);
+		}
+	}
+	if (!r)
+		wind_up(sup, &c);
+	sup_unwatch(sup, &c.signals);
+	*status = c.status;
+	return r;
+}
+
+static int run_private(struct cli_options *o)
+{
+	struct child_state st;
+	struct runtime rt;
+	struct sup sup;
+	sigset_t handled;
+	char name[CLI_NAME_MAX + 1];
+	int lock, dir, status = 0, r;
+
+	if (o->host && strcmp(o->host, FIRST_HOST))
+		return cli_fail("run: there is no host '%s': a private fabric has " FIRST_HOST
+				" only",
+				o->host);
+	r = runtime_open(&rt, true);
+	if (r)
+		return r;
+	handled_signals(&handled);
+	child_save_state(&st, &handled);
+	runtime_sweep(&rt);
+	for (int i = 0; i < 100; i++) { /* another PID namespace may have our number */
+		snprintf(name, sizeof(name), i ? "run-%d-%d" : "run-%d", (int)getpid(), i);
+		r = runtime_claim(&rt, name, &lock, &dir);
+		if (r != -EBUSY)
+			break;
+	}
+	if (r < 0) {
+		r = cli_fail("cannot write in the runtime directory %s: %s", rt.path, strerror(-r));
+		runtime_close(&rt);
+		return r;
+	}
+	r = sup_init(&sup, &rt, name, dir, &o->fab, true);
+	if (!r)
+		r = child_environment(o, sup.seg.dir, FIRST_HOST);
+	if (!r)
+		r = supervise(&sup, o, &st, &handled, &status);
+	sup_finish(&sup);
+	runtime_release(&rt, name, lock);
+	runtime_close(&rt);
+	return r ? r : end_like(status, &st);
+}
+
+static int run_joined(struct cli_options *o)
+{
+	const char *host = o->host ? o->host : FIRST_HOST;
+	char dir[RUNTIME_PATH_MAX + CLI_NAME_MAX + 2], path[sizeof(dir) + 48];
+	struct runtime rt;
+	int r = runtime_open(&rt, false);
+	int sock = r ? r : runtime_connect(&rt, o->fabric);
+
+	if (r > 0)
+		return r;
+	if (sock < 0)
+		return sock == -ENOENT || sock == -ECONNREFUSED
+			       ? cli_fail("run: there is no fabric '%s'", o->fabric)
+			       : cli_fail("run: fabric '%s' does not answer: %s", o->fabric,
+					  strerror(-sock));
+	close(sock);
+	snprintf(dir, sizeof(dir), "%s/%s", rt.path, o->fabric);
+	snprintf(path, sizeof(path), "%s/host/%.31s", dir, host);
+	if (!options_name_ok(host) || access(path, F_OK) < 0)
+		return cli_fail("run: there is no host '%s' on fabric '%s'", host, o->fabric);
+	r = child_environment(o, dir, host);
+	if (r)
+		return r;
+	close(rt.fd);
+	child_exec(o->argv);
+}
+
+int cli_run(struct cli_options *o)
+{
+	return o->fabric ? run_joined(o) : run_private(o);
+}

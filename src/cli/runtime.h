@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The runtime directory and the fabrics in it:
+ *	<runtime>/<name>.lock	flock()ed by the fabric's supervisor for its life, holds its pid
+ *	<runtime>/<name>/	the fabric's directory, mode 0700
+ * The lock file is made before the directory and removed after it, so a directory without a living
+ * supervisor can always be told: its lock can be had. Nothing here follows a symbolic link.
+ */
+#ifndef SOFTHCA_CLI_RUNTIME_H
+#define SOFTHCA_CLI_RUNTIME_H
+
+#include <stdbool.h>
+
+/* sun_path's 108, less the longest "/<name>/sock" and its end. */
+#define RUNTIME_PATH_MAX 69
+
+struct runtime {
+	char path[RUNTIME_PATH_MAX + 1]; /* absolute */
+	int fd;
+	bool ours; /* made by us, or a place of our own choice: removed when empty */
+};
+#define RUNTIME_EMPTY ((struct runtime){.fd = -1})
+
+/* Find it and, with `create`, make it. 0; CLI_FAILED after a message; -ENOENT without `create`. */
+int runtime_open(struct runtime *rt, bool create);
+/* Remove the directory when nothing is in it any more and it is ours to remove. */
+void runtime_close(struct runtime *rt);
+
+/*
+ * Take a name: its lock, and a new empty directory. *lock: the lock's descriptor, *dir: the
+ * directory's. 0; -EBUSY somebody else's; -errno.
+ */
+int runtime_claim(struct runtime *rt, const char *name, int *lock, int *dir);
+/* Give it back: directory, then lock file, then the descriptor. */
+void runtime_release(struct runtime *rt, const char *name, int lock);
+/* Remove what dead supervisors left. */
+void runtime_sweep(struct runtime *rt);
+/* Calls `each` for every fabric with a living supervisor; stops when it returns non-zero. */
+int runtime_for_each(struct runtime *rt, int (*each)(void *arg, const char *name), void *arg);
+/* A connection to a fabric's supervisor, or -errno (-ENOENT, -ECONNREFUSED: there is none). */
+int runtime_connect(const struct runtime *rt, const char *name);
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the virtual files: makes the kernel object behind each, and finds out when its last
+ * reference is gone, whoever held it (dup, fork, exec, a passed descriptor).
+ *
+ * The descriptor that we send carries an exclusive flock(2), which belongs to its open file
+ * description; `probe` is another description of the same object. While the first lives anywhere,
+ * in a process or in a message, the probe cannot have the lock.
+ */
+#include "cli/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "fw/fw.h"
+#include "segment/evq.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+/* Watched files are looked at soon after a process has gone, then less and less often. */
+#define PROBE_GAP_MIN NSEC_PER_MSEC
+#define PROBE_GAP_MAX (200 * NSEC_PER_MSEC)
+
+struct kind {
+	const char *name;
+	bool fifo;     /* else a command file: a sealed memfd */
+	bool has_port; /* opened for one port */
+};
+
+static const struct kind kinds[] = {
+	[SEG_FILE_UVERBS] = {"uverbs", false, false},
+	[SEG_FILE_ASYNC] = {"async", true, false},
+	[SEG_FILE_COMP] = {"comp", true, false},
+	[SEG_FILE_DEVX_CMD] = {"devx_cmd", true, false},
+	[SEG_FILE_DEVX_EVENT] = {"devx_event", true, false},
+	[SEG_FILE_UMAD] = {"umad", true, true},
+	[SEG_FILE_ISSM] = {"issm", true, true},
+};
+
+static const struct kind *kind_of(uint32_t kind)
+{
+	return kind < ARRAY_SIZE(kinds) && kinds[kind].name ? &kinds[kind] : NULL;
+}
+
+const char *sup_file_kind_name(uint32_t kind)
+{
+	return kind_of(kind) ? kinds[kind].name : "?";
+}
+
+/* ---- the kernel object ---- */
+
+/*
+ * Sealed, so that a store through a mapping that the shim did not see fails instead of ringing a
+ * bell that nobody hears. As with a real command file, poll works and epoll_ctl gives EPERM.
+ */
+static int make_memfd(const struct hw_hca *hca, int *fd, int *probe)
+{
+	_cleanup_close_ int f = -1;
+	char path[32];
+
+	/* By this name the shim knows a descriptor that was passed or inherited over exec. */
+	snprintf(path, sizeof(path), "softhca-uverbs%u", hca->dev_index);
+	f = memfd_create(path, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (f < 0)
+		return -errno;
+	if (fcntl(f, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		return -errno;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", f);
+	*probe = open(path, O_RDONLY | O_CLOEXEC);
+	if (*probe < 0)
+		return -errno;
+	*fd = take_fd(&f);
+	return 0;
+}
+
+static void fifo_name(char name[32], uint32_t file, uint32_t gen)
+{
+	snprintf(name, 32, "%u.%u", file, gen);
+}
+
+static int make_fifo(struct sup *sup, uint32_t file, uint32_t gen, int *fd, int *probe)
+{
+	char name[32];
+	int r = 0;
+
+	fifo_name(name, file, gen);
+	if (mkfifoat(sup->ev, name, 0600) < 0)
+		return -errno;
+	*fd = openat(sup->ev, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	*probe = *fd < 0 ? -1 : openat(sup->ev, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (*fd < 0 || *probe < 0) {
+		r = -errno;
+		unlinkat(sup->ev, name, 0);
+		if (*fd >= 0)
+			close(*fd);
+	}
+	return r;
+}
+
+/* Room for the probe of file `idx`. */
+static int grow(struct sup *sup, uint32_t idx)
+{
+	uint32_t n = sup->nfiles ? sup->nfiles : 64;
+	struct sup_file *f;
+
+	while (n <= idx)
+		n *= 2;
+	if (n == sup->nfiles)
+		return 0;
+	f = realloc(sup->files, n * sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	for (uint32_t i = sup->nfiles; i < n; i++)
+		f[i].probe = -1;
+	sup->files = f;
+	sup->nfiles = n;
+	return 0;
+}
+
+/* May this process open that? The answer is what open(2) of a missing node would be. */
+static int check_target(struct sup *sup, const struct sup_link *l, const struct link_msg *m)
+{
+	const struct seg_proc *proc = seg_proc(&sup->seg, l->slot);
+	const struct hw_hca *hca = hw_hca(&sup->seg, m->hca);
+	const struct kind *k = kind_of(m->kind);
+
+	if (!k)
+		return -EINVAL;
+	if (!proc || !hca || hca->host != proc->host)
+		return -ENXIO;
+	if (k->has_port && (m->port < 1 || m->port > hca->nports))
+		return -ENXIO;
+	return 0;
+}
+
+int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m, uint32_t *file,
+		  uint32_t *gen, int *fd)
+{
+	struct seg *s = &sup->seg;
+	struct seg_file *f;
+	struct stat st;
+	int probe = -1;
+	int r = check_target(sup, l, m);
+
+	if (r < 0)
+		return r;
+	r = seg_alloc(s, SEG_T_FILE, SEG_OWNER_DEVICE, file);
+	if (r < 0)
+		return r == -ENOSPC ? -ENFILE : r;
+	f = seg_at(s, SEG_T_FILE, *file);
+	*gen = f->gen;
+	r = grow(sup, *file);
+	if (!r)
+		r = kinds[m->kind].fifo ? make_fifo(sup, *file, *gen, fd, &probe)
+					: make_memfd(hw_hca(s, m->hca), fd, &probe);
+	if (r < 0) {
+		seg_free(s, SEG_T_FILE, *file);
+		*fd = -1;
+		return r;
+	}
+	flock(*fd, LOCK_EX | LOCK_NB); /* ours alone: cannot fail */
+	if (!fstat(*fd, &st)) {
+		f->dev = st.st_dev;
+		f->ino = st.st_ino;
+	}
+	f->hca = m->hca;
+	f->port = kinds[m->kind].has_port ? m->port : 0;
+	f->opener = l->slot;
+	f->opener_gen = l->gen;
+	atomic_store(&f->async_evq, SEG_NONE);
+	if (kinds[m->kind].fifo)
+		evq_open(s, *file, 0);
+	f->kind = m->kind; /* last: from here on it is found by those who look for its kind */
+	sup->files[*file] =
+		(struct sup_file){.probe = probe, .opener = l->slot, .opener_gen = l->gen};
+	sup->nopen++;
+	return 0;
+}
+
+/* ---- the end ---- */
+
+static void reap(struct sup *sup, uint32_t idx)
+{
+	struct seg *s = &sup->seg;
+	struct seg_file *f = seg_at(s, SEG_T_FILE, idx);
+	struct sup_file *sf = &sup->files[idx];
+	bool fifo = kind_of(f->kind) && kinds[f->kind].fifo;
+	const struct seg_proc *opener = seg_proc(s, sf->opener);
+	struct sup_file was = *sf;
+	char name[32];
+
+	TRACE(LOG_LINK, "file %u.%u (%s): last reference gone", idx, f->gen,
+	      sup_file_kind_name(f->kind));
+	fw_reap_file(s, idx);
+	if (fifo) {
+		evq_close(s, idx);
+		fifo_name(name, idx, f->gen);
+		unlinkat(sup->ev, name, 0);
+	} else {
+		sup_refresh_counters(sup);
+	}
+	close(sf->probe);
+	sup->nwatched -= sf->watched;
+	sup->nopen--;
+	*sf = (struct sup_file){.probe = -1};
+	seg_free(s, SEG_T_FILE, idx);
+	/* The last of a dead process's files: nothing else keeps its slot. */
+	if (opener && opener->gen == was.opener_gen && opener->state == SEG_PROC_DEAD &&
+	    !sup_files_of(sup, was.opener, was.opener_gen))
+		seg_free(s, SEG_T_PROC, was.opener);
+}
+
+static bool last_reference_gone(const struct sup_file *f)
+{
+	return !flock(f->probe, LOCK_EX | LOCK_NB);
+}
+
+static void watch(struct sup *sup, struct sup_file *f)
+{
+	if (!f->watched)
+		sup->nwatched++;
+	f->watched = true;
+}
+
+static void probe_soon(struct sup *sup)
+{
+	sup->probe_gap = PROBE_GAP_MIN;
+	sup->probe_at = clock_now_ns() + sup->probe_gap;
+}
+
+int sup_file_closed(struct sup *sup, uint32_t file, uint32_t gen)
+{
+	const struct seg_file *f = seg_file(&sup->seg, file);
+
+	if (!f || f->gen != gen || file >= sup->nfiles || sup->files[file].probe < 0)
+		return -ENOENT;
+	if (last_reference_gone(&sup->files[file])) {
+		reap(sup, file);
+		return 1;
+	}
+	watch(sup, &sup->files[file]);
+	if (sup->probe_at == UINT64_MAX)
+		probe_soon(sup);
+	return 0;
+}
+
+void sup_files_probe(struct sup *sup, uint32_t opener, uint32_t opener_gen)
+{
+	for (uint32_t i = 0; i < sup->nfiles; i++) {
+		struct sup_file *f = &sup->files[i];
+		bool own = opener != SEG_NONE && f->opener == opener && f->opener_gen == opener_gen;
+
+		if (f->probe < 0 || (!own && !f->watched))
+			continue;
+		if (last_reference_gone(f))
+			reap(sup, i);
+		else
+			watch(sup, f);
+	}
+	if (!sup->nwatched) {
+		sup->probe_at = UINT64_MAX;
+	} else if (opener != SEG_NONE || sup->probe_at == UINT64_MAX) {
+		probe_soon(sup);
+	} else {
+		sup->probe_gap *= 2;
+		if (sup->probe_gap > PROBE_GAP_MAX)
+			sup->probe_gap = PROBE_GAP_MAX;
+		sup->probe_at = clock_now_ns() + sup->probe_gap;
+	}
+}
+
+bool sup_files_of(const struct sup *sup, uint32_t opener, uint32_t opener_gen)
+{
+	for (uint32_t i = 0; i < sup->nfiles; i++)
+		if (sup->files[i].probe >= 0 && sup->files[i].opener == opener &&
+		    sup->files[i].opener_gen == opener_gen)
+			return true;
+	return false;
+}
+
+void sup_files_free(struct sup *sup)
+{
+	free(sup->shown);
+	sup->shown = NULL;
+	for (uint32_t i = 0; i < sup->nfiles; i++)
+		if (sup->files[i].probe >= 0)
+			close(sup->files[i].probe);
+	free(sup->files);
+	sup->files = NULL;
+	sup->nfiles = 0;
+}
+
+/* Nobody tells us of traffic (no daemon is on a hot path), so look, while devices are in use. */
+void sup_refresh_counters(struct sup *sup)
+{
+	char root[sizeof(sup->seg.dir) + 64];
+
+	if (!sup->shown)
+		sup->shown = calloc(seg_table(&sup->seg, SEG_T_PORT)->high, sizeof(*sup->shown));
+	if (!sup->shown)
+		return;
+	seg_for_each_live (&sup->seg, SEG_T_PORT, i) {
+		const struct hw_port *p = seg_at(&sup->seg, SEG_T_PORT, i);
+		const struct hw_hca *hca = hw_hca(&sup->seg, p->hca);
+		const struct hw_host *host =
+			hca ? seg_live(&sup->seg, SEG_T_HOST, hca->host) : NULL;
+		uint64_t packets = p->xmit_pkts + p->rcv_pkts;
+
+		if (!host || packets == sup->shown[i])
+			continue;
+		snprintf(root, sizeof(root), "%s/host/%.31s", sup->seg.dir, host->name);
+		if (!fab_sysfs_update_counters(&sup->seg, i, root))
+			sup->shown[i] = packets;
+	}
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the connections of a fabric's processes: the server side of segment/link.h, one row per
+ * request. A link's end is its process's end, or its exec.
+ */
+#include "cli/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/magic.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+#define MAX_FDS 2 /* with one request; more are refused */
+
+/* ---- requests ---- */
+
+/* What came with a request; the handler takes what it keeps (sets it to -1). */
+struct request {
+	struct link_msg m;
+	int fd; /* -1 none */
+};
+
+/* A reply being made: `fd` is sent and then closed unless `keep`. */
+struct reply {
+	struct link_msg m;
+	int fd;
+	bool keep;
+};
+
+static bool is_proc_mem(int fd)
+{
+	struct statfs fs;
+	struct stat st;
+
+	return !fstatfs(fd, &fs) && fs.f_type == PROC_SUPER_MAGIC && !fstat(fd, &st) &&
+	       S_ISREG(st.st_mode) && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR;
+}
+
+static void pid_ready(struct sup *sup, struct sup_source *src, uint32_t events)
+{
+	sup_link_close(sup, (struct sup_link *)((char *)src - offsetof(struct sup_link, pid_src)));
+}
+
+/*
+ * The link alone would miss the end of a process whose fork child still holds a copy of it, so its
+ * end is watched too.
+ */
+static void watch_pid(struct sup *sup, struct sup_link *l)
+{
+	l->pid_src = (struct sup_source){.fd = -1, .ready = pid_ready};
+	if (l->pid <= 0)
+		return;
+	l->pid_src.fd = (int)syscall(SYS_pidfd_open, l->pid, 0);
+	if (l->pid_src.fd >= 0 && sup_watch(sup, &l->pid_src) < 0) {
+		close(l->pid_src.fd);
+		l->pid_src.fd = -1;
+	}
+}
+
+static void read_link(struct sup *sup, struct sup_source *src, uint32_t events);
+
+/* After exec the process says hello again, perhaps before we have seen the end of its old link. */
+static void end_old_links(struct sup *sup, const struct sup_link *l)
+{
+	for (struct sup_link *o = sup->links; o; o = o->next) {
+		char c;
+
+		if (o == l || o->closed || o->pid != l->pid || !l->pid || o->slot == SEG_NONE)
+			continue;
+		if (!recv(o->src.fd, &c, 1, MSG_PEEK | MSG_DONTWAIT))
+			sup_link_close(sup, o);
+	}
+}
+
+static int do_hello(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+{
+	struct seg *s = &sup->seg;
+	struct seg_proc *proc;
+	uint32_t host;
+	int r;
+
+	if (q->m.layout_version != SEG_LAYOUT_VERSION)
+		return -EPROTONOSUPPORT;
+	if (l->slot != SEG_NONE)
+		return -EALREADY;
+	q->m.host[sizeof(q->m.host) - 1] = '\0';
+	q->m.comm[sizeof(q->m.comm) - 1] = '\0';
+	host = fab_host_by_name(s, q->m.host);
+	if (host == SEG_NONE)
+		return -ENODEV;
+	end_old_links(sup, l);
+	/* In a PID namespace below ours, l->pid is its number here and the message's there. */
+	r = seg_proc_register(s, host, l->pid > 0 ? (uint32_t)l->pid : q->m.pid, q->m.start_time,
+			      &l->slot, &l->gen);
+	if (r < 0) {
+		l->slot = SEG_NONE;
+		return r;
+	}
+	proc = seg_at(s, SEG_T_PROC, l->slot);
+	memcpy(proc->comm, q->m.comm, sizeof(proc->comm));
+	atomic_store(&proc->memlock, q->m.memlock);
+	watch_pid(sup, l);
+	if (q->fd >= 0 && is_proc_mem(q->fd))
+		l->mem_fd = take_fd(&q->fd);
+	p->m.slot = l->slot;
+	p->m.gen = l->gen;
+	p->fd = s->fd;
+	p->keep = true;
+	TRACE(LOG_LINK, "pid %d (%s) joined as slot %u.%u", l->pid, proc->comm, l->slot, l->gen);
+	return 0;
+}
+
+static int do_open(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+{
+	if (l->slot == SEG_NONE)
+		return -ENOTCONN;
+	return sup_file_open(sup, l, &q->m, &p->m.file, &p->m.gen, &p->fd);
+}
+
+static int do_closed(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+{
+	int r = l->slot == SEG_NONE ? -ENOTCONN : sup_file_closed(sup, q->m.file, q->m.gen);
+
+	if (r < 0)
+		return r;
+	p->m.arg = (uint32_t)r;
+	return 0;
+}
+
+static int do_get_mem(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+{
+	for (struct sup_link *o = sup->links; o; o = o->next) {
+		if (o->closed || o->slot != q->m.slot || o->gen != q->m.gen || o->slot == SEG_NONE)
+			continue;
+		if (o->mem_fd < 0)
+			return -ENOENT;
+		p->fd = o->mem_fd;
+		p->keep = true;
+		return 0;
+	}
+	return -ESRCH;
+}
+
+static int do_status(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+{
+	p->fd = sup_status_fd(sup);
+	return p->fd < 0 ? p->fd : 0;
+}
+
+static int do_down(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+{
+	if (sup->embedded)
+		return -EBUSY;
+	sup->stop = true;
+	return 0;
+}
+
+static int do_port(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+{
+	return fab_port_set_state(&sup->seg, q->m.port, q->m.arg ? HW_PORT_ACTIVE : HW_PORT_DOWN);
+}
+
+static int (*const handlers[])(struct sup *, struct sup_link *, struct request *,
+			       struct reply *) = {
+	[LINK_HELLO] = do_hello,     [LINK_OPEN] = do_open,     [LINK_CLOSED] = do_closed,
+	[LINK_GET_MEM] = do_get_mem, [LINK_STATUS] = do_status, [LINK_DOWN] = do_down,
+	[LINK_PORT] = do_port,
+};
+
+/* ---- messages ---- */
+
+union control {
+	struct cmsghdr align;
+	char space[CMSG_SPACE(MAX_FDS * sizeof(int))];
+};
+
+/* 1 and *q; 0 the other end is closed; -EAGAIN; another -errno: not our protocol. */
+static int receive(int sock, struct request *q)
+{
+	union control c;
+	struct iovec v = {&q->m, sizeof(q->m)};
+	struct msghdr h = {
+		.msg_iov = &v, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof(c)};
+	ssize_t n = recvmsg(sock, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	unsigned int nfds = 0;
+
+	q->fd = -1;
+	if (n < 0)
+		return errno == EINTR ? -EAGAIN : -errno;
+	for (struct cmsghdr *m = CMSG_FIRSTHDR(&h); m; m = CMSG_NXTHDR(&h, m)) {
+		int fds[MAX_FDS];
+		size_t len = m->cmsg_len - CMSG_LEN(0);
+
+		if (m->cmsg_level != SOL_SOCKET || m->cmsg_type != SCM_RIGHTS)
+			continue;
+		memcpy(fds, CMSG_DATA(m), len < sizeof(fds) ? len : sizeof(fds));
+		for (size_t i = 0; i < len / sizeof(int) && i < MAX_FDS; i++) {
+			if (nfds++)
+				close(fds[i]);
+			else
+				q->fd = fds[i];
+		}
+	}
+	if (!n && !nfds)
+		return 0;
+	if ((size_t)n == sizeof(q->m) && nfds <= 1 && !(h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+		return 1;
+	if (q->fd >= 0)
+		close(q->fd);
+	q->fd = -1;
+	return -EPROTO;
+}
+
+static int send_reply(int sock, const struct reply *p)
+{
+	union control c;
+	struct iovec v = {(void *)&p->m, sizeof(p->m)};
+	struct msghdr h = {.msg_iov = &v, .msg_iovlen = 1};
+
+	if (p->fd >= 0) {
+		struct cmsghdr *m = &c.align;
+
+		memset(&c, 0, sizeof(c));
+		h.msg_control = &c;
+		h.msg_controllen = CMSG_SPACE(sizeof(int));
+		m->cmsg_level = SOL_SOCKET;
+		m->cmsg_type = SCM_RIGHTS;
+		m->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(m), &p->fd, sizeof(int));
+	}
+	return sendmsg(sock, &h, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+/* One request and its answer. */
+static void read_link(struct sup *sup, struct sup_source *src, uint32_t events)
+{
+	struct sup_link *l = (struct sup_link *)src;
+	struct request q;
+	struct reply p = {.fd = -1};
+	int r = receive(src->fd, &q);
+
+	if (r == -EAGAIN)
+		return;
+	if (r <= 0) {
+		if (r == -EPROTO)
+			TRACE(LOG_LINK, "pid %d does not speak our protocol", l->pid);
+		sup_link_close(sup, l);
+		return;
+	}
+	r = q.m.op < ARRAY_SIZE(handlers) && handlers[q.m.op] ? handlers[q.m.op](sup, l, &q, &p)
+							      : -EOPNOTSUPP;
+	if (r < 0)
+		p = (struct reply){.m.err = r, .fd = p.keep ? -1 : p.fd};
+	p.m.op = q.m.op;
+	p.m.layout_version = SEG_LAYOUT_VERSION;
+	TRACE(LOG_LINK, "pid %d op %u: %d", l->pid, q.m.op, r);
+	r = l->closed ? 0 : send_reply(src->fd, &p);
+	if (p.fd >= 0 && !p.keep)
+		close(p.fd);
+	if (q.fd >= 0)
+		close(q.fd);
+	if (r < 0)
+		sup_link_close(sup, l); /* gone, or it does not read its answers */
+}
+
+/* ---- connections ---- */
+
+static void accept_link(struct sup *sup, struct sup_source *src, uint32_t events)
+{
+	struct ucred cred = {0};
+	socklen_t len = sizeof(cred);
+	struct sup_link *l;
+	int fd = accept4(src->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+		/* Refuse it, else it would wait in the queue and wake us for ever. */
+		close(sup->spare);
+		fd = accept4(src->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd >= 0)
+			close(fd);
+		sup->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		return;
+	}
+	if (fd < 0)
+		return;
+	l = calloc(1, sizeof(*l));
+	if (!l || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0 ||
+	    cred.uid != geteuid()) {
+		free(l);
+		close(fd);
+		return;
+	}
+	l->src = (struct sup_source){.fd = fd, .ready = read_link};
+	l->pid_src.fd = -1;
+	l->pid = cred.pid;
+	l->slot = SEG_NONE;
+	l->mem_fd = -1;
+	if (sup_watch(sup, &l->src) < 0) {
+		free(l);
+		close(fd);
+		return;
+	}
+	l->next = sup->links;
+	sup->links = l;
+}
+
+int sup_listen(struct sup *sup)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int n = snprintf(a.sun_path, sizeof(a.sun_path), "%s/sock", sup->seg.dir);
+
+	if (n < 0 || (size_t)n >= sizeof(a.sun_path))
+		return -ENAMETOOLONG;
+	sup->listen = (struct sup_source){
+		.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
+		.ready = accept_link};
+	if (sup->listen.fd < 0 || bind(sup->listen.fd, (struct sockaddr *)&a, sizeof(a)) < 0 ||
+	    listen(sup->listen.fd, 128) < 0)
+		return -errno;
+	return sup_watch(sup, &sup->listen);
+}
+
+/*
+ * The process has ended or become another by exec. Its memory is off limits from now on; its files
+ * may live on with others. The slot is free for reuse as soon as none of its files is left.
+ */
+void sup_link_close(struct sup *sup, struct sup_link *l)
+{
+	struct seg_proc *proc;
+
+	if (l->closed)
+		return;
+	l->closed = true;
+	sup_unwatch(sup, &l->src);
+	sup_unwatch(sup, &l->pid_src);
+	if (l->mem_fd >= 0)
+		close(l->mem_fd);
+	l->mem_fd = -1;
+	if (l->slot == SEG_NONE)
+		return;
+	TRACE(LOG_LINK, "pid %d, slot %u.%u: gone", l->pid, l->slot, l->gen);
+	proc = seg_proc(&sup->seg, l->slot);
+	if (proc)
+		atomic_store(&proc->state, SEG_PROC_DEAD);
+	sup_files_probe(sup, l->slot, l->gen);
+	if (proc && !sup_files_of(sup, l->slot, l->gen))
+		seg_free(&sup->seg, SEG_T_PROC, l->slot);
+}
+
+void sup_links_free(struct sup *sup, bool all)
+{
+	struct sup_link **at = &sup->links;
+
+	while (*at) {
+		struct sup_link *l = *at;
+
+		if (!l->closed && !all) {
+			at = &l->next;
+			continue;
+		}
+		*at = l->next;
+		free(l);
+	}
+}
+
+unsigned int sup_attached(const struct sup *sup)
+{
+	unsigned int n = 0;
+
+	for (const struct sup_link *l = sup->links; l; l = l->next)
+		n += !l->closed && l->slot != SEG_NONE;
+	return n;
+}
+
+void sup_signal_attached(struct sup *sup, int sig)
+{
+	for (struct sup_link *l = sup->links; l; l = l->next)
+		if (!l->closed && l->pid_src.fd >= 0)
+			syscall(SYS_pidfd_send_signal, l->pid_src.fd, sig, NULL, 0);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns what `softhca status -j` shows: the fabric as JSON text, made by the supervisor from the
+ * segment. Numbers as numbers; GUIDs as sysfs shows them.
+ */
+#include "cli/supervisor.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "fw/caps.h"
+#include "util/cleanup.h"
+
+static void add_str(struct json_object *o, const char *key, const char *v)
+{
+	json_object_object_add(o, key, json_object_new_string(v));
+}
+
+static void add_num(struct json_object *o, const char *key, uint64_t v)
+{
+	json_object_object_add(o, key, json_object_new_uint64(v));
+}
+
+static void add_guid(struct json_object *o, const char *key, uint64_t g)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%04x:%04x:%04x:%04x", (unsigned int)(g >> 48),
+		 (unsigned int)(g >> 32 & 0xffff), (unsigned int)(g >> 16 & 0xffff),
+		 (unsigned int)(g & 0xffff));
+	add_str(o, key, text);
+}
+
+static const char *state_name(uint32_t state)
+{
+	static const char *const name[] = {"NOP", "DOWN", "INIT", "ARMED", "ACTIVE"};
+
+	return state < ARRAY_SIZE(name) ? name[state] : "?";
+}
+
+static const char *phys_name(uint32_t state)
+{
+	return state == HW_PHYS_LINKUP     ? "LinkUp"
+	       : state == HW_PHYS_POLLING  ? "Polling"
+	       : state == HW_PHYS_DISABLED ? "Disabled"
+					   : "?";
+}
+
+static struct json_object *show_port(const struct hw_port *p, uint32_t idx)
+{
+	struct json_object *o = json_object_new_object();
+
+	add_num(o, "port", p->num);
+	add_num(o, "index", idx);
+	add_str(o, "state", state_name(p->state));
+	add_str(o, "phys_state", phys_name(p->phys_state));
+	add_num(o, "lid", p->lid);
+	add_num(o, "sm_lid", p->sm_lid);
+	add_guid(o, "guid", p->guid);
+	add_num(o, "xmit_data", p->xmit_data);
+	add_num(o, "rcv_data", p->rcv_data);
+	add_num(o, "xmit_packets", p->xmit_pkts);
+	add_num(o, "rcv_packets", p->rcv_pkts);
+	return o;
+}
+
+static struct json_object *show_hca(struct sup *sup, const struct hw_hca *h)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *ports = json_object_new_array();
+	char text[16];
+
+	snprintf(text, sizeof(text), "mlx5_%u", h->dev_index);
+	add_str(o, "name", text);
+	add_str(o, "type", fw_caps(h->model)->hca_type);
+	fab_pci_name(h, text);
+	add_str(o, "pci", text);
+	add_guid(o, "node_guid", h->node_guid);
+	for (uint32_t i = 0; i < h->nports; i++) {
+		const struct hw_port *p = hw_port(&sup->seg, h->port[i]);
+
+		if (p)
+			json_object_array_add(ports, show_port(p, h->port[i]));
+	}
+	json_object_object_add(o, "ports", ports);
+	return o;
+}
+
+static struct json_object *show_hosts(struct sup *sup)
+{
+	struct json_object *hosts = json_object_new_array();
+
+	seg_for_each_live (&sup->seg, SEG_T_HOST, i) {
+		const struct hw_host *h = seg_at(&sup->seg, SEG_T_HOST, i);
+		struct json_object *o = json_object_new_object();
+		struct json_object *hcas = json_object_new_array();
+
+		add_str(o, "name", h->name);
+		for (uint32_t n = 0; n < h->nhcas; n++) {
+			const struct hw_hca *hca = hw_hca(&sup->seg, h->hca[n]);
+
+			if (hca)
+				json_object_array_add(hcas, show_hca(sup, hca));
+		}
+		json_object_object_add(o, "hcas", hcas);
+		json_object_array_add(hosts, o);
+	}
+	return hosts;
+}
+
+/* What open files own; what was made with the fabric is not counted. */
+static struct json_object *show_objects(struct sup *sup)
+{
+	static const struct {
+		const char *name;
+		enum seg_table_id table;
+	} rows[] = {{"uar", SEG_T_UAR},   {"pd", SEG_T_PD}, {"umem", SEG_T_UMEM},
+		    {"mkey", SEG_T_MKEY}, {"cq", SEG_T_CQ}, {"srq", SEG_T_SRQ},
+		    {"qp", SEG_T_QP}};
+	struct json_object *o = json_object_new_object();
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint64_t n = 0;
+
+		seg_for_each_live (&sup->seg, rows[i].table, idx)
+			n += seg_owner(&sup->seg, rows[i].table, idx) != SEG_OWNER_DEVICE;
+		add_num(o, rows[i].name, n);
+	}
+	add_num(o, "file", sup->nopen);
+	return o;
+}
+
+static const char *host_name(struct sup *sup, uint32_t host)
+{
+	const struct hw_host *h = seg_live(&sup->seg, SEG_T_HOST, host);
+
+	return h ? h->name : "";
+}
+
+static struct json_object *show_processes(struct sup *sup)
+{
+	struct json_object *a = json_object_new_array();
+
+	for (const struct sup_link *l = sup->links; l; l = l->next) {
+		const struct seg_proc *p = l->closed ? NULL : seg_proc(&sup->seg, l->slot);
+		struct json_object *o;
+
+		if (!p || p->gen != l->gen)
+			continue;
+		o = json_object_new_object();
+		add_num(o, "pid", l->pid > 0 ? (uint32_t)l->pid : p->pid);
+		add_str(o, "comm", p->comm);
+		add_str(o, "host", host_name(sup, p->host));
+		add_num(o, "pinned", p->pinned);
+		add_num(o, "memlock", p->memlock);
+		add_num(o, "slot", l->slot);
+		json_object_array_add(a, o);
+	}
+	return a;
+}
+
+static struct json_object *show_files(struct sup *sup)
+{
+	struct json_object *a = json_object_new_array();
+
+	for (uint32_t i = 0; i < sup->nfiles; i++) {
+		const struct seg_file *f = seg_file(&sup->seg, i);
+		const struct hw_hca *hca = f ? hw_hca(&sup->seg, f->hca) : NULL;
+		const struct seg_proc *opener;
+		struct json_object *o;
+		char text[16];
+
+		if (sup->files[i].probe < 0 || !hca)
+			continue;
+		o = json_object_new_object();
+		opener = seg_proc(&sup->seg, f->opener);
+		snprintf(text, sizeof(text), "mlx5_%u", hca->dev_index);
+		add_num(o, "file", i);
+		add_str(o, "kind", sup_file_kind_name(f->kind));
+		add_str(o, "host", host_name(sup, hca->host));
+		add_str(o, "hca", text);
+		if (f->port)
+			add_num(o, "port", f->port);
+		/* 0: who opened it is gone, somebody else holds it. */
+		add_num(o, "pid", opener && opener->gen == f->opener_gen ? opener->pid : 0);
+		add_num(o, "pinned", f->pinned);
+		json_object_array_add(a, o);
+	}
+	return a;
+}
+
+int sup_status_fd(struct sup *sup)
+{
+	struct json_object *o = json_object_new_object();
+	_cleanup_close_ int fd = memfd_create("softhca-status", MFD_CLOEXEC);
+	const char *text;
+	size_t len;
+	int r = fd < 0 ? -errno : 0;
+
+	add_str(o, "fabric", sup->name);
+	add_str(o, "directory", sup->seg.dir);
+	add_num(o, "supervisor", (uint64_t)getpid());
+	json_object_object_add(o, "private", json_object_new_boolean(sup->embedded));
+	json_object_object_add(o, "hosts", show_hosts(sup));
+	json_object_object_add(o, "objects", show_objects(sup));
+	json_object_object_add(o, "processes", show_processes(sup));
+	json_object_object_add(o, "files", show_files(sup));
+	text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN);
+	len = text ? strlen(text) : 0;
+	if (!r && (!text || pwrite(fd, text, len, 0) != (ssize_t)len))
+		r = -ENOMEM;
+	json_object_put(o);
+	return r ? r : take_fd(&fd);
+}

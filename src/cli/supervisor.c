@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns a fabric from its making to its end, and the loop. Calls fabric and firmware bring-up;
+ * called by `run` and `up`.
+ */
+#include "cli/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "fw/caps.h"
+#include "fw/fw.h"
+#include "segment/evq.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+#define COUNTERS_GAP NSEC_PER_SEC
+
+static int make_hosts(struct sup *sup)
+{
+	const struct fw_caps *c = fw_caps(sup->fab.model);
+	const struct fab_sysfs_ids ids = {
+		.fw_ver = c->fw_ver,
+		.hca_type = c->hca_type,
+		.board_id = c->board_id,
+		.pci_device = c->pci_device,
+		.hw_rev = c->hw_rev,
+	};
+	char root[sizeof(sup->seg.dir) + 64];
+	int r = 0;
+
+	if (mkdirat(sup->dir, "host", 0700) < 0)
+		return -errno;
+	seg_for_each_live (&sup->seg, SEG_T_HOST, i) {
+		const struct hw_host *h = seg_at(&sup->seg, SEG_T_HOST, i);
+
+		snprintf(root, sizeof(root), "%s/host/%.31s", sup->seg.dir, h->name);
+		if (mkdir(root, 0700) < 0)
+			return -errno;
+		r = fab_sysfs_render(&sup->seg, i, root, &ids);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int make_segment(struct sup *sup)
+{
+	int r = seg_create(&sup->seg, sup->name);
+
+	if (r < 0)
+		return cli_fail("cannot make the fabric's shared memory: %s%s", strerror(-r),
+				r == -ENOMEM  ? " (ulimit -v?)"
+				: r == -EFBIG ? " (ulimit -f?)"
+					      : "");
+	sup->seg.hdr->supervisor_pid = (uint32_t)getpid();
+	r = fab_create(&sup->seg, &sup->fab);
+	/* The supervisor takes locks too, so it needs a memory slot; on no host in particular. */
+	if (!r)
+		r = seg_proc_register_self(&sup->seg, SEG_NONE);
+	seg_for_each_live (&sup->seg, SEG_T_HCA, i) {
+		if (!r)
+			r = fw_hca_init(&sup->seg, i);
+	}
+	return r < 0 ? cli_fail("cannot make the fabric: %s", strerror(-r)) : 0;
+}
+
+int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int dir,
+	     const struct fab_options *fab, bool embedded)
+{
+	int r;
+
+	*sup = (struct sup){.dir = dir,
+			    .ev = -1,
+			    .ep = -1,
+			    .spare = -1,
+			    .listen.fd = -1,
+			    .seg.fd = -1,
+			    .fab = *fab,
+			    .embedded = embedded,
+			    .probe_at = UINT64_MAX,
+			    .counters_at = UINT64_MAX};
+	snprintf(sup->name, sizeof(sup->name), "%s", name);
+	r = make_segment(sup);
+	if (r)
+		return r;
+	snprintf(sup->seg.dir, sizeof(sup->seg.dir), "%s/%s", rt->path, name);
+	if (mkdirat(dir, "ev", 0700) < 0)
+		r = -errno;
+	if (!r)
+		r = make_hosts(sup);
+	if (!r) {
+		sup->ev = openat(dir, "ev", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		sup->ep = epoll_create1(EPOLL_CLOEXEC);
+		sup->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		r = sup->ev < 0 || sup->ep < 0 || sup->spare < 0 ? -errno : 0;
+	}
+	if (!r)
+		r = sup_listen(sup);
+	return r < 0 ? cli_fail("cannot make the fabric's files in %s: %s", sup->seg.dir,
+				strerror(-r))
+		     : 0;
+}
+
+/* The devices go away: readers of event files get EIO, device threads wake up and see `down`. */
+static void tell_gone(struct sup *sup)
+{
+	struct seg *s = &sup->seg;
+
+	atomic_store(&s->hdr->down, 1);
+	seg_for_each_live (s, SEG_T_EVQ, i) {
+		const struct seg_evq *q = seg_at(s, SEG_T_EVQ, i);
+
+		evq_kill(s, i, q->gen);
+	}
+	seg_for_each_live (s, SEG_T_PROC, i)
+		seg_proc_rouse(s, i);
+}
+
+void sup_finish(struct sup *sup)
+{
+	if (sup->seg.hdr)
+		tell_gone(sup);
+	while (sup->links && !sup->links->closed) {
+		struct sup_link *l;
+
+		for (l = sup->links; l; l = l->next)
+			sup_link_close(sup, l);
+	}
+	sup_links_free(sup, true);
+	sup_files_free(sup);
+	if (sup->listen.fd >= 0)
+		close(sup->listen.fd);
+	if (sup->ep >= 0)
+		close(sup->ep);
+	if (sup->ev >= 0)
+		close(sup->ev);
+	if (sup->spare >= 0)
+		close(sup->spare);
+	if (sup->dir >= 0)
+		close(sup->dir);
+	if (sup->seg.hdr)
+		seg_unmap(&sup->seg);
+}
+
+int sup_watch(struct sup *sup, struct sup_source *src)
+{
+	struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP, .data.ptr = src};
+
+	return epoll_ctl(sup->ep, EPOLL_CTL_ADD, src->fd, &e) < 0 ? -errno : 0;
+}
+
+void sup_unwatch(struct sup *sup, struct sup_source *src)
+{
+	if (src->fd < 0)
+		return;
+	epoll_ctl(sup->ep, EPOLL_CTL_DEL, src->fd, NULL);
+	close(src->fd);
+	src->fd = -1; /* an event of it that is in the batch already finds this */
+}
+
+static void periodic(struct sup *sup)
+{
+	uint64_t now = clock_now_ns();
+
+	if (now >= sup->probe_at)
+		sup_files_probe(sup, SEG_NONE, 0);
+	if (now >= sup->counters_at) {
+		sup_refresh_counters(sup);
+		sup->counters_at = sup->nopen ? now + COUNTERS_GAP : UINT64_MAX;
+	} else if (sup->nopen && sup->counters_at == UINT64_MAX) {
+		sup->counters_at = now + COUNTERS_GAP;
+	}
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+int sup_turn(struct sup *sup, uint64_t deadline)
+{
+	struct epoll_event e[32];
+	uint64_t at = earliest(deadline, earliest(sup->probe_at, sup->counters_at));
+	uint64_t now = clock_now_ns();
+	int timeout = -1, n;
+
+	if (at <= now)
+		timeout = 0;
+	else if (at != UINT64_MAX)
+		timeout = (int)((at - now) / NSEC_PER_MSEC + 1);
+	n = epoll_wait(sup->ep, e, (int)ARRAY_SIZE(e), timeout);
+	if (n < 0 && errno != EINTR)
+		return -errno;
+	for (int i = 0; i < n; i++) {
+		struct sup_source *src = e[i].data.ptr;
+
+		if (src->fd >= 0)
+			src->ready(sup, src, e[i].events);
+	}
+	sup_links_free(sup, false);
+	periodic(sup);
+	return 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The supervisor of one fabric (design.md 7): holds the segment and the fabric's directory, answers
+ * the socket (segment/link.h), and frees what processes owned as the kernel would on close. One
+ * thread, one epoll loop, nothing in it blocks on a client: a request is read and answered with
+ * MSG_DONTWAIT, and a client that does not take its answers loses its link.
+ *
+ * Embedded in `softhca run`, or a process of its own after `softhca up`.
+ */
+#ifndef SOFTHCA_CLI_SUPERVISOR_H
+#define SOFTHCA_CLI_SUPERVISOR_H
+
+#include <stdbool.h>
+#include <sys/epoll.h>
+#include "cli/cli.h"
+#include "cli/runtime.h"
+#include "segment/link.h"
+
+struct sup;
+
+/* Something that the loop watches. `ready` may remove and free its source only by sup_unwatch. */
+struct sup_source {
+	int fd;
+	void (*ready)(struct sup *sup, struct sup_source *src, uint32_t events);
+};
+
+/* A connection. Dead ones stay on the list until the loop's batch of events is done. */
+struct sup_link {
+	struct sup_source src;     /* first: the source is the link */
+	struct sup_source pid_src; /* a pidfd, readable when the process has ended; -1 none */
+	struct sup_link *next;
+	bool closed;
+	int pid;            /* by SO_PEERCRED, 0 when it is in a PID namespace that we cannot see */
+	uint32_t slot, gen; /* SEG_NONE before hello */
+	int mem_fd;         /* its /proc/self/mem, -1 none */
+};
+
+/* The supervisor's side of an open virtual file; index = SEG_T_FILE index. */
+struct sup_file {
+	int probe; /* second open file description of the same object, to test the lock; -1: unused
+		    */
+	uint32_t opener, opener_gen;
+	bool watched; /* its opener is gone or has closed it: may end without telling us */
+};
+
+struct sup {
+	struct seg seg;
+	char name[CLI_NAME_MAX + 1];
+	bool embedded; /* in `softhca run`: ends with its command, not by `softhca down` */
+	struct fab_options fab;
+	int dir; /* the fabric's directory */
+	int ev;  /* its ev/ */
+	int ep;
+	int spare; /* a descriptor to give up when there are no others, so that accept can refuse */
+	struct sup_source listen;
+	struct sup_link *links;
+	struct sup_file *files;
+	uint32_t nfiles;   /* room in `files` */
+	uint32_t nopen;    /* used */
+	uint32_t nwatched; /* of them watched */
+	uint64_t *shown; /* per SEG_T_PORT: packets when its counters were last written to sysfs */
+	uint64_t probe_at;  /* when to look at watched files again, clock_now_ns() */
+	uint64_t probe_gap; /* and how long to wait after that */
+	uint64_t counters_at;
+	bool stop;
+};
+
+/*
+ * Make the segment, the fabric in it, its directory's content and the socket. `dir` is the
+ * directory's descriptor, taken. 0; CLI_FAILED after a message, `sup` may then be finished.
+ */
+int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int dir,
+	     const struct fab_options *fab, bool embedded);
+/* Tells everybody that the devices are gone, and frees all. The directory is the caller's. */
+void sup_finish(struct sup *sup);
+
+int sup_watch(struct sup *sup, struct sup_source *src);
+void sup_unwatch(struct sup *sup, struct sup_source *src);
+/* One turn of the loop: waits at most until `deadline` (clock_now_ns; UINT64_MAX none). 0, -errno.
+ */
+int sup_turn(struct sup *sup, uint64_t deadline);
+/* How many processes are on the fabric; signal them all (only those that we can name safely). */
+unsigned int sup_attached(const struct sup *sup);
+void sup_signal_attached(struct sup *sup, int sig);
+
+/* ---- links (sup_link.c) */
+int sup_listen(struct sup *sup);
+void sup_link_close(struct sup *sup, struct sup_link *l);
+void sup_links_free(struct sup *sup, bool all);
+
+/* ---- virtual files (sup_file.c) */
+/* A new file for a process. 0: *fd is to be sent and closed. -errno owed to the program's open().
+ */
+int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m, uint32_t *file,
+		  uint32_t *gen, int *fd);
+/* One of its descriptors was closed. 1: it was the last, all is reaped; 0 not; -ENOENT. */
+int sup_file_closed(struct sup *sup, uint32_t file, uint32_t gen);
+/* A process is gone: its files, and those that somebody else may have been the last to hold. */
+void sup_files_probe(struct sup *sup, uint32_t opener, uint32_t opener_gen);
+/* Is any file of this opener left? */
+bool sup_files_of(const struct sup *sup, uint32_t opener, uint32_t opener_gen);
+void sup_files_free(struct sup *sup);
+const char *sup_file_kind_name(uint32_t kind);
+void sup_refresh_counters(struct sup *sup);
+
+/* ---- status (sup_status.c) */
+/* A memfd with the text, read position 0, or -errno. */
+int sup_status_fd(struct sup *sup);
+
+#endif

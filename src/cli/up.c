@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* `softhca up` and `softhca down`: a supervisor as a process of its own. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "cli/child.h"
+#include "cli/client.h"
+#include "cli/runtime.h"
+#include "cli/supervisor.h"
+#include "util/cleanup.h"
+
+static void on_signal(struct sup *sup, struct sup_source *src, uint32_t events)
+{
+	struct signalfd_siginfo si;
+
+	while (read(src->fd, &si, sizeof(si)) == sizeof(si))
+		sup->stop = true;
+}
+
+/* From here on nobody can see what we print, and no pipe of our caller is kept open by us. */
+static void detach(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; null >= 0 && fd < 3; fd++)
+		dup2(null, fd);
+	if (null > 2)
+		close(null);
+	if (chdir("/") < 0)
+		return; /* then it keeps its caller's directory busy, no more */
+}
+
+/* The supervisor's process. `ready`: told one byte when the fabric can be joined. */
+static int serve(const struct cli_options *o, int ready)
+{
+	struct sup_source signals = {.ready = on_signal};
+	const char *name = o->argv[0];
+	struct child_state st;
+	struct runtime rt;
+	struct sup sup;
+	sigset_t set;
+	int lock, dir, r;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	child_save_state(&st, &set);
+	r = runtime_open(&rt, true);
+	if (r)
+		return r;
+	runtime_sweep(&rt);
+	r = runtime_claim(&rt, name, &lock, &dir);
+	if (r < 0) {
+		r = r == -EBUSY ? cli_fail("up: fabric '%s' is up already", name)
+				: cli_fail("cannot write in the runtime directory %s: %s", rt.path,
+					   strerror(-r));
+		runtime_close(&rt);
+		return r;
+	}
+	r = sup_init(&sup, &rt, name, dir, &o->fab, false);
+	if (!r) {
+		signals.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+		if (signals.fd < 0 || sup_watch(&sup, &signals) < 0)
+			r = cli_fail("cannot watch signals: %s", strerror(errno));
+	}
+	if (!r) {
+		detach();
+		if (write(ready, "", 1) == 1)
+			close(ready);
+		while (!sup.stop && !sup_turn(&sup, UINT64_MAX))
+			;
+	}
+	sup_finish(&sup);
+	runtime_release(&rt, name, lock);
+	runtime_close(&rt);
+	return r;
+}
+
+int cli_up(struct cli_options *o)
+{
+	int p[2], status;
+	pid_t pid;
+	char c;
+
+	if (pipe2(p, O_CLOEXEC) < 0)
+		return cli_fail("cannot make a pipe: %s", strerror(errno));
+	pid = fork();
+	if (pid < 0)
+		return cli_fail("cannot start a process: %s", strerror(errno));
+	if (!pid) {
+		int ready = p[1];
+
+		setsid();
+		/* Descriptors that our caller leaked to us are not ours to keep open for days. */
+		if (ready != 3)
+			ready = dup3(ready, 3, O_CLOEXEC);
+		syscall(SYS_close_range, 4, ~0U, 0);
+		_exit(serve(o, ready));
+	}
+	close(p[1]);
+	if (read(p[0], &c, 1) == 1)
+		return 0;
+	if (waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status))
+		return WEXITSTATUS(status);
+	return cli_fail("up: the supervisor ended before it was ready");
+}
+
+/* Wait until the supervisor's process has ended: then nothing of the fabric is left. */
+static int wait_gone(int sock)
+{
+	struct ucred cred = {0};
+	socklen_t len = sizeof(cred);
+	struct pollfd p = {.fd = -1, .events = POLLIN};
+	char c;
+
+	if (!getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &len) && cred.pid > 0)
+		p.fd = (int)syscall(SYS_pidfd_open, cred.pid, 0);
+	if (p.fd >= 0) {
+		int r = poll(&p, 1, 10000);
+
+		close(p.fd);
+		return r > 0 ? 0 : -ETIMEDOUT;
+	}
+	/* It is in another PID namespace, or gone already: the end of the connection must do. */
+	return recv(sock, &c, 1, 0) < 0 && errno == EAGAIN ? -ETIMEDOUT : 0;
+}
+
+int cli_down(struct cli_options *o)
+{
+	struct link_msg m = {.op = LINK_DOWN};
+	const char *name = o->argv[0];
+	struct runtime rt;
+	int r = runtime_open(&rt, false), fd = -1;
+	_cleanup_close_ int sock = r ? r : runtime_connect(&rt, name);
+
+	if (r > 0)
+		return r;
+	if (sock == -ENOENT || sock == -ECONNREFUSED)
+		return cli_fail("down: there is no fabric '%s'", name);
+	r = sock < 0 ? sock : client_request(sock, &m, &fd);
+	if (fd >= 0)
+		close(fd);
+	if (r == -EBUSY)
+		return cli_fail("down: '%s' is the fabric of a running command and ends with it",
+				name);
+	if (!r)
+		r = wait_gone(sock);
+	return r < 0 ? cli_fail("down: fabric '%s' does not answer: %s", name, strerror(-r)) : 0;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Owns how files of a rendered tree are made. Called by sysfs.c. */
+#include "fabric/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
+
+void tree_finish(struct tree *t)
+{
+	for (unsigned int i = 0; i < t->n; i++)
+		close(t->pool[i].fd);
+	t->n = 0;
+}
+
+/* A new file; its descriptor. */
+static int make(int dir, const char *name, mode_t mode, const char *text, size_t len)
+{
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (len)
+		n = write(fd, text, len);
+	if (n < 0 || (size_t)n != len) {
+		int err = n < 0 ? -errno : -ENOSPC;
+
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+/* Another name for a file of the pool with this text. 0; -ENOENT none, or no links here. */
+static int link_pooled(struct tree *t, int dir, const char *name, mode_t mode, const char *text,
+		       size_t len)
+{
+	char path[32];
+
+	for (unsigned int i = 0; i < t->n; i++) {
+		if (t->pool[i].len != len || t->pool[i].mode != mode ||
+		    memcmp(t->pool[i].text, text, len))
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", t->pool[i].fd);
+		return linkat(AT_FDCWD, path, dir, name, AT_SYMLINK_FOLLOW) ? -ENOENT : 0;
+	}
+	return -ENOENT;
+}
+
+int tree_write(struct tree *t, int dir, const char *name, mode_t mode, const char *text, size_t len)
+{
+	int fd;
+
+	if (len <= TREE_TEXT && !link_pooled(t, dir, name, mode, text, len))
+		return 0;
+	fd = make(dir, name, mode, text, len);
+	if (fd < 0)
+		return fd;
+	if (len > TREE_TEXT || t->n == TREE_POOL) {
+		close(fd);
+		return 0;
+	}
+	t->pool[t->n].fd = fd;
+	t->pool[t->n].mode = mode;
+	t->pool[t->n].len = len;
+	memcpy(t->pool[t->n++].text, text, len);
+	return 0;
+}
+
+int tree_put(struct tree *t, int dir, const char *name, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= sizeof(text))
+		return -EOVERFLOW;
+	return tree_write(t, dir, name, 0444, text, (size_t)n);
+}
+
+int tree_enter(int dir, const char *name)
+{
+	int fd;
+
+	if (mkdirat(dir, name, 0755) < 0 && errno != EEXIST)
+		return -errno;
+	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int tree_enter_path(int dir, const char *path)
+{
+	char part[64];
+	int at = -1;
+
+	while (*path) {
+		size_t n = strcspn(path, "/");
+		int next;
+
+		snprintf(part, sizeof(part), "%.*s", (int)n, path);
+		next = tree_enter(at < 0 ? dir : at, part);
+		if (at >= 0)
+			close(at);
+		if (next < 0)
+			return next;
+		at = next;
+		path += n + (path[n] == '/');
+	}
+	return at;
+}
+
+int tree_symlink(int dir, const char *name, const char *fmt, ...)
+{
+	char target[256];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(target, sizeof(target), fmt, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= sizeof(target))
+		return -EOVERFLOW;
+	return symlinkat(target, dir, name) < 0 ? -errno : 0;
+}
+
+int tree_replace(int tmp, int dir, const char *name, const char *text, size_t len)
+{
+	char own[32];
+	int fd, r;
+
+	snprintf(own, sizeof(own), ".new.%ld", syscall(SYS_gettid));
+	unlinkat(tmp, own, 0); /* a namesake died between the steps */
+	fd = make(tmp, own, 0444, text, len);
+	if (fd < 0)
+		return fd;
+	/* The umask here is some program's. */
+	r = fchmod(fd, 0444) < 0 || renameat(tmp, own, dir, name) < 0 ? -errno : 0;
+	close(fd);
+	if (r)
+		unlinkat(tmp, own, 0);
+	return r;
+}
