@@ -46,7 +46,7 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to);
 /*
  * Before an element is freed: wait (SEG_LOCK_CTRL_NS) until no thread of any process works on it.
  * After it the QP is in RST and the CQ has no event targets. The key's `valid` must have been
- * cleared before. 0 or -ETIMEDOUT.
+ * cleared before; SEG_NONE: keys of any number. 0 or -ETIMEDOUT.
  */
 int eng_qp_quiesce(struct seg *s, uint32_t qpn);
 int eng_cq_quiesce(struct seg *s, uint32_t cqn);

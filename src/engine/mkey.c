@@ -160,10 +160,10 @@ static bool may_use(struct seg *s, const struct hw_qp *qp, uint32_t pdn)
 
 int eng_mkey_quiesce(struct seg *s, uint32_t mkey_idx)
 {
-	const struct hw_mkey *mk = seg_at(s, SEG_T_MKEY, mkey_idx);
+	const struct hw_mkey *mk = mkey_idx == SEG_NONE ? NULL : seg_at(s, SEG_T_MKEY, mkey_idx);
 	int rc = 0;
 
-	if (!mk)
+	if (!mk && mkey_idx != SEG_NONE)
 		return -EINVAL;
 	/* The caller has cleared `valid`. Whoever looked at it before holds a send queue now; when
 	 * each of those has been free once, nobody uses the key any more. */
@@ -172,7 +172,7 @@ int eng_mkey_quiesce(struct seg *s, uint32_t mkey_idx)
 		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
 		int r;
 
-		if (!atomic_load(&qp->sq_lock.word) || !may_use(s, qp, mk->pdn))
+		if (!atomic_load(&qp->sq_lock.word) || (mk && !may_use(s, qp, mk->pdn)))
 			continue;
 		r = seg_lock(s, &qp->sq_lock, SEG_LOCK_CTRL_NS);
 		if (r < 0) {

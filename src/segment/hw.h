@@ -24,8 +24,9 @@ enum hw_model { HW_CX6 = 0, HW_CX7 = 1 };
 /*
  * `flags` of what firmware commands make: READY is its maker's last store. An element without it is
  * live but half made (its maker may be dead): invisible to commands, freed when its file goes.
+ * ZOMBIE: its file is closed, but a stopped process still holds a lock of it; owned by the device.
  */
-enum { HW_F_READY = 1 };
+enum { HW_F_READY = 1, HW_F_ZOMBIE = 2 };
 
 struct hw_host {
 	uint32_t gen, flags;
@@ -297,6 +298,10 @@ static inline struct hw_hca *hw_hca(const struct seg *s, uint32_t i)
 static inline struct hw_port *hw_port(const struct seg *s, uint32_t i)
 {
 	return seg_live(s, SEG_T_PORT, i);
+}
+static inline struct hw_uar *hw_uar(const struct seg *s, uint32_t i)
+{
+	return seg_live(s, SEG_T_UAR, i);
 }
 static inline struct hw_pd *hw_pd(const struct seg *s, uint32_t i)
 {

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Inside the firmware: what the dispatcher (exec.c) and the command handlers (cmd_*.c) share.
+ *
+ * A handler answers 0 (done, `out` filled beyond its header), > 0 (an enum fw_r: why it refuses) or
+ * < 0 (-errno: our own failure). It runs with the HCA's lock held when its row says so. It changes
+ * nothing before its last check has passed, takes references before it commits, and commits by
+ * HW_F_READY: a process killed anywhere leaves at most an invisible element and stray references,
+ * which whoever inherits the HCA's lock counts again (fw_recount).
+ */
+#ifndef SOFTHCA_FW_CMD_H
+#define SOFTHCA_FW_CMD_H
+
+#include "fw/fw.h"
+#include "fw/refusals.h"
+#include "util/log.h"
+#include "wire/prm/prm.h"
+
+#define FW_R_ENUM(name, syn, st, field, text) FW_R_##name,
+enum fw_r { FW_R_NONE, FW_REFUSALS(FW_R_ENUM) FW_R_COUNT };
+const struct fw_refusal *fw_refusal(enum fw_r r);
+
+struct fw_call {
+	const struct fw_ctx *c;
+	struct seg *s;
+	struct hw_hca *hca;
+	const struct fw_caps *caps;
+	const struct fw_cmd *cmd;
+	const void *in;
+	void *out; /* zeroed but for what handlers write; header by the dispatcher */
+	uint32_t op_mod;
+	uint32_t owner; /* owner word of what is made */
+	uint32_t obj;   /* for the trace: id made or found */
+};
+
+enum {                   /* fw_cmd.flags */
+       FW_C_LOCK = 1,    /* runs under the HCA's lock */
+       FW_C_KERNEL = 2,  /* for the driver only */
+       FW_C_OP_MODS = 4, /* checks op_mod itself; otherwise it must be 0 */
+};
+
+/* One command. */
+struct fw_cmd {
+	uint16_t opcode;
+	uint16_t flags;
+	const struct layout *in, *out; /* their sizes are the least that is accepted */
+	int (*handler)(struct fw_call *k);
+	int object;      /* enum seg_table_id of what it makes, else -1 */
+	const char *obj; /* for the trace: what `obj` is: "qpn"... */
+};
+extern const struct fw_cmd fw_cmds[];
+extern const unsigned int fw_ncmds;
+
+int fw_cmd_query_hca_cap(struct fw_call *k);
+int fw_cmd_query_adapter(struct fw_call *k);
+int fw_cmd_query_issi(struct fw_call *k);
+int fw_cmd_query_special_contexts(struct fw_call *k);
+int fw_cmd_nop(struct fw_call *k);
+int fw_cmd_query_hca_vport_context(struct fw_call *k);
+int fw_cmd_query_vport_state(struct fw_call *k);
+int fw_cmd_query_lag(struct fw_call *k);
+int fw_cmd_alloc_uar(struct fw_call *k);
+int fw_cmd_dealloc_uar(struct fw_call *k);
+int fw_cmd_alloc_pd(struct fw_call *k);
+int fw_cmd_dealloc_pd(struct fw_call *k);
+int fw_cmd_create_umem(struct fw_call *k);
+int fw_cmd_destroy_umem(struct fw_call *k);
+int fw_cmd_create_mkey(struct fw_call *k);
+int fw_cmd_query_mkey(struct fw_call *k);
+int fw_cmd_destroy_mkey(struct fw_call *k);
+int fw_cmd_create_eq(struct fw_call *k);
+int fw_cmd_query_eq(struct fw_call *k);
+int fw_cmd_destroy_eq(struct fw_call *k);
+int fw_cmd_create_cq(struct fw_call *k);
+int fw_cmd_query_cq(struct fw_call *k);
+int fw_cmd_modify_cq(struct fw_call *k);
+int fw_cmd_destroy_cq(struct fw_call *k);
+int fw_cmd_create_rmp(struct fw_call *k);
+int fw_cmd_query_rmp(struct fw_call *k);
+int fw_cmd_modify_rmp(struct fw_call *k);
+int fw_cmd_destroy_rmp(struct fw_call *k);
+int fw_cmd_create_qp(struct fw_call *k);
+int fw_cmd_query_qp(struct fw_call *k);
+int fw_cmd_destroy_qp(struct fw_call *k);
+int fw_cmd_modify_qp(struct fw_call *k); /* all transitions with a QPC */
+int fw_cmd_qp_2err(struct fw_call *k);
+int fw_cmd_qp_2rst(struct fw_call *k);
+
+/*
+ * Objects by the numbers that commands carry: NULL unless committed, of this HCA, and of the
+ * caller's uid (the driver sees all). (obj.c)
+ */
+struct hw_uar *fw_uar(struct fw_call *k, uint32_t id);
+struct hw_pd *fw_pd(struct fw_call *k, uint32_t pdn);
+struct hw_umem *fw_umem(struct fw_call *k, uint32_t id);
+struct hw_mkey *fw_mkey(struct fw_call *k, uint32_t index);
+struct hw_cq *fw_cq(struct fw_call *k, uint32_t cqn);
+struct hw_srq *fw_srq(struct fw_call *k, uint32_t srqn);
+struct hw_qp *fw_qp(struct fw_call *k, uint32_t qpn);
+/* The HCA's EQ of that number (1 + vector), *idx its place in SEG_T_EQ; NULL. */
+struct hw_eq *fw_eq(struct fw_call *k, uint32_t eqn, uint32_t *idx);
+
+/* A new element, not yet committed: 0, FW_R_TABLE_FULL, or -errno. */
+int fw_alloc(struct fw_call *k, enum seg_table_id t, uint32_t *idx, void *elem);
+/* The maker's last store. */
+static inline void fw_commit(uint32_t *flags)
+{
+	__atomic_store_n(flags, HW_F_READY, __ATOMIC_RELEASE);
+}
+
+static inline bool fw_ready(const uint32_t *flags)
+{
+	return __atomic_load_n(flags, __ATOMIC_ACQUIRE) & HW_F_READY;
+}
+
+/*
+ * A place of `bytes` in a umem at `offset`, which must be a multiple of `align`: 0 and its address,
+ * or `refuse`.
+ */
+int fw_umem_place(const struct hw_umem *u, uint64_t offset, uint64_t bytes, uint32_t align,
+		  enum fw_r refuse, uint64_t *va);
+/* Byte offset that a queue context's page_offset stands for. */
+static inline uint64_t fw_page_offset(uint64_t page_offset, uint64_t log_page_size)
+{
+	return page_offset << (log_page_size + 12 - 6);
+}
+
+/*
+ * References. Each kind of object knows what it refers to: fw_*_refs() adds or drops all of them
+ * (by = 1 or -1). Drops stop at 0: a reference may be missing after its taker died.
+ */
+void fw_qp_refs(struct seg *s, const struct hw_qp *qp, int by);
+void fw_srq_refs(struct seg *s, const struct hw_srq *srq, int by);
+void fw_cq_refs(struct seg *s, const struct hw_cq *cq, int by);
+void fw_mkey_refs(struct seg *s, const struct hw_mkey *m, int by);
+void fw_ref(_Atomic uint32_t *refs, int by);
+/* Count every reference of an HCA's objects again: after its lock's owner died. Linear. */
+void fw_recount(struct seg *s, uint32_t hca);
+
+/*
+ * Take an object out of service and free its element; used by DESTROY commands and by reaping.
+ * 0; -ETIMEDOUT: somebody (stopped) still works on it, it is out of service but not freed.
+ */
+int fw_qp_free(struct seg *s, uint32_t qpn);
+int fw_srq_free(struct seg *s, uint32_t srqn);
+int fw_cq_free(struct seg *s, uint32_t cqn);
+int fw_mkey_free(struct seg *s, uint32_t idx);
+/* The last half of fw_mkey_free(), for a key that is disabled and quiesced. */
+int fw_mkey_release(struct seg *s, uint32_t idx);
+
+/* Asynchronous signals off while a lock of the segment is held; returns what fw_sig_restore needs.
+ */
+uint64_t fw_sig_block(void);
+void fw_sig_restore(uint64_t old);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Capabilities and identity: QUERY_HCA_CAP, QUERY_ADAPTER, QUERY_ISSI, QUERY_SPECIAL_CONTEXTS, NOP.
+ * All answers come from the capability table and the HCA's element. Called by exec.c.
+ */
+#include "fw/cmd.h"
+
+#include <string.h>
+#include "util/cleanup.h"
+
+#define CAP(f, v) LAYOUT_SET(cmd_hca_cap, cap, f, (v))
+
+/* What is not set here is 0: off, or none. */
+static void cap_general(const struct fw_call *k, void *cap)
+{
+	const struct fw_caps *c = k->caps;
+
+	CAP(vhca_id, k->hca->vhca_id & 0xffff);
+	CAP(log_max_srq_sz, c->log_max_srq_sz);
+	CAP(log_max_qp_sz, c->log_max_qp_sz);
+	CAP(log_max_qp, c->log_max_qp);
+	CAP(log_max_srq, c->log_max_srq);
+	CAP(log_max_cq_sz, c->log_max_cq_sz);
+	CAP(log_max_cq, c->log_max_cq);
+	CAP(log_max_eq_sz, 22);
+	CAP(log_max_mkey, c->log_max_mkey);
+	CAP(log_max_eq, c->log_max_eq);
+	CAP(log_max_mrw_sz, 64);
+	CAP(log_max_klm_list_size, c->log_max_klm_list_size);
+	CAP(log_max_ra_req_qp, c->log_max_ra_req_qp);
+	CAP(log_max_ra_res_qp, c->log_max_ra_res_qp);
+	CAP(gid_table_size, 0);  /* coded: 8 << n */
+	CAP(pkey_table_size, 0); /* coded: 128 << n; those from HW_PKEYS up are invalid keys */
+	CAP(local_ca_ack_delay, c->local_ca_ack_delay);
+	CAP(port_type, 0); /* InfiniBand */
+	CAP(num_ports, k->hca->nports);
+	CAP(log_max_msg, c->log_max_msg);
+	CAP(cqe_version, c->cqe_version);
+	CAP(umr_modify_entity_size_disabled, 1);
+	CAP(umr_modify_atomic_disabled, 1);
+	CAP(umr_indirect_mkey_disabled, 1);
+	CAP(cq_oi, 1);
+	CAP(cq_resize, 1);
+	CAP(cq_moderation, 1);
+	CAP(ud, 1);
+	CAP(uc, 1);
+	CAP(rc, 1);
+	CAP(uar_4k, 1);
+	CAP(uar_sz, 5);
+	CAP(log_pg_sz, c->log_pg_sz);
+	CAP(log_bf_reg_size, c->log_bf_reg_size);
+	CAP(max_wqe_sz_sq, c->max_wqe_sz_sq);
+	CAP(max_wqe_sz_rq, c->max_wqe_sz_rq);
+	CAP(log_max_pd, c->log_max_pd);
+	CAP(log_max_rmp, c->log_max_srq);
+	CAP(log_max_wq_sz, c->log_max_srq_sz);
+	CAP(log_max_uctx, c->log_max_uctx);
+	CAP(log_max_umem, c->log_max_umem);
+	CAP(max_num_eqs, c->num_comp_vectors);
+	CAP(device_frequency_mhz, c->device_frequency_khz / 1000);
+	CAP(device_frequency_khz, c->device_frequency_khz);
+	CAP(num_of_uars_per_page, 1);
+}
+
+/*
+ * The groups that programs ask for. One without a filler is all zero because nothing of it is
+ * supported; a group that is not here is refused as the card refuses one that it does not know.
+ */
+static const struct {
+	uint16_t group;
+	const char *name;
+	void (*fill)(const struct fw_call *k, void *cap);
+} groups[] = {
+	{0x00, "general", cap_general},
+	{0x01, "ethernet", NULL},
+	{0x02, "odp", NULL},
+	{0x03, "atomic", NULL},
+	{0x04, "roce", NULL},
+	{0x05, "ipoib", NULL},
+	{0x07, "nic flow table", NULL},
+	{0x08, "esw flow table", NULL},
+	{0x09, "eswitch", NULL},
+	{0x0c, "qos", NULL},
+	{0x0f, "device memory", NULL},
+	{0x14, "device event", NULL},
+	{0x1a, "crypto", NULL},
+	{0x20, "general 2", NULL},
+};
+
+int fw_cmd_query_hca_cap(struct fw_call *k)
+{
+	void *cap = LAYOUT_IN(query_hca_cap_out, capability, k->out);
+
+	if (LAYOUT_GET(query_hca_cap_in, k->in, other_function) ||
+	    LAYOUT_GET(query_hca_cap_in, k->in, function_id))
+		return FW_R_CAP_FUNCTION;
+	/* op_mod is group << 1 | (1: current, 0: maximum): nothing can be configured, so the same.
+	 */
+	k->obj = k->op_mod >> 1;
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		if (groups[i].group != k->obj)
+			continue;
+		if (groups[i].fill)
+			groups[i].fill(k, cap);
+		return 0;
+	}
+	return FW_R_CAP_GROUP;
+}
+
+int fw_cmd_query_adapter(struct fw_call *k)
+{
+	void *p = LAYOUT_IN(query_adapter_out, query_adapter_struct, k->out);
+	char *psid = LAYOUT_IN(query_adapter_param_block, vsd_contd_psid, p);
+
+	LAYOUT_SET(query_adapter_param_block, p, ieee_vendor_id, k->caps->vendor_id);
+	LAYOUT_SET(query_adapter_param_block, p, vsd_vendor_id, k->caps->pci_vendor);
+	memcpy(psid, k->caps->board_id, strnlen(k->caps->board_id, 16));
+	return 0;
+}
+
+int fw_cmd_query_issi(struct fw_call *k)
+{
+	LAYOUT_SET(query_issi_out, k->out, current_issi, 1);
+	LAYOUT_SET(query_issi_out, k->out, supported_issi_dw0, 1 << 1);
+	return 0;
+}
+
+int fw_cmd_query_special_contexts(struct fw_call *k)
+{
+	/* The reserved lkey names physical memory: there is none for anybody here. */
+	return 0;
+}
+
+int fw_cmd_nop(struct fw_call *k)
+{
+	return 0;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Making, querying and destroying QPs. Called by exec.c under the HCA's lock. State changes are in
+ * cmd_qp_state.c.
+ *
+ * The work queues lie in one umem: RQ first, then SQ at the next multiple of 64 bytes. Both
+ * doorbell counters are one record of 8 bytes: receive, send.
+ */
+#include "fw/cmd.h"
+
+#include <errno.h>
+#include "engine/engine.h"
+
+#define QPC(f) LAYOUT_GET(qpc, qpc, f)
+
+enum { RQ_TYPE_OWN = 0, RQ_TYPE_RMP = 1, RQ_TYPE_NONE = 3 };
+enum { TS_FORMAT_DEFAULT = 1 };
+
+static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
+{
+	uint64_t st = QPC(st), rq_type = QPC(rq_type);
+
+	if (st != HW_ST_RC && st != HW_ST_UC && st != HW_ST_UD)
+		return FW_R_QPC_ST;
+	if (QPC(state) != HW_QPS_RST)
+		return FW_R_QPC_STATE;
+	if (rq_type != RQ_TYPE_OWN && rq_type != RQ_TYPE_RMP && rq_type != RQ_TYPE_NONE)
+		return FW_R_QPC_RQ_TYPE;
+	if (rq_type == RQ_TYPE_OWN && (16u << QPC(log_rq_stride)) > k->caps->max_wqe_sz_rq)
+		return FW_R_QPC_RQ_STRIDE;
+	if (QPC(ts_format) > TS_FORMAT_DEFAULT)
+		return FW_R_QPC_TS_FORMAT;
+	if (QPC(wq_signature))
+		return FW_R_QPC_WQ_SIGNATURE;
+	if (QPC(rlky) && !k->c->kernel)
+		return FW_R_QPC_RLKY;
+	if (QPC(offload_type) || QPC(ulp_stateless_offload_mode))
+		return FW_R_QPC_OFFLOAD;
+	if (QPC(end_padding_mode))
+		return FW_R_QPC_END_PADDING;
+	if (QPC(drain_sigerr))
+		return FW_R_QPC_DRAIN_SIGERR;
+	if (LAYOUT_GET(create_qp_in, k->in, input_qpn))
+		return FW_R_QP_INPUT_QPN;
+	if (LAYOUT_GET(create_qp_in, k->in, opt_param_mask))
+		return FW_R_QP_CREATE_OPT;
+	return FW_R_NONE;
+}
+
+static enum fw_r check_qpc_objects(struct fw_call *k, const void *qpc)
+{
+	if (!fw_pd(k, (uint32_t)QPC(pd)))
+		return FW_R_QPC_PD;
+	if (!fw_cq(k, (uint32_t)QPC(cqn_snd)))
+		return FW_R_QPC_CQN_SND;
+	if (!fw_cq(k, (uint32_t)QPC(cqn_rcv)))
+		return FW_R_QPC_CQN_RCV;
+	if (!fw_uar(k, (uint32_t)QPC(uar_page)))
+		return FW_R_QPC_UAR;
+	if (QPC(rq_type) == RQ_TYPE_RMP && !fw_srq(k, (uint32_t)QPC(srqn_rmpn_xrqn)))
+		return FW_R_QPC_SRQN;
+	return FW_R_NONE;
+}
+
+/* Where the queues and the record lie: fills `at`. */
+static enum fw_r qp_places(struct fw_call *k, const void *qpc, struct hw_qp *at)
+{
+	uint64_t offset = LAYOUT_GET(create_qp_in, k->in, wq_umem_offset);
+	uint64_t rq_bytes = 0, sq_bytes = 0;
+	const struct hw_umem *u;
+	int r;
+
+	if (QPC(rq_type) == RQ_TYPE_OWN) {
+		rq_bytes = UINT64_C(16) << (QPC(log_rq_size) + QPC(log_rq_stride));
+		rq_bytes = (rq_bytes + 63) & ~UINT64_C(63);
+	}
+	if (!QPC(no_sq))
+		sq_bytes = UINT64_C(64) << QPC(log_sq_size);
+	if (!LAYOUT_GET(create_qp_in, k->in, wq_umem_valid))
+		return FW_R_QP_UMEM_VALID;
+	at->buf_umem = (uint32_t)LAYOUT_GET(create_qp_in, k->in, wq_umem_id);
+	u = fw_umem(k, at->buf_umem);
+	if (!u)
+		return FW_R_QP_UMEM;
+	if (offset > u->len)
+		return FW_R_QP_UMEM_FIT;
+	offset += fw_page_offset(QPC(page_offset), QPC(log_page_size));
+	r = fw_umem_place(u, offset, rq_bytes + sq_bytes, 64, FW_R_QP_UMEM_FIT, &at->rq_va);
+	if (r)
+		return (enum fw_r)r;
+	at->sq_va = at->rq_va + rq_bytes;
+	at->mem = u->mem;
+	if (!QPC(dbr_umem_valid))
+		return FW_R_QP_DBR_VALID;
+	at->dbr_umem = (uint32_t)QPC(dbr_umem_id);
+	u = fw_umem(k, at->dbr_umem);
+	if (!u)
+		return FW_R_QP_DBR_UMEM;
+	at->dbr_mem = u->mem;
+	return (enum fw_r)fw_umem_place(u, QPC(dbr_addr), 8, 8, FW_R_QP_DBR_FIT, &at->dbr_va);
+}
+
+int fw_cmd_create_qp(struct fw_call *k)
+{
+	const void *qpc = LAYOUT_IN(create_qp_in, qpc, k->in);
+	struct hw_qp at = {0}, *qp;
+	uint32_t qpn;
+	int r = (int)check_qpc_attrs(k, qpc);
+
+	if (!r)
+		r = (int)check_qpc_objects(k, qpc);
+	if (!r)
+		r = (int)qp_places(k, qpc, &at);
+	if (!r)
+		r = fw_alloc(k, SEG_T_QP, &qpn, &qp);
+	if (r)
+		return r;
+	qp->hca = k->c->hca;
+	qp->uid = k->c->uid;
+	qp->st = (uint32_t)QPC(st);
+	qp->pdn = (uint32_t)QPC(pd);
+	qp->cqn_snd = (uint32_t)QPC(cqn_snd);
+	qp->cqn_rcv = (uint32_t)QPC(cqn_rcv);
+	qp->srqn = QPC(rq_type) == RQ_TYPE_RMP ? (uint32_t)QPC(srqn_rmpn_xrqn) : SEG_NONE;
+	qp->uar = (uint32_t)QPC(uar_page);
+	qp->user_index = (uint32_t)QPC(user_index);
+	qp->no_rq = QPC(rq_type) != RQ_TYPE_OWN;
+	qp->no_sq = (uint32_t)QPC(no_sq);
+	qp->rq_log_size = (uint32_t)QPC(log_rq_size);
+	qp->rq_log_stride = (uint32_t)QPC(log_rq_stride) + 4;
+	qp->sq_log_size = (uint32_t)QPC(log_sq_size);
+	qp->mem = at.mem;
+	qp->rq_va = at.rq_va;
+	qp->sq_va = at.sq_va;
+	qp->buf_umem = at.buf_umem;
+	qp->dbr_mem = at.dbr_mem;
+	qp->dbr_va = at.dbr_va;
+	qp->dbr_umem = at.dbr_umem;
+	qp->port = SEG_NONE;
+	atomic_store(&qp->async.evq, SEG_NONE);
+	memcpy(qp->qpc, qpc, sizeof(qp->qpc));
+	fw_qp_refs(k->s, qp, 1);
+	LAYOUT_SET(create_qp_out, k->out, qpn, qpn);
+	fw_commit(&qp->flags);
+	return 0;
+}
+
+/* The QPC as commands left it, with what has moved since. */
+int fw_cmd_query_qp(struct fw_call *k)
+{
+	void *qpc = LAYOUT_IN(query_qp_out, qpc, k->out);
+	const struct hw_qp *qp = fw_qp(k, (uint32_t)LAYOUT_GET(query_qp_in, k->in, qpn));
+	uint32_t rcv = 0, snd = 0;
+
+	if (!qp)
+		return FW_R_QP_QUERY_NONE;
+	memcpy(qpc, qp->qpc, sizeof(qp->qpc));
+	LAYOUT_SET(qpc, qpc, state, qp->state & 0xf);
+	LAYOUT_SET(qpc, qpc, next_send_psn, qp->next_send_psn & 0xffffff);
+	LAYOUT_SET(qpc, qpc, next_rcv_psn, qp->next_rcv_psn & 0xffffff);
+	LAYOUT_SET(qpc, qpc, last_acked_psn, (qp->next_send_psn - 1) & 0xffffff);
+	LAYOUT_SET(qpc, qpc, rmsn, qp->msn & 0xffffff);
+	LAYOUT_SET(qpc, qpc, hw_sq_wqebb_counter, qp->sq_ci & 0xffff);
+	LAYOUT_SET(qpc, qpc, hw_rq_counter, qp->rq_ci);
+	/* The records of a dead process cannot be read: then these are 0. */
+	if (mem_read_be32(k->s, qp->dbr_mem, qp->dbr_va, &rcv) == 0)
+		LAYOUT_SET(qpc, qpc, sw_rq_counter, rcv);
+	if (mem_read_be32(k->s, qp->dbr_mem, qp->dbr_va + 4, &snd) == 0)
+		LAYOUT_SET(qpc, qpc, sw_sq_wqebb_counter, snd & 0xffff);
+	return 0;
+}
+
+int fw_cmd_destroy_qp(struct fw_call *k)
+{
+	uint32_t qpn = (uint32_t)LAYOUT_GET(destroy_qp_in, k->in, qpn);
+
+	if (!fw_qp(k, qpn))
+		return FW_R_QP_DESTROY_NONE;
+	return fw_qp_free(k->s, qpn);
+}

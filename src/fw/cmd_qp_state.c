@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * QP state transitions. Called by exec.c under the HCA's lock; the engine stores the new state.
+ *
+ * Two tables say everything: where a command starts and ends and what it may take optionally per
+ * service type (the kernel driver's opt_mask has the same facts), and for each field of the QPC
+ * which transitions always take it and under which opt_param_mask bit others may. Fields that a
+ * command does not take keep their values, whatever the command carries in them.
+ */
+#include "fw/cmd.h"
+
+#include <errno.h>
+#include "engine/engine.h"
+#include "util/cleanup.h"
+
+enum { /* opt_param_mask */
+       OPT_RRE = 1 << 1,
+       OPT_RAE = 1 << 2,
+       OPT_RWE = 1 << 3,
+       OPT_PKEY_INDEX = 1 << 4,
+       OPT_Q_KEY = 1 << 5,
+       OPT_RNR_TIMEOUT = 1 << 6,
+       OPT_PM_STATE = 1 << 10,
+       OPT_LAG_TX_AFF = 1 << 15,
+       OPT_PRI_PORT = 1 << 16,
+       OPT_COUNTER_SET_ID = 1 << 25,
+};
+#define OPT_ACCESS (OPT_RRE | OPT_RAE | OPT_RWE)
+
+enum { /* transitions, as bits for the field table */
+       R2I = 1 << 0,
+       I2I = 1 << 1,
+       I2R = 1 << 2,
+       R2S = 1 << 3,
+       S2S = 1 << 4,
+       E2S = 1 << 5,
+       D2S = 1 << 6,
+};
+
+#define LAST_ST HW_ST_UD
+static const struct transition {
+	uint16_t opcode, bit;
+	uint8_t from, to;
+	uint32_t opt[LAST_ST + 1]; /* by service type: RC, UC, UD */
+} transitions[] = {
+	{PRM_OP_RST2INIT_QP,
+	 R2I,
+	 HW_QPS_RST,
+	 HW_QPS_INIT,
+	 {OPT_LAG_TX_AFF, OPT_LAG_TX_AFF, OPT_LAG_TX_AFF}},
+	{PRM_OP_INIT2INIT_QP,
+	 I2I,
+	 HW_QPS_INIT,
+	 HW_QPS_INIT,
+	 {OPT_ACCESS | OPT_PKEY_INDEX | OPT_PRI_PORT | OPT_LAG_TX_AFF,
+	  OPT_RWE | OPT_PKEY_INDEX | OPT_PRI_PORT | OPT_LAG_TX_AFF,
+	  OPT_PKEY_INDEX | OPT_Q_KEY | OPT_PRI_PORT}},
+	{PRM_OP_INIT2RTR_QP,
+	 I2R,
+	 HW_QPS_INIT,
+	 HW_QPS_RTR,
+	 {OPT_ACCESS | OPT_PKEY_INDEX | OPT_LAG_TX_AFF, OPT_RWE | OPT_PKEY_INDEX | OPT_LAG_TX_AFF,
+	  OPT_PKEY_INDEX | OPT_Q_KEY}},
+	{PRM_OP_RTR2RTS_QP,
+	 R2S,
+	 HW_QPS_RTR,
+	 HW_QPS_RTS,
+	 {OPT_ACCESS | OPT_PM_STATE | OPT_RNR_TIMEOUT, OPT_RWE | OPT_PM_STATE, OPT_Q_KEY}},
+	{PRM_OP_RTS2RTS_QP,
+	 S2S,
+	 HW_QPS_RTS,
+	 HW_QPS_RTS,
+	 {OPT_ACCESS | OPT_PM_STATE | OPT_RNR_TIMEOUT | OPT_COUNTER_SET_ID,
+	  OPT_RWE | OPT_PM_STATE | OPT_COUNTER_SET_ID, OPT_Q_KEY | OPT_COUNTER_SET_ID}},
+	{PRM_OP_SQERR2RTS_QP,
+	 E2S,
+	 HW_QPS_SQER,
+	 HW_QPS_RTS,
+	 {OPT_ACCESS | OPT_RNR_TIMEOUT, OPT_RWE, OPT_Q_KEY}},
+	{PRM_OP_SQD_RTS_QP,
+	 D2S,
+	 HW_QPS_SQD,
+	 HW_QPS_RTS,
+	 {OPT_ACCESS | OPT_RNR_TIMEOUT, OPT_RWE, OPT_Q_KEY}},
+};
+
+#define F(f, req, opt)                                             \
+	{                                                          \
+		LF_qpc_##f##_BIT, LF_qpc_##f##_WIDTH, (req), (opt) \
+	}
+#define P(f, req, opt)                                                                         \
+	{                                                                                      \
+		LP_qpc_primary_address_path * 8 + LF_ads_##f##_BIT, LF_ads_##f##_WIDTH, (req), \
+			(opt)                                                                  \
+	}
+#define P_GID(half)                                                                         \
+	{                                                                                   \
+		(LP_qpc_primary_address_path + LP_ads_rgid_rip) * 8 + (half)*64, 64, I2R, 0 \
+	}
+static const struct taken_field {
+	uint16_t bit, width;
+	uint16_t required; /* transitions that always take it */
+	uint32_t opt;      /* others take it with this bit of opt_param_mask */
+} taken_fields[] = {
+	F(rre, R2I, OPT_RRE),
+	F(rwe, R2I, OPT_RWE),
+	F(rae, R2I, OPT_RAE),
+	F(atomic_mode, R2I, OPT_RAE),
+	F(q_key, R2I, OPT_Q_KEY),
+	F(lag_tx_port_affinity, R2I, OPT_LAG_TX_AFF),
+	F(counter_set_id, R2I, OPT_COUNTER_SET_ID),
+	F(pm_state, 0, OPT_PM_STATE),
+	F(mtu, I2R, 0),
+	F(log_msg_max, I2R, 0),
+	F(remote_qpn, I2R, 0),
+	F(next_rcv_psn, I2R, 0),
+	F(log_rra_max, I2R, 0),
+	F(min_rnr_nak, I2R, OPT_RNR_TIMEOUT),
+	F(next_send_psn, R2S, 0),
+	F(log_sra_max, R2S, 0),
+	F(log_ack_req_freq, R2S, 0),
+	F(retry_count, R2S, 0),
+	F(rnr_retry, R2S, 0),
+	P(ack_timeout, R2S, 0),
+	P(vhca_port_num, R2I, OPT_PRI_PORT),
+	P(pkey_index, R2I, OPT_PKEY_INDEX),
+	P(grh, I2R, 0),
+	P(mlid, I2R, 0),
+	P(rlid, I2R, 0),
+	P(sl, I2R, 0),
+	P(src_addr_index, I2R, 0),
+	P(stat_rate, I2R, 0),
+	P(hop_limit, I2R, 0),
+	P(tclass, I2R, 0),
+	P(flow_label, I2R, 0),
+	P_GID(0),
+	P_GID(1),
+};
+
+static const struct transition *transition_find(uint16_t opcode)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(transitions); i++)
+		if (transitions[i].opcode == opcode)
+			return &transitions[i];
+	return NULL;
+}
+
+/* `to` is the QP's context; `from` the command's. */
+static void take_fields(void *to, const void *from, const struct transition *t, uint32_t opt)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(taken_fields); i++) {
+		const struct taken_field *f = &taken_fields[i];
+
+		if ((f->required & t->bit) || (f->opt & opt))
+			layout_set(to, f->bit, f->width, layout_get(from, f->bit, f->width));
+	}
+}
+
+#define QPC(f) LAYOUT_GET(qpc, qpc, f)
+#define ADS(f) LAYOUT_GET(ads, ads, f)
+
+static const struct hw_port *path_port(const struct fw_call *k, const void *ads)
+{
+	uint64_t num = ADS(vhca_port_num);
+
+	return num < 1 || num > k->hca->nports ? NULL : hw_port(k->s, k->hca->port[num - 1]);
+}
+
+static bool gid_is_zero(const uint8_t *gid)
+{
+	static const uint8_t zero[16];
+
+	return !memcmp(gid, zero, sizeof(zero));
+}
+
+/* The context that the QP would have after the command. */
+static enum fw_r check_qpc(const struct fw_call *k, const void *qpc, uint32_t st,
+			   const struct transition *t)
+{
+	const void *ads = LAYOUT_IN(qpc, primary_address_path, qpc);
+	const struct hw_port *port = path_port(k, ads);
+
+	if (!port)
+		return FW_R_PATH_PORT;
+	if (ADS(pkey_index) >= HW_PKEYS || !(port->pkey[ADS(pkey_index)] & 0x7fff))
+		return FW_R_PATH_PKEY;
+	if (t->bit == I2R) {
+		if (QPC(mtu) < 1 || QPC(mtu) > port->active_mtu)
+			return FW_R_QPC_MTU;
+		if (QPC(log_msg_max) > k->caps->log_max_msg)
+			return FW_R_QPC_MSG_MAX;
+		if (QPC(log_rra_max) > k->caps->log_max_ra_res_qp)
+			return FW_R_QPC_RRA_MAX;
+		if (st != HW_ST_UD && ADS(grh) &&
+		    (ADS(src_addr_index) >= HW_GIDS || gid_is_zero(port->gid[ADS(src_addr_index)])))
+			return FW_R_PATH_SGID;
+	}
+	if (t->bit == R2S && QPC(log_sra_max) > k->caps->log_max_ra_req_qp)
+		return FW_R_QPC_SRA_MAX;
+	return FW_R_NONE;
+}
+
+/* From the context to what the engine works with. */
+static void qp_apply(const struct fw_call *k, struct hw_qp *qp, const struct transition *t)
+{
+	const void *qpc = qp->qpc;
+	const void *ads = LAYOUT_IN(qpc, primary_address_path, qpc);
+
+	qp->port = k->hca->port[ADS(vhca_port_num) - 1];
+	qp->pkey_index = (uint32_t)ADS(pkey_index);
+	qp->qkey = (uint32_t)QPC(q_key);
+	qp->rre = (uint32_t)QPC(rre);
+	qp->rwe = (uint32_t)QPC(rwe);
+	qp->rae = (uint32_t)QPC(rae);
+	qp->atomic_mode = (uint32_t)QPC(atomic_mode);
+	qp->min_rnr_nak = (uint32_t)QPC(min_rnr_nak);
+	qp->retry_count = (uint32_t)QPC(retry_count);
+	qp->rnr_retry = (uint32_t)QPC(rnr_retry);
+	qp->ack_timeout = (uint32_t)ADS(ack_timeout);
+	if (t->bit == I2R) {
+		qp->dest_qpn = (uint32_t)QPC(remote_qpn);
+		qp->mtu = 128u << QPC(mtu);
+		qp->dlid = (uint32_t)ADS(rlid);
+		qp->sl = (uint32_t)ADS(sl);
+		qp->grh = (uint32_t)ADS(grh);
+		qp->sgid_index = (uint32_t)ADS(src_addr_index);
+		memcpy(qp->dgid, LAYOUT_IN(ads, rgid_rip, ads), sizeof(qp->dgid));
+		qp->next_rcv_psn = (uint32_t)QPC(next_rcv_psn);
+	}
+	if (t->bit == R2S)
+		qp->next_send_psn = (uint32_t)QPC(next_send_psn);
+}
+
+int fw_cmd_modify_qp(struct fw_call *k)
+{
+	const struct transition *t = transition_find(k->cmd->opcode);
+	const void *in_qpc = LAYOUT_IN(rst2init_qp_in, qpc, k->in);
+	uint32_t opt = (uint32_t)LAYOUT_GET(rst2init_qp_in, k->in, opt_param_mask);
+	uint32_t qpn = (uint32_t)LAYOUT_GET(rst2init_qp_in, k->in, qpn);
+	struct hw_qp *qp = fw_qp(k, qpn);
+	uint8_t next[sizeof(qp->qpc)];
+	enum fw_r r;
+
+	assert(t);
+	if (!qp)
+		return FW_R_QP_NONE;
+	if (qp->state != t->from)
+		return FW_R_QP_FROM_STATE;
+	if (opt & ~t->opt[qp->st])
+		return FW_R_QP_OPT_MASK;
+	if ((opt & OPT_PM_STATE) && LAYOUT_GET(qpc, in_qpc, pm_state) != 3)
+		return FW_R_QPC_PM_STATE;
+	memcpy(next, qp->qpc, sizeof(next));
+	take_fields(next, in_qpc, t, opt);
+	r = check_qpc(k, next, qp->st, t);
+	if (r)
+		return (int)r;
+	memcpy(qp->qpc, next, sizeof(next));
+	qp_apply(k, qp, t);
+	/* Staying: the engine may have put it into error meanwhile, which must stand. */
+	if (t->from == t->to)
+		return 0;
+	return eng_qp_set_state(k->s, qpn, (enum hw_qp_state)t->to);
+}
+
+int fw_cmd_qp_2err(struct fw_call *k)
+{
+	uint32_t qpn = (uint32_t)LAYOUT_GET(qp_2err_in, k->in, qpn);
+
+	if (!fw_qp(k, qpn))
+		return FW_R_QP_NONE;
+	return eng_qp_set_state(k->s, qpn, HW_QPS_ERR);
+}
+
+int fw_cmd_qp_2rst(struct fw_call *k)
+{
+	uint32_t qpn = (uint32_t)LAYOUT_GET(qp_2rst_in, k->in, qpn);
+
+	if (!fw_qp(k, qpn))
+		return FW_R_QP_NONE;
+	return eng_qp_set_state(k->s, qpn, HW_QPS_RST);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Receive memory pools, which is what a basic SRQ is to the card: a linked list of receive WQEs in
+ * a umem and one doorbell record. Called by exec.c under the HCA's lock.
+ */
+#include "fw/cmd.h"
+
+#include <errno.h>
+#include "engine/engine.h"
+
+#define WQ(f) LAYOUT_GET(wq, wq, f)
+
+enum { RMPC_STATE_RDY = 1, RMPC_STATE_ERR = 3 };
+enum { WQ_LOG_STRIDE_MIN = 5 }; /* a next segment and one data segment */
+
+static enum fw_r check_rmpc(struct fw_call *k, const void *rmpc, const void *wq)
+{
+	if (LAYOUT_GET(rmpc, rmpc, state) != RMPC_STATE_RDY)
+		return FW_R_RMPC_STATE;
+	if (LAYOUT_GET(rmpc, rmpc, basic_cyclic_rcv_wqe))
+		return FW_R_RMPC_CYCLIC;
+	if (WQ(wq_type) != 0)
+		return FW_R_WQ_TYPE;
+	if (WQ(wq_signature))
+		return FW_R_WQ_SIGNATURE;
+	if (WQ(log_wqe_num_of_strides) || WQ(log_wqe_stride_size) || WQ(two_byte_shift_en))
+		return FW_R_WQ_STRIDING;
+	if (WQ(log_wq_stride) < WQ_LOG_STRIDE_MIN ||
+	    (1u << WQ(log_wq_stride)) > k->caps->max_wqe_sz_rq)
+		return FW_R_WQ_STRIDE;
+	if (WQ(log_wq_sz) > k->caps->log_max_srq_sz)
+		return FW_R_WQ_SIZE;
+	if (WQ(lwm) >= (UINT64_C(1) << WQ(log_wq_sz)))
+		return FW_R_WQ_LWM;
+	if (!fw_pd(k, (uint32_t)WQ(pd)))
+		return FW_R_WQ_PD;
+	return FW_R_NONE;
+}
+
+static enum fw_r wq_places(struct fw_call *k, const void *wq, struct hw_srq *at)
+{
+	uint64_t bytes = UINT64_C(1) << (WQ(log_wq_sz) + WQ(log_wq_stride));
+	uint64_t offset = WQ(wq_umem_offset);
+	const struct hw_umem *u;
+	int r;
+
+	if (!WQ(wq_umem_valid))
+		return FW_R_WQ_UMEM_VALID;
+	u = fw_umem(k, (uint32_t)WQ(wq_umem_id));
+	if (!u)
+		return FW_R_WQ_UMEM;
+	if (offset > u->len)
+		return FW_R_WQ_UMEM_FIT;
+	offset += fw_page_offset(WQ(page_offset), WQ(log_wq_pg_sz));
+	r = fw_umem_place(u, offset, bytes, 16, FW_R_WQ_UMEM_FIT, &at->va);
+	if (r)
+		return (enum fw_r)r;
+	at->mem = u->mem;
+	if (!WQ(dbr_umem_valid))
+		return FW_R_WQ_DBR_VALID;
+	u = fw_umem(k, (uint32_t)WQ(dbr_umem_id));
+	if (!u)
+		return FW_R_WQ_DBR_UMEM;
+	at->dbr_mem = u->mem;
+	return (enum fw_r)fw_umem_place(u, WQ(dbr_addr), 4, 4, FW_R_WQ_DBR_FIT, &at->dbr_va);
+}
+
+int fw_cmd_create_rmp(struct fw_call *k)
+{
+	const void *rmpc = LAYOUT_IN(create_rmp_in, ctx, k->in);
+	const void *wq = LAYOUT_IN(rmpc, wq, rmpc);
+	struct hw_srq places = {0}, *srq;
+	uint32_t idx;
+	int r = (int)check_rmpc(k, rmpc, wq);
+
+	if (!r)
+		r = (int)wq_places(k, wq, &places);
+	if (!r)
+		r = fw_alloc(k, SEG_T_SRQ, &idx, &srq);
+	if (r)
+		return r;
+	srq->hca = k->c->hca;
+	srq->uid = k->c->uid;
+	srq->pdn = (uint32_t)WQ(pd);
+	srq->cqn = srq->xrcd = SEG_NONE;
+	srq->log_size = (uint32_t)WQ(log_wq_sz);
+	srq->log_stride = (uint32_t)WQ(log_wq_stride);
+	srq->mem = places.mem;
+	srq->va = places.va;
+	srq->dbr_mem = places.dbr_mem;
+	srq->dbr_va = places.dbr_va;
+	srq->buf_umem = (uint32_t)WQ(wq_umem_id);
+	srq->dbr_umem = (uint32_t)WQ(dbr_umem_id);
+	srq->lwm = (uint32_t)WQ(lwm);
+	atomic_store(&srq->async.evq, SEG_NONE);
+	memcpy(srq->ctx, rmpc, sizeof(srq->ctx)); /* all named fields lie in its first bytes */
+	fw_srq_refs(k->s, srq, 1);
+	LAYOUT_SET(create_rmp_out, k->out, rmpn, idx);
+	fw_commit(&srq->flags);
+	return 0;
+}
+
+int fw_cmd_query_rmp(struct fw_call *k)
+{
+	void *rmpc = LAYOUT_IN(query_rmp_out, rmp_context, k->out);
+	void *wq = LAYOUT_IN(rmpc, wq, rmpc);
+	const struct hw_srq *srq = fw_srq(k, (uint32_t)LAYOUT_GET(query_rmp_in, k->in, rmpn));
+	uint32_t sw = 0;
+
+	if (!srq)
+		return FW_R_RMP_QUERY_NONE;
+	memcpy(rmpc, srq->ctx, sizeof(srq->ctx));
+	if (mem_read_be32(k->s, srq->dbr_mem, srq->dbr_va, &sw) < 0)
+		sw = 0;
+	LAYOUT_SET(rmpc, rmpc, state, srq->state ? RMPC_STATE_ERR : RMPC_STATE_RDY);
+	LAYOUT_SET(wq, wq, lwm, srq->lwm & 0xffff);
+	LAYOUT_SET(wq, wq, hw_counter, srq->consumed);
+	LAYOUT_SET(wq, wq, sw_counter, sw);
+	return 0;
+}
+
+int fw_cmd_modify_rmp(struct fw_call *k)
+{
+	const void *rmpc = LAYOUT_IN(modify_rmp_in, ctx, k->in);
+	const void *wq = LAYOUT_IN(rmpc, wq, rmpc);
+	uint32_t idx = (uint32_t)LAYOUT_GET(modify_rmp_in, k->in, rmpn);
+	const struct hw_srq *srq = fw_srq(k, idx);
+
+	if (!srq)
+		return FW_R_RMP_MODIFY_NONE;
+	if (LAYOUT_GET(modify_rmp_in, k->in, rmp_state) != RMPC_STATE_RDY ||
+	    LAYOUT_GET(rmpc, rmpc, state) != RMPC_STATE_RDY)
+		return FW_R_RMP_MODIFY_STATE;
+	if (!LAYOUT_GET(rmp_bitmask, LAYOUT_IN(modify_rmp_in, bitmask, k->in), lwm))
+		return 0;
+	if (WQ(lwm) >= (UINT64_C(1) << srq->log_size))
+		return FW_R_RMP_MODIFY_LWM;
+	return eng_srq_arm_limit(k->s, idx, (uint32_t)WQ(lwm));
+}
+
+int fw_cmd_destroy_rmp(struct fw_call *k)
+{
+	uint32_t idx = (uint32_t)LAYOUT_GET(destroy_rmp_in, k->in, rmpn);
+	const struct hw_srq *srq = fw_srq(k, idx);
+
+	if (!srq)
+		return FW_R_RMP_NONE;
+	if (srq->refs)
+		return FW_R_RMP_IN_USE;
+	return fw_srq_free(k->s, idx);
+}

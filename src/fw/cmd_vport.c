@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Ports as the firmware shows them. Reads port elements only; called by exec.c. */
+#include "fw/cmd.h"
+
+#define VPORT(f, v) LAYOUT_SET(hca_vport_context, ctx, f, (v))
+
+int fw_cmd_query_hca_vport_context(struct fw_call *k)
+{
+	void *ctx = LAYOUT_IN(query_hca_vport_context_out, hca_vport_context, k->out);
+	uint32_t num = (uint32_t)LAYOUT_GET(query_hca_vport_context_in, k->in, port_num);
+	const struct hw_port *p;
+	uint32_t state;
+
+	if (LAYOUT_GET(query_hca_vport_context_in, k->in, other_vport) ||
+	    LAYOUT_GET(query_hca_vport_context_in, k->in, vport_number))
+		return FW_R_VPORT_OTHER;
+	if (num == 0 && k->hca->nports == 1)
+		num = 1;
+	k->obj = num;
+	if (num < 1 || num > k->hca->nports)
+		return FW_R_VPORT_PORT;
+	p = hw_port(k->s, k->hca->port[num - 1]);
+	if (!p)
+		return FW_R_VPORT_PORT;
+	state = p->state;
+	VPORT(has_smi, 1);
+	VPORT(port_physical_state, p->phys_state);
+	VPORT(vport_state_policy, 0);
+	VPORT(port_state, state);
+	VPORT(vport_state, state);
+	VPORT(system_image_guid, k->hca->sys_image_guid);
+	VPORT(port_guid, p->guid);
+	VPORT(node_guid, k->hca->node_guid);
+	VPORT(cap_mask1, p->cap_mask);
+	VPORT(lid, p->lid & 0xffff);
+	VPORT(lmc, p->lmc & 7);
+	VPORT(subnet_timeout, 18);
+	VPORT(sm_lid, p->sm_lid & 0xffff);
+	VPORT(sm_sl, p->sm_sl & 0xf);
+	return 0;
+}
+
+int fw_cmd_query_vport_state(struct fw_call *k)
+{
+	const struct hw_port *p = hw_port(k->s, k->hca->port[0]);
+
+	if (LAYOUT_GET(query_vport_state_in, k->in, other_vport) ||
+	    LAYOUT_GET(query_vport_state_in, k->in, vport_number))
+		return FW_R_VPORT_STATE_OTHER;
+	LAYOUT_SET(query_vport_state_out, k->out, admin_state, 1);
+	LAYOUT_SET(query_vport_state_out, k->out, state, p && p->state == HW_PORT_ACTIVE);
+	return 0;
+}
+
+int fw_cmd_query_lag(struct fw_call *k)
+{
+	return FW_R_LAG_OFF;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the command table and fw_exec(), the only way into the firmware. Checks what is common to
+ * all commands (sizes, reserved bits, modifiers, uid), takes the HCA's lock, calls the handler and
+ * writes status and syndrome. Called by the driver.
+ */
+#include "fw/cmd.h"
+
+#include <errno.h>
+#include <signal.h>
+#include "util/cleanup.h"
+#include "util/sys.h"
+
+#define CMD(op, name, fl, fn, table, what)                                                    \
+	{                                                                                     \
+		PRM_OP_##op, (fl), &layout_##name##_in, &layout_##name##_out, fn, table, what \
+	}
+#define LOCKED FW_C_LOCK
+
+const struct fw_cmd fw_cmds[] = {
+	CMD(QUERY_HCA_CAP, query_hca_cap, FW_C_OP_MODS, fw_cmd_query_hca_cap, -1, NULL),
+	CMD(QUERY_ADAPTER, query_adapter, 0, fw_cmd_query_adapter, -1, NULL),
+	CMD(QUERY_ISSI, query_issi, 0, fw_cmd_query_issi, -1, NULL),
+	CMD(QUERY_SPECIAL_CONTEXTS, query_special_contexts, 0, fw_cmd_query_special_contexts, -1,
+	    NULL),
+	CMD(NOP, nop, 0, fw_cmd_nop, -1, NULL),
+	CMD(QUERY_HCA_VPORT_CONTEXT, query_hca_vport_context, 0, fw_cmd_query_hca_vport_context, -1,
+	    "port"),
+	CMD(QUERY_VPORT_STATE, query_vport_state, 0, fw_cmd_query_vport_state, -1, NULL),
+	CMD(QUERY_LAG, query_lag, 0, fw_cmd_query_lag, -1, NULL),
+
+	CMD(ALLOC_UAR, alloc_uar, LOCKED | FW_C_OP_MODS, fw_cmd_alloc_uar, SEG_T_UAR, "uar"),
+	CMD(DEALLOC_UAR, dealloc_uar, LOCKED, fw_cmd_dealloc_uar, -1, "uar"),
+	CMD(ALLOC_PD, alloc_pd, LOCKED, fw_cmd_alloc_pd, SEG_T_PD, "pd"),
+	CMD(DEALLOC_PD, dealloc_pd, LOCKED, fw_cmd_dealloc_pd, -1, "pd"),
+	CMD(CREATE_UMEM, create_umem, LOCKED | FW_C_KERNEL, fw_cmd_create_umem, SEG_T_UMEM, "umem"),
+	CMD(DESTROY_UMEM, destroy_umem, LOCKED, fw_cmd_destroy_umem, -1, "umem"),
+	CMD(CREATE_MKEY, create_mkey, LOCKED, fw_cmd_create_mkey, SEG_T_MKEY, "mkey_index"),
+	CMD(QUERY_MKEY, query_mkey, LOCKED, fw_cmd_query_mkey, -1, "mkey_index"),
+	CMD(DESTROY_MKEY, destroy_mkey, LOCKED, fw_cmd_destroy_mkey, -1, "mkey_index"),
+
+	CMD(CREATE_EQ, create_eq, LOCKED | FW_C_KERNEL, fw_cmd_create_eq, SEG_T_EQ, "eqn"),
+	CMD(QUERY_EQ, query_eq, LOCKED, fw_cmd_query_eq, -1, "eqn"),
+	CMD(DESTROY_EQ, destroy_eq, LOCKED | FW_C_KERNEL, fw_cmd_destroy_eq, -1, "eqn"),
+	CMD(CREATE_CQ, create_cq, LOCKED, fw_cmd_create_cq, SEG_T_CQ, "cqn"),
+	CMD(QUERY_CQ, query_cq, LOCKED, fw_cmd_query_cq, -1, "cqn"),
+	CMD(MODIFY_CQ, modify_cq, LOCKED | FW_C_OP_MODS, fw_cmd_modify_cq, -1, "cqn"),
+	CMD(DESTROY_CQ, destroy_cq, LOCKED, fw_cmd_destroy_cq, -1, "cqn"),
+	CMD(CREATE_RMP, create_rmp, LOCKED, fw_cmd_create_rmp, SEG_T_SRQ, "rmpn"),
+	CMD(QUERY_RMP, query_rmp, LOCKED, fw_cmd_query_rmp, -1, "rmpn"),
+	CMD(MODIFY_RMP, modify_rmp, LOCKED, fw_cmd_modify_rmp, -1, "rmpn"),
+	CMD(DESTROY_RMP, destroy_rmp, LOCKED, fw_cmd_destroy_rmp, -1, "rmpn"),
+
+	CMD(CREATE_QP, create_qp, LOCKED, fw_cmd_create_qp, SEG_T_QP, "qpn"),
+	CMD(QUERY_QP, query_qp, LOCKED, fw_cmd_query_qp, -1, "qpn"),
+	CMD(DESTROY_QP, destroy_qp, LOCKED, fw_cmd_destroy_qp, -1, "qpn"),
+	CMD(RST2INIT_QP, rst2init_qp, LOCKED, fw_cmd_modify_qp, -1, "qpn"),
+	CMD(INIT2INIT_QP, init2init_qp, LOCKED, fw_cmd_modify_qp, -1, "qpn"),
+	CMD(INIT2RTR_QP, init2rtr_qp, LOCKED, fw_cmd_modify_qp, -1, "qpn"),
+	CMD(RTR2RTS_QP, rtr2rts_qp, LOCKED, fw_cmd_modify_qp, -1, "qpn"),
+	CMD(RTS2RTS_QP, rts2rts_qp, LOCKED, fw_cmd_modify_qp, -1, "qpn"),
+	CMD(SQERR2RTS_QP, sqerr2rts_qp, LOCKED, fw_cmd_modify_qp, -1, "qpn"),
+	CMD(SQD_RTS_QP, sqd2rts_qp, LOCKED, fw_cmd_modify_qp, -1, "qpn"),
+	CMD(2ERR_QP, qp_2err, LOCKED, fw_cmd_qp_2err, -1, "qpn"),
+	CMD(2RST_QP, qp_2rst, LOCKED, fw_cmd_qp_2rst, -1, "qpn"),
+};
+const unsigned int fw_ncmds = ARRAY_SIZE(fw_cmds);
+
+static const struct fw_cmd *cmd_find(uint16_t opcode)
+{
+	for (unsigned int i = 0; i < fw_ncmds; i++)
+		if (fw_cmds[i].opcode == opcode)
+			return &fw_cmds[i];
+	return NULL;
+}
+
+uint64_t fw_sig_block(void)
+{
+	/* Synchronous faults stay deliverable: the guarded copies need them. */
+	uint64_t mask = ~((UINT64_C(1) << (SIGSEGV - 1)) | (UINT64_C(1) << (SIGBUS - 1)) |
+			  (UINT64_C(1) << (SIGFPE - 1)) | (UINT64_C(1) << (SIGILL - 1)) |
+			  (UINT64_C(1) << (SIGTRAP - 1)));
+	uint64_t old = 0;
+
+	sys_raw(SYS_rt_sigprocmask, SIG_BLOCK, (long)&mask, (long)&old, sizeof(old), 0, 0);
+	return old;
+}
+
+void fw_sig_restore(uint64_t old)
+{
+	sys_raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, sizeof(old), 0, 0);
+}
+
+/* What every command must satisfy before its handler sees it; *bit: the reserved bit that is set.
+ */
+static enum fw_r check_common(const struct fw_call *k, uint32_t inlen, uint32_t outlen,
+			      int32_t *bit)
+{
+	const uint8_t *in = k->in;
+	uint32_t uid = (uint32_t)LAYOUT_GET(cmd_in, in, uid);
+
+	if (inlen < k->cmd->in->bytes)
+		return FW_R_INPUT_LEN;
+	if (outlen < k->cmd->out->bytes)
+		return FW_R_OUTPUT_LEN;
+	if ((k->cmd->flags & FW_C_KERNEL) && !k->c->kernel)
+		return FW_R_KERNEL_ONLY;
+	*bit = layout_reserved_set(k->cmd->in, in, k->cmd->in->bytes);
+	if (*bit >= 0)
+		return FW_R_RESERVED;
+	for (uint32_t i = k->cmd->in->bytes; i < inlen; i++)
+		if (in[i])
+			return FW_R_PAGE_LIST;
+	if (!(k->cmd->flags & FW_C_OP_MODS) && k->op_mod != 0)
+		return FW_R_OP_MOD;
+	if (uid != k->c->uid && !(k->c->kernel && uid == 0))
+		return FW_R_UID;
+	return FW_R_NONE;
+}
+
+static int run_locked(struct fw_call *k)
+{
+	uint64_t mask = fw_sig_block();
+	int r = seg_lock(k->s, &k->hca->lock, SEG_LOCK_CTRL_NS);
+
+	if (r >= 0) {
+		if (r == SEG_LOCK_INHERITED)
+			fw_recount(k->s, k->c->hca);
+		r = k->cmd->handler(k);
+		seg_unlock(k->s, &k->hca->lock);
+	}
+	fw_sig_restore(mask);
+	return r;
+}
+
+static void trace_result(const struct fw_call *k, uint16_t opcode, int r, int32_t bit)
+{
+	const struct fw_refusal *f;
+	const char *what = k->cmd && k->cmd->obj ? k->cmd->obj : "obj";
+
+	if (r == 0) {
+		TRACE(LOG_FW, "%s(0x%x) op_mod 0x%x uid 0x%x %s 0x%x: OK", prm_opcode_name(opcode),
+		      opcode, k->op_mod, k->c->uid, what, k->obj);
+		return;
+	}
+	if (r < 0) {
+		TRACE(LOG_FW, "%s(0x%x) uid 0x%x %s 0x%x: not executed, error %d",
+		      prm_opcode_name(opcode), opcode, k->c->uid, what, k->obj, -r);
+		return;
+	}
+	f = fw_refusal((enum fw_r)r);
+	if (bit >= 0)
+		TRACE(LOG_FW, "%s(0x%x) uid 0x%x: %s(0x%x) syndrome 0x%x: reserved bit 0x%x is set",
+		      prm_opcode_name(opcode), opcode, k->c->uid, fw_status_name(f->status),
+		      f->status, f->syndrome, (unsigned int)bit);
+	else
+		TRACE(LOG_FW,
+		      "%s(0x%x) op_mod 0x%x uid 0x%x %s 0x%x: %s(0x%x) syndrome 0x%x %s: %s",
+		      prm_opcode_name(opcode), opcode, k->op_mod, k->c->uid, what, k->obj,
+		      fw_status_name(f->status), f->status, f->syndrome, f->field, f->text);
+}
+
+int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, uint32_t outlen)
+{
+	struct fw_call k = {.c = c, .s = c->seg, .in = in, .out = out};
+	uint16_t opcode;
+	int32_t bit = -1;
+	int r;
+
+	/* Without the header there is no command and no room for an answer. */
+	if (inlen < LAYOUT_SZ(cmd_in) || outlen < LAYOUT_SZ(cmd_out))
+		return -EINVAL;
+	k.hca = hw_hca(c->seg, c->hca);
+	if (!k.hca)
+		return -ENODEV;
+	k.caps = fw_caps((enum hw_model)k.hca->model);
+	k.owner = c->file == SEG_NONE ? SEG_OWNER_DEVICE : c->file + 1;
+	opcode = (uint16_t)LAYOUT_GET(cmd_in, in, opcode);
+	k.op_mod = (uint32_t)LAYOUT_GET(cmd_in, in, op_mod);
+	k.cmd = cmd_find(opcode);
+	memset(out, 0, outlen);
+	if (!k.cmd)
+		r = FW_R_OPCODE;
+	else
+		r = (int)check_common(&k, inlen, outlen, &bit);
+	if (r == 0)
+		r = k.cmd->flags & FW_C_LOCK ? run_locked(&k) : k.cmd->handler(&k);
+	if (r > 0) {
+		const struct fw_refusal *f = fw_refusal((enum fw_r)r);
+
+		memset(out, 0, outlen);
+		LAYOUT_SET(cmd_out, out, status, f->status);
+		LAYOUT_SET(cmd_out, out, syndrome, f->syndrome);
+	}
+	if (__builtin_expect(log_mask & LOG_FW, 0))
+		trace_result(&k, opcode, r, bit);
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns look-up, creation, reference counts and freeing of hardware objects. Called by the command
+ * handlers and by reaping, with the HCA's lock held.
+ */
+#include "fw/cmd.h"
+
+#include <errno.h>
+#include "engine/engine.h"
+
+static bool visible(const struct fw_call *k, const uint32_t *flags, uint32_t hca, uint32_t uid)
+{
+	uint32_t f = __atomic_load_n(flags, __ATOMIC_ACQUIRE);
+
+	return (f & (HW_F_READY | HW_F_ZOMBIE)) == HW_F_READY && hca == k->c->hca &&
+	       (k->c->kernel || uid == k->c->uid);
+}
+
+#define FW_GETTER(name, table)                                                \
+	struct hw_##name *fw_##name(struct fw_call *k, uint32_t id)           \
+	{                                                                     \
+		struct hw_##name *o = seg_live(k->s, table, id);              \
+                                                                              \
+		k->obj = id;                                                  \
+		return o && visible(k, &o->flags, o->hca, o->uid) ? o : NULL; \
+	}
+FW_GETTER(uar, SEG_T_UAR)
+FW_GETTER(pd, SEG_T_PD)
+FW_GETTER(umem, SEG_T_UMEM)
+FW_GETTER(mkey, SEG_T_MKEY)
+FW_GETTER(cq, SEG_T_CQ)
+FW_GETTER(srq, SEG_T_SRQ)
+FW_GETTER(qp, SEG_T_QP)
+
+struct hw_eq *fw_eq(struct fw_call *k, uint32_t eqn, uint32_t *idx)
+{
+	seg_for_each_owned (k->s, SEG_T_EQ, SEG_OWNER_DEVICE, i) {
+		struct hw_eq *eq = seg_at(k->s, SEG_T_EQ, i);
+
+		if (fw_ready(&eq->flags) && eq->hca == k->c->hca && eq->vector + 1 == eqn) {
+			*idx = i;
+			return eq;
+		}
+	}
+	return NULL;
+}
+
+int fw_alloc(struct fw_call *k, enum seg_table_id t, uint32_t *idx, void *elem)
+{
+	int r = seg_alloc(k->s, t, k->owner, idx);
+
+	if (r == -ENOSPC)
+		return FW_R_TABLE_FULL;
+	if (r < 0)
+		return r;
+	*(void **)elem = seg_at(k->s, t, *idx);
+	k->obj = *idx;
+	return 0;
+}
+
+int fw_umem_place(const struct hw_umem *u, uint64_t offset, uint64_t bytes, uint32_t align,
+		  enum fw_r refuse, uint64_t *va)
+{
+	if (offset % align || offset > u->len || bytes > u->len - offset)
+		return (int)refuse;
+	*va = u->va + offset;
+	return 0;
+}
+
+/* ---- references ---- */
+
+void fw_ref(_Atomic uint32_t *refs, int by)
+{
+	uint32_t old = atomic_load_explicit(refs, memory_order_relaxed);
+
+	do {
+		if (by < 0 && old == 0)
+			return;
+	} while (!atomic_compare_exchange_weak(refs, &old, old + (uint32_t)by));
+}
+
+static void ref_uar(struct seg *s, uint32_t i, int by)
+{
+	struct hw_uar *o = hw_uar(s, i);
+
+	if (o)
+		fw_ref(&o->refs, by);
+}
+
+static void ref_pd(struct seg *s, uint32_t i, int by)
+{
+	struct hw_pd *o = hw_pd(s, i);
+
+	if (o)
+		fw_ref(&o->refs, by);
+}
+
+static void ref_umem(struct seg *s, uint32_t i, int by)
+{
+	struct hw_umem *o = i ? hw_umem(s, i) : NULL;
+
+	if (o)
+		fw_ref(&o->refs, by);
+}
+
+static void ref_cq(struct seg *s, uint32_t i, int by)
+{
+	struct hw_cq *o = hw_cq(s, i);
+
+	if (o)
+		fw_ref(&o->refs, by);
+}
+
+void fw_mkey_refs(struct seg *s, const struct hw_mkey *m, int by)
+{
+	ref_pd(s, m->pdn, by);
+	ref_umem(s, m->umem, by);
+}
+
+void fw_cq_refs(struct seg *s, const struct hw_cq *cq, int by)
+{
+	ref_uar(s, cq->uar, by);
+	ref_umem(s, cq->buf_umem, by);
+	ref_umem(s, cq->dbr_umem, by);
+}
+
+void fw_srq_refs(struct seg *s, const struct hw_srq *srq, int by)
+{
+	ref_pd(s, srq->pdn, by);
+	ref_umem(s, srq->buf_umem, by);
+	ref_umem(s, srq->dbr_umem, by);
+}
+
+void fw_qp_refs(struct seg *s, const struct hw_qp *qp, int by)
+{
+	struct hw_srq *srq = qp->srqn == SEG_NONE ? NULL : hw_srq(s, qp->srqn);
+
+	ref_pd(s, qp->pdn, by);
+	ref_cq(s, qp->cqn_snd, by);
+	ref_cq(s, qp->cqn_rcv, by);
+	ref_uar(s, qp->uar, by);
+	ref_umem(s, qp->buf_umem, by);
+	ref_umem(s, qp->dbr_umem, by);
+	if (srq)
+		fw_ref(&srq->refs, by);
+}
+
+#define RECOUNT_ZERO(table, type)                                                 \
+	seg_for_each_live (s, table, i) {                                         \
+		struct type *o = seg_at(s, table, i);                             \
+                                                                                  \
+		if (o->hca == hca)                                                \
+			atomic_store_explicit(&o->refs, 0, memory_order_relaxed); \
+	}
+#define RECOUNT_ADD(table, type, refs_fn)                   \
+	seg_for_each_live (s, table, i) {                   \
+		const struct type *o = seg_at(s, table, i); \
+                                                            \
+		if (o->hca == hca && fw_ready(&o->flags))   \
+			refs_fn(s, o, 1);                   \
+	}
+
+static void eq_refs(struct seg *s, const struct hw_eq *eq, int by)
+{
+	ref_uar(s, eq->uar, by);
+}
+
+void fw_recount(struct seg *s, uint32_t hca)
+{
+	TRACE(LOG_FW, "hca %u: its lock's owner died, counting references again", hca);
+	RECOUNT_ZERO(SEG_T_UAR, hw_uar)
+	RECOUNT_ZERO(SEG_T_PD, hw_pd)
+	RECOUNT_ZERO(SEG_T_UMEM, hw_umem)
+	RECOUNT_ZERO(SEG_T_CQ, hw_cq)
+	RECOUNT_ZERO(SEG_T_SRQ, hw_srq)
+	RECOUNT_ADD(SEG_T_EQ, hw_eq, eq_refs)
+	RECOUNT_ADD(SEG_T_MKEY, hw_mkey, fw_mkey_refs)
+	RECOUNT_ADD(SEG_T_CQ, hw_cq, fw_cq_refs)
+	RECOUNT_ADD(SEG_T_SRQ, hw_srq, fw_srq_refs)
+	RECOUNT_ADD(SEG_T_QP, hw_qp, fw_qp_refs)
+}
+
+/* ---- out of service ---- */
+
+/*
+ * Invisible first, so that no command finds it again; references last but one, so that what it
+ * uses outlives it.
+ */
+static bool retire(uint32_t *flags)
+{
+	return __atomic_exchange_n(flags, 0, __ATOMIC_ACQ_REL) & HW_F_READY;
+}
+
+int fw_qp_free(struct seg *s, uint32_t qpn)
+{
+	struct hw_qp *qp = seg_at(s, SEG_T_QP, qpn);
+	int r;
+
+	/* A half-made QP was never announced: nobody works on it and it holds no references. */
+	if (fw_ready(&qp->flags)) {
+		r = eng_qp_quiesce(s, qpn);
+		if (r < 0)
+			return r;
+		if (retire(&qp->flags))
+			fw_qp_refs(s, qp, -1);
+	}
+	seg_free(s, SEG_T_QP, qpn);
+	return 0;
+}
+
+int fw_srq_free(struct seg *s, uint32_t srqn)
+{
+	struct hw_srq *srq = seg_at(s, SEG_T_SRQ, srqn);
+
+	/* Only QPs work on it, and none is left (refs). */
+	if (retire(&srq->flags))
+		fw_srq_refs(s, srq, -1);
+	seg_free(s, SEG_T_SRQ, srqn);
+	return 0;
+}
+
+int fw_cq_free(struct seg *s, uint32_t cqn)
+{
+	struct hw_cq *cq = seg_at(s, SEG_T_CQ, cqn);
+	int r;
+
+	if (fw_ready(&cq->flags)) {
+		r = eng_cq_quiesce(s, cqn);
+		if (r < 0)
+			return r;
+		if (retire(&cq->flags))
+			fw_cq_refs(s, cq, -1);
+	}
+	seg_free(s, SEG_T_CQ, cqn);
+	return 0;
+}
+
+int fw_mkey_release(struct seg *s, uint32_t idx)
+{
+	struct hw_mkey *m = seg_at(s, SEG_T_MKEY, idx);
+
+	if (retire(&m->flags))
+		fw_mkey_refs(s, m, -1);
+	seg_free(s, SEG_T_MKEY, idx);
+	return 0;
+}
+
+int fw_mkey_free(struct seg *s, uint32_t idx)
+{
+	struct hw_mkey *m = seg_at(s, SEG_T_MKEY, idx);
+	int r;
+
+	atomic_store_explicit(&m->valid, 0, memory_order_seq_cst);
+	r = eng_mkey_quiesce(s, idx);
+	if (r < 0) {
+		atomic_store_explicit(&m->valid, 1, memory_order_release);
+		return r;
+	}
+	return fw_mkey_release(s, idx);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Bring-up of an HCA, and the end of what an open file owned. Called by the supervisor.
+ *
+ * Reaping walks each table once per file, so its cost is linear whatever the file owned. What a
+ * stopped process still works on (it holds a queue's lock) is put out of service, given to the
+ * device and freed by a later call, when that process has gone on or died.
+ */
+#include "fw/cmd.h"
+
+#include <errno.h>
+#include "engine/engine.h"
+#include "segment/proc.h"
+#include "util/cleanup.h"
+
+/* Queues first, then what they refer to. */
+static const struct reap_step {
+	enum seg_table_id table;
+	int (*free)(struct seg *s, uint32_t idx); /* NULL: nothing works on it, only refers to it */
+} steps[] = {
+	{SEG_T_QP, fw_qp_free}, {SEG_T_SRQ, fw_srq_free},
+	{SEG_T_CQ, fw_cq_free}, {SEG_T_MKEY, fw_mkey_release},
+	{SEG_T_UMEM, NULL},     {SEG_T_UAR, NULL},
+	{SEG_T_PD, NULL},
+};
+
+/* Every element of these tables starts like this. */
+struct elem {
+	uint32_t gen, flags;
+	uint32_t hca;
+};
+static_assert(offsetof(struct hw_qp, hca) == offsetof(struct elem, hca) &&
+		      offsetof(struct hw_srq, hca) == offsetof(struct elem, hca) &&
+		      offsetof(struct hw_cq, hca) == offsetof(struct elem, hca) &&
+		      offsetof(struct hw_mkey, hca) == offsetof(struct elem, hca) &&
+		      offsetof(struct hw_umem, hca) == offsetof(struct elem, hca) &&
+		      offsetof(struct hw_uar, hca) == offsetof(struct elem, hca) &&
+		      offsetof(struct hw_pd, hca) == offsetof(struct elem, hca),
+	      "the head of reapable elements");
+
+static uint32_t refs_of(struct seg *s, enum seg_table_id table, uint32_t idx)
+{
+	void *e = seg_at(s, table, idx);
+
+	switch ((int)table) {
+	case SEG_T_SRQ:
+		return ((struct hw_srq *)e)->refs;
+	case SEG_T_CQ:
+		return ((struct hw_cq *)e)->refs;
+	case SEG_T_UMEM:
+		return ((struct hw_umem *)e)->refs;
+	case SEG_T_UAR:
+		return ((struct hw_uar *)e)->refs;
+	case SEG_T_PD:
+		return ((struct hw_pd *)e)->refs;
+	default:
+		return 0;
+	}
+}
+
+static void make_zombie(struct seg *s, struct hw_hca *hca, enum seg_table_id table, uint32_t idx)
+{
+	struct elem *e = seg_at(s, table, idx);
+
+	/* No new work: whoever holds its lock finds it in reset when it goes on. */
+	if (table == SEG_T_QP)
+		atomic_store(&((struct hw_qp *)(void *)e)->state, HW_QPS_RST);
+	if (!(__atomic_fetch_or(&e->flags, HW_F_ZOMBIE, __ATOMIC_ACQ_REL) & HW_F_ZOMBIE))
+		atomic_fetch_add(&hca->zombies, 1);
+	atomic_store(seg_owner_word(s, table, idx), SEG_OWNER_DEVICE);
+}
+
+static void reap_one(struct seg *s, struct hw_hca *hca, const struct reap_step *step, uint32_t idx)
+{
+	struct elem *e = seg_at(s, step->table, idx);
+	bool zombie = __atomic_load_n(&e->flags, __ATOMIC_ACQUIRE) & HW_F_ZOMBIE;
+	int r = 0;
+
+	/*
+	 * With zombies about, a reference may be theirs. Without, it is one whose taker died before
+	 * it committed.
+	 */
+	if (refs_of(s, step->table, idx) > 0 && hca->zombies > (zombie ? 1u : 0u))
+		r = -EBUSY;
+	else if (step->free)
+		r = step->free(s, idx);
+	else
+		seg_free(s, step->table, idx);
+	if (r < 0)
+		make_zombie(s, hca, step->table, idx);
+	else if (zombie)
+		atomic_fetch_sub(&hca->zombies, 1);
+}
+
+/* All keys die at once, so that one look at the send queues of the fabric is enough. */
+static int disable_mkeys(struct seg *s, uint32_t owner)
+{
+	bool any = false;
+
+	seg_for_each_owned (s, SEG_T_MKEY, owner, i) {
+		atomic_store(&((struct hw_mkey *)seg_at(s, SEG_T_MKEY, i))->valid, 0);
+		any = true;
+	}
+	return any ? eng_mkey_quiesce(s, SEG_NONE) : 0;
+}
+
+static void reap_owner(struct seg *s, struct hw_hca *hca, uint32_t hca_idx, uint32_t owner)
+{
+	for (size_t n = 0; n < ARRAY_SIZE(steps); n++) {
+		const struct reap_step *step = &steps[n];
+		bool busy = step->table == SEG_T_MKEY && owner != SEG_OWNER_DEVICE &&
+			    disable_mkeys(s, owner) < 0;
+
+		seg_for_each_owned (s, step->table, owner, i) {
+			const struct elem *e = seg_at(s, step->table, i);
+
+			if (owner == SEG_OWNER_DEVICE &&
+			    (!(e->flags & HW_F_ZOMBIE) || e->hca != hca_idx))
+				continue;
+			if (busy)
+				make_zombie(s, hca, step->table, i);
+			else
+				reap_one(s, hca, step, i);
+		}
+	}
+}
+
+void fw_reap_file(struct seg *s, uint32_t file)
+{
+	const struct seg_file *f = seg_at(s, SEG_T_FILE, file);
+	struct hw_hca *hca = f ? hw_hca(s, f->hca) : NULL;
+	uint64_t mask;
+	int r;
+
+	if (!hca)
+		return;
+	mask = fw_sig_block();
+	/*
+	 * A stopped process may hold the HCA's lock. Nobody else can name the objects of this file
+	 * any more, and counters are atomic: go on without it.
+	 */
+	r = seg_lock(s, &hca->lock, SEG_LOCK_CTRL_NS);
+	if (r == SEG_LOCK_INHERITED)
+		fw_recount(s, f->hca);
+	reap_owner(s, hca, f->hca, file + 1);
+	if (hca->zombies)
+		reap_owner(s, hca, f->hca, SEG_OWNER_DEVICE);
+	if (r >= 0)
+		seg_unlock(s, &hca->lock);
+	fw_sig_restore(mask);
+	TRACE(LOG_FW, "file %u: reaped; hca %u keeps %u objects that a stopped process works on",
+	      file, f->hca, hca->zombies);
+}
+
+/* ---- bring-up ---- */
+
+static int init_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out,
+		     uint32_t outlen)
+{
+	int r = fw_exec(c, in, inlen, out, outlen);
+
+	return r < 0 ? r : fw_status_to_errno((uint8_t)LAYOUT_GET(cmd_out, out, status));
+}
+
+int fw_hca_init(struct seg *s, uint32_t hca)
+{
+	struct fw_ctx c = {.seg = s, .hca = hca, .file = SEG_NONE, .kernel = true};
+	uint8_t in[LF_create_eq_in_BYTES] = {0}, out[LF_create_eq_out_BYTES];
+	const struct hw_hca *h = hw_hca(s, hca);
+	void *eqc = LAYOUT_IN(create_eq_in, eq_context_entry, in);
+	uint32_t uar, vectors;
+	int r;
+
+	if (!h)
+		return -ENODEV;
+	LAYOUT_SET(cmd_in, in, opcode, PRM_OP_ALLOC_UAR);
+	LAYOUT_SET(cmd_in, in, op_mod, 1);
+	r = init_exec(&c, in, LAYOUT_SZ(alloc_uar_in), out, sizeof(out));
+	if (r < 0)
+		return r;
+	uar = (uint32_t)LAYOUT_GET(alloc_uar_out, out, uar);
+	LAYOUT_SET(cmd_in, in, opcode, PRM_OP_CREATE_EQ);
+	LAYOUT_SET(cmd_in, in, op_mod, 0);
+	LAYOUT_SET(eqc, eqc, uar_page, uar);
+	LAYOUT_SET(eqc, eqc, log_eq_size, 10);
+	vectors = fw_caps((enum hw_model)h->model)->num_comp_vectors;
+	for (uint32_t v = 0; v < vectors; v++) {
+		LAYOUT_SET(eqc, eqc, intr, v);
+		r = init_exec(&c, in, sizeof(in), out, sizeof(out));
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

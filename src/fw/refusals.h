@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Every reason for which this firmware refuses a command: X(name, syndrome, status, field, text).
+ * A syndrome is opcode << 8 | n for a reason of one command, 0xf000nn for those of all commands.
+ * Numbers are stable: append, never renumber. `text` says what is allowed.
+ */
+#ifndef SOFTHCA_FW_REFUSALS_H
+#define SOFTHCA_FW_REFUSALS_H
+
+#define FW_REFUSALS(X)                                                                            \
+	X(OPCODE, 0xf00001, BAD_OP, "cmd_in.opcode", "not a command of this firmware")            \
+	X(INPUT_LEN, 0xf00002, BAD_INPUT_LEN, "cmd_in", "input is shorter than the command")      \
+	X(OUTPUT_LEN, 0xf00003, BAD_OUTPUT_LEN, "cmd_out", "output is shorter than the answer")   \
+	X(RESERVED, 0xf00004, BAD_PARAM, "cmd_in", "reserved bits must be zero")                  \
+	X(OP_MOD, 0xf00005, BAD_PARAM, "cmd_in.op_mod", "no such modifier of this command")       \
+	X(UID, 0xf00006, BAD_PARAM, "cmd_in.uid", "must be the context's uid")                    \
+	X(PAGE_LIST, 0xf00007, BAD_PARAM, "cmd_in", "page lists are not taken: use a umem")       \
+	X(TABLE_FULL, 0xf00008, EXCEED_LIM, "cmd_in", "no more objects of this kind")             \
+	X(KERNEL_ONLY, 0xf00009, BAD_PARAM, "cmd_in.opcode", "for the driver only")               \
+	X(NO_MEMORY, 0xf0000a, BAD_PARAM, "cmd_in", "the command needs a page list")              \
+	/* capabilities and ports */                                                              \
+	X(CAP_GROUP, 0x10001, BAD_PARAM, "query_hca_cap_in.op_mod", "no such capability group")   \
+	X(CAP_FUNCTION, 0x10002, BAD_PARAM, "query_hca_cap_in.function_id", "own function only")  \
+	X(VPORT_OTHER, 0x76201, BAD_PARAM, "query_hca_vport_context_in.other_vport",              \
+	  "own vport only")                                                                       \
+	X(VPORT_PORT, 0x76202, BAD_PARAM, "query_hca_vport_context_in.port_num",                  \
+	  "a port of the HCA; 0 only when it has one")                                            \
+	X(VPORT_STATE_OTHER, 0x75001, BAD_PARAM, "query_vport_state_in.other_vport",              \
+	  "own vport only")                                                                       \
+	X(LAG_OFF, 0x84201, BAD_SYS_STATE, "query_lag_in.opcode", "LAG is not active")            \
+	/* UARs, PDs, umems */                                                                    \
+	X(UAR_NONE, 0x80301, BAD_RES, "dealloc_uar_in.uar", "no such UAR")                        \
+	X(UAR_IN_USE, 0x80302, BAD_RES_STATE, "dealloc_uar_in.uar", "queues still use the UAR")   \
+	X(PD_NONE, 0x80101, BAD_RES, "dealloc_pd_in.pd", "no such PD")                            \
+	X(PD_IN_USE, 0x80102, BAD_RES_STATE, "dealloc_pd_in.pd",                                  \
+	  "QPs, SRQs or mkeys are in the PD")                                                     \
+	X(UMEM_LEN, 0xa0801, BAD_PARAM, "umem.num_of_mtt",                                        \
+	  "the memory must not be empty nor wrap")                                                \
+	X(UMEM_ATS, 0xa0802, BAD_PARAM, "umem.ats", "cap ats is 0")                               \
+	X(UMEM_NONE, 0xa0a01, BAD_RES, "destroy_umem_in.umem_id", "no such umem")                 \
+	X(UMEM_IN_USE, 0xa0a02, BAD_RES_STATE, "destroy_umem_in.umem_id", "objects use the umem") \
+	/* mkeys */                                                                               \
+	X(MKC_FREE, 0x20001, BAD_PARAM, "mkc.free", "0: UMR is not supported")                    \
+	X(MKC_ACCESS_MODE, 0x20002, BAD_PARAM, "mkc.access_mode_1_0", "MTT (1) only")             \
+	X(MKC_PD, 0x20003, BAD_RES, "mkc.pd", "no such PD")                                       \
+	X(MKC_LENGTH64, 0x20005, BAD_PARAM, "mkc.length64", "0: a length is needed")              \
+	X(MKC_LEN, 0x20006, BAD_PARAM, "mkc.len", "start_addr + len must not wrap")               \
+	X(MKC_BSF, 0x20007, BAD_PARAM, "mkc.bsf_en", "0: signatures are not supported")           \
+	X(MKC_CRYPTO, 0x20008, BAD_PARAM, "mkc.crypto_en", "0: crypto is not supported")          \
+	X(MKC_RELAXED, 0x20009, BAD_PARAM, "mkc.relaxed_ordering_write", "caps are 0")            \
+	X(MKC_PAGE_SIZE, 0x2000a, BAD_PARAM, "mkc.log_page_size", "12 to 31")                     \
+	X(MKC_TRANSLATIONS, 0x2000b, BAD_PARAM, "mkc.translations_octword_size",                  \
+	  "fewer translations than pages")                                                        \
+	X(MKEY_UMEM_VALID, 0x2000c, BAD_PARAM, "create_mkey_in.mkey_umem_valid", "must be 1")     \
+	X(MKEY_UMEM, 0x2000d, BAD_RES, "create_mkey_in.mkey_umem_id", "no such umem")             \
+	X(MKEY_UMEM_FIT, 0x2000e, BAD_PARAM, "create_mkey_in.mkey_umem_offset",                   \
+	  "the region must lie inside the umem")                                                  \
+	X(MKEY_MEM_FIT, 0x2000f, BAD_PARAM, "mkc.len", "longer than the page list")               \
+	X(MKEY_PG_ACCESS, 0x20010, BAD_PARAM, "create_mkey_in.pg_access",                         \
+	  "0: ODP is not supported")                                                              \
+	X(MKEY_RELAXED_READ, 0x20011, BAD_PARAM, "mkc.relaxed_ordering_read", "caps are 0")       \
+	X(MKEY_QUERY_NONE, 0x20101, BAD_RES, "query_mkey_in.mkey_index", "no such mkey")          \
+	X(MKEY_NONE, 0x20201, BAD_RES, "destroy_mkey_in.mkey_index", "no such mkey")              \
+	/* event queues */                                                                        \
+	X(EQ_INTR, 0x30101, BAD_PARAM, "eqc.intr", "a completion vector without EQ")              \
+	X(EQ_UAR, 0x30102, BAD_RES, "eqc.uar_page", "no such UAR")                                \
+	X(EQ_SIZE, 0x30103, BAD_PARAM, "eqc.log_eq_size", "at most 22")                           \
+	X(EQ_NONE, 0x30301, BAD_RES, "query_eq_in.eq_number", "no such EQ")                       \
+	X(EQ_DESTROY_NONE, 0x30201, BAD_RES, "destroy_eq_in.eq_number", "no such EQ")             \
+	/* completion queues */                                                                   \
+	X(CQC_EQN, 0x40001, BAD_RES, "cqc.c_eqn", "no such EQ")                                   \
+	X(CQC_UAR, 0x40002, BAD_RES, "cqc.uar_page", "no such UAR")                               \
+	X(CQC_SIZE, 0x40003, BAD_PARAM, "cqc.log_cq_size", "at most log_max_cq_sz")               \
+	X(CQC_CQE_SZ, 0x40004, BAD_PARAM, "cqc.cqe_sz", "0 (64 bytes) or 1 (128 bytes)")          \
+	X(CQC_COMPRESSION, 0x40005, BAD_PARAM, "cqc.cqe_comp_en", "cap cqe_compression is 0")     \
+	X(CQC_COLLAPSED, 0x40006, BAD_PARAM, "cqc.cc", "0: collapsed CQs are not supported")      \
+	X(CQC_BREAK_MODERATION, 0x40007, BAD_PARAM, "cqc.scqe_break_moderation_en", "cap is 0")   \
+	X(CQC_STATUS, 0x40008, BAD_PARAM, "cqc.status", "0 at creation")                          \
+	X(CQ_UMEM_VALID, 0x40009, BAD_PARAM, "create_cq_in.cq_umem_valid", "must be 1")           \
+	X(CQ_UMEM, 0x4000a, BAD_RES, "create_cq_in.cq_umem_id", "no such umem")                   \
+	X(CQ_UMEM_FIT, 0x4000b, BAD_PARAM, "create_cq_in.cq_umem_offset",                         \
+	  "64-byte aligned, and the CQEs must lie inside the umem")                               \
+	X(CQ_DBR_VALID, 0x4000c, BAD_PARAM, "cqc.dbr_umem_valid", "must be 1")                    \
+	X(CQ_DBR_UMEM, 0x4000d, BAD_RES, "cqc.dbr_umem_id", "no such umem")                       \
+	X(CQ_DBR_FIT, 0x4000e, BAD_PARAM, "cqc.dbr_addr", "8 bytes, aligned, inside the umem")    \
+	X(CQC_PERIOD_MODE, 0x4000f, BAD_PARAM, "cqc.cq_period_mode", "0: from EQE")               \
+	X(CQ_QUERY_NONE, 0x40201, BAD_RES, "query_cq_in.cqn", "no such CQ")                       \
+	X(CQ_NONE, 0x40101, BAD_RES, "destroy_cq_in.cqn", "no such CQ")                           \
+	X(CQ_IN_USE, 0x40102, BAD_RES_STATE, "destroy_cq_in.cqn", "QPs still complete to the CQ") \
+	X(CQ_MODIFY_NONE, 0x40301, BAD_RES, "modify_cq_in.cqn", "no such CQ")                     \
+	X(CQ_MODIFY_SELECT, 0x40302, BAD_PARAM, "modify_cq_in.modify_field_select",               \
+	  "period, max_count, oi, eqn, period_mode")                                              \
+	X(CQ_RESIZE_SELECT, 0x40303, BAD_PARAM, "modify_cq_in.resize_field_select",               \
+	  "log size, page offset, page size, umem; log size is needed")                           \
+	X(CQ_RESIZE_SMALL, 0x40304, BAD_SIZE_OUTS_CQES, "cqc.log_cq_size",                        \
+	  "the unread CQEs must fit")                                                             \
+	X(CQ_RESIZE_STATE, 0x40305, BAD_RES_STATE, "modify_cq_in.cqn", "the CQ is in error")      \
+	/* receive memory pools */                                                                \
+	X(RMPC_STATE, 0x90c01, BAD_PARAM, "rmpc.state", "ready (1)")                              \
+	X(RMPC_CYCLIC, 0x90c02, BAD_PARAM, "rmpc.basic_cyclic_rcv_wqe", "cap is 0")               \
+	X(WQ_TYPE, 0x90c03, BAD_PARAM, "wq.wq_type", "linked list (0)")                           \
+	X(WQ_PD, 0x90c04, BAD_RES, "wq.pd", "no such PD")                                         \
+	X(WQ_STRIDE, 0x90c05, BAD_PARAM, "wq.log_wq_stride", "32 bytes to max_wqe_sz_rq")         \
+	X(WQ_SIZE, 0x90c06, BAD_PARAM, "wq.log_wq_sz", "at most log_max_srq_sz")                  \
+	X(WQ_SIGNATURE, 0x90c07, BAD_PARAM, "wq.wq_signature", "cap wq_signature is 0")           \
+	X(WQ_UMEM_VALID, 0x90c08, BAD_PARAM, "wq.wq_umem_valid", "must be 1")                     \
+	X(WQ_UMEM, 0x90c09, BAD_RES, "wq.wq_umem_id", "no such umem")                             \
+	X(WQ_UMEM_FIT, 0x90c0a, BAD_PARAM, "wq.wq_umem_offset",                                   \
+	  "16-byte aligned, and the WQEs must lie inside the umem")                               \
+	X(WQ_DBR_VALID, 0x90c0b, BAD_PARAM, "wq.dbr_umem_valid", "must be 1")                     \
+	X(WQ_DBR_UMEM, 0x90c0c, BAD_RES, "wq.dbr_umem_id", "no such umem")                        \
+	X(WQ_DBR_FIT, 0x90c0d, BAD_PARAM, "wq.dbr_addr", "4 bytes, aligned, inside the umem")     \
+	X(WQ_STRIDING, 0x90c0e, BAD_PARAM, "wq.log_wqe_num_of_strides", "cap striding_rq is 0")   \
+	X(WQ_LWM, 0x90c0f, BAD_PARAM, "wq.lwm", "less than the number of WQEs")                   \
+	X(RMP_MODIFY_NONE, 0x90d01, BAD_RES, "modify_rmp_in.rmpn", "no such RMP")                 \
+	X(RMP_MODIFY_STATE, 0x90d02, BAD_PARAM, "modify_rmp_in.rmp_state", "ready (1)")           \
+	X(RMP_MODIFY_LWM, 0x90d03, BAD_PARAM, "wq.lwm", "less than the number of WQEs")           \
+	X(RMP_NONE, 0x90e01, BAD_RES, "destroy_rmp_in.rmpn", "no such RMP")                       \
+	X(RMP_IN_USE, 0x90e02, BAD_RES_STATE, "destroy_rmp_in.rmpn", "QPs still use the RMP")     \
+	X(RMP_QUERY_NONE, 0x90f01, BAD_RES, "query_rmp_in.rmpn", "no such RMP")                   \
+	/* queue pairs */                                                                         \
+	X(QPC_ST, 0x50001, BAD_PARAM, "qpc.st", "RC (0), UC (1) or UD (2)")                       \
+	X(QPC_PD, 0x50002, BAD_RES, "qpc.pd", "no such PD")                                       \
+	X(QPC_CQN_SND, 0x50003, BAD_RES, "qpc.cqn_snd", "no such CQ")                             \
+	X(QPC_CQN_RCV, 0x50004, BAD_RES, "qpc.cqn_rcv", "no such CQ")                             \
+	X(QPC_UAR, 0x50005, BAD_RES, "qpc.uar_page", "no such UAR")                               \
+	X(QPC_RQ_TYPE, 0x50006, BAD_PARAM, "qpc.rq_type", "own RQ (0), RMP (1) or none (3)")      \
+	X(QPC_SRQN, 0x50007, BAD_RES, "qpc.srqn_rmpn_xrqn", "no such RMP")                        \
+	X(QPC_RQ_STRIDE, 0x50008, BAD_PARAM, "qpc.log_rq_stride", "at most max_wqe_sz_rq bytes")  \
+	X(QPC_TS_FORMAT, 0x50009, BAD_PARAM, "qpc.ts_format", "free running (0) or default (1)")  \
+	X(QPC_WQ_SIGNATURE, 0x5000a, BAD_PARAM, "qpc.wq_signature", "cap wq_signature is 0")      \
+	X(QPC_RLKY, 0x5000b, BAD_PARAM, "qpc.rlky", "the reserved lkey is for the driver")        \
+	X(QPC_OFFLOAD, 0x5000c, BAD_PARAM, "qpc.offload_type", "0: no offloads")                  \
+	X(QP_INPUT_QPN, 0x5000d, BAD_PARAM, "create_qp_in.input_qpn", "0: QPNs are not reserved") \
+	X(QP_CREATE_OPT, 0x5000e, BAD_PARAM, "create_qp_in.opt_param_mask", "0")                  \
+	X(QP_UMEM_VALID, 0x5000f, BAD_PARAM, "create_qp_in.wq_umem_valid", "must be 1")           \
+	X(QP_UMEM, 0x50010, BAD_RES, "create_qp_in.wq_umem_id", "no such umem")                   \
+	X(QP_UMEM_FIT, 0x50011, BAD_PARAM, "create_qp_in.wq_umem_offset",                         \
+	  "64-byte aligned, and RQ then SQ must lie inside the umem")                             \
+	X(QP_DBR_VALID, 0x50012, BAD_PARAM, "qpc.dbr_umem_valid", "must be 1")                    \
+	X(QP_DBR_UMEM, 0x50013, BAD_RES, "qpc.dbr_umem_id", "no such umem")                       \
+	X(QP_DBR_FIT, 0x50014, BAD_PARAM, "qpc.dbr_addr", "8 bytes, aligned, inside the umem")    \
+	X(QPC_STATE, 0x50015, BAD_PARAM, "qpc.state", "reset (0) at creation")                    \
+	X(QPC_END_PADDING, 0x50016, BAD_PARAM, "qpc.end_padding_mode", "cap end_pad is 0")        \
+	X(QPC_DRAIN_SIGERR, 0x50017, BAD_PARAM, "qpc.drain_sigerr", "cap drain_sigerr is 0")      \
+	X(QP_DESTROY_NONE, 0x50101, BAD_RES, "destroy_qp_in.qpn", "no such QP")                   \
+	X(QP_QUERY_NONE, 0x50b01, BAD_RES, "query_qp_in.qpn", "no such QP")                       \
+	X(QP_NONE, 0x50201, BAD_RES, "rst2init_qp_in.qpn", "no such QP")                          \
+	X(QP_FROM_STATE, 0x50202, BAD_QP_STATE, "qpc.state",                                      \
+	  "the state that the command starts from")                                               \
+	X(QP_OPT_MASK, 0x50203, BAD_PARAM, "rst2init_qp_in.opt_param_mask",                       \
+	  "what this transition takes for this service type")                                     \
+	X(PATH_PORT, 0x50204, BAD_PARAM, "ads.vhca_port_num", "a port of the HCA, from 1")        \
+	X(PATH_PKEY, 0x50205, BAD_INDEX, "ads.pkey_index", "a P_Key of the port")                 \
+	X(PATH_SGID, 0x50206, BAD_INDEX, "ads.src_addr_index", "a GID of the port")               \
+	X(QPC_MTU, 0x50301, BAD_PARAM, "qpc.mtu", "256 (1) up to the port's")                     \
+	X(QPC_MSG_MAX, 0x50302, BAD_PARAM, "qpc.log_msg_max", "at most cap log_max_msg")          \
+	X(QPC_RRA_MAX, 0x50303, BAD_PARAM, "qpc.log_rra_max", "at most cap log_max_ra_res_qp")    \
+	X(QPC_SRA_MAX, 0x50401, BAD_PARAM, "qpc.log_sra_max", "at most cap log_max_ra_req_qp")    \
+	X(QPC_PM_STATE, 0x50402, BAD_PARAM, "qpc.pm_state", "migrated (3): cap apm is 0")
+
+#endif
