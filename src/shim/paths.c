@@ -85,12 +85,15 @@ static bool char_to_node(char *s, size_t *len, size_t size)
 /*
  * An absolute path, folded component by component until it stands in one of our trees; from there
  * on the kernel resolves it, because our trees have symbolic links. out has room for PATHS_MAX.
+ * False: the path is to be used as it is.
  */
 static bool map_absolute(const struct shim_config *c, const char *path, char *out)
 {
 	char *v = out + c->root_len; /* the program's view grows here */
 	size_t room = PATHS_MAX - c->root_len, len = 0, n;
 	const char *p = path + strspn(path, "/"), *next;
+	bool left =
+		false; /* went into one of our trees and out again: it may not really be there */
 
 	for (; *p; p = next) {
 		int m;
@@ -118,8 +121,10 @@ static bool map_absolute(const struct shim_config *c, const char *path, char *ou
 			/* Still a real directory: "..", perhaps after ".", folds as well. */
 			for (after = next; after[0] == '.' && (after[1] == '/' || !after[1]);)
 				component(after, &after);
-			if (is_dotdot(after, component(after, &(const char *){NULL})))
+			if (is_dotdot(after, component(after, &(const char *){NULL}))) {
+				left = true;
 				continue;
+			}
 		} else if (!strncmp(v, "/dev/char/", 10) && !char_to_node(v, &len, room)) {
 			return false;
 		}
@@ -131,7 +136,11 @@ static bool map_absolute(const struct shim_config *c, const char *path, char *ou
 		memcpy(out, c->root, c->root_len);
 		return true;
 	}
-	return false;
+	if (left) {
+		memmove(out, len ? v : "/", len ? len : 1);
+		out[len ? len : 1] = '\0';
+	}
+	return left;
 }
 
 /* The directory a relative path starts from, as the kernel names it; 0 or < 0. */
@@ -205,6 +214,13 @@ const char *paths_map(int dirfd, const char *path, struct paths_buf *b)
 	if (!has_marker(path) || !map_absolute(c, path, b->s))
 		return path;
 	return b->s;
+}
+
+bool paths_is_mapped(const char *mapped, const struct paths_buf *b)
+{
+	const struct shim_config *c = shim_config();
+
+	return mapped == b->s && !strncmp(mapped, c->root, c->root_len);
 }
 
 static size_t unmap_one(char *path, size_t len, const char *root, size_t root_len)

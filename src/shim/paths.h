@@ -42,10 +42,8 @@ static inline bool shim_on(void)
  * Absolute results are to be used with any dirfd.
  */
 const char *paths_map(int dirfd, const char *path, struct paths_buf *b);
-static inline bool paths_is_mapped(const char *mapped, const struct paths_buf *b)
-{
-	return mapped == b->s;
-}
+/* Is that a path below our root? */
+bool paths_is_mapped(const char *mapped, const struct paths_buf *b);
 /* An answer of the kernel: takes our root away again, in place. True if it was there. */
 bool paths_unmap(char *path);
 /* The same for bytes without an end: the new length. */
