@@ -59,12 +59,12 @@ int tree_write(struct tree *t, int dir, const char *name, mode_t mode, const cha
 {
 	int fd;
 
-	if (len <= TREE_TEXT && !link_pooled(t, dir, name, mode, text, len))
+	if (t && len <= TREE_TEXT && !link_pooled(t, dir, name, mode, text, len))
 		return 0;
 	fd = make(dir, name, mode, text, len);
 	if (fd < 0)
 		return fd;
-	if (len > TREE_TEXT || t->n == TREE_POOL) {
+	if (!t || len > TREE_TEXT || t->n == TREE_POOL) {
 		close(fd);
 		return 0;
 	}

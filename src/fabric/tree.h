@@ -37,6 +37,7 @@ void tree_finish(struct tree *t);
 			(r) = (call); \
 	} while (0)
 
+/* `t` NULL: a file of its own, whatever else holds the same text. */
 int tree_write(struct tree *t, int dir, const char *name, mode_t mode, const char *text,
 	       size_t len);
 /* Mode 0444: attributes change through tree_replace() only. */
