@@ -128,6 +128,7 @@ EXPORT void fake_work(int work)
 EXPORT void fake_reset(void)
 {
 	fake.count = fake.wrong = 0;
+	fake.due_calls = 0;
 	fake.work = FAKE_RECORD;
 }
 
