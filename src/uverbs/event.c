@@ -5,9 +5,8 @@
  * read. Called by the shim (read, close) and by the handlers of CQs, QPs and SRQs.
  */
 #include <poll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #include "uverbs/priv.h"
+#include "util/sys.h"
 
 struct uv_event_file *uv_event_file_get(struct uv_event_file *e)
 {
@@ -110,9 +109,9 @@ static size_t record(const struct uv_event_file *e, const struct seg_evrec *rec,
 static int wait_readable(int fd, const void *sigmask)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
-	long r = syscall(SYS_ppoll, &p, 1, NULL, sigmask, sizeof(uint64_t));
+	long r = sys_call(SYS_ppoll, &p, 1, NULL, sigmask, sizeof(uint64_t));
 
-	return r < 0 ? -errno : 0;
+	return r < 0 ? (int)r : 0;
 }
 
 /* 0 and the oldest event; as the kernel: an event that does not fit stays. */

@@ -5,15 +5,15 @@
  * the shim.
  */
 #include <linux/capability.h>
-#include <sys/syscall.h>
 #include "uverbs/priv.h"
+#include "util/sys.h"
 
 bool uv_capable(unsigned int cap)
 {
 	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct d[2] = {0};
 
-	if (syscall(SYS_capget, &h, d))
+	if (sys_call(SYS_capget, &h, d))
 		return false;
 	return d[cap / 32].effective & (1u << (cap % 32));
 }

@@ -5,6 +5,7 @@
  * with the file's mutex held.
  */
 #include "uverbs/priv.h"
+#include "util/sys.h"
 
 /* ---- handles ---- */
 
@@ -261,7 +262,7 @@ static void abort_fd(struct uv_file *f, struct uv_event_file *e)
 		if (sf)
 			atomic_store(&sf->async_evq, SEG_NONE);
 	}
-	close((int)e->obj.handle);
+	sys_close((int)e->obj.handle);
 	f->sys->file_closed(f->sys->link, e->evq, e->gen);
 }
 

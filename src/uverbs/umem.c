@@ -5,9 +5,8 @@
  * MR handlers and by drivers (umems, queue buffers).
  */
 #include <linux/capability.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #include "uverbs/priv.h"
+#include "util/sys.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
@@ -36,10 +35,10 @@ static int populate(uint64_t from, uint64_t to, bool write)
 {
 	int advice = write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
 
-	if (!syscall(SYS_madvise, from, to - from, advice))
-		return 0;
+	int r = sys_madvise((void *)(uintptr_t)from, to - from, advice);
+
 	/* EINVAL: a kernel before 5.14, or device memory, which has no pages to look at. */
-	return errno == EFAULT || errno == ENOMEM ? -EFAULT : 0;
+	return r == -EFAULT || r == -ENOMEM ? -EFAULT : 0;
 }
 
 /*
@@ -53,7 +52,7 @@ static int check_mapped(uint64_t from, uint64_t to, bool write)
 {
 	int r;
 
-	if (syscall(SYS_msync, from, to - from, MS_ASYNC))
+	if (sys_call(SYS_msync, from, to - from, MS_ASYNC))
 		return -EFAULT;
 	if (to - from <= UMEM_POPULATE_MAX)
 		return populate(from, to, write);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the tests of this folder share: a segment with one HCA of two ports, a driver that makes
+ * nothing but notes, and a shim of an array.
+ */
+#ifndef SOFTHCA_UVERBS_TEST_H
+#define SOFTHCA_UVERBS_TEST_H
+
+#include "segment/test.h"
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <rdma/rdma_user_ioctl.h>
+#include "uverbs/priv.h"
+
+#define MAX_FD 256
+#define FAKE_NS 0x1000 /* the driver's ids */
+
+struct env {
+	struct seg s;
+	struct uv_system sys;
+	struct uv_driver driver;
+	uint32_t hca;
+	struct uv_file *f;
+	void *fd_obj[MAX_FD];
+	int fd_kind[MAX_FD];
+	int opened, closed; /* virtual files */
+	/* what the driver saw, and what it shall say */
+	int made, destroyed;
+	int fail;      /* the next create or destroy returns this, once */
+	uint64_t seen; /* the last udata's first 8 bytes */
+	struct uv_qp_modify modify;
+	uint32_t mr_access;
+};
+extern struct env *env; /* of the running test */
+
+/* A fake driver's own object: FAKE_OBJ 0x1000. */
+enum { FAKE_OBJECT = FAKE_NS };
+enum { FAKE_METHOD_CREATE = FAKE_NS, FAKE_METHOD_DESTROY, FAKE_METHOD_TOUCH, FAKE_METHOD_ANY };
+enum {
+	FAKE_ATTR_HANDLE = FAKE_NS,
+	FAKE_ATTR_WORD,  /* u32 in */
+	FAKE_ATTR_BLOB,  /* 4..16 bytes, zero trailing, copied */
+	FAKE_ATTR_BYTES, /* any length in */
+	FAKE_ATTR_OUT,   /* u32 out */
+	FAKE_ATTR_CONST, /* at most 7 */
+	FAKE_ATTR_FLAGS, /* bits 0 and 4 */
+	FAKE_ATTR_ENUM,  /* 2 elements: u32, u64 */
+	FAKE_ATTR_RAW_FD,
+	FAKE_ATTR_ARRAY, /* 1..3 PDs */
+	FAKE_ATTR_OTHER, /* any object, exclusive */
+};
+
+int env_setup(void **state);         /* without context */
+int env_setup_context(void **state); /* with one, made by ioctl, and an async file */
+int env_teardown(void **state);
+
+/* A call in the making. */
+struct call {
+	struct ib_uverbs_ioctl_hdr hdr;
+	struct ib_uverbs_attr attr[32];
+};
+void call_begin(struct call *c, uint16_t object, uint16_t method);
+struct ib_uverbs_attr *call_attr(struct call *c, uint16_t id, const void *data, uint16_t len);
+struct ib_uverbs_attr *call_out(struct call *c, uint16_t id, void *data, uint16_t len);
+struct ib_uverbs_attr *call_obj(struct call *c, uint16_t id, int64_t handle);
+struct ib_uverbs_attr *call_const(struct call *c, uint16_t id, uint64_t v);
+int call_run(struct call *c);
+/* A write command through INVOKE_WRITE. */
+int command(uint32_t cmd, const void *req, uint16_t reqlen, void *resp, uint16_t resplen);
+#define COMMAND(nr, req, resp) \
+	command(IB_USER_VERBS_CMD_##nr, &(req), sizeof(req), &(resp), sizeof(resp))
+#define COMMAND_IN(nr, req) command(IB_USER_VERBS_CMD_##nr, &(req), sizeof(req), NULL, 0)
+
+/* Objects, asserted to work. */
+uint32_t make_pd(void);
+uint32_t make_cq(uint32_t *cqn, int channel, uint64_t user_handle);
+uint32_t make_qp(uint32_t pd, uint32_t scq, uint32_t rcq, uint32_t type);
+int make_channel(void);
+struct uv_qp *the_qp(uint32_t handle);
+
+#endif
