@@ -98,7 +98,7 @@ static int add_object(struct uv_api *api, const struct uv_object_def *d)
 	if (!uv_has_op(api->driver, d->needs))
 		return 0;
 	o = &api->object[key];
-	if (o->type && d->type)
+	if (o->type && d->type && o->type != d->type)
 		return bad("objects", "object defined twice", d->name);
 	if (d->type && d->type->object_id != d->id)
 		return bad("objects", "type of another object", d->name);

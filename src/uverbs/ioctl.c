@@ -129,11 +129,18 @@ static int process_attr(struct uv_bundle *b, const struct uv_attr_def *d, struct
 	return -EOPNOTSUPP;
 }
 
+/* Tables may name their rows by the constants; a trace line has no room for the prefixes. */
 static const char *short_name(const char *name)
 {
-	const char *p = strstr(name, "ATTR_");
+	static const char *const prefix[] = {"ATTR_", "METHOD_", "OBJECT_"};
 
-	return p ? p + 5 : name;
+	for (size_t i = 0; i < ARRAY_SIZE(prefix); i++) {
+		const char *p = strstr(name, prefix[i]);
+
+		if (p)
+			return p + strlen(prefix[i]);
+	}
+	return name;
 }
 
 static void trace_attr(struct uv_bundle *b, const struct uv_attr *a)
@@ -286,7 +293,7 @@ static int run(struct uv_file *f, const struct ib_uverbs_ioctl_hdr *hdr, uint64_
 	}
 	b.user_attrs = user_attrs;
 	b.nuattrs = hdr->num_attrs;
-	UV_TRACE(&b, "%s.%s", b.method->object_name, b.method->def->name);
+	UV_TRACE(&b, "%s.%s", short_name(b.method->object_name), short_name(b.method->def->name));
 	r = uv_b_finish(&b, run_method(&b));
 	if (b.trace)
 		log_line(LOG_UVERBS, "%s -> %s", trace, r ? strerrorname_np(-r) : "0");
