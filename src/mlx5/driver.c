@@ -138,7 +138,7 @@ static const struct uv_method_def uar_methods[] = {
 
 static const struct uv_object_def mlx5_objects[] = {
 	OBJECT(UVERBS_OBJECT_DEVICE, NULL, device_methods),
-	OBJECT(UVERBS_OBJECT_PD, &uv_type_pd, pd_methods),
+	OBJECT(UVERBS_OBJECT_PD, NULL, pd_methods),
 	OBJECT(MLX5_IB_OBJECT_DEVX, NULL, devx_methods),
 	OBJECT(MLX5_IB_OBJECT_DEVX_OBJ, &mlx5_devx_obj_type, devx_obj_methods),
 	OBJECT(MLX5_IB_OBJECT_DEVX_UMEM, &mlx5_devx_umem_type, devx_umem_methods),
