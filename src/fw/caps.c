@@ -16,7 +16,7 @@
 #define CAPS_COMMON                                                                                \
 	.vendor_id = 0x02c9, .pci_vendor = 0x15b3, .hw_rev = 0, .link_width = 2, .log_max_qp = 20, \
 	.log_max_qp_sz = 15, .log_max_cq = 20, .log_max_cq_sz = 22, .log_max_srq = 18,             \
-	.log_max_srq_sz = 15, .log_max_mkey = 22, .log_max_pd = 16, .log_max_eq = 3,               \
+	.log_max_srq_sz = 15, .log_max_mkey = 20, .log_max_pd = 16, .log_max_eq = 3,               \
 	.log_max_msg = 30, .log_max_uctx = 16, .log_max_umem = 20, .log_max_ra_req_qp = 4,         \
 	.log_max_ra_res_qp = 4, .max_wqe_sz_sq = 1024, .max_wqe_sz_rq = 512,                       \
 	.log_max_klm_list_size = 0, .log_pg_sz = 12, .log_bf_reg_size = 0, .cqe_version = 1,       \

@@ -158,7 +158,6 @@
 	F(cmd_hca_cap, num_of_uars_per_page, 0x520, 32)           \
 	F(cmd_hca_cap, log_max_dci_stream_channels, 0x58b, 5)     \
 	F(cmd_hca_cap, log_max_dci_errored_streams, 0x593, 5)     \
-	F(cmd_hca_cap, enhanced_cqe_compression, 0x5b0, 1)        \
 	F(cmd_hca_cap, mini_cqe_resp_stride_index, 0x5bc, 1)      \
 	F(cmd_hca_cap, cqe_128_always, 0x5bd, 1)                  \
 	F(cmd_hca_cap, cqe_compression_128, 0x5be, 1)             \

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Self-test of all PRM layouts, golden vectors, and the walks over their tables. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "util/cleanup.h"
+#include "wire/golden_prm.h"
+#include "wire/prm/prm.h"
+
+/* Marks a field's bits; fails when one is taken. */
+static void claim(const struct layout *l, const char *name, uint8_t *owner, uint32_t bit,
+		  uint32_t width)
+{
+	assert_in_range(bit + width, 1, l->bytes * 8);
+	for (uint32_t b = bit; b < bit + width; b++) {
+		if (owner[b])
+			fail_msg("%s.%s overlaps another field at bit 0x%x", l->name, name, b);
+		owner[b] = 1;
+	}
+}
+
+static void test_fields_and_places_do_not_overlap(void **state)
+{
+	for (const struct layout *const *p = prm_layouts; *p; p++) {
+		const struct layout *l = *p;
+		uint8_t *owner = calloc(l->bytes, 8);
+
+		for (uint32_t i = 0; i < l->nfields; i++)
+			claim(l, l->fields[i].name, owner, l->fields[i].bit, l->fields[i].width);
+		for (uint32_t i = 0; i < l->nplaces; i++)
+			claim(l, l->places[i].name, owner, l->places[i].byte * 8,
+			      l->places[i].inner->bytes * 8);
+		free(owner);
+	}
+}
+
+static void test_names_are_unique_and_sizes_are_dwords(void **state)
+{
+	for (const struct layout *const *p = prm_layouts; *p; p++) {
+		const struct layout *l = *p;
+
+		assert_int_equal(l->bytes % 4, 0);
+		for (const struct layout *const *q = p + 1; *q; q++)
+			assert_string_not_equal(l->name, (*q)->name);
+		for (uint32_t i = 0; i < l->nfields; i++) {
+			for (uint32_t j = i + 1; j < l->nfields; j++)
+				assert_string_not_equal(l->fields[i].name, l->fields[j].name);
+			for (uint32_t j = 0; j < l->nplaces; j++)
+				assert_string_not_equal(l->fields[i].name, l->places[j].name);
+		}
+	}
+}
+
+/* Every command's input and output carries the common header. */
+static void test_commands_start_with_the_header(void **state)
+{
+	for (const struct layout *const *p = prm_layouts; *p; p++) {
+		const struct layout *l = *p, *in;
+		size_t n = strlen(l->name);
+
+		if (n > 3 && !strcmp(l->name + n - 3, "_in")) {
+			assert_string_equal(layout_field_at(l, 0x00, &in)->name, "opcode");
+			assert_string_equal(layout_field_at(l, 0x10, &in)->name, "uid");
+			assert_string_equal(layout_field_at(l, 0x30, &in)->name, "op_mod");
+			assert_true(l->bytes >= 0x10);
+		} else if (n > 4 && !strcmp(l->name + n - 4, "_out")) {
+			assert_string_equal(layout_field_at(l, 0x00, &in)->name, "status");
+			assert_string_equal(layout_field_at(l, 0x20, &in)->name, "syndrome");
+			assert_true(l->bytes >= 0x10);
+		}
+	}
+}
+
+static const struct layout_field *field(const struct layout *l, const char *name)
+{
+	for (uint32_t i = 0; i < l->nfields; i++)
+		if (!strcmp(l->fields[i].name, name))
+			return &l->fields[i];
+	fail_msg("%s has no field %s", l->name, name);
+	return NULL;
+}
+
+static void check_golden(const struct layout *l, const struct golden_field *f, size_t n,
+			 const uint8_t *bytes, size_t len)
+{
+	uint8_t buf[0x200] = {0}, want[0x200] = {0};
+
+	assert_true(l->bytes <= sizeof(buf) && len <= l->bytes);
+	memcpy(want, bytes, len);
+	for (size_t i = 0; i < n; i++) {
+		const struct layout_field *lf = field(l, f[i].name);
+
+		layout_set(buf, lf->bit, lf->width, f[i].value);
+	}
+	for (uint32_t i = 0; i < l->bytes; i++)
+		if (buf[i] != want[i])
+			fail_msg("%s: byte 0x%x is 0x%02x, rdma-core has 0x%02x", l->name, i,
+				 buf[i], want[i]);
+	for (size_t i = 0; i < n; i++) {
+		const struct layout_field *lf = field(l, f[i].name);
+
+		assert_int_equal(layout_get(want, lf->bit, lf->width), f[i].value);
+	}
+}
+
+static void test_bytes_are_those_of_rdma_core(void **state)
+{
+#define CHECK_GOLDEN(l)                                                                   \
+	check_golden(&layout_##l, golden_##l, ARRAY_SIZE(golden_##l), golden_##l##_bytes, \
+		     sizeof(golden_##l##_bytes));
+	GOLDEN(CHECK_GOLDEN)
+}
+
+/* Structures inside structures are where rdma-core has them. */
+static void test_places(void **state)
+{
+	uint8_t in[0x110] = {0};
+	void *qpc = LAYOUT_IN(create_qp_in, qpc, in);
+
+	LAYOUT_SET(ads, LAYOUT_IN(qpc, primary_address_path, qpc), vhca_port_num, 1);
+	assert_int_equal(in[0x18 + 0x18 + 0x25], 1);
+	assert_ptr_equal(LAYOUT_IN(create_cq_in, cq_context, in), in + 0x10);
+	assert_ptr_equal(LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, in), in + 0x10);
+	assert_ptr_equal(LAYOUT_IN(create_rmp_in, ctx, in), in + 0x20);
+}
+
+static void test_a_single_reserved_bit_is_found(void **state)
+{
+	uint8_t in[0x110] = {0};
+
+	assert_int_equal(layout_reserved_set(&layout_create_qp_in, in, sizeof(in)), -1);
+	/* named: create_qp_in.qpc.primary_address_path.rgid_rip, three layouts deep */
+	memset(in + 0x18 + 0x18 + 0x10, 0xff, 16);
+	assert_int_equal(layout_reserved_set(&layout_create_qp_in, in, sizeof(in)), -1);
+	in[0x60 / 8 + 0xb / 8] |= 0x10; /* bit 0x6b: between input_qpn and opt_param_mask */
+	assert_int_equal(layout_reserved_set(&layout_create_qp_in, in, sizeof(in)), 0x6b);
+}
+
+/* All ones in every named field is no reserved bit; all ones elsewhere always is. */
+static void test_reserved_is_the_complement_of_the_fields(void **state)
+{
+	for (const struct layout *const *p = prm_layouts; *p; p++) {
+		const struct layout *l = *p, *in;
+		uint8_t buf[0x110];
+
+		if (l->bytes > sizeof(buf))
+			continue;
+		for (uint32_t bit = 0; bit < l->bytes * 8; bit++) {
+			int32_t want = layout_field_at(l, bit, &in) ? -1 : (int32_t)bit;
+
+			memset(buf, 0, sizeof(buf));
+			buf[bit / 8] = (uint8_t)(0x80 >> (bit % 8));
+			if (layout_reserved_set(l, buf, l->bytes) != want)
+				fail_msg("%s bit 0x%x", l->name, bit);
+		}
+	}
+}
+
+static void test_opcodes_are_unique(void **state)
+{
+#define OPCODE(nr, name) nr,
+#define OPNAME(nr, name) #name,
+	static const uint16_t nr[] = {PRM_OPCODES(OPCODE)};
+	static const char *const name[] = {PRM_OPCODES(OPNAME)};
+
+	for (size_t i = 0; i < ARRAY_SIZE(nr); i++) {
+		assert_string_equal(prm_opcode_name(nr[i]), name[i]);
+		for (size_t j = i + 1; j < ARRAY_SIZE(nr); j++) {
+			assert_int_not_equal(nr[i], nr[j]);
+			assert_string_not_equal(name[i], name[j]);
+		}
+	}
+	assert_string_equal(prm_opcode_name(0xffff), "?");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fields_and_places_do_not_overlap),
+		cmocka_unit_test(test_names_are_unique_and_sizes_are_dwords),
+		cmocka_unit_test(test_commands_start_with_the_header),
+		cmocka_unit_test(test_bytes_are_those_of_rdma_core),
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_a_single_reserved_bit_is_found),
+		cmocka_unit_test(test_reserved_is_the_complement_of_the_fields),
+		cmocka_unit_test(test_opcodes_are_unique),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
