@@ -133,5 +133,19 @@ void t_assert_empty(struct t_cq *cq);
 void t_expect_error(struct t_qp *q, uint8_t opcode, uint8_t syndrome, uint32_t counter);
 /* Expect a good requester CQE. */
 void t_expect_done(struct t_qp *q, uint8_t wqe_opcode, uint32_t counter);
+/* Expect a receiver's CQE. */
+struct mlx5_cqe64 *t_received(struct t_qp *q, uint8_t opcode, uint32_t len, uint32_t counter);
+struct t_sge t_own(struct t_qp *q, uint32_t off, uint32_t len);
+
+#define T_SIG MLX5_WQE_CTRL_CQ_UPDATE
+#define T_SOL MLX5_WQE_CTRL_SOLICITED
+
+/* Two RC QPs on two HCAs, connected; a's memory has a pattern, b's is zero. */
+struct t_pair {
+	struct tb *t;
+	struct t_qp *a, *b;
+};
+int t_pair_setup(void **state);
+int t_pair_teardown(void **state);
 
 #endif

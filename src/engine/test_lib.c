@@ -380,3 +380,46 @@ void t_expect_done(struct t_qp *q, uint8_t wqe_opcode, uint32_t counter)
 	assert_int_equal(be16toh(c->wqe_counter), counter & 0xffff);
 	assert_int_equal(be32toh(c->srqn_uidx) & 0xffffff, q->hw->user_index);
 }
+
+struct mlx5_cqe64 *t_received(struct t_qp *q, uint8_t opcode, uint32_t len, uint32_t counter)
+{
+	struct mlx5_cqe64 *c = t_poll(&q->cq);
+
+	assert_non_null(c);
+	assert_int_equal(mlx5dv_get_cqe_opcode(c), opcode);
+	assert_int_equal(be32toh(c->byte_cnt), len);
+	assert_int_equal(be16toh(c->wqe_counter), counter & 0xffff);
+	assert_int_equal(be32toh(c->srqn_uidx) & 0xffffff, q->hw->user_index);
+	assert_int_equal(be32toh(c->sop_drop_qpn) & 0xffffff, q->qpn);
+	return c;
+}
+
+struct t_sge t_own(struct t_qp *q, uint32_t off, uint32_t len)
+{
+	return (struct t_sge){q->key, (uintptr_t)q->mem + off, len};
+}
+
+int t_pair_setup(void **state)
+{
+	struct t_pair *p = calloc(1, sizeof(*p));
+
+	p->t = tb_create();
+	p->a = t_qp_make(p->t, 0, HW_ST_RC, NULL);
+	p->b = t_qp_make(p->t, 1, HW_ST_RC, NULL);
+	t_connect(p->a, p->b);
+	for (uint32_t i = 0; i < T_MEM; i++)
+		p->a->mem[i] = (uint8_t)(i * 7 + (i >> 8));
+	*state = p;
+	return 0;
+}
+
+int t_pair_teardown(void **state)
+{
+	struct t_pair *p = *state;
+
+	t_qp_free(p->a);
+	t_qp_free(p->b);
+	tb_destroy(p->t);
+	free(p);
+	return 0;
+}

@@ -2,68 +2,17 @@
 /* RC between two QPs of one process: every opcode, and where data and completions end up. */
 #include "engine/test.h"
 
-struct pair {
-	struct tb *t;
-	struct t_qp *a, *b;
-};
-
-static int setup(void **state)
-{
-	struct pair *p = calloc(1, sizeof(*p));
-
-	p->t = tb_create();
-	p->a = t_qp_make(p->t, 0, HW_ST_RC, NULL);
-	p->b = t_qp_make(p->t, 1, HW_ST_RC, NULL);
-	t_connect(p->a, p->b);
-	for (uint32_t i = 0; i < T_MEM; i++)
-		p->a->mem[i] = (uint8_t)(i * 7 + (i >> 8));
-	*state = p;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct pair *p = *state;
-
-	t_qp_free(p->a);
-	t_qp_free(p->b);
-	tb_destroy(p->t);
-	free(p);
-	return 0;
-}
-
-#define SIGNALED MLX5_WQE_CTRL_CQ_UPDATE
-#define SOLICITED MLX5_WQE_CTRL_SOLICITED
-
-static struct t_sge own(struct t_qp *q, uint32_t off, uint32_t len)
-{
-	return (struct t_sge){q->key, (uintptr_t)q->mem + off, len};
-}
-
-static struct mlx5_cqe64 *received(struct t_qp *q, uint8_t opcode, uint32_t len, uint32_t counter)
-{
-	struct mlx5_cqe64 *c = t_poll(&q->cq);
-
-	assert_non_null(c);
-	assert_int_equal(mlx5dv_get_cqe_opcode(c), opcode);
-	assert_int_equal(be32toh(c->byte_cnt), len);
-	assert_int_equal(be16toh(c->wqe_counter), counter & 0xffff);
-	assert_int_equal(be32toh(c->srqn_uidx) & 0xffffff, q->hw->user_index);
-	assert_int_equal(be32toh(c->sop_drop_qpn) & 0xffffff, q->qpn);
-	return c;
-}
-
 static void send_one(void **state)
 {
-	struct pair *p = *state;
-	struct t_sge sge = own(p->a, 100, 3000);
+	struct t_pair *p = *state;
+	struct t_sge sge = t_own(p->a, 100, 3000);
 	struct mlx5_cqe64 *c;
 
 	t_recv_at(p->b, 512, 4096);
 	t_post(p->a,
 	       &(struct t_wr){
-		       .opcode = MLX5_OPCODE_SEND, .fm_ce_se = SIGNALED, .sge = &sge, .nsge = 1});
-	c = received(p->b, MLX5_CQE_RESP_SEND, 3000, 0);
+		       .opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG, .sge = &sge, .nsge = 1});
+	c = t_received(p->b, MLX5_CQE_RESP_SEND, 3000, 0);
 	assert_int_equal(be32toh(c->flags_rqpn) & 0xffffff, p->a->qpn);
 	assert_int_equal(be16toh(c->slid), hw_port(&p->t->s, p->t->port[0])->lid);
 	assert_int_equal(be64toh(c->timestamp), t_now);
@@ -80,17 +29,17 @@ static void send_one(void **state)
 
 static void send_imm_solicited(void **state)
 {
-	struct pair *p = *state;
-	struct t_sge sge = own(p->a, 0, 8);
+	struct t_pair *p = *state;
+	struct t_sge sge = t_own(p->a, 0, 8);
 	struct mlx5_cqe64 *c;
 
 	t_recv_at(p->b, 0, 8);
 	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND_IMM,
-				    .fm_ce_se = SIGNALED | SOLICITED,
+				    .fm_ce_se = T_SIG | T_SOL,
 				    .imm = 0x12345678,
 				    .sge = &sge,
 				    .nsge = 1});
-	c = received(p->b, MLX5_CQE_RESP_SEND_IMM, 8, 0);
+	c = t_received(p->b, MLX5_CQE_RESP_SEND_IMM, 8, 0);
 	assert_int_equal(be32toh(c->imm_inval_pkey), 0x12345678);
 	assert_int_equal(mlx5dv_get_cqe_se(c), 1);
 	t_expect_done(p->a, MLX5_OPCODE_SEND_IMM, 0);
@@ -98,12 +47,12 @@ static void send_imm_solicited(void **state)
 
 static void write_then_read(void **state)
 {
-	struct pair *p = *state;
-	struct t_sge sge = own(p->a, 64, 5000), back = own(p->a, 20000, 5000);
+	struct t_pair *p = *state;
+	struct t_sge sge = t_own(p->a, 64, 5000), back = t_own(p->a, 20000, 5000);
 	struct mlx5_cqe64 *c;
 
 	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
-				    .fm_ce_se = SIGNALED,
+				    .fm_ce_se = T_SIG,
 				    .raddr = (uintptr_t)p->b->mem + 9,
 				    .rkey = p->b->key,
 				    .sge = &sge,
@@ -111,7 +60,7 @@ static void write_then_read(void **state)
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 0);
 	assert_memory_equal(p->b->mem + 9, p->a->mem + 64, 5000);
 	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_READ,
-				    .fm_ce_se = SIGNALED,
+				    .fm_ce_se = T_SIG,
 				    .raddr = (uintptr_t)p->b->mem + 9,
 				    .rkey = p->b->key,
 				    .sge = &back,
@@ -126,19 +75,19 @@ static void write_then_read(void **state)
 
 static void write_imm_consumes_a_receive(void **state)
 {
-	struct pair *p = *state;
-	struct t_sge sge = own(p->a, 0, 100);
+	struct t_pair *p = *state;
+	struct t_sge sge = t_own(p->a, 0, 100);
 	struct mlx5_cqe64 *c;
 
 	t_recv(p->b, NULL, 0);
 	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE_IMM,
-				    .fm_ce_se = SIGNALED,
+				    .fm_ce_se = T_SIG,
 				    .imm = 77,
 				    .raddr = (uintptr_t)p->b->mem,
 				    .rkey = p->b->key,
 				    .sge = &sge,
 				    .nsge = 1});
-	c = received(p->b, MLX5_CQE_RESP_WR_IMM, 100, 0);
+	c = t_received(p->b, MLX5_CQE_RESP_WR_IMM, 100, 0);
 	assert_int_equal(be32toh(c->imm_inval_pkey), 77);
 	assert_memory_equal(p->b->mem, p->a->mem, 100);
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE_IMM, 0);
@@ -146,8 +95,8 @@ static void write_imm_consumes_a_receive(void **state)
 
 static void unsignaled_gives_no_completion(void **state)
 {
-	struct pair *p = *state;
-	struct t_sge sge = own(p->a, 0, 4);
+	struct t_pair *p = *state;
+	struct t_sge sge = t_own(p->a, 0, 4);
 
 	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
 				    .fm_ce_se = 0,
@@ -157,21 +106,21 @@ static void unsignaled_gives_no_completion(void **state)
 				    .nsge = 1});
 	t_assert_empty(&p->a->cq);
 	assert_memory_equal(p->b->mem, p->a->mem, 4);
-	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = SIGNALED});
+	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
 	t_expect_done(p->a, MLX5_OPCODE_NOP, 1);
 }
 
 static void lists_on_both_ends(void **state)
 {
-	struct pair *p = *state;
-	struct t_sge from[3] = {own(p->a, 0, 10), own(p->a, 100, 1), own(p->a, 200, 50)};
-	struct t_sge to[3] = {own(p->b, 0, 5), own(p->b, 100, 30), own(p->b, 200, 100)};
+	struct t_pair *p = *state;
+	struct t_sge from[3] = {t_own(p->a, 0, 10), t_own(p->a, 100, 1), t_own(p->a, 200, 50)};
+	struct t_sge to[3] = {t_own(p->b, 0, 5), t_own(p->b, 100, 30), t_own(p->b, 200, 100)};
 
 	t_recv(p->b, to, 3);
 	t_post(p->a,
 	       &(struct t_wr){
-		       .opcode = MLX5_OPCODE_SEND, .fm_ce_se = SIGNALED, .sge = from, .nsge = 3});
-	received(p->b, MLX5_CQE_RESP_SEND, 61, 0);
+		       .opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG, .sge = from, .nsge = 3});
+	t_received(p->b, MLX5_CQE_RESP_SEND, 61, 0);
 	assert_memory_equal(p->b->mem, p->a->mem, 5);
 	assert_memory_equal(p->b->mem + 100, p->a->mem + 5, 5);
 	assert_memory_equal(p->b->mem + 105, p->a->mem + 100, 1);
@@ -182,20 +131,18 @@ static void lists_on_both_ends(void **state)
 
 static void zero_length(void **state)
 {
-	struct pair *p = *state;
+	struct t_pair *p = *state;
 
 	t_recv(p->b, NULL, 0);
-	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .fm_ce_se = SIGNALED});
-	received(p->b, MLX5_CQE_RESP_SEND, 0, 0);
+	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG});
+	t_received(p->b, MLX5_CQE_RESP_SEND, 0, 0);
 	t_expect_done(p->a, MLX5_OPCODE_SEND, 0);
 	/* Keys of empty messages are not looked at. */
-	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
-				    .fm_ce_se = SIGNALED,
-				    .rkey = 0xdead});
+	t_post(p->a,
+	       &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE, .fm_ce_se = T_SIG, .rkey = 0xdead});
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 1);
-	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_READ,
-				    .fm_ce_se = SIGNALED,
-				    .rkey = 0xdead});
+	t_post(p->a,
+	       &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_READ, .fm_ce_se = T_SIG, .rkey = 0xdead});
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_READ, 2);
 	assert_int_equal(p->b->hw->next_rcv_psn, p->a->hw->next_send_psn);
 }
@@ -204,7 +151,7 @@ static void zero_length(void **state)
  */
 static void inline_wraps(void **state)
 {
-	struct pair *p = *state;
+	struct t_pair *p = *state;
 	uint8_t data[200];
 
 	for (uint32_t i = 0; i < sizeof(data); i++)
@@ -215,10 +162,10 @@ static void inline_wraps(void **state)
 		memset(p->b->mem, 0, 256);
 		t_recv_at(p->b, 0, 256);
 		at = t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND,
-						 .fm_ce_se = SIGNALED,
+						 .fm_ce_se = T_SIG,
 						 .inl = data,
 						 .inl_len = n});
-		received(p->b, MLX5_CQE_RESP_SEND, n, n - 1);
+		t_received(p->b, MLX5_CQE_RESP_SEND, n, n - 1);
 		t_expect_done(p->a, MLX5_OPCODE_SEND, at);
 		assert_memory_equal(p->b->mem, data, n);
 		assert_int_equal(p->b->mem[n], 0);
@@ -228,7 +175,7 @@ static void inline_wraps(void **state)
 /* 16-bit counters of both queues, laps of both CQs. */
 static void counters_wrap(void **state)
 {
-	struct pair *p = *state;
+	struct t_pair *p = *state;
 	uint32_t i;
 
 	atomic_store(&p->a->hw->sq_ci, 0xfff0);
@@ -241,11 +188,11 @@ static void counters_wrap(void **state)
 		t_recv_at(p->b, 0, 16);
 		memcpy(p->a->mem, &i, sizeof(i));
 		at = t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND,
-						 .fm_ce_se = SIGNALED,
-						 .sge = (struct t_sge[]){own(p->a, 0, 16)},
+						 .fm_ce_se = T_SIG,
+						 .sge = (struct t_sge[]){t_own(p->a, 0, 16)},
 						 .nsge = 1});
 		assert_int_equal(at, (0xfff0 + i) & 0xffff);
-		received(p->b, MLX5_CQE_RESP_SEND, 16, 0xfff8 + i);
+		t_received(p->b, MLX5_CQE_RESP_SEND, 16, 0xfff8 + i);
 		t_expect_done(p->a, MLX5_OPCODE_SEND, at);
 		assert_memory_equal(p->b->mem, &i, sizeof(i));
 	}
@@ -256,38 +203,37 @@ static void counters_wrap(void **state)
 /* Several posted, one ring. */
 static void batch(void **state)
 {
-	struct pair *p = *state;
+	struct t_pair *p = *state;
 	uint32_t i;
 
 	for (i = 0; i < 10; i++) {
-		struct t_sge sge = own(p->a, i * 8, 8);
+		struct t_sge sge = t_own(p->a, i * 8, 8);
 
 		t_recv_at(p->b, i * 8, 8);
 		t_post_quiet(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND,
-						  .fm_ce_se = i == 9 ? SIGNALED : 0,
+						  .fm_ce_se = i == 9 ? T_SIG : 0,
 						  .sge = &sge,
 						  .nsge = 1});
 	}
 	t_ring(p->a);
 	for (i = 0; i < 10; i++)
-		received(p->b, MLX5_CQE_RESP_SEND, 8, i);
+		t_received(p->b, MLX5_CQE_RESP_SEND, 8, i);
 	t_expect_done(p->a, MLX5_OPCODE_SEND, 9);
 	assert_memory_equal(p->b->mem, p->a->mem, 80);
 }
 
 static void loopback_to_itself(void **state)
 {
-	struct pair *p = *state;
+	struct t_pair *p = *state;
 	struct t_qp *q = t_qp_make(p->t, 0, HW_ST_RC, NULL);
-	struct t_sge sge = own(q, 0, 100);
+	struct t_sge sge = t_own(q, 0, 100);
 
 	t_rts(q, q);
 	memset(q->mem, 0x5a, 100);
 	t_recv_at(q, 1000, 100);
-	t_post(q,
-	       &(struct t_wr){
-		       .opcode = MLX5_OPCODE_SEND, .fm_ce_se = SIGNALED, .sge = &sge, .nsge = 1});
-	received(q, MLX5_CQE_RESP_SEND, 100, 0);
+	t_post(q, &(struct t_wr){
+			  .opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG, .sge = &sge, .nsge = 1});
+	t_received(q, MLX5_CQE_RESP_SEND, 100, 0);
 	t_expect_done(q, MLX5_OPCODE_SEND, 0);
 	assert_memory_equal(q->mem + 1000, q->mem, 100);
 	t_qp_free(q);
@@ -296,29 +242,28 @@ static void loopback_to_itself(void **state)
 /* What was posted in RTR goes out when the QP gets to RTS. */
 static void rts_rings(void **state)
 {
-	struct pair *p = *state;
+	struct t_pair *p = *state;
 	struct t_qp *c = t_qp_make(p->t, 0, HW_ST_RC, NULL);
 
 	t_rts(c, c);
 	assert_int_equal(eng_qp_set_state(&p->t->s, c->qpn, HW_QPS_RTR), 0);
 	t_recv_at(c, 0, 8);
-	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND,
-				 .fm_ce_se = SIGNALED,
-				 .inl = "abc",
-				 .inl_len = 4});
+	t_post(c,
+	       &(struct t_wr){
+		       .opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG, .inl = "abc", .inl_len = 4});
 	t_assert_empty(&c->cq);
 	assert_int_equal(eng_qp_set_state(&p->t->s, c->qpn, HW_QPS_RTS), 0);
-	received(c, MLX5_CQE_RESP_SEND, 4, 0);
+	t_received(c, MLX5_CQE_RESP_SEND, 4, 0);
 	t_qp_free(c);
 }
 
 /* The doorbell as the shim hands it over. */
 static void uar_store(void **state)
 {
-	struct pair *p = *state;
+	struct t_pair *p = *state;
 	uint64_t be;
 
-	t_post_quiet(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = SIGNALED});
+	t_post_quiet(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
 	memcpy(&be, p->a->sq, sizeof(be));
 	eng_uar_write(&p->t->s, 1, 0x808, be); /* second qword of a copy */
 	t_assert_empty(&p->a->cq);
@@ -329,10 +274,10 @@ static void uar_store(void **state)
 
 static void poll_mode(void **state)
 {
-	struct pair *p = *state;
+	struct t_pair *p = *state;
 
 	assert_false(eng_poll_doorbells(&p->t->s));
-	t_post_quiet(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = SIGNALED});
+	t_post_quiet(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
 	assert_true(eng_poll_doorbells(&p->t->s));
 	t_expect_done(p->a, MLX5_OPCODE_NOP, 0);
 	assert_false(eng_poll_doorbells(&p->t->s));
@@ -345,7 +290,7 @@ static void poll_mode(void **state)
 
 int main(void)
 {
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define T(f) cmocka_unit_test_setup_teardown(f, t_pair_setup, t_pair_teardown)
 	const struct CMUnitTest tests[] = {
 		T(send_one),
 		T(send_imm_solicited),

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Errors, one row each: what is done wrong, and the completions, states and events that both ends
+ * get. The flush that follows is looked at in every row.
+ */
+#include "engine/test.h"
+#include <infiniband/verbs.h>
+
+enum { OK = -1, NONE = -2 };
+
+struct row {
+	const char *name;
+	uint8_t opcode;
+	void (*spoil)(struct t_pair *p, struct t_wr *wr, struct t_sge *sge);
+	int a;       /* syndrome of the requester's WQE */
+	int b;       /* of the responder's receive: OK received, NONE no CQE of its own */
+	bool b_err;  /* the responder goes to ERR */
+	int b_event; /* its async event, or NONE */
+	uint8_t b_opcode;
+};
+
+static void lkey_unknown(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	sge->key = 0xfffff42;
+}
+
+static void lkey_variant(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	sge->key ^= 1;
+}
+
+static void lkey_invalid(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	atomic_store(&hw_mkey(&p->t->s, sge->key)->valid, 0);
+}
+
+static void lkey_other_pd(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	hw_mkey(&p->t->s, sge->key)->pdn = p->t->pd[1];
+}
+
+static void lkey_other_qp(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	hw_mkey(&p->t->s, sge->key)->qpn = p->b->qpn;
+}
+
+static void lkey_before(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	sge->addr = (uintptr_t)p->a->mem - 1;
+}
+
+static void lkey_beyond(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	sge->addr = (uintptr_t)p->a->mem + T_MEM - sge->len + 1;
+}
+
+static void lkey_wraps(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	sge->addr = UINT64_MAX - 3;
+}
+
+static void lkey_read_only(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	hw_mkey(&p->t->s, sge->key)->access = HW_ACC_LOCAL_READ;
+}
+
+static void local_unmapped(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	void *at = p->a->mem + 8192;
+
+	assert_ptr_equal(mmap(at, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+			 at);
+	sge->addr = (uintptr_t)at - 8;
+}
+
+static void remote_unmapped(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	void *at = p->b->mem + 8192;
+
+	assert_ptr_equal(mmap(at, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+			 at);
+	wr->raddr = (uintptr_t)at - 8;
+	p->b->rq_pi = 0; /* the receive, too */
+	t_recv_at(p->b, 8192 - 8, 64);
+	t_recv_at(p->b, 0, 64);
+}
+
+static void rkey_unknown(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	wr->rkey = 0xfffff42;
+}
+
+static void rkey_other_pd(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	wr->rkey = p->a->key;
+	wr->raddr = (uintptr_t)p->a->mem;
+}
+
+static void rkey_range(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	wr->raddr = (uintptr_t)p->b->mem + T_MEM - sge->len + 1;
+}
+
+static void rkey_no_access(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	hw_mkey(&p->t->s, wr->rkey)->access = HW_ACC_LOCAL_READ | HW_ACC_LOCAL_WRITE;
+}
+
+static void qp_no_access(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	p->b->hw->rwe = p->b->hw->rre = 0;
+}
+
+static void recv_short(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	p->b->rq_pi = 0;
+	t_recv_at(p->b, 0, 63);
+	t_recv_at(p->b, 0, 64);
+}
+
+static void recv_lkey(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	hw_mkey(&p->t->s, p->b->key)->access = HW_ACC_LOCAL_READ;
+}
+
+static void too_long(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	struct hw_mkey *mk = hw_mkey(&p->t->s, sge->key);
+
+	mk->length64 = 1;
+	sge->len = (1u << 30) + 1;
+}
+
+/* byte_count 0 means 2^31. */
+static void zero_means_2g(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	hw_mkey(&p->t->s, sge->key)->length64 = 1;
+	sge->len = 0;
+}
+
+static void nothing(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+}
+
+static void no_ds(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	wr->opcode |= 0x80; /* patched below: see post_bad() */
+}
+
+#define LEN MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR
+#define QP_OP MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR
+#define PROT MLX5_CQE_SYNDROME_LOCAL_PROT_ERR
+#define REM_INV MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR
+#define REM_ACC MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR
+#define REM_OP MLX5_CQE_SYNDROME_REMOTE_OP_ERR
+#define SEND MLX5_OPCODE_SEND
+#define WRITE MLX5_OPCODE_RDMA_WRITE
+#define WRITE_IMM MLX5_OPCODE_RDMA_WRITE_IMM
+#define READ MLX5_OPCODE_RDMA_READ
+#define ACC_EVENT IBV_EVENT_QP_ACCESS_ERR
+
+static const struct row rows[] = {
+	/* what is wrong with the requester's memory: the responder sees nothing */
+	{"send: lkey unknown", SEND, lkey_unknown, PROT, NONE, false, NONE, 0},
+	{"send: lkey of another variant", SEND, lkey_variant, PROT, NONE, false, NONE, 0},
+	{"send: lkey destroyed", SEND, lkey_invalid, PROT, NONE, false, NONE, 0},
+	{"send: lkey of another PD", SEND, lkey_other_pd, PROT, NONE, false, NONE, 0},
+	{"send: lkey of another QP", SEND, lkey_other_qp, PROT, NONE, false, NONE, 0},
+	{"send: below the region", SEND, lkey_before, PROT, NONE, false, NONE, 0},
+	{"send: beyond the region", SEND, lkey_beyond, PROT, NONE, false, NONE, 0},
+	{"send: end of the address space", SEND, lkey_wraps, PROT, NONE, false, NONE, 0},
+	{"send: memory unmapped", SEND, local_unmapped, PROT, NONE, false, NONE, 0},
+	{"write: memory unmapped", WRITE, local_unmapped, PROT, NONE, false, NONE, 0},
+	{"write: lkey unknown", WRITE, lkey_unknown, PROT, NONE, false, NONE, 0},
+	{"read: no local write", READ, lkey_read_only, PROT, NONE, false, NONE, 0},
+	{"send: too long", SEND, too_long, LEN, NONE, false, NONE, 0},
+	{"send: byte_count 0", SEND, zero_means_2g, LEN, NONE, false, NONE, 0},
+	/* what is wrong with the WQE */
+	{"atomic", MLX5_OPCODE_ATOMIC_FA, nothing, QP_OP, NONE, false, NONE, 0},
+	{"umr", MLX5_OPCODE_UMR, nothing, QP_OP, NONE, false, NONE, 0},
+	{"send with invalidate", MLX5_OPCODE_SEND_INVAL, nothing, QP_OP, NONE, false, NONE, 0},
+	{"opcode 0x3f", 0x3f, nothing, QP_OP, NONE, false, NONE, 0},
+	{"ds 0", SEND, no_ds, QP_OP, NONE, false, NONE, 0},
+	/* what the responder refuses */
+	{"write: rkey unknown", WRITE, rkey_unknown, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"write: rkey of another PD", WRITE, rkey_other_pd, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"write: beyond the region", WRITE, rkey_range, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"write: region without access", WRITE, rkey_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"write: QP without access", WRITE, qp_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"write: memory unmapped there", WRITE, remote_unmapped, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"write imm: rkey unknown", WRITE_IMM, rkey_unknown, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"read: rkey unknown", READ, rkey_unknown, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"read: beyond the region", READ, rkey_range, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"read: region without access", READ, rkey_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"read: QP without access", READ, qp_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"read: memory unmapped there", READ, remote_unmapped, REM_ACC, NONE, true, ACC_EVENT, 0},
+	/* what is wrong with the receive */
+	{"send: receive too short", SEND, recv_short, REM_INV, LEN, true, NONE, 0},
+	{"send: receive without local write", SEND, recv_lkey, REM_OP, PROT, true, NONE, 0},
+	{"send: receive unmapped", SEND, remote_unmapped, REM_OP, PROT, true, NONE, 0},
+};
+
+static void expect_flushed(struct t_qp *q, uint8_t opcode, uint32_t counter)
+{
+	t_expect_error(q, opcode, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, counter);
+}
+
+static void post_bad(struct t_pair *p, struct t_wr *wr)
+{
+	if (wr->opcode & 0x80) {
+		wr->opcode &= 0x7f;
+		t_post_quiet(p->a, wr);
+		p->a->sq[7] = 0; /* ds */
+		return;
+	}
+	t_post_quiet(p->a, wr);
+}
+
+static void run_row(const struct row *r, struct t_pair *p)
+{
+	struct t_sge sge = t_own(p->a, 0, 64), good = t_own(p->a, 0, 64);
+	struct t_wr wr = {.opcode = r->opcode,
+			  .raddr = (uintptr_t)p->b->mem,
+			  .rkey = p->b->key,
+			  .sge = &sge,
+			  .nsge = 1};
+	struct t_wr after = {.opcode = SEND, .sge = &good, .nsge = 1};
+	uint32_t b_ci = 0;
+
+	t_recv_at(p->b, 0, 64);
+	t_recv_at(p->b, 64, 64);
+	r->spoil(p, &wr, &sge);
+	post_bad(p, &wr); /* unsignaled: errors complete all the same */
+	t_post_quiet(p->a, &after);
+	t_post_quiet(p->a, &after);
+	t_recv_at(p->a, 0, 8);
+	t_ring(p->a);
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, (uint8_t)r->a, 0);
+	expect_flushed(p->a, MLX5_CQE_REQ_ERR, 1);
+	expect_flushed(p->a, MLX5_CQE_REQ_ERR, 2);
+	expect_flushed(p->a, MLX5_CQE_RESP_ERR, 0);
+	t_assert_empty(&p->a->cq);
+	assert_int_equal(p->a->hw->state, HW_QPS_ERR);
+	assert_int_equal(t_event(p->t, p->a->evq), -1);
+	/* Later ones, too. */
+	t_post(p->a, &after);
+	expect_flushed(p->a, MLX5_CQE_REQ_ERR, 3);
+
+	if (r->b != NONE)
+		t_expect_error(p->b, MLX5_CQE_RESP_ERR, (uint8_t)r->b, b_ci++);
+	if (r->b_err) {
+		assert_int_equal(p->b->hw->state, HW_QPS_ERR);
+		for (; b_ci < 2; b_ci++)
+			expect_flushed(p->b, MLX5_CQE_RESP_ERR, b_ci);
+	} else {
+		assert_int_equal(p->b->hw->state, HW_QPS_RTS);
+	}
+	t_assert_empty(&p->b->cq);
+	assert_int_equal(t_event(p->t, p->b->evq), r->b_event == NONE ? -1 : r->b_event);
+	assert_int_equal(t_event(p->t, p->b->evq), -1);
+}
+
+static void table(void **state)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct t_pair *p;
+
+		t_pair_setup((void **)&p);
+		print_message("  %s\n", rows[i].name);
+		run_row(&rows[i], p);
+		t_pair_teardown((void **)&p);
+	}
+}
+
+/* The peer's posted sends are flushed too when it fails as a responder. */
+static void responder_flushes_its_sends(void **state)
+{
+	struct t_pair *p = *state;
+
+	atomic_store(&p->b->hw->park, HW_PARK_RETRY);
+	atomic_store(&p->b->hw->park_deadline, UINT64_MAX);
+	t_post(p->b, &(struct t_wr){.opcode = MLX5_OPCODE_NOP});
+	t_assert_empty(&p->b->cq);
+	t_post(p->a, &(struct t_wr){.opcode = WRITE,
+				    .rkey = 1,
+				    .sge = (struct t_sge[]){t_own(p->a, 0, 1)},
+				    .nsge = 1});
+	expect_flushed(p->b, MLX5_CQE_REQ_ERR, 0);
+}
+
+static void flush_on_command(void **state)
+{
+	struct t_pair *p = *state;
+
+	t_recv_at(p->a, 0, 8);
+	t_recv_at(p->a, 0, 8);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_ERR), 0);
+	expect_flushed(p->a, MLX5_CQE_RESP_ERR, 0);
+	expect_flushed(p->a, MLX5_CQE_RESP_ERR, 1);
+	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_NOP});
+	expect_flushed(p->a, MLX5_CQE_REQ_ERR, 0);
+	/* A receive posted now: nobody rings for it; the device thread looks. */
+	t_recv_at(p->a, 0, 8);
+	t_assert_empty(&p->a->cq);
+	assert_true(eng_run_due(&p->t->s) <= t_now + 10000000);
+	expect_flushed(p->a, MLX5_CQE_RESP_ERR, 2);
+	/* Then through RESET all is new. */
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_RST), 0);
+	p->a->sq_pi = p->a->rq_pi = 0;
+	memset(p->a->dbr, 0, 8);
+	assert_int_equal(eng_run_due(&p->t->s), UINT64_MAX);
+	t_rts(p->a, p->b);
+	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	t_expect_done(p->a, MLX5_OPCODE_NOP, 0);
+}
+
+/* The SQ itself is not there. */
+static void send_queue_unmapped(void **state)
+{
+	struct t_pair *p = *state;
+
+	p->a->dbr[MLX5_SND_DBR] = htobe32(1);
+	p->a->hw->sq_va = 4096;
+	t_ring(p->a);
+	assert_int_equal(p->a->hw->state, HW_QPS_ERR);
+	assert_int_equal(t_event(p->t, p->a->evq), IBV_EVENT_QP_FATAL);
+	t_assert_empty(&p->a->cq);
+	/* Nor the doorbell record. */
+	p->b->hw->dbr_va = 4096;
+	t_ring(p->b);
+	assert_int_equal(p->b->hw->state, HW_QPS_RTS);
+}
+
+/* Every failure has a syndrome, a vendor code and words. */
+static void failures_are_documented(void **state)
+{
+	for (int i = ENG_W_NONE + 1; i < ENG_W_COUNT; i++) {
+		assert_int_not_equal(eng_failures[i].syndrome, 0);
+		assert_int_not_equal(eng_failures[i].vendor_err, 0);
+		assert_non_null(eng_failures[i].text);
+		assert_string_not_equal(cqe_syndrome_name(eng_failures[i].syndrome), "?");
+	}
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, t_pair_setup, t_pair_teardown)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(table),
+		T(responder_flushes_its_sends),
+		T(flush_on_command),
+		T(send_queue_unmapped),
+		cmocka_unit_test(failures_are_documented),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
