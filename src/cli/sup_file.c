@@ -312,8 +312,11 @@ void sup_refresh_counters(struct sup *sup)
 		const struct hw_hca *hca = hw_hca(&sup->seg, p->hca);
 		const struct hw_host *host =
 			hca ? seg_live(&sup->seg, SEG_T_HOST, hca->host) : NULL;
-		uint64_t packets = p->xmit_pkts + p->rcv_pkts;
+		struct fab_counters c;
+		uint64_t packets;
 
+		fab_port_counters(&sup->seg, i, &c);
+		packets = c.xmit_pkts + c.rcv_pkts;
 		if (!host || packets == sup->shown[i])
 			continue;
 		snprintf(root, sizeof(root), "%s/host/%.31s", sup->seg.dir, host->name);

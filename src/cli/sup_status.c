@@ -50,10 +50,12 @@ static const char *phys_name(uint32_t state)
 					   : "?";
 }
 
-static struct json_object *show_port(const struct hw_port *p, uint32_t idx)
+static struct json_object *show_port(struct sup *sup, const struct hw_port *p, uint32_t idx)
 {
 	struct json_object *o = json_object_new_object();
+	struct fab_counters c;
 
+	fab_port_counters(&sup->seg, idx, &c);
 	add_num(o, "port", p->num);
 	add_num(o, "index", idx);
 	add_str(o, "state", state_name(p->state));
@@ -61,10 +63,10 @@ static struct json_object *show_port(const struct hw_port *p, uint32_t idx)
 	add_num(o, "lid", p->lid);
 	add_num(o, "sm_lid", p->sm_lid);
 	add_guid(o, "guid", p->guid);
-	add_num(o, "xmit_data", p->xmit_data);
-	add_num(o, "rcv_data", p->rcv_data);
-	add_num(o, "xmit_packets", p->xmit_pkts);
-	add_num(o, "rcv_packets", p->rcv_pkts);
+	add_num(o, "xmit_data", c.xmit_data);
+	add_num(o, "rcv_data", c.rcv_data);
+	add_num(o, "xmit_packets", c.xmit_pkts);
+	add_num(o, "rcv_packets", c.rcv_pkts);
 	return o;
 }
 
@@ -84,7 +86,7 @@ static struct json_object *show_hca(struct sup *sup, const struct hw_hca *h)
 		const struct hw_port *p = hw_port(&sup->seg, h->port[i]);
 
 		if (p)
-			json_object_array_add(ports, show_port(p, h->port[i]));
+			json_object_array_add(ports, show_port(sup, p, h->port[i]));
 	}
 	json_object_object_add(o, "ports", ports);
 	return o;

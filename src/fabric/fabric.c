@@ -196,6 +196,26 @@ void fab_port_event(struct seg *s, uint32_t port, uint32_t ib_event_type)
 	}
 }
 
+void fab_port_counters(struct seg *s, uint32_t port, struct fab_counters *c)
+{
+	const struct hw_port *p = hw_port(s, port);
+
+	*c = (struct fab_counters){0};
+	if (!p)
+		return;
+	*c = (struct fab_counters){p->xmit_data, p->rcv_data, p->xmit_pkts, p->rcv_pkts};
+	seg_for_each_live (s, SEG_T_QP, i) {
+		const struct hw_qp *q = seg_at(s, SEG_T_QP, i);
+
+		if (q->port != port)
+			continue;
+		c->xmit_data += (q->tx_bytes + q->rx_tx_bytes) / 4;
+		c->rcv_data += (q->rx_bytes + q->tx_rx_bytes) / 4;
+		c->xmit_pkts += q->tx_pkts + q->rx_tx_pkts;
+		c->rcv_pkts += q->rx_pkts + q->tx_rx_pkts;
+	}
+}
+
 int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state)
 {
 	struct hw_port *p = hw_port(s, port);

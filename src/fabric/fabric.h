@@ -39,6 +39,13 @@ uint32_t fab_port_by_gid(struct seg *s, const uint8_t gid[16]);
  * is there.
  */
 int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state);
+/* A port's PMA counters. What living QPs have done counts too, though they add it up only when they
+ * go: this looks at all of them, so it is not for a hot path. */
+struct fab_counters {
+	uint64_t xmit_data, rcv_data; /* octets / 4 */
+	uint64_t xmit_pkts, rcv_pkts;
+};
+void fab_port_counters(struct seg *s, uint32_t port, struct fab_counters *c);
 /* Raise an async event without object (element = port number) on every open device of an HCA. */
 void fab_port_event(struct seg *s, uint32_t port, uint32_t ib_event_type);
 

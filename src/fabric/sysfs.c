@@ -129,7 +129,7 @@ static const struct port_attr port_attrs[] = {
 /* PMA counters. Errors cannot happen on this fabric's links: they have no source and stay 0. */
 struct counter {
 	const char *name;
-	uint32_t off; /* of the _Atomic uint64_t in struct hw_port; 0: always 0 */
+	size_t off; /* 1 + offset in struct fab_counters; 0: always 0 */
 };
 
 static const struct counter counters[] = {
@@ -146,22 +146,19 @@ static const struct counter counters[] = {
 	{"excessive_buffer_overrun_errors", 0},
 	{"VL15_dropped", 0},
 	{"port_xmit_wait", 0},
-	{"port_xmit_data", offsetof(struct hw_port, xmit_data)},
-	{"port_rcv_data", offsetof(struct hw_port, rcv_data)},
-	{"port_xmit_packets", offsetof(struct hw_port, xmit_pkts)},
-	{"port_rcv_packets", offsetof(struct hw_port, rcv_pkts)},
-	{"unicast_xmit_packets", offsetof(struct hw_port, xmit_pkts)},
-	{"unicast_rcv_packets", offsetof(struct hw_port, rcv_pkts)},
+	{"port_xmit_data", 1 + offsetof(struct fab_counters, xmit_data)},
+	{"port_rcv_data", 1 + offsetof(struct fab_counters, rcv_data)},
+	{"port_xmit_packets", 1 + offsetof(struct fab_counters, xmit_pkts)},
+	{"port_rcv_packets", 1 + offsetof(struct fab_counters, rcv_pkts)},
+	{"unicast_xmit_packets", 1 + offsetof(struct fab_counters, xmit_pkts)},
+	{"unicast_rcv_packets", 1 + offsetof(struct fab_counters, rcv_pkts)},
 	{"multicast_xmit_packets", 0},
 	{"multicast_rcv_packets", 0},
 };
 
-static uint64_t counter_value(const struct hw_port *p, const struct counter *c)
+static unsigned long long counter_value(const struct fab_counters *v, const struct counter *c)
 {
-	if (!c->off)
-		return 0;
-	return atomic_load_explicit((const _Atomic uint64_t *)((const char *)p + c->off),
-				    memory_order_relaxed);
+	return c->off ? *(const uint64_t *)((const char *)v + c->off - 1) : 0;
 }
 
 /* ---- ports/N ---- */
@@ -210,7 +207,7 @@ static int render_pkeys(struct tree *t, int dir, const struct hw_port *p)
 	return r;
 }
 
-static int render_counters(struct tree *t, int dir, const struct hw_port *p)
+static int render_counters(struct tree *t, int dir, const struct fab_counters *v)
 {
 	/* Of mlx5's hw_counters those that need no optional capability. */
 	static const char *const hw[] = {"rx_write_requests", "rx_read_requests",
@@ -221,7 +218,7 @@ static int render_counters(struct tree *t, int dir, const struct hw_port *p)
 
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
 		TREE_STEP(r, tree_put(t, pma, counters[i].name, "%llu\n",
-				      (unsigned long long)counter_value(p, &counters[i])));
+				      counter_value(v, &counters[i])));
 	for (size_t i = 0; i < ARRAY_SIZE(hw); i++)
 		TREE_STEP(r, tree_put(t, hwc, hw[i], "0\n"));
 	TREE_STEP(r, tree_put(t, hwc, "lifespan", "10\n"));
@@ -230,6 +227,7 @@ static int render_counters(struct tree *t, int dir, const struct hw_port *p)
 
 static int render_port(struct tree *t, int ports, const struct hw_port *p)
 {
+	const struct fab_counters zero = {0}; /* a fabric is rendered before it has traffic */
 	char name[16], text[128];
 	_cleanup_close_ int dir = -1;
 	int r = 0;
@@ -245,7 +243,7 @@ static int render_port(struct tree *t, int ports, const struct hw_port *p)
 	}
 	TREE_STEP(r, render_gids(t, dir, p));
 	TREE_STEP(r, render_pkeys(t, dir, p));
-	TREE_STEP(r, render_counters(t, dir, p));
+	TREE_STEP(r, render_counters(t, dir, &zero));
 	return r;
 }
 
@@ -475,16 +473,17 @@ int fab_sysfs_update_counters(struct seg *s, uint32_t port, const char *root)
 	_cleanup_close_ int top = -1;
 	_cleanup_close_ int dir = -1;
 	const struct hw_port *p = hw_port(s, port);
+	struct fab_counters v;
 	int r = open_port(s, p, root, "/counters", &top, &dir);
 
+	fab_port_counters(s, port, &v);
 	for (size_t i = 0; !r && i < ARRAY_SIZE(counters); i++) {
 		char text[32];
 		int n;
 
 		if (!counters[i].off)
 			continue;
-		n = snprintf(text, sizeof(text), "%llu\n",
-			     (unsigned long long)counter_value(p, &counters[i]));
+		n = snprintf(text, sizeof(text), "%llu\n", counter_value(&v, &counters[i]));
 		TREE_STEP(r, tree_replace(top, dir, counters[i].name, text, (size_t)n));
 	}
 	return r;
