@@ -83,10 +83,10 @@ static void open_device(struct demo *d)
 static void query_device(struct demo *d)
 {
 	uint8_t in[LAYOUT_SZ(query_hca_cap_in)] = {0};
-	uint8_t out[16 + LAYOUT_SZ(cmd_hca_cap)] = {0};
+	uint8_t out[LAYOUT_SZ(query_hca_cap_out)] = {0};
 	uint8_t vin[LAYOUT_SZ(query_hca_vport_context_in)] = {0};
 	uint8_t vout[LAYOUT_SZ(query_hca_vport_context_out)] = {0};
-	const void *cap = out + 16, *vport;
+	const void *cap = LAYOUT_IN(query_hca_cap_out, capability, out), *vport;
 	unsigned int ports;
 
 	LAYOUT_SET(query_hca_cap_in, in, opcode, PRM_OP_QUERY_HCA_CAP);
