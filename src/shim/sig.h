@@ -81,7 +81,7 @@ void sig_chain(int sig, siginfo_t *si, ucontext_t *uc, void *sp, struct sig_jump
 
 /* ---- stack.S */
 void sig_entry(int sig, siginfo_t *si, void *uc); /* the handler that the kernel has */
-void sig_return(void);                            /* sa_restorer */
+void sig_return(void) __asm__("__restore_rt");    /* sa_restorer */
 /* C part of the entry (trap.c). */
 void sig_dispatch(int sig, siginfo_t *si, void *uc, struct sig_jump *j, void *sp);
 

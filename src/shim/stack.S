@@ -39,18 +39,18 @@ sig_entry:
 	.size	sig_entry, .-sig_entry
 
 /*
- * Debuggers and unwinders know a signal frame by these bytes. No unwind information on purpose, and
+ * Debuggers and unwinders know a signal frame by these bytes, gdb by this name as well. No unwind information on purpose, and
  * a nop before, because they look up the address minus one.
  */
-	.globl	sig_return
-	.hidden	sig_return
-	.type	sig_return, @function
+	.globl	__restore_rt
+	.hidden	__restore_rt
+	.type	__restore_rt, @function
 	.balign	16
 	nop
-sig_return:
+__restore_rt:
 	mov	$15, %rax
 	syscall
-	.size	sig_return, .-sig_return
+	.size	__restore_rt, .-__restore_rt
 
 /* void stack_call(void *arg, void (*fn)(void *arg), void *top) */
 	.globl	stack_call
