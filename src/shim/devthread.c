@@ -132,15 +132,18 @@ static void *devthread(void *arg)
 	return NULL;
 }
 
-/* libc's own, below whatever the program put before it. */
+/* libc's own, below whatever the program put before it. Looked up once, on the control path. */
 static int create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
 {
-	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = NULL;
-	void *libc = dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
+	static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+	void *libc;
 
-	if (libc) {
-		*(void **)&real = dlsym(libc, "pthread_create");
-		dlclose(libc);
+	if (!real) {
+		libc = dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
+		if (libc) {
+			*(void **)&real = dlsym(libc, "pthread_create");
+			dlclose(libc);
+		}
 	}
 	return real ? real(t, attr, fn, arg) : pthread_create(t, attr, fn, arg);
 }
@@ -173,6 +176,23 @@ int devthread_start(void)
 	atomic_store(&state, r ? THREAD_NONE : THREAD_RUNS);
 	TRACE(LOG_SHIM, "device thread: %d", r);
 	return -r;
+}
+
+/*
+ * In a fork child the first thing to park may come before the next mapping, even from a trap.
+ * Making a thread allocates; that a doorbell may have interrupted malloc() is accepted in this one
+ * case.
+ */
+void devthread_if_parked(void)
+{
+	struct seg *s = uar_seg();
+	struct seg_proc *me;
+
+	if (__builtin_expect(atomic_load_explicit(&state, memory_order_relaxed) != THREAD_NONE, 1))
+		return;
+	me = s && s->self != SEG_NONE ? seg_proc(s, s->self) : NULL;
+	if (me && me->parked)
+		devthread_start();
 }
 
 void devthread_forked(void)

@@ -58,6 +58,7 @@ static long ioctl_ours(int fd, unsigned long cmd, void *arg)
 		if (!r) {
 			sig_block_all(&old);
 			r = uv_ioctl(f->obj, cmd, arg);
+			devthread_if_parked();
 			sig_restore(&old);
 		}
 	}
@@ -170,6 +171,7 @@ static ssize_t write_file(struct shim_file *f, const void *buf, size_t count)
 		return r;
 	sig_block_all(&old);
 	r = uv_write(f->obj, buf, count);
+	devthread_if_parked();
 	sig_restore(&old);
 	return r;
 }

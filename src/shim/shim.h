@@ -72,6 +72,8 @@ void trap_forked(void);
 /* ---- device thread (devthread.c) */
 int devthread_start(void); /* control path only; idempotent; all signals blocked in it; after the
 			      first uar_mmap */
+/* After anything that may have parked work: makes sure that somebody resumes it (fork children). */
+void devthread_if_parked(void);
 /* From the pthread_exit() wrapper: the main thread leaves, and ours must not keep the process. */
 void devthread_main_exits(void);
 

@@ -442,6 +442,7 @@ static void trap_run(void *arg)
 	}
 	if (r == 0)
 		uc->uc_mcontext.gregs[REG_RIP] += op->len;
+	devthread_if_parked();
 	t->done = true;
 }
 

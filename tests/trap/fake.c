@@ -84,6 +84,8 @@ void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be)
 		if (mem_guarded_copy(buf, (void *)0x10000, 8) != -EFAULT)
 			fake.wrong++;
 	}
+	if (work & FAKE_PARK)
+		seg_proc(s, s->self)->parked = 1;
 	n = atomic_fetch_add(&fake.count, 1);
 	fake.log[n % LOG_SIZE] = (struct fake_ring){uar, offset, be};
 	errno = EDOM; /* a doorbell must not change it */
@@ -145,6 +147,15 @@ EXPORT struct fake_ring fake_get(uint32_t i)
 EXPORT uint32_t fake_wrong(void)
 {
 	return fake.wrong;
+}
+
+EXPORT long fake_syscall(long nr, long a, long b, long c, long d, long e, long f)
+{
+	const long args[6] = {a, b, c, d, e, f};
+	bool handled;
+	long r = sig_syscall(nr, args, &handled);
+
+	return handled ? r : -ENOSYS;
 }
 
 EXPORT void fake_trap_ring(uint32_t uar, uint32_t off, uint64_t be)

@@ -20,6 +20,7 @@ enum fake_work {
 	FAKE_FAULT = 1, /* every doorbell runs into a guarded copy of an unmapped page */
 	FAKE_DEEP = 2,  /* every doorbell uses 48 KiB of stack */
 	FAKE_NOTHING = 4,
+	FAKE_PARK = 8, /* leaves work for the device thread */
 };
 
 void *fake_map(uint32_t uar);
@@ -31,6 +32,8 @@ uint32_t fake_count(void);
 struct fake_ring fake_get(uint32_t i);
 /* Guarded copies that did not fail as they should. */
 uint32_t fake_wrong(void);
+/* sig_syscall() as the syscall() wrapper calls it. */
+long fake_syscall(long nr, long a, long b, long c, long d, long e, long f);
 void fake_trap_ring(uint32_t uar, uint32_t off, uint64_t be);
 uint64_t fake_due_calls(void); /* of eng_run_due(): the device thread lives */
 void fake_rouse(void);

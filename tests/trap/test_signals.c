@@ -512,6 +512,43 @@ static void rings_in_a_handler_under_sigsuspend(void)
 	CHECK(fake_count() == 3);
 }
 
+static void the_raw_forms_are_the_same(void)
+{
+	struct {
+		void *fn;
+		unsigned long flags;
+		void *restorer;
+		uint64_t mask;
+	} k = {.fn = open_hole, .flags = SA_SIGINFO, .mask = 1ull << (SIGBUS - 1)}, old;
+	uint64_t all = ~0ull, got = 0, pair[2] = {(uint64_t)&all, 8};
+	uint64_t segv = 1ull << (SIGSEGV - 1);
+
+	CHECK(fake_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) == -ENOSYS);
+	CHECK(fake_syscall(SYS_rt_sigaction, SIGSEGV, (long)&k, 0, 8, 0, 0) == 0);
+	CHECK(fake_syscall(SYS_rt_sigaction, SIGSEGV, 0, (long)&old, 8, 0, 0) == 0);
+	CHECK(old.fn == open_hole && old.mask == k.mask);
+	*hole = 'x';
+	ring(page);
+	CHECK(calls == 1);
+	CHECK(fake_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&got, 8, 0, 0) == 0);
+	CHECK(got == 0);
+	CHECK(fake_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&got, 8, 0, 0) == 0);
+	CHECK(got & segv);
+	ring(page);
+	CHECK(fake_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, 0, 4, 0, 0) == -EINVAL);
+	raise(SIGSEGV);
+	CHECK(fake_syscall(SYS_rt_sigpending, (long)&got, 8, 0, 0, 0, 0) == 0 && got & segv);
+	signal(SIGUSR1, ring_from_handler);
+	raise(SIGUSR1);
+	all &= ~(1ull << (SIGUSR1 - 1));
+	CHECK(fake_syscall(SYS_rt_sigsuspend, (long)&all, 8, 0, 0, 0, 0) == -EINTR);
+	raise(SIGUSR1);
+	CHECK(fake_syscall(SYS_pselect6, 0, 0, 0, 0, 0, (long)pair) == -EINTR);
+	raise(SIGUSR1);
+	CHECK(fake_syscall(SYS_ppoll, 0, 0, 0, (long)&all, 8, 0) == -EINTR);
+	CHECK(fake_count() == 5);
+}
+
 static void *ring_thread(void *arg)
 {
 	sigset_t now, *want = arg;
@@ -620,6 +657,7 @@ OK(sees_the_mask_it_asked_for)
 OK(rings_with_all_blocked)
 OK(rings_in_a_handler_with_a_full_mask)
 OK(rings_in_a_handler_under_sigsuspend)
+OK(the_raw_forms_are_the_same)
 OK(a_thread_inherits_the_mask)
 OK(a_mask_survives_exec)
 OK(a_raw_mask_survives_exec)
@@ -655,6 +693,7 @@ int main(int argc, char **argv)
 		T(rings_with_all_blocked),
 		T(rings_in_a_handler_with_a_full_mask),
 		T(rings_in_a_handler_under_sigsuspend),
+		T(the_raw_forms_are_the_same),
 		T(a_thread_inherits_the_mask),
 		T(a_mask_survives_exec),
 		T(a_raw_mask_survives_exec),

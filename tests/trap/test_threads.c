@@ -232,6 +232,16 @@ static void a_fork_child_rings(void)
 	CHECK(fake_count() == 2);
 }
 
+static void a_fork_child_that_parks_has_a_device_thread(void)
+{
+	/* run_child() has forked */
+	ring(page);
+	CHECK(!due_within(fake_due_calls(), 5));
+	fake_work(FAKE_PARK);
+	ring(page);
+	CHECK(due_within(0, 2000) && fake_count() == 2);
+}
+
 static void the_device_thread_wakes_when_roused(void)
 {
 	uint64_t due;
@@ -395,6 +405,7 @@ OK(trap_ring_keeps_the_alternate_stack)
 OK(many_threads_ring)
 OK(a_timer_that_rings_while_ringing)
 OK(a_fork_child_rings)
+OK(a_fork_child_that_parks_has_a_device_thread)
 OK(the_device_thread_wakes_when_roused)
 OK(the_device_thread_has_a_name_and_no_signals)
 OK(setuid_does_not_hang)
@@ -421,6 +432,7 @@ int main(int argc, char **argv)
 		T(many_threads_ring),
 		T(a_timer_that_rings_while_ringing),
 		T(a_fork_child_rings),
+		T(a_fork_child_that_parks_has_a_device_thread),
 		T(the_device_thread_wakes_when_roused),
 		T(the_device_thread_has_a_name_and_no_signals),
 		T(setuid_does_not_hang),
