@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The fabric's content: identities, routing, port states and who hears of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <infiniband/verbs.h>
+
+#include "fabric/fabric.h"
+#include "segment/evq.h"
+#include "segment/proc.h"
+
+static const struct fab_options plain = {.hosts = 2,
+					 .hcas = 2,
+					 .ports = 2,
+					 .model = HW_CX6,
+					 .link_speed = 64,
+					 .link_width = 2,
+					 .max_mtu = IBV_MTU_4096};
+
+static struct seg seg;
+
+static int make_fabric(void **state)
+{
+	char dir[] = "/tmp/softhca-fabric-XXXXXX";
+
+	memset(&seg, 0, sizeof(seg));
+	assert_int_equal(seg_create(&seg, "test"), 0);
+	assert_int_equal(fab_create(&seg, &plain), 0);
+	assert_int_equal(seg_proc_register_self(&seg, 1), 0);
+	assert_non_null(mkdtemp(dir));
+	strcpy(seg.dir, dir);
+	return 0;
+}
+
+static int drop_fabric(void **state)
+{
+	char cmd[300];
+
+	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", seg.dir);
+	assert_int_equal(system(cmd), 0);
+	seg_unmap(&seg);
+	return 0;
+}
+
+static struct hw_port *port_of(uint32_t host, uint32_t hca, uint32_t num, uint32_t *idx)
+{
+	char name[8];
+	struct hw_host *h;
+
+	snprintf(name, sizeof(name), "h%u", host);
+	h = seg_live(&seg, SEG_T_HOST, fab_host_by_name(&seg, name));
+	assert_non_null(h);
+	*idx = hw_hca(&seg, h->hca[hca])->port[num - 1];
+	return hw_port(&seg, *idx);
+}
+
+static void lids_are_sequential_from_one(void **state)
+{
+	uint32_t lid = 1, i;
+
+	for (uint32_t h = 1; h <= 2; h++)
+		for (uint32_t d = 0; d < 2; d++)
+			for (uint32_t n = 1; n <= 2; n++) {
+				const struct hw_port *p = port_of(h, d, n, &i);
+
+				assert_int_equal(p->lid, lid++);
+				assert_int_equal(p->num, n);
+				assert_int_equal(p->sm_lid, 1);
+				assert_int_equal(p->state, HW_PORT_ACTIVE);
+				assert_int_equal(p->phys_state, HW_PHYS_LINKUP);
+				assert_int_equal(p->pkey[0], 0xffff);
+				assert_int_equal(p->pkey[1], 0);
+			}
+}
+
+static void guids_are_unique_and_local(void **state)
+{
+	uint64_t seen[8];
+	unsigned int n = 0;
+
+	seg_for_each_live (&seg, SEG_T_PORT, i) {
+		const struct hw_port *p = seg_at(&seg, SEG_T_PORT, i);
+
+		assert_true(p->guid >> 56 & 2); /* locally administered */
+		for (unsigned int k = 0; k < n; k++)
+			assert_true(seen[k] != p->guid);
+		assert_true(n < 8);
+		seen[n++] = p->guid;
+	}
+	assert_int_equal(n, 8);
+}
+
+static void gid_zero_is_prefix_and_port_guid(void **state)
+{
+	static const uint8_t expected[16] = {0xfe, 0x80, 0,    0,    0, 0, 0, 0,
+					     0x5a, 0x17, 0xca, 0x03, 0, 2, 1, 1};
+	uint32_t i;
+	const struct hw_port *p = port_of(2, 1, 2, &i);
+
+	assert_memory_equal(p->gid[0], expected, 16);
+	assert_int_equal(fab_port_by_gid(&seg, expected), i);
+}
+
+static void an_empty_gid_is_nobodys(void **state)
+{
+	static const uint8_t zero[16];
+
+	assert_int_equal(fab_port_by_gid(&seg, zero), SEG_NONE);
+}
+
+static void bad_shapes_are_refused(void **state)
+{
+	struct fab_options o = plain;
+
+	o.hosts = 0;
+	assert_int_equal(fab_create(&seg, &o), -EINVAL);
+	o = plain;
+	o.hcas = 17;
+	assert_int_equal(fab_create(&seg, &o), -EINVAL);
+	o = plain;
+	o.ports = HW_MAX_PORTS + 1;
+	assert_int_equal(fab_create(&seg, &o), -EINVAL);
+}
+
+static void every_port_reaches_every_other(void **state)
+{
+	uint32_t from, to;
+
+	port_of(1, 0, 1, &from);
+	for (uint32_t h = 1; h <= 2; h++)
+		for (uint32_t n = 1; n <= 2; n++) {
+			const struct hw_port *p = port_of(h, 1, n, &to);
+
+			assert_int_equal(fab_route(&seg, from, p->lid), to);
+		}
+}
+
+static void unknown_lids_go_nowhere(void **state)
+{
+	uint32_t from;
+
+	port_of(1, 0, 1, &from);
+	assert_int_equal(fab_route(&seg, from, 0), SEG_NONE);
+	assert_int_equal(fab_route(&seg, from, 9), SEG_NONE);
+	assert_int_equal(fab_route(&seg, from, 0xffff), SEG_NONE);
+	assert_int_equal(fab_route(&seg, from, UINT32_MAX), SEG_NONE);
+	assert_int_equal(fab_route(&seg, SEG_NONE, 1), SEG_NONE);
+}
+
+static void a_port_that_is_down_neither_sends_nor_receives(void **state)
+{
+	uint32_t a, b;
+	const struct hw_port *pa = port_of(1, 0, 1, &a), *pb = port_of(2, 0, 1, &b);
+
+	assert_int_equal(fab_port_set_state(&seg, b, HW_PORT_DOWN), 0);
+	assert_int_equal(fab_route(&seg, a, pb->lid), SEG_NONE);
+	assert_int_equal(fab_route(&seg, b, pa->lid), SEG_NONE);
+	assert_int_equal(pb->phys_state, HW_PHYS_POLLING);
+	assert_int_equal(fab_port_set_state(&seg, b, HW_PORT_ACTIVE), 0);
+	assert_int_equal(fab_route(&seg, a, pb->lid), b);
+	assert_int_equal(pb->phys_state, HW_PHYS_LINKUP);
+}
+
+static void bad_states_are_refused(void **state)
+{
+	uint32_t a;
+
+	port_of(1, 0, 1, &a);
+	assert_int_equal(fab_port_set_state(&seg, a, 0), -EINVAL);
+	assert_int_equal(fab_port_set_state(&seg, a, 5), -EINVAL);
+	assert_int_equal(fab_port_set_state(&seg, 10000, HW_PORT_DOWN), -EINVAL);
+}
+
+/* An open device with an async event file, as the supervisor makes them. */
+static uint32_t open_device(uint32_t hca, int *fd)
+{
+	struct seg_file *f, *e;
+	uint32_t cmd, ev;
+	char path[320];
+
+	assert_int_equal(seg_alloc(&seg, SEG_T_FILE, SEG_OWNER_DEVICE, &ev), 0);
+	e = seg_at(&seg, SEG_T_FILE, ev);
+	e->kind = SEG_FILE_ASYNC;
+	snprintf(path, sizeof(path), "%s/ev", seg.dir);
+	mkdir(path, 0700);
+	evq_path(&seg, ev, e->gen, path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	*fd = open(path, O_RDWR | O_NONBLOCK);
+	assert_true(*fd >= 0);
+	assert_int_equal(evq_open(&seg, ev, 0), 0);
+
+	assert_int_equal(seg_alloc(&seg, SEG_T_FILE, SEG_OWNER_DEVICE, &cmd), 0);
+	f = seg_at(&seg, SEG_T_FILE, cmd);
+	f->hca = hca;
+	f->async_evq = ev;
+	f->async_evq_gen = e->gen;
+	f->kind = SEG_FILE_UVERBS;
+	return ev;
+}
+
+static uint32_t pop_type(uint32_t ev, int fd, uint64_t *element)
+{
+	const struct seg_file *f = seg_file(&seg, ev);
+	struct seg_evrec rec;
+	int r = evq_pop(&seg, ev, f->gen, fd, &rec);
+
+	if (r == -EAGAIN)
+		return 0;
+	assert_int_equal(r, 0);
+	*element = rec.cookie;
+	return rec.type;
+}
+
+static void port_changes_are_told_to_open_devices_of_that_hca(void **state)
+{
+	int fd1, fd2, fd3;
+	uint32_t p, ev1, ev2, ev3;
+	uint64_t element;
+	const struct hw_port *port = port_of(1, 0, 2, &p);
+	uint32_t other;
+
+	ev1 = open_device(port->hca, &fd1);
+	ev2 = open_device(port->hca, &fd2);
+	ev3 = open_device(port_of(1, 1, 1, &other)->hca, &fd3);
+
+	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_DOWN), 0);
+	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_DOWN), 0); /* no change, no event */
+	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_ACTIVE), 0);
+
+	assert_int_equal(pop_type(ev1, fd1, &element), IBV_EVENT_PORT_ERR);
+	assert_int_equal(element, 2);
+	assert_int_equal(pop_type(ev1, fd1, &element), IBV_EVENT_PORT_ACTIVE);
+	assert_int_equal(pop_type(ev1, fd1, &element), 0);
+	assert_int_equal(pop_type(ev2, fd2, &element), IBV_EVENT_PORT_ERR);
+	assert_int_equal(pop_type(ev3, fd3, &element), 0);
+	close(fd1);
+	close(fd2);
+	close(fd3);
+}
+
+static void umad_numbers_count_ports_over_the_host(void **state)
+{
+	uint32_t host = fab_host_by_name(&seg, "h2"), p;
+
+	port_of(2, 0, 2, &p);
+	assert_int_equal(fab_umad_index(&seg, p), 1);
+	port_of(2, 1, 2, &p);
+	assert_int_equal(fab_umad_index(&seg, p), 3);
+	assert_int_equal(fab_port_by_umad(&seg, host, 3), p);
+	assert_int_equal(fab_port_by_umad(&seg, host, 4), SEG_NONE);
+}
+
+static void living_queue_pairs_count_in_their_port(void **state)
+{
+	struct fab_counters c;
+	struct hw_qp *qp;
+	uint32_t p, q;
+	struct hw_port *port = port_of(1, 0, 1, &p);
+
+	port->xmit_pkts = 3;
+	assert_int_equal(seg_alloc(&seg, SEG_T_QP, 1, &q), 0);
+	qp = seg_at(&seg, SEG_T_QP, q);
+	qp->port = p;
+	qp->tx_bytes = 400;
+	qp->tx_pkts = 4;
+	qp->rx_bytes = 800;
+	qp->rx_pkts = 2;
+	fab_port_counters(&seg, p, &c);
+	assert_int_equal(c.xmit_pkts, 7);
+	assert_int_equal(c.xmit_data, 100);
+	assert_int_equal(c.rcv_pkts, 2);
+	assert_int_equal(c.rcv_data, 200);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, make_fabric, drop_fabric)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(lids_are_sequential_from_one),
+		T(guids_are_unique_and_local),
+		T(gid_zero_is_prefix_and_port_guid),
+		T(an_empty_gid_is_nobodys),
+		T(bad_shapes_are_refused),
+		T(every_port_reaches_every_other),
+		T(unknown_lids_go_nowhere),
+		T(a_port_that_is_down_neither_sends_nor_receives),
+		T(bad_states_are_refused),
+		T(port_changes_are_told_to_open_devices_of_that_hca),
+		T(umad_numbers_count_ports_over_the_host),
+		T(living_queue_pairs_count_in_their_port),
+	};
+
+	return cmocka_run_group_tests_name("fabric", tests, NULL, NULL);
+}

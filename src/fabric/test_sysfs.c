@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The rendered tree against the texts of a real card's, and its updates. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <infiniband/verbs.h>
+
+#include "fabric/cpumask.h"
+#include "fabric/fabric.h"
+
+#define IB "sys/class/infiniband/mlx5_0/"
+#define PORT IB "ports/1/"
+
+static const struct fab_sysfs_ids ids = {.fw_ver = "20.31.1014",
+					 .hca_type = "MT4123",
+					 .board_id = "MT_0000000223",
+					 .pci_device = 0x101b};
+static struct seg seg;
+static char root[] = "/tmp/softhca-sysfs-XXXXXX";
+
+static int render(uint32_t hcas, uint32_t ports, uint32_t speed)
+{
+	const struct fab_options o = {.hosts = 1,
+				      .hcas = hcas,
+				      .ports = ports,
+				      .link_speed = speed,
+				      .link_width = 2,
+				      .max_mtu = IBV_MTU_4096};
+
+	memset(&seg, 0, sizeof(seg));
+	assert_int_equal(seg_create(&seg, "test"), 0);
+	assert_int_equal(fab_create(&seg, &o), 0);
+	strcpy(root, "/tmp/softhca-sysfs-XXXXXX");
+	assert_non_null(mkdtemp(root));
+	return fab_sysfs_render(&seg, fab_host_by_name(&seg, "h1"), root, &ids);
+}
+
+static int one_port(void **state)
+{
+	assert_int_equal(render(1, 1, 64), 0);
+	return 0;
+}
+
+static int two_by_two(void **state)
+{
+	assert_int_equal(render(2, 2, 128), 0);
+	return 0;
+}
+
+static int clean(void **state)
+{
+	char cmd[64];
+
+	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", root);
+	assert_int_equal(system(cmd), 0);
+	seg_unmap(&seg);
+	return 0;
+}
+
+static const char *text_of(const char *name)
+{
+	static char text[2048];
+	char path[256];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", root, name);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		fail_msg("%s: %s", name, strerror(errno));
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	assert_true(n >= 0);
+	text[n] = '\0';
+	return text;
+}
+
+static void attributes_read_as_the_kernels(void **state)
+{
+	static const char *const expected[][2] = {
+		{IB "node_type", "1: CA\n"},
+		{IB "node_guid", "5a17:ca03:0001:0000\n"},
+		{IB "sys_image_guid", "5a17:ca03:0001:0000\n"},
+		{IB "node_desc", "h1 mlx5_0\n"},
+		{IB "fw_ver", "20.31.1014\n"},
+		{IB "hw_rev", "0\n"},
+		{IB "hca_type", "MT4123\n"},
+		{IB "board_id", "MT_0000000223\n"},
+		{PORT "state", "4: ACTIVE\n"},
+		{PORT "phys_state", "5: LinkUp\n"},
+		{PORT "lid", "0x1\n"},
+		{PORT "lid_mask_count", "0\n"},
+		{PORT "sm_lid", "0x1\n"},
+		{PORT "sm_sl", "0\n"},
+		{PORT "rate", "200 Gb/sec (4X HDR)\n"},
+		{PORT "cap_mask", "0x2651e848\n"},
+		{PORT "link_layer", "InfiniBand\n"},
+		{PORT "gids/0", "fe80:0000:0000:0000:5a17:ca03:0001:0000\n"},
+		{PORT "gids/7", "0000:0000:0000:0000:0000:0000:0000:0000\n"},
+		{PORT "gid_attrs/types/0", "IB/RoCE v1\n"},
+		{PORT "gid_attrs/types/1", ""},
+		{PORT "gid_attrs/ndevs/0", ""},
+		{PORT "pkeys/0", "0xffff\n"},
+		{PORT "pkeys/15", "0x0000\n"},
+		{PORT "counters/port_xmit_data", "0\n"},
+		{PORT "counters/VL15_dropped", "0\n"},
+		{PORT "hw_counters/lifespan", "10\n"},
+		{IB "device/vendor", "0x15b3\n"},
+		{IB "device/device", "0x101b\n"},
+		{IB "device/class", "0x020700\n"},
+		{IB "device/modalias", "pci:v000015B3d0000101Bsv000015B3sd00000007bc02sc07i00\n"},
+		{IB "device/numa_node", "-1\n"},
+		{IB "device/current_link_speed", "16.0 GT/s PCIe\n"},
+		{IB "device/current_link_width", "16\n"},
+		{"sys/class/infiniband_verbs/abi_version", "6\n"},
+		{"sys/class/infiniband_verbs/uverbs0/dev", "231:192\n"},
+		{"sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n"},
+		{"sys/class/infiniband_verbs/uverbs0/abi_version", "1\n"},
+		{"sys/class/infiniband_verbs/uverbs0/uevent",
+		 "MAJOR=231\nMINOR=192\nDEVNAME=infiniband/uverbs0\n"},
+		{"sys/class/infiniband_mad/abi_version", "5\n"},
+		{"sys/class/infiniband_mad/umad0/dev", "231:0\n"},
+		{"sys/class/infiniband_mad/umad0/ibdev", "mlx5_0\n"},
+		{"sys/class/infiniband_mad/umad0/port", "1\n"},
+		{"sys/class/infiniband_mad/issm0/dev", "231:64\n"},
+		{"dev/infiniband/uverbs0", ""},
+		{"dev/infiniband/umad0", ""},
+		{"dev/infiniband/issm0", ""},
+	};
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		if (strcmp(text_of(expected[i][0]), expected[i][1]))
+			fail_msg("%s: '%s', expected '%s'", expected[i][0], text_of(expected[i][0]),
+				 expected[i][1]);
+}
+
+static void the_class_link_leads_to_a_pci_device(void **state)
+{
+	char path[256], real[4096], expected[256];
+
+	snprintf(path, sizeof(path), "%s/sys/class/infiniband/mlx5_0", root);
+	snprintf(expected, sizeof(expected),
+		 "%s/sys/devices/pci5a17:00/5a17:00:00.0/infiniband/mlx5_0", root);
+	assert_non_null(realpath(path, real));
+	assert_string_equal(real, expected);
+	snprintf(path, sizeof(path), "%s/sys/class/infiniband_verbs/uverbs0/device/infiniband",
+		 root);
+	snprintf(expected, sizeof(expected), "%s/sys/devices/pci5a17:00/5a17:00:00.0/infiniband",
+		 root);
+	assert_non_null(realpath(path, real));
+	assert_string_equal(real, expected);
+}
+
+static void placeholders_have_inodes_of_their_own(void **state)
+{
+	static const char *const names[] = {"uverbs0", "umad0", "issm0"};
+	char path[256];
+	struct stat st[3];
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/dev/infiniband/%s", root, names[i]);
+		assert_int_equal(lstat(path, &st[i]), 0);
+		for (int k = 0; k < i; k++)
+			assert_true(st[k].st_ino != st[i].st_ino);
+	}
+}
+
+static void more_devices_get_more_numbers(void **state)
+{
+	assert_string_equal(text_of("sys/class/infiniband_verbs/uverbs1/ibdev"), "mlx5_1\n");
+	assert_string_equal(text_of("sys/class/infiniband_verbs/uverbs1/dev"), "231:193\n");
+	assert_string_equal(text_of("sys/class/infiniband_mad/umad3/ibdev"), "mlx5_1\n");
+	assert_string_equal(text_of("sys/class/infiniband_mad/umad3/port"), "2\n");
+	assert_string_equal(text_of("sys/class/infiniband_mad/issm3/dev"), "231:67\n");
+	assert_string_equal(text_of("sys/class/infiniband/mlx5_1/ports/2/lid"), "0x4\n");
+	assert_string_equal(text_of("sys/class/infiniband/mlx5_1/ports/2/rate"),
+			    "400 Gb/sec (4X NDR)\n");
+	assert_string_equal(text_of("sys/class/infiniband/mlx5_1/node_guid"),
+			    "5a17:ca03:0001:0100\n");
+}
+
+static void an_update_shows_and_keeps_the_devices_times(void **state)
+{
+	uint32_t port = fab_port_by_umad(&seg, fab_host_by_name(&seg, "h1"), 0);
+	struct hw_port *p = hw_port(&seg, port);
+	struct stat before, after;
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/sys/class/infiniband/mlx5_0", root);
+	assert_int_equal(stat(path, &before), 0);
+	p->state = HW_PORT_INIT;
+	p->lid = 0x1f;
+	assert_int_equal(fab_sysfs_update_port(&seg, port, root), 0);
+	assert_string_equal(text_of(PORT "state"), "2: INIT\n");
+	assert_string_equal(text_of(PORT "lid"), "0x1f\n");
+	/* It was one file with lid, as both said 0x1. */
+	assert_string_equal(text_of(PORT "sm_lid"), "0x1\n");
+	assert_int_equal(stat(path, &after), 0);
+	assert_memory_equal(&before.st_mtim, &after.st_mtim, sizeof(before.st_mtim));
+}
+
+static void counters_are_written_again(void **state)
+{
+	uint32_t port = fab_port_by_umad(&seg, fab_host_by_name(&seg, "h1"), 0);
+	struct hw_port *p = hw_port(&seg, port);
+
+	p->xmit_pkts = 12;
+	p->rcv_data = 1234567890123;
+	assert_int_equal(fab_sysfs_update_counters(&seg, port, root), 0);
+	assert_string_equal(text_of(PORT "counters/port_xmit_packets"), "12\n");
+	assert_string_equal(text_of(PORT "counters/unicast_xmit_packets"), "12\n");
+	assert_string_equal(text_of(PORT "counters/port_rcv_data"), "1234567890123\n");
+	assert_string_equal(text_of(PORT "counters/symbol_error"), "0\n");
+}
+
+static void no_tree_is_told_from_a_failure(void **state)
+{
+	uint32_t port = fab_port_by_umad(&seg, fab_host_by_name(&seg, "h1"), 0);
+
+	assert_int_equal(fab_sysfs_update_port(&seg, port, "/nonexistent"), -ENOENT);
+	assert_int_equal(fab_sysfs_update_port(&seg, SEG_NONE, root), -EINVAL);
+}
+
+static void cpu_masks_read_as_the_kernels(void **state)
+{
+	char mask[64];
+
+	assert_int_equal(cpumask_from_list("0-1", 2, mask, sizeof(mask)), 0);
+	assert_string_equal(mask, "3");
+	assert_int_equal(cpumask_from_list("0,2-3", 8, mask, sizeof(mask)), 0);
+	assert_string_equal(mask, "0d");
+	assert_int_equal(cpumask_from_list("0-39", 40, mask, sizeof(mask)), 0);
+	assert_string_equal(mask, "ff,ffffffff");
+	assert_int_equal(cpumask_from_list("32", 64, mask, sizeof(mask)), 0);
+	assert_string_equal(mask, "00000001,00000000");
+	assert_int_equal(cpumask_from_list("3-1", 8, mask, sizeof(mask)), -EINVAL);
+	assert_int_equal(cpumask_from_list("x", 8, mask, sizeof(mask)), -EINVAL);
+	assert_int_equal(cpumask_from_list("0-39", 40, mask, 4), -ENOSPC);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(attributes_read_as_the_kernels, one_port, clean),
+		cmocka_unit_test_setup_teardown(the_class_link_leads_to_a_pci_device, one_port,
+						clean),
+		cmocka_unit_test_setup_teardown(placeholders_have_inodes_of_their_own, one_port,
+						clean),
+		cmocka_unit_test_setup_teardown(more_devices_get_more_numbers, two_by_two, clean),
+		cmocka_unit_test_setup_teardown(an_update_shows_and_keeps_the_devices_times,
+						one_port, clean),
+		cmocka_unit_test_setup_teardown(counters_are_written_again, one_port, clean),
+		cmocka_unit_test_setup_teardown(no_tree_is_told_from_a_failure, one_port, clean),
+		cmocka_unit_test(cpu_masks_read_as_the_kernels),
+	};
+
+	return cmocka_run_group_tests_name("sysfs", tests, NULL, NULL);
+}
