@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* RNR and transport retries by a clock of our own. Nothing here sleeps. */
+#include "engine/test.h"
+#include <infiniband/verbs.h>
+
+#define ACK_NS(t) (UINT64_C(4096) << (t))
+#define RNR_12_NS 640000 /* min_rnr_nak 12: 0.64 ms */
+
+static void send_x(struct t_qp *q)
+{
+	t_post(q, &(struct t_wr){
+			  .opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG, .inl = "x", .inl_len = 1});
+}
+
+/* Let `ns` pass, and the device thread wake if it is due. */
+static void pass(struct tb *t, uint64_t ns)
+{
+	t_now += ns;
+	eng_run_due(&t->s);
+}
+
+static void rnr_then_posted(void **state)
+{
+	struct t_pair *p = *state;
+
+	send_x(p->a);
+	t_assert_empty(&p->a->cq);
+	assert_int_equal(p->a->hw->park, HW_PARK_RNR);
+	assert_int_equal(eng_run_due(&p->t->s), t_now + RNR_12_NS);
+	t_recv_at(p->b, 0, 8);
+	t_ring(p->a); /* ringing again does not shorten the wait */
+	t_assert_empty(&p->b->cq);
+	pass(p->t, RNR_12_NS - 1);
+	t_assert_empty(&p->b->cq);
+	pass(p->t, 1);
+	t_received(p->b, MLX5_CQE_RESP_SEND, 1, 0);
+	t_expect_done(p->a, MLX5_OPCODE_SEND, 0);
+	assert_int_equal(p->a->hw->park, HW_PARK_NO);
+	assert_int_equal(eng_run_due(&p->t->s), UINT64_MAX);
+}
+
+static void rnr_retries_exceeded(void **state)
+{
+	struct t_pair *p = *state;
+
+	send_x(p->a);
+	send_x(p->a);
+	for (int i = 0; i < 2; i++) {
+		t_assert_empty(&p->a->cq);
+		pass(p->t, RNR_12_NS);
+	}
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_RNR_RETRY_EXC_ERR, 0);
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 1);
+	assert_int_equal(p->a->hw->state, HW_QPS_ERR);
+	assert_int_equal(p->b->hw->state, HW_QPS_RTS);
+}
+
+static void rnr_seven_is_for_ever(void **state)
+{
+	struct t_pair *p = *state;
+
+	p->a->hw->rnr_retry = 7;
+	send_x(p->a);
+	for (int i = 0; i < 1000; i++)
+		pass(p->t, RNR_12_NS);
+	t_assert_empty(&p->a->cq);
+	t_recv_at(p->b, 0, 8);
+	pass(p->t, RNR_12_NS);
+	t_expect_done(p->a, MLX5_OPCODE_SEND, 0);
+}
+
+static void rnr_zero_fails_at_once(void **state)
+{
+	struct t_pair *p = *state;
+
+	p->a->hw->rnr_retry = 0;
+	send_x(p->a);
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_RNR_RETRY_EXC_ERR, 0);
+}
+
+/* A ring after the deadline does the device thread's work. */
+static void ring_after_deadline(void **state)
+{
+	struct t_pair *p = *state;
+
+	send_x(p->a);
+	t_recv_at(p->b, 0, 8);
+	t_recv_at(p->b, 0, 8);
+	t_now += RNR_12_NS;
+	send_x(p->a);
+	t_received(p->b, MLX5_CQE_RESP_SEND, 1, 0);
+	t_received(p->b, MLX5_CQE_RESP_SEND, 1, 1);
+}
+
+static void rnr_timer_table(void **state)
+{
+	assert_int_equal(park_rnr_ns(0), 655360000);
+	assert_int_equal(park_rnr_ns(1), 10000);
+	assert_int_equal(park_rnr_ns(12), RNR_12_NS);
+	assert_int_equal(park_rnr_ns(31), 491520000);
+	for (uint32_t i = 2; i < 32; i++)
+		assert_true(park_rnr_ns(i) > park_rnr_ns(i - 1));
+}
+
+/* Why nobody answers, one row each. */
+static void peer_in_init(struct t_pair *p)
+{
+	eng_qp_set_state(&p->t->s, p->b->qpn, HW_QPS_RST);
+	eng_qp_set_state(&p->t->s, p->b->qpn, HW_QPS_INIT);
+}
+
+static void peer_in_err(struct t_pair *p)
+{
+	eng_qp_set_state(&p->t->s, p->b->qpn, HW_QPS_ERR);
+}
+
+static void peer_destroyed(struct t_pair *p)
+{
+	eng_qp_quiesce(&p->t->s, p->b->qpn);
+	seg_free(&p->t->s, SEG_T_QP, p->b->qpn);
+}
+
+static void peer_talks_to_another(struct t_pair *p)
+{
+	p->b->hw->dest_qpn = p->a->qpn + 100;
+}
+
+static void wrong_qpn(struct t_pair *p)
+{
+	p->a->hw->dest_qpn = 0xfffffe;
+}
+
+static void unknown_lid(struct t_pair *p)
+{
+	p->a->hw->dlid = 4711;
+}
+
+static void wrong_port(struct t_pair *p)
+{
+	p->a->hw->dlid = hw_port(&p->t->s, p->t->port[0])->lid;
+}
+
+static void port_down(struct t_pair *p)
+{
+	hw_port(&p->t->s, p->t->port[1])->state = HW_PORT_DOWN;
+}
+
+static void own_port_down(struct t_pair *p)
+{
+	hw_port(&p->t->s, p->t->port[0])->state = HW_PORT_INIT;
+}
+
+static void pkey_differs(struct t_pair *p)
+{
+	hw_port(&p->t->s, p->t->port[1])->pkey[0] = 0x8001;
+}
+
+static void both_limited(struct t_pair *p)
+{
+	hw_port(&p->t->s, p->t->port[0])->pkey[0] = 0x7fff;
+	hw_port(&p->t->s, p->t->port[1])->pkey[0] = 0x7fff;
+}
+
+static void psn_ahead(struct t_pair *p)
+{
+	p->a->hw->next_send_psn = (p->b->hw->next_rcv_psn + 5) & 0xffffff;
+}
+
+static void process_gone(struct t_pair *p)
+{
+	/* Its slot's next life. */
+	p->b->hw->mem.gen++;
+	p->b->hw->dbr_mem.gen++;
+}
+
+static const struct {
+	const char *name;
+	void (*spoil)(struct t_pair *p);
+} silences[] = {
+	{"peer in INIT", peer_in_init},
+	{"peer in ERR", peer_in_err},
+	{"peer destroyed", peer_destroyed},
+	{"peer connected to another", peer_talks_to_another},
+	{"QPN of nobody", wrong_qpn},
+	{"LID of nobody", unknown_lid},
+	{"LID of another port", wrong_port},
+	{"peer's port down", port_down},
+	{"own port not active", own_port_down},
+	{"P_Keys differ", pkey_differs},
+	{"both limited members", both_limited},
+	{"PSN ahead", psn_ahead},
+	{"peer's process is gone", process_gone},
+};
+
+static void silence(void **state)
+{
+	for (size_t i = 0; i < sizeof(silences) / sizeof(silences[0]); i++) {
+		struct t_pair *p;
+
+		t_pair_setup((void **)&p);
+		print_message("  %s\n", silences[i].name);
+		t_recv_at(p->b, 0, 8);
+		silences[i].spoil(p);
+		while (t_poll(&p->b->cq))
+			;
+		send_x(p->a);
+		send_x(p->a);
+		/* ack_timeout 14: 67 ms; two retries: three times that. */
+		for (int k = 0; k < 2; k++) {
+			assert_true(eng_run_due(&p->t->s) <= t_now + ACK_NS(14));
+			pass(p->t, ACK_NS(14) - 1);
+			pass(p->t, 1);
+			t_assert_empty(&p->a->cq);
+		}
+		pass(p->t, ACK_NS(14) - 1);
+		t_assert_empty(&p->a->cq);
+		pass(p->t, 1);
+		t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR,
+			       0);
+		t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 1);
+		t_assert_empty(&p->b->cq);
+		t_pair_teardown((void **)&p);
+	}
+}
+
+static void heals_before_the_last_retry(void **state)
+{
+	struct t_pair *p = *state;
+
+	t_recv_at(p->b, 0, 8);
+	port_down(p);
+	send_x(p->a);
+	pass(p->t, ACK_NS(14));
+	hw_port(&p->t->s, p->t->port[1])->state = HW_PORT_ACTIVE;
+	pass(p->t, ACK_NS(14));
+	t_received(p->b, MLX5_CQE_RESP_SEND, 1, 0);
+	t_expect_done(p->a, MLX5_OPCODE_SEND, 0);
+	/* The next message has all its retries again. */
+	port_down(p);
+	send_x(p->a);
+	pass(p->t, ACK_NS(14));
+	pass(p->t, ACK_NS(14));
+	t_assert_empty(&p->a->cq);
+	pass(p->t, ACK_NS(14));
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, 1);
+}
+
+static void timeout_zero_waits_for_ever(void **state)
+{
+	struct t_pair *p = *state;
+
+	p->a->hw->ack_timeout = 0;
+	port_down(p);
+	send_x(p->a);
+	assert_int_equal(eng_run_due(&p->t->s), UINT64_MAX);
+	pass(p->t, UINT64_C(1000000000000));
+	t_assert_empty(&p->a->cq);
+	eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_ERR);
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 0);
+}
+
+/* A duplicate is acknowledged and not executed again. */
+static void duplicate(void **state)
+{
+	struct t_pair *p = *state;
+	struct t_wr wr = {.opcode = MLX5_OPCODE_RDMA_WRITE,
+			  .fm_ce_se = T_SIG,
+			  .raddr = (uintptr_t)p->b->mem,
+			  .rkey = p->b->key,
+			  .inl = "A",
+			  .inl_len = 1};
+	uint32_t psn = p->a->hw->next_send_psn;
+
+	t_post(p->a, &wr);
+	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 0);
+	p->a->hw->next_send_psn = psn;
+	wr.inl = "B";
+	t_post(p->a, &wr);
+	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 1);
+	assert_int_equal(p->b->mem[0], 'A');
+	t_post(p->a, &wr);
+	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 2);
+	assert_int_equal(p->b->mem[0], 'B');
+}
+
+/* Somebody sits on the responder's lock. */
+static void responder_locked(void **state)
+{
+	struct t_pair *p = *state;
+
+	t_recv_at(p->b, 0, 8);
+	assert_int_equal(seg_lock(&p->t->s, &p->b->hw->rq_lock, 0), 0);
+	send_x(p->a);
+	assert_int_equal(p->a->hw->park, HW_PARK_LOCK);
+	t_assert_empty(&p->a->cq);
+	seg_unlock(&p->t->s, &p->b->hw->rq_lock);
+	pass(p->t, 1000000);
+	t_received(p->b, MLX5_CQE_RESP_SEND, 1, 0);
+	t_expect_done(p->a, MLX5_OPCODE_SEND, 0);
+}
+
+/* ... or on our own. */
+static void requester_locked(void **state)
+{
+	struct t_pair *p = *state;
+
+	t_recv_at(p->b, 0, 8);
+	assert_int_equal(seg_lock(&p->t->s, &p->a->hw->sq_lock, 0), 0);
+	send_x(p->a);
+	t_assert_empty(&p->a->cq);
+	seg_unlock(&p->t->s, &p->a->hw->sq_lock);
+	pass(p->t, 0);
+	t_received(p->b, MLX5_CQE_RESP_SEND, 1, 0);
+	t_expect_done(p->a, MLX5_OPCODE_SEND, 0);
+}
+
+/* ERR by command does not wait for locks; the flush comes when they are free. */
+static void flush_later(void **state)
+{
+	struct t_pair *p = *state;
+
+	port_down(p);
+	send_x(p->a);
+	t_recv_at(p->a, 0, 8);
+	assert_int_equal(seg_lock(&p->t->s, &p->a->cq.hw->lock, 0), 0);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_ERR), 0);
+	assert_int_equal(p->a->hw->state, HW_QPS_ERR);
+	seg_unlock(&p->t->s, &p->a->cq.hw->lock);
+	t_assert_empty(&p->a->cq);
+	pass(p->t, 0);
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 0);
+	t_expect_error(p->a, MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 0);
+}
+
+/* An arm that could not be done is made good by the device thread. */
+static void arm_later(void **state)
+{
+	struct t_pair *p = *state;
+
+	assert_int_equal(seg_lock(&p->t->s, &p->a->cq.hw->lock, 0), 0);
+	p->a->cq.dbr[T_ARM] = htobe32(0);
+	eng_arm_cq(&p->t->s, p->a->cq.cqn, 0);
+	seg_unlock(&p->t->s, &p->a->cq.hw->lock);
+	assert_int_equal(p->a->cq.hw->armed, 0);
+	pass(p->t, 0);
+	assert_int_equal(p->a->cq.hw->armed, 1);
+}
+
+int main(void)
+{
+#define P(f) cmocka_unit_test_setup_teardown(f, t_pair_setup, t_pair_teardown)
+	const struct CMUnitTest tests[] = {
+		P(rnr_then_posted),
+		P(rnr_retries_exceeded),
+		P(rnr_seven_is_for_ever),
+		P(rnr_zero_fails_at_once),
+		P(ring_after_deadline),
+		cmocka_unit_test(rnr_timer_table),
+		cmocka_unit_test(silence),
+		P(heals_before_the_last_retry),
+		P(timeout_zero_waits_for_ever),
+		P(duplicate),
+		P(responder_locked),
+		P(requester_locked),
+		P(flush_later),
+		P(arm_later),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
