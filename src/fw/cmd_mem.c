@@ -8,6 +8,7 @@
 #include "fw/cmd.h"
 
 #include <errno.h>
+#include "engine/engine.h"
 
 /* ---- UAR ---- */
 
@@ -192,6 +193,25 @@ static enum fw_r mkey_memory(struct fw_call *k, const void *mkc, struct fw_mem *
 	return FW_R_NONE;
 }
 
+/* What a key says, but for its index. */
+static void mkey_fill(struct fw_call *k, struct hw_mkey *m, const void *mkc,
+		      const struct fw_mem *mem, uint32_t umem)
+{
+	m->pdn = (uint32_t)MKC(pd);
+	m->access = (MKC(lr) ? HW_ACC_LOCAL_READ : 0) | (MKC(lw) ? HW_ACC_LOCAL_WRITE : 0) |
+		    (MKC(rr) ? HW_ACC_REMOTE_READ : 0) | (MKC(rw) ? HW_ACC_REMOTE_WRITE : 0) |
+		    (MKC(a) ? HW_ACC_ATOMIC : 0);
+	m->mode = MKC_MODE_MTT;
+	m->start = MKC(start_addr);
+	m->len = MKC(len);
+	m->qpn = (uint32_t)MKC(qpn);
+	m->mem = mem->mem;
+	m->va = mem->va;
+	m->umem = umem;
+	memcpy(m->mkc, mkc, sizeof(m->mkc));
+	fw_mkey_refs(k->s, m, 1);
+}
+
 int fw_cmd_create_mkey(struct fw_call *k)
 {
 	const void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, k->in);
@@ -209,23 +229,60 @@ int fw_cmd_create_mkey(struct fw_call *k)
 	m->hca = k->c->hca;
 	m->uid = k->c->uid;
 	m->key = idx << 8 | (uint32_t)MKC(mkey_7_0);
-	m->pdn = (uint32_t)MKC(pd);
-	m->access = (MKC(lr) ? HW_ACC_LOCAL_READ : 0) | (MKC(lw) ? HW_ACC_LOCAL_WRITE : 0) |
-		    (MKC(rr) ? HW_ACC_REMOTE_READ : 0) | (MKC(rw) ? HW_ACC_REMOTE_WRITE : 0) |
-		    (MKC(a) ? HW_ACC_ATOMIC : 0);
-	m->mode = MKC_MODE_MTT;
-	m->start = MKC(start_addr);
-	m->len = MKC(len);
-	m->qpn = (uint32_t)MKC(qpn);
-	m->mem = mem.mem;
-	m->va = mem.va;
-	m->umem = umem;
-	memcpy(m->mkc, mkc, sizeof(m->mkc));
-	fw_mkey_refs(k->s, m, 1);
+	mkey_fill(k, m, mkc, &mem, umem);
 	LAYOUT_SET(create_mkey_out, k->out, mkey_index, idx);
 	fw_commit(&m->flags);
 	atomic_store_explicit(&m->valid, 1, memory_order_release);
 	return 0;
+}
+
+/* Under the HCA's lock. The key is out of service while it changes: nobody sees half of it. */
+static int umr_locked(struct fw_call *k, uint32_t key)
+{
+	const void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, k->in);
+	struct hw_mkey *m = fw_mkey(k, key >> 8);
+	struct fw_mem mem;
+	uint32_t umem;
+	int r;
+
+	if (!m || m->key != key || (uint32_t)MKC(mkey_7_0) != (key & 0xff))
+		return FW_R_MKEY_NONE;
+	r = (int)check_mkc(k, mkc);
+	if (!r)
+		r = (int)mkey_memory(k, mkc, &mem, &umem);
+	if (r)
+		return r;
+	atomic_store_explicit(&m->valid, 0, memory_order_seq_cst);
+	r = eng_mkey_quiesce(k->s, key >> 8);
+	if (r == 0) {
+		fw_mkey_refs(k->s, m, -1);
+		mkey_fill(k, m, mkc, &mem, umem);
+	}
+	atomic_store_explicit(&m->valid, 1, memory_order_release);
+	return r;
+}
+
+int fw_umr(const struct fw_ctx *c, uint32_t key, const void *in)
+{
+	struct fw_call k = {.c = c, .s = c->seg, .in = in};
+	uint64_t mask;
+	int r;
+
+	k.hca = hw_hca(c->seg, c->hca);
+	if (!k.hca)
+		return -ENODEV;
+	k.caps = fw_caps((enum hw_model)k.hca->model);
+	mask = fw_sig_block();
+	r = seg_lock(k.s, &k.hca->lock, SEG_LOCK_CTRL_NS);
+	if (r >= 0) {
+		if (r == SEG_LOCK_INHERITED)
+			fw_recount(k.s, c->hca);
+		r = umr_locked(&k, key);
+		seg_unlock(k.s, &k.hca->lock);
+	}
+	fw_sig_restore(mask);
+	TRACE(LOG_FW, "UMR mkey 0x%x: %d", key, r);
+	return r > 0 ? fw_status_to_errno(fw_refusal((enum fw_r)r)->status) : r;
 }
 
 int fw_cmd_query_mkey(struct fw_call *k)

@@ -58,6 +58,13 @@ struct fw_ctx {
  */
 int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, uint32_t outlen);
 
+/*
+ * Change a memory key in place, as a UMR work request on a queue of the driver's own does on the
+ * card: a region that is registered anew keeps its key. `in`: a whole create_mkey_in with what the
+ * key becomes. 0 or -errno; a refused key is as before.
+ */
+int fw_umr(const struct fw_ctx *c, uint32_t key, const void *in);
+
 /* errno the kernel gives for a status (mlx5 cmd_status_to_err): 0 or a negative errno. */
 int fw_status_to_errno(uint8_t status);
 const char *fw_status_name(uint8_t status);

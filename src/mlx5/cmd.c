@@ -46,6 +46,13 @@ int mlx5_exec_devx(struct uv_context *ctx, uint16_t uid, const struct fw_mem *me
 	return LAYOUT_GET(cmd_out, out, status) == FW_OK ? 0 : -EREMOTEIO;
 }
 
+int mlx5_umr(struct uv_context *ctx, const struct fw_mem *mem, uint32_t key, const void *in)
+{
+	struct fw_ctx c = fw_ctx(ctx, (uint16_t)ctx->devx_uid, true, mem);
+
+	return fw_umr(&c, key, in);
+}
+
 int mlx5_exec_id(struct uv_context *ctx, enum prm_opcode op, uint32_t id)
 {
 	uint8_t in[LAYOUT_SZ(cmd_id_in)] = {0}, out[LAYOUT_SZ(cmd_out)];

@@ -69,6 +69,8 @@ int mlx5_exec_devx(struct uv_context *ctx, uint16_t uid, const struct fw_mem *me
 		   uint32_t inlen, void *out, uint32_t outlen);
 /* Commands that name one object at the usual place and answer nothing: DESTROY_x, DEALLOC_x. */
 int mlx5_exec_id(struct uv_context *ctx, enum prm_opcode op, uint32_t id);
+/* Change a memory key in place: `in` is a create_mkey_in with what it becomes. */
+int mlx5_umr(struct uv_context *ctx, const struct fw_mem *mem, uint32_t key, const void *in);
 const struct fw_caps *mlx5_caps(const struct uv_context *ctx);
 
 #define MLX5_EXEC(ctx, op, mem, in, out) \

@@ -38,14 +38,11 @@ static uint8_t key_variant(struct uv_context *ctx)
 	return (uint8_t)atomic_fetch_add(&hw_hca(ctx->seg, ctx->hca)->mkey_var, 1);
 }
 
-static int mkey_create(struct uv_context *ctx, const struct mr_params *p, uint32_t *key)
+static int mkey_fill(uint8_t in[LAYOUT_SZ(create_mkey_in)], const struct mr_params *p,
+		     uint8_t variant)
 {
-	uint8_t in[LAYOUT_SZ(create_mkey_in)] = {0}, out[LAYOUT_SZ(create_mkey_out)];
 	void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, in);
-	struct fw_mem mem = {.mem = p->mem, .va = p->start, .len = p->len};
 	uint64_t octowords = list_octowords(p->iova, p->len);
-	uint8_t variant = key_variant(ctx);
-	int r;
 
 	if (octowords > UINT32_MAX)
 		return -EINVAL;
@@ -63,7 +60,19 @@ static int mkey_create(struct uv_context *ctx, const struct mr_params *p, uint32
 	LAYOUT_SET(mkc, mkc, len, p->len);
 	LAYOUT_SET(mkc, mkc, translations_octword_size, octowords);
 	LAYOUT_SET(mkc, mkc, log_page_size, MLX5_PAGE_SHIFT);
-	r = MLX5_EXEC(ctx, CREATE_MKEY, &mem, in, out);
+	return 0;
+}
+
+static int mkey_create(struct uv_context *ctx, const struct mr_params *p, uint32_t *key)
+{
+	uint8_t in[LAYOUT_SZ(create_mkey_in)] = {0}, out[LAYOUT_SZ(create_mkey_out)];
+	struct fw_mem mem = {.mem = p->mem, .va = p->start, .len = p->len};
+	uint8_t variant = key_variant(ctx);
+	int r;
+
+	r = mkey_fill(in, p, variant);
+	if (r == 0)
+		r = MLX5_EXEC(ctx, CREATE_MKEY, &mem, in, out);
 	if (r == 0)
 		*key = (uint32_t)LAYOUT_GET(create_mkey_out, out, mkey_index) << 8 | variant;
 	return r;
@@ -99,32 +108,28 @@ int mlx5_reg_mr(struct uv_mr *mr, struct uv_udata *u)
 	return 0;
 }
 
-/* A new key first, then the old one goes: a refusal leaves the region as it was. */
+/* The key stays what it was, as it does where the kernel can use a UMR: programs count on it. */
 int mlx5_rereg_mr(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len, uint64_t iova,
 		  uint32_t access, struct uv_pd *pd)
 {
 	struct uv_context *ctx = uv_obj_context(&mr->obj);
+	uint8_t in[LAYOUT_SZ(create_mkey_in)] = {0};
 	struct mlx5_mr *m = mr->obj.drv;
 	struct mr_params p = {
 		.start = start, .len = len, .iova = iova, .access = access, .pdn = pd->pdn};
-	uint32_t key;
+	struct fw_mem mem;
 	int r;
 
 	if (access & IB_UVERBS_ACCESS_ON_DEMAND)
 		return -EINVAL;
 	p.mem = flags & IBV_REREG_MR_CHANGE_TRANSLATION ? mem_self(ctx->seg) : m->mem;
-	r = mkey_create(ctx, &p, &key);
-	if (r < 0)
-		return r;
-	r = mlx5_exec_id(ctx, PRM_OP_DESTROY_MKEY, mr->lkey >> 8);
-	if (r < 0) {
-		mlx5_exec_id(ctx, PRM_OP_DESTROY_MKEY, key >> 8);
-		return r;
-	}
-	m->mem = p.mem;
-	mr->lkey = key;
-	mr->rkey = key;
-	return 0;
+	mem = (struct fw_mem){.mem = p.mem, .va = p.start, .len = p.len};
+	r = mkey_fill(in, &p, (uint8_t)mr->lkey);
+	if (r == 0)
+		r = mlx5_umr(ctx, &mem, mr->lkey, in);
+	if (r == 0)
+		m->mem = p.mem;
+	return r;
 }
 
 int mlx5_dereg_mr(struct uv_mr *mr)
