@@ -30,15 +30,25 @@ static uint64_t page_up(uint64_t a)
 	return page_down(a + PAGE - 1);
 }
 
+static int populate_call(uint64_t from, uint64_t len, bool write)
+{
+	return sys_madvise((void *)(uintptr_t)from, len,
+			   write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+}
+
 /* -EFAULT when a page may not be used that way. */
 static int populate(uint64_t from, uint64_t to, bool write)
 {
-	int advice = write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
+	uint8_t here;
+	int r = populate_call(from, to - from, write);
 
-	int r = sys_madvise((void *)(uintptr_t)from, to - from, advice);
-
-	/* EINVAL: a kernel before 5.14, or device memory, which has no pages to look at. */
-	return r == -EFAULT || r == -ENOMEM ? -EFAULT : 0;
+	/*
+	 * EINVAL is the answer for wrong protection, for device memory (which cannot be pinned
+	 * either), and of kernels before 5.14 for everything: those refuse our own stack too.
+	 */
+	if (r == -EINVAL && populate_call(page_down((uintptr_t)&here), PAGE, false) == -EINVAL)
+		return 0;
+	return r ? -EFAULT : 0;
 }
 
 /*
