@@ -37,6 +37,7 @@ enum {                   /* fw_cmd.flags */
        FW_C_LOCK = 1,    /* runs under the HCA's lock */
        FW_C_KERNEL = 2,  /* for the driver only */
        FW_C_OP_MODS = 4, /* checks op_mod itself; otherwise it must be 0 */
+       FW_C_CUT = 8,     /* a caller with less room gets the first bytes of the answer */
 };
 
 /* One command. */

@@ -18,7 +18,7 @@
 #define LOCKED FW_C_LOCK
 
 const struct fw_cmd fw_cmds[] = {
-	CMD(QUERY_HCA_CAP, query_hca_cap, FW_C_OP_MODS, fw_cmd_query_hca_cap, -1, NULL),
+	CMD(QUERY_HCA_CAP, query_hca_cap, FW_C_OP_MODS | FW_C_CUT, fw_cmd_query_hca_cap, -1, NULL),
 	CMD(QUERY_ADAPTER, query_adapter, 0, fw_cmd_query_adapter, -1, NULL),
 	CMD(QUERY_ISSI, query_issi, 0, fw_cmd_query_issi, -1, NULL),
 	CMD(QUERY_SPECIAL_CONTEXTS, query_special_contexts, 0, fw_cmd_query_special_contexts, -1,
@@ -101,7 +101,7 @@ static enum fw_r check_common(const struct fw_call *k, uint32_t inlen, uint32_t 
 
 	if (inlen < k->cmd->in->bytes)
 		return FW_R_INPUT_LEN;
-	if (outlen < k->cmd->out->bytes)
+	if (outlen < k->cmd->out->bytes && !(k->cmd->flags & FW_C_CUT))
 		return FW_R_OUTPUT_LEN;
 	if ((k->cmd->flags & FW_C_KERNEL) && !k->c->kernel)
 		return FW_R_KERNEL_ONLY;
@@ -130,6 +130,22 @@ static int run_locked(struct fw_call *k)
 		seg_unlock(k->s, &k->hca->lock);
 	}
 	fw_sig_restore(mask);
+	return r;
+}
+
+/* The handler writes its whole answer; a caller of a FW_C_CUT command may have less room. */
+__attribute__((noinline)) static int run(struct fw_call *k, uint32_t outlen)
+{
+	uint8_t whole[LAYOUT_SZ(query_hca_cap_out)] = {0};
+	void *out = k->out;
+	int r;
+
+	if (outlen >= k->cmd->out->bytes)
+		return k->cmd->flags & FW_C_LOCK ? run_locked(k) : k->cmd->handler(k);
+	k->out = whole;
+	r = k->cmd->handler(k);
+	k->out = out;
+	memcpy(out, whole, outlen);
 	return r;
 }
 
@@ -184,7 +200,7 @@ int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, u
 	else
 		r = (int)check_common(&k, inlen, outlen, &bit);
 	if (r == 0)
-		r = k.cmd->flags & FW_C_LOCK ? run_locked(&k) : k.cmd->handler(&k);
+		r = run(&k, outlen);
 	if (r > 0) {
 		const struct fw_refusal *f = fw_refusal((enum fw_r)r);
 

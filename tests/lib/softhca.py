@@ -28,12 +28,12 @@ def listening(port):
     want = f':{port:04X}'
     for f in ('/proc/net/tcp', '/proc/net/tcp6'):
         try:
-            for line in open(f):
-                col = line.split()
-                if len(col) > 3 and col[1].endswith(want) and col[3] == '0A':
-                    return True
+            with open(f) as table:
+                rows = [line.split() for line in table]
         except OSError:
-            pass
+            continue
+        if any(len(c) > 3 and c[1].endswith(want) and c[3] == '0A' for c in rows):
+            return True
     return False
 
 
@@ -66,11 +66,14 @@ class Running:
         try:
             self.proc.wait(timeout)
         except subprocess.TimeoutExpired:
-            self.kill()
             self.file.seek(0)
-            raise AssertionError(f"hung for {timeout} s: {' '.join(self.argv)}\n{self.file.read()}")
+            out = self.file.read()
+            self.kill()
+            raise AssertionError(f"hung for {timeout} s: {' '.join(self.argv)}\n{out}")
         self.file.seek(0)
-        return Finished(self.argv, self.proc.returncode, self.file.read())
+        done = Finished(self.argv, self.proc.returncode, self.file.read())
+        self.file.close()
+        return done
 
     def kill(self, sig=signal.SIGKILL):
         """The whole session of this command, which is ours alone."""
@@ -79,6 +82,7 @@ class Running:
         except ProcessLookupError:
             pass
         self.proc.wait()
+        self.file.close()
 
 
 class Fabric:
