@@ -19,6 +19,7 @@
 #include "cli/runtime.h"
 #include "cli/supervisor.h"
 #include "util/cleanup.h"
+#include "util/log.h"
 
 static void on_signal(struct sup *sup, struct sup_source *src, uint32_t events)
 {
@@ -105,7 +106,9 @@ int cli_up(struct cli_options *o)
 		/* Descriptors that our caller leaked to us are not ours to keep open for days. */
 		if (ready != 3)
 			ready = dup3(ready, 3, O_CLOEXEC);
+		log_finish();
 		syscall(SYS_close_range, 4, ~0U, 0);
+		log_init();
 		_exit(serve(o, ready));
 	}
 	close(p[1]);

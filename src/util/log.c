@@ -57,6 +57,14 @@ void log_init(void)
 	}
 }
 
+void log_finish(void)
+{
+	if (log_fd != 2)
+		syscall(SYS_close, log_fd);
+	log_fd = 2;
+	log_mask = LOG_ERROR;
+}
+
 void log_line(enum log_topic topic, const char *fmt, ...)
 {
 	int saved = errno;

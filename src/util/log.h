@@ -26,7 +26,8 @@ enum log_topic {
 
 extern uint32_t log_mask;
 
-void log_init(void); /* reads the environment; may be called again */
+void log_init(void);   /* reads the environment; may be called again */
+void log_finish(void); /* closes the file; only errors are said from here on, on standard error */
 void log_line(enum log_topic topic, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #define TRACE(topic, ...)                                    \
