@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the tests of this folder share: a fabric of one HCA in a segment of its own, one DEVX user
+ * with one object of each kind, and a valid command of each opcode.
+ */
+#ifndef SOFTHCA_FW_TEST_H
+#define SOFTHCA_FW_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fabric/fabric.h"
+#include "fw/cmd.h"
+#include "segment/proc.h"
+#include "util/cleanup.h"
+
+#define TEST_UID 7u
+#define TEST_BUF (1u << 20)
+
+struct env {
+	struct seg s;
+	uint32_t hca, file;
+	struct fw_ctx user, kernel; /* same file, same uid */
+	struct fw_mem mem;
+	uint8_t *buf; /* TEST_BUF bytes that the umem covers */
+	/* of the user */
+	uint32_t uar, pd, umem, dbr, cq, srq, qp, mkey;
+	uint8_t in[0x200], out[0x1200];
+};
+
+/* Status of a command; our own failures fail the test. The syndrome is in e->out. */
+static inline uint32_t run_as(struct env *e, const struct fw_ctx *c, const void *in, uint32_t inlen,
+			      uint32_t outlen)
+{
+	assert_in_range(outlen, 0x10, sizeof(e->out));
+	assert_int_equal(fw_exec(c, in, inlen, e->out, outlen), 0);
+	return (uint32_t)LAYOUT_GET(cmd_out, e->out, status);
+}
+
+static inline uint32_t run(struct env *e, const void *in, uint32_t inlen, uint32_t outlen)
+{
+	return run_as(e, &e->user, in, inlen, outlen);
+}
+
+static inline uint32_t syndrome(const struct env *e)
+{
+	return (uint32_t)LAYOUT_GET(cmd_out, e->out, syndrome);
+}
+
+static inline uint32_t out_id(const struct env *e)
+{
+	return (uint32_t)LAYOUT_GET(cmd_id_out, e->out, id);
+}
+
+static inline void *cmd_init(struct env *e, uint16_t opcode, uint32_t op_mod)
+{
+	memset(e->in, 0, sizeof(e->in));
+	LAYOUT_SET(cmd_in, e->in, opcode, opcode);
+	LAYOUT_SET(cmd_in, e->in, uid, TEST_UID);
+	LAYOUT_SET(cmd_in, e->in, op_mod, op_mod);
+	return e->in;
+}
+
+/* ---- one valid command of each kind: fills e->in ---- */
+
+static inline void b_id(struct env *e, uint16_t opcode, uint32_t id)
+{
+	LAYOUT_SET(cmd_id_in, cmd_init(e, opcode, 0), id, id);
+}
+
+static inline void b_create_mkey(struct env *e)
+{
+	void *in = cmd_init(e, PRM_OP_CREATE_MKEY, 0);
+	void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, in);
+
+	LAYOUT_SET(create_mkey_in, in, mkey_umem_valid, 1);
+	LAYOUT_SET(create_mkey_in, in, mkey_umem_id, e->umem);
+	LAYOUT_SET(create_mkey_in, in, mkey_umem_offset, 0x1000);
+	LAYOUT_SET(mkc, mkc, access_mode_1_0, 1);
+	LAYOUT_SET(mkc, mkc, lr, 1);
+	LAYOUT_SET(mkc, mkc, lw, 1);
+	LAYOUT_SET(mkc, mkc, rr, 1);
+	LAYOUT_SET(mkc, mkc, qpn, 0xffffff);
+	LAYOUT_SET(mkc, mkc, mkey_7_0, 0x5a);
+	LAYOUT_SET(mkc, mkc, pd, e->pd);
+	LAYOUT_SET(mkc, mkc, start_addr, (uintptr_t)e->buf + 0x1000);
+	LAYOUT_SET(mkc, mkc, len, 0x3000);
+	LAYOUT_SET(mkc, mkc, log_page_size, 12);
+	LAYOUT_SET(mkc, mkc, translations_octword_size, 2);
+}
+
+static inline void b_create_eq(struct env *e)
+{
+	void *in = cmd_init(e, PRM_OP_CREATE_EQ, 0);
+	void *eqc = LAYOUT_IN(create_eq_in, eq_context_entry, in);
+
+	LAYOUT_SET(eqc, eqc, uar_page, e->uar);
+	LAYOUT_SET(eqc, eqc, log_eq_size, 7);
+	LAYOUT_SET(eqc, eqc, intr, 2);
+}
+
+static inline void b_create_cq(struct env *e)
+{
+	void *in = cmd_init(e, PRM_OP_CREATE_CQ, 0);
+	void *cqc = LAYOUT_IN(create_cq_in, cq_context, in);
+
+	LAYOUT_SET(create_cq_in, in, cq_umem_valid, 1);
+	LAYOUT_SET(create_cq_in, in, cq_umem_id, e->umem);
+	LAYOUT_SET(create_cq_in, in, cq_umem_offset, 0x10000);
+	LAYOUT_SET(cqc, cqc, dbr_umem_valid, 1);
+	LAYOUT_SET(cqc, cqc, dbr_umem_id, e->dbr);
+	LAYOUT_SET(cqc, cqc, dbr_addr, 0x40);
+	LAYOUT_SET(cqc, cqc, log_cq_size, 4);
+	LAYOUT_SET(cqc, cqc, uar_page, e->uar);
+	LAYOUT_SET(cqc, cqc, c_eqn, 1);
+}
+
+static inline void b_modify_cq(struct env *e)
+{
+	void *in = cmd_init(e, PRM_OP_MODIFY_CQ, 0);
+	void *cqc = LAYOUT_IN(modify_cq_in, cq_context, in);
+
+	LAYOUT_SET(modify_cq_in, in, cqn, e->cq);
+	LAYOUT_SET(modify_cq_in, in, modify_field_select,
+		   PRM_CQ_MODIFY_PERIOD | PRM_CQ_MODIFY_MAX_COUNT);
+	LAYOUT_SET(cqc, cqc, cq_period, 17);
+	LAYOUT_SET(cqc, cqc, cq_max_count, 5);
+}
+
+static inline void b_resize_cq(struct env *e)
+{
+	void *in = cmd_init(e, PRM_OP_MODIFY_CQ, 1);
+	void *cqc = LAYOUT_IN(modify_cq_in, cq_context, in);
+
+	LAYOUT_SET(modify_cq_in, in, cqn, e->cq);
+	LAYOUT_SET(modify_cq_in, in, resize_field_select,
+		   PRM_CQ_RESIZE_LOG_SIZE | PRM_CQ_RESIZE_PAGE_OFFSET |
+			   PRM_CQ_RESIZE_LOG_PAGE_SIZE);
+	LAYOUT_SET(modify_cq_in, in, cq_umem_valid, 1);
+	LAYOUT_SET(modify_cq_in, in, cq_umem_id, e->umem);
+	LAYOUT_SET(modify_cq_in, in, cq_umem_offset, 0x20000);
+	LAYOUT_SET(cqc, cqc, log_cq_size, 6);
+}
+
+static inline void b_create_rmp(struct env *e)
+{
+	void *in = cmd_init(e, PRM_OP_CREATE_RMP, 0);
+	void *rmpc = LAYOUT_IN(create_rmp_in, ctx, in);
+	void *wq = LAYOUT_IN(rmpc, wq, rmpc);
+
+	LAYOUT_SET(rmpc, rmpc, state, 1);
+	LAYOUT_SET(wq, wq, pd, e->pd);
+	LAYOUT_SET(wq, wq, log_wq_stride, 5);
+	LAYOUT_SET(wq, wq, log_wq_sz, 4);
+	LAYOUT_SET(wq, wq, wq_umem_valid, 1);
+	LAYOUT_SET(wq, wq, wq_umem_id, e->umem);
+	LAYOUT_SET(wq, wq, wq_umem_offset, 0x30000);
+	LAYOUT_SET(wq, wq, dbr_umem_valid, 1);
+	LAYOUT_SET(wq, wq, dbr_umem_id, e->dbr);
+	LAYOUT_SET(wq, wq, dbr_addr, 0x80);
+}
+
+static inline void b_modify_rmp(struct env *e)
+{
+	void *in = cmd_init(e, PRM_OP_MODIFY_RMP, 0);
+	void *rmpc = LAYOUT_IN(modify_rmp_in, ctx, in);
+
+	LAYOUT_SET(modify_rmp_in, in, rmpn, e->srq);
+	LAYOUT_SET(modify_rmp_in, in, rmp_state, 1);
+	LAYOUT_SET(rmp_bitmask, LAYOUT_IN(modify_rmp_in, bitmask, in), lwm, 1);
+	LAYOUT_SET(rmpc, rmpc, state, 1);
+	LAYOUT_SET(wq, LAYOUT_IN(rmpc, wq, rmpc), lwm, 3);
+}
+
+/* As pyverbs' DEVX test makes one: RC, own RQ of 16 WQEs of 16 bytes, SQ of 16 WQEBBs. */
+static inline void b_create_qp(struct env *e)
+{
+	void *in = cmd_init(e, PRM_OP_CREATE_QP, 0);
+	void *qpc = LAYOUT_IN(create_qp_in, qpc, in);
+
+	LAYOUT_SET(create_qp_in, in, wq_umem_valid, 1);
+	LAYOUT_SET(create_qp_in, in, wq_umem_id, e->umem);
+	LAYOUT_SET(create_qp_in, in, wq_umem_offset, 0x40000);
+	LAYOUT_SET(qpc, qpc, st, HW_ST_RC);
+	LAYOUT_SET(qpc, qpc, pm_state, 3);
+	LAYOUT_SET(qpc, qpc, pd, e->pd);
+	LAYOUT_SET(qpc, qpc, log_rq_size, 4);
+	LAYOUT_SET(qpc, qpc, log_rq_stride, 0);
+	LAYOUT_SET(qpc, qpc, log_sq_size, 4);
+	LAYOUT_SET(qpc, qpc, ts_format, 1);
+	LAYOUT_SET(qpc, qpc, uar_page, e->uar);
+	LAYOUT_SET(qpc, qpc, user_index, 0x123);
+	LAYOUT_SET(qpc, qpc, cqn_snd, e->cq);
+	LAYOUT_SET(qpc, qpc, cqn_rcv, e->cq);
+	LAYOUT_SET(qpc, qpc, dbr_umem_valid, 1);
+	LAYOUT_SET(qpc, qpc, dbr_umem_id, e->dbr);
+	LAYOUT_SET(qpc, qpc, dbr_addr, 0xc0);
+}
+
+static inline void *b_modify_qp(struct env *e, uint16_t opcode, uint32_t opt)
+{
+	void *in = cmd_init(e, opcode, 0);
+
+	LAYOUT_SET(rst2init_qp_in, in, qpn, e->qp);
+	LAYOUT_SET(rst2init_qp_in, in, opt_param_mask, opt);
+	return LAYOUT_IN(rst2init_qp_in, qpc, in);
+}
+
+static inline void b_rst2init(struct env *e)
+{
+	void *qpc = b_modify_qp(e, PRM_OP_RST2INIT_QP, 0);
+
+	LAYOUT_SET(qpc, qpc, rre, 1);
+	LAYOUT_SET(qpc, qpc, rwe, 1);
+	LAYOUT_SET(ads, LAYOUT_IN(qpc, primary_address_path, qpc), vhca_port_num, 1);
+}
+
+static inline void b_init2rtr(struct env *e)
+{
+	void *qpc = b_modify_qp(e, PRM_OP_INIT2RTR_QP, 0);
+	void *ads = LAYOUT_IN(qpc, primary_address_path, qpc);
+
+	LAYOUT_SET(qpc, qpc, mtu, 3);
+	LAYOUT_SET(qpc, qpc, log_msg_max, 20);
+	LAYOUT_SET(qpc, qpc, remote_qpn, 0x45);
+	LAYOUT_SET(qpc, qpc, min_rnr_nak, 12);
+	LAYOUT_SET(qpc, qpc, next_rcv_psn, 0xabcdef);
+	LAYOUT_SET(qpc, qpc, log_rra_max, 2);
+	LAYOUT_SET(ads, ads, vhca_port_num, 1);
+	LAYOUT_SET(ads, ads, rlid, 1);
+}
+
+static inline void b_rtr2rts(struct env *e)
+{
+	void *qpc = b_modify_qp(e, PRM_OP_RTR2RTS_QP, 0);
+	void *ads = LAYOUT_IN(qpc, primary_address_path, qpc);
+
+	LAYOUT_SET(qpc, qpc, retry_count, 7);
+	LAYOUT_SET(qpc, qpc, rnr_retry, 6);
+	LAYOUT_SET(qpc, qpc, next_send_psn, 0x112233);
+	LAYOUT_SET(qpc, qpc, log_sra_max, 4);
+	LAYOUT_SET(ads, ads, ack_timeout, 14);
+	LAYOUT_SET(ads, ads, vhca_port_num, 1);
+}
+
+#define IN(l) LAYOUT_SZ(l##_in)
+#define OUT(l) LAYOUT_SZ(l##_out)
+
+static inline void qp_to(struct env *e, enum hw_qp_state to)
+{
+	if (to >= HW_QPS_INIT) {
+		b_rst2init(e);
+		assert_int_equal(run(e, e->in, IN(rst2init_qp), OUT(rst2init_qp)), FW_OK);
+	}
+	if (to >= HW_QPS_RTR) {
+		b_init2rtr(e);
+		assert_int_equal(run(e, e->in, IN(init2rtr_qp), OUT(init2rtr_qp)), FW_OK);
+	}
+	if (to >= HW_QPS_RTS) {
+		b_rtr2rts(e);
+		assert_int_equal(run(e, e->in, IN(rtr2rts_qp), OUT(rtr2rts_qp)), FW_OK);
+	}
+}
+
+/* ---- the fixture ---- */
+
+static inline uint32_t umem_new(struct env *e, uint64_t va, uint64_t len)
+{
+	struct fw_ctx c = e->kernel;
+	struct fw_mem mem = {.mem = mem_self(&e->s), .va = va, .len = len};
+
+	c.mem = &mem;
+	cmd_init(e, PRM_OP_CREATE_UMEM, 0);
+	assert_int_equal(run_as(e, &c, e->in, IN(create_umem), OUT(create_umem)), FW_OK);
+	return out_id(e);
+}
+
+static inline uint32_t make(struct env *e, uint32_t inlen)
+{
+	assert_int_equal(run(e, e->in, inlen, 0x10), FW_OK);
+	return out_id(e);
+}
+
+static inline uint32_t file_new(struct env *e)
+{
+	struct seg_file *f;
+	uint32_t file;
+
+	assert_int_equal(seg_alloc(&e->s, SEG_T_FILE, SEG_OWNER_DEVICE, &file), 0);
+	f = seg_at(&e->s, SEG_T_FILE, file);
+	f->kind = SEG_FILE_UVERBS;
+	f->hca = e->hca;
+	return file;
+}
+
+static inline void env_bare(struct env *e)
+{
+	const struct fw_caps *caps = fw_caps(HW_CX6);
+	struct fab_options o = {.hosts = 1,
+				.hcas = 1,
+				.ports = 2,
+				.model = HW_CX6,
+				.link_speed = caps->link_speed,
+				.link_width = caps->link_width,
+				.max_mtu = caps->max_mtu};
+	struct hw_host *host;
+
+	memset(e, 0, sizeof(*e));
+	assert_int_equal(seg_create(&e->s, "test"), 0);
+	assert_int_equal(fab_create(&e->s, &o), 0);
+	assert_int_equal(seg_proc_register_self(&e->s, 0), 0);
+	host = seg_at(&e->s, SEG_T_HOST, fab_host_by_name(&e->s, "h1"));
+	e->hca = host->hca[0];
+	assert_int_equal(fw_hca_init(&e->s, e->hca), 0);
+	e->file = file_new(e);
+	e->user = (struct fw_ctx){.seg = &e->s, .hca = e->hca, .file = e->file, .uid = TEST_UID};
+	e->kernel = e->user;
+	e->kernel.kernel = true;
+	e->buf = aligned_alloc(4096, TEST_BUF);
+	memset(e->buf, 0, TEST_BUF);
+	e->mem = (struct fw_mem){.mem = mem_self(&e->s), .va = (uintptr_t)e->buf, .len = TEST_BUF};
+}
+
+static inline void env_up(struct env *e)
+{
+	env_bare(e);
+	cmd_init(e, PRM_OP_ALLOC_UAR, 1);
+	e->uar = make(e, IN(alloc_uar));
+	cmd_init(e, PRM_OP_ALLOC_PD, 0);
+	e->pd = make(e, IN(alloc_pd));
+	e->umem = umem_new(e, (uintptr_t)e->buf, TEST_BUF - 0x1000);
+	e->dbr = umem_new(e, (uintptr_t)e->buf + TEST_BUF - 0x1000, 0x1000);
+	b_create_cq(e);
+	e->cq = make(e, IN(create_cq));
+	b_create_rmp(e);
+	e->srq = make(e, IN(create_rmp));
+	b_create_qp(e);
+	e->qp = make(e, IN(create_qp));
+	b_create_mkey(e);
+	e->mkey = make(e, IN(create_mkey));
+}
+
+static inline void env_down(struct env *e)
+{
+	free(e->buf);
+	seg_unmap(&e->s);
+}
+
+static inline int env_setup(void **state)
+{
+	struct env *e = calloc(1, sizeof(*e));
+
+	env_up(e);
+	*state = e;
+	return 0;
+}
+
+static inline int env_teardown(void **state)
+{
+	env_down(*state);
+	free(*state);
+	return 0;
+}
+
+#define env_test(f) cmocka_unit_test_setup_teardown(f, env_setup, env_teardown)
+
+#endif

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What commands do when they succeed: answers, stored state, references. */
+#include "fw/test.h"
+
+static uint32_t run_id(struct env *e, uint16_t opcode, uint32_t id)
+{
+	b_id(e, opcode, id);
+	return run(e, e->in, 0x10, 0x10);
+}
+
+static void test_general_caps_come_from_the_table(void **state)
+{
+	struct env *e = *state;
+	void *cap = LAYOUT_IN(query_hca_cap_out, capability, e->out);
+	const struct fw_caps *c = fw_caps(HW_CX6);
+
+	for (uint32_t mod = 0; mod < 2; mod++) {
+		cmd_init(e, PRM_OP_QUERY_HCA_CAP, mod);
+		assert_int_equal(run(e, e->in, IN(query_hca_cap), OUT(query_hca_cap)), FW_OK);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, log_max_qp), c->log_max_qp);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, log_max_msg), 30);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, cqe_version), 1);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, num_ports), 2);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, port_type), 0);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, uar_4k), 1);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, log_bf_reg_size), 0);
+		assert_true(LAYOUT_GET(cmd_hca_cap, cap, log_max_uctx) > 0);
+		/* not there, so not advertised */
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, xrc), 0);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, dct), 0);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, atomic), 0);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, pg), 0);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, tag_matching), 0);
+	}
+}
+
+static void test_unsupported_cap_groups_are_all_zero(void **state)
+{
+	struct env *e = *state;
+	static const uint8_t groups[] = {1, 2, 3, 4, 7, 8, 9, 0xc, 0xf, 0x14, 0x1a, 0x20};
+	static const uint8_t zero[0x1010];
+
+	for (size_t i = 0; i < sizeof(groups); i++) {
+		cmd_init(e, PRM_OP_QUERY_HCA_CAP, (uint32_t)groups[i] << 1 | 1);
+		assert_int_equal(run(e, e->in, IN(query_hca_cap), OUT(query_hca_cap)), FW_OK);
+		assert_memory_equal(e->out, zero, sizeof(zero));
+	}
+}
+
+static void test_adapter_and_issi(void **state)
+{
+	struct env *e = *state;
+	const void *p = LAYOUT_IN(query_adapter_out, query_adapter_struct, e->out);
+
+	cmd_init(e, PRM_OP_QUERY_ADAPTER, 0);
+	assert_int_equal(run(e, e->in, IN(query_adapter), OUT(query_adapter)), FW_OK);
+	assert_memory_equal(LAYOUT_IN(query_adapter_param_block, vsd_contd_psid, p),
+			    "MT_0000000223", 13);
+	cmd_init(e, PRM_OP_QUERY_ISSI, 0);
+	assert_int_equal(run(e, e->in, IN(query_issi), OUT(query_issi)), FW_OK);
+	assert_int_equal(LAYOUT_GET(query_issi_out, e->out, current_issi), 1);
+}
+
+static void test_vport_context_shows_the_port(void **state)
+{
+	struct env *e = *state;
+	const void *ctx = LAYOUT_IN(query_hca_vport_context_out, hca_vport_context, e->out);
+	struct hw_hca *hca = hw_hca(&e->s, e->hca);
+	struct hw_port *p2 = hw_port(&e->s, hca->port[1]);
+	void *in = cmd_init(e, PRM_OP_QUERY_HCA_VPORT_CONTEXT, 0);
+
+	LAYOUT_SET(query_hca_vport_context_in, in, port_num, 2);
+	assert_int_equal(run(e, in, IN(query_hca_vport_context), OUT(query_hca_vport_context)),
+			 FW_OK);
+	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, lid), p2->lid);
+	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, port_guid), p2->guid);
+	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, vport_state), HW_PORT_ACTIVE);
+	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, port_physical_state), HW_PHYS_LINKUP);
+	/* pyverbs asks for port 0 when there is one port */
+	hca->nports = 1;
+	LAYOUT_SET(query_hca_vport_context_in, in, port_num, 0);
+	assert_int_equal(run(e, in, IN(query_hca_vport_context), OUT(query_hca_vport_context)),
+			 FW_OK);
+	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, lid),
+			 hw_port(&e->s, hca->port[0])->lid);
+}
+
+static void test_bring_up_makes_an_eq_per_vector(void **state)
+{
+	struct env *e = *state;
+	const struct hw_hca *hca = hw_hca(&e->s, e->hca);
+	const void *eqc = LAYOUT_IN(query_eq_out, eq_context_entry, e->out);
+
+	for (uint32_t v = 0; v < HW_COMP_VECTORS; v++) {
+		assert_int_equal(hca->eqn[v], v + 1);
+		LAYOUT_SET(query_eq_in, cmd_init(e, PRM_OP_QUERY_EQ, 0), eq_number, v + 1);
+		assert_int_equal(run(e, e->in, IN(query_eq), OUT(query_eq)), FW_OK);
+		assert_int_equal(LAYOUT_GET(eqc, eqc, intr), v);
+	}
+	assert_int_equal(seg_owner(&e->s, SEG_T_EQ, seg_next(&e->s, SEG_T_EQ, SEG_OWNER_ANY, 0)),
+			 SEG_OWNER_DEVICE);
+}
+
+static void test_mkey_maps_its_part_of_the_umem(void **state)
+{
+	struct env *e = *state;
+	const struct hw_mkey *m = hw_mkey(&e->s, e->mkey << 8);
+	const void *mkc = LAYOUT_IN(query_mkey_out, memory_key_mkey_entry, e->out);
+
+	assert_int_equal(m->key, e->mkey << 8 | 0x5a);
+	assert_int_equal(m->va, (uintptr_t)e->buf + 0x1000);
+	assert_int_equal(m->start, (uintptr_t)e->buf + 0x1000);
+	assert_int_equal(m->len, 0x3000);
+	assert_int_equal(m->access, HW_ACC_LOCAL_READ | HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_READ);
+	assert_int_equal(m->valid, 1);
+	b_id(e, PRM_OP_QUERY_MKEY, e->mkey);
+	assert_int_equal(run(e, e->in, IN(query_mkey), OUT(query_mkey)), FW_OK);
+	assert_int_equal(LAYOUT_GET(mkc, mkc, len), 0x3000);
+	assert_int_equal(run_id(e, PRM_OP_DESTROY_MKEY, e->mkey), FW_OK);
+	assert_null(hw_mkey(&e->s, e->mkey << 8));
+}
+
+/* The first translation is a page: a start address with another page offset moves with it. */
+static void test_mkey_iova_keeps_its_page_offset(void **state)
+{
+	struct env *e = *state;
+	void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, e->in);
+	uint32_t key;
+
+	b_create_mkey(e);
+	LAYOUT_SET(mkc, mkc, start_addr, 0x7000010);
+	LAYOUT_SET(mkc, mkc, len, 0x100);
+	key = make(e, IN(create_mkey));
+	assert_int_equal(hw_mkey(&e->s, key << 8)->va, (uintptr_t)e->buf + 0x1010);
+}
+
+static void test_driver_mkey_takes_its_page_list(void **state)
+{
+	struct env *e = *state;
+	struct fw_ctx c = e->kernel;
+	void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, e->in);
+	struct fw_mem mem = {.mem = mem_self(&e->s), .va = (uintptr_t)e->buf + 5, .len = 77};
+
+	c.mem = &mem;
+	b_create_mkey(e);
+	LAYOUT_SET(create_mkey_in, e->in, mkey_umem_valid, 0);
+	LAYOUT_SET(mkc, mkc, start_addr, 0x5);
+	LAYOUT_SET(mkc, mkc, len, 77);
+	assert_int_equal(run_as(e, &c, e->in, IN(create_mkey), 0x10), FW_OK);
+	assert_int_equal(hw_mkey(&e->s, out_id(e) << 8)->va, (uintptr_t)e->buf + 5);
+}
+
+static void test_cq_query_shows_counters(void **state)
+{
+	struct env *e = *state;
+	const void *cqc = LAYOUT_IN(query_cq_out, cq_context, e->out);
+	struct hw_cq *cq = hw_cq(&e->s, e->cq);
+
+	assert_int_equal(cq->va, (uintptr_t)e->buf + 0x10000);
+	assert_int_equal(cq->cqe_bytes, 64);
+	assert_int_equal(cq->comp.evq, SEG_NONE);
+	cq->pi = 3;
+	be32_store(e->buf + TEST_BUF - 0x1000 + 0x40, 2);
+	b_id(e, PRM_OP_QUERY_CQ, e->cq);
+	assert_int_equal(run(e, e->in, IN(query_cq), OUT(query_cq)), FW_OK);
+	assert_int_equal(LAYOUT_GET(cqc, cqc, producer_counter), 3);
+	assert_int_equal(LAYOUT_GET(cqc, cqc, consumer_counter), 2);
+	assert_int_equal(LAYOUT_GET(cqc, cqc, log_cq_size), 4);
+	assert_int_equal(LAYOUT_GET(cqc, cqc, c_eqn), 1);
+}
+
+static void test_cq_moderation_is_kept(void **state)
+{
+	struct env *e = *state;
+	const void *cqc = LAYOUT_IN(query_cq_out, cq_context, e->out);
+
+	b_modify_cq(e);
+	assert_int_equal(run(e, e->in, IN(modify_cq), OUT(modify_cq)), FW_OK);
+	b_id(e, PRM_OP_QUERY_CQ, e->cq);
+	assert_int_equal(run(e, e->in, IN(query_cq), OUT(query_cq)), FW_OK);
+	assert_int_equal(LAYOUT_GET(cqc, cqc, cq_period), 17);
+	assert_int_equal(LAYOUT_GET(cqc, cqc, cq_max_count), 5);
+}
+
+static void test_cq_resize_moves_to_the_new_buffer(void **state)
+{
+	struct env *e = *state;
+	struct hw_cq *cq = hw_cq(&e->s, e->cq);
+
+	b_resize_cq(e);
+	assert_int_equal(run(e, e->in, IN(modify_cq), OUT(modify_cq)), FW_OK);
+	assert_int_equal(cq->log_size, 6);
+	assert_int_equal(cq->va, (uintptr_t)e->buf + 0x20000);
+	/* the resize CQE lies in the old buffer: opcode 5 in its last byte */
+	assert_int_equal(e->buf[0x10000 + 63] >> 4, 5);
+}
+
+static void test_rmp_query_and_limit(void **state)
+{
+	struct env *e = *state;
+	const void *rmpc = LAYOUT_IN(query_rmp_out, rmp_context, e->out);
+	const void *wq = LAYOUT_IN(rmpc, wq, rmpc);
+
+	/* fewer than 3 WQEs are posted: the limit fires at once, or stays armed; both keep it */
+	be32_store(e->buf + TEST_BUF - 0x1000 + 0x80, 15);
+	b_modify_rmp(e);
+	assert_int_equal(run(e, e->in, IN(modify_rmp), OUT(modify_rmp)), FW_OK);
+	assert_int_equal(hw_srq(&e->s, e->srq)->lwm, 3);
+	b_id(e, PRM_OP_QUERY_RMP, e->srq);
+	assert_int_equal(run(e, e->in, IN(query_rmp), OUT(query_rmp)), FW_OK);
+	assert_int_equal(LAYOUT_GET(rmpc, rmpc, state), 1);
+	assert_int_equal(LAYOUT_GET(wq, wq, lwm), 3);
+	assert_int_equal(LAYOUT_GET(wq, wq, log_wq_sz), 4);
+	assert_int_equal(LAYOUT_GET(wq, wq, sw_counter), 15);
+}
+
+static void test_qp_queues_lie_as_libmlx5_lays_them(void **state)
+{
+	struct env *e = *state;
+	const struct hw_qp *qp = hw_qp(&e->s, e->qp);
+
+	assert_int_equal(qp->rq_va, (uintptr_t)e->buf + 0x40000);
+	assert_int_equal(qp->sq_va, qp->rq_va + 16 * 16);
+	assert_int_equal(qp->rq_log_stride, 4);
+	assert_int_equal(qp->user_index, 0x123);
+	assert_int_equal(qp->srqn, SEG_NONE);
+	assert_int_equal(qp->no_rq, 0);
+}
+
+static void test_qp_page_offset_counts(void **state)
+{
+	struct env *e = *state;
+	void *qpc = LAYOUT_IN(create_qp_in, qpc, e->in);
+	uint32_t qpn;
+
+	b_create_qp(e);
+	LAYOUT_SET(qpc, qpc, page_offset, 3); /* 1/64 of a 4 KiB page */
+	qpn = make(e, IN(create_qp));
+	assert_int_equal(hw_qp(&e->s, qpn)->rq_va, (uintptr_t)e->buf + 0x40000 + 3 * 64);
+}
+
+static uint32_t query_qp_state(struct env *e)
+{
+	b_id(e, PRM_OP_QUERY_QP, e->qp);
+	assert_int_equal(run(e, e->in, IN(query_qp), OUT(query_qp)), FW_OK);
+	return (uint32_t)LAYOUT_GET(qpc, LAYOUT_IN(query_qp_out, qpc, e->out), state);
+}
+
+static void test_qp_to_rts_takes_what_each_transition_takes(void **state)
+{
+	struct env *e = *state;
+	const struct hw_qp *qp = hw_qp(&e->s, e->qp);
+	const struct hw_hca *hca = hw_hca(&e->s, e->hca);
+	const void *qpc = LAYOUT_IN(query_qp_out, qpc, e->out);
+
+	qp_to(e, HW_QPS_INIT);
+	assert_int_equal(query_qp_state(e), HW_QPS_INIT);
+	assert_int_equal(qp->port, hca->port[0]);
+	assert_int_equal(qp->rwe, 1);
+	assert_int_equal(qp->rae, 0);
+	b_init2rtr(e);
+	assert_int_equal(run(e, e->in, IN(init2rtr_qp), OUT(init2rtr_qp)), FW_OK);
+	assert_int_equal(qp->mtu, 1024);
+	assert_int_equal(qp->dest_qpn, 0x45);
+	assert_int_equal(qp->dlid, 1);
+	assert_int_equal(qp->next_rcv_psn, 0xabcdef);
+	assert_int_equal(qp->rwe, 1); /* the command carries 0, but did not ask */
+	b_rtr2rts(e);
+	assert_int_equal(run(e, e->in, IN(rtr2rts_qp), OUT(rtr2rts_qp)), FW_OK);
+	assert_int_equal(query_qp_state(e), HW_QPS_RTS);
+	assert_int_equal(qp->ack_timeout, 14);
+	assert_int_equal(qp->retry_count, 7);
+	assert_int_equal(qp->rnr_retry, 6);
+	assert_int_equal(qp->mtu, 1024);
+	assert_int_equal(LAYOUT_GET(qpc, qpc, next_send_psn), 0x112233);
+	assert_int_equal(LAYOUT_GET(qpc, qpc, next_rcv_psn), 0xabcdef);
+	assert_int_equal(LAYOUT_GET(qpc, qpc, remote_qpn), 0x45);
+	assert_int_equal(LAYOUT_GET(qpc, qpc, pd), e->pd);
+	assert_int_equal(LAYOUT_GET(qpc, qpc, log_msg_max), 20);
+}
+
+static void test_opt_param_mask_selects_optional_fields(void **state)
+{
+	struct env *e = *state;
+	const struct hw_qp *qp = hw_qp(&e->s, e->qp);
+	void *qpc;
+
+	qp_to(e, HW_QPS_RTS);
+	qpc = b_modify_qp(e, PRM_OP_RTS2RTS_QP, 1 << 1 /* rre */ | 1 << 6 /* rnr timeout */);
+	LAYOUT_SET(qpc, qpc, min_rnr_nak, 20);
+	assert_int_equal(run(e, e->in, IN(rts2rts_qp), OUT(rts2rts_qp)), FW_OK);
+	assert_int_equal(qp->rre, 0);
+	assert_int_equal(qp->rwe, 1);
+	assert_int_equal(qp->min_rnr_nak, 20);
+	assert_int_equal(qp->retry_count, 7);
+	assert_int_equal(qp->state, HW_QPS_RTS);
+}
+
+static void test_qp_err_and_reset(void **state)
+{
+	struct env *e = *state;
+
+	qp_to(e, HW_QPS_RTS);
+	assert_int_equal(run_id(e, PRM_OP_2ERR_QP, e->qp), FW_OK);
+	assert_int_equal(query_qp_state(e), HW_QPS_ERR);
+	assert_int_equal(run_id(e, PRM_OP_2RST_QP, e->qp), FW_OK);
+	assert_int_equal(query_qp_state(e), HW_QPS_RST);
+	qp_to(e, HW_QPS_RTS); /* and again */
+	assert_int_equal(query_qp_state(e), HW_QPS_RTS);
+}
+
+static void test_init2init_changes_the_port(void **state)
+{
+	struct env *e = *state;
+	const struct hw_hca *hca = hw_hca(&e->s, e->hca);
+	void *qpc;
+
+	qp_to(e, HW_QPS_INIT);
+	qpc = b_modify_qp(e, PRM_OP_INIT2INIT_QP, 1 << 16);
+	LAYOUT_SET(ads, LAYOUT_IN(qpc, primary_address_path, qpc), vhca_port_num, 2);
+	assert_int_equal(run(e, e->in, IN(init2init_qp), OUT(init2init_qp)), FW_OK);
+	assert_int_equal(hw_qp(&e->s, e->qp)->port, hca->port[1]);
+}
+
+static void test_ud_qp_with_srq(void **state)
+{
+	struct env *e = *state;
+	void *qpc = LAYOUT_IN(create_qp_in, qpc, e->in);
+	const struct hw_qp *qp;
+
+	b_create_qp(e);
+	LAYOUT_SET(qpc, qpc, st, HW_ST_UD);
+	LAYOUT_SET(qpc, qpc, rq_type, 1);
+	LAYOUT_SET(qpc, qpc, srqn_rmpn_xrqn, e->srq);
+	e->qp = make(e, IN(create_qp));
+	qp = hw_qp(&e->s, e->qp);
+	assert_int_equal(qp->srqn, e->srq);
+	assert_int_equal(qp->no_rq, 1);
+	assert_int_equal(qp->sq_va, qp->rq_va); /* no RQ of its own before the SQ */
+	b_rst2init(e);
+	LAYOUT_SET(qpc, LAYOUT_IN(rst2init_qp_in, qpc, e->in), q_key, 0x11111111);
+	assert_int_equal(run(e, e->in, IN(rst2init_qp), 0x10), FW_OK);
+	assert_int_equal(qp->qkey, 0x11111111);
+}
+
+/* Nothing can be destroyed while something else refers to it, and everything once it does not. */
+static void test_references(void **state)
+{
+	struct env *e = *state;
+	static const struct {
+		uint16_t opcode;
+		size_t id;
+		uint32_t while_used;
+	} order[] = {
+		{PRM_OP_DESTROY_QP, offsetof(struct env, qp), FW_OK},
+		{PRM_OP_DESTROY_RMP, offsetof(struct env, srq), FW_BAD_RES_STATE},
+		{PRM_OP_DESTROY_CQ, offsetof(struct env, cq), FW_BAD_RES_STATE},
+		{PRM_OP_DESTROY_MKEY, offsetof(struct env, mkey), FW_OK},
+		{PRM_OP_DESTROY_UMEM, offsetof(struct env, umem), FW_BAD_RES_STATE},
+		{PRM_OP_DESTROY_UMEM, offsetof(struct env, dbr), FW_BAD_RES_STATE},
+		{PRM_OP_DEALLOC_UAR, offsetof(struct env, uar), FW_BAD_RES_STATE},
+		{PRM_OP_DEALLOC_PD, offsetof(struct env, pd), FW_BAD_RES_STATE},
+	};
+	void *qpc = LAYOUT_IN(create_qp_in, qpc, e->in);
+
+	assert_int_equal(run_id(e, PRM_OP_DESTROY_QP, e->qp), FW_OK);
+	b_create_qp(e);
+	LAYOUT_SET(qpc, qpc, rq_type, 1);
+	LAYOUT_SET(qpc, qpc, srqn_rmpn_xrqn, e->srq);
+	e->qp = make(e, IN(create_qp));
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
+		if (order[i].while_used != FW_OK)
+			assert_int_equal(
+				run_id(e, order[i].opcode, *(uint32_t *)((char *)e + order[i].id)),
+				order[i].while_used);
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
+		assert_int_equal(run_id(e, order[i].opcode, *(uint32_t *)((char *)e + order[i].id)),
+				 FW_OK);
+	for (uint32_t t = SEG_T_UAR; t < SEG_T_COUNT; t++)
+		assert_int_equal(seg_next(&e->s, (enum seg_table_id)t, e->file + 1, 0), SEG_NONE);
+}
+
+static void test_another_uid_sees_nothing(void **state)
+{
+	struct env *e = *state;
+	struct fw_ctx other = e->user;
+	static const uint16_t ops[] = {PRM_OP_DESTROY_QP,   PRM_OP_DESTROY_CQ, PRM_OP_DESTROY_RMP,
+				       PRM_OP_DESTROY_MKEY, PRM_OP_DEALLOC_PD, PRM_OP_DEALLOC_UAR,
+				       PRM_OP_DESTROY_UMEM, PRM_OP_2ERR_QP,    PRM_OP_2RST_QP};
+	const uint32_t ids[] = {e->qp,  e->cq,   e->srq, e->mkey, e->pd,
+				e->uar, e->umem, e->qp,  e->qp};
+
+	other.uid = TEST_UID + 1;
+	for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {
+		b_id(e, ops[i], ids[i]);
+		LAYOUT_SET(cmd_in, e->in, uid, other.uid);
+		assert_int_equal(run_as(e, &other, e->in, 0x10, 0x10), FW_BAD_RES);
+	}
+	b_create_qp(e);
+	LAYOUT_SET(cmd_in, e->in, uid, other.uid);
+	assert_int_equal(run_as(e, &other, e->in, IN(create_qp), 0x10), FW_BAD_RES);
+}
+
+static void test_the_driver_sees_all_uids(void **state)
+{
+	struct env *e = *state;
+	struct fw_ctx k = e->kernel;
+
+	k.uid = 0;
+	b_id(e, PRM_OP_DESTROY_QP, e->qp);
+	LAYOUT_SET(cmd_in, e->in, uid, 0);
+	assert_int_equal(run_as(e, &k, e->in, 0x10, 0x10), FW_OK);
+}
+
+/* Its maker died between the claim and its last store. */
+static void test_a_half_made_object_is_invisible(void **state)
+{
+	struct env *e = *state;
+	uint32_t idx;
+
+	assert_int_equal(seg_alloc(&e->s, SEG_T_PD, e->file + 1, &idx), 0);
+	((struct hw_pd *)seg_at(&e->s, SEG_T_PD, idx))->hca = e->hca;
+	assert_int_equal(run_id(e, PRM_OP_DEALLOC_PD, idx), FW_BAD_RES);
+}
+
+static void test_short_headers_are_our_own_failure(void **state)
+{
+	struct env *e = *state;
+
+	cmd_init(e, PRM_OP_NOP, 0);
+	assert_true(fw_exec(&e->user, e->in, 15, e->out, 16) < 0);
+	assert_true(fw_exec(&e->user, e->in, 16, e->out, 15) < 0);
+}
+
+static void test_statuses_become_the_kernels_errnos(void **state)
+{
+	assert_int_equal(fw_status_to_errno(FW_OK), 0);
+	assert_int_equal(fw_status_to_errno(FW_BAD_PARAM), -22);
+	assert_int_equal(fw_status_to_errno(FW_RES_BUSY), -16);
+	assert_int_equal(fw_status_to_errno(FW_EXCEED_LIM), -12);
+	assert_int_equal(fw_status_to_errno(FW_NO_RESOURCES), -11);
+	assert_int_equal(fw_status_to_errno(FW_BAD_INPUT_LEN), -5);
+	assert_int_equal(fw_status_to_errno(0xee), -5);
+	assert_string_equal(fw_status_name(FW_BAD_RES), "BAD_RES");
+	assert_string_equal(fw_opcode_name(PRM_OP_CREATE_QP), "CREATE_QP");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		env_test(test_general_caps_come_from_the_table),
+		env_test(test_unsupported_cap_groups_are_all_zero),
+		env_test(test_adapter_and_issi),
+		env_test(test_vport_context_shows_the_port),
+		env_test(test_bring_up_makes_an_eq_per_vector),
+		env_test(test_mkey_maps_its_part_of_the_umem),
+		env_test(test_mkey_iova_keeps_its_page_offset),
+		env_test(test_driver_mkey_takes_its_page_list),
+		env_test(test_cq_query_shows_counters),
+		env_test(test_cq_moderation_is_kept),
+		env_test(test_cq_resize_moves_to_the_new_buffer),
+		env_test(test_rmp_query_and_limit),
+		env_test(test_qp_queues_lie_as_libmlx5_lays_them),
+		env_test(test_qp_page_offset_counts),
+		env_test(test_qp_to_rts_takes_what_each_transition_takes),
+		env_test(test_opt_param_mask_selects_optional_fields),
+		env_test(test_qp_err_and_reset),
+		env_test(test_init2init_changes_the_port),
+		env_test(test_ud_qp_with_srq),
+		env_test(test_references),
+		env_test(test_another_uid_sees_nothing),
+		env_test(test_the_driver_sees_all_uids),
+		env_test(test_a_half_made_object_is_invisible),
+		env_test(test_short_headers_are_our_own_failure),
+		cmocka_unit_test(test_statuses_become_the_kernels_errnos),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
