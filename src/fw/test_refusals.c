@@ -1,0 +1,808 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Every reason for a refusal: a valid command with one thing wrong, and the status and syndrome
+ * that it must give. The tables are walked: no command without its valid form here, no refusal
+ * without its row.
+ */
+#include "fw/test.h"
+
+#include <stdio.h>
+
+/* ---- valid commands, one per opcode and form ---- */
+
+enum base {
+	B_QUERY_HCA_CAP,
+	B_QUERY_ADAPTER,
+	B_QUERY_ISSI,
+	B_QUERY_SPECIAL_CONTEXTS,
+	B_NOP,
+	B_QUERY_HCA_VPORT_CONTEXT,
+	B_QUERY_VPORT_STATE,
+	B_QUERY_LAG,
+	B_ALLOC_UAR,
+	B_DEALLOC_UAR,
+	B_ALLOC_PD,
+	B_DEALLOC_PD,
+	B_CREATE_UMEM,
+	B_DESTROY_UMEM,
+	B_CREATE_MKEY,
+	B_CREATE_MKEY_MEM,
+	B_QUERY_MKEY,
+	B_DESTROY_MKEY,
+	B_CREATE_EQ,
+	B_QUERY_EQ,
+	B_DESTROY_EQ,
+	B_CREATE_CQ,
+	B_QUERY_CQ,
+	B_MODIFY_CQ,
+	B_RESIZE_CQ,
+	B_DESTROY_CQ,
+	B_CREATE_RMP,
+	B_QUERY_RMP,
+	B_MODIFY_RMP,
+	B_DESTROY_RMP,
+	B_CREATE_QP,
+	B_QUERY_QP,
+	B_DESTROY_QP,
+	B_RST2INIT_QP,
+	B_INIT2INIT_QP,
+	B_INIT2RTR_QP,
+	B_RTR2RTS_QP,
+	B_RTS2RTS_QP,
+	B_SQERR2RTS_QP,
+	B_SQD_RTS_QP,
+	B_2ERR_QP,
+	B_2RST_QP,
+	B_COUNT
+};
+
+static uint32_t new_id(struct env *e, uint16_t opcode)
+{
+	cmd_init(e, opcode, 0);
+	return make(e, 0x10);
+}
+
+static uint32_t new_from(struct env *e, void (*build)(struct env *e), uint32_t inlen)
+{
+	build(e);
+	return make(e, inlen);
+}
+
+/* Makes what the command needs and leaves the command in e->in. */
+static void build(struct env *e, enum base b)
+{
+	switch (b) {
+	case B_QUERY_HCA_CAP:
+		cmd_init(e, PRM_OP_QUERY_HCA_CAP, 1);
+		break;
+	case B_QUERY_ADAPTER:
+		cmd_init(e, PRM_OP_QUERY_ADAPTER, 0);
+		break;
+	case B_QUERY_ISSI:
+		cmd_init(e, PRM_OP_QUERY_ISSI, 0);
+		break;
+	case B_QUERY_SPECIAL_CONTEXTS:
+		cmd_init(e, PRM_OP_QUERY_SPECIAL_CONTEXTS, 0);
+		break;
+	case B_NOP:
+		cmd_init(e, PRM_OP_NOP, 0);
+		break;
+	case B_QUERY_HCA_VPORT_CONTEXT:
+		LAYOUT_SET(query_hca_vport_context_in,
+			   cmd_init(e, PRM_OP_QUERY_HCA_VPORT_CONTEXT, 0), port_num, 1);
+		break;
+	case B_QUERY_VPORT_STATE:
+		cmd_init(e, PRM_OP_QUERY_VPORT_STATE, 0);
+		break;
+	case B_QUERY_LAG:
+		cmd_init(e, PRM_OP_QUERY_LAG, 0);
+		break;
+	case B_ALLOC_UAR:
+		cmd_init(e, PRM_OP_ALLOC_UAR, 1);
+		break;
+	case B_DEALLOC_UAR:
+		b_id(e, PRM_OP_DEALLOC_UAR, new_id(e, PRM_OP_ALLOC_UAR));
+		break;
+	case B_ALLOC_PD:
+		cmd_init(e, PRM_OP_ALLOC_PD, 0);
+		break;
+	case B_DEALLOC_PD:
+		b_id(e, PRM_OP_DEALLOC_PD, new_id(e, PRM_OP_ALLOC_PD));
+		break;
+	case B_CREATE_UMEM:
+		cmd_init(e, PRM_OP_CREATE_UMEM, 0);
+		break;
+	case B_DESTROY_UMEM:
+		b_id(e, PRM_OP_DESTROY_UMEM, umem_new(e, 0x1000, 0x1000));
+		break;
+	case B_CREATE_MKEY:
+		b_create_mkey(e);
+		break;
+	case B_CREATE_MKEY_MEM:
+		b_create_mkey(e);
+		LAYOUT_SET(create_mkey_in, e->in, mkey_umem_valid, 0);
+		break;
+	case B_QUERY_MKEY:
+		b_id(e, PRM_OP_QUERY_MKEY, e->mkey);
+		break;
+	case B_DESTROY_MKEY:
+		b_id(e, PRM_OP_DESTROY_MKEY, e->mkey);
+		break;
+	case B_CREATE_EQ:
+		LAYOUT_SET(destroy_eq_in, cmd_init(e, PRM_OP_DESTROY_EQ, 0), eq_number, 3);
+		assert_int_equal(run_as(e, &e->kernel, e->in, 0x10, 0x10), FW_OK);
+		b_create_eq(e);
+		break;
+	case B_QUERY_EQ:
+		LAYOUT_SET(query_eq_in, cmd_init(e, PRM_OP_QUERY_EQ, 0), eq_number, 1);
+		break;
+	case B_DESTROY_EQ:
+		LAYOUT_SET(destroy_eq_in, cmd_init(e, PRM_OP_DESTROY_EQ, 0), eq_number, 1);
+		break;
+	case B_CREATE_CQ:
+		b_create_cq(e);
+		break;
+	case B_QUERY_CQ:
+		b_id(e, PRM_OP_QUERY_CQ, e->cq);
+		break;
+	case B_MODIFY_CQ:
+		b_modify_cq(e);
+		break;
+	case B_RESIZE_CQ:
+		b_resize_cq(e);
+		break;
+	case B_DESTROY_CQ:
+		b_id(e, PRM_OP_DESTROY_CQ, new_from(e, b_create_cq, IN(create_cq)));
+		break;
+	case B_CREATE_RMP:
+		b_create_rmp(e);
+		break;
+	case B_QUERY_RMP:
+		b_id(e, PRM_OP_QUERY_RMP, e->srq);
+		break;
+	case B_MODIFY_RMP:
+		b_modify_rmp(e);
+		break;
+	case B_DESTROY_RMP:
+		b_id(e, PRM_OP_DESTROY_RMP, new_from(e, b_create_rmp, IN(create_rmp)));
+		break;
+	case B_CREATE_QP:
+		b_create_qp(e);
+		break;
+	case B_QUERY_QP:
+		b_id(e, PRM_OP_QUERY_QP, e->qp);
+		break;
+	case B_DESTROY_QP:
+		b_id(e, PRM_OP_DESTROY_QP, e->qp);
+		break;
+	case B_RST2INIT_QP:
+		b_rst2init(e);
+		break;
+	case B_INIT2INIT_QP:
+		qp_to(e, HW_QPS_INIT);
+		b_modify_qp(e, PRM_OP_INIT2INIT_QP, 1 << 3);
+		break;
+	case B_INIT2RTR_QP:
+		qp_to(e, HW_QPS_INIT);
+		b_init2rtr(e);
+		break;
+	case B_RTR2RTS_QP:
+		qp_to(e, HW_QPS_RTR);
+		b_rtr2rts(e);
+		break;
+	case B_RTS2RTS_QP:
+		qp_to(e, HW_QPS_RTS);
+		b_modify_qp(e, PRM_OP_RTS2RTS_QP, 1 << 6);
+		break;
+	case B_SQERR2RTS_QP:
+		qp_to(e, HW_QPS_RTS);
+		hw_qp(&e->s, e->qp)->state = HW_QPS_SQER;
+		b_modify_qp(e, PRM_OP_SQERR2RTS_QP, 0);
+		break;
+	case B_SQD_RTS_QP:
+		qp_to(e, HW_QPS_RTS);
+		hw_qp(&e->s, e->qp)->state = HW_QPS_SQD;
+		b_modify_qp(e, PRM_OP_SQD_RTS_QP, 0);
+		break;
+	case B_2ERR_QP:
+		b_id(e, PRM_OP_2ERR_QP, e->qp);
+		break;
+	case B_2RST_QP:
+		b_id(e, PRM_OP_2RST_QP, e->qp);
+		break;
+	case B_COUNT:
+		break;
+	}
+}
+
+static const struct fw_cmd *row_of(const void *in)
+{
+	for (unsigned int i = 0; i < fw_ncmds; i++)
+		if (fw_cmds[i].opcode == LAYOUT_GET(cmd_in, in, opcode))
+			return &fw_cmds[i];
+	return NULL;
+}
+
+/* As the driver for what only it may do, with memory for what takes memory. */
+static struct fw_ctx context(struct env *e, enum base b)
+{
+	bool driver = b == B_CREATE_UMEM || b == B_CREATE_EQ || b == B_DESTROY_EQ ||
+		      b == B_CREATE_MKEY_MEM;
+	struct fw_ctx c = driver ? e->kernel : e->user;
+
+	if (b == B_CREATE_UMEM || b == B_CREATE_MKEY_MEM)
+		c.mem = &e->mem;
+	return c;
+}
+
+/* ---- what is wrong ---- */
+
+struct edit {
+	uint32_t bit, width;
+	uint64_t value;
+};
+
+struct refusal_row {
+	enum fw_r want;
+	enum base base;
+	struct edit edit[3];
+	void (*more)(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen);
+};
+
+#define E(l, f, v)                                            \
+	{                                                     \
+		LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH, (v) \
+	}
+#define E_IN(outer, place, l, f, v)                                                      \
+	{                                                                                \
+		LP_##outer##_##place * 8 + LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH, (v) \
+	}
+#define E_MKC(f, v) E_IN(create_mkey_in, memory_key_mkey_entry, mkc, f, v)
+#define E_EQC(f, v) E_IN(create_eq_in, eq_context_entry, eqc, f, v)
+#define E_CQC(f, v) E_IN(create_cq_in, cq_context, cqc, f, v)
+#define E_RMPC(f, v) E_IN(create_rmp_in, ctx, rmpc, f, v)
+#define E_WQ(f, v)                                                                                \
+	{                                                                                         \
+		(LP_create_rmp_in_ctx + LP_rmpc_wq) * 8 + LF_wq_##f##_BIT, LF_wq_##f##_WIDTH, (v) \
+	}
+#define E_QPC(f, v) E_IN(create_qp_in, qpc, qpc, f, v)
+#define E_ADS(f, v)                                                                         \
+	{                                                                                   \
+		(LP_create_qp_in_qpc + LP_qpc_primary_address_path) * 8 + LF_ads_##f##_BIT, \
+			LF_ads_##f##_WIDTH, (v)                                             \
+	}
+#define NOBODY 0xfff123
+
+static void short_in(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	*inlen -= 4;
+}
+
+static void short_out(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	*outlen -= 4;
+}
+
+static void page_list(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	e->in[*inlen + 6] = 0x10; /* pas[0] */
+	*inlen += 8;
+}
+
+static void as_user(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	c->kernel = false;
+}
+
+static void no_mem(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	c->mem = NULL;
+}
+
+static void empty_mem(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	e->mem.len = 0;
+}
+
+static void wrapping_mem(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	e->mem.va = UINT64_MAX - 10;
+}
+
+static void small_mem(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	e->mem.len = 0x2fff;
+}
+
+static void full_table(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	seg_table(&e->s, SEG_T_PD)->capacity = 2;
+}
+
+static void cq_error(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	hw_cq(&e->s, e->cq)->state = HW_CQ_ERR_OVERRUN;
+}
+
+static void cq_with_cqes(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	hw_cq(&e->s, e->cq)->pi = 12;
+}
+
+static void port_mtu_2048(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	hw_port(&e->s, hw_hca(&e->s, e->hca)->port[0])->active_mtu = 4;
+}
+
+/* The objects of the fixture, all in use, in commands that destroy them. */
+static void used_uar(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	b_id(e, PRM_OP_DEALLOC_UAR, e->uar);
+}
+
+static void used_pd(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	b_id(e, PRM_OP_DEALLOC_PD, e->pd);
+}
+
+static void used_umem(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	b_id(e, PRM_OP_DESTROY_UMEM, e->umem);
+}
+
+static void used_cq(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	b_id(e, PRM_OP_DESTROY_CQ, e->cq);
+}
+
+static void used_srq(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	void *qpc = LAYOUT_IN(create_qp_in, qpc, e->in);
+
+	b_create_qp(e);
+	LAYOUT_SET(qpc, qpc, rq_type, 1);
+	LAYOUT_SET(qpc, qpc, srqn_rmpn_xrqn, e->srq);
+	make(e, IN(create_qp));
+	b_id(e, PRM_OP_DESTROY_RMP, e->srq);
+}
+
+static void dead_qp(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	uint8_t saved[sizeof(e->in)];
+
+	memcpy(saved, e->in, sizeof(saved));
+	b_id(e, PRM_OP_DESTROY_QP, e->qp);
+	assert_int_equal(run(e, e->in, 0x10, 0x10), FW_OK);
+	memcpy(e->in, saved, sizeof(saved));
+}
+
+static void qp_in_err(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	hw_qp(&e->s, e->qp)->state = HW_QPS_ERR;
+}
+
+#define R(want, base, ...)                                 \
+	{                                                  \
+		FW_R_##want, B_##base, {__VA_ARGS__}, NULL \
+	}
+#define M(want, base, fn, ...)                           \
+	{                                                \
+		FW_R_##want, B_##base, {__VA_ARGS__}, fn \
+	}
+
+static const struct refusal_row rows[] = {
+	R(OPCODE, NOP, E(cmd_in, opcode, 0xfff)),
+	R(OPCODE, NOP, E(cmd_in, opcode, PRM_OP_CREATE_XRQ)),
+	M(INPUT_LEN, CREATE_QP, short_in, {0, 0, 0}),
+	M(INPUT_LEN, CREATE_CQ, short_in, {0, 0, 0}),
+	M(OUTPUT_LEN, QUERY_QP, short_out, {0, 0, 0}),
+	M(OUTPUT_LEN, QUERY_HCA_CAP, short_out, {0, 0, 0}),
+	R(RESERVED, NOP, {0x20, 16, 1}),
+	R(RESERVED, CREATE_QP, {0x60, 32, 0x4000}),
+	R(RESERVED, CREATE_QP, {0x18 * 8 + 0x10, 2, 1}),
+	R(RESERVED, CREATE_CQ, {0x2e1, 31, 1}),
+	R(RESERVED, CREATE_MKEY, {0x48, 24, 1}),
+	R(RESERVED, RST2INIT_QP, {0x60, 32, 1}),
+	R(OP_MOD, CREATE_QP, E(cmd_in, op_mod, 1)),
+	R(OP_MOD, ALLOC_UAR, E(cmd_in, op_mod, 2)),
+	R(OP_MOD, MODIFY_CQ, E(cmd_in, op_mod, 2)),
+	R(UID, ALLOC_PD, E(cmd_in, uid, TEST_UID + 1)),
+	R(UID, QUERY_QP, E(cmd_in, uid, 0)),
+	M(PAGE_LIST, CREATE_QP, page_list, {0, 0, 0}),
+	M(PAGE_LIST, CREATE_CQ, page_list, {0, 0, 0}),
+	M(PAGE_LIST, CREATE_MKEY, page_list, {0, 0, 0}),
+	M(TABLE_FULL, ALLOC_PD, full_table, {0, 0, 0}),
+	M(KERNEL_ONLY, CREATE_UMEM, as_user, {0, 0, 0}),
+	M(KERNEL_ONLY, CREATE_EQ, as_user, {0, 0, 0}),
+	M(KERNEL_ONLY, DESTROY_EQ, as_user, {0, 0, 0}),
+	M(NO_MEMORY, CREATE_UMEM, no_mem, {0, 0, 0}),
+
+	R(CAP_GROUP, QUERY_HCA_CAP, E(cmd_in, op_mod, 0x3f << 1)),
+	R(CAP_FUNCTION, QUERY_HCA_CAP, E(query_hca_cap_in, other_function, 1)),
+	R(CAP_FUNCTION, QUERY_HCA_CAP, E(query_hca_cap_in, function_id, 1)),
+	R(VPORT_OTHER, QUERY_HCA_VPORT_CONTEXT, E(query_hca_vport_context_in, other_vport, 1)),
+	R(VPORT_PORT, QUERY_HCA_VPORT_CONTEXT, E(query_hca_vport_context_in, port_num, 3)),
+	R(VPORT_PORT, QUERY_HCA_VPORT_CONTEXT, E(query_hca_vport_context_in, port_num, 0)),
+	R(VPORT_STATE_OTHER, QUERY_VPORT_STATE, E(query_vport_state_in, other_vport, 1)),
+	R(LAG_OFF, QUERY_LAG, {0, 0, 0}),
+
+	R(UAR_NONE, DEALLOC_UAR, E(dealloc_uar_in, uar, NOBODY)),
+	M(UAR_IN_USE, DEALLOC_UAR, used_uar, {0, 0, 0}),
+	R(PD_NONE, DEALLOC_PD, E(dealloc_pd_in, pd, NOBODY)),
+	M(PD_IN_USE, DEALLOC_PD, used_pd, {0, 0, 0}),
+	M(UMEM_LEN, CREATE_UMEM, empty_mem, {0, 0, 0}),
+	M(UMEM_LEN, CREATE_UMEM, wrapping_mem, {0, 0, 0}),
+	R(UMEM_ATS, CREATE_UMEM, E_IN(create_umem_in, umem, umem, ats, 1)),
+	R(UMEM_NONE, DESTROY_UMEM, E(destroy_umem_in, umem_id, NOBODY)),
+	M(UMEM_IN_USE, DESTROY_UMEM, used_umem, {0, 0, 0}),
+
+	R(MKC_FREE, CREATE_MKEY, E_MKC(free, 1)),
+	R(MKC_ACCESS_MODE, CREATE_MKEY, E_MKC(access_mode_1_0, 0)),
+	R(MKC_ACCESS_MODE, CREATE_MKEY, E_MKC(access_mode_1_0, 3)),
+	R(MKC_ACCESS_MODE, CREATE_MKEY, E_MKC(access_mode_4_2, 1)),
+	R(MKC_PD, CREATE_MKEY, E_MKC(pd, NOBODY)),
+	R(MKC_LENGTH64, CREATE_MKEY, E_MKC(length64, 1)),
+	R(MKC_LEN, CREATE_MKEY, E_MKC(start_addr, UINT64_MAX - 5)),
+	R(MKC_BSF, CREATE_MKEY, E_MKC(bsf_en, 1)),
+	R(MKC_BSF, CREATE_MKEY, E_MKC(bsf_octword_size, 1)),
+	R(MKC_CRYPTO, CREATE_MKEY, E_MKC(crypto_en, 1)),
+	R(MKC_RELAXED, CREATE_MKEY, E_MKC(relaxed_ordering_write, 1)),
+	R(MKEY_RELAXED_READ, CREATE_MKEY, E_MKC(relaxed_ordering_read, 1)),
+	R(MKC_PAGE_SIZE, CREATE_MKEY, E_MKC(log_page_size, 11)),
+	R(MKC_TRANSLATIONS, CREATE_MKEY, E_MKC(translations_octword_size, 1)),
+	R(MKEY_UMEM_VALID, CREATE_MKEY, E(create_mkey_in, mkey_umem_valid, 0)),
+	R(MKEY_UMEM, CREATE_MKEY, E(create_mkey_in, mkey_umem_id, NOBODY)),
+	R(MKEY_UMEM_FIT, CREATE_MKEY, E(create_mkey_in, mkey_umem_offset, TEST_BUF)),
+	R(MKEY_UMEM_FIT, CREATE_MKEY, E(create_mkey_in, mkey_umem_offset, TEST_BUF - 0x3000)),
+	R(MKEY_UMEM_FIT, CREATE_MKEY, E(create_mkey_in, mkey_umem_offset, UINT64_MAX)),
+	M(MKEY_MEM_FIT, CREATE_MKEY_MEM, small_mem, {0, 0, 0}),
+	R(MKEY_PG_ACCESS, CREATE_MKEY, E(create_mkey_in, pg_access, 1)),
+	R(MKEY_PG_ACCESS, QUERY_MKEY, E(query_mkey_in, pg_access, 1)),
+	R(MKEY_QUERY_NONE, QUERY_MKEY, E(query_mkey_in, mkey_index, NOBODY)),
+	R(MKEY_NONE, DESTROY_MKEY, E(destroy_mkey_in, mkey_index, NOBODY)),
+
+	R(EQ_INTR, CREATE_EQ, E_EQC(intr, HW_COMP_VECTORS)),
+	R(EQ_INTR, CREATE_EQ, E_EQC(intr, 1)),
+	R(EQ_UAR, CREATE_EQ, E_EQC(uar_page, NOBODY)),
+	R(EQ_SIZE, CREATE_EQ, E_EQC(log_eq_size, 23)),
+	R(EQ_NONE, QUERY_EQ, E(query_eq_in, eq_number, 0)),
+	R(EQ_NONE, QUERY_EQ, E(query_eq_in, eq_number, 9)),
+	R(EQ_DESTROY_NONE, DESTROY_EQ, E(destroy_eq_in, eq_number, 9)),
+
+	R(CQC_EQN, CREATE_CQ, E_CQC(c_eqn, 0)),
+	R(CQC_EQN, CREATE_CQ, E_CQC(c_eqn, 9)),
+	R(CQC_EQN, MODIFY_CQ, E(modify_cq_in, modify_field_select, PRM_CQ_MODIFY_EQN)),
+	R(CQC_UAR, CREATE_CQ, E_CQC(uar_page, NOBODY)),
+	R(CQC_SIZE, CREATE_CQ, E_CQC(log_cq_size, 23)),
+	R(CQC_SIZE, RESIZE_CQ, E_CQC(log_cq_size, 23)),
+	R(CQC_CQE_SZ, CREATE_CQ, E_CQC(cqe_sz, 2)),
+	R(CQC_CQE_SZ, RESIZE_CQ, E_CQC(cqe_sz, 2)),
+	R(CQC_COMPRESSION, CREATE_CQ, E_CQC(cqe_comp_en, 1)),
+	R(CQC_COLLAPSED, CREATE_CQ, E_CQC(cc, 1)),
+	R(CQC_BREAK_MODERATION, CREATE_CQ, E_CQC(scqe_break_moderation_en, 1)),
+	R(CQC_STATUS, CREATE_CQ, E_CQC(status, 9)),
+	R(CQC_PERIOD_MODE, CREATE_CQ, E_CQC(cq_period_mode, 1)),
+	R(CQC_PERIOD_MODE, MODIFY_CQ,
+	  E(modify_cq_in, modify_field_select, PRM_CQ_MODIFY_PERIOD_MODE),
+	  E_CQC(cq_period_mode, 1)),
+	R(CQ_UMEM_VALID, CREATE_CQ, E(create_cq_in, cq_umem_valid, 0)),
+	R(CQ_UMEM, CREATE_CQ, E(create_cq_in, cq_umem_id, NOBODY)),
+	R(CQ_UMEM_FIT, CREATE_CQ, E(create_cq_in, cq_umem_offset, TEST_BUF - 0x1000 - 0x3c0)),
+	R(CQ_UMEM_FIT, CREATE_CQ, E(create_cq_in, cq_umem_offset, 0x20)),
+	R(CQ_UMEM_FIT, CREATE_CQ, E(create_cq_in, cq_umem_offset, UINT64_MAX - 63)),
+	R(CQ_UMEM_FIT, CREATE_CQ, E_CQC(log_cq_size, 15)),
+	R(CQ_DBR_VALID, CREATE_CQ, E_CQC(dbr_umem_valid, 0)),
+	R(CQ_DBR_UMEM, CREATE_CQ, E_CQC(dbr_umem_id, 0)),
+	R(CQ_DBR_FIT, CREATE_CQ, E_CQC(dbr_addr, 0x1000)),
+	R(CQ_DBR_FIT, CREATE_CQ, E_CQC(dbr_addr, 0x44)),
+	R(CQ_QUERY_NONE, QUERY_CQ, E(query_cq_in, cqn, NOBODY)),
+	R(CQ_NONE, DESTROY_CQ, E(destroy_cq_in, cqn, NOBODY)),
+	M(CQ_IN_USE, DESTROY_CQ, used_cq, {0, 0, 0}),
+	R(CQ_MODIFY_NONE, MODIFY_CQ, E(modify_cq_in, cqn, NOBODY)),
+	R(CQ_MODIFY_SELECT, MODIFY_CQ, E(modify_cq_in, modify_field_select, PRM_CQ_MODIFY_STATUS)),
+	R(CQ_RESIZE_SELECT, RESIZE_CQ,
+	  E(modify_cq_in, resize_field_select, PRM_CQ_RESIZE_PAGE_OFFSET)),
+	R(CQ_RESIZE_SELECT, RESIZE_CQ, E(modify_cq_in, resize_field_select, 0x11)),
+	M(CQ_RESIZE_SMALL, RESIZE_CQ, cq_with_cqes, E_CQC(log_cq_size, 3)),
+	M(CQ_RESIZE_STATE, RESIZE_CQ, cq_error, {0, 0, 0}),
+
+	R(RMPC_STATE, CREATE_RMP, E_RMPC(state, 0)),
+	R(RMPC_CYCLIC, CREATE_RMP, E_RMPC(basic_cyclic_rcv_wqe, 1)),
+	R(WQ_TYPE, CREATE_RMP, E_WQ(wq_type, 1)),
+	R(WQ_PD, CREATE_RMP, E_WQ(pd, NOBODY)),
+	R(WQ_STRIDE, CREATE_RMP, E_WQ(log_wq_stride, 4)),
+	R(WQ_STRIDE, CREATE_RMP, E_WQ(log_wq_stride, 10)),
+	R(WQ_SIZE, CREATE_RMP, E_WQ(log_wq_sz, 16)),
+	R(WQ_SIGNATURE, CREATE_RMP, E_WQ(wq_signature, 1)),
+	R(WQ_UMEM_VALID, CREATE_RMP, E_WQ(wq_umem_valid, 0)),
+	R(WQ_UMEM, CREATE_RMP, E_WQ(wq_umem_id, 0)),
+	R(WQ_UMEM_FIT, CREATE_RMP, E_WQ(wq_umem_offset, TEST_BUF - 0x1000 - 0x1f0)),
+	R(WQ_DBR_VALID, CREATE_RMP, E_WQ(dbr_umem_valid, 0)),
+	R(WQ_DBR_UMEM, CREATE_RMP, E_WQ(dbr_umem_id, NOBODY)),
+	R(WQ_DBR_FIT, CREATE_RMP, E_WQ(dbr_addr, 0xffe)),
+	R(WQ_STRIDING, CREATE_RMP, E_WQ(log_wqe_num_of_strides, 1)),
+	R(WQ_LWM, CREATE_RMP, E_WQ(lwm, 16)),
+	R(RMP_MODIFY_NONE, MODIFY_RMP, E(modify_rmp_in, rmpn, NOBODY)),
+	R(RMP_MODIFY_STATE, MODIFY_RMP, E(modify_rmp_in, rmp_state, 0)),
+	R(RMP_MODIFY_LWM, MODIFY_RMP, E_WQ(lwm, 16)),
+	R(RMP_NONE, DESTROY_RMP, E(destroy_rmp_in, rmpn, NOBODY)),
+	M(RMP_IN_USE, DESTROY_RMP, used_srq, {0, 0, 0}),
+	R(RMP_QUERY_NONE, QUERY_RMP, E(query_rmp_in, rmpn, NOBODY)),
+
+	R(QPC_ST, CREATE_QP, E_QPC(st, HW_ST_XRC)),
+	R(QPC_ST, CREATE_QP, E_QPC(st, HW_ST_DCI)),
+	R(QPC_PD, CREATE_QP, E_QPC(pd, NOBODY)),
+	R(QPC_CQN_SND, CREATE_QP, E_QPC(cqn_snd, NOBODY)),
+	R(QPC_CQN_RCV, CREATE_QP, E_QPC(cqn_rcv, 0)),
+	R(QPC_UAR, CREATE_QP, E_QPC(uar_page, 0)),
+	R(QPC_RQ_TYPE, CREATE_QP, E_QPC(rq_type, 2)),
+	R(QPC_SRQN, CREATE_QP, E_QPC(rq_type, 1)),
+	R(QPC_RQ_STRIDE, CREATE_QP, E_QPC(log_rq_stride, 6)),
+	R(QPC_TS_FORMAT, CREATE_QP, E_QPC(ts_format, 2)),
+	R(QPC_WQ_SIGNATURE, CREATE_QP, E_QPC(wq_signature, 1)),
+	R(QPC_RLKY, CREATE_QP, E_QPC(rlky, 1)),
+	R(QPC_OFFLOAD, CREATE_QP, E_QPC(offload_type, 1)),
+	R(QPC_OFFLOAD, CREATE_QP, E_QPC(ulp_stateless_offload_mode, 1)),
+	R(QP_INPUT_QPN, CREATE_QP, E(create_qp_in, input_qpn, 5)),
+	R(QP_CREATE_OPT, CREATE_QP, E(create_qp_in, opt_param_mask, 1)),
+	R(QP_UMEM_VALID, CREATE_QP, E(create_qp_in, wq_umem_valid, 0)),
+	R(QP_UMEM, CREATE_QP, E(create_qp_in, wq_umem_id, NOBODY)),
+	R(QP_UMEM_FIT, CREATE_QP, E(create_qp_in, wq_umem_offset, TEST_BUF - 0x1000 - 0x4c0)),
+	R(QP_UMEM_FIT, CREATE_QP, E(create_qp_in, wq_umem_offset, 16)),
+	R(QP_UMEM_FIT, CREATE_QP, E_QPC(log_sq_size, 15)),
+	R(QP_DBR_VALID, CREATE_QP, E_QPC(dbr_umem_valid, 0)),
+	R(QP_DBR_UMEM, CREATE_QP, E_QPC(dbr_umem_id, NOBODY)),
+	R(QP_DBR_FIT, CREATE_QP, E_QPC(dbr_addr, 0xffc)),
+	R(QP_DBR_FIT, CREATE_QP, E_QPC(dbr_addr, UINT64_MAX - 7)),
+	R(QPC_STATE, CREATE_QP, E_QPC(state, HW_QPS_RTS)),
+	R(QPC_END_PADDING, CREATE_QP, E_QPC(end_padding_mode, 1)),
+	R(QPC_DRAIN_SIGERR, CREATE_QP, E_QPC(drain_sigerr, 1)),
+	R(QP_DESTROY_NONE, DESTROY_QP, E(destroy_qp_in, qpn, NOBODY)),
+	M(QP_DESTROY_NONE, DESTROY_QP, dead_qp, {0, 0, 0}),
+	R(QP_QUERY_NONE, QUERY_QP, E(query_qp_in, qpn, NOBODY)),
+	R(QP_NONE, RST2INIT_QP, E(rst2init_qp_in, qpn, NOBODY)),
+	R(QP_NONE, 2ERR_QP, E(qp_2err_in, qpn, NOBODY)),
+	R(QP_NONE, 2RST_QP, E(qp_2rst_in, qpn, NOBODY)),
+	R(QP_FROM_STATE, INIT2RTR_QP, E(cmd_in, opcode, PRM_OP_RTR2RTS_QP)),
+	R(QP_FROM_STATE, RTS2RTS_QP, E(cmd_in, opcode, PRM_OP_RST2INIT_QP)),
+	R(QP_FROM_STATE, RST2INIT_QP, E(cmd_in, opcode, PRM_OP_INIT2INIT_QP)),
+	M(QP_FROM_STATE, RTR2RTS_QP, qp_in_err, {0, 0, 0}),
+	R(QP_OPT_MASK, RST2INIT_QP, E(rst2init_qp_in, opt_param_mask, 1 << 4)),
+	R(QP_OPT_MASK, INIT2RTR_QP, E(rst2init_qp_in, opt_param_mask, 1 << 5)),
+	R(QP_OPT_MASK, RTS2RTS_QP, E(rst2init_qp_in, opt_param_mask, 1 << 0)),
+	R(PATH_PORT, RST2INIT_QP, E_ADS(vhca_port_num, 0)),
+	R(PATH_PORT, RST2INIT_QP, E_ADS(vhca_port_num, 3)),
+	R(PATH_PKEY, RST2INIT_QP, E_ADS(pkey_index, HW_PKEYS)),
+	R(PATH_PKEY, RST2INIT_QP, E_ADS(pkey_index, 1)),
+	R(PATH_SGID, INIT2RTR_QP, E_ADS(grh, 1), E_ADS(src_addr_index, 1)),
+	R(PATH_SGID, INIT2RTR_QP, E_ADS(grh, 1), E_ADS(src_addr_index, HW_GIDS)),
+	R(QPC_MTU, INIT2RTR_QP, E_QPC(mtu, 0)),
+	R(QPC_MTU, INIT2RTR_QP, E_QPC(mtu, 6)),
+	M(QPC_MTU, INIT2RTR_QP, port_mtu_2048, E_QPC(mtu, 5)),
+	R(QPC_MSG_MAX, INIT2RTR_QP, E_QPC(log_msg_max, 31)),
+	R(QPC_RRA_MAX, INIT2RTR_QP, E_QPC(log_rra_max, 5)),
+	R(QPC_SRA_MAX, RTR2RTS_QP, E_QPC(log_sra_max, 5)),
+	R(QPC_PM_STATE, RTS2RTS_QP, E(rst2init_qp_in, opt_param_mask, 1 << 10), E_QPC(pm_state, 1)),
+};
+
+/* ---- the tests ---- */
+
+static uint32_t run_base(struct env *e, enum base b)
+{
+	struct fw_ctx c;
+	const struct fw_cmd *cmd;
+
+	build(e, b);
+	c = context(e, b);
+	cmd = row_of(e->in);
+	assert_non_null(cmd);
+	return run_as(e, &c, e->in, cmd->in->bytes, cmd->out->bytes);
+}
+
+static void test_every_command_has_a_valid_form_that_succeeds(void **state)
+{
+	static bool seen[0x1000];
+
+	for (int b = 0; b < B_COUNT; b++) {
+		struct env e;
+
+		env_up(&e);
+		if (run_base(&e, (enum base)b) != (b == B_QUERY_LAG ? FW_BAD_SYS_STATE : FW_OK))
+			fail_msg("%s: syndrome 0x%x", fw_opcode_name(row_of(e.in)->opcode),
+				 syndrome(&e));
+		seen[row_of(e.in)->opcode] = true;
+		env_down(&e);
+	}
+	for (unsigned int i = 0; i < fw_ncmds; i++)
+		if (!seen[fw_cmds[i].opcode])
+			fail_msg("%s has no test", fw_opcode_name(fw_cmds[i].opcode));
+}
+
+static void check_row(const struct refusal_row *r, size_t n)
+{
+	const struct fw_refusal *want = fw_refusal(r->want);
+	uint32_t inlen, outlen, status;
+	const struct fw_cmd *cmd;
+	struct fw_ctx c;
+	struct env e;
+
+	env_up(&e);
+	build(&e, r->base);
+	c = context(&e, r->base);
+	cmd = row_of(e.in);
+	inlen = cmd->in->bytes;
+	outlen = cmd->out->bytes;
+	for (size_t i = 0; i < ARRAY_SIZE(r->edit); i++)
+		if (r->edit[i].width)
+			layout_set(e.in, r->edit[i].bit, r->edit[i].width, r->edit[i].value);
+	if (r->more)
+		r->more(&e, &c, &inlen, &outlen);
+	/* The answer is short for OUTPUT_LEN on purpose: all that is left is the header. */
+	assert_int_equal(fw_exec(&c, e.in, inlen, e.out, outlen < 16 ? 16 : outlen), 0);
+	status = (uint32_t)LAYOUT_GET(cmd_out, e.out, status);
+	if (status != want->status || syndrome(&e) != want->syndrome)
+		fail_msg("row %zu, %s: %s 0x%x, expected %s 0x%x (%s: %s)", n,
+			 fw_opcode_name(cmd->opcode), fw_status_name((uint8_t)status), syndrome(&e),
+			 fw_status_name(want->status), want->syndrome, want->field, want->text);
+	env_down(&e);
+}
+
+static void test_each_wrong_thing_gets_its_status_and_syndrome(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		check_row(&rows[i], i);
+}
+
+static void test_no_refusal_without_a_row(void **state)
+{
+	for (unsigned int r = FW_R_NONE + 1; r < FW_R_COUNT; r++) {
+		bool found = false;
+
+		for (size_t i = 0; i < ARRAY_SIZE(rows) && !found; i++)
+			found = (unsigned int)rows[i].want == r;
+		if (!found)
+			fail_msg("syndrome 0x%x (%s: %s) is not tested",
+				 fw_refusal((enum fw_r)r)->syndrome,
+				 fw_refusal((enum fw_r)r)->field, fw_refusal((enum fw_r)r)->text);
+	}
+}
+
+/* A refused command changes nothing: the same objects, with the same references, are there. */
+static void test_a_refusal_leaves_no_trace(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct refusal_row *r = &rows[i];
+		uint32_t before[SEG_T_COUNT], pd_refs, umem_refs, dbr_refs, cq_refs;
+		struct fw_ctx c;
+		struct env e;
+
+		if (r->more)
+			continue;
+		env_up(&e);
+		build(&e, r->base);
+		c = context(&e, r->base);
+		for (uint32_t t = 0; t < SEG_T_COUNT; t++)
+			before[t] = seg_table(&e.s, (enum seg_table_id)t)->live;
+		pd_refs = hw_pd(&e.s, e.pd)->refs;
+		umem_refs = hw_umem(&e.s, e.umem)->refs;
+		dbr_refs = hw_umem(&e.s, e.dbr)->refs;
+		cq_refs = hw_cq(&e.s, e.cq)->refs;
+		for (size_t k = 0; k < ARRAY_SIZE(r->edit); k++)
+			if (r->edit[k].width)
+				layout_set(e.in, r->edit[k].bit, r->edit[k].width,
+					   r->edit[k].value);
+		fw_exec(&c, e.in, 0x110, e.out, sizeof(e.out));
+		for (uint32_t t = 0; t < SEG_T_COUNT; t++)
+			assert_int_equal(before[t], seg_table(&e.s, (enum seg_table_id)t)->live);
+		assert_int_equal(pd_refs, hw_pd(&e.s, e.pd)->refs);
+		assert_int_equal(umem_refs, hw_umem(&e.s, e.umem)->refs);
+		assert_int_equal(dbr_refs, hw_umem(&e.s, e.dbr)->refs);
+		assert_int_equal(cq_refs, hw_cq(&e.s, e.cq)->refs);
+		env_down(&e);
+	}
+}
+
+static void test_command_table(void **state)
+{
+	for (unsigned int i = 0; i < fw_ncmds; i++) {
+		const struct fw_cmd *c = &fw_cmds[i];
+		size_t n = strlen(c->in->name);
+
+		assert_non_null(c->handler);
+		assert_string_not_equal(fw_opcode_name(c->opcode), "?");
+		/* the two layouts are one command's */
+		assert_string_equal(c->in->name + n - 3, "_in");
+		assert_memory_equal(c->in->name, c->out->name, n - 3);
+		assert_string_equal(c->out->name + n - 3, "_out");
+		/* what is reserved can be checked, what is made is of a reapable kind */
+		assert_true(c->in->bytes <= 0x140);
+		assert_true(c->object == -1 || (c->object >= SEG_T_EQ && c->object < SEG_T_COUNT));
+		for (unsigned int j = i + 1; j < fw_ncmds; j++) {
+			assert_int_not_equal(c->opcode, fw_cmds[j].opcode);
+			assert_ptr_not_equal(c->in, fw_cmds[j].in);
+		}
+	}
+}
+
+/* The field that a refusal names exists. */
+static bool field_exists(const char *dotted)
+{
+	const char *dot = strchr(dotted, '.');
+	size_t n = dot ? (size_t)(dot - dotted) : strlen(dotted);
+
+	for (const struct layout *const *p = prm_layouts; *p; p++) {
+		if (strlen((*p)->name) != n || memcmp((*p)->name, dotted, n))
+			continue;
+		if (!dot)
+			return true;
+		for (uint32_t i = 0; i < (*p)->nfields; i++)
+			if (!strcmp((*p)->fields[i].name, dot + 1))
+				return true;
+	}
+	return false;
+}
+
+static void test_refusal_table(void **state)
+{
+	for (unsigned int i = FW_R_NONE + 1; i < FW_R_COUNT; i++) {
+		const struct fw_refusal *r = fw_refusal((enum fw_r)i);
+		uint32_t op = r->syndrome >> 8;
+
+		assert_ptr_equal(fw_refusal_find(r->syndrome), r);
+		assert_int_not_equal(r->status, FW_OK);
+		assert_true(strlen(r->text) > 0);
+		/* opcode << 8 | n, or one of all commands */
+		assert_true(op == 0xf000 || strcmp(prm_opcode_name((uint16_t)op), "?"));
+		if (!field_exists(r->field) && strcmp(r->field, "modify_cq_in.resize_field_select"))
+			fail_msg("no field %s", r->field);
+		for (unsigned int j = i + 1; j < FW_R_COUNT; j++)
+			assert_int_not_equal(r->syndrome, fw_refusal((enum fw_r)j)->syndrome);
+	}
+	assert_null(fw_refusal_find(0));
+}
+
+/* Limits are those of the tables behind them; a few low numbers are reserved, as on the card. */
+static void test_capabilities_fit_the_segment(void **state)
+{
+	struct env e;
+
+	env_bare(&e);
+	for (int m = HW_CX6; m <= HW_CX7; m++) {
+		const struct fw_caps *c = fw_caps((enum hw_model)m);
+		const struct {
+			enum seg_table_id table;
+			uint32_t log;
+		} limits[] = {
+			{SEG_T_QP, c->log_max_qp},     {SEG_T_CQ, c->log_max_cq},
+			{SEG_T_SRQ, c->log_max_srq},   {SEG_T_MKEY, c->log_max_mkey},
+			{SEG_T_UMEM, c->log_max_umem}, {SEG_T_PD, c->log_max_pd},
+		};
+
+		for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
+			assert_true(seg_table(&e.s, limits[i].table)->capacity >=
+				    UINT64_C(1) << limits[i].log);
+		assert_int_equal(c->max_sge, (512 - 16 - 16) / 16);
+		assert_int_equal(c->max_recv_sge, c->max_wqe_sz_rq / 16);
+		assert_int_equal(c->max_srq_sge, c->max_recv_sge - 1);
+		assert_int_equal(c->num_comp_vectors, 1u << c->log_max_eq);
+		assert_int_equal(c->max_qp_rd_atom, 1u << c->log_max_ra_req_qp);
+	}
+	assert_string_equal(fw_caps(HW_CX6)->hca_type, "MT4123");
+	assert_string_equal(fw_caps(HW_CX7)->hca_type, "MT4129");
+	env_down(&e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_command_has_a_valid_form_that_succeeds),
+		cmocka_unit_test(test_each_wrong_thing_gets_its_status_and_syndrome),
+		cmocka_unit_test(test_no_refusal_without_a_row),
+		cmocka_unit_test(test_a_refusal_leaves_no_trace),
+		cmocka_unit_test(test_command_table),
+		cmocka_unit_test(test_refusal_table),
+		cmocka_unit_test(test_capabilities_fit_the_segment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
