@@ -70,6 +70,23 @@ static void make_zombie(struct seg *s, struct hw_hca *hca, enum seg_table_id tab
 	atomic_store(seg_owner_word(s, table, idx), SEG_OWNER_DEVICE);
 }
 
+static bool lock_is_free(struct seg *s, struct seg_lock *l)
+{
+	if (seg_trylock(s, l) < 0)
+		return false;
+	seg_unlock(s, l);
+	return true;
+}
+
+/* A zombie QP was waited for once already: from then on only a look. */
+static bool still_held(struct seg *s, enum seg_table_id table, uint32_t idx)
+{
+	struct hw_qp *qp = seg_at(s, SEG_T_QP, idx);
+
+	return table == SEG_T_QP &&
+	       (!lock_is_free(s, &qp->sq_lock) || !lock_is_free(s, &qp->rq_lock));
+}
+
 static void reap_one(struct seg *s, struct hw_hca *hca, const struct reap_step *step, uint32_t idx)
 {
 	struct elem *e = seg_at(s, step->table, idx);
@@ -82,6 +99,8 @@ static void reap_one(struct seg *s, struct hw_hca *hca, const struct reap_step *
 	 */
 	if (refs_of(s, step->table, idx) > 0 && hca->zombies > (zombie ? 1u : 0u))
 		r = -EBUSY;
+	else if (zombie && still_held(s, step->table, idx))
+		r = -EBUSY;
 	else if (step->free)
 		r = step->free(s, idx);
 	else
@@ -92,12 +111,23 @@ static void reap_one(struct seg *s, struct hw_hca *hca, const struct reap_step *
 		atomic_fetch_sub(&hca->zombies, 1);
 }
 
+/* Of those that the device owns, only its zombies of this HCA are for reaping. */
+static bool for_reaping(struct seg *s, enum seg_table_id table, uint32_t idx, uint32_t owner,
+			uint32_t hca_idx)
+{
+	const struct elem *e = seg_at(s, table, idx);
+
+	return owner != SEG_OWNER_DEVICE || ((e->flags & HW_F_ZOMBIE) && e->hca == hca_idx);
+}
+
 /* All keys die at once, so that one look at the send queues of the fabric is enough. */
-static int disable_mkeys(struct seg *s, uint32_t owner)
+static int disable_mkeys(struct seg *s, uint32_t owner, uint32_t hca_idx)
 {
 	bool any = false;
 
 	seg_for_each_owned (s, SEG_T_MKEY, owner, i) {
+		if (!for_reaping(s, SEG_T_MKEY, i, owner, hca_idx))
+			continue;
 		atomic_store(&((struct hw_mkey *)seg_at(s, SEG_T_MKEY, i))->valid, 0);
 		any = true;
 	}
@@ -108,14 +138,10 @@ static void reap_owner(struct seg *s, struct hw_hca *hca, uint32_t hca_idx, uint
 {
 	for (size_t n = 0; n < ARRAY_SIZE(steps); n++) {
 		const struct reap_step *step = &steps[n];
-		bool busy = step->table == SEG_T_MKEY && owner != SEG_OWNER_DEVICE &&
-			    disable_mkeys(s, owner) < 0;
+		bool busy = step->table == SEG_T_MKEY && disable_mkeys(s, owner, hca_idx) < 0;
 
 		seg_for_each_owned (s, step->table, owner, i) {
-			const struct elem *e = seg_at(s, step->table, i);
-
-			if (owner == SEG_OWNER_DEVICE &&
-			    (!(e->flags & HW_F_ZOMBIE) || e->hca != hca_idx))
+			if (!for_reaping(s, step->table, i, owner, hca_idx))
 				continue;
 			if (busy)
 				make_zombie(s, hca, step->table, i);
@@ -142,9 +168,9 @@ void fw_reap_file(struct seg *s, uint32_t file)
 	r = seg_lock(s, &hca->lock, SEG_LOCK_CTRL_NS);
 	if (r == SEG_LOCK_INHERITED)
 		fw_recount(s, f->hca);
-	reap_owner(s, hca, f->hca, file + 1);
 	if (hca->zombies)
 		reap_owner(s, hca, f->hca, SEG_OWNER_DEVICE);
+	reap_owner(s, hca, f->hca, file + 1);
 	if (r >= 0)
 		seg_unlock(s, &hca->lock);
 	fw_sig_restore(mask);

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The end of a file's objects: order, half-made ones, locks of dead and of stopped processes. The
+ * engine's waits are wrapped, so that a stopped process costs no seconds here.
+ */
+#include "fw/test.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "engine/engine.h"
+
+static bool qp_busy, mkeys_busy;
+static unsigned int mkey_waits;
+
+int __real_eng_qp_quiesce(struct seg *s, uint32_t qpn);
+int __wrap_eng_qp_quiesce(struct seg *s, uint32_t qpn);
+int __wrap_eng_qp_quiesce(struct seg *s, uint32_t qpn)
+{
+	return qp_busy ? -ETIMEDOUT : __real_eng_qp_quiesce(s, qpn);
+}
+
+int __real_eng_mkey_quiesce(struct seg *s, uint32_t idx);
+int __wrap_eng_mkey_quiesce(struct seg *s, uint32_t idx);
+int __wrap_eng_mkey_quiesce(struct seg *s, uint32_t idx)
+{
+	mkey_waits++;
+	return mkeys_busy ? -ETIMEDOUT : __real_eng_mkey_quiesce(s, idx);
+}
+
+static int setup(void **state)
+{
+	qp_busy = mkeys_busy = false;
+	mkey_waits = 0;
+	return env_setup(state);
+}
+
+static unsigned int owned(struct env *e, uint32_t owner)
+{
+	unsigned int n = 0;
+
+	for (uint32_t t = SEG_T_UAR; t < SEG_T_COUNT; t++)
+		seg_for_each_owned (&e->s, (enum seg_table_id)t, owner, i)
+			n++;
+	return n;
+}
+
+static void test_everything_of_the_file_goes(void **state)
+{
+	struct env *e = *state;
+	unsigned int device = owned(e, SEG_OWNER_DEVICE);
+
+	assert_true(owned(e, e->file + 1) >= 8);
+	fw_reap_file(&e->s, e->file);
+	assert_int_equal(owned(e, e->file + 1), 0);
+	assert_int_equal(owned(e, SEG_OWNER_DEVICE), device);
+	assert_null(hw_qp(&e->s, e->qp));
+	fw_reap_file(&e->s, e->file); /* idempotent */
+	assert_int_equal(owned(e, SEG_OWNER_DEVICE), device);
+}
+
+static void test_other_files_keep_theirs(void **state)
+{
+	struct env *e = *state;
+	struct env other = *e;
+	uint32_t pd;
+
+	other.file = other.user.file = file_new(e);
+	cmd_init(&other, PRM_OP_ALLOC_PD, 0);
+	pd = make(&other, IN(alloc_pd));
+	fw_reap_file(&e->s, e->file);
+	assert_non_null(hw_pd(&e->s, pd));
+	fw_reap_file(&e->s, other.file);
+	assert_null(hw_pd(&e->s, pd));
+}
+
+static void test_half_made_objects_go(void **state)
+{
+	struct env *e = *state;
+	uint32_t idx;
+
+	for (uint32_t t = SEG_T_UAR; t < SEG_T_COUNT; t++)
+		assert_int_equal(seg_alloc(&e->s, (enum seg_table_id)t, e->file + 1, &idx), 0);
+	/* and one whose maker had taken a reference before it died */
+	fw_ref(&hw_pd(&e->s, e->pd)->refs, 1);
+	fw_reap_file(&e->s, e->file);
+	assert_int_equal(owned(e, e->file + 1), 0);
+}
+
+static void test_keys_are_waited_for_once(void **state)
+{
+	struct env *e = *state;
+
+	for (int i = 0; i < 50; i++) {
+		b_create_mkey(e);
+		make(e, IN(create_mkey));
+	}
+	fw_reap_file(&e->s, e->file);
+	assert_int_equal(owned(e, e->file + 1), 0);
+	assert_int_equal(mkey_waits, 1);
+}
+
+static void test_a_thousand_qps_go(void **state)
+{
+	struct env *e = *state;
+
+	for (int i = 0; i < 1000; i++) {
+		b_create_qp(e);
+		make(e, IN(create_qp));
+	}
+	fw_reap_file(&e->s, e->file);
+	assert_int_equal(seg_next(&e->s, SEG_T_QP, e->file + 1, 0), SEG_NONE);
+}
+
+/* What a stopped process works on stays, out of service, until it has gone on. */
+static void test_a_stopped_process_leaves_zombies_for_later(void **state)
+{
+	struct env *e = *state;
+	struct hw_hca *hca = hw_hca(&e->s, e->hca);
+	unsigned int device = owned(e, SEG_OWNER_DEVICE);
+	uint32_t next_file = file_new(e);
+
+	qp_to(e, HW_QPS_RTS);
+	qp_busy = true;
+	fw_reap_file(&e->s, e->file);
+	assert_int_equal(owned(e, e->file + 1), 0);
+	assert_int_equal(hw_qp(&e->s, e->qp)->state, HW_QPS_RST);
+	/* the QP and what it refers to: CQ, both umems, UAR, PD; not the SRQ and the mkey */
+	assert_int_equal(hca->zombies, 6);
+	assert_int_equal(owned(e, SEG_OWNER_DEVICE), device + 6);
+	assert_null(hw_srq(&e->s, e->srq));
+	/* no command finds them */
+	b_id(e, PRM_OP_QUERY_QP, e->qp);
+	assert_int_equal(run_as(e, &e->kernel, e->in, IN(query_qp), OUT(query_qp)), FW_BAD_RES);
+	fw_reap_file(&e->s, next_file);
+	assert_int_equal(hca->zombies, 6);
+	qp_busy = false;
+	fw_reap_file(&e->s, next_file);
+	assert_int_equal(hca->zombies, 0);
+	assert_int_equal(owned(e, SEG_OWNER_DEVICE), device);
+}
+
+static void test_keys_in_use_stay_for_later(void **state)
+{
+	struct env *e = *state;
+	struct hw_hca *hca = hw_hca(&e->s, e->hca);
+
+	mkeys_busy = true;
+	fw_reap_file(&e->s, e->file);
+	assert_int_equal(hw_mkey(&e->s, e->mkey << 8)->valid, 0);
+	assert_true(hca->zombies > 0);
+	mkeys_busy = false;
+	fw_reap_file(&e->s, e->file);
+	assert_int_equal(hca->zombies, 0);
+	assert_null(hw_mkey(&e->s, e->mkey << 8));
+}
+
+static void test_destroy_of_a_busy_key_keeps_it(void **state)
+{
+	struct env *e = *state;
+
+	mkeys_busy = true;
+	b_id(e, PRM_OP_DESTROY_MKEY, e->mkey);
+	assert_int_equal(fw_exec(&e->user, e->in, 0x10, e->out, 0x10), -ETIMEDOUT);
+	assert_int_equal(hw_mkey(&e->s, e->mkey << 8)->valid, 1);
+	mkeys_busy = false;
+	assert_int_equal(run(e, e->in, 0x10, 0x10), FW_OK);
+}
+
+/* A child that takes a lock and dies holding it. */
+static void die_holding(struct env *e, struct seg_lock *l)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		e->s.self = SEG_NONE;
+		if (seg_proc_register_self(&e->s, 0) || seg_lock(&e->s, l, SEG_LOCK_CTRL_NS))
+			_exit(1);
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void test_references_are_counted_again_after_a_death(void **state)
+{
+	struct env *e = *state;
+	struct hw_hca *hca = hw_hca(&e->s, e->hca);
+	struct hw_pd *pd = hw_pd(&e->s, e->pd);
+	uint32_t pd_refs = pd->refs, cq_refs = hw_cq(&e->s, e->cq)->refs,
+		 umem_refs = hw_umem(&e->s, e->umem)->refs, uar_refs = hw_uar(&e->s, e->uar)->refs;
+
+	assert_int_equal(pd_refs, 3); /* SRQ, QP, mkey */
+	pd->refs = 99;
+	hw_cq(&e->s, e->cq)->refs = 0;
+	hw_umem(&e->s, e->umem)->refs = 1;
+	hw_uar(&e->s, e->uar)->refs = 7;
+	die_holding(e, &hca->lock);
+	cmd_init(e, PRM_OP_ALLOC_PD, 0);
+	make(e, IN(alloc_pd));
+	assert_int_equal(pd->refs, pd_refs);
+	assert_int_equal(hw_cq(&e->s, e->cq)->refs, cq_refs);
+	assert_int_equal(hw_umem(&e->s, e->umem)->refs, umem_refs);
+	assert_int_equal(hw_uar(&e->s, e->uar)->refs, uar_refs);
+}
+
+static void test_reaping_takes_over_a_dead_process_locks(void **state)
+{
+	struct env *e = *state;
+	struct hw_qp *qp = hw_qp(&e->s, e->qp);
+
+	qp_to(e, HW_QPS_RTS);
+	die_holding(e, &qp->sq_lock);
+	die_holding(e, &qp->rq_lock);
+	die_holding(e, &hw_cq(&e->s, e->cq)->lock);
+	die_holding(e, &hw_hca(&e->s, e->hca)->lock);
+	fw_reap_file(&e->s, e->file);
+	assert_int_equal(owned(e, e->file + 1), 0);
+	assert_int_equal(hw_hca(&e->s, e->hca)->zombies, 0);
+}
+
+#define reap_test(f) cmocka_unit_test_setup_teardown(f, setup, env_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		reap_test(test_everything_of_the_file_goes),
+		reap_test(test_other_files_keep_theirs),
+		reap_test(test_half_made_objects_go),
+		reap_test(test_keys_are_waited_for_once),
+		reap_test(test_a_thousand_qps_go),
+		reap_test(test_a_stopped_process_leaves_zombies_for_later),
+		reap_test(test_keys_in_use_stay_for_later),
+		reap_test(test_destroy_of_a_busy_key_keeps_it),
+		reap_test(test_references_are_counted_again_after_a_death),
+		reap_test(test_reaping_takes_over_a_dead_process_locks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
