@@ -62,7 +62,21 @@ static enum fw_r check_qpc_objects(struct fw_call *k, const void *qpc)
 	return FW_R_NONE;
 }
 
-/* Where the queues and the record lie: fills `at`. */
+static enum fw_r qp_record(struct fw_call *k, const void *qpc, struct hw_qp *at)
+{
+	const struct hw_umem *u;
+
+	if (!QPC(dbr_umem_valid))
+		return FW_R_QP_DBR_VALID;
+	at->dbr_umem = (uint32_t)QPC(dbr_umem_id);
+	u = fw_umem(k, at->dbr_umem);
+	if (!u)
+		return FW_R_QP_DBR_UMEM;
+	at->dbr_mem = u->mem;
+	return (enum fw_r)fw_umem_place(u, QPC(dbr_addr), 8, 8, FW_R_QP_DBR_FIT, &at->dbr_va);
+}
+
+/* Where the queues and the record lie: fills `at`. A QP without queues has no memory for them. */
 static enum fw_r qp_places(struct fw_call *k, const void *qpc, struct hw_qp *at)
 {
 	uint64_t offset = LAYOUT_GET(create_qp_in, k->in, wq_umem_offset);
@@ -76,6 +90,8 @@ static enum fw_r qp_places(struct fw_call *k, const void *qpc, struct hw_qp *at)
 	}
 	if (!QPC(no_sq))
 		sq_bytes = UINT64_C(64) << QPC(log_sq_size);
+	if (rq_bytes + sq_bytes == 0)
+		return qp_record(k, qpc, at);
 	if (!LAYOUT_GET(create_qp_in, k->in, wq_umem_valid))
 		return FW_R_QP_UMEM_VALID;
 	at->buf_umem = (uint32_t)LAYOUT_GET(create_qp_in, k->in, wq_umem_id);
@@ -90,14 +106,7 @@ static enum fw_r qp_places(struct fw_call *k, const void *qpc, struct hw_qp *at)
 		return (enum fw_r)r;
 	at->sq_va = at->rq_va + rq_bytes;
 	at->mem = u->mem;
-	if (!QPC(dbr_umem_valid))
-		return FW_R_QP_DBR_VALID;
-	at->dbr_umem = (uint32_t)QPC(dbr_umem_id);
-	u = fw_umem(k, at->dbr_umem);
-	if (!u)
-		return FW_R_QP_DBR_UMEM;
-	at->dbr_mem = u->mem;
-	return (enum fw_r)fw_umem_place(u, QPC(dbr_addr), 8, 8, FW_R_QP_DBR_FIT, &at->dbr_va);
+	return qp_record(k, qpc, at);
 }
 
 int fw_cmd_create_qp(struct fw_call *k)

@@ -133,17 +133,20 @@ static int run_locked(struct fw_call *k)
 	return r;
 }
 
-/* The handler writes its whole answer; a caller of a FW_C_CUT command may have less room. */
-__attribute__((noinline)) static int run(struct fw_call *k, uint32_t outlen)
+static int run(struct fw_call *k)
+{
+	return k->cmd->flags & FW_C_LOCK ? run_locked(k) : k->cmd->handler(k);
+}
+
+/* The handler writes its whole answer; the caller of a FW_C_CUT command has room for its start. */
+__attribute__((noinline)) static int run_cut(struct fw_call *k, uint32_t outlen)
 {
 	uint8_t whole[LAYOUT_SZ(query_hca_cap_out)] = {0};
 	void *out = k->out;
 	int r;
 
-	if (outlen >= k->cmd->out->bytes)
-		return k->cmd->flags & FW_C_LOCK ? run_locked(k) : k->cmd->handler(k);
 	k->out = whole;
-	r = k->cmd->handler(k);
+	r = run(k);
 	k->out = out;
 	memcpy(out, whole, outlen);
 	return r;
@@ -200,7 +203,7 @@ int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, u
 	else
 		r = (int)check_common(&k, inlen, outlen, &bit);
 	if (r == 0)
-		r = run(&k, outlen);
+		r = outlen < k.cmd->out->bytes ? run_cut(&k, outlen) : run(&k);
 	if (r > 0) {
 		const struct fw_refusal *f = fw_refusal((enum fw_r)r);
 

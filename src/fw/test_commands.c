@@ -47,6 +47,19 @@ static void test_unsupported_cap_groups_are_all_zero(void **state)
 	}
 }
 
+/* pyverbs has room for 2 KiB of it. */
+static void test_a_caller_with_less_room_gets_the_start_of_the_caps(void **state)
+{
+	struct env *e = *state;
+	void *cap = LAYOUT_IN(query_hca_cap_out, capability, e->out);
+
+	memset(e->out, 0xee, sizeof(e->out));
+	cmd_init(e, PRM_OP_QUERY_HCA_CAP, 1);
+	assert_int_equal(run(e, e->in, IN(query_hca_cap), 0x210), FW_OK);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, num_ports), 2);
+	assert_int_equal(e->out[0x210], 0xee);
+}
+
 static void test_adapter_and_issi(void **state)
 {
 	struct env *e = *state;
@@ -237,6 +250,46 @@ static void test_qp_page_offset_counts(void **state)
 	LAYOUT_SET(qpc, qpc, page_offset, 3); /* 1/64 of a 4 KiB page */
 	qpn = make(e, IN(create_qp));
 	assert_int_equal(hw_qp(&e->s, qpn)->rq_va, (uintptr_t)e->buf + 0x40000 + 3 * 64);
+}
+
+static void test_qp_without_queues_needs_no_memory_for_them(void **state)
+{
+	struct env *e = *state;
+	void *qpc = LAYOUT_IN(create_qp_in, qpc, e->in);
+	const struct hw_qp *qp;
+
+	b_create_qp(e);
+	LAYOUT_SET(create_qp_in, e->in, wq_umem_valid, 0);
+	LAYOUT_SET(qpc, qpc, rq_type, 3);
+	LAYOUT_SET(qpc, qpc, no_sq, 1);
+	qp = hw_qp(&e->s, make(e, IN(create_qp)));
+	assert_int_equal(qp->no_rq, 1);
+	assert_int_equal(qp->no_sq, 1);
+	assert_int_equal(qp->buf_umem, 0);
+}
+
+static void test_a_key_registered_anew_keeps_its_number(void **state)
+{
+	struct env *e = *state;
+	struct hw_mkey *m = hw_mkey(&e->s, e->mkey << 8);
+	uint32_t key = m->key, refs = hw_umem(&e->s, e->umem)->refs;
+	void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, e->in);
+	struct fw_ctx c = e->kernel;
+
+	c.mem = &e->mem;
+	b_create_mkey(e);
+	LAYOUT_SET(mkc, mkc, rw, 1);
+	LAYOUT_SET(mkc, mkc, len, 0x5000);
+	assert_int_equal(fw_umr(&c, key, e->in), 0);
+	assert_int_equal(m->key, key);
+	assert_int_equal(m->len, 0x5000);
+	assert_true(m->access & HW_ACC_REMOTE_WRITE);
+	assert_int_equal(m->valid, 1);
+	assert_int_equal(hw_umem(&e->s, e->umem)->refs, refs - 1); /* memory of its own now */
+	LAYOUT_SET(mkc, mkc, pd, 0xfff123);
+	assert_int_equal(fw_umr(&c, key, e->in), -22);
+	assert_int_equal(m->valid, 1);
+	assert_int_equal(m->pdn, e->pd);
 }
 
 static uint32_t query_qp_state(struct env *e)
@@ -450,6 +503,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		env_test(test_general_caps_come_from_the_table),
 		env_test(test_unsupported_cap_groups_are_all_zero),
+		env_test(test_a_caller_with_less_room_gets_the_start_of_the_caps),
 		env_test(test_adapter_and_issi),
 		env_test(test_vport_context_shows_the_port),
 		env_test(test_bring_up_makes_an_eq_per_vector),
@@ -462,6 +516,8 @@ int main(void)
 		env_test(test_rmp_query_and_limit),
 		env_test(test_qp_queues_lie_as_libmlx5_lays_them),
 		env_test(test_qp_page_offset_counts),
+		env_test(test_qp_without_queues_needs_no_memory_for_them),
+		env_test(test_a_key_registered_anew_keeps_its_number),
 		env_test(test_qp_to_rts_takes_what_each_transition_takes),
 		env_test(test_opt_param_mask_selects_optional_fields),
 		env_test(test_qp_err_and_reset),
