@@ -606,17 +606,32 @@ static void a_raw_mask_survives_exec(void)
 	_exit(98);
 }
 
+static void *wait_and_ring(void *arg)
+{
+	char *p;
+
+	while (!(p = __atomic_load_n((char **)arg, __ATOMIC_ACQUIRE)))
+		sched_yield();
+	ring(p);
+	return NULL;
+}
+
 static int after_exec(void)
 {
+	char *p = NULL, *mapped;
+	pthread_t t;
 	sigset_t now;
-	char *p;
 
 	sigprocmask(0, NULL, &now);
 	CHECK(sigismember(&now, SIGSEGV) && sigismember(&now, SIGUSR1));
-	p = fake_map(1);
-	CHECK(p != MAP_FAILED);
-	ring(p);
-	CHECK(fake_count() == 1);
+	/* a thread that was there before the first doorbell page */
+	CHECK(pthread_create(&t, NULL, wait_and_ring, &p) == 0);
+	mapped = fake_map(1);
+	CHECK(mapped != MAP_FAILED);
+	ring(mapped);
+	__atomic_store_n(&p, mapped, __ATOMIC_RELEASE);
+	pthread_join(t, NULL);
+	CHECK(fake_count() == 2);
 	return 0;
 }
 

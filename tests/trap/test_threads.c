@@ -322,9 +322,16 @@ static void *spin_map(void *arg)
 	return NULL;
 }
 
+static void *spin_handlers(void *arg)
+{
+	while (!stop)
+		signal(SIGSEGV, SIG_IGN);
+	return NULL;
+}
+
 static void forks_while_others_map_and_ring(void)
 {
-	pthread_t t = start(65536, spin_map, NULL);
+	pthread_t t = start(65536, spin_map, NULL), u = start(65536, spin_handlers, NULL);
 	int status;
 
 	for (int i = 0; i < 50; i++) {
@@ -336,11 +343,13 @@ static void forks_while_others_map_and_ring(void)
 
 			ring(p);
 			fake_unmap(p);
+			signal(SIGSEGV, SIG_DFL);
 			_exit(0);
 		}
 		CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	}
 	stop = true;
+	pthread_join(u, NULL);
 	pthread_join(t, NULL);
 }
 
