@@ -14,6 +14,7 @@
 #include "util/log.h"
 #include "util/sys.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -116,6 +117,12 @@ static int write_byte(const struct seg *s, uint32_t evq, uint32_t gen)
 	return r == -EAGAIN ? 0 : r < 0 ? (int)r : 0; /* EAGAIN: full of bytes: readable */
 }
 
+static void wake_readers(struct seg_evq *q)
+{
+	atomic_fetch_add(&q->wake, 1);
+	sys_futex_wake(&q->wake, INT_MAX);
+}
+
 /* Only what is there: the descriptor may be a blocking one, and the lock is held. */
 static void drain(int fd)
 {
@@ -213,6 +220,7 @@ static int push_locked(struct seg *s, uint32_t evq, struct seg_evq *q, const str
 			seg_free(s, SEG_T_EVREC, i);
 			return -ENOENT;
 		}
+		wake_readers(q);
 		if (err)
 			log_line(LOG_ERROR, "event queue %u: cannot wake its reader: errno %d", evq,
 				 -err);
@@ -295,5 +303,6 @@ void evq_kill(struct seg *s, uint32_t evq, uint32_t gen)
 		return;
 	q->dead = 1;
 	write_byte(s, evq, gen);
+	wake_readers(q);
 	seg_unlock(s, &q->lock);
 }

@@ -20,6 +20,12 @@ struct seg_evq { /* SEG_T_EVQ: same index and generation as its SEG_T_FILE entry
 	uint32_t max; /* more are dropped (and `dropped` counts them); 0: no limit */
 	_Atomic uint32_t dropped;
 	_Atomic uint32_t dead; /* the device is gone: readers get EIO */
+	/*
+	 * Futex word: +1 and a wake-up whenever the FIFO gets its byte. A blocking read(2) waits on
+	 * it (poll(2) would not do: no SA_RESTART after a signal): read it, evq_pop(), then
+	 * FUTEX_WAIT.
+	 */
+	_Atomic uint32_t wake;
 } SEG_ELEM;
 
 /* What an event is about, so that destroying the object can take its unread events back. */

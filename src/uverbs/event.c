@@ -4,7 +4,7 @@
  * objects go. Records are in the segment's queues (evq.h), pushed by the device; here they are
  * read. Called by the shim (read, close) and by the handlers of CQs, QPs and SRQs.
  */
-#include <poll.h>
+#include <signal.h>
 #include "uverbs/priv.h"
 #include "util/sys.h"
 
@@ -106,26 +106,32 @@ static size_t record(const struct uv_event_file *e, const struct seg_evrec *rec,
 	return sizeof(async);
 }
 
-static int wait_readable(int fd, const void *sigmask)
+/*
+ * Sleep until something happened since `seen`, with the program's signal mask. A signal with
+ * SA_RESTART goes on waiting, as in a read(2), which poll(2) on the FIFO could not do.
+ */
+static int wait_event(struct seg_evq *q, uint32_t seen, const void *sigmask)
 {
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	long r = sys_call(SYS_ppoll, &p, 1, NULL, sigmask, sizeof(uint64_t));
+	uint64_t old;
+	long r;
 
-	return r < 0 ? (int)r : 0;
+	if (sigmask)
+		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, sigmask, &old, sizeof(old));
+	r = sys_call(SYS_futex, &q->wake, FUTEX_WAIT, seen, NULL);
+	if (sigmask)
+		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
+	return r == -EINTR ? -EINTR : 0;
 }
 
 /* 0 and the oldest event; as the kernel: an event that does not fit stays. */
-static int next_event(struct uv_event_file *e, int fd, size_t room, size_t need,
-		      struct seg_evrec *rec)
+static int next_event(struct uv_event_file *e, const struct seg_evq *q, int fd, size_t room,
+		      size_t need, struct seg_evrec *rec)
 {
-	struct seg *s = e->obj.file->seg;
-	struct seg_evq *q = seg_live(s, SEG_T_EVQ, e->evq);
-
-	if (!q || q->gen != e->gen)
+	if (q->gen != e->gen)
 		return -EIO;
 	if (room < need && atomic_load(&q->count))
 		return -EINVAL;
-	return evq_pop(s, e->evq, e->gen, fd, rec);
+	return evq_pop(e->obj.file->seg, e->evq, e->gen, fd, rec);
 }
 
 static ssize_t event_read(struct uv_event_file *e, int fd, void *buf, size_t count, bool nonblock,
@@ -134,10 +140,15 @@ static ssize_t event_read(struct uv_event_file *e, int fd, void *buf, size_t cou
 	struct seg_evrec rec = {0};
 	char desc[sizeof(struct ib_uverbs_async_event_desc)];
 	size_t need = record(e, &rec, desc);
+	struct seg_evq *q = seg_live(e->obj.file->seg, SEG_T_EVQ, e->evq);
+	uint32_t seen;
 	int r;
 
+	if (!q)
+		return -EIO;
 	for (;;) {
-		r = next_event(e, fd, count, need, &rec);
+		seen = atomic_load(&q->wake);
+		r = next_event(e, q, fd, count, need, &rec);
 		if (!r)
 			break;
 		if (r == -ENOENT)
@@ -146,7 +157,7 @@ static ssize_t event_read(struct uv_event_file *e, int fd, void *buf, size_t cou
 			return r;
 		if (nonblock)
 			return -EAGAIN;
-		r = wait_readable(fd, sigmask);
+		r = wait_event(q, seen, sigmask);
 		if (r)
 			return r;
 	}

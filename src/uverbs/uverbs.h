@@ -77,7 +77,8 @@ void *uv_mmap(struct uv_file *f, void *addr, size_t len, int prot, int flags, of
 
 /*
  * Readable files. `fd` is the caller's descriptor; nonblock: the program's O_NONBLOCK flag of it.
- * Blocking waits in poll(2) with the signal mask given (const sigset_t *; NULL: as it is), -EINTR.
+ * Blocking waits with the signal mask given (const sigset_t *; NULL: as it is): -EINTR, but on and
+ * on after a handler with SA_RESTART, as read(2).
  * Any number of threads; e lives until the calls that the shim has begun are done.
  */
 ssize_t uv_event_read(struct uv_event_file *e, int fd, void *buf, size_t count, bool nonblock,
