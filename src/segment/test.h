@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,6 +78,7 @@ static inline void test_spawn(struct seg *s, struct test_child *c,
 		close(c->go[0]);
 		return;
 	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves nobody behind */
 	close(c->tell[0]);
 	close(c->go[1]);
 	s->self = SEG_NONE;

@@ -47,13 +47,12 @@ static struct queue queue_open(struct seg *s, uint32_t max)
 	struct queue q;
 	char path[320];
 
-	/* the queue's generation is its file's, whatever the queue's index has seen */
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(seg_alloc(s, SEG_T_FILE, SEG_OWNER_DEVICE, &q.idx), 0);
-		q.gen = seg_file(s, q.idx)->gen;
-		if (!i)
-			seg_free(s, SEG_T_FILE, q.idx);
-	}
+	/* A file that had no queue before: the queue's generation is its file's all the same. */
+	q.idx = 77;
+	assert_int_equal(seg_alloc_at(s, SEG_T_FILE, SEG_OWNER_DEVICE, q.idx), 0);
+	seg_free(s, SEG_T_FILE, q.idx);
+	assert_int_equal(seg_alloc_at(s, SEG_T_FILE, SEG_OWNER_DEVICE, q.idx), 0);
+	q.gen = seg_file(s, q.idx)->gen;
 	evq_path(s, q.idx, q.gen, path);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	q.fd = open(path, O_RDWR | O_CLOEXEC);
@@ -191,6 +190,15 @@ static void purge_takes_one_source_only(void **state)
 	}
 	assert_int_equal(hw_qp(s, b.idx)->async.reported, 3);
 	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), -EAGAIN);
+	/* the last one purged: the next follows the one before it */
+	evq_push(s, q.idx, q.gen, b, 1, 0, 0);
+	evq_push(s, q.idx, q.gen, a, 2, 0, 0);
+	evq_purge(s, q.idx, q.gen, SEG_T_QP, a.idx);
+	evq_push(s, q.idx, q.gen, b, 3, 0, 0);
+	for (uint64_t i = 1; i <= 3; i += 2) {
+		assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
+		assert_int_equal(r.cookie, i);
+	}
 	/* all purged: the byte stays until somebody reads, who then finds nothing */
 	evq_push(s, q.idx, q.gen, a, 1, 0, 0);
 	evq_purge(s, q.idx, q.gen, SEG_T_QP, a.idx);

@@ -312,6 +312,7 @@ static void an_undumpable_peer_is_reached_through_the_supervisor(void **state)
 	assert_int_equal(pipe(tell) | pipe(go), 0);
 	pid = fork();
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		prctl(PR_SET_DUMPABLE, 0);
 		page[9] = 0x55;
 		if (link_join(&l, &s, v->dir, "h1") || prctl(PR_GET_DUMPABLE) != 0)

@@ -183,6 +183,12 @@ static void check_peer_copies(struct seg *s, struct peer *p)
 	assert_int_equal(mem_write_be32(s, p->m, va + 64, 0x01020304), 0);
 	assert_int_equal(mem_read_be32(s, p->m, va + 64, &w), 0);
 	assert_int_equal(w, 0x01020304);
+	assert_int_equal(mem_write_be32(s, p->m, va + 68, 0x05060708), 0);
+	assert_int_equal(mem_read_be32(s, p->m, va + 68, &w), 0);
+	assert_int_equal(w, 0x05060708);
+	assert_int_equal(mem_read_be32(s, p->m, va + 66, &w), 0);
+	assert_int_equal(w, 0x03040506);
+	assert_int_equal(mem_read_be32(s, p->m, va + PAGE, &w), -EFAULT);
 	mine.va = va + 100; /* foreign to foreign, through the bounce buffer */
 	assert_int_equal(mem_copy(s, p->m, &mine, 1, p->m, &(struct mem_vec){va, 9}, 1), 0);
 	assert_int_equal(mem_read(s, p->m, va + 107, b, 1), 0);

@@ -240,6 +240,11 @@ static void map_refuses_what_is_no_segment(void **state)
 	s->hdr->table[SEG_T_QP].elem_size += 64;
 	assert_int_equal(seg_map(&other, dup(s->fd)), -EPROTONOSUPPORT);
 	s->hdr->table[SEG_T_QP].elem_size -= 64;
+	/* the same bytes in a file that could be cut short */
+	fd = memfd_create("x", MFD_ALLOW_SEALING);
+	assert_int_equal(ftruncate(fd, (off_t)s->size), 0);
+	assert_int_equal(write(fd, s->hdr, sizeof(*s->hdr)), sizeof(*s->hdr));
+	assert_int_equal(seg_map(&other, fd), -EPROTO);
 	/* sealed: nobody can pull the pages from under us */
 	assert_int_equal(ftruncate(s->fd, 4096), -1);
 }
