@@ -158,9 +158,7 @@ static void join_maps_the_segment_and_gives_a_slot(void **state)
 	struct seg s = {0};
 	struct link l;
 	struct seg_proc *p;
-	int low = dup(0);
 
-	close(low);
 	assert_int_equal(link_join(&l, &s, v->dir, "h1"), 0);
 	assert_string_equal(s.hdr->name, "lab");
 	assert_string_equal(s.dir, v->dir);
@@ -177,24 +175,44 @@ static void join_maps_the_segment_and_gives_a_slot(void **state)
 	seg_unmap(&s);
 }
 
-static void files_open_at_the_lowest_number(void **state)
+/* In a process of its own: the server is a thread here, its descriptors come and go. */
+static void open_one(struct server *v)
 {
-	struct server *v = *state;
 	struct seg s = {0};
 	struct link l;
 	uint32_t file, gen;
 	int fd, low;
 
-	assert_int_equal(link_join(&l, &s, v->dir, "h1"), 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (link_join(&l, &s, v->dir, "h1"))
+		_exit(1);
 	low = dup(0);
 	close(low);
-	/* the server is a thread here: its own memfd takes the lowest number, ours the next */
-	assert_int_equal(link_open_file(&l, SEG_FILE_COMP, 7, 2, &file, &gen, &fd), 0);
-	assert_in_range(fd, low, low + 1);
-	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
-	assert_int_equal(file, 32);
-	assert_int_equal(gen, 7);
-	close(fd);
+	if (link_open_file(&l, SEG_FILE_COMP, 7, 2, &file, &gen, &fd))
+		_exit(2);
+	if (fd != low || !(fcntl(fd, F_GETFD) & FD_CLOEXEC))
+		_exit(3);
+	_exit(file == 32 && gen == 7 ? 0 : 4);
+}
+
+static void files_open_at_the_lowest_number(void **state)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		open_one(*state);
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+}
+
+static void closing_tells_whether_it_was_the_last(void **state)
+{
+	struct server *v = *state;
+	struct seg s = {0};
+	struct link l;
+
+	assert_int_equal(link_join(&l, &s, v->dir, "h1"), 0);
 	assert_int_equal(link_file_closed(&l, 1, 1), 1);
 	assert_int_equal(link_file_closed(&l, 2, 1), 0);
 	v->wrong = 1;
@@ -352,6 +370,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(join_maps_the_segment_and_gives_a_slot),
 		cmocka_unit_test(files_open_at_the_lowest_number),
+		cmocka_unit_test(closing_tells_whether_it_was_the_last),
 		cmocka_unit_test(late_answers_are_not_mixed_up),
 		cmocka_unit_test(no_fabric_is_an_error),
 		cmocka_unit_test(a_forked_child_joins_as_itself),
