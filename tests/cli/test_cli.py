@@ -1,0 +1,920 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""softhca as a command: options, exit statuses, signals, what is left behind, and its supervisor."""
+import array
+import ctypes
+import errno
+import fcntl
+import json
+import mmap
+import os
+import pty
+import re
+import resource
+import select
+import shutil
+import signal
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from softhca import BUILD, NOBODY, SOFTHCA, ordinary_user_can_run, wait_for  # noqa: E402
+
+ROOT = os.geteuid() == 0
+
+
+def alive(pid):
+    try:
+        with open(f'/proc/{pid}/stat') as f:
+            return f.read().rsplit(')', 1)[1].split()[0] not in 'ZX'
+    except FileNotFoundError:
+        return False
+
+
+class Cli(unittest.TestCase):
+    """Each test has a runtime directory of its own, which must be empty again at its end."""
+    user = []
+    uid = None
+
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix='hcacli-')
+        self.work = tempfile.mkdtemp(prefix='hcacli-work-')
+        if self.uid is not None:
+            os.chown(self.dir, self.uid, self.uid)
+            os.chown(self.work, self.uid, self.uid)
+        self.env = dict(os.environ, SOFTHCA_RUNTIME_DIR=self.dir, HOME=self.work)
+        self.clean = True
+        self.started = []
+
+    def tearDown(self):
+        for p in self.started:
+            if p.poll() is None:
+                p.kill()
+            p.wait()
+            for f in (p.stdin, p.stdout, p.stderr):
+                if f:
+                    f.close()
+        try:
+            if self.clean:
+                left = [os.path.join(r, x) for r, d, f in os.walk(self.dir) for x in d + f]
+                self.assertEqual(left, [])
+        finally:
+            subprocess.run(['rm', '-rf', self.dir, self.work])
+
+    def softhca(self, *args, env=None, **kw):
+        return subprocess.run([*self.user, SOFTHCA, *args], env=dict(self.env, **(env or {})),
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=60, **kw)
+
+    def popen(self, *args, **kw):
+        kw.setdefault('stdin', subprocess.DEVNULL)
+        kw.setdefault('stdout', subprocess.PIPE)
+        kw.setdefault('stderr', subprocess.PIPE)
+        p = subprocess.Popen([*self.user, SOFTHCA, *args], env=self.env, text=True, **kw)
+        self.started.append(p)
+        return p
+
+    def refused(self, *args, **kw):
+        """One clear line, exit status 2."""
+        r = self.softhca(*args, **kw)
+        self.assertEqual(r.returncode, 2, r)
+        self.assertEqual(r.stdout, '')
+        self.assertRegex(r.stderr, r'\Asofthca: [^\n]+\n\Z')
+        return r.stderr
+
+    def status(self, name):
+        r = self.softhca('status', '-j', name)
+        self.assertEqual(r.returncode, 0, r)
+        return json.loads(r.stdout)
+
+    def up(self, name='lab', *options):
+        r = self.softhca('up', name, *options)
+        self.assertEqual((r.returncode, r.stdout, r.stderr), (0, '', ''))
+        self.addCleanup(self.softhca, 'down', name)
+
+    def down(self, name='lab'):
+        r = self.softhca('down', name)
+        self.assertEqual((r.returncode, r.stdout, r.stderr), (0, '', ''))
+
+
+class Options(Cli):
+    def test_every_bad_option_is_one_line_and_status_2(self):
+        for args in (
+                ['run', '--nonsense', '--', 'true'],
+                ['run', '--hca'],
+                ['run', '--hca', '0', '--', 'true'],
+                ['run', '--hca', '17', '--', 'true'],
+                ['run', '--hca', '1x', '--', 'true'],
+                ['run', '--hca', '-1', '--', 'true'],
+                ['run', '--hca', '4294967297', '--', 'true'],
+                ['run', '--hca=', '--', 'true'],
+                ['run', '--ports', '5', '--', 'true'],
+                ['run', '--device', 'cx5', '--', 'true'],
+                ['run', '--doorbell', 'ring', '--', 'true'],
+                ['run', '--memlock', 'no', '--', 'true'],
+                ['run', '--host', 'h2', '--', 'true'],
+                ['run', '--host', '../h1', '--', 'true'],
+                ['run', '--fabric', '../x', '--', 'true'],
+                ['run', '--fabric', '', '--', 'true'],
+                ['run', '-x', '--', 'true'],
+                ['run', '--json', '--', 'true'],
+                ['run', '--', ],
+                ['run'],
+                ['up'],
+                ['up', 'a', 'b'],
+                ['up', 'a/b'],
+                ['up', '.'],
+                ['up', 'x' * 33],
+                ['up', 'lab', '--hosts', '0'],
+                ['up', 'lab', '--hosts', '257'],
+                ['up', 'lab', '--doorbell', 'poll'],
+                ['down'],
+                ['status', 'a', 'b'],
+                ['status', '--nonsense'],
+                ['frobnicate'],
+                ['run\nsofthca: fine', 'x'],
+                []):
+            with self.subTest(args=args):
+                self.refused(*args)
+
+    def test_an_unknown_fabric_is_named(self):
+        for args in (['run', '--fabric', 'nosuch', '--', 'true'], ['down', 'nosuch'],
+                     ['status', 'nosuch'], ['status', '-j', 'nosuch']):
+            self.assertIn("there is no fabric 'nosuch'", self.refused(*args))
+
+    def test_the_shape_of_a_fabric_that_is_up_cannot_be_chosen(self):
+        self.up()
+        for o in (['--hca', '2'], ['--ports', '2'], ['--device', 'cx7']):
+            self.assertIn('belong to the making', self.refused('run', '--fabric', 'lab', *o, '--',
+                                                               'true'))
+        self.assertIn("no host 'h2'", self.refused('run', '--fabric', 'lab', '--host', 'h2', '--',
+                                                   'true'))
+        self.down()
+
+    def test_help_and_version(self):
+        for args in (['--help'], ['run', '--help'], ['up', '--help'], ['down', '--help'],
+                     ['status', '--help'], ['--version']):
+            r = self.softhca(*args)
+            self.assertEqual((r.returncode, r.stderr), (0, ''), args)
+            self.assertTrue(r.stdout)
+        self.assertIn('--doorbell', self.softhca('run', '--help').stdout)
+        self.assertNotIn('--hosts', self.softhca('run', '--help').stdout)
+
+    def test_options_end_where_the_command_begins(self):
+        r = self.softhca('run', '--hca', '2', 'sh', '-c', 'echo "$@"', 'x', '--hca', '9')
+        self.assertEqual((r.returncode, r.stdout), (0, '--hca 9\n'))
+
+    def test_the_environment_says_what_was_asked_for(self):
+        r = self.softhca('run', '--doorbell', 'poll', '--memlock', 'enforce', '--', 'env')
+        env = dict(line.split('=', 1) for line in r.stdout.splitlines() if '=' in line)
+        self.assertEqual(env['SOFTHCA_DOORBELL'], 'poll')
+        self.assertEqual(env['SOFTHCA_MEMLOCK'], 'enforce')
+        self.assertEqual(env['SOFTHCA_HOST'], 'h1')
+        self.assertTrue(env['SOFTHCA_DIR'].startswith(self.dir + '/run-'))
+        self.assertTrue(env['LD_PRELOAD'].split(':')[0].endswith('/libsofthca.so'))
+        self.assertEqual(env['ASAN_OPTIONS'], 'verify_asan_link_order=0')
+
+    def test_what_was_in_the_environment_is_kept(self):
+        r = self.softhca('run', '--', 'env', env={'ASAN_OPTIONS': 'detect_leaks=0',
+                                                  'LD_PRELOAD': 'libc.so.6'})
+        self.assertIn('ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0\n', r.stdout)
+        self.assertRegex(r.stdout, r'LD_PRELOAD=\S+/libsofthca.so:libc.so.6\n')
+
+
+class ExitStatus(Cli):
+    def setUp(self):
+        super().setUp()
+        # One that everybody may read: what cannot be searched makes 126 of 127, as with env(1).
+        self.env['PATH'] = '/usr/bin:/bin'
+
+    def both(self):
+        """Run on a private fabric, and on one that is up."""
+        yield []
+        self.up()
+        yield ['--fabric', 'lab']
+        self.down()
+
+    def test_the_commands_status_is_ours(self):
+        for where in self.both():
+            for n in (0, 1, 2, 7, 125, 255):
+                r = self.softhca('run', *where, '--', 'sh', '-c', f'exit {n}')
+                self.assertEqual((r.returncode, r.stderr), (n, ''))
+
+    def test_the_commands_signal_is_ours(self):
+        for where in self.both():
+            for s in (signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV, signal.SIGINT,
+                      signal.SIGUSR1, signal.SIGPIPE):
+                r = self.softhca('run', *where, '--', 'sh', '-c', f'kill -{int(s)} $$',
+                                 cwd=self.work)
+                self.assertEqual(r.returncode, -s)
+
+    def test_softhca_leaves_no_core_file(self):
+        core = lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2)  # noqa
+        with open('/proc/sys/kernel/core_pattern') as f:
+            pattern = f.read()
+        if not ROOT or '/' in pattern or '|' in pattern:
+            self.skipTest('core files do not go to the current directory')
+        r = self.softhca('run', '--', 'sh', '-c', 'ulimit -c 0; kill -SEGV $$', cwd=self.work,
+                         preexec_fn=core)
+        self.assertEqual((r.returncode, os.listdir(self.work)), (-signal.SIGSEGV, []))
+
+    def test_a_command_that_is_not_there_is_127(self):
+        for where in self.both():
+            for cmd in ('no-such-command', './no-such-command', '/no/such'):
+                r = self.softhca('run', *where, '--', cmd)
+                self.assertEqual(r.returncode, 127)
+                self.assertRegex(r.stderr, r'\Asofthca: [^\n]+\n\Z')
+
+    def test_a_command_that_cannot_be_run_is_126(self):
+        for where in self.both():
+            for cmd in ('/etc/passwd', '/'):
+                r = self.softhca('run', *where, '--', cmd)
+                self.assertEqual(r.returncode, 126)
+                self.assertRegex(r.stderr, r'\Asofthca: [^\n]+\n\Z')
+
+
+class Inheritance(Cli):
+    def test_the_command_inherits_what_it_would_without_us(self):
+        show = ('umask; ulimit -n; ulimit -c; grep -E "^(Sig(Blk|Ign|Cgt)|ShdPnd)" /proc/self/status;'
+                'ls /proc/self/fd | wc -l; pwd')
+
+        def odd():
+            os.umask(0o027)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (777, 888))
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2, signal.SIGTERM])
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+            signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+
+        def under(prefix):
+            return subprocess.run([*self.user, *prefix, 'bash', '-c', show], env=self.env,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  preexec_fn=odd, cwd=self.work)
+
+        plain = under([])
+        ours = under([SOFTHCA, 'run', '--'])
+        self.assertEqual(ours.stderr, '')
+        # The preloaded library catches SIGSEGV and SIGBUS only once a device is open.
+        self.assertEqual(ours.stdout, plain.stdout)
+
+    def test_standard_input_reaches_the_command(self):
+        p = self.popen('run', '--', 'cat', stdin=subprocess.PIPE)
+        self.assertEqual(p.communicate('hello\n', timeout=20), ('hello\n', ''))
+
+    def test_a_path_with_a_space_works(self):
+        there = os.path.join(self.work, 'my build')
+        os.mkdir(there)
+        for f in (SOFTHCA, os.path.join(BUILD, 'src/shim/libsofthca.so')):
+            shutil.copy(f, there)
+        if self.uid is not None:
+            subprocess.run(['chmod', '-R', 'a+rX', self.work])
+        r = subprocess.run([*self.user, os.path.join(there, 'softhca'), 'run', '--', 'sh', '-c',
+                            'ls /sys/class/infiniband'], env=self.env, capture_output=True,
+                           text=True)
+        self.assertEqual((r.stdout, r.stderr, r.returncode), ('mlx5_0\n', '', 0))
+
+    def test_runs_nest(self):
+        r = self.softhca('run', '--', SOFTHCA, 'run', '--hca', '2', '--', 'sh', '-c',
+                         'ls /sys/class/infiniband; echo $LD_PRELOAD | tr : "\\n" | wc -l')
+        self.assertEqual((r.stdout, r.stderr), ('mlx5_0\nmlx5_1\n1\n', ''))
+
+
+class Signals(Cli):
+    def running(self, script, *options):
+        p = self.popen('run', *options, '--', 'bash', '-c', script, start_new_session=True)
+        self.assertEqual(p.stdout.readline(), 'ready\n')
+        return p
+
+    def test_signals_to_us_are_passed_on(self):
+        for s in ('TERM', 'HUP', 'INT', 'QUIT', 'USR1', 'USR2', 'ALRM'):
+            p = self.running(f'trap "exit 5" {s}; echo ready; while :; do sleep 0.02; done')
+            p.send_signal(getattr(signal, 'SIG' + s))
+            self.assertEqual(p.wait(20), 5, s)
+
+    def test_without_a_trap_the_signal_ends_both(self):
+        p = self.running('echo ready; exec sleep 100')
+        p.send_signal(signal.SIGTERM)
+        self.assertEqual(p.wait(20), -signal.SIGTERM)
+
+    def test_a_terminals_interrupt_arrives_once(self):
+        pid, fd = pty.fork()
+        if not pid:
+            os.environ.update(self.env)
+            os.execvp((self.user or [SOFTHCA])[0], [
+                *self.user, SOFTHCA, 'run', '--', 'bash', '-c',
+                'n=0; trap "n=\\$((n+1))" INT; echo ready; '
+                'for i in $(seq 30); do sleep 0.02; done; echo "n=$n"; exit 3'])
+        out = b''
+        sent = False
+        while True:
+            try:
+                got = os.read(fd, 4096)
+            except OSError:
+                break
+            if not got:
+                break
+            out += got
+            if b'ready' in out and not sent:
+                sent = True
+                time.sleep(0.1)
+                os.write(fd, b'\x03')
+        os.close(fd)
+        self.assertEqual(os.waitpid(pid, 0)[1], 3 << 8, out)
+        self.assertIn(b'n=1', out)
+
+    def test_a_terminals_stop_stops_both_and_cont_resumes(self):
+        shell = subprocess.run(
+            ['bash', '-c', f'set -m; {" ".join(self.user)} {SOFTHCA} run -- sleep 0.3 & '
+             'sleep 0.1; kill -TSTP -- -$!; sleep 0.1; jobs -s | grep -c Stopped; '
+             'kill -CONT -- -$!; wait $!; echo $?'], env=self.env, capture_output=True, text=True)
+        self.assertEqual(shell.stdout, '1\n0\n')
+
+    def test_when_we_are_killed_the_command_dies(self):
+        p = self.running('echo ready; echo $$ >&2; exec sleep 100')
+        pid = int(p.stderr.readline())
+        self.assertTrue(alive(pid))
+        if self.user:
+            self.assertTrue(os.listdir(self.dir))
+        p.kill()
+        p.wait()
+        wait_for(lambda: not alive(pid), 'the command to die', 5)
+        self.assertNotEqual(os.listdir(self.dir), [], 'this test needs litter')
+        self.assertEqual(self.softhca('run', '--', 'true').returncode, 0)
+        self.assertEqual(os.listdir(self.dir), [])
+
+    def test_stragglers_on_the_fabric_end_soon_after_the_command(self):
+        t = time.monotonic()
+        r = self.softhca('run', '--', 'bash', '-c',
+                         'trap "" TERM HUP; (exec ibv_asyncwatch -d mlx5_0 >&2) & echo $!; '
+                         'sleep 0.3')
+        pid = int(r.stdout)
+        self.assertFalse(alive(pid))
+        self.assertEqual(r.returncode, 0)
+        self.assertLess(time.monotonic() - t, 6)
+
+    def test_a_straggler_may_finish_in_a_second(self):
+        r = self.softhca('run', '--', 'bash', '-c',
+                         '(timeout -s INT 0.6 ibv_asyncwatch -d mlx5_0; echo done) & sleep 0.3')
+        self.assertIn('done', r.stdout)
+
+
+class LeftBehind(Cli):
+    def shm(self):
+        # Other fabrics of this user come and go meanwhile.
+        return sorted(n for n in os.listdir('/dev/shm') if not re.match('softhca-|hcacli-', n))
+
+    def test_200_runs_leave_nothing_and_are_quick(self):
+        # Where it would be by default; a directory of our own, as others may be running.
+        if os.path.isdir('/dev/shm') and os.access('/dev/shm', os.W_OK):
+            where = tempfile.mkdtemp(prefix='hcacli-', dir='/dev/shm')
+            if self.uid is not None:
+                os.chown(where, self.uid, self.uid)
+            os.rmdir(self.dir)
+            self.dir = self.env['SOFTHCA_RUNTIME_DIR'] = where
+        before, times = self.shm(), []
+        for i in range(200):
+            t = time.perf_counter()
+            self.assertEqual(self.softhca('run', '--', 'true').returncode, 0)
+            times.append(time.perf_counter() - t)
+        self.assertEqual(os.listdir(self.dir), [])
+        self.assertEqual(self.shm(), before)
+        self.assertLess(statistics.median(times), 0.050, 'slower than the bar')
+
+    def test_a_directory_of_our_own_choice_goes_too(self):
+        env = {k: v for k, v in self.env.items() if k != 'SOFTHCA_RUNTIME_DIR'}
+        env['XDG_RUNTIME_DIR'] = self.dir
+        r = subprocess.run([*self.user, SOFTHCA, 'run', '--', 'printenv', 'SOFTHCA_DIR'], env=env,
+                           capture_output=True, text=True)
+        self.assertTrue(r.stdout.startswith(self.dir + '/softhca/run-'), r)
+        self.assertEqual(os.listdir(self.dir), [])
+
+    def test_anothers_XDG_directory_is_not_used(self):
+        env = {k: v for k, v in self.env.items() if k != 'SOFTHCA_RUNTIME_DIR'}
+        env['XDG_RUNTIME_DIR'] = '/proc' if not ROOT or self.user else '/nonexistent'
+        r = subprocess.run([*self.user, SOFTHCA, 'run', '--', 'printenv', 'SOFTHCA_DIR'], env=env,
+                           capture_output=True, text=True)
+        uid = self.uid if self.uid is not None else os.geteuid()
+        self.assertTrue(r.stdout.startswith((f'/tmp/softhca-{uid}/run-', f'/dev/shm/softhca-{uid}/run-')), r)
+
+    def test_a_killed_supervisors_litter_is_swept(self):
+        self.up('lab')
+        os.kill(self.status('lab')['supervisor'], signal.SIGKILL)
+        wait_for(lambda: self.softhca('status', 'lab').returncode == 2, 'the supervisor to die', 5)
+        self.up('other')
+        self.assertEqual(sorted(os.listdir(self.dir)), ['other', 'other.lock'])
+        self.up('lab')
+        self.down('lab')
+        self.down('other')
+
+    def test_sweeping_follows_no_symbolic_link(self):
+        victim = os.path.join(self.work, 'precious')
+        os.mkdir(victim)
+        open(os.path.join(victim, 'file'), 'w').close()
+        os.mkdir(os.path.join(self.dir, 'dead'))
+        os.symlink(victim, os.path.join(self.dir, 'dead', 'link'))
+        os.symlink(victim, os.path.join(self.dir, 'dead2'))
+        for n in ('dead', 'dead2'):
+            open(os.path.join(self.dir, n + '.lock'), 'w').close()
+        if self.uid is not None:
+            for n in ('dead', 'dead.lock', 'dead2.lock'):
+                os.chown(os.path.join(self.dir, n), self.uid, self.uid)
+        self.assertEqual(self.softhca('run', '--', 'true').returncode, 0)
+        self.assertEqual(os.listdir(victim), ['file'])
+        self.assertEqual(os.listdir(self.dir), [])
+
+    def test_living_fabrics_are_not_swept(self):
+        self.up('lab')
+        inside = self.popen('run', '--', 'sh', '-c', 'echo ready; sleep 100')
+        inside.stdout.readline()
+        self.assertEqual(self.softhca('run', '--', 'true').returncode, 0)
+        self.assertEqual(len(json.loads(self.softhca('status', '-j').stdout)['fabrics']), 2)
+        inside.send_signal(signal.SIGTERM)
+        inside.wait()
+        self.down('lab')
+
+    def test_many_at_once(self):
+        procs = [self.popen('run', '--', 'sleep', '0.2') for _ in range(12)]
+        self.assertEqual([p.wait(30) for p in procs], [0] * 12)
+
+
+class RuntimeDirectory(Cli):
+    def test_unusable_directories_are_one_line(self):
+        f = os.path.join(self.work, 'file')
+        open(f, 'w').close()
+        os.mkdir(os.path.join(self.work, 'open'))
+        os.chmod(os.path.join(self.work, 'open'), 0o777)
+        for path in (f, f + '/below', '/nonexistent/below', '/proc', os.path.join(self.work, 'open'),
+                     '/' + 'x' * 5000, os.path.join(self.work, 'y' * 80)):
+            with self.subTest(path=path[:60]):
+                for args in (['run', '--', 'true'], ['up', 'lab']):
+                    self.refused(*args, env={'SOFTHCA_RUNTIME_DIR': path})
+
+    def test_an_unwritable_directory_is_one_line(self):
+        if ROOT and not self.user:
+            self.skipTest('root may write everywhere')
+        os.chmod(self.dir, 0o500)
+        try:
+            self.assertIn('Permission denied', self.refused('run', '--', 'true'))
+            self.assertIn('Permission denied', self.refused('up', 'lab'))
+        finally:
+            os.chmod(self.dir, 0o700)
+
+    def test_a_full_disk_is_one_line_and_leaves_nothing(self):
+        if not ROOT:
+            self.skipTest('needs a small tmpfs: root only')
+        for opt in ('size=16k', 'nr_inodes=20', 'nr_inodes=4', 'nr_inodes=2'):
+            owner = f',uid={self.uid}' if self.uid is not None else ''
+            m = subprocess.run(['mount', '-t', 'tmpfs', '-o', f'{opt},mode=0700{owner}', 'none',
+                                self.dir])
+            if m.returncode:
+                self.skipTest('cannot mount a tmpfs')
+            try:
+                for args in (['run', '--', 'true'], ['up', 'lab']):
+                    self.assertIn('No space left', self.refused(*args))
+                    self.assertEqual(os.listdir(self.dir), [])
+            finally:
+                subprocess.run(['umount', self.dir], check=True)
+
+    def test_limits_are_one_line(self):
+        for what, limit, text in ((resource.RLIMIT_AS, 512 << 20, 'ulimit -v'),
+                                  (resource.RLIMIT_FSIZE, 1 << 20, 'ulimit -f')):
+            for args in (['run', '--', 'true'], ['up', 'lab']):
+                said = self.refused(*args, preexec_fn=lambda: resource.setrlimit(
+                    what, (limit, limit)))
+                self.assertIn(text, said)
+
+
+class UpAndDown(Cli):
+    def test_down_returns_when_nothing_is_left(self):
+        for _ in range(5):
+            self.up('lab')
+            pid = self.status('lab')['supervisor']
+            self.down('lab')
+            self.assertFalse(alive(pid))
+            self.assertEqual(os.listdir(self.dir), [])
+
+    def test_up_does_not_keep_its_callers_pipes(self):
+        r, w = os.pipe()
+        p = subprocess.run([*self.user, SOFTHCA, 'up', 'lab'], env=self.env, pass_fds=[w],
+                           capture_output=True, timeout=10)
+        self.assertEqual(p.returncode, 0)
+        os.close(w)
+        self.assertEqual(os.read(r, 1), b'')
+        os.close(r)
+        self.down('lab')
+
+    def test_a_name_is_taken_once(self):
+        self.up('lab')
+        self.assertIn('up already', self.refused('up', 'lab'))
+        self.down('lab')
+
+    def test_a_private_fabric_is_not_taken_down(self):
+        p = self.popen('run', '--', 'sh', '-c', 'echo ready; sleep 100')
+        p.stdout.readline()
+        name = json.loads(self.softhca('status', '-j').stdout)['fabrics'][0]['fabric']
+        self.assertIn('running command', self.refused('down', name))
+        p.send_signal(signal.SIGTERM)
+        self.assertEqual(p.wait(10), -signal.SIGTERM)
+
+    def test_SIGTERM_takes_it_down_cleanly(self):
+        self.up('lab')
+        pid = self.status('lab')['supervisor']
+        os.kill(pid, signal.SIGTERM)
+        wait_for(lambda: not alive(pid), 'the supervisor to end', 5)
+        self.assertEqual(os.listdir(self.dir), [])
+
+    def test_hosts_see_their_own_adapters_only(self):
+        self.up('lab', '--hosts', '3', '--hca', '2', '--ports', '2', '--device', 'cx7')
+        guids = set()
+        for h in ('h1', 'h2', 'h3'):
+            r = self.softhca('run', '--fabric', 'lab', '--host', h, '--', 'sh', '-c',
+                             'ls /sys/class/infiniband; cat /sys/class/infiniband/*/node_guid; '
+                             'cat /sys/class/infiniband/mlx5_1/hca_type')
+            lines = r.stdout.split()
+            self.assertEqual(lines[:2], ['mlx5_0', 'mlx5_1'])
+            self.assertEqual(lines[4], 'MT4129')
+            guids.update(lines[2:4])
+        self.assertEqual(len(guids), 6)
+        self.down('lab')
+
+    def test_status_tells_what_is_there(self):
+        self.up('lab', '--hosts', '2')
+        p = self.popen('run', '--fabric', 'lab', '--host', 'h2', '--', 'ibv_asyncwatch', '-d',
+                       'mlx5_0')
+        wait_for(lambda: self.status('lab')['files'], 'the device to be opened', 10)
+        s = self.status('lab')
+        self.assertEqual(s['fabric'], 'lab')
+        self.assertEqual([h['name'] for h in s['hosts']], ['h1', 'h2'])
+        self.assertEqual(s['hosts'][1]['hcas'][0]['ports'][0]['lid'], 2)
+        self.assertEqual([(x['pid'], x['comm'], x['host']) for x in s['processes']],
+                         [(p.pid, 'ibv_asyncwatch', 'h2')])
+        self.assertEqual({(f['kind'], f['hca'], f['host'], f['pid']) for f in s['files']},
+                         {('uverbs', 'mlx5_0', 'h2', p.pid), ('async', 'mlx5_0', 'h2', p.pid)})
+        text = self.softhca('status').stdout
+        self.assertIn('fabric lab ', text)
+        self.assertIn(f'process {p.pid}  ibv_asyncwatch  on h2', text)
+        p.kill()
+        p.wait()
+        wait_for(lambda: not self.status('lab')['processes'], 'the process to go', 2)
+        wait_for(lambda: not self.status('lab')['files'], 'its files to go', 2)
+        self.assertEqual(set(self.status('lab')['objects'].values()), {0})
+        self.down('lab')
+        self.assertEqual(self.softhca('status').stdout, 'no fabric is up\n')
+        self.assertEqual(json.loads(self.softhca('status', '-j').stdout), {'fabrics': []})
+
+    def test_down_with_processes_on_it(self):
+        self.up('lab')
+        p = self.popen('run', '--fabric', 'lab', '--', 'ibv_asyncwatch', '-d', 'mlx5_0')
+        wait_for(lambda: len(self.status('lab')['files']) == 2, 'the device to be opened', 10)
+        self.down('lab')
+        p.kill()
+        p.wait()
+
+
+LINK = struct.Struct('=IiIIQIIIIIIQ32s16sII')
+HELLO, OPEN, CLOSED, GET_MEM, STATUS, DOWN, PORT = range(1, 8)
+
+
+class Supervisor(Cli):
+    """Its socket, spoken by hand: good requests, bad ones, and clients that misbehave."""
+
+    def setUp(self):
+        super().setUp()
+        self.up('lab')
+        self.pid = self.status('lab')['supervisor']
+        self.layout = self.ask(self.connect(), STATUS)['layout']
+
+    def tearDown(self):
+        try:
+            self.assertTrue(alive(self.pid))
+            self.down('lab')
+        finally:
+            super().tearDown()
+
+    def connect(self):
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.addCleanup(s.close)
+        s.settimeout(10)
+        s.connect(os.path.join(self.dir, 'lab', 'sock'))
+        return s
+
+    def send(self, s, op, fds=(), layout=None, pid=0, slot=0, gen=0, file=0, kind=0, hca=0, port=0,
+             host=b'h1', arg=0):
+        m = LINK.pack(op, 0, self.layout if layout is None else layout, pid, 0, slot, gen, file,
+                      kind, hca, port, 0, host, b'test', arg, 0)
+        s.sendmsg([m], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', fds))] if fds
+                  else [])
+
+    def receive(self, s):
+        data, anc, _, _ = s.recvmsg(4096, 4096)
+        fds = array.array('i')
+        for _, _, d in anc:
+            fds.frombytes(d[:len(d) - len(d) % fds.itemsize])
+        for fd in fds:
+            self.addCleanup(lambda fd=fd: self.shut(fd))
+        if not data:
+            return None
+        f = LINK.unpack(data)
+        return dict(op=f[0], err=f[1], layout=f[2], slot=f[5], gen=f[6], file=f[7], arg=f[14],
+                    fds=list(fds))
+
+    @staticmethod
+    def shut(fd):
+        try:
+            os.close(fd)
+        except OSError:
+            pass
+
+    layout = 0
+
+    def ask(self, s, op, **kw):
+        self.send(s, op, **kw)
+        return self.receive(s)
+
+    def hello(self, **kw):
+        s = self.connect()
+        r = self.ask(s, HELLO, pid=os.getpid(), **kw)
+        return s, r
+
+    def hca(self):
+        """SEG_T_HCA index of h1's first adapter: indices start at 1."""
+        return 1
+
+    def objects(self):
+        return self.status('lab')
+
+    def test_hello_gives_a_slot_and_the_segment(self):
+        s, r = self.hello()
+        self.assertEqual((r['err'], len(r['fds'])), (0, 1))
+        self.assertNotEqual(r['slot'], 0)
+        seals = fcntl.fcntl(r['fds'][0], 1034)
+        self.assertEqual(seals & 6, 6)  # F_SEAL_SHRINK | F_SEAL_GROW
+        self.assertEqual(self.ask(s, HELLO)['err'], -errno.EALREADY)
+
+    def test_refusals(self):
+        self.assertEqual(self.ask(self.connect(), HELLO, layout=self.layout + 1)['err'],
+                         -errno.EPROTONOSUPPORT)
+        self.assertEqual(self.ask(self.connect(), HELLO, host=b'h9')['err'], -errno.ENODEV)
+        self.assertEqual(self.ask(self.connect(), HELLO, host=b'x' * 32)['err'], -errno.ENODEV)
+        self.assertEqual(self.ask(self.connect(), OPEN, kind=1, hca=1)['err'], -errno.ENOTCONN)
+        self.assertEqual(self.ask(self.connect(), CLOSED, file=1)['err'], -errno.ENOTCONN)
+        self.assertEqual(self.ask(self.connect(), GET_MEM, slot=999)['err'], -errno.ESRCH)
+        self.assertEqual(self.ask(self.connect(), PORT, port=999)['err'], -errno.EINVAL)
+        for op in (0, 8, 0xffffffff):
+            self.assertEqual(self.ask(self.connect(), op)['err'], -errno.EOPNOTSUPP)
+        s, _ = self.hello()
+        self.assertEqual(self.ask(s, OPEN, kind=0, hca=1)['err'], -errno.EINVAL)
+        self.assertEqual(self.ask(s, OPEN, kind=99, hca=1)['err'], -errno.EINVAL)
+        self.assertEqual(self.ask(s, OPEN, kind=1, hca=77)['err'], -errno.ENXIO)
+        self.assertEqual(self.ask(s, OPEN, kind=1, hca=0xffffffff)['err'], -errno.ENXIO)
+        self.assertEqual(self.ask(s, OPEN, kind=6, hca=1, port=2)['err'], -errno.ENXIO)
+        self.assertEqual(self.ask(s, CLOSED, file=0xffffffff)['err'], -errno.ENOENT)
+        self.assertEqual(self.ask(s, CLOSED, file=5)['err'], -errno.ENOENT)
+
+    def test_messages_of_another_shape_end_the_connection(self):
+        for data in (b'', b'x', bytes(LINK.size - 1), bytes(LINK.size + 1), bytes(60000)):
+            s = self.connect()
+            s.send(data)
+            self.assertEqual(s.recv(100), b'')
+        s = self.connect()
+        self.send(s, STATUS, fds=[0, 1])
+        self.assertEqual(s.recv(100), b'')
+        s = self.connect()
+        self.send(s, STATUS, fds=[0] * 100)
+        self.assertEqual(s.recv(100), b'')
+
+    def test_the_command_file_is_what_the_real_one_is_to_poll_and_mmap(self):
+        s, _ = self.hello()
+        r = self.ask(s, OPEN, kind=1, hca=self.hca())
+        fd = r['fds'][0]
+        self.assertRegex(os.readlink(f'/proc/self/fd/{fd}'), r'softhca-uverbs0')
+        self.assertTrue(fcntl.fcntl(fd, 3) & os.O_RDWR)
+        with self.assertRaises(PermissionError):
+            select.epoll().register(fd)
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.mmap.restype = ctypes.c_void_p
+        libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [
+            ctypes.c_long]
+        self.assertEqual(libc.mmap(None, 4096, 3, mmap.MAP_SHARED, fd, 0), 2**64 - 1)
+        self.assertEqual(ctypes.get_errno(), errno.EPERM)
+        with self.assertRaises(OSError):
+            os.ftruncate(fd, 4096)
+        with self.assertRaises(OSError):
+            os.write(fd, b'x')
+
+    def open_file(self, s, kind=1):
+        r = self.ask(s, OPEN, kind=kind, hca=self.hca())
+        self.assertEqual((r['err'], len(r['fds'])), (0, 1))
+        return r['file'], r['gen'], r['fds'][0]
+
+    def test_the_last_reference_is_told_from_the_others(self):
+        for kind in (1, 3):
+            s, _ = self.hello()
+            file, gen, fd = self.open_file(s, kind)
+            copy = os.dup(fd)
+            os.close(fd)
+            self.assertEqual(self.ask(s, CLOSED, file=file, gen=gen)['arg'], 0)
+            os.close(copy)
+            self.assertEqual(self.ask(s, CLOSED, file=file, gen=gen)['arg'], 1)
+            self.assertEqual(self.ask(s, CLOSED, file=file, gen=gen)['err'],
+                             -errno.ENOENT)
+
+    def test_a_reference_elsewhere_keeps_the_file_of_a_dead_process(self):
+        s, _ = self.hello()
+        file, gen, fd = self.open_file(s)
+        s.close()
+        time.sleep(0.3)
+        self.assertEqual([f['file'] for f in self.status('lab')['files']], [file])
+        self.assertEqual(self.status('lab')['processes'], [])
+        os.close(fd)
+        wait_for(lambda: not self.status('lab')['files'], 'the file to be reaped', 2)
+
+    def test_an_unread_reply_counts_as_a_reference_until_its_socket_dies(self):
+        s, _ = self.hello()
+        self.send(s, OPEN, kind=1, hca=self.hca())
+        wait_for(lambda: self.status('lab')['files'], 'the file', 2)
+        s.close()
+        wait_for(lambda: not self.status('lab')['files'], 'the file to be reaped', 2)
+
+    def test_event_files_are_named_fifos_that_vanish(self):
+        s, _ = self.hello()
+        file, gen, fd = self.open_file(s, 2)
+        path = os.path.join(self.dir, 'lab', 'ev', f'{file}.{gen}')
+        self.assertTrue(os.path.exists(path))
+        os.close(fd)
+        self.assertEqual(self.ask(s, CLOSED, file=file, gen=gen)['arg'], 1)
+        self.assertFalse(os.path.exists(path))
+
+    def test_slots_and_generations_of_the_dead_differ(self):
+        seen = set()
+        for _ in range(20):
+            s, r = self.hello()
+            self.assertNotIn((r['slot'], r['gen']), seen)
+            seen.add((r['slot'], r['gen']))
+            s.close()
+
+    def test_mem_descriptors_are_kept_and_given(self):
+        s, r = self.hello()
+        self.assertEqual(self.ask(self.connect(), GET_MEM, slot=r['slot'], gen=r['gen'])['err'],
+                         -errno.ENOENT)
+        fd = os.open('/proc/self/mem', os.O_RDWR)
+        s, r = self.hello(fds=[fd])
+        got = self.ask(self.connect(), GET_MEM, slot=r['slot'], gen=r['gen'])
+        self.assertEqual((got['err'], len(got['fds'])), (0, 1))
+        word = ctypes.create_string_buffer(b'softhca')
+        self.assertEqual(os.pread(got['fds'][0], 7, ctypes.addressof(word)), b'softhca')
+        self.assertEqual(self.ask(self.connect(), GET_MEM, slot=r['slot'], gen=r['gen'] + 1)['err'],
+                         -errno.ESRCH)
+        os.close(fd)
+
+    def test_something_else_than_mem_is_not_taken(self):
+        fd = os.open('/dev/null', os.O_RDWR)
+        s, r = self.hello(fds=[fd])
+        self.assertEqual(r['err'], 0)
+        self.assertEqual(self.ask(self.connect(), GET_MEM, slot=r['slot'], gen=r['gen'])['err'],
+                         -errno.ENOENT)
+        os.close(fd)
+
+    def test_a_client_that_does_not_read_cannot_stop_it(self):
+        s, _ = self.hello()
+        s.setblocking(False)
+        try:
+            for _ in range(100000):
+                self.send(s, PORT, port=999)
+        except OSError:
+            pass
+        t = time.monotonic()
+        self.status('lab')
+        self.assertLess(time.monotonic() - t, 2)
+
+    def test_a_stopped_process_cannot_stop_it(self):
+        p = self.popen('run', '--fabric', 'lab', '--', 'ibv_asyncwatch', '-d', 'mlx5_0')
+        wait_for(lambda: len(self.status('lab')['files']) == 2, 'the device to be opened', 10)
+        p.send_signal(signal.SIGSTOP)
+        t = time.monotonic()
+        s, _ = self.hello()
+        self.ask(s, PORT, port=1, arg=0)
+        self.ask(s, PORT, port=1, arg=1)
+        self.status('lab')
+        self.assertLess(time.monotonic() - t, 5)
+        p.send_signal(signal.SIGCONT)
+        p.kill()
+        p.wait()
+
+    def test_no_descriptor_is_leaked(self):
+        def fds():
+            return len(os.listdir(f'/proc/{self.pid}/fd'))
+        if self.user:
+            self.skipTest('cannot look into the supervisor of another user')
+        self.softhca('run', '--fabric', 'lab', '--', 'ibv_devinfo')
+        wait_for(lambda: not self.status('lab')['files'], 'files to go', 2)
+        before = fds()
+        mem = os.open('/proc/self/mem', os.O_RDWR)
+        for _ in range(20):
+            r = self.softhca('run', '--fabric', 'lab', '--', 'ibv_devinfo')
+            self.assertEqual(r.returncode, 0, r)
+            s, _ = self.hello(fds=[mem])
+            self.open_file(s)
+            self.open_file(s, 3)
+            self.ask(s, OPEN, kind=99, fds=[mem])
+            s.close()
+        os.close(mem)
+        for fd in os.listdir('/proc/self/fd'):
+            try:
+                if 'softhca-uverbs' in os.readlink(f'/proc/self/fd/{fd}') or \
+                        '/ev/' in os.readlink(f'/proc/self/fd/{fd}'):
+                    os.close(int(fd))
+            except OSError:
+                pass
+        wait_for(lambda: not self.status('lab')['files'], 'files to go', 2)
+        wait_for(lambda: fds() <= before, f'{fds()} descriptors to become {before}', 2)
+
+    def test_more_connections_than_descriptors(self):
+        if self.user:
+            self.skipTest('once is enough')
+        soft, hard = resource.prlimit(self.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(self.pid, resource.RLIMIT_NOFILE, (64, hard))
+        held = []
+        for _ in range(100):
+            s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            s.settimeout(5)
+            s.connect(os.path.join(self.dir, 'lab', 'sock'))
+            held.append(s)
+        refused = sum(1 for s in held[80:] if s.recv(1) == b'')
+        self.assertEqual(refused, 20)
+        def cpu():
+            with open(f'/proc/{self.pid}/stat') as f:
+                return sum(int(x) for x in f.read().split()[13:15])
+        used = cpu()
+        time.sleep(0.3)
+        self.assertLess(cpu() - used, 5, 'it spins')
+        for s in held:
+            s.close()
+        resource.prlimit(self.pid, resource.RLIMIT_NOFILE, (soft, hard))
+        self.status('lab')
+
+    def test_port_changes_reach_programs_and_sysfs(self):
+        p = self.popen('run', '--fabric', 'lab', '--', 'stdbuf', '-oL', 'ibv_asyncwatch', '-d',
+                       'mlx5_0')
+        wait_for(lambda: len(self.status('lab')['files']) == 2, 'the device to be opened', 10)
+        s = self.connect()
+        self.assertEqual(self.ask(s, PORT, port=1, arg=0)['err'], 0)
+        r = self.softhca('run', '--fabric', 'lab', '--', 'cat',
+                         '/sys/class/infiniband/mlx5_0/ports/1/state',
+                         '/sys/class/infiniband/mlx5_0/ports/1/phys_state')
+        self.assertEqual(r.stdout, '1: DOWN\n2: Polling\n')
+        self.assertIn('PORT_DOWN', self.softhca('run', '--fabric', 'lab', '--',
+                                                'ibv_devinfo').stdout)
+        self.assertEqual(self.ask(s, PORT, port=1, arg=1)['err'], 0)
+        out = ''
+        while out.count('event_type') < 2:
+            line = p.stdout.readline()
+            self.assertTrue(line, out)
+            out += line
+        self.assertEqual(re.findall(r'event_type (\w+)', out), ['IBV_EVENT_PORT_ERR', 'IBV_EVENT_PORT_ACTIVE'])
+        p.kill()
+        p.wait()
+
+
+class Installed(Cli):
+    def test_it_runs_from_where_it_is_installed(self):
+        dest = os.path.join(self.work, 'dest')
+        r = subprocess.run(['meson', 'install', '-C', BUILD, '--no-rebuild', '--destdir', dest],
+                           capture_output=True, text=True)
+        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
+        found = subprocess.run(['find', dest], capture_output=True, text=True).stdout
+        prog = [x for x in found.split() if x.endswith('/bin/softhca')]
+        self.assertEqual(len(prog), 1, found)
+        self.assertRegex(found, r'man1/softhca\.1')
+        self.assertRegex(found, r'man1/softhca-run\.1')
+        r = subprocess.run([prog[0], 'run', '--', 'printenv', 'LD_PRELOAD'], env=self.env,
+                           capture_output=True, text=True)
+        self.assertTrue(r.stdout.startswith(dest), r)
+        r = subprocess.run([prog[0], 'run', '--', 'ibv_devices'], env=self.env,
+                           capture_output=True, text=True)
+        self.assertIn('mlx5_0', r.stdout)
+
+
+def as_ordinary_user(case):
+    """The same cases again, as uid 65534, when we are root."""
+    return type('Nobody' + case.__name__, (case,), {
+        'user': NOBODY, 'uid': 65534,
+        '__doc__': case.__doc__,
+        'setUpClass': classmethod(lambda c: None if ordinary_user_can_run() else
+                                  (_ for _ in ()).throw(unittest.SkipTest(
+                                      'needs root, and a build that uid 65534 can execute')))})
+
+
+NobodyExitStatus = as_ordinary_user(ExitStatus)
+NobodyInheritance = as_ordinary_user(Inheritance)
+NobodyLeftBehind = as_ordinary_user(LeftBehind)
+NobodyRuntimeDirectory = as_ordinary_user(RuntimeDirectory)
+NobodyUpAndDown = as_ordinary_user(UpAndDown)
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)
