@@ -18,7 +18,6 @@
 #define ENG_LOG_MAX_MSG 30  /* as general cap log_max_msg: 1 GiB */
 #define ENG_MAX_SG 62       /* ds <= 63, one is the control segment; two more vectors hold a CQE */
 #define ENG_MAX_WQE 1024    /* bytes, send: 63 segments */
-#define ENG_RX_BYTES 512    /* receive WQEs fetched ahead; also the largest receive WQE */
 #define ENG_MERGE_MAX 16384 /* payloads up to here travel with their CQE in one call */
 #define ENG_GRH_BYTES 40
 
@@ -74,14 +73,6 @@ struct eng_sgl {
 	struct mem_slot mem[ENG_MAX_SG + 2];
 };
 
-/* Receive WQEs fetched ahead from a queue in another process. Valid for the RQ of `qpn` from
- * `first`. */
-struct eng_rx {
-	uint32_t qpn, resets;
-	uint16_t first, n; /* WQEs */
-	uint8_t bytes[ENG_RX_BYTES];
-};
-
 /* A receive WQE in hand. */
 struct eng_recv {
 	const uint8_t *seg; /* data segments */
@@ -107,7 +98,7 @@ struct eng_run {
 	uint32_t rnr_timer; /* IBTA code of the peer */
 	enum eng_why why;
 	struct eng_sgl local, remote;
-	struct eng_rx rx;
+	uint8_t rx[HW_RX_AHEAD];  /* a receive WQE in work */
 	uint8_t wqe[ENG_MAX_WQE]; /* unwrapped */
 };
 

@@ -27,6 +27,7 @@ static void resp_repair(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	struct hw_cq *locked;
 
 	TRACE(LOG_CQE, "qp %x: its receive queue's last user died", qpn);
+	qp->rx_n = 0;
 	if (!qp->rx_intent || !cq || cq_begin(s, qp->cqn_rcv, &c, &locked))
 		return;
 	if ((int32_t)(cq->pi - qp->rx_cq_pi) > 0 &&
@@ -53,44 +54,85 @@ int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	return 0;
 }
 
-/* As many WQEs as fit from `ci` on, and the doorbell record, in one call. */
-static int rq_fetch(struct eng_run *r, const struct hw_qp *qp, uint32_t qpn, uint16_t ci)
+/*
+ * Another process's queue: as many WQEs as fit from `ci` on, and the doorbell record, in one call.
+ * They are the device's once posted, so they may be kept (as a card does) until they are used.
+ */
+static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint32_t ci)
 {
 	uint32_t stride = 1u << qp->rq_log_stride, size = 1u << qp->rq_log_size;
-	uint32_t at = ci & (size - 1), n = ENG_RX_BYTES >> qp->rq_log_stride;
-	uint32_t bytes, avail, dbr;
+	uint32_t at = ci & (size - 1), n = HW_RX_AHEAD >> qp->rq_log_stride, avail;
+	uint32_t dbr;
 	int rc;
 
-	if (mem_is_self(r->s, qp->mem) || !n)
+	if (!n)
 		n = 1;
 	if (n > size - at)
 		n = size - at;
-	bytes = n * stride < ENG_RX_BYTES ? n * stride : ENG_RX_BYTES;
-	if (qp->mem.slot == qp->dbr_mem.slot && !mem_is_self(r->s, qp->mem)) {
+	qp->rx_n = 0;
+	if (qp->mem.slot == qp->dbr_mem.slot && qp->mem.gen == qp->dbr_mem.gen) {
+		uint32_t bytes = n * stride < HW_RX_AHEAD ? n * stride : HW_RX_AHEAD;
 		/* The record first: what it counts is there when the WQEs are read. */
 		struct mem_vec from[2] = {{qp->dbr_va, 4},
 					  {qp->rq_va + (uint64_t)at * stride, bytes}};
-		struct iovec to[2] = {{&dbr, 4}, {r->rx.bytes, bytes}};
+		struct iovec to[2] = {{&dbr, 4}, {qp->rx_wqe, bytes}};
 
-		rc = mem_readv(r->s, qp->mem, from, 2, to, 2);
+		rc = mem_readv(s, qp->mem, from, 2, to, 2);
 		dbr = be32_load(&dbr);
 	} else {
-		rc = mem_read_be32(r->s, qp->dbr_mem, qp->dbr_va, &dbr);
-		if (!rc)
-			rc = mem_read(r->s, qp->mem, qp->rq_va + (uint64_t)at * stride, r->rx.bytes,
-				      bytes);
+		rc = -EXDEV;
 	}
-	r->rx.n = 0;
 	if (rc)
 		return rc;
 	avail = (uint16_t)(dbr - ci);
 	if (!avail)
 		return -ENOENT;
-	r->rx.qpn = qpn;
-	r->rx.resets = qp->resets;
-	r->rx.first = ci;
-	r->rx.n = (uint16_t)(n < avail ? n : avail);
+	qp->rx_first = ci;
+	atomic_signal_fence(memory_order_seq_cst);
+	qp->rx_n = n < avail ? n : avail;
 	return 0;
+}
+
+/* The WQE at `ci` alone, into r->rx. */
+static int rq_fetch_one(struct eng_run *r, const struct hw_qp *qp, uint32_t ci)
+{
+	uint32_t stride = 1u << qp->rq_log_stride, dbr;
+	uint64_t at = (uint64_t)(ci & ((1u << qp->rq_log_size) - 1)) << qp->rq_log_stride;
+	int rc = mem_read_be32(r->s, qp->dbr_mem, qp->dbr_va, &dbr);
+
+	if (rc)
+		return rc;
+	if (!(uint16_t)(dbr - ci))
+		return -ENOENT;
+	return mem_read(r->s, qp->mem, qp->rq_va + at, r->rx,
+			stride < HW_RX_AHEAD ? stride : HW_RX_AHEAD);
+}
+
+static int rq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
+{
+	uint32_t ci = atomic_load_explicit(&qp->rq_ci, memory_order_relaxed) & 0xffff;
+	uint32_t stride = 1u << qp->rq_log_stride;
+	uint32_t ahead = (ci - qp->rx_first) & 0xffff;
+	int rc = 0;
+
+	rv->seg = r->rx;
+	if (!mem_is_self(r->s, qp->mem)) {
+		if (ahead >= qp->rx_n) {
+			rc = rq_fetch_ahead(r->s, qp, ci);
+			ahead = 0;
+		}
+		rv->seg = qp->rx_wqe + ahead * stride;
+	}
+	if (mem_is_self(r->s, qp->mem) || rc == -EXDEV) {
+		qp->rx_n = 0; /* 16-bit indices come round: nothing kept may be skipped */
+		rc = rq_fetch_one(r, qp, ci);
+		rv->seg = r->rx;
+	}
+	rv->nseg = (stride < HW_RX_AHEAD ? stride : HW_RX_AHEAD) / WQE_SEG;
+	rv->index = ci;
+	rv->pdn = qp->pdn;
+	rv->from_srq = false;
+	return rc;
 }
 
 static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn)
@@ -115,13 +157,20 @@ static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 	return 0;
 }
 
-static int srq_posted(struct seg *s, const struct hw_srq *srq, uint16_t *posted)
+/* How many WQEs are posted. The record is read when those seen are used up, or when their number
+ * matters. */
+static int srq_posted(struct seg *s, struct hw_srq *srq, uint16_t *posted)
 {
 	uint32_t dbr;
-	int rc = mem_read_be32(s, srq->dbr_mem, srq->dbr_va, &dbr);
+	int rc;
 
+	*posted = (uint16_t)(srq->dbr_seen - srq->consumed);
+	if (*posted && !srq->lwm)
+		return 0;
+	rc = mem_read_be32(s, srq->dbr_mem, srq->dbr_va, &dbr);
 	if (!rc)
-		*posted = (uint16_t)(dbr - srq->consumed);
+		srq->dbr_seen = dbr;
+	*posted = (uint16_t)(srq->dbr_seen - srq->consumed);
 	return rc;
 }
 
@@ -147,12 +196,12 @@ static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uin
 		rc = -ENOENT;
 	head = (srq->wq_type ? srq->consumed : srq->head) & mask;
 	if (!rc)
-		rc = mem_read(r->s, srq->mem, srq->va + ((uint64_t)head << srq->log_stride),
-			      r->rx.bytes, bytes);
+		rc = mem_read(r->s, srq->mem, srq->va + ((uint64_t)head << srq->log_stride), r->rx,
+			      bytes);
 	if (!rc) {
-		uint32_t next = srq->wq_type ? head + 1
-					     : (uint32_t)LAYOUT_GET(wqe_srq_next, r->rx.bytes,
-								    next_wqe_index);
+		uint32_t next = srq->wq_type
+					? head + 1
+					: (uint32_t)LAYOUT_GET(wqe_srq_next, r->rx, next_wqe_index);
 
 		qp->rx_srq_wqe = head + 1;
 		atomic_signal_fence(memory_order_seq_cst);
@@ -172,19 +221,18 @@ static int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 	if (!srq || atomic_load(&srq->state))
 		return -ENOENT;
 	bytes = 1u << srq->log_stride;
-	if (bytes > ENG_RX_BYTES)
-		bytes = ENG_RX_BYTES;
-	r->rx.n = 0;
+	if (bytes > HW_RX_AHEAD)
+		bytes = HW_RX_AHEAD;
 	if (qp->rx_srq_wqe) /* taken before, not completed */
 		rc = mem_read(r->s, srq->mem,
-			      srq->va + ((uint64_t)(qp->rx_srq_wqe - 1) << srq->log_stride),
-			      r->rx.bytes, bytes);
+			      srq->va + ((uint64_t)(qp->rx_srq_wqe - 1) << srq->log_stride), r->rx,
+			      bytes);
 	else
 		rc = srq_take(r, srq, qp, bytes);
 	if (rc)
 		return rc;
 	off = srq->wq_type ? 0 : WQE_SEG;
-	rv->seg = r->rx.bytes + off;
+	rv->seg = r->rx + off;
 	rv->nseg = (bytes - off) / WQE_SEG;
 	rv->index = qp->rx_srq_wqe - 1;
 	rv->pdn = srq->pdn;
@@ -194,28 +242,9 @@ static int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 
 int resp_fetch(struct eng_run *r, struct hw_qp *qp, uint32_t qpn, struct eng_recv *rv)
 {
-	uint16_t ci = (uint16_t)atomic_load_explicit(&qp->rq_ci, memory_order_relaxed);
-	uint32_t stride, ahead;
-
 	if (qp->srqn != SEG_NONE)
 		return srq_fetch(r, qp, rv);
-	if (qp->no_rq)
-		return -ENOENT;
-	ahead = (uint16_t)(ci - r->rx.first);
-	if (r->rx.qpn != qpn || r->rx.resets != qp->resets || ahead >= r->rx.n) {
-		int rc = rq_fetch(r, qp, qpn, ci);
-
-		if (rc)
-			return rc;
-		ahead = 0;
-	}
-	stride = 1u << qp->rq_log_stride;
-	rv->seg = r->rx.bytes + ahead * stride;
-	rv->nseg = (stride < ENG_RX_BYTES ? stride : ENG_RX_BYTES) / WQE_SEG;
-	rv->index = ci;
-	rv->pdn = qp->pdn;
-	rv->from_srq = false;
-	return 0;
+	return qp->no_rq ? -ENOENT : rq_fetch(r, qp, rv);
 }
 
 void resp_return_srq(struct seg *s, struct hw_qp *qp)
@@ -326,11 +355,10 @@ static int copy_with_cqe(struct eng_run *r, const struct hw_cq *cq, struct eng_c
 	uint64_t va = cq_slot(cq);
 
 	sgl_trim(dst, src->len);
-	dst->v[dst->n] = (struct mem_vec){va, 63};
-	dst->v[dst->n + 1] = (struct mem_vec){va + 63, 1};
+	dst->v[dst->n] = (struct mem_vec){va, 64};
 	src->v[src->n] = (struct mem_vec){(uintptr_t)c->b, 63};
 	src->v[src->n + 1] = (struct mem_vec){(uintptr_t)c->b + 63, 1};
-	return mem_writev(r->s, cq->mem, dst->v, dst->n + 2, (const struct iovec *)src->v,
+	return mem_writev(r->s, cq->mem, dst->v, dst->n + 1, (const struct iovec *)src->v,
 			  src->n + 2);
 }
 

@@ -244,7 +244,6 @@ void eng_ring_sq(struct seg *s, uint32_t qpn)
 	r.s = s;
 	r.qp = qp;
 	r.qpn = qpn;
-	r.rx.n = 0;
 	do {
 		int rc = seg_lock(s, &qp->sq_lock, SEG_LOCK_DATA_NS);
 

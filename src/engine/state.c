@@ -184,7 +184,7 @@ static void reset_progress(struct seg *s, struct hw_qp *qp)
 	qp->sq_out = 0;
 	qp->rx_intent = 0;
 	qp->msn = 0;
-	qp->resets++;
+	qp->rx_n = 0;
 }
 
 /* Both queue locks, or none. */

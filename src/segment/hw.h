@@ -195,6 +195,7 @@ struct hw_srq {
 	_Alignas(8) uint32_t head; /* [rq] index of the next WQE to consume (linked list) */
 	uint32_t consumed; /* [rq] WQEs taken so far (free running, compare with the DBR counter's
 			      16 bits) */
+	uint32_t dbr_seen; /* [rq] the counter when last looked at: again when it is used up */
 	uint32_t lwm;      /* limit; 0 disarmed */
 	uint32_t buf_umem, dbr_umem; /* umems referred to */
 	_Atomic uint32_t state;      /* 0 good, 1 error */
@@ -230,6 +231,8 @@ enum { /* hw_qp.flush_pending: work that somebody could not do for want of a loc
        HW_PEND_FLUSH_SQ = 2,
        HW_PEND_FLUSH_RQ = 4,
 };
+
+#define HW_RX_AHEAD 512 /* bytes; also the largest receive WQE */
 
 /*
  * The requester's and the responder's moving parts lie in cache lines of their own: they are
@@ -281,12 +284,15 @@ struct hw_qp {
 	uint32_t rx_srq_wqe; /* 1 + index of an SRQ WQE taken for this QP and not yet completed */
 	uint32_t rx_intent;  /* 1: a receive CQE is being written at index rx_cq_pi */
 	uint32_t rx_cq_pi;
-	uint32_t resets; /* times it went to RST: what was fetched ahead before is void */
+	/* WQEs fetched ahead from a receive queue in another process: [rx_first, rx_first + rx_n)
+	 */
+	uint32_t rx_first, rx_n;
 	/* Traffic: received, and sent back for READs. */
 	uint64_t rx_bytes, rx_pkts, rx_tx_bytes, rx_tx_pkts;
 
 	_Alignas(64) struct hw_evtarget async;
 	_Atomic uint32_t err_reported; /* LAST_WQE_REACHED was raised */
+	_Alignas(16) uint8_t rx_wqe[HW_RX_AHEAD];
 	uint8_t qpc[232]; /* QPC as the commands left it; QUERY_QP patches state and moving fields
 			   */
 } SEG_ELEM;
