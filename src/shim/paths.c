@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BUS_DEVICES "/sys/bus/pci/devices/"
+#define CHAR_DEVICES "/dev/char/"
+
 /*
  * Where our trees hang. A whole entry is a real directory on a real machine, so that leaving it by
  * ".." means its parent; a `prefix` entry matches names that begin so, which may be links.
@@ -23,18 +26,17 @@ static const struct {
 	{"/sys/class/infiniband", false},
 	{"/sys/class/infiniband_verbs", false},
 	{"/sys/class/infiniband_mad", false},
-	{"/sys/bus/pci/drivers/mlx5_core", false},
 	{"/dev/infiniband", false},
 	{"/sys/devices/pci" FAB_PCI_DOMAIN ":", true},
-	{"/sys/bus/pci/devices/" FAB_PCI_DOMAIN ":", true},
-	{"/dev/char/231:", true},
+	{BUS_DEVICES FAB_PCI_DOMAIN ":", true},
+	{CHAR_DEVICES "231:", true},
 };
 
 /* Every path of ours contains one of these. */
 static bool has_marker(const char *path)
 {
 	return strstr(path, "infiniband") || strstr(path, FAB_PCI_DOMAIN ":") ||
-	       strstr(path, "mlx5_core") || strstr(path, "/231:");
+	       strstr(path, "/231:");
 }
 
 static int mount_of(const char *path, size_t len)
@@ -63,23 +65,36 @@ static bool is_dotdot(const char *p, size_t n)
 	return n == 2 && p[0] == '.' && p[1] == '.';
 }
 
-/* /dev/char/M:m is a link to the node on a real machine; here the kernel is given the node. */
-static bool char_to_node(char *s, size_t *len, size_t size)
+/*
+ * Two directories of a real machine have links to what is ours among links to what is not; the
+ * kernel is given their targets. False: there is none.
+ */
+static bool follow_link(char *s, size_t *len, size_t size)
 {
-	char *end;
-	unsigned long minor = strtoul(s + strlen("/dev/char/231:"), &end, 10);
-	int n;
+	unsigned long minor;
+	char name[32], *end;
+	int n = 0;
 
-	if (*end)
-		return false;
-	if (minor >= FAB_UVERBS_MINOR(0))
-		n = snprintf(s, size, "/dev/infiniband/uverbs%lu", minor - FAB_UVERBS_MINOR(0));
-	else if (minor >= FAB_ISSM_MINOR(0))
-		n = snprintf(s, size, "/dev/infiniband/issm%lu", minor - FAB_ISSM_MINOR(0));
-	else
-		n = snprintf(s, size, "/dev/infiniband/umad%lu", minor);
-	*len = (size_t)n;
-	return true;
+	if (!strncmp(s, BUS_DEVICES, strlen(BUS_DEVICES))) {
+		if (*len - strlen(BUS_DEVICES) >= sizeof(name))
+			return false;
+		strcpy(name, s + strlen(BUS_DEVICES));
+		n = snprintf(s, size, "/sys/devices/pci" FAB_PCI_DOMAIN ":00/%s", name);
+	} else if (!strncmp(s, CHAR_DEVICES, strlen(CHAR_DEVICES))) {
+		minor = strtoul(s + strlen(CHAR_DEVICES "231:"), &end, 10);
+		if (*end)
+			return false;
+		if (minor >= FAB_UVERBS_MINOR(0))
+			n = snprintf(s, size, "/dev/infiniband/uverbs%lu",
+				     minor - FAB_UVERBS_MINOR(0));
+		else if (minor >= FAB_ISSM_MINOR(0))
+			n = snprintf(s, size, "/dev/infiniband/issm%lu", minor - FAB_ISSM_MINOR(0));
+		else
+			n = snprintf(s, size, "/dev/infiniband/umad%lu", minor);
+	}
+	if (n)
+		*len = (size_t)n;
+	return *len < size;
 }
 
 /*
@@ -125,7 +140,7 @@ static bool map_absolute(const struct shim_config *c, const char *path, char *ou
 				left = true;
 				continue;
 			}
-		} else if (!strncmp(v, "/dev/char/", 10) && !char_to_node(v, &len, room)) {
+		} else if (!follow_link(v, &len, room)) {
 			return false;
 		}
 		/* What follows, with its slashes: a trailing one asks for a directory. */

@@ -231,6 +231,7 @@ class Processes(softhca.Case):
     def test_exec_ends_the_objects(self):
         p = self.fab.start('/usr/bin/python3', '-c', script('''
             keep = make_objects()
+            time.sleep(1)
             os.execvp('sleep', ['sleep', '30'])
             '''))
         try:

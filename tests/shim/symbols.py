@@ -116,6 +116,13 @@ class Symbols(unittest.TestCase):
         for name, rest in rows('NOWRAP'):
             self.assertRegex(rest, r'^"[^"]{8,}"$', name)
 
+    def test_every_wrapper_is_exercised(self):
+        text = ''
+        for f in glob.glob(os.path.join(TOP, 'tests/shim/*.c')) + glob.glob(os.path.join(TOP, 'tests/trap/*.c')):
+            text += open(f, encoding='utf-8').read()
+        words = set(re.findall(r'\w+', text))
+        self.assertEqual([n for n, _ in rows('SYM') if n not in words], [])
+
     def test_exports_are_the_table(self):
         out = subprocess.run(['nm', '-D', '--defined-only', LIBRARY], text=True, capture_output=True,
                              check=True).stdout
