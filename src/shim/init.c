@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct shim_config config;
 static _Atomic int config_state; /* 0 not read, 1 being read, 2 read */
@@ -70,6 +71,9 @@ const struct shim_config *shim_config(void)
 	int unread = 0;
 
 	if (__builtin_expect(atomic_load_explicit(&config_state, memory_order_acquire) == 2, 1))
+		return &config;
+	/* ASan's start-up comes before libc has the environment: nothing is known yet. */
+	if (!environ)
 		return &config;
 	if (atomic_compare_exchange_strong(&config_state, &unread, 1)) {
 		read_config(&config);

@@ -57,7 +57,8 @@ bool sig_mask_blocks(uint64_t kernel, int sig);
 /* A sent SIGSEGV/SIGBUS found itself blocked: keep it until sig_mask_change() unblocks it. */
 void sig_pend(int sig, const siginfo_t *si);
 uint64_t sig_pending_mask(void); /* those kept for the calling thread */
-/* Give kernel-blocked SIGSEGV/SIGBUS of this thread to their stand-ins. */
+/* From now on masks are translated; what this thread has blocked in the kernel goes to the
+ * stand-ins. */
 void sig_mask_adopt(void);
 /* Raw, whole masks. */
 uint64_t sig_raw_setmask(uint64_t kernel); /* returns the old one */

@@ -38,6 +38,9 @@ static TLS_IE struct {
 	siginfo_t si;
 } pended[SIG_FAULTS];
 
+/* Without a fabric nothing is translated. */
+static bool enabled;
+
 static int raw_procmask(int how, const uint64_t *set, uint64_t *old)
 {
 	return (int)sys_raw(SYS_rt_sigprocmask, how, (long)set, (long)old, 8, 0, 0);
@@ -55,7 +58,7 @@ uint64_t sig_mask_to_kernel(uint64_t program)
 {
 	uint64_t k = program;
 
-	for (int i = 0; i < SIG_FAULTS; i++)
+	for (int i = 0; enabled && i < SIG_FAULTS; i++)
 		if (program & sig_bit(pairs[i].sig))
 			k = (k & ~sig_bit(pairs[i].sig)) | sig_bit(pairs[i].stand_in);
 	return k;
@@ -63,7 +66,7 @@ uint64_t sig_mask_to_kernel(uint64_t program)
 
 uint64_t sig_mask_to_program(uint64_t kernel)
 {
-	for (int i = 0; i < SIG_FAULTS; i++)
+	for (int i = 0; enabled && i < SIG_FAULTS; i++)
 		if (kernel & sig_bit(pairs[i].stand_in))
 			kernel |= sig_bit(pairs[i].sig);
 	return kernel;
@@ -169,6 +172,7 @@ void sig_mask_adopt(void)
 {
 	uint64_t cur, k;
 
+	enabled = true;
 	if (raw_procmask(SIG_BLOCK, NULL, &cur) < 0)
 		return;
 	k = sig_mask_to_kernel(cur);
