@@ -208,6 +208,50 @@ static void test_cq_resize_moves_to_the_new_buffer(void **state)
 	assert_int_equal(e->buf[0x10000 + 63] >> 4, 5);
 }
 
+/* A resized CQ lets go of its old memory, and holds its new one. */
+static void test_cq_resize_moves_the_reference(void **state)
+{
+	struct env *e = *state;
+	uint32_t old = umem_new(e, (uintptr_t)e->buf + 0x50000, 0x1000);
+	uint32_t new = umem_new(e, (uintptr_t)e->buf + 0x60000, 0x1000);
+
+	b_create_cq(e);
+	LAYOUT_SET(create_cq_in, e->in, cq_umem_id, old);
+	LAYOUT_SET(create_cq_in, e->in, cq_umem_offset, 0);
+	e->cq = make(e, IN(create_cq));
+	assert_int_equal(run_id(e, PRM_OP_DESTROY_UMEM, old), FW_BAD_RES_STATE);
+	b_resize_cq(e);
+	LAYOUT_SET(modify_cq_in, e->in, cq_umem_id, new);
+	LAYOUT_SET(modify_cq_in, e->in, cq_umem_offset, 0);
+	LAYOUT_SET(cqc, LAYOUT_IN(modify_cq_in, cq_context, e->in), log_cq_size, 5);
+	assert_int_equal(run(e, e->in, IN(modify_cq), OUT(modify_cq)), FW_OK);
+	assert_int_equal(run_id(e, PRM_OP_DESTROY_UMEM, old), FW_OK);
+	assert_int_equal(run_id(e, PRM_OP_DESTROY_UMEM, new), FW_BAD_RES_STATE);
+	assert_int_equal(run_id(e, PRM_OP_DESTROY_CQ, e->cq), FW_OK);
+	assert_int_equal(run_id(e, PRM_OP_DESTROY_UMEM, new), FW_OK);
+}
+
+static void test_both_cqs_of_a_qp_are_held(void **state)
+{
+	struct env *e = *state;
+	void *qpc = LAYOUT_IN(create_qp_in, qpc, e->in);
+	uint32_t snd, rcv, qpn;
+
+	b_create_cq(e);
+	snd = make(e, IN(create_cq));
+	b_create_cq(e);
+	rcv = make(e, IN(create_cq));
+	b_create_qp(e);
+	LAYOUT_SET(qpc, qpc, cqn_snd, snd);
+	LAYOUT_SET(qpc, qpc, cqn_rcv, rcv);
+	qpn = make(e, IN(create_qp));
+	assert_int_equal(run_id(e, PRM_OP_DESTROY_CQ, snd), FW_BAD_RES_STATE);
+	assert_int_equal(run_id(e, PRM_OP_DESTROY_CQ, rcv), FW_BAD_RES_STATE);
+	assert_int_equal(run_id(e, PRM_OP_DESTROY_QP, qpn), FW_OK);
+	assert_int_equal(run_id(e, PRM_OP_DESTROY_CQ, snd), FW_OK);
+	assert_int_equal(run_id(e, PRM_OP_DESTROY_CQ, rcv), FW_OK);
+}
+
 static void test_rmp_query_and_limit(void **state)
 {
 	struct env *e = *state;
@@ -513,6 +557,8 @@ int main(void)
 		env_test(test_cq_query_shows_counters),
 		env_test(test_cq_moderation_is_kept),
 		env_test(test_cq_resize_moves_to_the_new_buffer),
+		env_test(test_cq_resize_moves_the_reference),
+		env_test(test_both_cqs_of_a_qp_are_held),
 		env_test(test_rmp_query_and_limit),
 		env_test(test_qp_queues_lie_as_libmlx5_lays_them),
 		env_test(test_qp_page_offset_counts),
