@@ -40,7 +40,8 @@ bool eng_poll_doorbells(struct seg *s);
  * State changes, called by the firmware under the HCA's lock, with all fields that the state needs
  * filled in. Takes the queue locks, stores qp->state and does what the state means: ERR flushes
  * (every posted send and receive WQE gets WR_FLUSH_ERR; with an SRQ: async LAST_WQE_REACHED), RST
- * resets progress, RTS rings. 0; -ETIMEDOUT nothing changed (never for ERR); -EINVAL.
+ * resets progress, RTS rings. 0; -ETIMEDOUT nothing changed (never for ERR); -EINVAL no
+ * such QP, or an error came first and stands.
  */
 int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to);
 /*

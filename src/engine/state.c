@@ -222,6 +222,11 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to)
 		park_pending(s, qp, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
 		return 0;
 	}
+	/* An error that came before the command stands: only a reset leads out of it. */
+	if (qp->state == HW_QPS_ERR && to != HW_QPS_ERR && to != HW_QPS_RST) {
+		unlock_queues(s, qp);
+		return -EINVAL;
+	}
 	if (to == HW_QPS_RST)
 		reset_progress(s, qp);
 	atomic_store(&qp->state, to);

@@ -240,6 +240,7 @@ int fw_cmd_modify_qp(struct fw_call *k)
 	struct hw_qp *qp = fw_qp(k, qpn);
 	uint8_t next[sizeof(qp->qpc)];
 	enum fw_r r;
+	int e;
 
 	assert(t);
 	if (!qp)
@@ -260,7 +261,8 @@ int fw_cmd_modify_qp(struct fw_call *k)
 	/* Staying: the engine may have put it into error meanwhile, which must stand. */
 	if (t->from == t->to)
 		return 0;
-	return eng_qp_set_state(k->s, qpn, (enum hw_qp_state)t->to);
+	e = eng_qp_set_state(k->s, qpn, (enum hw_qp_state)t->to);
+	return e == -EINVAL ? (int)FW_R_QP_FROM_STATE : e;
 }
 
 int fw_cmd_qp_2err(struct fw_call *k)
