@@ -200,6 +200,8 @@ static void destroyed_cq_tells_what_was_read(void **state)
 	assert_int_equal(resp.comp_events_reported, 2);
 	assert_int_equal(resp.async_events_reported, 1);
 	/* its unread ones are gone, the other's is there */
+	assert_int_equal(((struct seg_evq *)seg_at(&env->s, SEG_T_EVQ, file_of(ch)->evq))->count,
+			 1);
 	assert_int_equal(read_event(ch, &d, sizeof(d)), sizeof(d));
 	assert_int_equal(d.cq_handle, 2);
 	assert_int_equal(read_event(ch, &d, sizeof(d)), -EAGAIN);

@@ -498,6 +498,22 @@ static void closing_frees_everything_local(void **state)
 	assert_int_equal(env->destroyed, 1);
 }
 
+/* Another thread of the parent was inside; it is not here. */
+static void after_a_fork(void **state)
+{
+	char *p = aligned_alloc(4096, 4096);
+	uint32_t h;
+
+	assert_int_equal(reg_mr(make_pd(), p, 10, 0, &h), 0);
+	pthread_mutex_lock(&env->f->lock);
+	uv_forked(env->f);
+	make_pd();
+	/* the parent's pages are the parent's to give back */
+	assert_int_equal(dereg_mr(h), 0);
+	assert_int_equal(seg_proc(&env->s, env->s.self)->pinned, 4096);
+	free(p);
+}
+
 #define WITH(f) cmocka_unit_test_setup_teardown(f, env_setup_context, env_teardown)
 
 int main(void)
@@ -520,6 +536,7 @@ int main(void)
 		WITH(ports),
 		WITH(gids),
 		WITH(info_handles),
+		WITH(after_a_fork),
 		WITH(closing_frees_everything_local),
 	};
 
