@@ -492,7 +492,7 @@ struct ib_uverbs_attr *call_attr(struct call *c, uint16_t id, const void *data, 
 	a->attr_id = id;
 	a->len = len;
 	a->flags = UVERBS_ATTR_F_MANDATORY;
-	if (len <= sizeof(a->data))
+	if (data && len <= sizeof(a->data))
 		memcpy(&a->data, data, len);
 	else
 		a->data = (uintptr_t)data;
