@@ -51,11 +51,6 @@ int mem_copy(struct seg *s, struct mem_slot dst, const struct mem_vec *to, unsig
 int mem_read_be32(struct seg *s, struct mem_slot m, uint64_t va, uint32_t *v);
 int mem_write_be32(struct seg *s, struct mem_slot m, uint64_t va, uint32_t v);
 
-/* Is it one of the descriptors of other processes' memory that this process keeps? They must
- * survive the program's close() and close_range(): closed, their number may become a file of the
- * program. */
-bool mem_owns_fd(struct seg *s, int fd);
-
 static inline bool mem_is_self(const struct seg *s, struct mem_slot m)
 {
 	return m.slot == s->self && m.gen == s->self_gen && m.slot != SEG_NONE;

@@ -65,6 +65,8 @@ static void evict(struct seg *s, struct seg_memfd *e)
 		atomic_store(&e->key, key);
 		return;
 	}
+	if (s->fd_kept)
+		s->fd_kept(SEG_MEMFD_FD(key), false);
 	sys_close(SEG_MEMFD_FD(key));
 	atomic_store(&e->key, 0);
 }
@@ -89,8 +91,11 @@ static bool keep(struct seg *s, struct mem_slot m, int fd)
 		if (i >= SEG_MEMFDS)
 			evict(s, e);
 		if (atomic_compare_exchange_strong(&e->key, &none,
-						   SEG_MEMFD_KEY(m.slot, m.gen, fd)))
+						   SEG_MEMFD_KEY(m.slot, m.gen, fd))) {
+			if (s->fd_kept)
+				s->fd_kept(fd, true);
 			return true;
+		}
 	}
 	return false;
 }
@@ -130,17 +135,6 @@ static int copy_fd(int fd, const struct mem_job *j)
 			k++, iooff = 0;
 	}
 	return 0;
-}
-
-bool mem_owns_fd(struct seg *s, int fd)
-{
-	for (unsigned int i = 0; i < SEG_MEMFDS; i++) {
-		uint64_t key = atomic_load_explicit(&s->memfd[i].key, memory_order_relaxed);
-
-		if (key && key != KEY_CLOSING && SEG_MEMFD_FD(key) == fd)
-			return true;
-	}
-	return false;
 }
 
 int memfd_copy(struct seg *s, struct mem_slot m, const struct mem_job *j)

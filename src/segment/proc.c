@@ -175,26 +175,24 @@ bool seg_proc_gone(struct seg *s, uint32_t slot, uint32_t gen)
 	return r == -ESRCH || sys_kill((int)p->pid, 0) == -ESRCH;
 }
 
-void seg_proc_exec_begin(struct seg *s)
+bool seg_proc_exec_begin(struct seg_proc *p)
 {
-	struct seg_proc *p = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
 	uint64_t end = clock_now_ns() + EXEC_WAIT_NS;
+	uint32_t live = SEG_PROC_LIVE;
 
-	if (!p || p->gen != s->self_gen)
-		return;
 	/* Against mem.c: it raises in_flight, then reads state. */
-	atomic_store(&p->state, SEG_PROC_EXECING);
+	if (!atomic_compare_exchange_strong(&p->state, &live, SEG_PROC_EXECING))
+		return false;
 	while (atomic_load(&p->in_flight) && clock_now_ns() < end)
 		sched_yield();
+	return true;
 }
 
-void seg_proc_exec_failed(struct seg *s)
+void seg_proc_exec_failed(struct seg_proc *p)
 {
-	struct seg_proc *p = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
 	uint32_t execing = SEG_PROC_EXECING;
 
-	if (p && p->gen == s->self_gen)
-		atomic_compare_exchange_strong(&p->state, &execing, SEG_PROC_LIVE);
+	atomic_compare_exchange_strong(&p->state, &execing, SEG_PROC_LIVE);
 }
 
 void seg_proc_rouse(struct seg *s, uint32_t slot)

@@ -100,11 +100,12 @@ bool seg_proc_gone(struct seg *s, uint32_t slot, uint32_t gen);
 uint64_t seg_proc_start_time(uint32_t pid);
 
 /*
- * Around exec of the calling process: from begin on nobody touches our memory, and copies under way
- * have ended when it returns (it waits at most 100 ms for them). `failed` undoes it.
+ * Around exec of the process of slot p: from begin on nobody touches its memory, and copies under
+ * way have ended when it returns (it waits at most 100 ms for them). False: another thread is at
+ * it. `failed` undoes it.
  */
-void seg_proc_exec_begin(struct seg *s);
-void seg_proc_exec_failed(struct seg *s);
+bool seg_proc_exec_begin(struct seg_proc *p);
+void seg_proc_exec_failed(struct seg_proc *p);
 
 /* Its device thread has something to do: wake it (futex; callable in a trap). */
 void seg_proc_rouse(struct seg *s, uint32_t slot);

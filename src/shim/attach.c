@@ -92,6 +92,15 @@ static void *fd_lookup(int fd, enum seg_file_kind kind)
 
 /* ---- attaching ---- */
 
+/* The segment layer keeps a descriptor of a peer's memory, or gives it up. */
+static void seg_fd_kept(int fd, bool kept)
+{
+	if (kept)
+		fdtab_hide(fd);
+	else
+		fdtab_unhide(fd);
+}
+
 static int join(const struct shim_config *c)
 {
 	int r = link_join(&at.link, &at.seg, c->dir, c->host);
@@ -104,6 +113,7 @@ static int join(const struct shim_config *c)
 	}
 	fdtab_hide(at.link.fd);
 	fdtab_hide(at.seg.fd);
+	at.seg.fd_kept = seg_fd_kept;
 	at.host = fab_host_by_name(&at.seg, c->host);
 	at.sys.seg = &at.seg;
 	at.sys.link = &at.link;

@@ -17,21 +17,15 @@
 static struct seg_proc *exec_begin(void)
 {
 	struct seg_proc *p = shim_own_slot();
-	uint32_t live = SEG_PROC_LIVE;
 
-	if (!p || !shim_owns_tables() ||
-	    !atomic_compare_exchange_strong(&p->state, &live, SEG_PROC_EXECING))
-		return NULL;
-	return p;
+	return p && shim_owns_tables() && seg_proc_exec_begin(p) ? p : NULL;
 }
 
 /* Still here: the exec failed. Another thread's exec may be on its way; it has its own answer. */
 static int exec_failed(struct seg_proc *p)
 {
-	uint32_t execing = SEG_PROC_EXECING;
-
 	if (p)
-		atomic_compare_exchange_strong(&p->state, &execing, SEG_PROC_LIVE);
+		seg_proc_exec_failed(p);
 	return -1;
 }
 
