@@ -70,6 +70,18 @@ static int make_segment(struct sup *sup)
 	return r < 0 ? cli_fail("cannot make the fabric: %s", strerror(-r)) : 0;
 }
 
+/*
+ * A private fabric ends with us, also by SIGKILL. The kernel then closes this FIFO's only writer,
+ * and sends the signal that each process of the fabric has asked for (segment/link.c).
+ */
+static int make_alive(struct sup *sup)
+{
+	if (mkfifoat(sup->dir, "alive", 0600) < 0)
+		return -errno;
+	sup->alive = openat(sup->dir, "alive", O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	return sup->alive < 0 ? -errno : 0;
+}
+
 int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int dir,
 	     const struct fab_options *fab, bool embedded)
 {
@@ -78,6 +90,7 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 	*sup = (struct sup){.dir = dir,
 			    .ev = -1,
 			    .ep = -1,
+			    .alive = -1,
 			    .spare = -1,
 			    .listen.fd = -1,
 			    .seg.fd = -1,
@@ -94,6 +107,8 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 		r = -errno;
 	if (!r)
 		r = make_hosts(sup);
+	if (!r && embedded)
+		r = make_alive(sup);
 	if (!r) {
 		sup->ev = openat(dir, "ev", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		sup->ep = epoll_create1(EPOLL_CLOEXEC);
@@ -140,6 +155,8 @@ void sup_finish(struct sup *sup)
 		close(sup->ep);
 	if (sup->ev >= 0)
 		close(sup->ev);
+	if (sup->alive >= 0)
+		close(sup->alive);
 	if (sup->spare >= 0)
 		close(sup->spare);
 	if (sup->dir >= 0)

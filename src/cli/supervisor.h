@@ -51,6 +51,7 @@ struct sup {
 	int dir; /* the fabric's directory */
 	int ev;  /* its ev/ */
 	int ep;
+	int alive; /* embedded: the writer of `alive`, by which our end is known; else -1 */
 	int spare; /* a descriptor to give up when there are no others, so that accept can refuse */
 	struct sup_source listen;
 	struct sup_link *links;

@@ -8,6 +8,8 @@
 #include "util/log.h"
 #include "util/sys.h"
 
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -254,6 +256,32 @@ static int hello(struct link *l, struct link_msg *m, const char *host, int *seg_
 	return r;
 }
 
+/*
+ * The descriptor of `<dir>/alive`, set to raise SIGKILL when its writer has gone. -ENOENT: the
+ * fabric has none; -ECONNREFUSED: the supervisor was killed meanwhile.
+ */
+static int hold_alive(const char *dir)
+{
+	char path[sizeof(((struct seg *)0)->dir) + 8];
+	struct pollfd p;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/alive", dir);
+	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0);
+	if (fd < 0)
+		return fd;
+	fd = sys_fd_high(fd);
+	sys_fcntl(fd, F_SETOWN, sys_getpid());
+	sys_fcntl(fd, F_SETSIG, SIGKILL);
+	sys_fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC);
+	p = (struct pollfd){.fd = fd};
+	if (sys_raw(SYS_poll, (long)&p, 1, 0, 0, 0, 0) > 0 && (p.revents & POLLHUP)) {
+		sys_close(fd);
+		return -ECONNREFUSED;
+	}
+	return fd;
+}
+
 int link_join(struct link *l, struct seg *s, const char *dir, const char *host)
 {
 	struct link_msg m;
@@ -261,17 +289,26 @@ int link_join(struct link *l, struct seg *s, const char *dir, const char *host)
 
 	if (strlen(dir) >= sizeof(s->dir))
 		return -ENAMETOOLONG;
-	*l = (struct link){.fd = dial(dir, LINK_TIMEOUT_S), .seg = s};
+	*l = (struct link){.fd = dial(dir, LINK_TIMEOUT_S), .alive = -1, .seg = s};
 	if (l->fd < 0)
 		return l->fd;
 	r = hello(l, &m, host, &fd);
+	if (!r) {
+		l->alive = hold_alive(dir);
+		if (l->alive < 0 && l->alive != -ENOENT)
+			r = l->alive;
+		if (r)
+			sys_close(fd);
+	}
 	if (!r && s->base)
 		sys_close(fd);
 	else if (!r)
 		r = seg_map(s, fd);
 	if (r) {
+		if (l->alive >= 0)
+			sys_close(l->alive);
 		sys_close(l->fd);
-		l->fd = -1;
+		l->fd = l->alive = -1;
 		return r;
 	}
 	memmove(s->dir, dir, strlen(dir) + 1);
@@ -284,8 +321,10 @@ void link_forget(struct link *l, struct seg *s)
 {
 	if (l->fd >= 0)
 		sys_close(l->fd);
+	if (l->alive >= 0)
+		sys_close(l->alive);
 	/* `busy` may have been held by a thread that this process does not have. */
-	*l = (struct link){.fd = -1, .seg = s};
+	*l = (struct link){.fd = -1, .alive = -1, .seg = s};
 	s->self = SEG_NONE;
 	s->self_gen = 0;
 	s->self_pid = 0;
@@ -324,7 +363,7 @@ int link_file_closed(struct link *l, uint32_t file, uint32_t gen)
 
 int link_get_mem(struct seg *s, struct mem_slot who)
 {
-	struct link l = {.fd = -1, .seg = s};
+	struct link l = {.fd = -1, .alive = -1, .seg = s};
 	struct link_msg m = {.op = LINK_GET_MEM, .slot = who.slot, .gen = who.gen};
 	int fd, r;
 

@@ -48,6 +48,11 @@ struct link_msg {
  */
 struct link {
 	int fd;
+	/*
+	 * On a private fabric (`<dir>/alive` is there): a FIFO whose only writer is the supervisor.
+	 * When that is killed the kernel kills us, as nothing of it may be left. -1 none.
+	 */
+	int alive;
 	struct seg *seg;
 	_Atomic uint32_t busy; /* one request at a time (futex: 0 free, 1 held, 2 with waiters) */
 	uint32_t owed; /* replies that came too late for their request: still to be dropped */

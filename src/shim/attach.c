@@ -30,7 +30,7 @@ static struct {
 	struct link link;
 	struct uv_system sys;
 	uint32_t host; /* SEG_T_HOST */
-} at = {.link = {.fd = -1}, .seg = {.fd = -1, .self = SEG_NONE}};
+} at = {.link = {.fd = -1, .alive = -1}, .seg = {.fd = -1, .self = SEG_NONE}};
 
 /* Whose tables these are; 0 until the first thing is put into them. */
 static _Atomic int owner_pid;
@@ -112,6 +112,8 @@ static int join(const struct shim_config *c)
 		return r;
 	}
 	fdtab_hide(at.link.fd);
+	if (at.link.alive >= 0)
+		fdtab_hide(at.link.alive);
 	fdtab_hide(at.seg.fd);
 	at.seg.fd_kept = seg_fd_kept;
 	at.host = fab_host_by_name(&at.seg, c->host);
@@ -179,6 +181,8 @@ void shim_forked(void)
 
 	atomic_store(&owner_pid, sys_getpid());
 	fdtab_unhide(at.link.fd);
+	if (at.link.alive >= 0)
+		fdtab_unhide(at.link.alive);
 	fdtab_unhide(at.seg.fd);
 	fdtab_forked();
 	if (at.seg.hdr)

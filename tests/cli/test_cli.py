@@ -347,6 +347,17 @@ class Signals(Cli):
         self.assertEqual(self.softhca('run', '--', 'true').returncode, 0)
         self.assertEqual(os.listdir(self.dir), [])
 
+    def test_when_we_are_killed_all_processes_on_the_fabric_die(self):
+        p = self.running('(trap "" TERM HUP; ibv_asyncwatch -d mlx5_0 >&2 & wait) & echo ready; wait')
+        fabs = lambda: json.loads(self.softhca('status', '-j').stdout)['fabrics']  # noqa
+        wait_for(lambda: len(fabs()[0]['files']) == 2, 'the device to be opened', 10)
+        pid = fabs()[0]['processes'][0]['pid']
+        self.assertTrue(alive(pid))
+        p.kill()
+        p.wait()
+        wait_for(lambda: not alive(pid), 'the process on the fabric to die', 5)
+        self.assertEqual(self.softhca('run', '--', 'true').returncode, 0)
+
     def test_stragglers_on_the_fabric_end_soon_after_the_command(self):
         t = time.monotonic()
         r = self.softhca('run', '--', 'bash', '-c',
