@@ -174,8 +174,7 @@ void fw_reap_file(struct seg *s, uint32_t file)
 	if (r >= 0)
 		seg_unlock(s, &hca->lock);
 	fw_sig_restore(mask);
-	TRACE(LOG_FW, "file %u: reaped; hca %u keeps %u objects that a stopped process works on",
-	      file, f->hca, hca->zombies);
+	TRACE(LOG_FW, "file %u: reaped (hca %u, zombies %u)", file, f->hca, hca->zombies);
 }
 
 /* ---- bring-up ---- */

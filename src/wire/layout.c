@@ -65,3 +65,34 @@ const struct layout_field *layout_field_at(const struct layout *l, uint32_t bit,
 	}
 	return NULL;
 }
+
+static bool find_in(const struct layout *l, const char *name, size_t n, const char *field,
+		    uint32_t byte, uint32_t *bit, uint32_t *width)
+{
+	if (strlen(l->name) == n && !memcmp(l->name, name, n))
+		for (uint32_t i = 0; i < l->nfields; i++)
+			if (!strcmp(l->fields[i].name, field)) {
+				*bit = byte * 8 + l->fields[i].bit;
+				*width = l->fields[i].width;
+				return true;
+			}
+	for (uint32_t i = 0; i < l->nplaces; i++)
+		if (find_in(l->places[i].inner, name, n, field, byte + l->places[i].byte, bit,
+			    width))
+			return true;
+	return false;
+}
+
+bool layout_find(const struct layout *l, const char *dotted, uint32_t *bit, uint32_t *width)
+{
+	const char *dot = strchr(dotted, '.');
+	size_t n = dot ? (size_t)(dot - dotted) : 0;
+
+	if (!dot)
+		return false;
+	if (find_in(l, dotted, n, dot + 1, 0, bit, width))
+		return true;
+	if (n < 3 || memcmp(dot - 3, "_in", 3))
+		return false;
+	return find_in(l, l->name, strlen(l->name), dot + 1, 0, bit, width);
+}

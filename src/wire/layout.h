@@ -142,6 +142,12 @@ static inline void layout_set(void *p, unsigned int bit, unsigned int width, uin
  * the layouts at its places, covers it; -1 when all reserved bits are zero.
  */
 int32_t layout_reserved_set(const struct layout *l, const void *p, uint32_t bytes);
+/*
+ * Where the field "layout.field" lies in `l`: in itself or in a layout at one of its places (the
+ * first that matches). The part before the dot may be any command's ("rst2init_qp_in.qpn" in
+ * init2rtr_qp_in): then the command's own field of that name. False: nowhere.
+ */
+bool layout_find(const struct layout *l, const char *dotted, uint32_t *bit, uint32_t *width);
 /* The field that covers a bit ("qpc.log_sq_size" as layout and field), or NULL. */
 const struct layout_field *layout_field_at(const struct layout *l, uint32_t bit,
 					   const struct layout **in);

@@ -161,6 +161,22 @@ static void test_reserved_is_the_complement_of_the_fields(void **state)
 	}
 }
 
+static void test_fields_are_found_by_name(void **state)
+{
+	uint32_t bit, width;
+
+	assert_true(layout_find(&layout_create_qp_in, "qpc.pd", &bit, &width));
+	assert_int_equal(bit, 0x18 * 8 + 0x28);
+	assert_int_equal(width, 24);
+	assert_true(layout_find(&layout_init2rtr_qp_in, "ads.vhca_port_num", &bit, &width));
+	assert_int_equal(bit, (0x18 + 0x18) * 8 + 0x128);
+	assert_true(layout_find(&layout_init2rtr_qp_in, "rst2init_qp_in.qpn", &bit, &width));
+	assert_int_equal(bit, 0x48);
+	assert_false(layout_find(&layout_create_qp_in, "cqc.cc", &bit, &width));
+	assert_false(layout_find(&layout_create_qp_in, "create_qp_in.nothing", &bit, &width));
+	assert_false(layout_find(&layout_create_qp_in, "cmd_in", &bit, &width));
+}
+
 static void test_opcodes_are_unique(void **state)
 {
 #define OPCODE(nr, name) nr,
@@ -188,6 +204,7 @@ int main(void)
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_a_single_reserved_bit_is_found),
 		cmocka_unit_test(test_reserved_is_the_complement_of_the_fields),
+		cmocka_unit_test(test_fields_are_found_by_name),
 		cmocka_unit_test(test_opcodes_are_unique),
 	};
 
