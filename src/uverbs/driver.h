@@ -210,6 +210,7 @@ struct uv_driver {
 	int (*create_qp)(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t create_flags,
 			 struct uv_udata *u);
 	int (*modify_qp)(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_udata *u);
+	/* everything of *a, cap included */
 	int (*query_qp)(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask);
 	int (*destroy_qp)(struct uv_qp *qp);
 };

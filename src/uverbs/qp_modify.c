@@ -258,11 +258,11 @@ int uv_cmd_query_qp(struct uv_bundle *b)
 		.rnr_retry = a.rnr_retry,
 		.alt_port_num = a.alt_port_num,
 		.alt_timeout = a.alt_timeout,
-		.max_send_wr = qp->cap.max_send_wr,
-		.max_recv_wr = qp->cap.max_recv_wr,
-		.max_send_sge = qp->cap.max_send_sge,
-		.max_recv_sge = qp->cap.max_recv_sge,
-		.max_inline_data = qp->cap.max_inline_data,
+		.max_send_wr = a.cap.max_send_wr,
+		.max_recv_wr = a.cap.max_recv_wr,
+		.max_send_sge = a.cap.max_send_sge,
+		.max_recv_sge = a.cap.max_recv_sge,
+		.max_inline_data = a.cap.max_inline_data,
 		.sq_sig_all = qp->sq_sig_all,
 	};
 	attr_to_dest(&a.ah_attr, &resp.dest);

@@ -165,6 +165,7 @@ static int modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_u
 static int query_qp(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask)
 {
 	a->qp_state = IBV_QPS_ERR;
+	a->cap.max_recv_wr = 12;
 	a->ah_attr.dlid = 5;
 	return 0;
 }

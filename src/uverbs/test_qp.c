@@ -259,7 +259,7 @@ static void query(void **state)
 	assert_int_equal(COMMAND(QUERY_QP, q, resp), 0);
 	assert_int_equal(resp.qp_state, IBV_QPS_ERR);
 	assert_int_equal(resp.dest.dlid, 5);
-	assert_int_equal(resp.max_send_wr, 32);
+	assert_int_equal(resp.max_recv_wr, 12);
 	/* what the hardware said is where the next change starts */
 	assert_int_equal(the_qp(qp)->state, IBV_QPS_ERR);
 	assert_int_equal(modify(rtr()), -EINVAL);
