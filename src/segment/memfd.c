@@ -65,8 +65,6 @@ static void evict(struct seg *s, struct seg_memfd *e)
 		atomic_store(&e->key, key);
 		return;
 	}
-	if (s->fd_kept)
-		s->fd_kept(SEG_MEMFD_FD(key), false);
 	sys_close(SEG_MEMFD_FD(key));
 	atomic_store(&e->key, 0);
 }
@@ -91,11 +89,8 @@ static bool keep(struct seg *s, struct mem_slot m, int fd)
 		if (i >= SEG_MEMFDS)
 			evict(s, e);
 		if (atomic_compare_exchange_strong(&e->key, &none,
-						   SEG_MEMFD_KEY(m.slot, m.gen, fd))) {
-			if (s->fd_kept)
-				s->fd_kept(fd, true);
+						   SEG_MEMFD_KEY(m.slot, m.gen, fd)))
 			return true;
-		}
 	}
 	return false;
 }

@@ -99,9 +99,6 @@ struct seg {
 	uint64_t pid_ns;   /* inode of our PID namespace: pids of others mean nothing to us */
 	char dir[256];     /* the fabric's directory */
 	struct seg_memfd memfd[SEG_MEMFDS];
-	/* Told of each of those descriptors that is kept or given up; the shim's: a program that
-	 * closed one could get its number for a file of its own. NULL: nobody. Called in traps. */
-	void (*fd_kept)(int fd, bool kept);
 	_Atomic uint32_t said; /* diagnostics given once (mem.c) */
 };
 

@@ -92,15 +92,6 @@ static void *fd_lookup(int fd, enum seg_file_kind kind)
 
 /* ---- attaching ---- */
 
-/* The segment layer keeps a descriptor of a peer's memory, or gives it up. */
-static void seg_fd_kept(int fd, bool kept)
-{
-	if (kept)
-		fdtab_hide(fd);
-	else
-		fdtab_unhide(fd);
-}
-
 static int join(const struct shim_config *c)
 {
 	int r = link_join(&at.link, &at.seg, c->dir, c->host);
@@ -115,7 +106,6 @@ static int join(const struct shim_config *c)
 	if (at.link.alive >= 0)
 		fdtab_hide(at.link.alive);
 	fdtab_hide(at.seg.fd);
-	at.seg.fd_kept = seg_fd_kept;
 	at.host = fab_host_by_name(&at.seg, c->host);
 	at.sys.seg = &at.seg;
 	at.sys.link = &at.link;
