@@ -120,8 +120,23 @@ static void cq_fire(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 
 	cq->armed = 0;
 	TRACE(LOG_EVENT, "completion event of cq %x", cqn);
-	if (evq != SEG_NONE)
-		evq_push(s, evq, cq->comp.evq_gen, src, cq->comp.cookie, 0, 0);
+	if (evq == SEG_NONE ||
+	    evq_push(s, evq, cq->comp.evq_gen, src, cq->comp.cookie, 0, 0) != -ETIMEDOUT)
+		return;
+	/* The reader is stopped with its queue locked: its own device thread will do it. */
+	atomic_store(&cq->event_owed, 1);
+	park_rouse(s, cq->dbr_mem.slot);
+}
+
+void cq_pay_event(struct seg *s, uint32_t cqn)
+{
+	struct hw_cq *cq = hw_cq(s, cqn);
+
+	if (!cq || cq_lock(s, cq))
+		return;
+	if (atomic_exchange(&cq->event_owed, 0))
+		cq_fire(s, cq, cqn);
+	seg_unlock(s, &cq->lock);
 }
 
 void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited)
@@ -186,7 +201,7 @@ void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word)
 	if (cq_lock(s, cq)) {
 		/* The record says that it is to be armed: the device thread will. */
 		TRACE(LOG_DOORBELL, "arm of cq %x: lock is held", cqn);
-		eng_arm_failed(s, cq);
+		park_rouse(s, cq->dbr_mem.slot);
 		return;
 	}
 	if (mem_read_be32(s, cq->dbr_mem, cq->dbr_va + 4, &rec))
@@ -213,6 +228,7 @@ int eng_cq_quiesce(struct seg *s, uint32_t cqn)
 	if (rc < 0)
 		return rc;
 	cq->armed = 0;
+	atomic_store(&cq->event_owed, 0);
 	atomic_store(&cq->comp.evq, SEG_NONE);
 	atomic_store(&cq->async.evq, SEG_NONE);
 	seg_unlock(s, &cq->lock);

@@ -154,6 +154,8 @@ static inline uint64_t cq_slot(const struct hw_cq *cq)
 int cq_write(struct seg *s, struct hw_cq *cq, const struct eng_cqe *c);
 void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited);
 void cq_abort(struct seg *s, struct hw_cq *cq);
+/* Raise an event that was owed (hw_cq.event_owed). */
+void cq_pay_event(struct seg *s, uint32_t cqn);
 /* begin + write + commit. -EOVERFLOW also when the buffer is not there. */
 int cq_push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited);
 
@@ -213,7 +215,8 @@ int sq_read_wqe(struct seg *s, const struct hw_qp *qp, uint32_t ci, uint32_t off
 		uint32_t len);
 
 /* park.c */
-void eng_arm_failed(struct seg *s, const struct hw_cq *cq);
+/* Make that process's device thread look at everything of its own. */
+void park_rouse(struct seg *s, uint32_t slot);
 void park_qp(struct seg *s, struct hw_qp *qp, enum hw_park why, uint64_t deadline);
 bool park_ready(struct hw_qp *qp);
 void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend);

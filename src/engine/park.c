@@ -9,7 +9,7 @@
 /* A program tells nobody that it posts receives to a QP in ERR: look this often. */
 #define ERR_LOOK_NS (10 * NSEC_PER_MSEC)
 
-static void rouse(struct seg *s, uint32_t slot)
+void park_rouse(struct seg *s, uint32_t slot)
 {
 	struct seg_proc *p = slot == SEG_NONE ? NULL : seg_proc(s, slot);
 
@@ -23,7 +23,7 @@ void park_qp(struct seg *s, struct hw_qp *qp, enum hw_park why, uint64_t deadlin
 {
 	atomic_store(&qp->park_deadline, deadline);
 	atomic_store(&qp->park, why);
-	rouse(s, qp->mem.slot);
+	park_rouse(s, qp->mem.slot);
 }
 
 bool park_ready(struct hw_qp *qp)
@@ -35,7 +35,7 @@ bool park_ready(struct hw_qp *qp)
 void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend)
 {
 	atomic_fetch_or(&qp->flush_pending, pend);
-	rouse(s, qp->mem.slot);
+	park_rouse(s, qp->mem.slot);
 }
 
 uint64_t park_rnr_ns(uint32_t timer)
@@ -63,7 +63,7 @@ static bool sq_has_work(struct seg *s, const struct hw_qp *qp)
 }
 
 /* When must this QP of ours be looked at again? */
-static uint64_t qp_due(struct seg *s, struct hw_qp *qp, uint64_t now)
+static uint64_t qp_due(struct hw_qp *qp, uint64_t now)
 {
 	uint32_t st = atomic_load(&qp->state);
 
@@ -73,7 +73,8 @@ static uint64_t qp_due(struct seg *s, struct hw_qp *qp, uint64_t now)
 		return now;
 	if (atomic_load(&qp->park) != HW_PARK_NO)
 		return atomic_load(&qp->park_deadline);
-	return st == HW_QPS_ERR ? now + ERR_LOOK_NS : UINT64_MAX;
+	return st == HW_QPS_ERR && qp->srqn == SEG_NONE && !qp->no_rq ? now + ERR_LOOK_NS
+								      : UINT64_MAX;
 }
 
 static bool arm_changed(struct seg *s, struct hw_cq *cq, uint32_t *rec)
@@ -82,51 +83,65 @@ static bool arm_changed(struct seg *s, struct hw_cq *cq, uint32_t *rec)
 	       *rec != atomic_load_explicit(&cq->arm_seen, memory_order_relaxed);
 }
 
-uint64_t eng_run_due(struct seg *s)
+/* Both: serve what is due, and say when to look again; UINT64_MAX: nothing is outstanding. */
+static uint64_t serve_qps(struct seg *s, _Atomic uint32_t *parked)
 {
-	struct seg_proc *self = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
-	uint64_t next = UINT64_MAX, now;
-	uint32_t rec;
+	uint64_t next = UINT64_MAX, now = eng_clock();
 
-	if (!self || !atomic_exchange(&self->parked, 0))
-		return UINT64_MAX;
-	now = eng_clock();
 	seg_for_each_live (s, SEG_T_QP, i) {
 		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
 		uint64_t due;
 
 		if (!mem_is_self(s, qp->mem))
 			continue;
-		due = qp_due(s, qp, now);
+		due = qp_due(qp, now);
 		if (due <= now || atomic_load(&qp->state) == HW_QPS_ERR) {
 			eng_ring_sq(s, i);
 			now = eng_clock();
-			due = qp_due(s, qp, now);
+			due = qp_due(qp, now);
 			if (due <= now) /* still no lock */
 				due = now + NSEC_PER_MSEC;
 		}
 		if (due < next)
 			next = due;
 		if (due != UINT64_MAX || atomic_load(&qp->park) != HW_PARK_NO)
-			atomic_store(&self->parked, 1);
+			atomic_store(parked, 1);
 	}
+	return next;
+}
+
+static uint64_t serve_cqs(struct seg *s, _Atomic uint32_t *parked)
+{
+	uint64_t next = UINT64_MAX;
+	uint32_t rec;
+
 	seg_for_each_live (s, SEG_T_CQ, i) {
 		struct hw_cq *cq = seg_at(s, SEG_T_CQ, i);
 
-		if (!mem_is_self(s, cq->dbr_mem) || !arm_changed(s, cq, &rec))
+		if (!mem_is_self(s, cq->dbr_mem))
 			continue;
-		eng_arm_cq(s, i, rec);
-		if (arm_changed(s, cq, &rec)) {
-			atomic_store(&self->parked, 1);
-			next = now + NSEC_PER_MSEC < next ? now + NSEC_PER_MSEC : next;
+		if (arm_changed(s, cq, &rec))
+			eng_arm_cq(s, i, rec);
+		if (atomic_load(&cq->event_owed))
+			cq_pay_event(s, i);
+		if (atomic_load(&cq->event_owed) || arm_changed(s, cq, &rec)) {
+			atomic_store(parked, 1);
+			next = eng_clock() + NSEC_PER_MSEC;
 		}
 	}
 	return next;
 }
 
-void eng_arm_failed(struct seg *s, const struct hw_cq *cq)
+uint64_t eng_run_due(struct seg *s)
 {
-	rouse(s, cq->dbr_mem.slot);
+	struct seg_proc *self = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
+	uint64_t qps, cqs;
+
+	if (!self || !atomic_exchange(&self->parked, 0))
+		return UINT64_MAX;
+	qps = serve_qps(s, &self->parked);
+	cqs = serve_cqs(s, &self->parked);
+	return qps < cqs ? qps : cqs;
 }
 
 bool eng_poll_doorbells(struct seg *s)

@@ -48,6 +48,8 @@ static bool rc_accepts(struct eng_run *r, const struct hw_qp *peer, uint32_t por
 static enum eng_out refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why why, int event)
 {
 	r->why = why;
+	TRACE(LOG_CQE, "qp %x refuses a request of qp %x: %s", r->qp->dest_qpn, r->qpn,
+	      eng_failures[why].text);
 	resp_fail(r->s, peer, r->qp->dest_qpn, event);
 	return ENG_FAILED;
 }

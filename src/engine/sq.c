@@ -155,6 +155,10 @@ static bool retry(struct eng_run *r, enum eng_out out)
 		qp->retries_left = qp->retry_count;
 		qp->rnr_left = qp->rnr_retry;
 	}
+	TRACE(LOG_CQE, "qp %x: WQE %u parked (%s)", r->qpn, r->ci,
+	      out == ENG_LOCKED ? "a lock is held"
+	      : out == ENG_RNR  ? "receiver not ready"
+				: "no answer");
 	if (out == ENG_LOCKED) {
 		park_qp(r->s, qp, HW_PARK_LOCK, now + NSEC_PER_MSEC);
 		return false;

@@ -479,6 +479,36 @@ static void peer_stopped(void **state)
 	EXPECT_OK(e);
 }
 
+/* The reader of the completion channel is stopped with its queue locked: the event comes later. */
+static void child_holds_event_queue(struct bed *e)
+{
+	struct seg_evq *q = seg_at(&e->p.t->s, SEG_T_EVQ, e->p.a->cq.evq[0]);
+
+	CHECK(!seg_lock(&e->p.t->s, &q->lock, 0));
+	tell(e->tell[1]);
+	await(e->go[0]);
+	seg_unlock(&e->p.t->s, &q->lock);
+}
+
+static void event_owed(void **state)
+{
+	struct bed *e = *state;
+
+	spawn(e, child_holds_event_queue);
+	assert_true(await(e->tell[0]));
+	e->p.a->cq.dbr[T_ARM] = htobe32(0);
+	eng_arm_cq(&e->p.t->s, e->p.a->cq.cqn, 0);
+	t_post(e->p.a, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	t_expect_done(e->p.a, MLX5_OPCODE_NOP, 0);
+	assert_int_equal(eng_run_due(&e->p.t->s), t_now + NSEC_PER_MSEC); /* still held */
+	tell(e->go[1]);
+	EXPECT_OK(e);
+	assert_int_equal(t_event(e->p.t, e->p.a->cq.evq[0]), -1);
+	assert_int_equal(eng_run_due(&e->p.t->s), UINT64_MAX);
+	assert_int_equal(t_event(e->p.t, e->p.a->cq.evq[0]), 0);
+	assert_int_equal(t_event(e->p.t, e->p.a->cq.evq[0]), -1);
+}
+
 /* A key that a stopped process may be using is not given up; one that nobody uses is. */
 static void child_stops_with_sq(struct bed *e)
 {
@@ -523,6 +553,7 @@ int main(void)
 		P(killed_with_the_send_queue),
 		P(killed_with_the_srq),
 		P(peer_stopped),
+		P(event_owed),
 		P(key_in_use),
 	};
 

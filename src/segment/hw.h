@@ -173,8 +173,9 @@ struct hw_cq {
 	uint32_t armed;         /* [cq] 0 no, 1 any completion, 2 solicited or error only */
 	uint32_t arm_sn;        /* [cq] */
 	uint32_t arm_ci;
-	uint32_t sol_pi;           /* [cq] 1 + index of the last solicited or error CQE */
-	_Atomic uint32_t arm_seen; /* the ARM record as last looked at (poll mode) */
+	uint32_t sol_pi;             /* [cq] 1 + index of the last solicited or error CQE */
+	_Atomic uint32_t arm_seen;   /* the ARM record as last looked at (poll mode) */
+	_Atomic uint32_t event_owed; /* a completion event whose queue's lock could not be had */
 	_Alignas(64) struct hw_evtarget comp, async;
 	uint8_t cqc[64]; /* CQC as created/modified; QUERY_CQ patches the moving fields */
 } SEG_ELEM;
