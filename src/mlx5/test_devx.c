@@ -65,8 +65,8 @@ static void test_methods_take_their_lists_only(void **state)
 		header(in, sizeof(in), modify[i]);
 		assert_int_equal(test_devx_create(e, in, sizeof(in), out, sizeof(out), &h),
 				 -EINVAL);
-		assert_int_equal(test_devx_obj(e, MLX5_IB_METHOD_DEVX_OBJ_QUERY, pd, in,
-					       sizeof(in), out, sizeof(out)),
+		assert_int_equal(test_devx_obj(e, MLX5_IB_METHOD_DEVX_OBJ_QUERY, pd, in, sizeof(in),
+					       out, sizeof(out)),
 				 -EINVAL);
 	}
 	header(in, sizeof(in), PRM_OP_CREATE_UMEM); /* has a method of its own */
@@ -157,9 +157,9 @@ static struct buf buf_new(struct test_env *e, size_t len)
 
 	b.p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(b.p, MAP_FAILED);
-	assert_int_equal(test_umem_reg(e, (uintptr_t)b.p, len, IBV_ACCESS_LOCAL_WRITE, &b.umem,
-				       &b.handle),
-			 0);
+	assert_int_equal(
+		test_umem_reg(e, (uintptr_t)b.p, len, IBV_ACCESS_LOCAL_WRITE, &b.umem, &b.handle),
+		0);
 	return b;
 }
 
