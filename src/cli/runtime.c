@@ -285,12 +285,12 @@ int runtime_connect(const struct runtime *rt, const char *name)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	int n = snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s/sock", rt->path, name);
 
 	if (fd < 0)
 		return -errno;
-	if (n < 0 || (size_t)n >= sizeof(a.sun_path))
-		return -ENAMETOOLONG;
+	/* By descriptor: the path itself may be longer than a socket's address. */
+	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%.*s/sock", rt->fd, CLI_NAME_MAX,
+		 name);
 	if (connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
 		return -errno;
 	return take_fd(&fd);

@@ -10,9 +10,10 @@
 #define SOFTHCA_CLI_RUNTIME_H
 
 #include <stdbool.h>
+#include "cli/cli.h"
 
-/* sun_path's 108, less the longest "/<name>/sock" and its end. */
-#define RUNTIME_PATH_MAX 69
+/* What segment and socket leave for it: seg.dir's 256 less "/<name>" and its end. */
+#define RUNTIME_PATH_MAX (255 - 1 - CLI_NAME_MAX)
 
 struct runtime {
 	char path[RUNTIME_PATH_MAX + 1]; /* absolute */

@@ -321,8 +321,9 @@ int sup_listen(struct sup *sup)
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	int n = snprintf(a.sun_path, sizeof(a.sun_path), "%s/sock", sup->seg.dir);
 
+	/* A path longer than a socket's address goes by descriptor. */
 	if (n < 0 || (size_t)n >= sizeof(a.sun_path))
-		return -ENAMETOOLONG;
+		snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/sock", sup->dir);
 	sup->listen = (struct sup_source){
 		.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
 		.ready = accept_link};

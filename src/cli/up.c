@@ -56,6 +56,8 @@ static int serve(const struct cli_options *o, int ready)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
 	child_save_state(&st, &set);
 	r = runtime_open(&rt, true);
 	if (r)

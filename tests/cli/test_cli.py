@@ -460,10 +460,24 @@ class RuntimeDirectory(Cli):
         os.mkdir(os.path.join(self.work, 'open'))
         os.chmod(os.path.join(self.work, 'open'), 0o777)
         for path in (f, f + '/below', '/nonexistent/below', '/proc', os.path.join(self.work, 'open'),
-                     '/' + 'x' * 5000, os.path.join(self.work, 'y' * 80)):
+                     '/' + 'x' * 5000, os.path.join(self.work, 'y' * 220)):
             with self.subTest(path=path[:60]):
                 for args in (['run', '--', 'true'], ['up', 'lab']):
                     self.refused(*args, env={'SOFTHCA_RUNTIME_DIR': path})
+
+    def test_a_path_longer_than_a_sockets_address_works(self):
+        long = os.path.join(self.dir, 'z' * 180)
+        os.mkdir(long)
+        if self.uid is not None:
+            os.chown(long, self.uid, self.uid)
+        env = {'SOFTHCA_RUNTIME_DIR': long}
+        r = self.softhca('run', '--', 'ibv_devinfo', env=env)
+        self.assertIn('PORT_ACTIVE', r.stdout, r)
+        self.assertEqual(self.softhca('up', 'lab', env=env).returncode, 0)
+        r = self.softhca('run', '--fabric', 'lab', '--', 'ibv_devinfo', env=env)
+        self.assertIn('PORT_ACTIVE', r.stdout, r)
+        self.assertEqual(self.softhca('down', 'lab', env=env).returncode, 0)
+        os.rmdir(long)
 
     def test_an_unwritable_directory_is_one_line(self):
         if ROOT and not self.user:
