@@ -24,6 +24,7 @@
 #include "mlx5/mlx5.h"
 #include "segment/proc.h"
 #include "util/cleanup.h"
+#include "uverbs/priv.h" /* uv_api_destroy */
 #include "wire/prm/prm.h"
 
 #define TEST_PORTS 2
@@ -101,6 +102,7 @@ static inline int test_teardown(void **state)
 	struct test_env *e = *state;
 
 	uv_release(e->f, true);
+	uv_api_destroy(e->sys.api);
 	seg_unmap(&e->seg);
 	free(e);
 	return 0;
@@ -119,9 +121,15 @@ static inline unsigned int test_owned(struct test_env *e, enum seg_table_id t)
 /* ---- one ioctl */
 
 struct test_call {
-	struct ib_uverbs_ioctl_hdr hdr;
+	struct { /* struct ib_uverbs_ioctl_hdr, but for its flexible end */
+		uint16_t length, object_id, method_id, num_attrs;
+		uint64_t reserved1;
+		uint32_t driver_id, reserved2;
+	} hdr;
 	struct ib_uverbs_attr attrs[12];
 };
+static_assert(offsetof(struct test_call, attrs) == sizeof(struct ib_uverbs_ioctl_hdr),
+	      "attributes follow the header");
 
 static inline struct ib_uverbs_attr *test_attr(struct test_call *c, uint16_t id, uint16_t len,
 					       uint64_t data)
