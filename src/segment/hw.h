@@ -110,7 +110,6 @@ struct hw_umem {
 	uint32_t hca, uid;
 	struct mem_slot mem;
 	uint64_t va, len;
-	uint32_t access; /* IB_ACCESS bits */
 	_Atomic uint32_t refs;
 } SEG_ELEM;
 
