@@ -7,6 +7,7 @@
 #define SOFTHCA_UVERBS_TEST_H
 
 #include "segment/test.h"
+#include <assert.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -55,9 +56,17 @@ int env_setup(void **state);         /* without context */
 int env_setup_context(void **state); /* with one, made by ioctl, and an async file */
 int env_teardown(void **state);
 
+/* struct ib_uverbs_ioctl_hdr without the array at its end. */
+struct call_hdr {
+	uint16_t length, object_id, method_id, num_attrs;
+	uint64_t reserved1;
+	uint32_t driver_id, reserved2;
+};
+static_assert(sizeof(struct call_hdr) == sizeof(struct ib_uverbs_ioctl_hdr), "header");
+
 /* A call in the making. */
 struct call {
-	struct ib_uverbs_ioctl_hdr hdr;
+	struct call_hdr hdr;
 	struct ib_uverbs_attr attr[32];
 };
 void call_begin(struct call *c, uint16_t object, uint16_t method);

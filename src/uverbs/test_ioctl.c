@@ -61,13 +61,13 @@ static void frame_errors(void **state)
 		struct call c = {0};
 		int r;
 
-		c.hdr = (struct ib_uverbs_ioctl_hdr){.length = (uint16_t)t[i].length,
-						     .object_id = (uint16_t)t[i].object,
-						     .method_id = (uint16_t)t[i].method,
-						     .num_attrs = (uint16_t)t[i].nattrs,
-						     .driver_id = (uint32_t)t[i].driver,
-						     .reserved1 = t[i].reserved1,
-						     .reserved2 = t[i].reserved2};
+		c.hdr = (struct call_hdr){.length = (uint16_t)t[i].length,
+					  .object_id = (uint16_t)t[i].object,
+					  .method_id = (uint16_t)t[i].method,
+					  .num_attrs = (uint16_t)t[i].nattrs,
+					  .driver_id = (uint32_t)t[i].driver,
+					  .reserved1 = t[i].reserved1,
+					  .reserved2 = t[i].reserved2};
 		r = call_run(&c);
 		if (r != t[i].want)
 			fail_msg("%s: %d, not %d", t[i].what, r, t[i].want);
@@ -90,7 +90,7 @@ static void other_commands_and_bad_addresses(void **state)
 static void at_most_a_page(void **state)
 {
 	struct {
-		struct ib_uverbs_ioctl_hdr hdr;
+		struct call_hdr hdr;
 		struct ib_uverbs_attr attr[255];
 	} c = {.hdr = {.method_id = UVERBS_METHOD_GET_CONTEXT, .driver_id = 1}};
 
@@ -107,11 +107,10 @@ static void at_most_a_page(void **state)
 static void attributes_behind_an_unmapped_page(void **state)
 {
 	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct ib_uverbs_ioctl_hdr *h = (void *)(page + 4096 - sizeof(*h));
+	struct call_hdr *h = (void *)(page + 4096 - sizeof(*h));
 
 	munmap(page + 4096, 4096);
-	*h = (struct ib_uverbs_ioctl_hdr){
-		.length = 24 + 16, .method_id = 3, .num_attrs = 1, .driver_id = 1};
+	*h = (struct call_hdr){.length = 24 + 16, .method_id = 3, .num_attrs = 1, .driver_id = 1};
 	assert_int_equal(uv_ioctl(env->f, RDMA_VERBS_IOCTL, h), -EFAULT);
 	munmap(page, 4096);
 }
