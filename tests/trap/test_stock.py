@@ -160,8 +160,6 @@ loop()
         self.sanitized('clang', 'thread')
 
     def test_valgrind(self):
-        if self.doorbell != 'poll':
-            self.skipTest('valgrind does not deliver faults as the kernel does: poll only')
         if not shutil.which('valgrind'):
             self.skipTest('valgrind is not installed')
         out = self.ok(self.run_here('valgrind', '-q',
