@@ -14,7 +14,6 @@
 #include "util/log.h"
 #include "util/sys.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>

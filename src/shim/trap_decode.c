@@ -4,6 +4,7 @@
  * struct trap_op. Pure; called by trap.c on the engine's stack.
  */
 #include "shim/trap.h"
+#include "util/cleanup.h"
 
 #include <Zydis/Zydis.h>
 #include <errno.h>
@@ -12,46 +13,67 @@
 /* Plain moves, by mnemonic. Everything else that touches memory is refused. */
 enum move_class { MOVE_NONE, MOVE_INT, MOVE_VEC, MOVE_VEC_HIGH, MOVE_EXTRACT, MOVE_EXTEND };
 
+#define ROW(name, class)                            \
+	{                                           \
+		ZYDIS_MNEMONIC_##name, MOVE_##class \
+	}
+#define BOTH(name, class) ROW(name, class), ROW(V##name, class)
+static const struct {
+	uint16_t mnemonic;
+	uint16_t class;
+} moves[] = {
+	ROW(MOV, INT),
+	ROW(MOVNTI, INT),
+	ROW(MOVDIRI, INT),
+	ROW(MOVBE, INT),
+	ROW(MOVZX, EXTEND),
+	ROW(MOVSX, EXTEND),
+	ROW(MOVSXD, EXTEND),
+	BOTH(MOVUPS, VEC),
+	BOTH(MOVUPD, VEC),
+	BOTH(MOVAPS, VEC),
+	BOTH(MOVAPD, VEC),
+	BOTH(MOVDQA, VEC),
+	BOTH(MOVDQU, VEC),
+	BOTH(MOVNTDQ, VEC),
+	BOTH(MOVNTPS, VEC),
+	BOTH(MOVNTPD, VEC),
+	BOTH(MOVQ, VEC),
+	BOTH(MOVD, VEC),
+	BOTH(MOVLPS, VEC),
+	BOTH(MOVLPD, VEC),
+	BOTH(MOVSS, VEC),
+	BOTH(MOVSD, VEC),
+	BOTH(LDDQU, VEC),
+	BOTH(MOVNTDQA, VEC),
+	ROW(VMOVDQA32, VEC),
+	ROW(VMOVDQA64, VEC),
+	ROW(VMOVDQU8, VEC),
+	ROW(VMOVDQU16, VEC),
+	ROW(VMOVDQU32, VEC),
+	ROW(VMOVDQU64, VEC),
+	BOTH(MOVHPS, VEC_HIGH),
+	BOTH(MOVHPD, VEC_HIGH),
+	ROW(VEXTRACTF128, EXTRACT),
+	ROW(VEXTRACTI128, EXTRACT),
+	ROW(VEXTRACTF32X4, EXTRACT),
+	ROW(VEXTRACTI32X4, EXTRACT),
+	ROW(VEXTRACTF64X2, EXTRACT),
+	ROW(VEXTRACTI64X2, EXTRACT),
+	ROW(VEXTRACTF64X4, EXTRACT),
+	ROW(VEXTRACTI64X4, EXTRACT),
+	ROW(VEXTRACTF32X8, EXTRACT),
+	ROW(VEXTRACTI32X8, EXTRACT),
+};
+#undef BOTH
+#undef ROW
+
 static enum move_class move_class(ZydisMnemonic m)
 {
-	switch (m) {
-	case ZYDIS_MNEMONIC_MOV:
-	case ZYDIS_MNEMONIC_MOVNTI:
-	case ZYDIS_MNEMONIC_MOVDIRI:
-	case ZYDIS_MNEMONIC_MOVBE:
-		return MOVE_INT;
-	case ZYDIS_MNEMONIC_MOVZX:
-	case ZYDIS_MNEMONIC_MOVSX:
-	case ZYDIS_MNEMONIC_MOVSXD:
-		return MOVE_EXTEND;
-#define BOTH(name)                  \
-	case ZYDIS_MNEMONIC_##name: \
-	case ZYDIS_MNEMONIC_V##name:
-		BOTH(MOVUPS)
-		BOTH(MOVUPD)
-		BOTH(MOVAPS)
-		BOTH(MOVAPD) BOTH(MOVDQA) BOTH(MOVDQU) BOTH(MOVNTDQ) BOTH(MOVNTPS) BOTH(MOVNTPD)
-			BOTH(MOVQ) BOTH(MOVD) BOTH(MOVLPS) BOTH(MOVLPD) BOTH(MOVSS) BOTH(MOVSD)
-				BOTH(LDDQU) BOTH(MOVNTDQA) case ZYDIS_MNEMONIC_VMOVDQA32
-		    : case ZYDIS_MNEMONIC_VMOVDQA64 : case ZYDIS_MNEMONIC_VMOVDQU8
-		    : case ZYDIS_MNEMONIC_VMOVDQU16 : case ZYDIS_MNEMONIC_VMOVDQU32
-		    : case ZYDIS_MNEMONIC_VMOVDQU64 : return MOVE_VEC;
-		BOTH(MOVHPS) BOTH(MOVHPD) return MOVE_VEC_HIGH;
-#undef BOTH
-	case ZYDIS_MNEMONIC_VEXTRACTF128:
-	case ZYDIS_MNEMONIC_VEXTRACTI128:
-	case ZYDIS_MNEMONIC_VEXTRACTF32X4:
-	case ZYDIS_MNEMONIC_VEXTRACTI32X4:
-	case ZYDIS_MNEMONIC_VEXTRACTF64X2:
-	case ZYDIS_MNEMONIC_VEXTRACTI64X2:
-	case ZYDIS_MNEMONIC_VEXTRACTF64X4:
-	case ZYDIS_MNEMONIC_VEXTRACTI64X4:
-	case ZYDIS_MNEMONIC_VEXTRACTF32X8:
-	case ZYDIS_MNEMONIC_VEXTRACTI32X8:
-		return MOVE_EXTRACT;
-	default:
-		return MOVE_NONE;
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(moves); i++)
+		if (moves[i].mnemonic == m)
+			return moves[i].class;
+	return MOVE_NONE;
 }
 
 static bool gpr_number(ZydisRegister r, uint8_t *n, bool *high8)
