@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,11 +48,23 @@ static int print_help(void)
 	return 0;
 }
 
+/*
+ * A descriptor of ours must not become the standard error that we were started without. The command
+ * still gets them closed.
+ */
+static void fill_standard_files(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) < 0)
+			return;
+}
+
 int main(int argc, char **argv)
 {
 	struct cli_options o;
 	int r;
 
+	fill_standard_files();
 	log_init();
 	if (argc < 2)
 		return cli_fail("no command given (softhca --help)");

@@ -141,12 +141,8 @@ void sup_finish(struct sup *sup)
 {
 	if (sup->seg.hdr)
 		tell_gone(sup);
-	while (sup->links && !sup->links->closed) {
-		struct sup_link *l;
-
-		for (l = sup->links; l; l = l->next)
-			sup_link_close(sup, l);
-	}
+	for (struct sup_link *l = sup->links; l; l = l->next)
+		sup_link_close(sup, l);
 	sup_links_free(sup, true);
 	sup_files_free(sup);
 	if (sup->listen.fd >= 0)

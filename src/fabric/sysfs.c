@@ -422,7 +422,8 @@ int fab_sysfs_render(struct seg *s, uint32_t host, const char *root,
 	TREE_STEP(r, open_folder(v.root, "dev/infiniband", &v.dev));
 	TREE_STEP(r, tree_put(&t, v.verbs, "abi_version", "6\n"));
 	TREE_STEP(r, tree_put(&t, v.mad, "abi_version", "5\n"));
-	for (uint32_t i = 0; i < v.host->nhcas; i++) {
+	/* tmpfs lists the newest entry first: mlx5_0 shall be what a program finds first. */
+	for (uint32_t i = v.host->nhcas; i-- > 0;) {
 		v.hca = hw_hca(s, v.host->hca[i]);
 		snprintf(v.ibdev, sizeof(v.ibdev), "mlx5_%u", v.hca->dev_index & 0xff);
 		fab_pci_name(v.hca, v.bdf);

@@ -266,6 +266,13 @@ class Inheritance(Cli):
         p = self.popen('run', '--', 'cat', stdin=subprocess.PIPE)
         self.assertEqual(p.communicate('hello\n', timeout=20), ('hello\n', ''))
 
+    def test_standard_files_may_be_closed(self):
+        r = subprocess.run(['bash', '-c', f'{" ".join(self.user)} {SOFTHCA} run -- bash -c '
+                            '"[ ! -e /proc/self/fd/0 ] && [ ! -e /proc/\\$\\$/fd/2 ]" <&- 2>&-; '
+                            f'echo $?; {" ".join(self.user)} {SOFTHCA} run -- /nonexistent 2>&- ;'
+                            'echo $?'], env=self.env, capture_output=True, text=True)
+        self.assertEqual(r.stdout, '0\n127\n', r)
+
     def test_a_path_with_a_space_works(self):
         there = os.path.join(self.work, 'my build')
         os.mkdir(there)
