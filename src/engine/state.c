@@ -101,7 +101,7 @@ bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 			park_pending(s, qp, HW_PEND_FLUSH_SQ);
 			return false;
 		}
-		if (rc == -EFAULT)
+		if (rc) /* no WQEs to read, or no CQ to tell */
 			nbb = (pi - ci) & 0xffff;
 		if (nbb > ((pi - ci) & 0xffff))
 			nbb = (pi - ci) & 0xffff;
@@ -149,14 +149,17 @@ bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	n = (dbr - atomic_load(&qp->rq_ci)) & 0xffff;
 	if (n > 1u << qp->rq_log_size)
 		n = 1u << qp->rq_log_size;
-	for (; n; n--) {
+	while (n) {
 		uint32_t ci = atomic_load(&qp->rq_ci) & 0xffff;
+		int rc = flush_receive(s, qp, qpn, ci);
+		uint32_t done = rc ? n : 1; /* all at once when there is no CQ to tell */
 
-		if (flush_receive(s, qp, qpn, ci) == -ETIMEDOUT) {
+		if (rc == -ETIMEDOUT) {
 			park_pending(s, qp, HW_PEND_FLUSH_RQ);
 			return false;
 		}
-		atomic_store(&qp->rq_ci, (ci + 1) & 0xffff);
+		atomic_store(&qp->rq_ci, (ci + done) & 0xffff);
+		n -= done;
 	}
 	return true;
 }

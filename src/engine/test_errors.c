@@ -331,6 +331,74 @@ static void send_queue_unmapped(void **state)
 	assert_int_equal(p->b->hw->state, HW_QPS_RTS);
 }
 
+/* Bytes that no library would write, from a fixed seed: any answer, but an answer, and no harm. */
+static uint32_t rnd(uint32_t *seed)
+{
+	*seed = *seed * 1664525 + 1013904223;
+	return *seed >> 8;
+}
+
+static void garbage(struct t_qp *q, uint32_t *seed)
+{
+	static const uint8_t opcodes[] = {0, 1, 8, 9, 0xa, 0xb, 0xe, 0x10, 0x11, 0x25};
+
+	for (uint32_t i = 0; i < WQE_BB << T_SQ_LOG; i++)
+		q->sq[i] = rnd(seed) % 4 ? (uint8_t)rnd(seed) : 0;
+	for (uint32_t i = 0; i < 1u << T_SQ_LOG; i++) {
+		uint8_t *w = q->sq + i * WQE_BB;
+
+		if (rnd(seed) % 8)
+			LAYOUT_SET(wqe_ctrl, w, qpn, q->qpn);
+		if (rnd(seed) % 8)
+			LAYOUT_SET(wqe_ctrl, w, opcode, opcodes[rnd(seed) % sizeof(opcodes)]);
+		if (rnd(seed) % 4)
+			LAYOUT_SET(wqe_ctrl, w, ds, rnd(seed) % 8);
+		for (uint32_t seg = 1; seg < 4; seg++) {
+			if (rnd(seed) % 2)
+				LAYOUT_SET(wqe_data, w + seg * 16, byte_count, rnd(seed) % 70000);
+			if (rnd(seed) % 2)
+				LAYOUT_SET(wqe_data, w + seg * 16, lkey, q->key);
+			if (rnd(seed) % 2)
+				LAYOUT_SET(wqe_data, w + seg * 16, addr, (uintptr_t)q->mem);
+		}
+	}
+	for (uint32_t i = 0; i < 1u << (T_RQ_LOG + T_RQ_STRIDE_LOG); i++)
+		q->rq[i] = (uint8_t)rnd(seed);
+}
+
+static void any_bytes(void **state)
+{
+	struct t_pair *p = *state;
+	uint32_t seed = 4711;
+
+	for (int round = 0; round < 300; round++) {
+		struct t_qp *q[2] = {p->a, p->b};
+
+		for (int i = 0; i < 2; i++) {
+			assert_int_equal(eng_qp_set_state(&p->t->s, q[i]->qpn, HW_QPS_RST), 0);
+			q[i]->cq.ci = q[i]->cq.hw->pi;
+			q[i]->cq.dbr[T_SET_CI] = htobe32(q[i]->cq.ci & 0xffffff);
+			atomic_store(&q[i]->cq.hw->state, 0);
+			q[i]->hw->st = round % 3 ? HW_ST_RC : HW_ST_UD;
+			garbage(q[i], &seed);
+		}
+		t_connect(p->a, p->b);
+		for (int i = 0; i < 2; i++) {
+			q[i]->dbr[MLX5_RCV_DBR] = htobe32(rnd(&seed));
+			q[i]->dbr[MLX5_SND_DBR] =
+				htobe32(rnd(&seed) % 2 ? rnd(&seed) : rnd(&seed) % 64);
+			t_ring(q[i]);
+			t_now += 100000000;
+			eng_run_due(&p->t->s);
+		}
+		for (int i = 0; i < 2; i++) {
+			assert_int_equal(q[i]->hw->sq_lock.word, 0);
+			assert_int_equal(q[i]->hw->rq_lock.word, 0);
+			assert_int_equal(q[i]->cq.hw->lock.word, 0);
+		}
+	}
+}
+
 /* Every failure has a syndrome, a vendor code and words. */
 static void failures_are_documented(void **state)
 {
@@ -350,6 +418,7 @@ int main(void)
 		T(responder_flushes_its_sends),
 		T(flush_on_command),
 		T(send_queue_unmapped),
+		T(any_bytes),
 		cmocka_unit_test(failures_are_documented),
 	};
 

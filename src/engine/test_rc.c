@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* RC between two QPs of one process: every opcode, and where data and completions end up. */
 #include "engine/test.h"
+#include <pthread.h>
 
 static void send_one(void **state)
 {
@@ -288,6 +289,52 @@ static void poll_mode(void **state)
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), 0);
 }
 
+/* The device thread and a second ringer beside the poster: every message once, in order. */
+static _Atomic bool stop_ringing;
+
+static void *ringer(void *arg)
+{
+	struct t_pair *p = arg;
+
+	while (!stop_ringing) {
+		t_ring(p->a);
+		eng_run_due(&p->t->s);
+		eng_poll_doorbells(&p->t->s);
+	}
+	return NULL;
+}
+
+static void many_ringers(void **state)
+{
+	struct t_pair *p = *state;
+	pthread_t thread[2];
+
+	stop_ringing = false;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, ringer, p), 0);
+	for (uint32_t i = 0; i < 2000; i++) {
+		uint64_t give_up = clock_now_ns() + 5 * NSEC_PER_SEC;
+		struct mlx5_cqe64 *c;
+
+		t_recv_at(p->b, 0, 16);
+		t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND,
+					    .fm_ce_se = T_SIG,
+					    .inl = &i,
+					    .inl_len = sizeof(i)});
+		while (!(c = t_poll(&p->b->cq)))
+			assert_true(clock_now_ns() < give_up);
+		assert_int_equal(be16toh(c->wqe_counter), i);
+		assert_memory_equal(p->b->mem, &i, sizeof(i));
+		while (!(c = t_poll(&p->a->cq)))
+			assert_true(clock_now_ns() < give_up);
+		assert_int_equal(be16toh(c->wqe_counter), i);
+	}
+	stop_ringing = true;
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	t_assert_empty(&p->b->cq);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, t_pair_setup, t_pair_teardown)
@@ -306,6 +353,7 @@ int main(void)
 		T(rts_rings),
 		T(uar_store),
 		T(poll_mode),
+		T(many_ringers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
