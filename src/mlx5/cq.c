@@ -190,6 +190,21 @@ int mlx5_resize_cq(struct uv_cq *cq, uint32_t cqe, struct uv_udata *u)
 	return 0;
 }
 
+int mlx5_modify_cq(struct uv_cq *cq, uint16_t count, uint16_t period)
+{
+	uint8_t in[LAYOUT_SZ(modify_cq_in)] = {0}, out[LAYOUT_SZ(modify_cq_out)];
+	void *cqc = LAYOUT_IN(modify_cq_in, cq_context, in);
+
+	if (period > MLX5_MAX_CQ_PERIOD)
+		return -EINVAL;
+	LAYOUT_SET(modify_cq_in, in, cqn, cq->cqn);
+	LAYOUT_SET(modify_cq_in, in, modify_field_select,
+		   PRM_CQ_MODIFY_PERIOD | PRM_CQ_MODIFY_MAX_COUNT);
+	LAYOUT_SET(cqc, cqc, cq_period, period);
+	LAYOUT_SET(cqc, cqc, cq_max_count, count);
+	return MLX5_EXEC(uv_obj_context(&cq->obj), MODIFY_CQ, NULL, in, out);
+}
+
 int mlx5_destroy_cq(struct uv_cq *cq)
 {
 	struct uv_context *ctx = uv_obj_context(&cq->obj);

@@ -97,6 +97,8 @@ int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct u
 	a->ex.device_cap_flags_ex = c->device_cap_flags;
 	a->ex.completion_timestamp_mask = INT64_MAX;
 	a->ex.hca_core_clock = c->device_frequency_khz;
+	a->ex.cq_mod_caps.max_cq_count = MLX5_MAX_CQ_COUNT;
+	a->ex.cq_mod_caps.max_cq_period = MLX5_MAX_CQ_PERIOD;
 	return u ? query_device_resp(u) : 0;
 }
 

@@ -172,6 +172,7 @@ const struct uv_driver mlx5_driver = {
 	.dereg_mr = mlx5_dereg_mr,
 	.create_cq = mlx5_create_cq,
 	.resize_cq = mlx5_resize_cq,
+	.modify_cq = mlx5_modify_cq,
 	.destroy_cq = mlx5_destroy_cq,
 	.create_srq = mlx5_create_srq,
 	.modify_srq = mlx5_modify_srq,

@@ -124,6 +124,10 @@ int mlx5_dereg_mr(struct uv_mr *mr);
 int mlx5_create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_t flags,
 		   struct uv_udata *u);
 int mlx5_resize_cq(struct uv_cq *cq, uint32_t cqe, struct uv_udata *u);
+/* Event moderation: `count` completions or `period` microseconds, whichever is first. */
+#define MLX5_MAX_CQ_COUNT 0xffff
+#define MLX5_MAX_CQ_PERIOD 0xfff
+int mlx5_modify_cq(struct uv_cq *cq, uint16_t count, uint16_t period);
 int mlx5_destroy_cq(struct uv_cq *cq);
 
 int mlx5_create_srq(struct uv_srq *srq, const struct ibv_srq_init_attr_ex *a, struct uv_udata *u);

@@ -3,6 +3,8 @@
 #include <infiniband/mlx5dv.h>
 #include "mlx5/test.h"
 
+enum { IB_CQ_MODERATE = 1 };
+
 /* A context with a PD, a UAR and memory for queues; doorbell records in its last page. */
 struct verbs {
 	struct test_env *e;
@@ -234,6 +236,40 @@ static void test_resized_cq_lies_elsewhere(void **state)
 	assert_int_equal(test_owned(v.e, SEG_T_UMEM), 2);
 	assert_int_equal(destroy(&v, IB_USER_VERBS_CMD_DESTROY_CQ, h), 0);
 	assert_int_equal(test_owned(v.e, SEG_T_UMEM), 0);
+	verbs_close(&v);
+}
+
+static int modify_cq(struct verbs *v, uint32_t handle, uint16_t count, uint16_t period)
+{
+	struct ib_uverbs_ex_modify_cq cmd = {
+		.cq_handle = handle,
+		.attr_mask = IB_CQ_MODERATE,
+		.attr = {.cq_count = count, .cq_period = period},
+	};
+	struct test_write w = {
+		.cmd = IB_USER_VERBS_EX_CMD_MODIFY_CQ | IB_USER_VERBS_CMD_FLAG_EXTENDED,
+		.in = &cmd,
+		.inlen = sizeof(cmd),
+	};
+
+	return test_write(v->e, &w);
+}
+
+static void test_moderation_reaches_the_cqc(void **state)
+{
+	struct mlx5_ib_create_cq uhw;
+	const struct hw_cq *cq;
+	struct verbs v;
+	uint32_t h, cqn;
+
+	verbs_open(&v, *state);
+	uhw = cq_request(&v);
+	assert_int_equal(create_cq(&v, &uhw, 15, &h, &cqn), 0);
+	cq = hw_cq(&v.e->seg, cqn);
+	assert_int_equal(modify_cq(&v, h, 0x1234, 0xfff), 0);
+	assert_int_equal(LAYOUT_GET(cqc, cq->cqc, cq_max_count), 0x1234);
+	assert_int_equal(LAYOUT_GET(cqc, cq->cqc, cq_period), 0xfff);
+	assert_int_equal(modify_cq(&v, h, 1, 0x1000), -EINVAL);
 	verbs_close(&v);
 }
 
@@ -794,6 +830,7 @@ int main(void)
 		T(test_bad_cqs_leave_nothing),
 		T(test_doorbell_records_share_their_page),
 		T(test_resized_cq_lies_elsewhere),
+		T(test_moderation_reaches_the_cqc),
 		T(test_qp_becomes_a_firmware_qp),
 		T(test_bad_qps_leave_nothing),
 		T(test_attributes_come_back),

@@ -125,6 +125,7 @@ int mlx5_method_uar_alloc(struct uv_bundle *b)
 	line = maps_line(mlx5_context(ctx));
 	if (line < 0)
 		return line;
+	LAYOUT_SET(alloc_uar_in, in, op_mod, type); /* the same numbers: 0 BF, 1 NC */
 	r = MLX5_EXEC(ctx, ALLOC_UAR, NULL, in, out);
 	if (r < 0)
 		return r;
