@@ -4,7 +4,7 @@
 
 struct alloc_pd {
 	struct ib_uverbs_cmd_hdr hdr;
-	struct ib_uverbs_alloc_pd cmd;
+	uint64_t response; /* struct ib_uverbs_alloc_pd is no more */
 	uint32_t driver[2];
 };
 
@@ -21,7 +21,7 @@ static struct alloc_pd alloc_pd(void *resp, size_t out_bytes)
 		.hdr = {.command = IB_USER_VERBS_CMD_ALLOC_PD,
 			.in_words = sizeof(struct alloc_pd) / 4,
 			.out_words = (uint16_t)(out_bytes / 4)},
-		.cmd.response = (uintptr_t)resp,
+		.response = (uintptr_t)resp,
 		.driver = {0x77, 0},
 	};
 }
@@ -170,7 +170,7 @@ static void bad_addresses(void **state)
 	struct alloc_pd p = alloc_pd(resp, sizeof(resp));
 
 	assert_int_equal(uv_write(env->f, NULL, 24), -EFAULT);
-	p.cmd.response = 16;
+	p.response = 16;
 	assert_int_equal(uv_write(env->f, &p, sizeof(p)), -EFAULT);
 	assert_null(env->f->objects); /* undone */
 }
