@@ -136,7 +136,7 @@ static int dial(const char *dir, unsigned int timeout_s)
 	if (r == -ENAMETOOLONG)
 		r = connect_long(sock, dir);
 	if (r) {
-		sys_close(sock);
+		sys_fd_drop(sock);
 		return r == -EAGAIN ? -ETIMEDOUT : r;
 	}
 	return sock;
@@ -276,7 +276,7 @@ static int hold_alive(const char *dir)
 	sys_fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC);
 	p = (struct pollfd){.fd = fd};
 	if (sys_raw(SYS_poll, (long)&p, 1, 0, 0, 0, 0) > 0 && (p.revents & POLLHUP)) {
-		sys_close(fd);
+		sys_fd_drop(fd);
 		return -ECONNREFUSED;
 	}
 	return fd;
@@ -306,8 +306,8 @@ int link_join(struct link *l, struct seg *s, const char *dir, const char *host)
 		r = seg_map(s, fd);
 	if (r) {
 		if (l->alive >= 0)
-			sys_close(l->alive);
-		sys_close(l->fd);
+			sys_fd_drop(l->alive);
+		sys_fd_drop(l->fd);
 		l->fd = l->alive = -1;
 		return r;
 	}
@@ -320,9 +320,9 @@ int link_join(struct link *l, struct seg *s, const char *dir, const char *host)
 void link_forget(struct link *l, struct seg *s)
 {
 	if (l->fd >= 0)
-		sys_close(l->fd);
+		sys_fd_drop(l->fd);
 	if (l->alive >= 0)
-		sys_close(l->alive);
+		sys_fd_drop(l->alive);
 	/* `busy` may have been held by a thread that this process does not have. */
 	*l = (struct link){.fd = -1, .alive = -1, .seg = s};
 	s->self = SEG_NONE;
@@ -343,8 +343,10 @@ int link_open_file(struct link *l, enum seg_file_kind kind, uint32_t hca, uint32
 
 	if (r)
 		return r;
-	if (*fd < 0)
-		return -EMFILE; /* the kernel drops what our table has no room for */
+	if (*fd < 0) { /* the kernel drops what our table has no room for */
+		link_file_closed(l, m.file, m.gen);
+		return -EMFILE;
+	}
 	*file = m.file;
 	*gen = m.gen;
 	return 0;
@@ -373,7 +375,7 @@ int link_get_mem(struct seg *s, struct mem_slot who)
 	if (l.fd < 0)
 		return l.fd;
 	r = ask(&l, &m, -1, &fd);
-	sys_close(l.fd);
+	sys_fd_drop(l.fd);
 	if (r)
 		return r;
 	return fd < 0 ? -EMFILE : fd;

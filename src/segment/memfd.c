@@ -65,7 +65,7 @@ static void evict(struct seg *s, struct seg_memfd *e)
 		atomic_store(&e->key, key);
 		return;
 	}
-	sys_close(SEG_MEMFD_FD(key));
+	sys_fd_drop(SEG_MEMFD_FD(key));
 	atomic_store(&e->key, 0);
 }
 
@@ -176,6 +176,6 @@ int memfd_fetch_and_copy(struct seg *s, struct mem_slot m, int err, const struct
 		      -err, m.slot);
 	r = copy_fd(fd, j);
 	if (!keep(s, m, fd))
-		sys_close(fd);
+		sys_fd_drop(fd);
 	return r;
 }

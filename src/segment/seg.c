@@ -190,12 +190,12 @@ void seg_unmap(struct seg *s)
 	if (!s->base)
 		return;
 	sys_munmap(s->base, s->size);
-	sys_close(s->fd);
+	sys_fd_drop(s->fd);
 	for (unsigned int i = 0; i < SEG_MEMFDS; i++) {
 		uint64_t key = atomic_load(&s->memfd[i].key);
 
 		if (key)
-			sys_close(SEG_MEMFD_FD(key));
+			sys_fd_drop(SEG_MEMFD_FD(key));
 	}
 	memset(s, 0, sizeof(*s));
 	s->self = SEG_NONE;

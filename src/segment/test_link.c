@@ -2,6 +2,7 @@
 /* The client's end of the link against a server that a thread of the test plays. */
 #include "segment/test.h"
 #include "segment/link.h"
+#include "util/sys.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -315,6 +316,16 @@ static void a_forked_child_joins_as_itself(void **state)
 	munmap(f.page, 4096);
 }
 
+static int kept_fd = -1;
+
+static void note_kept(int fd, int kept)
+{
+	if (kept)
+		kept_fd = fd;
+	else if (kept_fd == fd)
+		kept_fd = -1;
+}
+
 /* A program that gave up being dumpable before it joined: its memory is reached by the descriptor.
  */
 static void an_undumpable_peer_is_reached_through_the_supervisor(void **state)
@@ -348,14 +359,16 @@ static void an_undumpable_peer_is_reached_through_the_supervisor(void **state)
 	assert_int_equal(link_join(&ml, &me, v->dir, "h1"), 0);
 	v->mem = peer_mem;
 	v->mem_slot = peer.slot;
-	/* Root is not refused process_vm_*: as if from another PID namespace then. */
-	if (!geteuid())
-		seg_proc(&me, peer.slot)->pid_ns++;
+	/* as root process_vm_* would be allowed: another namespace makes everybody use it */
+	seg_proc(&me, peer.slot)->pid_ns++;
+	sys_fd_kept = note_kept;
 	assert_int_equal(mem_read(&me, peer, va, &b, 1), 0);
 	assert_int_equal(b, 0x55);
 	b = 0x66;
 	assert_int_equal(mem_write(&me, peer, va, &b, 1), 0);
 	assert_int_equal(seg_proc(&me, peer.slot)->refused, 1);
+	assert_true(kept_fd >= 900 && (fcntl(kept_fd, F_GETFD) & FD_CLOEXEC));
+	sys_fd_kept = NULL;
 	assert_int_equal(mem_read(&me, peer, 0, &b, 1), -EFAULT);
 	test_tell(go[1]);
 	waitpid(pid, &status, 0);

@@ -15,7 +15,6 @@
 #include "util/log.h"
 #include "util/sys.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,6 @@ enum { DETACHED, BUSY, ATTACHED };
 
 static struct {
 	_Atomic int state;
-	bool atfork; /* handler registered */
 	struct seg seg;
 	struct link link;
 	struct uv_system sys;
@@ -102,10 +100,6 @@ static int join(const struct shim_config *c)
 		TRACE(LOG_SHIM, "cannot join %s: %d", c->dir, r);
 		return r;
 	}
-	fdtab_hide(at.link.fd);
-	if (at.link.alive >= 0)
-		fdtab_hide(at.link.alive);
-	fdtab_hide(at.seg.fd);
 	at.host = fab_host_by_name(&at.seg, c->host);
 	at.sys.seg = &at.seg;
 	at.sys.link = &at.link;
@@ -118,10 +112,6 @@ static int join(const struct shim_config *c)
 	at.sys.uar_mmap = uar_mmap;
 	at.sys.uar_mapped = uar_mapped;
 	sig_install();
-	if (!at.atfork) {
-		pthread_atfork(NULL, NULL, shim_forked);
-		at.atfork = true;
-	}
 	return 0;
 }
 
@@ -169,11 +159,9 @@ void shim_forked(void)
 {
 	int saved = errno;
 
+	if (!atomic_load(&owner_pid))
+		return;
 	atomic_store(&owner_pid, sys_getpid());
-	fdtab_unhide(at.link.fd);
-	if (at.link.alive >= 0)
-		fdtab_unhide(at.link.alive);
-	fdtab_unhide(at.seg.fd);
 	fdtab_forked();
 	if (at.seg.hdr)
 		link_forget(&at.link, &at.seg);

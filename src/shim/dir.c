@@ -176,10 +176,28 @@ WRAP_GLOB(glob64, glob64_t)
 
 /* ---- paths that come back ---- */
 
+/* "/memfd:softhca-uverbs0 (deleted)" is /dev/infiniband/uverbs0. */
+static size_t unmap_memfd(char *buf, size_t n)
+{
+	static const char memfd[] = "/memfd:softhca-", dev[] = "/dev/infiniband/";
+	static const char deleted[] = " (deleted)";
+	size_t from = sizeof(memfd) - 1, to = sizeof(dev) - 1, end = sizeof(deleted) - 1, name;
+
+	if (n < from + 6 + end || memcmp(buf, memfd, from) || memcmp(buf + from, "uverbs", 6) ||
+	    memcmp(buf + n - end, deleted, end))
+		return n;
+	name = n - from - end;
+	memmove(buf + to, buf + from, name); /* to == from + 1, and " (deleted)" goes */
+	memcpy(buf, dev, to);
+	return to + name;
+}
+
 static ssize_t unmap_link(ssize_t n, char *buf)
 {
 	/* A result that was cut off cannot be told from a whole one; so it is for the program. */
-	return n > 0 && buf[0] == '/' ? (ssize_t)paths_unmap_bytes(buf, (size_t)n) : n;
+	if (n <= 0 || buf[0] != '/' || !shim_on())
+		return n;
+	return (ssize_t)unmap_memfd(buf, paths_unmap_bytes(buf, (size_t)n));
 }
 
 /* Links are read into a buffer of ours: the program's has room for its own path only. */

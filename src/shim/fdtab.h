@@ -81,7 +81,7 @@ long fdtab_next(unsigned int from, unsigned int to);
 struct uv_file;
 void fdtab_each_uverbs(void (*fn)(struct uv_file *f));
 
-/* The library's own descriptors. */
+/* The library's own descriptors (sys_fd_kept of util/sys.h). */
 int fdtab_hide(int fd);
 void fdtab_unhide(int fd);
 

@@ -4,11 +4,13 @@
  * SOFTHCA_DIR everything here and in the wrappers is a pass-through.
  */
 #include "shim/attach.h"
+#include "shim/fdtab.h"
 #include "shim/paths.h"
 #include "shim/shim.h"
 #include "util/log.h"
 #include "util/sys.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,11 +87,22 @@ const struct shim_config *shim_config(void)
 	return &config;
 }
 
+/* The library's own descriptors are not the program's to close. */
+static void kept(int fd, int on)
+{
+	if (on)
+		fdtab_hide(fd);
+	else
+		fdtab_unhide(fd);
+}
+
 __attribute__((constructor)) static void shim_init(void)
 {
 	if (!shim_on())
 		return;
+	sys_fd_kept = kept;
 	log_init();
+	pthread_atfork(NULL, NULL, shim_forked);
 	shim_adopt_inherited();
 	sig_init();
 }

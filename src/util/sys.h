@@ -135,6 +135,27 @@ static inline int sys_futex_wake(_Atomic uint32_t *word, int n)
 	return (int)sys_raw(SYS_futex, (long)word, FUTEX_WAKE, n, 0, 0, 0);
 }
 
+/*
+ * Told of every descriptor that we keep to ourselves, and of its end: the preloaded library hides
+ * them from closefrom(3) and the like. NULL elsewhere.
+ */
+extern void (*sys_fd_kept)(int fd, int kept);
+
+static inline int sys_fd_keep(int fd)
+{
+	if (sys_fd_kept)
+		sys_fd_kept(fd, 1);
+	return fd;
+}
+
+/* The end of one that sys_fd_high() gave. */
+static inline void sys_fd_drop(int fd)
+{
+	if (sys_fd_kept)
+		sys_fd_kept(fd, 0);
+	sys_close(fd);
+}
+
 /* Move a descriptor of our own out of the program's way (above 900 where its limit allows). Takes
  * fd; returns the new one, close-on-exec. */
 static inline int sys_fd_high(int fd)
@@ -146,10 +167,10 @@ static inline int sys_fd_high(int fd)
 
 		if (high >= 0) {
 			sys_close(fd);
-			return high;
+			return sys_fd_keep(high);
 		}
 	}
-	return fd;
+	return sys_fd_keep(fd);
 }
 
 #endif

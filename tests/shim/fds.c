@@ -115,6 +115,17 @@ static void fstat_forms(void **state)
 	assert_false(S_ISCHR(st.st_mode));
 }
 
+static void proc_shows_the_device(void **state)
+{
+	char path[32], to[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", ctx->cmd_fd);
+	n = readlink(path, to, sizeof(to));
+	assert_int_equal(n, strlen(VERBS));
+	assert_memory_equal(to, VERBS, n);
+}
+
 static void flags_are_those_of_the_open(void **state)
 {
 	static const int mode[] = {O_RDONLY, O_WRONLY, O_RDWR, O_RDWR | O_NONBLOCK};
@@ -529,6 +540,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fstat_forms),
+		cmocka_unit_test(proc_shows_the_device),
 		cmocka_unit_test(flags_are_those_of_the_open),
 		cmocka_unit_test(numbers_are_the_lowest),
 		cmocka_unit_test(command_file_reads_and_writes),
