@@ -67,6 +67,8 @@ static int make_segment(struct sup *sup)
 		if (!r)
 			r = fw_hca_init(&sup->seg, i);
 	}
+	if (r == -ENOSPC)
+		return cli_fail("a fabric cannot have so many hosts, adapters and ports");
 	return r < 0 ? cli_fail("cannot make the fabric: %s", strerror(-r)) : 0;
 }
 

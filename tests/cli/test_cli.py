@@ -156,6 +156,9 @@ class Options(Cli):
                                                    'true'))
         self.down()
 
+    def test_a_fabric_larger_than_its_tables_is_one_line(self):
+        self.assertIn('so many', self.refused('up', 'lab', '--hosts', '256', '--hca', '16'))
+
     def test_help_and_version(self):
         for args in (['--help'], ['run', '--help'], ['up', '--help'], ['down', '--help'],
                      ['status', '--help'], ['--version']):
