@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* For tests of verbs objects: a PD, memory for queues, CQs, and how objects are destroyed. */
+#ifndef SOFTHCA_MLX5_TEST_VERBS_H
+#define SOFTHCA_MLX5_TEST_VERBS_H
+
+#include "mlx5/test.h"
+
+/* A context with a PD, a UAR and memory for queues; doorbell records in its last page. */
+struct verbs {
+	struct test_env *e;
+	uint32_t pd, pdn, uar;
+	uint8_t *mem;
+};
+
+#define MEM_LEN (16 * 4096)
+#define DBR_PAGE (15 * 4096)
+
+static inline void verbs_open(struct verbs *v, struct test_env *e)
+{
+	struct ib_uverbs_alloc_pd cmd = {0};
+	struct ib_uverbs_alloc_pd_resp resp;
+	struct mlx5_ib_alloc_pd_resp uhw;
+	struct test_write w = {
+		.cmd = IB_USER_VERBS_CMD_ALLOC_PD,
+		.in = &cmd,
+		.inlen = sizeof(cmd),
+		.out = &resp,
+		.outlen = sizeof(resp),
+		.uhw_out = &uhw,
+		.uhw_outlen = sizeof(uhw),
+	};
+	uint64_t off;
+	uint32_t h;
+
+	v->e = e;
+	test_open_context(e, true);
+	assert_int_equal(test_write(e, &w), 0);
+	v->pd = resp.pd_handle;
+	v->pdn = uhw.pdn;
+	assert_non_null(hw_pd(&e->seg, v->pdn));
+	assert_int_equal(test_uar_alloc(e, 1, &off, &v->uar, &h), 0);
+	v->mem = mmap(NULL, MEM_LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(v->mem, MAP_FAILED);
+}
+
+static inline void verbs_close(struct verbs *v)
+{
+	munmap(v->mem, MEM_LEN);
+}
+
+static inline struct mlx5_ib_create_cq cq_request(const struct verbs *v)
+{
+	return (struct mlx5_ib_create_cq){
+		.buf_addr = (uintptr_t)v->mem,
+		.db_addr = (uintptr_t)v->mem + DBR_PAGE,
+		.cqe_size = 64,
+		.flags = MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX,
+		.uar_page_index = (uint16_t)v->uar,
+	};
+}
+
+static inline int create_cq(struct verbs *v, const struct mlx5_ib_create_cq *uhw, uint32_t cqe,
+			    uint32_t *handle, uint32_t *cqn)
+{
+	struct ib_uverbs_create_cq cmd = {.cqe = cqe, .comp_channel = -1};
+	struct mlx5_ib_create_cq_resp uhw_resp = {0};
+	struct ib_uverbs_create_cq_resp resp = {0};
+	struct test_write w = {
+		.cmd = IB_USER_VERBS_CMD_CREATE_CQ,
+		.in = &cmd,
+		.inlen = sizeof(cmd),
+		.out = &resp,
+		.outlen = sizeof(resp),
+		.uhw_in = uhw,
+		.uhw_inlen = sizeof(*uhw),
+		.uhw_out = &uhw_resp,
+		.uhw_outlen = sizeof(uhw_resp),
+	};
+	int r = test_write(v->e, &w);
+
+	*handle = resp.cq_handle;
+	*cqn = uhw_resp.cqn;
+	if (r == 0)
+		assert_int_equal(resp.cqe & (resp.cqe + 1), 0);
+	return r;
+}
+
+static inline int destroy(struct verbs *v, uint32_t cmd_nr, uint32_t handle)
+{
+	union {
+		struct ib_uverbs_destroy_cq cq;
+		struct ib_uverbs_destroy_qp qp;
+		struct ib_uverbs_destroy_srq srq;
+		struct ib_uverbs_dereg_mr mr;
+	} cmd = {0};
+	struct ib_uverbs_destroy_cq_resp resp;
+	struct test_write w = {.cmd = cmd_nr, .in = &cmd, .out = &resp};
+
+	switch (cmd_nr) {
+	case IB_USER_VERBS_CMD_DESTROY_CQ:
+		cmd.cq.cq_handle = handle;
+		w.inlen = sizeof(cmd.cq);
+		w.outlen = sizeof(resp);
+		break;
+	case IB_USER_VERBS_CMD_DESTROY_QP:
+		cmd.qp.qp_handle = handle;
+		w.inlen = sizeof(cmd.qp);
+		w.outlen = sizeof(struct ib_uverbs_destroy_qp_resp);
+		break;
+	case IB_USER_VERBS_CMD_DESTROY_SRQ:
+		cmd.srq.srq_handle = handle;
+		w.inlen = sizeof(cmd.srq);
+		w.outlen = sizeof(struct ib_uverbs_destroy_srq_resp);
+		break;
+	default:
+		cmd.mr.mr_handle = handle;
+		w.inlen = sizeof(cmd.mr);
+		break;
+	}
+	return test_write(v->e, &w);
+}
+
+#endif
