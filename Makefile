@@ -10,7 +10,9 @@ deps:
 	@tools/deps
 
 build: deps
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) >/dev/null
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) >$(BUILD).log 2>&1 || \
+		{ cat $(BUILD).log; false; }
+	@rm -f $(BUILD).log
 	@ninja -C $(BUILD)
 
 demo: build
