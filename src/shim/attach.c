@@ -126,6 +126,7 @@ static int attach(void)
 		return -ENODEV;
 	if (!shim_owns_tables())
 		return -EAGAIN;
+	shim_start();
 	sig_block_all(&old);
 	for (;;) {
 		s = DETACHED;
@@ -159,6 +160,7 @@ void shim_forked(void)
 {
 	int saved = errno;
 
+	node_forked();
 	if (!atomic_load(&owner_pid))
 		return;
 	atomic_store(&owner_pid, sys_getpid());

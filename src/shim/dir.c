@@ -4,6 +4,7 @@
  * scandir, glob; readlink, realpath, chdir, getcwd. libc reaches the kernel from inside these, so
  * each is taken over by itself.
  */
+#include "segment/mem.h"
 #include "shim/fdtab.h"
 #include "shim/paths.h"
 #include "shim/wrap.h"
@@ -200,7 +201,28 @@ static ssize_t unmap_link(ssize_t n, char *buf)
 	return (ssize_t)unmap_memfd(buf, paths_unmap_bytes(buf, (size_t)n));
 }
 
-/* Links are read into a buffer of ours: the program's has room for its own path only. */
+/* Can these first bytes of a link's target be those of a path that unmap_link() changes? */
+static bool maybe_ours(const char *buf, size_t n)
+{
+	static const char memfd[] = "/memfd:softhca-";
+	const struct shim_config *c = shim_config();
+	const struct {
+		const char *s;
+		size_t len;
+	} start[] = {{c->root, c->root_len},
+		     {c->real_root, c->real_root_len},
+		     {memfd, sizeof(memfd) - 1}};
+
+	for (size_t i = 0; i < sizeof(start) / sizeof(start[0]); i++)
+		if (start[i].len && !memcmp(buf, start[i].s, n < start[i].len ? n : start[i].len))
+			return true;
+	return false;
+}
+
+/*
+ * The kernel fills the program's buffer, and says so if that is a bad one. A link of ours is read
+ * again into a buffer of our own: the program's has room for its own path only.
+ */
 static ssize_t read_link(int dirfd, const char *path, char *buf, size_t size,
 			 ssize_t (*next)(int, const char *, char *, size_t))
 {
@@ -209,11 +231,14 @@ static ssize_t read_link(int dirfd, const char *path, char *buf, size_t size,
 	const char *m = paths_map(dirfd, path, &b);
 	ssize_t n;
 
-	if (!shim_on() || size == 0)
-		return next(dirfd, m, buf, size);
-	n = next(dirfd, m, size > sizeof(own) ? buf : own, size > sizeof(own) ? size : sizeof(own));
-	if (n < 0 || size > sizeof(own))
+	n = next(dirfd, m, buf, size);
+	if (n <= 0 || !shim_on() || !maybe_ours(buf, (size_t)n))
+		return n;
+	if (size > sizeof(own))
 		return unmap_link(n, buf);
+	n = next(dirfd, m, own, sizeof(own));
+	if (n < 0)
+		return n;
 	n = unmap_link(n, own);
 	n = (size_t)n > size ? (ssize_t)size : n;
 	memcpy(buf, own, (size_t)n);
@@ -315,9 +340,15 @@ static char *cwd_inside(char *buf, size_t size, bool *ours)
 		errno = size ? ERANGE : EINVAL;
 		return NULL;
 	}
-	if (!buf)
+	if (!buf) {
 		buf = malloc(size ? size : len);
-	return buf ? memcpy(buf, own, len) : NULL;
+		return buf ? memcpy(buf, own, len) : NULL;
+	}
+	if (mem_guarded_copy(buf, own, len) < 0) {
+		errno = EFAULT;
+		return NULL;
+	}
+	return buf;
 }
 
 WRAP(char *, getcwd, (char *buf, size_t size))

@@ -49,7 +49,7 @@ static int open_ours(int dirfd, const char **path, int flags, struct paths_buf *
 	if (!shim_on() || !*path)
 		return OPEN_NEXT;
 	m = *path = paths_map(dirfd, *path, b);
-	if (flags & O_PATH)
+	if ((flags & O_PATH) || b->foreign)
 		return OPEN_NEXT;
 	minor = node_of_path(dirfd, m, flags);
 	if (minor != NODE_NONE) {
@@ -73,16 +73,16 @@ static int result(int r)
 }
 
 /* The mode argument is there only when the flags say so. */
-#define OPEN_MODE(flags)                               \
-	({                                             \
-		mode_t mode_ = 0;                      \
-		if ((flags) & (O_CREAT | O_TMPFILE)) { \
-			va_list ap_;                   \
-			va_start(ap_, flags);          \
-			mode_ = va_arg(ap_, mode_t);   \
-			va_end(ap_);                   \
-		}                                      \
-		mode_;                                 \
+#define OPEN_MODE(flags)                                                     \
+	({                                                                   \
+		mode_t mode_ = 0;                                            \
+		if (((flags)&O_CREAT) || ((flags)&O_TMPFILE) == O_TMPFILE) { \
+			va_list ap_;                                         \
+			va_start(ap_, flags);                                \
+			mode_ = va_arg(ap_, mode_t);                         \
+			va_end(ap_);                                         \
+		}                                                            \
+		mode_;                                                       \
 	})
 
 #define OPEN_BODY(dirfd, flags, call)               \

@@ -7,6 +7,7 @@
 #include "shim/fdtab.h"
 #include "shim/paths.h"
 #include "shim/shim.h"
+#include "shim/wrap.h"
 #include "util/log.h"
 #include "util/sys.h"
 
@@ -22,7 +23,9 @@ static _Atomic int config_state; /* 0 not read, 1 being read, 2 read */
 
 static bool copy_env(const char *name, char *out, size_t size)
 {
-	const char *s = getenv(name);
+	/* A program with more rights than its caller does not let itself be led by the environment.
+	 */
+	const char *s = secure_getenv(name);
 
 	if (!s || !*s || strlen(s) >= size)
 		return false;
@@ -96,13 +99,31 @@ static void kept(int fd, int on)
 		fdtab_unhide(fd);
 }
 
-__attribute__((constructor)) static void shim_init(void)
+/*
+ * What has to be there before the first device is opened. Normally by our constructor, but those of
+ * other libraries may run before it.
+ */
+void shim_start(void)
 {
-	if (!shim_on())
+	static _Atomic int started;
+	int no = 0;
+
+	if (!shim_on() || !atomic_compare_exchange_strong(&started, &no, 1))
 		return;
 	sys_fd_kept = kept;
 	log_init();
 	pthread_atfork(NULL, NULL, shim_forked);
-	shim_adopt_inherited();
-	sig_init();
+}
+
+__attribute__((constructor)) static void shim_init(void)
+{
+	int saved = errno; /* 0 for main() */
+
+	shim_next_find_all();
+	shim_start();
+	if (shim_on()) {
+		shim_adopt_inherited();
+		sig_init();
+	}
+	errno = saved;
 }

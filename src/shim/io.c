@@ -4,6 +4,7 @@
  * cannot do. For a foreign descriptor each costs two loads. uverbs runs with asynchronous signals
  * blocked.
  */
+#include "segment/mem.h"
 #include "shim/attach.h"
 #include "shim/fdtab.h"
 #include "shim/shim.h"
@@ -121,11 +122,15 @@ static ssize_t readv_ours(int fd, const struct iovec *iov, int n)
 	else if (f->kind == SEG_FILE_UVERBS)
 		r = -EINVAL;
 	for (int i = 0; r >= 0 && i < n; i++) {
-		r = read_file(f, fd, iov[i].iov_base, iov[i].iov_len);
+		struct iovec v;
+
+		r = mem_guarded_copy(&v, &iov[i], sizeof(v));
+		if (!r)
+			r = read_file(f, fd, v.iov_base, v.iov_len);
 		if (r < 0)
 			break;
 		total += r;
-		if ((size_t)r != iov[i].iov_len)
+		if ((size_t)r != v.iov_len)
 			break;
 	}
 	fdtab_put(f);
@@ -187,11 +192,15 @@ static ssize_t writev_ours(int fd, const struct iovec *iov, int n)
 	else if (!f)
 		r = -EBADF;
 	for (int i = 0; r >= 0 && i < n; i++) {
-		r = write_file(f, iov[i].iov_base, iov[i].iov_len);
+		struct iovec v;
+
+		r = mem_guarded_copy(&v, &iov[i], sizeof(v));
+		if (!r)
+			r = write_file(f, v.iov_base, v.iov_len);
 		if (r < 0)
 			break;
 		total += r;
-		if ((size_t)r != iov[i].iov_len)
+		if ((size_t)r != v.iov_len)
 			break;
 	}
 	fdtab_put(f);

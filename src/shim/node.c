@@ -6,6 +6,7 @@
  */
 #include "shim/paths.h"
 #include "fabric/fabric.h"
+#include "shim/shim.h"
 #include "util/sys.h"
 
 #include <ctype.h>
@@ -80,6 +81,7 @@ static void read_nodes(void)
 	long n;
 	int fd;
 
+	nodes.n = 0;
 	snprintf(path, sizeof(path), "%s/dev/infiniband", shim_config()->root);
 	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (fd < 0)
@@ -103,19 +105,30 @@ static void read_nodes(void)
 static bool nodes_ready(void)
 {
 	int s = atomic_load_explicit(&nodes.state, memory_order_acquire), unread = 0;
+	sigset_t old;
 
 	if (s == 2)
 		return true;
 	if (!shim_on())
 		return false;
+	/* Who waits for state 1 must not be what the reader itself was interrupted for. */
+	sig_block_all(&old);
 	if (atomic_compare_exchange_strong(&nodes.state, &unread, 1)) {
 		read_nodes();
 		atomic_store_explicit(&nodes.state, 2, memory_order_release);
-		return true;
 	}
+	sig_restore(&old);
 	while (atomic_load_explicit(&nodes.state, memory_order_acquire) != 2)
 		sys_call(SYS_sched_yield);
 	return true;
+}
+
+/* The reader may have been another thread of the parent. */
+void node_forked(void)
+{
+	int reading = 1;
+
+	atomic_compare_exchange_strong(&nodes.state, &reading, 0);
 }
 
 uint32_t node_minor(dev_t dev, ino_t ino)

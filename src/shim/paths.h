@@ -16,6 +16,7 @@
 
 struct paths_buf {
 	char s[PATHS_MAX];
+	bool foreign; /* a bad pointer, or longer than a path may be: the kernel is to say so */
 };
 
 struct shim_config {
@@ -39,7 +40,7 @@ static inline bool shim_on(void)
 
 /*
  * What to give the kernel for (dirfd, path): `path` itself, or a path below our root in *b.
- * Absolute results are to be used with any dirfd.
+ * Absolute results are to be used with any dirfd. With b->foreign, `path` is not to be looked at.
  */
 const char *paths_map(int dirfd, const char *path, struct paths_buf *b);
 /* Is that a path below our root? */
@@ -53,6 +54,8 @@ size_t paths_unmap_bytes(char *path, size_t len);
 #define NODE_NONE UINT32_MAX /* no minor: not a device node */
 /* Minor of the node with that (st_dev, st_ino). */
 uint32_t node_minor(dev_t dev, ino_t ino);
+/* After fork, in the child. */
+void node_forked(void);
 /* Some node has this inode number (cheap; the device still has to be compared). */
 bool node_ino_known(ino_t ino);
 /* Minor of the node that an open of (dirfd, mapped path) would reach; NODE_NONE if it is none. */

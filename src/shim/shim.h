@@ -29,6 +29,8 @@ int shim_attach(struct uv_system **sys);
 /* Is this the process that owns the shim's tables (a raw getpid compared; false in a vfork child)?
  */
 bool shim_owns_tables(void);
+/* The constructor's first half, once (init.c). */
+void shim_start(void);
 /* After fork in the child (pthread_atfork): slot forgotten, locks re-made, device thread forgotten.
  */
 void shim_forked(void);

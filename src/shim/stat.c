@@ -50,18 +50,20 @@ WRAP_STAT(lstat64)
 WRAP_FSTAT(fstat)
 WRAP_FSTAT(fstat64)
 
+/* After success only: then `path` can be read. */
 static int asked_fd(int dirfd, const char *path, int flags)
 {
 	return (flags & AT_EMPTY_PATH) && path && !*path ? dirfd : -1;
 }
 
-#define WRAP_FSTATAT(name)                                                                 \
-	WRAP(int, name, (int dirfd, const char *path, struct stat *st, int flags))         \
-	{                                                                                  \
-		struct paths_buf b;                                                        \
-                                                                                           \
-		return stat_done(NEXT(name)(dirfd, paths_map(dirfd, path, &b), st, flags), \
-				 asked_fd(dirfd, path, flags), st);                        \
+#define WRAP_FSTATAT(name)                                                         \
+	WRAP(int, name, (int dirfd, const char *path, struct stat *st, int flags)) \
+	{                                                                          \
+		struct paths_buf b;                                                \
+                                                                                   \
+		int r = NEXT(name)(dirfd, paths_map(dirfd, path, &b), st, flags);  \
+                                                                                   \
+		return r ? r : stat_done(0, asked_fd(dirfd, path, flags), st);     \
 	}
 WRAP_FSTATAT(fstatat)
 WRAP_FSTATAT(fstatat64)
@@ -70,7 +72,7 @@ WRAP(int, statx, (int dirfd, const char *path, int flags, unsigned int mask, str
 {
 	struct paths_buf b;
 	int r = NEXT(statx)(dirfd, paths_map(dirfd, path, &b), flags, mask, stx);
-	int fd = asked_fd(dirfd, path, flags);
+	int fd = r ? -1 : asked_fd(dirfd, path, flags);
 
 	if (r == 0 && (fd < 0 || !fdtab_fix_statx(fd, stx)))
 		node_fix_statx(stx);

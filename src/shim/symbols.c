@@ -22,6 +22,18 @@ static long next_missing(void)
 }
 
 /*
+ * All of them, at start-up. Later would do for finding them, but dlsym() may wait for another
+ * thread's dlopen(), which a signal handler or the child of a fork must not, and it takes away the
+ * message that the program's dlerror() is about to ask for.
+ */
+void shim_next_find_all(void)
+{
+	for (int i = 0; i < SYM_COUNT; i++)
+		shim_next(i);
+	dlerror(); /* of those that are missing */
+}
+
+/*
  * dlsym() does not allocate when it finds the name, so a malloc that itself opens files can call
  * us. Two threads find the same address: no lock.
  */

@@ -36,6 +36,7 @@ extern const struct shim_sym_row shim_syms[SYM_COUNT];
 /* The next definition of each symbol, found once. Usable before our constructor. */
 extern void *_Atomic shim_next_tab[SYM_COUNT];
 void *shim_next_find(enum shim_sym i);
+void shim_next_find_all(void);
 
 static inline void *shim_next(enum shim_sym i)
 {
