@@ -3,10 +3,12 @@
  * The preloaded library (libsofthca.so): inside other people's processes. It preserves errno, never
  * prints unless traced, never exits, and makes its own memory calls as raw system calls.
  *
- * Files: table of wrapped symbols symbols.h; paths (path.c), files and fds (fd.c, file.c),
- * exec/fork (proc.c), signals (sig.c: masks and handlers virtualised), doorbells (trap.c: decode
- * with Zydis and skip; uar.c: UAR mappings; stack.c: the engine's stack), device thread
- * (devthread.c).
+ * Files: the table of wrapped symbols (symbols.h, symbols.c; wrap.h says how a wrapper is written).
+ * What programs see: paths (paths.c, node.c; wrappers in file.c, stat.c, dir.c), descriptors
+ * (fdtab.c; wrappers in fd.c, io.c), mappings and syscall() (mm.c), exec (proc.c). The process's
+ * place on the fabric and its open files: attach.c, init.c. Signals virtualised (sig.c, sigmask.c,
+ * sigwrap.c), doorbells (trap.c, trap_decode.c: decode with Zydis and skip; uar.c: mappings;
+ * stack.c: the engine's stack), the device thread (devthread.c).
  */
 #ifndef SOFTHCA_SHIM_SHIM_H
 #define SOFTHCA_SHIM_SHIM_H
