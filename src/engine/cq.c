@@ -144,8 +144,10 @@ void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited)
 	cq->pi++;
 	if (solicited)
 		cq->sol_pi = cq->pi;
-	if (cq->armed && (cq->armed == 1 || solicited))
+	if (cq->armed && (cq->armed == 1 || solicited)) {
+		cq->told = cq->pi;
 		cq_fire(s, cq, cqn);
+	}
 	seg_unlock(s, &cq->lock);
 }
 
@@ -182,11 +184,22 @@ int eng_cq_created(struct seg *s, uint32_t cqn)
 	return mem_write_be32(s, cq->dbr_mem, cq->dbr_va + 4, seed);
 }
 
-static bool is_after(uint32_t index, uint32_t ci)
+/*
+ * Just armed by a program that has consumed `ci`: is there a completion that it has neither seen
+ * nor been told of by an event? Then the event comes at once. One event for each completion at
+ * most: who arms first and polls then is not woken twice for the same.
+ */
+static bool cq_has_news(struct hw_cq *cq, uint32_t ci)
 {
-	uint32_t d = (index - ci) & CQ_COUNTER;
+	uint32_t upto = cq->armed == 1 ? cq->pi : cq->sol_pi;
+	uint32_t unseen = (upto - ci) & CQ_COUNTER, untold = upto - cq->told;
 
-	return d && d <= CQ_COUNTER / 2;
+	if (!unseen || unseen > CQ_COUNTER / 2 || cq->pi - cq->told <= cq->pi - upto)
+		return false;
+	if (untold > unseen) /* told of nothing that is unseen (or long ago: indices wrap) */
+		untold = unseen;
+	cq->told = cq->armed == 1 ? upto - untold + 1 : upto;
+	return true;
 }
 
 void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word)
@@ -206,13 +219,18 @@ void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word)
 	}
 	if (mem_read_be32(s, cq->dbr_mem, cq->dbr_va + 4, &rec))
 		rec = word;
+	/* Poll mode finds both the record and the store: the same sequence number is the same arm.
+	 */
+	if (rec == word && rec == atomic_load_explicit(&cq->arm_seen, memory_order_relaxed)) {
+		seg_unlock(s, &cq->lock);
+		return;
+	}
 	atomic_store_explicit(&cq->arm_seen, rec, memory_order_relaxed);
 	ci = rec & CQ_COUNTER;
 	cq->arm_ci = ci;
 	cq->arm_sn = rec >> 28 & 3;
 	cq->armed = rec >> 24 & 1 ? 2 : 1;
-	/* Completions that the program has not seen: fire at once. */
-	if (is_after(cq->armed == 1 ? cq->pi : cq->sol_pi, ci))
+	if (cq_has_news(cq, ci))
 		cq_fire(s, cq, cqn);
 	seg_unlock(s, &cq->lock);
 }

@@ -20,6 +20,10 @@
 #define ENG_MAX_WQE 1024    /* bytes, send: 63 segments */
 #define ENG_MERGE_MAX 16384 /* payloads up to here travel with their CQE in one call */
 #define ENG_GRH_BYTES 40
+/* How long an answer waits for its receiver's own completion (hw_qp.ack_seq). */
+#define ENG_ACK_WAIT_NS (2 * NSEC_PER_MSEC)
+/* How long an unacknowledged message waits for a lock: a stopped peer takes none. */
+#define ENG_PATIENCE_NS (500 * NSEC_PER_MSEC)
 
 /* What came of one WQE. */
 enum eng_out {
@@ -206,6 +210,15 @@ void resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type)
 /* What a failed mem_* call between r->local and r->remote means. ENG_FAILED with r->why
  * ENG_W_LOCAL_FAULT or ENG_W_REMOTE_FAULT or _REFUSED; ENG_SILENT. */
 enum eng_out resp_copy_failed(struct eng_run *r, int rc);
+/* Under sq_lock: the requester's own completion for a message is written, or will not be. */
+static inline void ack_end(struct hw_qp *qp)
+{
+	uint32_t seq = atomic_load_explicit(&qp->ack_seq, memory_order_relaxed);
+
+	/* A responder tired of waiting may do the same at the same time: the same value. */
+	if (seq & 1)
+		atomic_store_explicit(&qp->ack_seq, seq + 1, memory_order_release);
+}
 /* Give an SRQ WQE that was taken for this QP back to its queue. */
 void resp_return_srq(struct seg *s, struct hw_qp *qp);
 
@@ -219,6 +232,8 @@ int sq_read_wqe(struct seg *s, const struct hw_qp *qp, uint32_t ci, uint32_t off
 void park_rouse(struct seg *s, uint32_t slot);
 void park_qp(struct seg *s, struct hw_qp *qp, enum hw_park why, uint64_t deadline);
 bool park_ready(struct hw_qp *qp);
+/* Has this QP's WQE waited ENG_PATIENCE_NS for a lock? */
+bool park_patience_ends(struct hw_qp *qp);
 void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend);
 uint64_t park_rnr_ns(uint32_t timer);
 uint64_t park_ack_ns(uint32_t timeout);

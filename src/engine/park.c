@@ -32,6 +32,12 @@ bool park_ready(struct hw_qp *qp)
 	       eng_clock() >= atomic_load(&qp->park_deadline);
 }
 
+bool park_patience_ends(struct hw_qp *qp)
+{
+	return atomic_load_explicit(&qp->park, memory_order_relaxed) == HW_PARK_LOCK &&
+	       eng_clock() - qp->locked_since >= ENG_PATIENCE_NS;
+}
+
 void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend)
 {
 	atomic_fetch_or(&qp->flush_pending, pend);

@@ -222,16 +222,17 @@ enum eng_out rc_execute(struct eng_run *r)
 		return ENG_FAILED;
 	peer = rc_peer(r, &port);
 	if (peer) {
-		if (resp_lock(r->s, peer, r->qp->dest_qpn))
-			return ENG_LOCKED;
-		if (rc_accepts(r, peer, port))
-			out = rc_request(r, peer, op);
-		seg_unlock(r->s, &peer->rq_lock);
+		out = ENG_LOCKED;
+		if (!resp_lock(r->s, peer, r->qp->dest_qpn)) {
+			out = rc_accepts(r, peer, port) ? rc_request(r, peer, op) : ENG_SILENT;
+			seg_unlock(r->s, &peer->rq_lock);
+		}
 	}
 	if (out == ENG_DONE) {
 		r->byte_cnt = (uint32_t)r->local.len;
 		count_sent(r, op);
-	} else if (r->qp->st == HW_ST_UC && (out != ENG_FAILED || r->why != ENG_W_LOCAL_FAULT)) {
+	} else if (r->qp->st == HW_ST_UC && (out != ENG_LOCKED || park_patience_ends(r->qp)) &&
+		   (out != ENG_FAILED || r->why != ENG_W_LOCAL_FAULT)) {
 		/* Nobody tells an unacknowledged requester. */
 		r->qp->next_send_psn =
 			(r->qp->next_send_psn + eng_npkts(r->local.len, r->qp->mtu)) & PSN_MASK;

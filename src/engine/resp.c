@@ -4,9 +4,12 @@
  * requester's thread, under the responder's rq_lock; takes the SRQ's and one CQ's lock.
  */
 #include "engine/internal.h"
+#include "util/sys.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
+
+#define ACK_SPINS 64 /* between looks at the clock */
 
 static_assert(offsetof(struct hw_srq, head) % 8 == 0 &&
 		      offsetof(struct hw_srq, consumed) == offsetof(struct hw_srq, head) + 4,
@@ -363,15 +366,53 @@ static int copy_with_cqe(struct eng_run *r, const struct hw_cq *cq, struct eng_c
 			  src->n + 2);
 }
 
+/* The receive CQE comes next: the peer's answer waits for our own CQE from here on. */
+static void ack_begin(struct eng_run *r)
+{
+	uint32_t seq = atomic_load_explicit(&r->qp->ack_seq, memory_order_relaxed);
+
+	if (r->ce < WQE_CE_ALWAYS) /* no CQE of our own */
+		return;
+	atomic_store_explicit(&r->qp->ack_seq, seq | 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+}
+
+/*
+ * `seq`: the receiver's ack_seq before this message was delivered. Odd: a thread of it has shown
+ * our program a message, but not yet written the completion for it (it waits for a processor,
+ * maybe). Whatever we send now may be the answer, and must be seen after that completion. It cannot
+ * be waiting for us: between the two it takes no lock but those of event queues and its own CQ.
+ */
+static void ack_wait(struct hw_qp *qp, uint32_t seq)
+{
+	uint64_t start;
+
+	if (!(seq & 1))
+		return;
+	start = eng_clock();
+	for (uint32_t i = 1; atomic_load_explicit(&qp->ack_seq, memory_order_acquire) == seq; i++) {
+		sys_cpu_relax();
+		if (i % ACK_SPINS)
+			continue;
+		if (eng_clock() - start >= ENG_ACK_WAIT_NS) { /* stopped: never wait for it again */
+			atomic_compare_exchange_strong(&qp->ack_seq, &seq, seq + 1);
+			return;
+		}
+		sys_raw(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+	}
+}
+
 enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 			   const struct eng_recv *rv, struct eng_cqe *c)
 {
 	struct hw_cq *cq = hw_cq(r->s, qp->cqn_rcv);
 	bool merge = cq && can_merge(r, cq), solicited = LAYOUT_GET(cqe64, c->b, se);
+	uint32_t ack = atomic_load_explicit(&qp->ack_seq, memory_order_acquire);
 	int rc = merge ? 0 : sgl_copy(r->s, &r->remote, &r->local);
 
 	if (rc)
 		return resp_copy_failed(r, rc);
+	ack_wait(qp, ack);
 	rc = cq_begin(r->s, qp->cqn_rcv, c, &cq);
 	if (rc == -ETIMEDOUT)
 		return ENG_LOCKED;
@@ -380,6 +421,7 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 		atomic_signal_fence(memory_order_seq_cst);
 		qp->rx_intent = 1;
 		atomic_signal_fence(memory_order_seq_cst);
+		ack_begin(r);
 		rc = merge && can_merge(r, cq) ? copy_with_cqe(r, cq, c)
 		     : merge                   ? -EAGAIN
 					       : cq_write(r->s, cq, c);
@@ -390,6 +432,7 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 		}
 		cq_abort(r->s, cq);
 		qp->rx_intent = 0;
+		ack_end(r->qp);
 		if (rc == -EAGAIN) /* resized between the look and the lock */
 			return ENG_LOCKED;
 		if (merge)

@@ -98,6 +98,7 @@ static enum eng_out execute(struct eng_run *r)
 static void advance(struct eng_run *r)
 {
 	r->qp->sq_out = 0;
+	ack_end(r->qp);
 	atomic_store_explicit(&r->qp->park, HW_PARK_NO, memory_order_relaxed);
 	atomic_store_explicit(&r->qp->sq_ci, (r->ci + r->nbb) & 0xffff, memory_order_release);
 }
@@ -122,6 +123,7 @@ static bool complete(struct eng_run *r, enum eng_why why)
 		rc = cq_push(r->s, qp->cqn_snd, &c, why != ENG_W_NONE);
 	}
 	if (rc == -ETIMEDOUT) {
+		qp->locked_since = eng_clock();
 		qp->sq_out_len = r->byte_cnt;
 		qp->sq_out = 1 + why;
 		park_qp(r->s, qp, HW_PARK_LOCK, eng_clock() + NSEC_PER_MSEC);
@@ -160,6 +162,8 @@ static bool retry(struct eng_run *r, enum eng_out out)
 	      : out == ENG_RNR  ? "receiver not ready"
 				: "no answer");
 	if (out == ENG_LOCKED) {
+		if (atomic_load(&qp->park) != HW_PARK_LOCK)
+			qp->locked_since = now;
 		park_qp(r->s, qp, HW_PARK_LOCK, now + NSEC_PER_MSEC);
 		return false;
 	}

@@ -49,6 +49,7 @@ bool qp_enter_err(struct hw_qp *qp, enum hw_qp_state to)
 void sq_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	TRACE(LOG_CQE, "qp %x: its send queue's last user died", qpn);
+	ack_end(qp);
 	if (qp_enter_err(qp, HW_QPS_ERR))
 		eng_qp_event(s, qp, qpn, IBV_EVENT_QP_FATAL);
 	park_pending(s, qp, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
@@ -107,6 +108,7 @@ bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 			nbb = (pi - ci) & 0xffff;
 		ci = (ci + nbb) & 0xffff;
 		qp->sq_out = 0;
+		ack_end(qp);
 		atomic_store(&qp->sq_ci, ci);
 	}
 	atomic_store(&qp->park, HW_PARK_NO);
@@ -185,6 +187,7 @@ static void reset_progress(struct seg *s, struct hw_qp *qp)
 	atomic_store(&qp->flush_pending, 0);
 	atomic_store(&qp->err_reported, 0);
 	qp->sq_out = 0;
+	ack_end(qp);
 	qp->rx_intent = 0;
 	qp->msn = 0;
 	qp->rx_n = 0;

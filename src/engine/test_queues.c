@@ -394,11 +394,58 @@ static void armed_fires_once(void **state)
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), 0);
 	nop(p->a);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), -1);
-	/* Completions beyond the consumer: at once. */
+	/* A completion beyond the consumer, after the one that the event was for: at once. */
 	arm(p->a, 1, 0);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), 0);
 	nop(p->a);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), -1);
+}
+
+/* Poll mode finds the record and the store; the second one does not arm again. */
+static void same_arm_twice(void **state)
+{
+	struct t_pair *p = *state;
+
+	arm(p->a, 0, 0);
+	nop(p->a);
+	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), 0);
+	arm(p->a, 0, 0);
+	nop(p->a);
+	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), -1);
+}
+
+/* ib_send_lat -e: arms before it polls, and takes each event for one completion. */
+static void armed_before_polling(void **state)
+{
+	struct t_pair *p = *state;
+
+	arm(p->a, 0, 0);
+	for (uint32_t i = 1; i < 80; i++) {
+		nop(p->a);
+		assert_int_equal(t_event(p->t, p->a->cq.evq[0]), 0);
+		arm(p->a, i, 0);
+		assert_int_equal(t_event(p->t, p->a->cq.evq[0]), -1);
+		assert_non_null(t_poll(&p->a->cq));
+	}
+}
+
+/* One completion for each event: the rest is announced when armed again. */
+static void polls_one_then_arms(void **state)
+{
+	struct t_pair *p = *state;
+	uint32_t sn = 0;
+
+	for (int i = 0; i < 4; i++)
+		nop(p->a);
+	arm(p->a, sn++, 0);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(t_event(p->t, p->a->cq.evq[0]), 0);
+		assert_non_null(t_poll(&p->a->cq));
+		arm(p->a, sn++, 0);
+	}
+	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), -1);
+	nop(p->a);
+	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), 0);
 }
 
 static void armed_for_solicited(void **state)
@@ -414,15 +461,24 @@ static void armed_for_solicited(void **state)
 	wr.fm_ce_se = T_SOL;
 	t_post(p->a, &wr);
 	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), 0);
-	/* Both unseen, one of them solicited: at once. */
+	/* Both unseen, one of them solicited, but announced. */
 	arm(p->b, 1, 1);
-	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), 0);
+	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), -1);
 	assert_non_null(t_poll(&p->b->cq));
 	assert_non_null(t_poll(&p->b->cq));
 	wr.fm_ce_se = 0;
 	t_post(p->a, &wr);
 	arm(p->b, 2, 1); /* an unseen one, but not solicited */
 	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), -1);
+	wr.fm_ce_se = T_SOL;
+	t_post(p->a, &wr);
+	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), 0);
+	t_recv_at(p->b, 0, 8);
+	t_recv_at(p->b, 0, 8);
+	t_post(p->a, &wr);
+	arm(p->b, 3, 1); /* a solicited one that came unarmed */
+	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), 0);
+	arm(p->b, 4, 1);
 	/* An error counts as solicited. */
 	assert_int_equal(eng_qp_set_state(&p->t->s, p->b->qpn, HW_QPS_ERR), 0);
 	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), 0);
@@ -568,6 +624,9 @@ int main(void)
 		T(ud_receive_too_short),
 		T(uc_is_not_answered),
 		P(armed_fires_once),
+		P(same_arm_twice),
+		P(armed_before_polling),
+		P(polls_one_then_arms),
 		P(armed_for_solicited),
 		P(cq_overrun),
 		P(responders_cq_overrun),

@@ -104,7 +104,7 @@ static void push_front(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint
 			l->mixed = true;
 }
 
-/* Under the receiver's lock. What it answers matters to nobody but ENG_LOCKED's trace. */
+/* Under the receiver's lock. What it answers matters to nobody but ENG_LOCKED. */
 static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct hw_qp *peer,
 			       const struct eng_op *op)
 {
@@ -115,9 +115,10 @@ static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct
 	struct eng_cqe c;
 	enum eng_why why;
 	enum eng_out out;
+	int rc = resp_fetch(r, peer, av->dqpn, &rv);
 
-	if (resp_fetch(r, peer, av->dqpn, &rv))
-		return ENG_RNR;
+	if (rc)
+		return rc == -ETIMEDOUT ? ENG_LOCKED : ENG_RNR;
 	why = resp_buffers(r, peer, av->dqpn, &rv, len + ENG_GRH_BYTES);
 	if (why)
 		return resp_recv_error(r, peer, av->dqpn, &rv, why);
@@ -184,6 +185,9 @@ enum eng_out ud_execute(struct eng_run *r)
 	out = ud_deliver(r, &av, op);
 	if (out == ENG_FAILED && r->why == ENG_W_LOCAL_FAULT)
 		return ENG_FAILED;
+	/* On a busy machine the lock's holder merely waits for a processor. */
+	if (out == ENG_LOCKED && !park_patience_ends(r->qp))
+		return ENG_LOCKED;
 	if (out != ENG_DONE)
 		TRACE(LOG_CQE, "qp %x: datagram to qp %x dropped (%d)", r->qpn, av.dqpn, out);
 	r->byte_cnt = (uint32_t)len;

@@ -172,6 +172,7 @@ struct hw_cq {
 	uint32_t armed;         /* [cq] 0 no, 1 any completion, 2 solicited or error only */
 	uint32_t arm_sn;        /* [cq] */
 	uint32_t arm_ci;
+	uint32_t told;               /* [cq] CQEs below this index have had their event */
 	uint32_t sol_pi;             /* [cq] 1 + index of the last solicited or error CQE */
 	_Atomic uint32_t arm_seen;   /* the ARM record as last looked at (poll mode) */
 	_Atomic uint32_t event_owed; /* a completion event whose queue's lock could not be had */
@@ -271,6 +272,13 @@ struct hw_qp {
 	_Atomic uint64_t park_deadline; /* clock_now_ns() */
 	uint32_t sq_out; /* that WQE is executed, only its CQE is owed: 1 done, else 1 + why not */
 	uint32_t sq_out_len; /* its byte count */
+	/*
+	 * Odd from the delivery of a message with a receive CQE until our own CQE for it is
+	 * written: answers wait, because on the wire the acknowledgement comes first. Ended by the
+	 * responder of an answer when it has waited too long.
+	 */
+	_Atomic uint32_t ack_seq;
+	uint64_t locked_since; /* HW_PARK_LOCK without a break since then, clock_now_ns() */
 	_Atomic uint32_t
 		flush_pending; /* HW_PEND_*: the lock's holder, else the device thread, does it */
 	/* Traffic, added to the port's counters when the QP goes: sent, and got back by READs. */

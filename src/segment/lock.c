@@ -24,15 +24,6 @@ static inline uint32_t my_word(const struct seg *s)
 	return (s->self_gen & LOCK_GENS) << LOCK_SLOT_BITS | (s->self + 1);
 }
 
-static inline void spin_pause(void)
-{
-#if defined(__x86_64__)
-	__builtin_ia32_pause();
-#else
-	__asm__ volatile("" ::: "memory");
-#endif
-}
-
 /* `ask`: look at the process itself too, which costs system calls. */
 static bool owner_gone(struct seg *s, uint32_t word, bool ask)
 {
@@ -111,7 +102,7 @@ int seg_lock(struct seg *s, struct seg_lock *l, uint64_t timeout_ns)
 	for (unsigned int i = 0; i < SPINS; i++) {
 		if (!atomic_load_explicit(&l->word, memory_order_relaxed) && lock_fast(s, l))
 			return 0;
-		spin_pause();
+		sys_cpu_relax();
 	}
 	return lock_slow(s, l, timeout_ns);
 }

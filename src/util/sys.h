@@ -122,6 +122,16 @@ static inline int sys_kill(int pid, int sig)
 	return (int)sys_raw(SYS_kill, pid, sig, 0, 0, 0, 0);
 }
 
+/* In a loop that waits for another processor. */
+static inline void sys_cpu_relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#else
+	__asm__ volatile("" ::: "memory");
+#endif
+}
+
 /* Shared futexes: the words are in the segment. `timeout_ns` is relative. */
 static inline int sys_futex_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 {
