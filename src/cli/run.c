@@ -2,7 +2,8 @@
 /*
  * `softhca run`. On a fabric that is up it becomes the command. Otherwise it is the supervisor of a
  * private fabric and the command is its child: in the same process group, so that the terminal's
- * signals and stops reach it as usual; other signals to us are passed on; its end is ours.
+ * signals reach it as usual; other signals to us are passed on; its end is ours, and so is its
+ * being stopped by the terminal or by itself (job control), which the shell sees in us.
  */
 #include "cli/cli.h"
 
@@ -24,8 +25,8 @@
 #define FIRST_HOST "h1"
 
 /* Passed on to the command when somebody sends them to us. */
-static const int forwarded[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,  SIGUSR1,
-				SIGUSR2, SIGALRM, SIGCONT, SIGWINCH, SIGPWR};
+static const int forwarded[] = {SIGHUP,  SIGINT,   SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
+				SIGCONT, SIGWINCH, SIGPWR,  SIGTSTP, SIGTTIN, SIGTTOU};
 
 struct command {
 	struct sup_source signals; /* first: the source is the command */
@@ -43,14 +44,49 @@ static void handled_signals(sigset_t *set)
 		sigaddset(set, forwarded[i]);
 }
 
+static bool stops(int sig)
+{
+	return sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
+}
+
+/* The command has stopped: so do we, in the same way, until somebody continues us. */
+static void stop_like(int sig)
+{
+	const struct sigaction dfl = {.sa_handler = SIG_DFL};
+	struct sigaction was;
+	sigset_t set;
+
+	sigaction(sig, &dfl, &was);
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	raise(sig);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigaction(sig, &was, NULL);
+}
+
+/*
+ * SIGSTOP is a debugger's or a tester's, who means the command alone; or its own, when it is a
+ * shell (in a group of its own) that was told to suspend.
+ */
+static void on_stop(const struct command *c, int sig)
+{
+	if (stops(sig) || (sig == SIGSTOP && getpgid(c->pid) != getpgrp()))
+		stop_like(sig);
+}
+
 static void reap_children(struct command *c)
 {
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
 		if (pid != c->pid)
 			continue;
+		if (WIFSTOPPED(status)) {
+			on_stop(c, WSTOPSIG(status));
+			continue;
+		}
 		c->ended = true;
 		c->status = status;
 	}
@@ -65,7 +101,8 @@ static void on_signal(struct sup *sup, struct sup_source *src, uint32_t events)
 		if (si.ssi_signo == SIGCHLD) {
 			reap_children(c);
 		} else if (c->ended) {
-			c->hurry |= si.ssi_signo != SIGCONT && si.ssi_signo != SIGWINCH;
+			c->hurry |= si.ssi_signo != SIGCONT && si.ssi_signo != SIGWINCH &&
+				    !stops((int)si.ssi_signo);
 		} else if (si.ssi_code != SI_KERNEL && (pid_t)si.ssi_pid != c->pid) {
 			/* From the terminal (SI_KERNEL) the command has got it itself. */
 			kill(c->pid, (int)si.ssi_signo);

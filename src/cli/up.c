@@ -79,8 +79,9 @@ static int serve(const struct cli_options *o, int ready)
 	}
 	if (!r) {
 		detach();
-		if (write(ready, "", 1) == 1)
-			close(ready);
+		/* Nobody waits for it any more: interrupted, so nothing is to stay. */
+		sup.stop = write(ready, "", 1) != 1;
+		close(ready);
 		while (!sup.stop && !sup_turn(&sup, UINT64_MAX))
 			;
 	}

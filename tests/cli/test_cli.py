@@ -344,6 +344,24 @@ class Signals(Cli):
              'kill -CONT -- -$!; wait $!; echo $?'], env=self.env, capture_output=True, text=True)
         self.assertEqual(shell.stdout, '1\n0\n')
 
+    def job(self, *command, stop='kill -TSTP -- -$!'):
+        """A job of a shell: how many jobs it sees stopped after `stop`, and how the job ends."""
+        shell = subprocess.run(
+            ['bash', '-c', f'set -m; {" ".join(self.user)} {SOFTHCA} run -- "$@" & '
+             f'sleep 0.2; {stop}; sleep 0.1; jobs -s | grep -c Stopped; '
+             'kill -CONT -- -$!; wait $!; echo $?', 'job', *command],
+            env=self.env, capture_output=True, text=True, timeout=20)
+        return shell.stdout.split()
+
+    def test_a_command_that_ignores_the_stop_keeps_us_running(self):
+        self.assertEqual(self.job('sh', '-c', 'trap "" TSTP; sleep 0.5; exit 3'), ['0', '3'])
+
+    def test_a_command_in_a_group_of_its_own_stops_us_with_it(self):
+        for sig in ('SIGTSTP', 'SIGSTOP'):  # a shell's suspend is the latter
+            stops = ('import os, signal, sys; os.setpgid(0, 0); '
+                     f'os.kill(0, signal.{sig}); sys.exit(3)')
+            self.assertEqual(self.job(sys.executable, '-c', stops, stop='true'), ['1', '3'])
+
     def test_when_we_are_killed_the_command_dies(self):
         p = self.running('echo ready; echo $$ >&2; exec sleep 100')
         pid = int(p.stderr.readline())
@@ -541,6 +559,25 @@ class UpAndDown(Cli):
         os.close(w)
         self.assertEqual(os.read(r, 1), b'')
         os.close(r)
+        self.down('lab')
+
+    def test_interrupted_while_it_starts_nothing_comes_up(self):
+        with open(os.path.join(self.dir, 'lab.lock'), 'w') as lock:
+            if self.uid is not None:
+                os.fchown(lock.fileno(), self.uid, self.uid)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            p = self.popen('up', 'lab')  # waits for the lock
+            time.sleep(0.08)
+            p.send_signal(signal.SIGINT)
+            self.assertEqual(p.wait(10), -signal.SIGINT)
+        time.sleep(0.3)
+        self.assertIn('no fabric', self.refused('status', 'lab'))
+        self.softhca('run', '--', 'true')  # sweeps
+
+    def test_two_at_once_are_one(self):
+        both = [self.popen('up', 'lab') for _ in range(4)]
+        said = [(p.wait(20), p.stderr.read()) for p in both]
+        self.assertEqual(sorted(s for s, _ in said), [0, 2, 2, 2], said)
         self.down('lab')
 
     def test_a_name_is_taken_once(self):

@@ -102,7 +102,11 @@ class Fabric:
             os.chown(self.dir, 65534, 65534)
             self.env['HOME'] = self.dir
         self.env['SOFTHCA_RUNTIME_DIR'] = self.dir
-        self.softhca('up', self.name, *self.options)
+        try:
+            self.softhca('up', self.name, *self.options)
+        except BaseException:
+            shutil.rmtree(self.dir, ignore_errors=True)
+            raise
         return self
 
     def __exit__(self, exc_type, *_):
