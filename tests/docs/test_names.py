@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The documents name what is there: functions and files of the source, and each other. What HOWTOs
+show as examples is in their code blocks, which are not looked at."""
+import os
+import re
+import unittest
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DOCS = ['README.md', 'doc/GLOSSARY.md', 'doc/HOWTO_ADD_FW_COMMAND.md', 'doc/HOWTO_ADD_METHOD.md',
+        'doc/INTERNALS.md', 'doc/SUPPORT.md']
+# What an example adds.
+EXAMPLES = {'std_<object>', 'counters', 'std_counters', 'uv_def_counters'}
+OTHERS = {  # of libibverbs, libc and the kernel
+    'ibv_create_qp', 'ibv_post_send', 'ibv_req_notify_cq', 'ibv_query_device_ex',
+    'ibv_query_rt_values_ex', 'ibv_import_device', 'ioctl', 'close', 'write', 'syscall', 'freopen',
+}
+
+
+def read(path):
+    with open(os.path.join(TOP, path), encoding='utf-8', errors='replace') as f:
+        return f.read()
+
+
+def prose(path):
+    """Without code blocks, fenced or indented."""
+    text = re.sub(r'^```.*?^```', '', read(path), flags=re.S | re.M)
+    return re.sub(r'^    .*$', '', text, flags=re.M)
+
+
+class Names(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.words, cls.files = set(), set()
+        for folder, dirs, files in os.walk(TOP):
+            rel = os.path.relpath(folder, TOP)
+            dirs[:] = [d for d in dirs if not d.startswith('.') and
+                       not (rel == '.' and d.startswith('build'))]
+            for f in files:
+                path = os.path.normpath(os.path.join(rel, f))
+                cls.files.add(path)
+                if path.startswith('src/') and f.endswith(('.c', '.h', '.S')):
+                    cls.words |= set(re.findall(r'\w+', read(path)))
+
+    def test_functions_are_in_the_source(self):
+        for doc in DOCS:
+            named = set(re.findall(r'\b([a-z]\w*_\w+|[a-z]+)\(\)', prose(doc)))
+            missing = named - self.words - OTHERS - EXAMPLES
+            self.assertEqual(missing, set(), doc)
+
+    def test_files_are_there(self):
+        for doc in DOCS:
+            for name in re.findall(r'`([\w./-]+\.(?:c|h|S|py|md|build))`', prose(doc)):
+                stem = os.path.basename(name).rsplit('.', 1)[0]
+                if stem in EXAMPLES:
+                    continue
+                there = [f for f in self.files if f == name or f == 'src/' + name or
+                         ('/' not in name and os.path.basename(f) == name)]
+                outside = name.startswith(('tests/mlx5_prm', 'mlx5_ifc'))  # rdma-core's, the kernel's
+                self.assertTrue(there or outside, f'{doc}: {name}')
+
+    def test_links_lead_somewhere(self):
+        for doc in DOCS:
+            for to in re.findall(r'\]\(([^)#:]+)(?:#[^)]*)?\)', read(doc)):
+                path = os.path.normpath(os.path.join(os.path.dirname(doc), to))
+                self.assertTrue(path in self.files, f'{doc}: {to}')
+
+
+if __name__ == '__main__':
+    unittest.main()
