@@ -147,20 +147,37 @@ bool sgl_faults(struct seg *s, const struct eng_sgl *l)
 	return false;
 }
 
-/* Could the holder of this QP's send queue be using a key of this protection domain? */
-static bool may_use(struct seg *s, const struct hw_qp *qp, uint32_t pdn)
+static bool dying(struct seg *s, const struct hw_mkey *one, uint32_t pdn)
 {
-	const struct hw_qp *peer;
+	if (one)
+		return one->pdn == pdn;
+	seg_for_each_live (s, SEG_T_MKEY, i) {
+		const struct hw_mkey *mk = seg_at(s, SEG_T_MKEY, i);
 
-	if (qp->pdn == pdn || qp->st != HW_ST_RC)
-		return true;
-	peer = hw_qp(s, qp->dest_qpn);
-	return peer && (peer->pdn == pdn || peer->srqn != SEG_NONE);
+		if (mk->pdn == pdn && !atomic_load_explicit(&mk->valid, memory_order_relaxed))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Could the holder of this QP's send queue be using a dying key: of its own protection domain or,
+ * as a responder's, of its peer's? `mk` NULL: any that is not valid.
+ */
+static bool may_use(struct seg *s, const struct hw_qp *qp, const struct hw_mkey *mk)
+{
+	uint32_t to = qp->st == HW_ST_UD ? atomic_load(&qp->ud_dest) : qp->dest_qpn;
+	const struct hw_qp *peer = hw_qp(s, to);
+	const struct hw_srq *srq = peer && peer->srqn != SEG_NONE ? hw_srq(s, peer->srqn) : NULL;
+
+	return dying(s, mk, qp->pdn) || (peer && dying(s, mk, peer->pdn)) ||
+	       (srq && dying(s, mk, srq->pdn));
 }
 
 int eng_mkey_quiesce(struct seg *s, uint32_t mkey_idx)
 {
 	const struct hw_mkey *mk = mkey_idx == SEG_NONE ? NULL : seg_at(s, SEG_T_MKEY, mkey_idx);
+	uint64_t end = clock_now_ns() + SEG_LOCK_CTRL_NS;
 	int rc = 0;
 
 	if (!mk && mkey_idx != SEG_NONE)
@@ -170,11 +187,14 @@ int eng_mkey_quiesce(struct seg *s, uint32_t mkey_idx)
 	atomic_thread_fence(memory_order_seq_cst);
 	seg_for_each_live (s, SEG_T_QP, i) {
 		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
+		uint64_t now;
 		int r;
 
-		if (!atomic_load(&qp->sq_lock.word) || (mk && !may_use(s, qp, mk->pdn)))
+		if (!atomic_load(&qp->sq_lock.word) || !may_use(s, qp, mk))
 			continue;
-		r = seg_lock(s, &qp->sq_lock, SEG_LOCK_CTRL_NS);
+		/* One deadline for all: a stopped process may hold many of them. */
+		now = clock_now_ns();
+		r = seg_lock(s, &qp->sq_lock, now < end ? end - now : 0);
 		if (r < 0) {
 			rc = r;
 			continue;

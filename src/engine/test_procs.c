@@ -539,6 +539,59 @@ static void key_in_use(void **state)
 	reap(e);
 }
 
+/* Several stuck queues cost one deadline; those that cannot use the key cost nothing. */
+static struct t_qp *stuck[4];
+
+static void child_holds_queues(struct bed *e)
+{
+	for (int i = 0; i < 4; i++)
+		CHECK(!seg_lock(&e->p.t->s, &stuck[i]->hw->sq_lock, 0));
+	tell(e->tell[1]);
+	await(e->go[0]);
+}
+
+static int64_t quiesce_ms(struct bed *e, uint32_t key, int want)
+{
+	uint64_t t = clock_now_ns();
+
+	atomic_store(&hw_mkey(&e->p.t->s, key)->valid, 0);
+	assert_int_equal(eng_mkey_quiesce(&e->p.t->s, key >> 8), want);
+	return (int64_t)((clock_now_ns() - t) / NSEC_PER_MSEC);
+}
+
+static void keys_and_stopped_queues(void **state)
+{
+	static const enum hw_qp_st st[] = {HW_ST_RC, HW_ST_UC, HW_ST_UD, HW_ST_UD};
+	struct bed *e = *state;
+	struct seg *s = &e->p.t->s;
+	uint32_t pd, pd2, other, far;
+	struct t_srq srq;
+
+	assert_int_equal(seg_alloc(s, SEG_T_PD, T_OWNER, &pd), 0);
+	assert_int_equal(seg_alloc(s, SEG_T_PD, T_OWNER, &pd2), 0);
+	other = t_key(e->p.t, pd, e->p.a->mem, 8, 0);
+	far = t_key(e->p.t, pd2, e->p.a->mem, 8, 0);
+	t_srq_make(e->p.t, &srq, pd2);
+	for (int i = 0; i < 4; i++) {
+		stuck[i] = t_qp_make(e->p.t, 0, st[i], NULL);
+		stuck[i]->hw->dest_qpn = stuck[i]->hw->ud_dest = e->p.a->qpn;
+	}
+	spawn(e, child_holds_queues);
+	assert_true(await(e->tell[0]));
+	assert_true(quiesce_ms(e, other, 0) < 500);
+	assert_true(quiesce_ms(e, far, 0) < 500);
+	/* The last one sends to a QP with an SRQ of that protection domain. */
+	stuck[3]->hw->ud_dest = e->p.b->qpn;
+	e->p.b->hw->srqn = srq.srqn;
+	tell(e->go[1]);
+	assert_int_equal(reap(e), 0);
+	quiesce_ms(e, far, 0);
+	assert_int_equal(stuck[3]->hw->sq_lock.inherited, 1);
+	assert_int_equal(stuck[2]->hw->sq_lock.inherited, 0);
+	for (int i = 0; i < 4; i++)
+		t_qp_free(stuck[i]);
+}
+
 int main(void)
 {
 #define P(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -555,6 +608,7 @@ int main(void)
 		P(peer_stopped),
 		P(event_owed),
 		P(key_in_use),
+		P(keys_and_stopped_queues),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,6 +154,9 @@ static enum eng_out ud_deliver(struct eng_run *r, const struct ud_av *av, const 
 	struct hw_qp *peer = port == SEG_NONE ? NULL : hw_qp(r->s, av->dqpn);
 	enum eng_out out = ENG_SILENT;
 
+	/* Seen by eng_mkey_quiesce before the responder's keys are looked at (the lock is taken in
+	 * between). */
+	atomic_store_explicit(&r->qp->ud_dest, av->dqpn, memory_order_relaxed);
 	if (!peer || (av->grh && !gid_of_port(r->s, port, av->seg + WQE_AV_RGID)))
 		return ENG_SILENT;
 	if (resp_lock(r->s, peer, av->dqpn))

@@ -278,7 +278,8 @@ struct hw_qp {
 	 * responder of an answer when it has waited too long.
 	 */
 	_Atomic uint32_t ack_seq;
-	uint64_t locked_since; /* HW_PARK_LOCK without a break since then, clock_now_ns() */
+	_Atomic uint32_t ud_dest; /* UD: whom the WQE in work is for */
+	uint64_t locked_since;    /* HW_PARK_LOCK without a break since then, clock_now_ns() */
 	_Atomic uint32_t
 		flush_pending; /* HW_PEND_*: the lock's holder, else the device thread, does it */
 	/* Traffic, added to the port's counters when the QP goes: sent, and got back by READs. */
