@@ -23,7 +23,10 @@ check:
 	@$(MAKE) --no-print-directory build
 	@tools/check $(BUILD)
 
+# The prefix is asked for here, whatever the tree was built for: the program knows where its library is.
 install: build
+	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
+	@ninja -C $(BUILD)
 	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
 
 clean:
