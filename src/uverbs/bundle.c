@@ -8,7 +8,7 @@
 #include "uverbs/priv.h"
 
 /* As access_ok(): beyond user addresses nothing is even tried. */
-static bool user_range(uint64_t uaddr, size_t len)
+bool uv_user_range(uint64_t uaddr, size_t len)
 {
 	const uint64_t end = UINT64_C(1) << 47;
 
@@ -19,7 +19,7 @@ int uv_copy_from_user(void *dst, uint64_t uaddr, size_t len)
 {
 	if (!len)
 		return 0;
-	if (!user_range(uaddr, len))
+	if (!uv_user_range(uaddr, len))
 		return -EFAULT;
 	return mem_guarded_copy(dst, (const void *)(uintptr_t)uaddr, len);
 }
@@ -28,7 +28,7 @@ int uv_copy_to_user(uint64_t uaddr, const void *src, size_t len)
 {
 	if (!len)
 		return 0;
-	if (!user_range(uaddr, len))
+	if (!uv_user_range(uaddr, len))
 		return -EFAULT;
 	return mem_guarded_copy((void *)(uintptr_t)uaddr, src, len);
 }

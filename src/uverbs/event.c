@@ -5,6 +5,7 @@
  * read. Called by the shim (read, close) and by the handlers of CQs, QPs and SRQs.
  */
 #include <signal.h>
+#include <time.h>
 #include "uverbs/priv.h"
 #include "util/sys.h"
 
@@ -92,6 +93,8 @@ void uv_target_gone(struct seg *s, const struct uv_event_file *e, enum seg_table
 
 /* ---- reading ---- */
 
+#define LOCKED_NS 10000000L
+
 /* One record as the program sees it, by kind of file. */
 static size_t record(const struct uv_event_file *e, const struct seg_evrec *rec, void *buf)
 {
@@ -108,16 +111,18 @@ static size_t record(const struct uv_event_file *e, const struct seg_evrec *rec,
 
 /*
  * Sleep until something happened since `seen`, with the program's signal mask. A signal with
- * SA_RESTART goes on waiting, as in a read(2), which poll(2) on the FIFO could not do.
+ * SA_RESTART goes on waiting, as in a read(2), which poll(2) on the FIFO could not do. `ns`: no
+ * longer than this; 0: for ever.
  */
-static int wait_event(struct seg_evq *q, uint32_t seen, const void *sigmask)
+static int wait_event(struct seg_evq *q, uint32_t seen, long ns, const void *sigmask)
 {
+	struct timespec t = {.tv_nsec = ns};
 	uint64_t old;
 	long r;
 
 	if (sigmask)
 		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, sigmask, &old, sizeof(old));
-	r = sys_call(SYS_futex, &q->wake, FUTEX_WAIT, seen, NULL);
+	r = sys_call(SYS_futex, &q->wake, FUTEX_WAIT, seen, ns ? &t : NULL);
 	if (sigmask)
 		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
 	return r == -EINTR ? -EINTR : 0;
@@ -129,8 +134,8 @@ static int next_event(struct uv_event_file *e, const struct seg_evq *q, int fd, 
 {
 	if (q->gen != e->gen)
 		return -EIO;
-	if (room < need && atomic_load(&q->count))
-		return -EINVAL;
+	if (room < need) /* never popped: one may arrive between a look at the queue and the pop */
+		return atomic_load(&q->count) ? -EINVAL : q->dead ? -EIO : -EAGAIN;
 	return evq_pop(e->obj.file->seg, e->evq, e->gen, fd, rec);
 }
 
@@ -157,7 +162,8 @@ static ssize_t event_read(struct uv_event_file *e, int fd, void *buf, size_t cou
 			return r;
 		if (nonblock)
 			return -EAGAIN;
-		r = wait_event(q, seen, sigmask);
+		/* A queue whose lock a stopped process holds may have events: look again soon. */
+		r = wait_event(q, seen, r == -ETIMEDOUT ? LOCKED_NS : 0, sigmask);
 		if (r)
 			return r;
 	}

@@ -231,6 +231,8 @@ int uv_b_set_output(struct uv_bundle *b, const struct uv_attr *a);
 int uv_request(struct uv_bundle *b, void *req, size_t len);
 int uv_response(struct uv_bundle *b, const void *resp, size_t len);
 uint32_t uv_response_length(const struct uv_bundle *b, size_t len);
+/* Can there be user memory at all? */
+bool uv_user_range(uint64_t uaddr, size_t len);
 bool uv_user_cleared(uint64_t uaddr, size_t len);
 
 /* ---- objects (object.c) ---- */
@@ -252,6 +254,11 @@ void uv_put_all(struct uv_bundle *b);
 void uv_close_all(struct uv_file *f);
 void uv_list_add(struct uv_object **head, struct uv_object *o);
 void uv_list_del(struct uv_object **head, struct uv_object *o);
+
+/* ---- registered memory (umem.c) ---- */
+
+/* The part of uv_umem_get() that looks at the memory: of a range that was registered before. */
+int uv_umem_check(uint64_t addr, uint64_t len, uint32_t access);
 
 /* ---- events (event.c) ---- */
 

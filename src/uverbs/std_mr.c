@@ -121,7 +121,7 @@ static int rereg(struct uv_bundle *b, struct uv_mr *mr, const struct ib_uverbs_r
 		 struct uv_pd *pd)
 {
 	struct uv_mr was = *mr, to = *mr;
-	bool pages = cmd->flags & (IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_ACCESS);
+	bool pages = cmd->flags & IBV_REREG_MR_CHANGE_TRANSLATION;
 	int r = 0;
 
 	if (cmd->flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
@@ -133,6 +133,10 @@ static int rereg(struct uv_bundle *b, struct uv_mr *mr, const struct ib_uverbs_r
 		to.access = cmd->access_flags;
 	if (pages && has_umem(&to))
 		r = uv_umem_get(b->file, to.start, to.len, to.access);
+	else if (!pages && (was.access ^ to.access) & IBV_ACCESS_ON_DEMAND)
+		r = -EOPNOTSUPP;
+	else if (!pages && has_umem(&to)) /* the same pages, counted already */
+		r = uv_umem_check(to.start, to.len, to.access);
 	if (r)
 		return r;
 	r = b->file->api->driver->rereg_mr(mr, cmd->flags, to.start, to.len, to.iova, to.access,

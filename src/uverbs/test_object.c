@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Objects that refer to each other, memory regions, device queries, the end of a file. */
+#include <linux/capability.h>
+#include <sys/syscall.h>
 #include "uverbs/test.h"
 
 static int dealloc_pd(uint32_t h)
@@ -311,21 +313,45 @@ static void accounting(void **state)
 	free(p);
 }
 
-/* Root may always: the limit is tested where the test does not run as root, and the rule here. */
+/* Root may lock what it likes: as an ordinary user, for a while. */
+static void set_ipc_lock(bool on)
+{
+	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct d[2];
+
+	assert_int_equal(syscall(SYS_capget, &h, d), 0);
+	if (on)
+		d[0].effective |= d[0].permitted & 1u << CAP_IPC_LOCK;
+	else
+		d[0].effective &= ~(1u << CAP_IPC_LOCK);
+	assert_int_equal(syscall(SYS_capset, &h, d), 0);
+}
+
 static void memlock(void **state)
 {
 	struct seg_proc *proc = seg_proc(&env->s, env->s.self);
+	struct ib_uverbs_rereg_mr req = {.flags = IBV_REREG_MR_CHANGE_ACCESS};
+	struct ib_uverbs_rereg_mr_resp resp;
 	char *p = aligned_alloc(4096, 8192);
 	uint32_t pd = make_pd(), h;
-	int over = uv_capable(14 /* CAP_IPC_LOCK */) ? 0 : -ENOMEM;
 
+	set_ipc_lock(false);
 	proc->memlock = 4096;
 	assert_int_equal(reg_mr(pd, p, 8192, 0, &h), 0); /* only counted */
 	assert_int_equal(dereg_mr(h), 0);
 	env->sys.memlock_enforce = true;
 	assert_int_equal(reg_mr(pd, p, 4096, 0, &h), 0);
-	assert_int_equal(reg_mr(pd, p, 4096, 0, NULL), over);
+	assert_int_equal(reg_mr(pd, p, 4096, 0, NULL), -ENOMEM);
+	/* the same pages with other rights are not locked twice */
+	req.mr_handle = h;
+	req.access_flags = IBV_ACCESS_LOCAL_WRITE;
+	assert_int_equal(COMMAND(REREG_MR, req, resp), 0);
+	assert_int_equal(proc->pinned, 4096);
 	assert_int_equal(dereg_mr(h), 0);
+	assert_int_equal(proc->pinned, 0);
+	proc->memlock = 0; /* nobody may lock anything */
+	assert_int_equal(reg_mr(pd, p, 4096, 0, NULL), -EPERM);
+	set_ipc_lock(true);
 	free(p);
 }
 

@@ -77,11 +77,11 @@ int uv_account(struct uv_file *f, uint64_t bytes)
 
 	if (p) {
 		uint64_t now = atomic_fetch_add(&p->pinned, bytes) + bytes;
+		uint64_t limit = atomic_load(&p->memlock);
 
-		if (f->sys->memlock_enforce && now > atomic_load(&p->memlock) &&
-		    !uv_capable(CAP_IPC_LOCK)) {
+		if (f->sys->memlock_enforce && now > limit && !uv_capable(CAP_IPC_LOCK)) {
 			atomic_fetch_sub(&p->pinned, bytes);
-			return -ENOMEM;
+			return limit ? -ENOMEM : -EPERM; /* as can_do_mlock() */
 		}
 	}
 	if (sf)
@@ -105,6 +105,15 @@ void uv_unaccount(struct uv_file *f, uint64_t bytes)
 	atomic_fetch_sub(&f->pinned, bytes);
 }
 
+int uv_umem_check(uint64_t addr, uint64_t len, uint32_t access)
+{
+	uint64_t from = page_down(addr), to = page_up(addr + len);
+
+	if (to > UINT64_C(1) << 47)
+		return -EFAULT;
+	return check_mapped(from, to, access & write_access);
+}
+
 int uv_umem_get(struct uv_file *f, uint64_t addr, uint64_t len, uint32_t access)
 {
 	uint64_t from = page_down(addr), to = page_up(addr + len);
@@ -117,10 +126,7 @@ int uv_umem_get(struct uv_file *f, uint64_t addr, uint64_t len, uint32_t access)
 	r = uv_account(f, to - from);
 	if (r)
 		return r;
-	if (to > UINT64_C(1) << 47)
-		r = -EFAULT;
-	else
-		r = check_mapped(from, to, access & write_access);
+	r = uv_umem_check(addr, len, access);
 	if (r)
 		uv_unaccount(f, to - from);
 	return r;

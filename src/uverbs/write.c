@@ -157,7 +157,10 @@ static int verify_ex(const struct ib_uverbs_cmd_hdr *h, const struct ib_uverbs_e
 		return h->out_words || x->provider_out_words ? -EINVAL : 0;
 	if (!h->out_words && !x->provider_out_words)
 		return -EINVAL;
-	return h->out_words * 8 < c->resp ? -ENOSPC : 0;
+	if (h->out_words * 8 < c->resp)
+		return -ENOSPC;
+	return uv_user_range(x->response, (h->out_words + x->provider_out_words) * 8u) ? 0
+										       : -EFAULT;
 }
 
 static int verify(struct ib_uverbs_cmd_hdr *h, size_t count, const struct uv_cmd *c)
