@@ -89,7 +89,8 @@ int fw_cmd_qp_2rst(struct fw_call *k);
 
 /*
  * Objects by the numbers that commands carry: NULL unless committed, of this HCA, and of the
- * caller's uid (the driver sees all). (obj.c)
+ * caller's uid: the driver sees all but where it speaks for a context with a uid, as the program
+ * may have chosen the number (a UAR's, say). (obj.c)
  */
 struct hw_uar *fw_uar(struct fw_call *k, uint32_t id);
 struct hw_pd *fw_pd(struct fw_call *k, uint32_t pdn);

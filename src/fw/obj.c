@@ -13,7 +13,7 @@ static bool visible(const struct fw_call *k, const uint32_t *flags, uint32_t hca
 	uint32_t f = __atomic_load_n(flags, __ATOMIC_ACQUIRE);
 
 	return (f & (HW_F_READY | HW_F_ZOMBIE)) == HW_F_READY && hca == k->c->hca &&
-	       (k->c->kernel || uid == k->c->uid);
+	       (uid == k->c->uid || (k->c->kernel && !k->c->uid));
 }
 
 #define FW_GETTER(name, table)                                                \

@@ -80,10 +80,7 @@ static int sizes_check(const struct fw_caps *c, const struct uv_qp *qp,
 
 	if (cap->max_recv_wr > max_wqes)
 		return -EINVAL;
-	if (!qp_has_rq(qp, cap)) {
-		if (cmd->rq_wqe_shift || cmd->rq_wqe_count)
-			return -EINVAL;
-	} else {
+	if (qp_has_rq(qp, cap)) {
 		/* log_rq_stride has 3 bits and counts from 16 bytes */
 		if (cmd->rq_wqe_shift < 4 || cmd->rq_wqe_shift > 11 ||
 		    !is_pow2(cmd->rq_wqe_count) || cmd->rq_wqe_count > max_wqes)
@@ -92,8 +89,8 @@ static int sizes_check(const struct fw_caps *c, const struct uv_qp *qp,
 		if (segs < sig)
 			return -EINVAL;
 		m->rq_max_gs = segs - sig;
+		m->rq_wqe_cnt = cmd->rq_wqe_count;
 	}
-	m->rq_wqe_cnt = cmd->rq_wqe_count;
 	if (cmd->sq_wqe_count > max_wqes || (cmd->sq_wqe_count && !is_pow2(cmd->sq_wqe_count)))
 		return -EINVAL;
 	m->sq_wqe_cnt = cmd->sq_wqe_count;
@@ -166,8 +163,8 @@ static void qp_free(struct uv_context *ctx, struct mlx5_qp *m)
 static int qp_make(struct uv_context *ctx, struct uv_qp *qp, struct mlx5_qp *m,
 		   const struct mlx5_ib_create_qp *cmd)
 {
-	uint64_t bytes = ((uint64_t)m->rq_wqe_cnt << cmd->rq_wqe_shift) +
-			 ((uint64_t)m->sq_wqe_cnt << SQ_WQEBB_SHIFT);
+	uint64_t rq = m->rq_wqe_cnt ? (uint64_t)m->rq_wqe_cnt << cmd->rq_wqe_shift : 0;
+	uint64_t bytes = rq + ((uint64_t)m->sq_wqe_cnt << SQ_WQEBB_SHIFT);
 	int r = 0;
 
 	if (cmd->bfreg_index > bits_max(LF_qpc_uar_page_WIDTH))

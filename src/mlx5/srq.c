@@ -45,7 +45,8 @@ static int request_check(const struct uv_udata *u, struct mlx5_ib_create_srq *cm
 	const uint8_t *in = u->in;
 
 	memset(cmd, 0, sizeof(*cmd));
-	memcpy(cmd, u->in, MIN(u->inlen, sizeof(*cmd)));
+	if (u->inlen)
+		memcpy(cmd, u->in, MIN(u->inlen, sizeof(*cmd)));
 	if (cmd->reserved0 || cmd->reserved1 || cmd->buf_addr & 63)
 		return -EINVAL;
 	for (size_t i = sizeof(*cmd); i < u->inlen; i++)

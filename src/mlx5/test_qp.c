@@ -121,7 +121,6 @@ static void test_bad_qps_leave_nothing(void **state)
 	BAD(uhw.rq_wqe_count = 6, IBV_QPT_RC, 8, -EINVAL);
 	BAD(uhw.rq_wqe_shift = 3, IBV_QPT_RC, 8, -EINVAL);
 	BAD(uhw.rq_wqe_shift = 32, IBV_QPT_RC, 8, -EINVAL);
-	BAD(, IBV_QPT_RC, 0, -EINVAL); /* sizes of a queue that it does not have */
 	BAD(, IBV_QPT_RC, 1u << 16, -EINVAL);
 	BAD(uhw.uidx = 0xffffff, IBV_QPT_RC, 8, -EINVAL);
 	BAD(uhw.uidx = 0x1000000, IBV_QPT_RC, 8, -EINVAL);
@@ -150,6 +149,13 @@ static void test_bad_qps_leave_nothing(void **state)
 	assert_int_equal(create_qp(&v, (void *)raw, 64, IBV_QPT_RC, 8, &qp), 0);
 	assert_int_equal(destroy(&v, IB_USER_VERBS_CMD_DESTROY_QP, qp.handle), 0);
 	assert_int_equal(create_qp(&v, &good, 48, IBV_QPT_UD, 8, &qp), 0);
+	/* sizes of a queue that it does not have are not looked at */
+	uhw = good;
+	uhw.rq_wqe_shift = 77;
+	uhw.db_addr += 8;
+	assert_int_equal(create_qp(&v, &uhw, sizeof(uhw), IBV_QPT_RC, 0, &qp), 0);
+	assert_true(hw_qp(&v.e->seg, qp.qpn)->no_rq);
+	assert_int_equal(qp.resp.max_recv_sge, 0);
 	verbs_close(&v);
 }
 

@@ -346,6 +346,30 @@ static void test_rereg_keeps_the_key(void **state)
 	verbs_close(&v);
 }
 
+/* The page number comes from the program: it may name one of its own context's only. */
+static void test_a_uar_of_another_context_is_refused(void **state)
+{
+	struct mlx5_ib_create_cq uhw;
+	struct test_env *e = *state;
+	struct uv_file *mine = e->f, *theirs;
+	uint32_t handle, cqn, page;
+	struct verbs v;
+	uint64_t off;
+
+	verbs_open(&v, e);
+	test_file_new(e, &theirs);
+	e->f = theirs;
+	test_open_context(e, true);
+	assert_int_equal(test_uar_alloc(e, 1, &off, &page, &handle), 0);
+	e->f = mine;
+	uhw = cq_request(&v);
+	assert_int_equal(create_cq(&v, &uhw, 15, &handle, &cqn), 0);
+	uhw.uar_page_index = (uint16_t)page;
+	assert_int_equal(create_cq(&v, &uhw, 15, &handle, &cqn), -EINVAL);
+	uv_release(theirs, true);
+	verbs_close(&v);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, test_setup, test_teardown)
@@ -358,6 +382,7 @@ int main(void)
 		T(test_srq_is_an_rmp),
 		T(test_mr_is_an_mkey),
 		T(test_rereg_keeps_the_key),
+		T(test_a_uar_of_another_context_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
