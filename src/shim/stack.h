@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The engine's stacks: 64 KiB each with a guard page below. A pool, one stack taken per trap and
+ * The engine's stacks: 64 KiB each, and room above for the vector registers of a patched doorbell
+ * (patch.S), with a guard page below. A pool, one stack taken per trap and
  * given back at its end, so there is nothing to clean up when a thread exits and there are only as
  * many as threads have ever rung at the same instant.
  */
@@ -9,7 +10,8 @@
 
 #include <stdint.h>
 
-#define STACK_BYTES (64 * 1024)
+#define STACK_XSAVE_BYTES (4 * 1024)
+#define STACK_BYTES (64 * 1024 + STACK_XSAVE_BYTES)
 
 /* Control path: make the first one, so that a trap need not. 0 or -ENOMEM. */
 int stack_prepare(void);

@@ -6,6 +6,7 @@
  * no libc call that the program could have replaced.
  */
 #include "shim/shim.h"
+#include "shim/patch.h"
 #include "shim/sig.h"
 #include "shim/stack.h"
 #include "shim/trap.h"
@@ -70,14 +71,9 @@ void trap_store(struct seg *s, uint32_t uar, uintptr_t page, uint32_t off, const
 
 /* ---- registers in the interrupted context */
 
-static const uint8_t greg_of[16] = {
-	REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
-	REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
-};
-
 static inline greg_t *greg(ucontext_t *uc, uint8_t n)
 {
-	return &uc->uc_mcontext.gregs[greg_of[n]];
+	return trap_greg(uc->uc_mcontext.gregs, n);
 }
 
 static uint64_t reg_read(ucontext_t *uc, const struct trap_op *op)
@@ -99,15 +95,7 @@ static void reg_write(ucontext_t *uc, const struct trap_op *op, unsigned int siz
 
 static uintptr_t mem_addr(ucontext_t *uc, const struct trap_op *op)
 {
-	uint64_t a = (uint64_t)op->disp;
-
-	if (op->base == TRAP_RIP)
-		a += (uint64_t)uc->uc_mcontext.gregs[REG_RIP] + op->len;
-	else if (op->base != TRAP_NOREG)
-		a += (uint64_t)*greg(uc, op->base);
-	if (op->index != TRAP_NOREG)
-		a += (uint64_t)*greg(uc, op->index) * op->scale;
-	return op->addr32 ? (uint32_t)a : a;
+	return trap_addr(uc->uc_mcontext.gregs, op);
 }
 
 /* Where the XSAVE area keeps each component, from CPUID; 0: the CPU has none. */
@@ -372,6 +360,7 @@ static int fetch_and_decode(uintptr_t rip, struct trap_op *op)
 	}
 	if (trap_decode(code, n, op))
 		return -EINVAL;
+	op->plain = patch_is_plain(op, code);
 	cache_add(rip, code, op);
 	return 0;
 }
@@ -381,6 +370,7 @@ static int fetch_and_decode(uintptr_t rip, struct trap_op *op)
 struct trap_run {
 	ucontext_t *uc;
 	struct seg *seg;
+	bool hlt; /* at a site that is being patched: the store has not been tried */
 	bool done;
 };
 
@@ -411,6 +401,14 @@ static void have_slot(struct seg *s)
 		shim_attach(&sys);
 }
 
+/* A patched site's store to memory that is no UAR. */
+static int store_elsewhere(ucontext_t *uc, const struct trap_op *op)
+{
+	uint64_t v = reg_read(uc, op);
+
+	return mem_guarded_copy((void *)mem_addr(uc, op), &v, sizeof(v));
+}
+
 static void trap_run(void *arg)
 {
 	struct trap_run *t = arg;
@@ -421,7 +419,9 @@ static void trap_run(void *arg)
 	int r;
 
 	disarm_alt_stack(uc);
-	op = cache_find(rip);
+	op = patch_op(rip);
+	if (!op)
+		op = cache_find(rip);
 	if (!op) {
 		if (fetch_and_decode(rip, &fresh)) {
 			refused(uc, "by an instruction that is not a plain store or load");
@@ -436,6 +436,13 @@ static void trap_run(void *arg)
 		r = run_movdir64b(t->seg, uc, op);
 	else
 		r = run_simple(t->seg, uc, op);
+	if (r == -EAGAIN && t->hlt) {
+		/* a fault of the program's is met again, after the patch */
+		if (!store_elsewhere(uc, op))
+			uc->uc_mcontext.gregs[REG_RIP] += op->len;
+		t->done = true;
+		return;
+	}
 	if (r < 0) {
 		refused(uc, "whose other side faults");
 		return;
@@ -443,11 +450,25 @@ static void trap_run(void *arg)
 	if (r == 0)
 		uc->uc_mcontext.gregs[REG_RIP] += op->len;
 	devthread_if_parked();
+	if (op->plain)
+		patch_trapped(rip, op);
 	t->done = true;
+}
+
+void trap_store_qword(struct seg *s, uint32_t uar, uintptr_t addr, uint64_t be)
+{
+	int saved = errno;
+	uintptr_t page = addr & ~(PAGE - 1);
+
+	have_slot(s);
+	trap_store(s, uar, page, (uint32_t)(addr - page), (uint8_t *)&be, sizeof(be), ~UINT64_C(0));
+	devthread_if_parked();
+	errno = saved;
 }
 
 void trap_forked(void)
 {
+	patch_forked();
 	sig_forked();
 	uar_forked();
 	stack_forked();
@@ -463,8 +484,10 @@ bool trap_handle(siginfo_t *si, void *ucontext)
 	uint32_t n;
 	void *top;
 
-	if (si->si_code <= 0 || si->si_signo != SIGSEGV ||
-	    uar_lookup((uintptr_t)si->si_addr, &page) == SEG_NONE)
+	if (si->si_code <= 0 || si->si_signo != SIGSEGV)
+		return false;
+	t.hlt = si->si_code == SI_KERNEL && patch_at_hlt((uintptr_t)uc->uc_mcontext.gregs[REG_RIP]);
+	if (!t.hlt && uar_lookup((uintptr_t)si->si_addr, &page) == SEG_NONE)
 		return false;
 	top = stack_get(&n);
 	if (!top)
@@ -481,8 +504,10 @@ void sig_dispatch(int sig, siginfo_t *si, void *uc, struct sig_jump *j, void *sp
 {
 	if (si->si_code > 0 && mem_guard_fixup(uc))
 		return;
-	if (!trap_handle(si, uc))
-		sig_chain(sig, si, uc, sp, j);
+	if (trap_handle(si, uc))
+		return;
+	patch_own_fault(si, uc);
+	sig_chain(sig, si, uc, sp, j);
 }
 
 /* ---- without a signal frame */

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <ucontext.h>
 #include "segment/seg.h"
 
 enum trap_kind {
@@ -43,9 +44,35 @@ struct trap_op {
 	uint8_t ld_size; /* LD_REG: bytes of the register written (4 clears the upper half) */
 	uint8_t mask;    /* opmask register 1..7, 0 none */
 	uint8_t elem;    /* bytes per mask bit */
+	bool plain;      /* mov of a 64-bit register: may be patched, see patch.h */
 	int64_t disp;
 	uint64_t imm;
 };
+
+/* Where a machine register is in gregs. */
+static inline greg_t *trap_greg(greg_t *gregs, uint8_t n)
+{
+	static const uint8_t at[16] = {
+		REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+		REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+	};
+
+	return &gregs[at[n]];
+}
+
+/* The address of the memory operand. */
+static inline uintptr_t trap_addr(greg_t *g, const struct trap_op *op)
+{
+	uint64_t a = (uint64_t)op->disp;
+
+	if (op->base == TRAP_RIP)
+		a += (uint64_t)g[REG_RIP] + op->len;
+	else if (op->base != TRAP_NOREG)
+		a += (uint64_t)*trap_greg(g, op->base);
+	if (op->index != TRAP_NOREG)
+		a += (uint64_t)*trap_greg(g, op->index) * op->scale;
+	return op->addr32 ? (uint32_t)a : a;
+}
 
 /* 0, or -EINVAL: not an instruction that can be carried out here. Needs about 2 KiB of stack. */
 int trap_decode(const uint8_t *code, size_t len, struct trap_op *op);
@@ -63,6 +90,8 @@ bool uar_poll_mode(void);
 void trap_store(struct seg *s, uint32_t uar, uintptr_t page, uint32_t off, const uint8_t *data,
 		uint32_t n, uint64_t valid);
 void trap_init(void);
+/* The same for a whole qword, by patched code: on an engine stack, asynchronous signals blocked. */
+void trap_store_qword(struct seg *s, uint32_t uar, uintptr_t addr, uint64_t be);
 
 /* ---- devthread.c */
 void devthread_forked(void);

@@ -8,6 +8,7 @@
  * a doorbell left in it is taken by exactly one of parent and child.
  */
 #include "shim/shim.h"
+#include "shim/patch.h"
 #include "shim/sig.h"
 #include "shim/stack.h"
 #include "shim/trap.h"
@@ -204,6 +205,7 @@ static int prepare(bool poll)
 		if (r)
 			return r;
 		trap_init();
+		patch_init();
 		sig_install();
 	}
 	return devthread_start();

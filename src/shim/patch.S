@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where a stub calls to (patch.h). Stack at entry: the stub's return address, the program's red
+ * zone. Everything but memory is given back as it was; the stub goes on at its return address when
+ * the doorbell was rung, SLOW bytes further when not.
+ */
+#define F_R8 0
+#define F_R9 8
+#define F_R10 16
+#define F_R11 24
+#define F_R12 32
+#define F_R13 40
+#define F_R14 48
+#define F_R15 56
+#define F_RDI 64
+#define F_RSI 72
+#define F_RBP 80
+#define F_RBX 88
+#define F_RDX 96
+#define F_RAX 104
+#define F_RCX 112
+#define F_RSP 120
+#define F_FLAGS 160	/* pushed */
+#define F_RET 168
+#define F_END 176
+#define REDZONE 128
+#define SLOW 13
+
+	.text
+	.globl	patch_entry
+	.hidden	patch_entry
+	.type	patch_entry, @function
+	.balign	64
+patch_entry:
+	.cfi_startproc
+	.cfi_undefined %rip	/* backtraces end here */
+	pushfq
+	sub	$F_FLAGS, %rsp
+	mov	%r8, F_R8(%rsp)
+	mov	%r9, F_R9(%rsp)
+	mov	%r10, F_R10(%rsp)
+	mov	%r11, F_R11(%rsp)
+	mov	%r12, F_R12(%rsp)
+	mov	%r13, F_R13(%rsp)
+	mov	%r14, F_R14(%rsp)
+	mov	%r15, F_R15(%rsp)
+	mov	%rdi, F_RDI(%rsp)
+	mov	%rsi, F_RSI(%rsp)
+	mov	%rbp, F_RBP(%rsp)
+	mov	%rbx, F_RBX(%rsp)
+	mov	%rdx, F_RDX(%rsp)
+	mov	%rax, F_RAX(%rsp)
+	mov	%rcx, F_RCX(%rsp)
+	lea	F_END+REDZONE(%rsp), %rax
+	mov	%rax, F_RSP(%rsp)
+	cld
+	mov	%rsp, %rbx
+	mov	%rsp, %rdi
+	and	$-16, %rsp
+	call	patch_enter
+	test	%rax, %rax
+	jz	.Lslow
+
+	mov	%rax, %rsp
+	xor	%ecx, %ecx
+	mov	%rcx, 512(%rsp)
+	mov	%rcx, 520(%rsp)
+	mov	%rcx, 528(%rsp)
+	mov	%rcx, 536(%rsp)
+	mov	%rcx, 544(%rsp)
+	mov	%rcx, 552(%rsp)
+	mov	%rcx, 560(%rsp)
+	mov	%rcx, 568(%rsp)
+	mov	patch_xmask(%rip), %eax
+	mov	patch_xmask+4(%rip), %edx
+	cmpb	$0, patch_xsavec(%rip)
+	je	1f
+	xsavec64 (%rsp)
+	jmp	2f
+1:	xsave64	(%rsp)
+2:	mov	%rbx, %rdi
+	call	patch_ring
+	mov	patch_xmask(%rip), %eax
+	mov	patch_xmask+4(%rip), %edx
+	xrstor64 (%rsp)
+
+	mov	%rbx, %rsp
+	mov	%rbx, %rdi
+	and	$-16, %rsp
+	call	patch_leave
+	mov	%rbx, %rsp
+	jmp	.Lback
+.Lslow:
+	mov	%rbx, %rsp
+	addq	$SLOW, F_RET(%rsp)
+.Lback:
+	mov	F_R8(%rsp), %r8
+	mov	F_R9(%rsp), %r9
+	mov	F_R10(%rsp), %r10
+	mov	F_R11(%rsp), %r11
+	mov	F_R12(%rsp), %r12
+	mov	F_R13(%rsp), %r13
+	mov	F_R14(%rsp), %r14
+	mov	F_R15(%rsp), %r15
+	mov	F_RDI(%rsp), %rdi
+	mov	F_RSI(%rsp), %rsi
+	mov	F_RBP(%rsp), %rbp
+	mov	F_RBX(%rsp), %rbx
+	mov	F_RDX(%rsp), %rdx
+	mov	F_RAX(%rsp), %rax
+	mov	F_RCX(%rsp), %rcx
+	add	$F_FLAGS, %rsp
+	popfq
+	ret
+	.cfi_endproc
+	.size	patch_entry, .-patch_entry
+
+	.section .note.GNU-stack,"",@progbits

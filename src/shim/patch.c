@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the table of doorbell sites and changes the program's code (patch.h). Runs inside the trap:
+ * on the engine's stack, asynchronous signals blocked, raw system calls only. One thread patches at
+ * a time; the others go on trapping.
+ *
+ * SITE_COLD	counts its traps
+ * SITE_BUSY	bytes are changing; the first may be hlt, whose fault is this store
+ * SITE_HOT	jumps. Other code may come to lie there (dlclose): the bytes tell, see patch_op().
+ * SITE_REFUSED	traps for ever
+ */
+#include "shim/patch.h"
+#include "shim/shim.h"
+#include "shim/stack.h"
+#include "segment/mem.h"
+#include "util/log.h"
+#include "util/sys.h"
+
+#include <linux/membarrier.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PAGE UINT64_C(4096)
+#define SITES 64
+#define JMP 5
+#define HLT 0xf4 /* privileged: #GP, SIGSEGV with SI_KERNEL */
+
+enum { SITE_COLD, SITE_BUSY, SITE_HOT, SITE_REFUSED };
+
+static struct site {
+	_Atomic uintptr_t rip; /* 0: free, and so are all behind it */
+	_Atomic uint32_t state, count;
+	uint8_t code[PATCH_CODE]; /* as the program has it */
+	uint8_t jmp[JMP];
+	struct trap_op op;
+	uint8_t *stub;
+} sites[SITES];
+
+static _Atomic uint32_t patch_lock;
+static bool patch_on;
+
+uint64_t patch_xmask;
+uint32_t patch_xbytes;
+bool patch_xsavec;
+
+/* ---- what the processor and the kernel must have */
+
+static void cpuid(uint32_t leaf, uint32_t sub, uint32_t r[4])
+{
+	__asm__("cpuid" : "=a"(r[0]), "=b"(r[1]), "=c"(r[2]), "=d"(r[3]) : "a"(leaf), "c"(sub));
+}
+
+/* Everything but PKRU and the AMX tiles, which the engine never touches. */
+static bool find_xsave(void)
+{
+	const uint64_t leave = UINT64_C(1) << 9 | UINT64_C(1) << 17 | UINT64_C(1) << 18;
+	uint32_t r[4], lo, hi, plain = 576, compact = 576;
+
+	cpuid(0, 0, r);
+	if (r[0] < 0xd)
+		return false;
+	cpuid(1, 0, r);
+	if (!(r[2] & 1u << 27)) /* OSXSAVE */
+		return false;
+	__asm__("xgetbv" : "=a"(lo), "=d"(hi) : "c"(0));
+	patch_xmask = ((uint64_t)hi << 32 | lo) & ~leave;
+	for (uint32_t i = 2; i < 63; i++) {
+		if (!(patch_xmask & UINT64_C(1) << i))
+			continue;
+		cpuid(0xd, i, r);
+		if (r[1] + r[0] > plain)
+			plain = r[1] + r[0];
+		if (r[2] & 2)
+			compact = (compact + 63) & ~63u;
+		compact += r[0];
+	}
+	cpuid(0xd, 1, r);
+	patch_xsavec = r[0] & 2;
+	patch_xbytes = plain > compact ? plain : compact;
+	return patch_xbytes <= STACK_XSAVE_BYTES;
+}
+
+static long membarrier(int cmd)
+{
+	return sys_raw(SYS_membarrier, cmd, 0, 0, 0, 0, 0);
+}
+
+/* Every thread of this process executes a serialising instruction before it goes on. */
+static bool sync_cores(void)
+{
+	long r = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE);
+
+	if (r == -EPERM) { /* not registered */
+		membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE);
+		r = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE);
+	}
+	return r == 0;
+}
+
+/* Registering is cheap while there is one thread, and waits for an RCU period later. */
+void patch_init(void)
+{
+	static _Atomic bool done;
+	const char *s = getenv(SHIM_ENV_PATCH);
+
+	if (atomic_exchange(&done, true) || (s && !strcmp(s, "0")) || !find_xsave())
+		return;
+	patch_on = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE) == 0;
+}
+
+/* ---- sites */
+
+static struct site *find(uintptr_t rip)
+{
+	for (struct site *s = sites; s < sites + SITES; s++) {
+		uintptr_t at = atomic_load_explicit(&s->rip, memory_order_acquire);
+
+		if (at == rip)
+			return s;
+		if (!at)
+			break;
+	}
+	return NULL;
+}
+
+bool patch_is_plain(const struct trap_op *op, const uint8_t *code)
+{
+	return op->kind == TRAP_ST_REG && op->size == 8 && op->base != TRAP_RIP && !op->addr32 &&
+	       (code[0] & 0xf8) == 0x48 && code[1] == 0x89;
+}
+
+/* Both a store that faulted before the change and one that met hlt arrive here. */
+const struct trap_op *patch_op(uintptr_t rip)
+{
+	struct site *s = find(rip);
+	uint8_t now[JMP];
+	uint32_t state;
+
+	if (!s)
+		return NULL;
+	state = atomic_load_explicit(&s->state, memory_order_acquire);
+	if (state == SITE_BUSY)
+		return &s->op;
+	if (state != SITE_HOT)
+		return NULL;
+	if (!mem_guarded_copy(now, (const void *)rip, JMP) && !memcmp(now, s->jmp, JMP))
+		return &s->op;
+	atomic_store(&s->count, 0);
+	atomic_compare_exchange_strong(&s->state, &state, SITE_COLD);
+	return NULL;
+}
+
+bool patch_at_hlt(uintptr_t rip)
+{
+	struct site *s = find(rip);
+	uint32_t state = s ? atomic_load_explicit(&s->state, memory_order_acquire) : SITE_COLD;
+
+	return state == SITE_BUSY || state == SITE_HOT;
+}
+
+void patch_own_fault(const siginfo_t *si, ucontext_t *uc)
+{
+	greg_t *rip = &uc->uc_mcontext.gregs[REG_RIP];
+
+	for (struct site *s = sites; si->si_code > 0 && s < sites + SITES && s->rip; s++)
+		if (atomic_load_explicit(&s->state, memory_order_acquire) == SITE_HOT &&
+		    ((uintptr_t)*rip & ~(PAGE - 1)) == (uintptr_t)s->stub)
+			*rip = (greg_t)s->rip;
+}
+
+/* ---- where the site is */
+
+struct mapping {
+	uintptr_t from, to;
+	uint64_t dev, inode;
+	bool patchable; /* private, readable and executable, of a file */
+	int prot;
+};
+
+static uint64_t number(const char **p, unsigned int base)
+{
+	uint64_t v = 0;
+
+	for (;; (*p)++) {
+		char c = **p;
+		unsigned int d = c >= '0' && c <= '9'   ? (unsigned int)(c - '0')
+				 : c >= 'a' && c <= 'f' ? (unsigned int)(c - 'a') + 10
+							: 99;
+
+		if (d >= base)
+			return v;
+		v = v * base + d;
+	}
+}
+
+/* 7f12-7f34 r-xp 00008000 fe:01 1234   /usr/lib/... */
+static void parse_line(const char *p, struct mapping *m)
+{
+	const char *perm;
+
+	m->from = number(&p, 16);
+	p++;
+	m->to = number(&p, 16);
+	perm = ++p;
+	p += 5;
+	number(&p, 16);
+	p++;
+	m->dev = number(&p, 16) << 32;
+	p++;
+	m->dev |= number(&p, 16);
+	p++;
+	m->inode = number(&p, 10);
+	m->patchable = perm[0] == 'r' && perm[2] == 'x' && perm[3] == 'p' && m->inode;
+	m->prot = PROT_READ | PROT_EXEC | (perm[1] == 'w' ? PROT_WRITE : 0);
+}
+
+/* The mappings of the site and of ourselves. */
+static bool find_mappings(uintptr_t rip, struct mapping *site, struct mapping *own)
+{
+	char buf[4096];
+	int fd = sys_openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	size_t have = 0;
+	long n;
+
+	if (fd < 0)
+		return false;
+	while ((n = sys_read(fd, buf + have, sizeof(buf) - 1 - have)) > 0) {
+		char *line = buf, *end;
+
+		have += (size_t)n;
+		buf[have] = 0;
+		while ((end = strchr(line, '\n'))) {
+			struct mapping m;
+
+			parse_line(line, &m);
+			if (rip >= m.from && rip < m.to)
+				*site = m;
+			if ((uintptr_t)patch_entry >= m.from && (uintptr_t)patch_entry < m.to)
+				*own = m;
+			line = end + 1;
+		}
+		have -= (size_t)(line - buf);
+		memmove(buf, line, have);
+		if (have == sizeof(buf) - 1) /* no line is that long */
+			break;
+	}
+	sys_close(fd);
+	return site->to && own->to;
+}
+
+/* ---- the stub */
+
+static uint8_t *page_at(uintptr_t addr)
+{
+	void *p = sys_mmap((void *)addr, PAGE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (sys_is_err(p))
+		return NULL;
+	if ((uintptr_t)p == addr)
+		return p;
+	sys_munmap(p, PAGE); /* a kernel that takes the address for a hint */
+	return NULL;
+}
+
+/*
+ * The jump may only change bytes of the mov: where that is shorter than five bytes, the jump's last
+ * ones are what follows the mov, and so say where the stub is: a window of 64 KiB or 16 MiB. Longer
+ * ones have all 2 GiB, but stay away from what lies next to the code and may want to grow.
+ */
+static uint8_t *page_near(const struct site *s)
+{
+	uint32_t fixed = s->op.len < JMP ? (uint32_t)(JMP - s->op.len) : 1;
+	uint32_t high = s->op.len < JMP ? 0 : 0xf0000000, window = UINT32_C(1) << (32 - 8 * fixed);
+	uintptr_t from;
+	uint8_t *p = NULL;
+
+	if (s->op.len < JMP)
+		memcpy((uint8_t *)&high + 4 - fixed, s->code + s->op.len, fixed);
+	from = s->rip + JMP + (uintptr_t)(intptr_t)(int32_t)high;
+	from = (from + PAGE - 1) & ~(PAGE - 1);
+	for (uint32_t at = 0; !p && at + PAGE <= window - PAGE; at += window / 16)
+		p = page_at(from + at);
+	return p;
+}
+
+static uint8_t *put(uint8_t *to, const void *bytes, size_t n)
+{
+	memcpy(to, bytes, n);
+	return to + n;
+}
+
+/* jmp or call, at `to`. */
+static uint8_t *put_jmp(uint8_t *to, uintptr_t target)
+{
+	int32_t rel = (int32_t)(target - ((uintptr_t)to + JMP));
+
+	*to = 0xe9;
+	return put(to + 1, &rel, 4);
+}
+
+static const uint8_t skip_redzone[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
+static const uint8_t unskip_redzone[] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};
+
+/* Offsets are those of patch.h and patch.S: return address 11, slow way 24, operand 64. */
+static void write_stub(const struct site *s)
+{
+	const struct trap_op *op = &s->op;
+	uintptr_t entry = (uintptr_t)patch_entry, back = s->rip + op->len;
+	uint8_t *p = put(s->stub, skip_redzone, sizeof(skip_redzone));
+
+	p = put(p, "\xff\x15\x2d\0\0\0", 6); /* call *56-11(%rip) */
+	p = put(p, unskip_redzone, sizeof(unskip_redzone));
+	p = put_jmp(p, back);
+	p = put(p, unskip_redzone, sizeof(unskip_redzone));
+	p = put(p, s->code, op->len);
+	put_jmp(p, back);
+	put(s->stub + 56, &entry, 8);
+	put(s->stub + 64, &op, 8);
+}
+
+static bool make_stub(struct site *s)
+{
+	if (s->stub) /* the same code has come back to the same address */
+		return true;
+	s->stub = page_near(s);
+	if (!s->stub)
+		return false;
+	write_stub(s);
+	if (sys_raw(SYS_mprotect, (long)s->stub, PAGE, PROT_READ | PROT_EXEC, 0, 0, 0) == 0)
+		return true;
+	sys_munmap(s->stub, PAGE);
+	s->stub = NULL;
+	return false;
+}
+
+/* ---- the change */
+
+static void set_code(struct site *s, const uint8_t *from, size_t first, size_t last)
+{
+	volatile uint8_t *code = (volatile uint8_t *)s->rip;
+
+	for (size_t i = first; i <= last; i++)
+		code[i] = from[i];
+}
+
+/*
+ * The pages are writable. A thread that meets hlt has its store carried out by the trap, so
+ * whatever ends this half-way (a membarrier that worked a moment ago, a fork) leaves a site that
+ * works: SITE_BUSY for good.
+ */
+static void write_jmp(struct site *s)
+{
+	static const uint8_t hlt = HLT;
+	int32_t rel = (int32_t)((uintptr_t)s->stub - (s->rip + JMP));
+	size_t last = (s->op.len < JMP ? s->op.len : JMP) - 1u;
+
+	s->jmp[0] = 0xe9;
+	put(s->jmp + 1, &rel, 4);
+	atomic_store(&s->state, SITE_BUSY);
+	set_code(s, &hlt, 0, 0);
+	if (!sync_cores())
+		return;
+	set_code(s, s->jmp, 1, last);
+	if (!sync_cores())
+		return;
+	set_code(s, s->jmp, 0, 0);
+	sync_cores();
+	atomic_store(&s->state, SITE_HOT);
+}
+
+/* NULL, or why not. */
+static const char *patch_site(struct site *s)
+{
+	struct mapping m = {0}, own = {0};
+	uintptr_t first = s->rip & ~(PAGE - 1), end = (s->rip + JMP + PAGE - 1) & ~(PAGE - 1);
+
+	if (!find_mappings(s->rip, &m, &own))
+		return "mapping not found";
+	if (!m.patchable || s->rip + JMP > m.to)
+		return "not code of a file";
+	if (m.dev == own.dev && m.inode == own.inode)
+		return "own code";
+	if (!sync_cores())
+		return "no membarrier";
+	if (!make_stub(s))
+		return "no room for a stub near it";
+	if (sys_raw(SYS_mprotect, (long)first, (long)(end - first), m.prot | PROT_WRITE, 0, 0, 0) <
+	    0)
+		return "code cannot be made writable";
+	write_jmp(s);
+	sys_raw(SYS_mprotect, (long)first, (long)(end - first), m.prot, 0, 0, 0);
+	return NULL;
+}
+
+/* Under the lock: the site as the code is now. A stub that is left behind may still be in use. */
+static void renew(struct site *s, uintptr_t rip, const struct trap_op *op, const uint8_t *code)
+{
+	s->op = *op;
+	s->stub = NULL;
+	memcpy(s->code, code, sizeof(s->code));
+	atomic_store(&s->count, 1);
+	atomic_store_explicit(&s->rip, rip, memory_order_release);
+}
+
+static void add(uintptr_t rip, const struct trap_op *op, const uint8_t *code)
+{
+	for (struct site *s = sites; s < sites + SITES; s++) {
+		if (s->rip == rip)
+			return;
+		if (!s->rip) {
+			renew(s, rip, op, code);
+			return;
+		}
+	}
+}
+
+static void hot(struct site *s, const struct trap_op *op, const uint8_t *code)
+{
+	const char *why;
+
+	if (atomic_load(&s->state) != SITE_COLD)
+		return;
+	if (memcmp(s->code, code, sizeof(s->code))) { /* not the code that was counted */
+		renew(s, s->rip, op, code);
+		return;
+	}
+	why = patch_site(s);
+	if (why)
+		atomic_store(&s->state, SITE_REFUSED);
+	TRACE(LOG_SHIM, "doorbell at %p: %s", (void *)s->rip, why ? why : "patched");
+}
+
+void patch_trapped(uintptr_t rip, const struct trap_op *op)
+{
+	uint8_t code[PATCH_CODE];
+	struct site *s;
+
+	if (!patch_on)
+		return;
+	s = find(rip);
+	if (s && (atomic_load(&s->state) != SITE_COLD ||
+		  atomic_fetch_add(&s->count, 1) + 1 < PATCH_TRAPS))
+		return;
+	if (atomic_exchange_explicit(&patch_lock, 1, memory_order_acquire))
+		return;
+	if (mem_guarded_copy(code, (const void *)rip, sizeof(code)))
+		; /* the last bytes of its mapping: no room to tell */
+	else if (s)
+		hot(s, op, code);
+	else
+		add(rip, op, code);
+	atomic_store_explicit(&patch_lock, 0, memory_order_release);
+}
+
+/* A site that another thread was at stays SITE_BUSY in the child, which works. */
+void patch_forked(void)
+{
+	atomic_store(&patch_lock, 0);
+}
+
+/* ---- a doorbell, on the engine's stack */
+
+/*
+ * A fault of a guarded copy must not be delivered on an alternate stack whose frames we will return
+ * through: see disarm_alt_stack() in trap.c.
+ */
+void patch_ring(struct patch_frame *f)
+{
+	stack_t alt, off = {.ss_flags = SS_DISABLE};
+
+	sys_raw(SYS_sigaltstack, 0, (long)&alt, 0, 0, 0, 0);
+	if (!(alt.ss_flags & SS_DISABLE))
+		sys_raw(SYS_sigaltstack, (long)&off, 0, 0, 0, 0, 0);
+	trap_store_qword(uar_seg(), f->uar, f->addr, f->value);
+	if (!(alt.ss_flags & SS_DISABLE)) {
+		alt.ss_flags &= ~SS_ONSTACK;
+		sys_raw(SYS_sigaltstack, (long)&alt, 0, 0, 0, 0, 0);
+	}
+}

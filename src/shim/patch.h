@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Hot doorbell sites jump into the engine instead of trapping.
+ *
+ * A site is a plain `mov %r64, (mem)`: after PATCH_TRAPS traps a `jmp rel32` lies there. It changes
+ * bytes of the mov only: where the mov is shorter than the jump, the jump's last bytes are those
+ * that follow the mov, and the stub lies where they say. So every other instruction stays what it
+ * is, for threads that stand there and for code that jumps there (libmlx5's BlueFlame copy jumps to
+ * the sfence behind the mov). The trap stays what is always right: whatever is not as expected
+ * (operand, address, mapping, system call) leaves the site, or this one store, to it.
+ *
+ *	site	jmp stub		stub	call patch_entry (patch.S), all registers kept
+ *					patch_enter()	is it a UAR? an engine stack
+ *					patch_ring()	on that stack, vector state saved
+ *					patch_leave()
+ *				done:	jmp behind the mov
+ *				slow:	the original mov, which may trap; jmp behind the mov
+ *
+ * States are in patch.c; patch_enter.c, stack.c and uar.c are compiled for general registers only,
+ * because they run with the program's vector registers live.
+ */
+#ifndef SOFTHCA_SHIM_PATCH_H
+#define SOFTHCA_SHIM_PATCH_H
+
+#include <signal.h>
+#include "shim/trap.h"
+
+#define PATCH_TRAPS 32
+#define PATCH_CODE 9 /* bytes looked at: REX, opcode, ModRM, SIB, disp32 (and what follows) */
+
+/* What patch_entry keeps on the program's stack; offsets known to patch.S. */
+struct patch_frame {
+	greg_t g[16];  /* REG_R8 .. REG_RSP, as trap_addr() takes them */
+	uint64_t mask; /* the kernel's signal mask to go back to */
+	uintptr_t addr;
+	uint64_t value;
+	uint32_t uar;
+	uint32_t stack; /* of the engine, for stack_put() */
+	uint64_t flags;
+	uintptr_t ret; /* into the stub */
+};
+
+/* ---- patch.c, on the control path or inside the trap */
+void patch_init(void);
+bool patch_is_plain(const struct trap_op *op, const uint8_t *code);
+/* The instruction that was at a site that is patched now, or is being patched. NULL: read the code.
+ */
+const struct trap_op *patch_op(uintptr_t rip);
+/* Did the first byte of a patch under way raise this? */
+bool patch_at_hlt(uintptr_t rip);
+/* A plain store has trapped and is done: count, and patch it when it is hot. */
+void patch_trapped(uintptr_t rip, const struct trap_op *op);
+/* A fault for the program, raised by the copy of its instruction in a stub: say the site's address.
+ */
+void patch_own_fault(const siginfo_t *si, ucontext_t *uc);
+void patch_forked(void);
+
+/* ---- patch.S, patch_enter.c */
+void patch_entry(void);
+/* Where a stub keeps the operand of its site, from the return address on. */
+#define PATCH_RET_TO_OP 53
+/* Where the engine's stack begins, below the room for the vector state; NULL: the slow way. */
+void *patch_enter(struct patch_frame *f);
+void patch_ring(struct patch_frame *f);
+void patch_leave(struct patch_frame *f);
+/* XSAVE: the components that are kept, room for them, is there XSAVEC. */
+extern uint64_t patch_xmask;
+extern uint32_t patch_xbytes;
+extern bool patch_xsavec;
+
+#endif

@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Hot doorbells that jump into the engine: fresh copies of code, rung until they are changed. */
+#include "child.h"
+#include "patch_run.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <ucontext.h>
+#include <cmocka.h>
+
+#define UAR 3
+#define RINGS 48 /* more than it takes */
+
+static char *page, *bell;
+static const char *self;
+
+static int setup(void **state)
+{
+	page = fake_map(UAR);
+	bell = page + 0x800;
+	return page == MAP_FAILED ? -1 : 0;
+}
+
+static int reset(void **state)
+{
+	fake_reset();
+	return 0;
+}
+
+/*
+ * Code in a file, as a library has it: private, read and execute, `at` bytes into two pages. Far
+ * from everything else: there is room where a short mov wants its stub.
+ */
+static uint8_t *load_at(void *where, const void *code, size_t n, size_t at)
+{
+	static uintptr_t next = 0x200000000000;
+	int fd = memfd_create("code", 0);
+	uint8_t *p;
+
+	CHECK(ftruncate(fd, 8192) == 0);
+	CHECK(pwrite(fd, code, n, (off_t)at) == (ssize_t)n);
+	if (!where)
+		where = (void *)(next += 1 << 21);
+	p = mmap(where, 8192, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0);
+	CHECK(p != MAP_FAILED);
+	close(fd);
+	return p + at;
+}
+
+static uint8_t *load(const void *code, size_t n)
+{
+	return load_at(NULL, code, n, 256);
+}
+
+static void unload(uint8_t *code)
+{
+	munmap((void *)((uintptr_t)code & ~4095ul), 8192);
+}
+
+/* void store(uint64_t v, void *to): mov %rdi,(%rsi); sfence; ret */
+static const uint8_t store_code[] = {0x48, 0x89, 0x3e, 0x0f, 0xae, 0xf8, 0xc3};
+typedef void store_fn(uint64_t v, void *to);
+
+static bool patched(const uint8_t *code)
+{
+	return code[0] == 0xe9;
+}
+
+static void make_hot(uint8_t *code)
+{
+	for (int i = 0; i < RINGS; i++)
+		((store_fn *)code)((uint64_t)i, bell);
+	CHECK(patched(code));
+	fake_reset();
+}
+
+static uint8_t *hot_store(void)
+{
+	uint8_t *code = load(store_code, sizeof(store_code));
+
+	make_hot(code);
+	return code;
+}
+
+/* ---- what a program sees of it: nothing */
+
+struct form {
+	const char *name;
+	uint8_t mov[8], len;
+	uint8_t val, base, index; /* registers, 0xff none */
+	int32_t disp;
+	uint8_t scale;
+	bool stays;
+};
+
+static const struct form forms[] = {
+	{"mov %rdx,(%rax)", {0x48, 0x89, 0x10}, 3, RDX, RAX, 0xff, 0, 0},
+	{"mov %r15,(%r14)", {0x4d, 0x89, 0x3e}, 3, R15, R14, 0xff, 0, 0},
+	{"mov %rcx,(%rdx,%rax)", {0x48, 0x89, 0x0c, 0x02}, 4, RCX, RDX, RAX, 0, 1},
+	{"mov %rax,0x20(%rdx)", {0x48, 0x89, 0x42, 0x20}, 4, RAX, RDX, 0xff, 0x20, 0},
+	{"mov %rax,(%rsp,%rcx)", {0x48, 0x89, 0x04, 0x0c}, 4, RAX, RSP, RCX, 0, 1},
+	{"mov %rax,8(%rsp,%rcx)", {0x48, 0x89, 0x44, 0x0c, 8}, 5, RAX, RSP, RCX, 8, 1},
+	{"mov %r8,0x800(%r11,%rbp,8)",
+	 {0x4d, 0x89, 0x84, 0xeb, 0, 8, 0, 0},
+	 8,
+	 R8,
+	 R11,
+	 RBP,
+	 0x800,
+	 8},
+	{"mov %rbp,-8(%rbx)", {0x48, 0x89, 0x6b, 0xf8}, 4, RBP, RBX, 0xff, -8, 0},
+};
+
+static void aim(struct run *r, const struct form *f, uint64_t value, uint64_t to)
+{
+	r->g[f->val] = value;
+	if (f->index == 0xff) {
+		r->g[f->base] = to - (uint64_t)(int64_t)f->disp;
+	} else if (f->base == RSP) {
+		r->g[f->index] = to - (uint64_t)(int64_t)f->disp - run_rsp();
+	} else {
+		r->g[f->index] = 16;
+		r->g[f->base] = to - (uint64_t)(int64_t)f->disp - 16ul * f->scale;
+	}
+}
+
+static void all_alike(const struct run *a, const struct run *b, const char *what)
+{
+	for (int i = 0; i < 16; i++)
+		if (i != RSP && a->g[i] != b->g[i])
+			fail_msg("%s: register %d: %lx -> %lx", what, i, a->g[i], b->g[i]);
+	if (a->flags != b->flags)
+		fail_msg("%s: flags %lx -> %lx", what, a->flags, b->flags);
+	for (int i = 0; i < 16; i++)
+		if (a->red[i] != b->red[i])
+			fail_msg("%s: red zone %d", what, i);
+	if (memcmp(a->vec, b->vec, sizeof(a->vec)))
+		fail_msg("%s: vector registers", what);
+	if (memcmp(a->k, b->k, sizeof(a->k)))
+		fail_msg("%s: mask registers", what);
+}
+
+static void random_run(struct run *r, uint8_t *code, unsigned int seed)
+{
+	uint8_t *p = (uint8_t *)r;
+
+	for (size_t i = 0; i < sizeof(*r); i++)
+		p[i] = (uint8_t)((seed = seed * 1103515245 + 12345) >> 16);
+	/* status flags, and direction */
+	r->flags = (r->flags & 0xcd5) | 0x202;
+	r->code = code;
+}
+
+static void every_form(void **state)
+{
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		const struct form *f = &forms[i];
+		uint8_t code[32] = {0}, *p;
+		struct run in, out;
+		uint64_t cell = 0;
+
+		memcpy(code, f->mov, f->len);
+		memcpy(code + f->len, "\x0f\xae\xf8\xc3", 4);
+		p = load(code, sizeof(code));
+		fake_reset();
+		for (unsigned int n = 0; n < RINGS; n++) {
+			uint64_t v = 0xabcdef0011223344ul + n;
+
+			random_run(&in, p, n);
+			aim(&in, f, v, (uint64_t)bell);
+			out = in;
+			run_site(&out);
+			all_alike(&in, &out, f->name);
+			assert_int_equal(fake_count(), n + 1);
+			assert_true(fake_get(n).be == v);
+			assert_int_equal(fake_get(n).uar, UAR);
+			assert_int_equal(fake_get(n).off, 0x800);
+		}
+		if (!patched(p))
+			fail_msg("%s: not patched", f->name);
+		assert_memory_equal(p + f->len, code + f->len, sizeof(code) - f->len);
+		/* not a doorbell: plain memory */
+		random_run(&in, p, 99);
+		aim(&in, f, 77, (uint64_t)&cell);
+		out = in;
+		run_site(&out);
+		all_alike(&in, &out, "plain memory");
+		assert_true(cell == 77);
+		assert_int_equal(fake_count(), RINGS);
+		unload(p);
+	}
+}
+
+static void over_a_page_boundary(void **state)
+{
+	uint8_t *p = load_at(NULL, store_code, sizeof(store_code), 4094);
+
+	make_hot(p);
+	((store_fn *)p)(5, bell);
+	assert_int_equal(fake_count(), 1);
+	unload(p);
+}
+
+/* BlueFlame copies jump there. */
+static void the_fence_stays_a_place_to_jump_to(void **state)
+{
+	uint8_t *p = hot_store();
+
+	for (int i = 0; i < 10; i++)
+		((void (*)(void))(p + 3))();
+	assert_int_equal(fake_count(), 0);
+	unload(p);
+}
+
+static void rip_relative_goes_on_trapping(void **state)
+{
+	static const uint8_t code[] = {0x48, 0x89, 0x3d, 0xf9, 0xff, 0x00,
+				       0x00, 0x0f, 0xae, 0xf8, 0xc3};
+	uint8_t *p = load_at(NULL, code, sizeof(code), 0x800);
+	int err;
+	void *near = fake_map_at(p + 0x10000 - 0x800, MAP_FIXED_NOREPLACE, 9, &err);
+
+	if (near == MAP_FAILED)
+		skip();
+	for (uint64_t i = 0; i < RINGS; i++)
+		((store_fn *)p)(i, NULL);
+	assert_int_equal(fake_count(), RINGS);
+	assert_false(patched(p));
+	fake_unmap(near);
+	unload(p);
+}
+
+static void errno_is_kept(void **state)
+{
+	uint8_t *p = hot_store();
+
+	errno = 4711;
+	((store_fn *)p)(5, bell);
+	assert_int_equal(errno, 4711);
+	unload(p);
+}
+
+static sigjmp_buf env;
+static uintptr_t fault_rip, fault_addr;
+
+static void on_fault(int sig, siginfo_t *si, void *uc)
+{
+	fault_rip = (uintptr_t)((ucontext_t *)uc)->uc_mcontext.gregs[REG_RIP];
+	fault_addr = (uintptr_t)si->si_addr;
+	siglongjmp(env, 1);
+}
+
+static void own_fault(void)
+{
+	struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+	uint8_t *p = hot_store();
+
+	sigaction(SIGSEGV, &sa, NULL);
+	for (int i = 0; i < 3; i++) {
+		fault_rip = 0;
+		if (!sigsetjmp(env, 1))
+			((store_fn *)p)(1, (void *)0x1000);
+		CHECK(fault_rip == (uintptr_t)p);
+		CHECK(fault_addr == 0x1000);
+		((store_fn *)p)(2, bell);
+	}
+	CHECK(fake_count() == 3);
+}
+
+static void own_fault_kills(void)
+{
+	((store_fn *)hot_store())(1, (void *)0x1000);
+}
+
+/* ---- code that goes and comes */
+
+static void other_code_at_the_address(void **state)
+{
+	static const uint8_t other[] = {0x48, 0x89, 0x7e, 0x00, 0x0f, 0xae, 0xf8, 0xc3};
+	uint8_t *p = hot_store(), *base = (uint8_t *)((uintptr_t)p & ~4095ul);
+
+	/* dlclose() and dlopen() do not pass through our munmap() */
+	load_at(base, other, sizeof(other), 256);
+	for (uint64_t i = 0; i < RINGS; i++)
+		((store_fn *)p)(i, bell);
+	assert_int_equal(fake_count(), RINGS);
+	for (uint64_t i = 0; i < RINGS; i++)
+		((store_fn *)p)(i, bell);
+	assert_true(patched(p));
+	fake_reset();
+	load_at(base, store_code, sizeof(store_code), 256);
+	for (uint64_t i = 0; i < 3 * RINGS; i++)
+		((store_fn *)p)(i, bell);
+	assert_int_equal(fake_count(), 3 * RINGS);
+	assert_true(patched(p));
+	load_at(base, store_code, sizeof(store_code), 256); /* the same again */
+	for (uint64_t i = 0; i < 3 * RINGS; i++)
+		((store_fn *)p)(i, bell);
+	assert_true(patched(p));
+	unload(p);
+}
+
+static void anonymous_code_is_left_alone(void **state)
+{
+	uint8_t *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memcpy(p, store_code, sizeof(store_code));
+	for (uint64_t i = 0; i < RINGS; i++)
+		((store_fn *)p)(i, bell);
+	assert_int_equal(fake_count(), RINGS);
+	assert_false(patched(p));
+	munmap(p, 4096);
+}
+
+static bool refuse_call(uint32_t nr, uint32_t third)
+{
+	struct sock_filter f[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, third, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = {sizeof(f) / sizeof(f[0]), f};
+
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
+}
+
+static void still_works_by_trap(void)
+{
+	uint8_t *p = load(store_code, sizeof(store_code));
+
+	for (uint64_t i = 0; i < RINGS; i++)
+		((store_fn *)p)(i, bell);
+	CHECK(fake_count() == RINGS);
+	CHECK(!patched(p));
+}
+
+static void writable_code_refused(void)
+{
+	CHECK(refuse_call(SYS_mprotect, PROT_READ | PROT_WRITE | PROT_EXEC));
+	still_works_by_trap();
+}
+
+static void executable_stub_refused(void)
+{
+	CHECK(refuse_call(SYS_mprotect, PROT_READ | PROT_EXEC));
+	still_works_by_trap();
+}
+
+static void membarrier_refused(void)
+{
+	CHECK(refuse_call(SYS_membarrier, 0));
+	still_works_by_trap();
+}
+
+/* ---- several threads at one site */
+
+#define THREADS 4
+
+static struct {
+	uint8_t *code;
+	_Atomic int ready;
+	_Atomic bool stop;
+} shared;
+
+static void *hammer(void *arg)
+{
+	volatile uint64_t cell;
+
+	shared.ready++;
+	while (shared.ready < THREADS)
+		;
+	for (uint64_t i = 0; i < 60; i++) {
+		((store_fn *)shared.code)(i, bell);
+		cell = 0;
+		((store_fn *)shared.code)(i + 1, (void *)&cell);
+		CHECK(cell == i + 1);
+		((void (*)(void))(shared.code + 3))();
+	}
+	return NULL;
+}
+
+static void threads_while_it_changes(void)
+{
+	for (int rep = 0; rep < 50; rep++) {
+		pthread_t t[THREADS];
+
+		fake_reset();
+		shared.ready = 0;
+		shared.code = load_at(NULL, store_code, sizeof(store_code), rep % 2 ? 256 : 4094);
+		for (int i = 0; i < THREADS; i++)
+			pthread_create(&t[i], NULL, hammer, NULL);
+		for (int i = 0; i < THREADS; i++)
+			pthread_join(t[i], NULL);
+		CHECK(fake_count() == THREADS * 60);
+		CHECK(patched(shared.code));
+	}
+}
+
+static void *small_thread(void *arg)
+{
+	for (int i = 0; i < 100; i++)
+		((store_fn *)arg)(1, bell);
+	return NULL;
+}
+
+static void a_16_kib_thread(void)
+{
+	uint8_t *p = hot_store();
+	pthread_attr_t attr;
+	pthread_t t;
+
+	fake_work(FAKE_DEEP | FAKE_FAULT);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN);
+	CHECK(pthread_create(&t, &attr, small_thread, p) == 0);
+	pthread_join(t, NULL);
+	CHECK(fake_count() == 100);
+	CHECK(fake_wrong() == 0);
+}
+
+static void fork_child(void)
+{
+	uint8_t *p = hot_store();
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		for (int i = 0; i < 10; i++)
+			((store_fn *)p)(1, bell);
+		_exit(fake_count() == 10 ? 0 : 1);
+	}
+	waitpid(pid, &status, 0);
+	CHECK(status == 0);
+	((store_fn *)p)(1, bell);
+	CHECK(fake_count() == 1);
+}
+
+static void forks_while_it_changes(void)
+{
+	for (int rep = 0; rep < 20; rep++) {
+		pthread_t t[THREADS];
+		int status;
+		pid_t pid;
+
+		shared.ready = 0;
+		shared.code = load(store_code, sizeof(store_code));
+		for (int i = 0; i < THREADS; i++)
+			pthread_create(&t[i], NULL, hammer, NULL);
+		pid = fork();
+		if (!pid) {
+			fake_reset();
+			for (int i = 0; i < 100; i++)
+				((store_fn *)shared.code)(1, bell);
+			_exit(fake_count() == 100 ? 0 : 1);
+		}
+		for (int i = 0; i < THREADS; i++)
+			pthread_join(t[i], NULL);
+		waitpid(pid, &status, 0);
+		CHECK(status == 0);
+	}
+}
+
+/* ---- signals */
+
+static _Atomic uint32_t ticks;
+static uint8_t *tick_code;
+
+static void on_tick(int sig)
+{
+	ticks++;
+	((store_fn *)tick_code)(2, bell);
+}
+
+static void storm(unsigned int usec)
+{
+	struct itimerval it = {{0, usec}, {0, usec}};
+
+	setitimer(ITIMER_REAL, &it, NULL);
+}
+
+static void handlers_that_ring(void)
+{
+	uint32_t rings = 0;
+
+	tick_code = hot_store();
+	fake_work(FAKE_FAULT);
+	signal(SIGALRM, on_tick);
+	storm(50);
+	while (ticks < 2000) {
+		((store_fn *)tick_code)(1, bell);
+		rings++;
+	}
+	storm(0);
+	CHECK(fake_count() == rings + ticks);
+	CHECK(fake_wrong() == 0);
+}
+
+/* From a handler on the alternate stack, with a fault inside the engine: frames must survive. */
+static char alt_stack[65536] __attribute__((aligned(16)));
+static volatile int alt_done;
+
+static void on_alt(int sig, siginfo_t *si, void *uc)
+{
+	volatile uint64_t mark[32];
+
+	for (int i = 0; i < 32; i++)
+		mark[i] = 0x1234 + (uint64_t)i;
+	CHECK((char *)mark > alt_stack && (char *)mark < alt_stack + sizeof(alt_stack));
+	for (int i = 0; i < 10; i++)
+		((store_fn *)tick_code)(1, bell);
+	for (int i = 0; i < 32; i++)
+		CHECK(mark[i] == 0x1234 + (uint64_t)i);
+	alt_done++;
+}
+
+static void ring_on_the_alternate_stack(void)
+{
+	stack_t ss = {.ss_sp = alt_stack, .ss_size = sizeof(alt_stack)}, now;
+	struct sigaction sa = {.sa_sigaction = on_alt, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+	tick_code = hot_store();
+	fake_work(FAKE_FAULT);
+	CHECK(sigaltstack(&ss, NULL) == 0);
+	sigaction(SIGUSR1, &sa, NULL);
+	for (int i = 0; i < 10; i++) {
+		raise(SIGUSR1);
+		((store_fn *)tick_code)(1, bell);
+		CHECK(sigaltstack(NULL, &now) == 0);
+		CHECK(now.ss_sp == alt_stack && now.ss_flags == 0);
+	}
+	CHECK(alt_done == 10);
+	CHECK(fake_count() == 110);
+	CHECK(fake_wrong() == 0);
+}
+
+static void everything_blocked(void)
+{
+	uint8_t *p = hot_store();
+	sigset_t all, now;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	fake_work(FAKE_FAULT);
+	((store_fn *)p)(1, bell);
+	CHECK(fake_count() == 1 && fake_wrong() == 0);
+	sigprocmask(SIG_SETMASK, NULL, &now);
+	CHECK(sigismember(&now, SIGUSR1) && sigismember(&now, SIGSEGV));
+}
+
+static void switched_off(void **state)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		setenv("SOFTHCA_PATCH", "0", 1);
+		execl(self, self, "nopatch", NULL);
+		_exit(98);
+	}
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+}
+
+#define OK(fn)                          \
+	static void fn##_(void **state) \
+	{                               \
+		assert_child_ok(fn);    \
+	}
+OK(own_fault)
+OK(writable_code_refused)
+OK(executable_stub_refused)
+OK(membarrier_refused)
+OK(threads_while_it_changes)
+OK(a_16_kib_thread)
+OK(fork_child)
+OK(forks_while_it_changes)
+OK(handlers_that_ring)
+OK(ring_on_the_alternate_stack)
+OK(everything_blocked)
+static void own_fault_kills_(void **state)
+{
+	assert_child_killed(own_fault_kills, SIGSEGV);
+}
+
+#define T(fn) cmocka_unit_test_setup(fn, reset)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		T(every_form),
+		T(over_a_page_boundary),
+		T(the_fence_stays_a_place_to_jump_to),
+		T(rip_relative_goes_on_trapping),
+		T(errno_is_kept),
+		T(own_fault_),
+		T(own_fault_kills_),
+		T(other_code_at_the_address),
+		T(anonymous_code_is_left_alone),
+		T(writable_code_refused_),
+		T(executable_stub_refused_),
+		T(membarrier_refused_),
+		T(threads_while_it_changes_),
+		T(a_16_kib_thread_),
+		T(fork_child_),
+		T(forks_while_it_changes_),
+		T(handlers_that_ring_),
+		T(ring_on_the_alternate_stack_),
+		T(everything_blocked_),
+		T(switched_off),
+	};
+
+	self = argv[0];
+	if (argc > 1) {
+		setup(NULL);
+		still_works_by_trap();
+		return 0;
+	}
+	return cmocka_run_group_tests(tests, setup, NULL);
+}
