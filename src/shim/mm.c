@@ -218,6 +218,7 @@ WRAP(long, syscall, (long nr, ...))
 	case SYS_rt_sigprocmask:
 	case SYS_rt_sigpending:
 	case SYS_rt_sigsuspend:
+	case SYS_sigaltstack:
 	case SYS_ppoll:
 	case SYS_pselect6:
 	case SYS_epoll_pwait:

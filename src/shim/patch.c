@@ -11,6 +11,7 @@
  */
 #include "shim/patch.h"
 #include "shim/shim.h"
+#include "shim/sig.h"
 #include "shim/stack.h"
 #include "segment/mem.h"
 #include "util/log.h"
@@ -463,20 +464,26 @@ void patch_forked(void)
 
 /* ---- a doorbell, on the engine's stack */
 
-/*
- * A fault of a guarded copy must not be delivered on an alternate stack whose frames we will return
- * through: see disarm_alt_stack() in trap.c.
- */
-void patch_ring(struct patch_frame *f)
+/* From a handler on its alternate stack: see disarm_alt_stack() in trap.c. */
+static void ring_off_alt_stack(struct patch_frame *f)
 {
 	stack_t alt, off = {.ss_flags = SS_DISABLE};
 
 	sys_raw(SYS_sigaltstack, 0, (long)&alt, 0, 0, 0, 0);
-	if (!(alt.ss_flags & SS_DISABLE))
-		sys_raw(SYS_sigaltstack, (long)&off, 0, 0, 0, 0, 0);
+	sys_raw(SYS_sigaltstack, (long)&off, 0, 0, 0, 0, 0);
 	trap_store_qword(uar_seg(), f->uar, f->addr, f->value);
-	if (!(alt.ss_flags & SS_DISABLE)) {
-		alt.ss_flags &= ~SS_ONSTACK;
-		sys_raw(SYS_sigaltstack, (long)&alt, 0, 0, 0, 0, 0);
-	}
+	alt.ss_flags &= ~SS_ONSTACK;
+	sys_raw(SYS_sigaltstack, (long)&alt, 0, 0, 0, 0, 0);
+}
+
+/*
+ * A fault of a guarded copy is delivered at the top of the alternate stack, where one is armed: it
+ * must not have frames on it that we will return through.
+ */
+void patch_ring(struct patch_frame *f)
+{
+	if (__builtin_expect((uintptr_t)f->g[REG_RSP] - sig_alt.base < sig_alt.size, 0))
+		ring_off_alt_stack(f);
+	else
+		trap_store_qword(uar_seg(), f->uar, f->addr, f->value);
 }

@@ -144,6 +144,27 @@ int sig_fault_action(int sig, const struct sig_kaction *new, struct sig_kaction 
 	return 0;
 }
 
+/* ---- alternate stacks */
+
+_Thread_local __attribute__((tls_model("initial-exec"))) struct sig_alt sig_alt;
+
+/*
+ * No handler may run between the two. What a handler sets lasts until its sigreturn, which we do
+ * not see. A vfork child has a setting of its own, in the memory of its parent.
+ */
+int sig_alt_change(const stack_t *new, stack_t *old)
+{
+	uint64_t mask = sig_raw_setmask(~(sig_bit(SIGSEGV) | sig_bit(SIGBUS)));
+	int r = (int)sys_raw(SYS_sigaltstack, (long)new, (long)old, 0, 0, 0, 0);
+
+	if (r == 0 && new &&shim_owns_tables()) {
+		sig_alt.base = (uintptr_t) new->ss_sp;
+		sig_alt.size = new->ss_flags &SS_DISABLE ? 0 : new->ss_size;
+	}
+	sig_raw_setmask(mask);
+	return r;
+}
+
 /* ---- a signal for the program */
 
 /* Die of it: by the default action, at the instruction that faulted or by sending it again. */

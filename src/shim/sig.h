@@ -80,6 +80,16 @@ struct sig_jump {
  * kernel's frame. */
 void sig_chain(int sig, siginfo_t *si, ucontext_t *uc, void *sp, struct sig_jump *j);
 
+/* ---- alternate stacks (sig.c) */
+/* sigaltstack: 0 or -errno. Remembers the calling thread's. */
+int sig_alt_change(const stack_t *new, stack_t *old);
+/* The calling thread's: size 0 when it has none. Not of a program that makes the call by itself,
+ * without libc's sigaltstack() or syscall(). */
+struct sig_alt {
+	uintptr_t base, size;
+};
+extern _Thread_local __attribute__((tls_model("initial-exec"))) struct sig_alt sig_alt;
+
 /* ---- stack.S */
 void sig_entry(int sig, siginfo_t *si, void *uc); /* the handler that the kernel has */
 void sig_return(void) __asm__("__restore_rt");    /* sa_restorer */

@@ -316,6 +316,12 @@ WRAP(int, pthread_attr_getsigmask_np, (const pthread_attr_t *attr, sigset_t *mas
 	return r;
 }
 
+/* Where it is, patched doorbells need not ask the kernel. */
+WRAP(int, sigaltstack, (const stack_t *new, stack_t *old))
+{
+	return fail(sig_alt_change(new, old));
+}
+
 WRAP(void, pthread_exit, (void *value))
 {
 	devthread_main_exits();
@@ -403,6 +409,8 @@ long sig_syscall(long nr, const long args[6], bool *handled)
 		return sys_sigpending(args);
 	case SYS_rt_sigsuspend:
 		return sys_with_mask(nr, args, 0);
+	case SYS_sigaltstack:
+		return sig_alt_change((const stack_t *)args[0], (stack_t *)args[1]);
 	case SYS_ppoll:
 		return sys_with_mask(nr, args, 3);
 	case SYS_pselect6:
