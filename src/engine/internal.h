@@ -18,7 +18,7 @@
 #define ENG_LOG_MAX_MSG 30  /* as general cap log_max_msg: 1 GiB */
 #define ENG_MAX_SG 62       /* ds <= 63, one is the control segment; two more vectors hold a CQE */
 #define ENG_MAX_WQE 1024    /* bytes, send: 63 segments */
-#define ENG_MERGE_MAX 16384 /* payloads up to here travel with their CQE in one call */
+#define ENG_MERGE_MAX 65536 /* payloads up to here travel with their CQE in one call */
 #define ENG_GRH_BYTES 40
 /* How long an answer waits for its receiver's own completion (hw_qp.ack_seq). */
 #define ENG_ACK_WAIT_NS (2 * NSEC_PER_MSEC)

@@ -74,7 +74,7 @@ struct t_qp {
 
 enum { T_SET_CI = 0, T_ARM = 1 }; /* dwords of a CQ's doorbell record */
 
-#define T_MEM (1u << 16)
+#define T_MEM (1u << 18)
 #define T_SQ_LOG 6 /* WQEBBs */
 #define T_RQ_LOG 4
 #define T_RQ_STRIDE_LOG 6

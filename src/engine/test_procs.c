@@ -102,6 +102,7 @@ static int reap(struct bed *e)
 
 #define N_SENDS 12
 #define BIG (ENG_MERGE_MAX + 1000)
+#define FAR (2 * ENG_MERGE_MAX)
 
 /* The child's QP, connected to the parent's a. */
 static struct t_qp *child_qp(struct bed *e, enum hw_qp_st st, struct t_srq *srq)
@@ -139,7 +140,7 @@ static void child_traffic(struct bed *e)
 	c = t_poll(&b->cq);
 	CHECK(c && be32toh(c->byte_cnt) == BIG && be16toh(c->wqe_counter) == N_SENDS);
 	CHECK(b->mem[0] == 0x77 && b->mem[BIG - 1] == 0x77 && b->mem[BIG] == 0);
-	CHECK(b->mem[30000] == 0x66 && b->mem[30000 + BIG - 1] == 0x66);
+	CHECK(b->mem[FAR] == 0x66 && b->mem[FAR + BIG - 1] == 0x66);
 	/* Back again. */
 	memset(b->mem, 0x55, 100);
 	sge = t_own(b, 0, 100);
@@ -191,7 +192,7 @@ static void traffic(void **state)
 	t_expect_done(a, MLX5_OPCODE_SEND, N_SENDS);
 	memset(a->mem, 0x66, BIG);
 	wr.opcode = MLX5_OPCODE_RDMA_WRITE;
-	wr.raddr = e->board->mem + 30000;
+	wr.raddr = e->board->mem + FAR;
 	wr.rkey = e->board->key;
 	t_post(a, &wr);
 	t_expect_done(a, MLX5_OPCODE_RDMA_WRITE, N_SENDS + 1);
