@@ -575,7 +575,8 @@ static void keys_and_stopped_queues(void **state)
 	t_srq_make(e->p.t, &srq, pd2);
 	for (int i = 0; i < 4; i++) {
 		stuck[i] = t_qp_make(e->p.t, 0, st[i], NULL);
-		stuck[i]->hw->dest_qpn = stuck[i]->hw->ud_dest = e->p.a->qpn;
+		stuck[i]->hw->ud_dest = e->p.a->qpn;
+		stuck[i]->hw->dest_qpn = e->p.a->qpn;
 	}
 	spawn(e, child_holds_queues);
 	assert_true(await(e->tell[0]));
