@@ -12,6 +12,7 @@
 #include "shim/fdtab.h"
 #include "shim/paths.h"
 #include "shim/shim.h"
+#include "util/clock.h"
 #include "util/log.h"
 #include "util/sys.h"
 
@@ -40,6 +41,60 @@ bool shim_owns_tables(void)
 	if (owner)
 		return owner == pid;
 	return atomic_compare_exchange_strong(&owner_pid, &owner, pid) || owner == pid;
+}
+
+/* ---- forks ----
+ *
+ * The child has a copy of whatever the other threads were in the middle of: mutexes held for ever,
+ * lists half changed. So a fork waits until nobody is inside, and who comes later waits for it.
+ */
+
+#define FORKING 0x10000u /* threads in fork(), counted in the upper half; inside: the lower half \
+			  */
+#define INSIDE(v) ((v) & (FORKING - 1))
+#define FORK_WAIT_NS NSEC_PER_SEC /* somebody waits for a supervisor that is stopped: go on */
+
+static _Atomic uint32_t gate;
+static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
+
+void shim_enter(sigset_t *old)
+{
+	uint32_t v;
+
+	sig_block_all(old);
+	if (depth++)
+		return;
+	v = atomic_load(&gate);
+	for (;;) {
+		if (v >= FORKING) {
+			sys_futex_wait(&gate, v, NSEC_PER_MSEC);
+			v = atomic_load(&gate);
+		} else if (atomic_compare_exchange_weak(&gate, &v, v + 1)) {
+			return;
+		}
+	}
+}
+
+void shim_leave(const sigset_t *old)
+{
+	if (!--depth && atomic_fetch_sub(&gate, 1) >= FORKING)
+		sys_futex_wake(&gate, INT32_MAX);
+	sig_restore(old);
+}
+
+void shim_forking(void)
+{
+	uint64_t end = clock_now_ns() + FORK_WAIT_NS;
+	uint32_t me = depth ? 1 : 0, v = atomic_fetch_add(&gate, FORKING) + FORKING;
+
+	for (; INSIDE(v) > me && clock_now_ns() < end; v = atomic_load(&gate))
+		sys_futex_wait(&gate, v, NSEC_PER_MSEC);
+}
+
+void shim_fork_done(void)
+{
+	atomic_fetch_sub(&gate, FORKING);
+	sys_futex_wake(&gate, INT32_MAX);
 }
 
 /* ---- what uverbs asks of the shim ---- */
@@ -127,7 +182,7 @@ static int attach(void)
 	if (!shim_owns_tables())
 		return -EAGAIN;
 	shim_start();
-	sig_block_all(&old);
+	shim_enter(&old);
 	for (;;) {
 		s = DETACHED;
 		if (atomic_compare_exchange_strong(&at.state, &s, BUSY)) {
@@ -142,7 +197,7 @@ static int attach(void)
 		}
 		sys_call(SYS_sched_yield);
 	}
-	sig_restore(&old);
+	shim_leave(&old);
 	return r;
 }
 
@@ -160,6 +215,7 @@ void shim_forked(void)
 {
 	int saved = errno;
 
+	atomic_store(&gate, depth ? 1 : 0);
 	node_forked();
 	if (!atomic_load(&owner_pid))
 		return;
@@ -229,9 +285,9 @@ int shim_dev_open(uint32_t minor, int flags)
 	host = seg_live(&at.seg, SEG_T_HOST, at.host);
 	if (!host || n >= host->nhcas)
 		return -ENXIO;
-	sig_block_all(&old);
+	shim_enter(&old);
 	r = open_uverbs(sys, host->hca[n], minor, flags);
-	sig_restore(&old);
+	shim_leave(&old);
 	return r;
 }
 
@@ -268,7 +324,7 @@ void shim_file_ended(struct shim_file *f)
 	bool last = false;
 	sigset_t old;
 
-	sig_block_all(&old);
+	shim_enter(&old);
 	if (!attach() && (f->file != SEG_NONE || find_file(f)))
 		last = link_file_closed(&at.link, f->file, f->gen) > 0;
 	TRACE(LOG_SHIM, "file %u.%u kind %u: closed here%s", f->file, f->gen, f->kind,
@@ -279,7 +335,7 @@ void shim_file_ended(struct shim_file *f)
 		uv_event_release(f->obj, last);
 	f->obj = NULL;
 	f->ino = 0;
-	sig_restore(&old);
+	shim_leave(&old);
 }
 
 /*

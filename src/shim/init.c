@@ -112,7 +112,7 @@ void shim_start(void)
 		return;
 	sys_fd_kept = kept;
 	log_init();
-	pthread_atfork(NULL, NULL, shim_forked);
+	pthread_atfork(shim_forking, shim_fork_done, shim_forked);
 }
 
 __attribute__((constructor)) static void shim_init(void)

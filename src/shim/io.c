@@ -57,10 +57,10 @@ static long ioctl_ours(int fd, unsigned long cmd, void *arg)
 	} else {
 		r = shim_attach(&sys);
 		if (!r) {
-			sig_block_all(&old);
+			shim_enter(&old);
 			r = uv_ioctl(f->obj, cmd, arg);
 			devthread_if_parked();
-			sig_restore(&old);
+			shim_leave(&old);
 		}
 	}
 	fdtab_put(f);
@@ -174,10 +174,10 @@ static ssize_t write_file(struct shim_file *f, const void *buf, size_t count)
 	r = shim_attach(&sys);
 	if (r)
 		return r;
-	sig_block_all(&old);
+	shim_enter(&old);
 	r = uv_write(f->obj, buf, count);
 	devthread_if_parked();
-	sig_restore(&old);
+	shim_leave(&old);
 	return r;
 }
 

@@ -40,9 +40,9 @@ static void *mmap_ours(void *addr, size_t len, int prot, int flags, int fd, off_
 	else
 		*err = shim_attach(&sys);
 	if (!*err) {
-		sig_block_all(&old);
+		shim_enter(&old);
 		p = uv_mmap(f->obj, addr, len, prot, flags, off, err);
-		sig_restore(&old);
+		shim_leave(&old);
 	}
 	fdtab_put(f);
 	return p;

@@ -34,6 +34,15 @@ int shim_attach(struct uv_system **sys);
 bool shim_owns_tables(void);
 /* The constructor's first half, once (init.c). */
 void shim_start(void);
+/*
+ * Around what changes the process's files and contexts: signals are blocked, and fork() waits.
+ * Nests. Not around what sleeps at the program's will.
+ */
+void shim_enter(sigset_t *old);
+void shim_leave(const sigset_t *old);
+/* pthread_atfork: before, and afterwards in the parent. */
+void shim_forking(void);
+void shim_fork_done(void);
 /* After fork in the child (pthread_atfork): slot forgotten, locks re-made, device thread forgotten.
  */
 void shim_forked(void);
