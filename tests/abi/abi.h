@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Calls of the uverbs character device as rows: the bytes that a program sends, the errno that the
+ * kernel gives for them, and the kernel's rule. Every value is literal: memory lies at fixed
+ * addresses, and handles are the lowest free numbers (xa_alloc), so those of the objects that
+ * world.c makes are known.
+ */
+#ifndef SOFTHCA_TESTS_ABI_H
+#define SOFTHCA_TESTS_ABI_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/mlx5-abi.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
+#include <rdma/mlx5_user_ioctl_verbs.h>
+#include <rdma/rdma_user_ioctl.h>
+
+/* ---- memory */
+#define MEM UINT64_C(0x10000000000) /* 16 pages for queues and regions */
+#define MEM_LEN UINT64_C(0x10000)
+#define DBR (MEM + 0xf000)              /* doorbell records */
+#define IN UINT64_C(0x10000100000)      /* a page of input; the next may not be touched */
+#define IN_END (IN + 4096)              /* PROT_NONE */
+#define OUT UINT64_C(0x10000200000)     /* 2 pages for answers, then PROT_NONE */
+#define OUT_END (OUT + 8192)            /* */
+#define RDONLY UINT64_C(0x10000300000)  /* a page that may be read */
+#define NOWHERE UINT64_C(0x10000400000) /* not mapped */
+#define KERNEL UINT64_C(0xffff888000000000)
+
+/* ---- handles and descriptors, in the order in which world.c makes them */
+enum { PD, MR, UAR, CQ, QP, DEVX_PD, NONE = 77 };
+enum { CHANNEL = 201, ASYNC = 202, PLAIN = 203, CLOSED = 204 };
+
+/* The file that a call goes to: one with a context with all of the above, or one without any. */
+enum which { CTX, FRESH };
+
+/* ---- rows */
+
+struct attr {
+	uint16_t id;
+	uint16_t len;
+	uint64_t data;     /* inline bytes, constant, handle, address; unless: */
+	const void *in;    /* len bytes of input: inline up to 8, else in memory before IN_END */
+	bool optional;     /* without UVERBS_ATTR_F_MANDATORY */
+	uint16_t reserved; /* attr_data.reserved */
+};
+
+#define NATTRS 10
+struct ioctl_row {
+	const char *what, *rule;
+	int want; /* errno; 0: done */
+	enum which which;
+	uint32_t cmd; /* of ioctl(2); 0: RDMA_VERBS_IOCTL */
+	uint64_t at;  /* where the call lies; 0: ends at IN_END, or before the input */
+	uint16_t object, method;
+	/* differences from what is right */
+	uint16_t length, num_attrs;
+	uint64_t reserved1;
+	uint32_t driver_id, reserved2;
+	struct attr attr[NATTRS]; /* to the first without id and len and data */
+	unsigned int nattr;       /* or so many */
+};
+
+struct write_row {
+	const char *what, *rule;
+	int want; /* errno; 0: count is the result */
+	enum which which;
+	uint64_t at;  /* where the bytes lie; 0: they end at IN_END */
+	size_t count; /* 0: all bytes */
+	uint32_t words[24];
+	unsigned int nwords;
+};
+
+#define ROWS(kind, name)                       \
+	extern const struct kind##_row name[]; \
+	extern const unsigned int name##_count;
+ROWS(ioctl, frame_rows)
+ROWS(ioctl, device_rows)
+ROWS(ioctl, object_rows)
+ROWS(ioctl, invoke_rows)
+ROWS(ioctl, devx_rows)
+ROWS(write, write_rows)
+#define ROWS_END(name) const unsigned int name##_count = sizeof(name) / sizeof(name[0])
+
+/* world.c: 0, or an errno */
+void world_make(void);
+int world_ioctl(const struct ioctl_row *r);
+int world_write(const struct write_row *r);
+/* The address space and the objects are as they were: nothing was written outside OUT. */
+bool world_unharmed(const char **what);
+int world_fd(enum which which);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Every row of every table, on the device that the library in front of us makes: run with
+ * `softhca run -- abi`. On a machine with a card the same program tests the kernel: without
+ * anything in front of it.
+ */
+#include "abi.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static unsigned int done, failed;
+
+static void check(const char *what, const char *rule, int want, int got)
+{
+	const char *harmed;
+
+	done++;
+	if (got == want && world_unharmed(&harmed))
+		return;
+	failed++;
+	if (got != want)
+		printf("FAILED %s: %s, not %s (%s)\n", what, got ? strerrorname_np(got) : "done",
+		       want ? strerrorname_np(want) : "done", rule);
+	else
+		printf("FAILED %s: afterwards the %s are not what they were (%s)\n", what, harmed,
+		       rule);
+}
+
+#define IOCTLS(name)                                    \
+	for (unsigned int i = 0; i < name##_count; i++) \
+	check(name[i].what, name[i].rule, name[i].want, world_ioctl(&name[i]))
+
+int main(void)
+{
+	char byte;
+
+	world_make();
+	IOCTLS(frame_rows);
+	IOCTLS(device_rows);
+	IOCTLS(object_rows);
+	IOCTLS(invoke_rows);
+	IOCTLS(devx_rows);
+	for (unsigned int i = 0; i < write_rows_count; i++)
+		check(write_rows[i].what, write_rows[i].rule, write_rows[i].want,
+		      world_write(&write_rows[i]));
+	check("read() of a command file", "it has no read method", EINVAL,
+	      read(world_fd(CTX), &byte, 1) < 0 ? errno : 0);
+	printf("%u calls, %u wrong\n", done, failed);
+	return failed != 0;
+}

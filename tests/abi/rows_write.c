@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Commands by write(2): words of 4 bytes; extended commands count in 8. */
+#include "abi.h"
+
+#define HDR(cmd, in, out) (cmd), (uint32_t)(in) | (uint32_t)(out) << 16
+#define LO(v) (uint32_t)(v)
+#define HI(v) (uint32_t)((uint64_t)(v) >> 32)
+#define U64(v) LO(v), HI(v)
+#define WORDS(...) .words = {__VA_ARGS__}, .nwords = sizeof((uint32_t[]){__VA_ARGS__}) / 4
+#define C(n) IB_USER_VERBS_CMD_##n
+#define EX(n) (0x80000000u | IB_USER_VERBS_EX_CMD_##n)
+#define EXHDR(resp, in, out, res) U64(resp), (uint32_t)(in) | (uint32_t)(out) << 16, (res)
+
+const struct write_row write_rows[] = {
+	{"less than a header", "count < sizeof(hdr)", EINVAL, .count = 7,
+	 WORDS(HDR(C(ALLOC_PD), 4, 1))},
+	{"nothing", "count < sizeof(hdr)", EINVAL, .at = IN, .count = 1, WORDS(0)},
+	{"header not mapped", "copy_from_user", EFAULT, .at = NOWHERE, .count = 16, WORDS(0)},
+	{"header across the end of mapped memory", "copy_from_user", EFAULT, .at = IN_END - 4,
+	 .count = 16, WORDS(HDR(C(ALLOC_PD), 4, 1))},
+	{"command across the end of mapped memory", "copy_from_user", EFAULT, .at = IN_END - 8,
+	 .count = 16, WORDS(HDR(C(ALLOC_PD), 4, 1), U64(OUT))},
+	{"bit 8 of a command", "IB_USER_VERBS_CMD_COMMAND_MASK", EINVAL,
+	 WORDS(HDR(0x103, 4, 1), U64(OUT))},
+	{"bit 30 of a command", "IB_USER_VERBS_CMD_COMMAND_MASK", EINVAL,
+	 WORDS(HDR(0x40000003, 4, 1), U64(OUT))},
+	{"command 100", "num_write", EOPNOTSUPP, WORDS(HDR(100, 4, 1), U64(OUT))},
+	{"command that no driver has", "notsupp_method", EOPNOTSUPP,
+	 WORDS(HDR(10, 4, 1), U64(OUT))},
+	{"command that no driver has, framed wrong", "verify_hdr first", EINVAL,
+	 WORDS(HDR(10, 5, 1), U64(OUT))},
+	{"words that are not the count", "in_words * 4 != count", EINVAL,
+	 WORDS(HDR(C(ALLOC_PD), 5, 1), U64(OUT))},
+	{"count that is not in words", "in_words * 4 != count", EINVAL, .at = IN, .count = 17,
+	 WORDS(HDR(C(ALLOC_PD), 4, 1), U64(OUT))},
+	{"request too short", "count < req_size", ENOSPC, WORDS(HDR(C(ALLOC_PD), 3, 1), LO(OUT))},
+	{"answer too short", "out_words * 4 < resp_size", ENOSPC,
+	 WORDS(HDR(C(ALLOC_PD), 4, 0), U64(OUT))},
+	{"PD without a context", "alloc_uobj", EINVAL, FRESH,
+	 WORDS(HDR(C(ALLOC_PD), 4, 1), U64(OUT))},
+	{"PD of nothing without a context", "xa_load", ENOENT, FRESH,
+	 WORDS(HDR(C(DEALLOC_PD), 3, 0), PD)},
+	{"query without a context", "ib_uverbs_get_ucontext", EINVAL, FRESH,
+	 WORDS(HDR(C(QUERY_DEVICE), 4, 60), U64(OUT))},
+	{"query", "", 0, WORDS(HDR(C(QUERY_DEVICE), 4, 60), U64(OUT))},
+	{"answer not mapped", "copy_to_user: the PD goes again", EFAULT,
+	 WORDS(HDR(C(ALLOC_PD), 4, 1), U64(NOWHERE))},
+	{"answer read only", "copy_to_user: the PD goes again", EFAULT,
+	 WORDS(HDR(C(ALLOC_PD), 4, 1), U64(RDONLY))},
+	{"driver's answer not mapped", "ib_copy_to_udata", EFAULT,
+	 WORDS(HDR(C(ALLOC_PD), 4, 2), U64(OUT_END - 4))},
+	{"PD in use", "pd->usecnt", EBUSY, WORDS(HDR(C(DEALLOC_PD), 3, 0), PD)},
+	{"something behind a command without driver data", "ib_is_buffer_cleared", EOPNOTSUPP,
+	 WORDS(HDR(C(DEALLOC_PD), 4, 0), PD, 1)},
+	{"DESTROY_CQ as rdma-core 18 sends it", "16 bytes are enough for it", ENOENT, .at = IN,
+	 WORDS(HDR(C(DESTROY_CQ), 4, 2), U64(OUT), NONE, 0), .count = 16},
+	{"channel without a context", "alloc_uobj", EINVAL, FRESH,
+	 WORDS(HDR(C(CREATE_COMP_CHANNEL), 4, 1), U64(OUT))},
+	{"channel whose number cannot be written", "copy_to_user: it is closed again", EFAULT,
+	 WORDS(HDR(C(CREATE_COMP_CHANNEL), 4, 1), U64(NOWHERE))},
+	{"second context", "file->ucontext", EINVAL,
+	 WORDS(HDR(C(GET_CONTEXT), 12, 20), U64(OUT), 2, 0, 0, 0, 0, 0, 3, 0)},
+
+	{"extended header cut", "count < sizeof(ex_hdr)", EINVAL,
+	 WORDS(HDR(EX(QUERY_DEVICE), 1, 1), U64(OUT))},
+	{"extended header across the end of mapped memory", "copy_from_user", EFAULT,
+	 .at = IN_END - 16, .count = 32, WORDS(HDR(EX(QUERY_DEVICE), 1, 1), U64(OUT))},
+	{"extended words that are not the count", "(in + provider_in) * 8 != count", EINVAL,
+	 WORDS(HDR(EX(QUERY_DEVICE), 2, 1), EXHDR(OUT, 0, 0, 0), 0, 0)},
+	{"extended words that count driver data", "(in + provider_in) * 8 != count", EINVAL,
+	 WORDS(HDR(EX(QUERY_DEVICE), 1, 1), EXHDR(OUT, 1, 0, 0), 0, 0)},
+	{"reserved word", "cmd_hdr_reserved", EINVAL,
+	 WORDS(HDR(EX(QUERY_DEVICE), 1, 1), EXHDR(OUT, 0, 0, 1), 0, 0)},
+	{"answer without room", "response without out_words", EINVAL,
+	 WORDS(HDR(EX(QUERY_DEVICE), 1, 0), EXHDR(OUT, 0, 0, 0), 0, 0)},
+	{"room without an answer", "out_words without response", EINVAL,
+	 WORDS(HDR(EX(QUERY_DEVICE), 1, 1), EXHDR(0, 0, 0, 0), 0, 0)},
+	{"extended answer in kernel memory", "access_ok", EFAULT,
+	 WORDS(HDR(EX(QUERY_DEVICE), 1, 8), EXHDR(KERNEL, 0, 0, 0), 0, 0)},
+	{"extended answer not mapped", "copy_to_user", EFAULT,
+	 WORDS(HDR(EX(QUERY_DEVICE), 1, 8), EXHDR(NOWHERE, 0, 0, 0), 0, 0)},
+	{"extended query", "", 0, WORDS(HDR(EX(QUERY_DEVICE), 1, 8), EXHDR(OUT, 0, 0, 0), 0, 0)},
+	{"extended query with a comp_mask", "cmd.comp_mask", EINVAL,
+	 WORDS(HDR(EX(QUERY_DEVICE), 1, 8), EXHDR(OUT, 0, 0, 0), 1, 0)},
+	{"extended query with something behind", "ib_is_buffer_cleared", EOPNOTSUPP,
+	 WORDS(HDR(EX(QUERY_DEVICE), 2, 8), EXHDR(OUT, 0, 0, 0), 0, 0, 0, 1)},
+	{"extended command 100", "num_write_ex", EOPNOTSUPP,
+	 WORDS(HDR(0x80000064, 1, 8), EXHDR(OUT, 0, 0, 0), 0, 0)},
+	{"extended QP change of a PD", "uobj->uapi_object", EINVAL,
+	 WORDS(HDR(EX(MODIFY_QP), 2, 1), EXHDR(OUT, 0, 0, 0), 0, 0, 0, 0)},
+};
+ROWS_END(write_rows);
