@@ -17,6 +17,7 @@
 #include "util/log.h"
 #include "util/sys.h"
 
+#include <assert.h>
 #include <linux/membarrier.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -38,6 +39,12 @@ static struct site {
 	struct trap_op op;
 	uint8_t *stub;
 } sites[SITES];
+
+static_assert(offsetof(struct patch_frame, g[REG_RSP]) == 120 &&
+		      offsetof(struct patch_frame, g[REG_RDI]) == 64 &&
+		      offsetof(struct patch_frame, flags) == 160 &&
+		      offsetof(struct patch_frame, ret) == 168,
+	      "patch.S");
 
 static _Atomic uint32_t patch_lock;
 static bool patch_on;
@@ -386,6 +393,7 @@ static const char *patch_site(struct site *s)
 		return "own code";
 	if (!sync_cores())
 		return "no membarrier";
+	sig_note_caught();
 	if (!make_stub(s))
 		return "no room for a stub near it";
 	if (sys_raw(SYS_mprotect, (long)first, (long)(end - first), m.prot | PROT_WRITE, 0, 0, 0) <

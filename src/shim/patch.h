@@ -35,7 +35,8 @@ struct patch_frame {
 	uintptr_t addr;
 	uint64_t value;
 	uint32_t uar;
-	uint32_t stack; /* of the engine, for stack_put() */
+	uint16_t stack; /* of the engine, for stack_put() */
+	bool blocked;   /* signals are, and `mask` is what was before */
 	uint64_t flags;
 	uintptr_t ret; /* into the stub */
 };

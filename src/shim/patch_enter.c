@@ -6,24 +6,60 @@
  */
 #include "shim/patch.h"
 #include "shim/shim.h"
+#include "shim/sig.h"
 #include "shim/stack.h"
 #include "util/sys.h"
 
-#define SYNC_SIGNALS                                                   \
-	(UINT64_C(1) << (SIGSEGV - 1) | UINT64_C(1) << (SIGBUS - 1) |  \
-	 UINT64_C(1) << (SIGILL - 1) | UINT64_C(1) << (SIGFPE - 1) |   \
-	 UINT64_C(1) << (SIGTRAP - 1) | UINT64_C(1) << (SIGABRT - 1) | \
-	 UINT64_C(1) << (SIGSYS - 1))
-
-static inline void unblock(const struct patch_frame *f)
+static bool block(struct patch_frame *f)
 {
-	sys_raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&f->mask, 0, 8, 0, 0);
+	uint64_t set = ~SIG_SYNC;
+
+	f->blocked = !sys_raw(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, (long)&f->mask, 8, 0, 0);
+	return f->blocked;
+}
+
+static void unblock(const struct patch_frame *f)
+{
+	if (f->blocked)
+		sys_raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&f->mask, 0, 8, 0, 0);
+}
+
+static void *take_stack(struct patch_frame *f)
+{
+	uint32_t n;
+	char *top = stack_get(&n);
+
+	f->stack = (uint16_t)n;
+	return top;
+}
+
+/*
+ * No handler of the program's may run inside the engine: it could ring, and it could leave by
+ * siglongjmp(). Where it has none there is nothing to block. The stack comes first then: whoever
+ * installs the first handler sees that it is in use and waits (sig_note_handler).
+ */
+static void *enter(struct patch_frame *f)
+{
+	void *top;
+
+	f->blocked = false;
+	if (!sig_handlers()) {
+		top = take_stack(f);
+		if (!top || !sig_handlers())
+			return top;
+		stack_put(f->stack);
+	}
+	if (!block(f))
+		return NULL;
+	top = take_stack(f);
+	if (!top)
+		unblock(f);
+	return top;
 }
 
 void *patch_enter(struct patch_frame *f)
 {
 	const struct trap_op *op = *(const struct trap_op *const *)(f->ret + PATCH_RET_TO_OP);
-	uint64_t block = ~SYNC_SIGNALS;
 	uintptr_t page;
 	char *top;
 
@@ -32,14 +68,8 @@ void *patch_enter(struct patch_frame *f)
 	if (f->uar == SEG_NONE || (f->addr & 7))
 		return NULL;
 	f->value = (uint64_t)*trap_greg(f->g, op->reg);
-	if (sys_raw(SYS_rt_sigprocmask, SIG_BLOCK, (long)&block, (long)&f->mask, 8, 0, 0) < 0)
-		return NULL;
-	top = stack_get(&f->stack);
-	if (!top) {
-		unblock(f);
-		return NULL;
-	}
-	return (void *)((uintptr_t)(top - patch_xbytes) & ~(uintptr_t)63);
+	top = enter(f);
+	return top ? (void *)((uintptr_t)(top - patch_xbytes) & ~(uintptr_t)63) : NULL;
 }
 
 void patch_leave(struct patch_frame *f)

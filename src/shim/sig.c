@@ -11,6 +11,7 @@
  */
 #include "shim/shim.h"
 #include "shim/sig.h"
+#include "shim/stack.h"
 #include "shim/trap.h"
 #include "segment/mem.h"
 #include "util/sys.h"
@@ -142,6 +143,52 @@ int sig_fault_action(int sig, const struct sig_kaction *new, struct sig_kaction 
 	if (old)
 		*old = was;
 	return 0;
+}
+
+/* ---- are there handlers that a doorbell must keep out? */
+
+enum { HANDLERS_NONE, HANDLERS_COMING, HANDLERS_HERE };
+_Atomic uint32_t sig_handler_state;
+
+/* Whoever comes while another one waits, waits too. */
+void sig_note(void)
+{
+	if (__builtin_expect(atomic_load(&sig_handler_state) == HANDLERS_HERE, 1))
+		return;
+	atomic_store(&sig_handler_state, HANDLERS_COMING);
+	stack_wait_idle();
+	atomic_store(&sig_handler_state, HANDLERS_HERE);
+}
+
+void sig_note_handler(int sig, const void *handler)
+{
+	if (handler == (void *)SIG_DFL || handler == (void *)SIG_IGN || sig < 1 || sig > 64 ||
+	    (SIG_SYNC & sig_bit(sig)))
+		return;
+	sig_note();
+}
+
+/* SigCgt of /proc/self/status. Without it: as if there were. */
+void sig_note_caught(void)
+{
+	const uint64_t glibc = UINT64_C(3)
+			       << 31; /* SIGCANCEL, SIGSETXID: only note, or do no harm */
+	char buf[4096], *p;
+	int fd = sys_openat(AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
+	uint64_t caught = 0;
+	long n;
+
+	n = fd < 0 ? 0 : sys_read(fd, buf, sizeof(buf) - 1);
+	if (fd >= 0)
+		sys_close(fd);
+	buf[n > 0 ? n : 0] = 0;
+	p = strstr(buf, "SigCgt:");
+	for (p = p ? p + 7 : NULL; p && (*p == '\t' || *p == ' '); p++)
+		;
+	for (n = 0; p && n < 16; n++, p++)
+		caught = caught << 4 | (uint64_t)(*p <= '9' ? *p - '0' : *p - 'a' + 10);
+	if (!p || (caught & ~(SIG_SYNC | glibc)))
+		atomic_store(&sig_handler_state, HANDLERS_HERE);
 }
 
 /* ---- alternate stacks */

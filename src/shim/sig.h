@@ -18,6 +18,7 @@
 #define SOFTHCA_SHIM_SIG_H
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -40,6 +41,11 @@ static inline uint64_t sig_bit(int sig)
 {
 	return UINT64_C(1) << (sig - 1);
 }
+
+/* Synchronous signals stay deliverable while locks are held. */
+#define SIG_SYNC                                                                  \
+	(sig_bit(SIGSEGV) | sig_bit(SIGBUS) | sig_bit(SIGILL) | sig_bit(SIGFPE) | \
+	 sig_bit(SIGTRAP) | sig_bit(SIGABRT) | sig_bit(SIGSYS))
 
 /* 0 for SIGSEGV, 1 for SIGBUS, -1 for the others. */
 static inline int sig_fault_index(int sig)
@@ -79,6 +85,19 @@ struct sig_jump {
 /* A signal that is not ours: to the program's handler, or death as it would have died. `sp` is the
  * kernel's frame. */
 void sig_chain(int sig, siginfo_t *si, ucontext_t *uc, void *sp, struct sig_jump *j);
+
+/* ---- has the program handlers for asynchronous signals? (sig.c) */
+extern _Atomic uint32_t sig_handler_state; /* 0: none */
+static inline bool sig_handlers(void)
+{
+	return atomic_load(&sig_handler_state) != 0;
+}
+/* Before the program's handler goes to the kernel, or threads may be interrupted from now on: for
+ * good. Returns when no doorbell is under way that did not know. */
+void sig_note_handler(int sig, const void *handler);
+void sig_note(void);
+/* The same for what the kernel has already, by whatever way. */
+void sig_note_caught(void);
 
 /* ---- alternate stacks (sig.c) */
 /* sigaltstack: 0 or -errno. Remembers the calling thread's. */

@@ -20,11 +20,6 @@ static const struct {
 /* glibc keeps these from programs: SIGCANCEL and SIGSETXID. */
 #define GLIBC_SIGNALS ((uint64_t)3 << 31)
 
-/* Synchronous signals stay deliverable while locks are held. */
-#define SYNC_SIGNALS                                                              \
-	(sig_bit(SIGSEGV) | sig_bit(SIGBUS) | sig_bit(SIGILL) | sig_bit(SIGFPE) | \
-	 sig_bit(SIGTRAP) | sig_bit(SIGABRT) | sig_bit(SIGSYS))
-
 /*
  * What this thread last asked for, only to tell "SIGSEGV", "SIGSTKFLT" and "both" apart while the
  * stand-in's bit is set; without a record (a handler's sa_mask, a new thread) it means both.
@@ -182,7 +177,7 @@ void sig_mask_adopt(void)
 
 void sig_block_all(sigset_t *old)
 {
-	uint64_t set = ~SYNC_SIGNALS, prev = 0;
+	uint64_t set = ~SIG_SYNC, prev = 0;
 
 	raw_procmask(SIG_BLOCK, &set, &prev);
 	memset(old, 0, sizeof(*old));

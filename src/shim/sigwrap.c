@@ -72,6 +72,7 @@ static int do_sigaction(sigaction_fn *next, int sig, const struct sigaction *new
 	if (sig_fault_index(sig) < 0) {
 		if (new) {
 			n = *new;
+			sig_note_handler(sig, (void *)n.sa_sigaction);
 			bits_set(&n.sa_mask, sig_mask_to_kernel(set_bits(&n.sa_mask)));
 		}
 		r = next(sig, new ? &n : NULL, old);
@@ -127,6 +128,7 @@ static handler_fn fault_sysv(int sig, handler_fn fn)
 #define WRAP_SIGNAL(name, form)                                                                \
 	WRAP(handler_fn, name, (int sig, handler_fn fn))                                       \
 	{                                                                                      \
+		sig_note_handler(sig, (void *)fn);                                             \
 		return sig_fault_index(sig) < 0 ? NEXT(name)(sig, fn) : fault_##form(sig, fn); \
 	}
 WRAP_SIGNAL(signal, bsd)
@@ -164,6 +166,8 @@ WRAP(handler_fn, sigset, (int sig, handler_fn disp))
 	struct sig_kaction old;
 	uint64_t was;
 
+	if (disp != SIG_HOLD)
+		sig_note_handler(sig, (void *)disp);
 	if (sig_fault_index(sig) < 0)
 		return NEXT(sigset)(sig, disp);
 	if (disp == SIG_HOLD) {
@@ -322,6 +326,14 @@ WRAP(int, sigaltstack, (const stack_t *new, stack_t *old))
 	return fail(sig_alt_change(new, old));
 }
 
+/* Such a thread may be unwound at any instruction, by a signal of glibc's own. */
+WRAP(int, pthread_setcanceltype, (int type, int *old))
+{
+	if (type == PTHREAD_CANCEL_ASYNCHRONOUS)
+		sig_note();
+	return NEXT(pthread_setcanceltype)(type, old);
+}
+
 WRAP(void, pthread_exit, (void *value))
 {
 	devthread_main_exits();
@@ -344,6 +356,7 @@ static long sys_sigaction(const long a[6], bool *handled)
 		return sig_fault_action(sig, new, old);
 	if (new) {
 		n = *new;
+		sig_note_handler(sig, n.handler);
 		n.mask = sig_mask_to_kernel(n.mask);
 	}
 	r = sys_raw(SYS_rt_sigaction, sig, new ? (long)&n : 0, (long)old, 8, 0, 0);

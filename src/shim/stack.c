@@ -86,6 +86,16 @@ void stack_put(uint32_t n)
 	atomic_store_explicit(&pool[n].busy, 0, memory_order_release);
 }
 
+void stack_wait_idle(void)
+{
+	for (uint32_t i = 0, tries = 0; i < STACK_MAX && tries < 200; i++)
+		for (; atomic_load(&pool[i].busy) && tries < 200; tries++) {
+			struct timespec ts = {0, 50000};
+
+			sys_raw(SYS_nanosleep, (long)&ts, 0, 0, 0, 0, 0);
+		}
+}
+
 int stack_prepare(void)
 {
 	uint32_t n;

@@ -183,6 +183,7 @@ SYM(epoll_pwait2, SIG, "mask while it waits")
 SYM(pthread_attr_setsigmask_np, SIG, "mask of a new thread")
 SYM(pthread_attr_getsigmask_np, SIG, "mask of a new thread")
 SYM(sigaltstack, SIG, "doorbells must know whether they are on it")
+SYM(pthread_setcanceltype, SIG, "a thread that may end at any instruction")
 SYM(pthread_exit, SIG, "the main thread leaves, our device thread must not keep the process")
 
 /* ---- left alone ---- */

@@ -69,22 +69,33 @@ static __attribute__((noinline)) void deep(void)
 		room[i] = 1;
 }
 
+static _Thread_local volatile int inside;
+
+static void work(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be);
+
 void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be)
 {
-	int work = fake.work;
+	inside++;
+	work(s, uar, offset, be);
+	inside--;
+}
+
+static void work(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be)
+{
+	int what = fake.work;
 	uint32_t n;
 
-	if (work & FAKE_NOTHING)
+	if (what & FAKE_NOTHING)
 		return;
-	if (work & FAKE_DEEP)
+	if (what & FAKE_DEEP)
 		deep();
-	if (work & FAKE_FAULT) {
+	if (what & FAKE_FAULT) {
 		char buf[8];
 
 		if (mem_guarded_copy(buf, (void *)0x10000, 8) != -EFAULT)
 			fake.wrong++;
 	}
-	if (work & FAKE_PARK)
+	if (what & FAKE_PARK)
 		seg_proc(s, s->self)->parked = 1;
 	n = atomic_fetch_add(&fake.count, 1);
 	fake.log[n % LOG_SIZE] = (struct fake_ring){uar, offset, be};
@@ -166,6 +177,11 @@ EXPORT long fake_syscall(long nr, long a, long b, long c, long d, long e, long f
 EXPORT void fake_trap_ring(uint32_t uar, uint32_t off, uint64_t be)
 {
 	trap_ring(uar, off, be);
+}
+
+EXPORT int fake_inside(void)
+{
+	return inside;
 }
 
 EXPORT uint64_t fake_due_calls(void)

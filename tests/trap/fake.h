@@ -35,6 +35,7 @@ uint32_t fake_wrong(void);
 /* sig_syscall() as the syscall() wrapper calls it. */
 long fake_syscall(long nr, long a, long b, long c, long d, long e, long f);
 void fake_trap_ring(uint32_t uar, uint32_t off, uint64_t be);
+int fake_inside(void);         /* is the calling thread in the engine? */
 uint64_t fake_due_calls(void); /* of eng_run_due(): the device thread lives */
 void fake_rouse(void);
 uint32_t fake_lookup(void *p);

@@ -477,13 +477,21 @@ static void forks_while_it_changes(void)
 
 /* ---- signals */
 
-static _Atomic uint32_t ticks;
+static _Atomic uint32_t ticks, intrusions;
 static uint8_t *tick_code;
 
 static void on_tick(int sig)
 {
 	ticks++;
+	if (fake_inside())
+		intrusions++;
 	((store_fn *)tick_code)(2, bell);
+}
+
+static void on_tick_info(int sig, siginfo_t *si, void *uc)
+{
+	CHECK(si->si_code == SI_KERNEL && si->si_signo == SIGALRM);
+	on_tick(sig);
 }
 
 static void storm(unsigned int usec)
@@ -493,21 +501,192 @@ static void storm(unsigned int usec)
 	setitimer(ITIMER_REAL, &it, NULL);
 }
 
-static void handlers_that_ring(void)
+/* Rings until so many signals have come; each handler rings too, none inside the engine. */
+static void ring_in_a_storm(void)
 {
 	uint32_t rings = 0;
 
-	tick_code = hot_store();
 	fake_work(FAKE_FAULT);
-	signal(SIGALRM, on_tick);
-	storm(50);
-	while (ticks < 2000) {
+	storm(40);
+	while (ticks < 500) {
 		((store_fn *)tick_code)(1, bell);
 		rings++;
 	}
 	storm(0);
+	CHECK(intrusions == 0);
 	CHECK(fake_count() == rings + ticks);
 	CHECK(fake_wrong() == 0);
+}
+
+static void by_sigaction(void)
+{
+	struct sigaction sa = {.sa_sigaction = on_tick_info, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+	tick_code = hot_store();
+	sigaction(SIGALRM, &sa, NULL);
+	ring_in_a_storm();
+}
+
+static void by_signal(void)
+{
+	tick_code = hot_store();
+	signal(SIGALRM, on_tick);
+	ring_in_a_storm();
+}
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static void by_sigset(void)
+{
+	tick_code = hot_store();
+	sigset(SIGALRM, on_tick);
+	ring_in_a_storm();
+}
+
+/* The kernel's own form. */
+static struct {
+	void *handler;
+	unsigned long flags;
+	void *restorer;
+	uint64_t mask;
+} kernel_action = {(void *)on_tick, 0, NULL, 0};
+
+static void get_restorer(void)
+{
+	struct {
+		void *handler;
+		unsigned long flags;
+		void *restorer;
+		uint64_t mask;
+	} k;
+
+	CHECK(syscall(SYS_rt_sigaction, SIGSEGV, NULL, &k, 8) == 0);
+	kernel_action.flags = k.flags & 0x04000000; /* SA_RESTORER */
+	kernel_action.restorer = k.restorer;
+}
+
+static void by_syscall(void)
+{
+	tick_code = hot_store();
+	get_restorer();
+	CHECK(fake_syscall(SYS_rt_sigaction, SIGALRM, (long)&kernel_action, 0, 8, 0, 0) == 0);
+	ring_in_a_storm();
+}
+
+/* Unseen, but before the code is patched. */
+static void by_the_bare_instruction(void)
+{
+	get_restorer();
+	CHECK(syscall(SYS_rt_sigaction, SIGALRM, &kernel_action, NULL, 8) == 0);
+	tick_code = hot_store();
+	ring_in_a_storm();
+}
+
+static void *ring_on(void *arg)
+{
+	while (!shared.stop)
+		((store_fn *)tick_code)(1, bell);
+	return NULL;
+}
+
+/* Installed while others are in the engine. */
+static void while_others_ring(void)
+{
+	pthread_t t[3];
+
+	tick_code = hot_store();
+	fake_work(FAKE_FAULT);
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, ring_on, NULL);
+	for (int i = 0; i < 1000; i++)
+		((store_fn *)tick_code)(1, bell);
+	signal(SIGALRM, on_tick);
+	storm(40);
+	while (ticks < 300)
+		for (int i = 0; i < 3; i++)
+			pthread_kill(t[i], SIGALRM);
+	storm(0);
+	shared.stop = true;
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	CHECK(intrusions == 0);
+}
+
+static sigjmp_buf out;
+static volatile int jumps;
+
+static void jump_out(int sig)
+{
+	CHECK(!fake_inside());
+	jumps++;
+	siglongjmp(out, 1);
+}
+
+static void handlers_that_jump_out(void)
+{
+	tick_code = hot_store();
+	fake_work(FAKE_FAULT);
+	signal(SIGALRM, jump_out);
+	sigsetjmp(out, 1);
+	if (jumps == 0)
+		storm(60);
+	while (jumps < 500)
+		((store_fn *)tick_code)(1, bell);
+	storm(0);
+	CHECK(fake_wrong() == 0);
+}
+
+static volatile int queued;
+
+static void on_queued(int sig, siginfo_t *si, void *uc)
+{
+	CHECK(!fake_inside());
+	CHECK(si->si_code == SI_QUEUE && si->si_value.sival_int == queued);
+	queued++;
+}
+
+static void *send_queued(void *arg)
+{
+	for (int i = 0; i < 500; i++)
+		while (sigqueue(getpid(), SIGRTMIN + 1, (union sigval){.sival_int = i}))
+			;
+	return NULL;
+}
+
+static void queued_signals_come_in_order(void)
+{
+	struct sigaction sa = {.sa_sigaction = on_queued, .sa_flags = SA_SIGINFO};
+	sigset_t set;
+	pthread_t t;
+
+	tick_code = hot_store();
+	fake_work(FAKE_FAULT);
+	sigaction(SIGRTMIN + 1, &sa, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGRTMIN + 1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	pthread_create(&t, NULL, send_queued, NULL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	while (queued < 500)
+		((store_fn *)tick_code)(1, bell);
+	pthread_join(t, NULL);
+}
+
+static void once(int sig)
+{
+	CHECK(!fake_inside());
+	ticks++;
+}
+
+static void default_action_after_reset(void)
+{
+	struct sigaction sa = {.sa_handler = once, .sa_flags = SA_RESETHAND};
+
+	tick_code = hot_store();
+	fake_work(FAKE_FAULT);
+	sigaction(SIGALRM, &sa, NULL);
+	storm(50);
+	for (int i = 0; i < 1000000; i++)
+		((store_fn *)tick_code)(1, bell);
 }
 
 /* From a handler on the alternate stack, with a fault inside the engine: frames must survive. */
@@ -589,7 +768,18 @@ OK(threads_while_it_changes)
 OK(a_16_kib_thread)
 OK(fork_child)
 OK(forks_while_it_changes)
-OK(handlers_that_ring)
+OK(by_sigaction)
+OK(by_signal)
+OK(by_sigset)
+OK(by_syscall)
+OK(by_the_bare_instruction)
+OK(while_others_ring)
+OK(handlers_that_jump_out)
+OK(queued_signals_come_in_order)
+static void default_action_after_reset_(void **state)
+{
+	assert_child_killed(default_action_after_reset, SIGALRM);
+}
 OK(ring_on_the_alternate_stack)
 OK(everything_blocked)
 static void own_fault_kills_(void **state)
@@ -618,7 +808,15 @@ int main(int argc, char **argv)
 		T(a_16_kib_thread_),
 		T(fork_child_),
 		T(forks_while_it_changes_),
-		T(handlers_that_ring_),
+		T(by_sigaction_),
+		T(by_signal_),
+		T(by_sigset_),
+		T(by_syscall_),
+		T(by_the_bare_instruction_),
+		T(while_others_ring_),
+		T(handlers_that_jump_out_),
+		T(queued_signals_come_in_order_),
+		T(default_action_after_reset_),
 		T(ring_on_the_alternate_stack_),
 		T(everything_blocked_),
 		T(switched_off),
