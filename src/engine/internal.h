@@ -227,6 +227,9 @@ int sq_read_pi(struct seg *s, const struct hw_qp *qp, uint32_t *pi);
 int sq_read_wqe(struct seg *s, const struct hw_qp *qp, uint32_t ci, uint32_t off, void *dst,
 		uint32_t len);
 
+/* event.c: raise the async events owed by an object. False: some still are. */
+bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx);
+
 /* park.c */
 /* Make that process's device thread look at everything of its own. */
 void park_rouse(struct seg *s, uint32_t slot);

@@ -108,6 +108,8 @@ static uint64_t serve_qps(struct seg *s, _Atomic uint32_t *parked)
 			if (due <= now) /* still no lock */
 				due = now + NSEC_PER_MSEC;
 		}
+		if (!event_pay(s, SEG_T_QP, i) && due > now + NSEC_PER_MSEC)
+			due = now + NSEC_PER_MSEC;
 		if (due < next)
 			next = due;
 		if (due != UINT64_MAX || atomic_load(&qp->park) != HW_PARK_NO)
@@ -130,7 +132,8 @@ static uint64_t serve_cqs(struct seg *s, _Atomic uint32_t *parked)
 			eng_arm_cq(s, i, rec);
 		if (atomic_load(&cq->event_owed))
 			cq_pay_event(s, i);
-		if (atomic_load(&cq->event_owed) || arm_changed(s, cq, &rec)) {
+		if (!event_pay(s, SEG_T_CQ, i) || atomic_load(&cq->event_owed) ||
+		    arm_changed(s, cq, &rec)) {
 			atomic_store(parked, 1);
 			next = eng_clock() + NSEC_PER_MSEC;
 		}
@@ -138,15 +141,33 @@ static uint64_t serve_cqs(struct seg *s, _Atomic uint32_t *parked)
 	return next;
 }
 
+static uint64_t serve_srqs(struct seg *s, _Atomic uint32_t *parked)
+{
+	uint64_t next = UINT64_MAX;
+
+	seg_for_each_live (s, SEG_T_SRQ, i) {
+		const struct hw_srq *srq = seg_at(s, SEG_T_SRQ, i);
+
+		if (!mem_is_self(s, srq->mem) || event_pay(s, SEG_T_SRQ, i))
+			continue;
+		atomic_store(parked, 1);
+		next = eng_clock() + NSEC_PER_MSEC;
+	}
+	return next;
+}
+
 uint64_t eng_run_due(struct seg *s)
 {
 	struct seg_proc *self = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
-	uint64_t qps, cqs;
+	uint64_t qps, cqs, srqs;
 
 	if (!self || !atomic_exchange(&self->parked, 0))
 		return UINT64_MAX;
 	qps = serve_qps(s, &self->parked);
 	cqs = serve_cqs(s, &self->parked);
+	srqs = serve_srqs(s, &self->parked);
+	if (srqs < cqs)
+		cqs = srqs;
 	return qps < cqs ? qps : cqs;
 }
 

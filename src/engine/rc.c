@@ -6,6 +6,7 @@
  */
 #include "engine/internal.h"
 #include "fabric/fabric.h"
+#include "wire/prm/prm.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -176,6 +177,12 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 	out = perform(r, peer, op);
 	if (out != ENG_DONE)
 		return out;
+	if (__builtin_expect(atomic_load_explicit(&peer->state, memory_order_relaxed) == HW_QPS_RTR,
+			     0) &&
+	    !peer->comm_est) {
+		peer->comm_est = 1;
+		eng_qp_event(r->s, peer, r->qp->dest_qpn, IBV_EVENT_COMM_EST);
+	}
 	if (!ahead || r->qp->st != HW_ST_RC) {
 		peer->next_rcv_psn = (r->qp->next_send_psn + n) & PSN_MASK;
 		peer->msn = (peer->msn + 1) & PSN_MASK;
@@ -205,6 +212,14 @@ static void count_sent(struct eng_run *r, const struct eng_op *op)
 	}
 }
 
+/* 0 in the QPC (a DEVX program that leaves it out): the device's own limit. */
+static uint64_t max_message(const struct hw_qp *qp)
+{
+	uint64_t log = LAYOUT_GET(qpc, qp->qpc, log_msg_max);
+
+	return UINT64_C(1) << (log ? log : ENG_LOG_MAX_MSG);
+}
+
 enum eng_out rc_execute(struct eng_run *r)
 {
 	const struct eng_op *op = eng_op(r->opcode);
@@ -216,7 +231,7 @@ enum eng_out rc_execute(struct eng_run *r)
 				: sgl_from_wqe(r, off,
 					       op->kind == ENG_K_READ ? HW_ACC_LOCAL_WRITE
 								      : HW_ACC_LOCAL_READ);
-	if (!r->why && r->local.len > UINT64_C(1) << ENG_LOG_MAX_MSG)
+	if (!r->why && r->local.len > max_message(r->qp))
 		r->why = ENG_W_LENGTH;
 	if (r->why)
 		return ENG_FAILED;

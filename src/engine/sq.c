@@ -270,6 +270,11 @@ void eng_ring_sq(struct seg *s, uint32_t qpn)
 	} while (atomic_load(&qp->flush_pending) & (HW_PEND_RING | HW_PEND_FLUSH_SQ));
 }
 
+/*
+ * `uar` is not compared with the QP's or CQ's own: a ring makes the device look at the queue's
+ * record and no more, DEVX programs may ring on any UAR of their context, and nobody can map
+ * another context's.
+ */
 void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be)
 {
 	uint8_t v[8];

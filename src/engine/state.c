@@ -189,6 +189,7 @@ static void reset_progress(struct seg *s, struct hw_qp *qp)
 	qp->sq_out = 0;
 	ack_end(qp);
 	qp->rx_intent = 0;
+	qp->comm_est = 0;
 	qp->msn = 0;
 	qp->rx_n = 0;
 }

@@ -4,6 +4,7 @@
  * get. The flush that follows is looked at in every row.
  */
 #include "engine/test.h"
+#include "wire/prm/prm.h"
 #include <infiniband/verbs.h>
 
 enum { OK = -1, NONE = -2 };
@@ -138,6 +139,12 @@ static void zero_means_2g(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 	sge->len = 0;
 }
 
+static void beyond_qps_limit(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	LAYOUT_SET(qpc, p->a->hw->qpc, log_msg_max, 5);
+	sge->len = 33;
+}
+
 static void nothing(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 {
 }
@@ -174,6 +181,8 @@ static const struct row rows[] = {
 	{"write: lkey unknown", WRITE, lkey_unknown, PROT, NONE, false, NONE, 0},
 	{"read: no local write", READ, lkey_read_only, PROT, NONE, false, NONE, 0},
 	{"send: too long", SEND, too_long, LEN, NONE, false, NONE, 0},
+	{"send: beyond the QPC's limit", SEND, beyond_qps_limit, LEN, NONE, false, NONE, 0},
+	{"write: beyond the QPC's limit", WRITE, beyond_qps_limit, LEN, NONE, false, NONE, 0},
 	{"send: byte_count 0", SEND, zero_means_2g, LEN, NONE, false, NONE, 0},
 	/* what is wrong with the WQE */
 	{"atomic", MLX5_OPCODE_ATOMIC_FA, nothing, QP_OP, NONE, false, NONE, 0},
@@ -314,6 +323,38 @@ static void flush_on_command(void **state)
 	t_expect_done(p->a, MLX5_OPCODE_NOP, 0);
 }
 
+/* A record that counts more receives than the queue holds: each of its WQEs once in a round. */
+static void flush_counts_no_more_than_fit(void **state)
+{
+	struct t_pair *p = *state;
+
+	p->a->dbr[MLX5_RCV_DBR] = htobe32(1000);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_ERR), 0);
+	for (uint32_t i = 0; i < 1u << T_RQ_LOG; i++)
+		expect_flushed(p->a, MLX5_CQE_RESP_ERR, i);
+	t_assert_empty(&p->a->cq);
+	assert_int_equal(p->a->cq.hw->state, 0);
+}
+
+/* The first message in RTR is told, once. */
+static void comm_est(void **state)
+{
+	struct t_pair *p = *state;
+	struct t_wr wr = {.opcode = WRITE,
+			  .raddr = (uintptr_t)p->b->mem,
+			  .rkey = p->b->key,
+			  .inl = "x",
+			  .inl_len = 1};
+
+	t_post(p->a, &wr);
+	assert_int_equal(t_event(p->t, p->b->evq), -1);
+	p->b->hw->state = HW_QPS_RTR;
+	t_post(p->a, &wr);
+	assert_int_equal(t_event(p->t, p->b->evq), IBV_EVENT_COMM_EST);
+	t_post(p->a, &wr);
+	assert_int_equal(t_event(p->t, p->b->evq), -1);
+}
+
 /* The SQ itself is not there. */
 static void send_queue_unmapped(void **state)
 {
@@ -417,6 +458,8 @@ int main(void)
 		cmocka_unit_test(table),
 		T(responder_flushes_its_sends),
 		T(flush_on_command),
+		T(flush_counts_no_more_than_fit),
+		T(comm_est),
 		T(send_queue_unmapped),
 		T(any_bytes),
 		cmocka_unit_test(failures_are_documented),

@@ -510,6 +510,50 @@ static void event_owed(void **state)
 	assert_int_equal(t_event(e->p.t, e->p.a->cq.evq[0]), -1);
 }
 
+/* The same for async events, of each kind of object. */
+static struct t_srq owed_srq;
+
+static void child_holds_async_queues(struct bed *e)
+{
+	struct seg *s = &e->p.t->s;
+	const uint32_t evq[] = {e->p.a->evq, e->p.a->cq.evq[1],
+				atomic_load(&owed_srq.hw->async.evq)};
+
+	for (size_t i = 0; i < 3; i++)
+		CHECK(!seg_lock(s, &((struct seg_evq *)seg_at(s, SEG_T_EVQ, evq[i]))->lock, 0));
+	tell(e->tell[1]);
+	await(e->go[0]);
+	for (size_t i = 0; i < 3; i++)
+		seg_unlock(s, &((struct seg_evq *)seg_at(s, SEG_T_EVQ, evq[i]))->lock);
+}
+
+static void async_events_owed(void **state)
+{
+	struct bed *e = *state;
+	struct seg *s = &e->p.t->s;
+	struct t_qp *a = e->p.a;
+	uint32_t evq = t_evq(e->p.t);
+
+	t_srq_make(e->p.t, &owed_srq, e->p.t->pd[0]);
+	owed_srq.hw->async.evq_gen = ((struct seg_evq *)seg_at(s, SEG_T_EVQ, evq))->gen;
+	atomic_store(&owed_srq.hw->async.evq, evq);
+	spawn(e, child_holds_async_queues);
+	assert_true(await(e->tell[0]));
+	eng_qp_event(s, a->hw, a->qpn, IBV_EVENT_QP_FATAL);
+	eng_qp_event(s, a->hw, a->qpn, IBV_EVENT_COMM_EST);
+	eng_cq_event(s, a->cq.hw, a->cq.cqn, IBV_EVENT_CQ_ERR);
+	eng_srq_event(s, owed_srq.hw, owed_srq.srqn, IBV_EVENT_SRQ_LIMIT_REACHED);
+	assert_int_equal(eng_run_due(s), t_now + NSEC_PER_MSEC); /* still held */
+	tell(e->go[1]);
+	EXPECT_OK(e);
+	assert_int_equal(eng_run_due(s), UINT64_MAX);
+	assert_int_equal(t_event(e->p.t, a->evq), IBV_EVENT_QP_FATAL);
+	assert_int_equal(t_event(e->p.t, a->evq), IBV_EVENT_COMM_EST);
+	assert_int_equal(t_event(e->p.t, a->evq), -1);
+	assert_int_equal(t_event(e->p.t, a->cq.evq[1]), IBV_EVENT_CQ_ERR);
+	assert_int_equal(t_event(e->p.t, evq), IBV_EVENT_SRQ_LIMIT_REACHED);
+}
+
 /* A key that a stopped process may be using is not given up; one that nobody uses is. */
 static void child_stops_with_sq(struct bed *e)
 {
@@ -609,6 +653,7 @@ int main(void)
 		P(killed_with_the_srq),
 		P(peer_stopped),
 		P(event_owed),
+		P(async_events_owed),
 		P(key_in_use),
 		P(keys_and_stopped_queues),
 	};

@@ -145,7 +145,9 @@ struct hw_evtarget {          /* where an object's events go; set by uverbs righ
 	uint32_t evq_gen;
 	uint64_t cookie;           /* user_handle */
 	_Atomic uint32_t reported; /* events of it that the program has read */
-	uint32_t pad;
+	/* Async events (1 << type) whose queue's lock could not be had: the device thread of the
+	 * object's registrant raises them. */
+	_Atomic uint32_t owed;
 };
 
 enum { HW_CQ_ERR_OVERRUN = 1, HW_CQ_ERR_BUFFER = 2 };
@@ -291,6 +293,7 @@ struct hw_qp {
 	uint32_t next_rcv_psn;
 	uint32_t msn;
 	uint32_t rx_srq_wqe; /* 1 + index of an SRQ WQE taken for this QP and not yet completed */
+	uint32_t comm_est;   /* COMM_EST was raised: a message came in RTR */
 	uint32_t rx_intent;  /* 1: a receive CQE is being written at index rx_cq_pi */
 	uint32_t rx_cq_pi;
 	/* WQEs fetched ahead from a receive queue in another process: [rx_first, rx_first + rx_n)
