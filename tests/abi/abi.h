@@ -21,15 +21,15 @@
 #include <rdma/rdma_user_ioctl.h>
 
 /* ---- memory */
-#define MEM UINT64_C(0x10000000000) /* 16 pages for queues and regions */
+#define MEM UINT64_C(0x500000000000) /* 16 pages for queues and regions */
 #define MEM_LEN UINT64_C(0x10000)
 #define DBR (MEM + 0xf000)              /* doorbell records */
-#define IN UINT64_C(0x10000100000)      /* a page of input; the next may not be touched */
+#define IN UINT64_C(0x500000100000)      /* a page of input; the next may not be touched */
 #define IN_END (IN + 4096)              /* PROT_NONE */
-#define OUT UINT64_C(0x10000200000)     /* 2 pages for answers, then PROT_NONE */
+#define OUT UINT64_C(0x500000200000)     /* 2 pages for answers, then PROT_NONE */
 #define OUT_END (OUT + 8192)            /* */
-#define RDONLY UINT64_C(0x10000300000)  /* a page that may be read */
-#define NOWHERE UINT64_C(0x10000400000) /* not mapped */
+#define RDONLY UINT64_C(0x500000300000)  /* a page that may be read */
+#define NOWHERE UINT64_C(0x500000400000) /* not mapped */
 #define KERNEL UINT64_C(0xffff888000000000)
 
 /* ---- handles and descriptors, in the order in which world.c makes them */
