@@ -8,12 +8,12 @@
 		.id = UVERBS_ATTR_WRITE_CMD, .len = 8, .data = (n) \
 	}
 #define EX(n) CMD(UINT64_C(0x80000000) | (n))
-#define CORE_IN(n, ...)                                                          \
-	{                                                                        \
-		.id = UVERBS_ATTR_CORE_IN, .len = (n), .in = &(const uint64_t[]) \
-		{                                                                \
-			__VA_ARGS__                                              \
-		}                                                                \
+#define CORE_IN(n, ...)                                                                       \
+	{                                                                                     \
+		.id = UVERBS_ATTR_CORE_IN, .len = (n), .in = &(const uint64_t[((n) + 7) / 8]) \
+		{                                                                             \
+			__VA_ARGS__                                                           \
+		}                                                                             \
 	}
 #define CORE_OUT(n, at)                                              \
 	{                                                            \
