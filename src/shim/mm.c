@@ -115,6 +115,9 @@ int wrapped_ioctl(int fd, unsigned long cmd, void *arg) __asm__("ioctl");
 int wrapped_fcntl(int fd, int cmd, long arg) __asm__("fcntl");
 ssize_t wrapped_read(int fd, void *buf, size_t count) __asm__("read");
 ssize_t wrapped_write(int fd, const void *buf, size_t count) __asm__("write");
+int wrapped_execve(const char *path, char *const argv[], char *const envp[]) __asm__("execve");
+int wrapped_execveat(int dirfd, const char *path, char *const argv[], char *const envp[],
+		     int flags) __asm__("execveat");
 
 typedef long next_syscall(long, long, long, long, long, long, long);
 
@@ -185,6 +188,11 @@ static long syscall_files(long nr, const long a[6])
 		return wrapped_read((int)a[0], (void *)a[1], (size_t)a[2]);
 	case SYS_write:
 		return wrapped_write((int)a[0], (const void *)a[1], (size_t)a[2]);
+	case SYS_execve:
+		return wrapped_execve((const char *)a[0], (char *const *)a[1], (char *const *)a[2]);
+	case SYS_execveat:
+		return wrapped_execveat((int)a[0], (const char *)a[1], (char *const *)a[2],
+					(char *const *)a[3], (int)a[4]);
 #ifdef SYS_pidfd_getfd
 	case SYS_pidfd_getfd:
 		r = forward(nr, a);
