@@ -8,8 +8,7 @@
  * (fdtab.c; wrappers in fd.c, io.c), mappings and syscall() (mm.c), exec (proc.c). The process's
  * place on the fabric and its open files: attach.c, init.c. Signals virtualised (sig.c, sigmask.c,
  * sigwrap.c), doorbells (trap.c, trap_decode.c: decode with Zydis and skip; uar.c: mappings;
- * stack.c: the engine's stack; patch.c, patch_enter.c: without the fault), the device thread
- * (devthread.c).
+ * stack.c: the engine's stack), the device thread (devthread.c).
  */
 #ifndef SOFTHCA_SHIM_SHIM_H
 #define SOFTHCA_SHIM_SHIM_H

@@ -3,8 +3,7 @@
  * Owns the wrapped signal interface of libc and of syscall(): every way to set a handler or a mask.
  * Handlers of SIGSEGV and SIGBUS go to sig.c, masks through sigmask.c, the rest to libc with its
  * masks translated. Not covered: setcontext() and sigreturn with a mask that the program itself put
- * SIGSEGV into; a first handler installed by the bare system call instruction after code has been
- * patched (patch.h): it may run inside the engine.
+ * SIGSEGV into.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Hazard 8: events are never lost, however many wait and however long their reader sleeps; a
+ * blocking read can be interrupted; poll, select and epoll see them, through a dup too.
+ */
+#include "rc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+static struct rc_pair pair;
+
+/* b's completions raise events. */
+static void make(void)
+{
+	rc_make(&pair.a, NULL, 4096, 0);
+	pair.b.ctx = pair.a.ctx;
+	rc_make(&pair.b, NULL, 4096, RC_EVENTS);
+	rc_connect(&pair.a, &pair.b.me, 14, 7);
+	rc_connect(&pair.b, &pair.a.me, 14, 7);
+}
+
+/* One message, and so one event if b's CQ is armed. */
+static void message(void)
+{
+	rc_recv(&pair.b, 0, 8);
+	rc_send(&pair.a, 0, 8);
+	CHECK(!rc_wait(&pair.a, 10).status);
+}
+
+static void arm(void)
+{
+	CHECK(!ibv_req_notify_cq(pair.b.cq, 0));
+}
+
+static void take_event(void)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	if (ibv_get_cq_event(pair.b.chan, &cq, &context))
+		DIE("%s", strerror(errno));
+	CHECK(cq == pair.b.cq);
+}
+
+static void nonblocking(int fd)
+{
+	CHECK(!fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK));
+}
+
+/* argument: how many pile up before the first is read: more than a pipe would hold */
+static int pile_up(int argc, char **argv)
+{
+	unsigned int n = argc > 1 ? (unsigned int)atoi(argv[1]) : 100000;
+	struct ibv_cq *cq;
+	void *context;
+
+	make();
+	for (unsigned int i = 0; i < n; i++) {
+		arm();
+		message();
+		CHECK(!rc_wait(&pair.b, 10).status);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		take_event();
+	nonblocking(pair.b.chan->fd);
+	CHECK(ibv_get_cq_event(pair.b.chan, &cq, &context) == -1 && errno == EAGAIN);
+	ibv_ack_cq_events(pair.b.cq, n);
+	CHECK(!ibv_destroy_qp(pair.b.qp) && !ibv_destroy_cq(pair.b.cq)); /* all are acknowledged */
+	return 0;
+}
+
+/* Ping-pong of two processes that sleep for each message: one event lost is a hang. */
+static void bounce(int sock, unsigned int n, bool first)
+{
+	struct rc_end e = {0};
+	struct ibv_cq *cq;
+	void *context;
+
+	rc_make(&e, NULL, 4096, RC_EVENTS);
+	rc_exchange(&e, sock);
+	rc_recv(&e, 0, 8);
+	CHECK(!ibv_req_notify_cq(e.cq, 0));
+	rc_sync(sock);
+	for (unsigned int got = 0; got < n;) {
+		struct ibv_wc wc;
+
+		if (first && !got)
+			rc_send(&e, 64, 8);
+		CHECK(!ibv_get_cq_event(e.chan, &cq, &context));
+		ibv_ack_cq_events(cq, 1);
+		CHECK(!ibv_req_notify_cq(e.cq, 0));
+		while (ibv_poll_cq(e.cq, 1, &wc)) {
+			CHECK(!wc.status);
+			if (!(wc.opcode & IBV_WC_RECV))
+				continue;
+			rc_recv(&e, 0, 8);
+			if (++got < n || !first)
+				rc_send(&e, 64, 8);
+		}
+		first &= !got;
+	}
+	rc_sync(sock);
+}
+
+static int sleepers(int argc, char **argv)
+{
+	unsigned int n = argc > 1 ? (unsigned int)atoi(argv[1]) : 10000;
+	int sp[2], status;
+	pid_t pid;
+
+	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, sp));
+	pid = fork();
+	close(sp[pid != 0]);
+	alarm(60);
+	bounce(sp[!pid], n, pid != 0);
+	if (!pid)
+		_exit(0);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	return status;
+}
+
+static void on_alarm(int sig)
+{
+}
+
+static void *message_later(void *arg)
+{
+	usleep(120000);
+	message();
+	return arg;
+}
+
+/* A blocking read: EINTR, or with SA_RESTART on until the event comes. */
+static int interrupted(int argc, char **argv)
+{
+	struct itimerval t = {{0, 0}, {0, 50000}};
+	struct sigaction sa = {.sa_handler = on_alarm};
+	struct ibv_cq *cq;
+	void *context;
+	pthread_t thread;
+	double start;
+
+	make();
+	arm();
+	sigaction(SIGALRM, &sa, NULL);
+	CHECK(!setitimer(ITIMER_REAL, &t, NULL));
+	start = rc_now();
+	CHECK(ibv_get_cq_event(pair.b.chan, &cq, &context) == -1 && errno == EINTR);
+	CHECK(rc_now() - start < 1);
+	sa.sa_flags = SA_RESTART;
+	sigaction(SIGALRM, &sa, NULL);
+	CHECK(!pthread_create(&thread, NULL, message_later, NULL));
+	CHECK(!setitimer(ITIMER_REAL, &t, NULL));
+	take_event();
+	CHECK(!pthread_join(thread, NULL));
+	return 0;
+}
+
+/* ---- readiness */
+
+static bool ready_poll(int fd, int ms)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	int n = poll(&p, 1, ms);
+
+	CHECK(n >= 0 && !(p.revents & ~POLLIN));
+	return n;
+}
+
+static bool ready_select(int fd, int ms)
+{
+	struct timeval t = {0, ms * 1000};
+	fd_set set;
+
+	FD_ZERO(&set);
+	FD_SET(fd, &set);
+	return select(fd + 1, &set, NULL, NULL, &t) == 1;
+}
+
+static bool ready_epoll(int fd, int ms)
+{
+	struct epoll_event ev = {.events = EPOLLIN};
+	int ep = epoll_create1(EPOLL_CLOEXEC), n;
+
+	CHECK(ep >= 0 && !epoll_ctl(ep, EPOLL_CTL_ADD, fd, &ev));
+	n = epoll_wait(ep, &ev, 1, ms);
+	CHECK(n >= 0 && (!n || ev.events == EPOLLIN));
+	close(ep);
+	return n;
+}
+
+static bool (*const ready[])(int, int) = {ready_poll, ready_select, ready_epoll};
+
+/* Through the descriptor itself and a copy of it, from empty to one event and back. */
+static void all_ready(int fd, bool want)
+{
+	int copy = dup(fd);
+
+	CHECK(copy >= 0);
+	for (int i = 0; i < 3; i++)
+		if (ready[i](fd, want ? 1000 : 0) != want || ready[i](copy, 0) != want)
+			DIE("way %d does not say %d", i, want);
+	close(copy);
+}
+
+static int completion_readiness(int argc, char **argv)
+{
+	make();
+	for (int i = 0; i < 20; i++) {
+		all_ready(pair.b.chan->fd, false);
+		arm();
+		message();
+		all_ready(pair.b.chan->fd, true);
+		take_event();
+		CHECK(!rc_wait(&pair.b, 10).status);
+	}
+	return 0;
+}
+
+/* A write to a key that is none of b's: an asynchronous event for b's QP. */
+static int async_readiness(int argc, char **argv)
+{
+	struct ibv_async_event ev;
+	int fd, copy;
+
+	make();
+	fd = pair.b.ctx->async_fd;
+	all_ready(fd, false);
+	pair.a.peer.rkey ^= 0x1100;
+	rc_write(&pair.a, 0, 8, 0);
+	CHECK(rc_wait(&pair.a, 10).status == IBV_WC_REM_ACCESS_ERR);
+	all_ready(fd, true);
+	copy = dup(fd);
+	CHECK(!ibv_get_async_event(pair.b.ctx, &ev));
+	CHECK(ev.event_type == IBV_EVENT_QP_ACCESS_ERR && ev.element.qp == pair.b.qp);
+	ibv_ack_async_event(&ev);
+	all_ready(fd, false);
+	all_ready(copy, false);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct rc_case cases[] = {
+		{"pile_up", pile_up},
+		{"sleepers", sleepers},
+		{"interrupted", interrupted},
+		{"completion_readiness", completion_readiness},
+		{"async_readiness", async_readiness},
+		{NULL, NULL},
+	};
+
+	return rc_main(cases, argc, argv);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the programs of this folder share: one end of an RC connection, two of them in one process,
+ * and a way out when something is wrong. Plain verbs, so that it also builds under a sanitizer.
+ */
+#ifndef SOFTHCA_TESTS_HAZARDS_RC_H
+#define SOFTHCA_TESTS_HAZARDS_RC_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define DIE(...)                                                \
+	do {                                                    \
+		fprintf(stderr, "%s:%d: ", __FILE__, __LINE__); \
+		fprintf(stderr, __VA_ARGS__);                   \
+		fputc('\n', stderr);                            \
+		_exit(2);                                       \
+	} while (0)
+#define CHECK(cond)                       \
+	do {                              \
+		if (!(cond))              \
+			DIE("%s", #cond); \
+	} while (0)
+
+/* What one end tells the other. */
+struct rc_addr {
+	uint64_t va;
+	uint32_t qpn, rkey;
+	uint32_t lid;
+};
+
+struct rc_end {
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *chan; /* NULL: polled */
+	struct ibv_cq *cq;             /* of sends and receives */
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+	uint8_t *buf;
+	size_t size;
+	struct rc_addr me, peer;
+};
+
+enum { RC_DEPTH = 16, RC_EVENTS = 1 /* flag: with a completion channel */ };
+
+/* The first device; `buf` NULL: `size` bytes of its own. */
+void rc_open(struct rc_end *e);
+void rc_make(struct rc_end *e, void *buf, size_t size, int flags);
+/* RESET to RTS; timeout 4.096 us * 2^timeout, 0: none. */
+void rc_connect(struct rc_end *e, const struct rc_addr *peer, uint8_t timeout, uint8_t retries);
+void rc_reset(struct rc_end *e);
+/* Addresses exchanged over a socket pair's end, connected. Receives may be posted from then on, and
+ * sends when rc_sync() says that the other end is as far. */
+void rc_exchange(struct rc_end *e, int sock);
+void rc_sync(int sock);
+
+void rc_recv(struct rc_end *e, size_t off, uint32_t len);
+void rc_send(struct rc_end *e, size_t off, uint32_t len);
+void rc_write(struct rc_end *e, size_t off, uint32_t len, size_t to);
+/* The next completion, within `seconds`. */
+struct ibv_wc rc_wait(struct rc_end *e, double seconds);
+double rc_now(void);
+
+/* Two ends in one process. */
+struct rc_pair {
+	struct rc_end a, b;
+};
+void rc_pair_make(struct rc_pair *p);
+/* n messages from a to b, each compared byte by byte. */
+void rc_pair_loop(struct rc_pair *p, unsigned int n);
+
+/* A program is a table of named cases; the one in argv[1] is run. */
+struct rc_case {
+	const char *name;
+	int (*fn)(int argc, char **argv); /* exit status */
+};
+int rc_main(const struct rc_case *c, int argc, char **argv);
+
+#endif

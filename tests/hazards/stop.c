@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Hazard 3: a peer that is stopped (a debugger, a terminal's ctrl-Z), perhaps with a lock held. The
+ * other end stays alive to signals, nothing is lost, and all goes on when the peer does.
+ */
+#include "rc.h"
+
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#define MSG 16384u
+#define SENDS 8u /* at a time */
+
+/* Of all three processes. */
+struct shared {
+	volatile bool finish, posted;
+	volatile uint64_t sent[2], received[2];
+};
+
+static struct shared *shared;
+
+static void share(void)
+{
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	CHECK(shared != MAP_FAILED);
+}
+
+/* ---- traffic both ways, with one end or the other stopped at random points */
+
+static void send_next(struct rc_end *e, uint64_t *n)
+{
+	size_t off = (*n % SENDS) * MSG;
+
+	memcpy(e->buf + off, n, sizeof(*n));
+	memcpy(e->buf + off + MSG - sizeof(*n), n, sizeof(*n));
+	rc_send(e, off, MSG);
+	++*n;
+}
+
+/* The message `n` lies here, whole. */
+static void check_message(const uint8_t *p, uint64_t n)
+{
+	uint64_t first, last;
+
+	memcpy(&first, p, sizeof(first));
+	memcpy(&last, p + MSG - sizeof(last), sizeof(last));
+	if (first != n || last != n)
+		DIE("message %llu is %llu..%llu", (unsigned long long)n, (unsigned long long)first,
+		    (unsigned long long)last);
+}
+
+static void end_of_traffic(int sock, int self)
+{
+	uint64_t sent = 0, done = 0, received = 0;
+	struct rc_end e = {0};
+
+	rc_make(&e, NULL, (SENDS + RC_DEPTH) * MSG, 0);
+	rc_exchange(&e, sock);
+	for (unsigned int i = 0; i < RC_DEPTH; i++)
+		rc_recv(&e, (SENDS + i) * MSG, MSG);
+	rc_sync(sock);
+	while (sent < SENDS)
+		send_next(&e, &sent);
+	while (!shared->finish || done < sent || received < shared->sent[!self] ||
+	       shared->received[!self] < sent) {
+		struct ibv_wc wc;
+
+		if (!ibv_poll_cq(e.cq, 1, &wc))
+			continue;
+		if (wc.status)
+			DIE("%s", ibv_wc_status_str(wc.status));
+		if (wc.opcode & IBV_WC_RECV) {
+			check_message(e.buf + wc.wr_id, received++);
+			rc_recv(&e, wc.wr_id, MSG);
+			shared->received[self] = received;
+			continue;
+		}
+		done++;
+		if (!shared->finish)
+			send_next(&e, &sent);
+		shared->sent[self] = sent;
+	}
+	_exit(0);
+}
+
+static pid_t start_end(int sp[2], int self)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		close(sp[!self]);
+		end_of_traffic(sp[self], self);
+	}
+	return pid;
+}
+
+static int reap(pid_t pid, double seconds)
+{
+	double end = rc_now() + seconds;
+	int status;
+
+	while (waitpid(pid, &status, WNOHANG) != pid) {
+		if (rc_now() > end)
+			DIE("a process hangs");
+		usleep(2000);
+	}
+	return status;
+}
+
+/* arguments: rounds, seed */
+static int random_points(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 60, sp[2];
+	uint64_t seen = 0, now;
+	pid_t pid[2];
+
+	srandom(argc > 2 ? (unsigned int)atoi(argv[2]) : 1);
+	share();
+	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, sp));
+	for (int i = 0; i < 2; i++)
+		pid[i] = start_end(sp, i);
+	while (!shared->received[0] || !shared->received[1])
+		usleep(1000);
+	for (int i = 0; i < rounds; i++) {
+		usleep((unsigned int)random() % 3000);
+		kill(pid[i & 1], SIGSTOP);
+		usleep((unsigned int)random() % 30000);
+		kill(pid[i & 1], SIGCONT);
+	}
+	/* Alive: messages still pass. */
+	for (int i = 0; i < 2; i++) {
+		seen = shared->received[i];
+		for (double end = rc_now() + 5; (now = shared->received[i]) < seen + 100;)
+			if (rc_now() > end)
+				DIE("no message for 5 s");
+	}
+	shared->finish = true;
+	for (int i = 0; i < 2; i++)
+		CHECK(!reap(pid[i], 10));
+	printf("%llu messages\n", (unsigned long long)(now + shared->received[0]));
+	return 0;
+}
+
+/* The other end, in the middle of it, has the default action for a terminal's ctrl-C. */
+static int interrupt(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 5;
+
+	srandom(2);
+	for (int i = 0; i < rounds; i++) {
+		pid_t pid[2];
+		int sp[2], status;
+
+		share();
+		CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, sp));
+		for (int k = 0; k < 2; k++)
+			pid[k] = start_end(sp, k);
+		while (!shared->received[0] || !shared->received[1])
+			usleep(1000);
+		usleep((unsigned int)random() % 10000);
+		kill(pid[0], SIGSTOP);
+		usleep(50000);
+		kill(pid[1], SIGINT);
+		status = reap(pid[1], 1);
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+		kill(pid[0], SIGCONT);
+		status = reap(pid[0], 10); /* RETRY_EXC_ERR, and DIE */
+		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 2);
+		munmap(shared, sizeof(*shared));
+		close(sp[0]);
+		close(sp[1]);
+	}
+	return 0;
+}
+
+/*
+ * ---- a peer stopped for certain with our CQ's lock held: the page that it sends to is not there
+ * until we say so (userfaultfd), and the signal comes when its copy is done, before the lock is let
+ * go.
+ */
+
+static void sender(int sock)
+{
+	struct rc_end e = {0};
+
+	rc_make(&e, NULL, 4096, 0);
+	memset(e.buf, 0x5a, 64);
+	rc_exchange(&e, sock);
+	rc_recv(&e, 64, 64);
+	rc_sync(sock);
+	rc_send(&e, 0, 64);
+	for (int i = 0; i < 2; i++) { /* that, and the other's message */
+		struct ibv_wc wc = rc_wait(&e, 20);
+
+		if (wc.status)
+			DIE("%s", ibv_wc_status_str(wc.status));
+	}
+	rc_sync(sock);
+	_exit(0);
+}
+
+/* From now on the page is not there: its touch waits for page_arrives(). -1: no such thing here. */
+static int lazy_page(uint8_t *p)
+{
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register reg = {.range.len = 4096, .mode = UFFDIO_REGISTER_MODE_MISSING};
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+
+	reg.range.start = (uintptr_t)p;
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &reg))
+		return -1;
+	CHECK(!madvise(p, 4096, MADV_DONTNEED));
+	return fd;
+}
+
+static void page_touched(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	struct uffd_msg m;
+
+	if (poll(&p, 1, 5000) != 1 || read(fd, &m, sizeof(m)) != sizeof(m))
+		DIE("the peer does not write");
+	CHECK(m.event == UFFD_EVENT_PAGEFAULT);
+}
+
+static void page_arrives(int fd, uint8_t *p)
+{
+	struct uffdio_zeropage z = {.range = {(uintptr_t)p, 4096}};
+
+	CHECK(!ioctl(fd, UFFDIO_ZEROPAGE, &z));
+}
+
+static volatile sig_atomic_t ticks;
+
+static void on_alarm(int sig)
+{
+	ticks++;
+}
+
+/* With the peer stopped: post, arm, ask, and stay alive to signals. Did the lock hold us up? */
+static bool beside_a_stopped_peer(struct rc_end *e)
+{
+	struct itimerval t = {{0, 20000}, {0, 20000}}, none = {{0, 0}, {0, 0}};
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	double start = rc_now(), took;
+	bool sent = false;
+	struct ibv_wc wc;
+
+	ticks = 0;
+	signal(SIGALRM, on_alarm);
+	CHECK(!setitimer(ITIMER_REAL, &t, NULL));
+	rc_send(e, 4096, 64);
+	CHECK(!ibv_req_notify_cq(e->cq, 0));
+	CHECK(!ibv_query_qp(e->qp, &attr, IBV_QP_STATE, &init));
+	CHECK(attr.qp_state == IBV_QPS_RTS);
+	took = rc_now() - start;
+	if (took > 0.5)
+		DIE("posting to a stopped peer took %g s", took);
+	while (rc_now() < start + 0.4) {
+		if (!ibv_poll_cq(e->cq, 1, &wc))
+			continue;
+		CHECK(!wc.status);
+		sent |= !(wc.opcode & IBV_WC_RECV);
+	}
+	CHECK(!setitimer(ITIMER_REAL, &none, NULL));
+	CHECK(ticks >= 5);
+	return !sent;
+}
+
+/* 1; 0: the peer let go in time; -1: cannot be arranged here. */
+static int held_round(void)
+{
+	struct rc_end e = {0};
+	int sp[2], status, fd;
+	struct ibv_wc wc;
+	bool held;
+	pid_t pid;
+
+	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, sp));
+	pid = fork();
+	if (!pid)
+		sender(sp[1]);
+	rc_make(&e, NULL, 8192, 0);
+	fd = lazy_page(e.buf);
+	if (fd < 0) {
+		kill(pid, SIGKILL);
+		return -1;
+	}
+	rc_exchange(&e, sp[0]);
+	rc_recv(&e, 0, 64);
+	rc_sync(sp[0]);
+	page_touched(fd);
+	CHECK(!kill(pid, SIGSTOP));
+	usleep(20000); /* its other thread takes the signal */
+	page_arrives(fd, e.buf);
+	CHECK(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
+	held = beside_a_stopped_peer(&e);
+	CHECK(!kill(pid, SIGCONT));
+	while (held) {
+		wc = rc_wait(&e, 5);
+		if (wc.status)
+			DIE("%s", ibv_wc_status_str(wc.status));
+		if (!(wc.opcode & IBV_WC_RECV)) /* that was perhaps seen before */
+			break;
+	}
+	CHECK(e.buf[0] == 0x5a && e.buf[63] == 0x5a);
+	rc_sync(sp[0]);
+	CHECK(!reap(pid, 10));
+	return held;
+}
+
+static int lock_held(int argc, char **argv)
+{
+	for (int i = 0; i < 5; i++) {
+		int r = held_round();
+
+		if (r > 0)
+			return 0;
+		if (r < 0) {
+			puts("no userfaultfd here");
+			return 77;
+		}
+	}
+	DIE("the lock was never held: this tests nothing");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct rc_case cases[] = {
+		{"random_points", random_points},
+		{"interrupt", interrupt},
+		{"lock_held", lock_held},
+		{NULL, NULL},
+	};
+
+	return rc_main(cases, argc, argv);
+}
