@@ -36,7 +36,9 @@ static int populate_call(uint64_t from, uint64_t len, bool write)
 			   write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
 }
 
-/* -EFAULT when a page may not be used that way. */
+enum { UMEM_UNKNOWN = 1 };
+
+/* -EFAULT when a page may not be used that way; UMEM_UNKNOWN: this kernel cannot tell. */
 static int populate(uint64_t from, uint64_t to, bool write)
 {
 	uint8_t here;
@@ -47,7 +49,7 @@ static int populate(uint64_t from, uint64_t to, bool write)
 	 * either), and of kernels before 5.14 for everything: those refuse our own stack too.
 	 */
 	if (r == -EINVAL && populate_call(page_down((uintptr_t)&here), PAGE, false) == -EINVAL)
-		return 0;
+		return UMEM_UNKNOWN;
 	return r ? -EFAULT : 0;
 }
 
@@ -62,12 +64,17 @@ static int check_mapped(uint64_t from, uint64_t to, bool write)
 {
 	int r;
 
+	if (to - from <= UMEM_POPULATE_MAX) {
+		r = populate(from, to, write);
+		if (r != UMEM_UNKNOWN)
+			return r;
+	}
 	if (sys_call(SYS_msync, from, to - from, MS_ASYNC))
 		return -EFAULT;
-	if (to - from <= UMEM_POPULATE_MAX)
-		return populate(from, to, write);
 	r = populate(from, from + PAGE, write);
-	return r ? r : populate(to - PAGE, to, write);
+	if (!r)
+		r = populate(to - PAGE, to, write);
+	return r < 0 ? r : 0;
 }
 
 int uv_account(struct uv_file *f, uint64_t bytes)
