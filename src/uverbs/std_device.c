@@ -347,6 +347,7 @@ static int info_handles(struct uv_bundle *b)
 	uint64_t id = uv_b_const(b, UVERBS_ATTR_INFO_OBJECT_ID, 0), total = 0;
 	size_t room = uv_b_out_len(b, UVERBS_ATTR_INFO_HANDLES_LIST);
 	const struct uv_api_object *ao;
+	struct uv_object *o;
 	uint32_t *list;
 	int r;
 
@@ -358,7 +359,8 @@ static int info_handles(struct uv_bundle *b)
 	list = uv_b_alloc(b, room);
 	if (!list)
 		return -ENOMEM;
-	for (struct uv_object *o = b->file->objects; o; o = o->next)
+	o = ao->type && ao->type->is_fd ? b->file->fds : b->file->objects;
+	for (; o; o = o->next)
 		if (o->type == ao->type && total < room / sizeof(*list))
 			list[total++] = o->handle;
 	r = uv_b_out(b, UVERBS_ATTR_INFO_HANDLES_LIST, list, total * sizeof(*list));

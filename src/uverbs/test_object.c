@@ -489,6 +489,7 @@ static void gids(void **state)
 static void info_handles(void **state)
 {
 	uint32_t list[4] = {9, 9, 9, 9}, total = 0;
+	int ch = make_channel();
 	struct call c;
 
 	make_pd();
@@ -503,6 +504,10 @@ static void info_handles(void **state)
 	assert_int_equal(list[0], 2);
 	assert_int_equal(list[1], 0);
 	assert_int_equal(list[2], 9);
+	c.attr[0].data = UVERBS_OBJECT_COMP_CHANNEL; /* by its descriptor */
+	assert_int_equal(call_run(&c), 0);
+	assert_int_equal(total, 1);
+	assert_int_equal(list[0], ch);
 	c.attr[0].data = UVERBS_OBJECT_DM;
 	assert_int_equal(call_run(&c), -ENOENT);
 	c.attr[0].data = 0x10000;
