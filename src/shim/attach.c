@@ -89,10 +89,12 @@ void shim_forking(void)
 
 	for (; INSIDE(v) > me && clock_now_ns() < end; v = atomic_load(&gate))
 		sys_futex_wait(&gate, v, NSEC_PER_MSEC);
+	trap_forking();
 }
 
 void shim_fork_done(void)
 {
+	trap_fork_done();
 	atomic_fetch_sub(&gate, FORKING);
 	sys_futex_wake(&gate, INT32_MAX);
 }

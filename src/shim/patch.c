@@ -139,7 +139,11 @@ bool patch_is_plain(const struct trap_op *op, const uint8_t *code)
 	       (code[0] & 0xf8) == 0x48 && code[1] == 0x89;
 }
 
-/* Both a store that faulted before the change and one that met hlt arrive here. */
+/*
+ * Both a store that faulted before the change and one that met hlt arrive here. With hlt in place
+ * the record's state does not count: a child that was forked by the bare system call may have the
+ * code and this table from different instants.
+ */
 const struct trap_op *patch_op(uintptr_t rip)
 {
 	struct site *s = find(rip);
@@ -151,9 +155,13 @@ const struct trap_op *patch_op(uintptr_t rip)
 	state = atomic_load_explicit(&s->state, memory_order_acquire);
 	if (state == SITE_BUSY)
 		return &s->op;
+	if (mem_guarded_copy(now, (const void *)rip, JMP))
+		return NULL;
+	if (now[0] == HLT)
+		return &s->op;
 	if (state != SITE_HOT)
 		return NULL;
-	if (!mem_guarded_copy(now, (const void *)rip, JMP) && !memcmp(now, s->jmp, JMP))
+	if (!memcmp(now, s->jmp, JMP))
 		return &s->op;
 	atomic_store(&s->count, 0);
 	atomic_compare_exchange_strong(&s->state, &state, SITE_COLD);
@@ -162,10 +170,7 @@ const struct trap_op *patch_op(uintptr_t rip)
 
 bool patch_at_hlt(uintptr_t rip)
 {
-	struct site *s = find(rip);
-	uint32_t state = s ? atomic_load_explicit(&s->state, memory_order_acquire) : SITE_COLD;
-
-	return state == SITE_BUSY || state == SITE_HOT;
+	return patch_op(rip) != NULL;
 }
 
 void patch_own_fault(const siginfo_t *si, ucontext_t *uc)
@@ -387,8 +392,10 @@ static const char *patch_site(struct site *s)
 
 	if (!find_mappings(s->rip, &m, &own))
 		return "mapping not found";
-	if (!m.patchable || s->rip + JMP > m.to)
+	if (!m.patchable)
 		return "not code of a file";
+	if (end - first != PAGE) /* a fork could copy the one without the other */
+		return "on two pages";
 	if (m.dev == own.dev && m.inode == own.inode)
 		return "own code";
 	if (!sync_cores())
@@ -457,6 +464,8 @@ void patch_trapped(uintptr_t rip, const struct trap_op *op)
 		return;
 	if (mem_guarded_copy(code, (const void *)rip, sizeof(code)))
 		; /* the last bytes of its mapping: no room to tell */
+	else if (code[0] == HLT)
+		; /* see patch_op() */
 	else if (s)
 		hot(s, op, code);
 	else
@@ -464,13 +473,17 @@ void patch_trapped(uintptr_t rip, const struct trap_op *op)
 	atomic_store_explicit(&patch_lock, 0, memory_order_release);
 }
 
-/* A site that another thread was at stays SITE_BUSY in the child, which works. */
+void patch_forking(void)
+{
+	while (atomic_exchange_explicit(&patch_lock, 1, memory_order_acquire))
+		sys_raw(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+/* In the parent and in the child. */
 void patch_forked(void)
 {
 	atomic_store(&patch_lock, 0);
 }
-
-/* ---- a doorbell, on the engine's stack */
 
 /* From a handler on its alternate stack: see disarm_alt_stack() in trap.c. */
 static void ring_off_alt_stack(struct patch_frame *f)

@@ -54,6 +54,8 @@ void patch_trapped(uintptr_t rip, const struct trap_op *op);
 /* A fault for the program, raised by the copy of its instruction in a stub: say the site's address.
  */
 void patch_own_fault(const siginfo_t *si, ucontext_t *uc);
+/* Around a fork: the copy is not made in the middle of a change. */
+void patch_forking(void);
 void patch_forked(void);
 
 /* ---- patch.S, patch_enter.c */

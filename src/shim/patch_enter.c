@@ -45,7 +45,10 @@ static void *enter(struct patch_frame *f)
 	f->blocked = false;
 	if (!sig_handlers()) {
 		top = take_stack(f);
-		if (!top || !sig_handlers())
+		if (!top)
+			return NULL;
+		stack_open(f->stack);
+		if (!sig_handlers())
 			return top;
 		stack_put(f->stack);
 	}

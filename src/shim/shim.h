@@ -79,6 +79,9 @@ uint32_t uar_lookup(uintptr_t addr, uintptr_t *page);
 bool trap_handle(siginfo_t *si, void *ucontext);
 /* The same work without a signal frame, for code that knows the UAR (`be` as it lies in memory). */
 void trap_ring(uint32_t uar, uint32_t offset, uint64_t be);
+/* Before a fork, and after it in the parent: from shim_forking() and shim_fork_done(). */
+void trap_forking(void);
+void trap_fork_done(void);
 /* In a fork child, from shim_forked(): locks re-made, engine stacks freed, device thread forgotten
  * (devthread_start() starts another). */
 void trap_forked(void);

@@ -156,7 +156,7 @@ void sig_note(void)
 	if (__builtin_expect(atomic_load(&sig_handler_state) == HANDLERS_HERE, 1))
 		return;
 	atomic_store(&sig_handler_state, HANDLERS_COMING);
-	stack_wait_idle();
+	stack_wait_open();
 	atomic_store(&sig_handler_state, HANDLERS_HERE);
 }
 

@@ -12,8 +12,10 @@
 #define GUARD_BYTES 4096
 #define STACK_MAX 64 /* threads in the engine at the same instant */
 
+enum { BUSY_NOT, BUSY, BUSY_OPEN };
+
 static struct {
-	_Atomic uint32_t busy;
+	_Atomic uint32_t busy; /* BUSY_* */
 	_Atomic(char *) base;
 } __attribute__((aligned(64))) pool[STACK_MAX];
 
@@ -44,7 +46,7 @@ static char *stack_try(uint32_t n, bool make)
 	if (!make && !atomic_load_explicit(&pool[n].base, memory_order_relaxed))
 		return NULL;
 	if (atomic_load_explicit(&pool[n].busy, memory_order_relaxed) ||
-	    atomic_exchange_explicit(&pool[n].busy, 1, memory_order_acquire))
+	    atomic_exchange_explicit(&pool[n].busy, BUSY, memory_order_acquire))
 		return NULL;
 	p = atomic_load_explicit(&pool[n].base, memory_order_acquire);
 	if (!p)
@@ -83,13 +85,18 @@ void *stack_get(uint32_t *n)
 
 void stack_put(uint32_t n)
 {
-	atomic_store_explicit(&pool[n].busy, 0, memory_order_release);
+	atomic_store_explicit(&pool[n].busy, BUSY_NOT, memory_order_release);
 }
 
-void stack_wait_idle(void)
+void stack_open(uint32_t n)
 {
-	for (uint32_t i = 0, tries = 0; i < STACK_MAX && tries < 200; i++)
-		for (; atomic_load(&pool[i].busy) && tries < 200; tries++) {
+	atomic_exchange(&pool[n].busy, BUSY_OPEN);
+}
+
+void stack_wait_open(void)
+{
+	for (uint32_t i = 0, tries = 0; i < STACK_MAX; i++)
+		for (; atomic_load(&pool[i].busy) == BUSY_OPEN && tries < 20000; tries++) {
 			struct timespec ts = {0, 50000};
 
 			sys_raw(SYS_nanosleep, (long)&ts, 0, 0, 0, 0, 0);

@@ -19,8 +19,11 @@ int stack_prepare(void);
  * when none could ever be made. Asynchronous signals are blocked in between. */
 void *stack_get(uint32_t *n);
 void stack_put(uint32_t n);
-/* Until each stack that is in use has been given back once; 10 ms at most. Not from the engine. */
-void stack_wait_idle(void);
+/* The holder lets signals through: see stack_wait_open(). Ordered before what the caller reads
+ * next. */
+void stack_open(uint32_t n);
+/* Until no stack is in use that was opened before; a second at most. Not from the engine. */
+void stack_wait_open(void);
 void stack_forked(void); /* in the child: only its one thread is left, and it holds none */
 void stack_call(void *arg, void (*fn)(void *arg), void *top);
 

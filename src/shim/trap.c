@@ -424,6 +424,10 @@ static void trap_run(void *arg)
 		op = cache_find(rip);
 	if (!op) {
 		if (fetch_and_decode(rip, &fresh)) {
+			if (patch_op(rip)) { /* it has just changed: once more */
+				t->done = true;
+				return;
+			}
 			refused(uc, "by an instruction that is not a plain store or load");
 			return;
 		}
@@ -464,6 +468,16 @@ void trap_store_qword(struct seg *s, uint32_t uar, uintptr_t addr, uint64_t be)
 	trap_store(s, uar, page, (uint32_t)(addr - page), (uint8_t *)&be, sizeof(be), ~UINT64_C(0));
 	devthread_if_parked();
 	errno = saved;
+}
+
+void trap_forking(void)
+{
+	patch_forking();
+}
+
+void trap_fork_done(void)
+{
+	patch_forked();
 }
 
 void trap_forked(void)

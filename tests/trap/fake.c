@@ -56,7 +56,7 @@ __attribute__((constructor)) static void fake_init(void)
 	owner = sys_getpid();
 	seg.self = SEG_NONE;
 	sig_init();
-	pthread_atfork(NULL, NULL, forked);
+	pthread_atfork(trap_forking, trap_fork_done, forked);
 }
 
 /* ---- the engine */
