@@ -20,8 +20,9 @@
 #define ENG_MAX_WQE 1024    /* bytes, send: 63 segments */
 #define ENG_MERGE_MAX 65536 /* payloads up to here travel with their CQE in one call */
 #define ENG_GRH_BYTES 40
-/* How long an answer waits for its receiver's own completion (hw_qp.ack_seq). */
-#define ENG_ACK_WAIT_NS (2 * NSEC_PER_MSEC)
+/* How long an answer waits for its receiver's own completion (hw_qp.ack_seq): some turns of a
+ * scheduler with more to run than processors. */
+#define ENG_ACK_WAIT_NS (50 * NSEC_PER_MSEC)
 /* How long an unacknowledged message waits for a lock: a stopped peer takes none. */
 #define ENG_PATIENCE_NS (500 * NSEC_PER_MSEC)
 

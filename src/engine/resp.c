@@ -9,7 +9,8 @@
 #include <errno.h>
 #include <infiniband/verbs.h>
 
-#define ACK_SPINS 64 /* between looks at the clock */
+#define ACK_SPINS 64                      /* between looks at the clock */
+#define ACK_YIELD_NS (50 * NSEC_PER_USEC) /* then sleep as long each time */
 
 static_assert(offsetof(struct hw_srq, head) % 8 == 0 &&
 		      offsetof(struct hw_srq, consumed) == offsetof(struct hw_srq, head) + 4,
@@ -385,7 +386,8 @@ static void ack_begin(struct eng_run *r)
  */
 static void ack_wait(struct hw_qp *qp, uint32_t seq)
 {
-	uint64_t start;
+	struct timespec nap = {0, ACK_YIELD_NS};
+	uint64_t start, waited;
 
 	if (!(seq & 1))
 		return;
@@ -394,11 +396,15 @@ static void ack_wait(struct hw_qp *qp, uint32_t seq)
 		sys_cpu_relax();
 		if (i % ACK_SPINS)
 			continue;
-		if (eng_clock() - start >= ENG_ACK_WAIT_NS) { /* stopped: never wait for it again */
+		waited = eng_clock() - start;
+		if (waited >= ENG_ACK_WAIT_NS) { /* stopped: never wait for it again */
 			atomic_compare_exchange_strong(&qp->ack_seq, &seq, seq + 1);
 			return;
 		}
-		sys_raw(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+		if (waited < ACK_YIELD_NS)
+			sys_call(SYS_sched_yield);
+		else
+			sys_call(SYS_nanosleep, &nap, NULL);
 	}
 }
 
