@@ -33,12 +33,12 @@ class Crash(Case):
     def test_kills_leave_others_alone(self):
         rnd = random.Random(os.environ.get('SOFTHCA_CRASH_SEED', '1'))
         with Fabric() as fab:
-            calm = self.start_pair(fab, ('ib_write_bw', '-F', '-s', SMALL, '-D', '22'))
+            calm = self.start_pair(fab, ('ib_write_bw', '-F', '-s', SMALL, '-D', '16'))
             try:
                 for i in range(ROUNDS):
                     pair = self.start_pair(fab, (PROGRAMS[i % 3], '-F', '-s', SMALL, '-D', '20'))
                     try:
-                        time.sleep(0.1 + rnd.random() * 0.45)
+                        time.sleep(0.1 + rnd.random() * 0.35)
                         self.assertFalse(self.ended(pair), 'ended too early')
                         pair[rnd.randrange(2)].kill()
                     finally:
