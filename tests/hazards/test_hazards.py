@@ -226,6 +226,8 @@ for i in range(20):
     p = subprocess.Popen(['cat'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     loop(3)
     assert p.communicate(b'x')[0] == b'x'
+    CQ(ctx, 8).close()              # the command file is still known
+    MR(pd, 4096, e.IBV_ACCESS_LOCAL_WRITE).close()
 loop()
 '''))
 
