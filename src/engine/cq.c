@@ -56,7 +56,7 @@ static void cq_repair(struct seg *s, struct hw_cq *cq)
 		cq->pi++;
 }
 
-static int cq_lock(struct seg *s, struct hw_cq *cq)
+int cq_lock(struct seg *s, struct hw_cq *cq)
 {
 	int rc = seg_lock(s, &cq->lock, SEG_LOCK_DATA_NS);
 

@@ -142,6 +142,8 @@ bool sgl_faults(struct seg *s, const struct eng_sgl *l);
 void cqe_init(struct eng_cqe *c, uint32_t opcode, const struct hw_qp *qp, uint32_t qpn,
 	      uint32_t wqe_counter);
 void cqe_set_error(struct eng_cqe *c, enum eng_why why);
+/* Lock it, and count what a dead holder left; cq_abort() lets go. 0 or -ETIMEDOUT. */
+int cq_lock(struct seg *s, struct hw_cq *cq);
 /*
  * Lock the CQ for one CQE and stamp its owner bit. 0: *out, to be ended by cq_commit or cq_abort;
  * -ETIMEDOUT lock; -EOVERFLOW full or in error (the event is raised).
@@ -195,6 +197,8 @@ static inline bool qp_receives(const struct hw_qp *qp)
 
 /* resp.c: all under the responder's rq_lock, which resp_lock takes: 0 or -ETIMEDOUT. */
 int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn);
+/* Under rq_lock, whose last holder died: was the receive that it completed counted? */
+void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 /* The next receive WQE. 0; -ENOENT none posted; -ETIMEDOUT; -EFAULT, -ESRCH... its memory. */
 int resp_fetch(struct eng_run *r, struct hw_qp *qp, uint32_t qpn, struct eng_recv *rv);
 /* Its buffers into r->remote, as far as `need` bytes go. */

@@ -23,16 +23,15 @@ static void srq_set_pos(struct hw_srq *srq, uint32_t head, uint32_t consumed)
 }
 
 /* The last holder of rq_lock died. Was the receive that it completed counted? */
-static void resp_repair(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	struct hw_cq *cq = hw_cq(s, qp->cqn_rcv);
 	uint32_t want = qp->rx_srq_wqe ? qp->rx_srq_wqe - 1 : atomic_load(&qp->rq_ci) & 0xffff;
-	struct eng_cqe c = {{0}};
-	struct hw_cq *locked;
+	struct eng_cqe c;
 
 	TRACE(LOG_CQE, "qp %x: its receive queue's last user died", qpn);
 	qp->rx_n = 0;
-	if (!qp->rx_intent || !cq || cq_begin(s, qp->cqn_rcv, &c, &locked))
+	if (!qp->rx_intent || !cq || cq_lock(s, cq))
 		return;
 	if ((int32_t)(cq->pi - qp->rx_cq_pi) > 0 &&
 	    !mem_read(s, cq->mem, cq_slot_at(cq, qp->rx_cq_pi), c.b, sizeof(c.b)) &&
@@ -44,7 +43,7 @@ static void resp_repair(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 			atomic_fetch_add(&qp->rq_ci, 1);
 	}
 	qp->rx_intent = 0;
-	cq_abort(s, locked);
+	cq_abort(s, cq);
 }
 
 int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn)
@@ -54,7 +53,7 @@ int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	if (rc < 0)
 		return rc;
 	if (rc == SEG_LOCK_INHERITED)
-		resp_repair(s, qp, qpn);
+		resp_inherited(s, qp, qpn);
 	return 0;
 }
 

@@ -195,16 +195,22 @@ static void reset_progress(struct seg *s, struct hw_qp *qp)
 }
 
 /* Both queue locks, or none. */
-static int lock_queues(struct seg *s, struct hw_qp *qp)
+static int lock_queues(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	int rc = seg_lock(s, &qp->sq_lock, SEG_LOCK_CTRL_NS);
+	int sq = seg_lock(s, &qp->sq_lock, SEG_LOCK_CTRL_NS), rq;
 
-	if (rc < 0)
-		return rc;
-	rc = seg_lock(s, &qp->rq_lock, SEG_LOCK_CTRL_NS);
-	if (rc < 0)
+	if (sq < 0)
+		return sq;
+	rq = seg_lock(s, &qp->rq_lock, SEG_LOCK_CTRL_NS);
+	if (rq < 0) {
 		seg_unlock(s, &qp->sq_lock);
-	return rc < 0 ? rc : 0;
+		return rq;
+	}
+	if (sq == SEG_LOCK_INHERITED)
+		sq_inherited(s, qp, qpn);
+	if (rq == SEG_LOCK_INHERITED)
+		resp_inherited(s, qp, qpn);
+	return 0;
 }
 
 static void unlock_queues(struct seg *s, struct hw_qp *qp)
@@ -220,7 +226,7 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to)
 
 	if (!qp)
 		return -EINVAL;
-	rc = lock_queues(s, qp);
+	rc = lock_queues(s, qp, qpn);
 	if (rc) {
 		if (to != HW_QPS_ERR)
 			return rc;
@@ -270,7 +276,7 @@ int eng_qp_quiesce(struct seg *s, uint32_t qpn)
 
 	if (!qp)
 		return 0;
-	rc = lock_queues(s, qp);
+	rc = lock_queues(s, qp, qpn);
 	if (rc)
 		return rc;
 	/* Who waits for a lock now finds a QP that does nothing. */

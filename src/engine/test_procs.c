@@ -365,6 +365,21 @@ static void killed_in_a_receive_later(void **state)
 	after_half_receive(e);
 }
 
+/* A command is the next to find it: that receive is not flushed as well. */
+static void killed_in_a_receive_then_err(void **state)
+{
+	struct bed *e = *state;
+
+	t_recv_at(e->p.b, 0, 100);
+	t_recv_at(e->p.b, 100, 100);
+	spawn(e, child_dies_before_rq_counts);
+	reap(e);
+	assert_int_equal(eng_qp_set_state(&e->p.t->s, e->p.b->qpn, HW_QPS_ERR), 0);
+	t_received(e->p.b, MLX5_CQE_RESP_SEND, 3, 0);
+	t_expect_error(e->p.b, MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 1);
+	t_assert_empty(&e->p.b->cq);
+}
+
 /* Nothing was written yet: the receive is still there. */
 static void child_dies_before_cqe(struct bed *e)
 {
@@ -648,6 +663,7 @@ int main(void)
 		P(peer_killed),
 		P(killed_in_a_receive),
 		P(killed_in_a_receive_later),
+		P(killed_in_a_receive_then_err),
 		P(killed_before_the_cqe),
 		P(killed_with_the_send_queue),
 		P(killed_with_the_srq),
