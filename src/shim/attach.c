@@ -49,8 +49,9 @@ bool shim_owns_tables(void)
  * lists half changed. So a fork waits until nobody is inside, and who comes later waits for it.
  */
 
-#define FORKING 0x10000u /* threads in fork(), counted in the upper half; inside: the lower half \
-			  */
+#define FORKING                                                                          \
+	0x10000u /* threads in fork(), counted in the upper half; inside: the lower half \
+		  */
 #define INSIDE(v) ((v) & (FORKING - 1))
 #define FORK_WAIT_NS NSEC_PER_SEC /* somebody waits for a supervisor that is stopped: go on */
 

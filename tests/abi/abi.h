@@ -23,11 +23,11 @@
 /* ---- memory */
 #define MEM UINT64_C(0x500000000000) /* 16 pages for queues and regions */
 #define MEM_LEN UINT64_C(0x10000)
-#define DBR (MEM + 0xf000)              /* doorbell records */
+#define DBR (MEM + 0xf000)               /* doorbell records */
 #define IN UINT64_C(0x500000100000)      /* a page of input; the next may not be touched */
-#define IN_END (IN + 4096)              /* PROT_NONE */
+#define IN_END (IN + 4096)               /* PROT_NONE */
 #define OUT UINT64_C(0x500000200000)     /* 2 pages for answers, then PROT_NONE */
-#define OUT_END (OUT + 8192)            /* */
+#define OUT_END (OUT + 8192)             /* */
 #define RDONLY UINT64_C(0x500000300000)  /* a page that may be read */
 #define NOWHERE UINT64_C(0x500000400000) /* not mapped */
 #define KERNEL UINT64_C(0xffff888000000000)

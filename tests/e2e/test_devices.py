@@ -80,7 +80,7 @@ class Devices(Case):
 
 @unittest.skipUnless(ordinary_user_can_run(), 'not root, or an ordinary user cannot reach the build')
 class DevicesAsOrdinaryUser(Devices):
-    user = [*NOBODY, 'env', 'HOME=/nonexistent']
+    user = [*NOBODY, 'HOME=/nonexistent']
 
 
 if __name__ == '__main__':

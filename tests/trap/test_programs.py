@@ -127,7 +127,8 @@ class Programs(unittest.TestCase):
         r = self.run_fake(path, "null", **env)
         self.assertNotEqual(r.returncode, 0)
         self.assertIn("AddressSanitizer: SEGV on unknown address", r.stderr)
-        self.assertIn(" in main ", r.stderr)
+        if compiler != "clang" or shutil.which("llvm-symbolizer"):
+            self.assertIn(" in main ", r.stderr)
         r = self.run_fake(path, "heap", **env)
         self.assertIn("heap-buffer-overflow", r.stderr)
 
