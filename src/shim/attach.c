@@ -219,6 +219,7 @@ void shim_forked(void)
 	int saved = errno;
 
 	atomic_store(&gate, depth ? 1 : 0);
+	trap_fork_done(); /* also where nothing was ever opened: shim_forking() ran there too */
 	node_forked();
 	if (!atomic_load(&owner_pid))
 		return;

@@ -70,6 +70,11 @@ class Devices(Case):
     def test_environment_and_status_are_the_commands(self):
         self.assertEqual(self.embedded('sh', '-c', 'exit 37').status, 37)
 
+    def test_forks_of_forks(self):
+        """Also where nobody opened a device: every generation must be able to fork again."""
+        out = self.ok(self.embedded('bash', '-c', '( ( ( (ibv_devices; echo 4) ; echo 3) ; echo 2) )'))
+        self.assertEqual(out.split()[-3:], ['4', '3', '2'])
+
     def test_netlink_rdma_is_refused(self):
         code = ('import socket,errno\n'
                 'try: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 20)\n'

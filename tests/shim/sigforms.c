@@ -269,6 +269,18 @@ static void thread_masks(void **state)
 	pthread_attr_destroy(&attr);
 }
 
+/* Asynchronous cancellation is a handler of libc's own: the doorbells must hear of it. */
+static void cancel_types(void **state)
+{
+	int old = -1;
+
+	assert_int_equal(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &old), 0);
+	assert_int_equal(old, PTHREAD_CANCEL_DEFERRED);
+	assert_int_equal(pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &old), 0);
+	assert_int_equal(old, PTHREAD_CANCEL_ASYNCHRONOUS);
+	assert_int_equal(pthread_setcanceltype(-1, &old), EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +292,7 @@ int main(void)
 		cmocka_unit_test_setup(mask_forms, reset),
 		cmocka_unit_test_setup(waiting_with_a_mask, reset),
 		cmocka_unit_test_setup(thread_masks, reset),
+		cmocka_unit_test_setup(cancel_types, reset),
 	};
 
 	return cmocka_run_group_tests(tests, open_device, NULL);
