@@ -14,6 +14,7 @@ BUILD = os.path.abspath(os.environ.get('SOFTHCA_BUILD', os.path.join(TOP, 'build
 SOFTHCA = os.path.join(BUILD, 'softhca')
 NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'env']
 TIMEOUT = 60
+os.environ['PATH'] += ':/usr/sbin:/sbin'  # infiniband-diags, which an ordinary user may not have there
 
 
 def ordinary_user_can_run():
