@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The engine's own interfaces. One WQE at a time: sq.c fetches and dispatches, rc.c and ud.c
- * execute, resp.c is the other end's responder, mkey.c turns keys into memory, cq.c writes
- * completions, park.c waits, state.c changes states and flushes, event.c tells the program.
+ * execute, atomic.c computes, resp.c is the other end's responder, mkey.c turns keys into memory,
+ * cq.c writes completions, park.c waits, state.c changes states and flushes, event.c tells the
+ * program.
  *
  * Locks in the order in which they are taken: own SQ -> peer's (or own) RQ -> SRQ -> one CQ.
  */
@@ -44,6 +45,7 @@ enum eng_why {
 	ENG_W_WQE_MALFORMED,
 	ENG_W_OPCODE,
 	ENG_W_LENGTH,
+	ENG_W_ATOMIC_LENGTH,
 	ENG_W_LKEY,
 	ENG_W_LKEY_ACCESS,
 	ENG_W_LKEY_RANGE,
@@ -54,6 +56,7 @@ enum eng_why {
 	ENG_W_QP_ACCESS,
 	ENG_W_REMOTE_FAULT,
 	ENG_W_REMOTE_INVALID,
+	ENG_W_REMOTE_ALIGN,
 	ENG_W_REMOTE_OP,
 	ENG_W_REMOTE_REFUSED,
 	ENG_W_RECV_LENGTH,
@@ -87,6 +90,13 @@ struct eng_recv {
 	bool from_srq;
 };
 
+/* What an atomic does. */
+struct eng_atomic {
+	uint32_t size; /* 4 or 8 bytes */
+	bool add;      /* fetch and add; else compare and swap */
+	uint64_t operand, compare, mask, compare_mask;
+};
+
 /* One run of a send queue; lives on the stack of the ringing thread. */
 struct eng_run {
 	struct seg *s;
@@ -103,6 +113,7 @@ struct eng_run {
 	uint32_t rnr_timer; /* IBTA code of the peer */
 	enum eng_why why;
 	struct eng_sgl local, remote;
+	struct eng_atomic atomic;
 	uint8_t rx[HW_RX_AHEAD];  /* a receive WQE in work */
 	uint8_t wqe[ENG_MAX_WQE]; /* unwrapped */
 };
@@ -167,7 +178,7 @@ void cq_pay_event(struct seg *s, uint32_t cqn);
 int cq_push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited);
 
 /* sq.c: what the engine can do, by opcode. */
-enum eng_kind { ENG_K_NONE, ENG_K_NOP, ENG_K_SEND, ENG_K_WRITE, ENG_K_READ };
+enum eng_kind { ENG_K_NONE, ENG_K_NOP, ENG_K_SEND, ENG_K_WRITE, ENG_K_READ, ENG_K_ATOMIC };
 struct eng_op {
 	uint8_t kind;  /* enum eng_kind */
 	uint8_t cqe;   /* the receiver's CQE opcode; 0 none: no receive is consumed */
@@ -185,6 +196,12 @@ static inline uint32_t eng_npkts(uint64_t len, uint32_t mtu)
 
 	return len ? (uint32_t)((len + ((UINT64_C(1) << shift) - 1)) >> shift) : 1;
 }
+/* atomic.c */
+/* The operands in r->wqe to r->atomic: where its data segments begin, 0 when it is malformed. */
+uint32_t atomic_parse(struct eng_run *r);
+/* One word of r->remote, the answer into r->local. 0 or a mem_* error of the remote side; or
+ * r->why. */
+int atomic_perform(struct eng_run *r);
 /* May packets with a's P_Key enter b? */
 bool eng_pkey_match(struct seg *s, const struct hw_qp *a, const struct hw_qp *b);
 /* Does this QP take requests now? */

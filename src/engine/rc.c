@@ -144,6 +144,30 @@ static enum eng_out receive(struct eng_run *r, struct hw_qp *peer, const struct 
 	return refuse(r, peer, r->why, IBV_EVENT_QP_ACCESS_ERR);
 }
 
+static enum eng_out atomic(struct eng_run *r, struct hw_qp *peer)
+{
+	uint64_t va = LAYOUT_GET(wqe_raddr, r->wqe + WQE_SEG, va);
+	bool allowed = peer->rae && peer->atomic_mode;
+	enum eng_out out;
+	int rc;
+
+	if (allowed && va % r->atomic.size)
+		return refuse(r, peer, ENG_W_REMOTE_ALIGN, IBV_EVENT_QP_REQ_ERR);
+	out = remote_memory(r, peer, allowed, HW_ACC_ATOMIC);
+	if (out != ENG_DONE)
+		return out;
+	rc = atomic_perform(r);
+	if (rc == -ETIMEDOUT)
+		return ENG_LOCKED;
+	if (rc == -EFAULT) /* not the requester's memory: that was not touched */
+		return refuse(r, peer, ENG_W_REMOTE_FAULT, IBV_EVENT_QP_ACCESS_ERR);
+	if (rc)
+		return copied(r, peer, rc);
+	if (r->why == ENG_W_REMOTE_ALIGN)
+		return refuse(r, peer, r->why, IBV_EVENT_QP_REQ_ERR);
+	return r->why ? ENG_FAILED : ENG_DONE;
+}
+
 static enum eng_out perform(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
 {
 	enum eng_out out;
@@ -155,6 +179,8 @@ static enum eng_out perform(struct eng_run *r, struct hw_qp *peer, const struct 
 		return out != ENG_DONE ? out
 				       : copied(r, peer, sgl_copy(r->s, &r->remote, &r->local));
 	}
+	if (op->kind == ENG_K_ATOMIC)
+		return atomic(r, peer);
 	out = remote_memory(r, peer, peer->rre, HW_ACC_REMOTE_READ);
 	return out != ENG_DONE ? out : copied(r, peer, sgl_copy(r->s, &r->local, &r->remote));
 }
@@ -168,6 +194,8 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 	if (ahead && r->qp->st == HW_ST_RC) {
 		if (ahead < PSN_BEHIND)
 			return ENG_SILENT; /* out of sequence: no answer that we would accept */
+		if (op->kind == ENG_K_ATOMIC)
+			return ENG_SILENT; /* its answer is not kept, and never executed twice */
 		if (op->kind != ENG_K_READ) {
 			/* A duplicate: acknowledged, not executed again. */
 			r->qp->next_send_psn = (r->qp->next_send_psn + n) & PSN_MASK;
@@ -188,7 +216,7 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 		peer->msn = (peer->msn + 1) & PSN_MASK;
 	}
 	r->qp->next_send_psn = (r->qp->next_send_psn + n) & PSN_MASK;
-	if (op->kind == ENG_K_READ) {
+	if (op->kind == ENG_K_READ || op->kind == ENG_K_ATOMIC) {
 		peer->rx_tx_bytes += r->local.len;
 		peer->rx_tx_pkts += n;
 	} else {
@@ -202,7 +230,7 @@ static void count_sent(struct eng_run *r, const struct eng_op *op)
 {
 	uint32_t n = eng_npkts(r->local.len, r->qp->mtu);
 
-	if (op->kind == ENG_K_READ) {
+	if (op->kind == ENG_K_READ || op->kind == ENG_K_ATOMIC) {
 		r->qp->tx_pkts++;
 		r->qp->tx_rx_bytes += r->local.len;
 		r->qp->tx_rx_pkts += n;
@@ -220,19 +248,35 @@ static uint64_t max_message(const struct hw_qp *qp)
 	return UINT64_C(1) << (log ? log : ENG_LOG_MAX_MSG);
 }
 
+/* The requester's own memory, from the data segments. */
+static enum eng_why local_memory(struct eng_run *r, const struct eng_op *op)
+{
+	bool writes = op->kind == ENG_K_READ || op->kind == ENG_K_ATOMIC;
+	uint32_t off = op->kind == ENG_K_SEND ? WQE_SEG : 2 * WQE_SEG;
+	enum eng_why why;
+
+	if (op->kind == ENG_K_ATOMIC)
+		off = atomic_parse(r);
+	if (!off || r->bytes < off)
+		return ENG_W_WQE_MALFORMED;
+	why = sgl_from_wqe(r, off, writes ? HW_ACC_LOCAL_WRITE : HW_ACC_LOCAL_READ);
+	if (why)
+		return why;
+	if (op->kind == ENG_K_ATOMIC) {
+		sgl_trim(&r->local, r->atomic.size);
+		return r->local.len < r->atomic.size ? ENG_W_ATOMIC_LENGTH : ENG_W_NONE;
+	}
+	return r->local.len > max_message(r->qp) ? ENG_W_LENGTH : ENG_W_NONE;
+}
+
 enum eng_out rc_execute(struct eng_run *r)
 {
 	const struct eng_op *op = eng_op(r->opcode);
-	uint32_t off = op->kind == ENG_K_SEND ? WQE_SEG : 2 * WQE_SEG, port;
 	struct hw_qp *peer;
 	enum eng_out out = ENG_SILENT;
+	uint32_t port;
 
-	r->why = r->bytes < off ? ENG_W_WQE_MALFORMED
-				: sgl_from_wqe(r, off,
-					       op->kind == ENG_K_READ ? HW_ACC_LOCAL_WRITE
-								      : HW_ACC_LOCAL_READ);
-	if (!r->why && r->local.len > max_message(r->qp))
-		r->why = ENG_W_LENGTH;
+	r->why = local_memory(r, op);
 	if (r->why)
 		return ENG_FAILED;
 	peer = rc_peer(r, &port);

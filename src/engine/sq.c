@@ -16,7 +16,7 @@
 #define T_UC (1u << HW_ST_UC)
 #define T_UD (1u << HW_ST_UD)
 
-/* What is not here is refused: atomics, UMR, TSO, MMO... have no capability bit either. */
+/* What is not here is refused: UMR, TSO, MMO... have no capability bit either. */
 static const struct eng_op ops[] = {
 	[WQE_OP_NOP] = {ENG_K_NOP, 0, 0, T_RC | T_UC | T_UD},
 	[WQE_OP_SEND] = {ENG_K_SEND, CQE_RESP_SEND, 0, T_RC | T_UC | T_UD},
@@ -24,6 +24,10 @@ static const struct eng_op ops[] = {
 	[WQE_OP_RDMA_WRITE] = {ENG_K_WRITE, 0, 0, T_RC | T_UC},
 	[WQE_OP_RDMA_WRITE_IMM] = {ENG_K_WRITE, CQE_RESP_WR_IMM, 1, T_RC | T_UC},
 	[WQE_OP_RDMA_READ] = {ENG_K_READ, 0, 0, T_RC},
+	[WQE_OP_ATOMIC_CS] = {ENG_K_ATOMIC, 0, 0, T_RC},
+	[WQE_OP_ATOMIC_FA] = {ENG_K_ATOMIC, 0, 0, T_RC},
+	[WQE_OP_ATOMIC_MASKED_CS] = {ENG_K_ATOMIC, 0, 0, T_RC},
+	[WQE_OP_ATOMIC_MASKED_FA] = {ENG_K_ATOMIC, 0, 0, T_RC},
 };
 
 const struct eng_op *eng_op(uint32_t opcode)

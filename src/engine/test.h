@@ -113,6 +113,9 @@ struct t_wr {
 	uint64_t raddr;
 	uint32_t rkey;
 	const struct mlx5_wqe_av *av;
+	uint8_t opmod;
+	const void *operands; /* of an atomic, after the remote address */
+	uint32_t operands_len;
 	const struct t_sge *sge;
 	uint32_t nsge;
 	const void *inl;

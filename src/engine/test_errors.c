@@ -74,6 +74,12 @@ static void local_unmapped(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 	sge->addr = (uintptr_t)at - 8;
 }
 
+static void local_unmapped8(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	local_unmapped(p, wr, sge);
+	sge->addr += 8;
+}
+
 static void remote_unmapped(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 {
 	void *at = p->b->mem + 8192;
@@ -100,6 +106,17 @@ static void rkey_other_pd(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 static void rkey_range(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 {
 	wr->raddr = (uintptr_t)p->b->mem + T_MEM - sge->len + 1;
+}
+
+static void rkey_range8(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	wr->raddr = (uintptr_t)p->b->mem + T_MEM;
+}
+
+static void remote_unmapped8(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	remote_unmapped(p, wr, sge);
+	wr->raddr += 8;
 }
 
 static void rkey_no_access(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
@@ -145,6 +162,36 @@ static void beyond_qps_limit(struct t_pair *p, struct t_wr *wr, struct t_sge *sg
 	sge->len = 33;
 }
 
+static void atomic_misaligned(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	wr->raddr += 4;
+}
+
+static void atomic_no_right(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	hw_mkey(&p->t->s, wr->rkey)->access &= ~(uint32_t)HW_ACC_ATOMIC;
+}
+
+static void atomic_qp_no_access(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	p->b->hw->rae = 0;
+}
+
+static void atomic_qp_no_mode(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	p->b->hw->atomic_mode = 0;
+}
+
+static void atomic_no_room(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	sge->len = 7;
+}
+
+static void atomic_opmod(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	wr->opmod = 1;
+}
+
 static void nothing(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 {
 }
@@ -163,6 +210,7 @@ static void no_ds(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 #define SEND MLX5_OPCODE_SEND
 #define WRITE MLX5_OPCODE_RDMA_WRITE
 #define WRITE_IMM MLX5_OPCODE_RDMA_WRITE_IMM
+#define FA MLX5_OPCODE_ATOMIC_FA
 #define READ MLX5_OPCODE_RDMA_READ
 #define ACC_EVENT IBV_EVENT_QP_ACCESS_ERR
 
@@ -177,6 +225,10 @@ static const struct row rows[] = {
 	{"send: beyond the region", SEND, lkey_beyond, PROT, NONE, false, NONE, 0},
 	{"send: end of the address space", SEND, lkey_wraps, PROT, NONE, false, NONE, 0},
 	{"send: memory unmapped", SEND, local_unmapped, PROT, NONE, false, NONE, 0},
+	{"atomic: lkey unknown", FA, lkey_unknown, PROT, NONE, false, NONE, 0},
+	{"atomic: no local write", FA, lkey_read_only, PROT, NONE, false, NONE, 0},
+	{"atomic: memory unmapped", FA, local_unmapped8, PROT, NONE, false, NONE, 0},
+	{"atomic: no room for the answer", FA, atomic_no_room, LEN, NONE, false, NONE, 0},
 	{"write: memory unmapped", WRITE, local_unmapped, PROT, NONE, false, NONE, 0},
 	{"write: lkey unknown", WRITE, lkey_unknown, PROT, NONE, false, NONE, 0},
 	{"read: no local write", READ, lkey_read_only, PROT, NONE, false, NONE, 0},
@@ -185,7 +237,9 @@ static const struct row rows[] = {
 	{"write: beyond the QPC's limit", WRITE, beyond_qps_limit, LEN, NONE, false, NONE, 0},
 	{"send: byte_count 0", SEND, zero_means_2g, LEN, NONE, false, NONE, 0},
 	/* what is wrong with the WQE */
-	{"atomic", MLX5_OPCODE_ATOMIC_FA, nothing, QP_OP, NONE, false, NONE, 0},
+	{"atomic: opmod", FA, atomic_opmod, QP_OP, NONE, false, NONE, 0},
+	{"masked atomic: opmod", MLX5_OPCODE_ATOMIC_MASKED_CS, nothing, QP_OP, NONE, false, NONE,
+	 0},
 	{"umr", MLX5_OPCODE_UMR, nothing, QP_OP, NONE, false, NONE, 0},
 	{"send with invalidate", MLX5_OPCODE_SEND_INVAL, nothing, QP_OP, NONE, false, NONE, 0},
 	{"opcode 0x3f", 0x3f, nothing, QP_OP, NONE, false, NONE, 0},
@@ -203,6 +257,14 @@ static const struct row rows[] = {
 	{"read: region without access", READ, rkey_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"read: QP without access", READ, qp_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"read: memory unmapped there", READ, remote_unmapped, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"atomic: rkey unknown", FA, rkey_unknown, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"atomic: beyond the region", FA, rkey_range8, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"atomic: region without access", FA, atomic_no_right, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"atomic: QP without access", FA, atomic_qp_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"atomic: QP without mode", FA, atomic_qp_no_mode, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"atomic: memory unmapped there", FA, remote_unmapped8, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"atomic: not aligned", FA, atomic_misaligned, REM_INV, NONE, true, IBV_EVENT_QP_REQ_ERR,
+	 0},
 	/* what is wrong with the receive */
 	{"send: receive too short", SEND, recv_short, REM_INV, LEN, true, NONE, 0},
 	{"send: receive without local write", SEND, recv_lkey, REM_OP, PROT, true, NONE, 0},
@@ -233,9 +295,14 @@ static void run_row(const struct row *r, struct t_pair *p)
 			  .rkey = p->b->key,
 			  .sge = &sge,
 			  .nsge = 1};
+	static const struct mlx5_wqe_atomic_seg one = {.swap_add = 0x0100000000000000};
 	struct t_wr after = {.opcode = SEND, .sge = &good, .nsge = 1};
 	uint32_t b_ci = 0;
 
+	if (r->opcode == FA || r->opcode == MLX5_OPCODE_ATOMIC_MASKED_CS) {
+		wr.operands = &one;
+		wr.operands_len = sizeof(one);
+	}
 	t_recv_at(p->b, 0, 64);
 	t_recv_at(p->b, 64, 64);
 	r->spoil(p, &wr, &sge);

@@ -204,7 +204,8 @@ struct t_qp *t_qp_make(struct tb *t, uint32_t side, enum hw_qp_st st, struct t_s
 	q->dbr = pages(4096);
 	q->mem = pages(T_MEM);
 	q->key = t_key(t, t->pd[side], q->mem, T_MEM,
-		       HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_READ | HW_ACC_REMOTE_WRITE);
+		       HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_READ | HW_ACC_REMOTE_WRITE |
+			       HW_ACC_ATOMIC);
 	hw->st = st;
 	hw->hca = hw_port(&t->s, t->port[side])->hca;
 	hw->pdn = t->pd[side];
@@ -221,7 +222,8 @@ struct t_qp *t_qp_make(struct tb *t, uint32_t side, enum hw_qp_st st, struct t_s
 	hw->port = t->port[side];
 	hw->mtu = T_MTU;
 	hw->qkey = 0x11111111;
-	hw->rre = hw->rwe = 1;
+	hw->rre = hw->rwe = hw->rae = 1;
+	hw->atomic_mode = 3;
 	hw->retry_count = 2;
 	hw->rnr_retry = 2;
 	hw->ack_timeout = 14;
@@ -277,12 +279,14 @@ uint32_t t_post_quiet(struct t_qp *q, const struct t_wr *wr)
 	if (wr->av)
 		put(q, &at, wr->av, sizeof(*wr->av));
 	if (wr->opcode == MLX5_OPCODE_RDMA_WRITE || wr->opcode == MLX5_OPCODE_RDMA_WRITE_IMM ||
-	    wr->opcode == MLX5_OPCODE_RDMA_READ) {
+	    wr->opcode == MLX5_OPCODE_RDMA_READ || wr->operands) {
 		struct mlx5_wqe_raddr_seg ra = {.raddr = htobe64(wr->raddr),
 						.rkey = htobe32(wr->rkey)};
 
 		put(q, &at, &ra, sizeof(ra));
 	}
+	if (wr->operands)
+		put(q, &at, wr->operands, wr->operands_len);
 	for (uint32_t i = 0; i < wr->nsge; i++) {
 		struct mlx5_wqe_data_seg d;
 
@@ -297,8 +301,8 @@ uint32_t t_post_quiet(struct t_qp *q, const struct t_wr *wr)
 	}
 	end = at;
 	ds = (end - start + 15) / 16;
-	mlx5dv_set_ctrl_seg(&c, (uint16_t)index, wr->opcode, 0, q->qpn, wr->fm_ce_se, (uint8_t)ds,
-			    0, htobe32(wr->imm));
+	mlx5dv_set_ctrl_seg(&c, (uint16_t)index, wr->opcode, wr->opmod, q->qpn, wr->fm_ce_se,
+			    (uint8_t)ds, 0, htobe32(wr->imm));
 	at = start;
 	put(q, &at, &c, sizeof(c));
 	q->sq_pi += (ds + 3) / 4;

@@ -23,7 +23,10 @@
 	.device_frequency_khz = 1000000, .local_ca_ack_delay = 16, .max_mtu = IBV_MTU_4096,        \
 	.num_comp_vectors = HW_COMP_VECTORS, .max_mr_size = UINT64_MAX,                            \
 	.page_size_cap = ~UINT64_C(0xfff), .max_sge = 30, .max_recv_sge = 32, .max_sge_rd = 30,    \
-	.max_srq_sge = 31, .max_ah = INT32_MAX, .max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16,   \
+	.atomic_operations =                                                                       \
+		FW_ATOMIC_CS | FW_ATOMIC_FA | FW_ATOMIC_MASKED_CS | FW_ATOMIC_MASKED_FA,           \
+	.atomic_size_qp = 4 | 8, .max_srq_sge = 31, .max_ah = INT32_MAX, .max_qp_rd_atom = 16,     \
+	.max_qp_init_rd_atom = 16,                                                                 \
 	.device_cap_flags = IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_PORT_ACTIVE_EVENT |            \
 			    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN
 

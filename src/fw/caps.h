@@ -11,6 +11,13 @@
 #include <stdint.h>
 #include "segment/hw.h"
 
+enum { /* atomic_operations */
+       FW_ATOMIC_CS = 1,
+       FW_ATOMIC_FA = 2,
+       FW_ATOMIC_MASKED_CS = 4,
+       FW_ATOMIC_MASKED_FA = 8,
+};
+
 struct fw_caps {
 	/* identity */
 	uint16_t pci_device; /* 0x101b CX-6, 0x1021 CX-7 */
@@ -34,6 +41,7 @@ struct fw_caps {
 	uint32_t num_comp_vectors;
 	uint64_t max_mr_size;
 	uint64_t page_size_cap;
+	uint32_t atomic_operations, atomic_size_qp; /* FW_ATOMIC_*, bytes */
 	/* verbs only */
 	uint32_t max_sge, max_recv_sge, max_sge_rd, max_srq_sge, max_ah, max_qp_rd_atom,
 		max_qp_init_rd_atom;

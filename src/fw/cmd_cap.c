@@ -39,6 +39,7 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(umr_modify_entity_size_disabled, 1);
 	CAP(umr_modify_atomic_disabled, 1);
 	CAP(umr_indirect_mkey_disabled, 1);
+	CAP(atomic, c->atomic_operations != 0);
 	CAP(cq_oi, 1);
 	CAP(cq_resize, 1);
 	CAP(cq_moderation, 1);
@@ -62,6 +63,18 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(num_of_uars_per_page, 1);
 }
 
+#undef CAP
+#define CAP(f, v) LAYOUT_SET(atomic_caps, cap, f, (v))
+
+/* Values are in the host's byte order. None goes over a bus to other devices (the pci fields). */
+static void cap_atomic(const struct fw_call *k, void *cap)
+{
+	CAP(atomic_req_8B_endianness_mode, 1);
+	CAP(supported_atomic_req_8B_endianness_mode_1, 1);
+	CAP(atomic_operations, k->caps->atomic_operations);
+	CAP(atomic_size_qp, k->caps->atomic_size_qp);
+}
+
 /*
  * The groups that programs ask for. One without a filler is all zero because nothing of it is
  * supported; a group that is not here is refused as the card refuses one that it does not know.
@@ -74,7 +87,7 @@ static const struct {
 	{0x00, "general", cap_general},
 	{0x01, "ethernet", NULL},
 	{0x02, "odp", NULL},
-	{0x03, "atomic", NULL},
+	{0x03, "atomic", cap_atomic},
 	{0x04, "roce", NULL},
 	{0x05, "ipoib", NULL},
 	{0x07, "nic flow table", NULL},

@@ -156,6 +156,8 @@ static void take_fields(void *to, const void *from, const struct transition *t, 
 	}
 }
 
+#define ATOMIC_MODE_8B 3 /* above: up to 16 bytes and more */
+
 #define QPC(f) LAYOUT_GET(qpc, qpc, f)
 #define ADS(f) LAYOUT_GET(ads, ads, f)
 
@@ -184,6 +186,8 @@ static enum fw_r check_qpc(const struct fw_call *k, const void *qpc, uint32_t st
 		return FW_R_PATH_PORT;
 	if (ADS(pkey_index) >= HW_PKEYS || !(port->pkey[ADS(pkey_index)] & 0x7fff))
 		return FW_R_PATH_PKEY;
+	if (QPC(atomic_mode) > ATOMIC_MODE_8B)
+		return FW_R_QPC_ATOMIC_MODE;
 	if (t->bit == I2R) {
 		if (QPC(mtu) < 1 || QPC(mtu) > port->active_mtu)
 			return FW_R_QPC_MTU;

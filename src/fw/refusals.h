@@ -153,6 +153,8 @@
 	X(PATH_PORT, 0x50204, BAD_PARAM, "ads.vhca_port_num", "a port of the HCA, from 1")        \
 	X(PATH_PKEY, 0x50205, BAD_INDEX, "ads.pkey_index", "a P_Key of the port")                 \
 	X(PATH_SGID, 0x50206, BAD_INDEX, "ads.src_addr_index", "a GID of the port")               \
+	X(QPC_ATOMIC_MODE, 0x50207, BAD_PARAM, "qpc.atomic_mode",                                 \
+	  "none (0), IB compatible (1), CX (2) or up to 8 bytes (3)")                             \
 	X(QPC_MTU, 0x50301, BAD_PARAM, "qpc.mtu", "256 (1) up to the port's")                     \
 	X(QPC_MSG_MAX, 0x50302, BAD_PARAM, "qpc.log_msg_max", "at most cap log_max_msg")          \
 	X(QPC_RRA_MAX, 0x50303, BAD_PARAM, "qpc.log_rra_max", "at most cap log_max_ra_res_qp")    \

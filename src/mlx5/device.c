@@ -52,6 +52,16 @@ static int query_device_resp(struct uv_udata *u)
 	return uv_udata_out(u, &resp, resp.response_length);
 }
 
+/* As the kernel's get_atomic_caps(): the standard operations of 8 bytes, in the host's order. */
+static enum ibv_atomic_cap atomic_cap(const struct fw_caps *c)
+{
+	const uint32_t standard = FW_ATOMIC_CS | FW_ATOMIC_FA;
+
+	return (c->atomic_operations & standard) == standard && c->atomic_size_qp & 8
+		       ? IBV_ATOMIC_HCA
+		       : IBV_ATOMIC_NONE;
+}
+
 static void query_limits(const struct fw_caps *c, struct ibv_device_attr *d)
 {
 	d->max_mr_size = c->max_mr_size;
@@ -73,7 +83,7 @@ static void query_limits(const struct fw_caps *c, struct ibv_device_attr *d)
 	d->max_srq_sge = (int)c->max_srq_sge;
 	d->max_pkeys = HW_PKEYS;
 	d->local_ca_ack_delay = (uint8_t)c->local_ca_ack_delay;
-	d->atomic_cap = IBV_ATOMIC_NONE;
+	d->atomic_cap = atomic_cap(c);
 }
 
 int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct uv_udata *u)

@@ -227,6 +227,21 @@ static uint32_t log2_up(uint32_t n)
 	return l;
 }
 
+/*
+ * What qpc.atomic_mode has to be for a QP that takes atomics (the kernel's get_atomic_mode()): with
+ * masked ones the largest size, else IB compatible.
+ */
+static int atomic_mode(const struct fw_caps *c)
+{
+	enum { IB_COMP = 1, UP_TO_8 = 3 };
+	const uint32_t standard = FW_ATOMIC_CS | FW_ATOMIC_FA;
+	uint32_t sizes = c->atomic_size_qp & 0x1ff;
+
+	if (c->atomic_operations & (FW_ATOMIC_MASKED_CS | FW_ATOMIC_MASKED_FA) && sizes)
+		return MAX(UP_TO_8, 31 - __builtin_clz(sizes));
+	return (c->atomic_operations & standard) == standard ? IB_COMP : -EOPNOTSUPP;
+}
+
 static int access_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_modify *m)
 {
 	const struct mlx5_qp *q = qp->obj.drv;
@@ -241,8 +256,14 @@ static int access_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_mod
 		flags = m->attr.qp_access_flags;
 	if (!depth) /* no resources to answer reads with */
 		flags &= IBV_ACCESS_REMOTE_WRITE;
-	if (flags & IBV_ACCESS_REMOTE_ATOMIC) /* no such capability */
-		return -EOPNOTSUPP;
+	if (flags & IBV_ACCESS_REMOTE_ATOMIC) {
+		int mode = atomic_mode(mlx5_caps(uv_obj_context(&qp->obj)));
+
+		if (mode < 0)
+			return mode;
+		LAYOUT_SET(qpc, qpc, rae, 1);
+		LAYOUT_SET(qpc, qpc, atomic_mode, (uint32_t)mode);
+	}
 	LAYOUT_SET(qpc, qpc, rre, !!(flags & IBV_ACCESS_REMOTE_READ));
 	LAYOUT_SET(qpc, qpc, rwe, !!(flags & IBV_ACCESS_REMOTE_WRITE));
 	return 0;

@@ -300,6 +300,34 @@ static void test_attributes_come_back(void **state)
 	verbs_close(&v);
 }
 
+/* set_qpc_atomic rules: to_mlx5_access_flags() and get_atomic_mode() in the kernel's mlx5/qp.c. */
+static void test_atomics_are_allowed_with_resources(void **state)
+{
+	struct ib_uverbs_modify_qp init = to_init(), rtr = to_rtr(), rts = to_rts();
+	struct ib_uverbs_query_qp_resp q;
+	const struct hw_qp *hw;
+	struct verbs v;
+	struct qp qp;
+
+	verbs_open(&v, *state);
+	qp_open(&v, &qp, IBV_QPT_RC);
+	hw = hw_qp(&v.e->seg, qp.qpn);
+	init.qp_access_flags = IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_REMOTE_WRITE;
+	assert_int_equal(modify_qp(&v, &qp, &init, INIT_MASK), 0);
+	assert_int_equal(hw->rae, 0); /* max_dest_rd_atomic is 0 as yet */
+	assert_int_equal(modify_qp(&v, &qp, &rtr, RTR_MASK), 0);
+	assert_int_equal(hw->rae, 1);
+	assert_int_equal(hw->rre, 0);
+	assert_int_equal(hw->atomic_mode, 3);
+	assert_int_equal(modify_qp(&v, &qp, &rts, RTS_MASK), 0);
+	assert_int_equal(query_qp(&v, &qp, &q), 0);
+	assert_int_equal(q.qp_access_flags, IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_REMOTE_WRITE);
+	rts.qp_access_flags = IBV_ACCESS_REMOTE_READ;
+	assert_int_equal(modify_qp(&v, &qp, &rts, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS), 0);
+	assert_int_equal(hw->rae, 0);
+	verbs_close(&v);
+}
+
 static void test_bad_modifies_change_nothing(void **state)
 {
 	struct ib_uverbs_modify_qp init = to_init(), rtr = to_rtr(), m;
@@ -327,10 +355,6 @@ static void test_bad_modifies_change_nothing(void **state)
 	m = rtr;
 	m.dest.static_rate = 99;
 	assert_int_equal(modify_qp(&v, &qp, &m, RTR_MASK), -EINVAL);
-	/* atomics: there are none */
-	m = rtr;
-	m.qp_access_flags = IBV_ACCESS_REMOTE_ATOMIC;
-	assert_int_equal(modify_qp(&v, &qp, &m, RTR_MASK | IBV_QP_ACCESS_FLAGS), -EOPNOTSUPP);
 	assert_int_equal(hw->state, HW_QPS_INIT);
 	assert_int_equal(modify_qp(&v, &qp, &rtr, RTR_MASK), 0);
 	verbs_close(&v);
@@ -373,6 +397,7 @@ int main(void)
 		T(test_qp_becomes_a_firmware_qp),
 		T(test_bad_qps_leave_nothing),
 		T(test_attributes_come_back),
+		T(test_atomics_are_allowed_with_resources),
 		T(test_bad_modifies_change_nothing),
 		T(test_devx_reaches_verbs_objects_that_it_names),
 	};

@@ -10,7 +10,7 @@
 #define SOFTHCA_SEGMENT_MEM_H
 
 #include <sys/uio.h>
-#include "segment/seg.h"
+#include "segment/lock.h"
 
 /* Whose memory. Stored in the segment beside an address. */
 struct mem_slot {
@@ -51,6 +51,24 @@ int mem_copy(struct seg *s, struct mem_slot dst, const struct mem_vec *to, unsig
 int mem_read_be32(struct seg *s, struct mem_slot m, uint64_t va, uint32_t *v);
 int mem_write_be32(struct seg *s, struct mem_slot m, uint64_t va, uint32_t v);
 
+/*
+ * *out = 4 or 8 bytes at va (aligned, host byte order); then they become next(*out, arg), as one
+ * step for all that use this function, in whatever process and through whatever mapping. The
+ * program's own processor instructions are kept out too where the memory is the caller's own; of
+ * another process's memory it is read and then written (the kernel has no better): a store of that
+ * process in between is lost. Beside the answers above: -ETIMEDOUT, the word's lock was not to be
+ * had. (mem_atomic.c)
+ */
+int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
+	       uint64_t (*next)(uint64_t was, const void *arg), const void *arg, uint64_t *out);
+
+/* One for each 8-byte word of a page: the same memory has the same one wherever it is mapped. */
+#define MEM_WORD_LOCKS 512
+struct seg_word {
+	uint32_t gen, flags;
+	struct seg_lock lock;
+} SEG_ELEM;
+
 static inline bool mem_is_self(const struct seg *s, struct mem_slot m)
 {
 	return m.slot == s->self && m.gen == s->self_gen && m.slot != SEG_NONE;
@@ -68,6 +86,11 @@ static inline struct mem_slot mem_self(const struct seg *s)
  */
 extern bool mem_guard_armed;
 int mem_guarded_copy(void *dst, const void *src, size_t len);
+/*
+ * Guarded compare and swap of 4 or 8 aligned bytes of our own: *old becomes what was there, which
+ * is what was expected if `next` has been stored. 0 or -EFAULT.
+ */
+int mem_guarded_cas(void *p, uint32_t size, uint64_t *old, uint64_t next);
 /*
  * Called first by the SIGSEGV/SIGBUS handler with the interrupted context (ucontext_t *): if the
  * fault is inside a guarded copy, makes it return -EFAULT and says true.

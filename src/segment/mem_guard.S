@@ -7,11 +7,15 @@
  *
  * 1, 2, 4 and 8 bytes are one load and one store each: doorbell records and a CQE's owner byte rely
  * on it. Up to 256 bytes go by quadwords, more by the string instruction.
+ *
+ * int mem_guard_cas4/8(void *p, uint64_t *old, uint64_t next): the same for a compare and swap.
  */
 #if defined(__x86_64__)
 	.text
 	.globl mem_guard_copy, mem_guard_fault, mem_guard_end
 	.hidden mem_guard_copy, mem_guard_fault, mem_guard_end
+	.globl mem_guard_cas4, mem_guard_cas8
+	.hidden mem_guard_cas4, mem_guard_cas8
 	.type mem_guard_copy, @function
 	.p2align 6
 mem_guard_copy:
@@ -96,6 +100,18 @@ mem_guard_copy:
 	movl	-4(%rsi,%rdx), %ecx
 	movl	%eax, (%rdi)
 	movl	%ecx, -4(%rdi,%rdx)
+	xorl	%eax, %eax
+	ret
+mem_guard_cas4:
+	movl	(%rsi), %eax
+	lock cmpxchgl	%edx, (%rdi)
+	movl	%eax, (%rsi)
+	xorl	%eax, %eax
+	ret
+mem_guard_cas8:
+	movq	(%rsi), %rax
+	lock cmpxchgq	%rdx, (%rdi)
+	movq	%rax, (%rsi)
 	xorl	%eax, %eax
 	ret
 mem_guard_end:

@@ -57,9 +57,36 @@ static int kernel_copy(void *dst, const void *src, size_t len)
 	return 0;
 }
 
+/* Without a handler: look, then touch; where the kernel cannot look, it reads and writes for us. */
+static int checked_cas(void *p, uint32_t size, uint64_t *old, uint64_t next)
+{
+	uint64_t was = 0;
+	int r;
+
+	if (usable(p, size, MADV_POPULATE_WRITE)) {
+		if (size == 8) {
+			__atomic_compare_exchange_n((uint64_t *)p, old, next, false,
+						    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+			return 0;
+		}
+		was = *old;
+		__atomic_compare_exchange_n((uint32_t *)p, (uint32_t *)&was, (uint32_t)next, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+		*old = was;
+		return 0;
+	}
+	r = kernel_copy(&was, p, size);
+	if (!r && was == *old)
+		r = kernel_copy(p, &next, size);
+	*old = was;
+	return r;
+}
+
 #if defined(__x86_64__)
 
 int mem_guard_copy(void *dst, const void *src, size_t len);
+int mem_guard_cas4(void *p, uint64_t *old, uint64_t next);
+int mem_guard_cas8(void *p, uint64_t *old, uint64_t next);
 extern const char mem_guard_end[], mem_guard_fault[];
 
 int mem_guarded_copy(void *dst, const void *src, size_t len)
@@ -67,6 +94,13 @@ int mem_guarded_copy(void *dst, const void *src, size_t len)
 	if (__builtin_expect(!mem_guard_armed, 0))
 		return kernel_copy(dst, src, len);
 	return mem_guard_copy(dst, src, len);
+}
+
+int mem_guarded_cas(void *p, uint32_t size, uint64_t *old, uint64_t next)
+{
+	if (__builtin_expect(!mem_guard_armed, 0))
+		return checked_cas(p, size, old, next);
+	return size == 8 ? mem_guard_cas8(p, old, next) : mem_guard_cas4(p, old, next);
 }
 
 bool mem_guard_fixup(void *ucontext)
@@ -85,6 +119,11 @@ bool mem_guard_fixup(void *ucontext)
 int mem_guarded_copy(void *dst, const void *src, size_t len)
 {
 	return kernel_copy(dst, src, len);
+}
+
+int mem_guarded_cas(void *p, uint32_t size, uint64_t *old, uint64_t next)
+{
+	return checked_cas(p, size, old, next);
 }
 
 bool mem_guard_fixup(void *ucontext)

@@ -6,6 +6,7 @@
 #include "segment/seg.h"
 #include "segment/evq.h"
 #include "segment/hw.h"
+#include "segment/mem.h"
 #include "segment/proc.h"
 #include "segment/table.h"
 #include "util/sys.h"
@@ -32,6 +33,7 @@ static const struct {
 	[SEG_T_FILE] = {64 * K, sizeof(struct seg_file), 1},
 	[SEG_T_EVQ] = {64 * K, sizeof(struct seg_evq), 1},
 	[SEG_T_EVREC] = {1 * M, sizeof(struct seg_evrec), 1},
+	[SEG_T_WORD] = {MEM_WORD_LOCKS, sizeof(struct seg_word), 1},
 	[SEG_T_HOST] = {4 * K, sizeof(struct hw_host), 1},
 	[SEG_T_HCA] = {4 * K, sizeof(struct hw_hca), 1},
 	[SEG_T_PORT] = {8 * K, sizeof(struct hw_port), 1},
@@ -63,7 +65,8 @@ CHECK_ELEM(hw_mkey);
 CHECK_ELEM(hw_cq);
 CHECK_ELEM(hw_srq);
 CHECK_ELEM(hw_qp);
-static_assert(SEG_T_COUNT == 16, "the table of tables has a row per table");
+CHECK_ELEM(seg_word);
+static_assert(SEG_T_COUNT == 17, "the table of tables has a row per table");
 static_assert(sizeof(struct seg_table_hdr) == 64, "a header per cache line");
 
 static uint64_t page_up(uint64_t n)

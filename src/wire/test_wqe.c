@@ -56,6 +56,8 @@ static void segments(void **state)
 	assert_int_equal(LAYOUT_GET(wqe_data, &d, inline_seg), 1);
 	assert_int_equal(WQE_INLINE_HDR, sizeof(struct mlx5_wqe_inl_data_seg));
 	assert_int_equal(WQE_INVALID_LKEY, MLX5_INVALID_LKEY);
+	MEMBER(mlx5_wqe_atomic_seg, swap_add, wqe_atomic, swap_add);
+	MEMBER(mlx5_wqe_atomic_seg, compare, wqe_atomic, compare);
 	MEMBER(mlx5_wqe_raddr_seg, raddr, wqe_raddr, va);
 	MEMBER(mlx5_wqe_raddr_seg, rkey, wqe_raddr, rkey);
 	MEMBER(mlx5_wqe_srq_next_seg, next_wqe_index, wqe_srq_next, next_wqe_index);

@@ -62,6 +62,18 @@ class Pyverbs(Case):
     def test_cq_events(self):
         self.module('tests.test_cq_events')
 
+    def test_atomic(self):
+        self.module('tests.test_atomic', skips=2)  # XRC
+
+    def test_atomic_polled_doorbells(self):
+        self.module('tests.test_atomic', options=('--doorbell', 'poll'), skips=2)
+
+    def test_shared_pd(self):
+        self.module('tests.test_shared_pd')
+
+    def test_relaxed_ordering(self):
+        self.module('tests.test_relaxed_ordering', skips=1)  # XRC
+
     def test_qp_rc(self):
         self.module(*(f'tests.test_qp.QPTest.{t}' for t in (
             'test_create_rc_qp_no_attr', 'test_create_rc_qp_with_attr',

@@ -5,6 +5,8 @@
 
 LAYOUT_TABLE(wqe_ctrl, WQE_L_ctrl)
 LAYOUT_TABLE(wqe_raddr, WQE_L_raddr)
+LAYOUT_TABLE(wqe_atomic, WQE_L_atomic)
+LAYOUT_TABLE(wqe_atomic32, WQE_L_atomic32)
 LAYOUT_TABLE(wqe_data, WQE_L_data)
 LAYOUT_TABLE(wqe_av, WQE_L_av)
 LAYOUT_TABLE(wqe_srq_next, WQE_L_srq_next)

@@ -33,6 +33,24 @@ enum { WQE_CE_ON_ERROR = 0, WQE_CE_ON_FIRST_ERROR = 1, WQE_CE_ALWAYS = 2, WQE_CE
 	F(wqe_raddr, rkey, 0x40, 32)
 LAYOUT(wqe_raddr, 0x10, WQE_L_raddr)
 
+/*
+ * Operands of an atomic. Masked ones have an opmod of their own, and are 4 bytes each or, in two
+ * segments, 8: swap, compare, swap mask, compare mask; add, field boundary.
+ */
+#define WQE_L_atomic(F)                   \
+	F(wqe_atomic, swap_add, 0x00, 64) \
+	F(wqe_atomic, compare, 0x40, 64)
+LAYOUT(wqe_atomic, 0x10, WQE_L_atomic)
+
+#define WQE_L_atomic32(F)                    \
+	F(wqe_atomic32, swap_add, 0x00, 32)  \
+	F(wqe_atomic32, compare, 0x20, 32)   \
+	F(wqe_atomic32, swap_mask, 0x40, 32) \
+	F(wqe_atomic32, compare_mask, 0x60, 32)
+LAYOUT(wqe_atomic32, 0x10, WQE_L_atomic32)
+#define WQE_OPMOD_ATOMIC32 0x8
+#define WQE_OPMOD_ATOMIC64 0x9
+
 /* byte_count 0 means 2^31. */
 #define WQE_L_data(F)                     \
 	F(wqe_data, inline_seg, 0x00, 1)  \

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns read-modify-write of programs' memory, and the locks that make it one step. Called by the
+ * engine's responder, in traps too; takes one word's lock at a time, the last but an event queue's.
+ *
+ * The lock is chosen by the place in the page, so that processes that map the same pages at
+ * different addresses meet. What a killed holder leaves needs no repair: the only store is one of
+ * an aligned word, which has happened or not.
+ */
+#include "segment/mem.h"
+
+#include <errno.h>
+
+static struct seg_lock *word_lock(const struct seg *s, uint64_t va)
+{
+	struct seg_word *w = seg_at(s, SEG_T_WORD, va / 8 % MEM_WORD_LOCKS);
+
+	return &w->lock;
+}
+
+/* Our own memory: by instructions that other threads of the program can see as one only. */
+static int own(uint64_t va, uint32_t size, uint64_t (*next)(uint64_t was, const void *arg),
+	       const void *arg, uint64_t *out)
+{
+	void *p = (void *)(uintptr_t)va;
+	uint64_t was = 0, seen;
+	int r = mem_guarded_copy(&was, p, size);
+
+	while (!r) {
+		seen = was;
+		r = mem_guarded_cas(p, size, &seen, next(was, arg));
+		if (!r && seen == was)
+			break;
+		was = seen;
+	}
+	*out = was;
+	return r;
+}
+
+static int foreign(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
+		   uint64_t (*next)(uint64_t was, const void *arg), const void *arg, uint64_t *out)
+{
+	uint64_t was = 0, then;
+	int r = mem_read(s, m, va, &was, size);
+
+	if (!r) {
+		then = next(was, arg);
+		if (then != was)
+			r = mem_write(s, m, va, &then, size);
+	}
+	*out = was;
+	return r;
+}
+
+int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
+	       uint64_t (*next)(uint64_t was, const void *arg), const void *arg, uint64_t *out)
+{
+	struct seg_lock *l = word_lock(s, va);
+	int r;
+
+	if ((size != 4 && size != 8) || va % size)
+		return -EINVAL;
+	r = seg_lock(s, l, SEG_LOCK_DATA_NS);
+	if (r < 0)
+		return r;
+	r = mem_is_self(s, m) ? own(va, size, next, arg, out)
+			      : foreign(s, m, va, size, next, arg, out);
+	seg_unlock(s, l);
+	return r;
+}
