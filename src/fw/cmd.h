@@ -150,6 +150,10 @@ int fw_mkey_free(struct seg *s, uint32_t idx);
 /* The last half of fw_mkey_free(), for a key that is disabled and quiesced. */
 int fw_mkey_release(struct seg *s, uint32_t idx);
 
+/* The command in the trace. `result` of the handler; reserved_bit: of FW_R_RESERVED, else -1. */
+void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t outlen, int result,
+	      int32_t reserved_bit, uint64_t since);
+
 /* Asynchronous signals off while a lock of the segment is held; returns what fw_sig_restore needs.
  */
 uint64_t fw_sig_block(void);

@@ -8,8 +8,8 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/sys.h"
 
 #define CMD(op, name, fl, fn, table, what)                                                    \
@@ -153,42 +153,11 @@ __attribute__((noinline)) static int run_cut(struct fw_call *k, uint32_t outlen)
 	return r;
 }
 
-/* The refused field and what the command has in it. */
-static void trace_refusal(const struct fw_call *k, uint16_t opcode, const struct fw_refusal *f,
-			  int32_t reserved_bit)
-{
-	uint32_t bit, width;
-	char value[32] = "";
-
-	if (reserved_bit >= 0)
-		snprintf(value, sizeof(value), " bit 0x%x", (unsigned int)reserved_bit);
-	else if (k->cmd && layout_find(k->cmd->in, f->field, &bit, &width))
-		snprintf(value, sizeof(value), " 0x%llx",
-			 (unsigned long long)layout_get(k->in, bit, width));
-	TRACE(LOG_FW, "%s(0x%x) op_mod 0x%x uid 0x%x: %s(0x%x) syndrome 0x%x, %s%s: %s",
-	      prm_opcode_name(opcode), opcode, k->op_mod, k->c->uid, fw_status_name(f->status),
-	      f->status, f->syndrome, f->field, value, f->text);
-}
-
-static void trace_result(const struct fw_call *k, uint16_t opcode, int r)
-{
-	const char *name = prm_opcode_name(opcode);
-
-	if (r < 0)
-		TRACE(LOG_FW, "%s(0x%x) op_mod 0x%x uid 0x%x: not executed, error %d", name, opcode,
-		      k->op_mod, k->c->uid, -r);
-	else if (k->cmd->obj)
-		TRACE(LOG_FW, "%s(0x%x) op_mod 0x%x uid 0x%x %s 0x%x: OK", name, opcode, k->op_mod,
-		      k->c->uid, k->cmd->obj, k->obj);
-	else
-		TRACE(LOG_FW, "%s(0x%x) op_mod 0x%x uid 0x%x: OK", name, opcode, k->op_mod,
-		      k->c->uid);
-}
-
 int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, uint32_t outlen)
 {
 	struct fw_call k = {.c = c, .s = c->seg, .in = in, .out = out};
 	uint16_t opcode;
+	uint64_t since = TRACE_ON(LOG_FW) ? clock_now_ns() : 0;
 	int32_t bit = -1;
 	int r;
 
@@ -217,11 +186,7 @@ int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, u
 		LAYOUT_SET(cmd_out, out, status, f->status);
 		LAYOUT_SET(cmd_out, out, syndrome, f->syndrome);
 	}
-	if (__builtin_expect(log_mask & LOG_FW, 0)) {
-		if (r > 0)
-			trace_refusal(&k, opcode, fw_refusal((enum fw_r)r), bit);
-		else
-			trace_result(&k, opcode, r);
-	}
+	if (TRACE_ON(LOG_FW))
+		fw_trace(&k, opcode, inlen, outlen, r, bit, since);
 	return r < 0 ? r : 0;
 }

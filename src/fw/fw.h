@@ -68,6 +68,8 @@ int fw_umr(const struct fw_ctx *c, uint32_t key, const void *in);
 /* errno the kernel gives for a status (mlx5 cmd_status_to_err): 0 or a negative errno. */
 int fw_status_to_errno(uint8_t status);
 const char *fw_status_name(uint8_t status);
+/* All statuses, from 0 on: false behind the last. */
+bool fw_status_at(unsigned int n, uint8_t *status);
 const char *fw_opcode_name(uint16_t opcode);
 
 /*
@@ -78,8 +80,13 @@ struct fw_refusal {
 	uint32_t syndrome;
 	uint8_t status;    /* enum fw_status */
 	const char *field; /* layout.field it is about */
-	const char *text;  /* what is allowed */
+	const char *text;  /* what is allowed, or "no such ..." */
+	const char *name;  /* of the row */
 };
+/* What is allowed, also of a row whose text says only what is not there. */
+const char *fw_refusal_allowed(const struct fw_refusal *f);
+/* All rows, from 0 on; NULL behind the last. */
+const struct fw_refusal *fw_refusal_at(unsigned int n);
 const struct fw_refusal *fw_refusal_find(uint32_t syndrome);
 
 /*

@@ -5,8 +5,12 @@
 #include <errno.h>
 #include "util/cleanup.h"
 
-#define REFUSAL_ROW(name, syn, st, fld, txt) \
-	[FW_R_##name] = {.syndrome = (syn), .status = FW_##st, .field = (fld), .text = (txt)},
+#define REFUSAL_ROW(row, syn, st, fld, txt) \
+	[FW_R_##row] = {.syndrome = (syn),  \
+			.status = FW_##st,  \
+			.field = (fld),     \
+			.text = (txt),      \
+			.name = #row},
 static const struct fw_refusal refusals[FW_R_COUNT] = {FW_REFUSALS(REFUSAL_ROW)};
 
 const struct fw_refusal *fw_refusal(enum fw_r r)
@@ -20,6 +24,22 @@ const struct fw_refusal *fw_refusal_find(uint32_t syndrome)
 		if (refusals[r].syndrome == syndrome)
 			return &refusals[r];
 	return NULL;
+}
+
+const struct fw_refusal *fw_refusal_at(unsigned int n)
+{
+	return n + 1 < FW_R_COUNT ? &refusals[n + 1] : NULL;
+}
+
+const char *fw_refusal_allowed(const struct fw_refusal *f)
+{
+	if (!strncmp(f->text, "no such ", strlen("no such ")))
+		return f->status == FW_BAD_PARAM
+			       ? "one that this device has"
+			       : "the number of one that exists, made under this uid";
+	if (f->status == FW_BAD_OP)
+		return "the firmware commands of doc/SUPPORT.md";
+	return f->text;
 }
 
 /* errno as the kernel's driver answers (cmd_status_to_err in mlx5/core/cmd.c). */
@@ -60,6 +80,14 @@ const char *fw_status_name(uint8_t status)
 		if (statuses[i].status == status)
 			return statuses[i].name;
 	return "?";
+}
+
+bool fw_status_at(unsigned int n, uint8_t *status)
+{
+	if (n >= ARRAY_SIZE(statuses))
+		return false;
+	*status = statuses[n].status;
+	return true;
 }
 
 const char *fw_opcode_name(uint16_t opcode)

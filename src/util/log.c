@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns the trace mask and its descriptor. Called from everywhere, also inside a signal handler. */
+/*
+ * Owns what is traced and the descriptor that it goes to. Called from everywhere, also inside a
+ * signal handler.
+ */
 #include "util/log.h"
-#include "util/clock.h"
+#include "util/fmt.h"
+#include "util/rec.h"
 #include "util/sys.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 uint32_t log_mask = LOG_ERROR;
+bool log_json;
 static int log_fd = 2;
+static bool inherited;
+static bool log_pipe;    /* writes of more than PIPE_BUF are not atomic: they are serialised */
+static _Atomic int lost; /* a write failed; said once */
+static dev_t err_dev;    /* what standard error was: a program may reuse the number */
+static ino_t err_ino;
+static _Atomic int writing; /* tid of the thread that writes, 0 none */
 
 static const struct {
 	const char *name;
@@ -23,7 +33,7 @@ static const struct {
 	{"shim", LOG_SHIM},     {"link", LOG_LINK},   {"all", ~(uint32_t)0},
 };
 
-static const char *topic_name(uint32_t topic)
+const char *log_topic_name(uint32_t topic)
 {
 	if (topic == (uint32_t)LOG_ERROR)
 		return "error";
@@ -33,59 +43,217 @@ static const char *topic_name(uint32_t topic)
 	return "?";
 }
 
+uint32_t log_topic_bits(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++)
+		if (strlen(topics[i].name) == len && !strncmp(topics[i].name, name, len))
+			return topics[i].bit;
+	return 0;
+}
+
+/* ---- where it goes */
+
+/* The descriptor that `softhca trace` has left us, if it is still that file. */
+static int inherited_fd(void)
+{
+	const char *s = getenv(LOG_ENV_FD);
+	unsigned long long v[3];
+	struct stat st;
+	char *end;
+
+	for (int i = 0; s && i < 3; i++) {
+		v[i] = strtoull(s, &end, 10);
+		if (end == s || (*end != ':' && i < 2))
+			return -1;
+		s = end + 1;
+	}
+	if (!s || v[0] > INT32_MAX || sys_call(SYS_fstat, v[0], &st) < 0 || st.st_dev != v[1] ||
+	    st.st_ino != v[2])
+		return -1;
+	return sys_fd_keep((int)v[0]);
+}
+
+static void drop_fd(void)
+{
+	/* The inherited one may be asked for again, by us or by what we execute. */
+	if (log_fd != 2 && !inherited)
+		sys_fd_drop(log_fd);
+	log_fd = 2;
+}
+
+static int open_trace(void)
+{
+	const char *file = getenv(LOG_ENV_FILE);
+	int fd = inherited_fd();
+
+	inherited = fd >= 0;
+	if (inherited)
+		return fd;
+	if (file && *file) {
+		/* Raw: our own open() wrapper is above us. Moved high, out of the program's way. */
+		fd = sys_openat(AT_FDCWD, file,
+				O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+		if (fd >= 0)
+			return sys_fd_high(fd);
+	}
+	/* A copy of standard error: the program may close its own. */
+	fd = sys_fcntl(2, F_DUPFD_CLOEXEC, 60);
+	return fd >= 0 ? sys_fd_high(fd) : 2;
+}
+
 void log_init(void)
 {
-	const char *s = getenv("SOFTHCA_TRACE");
-	const char *file = getenv("SOFTHCA_TRACE_FILE");
+	const char *s = getenv(LOG_ENV_TOPICS), *format = getenv(LOG_ENV_FORMAT);
+	struct stat st;
 
+	drop_fd();
 	log_mask = LOG_ERROR;
 	while (s && *s) {
 		size_t n = strcspn(s, ",");
 
-		for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++)
-			if (strlen(topics[i].name) == n && !strncmp(topics[i].name, s, n))
-				log_mask |= topics[i].bit;
+		log_mask |= log_topic_bits(s, n);
 		s += n + (s[n] == ',');
 	}
-	if (file && log_mask != (uint32_t)LOG_ERROR && log_fd == 2) {
-		/* Raw: our own open() wrapper is above us. Moved high, out of the program's way. */
-		int fd =
-			sys_openat(AT_FDCWD, file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-
-		if (fd >= 0)
-			log_fd = sys_fd_high(fd);
+	log_json = format && !strcmp(format, "json");
+	if (log_mask == (uint32_t)LOG_ERROR)
+		return;
+	if (sys_call(SYS_fstat, 2, &st) == 0) {
+		err_dev = st.st_dev;
+		err_ino = st.st_ino;
 	}
+	log_fd = open_trace();
+	log_pipe = sys_call(SYS_fstat, log_fd, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
 void log_finish(void)
 {
-	if (log_fd != 2)
-		syscall(SYS_close, log_fd);
-	log_fd = 2;
+	drop_fd();
 	log_mask = LOG_ERROR;
+	lost = 0;
 }
 
-void log_line(enum log_topic topic, const char *fmt, ...)
-{
-	int saved = errno;
-	uint64_t now = clock_now_ns();
-	char buf[1024];
-	size_t n;
-	va_list ap;
-	int r;
+/* ---- writing */
 
-	r = snprintf(buf, sizeof(buf),
-		     "softhca[%ld] %llu.%06llu %s: ", sys_raw(SYS_gettid, 0, 0, 0, 0, 0, 0),
-		     (unsigned long long)(now / NSEC_PER_SEC),
-		     (unsigned long long)(now % NSEC_PER_SEC / 1000), topic_name((uint32_t)topic));
-	n = r > 0 ? (size_t)r : 0;
-	va_start(ap, fmt);
-	r = vsnprintf(buf + n, sizeof(buf) - n - 1, fmt, ap);
+#define TURN_MS 100 /* patience with another writer, who may be stopped */
+
+/*
+ * One writer at a time where the kernel does not see to it: in the process by a word, among
+ * processes by a record lock, both with patience only. Regular files and short lines need neither,
+ * but the short ones have to wait for the long.
+ */
+static int take_turn(int tid)
+{
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	struct timespec ms = {0, 1000000};
+	int ours = 0;
+
+	for (int i = 0; i < TURN_MS; i++) {
+		int none = 0;
+
+		if (!ours && __atomic_load_n(&writing, __ATOMIC_RELAXED) == tid)
+			return 0; /* a signal handler, above ourselves */
+		if (!ours)
+			ours = __atomic_compare_exchange_n(&writing, &none, tid, false,
+							   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+		if (ours && sys_fcntl(log_fd, F_SETLK, (long)&l) != -EAGAIN)
+			return 1;
+		sys_call(SYS_nanosleep, &ms, NULL);
+	}
+	return ours;
+}
+
+static void end_turn(void)
+{
+	struct flock l = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+
+	sys_fcntl(log_fd, F_SETLK, (long)&l);
+	__atomic_store_n(&writing, 0, __ATOMIC_RELEASE);
+}
+
+/* All of it, or -errno. The descriptor may be non-blocking: it is somebody's standard error. */
+static int write_all(const char *p, size_t n)
+{
+	while (n) {
+		ssize_t w = sys_write(log_fd, p, n);
+
+		if (w == -EAGAIN) {
+			struct pollfd pfd = {.fd = log_fd, .events = POLLOUT};
+
+			if (sys_call(SYS_poll, &pfd, 1, 1000) == 0)
+				return -EAGAIN;
+			continue;
+		}
+		if (w == -EINTR)
+			continue;
+		if (w <= 0)
+			return w ? (int)w : -EIO;
+		p += w;
+		n -= (size_t)w;
+	}
+	return 0;
+}
+
+/* Where the program has closed or replaced its standard error there is nobody to tell. */
+static void complain(int err)
+{
+	const char *file = getenv(LOG_ENV_NAME);
+	char line[512];
+	struct stat st;
+	size_t n;
+
+	if (__atomic_exchange_n(&lost, 1, __ATOMIC_RELAXED))
+		return;
+	if (sys_call(SYS_fstat, 2, &st) < 0 || st.st_dev != err_dev || st.st_ino != err_ino)
+		return;
+	if (!file)
+		file = getenv(LOG_ENV_FILE);
+	n = fmt(line, sizeof(line),
+		"softhca: trace: cannot write to %.300s: %s: lines are missing\n",
+		file ? file : "standard error", strerrordesc_np(-err));
+	sys_write(2, line, n);
+}
+
+void log_write(const char *line, size_t n)
+{
+	/* A full disk or a reader that is gone is our trouble, not the program's. */
+	uint64_t mine = UINT64_C(1) << (SIGPIPE - 1) | UINT64_C(1) << (SIGXFSZ - 1);
+	uint64_t old = 0, pending = 0;
+	struct timespec now = {0};
+	int tid = log_pipe ? (int)sys_raw(SYS_gettid, 0, 0, 0, 0, 0, 0) : 0, turn = 0, r;
+
+	sys_call(SYS_rt_sigprocmask, SIG_BLOCK, &mine, &old, sizeof(old));
+	sys_call(SYS_rt_sigpending, &pending, sizeof(pending));
+	if (log_pipe)
+		turn = take_turn(tid);
+	r = write_all(line, n);
+	if (turn)
+		end_turn();
+	mine &= ~pending;
+	if (r < 0)
+		complain(r);
+	if (r == -EPIPE || r == -EFBIG)
+		sys_call(SYS_rt_sigtimedwait, &mine, NULL, &now, sizeof(mine));
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
+}
+
+void log_line(enum log_topic topic, const char *f, ...)
+{
+	char text[940];
+	struct rec r;
+	va_list ap;
+
+	va_start(ap, f);
+	fmt_v(text, sizeof(text), f, ap);
 	va_end(ap);
-	n += r > 0 ? (size_t)r : 0;
-	if (n > sizeof(buf) - 2)
-		n = sizeof(buf) - 2;
-	buf[n++] = '\n';
-	sys_write(log_fd, buf, n);
-	errno = saved;
+	if (topic == LOG_ERROR && log_fd == 2) {
+		char line[1100];
+
+		sys_write(2, line,
+			  fmt(line, sizeof(line), "softhca[%ld] error: %s\n",
+			      sys_raw(SYS_gettid, 0, 0, 0, 0, 0, 0), text));
+		return;
+	}
+	rec_begin(&r, topic, NULL, 0);
+	rec_say(&r, "text", "", text);
+	rec_end(&r);
 }

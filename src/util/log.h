@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Diagnostics. Two kinds, both off unless asked for, both one line per call, both usable inside a
- * trapped doorbell (no malloc, no stdio, one write(2)), both keep errno.
+ * trapped doorbell (no malloc, no stdio), both keep errno. Here: which topics are on, where the
+ * lines go, and free text. Lines with fields are records: util/rec.h.
  *
- * SOFTHCA_TRACE=uverbs,fw,doorbell,cqe,event,mem,shim,link or `all`; SOFTHCA_TRACE_FILE=path
- * (default: standard error). A topic that is off costs one branch.
+ * A topic that is off costs one branch.
  */
 #ifndef SOFTHCA_UTIL_LOG_H
 #define SOFTHCA_UTIL_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* The environment of a traced program. */
+#define LOG_ENV_TOPICS "SOFTHCA_TRACE"        /* uverbs,fw,... or all */
+#define LOG_ENV_FILE "SOFTHCA_TRACE_FILE"     /* path; else standard error */
+#define LOG_ENV_FORMAT "SOFTHCA_TRACE_FORMAT" /* text or json */
+#define LOG_ENV_FD "SOFTHCA_TRACE_FD"         /* FD:DEV:INO, inherited; tried before the path */
+#define LOG_ENV_NAME "SOFTHCA_TRACE_NAME"     /* what the user calls it, for messages */
 
 enum log_topic {
 	LOG_UVERBS = 1 << 0,   /* ioctl and write() calls, their attributes and result */
@@ -25,15 +33,22 @@ enum log_topic {
 };
 
 extern uint32_t log_mask;
+extern bool log_json; /* records are JSON objects */
 
 void log_init(void);   /* reads the environment; may be called again */
 void log_finish(void); /* closes the file; only errors are said from here on, on standard error */
 void log_line(enum log_topic topic, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* One whole line, with its newline, undivided. */
+void log_write(const char *line, size_t n);
+const char *log_topic_name(uint32_t topic);
+/* The bits of a topic's name, 0: no such topic. */
+uint32_t log_topic_bits(const char *name, size_t len);
 
-#define TRACE(topic, ...)                                    \
-	do {                                                 \
-		if (__builtin_expect(log_mask & (topic), 0)) \
-			log_line((topic), __VA_ARGS__);      \
+#define TRACE_ON(topic) __builtin_expect(log_mask &(topic), 0)
+#define TRACE(topic, ...)                               \
+	do {                                            \
+		if (TRACE_ON(topic))                    \
+			log_line((topic), __VA_ARGS__); \
 	} while (0)
 
 #endif

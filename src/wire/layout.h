@@ -152,4 +152,27 @@ bool layout_find(const struct layout *l, const char *dotted, uint32_t *bit, uint
 const struct layout_field *layout_field_at(const struct layout *l, uint32_t bit,
 					   const struct layout **in);
 
+/*
+ * Walks what is set in `bytes` of p, in the order of the bits; a walker's functions get the bit
+ * offset from p. Fields that are zero are left out but for those of which `all` says so; so are
+ * places without a bit set. `reserved`: a dword with bits that no field covers, those bits only.
+ * Bytes behind the layout are not looked at.
+ */
+struct layout_walker {
+	void (*field)(void *ctx, const struct layout *l, const struct layout_field *f, uint32_t bit,
+		      uint64_t value);
+	void (*enter)(void *ctx, const struct layout_place *place, uint32_t bit);
+	void (*leave)(void *ctx, const struct layout_place *place);
+	void (*reserved)(void *ctx, uint32_t bit, uint32_t value); /* may be NULL */
+	bool all;
+};
+void layout_walk(const struct layout *l, const void *p, uint32_t bytes,
+		 const struct layout_walker *w, void *ctx);
+
+struct rec;
+/* The same as members of a trace record: field=value, place={...}; fields before bit `from` left
+ * out. */
+void layout_rec(struct rec *r, const struct layout *l, const void *p, uint32_t bytes,
+		uint32_t from);
+
 #endif

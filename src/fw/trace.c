@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A command as a line of the trace: its fields by the layouts of its row, what came of it, and of a
+ * refusal which field at which bit had which value and what is allowed. Called by exec.c when the
+ * topic is on.
+ */
+#include "fw/cmd.h"
+
+#include <errno.h>
+#include "util/clock.h"
+#include "util/fmt.h"
+#include "util/rec.h"
+
+/* Of a command that this firmware does not know: how much of its bytes is shown. */
+#define UNKNOWN_BYTES 64u
+
+static void rec_input(struct rec *r, const struct fw_call *k, const void *in, uint32_t inlen)
+{
+	uint32_t known = k->cmd ? k->cmd->in->bytes : 0;
+	uint32_t from = r->json ? 0 : LF_cmd_in_uid_BIT; /* the opcode is there by name */
+
+	rec_group(r, "in", "(");
+	if (k->cmd) {
+		layout_rec(r, k->cmd->in, in, inlen, from);
+	} else {
+		layout_rec(r, &layout_cmd_in, in, inlen, from);
+		known = inlen < LAYOUT_SZ(cmd_in) ? inlen : LAYOUT_SZ(cmd_in);
+		if (inlen - known > UNKNOWN_BYTES && !r->json)
+			inlen = known + UNKNOWN_BYTES;
+	}
+	if (inlen > known)
+		rec_bytes(r, "rest", (const uint8_t *)in + known, inlen - known);
+	if (k->c->mem) {
+		rec_group(r, "pages", "{");
+		rec_u(r, "slot", k->c->mem->mem.slot);
+		rec_x(r, "addr", k->c->mem->va);
+		rec_x(r, "len", k->c->mem->len);
+		rec_group_end(r, "}");
+	}
+	rec_group_end(r, ")");
+}
+
+/* The values of the capabilities that a text names: "at most log_max_cq_sz". */
+static void rec_caps(struct rec *r, const struct fw_call *k, const char *text)
+{
+	uint8_t in[LAYOUT_SZ(query_hca_cap_in)] = {0}, out[LAYOUT_SZ(query_hca_cap_out)] = {0};
+	const uint8_t *cap = LAYOUT_IN(query_hca_cap_out, capability, out);
+	struct fw_call q = *k;
+	bool any = false;
+
+	q.in = in;
+	q.out = out;
+	q.op_mod = 0;
+	if (fw_cmd_query_hca_cap(&q))
+		return;
+	for (uint32_t i = 0; i < layout_cmd_hca_cap.nfields; i++) {
+		const struct layout_field *f = &layout_cmd_hca_cap.fields[i];
+		const char *at = strstr(text, f->name);
+		size_t n = strlen(f->name);
+
+		/* a word of its own, and not one of English */
+		if (!at || !strchr(f->name, '_') || (at > text && at[-1] == '_') || at[n] == '_' ||
+		    (at[n] >= 'a' && at[n] <= 'z'))
+			continue;
+		if (!any)
+			rec_group(r, "caps", " (");
+		any = true;
+		rec_u(r, f->name, layout_get(cap, f->bit, f->width));
+	}
+	if (any)
+		rec_group_end(r, ")");
+}
+
+/* Where the refused bytes are and what is in them. */
+static void rec_where(struct rec *r, const struct fw_call *k, const struct fw_refusal *f,
+		      uint32_t inlen, uint32_t outlen, int32_t reserved_bit)
+{
+	uint32_t bit, width;
+	char text[96] = "";
+
+	rec_say(r, "field", ": ", f->field);
+	if (reserved_bit >= 0) {
+		bit = (uint32_t)reserved_bit & ~31u;
+		width = 32;
+	} else if (!k->cmd || !layout_find(k->cmd->in, f->field, &bit, &width)) {
+		width = 0;
+	}
+	if (r->json) {
+		if (reserved_bit >= 0)
+			rec_u(r, "reserved_bit", (uint32_t)reserved_bit);
+		if (width) {
+			rec_u(r, "bit", bit);
+			rec_u(r, "width", width);
+			rec_u(r, "value", layout_get(k->in, bit, width));
+		}
+		rec_u(r, "inlen", inlen);
+		rec_u(r, "outlen", outlen);
+		return;
+	}
+	if (reserved_bit >= 0)
+		fmt(text, sizeof(text), " reserved bit 0x%x (dword 0x%x = 0x%08llx)",
+		    (unsigned int)reserved_bit, bit / 8,
+		    (unsigned long long)layout_get(k->in, bit, width));
+	else if (width)
+		fmt(text, sizeof(text), " (bit 0x%x, width %u) = %#llx", bit, width,
+		    (unsigned long long)layout_get(k->in, bit, width));
+	else if (k->cmd)
+		fmt(text, sizeof(text), " (%u of %u bytes in, %u of %u out)", inlen,
+		    k->cmd->in->bytes, outlen, k->cmd->out->bytes);
+	rec_say(r, "", "", text);
+}
+
+static void rec_refusal(struct rec *r, const struct fw_call *k, const struct fw_refusal *f,
+			uint32_t inlen, uint32_t outlen, int32_t reserved_bit)
+{
+	char text[48];
+
+	rec_group(r, "refused", "");
+	if (r->json) {
+		rec_code(r, "status", f->status, fw_status_name(f->status));
+		rec_u(r, "syndrome", f->syndrome);
+	} else {
+		fmt(text, sizeof(text), "(0x%x) syndrome 0x%x", f->status, f->syndrome);
+		rec_say(r, "", fw_status_name(f->status), text);
+	}
+	rec_where(r, k, f, inlen, outlen, reserved_bit);
+	rec_say(r, "reason", ": ", f->text);
+	rec_say(r, "allowed", "; allowed: ", fw_refusal_allowed(f));
+	rec_caps(r, k, f->text);
+	rec_group_end(r, "");
+}
+
+void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t outlen, int result,
+	      int32_t reserved_bit, uint64_t since)
+{
+	struct rec r;
+	char name[32];
+
+	fmt(name, sizeof(name), prm_opcode_name(opcode)[0] == '?' ? "%s(0x%x)" : "%s",
+	    prm_opcode_name(opcode), opcode);
+	rec_begin(&r, LOG_FW, name, since);
+	rec_input(&r, k, k->in, inlen);
+	if (result == 0 && k->cmd) {
+		rec_group(&r, "out", " -> ");
+		layout_rec(&r, k->cmd->out, k->out, outlen, 0);
+		rec_group_end(&r, "");
+	}
+	rec_say(&r, "result", " = ",
+		result < 0    ? strerrorname_np(-result)
+		: result == 0 ? "OK"
+		: r.json      ? "refused"
+			      : "");
+	if (result > 0)
+		rec_refusal(&r, k, fw_refusal((enum fw_r)result), inlen, outlen, reserved_bit);
+	rec_end(&r);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One record of the trace: a line that is built piece by piece and written at once, as text
+ *
+ *	softhca[PID/TID] SECONDS topic: CREATE_CQ(uid=1, cq_context={log_cq_size=6}) -> cqn=3 = OK
+ *<0.000012>
+ *
+ * or as one JSON object. Usable inside a trapped doorbell: no malloc, no stdio; a line that does
+ * not fit the record's own buffer goes on in memory of its own (raw mmap). In text a line ends at
+ * REC_TEXT_MAX with "..."; in JSON it is whole.
+ *
+ * What is added after the memory ran out is left out and the record says so ("cut"); it stays
+ *valid.
+ */
+#ifndef SOFTHCA_UTIL_REC_H
+#define SOFTHCA_UTIL_REC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "util/log.h"
+
+#define REC_SMALL 1024
+#define REC_TEXT_MAX 4000       /* below PIPE_BUF: a whole line is one atomic write */
+#define REC_JSON_MAX (1u << 20) /* bytes */
+#define REC_BYTES_TEXT 64       /* of one value, in text */
+
+struct rec {
+	char *buf;
+	size_t n, cap;
+	bool json, mapped;
+	bool cut;         /* no room: what comes now is left out */
+	bool was_cut;     /* something is missing */
+	uint32_t depth;   /* open groups */
+	uint32_t skipped; /* groups that are left out, with their members */
+	size_t limit;     /* text: bytes up to here */
+	uint32_t filled;  /* bit per depth: something is in it already */
+	uint64_t since;   /* ns; 0: no duration */
+	char small[REC_SMALL];
+};
+
+/* `since`: when what it tells of began (clock_now_ns()), 0 where that has no duration. */
+void rec_begin(struct rec *r, enum log_topic topic, const char *what, uint64_t since);
+/* Writes the line. */
+void rec_end(struct rec *r);
+void rec_free(struct rec *r);
+
+/*
+ * Groups. In text `open` and `close` are what stands around the members: "(" and ")". A name NULL
+ * makes an element of a list.
+ */
+void rec_group(struct rec *r, const char *name, const char *open);
+void rec_group_end(struct rec *r, const char *close);
+void rec_list(struct rec *r, const char *name);
+void rec_list_end(struct rec *r);
+
+/* Members. Text: name=value. */
+void rec_u(struct rec *r, const char *name, uint64_t v); /* decimal */
+void rec_d(struct rec *r, const char *name, int64_t v);
+void rec_x(struct rec *r, const char *name, uint64_t v); /* text: hexadecimal from 10 on */
+void rec_s(struct rec *r, const char *name, const char *s);
+void rec_bytes(struct rec *r, const char *name, const void *p, size_t len);
+/* A number that has a name: text name(0x3), JSON "field":3,"field_name":"NAME". */
+void rec_code(struct rec *r, const char *name, uint64_t v, const char *value_name);
+/* "field":"value" in JSON; in text `before` and the value, e.g. " = " "OK". */
+void rec_say(struct rec *r, const char *name, const char *before, const char *value);
+
+#endif
