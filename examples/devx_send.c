@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * DEVX from end to end, against stock libmlx5: two RC queue pairs made by PRM commands, connected
- *to each other, a send work request written by hand and rung on a UAR, its completions read from a
- * verbs CQ's memory, and one deliberate mistake.
+ * DEVX from end to end: a PD, a memory key, a CQ and two RC queue pairs made by PRM commands, the
+ * queue pairs connected to each other, a send work request written by hand and rung on a UAR, its
+ * completions read from the CQ's memory, and one deliberate mistake.
  *
  *	softhca run -- build/examples/devx_send
+ *	softhca run -- build/examples/devx_send_libdevx
  *
- * It runs unchanged on a ConnectX with DEVX. Exit status 0: the message arrived as it was sent.
+ * The one is built for stock libmlx5, the other for libdevx alone; both run unchanged on a ConnectX
+ * with DEVX. Exit status 0: the message arrived as it was sent.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <infiniband/mlx5dv.h>
+#include "devx_device.h"
 #include "wire/prm/prm.h"
 
 #define PAGE 4096
@@ -22,31 +24,33 @@
 #define LOG_RQ_STRIDE 0 /* ... of 16 bytes << 0: one data segment */
 #define LOG_SQ_SIZE 4   /* 16 send WQE basic blocks of 64 bytes */
 #define RQ_BYTES (16 << (LOG_RQ_SIZE + LOG_RQ_STRIDE))
-#define DBR_OFFSET 0 /* of the doorbell record in its umem */
+#define LOG_CQ_SIZE 4 /* 16 CQEs of 64 bytes */
+#define DBR_OFFSET 0  /* of the doorbell record in its umem */
 
 static const char message[] = "Sent by a work request written by hand.";
 
+/* Memory that the device was told of. */
+struct region {
+	void *p;
+	struct mlx5dv_devx_umem *umem;
+};
+
 struct qp {
 	struct mlx5dv_devx_obj *obj;
-	struct mlx5dv_devx_umem *wq_umem, *dbr_umem;
-	uint8_t *wq;
-	__be32 *dbr; /* [0] receive, [1] send counter */
+	struct region wq, dbr;
 	uint32_t qpn;
 	uint16_t rq_pi, sq_pi;
 };
 
 struct demo {
 	struct ibv_context *ctx;
-	struct ibv_pd *pd;
-	struct ibv_cq *cq;
-	struct ibv_mr *mr;
-	uint32_t pdn, cqn, eqn, lid;
-	uint8_t *cqe; /* the CQ's buffer */
-	__be32 *cq_dbr;
-	uint32_t cqe_size, cqe_cnt, ci;
+	struct mlx5dv_devx_obj *pd, *mkey, *cq;
+	uint32_t pdn, lkey, cqn, eqn, lid;
+	struct region cqe, cq_dbr, data;
+	uint32_t ci;
 	struct mlx5dv_devx_uar *nc, *bf;
 	struct qp a, b;
-	char *buf;
+	char *buf; /* data.p */
 };
 
 static void die(const char *what)
@@ -55,28 +59,30 @@ static void die(const char *what)
 	exit(1);
 }
 
-static void *pages(size_t bytes)
+/* A page, filled with `byte`. */
+static void region_make(struct demo *d, struct region *r, int byte)
 {
-	void *p = NULL;
-
-	if (posix_memalign(&p, PAGE, bytes))
+	if (posix_memalign(&r->p, PAGE, PAGE))
 		die("memory");
-	memset(p, 0, bytes);
-	return p;
+	memset(r->p, byte, PAGE);
+	r->umem = mlx5dv_devx_umem_reg(d->ctx, r->p, PAGE, IBV_ACCESS_LOCAL_WRITE);
+	if (!r->umem)
+		die("mlx5dv_devx_umem_reg");
+}
+
+static void region_free(struct region *r)
+{
+	if (mlx5dv_devx_umem_dereg(r->umem))
+		die("mlx5dv_devx_umem_dereg");
+	free(r->p);
 }
 
 static void open_device(struct demo *d)
 {
-	struct mlx5dv_context_attr attr = {.flags = MLX5DV_CONTEXT_FLAGS_DEVX};
-	struct ibv_device **list = ibv_get_device_list(NULL);
-
-	if (!list || !list[0])
-		die("no RDMA device");
-	d->ctx = mlx5dv_open_device(list[0], &attr);
+	d->ctx = device_open();
 	if (!d->ctx)
-		die("mlx5dv_open_device with DEVX");
-	printf("opened %s\n", ibv_get_device_name(list[0]));
-	ibv_free_device_list(list);
+		die("opening the first device with DEVX");
+	printf("opened %s\n", d->ctx->device->name);
 }
 
 /* General commands: what the device can do, and our LID. */
@@ -109,36 +115,78 @@ static void query_device(struct demo *d)
 	printf("QUERY_HCA_VPORT_CONTEXT: LID %u; completion vector 0 is EQ %u\n", d->lid, d->eqn);
 }
 
-/* Objects of plain verbs, and the numbers under which the hardware knows them. */
-static void make_verbs_objects(struct demo *d)
+static void make_pd(struct demo *d)
 {
-	struct mlx5dv_cq cq;
-	struct mlx5dv_pd pd;
-	struct mlx5dv_obj obj = {.cq = {.out = &cq}, .pd = {.out = &pd}};
+	uint8_t in[LAYOUT_SZ(alloc_pd_in)] = {0}, out[LAYOUT_SZ(alloc_pd_out)] = {0};
 
-	d->pd = ibv_alloc_pd(d->ctx);
-	d->cq = ibv_create_cq(d->ctx, 16, NULL, NULL, 0);
-	d->buf = pages(PAGE);
-	if (!d->pd || !d->cq)
-		die("verbs PD and CQ");
-	d->mr = ibv_reg_mr(d->pd, d->buf, PAGE, IBV_ACCESS_LOCAL_WRITE);
-	if (!d->mr)
-		die("ibv_reg_mr");
-	obj.cq.in = d->cq;
-	obj.pd.in = d->pd;
-	if (mlx5dv_init_obj(&obj, MLX5DV_OBJ_CQ | MLX5DV_OBJ_PD))
-		die("mlx5dv_init_obj");
-	d->pdn = pd.pdn;
-	d->cqn = cq.cqn;
-	d->cqe = cq.buf;
-	d->cq_dbr = cq.dbrec;
-	d->cqe_size = cq.cqe_size;
-	d->cqe_cnt = cq.cqe_cnt;
+	LAYOUT_SET(alloc_pd_in, in, opcode, PRM_OP_ALLOC_PD);
+	d->pd = mlx5dv_devx_obj_create(d->ctx, in, sizeof(in), out, sizeof(out));
+	if (!d->pd)
+		die("ALLOC_PD");
+	d->pdn = (uint32_t)LAYOUT_GET(alloc_pd_out, out, pd);
+}
+
+/* The key for one page of data, by its addresses in this program. */
+static void make_mkey(struct demo *d)
+{
+	uint8_t in[LAYOUT_SZ(create_mkey_in)] = {0}, out[LAYOUT_SZ(create_mkey_out)] = {0};
+	void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, in);
+	const uint32_t variant = 0x42; /* the key's low byte, ours to choose */
+
+	region_make(d, &d->data, 0);
+	d->buf = d->data.p;
+	LAYOUT_SET(create_mkey_in, in, opcode, PRM_OP_CREATE_MKEY);
+	LAYOUT_SET(create_mkey_in, in, mkey_umem_id, d->data.umem->umem_id);
+	LAYOUT_SET(create_mkey_in, in, mkey_umem_valid, 1);
+	LAYOUT_SET(create_mkey_in, in, translations_octword_actual_size, 1);
+	LAYOUT_SET(mkc, mkc, access_mode_1_0, 1); /* pages */
+	LAYOUT_SET(mkc, mkc, lr, 1);
+	LAYOUT_SET(mkc, mkc, lw, 1);
+	LAYOUT_SET(mkc, mkc, qpn, 0xffffff); /* any QP */
+	LAYOUT_SET(mkc, mkc, mkey_7_0, variant);
+	LAYOUT_SET(mkc, mkc, pd, d->pdn);
+	LAYOUT_SET(mkc, mkc, start_addr, (uintptr_t)d->buf);
+	LAYOUT_SET(mkc, mkc, len, PAGE);
+	LAYOUT_SET(mkc, mkc, log_page_size, 12);
+	LAYOUT_SET(mkc, mkc, translations_octword_size, 1); /* of two pages each */
+	d->mkey = mlx5dv_devx_obj_create(d->ctx, in, sizeof(in), out, sizeof(out));
+	if (!d->mkey)
+		die("CREATE_MKEY");
+	d->lkey = (uint32_t)LAYOUT_GET(create_mkey_out, out, mkey_index) << 8 | variant;
+}
+
+static void make_cq(struct demo *d)
+{
+	uint8_t in[LAYOUT_SZ(create_cq_in)] = {0}, out[LAYOUT_SZ(create_cq_out)] = {0};
+	void *cqc = LAYOUT_IN(create_cq_in, cq_context, in);
+
+	region_make(d, &d->cqe, 0xff); /* 0xf.: no completion; the owner bit is the hardware's */
+	region_make(d, &d->cq_dbr, 0);
+	LAYOUT_SET(create_cq_in, in, opcode, PRM_OP_CREATE_CQ);
+	LAYOUT_SET(create_cq_in, in, cq_umem_id, d->cqe.umem->umem_id);
+	LAYOUT_SET(create_cq_in, in, cq_umem_valid, 1);
+	LAYOUT_SET(cqc, cqc, log_cq_size, LOG_CQ_SIZE);
+	LAYOUT_SET(cqc, cqc, uar_page, d->nc->page_id);
+	LAYOUT_SET(cqc, cqc, c_eqn, d->eqn);
+	LAYOUT_SET(cqc, cqc, dbr_umem_valid, 1);
+	LAYOUT_SET(cqc, cqc, dbr_umem_id, d->cq_dbr.umem->umem_id);
+	LAYOUT_SET(cqc, cqc, dbr_addr, DBR_OFFSET);
+	d->cq = mlx5dv_devx_obj_create(d->ctx, in, sizeof(in), out, sizeof(out));
+	if (!d->cq)
+		die("CREATE_CQ");
+	d->cqn = (uint32_t)LAYOUT_GET(create_cq_out, out, cqn);
+}
+
+static void make_objects(struct demo *d)
+{
 	d->nc = mlx5dv_devx_alloc_uar(d->ctx, MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC);
 	d->bf = mlx5dv_devx_alloc_uar(d->ctx, MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF);
 	if (!d->nc || !d->bf)
 		die("mlx5dv_devx_alloc_uar");
-	printf("verbs PD 0x%x and CQ 0x%x; UAR pages: NC %u, BF %u\n", d->pdn, d->cqn,
+	make_pd(d);
+	make_mkey(d);
+	make_cq(d);
+	printf("PD 0x%x, mkey 0x%x, CQ 0x%x; UAR pages: NC %u, BF %u\n", d->pdn, d->lkey, d->cqn,
 	       d->nc->page_id, d->bf->page_id);
 }
 
@@ -150,7 +198,7 @@ static int create_qp(struct demo *d, struct qp *q, uint32_t pdn, const struct ml
 
 	LAYOUT_SET(create_qp_in, in, opcode, PRM_OP_CREATE_QP);
 	LAYOUT_SET(create_qp_in, in, wq_umem_valid, 1);
-	LAYOUT_SET(create_qp_in, in, wq_umem_id, q->wq_umem->umem_id);
+	LAYOUT_SET(create_qp_in, in, wq_umem_id, q->wq.umem->umem_id);
 	LAYOUT_SET(qpc, qpc, st, 0);       /* RC */
 	LAYOUT_SET(qpc, qpc, pm_state, 3); /* migrated */
 	LAYOUT_SET(qpc, qpc, pd, pdn);
@@ -164,7 +212,7 @@ static int create_qp(struct demo *d, struct qp *q, uint32_t pdn, const struct ml
 	LAYOUT_SET(qpc, qpc, cs_req, 0);
 	LAYOUT_SET(qpc, qpc, cs_res, 0);
 	LAYOUT_SET(qpc, qpc, dbr_umem_valid, 1);
-	LAYOUT_SET(qpc, qpc, dbr_umem_id, q->dbr_umem->umem_id);
+	LAYOUT_SET(qpc, qpc, dbr_umem_id, q->dbr.umem->umem_id);
 	LAYOUT_SET(qpc, qpc, dbr_addr, DBR_OFFSET);
 	q->obj = mlx5dv_devx_obj_create(d->ctx, in, sizeof(in), out, LAYOUT_SZ(create_qp_out));
 	return q->obj ? 0 : -errno;
@@ -174,12 +222,8 @@ static void make_qp(struct demo *d, struct qp *q, const struct mlx5dv_devx_uar *
 {
 	uint8_t out[LAYOUT_SZ(create_qp_out)] = {0};
 
-	q->wq = pages(PAGE);
-	q->dbr = pages(PAGE);
-	q->wq_umem = mlx5dv_devx_umem_reg(d->ctx, q->wq, PAGE, IBV_ACCESS_LOCAL_WRITE);
-	q->dbr_umem = mlx5dv_devx_umem_reg(d->ctx, q->dbr, PAGE, IBV_ACCESS_LOCAL_WRITE);
-	if (!q->wq_umem || !q->dbr_umem)
-		die("mlx5dv_devx_umem_reg");
+	region_make(d, &q->wq, 0);
+	region_make(d, &q->dbr, 0);
 	if (create_qp(d, q, d->pdn, uar, out))
 		die("CREATE_QP");
 	q->qpn = (uint32_t)LAYOUT_GET(create_qp_out, out, qpn);
@@ -234,29 +278,29 @@ static void connect_qp(struct demo *d, struct qp *q, const struct qp *to)
 
 static void post_receive(struct demo *d, struct qp *q, uint32_t offset)
 {
-	struct mlx5_wqe_data_seg *seg = (void *)(q->wq + (q->rq_pi % (1 << LOG_RQ_SIZE)) * 16);
+	uint8_t *wqe = (uint8_t *)q->wq.p + (q->rq_pi % (1 << LOG_RQ_SIZE)) * 16;
 
-	mlx5dv_set_data_seg(seg, 256, d->mr->lkey, (uintptr_t)d->buf + offset);
+	mlx5dv_set_data_seg((void *)wqe, 256, d->lkey, (uintptr_t)d->buf + offset);
 	q->rq_pi++;
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	q->dbr[MLX5_RCV_DBR] = htobe32(q->rq_pi);
+	((__be32 *)q->dbr.p)[MLX5_RCV_DBR] = htobe32(q->rq_pi);
 }
 
 static void post_send(struct demo *d, struct qp *q, const struct mlx5dv_devx_uar *uar,
 		      const char *s)
 {
-	uint8_t *wqe = q->wq + RQ_BYTES + (q->sq_pi % (1 << LOG_SQ_SIZE)) * 64;
+	uint8_t *wqe = (uint8_t *)q->wq.p + RQ_BYTES + (q->sq_pi % (1 << LOG_SQ_SIZE)) * 64;
 	struct mlx5_wqe_ctrl_seg *ctrl = (void *)wqe;
 	uint64_t qword;
 
 	strcpy(d->buf, s);
 	mlx5dv_set_ctrl_seg(ctrl, q->sq_pi, MLX5_OPCODE_SEND, 0, q->qpn, MLX5_WQE_CTRL_CQ_UPDATE, 2,
 			    0, 0);
-	mlx5dv_set_data_seg((void *)(ctrl + 1), (uint32_t)strlen(s) + 1, d->mr->lkey,
+	mlx5dv_set_data_seg((void *)(ctrl + 1), (uint32_t)strlen(s) + 1, d->lkey,
 			    (uintptr_t)d->buf);
 	q->sq_pi++;
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	q->dbr[MLX5_SND_DBR] = htobe32(q->sq_pi);
+	((__be32 *)q->dbr.p)[MLX5_SND_DBR] = htobe32(q->sq_pi);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	memcpy(&qword, ctrl, sizeof(qword));
 	*(volatile uint64_t *)uar->reg_addr = qword;
@@ -266,9 +310,8 @@ static void post_send(struct demo *d, struct qp *q, const struct mlx5dv_devx_uar
 /* The next completion in the CQ's memory, as the hardware wrote it; waits up to 5 seconds. */
 static const struct mlx5_cqe64 *next_cqe(struct demo *d)
 {
-	uint8_t *slot = d->cqe + (size_t)(d->ci % d->cqe_cnt) * d->cqe_size;
-	struct mlx5_cqe64 *cqe = (void *)(slot + d->cqe_size - 64);
-	unsigned int owner = !!(d->ci & d->cqe_cnt);
+	struct mlx5_cqe64 *cqe = (struct mlx5_cqe64 *)d->cqe.p + d->ci % (1 << LOG_CQ_SIZE);
+	unsigned int owner = d->ci >> LOG_CQ_SIZE & 1;
 	time_t end = time(NULL) + 5;
 
 	for (;;) {
@@ -282,7 +325,7 @@ static const struct mlx5_cqe64 *next_cqe(struct demo *d)
 		}
 	}
 	d->ci++;
-	d->cq_dbr[0] = htobe32(d->ci & 0xffffff);
+	*(__be32 *)d->cq_dbr.p = htobe32(d->ci & 0xffffff);
 	return cqe;
 }
 
@@ -331,10 +374,8 @@ static void query_and_destroy(struct qp *q, const char *name)
 	       (unsigned int)LAYOUT_GET(qpc, qpc, remote_qpn));
 	if (mlx5dv_devx_obj_destroy(q->obj))
 		die("DESTROY_QP");
-	mlx5dv_devx_umem_dereg(q->wq_umem);
-	mlx5dv_devx_umem_dereg(q->dbr_umem);
-	free(q->wq);
-	free(q->dbr);
+	region_free(&q->wq);
+	region_free(&q->dbr);
 }
 
 /* A PD that does not exist: the firmware refuses, and says why. */
@@ -359,7 +400,7 @@ int main(void)
 
 	open_device(&d);
 	query_device(&d);
-	make_verbs_objects(&d);
+	make_objects(&d);
 	make_qp(&d, &d.a, d.nc);
 	make_qp(&d, &d.b, d.nc);
 	connect_qp(&d, &d.a, &d.b);
@@ -369,12 +410,16 @@ int main(void)
 	make_a_mistake(&d);
 	query_and_destroy(&d.a, "a");
 	query_and_destroy(&d.b, "b");
+	if (mlx5dv_devx_obj_destroy(d.cq) || mlx5dv_devx_obj_destroy(d.mkey) ||
+	    mlx5dv_devx_obj_destroy(d.pd))
+		die("clean-up");
+	region_free(&d.cqe);
+	region_free(&d.cq_dbr);
+	region_free(&d.data);
 	mlx5dv_devx_free_uar(d.nc);
 	mlx5dv_devx_free_uar(d.bf);
-	if (ibv_dereg_mr(d.mr) || ibv_destroy_cq(d.cq) || ibv_dealloc_pd(d.pd) ||
-	    ibv_close_device(d.ctx))
-		die("clean-up");
-	free(d.buf);
+	if (device_close(d.ctx))
+		die("closing the device");
 	printf("done\n");
 	return 0;
 }

@@ -1,0 +1,49 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A DEVX program, linked to libmlx5 and linked to libdevx: both must run, and ask the same of the
+kernel between opening and closing the device. usage: twice.py SOFTHCA RECORDER ON_MLX5 ON_LIBDEVX"""
+import difflib
+import os
+import subprocess
+import sys
+import tempfile
+
+
+def run(softhca, recorder, program, log):
+    cmd = [softhca, 'run', '--', 'sh', '-c', 'LD_PRELOAD="$0:$LD_PRELOAD" exec "$1"', recorder,
+           program]
+    r = subprocess.run(cmd, env=dict(os.environ, DEVX_RECORD=log), stdin=subprocess.DEVNULL,
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=100)
+    print(f'--- {os.path.basename(program)}: exit status {r.returncode}\n{r.stdout}', flush=True)
+    return r.returncode
+
+
+def libraries(program):
+    return subprocess.run(['ldd', program], stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def main():
+    softhca, recorder, on_mlx5, on_libdevx = map(os.path.abspath, sys.argv[1:])
+    bad = [lib for lib in ('libibverbs', 'libmlx5', 'libnl') if lib in libraries(on_libdevx)]
+    if bad:
+        return f'{on_libdevx} is linked to {", ".join(bad)}'
+    with tempfile.TemporaryDirectory() as tmp:
+        logs = [os.path.join(tmp, 'libmlx5'), os.path.join(tmp, 'libdevx')]
+        status = [run(softhca, recorder, p, log) for p, log in zip((on_mlx5, on_libdevx), logs)]
+        if any(status):
+            # 77: what the program needs is not there, which both must find.
+            return 77 if status == [77, 77] else 'a program failed'
+        with open(logs[0]) as a, open(logs[1]) as b:
+            a, b = a.readlines(), b.readlines()
+    calls = sum(line.startswith('object') for line in a)
+    diff = list(difflib.unified_diff(a, b, 'libmlx5', 'libdevx', n=30))
+    if diff:
+        sys.stdout.writelines(diff)
+        return 'the calls differ'
+    if not calls:
+        return 'no call was recorded'
+    print(f'{calls} calls are the same')
+    return 0
+
+
+sys.exit(main())
