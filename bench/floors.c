@@ -2,7 +2,8 @@
 /*
  * What this machine costs without softhca, in nanoseconds for one operation, as "name value" lines:
  * the floors that bench/run divides by. Cross-process copies go to a child that polls its last byte
- * on the other core, as the two ends of perftest do. Each value is the median of rounds.
+ * on the other core, as the two ends of perftest do. Each value is the median of rounds. With names
+ * as arguments only these are measured.
  */
 #define FLOOR_ROUNDS 31
 #include <sched.h>
@@ -46,9 +47,22 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static char **wanted; /* names to measure, up to NULL; none: all */
+
+static int is_wanted(const char *name)
+{
+	for (char **w = wanted; *w; w++)
+		if (!strcmp(*w, name))
+			return 1;
+	return !*wanted;
+}
+
 static void report(const char *name, void (*op)(void *), void *arg, int n)
 {
 	double t[FLOOR_ROUNDS];
+
+	if (!is_wanted(name))
+		return;
 
 	for (int r = 0; r < FLOOR_ROUNDS; r++) {
 		uint64_t start = now_ns();
@@ -122,8 +136,11 @@ static pid_t poller(volatile uint8_t *last)
 
 static void remote(const char *name, uint8_t *dst, uint8_t *src, size_t len, int n)
 {
-	struct copy c = {dst, src, len, poller(dst + len - 1)};
+	struct copy c = {dst, src, len, 0};
 
+	if (!is_wanted(name))
+		return;
+	c.pid = poller(dst + len - 1);
 	usleep(20000);
 	report(name, copy_remote, &c, n);
 	kill(c.pid, SIGKILL);
@@ -142,11 +159,12 @@ static uint8_t *region(size_t len)
 	return p;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct sigaction sa = {.sa_sigaction = skip, .sa_flags = SA_SIGINFO | SA_NODEFER};
 	uint8_t *src = region(MIB), *dst = region(MIB);
 
+	wanted = argv + (argc > 0);
 	pin(0);
 	trap_page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	sigaction(SIGSEGV, &sa, NULL);
