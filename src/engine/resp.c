@@ -61,7 +61,7 @@ int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn)
  * Another process's queue: as many WQEs as fit from `ci` on, and the doorbell record, in one call.
  * They are the device's once posted, so they may be kept (as a card does) until they are used.
  */
-static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint32_t ci)
+static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint8_t *wqe, uint32_t ci)
 {
 	uint32_t stride = 1u << qp->rq_log_stride, size = 1u << qp->rq_log_size;
 	uint32_t at = ci & (size - 1), n = HW_RX_AHEAD >> qp->rq_log_stride, avail;
@@ -78,7 +78,7 @@ static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint32_t ci)
 		/* The record first: what it counts is there when the WQEs are read. */
 		struct mem_vec from[2] = {{qp->dbr_va, 4},
 					  {qp->rq_va + (uint64_t)at * stride, bytes}};
-		struct iovec to[2] = {{&dbr, 4}, {qp->rx_wqe, bytes}};
+		struct iovec to[2] = {{&dbr, 4}, {wqe, bytes}};
 
 		rc = mem_readv(s, qp->mem, from, 2, to, 2);
 		dbr = be32_load(&dbr);
@@ -111,8 +111,9 @@ static int rq_fetch_one(struct eng_run *r, const struct hw_qp *qp, uint32_t ci)
 			stride < HW_RX_AHEAD ? stride : HW_RX_AHEAD);
 }
 
-static int rq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
+static int rq_fetch(struct eng_run *r, struct hw_qp *qp, uint32_t qpn, struct eng_recv *rv)
 {
+	struct hw_rq_ahead *kept = seg_at(r->s, SEG_T_AHEAD, qpn);
 	uint32_t ci = atomic_load_explicit(&qp->rq_ci, memory_order_relaxed) & 0xffff;
 	uint32_t stride = 1u << qp->rq_log_stride;
 	uint32_t ahead = (ci - qp->rx_first) & 0xffff;
@@ -121,10 +122,10 @@ static int rq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 	rv->seg = r->rx;
 	if (!mem_is_self(r->s, qp->mem)) {
 		if (ahead >= qp->rx_n) {
-			rc = rq_fetch_ahead(r->s, qp, ci);
+			rc = rq_fetch_ahead(r->s, qp, kept->wqe, ci);
 			ahead = 0;
 		}
-		rv->seg = qp->rx_wqe + ahead * stride;
+		rv->seg = kept->wqe + ahead * stride;
 	}
 	if (mem_is_self(r->s, qp->mem) || rc == -EXDEV) {
 		qp->rx_n = 0; /* 16-bit indices come round: nothing kept may be skipped */
@@ -247,7 +248,7 @@ int resp_fetch(struct eng_run *r, struct hw_qp *qp, uint32_t qpn, struct eng_rec
 {
 	if (qp->srqn != SEG_NONE)
 		return srq_fetch(r, qp, rv);
-	return qp->no_rq ? -ENOENT : rq_fetch(r, qp, rv);
+	return qp->no_rq ? -ENOENT : rq_fetch(r, qp, qpn, rv);
 }
 
 void resp_return_srq(struct seg *s, struct hw_qp *qp)

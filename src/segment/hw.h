@@ -296,18 +296,28 @@ struct hw_qp {
 	uint32_t comm_est;   /* COMM_EST was raised: a message came in RTR */
 	uint32_t rx_intent;  /* 1: a receive CQE is being written at index rx_cq_pi */
 	uint32_t rx_cq_pi;
-	/* WQEs fetched ahead from a receive queue in another process: [rx_first, rx_first + rx_n)
-	 */
+	/* WQEs in hw_rq_ahead: [rx_first, rx_first + rx_n) */
 	uint32_t rx_first, rx_n;
 	/* Traffic: received, and sent back for READs. */
 	uint64_t rx_bytes, rx_pkts, rx_tx_bytes, rx_tx_pkts;
 
 	_Alignas(64) struct hw_evtarget async;
 	_Atomic uint32_t err_reported; /* LAST_WQE_REACHED was raised */
-	_Alignas(16) uint8_t rx_wqe[HW_RX_AHEAD];
 	uint8_t qpc[232]; /* QPC as the commands left it; QUERY_QP patches state and moving fields
 			   */
 } SEG_ELEM;
+
+/*
+ * [rq] WQEs fetched ahead from a receive queue in another process. Beside the QPs, not in them: of
+ * a million QPs few receive from other processes, and only theirs cost memory.
+ */
+struct hw_rq_ahead {
+	uint8_t wqe[HW_RX_AHEAD];
+} SEG_ELEM;
+
+/* A million QPs within a GiB of resident segment: the rest of a KiB is their owner words' and
+ * umems'. */
+_Static_assert(sizeof(struct hw_qp) <= 896, "a QP stays under a KiB");
 
 static inline struct hw_hca *hw_hca(const struct seg *s, uint32_t i)
 {

@@ -41,6 +41,7 @@ enum seg_table_id {
 	SEG_T_EVQ,   /* struct seg_evq      event queues; index == its file's index    (evq.h)  */
 	SEG_T_EVREC, /* struct seg_evrec    pool of queued event records               (evq.h)  */
 	SEG_T_WORD,  /* struct seg_word     locks of memory words, never claimed      (mem.h)   */
+	SEG_T_AHEAD, /* struct hw_rq_ahead  index = qpn; never claimed                 (hw.h)   */
 	SEG_T_HOST,  /* struct hw_host      owner DEVICE                               (hw.h)   */
 	SEG_T_HCA,   /* struct hw_hca       owner DEVICE                                        */
 	SEG_T_PORT,  /* struct hw_port      owner DEVICE                                        */
