@@ -175,7 +175,7 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 	f->port = kinds[m->kind].has_port ? m->port : 0;
 	f->opener = l->slot;
 	f->opener_gen = l->gen;
-	atomic_store(&f->async_evq, SEG_NONE);
+	atomic_store(&f->parent, SEG_NONE);
 	if (kinds[m->kind].fifo)
 		evq_open(s, *file, 0);
 	f->kind = m->kind; /* last: from here on it is found by those who look for its kind */
@@ -183,6 +183,17 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 		(struct sup_file){.probe = probe, .opener = l->slot, .opener_gen = l->gen};
 	sup->nopen++;
 	return 0;
+}
+
+void sup_file_wake(struct sup *sup, uint32_t file, uint32_t gen)
+{
+	const struct seg_file *f = seg_file(&sup->seg, file);
+
+	if (!f || f->gen != gen || file >= sup->nfiles || sup->files[file].probe < 0 ||
+	    !kinds[f->kind].fifo)
+		return;
+	if (write(sup->files[file].probe, "", 1) < 0)
+		TRACE(LOG_LINK, "file %u.%u: errno %d", file, gen, errno); /* full: readable */
 }
 
 /* ---- the end ---- */

@@ -96,6 +96,8 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 		  uint32_t *gen, int *fd);
 /* One of its descriptors was closed. 1: it was the last, all is reaped; 0 not; -ENOENT. */
 int sup_file_closed(struct sup *sup, uint32_t file, uint32_t gen);
+/* Write the byte that says "not empty" into an event file's FIFO. */
+void sup_file_wake(struct sup *sup, uint32_t file, uint32_t gen);
 /* A process is gone: its files, and those that somebody else may have been the last to hold. */
 void sup_files_probe(struct sup *sup, uint32_t opener, uint32_t opener_gen);
 /* Is any file of this opener left? */

@@ -175,6 +175,15 @@ uint32_t fab_port_by_gid(struct seg *s, const uint8_t gid[16])
 	return SEG_NONE;
 }
 
+/* Events come until the command file is closed, also when the event file lives longer. */
+static bool has_parent(struct seg *s, const struct seg_file *f)
+{
+	uint32_t i = atomic_load(&f->parent);
+	const struct seg_file *parent = i == SEG_NONE ? NULL : seg_file(s, i);
+
+	return parent && parent->kind == SEG_FILE_UVERBS && parent->gen == f->parent_gen;
+}
+
 void fab_port_event(struct seg *s, uint32_t port, uint32_t ib_event_type)
 {
 	const struct hw_port *p = hw_port(s, port);
@@ -184,15 +193,10 @@ void fab_port_event(struct seg *s, uint32_t port, uint32_t ib_event_type)
 	if (!p)
 		return;
 	seg_for_each_live (s, SEG_T_FILE, i) {
-		struct seg_file *f = seg_at(s, SEG_T_FILE, i);
-		uint32_t evq, gen;
+		const struct seg_file *f = seg_at(s, SEG_T_FILE, i);
 
-		if (f->kind != SEG_FILE_UVERBS || f->hca != p->hca)
-			continue;
-		evq = atomic_load(&f->async_evq);
-		gen = atomic_load(&f->async_evq_gen);
-		if (evq != SEG_NONE && evq != 0)
-			evq_push(s, evq, gen, src, p->num, ib_event_type, 0);
+		if (f->kind == SEG_FILE_ASYNC && f->hca == p->hca && has_parent(s, f))
+			evq_push(s, i, f->gen, src, p->num, ib_event_type, 0);
 	}
 }
 

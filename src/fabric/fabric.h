@@ -34,8 +34,8 @@ uint32_t fab_route(struct seg *s, uint32_t from, uint32_t dlid);
  * SEG_NONE. */
 uint32_t fab_port_by_gid(struct seg *s, const uint8_t gid[16]);
 /*
- * Change a port's state; raises PORT_ACTIVE / PORT_ERR on every open device of its HCA (async event
- * queues of all SEG_FILE_UVERBS files), and calls sysfs_update_port if `sysfs_root` of the fabric
+ * Change a port's state; raises PORT_ACTIVE / PORT_ERR on every async event file of every open
+ * device of its HCA, and calls sysfs_update_port if `sysfs_root` of the fabric
  * is there.
  */
 int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state);

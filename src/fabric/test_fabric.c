@@ -202,9 +202,10 @@ static uint32_t open_device(uint32_t hca, int *fd)
 	assert_int_equal(seg_alloc(&seg, SEG_T_FILE, SEG_OWNER_DEVICE, &cmd), 0);
 	f = seg_at(&seg, SEG_T_FILE, cmd);
 	f->hca = hca;
-	f->async_evq = ev;
-	f->async_evq_gen = e->gen;
 	f->kind = SEG_FILE_UVERBS;
+	e->hca = hca;
+	e->parent_gen = f->gen;
+	e->parent = cmd;
 	return ev;
 }
 
@@ -223,8 +224,8 @@ static uint32_t pop_type(uint32_t ev, int fd, uint64_t *element)
 
 static void port_changes_are_told_to_open_devices_of_that_hca(void **state)
 {
-	int fd1, fd2, fd3;
-	uint32_t p, ev1, ev2, ev3;
+	int fd1, fd2, fd3, fd4, fd5;
+	uint32_t p, ev1, ev2, ev3, ev4, ev5;
 	uint64_t element;
 	const struct hw_port *port = port_of(1, 0, 2, &p);
 	uint32_t other;
@@ -232,6 +233,12 @@ static void port_changes_are_told_to_open_devices_of_that_hca(void **state)
 	ev1 = open_device(port->hca, &fd1);
 	ev2 = open_device(port->hca, &fd2);
 	ev3 = open_device(port_of(1, 1, 1, &other)->hca, &fd3);
+	/* a second async file of the same device, and one whose command file is closed */
+	ev4 = open_device(port->hca, &fd4);
+	seg_file(&seg, ev4)->parent = seg_file(&seg, ev1)->parent;
+	seg_file(&seg, ev4)->parent_gen = seg_file(&seg, ev1)->parent_gen;
+	ev5 = open_device(port->hca, &fd5);
+	seg_free(&seg, SEG_T_FILE, seg_file(&seg, ev5)->parent);
 
 	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_DOWN), 0);
 	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_DOWN), 0); /* no change, no event */
@@ -243,9 +250,13 @@ static void port_changes_are_told_to_open_devices_of_that_hca(void **state)
 	assert_int_equal(pop_type(ev1, fd1, &element), 0);
 	assert_int_equal(pop_type(ev2, fd2, &element), IBV_EVENT_PORT_ERR);
 	assert_int_equal(pop_type(ev3, fd3, &element), 0);
+	assert_int_equal(pop_type(ev4, fd4, &element), IBV_EVENT_PORT_ERR);
+	assert_int_equal(pop_type(ev5, fd5, &element), 0);
 	close(fd1);
 	close(fd2);
 	close(fd3);
+	close(fd4);
+	close(fd5);
 }
 
 static void umad_numbers_count_ports_over_the_host(void **state)

@@ -10,6 +10,7 @@
  */
 #include "segment/evq.h"
 #include "segment/hw.h"
+#include "segment/link.h"
 #include "segment/proc.h"
 #include "util/log.h"
 #include "util/sys.h"
@@ -36,6 +37,7 @@ static struct seg_evrec *rec_at(struct seg *s, uint32_t i)
 static void repair(struct seg *s, uint32_t evq, struct seg_evq *q)
 {
 	uint32_t n = 0, last = 0, i;
+	uint64_t bytes = 0;
 	struct seg_evrec *r;
 
 	seg_for_each_owned (s, SEG_T_EVREC, evq + 1, k)
@@ -46,6 +48,7 @@ static void repair(struct seg *s, uint32_t evq, struct seg_evq *q)
 			break;
 		r->flags |= REC_LINKED;
 		last = i;
+		bytes += r->len;
 		n++;
 	}
 	if (last)
@@ -60,6 +63,7 @@ static void repair(struct seg *s, uint32_t evq, struct seg_evq *q)
 			seg_free(s, SEG_T_EVREC, k);
 		r->flags = 0;
 	}
+	q->bytes = bytes;
 	TRACE(LOG_EVENT, "evq %u repaired: %u records", evq, n);
 }
 
@@ -84,7 +88,20 @@ static int lock_queue(struct seg *s, uint32_t evq, uint32_t gen, uint64_t ns, st
 	return 0;
 }
 
-/* Unlink and free record i, which follows `prev` (0: is the head). */
+void evq_data_free(struct seg *s, const struct seg_evrec *rec)
+{
+	uint32_t i = rec->data, next;
+
+	/* As many as there can be: a chain that its writer's death left behind may lead anywhere.
+	 */
+	for (uint32_t n = (rec->len + EVQ_PIECE - 1) / EVQ_PIECE; n && i; n--, i = next)
+		if (!evq_data(s, i, &next))
+			return;
+		else
+			seg_free(s, SEG_T_EVBUF, i);
+}
+
+/* Unlink and free record i, which follows `prev` (0: is the head); its data is the caller's. */
 static void unlink_rec(struct seg *s, struct seg_evq *q, uint32_t prev, uint32_t i)
 {
 	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, i);
@@ -97,12 +114,17 @@ static void unlink_rec(struct seg *s, struct seg_evq *q, uint32_t prev, uint32_t
 	if (q->tail == i)
 		q->tail = prev;
 	q->count--;
+	q->bytes -= r->len;
 	seg_free(s, SEG_T_EVREC, i);
 }
 
 /* ---- the FIFO */
 
-static int write_byte(const struct seg *s, uint32_t evq, uint32_t gen)
+/*
+ * By path, as the reader may be any process. Where that cannot be done (no descriptor left, another
+ * root directory or user by now) the supervisor does it.
+ */
+static int write_byte(struct seg *s, uint32_t evq, uint32_t gen)
 {
 	char path[320], byte = 1;
 	ssize_t r;
@@ -111,7 +133,7 @@ static int write_byte(const struct seg *s, uint32_t evq, uint32_t gen)
 	evq_path(s, evq, gen, path);
 	fd = sys_openat(AT_FDCWD, path, O_WRONLY | O_NONBLOCK | O_CLOEXEC, 0);
 	if (fd < 0)
-		return fd;
+		return link_wake(s, evq, gen);
 	r = sys_write(fd, &byte, 1);
 	sys_close(fd);
 	return r == -EAGAIN ? 0 : r < 0 ? (int)r : 0; /* EAGAIN: full of bytes: readable */
@@ -164,6 +186,42 @@ static bool source(struct seg *s, const struct seg_evsrc *src, _Atomic uint32_t 
 	return true;
 }
 
+/* ---- data: pieces, made before the record is linked and read after it is unlinked */
+
+const uint8_t *evq_data(struct seg *s, uint32_t at, uint32_t *next)
+{
+	const struct seg_evdata *d = at ? seg_live(s, SEG_T_EVBUF, at) : NULL;
+
+	if (!d)
+		return NULL;
+	*next = d->next;
+	return d->bytes;
+}
+
+/* rec->data, rec->len: a copy of `len` bytes. 0 or -ENOSPC. */
+static int data_make(struct seg *s, uint32_t owner, const uint8_t *from, uint32_t len,
+		     struct seg_evrec *rec)
+{
+	uint32_t *link = &rec->data;
+
+	rec->data = 0;
+	for (rec->len = 0; rec->len < len;) {
+		uint32_t n = len - rec->len < EVQ_PIECE ? len - rec->len : EVQ_PIECE, i;
+		struct seg_evdata *d;
+
+		if (seg_alloc(s, SEG_T_EVBUF, owner, &i)) {
+			evq_data_free(s, rec);
+			return -ENOSPC;
+		}
+		d = seg_at(s, SEG_T_EVBUF, i);
+		memcpy(d->bytes, from + rec->len, n);
+		*link = i;
+		link = &d->next;
+		rec->len += n;
+	}
+	return 0;
+}
+
 /* ---- calls */
 
 int evq_open(struct seg *s, uint32_t file, uint32_t max)
@@ -194,16 +252,27 @@ void evq_close(struct seg *s, uint32_t file)
 	locked = seg_lock(s, &q->lock, SEG_LOCK_CTRL_NS) >= 0;
 	seg_for_each_owned (s, SEG_T_EVREC, file + 1, i)
 		seg_free(s, SEG_T_EVREC, i);
+	seg_for_each_owned (s, SEG_T_EVBUF, file + 1, i)
+		seg_free(s, SEG_T_EVBUF, i);
 	seg_free(s, SEG_T_EVQ, file);
 	if (locked)
 		seg_unlock(s, &q->lock);
+}
+
+static void signal_readers(struct seg *s, uint32_t evq, struct seg_evq *q)
+{
+	int err = write_byte(s, evq, q->gen);
+
+	q->silent = err != 0;
+	wake_readers(q);
+	if (err)
+		TRACE(LOG_EVENT, "evq %u: who polls it is not woken: %d", evq, err);
 }
 
 static int push_locked(struct seg *s, uint32_t evq, struct seg_evq *q, const struct seg_evrec *from)
 {
 	struct seg_evrec *r, *tail;
 	uint32_t i;
-	int err;
 
 	if ((q->max && q->count >= q->max) || seg_alloc(s, SEG_T_EVREC, evq + 1, &i)) {
 		q->dropped++;
@@ -214,17 +283,10 @@ static int push_locked(struct seg *s, uint32_t evq, struct seg_evq *q, const str
 	r->cookie = from->cookie;
 	r->type = from->type;
 	r->extra = from->extra;
-	if (!q->count) {
-		err = write_byte(s, evq, q->gen);
-		if (err == -ENOENT || err == -ENXIO) {
-			seg_free(s, SEG_T_EVREC, i);
-			return -ENOENT;
-		}
-		wake_readers(q);
-		if (err)
-			log_line(LOG_ERROR, "event queue %u: cannot wake its reader: errno %d", evq,
-				 -err);
-	}
+	r->data = from->data;
+	r->len = from->len;
+	if (!q->count || q->silent)
+		signal_readers(s, evq, q);
 	tail = rec_at(s, q->tail);
 	if (tail)
 		tail->next = i;
@@ -232,48 +294,118 @@ static int push_locked(struct seg *s, uint32_t evq, struct seg_evq *q, const str
 		q->head = i;
 	q->tail = i;
 	q->count++;
+	q->bytes += r->len;
 	return 0;
+}
+
+static int push(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec *rec)
+{
+	struct seg_evq *q;
+	int r = lock_queue(s, evq, gen, SEG_LOCK_DATA_NS, &q);
+
+	if (r)
+		return r;
+	r = push_locked(s, evq, q, rec);
+	seg_unlock(s, &q->lock);
+	TRACE(LOG_EVENT, "evq %u: push table %u idx %#x type %u: %d", evq, rec->src.table,
+	      rec->src.idx, rec->type, r);
+	return r;
 }
 
 int evq_push(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
 	     uint32_t type, uint32_t extra)
 {
 	const struct seg_evrec rec = {.src = src, .cookie = cookie, .type = type, .extra = extra};
-	struct seg_evq *q;
-	int r = lock_queue(s, evq, gen, SEG_LOCK_DATA_NS, &q);
+
+	return push(s, evq, gen, &rec);
+}
+
+int evq_push_data(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
+		  const void *data, uint32_t len)
+{
+	struct seg_evrec rec = {.src = src, .cookie = cookie};
+	int r = data_make(s, evq + 1, data, len, &rec);
 
 	if (r)
 		return r;
-	r = push_locked(s, evq, q, &rec);
-	seg_unlock(s, &q->lock);
-	TRACE(LOG_EVENT, "evq %u: push table %u idx %#x type %u: %d", evq, src.table, src.idx, type,
-	      r);
+	r = push(s, evq, gen, &rec);
+	if (r)
+		evq_data_free(s, &rec);
 	return r;
 }
 
-int evq_pop(struct seg *s, uint32_t evq, uint32_t gen, int fd, struct seg_evrec *rec)
+/* The first record whose source lives, at the head; those before it are dropped. NULL: empty. */
+static struct seg_evrec *first(struct seg *s, struct seg_evq *q, _Atomic uint32_t **counter)
+{
+	struct seg_evrec *r;
+
+	while ((r = rec_at(s, q->head))) {
+		const struct seg_evrec was = *r;
+
+		if (source(s, &r->src, counter))
+			return r;
+		unlink_rec(s, q, 0, q->head);
+		evq_data_free(s, &was);
+	}
+	return NULL;
+}
+
+static int take_locked(struct seg *s, struct seg_evq *q, size_t fixed, size_t room,
+		       struct seg_evrec *rec)
 {
 	_Atomic uint32_t *counter;
 	struct seg_evrec *r;
+
+	if (atomic_exchange(&q->lost, 0))
+		return -EOVERFLOW;
+	r = first(s, q, &counter);
+	if (!r)
+		return q->dead ? -EIO : -EAGAIN;
+	if (room < fixed + r->len)
+		return -EMSGSIZE;
+	*rec = *r;
+	if (counter)
+		atomic_fetch_add(counter, 1);
+	unlink_rec(s, q, 0, q->head);
+	return 0;
+}
+
+int evq_take(struct seg *s, uint32_t evq, uint32_t gen, int fd, size_t fixed, size_t room,
+	     struct seg_evrec *rec)
+{
 	struct seg_evq *q;
 	int ret = lock_queue(s, evq, gen, SEG_LOCK_CTRL_NS, &q);
 
 	if (ret)
 		return ret;
-	ret = q->dead ? -EIO : -EAGAIN;
-	while (ret && (r = rec_at(s, q->head))) {
-		if (source(s, &r->src, &counter)) {
-			*rec = *r;
-			if (counter)
-				atomic_fetch_add(counter, 1);
-			ret = 0;
-		}
-		unlink_rec(s, q, 0, q->head);
-	}
-	if (!q->count && !q->dead)
+	ret = take_locked(s, q, fixed, room, rec);
+	if (!q->count && !q->dead) {
 		drain(fd);
+		if (atomic_load(&q->lost)) /* meanwhile: that byte may be the one we drained */
+			signal_readers(s, evq, q);
+	}
 	seg_unlock(s, &q->lock);
 	return ret;
+}
+
+int evq_pop(struct seg *s, uint32_t evq, uint32_t gen, int fd, struct seg_evrec *rec)
+{
+	int r = evq_take(s, evq, gen, fd, 0, SIZE_MAX, rec);
+
+	if (!r)
+		evq_data_free(s, rec);
+	return r;
+}
+
+void evq_lost(struct seg *s, uint32_t evq, uint32_t gen)
+{
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
+
+	if (!q || q->gen != gen)
+		return;
+	atomic_store(&q->lost, 1);
+	write_byte(s, evq, gen);
+	wake_readers(q);
 }
 
 void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32_t idx)
@@ -286,23 +418,43 @@ void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32
 	if (lock_queue(s, evq, gen, SEG_LOCK_CTRL_NS, &q))
 		return;
 	for (uint32_t i = q->head; (r = rec_at(s, i)); i = next) {
+		const struct seg_evrec was = *r;
+
 		next = r->next;
-		if (r->src.table == table && r->src.idx == idx)
+		if (r->src.table == table && r->src.idx == idx) {
 			unlink_rec(s, q, prev, i);
-		else
+			evq_data_free(s, &was);
+		} else {
 			prev = i;
+		}
 	}
 	seg_unlock(s, &q->lock);
 }
 
-void evq_kill(struct seg *s, uint32_t evq, uint32_t gen)
+static void kill_queue(struct seg *s, uint32_t evq, uint32_t gen, bool clear)
 {
+	struct seg_evrec *r;
 	struct seg_evq *q;
 
 	if (lock_queue(s, evq, gen, SEG_LOCK_CTRL_NS, &q))
 		return;
 	q->dead = 1;
-	write_byte(s, evq, gen);
-	wake_readers(q);
+	while (clear && (r = rec_at(s, q->head))) {
+		const struct seg_evrec was = *r;
+
+		unlink_rec(s, q, 0, q->head);
+		evq_data_free(s, &was);
+	}
+	signal_readers(s, evq, q);
 	seg_unlock(s, &q->lock);
+}
+
+void evq_kill(struct seg *s, uint32_t evq, uint32_t gen)
+{
+	kill_queue(s, evq, gen, false);
+}
+
+void evq_clear(struct seg *s, uint32_t evq, uint32_t gen)
+{
+	kill_queue(s, evq, gen, true);
 }

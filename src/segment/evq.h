@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Event queues behind the readable files (completion channels, async events, later DEVX and umad).
+ * Event queues behind the readable files (completion channels, async events, DEVX, later umad).
  * The records are here; the file is a FIFO in which one byte stands for "not empty". Pushed by any
  * process of the fabric, also in a trap.
  */
@@ -26,6 +26,9 @@ struct seg_evq { /* SEG_T_EVQ: same index and generation as its SEG_T_FILE entry
 	 * FUTEX_WAIT.
 	 */
 	_Atomic uint32_t wake;
+	uint32_t silent;        /* the byte could not be written: the next push tries again */
+	_Atomic uint32_t lost;  /* an event was lost, and readers are to be told: -EOVERFLOW */
+	_Atomic uint64_t bytes; /* of data in the queue */
 } SEG_ELEM;
 
 /* What an event is about, so that destroying the object can take its unread events back. */
@@ -45,6 +48,15 @@ struct seg_evrec { /* SEG_T_EVREC */
 	uint32_t type;   /* async: IBV event type as in the uapi; else 0 */
 	uint32_t extra;
 	uint32_t flags; /* while a dead holder's queue is repaired */
+	uint32_t data;  /* SEG_T_EVBUF index of the first piece, 0 none */
+	uint32_t len;   /* bytes of data */
+} SEG_ELEM;
+
+#define EVQ_PIECE 248
+struct seg_evdata { /* SEG_T_EVBUF: what comes with a record, in pieces */
+	uint32_t gen;
+	uint32_t next;
+	uint8_t bytes[EVQ_PIECE];
 } SEG_ELEM;
 
 /*
@@ -62,6 +74,9 @@ void evq_close(struct seg *s, uint32_t file);
  */
 int evq_push(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
 	     uint32_t type, uint32_t extra);
+/* The same with a copy of `len` bytes, for evq_data(). */
+int evq_push_data(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
+		  const void *data, uint32_t len);
 /*
  * Take the oldest whose source still lives. `fd`: the caller's FIFO descriptor, drained under the
  * queue's lock when the queue is empty afterwards. 0 and *rec; -EAGAIN empty; -EIO empty and dead;
@@ -69,10 +84,26 @@ int evq_push(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, ui
  * truth, the byte a hint: a reader that got -EAGAIN polls again.
  */
 int evq_pop(struct seg *s, uint32_t evq, uint32_t gen, int fd, struct seg_evrec *rec);
+/*
+ * For a reader with `room` bytes who gets `fixed` bytes and the record's data. Besides the answers
+ * of evq_pop(): -EMSGSIZE, it does not fit and stays; -EOVERFLOW, once after a loss. The data is
+ * the caller's now: evq_data(), then evq_data_free().
+ */
+int evq_take(struct seg *s, uint32_t evq, uint32_t gen, int fd, size_t fixed, size_t room,
+	     struct seg_evrec *rec);
+/* The piece at index `at` (rec->data, then each *next), at most EVQ_PIECE bytes; NULL at the end.
+ */
+const uint8_t *evq_data(struct seg *s, uint32_t at, uint32_t *next);
+void evq_data_free(struct seg *s, const struct seg_evrec *rec);
+/* An event could not be queued (no room, or the queue's lock is not to be had): the next read says
+ * so. Takes no lock. */
+void evq_lost(struct seg *s, uint32_t evq, uint32_t gen);
 /* Drop unread events of a source that is being destroyed; leaves the FIFO's byte alone. */
 void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32_t idx);
 /* The device is gone: readers get EIO once they have read what is there; wakes them. */
 void evq_kill(struct seg *s, uint32_t evq, uint32_t gen);
+/* The same, and what is there goes too. */
+void evq_clear(struct seg *s, uint32_t evq, uint32_t gen);
 void evq_path(const struct seg *s, uint32_t evq, uint32_t gen, char path[320]);
 
 #endif

@@ -313,12 +313,14 @@ int link_join(struct link *l, struct seg *s, const char *dir, const char *host)
 	}
 	memmove(s->dir, dir, strlen(dir) + 1);
 	seg_proc_set_self(s, m.slot, m.gen);
+	atomic_store(&s->wake_fd, l->fd + 1);
 	TRACE(LOG_LINK, "joined %s as slot %u.%u", s->hdr->name, m.slot, m.gen);
 	return 0;
 }
 
 void link_forget(struct link *l, struct seg *s)
 {
+	atomic_store(&s->wake_fd, 0);
 	if (l->fd >= 0)
 		sys_fd_drop(l->fd);
 	if (l->alive >= 0)
@@ -361,6 +363,19 @@ int link_file_closed(struct link *l, uint32_t file, uint32_t gen)
 	if (fd >= 0)
 		sys_close(fd);
 	return r ? r : m.arg == 1;
+}
+
+int link_wake(struct seg *s, uint32_t file, uint32_t gen)
+{
+	const struct link_msg m = {.op = LINK_WAKE, .file = file, .gen = gen};
+	int fd = atomic_load_explicit(&s->wake_fd, memory_order_relaxed) - 1;
+	long r;
+
+	if (fd < 0)
+		return -ENOTCONN;
+	/* One message, no reply: it may go in between a request and its answer. */
+	r = sys_call(SYS_sendto, fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
+	return r < 0 ? (int)r : 0;
 }
 
 int link_get_mem(struct seg *s, struct mem_slot who)

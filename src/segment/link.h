@@ -23,7 +23,9 @@ enum link_op {
 			   of a connection of its own. -ESRCH gone, -ENOENT it gave none */
 	LINK_STATUS,    /* -> fd: memfd with JSON text. For `softhca status` */
 	LINK_DOWN,      /* stop the fabric. For `softhca down` */
-	LINK_PORT,      /* {port: SEG_T_PORT index, arg: 1 up, 0 down}: set a port's link state */
+	LINK_PORT,      /* {host, hca: N of mlx5_N, port: its number, arg: 1 up, 0 down}: set a
+			   port's link state. For `softhca link` */
+	LINK_WAKE,      /* {file, gen}: write the byte of an event queue's FIFO. No reply. */
 };
 
 struct link_msg {
@@ -69,5 +71,8 @@ int link_open_file(struct link *l, enum seg_file_kind kind, uint32_t hca, uint32
 int link_file_closed(struct link *l, uint32_t file, uint32_t gen);
 /* One-shot, on a connection of its own; callable in a trap. Returns the fd or -errno. */
 int link_get_mem(struct seg *s, struct mem_slot m);
+/* Ask the supervisor to wake the pollers of an event file; does not wait. Callable in a trap. 0,
+ * -ENOTCONN no link, -EAGAIN it does not read. */
+int link_wake(struct seg *s, uint32_t file, uint32_t gen);
 
 #endif

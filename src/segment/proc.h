@@ -57,10 +57,10 @@ struct seg_file {
 	uint32_t opener_gen;
 	uint64_t dev; /* st_dev, st_ino of the kernel object, to recognise a passed fd */
 	uint64_t ino;
-	_Atomic uint32_t
-		async_evq; /* uverbs: event queue for async events (default async fd), SEG_NONE */
-	_Atomic uint32_t async_evq_gen;
-	uint32_t uid; /* DEVX uid given to the context, 0 none */
+	uint32_t parent_gen;
+	_Atomic uint32_t parent; /* an event file: the command file that it was made through (stored
+				    last), SEG_NONE until then */
+	uint32_t uid;            /* DEVX uid given to the context, 0 none */
 	uint32_t flags;
 	_Atomic uint64_t pinned; /* bytes registered through this file */
 } SEG_ELEM;

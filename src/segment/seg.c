@@ -34,6 +34,7 @@ static const struct {
 	[SEG_T_EVQ] = {64 * K, sizeof(struct seg_evq), 1},
 	[SEG_T_EVREC] = {1 * M, sizeof(struct seg_evrec), 1},
 	[SEG_T_WORD] = {MEM_WORD_LOCKS, sizeof(struct seg_word), 1},
+	[SEG_T_EVBUF] = {256 * K, sizeof(struct seg_evdata), 1},
 	[SEG_T_HOST] = {4 * K, sizeof(struct hw_host), 1},
 	[SEG_T_HCA] = {4 * K, sizeof(struct hw_hca), 1},
 	[SEG_T_PORT] = {8 * K, sizeof(struct hw_port), 1},
@@ -54,6 +55,7 @@ CHECK_ELEM(seg_proc);
 CHECK_ELEM(seg_file);
 CHECK_ELEM(seg_evq);
 CHECK_ELEM(seg_evrec);
+CHECK_ELEM(seg_evdata);
 CHECK_ELEM(hw_host);
 CHECK_ELEM(hw_hca);
 CHECK_ELEM(hw_port);
@@ -68,7 +70,7 @@ CHECK_ELEM(hw_srq);
 CHECK_ELEM(hw_qp);
 CHECK_ELEM(seg_word);
 CHECK_ELEM(hw_rq_ahead);
-static_assert(SEG_T_COUNT == 18, "the table of tables has a row per table");
+static_assert(SEG_T_COUNT == 19, "the table of tables has a row per table");
 static_assert(sizeof(struct seg_table_hdr) == 64, "a header per cache line");
 
 static uint64_t page_up(uint64_t n)

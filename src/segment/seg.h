@@ -40,6 +40,7 @@ enum seg_table_id {
 	SEG_T_FILE,  /* struct seg_file     open virtual files                         (proc.h) */
 	SEG_T_EVQ,   /* struct seg_evq      event queues; index == its file's index    (evq.h)  */
 	SEG_T_EVREC, /* struct seg_evrec    pool of queued event records               (evq.h)  */
+	SEG_T_EVBUF, /* struct seg_evdata   pieces of what comes with a record         (evq.h)  */
 	SEG_T_WORD,  /* struct seg_word     locks of memory words, never claimed      (mem.h)   */
 	SEG_T_AHEAD, /* struct hw_rq_ahead  index = qpn; never claimed                 (hw.h)   */
 	SEG_T_HOST,  /* struct hw_host      owner DEVICE                               (hw.h)   */
@@ -102,6 +103,7 @@ struct seg {
 	char dir[256];     /* the fabric's directory */
 	struct seg_memfd memfd[SEG_MEMFDS];
 	_Atomic uint32_t said; /* diagnostics given once (mem.c) */
+	_Atomic int wake_fd;   /* 1 + the link's descriptor, for link_wake(); 0 none */
 };
 
 /* Make a new, empty segment (the supervisor) and map it. `name`: the fabric's. -EFBIG: the file

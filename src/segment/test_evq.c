@@ -6,7 +6,11 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+
+#include "segment/link.h"
+#include "util/test_tmp.h"
 
 static const struct seg_evsrc no_source = {.table = SEG_T_COUNT};
 
@@ -33,11 +37,8 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct seg *s = *state;
-	char path[300];
 
-	snprintf(path, sizeof(path), "%s/ev", s->dir);
-	rmdir(path);
-	rmdir(s->dir);
+	test_tmp_remove(s->dir);
 	return test_seg_teardown(state);
 }
 
@@ -74,7 +75,7 @@ static void queue_close(struct seg *s, struct queue *q)
 	seg_free(s, SEG_T_FILE, q->idx);
 }
 
-static int bytes(const struct queue *q)
+static int bytes_in(const struct queue *q)
 {
 	int n = -1;
 
@@ -94,18 +95,18 @@ static void in_order_with_one_byte(void **state)
 	struct seg_evrec r;
 
 	for (int round = 0; round < 2; round++) {
-		assert_int_equal(bytes(&q), 0);
+		assert_int_equal(bytes_in(&q), 0);
 		for (uint64_t i = 0; i < 5; i++)
 			assert_int_equal(push(s, &q, i), 0);
-		assert_int_equal(bytes(&q), 1);
+		assert_int_equal(bytes_in(&q), 1);
 		for (uint64_t i = 0; i < 5; i++) {
-			assert_int_equal(bytes(&q), 1);
+			assert_int_equal(bytes_in(&q), 1);
 			assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
 			assert_int_equal(r.cookie, i);
 			assert_int_equal(r.type, 3);
 			assert_int_equal(r.extra, 4);
 		}
-		assert_int_equal(bytes(&q), 0);
+		assert_int_equal(bytes_in(&q), 0);
 		assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), -EAGAIN);
 	}
 	assert_int_equal(seg_next(s, SEG_T_EVREC, SEG_OWNER_ANY, 0), SEG_NONE);
@@ -202,11 +203,11 @@ static void purge_takes_one_source_only(void **state)
 	/* all purged: the byte stays until somebody reads, who then finds nothing */
 	evq_push(s, q.idx, q.gen, a, 1, 0, 0);
 	evq_purge(s, q.idx, q.gen, SEG_T_QP, a.idx);
-	assert_int_equal(bytes(&q), 1);
+	assert_int_equal(bytes_in(&q), 1);
 	push(s, &q, 7);
 	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
 	assert_int_equal(r.cookie, 7);
-	assert_int_equal(bytes(&q), 0);
+	assert_int_equal(bytes_in(&q), 0);
 	seg_free(s, SEG_T_QP, a.idx);
 	seg_free(s, SEG_T_QP, b.idx);
 	queue_close(s, &q);
@@ -222,7 +223,7 @@ static void dead_device_is_eio_after_the_last_event(void **state)
 	evq_kill(s, q.idx, q.gen);
 	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
 	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), -EIO);
-	assert_true(bytes(&q) > 0);
+	assert_true(bytes_in(&q) > 0);
 	queue_close(s, &q);
 }
 
@@ -259,7 +260,7 @@ static void every_event_wakes_its_reader(void **state)
 	assert_int_equal(sum, (uint64_t)EVENTS * (EVENTS + 1));
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(test_reap(&c[i]), 0);
-	assert_int_equal(bytes(&q), 0);
+	assert_int_equal(bytes_in(&q), 0);
 	queue_close(s, &q);
 }
 
@@ -299,6 +300,150 @@ static void a_dead_pushers_queue_is_repaired(void **state)
 	queue_close(s, &q);
 }
 
+static uint32_t data_live(struct seg *s, const struct queue *q)
+{
+	uint32_t n = 0;
+
+	seg_for_each_owned (s, SEG_T_EVBUF, q->idx + 1, i)
+		n++;
+	return n;
+}
+
+/* The data of a record, and its end. */
+static void expect_data(struct seg *s, const struct seg_evrec *r, const uint8_t *want, uint32_t len)
+{
+	uint32_t at = r->data, done = 0;
+	const uint8_t *p;
+
+	assert_int_equal(r->len, len);
+	while (done < len) {
+		uint32_t n = len - done < EVQ_PIECE ? len - done : EVQ_PIECE;
+
+		p = evq_data(s, at, &at);
+		assert_non_null(p);
+		assert_memory_equal(p, want + done, n);
+		done += n;
+	}
+	assert_null(evq_data(s, at, &at));
+	evq_data_free(s, r);
+}
+
+static void data_comes_in_pieces(void **state)
+{
+	static const uint32_t lens[] = {1, EVQ_PIECE, EVQ_PIECE + 1, 65535};
+	static uint8_t bytes[65535];
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+	struct seg_evq *e = seg_live(s, SEG_T_EVQ, q.idx);
+	struct seg_evrec r;
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i * 7 + i / 256);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(
+			evq_push_data(s, q.idx, q.gen, no_source, (uint64_t)i, bytes, lens[i]), 0);
+	assert_int_equal(e->bytes, 1 + EVQ_PIECE + EVQ_PIECE + 1 + 65535);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(evq_take(s, q.idx, q.gen, q.fd, 8, 7 + lens[i], &r), -EMSGSIZE);
+		assert_int_equal(evq_take(s, q.idx, q.gen, q.fd, 8, 8 + lens[i], &r), 0);
+		assert_int_equal(r.cookie, i);
+		expect_data(s, &r, bytes, lens[i]);
+	}
+	assert_int_equal(e->bytes, 0);
+	assert_int_equal(data_live(s, &q), 0);
+	/* what nobody reads goes with its record, whoever drops that */
+	evq_push_data(s, q.idx, q.gen, no_source, 1, bytes, 3 * EVQ_PIECE);
+	evq_purge(s, q.idx, q.gen, SEG_T_COUNT, 0);
+	assert_int_equal(data_live(s, &q), 0);
+	evq_push_data(s, q.idx, q.gen, no_source, 1, bytes, 3 * EVQ_PIECE);
+	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
+	assert_int_equal(data_live(s, &q), 0);
+	evq_push_data(s, q.idx, q.gen, no_source, 1, bytes, 3 * EVQ_PIECE);
+	assert_int_equal(data_live(s, &q), 3);
+	evq_clear(s, q.idx, q.gen);
+	assert_int_equal(data_live(s, &q), 0);
+	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), -EIO);
+	assert_true(bytes_in(&q) > 0);
+	evq_push_data(s, q.idx, q.gen, no_source, 1, bytes, 3 * EVQ_PIECE);
+	queue_close(s, &q);
+	assert_int_equal(data_live(s, &q), 0);
+}
+
+static void data_that_finds_no_queue_is_freed(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 1);
+	uint8_t bytes[2 * EVQ_PIECE] = {0};
+
+	assert_int_equal(evq_push_data(s, q.idx, q.gen + 1, no_source, 1, bytes, sizeof(bytes)),
+			 -ENOENT);
+	push(s, &q, 1);
+	assert_int_equal(evq_push_data(s, q.idx, q.gen, no_source, 1, bytes, sizeof(bytes)),
+			 -ENOSPC);
+	assert_int_equal(data_live(s, &q), 0);
+	queue_close(s, &q);
+}
+
+static void a_loss_is_told_once_and_first(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+	struct seg_evrec r;
+
+	push(s, &q, 5);
+	evq_lost(s, q.idx, q.gen);
+	evq_lost(s, q.idx, q.gen);
+	evq_lost(s, q.idx, q.gen + 1);
+	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), -EOVERFLOW);
+	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
+	assert_int_equal(r.cookie, 5);
+	assert_int_equal(bytes_in(&q), 0);
+	evq_lost(s, q.idx, q.gen);
+	assert_true(bytes_in(&q) > 0);
+	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), -EOVERFLOW);
+	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), -EAGAIN);
+	assert_int_equal(bytes_in(&q), 0);
+	queue_close(s, &q);
+}
+
+/* No descriptor is left, or the folder cannot be seen: the supervisor is asked to write the byte,
+ * and if nobody can, the next event tries again. */
+static void who_cannot_open_the_fifo_asks(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+	const struct seg_evq *e = seg_live(s, SEG_T_EVQ, q.idx);
+	struct link_msg m;
+	char dir[sizeof(s->dir)];
+	struct seg_evrec r;
+	int sock[2];
+
+	strcpy(dir, s->dir);
+	strcpy(s->dir, "/no-such-folder");
+	assert_int_equal(push(s, &q, 1), 0); /* no link either */
+	assert_int_equal(e->silent, 1);
+	assert_int_equal(bytes_in(&q), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sock), 0);
+	atomic_store(&s->wake_fd, sock[0] + 1);
+	assert_int_equal(push(s, &q, 2), 0);
+	assert_int_equal(recv(sock[1], &m, sizeof(m), MSG_DONTWAIT), sizeof(m));
+	assert_int_equal(m.op, LINK_WAKE);
+	assert_int_equal(m.file, q.idx);
+	assert_int_equal(m.gen, q.gen);
+	assert_int_equal(e->silent, 0);
+	push(s, &q, 3);
+	assert_int_equal(recv(sock[1], &m, sizeof(m), MSG_DONTWAIT), -1);
+	strcpy(s->dir, dir);
+	atomic_store(&s->wake_fd, 0);
+	close(sock[0]);
+	close(sock[1]);
+	for (uint64_t i = 1; i <= 3; i++) {
+		assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
+		assert_int_equal(r.cookie, i);
+	}
+	queue_close(s, &q);
+}
+
 static void push_for_ever(struct seg *s, struct test_child *c, void *arg)
 {
 	struct seg_evrec r;
@@ -332,13 +477,13 @@ static void killed_at_any_instruction(void **state)
 		nanosleep(&ts, NULL);
 		kill(c.pid, SIGKILL);
 		test_reap(&c);
-		assert_true(!e->head || bytes(&q) > 0);
+		assert_true(!e->head || bytes_in(&q) > 0);
 		assert_int_equal(push(s, &q, 9), 0);
-		assert_true(bytes(&q) > 0);
+		assert_true(bytes_in(&q) > 0);
 		while (!evq_pop(s, q.idx, q.gen, q.fd, &r))
 			n = r.cookie;
 		assert_int_equal(n, 9);
-		assert_int_equal(bytes(&q), 0);
+		assert_int_equal(bytes_in(&q), 0);
 		assert_int_equal(e->count, 0);
 	}
 	/* a record that was being freed when its popper died may wait for the file's end */
@@ -356,6 +501,10 @@ int main(void)
 		cmocka_unit_test(dead_device_is_eio_after_the_last_event),
 		cmocka_unit_test(every_event_wakes_its_reader),
 		cmocka_unit_test(a_dead_pushers_queue_is_repaired),
+		cmocka_unit_test(data_comes_in_pieces),
+		cmocka_unit_test(data_that_finds_no_queue_is_freed),
+		cmocka_unit_test(a_loss_is_told_once_and_first),
+		cmocka_unit_test(who_cannot_open_the_fifo_asks),
 		cmocka_unit_test(killed_at_any_instruction),
 	};
 

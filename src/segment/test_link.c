@@ -2,6 +2,7 @@
 /* The client's end of the link against a server that a thread of the test plays. */
 #include "segment/test.h"
 #include "segment/link.h"
+#include "util/test_tmp.h"
 #include "util/sys.h"
 
 #include <fcntl.h>
@@ -141,14 +142,10 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct server *v = *state;
-	char path[300];
-
 	test_tell(v->stop[1]);
 	pthread_join(v->thread, NULL);
 	close(v->listen);
-	snprintf(path, sizeof(path), "%s/sock", v->dir);
-	unlink(path);
-	rmdir(v->dir);
+	test_tmp_remove(v->dir);
 	seg_unmap(&v->seg);
 	return 0;
 }

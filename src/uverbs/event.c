@@ -54,15 +54,9 @@ struct uv_event_file *uv_async_file(struct uv_bundle *b, uint16_t attr)
 void uv_async_made(struct uv_event_file *e)
 {
 	struct uv_file *f = e->obj.file;
-	struct seg_file *sf = seg_file(f->seg, f->file);
 
-	if (f->default_async)
-		return;
-	f->default_async = uv_event_file_get(e);
-	if (sf) {
-		atomic_store(&sf->async_evq_gen, e->gen);
-		atomic_store(&sf->async_evq, e->evq);
-	}
+	if (!f->default_async)
+		f->default_async = uv_event_file_get(e);
 }
 
 void uv_target_set(struct hw_evtarget *t, const struct uv_event_file *e, uint64_t cookie)
@@ -95,18 +89,48 @@ void uv_target_gone(struct seg *s, const struct uv_event_file *e, enum seg_table
 
 #define LOCKED_NS 10000000L
 
-/* One record as the program sees it, by kind of file. */
-static size_t record(const struct uv_event_file *e, const struct seg_evrec *rec, void *buf)
-{
-	struct ib_uverbs_comp_event_desc comp = {.cq_handle = rec->cookie};
-	struct ib_uverbs_async_event_desc async = {.element = rec->cookie, .event_type = rec->type};
+/* What a program reads is a head, by kind of file, and what comes with the event (DEVX). */
+union head {
+	struct ib_uverbs_comp_event_desc comp;
+	struct ib_uverbs_async_event_desc async;
+	uint64_t cookie;
+};
 
-	if (e->obj.type->fd_kind == SEG_FILE_COMP) {
-		memcpy(buf, &comp, sizeof(comp));
-		return sizeof(comp);
+static size_t head_of(const struct uv_event_file *e, const struct seg_evrec *rec, union head *h)
+{
+	if (e->obj.type->fd_kind == SEG_FILE_ASYNC) {
+		h->async = (struct ib_uverbs_async_event_desc){.element = rec->cookie,
+							       .event_type = rec->type};
+		return sizeof(h->async);
 	}
-	memcpy(buf, &async, sizeof(async));
-	return sizeof(async);
+	h->cookie = rec->cookie; /* comp.cq_handle too */
+	return sizeof(h->cookie);
+}
+
+static ssize_t copy_event(struct uv_event_file *e, const struct seg_evrec *rec, void *buf)
+{
+	struct seg *s = e->obj.file->seg;
+	const uint8_t *piece;
+	union head h;
+	size_t at = head_of(e, rec, &h);
+	int r = uv_copy_to_user((uintptr_t)buf, &h, at);
+
+	for (uint32_t i = rec->data, left = rec->len; !r && left;) {
+		size_t n = left < EVQ_PIECE ? left : EVQ_PIECE;
+
+		piece = evq_data(s, i, &i);
+		r = piece ? uv_copy_to_user((uintptr_t)buf + at, piece, n) : -EIO;
+		at += n;
+		left -= (uint32_t)n;
+	}
+	evq_data_free(s, rec);
+	return r ? r : (ssize_t)at;
+}
+
+static bool is_devx(const struct uv_event_file *e)
+{
+	return e->obj.type->fd_kind == SEG_FILE_DEVX_CMD ||
+	       e->obj.type->fd_kind == SEG_FILE_DEVX_EVENT;
 }
 
 /*
@@ -128,24 +152,35 @@ static int wait_event(struct seg_evq *q, uint32_t seen, long ns, const void *sig
 	return r == -EINTR ? -EINTR : 0;
 }
 
-/* 0 and the oldest event; as the kernel: an event that does not fit stays. */
-static int next_event(struct uv_event_file *e, const struct seg_evq *q, int fd, size_t room,
-		      size_t need, struct seg_evrec *rec)
+/* 0 and the oldest event, or what the kernel's read method answers. */
+static int next_event(struct uv_event_file *e, int fd, size_t room, bool nonblock,
+		      struct seg_evrec *rec)
 {
-	if (q->gen != e->gen)
-		return -EIO;
-	if (room < need) /* never popped: one may arrive between a look at the queue and the pop */
-		return atomic_load(&q->count) ? -EINVAL : q->dead ? -EIO : -EAGAIN;
-	return evq_pop(e->obj.file->seg, e->evq, e->gen, fd, rec);
+	union head h;
+	int r = evq_take(e->obj.file->seg, e->evq, e->gen, fd,
+			 head_of(e, &(struct seg_evrec){0}, &h), room, rec);
+
+	switch (r) {
+	case -EMSGSIZE:
+		return e->obj.type->fd_kind == SEG_FILE_DEVX_CMD ? -ENOSPC : -EINVAL;
+	case -ENOENT:
+		r = -EIO;
+		/* fallthrough */
+	case -EIO:
+		/* DEVX files look at this only after they have waited. */
+		return nonblock && is_devx(e) ? -EAGAIN : r;
+	case -ETIMEDOUT:
+		return nonblock ? -EAGAIN : r;
+	default:
+		return r;
+	}
 }
 
 static ssize_t event_read(struct uv_event_file *e, int fd, void *buf, size_t count, bool nonblock,
 			  const void *sigmask)
 {
-	struct seg_evrec rec = {0};
-	char desc[sizeof(struct ib_uverbs_async_event_desc)];
-	size_t need = record(e, &rec, desc);
 	struct seg_evq *q = seg_live(e->obj.file->seg, SEG_T_EVQ, e->evq);
+	struct seg_evrec rec;
 	uint32_t seen;
 	int r;
 
@@ -153,26 +188,19 @@ static ssize_t event_read(struct uv_event_file *e, int fd, void *buf, size_t cou
 		return -EIO;
 	for (;;) {
 		seen = atomic_load(&q->wake);
-		r = next_event(e, q, fd, count, need, &rec);
+		r = next_event(e, fd, count, nonblock, &rec);
 		if (!r)
 			break;
-		if (r == -ENOENT)
-			return -EIO;
-		if (r != -EAGAIN && r != -ETIMEDOUT)
+		if (nonblock || (r != -EAGAIN && r != -ETIMEDOUT))
 			return r;
-		if (nonblock)
-			return -EAGAIN;
 		/* A queue whose lock a stopped process holds may have events: look again soon. */
 		r = wait_event(q, seen, r == -ETIMEDOUT ? LOCKED_NS : 0, sigmask);
 		if (r)
 			return r;
 	}
-	record(e, &rec, desc);
-	TRACE(LOG_EVENT, "%s event: cookie 0x%llx type %u",
-	      e->obj.type->fd_kind == SEG_FILE_COMP ? "completion" : "async",
-	      (unsigned long long)rec.cookie, rec.type);
-	r = uv_copy_to_user((uintptr_t)buf, desc, need);
-	return r ? r : (ssize_t)need;
+	TRACE(LOG_EVENT, "%s: cookie 0x%llx type %u, %u bytes", e->obj.type->name,
+	      (unsigned long long)rec.cookie, rec.type, rec.len);
+	return copy_event(e, &rec, buf);
 }
 
 ssize_t uv_event_read(struct uv_event_file *e, int fd, void *buf, size_t count, bool nonblock,

@@ -53,7 +53,6 @@ static int get_api(struct uv_system *sys)
 
 int uv_open(struct uv_system *sys, uint32_t hca, uint32_t file, uint32_t gen, struct uv_file **out)
 {
-	struct seg_file *sf = seg_file(sys->seg, file);
 	struct uv_file *f;
 	int r = get_api(sys);
 
@@ -70,8 +69,6 @@ int uv_open(struct uv_system *sys, uint32_t hca, uint32_t file, uint32_t gen, st
 	f->gen = gen;
 	atomic_store(&f->refs, 1);
 	pthread_mutex_init(&f->lock, NULL);
-	if (sf)
-		atomic_store(&sf->async_evq, SEG_NONE);
 	*out = f;
 	return 0;
 }

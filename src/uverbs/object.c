@@ -184,6 +184,7 @@ void uv_put_all(struct uv_bundle *b)
 
 static int new_fd(struct uv_file *f, struct uv_event_file *e)
 {
+	struct seg_file *sf;
 	int fd, r;
 
 	r = f->sys->open_file(f->sys->link, e->obj.type->fd_kind, f->hca, 0, &e->evq, &e->gen, &fd);
@@ -191,6 +192,11 @@ static int new_fd(struct uv_file *f, struct uv_event_file *e)
 		return r;
 	e->obj.handle = (uint32_t)fd;
 	atomic_store(&e->refs, 1);
+	sf = seg_file(f->seg, e->evq);
+	if (sf) {
+		sf->parent_gen = f->gen;
+		atomic_store(&sf->parent, f->file);
+	}
 	return 0;
 }
 
@@ -255,13 +261,8 @@ int uv_commit(struct uv_bundle *b)
 
 static void abort_fd(struct uv_file *f, struct uv_event_file *e)
 {
-	if (f->default_async == e) {
-		struct seg_file *sf = seg_file(f->seg, f->file);
-
+	if (f->default_async == e)
 		f->default_async = NULL;
-		if (sf)
-			atomic_store(&sf->async_evq, SEG_NONE);
-	}
 	sys_close((int)e->obj.handle);
 	f->sys->file_closed(f->sys->link, e->evq, e->gen);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The fake driver and shim of this folder's tests: see test.h. */
 #include "uverbs/test.h"
+#include "util/test_tmp.h"
 
 struct env *env;
 
@@ -466,8 +467,10 @@ int env_teardown(void **state)
 		file_closed(NULL, evq, gen);
 	}
 	snprintf(path, sizeof(path), "%s/ev", env->s.dir);
-	if (rmdir(path) || rmdir(env->s.dir))
+	if (rmdir(path) || rmdir(env->s.dir)) {
+		test_tmp_remove(env->s.dir); /* a test failed, or left a file open */
 		return -1;
+	}
 	uv_api_destroy(env->sys.api);
 	seg_unmap(&env->s);
 	free(env);

@@ -258,13 +258,14 @@ static void get_context_makes_the_async_file(void **state)
 {
 	struct ib_uverbs_get_context req = {0};
 	struct ib_uverbs_get_context_resp resp;
-	struct seg_file *sf = seg_file(&env->s, env->f->file);
+	const struct seg_file *sf;
 
-	assert_int_equal(sf->async_evq, SEG_NONE);
 	assert_int_equal(COMMAND(GET_CONTEXT, req, resp), 0);
 	assert_int_equal(resp.num_comp_vectors, HW_COMP_VECTORS);
 	assert_ptr_equal(env->fd_obj[resp.async_fd], env->f->default_async);
-	assert_int_equal(sf->async_evq, env->f->default_async->evq);
+	sf = seg_file(&env->s, env->f->default_async->evq);
+	assert_int_equal(sf->parent, env->f->file); /* port events find it by this */
+	assert_int_equal(sf->parent_gen, env->f->gen);
 	/* a second one is refused, and its file is gone again */
 	assert_int_equal(COMMAND(GET_CONTEXT, req, resp), -EINVAL);
 	assert_int_equal(env->opened, 2);
