@@ -75,6 +75,17 @@ static const struct fw_cmd *cmd_find(uint16_t opcode)
 	return NULL;
 }
 
+bool fw_command_layouts(uint16_t opcode, const struct layout **in, const struct layout **out)
+{
+	const struct fw_cmd *c = cmd_find(opcode);
+
+	if (!c)
+		return false;
+	*in = c->in;
+	*out = c->out;
+	return true;
+}
+
 uint64_t fw_sig_block(void)
 {
 	/* Synchronous faults stay deliverable: the guarded copies need them. */

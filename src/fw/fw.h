@@ -71,6 +71,9 @@ const char *fw_status_name(uint8_t status);
 /* All statuses, from 0 on: false behind the last. */
 bool fw_status_at(unsigned int n, uint8_t *status);
 const char *fw_opcode_name(uint16_t opcode);
+struct layout;
+/* The layouts of a command's input and output; false: this firmware has no such command. */
+bool fw_command_layouts(uint16_t opcode, const struct layout **in, const struct layout **out);
 
 /*
  * One row per reason for a refusal: what UCX or DPDK users see as `syndrome 0x...`. Numbers are

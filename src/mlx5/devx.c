@@ -33,10 +33,10 @@ struct devx_call {
  * The uid that the command goes out with: that of the context; the few harmless queries may also
  * come without one. The kernel has a uid of its own for those, here it is 0.
  */
-static int call_uid(struct devx_call *c)
+static int call_uid(struct devx_call *c, struct uv_bundle *b)
 {
 	if (!c->ctx->devx_uid && !devx_cmd_needs_no_uid(c->opcode))
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "the device was not opened for DEVX (no uid)");
 	c->uid = (uint16_t)c->ctx->devx_uid;
 	return 0;
 }
@@ -53,11 +53,16 @@ static int call_init(struct devx_call *c, struct uv_bundle *b, uint16_t in_attr,
 	c->opcode = (uint16_t)LAYOUT_GET(cmd_in, c->in, opcode);
 	/* vhca_tunnel_id: only OTHER may tunnel, and only where the firmware can */
 	if (method != DEVX_OTHER && bits_get32(c->in, 0x20, 16))
-		return -EINVAL;
-	r = call_uid(c);
+		return uv_why(b, -EINVAL, "vhca_tunnel_id is for DEVX_OTHER only");
+	r = call_uid(c, b);
 	if (r < 0)
 		return r;
-	return devx_cmd_allowed(c->in, method) ? 0 : -EINVAL;
+	if (devx_cmd_allowed(c->in, method))
+		return 0;
+	return uv_why(b, -EINVAL,
+		      devx_cmd_find(c->opcode)
+			      ? "the driver takes this command by another DEVX method"
+			      : "the driver passes no such command on");
 }
 
 /* Execute; the output goes to the caller whether the firmware did it or refused. */
@@ -181,8 +186,10 @@ int mlx5_method_devx_obj_create(struct uv_bundle *b)
 		      MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT, DEVX_CREATE);
 	if (r == 0)
 		r = create_edit(&c);
+	if (r == -ENOENT)
+		return uv_why(b, r, "cqc.c_eqn is no event queue of this device");
 	if (r < 0)
-		return r;
+		return uv_why(b, r, "the command is shorter than its fields");
 	c.out = calloc(1, c.outlen);
 	if (!c.out)
 		return -ENOMEM;
@@ -230,7 +237,7 @@ static int obj_call(struct uv_bundle *b, uint16_t handle, uint16_t in_attr, uint
 	if (r < 0)
 		return r;
 	if (!object_matches(uv_b_obj(b, handle), devx_cmd_object(c.in, (uint32_t)c.inlen)))
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "the command names another object than the handle");
 	if (method == DEVX_MODIFY)
 		devx_cmd_set_umem_valid(c.in, (uint32_t)c.inlen);
 	r = call_exec(&c, b);

@@ -3,8 +3,6 @@
  * What a handler sees of one call: its attributes, its driver data, memory that ends with it, and
  * guarded copies from and to the program. The accessors of driver.h are here.
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include "uverbs/priv.h"
 
 /* As access_ok(): beyond user addresses nothing is even tried. */
@@ -68,14 +66,13 @@ bool uv_user_cleared(uint64_t uaddr, size_t len)
 	return true;
 }
 
-void uv_b_init(struct uv_bundle *b, struct uv_file *f, char *trace)
+void uv_b_init(struct uv_bundle *b, struct uv_file *f)
 {
 	memset(b, 0, offsetof(struct uv_bundle, buf));
 	b->file = f;
 	b->ctx = f->ctx;
 	b->udata.bundle = b;
-	b->trace = trace;
-	b->ntrace = 0;
+	memset(&b->why, 0, sizeof(*b) - offsetof(struct uv_bundle, why));
 }
 
 void *uv_b_alloc(struct uv_bundle *b, size_t len)
@@ -111,6 +108,8 @@ int uv_b_finish(struct uv_bundle *b, int ret)
 		ret = uv_commit(b);
 	if (b->obj_new)
 		uv_abort(b);
+	if (b->trace) /* while what it shows is there */
+		uv_trace_end(b, ret);
 	uv_put_all(b);
 	free_gone(b);
 	while (b->chunks) {
@@ -120,20 +119,6 @@ int uv_b_finish(struct uv_bundle *b, int ret)
 		free(c);
 	}
 	return ret;
-}
-
-void uv_b_trace(struct uv_bundle *b, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	if (b->ntrace >= UV_TRACE_MAX - 1)
-		return;
-	va_start(ap, fmt);
-	n = vsnprintf(b->trace + b->ntrace, UV_TRACE_MAX - b->ntrace, fmt, ap);
-	va_end(ap);
-	if (n > 0)
-		b->ntrace += (size_t)n;
 }
 
 struct uv_attr *uv_b_attr(struct uv_bundle *b, uint16_t id)
@@ -216,6 +201,8 @@ int uv_b_out(struct uv_bundle *b, uint16_t attr, const void *data, size_t len)
 
 	if (!a)
 		return -ENOENT;
+	if (b->trace)
+		uv_trace_out(b, a, data, len);
 	if (uv_copy_to_user(a->data, data, a->len < len ? a->len : len))
 		return -EFAULT;
 	return uv_b_set_output(b, a);
@@ -256,6 +243,8 @@ struct uv_udata *uv_b_udata(struct uv_bundle *b)
 
 int uv_udata_out(struct uv_udata *u, const void *data, size_t len)
 {
+	if (u->bundle && u->bundle->trace)
+		uv_trace_driver_out(u->bundle, data, u->outlen < len ? u->outlen : len);
 	return uv_copy_to_user(u->out, data, u->outlen < len ? u->outlen : len);
 }
 
@@ -295,16 +284,11 @@ int uv_request(struct uv_bundle *b, void *req, size_t len)
 	memset(req, 0, len);
 	if (core_copy(b, req, n))
 		return -EFAULT;
-	if (b->trace) {
-		const uint32_t *w = req;
-
-		UV_TRACE(b, " [");
-		for (size_t i = 0; i < len / 4 && i < 12; i++)
-			UV_TRACE(b, "%s%x", i ? " " : "", w[i]);
-		UV_TRACE(b, "]");
-	}
+	if (b->trace)
+		uv_trace_request(b, req, len);
 	if (b->core_inlen > len && !core_rest_cleared(b, len))
-		return -EOPNOTSUPP;
+		return uv_why_range(b, -EOPNOTSUPP, NULL, "unknown bytes are not zero",
+				    b->core_inlen, 0, len);
 	return 0;
 }
 
@@ -312,6 +296,8 @@ int uv_response(struct uv_bundle *b, const void *resp, size_t len)
 {
 	if (b->core_out_attr)
 		return uv_b_out_zero(b, UVERBS_ATTR_CORE_OUT, resp, len);
+	if (b->trace)
+		uv_trace_response(b, resp, b->core_outlen < len ? b->core_outlen : len);
 	if (uv_copy_to_user(b->core_out, resp, b->core_outlen < len ? b->core_outlen : len))
 		return -EFAULT;
 	if (len < b->core_outlen)

@@ -233,6 +233,7 @@ enum uv_access { UV_READ, UV_WRITE, UV_NEW, UV_DESTROY_ACCESS };
 struct uv_attr_def {
 	uint16_t id; /* with UVERBS_ID_NS_SHIFT bit for the driver namespace */
 	const char *name;
+	const char *type_name; /* of PTR_*: "struct ib_..." or a number's; for traces */
 	enum uv_attr_kind kind;
 	bool mandatory;
 	bool zero_trailing;        /* a longer input must have a zero tail (else EOPNOTSUPP) */
@@ -246,15 +247,15 @@ struct uv_attr_def {
 };
 
 /* The common shapes of a row. UV_ATTR_STRUCT: a struct that may grow: up to `last` needed. */
-#define UV_ATTR_IN(i, t, m)                                                   \
-	{                                                                     \
-		.id = (i), .name = #i, .kind = UV_A_PTR_IN, .mandatory = (m), \
-		.min_len = sizeof(t), .max_len = sizeof(t)                    \
+#define UV_ATTR_IN(i, t, m)                                                                    \
+	{                                                                                      \
+		.id = (i), .name = #i, .type_name = #t, .kind = UV_A_PTR_IN, .mandatory = (m), \
+		.min_len = sizeof(t), .max_len = sizeof(t)                                     \
 	}
-#define UV_ATTR_OUT(i, t, m)                                                   \
-	{                                                                      \
-		.id = (i), .name = #i, .kind = UV_A_PTR_OUT, .mandatory = (m), \
-		.min_len = sizeof(t), .max_len = sizeof(t)                     \
+#define UV_ATTR_OUT(i, t, m)                                                                    \
+	{                                                                                       \
+		.id = (i), .name = #i, .type_name = #t, .kind = UV_A_PTR_OUT, .mandatory = (m), \
+		.min_len = sizeof(t), .max_len = sizeof(t)                                      \
 	}
 #define UV_ATTR_IN_MIN(i, n, m)                                                               \
 	{                                                                                     \
@@ -269,12 +270,12 @@ struct uv_attr_def {
 #define UV_ATTR__ENDOF(t, last) (offsetof(t, last) + sizeof(((t *)0)->last))
 #define UV_ATTR_IN_STRUCT(i, t, last, m)                                                        \
 	{                                                                                       \
-		.id = (i), .name = #i, .kind = UV_A_PTR_IN, .mandatory = (m),                   \
+		.id = (i), .name = #i, .type_name = #t, .kind = UV_A_PTR_IN, .mandatory = (m),  \
 		.zero_trailing = true, .min_len = UV_ATTR__ENDOF(t, last), .max_len = sizeof(t) \
 	}
 #define UV_ATTR_OUT_STRUCT(i, t, last, m)                                                       \
 	{                                                                                       \
-		.id = (i), .name = #i, .kind = UV_A_PTR_OUT, .mandatory = (m),                  \
+		.id = (i), .name = #i, .type_name = #t, .kind = UV_A_PTR_OUT, .mandatory = (m), \
 		.zero_trailing = true, .min_len = UV_ATTR__ENDOF(t, last), .max_len = sizeof(t) \
 	}
 #define UV_ATTR_CONST(i, max, m)                                                                 \
@@ -356,6 +357,11 @@ struct uv_object *uv_b_new(struct uv_bundle *b, uint16_t attr);
  * answer) destroys it again with UV_ABORT. Before this, a failing handler undoes by itself.
  */
 void uv_b_created(struct uv_bundle *b);
+/*
+ * For the trace: why a handler refuses what the rows could not judge. Returns err; the first reason
+ * stays. `rule` is kept by reference.
+ */
+int uv_why(struct uv_bundle *b, int err, const char *rule);
 /* Driver data. */
 struct uv_udata *uv_b_udata(struct uv_bundle *b);
 /* Guarded access to the caller's memory outside attributes. 0 or -EFAULT. */

@@ -118,6 +118,26 @@ void uv_forked(struct uv_file *f)
 	atomic_store(&f->pinned, 0);
 }
 
+static void trace_mmap(size_t len, int prot, int flags, off_t off, const void *at, int result)
+{
+	struct rec r;
+
+	rec_begin(&r, LOG_UVERBS, "mmap", 0);
+	rec_group(&r, "in", "(");
+	rec_x(&r, "length", len);
+	rec_x(&r, "prot", (unsigned int)prot);
+	rec_x(&r, "flags", (unsigned int)flags);
+	rec_x(&r, "offset", (uint64_t)off);
+	rec_group_end(&r, ")");
+	if (!result) {
+		rec_group(&r, "out", " -> ");
+		rec_x(&r, "addr", (uintptr_t)at);
+		rec_group_end(&r, "");
+	}
+	rec_say(&r, "result", " = ", result ? strerrorname_np(-result) : "0");
+	rec_end(&r);
+}
+
 void *uv_mmap(struct uv_file *f, void *addr, size_t len, int prot, int flags, off_t off, int *err)
 {
 	const struct uv_driver *d = f->api->driver;
@@ -131,8 +151,8 @@ void *uv_mmap(struct uv_file *f, void *addr, size_t len, int prot, int flags, of
 		r = -EINVAL;
 	else
 		r = d->mmap(f->ctx, addr, len, prot, flags, off, &out);
-	TRACE(LOG_UVERBS, "mmap len=%zu prot=%d flags=0x%x off=0x%llx -> %s", len, prot, flags,
-	      (unsigned long long)off, r ? strerrorname_np(-r) : "0");
+	if (TRACE_ON(LOG_UVERBS))
+		trace_mmap(len, prot, flags, off, out, r);
 	pthread_mutex_unlock(&f->lock);
 	*err = r;
 	return r ? MAP_FAILED : out;

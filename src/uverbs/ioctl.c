@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <rdma/rdma_user_ioctl.h>
 #include "uverbs/priv.h"
+#include "util/fmt.h"
 
 #define IOCTL_MAX 4096 /* bytes of a whole call, a page */
 
@@ -42,20 +43,23 @@ static int process_ptr(struct uv_bundle *b, const struct uv_attr_def *d,
 		max = 8;
 	} else if (d->kind == UV_A_ENUM_IN) {
 		if (u->attr_data.enum_data.elem_id >= d->allowed)
-			return -EOPNOTSUPP;
+			return uv_why_range(b, -EOPNOTSUPP, d->name, "no such element",
+					    u->attr_data.enum_data.elem_id, 0, d->allowed - 1);
 		if (u->attr_data.enum_data.reserved)
-			return -EINVAL;
+			return uv_why_attr(b, -EINVAL, d->name, "reserved is not 0");
 		a->elem = u->attr_data.enum_data.elem_id;
 		v = &d->elems[a->elem];
 		min = v->min_len;
 		max = v->max_len;
 	}
 	if (d->kind != UV_A_PTR_OUT && u->len > max && v->zero_trailing && !rest_cleared(u, max))
-		return -EOPNOTSUPP;
+		return uv_why_range(b, -EOPNOTSUPP, d->name, "unknown bytes are not zero", u->len,
+				    min, max);
 	if (u->len < min || (!v->zero_trailing && u->len > max))
-		return -EINVAL;
+		return uv_why_range(b, -EINVAL, d->name, u->len < min ? "too short" : "too long",
+				    u->len, min, v->zero_trailing ? UINT16_MAX : max);
 	if (d->kind != UV_A_ENUM_IN && u->attr_data.reserved)
-		return -EINVAL;
+		return uv_why_attr(b, -EINVAL, d->name, "reserved is not 0");
 	a->len = u->len;
 	a->data = u->data;
 	return v->alloc_copy ? fetch(b, a) : 0;
@@ -68,9 +72,11 @@ static int process_object(struct uv_bundle *b, const struct uv_attr_def *d,
 	int r = 0;
 
 	if (u->attr_data.reserved || u->len)
-		return -EINVAL;
+		return uv_why_attr(b, -EINVAL, d->name, "reserved and len of a handle are 0");
 	if (d->access != UV_NEW) {
 		a->obj = uv_get(b, d->type, u->data_s64, d->access, &r);
+		if (b->why.rule && !b->why.attr)
+			b->why.attr = d->name;
 		return r;
 	}
 	r = uv_new(b, d->type, &a->obj);
@@ -90,10 +96,11 @@ static int process_array(struct uv_bundle *b, const struct uv_attr_def *d,
 	int r;
 
 	if (u->attr_data.reserved || u->len % sizeof(*id))
-		return -EINVAL;
+		return uv_why_attr(b, -EINVAL, d->name, "not a whole number of handles");
 	a->nobjs = u->len / sizeof(*id);
 	if (a->nobjs < d->min_len || a->nobjs > d->max_len)
-		return -EINVAL;
+		return uv_why_range(b, -EINVAL, d->name, "number of handles", a->nobjs, d->min_len,
+				    d->max_len);
 	a->len = u->len;
 	a->data = u->data;
 	a->objs = uv_b_alloc(b, a->nobjs * sizeof(*a->objs));
@@ -120,42 +127,13 @@ static int process_attr(struct uv_bundle *b, const struct uv_attr_def *d, struct
 	case UV_A_RAW_FD:
 		if (u->attr_data.reserved || u->len || u->data_s64 < INT_MIN ||
 		    u->data_s64 > INT_MAX)
-			return -EINVAL;
+			return uv_why_attr(b, -EINVAL, d->name, "not a descriptor");
 		a->data = u->data;
 		return 0;
 	case UV_A_IDRS_ARRAY:
 		return process_array(b, d, u, a);
 	}
 	return -EOPNOTSUPP;
-}
-
-/* Tables may name their rows by the constants; a trace line has no room for the prefixes. */
-static const char *short_name(const char *name)
-{
-	static const char *const prefix[] = {"ATTR_", "METHOD_", "OBJECT_"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(prefix); i++) {
-		const char *p = strstr(name, prefix[i]);
-
-		if (p)
-			return p + strlen(prefix[i]);
-	}
-	return name;
-}
-
-static void trace_attr(struct uv_bundle *b, const struct uv_attr *a)
-{
-	const struct uv_attr_def *d = a->def;
-
-	if (a->obj)
-		UV_TRACE(b, " %s=%u", short_name(d->name), a->obj->handle);
-	else if (d->kind == UV_A_PTR_OUT)
-		UV_TRACE(b, " %s=&%u", short_name(d->name), a->len);
-	else if (a->len <= sizeof(a->data))
-		UV_TRACE(b, " %s=0x%llx", short_name(d->name),
-			 (unsigned long long)(uv_b_const(b, d->id, 0)));
-	else
-		UV_TRACE(b, " %s=%u bytes", short_name(d->name), a->len);
 }
 
 static int set_attr(struct uv_bundle *b, unsigned int index)
@@ -166,17 +144,19 @@ static int set_attr(struct uv_bundle *b, unsigned int index)
 
 	slot = key < 0 ? -1 : b->method->slot[key];
 	if (slot < 0) /* newer than us: an error only if the program insists */
-		return u->flags & UVERBS_ATTR_F_MANDATORY ? -EPROTONOSUPPORT : 0;
+		return u->flags & UVERBS_ATTR_F_MANDATORY
+			       ? uv_why_range(b, -EPROTONOSUPPORT, "?",
+					      "unknown, and the program insists on it", u->attr_id,
+					      0, 0)
+			       : 0;
 	a = &b->attrs[slot];
 	if (a->def)
-		return -EINVAL;
+		return uv_why_attr(b, -EINVAL, a->def->name, "given twice");
 	a->index = (uint16_t)index;
 	r = process_attr(b, b->method->attrs[slot], u, a);
 	if (r)
 		return r;
 	a->def = b->method->attrs[slot];
-	if (b->trace)
-		trace_attr(b, a);
 	return 0;
 }
 
@@ -192,12 +172,14 @@ static int check_values(struct uv_bundle *b)
 		if (!d)
 			continue;
 		if (d->kind == UV_A_CONST_IN && d->allowed && a->data > d->allowed)
-			return -EINVAL;
+			return uv_why_range(b, -EINVAL, d->name, "value", a->data, 0, d->allowed);
 		if (d->kind == UV_A_FLAGS_IN) {
 			if (a->len != 4 && a->len != 8)
-				return -EINVAL;
+				return uv_why_range(b, -EINVAL, d->name, "4 or 8 bytes", a->len, 4,
+						    8);
 			if (uv_b_const(b, d->id, 0) & ~d->allowed)
-				return -EINVAL;
+				return uv_why_bits(b, -EINVAL, d->name, uv_b_const(b, d->id, 0),
+						   d->allowed);
 		}
 		/* CORE_IN's own length is for its command to judge. */
 		if ((d->kind == UV_A_PTR_IN || d->kind == UV_A_ENUM_IN) &&
@@ -267,37 +249,42 @@ static int run_method(struct uv_bundle *b)
 	}
 	for (unsigned int i = 0; i < m->nattrs; i++)
 		if (m->attrs[i]->mandatory && !b->attrs[i].def)
-			return -EINVAL;
+			return uv_why_attr(b, -EINVAL, m->attrs[i]->name, "mandatory, and missing");
 	if (!m->def->no_context && !b->ctx)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "the file has no context yet");
 	r = check_values(b);
 	if (!r)
 		r = fill_udata(b);
+	if (b->trace)
+		uv_trace_attrs(b);
 	return r ? r : run_handler(b);
 }
 
 static int run(struct uv_file *f, const struct ib_uverbs_ioctl_hdr *hdr, uint64_t user_attrs)
 {
-	char trace[UV_TRACE_MAX];
+	uint64_t since = TRACE_ON(LOG_UVERBS) ? clock_now_ns() : 0;
+	char what[96];
 	struct uv_bundle b;
-	int r;
+	struct rec rec;
 
 	if (hdr->driver_id != f->api->driver->driver_id)
 		return -EINVAL;
-	uv_b_init(&b, f, log_mask & LOG_UVERBS ? trace : NULL);
+	uv_b_init(&b, f);
 	b.method = uv_api_method(f->api, hdr->object_id, hdr->method_id);
 	if (!b.method) {
-		TRACE(LOG_UVERBS, "object 0x%x method 0x%x -> EPROTONOSUPPORT", hdr->object_id,
-		      hdr->method_id);
+		TRACE(LOG_UVERBS,
+		      "object 0x%x method 0x%x: there is no such method = EPROTONOSUPPORT",
+		      hdr->object_id, hdr->method_id);
 		return -EPROTONOSUPPORT;
 	}
 	b.user_attrs = user_attrs;
 	b.nuattrs = hdr->num_attrs;
-	UV_TRACE(&b, "%s.%s", short_name(b.method->object_name), short_name(b.method->def->name));
-	r = uv_b_finish(&b, run_method(&b));
-	if (b.trace)
-		log_line(LOG_UVERBS, "%s -> %s", trace, r ? strerrorname_np(-r) : "0");
-	return r;
+	if (since) {
+		fmt(what, sizeof(what), "%s.%s", uv_short_name(b.method->object_name),
+		    uv_short_name(b.method->def->name));
+		uv_trace_begin(&b, &rec, what, since);
+	}
+	return uv_b_finish(&b, run_method(&b));
 }
 
 long uv_ioctl(struct uv_file *f, unsigned long cmd, void *arg)

@@ -151,10 +151,13 @@ struct uv_object *uv_get(struct uv_bundle *b, const struct uv_type *t, int64_t i
 		}
 	}
 	o = t && t->is_fd ? find_fd(f, t, id, access, err) : find_handle(f, id, err);
-	if (!o)
+	if (!o) {
+		uv_why(b, 0,
+		       t && t->is_fd ? "not such a file of this device file" : "no such handle");
 		return NULL;
+	}
 	if (t && o->type != t) {
-		*err = -EINVAL;
+		*err = uv_why(b, -EINVAL, "a handle of another kind");
 		return NULL;
 	}
 	if (b->nheld == UV_MAX_HELD) {
@@ -162,8 +165,10 @@ struct uv_object *uv_get(struct uv_bundle *b, const struct uv_type *t, int64_t i
 		return NULL;
 	}
 	*err = lock_object(o, access);
-	if (*err)
+	if (*err) {
+		uv_why(b, 0, "another call is using it, or it is given twice");
 		return NULL;
+	}
 	b->held[b->nheld++] = (struct uv_held){o, access};
 	return o;
 }
@@ -223,6 +228,7 @@ int uv_new(struct uv_bundle *b, const struct uv_type *t, struct uv_object **out)
 		return r;
 	}
 	b->obj_new = o;
+	b->trace_new = UINT64_C(1) + o->handle;
 	*out = o;
 	return 0;
 }
@@ -297,9 +303,9 @@ int uv_destroy(struct uv_bundle *b, struct uv_object *o)
 	int r = 0;
 
 	if (o->locks)
-		return -EBUSY;
+		return uv_why(b, -EBUSY, "another call is using it");
 	if (atomic_load(&o->uses))
-		return -EBUSY;
+		return uv_why(b, -EBUSY, "other objects use it");
 	if (o->type->destroy)
 		r = o->type->destroy(o, UV_DESTROY);
 	if (r)

@@ -10,6 +10,7 @@
  *	object.c  handles, locks, commit, abort, destroy, close
  *	file.c    open, release, mmap, fork
  *	event.c   readable files and where events go
+ *	trace.c   a call as a line of the trace
  *	umem.c    checks and accounting of registered memory
  *	std_*.c   the handlers, one file per kind of object
  */
@@ -21,7 +22,9 @@
 #include "segment/evq.h"
 #include "segment/hw.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/log.h"
+#include "util/rec.h"
 
 /* ---- an open file (file.c) ---- */
 
@@ -177,6 +180,13 @@ struct uv_chunk { /* memory of a call that did not fit into its own buffer */
 
 #define UV_MAX_HELD 24
 
+/* Why a call was refused: an attribute, a rule, and numbers where the rule has some. */
+struct uv_why {
+	const char *attr, *rule;
+	enum { UV_WHY_PLAIN, UV_WHY_RANGE, UV_WHY_BITS } kind;
+	uint64_t value, low, high; /* high: of BITS those that are allowed */
+};
+
 struct uv_bundle {
 	struct uv_file *file;
 	struct uv_context *ctx; /* NULL before GET_CONTEXT */
@@ -207,11 +217,12 @@ struct uv_bundle {
 	size_t used;
 	uint64_t buf[128];
 
-	char *trace; /* NULL: off; else a buffer of UV_TRACE_MAX */
-	size_t ntrace;
+	struct uv_why why;
+	struct rec *trace;           /* NULL: off; its line, which begins with what is given */
+	bool trace_attrs, trace_out; /* the attributes are in it; so is something written back */
+	uint64_t trace_new;          /* the handle that was taken, + 1 */
 };
 
-#define UV_TRACE_MAX 480
 void uv_b_trace(struct uv_bundle *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 #define UV_TRACE(b, ...)                                     \
 	do {                                                 \
@@ -219,7 +230,7 @@ void uv_b_trace(struct uv_bundle *b, const char *fmt, ...) __attribute__((format
 			uv_b_trace((b), __VA_ARGS__);        \
 	} while (0)
 
-void uv_b_init(struct uv_bundle *b, struct uv_file *f, char *trace);
+void uv_b_init(struct uv_bundle *b, struct uv_file *f);
 /* Zeroed memory that lives as long as the call; NULL. */
 void *uv_b_alloc(struct uv_bundle *b, size_t len);
 /* End of a call: commit or abort what was made, release what was held. Returns the final result. */
@@ -234,6 +245,23 @@ uint32_t uv_response_length(const struct uv_bundle *b, size_t len);
 /* Can there be user memory at all? */
 bool uv_user_range(uint64_t uaddr, size_t len);
 bool uv_user_cleared(uint64_t uaddr, size_t len);
+
+/* ---- the trace of a call (trace.c); but for the first only while b->trace is set ---- */
+
+/* Note why, unless a reason is known already; returns err. uv_why() is in driver.h. */
+int uv_why_attr(struct uv_bundle *b, int err, const char *attr, const char *rule);
+int uv_why_range(struct uv_bundle *b, int err, const char *attr, const char *rule, uint64_t value,
+		 uint64_t low, uint64_t high);
+int uv_why_bits(struct uv_bundle *b, int err, const char *attr, uint64_t value, uint64_t allowed);
+
+void uv_trace_begin(struct uv_bundle *b, struct rec *r, const char *what, uint64_t since);
+void uv_trace_attrs(struct uv_bundle *b);
+void uv_trace_request(struct uv_bundle *b, const void *p, size_t len);
+void uv_trace_response(struct uv_bundle *b, const void *p, size_t len);
+void uv_trace_out(struct uv_bundle *b, const struct uv_attr *a, const void *p, size_t len);
+void uv_trace_driver_out(struct uv_bundle *b, const void *p, size_t len);
+void uv_trace_end(struct uv_bundle *b, int result);
+const char *uv_short_name(const char *name);
 
 /* ---- objects (object.c) ---- */
 

@@ -174,7 +174,7 @@ static int modify_qp(struct uv_bundle *b, struct ib_uverbs_modify_qp *c, uint32_
 	m.cur_state = m.mask & IBV_QP_CUR_STATE ? c->cur_qp_state : qp->state;
 	m.new_state = m.mask & IBV_QP_STATE ? c->qp_state : m.cur_state;
 	fill(c, &m.attr);
-	UV_TRACE(b, " qpn 0x%x %u->%u mask 0x%x", qp->qpn, m.cur_state, m.new_state, m.mask);
+	UV_TRACE(b, "qpn 0x%x from state %u to %u", qp->qpn, m.cur_state, m.new_state);
 	r = check_driver(qp, &m);
 	if (r)
 		return r;

@@ -124,7 +124,8 @@ int uv_cmd_invoke_write(struct uv_bundle *b)
 	b->cmd = uv_cmd_find(b->file, (uint32_t)command, &err);
 	if (!b->cmd)
 		return err;
-	UV_TRACE(b, " %s", b->cmd->name);
+	if (b->trace)
+		rec_s(b->trace, "command", b->cmd->name);
 	if (in) {
 		b->core_inlen = in->len;
 		if (in->len <= sizeof(in->data))
@@ -138,7 +139,7 @@ int uv_cmd_invoke_write(struct uv_bundle *b)
 		b->core_out_attr = true;
 	}
 	if (b->core_inlen < b->cmd->req || b->core_outlen < b->cmd->resp)
-		return -ENOSPC;
+		return uv_why(b, -ENOSPC, "CORE_IN or CORE_OUT is shorter than the command");
 	return run_command(b);
 }
 
@@ -236,7 +237,8 @@ static int write_run(struct uv_bundle *b, struct ib_uverbs_cmd_hdr *h, uint64_t 
 	b->cmd = uv_cmd_find(b->file, h->command, &r);
 	if (!b->cmd)
 		return r;
-	UV_TRACE(b, "write %s", b->cmd->name);
+	if (b->trace)
+		rec_s(b->trace, "command", b->cmd->name);
 	if (b->cmd->ex) {
 		if (count < sizeof(*h) + sizeof(x))
 			return -EINVAL;
@@ -255,7 +257,8 @@ static int write_run(struct uv_bundle *b, struct ib_uverbs_cmd_hdr *h, uint64_t 
 
 ssize_t uv_write(struct uv_file *f, const void *buf, size_t count)
 {
-	char trace[UV_TRACE_MAX] = "";
+	uint64_t since = TRACE_ON(LOG_UVERBS) ? clock_now_ns() : 0;
+	struct rec rec;
 	struct ib_uverbs_cmd_hdr h;
 	struct uv_bundle b;
 	int r;
@@ -265,10 +268,10 @@ ssize_t uv_write(struct uv_file *f, const void *buf, size_t count)
 	if (uv_copy_from_user(&h, (uintptr_t)buf, sizeof(h)))
 		return -EFAULT;
 	pthread_mutex_lock(&f->lock);
-	uv_b_init(&b, f, log_mask & LOG_UVERBS ? trace : NULL);
+	uv_b_init(&b, f);
+	if (since)
+		uv_trace_begin(&b, &rec, "write", since);
 	r = uv_b_finish(&b, write_run(&b, &h, (uintptr_t)buf, count));
-	if (b.trace)
-		log_line(LOG_UVERBS, "%s -> %s", trace, r ? strerrorname_np(-r) : "0");
 	pthread_mutex_unlock(&f->lock);
 	return r ? r : (ssize_t)count;
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The structures of the uapi headers as data, made at build time by mkstructs. For traces. */
+#ifndef SOFTHCA_UVERBS_STRUCTS_H
+#define SOFTHCA_UVERBS_STRUCTS_H
+
+#include <stdint.h>
+
+struct uv_member {
+	uint32_t name; /* in uv_names */
+	uint16_t offset, size;
+	uint16_t elem; /* bytes of an element; size when it is no array */
+	int16_t sub;   /* index of the structure that it is, -1 none */
+};
+
+struct uv_struct {
+	uint32_t name;
+	uint16_t first, n; /* of uv_members */
+	uint16_t size;
+};
+
+extern const struct uv_member uv_members[];
+extern const struct uv_struct uv_structs[]; /* sorted by name */
+extern const unsigned int uv_nstructs;
+extern const char uv_names[];
+
+#endif

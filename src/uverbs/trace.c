@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One call of uverbs as a line of the trace: each attribute that the program gave, by the name in
+ * the method's row and with the members of its structure; what was written back; the result; and of
+ * a refusal the rule. Called by ioctl.c, write.c and bundle.c when the topic is on.
+ *
+ * Structures are found by name (structs.h): rows name theirs by the UV_ATTR macros, write commands
+ * and driver data by the uapi's own scheme: ib_uverbs_COMMAND, ib_uverbs_COMMAND_resp,
+ * DRIVER_ib_COMMAND.
+ */
+#include <stdarg.h>
+#include "fw/fw.h"
+#include "uverbs/priv.h"
+#include "uverbs/structs.h"
+#include "util/fmt.h"
+#include "wire/prm/prm.h"
+
+#define COPY_MAX 512u /* of what the call itself had no reason to read */
+
+/* Tables may name their rows by the constants; a line has no room for the prefixes. */
+const char *uv_short_name(const char *name)
+{
+	static const char *const prefix[] = {"ATTR_", "METHOD_", "OBJECT_"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefix); i++) {
+		const char *p = strstr(name, prefix[i]);
+
+		if (p)
+			return p + strlen(prefix[i]);
+	}
+	return name;
+}
+
+/* ---- structures */
+
+static const struct uv_struct *find_struct(const char *name)
+{
+	unsigned int low = 0, high = uv_nstructs;
+
+	if (!strncmp(name, "struct ", 7))
+		name += 7;
+	while (low < high) {
+		unsigned int mid = (low + high) / 2;
+		int c = strcmp(name, uv_names + uv_structs[mid].name);
+
+		if (!c)
+			return &uv_structs[mid];
+		if (c < 0)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return NULL;
+}
+
+static bool all_zero(const uint8_t *p, size_t n)
+{
+	while (n && !*p)
+		p++, n--;
+	return !n;
+}
+
+static uint64_t scalar(const uint8_t *p, size_t n)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, p, n);
+	return v;
+}
+
+static bool is_scalar(size_t n)
+{
+	return n == 1 || n == 2 || n == 4 || n == 8;
+}
+
+static void rec_struct(struct rec *r, const char *name, const struct uv_struct *s, const uint8_t *p,
+		       size_t len, unsigned int depth);
+
+static void rec_member(struct rec *r, const struct uv_member *m, const uint8_t *p,
+		       unsigned int depth)
+{
+	const char *name = uv_names + m->name;
+
+	if (m->sub >= 0 && m->elem == m->size && depth < 6)
+		rec_struct(r, name, &uv_structs[m->sub], p, m->size, depth + 1);
+	else if (m->elem == m->size && is_scalar(m->size))
+		rec_x(r, name, scalar(p, m->size));
+	else
+		rec_bytes(r, name, p, m->size);
+}
+
+/* Members that are zero are left out, and so are those that the program did not give. */
+static void rec_struct(struct rec *r, const char *name, const struct uv_struct *s, const uint8_t *p,
+		       size_t len, unsigned int depth)
+{
+	rec_group(r, name, "{");
+	for (unsigned int i = 0; i < s->n; i++) {
+		const struct uv_member *m = &uv_members[s->first + i];
+
+		if (m->offset + m->size <= len && !all_zero(p + m->offset, m->size))
+			rec_member(r, m, p + m->offset, depth);
+	}
+	if (len > s->size && !all_zero(p + s->size, len - s->size))
+		rec_bytes(r, "rest", p + s->size, len - s->size);
+	rec_group_end(r, "}");
+}
+
+static void rec_typed(struct rec *r, const char *name, const char *type, const void *p, size_t len)
+{
+	const struct uv_struct *s = type ? find_struct(type) : NULL;
+
+	if (s)
+		rec_struct(r, name, s, p, len, 0);
+	else if (is_scalar(len))
+		rec_x(r, name, scalar(p, len));
+	else
+		rec_bytes(r, name, p, len);
+}
+
+/* ---- commands of the firmware, as DEVX carries them */
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+static void rec_prm_in(struct rec *r, const char *name, const uint8_t *p, size_t len)
+{
+	uint16_t opcode = (uint16_t)LAYOUT_GET(cmd_in, p, opcode);
+	const struct layout *in = NULL, *out;
+
+	rec_group(r, name, "{");
+	rec_code(r, "opcode", opcode, fw_opcode_name(opcode));
+	/* In text the line of the firmware has the rest; it never saw what the driver refused. */
+	if (r->json || !fw_command_layouts(opcode, &in, &out))
+		rec_bytes(r, "bytes", p, len);
+	else
+		rec_u(r, "len", len);
+	rec_group_end(r, "}");
+}
+
+static void rec_prm_out(struct rec *r, const char *name, const uint8_t *p, size_t len)
+{
+	uint8_t status = (uint8_t)LAYOUT_GET(cmd_out, p, status);
+	uint32_t syndrome = (uint32_t)LAYOUT_GET(cmd_out, p, syndrome);
+	const struct fw_refusal *f = status ? fw_refusal_find(syndrome) : NULL;
+
+	rec_group(r, name, "{");
+	rec_code(r, "status", status, fw_status_name(status));
+	rec_x(r, "syndrome", syndrome);
+	if (f) {
+		rec_s(r, "field", f->field);
+		rec_s(r, "reason", f->text);
+	}
+	if (r->json)
+		rec_bytes(r, "bytes", p, len);
+	else
+		rec_u(r, "len", len);
+	rec_group_end(r, "}");
+}
+
+/* ---- names of structures by the uapi's scheme */
+
+static void lower(char *to, size_t size, const char *from)
+{
+	size_t n = 0;
+
+	for (; *from && n + 1 < size; from++)
+		to[n++] = *from >= 'A' && *from <= 'Z' ? (char)(*from + 'a' - 'A') : *from;
+	to[n] = '\0';
+}
+
+static const char *core_type(const struct uv_bundle *b, bool resp, char *buf, size_t size)
+{
+	char name[48];
+
+	lower(name, sizeof(name), b->cmd->name);
+	fmt(buf, size, "ib_uverbs_%s%s", name, resp ? "_resp" : "");
+	if (!find_struct(buf) && resp && !strcmp(name, "create_xsrq"))
+		fmt(buf, size, "ib_uverbs_create_srq_resp");
+	return buf;
+}
+
+static const char *driver_type(const struct uv_bundle *b, bool resp, char *buf, size_t size)
+{
+	const char *driver = b->file->api->driver->name, *n;
+	char name[64], object[32];
+
+	if (b->cmd) {
+		lower(name, sizeof(name), b->cmd->name);
+		n = strncmp(name, "ex_", 3) ? name : name + 3;
+	} else {
+		/* "CREATE" of "QP", or "QP_CREATE" */
+		lower(name, sizeof(name), uv_short_name(b->method->def->name));
+		lower(object, sizeof(object), uv_short_name(b->method->object_name));
+		n = strrchr(name, '_');
+		n = n && !strncmp(name, object, strlen(object)) ? n + 1 : name;
+		if (strcmp(object, "device")) {
+			fmt(buf, size, "_%s", object);
+			memmove(name, n, strlen(n) + 1);
+			lower(name + strlen(name), sizeof(name) - strlen(name), buf);
+			n = name;
+		}
+	}
+	if (!strcmp(n, "get_context"))
+		n = resp ? "alloc_ucontext" : "alloc_ucontext_req_v2";
+	fmt(buf, size, "%s_ib_%s%s", driver, n, resp ? "_resp" : "");
+	return buf;
+}
+
+/* ---- the parts of the line */
+
+void uv_trace_begin(struct uv_bundle *b, struct rec *r, const char *what, uint64_t since)
+{
+	rec_begin(r, LOG_UVERBS, what, since);
+	rec_group(r, "in", "(");
+	b->trace = r;
+	b->trace_out = false;
+}
+
+/* What the program gave: of an attribute that was refused only its length is known. */
+static void in_attr(struct uv_bundle *b, const struct ib_uverbs_attr *u,
+		    const struct uv_attr_def *d, const struct uv_attr *a)
+{
+	const char *name = uv_short_name(d->name), *type = d->type_name;
+	uint8_t copy[COPY_MAX];
+	char buf[64];
+	const void *p = &u->data;
+	size_t len = u->len;
+
+	switch (d->kind) {
+	case UV_A_IDR:
+		if (d->access != UV_NEW)
+			rec_u(b->trace, name, (uint32_t)u->data);
+		return; /* new ones are written back */
+	case UV_A_FD:
+	case UV_A_RAW_FD:
+		if (d->access != UV_NEW || d->kind == UV_A_RAW_FD)
+			rec_d(b->trace, name, (int32_t)u->data_s64);
+		return;
+	case UV_A_PTR_OUT:
+		if (b->trace->json) {
+			rec_group(b->trace, name, "{");
+			rec_u(b->trace, "room", len);
+			rec_group_end(b->trace, "}");
+		} else {
+			fmt(buf, sizeof(buf), "&%zu", len);
+			rec_s(b->trace, name, buf);
+		}
+		return;
+	case UV_A_ENUM_IN:
+		type = NULL;
+		if (u->attr_data.enum_data.elem_id < d->allowed)
+			type = d->elems[u->attr_data.enum_data.elem_id].type_name;
+		break;
+	default:
+		break;
+	}
+	if (len > sizeof(u->data)) {
+		p = a && a->copy ? a->copy : copy;
+		if (p == copy) {
+			len = len < sizeof(copy) ? len : sizeof(copy);
+			if (uv_copy_from_user(copy, u->data, len)) {
+				rec_x(b->trace, name, u->data);
+				return;
+			}
+		}
+	}
+	if (d->id == UVERBS_ATTR_UHW_IN)
+		type = driver_type(b, false, buf, sizeof(buf));
+	if (d->id == UVERBS_ATTR_CORE_IN && b->cmd)
+		type = core_type(b, false, buf, sizeof(buf));
+	if (ends_with(name, "CMD_IN") && len >= LAYOUT_SZ(cmd_in))
+		rec_prm_in(b->trace, name, p, len);
+	else
+		rec_typed(b->trace, name, type, p, len);
+}
+
+void uv_trace_attrs(struct uv_bundle *b)
+{
+	char name[24];
+
+	if (b->trace_attrs || !b->uattrs)
+		return;
+	b->trace_attrs = true;
+	for (unsigned int i = 0; i < b->nuattrs; i++) {
+		const struct ib_uverbs_attr *u = &b->uattrs[i];
+		int key = uv_key(u->attr_id);
+		int slot = key < 0 ? -1 : b->method->slot[key];
+
+		if (slot >= 0) {
+			const struct uv_attr *a = &b->attrs[slot];
+
+			in_attr(b, u, b->method->attrs[slot], a->def && a->index == i ? a : NULL);
+			continue;
+		}
+		fmt(name, sizeof(name), "attr_0x%x", u->attr_id);
+		rec_s(b->trace, name, "unknown");
+	}
+}
+
+/* A write command's own structure. `p` has `len` bytes, those beyond what was given are zero. */
+void uv_trace_request(struct uv_bundle *b, const void *p, size_t len)
+{
+	char type[64];
+
+	if (b->method)
+		return; /* CORE_IN, among the attributes */
+	rec_typed(b->trace, "request", core_type(b, false, type, sizeof(type)), p, len);
+	if (b->udata.inlen)
+		rec_typed(b->trace, "driver", driver_type(b, false, type, sizeof(type)),
+			  b->udata.in, b->udata.inlen);
+}
+
+static void begin_out(struct uv_bundle *b)
+{
+	if (b->trace_out)
+		return;
+	if (b->method)
+		uv_trace_attrs(b);
+	b->trace_out = true;
+	rec_group_end(b->trace, ")");
+	rec_group(b->trace, "out", " -> ");
+}
+
+void uv_trace_out(struct uv_bundle *b, const struct uv_attr *a, const void *p, size_t len)
+{
+	const char *name = uv_short_name(a->def->name);
+	char type[64];
+
+	begin_out(b);
+	len = len < a->len ? len : a->len;
+	if (ends_with(name, "CMD_OUT") && len >= LAYOUT_SZ(cmd_out))
+		rec_prm_out(b->trace, name, p, len);
+	else if (a->def->id == UVERBS_ATTR_CORE_OUT && b->cmd)
+		rec_typed(b->trace, name, core_type(b, true, type, sizeof(type)), p, len);
+	else
+		rec_typed(b->trace, name, a->def->type_name, p, len);
+}
+
+void uv_trace_response(struct uv_bundle *b, const void *p, size_t len)
+{
+	char type[64];
+
+	begin_out(b);
+	rec_typed(b->trace, "response", core_type(b, true, type, sizeof(type)), p, len);
+}
+
+void uv_trace_driver_out(struct uv_bundle *b, const void *p, size_t len)
+{
+	char type[64];
+
+	begin_out(b);
+	rec_typed(b->trace, "UHW_OUT", driver_type(b, true, type, sizeof(type)), p, len);
+}
+
+/* Handles that were taken: the program learns them whatever becomes of the call. */
+static void new_handles(struct uv_bundle *b)
+{
+	for (unsigned int i = 0; b->attrs && i < b->method->nattrs; i++) {
+		const struct uv_attr *a = &b->attrs[i];
+
+		if (a->def && a->def->access == UV_NEW && b->trace_new &&
+		    (a->def->kind == UV_A_IDR || a->def->kind == UV_A_FD)) {
+			begin_out(b);
+			rec_u(b->trace, uv_short_name(a->def->name), b->trace_new - 1);
+		}
+	}
+}
+
+static void rec_why(struct rec *r, const struct uv_why *w)
+{
+	char text[96] = "";
+
+	rec_group(r, "refused", "");
+	if (w->attr)
+		rec_say(r, "attribute", ": ", uv_short_name(w->attr));
+	rec_say(r, "rule", ": ", w->rule);
+	if (w->kind == UV_WHY_BITS)
+		fmt(text, sizeof(text), "bits 0x%llx", (unsigned long long)w->high);
+	else if (w->kind == UV_WHY_RANGE && w->low == w->high)
+		fmt(text, sizeof(text), "%llu", (unsigned long long)w->low);
+	else if (w->kind == UV_WHY_RANGE)
+		fmt(text, sizeof(text), "%llu to %llu", (unsigned long long)w->low,
+		    (unsigned long long)w->high);
+	if (text[0]) {
+		char value[32];
+
+		if (r->json)
+			rec_x(r, "value", w->value);
+		else
+			rec_say(r, "", " = ",
+				(fmt(value, sizeof(value),
+				     w->kind == UV_WHY_BITS ? "0x%llx" : "%llu",
+				     (unsigned long long)w->value),
+				 value));
+		rec_say(r, "allowed", "; allowed: ", text);
+	}
+	rec_group_end(r, "");
+}
+
+void uv_trace_end(struct uv_bundle *b, int result)
+{
+	struct rec *r = b->trace;
+
+	if (b->method) {
+		uv_trace_attrs(b);
+		new_handles(b);
+	}
+	rec_group_end(r, b->trace_out ? "" : ")");
+	if (result == -EREMOTEIO)
+		uv_why(b, 0, "the firmware refused the command, see its status and syndrome");
+	rec_say(r, "result", " = ", result ? strerrorname_np(-result) : "0");
+	if (result && b->why.rule)
+		rec_why(r, &b->why);
+	rec_end(r);
+	b->trace = NULL;
+}
+
+void uv_b_trace(struct uv_bundle *b, const char *f, ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, f);
+	fmt_v(text, sizeof(text), f, ap);
+	va_end(ap);
+	rec_s(b->trace, "note", text);
+}
+
+/* ---- why a call was refused: kept also while nothing is traced, two stores */
+
+int uv_why(struct uv_bundle *b, int err, const char *rule)
+{
+	if (!b->why.rule)
+		b->why.rule = rule;
+	return err;
+}
+
+int uv_why_attr(struct uv_bundle *b, int err, const char *attr, const char *rule)
+{
+	if (!b->why.rule) {
+		b->why.attr = attr;
+		b->why.rule = rule;
+	}
+	return err;
+}
+
+int uv_why_range(struct uv_bundle *b, int err, const char *attr, const char *rule, uint64_t value,
+		 uint64_t low, uint64_t high)
+{
+	if (!b->why.rule)
+		b->why = (struct uv_why){attr, rule, UV_WHY_RANGE, value, low, high};
+	return err;
+}
+
+int uv_why_bits(struct uv_bundle *b, int err, const char *attr, uint64_t value, uint64_t allowed)
+{
+	if (!b->why.rule)
+		b->why = (struct uv_why){attr, "unknown bits", UV_WHY_BITS, value, 0, allowed};
+	return err;
+}
