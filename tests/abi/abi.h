@@ -36,8 +36,16 @@
 enum { PD, MR, UAR, CQ, QP, DEVX_PD, NONE = 77 };
 enum { CHANNEL = 201, ASYNC = 202, PLAIN = 203, CLOSED = 204 };
 
-/* The file that a call goes to: one with a context with all of the above, or one without any. */
-enum which { CTX, FRESH };
+/* The next that is made, and those after it, until what was made is destroyed again. */
+enum { NEXT = DEVX_PD + 1 };
+/* Numbers that the firmware has given out to them, on a fabric of its own. */
+enum { UAR_PAGE = 2, CQN = 1, QPN = 0x40 };
+
+/*
+ * The file that a call goes to: one with a context with all of the above, one without any, or one
+ * that is opened for a row (and those that belong to it) and then closed.
+ */
+enum which { CTX, FRESH, NEW };
 
 /* ---- rows */
 
@@ -50,7 +58,7 @@ struct attr {
 	uint16_t reserved; /* attr_data.reserved */
 };
 
-#define NATTRS 10
+#define NATTRS 20
 struct ioctl_row {
 	const char *what, *rule;
 	int want; /* errno; 0: done */
@@ -64,6 +72,8 @@ struct ioctl_row {
 	uint32_t driver_id, reserved2;
 	struct attr attr[NATTRS]; /* to the first without id and len and data */
 	unsigned int nattr;       /* or so many */
+	bool more;   /* the next row goes on: the objects are looked at after that one */
+	bool closes; /* it has made a descriptor, which is closed again */
 };
 
 struct write_row {
@@ -72,8 +82,9 @@ struct write_row {
 	enum which which;
 	uint64_t at;  /* where the bytes lie; 0: they end at IN_END */
 	size_t count; /* 0: all bytes */
-	uint32_t words[24];
+	uint32_t words[48];
 	unsigned int nwords;
+	bool more, closes; /* as above */
 };
 
 #define ROWS(kind, name)                       \
@@ -84,7 +95,9 @@ ROWS(ioctl, device_rows)
 ROWS(ioctl, object_rows)
 ROWS(ioctl, invoke_rows)
 ROWS(ioctl, devx_rows)
+ROWS(ioctl, life_rows)
 ROWS(write, write_rows)
+ROWS(write, written_rows)
 #define ROWS_END(name) const unsigned int name##_count = sizeof(name) / sizeof(name[0])
 
 /* world.c: 0, or an errno */
@@ -94,5 +107,7 @@ int world_write(const struct write_row *r);
 /* The address space and the objects are as they were: nothing was written outside OUT. */
 bool world_unharmed(const char **what);
 int world_fd(enum which which);
+/* The end of a row, or of several that belong together. */
+void world_row_end(void);
 
 #endif

@@ -10,11 +10,25 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int fds[2];
+static int fds[3] = {-1, -1, -1};
 
 int world_fd(enum which which)
 {
+	if (fds[which] < 0) {
+		fds[which] = open("/dev/infiniband/uverbs0", O_RDWR | O_CLOEXEC);
+		if (fds[which] < 0) {
+			perror("/dev/infiniband/uverbs0");
+			exit(2);
+		}
+	}
 	return fds[which];
+}
+
+void world_row_end(void)
+{
+	if (fds[NEW] >= 0)
+		close(fds[NEW]);
+	fds[NEW] = -1;
 }
 
 static void *ptr(uint64_t at)
@@ -82,18 +96,64 @@ static int fire(const struct ioctl_row *r, uint64_t *handle)
 	/* What the address allows of it: the rest lies where nobody can write either. */
 	if (at >= IN && at < IN_END)
 		memcpy(ptr(at), &c, at + len > IN_END ? IN_END - at : len);
-	ret = ioctl(fds[r->which], r->cmd ? r->cmd : RDMA_VERBS_IOCTL, ptr(at)) ? errno : 0;
-	if (handle) {
+	ret = ioctl(world_fd(r->which), r->cmd ? r->cmd : RDMA_VERBS_IOCTL, ptr(at)) ? errno : 0;
+	if (handle && !ret) {
 		memcpy(&c, ptr(at), len);
 		*handle = c.attr[0].data;
 	}
 	return ret;
 }
 
+/* Poison, and what tells that an answer was written: no word of it is left. */
+#define POISON 0xa5
+#define POISONED UINT32_C(0xa5a5a5a5)
+enum { STALE = -2 };
+
+static bool written(uint64_t at, size_t len)
+{
+	uint32_t v;
+
+	if (at < OUT || at + len > OUT_END)
+		return true;
+	for (; len >= sizeof(v); at += sizeof(v), len -= sizeof(v)) {
+		memcpy(&v, ptr(at), sizeof(v));
+		if (v == POISONED)
+			return false;
+	}
+	return true;
+}
+
+/* Answers that the kernel writes whole: numbers, and those of the older commands' core. */
+static bool answered(const struct ioctl_row *r)
+{
+	bool invoke = r->object == UVERBS_OBJECT_DEVICE && r->method == UVERBS_METHOD_INVOKE_WRITE;
+
+	for (unsigned int i = 0; i < NATTRS; i++) {
+		const struct attr *a = &r->attr[i];
+
+		if (!a->in && !a->optional && a->id != UVERBS_ATTR_UHW_OUT &&
+		    (a->len <= 8 || (invoke && a->id == UVERBS_ATTR_CORE_OUT)) &&
+		    !written(a->data, a->len))
+			return false;
+	}
+	return true;
+}
+
 int world_ioctl(const struct ioctl_row *r)
 {
-	memset(ptr(OUT), 0xa5, 8192);
-	return fire(r, NULL);
+	uint64_t made;
+	int ret;
+
+	memset(ptr(OUT), POISON, 8192);
+	ret = fire(r, &made);
+	if (ret)
+		return ret;
+	if (r->closes) {
+		if (r->object == UVERBS_OBJECT_DEVICE)
+			memcpy(&made, ptr(OUT), 4);
+		close((int)made);
+	}
+	return answered(r) ? 0 : STALE;
 }
 
 int world_write(const struct write_row *r)
@@ -101,14 +161,19 @@ int world_write(const struct write_row *r)
 	size_t count = r->count ? r->count : r->nwords * 4;
 	uint64_t at = r->at ? r->at : IN_END - r->nwords * 4;
 	ssize_t n;
+	int fd;
 
-	memset(ptr(OUT), 0xa5, 8192);
+	memset(ptr(OUT), POISON, 8192);
 	if (at >= IN && at < IN_END)
 		memcpy(ptr(at), r->words,
 		       at + r->nwords * 4 > IN_END ? IN_END - at : r->nwords * 4);
-	n = write(fds[r->which], ptr(at), count);
+	n = write(world_fd(r->which), ptr(at), count);
 	if (n < 0)
 		return errno;
+	if (r->closes) {
+		memcpy(&fd, ptr(OUT), sizeof(fd));
+		close(fd);
+	}
 	return n == (ssize_t)count ? 0 : -1;
 }
 
@@ -202,6 +267,7 @@ static void make_uar(void)
 
 	make("UAR", &r, UAR);
 	uar_page = answer(12);
+	made("UAR page", UAR_PAGE, uar_page);
 }
 
 static void make_queues(void)
@@ -236,12 +302,14 @@ static void make_queues(void)
 		    {.id = UVERBS_ATTR_UHW_OUT, .len = 8, .data = OUT + 256}),
 	     NONE);
 	made("CQ", CQ, answer(offsetof(struct ib_uverbs_create_cq_resp, cq_handle)));
+	made("cqn", CQN, answer(256));
 	make("QP",
 	     INVOKE(CREATE_QP, qp, qp_resp,
 		    {.id = UVERBS_ATTR_UHW_IN, .len = sizeof(qp_uhw), .in = &qp_uhw},
 		    {.id = UVERBS_ATTR_UHW_OUT, .len = 8, .data = OUT + 256}),
 	     NONE);
 	made("QP", QP, answer(offsetof(struct ib_uverbs_create_qp_resp, qp_handle)));
+	made("qpn", QPN, answer(offsetof(struct ib_uverbs_create_qp_resp, qpn)));
 }
 
 static void make_objects(void)
@@ -285,10 +353,8 @@ void world_make(void)
 	map(OUT, 8192, PROT_READ | PROT_WRITE);
 	map(OUT_END, 4096, PROT_NONE);
 	map(RDONLY, 4096, PROT_READ);
-	for (int i = 0; i < 2; i++) {
-		fds[i] = open("/dev/infiniband/uverbs0", O_RDWR | O_CLOEXEC);
-		need(fds[i] >= 0, "/dev/infiniband/uverbs0");
-	}
+	world_fd(CTX);
+	world_fd(FRESH);
 	need(dup2(STDERR_FILENO, PLAIN) == PLAIN, "plain descriptor");
 	make_context();
 	make_objects();

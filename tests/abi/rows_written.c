@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Every command by write(2) alone, done right once, and refused once: what a program without
+ * RDMA_VERBS_IOCTL needs. Objects as in rows_life.c.
+ */
+#include "abi.h"
+
+#define HDR(cmd, in, out) (cmd), (uint32_t)(in) | (uint32_t)(out) << 16
+#define U64(v) (uint32_t)(v), (uint32_t)((uint64_t)(v) >> 32)
+#define WORDS(...) .words = {__VA_ARGS__}, .nwords = sizeof((uint32_t[]){__VA_ARGS__}) / 4
+#define C(n) IB_USER_VERBS_CMD_##n
+/* A command with an answer of `out` words at OUT, and one without. */
+#define ASK(n, out, ...) \
+	WORDS(HDR(C(n), 4 + sizeof((uint32_t[]){__VA_ARGS__}) / 4, out), U64(OUT), __VA_ARGS__)
+#define TELL(n, ...) WORDS(HDR(C(n), 2 + sizeof((uint32_t[]){__VA_ARGS__}) / 4, 0), __VA_ARGS__)
+/* Extended: quadwords of the command and of the driver's data, in and out; then the data. */
+#define EX(n, in, out, uin, uout, ...)                                                             \
+	WORDS(HDR(0x80000000u | IB_USER_VERBS_EX_CMD_##n, in, out), U64((out) + (uout) ? OUT : 0), \
+	      (uint32_t)(uin) | (uint32_t)(uout) << 16, 0, __VA_ARGS__)
+#define ZERO8 0, 0, 0, 0, 0, 0, 0, 0
+
+/* The driver's data as words. */
+#define CQ_UHW U64(MEM + 0x1000), U64(DBR + 128), 64, 2 << 16, UAR_PAGE, 0
+#define RESIZE_UHW U64(MEM + 0x2000), 64, 0
+#define QP_UHW                                                                                   \
+	U64(MEM + 0x5000), U64(DBR + 192), 4, 4, 4, MLX5_QP_FLAG_UAR_PAGE_INDEX, 0, UAR_PAGE, 0, \
+		0, 0, 0
+#define SRQ_UHW U64(MEM + 0x6000), U64(DBR + 256), 0, 0, 0, 0
+#define UCTX 2, 0, 0, 0, 0, 0, 3, 0
+/* handles, capacities; type in the second byte of the last word */
+#define QP_REQ(pd) 0, 0, (pd), CQ, CQ, 0, 4, 4, 1, 1, 0, IB_UVERBS_QPT_RC << 8
+#define AH_REQ(pd, port) 0, 0, (pd), 0, 0, 0, 0, 0, 0, 0, 1, (port) << 16
+#define QUERY_QP_RESP (sizeof(struct ib_uverbs_query_qp_resp) / 4)
+
+const struct write_row written_rows[] = {
+	{"context", "", 0, NEW, ASK(GET_CONTEXT, 20, UCTX), .closes = true},
+	{"query of the port", "", 0, ASK(QUERY_PORT, 10, 1, 0)},
+	{"query of port 2", "rdma_is_port_valid", EINVAL, ASK(QUERY_PORT, 10, 2, 0)},
+	{"completion channel", "", 0, WORDS(HDR(C(CREATE_COMP_CHANNEL), 4, 1), U64(OUT)),
+	 .closes = true},
+	{"PD", "", 0, WORDS(HDR(C(ALLOC_PD), 4, 2), U64(OUT)), .more = true},
+	{"PD destroyed", "", 0, TELL(DEALLOC_PD, NEXT), .more = true},
+	{"PD destroyed twice", "xa_load", ENOENT, TELL(DEALLOC_PD, NEXT)},
+	{"address handle", "", 0, ASK(CREATE_AH, 1, AH_REQ(PD, 1)), .more = true},
+	{"address handle destroyed", "", 0, TELL(DESTROY_AH, NEXT), .more = true},
+	{"address handle destroyed twice", "xa_load", ENOENT, TELL(DESTROY_AH, NEXT)},
+	{"address handle of port 9", "rdma_is_port_valid", EINVAL,
+	 ASK(CREATE_AH, 1, AH_REQ(PD, 9))},
+	{"region", "", 0, ASK(REG_MR, 3, U64(MEM), U64(4096), U64(MEM), PD, 1), .more = true},
+	{"region changed", "", 0, ASK(REREG_MR, 2, NEXT, 4, U64(0), U64(0), U64(0), PD, 0),
+	 .more = true},
+	{"region destroyed", "", 0, TELL(DEREG_MR, NEXT), .more = true},
+	{"region destroyed twice", "xa_load", ENOENT, TELL(DEREG_MR, NEXT)},
+	{"region of another file's memory", "pin_user_pages", EFAULT,
+	 ASK(REG_MR, 3, U64(NOWHERE), U64(4096), U64(NOWHERE), PD, 1)},
+	{"no region changed", "ib_uverbs_rereg_mr: uobj_get_write", ENOENT,
+	 ASK(REREG_MR, 2, NONE, 4, U64(0), U64(0), U64(0), PD, 0)},
+
+	{"CQ", "", 0, ASK(CREATE_CQ, 4, 0, 0, 7, 0, UINT32_MAX, 0, CQ_UHW), .more = true},
+	{"CQ resized", "", 0, ASK(RESIZE_CQ, 2, NEXT, 31, RESIZE_UHW), .more = true},
+	{"CQ moderated", "", 0, EX(MODIFY_CQ, 2, 0, 0, 0, NEXT, 1, 3 | 5 << 16, 0), .more = true},
+	{"CQ destroyed", "", 0, ASK(DESTROY_CQ, 2, NEXT, 0), .more = true},
+	{"CQ destroyed twice", "xa_load", ENOENT, ASK(DESTROY_CQ, 2, NEXT, 0)},
+	{"CQ without entries", "mlx5_ib_create_cq: the firmware has 1 or more", 0,
+	 ASK(CREATE_CQ, 4, 0, 0, 0, 0, UINT32_MAX, 0, CQ_UHW), .more = true},
+	{"CQ destroyed", "", 0, ASK(DESTROY_CQ, 2, NEXT, 0)},
+	{"no CQ resized", "ib_uverbs_resize_cq: uobj_get_obj_read", ENOENT,
+	 ASK(RESIZE_CQ, 2, NONE, 31, RESIZE_UHW)},
+	{"no CQ moderated", "ib_uverbs_ex_modify_cq: uobj_get_obj_read", ENOENT,
+	 EX(MODIFY_CQ, 2, 0, 0, 0, NONE, 1, 0, 0)},
+	{"CQ by the extended command", "", 0,
+	 EX(CREATE_CQ, 4, 2, 4, 1, 0, 0, 7, 0, UINT32_MAX, 0, 0, 0, CQ_UHW), .more = true},
+	{"CQ destroyed", "", 0, ASK(DESTROY_CQ, 2, NEXT, 0)},
+	{"extended CQ with a reserved word", "ib_uverbs_ex_create_cq: cmd.reserved", EINVAL,
+	 EX(CREATE_CQ, 4, 2, 4, 1, 0, 0, 7, 0, UINT32_MAX, 0, 0, 1, CQ_UHW)},
+
+	{"QP", "", 0, ASK(CREATE_QP, 18, QP_REQ(PD), QP_UHW), .more = true},
+	{"QP reset", "", 0,
+	 WORDS(HDR(C(MODIFY_QP), 30, 0), ZERO8, ZERO8, NEXT, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+	 .more = true},
+	{"QP reset by the extended command", "", 0,
+	 EX(MODIFY_QP, 15, 1, 0, 0, ZERO8, ZERO8, NEXT, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+	 .more = true},
+	{"query of the QP", "", 0, ASK(QUERY_QP, QUERY_QP_RESP, NEXT, 1), .more = true},
+	{"QP destroyed", "", 0, ASK(DESTROY_QP, 1, NEXT, 0), .more = true},
+	{"QP destroyed twice", "xa_load", ENOENT, ASK(DESTROY_QP, 1, NEXT, 0)},
+	{"query of no QP", "ib_uverbs_query_qp: uobj_get_obj_read", ENOENT,
+	 ASK(QUERY_QP, QUERY_QP_RESP, NONE, 1)},
+	{"QP on no PD", "create_qp: uobj_get_obj_read", ENOENT,
+	 ASK(CREATE_QP, 18, QP_REQ(NONE), QP_UHW)},
+	{"no QP changed", "modify_qp: uobj_get_obj_read", ENOENT,
+	 WORDS(HDR(C(MODIFY_QP), 30, 0), ZERO8, ZERO8, NONE, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)},
+	{"QP by the extended command", "", 0,
+	 EX(CREATE_QP, 8, 5, 7, 5, QP_REQ(PD), 0, 0, 0, 0, QP_UHW), .more = true},
+	{"QP destroyed", "", 0, ASK(DESTROY_QP, 1, NEXT, 0)},
+	{"extended QP with a comp_mask", "ib_uverbs_ex_create_qp", EINVAL,
+	 EX(CREATE_QP, 8, 5, 7, 5, QP_REQ(PD), 2, 0, 0, 0, QP_UHW)},
+
+	{"SRQ", "", 0, ASK(CREATE_SRQ, 6, 0, 0, PD, 15, 1, 0, SRQ_UHW), .more = true},
+	{"SRQ limit", "", 0, TELL(MODIFY_SRQ, NEXT, 2, 0, 3), .more = true},
+	{"query of the SRQ", "", 0, ASK(QUERY_SRQ, 4, NEXT, 0), .more = true},
+	{"SRQ destroyed", "", 0, ASK(DESTROY_SRQ, 1, NEXT, 0), .more = true},
+	{"SRQ destroyed twice", "xa_load", ENOENT, ASK(DESTROY_SRQ, 1, NEXT, 0)},
+	{"SRQ on no PD", "__uverbs_create_xsrq: uobj_get_obj_read", ENOENT,
+	 ASK(CREATE_SRQ, 6, 0, 0, NONE, 15, 1, 0, SRQ_UHW)},
+	{"limit of no SRQ", "ib_uverbs_modify_srq: uobj_get_obj_read", ENOENT,
+	 TELL(MODIFY_SRQ, NONE, 2, 0, 3)},
+	{"query of no SRQ", "ib_uverbs_query_srq: uobj_get_obj_read", ENOENT,
+	 ASK(QUERY_SRQ, 4, NONE, 0)},
+	{"basic SRQ by the command for XRC", "", 0,
+	 ASK(CREATE_XSRQ, 6, 0, 0, IB_UVERBS_SRQT_BASIC, PD, 15, 1, 0, 0, 0, 0, SRQ_UHW),
+	 .more = true},
+	{"SRQ destroyed", "", 0, ASK(DESTROY_SRQ, 1, NEXT, 0)},
+	{"SRQ of the command for XRC on no PD", "__uverbs_create_xsrq: uobj_get_obj_read", ENOENT,
+	 ASK(CREATE_XSRQ, 6, 0, 0, IB_UVERBS_SRQT_BASIC, NONE, 15, 1, 0, 0, 0, 0, SRQ_UHW)},
+};
+ROWS_END(written_rows);
