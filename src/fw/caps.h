@@ -30,6 +30,8 @@ struct fw_caps {
 	/* limits, named as in cmd_hca_cap; log2 where they are there */
 	uint32_t log_max_qp, log_max_qp_sz, log_max_cq, log_max_cq_sz, log_max_srq, log_max_srq_sz;
 	uint32_t log_max_mkey, log_max_pd, log_max_eq, log_max_msg, log_max_uctx, log_max_umem;
+	uint32_t log_max_obj; /* RQs, SQs, RQTs, TIRs, TISs, transport domains: each, and in all */
+	uint32_t log_max_rqt_size; /* RQs */
 	uint32_t log_max_ra_req_qp, log_max_ra_res_qp;
 	uint32_t max_wqe_sz_sq, max_wqe_sz_rq; /* bytes */
 	uint32_t log_max_klm_list_size;

@@ -27,7 +27,8 @@ struct fw_call {
 	const struct fw_caps *caps;
 	const struct fw_cmd *cmd;
 	const void *in;
-	void *out; /* zeroed but for what handlers write; header by the dispatcher */
+	uint32_t inlen, outlen; /* as given: for commands with a list behind their layout */
+	void *out;              /* zeroed but for what handlers write; header by the dispatcher */
 	uint32_t op_mod;
 	uint32_t owner; /* owner word of what is made */
 	uint32_t obj;   /* for the trace: id made or found */
@@ -38,6 +39,7 @@ enum {                   /* fw_cmd.flags */
        FW_C_KERNEL = 2,  /* for the driver only */
        FW_C_OP_MODS = 4, /* checks op_mod itself; otherwise it must be 0 */
        FW_C_CUT = 8,     /* a caller with less room gets the first bytes of the answer */
+       FW_C_LIST = 16,   /* the input goes on with a list that the handler checks */
 };
 
 /* One command. */
@@ -86,6 +88,29 @@ int fw_cmd_destroy_qp(struct fw_call *k);
 int fw_cmd_modify_qp(struct fw_call *k); /* all transitions with a QPC */
 int fw_cmd_qp_2err(struct fw_call *k);
 int fw_cmd_qp_2rst(struct fw_call *k);
+int fw_cmd_alloc_td(struct fw_call *k);
+int fw_cmd_dealloc_td(struct fw_call *k);
+int fw_cmd_create_rq(struct fw_call *k);
+int fw_cmd_query_rq(struct fw_call *k);
+int fw_cmd_modify_rq(struct fw_call *k);
+int fw_cmd_destroy_rq(struct fw_call *k);
+int fw_cmd_arm_rq(struct fw_call *k);
+int fw_cmd_create_rqt(struct fw_call *k);
+int fw_cmd_query_rqt(struct fw_call *k);
+int fw_cmd_modify_rqt(struct fw_call *k);
+int fw_cmd_destroy_rqt(struct fw_call *k);
+int fw_cmd_create_tir(struct fw_call *k);
+int fw_cmd_query_tir(struct fw_call *k);
+int fw_cmd_modify_tir(struct fw_call *k);
+int fw_cmd_destroy_tir(struct fw_call *k);
+int fw_cmd_create_tis(struct fw_call *k);
+int fw_cmd_query_tis(struct fw_call *k);
+int fw_cmd_modify_tis(struct fw_call *k);
+int fw_cmd_destroy_tis(struct fw_call *k);
+int fw_cmd_create_sq(struct fw_call *k);
+int fw_cmd_query_sq(struct fw_call *k);
+int fw_cmd_modify_sq(struct fw_call *k);
+int fw_cmd_destroy_sq(struct fw_call *k);
 
 /*
  * Objects by the numbers that commands carry: NULL unless committed, of this HCA, and of the
@@ -99,6 +124,7 @@ struct hw_mkey *fw_mkey(struct fw_call *k, uint32_t index);
 struct hw_cq *fw_cq(struct fw_call *k, uint32_t cqn);
 struct hw_srq *fw_srq(struct fw_call *k, uint32_t srqn);
 struct hw_qp *fw_qp(struct fw_call *k, uint32_t qpn);
+struct hw_obj *fw_obj(struct fw_call *k, enum hw_obj_kind kind, uint32_t id);
 /* The HCA's EQ of that number (1 + vector), *idx its place in SEG_T_EQ; NULL. */
 struct hw_eq *fw_eq(struct fw_call *k, uint32_t eqn, uint32_t *idx);
 
@@ -135,6 +161,7 @@ void fw_qp_refs(struct seg *s, const struct hw_qp *qp, int by);
 void fw_srq_refs(struct seg *s, const struct hw_srq *srq, int by);
 void fw_cq_refs(struct seg *s, const struct hw_cq *cq, int by);
 void fw_mkey_refs(struct seg *s, const struct hw_mkey *m, int by);
+void fw_obj_refs(struct seg *s, const struct hw_obj *o, int by);
 void fw_ref(_Atomic uint32_t *refs, int by);
 /* Count every reference of an HCA's objects again: after its lock's owner died. Linear. */
 void fw_recount(struct seg *s, uint32_t hca);
@@ -147,12 +174,42 @@ int fw_qp_free(struct seg *s, uint32_t qpn);
 int fw_srq_free(struct seg *s, uint32_t srqn);
 int fw_cq_free(struct seg *s, uint32_t cqn);
 int fw_mkey_free(struct seg *s, uint32_t idx);
+int fw_obj_free(struct seg *s, uint32_t idx);
+/* The first half: invisible, and its references given back. */
+void fw_obj_retire(struct seg *s, uint32_t idx);
 /* The last half of fw_mkey_free(), for a key that is disabled and quiesced. */
 int fw_mkey_release(struct seg *s, uint32_t idx);
 
 /* The command in the trace. `result` of the handler; reserved_bit: of FW_R_RESERVED, else -1. */
 void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t outlen, int result,
 	      int32_t reserved_bit, uint64_t since);
+/* The reference count of an element, by table; NULL where there is none. */
+_Atomic uint32_t *fw_refs_of(struct seg *s, enum seg_table_id t, uint32_t idx);
+
+/* ---- objects that only commands work on (obj.c) */
+
+/* A new object like `proto` (kind, state, references, context): 0, and its number. */
+int fw_obj_make(struct fw_call *k, const struct hw_obj *proto, uint32_t *idx);
+/* Its destruction: `none` when there is no such object of the kind, `busy` while it is used. */
+int fw_obj_destroy(struct fw_call *k, enum hw_obj_kind kind, uint32_t idx, enum fw_r none,
+		   enum fw_r busy);
+static inline struct hw_objref fw_objref(enum seg_table_id table, uint64_t idx)
+{
+	return (struct hw_objref){(uint32_t)table, (uint32_t)idx};
+}
+
+/* ---- what RMPs, RQs and SQs share (cmd_rmp.c) */
+
+struct fw_wq_place { /* where a work queue and its doorbell record lie */
+	struct mem_slot mem, dbr_mem;
+	uint64_t va, dbr_va;
+	uint32_t buf_umem, dbr_umem;
+};
+/* Its memory, for any wq_type; `record` bytes of doorbell record. */
+enum fw_r fw_wq_places(struct fw_call *k, const void *wq, uint32_t record, struct fw_wq_place *at);
+
+/* May an RQ or SQ go from one state (PRM) to the other? (cmd_rq.c) */
+bool fw_wq_state_leads(uint64_t from, uint64_t to);
 
 /* Asynchronous signals off while a lock of the segment is held; returns what fw_sig_restore needs.
  */

@@ -54,6 +54,14 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(max_wqe_sz_rq, c->max_wqe_sz_rq);
 	CAP(log_max_pd, c->log_max_pd);
 	CAP(log_max_rmp, c->log_max_srq);
+	CAP(log_max_transport_domain, c->log_max_obj);
+	CAP(log_max_rq, c->log_max_obj);
+	CAP(log_max_sq, c->log_max_obj);
+	CAP(log_max_tir, c->log_max_obj);
+	CAP(log_max_tis, c->log_max_obj);
+	CAP(log_max_rqt, c->log_max_obj);
+	CAP(log_max_rqt_size, c->log_max_rqt_size);
+	CAP(log_max_tis_per_sq, 0);
 	CAP(log_max_wq_sz, c->log_max_srq_sz);
 	CAP(log_max_uctx, c->log_max_uctx);
 	CAP(log_max_umem, c->log_max_umem);

@@ -37,7 +37,7 @@ static enum fw_r check_rmpc(struct fw_call *k, const void *rmpc, const void *wq)
 	return FW_R_NONE;
 }
 
-static enum fw_r wq_places(struct fw_call *k, const void *wq, struct hw_srq *at)
+enum fw_r fw_wq_places(struct fw_call *k, const void *wq, uint32_t record, struct fw_wq_place *at)
 {
 	uint64_t bytes = UINT64_C(1) << (WQ(log_wq_sz) + WQ(log_wq_stride));
 	uint64_t offset = WQ(wq_umem_offset);
@@ -46,7 +46,8 @@ static enum fw_r wq_places(struct fw_call *k, const void *wq, struct hw_srq *at)
 
 	if (!WQ(wq_umem_valid))
 		return FW_R_WQ_UMEM_VALID;
-	u = fw_umem(k, (uint32_t)WQ(wq_umem_id));
+	at->buf_umem = (uint32_t)WQ(wq_umem_id);
+	u = fw_umem(k, at->buf_umem);
 	if (!u)
 		return FW_R_WQ_UMEM;
 	if (offset > u->len)
@@ -58,23 +59,25 @@ static enum fw_r wq_places(struct fw_call *k, const void *wq, struct hw_srq *at)
 	at->mem = u->mem;
 	if (!WQ(dbr_umem_valid))
 		return FW_R_WQ_DBR_VALID;
-	u = fw_umem(k, (uint32_t)WQ(dbr_umem_id));
+	at->dbr_umem = (uint32_t)WQ(dbr_umem_id);
+	u = fw_umem(k, at->dbr_umem);
 	if (!u)
 		return FW_R_WQ_DBR_UMEM;
 	at->dbr_mem = u->mem;
-	return (enum fw_r)fw_umem_place(u, WQ(dbr_addr), 4, 4, FW_R_WQ_DBR_FIT, &at->dbr_va);
+	return (enum fw_r)fw_umem_place(u, WQ(dbr_addr), record, 4, FW_R_WQ_DBR_FIT, &at->dbr_va);
 }
 
 int fw_cmd_create_rmp(struct fw_call *k)
 {
 	const void *rmpc = LAYOUT_IN(create_rmp_in, ctx, k->in);
 	const void *wq = LAYOUT_IN(rmpc, wq, rmpc);
-	struct hw_srq places = {0}, *srq;
+	struct fw_wq_place places = {0};
+	struct hw_srq *srq;
 	uint32_t idx;
 	int r = (int)check_rmpc(k, rmpc, wq);
 
 	if (!r)
-		r = (int)wq_places(k, wq, &places);
+		r = (int)fw_wq_places(k, wq, 4, &places);
 	if (!r)
 		r = fw_alloc(k, SEG_T_SRQ, &idx, &srq);
 	if (r)
@@ -89,8 +92,8 @@ int fw_cmd_create_rmp(struct fw_call *k)
 	srq->va = places.va;
 	srq->dbr_mem = places.dbr_mem;
 	srq->dbr_va = places.dbr_va;
-	srq->buf_umem = (uint32_t)WQ(wq_umem_id);
-	srq->dbr_umem = (uint32_t)WQ(dbr_umem_id);
+	srq->buf_umem = places.buf_umem;
+	srq->dbr_umem = places.dbr_umem;
 	srq->lwm = (uint32_t)WQ(lwm);
 	atomic_store(&srq->async.evq, SEG_NONE);
 	memcpy(srq->ctx, rmpc, sizeof(srq->ctx)); /* all named fields lie in its first bytes */

@@ -64,6 +64,32 @@ const struct fw_cmd fw_cmds[] = {
 	CMD(SQD_RTS_QP, sqd2rts_qp, LOCKED, fw_cmd_modify_qp, -1, "qpn"),
 	CMD(2ERR_QP, qp_2err, LOCKED, fw_cmd_qp_2err, -1, "qpn"),
 	CMD(2RST_QP, qp_2rst, LOCKED, fw_cmd_qp_2rst, -1, "qpn"),
+
+	CMD(ALLOC_TRANSPORT_DOMAIN, alloc_transport_domain, LOCKED, fw_cmd_alloc_td, SEG_T_OBJ,
+	    "transport_domain"),
+	CMD(DEALLOC_TRANSPORT_DOMAIN, dealloc_transport_domain, LOCKED, fw_cmd_dealloc_td, -1,
+	    "transport_domain"),
+	CMD(CREATE_RQ, create_rq, LOCKED, fw_cmd_create_rq, SEG_T_OBJ, "rqn"),
+	CMD(QUERY_RQ, query_rq, LOCKED, fw_cmd_query_rq, -1, "rqn"),
+	CMD(MODIFY_RQ, modify_rq, LOCKED, fw_cmd_modify_rq, -1, "rqn"),
+	CMD(DESTROY_RQ, destroy_rq, LOCKED, fw_cmd_destroy_rq, -1, "rqn"),
+	CMD(ARM_RQ, arm_rq, LOCKED | FW_C_OP_MODS, fw_cmd_arm_rq, -1, "rqn"),
+	CMD(CREATE_RQT, create_rqt, LOCKED | FW_C_LIST, fw_cmd_create_rqt, SEG_T_OBJ, "rqtn"),
+	CMD(QUERY_RQT, query_rqt, LOCKED, fw_cmd_query_rqt, -1, "rqtn"),
+	CMD(MODIFY_RQT, modify_rqt, LOCKED | FW_C_LIST, fw_cmd_modify_rqt, -1, "rqtn"),
+	CMD(DESTROY_RQT, destroy_rqt, LOCKED, fw_cmd_destroy_rqt, -1, "rqtn"),
+	CMD(CREATE_TIR, create_tir, LOCKED, fw_cmd_create_tir, SEG_T_OBJ, "tirn"),
+	CMD(QUERY_TIR, query_tir, LOCKED, fw_cmd_query_tir, -1, "tirn"),
+	CMD(MODIFY_TIR, modify_tir, LOCKED, fw_cmd_modify_tir, -1, "tirn"),
+	CMD(DESTROY_TIR, destroy_tir, LOCKED, fw_cmd_destroy_tir, -1, "tirn"),
+	CMD(CREATE_TIS, create_tis, LOCKED, fw_cmd_create_tis, SEG_T_OBJ, "tisn"),
+	CMD(QUERY_TIS, query_tis, LOCKED, fw_cmd_query_tis, -1, "tisn"),
+	CMD(MODIFY_TIS, modify_tis, LOCKED, fw_cmd_modify_tis, -1, "tisn"),
+	CMD(DESTROY_TIS, destroy_tis, LOCKED, fw_cmd_destroy_tis, -1, "tisn"),
+	CMD(CREATE_SQ, create_sq, LOCKED, fw_cmd_create_sq, SEG_T_OBJ, "sqn"),
+	CMD(QUERY_SQ, query_sq, LOCKED, fw_cmd_query_sq, -1, "sqn"),
+	CMD(MODIFY_SQ, modify_sq, LOCKED, fw_cmd_modify_sq, -1, "sqn"),
+	CMD(DESTROY_SQ, destroy_sq, LOCKED, fw_cmd_destroy_sq, -1, "sqn"),
 };
 const unsigned int fw_ncmds = ARRAY_SIZE(fw_cmds);
 
@@ -120,7 +146,7 @@ static enum fw_r check_common(const struct fw_call *k, uint32_t inlen, uint32_t 
 	*bit = layout_reserved_set(k->cmd->in, in, k->cmd->in->bytes);
 	if (*bit >= 0)
 		return FW_R_RESERVED;
-	for (uint32_t i = k->cmd->in->bytes; i < inlen; i++)
+	for (uint32_t i = k->cmd->in->bytes; i < inlen && !(k->cmd->flags & FW_C_LIST); i++)
 		if (in[i])
 			return FW_R_PAGE_LIST;
 	if (!(k->cmd->flags & FW_C_OP_MODS) && k->op_mod != 0)
@@ -166,7 +192,8 @@ __attribute__((noinline)) static int run_cut(struct fw_call *k, uint32_t outlen)
 
 int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, uint32_t outlen)
 {
-	struct fw_call k = {.c = c, .s = c->seg, .in = in, .out = out};
+	struct fw_call k = {
+		.c = c, .s = c->seg, .in = in, .inlen = inlen, .out = out, .outlen = outlen};
 	uint16_t opcode;
 	uint64_t since = TRACE_ON(LOG_FW) ? clock_now_ns() : 0;
 	int32_t bit = -1;

@@ -32,6 +32,14 @@ FW_GETTER(cq, SEG_T_CQ)
 FW_GETTER(srq, SEG_T_SRQ)
 FW_GETTER(qp, SEG_T_QP)
 
+struct hw_obj *fw_obj(struct fw_call *k, enum hw_obj_kind kind, uint32_t id)
+{
+	struct hw_obj *o = seg_live(k->s, SEG_T_OBJ, id);
+
+	k->obj = id;
+	return o && o->kind == kind && visible(k, &o->flags, o->hca, o->uid) ? o : NULL;
+}
+
 struct hw_eq *fw_eq(struct fw_call *k, uint32_t eqn, uint32_t *idx)
 {
 	seg_for_each_owned (k->s, SEG_T_EQ, SEG_OWNER_DEVICE, i) {
@@ -56,6 +64,41 @@ int fw_alloc(struct fw_call *k, enum seg_table_id t, uint32_t *idx, void *elem)
 	*(void **)elem = seg_at(k->s, t, *idx);
 	k->obj = *idx;
 	return 0;
+}
+
+int fw_obj_make(struct fw_call *k, const struct hw_obj *proto, uint32_t *idx)
+{
+	struct hw_obj *o;
+	int r = fw_alloc(k, SEG_T_OBJ, idx, &o);
+
+	if (r)
+		return r;
+	o->hca = k->c->hca;
+	o->uid = k->c->uid;
+	o->kind = proto->kind;
+	o->type = proto->type;
+	atomic_store(&o->state, proto->state);
+	memcpy(o->ref, proto->ref, sizeof(o->ref));
+	memcpy(o->ctx, proto->ctx, sizeof(o->ctx));
+	o->nrqs = proto->nrqs;
+	o->max_rqs = proto->max_rqs;
+	memcpy(o->rqn, proto->rqn, proto->nrqs * sizeof(o->rqn[0]));
+	atomic_store(&o->async.evq, SEG_NONE);
+	fw_obj_refs(k->s, o, 1);
+	fw_commit(&o->flags);
+	return 0;
+}
+
+int fw_obj_destroy(struct fw_call *k, enum hw_obj_kind kind, uint32_t idx, enum fw_r none,
+		   enum fw_r busy)
+{
+	const struct hw_obj *o = fw_obj(k, kind, idx);
+
+	if (!o)
+		return (int)none;
+	if (o->refs)
+		return (int)busy;
+	return fw_obj_free(k->s, idx);
 }
 
 int fw_umem_place(const struct hw_umem *u, uint64_t offset, uint64_t bytes, uint32_t align,
@@ -145,6 +188,47 @@ void fw_qp_refs(struct seg *s, const struct hw_qp *qp, int by)
 		fw_ref(&srq->refs, by);
 }
 
+_Atomic uint32_t *fw_refs_of(struct seg *s, enum seg_table_id t, uint32_t idx)
+{
+	void *e = seg_live(s, t, idx);
+
+	if (!e)
+		return NULL;
+	switch ((int)t) {
+	case SEG_T_SRQ:
+		return &((struct hw_srq *)e)->refs;
+	case SEG_T_CQ:
+		return &((struct hw_cq *)e)->refs;
+	case SEG_T_UMEM:
+		return &((struct hw_umem *)e)->refs;
+	case SEG_T_UAR:
+		return &((struct hw_uar *)e)->refs;
+	case SEG_T_PD:
+		return &((struct hw_pd *)e)->refs;
+	case SEG_T_OBJ:
+		return &((struct hw_obj *)e)->refs;
+	default:
+		return NULL;
+	}
+}
+
+static void ref_at(struct seg *s, enum seg_table_id t, uint32_t idx, int by)
+{
+	_Atomic uint32_t *refs = fw_refs_of(s, t, idx);
+
+	if (refs)
+		fw_ref(refs, by);
+}
+
+void fw_obj_refs(struct seg *s, const struct hw_obj *o, int by)
+{
+	for (size_t i = 0; i < HW_OBJ_REFS; i++)
+		if (o->ref[i].table)
+			ref_at(s, (enum seg_table_id)o->ref[i].table, o->ref[i].idx, by);
+	for (uint32_t i = 0; i < o->nrqs && i < HW_RQT_RQS; i++)
+		ref_at(s, SEG_T_OBJ, o->rqn[i], by);
+}
+
 #define RECOUNT_ZERO(table, type)                                                 \
 	seg_for_each_live (s, table, i) {                                         \
 		struct type *o = seg_at(s, table, i);                             \
@@ -173,11 +257,13 @@ void fw_recount(struct seg *s, uint32_t hca)
 	RECOUNT_ZERO(SEG_T_UMEM, hw_umem)
 	RECOUNT_ZERO(SEG_T_CQ, hw_cq)
 	RECOUNT_ZERO(SEG_T_SRQ, hw_srq)
+	RECOUNT_ZERO(SEG_T_OBJ, hw_obj)
 	RECOUNT_ADD(SEG_T_EQ, hw_eq, eq_refs)
 	RECOUNT_ADD(SEG_T_MKEY, hw_mkey, fw_mkey_refs)
 	RECOUNT_ADD(SEG_T_CQ, hw_cq, fw_cq_refs)
 	RECOUNT_ADD(SEG_T_SRQ, hw_srq, fw_srq_refs)
 	RECOUNT_ADD(SEG_T_QP, hw_qp, fw_qp_refs)
+	RECOUNT_ADD(SEG_T_OBJ, hw_obj, fw_obj_refs)
 }
 
 /* ---- out of service ---- */
@@ -216,6 +302,21 @@ int fw_srq_free(struct seg *s, uint32_t srqn)
 	if (retire(&srq->flags))
 		fw_srq_refs(s, srq, -1);
 	seg_free(s, SEG_T_SRQ, srqn);
+	return 0;
+}
+
+void fw_obj_retire(struct seg *s, uint32_t idx)
+{
+	struct hw_obj *o = seg_at(s, SEG_T_OBJ, idx);
+
+	if (retire(&o->flags))
+		fw_obj_refs(s, o, -1);
+}
+
+int fw_obj_free(struct seg *s, uint32_t idx)
+{
+	fw_obj_retire(s, idx);
+	seg_free(s, SEG_T_OBJ, idx);
 	return 0;
 }
 

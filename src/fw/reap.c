@@ -17,11 +17,16 @@
 static const struct reap_step {
 	enum seg_table_id table;
 	int (*free)(struct seg *s, uint32_t idx); /* NULL: nothing works on it, only refers to it */
+	void (*prepare)(struct seg *s, uint32_t idx); /* of all before the first is freed */
 } steps[] = {
-	{SEG_T_QP, fw_qp_free}, {SEG_T_SRQ, fw_srq_free},
-	{SEG_T_CQ, fw_cq_free}, {SEG_T_MKEY, fw_mkey_release},
-	{SEG_T_UMEM, NULL},     {SEG_T_UAR, NULL},
-	{SEG_T_PD, NULL},
+	{SEG_T_QP, fw_qp_free, NULL},
+	{SEG_T_OBJ, fw_obj_free, fw_obj_retire}, /* they refer to each other in any order */
+	{SEG_T_SRQ, fw_srq_free, NULL},
+	{SEG_T_CQ, fw_cq_free, NULL},
+	{SEG_T_MKEY, fw_mkey_release, NULL},
+	{SEG_T_UMEM, NULL, NULL},
+	{SEG_T_UAR, NULL, NULL},
+	{SEG_T_PD, NULL, NULL},
 };
 
 /* Every element of these tables starts like this. */
@@ -30,6 +35,7 @@ struct elem {
 	uint32_t hca;
 };
 static_assert(offsetof(struct hw_qp, hca) == offsetof(struct elem, hca) &&
+		      offsetof(struct hw_obj, hca) == offsetof(struct elem, hca) &&
 		      offsetof(struct hw_srq, hca) == offsetof(struct elem, hca) &&
 		      offsetof(struct hw_cq, hca) == offsetof(struct elem, hca) &&
 		      offsetof(struct hw_mkey, hca) == offsetof(struct elem, hca) &&
@@ -40,22 +46,9 @@ static_assert(offsetof(struct hw_qp, hca) == offsetof(struct elem, hca) &&
 
 static uint32_t refs_of(struct seg *s, enum seg_table_id table, uint32_t idx)
 {
-	void *e = seg_at(s, table, idx);
+	const _Atomic uint32_t *refs = fw_refs_of(s, table, idx);
 
-	switch ((int)table) {
-	case SEG_T_SRQ:
-		return ((struct hw_srq *)e)->refs;
-	case SEG_T_CQ:
-		return ((struct hw_cq *)e)->refs;
-	case SEG_T_UMEM:
-		return ((struct hw_umem *)e)->refs;
-	case SEG_T_UAR:
-		return ((struct hw_uar *)e)->refs;
-	case SEG_T_PD:
-		return ((struct hw_pd *)e)->refs;
-	default:
-		return 0;
-	}
+	return refs ? *refs : 0;
 }
 
 static void make_zombie(struct seg *s, struct hw_hca *hca, enum seg_table_id table, uint32_t idx)
@@ -140,6 +133,10 @@ static void reap_owner(struct seg *s, struct hw_hca *hca, uint32_t hca_idx, uint
 		const struct reap_step *step = &steps[n];
 		bool busy = step->table == SEG_T_MKEY && disable_mkeys(s, owner, hca_idx) < 0;
 
+		if (step->prepare)
+			seg_for_each_owned (s, step->table, owner, i)
+				if (for_reaping(s, step->table, i, owner, hca_idx))
+					step->prepare(s, i);
 		seg_for_each_owned (s, step->table, owner, i) {
 			if (!for_reaping(s, step->table, i, owner, hca_idx))
 				continue;

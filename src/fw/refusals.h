@@ -118,6 +118,100 @@
 	X(RMP_NONE, 0x90e01, BAD_RES, "destroy_rmp_in.rmpn", "no such RMP")                       \
 	X(RMP_IN_USE, 0x90e02, BAD_RES_STATE, "destroy_rmp_in.rmpn", "QPs still use the RMP")     \
 	X(RMP_QUERY_NONE, 0x90f01, BAD_RES, "query_rmp_in.rmpn", "no such RMP")                   \
+	/* transport domains, RQs, RQTs, TIRs, TISs, SQs */                                       \
+	X(TD_NONE, 0x81701, BAD_RES, "dealloc_transport_domain_in.transport_domain",              \
+	  "no such transport domain")                                                             \
+	X(TD_IN_USE, 0x81702, BAD_RES_STATE, "dealloc_transport_domain_in.transport_domain",      \
+	  "TIRs or TISs are in the transport domain")                                             \
+	X(RQC_STATE, 0x90801, BAD_PARAM, "rqc.state", "reset (0) at creation")                    \
+	X(RQC_RLKY, 0x90802, BAD_PARAM, "rqc.rlky", "the reserved lkey is for the driver")        \
+	X(RQC_DELAY_DROP, 0x90803, BAD_PARAM, "rqc.delay_drop_en", "cap delay_drop is 0")         \
+	X(RQC_SCATTER_FCS, 0x90804, BAD_PARAM, "rqc.scatter_fcs", "cap scatter_fcs is 0")         \
+	X(RQC_HAIRPIN, 0x90805, BAD_PARAM, "rqc.hairpin", "cap hairpin is 0")                     \
+	X(RQC_MEM_TYPE, 0x90806, BAD_PARAM, "rqc.mem_rq_type", "inline (0) or RMP (1)")           \
+	X(RQC_TS_FORMAT, 0x90807, BAD_PARAM, "rqc.ts_format", "free running (0) or default (1)")  \
+	X(RQC_CQN, 0x90808, BAD_RES, "rqc.cqn", "no such CQ")                                     \
+	X(RQC_RMPN, 0x90809, BAD_RES, "rqc.rmpn", "no such RMP")                                  \
+	X(RQ_WQ_TYPE, 0x9080a, BAD_PARAM, "wq.wq_type", "linked list (0) or cyclic (1)")          \
+	X(RQ_STRIDE, 0x9080b, BAD_PARAM, "wq.log_wq_stride", "16 bytes to max_wqe_sz_rq")         \
+	X(RQ_SIZE, 0x9080c, BAD_PARAM, "wq.log_wq_sz", "at most log_max_wq_sz")                   \
+	X(RQ_END_PADDING, 0x9080d, BAD_PARAM, "wq.end_padding_mode", "cap end_pad is 0")          \
+	X(RQ_MODIFY_NONE, 0x90901, BAD_RES, "modify_rq_in.rqn", "no such RQ")                     \
+	X(RQ_MODIFY_FROM, 0x90902, BAD_RES_STATE, "modify_rq_in.rq_state", "the RQ's state")      \
+	X(RQ_MODIFY_TO, 0x90903, BAD_RES_STATE, "rqc.state",                                      \
+	  "reset (0), ready (1), error (3); from error to reset only")                            \
+	X(RQ_MODIFY_MASK, 0x90904, BAD_PARAM, "modify_rq_in.modify_bitmask",                      \
+	  "lwm, vsd, scatter_fcs, counter_set_id")                                                \
+	X(RQ_MODIFY_LWM, 0x90905, BAD_PARAM, "wq.lwm", "less than the number of WQEs")            \
+	X(RQ_NONE, 0x90a01, BAD_RES, "destroy_rq_in.rqn", "no such RQ")                           \
+	X(RQ_IN_USE, 0x90a02, BAD_RES_STATE, "destroy_rq_in.rqn", "TIRs or RQTs use the RQ")      \
+	X(RQ_QUERY_NONE, 0x90b01, BAD_RES, "query_rq_in.rqn", "no such RQ")                       \
+	X(ARM_RQ_NONE, 0x70301, BAD_RES, "arm_rq_in.srq_number", "no such RQ")                    \
+	X(ARM_RQ_LWM, 0x70302, BAD_PARAM, "arm_rq_in.lwm", "less than the number of WQEs")        \
+	X(RQT_SIZE, 0x91601, BAD_PARAM, "rqtc.rqt_actual_size",                                   \
+	  "1 to rqt_max_size, which is at most 1 << log_max_rqt_size")                            \
+	X(RQT_LIST, 0x91602, BAD_INPUT_LEN, "rqtc.rqt_actual_size",                               \
+	  "the input must hold rqt_actual_size numbers")                                          \
+	X(RQT_RQ, 0x91603, BAD_RES, "rqtc.rqt_actual_size", "one of the numbers is no RQ")        \
+	X(RQT_Q_TYPE, 0x91604, BAD_PARAM, "rqtc.list_q_type", "RQ (0)")                           \
+	X(RQT_VHCA, 0x91605, BAD_PARAM, "rqtc.rq_vhca_id_format", "0: own function only")         \
+	X(RQT_RESERVED, 0x91606, BAD_PARAM, "rqtc.rqt_actual_size",                               \
+	  "reserved bits of the numbers must be zero")                                            \
+	X(RQT_MODIFY_NONE, 0x91701, BAD_RES, "modify_rqt_in.rqtn", "no such RQT")                 \
+	X(RQT_NONE, 0x91801, BAD_RES, "destroy_rqt_in.rqtn", "no such RQT")                       \
+	X(RQT_IN_USE, 0x91802, BAD_RES_STATE, "destroy_rqt_in.rqtn", "TIRs use the RQT")          \
+	X(RQT_QUERY_NONE, 0x91901, BAD_RES, "query_rqt_in.rqtn", "no such RQT")                   \
+	X(TIRC_DISP_TYPE, 0x90001, BAD_PARAM, "tirc.disp_type", "direct (0) or indirect (1)")     \
+	X(TIRC_TD, 0x90002, BAD_RES, "tirc.transport_domain", "no such transport domain")         \
+	X(TIRC_RQN, 0x90003, BAD_RES, "tirc.inline_rqn", "no such RQ")                            \
+	X(TIRC_RQT, 0x90004, BAD_RES, "tirc.indirect_table", "no such RQT")                       \
+	X(TIRC_HASH_FN, 0x90005, BAD_PARAM, "tirc.rx_hash_fn",                                    \
+	  "none (0), inverted XOR8 (1) or Toeplitz (2); indirect TIRs need one")                  \
+	X(TIRC_TLS, 0x90006, BAD_PARAM, "tirc.tls_en", "cap tls_rx is 0")                         \
+	X(TIRC_MERGE, 0x90007, BAD_PARAM, "tirc.packet_merge_mask", "cap lro_cap is 0")           \
+	X(TIRC_TUNNEL, 0x90008, BAD_PARAM, "tirc.tunneled_offload_en",                            \
+	  "caps tunnel_stateless_* are 0")                                                        \
+	X(TIR_MODIFY_NONE, 0x90101, BAD_RES, "modify_tir_in.tirn", "no such TIR")                 \
+	X(TIR_NONE, 0x90201, BAD_RES, "destroy_tir_in.tirn", "no such TIR")                       \
+	X(TIR_QUERY_NONE, 0x90301, BAD_RES, "query_tir_in.tirn", "no such TIR")                   \
+	X(TISC_TD, 0x91201, BAD_RES, "tisc.transport_domain", "no such transport domain")         \
+	X(TISC_PD, 0x91202, BAD_RES, "tisc.pd", "0 or a PD")                                      \
+	X(TISC_UNDERLAY, 0x91203, BAD_RES, "tisc.underlay_qpn", "0 or a QP")                      \
+	X(TISC_TLS, 0x91204, BAD_PARAM, "tisc.tls_en", "cap tls_tx is 0")                         \
+	X(TISC_LAG, 0x91205, BAD_PARAM, "tisc.lag_tx_port_affinity", "0: LAG is not active")      \
+	X(TIS_MODIFY_NONE, 0x91301, BAD_RES, "modify_tis_in.tisn", "no such TIS")                 \
+	X(TIS_NONE, 0x91401, BAD_RES, "destroy_tis_in.tisn", "no such TIS")                       \
+	X(TIS_IN_USE, 0x91402, BAD_RES_STATE, "destroy_tis_in.tisn", "SQs use the TIS")           \
+	X(TIS_QUERY_NONE, 0x91501, BAD_RES, "query_tis_in.tisn", "no such TIS")                   \
+	X(SQC_STATE, 0x90401, BAD_PARAM, "sqc.state", "reset (0) at creation")                    \
+	X(SQC_RLKY, 0x90402, BAD_PARAM, "sqc.rlky", "the reserved lkey is for the driver")        \
+	X(SQC_CD, 0x90403, BAD_PARAM, "sqc.cd_master", "cap cd is 0")                             \
+	X(SQC_MPW, 0x90404, BAD_PARAM, "sqc.allow_multi_pkt_send_wqe",                            \
+	  "cap multi_pkt_send_wqe is 0")                                                          \
+	X(SQC_UMR, 0x90405, BAD_PARAM, "sqc.reg_umr", "for the driver only")                      \
+	X(SQC_SWP, 0x90406, BAD_PARAM, "sqc.allow_swp", "cap swp is 0")                           \
+	X(SQC_HAIRPIN, 0x90407, BAD_PARAM, "sqc.hairpin", "cap hairpin is 0")                     \
+	X(SQC_TS_FORMAT, 0x90408, BAD_PARAM, "sqc.ts_format", "free running (0) or default (1)")  \
+	X(SQC_CQN, 0x90409, BAD_RES, "sqc.cqn", "no such CQ")                                     \
+	X(SQC_TS_CQE, 0x9040a, BAD_PARAM, "sqc.ts_cqe_to_dest_cqn", "cap is 0")                   \
+	X(SQC_TIS_SIZE, 0x9040b, BAD_PARAM, "sqc.tis_lst_sz", "at most 1 << log_max_tis_per_sq")  \
+	X(SQC_TIS, 0x9040c, BAD_RES, "sqc.tis_num_0", "no such TIS")                              \
+	X(SQC_PACING, 0x9040d, BAD_INDEX, "sqc.packet_pacing_rate_limit_index",                   \
+	  "0 or a rate limit that is set")                                                        \
+	X(SQC_QOS_GROUP, 0x9040e, BAD_RES, "sqc.qos_queue_group_id",                              \
+	  "0 or a queue group of the NIC")                                                        \
+	X(SQ_WQ_TYPE, 0x9040f, BAD_PARAM, "wq.wq_type", "cyclic (1)")                             \
+	X(SQ_STRIDE, 0x90410, BAD_PARAM, "wq.log_wq_stride", "64 bytes (6)")                      \
+	X(SQ_SIZE, 0x90411, BAD_PARAM, "wq.log_wq_sz", "at most log_max_wq_sz")                   \
+	X(SQ_UAR, 0x90412, BAD_RES, "wq.uar_page", "no such UAR")                                 \
+	X(SQ_MODIFY_NONE, 0x90501, BAD_RES, "modify_sq_in.sqn", "no such SQ")                     \
+	X(SQ_MODIFY_FROM, 0x90502, BAD_RES_STATE, "modify_sq_in.sq_state", "the SQ's state")      \
+	X(SQ_MODIFY_TO, 0x90503, BAD_RES_STATE, "sqc.state",                                      \
+	  "reset (0), ready (1), error (3); from error to reset only")                            \
+	X(SQ_MODIFY_MASK, 0x90504, BAD_PARAM, "modify_sq_in.modify_bitmask",                      \
+	  "packet_pacing_rate_limit_index, qos_queue_group_id")                                   \
+	X(SQ_NONE, 0x90601, BAD_RES, "destroy_sq_in.sqn", "no such SQ")                           \
+	X(SQ_QUERY_NONE, 0x90701, BAD_RES, "query_sq_in.sqn", "no such SQ")                       \
 	/* queue pairs */                                                                         \
 	X(QPC_ST, 0x50001, BAD_PARAM, "qpc.st", "RC (0), UC (1) or UD (2)")                       \
 	X(QPC_PD, 0x50002, BAD_RES, "qpc.pd", "no such PD")                                       \

@@ -30,6 +30,7 @@ struct env {
 	uint8_t *buf; /* TEST_BUF bytes that the umem covers */
 	/* of the user */
 	uint32_t uar, pd, umem, dbr, cq, srq, qp, mkey;
+	uint32_t td, rq, rqt, tir, tis, sq; /* made by raw_up() */
 	uint8_t in[0x200], out[0x1200];
 };
 
@@ -248,6 +249,133 @@ static inline void b_rtr2rts(struct env *e)
 	LAYOUT_SET(ads, ads, vhca_port_num, 1);
 }
 
+static inline void b_wq(struct env *e, void *wq, uint32_t log_stride)
+{
+	LAYOUT_SET(wq, wq, wq_type, 1);
+	LAYOUT_SET(wq, wq, pd, e->pd);
+	LAYOUT_SET(wq, wq, log_wq_stride, log_stride);
+	LAYOUT_SET(wq, wq, log_wq_sz, 4);
+	LAYOUT_SET(wq, wq, wq_umem_valid, 1);
+	LAYOUT_SET(wq, wq, wq_umem_id, e->umem);
+	LAYOUT_SET(wq, wq, wq_umem_offset, 0x50000);
+	LAYOUT_SET(wq, wq, dbr_umem_valid, 1);
+	LAYOUT_SET(wq, wq, dbr_umem_id, e->dbr);
+	LAYOUT_SET(wq, wq, dbr_addr, 0x100);
+}
+
+static inline void b_create_rq(struct env *e)
+{
+	void *rqc = LAYOUT_IN(create_rq_in, ctx, cmd_init(e, PRM_OP_CREATE_RQ, 0));
+
+	LAYOUT_SET(rqc, rqc, vsd, 1);
+	LAYOUT_SET(rqc, rqc, flush_in_error_en, 1);
+	LAYOUT_SET(rqc, rqc, ts_format, 1);
+	LAYOUT_SET(rqc, rqc, user_index, 0x77);
+	LAYOUT_SET(rqc, rqc, cqn, e->cq);
+	b_wq(e, LAYOUT_IN(rqc, wq, rqc), 5);
+}
+
+static inline void *b_modify_rq(struct env *e, uint32_t from, uint32_t to, uint64_t mask)
+{
+	void *in = cmd_init(e, PRM_OP_MODIFY_RQ, 0);
+	void *rqc = LAYOUT_IN(modify_rq_in, ctx, in);
+
+	LAYOUT_SET(modify_rq_in, in, rqn, e->rq);
+	LAYOUT_SET(modify_rq_in, in, rq_state, from);
+	LAYOUT_SET(modify_rq_in, in, modify_bitmask, mask);
+	LAYOUT_SET(rqc, rqc, state, to);
+	return rqc;
+}
+
+/* Both with a list of two: e->rq twice. */
+static inline void b_rqt(struct env *e, uint16_t opcode)
+{
+	void *in = cmd_init(e, opcode, 0);
+	void *rqtc = LAYOUT_IN(create_rqt_in, rqt_context, in);
+	uint8_t *list = (uint8_t *)in + LAYOUT_SZ(create_rqt_in);
+
+	LAYOUT_SET(rqtc, rqtc, rqt_max_size, 4);
+	LAYOUT_SET(rqtc, rqtc, rqt_actual_size, 2);
+	LAYOUT_SET(rq_num, list, rq_num, e->rq);
+	LAYOUT_SET(rq_num, list + 4, rq_num, e->rq);
+}
+
+static inline void b_create_rqt(struct env *e)
+{
+	b_rqt(e, PRM_OP_CREATE_RQT);
+}
+
+static inline void b_modify_rqt(struct env *e)
+{
+	b_rqt(e, PRM_OP_MODIFY_RQT);
+	LAYOUT_SET(modify_rqt_in, e->in, rqtn, e->rqt);
+	LAYOUT_SET(rqt_bitmask, LAYOUT_IN(modify_rqt_in, bitmask, e->in), rqn_list, 1);
+}
+
+static inline void b_create_tir(struct env *e)
+{
+	void *tirc = LAYOUT_IN(create_tir_in, ctx, cmd_init(e, PRM_OP_CREATE_TIR, 0));
+
+	LAYOUT_SET(tirc, tirc, disp_type, 1);
+	LAYOUT_SET(tirc, tirc, rx_hash_fn, 2);
+	LAYOUT_SET(tirc, tirc, indirect_table, e->rqt);
+	LAYOUT_SET(tirc, tirc, transport_domain, e->td);
+}
+
+static inline void b_modify_tir(struct env *e)
+{
+	void *in = cmd_init(e, PRM_OP_MODIFY_TIR, 0);
+	void *tirc = LAYOUT_IN(modify_tir_in, ctx, in);
+
+	LAYOUT_SET(modify_tir_in, in, tirn, e->tir);
+	LAYOUT_SET(modify_tir_bitmask, LAYOUT_IN(modify_tir_in, bitmask, in), hash, 1);
+	LAYOUT_SET(tirc, tirc, rx_hash_fn, 1);
+}
+
+static inline void b_create_tis(struct env *e)
+{
+	void *tisc = LAYOUT_IN(create_tis_in, ctx, cmd_init(e, PRM_OP_CREATE_TIS, 0));
+
+	LAYOUT_SET(tisc, tisc, prio, 3);
+	LAYOUT_SET(tisc, tisc, pd, e->pd);
+	LAYOUT_SET(tisc, tisc, transport_domain, e->td);
+}
+
+static inline void b_modify_tis(struct env *e)
+{
+	void *in = cmd_init(e, PRM_OP_MODIFY_TIS, 0);
+
+	LAYOUT_SET(modify_tis_in, in, tisn, e->tis);
+	LAYOUT_SET(modify_tis_bitmask, LAYOUT_IN(modify_tis_in, bitmask, in), prio, 1);
+	LAYOUT_SET(tisc, LAYOUT_IN(modify_tis_in, ctx, in), prio, 9);
+}
+
+static inline void b_create_sq(struct env *e)
+{
+	void *sqc = LAYOUT_IN(create_sq_in, ctx, cmd_init(e, PRM_OP_CREATE_SQ, 0));
+	void *wq = LAYOUT_IN(sqc, wq, sqc);
+
+	LAYOUT_SET(sqc, sqc, flush_in_error_en, 1);
+	LAYOUT_SET(sqc, sqc, ts_format, 1);
+	LAYOUT_SET(sqc, sqc, cqn, e->cq);
+	LAYOUT_SET(sqc, sqc, tis_lst_sz, 1);
+	LAYOUT_SET(sqc, sqc, tis_num_0, e->tis);
+	b_wq(e, wq, 6);
+	LAYOUT_SET(wq, wq, uar_page, e->uar);
+}
+
+static inline void *b_modify_sq(struct env *e, uint32_t from, uint32_t to, uint64_t mask)
+{
+	void *in = cmd_init(e, PRM_OP_MODIFY_SQ, 0);
+	void *sqc = LAYOUT_IN(modify_sq_in, ctx, in);
+
+	LAYOUT_SET(modify_sq_in, in, sqn, e->sq);
+	LAYOUT_SET(modify_sq_in, in, sq_state, from);
+	LAYOUT_SET(modify_sq_in, in, modify_bitmask, mask);
+	LAYOUT_SET(sqc, sqc, state, to);
+	return sqc;
+}
+
 #define IN(l) LAYOUT_SZ(l##_in)
 #define OUT(l) LAYOUT_SZ(l##_out)
 
@@ -284,6 +412,23 @@ static inline uint32_t make(struct env *e, uint32_t inlen)
 {
 	assert_int_equal(run(e, e->in, inlen, 0x10), FW_OK);
 	return out_id(e);
+}
+
+/* What raw packets need, one of each. */
+static inline void raw_up(struct env *e)
+{
+	cmd_init(e, PRM_OP_ALLOC_TRANSPORT_DOMAIN, 0);
+	e->td = make(e, IN(alloc_transport_domain));
+	b_create_rq(e);
+	e->rq = make(e, IN(create_rq));
+	b_create_rqt(e);
+	e->rqt = make(e, IN(create_rqt) + 8);
+	b_create_tir(e);
+	e->tir = make(e, IN(create_tir));
+	b_create_tis(e);
+	e->tis = make(e, IN(create_tis));
+	b_create_sq(e);
+	e->sq = make(e, IN(create_sq));
 }
 
 static inline uint32_t file_new(struct env *e)

@@ -48,6 +48,7 @@ static const struct {
 	[SEG_T_SRQ] = {256 * K, sizeof(struct hw_srq), 1},
 	[SEG_T_QP] = {1 * M, sizeof(struct hw_qp), 0x40},
 	[SEG_T_AHEAD] = {1 * M, sizeof(struct hw_rq_ahead), 0x40},
+	[SEG_T_OBJ] = {64 * K, sizeof(struct hw_obj), 1},
 };
 
 #define CHECK_ELEM(t) static_assert(sizeof(struct t) % 64 == 0, #t " wants SEG_ELEM")
@@ -70,7 +71,8 @@ CHECK_ELEM(hw_srq);
 CHECK_ELEM(hw_qp);
 CHECK_ELEM(seg_word);
 CHECK_ELEM(hw_rq_ahead);
-static_assert(SEG_T_COUNT == 19, "the table of tables has a row per table");
+CHECK_ELEM(hw_obj);
+static_assert(SEG_T_COUNT == 20, "the table of tables has a row per table");
 static_assert(sizeof(struct seg_table_hdr) == 64, "a header per cache line");
 
 static uint64_t page_up(uint64_t n)

@@ -55,6 +55,7 @@ enum seg_table_id {
 	SEG_T_CQ,    /* struct hw_cq        index = cqn                                         */
 	SEG_T_SRQ,   /* struct hw_srq       index = srqn                                        */
 	SEG_T_QP,    /* struct hw_qp        index = qpn                                         */
+	SEG_T_OBJ,   /* struct hw_obj       index = rqn, sqn, tirn...: one space of numbers     */
 	SEG_T_COUNT
 };
 

@@ -137,6 +137,9 @@
 	F(cmd_hca_cap, log_max_tis, 0x37b, 5)                     \
 	F(cmd_hca_cap, basic_cyclic_rcv_wqe, 0x380, 1)            \
 	F(cmd_hca_cap, log_max_rmp, 0x383, 5)                     \
+	F(cmd_hca_cap, log_max_rqt, 0x38b, 5)                     \
+	F(cmd_hca_cap, log_max_rqt_size, 0x393, 5)                \
+	F(cmd_hca_cap, log_max_tis_per_sq, 0x39b, 5)              \
 	F(cmd_hca_cap, ext_stride_num_range, 0x3a0, 1)            \
 	F(cmd_hca_cap, roce_rw_supported, 0x3a1, 1)               \
 	F(cmd_hca_cap, log_max_stride_sz_rq, 0x3a3, 5)            \

@@ -11,6 +11,7 @@
 #include "wire/prm/opcodes.h"
 #include "wire/prm/pd.h"
 #include "wire/prm/qp.h"
+#include "wire/prm/raw.h"
 #include "wire/prm/rmp_srq.h"
 #include "wire/prm/uar.h"
 #include "wire/prm/umem.h"
@@ -24,6 +25,7 @@
 	PRM_LAYOUTS_MKEY(X)    \
 	PRM_LAYOUTS_PD(X)      \
 	PRM_LAYOUTS_QP(X)      \
+	PRM_LAYOUTS_RAW(X)     \
 	PRM_LAYOUTS_RMP_SRQ(X) \
 	PRM_LAYOUTS_UAR(X)     \
 	PRM_LAYOUTS_UMEM(X)    \

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Transport domains, receive queues and tables of receive queues. Called by exec.c under the HCA's
+ * lock.
+ *
+ * They are what raw packets are received with. There is no Ethernet port and no IPoIB offload, so
+ * no packet ever arrives in one: all that works on them is commands.
+ */
+#include "fw/cmd.h"
+
+#include <errno.h>
+
+#define RQC(f) LAYOUT_GET(rqc, rqc, f)
+#define WQ(f) LAYOUT_GET(wq, wq, f)
+
+enum { MEM_RQ_INLINE = 0, MEM_RQ_RMP = 1 };
+enum { WQ_LINKED_LIST = 0, WQ_CYCLIC = 1 };
+enum { ST_RST = 0, ST_RDY = 1, ST_ERR = 3 };
+enum { TS_FORMAT_DEFAULT = 1 };
+enum { ARM_RQ_SRQ = 1 };
+
+/* ---- transport domain ---- */
+
+int fw_cmd_alloc_td(struct fw_call *k)
+{
+	const struct hw_obj proto = {.kind = HW_OBJ_TD};
+	uint32_t idx;
+	int r = fw_obj_make(k, &proto, &idx);
+
+	if (r == 0)
+		LAYOUT_SET(alloc_transport_domain_out, k->out, transport_domain, idx);
+	return r;
+}
+
+int fw_cmd_dealloc_td(struct fw_call *k)
+{
+	uint64_t td = LAYOUT_GET(dealloc_transport_domain_in, k->in, transport_domain);
+
+	return fw_obj_destroy(k, HW_OBJ_TD, (uint32_t)td, FW_R_TD_NONE, FW_R_TD_IN_USE);
+}
+
+/* ---- RQ ---- */
+
+static enum fw_r check_rqc(struct fw_call *k, const void *rqc)
+{
+	if (RQC(state) != ST_RST)
+		return FW_R_RQC_STATE;
+	if (RQC(rlky) && !k->c->kernel)
+		return FW_R_RQC_RLKY;
+	if (RQC(delay_drop_en))
+		return FW_R_RQC_DELAY_DROP;
+	if (RQC(scatter_fcs))
+		return FW_R_RQC_SCATTER_FCS;
+	if (RQC(hairpin))
+		return FW_R_RQC_HAIRPIN;
+	if (RQC(mem_rq_type) > MEM_RQ_RMP)
+		return FW_R_RQC_MEM_TYPE;
+	if (RQC(ts_format) > TS_FORMAT_DEFAULT)
+		return FW_R_RQC_TS_FORMAT;
+	if (!fw_cq(k, (uint32_t)RQC(cqn)))
+		return FW_R_RQC_CQN;
+	if (RQC(mem_rq_type) == MEM_RQ_RMP && !fw_srq(k, (uint32_t)RQC(rmpn)))
+		return FW_R_RQC_RMPN;
+	return FW_R_NONE;
+}
+
+/* Its own work queue: what `o` refers to is noted in it. */
+static enum fw_r check_rq_wq(struct fw_call *k, const void *wq, struct hw_obj *o)
+{
+	struct fw_wq_place at = {0};
+	enum fw_r r;
+
+	if (WQ(wq_type) > WQ_CYCLIC)
+		return FW_R_RQ_WQ_TYPE;
+	if (WQ(wq_signature))
+		return FW_R_WQ_SIGNATURE;
+	if (WQ(end_padding_mode))
+		return FW_R_RQ_END_PADDING;
+	if (WQ(log_wqe_num_of_strides) || WQ(log_wqe_stride_size) || WQ(two_byte_shift_en))
+		return FW_R_WQ_STRIDING;
+	if (WQ(log_wq_stride) < 4 || (1u << WQ(log_wq_stride)) > k->caps->max_wqe_sz_rq)
+		return FW_R_RQ_STRIDE;
+	if (WQ(log_wq_sz) > k->caps->log_max_srq_sz)
+		return FW_R_RQ_SIZE;
+	if (WQ(lwm) >= (UINT64_C(1) << WQ(log_wq_sz)))
+		return FW_R_WQ_LWM;
+	if (!fw_pd(k, (uint32_t)WQ(pd)))
+		return FW_R_WQ_PD;
+	r = fw_wq_places(k, wq, 4, &at);
+	o->ref[1] = fw_objref(SEG_T_PD, WQ(pd));
+	o->ref[2] = fw_objref(SEG_T_UMEM, at.buf_umem);
+	o->ref[3] = fw_objref(SEG_T_UMEM, at.dbr_umem);
+	return r;
+}
+
+int fw_cmd_create_rq(struct fw_call *k)
+{
+	const void *rqc = LAYOUT_IN(create_rq_in, ctx, k->in);
+	struct hw_obj proto = {.kind = HW_OBJ_RQ};
+	uint32_t rqn;
+	int r = (int)check_rqc(k, rqc);
+
+	if (r)
+		return r;
+	proto.ref[0] = fw_objref(SEG_T_CQ, RQC(cqn));
+	if (RQC(mem_rq_type) == MEM_RQ_RMP)
+		proto.ref[1] = fw_objref(SEG_T_SRQ, RQC(rmpn));
+	else
+		r = (int)check_rq_wq(k, LAYOUT_IN(rqc, wq, rqc), &proto);
+	memcpy(proto.ctx, rqc, LAYOUT_SZ(rqc));
+	if (!r)
+		r = fw_obj_make(k, &proto, &rqn);
+	if (!r)
+		LAYOUT_SET(create_rq_out, k->out, rqn, rqn);
+	return r;
+}
+
+int fw_cmd_query_rq(struct fw_call *k)
+{
+	void *rqc = LAYOUT_IN(query_rq_out, rq_context, k->out);
+	const struct hw_obj *o =
+		fw_obj(k, HW_OBJ_RQ, (uint32_t)LAYOUT_GET(query_rq_in, k->in, rqn));
+
+	if (!o)
+		return FW_R_RQ_QUERY_NONE;
+	memcpy(rqc, o->ctx, LAYOUT_SZ(rqc));
+	LAYOUT_SET(rqc, rqc, state, o->state);
+	return 0;
+}
+
+/* From a queue in error only reset leads on; everything else may go anywhere. */
+bool fw_wq_state_leads(uint64_t from, uint64_t to)
+{
+	if (to != ST_RST && to != ST_RDY && to != ST_ERR)
+		return false;
+	return from != ST_ERR || to != ST_RDY;
+}
+
+static bool lwm_fits(const void *wq, uint64_t lwm)
+{
+	return lwm < (UINT64_C(1) << WQ(log_wq_sz));
+}
+
+int fw_cmd_modify_rq(struct fw_call *k)
+{
+	const void *rqc = LAYOUT_IN(modify_rq_in, ctx, k->in);
+	uint64_t mask = LAYOUT_GET(modify_rq_in, k->in, modify_bitmask);
+	uint64_t lwm = LAYOUT_GET(wq, LAYOUT_IN(rqc, wq, rqc), lwm);
+	struct hw_obj *o = fw_obj(k, HW_OBJ_RQ, (uint32_t)LAYOUT_GET(modify_rq_in, k->in, rqn));
+	void *own_wq;
+
+	if (!o)
+		return FW_R_RQ_MODIFY_NONE;
+	own_wq = LAYOUT_IN(rqc, wq, o->ctx);
+	if (LAYOUT_GET(modify_rq_in, k->in, rq_state) != o->state)
+		return FW_R_RQ_MODIFY_FROM;
+	if (!fw_wq_state_leads(o->state, RQC(state)))
+		return FW_R_RQ_MODIFY_TO;
+	if (mask & ~(uint64_t)(PRM_RQ_MODIFY_LWM | PRM_RQ_MODIFY_VSD | PRM_RQ_MODIFY_SCATTER_FCS |
+			       PRM_RQ_MODIFY_COUNTER_SET_ID))
+		return FW_R_RQ_MODIFY_MASK;
+	if (mask & PRM_RQ_MODIFY_SCATTER_FCS && RQC(scatter_fcs))
+		return FW_R_RQC_SCATTER_FCS;
+	if (mask & PRM_RQ_MODIFY_LWM && !lwm_fits(own_wq, lwm))
+		return FW_R_RQ_MODIFY_LWM;
+	if (mask & PRM_RQ_MODIFY_LWM)
+		LAYOUT_SET(wq, own_wq, lwm, lwm);
+	if (mask & PRM_RQ_MODIFY_VSD)
+		LAYOUT_SET(rqc, o->ctx, vsd, RQC(vsd));
+	if (mask & PRM_RQ_MODIFY_COUNTER_SET_ID)
+		LAYOUT_SET(rqc, o->ctx, counter_set_id, RQC(counter_set_id));
+	atomic_store(&o->state, (uint32_t)RQC(state));
+	return 0;
+}
+
+int fw_cmd_destroy_rq(struct fw_call *k)
+{
+	uint64_t rqn = LAYOUT_GET(destroy_rq_in, k->in, rqn);
+
+	return fw_obj_destroy(k, HW_OBJ_RQ, (uint32_t)rqn, FW_R_RQ_NONE, FW_R_RQ_IN_USE);
+}
+
+/* With ISSI 1 SRQs are RMPs and XRQs, which have commands of their own: what is left is the RQ. */
+int fw_cmd_arm_rq(struct fw_call *k)
+{
+	uint64_t lwm = LAYOUT_GET(arm_rq_in, k->in, lwm);
+	struct hw_obj *o;
+
+	if (k->op_mod != ARM_RQ_SRQ)
+		return FW_R_OP_MOD;
+	o = fw_obj(k, HW_OBJ_RQ, (uint32_t)LAYOUT_GET(arm_rq_in, k->in, srq_number));
+	if (!o)
+		return FW_R_ARM_RQ_NONE;
+	if (!lwm_fits(LAYOUT_IN(rqc, wq, o->ctx), lwm))
+		return FW_R_ARM_RQ_LWM;
+	LAYOUT_SET(wq, LAYOUT_IN(rqc, wq, o->ctx), lwm, lwm);
+	return 0;
+}
+
+/* ---- RQT ---- */
+
+#define RQTC(f) LAYOUT_GET(rqtc, rqtc, f)
+
+/* The list behind the context: all of its RQs must be there. */
+static enum fw_r rqt_list(struct fw_call *k, const void *rqtc, uint32_t max, struct hw_obj *o)
+{
+	const uint8_t *list = (const uint8_t *)k->in + k->cmd->in->bytes;
+	uint32_t n = (uint32_t)RQTC(rqt_actual_size);
+
+	if (n < 1 || n > max)
+		return FW_R_RQT_SIZE;
+	if (k->inlen < k->cmd->in->bytes + n * LAYOUT_SZ(rq_num))
+		return FW_R_RQT_LIST;
+	for (uint32_t i = 0; i < n; i++) {
+		const void *rq = list + i * LAYOUT_SZ(rq_num);
+
+		if (layout_reserved_set(&layout_rq_num, rq, LAYOUT_SZ(rq_num)) >= 0)
+			return FW_R_RQT_RESERVED;
+		o->rqn[i] = (uint32_t)LAYOUT_GET(rq_num, rq, rq_num);
+		if (!fw_obj(k, HW_OBJ_RQ, o->rqn[i]))
+			return FW_R_RQT_RQ;
+	}
+	o->nrqs = n;
+	return FW_R_NONE;
+}
+
+static enum fw_r check_rqtc(const void *rqtc)
+{
+	if (RQTC(list_q_type))
+		return FW_R_RQT_Q_TYPE;
+	if (RQTC(rq_vhca_id_format))
+		return FW_R_RQT_VHCA;
+	return FW_R_NONE;
+}
+
+int fw_cmd_create_rqt(struct fw_call *k)
+{
+	const void *rqtc = LAYOUT_IN(create_rqt_in, rqt_context, k->in);
+	struct hw_obj proto = {.kind = HW_OBJ_RQT};
+	uint32_t max = (uint32_t)RQTC(rqt_max_size), rqtn;
+	int r = (int)check_rqtc(rqtc);
+
+	if (r)
+		return r;
+	if (max > 1u << k->caps->log_max_rqt_size)
+		return FW_R_RQT_SIZE;
+	r = (int)rqt_list(k, rqtc, max, &proto);
+	if (r)
+		return r;
+	proto.max_rqs = max;
+	r = fw_obj_make(k, &proto, &rqtn);
+	if (r == 0)
+		LAYOUT_SET(create_rqt_out, k->out, rqtn, rqtn);
+	return r;
+}
+
+int fw_cmd_query_rqt(struct fw_call *k)
+{
+	void *rqtc = LAYOUT_IN(query_rqt_out, rqt_context, k->out);
+	uint8_t *list = (uint8_t *)k->out + LAYOUT_SZ(query_rqt_out);
+	const struct hw_obj *o =
+		fw_obj(k, HW_OBJ_RQT, (uint32_t)LAYOUT_GET(query_rqt_in, k->in, rqtn));
+
+	if (!o)
+		return FW_R_RQT_QUERY_NONE;
+	if (k->outlen < LAYOUT_SZ(query_rqt_out) + o->nrqs * LAYOUT_SZ(rq_num))
+		return FW_R_OUTPUT_LEN;
+	LAYOUT_SET(rqtc, rqtc, rqt_max_size, o->max_rqs);
+	LAYOUT_SET(rqtc, rqtc, rqt_actual_size, o->nrqs);
+	for (uint32_t i = 0; i < o->nrqs; i++)
+		LAYOUT_SET(rq_num, list + i * LAYOUT_SZ(rq_num), rq_num, o->rqn[i]);
+	return 0;
+}
+
+int fw_cmd_modify_rqt(struct fw_call *k)
+{
+	const void *rqtc = LAYOUT_IN(modify_rqt_in, ctx, k->in);
+	uint32_t rqtn = (uint32_t)LAYOUT_GET(modify_rqt_in, k->in, rqtn);
+	struct hw_obj next = {.kind = HW_OBJ_RQT};
+	struct hw_obj *o = fw_obj(k, HW_OBJ_RQT, rqtn);
+	int r;
+
+	if (!o)
+		return FW_R_RQT_MODIFY_NONE;
+	if (!LAYOUT_GET(rqt_bitmask, LAYOUT_IN(modify_rqt_in, bitmask, k->in), rqn_list))
+		return 0;
+	r = (int)check_rqtc(rqtc);
+	if (!r)
+		r = (int)rqt_list(k, rqtc, o->max_rqs, &next);
+	k->obj = rqtn;
+	if (r)
+		return r;
+	fw_obj_refs(k->s, &next, 1);
+	fw_obj_refs(k->s, o, -1);
+	o->nrqs = next.nrqs;
+	memcpy(o->rqn, next.rqn, sizeof(o->rqn));
+	return 0;
+}
+
+int fw_cmd_destroy_rqt(struct fw_call *k)
+{
+	uint64_t rqtn = LAYOUT_GET(destroy_rqt_in, k->in, rqtn);
+
+	return fw_obj_destroy(k, HW_OBJ_RQT, (uint32_t)rqtn, FW_R_RQT_NONE, FW_R_RQT_IN_USE);
+}

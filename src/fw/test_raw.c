@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Transport domains, RQs, RQTs, TIRs, TISs, SQs: state, references, the end of their file. */
+#include "fw/test.h"
+
+static int raw_setup(void **state)
+{
+	int r = env_setup(state);
+
+	raw_up(*state);
+	return r;
+}
+
+#define raw_test(f) cmocka_unit_test_setup_teardown(f, raw_setup, env_teardown)
+
+static uint32_t run_id(struct env *e, uint16_t opcode, uint32_t id, uint32_t outlen)
+{
+	b_id(e, opcode, id);
+	return run(e, e->in, 0x10, outlen);
+}
+
+static uint32_t modify_rq(struct env *e, uint32_t from, uint32_t to)
+{
+	b_modify_rq(e, from, to, 0);
+	return run(e, e->in, IN(modify_rq), OUT(modify_rq));
+}
+
+static uint32_t rq_state(struct env *e)
+{
+	assert_int_equal(run_id(e, PRM_OP_QUERY_RQ, e->rq, OUT(query_rq)), FW_OK);
+	return (uint32_t)LAYOUT_GET(rqc, LAYOUT_IN(query_rq_out, rq_context, e->out), state);
+}
+
+static void test_an_rq_shows_what_it_was_made_with(void **state)
+{
+	struct env *e = *state;
+	const void *rqc = LAYOUT_IN(query_rq_out, rq_context, e->out);
+	const void *wq = LAYOUT_IN(rqc, wq, rqc);
+
+	assert_int_equal(rq_state(e), 0);
+	assert_int_equal(LAYOUT_GET(rqc, rqc, cqn), e->cq);
+	assert_int_equal(LAYOUT_GET(rqc, rqc, user_index), 0x77);
+	assert_int_equal(LAYOUT_GET(rqc, rqc, vsd), 1);
+	assert_int_equal(LAYOUT_GET(wq, wq, log_wq_sz), 4);
+	assert_int_equal(LAYOUT_GET(wq, wq, dbr_addr), 0x100);
+}
+
+static void test_rq_states(void **state)
+{
+	struct env *e = *state;
+
+	assert_int_equal(modify_rq(e, 0, 1), FW_OK);
+	assert_int_equal(rq_state(e), 1);
+	assert_int_equal(modify_rq(e, 0, 1), FW_BAD_RES_STATE);
+	assert_int_equal(modify_rq(e, 1, 3), FW_OK);
+	assert_int_equal(rq_state(e), 3);
+	assert_int_equal(modify_rq(e, 3, 1), FW_BAD_RES_STATE);
+	assert_int_equal(modify_rq(e, 3, 0), FW_OK);
+	assert_int_equal(modify_rq(e, 0, 1), FW_OK);
+	assert_int_equal(modify_rq(e, 1, 1), FW_OK);
+	assert_int_equal(modify_rq(e, 1, 0), FW_OK);
+	assert_int_equal(rq_state(e), 0);
+}
+
+static void test_rq_fields_are_taken_by_the_mask_only(void **state)
+{
+	struct env *e = *state;
+	const void *rqc = LAYOUT_IN(query_rq_out, rq_context, e->out), *wq;
+	void *m = b_modify_rq(e, 0, 0, PRM_RQ_MODIFY_COUNTER_SET_ID);
+
+	LAYOUT_SET(rqc, m, counter_set_id, 5);
+	LAYOUT_SET(rqc, m, cqn, 0x999);
+	LAYOUT_SET(wq, LAYOUT_IN(rqc, wq, m), lwm, 7);
+	assert_int_equal(run(e, e->in, IN(modify_rq), OUT(modify_rq)), FW_OK);
+	rq_state(e);
+	wq = LAYOUT_IN(rqc, wq, rqc);
+	assert_int_equal(LAYOUT_GET(rqc, rqc, counter_set_id), 5);
+	assert_int_equal(LAYOUT_GET(rqc, rqc, vsd), 1);
+	assert_int_equal(LAYOUT_GET(rqc, rqc, cqn), e->cq);
+	assert_int_equal(LAYOUT_GET(wq, wq, lwm), 0);
+
+	LAYOUT_SET(arm_rq_in, cmd_init(e, PRM_OP_ARM_RQ, 1), srq_number, e->rq);
+	LAYOUT_SET(arm_rq_in, e->in, lwm, 15);
+	assert_int_equal(run(e, e->in, IN(arm_rq), OUT(arm_rq)), FW_OK);
+	rq_state(e);
+	assert_int_equal(LAYOUT_GET(wq, wq, lwm), 15);
+}
+
+/* An RQ in an RMP: it refers to that and to no memory of its own. */
+static void test_an_rq_over_an_rmp(void **state)
+{
+	struct env *e = *state;
+	void *rqc = LAYOUT_IN(create_rq_in, ctx, e->in);
+	uint32_t umem = hw_umem(&e->s, e->umem)->refs, rq;
+
+	b_create_rq(e);
+	memset(LAYOUT_IN(rqc, wq, rqc), 0, LAYOUT_SZ(wq));
+	LAYOUT_SET(rqc, rqc, mem_rq_type, 1);
+	LAYOUT_SET(rqc, rqc, rmpn, e->srq);
+	rq = make(e, IN(create_rq));
+	assert_int_equal(hw_srq(&e->s, e->srq)->refs, 1);
+	assert_int_equal(hw_umem(&e->s, e->umem)->refs, umem);
+	assert_int_equal(run_id(e, PRM_OP_DESTROY_RMP, e->srq, 0x10), FW_BAD_RES_STATE);
+	assert_int_equal(run_id(e, PRM_OP_DESTROY_RQ, rq, 0x10), FW_OK);
+	assert_int_equal(run_id(e, PRM_OP_DESTROY_RMP, e->srq, 0x10), FW_OK);
+}
+
+static void test_a_table_of_rqs(void **state)
+{
+	struct env *e = *state;
+	const void *rqtc = LAYOUT_IN(query_rqt_out, rqt_context, e->out);
+	uint32_t rq2;
+
+	assert_int_equal(hw_obj(&e->s, e->rq)->refs, 2);
+	b_create_rq(e);
+	rq2 = make(e, IN(create_rq));
+	b_modify_rqt(e);
+	LAYOUT_SET(rq_num, e->in + 0x110, rq_num, rq2);
+	assert_int_equal(run(e, e->in, IN(modify_rqt) + 8, OUT(modify_rqt)), FW_OK);
+	assert_int_equal(hw_obj(&e->s, e->rq)->refs, 1);
+	assert_int_equal(hw_obj(&e->s, rq2)->refs, 1);
+	assert_int_equal(run_id(e, PRM_OP_QUERY_RQT, e->rqt, OUT(query_rqt) + 8), FW_OK);
+	assert_int_equal(LAYOUT_GET(rqtc, rqtc, rqt_max_size), 4);
+	assert_int_equal(LAYOUT_GET(rqtc, rqtc, rqt_actual_size), 2);
+	assert_int_equal(LAYOUT_GET(rq_num, e->out + 0x110, rq_num), rq2);
+	assert_int_equal(LAYOUT_GET(rq_num, e->out + 0x114, rq_num), e->rq);
+	/* without the bit nothing is looked at */
+	b_modify_rqt(e);
+	LAYOUT_SET(rqt_bitmask, LAYOUT_IN(modify_rqt_in, bitmask, e->in), rqn_list, 0);
+	assert_int_equal(run(e, e->in, IN(modify_rqt), OUT(modify_rqt)), FW_OK);
+	assert_int_equal(hw_obj(&e->s, rq2)->refs, 1);
+}
+
+static void test_a_refused_list_keeps_the_old_one(void **state)
+{
+	struct env *e = *state;
+
+	b_modify_rqt(e);
+	LAYOUT_SET(rq_num, e->in + 0x114, rq_num, e->tis);
+	assert_int_equal(run(e, e->in, IN(modify_rqt) + 8, OUT(modify_rqt)), FW_BAD_RES);
+	assert_int_equal(hw_obj(&e->s, e->rq)->refs, 2);
+	assert_int_equal(hw_obj(&e->s, e->rqt)->nrqs, 2);
+}
+
+static void test_tir_and_tis(void **state)
+{
+	struct env *e = *state;
+	const void *tirc = LAYOUT_IN(query_tir_out, tir_context, e->out);
+	const void *tisc = LAYOUT_IN(query_tis_out, tis_context, e->out);
+
+	b_modify_tir(e);
+	LAYOUT_SET(rx_hash_key,
+		   LAYOUT_IN(tirc, rx_hash_toeplitz_key, LAYOUT_IN(modify_tir_in, ctx, e->in)),
+		   key4, 0x1234);
+	LAYOUT_SET(tirc, LAYOUT_IN(modify_tir_in, ctx, e->in), self_lb_block, 3);
+	assert_int_equal(run(e, e->in, IN(modify_tir), OUT(modify_tir)), FW_OK);
+	assert_int_equal(run_id(e, PRM_OP_QUERY_TIR, e->tir, OUT(query_tir)), FW_OK);
+	assert_int_equal(LAYOUT_GET(tirc, tirc, rx_hash_fn), 1);
+	assert_int_equal(LAYOUT_GET(tirc, tirc, self_lb_block), 0);
+	assert_int_equal(LAYOUT_GET(tirc, tirc, indirect_table), e->rqt);
+	assert_int_equal(LAYOUT_GET(rx_hash_key, LAYOUT_IN(tirc, rx_hash_toeplitz_key, tirc), key4),
+			 0x1234);
+
+	b_modify_tis(e);
+	assert_int_equal(run(e, e->in, IN(modify_tis), OUT(modify_tis)), FW_OK);
+	assert_int_equal(run_id(e, PRM_OP_QUERY_TIS, e->tis, OUT(query_tis)), FW_OK);
+	assert_int_equal(LAYOUT_GET(tisc, tisc, prio), 9);
+	assert_int_equal(LAYOUT_GET(tisc, tisc, transport_domain), e->td);
+}
+
+static void test_a_direct_tir_uses_its_rq(void **state)
+{
+	struct env *e = *state;
+	void *tirc = LAYOUT_IN(create_tir_in, ctx, e->in);
+	uint32_t tir;
+
+	b_create_tir(e);
+	LAYOUT_SET(tirc, tirc, disp_type, 0);
+	LAYOUT_SET(tirc, tirc, rx_hash_fn, 0);
+	LAYOUT_SET(tirc, tirc, indirect_table, 0);
+	LAYOUT_SET(tirc, tirc, inline_rqn, e->rq);
+	tir = make(e, IN(create_tir));
+	assert_int_equal(hw_obj(&e->s, e->rq)->refs, 3);
+	assert_int_equal(run_id(e, PRM_OP_DESTROY_TIR, tir, 0x10), FW_OK);
+	assert_int_equal(hw_obj(&e->s, e->rq)->refs, 2);
+}
+
+static void test_sq_states(void **state)
+{
+	struct env *e = *state;
+	const void *sqc = LAYOUT_IN(query_sq_out, sq_context, e->out);
+
+	b_modify_sq(e, 0, 1, 0);
+	assert_int_equal(run(e, e->in, IN(modify_sq), OUT(modify_sq)), FW_OK);
+	assert_int_equal(run_id(e, PRM_OP_QUERY_SQ, e->sq, OUT(query_sq)), FW_OK);
+	assert_int_equal(LAYOUT_GET(sqc, sqc, state), 1);
+	assert_int_equal(LAYOUT_GET(sqc, sqc, tis_num_0), e->tis);
+	b_modify_sq(e, 1, 3, 0);
+	assert_int_equal(run(e, e->in, IN(modify_sq), OUT(modify_sq)), FW_OK);
+	b_modify_sq(e, 3, 1, 0);
+	assert_int_equal(run(e, e->in, IN(modify_sq), OUT(modify_sq)), FW_BAD_RES_STATE);
+}
+
+/* Each is in use until what uses it is gone; then everything is as before. */
+static void test_destroyed_in_order(void **state)
+{
+	struct env *e = *state;
+	uint32_t cq = hw_cq(&e->s, e->cq)->refs, umem = hw_umem(&e->s, e->umem)->refs;
+	const struct {
+		uint16_t opcode;
+		uint32_t id;
+	} order[] = {{PRM_OP_DESTROY_TIR, e->tir}, {PRM_OP_DESTROY_RQT, e->rqt},
+		     {PRM_OP_DESTROY_RQ, e->rq},   {PRM_OP_DESTROY_SQ, e->sq},
+		     {PRM_OP_DESTROY_TIS, e->tis}, {PRM_OP_DEALLOC_TRANSPORT_DOMAIN, e->td}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		bool used = order[i].id != e->tir && order[i].id != e->sq;
+
+		if (used && i == 1)
+			assert_int_equal(run_id(e, PRM_OP_DESTROY_RQ, e->rq, 0x10),
+					 FW_BAD_RES_STATE);
+		assert_int_equal(run_id(e, order[i].opcode, order[i].id, 0x10), FW_OK);
+		assert_int_equal(run_id(e, order[i].opcode, order[i].id, 0x10), FW_BAD_RES);
+	}
+	assert_int_equal(hw_cq(&e->s, e->cq)->refs, cq - 2);
+	assert_int_equal(hw_umem(&e->s, e->umem)->refs, umem - 2);
+	assert_int_equal(seg_table(&e->s, SEG_T_OBJ)->live, 0);
+}
+
+static void test_references_are_counted_again(void **state)
+{
+	struct env *e = *state;
+	uint32_t rq = hw_obj(&e->s, e->rq)->refs, td = hw_obj(&e->s, e->td)->refs;
+	uint32_t cq = hw_cq(&e->s, e->cq)->refs, pd = hw_pd(&e->s, e->pd)->refs;
+
+	hw_obj(&e->s, e->rq)->refs = 77;
+	fw_recount(&e->s, e->hca);
+	assert_int_equal(hw_obj(&e->s, e->rq)->refs, rq);
+	assert_int_equal(hw_obj(&e->s, e->td)->refs, td);
+	assert_int_equal(hw_cq(&e->s, e->cq)->refs, cq);
+	assert_int_equal(hw_pd(&e->s, e->pd)->refs, pd);
+}
+
+/* Another file's zombie must not keep them: nobody works on them. */
+static void test_all_go_with_their_file(void **state)
+{
+	struct env *e = *state;
+
+	hw_hca(&e->s, e->hca)->zombies = 1;
+	fw_reap_file(&e->s, e->file);
+	assert_int_equal(seg_table(&e->s, SEG_T_OBJ)->live, 0);
+	assert_null(hw_cq(&e->s, e->cq));
+	assert_null(hw_pd(&e->s, e->pd));
+	assert_int_equal(hw_hca(&e->s, e->hca)->zombies, 1);
+}
+
+static void test_another_uid_sees_none_of_them(void **state)
+{
+	struct env *e = *state;
+
+	e->user.uid = TEST_UID + 1;
+	b_id(e, PRM_OP_QUERY_RQ, e->rq);
+	LAYOUT_SET(cmd_in, e->in, uid, TEST_UID + 1);
+	assert_int_equal(run(e, e->in, 0x10, OUT(query_rq)), FW_BAD_RES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		raw_test(test_an_rq_shows_what_it_was_made_with),
+		raw_test(test_rq_states),
+		raw_test(test_rq_fields_are_taken_by_the_mask_only),
+		raw_test(test_an_rq_over_an_rmp),
+		raw_test(test_a_table_of_rqs),
+		raw_test(test_a_refused_list_keeps_the_old_one),
+		raw_test(test_tir_and_tis),
+		raw_test(test_a_direct_tir_uses_its_rq),
+		raw_test(test_sq_states),
+		raw_test(test_destroyed_in_order),
+		raw_test(test_references_are_counted_again),
+		raw_test(test_all_go_with_their_file),
+		raw_test(test_another_uid_sees_none_of_them),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
