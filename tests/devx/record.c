@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
@@ -111,7 +113,7 @@ EXPORT void record_start(void)
 	const char *path = getenv("DEVX_RECORD");
 
 	if (path && !out)
-		out = fopen(path, "w");
+		out = fopen(path, "a");
 }
 
 EXPORT void record_stop(void)
@@ -155,13 +157,26 @@ static void write_bytes(const uint8_t *p, unsigned int len)
 	}
 }
 
+/* A buffer may be a bad address: the program sees what the kernel says of it. */
+static void write_buffer(const struct ib_uverbs_attr *a)
+{
+	static uint8_t copy[UINT16_MAX];
+	struct iovec to = {copy, a->len}, from = {(void *)(uintptr_t)a->data, a->len};
+
+	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == a->len)
+		write_bytes(copy, a->len);
+	else
+		fputs("unreadable", out);
+}
+
 static void write_data(enum kind kind, const struct ib_uverbs_attr *a)
 {
 	switch (kind) {
 	case BYTES_IN:
-		write_bytes(a->len > 8 ? (const uint8_t *)(uintptr_t)a->data
-				       : (const uint8_t *)&a->data,
-			    a->len > 8 ? a->len : 8);
+		if (a->len > sizeof(a->data))
+			write_buffer(a);
+		else
+			write_bytes((const uint8_t *)&a->data, sizeof(a->data));
 		break;
 	case BYTES_OUT:
 		fputs(a->data ? "out" : "out NULL", out);

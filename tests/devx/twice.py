@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """A DEVX program, linked to libmlx5 and linked to libdevx: both must run, and ask the same of the
-kernel between opening and closing the device. usage: twice.py SOFTHCA RECORDER ON_MLX5 ON_LIBDEVX"""
+kernel between opening and closing the device. usage: twice.py [--verbs] SOFTHCA RECORDER ON_MLX5 ON_LIBDEVX
+--verbs: the one on libdevx uses libibverbs, too; neither library may answer for the other."""
 import difflib
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,9 +24,37 @@ def libraries(program):
     return subprocess.run(['ldd', program], stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
+def bindings(softhca, program):
+    """Which library's symbol each library's name was bound to: (from, to, symbol)."""
+    with tempfile.TemporaryDirectory() as tmp:
+        env = dict(os.environ, LD_DEBUG='bindings', LD_BIND_NOW='1',
+                   LD_DEBUG_OUTPUT=os.path.join(tmp, 'ld'))
+        subprocess.run([softhca, 'run', '--', program], env=env, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
+                       timeout=100)
+        text = ''.join(open(os.path.join(tmp, f), errors='replace').read()
+                       for f in os.listdir(tmp))
+    return re.findall(r"binding file (\S+) \[\d+\] to (\S+) \[\d+\]: \w+ symbol `(\w+)'", text)
+
+
+def mixed_up(softhca, program):
+    """Names bound across the two libraries."""
+    rows = [(a, b, s) for a, b, s in bindings(softhca, program) if s.startswith('mlx5dv_')]
+    if not any('libmlx5' in a and 'libmlx5' in b for a, b, s in rows) or \
+            not any('libdevx' in b for a, b, s in rows):
+        return ['both libraries should be there']
+    return [f'{a} uses {s} of {b}' for a, b, s in rows if ('libmlx5' in a) != ('libmlx5' in b)]
+
+
 def main():
-    softhca, recorder, on_mlx5, on_libdevx = map(os.path.abspath, sys.argv[1:])
-    bad = [lib for lib in ('libibverbs', 'libmlx5', 'libnl') if lib in libraries(on_libdevx)]
+    verbs = sys.argv[1] == '--verbs'
+    softhca, recorder, on_mlx5, on_libdevx = map(os.path.abspath, sys.argv[1 + verbs:])
+    if verbs:
+        bad = mixed_up(softhca, on_libdevx)
+        if bad:
+            return '\n'.join(bad)
+    bad = [lib for lib in ('libibverbs', 'libmlx5', 'libnl')[verbs:2 if verbs else 3]
+           if lib in libraries(on_libdevx)]
     if bad:
         return f'{on_libdevx} is linked to {", ".join(bad)}'
     with tempfile.TemporaryDirectory() as tmp:
