@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Completion queues: create, resize, destroy. Called by uverbs through the ops table. */
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/param.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "mlx5/drv.h"
@@ -83,7 +82,7 @@ static void cq_free(struct uv_context *ctx, struct mlx5_cq *m)
 {
 	mlx5_dbr_put(ctx, &m->dbr);
 	mlx5_umem_destroy(ctx, &m->buf);
-	free(m);
+	heap_free(m);
 }
 
 int mlx5_create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_t flags,
@@ -107,7 +106,7 @@ int mlx5_create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_
 	if (eqn < 0)
 		return eqn;
 
-	m = calloc(1, sizeof(*m));
+	m = heap_zalloc(sizeof(*m));
 	if (!m)
 		return -ENOMEM;
 	m->cqe_size = cmd.cqe_size;

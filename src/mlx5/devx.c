@@ -5,7 +5,6 @@
  * what the firmware refuses comes back as EREMOTEIO with its output. Called by uverbs.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include "mlx5/devx_table.h"
 #include "mlx5/drv.h"
@@ -70,7 +69,7 @@ static int call_exec(struct devx_call *c, struct uv_bundle *b)
 {
 	int r, r2;
 
-	c->out = calloc(1, c->outlen);
+	c->out = heap_zalloc(c->outlen);
 	if (!c->out)
 		return -ENOMEM;
 	r = mlx5_exec_devx(c->ctx, c->uid, NULL, c->in, (uint32_t)c->inlen, c->out,
@@ -90,7 +89,7 @@ int mlx5_method_devx_other(struct uv_bundle *b)
 		      DEVX_OTHER);
 	if (r == 0)
 		r = call_exec(&c, b);
-	free(c.out);
+	heap_free(c.out);
 	return r;
 }
 
@@ -190,7 +189,7 @@ int mlx5_method_devx_obj_create(struct uv_bundle *b)
 		return uv_why(b, r, "cqc.c_eqn is no event queue of this device");
 	if (r < 0)
 		return uv_why(b, r, "the command is shorter than its fields");
-	c.out = calloc(1, c.outlen);
+	c.out = heap_zalloc(c.outlen);
 	if (!c.out)
 		return -ENOMEM;
 	r = mlx5_exec_devx(c.ctx, c.uid, NULL, c.in, (uint32_t)c.inlen, c.out, (uint32_t)c.outlen);
@@ -204,7 +203,7 @@ int mlx5_method_devx_obj_create(struct uv_bundle *b)
 		r2 = uv_b_out(b, c.out_attr, c.out, c.outlen);
 		r = r2 ? r2 : r;
 	}
-	free(c.out);
+	heap_free(c.out);
 	return r;
 }
 
@@ -241,7 +240,7 @@ static int obj_call(struct uv_bundle *b, uint16_t handle, uint16_t in_attr, uint
 	if (method == DEVX_MODIFY)
 		devx_cmd_set_umem_valid(c.in, (uint32_t)c.inlen);
 	r = call_exec(&c, b);
-	free(c.out);
+	heap_free(c.out);
 	return r;
 }
 

@@ -10,6 +10,7 @@
 #include "fw/fw.h"
 #include "mlx5/mlx5.h"
 #include "util/cleanup.h"
+#include "util/heap.h"
 #include "wire/prm/prm.h"
 
 #define MLX5_PAGE_SHIFT 12

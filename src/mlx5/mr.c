@@ -4,7 +4,6 @@
  * flags, alignment and the range, and has accounted it. Called by uverbs through the ops table.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "mlx5/drv.h"
 
@@ -94,12 +93,12 @@ int mlx5_reg_mr(struct uv_mr *mr, struct uv_udata *u)
 
 	if (mr->access & IB_UVERBS_ACCESS_ON_DEMAND) /* no such capability */
 		return -EINVAL;
-	m = calloc(1, sizeof(*m));
+	m = heap_zalloc(sizeof(*m));
 	if (!m)
 		return -ENOMEM;
 	r = mkey_create(ctx, &p, &mr->lkey);
 	if (r < 0) {
-		free(m);
+		heap_free(m);
 		return r;
 	}
 	m->mem = p.mem;
@@ -139,7 +138,7 @@ int mlx5_dereg_mr(struct uv_mr *mr)
 	r = mlx5_exec_id(uv_obj_context(&mr->obj), PRM_OP_DESTROY_MKEY, mr->lkey >> 8);
 	if (r < 0)
 		return r;
-	free(mr->obj.drv);
+	heap_free(mr->obj.drv);
 	mr->obj.drv = NULL;
 	return 0;
 }

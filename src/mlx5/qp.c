@@ -4,7 +4,6 @@
  * the ops table.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/param.h>
 #include <infiniband/mlx5dv.h>
 #include "mlx5/drv.h"
@@ -157,7 +156,7 @@ static void qp_free(struct uv_context *ctx, struct mlx5_qp *m)
 {
 	mlx5_dbr_put(ctx, &m->dbr);
 	mlx5_umem_destroy(ctx, &m->buf);
-	free(m);
+	heap_free(m);
 }
 
 static int qp_make(struct uv_context *ctx, struct uv_qp *qp, struct mlx5_qp *m,
@@ -200,7 +199,7 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 	r = sizes_check(mlx5_caps(ctx), qp, cap, &cmd, &sizes);
 	if (r < 0)
 		return r;
-	m = calloc(1, sizeof(*m));
+	m = heap_zalloc(sizeof(*m));
 	if (!m)
 		return -ENOMEM;
 	*m = sizes;

@@ -4,7 +4,6 @@
  * linked-list work queue; its number is the RMP's. Called by uverbs through the ops table.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/param.h>
 #include <infiniband/mlx5dv.h>
 #include "mlx5/drv.h"
@@ -84,7 +83,7 @@ static void srq_free(struct uv_context *ctx, struct mlx5_srq *m)
 {
 	mlx5_dbr_put(ctx, &m->dbr);
 	mlx5_umem_destroy(ctx, &m->buf);
-	free(m);
+	heap_free(m);
 }
 
 int mlx5_create_srq(struct uv_srq *srq, const struct ibv_srq_init_attr_ex *a, struct uv_udata *u)
@@ -103,7 +102,7 @@ int mlx5_create_srq(struct uv_srq *srq, const struct ibv_srq_init_attr_ex *a, st
 	r = request_check(u, &cmd);
 	if (r < 0)
 		return r;
-	m = calloc(1, sizeof(*m));
+	m = heap_zalloc(sizeof(*m));
 	if (!m)
 		return -ENOMEM;
 	*m = sizes;

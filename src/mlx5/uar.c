@@ -80,10 +80,9 @@ static int maps_line(struct mlx5_context *mc)
 			return (int)i;
 	if (mc->nmaps + step > MAPS_MAX)
 		return -ENOMEM;
-	more = realloc(mc->maps, (mc->nmaps + step) * sizeof(*more));
+	more = heap_grow(mc->maps, mc->nmaps * sizeof(*more), (mc->nmaps + step) * sizeof(*more));
 	if (!more)
 		return -ENOMEM;
-	memset(more + mc->nmaps, 0, step * sizeof(*more));
 	mc->maps = more;
 	mc->nmaps += step;
 	return (int)i;
@@ -194,7 +193,7 @@ int mlx5_mmap(struct uv_context *ctx, void *addr, size_t len, int prot, int flag
 
 void mlx5_uar_finish(struct mlx5_context *mc)
 {
-	free(mc->maps);
+	heap_free(mc->maps);
 	mc->maps = NULL;
 	mc->nmaps = 0;
 }

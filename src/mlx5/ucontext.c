@@ -4,7 +4,6 @@
  * struct mlx5_context. Called by uverbs through the ops table.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/param.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include "mlx5/drv.h"
@@ -99,7 +98,7 @@ int mlx5_alloc_ucontext(struct uv_context *ctx, struct uv_udata *u)
 		if (uid < 0)
 			return uid;
 	}
-	mc = calloc(1, sizeof(*mc));
+	mc = heap_zalloc(sizeof(*mc));
 	if (!mc)
 		return -ENOMEM;
 	mc->cqe_version = (uint8_t)MIN(mlx5_caps(ctx)->cqe_version, req.max_cqe_version);
@@ -129,7 +128,7 @@ void mlx5_dealloc_ucontext(struct uv_context *ctx)
 		return;
 	mlx5_uar_finish(mc);
 	mlx5_umem_finish(mc);
-	free(mc);
+	heap_free(mc);
 	ctx->drv = NULL;
 }
 

@@ -74,10 +74,9 @@ static struct mlx5_dbr_page *dbr_line(struct mlx5_context *mc, struct mem_slot m
 	}
 	if (free_line)
 		return free_line;
-	more = realloc(mc->dbr, (mc->ndbr + step) * sizeof(*more));
+	more = heap_grow(mc->dbr, mc->ndbr * sizeof(*more), (mc->ndbr + step) * sizeof(*more));
 	if (!more)
 		return NULL;
-	memset(more + mc->ndbr, 0, step * sizeof(*more));
 	mc->dbr = more;
 	mc->ndbr += step;
 	return &more[mc->ndbr - step];
@@ -126,7 +125,7 @@ void mlx5_dbr_put(struct uv_context *ctx, struct mlx5_dbr *d)
 
 void mlx5_umem_finish(struct mlx5_context *mc)
 {
-	free(mc->dbr);
+	heap_free(mc->dbr);
 	mc->dbr = NULL;
 	mc->ndbr = 0;
 }

@@ -13,6 +13,7 @@
 #include "shim/paths.h"
 #include "shim/shim.h"
 #include "util/clock.h"
+#include "util/heap.h"
 #include "util/log.h"
 #include "util/sys.h"
 
@@ -221,6 +222,7 @@ void shim_forked(void)
 	atomic_store(&gate, depth ? 1 : 0);
 	trap_fork_done(); /* also where nothing was ever opened: shim_forking() ran there too */
 	node_forked();
+	heap_forked();
 	if (!atomic_load(&owner_pid))
 		return;
 	atomic_store(&owner_pid, sys_getpid());

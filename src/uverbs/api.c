@@ -49,7 +49,7 @@ static int add_attr(struct uv_method *m, const struct uv_attr_def *a)
 	}
 	if (a->kind == UV_A_ENUM_IN && (!a->elems || !a->allowed))
 		return bad(m->object_name, "enum without elements", a->name);
-	n = realloc(m->attrs, (m->nattrs + 1) * sizeof(*n));
+	n = heap_grow(m->attrs, m->nattrs * sizeof(*n), (m->nattrs + 1) * sizeof(*n));
 	if (!n)
 		return -ENOMEM;
 	m->attrs = n;
@@ -72,7 +72,7 @@ static int add_method(struct uv_api_object *o, uint16_t object, const struct uv_
 	if (!m) {
 		if (!d->handler)
 			return bad(o->name, "attributes for an unknown method", d->name);
-		m = calloc(1, sizeof(*m));
+		m = heap_zalloc(sizeof(*m));
 		if (!m)
 			return -ENOMEM;
 		m->object = object;
@@ -115,8 +115,8 @@ static int add_object(struct uv_api *api, const struct uv_object_def *d)
 static void free_method(struct uv_method *m)
 {
 	if (m)
-		free(m->attrs);
-	free(m);
+		heap_free(m->attrs);
+	heap_free(m);
 }
 
 /* A method whose mandatory handle is of an absent object cannot be called: it is absent too. */
@@ -141,7 +141,7 @@ static void drop_uncallable(struct uv_api *api, struct uv_api_object *o)
 
 int uv_api_create(const struct uv_driver *d, struct uv_api **out)
 {
-	struct uv_api *api = calloc(1, sizeof(*api));
+	struct uv_api *api = heap_zalloc(sizeof(*api));
 	int r = 0;
 
 	if (!api)
@@ -168,7 +168,7 @@ void uv_api_destroy(struct uv_api *api)
 	for (unsigned int i = 0; i < ARRAY_SIZE(api->object); i++)
 		for (unsigned int j = 0; j < ARRAY_SIZE(api->object[i].method); j++)
 			free_method(api->object[i].method[j]);
-	free(api);
+	heap_free(api);
 }
 
 const struct uv_api_object *uv_api_object(const struct uv_api *api, uint16_t object)

@@ -86,7 +86,7 @@ void *uv_b_alloc(struct uv_bundle *b, size_t len)
 		b->used += len;
 		return memset(p, 0, len);
 	}
-	c = calloc(1, sizeof(*c) + len);
+	c = heap_zalloc(sizeof(*c) + len);
 	if (!c)
 		return NULL;
 	c->next = b->chunks;
@@ -99,7 +99,7 @@ static void free_gone(struct uv_bundle *b)
 	struct uv_object *o = b->gone;
 
 	b->gone = NULL;
-	free(o);
+	heap_free(o);
 }
 
 int uv_b_finish(struct uv_bundle *b, int ret)
@@ -116,7 +116,7 @@ int uv_b_finish(struct uv_bundle *b, int ret)
 		struct uv_chunk *c = b->chunks;
 
 		b->chunks = c->next;
-		free(c);
+		heap_free(c);
 	}
 	return ret;
 }

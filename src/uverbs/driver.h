@@ -38,7 +38,7 @@ struct uv_type {
 	 * asked for (uses is 0); UV_ABORT: its creation failed after uv_b_created(), the program
 	 * has never seen it; UV_CLOSE: the file closes and the supervisor reaps the hardware
 	 * itself: free local memory only, cannot fail. May be NULL. uverbs frees the object, and at
-	 * UV_CLOSE calls free(o->drv) when destroy has left it.
+	 * UV_CLOSE calls heap_free(o->drv) when destroy has left it.
 	 */
 	int (*destroy)(struct uv_object *o, int why);
 	bool is_fd;                 /* handle is a file descriptor; o is a struct uv_event_file */
@@ -57,8 +57,8 @@ struct uv_object {
 	_Atomic int uses;
 	uint64_t user_handle;
 	/*
-	 * The driver's: NULL or one malloc block. Its destroy op frees it; where no op is called
-	 * (UV_CLOSE), uverbs does, with free().
+	 * The driver's: NULL or one block of heap_zalloc(). Its destroy op frees it; where no op is
+	 * called (UV_CLOSE), uverbs does.
 	 */
 	void *drv;
 	/* uverbs's own */

@@ -23,8 +23,8 @@ void uv_event_file_put(struct uv_event_file *e)
 	if (!e || atomic_fetch_sub(&e->refs, 1) != 1)
 		return;
 	f = e->obj.file;
-	free(e->obj.drv);
-	free(e);
+	heap_free(e->obj.drv);
+	heap_free(e);
 	uv_file_put(f);
 }
 

@@ -58,7 +58,7 @@ int uv_open(struct uv_system *sys, uint32_t hca, uint32_t file, uint32_t gen, st
 
 	if (r)
 		return r;
-	f = calloc(1, sizeof(*f));
+	f = heap_zalloc(sizeof(*f));
 	if (!f)
 		return -ENOMEM;
 	f->sys = sys;
@@ -83,7 +83,7 @@ void uv_file_put(struct uv_file *f)
 	if (atomic_fetch_sub(&f->refs, 1) != 1)
 		return;
 	pthread_mutex_destroy(&f->lock);
-	free(f);
+	heap_free(f);
 }
 
 void uv_release(struct uv_file *f, bool last)

@@ -15,16 +15,14 @@ static int handle_grow(struct uv_handles *h)
 	struct uv_object **slot;
 	uint64_t *used;
 
-	slot = realloc(h->slot, cap * sizeof(*slot));
+	slot = heap_grow(h->slot, h->cap * sizeof(*slot), cap * sizeof(*slot));
 	if (!slot)
 		return -ENOMEM;
 	h->slot = slot;
-	used = realloc(h->used, cap / 64 * sizeof(*used));
+	used = heap_grow(h->used, h->cap / 64 * sizeof(*used), cap / 64 * sizeof(*used));
 	if (!used)
 		return -ENOMEM;
 	h->used = used;
-	memset(slot + h->cap, 0, (cap - h->cap) * sizeof(*slot));
-	memset(used + h->cap / 64, 0, (cap - h->cap) / 64 * sizeof(*used));
 	h->cap = cap;
 	return 0;
 }
@@ -216,7 +214,7 @@ int uv_new(struct uv_bundle *b, const struct uv_type *t, struct uv_object **out)
 		return -EINVAL;
 	if (!b->ctx)
 		return -EINVAL;
-	o = calloc(1, t->size);
+	o = heap_zalloc(t->size);
 	if (!o)
 		return -ENOMEM;
 	o->type = t;
@@ -224,7 +222,7 @@ int uv_new(struct uv_bundle *b, const struct uv_type *t, struct uv_object **out)
 	o->locks = -1;
 	r = t->is_fd ? new_fd(f, (struct uv_event_file *)o) : handle_alloc(&f->handles, &o->handle);
 	if (r) {
-		free(o);
+		heap_free(o);
 		return r;
 	}
 	b->obj_new = o;
@@ -292,7 +290,7 @@ void uv_abort(struct uv_bundle *b)
 		abort_fd(f, (struct uv_event_file *)o);
 	else
 		handle_free(&f->handles, o->handle);
-	free(o);
+	heap_free(o);
 }
 
 /* ---- destroying ---- */
@@ -345,11 +343,11 @@ void uv_close_all(struct uv_file *f)
 			if (o->type->destroy)
 				o->type->destroy(o, UV_CLOSE);
 			uv_list_del(&f->objects, o);
-			free(o->drv);
-			free(o);
+			heap_free(o->drv);
+			heap_free(o);
 		}
 	}
-	free(f->handles.slot);
-	free(f->handles.used);
+	heap_free(f->handles.slot);
+	heap_free(f->handles.used);
 	f->handles = (struct uv_handles){0};
 }

@@ -23,6 +23,7 @@
 #include "segment/hw.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/heap.h"
 #include "util/log.h"
 #include "util/rec.h"
 

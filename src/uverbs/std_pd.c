@@ -73,7 +73,7 @@ static int ah_destroy(struct uv_object *o, int why)
 
 	uv_unuse(&ah->pd->obj);
 	if (why != UV_CLOSE)
-		free(o->drv);
+		heap_free(o->drv);
 	return 0;
 }
 
