@@ -87,9 +87,10 @@ static void close_fds(void)
 
 /* Buffers: a stack of pages before one that may not be touched; `at` grows down per call. */
 #define ARENA (64 * 4096)
+#define FORBIDDEN (2u << 20) /* behind it: longer than any answer, which may begin in the arena */
 struct random {
 	struct verbs v;
-	uint8_t *arena; /* ARENA bytes, then PROT_NONE */
+	uint8_t *arena; /* ARENA bytes, then FORBIDDEN ones, PROT_NONE */
 	size_t used;
 	unsigned int ok, refused;
 	uint32_t umem_mem, umem_dbr, cqn, pdn, eqn; /* what DEVX commands may name */
@@ -556,10 +557,10 @@ static int open_random(struct random *r, struct test_env *e)
 	e->sys.fd_publish = fake_publish;
 	e->sys.fd_lookup = fake_lookup;
 	verbs_open(&r->v, e);
-	r->arena = mmap(NULL, ARENA + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			0);
+	r->arena = mmap(NULL, ARENA + FORBIDDEN, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(r->arena, MAP_FAILED);
-	assert_int_equal(mprotect(r->arena + ARENA, 4096, PROT_NONE), 0);
+	assert_int_equal(mprotect(r->arena + ARENA, FORBIDDEN, PROT_NONE), 0);
 	assert_int_equal(test_umem_reg(e, (uintptr_t)r->v.mem, DBR_PAGE, 1, &r->umem_mem, &h), 0);
 	assert_int_equal(
 		test_umem_reg(e, (uintptr_t)r->v.mem + DBR_PAGE, 4096, 1, &r->umem_dbr, &h), 0);
