@@ -601,7 +601,7 @@ static void test_any_calls(void **state)
 	fw_reap_file(&e->seg, e->file);
 	for (uint32_t t = SEG_T_UAR; t < SEG_T_COUNT; t++)
 		assert_int_equal(test_owned(e, (enum seg_table_id)t), 0);
-	munmap(r.arena, ARENA + 4096);
+	munmap(r.arena, ARENA + FORBIDDEN);
 	verbs_close(&r.v);
 }
 

@@ -13,6 +13,8 @@ struct verbs {
 };
 
 #define MEM_LEN (16 * 4096)
+/* Behind it, forbidden: a queue that is longer than the memory must not end in somebody else's. */
+#define MEM_GUARD (64u << 20)
 #define DBR_PAGE (15 * 4096)
 
 static inline void verbs_open(struct verbs *v, struct test_env *e)
@@ -39,13 +41,15 @@ static inline void verbs_open(struct verbs *v, struct test_env *e)
 	v->pdn = uhw.pdn;
 	assert_non_null(hw_pd(&e->seg, v->pdn));
 	assert_int_equal(test_uar_alloc(e, 1, &off, &v->uar, &h), 0);
-	v->mem = mmap(NULL, MEM_LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	v->mem = mmap(NULL, MEM_LEN + MEM_GUARD, PROT_NONE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	assert_ptr_not_equal(v->mem, MAP_FAILED);
+	assert_int_equal(mprotect(v->mem, MEM_LEN, PROT_READ | PROT_WRITE), 0);
 }
 
 static inline void verbs_close(struct verbs *v)
 {
-	munmap(v->mem, MEM_LEN);
+	munmap(v->mem, MEM_LEN + MEM_GUARD);
 }
 
 static inline struct mlx5_ib_create_cq cq_request(const struct verbs *v)
