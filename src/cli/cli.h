@@ -29,15 +29,22 @@ enum cli_opt { /* bits of cli_options.given, and which options a command takes *
 	       CLI_OPT_HOST = 1 << 6,
 	       CLI_OPT_FABRIC = 1 << 7,
 	       CLI_OPT_JSON = 1 << 8,
+	       CLI_OPT_TRACE = 1 << 9,
+	       CLI_OPT_OUTPUT = 1 << 10,
+	       CLI_OPT_TOPICS = 1 << 11,
+	       CLI_OPT_KIND = 1 << 12,
 	       CLI_OPT_SHAPE = CLI_OPT_HOSTS | CLI_OPT_HCA | CLI_OPT_PORTS | CLI_OPT_DEVICE,
 };
 
 struct cli_options {
+	const char *verb;
 	unsigned int given; /* enum cli_opt bits */
 	struct fab_options fab;
 	const char *doorbell, *memlock; /* words for the environment */
 	const char *host, *fabric;      /* NULL: not given */
 	bool json;
+	const char *topics, *output; /* of a trace; NULL: the usual ones, standard error */
+	const char *kind;            /* of what is decoded; NULL: not told */
 	/* what is left: [NAME] or CMD ARGS... */
 	int argc;
 	char **argv;
@@ -49,6 +56,7 @@ struct cli_verb {
 	const char *summary;    /* one line */
 	unsigned int takes;     /* enum cli_opt bits */
 	int min_args, max_args; /* max < 0: the first ends the options, any number */
+	bool words;             /* arguments are not names of fabrics */
 	int (*run)(struct cli_options *o);
 };
 
@@ -56,6 +64,13 @@ int cli_run(struct cli_options *o);
 int cli_up(struct cli_options *o);
 int cli_down(struct cli_options *o);
 int cli_status(struct cli_options *o);
+int cli_trace(struct cli_options *o);
+
+/* Is it a list of topics? 0, or CLI_FAILED after a message. */
+int trace_check_topics(const char *verb, const char *option, const char *topics);
+/* Open the trace and put it into our environment, for the command. 0; CLI_FAILED after a message.
+ */
+int trace_prepare(const struct cli_options *o, const char *verb);
 
 /* "softhca: ..." and a newline on standard error. Returns CLI_FAILED. */
 int cli_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

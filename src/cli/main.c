@@ -10,15 +10,20 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 
+#define CLI_OPTS_RUN                                                                         \
+	(CLI_OPT_HCA | CLI_OPT_PORTS | CLI_OPT_DEVICE | CLI_OPT_DOORBELL | CLI_OPT_MEMLOCK | \
+	 CLI_OPT_HOST | CLI_OPT_FABRIC)
+
 static const struct cli_verb verbs[] = {
 	{"run", "-- CMD [ARG...]", "Run a command on a host with InfiniBand adapters.",
-	 CLI_OPT_HCA | CLI_OPT_PORTS | CLI_OPT_DEVICE | CLI_OPT_DOORBELL | CLI_OPT_MEMLOCK |
-		 CLI_OPT_HOST | CLI_OPT_FABRIC,
-	 1, -1, cli_run},
-	{"up", "NAME", "Make a fabric that stays, for many commands.", CLI_OPT_SHAPE, 1, 1, cli_up},
-	{"down", "NAME", "Take a fabric down.", 0, 1, 1, cli_down},
+	 CLI_OPTS_RUN | CLI_OPT_TRACE, 1, -1, false, cli_run},
+	{"trace", "-- CMD [ARG...]", "Run a command and see all that it does with the adapters.",
+	 CLI_OPTS_RUN | CLI_OPT_OUTPUT | CLI_OPT_JSON | CLI_OPT_TOPICS, 1, -1, false, cli_trace},
+	{"up", "NAME", "Make a fabric that stays, for many commands.", CLI_OPT_SHAPE, 1, 1, false,
+	 cli_up},
+	{"down", "NAME", "Take a fabric down.", 0, 1, 1, false, cli_down},
 	{"status", "[NAME]", "Show fabrics: hosts, adapters, ports, processes, objects.",
-	 CLI_OPT_JSON, 0, 1, cli_status},
+	 CLI_OPT_JSON, 0, 1, false, cli_status},
 };
 
 int cli_fail(const char *fmt, ...)

@@ -31,6 +31,7 @@ struct opt_row {
 	const char *doc;
 	uint32_t min, max;        /* numbers */
 	const struct word *words; /* or one of these */
+	int flags;                /* argp's */
 };
 
 static const struct opt_row rows[] = {
@@ -49,6 +50,14 @@ static const struct opt_row rows[] = {
 	{CLI_OPT_FABRIC, "fabric", 0, "NAME",
 	 "a fabric that is up; else one is made for the command", 0, 0, NULL},
 	{CLI_OPT_JSON, "json", 'j', NULL, "machine-readable", 0, 0, NULL},
+	{CLI_OPT_TRACE, "trace", 0, "TOPIC,...",
+	 "say on standard error what the command does, as `softhca trace` does", 0, 0, NULL,
+	 OPTION_ARG_OPTIONAL},
+	{CLI_OPT_OUTPUT, "output", 'o', "FILE", "where the trace goes (standard error)", 0, 0,
+	 NULL},
+	{CLI_OPT_TOPICS, "topics", 'e', "TOPIC,...",
+	 "what is traced: uverbs, fw, doorbell, cqe, event (these), mem, shim, link, all", 0, 0,
+	 NULL},
 };
 
 struct parse {
@@ -114,6 +123,13 @@ static void store(struct cli_options *o, unsigned int bit, const char *arg, uint
 	case CLI_OPT_JSON:
 		o->json = true;
 		break;
+	case CLI_OPT_TRACE:
+	case CLI_OPT_TOPICS:
+		o->topics = arg;
+		break;
+	case CLI_OPT_OUTPUT:
+		o->output = arg;
+		break;
 	}
 	o->given |= bit;
 }
@@ -133,7 +149,8 @@ static error_t parse_row(struct parse *p, const struct opt_row *row, const char 
 			 arg, row->min, row->max);
 	} else if (row->bit == CLI_OPT_FABRIC && !options_name_ok(arg)) {
 		cli_fail("%s: --%s: '%s' cannot be a fabric's name", p->verb->name, row->name, arg);
-	} else {
+	} else if (!(row->bit & (CLI_OPT_TRACE | CLI_OPT_TOPICS)) || !arg ||
+		   !trace_check_topics(p->verb->name, row->short_key ? "-e" : "--trace", arg)) {
 		store(p->o, row->bit, arg, n, w);
 		return 0;
 	}
@@ -193,6 +210,7 @@ static void describe(const struct cli_verb *v, struct argp_option *out)
 				.key = rows[i].short_key ? rows[i].short_key : KEY_FIRST + (int)i,
 				.arg = rows[i].arg,
 				.doc = rows[i].doc,
+				.flags = rows[i].flags,
 			};
 	out[n++] = (struct argp_option){.name = "help", .key = KEY_HELP, .doc = "this text"};
 	out[n] = (struct argp_option){0};
@@ -206,7 +224,7 @@ static int check_args(const struct cli_verb *v, const struct cli_options *o)
 	if (v->max_args >= 0 && o->argc > v->max_args)
 		return cli_fail("%s: '%s' is too much (softhca %s --help)", v->name,
 				o->argv[v->max_args], v->name);
-	for (int i = 0; v->max_args >= 0 && i < o->argc; i++)
+	for (int i = 0; v->max_args >= 0 && !v->words && i < o->argc; i++)
 		if (!options_name_ok(o->argv[i]))
 			return cli_fail("%s: '%s' cannot be a fabric's name", v->name, o->argv[i]);
 	if (o->fabric && (o->given & CLI_OPT_SHAPE))
@@ -225,6 +243,7 @@ int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_op
 	const struct fw_caps *caps;
 
 	*o = (struct cli_options){
+		.verb = v->name,
 		.fab = {.hosts = 1, .hcas = 1, .ports = 1, .model = HW_CX6},
 		.doorbell = doorbells[0].word,
 		.memlock = memlocks[0].word,

@@ -266,5 +266,9 @@ static int run_joined(struct cli_options *o)
 
 int cli_run(struct cli_options *o)
 {
+	int r = o->given & CLI_OPT_TRACE ? trace_prepare(o, o->verb) : 0;
+
+	if (r)
+		return r;
 	return o->fabric ? run_joined(o) : run_private(o);
 }

@@ -16,7 +16,7 @@ uint64_t (*eng_clock)(void) = clock_now_ns;
 void cqe_init(struct eng_cqe *c, uint32_t opcode, const struct hw_qp *qp, uint32_t qpn,
 	      uint32_t wqe_counter)
 {
-	memset(c->b, 0, sizeof(c->b));
+	memset(c, 0, sizeof(*c));
 	LAYOUT_SET(cqe64, c->b, srqn_uidx, qp->user_index & 0xffffff);
 	LAYOUT_SET(cqe64, c->b, timestamp, eng_clock());
 	LAYOUT_SET(cqe64, c->b, qpn, qpn);
@@ -29,6 +29,7 @@ void cqe_set_error(struct eng_cqe *c, enum eng_why why)
 	LAYOUT_SET(cqe64, c->b, timestamp, 0);
 	LAYOUT_SET(err_cqe, c->b, syndrome, eng_failures[why].syndrome);
 	LAYOUT_SET(err_cqe, c->b, vendor_err, eng_failures[why].vendor_err);
+	c->why = why;
 }
 
 static void cq_fail(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t why)
@@ -119,7 +120,8 @@ static void cq_fire(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 	struct seg_evsrc src = {.table = SEG_T_CQ, .idx = cqn, .gen = cq->gen, .counter = 0};
 
 	cq->armed = 0;
-	TRACE(LOG_EVENT, "completion event of cq %x", cqn);
+	if (TRACE_ON(LOG_EVENT))
+		eng_trace_event("completion", SEG_T_CQ, cqn, UINT32_MAX);
 	if (evq == SEG_NONE ||
 	    evq_push(s, evq, cq->comp.evq_gen, src, cq->comp.cookie, 0, 0) != -ETIMEDOUT)
 		return;
@@ -170,6 +172,8 @@ int cq_push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited)
 		return -EOVERFLOW;
 	}
 	cq_commit(s, cq, cqn, solicited);
+	if (TRACE_ON(LOG_CQE) && c->why)
+		eng_trace_error_cqe(cqn, c);
 	return 0;
 }
 

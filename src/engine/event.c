@@ -14,7 +14,8 @@ static void raise_event(struct seg *s, struct hw_evtarget *t, enum seg_table_id 
 	uint32_t evq = atomic_load_explicit(&t->evq, memory_order_acquire);
 	struct seg_evsrc src = {.table = table, .idx = idx, .gen = gen, .counter = 1};
 
-	TRACE(LOG_EVENT, "async event %u of table %u index %x", type, table, idx);
+	if (TRACE_ON(LOG_EVENT))
+		eng_trace_event("async", table, idx, type);
 	if (evq == SEG_NONE || evq_push(s, evq, t->evq_gen, src, t->cookie, type, 0) != -ETIMEDOUT)
 		return;
 	atomic_fetch_or(&t->owed, 1u << type);

@@ -120,10 +120,17 @@ struct eng_run {
 
 struct eng_cqe {
 	uint8_t b[64];
+	enum eng_why why; /* of one with error, for the trace */
 };
 
 /* The engine's clock: clock_now_ns(), or a test's. */
 extern uint64_t (*eng_clock)(void);
+
+/* trace.c: while the topic is on */
+void eng_trace_doorbell(struct seg *s, uint32_t uar, uint32_t offset, const uint8_t v[8]);
+void eng_trace_error_cqe(uint32_t cqn, const struct eng_cqe *c);
+/* type UINT32_MAX: it has none */
+void eng_trace_event(const char *what, enum seg_table_id table, uint32_t idx, uint32_t type);
 
 /* mkey.c */
 static inline void sgl_init(struct eng_sgl *l)

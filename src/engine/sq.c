@@ -284,7 +284,8 @@ void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be)
 	uint8_t v[8];
 
 	memcpy(v, &be, sizeof(v));
-	TRACE(LOG_DOORBELL, "uar %u+%#x: %08x %08x", uar, offset, be32_load(v), be32_load(v + 4));
+	if (TRACE_ON(LOG_DOORBELL))
+		eng_trace_doorbell(s, uar, offset, v);
 	if (offset == UAR_CQ_DOORBELL)
 		eng_arm_cq(s, be32_load(v + 4) & 0xffffff, be32_load(v));
 	else if (offset >= UAR_BF_FIRST && !(offset & UAR_BF_MASK))

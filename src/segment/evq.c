@@ -307,8 +307,9 @@ static int push(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evre
 		return r;
 	r = push_locked(s, evq, q, rec);
 	seg_unlock(s, &q->lock);
-	TRACE(LOG_EVENT, "evq %u: push table %u idx %#x type %u: %d", evq, rec->src.table,
-	      rec->src.idx, rec->type, r);
+	if (r) /* else whoever raises it has said so */
+		TRACE(LOG_EVENT, "evq %u: push table %u idx %#x type %u: %d", evq, rec->src.table,
+		      rec->src.idx, rec->type, r);
 	return r;
 }
 

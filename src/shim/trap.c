@@ -61,8 +61,6 @@ void trap_store(struct seg *s, uint32_t uar, uintptr_t page, uint32_t off, const
 		partial.value = v;
 		if (skip + len == 8 && (have >> (len - 1))) {
 			partial.addr = 0;
-			TRACE(LOG_DOORBELL, "uar %u+0x%x <- %016llx", uar, q,
-			      (unsigned long long)__builtin_bswap64(v));
 			eng_uar_write(s, uar, q, v);
 		}
 		i += len;

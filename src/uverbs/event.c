@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <time.h>
 #include "uverbs/priv.h"
+#include "wire/ib_event.h"
 #include "util/sys.h"
 
 struct uv_event_file *uv_event_file_get(struct uv_event_file *e)
@@ -176,6 +177,26 @@ static int next_event(struct uv_event_file *e, int fd, size_t room, bool nonbloc
 	}
 }
 
+/* What the program is told; events are traced where they are raised, too. */
+static void trace_read(const struct uv_event_file *e, int fd, const struct seg_evrec *rec)
+{
+	struct rec r;
+
+	rec_begin(&r, LOG_EVENT, "read", 0);
+	rec_group(&r, "event", "(");
+	rec_d(&r, "fd", fd);
+	rec_s(&r, "file", e->obj.type->name);
+	rec_x(&r, "cookie", rec->cookie);
+	if (e->obj.type == &uv_type_async_event)
+		rec_code(&r, "type", rec->type, ib_event_name(rec->type));
+	else if (rec->type)
+		rec_x(&r, "type", rec->type);
+	if (rec->len)
+		rec_u(&r, "len", rec->len);
+	rec_group_end(&r, ")");
+	rec_end(&r);
+}
+
 static ssize_t event_read(struct uv_event_file *e, int fd, void *buf, size_t count, bool nonblock,
 			  const void *sigmask)
 {
@@ -198,8 +219,8 @@ static ssize_t event_read(struct uv_event_file *e, int fd, void *buf, size_t cou
 		if (r)
 			return r;
 	}
-	TRACE(LOG_EVENT, "%s: cookie 0x%llx type %u, %u bytes", e->obj.type->name,
-	      (unsigned long long)rec.cookie, rec.type, rec.len);
+	if (TRACE_ON(LOG_EVENT))
+		trace_read(e, fd, &rec);
 	return copy_event(e, &rec, buf);
 }
 

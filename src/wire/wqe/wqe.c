@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Owns the tables of the WQE and CQE layouts and the names of their codes. Data only. */
+#include "wire/ib_event.h"
 #include "wire/wqe/cqe.h"
 #include "wire/wqe/wqe.h"
 
@@ -13,6 +14,14 @@ LAYOUT_TABLE(wqe_srq_next, WQE_L_srq_next)
 LAYOUT_TABLE(ib_grh, WQE_L_grh)
 LAYOUT_TABLE(cqe64, CQE_L_cqe64)
 LAYOUT_TABLE(err_cqe, CQE_L_err)
+
+#define IB_EVENT_ROW(nr, name) [nr] = #name,
+static const char *const events[] = {IB_EVENTS(IB_EVENT_ROW)};
+
+const char *ib_event_name(uint32_t type)
+{
+	return type < sizeof(events) / sizeof(events[0]) ? events[type] : "?";
+}
 
 struct code_name {
 	uint8_t nr;

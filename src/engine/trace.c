@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Lines of the trace about the data path: doorbells, completions with error, events. Called by the
+ * rest of the engine when the topic is on, on the engine's stack and with queue locks held.
+ */
+#include "engine/internal.h"
+#include "util/fmt.h"
+#include "util/rec.h"
+#include "wire/ib_event.h"
+
+#define UAR_CQ_DOORBELL 0x20
+
+static void rec_send_doorbell(struct rec *r, struct seg *s, const uint8_t *v)
+{
+	uint32_t qpn = (uint32_t)LAYOUT_GET(wqe_ctrl, v, qpn), pi;
+	uint8_t opcode = (uint8_t)LAYOUT_GET(wqe_ctrl, v, opcode);
+	const struct hw_qp *qp = hw_qp(s, qpn);
+
+	rec_x(r, "qpn", qpn);
+	if (!qp)
+		rec_s(r, "qp", "unknown");
+	rec_u(r, "wqe_index", LAYOUT_GET(wqe_ctrl, v, wqe_index));
+	rec_code(r, "opcode", opcode, wqe_opcode_name(opcode));
+	/* What counts is the record; the stored value is that of the last WQE. */
+	if (qp && !sq_read_pi(s, qp, &pi)) {
+		rec_u(r, "producer_index", pi);
+		rec_u(r, "consumer_index",
+		      atomic_load_explicit(&qp->sq_ci, memory_order_relaxed) & 0xffff);
+	}
+}
+
+void eng_trace_doorbell(struct seg *s, uint32_t uar, uint32_t offset, const uint8_t v[8])
+{
+	uint32_t word = be32_load(v), cqn = be32_load(v + 4) & 0xffffff;
+	bool arm = offset == UAR_CQ_DOORBELL;
+	struct rec r;
+
+	rec_begin(&r, LOG_DOORBELL, arm ? "arm" : "ring", 0);
+	rec_group(&r, "in", "(");
+	rec_u(&r, "uar", uar);
+	rec_x(&r, "offset", offset);
+	if (arm) {
+		rec_x(&r, "cqn", cqn);
+		if (!hw_cq(s, cqn))
+			rec_s(&r, "cq", "unknown");
+		rec_u(&r, "consumer_index", word & 0xffffff);
+		rec_u(&r, "sequence", word >> 28 & 3);
+		rec_s(&r, "for", word >> 24 & 1 ? "solicited" : "next");
+	} else {
+		rec_send_doorbell(&r, s, v);
+	}
+	rec_group_end(&r, ")");
+	rec_end(&r);
+}
+
+void eng_trace_error_cqe(uint32_t cqn, const struct eng_cqe *c)
+{
+	uint8_t opcode = (uint8_t)LAYOUT_GET(err_cqe, c->b, opcode);
+	uint8_t syndrome = (uint8_t)LAYOUT_GET(err_cqe, c->b, syndrome);
+	uint8_t sent = (uint8_t)LAYOUT_GET(err_cqe, c->b, send_opcode);
+	struct rec r;
+
+	rec_begin(&r, LOG_CQE, opcode == CQE_REQ_ERR ? "send error" : "receive error", 0);
+	rec_group(&r, "cqe", "(");
+	rec_x(&r, "cqn", cqn);
+	rec_x(&r, "qpn", LAYOUT_GET(err_cqe, c->b, qpn));
+	rec_u(&r, "wqe_counter", LAYOUT_GET(err_cqe, c->b, wqe_counter));
+	if (opcode == CQE_REQ_ERR)
+		rec_code(&r, "send_opcode", sent, wqe_opcode_name(sent));
+	rec_code(&r, "syndrome", syndrome, cqe_syndrome_name(syndrome));
+	rec_x(&r, "vendor_err", LAYOUT_GET(err_cqe, c->b, vendor_err));
+	rec_group_end(&r, ")");
+	rec_say(&r, "reason", ": ", eng_failures[c->why].text);
+	rec_end(&r);
+}
+
+void eng_trace_event(const char *what, enum seg_table_id table, uint32_t idx, uint32_t type)
+{
+	struct rec r;
+
+	rec_begin(&r, LOG_EVENT, what, 0);
+	rec_group(&r, "event", "(");
+	if (type != UINT32_MAX)
+		rec_code(&r, "type", type, ib_event_name(type));
+	rec_x(&r,
+	      table == SEG_T_QP    ? "qpn"
+	      : table == SEG_T_CQ  ? "cqn"
+	      : table == SEG_T_SRQ ? "srqn"
+				   : "index",
+	      idx);
+	rec_group_end(&r, ")");
+	rec_end(&r);
+}
