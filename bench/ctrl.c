@@ -31,6 +31,9 @@ struct kind {
 	double bar; /* ratio to a null system call; 0: none */
 	void *(*create)(void);
 	int (*destroy)(void *);
+	/* What lives meanwhile; NULL: more of the same. */
+	void *(*live_create)(void);
+	int (*live_destroy)(void *);
 };
 
 static void die(const char *what)
@@ -105,6 +108,7 @@ static const struct kind kinds[] = {
 	{"reg_mr 4 KiB", 60, mr_create, mr_destroy},
 	{"create_cq", 0, cq_create, cq_destroy},
 	{"create_qp RC", 0, qp_create, qp_destroy},
+	{"reg_mr, QPs", 0, mr_create, mr_destroy, qp_create, qp_destroy},
 };
 
 static double now_ns(void)
@@ -159,9 +163,11 @@ static double measure(const struct kind *k, unsigned int live, double *ns)
 {
 	void **o = calloc(live, sizeof(*o));
 	double ratio[ROUNDS], t[ROUNDS];
+	void *(*create)(void) = k->live_create ? k->live_create : k->create;
+	int (*destroy)(void *) = k->live_create ? k->live_destroy : k->destroy;
 
 	for (unsigned int i = 0; i < live; i++) {
-		o[i] = k->create();
+		o[i] = create();
 		if (!o[i])
 			die(k->name);
 	}
@@ -173,7 +179,7 @@ static double measure(const struct kind *k, unsigned int live, double *ns)
 		ratio[r] = t[r] / ((null + null_syscall_ns()) / 2);
 	}
 	for (unsigned int i = 0; i < live; i++)
-		if (k->destroy(o[i]))
+		if (destroy(o[i]))
 			die(k->name);
 	free(o);
 	*ns = median(t);
