@@ -153,6 +153,18 @@ enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access);
 int sgl_copy(struct seg *s, struct eng_sgl *dst, struct eng_sgl *src);
 /* Cut to `len` bytes. */
 void sgl_trim(struct eng_sgl *l, uint64_t len);
+/*
+ * The send queues at work now, in any process: entered before the queue's lock is taken, and left
+ * with what _enter() gave after it was given back. _each() calls look() for every queue of somebody
+ * who entered before the call, perhaps for others, perhaps more than once.
+ */
+struct running {
+	void (*look)(struct running *it, uint32_t qpn);
+	bool more; /* its own */
+};
+_Atomic uint32_t *running_enter(struct seg *s, uint32_t qpn);
+void running_leave(struct seg *s, _Atomic uint32_t *entry);
+void running_each(struct seg *s, struct running *it);
 /* After -EFAULT: is some page of it not there? */
 bool sgl_faults(struct seg *s, const struct eng_sgl *l);
 

@@ -174,34 +174,46 @@ static bool may_use(struct seg *s, const struct hw_qp *qp, const struct hw_mkey 
 	       (srq && dying(s, mk, srq->pdn));
 }
 
+struct quiesce {
+	struct running running; /* first */
+	struct seg *s;
+	const struct hw_mkey *mk;
+	uint64_t end; /* one deadline for all: a stopped process may hold many queues */
+	int rc;
+};
+
+static void quiesce_queue(struct running *it, uint32_t qpn)
+{
+	struct quiesce *q = (struct quiesce *)it;
+	struct hw_qp *qp = hw_qp(q->s, qpn);
+	uint64_t now;
+	int r;
+
+	if (!qp || !atomic_load(&qp->sq_lock.word) || !may_use(q->s, qp, q->mk))
+		return;
+	now = clock_now_ns();
+	r = seg_lock(q->s, &qp->sq_lock, now < q->end ? q->end - now : 0);
+	if (r < 0) {
+		q->rc = r;
+		return;
+	}
+	if (r == SEG_LOCK_INHERITED)
+		sq_inherited(q->s, qp, qpn);
+	seg_unlock(q->s, &qp->sq_lock);
+}
+
 int eng_mkey_quiesce(struct seg *s, uint32_t mkey_idx)
 {
-	const struct hw_mkey *mk = mkey_idx == SEG_NONE ? NULL : seg_at(s, SEG_T_MKEY, mkey_idx);
-	uint64_t end = clock_now_ns() + SEG_LOCK_CTRL_NS;
-	int rc = 0;
+	struct quiesce q = {.running.look = quiesce_queue,
+			    .s = s,
+			    .mk = mkey_idx == SEG_NONE ? NULL : seg_at(s, SEG_T_MKEY, mkey_idx),
+			    .end = clock_now_ns() + SEG_LOCK_CTRL_NS};
 
-	if (!mk && mkey_idx != SEG_NONE)
+	if (!q.mk && mkey_idx != SEG_NONE)
 		return -EINVAL;
 	/* The caller has cleared `valid`. Whoever looked at it before holds a send queue now; when
 	 * each of those has been free once, nobody uses the key any more. */
 	atomic_thread_fence(memory_order_seq_cst);
-	seg_for_each_live (s, SEG_T_QP, i) {
-		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
-		uint64_t now;
-		int r;
-
-		if (!atomic_load(&qp->sq_lock.word) || !may_use(s, qp, mk))
-			continue;
-		/* One deadline for all: a stopped process may hold many of them. */
-		now = clock_now_ns();
-		r = seg_lock(s, &qp->sq_lock, now < end ? end - now : 0);
-		if (r < 0) {
-			rc = r;
-			continue;
-		}
-		if (r == SEG_LOCK_INHERITED)
-			sq_inherited(s, qp, i);
-		seg_unlock(s, &qp->sq_lock);
-	}
-	return rc;
+	running_each(s, &q.running);
+	return q.rc;
 }

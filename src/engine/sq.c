@@ -247,6 +247,7 @@ static void flush_receives(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 void eng_ring_sq(struct seg *s, uint32_t qpn)
 {
 	struct hw_qp *qp = hw_qp(s, qpn);
+	_Atomic uint32_t *running;
 	struct eng_run r;
 
 	if (!qp) {
@@ -257,9 +258,12 @@ void eng_ring_sq(struct seg *s, uint32_t qpn)
 	r.qp = qp;
 	r.qpn = qpn;
 	do {
-		int rc = seg_lock(s, &qp->sq_lock, SEG_LOCK_DATA_NS);
+		int rc;
 
+		running = running_enter(s, qpn);
+		rc = seg_lock(s, &qp->sq_lock, SEG_LOCK_DATA_NS);
 		if (rc < 0) {
+			running_leave(s, running);
 			park_pending(s, qp, HW_PEND_RING);
 			return;
 		}
@@ -269,6 +273,7 @@ void eng_ring_sq(struct seg *s, uint32_t qpn)
 			atomic_store(&qp->flush_pending, 0);
 		run(&r);
 		seg_unlock(s, &qp->sq_lock);
+		running_leave(s, running);
 		flush_receives(s, qp, qpn);
 		/* Somebody wanted the lock meanwhile and left us its work. */
 	} while (atomic_load(&qp->flush_pending) & (HW_PEND_RING | HW_PEND_FLUSH_SQ));

@@ -572,10 +572,13 @@ static void async_events_owed(void **state)
 /* A key that a stopped process may be using is not given up; one that nobody uses is. */
 static void child_stops_with_sq(struct bed *e)
 {
+	_Atomic uint32_t *running = running_enter(&e->p.t->s, e->p.a->qpn);
+
 	CHECK(!seg_lock(&e->p.t->s, &e->p.a->hw->sq_lock, 0));
 	tell(e->tell[1]);
 	await(e->go[0]);
 	seg_unlock(&e->p.t->s, &e->p.a->hw->sq_lock);
+	running_leave(&e->p.t->s, running);
 	await(e->go[0]);
 }
 
@@ -604,8 +607,10 @@ static struct t_qp *stuck[4];
 
 static void child_holds_queues(struct bed *e)
 {
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++) {
+		running_enter(&e->p.t->s, stuck[i]->qpn);
 		CHECK(!seg_lock(&e->p.t->s, &stuck[i]->hw->sq_lock, 0));
+	}
 	tell(e->tell[1]);
 	await(e->go[0]);
 }
@@ -653,6 +658,39 @@ static void keys_and_stopped_queues(void **state)
 		t_qp_free(stuck[i]);
 }
 
+struct seen {
+	struct running it;
+	uint32_t want, times;
+};
+
+static void saw(struct running *it, uint32_t qpn)
+{
+	struct seen *x = (struct seen *)it;
+
+	x->times += qpn == x->want;
+}
+
+/* Threads that find no free entry are not overlooked: then every queue is looked at. */
+static void more_threads_than_entries(void **state)
+{
+	struct bed *e = *state;
+	struct seg *s = &e->p.t->s;
+	struct seen x = {.it.look = saw, .want = e->p.b->qpn};
+	_Atomic uint32_t *entry[SEG_RINGS + 1];
+
+	for (int i = 0; i < SEG_RINGS; i++)
+		entry[i] = running_enter(s, e->p.a->qpn);
+	running_each(s, &x.it);
+	assert_int_equal(x.times, 0);
+	entry[SEG_RINGS] = running_enter(s, e->p.b->qpn);
+	running_each(s, &x.it);
+	assert_int_equal(x.times, 1);
+	for (int i = 0; i <= SEG_RINGS; i++)
+		running_leave(s, entry[i]);
+	running_each(s, &x.it);
+	assert_int_equal(x.times, 1);
+}
+
 int main(void)
 {
 #define P(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -671,6 +709,7 @@ int main(void)
 		P(event_owed),
 		P(async_events_owed),
 		P(key_in_use),
+		P(more_threads_than_entries),
 		P(keys_and_stopped_queues),
 	};
 

@@ -19,6 +19,8 @@ enum seg_proc_state {
 	SEG_PROC_DEAD,    /* the supervisor saw it go; its objects are being reaped */
 };
 
+#define SEG_RINGS 16
+
 struct seg_proc {
 	uint32_t gen;
 	_Atomic uint32_t state; /* enum seg_proc_state */
@@ -36,6 +38,15 @@ struct seg_proc {
 	 * thread; the shim starts that thread when it finds the flag up after an engine call. */
 	_Atomic uint32_t parked;
 	_Atomic uint32_t in_flight; /* copies to and from its memory going on in other processes */
+	/*
+	 * The send queues that its threads are working on: 1 + QPN; 0 free. More threads than
+	 * entries are counted. So that whoever takes a key away finds its users without a look at
+	 * every QP (src/engine/running.c); a line each, as threads write them at every doorbell.
+	 */
+	_Atomic uint32_t rings_more;
+	struct {
+		_Alignas(64) _Atomic uint32_t qp;
+	} ring[SEG_RINGS];
 } SEG_ELEM;
 
 enum seg_file_kind {
