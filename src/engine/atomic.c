@@ -21,7 +21,7 @@ static uint32_t parse_plain(struct eng_run *r, const uint8_t *seg)
 	a->compare = LAYOUT_GET(wqe_atomic, seg, compare);
 	a->compare_mask = UINT64_MAX;
 	a->mask = a->add ? 0 : UINT64_MAX;
-	return 3 * WQE_SEG;
+	return r->hdr + 2 * WQE_SEG;
 }
 
 static uint32_t parse_masked_8(struct eng_run *r, const uint8_t *seg)
@@ -32,12 +32,12 @@ static uint32_t parse_masked_8(struct eng_run *r, const uint8_t *seg)
 	a->operand = LAYOUT_GET(wqe_atomic, seg, swap_add);
 	if (a->add) {
 		a->mask = LAYOUT_GET(wqe_atomic, seg, compare);
-		return 3 * WQE_SEG;
+		return r->hdr + 2 * WQE_SEG;
 	}
 	a->compare = LAYOUT_GET(wqe_atomic, seg, compare);
 	a->mask = LAYOUT_GET(wqe_atomic, seg + WQE_SEG, swap_add);
 	a->compare_mask = LAYOUT_GET(wqe_atomic, seg + WQE_SEG, compare);
-	return 4 * WQE_SEG;
+	return r->hdr + 3 * WQE_SEG;
 }
 
 static uint32_t parse_masked_4(struct eng_run *r, const uint8_t *seg)
@@ -49,12 +49,12 @@ static uint32_t parse_masked_4(struct eng_run *r, const uint8_t *seg)
 	a->compare = LAYOUT_GET(wqe_atomic32, seg, compare);
 	a->mask = a->add ? a->compare : LAYOUT_GET(wqe_atomic32, seg, swap_mask);
 	a->compare_mask = LAYOUT_GET(wqe_atomic32, seg, compare_mask);
-	return 3 * WQE_SEG;
+	return r->hdr + 2 * WQE_SEG;
 }
 
 uint32_t atomic_parse(struct eng_run *r)
 {
-	const uint8_t *seg = r->wqe + 2 * WQE_SEG;
+	const uint8_t *seg = r->wqe + r->hdr + WQE_SEG;
 	uint32_t off;
 
 	r->atomic.add = r->opcode == WQE_OP_ATOMIC_FA || r->opcode == WQE_OP_ATOMIC_MASKED_FA;

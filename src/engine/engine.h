@@ -51,6 +51,8 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to);
  */
 int eng_qp_quiesce(struct seg *s, uint32_t qpn);
 int eng_cq_quiesce(struct seg *s, uint32_t cqn);
+/* Only for XRC SRQs, which requests find by number; HW_F_READY must have been cleared before. */
+int eng_srq_quiesce(struct seg *s, uint32_t srqn);
 int eng_mkey_quiesce(struct seg *s, uint32_t mkey_idx);
 /* CREATE_CQ, when hw_cq is filled in: makes the first ARM record recognisable in poll mode. */
 int eng_cq_created(struct seg *s, uint32_t cqn);

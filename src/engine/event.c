@@ -22,8 +22,23 @@ static void raise_event(struct seg *s, struct hw_evtarget *t, enum seg_table_id 
 	park_rouse(s, slot);
 }
 
+/* A QP that several files have open tells each of them. */
+static void shares_event(struct seg *s, uint32_t hca, uint32_t qpn, uint32_t ib_event_type)
+{
+	seg_for_each_live (s, SEG_T_SHARE, i) {
+		struct hw_share *sh = seg_at(s, SEG_T_SHARE, i);
+
+		if (sh->table == SEG_T_QP && sh->idx == qpn && sh->hca == hca &&
+		    __atomic_load_n(&sh->flags, __ATOMIC_ACQUIRE) & HW_F_READY)
+			raise_event(s, &sh->async, SEG_T_SHARE, i, sh->gen, ib_event_type,
+				    sh->slot);
+	}
+}
+
 void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type)
 {
+	if (__builtin_expect(qp->shared, 0))
+		shares_event(s, qp->hca, qpn, ib_event_type);
 	raise_event(s, &qp->async, SEG_T_QP, qpn, qp->gen, ib_event_type, qp->mem.slot);
 }
 
@@ -42,9 +57,11 @@ bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx)
 	struct hw_qp *qp = seg_at(s, table, idx);
 	struct hw_cq *cq = (void *)qp;
 	struct hw_srq *srq = (void *)qp;
-	struct hw_evtarget *t = table == SEG_T_QP   ? &qp->async
-				: table == SEG_T_CQ ? &cq->async
-						    : &srq->async;
+	struct hw_share *sh = (void *)qp;
+	struct hw_evtarget *t = table == SEG_T_QP      ? &qp->async
+				: table == SEG_T_CQ    ? &cq->async
+				: table == SEG_T_SHARE ? &sh->async
+						       : &srq->async;
 	uint32_t owed;
 
 	if (!atomic_load_explicit(&t->owed, memory_order_relaxed))
@@ -57,6 +74,8 @@ bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx)
 			eng_qp_event(s, qp, idx, type);
 		else if (table == SEG_T_CQ)
 			eng_cq_event(s, cq, idx, type);
+		else if (table == SEG_T_SHARE)
+			raise_event(s, t, table, idx, sh->gen, type, sh->slot);
 		else
 			eng_srq_event(s, srq, idx, type);
 	}

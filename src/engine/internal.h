@@ -62,6 +62,7 @@ enum eng_why {
 	ENG_W_RECV_LENGTH,
 	ENG_W_RETRY,
 	ENG_W_RNR,
+	ENG_W_XRC_SRQ,
 	ENG_W_COUNT
 };
 
@@ -97,11 +98,21 @@ struct eng_atomic {
 	uint64_t operand, compare, mask, compare_mask;
 };
 
+/* Who receives the WQE in work: a QP's own resources, or those of the SRQ that an XRC request
+ * names.
+ */
+struct eng_target {
+	uint32_t srqn; /* SEG_NONE: the QP's own RQ */
+	uint32_t cqn, pdn, uidx;
+};
+
 /* One run of a send queue; lives on the stack of the ringing thread. */
 struct eng_run {
 	struct seg *s;
 	struct hw_qp *qp;
 	uint32_t qpn;
+	struct eng_target to;
+	uint32_t hdr; /* bytes of the control segment and the transport's own */
 	/* the WQE in work */
 	uint32_t ci;    /* its first WQEBB, 16 bits */
 	uint32_t nbb;   /* its WQEBBs */
@@ -206,7 +217,10 @@ struct eng_op {
 };
 const struct eng_op *eng_op(uint32_t opcode);
 
-/* rc.c (RC and UC), ud.c: execute the WQE in r. */
+/* xrc.c: the SRQ that the request names into r->to; false: the responder must refuse. */
+bool xrc_aim(struct eng_run *r, const struct hw_qp *peer);
+
+/* rc.c (RC, UC, XRC), ud.c: execute the WQE in r. */
 enum eng_out rc_execute(struct eng_run *r);
 enum eng_out ud_execute(struct eng_run *r);
 static inline uint32_t eng_npkts(uint64_t len, uint32_t mtu)
@@ -259,6 +273,10 @@ static inline void ack_end(struct hw_qp *qp)
 	/* A responder tired of waiting may do the same at the same time: the same value. */
 	if (seq & 1)
 		atomic_store_explicit(&qp->ack_seq, seq + 1, memory_order_release);
+}
+static inline void resp_aim(struct eng_run *r, const struct hw_qp *qp)
+{
+	r->to = (struct eng_target){qp->srqn, qp->cqn_rcv, qp->pdn, qp->user_index};
 }
 /* Give an SRQ WQE that was taken for this QP back to its queue. */
 void resp_return_srq(struct seg *s, struct hw_qp *qp);

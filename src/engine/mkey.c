@@ -168,7 +168,10 @@ static bool may_use(struct seg *s, const struct hw_qp *qp, const struct hw_mkey 
 {
 	uint32_t to = qp->st == HW_ST_UD ? atomic_load(&qp->ud_dest) : qp->dest_qpn;
 	const struct hw_qp *peer = hw_qp(s, to);
-	const struct hw_srq *srq = peer && peer->srqn != SEG_NONE ? hw_srq(s, peer->srqn) : NULL;
+	uint32_t srqn = qp->st == HW_ST_XRC ? atomic_load(&qp->xrc_srqn)
+			: peer              ? peer->srqn
+					    : SEG_NONE;
+	const struct hw_srq *srq = srqn == SEG_NONE ? NULL : hw_srq(s, srqn);
 
 	return dying(s, mk, qp->pdn) || (peer && dying(s, mk, peer->pdn)) ||
 	       (srq && dying(s, mk, srq->pdn));

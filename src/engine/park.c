@@ -145,6 +145,14 @@ static uint64_t serve_srqs(struct seg *s, _Atomic uint32_t *parked)
 {
 	uint64_t next = UINT64_MAX;
 
+	seg_for_each_live (s, SEG_T_SHARE, i) {
+		const struct hw_share *sh = seg_at(s, SEG_T_SHARE, i);
+
+		if (sh->slot != s->self || event_pay(s, SEG_T_SHARE, i))
+			continue;
+		atomic_store(parked, 1);
+		next = eng_clock() + NSEC_PER_MSEC;
+	}
 	seg_for_each_live (s, SEG_T_SRQ, i) {
 		const struct hw_srq *srq = seg_at(s, SEG_T_SRQ, i);
 

@@ -42,7 +42,7 @@ static bool rc_accepts(struct eng_run *r, const struct hw_qp *peer, uint32_t por
 {
 	return seg_owner(r->s, SEG_T_QP, r->qp->dest_qpn) != SEG_OWNER_FREE && qp_receives(peer) &&
 	       peer->st == r->qp->st && peer->dest_qpn == r->qpn && peer->port == port &&
-	       eng_pkey_match(r->s, r->qp, peer);
+	       (peer->st != HW_ST_XRC || peer->xrcd) && eng_pkey_match(r->s, r->qp, peer);
 }
 
 /* The peer refuses the request itself: it goes to ERR and says so. */
@@ -59,7 +59,7 @@ static enum eng_out refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why w
 static enum eng_out remote_memory(struct eng_run *r, struct hw_qp *peer, bool allowed,
 				  uint32_t access)
 {
-	const uint8_t *ra = r->wqe + WQE_SEG;
+	const uint8_t *ra = r->wqe + r->hdr;
 	enum eng_why why;
 
 	sgl_init(&r->remote);
@@ -68,7 +68,7 @@ static enum eng_out remote_memory(struct eng_run *r, struct hw_qp *peer, bool al
 	if (!r->local.len) /* keys of empty messages are not looked at */
 		return ENG_DONE;
 	why = sgl_add_key(r->s, &r->remote, (uint32_t)LAYOUT_GET(wqe_raddr, ra, rkey),
-			  LAYOUT_GET(wqe_raddr, ra, va), r->local.len, peer->pdn, r->qp->dest_qpn,
+			  LAYOUT_GET(wqe_raddr, ra, va), r->local.len, r->to.pdn, r->qp->dest_qpn,
 			  access);
 	if (!why)
 		return ENG_DONE;
@@ -146,7 +146,7 @@ static enum eng_out receive(struct eng_run *r, struct hw_qp *peer, const struct 
 
 static enum eng_out atomic(struct eng_run *r, struct hw_qp *peer)
 {
-	uint64_t va = LAYOUT_GET(wqe_raddr, r->wqe + WQE_SEG, va);
+	uint64_t va = LAYOUT_GET(wqe_raddr, r->wqe + r->hdr, va);
 	bool allowed = peer->rae && peer->atomic_mode;
 	enum eng_out out;
 	int rc;
@@ -191,7 +191,7 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 	uint32_t ahead = (r->qp->next_send_psn - peer->next_rcv_psn) & PSN_MASK;
 	enum eng_out out;
 
-	if (ahead && r->qp->st == HW_ST_RC) {
+	if (ahead && r->qp->st != HW_ST_UC) {
 		if (ahead < PSN_BEHIND)
 			return ENG_SILENT; /* out of sequence: no answer that we would accept */
 		if (op->kind == ENG_K_ATOMIC)
@@ -202,6 +202,9 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 			return ENG_DONE;
 		}
 	}
+	resp_aim(r, peer);
+	if (r->qp->st == HW_ST_XRC && !xrc_aim(r, peer))
+		return refuse(r, peer, ENG_W_XRC_SRQ, IBV_EVENT_QP_REQ_ERR);
 	out = perform(r, peer, op);
 	if (out != ENG_DONE)
 		return out;
@@ -211,7 +214,7 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 		peer->comm_est = 1;
 		eng_qp_event(r->s, peer, r->qp->dest_qpn, IBV_EVENT_COMM_EST);
 	}
-	if (!ahead || r->qp->st != HW_ST_RC) {
+	if (!ahead || r->qp->st == HW_ST_UC) {
 		peer->next_rcv_psn = (r->qp->next_send_psn + n) & PSN_MASK;
 		peer->msn = (peer->msn + 1) & PSN_MASK;
 	}
@@ -252,7 +255,7 @@ static uint64_t max_message(const struct hw_qp *qp)
 static enum eng_why local_memory(struct eng_run *r, const struct eng_op *op)
 {
 	bool writes = op->kind == ENG_K_READ || op->kind == ENG_K_ATOMIC;
-	uint32_t off = op->kind == ENG_K_SEND ? WQE_SEG : 2 * WQE_SEG;
+	uint32_t off = op->kind == ENG_K_SEND ? r->hdr : r->hdr + WQE_SEG;
 	enum eng_why why;
 
 	if (op->kind == ENG_K_ATOMIC)
@@ -276,6 +279,7 @@ enum eng_out rc_execute(struct eng_run *r)
 	enum eng_out out = ENG_SILENT;
 	uint32_t port;
 
+	r->hdr = r->qp->st == HW_ST_XRC ? 2 * WQE_SEG : WQE_SEG;
 	r->why = local_memory(r, op);
 	if (r->why)
 		return ENG_FAILED;

@@ -25,7 +25,7 @@ static void srq_set_pos(struct hw_srq *srq, uint32_t head, uint32_t consumed)
 /* The last holder of rq_lock died. Was the receive that it completed counted? */
 void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	struct hw_cq *cq = hw_cq(s, qp->cqn_rcv);
+	struct hw_cq *cq = hw_cq(s, qp->rx_cqn);
 	uint32_t want = qp->rx_srq_wqe ? qp->rx_srq_wqe - 1 : atomic_load(&qp->rq_ci) & 0xffff;
 	struct eng_cqe c;
 
@@ -134,7 +134,7 @@ static int rq_fetch(struct eng_run *r, struct hw_qp *qp, uint32_t qpn, struct en
 	}
 	rv->nseg = (stride < HW_RX_AHEAD ? stride : HW_RX_AHEAD) / WQE_SEG;
 	rv->index = ci;
-	rv->pdn = qp->pdn;
+	rv->pdn = r->to.pdn;
 	rv->from_srq = false;
 	return rc;
 }
@@ -150,7 +150,7 @@ static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 	seg_for_each_live (s, SEG_T_QP, i) {
 		const struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
 
-		if (qp->srqn != srqn || qp->rx_srq_wqe != srq->head + 1)
+		if (qp->rx_srqn != srqn || qp->rx_srq_wqe != srq->head + 1)
 			continue;
 		if (!mem_read(s, srq->mem, srq->va + ((uint64_t)srq->head << srq->log_stride), next,
 			      sizeof(next)))
@@ -191,7 +191,7 @@ static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uin
 {
 	uint32_t mask = (1u << srq->log_size) - 1, head;
 	uint16_t posted;
-	int rc = srq_lock(r->s, srq, qp->srqn);
+	int rc = srq_lock(r->s, srq, r->to.srqn);
 
 	if (rc < 0)
 		return rc;
@@ -207,10 +207,13 @@ static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uin
 					? head + 1
 					: (uint32_t)LAYOUT_GET(wqe_srq_next, r->rx, next_wqe_index);
 
+		qp->rx_srqn = r->to.srqn;
+		qp->rx_cqn = r->to.cqn;
+		atomic_signal_fence(memory_order_seq_cst);
 		qp->rx_srq_wqe = head + 1;
 		atomic_signal_fence(memory_order_seq_cst);
 		srq_set_pos(srq, next & mask, srq->consumed + 1);
-		srq_check_limit(r->s, srq, qp->srqn, posted - 1u);
+		srq_check_limit(r->s, srq, r->to.srqn, posted - 1u);
 	}
 	seg_unlock(r->s, &srq->lock);
 	return rc;
@@ -218,7 +221,7 @@ static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uin
 
 static int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 {
-	struct hw_srq *srq = hw_srq(r->s, qp->srqn);
+	struct hw_srq *srq = hw_srq(r->s, r->to.srqn);
 	uint32_t bytes, off;
 	int rc;
 
@@ -227,6 +230,8 @@ static int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 	bytes = 1u << srq->log_stride;
 	if (bytes > HW_RX_AHEAD)
 		bytes = HW_RX_AHEAD;
+	if (qp->rx_srq_wqe && qp->rx_srqn != r->to.srqn) /* for a message that never came again */
+		resp_return_srq(r->s, qp);
 	if (qp->rx_srq_wqe) /* taken before, not completed */
 		rc = mem_read(r->s, srq->mem,
 			      srq->va + ((uint64_t)(qp->rx_srq_wqe - 1) << srq->log_stride), r->rx,
@@ -246,19 +251,21 @@ static int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 
 int resp_fetch(struct eng_run *r, struct hw_qp *qp, uint32_t qpn, struct eng_recv *rv)
 {
-	if (qp->srqn != SEG_NONE)
+	if (r->to.srqn != SEG_NONE)
 		return srq_fetch(r, qp, rv);
 	return qp->no_rq ? -ENOENT : rq_fetch(r, qp, qpn, rv);
 }
 
 void resp_return_srq(struct seg *s, struct hw_qp *qp)
 {
-	struct hw_srq *srq = qp->srqn == SEG_NONE ? NULL : hw_srq(s, qp->srqn);
+	struct hw_srq *srq = qp->rx_srq_wqe ? hw_srq(s, qp->rx_srqn) : NULL;
 	uint32_t idx = qp->rx_srq_wqe - 1;
 	uint8_t next[2];
 
-	if (!qp->rx_srq_wqe || !srq || srq->wq_type || srq_lock(s, srq, qp->srqn) < 0)
+	if (!srq || srq->wq_type || srq_lock(s, srq, qp->rx_srqn) < 0) {
+		qp->rx_srq_wqe = 0;
 		return;
+	}
 	be16_store(next, (uint16_t)srq->head);
 	if (!mem_write(s, srq->mem, srq->va + ((uint64_t)idx << srq->log_stride) + 2, next, 2))
 		srq_set_pos(srq, idx, srq->consumed - 1);
@@ -325,8 +332,9 @@ enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	TRACE(LOG_CQE, "qp %x: receive %u: %s", qpn, rv->index, eng_failures[why].text);
 	r->why = why == ENG_W_RECV_LENGTH ? ENG_W_REMOTE_INVALID : ENG_W_REMOTE_OP;
 	cqe_init(&c, CQE_RESP_ERR, qp, qpn, rv->index);
+	LAYOUT_SET(cqe64, c.b, srqn_uidx, r->to.uidx & 0xffffff);
 	cqe_set_error(&c, why);
-	rc = cq_push(r->s, qp->cqn_rcv, &c, true);
+	rc = cq_push(r->s, r->to.cqn, &c, true);
 	if (rc == -ETIMEDOUT)
 		return ENG_LOCKED;
 	receive_done(qp, rv);
@@ -411,7 +419,7 @@ static void ack_wait(struct hw_qp *qp, uint32_t seq)
 enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 			   const struct eng_recv *rv, struct eng_cqe *c)
 {
-	struct hw_cq *cq = hw_cq(r->s, qp->cqn_rcv);
+	struct hw_cq *cq = hw_cq(r->s, r->to.cqn);
 	bool merge = cq && can_merge(r, cq), solicited = LAYOUT_GET(cqe64, c->b, se);
 	uint32_t ack = atomic_load_explicit(&qp->ack_seq, memory_order_acquire);
 	int rc = merge ? 0 : sgl_copy(r->s, &r->remote, &r->local);
@@ -419,11 +427,13 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	if (rc)
 		return resp_copy_failed(r, rc);
 	ack_wait(qp, ack);
-	rc = cq_begin(r->s, qp->cqn_rcv, c, &cq);
+	LAYOUT_SET(cqe64, c->b, srqn_uidx, r->to.uidx & 0xffffff);
+	rc = cq_begin(r->s, r->to.cqn, c, &cq);
 	if (rc == -ETIMEDOUT)
 		return ENG_LOCKED;
 	if (!rc) {
 		qp->rx_cq_pi = cq->pi;
+		qp->rx_cqn = r->to.cqn;
 		atomic_signal_fence(memory_order_seq_cst);
 		qp->rx_intent = 1;
 		atomic_signal_fence(memory_order_seq_cst);
@@ -432,7 +442,7 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 		     : merge                   ? -EAGAIN
 					       : cq_write(r->s, cq, c);
 		if (!rc) {
-			cq_commit(r->s, cq, qp->cqn_rcv, solicited);
+			cq_commit(r->s, cq, r->to.cqn, solicited);
 			receive_done(qp, rv);
 			return ENG_DONE;
 		}

@@ -15,19 +15,20 @@
 #define T_RC (1u << HW_ST_RC)
 #define T_UC (1u << HW_ST_UC)
 #define T_UD (1u << HW_ST_UD)
+#define T_XRC (1u << HW_ST_XRC)
 
 /* What is not here is refused: UMR, TSO, MMO... have no capability bit either. */
 static const struct eng_op ops[] = {
-	[WQE_OP_NOP] = {ENG_K_NOP, 0, 0, T_RC | T_UC | T_UD},
-	[WQE_OP_SEND] = {ENG_K_SEND, CQE_RESP_SEND, 0, T_RC | T_UC | T_UD},
-	[WQE_OP_SEND_IMM] = {ENG_K_SEND, CQE_RESP_SEND_IMM, 1, T_RC | T_UC | T_UD},
-	[WQE_OP_RDMA_WRITE] = {ENG_K_WRITE, 0, 0, T_RC | T_UC},
-	[WQE_OP_RDMA_WRITE_IMM] = {ENG_K_WRITE, CQE_RESP_WR_IMM, 1, T_RC | T_UC},
-	[WQE_OP_RDMA_READ] = {ENG_K_READ, 0, 0, T_RC},
-	[WQE_OP_ATOMIC_CS] = {ENG_K_ATOMIC, 0, 0, T_RC},
-	[WQE_OP_ATOMIC_FA] = {ENG_K_ATOMIC, 0, 0, T_RC},
-	[WQE_OP_ATOMIC_MASKED_CS] = {ENG_K_ATOMIC, 0, 0, T_RC},
-	[WQE_OP_ATOMIC_MASKED_FA] = {ENG_K_ATOMIC, 0, 0, T_RC},
+	[WQE_OP_NOP] = {ENG_K_NOP, 0, 0, T_RC | T_UC | T_UD | T_XRC},
+	[WQE_OP_SEND] = {ENG_K_SEND, CQE_RESP_SEND, 0, T_RC | T_UC | T_UD | T_XRC},
+	[WQE_OP_SEND_IMM] = {ENG_K_SEND, CQE_RESP_SEND_IMM, 1, T_RC | T_UC | T_UD | T_XRC},
+	[WQE_OP_RDMA_WRITE] = {ENG_K_WRITE, 0, 0, T_RC | T_UC | T_XRC},
+	[WQE_OP_RDMA_WRITE_IMM] = {ENG_K_WRITE, CQE_RESP_WR_IMM, 1, T_RC | T_UC | T_XRC},
+	[WQE_OP_RDMA_READ] = {ENG_K_READ, 0, 0, T_RC | T_XRC},
+	[WQE_OP_ATOMIC_CS] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC},
+	[WQE_OP_ATOMIC_FA] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC},
+	[WQE_OP_ATOMIC_MASKED_CS] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC},
+	[WQE_OP_ATOMIC_MASKED_FA] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC},
 };
 
 const struct eng_op *eng_op(uint32_t opcode)
@@ -146,7 +147,7 @@ static bool fail(struct eng_run *r, enum eng_why why)
 	TRACE(LOG_CQE, "qp %x: %s at %u: %s", r->qpn, wqe_opcode_name((uint8_t)r->opcode), r->ci,
 	      eng_failures[why].text);
 	/* First the state, so that the program finds it when it has seen the completion. */
-	qp_enter_err(qp, qp->st == HW_ST_RC ? HW_QPS_ERR : HW_QPS_SQER);
+	qp_enter_err(qp, qp->st == HW_ST_UC || qp->st == HW_ST_UD ? HW_QPS_SQER : HW_QPS_ERR);
 	return complete(r, why);
 }
 

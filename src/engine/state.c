@@ -36,6 +36,8 @@ const struct eng_failure eng_failures[ENG_W_COUNT] = {
 	[ENG_W_RECV_LENGTH] = {CQE_SYND_LOCAL_LENGTH, 0x6a, "receive is too short"},
 	[ENG_W_RETRY] = {CQE_SYND_TRANSPORT_RETRY_EXC, 0x81, "no answer"},
 	[ENG_W_RNR] = {CQE_SYND_RNR_RETRY_EXC, 0x87, "remote end has no receive posted"},
+	[ENG_W_XRC_SRQ] = {CQE_SYND_REMOTE_INVAL_REQ, 0x8c,
+			   "XRC SRQ is unknown or of another domain than the remote QP"},
 };
 
 bool qp_enter_err(struct hw_qp *qp, enum hw_qp_state to)
@@ -118,19 +120,25 @@ bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	return true;
 }
 
-static int flush_receive(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t index)
+static int flush_receive(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t index,
+			 uint32_t cqn, uint32_t uidx)
 {
 	struct eng_cqe c;
 
 	cqe_init(&c, CQE_RESP_ERR, qp, qpn, index);
+	LAYOUT_SET(cqe64, c.b, srqn_uidx, uidx & 0xffffff);
 	cqe_set_error(&c, ENG_W_FLUSHED_RQ);
-	return cq_push(s, qp->cqn_rcv, &c, true);
+	return cq_push(s, cqn, &c, true);
 }
 
 static bool srq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
+	const struct hw_srq *srq = qp->rx_srq_wqe ? hw_srq(s, qp->rx_srqn) : NULL;
+
 	if (qp->rx_srq_wqe) {
-		if (flush_receive(s, qp, qpn, qp->rx_srq_wqe - 1) == -ETIMEDOUT)
+		if (flush_receive(s, qp, qpn, qp->rx_srq_wqe - 1, qp->rx_cqn,
+				  srq && srq->type == HW_SRQ_XRC ? srq->user_index
+								 : qp->user_index) == -ETIMEDOUT)
 			return false;
 		qp->rx_srq_wqe = 0;
 	}
@@ -143,7 +151,7 @@ bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	uint32_t dbr, n;
 
-	if (qp->srqn != SEG_NONE) {
+	if (qp->srqn != SEG_NONE || qp->xrcd) {
 		if (srq_flush(s, qp, qpn))
 			return true;
 		park_pending(s, qp, HW_PEND_FLUSH_RQ);
@@ -156,7 +164,7 @@ bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 		n = 1u << qp->rq_log_size;
 	while (n) {
 		uint32_t ci = atomic_load(&qp->rq_ci) & 0xffff;
-		int rc = flush_receive(s, qp, qpn, ci);
+		int rc = flush_receive(s, qp, qpn, ci, qp->cqn_rcv, qp->user_index);
 		uint32_t done = rc ? n : 1; /* all at once when there is no CQ to tell */
 
 		if (rc == -ETIMEDOUT) {

@@ -112,6 +112,7 @@ struct t_wr {
 	uint32_t imm;     /* host order */
 	uint64_t raddr;
 	uint32_t rkey;
+	uint32_t xrc_srqn; /* on XRC QPs */
 	const struct mlx5_wqe_av *av;
 	uint8_t opmod;
 	const void *operands; /* of an atomic, after the remote address */

@@ -276,6 +276,12 @@ uint32_t t_post_quiet(struct t_qp *q, const struct t_wr *wr)
 	uint32_t index = q->sq_pi & 0xffff, start = q->sq_pi * WQE_BB, at = start + 16, end, ds;
 	struct mlx5_wqe_ctrl_seg c;
 
+	if (q->hw->st == HW_ST_XRC) {
+		struct mlx5_wqe_srq_next_seg pad = {0}; /* 16 bytes, as an XRC segment has */
+
+		be32_store(&pad, wr->xrc_srqn);
+		put(q, &at, &pad, sizeof(pad));
+	}
 	if (wr->av)
 		put(q, &at, wr->av, sizeof(*wr->av));
 	if (wr->opcode == MLX5_OPCODE_RDMA_WRITE || wr->opcode == MLX5_OPCODE_RDMA_WRITE_IMM ||

@@ -314,6 +314,7 @@ static void half_receive(struct bed *e, bool counted_by_cq)
 	LAYOUT_SET(cqe64, c.b, byte_cnt, 3);
 	CHECK(!cq_begin(s, b->cq.cqn, &c, &cq));
 	b->hw->rx_cq_pi = cq->pi;
+	b->hw->rx_cqn = b->cq.cqn;
 	b->hw->rx_intent = 1;
 	CHECK(!cq_write(s, cq, &c));
 	if (counted_by_cq)
@@ -385,6 +386,7 @@ static void child_dies_before_cqe(struct bed *e)
 {
 	CHECK(!resp_lock(&e->p.t->s, e->p.b->hw, e->p.b->qpn));
 	e->p.b->hw->rx_cq_pi = e->p.b->cq.hw->pi;
+	e->p.b->hw->rx_cqn = e->p.b->cq.cqn;
 	e->p.b->hw->rx_intent = 1;
 	CHECK(!seg_lock(&e->p.t->s, &e->p.b->cq.hw->lock, 0));
 	raise(SIGKILL);
@@ -429,6 +431,8 @@ static void child_dies_with_srq(struct bed *e)
 	struct hw_qp *b = e->p.b->hw;
 
 	CHECK(!seg_lock(&e->p.t->s, &dead_srq.hw->lock, 0));
+	b->rx_srqn = dead_srq.srqn;
+	b->rx_cqn = b->cqn_rcv;
 	b->rx_srq_wqe = dead_srq.hw->head + 1;
 	raise(SIGKILL);
 }

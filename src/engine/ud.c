@@ -115,8 +115,10 @@ static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct
 	struct eng_cqe c;
 	enum eng_why why;
 	enum eng_out out;
-	int rc = resp_fetch(r, peer, av->dqpn, &rv);
+	int rc;
 
+	resp_aim(r, peer);
+	rc = resp_fetch(r, peer, av->dqpn, &rv);
 	if (rc)
 		return rc == -ETIMEDOUT ? ENG_LOCKED : ENG_RNR;
 	why = resp_buffers(r, peer, av->dqpn, &rv, len + ENG_GRH_BYTES);

@@ -29,7 +29,8 @@ struct fw_caps {
 	uint32_t link_speed, link_width; /* hw_port codes */
 	/* limits, named as in cmd_hca_cap; log2 where they are there */
 	uint32_t log_max_qp, log_max_qp_sz, log_max_cq, log_max_cq_sz, log_max_srq, log_max_srq_sz;
-	uint32_t log_max_mkey, log_max_pd, log_max_eq, log_max_msg, log_max_uctx, log_max_umem;
+	uint32_t log_max_mkey, log_max_pd, log_max_eq, log_max_msg, log_max_uctx, log_max_umem,
+		log_max_xrcd;
 	uint32_t log_max_obj; /* RQs, SQs, RQTs, TIRs, TISs, transport domains: each, and in all */
 	uint32_t log_max_rqt_size; /* RQs */
 	uint32_t log_max_ra_req_qp, log_max_ra_res_qp;

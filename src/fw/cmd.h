@@ -82,6 +82,12 @@ int fw_cmd_create_rmp(struct fw_call *k);
 int fw_cmd_query_rmp(struct fw_call *k);
 int fw_cmd_modify_rmp(struct fw_call *k);
 int fw_cmd_destroy_rmp(struct fw_call *k);
+int fw_cmd_alloc_xrcd(struct fw_call *k);
+int fw_cmd_dealloc_xrcd(struct fw_call *k);
+int fw_cmd_create_xrc_srq(struct fw_call *k);
+int fw_cmd_query_xrc_srq(struct fw_call *k);
+int fw_cmd_arm_xrc_srq(struct fw_call *k);
+int fw_cmd_destroy_xrc_srq(struct fw_call *k);
 int fw_cmd_create_qp(struct fw_call *k);
 int fw_cmd_query_qp(struct fw_call *k);
 int fw_cmd_destroy_qp(struct fw_call *k);
@@ -123,8 +129,11 @@ struct hw_umem *fw_umem(struct fw_call *k, uint32_t id);
 struct hw_mkey *fw_mkey(struct fw_call *k, uint32_t index);
 struct hw_cq *fw_cq(struct fw_call *k, uint32_t cqn);
 struct hw_srq *fw_srq(struct fw_call *k, uint32_t srqn);
+/* The same, made by that kind of command only. */
+struct hw_srq *fw_srq_of(struct fw_call *k, uint32_t srqn, enum hw_srq_type type);
 struct hw_qp *fw_qp(struct fw_call *k, uint32_t qpn);
 struct hw_obj *fw_obj(struct fw_call *k, enum hw_obj_kind kind, uint32_t id);
+struct hw_xrcd *fw_xrcd(struct fw_call *k, uint32_t xrcd);
 /* The HCA's EQ of that number (1 + vector), *idx its place in SEG_T_EQ; NULL. */
 struct hw_eq *fw_eq(struct fw_call *k, uint32_t eqn, uint32_t *idx);
 

@@ -46,6 +46,8 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(ud, 1);
 	CAP(uc, 1);
 	CAP(rc, 1);
+	CAP(xrc, 1);
+	CAP(log_max_xrcd, c->log_max_xrcd);
 	CAP(uar_4k, 1);
 	CAP(uar_sz, 5);
 	CAP(log_pg_sz, c->log_pg_sz);

@@ -20,12 +20,14 @@ static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
 {
 	uint64_t st = QPC(st), rq_type = QPC(rq_type);
 
-	if (st != HW_ST_RC && st != HW_ST_UC && st != HW_ST_UD)
+	if (st != HW_ST_RC && st != HW_ST_UC && st != HW_ST_UD && st != HW_ST_XRC)
 		return FW_R_QPC_ST;
 	if (QPC(state) != HW_QPS_RST)
 		return FW_R_QPC_STATE;
 	if (rq_type != RQ_TYPE_OWN && rq_type != RQ_TYPE_RMP && rq_type != RQ_TYPE_NONE)
 		return FW_R_QPC_RQ_TYPE;
+	if (rq_type == RQ_TYPE_OWN && st == HW_ST_XRC)
+		return FW_R_QPC_XRC_RQ;
 	if (rq_type == RQ_TYPE_OWN && (16u << QPC(log_rq_stride)) > k->caps->max_wqe_sz_rq)
 		return FW_R_QPC_RQ_STRIDE;
 	if (QPC(ts_format) > TS_FORMAT_DEFAULT)
@@ -47,17 +49,31 @@ static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
 	return FW_R_NONE;
 }
 
+/*
+ * Where a QP of the driver has no use for a PD, CQ or UAR, the driver gives one of its own, which
+ * nothing ever uses: number 0 stands for those.
+ */
+static bool drivers_own(const struct fw_call *k, const void *qpc, uint64_t number)
+{
+	return !number && k->c->kernel && QPC(st) == HW_ST_XRC;
+}
+
 static enum fw_r check_qpc_objects(struct fw_call *k, const void *qpc)
 {
-	if (!fw_pd(k, (uint32_t)QPC(pd)))
+	const struct hw_srq *srq;
+
+	if (!drivers_own(k, qpc, QPC(pd)) && !fw_pd(k, (uint32_t)QPC(pd)))
 		return FW_R_QPC_PD;
-	if (!fw_cq(k, (uint32_t)QPC(cqn_snd)))
+	if (!drivers_own(k, qpc, QPC(cqn_snd)) && !fw_cq(k, (uint32_t)QPC(cqn_snd)))
 		return FW_R_QPC_CQN_SND;
-	if (!fw_cq(k, (uint32_t)QPC(cqn_rcv)))
+	if (!drivers_own(k, qpc, QPC(cqn_rcv)) && !fw_cq(k, (uint32_t)QPC(cqn_rcv)))
 		return FW_R_QPC_CQN_RCV;
-	if (!fw_uar(k, (uint32_t)QPC(uar_page)))
+	if (!drivers_own(k, qpc, QPC(uar_page)) && !fw_uar(k, (uint32_t)QPC(uar_page)))
 		return FW_R_QPC_UAR;
-	if (QPC(rq_type) == RQ_TYPE_RMP && !fw_srq(k, (uint32_t)QPC(srqn_rmpn_xrqn)))
+	if (QPC(st) == HW_ST_XRC) /* requests say which SRQ */
+		return !QPC(xrcd) || fw_xrcd(k, (uint32_t)QPC(xrcd)) ? FW_R_NONE : FW_R_QPC_XRCD;
+	srq = QPC(rq_type) == RQ_TYPE_RMP ? fw_srq(k, (uint32_t)QPC(srqn_rmpn_xrqn)) : NULL;
+	if (QPC(rq_type) == RQ_TYPE_RMP && (!srq || srq->type == HW_SRQ_XRC))
 		return FW_R_QPC_SRQN;
 	return FW_R_NONE;
 }
@@ -90,6 +106,10 @@ static enum fw_r qp_places(struct fw_call *k, const void *qpc, struct hw_qp *at)
 	}
 	if (!QPC(no_sq))
 		sq_bytes = UINT64_C(64) << QPC(log_sq_size);
+	if (rq_bytes + sq_bytes == 0 && QPC(st) == HW_ST_XRC) {
+		at->mem = mem_self(k->s); /* nothing to ring: who asks for it looks after it */
+		return FW_R_NONE;
+	}
 	if (rq_bytes + sq_bytes == 0)
 		return qp_record(k, qpc, at);
 	if (!LAYOUT_GET(create_qp_in, k->in, wq_umem_valid))
@@ -130,7 +150,10 @@ int fw_cmd_create_qp(struct fw_call *k)
 	qp->pdn = (uint32_t)QPC(pd);
 	qp->cqn_snd = (uint32_t)QPC(cqn_snd);
 	qp->cqn_rcv = (uint32_t)QPC(cqn_rcv);
-	qp->srqn = QPC(rq_type) == RQ_TYPE_RMP ? (uint32_t)QPC(srqn_rmpn_xrqn) : SEG_NONE;
+	qp->srqn = QPC(rq_type) == RQ_TYPE_RMP && qp->st != HW_ST_XRC
+			   ? (uint32_t)QPC(srqn_rmpn_xrqn)
+			   : SEG_NONE;
+	qp->xrcd = qp->st == HW_ST_XRC ? (uint32_t)QPC(xrcd) : 0;
 	qp->uar = (uint32_t)QPC(uar_page);
 	qp->user_index = (uint32_t)QPC(user_index);
 	qp->no_rq = QPC(rq_type) != RQ_TYPE_OWN;

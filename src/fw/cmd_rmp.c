@@ -85,7 +85,7 @@ int fw_cmd_create_rmp(struct fw_call *k)
 	srq->hca = k->c->hca;
 	srq->uid = k->c->uid;
 	srq->pdn = (uint32_t)WQ(pd);
-	srq->cqn = srq->xrcd = SEG_NONE;
+	srq->cqn = SEG_NONE;
 	srq->log_size = (uint32_t)WQ(log_wq_sz);
 	srq->log_stride = (uint32_t)WQ(log_wq_stride);
 	srq->mem = places.mem;
@@ -107,7 +107,8 @@ int fw_cmd_query_rmp(struct fw_call *k)
 {
 	void *rmpc = LAYOUT_IN(query_rmp_out, rmp_context, k->out);
 	void *wq = LAYOUT_IN(rmpc, wq, rmpc);
-	const struct hw_srq *srq = fw_srq(k, (uint32_t)LAYOUT_GET(query_rmp_in, k->in, rmpn));
+	const struct hw_srq *srq =
+		fw_srq_of(k, (uint32_t)LAYOUT_GET(query_rmp_in, k->in, rmpn), HW_SRQ_RMP);
 	uint32_t sw = 0;
 
 	if (!srq)
@@ -127,7 +128,7 @@ int fw_cmd_modify_rmp(struct fw_call *k)
 	const void *rmpc = LAYOUT_IN(modify_rmp_in, ctx, k->in);
 	const void *wq = LAYOUT_IN(rmpc, wq, rmpc);
 	uint32_t idx = (uint32_t)LAYOUT_GET(modify_rmp_in, k->in, rmpn);
-	const struct hw_srq *srq = fw_srq(k, idx);
+	const struct hw_srq *srq = fw_srq_of(k, idx, HW_SRQ_RMP);
 
 	if (!srq)
 		return FW_R_RMP_MODIFY_NONE;
@@ -144,7 +145,7 @@ int fw_cmd_modify_rmp(struct fw_call *k)
 int fw_cmd_destroy_rmp(struct fw_call *k)
 {
 	uint32_t idx = (uint32_t)LAYOUT_GET(destroy_rmp_in, k->in, rmpn);
-	const struct hw_srq *srq = fw_srq(k, idx);
+	const struct hw_srq *srq = fw_srq_of(k, idx, HW_SRQ_RMP);
 
 	if (!srq)
 		return FW_R_RMP_NONE;

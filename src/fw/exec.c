@@ -52,6 +52,13 @@ const struct fw_cmd fw_cmds[] = {
 	CMD(MODIFY_RMP, modify_rmp, LOCKED, fw_cmd_modify_rmp, -1, "rmpn"),
 	CMD(DESTROY_RMP, destroy_rmp, LOCKED, fw_cmd_destroy_rmp, -1, "rmpn"),
 
+	CMD(ALLOC_XRCD, alloc_xrcd, LOCKED, fw_cmd_alloc_xrcd, SEG_T_XRCD, "xrcd"),
+	CMD(DEALLOC_XRCD, dealloc_xrcd, LOCKED, fw_cmd_dealloc_xrcd, -1, "xrcd"),
+	CMD(CREATE_XRC_SRQ, create_xrc_srq, LOCKED, fw_cmd_create_xrc_srq, SEG_T_SRQ, "xrc_srqn"),
+	CMD(QUERY_XRC_SRQ, query_xrc_srq, LOCKED, fw_cmd_query_xrc_srq, -1, "xrc_srqn"),
+	CMD(ARM_XRC_SRQ, arm_xrc_srq, LOCKED | FW_C_OP_MODS, fw_cmd_arm_xrc_srq, -1, "xrc_srqn"),
+	CMD(DESTROY_XRC_SRQ, destroy_xrc_srq, LOCKED, fw_cmd_destroy_xrc_srq, -1, "xrc_srqn"),
+
 	CMD(CREATE_QP, create_qp, LOCKED, fw_cmd_create_qp, SEG_T_QP, "qpn"),
 	CMD(QUERY_QP, query_qp, LOCKED, fw_cmd_query_qp, -1, "qpn"),
 	CMD(DESTROY_QP, destroy_qp, LOCKED, fw_cmd_destroy_qp, -1, "qpn"),

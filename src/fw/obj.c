@@ -31,6 +31,14 @@ FW_GETTER(mkey, SEG_T_MKEY)
 FW_GETTER(cq, SEG_T_CQ)
 FW_GETTER(srq, SEG_T_SRQ)
 FW_GETTER(qp, SEG_T_QP)
+FW_GETTER(xrcd, SEG_T_XRCD)
+
+struct hw_srq *fw_srq_of(struct fw_call *k, uint32_t srqn, enum hw_srq_type type)
+{
+	struct hw_srq *srq = fw_srq(k, srqn);
+
+	return srq && srq->type == type ? srq : NULL;
+}
 
 struct hw_obj *fw_obj(struct fw_call *k, enum hw_obj_kind kind, uint32_t id)
 {
@@ -154,6 +162,14 @@ static void ref_cq(struct seg *s, uint32_t i, int by)
 		fw_ref(&o->refs, by);
 }
 
+static void ref_xrcd(struct seg *s, uint32_t i, int by)
+{
+	struct hw_xrcd *o = i ? hw_xrcd(s, i) : NULL;
+
+	if (o)
+		fw_ref(&o->refs, by);
+}
+
 void fw_mkey_refs(struct seg *s, const struct hw_mkey *m, int by)
 {
 	ref_pd(s, m->pdn, by);
@@ -170,6 +186,8 @@ void fw_cq_refs(struct seg *s, const struct hw_cq *cq, int by)
 void fw_srq_refs(struct seg *s, const struct hw_srq *srq, int by)
 {
 	ref_pd(s, srq->pdn, by);
+	ref_cq(s, srq->cqn, by);
+	ref_xrcd(s, srq->xrcd, by);
 	ref_umem(s, srq->buf_umem, by);
 	ref_umem(s, srq->dbr_umem, by);
 }
@@ -182,6 +200,7 @@ void fw_qp_refs(struct seg *s, const struct hw_qp *qp, int by)
 	ref_cq(s, qp->cqn_snd, by);
 	ref_cq(s, qp->cqn_rcv, by);
 	ref_uar(s, qp->uar, by);
+	ref_xrcd(s, qp->xrcd, by);
 	ref_umem(s, qp->buf_umem, by);
 	ref_umem(s, qp->dbr_umem, by);
 	if (srq)
@@ -207,6 +226,10 @@ _Atomic uint32_t *fw_refs_of(struct seg *s, enum seg_table_id t, uint32_t idx)
 		return &((struct hw_pd *)e)->refs;
 	case SEG_T_OBJ:
 		return &((struct hw_obj *)e)->refs;
+	case SEG_T_XRCD:
+		return &((struct hw_xrcd *)e)->refs;
+	case SEG_T_QCTR:
+		return &((struct hw_qctr *)e)->refs;
 	default:
 		return NULL;
 	}
@@ -258,6 +281,7 @@ void fw_recount(struct seg *s, uint32_t hca)
 	RECOUNT_ZERO(SEG_T_CQ, hw_cq)
 	RECOUNT_ZERO(SEG_T_SRQ, hw_srq)
 	RECOUNT_ZERO(SEG_T_OBJ, hw_obj)
+	RECOUNT_ZERO(SEG_T_XRCD, hw_xrcd)
 	RECOUNT_ADD(SEG_T_EQ, hw_eq, eq_refs)
 	RECOUNT_ADD(SEG_T_MKEY, hw_mkey, fw_mkey_refs)
 	RECOUNT_ADD(SEG_T_CQ, hw_cq, fw_cq_refs)
@@ -298,9 +322,17 @@ int fw_srq_free(struct seg *s, uint32_t srqn)
 {
 	struct hw_srq *srq = seg_at(s, SEG_T_SRQ, srqn);
 
-	/* Only QPs work on it, and none is left (refs). */
-	if (retire(&srq->flags))
+	int r;
+
+	/* Only QPs work on it, and none is left (refs); but XRC QPs, whose requests name it. */
+	if (retire(&srq->flags)) {
+		r = eng_srq_quiesce(s, srqn);
+		if (r < 0) {
+			__atomic_fetch_or(&srq->flags, HW_F_READY, __ATOMIC_RELEASE);
+			return r;
+		}
 		fw_srq_refs(s, srq, -1);
+	}
 	seg_free(s, SEG_T_SRQ, srqn);
 	return 0;
 }

@@ -19,7 +19,9 @@ static const struct reap_step {
 	int (*free)(struct seg *s, uint32_t idx); /* NULL: nothing works on it, only refers to it */
 	void (*prepare)(struct seg *s, uint32_t idx); /* of all before the first is freed */
 } steps[] = {
+	{SEG_T_MCG, NULL, NULL},
 	{SEG_T_QP, fw_qp_free, NULL},
+	{SEG_T_QCTR, NULL, NULL},
 	{SEG_T_OBJ, fw_obj_free, fw_obj_retire}, /* they refer to each other in any order */
 	{SEG_T_SRQ, fw_srq_free, NULL},
 	{SEG_T_CQ, fw_cq_free, NULL},
@@ -27,6 +29,7 @@ static const struct reap_step {
 	{SEG_T_UMEM, NULL, NULL},
 	{SEG_T_UAR, NULL, NULL},
 	{SEG_T_PD, NULL, NULL},
+	{SEG_T_XRCD, NULL, NULL},
 };
 
 /* Every element of these tables starts like this. */
@@ -41,7 +44,11 @@ static_assert(offsetof(struct hw_qp, hca) == offsetof(struct elem, hca) &&
 		      offsetof(struct hw_mkey, hca) == offsetof(struct elem, hca) &&
 		      offsetof(struct hw_umem, hca) == offsetof(struct elem, hca) &&
 		      offsetof(struct hw_uar, hca) == offsetof(struct elem, hca) &&
-		      offsetof(struct hw_pd, hca) == offsetof(struct elem, hca),
+		      offsetof(struct hw_pd, hca) == offsetof(struct elem, hca) &&
+		      offsetof(struct hw_xrcd, hca) == offsetof(struct elem, hca) &&
+		      offsetof(struct hw_share, hca) == offsetof(struct elem, hca) &&
+		      offsetof(struct hw_qctr, hca) == offsetof(struct elem, hca) &&
+		      offsetof(struct hw_mcg, hca) == offsetof(struct elem, hca),
 	      "the head of reapable elements");
 
 static uint32_t refs_of(struct seg *s, enum seg_table_id table, uint32_t idx)
@@ -80,12 +87,36 @@ static bool still_held(struct seg *s, enum seg_table_id table, uint32_t idx)
 	       (!lock_is_free(s, &qp->sq_lock) || !lock_is_free(s, &qp->rq_lock));
 }
 
+/*
+ * Somebody else's share of it, whose file owns it from now on. The caller has freed the shares of
+ * the file that goes, and holds share_lock if that was to be had.
+ */
+static bool pass_on(struct seg *s, enum seg_table_id table, uint32_t idx, uint32_t from)
+{
+	if (table != SEG_T_XRCD &&
+	    (table != SEG_T_QP || !((struct hw_qp *)seg_at(s, table, idx))->shared))
+		return false;
+	seg_for_each_live (s, SEG_T_SHARE, i) {
+		const struct hw_share *sh = seg_at(s, SEG_T_SHARE, i);
+		uint32_t heir = seg_owner(s, SEG_T_SHARE, i);
+
+		if (sh->table != (uint32_t)table || sh->idx != idx || !fw_ready(&sh->flags) ||
+		    heir == from || heir == SEG_OWNER_FREE)
+			continue;
+		atomic_store(seg_owner_word(s, table, idx), heir);
+		return true;
+	}
+	return false;
+}
+
 static void reap_one(struct seg *s, struct hw_hca *hca, const struct reap_step *step, uint32_t idx)
 {
 	struct elem *e = seg_at(s, step->table, idx);
 	bool zombie = __atomic_load_n(&e->flags, __ATOMIC_ACQUIRE) & HW_F_ZOMBIE;
 	int r = 0;
 
+	if (!zombie && pass_on(s, step->table, idx, seg_owner(s, step->table, idx)))
+		return;
 	/*
 	 * With zombies about, a reference may be theirs. Without, it is one whose taker died before
 	 * it committed.
@@ -129,6 +160,9 @@ static int disable_mkeys(struct seg *s, uint32_t owner, uint32_t hca_idx)
 
 static void reap_owner(struct seg *s, struct hw_hca *hca, uint32_t hca_idx, uint32_t owner)
 {
+	if (owner != SEG_OWNER_DEVICE)
+		seg_for_each_owned (s, SEG_T_SHARE, owner, i)
+			seg_free(s, SEG_T_SHARE, i);
 	for (size_t n = 0; n < ARRAY_SIZE(steps); n++) {
 		const struct reap_step *step = &steps[n];
 		bool busy = step->table == SEG_T_MKEY && disable_mkeys(s, owner, hca_idx) < 0;
@@ -153,11 +187,12 @@ void fw_reap_file(struct seg *s, uint32_t file)
 	const struct seg_file *f = seg_at(s, SEG_T_FILE, file);
 	struct hw_hca *hca = f ? hw_hca(s, f->hca) : NULL;
 	uint64_t mask;
-	int r;
+	int r, share;
 
 	if (!hca)
 		return;
 	mask = fw_sig_block();
+	share = seg_lock(s, &hca->share_lock, SEG_LOCK_CTRL_NS);
 	/*
 	 * A stopped process may hold the HCA's lock. Nobody else can name the objects of this file
 	 * any more, and counters are atomic: go on without it.
@@ -170,6 +205,8 @@ void fw_reap_file(struct seg *s, uint32_t file)
 	reap_owner(s, hca, f->hca, file + 1);
 	if (r >= 0)
 		seg_unlock(s, &hca->lock);
+	if (share >= 0)
+		seg_unlock(s, &hca->share_lock);
 	fw_sig_restore(mask);
 	TRACE(LOG_FW, "file %u: reaped (hca %u, zombies %u)", file, f->hca, hca->zombies);
 }

@@ -212,8 +212,38 @@
 	  "packet_pacing_rate_limit_index, qos_queue_group_id")                                   \
 	X(SQ_NONE, 0x90601, BAD_RES, "destroy_sq_in.sqn", "no such SQ")                           \
 	X(SQ_QUERY_NONE, 0x90701, BAD_RES, "query_sq_in.sqn", "no such SQ")                       \
+	/* XRC domains and SRQs */                                                                \
+	X(XRCD_NONE, 0x80f01, BAD_RES, "dealloc_xrcd_in.xrcd", "no such XRC domain")              \
+	X(XRCD_IN_USE, 0x80f02, BAD_RES_STATE, "dealloc_xrcd_in.xrcd",                            \
+	  "SRQs or QPs are in the domain")                                                        \
+	X(XRC_SRQC_STATE, 0x70501, BAD_PARAM, "xrc_srqc.state", "0 at creation")                  \
+	X(XRC_SRQC_SIGNATURE, 0x70502, BAD_PARAM, "xrc_srqc.wq_signature",                        \
+	  "cap wq_signature is 0")                                                                \
+	X(XRC_SRQC_CYCLIC, 0x70503, BAD_PARAM, "xrc_srqc.basic_cyclic_rcv_wqe", "cap is 0")       \
+	X(XRC_SRQC_RLKY, 0x70504, BAD_PARAM, "xrc_srqc.rlky",                                     \
+	  "the reserved lkey is for the driver")                                                  \
+	X(XRC_SRQC_STRIDE, 0x70505, BAD_PARAM, "xrc_srqc.log_rq_stride",                          \
+	  "32 bytes to max_wqe_sz_rq")                                                            \
+	X(XRC_SRQC_LWM, 0x70506, BAD_PARAM, "xrc_srqc.lwm", "less than the number of WQEs")       \
+	X(XRC_SRQC_PD, 0x70507, BAD_RES, "xrc_srqc.pd", "no such PD")                             \
+	X(XRC_SRQC_CQN, 0x70508, BAD_RES, "xrc_srqc.cqn", "no such CQ")                           \
+	X(XRC_SRQC_XRCD, 0x70509, BAD_RES, "xrc_srqc.xrcd", "no such XRC domain")                 \
+	X(XRC_SRQ_UMEM_VALID, 0x7050a, BAD_PARAM, "create_xrc_srq_in.xrc_srq_umem_valid",         \
+	  "must be 1")                                                                            \
+	X(XRC_SRQ_UMEM, 0x7050b, BAD_RES, "create_xrc_srq_in.xrc_srq_umem_id", "no such umem")    \
+	X(XRC_SRQ_UMEM_FIT, 0x7050c, BAD_PARAM, "create_xrc_srq_in.xrc_srq_umem_offset",          \
+	  "16-byte aligned, and the WQEs must lie inside the umem")                               \
+	X(XRC_SRQ_DBR_VALID, 0x7050d, BAD_PARAM, "xrc_srqc.dbr_umem_valid", "must be 1")          \
+	X(XRC_SRQ_DBR_UMEM, 0x7050e, BAD_RES, "xrc_srqc.dbr_umem_id", "no such umem")             \
+	X(XRC_SRQ_DBR_FIT, 0x7050f, BAD_PARAM, "xrc_srqc.dbr_addr",                               \
+	  "4 bytes, aligned, inside the umem")                                                    \
+	X(XRC_SRQ_NONE, 0x70601, BAD_RES, "destroy_xrc_srq_in.xrc_srqn", "no such XRC SRQ")       \
+	X(XRC_SRQ_QUERY_NONE, 0x70701, BAD_RES, "query_xrc_srq_in.xrc_srqn", "no such XRC SRQ")   \
+	X(XRC_SRQ_ARM_NONE, 0x70801, BAD_RES, "arm_xrc_srq_in.xrc_srqn", "no such XRC SRQ")       \
+	X(XRC_SRQ_ARM_LWM, 0x70802, BAD_PARAM, "arm_xrc_srq_in.lwm",                              \
+	  "less than the number of WQEs")                                                         \
 	/* queue pairs */                                                                         \
-	X(QPC_ST, 0x50001, BAD_PARAM, "qpc.st", "RC (0), UC (1) or UD (2)")                       \
+	X(QPC_ST, 0x50001, BAD_PARAM, "qpc.st", "RC (0), UC (1), UD (2) or XRC (3)")              \
 	X(QPC_PD, 0x50002, BAD_RES, "qpc.pd", "no such PD")                                       \
 	X(QPC_CQN_SND, 0x50003, BAD_RES, "qpc.cqn_snd", "no such CQ")                             \
 	X(QPC_CQN_RCV, 0x50004, BAD_RES, "qpc.cqn_rcv", "no such CQ")                             \
@@ -237,6 +267,8 @@
 	X(QPC_STATE, 0x50015, BAD_PARAM, "qpc.state", "reset (0) at creation")                    \
 	X(QPC_END_PADDING, 0x50016, BAD_PARAM, "qpc.end_padding_mode", "cap end_pad is 0")        \
 	X(QPC_DRAIN_SIGERR, 0x50017, BAD_PARAM, "qpc.drain_sigerr", "cap drain_sigerr is 0")      \
+	X(QPC_XRC_RQ, 0x50018, BAD_PARAM, "qpc.rq_type", "an XRC QP has no RQ of its own")        \
+	X(QPC_XRCD, 0x50019, BAD_RES, "qpc.xrcd", "no such XRC domain")                           \
 	X(QP_DESTROY_NONE, 0x50101, BAD_RES, "destroy_qp_in.qpn", "no such QP")                   \
 	X(QP_QUERY_NONE, 0x50b01, BAD_RES, "query_qp_in.qpn", "no such QP")                       \
 	X(QP_NONE, 0x50201, BAD_RES, "rst2init_qp_in.qpn", "no such QP")                          \

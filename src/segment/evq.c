@@ -182,6 +182,9 @@ static bool source(struct seg *s, const struct seg_evsrc *src, _Atomic uint32_t 
 	case SEG_T_SRQ:
 		*counter = &((struct hw_srq *)gen)->async.reported;
 		break;
+	case SEG_T_SHARE:
+		*counter = &((struct hw_share *)gen)->async.reported;
+		break;
 	}
 	return true;
 }

@@ -50,6 +50,11 @@ struct hw_hca {
 	_Atomic uint32_t next_uid; /* DEVX uids */
 	_Atomic uint32_t mkey_var; /* low byte of the next MR key: the driver's choice */
 	_Atomic uint32_t zombies;  /* objects of closed files that a stopped process still holds */
+	/*
+	 * Finding, joining and leaving what several open files share (hw_share); taken before
+	 * `lock`. Nothing to repair: each step is one store.
+	 */
+	struct seg_lock share_lock;
 } SEG_ELEM;
 
 /* IBTA port states. */
@@ -182,12 +187,17 @@ struct hw_cq {
 	uint8_t cqc[64]; /* CQC as created/modified; QUERY_CQ patches the moving fields */
 } SEG_ELEM;
 
+/* Which command made a shared receive queue: each has numbers that the others do not know. */
+enum hw_srq_type { HW_SRQ_RMP = 0, HW_SRQ_XRC = 1, HW_SRQ_XRQ = 2, HW_SRQ_SRQ = 3 };
+
 struct hw_srq {
 	uint32_t gen, flags;
 	uint32_t hca, uid;
 	struct seg_lock lock;
-	uint32_t pdn, cqn, xrcd, user_index;
-	uint32_t type;                 /* 0 basic, 1 XRC, 2 TM: only 0 now */
+	uint32_t pdn;
+	uint32_t cqn, xrcd; /* XRC: where its receives complete, its domain; else SEG_NONE, 0 */
+	uint32_t user_index;
+	uint32_t type;                 /* enum hw_srq_type */
 	uint32_t log_size, log_stride; /* WQEs = 1 << log_size; bytes = 1 << log_stride */
 	uint32_t wq_type;              /* PRM wq_type: 0 linked list, 1 cyclic */
 	struct mem_slot mem;
@@ -224,7 +234,8 @@ enum hw_qp_st {
 	HW_ST_XRC = 3,
 	HW_ST_DCI = 5,
 	HW_ST_QP0 = 7,
-	HW_ST_QP1 = 8
+	HW_ST_QP1 = 8,
+	HW_ST_DCT = 0x1f, /* no value of qpc.st: made by CREATE_DCT */
 };
 
 enum hw_park { HW_PARK_NO = 0, HW_PARK_RNR, HW_PARK_RETRY, HW_PARK_LOCK };
@@ -247,6 +258,8 @@ struct hw_qp {
 	_Atomic uint32_t state;               /* [fw]+[sq]+[rq] enum hw_qp_state */
 	uint32_t st;                          /* enum hw_qp_st */
 	uint32_t pdn, cqn_snd, cqn_rcv, srqn; /* srqn SEG_NONE: own RQ */
+	uint32_t xrcd;   /* XRC: requests may name SRQs of this domain; 0: takes none */
+	uint32_t shared; /* an XRC target of verbs: its events go to every hw_share of it */
 	uint32_t uar, user_index;
 	uint32_t rq_log_size, rq_log_stride; /* WQEs; bytes of one WQE */
 	uint32_t sq_log_size;                /* WQEBBs of 64 bytes */
@@ -280,8 +293,9 @@ struct hw_qp {
 	 * responder of an answer when it has waited too long.
 	 */
 	_Atomic uint32_t ack_seq;
-	_Atomic uint32_t ud_dest; /* UD: whom the WQE in work is for */
-	uint64_t locked_since;    /* HW_PARK_LOCK without a break since then, clock_now_ns() */
+	_Atomic uint32_t ud_dest;  /* UD: whom the WQE in work is for */
+	_Atomic uint32_t xrc_srqn; /* XRC: the SRQ that the WQE in work names, 0 none yet */
+	uint64_t locked_since;     /* HW_PARK_LOCK without a break since then, clock_now_ns() */
 	_Atomic uint32_t
 		flush_pending; /* HW_PEND_*: the lock's holder, else the device thread, does it */
 	/* Traffic, added to the port's counters when the QP goes: sent, and got back by READs. */
@@ -293,6 +307,8 @@ struct hw_qp {
 	uint32_t next_rcv_psn;
 	uint32_t msn;
 	uint32_t rx_srq_wqe; /* 1 + index of an SRQ WQE taken for this QP and not yet completed */
+	uint32_t rx_srqn;    /* of that SRQ: an XRC QP's requests say which */
+	uint32_t rx_cqn;     /* where the receive in work completes */
 	uint32_t comm_est;   /* COMM_EST was raised: a message came in RTR */
 	uint32_t rx_intent;  /* 1: a receive CQE is being written at index rx_cq_pi */
 	uint32_t rx_cq_pi;
@@ -353,6 +369,72 @@ struct hw_obj {
 	uint32_t rqn[HW_RQT_RQS]; /* [fw] RQT: holds a reference to each */
 } SEG_ELEM;
 
+struct hw_xrcd {
+	uint32_t gen, flags;
+	uint32_t hca, uid;
+	_Atomic uint32_t refs; /* SRQs and QPs in it */
+	/*
+	 * The file that stands for it, of a domain that open files share: device, inode, and the
+	 * inode's birth, as a number may come back when the file is gone. `keyed` is stored last.
+	 */
+	uint32_t dev_major, dev_minor;
+	uint64_t ino, born;
+	_Atomic uint32_t keyed;
+} SEG_ELEM;
+
+/*
+ * An open file's part in something that outlives its maker as long as anybody shares it (verbs' XRC
+ * domains by inode, XRC target QPs): the element belongs to one of the sharers, and passes to
+ * another when that one goes. Made and ended under hw_hca.share_lock.
+ */
+struct hw_share {
+	uint32_t gen, flags;
+	uint32_t hca;
+	uint32_t table, idx;      /* SEG_T_XRCD or SEG_T_QP */
+	uint32_t slot;            /* whose device thread pays the events that are owed */
+	struct hw_evtarget async; /* of a QP */
+} SEG_ELEM;
+
+enum hw_qc { /* what a set of Q counters counts; names are query_q_counter_out's */
+	     HW_QC_RX_WRITE_REQUESTS,
+	     HW_QC_RX_READ_REQUESTS,
+	     HW_QC_RX_ATOMIC_REQUESTS,
+	     HW_QC_RX_DCT_CONNECT,
+	     HW_QC_OUT_OF_BUFFER,
+	     HW_QC_OUT_OF_SEQUENCE,
+	     HW_QC_DUPLICATE_REQUEST,
+	     HW_QC_RNR_NAK_RETRY_ERR,
+	     HW_QC_PACKET_SEQ_ERR,
+	     HW_QC_IMPLIED_NAK_SEQ_ERR,
+	     HW_QC_LOCAL_ACK_TIMEOUT_ERR,
+	     HW_QC_RESP_LOCAL_LENGTH_ERROR,
+	     HW_QC_REQ_CQE_ERROR,
+	     HW_QC_RESP_CQE_ERROR,
+	     HW_QC_REQ_CQE_FLUSH_ERROR,
+	     HW_QC_RESP_CQE_FLUSH_ERROR,
+	     HW_QC_REQ_REMOTE_INVALID_REQUEST,
+	     HW_QC_RESP_REMOTE_ACCESS_ERRORS,
+	     HW_QC_REQ_REMOTE_ACCESS_ERRORS,
+	     HW_QC_COUNT
+};
+
+struct hw_qctr {
+	uint32_t gen, flags;
+	uint32_t hca, uid;
+	uint32_t id;           /* counter_set_id: 1 to 255 on its HCA */
+	_Atomic uint32_t refs; /* QPs that count there */
+	_Atomic uint32_t n[HW_QC_COUNT];
+} SEG_ELEM;
+
+struct hw_mcg { /* one QP in one group */
+	uint32_t gen, flags;
+	uint32_t hca, uid;
+	uint32_t qpn;
+	uint32_t by_verbs; /* counted by the driver: attaching again is another reference */
+	uint32_t times;    /* attached so often */
+	uint8_t gid[16];
+} SEG_ELEM;
+
 static inline struct hw_hca *hw_hca(const struct seg *s, uint32_t i)
 {
 	return seg_live(s, SEG_T_HCA, i);
@@ -392,6 +474,14 @@ static inline struct hw_qp *hw_qp(const struct seg *s, uint32_t i)
 static inline struct hw_obj *hw_obj(const struct seg *s, uint32_t i)
 {
 	return seg_live(s, SEG_T_OBJ, i);
+}
+static inline struct hw_xrcd *hw_xrcd(const struct seg *s, uint32_t i)
+{
+	return seg_live(s, SEG_T_XRCD, i);
+}
+static inline struct hw_qctr *hw_qctr(const struct seg *s, uint32_t i)
+{
+	return seg_live(s, SEG_T_QCTR, i);
 }
 
 #endif

@@ -49,6 +49,10 @@ static const struct {
 	[SEG_T_QP] = {1 * M, sizeof(struct hw_qp), 0x40},
 	[SEG_T_AHEAD] = {1 * M, sizeof(struct hw_rq_ahead), 0x40},
 	[SEG_T_OBJ] = {64 * K, sizeof(struct hw_obj), 1},
+	[SEG_T_XRCD] = {64 * K, sizeof(struct hw_xrcd), 1},
+	[SEG_T_SHARE] = {64 * K, sizeof(struct hw_share), 1},
+	[SEG_T_QCTR] = {16 * K, sizeof(struct hw_qctr), 1},
+	[SEG_T_MCG] = {64 * K, sizeof(struct hw_mcg), 1},
 };
 
 #define CHECK_ELEM(t) static_assert(sizeof(struct t) % 64 == 0, #t " wants SEG_ELEM")
@@ -72,7 +76,11 @@ CHECK_ELEM(hw_qp);
 CHECK_ELEM(seg_word);
 CHECK_ELEM(hw_rq_ahead);
 CHECK_ELEM(hw_obj);
-static_assert(SEG_T_COUNT == 20, "the table of tables has a row per table");
+CHECK_ELEM(hw_xrcd);
+CHECK_ELEM(hw_share);
+CHECK_ELEM(hw_qctr);
+CHECK_ELEM(hw_mcg);
+static_assert(SEG_T_COUNT == 24, "the table of tables has a row per table");
 static_assert(sizeof(struct seg_table_hdr) == 64, "a header per cache line");
 
 static uint64_t page_up(uint64_t n)

@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define SEG_MAGIC UINT64_C(0x534f465448434131) /* "SOFTHCA1" */
-#define SEG_LAYOUT_VERSION 1u
+#define SEG_LAYOUT_VERSION 2u
 
 #define SEG_OWNER_FREE 0u
 #define SEG_OWNER_DEVICE UINT32_MAX
@@ -54,8 +54,12 @@ enum seg_table_id {
 	SEG_T_MKEY,  /* struct hw_mkey      index = key >> 8                                    */
 	SEG_T_CQ,    /* struct hw_cq        index = cqn                                         */
 	SEG_T_SRQ,   /* struct hw_srq       index = srqn                                        */
-	SEG_T_QP,    /* struct hw_qp        index = qpn                                         */
+	SEG_T_QP,    /* struct hw_qp        index = qpn or dctn                                 */
 	SEG_T_OBJ,   /* struct hw_obj       index = rqn, sqn, tirn...: one space of numbers     */
+	SEG_T_XRCD,  /* struct hw_xrcd      index = xrcd                                        */
+	SEG_T_SHARE, /* struct hw_share     an open file's part in an XRC domain or XRC QP      */
+	SEG_T_QCTR,  /* struct hw_qctr      sets of Q counters                                  */
+	SEG_T_MCG,   /* struct hw_mcg       QPs attached to multicast groups                    */
 	SEG_T_COUNT
 };
 

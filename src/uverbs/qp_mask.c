@@ -5,7 +5,7 @@
  */
 #include "uverbs/priv.h"
 
-enum { RC, UC, UD, NTYPES };
+enum { RC, UC, UD, XRC_INI, XRC_TGT, NTYPES };
 
 struct transition {
 	uint8_t from, to;
@@ -37,32 +37,63 @@ struct transition {
 /* Any state may go to RESET and, but for RESET itself, to ERR, without attributes. */
 static const struct transition transitions[] = {
 	{S(RESET), S(INIT),
-	 .must = {[RC] = PKEY | PORT | ACC, [UC] = PKEY | PORT | ACC, [UD] = PKEY | PORT | QKEY}},
+	 .must = {[RC] = PKEY | PORT | ACC,
+		  [UC] = PKEY | PORT | ACC,
+		  [UD] = PKEY | PORT | QKEY,
+		  [XRC_INI] = PKEY | PORT | ACC,
+		  [XRC_TGT] = PKEY | PORT | ACC}},
 	{S(INIT), S(INIT),
-	 .may = {[RC] = PKEY | PORT | ACC, [UC] = PKEY | PORT | ACC, [UD] = PKEY | PORT | QKEY}},
+	 .may = {[RC] = PKEY | PORT | ACC,
+		 [UC] = PKEY | PORT | ACC,
+		 [UD] = PKEY | PORT | QKEY,
+		 [XRC_INI] = PKEY | PORT | ACC,
+		 [XRC_TGT] = PKEY | PORT | ACC}},
 	{S(INIT), S(RTR),
 	 .must = {[RC] = AV | MTU | DQPN | RQ_PSN | RD_DST | RNR_TIMER,
-		  [UC] = AV | MTU | DQPN | RQ_PSN},
-	 .may = {[RC] = ALT | ACC | PKEY, [UC] = ALT | ACC | PKEY, [UD] = PKEY | QKEY}},
+		  [UC] = AV | MTU | DQPN | RQ_PSN,
+		  [XRC_INI] = AV | MTU | DQPN | RQ_PSN,
+		  [XRC_TGT] = AV | MTU | DQPN | RQ_PSN | RD_DST | RNR_TIMER},
+	 .may = {[RC] = ALT | ACC | PKEY,
+		 [UC] = ALT | ACC | PKEY,
+		 [UD] = PKEY | QKEY,
+		 [XRC_INI] = ALT | ACC | PKEY,
+		 [XRC_TGT] = ALT | ACC | PKEY}},
 	{S(RTR), S(RTS),
-	 .must = {[RC] = TMO | RETRY | RNR | SQ_PSN | RD_SRC, [UC] = SQ_PSN, [UD] = SQ_PSN},
+	 .must = {[RC] = TMO | RETRY | RNR | SQ_PSN | RD_SRC,
+		  [UC] = SQ_PSN,
+		  [UD] = SQ_PSN,
+		  [XRC_INI] = TMO | RETRY | RNR | SQ_PSN | RD_SRC,
+		  [XRC_TGT] = TMO | SQ_PSN},
 	 .may = {[RC] = CUR | ALT | ACC | RNR_TIMER | MIG,
 		 [UC] = CUR | ALT | ACC | MIG,
-		 [UD] = CUR | QKEY}},
+		 [UD] = CUR | QKEY,
+		 [XRC_INI] = CUR | ALT | ACC | MIG,
+		 [XRC_TGT] = CUR | ALT | ACC | RNR_TIMER | MIG}},
 	{S(RTS), S(RTS),
 	 .may = {[RC] = CUR | ACC | ALT | MIG | RNR_TIMER,
 		 [UC] = CUR | ACC | ALT | MIG,
-		 [UD] = CUR | QKEY}},
-	{S(RTS), S(SQD), .may = {[RC] = SQD_NOTIFY, [UC] = SQD_NOTIFY, [UD] = SQD_NOTIFY}},
+		 [UD] = CUR | QKEY,
+		 [XRC_INI] = CUR | ACC | ALT | MIG,
+		 [XRC_TGT] = CUR | ACC | ALT | MIG | RNR_TIMER}},
+	{S(RTS), S(SQD),
+	 .may = {[RC] = SQD_NOTIFY,
+		 [UC] = SQD_NOTIFY,
+		 [UD] = SQD_NOTIFY,
+		 [XRC_INI] = SQD_NOTIFY,
+		 [XRC_TGT] = SQD_NOTIFY}},
 	{S(SQD), S(RTS),
 	 .may = {[RC] = CUR | ALT | ACC | RNR_TIMER | MIG,
 		 [UC] = CUR | ALT | ACC | MIG,
-		 [UD] = CUR | QKEY}},
+		 [UD] = CUR | QKEY,
+		 [XRC_INI] = CUR | ALT | ACC | MIG,
+		 [XRC_TGT] = CUR | ALT | ACC | RNR_TIMER | MIG}},
 	{S(SQD), S(SQD),
 	 .may = {[RC] = PORT | AV | TMO | RETRY | RNR | RD_SRC | RD_DST | ALT | ACC | PKEY |
 			RNR_TIMER | MIG,
 		 [UC] = AV | ALT | ACC | PKEY | MIG,
-		 [UD] = PKEY | QKEY}},
+		 [UD] = PKEY | QKEY,
+		 [XRC_INI] = PORT | AV | TMO | RETRY | RNR | RD_SRC | ALT | ACC | PKEY | MIG,
+		 [XRC_TGT] = PORT | AV | TMO | RD_DST | ALT | ACC | PKEY | RNR_TIMER | MIG}},
 	{S(SQE), S(RTS), .may = {[UC] = CUR | ACC, [UD] = CUR | QKEY}},
 };
 
@@ -75,6 +106,10 @@ static int column(uint32_t type)
 		return UC;
 	case IBV_QPT_UD:
 		return UD;
+	case IBV_QPT_XRC_SEND:
+		return XRC_INI;
+	case IBV_QPT_XRC_RECV:
+		return XRC_TGT;
 	default:
 		return -1;
 	}

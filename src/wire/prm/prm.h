@@ -16,6 +16,7 @@
 #include "wire/prm/uar.h"
 #include "wire/prm/umem.h"
 #include "wire/prm/vport.h"
+#include "wire/prm/xrc.h"
 
 #define PRM_LAYOUTS(X)         \
 	PRM_LAYOUTS_CMD_HDR(X) \
@@ -29,7 +30,8 @@
 	PRM_LAYOUTS_RMP_SRQ(X) \
 	PRM_LAYOUTS_UAR(X)     \
 	PRM_LAYOUTS_UMEM(X)    \
-	PRM_LAYOUTS_VPORT(X)
+	PRM_LAYOUTS_VPORT(X)   \
+	PRM_LAYOUTS_XRC(X)
 
 /* Every layout above; ends with NULL. */
 extern const struct layout *const prm_layouts[];

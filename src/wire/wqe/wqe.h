@@ -51,6 +51,10 @@ LAYOUT(wqe_atomic32, 0x10, WQE_L_atomic32)
 #define WQE_OPMOD_ATOMIC32 0x8
 #define WQE_OPMOD_ATOMIC64 0x9
 
+/* Of an XRC request, before the others: the SRQ that it is for. */
+#define WQE_L_xrc(F) F(wqe_xrc, xrc_srqn, 0x08, 24)
+LAYOUT(wqe_xrc, 0x10, WQE_L_xrc)
+
 /* byte_count 0 means 2^31. */
 #define WQE_L_data(F)                     \
 	F(wqe_data, inline_seg, 0x00, 1)  \

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * XRC: what a request's own SRQ changes at the responder. Called by rc.c under the responder's
+ * rq_lock, and by the firmware before an XRC SRQ goes.
+ */
+#include "engine/internal.h"
+
+#include <errno.h>
+
+/*
+ * The target QP has no queue, CQ or protection domain that a request could use: all of them are the
+ * SRQ's (IBTA annex A14: R_Keys are checked against the SRQ's domain, too).
+ */
+bool xrc_aim(struct eng_run *r, const struct hw_qp *peer)
+{
+	uint32_t srqn = (uint32_t)LAYOUT_GET(wqe_xrc, r->wqe + WQE_SEG, xrc_srqn);
+	const struct hw_srq *srq;
+
+	/* Seen by eng_mkey_quiesce before the keys are looked at. */
+	atomic_store(&r->qp->xrc_srqn, srqn);
+	srq = hw_srq(r->s, srqn);
+	if (!srq || !(__atomic_load_n(&srq->flags, __ATOMIC_ACQUIRE) & HW_F_READY) ||
+	    srq->type != HW_SRQ_XRC || srq->xrcd != peer->xrcd || srq->hca != peer->hca)
+		return false;
+	r->to = (struct eng_target){srqn, srq->cqn, srq->pdn, srq->user_index};
+	return true;
+}
+
+/*
+ * The SRQ is not ready any more, so no request finds it; wait for those that have. A receive that
+ * was taken for a message which has to come again is forgotten.
+ */
+int eng_srq_quiesce(struct seg *s, uint32_t srqn)
+{
+	const struct hw_srq *srq = hw_srq(s, srqn);
+
+	if (!srq || srq->type != HW_SRQ_XRC)
+		return 0;
+	atomic_thread_fence(memory_order_seq_cst);
+	seg_for_each_live (s, SEG_T_QP, i) {
+		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
+		int rc;
+
+		if (qp->st != HW_ST_XRC || qp->xrcd != srq->xrcd)
+			continue;
+		rc = seg_lock(s, &qp->rq_lock, SEG_LOCK_CTRL_NS);
+		if (rc < 0)
+			return rc;
+		if (rc == SEG_LOCK_INHERITED)
+			resp_inherited(s, qp, i);
+		if (qp->rx_srqn == srqn)
+			qp->rx_srq_wqe = 0;
+		seg_unlock(s, &qp->rq_lock);
+	}
+	return 0;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * XRC domains and XRC SRQs: shared receive queues that requests name by number, with a completion
+ * queue of their own. Called by exec.c under the HCA's lock.
+ */
+#include "fw/cmd.h"
+
+#include <errno.h>
+#include "engine/engine.h"
+
+#define SRQC(f) LAYOUT_GET(xrc_srqc, srqc, f)
+
+enum { SRQC_GOOD = 0, SRQC_ERROR = 1 };
+
+int fw_cmd_alloc_xrcd(struct fw_call *k)
+{
+	struct hw_xrcd *x;
+	uint32_t idx;
+	int r = fw_alloc(k, SEG_T_XRCD, &idx, &x);
+
+	if (r)
+		return r;
+	x->hca = k->c->hca;
+	x->uid = k->c->uid;
+	LAYOUT_SET(alloc_xrcd_out, k->out, xrcd, idx);
+	fw_commit(&x->flags);
+	return 0;
+}
+
+int fw_cmd_dealloc_xrcd(struct fw_call *k)
+{
+	uint32_t idx = (uint32_t)LAYOUT_GET(dealloc_xrcd_in, k->in, xrcd);
+	struct hw_xrcd *x = fw_xrcd(k, idx);
+
+	if (!x)
+		return FW_R_XRCD_NONE;
+	if (x->refs)
+		return FW_R_XRCD_IN_USE;
+	seg_free(k->s, SEG_T_XRCD, idx);
+	return 0;
+}
+
+static enum fw_r check_srqc(struct fw_call *k, const void *srqc)
+{
+	uint64_t stride = UINT64_C(16) << SRQC(log_rq_stride);
+
+	if (SRQC(state) != SRQC_GOOD)
+		return FW_R_XRC_SRQC_STATE;
+	if (SRQC(wq_signature))
+		return FW_R_XRC_SRQC_SIGNATURE;
+	if (SRQC(basic_cyclic_rcv_wqe))
+		return FW_R_XRC_SRQC_CYCLIC;
+	if (SRQC(rlky) && !k->c->kernel)
+		return FW_R_XRC_SRQC_RLKY;
+	if (stride < 32 || stride > k->caps->max_wqe_sz_rq) /* a next segment and one for data */
+		return FW_R_XRC_SRQC_STRIDE;
+	if (SRQC(lwm) >= (UINT64_C(1) << SRQC(log_xrc_srq_size)))
+		return FW_R_XRC_SRQC_LWM;
+	if (!fw_pd(k, (uint32_t)SRQC(pd)))
+		return FW_R_XRC_SRQC_PD;
+	if (!fw_cq(k, (uint32_t)SRQC(cqn)))
+		return FW_R_XRC_SRQC_CQN;
+	if (!fw_xrcd(k, (uint32_t)SRQC(xrcd)))
+		return FW_R_XRC_SRQC_XRCD;
+	return FW_R_NONE;
+}
+
+static enum fw_r srq_places(struct fw_call *k, const void *srqc, struct hw_srq *at)
+{
+	uint64_t bytes = UINT64_C(16) << (SRQC(log_xrc_srq_size) + SRQC(log_rq_stride));
+	uint64_t offset = LAYOUT_GET(create_xrc_srq_in, k->in, xrc_srq_umem_offset);
+	const struct hw_umem *u;
+	int r;
+
+	if (!LAYOUT_GET(create_xrc_srq_in, k->in, xrc_srq_umem_valid))
+		return FW_R_XRC_SRQ_UMEM_VALID;
+	at->buf_umem = (uint32_t)LAYOUT_GET(create_xrc_srq_in, k->in, xrc_srq_umem_id);
+	u = fw_umem(k, at->buf_umem);
+	if (!u)
+		return FW_R_XRC_SRQ_UMEM;
+	if (offset > u->len)
+		return FW_R_XRC_SRQ_UMEM_FIT;
+	offset += fw_page_offset(SRQC(page_offset), SRQC(log_page_size));
+	r = fw_umem_place(u, offset, bytes, 16, FW_R_XRC_SRQ_UMEM_FIT, &at->va);
+	if (r)
+		return (enum fw_r)r;
+	at->mem = u->mem;
+	if (!SRQC(dbr_umem_valid))
+		return FW_R_XRC_SRQ_DBR_VALID;
+	at->dbr_umem = (uint32_t)SRQC(dbr_umem_id);
+	u = fw_umem(k, at->dbr_umem);
+	if (!u)
+		return FW_R_XRC_SRQ_DBR_UMEM;
+	at->dbr_mem = u->mem;
+	return (enum fw_r)fw_umem_place(u, SRQC(dbr_addr), 4, 4, FW_R_XRC_SRQ_DBR_FIT, &at->dbr_va);
+}
+
+int fw_cmd_create_xrc_srq(struct fw_call *k)
+{
+	const void *srqc = LAYOUT_IN(create_xrc_srq_in, xrc_srq_context_entry, k->in);
+	struct hw_srq at = {0}, *srq;
+	uint32_t idx;
+	int r = (int)check_srqc(k, srqc);
+
+	if (!r)
+		r = (int)srq_places(k, srqc, &at);
+	if (!r)
+		r = fw_alloc(k, SEG_T_SRQ, &idx, &srq);
+	if (r)
+		return r;
+	srq->hca = k->c->hca;
+	srq->uid = k->c->uid;
+	srq->type = HW_SRQ_XRC;
+	srq->pdn = (uint32_t)SRQC(pd);
+	srq->cqn = (uint32_t)SRQC(cqn);
+	srq->xrcd = (uint32_t)SRQC(xrcd);
+	srq->user_index = SRQC(user_index_equal_xrc_srqn) ? idx : (uint32_t)SRQC(user_index);
+	srq->log_size = (uint32_t)SRQC(log_xrc_srq_size);
+	srq->log_stride = (uint32_t)SRQC(log_rq_stride) + 4;
+	srq->mem = at.mem;
+	srq->va = at.va;
+	srq->buf_umem = at.buf_umem;
+	srq->dbr_mem = at.dbr_mem;
+	srq->dbr_va = at.dbr_va;
+	srq->dbr_umem = at.dbr_umem;
+	srq->lwm = (uint32_t)SRQC(lwm);
+	atomic_store(&srq->async.evq, SEG_NONE);
+	memcpy(srq->ctx, srqc, LAYOUT_SZ(xrc_srqc));
+	fw_srq_refs(k->s, srq, 1);
+	LAYOUT_SET(create_xrc_srq_out, k->out, xrc_srqn, idx);
+	fw_commit(&srq->flags);
+	return 0;
+}
+
+int fw_cmd_query_xrc_srq(struct fw_call *k)
+{
+	void *srqc = LAYOUT_IN(query_xrc_srq_out, xrc_srq_context_entry, k->out);
+	const struct hw_srq *srq =
+		fw_srq_of(k, (uint32_t)LAYOUT_GET(query_xrc_srq_in, k->in, xrc_srqn), HW_SRQ_XRC);
+	uint32_t sw = 0;
+
+	if (!srq)
+		return FW_R_XRC_SRQ_QUERY_NONE;
+	memcpy(srqc, srq->ctx, LAYOUT_SZ(xrc_srqc));
+	if (mem_read_be32(k->s, srq->dbr_mem, srq->dbr_va, &sw) < 0)
+		sw = srq->consumed;
+	LAYOUT_SET(xrc_srqc, srqc, state, srq->state ? SRQC_ERROR : SRQC_GOOD);
+	LAYOUT_SET(xrc_srqc, srqc, lwm, srq->lwm & 0xffff);
+	LAYOUT_SET(xrc_srqc, srqc, wqe_cnt, (sw - srq->consumed) & 0xffff);
+	return 0;
+}
+
+int fw_cmd_arm_xrc_srq(struct fw_call *k)
+{
+	uint32_t idx = (uint32_t)LAYOUT_GET(arm_xrc_srq_in, k->in, xrc_srqn);
+	const struct hw_srq *srq = fw_srq_of(k, idx, HW_SRQ_XRC);
+
+	if (k->op_mod != PRM_ARM_XRC_SRQ)
+		return FW_R_OP_MOD;
+	if (!srq)
+		return FW_R_XRC_SRQ_ARM_NONE;
+	if (LAYOUT_GET(arm_xrc_srq_in, k->in, lwm) >= (UINT64_C(1) << srq->log_size))
+		return FW_R_XRC_SRQ_ARM_LWM;
+	return eng_srq_arm_limit(k->s, idx, (uint32_t)LAYOUT_GET(arm_xrc_srq_in, k->in, lwm));
+}
+
+int fw_cmd_destroy_xrc_srq(struct fw_call *k)
+{
+	uint32_t idx = (uint32_t)LAYOUT_GET(destroy_xrc_srq_in, k->in, xrc_srqn);
+	const struct hw_srq *srq = fw_srq_of(k, idx, HW_SRQ_XRC);
+
+	if (!srq)
+		return FW_R_XRC_SRQ_NONE;
+	return fw_srq_free(k->s, idx);
+}

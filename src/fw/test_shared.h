@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * For test_refusals.c: valid commands and refusals of what several QPs share (XRC domains and SRQs)
+ * and of the other transports. Included in the middle of that file.
+ */
+
+/* ---- valid commands ---- */
+
+static inline void b_create_xrc_srq(struct env *e)
+{
+	uint32_t xrcd = new_id(e, PRM_OP_ALLOC_XRCD);
+	void *in = cmd_init(e, PRM_OP_CREATE_XRC_SRQ, 0);
+	void *srqc = LAYOUT_IN(create_xrc_srq_in, xrc_srq_context_entry, in);
+
+	LAYOUT_SET(create_xrc_srq_in, in, xrc_srq_umem_valid, 1);
+	LAYOUT_SET(create_xrc_srq_in, in, xrc_srq_umem_id, e->umem);
+	LAYOUT_SET(create_xrc_srq_in, in, xrc_srq_umem_offset, 0x50000);
+	LAYOUT_SET(xrc_srqc, srqc, log_xrc_srq_size, 4);
+	LAYOUT_SET(xrc_srqc, srqc, log_rq_stride, 1);
+	LAYOUT_SET(xrc_srqc, srqc, xrcd, xrcd);
+	LAYOUT_SET(xrc_srqc, srqc, pd, e->pd);
+	LAYOUT_SET(xrc_srqc, srqc, cqn, e->cq);
+	LAYOUT_SET(xrc_srqc, srqc, user_index, 0x77);
+	LAYOUT_SET(xrc_srqc, srqc, dbr_umem_valid, 1);
+	LAYOUT_SET(xrc_srqc, srqc, dbr_umem_id, e->dbr);
+	LAYOUT_SET(xrc_srqc, srqc, dbr_addr, 0x100);
+}
+
+/* An XRC target: no queue of its own, no record. */
+static inline void b_create_xrc_qp(struct env *e)
+{
+	uint32_t xrcd = new_id(e, PRM_OP_ALLOC_XRCD);
+	void *qpc;
+
+	b_create_qp(e);
+	LAYOUT_SET(create_qp_in, e->in, wq_umem_valid, 0);
+	qpc = LAYOUT_IN(create_qp_in, qpc, e->in);
+	LAYOUT_SET(qpc, qpc, st, HW_ST_XRC);
+	LAYOUT_SET(qpc, qpc, rq_type, 1);
+	LAYOUT_SET(qpc, qpc, no_sq, 1);
+	LAYOUT_SET(qpc, qpc, xrcd, xrcd);
+	LAYOUT_SET(qpc, qpc, dbr_umem_valid, 0);
+}
+
+static bool build_shared(struct env *e, int b)
+{
+	switch (b) {
+	case B_ALLOC_XRCD:
+		cmd_init(e, PRM_OP_ALLOC_XRCD, 0);
+		break;
+	case B_DEALLOC_XRCD:
+		b_id(e, PRM_OP_DEALLOC_XRCD, new_id(e, PRM_OP_ALLOC_XRCD));
+		break;
+	case B_CREATE_XRC_SRQ:
+		b_create_xrc_srq(e);
+		break;
+	case B_QUERY_XRC_SRQ:
+		b_id(e, PRM_OP_QUERY_XRC_SRQ, new_from(e, b_create_xrc_srq, IN(create_xrc_srq)));
+		break;
+	case B_ARM_XRC_SRQ: {
+		uint32_t srq = new_from(e, b_create_xrc_srq, IN(create_xrc_srq));
+
+		b_id(e, PRM_OP_ARM_XRC_SRQ, srq);
+		LAYOUT_SET(cmd_in, e->in, op_mod, 1);
+		LAYOUT_SET(arm_xrc_srq_in, e->in, lwm, 3);
+		break;
+	}
+	case B_DESTROY_XRC_SRQ:
+		b_id(e, PRM_OP_DESTROY_XRC_SRQ, new_from(e, b_create_xrc_srq, IN(create_xrc_srq)));
+		break;
+	case B_CREATE_XRC_QP:
+		b_create_xrc_qp(e);
+		break;
+	default:
+		return false;
+	}
+	return true;
+}

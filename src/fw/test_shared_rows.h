@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* For test_refusals.c: the refusals of test_shared.h's commands. */
+
+#define E_XSRQC(f, v) E_IN(create_xrc_srq_in, xrc_srq_context_entry, xrc_srqc, f, v)
+
+static void used_xrcd(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	uint32_t xrcd = (uint32_t)LAYOUT_GET(dealloc_xrcd_in, e->in, xrcd);
+
+	new_from(e, b_create_xrc_srq, IN(create_xrc_srq));
+	b_id(e, PRM_OP_DEALLOC_XRCD, xrcd + 1);
+}
+
+/* An XRC SRQ is none that a QP could be made with, and none of the other SRQ commands'. */
+static void xrc_srq_for_qp(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	uint32_t srq = new_from(e, b_create_xrc_srq, IN(create_xrc_srq));
+
+	b_create_qp(e);
+	LAYOUT_SET(qpc, LAYOUT_IN(create_qp_in, qpc, e->in), rq_type, 1);
+	LAYOUT_SET(qpc, LAYOUT_IN(create_qp_in, qpc, e->in), srqn_rmpn_xrqn, srq);
+}
+
+static void xrc_srq_for_rmp(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	b_id(e, PRM_OP_DESTROY_RMP, new_from(e, b_create_xrc_srq, IN(create_xrc_srq)));
+}
+
+#define SHARED_ROWS                                                                             \
+	R(XRCD_NONE, DEALLOC_XRCD, E(dealloc_xrcd_in, xrcd, NOBODY)),                           \
+		M(XRCD_IN_USE, DEALLOC_XRCD, used_xrcd, {0, 0, 0}),                             \
+		R(XRC_SRQC_STATE, CREATE_XRC_SRQ, E_XSRQC(state, 1)),                           \
+		R(XRC_SRQC_SIGNATURE, CREATE_XRC_SRQ, E_XSRQC(wq_signature, 1)),                \
+		R(XRC_SRQC_CYCLIC, CREATE_XRC_SRQ, E_XSRQC(basic_cyclic_rcv_wqe, 1)),           \
+		R(XRC_SRQC_RLKY, CREATE_XRC_SRQ, E_XSRQC(rlky, 1)),                             \
+		R(XRC_SRQC_STRIDE, CREATE_XRC_SRQ, E_XSRQC(log_rq_stride, 0)),                  \
+		R(XRC_SRQC_STRIDE, CREATE_XRC_SRQ, E_XSRQC(log_rq_stride, 6)),                  \
+		R(XRC_SRQC_LWM, CREATE_XRC_SRQ, E_XSRQC(lwm, 16)),                              \
+		R(XRC_SRQC_PD, CREATE_XRC_SRQ, E_XSRQC(pd, NOBODY)),                            \
+		R(XRC_SRQC_CQN, CREATE_XRC_SRQ, E_XSRQC(cqn, NOBODY)),                          \
+		R(XRC_SRQC_XRCD, CREATE_XRC_SRQ, E_XSRQC(xrcd, 0)),                             \
+		R(XRC_SRQ_UMEM_VALID, CREATE_XRC_SRQ,                                           \
+		  E(create_xrc_srq_in, xrc_srq_umem_valid, 0)),                                 \
+		R(XRC_SRQ_UMEM, CREATE_XRC_SRQ, E(create_xrc_srq_in, xrc_srq_umem_id, NOBODY)), \
+		R(XRC_SRQ_UMEM_FIT, CREATE_XRC_SRQ,                                             \
+		  E(create_xrc_srq_in, xrc_srq_umem_offset, UINT64_MAX)),                       \
+		R(XRC_SRQ_UMEM_FIT, CREATE_XRC_SRQ,                                             \
+		  E(create_xrc_srq_in, xrc_srq_umem_offset, 0x50008)),                          \
+		R(XRC_SRQ_DBR_VALID, CREATE_XRC_SRQ, E_XSRQC(dbr_umem_valid, 0)),               \
+		R(XRC_SRQ_DBR_UMEM, CREATE_XRC_SRQ, E_XSRQC(dbr_umem_id, NOBODY)),              \
+		R(XRC_SRQ_DBR_FIT, CREATE_XRC_SRQ, E_XSRQC(dbr_addr, 0xffe)),                   \
+		R(XRC_SRQ_NONE, DESTROY_XRC_SRQ, E(destroy_xrc_srq_in, xrc_srqn, NOBODY)),      \
+		R(XRC_SRQ_QUERY_NONE, QUERY_XRC_SRQ, E(query_xrc_srq_in, xrc_srqn, NOBODY)),    \
+		R(XRC_SRQ_ARM_NONE, ARM_XRC_SRQ, E(arm_xrc_srq_in, xrc_srqn, NOBODY)),          \
+		R(XRC_SRQ_ARM_LWM, ARM_XRC_SRQ, E(arm_xrc_srq_in, lwm, 16)),                    \
+		R(OP_MOD, ARM_XRC_SRQ, E(cmd_in, op_mod, 0)),                                   \
+		R(QPC_XRC_RQ, CREATE_XRC_QP, E_QPC(rq_type, 0)),                                \
+		R(QPC_XRCD, CREATE_XRC_QP, E_QPC(xrcd, NOBODY)),                                \
+		R(QPC_PD, CREATE_XRC_QP, E_QPC(pd, 0)),                                         \
+		R(QPC_CQN_RCV, CREATE_XRC_QP, E_QPC(cqn_rcv, 0)),                               \
+		M(QPC_SRQN, CREATE_QP, xrc_srq_for_qp, {0, 0, 0}),                              \
+		M(RMP_NONE, DESTROY_RMP, xrc_srq_for_rmp, {0, 0, 0})
