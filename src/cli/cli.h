@@ -12,6 +12,7 @@
 #include "fabric/fabric.h"
 
 enum {
+	CLI_UNKNOWN = 1,      /* softhca explain, decode: nothing is known of it */
 	CLI_FAILED = 2,       /* softhca itself could not */
 	CLI_CANNOT_RUN = 126, /* as env(1): the command was found but cannot be run */
 	CLI_NOT_FOUND = 127,  /* it was not found */
@@ -65,6 +66,7 @@ int cli_up(struct cli_options *o);
 int cli_down(struct cli_options *o);
 int cli_status(struct cli_options *o);
 int cli_trace(struct cli_options *o);
+int cli_explain(struct cli_options *o);
 
 /* Is it a list of topics? 0, or CLI_FAILED after a message. */
 int trace_check_topics(const char *verb, const char *option, const char *topics);

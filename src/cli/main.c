@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,8 @@ static const struct cli_verb verbs[] = {
 	 CLI_OPTS_RUN | CLI_OPT_TRACE, 1, -1, false, cli_run},
 	{"trace", "-- CMD [ARG...]", "Run a command and see all that it does with the adapters.",
 	 CLI_OPTS_RUN | CLI_OPT_OUTPUT | CLI_OPT_JSON | CLI_OPT_TOPICS, 1, -1, false, cli_trace},
+	{"explain", "WHAT...", "Say what a syndrome, status, errno or CQE syndrome means.",
+	 CLI_OPT_JSON, 1, INT_MAX, true, cli_explain},
 	{"up", "NAME", "Make a fabric that stays, for many commands.", CLI_OPT_SHAPE, 1, 1, false,
 	 cli_up},
 	{"down", "NAME", "Take a fabric down.", 0, 1, 1, false, cli_down},

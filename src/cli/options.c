@@ -220,7 +220,10 @@ static int check_args(const struct cli_verb *v, const struct cli_options *o)
 {
 	if (o->argc < v->min_args)
 		return cli_fail("%s: %s missing (softhca %s --help)", v->name,
-				v->max_args < 0 ? "the command is" : "NAME is", v->name);
+				v->max_args < 0 ? "the command is"
+				: v->words      ? "WHAT is"
+						: "NAME is",
+				v->name);
 	if (v->max_args >= 0 && o->argc > v->max_args)
 		return cli_fail("%s: '%s' is too much (softhca %s --help)", v->name,
 				o->argv[v->max_args], v->name);

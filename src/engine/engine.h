@@ -68,4 +68,13 @@ void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_eve
 void eng_cq_event(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t ib_event_type);
 void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type);
 
+/* Why a work request failed: what its completion says. (state.c) */
+struct eng_failure {
+	uint8_t syndrome;
+	uint8_t vendor_err;
+	const char *text;
+};
+/* All rows, from 0 on; NULL behind the last. */
+const struct eng_failure *eng_failure_at(unsigned int n);
+
 #endif

@@ -66,11 +66,6 @@ enum eng_why {
 	ENG_W_COUNT
 };
 
-struct eng_failure {
-	uint8_t syndrome;
-	uint8_t vendor_err;
-	const char *text;
-};
 extern const struct eng_failure eng_failures[ENG_W_COUNT];
 
 /* Pieces of memory in the order of the message. Room for two more: a CQE and its owner byte. */

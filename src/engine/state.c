@@ -40,6 +40,11 @@ const struct eng_failure eng_failures[ENG_W_COUNT] = {
 			   "XRC SRQ is unknown or of another domain than the remote QP"},
 };
 
+const struct eng_failure *eng_failure_at(unsigned int n)
+{
+	return n < ENG_W_COUNT ? &eng_failures[n] : NULL;
+}
+
 bool qp_enter_err(struct hw_qp *qp, enum hw_qp_state to)
 {
 	uint32_t st = atomic_load(&qp->state);

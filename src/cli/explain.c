@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* `softhca explain`: numbers and names, in any of the tables that know them. */
+#include "cli/explain.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli/cli.h"
+#include "engine/engine.h"
+#include "fw/fw.h"
+#include "util/cleanup.h"
+#include "wire/ib_event.h"
+#include "wire/prm/prm.h"
+#include "wire/wqe/cqe.h"
+
+static void put(struct json_object *o, const char *key, const char *text)
+{
+	json_object_object_add(o, key, json_object_new_string(text));
+}
+
+static struct json_object *meaning(struct json_object *list, const char *kind, uint64_t value,
+				   const char *name)
+{
+	struct json_object *o = json_object_new_object();
+
+	put(o, "kind", kind);
+	json_object_object_add(o, "value", json_object_new_uint64(value));
+	put(o, "name", name);
+	json_object_array_add(list, o);
+	return o;
+}
+
+/* ---- by number */
+
+static void add_refusal(struct json_object *list, const struct fw_refusal *f)
+{
+	uint32_t opcode = f->syndrome >> 8, bit, width;
+	struct json_object *o = meaning(list, "syndrome of softhca", f->syndrome, f->name);
+	const struct layout *in, *out;
+	char text[128];
+
+	if (opcode < 0xf000 && fw_command_layouts((uint16_t)opcode, &in, &out)) {
+		put(o, "command", fw_opcode_name((uint16_t)opcode));
+		if (layout_find(in, f->field, &bit, &width)) {
+			json_object_object_add(o, "bit", json_object_new_uint64(bit));
+			json_object_object_add(o, "width", json_object_new_uint64(width));
+		}
+	} else {
+		put(o, "command", "any");
+	}
+	put(o, "field", f->field);
+	put(o, "reason", f->text);
+	put(o, "allowed", fw_refusal_allowed(f));
+	snprintf(text, sizeof(text), "%s (0x%x)", fw_status_name(f->status), f->status);
+	put(o, "status", text);
+	put(o, "errno", strerrorname_np(-fw_status_to_errno(f->status)));
+}
+
+int explain_syndrome(struct json_object *list, uint32_t syndrome)
+{
+	const struct fw_refusal *f = syndrome ? fw_refusal_find(syndrome) : NULL;
+
+	if (f)
+		add_refusal(list, f);
+	return f != NULL;
+}
+
+int explain_status(struct json_object *list, uint8_t status)
+{
+	for (const struct explain_status *s = explain_statuses; s->means; s++) {
+		struct json_object *o;
+		int err = -fw_status_to_errno(status);
+
+		if (s->status != status)
+			continue;
+		o = meaning(list, "command status", status, fw_status_name(status));
+		put(o, "means", s->means);
+		put(o, "cause", s->cause);
+		/* The same in the kernel's driver and in libmlx5. */
+		put(o, "errno", err ? strerrorname_np(err) : "0");
+		put(o, "DEVX", err ? "EREMOTEIO, with this status in the output" : "0");
+		return 1;
+	}
+	return 0;
+}
+
+static const struct explain_wc *wc_row(int wc)
+{
+	for (const struct explain_wc *w = explain_wcs; w->means; w++)
+		if (w->wc == wc)
+			return w;
+	return NULL;
+}
+
+static void put_vendor_errs(struct json_object *o, uint8_t syndrome)
+{
+	struct json_object *list = json_object_new_array();
+	const struct eng_failure *f;
+	char text[128];
+
+	for (unsigned int n = 0; (f = eng_failure_at(n)); n++)
+		if (f->syndrome == syndrome) {
+			snprintf(text, sizeof(text), "0x%02x: %s", f->vendor_err, f->text);
+			json_object_array_add(list, json_object_new_string(text));
+		}
+	if (json_object_array_length(list))
+		json_object_object_add(o, "vendor_err", list);
+	else
+		json_object_put(list);
+}
+
+int explain_cqe(struct json_object *list, uint8_t syndrome)
+{
+	for (const struct explain_cqe *c = explain_cqes; c->means; c++) {
+		const struct explain_wc *w = wc_row(c->wc);
+		struct json_object *o;
+		char text[64];
+
+		if (c->syndrome != syndrome)
+			continue;
+		o = meaning(list, "CQE syndrome", syndrome, cqe_syndrome_name(syndrome));
+		put(o, "means", c->means);
+		put(o, "cause", c->cause);
+		snprintf(text, sizeof(text), "IBV_WC_%s (%d)", w ? w->name : "?", c->wc);
+		put(o, "wc_status", text);
+		put_vendor_errs(o, syndrome);
+		return 1;
+	}
+	return 0;
+}
+
+int explain_vendor_err(struct json_object *list, uint8_t vendor_err)
+{
+	const struct eng_failure *f;
+	int found = 0;
+
+	for (unsigned int n = 0; (f = eng_failure_at(n)); n++) {
+		struct json_object *o;
+
+		if (!f->syndrome || f->vendor_err != vendor_err)
+			continue;
+		o = meaning(list, "vendor_err", vendor_err, cqe_syndrome_name(f->syndrome));
+		put(o, "means", f->text);
+		found++;
+	}
+	return found;
+}
+
+static int explain_wc_status(struct json_object *list, int wc)
+{
+	const struct explain_wc *w = wc_row(wc);
+	struct json_object *o;
+	char text[64];
+
+	if (!w)
+		return 0;
+	snprintf(text, sizeof(text), "IBV_WC_%s", w->name);
+	o = meaning(list, "wc status", (uint64_t)wc, text);
+	put(o, "means", w->means);
+	for (const struct explain_cqe *c = explain_cqes; c->means; c++)
+		if (c->wc == wc) {
+			put(o, "cause", c->cause);
+			snprintf(text, sizeof(text), "%s (0x%x)", cqe_syndrome_name(c->syndrome),
+				 c->syndrome);
+			put(o, "cqe_syndrome", text);
+			put_vendor_errs(o, c->syndrome);
+		}
+	return 1;
+}
+
+static int explain_errno(struct json_object *list, int err)
+{
+	int found = 0;
+
+	for (const struct explain_errno *e = explain_errnos; e->means; e++) {
+		struct json_object *o;
+
+		if (e->err != err)
+			continue;
+		o = meaning(list, "errno", (uint64_t)err, strerrorname_np(err));
+		put(o, "at", e->where);
+		put(o, "means", e->means);
+		put(o, "cause", e->cause);
+		found++;
+	}
+	return found;
+}
+
+static int explain_opcode(struct json_object *list, uint32_t opcode)
+{
+	const struct layout *in, *out;
+	struct json_object *o;
+	bool known;
+
+	if (opcode > UINT16_MAX || fw_opcode_name((uint16_t)opcode)[0] == '?')
+		return 0;
+	known = fw_command_layouts((uint16_t)opcode, &in, &out);
+	o = meaning(list, "command opcode", opcode, fw_opcode_name((uint16_t)opcode));
+	put(o, "here",
+	    known ? "executed by softhca's firmware"
+		  : "not executed by softhca's firmware: BAD_OP");
+	return 1;
+}
+
+static int by_number(struct json_object *list, uint64_t n)
+{
+	int found = 0;
+
+	if (n > UINT32_MAX)
+		return 0;
+	found += explain_syndrome(list, (uint32_t)n);
+	if (n <= UINT8_MAX) {
+		found += explain_status(list, (uint8_t)n);
+		found += explain_cqe(list, (uint8_t)n);
+		found += explain_vendor_err(list, (uint8_t)n);
+	}
+	if (n <= INT16_MAX) {
+		found += explain_wc_status(list, (int)n);
+		found += explain_errno(list, (int)n);
+	}
+	return found + explain_opcode(list, (uint32_t)n);
+}
+
+/* ---- by name */
+
+/* The name with or without what constants have in front and behind. */
+static bool named(const char *word, const char *prefix, const char *name, const char *suffix)
+{
+	size_t n;
+
+	if (!strncasecmp(word, prefix, strlen(prefix)))
+		word += strlen(prefix);
+	n = strlen(name);
+	if (strncasecmp(word, name, n))
+		return false;
+	return !word[n] || !strcasecmp(word + n, suffix);
+}
+
+static int by_name(struct json_object *list, const char *word)
+{
+	const struct fw_refusal *f;
+	int found = 0;
+
+	for (unsigned int n = 0; (f = fw_refusal_at(n)); n++)
+		if (named(word, "FW_R_", f->name, "") || !strcasecmp(word, f->field)) {
+			add_refusal(list, f);
+			found++;
+		}
+	for (const struct explain_status *s = explain_statuses; s->means; s++)
+		if (named(word, "FW_", fw_status_name(s->status), "_ERR") ||
+		    named(word, "MLX5_CMD_STAT_", s->kernel, ""))
+			found += explain_status(list, s->status);
+	for (const struct explain_cqe *c = explain_cqes; c->means; c++)
+		if (named(word, "CQE_SYND_", cqe_syndrome_name(c->syndrome), "_ERR") ||
+		    named(word, "MLX5_CQE_SYNDROME_", c->kernel, ""))
+			found += explain_cqe(list, c->syndrome);
+	for (const struct explain_wc *w = explain_wcs; w->means; w++)
+		if (named(word, "IBV_WC_", w->name, "") || named(word, "IB_WC_", w->name, ""))
+			found += explain_wc_status(list, w->wc);
+	for (int e = 1; e < 134; e++)
+		if (strerrorname_np(e) && !strcasecmp(word, strerrorname_np(e)))
+			found += explain_errno(list, e);
+	for (uint32_t op = 0; op <= UINT16_MAX; op++) {
+		const char *name = fw_opcode_name((uint16_t)op);
+
+		if (*name != '?' && named(word, "MLX5_CMD_OP_", name, ""))
+			found += explain_opcode(list, op);
+	}
+	return found;
+}
+
+/* ---- output */
+
+static void print_member(const char *indent, const char *key, struct json_object *v)
+{
+	if (json_object_is_type(v, json_type_array)) {
+		for (size_t i = 0; i < json_object_array_length(v); i++)
+			printf("%s  %-10s %s\n", indent, i ? "" : key,
+			       json_object_get_string(json_object_array_get_idx(v, i)));
+	} else if (json_object_is_type(v, json_type_int)) {
+		printf("%s  %-10s 0x%llx\n", indent, key,
+		       (unsigned long long)json_object_get_uint64(v));
+	} else {
+		printf("%s  %-10s %s\n", indent, key, json_object_get_string(v));
+	}
+}
+
+void explain_print(struct json_object *list, const char *indent)
+{
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *o = json_object_array_get_idx(list, i);
+		uint64_t value = json_object_get_uint64(json_object_object_get(o, "value"));
+		const char *kind = json_object_get_string(json_object_object_get(o, "kind"));
+
+		printf(!strcmp(kind, "errno") || !strcmp(kind, "wc status") ? "%s%s %s (%llu)\n"
+									    : "%s%s %s (0x%llx)\n",
+		       indent, kind, json_object_get_string(json_object_object_get(o, "name")),
+		       (unsigned long long)value);
+		json_object_object_foreach(o, key,
+					   v) if (strcmp(key, "kind") && strcmp(key, "value") &&
+						  strcmp(key, "name")) print_member(indent, key, v);
+	}
+}
+
+static int unknown(const char *word, bool number, uint64_t n)
+{
+	if (number && n > UINT16_MAX)
+		cli_fail("explain: %s is no syndrome of softhca (a card's own are not published): "
+			 "its "
+			 "command status says more",
+			 word);
+	else
+		cli_fail("explain: nothing is known of '%s'", word);
+	return CLI_UNKNOWN;
+}
+
+int cli_explain(struct cli_options *o)
+{
+	struct json_object *list = json_object_new_array();
+	int r = 0;
+
+	for (int i = 0; i < o->argc && !r; i++) {
+		const char *word = o->argv[i];
+		uint64_t n;
+		char *end;
+		bool number;
+
+		errno = 0;
+		n = strtoull(word, &end, strncasecmp(word, "0x", 2) ? 10 : 16);
+		number = isdigit((unsigned char)*word) && !*end && !errno;
+		if (!(number ? by_number(list, n) : by_name(list, word)))
+			r = unknown(word, number, n);
+	}
+	if (!r && o->json)
+		printf("%s\n",
+		       json_object_to_json_string_ext(
+			       list, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	else if (!r)
+		explain_print(list, "");
+	json_object_put(list);
+	if (!r && fflush(stdout))
+		return cli_fail("standard output: %s", strerror(errno));
+	return r;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the numbers and names mean that a program of the adapter meets. Meanings are JSON objects
+ * with "kind", "value", "name" and any number of further members; the text is made from them.
+ * Shared by `softhca explain` and `softhca decode`.
+ */
+#ifndef SOFTHCA_CLI_EXPLAIN_H
+#define SOFTHCA_CLI_EXPLAIN_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Each adds to `list` what it knows and says how much that was. */
+int explain_syndrome(struct json_object *list, uint32_t syndrome);
+int explain_status(struct json_object *list, uint8_t status);
+int explain_cqe(struct json_object *list, uint8_t syndrome);
+int explain_vendor_err(struct json_object *list, uint8_t vendor_err);
+
+/* As text on standard output, indented. */
+void explain_print(struct json_object *list, const char *indent);
+
+/* ---- the data (explain_data.c) ---- */
+
+struct explain_status {
+	uint8_t status;
+	const char *kernel; /* its constant's name without MLX5_CMD_STAT_ */
+	const char *means, *cause;
+};
+struct explain_cqe {
+	uint8_t syndrome;
+	const char *kernel; /* without MLX5_CQE_SYNDROME_ */
+	int wc;             /* enum ibv_wc_status */
+	const char *means, *cause;
+};
+struct explain_wc {
+	int wc;
+	const char *name; /* without IBV_WC_ */
+	const char *means;
+};
+struct explain_errno {
+	int err;
+	const char *where; /* the calls */
+	const char *means, *cause;
+};
+/* Each ends with a row whose text is NULL. */
+extern const struct explain_status explain_statuses[];
+extern const struct explain_cqe explain_cqes[];
+extern const struct explain_wc explain_wcs[];
+extern const struct explain_errno explain_errnos[];
+
+#endif
