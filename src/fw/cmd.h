@@ -221,8 +221,9 @@ enum fw_r fw_wq_places(struct fw_call *k, const void *wq, uint32_t record, struc
 bool fw_wq_state_leads(uint64_t from, uint64_t to);
 
 /* Asynchronous signals off while a lock of the segment is held; returns what fw_sig_restore needs.
+ * NULL: nobody has them off yet.
  */
-uint64_t fw_sig_block(void);
-void fw_sig_restore(uint64_t old);
+uint64_t fw_sig_block(const struct fw_ctx *c);
+void fw_sig_restore(const struct fw_ctx *c, uint64_t old);
 
 #endif

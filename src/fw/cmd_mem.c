@@ -272,7 +272,7 @@ int fw_umr(const struct fw_ctx *c, uint32_t key, const void *in)
 	if (!k.hca)
 		return -ENODEV;
 	k.caps = fw_caps((enum hw_model)k.hca->model);
-	mask = fw_sig_block();
+	mask = fw_sig_block(c);
 	r = seg_lock(k.s, &k.hca->lock, SEG_LOCK_CTRL_NS);
 	if (r >= 0) {
 		if (r == SEG_LOCK_INHERITED)
@@ -280,7 +280,7 @@ int fw_umr(const struct fw_ctx *c, uint32_t key, const void *in)
 		r = umr_locked(&k, key);
 		seg_unlock(k.s, &k.hca->lock);
 	}
-	fw_sig_restore(mask);
+	fw_sig_restore(c, mask);
 	TRACE(LOG_FW, "UMR mkey 0x%x: %d", key, r);
 	return r > 0 ? fw_status_to_errno(fw_refusal((enum fw_r)r)->status) : r;
 }

@@ -119,7 +119,7 @@ bool fw_command_layouts(uint16_t opcode, const struct layout **in, const struct 
 	return true;
 }
 
-uint64_t fw_sig_block(void)
+uint64_t fw_sig_block(const struct fw_ctx *c)
 {
 	/* Synchronous faults stay deliverable: the guarded copies need them. */
 	uint64_t mask = ~((UINT64_C(1) << (SIGSEGV - 1)) | (UINT64_C(1) << (SIGBUS - 1)) |
@@ -127,12 +127,16 @@ uint64_t fw_sig_block(void)
 			  (UINT64_C(1) << (SIGTRAP - 1)));
 	uint64_t old = 0;
 
+	if (c && c->masked)
+		return 0;
 	sys_raw(SYS_rt_sigprocmask, SIG_BLOCK, (long)&mask, (long)&old, sizeof(old), 0, 0);
 	return old;
 }
 
-void fw_sig_restore(uint64_t old)
+void fw_sig_restore(const struct fw_ctx *c, uint64_t old)
 {
+	if (c && c->masked)
+		return;
 	sys_raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, sizeof(old), 0, 0);
 }
 
@@ -165,7 +169,7 @@ static enum fw_r check_common(const struct fw_call *k, uint32_t inlen, uint32_t 
 
 static int run_locked(struct fw_call *k)
 {
-	uint64_t mask = fw_sig_block();
+	uint64_t mask = fw_sig_block(k->c);
 	int r = seg_lock(k->s, &k->hca->lock, SEG_LOCK_CTRL_NS);
 
 	if (r >= 0) {
@@ -174,7 +178,7 @@ static int run_locked(struct fw_call *k)
 		r = k->cmd->handler(k);
 		seg_unlock(k->s, &k->hca->lock);
 	}
-	fw_sig_restore(mask);
+	fw_sig_restore(k->c, mask);
 	return r;
 }
 

@@ -48,6 +48,7 @@ struct fw_ctx {
 	bool kernel; /* a command of the driver: may do what DEVX users may not (e.g. no uid check)
 		      */
 	const struct fw_mem *mem; /* for commands that carry a page list, else NULL */
+	bool masked; /* the caller has asynchronous signals blocked: two system calls less */
 };
 
 /*

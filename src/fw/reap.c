@@ -191,7 +191,7 @@ void fw_reap_file(struct seg *s, uint32_t file)
 
 	if (!hca)
 		return;
-	mask = fw_sig_block();
+	mask = fw_sig_block(NULL);
 	share = seg_lock(s, &hca->share_lock, SEG_LOCK_CTRL_NS);
 	/*
 	 * A stopped process may hold the HCA's lock. Nobody else can name the objects of this file
@@ -207,7 +207,7 @@ void fw_reap_file(struct seg *s, uint32_t file)
 		seg_unlock(s, &hca->lock);
 	if (share >= 0)
 		seg_unlock(s, &hca->share_lock);
-	fw_sig_restore(mask);
+	fw_sig_restore(NULL, mask);
 	TRACE(LOG_FW, "file %u: reaped (hca %u, zombies %u)", file, f->hca, hca->zombies);
 }
 

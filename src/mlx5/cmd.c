@@ -16,6 +16,7 @@ static struct fw_ctx fw_ctx(struct uv_context *ctx, uint16_t uid, bool kernel,
 		.uid = uid,
 		.kernel = kernel,
 		.mem = mem,
+		.masked = true, /* as uverbs.h promises */
 	};
 }
 
