@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include "fw/fw.h"
 #include "segment/evq.h"
+#include "segment/evsub.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -211,6 +212,7 @@ static void reap(struct sup *sup, uint32_t idx)
 	TRACE(LOG_LINK, "file %u.%u (%s): last reference gone", idx, f->gen,
 	      sup_file_kind_name(f->kind));
 	fw_reap_file(s, idx);
+	evsub_file_gone(s, idx);
 	if (fifo) {
 		evq_close(s, idx);
 		fifo_name(name, idx, f->gen);

@@ -4,6 +4,7 @@
  * process that registered them resumes them (design.md 6). Also the poll mode's look at doorbells.
  */
 #include "engine/internal.h"
+#include "segment/evsub.h"
 #include "segment/proc.h"
 
 /* A program tells nobody that it posts receives to a QP in ERR: look this often. */
@@ -171,6 +172,7 @@ uint64_t eng_run_due(struct seg *s)
 
 	if (!self || !atomic_exchange(&self->parked, 0))
 		return UINT64_MAX;
+	evsub_signal_own(s);
 	qps = serve_qps(s, &self->parked);
 	cqs = serve_cqs(s, &self->parked);
 	srqs = serve_srqs(s, &self->parked);

@@ -9,6 +9,7 @@
  * that is killed in between leaves a byte too many, not a record that nobody is woken for.
  */
 #include "segment/evq.h"
+#include "segment/evsub.h"
 #include "segment/hw.h"
 #include "segment/link.h"
 #include "segment/proc.h"
@@ -167,6 +168,13 @@ static bool source(struct seg *s, const struct seg_evsrc *src, _Atomic uint32_t 
 	if (src->table >= SEG_T_COUNT || !src->idx)
 		return true;
 	gen = seg_live(s, src->table, src->idx);
+	if (src->table == SEG_T_EVSUB) {
+		/* Its next event is another record; one whose object is gone is read all the same.
+		 */
+		if (gen && *gen == src->gen)
+			atomic_store(&((struct seg_evsub *)gen)->queued, 0);
+		return true;
+	}
 	if (!gen || *gen != src->gen)
 		return false;
 	switch (src->table) {
@@ -277,6 +285,8 @@ static int push_locked(struct seg *s, uint32_t evq, struct seg_evq *q, const str
 	struct seg_evrec *r, *tail;
 	uint32_t i;
 
+	if (q->dead)
+		return -ENOENT;
 	if ((q->max && q->count >= q->max) || seg_alloc(s, SEG_T_EVREC, evq + 1, &i)) {
 		q->dropped++;
 		return -ENOSPC;

@@ -69,8 +69,9 @@ void evq_close(struct seg *s, uint32_t file);
 
 /*
  * Queue a copy of (src, cookie, type, extra); wake readers if the queue was empty: one byte into
- * the FIFO `<dir>/ev/<idx>.<gen>`. 0; -ENOENT no such queue (file closed: not an error for the
- * device); -ENOSPC dropped; -ETIMEDOUT a reader is stopped inside evq_pop (try again).
+ * the FIFO `<dir>/ev/<idx>.<gen>`. 0; -ENOENT no such queue, or a dead one (file closed: not an
+ * error for the device); -ENOSPC dropped; -ETIMEDOUT a reader is stopped inside evq_pop (try
+ * again).
  */
 int evq_push(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
 	     uint32_t type, uint32_t extra);

@@ -37,6 +37,7 @@ struct seg_proc {
 	/* 1: some QP of it may be parked or wait for a flush. Whoever sets it rouses the device
 	 * thread; the shim starts that thread when it finds the flag up after an engine call. */
 	_Atomic uint32_t parked;
+	_Atomic uint32_t signals;   /* eventfds of it are to be written (evsub.h); with `parked` */
 	_Atomic uint32_t in_flight; /* copies to and from its memory going on in other processes */
 	/*
 	 * The send queues that its threads are working on: 1 + QPN; 0 free. More threads than

@@ -5,6 +5,7 @@
  */
 #include "segment/seg.h"
 #include "segment/evq.h"
+#include "segment/evsub.h"
 #include "segment/hw.h"
 #include "segment/mem.h"
 #include "segment/proc.h"
@@ -35,6 +36,8 @@ static const struct {
 	[SEG_T_EVREC] = {1 * M, sizeof(struct seg_evrec), 1},
 	[SEG_T_WORD] = {MEM_WORD_LOCKS, sizeof(struct seg_word), 1},
 	[SEG_T_EVBUF] = {256 * K, sizeof(struct seg_evdata), 1},
+	[SEG_T_EVSUB] = {256 * K, sizeof(struct seg_evsub), 1},
+	[SEG_T_EVTAB] = {EVSUB_CHAINS, sizeof(struct seg_evhash), 1},
 	[SEG_T_HOST] = {4 * K, sizeof(struct hw_host), 1},
 	[SEG_T_HCA] = {4 * K, sizeof(struct hw_hca), 1},
 	[SEG_T_PORT] = {8 * K, sizeof(struct hw_port), 1},
@@ -61,6 +64,8 @@ CHECK_ELEM(seg_file);
 CHECK_ELEM(seg_evq);
 CHECK_ELEM(seg_evrec);
 CHECK_ELEM(seg_evdata);
+CHECK_ELEM(seg_evsub);
+CHECK_ELEM(seg_evhash);
 CHECK_ELEM(hw_host);
 CHECK_ELEM(hw_hca);
 CHECK_ELEM(hw_port);
@@ -80,7 +85,7 @@ CHECK_ELEM(hw_xrcd);
 CHECK_ELEM(hw_share);
 CHECK_ELEM(hw_qctr);
 CHECK_ELEM(hw_mcg);
-static_assert(SEG_T_COUNT == 24, "the table of tables has a row per table");
+static_assert(SEG_T_COUNT == 26, "the table of tables has a row per table");
 static_assert(sizeof(struct seg_table_hdr) == 64, "a header per cache line");
 
 static uint64_t page_up(uint64_t n)

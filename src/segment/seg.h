@@ -41,6 +41,8 @@ enum seg_table_id {
 	SEG_T_EVQ,   /* struct seg_evq      event queues; index == its file's index    (evq.h)  */
 	SEG_T_EVREC, /* struct seg_evrec    pool of queued event records               (evq.h)  */
 	SEG_T_EVBUF, /* struct seg_evdata   pieces of what comes with a record         (evq.h)  */
+	SEG_T_EVSUB, /* struct seg_evsub    subscriptions to events                  (evsub.h)  */
+	SEG_T_EVTAB, /* struct seg_evhash   chains of them; never claimed            (evsub.h)  */
 	SEG_T_WORD,  /* struct seg_word     locks of memory words, never claimed      (mem.h)   */
 	SEG_T_AHEAD, /* struct hw_rq_ahead  index = qpn; never claimed                 (hw.h)   */
 	SEG_T_HOST,  /* struct hw_host      owner DEVICE                               (hw.h)   */

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns subscriptions: chains by (hca, key, id) in a hash of the segment, a lock per chain.
+ *
+ * Order of locks: a queue's (CQ, SRQ, RQ) -> chain -> event queue. A chain whose lock cannot be had
+ * (its holder is stopped) is walked without: every step is checked, and only one who unsubscribes
+ * in the same chain at the same time could lead it astray, who holds that lock too. After a death
+ * the chain is made again from the table.
+ */
+#include "segment/evsub.h"
+#include "segment/evq.h"
+#include "segment/proc.h"
+#include "util/log.h"
+#include "util/sys.h"
+
+#include <poll.h>
+#include <string.h>
+
+static uint32_t chain_of(uint32_t hca, uint32_t key, uint32_t id)
+{
+	uint32_t h = hca * 0x9e3779b1u ^ key * 0x85ebca6bu ^ id * 0xc2b2ae35u;
+
+	h ^= h >> 15;
+	return 1 + (h * 0x27d4eb2fu >> 8) % (EVSUB_CHAINS - 1);
+}
+
+static struct seg_evhash *chain(struct seg *s, uint32_t n)
+{
+	return seg_at(s, SEG_T_EVTAB, n);
+}
+
+static struct seg_evsub *sub_at(struct seg *s, uint32_t i)
+{
+	return i ? seg_live(s, SEG_T_EVSUB, i) : NULL;
+}
+
+/* ---- the chain, under its lock */
+
+static bool in_chain(const struct seg_evsub *sub, uint32_t n)
+{
+	return sub && atomic_load(&sub->state) != EVSUB_FREE &&
+	       chain_of(sub->hca, sub->key, sub->id) == n;
+}
+
+static void repair(struct seg *s, uint32_t n)
+{
+	struct seg_evhash *c = chain(s, n);
+
+	atomic_store(&c->head, 0);
+	seg_for_each_live (s, SEG_T_EVSUB, i) {
+		struct seg_evsub *sub = seg_at(s, SEG_T_EVSUB, i);
+
+		if (!in_chain(sub, n))
+			continue;
+		atomic_store(&sub->next, atomic_load(&c->head));
+		atomic_store(&c->head, i);
+		/* Its raiser may have died with the flag up and no record made. */
+		atomic_store(&sub->queued, 0);
+	}
+	TRACE(LOG_EVENT, "subscriptions: chain %u repaired", n);
+}
+
+static int lock_chain(struct seg *s, uint32_t n, uint64_t ns)
+{
+	int r = seg_lock(s, &chain(s, n)->lock, ns);
+
+	if (r == SEG_LOCK_INHERITED)
+		repair(s, n);
+	return r < 0 ? r : 0;
+}
+
+/* Take sub `i` out of the chain and free it; `prev` 0: it is the head. */
+static void unlink_sub(struct seg *s, struct seg_evhash *c, uint32_t prev, uint32_t i)
+{
+	struct seg_evsub *sub = seg_at(s, SEG_T_EVSUB, i);
+	uint32_t next = atomic_load(&sub->next);
+
+	if (prev)
+		atomic_store(&((struct seg_evsub *)seg_at(s, SEG_T_EVSUB, prev))->next, next);
+	else
+		atomic_store(&c->head, next);
+	atomic_store(&sub->state, EVSUB_FREE);
+	seg_free(s, SEG_T_EVSUB, i);
+}
+
+int evsub_add(struct seg *s, const struct seg_evsub *from, uint32_t *idx)
+{
+	uint32_t n = chain_of(from->hca, from->key, from->id);
+	struct seg_evhash *c = chain(s, n);
+	struct seg_evsub *sub;
+	int r = seg_alloc(s, SEG_T_EVSUB, from->evq + 1, idx);
+
+	if (r)
+		return r;
+	sub = seg_at(s, SEG_T_EVSUB, *idx);
+	sub->hca = from->hca;
+	sub->key = from->key;
+	sub->id = from->id;
+	sub->evq = from->evq;
+	sub->evq_gen = from->evq_gen;
+	sub->omit = from->omit;
+	sub->eventfd = from->eventfd;
+	sub->mem = mem_self(s);
+	sub->cookie = from->cookie;
+	sub->object = from->object;
+	r = lock_chain(s, n, SEG_LOCK_CTRL_NS);
+	if (r) {
+		seg_free(s, SEG_T_EVSUB, *idx);
+		return r;
+	}
+	atomic_store(&sub->state, EVSUB_LINKED);
+	/* At the end: they are told in the order in which they came. */
+	if (!sub_at(s, c->head)) {
+		atomic_store(&c->head, *idx);
+	} else {
+		struct seg_evsub *last = sub_at(s, c->head), *next;
+
+		while ((next = sub_at(s, last->next)))
+			last = next;
+		atomic_store(&last->next, *idx);
+	}
+	seg_unlock(s, &c->lock);
+	return 0;
+}
+
+void evsub_drop(struct seg *s, uint32_t idx)
+{
+	struct seg_evsub *sub = sub_at(s, idx), *at;
+	struct seg_evhash *c;
+	uint32_t n, prev = 0;
+
+	if (!sub)
+		return;
+	if (atomic_load(&sub->state) == EVSUB_FREE) { /* its maker died before it was linked */
+		seg_free(s, SEG_T_EVSUB, idx);
+		return;
+	}
+	n = chain_of(sub->hca, sub->key, sub->id);
+	c = chain(s, n);
+	if (lock_chain(s, n, SEG_LOCK_CTRL_NS)) {
+		/* Freed in the chain it would cut it: left to the next who has the lock. */
+		atomic_store(&sub->state, EVSUB_GONE);
+		atomic_store(seg_owner_word(s, SEG_T_EVSUB, idx), SEG_OWNER_DEVICE);
+		return;
+	}
+	for (uint32_t i = c->head; (at = sub_at(s, i)) && at != sub; i = at->next)
+		prev = i;
+	if (at)
+		unlink_sub(s, c, prev, idx);
+	else
+		seg_free(s, SEG_T_EVSUB, idx);
+	seg_unlock(s, &c->lock);
+}
+
+void evsub_object_gone(struct seg *s, uint32_t hca, uint64_t object)
+{
+	seg_for_each_live (s, SEG_T_EVSUB, i) {
+		const struct seg_evsub *sub = seg_at(s, SEG_T_EVSUB, i);
+
+		if (object && sub->object == object && sub->hca == hca)
+			evsub_drop(s, i);
+	}
+}
+
+static void drop_all(struct seg *s, uint32_t file)
+{
+	seg_for_each_owned (s, SEG_T_EVSUB, file + 1, i)
+		evsub_drop(s, i);
+}
+
+void evsub_file_gone(struct seg *s, uint32_t file)
+{
+	const struct seg_file *f = seg_file(s, file);
+
+	drop_all(s, file);
+	if (!f || f->kind != SEG_FILE_UVERBS)
+		return;
+	seg_for_each_live (s, SEG_T_FILE, i) {
+		const struct seg_file *e = seg_at(s, SEG_T_FILE, i);
+
+		if (i == file || atomic_load(&e->parent) != file || e->parent_gen != f->gen)
+			continue;
+		if (e->kind == SEG_FILE_COMP)
+			evq_kill(s, i, e->gen);
+		if (e->kind != SEG_FILE_DEVX_CMD && e->kind != SEG_FILE_DEVX_EVENT)
+			continue;
+		drop_all(s, i);
+		evq_clear(s, i, e->gen);
+	}
+}
+
+/* ---- raising */
+
+static void write_eventfd(int fd, uint64_t n)
+{
+	struct pollfd p = {.fd = fd, .events = POLLOUT};
+
+	/* A counter at its end would make a blocking descriptor wait; the kernel leaves it there.
+	 */
+	if (sys_call(SYS_poll, &p, 1, 0) == 1 && (p.revents & POLLOUT))
+		sys_write(fd, &n, sizeof(n));
+}
+
+static void signal_eventfd(struct seg *s, struct seg_evsub *sub)
+{
+	struct seg_proc *p;
+
+	if (mem_is_self(s, sub->mem) && s->self_pid == (uint32_t)sys_getpid()) {
+		write_eventfd(sub->eventfd - 1, 1);
+		return;
+	}
+	/* Only its own process can: that one's device thread. */
+	p = seg_proc(s, sub->mem.slot);
+	if (!p || p->gen != sub->mem.gen)
+		return;
+	atomic_fetch_add(&sub->signals, 1);
+	atomic_store(&p->signals, 1);
+	atomic_store(&p->parked, 1);
+	seg_proc_rouse(s, sub->mem.slot);
+}
+
+static void deliver(struct seg *s, uint32_t idx, struct seg_evsub *sub, const uint8_t *eqe)
+{
+	struct seg_evsrc src = {.table = SEG_T_COUNT};
+	int r;
+
+	if (sub->eventfd) {
+		signal_eventfd(s, sub);
+		return;
+	}
+	if (!sub->omit) {
+		r = evq_push_data(s, sub->evq, sub->evq_gen, src, sub->cookie, eqe, EVSUB_EQE);
+	} else {
+		if (atomic_exchange(&sub->queued, 1))
+			return;
+		src = (struct seg_evsrc){.table = SEG_T_EVSUB, .idx = idx, .gen = sub->gen};
+		r = evq_push(s, sub->evq, sub->evq_gen, src, sub->cookie, 0, 0);
+		if (r)
+			atomic_store(&sub->queued, 0);
+	}
+	if (r && r != -ENOENT)
+		evq_lost(s, sub->evq, sub->evq_gen);
+}
+
+static void walk(struct seg *s, uint32_t n, bool locked, uint32_t hca, uint32_t key, uint32_t id,
+		 const uint8_t *eqe)
+{
+	struct seg_evhash *c = chain(s, n);
+	uint32_t prev = 0, next, left = seg_table(s, SEG_T_EVSUB)->capacity;
+	struct seg_evsub *sub;
+
+	for (uint32_t i = c->head; (sub = sub_at(s, i)) && in_chain(sub, n) && left; i = next) {
+		uint32_t state = atomic_load(&sub->state);
+
+		left--;
+		next = atomic_load(&sub->next);
+		if (state == EVSUB_GONE && locked) {
+			unlink_sub(s, c, prev, i);
+			continue;
+		}
+		if (state == EVSUB_LINKED && sub->hca == hca && sub->key == key && sub->id == id)
+			deliver(s, i, sub, eqe);
+		prev = i;
+	}
+}
+
+void evsub_raise(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
+		 const uint8_t eqe[EVSUB_EQE])
+{
+	uint32_t n = chain_of(hca, key, id);
+	struct seg_evhash *c = chain(s, n);
+	bool locked;
+
+	if (!atomic_load(&c->head))
+		return;
+	TRACE(LOG_EVENT, "event 0x%x of object 0x%x (type 0x%x)", key & 0xffff, id, key >> 16);
+	locked = !lock_chain(s, n, SEG_LOCK_DATA_NS);
+	walk(s, n, locked, hca, key, id, eqe);
+	if (locked)
+		seg_unlock(s, &c->lock);
+}
+
+void evsub_signal_own(struct seg *s)
+{
+	struct seg_proc *self = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
+
+	if (!self || !atomic_exchange(&self->signals, 0))
+		return;
+	seg_for_each_live (s, SEG_T_EVSUB, i) {
+		struct seg_evsub *sub = seg_at(s, SEG_T_EVSUB, i);
+		uint32_t n;
+
+		if (!sub->eventfd || !mem_is_self(s, sub->mem))
+			continue;
+		n = atomic_exchange(&sub->signals, 0);
+		if (n)
+			write_eventfd(sub->eventfd - 1, n);
+	}
+}

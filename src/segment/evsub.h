@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Subscriptions to a device's events (DEVX): who wants which event of which object. An event is
+ * found by the numbers that its EQE carries, as in the kernel's event table: no object of the
+ * hardware knows its subscribers. Added and dropped by the driver and by reaping; raised by the
+ * engine, the fabric and the firmware, in any process, also in a trap.
+ */
+#ifndef SOFTHCA_SEGMENT_EVSUB_H
+#define SOFTHCA_SEGMENT_EVSUB_H
+
+#include "segment/lock.h"
+#include "segment/mem.h"
+#include "segment/seg.h"
+
+#define EVSUB_EQE 64 /* bytes */
+
+enum { EVSUB_FREE, EVSUB_LINKED, EVSUB_GONE /* to be freed by the next who walks its chain */ };
+
+struct seg_evsub { /* SEG_T_EVSUB; owner: the event file */
+	uint32_t gen, flags;
+	_Atomic uint32_t next; /* in its chain */
+	_Atomic uint32_t state;
+	uint32_t hca;
+	uint32_t key; /* event number | type of object << 16 */
+	uint32_t id;  /* of the object; 0 without one */
+	uint32_t evq, evq_gen;
+	uint32_t omit;            /* no data, and one record at a time */
+	_Atomic uint32_t queued;  /* with `omit`: a record is in the queue */
+	_Atomic uint32_t signals; /* to be written to the eventfd by its process */
+	int32_t eventfd; /* 1 + a descriptor of process `mem`, instead of the queue; 0 none */
+	struct mem_slot mem;
+	uint64_t cookie;
+	uint64_t object; /* what the driver calls the object; 0 none */
+} SEG_ELEM;
+
+struct seg_evhash { /* SEG_T_EVTAB: a chain of subscriptions; never claimed */
+	uint32_t gen, flags;
+	struct seg_lock lock;
+	_Atomic uint32_t head;
+} SEG_ELEM;
+#define EVSUB_CHAINS 4096
+
+/*
+ * Add a copy of *sub (hca to object; the rest is ours), owned by its event file. 0; -ENOSPC;
+ * -ETIMEDOUT a stopped process is in the way.
+ */
+int evsub_add(struct seg *s, const struct seg_evsub *sub, uint32_t *idx);
+/* The end of one; idempotent. */
+void evsub_drop(struct seg *s, uint32_t idx);
+/* The object is destroyed: nobody hears of it any more. What is queued is still read. */
+void evsub_object_gone(struct seg *s, uint32_t hca, uint64_t object);
+/*
+ * A file has lost its last reference: an event file's subscriptions go, and of a command file the
+ * event files that were made through it are as the kernel leaves them: completion channels and
+ * DEVX files give EIO, the latter without what was in them.
+ */
+void evsub_file_gone(struct seg *s, uint32_t file);
+
+/* An event has happened. */
+void evsub_raise(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
+		 const uint8_t eqe[EVSUB_EQE]);
+/* Write the eventfds of our own process that others have raised: by the device thread. */
+void evsub_signal_own(struct seg *s);
+
+#endif
