@@ -114,20 +114,27 @@ int cq_write(struct seg *s, struct hw_cq *cq, const struct eng_cqe *c)
 	return mem_writev(s, cq->mem, &to, 1, from, 2);
 }
 
-static void cq_fire(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+/* To the completion channel. */
+static void cq_tell(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
 	uint32_t evq = atomic_load_explicit(&cq->comp.evq, memory_order_acquire);
 	struct seg_evsrc src = {.table = SEG_T_CQ, .idx = cqn, .gen = cq->gen, .counter = 0};
 
-	cq->armed = 0;
-	if (TRACE_ON(LOG_EVENT))
-		eng_trace_event("completion", SEG_T_CQ, cqn, UINT32_MAX);
 	if (evq == SEG_NONE ||
 	    evq_push(s, evq, cq->comp.evq_gen, src, cq->comp.cookie, 0, 0) != -ETIMEDOUT)
 		return;
 	/* The reader is stopped with its queue locked: its own device thread will do it. */
 	atomic_store(&cq->event_owed, 1);
 	park_rouse(s, cq->dbr_mem.slot);
+}
+
+static void cq_fire(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+{
+	cq->armed = 0;
+	if (TRACE_ON(LOG_EVENT))
+		eng_trace_event("completion", SEG_T_CQ, cqn, UINT32_MAX);
+	cq_tell(s, cq, cqn);
+	event_comp(s, cq, cqn);
 }
 
 void cq_pay_event(struct seg *s, uint32_t cqn)
@@ -137,7 +144,7 @@ void cq_pay_event(struct seg *s, uint32_t cqn)
 	if (!cq || cq_lock(s, cq))
 		return;
 	if (atomic_exchange(&cq->event_owed, 0))
-		cq_fire(s, cq, cqn);
+		cq_tell(s, cq, cqn);
 	seg_unlock(s, &cq->lock);
 }
 

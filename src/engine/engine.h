@@ -67,6 +67,14 @@ int eng_srq_arm_limit(struct seg *s, uint32_t srqn, uint32_t lwm);
 void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type);
 void eng_cq_event(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t ib_event_type);
 void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type);
+/*
+ * Who has subscribed to an event by DEVX: `event` a PRM_EVENT_*, `queue` the PRM_EVENT_QUEUE_* (0
+ * for CQs), `id` the object's number; `data` EQE_BYTES from EQE_DATA on. The functions above do
+ * this too; for events that verbs have no name for.
+ */
+#define EQE_BYTES 28
+void eng_devx_event(struct seg *s, uint32_t hca, uint32_t event, uint32_t queue, uint32_t id,
+		    const uint8_t data[EQE_BYTES]);
 
 /* Why a work request failed: what its completion says. (state.c) */
 struct eng_failure {

@@ -281,6 +281,8 @@ int sq_read_pi(struct seg *s, const struct hw_qp *qp, uint32_t *pi);
 int sq_read_wqe(struct seg *s, const struct hw_qp *qp, uint32_t ci, uint32_t off, void *dst,
 		uint32_t len);
 
+/* event.c: a completion event for who has subscribed to it by DEVX. */
+void event_comp(struct seg *s, const struct hw_cq *cq, uint32_t cqn);
 /* event.c: raise the async events owed by an object. False: some still are. */
 bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx);
 

@@ -11,9 +11,11 @@
 #include <string.h>
 #include <infiniband/verbs.h>
 #include "segment/evq.h"
+#include "segment/evsub.h"
 #include "segment/proc.h"
 #include "util/bits.h"
 #include "util/log.h"
+#include "wire/prm/eq.h"
 
 /*
  * EUI-64 GUIDs: a locally administered prefix (bit 1 of the first octet is set, so that no vendor's
@@ -184,6 +186,31 @@ static bool has_parent(struct seg *s, const struct seg_file *f)
 	return parent && parent->kind == SEG_FILE_UVERBS && parent->gen == f->parent_gen;
 }
 
+/* To who has subscribed to the events of the adapter as such. */
+static void tell_subscribers(struct seg *s, const struct hw_port *p, uint32_t ib_event_type)
+{
+	static const uint8_t sub_types[] = {
+		[IBV_EVENT_PORT_ACTIVE] = PRM_PORT_ACTIVE,
+		[IBV_EVENT_PORT_ERR] = PRM_PORT_DOWN,
+		[IBV_EVENT_LID_CHANGE] = PRM_PORT_LID,
+		[IBV_EVENT_PKEY_CHANGE] = PRM_PORT_PKEY,
+		[IBV_EVENT_GID_CHANGE] = PRM_PORT_GUID,
+		[IBV_EVENT_CLIENT_REREGISTER] = PRM_PORT_CLIENT_REREG,
+	};
+	uint8_t sub_type = ib_event_type < sizeof(sub_types) ? sub_types[ib_event_type] : 0;
+	uint8_t eqe[LAYOUT_SZ(eqe)] = {0};
+	uint8_t *data = eqe + EQE_DATA;
+
+	if (!sub_type)
+		return;
+	if (sub_type == PRM_PORT_DOWN && p->state != HW_PORT_DOWN)
+		sub_type = PRM_PORT_INITIALIZED;
+	LAYOUT_SET(eqe, eqe, event_type, PRM_EVENT_PORT_CHANGE);
+	LAYOUT_SET(eqe, eqe, event_sub_type, sub_type);
+	LAYOUT_SET(eqe_port, data, port_num, p->num);
+	evsub_raise(s, p->hca, PRM_EVENT_PORT_CHANGE, 0, eqe);
+}
+
 void fab_port_event(struct seg *s, uint32_t port, uint32_t ib_event_type)
 {
 	const struct hw_port *p = hw_port(s, port);
@@ -198,6 +225,7 @@ void fab_port_event(struct seg *s, uint32_t port, uint32_t ib_event_type)
 		if (f->kind == SEG_FILE_ASYNC && f->hca == p->hca && has_parent(s, f))
 			evq_push(s, i, f->gen, src, p->num, ib_event_type, 0);
 	}
+	tell_subscribers(s, p, ib_event_type);
 }
 
 void fab_port_counters(struct seg *s, uint32_t port, struct fab_counters *c)

@@ -152,7 +152,9 @@ class Support(unittest.TestCase):
             path = os.path.join(TOP, 'src', folder)
             for f in os.listdir(path):
                 if f.endswith('.c') and not f.startswith('test_'):
-                    raised |= set(re.findall(r'\bIBV_EVENT_\w+', read(f'src/{folder}/{f}')))
+                    # An index of a table of names is not an event that is raised.
+                    text = re.sub(r'\[IBV_EVENT_\w+\] =', '', read(f'src/{folder}/{f}'))
+                    raised |= set(re.findall(r'\bIBV_EVENT_\w+', text))
         named = set(re.findall(r'\bIBV_EVENT_\w+', ' '.join(self.column('Events'))))
         self.assertEqual(named, raised)
 
