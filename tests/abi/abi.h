@@ -102,6 +102,8 @@ ROWS(write, written_rows)
 
 /* world.c: 0, or an errno */
 void world_make(void);
+/* Every file is closed. world_make() makes another such world. */
+void world_end(void);
 int world_ioctl(const struct ioctl_row *r);
 int world_write(const struct write_row *r);
 /* The address space and the objects are as they were: nothing was written outside OUT. */

@@ -345,19 +345,38 @@ static void make_objects(void)
 	make("DEVX PD", &devx, DEVX_PD);
 }
 
-void world_make(void)
+static void map_all(void)
 {
+	static bool done;
+
+	if (done)
+		return;
+	done = true;
 	map(MEM, MEM_LEN, PROT_READ | PROT_WRITE);
 	map(IN, 4096, PROT_READ | PROT_WRITE);
 	map(IN_END, 4096, PROT_NONE);
 	map(OUT, 8192, PROT_READ | PROT_WRITE);
 	map(OUT_END, 4096, PROT_NONE);
 	map(RDONLY, 4096, PROT_READ);
+}
+
+void world_make(void)
+{
+	map_all();
 	world_fd(CTX);
 	world_fd(FRESH);
 	need(dup2(STDERR_FILENO, PLAIN) == PLAIN, "plain descriptor");
 	make_context();
 	make_objects();
+}
+
+void world_end(void)
+{
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+		fds[i] = -1;
+	}
 }
 
 bool world_unharmed(const char **what)

@@ -101,6 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!env.buf)
 		up();
 	objects(&ids);
+	fz_cover_from_here();
 	for (int n = 0; n < COMMANDS && f.n; n++)
 		command(&f, &ids, fz_u8(&f));
 	fz_refs_check(&env.s, env.hca);

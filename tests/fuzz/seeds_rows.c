@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Seeds for the ioctl and write targets: every row of tests/abi. Usage: seeds_rows DIR DIR */
+#include "device.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+static uint8_t buf[1 << 16];
+static size_t n;
+
+static void save(const char *dir, const char *table, unsigned int i)
+{
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s-%u", dir, table, i);
+	f = fopen(path, "w");
+	fz_check(f && fwrite(buf, 1, n, f) == n);
+	fclose(f);
+	n = 0;
+}
+
+/* Rows that belong together are one input. */
+#define SEEDS(dir, name, write)                                 \
+	for (unsigned int i = 0; i < name##_count; i++) {       \
+		if (!n)                                         \
+			buf[n++] = (uint8_t)(i % 8);            \
+		n += write(&name[i], buf + n, sizeof(buf) - n); \
+		if (!name[i].more)                              \
+			save(dir, #name, i);                    \
+	}
+
+int main(int argc, char **argv)
+{
+	fz_check(argc == 3);
+	for (int i = 1; i < 3; i++)
+		fz_check(!mkdir(argv[i], 0777) || errno == EEXIST);
+	SEEDS(argv[1], frame_rows, fz_ioctl_write);
+	SEEDS(argv[1], device_rows, fz_ioctl_write);
+	SEEDS(argv[1], object_rows, fz_ioctl_write);
+	SEEDS(argv[1], invoke_rows, fz_ioctl_write);
+	SEEDS(argv[1], devx_rows, fz_ioctl_write);
+	SEEDS(argv[1], life_rows, fz_ioctl_write);
+	SEEDS(argv[2], write_rows, fz_written_write);
+	SEEDS(argv[2], written_rows, fz_written_write);
+	return 0;
+}
