@@ -45,9 +45,6 @@ static int request_check(const struct uv_udata *u, struct mlx5_ib_create_cq *cmd
 		return -EINVAL;
 	if (cmd->buf_addr & 63) /* page_offset counts 64-byte units */
 		return -EINVAL;
-	/* All UARs are dynamic: the program names one. */
-	if (!(cmd->flags & MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX))
-		return -EINVAL;
 	/* Compression, padding and real time stamps: their capabilities are off. */
 	if (cmd->cqe_comp_en == 1 || cmd->flags & (MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD |
 						   MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS))
@@ -85,6 +82,16 @@ static void cq_free(struct uv_context *ctx, struct mlx5_cq *m)
 	heap_free(m);
 }
 
+/* The UAR that the program names, or the first one of a context that has its own. */
+static int cq_uar(const struct uv_context *ctx, struct mlx5_ib_create_cq *cmd)
+{
+	const struct mlx5_bfregs *b = &mlx5_context(ctx)->bfregs;
+
+	if (cmd->flags & MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX)
+		return cmd->uar_page_index;
+	return b->nstatic ? (int)b->page[0] : -EINVAL;
+}
+
 int mlx5_create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_t flags,
 		   struct uv_udata *u)
 {
@@ -92,7 +99,7 @@ int mlx5_create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_
 	struct mlx5_ib_create_cq cmd;
 	uint32_t entries;
 	struct mlx5_cq *m;
-	int r, eqn;
+	int r, eqn, uar = 0;
 
 	r = cq_entries(mlx5_caps(ctx), cqe, &entries);
 	if (r < 0)
@@ -115,7 +122,9 @@ int mlx5_create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_
 	if (r == 0)
 		r = mlx5_dbr_get(ctx, cmd.db_addr, &m->dbr);
 	if (r == 0)
-		r = cq_cmd(ctx, m, entries, cmd.uar_page_index, (uint32_t)eqn, flags, &cq->cqn);
+		r = uar = cq_uar(ctx, &cmd);
+	if (r >= 0)
+		r = cq_cmd(ctx, m, entries, (uint32_t)uar, (uint32_t)eqn, flags, &cq->cqn);
 	if (r < 0) {
 		cq_free(ctx, m);
 		return r;

@@ -93,10 +93,15 @@ int mlx5_method_devx_other(struct uv_bundle *b)
 	return r;
 }
 
-/* Only contexts without dynamic UARs have an index to translate; there are none. */
+/* Only contexts without dynamic UARs have registers to translate. */
 int mlx5_method_devx_query_uar(struct uv_bundle *b)
 {
-	return -EINVAL;
+	uint32_t n = (uint32_t)uv_b_const(b, MLX5_IB_ATTR_DEVX_QUERY_UAR_USER_IDX, 0);
+	int uar = mlx5_bfreg_dynamic_uar(mlx5_context(uv_b_context(b)), n);
+
+	if (uar < 0)
+		return uar;
+	return uv_b_out(b, MLX5_IB_ATTR_DEVX_QUERY_UAR_DEV_IDX, &uar, sizeof(uar));
 }
 
 int mlx5_method_devx_query_eqn(struct uv_bundle *b)

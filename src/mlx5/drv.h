@@ -31,6 +31,16 @@ struct mlx5_dbr_page {
 	uint32_t refs; /* 0: free line */
 };
 
+/* Doorbell registers of a context without dynamic UARs: see bfreg.c. */
+struct mlx5_bfregs {
+	uint32_t *page;           /* UARs; the dynamic ones behind the static, 0: not mapped yet */
+	uint32_t nstatic, npages; /* nstatic 0: dynamic UARs, none of this is used */
+	uint32_t *count;          /* QPs on each static register */
+	uint32_t ndynamic;        /* registers that may still be made */
+	uint32_t low_latency;     /* how many at the end are for one QP each */
+	bool shares;              /* a library that knows of register classes */
+};
+
 /* uv_context.drv. All calls into the driver hold the file's mutex: no lock here. */
 struct mlx5_context {
 	struct mlx5_map *maps;
@@ -38,6 +48,7 @@ struct mlx5_context {
 	struct mlx5_dbr_page *dbr;
 	uint32_t ndbr;
 	uint8_t cqe_version;
+	struct mlx5_bfregs bfregs;
 };
 
 struct mlx5_umem {
@@ -106,6 +117,24 @@ int mlx5_alloc_ucontext(struct uv_context *ctx, struct uv_udata *u);
 void mlx5_dealloc_ucontext(struct uv_context *ctx);
 int mlx5_query_ucontext(struct uv_context *ctx, struct uv_udata *u);
 
+/* ---- bfreg.c: UARs and doorbell registers of contexts without dynamic UARs */
+
+/* `total` registers, of which the last `low_latency` are for one QP each. -ENOMEM: too many. */
+int mlx5_bfreg_init(struct uv_context *ctx, uint32_t total, uint32_t low_latency, bool shares);
+/* A context that has failed: the UARs go, too. */
+void mlx5_bfreg_undo(struct uv_context *ctx);
+void mlx5_bfreg_finish(struct mlx5_context *mc);
+/* A register for a QP; -EINVAL in a context with dynamic UARs. */
+int mlx5_bfreg_alloc(struct mlx5_context *mc);
+void mlx5_bfreg_free(struct mlx5_context *mc, uint32_t n);
+/* Its number as libraries count. */
+uint32_t mlx5_bfreg_user(uint32_t n);
+uint32_t mlx5_bfreg_uar(const struct mlx5_context *mc, uint32_t n);
+/* The UAR of a register on a page that was mapped later; -EINVAL. */
+int mlx5_bfreg_dynamic_uar(const struct mlx5_context *mc, uint32_t n);
+int mlx5_bfreg_mmap(struct uv_context *ctx, uint32_t index, bool dynamic, void *addr, size_t len,
+		    int prot, int flags, void **out);
+
 /* ---- uar.c: dynamic UARs and mmap */
 extern const struct uv_type mlx5_uar_type;
 int mlx5_method_uar_alloc(struct uv_bundle *b);
@@ -141,6 +170,8 @@ struct mlx5_qp { /* uv_qp.obj.drv */
 	struct mlx5_dbr dbr;
 	uint32_t rq_wqe_cnt, rq_max_gs;
 	uint32_t sq_wqe_cnt;
+	uint32_t uar;
+	int bfreg; /* given by bfreg.c; -1 none */
 	/* what modify needs of earlier modifies: set_qpc_atomic_flags in the kernel */
 	uint32_t access_flags;
 	uint8_t resp_depth;

@@ -50,10 +50,6 @@ static int request_check(const struct uv_context *ctx, const struct uv_udata *u,
 	if (flags & ~(uint32_t)(MLX5_QP_FLAG_SIGNATURE | MLX5_QP_FLAG_BFREG_INDEX |
 				MLX5_QP_FLAG_UAR_PAGE_INDEX))
 		return -EINVAL;
-	/* All UARs are dynamic: the program names one by its page. */
-	if ((flags & (MLX5_QP_FLAG_BFREG_INDEX | MLX5_QP_FLAG_UAR_PAGE_INDEX)) !=
-	    MLX5_QP_FLAG_UAR_PAGE_INDEX)
-		return -EINVAL;
 	if (mlx5_context(ctx)->cqe_version)
 		return cmd->uidx >= DEFAULT_UIDX ? -EINVAL : 0;
 	return cmd->uidx == DEFAULT_UIDX ? 0 : -EINVAL;
@@ -110,7 +106,7 @@ static void qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp *m,
 	LAYOUT_SET(qpc, qpc, pm_state, PM_MIGRATED);
 	LAYOUT_SET(qpc, qpc, pd, qp->pd->pdn);
 	LAYOUT_SET(qpc, qpc, wq_signature, !!(cmd->flags & MLX5_QP_FLAG_SIGNATURE));
-	LAYOUT_SET(qpc, qpc, uar_page, cmd->bfreg_index);
+	LAYOUT_SET(qpc, qpc, uar_page, m->uar);
 	if (m->rq_wqe_cnt) {
 		LAYOUT_SET(qpc, qpc, log_rq_stride, cmd->rq_wqe_shift - 4);
 		LAYOUT_SET(qpc, qpc, log_rq_size, log2_of(m->rq_wqe_cnt));
@@ -152,8 +148,38 @@ static int qp_cmd(struct uv_context *ctx, const struct uv_qp *qp, const struct m
 	return r;
 }
 
+/* The UAR that the program names, by its page or by a register on it; else a register for it. */
+static int uar_get(struct uv_context *ctx, const struct mlx5_ib_create_qp *cmd, struct mlx5_qp *m)
+{
+	struct mlx5_context *mc = mlx5_context(ctx);
+	int r;
+
+	switch (cmd->flags & (MLX5_QP_FLAG_BFREG_INDEX | MLX5_QP_FLAG_UAR_PAGE_INDEX)) {
+	case MLX5_QP_FLAG_UAR_PAGE_INDEX:
+		if (cmd->bfreg_index > bits_max(LF_qpc_uar_page_WIDTH))
+			return -EINVAL;
+		m->uar = cmd->bfreg_index;
+		return 0;
+	case MLX5_QP_FLAG_BFREG_INDEX:
+		r = mlx5_bfreg_dynamic_uar(mc, cmd->bfreg_index);
+		m->uar = r < 0 ? 0 : (uint32_t)r;
+		return r < 0 ? r : 0;
+	case 0:
+		r = mlx5_bfreg_alloc(mc);
+		if (r < 0)
+			return r;
+		m->bfreg = r;
+		m->uar = mlx5_bfreg_uar(mc, (uint32_t)r);
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
 static void qp_free(struct uv_context *ctx, struct mlx5_qp *m)
 {
+	if (m->bfreg >= 0)
+		mlx5_bfreg_free(mlx5_context(ctx), (uint32_t)m->bfreg);
 	mlx5_dbr_put(ctx, &m->dbr);
 	mlx5_umem_destroy(ctx, &m->buf);
 	heap_free(m);
@@ -164,10 +190,10 @@ static int qp_make(struct uv_context *ctx, struct uv_qp *qp, struct mlx5_qp *m,
 {
 	uint64_t rq = m->rq_wqe_cnt ? (uint64_t)m->rq_wqe_cnt << cmd->rq_wqe_shift : 0;
 	uint64_t bytes = rq + ((uint64_t)m->sq_wqe_cnt << SQ_WQEBB_SHIFT);
-	int r = 0;
+	int r = uar_get(ctx, cmd, m);
 
-	if (cmd->bfreg_index > bits_max(LF_qpc_uar_page_WIDTH))
-		return -EINVAL;
+	if (r < 0)
+		return r;
 	if (cmd->buf_addr & 63) /* page_offset counts 64-byte units */
 		return -EINVAL;
 	if (cmd->buf_addr && bytes)
@@ -203,11 +229,14 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 	if (!m)
 		return -ENOMEM;
 	*m = sizes;
+	m->bfreg = -1;
 	r = qp_make(ctx, qp, m, &cmd);
 	if (r < 0) {
 		qp_free(ctx, m);
 		return r;
 	}
+	if (m->bfreg >= 0)
+		resp.bfreg_index = mlx5_bfreg_user((uint32_t)m->bfreg);
 	r = uv_udata_out(u, &resp, MIN(u->outlen, sizeof(resp)));
 	if (r < 0) {
 		mlx5_exec_id(ctx, PRM_OP_DESTROY_QP, qp->qpn);

@@ -31,10 +31,7 @@ static void test_get_context_sizes_and_flags(void **state)
 	struct mlx5_ib_alloc_ucontext_resp r;
 	struct test_env *e = *state;
 
-	/* 8 bytes are the first version, 16 the second without lib_caps: no dynamic UARs */
-	assert_int_equal(test_get_context(e, &good, 8, &r, sizeof(r)), -EOPNOTSUPP);
 	assert_int_equal(test_get_context(e, &good, 12, &r, sizeof(r)), -EINVAL);
-	assert_int_equal(test_get_context(e, &good, 16, &r, sizeof(r)), -EOPNOTSUPP);
 	req = good;
 	req.flags |= 2;
 	assert_int_equal(test_get_context(e, &req, sizeof(req), &r, sizeof(r)), -EOPNOTSUPP);

@@ -174,12 +174,15 @@ static int mmap_clock(size_t len, int prot, int flags, bool info, off_t off)
 int mlx5_mmap(struct uv_context *ctx, void *addr, size_t len, int prot, int flags, off_t off,
 	      void **out)
 {
-	switch (offset_to_key((uint64_t)off) >> 16) {
+	uint32_t key = offset_to_key((uint64_t)off);
+
+	switch (key >> 16) {
 	case MMAP_REGULAR:
 	case MMAP_WC:
 	case MMAP_NC:
-	case MMAP_ALLOC_WC: /* UARs of a context without dynamic ones: there are no such contexts */
-		return -EINVAL;
+		return mlx5_bfreg_mmap(ctx, key & 0xff, false, addr, len, prot, flags, out);
+	case MMAP_ALLOC_WC:
+		return mlx5_bfreg_mmap(ctx, key & 0xffff, true, addr, len, prot, flags, out);
 	case MMAP_CONTIGUOUS:
 		return -ENOSYS;
 	case MMAP_CORE_CLOCK:

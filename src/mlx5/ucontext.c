@@ -50,23 +50,18 @@ static int request_get(const struct uv_udata *u, struct mlx5_ib_alloc_ucontext_r
 	req->total_num_bfregs = roundup(req->total_num_bfregs, BFREGS_PER_UAR);
 	if (req->num_low_latency_bfregs > req->total_num_bfregs - 1)
 		return -EINVAL;
-	/*
-	 * Libraries from before dynamic UARs (rdma-core < 29) need UARs that belong to the context
-	 * and a kernel that hands out registers. There are none here.
-	 */
-	if (!(req->lib_caps & MLX5_LIB_CAP_DYN_UAR))
-		return -EOPNOTSUPP;
 	return 0;
 }
 
 static void response_fill(const struct uv_context *ctx, struct mlx5_ib_alloc_ucontext_resp *r)
 {
+	const struct mlx5_bfregs *b = &mlx5_context(ctx)->bfregs;
 	const struct fw_caps *c = mlx5_caps(ctx);
 
 	*r = (struct mlx5_ib_alloc_ucontext_resp){
 		.qp_tab_size = 1u << c->log_max_qp,
 		.bf_reg_size = c->log_bf_reg_size ? 1u << c->log_bf_reg_size : 0,
-		.tot_bfregs = 0, /* dynamic UARs */
+		.tot_bfregs = b->nstatic * BFREGS_PER_UAR, /* 0 with dynamic UARs */
 		.cache_line_size = 64,
 		.max_sq_desc_sz = (uint16_t)c->max_wqe_sz_sq,
 		.max_rq_desc_sz = (uint16_t)c->max_wqe_sz_rq,
@@ -79,6 +74,7 @@ static void response_fill(const struct uv_context *ctx, struct mlx5_ib_alloc_uco
 			MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE | MLX5_USER_CMDS_SUPP_UHW_CREATE_AH,
 		.log_uar_size = MLX5_PAGE_SHIFT,
 		.num_uars_per_page = 1,
+		.num_dyn_bfregs = b->ndynamic,
 	};
 }
 
@@ -105,10 +101,20 @@ int mlx5_alloc_ucontext(struct uv_context *ctx, struct uv_udata *u)
 	ctx->drv = mc;
 	ctx->devx_uid = (uint32_t)uid;
 
+	/* Libraries from before dynamic UARs (rdma-core < 29) are given theirs now. */
+	if (!(req.lib_caps & MLX5_LIB_CAP_DYN_UAR))
+		r = mlx5_bfreg_init(ctx, req.total_num_bfregs, req.num_low_latency_bfregs,
+				    u->inlen != sizeof(struct mlx5_ib_alloc_ucontext_req));
+	if (r < 0) {
+		ctx->devx_uid = 0;
+		mlx5_dealloc_ucontext(ctx);
+		return r;
+	}
 	response_fill(ctx, &resp);
 	resp.response_length = (uint32_t)MIN(u->outlen, sizeof(resp));
 	r = uv_udata_out(u, &resp, resp.response_length);
 	if (r < 0) {
+		mlx5_bfreg_undo(ctx);
 		ctx->devx_uid = 0;
 		mlx5_dealloc_ucontext(ctx);
 		return r;
@@ -127,6 +133,7 @@ void mlx5_dealloc_ucontext(struct uv_context *ctx)
 	if (!mc)
 		return;
 	mlx5_uar_finish(mc);
+	mlx5_bfreg_finish(mc);
 	mlx5_umem_finish(mc);
 	heap_free(mc);
 	ctx->drv = NULL;

@@ -169,8 +169,8 @@ static ssize_t write_file(struct shim_file *f, const void *buf, size_t count)
 
 	if (f->accmode == O_RDONLY)
 		return -EBADF;
-	if (!f->obj)
-		return NOT_HERE;
+	if (!f->obj) /* opened by another process: see uv_write() */
+		return -EACCES;
 	r = shim_attach(&sys);
 	if (r)
 		return r;
@@ -181,6 +181,26 @@ static ssize_t write_file(struct shim_file *f, const void *buf, size_t count)
 	return r;
 }
 
+/* What the kernel finds wrong with vectors before the first byte is moved; 0: nothing to move. */
+static ssize_t vectors_len(const struct iovec *iov, int n)
+{
+	size_t total = 0;
+
+	if (n < 0 || n > IOV_MAX)
+		return -EINVAL;
+	for (int i = 0; i < n; i++) {
+		struct iovec v;
+
+		if (mem_guarded_copy(&v, &iov[i], sizeof(v)))
+			return -EFAULT;
+		if ((ssize_t)v.iov_len < 0)
+			return -EINVAL;
+		total += v.iov_len;
+	}
+	return total > SSIZE_MAX ? SSIZE_MAX : (ssize_t)total;
+}
+
+/* A driver with write() only gets one call, so one command, for each vector. */
 static ssize_t writev_ours(int fd, const struct iovec *iov, int n)
 {
 	struct shim_file *f = shim_file_get(fd);
@@ -217,9 +237,12 @@ WRAP(ssize_t, write, (int fd, const void *buf, size_t count))
 
 WRAP(ssize_t, writev, (int fd, const struct iovec *iov, int n))
 {
+	ssize_t len;
+
 	if (__builtin_expect(!fdtab_peek(fd), 1))
 		return NEXT(writev)(fd, iov, n);
-	return writev_ours(fd, iov, n);
+	len = vectors_len(iov, n);
+	return len > 0 ? writev_ours(fd, iov, n) : result(len);
 }
 
 /* ---- what a stream-like device refuses ---- */

@@ -18,6 +18,18 @@ bool uv_capable(unsigned int cap)
 	return d[cap / 32].effective & (1u << (cap % 32));
 }
 
+void uv_cred_get(struct uv_cred *c)
+{
+	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct d[2] = {0};
+
+	*c = (struct uv_cred){.pid = sys_getpid()};
+	sys_call(SYS_getresuid, &c->uid[0], &c->uid[1], &c->uid[2]);
+	sys_call(SYS_getresgid, &c->gid[0], &c->gid[1], &c->gid[2]);
+	sys_call(SYS_capget, &h, d);
+	c->caps = (uint64_t)d[1].effective << 32 | d[0].effective;
+}
+
 uint32_t uv_file_comp_vectors(const struct uv_file *f)
 {
 	const struct uv_driver *d = f->api->driver;
@@ -61,6 +73,7 @@ int uv_open(struct uv_system *sys, uint32_t hca, uint32_t file, uint32_t gen, st
 	f = heap_zalloc(sizeof(*f));
 	if (!f)
 		return -ENOMEM;
+	uv_cred_get(&f->opener);
 	f->sys = sys;
 	f->seg = sys->seg;
 	f->api = sys->api;

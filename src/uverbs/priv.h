@@ -36,7 +36,15 @@ struct uv_handles { /* lowest free number first, as the kernel's xa_alloc */
 	uint32_t hint;  /* no free slot below 64 * hint */
 };
 
+/* Who may write(2): the opener, as long as its credentials are what they were. */
+struct uv_cred {
+	int pid;
+	uint32_t uid[3], gid[3]; /* real, effective, saved */
+	uint64_t caps;           /* effective */
+};
+
 struct uv_file {
+	struct uv_cred opener;
 	struct uv_system *sys;
 	struct seg *seg;
 	const struct uv_api *api;
@@ -60,6 +68,7 @@ void uv_file_put(struct uv_file *f);
 uint32_t uv_file_comp_vectors(const struct uv_file *f);
 /* The port by its number, NULL when the HCA has none such. */
 struct hw_port *uv_file_port(const struct uv_file *f, uint32_t num);
+void uv_cred_get(struct uv_cred *c);
 /* The caller's effective capabilities (CAP_*), as capable() would say. */
 bool uv_capable(unsigned int cap);
 

@@ -37,6 +37,28 @@ static void plain_command(void **state)
 	assert_int_equal(env->seen, 0x77);
 }
 
+/* ib_safe_file_access(): before anything is looked at but the range */
+static void only_the_opener_writes(void **state)
+{
+	uint32_t resp[2] = {99, 0};
+	struct alloc_pd p = alloc_pd(resp, sizeof(resp));
+	struct uv_cred was = env->f->opener;
+
+	assert_int_equal(uv_write(env->f, &p, sizeof(p)), sizeof(p));
+	env->f->opener.pid++; /* another process */
+	assert_int_equal(uv_write(env->f, &p, sizeof(p)), -EACCES);
+	assert_int_equal(uv_write(env->f, &p, 0), -EACCES);
+	assert_int_equal(uv_write(env->f, (void *)(UINT64_C(1) << 63), 8), -EFAULT);
+	env->f->opener = was;
+	env->f->opener.gid[1]++; /* the same one with other credentials */
+	assert_int_equal(uv_write(env->f, &p, sizeof(p)), -EACCES);
+	env->f->opener = was;
+	env->f->opener.caps ^= 1;
+	assert_int_equal(uv_write(env->f, &p, sizeof(p)), -EACCES);
+	env->f->opener = was;
+	assert_int_equal(uv_write(env->f, &p, sizeof(p)), sizeof(p));
+}
+
 static void plain_frames(void **state)
 {
 	static const struct {
@@ -316,6 +338,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH(plain_command),
+		WITH(only_the_opener_writes),
 		WITH(plain_frames),
 		WITH(extended_command),
 		WITH(extended_frames),

@@ -255,6 +255,19 @@ static int write_run(struct uv_bundle *b, struct ib_uverbs_cmd_hdr *h, uint64_t 
 	return r ? r : run_command(b);
 }
 
+/*
+ * The kernel's ib_safe_file_access(): a command file that somebody was tricked into writing to
+ * would act with that process's memory. Threads share credentials; every fork and exec makes new
+ * ones.
+ */
+static bool may_write(const struct uv_file *f)
+{
+	struct uv_cred now;
+
+	uv_cred_get(&now);
+	return !memcmp(&now, &f->opener, sizeof(now));
+}
+
 ssize_t uv_write(struct uv_file *f, const void *buf, size_t count)
 {
 	uint64_t since = TRACE_ON(LOG_UVERBS) ? clock_now_ns() : 0;
@@ -263,6 +276,10 @@ ssize_t uv_write(struct uv_file *f, const void *buf, size_t count)
 	struct uv_bundle b;
 	int r;
 
+	if (!uv_user_range((uintptr_t)buf, count))
+		return -EFAULT;
+	if (!may_write(f))
+		return -EACCES;
 	if (count < sizeof(h))
 		return -EINVAL;
 	if (uv_copy_from_user(&h, (uintptr_t)buf, sizeof(h)))
