@@ -88,7 +88,8 @@ int atomic_perform(struct eng_run *r)
 	int rc;
 
 	/* An indirect key may have put the word together from pieces. */
-	if (r->remote.n != 1 || r->remote.v[0].va % r->atomic.size) {
+	if (r->remote.n != 1 || r->remote.mem[0].slot >= ENG_SLOT_VOID ||
+	    r->remote.v[0].va % r->atomic.size) {
 		r->why = ENG_W_REMOTE_ALIGN;
 		return 0;
 	}

@@ -54,6 +54,9 @@ int eng_cq_quiesce(struct seg *s, uint32_t cqn);
 /* Only for XRC SRQs, which requests find by number; HW_F_READY must have been cleared before. */
 int eng_srq_quiesce(struct seg *s, uint32_t srqn);
 int eng_mkey_quiesce(struct seg *s, uint32_t mkey_idx);
+/* What the engine works with, from hw_mkey.mkc; not `free`. Under the HCA's lock or, for a UMR, a
+ * send queue's. */
+void eng_mkey_fields(struct hw_mkey *mk);
 /* CREATE_CQ, when hw_cq is filled in: makes the first ARM record recognisable in poll mode. */
 int eng_cq_created(struct seg *s, uint32_t cqn);
 /* RESIZE CQ: put the opcode 5 CQE into the old buffer and switch, atomically under the CQ's lock.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The engine's own interfaces. One WQE at a time: sq.c fetches and dispatches, rc.c and ud.c
- * execute, atomic.c computes, resp.c is the other end's responder, mkey.c turns keys into memory,
- * cq.c writes completions, park.c waits, state.c changes states and flushes, event.c tells the
- * program.
+ * execute, atomic.c computes, resp.c is the other end's responder, mkey.c and xlt.c turn keys
+ * into memory, umr.c changes keys, cq.c writes completions, park.c waits, state.c changes states
+ * and flushes, event.c tells the program.
  *
  * Locks in the order in which they are taken: own SQ -> peer's (or own) RQ -> SRQ -> one CQ.
  */
@@ -46,6 +46,9 @@ enum eng_why {
 	ENG_W_OPCODE,
 	ENG_W_LENGTH,
 	ENG_W_ATOMIC_LENGTH,
+	ENG_W_BIND_KEY,
+	ENG_W_BIND_STATE,
+	ENG_W_BIND_LIST,
 	ENG_W_LKEY,
 	ENG_W_LKEY_ACCESS,
 	ENG_W_LKEY_RANGE,
@@ -60,6 +63,7 @@ enum eng_why {
 	ENG_W_REMOTE_OP,
 	ENG_W_REMOTE_REFUSED,
 	ENG_W_RECV_LENGTH,
+	ENG_W_RECV_INVALIDATE,
 	ENG_W_RETRY,
 	ENG_W_RNR,
 	ENG_W_XRC_SRQ,
@@ -147,6 +151,12 @@ static inline void sgl_init(struct eng_sgl *l)
 }
 int sgl_add(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_t len);
 /*
+ * What is not one piece of some process's memory: `gen` of the slot is an indirect key and the
+ * address one of its own, looked up when it is used; or nothing at all. Makes a list `mixed`.
+ */
+enum { ENG_SLOT_KEY = 0xfffffffe, ENG_SLOT_VOID = 0xfffffffd };
+int sgl_add_special(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_t len);
+/*
  * Add [addr, addr + len) of a key. ENG_W_NONE, or why not: ENG_W_LKEY, ENG_W_LKEY_ACCESS,
  * ENG_W_LKEY_RANGE (the caller maps them to remote ones for rkeys). The memory stays registered
  * until the caller's SQ lock is released (eng_mkey_quiesce).
@@ -173,6 +183,40 @@ void running_leave(struct seg *s, _Atomic uint32_t *entry);
 void running_each(struct seg *s, struct running *it);
 /* After -EFAULT: is some page of it not there? */
 bool sgl_faults(struct seg *s, const struct eng_sgl *l);
+
+/* xlt.c: keys over keys. */
+/* The valid, bound key of that number and PD; qpn of who uses it or ENG_ANY_QP. */
+#define ENG_ANY_QP UINT32_MAX
+const struct hw_mkey *xlt_key(struct seg *s, uint32_t key, uint32_t pdn, uint32_t qpn);
+static inline bool xlt_in_range(const struct hw_mkey *mk, uint64_t addr, uint64_t len)
+{
+	if (mk->length64)
+		return addr + len >= addr;
+	return addr >= mk->start && len <= mk->len && addr - mk->start <= mk->len - len;
+}
+/* One piece of memory at `addr` of a key, at most *len long; *len becomes its length. */
+enum eng_why xlt_resolve(struct seg *s, const struct hw_mkey *mk, uint64_t addr, uint64_t *len,
+			 uint32_t qpn, uint32_t access, struct mem_slot *mem, uint64_t *va);
+/* sgl_add_key() for keys that are not simply memory. */
+enum eng_why xlt_add(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk, uint64_t addr,
+		     uint64_t len, uint32_t qpn, uint32_t access);
+/* A place in a list. */
+struct eng_cursor {
+	const struct eng_sgl *l;
+	uint32_t i;
+	uint64_t off;
+};
+/* The piece at the cursor, at most `want` bytes. 0, -ENOENT at the end, -EFAULT. */
+int cursor_piece(struct seg *s, const struct eng_cursor *c, uint64_t want, struct mem_slot *mem,
+		 struct mem_vec *v);
+void cursor_advance(struct eng_cursor *c, uint64_t n);
+/* Lists of several processes' memory, of keys, of nothing. 0 or a mem_* error. */
+int xlt_copy(struct seg *s, const struct eng_sgl *dst, const struct eng_sgl *src);
+
+/* umr.c: change a key; SEND with invalidate: true when that key of the receiver is free now. */
+enum eng_out umr_execute(struct eng_run *r);
+bool umr_invalidate(struct seg *s, uint32_t key, uint32_t pdn, uint32_t qpn);
+void umr_validate(struct seg *s, uint32_t key);
 
 /* cq.c */
 void cqe_init(struct eng_cqe *c, uint32_t opcode, const struct hw_qp *qp, uint32_t qpn,
@@ -203,7 +247,15 @@ void cq_pay_event(struct seg *s, uint32_t cqn);
 int cq_push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited);
 
 /* sq.c: what the engine can do, by opcode. */
-enum eng_kind { ENG_K_NONE, ENG_K_NOP, ENG_K_SEND, ENG_K_WRITE, ENG_K_READ, ENG_K_ATOMIC };
+enum eng_kind {
+	ENG_K_NONE,
+	ENG_K_NOP,
+	ENG_K_SEND,
+	ENG_K_WRITE,
+	ENG_K_READ,
+	ENG_K_ATOMIC,
+	ENG_K_UMR
+};
 struct eng_op {
 	uint8_t kind;  /* enum eng_kind */
 	uint8_t cqe;   /* the receiver's CQE opcode; 0 none: no receive is consumed */

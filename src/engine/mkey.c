@@ -28,19 +28,39 @@ int sgl_add(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_t len)
 	return 0;
 }
 
+int sgl_add_special(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_t len)
+{
+	l->mixed = true;
+	return sgl_add(l, mem, va, len);
+}
+
+/* A number that is nobody's key. */
+static enum eng_why add_special(struct eng_sgl *l, uint32_t key, uint64_t len, uint32_t access)
+{
+	const uint32_t local = HW_ACC_LOCAL_READ | HW_ACC_LOCAL_WRITE;
+
+	if (key != HW_KEY_DUMP_FILL || access & ~local)
+		return ENG_W_LKEY;
+	return sgl_add_special(l, (struct mem_slot){ENG_SLOT_VOID, 0}, 0, len) ? ENG_W_WQE_MALFORMED
+									       : ENG_W_NONE;
+}
+
 enum eng_why sgl_add_key(struct seg *s, struct eng_sgl *l, uint32_t key, uint64_t addr,
 			 uint64_t len, uint32_t pdn, uint32_t qpn, uint32_t access)
 {
 	struct hw_mkey *mk = hw_mkey(s, key);
 
-	if (!mk || !atomic_load_explicit(&mk->valid, memory_order_acquire) || mk->key != key ||
+	if (!mk)
+		return add_special(l, key, len, access);
+	if (!atomic_load_explicit(&mk->valid, memory_order_acquire) || mk->key != key ||
 	    mk->pdn != pdn || (mk->qpn != 0xffffff && mk->qpn != qpn))
 		return ENG_W_LKEY;
 	if ((mk->access & access) != access)
 		return ENG_W_LKEY_ACCESS;
-	if (mk->length64 ? addr + len < addr
-			 : addr < mk->start || len > mk->len || addr - mk->start > mk->len - len)
+	if (!xlt_in_range(mk, addr, len))
 		return ENG_W_LKEY_RANGE;
+	if (mk->slow)
+		return xlt_add(s, l, mk, addr, len, qpn, access);
 	return sgl_add(l, mk->mem, mk->va + (addr - mk->start), len) ? ENG_W_WQE_MALFORMED
 								     : ENG_W_NONE;
 }
@@ -90,41 +110,13 @@ void sgl_trim(struct eng_sgl *l, uint64_t len)
 	l->len = len;
 }
 
-/* Lists that touch several processes' memory: piece by piece. */
-static int copy_pieces(struct seg *s, struct eng_sgl *dst, struct eng_sgl *src)
-{
-	uint32_t i = 0, j = 0;
-	uint64_t di = 0, sj = 0;
-
-	while (i < dst->n && j < src->n) {
-		uint64_t left_d = dst->v[i].len - di, left_s = src->v[j].len - sj;
-		uint64_t n = left_d < left_s ? left_d : left_s;
-		struct mem_vec to = {dst->v[i].va + di, n}, from = {src->v[j].va + sj, n};
-		int rc = mem_copy(s, dst->mem[i], &to, 1, src->mem[j], &from, 1);
-
-		if (rc)
-			return rc;
-		di += n;
-		sj += n;
-		if (di == dst->v[i].len) {
-			i++;
-			di = 0;
-		}
-		if (sj == src->v[j].len) {
-			j++;
-			sj = 0;
-		}
-	}
-	return 0;
-}
-
 int sgl_copy(struct seg *s, struct eng_sgl *dst, struct eng_sgl *src)
 {
 	if (!src->len)
 		return 0;
 	sgl_trim(dst, src->len);
 	if (src->mixed || dst->mixed)
-		return copy_pieces(s, dst, src);
+		return xlt_copy(s, dst, src);
 	if (mem_is_self(s, src->mem[0]))
 		return mem_writev(s, dst->mem[0], dst->v, dst->n, (const struct iovec *)src->v,
 				  src->n);
@@ -136,15 +128,20 @@ int sgl_copy(struct seg *s, struct eng_sgl *dst, struct eng_sgl *src)
 
 bool sgl_faults(struct seg *s, const struct eng_sgl *l)
 {
-	for (uint32_t i = 0; i < l->n; i++) {
-		uint64_t end = l->v[i].va + l->v[i].len;
-		uint8_t byte;
+	struct eng_cursor c = {.l = l};
+	struct mem_slot mem;
+	struct mem_vec v;
+	uint8_t byte;
+	int rc;
 
-		for (uint64_t va = l->v[i].va; va < end; va = (va | 0xfff) + 1)
-			if (mem_read(s, l->mem[i], va, &byte, 1) == -EFAULT)
+	while (!(rc = cursor_piece(s, &c, UINT64_MAX, &mem, &v))) {
+		for (uint64_t va = v.va; va < v.va + v.len && mem.slot != ENG_SLOT_VOID;
+		     va = (va | 0xfff) + 1)
+			if (mem_read(s, mem, va, &byte, 1) == -EFAULT)
 				return true;
+		cursor_advance(&c, v.len);
 	}
-	return false;
+	return rc == -EFAULT;
 }
 
 static bool dying(struct seg *s, const struct hw_mkey *one, uint32_t pdn)

@@ -109,6 +109,7 @@ static void recv_cqe(struct eng_run *r, const struct hw_qp *peer, const struct e
 /* SEND and WRITE with immediate: a receive is consumed. */
 static enum eng_out receive(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
 {
+	bool invalidates = op->cqe == CQE_RESP_SEND_INV;
 	struct eng_recv rv;
 	struct eng_cqe c;
 	enum eng_why why;
@@ -128,6 +129,9 @@ static enum eng_out receive(struct eng_run *r, struct hw_qp *peer, const struct 
 			      IBV_EVENT_QP_FATAL);
 	if (op->kind == ENG_K_SEND) {
 		why = resp_buffers(r, peer, r->qp->dest_qpn, &rv, r->local.len);
+		if (!why && invalidates &&
+		    !umr_invalidate(r->s, r->imm, r->to.pdn, r->qp->dest_qpn))
+			why = ENG_W_RECV_INVALIDATE;
 		if (why)
 			return resp_recv_error(r, peer, r->qp->dest_qpn, &rv, why);
 	} else {
@@ -137,6 +141,8 @@ static enum eng_out receive(struct eng_run *r, struct hw_qp *peer, const struct 
 	}
 	recv_cqe(r, peer, op, &rv, &c);
 	out = resp_complete(r, peer, r->qp->dest_qpn, &rv, &c);
+	if (invalidates && out != ENG_DONE)
+		umr_validate(r->s, r->imm);
 	if (out != ENG_FAILED || r->why != ENG_W_REMOTE_FAULT)
 		return out;
 	if (op->kind == ENG_K_SEND)

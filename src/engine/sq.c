@@ -17,9 +17,10 @@
 #define T_UD (1u << HW_ST_UD)
 #define T_XRC (1u << HW_ST_XRC)
 
-/* What is not here is refused: UMR, TSO, MMO... have no capability bit either. */
+/* What is not here is refused: TSO, MMO... have no capability bit either. */
 static const struct eng_op ops[] = {
 	[WQE_OP_NOP] = {ENG_K_NOP, 0, 0, T_RC | T_UC | T_UD | T_XRC},
+	[WQE_OP_SEND_INVAL] = {ENG_K_SEND, CQE_RESP_SEND_INV, 1, T_RC | T_XRC},
 	[WQE_OP_SEND] = {ENG_K_SEND, CQE_RESP_SEND, 0, T_RC | T_UC | T_UD | T_XRC},
 	[WQE_OP_SEND_IMM] = {ENG_K_SEND, CQE_RESP_SEND_IMM, 1, T_RC | T_UC | T_UD | T_XRC},
 	[WQE_OP_RDMA_WRITE] = {ENG_K_WRITE, 0, 0, T_RC | T_UC | T_XRC},
@@ -29,6 +30,7 @@ static const struct eng_op ops[] = {
 	[WQE_OP_ATOMIC_FA] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC},
 	[WQE_OP_ATOMIC_MASKED_CS] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC},
 	[WQE_OP_ATOMIC_MASKED_FA] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC},
+	[WQE_OP_UMR] = {ENG_K_UMR, 0, 0, T_RC | T_UC | T_XRC},
 };
 
 const struct eng_op *eng_op(uint32_t opcode)
@@ -97,6 +99,8 @@ static enum eng_out execute(struct eng_run *r)
 	}
 	if (op->kind == ENG_K_NOP)
 		return ENG_DONE;
+	if (op->kind == ENG_K_UMR)
+		return umr_execute(r);
 	return r->qp->st == HW_ST_UD ? ud_execute(r) : rc_execute(r);
 }
 

@@ -240,8 +240,7 @@ static const struct row rows[] = {
 	{"atomic: opmod", FA, atomic_opmod, QP_OP, NONE, false, NONE, 0},
 	{"masked atomic: opmod", MLX5_OPCODE_ATOMIC_MASKED_CS, nothing, QP_OP, NONE, false, NONE,
 	 0},
-	{"umr", MLX5_OPCODE_UMR, nothing, QP_OP, NONE, false, NONE, 0},
-	{"send with invalidate", MLX5_OPCODE_SEND_INVAL, nothing, QP_OP, NONE, false, NONE, 0},
+	{"umr: too short", MLX5_OPCODE_UMR, nothing, QP_OP, NONE, false, NONE, 0},
 	{"opcode 0x3f", 0x3f, nothing, QP_OP, NONE, false, NONE, 0},
 	{"ds 0", SEND, no_ds, QP_OP, NONE, false, NONE, 0},
 	/* what the responder refuses */

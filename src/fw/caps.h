@@ -35,7 +35,7 @@ struct fw_caps {
 	uint32_t log_max_rqt_size; /* RQs */
 	uint32_t log_max_ra_req_qp, log_max_ra_res_qp;
 	uint32_t max_wqe_sz_sq, max_wqe_sz_rq; /* bytes */
-	uint32_t log_max_klm_list_size;
+	uint32_t log_max_klm_list_size, max_indirection;
 	uint32_t log_pg_sz, log_bf_reg_size; /* 0: BlueFlame not advertised */
 	uint32_t cqe_version;
 	uint32_t device_frequency_khz;
@@ -46,7 +46,7 @@ struct fw_caps {
 	uint64_t page_size_cap;
 	uint32_t atomic_operations, atomic_size_qp; /* FW_ATOMIC_*, bytes */
 	/* verbs only */
-	uint32_t max_sge, max_recv_sge, max_sge_rd, max_srq_sge, max_ah, max_qp_rd_atom,
+	uint32_t max_sge, max_recv_sge, max_sge_rd, max_srq_sge, max_ah, max_mw, max_qp_rd_atom,
 		max_qp_init_rd_atom;
 	uint64_t device_cap_flags;
 };

@@ -36,9 +36,15 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(num_ports, k->hca->nports);
 	CAP(log_max_msg, c->log_max_msg);
 	CAP(cqe_version, c->cqe_version);
-	CAP(umr_modify_entity_size_disabled, 1);
-	CAP(umr_modify_atomic_disabled, 1);
-	CAP(umr_indirect_mkey_disabled, 1);
+	CAP(max_indirection, c->max_indirection);
+	CAP(fixed_buffer_size, 1); /* KSM */
+	CAP(imaicl, 1);            /* memory windows */
+	CAP(null_mkey, 1);
+	CAP(dump_fill_mkey, 1);
+	CAP(relaxed_ordering_write, 1);
+	CAP(relaxed_ordering_read, 1);
+	CAP(relaxed_ordering_write_umr, 1);
+	CAP(relaxed_ordering_read_umr, 1);
 	CAP(atomic, c->atomic_operations != 0);
 	CAP(cq_oi, 1);
 	CAP(cq_resize, 1);
@@ -151,6 +157,8 @@ int fw_cmd_query_issi(struct fw_call *k)
 int fw_cmd_query_special_contexts(struct fw_call *k)
 {
 	/* The reserved lkey names physical memory: there is none for anybody here. */
+	LAYOUT_SET(query_special_contexts_out, k->out, dump_fill_mkey, HW_KEY_DUMP_FILL);
+	LAYOUT_SET(query_special_contexts_out, k->out, null_mkey, HW_KEY_NULL);
 	return 0;
 }
 

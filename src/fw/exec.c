@@ -36,7 +36,8 @@ const struct fw_cmd fw_cmds[] = {
 	CMD(DEALLOC_PD, dealloc_pd, LOCKED, fw_cmd_dealloc_pd, -1, "pd"),
 	CMD(CREATE_UMEM, create_umem, LOCKED | FW_C_KERNEL, fw_cmd_create_umem, SEG_T_UMEM, "umem"),
 	CMD(DESTROY_UMEM, destroy_umem, LOCKED, fw_cmd_destroy_umem, -1, "umem"),
-	CMD(CREATE_MKEY, create_mkey, LOCKED, fw_cmd_create_mkey, SEG_T_MKEY, "mkey_index"),
+	CMD(CREATE_MKEY, create_mkey, LOCKED | FW_C_LIST, fw_cmd_create_mkey, SEG_T_MKEY,
+	    "mkey_index"),
 	CMD(QUERY_MKEY, query_mkey, LOCKED, fw_cmd_query_mkey, -1, "mkey_index"),
 	CMD(DESTROY_MKEY, destroy_mkey, LOCKED, fw_cmd_destroy_mkey, -1, "mkey_index"),
 

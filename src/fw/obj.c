@@ -368,9 +368,23 @@ int fw_cq_free(struct seg *s, uint32_t cqn)
 	return 0;
 }
 
+/* A block that was given to another key (its maker died before it belonged to this one) stays. */
+static void klm_free(struct seg *s, const struct hw_mkey *m, uint32_t idx, uint32_t block)
+{
+	const struct hw_klm *b = block ? seg_live(s, SEG_T_KLM, block) : NULL;
+
+	if (b && b->mkey == idx && b->mkey_gen == m->gen)
+		seg_free(s, SEG_T_KLM, block);
+}
+
 int fw_mkey_release(struct seg *s, uint32_t idx)
 {
 	struct hw_mkey *m = seg_at(s, SEG_T_MKEY, idx);
+	const struct hw_klm *first = m->klm ? seg_at(s, SEG_T_KLM, m->klm) : NULL;
+
+	for (uint32_t i = 0; first && i < HW_KLM_MORE; i++)
+		klm_free(s, m, idx, first->more[i]);
+	klm_free(s, m, idx, m->klm);
 
 	if (retire(&m->flags))
 		fw_mkey_refs(s, m, -1);

@@ -26,6 +26,7 @@ static const struct reap_step {
 	{SEG_T_SRQ, fw_srq_free, NULL},
 	{SEG_T_CQ, fw_cq_free, NULL},
 	{SEG_T_MKEY, fw_mkey_release, NULL},
+	{SEG_T_KLM, NULL, NULL},
 	{SEG_T_UMEM, NULL, NULL},
 	{SEG_T_UAR, NULL, NULL},
 	{SEG_T_PD, NULL, NULL},
@@ -42,6 +43,7 @@ static_assert(offsetof(struct hw_qp, hca) == offsetof(struct elem, hca) &&
 		      offsetof(struct hw_srq, hca) == offsetof(struct elem, hca) &&
 		      offsetof(struct hw_cq, hca) == offsetof(struct elem, hca) &&
 		      offsetof(struct hw_mkey, hca) == offsetof(struct elem, hca) &&
+		      offsetof(struct hw_klm, hca) == offsetof(struct elem, hca) &&
 		      offsetof(struct hw_umem, hca) == offsetof(struct elem, hca) &&
 		      offsetof(struct hw_uar, hca) == offsetof(struct elem, hca) &&
 		      offsetof(struct hw_pd, hca) == offsetof(struct elem, hca) &&

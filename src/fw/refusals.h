@@ -40,14 +40,14 @@
 	X(UMEM_NONE, 0xa0a01, BAD_RES, "destroy_umem_in.umem_id", "no such umem")                 \
 	X(UMEM_IN_USE, 0xa0a02, BAD_RES_STATE, "destroy_umem_in.umem_id", "objects use the umem") \
 	/* mkeys */                                                                               \
-	X(MKC_FREE, 0x20001, BAD_PARAM, "mkc.free", "0: UMR is not supported")                    \
-	X(MKC_ACCESS_MODE, 0x20002, BAD_PARAM, "mkc.access_mode_1_0", "MTT (1) only")             \
+	X(MKC_FREE, 0x20001, BAD_PARAM, "mkc.free", "0, or umr_en")                               \
+	X(MKC_ACCESS_MODE, 0x20002, BAD_PARAM, "mkc.access_mode_1_0",                             \
+	  "MTT (1), KLM (2) or KSM (3)")                                                          \
 	X(MKC_PD, 0x20003, BAD_RES, "mkc.pd", "no such PD")                                       \
-	X(MKC_LENGTH64, 0x20005, BAD_PARAM, "mkc.length64", "0: a length is needed")              \
+	X(MKC_LENGTH64, 0x20005, BAD_PARAM, "mkc.length64", "0 for memory: a length is needed")   \
 	X(MKC_LEN, 0x20006, BAD_PARAM, "mkc.len", "start_addr + len must not wrap")               \
 	X(MKC_BSF, 0x20007, BAD_PARAM, "mkc.bsf_en", "0: signatures are not supported")           \
 	X(MKC_CRYPTO, 0x20008, BAD_PARAM, "mkc.crypto_en", "0: crypto is not supported")          \
-	X(MKC_RELAXED, 0x20009, BAD_PARAM, "mkc.relaxed_ordering_write", "caps are 0")            \
 	X(MKC_PAGE_SIZE, 0x2000a, BAD_PARAM, "mkc.log_page_size", "12 to 31")                     \
 	X(MKC_TRANSLATIONS, 0x2000b, BAD_PARAM, "mkc.translations_octword_size",                  \
 	  "fewer translations than pages")                                                        \
@@ -58,7 +58,16 @@
 	X(MKEY_MEM_FIT, 0x2000f, BAD_PARAM, "mkc.len", "longer than the page list")               \
 	X(MKEY_PG_ACCESS, 0x20010, BAD_PARAM, "create_mkey_in.pg_access",                         \
 	  "0: ODP is not supported")                                                              \
-	X(MKEY_RELAXED_READ, 0x20011, BAD_PARAM, "mkc.relaxed_ordering_read", "caps are 0")       \
+	X(MKEY_LIST_UMEM, 0x20012, BAD_PARAM, "create_mkey_in.mkey_umem_valid",                   \
+	  "0 for KLM and KSM: the list comes with the command")                                   \
+	X(MKC_LIST_SIZE, 0x20013, BAD_PARAM, "mkc.translations_octword_size",                     \
+	  "for KLM and KSM at most 1 << log_max_klm_list_size")                                   \
+	X(MKEY_LIST_MOST, 0x20014, BAD_PARAM, "create_mkey_in.translations_octword_actual_size",  \
+	  "at most mkc.translations_octword_size")                                                \
+	X(MKEY_LIST_LEN, 0x20015, BAD_INPUT_LEN,                                                  \
+	  "create_mkey_in.translations_octword_actual_size",                                      \
+	  "the input is too short for the list")                                                  \
+	X(MKC_ENTITY, 0x20016, BAD_PARAM, "mkc.log_page_size", "for KSM 12 to 31")                \
 	X(MKEY_QUERY_NONE, 0x20101, BAD_RES, "query_mkey_in.mkey_index", "no such mkey")          \
 	X(MKEY_NONE, 0x20201, BAD_RES, "destroy_mkey_in.mkey_index", "no such mkey")              \
 	/* event queues */                                                                        \

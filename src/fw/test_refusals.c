@@ -362,7 +362,7 @@ struct edit {
 struct refusal_row {
 	enum fw_r want;
 	enum base base;
-	struct edit edit[3];
+	struct edit edit[5];
 	void (*more)(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen);
 };
 
@@ -375,6 +375,7 @@ struct refusal_row {
 		LP_##outer##_##place * 8 + LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH, (v) \
 	}
 #define E_MKC(f, v) E_IN(create_mkey_in, memory_key_mkey_entry, mkc, f, v)
+#define E_KLM E_MKC(access_mode_1_0, 2), E(create_mkey_in, mkey_umem_valid, 0)
 #define E_EQC(f, v) E_IN(create_eq_in, eq_context_entry, eqc, f, v)
 #define E_CQC(f, v) E_IN(create_cq_in, cq_context, cqc, f, v)
 #define E_RMPC(f, v) E_IN(create_rmp_in, ctx, rmpc, f, v)
@@ -600,7 +601,6 @@ static const struct refusal_row rows[] = {
 
 	R(MKC_FREE, CREATE_MKEY, E_MKC(free, 1)),
 	R(MKC_ACCESS_MODE, CREATE_MKEY, E_MKC(access_mode_1_0, 0)),
-	R(MKC_ACCESS_MODE, CREATE_MKEY, E_MKC(access_mode_1_0, 3)),
 	R(MKC_ACCESS_MODE, CREATE_MKEY, E_MKC(access_mode_4_2, 1)),
 	R(MKC_PD, CREATE_MKEY, E_MKC(pd, NOBODY)),
 	R(MKC_LENGTH64, CREATE_MKEY, E_MKC(length64, 1)),
@@ -608,8 +608,13 @@ static const struct refusal_row rows[] = {
 	R(MKC_BSF, CREATE_MKEY, E_MKC(bsf_en, 1)),
 	R(MKC_BSF, CREATE_MKEY, E_MKC(bsf_octword_size, 1)),
 	R(MKC_CRYPTO, CREATE_MKEY, E_MKC(crypto_en, 1)),
-	R(MKC_RELAXED, CREATE_MKEY, E_MKC(relaxed_ordering_write, 1)),
-	R(MKEY_RELAXED_READ, CREATE_MKEY, E_MKC(relaxed_ordering_read, 1)),
+	R(MKEY_LIST_UMEM, CREATE_MKEY, E_MKC(access_mode_1_0, 2)),
+	R(MKC_LIST_SIZE, CREATE_MKEY, E_KLM, E_MKC(translations_octword_size, 513)),
+	R(MKEY_LIST_MOST, CREATE_MKEY, E_KLM, E_MKC(translations_octword_size, 4),
+	  E(create_mkey_in, translations_octword_actual_size, 5)),
+	R(MKEY_LIST_LEN, CREATE_MKEY, E_KLM,
+	  E(create_mkey_in, translations_octword_actual_size, 1)),
+	R(MKC_ENTITY, CREATE_MKEY, E_KLM, E_MKC(access_mode_1_0, 3), E_MKC(log_page_size, 11)),
 	R(MKC_PAGE_SIZE, CREATE_MKEY, E_MKC(log_page_size, 11)),
 	R(MKC_TRANSLATIONS, CREATE_MKEY, E_MKC(translations_octword_size, 1)),
 	R(MKEY_UMEM_VALID, CREATE_MKEY, E(create_mkey_in, mkey_umem_valid, 0)),

@@ -73,6 +73,7 @@ static void query_limits(const struct fw_caps *c, struct ibv_device_attr *d)
 	d->max_cq = 1 << c->log_max_cq;
 	d->max_cqe = (1 << c->log_max_cq_sz) - 1;
 	d->max_mr = 1 << c->log_max_mkey;
+	d->max_mw = (int)c->max_mw;
 	d->max_pd = 1 << c->log_max_pd;
 	d->max_qp_rd_atom = (int)c->max_qp_rd_atom;
 	d->max_qp_init_rd_atom = (int)c->max_qp_init_rd_atom;

@@ -150,6 +150,10 @@ int mlx5_reg_mr(struct uv_mr *mr, struct uv_udata *u);
 int mlx5_rereg_mr(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len, uint64_t iova,
 		  uint32_t access, struct uv_pd *pd);
 int mlx5_dereg_mr(struct uv_mr *mr);
+/* The low byte of the next key: the driver's choice. */
+uint8_t mlx5_key_variant(struct uv_context *ctx);
+int mlx5_alloc_mw(struct uv_mw *mw, struct uv_udata *u);
+int mlx5_dealloc_mw(struct uv_mw *mw);
 
 int mlx5_create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_t flags,
 		   struct uv_udata *u);

@@ -32,7 +32,7 @@ static uint64_t list_octowords(uint64_t iova, uint64_t len)
  * The low byte of the key is the driver's to choose: another one each time, so that an old key of
  * the same index is recognised as stale.
  */
-static uint8_t key_variant(struct uv_context *ctx)
+uint8_t mlx5_key_variant(struct uv_context *ctx)
 {
 	return (uint8_t)atomic_fetch_add(&hw_hca(ctx->seg, ctx->hca)->mkey_var, 1);
 }
@@ -51,6 +51,10 @@ static int mkey_fill(uint8_t in[LAYOUT_SZ(create_mkey_in)], const struct mr_para
 	LAYOUT_SET(mkc, mkc, rr, !!(p->access & IB_UVERBS_ACCESS_REMOTE_READ));
 	LAYOUT_SET(mkc, mkc, lw, !!(p->access & IB_UVERBS_ACCESS_LOCAL_WRITE));
 	LAYOUT_SET(mkc, mkc, lr, 1);
+	LAYOUT_SET(mkc, mkc, relaxed_ordering_write,
+		   !!(p->access & IB_UVERBS_ACCESS_RELAXED_ORDERING));
+	LAYOUT_SET(mkc, mkc, relaxed_ordering_read,
+		   !!(p->access & IB_UVERBS_ACCESS_RELAXED_ORDERING));
 	LAYOUT_SET(mkc, mkc, access_mode_1_0, MKC_ACCESS_MODE_MTT);
 	LAYOUT_SET(mkc, mkc, qpn, MKC_QPN_ANY);
 	LAYOUT_SET(mkc, mkc, mkey_7_0, variant);
@@ -66,7 +70,7 @@ static int mkey_create(struct uv_context *ctx, const struct mr_params *p, uint32
 {
 	uint8_t in[LAYOUT_SZ(create_mkey_in)] = {0}, out[LAYOUT_SZ(create_mkey_out)];
 	struct fw_mem mem = {.mem = p->mem, .va = p->start, .len = p->len};
-	uint8_t variant = key_variant(ctx);
+	uint8_t variant = mlx5_key_variant(ctx);
 	int r;
 
 	r = mkey_fill(in, p, variant);

@@ -18,7 +18,10 @@ static void test_get_context_answers_libmlx5(void **state)
 	assert_int_equal(r.log_uar_size, 12);
 	assert_int_equal(r.num_uars_per_page, 1);
 	assert_int_equal(r.num_ports, TEST_PORTS);
-	assert_int_equal(r.comp_mask, 0); /* no clock page, no dump-fill mkey, no ECE... */
+	/* no clock page, no ECE... */
+	assert_int_equal(r.comp_mask, MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_DUMP_FILL_MKEY |
+					      MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_MKEY_UPDATE_TAG);
+	assert_int_equal(r.dump_fill_mkey, HW_KEY_DUMP_FILL);
 	assert_int_equal(r.max_send_wqebb, 1 << c->log_max_qp_sz);
 	assert_int_equal(r.max_sq_desc_sz, c->max_wqe_sz_sq);
 	assert_int_equal(r.cache_line_size, 64);

@@ -75,6 +75,9 @@ static void response_fill(const struct uv_context *ctx, struct mlx5_ib_alloc_uco
 		.log_uar_size = MLX5_PAGE_SHIFT,
 		.num_uars_per_page = 1,
 		.num_dyn_bfregs = b->ndynamic,
+		.comp_mask = MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_DUMP_FILL_MKEY |
+			     MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_MKEY_UPDATE_TAG,
+		.dump_fill_mkey = HW_KEY_DUMP_FILL,
 	};
 }
 

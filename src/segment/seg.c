@@ -46,7 +46,8 @@ static const struct {
 	[SEG_T_UAR] = {65535, sizeof(struct hw_uar), 1},
 	[SEG_T_PD] = {256 * K, sizeof(struct hw_pd), 1},
 	[SEG_T_UMEM] = {2 * M, sizeof(struct hw_umem), 1},
-	[SEG_T_MKEY] = {2 * M, sizeof(struct hw_mkey), 1},
+	[SEG_T_MKEY] = {2 * M, sizeof(struct hw_mkey), HW_FIRST_MKEY},
+	[SEG_T_KLM] = {128 * K, sizeof(struct hw_klm), 1},
 	[SEG_T_CQ] = {1 * M, sizeof(struct hw_cq), 1},
 	[SEG_T_SRQ] = {256 * K, sizeof(struct hw_srq), 1},
 	[SEG_T_QP] = {1 * M, sizeof(struct hw_qp), 0x40},
@@ -75,6 +76,7 @@ CHECK_ELEM(hw_uar);
 CHECK_ELEM(hw_pd);
 CHECK_ELEM(hw_umem);
 CHECK_ELEM(hw_mkey);
+CHECK_ELEM(hw_klm);
 CHECK_ELEM(hw_cq);
 CHECK_ELEM(hw_srq);
 CHECK_ELEM(hw_qp);
@@ -85,7 +87,7 @@ CHECK_ELEM(hw_xrcd);
 CHECK_ELEM(hw_share);
 CHECK_ELEM(hw_qctr);
 CHECK_ELEM(hw_mcg);
-static_assert(SEG_T_COUNT == 26, "the table of tables has a row per table");
+static_assert(SEG_T_COUNT == 27, "the table of tables has a row per table");
 static_assert(sizeof(struct seg_table_hdr) == 64, "a header per cache line");
 
 static uint64_t page_up(uint64_t n)

@@ -54,6 +54,7 @@ enum seg_table_id {
 	SEG_T_PD,    /* struct hw_pd        index = pdn                                         */
 	SEG_T_UMEM,  /* struct hw_umem      index = umem id                                     */
 	SEG_T_MKEY,  /* struct hw_mkey      index = key >> 8                                    */
+	SEG_T_KLM,   /* struct hw_klm       lists of indirect mkeys                             */
 	SEG_T_CQ,    /* struct hw_cq        index = cqn                                         */
 	SEG_T_SRQ,   /* struct hw_srq       index = srqn                                        */
 	SEG_T_QP,    /* struct hw_qp        index = qpn or dctn                                 */

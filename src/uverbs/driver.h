@@ -47,8 +47,8 @@ struct uv_type {
 enum { UV_DESTROY, UV_CLOSE, UV_ABORT };
 
 /* The core's types, for methods that a driver adds to core objects. */
-extern const struct uv_type uv_type_pd, uv_type_ah, uv_type_mr, uv_type_cq, uv_type_srq, uv_type_qp,
-	uv_type_comp_channel, uv_type_async_event;
+extern const struct uv_type uv_type_pd, uv_type_ah, uv_type_mr, uv_type_mw, uv_type_cq, uv_type_srq,
+	uv_type_qp, uv_type_comp_channel, uv_type_async_event;
 
 struct uv_object {
 	const struct uv_type *type;
@@ -103,6 +103,13 @@ struct uv_mr {
 	uint32_t lkey, rkey;
 	uint64_t start, len, iova;
 	uint32_t access;
+};
+
+struct uv_mw {
+	struct uv_object obj;
+	struct uv_pd *pd;
+	uint32_t type; /* IBV_MW_TYPE_* */
+	uint32_t rkey;
 };
 
 struct uv_cq {
@@ -197,6 +204,8 @@ struct uv_driver {
 	int (*rereg_mr)(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len,
 			uint64_t iova, uint32_t access, struct uv_pd *pd);
 	int (*dereg_mr)(struct uv_mr *mr);
+	int (*alloc_mw)(struct uv_mw *mw, struct uv_udata *u);
+	int (*dealloc_mw)(struct uv_mw *mw);
 	int (*create_cq)(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_t flags,
 			 struct uv_udata *u);
 	int (*resize_cq)(struct uv_cq *cq, uint32_t cqe, struct uv_udata *u);

@@ -116,8 +116,8 @@ const struct uv_api_object *uv_api_object(const struct uv_api *api, uint16_t obj
 bool uv_has_op(const struct uv_driver *d, size_t op);
 
 /* The core's objects, each in the file of its handlers. */
-extern const struct uv_object_def uv_def_device, uv_def_pd, uv_def_ah, uv_def_mr, uv_def_cq,
-	uv_def_srq, uv_def_qp, uv_def_comp_channel, uv_def_async_event;
+extern const struct uv_object_def uv_def_device, uv_def_pd, uv_def_ah, uv_def_mr, uv_def_mw,
+	uv_def_cq, uv_def_srq, uv_def_qp, uv_def_comp_channel, uv_def_async_event;
 
 /* ---- write commands (write.c) ---- */
 
@@ -146,6 +146,8 @@ int uv_cmd_destroy_ah(struct uv_bundle *b);
 int uv_cmd_reg_mr(struct uv_bundle *b);
 int uv_cmd_rereg_mr(struct uv_bundle *b);
 int uv_cmd_dereg_mr(struct uv_bundle *b);
+int uv_cmd_alloc_mw(struct uv_bundle *b);
+int uv_cmd_dealloc_mw(struct uv_bundle *b);
 int uv_cmd_create_comp_channel(struct uv_bundle *b);
 int uv_cmd_create_cq(struct uv_bundle *b);
 int uv_cmd_ex_create_cq(struct uv_bundle *b);

@@ -74,6 +74,15 @@ class Pyverbs(Case):
     def test_relaxed_ordering(self):
         self.module('tests.test_relaxed_ordering', skips=1)  # XRC
 
+    def test_mr(self):
+        self.module('tests.test_mr', skips=16)  # device memory, dma-buf
+
+    def test_qpex(self):
+        self.module('tests.test_qpex', skips=4)  # XRC, atomic write
+
+    def test_mlx5_mkey(self):
+        self.module('tests.test_mlx5_mkey', skips=5)  # signatures
+
     def test_qp_rc(self):
         self.module(*(f'tests.test_qp.QPTest.{t}' for t in (
             'test_create_rc_qp_no_attr', 'test_create_rc_qp_with_attr',

@@ -66,6 +66,63 @@ LAYOUT(wqe_data, 0x10, WQE_L_data)
 #define WQE_INVALID_LKEY 0x100u /* with byte_count 0: end of a receive WQE's list */
 #define WQE_INLINE_HDR 4        /* bytes of an inline segment before its data */
 
+/*
+ * UMR: control, the new context of the key (layout mkc) and its list, inline or by a data segment.
+ * klm_octowords counts the list's entries.
+ */
+#define WQE_L_umr(F)                               \
+	F(wqe_umr, inline_list, 0x00, 1)           \
+	F(wqe_umr, fail_if_free, 0x01, 1)          \
+	F(wqe_umr, fail_if_not_free, 0x02, 1)      \
+	F(wqe_umr, translation_offset_en, 0x03, 1) \
+	F(wqe_umr, check_qpn, 0x04, 1)             \
+	F(wqe_umr, klm_octowords, 0x20, 16)        \
+	F(wqe_umr, translation_offset, 0x30, 16)   \
+	F(wqe_umr, mkey_mask, 0x40, 64)
+LAYOUT(wqe_umr, 0x30, WQE_L_umr)
+#define WQE_UMR_MKC 0x40 /* byte offsets in the WQE */
+#define WQE_UMR_LIST 0x80
+
+/* wqe_umr.mkey_mask: which fields of the context are new. */
+enum {
+	WQE_UMR_LEN = 1 << 0,
+	WQE_UMR_PAGE_SIZE = 1 << 1,
+	WQE_UMR_START_ADDR = 1 << 6,
+	WQE_UMR_PD = 1 << 7,
+	WQE_UMR_EN_RINVAL = 1 << 8,
+	WQE_UMR_MKEY = 1 << 13,
+	WQE_UMR_QPN = 1 << 14,
+	WQE_UMR_LR = 1 << 17,
+	WQE_UMR_LW = 1 << 18,
+	WQE_UMR_RR = 1 << 19,
+	WQE_UMR_RW = 1 << 20,
+	WQE_UMR_A = 1 << 21,
+	WQE_UMR_FREE = 1 << 29,
+};
+
+/* An entry of an indirect key's list. KSM entries have no byte_count: all are of one size. */
+#define WQE_L_klm(F)                     \
+	F(wqe_klm, byte_count, 0x00, 32) \
+	F(wqe_klm, mkey, 0x20, 32)       \
+	F(wqe_klm, addr, 0x40, 64)
+LAYOUT(wqe_klm, 0x10, WQE_L_klm)
+
+/* A strided list: this first, then num_ent entries, which follow each other repeat_count times. */
+#define WQE_L_repeat(F)                       \
+	F(wqe_repeat, byte_count, 0x00, 32)   \
+	F(wqe_repeat, op, 0x20, 32)           \
+	F(wqe_repeat, repeat_count, 0x40, 32) \
+	F(wqe_repeat, num_ent, 0x70, 16)
+LAYOUT(wqe_repeat, 0x10, WQE_L_repeat)
+#define WQE_REPEAT_OP 0x400
+
+#define WQE_L_repeat_ent(F)                     \
+	F(wqe_repeat_ent, stride, 0x00, 16)     \
+	F(wqe_repeat_ent, byte_count, 0x10, 16) \
+	F(wqe_repeat_ent, mkey, 0x20, 32)       \
+	F(wqe_repeat_ent, va, 0x40, 64)
+LAYOUT(wqe_repeat_ent, 0x10, WQE_L_repeat_ent)
+
 /* Address vector of a datagram; without `ext` only its first 16 bytes are there. */
 #define WQE_L_av(F)                     \
 	F(wqe_av, qkey, 0x00, 32)       \

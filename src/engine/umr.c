@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * UMR: work requests that change memory keys - binding and invalidating of memory windows, lists of
+ * mlx5dv keys. Called by sq.c with the send queue's lock held: that keeps the key from being
+ * destroyed (eng_mkey_quiesce). `valid` is the firmware's, `free` is ours.
+ *
+ * A key that changes is free meanwhile. Who uses it at that moment sees the old key, the new one or
+ * none; a program that does so gets what it asked for.
+ */
+#include "engine/internal.h"
+#include "wire/prm/prm.h"
+
+#include <errno.h>
+
+#define FIELD(mask, f)                                       \
+	{                                                    \
+		(mask), LF_mkc_##f##_BIT, LF_mkc_##f##_WIDTH \
+	}
+/* Fields of the context that a WQE may change, by bit of its mask. */
+static const struct umr_field {
+	uint32_t mask;
+	uint16_t bit, width;
+} fields[] = {
+	FIELD(WQE_UMR_LEN, len),
+	FIELD(WQE_UMR_PAGE_SIZE, log_page_size),
+	FIELD(WQE_UMR_START_ADDR, start_addr),
+	FIELD(WQE_UMR_EN_RINVAL, en_rinval),
+	FIELD(WQE_UMR_MKEY, mkey_7_0),
+	FIELD(WQE_UMR_QPN, qpn),
+	FIELD(WQE_UMR_LR, lr),
+	FIELD(WQE_UMR_LW, lw),
+	FIELD(WQE_UMR_RR, rr),
+	FIELD(WQE_UMR_RW, rw),
+	FIELD(WQE_UMR_A, a),
+	FIELD(WQE_UMR_FREE, free),
+};
+
+#define MKC(f) LAYOUT_GET(mkc, mk->mkc, f)
+
+void eng_mkey_fields(struct hw_mkey *mk)
+{
+	mk->access = (MKC(lr) ? HW_ACC_LOCAL_READ : 0) | (MKC(lw) ? HW_ACC_LOCAL_WRITE : 0) |
+		     (MKC(rr) ? HW_ACC_REMOTE_READ : 0) | (MKC(rw) ? HW_ACC_REMOTE_WRITE : 0) |
+		     (MKC(a) ? HW_ACC_ATOMIC : 0);
+	mk->mode = (uint32_t)(MKC(access_mode_4_2) << 2 | MKC(access_mode_1_0));
+	mk->start = MKC(start_addr);
+	mk->len = MKC(len);
+	mk->length64 = (uint32_t)MKC(length64);
+	mk->qpn = (uint32_t)MKC(qpn);
+	mk->key = (mk->key & ~0xffu) | (uint32_t)MKC(mkey_7_0);
+	mk->umr_en = (uint32_t)MKC(umr_en);
+	mk->en_rinval = (uint32_t)MKC(en_rinval);
+	mk->log_entity = (uint32_t)MKC(log_page_size);
+	mk->slow = mk->mode > HW_MODE_MTT || mk->umr_en;
+}
+
+static enum eng_why check_key(const struct eng_run *r, const struct hw_mkey *mk, const uint8_t *u)
+{
+	uint64_t mask = LAYOUT_GET(wqe_umr, u, mkey_mask);
+	bool is_free;
+
+	if (!mk || !atomic_load_explicit(&mk->valid, memory_order_acquire) || !mk->umr_en ||
+	    mk->pdn != r->qp->pdn)
+		return ENG_W_BIND_KEY;
+	if (!(mask & WQE_UMR_MKEY) && mk->key != r->imm)
+		return ENG_W_BIND_KEY;
+	if (LAYOUT_GET(wqe_umr, u, check_qpn) && mk->qpn != 0xffffff && mk->qpn != r->qpn)
+		return ENG_W_BIND_KEY;
+	is_free = atomic_load(&mk->free);
+	if (is_free ? LAYOUT_GET(wqe_umr, u, fail_if_free)
+		    : LAYOUT_GET(wqe_umr, u, fail_if_not_free))
+		return ENG_W_BIND_STATE;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		mask &= ~(uint64_t)fields[i].mask;
+	return mask ? ENG_W_WQE_MALFORMED : ENG_W_NONE;
+}
+
+/* The `n` entries into the key's blocks. */
+static enum eng_why load_list(struct eng_run *r, struct hw_mkey *mk, const uint8_t *u, uint32_t n)
+{
+	uint32_t bytes = n * HW_KLM_BYTES;
+	enum eng_why why;
+
+	if (LAYOUT_GET(wqe_umr, u, inline_list)) {
+		if (r->bytes < WQE_UMR_LIST + bytes)
+			return ENG_W_WQE_MALFORMED;
+		for (uint32_t i = 0; i < n; i++)
+			memcpy(hw_klm_entry(r->s, mk, i), r->wqe + WQE_UMR_LIST + i * HW_KLM_BYTES,
+			       HW_KLM_BYTES);
+		return ENG_W_NONE;
+	}
+	why = sgl_from_wqe(r, WQE_UMR_LIST, HW_ACC_LOCAL_READ);
+	if (why)
+		return why;
+	sgl_trim(&r->local, bytes);
+	if (r->local.len < bytes)
+		return ENG_W_WQE_MALFORMED;
+	sgl_init(&r->remote);
+	for (uint32_t i = 0; i < n; i += HW_KLM_PER_BLOCK) {
+		uint32_t m = n - i < HW_KLM_PER_BLOCK ? n - i : HW_KLM_PER_BLOCK;
+
+		sgl_add(&r->remote, mem_self(r->s), (uintptr_t)hw_klm_entry(r->s, mk, i),
+			m * HW_KLM_BYTES);
+	}
+	return sgl_copy(r->s, &r->remote, &r->local) ? ENG_W_LOCAL_FAULT : ENG_W_NONE;
+}
+
+/* Memory of `n` bytes that the key wants to lead to. */
+static bool part_fits(const struct eng_run *r, const struct hw_mkey *mk, uint32_t access,
+		      uint32_t key, uint64_t addr, uint64_t n)
+{
+	const uint32_t writes = HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_WRITE | HW_ACC_ATOMIC;
+	const struct hw_mkey *to;
+
+	if (key == HW_KEY_DUMP_FILL)
+		return true;
+	to = xlt_key(r->s, key, mk->pdn, r->qpn);
+	return to && xlt_in_range(to, addr, n) &&
+	       (!(access & writes) || to->access & HW_ACC_LOCAL_WRITE);
+}
+
+static bool strided_fits(const struct eng_run *r, const struct hw_mkey *mk, uint32_t access,
+			 const uint8_t *head, uint32_t n)
+{
+	uint64_t last = LAYOUT_GET(wqe_repeat, head, repeat_count) - 1, sum = 0;
+	uint32_t num = (uint32_t)LAYOUT_GET(wqe_repeat, head, num_ent);
+
+	if (num >= n || last == UINT64_MAX)
+		return false;
+	for (uint32_t i = 1; i <= num; i++) {
+		const uint8_t *e = hw_klm_entry(r->s, mk, i);
+		uint64_t len = LAYOUT_GET(wqe_repeat_ent, e, byte_count);
+		uint64_t all = last * LAYOUT_GET(wqe_repeat_ent, e, stride) + len;
+
+		if (!part_fits(r, mk, access, (uint32_t)LAYOUT_GET(wqe_repeat_ent, e, mkey),
+			       LAYOUT_GET(wqe_repeat_ent, e, va), all))
+			return false;
+		sum += len;
+	}
+	return sum == LAYOUT_GET(wqe_repeat, head, byte_count);
+}
+
+/* Is all that the new list leads to there, and writable if the key will be? */
+static bool list_fits(const struct eng_run *r, const struct hw_mkey *mk, uint32_t access,
+		      uint32_t n)
+{
+	const uint8_t *e = hw_klm_entry(r->s, mk, 0);
+
+	if (mk->mode == HW_MODE_KLM && LAYOUT_GET(wqe_repeat, e, op) == WQE_REPEAT_OP)
+		return strided_fits(r, mk, access, e, n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t len;
+
+		e = hw_klm_entry(r->s, mk, i);
+		len = mk->mode == HW_MODE_KLM ? LAYOUT_GET(wqe_klm, e, byte_count) : 1;
+		if (len && !part_fits(r, mk, access, (uint32_t)LAYOUT_GET(wqe_klm, e, mkey),
+				      LAYOUT_GET(wqe_klm, e, addr), len))
+			return false;
+	}
+	return true;
+}
+
+/* The context as the WQE makes it. */
+static void new_context(const struct hw_mkey *mk, const uint8_t *u, const uint8_t *wqe_mkc,
+			uint8_t *mkc)
+{
+	uint64_t mask = LAYOUT_GET(wqe_umr, u, mkey_mask);
+
+	memcpy(mkc, mk->mkc, sizeof(mk->mkc));
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (mask & fields[i].mask)
+			layout_set(mkc, fields[i].bit, fields[i].width,
+				   layout_get(wqe_mkc, fields[i].bit, fields[i].width));
+}
+
+static enum eng_why change(struct eng_run *r, struct hw_mkey *mk)
+{
+	const uint8_t *u = r->wqe + WQE_SEG;
+	uint32_t n = (uint32_t)LAYOUT_GET(wqe_umr, u, klm_octowords);
+	struct hw_mkey to = *mk;
+	enum eng_why why;
+
+	new_context(mk, u, r->wqe + WQE_UMR_MKC, to.mkc);
+	eng_mkey_fields(&to);
+	if (LAYOUT_GET(wqe_umr, u, translation_offset)) /* or, without its bit, BSFs */
+		return ENG_W_WQE_MALFORMED;
+	if (mk->mode > HW_MODE_MTT ? n > mk->klm_max : n || to.len > mk->len)
+		return ENG_W_BIND_LIST;
+	atomic_store(&mk->free, 1);
+	if (n) {
+		why = load_list(r, mk, u, n);
+		if (!why && !list_fits(r, mk, to.access, n))
+			why = ENG_W_BIND_LIST;
+		atomic_store(&mk->klm_n, why ? 0 : n);
+		if (why)
+			return why;
+	}
+	memcpy(mk->mkc, to.mkc, sizeof(mk->mkc));
+	eng_mkey_fields(mk);
+	atomic_store_explicit(&mk->free, (uint32_t)LAYOUT_GET(mkc, to.mkc, free),
+			      memory_order_release);
+	return ENG_W_NONE;
+}
+
+enum eng_out umr_execute(struct eng_run *r)
+{
+	struct hw_mkey *mk = hw_mkey(r->s, r->imm);
+
+	r->why = r->bytes < WQE_UMR_LIST ? ENG_W_WQE_MALFORMED : check_key(r, mk, r->wqe + WQE_SEG);
+	if (!r->why)
+		r->why = change(r, mk);
+	return r->why ? ENG_FAILED : ENG_DONE;
+}
+
+bool umr_invalidate(struct seg *s, uint32_t key, uint32_t pdn, uint32_t qpn)
+{
+	struct hw_mkey *mk = hw_mkey(s, key);
+
+	if (!xlt_key(s, key, pdn, qpn) || !mk->en_rinval)
+		return false;
+	atomic_store(&mk->free, 1);
+	LAYOUT_SET(mkc, mk->mkc, free, 1);
+	return true;
+}
+
+void umr_validate(struct seg *s, uint32_t key)
+{
+	struct hw_mkey *mk = hw_mkey(s, key);
+
+	LAYOUT_SET(mkc, mk->mkc, free, 0);
+	atomic_store(&mk->free, 0);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Memory keys: which part of a umem, or of other keys, may be used, how, and under which I/O
+ * virtual addresses. Called by exec.c under the HCA's lock; the memory itself is never touched.
+ */
+#include "fw/cmd.h"
+
+#include <errno.h>
+#include "engine/engine.h"
+
+#define MKC(f) LAYOUT_GET(mkc, mkc, f)
+
+#define PAGES_MTT 12 /* log2 of the smallest page, and of the smallest part of a KSM */
+
+static uint32_t mode_of(const void *mkc)
+{
+	return (uint32_t)(MKC(access_mode_4_2) << 2 | MKC(access_mode_1_0));
+}
+
+static bool is_indirect(const void *mkc)
+{
+	return mode_of(mkc) == HW_MODE_KLM || mode_of(mkc) == HW_MODE_KSM;
+}
+
+/* Keys over other keys: how long the list may become, and the one that comes with the command. */
+static enum fw_r check_list(struct fw_call *k, const void *mkc)
+{
+	uint64_t most = MKC(translations_octword_size);
+	uint64_t n = LAYOUT_GET(create_mkey_in, k->in, translations_octword_actual_size);
+
+	if (LAYOUT_GET(create_mkey_in, k->in, mkey_umem_valid))
+		return FW_R_MKEY_LIST_UMEM;
+	if (most > UINT64_C(1) << k->caps->log_max_klm_list_size)
+		return FW_R_MKC_LIST_SIZE;
+	if (n > most)
+		return FW_R_MKEY_LIST_MOST;
+	if (k->inlen < LAYOUT_SZ(create_mkey_in) + n * HW_KLM_BYTES)
+		return FW_R_MKEY_LIST_LEN;
+	if (mode_of(mkc) == HW_MODE_KSM && MKC(log_page_size) < PAGES_MTT)
+		return FW_R_MKC_ENTITY;
+	return FW_R_NONE;
+}
+
+/* Nothing but a list may follow the command. */
+static enum fw_r check_tail(const struct fw_call *k)
+{
+	const uint8_t *in = k->in;
+
+	for (uint32_t i = LAYOUT_SZ(create_mkey_in); i < k->inlen; i++)
+		if (in[i])
+			return FW_R_PAGE_LIST;
+	return FW_R_NONE;
+}
+
+static enum fw_r check_mkc(struct fw_call *k, const void *mkc)
+{
+	if (MKC(free) && !MKC(umr_en))
+		return FW_R_MKC_FREE;
+	if (mode_of(mkc) != HW_MODE_MTT && !is_indirect(mkc))
+		return FW_R_MKC_ACCESS_MODE;
+	if (MKC(length64) && !is_indirect(mkc))
+		return FW_R_MKC_LENGTH64;
+	if (MKC(bsf_en) || MKC(bsf_octword_size))
+		return FW_R_MKC_BSF;
+	if (MKC(crypto_en))
+		return FW_R_MKC_CRYPTO;
+	if (MKC(start_addr) + MKC(len) < MKC(start_addr))
+		return FW_R_MKC_LEN;
+	if (LAYOUT_GET(create_mkey_in, k->in, pg_access))
+		return FW_R_MKEY_PG_ACCESS;
+	if (!fw_pd(k, (uint32_t)MKC(pd)))
+		return FW_R_MKC_PD;
+	return is_indirect(mkc) ? check_list(k, mkc) : check_tail(k);
+}
+
+/*
+ * Where the region lies. The driver hands the memory with the command. DEVX users name a umem,
+ * whose pages are the translations: start_addr's offset within its page is the offset in the first
+ * one.
+ */
+static enum fw_r mkey_memory(struct fw_call *k, const void *mkc, struct fw_mem *mem, uint32_t *umem)
+{
+	uint32_t log_page = (uint32_t)MKC(log_page_size);
+	uint64_t page_mask, offset, pages;
+	const struct hw_umem *u;
+
+	*umem = 0;
+	*mem = (struct fw_mem){0};
+	if (is_indirect(mkc))
+		return FW_R_NONE;
+	if (k->c->mem) {
+		*mem = *k->c->mem;
+		return MKC(len) > mem->len ? FW_R_MKEY_MEM_FIT : FW_R_NONE;
+	}
+	if (!LAYOUT_GET(create_mkey_in, k->in, mkey_umem_valid))
+		return FW_R_MKEY_UMEM_VALID;
+	*umem = (uint32_t)LAYOUT_GET(create_mkey_in, k->in, mkey_umem_id);
+	u = fw_umem(k, *umem);
+	if (!u)
+		return FW_R_MKEY_UMEM;
+	if (log_page < PAGES_MTT)
+		return FW_R_MKC_PAGE_SIZE;
+	page_mask = (UINT64_C(1) << log_page) - 1;
+	offset = LAYOUT_GET(create_mkey_in, k->in, mkey_umem_offset);
+	if (offset > u->len)
+		return FW_R_MKEY_UMEM_FIT;
+	mem->mem = u->mem;
+	mem->va = ((u->va + offset) & ~page_mask) + (MKC(start_addr) & page_mask);
+	mem->len = MKC(len);
+	if (mem->va < u->va || mem->va - u->va > u->len || mem->len > u->len - (mem->va - u->va))
+		return FW_R_MKEY_UMEM_FIT;
+	pages = (((MKC(start_addr) & page_mask) + mem->len) >> log_page) +
+		((((MKC(start_addr) & page_mask) + mem->len) & page_mask) != 0);
+	if (pages > MKC(translations_octword_size) * 2)
+		return FW_R_MKC_TRANSLATIONS;
+	return FW_R_NONE;
+}
+
+/* What a key says, but for its index and its list. */
+static void mkey_fill(struct fw_call *k, struct hw_mkey *m, const void *mkc,
+		      const struct fw_mem *mem, uint32_t umem)
+{
+	memcpy(m->mkc, mkc, sizeof(m->mkc));
+	eng_mkey_fields(m);
+	atomic_store(&m->free, (uint32_t)MKC(free));
+	m->pdn = (uint32_t)MKC(pd);
+	m->mem = mem->mem;
+	m->va = mem->va;
+	m->umem = umem;
+	fw_mkey_refs(k->s, m, 1);
+}
+
+/* Blocks for the longest list that the key may have: from the first on they are found through it.
+ */
+static int list_alloc(struct fw_call *k, struct hw_mkey *m, uint32_t idx, uint32_t entries)
+{
+	struct hw_klm *first = NULL;
+
+	for (uint32_t n = 0; n * HW_KLM_PER_BLOCK < entries; n++) {
+		struct hw_klm *b;
+		uint32_t i;
+		int r = seg_alloc(k->s, SEG_T_KLM, k->owner, &i);
+
+		if (r < 0)
+			return r == -ENOSPC ? (int)FW_R_TABLE_FULL : r;
+		b = seg_at(k->s, SEG_T_KLM, i);
+		b->hca = k->c->hca;
+		b->mkey = idx;
+		b->mkey_gen = m->gen;
+		if (first)
+			first->more[n - 1] = i;
+		else
+			m->klm = i;
+		first = first ? first : b;
+		atomic_store(seg_owner_word(k->s, SEG_T_KLM, i), SEG_OWNER_DEVICE);
+	}
+	m->klm_max = entries;
+	return 0;
+}
+
+static int list_make(struct fw_call *k, struct hw_mkey *m, uint32_t idx, const void *mkc)
+{
+	uint32_t n = (uint32_t)LAYOUT_GET(create_mkey_in, k->in, translations_octword_actual_size);
+	const uint8_t *list = (const uint8_t *)k->in + LAYOUT_SZ(create_mkey_in);
+	int r = list_alloc(k, m, idx, (uint32_t)MKC(translations_octword_size));
+
+	for (uint32_t i = 0; !r && i < n; i++)
+		memcpy(hw_klm_entry(k->s, m, i), list + i * HW_KLM_BYTES, HW_KLM_BYTES);
+	m->klm_n = n;
+	return r;
+}
+
+int fw_cmd_create_mkey(struct fw_call *k)
+{
+	const void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, k->in);
+	struct fw_mem mem;
+	struct hw_mkey *m;
+	uint32_t idx, umem;
+	int r = (int)check_mkc(k, mkc);
+
+	if (!r)
+		r = (int)mkey_memory(k, mkc, &mem, &umem);
+	if (!r)
+		r = fw_alloc(k, SEG_T_MKEY, &idx, &m);
+	if (r)
+		return r;
+	m->hca = k->c->hca;
+	m->uid = k->c->uid;
+	if (is_indirect(mkc)) {
+		r = list_make(k, m, idx, mkc);
+		if (r) {
+			fw_mkey_release(k->s, idx);
+			return r;
+		}
+	}
+	m->key = idx << 8;
+	mkey_fill(k, m, mkc, &mem, umem);
+	LAYOUT_SET(create_mkey_out, k->out, mkey_index, idx);
+	fw_commit(&m->flags);
+	atomic_store_explicit(&m->valid, 1, memory_order_release);
+	return 0;
+}
+
+/* Under the HCA's lock. The key is out of service while it changes: nobody sees half of it. */
+static int umr_locked(struct fw_call *k, uint32_t key)
+{
+	const void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, k->in);
+	struct hw_mkey *m = fw_mkey(k, key >> 8);
+	struct fw_mem mem;
+	uint32_t umem;
+	int r;
+
+	if (!m || m->key != key || (uint32_t)MKC(mkey_7_0) != (key & 0xff))
+		return FW_R_MKEY_NONE;
+	r = (int)check_mkc(k, mkc);
+	if (!r)
+		r = (int)mkey_memory(k, mkc, &mem, &umem);
+	if (r)
+		return r;
+	atomic_store_explicit(&m->valid, 0, memory_order_seq_cst);
+	r = eng_mkey_quiesce(k->s, key >> 8);
+	if (r == 0) {
+		fw_mkey_refs(k->s, m, -1);
+		mkey_fill(k, m, mkc, &mem, umem);
+	}
+	atomic_store_explicit(&m->valid, 1, memory_order_release);
+	return r;
+}
+
+int fw_umr(const struct fw_ctx *c, uint32_t key, const void *in)
+{
+	struct fw_call k = {.c = c, .s = c->seg, .in = in, .inlen = LAYOUT_SZ(create_mkey_in)};
+	uint64_t mask;
+	int r;
+
+	k.hca = hw_hca(c->seg, c->hca);
+	if (!k.hca)
+		return -ENODEV;
+	k.caps = fw_caps((enum hw_model)k.hca->model);
+	mask = fw_sig_block(c);
+	r = seg_lock(k.s, &k.hca->lock, SEG_LOCK_CTRL_NS);
+	if (r >= 0) {
+		if (r == SEG_LOCK_INHERITED)
+			fw_recount(k.s, c->hca);
+		r = umr_locked(&k, key);
+		seg_unlock(k.s, &k.hca->lock);
+	}
+	fw_sig_restore(c, mask);
+	TRACE(LOG_FW, "UMR mkey 0x%x: %d", key, r);
+	return r > 0 ? fw_status_to_errno(fw_refusal((enum fw_r)r)->status) : r;
+}
+
+int fw_cmd_query_mkey(struct fw_call *k)
+{
+	const struct hw_mkey *m =
+		fw_mkey(k, (uint32_t)LAYOUT_GET(query_mkey_in, k->in, mkey_index));
+
+	if (!m)
+		return FW_R_MKEY_QUERY_NONE;
+	if (LAYOUT_GET(query_mkey_in, k->in, pg_access))
+		return FW_R_MKEY_PG_ACCESS;
+	memcpy(LAYOUT_IN(query_mkey_out, memory_key_mkey_entry, k->out), m->mkc, sizeof(m->mkc));
+	return 0;
+}
+
+int fw_cmd_destroy_mkey(struct fw_call *k)
+{
+	uint32_t idx = (uint32_t)LAYOUT_GET(destroy_mkey_in, k->in, mkey_index);
+	const struct hw_mkey *m = fw_mkey(k, idx);
+
+	if (!m)
+		return FW_R_MKEY_NONE;
+	return fw_mkey_free(k->s, idx);
+}
