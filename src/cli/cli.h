@@ -45,7 +45,7 @@ struct cli_options {
 	const char *host, *fabric;      /* NULL: not given */
 	bool json;
 	const char *topics, *output; /* of a trace; NULL: the usual ones, standard error */
-	const char *kind;            /* of what is decoded; NULL: not told */
+	const char *kind, *kind_arg; /* of what is decoded; NULL: not told */
 	/* what is left: [NAME] or CMD ARGS... */
 	int argc;
 	char **argv;
@@ -67,6 +67,7 @@ int cli_down(struct cli_options *o);
 int cli_status(struct cli_options *o);
 int cli_trace(struct cli_options *o);
 int cli_explain(struct cli_options *o);
+int cli_decode(struct cli_options *o);
 
 /* Is it a list of topics? 0, or CLI_FAILED after a message. */
 int trace_check_topics(const char *verb, const char *option, const char *topics);

@@ -51,7 +51,8 @@ static void add_refusal(struct json_object *list, const struct fw_refusal *f)
 		put(o, "command", "any");
 	}
 	put(o, "field", f->field);
-	put(o, "reason", f->text);
+	if (strcmp(f->text, fw_refusal_allowed(f)))
+		put(o, "reason", f->text);
 	put(o, "allowed", fw_refusal_allowed(f));
 	snprintf(text, sizeof(text), "%s (0x%x)", fw_status_name(f->status), f->status);
 	put(o, "status", text);
@@ -280,8 +281,8 @@ static void print_member(const char *indent, const char *key, struct json_object
 			printf("%s  %-10s %s\n", indent, i ? "" : key,
 			       json_object_get_string(json_object_array_get_idx(v, i)));
 	} else if (json_object_is_type(v, json_type_int)) {
-		printf("%s  %-10s 0x%llx\n", indent, key,
-		       (unsigned long long)json_object_get_uint64(v));
+		printf(strcmp(key, "width") ? "%s  %-10s 0x%llx\n" : "%s  %-10s %llu\n", indent,
+		       key, (unsigned long long)json_object_get_uint64(v));
 	} else {
 		printf("%s  %-10s %s\n", indent, key, json_object_get_string(v));
 	}

@@ -22,6 +22,8 @@ static const struct cli_verb verbs[] = {
 	 CLI_OPTS_RUN | CLI_OPT_OUTPUT | CLI_OPT_JSON | CLI_OPT_TOPICS, 1, -1, false, cli_trace},
 	{"explain", "WHAT...", "Say what a syndrome, status, errno or CQE syndrome means.",
 	 CLI_OPT_JSON, 1, INT_MAX, true, cli_explain},
+	{"decode", "[FILE]", "Read a dump of a command, WQE, CQE or EQE.",
+	 CLI_OPT_JSON | CLI_OPT_KIND, 0, 1, true, cli_decode},
 	{"up", "NAME", "Make a fabric that stays, for many commands.", CLI_OPT_SHAPE, 1, 1, false,
 	 cli_up},
 	{"down", "NAME", "Take a fabric down.", 0, 1, 1, false, cli_down},

@@ -50,6 +50,12 @@ static const struct opt_row rows[] = {
 	{CLI_OPT_FABRIC, "fabric", 0, "NAME",
 	 "a fabric that is up; else one is made for the command", 0, 0, NULL},
 	{CLI_OPT_JSON, "json", 'j', NULL, "machine-readable", 0, 0, NULL},
+	{CLI_OPT_KIND, "in", 0, NULL, "it is the input of a command", 0, 0, NULL},
+	{CLI_OPT_KIND, "out", 0, "COMMAND", "it is an output, of this command", 0, 0, NULL,
+	 OPTION_ARG_OPTIONAL},
+	{CLI_OPT_KIND, "wqe", 0, NULL, "it is one or more work requests", 0, 0, NULL},
+	{CLI_OPT_KIND, "cqe", 0, NULL, "it is one or more completions", 0, 0, NULL},
+	{CLI_OPT_KIND, "eqe", 0, NULL, "it is an event", 0, 0, NULL},
 	{CLI_OPT_TRACE, "trace", 0, "TOPIC,...",
 	 "say on standard error what the command does, as `softhca trace` does", 0, 0, NULL,
 	 OPTION_ARG_OPTIONAL},
@@ -149,6 +155,13 @@ static error_t parse_row(struct parse *p, const struct opt_row *row, const char 
 			 arg, row->min, row->max);
 	} else if (row->bit == CLI_OPT_FABRIC && !options_name_ok(arg)) {
 		cli_fail("%s: --%s: '%s' cannot be a fabric's name", p->verb->name, row->name, arg);
+	} else if (row->bit == CLI_OPT_KIND && p->o->kind) {
+		cli_fail("%s: --%s: it is told to be --%s already", p->verb->name, row->name,
+			 p->o->kind);
+	} else if (row->bit == CLI_OPT_KIND) {
+		p->o->kind = row->name;
+		p->o->kind_arg = arg;
+		return 0;
 	} else if (!(row->bit & (CLI_OPT_TRACE | CLI_OPT_TOPICS)) || !arg ||
 		   !trace_check_topics(p->verb->name, row->short_key ? "-e" : "--trace", arg)) {
 		store(p->o, row->bit, arg, n, w);

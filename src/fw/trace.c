@@ -14,6 +14,11 @@
 /* Of a command that this firmware does not know: how much of its bytes is shown. */
 #define UNKNOWN_BYTES 64u
 
+static const struct layout *variant(void *ctx, const struct layout *inner)
+{
+	return prm_variant(inner, ctx);
+}
+
 static void rec_input(struct rec *r, const struct fw_call *k, const void *in, uint32_t inlen)
 {
 	uint32_t known = k->cmd ? k->cmd->in->bytes : 0;
@@ -21,9 +26,9 @@ static void rec_input(struct rec *r, const struct fw_call *k, const void *in, ui
 
 	rec_group(r, "in", "(");
 	if (k->cmd) {
-		layout_rec(r, k->cmd->in, in, inlen, from);
+		layout_rec(r, k->cmd->in, in, inlen, from, variant, (void *)(uintptr_t)in);
 	} else {
-		layout_rec(r, &layout_cmd_in, in, inlen, from);
+		layout_rec(r, &layout_cmd_in, in, inlen, from, NULL, NULL);
 		known = inlen < LAYOUT_SZ(cmd_in) ? inlen : LAYOUT_SZ(cmd_in);
 		if (inlen - known > UNKNOWN_BYTES && !r->json)
 			inlen = known + UNKNOWN_BYTES;
@@ -124,7 +129,8 @@ static void rec_refusal(struct rec *r, const struct fw_call *k, const struct fw_
 		rec_say(r, "", fw_status_name(f->status), text);
 	}
 	rec_where(r, k, f, inlen, outlen, reserved_bit);
-	rec_say(r, "reason", ": ", f->text);
+	if (strcmp(f->text, fw_refusal_allowed(f)))
+		rec_say(r, "reason", ": ", f->text);
 	rec_say(r, "allowed", "; allowed: ", fw_refusal_allowed(f));
 	rec_caps(r, k, f->text);
 	rec_group_end(r, "");
@@ -142,7 +148,7 @@ void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t
 	rec_input(&r, k, k->in, inlen);
 	if (result == 0 && k->cmd) {
 		rec_group(&r, "out", " -> ");
-		layout_rec(&r, k->cmd->out, k->out, outlen, 0);
+		layout_rec(&r, k->cmd->out, k->out, outlen, 0, variant, (void *)(uintptr_t)k->in);
 		rec_group_end(&r, "");
 	}
 	rec_say(&r, "result", " = ",

@@ -164,6 +164,8 @@ struct layout_walker {
 	void (*enter)(void *ctx, const struct layout_place *place, uint32_t bit);
 	void (*leave)(void *ctx, const struct layout_place *place);
 	void (*reserved)(void *ctx, uint32_t bit, uint32_t value); /* may be NULL */
+	/* What is at a place whose layout leaves it open; NULL: as it is. May be NULL. */
+	const struct layout *(*open)(void *ctx, const struct layout *inner);
 	bool all;
 };
 void layout_walk(const struct layout *l, const void *p, uint32_t bytes,
@@ -172,7 +174,7 @@ void layout_walk(const struct layout *l, const void *p, uint32_t bytes,
 struct rec;
 /* The same as members of a trace record: field=value, place={...}; fields before bit `from` left
  * out. */
-void layout_rec(struct rec *r, const struct layout *l, const void *p, uint32_t bytes,
-		uint32_t from);
+void layout_rec(struct rec *r, const struct layout *l, const void *p, uint32_t bytes, uint32_t from,
+		const struct layout *(*open)(void *ctx, const struct layout *inner), void *ctx);
 
 #endif

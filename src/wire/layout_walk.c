@@ -44,8 +44,15 @@ struct walk {
 	uint32_t seen; /* dwords below this have been looked at for reserved bits */
 };
 
+static const struct layout *inner_of(const struct walk *k, const struct layout_place *s)
+{
+	const struct layout *l = k->w->open ? k->w->open(k->ctx, s->inner) : NULL;
+
+	return l ? l : s->inner;
+}
+
 /* Which bits of the dword at `bit` the fields of a layout at `byte` cover. */
-static uint32_t covered(const struct layout *l, uint32_t byte, uint32_t bit)
+static uint32_t covered(const struct walk *k, const struct layout *l, uint32_t byte, uint32_t bit)
 {
 	uint32_t mask = 0;
 
@@ -61,7 +68,7 @@ static uint32_t covered(const struct layout *l, uint32_t byte, uint32_t bit)
 		uint32_t at = byte + l->places[i].byte;
 
 		if (bit / 8 >= at && bit / 8 < at + l->places[i].inner->bytes)
-			mask |= covered(l->places[i].inner, at, bit);
+			mask |= covered(k, inner_of(k, &l->places[i]), at, bit);
 	}
 	return mask;
 }
@@ -71,7 +78,7 @@ static void reserved_until(struct walk *k, const struct layout *top, uint32_t bi
 	if (!k->w->reserved)
 		return;
 	for (; k->seen < bit && k->seen / 8 + 4 <= k->bytes; k->seen += 32) {
-		uint32_t v = be32_load(k->base + k->seen / 8) & ~covered(top, 0, k->seen);
+		uint32_t v = be32_load(k->base + k->seen / 8) & ~covered(k, top, 0, k->seen);
 
 		if (v)
 			k->w->reserved(k->ctx, k->seen, v);
@@ -85,16 +92,20 @@ static void walk(struct walk *k, const struct layout *top, const struct layout *
 
 	for (uint32_t bit = 0; next_item(l, bit, &f, &s);) {
 		uint32_t at = byte * 8 + (f ? f->bit : s->byte * 8);
+		uint32_t len;
 		uint64_t v;
 
 		reserved_until(k, top, at & ~31u);
 		if (!f) {
 			bit = s->byte * 8 + 1;
-			if (byte + s->byte + s->inner->bytes > k->bytes ||
-			    !any_set(k->base + byte + s->byte, s->inner->bytes))
+			if (byte + s->byte >= k->bytes)
+				continue;
+			len = k->bytes - byte - s->byte;
+			if (!any_set(k->base + byte + s->byte,
+				     len < s->inner->bytes ? len : s->inner->bytes))
 				continue;
 			k->w->enter(k->ctx, s, at);
-			walk(k, top, s->inner, byte + s->byte);
+			walk(k, top, inner_of(k, s), byte + s->byte);
 			reserved_until(k, top, at + s->inner->bytes * 8);
 			k->w->leave(k->ctx, s);
 			continue;
@@ -121,7 +132,16 @@ void layout_walk(const struct layout *l, const void *p, uint32_t bytes,
 struct rec_walk {
 	struct rec *r;
 	uint32_t from;
+	const struct layout *(*open)(void *ctx, const struct layout *inner);
+	void *ctx;
 };
+
+static const struct layout *rec_open(void *ctx, const struct layout *inner)
+{
+	struct rec_walk *k = ctx;
+
+	return k->open ? k->open(k->ctx, inner) : NULL;
+}
 
 static void rec_field(void *ctx, const struct layout *l, const struct layout_field *f, uint32_t bit,
 		      uint64_t value)
@@ -142,14 +162,16 @@ static void rec_leave(void *ctx, const struct layout_place *place)
 	rec_group_end(((struct rec_walk *)ctx)->r, "}");
 }
 
-void layout_rec(struct rec *r, const struct layout *l, const void *p, uint32_t bytes, uint32_t from)
+void layout_rec(struct rec *r, const struct layout *l, const void *p, uint32_t bytes, uint32_t from,
+		const struct layout *(*open)(void *ctx, const struct layout *inner), void *ctx)
 {
 	static const struct layout_walker w = {
 		.field = rec_field,
 		.enter = rec_enter,
 		.leave = rec_leave,
+		.open = rec_open,
 	};
-	struct rec_walk k = {r, from};
+	struct rec_walk k = {r, from, open, ctx};
 
 	layout_walk(l, p, bytes, &w, &k);
 }

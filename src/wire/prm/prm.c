@@ -8,6 +8,23 @@ PRM_LAYOUTS(PRM_TABLE)
 #define PRM_ROW(l, bytes) &layout_##l,
 const struct layout *const prm_layouts[] = {PRM_LAYOUTS(PRM_ROW) NULL};
 
+static const struct prm_variant variants[] = {
+	{&layout_hca_cap_union, 0x00, &layout_cmd_hca_cap},
+	{&layout_hca_cap_union, 0x02, &layout_odp_cap},
+	{&layout_hca_cap_union, 0x03, &layout_atomic_caps},
+	{&layout_hca_cap_union, 0x20, &layout_cmd_hca_cap_2},
+};
+
+const struct layout *prm_variant(const struct layout *open, const void *in)
+{
+	uint32_t selector = (uint32_t)LAYOUT_GET(cmd_in, in, op_mod) >> 1;
+
+	for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]); i++)
+		if (variants[i].open == open && variants[i].selector == selector)
+			return variants[i].is;
+	return NULL;
+}
+
 #define PRM_OP_ROW(nr, name) {nr, #name},
 static const struct {
 	uint16_t opcode;

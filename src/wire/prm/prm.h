@@ -36,4 +36,16 @@
 /* Every layout above; ends with NULL. */
 extern const struct layout *const prm_layouts[];
 
+/*
+ * Where a layout leaves open what a place holds, the command's input says it: QUERY_HCA_CAP's
+ * op_mod names the group of capabilities. One row per variant in prm.c.
+ */
+struct prm_variant {
+	const struct layout *open;
+	uint16_t selector;
+	const struct layout *is;
+};
+/* What is there, NULL when unknown. `in`: the command's input. */
+const struct layout *prm_variant(const struct layout *open, const void *in);
+
 #endif

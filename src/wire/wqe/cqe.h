@@ -37,6 +37,8 @@ LAYOUT(cqe64, 0x40, CQE_L_cqe64)
 
 #define CQE_L_err(F)                       \
 	F(err_cqe, srqn_uidx, 0x100, 32)   \
+	F(err_cqe, hw_err_synd, 0x1a0, 8)  \
+	F(err_cqe, hw_synd_type, 0x1a8, 8) \
 	F(err_cqe, vendor_err, 0x1b0, 8)   \
 	F(err_cqe, syndrome, 0x1b8, 8)     \
 	F(err_cqe, send_opcode, 0x1c0, 8)  \

@@ -2,6 +2,7 @@
 /* Owns the tables of the WQE and CQE layouts and the names of their codes. Data only. */
 #include "wire/ib_event.h"
 #include "wire/wqe/cqe.h"
+#include "wire/wqe/eqe.h"
 #include "wire/wqe/wqe.h"
 
 LAYOUT_TABLE(wqe_ctrl, WQE_L_ctrl)
@@ -34,6 +35,7 @@ struct code_name {
 
 #define CODE_ROW(nr, name) {(nr), #name},
 static const struct code_name opcodes[] = {WQE_OPCODES(CODE_ROW)};
+static const struct code_name eqe_types[] = {EQE_TYPES(CODE_ROW)};
 static const struct code_name syndromes[] = {CQE_SYNDROMES(CODE_ROW)};
 
 static const char *code_name(const struct code_name *t, size_t n, uint8_t nr)
@@ -47,6 +49,11 @@ static const char *code_name(const struct code_name *t, size_t n, uint8_t nr)
 const char *wqe_opcode_name(uint8_t opcode)
 {
 	return code_name(opcodes, sizeof(opcodes) / sizeof(opcodes[0]), opcode);
+}
+
+const char *eqe_type_name(uint8_t type)
+{
+	return code_name(eqe_types, sizeof(eqe_types) / sizeof(eqe_types[0]), type);
 }
 
 const char *cqe_syndrome_name(uint8_t syndrome)

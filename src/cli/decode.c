@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * `softhca decode`: dumps of command inputs and outputs, WQEs, CQEs and EQEs as fields with names,
+ * and what the errors in them mean. Everything known of a layout is in its table: a new one is
+ * decoded by itself.
+ */
+#include "cli/decode.h"
+
+#include <errno.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli/cli.h"
+#include "cli/explain.h"
+#include "cli/hex.h"
+#include "fw/fw.h"
+#include "util/cleanup.h"
+#include "wire/prm/prm.h"
+#include "wire/wqe/cqe.h"
+#include "wire/wqe/eqe.h"
+#include "wire/wqe/wqe.h"
+
+/* ---- parts */
+
+struct json_object *decode_part(struct json_object *list, const char *kind, const char *name,
+				size_t bytes)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "kind", json_object_new_string(kind));
+	json_object_object_add(o, "name", json_object_new_string(name));
+	json_object_object_add(o, "bytes", json_object_new_uint64(bytes));
+	json_object_object_add(o, "fields", json_object_new_array());
+	json_object_array_add(list, o);
+	return o;
+}
+
+static const char *code_name(const char *layout, const char *field, uint64_t v)
+{
+	size_t n = strlen(layout);
+
+	if (n > 3 && !strcmp(layout + n - 3, "_in") && !strcmp(field, "opcode"))
+		return fw_opcode_name((uint16_t)v);
+	if (n > 4 && !strcmp(layout + n - 4, "_out") && !strcmp(field, "status"))
+		return fw_status_name((uint8_t)v);
+	if ((!strcmp(layout, "wqe_ctrl") && !strcmp(field, "opcode")) ||
+	    !strcmp(field, "send_opcode"))
+		return wqe_opcode_name((uint8_t)v);
+	if (!strcmp(layout, "err_cqe") && !strcmp(field, "syndrome"))
+		return cqe_syndrome_name((uint8_t)v);
+	if (!strcmp(layout, "eqe") && !strcmp(field, "event_type"))
+		return eqe_type_name((uint8_t)v);
+	return "?";
+}
+
+struct walk {
+	struct json_object *o;
+	const struct layout *top;
+	char path[256]; /* of the places above: "qpc." */
+	size_t base;
+	const void *in;
+};
+
+static struct json_object *entry(struct walk *w, const char *list, uint32_t bit)
+{
+	struct json_object *e = json_object_new_object();
+
+	json_object_object_add(e, "bit", json_object_new_uint64(w->base * 8 + bit));
+	json_object_array_add(json_object_object_get(w->o, list), e);
+	return e;
+}
+
+static void on_field(void *ctx, const struct layout *l, const struct layout_field *f, uint32_t bit,
+		     uint64_t value)
+{
+	struct walk *w = ctx;
+	struct json_object *e = entry(w, "fields", bit);
+	const char *code = code_name(l->name, f->name, value);
+	char name[320];
+
+	snprintf(name, sizeof(name), "%s%s", w->path, f->name);
+	json_object_object_add(e, "width", json_object_new_uint64(f->width));
+	json_object_object_add(e, "name", json_object_new_string(name));
+	json_object_object_add(e, "value", json_object_new_uint64(value));
+	if (*code != '?')
+		json_object_object_add(e, "value_name", json_object_new_string(code));
+}
+
+static void on_enter(void *ctx, const struct layout_place *place, uint32_t bit)
+{
+	struct walk *w = ctx;
+	size_t n = strlen(w->path);
+
+	snprintf(w->path + n, sizeof(w->path) - n, "%s.", place->name);
+}
+
+static void on_leave(void *ctx, const struct layout_place *place)
+{
+	struct walk *w = ctx;
+	size_t n = strlen(w->path), m = strlen(place->name) + 1;
+
+	if (n >= m)
+		w->path[n - m] = '\0';
+}
+
+static void on_reserved(void *ctx, uint32_t bit, uint32_t value)
+{
+	struct walk *w = ctx;
+	struct json_object *e;
+
+	if (!json_object_object_get(w->o, "reserved"))
+		json_object_object_add(w->o, "reserved", json_object_new_array());
+	e = entry(w, "reserved", bit);
+	json_object_object_add(e, "value", json_object_new_uint64(value));
+}
+
+static const struct layout *on_open(void *ctx, const struct layout *inner)
+{
+	static const uint8_t general[LAYOUT_SZ(cmd_in)];
+	const struct walk *w = ctx;
+
+	return prm_variant(inner, w->in ? w->in : general);
+}
+
+void decode_layout(struct json_object *o, const struct layout *l, const uint8_t *p, size_t n,
+		   size_t base, const void *in)
+{
+	static const struct layout_walker walker = {
+		.field = on_field,
+		.enter = on_enter,
+		.leave = on_leave,
+		.reserved = on_reserved,
+		.open = on_open,
+	};
+	struct walk w = {.o = o, .top = l, .base = base, .in = in};
+
+	/* Segments of a work request are told apart by their layout's name. */
+	if (base || !strcmp(l->name, "wqe_ctrl"))
+		snprintf(w.path, sizeof(w.path), "%s.",
+			 strncmp(l->name, "wqe_", 4) ? l->name : l->name + 4);
+	layout_walk(l, p, n > UINT32_MAX ? UINT32_MAX : (uint32_t)n, &walker, &w);
+}
+
+void decode_bytes(struct json_object *o, const char *name, const uint8_t *p, size_t n, size_t base)
+{
+	struct json_object *e = json_object_new_object();
+	_cleanup_free_ char *hex = malloc(n * 2 + 1);
+
+	if (!hex) {
+		json_object_put(e);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		snprintf(hex + i * 2, 3, "%02x", p[i]);
+	hex[n * 2] = '\0';
+	json_object_object_add(e, "bit", json_object_new_uint64(base * 8));
+	json_object_object_add(e, "name", json_object_new_string(name));
+	json_object_object_add(e, "data", json_object_new_string(hex));
+	json_object_array_add(json_object_object_get(o, "fields"), e);
+}
+
+static void put_note(struct json_object *o, const char *text)
+{
+	json_object_object_add(o, "note", json_object_new_string(text));
+}
+
+/* ---- commands */
+
+/* By the firmware's table, or by its name where only the layout is there. */
+static const struct layout *command_layout(uint16_t opcode, bool output)
+{
+	const char *name = fw_opcode_name(opcode);
+	const struct layout *in, *out;
+	char want[64];
+	size_t n = 0;
+
+	if (fw_command_layouts(opcode, &in, &out))
+		return output ? out : in;
+	for (; name[n] && n + 8 < sizeof(want); n++)
+		want[n] = name[n] >= 'A' && name[n] <= 'Z' ? (char)(name[n] + 32) : name[n];
+	strcpy(want + n, output ? "_out" : "_in");
+	for (const struct layout *const *l = prm_layouts; *l; l++)
+		if (!strcmp((*l)->name, want))
+			return *l;
+	return NULL;
+}
+
+static bool all_zero(const uint8_t *p, size_t n)
+{
+	while (n && !*p)
+		p++, n--;
+	return !n;
+}
+
+static void rest(struct json_object *o, const struct layout *l, const uint8_t *p, size_t n)
+{
+	if (n > l->bytes && !all_zero(p + l->bytes, n - l->bytes))
+		decode_bytes(o, "rest", p + l->bytes, n - l->bytes, l->bytes);
+}
+
+static bool decode_input(struct json_object *list, const uint8_t *p, size_t n)
+{
+	uint16_t opcode;
+	const struct layout *l;
+	struct json_object *o;
+
+	if (n < LAYOUT_SZ(cmd_in))
+		return false;
+	opcode = (uint16_t)LAYOUT_GET(cmd_in, p, opcode);
+	l = command_layout(opcode, false);
+	o = decode_part(list, "input", fw_opcode_name(opcode), n);
+	if (!l)
+		put_note(o, "no layout of this command is known here: its header and its bytes");
+	else if (n < l->bytes)
+		put_note(o, "shorter than the command");
+	l = l ? l : &layout_cmd_in;
+	decode_layout(o, l, p, n, 0, p);
+	rest(o, l, p, n);
+	return true;
+}
+
+static bool decode_output(struct json_object *list, const uint8_t *p, size_t n, uint16_t opcode)
+{
+	const struct layout *l = opcode ? command_layout(opcode, true) : NULL;
+	struct json_object *o, *means;
+
+	if (n < 8)
+		return false;
+	o = decode_part(list, "output", opcode ? fw_opcode_name(opcode) : "?", n);
+	if (!l)
+		put_note(
+			o,
+			opcode ? "no layout of this command is known here: its header and its bytes"
+			       : "of which command is not known (--out=COMMAND): its header and "
+				 "its bytes");
+	l = l ? l : &layout_cmd_out;
+	decode_layout(o, l, p, n, 0, NULL);
+	rest(o, l, p, n);
+	if (!p[0])
+		return true;
+	means = json_object_new_array();
+	explain_status(means, p[0]);
+	explain_syndrome(means, be32_load(p + 4));
+	json_object_object_add(o, "meanings", means);
+	return true;
+}
+
+/* ---- CQEs and EQEs */
+
+static const char *cqe_name(unsigned int opcode)
+{
+	static const char *const names[16] = {
+		[CQE_REQ] = "REQ",
+		[CQE_RESP_WR_IMM] = "RESP_WR_IMM",
+		[CQE_RESP_SEND] = "RESP_SEND",
+		[CQE_RESP_SEND_IMM] = "RESP_SEND_IMM",
+		[CQE_RESP_SEND_INV] = "RESP_SEND_INV",
+		[CQE_RESIZE] = "RESIZE_CQ",
+		[CQE_REQ_ERR] = "REQ_ERR",
+		[CQE_RESP_ERR] = "RESP_ERR",
+		[CQE_INVALID] = "INVALID",
+	};
+
+	return names[opcode] ? names[opcode] : "?";
+}
+
+static bool decode_cqe(struct json_object *list, const uint8_t *p, size_t n)
+{
+	if (n < LAYOUT_SZ(cqe64))
+		return false;
+	/* Of an entry of 128 bytes the second half; several entries one after the other. */
+	for (size_t at = n == 128 && all_zero(p, 64) ? 64 : 0; n - at >= 64; at += 64) {
+		const uint8_t *c = p + at;
+		unsigned int opcode = (unsigned int)LAYOUT_GET(cqe64, c, opcode);
+		bool error = opcode == CQE_REQ_ERR || opcode == CQE_RESP_ERR;
+		struct json_object *o = decode_part(list, "cqe", cqe_name(opcode), 64), *means;
+
+		decode_layout(o, error ? &layout_err_cqe : &layout_cqe64, c, 64, 0, NULL);
+		if (!error)
+			continue;
+		means = json_object_new_array();
+		explain_cqe(means, (uint8_t)LAYOUT_GET(err_cqe, c, syndrome));
+		json_object_object_add(o, "meanings", means);
+	}
+	return true;
+}
+
+static bool decode_eqe(struct json_object *list, const uint8_t *p, size_t n)
+{
+	if (n < LAYOUT_SZ(eqe))
+		return false;
+	decode_layout(
+		decode_part(list, "eqe", eqe_type_name((uint8_t)LAYOUT_GET(eqe, p, event_type)), n),
+		&layout_eqe, p, n, 0, NULL);
+	return true;
+}
+
+/* ---- what is it? */
+
+static bool is_error_cqe(const uint8_t *p, size_t n)
+{
+	unsigned int opcode;
+
+	if (n != 64 && n != 128)
+		return false;
+	p += n - 64;
+	opcode = (unsigned int)LAYOUT_GET(err_cqe, p, opcode);
+	return (opcode == CQE_REQ_ERR || opcode == CQE_RESP_ERR) &&
+	       *cqe_syndrome_name((uint8_t)LAYOUT_GET(err_cqe, p, syndrome)) != '?';
+}
+
+static bool is_cqe(const uint8_t *p, size_t n)
+{
+	return n && n % 64 == 0 && n <= 1024 && LAYOUT_GET(cqe64, p + n - 64, qpn) &&
+	       *cqe_name((unsigned int)LAYOUT_GET(cqe64, p + n - 64, opcode)) != '?';
+}
+
+static bool is_input(const uint8_t *p, size_t n)
+{
+	return n >= LAYOUT_SZ(cmd_in) && !be16_load(p + 4) &&
+	       *fw_opcode_name((uint16_t)LAYOUT_GET(cmd_in, p, opcode)) != '?';
+}
+
+static bool is_output(const uint8_t *p, size_t n)
+{
+	return n >= 8 && *fw_status_name(p[0]) != '?' && !p[1] && !p[2] && !p[3] &&
+	       (p[0] ? be32_load(p + 4) != 0 : n > 8 && !be32_load(p + 4));
+}
+
+static char guess(const struct hex_block *b)
+{
+	if (b->hint)
+		return b->hint;
+	if (is_error_cqe(b->bytes, b->n))
+		return 'c';
+	if (is_input(b->bytes, b->n))
+		return 'i';
+	if (decode_is_wqe(b->bytes, b->n))
+		return 'w';
+	if (is_cqe(b->bytes, b->n))
+		return 'c';
+	return is_output(b->bytes, b->n) ? 'o' : 0;
+}
+
+static int decode_block(const struct cli_options *o, struct json_object *list,
+			const struct hex_block *b, uint16_t opcode)
+{
+	char kind = o->kind ? o->kind[0] : guess(b);
+	bool done = false;
+
+	switch (kind) {
+	case 'i':
+		done = decode_input(list, b->bytes, b->n);
+		break;
+	case 'o':
+		done = decode_output(list, b->bytes, b->n, opcode ? opcode : b->opcode);
+		break;
+	case 'w':
+		done = decode_wqes(list, b->bytes, b->n);
+		break;
+	case 'c':
+		done = decode_cqe(list, b->bytes, b->n);
+		break;
+	case 'e':
+		done = decode_eqe(list, b->bytes, b->n);
+		break;
+	default:
+		cli_fail("decode: the %zu bytes at line %u could be anything: say --in, --out, "
+			 "--wqe, --cqe or --eqe",
+			 b->n, b->line);
+		return CLI_UNKNOWN;
+	}
+	if (!done)
+		cli_fail("decode: the %zu bytes at line %u are too few, or are no such thing", b->n,
+			 b->line);
+	return done ? 0 : CLI_UNKNOWN;
+}
+
+/* ---- what logs say in words: "synd 0x4 vend 0x32", "status bad parameter(0x3), syndrome (0x5)" */
+
+struct words {
+	regex_t syndrome, status;
+	struct json_object *means;
+};
+
+static bool match(const regex_t *re, const char *line, uint32_t *v)
+{
+	regmatch_t m[2];
+
+	if (regexec(re, line, 2, m, 0))
+		return false;
+	*v = (uint32_t)strtoul(line + m[1].rm_so, NULL, 16);
+	return true;
+}
+
+static bool told(struct json_object *means, const char *kind, uint32_t value)
+{
+	for (size_t i = 0; i < json_object_array_length(means); i++) {
+		struct json_object *o = json_object_array_get_idx(means, i);
+
+		if (json_object_get_uint64(json_object_object_get(o, "value")) == value &&
+		    !strcmp(json_object_get_string(json_object_object_get(o, "kind")), kind))
+			return true;
+	}
+	return false;
+}
+
+static void on_text(void *ctx, const char *line)
+{
+	struct words *w = ctx;
+	uint32_t v;
+
+	if (match(&w->status, line, &v) && !told(w->means, "command status", v))
+		explain_status(w->means, (uint8_t)v);
+	if (!match(&w->syndrome, line, &v))
+		return;
+	if (v > UINT8_MAX) {
+		if (!told(w->means, "syndrome of softhca", v))
+			explain_syndrome(w->means, v);
+	} else if (!told(w->means, "CQE syndrome", v)) {
+		explain_cqe(w->means, (uint8_t)v);
+	}
+}
+
+static void words_init(struct words *w)
+{
+	regcomp(&w->syndrome, "synd[rome]*[ :=(]*0x([0-9a-f]+)", REG_EXTENDED | REG_ICASE);
+	regcomp(&w->status, "status[a-z .()]*\\(0x([0-9a-f]+)\\)", REG_EXTENDED | REG_ICASE);
+	w->means = json_object_new_array();
+}
+
+/* ---- output */
+
+static void print_bits(struct json_object *e)
+{
+	uint64_t width = json_object_get_uint64(json_object_object_get(e, "width"));
+	char text[16] = "";
+
+	if (width)
+		snprintf(text, sizeof(text), "+%u", (unsigned int)width);
+	printf("  0x%04llx %-4s ",
+	       (unsigned long long)json_object_get_uint64(json_object_object_get(e, "bit")), text);
+}
+
+static void print_field(struct json_object *e)
+{
+	uint64_t v = json_object_get_uint64(json_object_object_get(e, "value"));
+	const char *data = json_object_get_string(json_object_object_get(e, "data"));
+	const char *code = json_object_get_string(json_object_object_get(e, "value_name"));
+
+	print_bits(e);
+	printf("%s = ", json_object_get_string(json_object_object_get(e, "name")));
+	if (data)
+		for (size_t i = 0; data[i]; i += 2)
+			printf("%s%.2s", i && i % 64 == 0 ? "\n               " : "", data + i);
+	else
+		printf(v < 10 ? "%llu" : "0x%llx", (unsigned long long)v);
+	printf(code ? " %s\n" : "\n", code);
+}
+
+static void print_part(struct json_object *o)
+{
+	struct json_object *fields = json_object_object_get(o, "fields");
+	struct json_object *reserved = json_object_object_get(o, "reserved");
+	struct json_object *means = json_object_object_get(o, "meanings");
+	const char *note = json_object_get_string(json_object_object_get(o, "note"));
+
+	printf("%s %s, %llu bytes%s%s\n", json_object_get_string(json_object_object_get(o, "name")),
+	       json_object_get_string(json_object_object_get(o, "kind")),
+	       (unsigned long long)json_object_get_uint64(json_object_object_get(o, "bytes")),
+	       note ? ": " : "", note ? note : "");
+	for (size_t i = 0; i < json_object_array_length(fields); i++)
+		print_field(json_object_array_get_idx(fields, i));
+	for (size_t i = 0; reserved && i < json_object_array_length(reserved); i++) {
+		struct json_object *e = json_object_array_get_idx(reserved, i);
+
+		print_bits(e);
+		printf("(no name) 0x%08llx of this dword\n",
+		       (unsigned long long)json_object_get_uint64(
+			       json_object_object_get(e, "value")));
+	}
+	if (means)
+		explain_print(means, "  ");
+}
+
+static void print_all(const struct cli_options *o, struct json_object *list,
+		      struct json_object *means)
+{
+	if (o->json) {
+		struct json_object *top = json_object_new_object();
+
+		json_object_object_add(top, "parts", json_object_get(list));
+		json_object_object_add(top, "meanings", json_object_get(means));
+		printf("%s\n",
+		       json_object_to_json_string_ext(top, JSON_C_TO_STRING_PLAIN |
+								   JSON_C_TO_STRING_NOSLASHESCAPE));
+		json_object_put(top);
+		return;
+	}
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		print_part(json_object_array_get_idx(list, i));
+	explain_print(means, "");
+}
+
+static int opcode_option(const char *arg, uint16_t *opcode)
+{
+	char *end;
+	unsigned long n = strtoul(arg, &end, 0);
+
+	if (*arg && !*end && n <= UINT16_MAX) {
+		*opcode = (uint16_t)n;
+		return 0;
+	}
+	for (uint32_t op = 1; op <= UINT16_MAX; op++)
+		if (!strcasecmp(fw_opcode_name((uint16_t)op), arg) && *arg != '?') {
+			*opcode = (uint16_t)op;
+			return 0;
+		}
+	return cli_fail("decode: --out: '%s' is no command", arg);
+}
+
+static int decode_file(const struct cli_options *o, FILE *f, const char *name, uint16_t opcode)
+{
+	struct json_object *list = json_object_new_array();
+	struct words w;
+	struct hex_input in = {.text = on_text, .ctx = &w};
+	int r;
+
+	words_init(&w);
+	r = hex_read(f, &in);
+	if (r < 0)
+		r = cli_fail("decode: %s: %s", name, strerror(-r));
+	for (size_t i = 0; !r && i < in.n; i++)
+		r = decode_block(o, list, &in.blocks[i], opcode);
+	if (!r && !in.n && !json_object_array_length(w.means)) {
+		cli_fail("decode: no hexadecimal bytes in %s", name);
+		r = CLI_UNKNOWN;
+	}
+	if (r != CLI_FAILED && json_object_array_length(list) + json_object_array_length(w.means))
+		print_all(o, list, w.means);
+	hex_free(&in);
+	regfree(&w.syndrome);
+	regfree(&w.status);
+	json_object_put(w.means);
+	json_object_put(list);
+	return r;
+}
+
+int cli_decode(struct cli_options *o)
+{
+	const char *name = o->argc ? o->argv[0] : "-";
+	bool input = !strcmp(name, "-");
+	uint16_t opcode = 0;
+	FILE *f;
+	int r = o->kind_arg ? opcode_option(o->kind_arg, &opcode) : 0;
+
+	if (r)
+		return r;
+	f = input ? stdin : fopen(name, "re");
+	if (!f)
+		return cli_fail("decode: %s: %s", name, strerror(errno));
+	r = decode_file(o, f, input ? "standard input" : name, opcode);
+	if (!input)
+		fclose(f);
+	if (fflush(stdout))
+		return cli_fail("standard output: %s", strerror(errno));
+	return r;
+}

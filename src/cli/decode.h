@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Inside `softhca decode`: a part of a dump as a JSON object, from which the text is made. */
+#ifndef SOFTHCA_CLI_DECODE_H
+#define SOFTHCA_CLI_DECODE_H
+
+#include <json-c/json.h>
+#include "wire/layout.h"
+
+/*
+ * The set fields of a layout and what is set beside them, into o's "fields" and "reserved".
+ * `base`: bytes from the begin of the dump; `in`: the command's input, for places that it decides,
+ * or NULL.
+ */
+void decode_layout(struct json_object *o, const struct layout *l, const uint8_t *p, size_t n,
+		   size_t base, const void *in);
+void decode_bytes(struct json_object *o, const char *name, const uint8_t *p, size_t n, size_t base);
+/* All work requests in n bytes: each an object of `list`. False: they are none. */
+bool decode_wqes(struct json_object *list, const uint8_t *p, size_t n);
+/* Could it be one? */
+bool decode_is_wqe(const uint8_t *p, size_t n);
+struct json_object *decode_part(struct json_object *list, const char *kind, const char *name,
+				size_t bytes);
+
+#endif

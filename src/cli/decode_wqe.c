@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Work requests of a dump: control segment, then what the opcode has, then data segments. */
+#include "cli/decode.h"
+
+#include "wire/wqe/wqe.h"
+
+bool decode_is_wqe(const uint8_t *p, size_t n)
+{
+	uint64_t ds;
+
+	if (n < WQE_SEG)
+		return false;
+	ds = LAYOUT_GET(wqe_ctrl, p, ds);
+	return ds && ds * WQE_SEG <= n && LAYOUT_GET(wqe_ctrl, p, qpn) &&
+	       *wqe_opcode_name((uint8_t)LAYOUT_GET(wqe_ctrl, p, opcode)) != '?';
+}
+
+static void segment(struct json_object *o, const struct layout *l, const uint8_t *p, size_t n,
+		    size_t *at)
+{
+	if (*at < n)
+		decode_layout(o, l, p + *at, n - *at < l->bytes ? n - *at : l->bytes, *at, NULL);
+	*at += l->bytes;
+}
+
+static void data_segments(struct json_object *o, const uint8_t *p, size_t n, size_t at)
+{
+	while (at + WQE_SEG <= n) {
+		uint64_t count = LAYOUT_GET(wqe_data, p + at, byte_count);
+
+		if (LAYOUT_GET(wqe_data, p + at, inline_seg)) {
+			size_t len = (size_t)count < n - at - WQE_INLINE_HDR
+					     ? (size_t)count
+					     : n - at - WQE_INLINE_HDR;
+
+			decode_bytes(o, "inline_data", p + at + WQE_INLINE_HDR, len,
+				     at + WQE_INLINE_HDR);
+			at += (WQE_INLINE_HDR + len + WQE_SEG - 1) / WQE_SEG * WQE_SEG;
+			continue;
+		}
+		segment(o, &layout_wqe_data, p, n, &at);
+	}
+}
+
+/* A datagram has an address vector where others have data already. */
+static bool has_av(const uint8_t *p, size_t n)
+{
+	return n >= 2 * WQE_SEG + LAYOUT_SZ(wqe_av) && LAYOUT_GET(wqe_av, p + WQE_SEG, ext) &&
+	       !be32_load(p + WQE_SEG + 4);
+}
+
+static void segments(struct json_object *o, const uint8_t *p, size_t n)
+{
+	uint8_t opcode = (uint8_t)LAYOUT_GET(wqe_ctrl, p, opcode);
+	size_t at = 0;
+
+	segment(o, &layout_wqe_ctrl, p, n, &at);
+	switch (opcode) {
+	case WQE_OP_SEND:
+	case WQE_OP_SEND_IMM:
+		if (has_av(p, n))
+			segment(o, &layout_wqe_av, p, n, &at);
+		break;
+	case WQE_OP_RDMA_WRITE:
+	case WQE_OP_RDMA_WRITE_IMM:
+	case WQE_OP_RDMA_READ:
+		segment(o, &layout_wqe_raddr, p, n, &at);
+		break;
+	case WQE_OP_ATOMIC_CS:
+	case WQE_OP_ATOMIC_FA:
+		segment(o, &layout_wqe_raddr, p, n, &at);
+		segment(o, &layout_wqe_atomic, p, n, &at);
+		break;
+	case WQE_OP_SEND_INVAL:
+	case WQE_OP_NOP:
+		break;
+	default:
+		if (at < n)
+			decode_bytes(o, "segments", p + at, n - at, at);
+		return;
+	}
+	data_segments(o, p, n, at);
+}
+
+/* Receives have no control segment: a list of data segments, ended by the invalid lkey. */
+static bool receive(struct json_object *list, const uint8_t *p, size_t n)
+{
+	size_t used = 0;
+
+	while (used + WQE_SEG <= n && LAYOUT_GET(wqe_data, p + used, lkey) != WQE_INVALID_LKEY &&
+	       LAYOUT_GET(wqe_data, p + used, lkey))
+		used += WQE_SEG;
+	if (!used)
+		return false;
+	data_segments(decode_part(list, "wqe", "receive", n), p, used, 0);
+	return true;
+}
+
+bool decode_wqes(struct json_object *list, const uint8_t *p, size_t n)
+{
+	size_t at = 0;
+
+	if (!decode_is_wqe(p, n))
+		return receive(list, p, n);
+	while (n - at >= WQE_SEG && decode_is_wqe(p + at, n - at)) {
+		uint8_t opcode = (uint8_t)LAYOUT_GET(wqe_ctrl, p + at, opcode);
+		size_t bytes = (size_t)LAYOUT_GET(wqe_ctrl, p + at, ds) * WQE_SEG;
+
+		segments(decode_part(list, "wqe", wqe_opcode_name(opcode), bytes), p + at, bytes);
+		at += (bytes + WQE_BB - 1) / WQE_BB * WQE_BB;
+		if (at > n)
+			break;
+	}
+	return true;
+}

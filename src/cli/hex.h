@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Hexadecimal dumps as they come: plain, xxd, od, hexdump -C, the kernel's print_hex_dump and
+ * mlx5_core's cmd dumps, libmlx5's and DPDK's of error CQEs, log prefixes around them.
+ */
+#ifndef SOFTHCA_CLI_HEX_H
+#define SOFTHCA_CLI_HEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Bytes that belong together: lines of data without other lines in between. */
+struct hex_block {
+	uint8_t *bytes;
+	size_t n, cap;
+	unsigned int line; /* of the input, from 1 */
+	char hint;         /* what the lines before say: 'i', 'o', 'c', 'w', 'e'; 0 nothing */
+	uint16_t opcode;   /* of a command's dump, 0 unknown */
+	/* of mlx5_core's dump of everything: a queue entry, and the mailboxes that go on with it */
+	bool entry, mailbox;
+};
+
+struct hex_input {
+	struct hex_block *blocks;
+	size_t n;
+	/* for lines that are no data */
+	void (*text)(void *ctx, const char *line);
+	void *ctx;
+};
+
+/* 0 or -errno (-EFBIG: more than any dump has). Free with hex_free() in any case. */
+int hex_read(FILE *f, struct hex_input *in);
+void hex_free(struct hex_input *in);
+
+#endif
