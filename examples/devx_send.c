@@ -38,6 +38,7 @@ struct region {
 struct qp {
 	struct mlx5dv_devx_obj *obj;
 	struct region wq, dbr;
+	const struct mlx5dv_devx_uar *uar; /* its doorbells are ignored on any other */
 	uint32_t qpn;
 	uint16_t rq_pi, sq_pi;
 };
@@ -190,7 +191,7 @@ static void make_objects(struct demo *d)
 	       d->nc->page_id, d->bf->page_id);
 }
 
-static int create_qp(struct demo *d, struct qp *q, uint32_t pdn, const struct mlx5dv_devx_uar *uar,
+static int create_qp(struct demo *d, struct qp *q, uint32_t pdn,
 		     uint8_t out[LAYOUT_SZ(create_qp_out)])
 {
 	uint8_t in[LAYOUT_SZ(create_qp_in)] = {0};
@@ -202,7 +203,7 @@ static int create_qp(struct demo *d, struct qp *q, uint32_t pdn, const struct ml
 	LAYOUT_SET(qpc, qpc, st, 0);       /* RC */
 	LAYOUT_SET(qpc, qpc, pm_state, 3); /* migrated */
 	LAYOUT_SET(qpc, qpc, pd, pdn);
-	LAYOUT_SET(qpc, qpc, uar_page, uar->page_id);
+	LAYOUT_SET(qpc, qpc, uar_page, q->uar->page_id);
 	LAYOUT_SET(qpc, qpc, cqn_snd, d->cqn);
 	LAYOUT_SET(qpc, qpc, cqn_rcv, d->cqn);
 	LAYOUT_SET(qpc, qpc, log_rq_size, LOG_RQ_SIZE);
@@ -222,9 +223,10 @@ static void make_qp(struct demo *d, struct qp *q, const struct mlx5dv_devx_uar *
 {
 	uint8_t out[LAYOUT_SZ(create_qp_out)] = {0};
 
+	q->uar = uar;
 	region_make(d, &q->wq, 0);
 	region_make(d, &q->dbr, 0);
-	if (create_qp(d, q, d->pdn, uar, out))
+	if (create_qp(d, q, d->pdn, out))
 		die("CREATE_QP");
 	q->qpn = (uint32_t)LAYOUT_GET(create_qp_out, out, qpn);
 }
@@ -286,8 +288,7 @@ static void post_receive(struct demo *d, struct qp *q, uint32_t offset)
 	((__be32 *)q->dbr.p)[MLX5_RCV_DBR] = htobe32(q->rq_pi);
 }
 
-static void post_send(struct demo *d, struct qp *q, const struct mlx5dv_devx_uar *uar,
-		      const char *s)
+static void post_send(struct demo *d, struct qp *q, const char *s)
 {
 	uint8_t *wqe = (uint8_t *)q->wq.p + RQ_BYTES + (q->sq_pi % (1 << LOG_SQ_SIZE)) * 64;
 	struct mlx5_wqe_ctrl_seg *ctrl = (void *)wqe;
@@ -303,7 +304,7 @@ static void post_send(struct demo *d, struct qp *q, const struct mlx5dv_devx_uar
 	((__be32 *)q->dbr.p)[MLX5_SND_DBR] = htobe32(q->sq_pi);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	memcpy(&qword, ctrl, sizeof(qword));
-	*(volatile uint64_t *)uar->reg_addr = qword;
+	*(volatile uint64_t *)q->uar->reg_addr = qword;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
@@ -329,13 +330,13 @@ static const struct mlx5_cqe64 *next_cqe(struct demo *d)
 	return cqe;
 }
 
-static void exchange(struct demo *d, const struct mlx5dv_devx_uar *uar, const char *name)
+static void exchange(struct demo *d, struct qp *from, struct qp *to, const char *name)
 {
 	unsigned int sent = 0, received = 0;
 
 	memset(d->buf + 2048, 0, 256);
-	post_receive(d, &d->b, 2048);
-	post_send(d, &d->a, uar, message);
+	post_receive(d, to, 2048);
+	post_send(d, from, message);
 	for (int i = 0; i < 2; i++) {
 		const struct mlx5_cqe64 *cqe = next_cqe(d);
 
@@ -384,7 +385,7 @@ static void make_a_mistake(struct demo *d)
 	uint8_t out[LAYOUT_SZ(create_qp_out)] = {0};
 	struct qp q = d->a;
 
-	if (!create_qp(d, &q, 0xabcdef, d->nc, out) || errno != EREMOTEIO) {
+	if (!create_qp(d, &q, 0xabcdef, out) || errno != EREMOTEIO) {
 		fprintf(stderr,
 			"devx_send: CREATE_QP with a wrong PD was not refused with EREMOTEIO\n");
 		exit(1);
@@ -402,11 +403,11 @@ int main(void)
 	query_device(&d);
 	make_objects(&d);
 	make_qp(&d, &d.a, d.nc);
-	make_qp(&d, &d.b, d.nc);
+	make_qp(&d, &d.b, d.bf);
 	connect_qp(&d, &d.a, &d.b);
 	connect_qp(&d, &d.b, &d.a);
-	exchange(&d, d.nc, "NC");
-	exchange(&d, d.bf, "BF");
+	exchange(&d, &d.a, &d.b, "NC");
+	exchange(&d, &d.b, &d.a, "BF");
 	make_a_mistake(&d);
 	query_and_destroy(&d.a, "a");
 	query_and_destroy(&d.b, "b");

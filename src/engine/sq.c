@@ -285,10 +285,18 @@ void eng_ring_sq(struct seg *s, uint32_t qpn)
 }
 
 /*
- * `uar` is not compared with the QP's or CQ's own: a ring makes the device look at the queue's
- * record and no more, DEVX programs may ring on any UAR of their context, and nobody can map
- * another context's.
+ * A card takes the number from the doorbell, fetches that queue's context, and ignores the doorbell
+ * if it was not rung on the context's uar_page (the kernel says so in drivers/infiniband/hw/mlx5/
+ * devx.c, "Security note").
  */
+static bool uar_is(const char *what, uint32_t n, uint32_t own, uint32_t uar)
+{
+	if (own == uar)
+		return true;
+	TRACE(LOG_DOORBELL, "ignored: %s %x has uar_page %u, this is %u", what, n, own, uar);
+	return false;
+}
+
 void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be)
 {
 	uint8_t v[8];
@@ -296,9 +304,18 @@ void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be)
 	memcpy(v, &be, sizeof(v));
 	if (TRACE_ON(LOG_DOORBELL))
 		eng_trace_doorbell(s, uar, offset, v);
-	if (offset == UAR_CQ_DOORBELL)
-		eng_arm_cq(s, be32_load(v + 4) & 0xffffff, be32_load(v));
-	else if (offset >= UAR_BF_FIRST && !(offset & UAR_BF_MASK))
-		eng_ring_sq(s, (uint32_t)LAYOUT_GET(wqe_ctrl, v, qpn));
+	if (offset == UAR_CQ_DOORBELL) {
+		uint32_t n = be32_load(v + 4) & 0xffffff;
+		const struct hw_cq *cq = hw_cq(s, n);
+
+		if (!cq || uar_is("cq", n, cq->uar, uar))
+			eng_arm_cq(s, n, be32_load(v));
+	} else if (offset >= UAR_BF_FIRST && !(offset & UAR_BF_MASK)) {
+		uint32_t n = (uint32_t)LAYOUT_GET(wqe_ctrl, v, qpn);
+		const struct hw_qp *qp = hw_qp(s, n);
+
+		if (!qp || uar_is("qp", n, qp->uar, uar))
+			eng_ring_sq(s, n);
+	}
 	/* The rest of a BlueFlame copy: the WQE is in the queue, too. */
 }

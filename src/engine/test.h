@@ -76,6 +76,7 @@ enum { T_SET_CI = 0, T_ARM = 1 }; /* dwords of a CQ's doorbell record */
 
 #define T_MEM (1u << 18)
 #define T_SQ_LOG 6 /* WQEBBs */
+#define T_UAR 1    /* uar_page of all queues */
 #define T_RQ_LOG 4
 #define T_RQ_STRIDE_LOG 6
 #define T_CQ_LOG 5

@@ -122,6 +122,7 @@ void t_cq_make(struct tb *t, struct t_cq *cq, uint32_t log_size, uint32_t cqe_by
 	memset(cq->buf, 0xf0, (size_t)cqe_bytes << log_size);
 	cq->dbr = pages(4096);
 	hw->log_size = log_size;
+	hw->uar = T_UAR;
 	hw->cqe_bytes = cqe_bytes;
 	hw->mem = hw->dbr_mem = mem_self(&t->s);
 	hw->va = (uintptr_t)cq->buf;
@@ -215,6 +216,7 @@ struct t_qp *t_qp_make(struct tb *t, uint32_t side, enum hw_qp_st st, struct t_s
 	hw->rq_log_size = T_RQ_LOG;
 	hw->rq_log_stride = T_RQ_STRIDE_LOG;
 	hw->sq_log_size = T_SQ_LOG;
+	hw->uar = T_UAR;
 	hw->mem = hw->dbr_mem = mem_self(&t->s);
 	hw->sq_va = (uintptr_t)q->sq;
 	hw->rq_va = (uintptr_t)q->rq;

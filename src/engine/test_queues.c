@@ -365,7 +365,7 @@ static void uc_is_not_answered(void **state)
 
 /* ---- CQ */
 
-static void arm(struct t_qp *q, uint32_t sn, uint32_t cmd)
+static void arm_on(struct t_qp *q, uint32_t uar, uint32_t sn, uint32_t cmd)
 {
 	uint32_t word = sn << 28 | cmd << 24 | (q->cq.ci & 0xffffff);
 	__be32 db[2] = {htobe32(word), htobe32(q->cq.cqn)};
@@ -373,7 +373,12 @@ static void arm(struct t_qp *q, uint32_t sn, uint32_t cmd)
 
 	q->cq.dbr[T_ARM] = htobe32(word);
 	memcpy(&be, db, 8);
-	eng_uar_write(&q->t->s, 1, 0x20, be);
+	eng_uar_write(&q->t->s, uar, 0x20, be);
+}
+
+static void arm(struct t_qp *q, uint32_t sn, uint32_t cmd)
+{
+	arm_on(q, T_UAR, sn, cmd);
 }
 
 static void nop(struct t_qp *q)
@@ -387,6 +392,10 @@ static void armed_fires_once(void **state)
 
 	nop(p->a);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), -1); /* not armed */
+	assert_non_null(t_poll(&p->a->cq));
+	arm_on(p->a, T_UAR + 1, 0, 0); /* not the CQ's uar_page: nothing */
+	nop(p->a);
+	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), -1);
 	assert_non_null(t_poll(&p->a->cq));
 	arm(p->a, 0, 0);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), -1);

@@ -266,11 +266,13 @@ static void uar_store(void **state)
 
 	t_post_quiet(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
 	memcpy(&be, p->a->sq, sizeof(be));
-	eng_uar_write(&p->t->s, 1, 0x808, be); /* second qword of a copy */
+	eng_uar_write(&p->t->s, T_UAR, 0x808, be); /* second qword of a copy */
 	t_assert_empty(&p->a->cq);
-	eng_uar_write(&p->t->s, 1, 0x900, be);
+	eng_uar_write(&p->t->s, T_UAR + 1, 0x900, be); /* not the QP's uar_page */
+	t_assert_empty(&p->a->cq);
+	eng_uar_write(&p->t->s, T_UAR, 0x900, be);
 	t_expect_done(p->a, MLX5_OPCODE_NOP, 0);
-	eng_uar_write(&p->t->s, 1, 0x800, UINT64_MAX); /* nobody's */
+	eng_uar_write(&p->t->s, T_UAR, 0x800, UINT64_MAX); /* nobody's */
 }
 
 static void poll_mode(void **state)

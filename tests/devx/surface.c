@@ -89,6 +89,39 @@ static void objects(struct ibv_context *ctx)
 	IS(mlx5dv_devx_obj_destroy(pd), 0);
 }
 
+/* What is in use stays, and can be destroyed later. */
+static void busy(struct ibv_context *ctx)
+{
+	uint8_t in[LAYOUT_SZ(create_cq_in)] = {0}, out[LAYOUT_SZ(create_cq_out)];
+	void *cqc = LAYOUT_IN(create_cq_in, cq_context, in);
+	struct mlx5dv_devx_umem *umem = mlx5dv_devx_umem_reg(ctx, page, 2 * PAGE, 1);
+	struct mlx5dv_devx_uar *uar = mlx5dv_devx_alloc_uar(ctx, MLX5DV_UAR_ALLOC_TYPE_NC);
+	struct mlx5dv_devx_obj *cq;
+	uint32_t eqn = 0;
+
+	if (!umem || !uar || mlx5dv_devx_query_eqn(ctx, 0, &eqn)) {
+		perror("what a CQ needs");
+		exit(1);
+	}
+	LAYOUT_SET(create_cq_in, in, opcode, PRM_OP_CREATE_CQ);
+	LAYOUT_SET(create_cq_in, in, cq_umem_id, umem->umem_id);
+	LAYOUT_SET(cqc, cqc, log_cq_size, 2);
+	LAYOUT_SET(cqc, cqc, uar_page, uar->page_id);
+	LAYOUT_SET(cqc, cqc, c_eqn, eqn);
+	LAYOUT_SET(cqc, cqc, dbr_umem_id, umem->umem_id);
+	LAYOUT_SET(cqc, cqc, dbr_addr, PAGE);
+	cq = mlx5dv_devx_obj_create(ctx, in, sizeof(in), out, sizeof(out));
+	if (!cq) {
+		perror("CREATE_CQ");
+		exit(1);
+	}
+	IS(mlx5dv_devx_umem_dereg(umem), EINVAL); /* BAD_RES_STATE */
+	IS(mlx5dv_devx_obj_destroy(cq), 0);
+	IS(mlx5dv_devx_umem_dereg(umem), 0);
+	LAYOUT_SET(cqc, cqc, c_eqn, 255);
+	FAILS(mlx5dv_devx_obj_create(ctx, in, sizeof(in), out, sizeof(out)), ENOENT);
+}
+
 static void umems(struct ibv_context *ctx)
 {
 	struct mlx5dv_devx_umem_in in = {
@@ -217,6 +250,7 @@ int main(void)
 	}
 	general(ctx);
 	objects(ctx);
+	busy(ctx);
 	umems(ctx);
 	uars(ctx);
 	descriptors(ctx);
