@@ -18,6 +18,8 @@ enum { /* atomic_operations */
        FW_ATOMIC_MASKED_FA = 8,
 };
 
+#define FW_PP_TABLE_MAX 256
+
 struct fw_caps {
 	/* identity */
 	uint16_t pci_device; /* 0x101b CX-6, 0x1021 CX-7 */
@@ -33,6 +35,8 @@ struct fw_caps {
 		log_max_xrcd;
 	uint32_t log_max_obj; /* RQs, SQs, RQTs, TIRs, TISs, transport domains: each, and in all */
 	uint32_t log_max_rqt_size; /* RQs */
+	/* qos: packet pacing in kbit/s; the table's first place means "no limit" */
+	uint32_t pp_min_rate, pp_max_rate, pp_table_size;
 	uint32_t log_max_ra_req_qp, log_max_ra_res_qp;
 	uint32_t max_wqe_sz_sq, max_wqe_sz_rq; /* bytes */
 	uint32_t log_max_klm_list_size, max_indirection;

@@ -94,6 +94,7 @@ int fw_cmd_destroy_qp(struct fw_call *k);
 int fw_cmd_modify_qp(struct fw_call *k); /* all transitions with a QPC */
 int fw_cmd_qp_2err(struct fw_call *k);
 int fw_cmd_qp_2rst(struct fw_call *k);
+int fw_cmd_set_pp_rate_limit(struct fw_call *k);
 int fw_cmd_alloc_td(struct fw_call *k);
 int fw_cmd_dealloc_td(struct fw_call *k);
 int fw_cmd_create_rq(struct fw_call *k);
@@ -123,7 +124,8 @@ int fw_cmd_destroy_sq(struct fw_call *k);
  * caller's uid: the driver sees all but where it speaks for a context with a uid, as the program
  * may have chosen the number (a UAR's, say). (obj.c)
  */
-struct hw_uar *fw_uar(struct fw_call *k, uint32_t id);
+struct hw_uar *fw_uar(struct fw_call *k, uint32_t id);        /* that queues may ring in */
+struct hw_uar *fw_uar_or_var(struct fw_call *k, uint32_t id); /* of any type */
 struct hw_pd *fw_pd(struct fw_call *k, uint32_t pdn);
 struct hw_umem *fw_umem(struct fw_call *k, uint32_t id);
 struct hw_mkey *fw_mkey(struct fw_call *k, uint32_t index);
@@ -217,6 +219,8 @@ struct fw_wq_place { /* where a work queue and its doorbell record lie */
 /* Its memory, for any wq_type; `record` bytes of doorbell record. */
 enum fw_r fw_wq_places(struct fw_call *k, const void *wq, uint32_t record, struct fw_wq_place *at);
 
+/* Is that rate limit set, and may the caller use it? (cmd_qos.c) */
+bool fw_rate_usable(struct fw_call *k, uint32_t index);
 /* May an RQ or SQ go from one state (PRM) to the other? (cmd_rq.c) */
 bool fw_wq_state_leads(uint64_t from, uint64_t to);
 

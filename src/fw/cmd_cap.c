@@ -46,6 +46,7 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(relaxed_ordering_write_umr, 1);
 	CAP(relaxed_ordering_read_umr, 1);
 	CAP(atomic, c->atomic_operations != 0);
+	CAP(qos, 1);
 	CAP(cq_oi, 1);
 	CAP(cq_resize, 1);
 	CAP(cq_moderation, 1);
@@ -91,6 +92,17 @@ static void cap_atomic(const struct fw_call *k, void *cap)
 	CAP(atomic_size_qp, k->caps->atomic_size_qp);
 }
 
+static void cap_qos(const struct fw_call *k, void *cap)
+{
+	LAYOUT_SET(qos_cap, cap, packet_pacing, 1);
+	LAYOUT_SET(qos_cap, cap, packet_pacing_burst_bound, 1);
+	LAYOUT_SET(qos_cap, cap, packet_pacing_typical_size, 1);
+	LAYOUT_SET(qos_cap, cap, packet_pacing_uid, 1);
+	LAYOUT_SET(qos_cap, cap, packet_pacing_max_rate, k->caps->pp_max_rate);
+	LAYOUT_SET(qos_cap, cap, packet_pacing_min_rate, k->caps->pp_min_rate);
+	LAYOUT_SET(qos_cap, cap, packet_pacing_rate_table_size, k->caps->pp_table_size);
+}
+
 /*
  * The groups that programs ask for. One without a filler is all zero because nothing of it is
  * supported; a group that is not here is refused as the card refuses one that it does not know.
@@ -109,7 +121,7 @@ static const struct {
 	{0x07, "nic flow table", NULL},
 	{0x08, "esw flow table", NULL},
 	{0x09, "eswitch", NULL},
-	{0x0c, "qos", NULL},
+	{0x0c, "qos", cap_qos},
 	{0x0f, "device memory", NULL},
 	{0x14, "device event", NULL},
 	{0x1a, "crypto", NULL},

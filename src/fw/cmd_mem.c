@@ -14,8 +14,8 @@ int fw_cmd_alloc_uar(struct fw_call *k)
 	uint32_t idx;
 	int r;
 
-	/* Type 0 BF, 1 NC: the same page behaves as both; it is kept for mappings and traces. */
-	if (k->op_mod > 1)
+	/* BF and NC: the same page behaves as both; it is kept for mappings and traces. */
+	if (k->op_mod > (k->c->kernel ? HW_UAR_VAR : HW_UAR_NC))
 		return FW_R_OP_MOD;
 	r = fw_alloc(k, SEG_T_UAR, &idx, &uar);
 	if (r)
@@ -36,7 +36,7 @@ int fw_cmd_alloc_uar(struct fw_call *k)
 int fw_cmd_dealloc_uar(struct fw_call *k)
 {
 	uint32_t idx = (uint32_t)LAYOUT_GET(dealloc_uar_in, k->in, uar);
-	struct hw_uar *uar = fw_uar(k, idx);
+	struct hw_uar *uar = fw_uar_or_var(k, idx);
 
 	if (!uar)
 		return FW_R_UAR_NONE;

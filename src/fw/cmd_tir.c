@@ -217,7 +217,8 @@ static enum fw_r check_sqc(struct fw_call *k, const void *sqc)
 		return FW_R_SQC_TS_FORMAT;
 	if (SQC(ts_cqe_to_dest_cqn))
 		return FW_R_SQC_TS_CQE;
-	if (SQC(packet_pacing_rate_limit_index))
+	if (SQC(packet_pacing_rate_limit_index) &&
+	    !fw_rate_usable(k, (uint32_t)SQC(packet_pacing_rate_limit_index)))
 		return FW_R_SQC_PACING;
 	if (SQC(qos_queue_group_id))
 		return FW_R_SQC_QOS_GROUP;
@@ -303,10 +304,14 @@ int fw_cmd_modify_sq(struct fw_call *k)
 		return FW_R_SQ_MODIFY_TO;
 	if (mask & ~(uint64_t)(PRM_SQ_MODIFY_RATE_LIMIT_INDEX | PRM_SQ_MODIFY_QOS_QUEUE_GROUP_ID))
 		return FW_R_SQ_MODIFY_MASK;
-	if (mask & PRM_SQ_MODIFY_RATE_LIMIT_INDEX && SQC(packet_pacing_rate_limit_index))
+	if (mask & PRM_SQ_MODIFY_RATE_LIMIT_INDEX && SQC(packet_pacing_rate_limit_index) &&
+	    !fw_rate_usable(k, (uint32_t)SQC(packet_pacing_rate_limit_index)))
 		return FW_R_SQC_PACING;
 	if (mask & PRM_SQ_MODIFY_QOS_QUEUE_GROUP_ID && SQC(qos_queue_group_id))
 		return FW_R_SQC_QOS_GROUP;
+	if (mask & PRM_SQ_MODIFY_RATE_LIMIT_INDEX)
+		LAYOUT_SET(sqc, o->ctx, packet_pacing_rate_limit_index,
+			   SQC(packet_pacing_rate_limit_index));
 	atomic_store(&o->state, (uint32_t)SQC(state));
 	return 0;
 }

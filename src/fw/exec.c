@@ -73,6 +73,8 @@ const struct fw_cmd fw_cmds[] = {
 	CMD(2ERR_QP, qp_2err, LOCKED, fw_cmd_qp_2err, -1, "qpn"),
 	CMD(2RST_QP, qp_2rst, LOCKED, fw_cmd_qp_2rst, -1, "qpn"),
 
+	CMD(SET_PP_RATE_LIMIT, set_pp_rate_limit, LOCKED | FW_C_KERNEL, fw_cmd_set_pp_rate_limit,
+	    SEG_T_OBJ, "rate_limit_index"),
 	CMD(ALLOC_TRANSPORT_DOMAIN, alloc_transport_domain, LOCKED, fw_cmd_alloc_td, SEG_T_OBJ,
 	    "transport_domain"),
 	CMD(DEALLOC_TRANSPORT_DOMAIN, dealloc_transport_domain, LOCKED, fw_cmd_dealloc_td, -1,

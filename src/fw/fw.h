@@ -9,6 +9,9 @@
 #include "segment/hw.h"
 #include "fw/caps.h"
 
+/* The uid of what the driver shares between contexts. */
+#define FW_SHARED_UID 0xffffu
+
 /* PRM command status (out.status). */
 enum fw_status {
 	FW_OK = 0x00,

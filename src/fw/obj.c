@@ -24,9 +24,7 @@ static bool visible(const struct fw_call *k, const uint32_t *flags, uint32_t hca
 		k->obj = id;                                                  \
 		return o && visible(k, &o->flags, o->hca, o->uid) ? o : NULL; \
 	}
-FW_GETTER(uar, SEG_T_UAR)
 FW_GETTER(pd, SEG_T_PD)
-FW_GETTER(umem, SEG_T_UMEM)
 FW_GETTER(mkey, SEG_T_MKEY)
 FW_GETTER(cq, SEG_T_CQ)
 FW_GETTER(srq, SEG_T_SRQ)
@@ -38,6 +36,32 @@ struct hw_srq *fw_srq_of(struct fw_call *k, uint32_t srqn, enum hw_srq_type type
 	struct hw_srq *srq = fw_srq(k, srqn);
 
 	return srq && srq->type == type ? srq : NULL;
+}
+
+struct hw_uar *fw_uar_or_var(struct fw_call *k, uint32_t id)
+{
+	struct hw_uar *o = seg_live(k->s, SEG_T_UAR, id);
+
+	k->obj = id;
+	return o && visible(k, &o->flags, o->hca, o->uid) ? o : NULL;
+}
+
+struct hw_uar *fw_uar(struct fw_call *k, uint32_t id)
+{
+	struct hw_uar *o = fw_uar_or_var(k, id);
+
+	return o && o->type != HW_UAR_VAR ? o : NULL;
+}
+
+/* The driver chooses the umems in its commands itself: its own ones are nobody's (uid 0). */
+struct hw_umem *fw_umem(struct fw_call *k, uint32_t id)
+{
+	struct hw_umem *o = seg_live(k->s, SEG_T_UMEM, id);
+
+	k->obj = id;
+	if (o && k->c->kernel && !o->uid && visible(k, &o->flags, o->hca, k->c->uid))
+		return o;
+	return o && visible(k, &o->flags, o->hca, o->uid) ? o : NULL;
 }
 
 struct hw_obj *fw_obj(struct fw_call *k, enum hw_obj_kind kind, uint32_t id)

@@ -192,6 +192,14 @@
 	X(TIS_NONE, 0x91401, BAD_RES, "destroy_tis_in.tisn", "no such TIS")                       \
 	X(TIS_IN_USE, 0x91402, BAD_RES_STATE, "destroy_tis_in.tisn", "SQs use the TIS")           \
 	X(TIS_QUERY_NONE, 0x91501, BAD_RES, "query_tis_in.tisn", "no such TIS")                   \
+	X(PP_INDEX, 0x78001, BAD_INDEX, "set_pp_rate_limit_in.rate_limit_index",                  \
+	  "1 to packet_pacing_rate_table_size - 1")                                               \
+	X(PP_RATE, 0x78002, BAD_PARAM, "set_pp_rate_limit_context.rate_limit",                    \
+	  "0, or packet_pacing_min_rate to packet_pacing_max_rate")                               \
+	X(PP_BUSY, 0x78003, RES_BUSY, "set_pp_rate_limit_in.rate_limit_index",                    \
+	  "a free place, or one that has the same limit and is shared")                           \
+	X(PP_NONE, 0x78004, BAD_RES, "set_pp_rate_limit_in.rate_limit_index",                     \
+	  "no such limit of this file")                                                           \
 	X(SQC_STATE, 0x90401, BAD_PARAM, "sqc.state", "reset (0) at creation")                    \
 	X(SQC_RLKY, 0x90402, BAD_PARAM, "sqc.rlky", "the reserved lkey is for the driver")        \
 	X(SQC_CD, 0x90403, BAD_PARAM, "sqc.cd_master", "cap cd is 0")                             \

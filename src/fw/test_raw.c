@@ -200,6 +200,69 @@ static void test_sq_states(void **state)
 	assert_int_equal(run(e, e->in, IN(modify_sq), OUT(modify_sq)), FW_BAD_RES_STATE);
 }
 
+static uint32_t set_rate(struct env *e, const struct fw_ctx *c, uint32_t index, uint32_t rate)
+{
+	void *in = cmd_init(e, PRM_OP_SET_PP_RATE_LIMIT, 0);
+
+	LAYOUT_SET(cmd_in, in, uid, c->uid);
+	LAYOUT_SET(set_pp_rate_limit_in, in, rate_limit_index, index);
+	LAYOUT_SET(set_pp_rate_limit_context, LAYOUT_IN(set_pp_rate_limit_in, ctx, in), rate_limit,
+		   rate);
+	return run_as(e, c, in, IN(set_pp_rate_limit), OUT(set_pp_rate_limit));
+}
+
+static uint32_t pace_sq(struct env *e, uint32_t index)
+{
+	void *sqc = b_modify_sq(e, 0, 0, PRM_SQ_MODIFY_RATE_LIMIT_INDEX);
+
+	LAYOUT_SET(sqc, sqc, packet_pacing_rate_limit_index, index);
+	return run(e, e->in, IN(modify_sq), OUT(modify_sq));
+}
+
+/* An SQ takes a limit of its context or of all. */
+static void test_rate_limits(void **state)
+{
+	struct env *e = *state;
+	struct fw_ctx shared = e->kernel, other = e->kernel;
+	const void *sqc = LAYOUT_IN(query_sq_out, sq_context, e->out);
+
+	shared.uid = FW_SHARED_UID;
+	other.uid = TEST_UID + 1;
+	assert_int_equal(set_rate(e, &e->kernel, 1, 100), FW_OK);
+	assert_int_equal(set_rate(e, &shared, 2, 100), FW_OK);
+	assert_int_equal(set_rate(e, &other, 3, 100), FW_OK);
+	assert_int_equal(pace_sq(e, 1), FW_OK);
+	assert_int_equal(pace_sq(e, 2), FW_OK);
+	assert_int_equal(run_id(e, PRM_OP_QUERY_SQ, e->sq, OUT(query_sq)), FW_OK);
+	assert_int_equal(LAYOUT_GET(sqc, sqc, packet_pacing_rate_limit_index), 2);
+	assert_int_equal(pace_sq(e, 3), FW_BAD_INDEX);
+	assert_int_equal(pace_sq(e, 4), FW_BAD_INDEX);
+	assert_int_equal(pace_sq(e, 0), FW_OK);
+	/* shares: another limit at a place that is taken, then the same, then nobody's */
+	assert_int_equal(set_rate(e, &shared, 2, 200), FW_RES_BUSY);
+	assert_int_equal(set_rate(e, &shared, 2, 100), FW_OK);
+	assert_int_equal(set_rate(e, &shared, 2, 0), FW_OK);
+	assert_int_equal(pace_sq(e, 2), FW_OK);
+	assert_int_equal(set_rate(e, &shared, 2, 0), FW_OK);
+	assert_int_equal(set_rate(e, &shared, 2, 0), FW_BAD_RES);
+	assert_int_equal(pace_sq(e, 2), FW_BAD_INDEX);
+}
+
+static void test_qos_caps(void **state)
+{
+	struct env *e = *state;
+	const void *cap = LAYOUT_IN(query_hca_cap_out, capability, e->out);
+	const struct fw_caps *c = fw_caps(HW_CX6);
+
+	cmd_init(e, PRM_OP_QUERY_HCA_CAP, 0xc << 1 | 1);
+	assert_int_equal(run(e, e->in, IN(query_hca_cap), OUT(query_hca_cap)), FW_OK);
+	assert_int_equal(LAYOUT_GET(qos_cap, cap, packet_pacing), 1);
+	assert_int_equal(LAYOUT_GET(qos_cap, cap, packet_pacing_uid), 1);
+	assert_int_equal(LAYOUT_GET(qos_cap, cap, packet_pacing_max_rate), c->pp_max_rate);
+	assert_int_equal(LAYOUT_GET(qos_cap, cap, esw_scheduling), 0);
+	assert_true(c->pp_table_size <= FW_PP_TABLE_MAX);
+}
+
 /* Each is in use until what uses it is gone; then everything is as before. */
 static void test_destroyed_in_order(void **state)
 {
@@ -275,6 +338,8 @@ int main(void)
 		raw_test(test_tir_and_tis),
 		raw_test(test_a_direct_tir_uses_its_rq),
 		raw_test(test_sq_states),
+		raw_test(test_rate_limits),
+		raw_test(test_qos_caps),
 		raw_test(test_destroyed_in_order),
 		raw_test(test_references_are_counted_again),
 		raw_test(test_all_go_with_their_file),

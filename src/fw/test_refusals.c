@@ -43,6 +43,7 @@ enum base {
 	B_QUERY_RMP,
 	B_MODIFY_RMP,
 	B_DESTROY_RMP,
+	B_SET_PP_RATE_LIMIT,
 	B_ALLOC_TRANSPORT_DOMAIN,
 	B_DEALLOC_TRANSPORT_DOMAIN,
 	B_CREATE_RQ,
@@ -92,6 +93,15 @@ static uint32_t new_from(struct env *e, void (*build)(struct env *e), uint32_t i
 {
 	build(e);
 	return make(e, inlen);
+}
+
+static void b_rate(struct env *e, uint32_t index, uint32_t rate)
+{
+	void *in = cmd_init(e, PRM_OP_SET_PP_RATE_LIMIT, 0);
+
+	LAYOUT_SET(set_pp_rate_limit_in, in, rate_limit_index, index);
+	LAYOUT_SET(set_pp_rate_limit_context, LAYOUT_IN(set_pp_rate_limit_in, ctx, in), rate_limit,
+		   rate);
 }
 
 static void build_raw(struct env *e, enum base b)
@@ -277,6 +287,9 @@ static void build(struct env *e, enum base b)
 	case B_DESTROY_RMP:
 		b_id(e, PRM_OP_DESTROY_RMP, new_from(e, b_create_rmp, IN(create_rmp)));
 		break;
+	case B_SET_PP_RATE_LIMIT:
+		b_rate(e, 5, 1000);
+		break;
 	case B_CREATE_QP:
 		b_create_qp(e);
 		break;
@@ -343,8 +356,8 @@ static const struct fw_cmd *row_of(const void *in)
 /* As the driver for what only it may do, with memory for what takes memory. */
 static struct fw_ctx context(struct env *e, enum base b)
 {
-	bool driver = b == B_CREATE_UMEM || b == B_CREATE_EQ || b == B_DESTROY_EQ ||
-		      b == B_CREATE_MKEY_MEM;
+	bool driver = b == B_SET_PP_RATE_LIMIT || b == B_CREATE_UMEM || b == B_CREATE_EQ ||
+		      b == B_DESTROY_EQ || b == B_CREATE_MKEY_MEM;
 	struct fw_ctx c = driver ? e->kernel : e->user;
 
 	if (b == B_CREATE_UMEM || b == B_CREATE_MKEY_MEM)
@@ -492,6 +505,12 @@ static void used_srq(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t 
 	LAYOUT_SET(qpc, qpc, srqn_rmpn_xrqn, e->srq);
 	make(e, IN(create_qp));
 	b_id(e, PRM_OP_DESTROY_RMP, e->srq);
+}
+
+static void rate_taken(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	b_rate(e, 5, 1000);
+	assert_int_equal(run_as(e, c, e->in, *inlen, *outlen), FW_OK);
 }
 
 static void used_td(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
@@ -696,6 +715,14 @@ static const struct refusal_row rows[] = {
 	M(RMP_IN_USE, DESTROY_RMP, used_srq, {0, 0, 0}),
 	R(RMP_QUERY_NONE, QUERY_RMP, E(query_rmp_in, rmpn, NOBODY)),
 
+	R(PP_INDEX, SET_PP_RATE_LIMIT, E(set_pp_rate_limit_in, rate_limit_index, 0)),
+	R(PP_INDEX, SET_PP_RATE_LIMIT, E(set_pp_rate_limit_in, rate_limit_index, 128)),
+	R(PP_RATE, SET_PP_RATE_LIMIT,
+	  E_IN(set_pp_rate_limit_in, ctx, set_pp_rate_limit_context, rate_limit, 200000001)),
+	M(PP_BUSY, SET_PP_RATE_LIMIT, rate_taken, {0, 0, 0}),
+	R(PP_NONE, SET_PP_RATE_LIMIT,
+	  E_IN(set_pp_rate_limit_in, ctx, set_pp_rate_limit_context, rate_limit, 0)),
+	M(KERNEL_ONLY, SET_PP_RATE_LIMIT, as_user, {0, 0, 0}),
 	R(TD_NONE, DEALLOC_TRANSPORT_DOMAIN,
 	  E(dealloc_transport_domain_in, transport_domain, NOBODY)),
 	M(TD_IN_USE, DEALLOC_TRANSPORT_DOMAIN, used_td, {0, 0, 0}),

@@ -20,18 +20,24 @@ static struct fw_ctx fw_ctx(struct uv_context *ctx, uint16_t uid, bool kernel,
 	};
 }
 
-int mlx5_exec(struct uv_context *ctx, enum prm_opcode op, const struct fw_mem *mem, void *in,
-	      uint32_t inlen, void *out, uint32_t outlen)
+int mlx5_exec_as(struct uv_context *ctx, uint16_t uid, enum prm_opcode op, const struct fw_mem *mem,
+		 void *in, uint32_t inlen, void *out, uint32_t outlen)
 {
-	struct fw_ctx c = fw_ctx(ctx, (uint16_t)ctx->devx_uid, true, mem);
+	struct fw_ctx c = fw_ctx(ctx, uid, true, mem);
 	int r;
 
 	LAYOUT_SET(cmd_in, in, opcode, op);
-	LAYOUT_SET(cmd_in, in, uid, ctx->devx_uid);
+	LAYOUT_SET(cmd_in, in, uid, uid);
 	r = fw_exec(&c, in, inlen, out, outlen);
 	if (r < 0)
 		return r;
 	return fw_status_to_errno((uint8_t)LAYOUT_GET(cmd_out, out, status));
+}
+
+int mlx5_exec(struct uv_context *ctx, enum prm_opcode op, const struct fw_mem *mem, void *in,
+	      uint32_t inlen, void *out, uint32_t outlen)
+{
+	return mlx5_exec_as(ctx, (uint16_t)ctx->devx_uid, op, mem, in, inlen, out, outlen);
 }
 
 int mlx5_exec_devx(struct uv_context *ctx, uint16_t uid, const struct fw_mem *mem, void *in,

@@ -28,17 +28,13 @@ const struct uv_type mlx5_devx_umem_type = {
 };
 
 /*
- * May the firmware's pages have one of these sizes? Nothing is contiguous beyond a page here, and
- * the kernel falls back to its page size whenever a larger one does not fit; so what is left of its
- * search is: is there any bit between a page and the range's own size.
+ * May the firmware's pages have one of these sizes? The kernel takes the largest that the range's
+ * physical pages allow, up to its own size. Here they lie as they would on a host without IOMMU and
+ * huge pages: each anywhere, so that only a page's own size always fits.
  */
-static bool page_size_fits(uint64_t bitmap, uint64_t len)
+static bool page_size_fits(uint64_t bitmap)
 {
-	uint64_t max = MLX5_PAGE_SIZE;
-
-	while (max < len && max < UINT64_C(1) << 63)
-		max <<= 1;
-	return bitmap & (max | (max - 1)) & MLX5_PAGE_MASK;
+	return bitmap & MLX5_PAGE_SIZE;
 }
 
 int mlx5_method_devx_umem_reg(struct uv_bundle *b)
@@ -57,11 +53,11 @@ int mlx5_method_devx_umem_reg(struct uv_bundle *b)
 		return -EINVAL;
 	if (uv_b_has(b, MLX5_IB_ATTR_DEVX_UMEM_REG_DMABUF_FD))
 		return -EOPNOTSUPP;
-	r = mlx5_umem_create(ctx, addr, len, access, &u->umem);
+	r = mlx5_umem_create_devx(ctx, addr, len, access, &u->umem);
 	if (r < 0)
 		return r;
 	uv_b_created(b);
-	if (!page_size_fits(bitmap, len))
+	if (!page_size_fits(bitmap))
 		return -EINVAL;
 	return uv_b_out(b, MLX5_IB_ATTR_DEVX_UMEM_REG_OUT_ID, &u->umem.id, sizeof(u->umem.id));
 }

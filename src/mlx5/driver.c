@@ -123,7 +123,7 @@ static const struct uv_method_def devx_umem_methods[] = {
 
 static const struct uv_attr_def uar_alloc_attrs[] = {
 	UV_ATTR_IDR(MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, &mlx5_uar_type, UV_NEW, true),
-	UV_ATTR_CONST(MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, 0, true),
+	UV_ATTR_CONST(MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, UINT32_MAX, true),
 	UV_ATTR_OUT(MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, uint64_t, true),
 	UV_ATTR_OUT(MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, uint32_t, true),
 	UV_ATTR_OUT(MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, uint32_t, true),
@@ -136,6 +136,43 @@ static const struct uv_method_def uar_methods[] = {
 	METHOD(MLX5_IB_METHOD_UAR_OBJ_DESTROY, uar_destroy_attrs, uv_destroy_handler),
 };
 
+/* ---- VARs and packet pacing */
+
+static const struct uv_attr_def var_alloc_attrs[] = {
+	UV_ATTR_IDR(MLX5_IB_ATTR_VAR_OBJ_ALLOC_HANDLE, &mlx5_var_type, UV_NEW, true),
+	UV_ATTR_OUT(MLX5_IB_ATTR_VAR_OBJ_ALLOC_MMAP_OFFSET, uint64_t, true),
+	UV_ATTR_OUT(MLX5_IB_ATTR_VAR_OBJ_ALLOC_MMAP_LENGTH, uint32_t, true),
+	UV_ATTR_OUT(MLX5_IB_ATTR_VAR_OBJ_ALLOC_PAGE_ID, uint32_t, true),
+};
+static const struct uv_attr_def var_destroy_attrs[] = {
+	UV_ATTR_IDR(MLX5_IB_ATTR_VAR_OBJ_DESTROY_HANDLE, &mlx5_var_type, UV_DESTROY_ACCESS, true),
+};
+static const struct uv_method_def var_methods[] = {
+	METHOD(MLX5_IB_METHOD_VAR_OBJ_ALLOC, var_alloc_attrs, mlx5_method_var_alloc),
+	METHOD(MLX5_IB_METHOD_VAR_OBJ_DESTROY, var_destroy_attrs, uv_destroy_handler),
+};
+
+static const struct uv_attr_def pp_alloc_attrs[] = {
+	UV_ATTR_IDR(MLX5_IB_ATTR_PP_OBJ_ALLOC_HANDLE, &mlx5_pp_type, UV_NEW, true),
+	{.id = MLX5_IB_ATTR_PP_OBJ_ALLOC_CTX,
+	 .name = "MLX5_IB_ATTR_PP_OBJ_ALLOC_CTX",
+	 .kind = UV_A_PTR_IN,
+	 .mandatory = true,
+	 .alloc_copy = true,
+	 .min_len = 1,
+	 .max_len = LAYOUT_SZ(set_pp_rate_limit_context)},
+	UV_ATTR_FLAGS(MLX5_IB_ATTR_PP_OBJ_ALLOC_FLAGS, MLX5_IB_UAPI_PP_ALLOC_FLAGS_DEDICATED_INDEX,
+		      true),
+	UV_ATTR_OUT(MLX5_IB_ATTR_PP_OBJ_ALLOC_INDEX, uint16_t, true),
+};
+static const struct uv_attr_def pp_destroy_attrs[] = {
+	UV_ATTR_IDR(MLX5_IB_ATTR_PP_OBJ_DESTROY_HANDLE, &mlx5_pp_type, UV_DESTROY_ACCESS, true),
+};
+static const struct uv_method_def pp_methods[] = {
+	METHOD(MLX5_IB_METHOD_PP_OBJ_ALLOC, pp_alloc_attrs, mlx5_method_pp_alloc),
+	METHOD(MLX5_IB_METHOD_PP_OBJ_DESTROY, pp_destroy_attrs, uv_destroy_handler),
+};
+
 static const struct uv_object_def mlx5_objects[] = {
 	OBJECT(UVERBS_OBJECT_DEVICE, NULL, device_methods),
 	OBJECT(UVERBS_OBJECT_PD, NULL, pd_methods),
@@ -143,6 +180,8 @@ static const struct uv_object_def mlx5_objects[] = {
 	OBJECT(MLX5_IB_OBJECT_DEVX_OBJ, &mlx5_devx_obj_type, devx_obj_methods),
 	OBJECT(MLX5_IB_OBJECT_DEVX_UMEM, &mlx5_devx_umem_type, devx_umem_methods),
 	OBJECT(MLX5_IB_OBJECT_UAR, &mlx5_uar_type, uar_methods),
+	OBJECT(MLX5_IB_OBJECT_VAR, &mlx5_var_type, var_methods),
+	OBJECT(MLX5_IB_OBJECT_PP, &mlx5_pp_type, pp_methods),
 };
 
 static uint32_t num_comp_vectors(struct seg *s, uint32_t hca)

@@ -20,6 +20,7 @@
 /* One line of the mmap entry table: a dynamic UAR that may be mapped by its offset. */
 struct mlx5_map {
 	uint32_t uar; /* SEG_T_UAR index; 0: free line */
+	bool var;     /* doorbells of virtual queues: a page that nobody listens to */
 	bool gone;    /* handle destroyed: cannot be mapped again, DEALLOC_UAR is still owed */
 };
 
@@ -53,6 +54,7 @@ struct mlx5_context {
 
 struct mlx5_umem {
 	uint32_t id;      /* 0: none */
+	uint16_t uid;     /* whose */
 	uint64_t va, len; /* as accounted */
 };
 
@@ -75,6 +77,10 @@ static inline struct mlx5_context *mlx5_context(const struct uv_context *ctx)
  */
 int mlx5_exec(struct uv_context *ctx, enum prm_opcode op, const struct fw_mem *mem, void *in,
 	      uint32_t inlen, void *out, uint32_t outlen);
+/* The same under another uid: 0 for what no program may name, MLX5_SHARED_UID. */
+int mlx5_exec_as(struct uv_context *ctx, uint16_t uid, enum prm_opcode op, const struct fw_mem *mem,
+		 void *in, uint32_t inlen, void *out, uint32_t outlen);
+#define MLX5_SHARED_UID FW_SHARED_UID /* what all contexts may use; no context has it */
 /* One command of a program, by DEVX: uid is filled in. 0, -EREMOTEIO (out says why) or a failure.
  */
 int mlx5_exec_devx(struct uv_context *ctx, uint16_t uid, const struct fw_mem *mem, void *in,
@@ -96,6 +102,9 @@ const struct fw_caps *mlx5_caps(const struct uv_context *ctx);
  */
 int mlx5_umem_create(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t access,
 		     struct mlx5_umem *u);
+/* The same for one that programs name in their commands: it carries the context's uid. */
+int mlx5_umem_create_devx(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t access,
+			  struct mlx5_umem *u);
 /* Accepts an empty one, and leaves one. A refusal of the firmware is passed up and *u kept. */
 int mlx5_umem_destroy(struct uv_context *ctx, struct mlx5_umem *u);
 /*
@@ -136,11 +145,16 @@ int mlx5_bfreg_mmap(struct uv_context *ctx, uint32_t index, bool dynamic, void *
 		    int prot, int flags, void **out);
 
 /* ---- uar.c: dynamic UARs and mmap */
-extern const struct uv_type mlx5_uar_type;
+extern const struct uv_type mlx5_uar_type, mlx5_var_type;
+int mlx5_method_var_alloc(struct uv_bundle *b);
 int mlx5_method_uar_alloc(struct uv_bundle *b);
 int mlx5_mmap(struct uv_context *ctx, void *addr, size_t len, int prot, int flags, off_t off,
 	      void **out);
 void mlx5_uar_finish(struct mlx5_context *mc);
+
+/* ---- pp.c: packet pacing entries */
+extern const struct uv_type mlx5_pp_type;
+int mlx5_method_pp_alloc(struct uv_bundle *b);
 
 /* ---- verbs objects: pd.c mr.c cq.c srq.c qp.c qp_modify.c */
 int mlx5_alloc_pd(struct uv_pd *pd, struct uv_udata *u);

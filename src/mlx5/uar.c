@@ -61,7 +61,8 @@ static void maps_sweep(struct uv_context *ctx)
 
 		if (!m->uar || !m->gone)
 			continue;
-		if (!ctx->sys->uar_mapped || ctx->sys->uar_mapped(m->uar))
+		/* What is left in a VAR's page reaches nobody: its number need not wait. */
+		if (!m->var && (!ctx->sys->uar_mapped || ctx->sys->uar_mapped(m->uar)))
 			continue;
 		if (mlx5_exec_id(ctx, PRM_OP_DEALLOC_UAR, m->uar) == 0)
 			*m = (struct mlx5_map){0};
@@ -109,37 +110,82 @@ const struct uv_type mlx5_uar_type = {
 	.destroy = uar_destroy,
 };
 
-int mlx5_method_uar_alloc(struct uv_bundle *b)
+/* A page of the device with a line in the table; `type` is the firmware's. */
+static int page_alloc(struct uv_context *ctx, enum hw_uar_type type, struct mlx5_uar *uar)
 {
 	uint8_t in[LAYOUT_SZ(alloc_uar_in)] = {0}, out[LAYOUT_SZ(alloc_uar_out)];
-	struct mlx5_uar *uar = (void *)uv_b_new(b, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE);
-	struct uv_context *ctx = uv_b_context(b);
-	uint64_t type = uv_b_const(b, MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, 0), offset;
-	uint32_t page_id, length = MLX5_PAGE_SIZE;
 	int r, line;
 
-	if (type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF && type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC)
-		return -EOPNOTSUPP;
 	maps_sweep(ctx);
 	line = maps_line(mlx5_context(ctx));
 	if (line < 0)
 		return line;
-	LAYOUT_SET(alloc_uar_in, in, op_mod, type); /* the same numbers: 0 BF, 1 NC */
+	LAYOUT_SET(alloc_uar_in, in, op_mod, type);
 	r = MLX5_EXEC(ctx, ALLOC_UAR, NULL, in, out);
 	if (r < 0)
 		return r;
-	page_id = (uint32_t)LAYOUT_GET(alloc_uar_out, out, uar);
 	uar->line = (uint32_t)line;
-	mlx5_context(ctx)->maps[line] = (struct mlx5_map){.uar = page_id};
-	uv_b_created(b);
+	mlx5_context(ctx)->maps[line] = (struct mlx5_map){
+		.uar = (uint32_t)LAYOUT_GET(alloc_uar_out, out, uar), .var = type == HW_UAR_VAR};
+	return 0;
+}
 
-	offset = key_to_offset(((uint32_t)MMAP_FIRST_DYNAMIC << 16) + (uint32_t)line);
-	r = uv_b_out(b, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, &offset, sizeof(offset));
+/* Where it is mapped, its number, its length: in the kernel's order. */
+static int page_answer(struct uv_bundle *b, const struct mlx5_uar *uar, const uint16_t attr[3])
+{
+	uint64_t offset = key_to_offset(((uint32_t)MMAP_FIRST_DYNAMIC << 16) + uar->line);
+	uint32_t page_id = mlx5_context(uv_b_context(b))->maps[uar->line].uar;
+	uint32_t length = MLX5_PAGE_SIZE;
+	int r = uv_b_out(b, attr[0], &offset, sizeof(offset));
+
 	if (r == 0)
-		r = uv_b_out(b, MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, &page_id, sizeof(page_id));
+		r = uv_b_out(b, attr[1], &page_id, sizeof(page_id));
 	if (r == 0)
-		r = uv_b_out(b, MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, &length, sizeof(length));
+		r = uv_b_out(b, attr[2], &length, sizeof(length));
 	return r;
+}
+
+int mlx5_method_uar_alloc(struct uv_bundle *b)
+{
+	static const uint16_t answer[] = {MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET,
+					  MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID,
+					  MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH};
+	struct mlx5_uar *uar = (void *)uv_b_new(b, MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE);
+	uint64_t type = uv_b_const(b, MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, 0);
+	int r;
+
+	if (type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF && type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC)
+		return -EOPNOTSUPP;
+	/* the same numbers: 0 BF, 1 NC */
+	r = page_alloc(uv_b_context(b), (enum hw_uar_type)type, uar);
+	if (r < 0)
+		return r;
+	uv_b_created(b);
+	return page_answer(b, uar, answer);
+}
+
+const struct uv_type mlx5_var_type = {
+	.name = "VAR",
+	.object_id = MLX5_IB_OBJECT_VAR,
+	.size = sizeof(struct mlx5_uar),
+	.destroy_order = 6,
+	.destroy = uar_destroy,
+};
+
+int mlx5_method_var_alloc(struct uv_bundle *b)
+{
+	static const uint16_t answer[] = {MLX5_IB_ATTR_VAR_OBJ_ALLOC_MMAP_OFFSET,
+					  MLX5_IB_ATTR_VAR_OBJ_ALLOC_PAGE_ID,
+					  MLX5_IB_ATTR_VAR_OBJ_ALLOC_MMAP_LENGTH};
+	struct mlx5_uar *var = (void *)uv_b_new(b, MLX5_IB_ATTR_VAR_OBJ_ALLOC_HANDLE);
+	int r = page_alloc(uv_b_context(b), HW_UAR_VAR, var);
+
+	if (r == -ENOMEM) /* no page is left: alloc_var_entry() in the kernel */
+		return -ENOSPC;
+	if (r < 0)
+		return r;
+	uv_b_created(b);
+	return page_answer(b, var, answer);
 }
 
 static int mmap_entry(struct uv_context *ctx, void *addr, size_t len, int prot, int flags,
@@ -155,7 +201,8 @@ static int mmap_entry(struct uv_context *ctx, void *addr, size_t len, int prot, 
 		return -EINVAL;
 	if (len > MLX5_PAGE_SIZE || !len || !(flags & MAP_SHARED))
 		return -EINVAL;
-	*out = ctx->sys->uar_mmap(addr, MLX5_PAGE_SIZE, prot, flags, mc->maps[line].uar, &err);
+	*out = ctx->sys->uar_mmap(addr, MLX5_PAGE_SIZE, prot, flags,
+				  mc->maps[line].var ? SEG_NONE : mc->maps[line].uar, &err);
 	return *out == MAP_FAILED ? err : 0;
 }
 

@@ -22,7 +22,7 @@ static int devx_uid_alloc(struct uv_context *ctx)
 		return -EINVAL;
 	for (uint32_t tries = 0; tries < UINT16_MAX; tries++) {
 		uint32_t uid = atomic_fetch_add(&hca->next_uid, 1) & UINT16_MAX;
-		bool used = uid == 0;
+		bool used = uid == 0 || uid == MLX5_SHARED_UID;
 
 		seg_for_each_live (ctx->seg, SEG_T_FILE, i) {
 			const struct seg_file *f = seg_file(ctx->seg, i);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include "mlx5/drv.h"
 
-static int umem_cmd(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t *id)
+static int umem_cmd(struct uv_context *ctx, uint16_t uid, uint64_t va, uint64_t len, uint32_t *id)
 {
 	uint8_t in[LAYOUT_SZ(create_umem_in)] = {0}, out[LAYOUT_SZ(create_umem_out)];
 	struct fw_mem mem = {.mem = mem_self(ctx->seg), .va = va, .len = len};
@@ -19,14 +19,14 @@ static int umem_cmd(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t 
 	LAYOUT_SET(umem, umem, num_of_mtt,
 		   (va + len - first + MLX5_PAGE_SIZE - 1) >> MLX5_PAGE_SHIFT);
 	LAYOUT_SET(umem, umem, page_offset, va - first);
-	r = MLX5_EXEC(ctx, CREATE_UMEM, &mem, in, out);
+	r = mlx5_exec_as(ctx, uid, PRM_OP_CREATE_UMEM, &mem, in, sizeof(in), out, sizeof(out));
 	if (r == 0)
 		*id = (uint32_t)LAYOUT_GET(create_umem_out, out, umem_id);
 	return r;
 }
 
-int mlx5_umem_create(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t access,
-		     struct mlx5_umem *u)
+static int umem_create(struct uv_context *ctx, uint16_t uid, uint64_t va, uint64_t len,
+		       uint32_t access, struct mlx5_umem *u)
 {
 	int r;
 
@@ -34,23 +34,38 @@ int mlx5_umem_create(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t
 	r = uv_umem_get(ctx->file, va, len, access);
 	if (r < 0)
 		return r;
-	r = umem_cmd(ctx, va, len, &u->id);
+	r = umem_cmd(ctx, uid, va, len, &u->id);
 	if (r < 0) {
 		uv_umem_put(ctx->file, va, len);
 		return r;
 	}
+	u->uid = uid;
 	u->va = va;
 	u->len = len;
 	return 0;
 }
 
+int mlx5_umem_create(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t access,
+		     struct mlx5_umem *u)
+{
+	return umem_create(ctx, 0, va, len, access, u);
+}
+
+int mlx5_umem_create_devx(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t access,
+			  struct mlx5_umem *u)
+{
+	return umem_create(ctx, (uint16_t)ctx->devx_uid, va, len, access, u);
+}
+
 int mlx5_umem_destroy(struct uv_context *ctx, struct mlx5_umem *u)
 {
+	uint8_t in[LAYOUT_SZ(destroy_umem_in)] = {0}, out[LAYOUT_SZ(destroy_umem_out)];
 	int r;
 
 	if (!u->id)
 		return 0;
-	r = mlx5_exec_id(ctx, PRM_OP_DESTROY_UMEM, u->id);
+	LAYOUT_SET(destroy_umem_in, in, umem_id, u->id);
+	r = mlx5_exec_as(ctx, u->uid, PRM_OP_DESTROY_UMEM, NULL, in, sizeof(in), out, sizeof(out));
 	if (r < 0)
 		return r;
 	uv_umem_put(ctx->file, u->va, u->len);

@@ -92,10 +92,13 @@ struct hw_eq {
 	uint32_t uar, log_size;
 } SEG_ELEM;
 
+/* VAR: doorbells of virtual queues. No queue of this HCA rings there. */
+enum hw_uar_type { HW_UAR_BF = 0, HW_UAR_NC = 1, HW_UAR_VAR = 2 };
+
 struct hw_uar {
 	uint32_t gen, flags;
 	uint32_t hca;
-	uint32_t type; /* 0 BF, 1 NC */
+	uint32_t type; /* enum hw_uar_type: op_mod of ALLOC_UAR */
 	uint32_t uid;
 	_Atomic uint32_t refs; /* QPs, CQs, EQs that ring there */
 } SEG_ELEM;
@@ -376,6 +379,7 @@ enum hw_obj_kind {
 	HW_OBJ_RQT,
 	HW_OBJ_TIR,
 	HW_OBJ_TIS,
+	HW_OBJ_RATE, /* a share of a rate limit; `type` is its index */
 };
 
 #define HW_OBJ_REFS 8  /* objects that one refers to, but for an RQT's RQs */
@@ -393,7 +397,7 @@ struct hw_obj {
 	uint32_t kind; /* enum hw_obj_kind */
 	_Atomic uint32_t refs;
 	_Atomic uint32_t state; /* [fw] RQ and SQ: PRM state 0 RST, 1 RDY, 3 ERR */
-	uint32_t type;          /* general objects: obj_type */
+	uint32_t type;          /* what the kind says */
 	struct hw_objref ref[HW_OBJ_REFS];
 	struct hw_evtarget async; /* RQ: where its events go */
 	uint8_t ctx[HW_OBJ_CTX];  /* [fw] the context as commands left it, for QUERY */

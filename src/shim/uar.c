@@ -211,6 +211,18 @@ static int prepare(bool poll)
 	return devthread_start();
 }
 
+/* A page of the device that nobody listens to: memory. */
+static void *plain_mmap(void *addr, size_t len, int prot, int flags, int *err)
+{
+	void *p = sys_mmap(addr, len, prot,
+			   MAP_SHARED | MAP_ANONYMOUS |
+				   (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT)),
+			   -1, 0);
+
+	*err = sys_is_err(p) ? (int)(intptr_t)p : 0;
+	return *err ? MAP_FAILED : p;
+}
+
 void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *err)
 {
 	bool poll = uar_poll_mode();
@@ -221,6 +233,8 @@ void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *e
 		*err = -EINVAL;
 		return MAP_FAILED;
 	}
+	if (uar == SEG_NONE)
+		return plain_mmap(addr, len, prot, flags, err);
 	*err = prepare(poll);
 	if (*err)
 		return MAP_FAILED;

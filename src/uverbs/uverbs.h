@@ -44,8 +44,9 @@ struct uv_system {
 	void *(*fd_lookup)(int fd, enum seg_file_kind kind);
 	/*
 	 * A driver's device page in the program: mmap of length len, at addr hint/flags as mmap(2).
-	 * `uar` SEG_T_UAR index whose stores must reach eng_uar_write (trap or poll); prot as
-	 * asked. Returns the address or MAP_FAILED with *err = -errno.
+	 * `uar` SEG_T_UAR index whose stores must reach eng_uar_write (trap or poll), SEG_NONE: a
+	 * page whose stores do nothing; prot as asked. Returns the address or MAP_FAILED with *err
+	 * = -errno.
 	 */
 	void *(*uar_mmap)(void *addr, size_t len, int prot, int flags, uint32_t uar, int *err);
 	/*

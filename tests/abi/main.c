@@ -54,6 +54,7 @@ int main(void)
 	IOCTLS(invoke_rows);
 	IOCTLS(devx_rows);
 	IOCTLS(life_rows);
+	IOCTLS(mlx5_rows);
 	WRITES(write_rows);
 	WRITES(written_rows);
 	check("read() of a command file", "it has no read method", EINVAL,

@@ -10,6 +10,7 @@
 #include "wire/prm/mkey.h"
 #include "wire/prm/opcodes.h"
 #include "wire/prm/pd.h"
+#include "wire/prm/qos.h"
 #include "wire/prm/qp.h"
 #include "wire/prm/raw.h"
 #include "wire/prm/rmp_srq.h"
@@ -25,6 +26,7 @@
 	PRM_LAYOUTS_HCA_CAP(X) \
 	PRM_LAYOUTS_MKEY(X)    \
 	PRM_LAYOUTS_PD(X)      \
+	PRM_LAYOUTS_QOS(X)     \
 	PRM_LAYOUTS_QP(X)      \
 	PRM_LAYOUTS_RAW(X)     \
 	PRM_LAYOUTS_RMP_SRQ(X) \
