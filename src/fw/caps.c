@@ -31,7 +31,7 @@
 	.device_cap_flags = IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_PORT_ACTIVE_EVENT |            \
 			    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |                \
 			    IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |                \
-			    IBV_DEVICE_MEM_MGT_EXTENSIONS
+			    IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_XRC
 
 /* Objects that only commands work on, and packet pacing. */
 #define CAPS_OBJ                                                                              \

@@ -60,12 +60,17 @@ int mlx5_umr(struct uv_context *ctx, const struct fw_mem *mem, uint32_t key, con
 	return fw_umr(&c, key, in);
 }
 
-int mlx5_exec_id(struct uv_context *ctx, enum prm_opcode op, uint32_t id)
+int mlx5_exec_id_as(struct uv_context *ctx, uint16_t uid, enum prm_opcode op, uint32_t id)
 {
 	uint8_t in[LAYOUT_SZ(cmd_id_in)] = {0}, out[LAYOUT_SZ(cmd_out)];
 
 	LAYOUT_SET(cmd_id_in, in, id, id);
-	return mlx5_exec(ctx, op, NULL, in, sizeof(in), out, sizeof(out));
+	return mlx5_exec_as(ctx, uid, op, NULL, in, sizeof(in), out, sizeof(out));
+}
+
+int mlx5_exec_id(struct uv_context *ctx, enum prm_opcode op, uint32_t id)
+{
+	return mlx5_exec_id_as(ctx, (uint16_t)ctx->devx_uid, op, id);
 }
 
 const struct fw_caps *mlx5_caps(const struct uv_context *ctx)

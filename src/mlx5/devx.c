@@ -223,7 +223,10 @@ static bool object_matches(const struct uv_object *o, uint64_t named)
 	case UVERBS_OBJECT_QP:
 		return named == devx_object(PRM_OP_CREATE_QP, ((const struct uv_qp *)o)->qpn);
 	case UVERBS_OBJECT_SRQ: /* basic ones are RMPs: srq.c */
-		return named == devx_object(PRM_OP_CREATE_RMP, ((const struct uv_srq *)o)->srqn);
+		return named == devx_object(((const struct uv_srq *)o)->srq_type == IBV_SRQT_XRC
+						    ? PRM_OP_CREATE_XRC_SRQ
+						    : PRM_OP_CREATE_RMP,
+					    ((const struct uv_srq *)o)->srqn);
 	case MLX5_IB_OBJECT_DEVX_OBJ:
 		return named == ((const struct devx_obj *)o)->object;
 	default:

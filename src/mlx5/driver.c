@@ -223,4 +223,8 @@ const struct uv_driver mlx5_driver = {
 	.modify_qp = mlx5_modify_qp,
 	.query_qp = mlx5_query_qp,
 	.destroy_qp = mlx5_destroy_qp,
+	.alloc_xrcd = mlx5_alloc_xrcd,
+	.dealloc_xrcd = mlx5_dealloc_xrcd,
+	.open_qp = mlx5_open_qp,
+	.close_qp = mlx5_close_qp,
 };

@@ -87,6 +87,7 @@ int mlx5_exec_devx(struct uv_context *ctx, uint16_t uid, const struct fw_mem *me
 		   uint32_t inlen, void *out, uint32_t outlen);
 /* Commands that name one object at the usual place and answer nothing: DESTROY_x, DEALLOC_x. */
 int mlx5_exec_id(struct uv_context *ctx, enum prm_opcode op, uint32_t id);
+int mlx5_exec_id_as(struct uv_context *ctx, uint16_t uid, enum prm_opcode op, uint32_t id);
 /* Change a memory key in place: `in` is a create_mkey_in with what it becomes. */
 int mlx5_umr(struct uv_context *ctx, const struct fw_mem *mem, uint32_t key, const void *in);
 const struct fw_caps *mlx5_caps(const struct uv_context *ctx);
@@ -182,6 +183,33 @@ int mlx5_create_srq(struct uv_srq *srq, const struct ibv_srq_init_attr_ex *a, st
 int mlx5_modify_srq(struct uv_srq *srq, uint32_t mask, const struct ibv_srq_attr *a);
 int mlx5_query_srq(struct uv_srq *srq, struct ibv_srq_attr *a);
 int mlx5_destroy_srq(struct uv_srq *srq);
+
+int mlx5_alloc_xrcd(struct uv_xrcd *x);
+int mlx5_dealloc_xrcd(struct uv_xrcd *x);
+int mlx5_open_qp(struct uv_qp *qp);
+void mlx5_close_qp(struct uv_qp *qp);
+/* CREATE_QP of an XRC target: no queue, no memory, nothing asked or answered. */
+int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags);
+
+struct mlx5_srq { /* uv_srq.obj.drv */
+	struct mlx5_umem buf;
+	struct mlx5_dbr dbr;
+	uint32_t log_size, log_stride; /* WQEs; bytes of one */
+	uint32_t user_index;
+	bool wq_sig;
+};
+int mlx5_xrc_srq_create(struct uv_context *ctx, const struct uv_srq *srq, const struct mlx5_srq *m,
+			uint32_t *srqn);
+int mlx5_xrc_srq_arm(struct uv_srq *srq, uint32_t limit);
+int mlx5_xrc_srq_query(struct uv_srq *srq, struct ibv_srq_attr *a);
+
+/* XRC belongs to no context. */
+static inline uint16_t mlx5_qp_uid(const struct uv_context *ctx, const struct uv_qp *qp)
+{
+	bool xrc = qp->qp_type == IBV_QPT_XRC_SEND || qp->qp_type == IBV_QPT_XRC_RECV;
+
+	return xrc ? 0 : (uint16_t)ctx->devx_uid;
+}
 
 struct mlx5_qp { /* uv_qp.obj.drv */
 	struct mlx5_umem buf;

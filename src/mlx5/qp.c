@@ -22,6 +22,9 @@ int mlx5_qp_st(uint32_t qp_type)
 		return HW_ST_UC;
 	case IBV_QPT_UD:
 		return HW_ST_UD;
+	case IBV_QPT_XRC_SEND:
+	case IBV_QPT_XRC_RECV:
+		return HW_ST_XRC;
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -62,7 +65,7 @@ static bool is_pow2(uint32_t v)
 
 static bool qp_has_rq(const struct uv_qp *qp, const struct ibv_qp_cap *cap)
 {
-	return !qp->srq && cap->max_recv_wr;
+	return !qp->srq && qp->qp_type != IBV_QPT_XRC_SEND && cap->max_recv_wr;
 }
 
 /* Queue sizes as the program has laid them out. */
@@ -111,7 +114,7 @@ static void qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp *m,
 		LAYOUT_SET(qpc, qpc, log_rq_stride, cmd->rq_wqe_shift - 4);
 		LAYOUT_SET(qpc, qpc, log_rq_size, log2_of(m->rq_wqe_cnt));
 	}
-	if (qp->srq)
+	if (qp->srq || qp->qp_type == IBV_QPT_XRC_SEND)
 		LAYOUT_SET(qpc, qpc, rq_type, RQ_TYPE_SRQ);
 	else
 		LAYOUT_SET(qpc, qpc, rq_type, m->rq_wqe_cnt ? RQ_TYPE_OWN : RQ_TYPE_NONE);
@@ -142,7 +145,8 @@ static int qp_cmd(struct uv_context *ctx, const struct uv_qp *qp, const struct m
 		LAYOUT_SET(create_qp_in, in, wq_umem_id, m->buf.id);
 		LAYOUT_SET(create_qp_in, in, wq_umem_valid, 1);
 	}
-	r = MLX5_EXEC(ctx, CREATE_QP, NULL, in, out);
+	r = mlx5_exec_as(ctx, mlx5_qp_uid(ctx, qp), PRM_OP_CREATE_QP, NULL, in, sizeof(in), out,
+			 sizeof(out));
 	if (r == 0)
 		*qpn = (uint32_t)LAYOUT_GET(create_qp_out, out, qpn);
 	return r;
@@ -217,6 +221,8 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 	r = mlx5_qp_st(qp->qp_type);
 	if (r < 0)
 		return r;
+	if (qp->qp_type == IBV_QPT_XRC_RECV)
+		return mlx5_create_xrc_tgt(qp, create_flags);
 	r = request_check(ctx, u, &cmd);
 	if (r < 0)
 		return r;
@@ -239,7 +245,7 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 		resp.bfreg_index = mlx5_bfreg_user((uint32_t)m->bfreg);
 	r = uv_udata_out(u, &resp, MIN(u->outlen, sizeof(resp)));
 	if (r < 0) {
-		mlx5_exec_id(ctx, PRM_OP_DESTROY_QP, qp->qpn);
+		mlx5_exec_id_as(ctx, mlx5_qp_uid(ctx, qp), PRM_OP_DESTROY_QP, qp->qpn);
 		qp_free(ctx, m);
 		return r;
 	}
@@ -322,7 +328,7 @@ static void qpc_to_attr(const struct uv_qp *qp, const void *qpc, struct ibv_qp_a
 	a->min_rnr_timer = (uint8_t)LAYOUT_GET(qpc, qpc, min_rnr_nak);
 	a->retry_cnt = (uint8_t)LAYOUT_GET(qpc, qpc, retry_count);
 	a->rnr_retry = (uint8_t)LAYOUT_GET(qpc, qpc, rnr_retry);
-	if (qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_UC) {
+	if (qp->qp_type != IBV_QPT_UD) {
 		path_to_ah(ctx, pri, &a->ah_attr);
 		path_to_ah(ctx, alt, &a->alt_ah_attr);
 		a->alt_pkey_index = (uint16_t)LAYOUT_GET(ads, alt, pkey_index);
@@ -337,11 +343,13 @@ static void qpc_to_attr(const struct uv_qp *qp, const void *qpc, struct ibv_qp_a
 int mlx5_query_qp(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask)
 {
 	uint8_t in[LAYOUT_SZ(query_qp_in)] = {0}, out[LAYOUT_SZ(query_qp_out)];
+	struct uv_context *ctx = uv_obj_context(&qp->obj);
 	const struct mlx5_qp *m = qp->obj.drv;
 	int r;
 
 	LAYOUT_SET(query_qp_in, in, qpn, qp->qpn);
-	r = MLX5_EXEC(uv_obj_context(&qp->obj), QUERY_QP, NULL, in, out);
+	r = mlx5_exec_as(ctx, mlx5_qp_uid(ctx, qp), PRM_OP_QUERY_QP, NULL, in, sizeof(in), out,
+			 sizeof(out));
 	if (r < 0)
 		return r;
 	memset(a, 0, sizeof(*a));
@@ -357,8 +365,8 @@ int mlx5_destroy_qp(struct uv_qp *qp)
 	int r;
 
 	if (qp->state != IBV_QPS_RESET)
-		mlx5_exec_id(ctx, PRM_OP_2RST_QP, qp->qpn);
-	r = mlx5_exec_id(ctx, PRM_OP_DESTROY_QP, qp->qpn);
+		mlx5_exec_id_as(ctx, mlx5_qp_uid(ctx, qp), PRM_OP_2RST_QP, qp->qpn);
+	r = mlx5_exec_id_as(ctx, mlx5_qp_uid(ctx, qp), PRM_OP_DESTROY_QP, qp->qpn);
 	if (r < 0)
 		return r;
 	qp_free(ctx, qp->obj.drv);

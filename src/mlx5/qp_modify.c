@@ -144,6 +144,9 @@ static uint32_t opt_of(const struct transition *t, const struct uv_qp *qp, uint3
 		return opt & t->rc;
 	case IBV_QPT_UC:
 		return opt & t->uc;
+	case IBV_QPT_XRC_SEND:
+	case IBV_QPT_XRC_RECV: /* the same masks, but that nothing leads from SQD to RTS */
+		return t->op == PRM_OP_SQD_RTS_QP ? 0 : opt & t->rc;
 	default:
 		return opt & t->ud;
 	}
@@ -307,7 +310,8 @@ static int qpc_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_modify
 
 	LAYOUT_SET(qpc, qpc, st, (uint32_t)mlx5_qp_st(qp->qp_type));
 	LAYOUT_SET(qpc, qpc, pm_state, pm_state_of(m));
-	LAYOUT_SET(qpc, qpc, pd, qp->pd->pdn);
+	if (qp->pd)
+		LAYOUT_SET(qpc, qpc, pd, qp->pd->pdn);
 	if (qp->send_cq)
 		LAYOUT_SET(qpc, qpc, cqn_snd, qp->send_cq->cqn);
 	if (qp->recv_cq)
@@ -372,17 +376,17 @@ static int request_check(const struct uv_udata *u)
 }
 
 /* All commands with a context have it, the number and the mask at the same place. */
-static int transition_cmd(struct uv_context *ctx, const struct transition *t, uint32_t qpn,
-			  uint32_t opt, const uint8_t *qpc)
+static int transition_cmd(struct uv_context *ctx, const struct transition *t, uint16_t uid,
+			  uint32_t qpn, uint32_t opt, const uint8_t *qpc)
 {
 	uint8_t in[LAYOUT_SZ(rst2init_qp_in)] = {0}, out[LAYOUT_SZ(rst2init_qp_out)];
 
 	if (t->op == PRM_OP_2RST_QP || t->op == PRM_OP_2ERR_QP)
-		return mlx5_exec_id(ctx, t->op, qpn);
+		return mlx5_exec_id_as(ctx, uid, t->op, qpn);
 	LAYOUT_SET(rst2init_qp_in, in, qpn, qpn);
 	LAYOUT_SET(rst2init_qp_in, in, opt_param_mask, opt);
 	memcpy(LAYOUT_IN(rst2init_qp_in, qpc, in), qpc, LAYOUT_SZ(qpc));
-	return mlx5_exec(ctx, t->op, NULL, in, sizeof(in), out, sizeof(out));
+	return mlx5_exec_as(ctx, uid, t->op, NULL, in, sizeof(in), out, sizeof(out));
 }
 
 int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_udata *u)
@@ -408,7 +412,7 @@ int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_uda
 		return -EINVAL;
 	r = qpc_fill(qpc, qp, m);
 	if (r == 0)
-		r = transition_cmd(ctx, t, qp->qpn, opt_of(t, qp, m->mask), qpc);
+		r = transition_cmd(ctx, t, mlx5_qp_uid(ctx, qp), qp->qpn, opt_of(t, qp, m->mask), qpc);
 	if (r < 0)
 		return r;
 	if (m->mask & IBV_QP_ACCESS_FLAGS)

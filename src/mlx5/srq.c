@@ -8,14 +8,9 @@
 #include <infiniband/mlx5dv.h>
 #include "mlx5/drv.h"
 
-enum { RMPC_STATE_RDY = 1, WQ_TYPE_LINKED_LIST = 0 };
+#define NO_UIDX 0xffffffu
 
-struct mlx5_srq { /* uv_srq.obj.drv */
-	struct mlx5_umem buf;
-	struct mlx5_dbr dbr;
-	uint32_t log_size, log_stride; /* WQEs; bytes of one */
-	bool wq_sig;
-};
+enum { RMPC_STATE_RDY = 1, WQ_TYPE_LINKED_LIST = 0 };
 
 static uint32_t log2_up(uint32_t v)
 {
@@ -54,6 +49,24 @@ static int request_check(const struct uv_udata *u, struct mlx5_ib_create_srq *cm
 	return 0;
 }
 
+/* The index that completions of an SRQ with a CQ of its own carry. */
+static int user_index(const struct uv_context *ctx, const struct uv_udata *u,
+		      const struct mlx5_ib_create_srq *cmd, uint32_t *uidx)
+{
+	const size_t end = offsetof(struct mlx5_ib_create_srq, uidx) + sizeof(cmd->uidx);
+	bool has = u->inlen >= end, v1 = mlx5_context(ctx)->cqe_version;
+
+	*uidx = NO_UIDX;
+	if (has && !v1 && cmd->uidx == NO_UIDX)
+		return 0;
+	if (has != v1)
+		return -EINVAL;
+	if (v1 && cmd->uidx >= NO_UIDX)
+		return -EINVAL;
+	*uidx = v1 ? cmd->uidx : NO_UIDX;
+	return 0;
+}
+
 static int rmp_create(struct uv_context *ctx, const struct mlx5_srq *m, uint32_t pdn,
 		      uint32_t *rmpn)
 {
@@ -86,6 +99,13 @@ static void srq_free(struct uv_context *ctx, struct mlx5_srq *m)
 	heap_free(m);
 }
 
+static int destroy_cmd(struct uv_context *ctx, const struct uv_srq *srq)
+{
+	if (srq->srq_type == IBV_SRQT_XRC)
+		return mlx5_exec_id_as(ctx, 0, PRM_OP_DESTROY_XRC_SRQ, srq->srqn);
+	return mlx5_exec_id(ctx, PRM_OP_DESTROY_RMP, srq->srqn);
+}
+
 int mlx5_create_srq(struct uv_srq *srq, const struct ibv_srq_init_attr_ex *a, struct uv_udata *u)
 {
 	struct uv_context *ctx = uv_obj_context(&srq->obj);
@@ -94,12 +114,14 @@ int mlx5_create_srq(struct uv_srq *srq, const struct ibv_srq_init_attr_ex *a, st
 	struct mlx5_srq sizes = {0}, *m;
 	int r;
 
-	if (srq->srq_type != IBV_SRQT_BASIC)
+	if (srq->srq_type != IBV_SRQT_BASIC && srq->srq_type != IBV_SRQT_XRC)
 		return -EOPNOTSUPP;
 	r = srq_sizes(mlx5_caps(ctx), srq, &sizes);
 	if (r < 0)
 		return r;
 	r = request_check(u, &cmd);
+	if (r == 0 && srq->srq_type != IBV_SRQT_BASIC)
+		r = user_index(ctx, u, &cmd, &sizes.user_index);
 	if (r < 0)
 		return r;
 	m = heap_zalloc(sizeof(*m));
@@ -111,7 +133,9 @@ int mlx5_create_srq(struct uv_srq *srq, const struct ibv_srq_init_attr_ex *a, st
 			     &m->buf);
 	if (r == 0)
 		r = mlx5_dbr_get(ctx, cmd.db_addr, &m->dbr);
-	if (r == 0)
+	if (r == 0 && srq->srq_type == IBV_SRQT_XRC)
+		r = mlx5_xrc_srq_create(ctx, srq, m, &srq->srqn);
+	else if (r == 0)
 		r = rmp_create(ctx, m, srq->pd->pdn, &srq->srqn);
 	if (r < 0) {
 		srq_free(ctx, m);
@@ -120,7 +144,7 @@ int mlx5_create_srq(struct uv_srq *srq, const struct ibv_srq_init_attr_ex *a, st
 	resp.srqn = srq->srqn;
 	r = uv_udata_out(u, &resp, MIN(u->outlen, sizeof(resp)));
 	if (r < 0) {
-		mlx5_exec_id(ctx, PRM_OP_DESTROY_RMP, srq->srqn);
+		destroy_cmd(ctx, srq);
 		srq_free(ctx, m);
 		return r;
 	}
@@ -142,6 +166,8 @@ int mlx5_modify_srq(struct uv_srq *srq, uint32_t mask, const struct ibv_srq_attr
 		return 0;
 	if (a->srq_limit > srq->max_wr)
 		return -EINVAL;
+	if (srq->srq_type == IBV_SRQT_XRC)
+		return mlx5_xrc_srq_arm(srq, a->srq_limit);
 	LAYOUT_SET(modify_rmp_in, in, rmp_state, RMPC_STATE_RDY);
 	LAYOUT_SET(modify_rmp_in, in, rmpn, srq->srqn);
 	LAYOUT_SET(rmp_bitmask, bitmask, lwm, 1);
@@ -156,6 +182,8 @@ int mlx5_query_srq(struct uv_srq *srq, struct ibv_srq_attr *a)
 	const void *rmpc = LAYOUT_IN(query_rmp_out, rmp_context, out);
 	int r;
 
+	if (srq->srq_type == IBV_SRQT_XRC)
+		return mlx5_xrc_srq_query(srq, a);
 	LAYOUT_SET(query_rmp_in, in, rmpn, srq->srqn);
 	r = MLX5_EXEC(uv_obj_context(&srq->obj), QUERY_RMP, NULL, in, out);
 	if (r < 0)
@@ -171,7 +199,7 @@ int mlx5_destroy_srq(struct uv_srq *srq)
 	struct uv_context *ctx = uv_obj_context(&srq->obj);
 	int r;
 
-	r = mlx5_exec_id(ctx, PRM_OP_DESTROY_RMP, srq->srqn);
+	r = destroy_cmd(ctx, srq);
 	if (r < 0)
 		return r;
 	srq_free(ctx, srq->obj.drv);

@@ -49,6 +49,7 @@ enum { UV_DESTROY, UV_CLOSE, UV_ABORT };
 /* The core's types, for methods that a driver adds to core objects. */
 extern const struct uv_type uv_type_pd, uv_type_ah, uv_type_mr, uv_type_mw, uv_type_cq, uv_type_srq,
 	uv_type_qp, uv_type_comp_channel, uv_type_async_event;
+extern const struct uv_type uv_type_xrcd;
 
 struct uv_object {
 	const struct uv_type *type;
@@ -120,9 +121,18 @@ struct uv_cq {
 	uint32_t comp_reported, async_reported; /* final when destroyed */
 };
 
+/* A handle of an XRC domain; several, also of other processes, may stand for the same one. */
+struct uv_xrcd {
+	struct uv_object obj;
+	uint32_t xrcd;
+	uint32_t share; /* SEG_T_SHARE; 0: private */
+};
+
 struct uv_srq {
 	struct uv_object obj;
 	struct uv_pd *pd;
+	struct uv_cq *cq;     /* XRC, tag matching */
+	struct uv_xrcd *xrcd; /* XRC */
 	uint32_t srqn;
 	uint32_t srq_type;
 	uint32_t max_wr, max_sge; /* asked for; the driver stores what it gives */
@@ -135,6 +145,8 @@ struct uv_qp {
 	struct uv_pd *pd;
 	struct uv_cq *send_cq, *recv_cq;
 	struct uv_srq *srq;
+	struct uv_xrcd *xrcd; /* XRC target: and no other of these */
+	uint32_t share;       /* XRC target: SEG_T_SHARE */
 	uint32_t qpn;
 	uint32_t qp_type;      /* IB_QPT_ */
 	uint32_t state;        /* IB_QPS_; as the last modify or query said; kept by uverbs */
@@ -222,6 +234,11 @@ struct uv_driver {
 	/* everything of *a, cap included */
 	int (*query_qp)(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask);
 	int (*destroy_qp)(struct uv_qp *qp);
+	int (*alloc_xrcd)(struct uv_xrcd *x);
+	int (*dealloc_xrcd)(struct uv_xrcd *x);
+	/* Another handle for a QP that exists (qpn is set), and the end of one while others stay. */
+	int (*open_qp)(struct uv_qp *qp);
+	void (*close_qp)(struct uv_qp *qp);
 };
 
 /* ---- declaring methods ---- */

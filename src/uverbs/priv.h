@@ -118,6 +118,7 @@ bool uv_has_op(const struct uv_driver *d, size_t op);
 /* The core's objects, each in the file of its handlers. */
 extern const struct uv_object_def uv_def_device, uv_def_pd, uv_def_ah, uv_def_mr, uv_def_mw,
 	uv_def_cq, uv_def_srq, uv_def_qp, uv_def_comp_channel, uv_def_async_event;
+extern const struct uv_object_def uv_def_xrcd;
 
 /* ---- write commands (write.c) ---- */
 
@@ -165,6 +166,9 @@ int uv_cmd_create_xsrq(struct uv_bundle *b);
 int uv_cmd_modify_srq(struct uv_bundle *b);
 int uv_cmd_query_srq(struct uv_bundle *b);
 int uv_cmd_destroy_srq(struct uv_bundle *b);
+int uv_cmd_open_xrcd(struct uv_bundle *b);
+int uv_cmd_close_xrcd(struct uv_bundle *b);
+int uv_cmd_open_qp(struct uv_bundle *b);
 
 /* ---- one call (bundle.c) ---- */
 
@@ -294,6 +298,16 @@ void uv_put_all(struct uv_bundle *b);
 void uv_close_all(struct uv_file *f);
 void uv_list_add(struct uv_object **head, struct uv_object *o);
 void uv_list_del(struct uv_object **head, struct uv_object *o);
+
+/* ---- what open files share (share.c) ---- */
+
+/* Before joining, leaving or looking for a shared element. 0 or -ETIMEDOUT. */
+int uv_share_lock(struct uv_file *f);
+void uv_share_unlock(struct uv_file *f);
+/* A share of the element for this file. */
+int uv_share_join(struct uv_file *f, enum seg_table_id table, uint32_t idx, uint32_t *share);
+/* True: others have it, the share is gone. False: it is the last; free it after the element. */
+bool uv_share_leave(struct uv_file *f, uint32_t share);
 
 /* ---- registered memory (umem.c) ---- */
 

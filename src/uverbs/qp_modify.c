@@ -154,6 +154,20 @@ static int check_driver(const struct uv_qp *qp, const struct uv_qp_modify *m)
 	return 0;
 }
 
+/* Another handle of this QP may have changed its state. */
+static int refresh(struct uv_qp *qp)
+{
+	struct ibv_qp_attr a = {0};
+	int r = qp->obj.file->api->driver->query_qp(qp, &a, IBV_QP_STATE | IBV_QP_PORT);
+
+	if (r)
+		return r;
+	qp->state = a.qp_state;
+	if (a.port_num)
+		qp->port = a.port_num;
+	return 0;
+}
+
 static int modify_qp(struct uv_bundle *b, struct ib_uverbs_modify_qp *c, uint32_t rate_limit)
 {
 	struct uv_qp_modify m = {.rate_limit = rate_limit};
@@ -165,7 +179,9 @@ static int modify_qp(struct uv_bundle *b, struct ib_uverbs_modify_qp *c, uint32_
 	if (!o)
 		return r;
 	qp = (struct uv_qp *)o;
-	r = check_ports(qp, c);
+	r = qp->share ? refresh(qp) : 0;
+	if (!r)
+		r = check_ports(qp, c);
 	if (!r)
 		r = check_values(qp, c);
 	if (r)

@@ -4,7 +4,6 @@
 #include "uverbs/priv.h"
 
 /* No driver here has these objects: a handle of one is never right. */
-static const struct uv_type type_xrcd = {.name = "XRCD", .object_id = UVERBS_OBJECT_XRCD};
 static const struct uv_type type_ind_tbl = {.name = "RWQ_IND_TBL",
 					    .object_id = UVERBS_OBJECT_RWQ_IND_TBL};
 
@@ -14,7 +13,7 @@ struct qp_create {
 	bool sig_all;
 	struct ibv_qp_cap cap;
 	uint64_t user_handle;
-	struct uv_object *pd, *scq, *rcq, *srq;
+	struct uv_object *pd, *scq, *rcq, *srq, *xrcd;
 	struct uv_event_file *async; /* a reference */
 };
 
@@ -28,6 +27,51 @@ static void use_all(struct uv_qp *qp, void (*fn)(struct uv_object *))
 		fn(&qp->recv_cq->obj);
 	if (qp->srq)
 		fn(&qp->srq->obj);
+	if (qp->xrcd)
+		fn(&qp->xrcd->obj);
+}
+
+/* One handle of several for an XRC target: the QP goes with the last. */
+static int shared_destroy(struct uv_qp *qp)
+{
+	const struct uv_driver *d = qp->obj.file->api->driver;
+	struct seg *s = qp->obj.file->seg;
+	struct hw_share *sh = seg_at(s, SEG_T_SHARE, qp->share);
+	int r = uv_share_lock(qp->obj.file);
+
+	if (r)
+		return r;
+	uv_target_clear(s, &sh->async, SEG_T_SHARE, qp->share, &qp->async_reported);
+	if (uv_share_leave(qp->obj.file, qp->share)) {
+		d->close_qp(qp);
+	} else {
+		r = d->destroy_qp(qp);
+		if (r)
+			uv_target_set(&sh->async, qp->async, qp->obj.user_handle);
+		else
+			seg_free(s, SEG_T_SHARE, qp->share);
+	}
+	uv_share_unlock(qp->obj.file);
+	if (r)
+		return r;
+	uv_target_gone(s, qp->async, SEG_T_SHARE, qp->share);
+	uv_event_file_put(qp->async);
+	uv_unuse(&qp->xrcd->obj);
+	return 0;
+}
+
+static int share_qp(struct uv_qp *qp)
+{
+	struct seg *s = qp->obj.file->seg;
+	struct hw_share *sh;
+	int r = uv_share_join(qp->obj.file, SEG_T_QP, qp->qpn, &qp->share);
+
+	if (r)
+		return r;
+	sh = seg_at(s, SEG_T_SHARE, qp->share);
+	uv_target_set(&sh->async, qp->async, qp->obj.user_handle);
+	hw_qp(s, qp->qpn)->shared = 1;
+	return 0;
 }
 
 static int qp_destroy(struct uv_object *o, int why)
@@ -41,6 +85,8 @@ static int qp_destroy(struct uv_object *o, int why)
 		uv_event_file_put(qp->async);
 		return 0;
 	}
+	if (qp->share)
+		return shared_destroy(qp);
 	if (hw)
 		uv_target_clear(s, &hw->async, SEG_T_QP, qp->qpn, &qp->async_reported);
 	r = o->file->api->driver->destroy_qp(qp);
@@ -72,6 +118,7 @@ static int make_qp(struct uv_bundle *b, struct uv_qp *qp, const struct qp_create
 	qp->send_cq = (struct uv_cq *)c->scq;
 	qp->recv_cq = (struct uv_cq *)c->rcq;
 	qp->srq = (struct uv_srq *)c->srq;
+	qp->xrcd = (struct uv_xrcd *)c->xrcd;
 	qp->qp_type = c->type;
 	qp->state = IBV_QPS_RESET;
 	qp->cap = c->cap;
@@ -80,12 +127,17 @@ static int make_qp(struct uv_bundle *b, struct uv_qp *qp, const struct qp_create
 	qp->obj.user_handle = c->user_handle;
 	if (b->file->api->driver->create_qp)
 		r = b->file->api->driver->create_qp(qp, &c->cap, c->flags, &b->udata);
+	if (!r && qp->xrcd) {
+		r = share_qp(qp);
+		if (r)
+			b->file->api->driver->destroy_qp(qp);
+	}
 	if (r) {
 		uv_event_file_put(qp->async);
 		return r;
 	}
 	use_all(qp, uv_use);
-	hw = hw_qp(b->file->seg, qp->qpn);
+	hw = qp->share ? NULL : hw_qp(b->file->seg, qp->qpn);
 	if (hw)
 		uv_target_set(&hw->async, qp->async, qp->obj.user_handle);
 	uv_b_created(b);
@@ -118,8 +170,10 @@ static int get_parts(struct uv_bundle *b, const struct ib_uverbs_ex_create_qp *c
 
 	if (cmd->comp_mask & IB_UVERBS_CREATE_QP_MASK_IND_TABLE)
 		return -EINVAL; /* of an object that is not there */
-	if (cmd->qp_type == IB_UVERBS_QPT_XRC_TGT)
-		return -EINVAL; /* its XRC domain, likewise */
+	if (cmd->qp_type == IB_UVERBS_QPT_XRC_TGT) {
+		c->xrcd = uv_get(b, &uv_type_xrcd, cmd->pd_handle, UV_READ, &r);
+		return c->xrcd ? 0 : -EINVAL;
+	}
 	if (cmd->qp_type == IB_UVERBS_QPT_XRC_INI) {
 		c->cap.max_recv_wr = 0;
 		c->cap.max_recv_sge = 0;
@@ -235,6 +289,61 @@ int uv_cmd_ex_create_qp(struct uv_bundle *b)
 	return create_qp(b, &cmd);
 }
 
+/* Under the share lock. */
+static int open_qp(struct uv_bundle *b, struct uv_qp *qp)
+{
+	const struct hw_qp *hw = hw_qp(b->file->seg, qp->qpn);
+	int r;
+
+	if (!hw || !(__atomic_load_n(&hw->flags, __ATOMIC_ACQUIRE) & HW_F_READY) ||
+	    hw->hca != b->file->hca || !hw->shared || hw->xrcd != qp->xrcd->xrcd)
+		return -EINVAL;
+	r = b->file->api->driver->open_qp(qp);
+	if (r)
+		return r;
+	r = share_qp(qp);
+	if (r)
+		b->file->api->driver->close_qp(qp);
+	return r;
+}
+
+int uv_cmd_open_qp(struct uv_bundle *b)
+{
+	struct ib_uverbs_open_qp cmd;
+	struct ib_uverbs_create_qp_resp resp = {0};
+	struct uv_object *o;
+	struct uv_qp *qp;
+	int r;
+
+	r = uv_request(b, &cmd, sizeof(cmd));
+	if (!r)
+		r = uv_new(b, &uv_type_qp, &o);
+	if (r)
+		return r;
+	qp = (struct uv_qp *)o;
+	qp->xrcd = (struct uv_xrcd *)uv_get(b, &uv_type_xrcd, cmd.pd_handle, UV_READ, &r);
+	if (!qp->xrcd || cmd.qp_type != IB_UVERBS_QPT_XRC_TGT)
+		return -EINVAL;
+	qp->qpn = cmd.qpn;
+	qp->qp_type = cmd.qp_type;
+	o->user_handle = cmd.user_handle;
+	qp->async = uv_event_file_get(b->file->default_async);
+	r = uv_share_lock(b->file);
+	if (!r) {
+		r = open_qp(b, qp);
+		uv_share_unlock(b->file);
+	}
+	if (r) {
+		uv_event_file_put(qp->async);
+		return r;
+	}
+	uv_use(&qp->xrcd->obj);
+	uv_b_created(b);
+	resp.qpn = qp->qpn;
+	resp.qp_handle = o->handle;
+	return uv_response(b, &resp, sizeof(resp));
+}
+
 int uv_cmd_destroy_qp(struct uv_bundle *b)
 {
 	struct ib_uverbs_destroy_qp cmd;
@@ -273,9 +382,10 @@ static int check_parts(struct uv_bundle *b, struct qp_create *c)
 		    uv_b_has(b, UVERBS_ATTR_CREATE_QP_PD_HANDLE) ||
 		    uv_b_has(b, UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE))
 			return -EINVAL;
-		return -ENOENT; /* no XRC domain can have been given */
+		return need(b, UVERBS_ATTR_CREATE_QP_XRCD_HANDLE, &c->xrcd);
 	}
-	if (c->type == IB_UVERBS_QPT_XRC_INI && uv_b_has(b, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE))
+	if (uv_b_has(b, UVERBS_ATTR_CREATE_QP_XRCD_HANDLE) ||
+	    (c->type == IB_UVERBS_QPT_XRC_INI && uv_b_has(b, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE)))
 		return -EINVAL;
 	r = need(b, UVERBS_ATTR_CREATE_QP_PD_HANDLE, &c->pd);
 	if (!r)
@@ -320,8 +430,11 @@ static int qp_create(struct uv_bundle *b)
 	if (uv_b_has(b, UVERBS_ATTR_CREATE_QP_SOURCE_QPN))
 		c.flags |= CREATE_SOURCE_QPN;
 	c.srq = uv_b_obj(b, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE);
-	if (c.srq && ((struct uv_srq *)c.srq)->srq_type == IB_UVERBS_SRQT_XRC)
+	if (c.srq && (((struct uv_srq *)c.srq)->srq_type == IB_UVERBS_SRQT_XRC) !=
+			     (c.type == IB_UVERBS_QPT_XRC_TGT))
 		return -EINVAL;
+	if (c.type == IB_UVERBS_QPT_XRC_TGT)
+		c.srq = NULL; /* requests name theirs */
 	c.async = uv_async_file(b, UVERBS_ATTR_CREATE_QP_EVENT_FD);
 	r = make_qp(b, qp, &c);
 	if (r)
@@ -350,7 +463,7 @@ static int qp_destroyed(struct uv_bundle *b)
 
 static const struct uv_attr_def create_attrs[] = {
 	UV_ATTR_IDR(UVERBS_ATTR_CREATE_QP_HANDLE, &uv_type_qp, UV_NEW, true),
-	UV_ATTR_IDR(UVERBS_ATTR_CREATE_QP_XRCD_HANDLE, &type_xrcd, UV_READ, false),
+	UV_ATTR_IDR(UVERBS_ATTR_CREATE_QP_XRCD_HANDLE, &uv_type_xrcd, UV_READ, false),
 	UV_ATTR_IDR(UVERBS_ATTR_CREATE_QP_PD_HANDLE, &uv_type_pd, UV_READ, false),
 	UV_ATTR_IDR(UVERBS_ATTR_CREATE_QP_SRQ_HANDLE, &uv_type_srq, UV_READ, false),
 	UV_ATTR_IDR(UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, &uv_type_cq, UV_READ, false),

@@ -2,8 +2,14 @@
 /* Shared receive queues. Handlers, called by ioctl.c and write.c. */
 #include "uverbs/priv.h"
 
-/* No driver here has XRC domains: a handle of one is never right. */
-static const struct uv_type type_xrcd = {.name = "XRCD", .object_id = UVERBS_OBJECT_XRCD};
+static void use_all(struct uv_srq *srq, void (*fn)(struct uv_object *))
+{
+	fn(&srq->pd->obj);
+	if (srq->cq)
+		fn(&srq->cq->obj);
+	if (srq->xrcd)
+		fn(&srq->xrcd->obj);
+}
 
 static int srq_destroy(struct uv_object *o, int why)
 {
@@ -27,7 +33,7 @@ static int srq_destroy(struct uv_object *o, int why)
 	}
 	uv_target_gone(s, srq->async, SEG_T_SRQ, srq->srqn);
 	uv_event_file_put(srq->async);
-	uv_unuse(&srq->pd->obj);
+	use_all(srq, uv_unuse);
 	return 0;
 }
 
@@ -52,7 +58,7 @@ static int make_srq(struct uv_bundle *b, struct uv_srq *srq, struct ibv_srq_init
 		uv_event_file_put(srq->async);
 		return r;
 	}
-	uv_use(&srq->pd->obj);
+	use_all(srq, uv_use);
 	hw = hw_srq(b->file->seg, srq->srqn);
 	if (hw)
 		uv_target_set(&hw->async, srq->async, srq->obj.user_handle);
@@ -75,22 +81,30 @@ static int create_srq(struct uv_bundle *b, const struct ib_uverbs_create_xsrq *c
 		.srq_type = cmd->srq_type,
 		.tm_cap.max_num_tags = cmd->max_num_tags,
 	};
-	struct uv_object *o, *pd;
+	struct uv_object *o, *pd, *cq = NULL, *xrcd = NULL;
 	struct uv_srq *srq;
 	int r;
 
 	r = uv_new(b, &uv_type_srq, &o);
 	if (r)
 		return r;
-	if (cmd->srq_type == IB_UVERBS_SRQT_XRC)
-		return -EINVAL;
-	if (has_cq(cmd->srq_type) && !uv_get(b, &uv_type_cq, cmd->cq_handle, UV_READ, &r))
-		return r;
+	if (cmd->srq_type == IB_UVERBS_SRQT_XRC) {
+		xrcd = uv_get(b, &uv_type_xrcd, cmd->xrcd_handle, UV_READ, &r);
+		if (!xrcd)
+			return -EINVAL;
+	}
+	if (has_cq(cmd->srq_type)) {
+		cq = uv_get(b, &uv_type_cq, cmd->cq_handle, UV_READ, &r);
+		if (!cq)
+			return r;
+	}
 	pd = uv_get(b, &uv_type_pd, cmd->pd_handle, UV_READ, &r);
 	if (!pd)
 		return r;
 	srq = (struct uv_srq *)o;
 	srq->pd = (struct uv_pd *)pd;
+	srq->cq = (struct uv_cq *)cq;
+	srq->xrcd = (struct uv_xrcd *)xrcd;
 	srq->srq_type = cmd->srq_type;
 	srq->max_wr = cmd->max_wr;
 	srq->max_sge = cmd->max_sge;
@@ -99,6 +113,8 @@ static int create_srq(struct uv_bundle *b, const struct ib_uverbs_create_xsrq *c
 	r = make_srq(b, srq, &a);
 	if (r)
 		return r;
+	if (cmd->srq_type == IB_UVERBS_SRQT_XRC)
+		resp.srqn = srq->srqn;
 	resp.srq_handle = o->handle;
 	resp.max_wr = srq->max_wr;
 	resp.max_sge = srq->max_sge;
@@ -155,6 +171,10 @@ static int srq_create(struct uv_bundle *b)
 	a.attr.srq_limit = (uint32_t)uv_b_const(b, UVERBS_ATTR_CREATE_SRQ_LIMIT, 0);
 	a.tm_cap.max_num_tags = (uint32_t)uv_b_const(b, UVERBS_ATTR_CREATE_SRQ_MAX_NUM_TAGS, 0);
 	srq->pd = (struct uv_pd *)uv_b_obj(b, UVERBS_ATTR_CREATE_SRQ_PD_HANDLE);
+	if (has_cq((uint32_t)type))
+		srq->cq = (struct uv_cq *)uv_b_obj(b, UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE);
+	if (type == IB_UVERBS_SRQT_XRC)
+		srq->xrcd = (struct uv_xrcd *)uv_b_obj(b, UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE);
 	srq->srq_type = (uint32_t)type;
 	srq->max_wr = a.attr.max_wr;
 	srq->max_sge = a.attr.max_sge;
@@ -167,6 +187,8 @@ static int srq_create(struct uv_bundle *b)
 	if (!r)
 		r = uv_b_out(b, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, &srq->max_sge,
 			     sizeof(srq->max_sge));
+	if (!r && type == IB_UVERBS_SRQT_XRC)
+		r = uv_b_out(b, UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM, &srq->srqn, sizeof(srq->srqn));
 	return r;
 }
 
@@ -244,7 +266,7 @@ static const struct uv_attr_def create_attrs[] = {
 	UV_ATTR_IN(UVERBS_ATTR_CREATE_SRQ_MAX_WR, uint32_t, true),
 	UV_ATTR_IN(UVERBS_ATTR_CREATE_SRQ_MAX_SGE, uint32_t, true),
 	UV_ATTR_IN(UVERBS_ATTR_CREATE_SRQ_LIMIT, uint32_t, true),
-	UV_ATTR_IDR(UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE, &type_xrcd, UV_READ, false),
+	UV_ATTR_IDR(UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE, &uv_type_xrcd, UV_READ, false),
 	UV_ATTR_IDR(UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE, &uv_type_cq, UV_READ, false),
 	UV_ATTR_IN(UVERBS_ATTR_CREATE_SRQ_MAX_NUM_TAGS, uint32_t, false),
 	UV_ATTR_FD(UVERBS_ATTR_CREATE_SRQ_EVENT_FD, &uv_type_async_event, UV_READ, false),

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * XRC: domains, SRQs in them, target QPs and further handles of those. All of it has uid 0, as it
+ * may outlive the context that made it. Called by uverbs through the ops table, and by srq.c and
+ * qp.c.
+ */
+#include <errno.h>
+#include "mlx5/drv.h"
+#include "util/heap.h"
+
+int mlx5_alloc_xrcd(struct uv_xrcd *x)
+{
+	uint8_t in[LAYOUT_SZ(alloc_xrcd_in)] = {0}, out[LAYOUT_SZ(alloc_xrcd_out)];
+	int r = mlx5_exec_as(uv_obj_context(&x->obj), 0, PRM_OP_ALLOC_XRCD, NULL, in, sizeof(in),
+			     out, sizeof(out));
+
+	if (r == 0)
+		x->xrcd = (uint32_t)LAYOUT_GET(alloc_xrcd_out, out, xrcd);
+	return r;
+}
+
+int mlx5_dealloc_xrcd(struct uv_xrcd *x)
+{
+	return mlx5_exec_id_as(uv_obj_context(&x->obj), 0, PRM_OP_DEALLOC_XRCD, x->xrcd);
+}
+
+int mlx5_xrc_srq_create(struct uv_context *ctx, const struct uv_srq *srq, const struct mlx5_srq *m,
+			uint32_t *srqn)
+{
+	uint8_t in[LAYOUT_SZ(create_xrc_srq_in)] = {0}, out[LAYOUT_SZ(create_xrc_srq_out)];
+	void *srqc = LAYOUT_IN(create_xrc_srq_in, xrc_srq_context_entry, in);
+	int r;
+
+	LAYOUT_SET(xrc_srqc, srqc, wq_signature, m->wq_sig);
+	LAYOUT_SET(xrc_srqc, srqc, log_rq_stride, m->log_stride - 4);
+	LAYOUT_SET(xrc_srqc, srqc, log_xrc_srq_size, m->log_size);
+	LAYOUT_SET(xrc_srqc, srqc, pd, srq->pd->pdn);
+	LAYOUT_SET(xrc_srqc, srqc, xrcd, srq->xrcd->xrcd);
+	LAYOUT_SET(xrc_srqc, srqc, cqn, srq->cq->cqn);
+	LAYOUT_SET(xrc_srqc, srqc, user_index, m->user_index);
+	LAYOUT_SET(create_xrc_srq_in, in, xrc_srq_umem_id, m->buf.id);
+	LAYOUT_SET(create_xrc_srq_in, in, xrc_srq_umem_valid, 1);
+	LAYOUT_SET(xrc_srqc, srqc, dbr_umem_id, m->dbr.umem);
+	LAYOUT_SET(xrc_srqc, srqc, dbr_umem_valid, 1);
+	LAYOUT_SET(xrc_srqc, srqc, dbr_addr, m->dbr.offset);
+	r = mlx5_exec_as(ctx, 0, PRM_OP_CREATE_XRC_SRQ, NULL, in, sizeof(in), out, sizeof(out));
+	if (r == 0)
+		*srqn = (uint32_t)LAYOUT_GET(create_xrc_srq_out, out, xrc_srqn);
+	return r;
+}
+
+int mlx5_xrc_srq_arm(struct uv_srq *srq, uint32_t limit)
+{
+	uint8_t in[LAYOUT_SZ(arm_xrc_srq_in)] = {0}, out[LAYOUT_SZ(arm_xrc_srq_out)];
+
+	LAYOUT_SET(cmd_in, in, op_mod, PRM_ARM_XRC_SRQ);
+	LAYOUT_SET(arm_xrc_srq_in, in, xrc_srqn, srq->srqn);
+	LAYOUT_SET(arm_xrc_srq_in, in, lwm, limit);
+	return mlx5_exec_as(uv_obj_context(&srq->obj), 0, PRM_OP_ARM_XRC_SRQ, NULL, in, sizeof(in),
+			    out, sizeof(out));
+}
+
+int mlx5_xrc_srq_query(struct uv_srq *srq, struct ibv_srq_attr *a)
+{
+	uint8_t in[LAYOUT_SZ(query_xrc_srq_in)] = {0}, out[LAYOUT_SZ(query_xrc_srq_out)];
+	const void *srqc = LAYOUT_IN(query_xrc_srq_out, xrc_srq_context_entry, out);
+	int r;
+
+	LAYOUT_SET(query_xrc_srq_in, in, xrc_srqn, srq->srqn);
+	r = mlx5_exec_as(uv_obj_context(&srq->obj), 0, PRM_OP_QUERY_XRC_SRQ, NULL, in, sizeof(in),
+			 out, sizeof(out));
+	if (r < 0)
+		return r;
+	a->srq_limit = (uint32_t)LAYOUT_GET(xrc_srqc, srqc, lwm);
+	a->max_wr = srq->max_wr;
+	a->max_sge = srq->max_sge;
+	return 0;
+}
+
+/* The kernel names a PD, CQ and SRQ of its own, which nothing uses: number 0 to our firmware. */
+int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags)
+{
+	enum { SRQ_RQ = 1, PM_MIGRATED = 3, DEFAULT_UIDX = 0xffffff };
+	uint8_t in[LAYOUT_SZ(create_qp_in)] = {0}, out[LAYOUT_SZ(create_qp_out)];
+	struct uv_context *ctx = uv_obj_context(&qp->obj);
+	void *qpc = LAYOUT_IN(create_qp_in, qpc, in);
+	int r;
+
+	if (create_flags)
+		return -EOPNOTSUPP;
+	r = mlx5_open_qp(qp);
+	if (r < 0)
+		return r;
+	LAYOUT_SET(qpc, qpc, st, HW_ST_XRC);
+	LAYOUT_SET(qpc, qpc, pm_state, PM_MIGRATED);
+	LAYOUT_SET(qpc, qpc, rq_type, SRQ_RQ);
+	LAYOUT_SET(qpc, qpc, no_sq, 1);
+	LAYOUT_SET(qpc, qpc, xrcd, qp->xrcd->xrcd);
+	LAYOUT_SET(qpc, qpc, user_index, DEFAULT_UIDX);
+	r = mlx5_exec_as(ctx, 0, PRM_OP_CREATE_QP, NULL, in, sizeof(in), out, sizeof(out));
+	if (r < 0)
+		mlx5_close_qp(qp);
+	else
+		qp->qpn = (uint32_t)LAYOUT_GET(create_qp_out, out, qpn);
+	return r;
+}
+
+int mlx5_open_qp(struct uv_qp *qp)
+{
+	qp->obj.drv = heap_zalloc(sizeof(struct mlx5_qp));
+	return qp->obj.drv ? 0 : -ENOMEM;
+}
+
+void mlx5_close_qp(struct uv_qp *qp)
+{
+	heap_free(qp->obj.drv);
+	qp->obj.drv = NULL;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What several open files share, perhaps of several processes: XRC domains that a file stands for,
+ * and XRC target QPs. Each sharer has a hw_share of its own; the element belongs to one of them, so
+ * that it is reaped with the last. Called by std_xrcd.c and std_qp.c, under hw_hca.share_lock.
+ */
+#include "uverbs/priv.h"
+#include "segment/lock.h"
+
+static struct hw_hca *hca_of(struct uv_file *f)
+{
+	return hw_hca(f->seg, f->hca);
+}
+
+int uv_share_lock(struct uv_file *f)
+{
+	int r = seg_lock(f->seg, &hca_of(f)->share_lock, SEG_LOCK_CTRL_NS);
+
+	return r < 0 ? r : 0;
+}
+
+void uv_share_unlock(struct uv_file *f)
+{
+	seg_unlock(f->seg, &hca_of(f)->share_lock);
+}
+
+int uv_share_join(struct uv_file *f, enum seg_table_id table, uint32_t idx, uint32_t *share)
+{
+	struct hw_share *sh;
+	int r = seg_alloc(f->seg, SEG_T_SHARE, f->file + 1, share);
+
+	if (r)
+		return r == -ENOSPC ? -ENOMEM : r;
+	sh = seg_at(f->seg, SEG_T_SHARE, *share);
+	sh->hca = f->hca;
+	sh->table = table;
+	sh->idx = idx;
+	sh->slot = f->seg->self;
+	atomic_store(&sh->async.evq, SEG_NONE);
+	__atomic_store_n(&sh->flags, HW_F_READY, __ATOMIC_RELEASE);
+	return 0;
+}
+
+bool uv_share_leave(struct uv_file *f, uint32_t share)
+{
+	const struct hw_share *mine = seg_at(f->seg, SEG_T_SHARE, share);
+	enum seg_table_id table = mine->table;
+	uint32_t idx = mine->idx;
+
+	seg_for_each_live (f->seg, SEG_T_SHARE, i) {
+		const struct hw_share *sh = seg_at(f->seg, SEG_T_SHARE, i);
+		uint32_t mark = f->file + 1;
+
+		if (i == share || sh->table != table || sh->idx != idx || sh->hca != f->hca ||
+		    !(__atomic_load_n(&sh->flags, __ATOMIC_ACQUIRE) & HW_F_READY))
+			continue;
+		/* If it is ours, it is the other's from now on. */
+		atomic_compare_exchange_strong(seg_owner_word(f->seg, table, idx), &mark,
+					       seg_owner(f->seg, SEG_T_SHARE, i));
+		seg_free(f->seg, SEG_T_SHARE, share);
+		return true;
+	}
+	return false;
+}
