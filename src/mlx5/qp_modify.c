@@ -412,7 +412,8 @@ int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_uda
 		return -EINVAL;
 	r = qpc_fill(qpc, qp, m);
 	if (r == 0)
-		r = transition_cmd(ctx, t, mlx5_qp_uid(ctx, qp), qp->qpn, opt_of(t, qp, m->mask), qpc);
+		r = transition_cmd(ctx, t, mlx5_qp_uid(ctx, qp), qp->qpn, opt_of(t, qp, m->mask),
+				   qpc);
 	if (r < 0)
 		return r;
 	if (m->mask & IBV_QP_ACCESS_FLAGS)

@@ -236,7 +236,8 @@ struct uv_driver {
 	int (*destroy_qp)(struct uv_qp *qp);
 	int (*alloc_xrcd)(struct uv_xrcd *x);
 	int (*dealloc_xrcd)(struct uv_xrcd *x);
-	/* Another handle for a QP that exists (qpn is set), and the end of one while others stay. */
+	/* Another handle for a QP that exists (qpn is set), and the end of one while others stay.
+	 */
 	int (*open_qp)(struct uv_qp *qp);
 	void (*close_qp)(struct uv_qp *qp);
 };

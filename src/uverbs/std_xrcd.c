@@ -24,12 +24,11 @@ static int key_of(int fd, struct inode_key *k)
 	r = sys_call(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &st);
 	if (r < 0)
 		return -EBADF;
-	*k = (struct inode_key){.major = st.stx_dev_major,
-				.minor = st.stx_dev_minor,
-				.ino = st.stx_ino};
+	*k = (struct inode_key){
+		.major = st.stx_dev_major, .minor = st.stx_dev_minor, .ino = st.stx_ino};
 	if (st.stx_mask & STATX_BTIME)
-		k->born = (uint64_t)st.stx_btime.tv_sec * UINT64_C(1000000000) +
-			  st.stx_btime.tv_nsec;
+		k->born =
+			(uint64_t)st.stx_btime.tv_sec * UINT64_C(1000000000) + st.stx_btime.tv_nsec;
 	return 0;
 }
 

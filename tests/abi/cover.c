@@ -17,6 +17,7 @@ static const struct {
 	{object_rows, &object_rows_count}, {invoke_rows, &invoke_rows_count},
 	{devx_rows, &devx_rows_count},     {life_rows, &life_rows_count},
 	{mlx5_rows, &mlx5_rows_count},
+	{xrc_rows, &xrc_rows_count},
 };
 
 /*
@@ -78,6 +79,19 @@ static const struct attr *attr_of(const struct ioctl_row *r, uint16_t id)
 		for (const struct ioctl_row *r = tables[t_].rows; \
 		     r < tables[t_].rows + *tables[t_].n; r++)
 
+static const struct {
+	const struct write_row *rows;
+	const unsigned int *n;
+} write_tables[] = {
+	{write_rows, &write_rows_count},
+	{written_rows, &written_rows_count},
+	{xrc_written, &xrc_written_count},
+};
+#define FOR_EACH_WRITE(r)                                               \
+	for (size_t t_ = 0; t_ < ARRAY_SIZE(write_tables); t_++)        \
+		for (const struct write_row *r = write_tables[t_].rows; \
+		     r < write_tables[t_].rows + *write_tables[t_].n; r++)
+
 static void check_method(const struct uv_method *m)
 {
 	bool done = is_refused(m), wrong = false;
@@ -128,10 +142,8 @@ static void check_command(const struct uv_cmd *c, uint32_t command)
 		done |= !r->want;
 		wrong |= r->want != 0;
 	}
-	for (unsigned int i = 0; i < write_rows_count + written_rows_count; i++) {
-		const struct write_row *r =
-			i < write_rows_count ? &write_rows[i] : &written_rows[i - write_rows_count];
-
+	FOR_EACH_WRITE(r)
+	{
 		if (write_command(r) != command || r->nwords < 2)
 			continue;
 		written = true;

@@ -48,6 +48,8 @@ int main(void)
 	char byte;
 
 	world_make();
+	IOCTLS(xrc_rows);
+	WRITES(xrc_written);
 	IOCTLS(frame_rows);
 	IOCTLS(device_rows);
 	IOCTLS(object_rows);
