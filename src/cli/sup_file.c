@@ -33,6 +33,7 @@ struct kind {
 	const char *name;
 	bool fifo;     /* else a command file: a sealed memfd */
 	bool has_port; /* opened for one port */
+	uint32_t max;  /* records in its queue; 0: as many as there is memory */
 };
 
 static const struct kind kinds[] = {
@@ -40,7 +41,7 @@ static const struct kind kinds[] = {
 	[SEG_FILE_ASYNC] = {"async", true, false},
 	[SEG_FILE_COMP] = {"comp", true, false},
 	[SEG_FILE_DEVX_CMD] = {"devx_cmd", true, false},
-	[SEG_FILE_DEVX_EVENT] = {"devx_event", true, false},
+	[SEG_FILE_DEVX_EVENT] = {"devx_event", true, false, 64 * 1024},
 	[SEG_FILE_UMAD] = {"umad", true, true},
 	[SEG_FILE_ISSM] = {"issm", true, true},
 };
@@ -178,7 +179,7 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 	f->opener_gen = l->gen;
 	atomic_store(&f->parent, SEG_NONE);
 	if (kinds[m->kind].fifo)
-		evq_open(s, *file, 0);
+		evq_open(s, *file, kinds[m->kind].max);
 	f->kind = m->kind; /* last: from here on it is found by those who look for its kind */
 	sup->files[*file] =
 		(struct sup_file){.probe = probe, .opener = l->slot, .opener_gen = l->gen};

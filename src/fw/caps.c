@@ -8,11 +8,19 @@
 #include "fw/caps.h"
 
 #include <infiniband/verbs.h>
+#include "wire/prm/eq.h"
 
 /*
  * What this firmware can do, whatever the model. max_sge and max_recv_sge follow from the WQE
  * sizes as the kernel derives them: (512 - 16 - 16) / 16 and 512 / 16.
  */
+#define BIT(n) (UINT64_C(1) << (n))
+#define QUEUE_EVENTS                                                                              \
+	(BIT(PRM_EVENT_COMM_EST) | BIT(PRM_EVENT_SQ_DRAINED) | BIT(PRM_EVENT_CQ_ERROR) |          \
+	 BIT(PRM_EVENT_WQ_CATAS_ERROR) | BIT(PRM_EVENT_WQ_INVAL_REQ_ERROR) |                      \
+	 BIT(PRM_EVENT_WQ_ACCESS_ERROR) | BIT(PRM_EVENT_SRQ_CATAS_ERROR) |                        \
+	 BIT(PRM_EVENT_SRQ_LAST_WQE) | BIT(PRM_EVENT_SRQ_RQ_LIMIT) | BIT(PRM_EVENT_DCT_DRAINED) | \
+	 BIT(PRM_EVENT_DCT_KEY_VIOLATION))
 #define CAPS_COMMON                                                                                \
 	.vendor_id = 0x02c9, .pci_vendor = 0x15b3, .hw_rev = 0, .link_width = 2, .log_max_qp = 20, \
 	.log_max_qp_sz = 15, .log_max_cq = 20, .log_max_cq_sz = 22, .log_max_srq = 18,             \
@@ -27,7 +35,9 @@
 	.atomic_operations =                                                                       \
 		FW_ATOMIC_CS | FW_ATOMIC_FA | FW_ATOMIC_MASKED_CS | FW_ATOMIC_MASKED_FA,           \
 	.atomic_size_qp = 4 | 8, .max_srq_sge = 31, .max_ah = INT32_MAX, .max_mw = 1 << 20,        \
-	.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16,                                           \
+	.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16, .event_cap = true,                        \
+	.user_affiliated_events = {QUEUE_EVENTS},                                                  \
+	.user_unaffiliated_events = {BIT(PRM_EVENT_PORT_CHANGE)},                                  \
 	.device_cap_flags = IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_PORT_ACTIVE_EVENT |            \
 			    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |                \
 			    IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |                \

@@ -49,6 +49,9 @@ struct fw_caps {
 	uint64_t max_mr_size;
 	uint64_t page_size_cap;
 	uint32_t atomic_operations, atomic_size_qp; /* FW_ATOMIC_*, bytes */
+	/* Events that programs may subscribe to: bit n is PRM_EVENT n; of objects, of the HCA. */
+	bool event_cap;
+	uint64_t user_affiliated_events[4], user_unaffiliated_events[4];
 	/* verbs only */
 	uint32_t max_sge, max_recv_sge, max_sge_rd, max_srq_sge, max_ah, max_mw, max_qp_rd_atom,
 		max_qp_init_rd_atom;

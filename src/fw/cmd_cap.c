@@ -47,6 +47,7 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(relaxed_ordering_read_umr, 1);
 	CAP(atomic, c->atomic_operations != 0);
 	CAP(qos, 1);
+	CAP(event_cap, c->event_cap);
 	CAP(cq_oi, 1);
 	CAP(cq_resize, 1);
 	CAP(cq_moderation, 1);
@@ -103,6 +104,19 @@ static void cap_qos(const struct fw_call *k, void *cap)
 	LAYOUT_SET(qos_cap, cap, packet_pacing_rate_table_size, k->caps->pp_table_size);
 }
 
+static void cap_event(const struct fw_call *k, void *cap)
+{
+	const struct fw_caps *c = k->caps;
+	uint8_t *p = cap;
+
+	for (size_t i = 0; i < ARRAY_SIZE(c->user_affiliated_events); i++) {
+		be64_store(p + LF_device_event_cap_user_affiliated_events_0_BIT / 8 + i * 8,
+			   c->user_affiliated_events[i]);
+		be64_store(p + LF_device_event_cap_user_unaffiliated_events_0_BIT / 8 + i * 8,
+			   c->user_unaffiliated_events[i]);
+	}
+}
+
 /*
  * The groups that programs ask for. One without a filler is all zero because nothing of it is
  * supported; a group that is not here is refused as the card refuses one that it does not know.
@@ -123,7 +137,7 @@ static const struct {
 	{0x09, "eswitch", NULL},
 	{0x0c, "qos", cap_qos},
 	{0x0f, "device memory", NULL},
-	{0x14, "device event", NULL},
+	{0x14, "device event", cap_event},
 	{0x1a, "crypto", NULL},
 	{0x20, "general 2", NULL},
 };

@@ -8,10 +8,13 @@
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include "mlx5/devx_table.h"
 #include "mlx5/drv.h"
+#include "segment/evq.h"
+#include "segment/evsub.h"
 
 struct devx_obj {
 	struct uv_object obj;
 	uint64_t object; /* devx_cmd_created(): what commands on it must name */
+	bool subscribed; /* somebody wants events of it */
 	uint32_t dinlen;
 	uint8_t din[DEVX_DESTROY_MAX];
 };
@@ -130,6 +133,8 @@ static int devx_obj_destroy(struct uv_object *o, int why)
 			   sizeof(out));
 	if (r == -EREMOTEIO)
 		return fw_status_to_errno((uint8_t)LAYOUT_GET(cmd_out, out, status));
+	if (!r && obj->subscribed)
+		evsub_object_gone(ctx->seg, ctx->hca, obj->object);
 	return r;
 }
 
@@ -212,6 +217,14 @@ int mlx5_method_devx_obj_create(struct uv_bundle *b)
 	return r;
 }
 
+uint64_t mlx5_devx_obj_subscribed(struct uv_object *o)
+{
+	struct devx_obj *obj = (struct devx_obj *)o;
+
+	obj->subscribed = true;
+	return obj->object;
+}
+
 /* Is the object of the handle the one that the command names? */
 static bool object_matches(const struct uv_object *o, uint64_t named)
 {
@@ -250,6 +263,47 @@ static int obj_call(struct uv_bundle *b, uint16_t handle, uint16_t in_attr, uint
 	r = call_exec(&c, b);
 	heap_free(c.out);
 	return r;
+}
+
+/* Bytes of unread results of one file. */
+#define MAX_ASYNC_BYTES (1024 * 1024)
+
+/*
+ * A card answers later; here the answer is there at once. A query that the firmware refuses has an
+ * answer too.
+ */
+int mlx5_method_devx_obj_async_query(struct uv_bundle *b)
+{
+	const struct uv_event_file *f =
+		(const void *)uv_b_obj(b, MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_FD);
+	const struct seg_evsrc none = {.table = SEG_T_COUNT};
+	const struct seg_evq *q;
+	struct devx_call c = {0};
+	uint32_t len = (uint32_t)uv_b_const(b, MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_OUT_LEN, 0);
+	uint8_t *out;
+	int r;
+
+	r = call_init(&c, b, MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_CMD_IN, 0, DEVX_QUERY);
+	if (r < 0)
+		return r;
+	if (!object_matches(uv_b_obj(b, MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_HANDLE),
+			    devx_cmd_object(c.in, (uint32_t)c.inlen)))
+		return uv_why(b, -EINVAL, "the command names another object than the handle");
+	q = seg_live(c.ctx->seg, SEG_T_EVQ, f->evq);
+	if (!q || q->gen != f->gen || atomic_load(&q->bytes) + len > MAX_ASYNC_BYTES)
+		return uv_why(b, -EAGAIN, "1 MiB of results is unread");
+	/* The firmware answers with a header at least. */
+	c.outlen = len < LAYOUT_SZ(cmd_out) ? LAYOUT_SZ(cmd_out) : len;
+	out = heap_zalloc(c.outlen);
+	if (!out)
+		return -ENOMEM;
+	r = mlx5_exec_devx(c.ctx, c.uid, NULL, c.in, (uint32_t)c.inlen, out, (uint32_t)c.outlen);
+	if (!r || r == -EREMOTEIO)
+		r = evq_push_data(c.ctx->seg, f->evq, f->gen, none,
+				  uv_b_const(b, MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_WR_ID, 0), out,
+				  len);
+	heap_free(out);
+	return r == -ENOSPC ? -ENOMEM : r == -ETIMEDOUT ? -EAGAIN : r;
 }
 
 int mlx5_method_devx_obj_modify(struct uv_bundle *b)

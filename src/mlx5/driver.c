@@ -63,10 +63,21 @@ static const struct uv_attr_def query_eqn_attrs[] = {
 	UV_ATTR_IN(MLX5_IB_ATTR_DEVX_QUERY_EQN_USER_VEC, uint32_t, true),
 	UV_ATTR_OUT(MLX5_IB_ATTR_DEVX_QUERY_EQN_DEV_EQN, uint32_t, true),
 };
+static const struct uv_attr_def subscribe_attrs[] = {
+	UV_ATTR_FD(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_HANDLE, &mlx5_devx_event_file_type, UV_READ,
+		   true),
+	UV_ATTR_IDR(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_OBJ_HANDLE, &mlx5_devx_obj_type, UV_READ,
+		    false),
+	UV_ATTR_IN_MIN(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_TYPE_NUM_LIST, sizeof(uint16_t), true),
+	UV_ATTR_IN(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_COOKIE, uint64_t, false),
+	UV_ATTR_IN(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_NUM, uint32_t, false),
+};
 static const struct uv_method_def devx_methods[] = {
 	METHOD(MLX5_IB_METHOD_DEVX_OTHER, other_attrs, mlx5_method_devx_other),
 	METHOD(MLX5_IB_METHOD_DEVX_QUERY_UAR, query_uar_attrs, mlx5_method_devx_query_uar),
 	METHOD(MLX5_IB_METHOD_DEVX_QUERY_EQN, query_eqn_attrs, mlx5_method_devx_query_eqn),
+	METHOD(MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT, subscribe_attrs,
+	       mlx5_method_devx_subscribe_event),
 };
 
 static const struct uv_attr_def obj_create_attrs[] = {
@@ -88,11 +99,20 @@ static const struct uv_attr_def obj_query_attrs[] = {
 	ATTR_CMD_IN(MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_IN),
 	UV_ATTR_OUT_MIN(MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_OUT, CMD_OUT_MIN, true),
 };
+static const struct uv_attr_def obj_async_query_attrs[] = {
+	UV_ATTR_IDR(MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_HANDLE, NULL, UV_READ, true),
+	ATTR_CMD_IN(MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_CMD_IN),
+	UV_ATTR_FD(MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_FD, &mlx5_devx_cmd_file_type, UV_READ, true),
+	UV_ATTR_IN(MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_WR_ID, uint64_t, true),
+	UV_ATTR_CONST(MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_OUT_LEN, UINT16_MAX, true),
+};
 static const struct uv_method_def devx_obj_methods[] = {
 	METHOD(MLX5_IB_METHOD_DEVX_OBJ_CREATE, obj_create_attrs, mlx5_method_devx_obj_create),
 	METHOD(MLX5_IB_METHOD_DEVX_OBJ_DESTROY, obj_destroy_attrs, uv_destroy_handler),
 	METHOD(MLX5_IB_METHOD_DEVX_OBJ_MODIFY, obj_modify_attrs, mlx5_method_devx_obj_modify),
 	METHOD(MLX5_IB_METHOD_DEVX_OBJ_QUERY, obj_query_attrs, mlx5_method_devx_obj_query),
+	METHOD(MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY, obj_async_query_attrs,
+	       mlx5_method_devx_obj_async_query),
 };
 
 #define UMEM_ACCESS                                                     \
@@ -117,6 +137,26 @@ static const struct uv_attr_def umem_dereg_attrs[] = {
 static const struct uv_method_def devx_umem_methods[] = {
 	METHOD(MLX5_IB_METHOD_DEVX_UMEM_REG, umem_reg_attrs, mlx5_method_devx_umem_reg),
 	METHOD(MLX5_IB_METHOD_DEVX_UMEM_DEREG, umem_dereg_attrs, uv_destroy_handler),
+};
+
+static const struct uv_attr_def cmd_file_attrs[] = {
+	UV_ATTR_FD(MLX5_IB_ATTR_DEVX_ASYNC_CMD_FD_ALLOC_HANDLE, &mlx5_devx_cmd_file_type, UV_NEW,
+		   true),
+};
+static const struct uv_method_def cmd_file_methods[] = {
+	METHOD(MLX5_IB_METHOD_DEVX_ASYNC_CMD_FD_ALLOC, cmd_file_attrs,
+	       mlx5_method_devx_cmd_file_alloc),
+};
+
+static const struct uv_attr_def event_file_attrs[] = {
+	UV_ATTR_FD(MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_HANDLE, &mlx5_devx_event_file_type,
+		   UV_NEW, true),
+	UV_ATTR_FLAGS(MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_FLAGS,
+		      MLX5_IB_UAPI_DEVX_CR_EV_CH_FLAGS_OMIT_DATA, true),
+};
+static const struct uv_method_def event_file_methods[] = {
+	METHOD(MLX5_IB_METHOD_DEVX_ASYNC_EVENT_FD_ALLOC, event_file_attrs,
+	       mlx5_method_devx_event_file_alloc),
 };
 
 /* ---- UARs */
@@ -179,6 +219,8 @@ static const struct uv_object_def mlx5_objects[] = {
 	OBJECT(MLX5_IB_OBJECT_DEVX, NULL, devx_methods),
 	OBJECT(MLX5_IB_OBJECT_DEVX_OBJ, &mlx5_devx_obj_type, devx_obj_methods),
 	OBJECT(MLX5_IB_OBJECT_DEVX_UMEM, &mlx5_devx_umem_type, devx_umem_methods),
+	OBJECT(MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD, &mlx5_devx_cmd_file_type, cmd_file_methods),
+	OBJECT(MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD, &mlx5_devx_event_file_type, event_file_methods),
 	OBJECT(MLX5_IB_OBJECT_UAR, &mlx5_uar_type, uar_methods),
 	OBJECT(MLX5_IB_OBJECT_VAR, &mlx5_var_type, var_methods),
 	OBJECT(MLX5_IB_OBJECT_PP, &mlx5_pp_type, pp_methods),

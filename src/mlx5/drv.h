@@ -242,6 +242,19 @@ int mlx5_method_devx_obj_create(struct uv_bundle *b);
 int mlx5_method_devx_obj_modify(struct uv_bundle *b);
 int mlx5_method_devx_obj_query(struct uv_bundle *b);
 int mlx5_method_devx_umem_reg(struct uv_bundle *b);
+int mlx5_method_devx_obj_async_query(struct uv_bundle *b);
+/* The object's identity (devx_table.h), noted as one with subscribers: they go with it. */
+uint64_t mlx5_devx_obj_subscribed(struct uv_object *o);
+
+/* ---- DEVX: devx_event.c */
+extern const struct uv_type mlx5_devx_cmd_file_type, mlx5_devx_event_file_type;
+int mlx5_method_devx_cmd_file_alloc(struct uv_bundle *b);
+int mlx5_method_devx_event_file_alloc(struct uv_bundle *b);
+int mlx5_method_devx_subscribe_event(struct uv_bundle *b);
+/* May programs subscribe to this event? */
+bool mlx5_devx_event_ok(const struct fw_caps *c, uint16_t event, bool of_object);
+/* What evsub_raise() calls this event of that object: number and type of object. */
+uint32_t mlx5_devx_event_key(uint64_t object, uint16_t event);
 
 /* The EQ of a completion vector, or -ENOENT. */
 int mlx5_vector2eqn(const struct uv_context *ctx, uint32_t vector);

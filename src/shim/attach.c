@@ -12,6 +12,7 @@
 #include "shim/fdtab.h"
 #include "shim/paths.h"
 #include "shim/shim.h"
+#include "shim/trap.h"
 #include "util/clock.h"
 #include "util/heap.h"
 #include "util/log.h"
@@ -170,6 +171,7 @@ static int join(const struct shim_config *c)
 	at.sys.fd_lookup = fd_lookup;
 	at.sys.uar_mmap = uar_mmap;
 	at.sys.uar_mapped = uar_mapped;
+	uar_know(&at.seg);
 	sig_install();
 	return 0;
 }

@@ -78,7 +78,9 @@ static inline uintptr_t trap_addr(greg_t *g, const struct trap_op *op)
 int trap_decode(const uint8_t *code, size_t len, struct trap_op *op);
 
 /* ---- uar.c */
-struct seg *uar_seg(void); /* NULL before the first mapping */
+/* The segment, from the first attach or mapping on. */
+void uar_know(struct seg *s);
+struct seg *uar_seg(void);
 /* Poll mode: hand every value found in a mapped page to the engine; true if there was one. */
 bool uar_poll(struct seg *s);
 bool uar_any(void); /* is a page mapped? */

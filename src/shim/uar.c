@@ -63,6 +63,11 @@ bool uar_poll_mode(void)
 #endif
 }
 
+void uar_know(struct seg *s)
+{
+	atomic_store_explicit(&tab.seg, s, memory_order_release);
+}
+
 struct seg *uar_seg(void)
 {
 	return atomic_load_explicit(&tab.seg, memory_order_acquire);

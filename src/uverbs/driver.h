@@ -41,6 +41,7 @@ struct uv_type {
 	 * UV_CLOSE calls heap_free(o->drv) when destroy has left it.
 	 */
 	int (*destroy)(struct uv_object *o, int why);
+	/* Of a readable file: called with UV_CLOSE when its last reference anywhere is gone. */
 	bool is_fd;                 /* handle is a file descriptor; o is a struct uv_event_file */
 	enum seg_file_kind fd_kind; /* is_fd: what the new file is */
 };

@@ -37,6 +37,8 @@ void uv_event_release(struct uv_event_file *e, bool last)
 	pthread_mutex_lock(&f->lock);
 	uv_list_del(&f->fds, &e->obj);
 	pthread_mutex_unlock(&f->lock);
+	if (last && e->obj.type->destroy)
+		e->obj.type->destroy(&e->obj, UV_CLOSE);
 	uv_event_file_put(e);
 }
 

@@ -34,7 +34,7 @@
 
 /* ---- handles and descriptors, in the order in which world.c makes them */
 enum { PD, MR, UAR, CQ, QP, DEVX_PD, NONE = 77 };
-enum { CHANNEL = 201, ASYNC = 202, PLAIN = 203, CLOSED = 204 };
+enum { CHANNEL = 201, ASYNC, PLAIN, CLOSED, RESULTS, EVENT_FILE, EVENTFD };
 
 /* The next that is made, and those after it, until what was made is destroyed again. */
 enum { NEXT = DEVX_PD + 1 };
@@ -95,6 +95,7 @@ ROWS(ioctl, device_rows)
 ROWS(ioctl, object_rows)
 ROWS(ioctl, invoke_rows)
 ROWS(ioctl, devx_rows)
+ROWS(ioctl, event_rows)
 ROWS(ioctl, life_rows)
 ROWS(ioctl, mlx5_rows)
 ROWS(ioctl, xrc_rows)

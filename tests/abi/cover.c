@@ -13,10 +13,11 @@ static const struct {
 	const struct ioctl_row *rows;
 	const unsigned int *n;
 } tables[] = {
-	{frame_rows, &frame_rows_count},   {device_rows, &device_rows_count},
-	{object_rows, &object_rows_count}, {invoke_rows, &invoke_rows_count},
-	{devx_rows, &devx_rows_count},     {life_rows, &life_rows_count},
-	{mlx5_rows, &mlx5_rows_count},     {xrc_rows, &xrc_rows_count},
+	{event_rows, &event_rows_count},   {frame_rows, &frame_rows_count},
+	{device_rows, &device_rows_count}, {object_rows, &object_rows_count},
+	{invoke_rows, &invoke_rows_count}, {devx_rows, &devx_rows_count},
+	{life_rows, &life_rows_count},     {mlx5_rows, &mlx5_rows_count},
+	{xrc_rows, &xrc_rows_count},
 };
 
 /*

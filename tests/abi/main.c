@@ -55,6 +55,7 @@ int main(void)
 	IOCTLS(object_rows);
 	IOCTLS(invoke_rows);
 	IOCTLS(devx_rows);
+	IOCTLS(event_rows);
 	IOCTLS(life_rows);
 	IOCTLS(mlx5_rows);
 	WRITES(write_rows);

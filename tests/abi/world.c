@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -249,6 +250,35 @@ static void make_context(void)
 	close((int)fd);
 }
 
+/* DEVX files that are read, and a place for events outside of them. */
+static void make_files(void)
+{
+	struct ioctl_row results = {
+		.object = MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD,
+		.method = MLX5_IB_METHOD_DEVX_ASYNC_CMD_FD_ALLOC,
+		.nattr = 1,
+		.attr = {{.id = MLX5_IB_ATTR_DEVX_ASYNC_CMD_FD_ALLOC_HANDLE}},
+	};
+	struct ioctl_row events = {
+		.object = MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD,
+		.method = MLX5_IB_METHOD_DEVX_ASYNC_EVENT_FD_ALLOC,
+		.nattr = 2,
+		.attr = {{.id = MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_HANDLE},
+			 {.id = MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_FLAGS, .len = 4}},
+	};
+	uint64_t fd = 0;
+	int efd;
+
+	need(!fire(&results, &fd) && dup2((int)fd, RESULTS) == RESULTS, "file of results");
+	close((int)fd);
+	fd = 0;
+	need(!fire(&events, &fd) && dup2((int)fd, EVENT_FILE) == EVENT_FILE, "file of events");
+	close((int)fd);
+	efd = eventfd(0, EFD_CLOEXEC);
+	need(efd >= 0 && dup2(efd, EVENTFD) == EVENTFD, "eventfd");
+	close(efd);
+}
+
 static uint32_t uar_page;
 
 static void make_uar(void)
@@ -367,6 +397,7 @@ void world_make(void)
 	world_fd(FRESH);
 	need(dup2(STDERR_FILENO, PLAIN) == PLAIN, "plain descriptor");
 	make_context();
+	make_files();
 	make_objects();
 }
 

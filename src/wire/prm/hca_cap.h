@@ -240,6 +240,17 @@
 
 #define PRM_L_nop_out(F, S) PRM_CMD_OUT(F, nop_out)
 
+/* Bit n of entry n / 64: event number n (mlx5_ifc.h: device_event_cap). */
+#define PRM_L_device_event_cap(F, S)                               \
+	F(device_event_cap, user_affiliated_events_0, 0x00, 64)    \
+	F(device_event_cap, user_affiliated_events_1, 0x40, 64)    \
+	F(device_event_cap, user_affiliated_events_2, 0x80, 64)    \
+	F(device_event_cap, user_affiliated_events_3, 0xc0, 64)    \
+	F(device_event_cap, user_unaffiliated_events_0, 0x100, 64) \
+	F(device_event_cap, user_unaffiliated_events_1, 0x140, 64) \
+	F(device_event_cap, user_unaffiliated_events_2, 0x180, 64) \
+	F(device_event_cap, user_unaffiliated_events_3, 0x1c0, 64)
+
 /* What QUERY_HCA_CAP answers: one of the groups above, by op_mod. */
 #define PRM_L_hca_cap_union(F, S)
 
@@ -253,6 +264,7 @@
 	X(atomic_caps, 0x100)                  \
 	X(odp_per_transport_service_cap, 0x04) \
 	X(odp_cap, 0x100)                      \
+	X(device_event_cap, 0x40)              \
 	X(query_hca_cap_in, 0x10)              \
 	X(query_adapter_in, 0x10)              \
 	X(query_adapter_param_block, 0x100)    \
