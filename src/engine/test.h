@@ -118,6 +118,8 @@ struct t_wr {
 	uint8_t opmod;
 	const void *operands; /* of an atomic, after the remote address */
 	uint32_t operands_len;
+	const void *raw; /* all behind the control segment */
+	uint32_t raw_len;
 	const struct t_sge *sge;
 	uint32_t nsge;
 	const void *inl;

@@ -293,6 +293,8 @@ uint32_t t_post_quiet(struct t_qp *q, const struct t_wr *wr)
 
 		put(q, &at, &ra, sizeof(ra));
 	}
+	if (wr->raw)
+		put(q, &at, wr->raw, wr->raw_len);
 	if (wr->operands)
 		put(q, &at, wr->operands, wr->operands_len);
 	for (uint32_t i = 0; i < wr->nsge; i++) {

@@ -31,7 +31,7 @@ struct env {
 	/* of the user */
 	uint32_t uar, pd, umem, dbr, cq, srq, qp, mkey;
 	uint32_t td, rq, rqt, tir, tis, sq; /* made by raw_up() */
-	uint8_t in[0x200], out[0x1200];
+	uint8_t in[0x2400], out[0x1200];
 };
 
 /* Status of a command; our own failures fail the test. The syndrome is in e->out. */

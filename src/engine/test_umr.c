@@ -1,0 +1,686 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Keys over keys, and the work requests that change keys. Lists and UMRs are written with
+ * rdma-core's structures, as libmlx5 does.
+ */
+#include "engine/test.h"
+#include "wire/prm/prm.h"
+#include <infiniband/verbs.h>
+
+#define ALL (HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_READ | HW_ACC_REMOTE_WRITE | HW_ACC_ATOMIC)
+#define ANY_QP 0xffffff00u
+
+struct klm {
+	uint32_t key;
+	uint64_t addr;
+	uint32_t len;
+};
+
+static void entry_set(struct mlx5_wqe_umr_klm_seg *e, const struct klm *k)
+{
+	e->byte_count = htobe32(k->len);
+	e->mkey = htobe32(k->key);
+	e->address = htobe64(k->addr);
+}
+
+/* An empty indirect key with room for `room` entries, as CREATE_MKEY makes it. */
+static struct hw_mkey *key_make(struct tb *t, uint32_t pd, uint32_t mode, uint32_t room)
+{
+	struct hw_klm *first = NULL;
+	struct hw_mkey *mk;
+	uint32_t i, b;
+
+	assert_int_equal(seg_alloc(&t->s, SEG_T_MKEY, T_OWNER, &i), 0);
+	assert_true(i >= HW_FIRST_MKEY);
+	mk = seg_at(&t->s, SEG_T_MKEY, i);
+	LAYOUT_SET(mkc, mk->mkc, access_mode_1_0, mode);
+	LAYOUT_SET(mkc, mk->mkc, umr_en, 1);
+	LAYOUT_SET(mkc, mk->mkc, lr, 1);
+	LAYOUT_SET(mkc, mk->mkc, qpn, 0xffffff);
+	LAYOUT_SET(mkc, mk->mkc, log_page_size, 12);
+	mk->key = i << 8;
+	mk->pdn = pd;
+	eng_mkey_fields(mk);
+	for (uint32_t n = 0; n * HW_KLM_PER_BLOCK < room; n++) {
+		assert_int_equal(seg_alloc(&t->s, SEG_T_KLM, T_OWNER, &b), 0);
+		if (n)
+			first->more[n - 1] = b;
+		else
+			first = seg_at(&t->s, SEG_T_KLM, mk->klm = b);
+	}
+	mk->klm_max = room;
+	atomic_store(&mk->free, 1);
+	atomic_store(&mk->valid, 1);
+	return mk;
+}
+
+static void key_open(struct hw_mkey *mk, uint64_t start, uint64_t len, uint32_t access)
+{
+	LAYOUT_SET(mkc, mk->mkc, start_addr, start);
+	LAYOUT_SET(mkc, mk->mkc, len, len);
+	eng_mkey_fields(mk);
+	mk->access = access | HW_ACC_LOCAL_READ;
+	atomic_store(&mk->free, 0);
+}
+
+static uint32_t list_key(struct tb *t, uint32_t pd, uint32_t mode, const struct klm *list,
+			 uint32_t n, uint64_t start, uint64_t len)
+{
+	struct hw_mkey *mk = key_make(t, pd, mode, n);
+
+	for (uint32_t i = 0; i < n; i++)
+		entry_set((void *)hw_klm_entry(&t->s, mk, i), &list[i]);
+	mk->klm_n = n;
+	key_open(mk, start, len, ALL);
+	return mk->key;
+}
+
+static uint32_t strided_key(struct t_qp *q, uint32_t side, uint32_t turns, uint32_t len,
+			    uint32_t stride)
+{
+	struct hw_mkey *mk = key_make(q->t, q->t->pd[side], HW_MODE_KLM, 4);
+	struct mlx5_wqe_umr_repeat_block_seg *h = (void *)hw_klm_entry(&q->t->s, mk, 0);
+	struct mlx5_wqe_umr_repeat_ent_seg *e = (void *)hw_klm_entry(&q->t->s, mk, 1);
+
+	h->op = htobe32(0x400);
+	h->byte_count = htobe32(2 * len);
+	h->repeat_count = htobe32(turns);
+	h->num_ent = htobe16(2);
+	for (uint32_t i = 0; i < 2; i++) {
+		e[i].stride = htobe16((uint16_t)stride);
+		e[i].byte_count = htobe16((uint16_t)len);
+		e[i].memkey = htobe32(q->key);
+		e[i].va = htobe64((uintptr_t)q->mem + i * 0x8000);
+	}
+	mk->klm_n = 3;
+	key_open(mk, 0, (uint64_t)turns * 2 * len, ALL);
+	return mk->key;
+}
+
+static void transfer(struct t_pair *p, uint8_t opcode, uint32_t lkey, uint64_t addr, uint32_t len,
+		     uint32_t rkey, uint64_t raddr)
+{
+	struct t_sge sge = {lkey, addr, len};
+	struct t_wr wr = {.opcode = opcode,
+			  .fm_ce_se = T_SIG,
+			  .raddr = raddr,
+			  .rkey = rkey,
+			  .sge = &sge,
+			  .nsge = 1};
+
+	t_expect_done(p->a, opcode, t_post(p->a, &wr));
+}
+
+static void test_a_list_of_keys(void **state)
+{
+	struct t_pair *p = *state;
+	uint8_t *m = p->b->mem;
+	const struct klm list[] = {{p->b->key, (uintptr_t)m + 1000, 10},
+				   {0, 0, 0}, /* padding */
+				   {p->b->key, (uintptr_t)m + 50, 3},
+				   {p->b->key, (uintptr_t)m + 5000, 100}};
+	uint32_t key = list_key(p->t, p->t->pd[1], HW_MODE_KLM, list, 4, 0x7000, 113);
+
+	transfer(p, MLX5_OPCODE_RDMA_WRITE, p->a->key, (uintptr_t)p->a->mem, 113, key, 0x7000);
+	assert_memory_equal(m + 1000, p->a->mem, 10);
+	assert_memory_equal(m + 50, p->a->mem + 10, 3);
+	assert_memory_equal(m + 5000, p->a->mem + 13, 100);
+	assert_int_equal(m[1010] | m[53] | m[5100] | m[999] | m[49], 0);
+	/* from the middle on, and back */
+	transfer(p, MLX5_OPCODE_RDMA_READ, p->a->key, (uintptr_t)p->a->mem + 0x1000, 8, key,
+		 0x7000 + 8);
+	assert_memory_equal(p->a->mem + 0x1000, p->a->mem + 8, 8);
+}
+
+static void test_equal_parts(void **state)
+{
+	struct t_pair *p = *state;
+	uint8_t *m = p->b->mem;
+	const struct klm list[] = {{p->b->key, (uintptr_t)m + 0x5000, 0},
+				   {p->b->key, (uintptr_t)m + 0x2000, 0}};
+	uint32_t key = list_key(p->t, p->t->pd[1], HW_MODE_KSM, list, 2, 0x100123, 0x2000);
+
+	transfer(p, MLX5_OPCODE_RDMA_WRITE, p->a->key, (uintptr_t)p->a->mem, 0x1100, key,
+		 0x100123 + 0xf00);
+	assert_memory_equal(m + 0x5f00, p->a->mem, 0x100);
+	assert_memory_equal(m + 0x2000, p->a->mem + 0x100, 0x1000);
+	assert_int_equal(m[0x6000] | m[0x3000] | m[0x5eff], 0);
+}
+
+/* More pieces than a list of memory has entries, on both sides, by every way that data goes. */
+static void test_many_pieces(void **state)
+{
+	struct t_pair *p = *state;
+	uint32_t a = strided_key(p->a, 0, 200, 7, 11), b = strided_key(p->b, 1, 400, 5, 16);
+	struct t_sge sge = {a, 0, 2800};
+	uint32_t i;
+
+	transfer(p, MLX5_OPCODE_RDMA_WRITE, a, 0, 2800, b, 1000);
+	for (i = 0; i < 2800; i++) {
+		uint32_t at = i + 1000;
+		uint8_t from = p->a->mem[i % 14 / 7 * 0x8000 + i / 14 * 11 + i % 7];
+
+		assert_int_equal(p->b->mem[at % 10 / 5 * 0x8000 + at / 10 * 16 + at % 5], from);
+	}
+	transfer(p, MLX5_OPCODE_RDMA_READ, p->a->key, (uintptr_t)p->a->mem + 0x20000, 2800, b,
+		 1000);
+	for (i = 0; i < 2800; i++)
+		assert_int_equal(p->a->mem[0x20000 + i],
+				 p->a->mem[i % 14 / 7 * 0x8000 + i / 14 * 11 + i % 7]);
+	memset(p->b->mem, 0, 0x10000);
+	t_recv(p->b, &(struct t_sge){b, 0, 4000}, 1);
+	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .sge = &sge, .nsge = 1});
+	t_received(p->b, MLX5_CQE_RESP_SEND, 2800, 0);
+	for (i = 0; i < 2800; i++)
+		assert_int_equal(p->b->mem[i % 10 / 5 * 0x8000 + i / 10 * 16 + i % 5],
+				 p->a->mem[i % 14 / 7 * 0x8000 + i / 14 * 11 + i % 7]);
+}
+
+static void test_dump_and_fill(void **state)
+{
+	struct t_pair *p = *state;
+	const struct klm list[] = {{p->b->key, (uintptr_t)p->b->mem, 8},
+				   {HW_KEY_DUMP_FILL, 0, 6000},
+				   {p->b->key, (uintptr_t)p->b->mem + 8, 8}};
+	uint32_t key = list_key(p->t, p->t->pd[1], HW_MODE_KLM, list, 3, 0, 6016);
+	struct t_sge fill[2] = {{HW_KEY_DUMP_FILL, 0, 5000}, t_own(p->a, 0, 4)};
+	struct t_sge dump[2] = {{HW_KEY_DUMP_FILL, 0, 4}, t_own(p->b, 0x4000, 0x2000)};
+
+	transfer(p, MLX5_OPCODE_RDMA_WRITE, p->a->key, (uintptr_t)p->a->mem, 6016, key, 0);
+	assert_memory_equal(p->b->mem, p->a->mem, 8);
+	assert_memory_equal(p->b->mem + 8, p->a->mem + 6008, 8);
+	memset(p->b->mem + 0x4000, 0xee, 0x2000);
+	t_recv(p->b, dump, 2);
+	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .sge = fill, .nsge = 2});
+	t_received(p->b, MLX5_CQE_RESP_SEND, 5004, 0);
+	for (uint32_t i = 0; i < 4996; i++)
+		assert_int_equal(p->b->mem[0x4000 + i], 0);
+	assert_memory_equal(p->b->mem + 0x4000 + 4996, p->a->mem, 4);
+	assert_int_equal(p->b->mem[0x4000 + 5000], 0xee);
+}
+
+static void test_lists_of_lists(void **state)
+{
+	struct t_pair *p = *state;
+	struct klm next = {p->b->key, (uintptr_t)p->b->mem, 64};
+	struct t_sge sge = t_own(p->a, 0, 64);
+	struct t_wr wr = {.opcode = MLX5_OPCODE_RDMA_WRITE, .sge = &sge, .nsge = 1};
+
+	for (int depth = 1; depth <= HW_MAX_INDIRECTION; depth++) {
+		next.key = list_key(p->t, p->t->pd[1], HW_MODE_KLM, &next, 1, 0, 64);
+		next.addr = 0;
+		memset(p->b->mem, 0, 64);
+		transfer(p, MLX5_OPCODE_RDMA_WRITE, p->a->key, (uintptr_t)p->a->mem, 64, next.key,
+			 0);
+		assert_memory_equal(p->b->mem, p->a->mem, 64);
+	}
+	wr.rkey = list_key(p->t, p->t->pd[1], HW_MODE_KLM, &next, 1, 0, 64);
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR,
+		       t_post(p->a, &wr));
+}
+
+/* One that is its own part ends, too. */
+static void test_a_list_of_itself(void **state)
+{
+	struct t_pair *p = *state;
+	struct hw_mkey *mk = key_make(p->t, p->t->pd[1], HW_MODE_KLM, 1);
+	struct t_sge sge = t_own(p->a, 0, 64);
+	struct t_wr wr = {
+		.opcode = MLX5_OPCODE_RDMA_WRITE, .sge = &sge, .nsge = 1, .rkey = mk->key};
+
+	entry_set((void *)hw_klm_entry(&p->t->s, mk, 0), &(struct klm){mk->key, 0, 64});
+	mk->klm_n = 1;
+	key_open(mk, 0, 64, ALL);
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR,
+		       t_post(p->a, &wr));
+}
+
+/* What may be wrong with a list when it is used: an rkey of one entry, and what is done to it. */
+static void part_free(struct tb *t, struct hw_mkey *mk, struct hw_mkey *part)
+{
+	atomic_store(&part->free, 1);
+}
+static void part_gone(struct tb *t, struct hw_mkey *mk, struct hw_mkey *part)
+{
+	atomic_store(&part->valid, 0);
+}
+static void part_other_pd(struct tb *t, struct hw_mkey *mk, struct hw_mkey *part)
+{
+	part->pdn = t->pd[0];
+}
+static void part_other_qp(struct tb *t, struct hw_mkey *mk, struct hw_mkey *part)
+{
+	part->qpn = 0x3f;
+}
+static void part_read_only(struct tb *t, struct hw_mkey *mk, struct hw_mkey *part)
+{
+	part->access = HW_ACC_LOCAL_READ | HW_ACC_REMOTE_READ | HW_ACC_REMOTE_WRITE;
+}
+static void part_short(struct tb *t, struct hw_mkey *mk, struct hw_mkey *part)
+{
+	part->len = 63;
+}
+static void list_short(struct tb *t, struct hw_mkey *mk, struct hw_mkey *part)
+{
+	entry_set((void *)hw_klm_entry(&t->s, mk, 0), &(struct klm){part->key, part->start, 63});
+}
+static void list_empty(struct tb *t, struct hw_mkey *mk, struct hw_mkey *part)
+{
+	mk->klm_n = 0;
+}
+static void key_free(struct tb *t, struct hw_mkey *mk, struct hw_mkey *part)
+{
+	atomic_store(&mk->free, 1);
+}
+static void key_short(struct tb *t, struct hw_mkey *mk, struct hw_mkey *part)
+{
+	mk->len = 63;
+}
+static void null_part(struct tb *t, struct hw_mkey *mk, struct hw_mkey *part)
+{
+	entry_set((void *)hw_klm_entry(&t->s, mk, 0), &(struct klm){HW_KEY_NULL, 0, 64});
+}
+
+static void test_what_is_wrong_with_lists(void **state)
+{
+	static void (*const spoil[])(struct tb *, struct hw_mkey *, struct hw_mkey *) = {
+		part_free,  part_gone,  part_other_pd, part_other_qp, part_read_only, part_short,
+		list_short, list_empty, key_free,      key_short,     null_part};
+
+	for (size_t i = 0; i < sizeof(spoil) / sizeof(spoil[0]); i++) {
+		struct t_pair *p;
+		void *st;
+		struct klm one;
+		struct t_sge sge;
+		struct t_wr wr;
+
+		assert_int_equal(t_pair_setup(&st), 0);
+		p = st;
+		one = (struct klm){p->b->key, (uintptr_t)p->b->mem, 64};
+		sge = t_own(p->a, 0, 64);
+		wr = (struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE, .sge = &sge, .nsge = 1};
+		wr.rkey = list_key(p->t, p->t->pd[1], HW_MODE_KLM, &one, 1, 0, 64);
+		spoil[i](p->t, hw_mkey(&p->t->s, wr.rkey), hw_mkey(&p->t->s, p->b->key));
+		print_message("  %zu\n", i);
+		t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR,
+			       t_post(p->a, &wr));
+		assert_int_equal(p->b->mem[0], 0);
+		t_pair_teardown(&st);
+	}
+	/* neither null nor dump-fill are for others */
+	for (uint32_t k = HW_KEY_NULL; k <= HW_KEY_DUMP_FILL; k += 0x100) {
+		struct t_pair *p;
+		void *st;
+		struct t_sge sge;
+		struct t_wr wr;
+
+		assert_int_equal(t_pair_setup(&st), 0);
+		p = st;
+		sge = t_own(p->a, 0, 64);
+		wr = (struct t_wr){
+			.opcode = MLX5_OPCODE_RDMA_WRITE, .sge = &sge, .nsge = 1, .rkey = k};
+		t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR,
+			       t_post(p->a, &wr));
+		t_pair_teardown(&st);
+	}
+}
+
+static void test_atomics_on_lists(void **state)
+{
+	struct t_pair *p = *state;
+	const struct klm list[] = {{p->b->key, (uintptr_t)p->b->mem + 64, 8},
+				   {p->b->key, (uintptr_t)p->b->mem + 128, 4},
+				   {p->b->key, (uintptr_t)p->b->mem + 256, 4}};
+	uint32_t key = list_key(p->t, p->t->pd[1], HW_MODE_KLM, list, 3, 0, 16);
+	const struct mlx5_wqe_atomic_seg one = {.swap_add = htobe64(1)};
+	struct t_sge sge = t_own(p->a, 0, 8);
+	struct t_wr wr = {.opcode = MLX5_OPCODE_ATOMIC_FA,
+			  .fm_ce_se = T_SIG,
+			  .rkey = key,
+			  .operands = &one,
+			  .operands_len = sizeof(one),
+			  .sge = &sge,
+			  .nsge = 1};
+
+	t_expect_done(p->a, MLX5_OPCODE_ATOMIC_FA, t_post(p->a, &wr));
+	assert_int_equal(p->b->mem[64], 1);
+	wr.raddr = 8; /* two halves of it: no word */
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR,
+		       t_post(p->a, &wr));
+	assert_int_equal(p->b->mem[128] | p->b->mem[256], 0);
+}
+
+/* ---- UMR ---- */
+
+struct umr {
+	struct mlx5_wqe_umr_ctrl_seg ctrl;
+	struct mlx5_wqe_mkey_context_seg mkc;
+	struct mlx5_wqe_umr_klm_seg list[8];
+};
+#define HEAD offsetof(struct umr, list)
+
+#define MASK(m) ((uint64_t)MLX5_WQE_UMR_CTRL_MKEY_MASK_##m)
+#define FLAG(f) MLX5_WQE_UMR_CTRL_FLAG_##f
+#define ACCESS(a) MLX5_WQE_MKEY_CONTEXT_ACCESS_FLAGS_##a
+
+/* As libmlx5's set_bind_wr(): a window of type 2 with number `tag` over one region. */
+static struct umr bind(uint8_t tag, uint32_t qpn, uint32_t key, void *addr, uint32_t len)
+{
+	struct umr u = {0};
+
+	u.ctrl.flags = FLAG(INLINE) | FLAG(TRNSLATION_OFFSET) | FLAG(CHECK_FREE);
+	u.ctrl.klm_octowords = htobe16(4);
+	u.ctrl.mkey_mask =
+		htobe64(MASK(FREE) | MASK(MKEY) | MASK(QPN) | MASK(LEN) | MASK(START_ADDR) |
+			MASK(ACCESS_LOCAL_WRITE) | MASK(ACCESS_REMOTE_READ) |
+			MASK(ACCESS_REMOTE_WRITE) | MASK(ACCESS_ATOMIC));
+	u.mkc.qpn_mkey = htobe32(qpn << 8 | tag);
+	u.mkc.access_flags = ACCESS(REMOTE_WRITE) | ACCESS(REMOTE_READ);
+	u.mkc.start_addr = htobe64((uintptr_t)addr);
+	u.mkc.len = htobe64(len);
+	entry_set(&u.list[0], &(struct klm){key, (uintptr_t)addr, len});
+	return u;
+}
+
+static struct umr unbind(void)
+{
+	struct umr u = {0};
+
+	u.ctrl.flags = FLAG(INLINE) | FLAG(TRNSLATION_OFFSET) | FLAG(CHECK_QPN);
+	u.ctrl.mkey_mask = htobe64(MASK(FREE) | MASK(MKEY) | MASK(QPN));
+	u.mkc.qpn_mkey = htobe32(ANY_QP);
+	u.mkc.free = MLX5_WQE_MKEY_CONTEXT_FREE;
+	return u;
+}
+
+/* b's QP changes the key; `bytes` of u. Returns the WQE's index. */
+static uint32_t change(struct t_qp *q, uint32_t key, const struct umr *u, uint32_t bytes)
+{
+	struct t_wr wr = {.opcode = MLX5_OPCODE_UMR,
+			  .fm_ce_se = T_SIG,
+			  .imm = key,
+			  .raw = u,
+			  .raw_len = bytes};
+
+	return t_post(q, &wr);
+}
+
+static void changed(struct t_qp *q, uint32_t key, const struct umr *u, uint32_t bytes)
+{
+	t_expect_done(q, MLX5_OPCODE_UMR, change(q, key, u, bytes));
+}
+
+static void test_a_window_is_bound_used_and_unbound(void **state)
+{
+	struct t_pair *p = *state;
+	struct hw_mkey *mk = key_make(p->t, p->t->pd[1], HW_MODE_KLM, 4);
+	struct umr u = bind(0x77, p->b->qpn, p->b->key, p->b->mem + 256, 128), out = unbind();
+	struct t_sge sge = t_own(p->a, 0, 128);
+	struct t_wr wr = {.opcode = MLX5_OPCODE_RDMA_WRITE,
+			  .raddr = (uintptr_t)p->b->mem + 256,
+			  .sge = &sge,
+			  .nsge = 1};
+
+	changed(p->b, mk->key, &u, HEAD + 64);
+	assert_int_equal(mk->key & 0xff, 0x77);
+	assert_int_equal(mk->qpn, p->b->qpn);
+	transfer(p, MLX5_OPCODE_RDMA_WRITE, p->a->key, (uintptr_t)p->a->mem, 128, mk->key,
+		 (uintptr_t)p->b->mem + 256);
+	assert_memory_equal(p->b->mem + 256, p->a->mem, 128);
+	changed(p->b, mk->key, &out, HEAD);
+	assert_int_equal(mk->free, 1);
+	assert_int_equal(mk->qpn, 0xffffff);
+	wr.rkey = mk->key;
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR,
+		       t_post(p->a, &wr));
+}
+
+struct umr_row {
+	const char *name;
+	void (*spoil)(struct t_pair *p, struct hw_mkey *mk, struct umr *u, uint32_t *bytes);
+	uint8_t syndrome;
+};
+
+#define ROW(n) static void n(struct t_pair *p, struct hw_mkey *mk, struct umr *u, uint32_t *bytes)
+ROW(u_bound)
+{
+	atomic_store(&mk->free, 0);
+}
+ROW(u_fail_if_free)
+{
+	u->ctrl.flags = FLAG(INLINE) | 0x40;
+}
+ROW(u_other_pd)
+{
+	mk->pdn = p->t->pd[0];
+}
+ROW(u_not_for_umr)
+{
+	mk->umr_en = 0;
+}
+ROW(u_gone)
+{
+	atomic_store(&mk->valid, 0);
+}
+ROW(u_other_qp)
+{
+	*u = unbind();
+	mk->qpn = p->a->qpn;
+}
+ROW(u_tag)
+{
+	u->ctrl.mkey_mask &= ~htobe64(MASK(MKEY));
+	mk->key ^= 1;
+}
+ROW(u_no_context)
+{
+	*bytes = HEAD - 16;
+}
+ROW(u_list_cut)
+{
+	*bytes = HEAD + 48;
+}
+ROW(u_list_long)
+{
+	u->ctrl.klm_octowords = htobe16(8);
+	*bytes = HEAD + 128;
+}
+ROW(u_part_unknown)
+{
+	u->list[0].mkey = htobe32(0x123400);
+}
+ROW(u_part_range)
+{
+	u->list[0].address = htobe64((uintptr_t)p->b->mem + T_MEM - 127);
+}
+ROW(u_part_pd)
+{
+	u->list[0].mkey = htobe32(p->a->key);
+	u->list[0].address = htobe64((uintptr_t)p->a->mem);
+}
+ROW(u_part_right)
+{
+	hw_mkey(&p->t->s, p->b->key)->access = HW_ACC_LOCAL_READ | HW_ACC_REMOTE_READ;
+}
+ROW(u_bsf)
+{
+	u->ctrl.mkey_mask |= htobe64(MASK(BSF_ENABLE));
+}
+ROW(u_offset)
+{
+	u->ctrl.translation_offset = htobe16(4);
+}
+ROW(u_pointer_key)
+{
+	u->ctrl.flags = 0;
+	memset(u->list, 0, sizeof(u->list));
+	u->list[0].byte_count = htobe32(64);
+	u->list[0].mkey = htobe32(0x123400);
+	*bytes = HEAD + 16;
+}
+
+#define BIND MLX5_CQE_SYNDROME_MW_BIND_ERR
+#define QP_OP MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR
+static const struct umr_row umr_rows[] = {
+	{"bound already", u_bound, BIND},
+	{"not bound, but should be", u_fail_if_free, BIND},
+	{"key of another PD", u_other_pd, BIND},
+	{"key without umr_en", u_not_for_umr, BIND},
+	{"key destroyed", u_gone, BIND},
+	{"window of another QP", u_other_qp, BIND},
+	{"another variant", u_tag, BIND},
+	{"list too long", u_list_long, BIND},
+	{"part unknown", u_part_unknown, BIND},
+	{"part outside of its region", u_part_range, BIND},
+	{"part of another PD", u_part_pd, BIND},
+	{"part without local write", u_part_right, BIND},
+	{"no context", u_no_context, QP_OP},
+	{"list cut off", u_list_cut, QP_OP},
+	{"signatures", u_bsf, QP_OP},
+	{"translation offset", u_offset, QP_OP},
+	{"pointer to a list, unknown lkey", u_pointer_key, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR},
+};
+
+static void test_what_is_wrong_with_umrs(void **state)
+{
+	for (size_t i = 0; i < sizeof(umr_rows) / sizeof(umr_rows[0]); i++) {
+		struct hw_mkey *mk;
+		uint32_t bytes = HEAD + 64, key;
+		struct t_pair *p;
+		struct umr u;
+		void *st;
+
+		print_message("  %s\n", umr_rows[i].name);
+		assert_int_equal(t_pair_setup(&st), 0);
+		p = st;
+		mk = key_make(p->t, p->t->pd[1], HW_MODE_KLM, 4);
+		u = bind(0x77, p->b->qpn, p->b->key, p->b->mem, 128);
+		key = mk->key;
+		umr_rows[i].spoil(p, mk, &u, &bytes);
+		t_expect_error(p->b, MLX5_CQE_REQ_ERR, umr_rows[i].syndrome,
+			       change(p->b, key, &u, bytes));
+		assert_int_equal(p->b->hw->state, HW_QPS_ERR);
+		t_pair_teardown(&st);
+	}
+}
+
+/* A list of the longest kind, by a pointer, and its context from the same WQE. */
+static void test_a_list_by_pointer(void **state)
+{
+	struct t_pair *p = *state;
+	struct hw_mkey *mk = key_make(p->t, p->t->pd[1], HW_MODE_KLM, 512);
+	struct mlx5_wqe_umr_klm_seg *list = (void *)(p->b->mem + 0x20000);
+	struct umr u = bind(0x42, 0xffffff, 0, NULL, 1024);
+
+	for (uint32_t i = 0; i < 512; i++)
+		entry_set(&list[i],
+			  &(struct klm){p->b->key, (uintptr_t)p->b->mem + (511 - i) * 4, 2});
+	u.ctrl.flags = FLAG(CHECK_FREE);
+	u.ctrl.klm_octowords = htobe16(512);
+	entry_set(&u.list[0], &(struct klm){p->b->key, (uintptr_t)list, 512 * 16});
+	changed(p->b, mk->key, &u, HEAD + 16);
+	assert_int_equal(mk->klm_n, 512);
+	transfer(p, MLX5_OPCODE_RDMA_WRITE, p->a->key, (uintptr_t)p->a->mem, 1024, mk->key, 0);
+	for (uint32_t i = 0; i < 512; i++)
+		assert_memory_equal(p->b->mem + (511 - i) * 4, p->a->mem + i * 2, 2);
+}
+
+/* A region's own key with umr_en: its rights and tag, not its memory. */
+static void test_rights_of_a_region(void **state)
+{
+	struct t_pair *p = *state;
+	struct hw_mkey *mk = hw_mkey(&p->t->s, p->b->key);
+	struct umr u = {0};
+
+	LAYOUT_SET(mkc, mk->mkc, access_mode_1_0, HW_MODE_MTT);
+	LAYOUT_SET(mkc, mk->mkc, umr_en, 1);
+	LAYOUT_SET(mkc, mk->mkc, lr, 1);
+	LAYOUT_SET(mkc, mk->mkc, lw, 1);
+	LAYOUT_SET(mkc, mk->mkc, qpn, 0xffffff);
+	LAYOUT_SET(mkc, mk->mkc, mkey_7_0, mk->key & 0xff);
+	LAYOUT_SET(mkc, mk->mkc, start_addr, mk->start);
+	LAYOUT_SET(mkc, mk->mkc, len, mk->len);
+	eng_mkey_fields(mk);
+	u.ctrl.mkey_mask = htobe64(MASK(ACCESS_REMOTE_WRITE) | MASK(MKEY));
+	u.mkc.access_flags = ACCESS(REMOTE_WRITE);
+	u.mkc.qpn_mkey = htobe32(0x55);
+	changed(p->b, mk->key, &u, HEAD);
+	assert_int_equal(mk->key & 0xff, 0x55);
+	transfer(p, MLX5_OPCODE_RDMA_WRITE, p->a->key, (uintptr_t)p->a->mem, 64, mk->key,
+		 (uintptr_t)p->b->mem);
+	assert_memory_equal(p->b->mem, p->a->mem, 64);
+	u.ctrl.mkey_mask = htobe64(MASK(LEN));
+	u.mkc.len = htobe64(T_MEM + 1);
+	t_expect_error(p->b, MLX5_CQE_REQ_ERR, BIND, change(p->b, mk->key, &u, HEAD));
+}
+
+static void send_inval(struct t_pair *p, uint32_t key, uint32_t *at)
+{
+	struct t_sge sge = t_own(p->a, 0, 16);
+	struct t_wr wr = {.opcode = MLX5_OPCODE_SEND_INVAL,
+			  .fm_ce_se = T_SIG,
+			  .imm = key,
+			  .sge = &sge,
+			  .nsge = 1};
+
+	t_recv_at(p->b, 0, 64);
+	*at = t_post(p->a, &wr);
+}
+
+static void test_send_with_invalidate(void **state)
+{
+	struct t_pair *p = *state;
+	struct hw_mkey *mk = key_make(p->t, p->t->pd[1], HW_MODE_KLM, 4);
+	struct umr u = bind(0x77, p->b->qpn, p->b->key, p->b->mem, 128);
+	struct mlx5_cqe64 *c;
+	uint32_t at;
+
+	mk->en_rinval = 1;
+	LAYOUT_SET(mkc, mk->mkc, en_rinval, 1);
+	changed(p->b, mk->key, &u, HEAD + 64);
+	send_inval(p, mk->key, &at);
+	t_expect_done(p->a, MLX5_OPCODE_SEND_INVAL, at);
+	c = t_received(p->b, MLX5_CQE_RESP_SEND_INV, 16, 0);
+	assert_int_equal(be32toh(c->imm_inval_pkey), mk->key);
+	assert_int_equal(mk->free, 1);
+	assert_memory_equal(p->b->mem, p->a->mem, 16);
+	/* a second time: it is not bound */
+	memset(p->b->mem, 0, 16);
+	send_inval(p, mk->key, &at);
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR, at);
+	t_expect_error(p->b, MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_LOCAL_ACCESS_ERR, 1);
+	assert_int_equal(p->b->mem[1], 0);
+}
+
+static void test_a_region_cannot_be_invalidated(void **state)
+{
+	struct t_pair *p = *state;
+	uint32_t at;
+
+	send_inval(p, p->b->key, &at);
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR, at);
+	assert_int_equal(hw_mkey(&p->t->s, p->b->key)->free, 0);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, t_pair_setup, t_pair_teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_a_list_of_keys),
+		T(test_equal_parts),
+		T(test_many_pieces),
+		T(test_dump_and_fill),
+		T(test_lists_of_lists),
+		T(test_a_list_of_itself),
+		cmocka_unit_test(test_what_is_wrong_with_lists),
+		T(test_atomics_on_lists),
+		T(test_a_window_is_bound_used_and_unbound),
+		cmocka_unit_test(test_what_is_wrong_with_umrs),
+		T(test_a_list_by_pointer),
+		T(test_rights_of_a_region),
+		T(test_send_with_invalidate),
+		T(test_a_region_cannot_be_invalidated),
+	};
+
+	return cmocka_run_group_tests_name("engine keys", tests, NULL, NULL);
+}
