@@ -13,10 +13,13 @@
 
 /*
  * A store of 8 bytes (`be` is the raw qword, big-endian as it lies in memory) to byte `offset` of
- *UAR page `uar`: 0x20			CQ doorbell, {arm word, cqn}: eng_arm_cq 0x800, 0x900 ...
- *0xf00	send doorbell, first qword of the control segment: eng_ring_sq Values are hints; doorbell
- *records are the truth. Unknown numbers, and queues whose uar_page is another, are ignored as the
- *card ignores them (traced).
+ * UAR page `uar`:
+ *
+ * - 0x20: CQ doorbell {arm word, cqn}: eng_arm_cq;
+ * - 0x800, 0x900 ... 0xf00: send doorbell, the first qword of a control segment: eng_ring_sq.
+ *
+ * Values are hints; doorbell records are the truth. Unknown numbers, and queues whose uar_page is
+ * another, are ignored as the card ignores them (traced).
  */
 void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be);
 
