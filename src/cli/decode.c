@@ -286,13 +286,36 @@ static bool decode_cqe(struct json_object *list, const uint8_t *p, size_t n)
 	return true;
 }
 
+/* What the data of an event is. */
+static const struct layout *eqe_data(uint64_t type)
+{
+	switch (type) {
+	case PRM_EVENT_COMP:
+		return &layout_eqe_comp;
+	case PRM_EVENT_CQ_ERROR:
+		return &layout_eqe_cq_err;
+	case PRM_EVENT_PORT_CHANGE:
+		return &layout_eqe_port;
+	case PRM_EVENT_DCT_DRAINED:
+		return &layout_eqe_dct;
+	default:
+		return &layout_eqe_qp_srq;
+	}
+}
+
 static bool decode_eqe(struct json_object *list, const uint8_t *p, size_t n)
 {
+	uint8_t type, head[LAYOUT_SZ(eqe)];
+	struct json_object *o;
+
 	if (n < LAYOUT_SZ(eqe))
 		return false;
-	decode_layout(
-		decode_part(list, "eqe", eqe_type_name((uint8_t)LAYOUT_GET(eqe, p, event_type)), n),
-		&layout_eqe, p, n, 0, NULL);
+	type = (uint8_t)LAYOUT_GET(eqe, p, event_type);
+	o = decode_part(list, "eqe", eqe_type_name(type), LAYOUT_SZ(eqe));
+	memcpy(head, p, sizeof(head));
+	memset(head + EQE_DATA, 0, layout_eqe_comp.bytes);
+	decode_layout(o, &layout_eqe, head, sizeof(head), 0, NULL);
+	decode_layout(o, eqe_data(type), p + EQE_DATA, layout_eqe_comp.bytes, EQE_DATA, NULL);
 	return true;
 }
 
