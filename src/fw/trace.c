@@ -45,6 +45,13 @@ static void rec_input(struct rec *r, const struct fw_call *k, const void *in, ui
 	rec_group_end(r, ")");
 }
 
+static bool any_set(const uint8_t *p, uint32_t n)
+{
+	while (n && !*p)
+		p++, n--;
+	return n;
+}
+
 /* The values of the capabilities that a text names: "at most log_max_cq_sz". */
 static void rec_caps(struct rec *r, const struct fw_call *k, const char *text)
 {
@@ -146,7 +153,7 @@ void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t
 	    prm_opcode_name(opcode), opcode);
 	rec_begin(&r, LOG_FW, name, since);
 	rec_input(&r, k, k->in, inlen);
-	if (result == 0 && k->cmd) {
+	if (result == 0 && k->cmd && any_set(k->out, outlen)) {
 		rec_group(&r, "out", " -> ");
 		layout_rec(&r, k->cmd->out, k->out, outlen, 0, variant, (void *)(uintptr_t)k->in);
 		rec_group_end(&r, "");

@@ -145,9 +145,7 @@ static int set_attr(struct uv_bundle *b, unsigned int index)
 	slot = key < 0 ? -1 : b->method->slot[key];
 	if (slot < 0) /* newer than us: an error only if the program insists */
 		return u->flags & UVERBS_ATTR_F_MANDATORY
-			       ? uv_why_range(b, -EPROTONOSUPPORT, "?",
-					      "unknown, and the program insists on it", u->attr_id,
-					      0, 0)
+			       ? uv_why_id(b, -EPROTONOSUPPORT, u->attr_id)
 			       : 0;
 	a = &b->attrs[slot];
 	if (a->def)

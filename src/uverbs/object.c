@@ -213,7 +213,7 @@ int uv_new(struct uv_bundle *b, const struct uv_type *t, struct uv_object **out)
 	if (!ao || ao->type != t || b->obj_new)
 		return -EINVAL;
 	if (!b->ctx)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "the file has no context yet");
 	o = heap_zalloc(t->size);
 	if (!o)
 		return -ENOMEM;

@@ -199,7 +199,7 @@ struct uv_chunk { /* memory of a call that did not fit into its own buffer */
 /* Why a call was refused: an attribute, a rule, and numbers where the rule has some. */
 struct uv_why {
 	const char *attr, *rule;
-	enum { UV_WHY_PLAIN, UV_WHY_RANGE, UV_WHY_BITS } kind;
+	enum { UV_WHY_PLAIN, UV_WHY_RANGE, UV_WHY_BITS, UV_WHY_ID } kind;
 	uint64_t value, low, high; /* high: of BITS those that are allowed */
 };
 
@@ -268,6 +268,7 @@ bool uv_user_cleared(uint64_t uaddr, size_t len);
 int uv_why_attr(struct uv_bundle *b, int err, const char *attr, const char *rule);
 int uv_why_range(struct uv_bundle *b, int err, const char *attr, const char *rule, uint64_t value,
 		 uint64_t low, uint64_t high);
+int uv_why_id(struct uv_bundle *b, int err, uint16_t attr);
 int uv_why_bits(struct uv_bundle *b, int err, const char *attr, uint64_t value, uint64_t allowed);
 
 void uv_trace_begin(struct uv_bundle *b, struct rec *r, const char *what, uint64_t since);

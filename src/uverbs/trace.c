@@ -375,6 +375,12 @@ static void rec_why(struct rec *r, const struct uv_why *w)
 	char text[96] = "";
 
 	rec_group(r, "refused", "");
+	if (w->kind == UV_WHY_ID) {
+		fmt(text, sizeof(text), "attribute 0x%x is %s", (unsigned int)w->value, w->rule);
+		rec_say(r, "rule", ": ", text);
+		rec_group_end(r, "");
+		return;
+	}
 	if (w->attr)
 		rec_say(r, "attribute", ": ", uv_short_name(w->attr));
 	rec_say(r, "rule", ": ", w->rule);
@@ -453,6 +459,14 @@ int uv_why_range(struct uv_bundle *b, int err, const char *attr, const char *rul
 {
 	if (!b->why.rule)
 		b->why = (struct uv_why){attr, rule, UV_WHY_RANGE, value, low, high};
+	return err;
+}
+
+int uv_why_id(struct uv_bundle *b, int err, uint16_t attr)
+{
+	if (!b->why.rule)
+		b->why = (struct uv_why){
+			NULL, "unknown, and the program insists on it", UV_WHY_ID, attr, 0, 0};
 	return err;
 }
 

@@ -1,0 +1,657 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""softhca trace, explain and decode."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from softhca import BUILD, SOFTHCA, TOP  # noqa: E402
+
+DEVX_SEND = os.path.join(BUILD, 'examples', 'devx_send')
+PYTHON = '/usr/bin/python3'
+
+# Raw calls: no library between the program and what is traced.
+RAW = r'''
+import ctypes, errno, fcntl, os, struct, sys
+RDMA_VERBS_IOCTL = 0xc0181b01
+libc = ctypes.CDLL(None, use_errno=True)
+fd = os.open('/dev/infiniband/uverbs0', os.O_RDWR | os.O_CLOEXEC)
+keep = []
+def attr(id, data=b'', flags=1, len=None, value=None):
+    n = len if len is not None else __builtins__.len(data)
+    if value is None and __builtins__.len(data) <= 8 and n <= 8:
+        value = int.from_bytes(data.ljust(8, b'\0'), 'little')
+    elif value is None:
+        b = ctypes.create_string_buffer(data, max(n, 1))
+        keep.append(b)
+        value = ctypes.addressof(b)
+    return struct.pack('<HHHHQ', id, n, flags, 0, value)
+def room(id, n):
+    b = ctypes.create_string_buffer(max(n, 1))
+    keep.append(b)
+    return attr(id, len=n, value=ctypes.addressof(b))
+def call(obj, method, *attrs):
+    frame = ctypes.create_string_buffer(struct.pack('<HHHHQII', 24 + 16 * len(attrs), obj, method,
+                                                    len(attrs), 0, 1, 0) + b''.join(attrs))
+    r = libc.ioctl(fd, ctypes.c_ulong(RDMA_VERBS_IOCTL), frame)
+    return 0 if r == 0 else ctypes.get_errno()
+UHW_IN, UHW_OUT, NS = 0x1000, 0x1001, 0x1000
+# GET_CONTEXT with mlx5's flags: 1 is DEVX
+def context(flags=1):
+    return call(0, 3, room(0, 4), room(1, 8),
+                attr(UHW_IN, struct.pack('<IIIIBBHIQ', 16, 4, flags, 0, 1, 0, 0, 0, 3)), room(UHW_OUT, 72))
+'''
+
+
+class Why(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix='hcawhy-')
+        self.env = dict(os.environ, SOFTHCA_RUNTIME_DIR=self.dir, HOME=self.dir)
+        for name in list(self.env):
+            if name.startswith('SOFTHCA_TRACE'):
+                del self.env[name]
+
+    def tearDown(self):
+        subprocess.run(['rm', '-rf', self.dir])
+
+    def run_(self, *args, stdin=None, **kw):
+        return subprocess.run([SOFTHCA, *args], env=self.env, input=stdin, capture_output=True,
+                              text=True, timeout=60, **kw)
+
+    def ok(self, *args, **kw):
+        r = self.run_(*args, **kw)
+        self.assertEqual((r.returncode, r.stderr), (0, ''), r)
+        return r.stdout
+
+    def traced(self, *cmd, options=(), status=0):
+        """The lines of a command's trace."""
+        path = os.path.join(self.dir, 'trace')
+        r = self.run_('trace', '-o', path, *options, '--', *cmd)
+        self.assertEqual(r.returncode, status, r)
+        with open(path, encoding='utf-8') as f:
+            text = f.read()
+        self.assertTrue(not text or text.endswith('\n'))
+        return text.splitlines()
+
+    def raw(self, program, *options, status=0):
+        return self.traced(PYTHON, '-c', RAW + program, options=options, status=status)
+
+
+def normal(line):
+    """Without what changes from run to run."""
+    line = re.sub(r'^softhca\[[\d/]+\] \d+\.\d{6} ', '', line)
+    line = re.sub(r' <\d+\.\d{6}>$', '', line)
+    return re.sub(r'0x[0-9a-f]{9,}', 'ADDR', line)
+
+
+class Trace(Why):
+    def test_lines_of_raw_calls(self):
+        lines = [normal(x) for x in self.raw('''
+print(context())
+pd = struct.pack('>HHHHII', 0x800, 0, 0, 0, 0, 0)
+call(0x1001, 0x1000, attr(0x1000, value=0, len=0), attr(0x1001, pd), room(0x1002, 16))
+call(0x1001, 0x1001, attr(0x1000, value=0, len=0))
+''', '-e', 'uverbs,fw')]
+        self.assertEqual(lines, [
+            'uverbs: DEVICE.GET_CONTEXT(GET_CONTEXT_NUM_COMP_VECTORS=&4, '
+            'GET_CONTEXT_CORE_SUPPORT=&8, UHW_IN={total_num_bfregs=0x10, '
+            'num_low_latency_bfregs=4, flags=1, max_cqe_version=1, lib_caps=3}, UHW_OUT=&72) '
+            + lines[0][lines[0].index('-> '):],
+            'fw: ALLOC_PD(uid=1) -> pd=1 = OK',
+            'uverbs: DEVX_OBJ.DEVX_OBJ_CREATE(DEVX_OBJ_CREATE_CMD_IN={opcode=ALLOC_PD(0x800), '
+            'len=16}, DEVX_OBJ_CREATE_CMD_OUT=&16) -> DEVX_OBJ_CREATE_CMD_OUT={status=OK(0x0), '
+            'syndrome=0, len=16}, DEVX_OBJ_CREATE_HANDLE=0 = 0',
+            'fw: DEALLOC_PD(uid=1, pd=1) = OK',
+            'uverbs: DEVX_OBJ.DEVX_OBJ_DESTROY(DEVX_OBJ_DESTROY_HANDLE=0) = 0',
+        ])
+        self.assertIn('UHW_OUT={qp_tab_size=0x100000', lines[0])
+        self.assertTrue(lines[0].endswith('} = 0'))
+
+    def test_the_rule_of_a_refused_attribute(self):
+        lines = [normal(x) for x in self.raw('''
+call(0x1001, 0x1000, attr(0x1000, value=0, len=0), attr(0x1001, bytes(16)), room(0x1002, 16))
+context()
+port = bytes([1]) + bytes(7)
+call(3, 0)                                              # nothing given
+call(1, 0, attr(0, value=77, len=0))                    # no such handle
+call(0, 2, attr(0, port, len=3), room(1, 48))           # too short
+call(0, 2, attr(0, port), room(1, 200))
+call(0, 2, attr(0, port), attr(0, port), room(1, 48))   # twice
+call(0, 2, attr(0, bytes([0, 1]) + bytes(6)), room(1, 48))
+call(0, 2, attr(0, port), room(1, 48), attr(30, b''))   # unknown, and insists
+call(0, 2, attr(0, port), room(1, 48), attr(30, b'', flags=0))
+call(0x1000, 0x1000, attr(0x1000, bytes(8), len=8), room(0x1001, 16))
+call(0x1000, 0x1000, attr(0x1000, struct.pack('>8H', 0x500, 0, 0, 0, 0, 0, 0, 0)), room(0x1001, 16))
+call(0x1000, 0x1000, attr(0x1000, struct.pack('>8H', 0x102, 0, 0, 0, 0, 0, 0, 0)), room(0x1001, 16))
+call(0x1002, 0x1000, attr(0x1000, value=0, len=0), attr(0x1001, port), attr(0x1002, port),
+     attr(0x1003, bytes([0, 1, 0, 0])), room(0x1004, 4))
+call(55, 66)
+''', '-e', 'uverbs')]
+        del lines[1]
+        ends = (
+            ' = EINVAL: the file has no context yet',
+            '() = EINVAL: CREATE_CQ_HANDLE: mandatory, and missing',
+            '(DESTROY_PD_HANDLE=77) = ENOENT: DESTROY_PD_HANDLE: no such handle',
+            ' = EINVAL: QUERY_PORT_PORT_NUM: too short = 3; allowed: 8',
+            ' = 0',
+            ' = EINVAL: QUERY_PORT_PORT_NUM: given twice',
+            ' = EINVAL: QUERY_PORT_PORT_NUM: value = 256; allowed: 0 to 255',
+            ' = EPROTONOSUPPORT: attribute 0x1e is unknown, and the program insists on it',
+            ' = 0',
+            ' = EINVAL: DEVX_OTHER_CMD_IN: too short = 8; allowed: 16 to 65535',
+            ' = EINVAL: the driver takes this command by another DEVX method',
+            ' = EINVAL: the driver passes no such command on',
+            ' = EINVAL: DEVX_UMEM_REG_ACCESS: unknown bits = 0x100; allowed: bits 0x100007',
+            ': there is no such method = EPROTONOSUPPORT')
+        self.assertEqual(len(lines), len(ends))
+        for line, end in zip(lines, ends):
+            self.assertTrue(line.endswith(end), f'{line}\n{end}')
+        self.assertIn('attr_0x1e=unknown', lines[8])
+
+    def test_a_refused_devx_command_names_field_bit_value_and_what_is_allowed(self):
+        lines = [normal(x) for x in self.traced(DEVX_SEND, options=['-e', 'fw'])]
+        refused = [x for x in lines if ' syndrome ' in x]
+        self.assertEqual(len(refused), 1)
+        self.assertRegex(refused[0], r'^fw: CREATE_QP\(uid=1, qpc=\{.*pd=0xabcdef.*\) = BAD_RES\(0x5\) '
+                         r'syndrome 0x50002: qpc\.pd \(bit 0xe8, width 24\) = 0xabcdef: no such PD; '
+                         r'allowed: .+$')
+
+    def test_reserved_bits_and_capabilities_of_a_refusal(self):
+        lines = [normal(x) for x in self.raw('''
+context()
+def create(cmd):
+    call(0x1001, 0x1000, attr(0x1000, value=0, len=0), attr(0x1001, bytes(cmd)), room(0x1002, 16))
+pd = bytearray(16); pd[0:2] = b'\\x08\\0'; pd[9] = 0x80
+create(pd)
+cq = bytearray(272); cq[0:2] = b'\\x04\\0'; cq[0x1c] = 31; cq[0x27] = 1
+create(cq)
+create(cq[:64])
+''', '-e', 'fw')]
+        self.assertTrue(lines[0].endswith('syndrome 0xf00004: cmd_in reserved bit 0x48 (dword 0x8 = '
+                                          '0x00800000); allowed: reserved bits must be zero'), lines[0])
+        self.assertRegex(lines[1], r'cqc\.log_cq_size \(bit 0xe3, width 5\) = 0x1f; '
+                         r'allowed: at most log_max_cq_sz \(log_max_cq_sz=22\)$')
+        self.assertRegex(lines[2], r'BAD_INPUT_LEN\(0x50\) .*cmd_in \(64 of 272 bytes in, 16 of 16 out\)')
+
+    def test_every_line_of_json_is_an_object(self):
+        for topics in ('all', 'uverbs,fw'):
+            for line in self.traced(DEVX_SEND, options=['-j', '-e', topics]):
+                o = json.loads(line)
+                self.assertLessEqual({'time', 'pid', 'tid', 'topic'}, set(o))
+                self.assertNotIn('cut', o)
+
+    def test_json_of_a_refusal(self):
+        lines = [json.loads(x) for x in self.traced(DEVX_SEND, options=['--json', '-e', 'fw'])]
+        o = [x for x in lines if x['result'] == 'refused'][0]
+        self.assertEqual((o['what'], o['in']['qpc']['pd']), ('CREATE_QP', 0xabcdef))
+        r = o['refused']
+        self.assertEqual((r['status'], r['status_name'], r['syndrome']), (5, 'BAD_RES', 0x50002))
+        self.assertEqual((r['field'], r['bit'], r['width'], r['value']), ('qpc.pd', 0xe8, 24, 0xabcdef))
+        self.assertTrue(r['allowed'])
+        self.assertGreater(o['duration'], 0)
+
+    def test_topics_choose_lines(self):
+        def topics(*options):
+            return {json.loads(x)['topic'] for x in self.traced(DEVX_SEND, options=['-j', *options])}
+        self.assertEqual(topics('-e', 'fw'), {'fw'})
+        self.assertEqual(topics('-e', 'doorbell'), {'doorbell'})
+        self.assertEqual(topics(), {'uverbs', 'fw', 'doorbell'})
+        self.assertLess({'link', 'shim', 'uverbs'}, topics('-e', 'all'))
+
+    def test_errors_and_events(self):
+        """A receive without a buffer, a completion channel."""
+        lines = [normal(x) for x in self.traced(
+            'sh', '-c', 'ibv_rc_pingpong -e -n 4 & sleep 0.5; ibv_rc_pingpong -e -n 4 localhost; wait',
+            options=['-e', 'doorbell,event'])]
+        self.assertTrue([x for x in lines if re.match(
+            r'doorbell: ring\(uar=\d+, offset=0x800, qpn=0x4[01], wqe_index=0, opcode=SEND\(0xa\), '
+            r'producer_index=1, consumer_index=0\)$', x)], lines)
+        self.assertTrue([x for x in lines if re.match(r'doorbell: arm\(uar=\d+, offset=0x20, cqn=', x)])
+        self.assertTrue([x for x in lines if re.match(r'event: completion\(cqn=', x)])
+        self.assertTrue([x for x in lines if re.match(r'event: read\(fd=\d+, file=COMP_CHANNEL', x)])
+
+    def test_a_completion_with_error(self):
+        """The client is gone while the server still sends: no answer."""
+        code = '''
+import sys
+sys.path.insert(0, '/usr/lib/python3/dist-packages')
+from pyverbs.device import Context
+from pyverbs.pd import PD
+from pyverbs.cq import CQ
+from pyverbs.mr import MR
+from pyverbs.qp import QP, QPCap, QPInitAttr, QPAttr
+from pyverbs.addr import AHAttr
+from pyverbs.wr import SGE, SendWR, RecvWR
+import pyverbs.enums as e
+ctx = Context(name='mlx5_0'); pd = PD(ctx); cq = CQ(ctx, 10)
+mr = MR(pd, 64, e.IBV_ACCESS_LOCAL_WRITE)
+qp = QP(pd, QPInitAttr(qp_type=e.IBV_QPT_RC, scq=cq, rcq=cq, cap=QPCap(max_send_wr=4, max_recv_wr=4)))
+attr = QPAttr(port_num=1); attr.qp_access_flags = 0
+attr.dest_qp_num = qp.qp_num; attr.path_mtu = 1; attr.max_dest_rd_atomic = attr.max_rd_atomic = 1
+attr.timeout = 1; attr.retry_cnt = attr.rnr_retry = 1; attr.min_rnr_timer = 1
+attr.ah_attr = AHAttr(dlid=ctx.query_port(1).lid, port_num=1)
+qp.to_rts(attr)
+qp.post_send(SendWR(sg=[SGE(mr.buf, 64, mr.lkey + 1)], num_sge=1))
+while not cq.poll()[0]: pass
+'''
+        lines = [normal(x) for x in self.traced(PYTHON, '-c', code, options=['-e', 'cqe'])]
+        self.assertEqual(lines[-1], 'cqe: send error(cqn=1, qpn=0x40, wqe_counter=0, '
+                         'send_opcode=SEND(0xa), syndrome=LOCAL_PROT(0x4), vendor_err=0x51): '
+                         'lkey is unknown, or of another PD or QP')
+
+    def test_many_processes_write_whole_lines(self):
+        cmd = ' & '.join([DEVX_SEND + ' >/dev/null'] * 4) + ' & wait'
+        lines = [json.loads(x) for x in self.traced('sh', '-c', cmd, options=['-j', '-e', 'all'])]
+        per_pid = {}
+        for o in lines:
+            if o.get('what') == 'CREATE_QP':
+                per_pid[o['pid']] = per_pid.get(o['pid'], 0) + 1
+        self.assertEqual(sorted(per_pid.values()), [3, 3, 3, 3])
+
+    def test_long_lines_through_a_pipe_are_whole(self):
+        """JSON lines may be longer than what a pipe takes in one piece."""
+        cmd = ' & '.join([DEVX_SEND + ' >/dev/null'] * 4) + ' & wait'
+        r = self.run_('trace', '-j', '-e', 'uverbs', '--', 'sh', '-c', cmd)
+        self.assertEqual(r.returncode, 0, r)
+        lines = r.stderr.splitlines()
+        self.assertGreater(max(len(x) for x in lines), 4096)
+        for line in lines:
+            json.loads(line)
+
+    def test_a_command_that_closes_its_descriptors_is_still_traced(self):
+        for cmd in (['sh', '-c', f'exec 2>&-; {DEVX_SEND} >/dev/null'],
+                    ['sh', '-c', f'exec {DEVX_SEND} >/dev/null 2>&-'],
+                    [PYTHON, '-c', 'import subprocess, sys; sys.exit(subprocess.call([sys.argv[1]], '
+                     'close_fds=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))', DEVX_SEND],
+                    [PYTHON, '-c', 'import os, sys; os.closerange(3, 2000); os.dup2(1, 2); '
+                     'os.execv(sys.argv[1], sys.argv[1:])', DEVX_SEND]):
+            r = self.run_('trace', '-e', 'fw', '--', *cmd)
+            self.assertEqual(r.returncode, 0, r)
+            self.assertIn('CREATE_QP', r.stderr, cmd)
+            self.assertNotIn('CREATE_QP(', r.stdout, cmd)
+
+    def test_a_full_disk_is_said_and_changes_nothing(self):
+        quiet = self.run_('run', '--', DEVX_SEND)
+        r = self.run_('trace', '-o', '/dev/full', '--', DEVX_SEND)
+        self.assertEqual((r.returncode, r.stdout), (0, quiet.stdout))
+        self.assertEqual(r.stderr, 'softhca: trace: cannot write to /dev/full: '
+                         'No space left on device: lines are missing\n')
+
+    def test_a_file_size_limit_does_not_end_the_command(self):
+        path = os.path.join(self.dir, 'small')
+        r = self.run_('trace', '-o', path, '--', 'sh', '-c', f'ulimit -f 1; exec {DEVX_SEND}')
+        self.assertEqual(r.returncode, 0, r)
+        self.assertIn('File too large', r.stderr)
+
+    def test_the_status_is_the_commands(self):
+        self.assertEqual(self.traced('sh', '-c', 'exit 7', status=7), [])
+        self.assertEqual(self.run_('trace', '--', 'sh', '-c', 'kill -TERM $$').returncode, -15)
+
+    def test_bad_usage_is_one_line_and_status_2(self):
+        for args in (['trace'], ['trace', '-e', 'fw'], ['trace', '-e', 'nonsense', '--', 'true'],
+                     ['trace', '-e', '', '--', 'true'], ['trace', '-e', 'fw,', '--', 'true'],
+                     ['trace', '-o', '/nonexistent/file', '--', 'true'], ['trace', '-o', '/', '--', 'true'],
+                     ['run', '--trace=nonsense', '--', 'true'], ['run', '-o', 'x', '--', 'true'],
+                     ['explain'], ['explain', '--nonsense', '5'],
+                     ['decode', '--in', '--cqe'], ['decode', '--out=NOTHING'], ['decode', 'a', 'b'],
+                     ['decode', '/nonexistent/file']):
+            r = self.run_(*args, stdin='')
+            self.assertEqual((r.returncode, r.stdout), (2, ''), r)
+            self.assertRegex(r.stderr, r'\Asofthca: [^\n]+\n\Z')
+
+    def test_run_with_trace(self):
+        r = self.run_('run', '--trace', '--', DEVX_SEND)
+        self.assertEqual(r.returncode, 0)
+        self.assertIn(' uverbs: ', r.stderr)
+        r = self.run_('run', '--trace=fw', '--', DEVX_SEND)
+        self.assertIn(' fw: CREATE_QP(', r.stderr)
+        self.assertNotIn(' uverbs: ', r.stderr)
+
+    def test_the_file_is_begun_anew_and_relative_paths_are_the_callers(self):
+        path = os.path.join(self.dir, 'old')
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write('x' * 100000)
+        r = self.run_('trace', '-o', 'old', '-e', 'fw', '--', 'sh', '-c', f'cd /; {DEVX_SEND}', cwd=self.dir)
+        self.assertEqual(r.returncode, 0, r)
+        with open(path, encoding='utf-8') as f:
+            text = f.read()
+        self.assertTrue(text.startswith('softhca['))
+        self.assertIn('CREATE_QP', text)
+
+
+def c_source(path):
+    with open(os.path.join(TOP, path), encoding='utf-8') as f:
+        return f.read()
+
+
+class Explain(Why):
+    def meanings(self, *words):
+        return json.loads(self.ok('explain', '-j', *words))
+
+    def refusals(self):
+        rows = re.findall(r'X\((\w+), (0x[0-9a-f]+), (\w+),[ \\\n\t]*"([^"]+)",[ \\\n\t]*"([^"]+)"\)',
+                          c_source('src/fw/refusals.h'))
+        self.assertGreater(len(rows), 90)
+        self.assertEqual(len(rows), len(re.findall(r'\bX\(\w+, 0x', c_source('src/fw/refusals.h'))))
+        return rows
+
+    def test_every_refusal_is_explained(self):
+        rows = self.refusals()
+        found = self.meanings(*[syndrome for _, syndrome, _, _, _ in rows])
+        found = {m['value']: m for m in found if m['kind'] == 'syndrome of softhca'}
+        for name, syndrome, status, field, text in rows:
+            m = found[int(syndrome, 16)]
+            self.assertEqual((m['name'], m['field']), (name, field))
+            self.assertEqual(m.get('reason', m['allowed']), text)
+            self.assertTrue(m['status'].startswith(status + ' ('), m)
+            self.assertTrue(m['allowed'] and not m['allowed'].startswith('no such'), m)
+            if '.' in field and int(syndrome, 16) < 0xf00000 and m['command'] != 'any':
+                self.assertTrue('bit' in m or name == 'CQ_RESIZE_SELECT', m)
+
+    def test_every_status_is_explained(self):
+        rows = re.findall(r'\bFW_(\w+) = (0x[0-9a-f]+)', c_source('src/fw/fw.h'))
+        self.assertEqual(len(rows), 16)
+        for name, number in rows:
+            for word in (number, str(int(number, 16)), name, name.lower(), 'FW_' + name):
+                got = [m for m in self.meanings(word) if m['kind'] == 'command status']
+                self.assertEqual([(m['name'], m['value']) for m in got], [(name, int(number, 16))], word)
+                self.assertTrue(got[0]['means'] and got[0]['cause'] and got[0]['errno'])
+
+    def test_errnos_are_libmlx5s(self):
+        for status, errno in (('BAD_PARAM', 'EINVAL'), ('MLX5_CMD_STAT_LIM_ERR', 'ENOMEM'),
+                              ('RES_BUSY', 'EBUSY'), ('NO_RESOURCES', 'EAGAIN'), ('INT_ERR', 'EIO'),
+                              ('MLX5_CMD_STAT_IX_ERR', 'EINVAL'), ('BAD_INPUT_LEN', 'EIO')):
+            self.assertEqual(self.meanings(status)[0]['errno'], errno)
+
+    def test_every_cqe_syndrome_is_explained(self):
+        rows = re.findall(r'X\((0x[0-9a-f]+), (\w+)\)', re.search(
+            r'#define CQE_SYNDROMES.*?\n\n?#define', c_source('src/wire/wqe/cqe.h'), re.S).group(0))
+        self.assertEqual(len(rows), 13)
+        for number, name in rows:
+            for word in (number, name, f'MLX5_CQE_SYNDROME_{name}_ERR'):
+                got = [m for m in self.meanings(word) if m['kind'] == 'CQE syndrome']
+                self.assertEqual([m['name'] for m in got], [name], word)
+                self.assertIn('IBV_WC_', got[0]['wc_status'])
+                self.assertTrue(got[0]['means'] and got[0]['cause'])
+
+    def test_every_vendor_err_of_ours_is_explained(self):
+        rows = re.findall(r'\{CQE_SYND_(\w+), (0x[0-9a-f]+),\s*"([^"]*)"\}', c_source('src/engine/state.c'))
+        self.assertGreater(len(rows), 15)
+        for syndrome, vendor, text in rows:
+            got = [m for m in self.meanings(vendor) if m['kind'] == 'vendor_err']
+            self.assertIn((syndrome, text), [(m['name'], m['means']) for m in got])
+
+    def test_every_wc_status_is_explained(self):
+        with open('/usr/include/infiniband/verbs.h', encoding='utf-8') as f:
+            enum = re.search(r'enum ibv_wc_status \{(.*?)\}', f.read(), re.S).group(1)
+        for number, name in enumerate(re.findall(r'IBV_WC_\w+', enum)):
+            for word in (name, str(number)):
+                got = [m for m in self.meanings(word) if m['kind'] == 'wc status']
+                self.assertEqual([(m['name'], m['value']) for m in got], [(name, number)])
+
+    def test_errnos(self):
+        for word in ('EREMOTEIO', 'eremoteio', '121'):
+            m = self.meanings(word)[0]
+            self.assertEqual((m['name'], m['value']), ('EREMOTEIO', 121))
+            self.assertIn('DEVX', m['at'])
+        for word in ('EBUSY', 'EPROTONOSUPPORT', 'EOPNOTSUPP', 'EINVAL', 'ENOSPC', 'ENOMEM', 'EOVERFLOW'):
+            self.assertTrue(all(m['means'] and m['cause'] for m in self.meanings(word)))
+
+    def test_an_ambiguous_number_has_all_its_meanings(self):
+        kinds = [m['kind'] for m in self.meanings('5')]
+        self.assertEqual(set(kinds), {'command status', 'CQE syndrome', 'wc status', 'errno'})
+        self.assertIn('WR_FLUSH', self.ok('explain', '5'))
+
+    def test_a_field_has_all_its_refusals(self):
+        self.assertEqual({m['name'] for m in self.meanings('qpc.pd')}, {'QPC_PD'})
+
+    def test_the_unknown_is_one_line_and_status_1(self):
+        for word in ('0x88f347', 'nonsense', '0x1ffffffff', '-1', '', '0x', '4294967296'):
+            r = self.run_('explain', '--', word)
+            self.assertEqual((r.returncode, r.stdout), (1, ''), r)
+            self.assertRegex(r.stderr, r'\Asofthca: explain: [^\n]+\n\Z')
+        self.assertIn('no syndrome of softhca', self.run_('explain', '0x88f347').stderr)
+
+
+LIBMLX5 = '''\
+[1496344648.548334] [vegas06:14879:0]      uct_iface.c:330  UCX  ERROR Error Endpoint timeout
+mlx5: vegas06: got completion with error:
+00000000 00000000 00000000 00000000
+00000000 00000000 00000000 00000000
+00000000 00000000 00000000 00000000
+00000000 00008813 08006214 0000f6d2[1496344648.549828] [vegas06:14872:0]  dc_verbs.c:614  UCX  ERROR
+'''
+DPDK = '''\
+app> MLX5 Error CQE: at [0x7f6a7d20c000], len=64
+00000000: 00 73 65 65 6E 00 00 00 00 00 00 00 00 00 00 00 | .seen...........
+00000010: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 | ................
+00000020: 00 00 00 13 00 00 00 00 00 00 00 00 00 00 00 00 | ................
+00000030: 00 00 00 00 9D 00 53 04 0A 00 15 42 00 19 B0 D2 | ......S....B....
+MLX5 Error CQE: at [0x7f5b64e01080], len=64
+00000000: 00 73 65 65 6E 00 00 00 00 00 00 00 00 00 00 00 | .seen...........
+00000010: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 | ................
+00000020: 00 00 00 0C 00 00 00 00 00 00 00 00 00 00 00 00 | ................
+00000030: 00 00 00 00 9D 00 53 04 0A 00 15 34 00 5A 98 D2 | ......S....4.Z..
+'''
+KERNEL = '''\
+[15601.662158] infiniband mlx5_0: dump_cqe:272:(pid 0): dump error cqe
+[15601.662159] 00000000: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00
+[15601.662160] 00000010: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00
+[15601.662161] 00000020: 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00
+Nov 21 03:00:00 host kernel: [15601.66] 00000030: 00 00 00 00 00 00 81 15 0a 00 00 40 00 00 5d d3
+'''
+KERNEL_CMD = '''\
+[  1.0] mlx5_core 0000:08:00.0: dump_command:880:(pid 900): cmd[0]: start dump
+[  1.0] mlx5_core 0000:08:00.0: cmd[0]: dump command data CREATE_CQ(0x400) INPUT
+[  1.0] cmd[0]: 000: 04000001 00000000 00000000 00000000
+[  1.0] cmd[0]: 010: 00000000 00000000 00000000 06000002
+
+[  1.0] mlx5_core 0000:08:00.0: cmd[0]: dump command data CREATE_CQ(0x400) OUTPUT
+[  1.0] cmd[0]: 000: 03000000 00040003 00000000 00000000
+'''
+
+
+class Decode(Why):
+    def parts(self, text, *options):
+        return json.loads(self.ok('decode', '-j', *options, stdin=text))['parts']
+
+    def fields(self, part):
+        return {f['name']: f.get('value', f.get('data')) for f in part['fields']}
+
+    def golden(self):
+        """{layout: (fields, bytes)} that rdma-core's own description gives."""
+        text = c_source('src/wire/golden_prm.h')
+        out = {}
+        for name, body in re.findall(r'struct golden_field golden_(\w+)\[\] = \{(.*?)\n\};', text, re.S):
+            raw = re.search(r'uint8_t golden_%s_bytes\[\] = \{(.*?)\};' % name, text, re.S).group(1)
+            out[name] = ({f: int(v, 16) for f, v in re.findall(r'\{"(\w+)", (0x[0-9a-f]+)\}', body)},
+                         bytearray(int(b, 16) for b in re.findall(r'0x([0-9a-f]{2})\b', raw)))
+        self.assertGreater(len(out), 15)
+        return out
+
+    def opcodes(self):
+        return {n.lower(): int(v, 16) for v, n in
+                re.findall(r'X\((0x[0-9a-f]+), (\w+)\)', c_source('src/wire/prm/opcodes.h'))}
+
+    def test_golden_vectors(self):
+        opcodes, done = self.opcodes(), 0
+        for name, (want, raw) in self.golden().items():
+            command, _, side = name.rpartition('_')
+            if command not in opcodes or side not in ('in', 'out'):
+                continue  # a context: part of a command
+            raw = raw + bytes(16 - len(raw) if len(raw) < 16 else 0)
+            if side == 'in':
+                raw[0:2] = opcodes[command].to_bytes(2, 'big')
+                want['opcode'] = opcodes[command]
+            part, = self.parts(raw.hex(), '--in' if side == 'in' else f'--out={command}')
+            self.assertEqual(part['name'].lower(), command)
+            got = self.fields(part)
+            self.assertEqual({n: v for n, v in got.items() if n in want},
+                             {n: v for n, v in want.items() if v}, name)
+            self.assertNotIn('reserved', part, name)
+            done += 1
+        self.assertGreater(done, 9)
+
+    def test_contexts_inside_commands(self):
+        want, raw = self.golden()['qpc']
+        cmd = bytearray(272)
+        cmd[0:2] = b'\x05\x00'
+        cmd[0x18:0x18 + len(raw)] = raw
+        part, = self.parts(cmd.hex())
+        self.assertEqual((part['kind'], part['name']), ('input', 'CREATE_QP'))
+        got = self.fields(part)
+        for field, value in want.items():
+            self.assertEqual(got.get('qpc.' + field, 0), value, field)
+        bits = {f['name']: (f['bit'], f['width']) for f in part['fields']}
+        self.assertEqual(bits['qpc.pd'], (0x18 * 8 + 0x28, 24))
+
+    def test_bits_without_a_name_are_shown(self):
+        part, = self.parts('08000000' '00000000' '00800000' '00000000')
+        self.assertEqual(part['reserved'], [{'bit': 0x40, 'value': 0x800000}])
+        self.assertIn('(no name) 0x00800000', self.ok('decode', stdin='08000000 00000000 00800000 00000000'))
+
+    def test_a_command_without_a_layout_here(self):
+        part, = self.parts('09300001 00000000 deadbeef 00000000 00000001')
+        self.assertEqual(part['name'], 'CREATE_FLOW_TABLE')
+        self.assertIn('no layout', part['note'])
+        self.assertEqual(self.fields(part)['uid'], 1)
+        self.assertEqual(part['reserved'], [{'bit': 0x40, 'value': 0xdeadbeef}])
+        self.assertEqual(self.fields(part)['rest'], '00000001')
+
+    def test_a_failed_output_is_explained(self):
+        part, = self.parts('05000000 00050002 00000000 00000000')
+        self.assertEqual(part['kind'], 'output')
+        self.assertEqual([m['name'] for m in part['meanings']], ['BAD_RES', 'QPC_PD'])
+        part, = self.parts('03000000 002c4154 00000000 00000000')  # a card's
+        self.assertEqual([m['name'] for m in part['meanings']], ['BAD_PARAM'])
+
+    def test_error_cqes_as_they_are_printed(self):
+        for text, qpn, syndrome, vendor, wc in (
+                (LIBMLX5, 0x6214, 'REMOTE_ACCESS', 0x88, 'IBV_WC_REM_ACCESS_ERR'),
+                (DPDK, 0x1542, 'LOCAL_PROT', 0x53, 'IBV_WC_LOC_PROT_ERR'),
+                (KERNEL, 0x40, 'TRANSPORT_RETRY_EXC', 0x81, 'IBV_WC_RETRY_EXC_ERR')):
+            parts = self.parts(text)
+            self.assertEqual(len(parts), 2 if text is DPDK else 1)
+            got = self.fields(parts[0])
+            self.assertEqual((parts[0]['kind'], parts[0]['name']), ('cqe', 'REQ_ERR'))
+            self.assertEqual((got['qpn'], got['vendor_err']), (qpn, vendor))
+            self.assertEqual(parts[0]['meanings'][0]['name'], syndrome)
+            self.assertIn(wc, parts[0]['meanings'][0]['wc_status'])
+
+    def test_on_one_line_with_its_message(self):
+        line = 'mlx5: host: got completion with error: ' + ' '.join(['00000000'] * 13) + \
+            ' 00008716 0a000041 0003c1d3\n'
+        part, = self.parts(line)
+        self.assertEqual(part['meanings'][0]['name'], 'RNR_RETRY_EXC')
+
+    def test_the_kernels_command_dump(self):
+        command, answer = self.parts(KERNEL_CMD)
+        self.assertEqual(self.fields(command)['cq_context.log_cq_size'], 6)
+        self.assertEqual((answer['kind'], answer['name']), ('output', 'CREATE_CQ'))
+        self.assertEqual(self.fields(answer)['syndrome'], 0x40003)
+
+    def test_the_kernels_full_command_dump(self):
+        cmd = bytearray(272)
+        cmd[0:4], cmd[0x1c], cmd[0x27] = b'\x04\x00\x00\x01', 6, 9
+        entry = bytes([7, 0, 0, 0]) + (272).to_bytes(4, 'big') + bytes(8) + cmd[:16] + bytes(16) + \
+            bytes(8) + (16).to_bytes(4, 'big') + bytes(4)
+
+        def dump(data):
+            return ''.join(f'[ 1.0] cmd[0]: {i:03x}: ' + ' '.join(data[j:j + 4].hex()
+                           for j in range(i, i + 16, 4)) + '\n' for i in range(0, len(data), 16)) + '\n'
+        text = '[ 1.0] mlx5_core 0000:08:00.0: cmd[0]: start dump\n' \
+            '[ 1.0] mlx5_core 0000:08:00.0: cmd[0]: dump command CREATE_CQ(0x400) INPUT\n' + \
+            dump(entry) + '[ 1.0] cmd[0]: command block:\n' + dump(bytes(cmd[16:]) + bytes(256 + 64))
+        part, = self.parts(text)
+        self.assertEqual(part['bytes'], 272)
+        got = self.fields(part)
+        self.assertEqual((got['uid'], got['cq_context.log_cq_size'], got['cq_context.c_eqn']), (1, 6, 9))
+
+    def test_forms_of_hex(self):
+        raw = bytes.fromhex('08010001 00000000 00000007 00000000')
+        path = os.path.join(self.dir, 'raw')
+        with open(path, 'wb') as f:
+            f.write(raw)
+        forms = [raw.hex(), raw.hex().upper(), raw.hex(' '), raw.hex(' ', 4), raw.hex(':'),
+                 ', '.join(f'0x{b:02x}' for b in raw), '{' + ','.join(f'0x{b:02X}' for b in raw) + '};',
+                 '\n'.join(raw[i:i + 4].hex() for i in range(0, 16, 4)),
+                 '0x08010001 0x00000000 0x00000007 0x00000000', '0000: ' + raw.hex(' ')]
+        for cmd in (['od', '-A', 'x', '-t', 'x1'], ['od', '-t', 'x1'], ['od', '-t', 'x1z'],
+                    ['od', '-An', '-t', 'x1'], ['od', '-t', 'x4', '--endian=big'], ['hexdump', '-C'],
+                    ['xxd'], ['xxd', '-g1'], ['xxd', '-g4'], ['xxd', '-p'], ['xxd', '-i']):
+            try:
+                forms.append(subprocess.run([*cmd, path], stdout=subprocess.PIPE, text=True,
+                                            check=True).stdout)
+            except FileNotFoundError:
+                pass  # not every machine has all of them
+        for text in forms:
+            part, = self.parts(text)
+            self.assertEqual((part['name'], part['bytes'], self.fields(part)['pd']),
+                             ('DEALLOC_PD', 16, 7), text)
+
+    def test_a_file_and_standard_input(self):
+        path = os.path.join(self.dir, 'dump')
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write(KERNEL)
+        self.assertEqual(self.ok('decode', path), self.ok('decode', '-', stdin=KERNEL))
+
+    def test_work_requests(self):
+        send = bytes.fromhex('0000050a 00004002 00000008 00000000' '00000028 00000142 00007f00 00001000')
+        part, = self.parts(send.hex(' ', 4))
+        got = self.fields(part)
+        self.assertEqual((part['kind'], part['name']), ('wqe', 'SEND'))
+        self.assertEqual((got['ctrl.qpn'], got['ctrl.ds'], got['data.lkey']), (0x40, 2, 0x142))
+        write = bytes.fromhex('00000608 00004103 00000008 00000000' '00007f00 00002000 00000abc 00000000'
+                              '80000004 61626364 00000000 00000000')
+        both = self.parts((send + bytes(32) + write).hex())
+        self.assertEqual([p['name'] for p in both], ['SEND', 'RDMA_WRITE'])
+        got = self.fields(both[1])
+        self.assertEqual((got['raddr.rkey'], got['inline_data']), (0xabc, '61626364'))
+        receive, = self.parts('00000040 00000142 00007f00 00001000 00000000 00000100 00000000 00000000',
+                              '--wqe')
+        self.assertEqual(receive['name'], 'receive')
+
+    def test_events(self):
+        eqe = bytearray(64)
+        eqe[1], eqe[0x23], eqe[0x2b] = 4, 7, 1
+        part, = self.parts(eqe.hex(), '--eqe')
+        self.assertEqual(part['name'], 'CQ_ERROR')
+        self.assertEqual(self.fields(part)['eqe_cq_err.cqn'], 7)
+
+    def test_what_a_log_says_in_words(self):
+        out = json.loads(self.ok('decode', '-j', stdin='''\
+mlx5_core 0000:08:00.0: CREATE_QP(0x500) op_mod(0x0) failed, status bad resource(0x5), syndrome (0x50002), err(-22)
+infiniband mlx5_0: mlx5_poll_one:530:(pid 0): syndrome 0x5, vendor syndrome 0xf9
+infiniband mlx5_0: mlx5_poll_one:530:(pid 0): syndrome 0x5, vendor syndrome 0xf9
+[jazz13:26543] ib_mlx5_log.c:181  Local protection error on mlx5_0:1/IB (synd 0x4 vend 0x32 hw_synd 0/146)
+'''))
+        self.assertEqual([m['name'] for m in out['meanings']], ['BAD_RES', 'QPC_PD', 'WR_FLUSH', 'LOCAL_PROT'])
+
+    def test_what_cannot_be_decoded_is_one_line_and_status_1(self):
+        for text, *options in (('',), ('no bytes here\n',), ('12345678 9abcdef0 11',), ('00',),
+                               ('08000000', '--in'), ('00 00', '--cqe'), ('zz' * 64, '--cqe')):
+            r = self.run_('decode', *options, stdin=text)
+            self.assertEqual((r.returncode, r.stdout), (1, ''), r)
+            self.assertRegex(r.stderr, r'\Asofthca: decode: [^\n]+\n\Z')
+
+    def test_any_bytes_are_survived(self):
+        import random
+        rand = random.Random(7)
+        for _ in range(60):
+            n = rand.choice((0, 1, 4, 7, 8, 15, 16, 17, 63, 64, 65, 128, 272, 5000))
+            text = rand.randbytes(n).hex(rand.choice((' ', ':')), rand.choice((1, 4)))
+            if rand.random() < 0.3:
+                text = rand.randbytes(n).decode('latin-1').replace('\0', '\n')
+            kind = rand.choice(([], ['--in'], ['--out'], ['--out=QUERY_QP'], ['--wqe'], ['--cqe'], ['--eqe']))
+            r = self.run_('decode', '-j', *kind, stdin=text)
+            self.assertIn(r.returncode, (0, 1), (kind, text))
+            if r.stdout:
+                json.loads(r.stdout)
+
+
+if __name__ == '__main__':
+    unittest.main()
