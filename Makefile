@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # make        build into build/ (installs what is missing)
 # make demo   see it work       make check   the whole gate      make install DESTDIR=... PREFIX=/usr/local
+# make check-long   the same with a minute of fuzzing for each target
+# make fuzz T=ioctl SECONDS=600   one fuzz target: fw devx ioctl write wqe
 PREFIX ?= /usr/local
 BUILD ?= build
 
@@ -23,6 +25,18 @@ check:
 	@$(MAKE) --no-print-directory build
 	@tools/check $(BUILD)
 
+check-long: export SOFTHCA_FUZZ_SECONDS = 60
+check-long: check
+
+T ?= ioctl
+SECONDS ?= 60
+fuzz: deps
+	@test -f build-asan/build.ninja || CC=clang meson setup build-asan -Db_sanitize=address,undefined \
+		-Db_lundef=false -Dfuzz=true >/dev/null
+	@meson configure build-asan -Dfuzz=true
+	@ninja -C build-asan >/dev/null
+	@tests/fuzz/run.py build-asan $(T) $(SECONDS)
+
 # The prefix is asked for here, whatever the tree was built for: the program knows where its library is.
 install: build
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
@@ -32,4 +46,4 @@ install: build
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all deps build demo check install clean
+.PHONY: all deps build demo check check-long fuzz install clean

@@ -34,7 +34,7 @@ static void formats_as_printf_does(void **state)
 	SAME("%u %lu %llu %zu %ju", 1u, ~0ul, ~0ull, (size_t)7, (uintmax_t)8);
 	SAME("%x %X %#x %#x %08x %#010x %016llx", 0xabcu, 0xabcu, 0xabcu, 0u, 0xabcu, 0xabcu,
 	     0x123456789abull);
-	SAME("%lld %ld %hhu %c", -5ll, -6l, 7, 'q');
+	SAME("%lld %ld %hhu %c", -5ll, -6l, (unsigned char)7, 'q');
 	SAME("%p", (void *)0x1234);
 }
 

@@ -39,7 +39,7 @@ enum { CHANNEL = 201, ASYNC, PLAIN, CLOSED, RESULTS, EVENT_FILE, EVENTFD };
 /* The next that is made, and those after it, until what was made is destroyed again. */
 enum { NEXT = DEVX_PD + 1 };
 /* Numbers that the firmware has given out to them, on a fabric of its own. */
-enum { UAR_PAGE = 2, CQN = 1, QPN = 0x40 };
+enum { UAR_PAGE = 2, PDN = 1, CQN = 1, QPN = 0x40 };
 
 /*
  * The file that a call goes to: one with a context with all of the above, one without any, or one

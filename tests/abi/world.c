@@ -365,6 +365,7 @@ static void make_objects(void)
 		    {.id = UVERBS_ATTR_UHW_OUT, .len = 4, .data = OUT + 256}),
 	     NONE);
 	made("PD", PD, answer(0));
+	made("pdn", PDN, answer(256));
 	make("MR", INVOKE(REG_MR, mr, mr_resp), NONE);
 	made("MR", MR, answer(offsetof(struct ib_uverbs_reg_mr_resp, mr_handle)));
 	make_uar();

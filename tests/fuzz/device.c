@@ -241,7 +241,7 @@ static void up(void)
 				      .max_mtu = c->max_mtu};
 
 	setenv(LOG_ENV_TOPICS, "uverbs,fw,event", 1);
-	setenv(LOG_ENV_FILE, "/dev/null", 1);
+	setenv(LOG_ENV_FILE, "/dev/null", 0);
 	log_init();
 	fz_check(!seg_create(&seg, "fuzz"));
 	fz_check(!seg_proc_register_self(&seg, 0));

@@ -51,9 +51,8 @@ static bool is_ours(const void *p, size_t len)
 		low = (uintptr_t)stack;
 		high = low + size;
 	}
-	if (at >= low && at < high)
-		return true;
-	if (at >= (uintptr_t)__executable_start && at < (uintptr_t)_end)
+	if ((at >= low && at < high) ||
+	    (at >= (uintptr_t)__executable_start && at < (uintptr_t)_end))
 		return !__asan_region_is_poisoned((void *)at, len);
 	/* where the address sanitizer has its heap, as far as that is in use */
 	return at >> 44 == 0x6 &&

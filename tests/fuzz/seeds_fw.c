@@ -2,9 +2,10 @@
 /*
  * Seeds for the targets that take firmware commands: each command that the firmware has, empty and
  * with every bit that it knows; the valid ones of the firmware's tests; and the golden vectors.
- * Usage: seeds_fw DIR
+ * Usage: seeds_fw DIR, or seeds_fw DIR devx: for that target, with the numbers of its world
  */
 #include "fw/test.h"
+#include "mlx5/devx_table.h"
 #include "wire/golden_prm.h"
 #include "fuzz.h"
 
@@ -45,10 +46,29 @@ static void save(const char *dir, const char *name)
 	seed.n = 0;
 }
 
+static bool devx;
+/* As in ../abi/abi.h; its umems come after those of its queues. */
+enum { UAR_PAGE = 2, PDN = 1, CQN = 1, QPN = 0x40, NEXT = 6, UMEM = 4 };
+
+/* How DEVX takes a command, by its opcode: which method, on which handle of its world. */
+static void devx_how(uint16_t opcode)
+{
+	const struct devx_cmd *c = devx_cmd_find(opcode);
+	unsigned int methods = c ? c->methods : DEVX_OTHER;
+
+	if (!seed.n)
+		put8(0);
+	put8(methods & DEVX_CREATE ? 1 : methods & DEVX_MODIFY ? 2 : methods & DEVX_QUERY ? 3 : 0);
+	put8(c && c->maker == PRM_OP_CREATE_CQ ? 3 : c && c->maker == PRM_OP_CREATE_QP ? 4 : NEXT);
+}
+
 /* `who`: the byte that the target reads before a command. */
 static void command(uint8_t who, const void *in, size_t len)
 {
-	put8(who);
+	if (devx)
+		devx_how((uint16_t)LAYOUT_GET(cmd_in, in, opcode));
+	else
+		put8(who);
 	put8(FZ_C_BODY);
 	put16((uint16_t)LAYOUT_GET(cmd_in, in, opcode));
 	put16((uint16_t)len);
@@ -83,6 +103,22 @@ static void every_command(const char *dir)
 	}
 }
 
+/* The umem of the DEVX world is small: everything at its start. */
+static void near(uint8_t *in)
+{
+	static const char *const offsets[] = {"x_in.cq_umem_offset", "x_in.wq_umem_offset",
+					      "wq.wq_umem_offset"};
+	uint16_t opcode = (uint16_t)LAYOUT_GET(cmd_in, in, opcode);
+	const struct layout *l = NULL, *out;
+	uint32_t bit, width;
+
+	if (!fw_command_layouts(opcode, &l, &out))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(offsets); i++)
+		if (layout_find(l, offsets[i], &bit, &width))
+			layout_set(in, bit, width, 0);
+}
+
 static void valid_commands(const char *dir)
 {
 	static void (*const all[])(struct env *) = {
@@ -92,8 +128,19 @@ static void valid_commands(const char *dir)
 	char name[64];
 
 	env_up(&e);
+	if (devx) {
+		e.uar = UAR_PAGE;
+		e.pd = PDN;
+		e.cq = CQN;
+		e.qp = QPN;
+		/* after those of the world's queues */
+		e.umem = UMEM;
+		e.dbr = UMEM + 1;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		all[i](&e);
+		if (devx)
+			near(e.in);
 		command(0, e.in, 0x110);
 		snprintf(name, sizeof(name), "valid-%zu", i);
 		save(dir, name);
@@ -144,7 +191,8 @@ int main(int argc, char **argv)
 {
 	const char *dir = argv[1];
 
-	fz_check(argc == 2);
+	fz_check(argc == 2 || argc == 3);
+	devx = argc == 3;
 	fz_check(!mkdir(dir, 0777) || errno == EEXIST);
 	every_command(dir);
 	valid_commands(dir);

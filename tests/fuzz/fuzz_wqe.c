@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The engine: work requests, receives, doorbell records and doorbells of living queue pairs (RC,
+ * with an SRQ, UC, UD, XRC), by their bytes or nearly right. The engine may reach what keys and
+ * queues say, and nothing else: wqe_guard.c looks.
+ */
+#include "engine/test.h"
+#include "segment/evq.h"
+#include "fuzz.h"
+
+#include <stdarg.h>
+
+#define OPS 64
+enum { QPS = 10, SRQS = 2, CQS = QPS + 1 };
+
+/* The arena (wqe_guard.c): all mappings of the test bed, pages apart; what a key covers of them. */
+void wqe_arena_allow(const void *p, size_t len);
+extern const uint64_t wqe_arena, wqe_arena_len;
+
+static struct tb *bed;
+static struct t_qp *qp[QPS];
+static struct t_srq srq[SRQS];
+static struct t_cq xrc_cq;
+static uint32_t keys[QPS + 3];
+
+/* ---- everything as it was at first, before each input */
+
+enum { SAVED_MAX = 256 };
+static struct {
+	void *at, *copy;
+	size_t len;
+} saved[SAVED_MAX];
+static unsigned int nsaved;
+
+static void save(void *at, size_t len)
+{
+	fz_check(nsaved < SAVED_MAX);
+	saved[nsaved].at = at;
+	saved[nsaved].len = len;
+	saved[nsaved].copy = malloc(len);
+	memcpy(saved[nsaved++].copy, at, len);
+}
+
+static void save_table(enum seg_table_id t)
+{
+	seg_for_each_live (&bed->s, t, i)
+		save(seg_at(&bed->s, t, i), seg_table(&bed->s, t)->elem_size);
+}
+
+static void save_all(void)
+{
+	static const enum seg_table_id all[] = {SEG_T_QP,   SEG_T_CQ,   SEG_T_SRQ, SEG_T_MKEY,
+						SEG_T_PORT, SEG_T_PROC, SEG_T_EVQ};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		save_table(all[i]);
+	for (unsigned int i = 0; i < QPS; i++) {
+		save(qp[i], sizeof(*qp[i]));
+		save(qp[i]->sq, WQE_BB << T_SQ_LOG);
+		save(qp[i]->rq, 1u << (T_RQ_LOG + T_RQ_STRIDE_LOG));
+		save(qp[i]->dbr, 64);
+		save(qp[i]->mem, 1024);
+		save(qp[i]->cq.buf, qp[i]->cq.cqe_bytes << T_CQ_LOG);
+		save(qp[i]->cq.dbr, 64);
+	}
+	for (unsigned int i = 0; i < SRQS; i++) {
+		save(&srq[i], sizeof(srq[i]));
+		save(srq[i].buf, 4096);
+		save(srq[i].dbr, 64);
+	}
+	save(&xrc_cq, sizeof(xrc_cq));
+	save(xrc_cq.buf, 64 << T_CQ_LOG);
+	save(xrc_cq.dbr, 64);
+}
+
+static void drain(uint32_t evq)
+{
+	while (t_event(bed, evq) >= 0)
+		;
+}
+
+static void restore_all(void)
+{
+	for (unsigned int i = 0; i < QPS; i++) {
+		drain(qp[i]->evq);
+		drain(qp[i]->cq.evq[0]);
+		drain(qp[i]->cq.evq[1]);
+	}
+	drain(xrc_cq.evq[0]);
+	drain(xrc_cq.evq[1]);
+	for (unsigned int i = 0; i < nsaved; i++)
+		memcpy(saved[i].at, saved[i].copy, saved[i].len);
+	t_now = 1000000;
+}
+
+/* ---- the queue pairs: each even one with the next */
+
+static void make_xrc(struct t_qp *target)
+{
+	struct hw_srq *hw;
+
+	target->hw->xrcd = 7;
+	target->hw->no_rq = target->hw->no_sq = 1;
+	t_srq_make(bed, &srq[1], bed->pd[1]);
+	t_cq_make(bed, &xrc_cq, T_CQ_LOG, 64);
+	hw = srq[1].hw;
+	hw->type = HW_SRQ_XRC;
+	hw->hca = target->hw->hca;
+	hw->xrcd = 7;
+	hw->cqn = xrc_cq.cqn;
+	hw->flags = HW_F_READY;
+}
+
+static void up(void)
+{
+	static const enum hw_qp_st st[QPS] = {HW_ST_RC, HW_ST_RC, HW_ST_RC, HW_ST_RC,  HW_ST_UC,
+					      HW_ST_UC, HW_ST_UD, HW_ST_UD, HW_ST_XRC, HW_ST_XRC};
+
+	bed = tb_create();
+	t_srq_make(bed, &srq[0], bed->pd[1]);
+	for (unsigned int i = 0; i < QPS; i++) {
+		qp[i] = t_qp_make(bed, i % 2, st[i], i == 3 ? &srq[0] : NULL);
+		keys[i] = qp[i]->key;
+	}
+	make_xrc(qp[9]);
+	for (unsigned int i = 0; i < QPS; i += 2)
+		t_connect(qp[i], qp[i + 1]);
+	/* One whose end is not mapped, one that goes on behind its mapping, one only to read. */
+	keys[QPS] = t_key(bed, bed->pd[0], qp[0]->mem + T_MEM - 64, 4096,
+			  HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_WRITE | HW_ACC_REMOTE_READ);
+	keys[QPS + 1] = t_key(bed, bed->pd[1], qp[1]->mem + T_MEM - 64, 4096,
+			      HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_WRITE | HW_ACC_REMOTE_READ |
+				      HW_ACC_ATOMIC);
+	keys[QPS + 2] = t_key(bed, bed->pd[1], qp[1]->mem, 4096, HW_ACC_REMOTE_READ);
+	wqe_arena_allow(qp[0]->mem + T_MEM, 4096);
+	wqe_arena_allow(qp[1]->mem + T_MEM, 4096);
+	save_all();
+}
+
+/* ---- what programs do */
+
+static uint32_t a_key(struct fz *f, unsigned int own)
+{
+	uint8_t b = fz_u8(f);
+
+	if (b < 128)
+		return keys[own];
+	if (b < 250)
+		return keys[b % (QPS + 3)];
+	return fz_u32(f);
+}
+
+static uint64_t an_address(struct fz *f, unsigned int of)
+{
+	uint8_t b = fz_u8(f);
+
+	if (b < 128)
+		return (uintptr_t)qp[of]->mem + fz_u16(f);
+	if (b < 200)
+		return (uintptr_t)qp[of]->mem + T_MEM - fz_u8(f);
+	if (b < 250)
+		return (uintptr_t)qp[b % QPS]->mem + fz_u32(f) % T_MEM;
+	return fz_u64(f);
+}
+
+static uint32_t a_length(struct fz *f)
+{
+	uint8_t b = fz_u8(f);
+
+	if (b < 200)
+		return b;
+	if (b < 250)
+		return fz_u16(f);
+	return fz_u32(f);
+}
+
+static unsigned int sges(struct fz *f, struct t_sge *s, unsigned int max, unsigned int own)
+{
+	unsigned int n = fz_u8(f) % (max + 1);
+
+	for (unsigned int i = 0; i < n; i++) {
+		s[i].key = a_key(f, own);
+		s[i].addr = an_address(f, own);
+		s[i].len = a_length(f);
+	}
+	return n;
+}
+
+static void post(struct fz *f, unsigned int i, bool ring)
+{
+	static const uint8_t often[] = {MLX5_OPCODE_SEND,       MLX5_OPCODE_SEND_IMM,
+					MLX5_OPCODE_RDMA_WRITE, MLX5_OPCODE_RDMA_WRITE_IMM,
+					MLX5_OPCODE_RDMA_READ,  MLX5_OPCODE_ATOMIC_CS,
+					MLX5_OPCODE_ATOMIC_FA,  MLX5_OPCODE_NOP};
+	uint8_t flags = fz_u8(f), inl[256], operands[32];
+	struct mlx5_wqe_av av = {0};
+	struct t_sge sge[8];
+	struct t_wr wr = {.fm_ce_se = fz_u8(f), .sge = sge};
+	uint32_t len;
+
+	wr.opcode = fz_u8(f);
+	if (!(flags & 1))
+		wr.opcode = often[wr.opcode % sizeof(often)];
+	if (flags & 2)
+		wr.imm = fz_u32(f);
+	wr.raddr = an_address(f, i ^ 1);
+	wr.rkey = a_key(f, i ^ 1);
+	if (flags & 4 || wr.opcode == MLX5_OPCODE_ATOMIC_CS || wr.opcode == MLX5_OPCODE_ATOMIC_FA) {
+		if (flags & 8)
+			wr.opmod = fz_u8(f);
+		wr.operands = operands;
+		wr.operands_len = flags & 16 ? 32 : 16;
+		fz_bytes(f, operands, wr.operands_len);
+	}
+	if (qp[i]->hw->st == HW_ST_UD) {
+		fz_bytes(f, &av, flags & 32 ? sizeof(av) : 0);
+		if (!(flags & 32)) {
+			av.key.qkey.qkey = htobe32(0x11111111);
+			av.dqp_dct = htobe32(qp[i ^ 1]->qpn | MLX5_EXTENDED_UD_AV);
+			av.rlid = htobe16((uint16_t)qp[i]->hw->dlid);
+		}
+		wr.av = &av;
+	}
+	if (qp[i]->hw->st == HW_ST_XRC)
+		wr.xrc_srqn = fz_u8(f) < 200 ? srq[1].srqn : fz_u32(f);
+	if (flags & 64) {
+		len = fz_u8(f);
+		fz_bytes(f, inl, len);
+		wr.inl = inl;
+		wr.inl_len = len;
+	} else {
+		wr.nsge = sges(f, sge, 8, i);
+	}
+	if (ring)
+		t_post(qp[i], &wr);
+	else
+		t_post_quiet(qp[i], &wr);
+}
+
+/* Raw bytes over a part of a queue, or of a doorbell record. */
+static void scribble(struct fz *f, void *p, size_t len)
+{
+	size_t at = fz_u16(f) % len, n = fz_u8(f);
+
+	if (n > len - at)
+		n = len - at;
+	fz_bytes(f, (uint8_t *)p + at, n);
+}
+
+static struct t_cq *a_cq(unsigned int n)
+{
+	return n % CQS < QPS ? &qp[n % CQS]->cq : &xrc_cq;
+}
+
+static void receive(struct fz *f, unsigned int i)
+{
+	struct t_sge sge[4];
+	unsigned int n = sges(f, sge, 4, i);
+
+	t_recv(qp[i], sge, n);
+}
+
+static void reconnect(unsigned int i)
+{
+	struct seg *s = &bed->s;
+
+	if (eng_qp_set_state(s, qp[i]->qpn, HW_QPS_RST))
+		return;
+	memset(qp[i]->dbr, 0, 8);
+	qp[i]->sq_pi = qp[i]->rq_pi = 0;
+	eng_qp_set_state(s, qp[i]->qpn, HW_QPS_INIT);
+	eng_qp_set_state(s, qp[i]->qpn, HW_QPS_RTR);
+	eng_qp_set_state(s, qp[i]->qpn, HW_QPS_RTS);
+}
+
+static void one(struct fz *f)
+{
+	uint8_t op = fz_u8(f), who = fz_u8(f);
+	unsigned int i = who % QPS;
+	struct t_cq *cq = a_cq(who);
+	struct seg *s = &bed->s;
+
+	switch (op % 16) {
+	case 0:
+	case 1:
+		post(f, i, true);
+		break;
+	case 2:
+		post(f, i, false);
+		break;
+	case 3:
+		eng_ring_sq(s, qp[i]->qpn);
+		break;
+	case 4:
+		receive(f, i);
+		break;
+	case 5:
+		t_srq_post(&srq[who % SRQS], a_key(f, 3), (void *)(uintptr_t)an_address(f, 3),
+			   a_length(f));
+		break;
+	case 6:
+		scribble(f, qp[i]->sq, WQE_BB << T_SQ_LOG);
+		break;
+	case 7:
+		scribble(f, qp[i]->rq, 1u << (T_RQ_LOG + T_RQ_STRIDE_LOG));
+		break;
+	case 8:
+		scribble(f, srq[who % SRQS].buf, 4096);
+		break;
+	case 9:
+		scribble(f, who & 0x40 ? (void *)cq->dbr : (void *)qp[i]->dbr, 8);
+		break;
+	case 10:
+		t_now += (uint64_t)fz_u8(f) << (who % 28);
+		eng_run_due(s);
+		break;
+	case 11:
+		eng_arm_cq(s, cq->cqn, fz_u32(f));
+		break;
+	case 12:
+		eng_uar_write(s, fz_u8(f), fz_u16(f) % 4096, fz_u64(f));
+		break;
+	case 13:
+		if (who & 0x80)
+			reconnect(i);
+		else
+			eng_qp_set_state(s, qp[i]->qpn, (enum hw_qp_state)(fz_u8(f) % 7));
+		break;
+	case 14:
+		for (unsigned int n = fz_u8(f); n && t_poll(cq); n--)
+			;
+		break;
+	default:
+		if (who & 0x80)
+			eng_srq_arm_limit(s, srq[who % SRQS].srqn, fz_u8(f));
+		else
+			eng_poll_doorbells(s);
+		break;
+	}
+}
+
+/* No lock is left behind, and states are states. */
+static void check(void)
+{
+	for (unsigned int i = 0; i < QPS; i++) {
+		fz_check(!atomic_load(&qp[i]->hw->sq_lock.word));
+		fz_check(!atomic_load(&qp[i]->hw->rq_lock.word));
+		fz_check(!atomic_load(&qp[i]->cq.hw->lock.word));
+		fz_check(atomic_load(&qp[i]->hw->state) <= HW_QPS_ERR);
+	}
+	for (unsigned int i = 0; i < SRQS; i++)
+		fz_check(!atomic_load(&srq[i].hw->lock.word));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fz f = {data, size};
+
+	if (!bed)
+		up();
+	fz_cover_from_here();
+	for (int n = 0; n < OPS && f.n; n++)
+		one(&f);
+	check();
+	restore_all();
+	return 0;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Seeds for the WQE target, in the bytes that it reads: each kind of request on each pair of
+ * queues, with a receive, good and with one thing wrong. Usage: seeds_wqe DIR
+ */
+#include "fuzz.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+static uint8_t b[4096];
+static size_t n;
+
+#define PUT(...)                                    \
+	do {                                        \
+		const uint8_t v_[] = {__VA_ARGS__}; \
+		memcpy(b + n, v_, sizeof(v_));      \
+		n += sizeof(v_);                    \
+	} while (0)
+
+/* One entry: own key, own memory at 256 bytes, so many bytes. */
+#define SGE(len) PUT(1, 0, 0, 0x00, 0x01, (len))
+
+enum { GOOD, NO_RECEIVE, WRONG_KEY, LONG, INLINE, KINDS };
+
+static void request(unsigned int qp, unsigned int opcode, int kind)
+{
+	bool atomic = opcode == 5 || opcode == 6;
+
+	PUT(0, (uint8_t)qp, kind == INLINE ? 64 : 0, 8, (uint8_t)opcode);
+	PUT(0, 0x00, 0x02);               /* remote address */
+	PUT(kind == WRONG_KEY ? 200 : 0); /* remote key */
+	if (atomic)
+		PUT(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+	if (qp == 8)
+		PUT(0);
+	if (kind == INLINE)
+		PUT(4, 'a', 'b', 'c', 'd');
+	else
+		SGE(kind == LONG ? 199 : atomic ? 8 : 64);
+}
+
+int main(int argc, char **argv)
+{
+	char path[512];
+	FILE *f;
+
+	fz_check(argc == 2 && (!mkdir(argv[1], 0777) || errno == EEXIST));
+	for (unsigned int qp = 0; qp < 10; qp += 2)
+		for (unsigned int opcode = 0; opcode < 8; opcode++)
+			for (int kind = 0; kind < KINDS; kind++) {
+				n = 0;
+				if (kind != NO_RECEIVE && qp == 2)
+					PUT(5, 0, 0, 0, 0x00, 0x01, 100);
+				else if (kind != NO_RECEIVE && qp == 8)
+					PUT(5, 1, 0, 0, 0x00, 0x01, 100);
+				else if (kind != NO_RECEIVE) {
+					PUT(4, (uint8_t)(qp + 1));
+					SGE(140);
+				}
+				PUT(11, (uint8_t)qp, 0, 0, 0, 0);
+				request(qp, opcode, kind);
+				PUT(10, 20, 255, 10, 27, 255, 14, (uint8_t)qp, 4);
+				snprintf(path, sizeof(path), "%s/%u-%u-%d", argv[1], qp, opcode,
+					 kind);
+				f = fopen(path, "w");
+				fz_check(f && fwrite(b, 1, n, f) == n);
+				fclose(f);
+			}
+	return 0;
+}
