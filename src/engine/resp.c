@@ -222,7 +222,7 @@ static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uin
 static int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 {
 	struct hw_srq *srq = hw_srq(r->s, r->to.srqn);
-	uint32_t bytes, off;
+	uint32_t bytes;
 	int rc;
 
 	if (!srq || atomic_load(&srq->state))
@@ -240,9 +240,9 @@ static int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 		rc = srq_take(r, srq, qp, bytes);
 	if (rc)
 		return rc;
-	off = srq->wq_type ? 0 : WQE_SEG;
-	rv->seg = r->rx + off;
-	rv->nseg = (bytes - off) / WQE_SEG;
+	/* The next segment is there in cyclic queues, too (rmpc.basic_cyclic_rcv_wqe is 0). */
+	rv->seg = r->rx + WQE_SEG;
+	rv->nseg = (bytes - WQE_SEG) / WQE_SEG;
 	rv->index = qp->rx_srq_wqe - 1;
 	rv->pdn = srq->pdn;
 	rv->from_srq = true;

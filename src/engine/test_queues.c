@@ -91,6 +91,26 @@ static void srq_goes_round(void **state)
 	}
 }
 
+/* A cyclic one is taken in its own order, whatever its next segments say. */
+static void srq_that_is_cyclic(void **state)
+{
+	struct srq_bed *p = *state;
+
+	p->srq.hw->wq_type = 1;
+	for (uint32_t i = 0; i < 15; i++) {
+		p->srq.head = i;
+		t_srq_post(&p->srq, p->b[0]->key, p->b[0]->mem + i * 64, 64);
+	}
+	for (uint32_t i = 0; i < 70000; i++) {
+		send_inline(p->a[0], "hello");
+		t_received(p->b[0], MLX5_CQE_RESP_SEND, 5, i & 15);
+		if (i < 15)
+			assert_memory_equal(p->b[0]->mem + i * 64, "hello", 5);
+		p->srq.head = (i + 15) & 15;
+		t_srq_post(&p->srq, p->b[0]->key, p->b[0]->mem, 64);
+	}
+}
+
 static void srq_limit(void **state)
 {
 	struct srq_bed *p = *state;
@@ -623,6 +643,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		S(srq_follows_the_list),
 		S(srq_goes_round),
+		S(srq_that_is_cyclic),
 		S(srq_limit),
 		S(srq_last_wqe),
 		S(srq_wqe_in_hand),

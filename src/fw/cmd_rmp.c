@@ -11,6 +11,7 @@
 #define WQ(f) LAYOUT_GET(wq, wq, f)
 
 enum { RMPC_STATE_RDY = 1, RMPC_STATE_ERR = 3 };
+enum { WQ_CYCLIC = 1 };
 enum { WQ_LOG_STRIDE_MIN = 5 }; /* a next segment and one data segment */
 
 static enum fw_r check_rmpc(struct fw_call *k, const void *rmpc, const void *wq)
@@ -19,7 +20,7 @@ static enum fw_r check_rmpc(struct fw_call *k, const void *rmpc, const void *wq)
 		return FW_R_RMPC_STATE;
 	if (LAYOUT_GET(rmpc, rmpc, basic_cyclic_rcv_wqe))
 		return FW_R_RMPC_CYCLIC;
-	if (WQ(wq_type) != 0)
+	if (WQ(wq_type) > WQ_CYCLIC)
 		return FW_R_WQ_TYPE;
 	if (WQ(wq_signature))
 		return FW_R_WQ_SIGNATURE;

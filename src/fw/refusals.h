@@ -107,7 +107,7 @@
 	/* receive memory pools */                                                                \
 	X(RMPC_STATE, 0x90c01, BAD_PARAM, "rmpc.state", "ready (1)")                              \
 	X(RMPC_CYCLIC, 0x90c02, BAD_PARAM, "rmpc.basic_cyclic_rcv_wqe", "cap is 0")               \
-	X(WQ_TYPE, 0x90c03, BAD_PARAM, "wq.wq_type", "linked list (0)")                           \
+	X(WQ_TYPE, 0x90c03, BAD_PARAM, "wq.wq_type", "linked list (0) or cyclic (1)")             \
 	X(WQ_PD, 0x90c04, BAD_RES, "wq.pd", "no such PD")                                         \
 	X(WQ_STRIDE, 0x90c05, BAD_PARAM, "wq.log_wq_stride", "32 bytes to max_wqe_sz_rq")         \
 	X(WQ_SIZE, 0x90c06, BAD_PARAM, "wq.log_wq_sz", "at most log_max_srq_sz")                  \

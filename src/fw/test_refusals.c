@@ -694,7 +694,7 @@ static const struct refusal_row rows[] = {
 
 	R(RMPC_STATE, CREATE_RMP, E_RMPC(state, 0)),
 	R(RMPC_CYCLIC, CREATE_RMP, E_RMPC(basic_cyclic_rcv_wqe, 1)),
-	R(WQ_TYPE, CREATE_RMP, E_WQ(wq_type, 1)),
+	R(WQ_TYPE, CREATE_RMP, E_WQ(wq_type, 2)),
 	R(WQ_PD, CREATE_RMP, E_WQ(pd, NOBODY)),
 	R(WQ_STRIDE, CREATE_RMP, E_WQ(log_wq_stride, 4)),
 	R(WQ_STRIDE, CREATE_RMP, E_WQ(log_wq_stride, 10)),

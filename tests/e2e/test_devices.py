@@ -30,8 +30,8 @@ class Devices(Case):
                      r'GID\[\s*0\]:\s+fe80:', r'max_qp:\s+[1-9]\d{3,}',
                      r'max_mr_size:\s+0xffffffffffffffff'):
             self.assertRegex(out, want)
-        for off in ('atomic_cap:\\s+ATOMIC_HCA', 'odp_caps:\\s+SUPPORT'):
-            self.assertNotRegex(out, off, 'a capability without its data path')
+        self.assertRegex(out, r'atomic_cap:\s+ATOMIC_HCA')
+        self.assertNotRegex(out, r'odp_caps:\s+SUPPORT', 'a capability without its data path')
 
     def test_two_ports_two_hcas(self):
         out = self.ok(self.embedded('ibv_devinfo', options=('--hca', '2', '--ports', '2')))
