@@ -366,6 +366,7 @@ static char guess(const struct hex_block *b)
 	return is_output(b->bytes, b->n) ? 'o' : 0;
 }
 
+/* 0, or CLI_UNKNOWN: they cannot be told, or are no such thing. */
 static int decode_block(const struct cli_options *o, struct json_object *list,
 			const struct hex_block *b, uint16_t opcode)
 {
@@ -389,14 +390,8 @@ static int decode_block(const struct cli_options *o, struct json_object *list,
 		done = decode_eqe(list, b->bytes, b->n);
 		break;
 	default:
-		cli_fail("decode: the %zu bytes at line %u could be anything: say --in, --out, "
-			 "--wqe, --cqe or --eqe",
-			 b->n, b->line);
 		return CLI_UNKNOWN;
 	}
-	if (!done)
-		cli_fail("decode: the %zu bytes at line %u are too few, or are no such thing", b->n,
-			 b->line);
 	return done ? 0 : CLI_UNKNOWN;
 }
 
@@ -548,6 +543,8 @@ static int decode_file(const struct cli_options *o, FILE *f, const char *name, u
 	struct json_object *list = json_object_new_array();
 	struct words w;
 	struct hex_input in = {.text = on_text, .ctx = &w};
+	const struct hex_block *failed = NULL;
+	size_t found = 0;
 	int r;
 
 	words_init(&w);
@@ -555,12 +552,23 @@ static int decode_file(const struct cli_options *o, FILE *f, const char *name, u
 	if (r < 0)
 		r = cli_fail("decode: %s: %s", name, strerror(-r));
 	for (size_t i = 0; !r && i < in.n; i++)
-		r = decode_block(o, list, &in.blocks[i], opcode);
-	if (!r && !in.n && !json_object_array_length(w.means)) {
+		if (decode_block(o, list, &in.blocks[i], opcode) && !failed)
+			failed = &in.blocks[i];
+	found = json_object_array_length(list) + json_object_array_length(w.means);
+	/* A log may have other numbers, too: they are nobody's loss. */
+	if (!r && failed && (!found || o->kind)) {
+		cli_fail(o->kind ? "decode: the %zu bytes at line %u are too few, or are no such "
+				   "thing"
+				 : "decode: the %zu bytes at line %u could be anything: say --in, "
+				   "--out, "
+				   "--wqe, --cqe or --eqe",
+			 failed->n, failed->line);
+		r = CLI_UNKNOWN;
+	} else if (!r && !found) {
 		cli_fail("decode: no hexadecimal bytes in %s", name);
 		r = CLI_UNKNOWN;
 	}
-	if (r != CLI_FAILED && json_object_array_length(list) + json_object_array_length(w.means))
+	if (r != CLI_FAILED && found)
 		print_all(o, list, w.means);
 	hex_free(&in);
 	regfree(&w.syndrome);

@@ -638,6 +638,11 @@ infiniband mlx5_0: mlx5_poll_one:530:(pid 0): syndrome 0x5, vendor syndrome 0xf9
             self.assertEqual((r.returncode, r.stdout), (1, ''), r)
             self.assertRegex(r.stderr, r'\Asofthca: decode: [^\n]+\n\Z')
 
+    def test_other_numbers_of_a_log_are_passed_over(self):
+        noise = '[    0.000000] reserve setup_data: deadbeef01\n[    0.1] e820: 12345678 9abcdef0\n'
+        parts = self.parts(noise + KERNEL + noise)
+        self.assertEqual([p['kind'] for p in parts], ['cqe'])
+
     def test_any_bytes_are_survived(self):
         import random
         rand = random.Random(7)
