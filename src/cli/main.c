@@ -27,6 +27,8 @@ static const struct cli_verb verbs[] = {
 	{"up", "NAME", "Make a fabric that stays, for many commands.", CLI_OPT_SHAPE, 1, 1, false,
 	 cli_up},
 	{"down", "NAME", "Take a fabric down.", 0, 1, 1, false, cli_down},
+	{"link", "HCA PORT up|down", "Pull the cable of a port, or plug it in.",
+	 CLI_OPT_HOST | CLI_OPT_FABRIC, 3, 3, true, cli_link},
 	{"status", "[NAME]", "Show fabrics: hosts, adapters, ports, processes, objects.",
 	 CLI_OPT_JSON, 0, 1, false, cli_status},
 };

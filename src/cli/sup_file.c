@@ -26,6 +26,7 @@
 #include "util/log.h"
 
 /* Watched files are looked at soon after a process has gone, then less and less often. */
+#define ZOMBIES_GAP (20 * NSEC_PER_MSEC) /* then less and less often */
 #define PROBE_GAP_MIN NSEC_PER_MSEC
 #define PROBE_GAP_MAX (200 * NSEC_PER_MSEC)
 
@@ -214,6 +215,10 @@ static void reap(struct sup *sup, uint32_t idx)
 	      sup_file_kind_name(f->kind));
 	fw_reap_file(s, idx);
 	evsub_file_gone(s, idx);
+	if (hw_hca(s, f->hca)->zombies) {
+		sup->zombies_gap = ZOMBIES_GAP;
+		sup->zombies_at = clock_now_ns() + sup->zombies_gap;
+	}
 	if (fifo) {
 		evq_close(s, idx);
 		fifo_name(name, idx, f->gen);

@@ -169,7 +169,20 @@ static int do_down(struct sup *sup, struct sup_link *l, struct request *q, struc
 
 static int do_port(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
 {
-	return fab_port_set_state(&sup->seg, q->m.port, q->m.arg ? HW_PORT_ACTIVE : HW_PORT_DOWN);
+	const struct hw_host *host;
+	const struct hw_hca *hca;
+	uint32_t n;
+
+	q->m.host[sizeof(q->m.host) - 1] = '\0';
+	n = fab_host_by_name(&sup->seg, q->m.host);
+	if (n == SEG_NONE)
+		return -ENODEV;
+	host = seg_live(&sup->seg, SEG_T_HOST, n);
+	hca = q->m.hca < host->nhcas ? hw_hca(&sup->seg, host->hca[q->m.hca]) : NULL;
+	if (!hca || q->m.port < 1 || q->m.port > hca->nports)
+		return -ENXIO;
+	return fab_port_set_state(&sup->seg, hca->port[q->m.port - 1],
+				  q->m.arg ? HW_PORT_ACTIVE : HW_PORT_DOWN);
 }
 
 /* For a process that cannot open the FIFO itself. */

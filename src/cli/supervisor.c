@@ -20,6 +20,7 @@
 #include "util/log.h"
 
 #define COUNTERS_GAP NSEC_PER_SEC
+#define ZOMBIES_GAP_MAX NSEC_PER_SEC
 
 static int make_hosts(struct sup *sup)
 {
@@ -99,7 +100,8 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 			    .fab = *fab,
 			    .embedded = embedded,
 			    .probe_at = UINT64_MAX,
-			    .counters_at = UINT64_MAX};
+			    .counters_at = UINT64_MAX,
+			    .zombies_at = UINT64_MAX};
 	snprintf(sup->name, sizeof(sup->name), "%s", name);
 	r = make_segment(sup);
 	if (r)
@@ -130,6 +132,7 @@ static void tell_gone(struct sup *sup)
 	struct seg *s = &sup->seg;
 
 	atomic_store(&s->hdr->down, 1);
+	fab_devices_gone(s);
 	seg_for_each_live (s, SEG_T_EVQ, i) {
 		const struct seg_evq *q = seg_at(s, SEG_T_EVQ, i);
 
@@ -179,12 +182,25 @@ void sup_unwatch(struct sup *sup, struct sup_source *src)
 	src->fd = -1; /* an event of it that is in the batch already finds this */
 }
 
+static void retry_zombies(struct sup *sup, uint64_t now)
+{
+	bool left = false;
+
+	seg_for_each_live (&sup->seg, SEG_T_HCA, i)
+		left = fw_reap_zombies(&sup->seg, i) || left;
+	sup->zombies_gap =
+		sup->zombies_gap * 2 < ZOMBIES_GAP_MAX ? sup->zombies_gap * 2 : ZOMBIES_GAP_MAX;
+	sup->zombies_at = left ? now + sup->zombies_gap : UINT64_MAX;
+}
+
 static void periodic(struct sup *sup)
 {
 	uint64_t now = clock_now_ns();
 
 	if (now >= sup->probe_at)
 		sup_files_probe(sup, SEG_NONE, 0);
+	if (now >= sup->zombies_at)
+		retry_zombies(sup, now);
 	if (now >= sup->counters_at) {
 		sup_refresh_counters(sup);
 		sup->counters_at = sup->nopen ? now + COUNTERS_GAP : UINT64_MAX;
@@ -201,7 +217,8 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 int sup_turn(struct sup *sup, uint64_t deadline)
 {
 	struct epoll_event e[32];
-	uint64_t at = earliest(deadline, earliest(sup->probe_at, sup->counters_at));
+	uint64_t at = earliest(earliest(deadline, sup->zombies_at),
+			       earliest(sup->probe_at, sup->counters_at));
 	uint64_t now = clock_now_ns();
 	int timeout = -1, n;
 

@@ -63,6 +63,8 @@ struct sup {
 	uint64_t probe_at;  /* when to look at watched files again, clock_now_ns() */
 	uint64_t probe_gap; /* and how long to wait after that */
 	uint64_t counters_at;
+	uint64_t zombies_at; /* when to free again what a stopped process holds */
+	uint64_t zombies_gap;
 	bool stop;
 };
 

@@ -57,6 +57,8 @@ int eng_cq_quiesce(struct seg *s, uint32_t cqn);
 /* Only for XRC SRQs, which requests find by number; HW_F_READY must have been cleared before. */
 int eng_srq_quiesce(struct seg *s, uint32_t srqn);
 int eng_mkey_quiesce(struct seg *s, uint32_t mkey_idx);
+/* The same for keys of any number, waiting at most `ns`. */
+int eng_mkey_quiesce_all(struct seg *s, uint64_t ns);
 /* What the engine works with, from hw_mkey.mkc; not `free`. Under the HCA's lock or, for a UMR, a
  * send queue's. */
 void eng_mkey_fields(struct hw_mkey *mk);

@@ -202,18 +202,26 @@ static void quiesce_queue(struct running *it, uint32_t qpn)
 	seg_unlock(q->s, &qp->sq_lock);
 }
 
-int eng_mkey_quiesce(struct seg *s, uint32_t mkey_idx)
+static int quiesce(struct seg *s, const struct hw_mkey *mk, uint64_t ns)
 {
-	struct quiesce q = {.running.look = quiesce_queue,
-			    .s = s,
-			    .mk = mkey_idx == SEG_NONE ? NULL : seg_at(s, SEG_T_MKEY, mkey_idx),
-			    .end = clock_now_ns() + SEG_LOCK_CTRL_NS};
+	struct quiesce q = {
+		.running.look = quiesce_queue, .s = s, .mk = mk, .end = clock_now_ns() + ns};
 
-	if (!q.mk && mkey_idx != SEG_NONE)
-		return -EINVAL;
 	/* The caller has cleared `valid`. Whoever looked at it before holds a send queue now; when
 	 * each of those has been free once, nobody uses the key any more. */
 	atomic_thread_fence(memory_order_seq_cst);
 	running_each(s, &q.running);
 	return q.rc;
+}
+
+int eng_mkey_quiesce(struct seg *s, uint32_t mkey_idx)
+{
+	const struct hw_mkey *mk = seg_at(s, SEG_T_MKEY, mkey_idx);
+
+	return mk ? quiesce(s, mk, SEG_LOCK_CTRL_NS) : -EINVAL;
+}
+
+int eng_mkey_quiesce_all(struct seg *s, uint64_t ns)
+{
+	return quiesce(s, NULL, ns);
 }

@@ -228,6 +228,18 @@ void fab_port_event(struct seg *s, uint32_t port, uint32_t ib_event_type)
 	tell_subscribers(s, p, ib_event_type);
 }
 
+void fab_devices_gone(struct seg *s)
+{
+	struct seg_evsrc src = {.table = SEG_T_COUNT};
+
+	seg_for_each_live (s, SEG_T_FILE, i) {
+		const struct seg_file *f = seg_at(s, SEG_T_FILE, i);
+
+		if (f->kind == SEG_FILE_ASYNC)
+			evq_push(s, i, f->gen, src, 0, IBV_EVENT_DEVICE_FATAL, 0);
+	}
+}
+
 void fab_port_counters(struct seg *s, uint32_t port, struct fab_counters *c)
 {
 	const struct hw_port *p = hw_port(s, port);

@@ -48,6 +48,8 @@ struct fab_counters {
 void fab_port_counters(struct seg *s, uint32_t port, struct fab_counters *c);
 /* Raise an async event without object (element = port number) on every open device of an HCA. */
 void fab_port_event(struct seg *s, uint32_t port, uint32_t ib_event_type);
+/* The fabric goes away: DEVICE_FATAL to every async event file. */
+void fab_devices_gone(struct seg *s);
 
 /*
  * The sysfs tree of one host, rendered below `root` (<dir>/host/<name>):

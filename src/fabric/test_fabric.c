@@ -252,6 +252,10 @@ static void port_changes_are_told_to_open_devices_of_that_hca(void **state)
 	assert_int_equal(pop_type(ev3, fd3, &element), 0);
 	assert_int_equal(pop_type(ev4, fd4, &element), IBV_EVENT_PORT_ERR);
 	assert_int_equal(pop_type(ev5, fd5, &element), 0);
+	fab_devices_gone(&seg);
+	assert_int_equal(pop_type(ev3, fd3, &element), IBV_EVENT_DEVICE_FATAL);
+	assert_int_equal(element, 0);
+	assert_int_equal(pop_type(ev5, fd5, &element), IBV_EVENT_DEVICE_FATAL);
 	close(fd1);
 	close(fd2);
 	close(fd3);

@@ -102,6 +102,9 @@ const struct fw_refusal *fw_refusal_find(uint32_t syndrome);
  * see silence and time out. Idempotent.
  */
 void fw_reap_file(struct seg *s, uint32_t file);
+/* Free what a stopped process kept from being freed, where it does so no longer. Does not wait.
+ * True: some is left. */
+bool fw_reap_zombies(struct seg *s, uint32_t hca);
 
 /* Device bring-up, once per HCA when a fabric is made: CREATE_EQ for each completion vector. */
 int fw_hca_init(struct seg *s, uint32_t hca);

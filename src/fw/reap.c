@@ -33,6 +33,8 @@ static const struct reap_step {
 	{SEG_T_XRCD, NULL, NULL},
 };
 
+#define LOOK_NS UINT64_C(1000000) /* where something has been waited for already */
+
 /* Every element of these tables starts like this. */
 struct elem {
 	uint32_t gen, flags;
@@ -80,13 +82,22 @@ static bool lock_is_free(struct seg *s, struct seg_lock *l)
 	return true;
 }
 
-/* A zombie QP was waited for once already: from then on only a look. */
+/* A zombie was waited for once already: from then on only a look. */
 static bool still_held(struct seg *s, enum seg_table_id table, uint32_t idx)
 {
-	struct hw_qp *qp = seg_at(s, SEG_T_QP, idx);
+	void *e = seg_at(s, table, idx);
+	struct hw_qp *qp = e;
 
-	return table == SEG_T_QP &&
-	       (!lock_is_free(s, &qp->sq_lock) || !lock_is_free(s, &qp->rq_lock));
+	switch ((int)table) {
+	case SEG_T_QP:
+		return !lock_is_free(s, &qp->sq_lock) || !lock_is_free(s, &qp->rq_lock);
+	case SEG_T_SRQ:
+		return !lock_is_free(s, &((struct hw_srq *)e)->lock);
+	case SEG_T_CQ:
+		return !lock_is_free(s, &((struct hw_cq *)e)->lock);
+	default:
+		return false;
+	}
 }
 
 /*
@@ -147,7 +158,7 @@ static bool for_reaping(struct seg *s, enum seg_table_id table, uint32_t idx, ui
 }
 
 /* All keys die at once, so that one look at the send queues of the fabric is enough. */
-static int disable_mkeys(struct seg *s, uint32_t owner, uint32_t hca_idx)
+static int disable_mkeys(struct seg *s, uint32_t owner, uint32_t hca_idx, uint64_t ns)
 {
 	bool any = false;
 
@@ -157,17 +168,19 @@ static int disable_mkeys(struct seg *s, uint32_t owner, uint32_t hca_idx)
 		atomic_store(&((struct hw_mkey *)seg_at(s, SEG_T_MKEY, i))->valid, 0);
 		any = true;
 	}
-	return any ? eng_mkey_quiesce(s, SEG_NONE) : 0;
+	return any ? eng_mkey_quiesce_all(s, ns) : 0;
 }
 
-static void reap_owner(struct seg *s, struct hw_hca *hca, uint32_t hca_idx, uint32_t owner)
+/* `ns`: how long to wait for the users of dying keys. */
+static void reap_owner(struct seg *s, struct hw_hca *hca, uint32_t hca_idx, uint32_t owner,
+		       uint64_t ns)
 {
 	if (owner != SEG_OWNER_DEVICE)
 		seg_for_each_owned (s, SEG_T_SHARE, owner, i)
 			seg_free(s, SEG_T_SHARE, i);
 	for (size_t n = 0; n < ARRAY_SIZE(steps); n++) {
 		const struct reap_step *step = &steps[n];
-		bool busy = step->table == SEG_T_MKEY && disable_mkeys(s, owner, hca_idx) < 0;
+		bool busy = step->table == SEG_T_MKEY && disable_mkeys(s, owner, hca_idx, ns) < 0;
 
 		if (step->prepare)
 			seg_for_each_owned (s, step->table, owner, i)
@@ -203,14 +216,35 @@ void fw_reap_file(struct seg *s, uint32_t file)
 	if (r == SEG_LOCK_INHERITED)
 		fw_recount(s, f->hca);
 	if (hca->zombies)
-		reap_owner(s, hca, f->hca, SEG_OWNER_DEVICE);
-	reap_owner(s, hca, f->hca, file + 1);
+		reap_owner(s, hca, f->hca, SEG_OWNER_DEVICE, LOOK_NS);
+	reap_owner(s, hca, f->hca, file + 1, SEG_LOCK_CTRL_NS);
 	if (r >= 0)
 		seg_unlock(s, &hca->lock);
 	if (share >= 0)
 		seg_unlock(s, &hca->share_lock);
 	fw_sig_restore(NULL, mask);
 	TRACE(LOG_FW, "file %u: reaped (hca %u, zombies %u)", file, f->hca, hca->zombies);
+}
+
+bool fw_reap_zombies(struct seg *s, uint32_t hca_idx)
+{
+	struct hw_hca *hca = hw_hca(s, hca_idx);
+	uint64_t mask;
+	int r;
+
+	if (!hca || !hca->zombies)
+		return false;
+	mask = fw_sig_block(NULL);
+	r = seg_trylock(s, &hca->lock);
+	if (r == SEG_LOCK_INHERITED)
+		fw_recount(s, hca_idx);
+	if (r >= 0) {
+		reap_owner(s, hca, hca_idx, SEG_OWNER_DEVICE, LOOK_NS);
+		seg_unlock(s, &hca->lock);
+	}
+	fw_sig_restore(NULL, mask);
+	TRACE(LOG_FW, "hca %u: %u zombies left", hca_idx, hca->zombies);
+	return hca->zombies != 0;
 }
 
 /* ---- bring-up ---- */

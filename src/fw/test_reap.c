@@ -29,6 +29,14 @@ int __wrap_eng_mkey_quiesce(struct seg *s, uint32_t idx)
 	return mkeys_busy ? -ETIMEDOUT : __real_eng_mkey_quiesce(s, idx);
 }
 
+int __real_eng_mkey_quiesce_all(struct seg *s, uint64_t ns);
+int __wrap_eng_mkey_quiesce_all(struct seg *s, uint64_t ns);
+int __wrap_eng_mkey_quiesce_all(struct seg *s, uint64_t ns)
+{
+	mkey_waits++;
+	return mkeys_busy ? -ETIMEDOUT : __real_eng_mkey_quiesce_all(s, ns);
+}
+
 static int setup(void **state)
 {
 	qp_busy = mkeys_busy = false;
@@ -141,6 +149,30 @@ static void test_a_stopped_process_leaves_zombies_for_later(void **state)
 	assert_int_equal(owned(e, SEG_OWNER_DEVICE), device);
 }
 
+/* Freed as soon as that process has gone on, also when no other file is closed. */
+static void test_zombies_are_tried_again_without_waiting(void **state)
+{
+	struct env *e = *state;
+	struct hw_hca *hca = hw_hca(&e->s, e->hca);
+	unsigned int device = owned(e, SEG_OWNER_DEVICE);
+
+	assert_false(fw_reap_zombies(&e->s, e->hca));
+	qp_to(e, HW_QPS_RTS);
+	qp_busy = true;
+	fw_reap_file(&e->s, e->file);
+	assert_int_equal(hca->zombies, 6);
+	assert_true(fw_reap_zombies(&e->s, e->hca));
+	qp_busy = false;
+	assert_int_equal(seg_lock(&e->s, &hca->lock, SEG_LOCK_DATA_NS), 0);
+	assert_true(fw_reap_zombies(&e->s, e->hca)); /* a command is running */
+	seg_unlock(&e->s, &hca->lock);
+	assert_int_equal(hca->zombies, 6);
+	assert_false(fw_reap_zombies(&e->s, e->hca));
+	assert_int_equal(hca->zombies, 0);
+	assert_int_equal(owned(e, SEG_OWNER_DEVICE), device);
+	assert_false(fw_reap_zombies(&e->s, SEG_NONE));
+}
+
 static void test_keys_in_use_stay_for_later(void **state)
 {
 	struct env *e = *state;
@@ -233,6 +265,7 @@ int main(void)
 		reap_test(test_keys_are_waited_for_once),
 		reap_test(test_a_thousand_qps_go),
 		reap_test(test_a_stopped_process_leaves_zombies_for_later),
+		reap_test(test_zombies_are_tried_again_without_waiting),
 		reap_test(test_keys_in_use_stay_for_later),
 		reap_test(test_destroy_of_a_busy_key_keeps_it),
 		reap_test(test_references_are_counted_again_after_a_death),
