@@ -107,8 +107,13 @@ int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags)
 
 int mlx5_open_qp(struct uv_qp *qp)
 {
-	qp->obj.drv = heap_zalloc(sizeof(struct mlx5_qp));
-	return qp->obj.drv ? 0 : -ENOMEM;
+	struct mlx5_qp *m = heap_zalloc(sizeof(*m));
+
+	if (!m)
+		return -ENOMEM;
+	m->bfreg = -1; /* a target sends nothing */
+	qp->obj.drv = m;
+	return 0;
 }
 
 void mlx5_close_qp(struct uv_qp *qp)
