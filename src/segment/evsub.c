@@ -11,7 +11,9 @@
 #include "segment/evq.h"
 #include "segment/proc.h"
 #include "util/log.h"
+#include "util/rec.h"
 #include "util/sys.h"
+#include "wire/wqe/eqe.h"
 
 #include <poll.h>
 #include <string.h>
@@ -264,6 +266,21 @@ static void walk(struct seg *s, uint32_t n, bool locked, uint32_t hca, uint32_t 
 	}
 }
 
+static void trace_raise(uint32_t key, uint32_t id)
+{
+	uint32_t type = key & 0xffff;
+	struct rec r;
+
+	rec_begin(&r, LOG_EVENT, "devx", 0);
+	rec_group(&r, "event", "(");
+	rec_code(&r, "type", type, eqe_type_name((uint8_t)type));
+	rec_x(&r, "number", id);
+	if (key >> 16)
+		rec_x(&r, "of", key >> 16);
+	rec_group_end(&r, ")");
+	rec_end(&r);
+}
+
 void evsub_raise(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
 		 const uint8_t eqe[EVSUB_EQE])
 {
@@ -273,7 +290,8 @@ void evsub_raise(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
 
 	if (!atomic_load(&c->head))
 		return;
-	TRACE(LOG_EVENT, "event 0x%x of object 0x%x (type 0x%x)", key & 0xffff, id, key >> 16);
+	if (TRACE_ON(LOG_EVENT))
+		trace_raise(key, id);
 	locked = !lock_chain(s, n, SEG_LOCK_DATA_NS);
 	walk(s, n, locked, hca, key, id, eqe);
 	if (locked)

@@ -18,9 +18,9 @@ uint32_t log_mask = LOG_ERROR;
 bool log_json;
 static int log_fd = 2;
 static bool inherited;
-static bool log_pipe;    /* writes of more than PIPE_BUF are not atomic: they are serialised */
-static int lost; /* a write failed; said once */
-static dev_t err_dev;    /* what standard error was: a program may reuse the number */
+static bool log_pipe; /* writes of more than PIPE_BUF are not atomic: they are serialised */
+static int lost;      /* a write failed; said once */
+static dev_t err_dev; /* what standard error was: a program may reuse the number */
 static ino_t err_ino;
 static int writing; /* tid of the thread that writes, 0 none */
 
