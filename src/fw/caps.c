@@ -46,7 +46,7 @@
 /* Objects that only commands work on, and packet pacing. */
 #define CAPS_OBJ                                                                              \
 	.log_max_obj = 16, .log_max_rqt_size = 7, .pp_min_rate = 1, .pp_max_rate = 200000000, \
-	.pp_table_size = 128
+	.pp_table_size = 128, .max_tsar_bw_share = 100
 
 static const struct fw_caps caps_table[] = {
 	[HW_CX6] = {CAPS_COMMON, CAPS_OBJ, .pci_device = 0x101b, .fw_major = 20, .fw_minor = 31,

@@ -36,6 +36,7 @@ struct fw_caps {
 	uint32_t log_max_obj; /* RQs, SQs, RQTs, TIRs, TISs, transport domains: each, and in all */
 	uint32_t log_max_rqt_size; /* RQs */
 	/* qos: packet pacing in kbit/s; the table's first place means "no limit" */
+	uint32_t max_tsar_bw_share;
 	uint32_t pp_min_rate, pp_max_rate, pp_table_size;
 	uint32_t log_max_ra_req_qp, log_max_ra_res_qp;
 	uint32_t max_wqe_sz_sq, max_wqe_sz_rq; /* bytes */

@@ -94,6 +94,14 @@ int fw_cmd_destroy_qp(struct fw_call *k);
 int fw_cmd_modify_qp(struct fw_call *k); /* all transitions with a QPC */
 int fw_cmd_qp_2err(struct fw_call *k);
 int fw_cmd_qp_2rst(struct fw_call *k);
+int fw_cmd_create_general_object(struct fw_call *k);
+int fw_cmd_modify_general_object(struct fw_call *k);
+int fw_cmd_query_general_object(struct fw_call *k);
+int fw_cmd_destroy_general_object(struct fw_call *k);
+int fw_cmd_create_scheduling_element(struct fw_call *k);
+int fw_cmd_query_scheduling_element(struct fw_call *k);
+int fw_cmd_modify_scheduling_element(struct fw_call *k);
+int fw_cmd_destroy_scheduling_element(struct fw_call *k);
 int fw_cmd_set_pp_rate_limit(struct fw_call *k);
 int fw_cmd_alloc_td(struct fw_call *k);
 int fw_cmd_dealloc_td(struct fw_call *k);
@@ -221,6 +229,20 @@ enum fw_r fw_wq_places(struct fw_call *k, const void *wq, uint32_t record, struc
 
 /* Is that rate limit set, and may the caller use it? (cmd_qos.c) */
 bool fw_rate_usable(struct fw_call *k, uint32_t index);
+/* Is it a queue group of the NIC that the caller may use? (cmd_qos.c) */
+bool fw_queue_group(struct fw_call *k, uint32_t id);
+/*
+ * Scheduling elements, for both sets of commands that make them: `ctx` a scheduling_context, `sel`
+ * PRM_SCHED_*.
+ */
+int fw_sched_create(struct fw_call *k, uint32_t hierarchy, const void *ctx, uint64_t sel,
+		    uint32_t *id);
+int fw_sched_modify(struct fw_call *k, uint32_t hierarchy, uint32_t id, const void *ctx,
+		    uint64_t sel);
+int fw_sched_query(struct fw_call *k, uint32_t id, void *ctx);
+int fw_sched_destroy(struct fw_call *k, uint32_t id);
+/* General object types that this firmware has, a bit each. (cmd_gobj.c) */
+uint64_t fw_gobj_types(void);
 /* May an RQ or SQ go from one state (PRM) to the other? (cmd_rq.c) */
 bool fw_wq_state_leads(uint64_t from, uint64_t to);
 

@@ -48,6 +48,8 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(atomic, c->atomic_operations != 0);
 	CAP(qos, 1);
 	CAP(event_cap, c->event_cap);
+	CAP(qpc_extension, 1);
+	CAP(general_obj_types, fw_gobj_types());
 	CAP(cq_oi, 1);
 	CAP(cq_resize, 1);
 	CAP(cq_moderation, 1);
@@ -99,6 +101,14 @@ static void cap_qos(const struct fw_call *k, void *cap)
 	LAYOUT_SET(qos_cap, cap, packet_pacing_burst_bound, 1);
 	LAYOUT_SET(qos_cap, cap, packet_pacing_typical_size, 1);
 	LAYOUT_SET(qos_cap, cap, packet_pacing_uid, 1);
+	LAYOUT_SET(qos_cap, cap, nic_sq_scheduling, 1);
+	LAYOUT_SET(qos_cap, cap, nic_bw_share, 1);
+	LAYOUT_SET(qos_cap, cap, nic_rate_limit, 1);
+	LAYOUT_SET(qos_cap, cap, nic_qp_scheduling, 1);
+	LAYOUT_SET(qos_cap, cap, log_max_qos_nic_queue_group, k->caps->log_max_obj);
+	LAYOUT_SET(qos_cap, cap, max_tsar_bw_share, k->caps->max_tsar_bw_share);
+	LAYOUT_SET(qos_cap, cap, nic_element_type, 1 << 0 | 1 << 4); /* TSAR, queue group */
+	LAYOUT_SET(qos_cap, cap, nic_tsar_type, 1 << 0);             /* DWRR */
 	LAYOUT_SET(qos_cap, cap, packet_pacing_max_rate, k->caps->pp_max_rate);
 	LAYOUT_SET(qos_cap, cap, packet_pacing_min_rate, k->caps->pp_min_rate);
 	LAYOUT_SET(qos_cap, cap, packet_pacing_rate_table_size, k->caps->pp_table_size);

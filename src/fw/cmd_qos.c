@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Quality of service: the rate limits of packet pacing. Called by exec.c under the HCA's lock.
+ * Quality of service: the rate limits of packet pacing, scheduling elements. Called by exec.c under
+ * the HCA's lock, and by cmd_gobj.c.
  *
  * A rate limit is a place in a table of the HCA. It is kept as one object for each command that set
  * it, so that each open file's share goes with the file; the place is free when the last is gone.
@@ -69,4 +70,144 @@ int fw_cmd_set_pp_rate_limit(struct fw_call *k)
 	r = fw_obj_make(k, &proto, &idx);
 	k->obj = index;
 	return r;
+}
+
+/* ---- scheduling elements: a tree of arbiters (TSAR) whose leaves are groups of queues ---- */
+
+#define SC(f) LAYOUT_GET(scheduling_context, sc, f)
+
+enum { HIERARCHY_NIC = 3 };
+enum { ELEM_TSAR = 0, ELEM_QUEUE_GROUP = 4 };
+enum { TSAR_DWRR = 0 };
+
+bool fw_queue_group(struct fw_call *k, uint32_t id)
+{
+	const struct hw_obj *o = fw_obj(k, HW_OBJ_SCHED, id);
+
+	return o && o->type == ELEM_QUEUE_GROUP;
+}
+
+/* The limits that are selected: nothing holds anybody back, they are kept for queries. */
+static enum fw_r check_limits(const struct fw_call *k, const void *sc, uint64_t sel, bool root)
+{
+	if (sel & ~(uint64_t)(PRM_SCHED_BW_SHARE | PRM_SCHED_MAX_AVERAGE_BW))
+		return FW_R_SCHED_SELECT;
+	if (sel & PRM_SCHED_BW_SHARE && SC(bw_share) > k->caps->max_tsar_bw_share)
+		return FW_R_SCHED_SHARE;
+	if (root && ((sel & PRM_SCHED_BW_SHARE && SC(bw_share)) ||
+		     (sel & PRM_SCHED_MAX_AVERAGE_BW && SC(max_average_bw))))
+		return FW_R_SCHED_ROOT;
+	return FW_R_NONE;
+}
+
+static void take_limits(void *to, const void *sc, uint64_t sel)
+{
+	if (sel & PRM_SCHED_BW_SHARE)
+		LAYOUT_SET(scheduling_context, to, bw_share, SC(bw_share));
+	if (sel & PRM_SCHED_MAX_AVERAGE_BW)
+		LAYOUT_SET(scheduling_context, to, max_average_bw, SC(max_average_bw));
+}
+
+int fw_sched_create(struct fw_call *k, uint32_t hierarchy, const void *sc, uint64_t sel,
+		    uint32_t *id)
+{
+	uint32_t parent = (uint32_t)SC(parent_element_id);
+	struct hw_obj proto = {.kind = HW_OBJ_SCHED, .type = (uint32_t)SC(element_type)};
+	const struct hw_obj *up = parent ? fw_obj(k, HW_OBJ_SCHED, parent) : NULL;
+	int r;
+
+	if (hierarchy != HIERARCHY_NIC)
+		return FW_R_SCHED_HIERARCHY;
+	if (proto.type != ELEM_TSAR && proto.type != ELEM_QUEUE_GROUP)
+		return FW_R_SCHED_TYPE;
+	/* libmlx5 sends a TSAR's type with queue groups, too */
+	if (SC(tsar_type) != TSAR_DWRR)
+		return FW_R_SCHED_TSAR;
+	if (parent ? !up || up->type != ELEM_TSAR : proto.type != ELEM_TSAR)
+		return FW_R_SCHED_PARENT;
+	r = (int)check_limits(k, sc, sel, !parent);
+	if (r)
+		return r;
+	if (parent)
+		proto.ref[0] = fw_objref(SEG_T_OBJ, parent);
+	LAYOUT_SET(scheduling_context, proto.ctx, element_type, proto.type);
+	LAYOUT_SET(scheduling_context, proto.ctx, parent_element_id, parent);
+	take_limits(proto.ctx, sc, sel);
+	return fw_obj_make(k, &proto, id);
+}
+
+int fw_sched_modify(struct fw_call *k, uint32_t hierarchy, uint32_t id, const void *sc,
+		    uint64_t sel)
+{
+	struct hw_obj *o = fw_obj(k, HW_OBJ_SCHED, id);
+	enum fw_r r;
+
+	if (!o)
+		return FW_R_SCHED_NONE;
+	if (hierarchy != HIERARCHY_NIC)
+		return FW_R_SCHED_HIERARCHY;
+	if (SC(element_type) != o->type)
+		return FW_R_SCHED_TYPE;
+	r = check_limits(k, sc, sel, !o->ref[0].table);
+	if (r)
+		return (int)r;
+	take_limits(o->ctx, sc, sel);
+	return 0;
+}
+
+int fw_sched_query(struct fw_call *k, uint32_t id, void *sc)
+{
+	const struct hw_obj *o = fw_obj(k, HW_OBJ_SCHED, id);
+
+	if (!o)
+		return FW_R_SCHED_NONE;
+	memcpy(sc, o->ctx, LAYOUT_SZ(scheduling_context));
+	return 0;
+}
+
+int fw_sched_destroy(struct fw_call *k, uint32_t id)
+{
+	return fw_obj_destroy(k, HW_OBJ_SCHED, id, FW_R_SCHED_NONE, FW_R_SCHED_IN_USE);
+}
+
+#define SE_CTX(l, p) LAYOUT_IN(l, scheduling_context, p)
+
+int fw_cmd_create_scheduling_element(struct fw_call *k)
+{
+	uint64_t h = LAYOUT_GET(create_scheduling_element_in, k->in, scheduling_hierarchy);
+	uint32_t id;
+	int r = fw_sched_create(k, (uint32_t)h, SE_CTX(create_scheduling_element_in, k->in),
+				PRM_SCHED_BW_SHARE | PRM_SCHED_MAX_AVERAGE_BW, &id);
+
+	if (r == 0)
+		LAYOUT_SET(create_scheduling_element_out, k->out, scheduling_element_id, id);
+	return r;
+}
+
+int fw_cmd_query_scheduling_element(struct fw_call *k)
+{
+	uint64_t id = LAYOUT_GET(query_scheduling_element_in, k->in, scheduling_element_id);
+
+	if (LAYOUT_GET(query_scheduling_element_in, k->in, scheduling_hierarchy) != HIERARCHY_NIC)
+		return FW_R_SCHED_HIERARCHY;
+	return fw_sched_query(k, (uint32_t)id, SE_CTX(query_scheduling_element_out, k->out));
+}
+
+int fw_cmd_modify_scheduling_element(struct fw_call *k)
+{
+	uint64_t id = LAYOUT_GET(modify_scheduling_element_in, k->in, scheduling_element_id);
+	uint64_t h = LAYOUT_GET(modify_scheduling_element_in, k->in, scheduling_hierarchy);
+
+	return fw_sched_modify(k, (uint32_t)h, (uint32_t)id,
+			       SE_CTX(modify_scheduling_element_in, k->in),
+			       LAYOUT_GET(modify_scheduling_element_in, k->in, modify_bitmask));
+}
+
+int fw_cmd_destroy_scheduling_element(struct fw_call *k)
+{
+	uint64_t id = LAYOUT_GET(destroy_scheduling_element_in, k->in, scheduling_element_id);
+
+	if (LAYOUT_GET(destroy_scheduling_element_in, k->in, scheduling_hierarchy) != HIERARCHY_NIC)
+		return FW_R_SCHED_HIERARCHY;
+	return fw_sched_destroy(k, (uint32_t)id);
 }

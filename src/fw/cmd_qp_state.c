@@ -238,6 +238,48 @@ static void qp_apply(const struct fw_call *k, struct hw_qp *qp, const struct tra
 		qp->next_send_psn = (uint32_t)QPC(next_send_psn);
 }
 
+/*
+ * INIT2INIT and RTS2RTS may go on with an extension of the QPC, which has an option mask of its
+ * own.
+ */
+static enum fw_r check_ext(struct fw_call *k, const struct hw_qp *qp, const void **ext)
+{
+	const uint8_t *tail = (const uint8_t *)k->in + k->cmd->in->bytes;
+	uint32_t ntail = k->inlen - k->cmd->in->bytes, req, resp;
+	uint64_t opt = LAYOUT_GET(rts2rts_qp_in, k->in, opt_param_mask_95_32);
+	bool has = LAYOUT_GET(rts2rts_qp_in, k->in, qpc_ext);
+
+	*ext = NULL;
+	if (opt & ~(uint64_t)PRM_QP_OPT32_QOS_QUEUE_GROUP_ID || (opt && !has))
+		return FW_R_QP_EXT;
+	if (has && ntail < LAYOUT_SZ(qpc_ext))
+		return FW_R_INPUT_LEN;
+	if (has && layout_reserved_set(&layout_qpc_ext, tail, LAYOUT_SZ(qpc_ext)) >= 0)
+		return FW_R_QP_EXT_RESERVED;
+	for (uint32_t i = has ? LAYOUT_SZ(qpc_ext) : 0; i < ntail; i++)
+		if (tail[i])
+			return FW_R_PAGE_LIST;
+	if (!opt)
+		return FW_R_NONE;
+	req = (uint32_t)LAYOUT_GET(qpc_ext, tail, qos_queue_group_id_requester);
+	resp = (uint32_t)LAYOUT_GET(qpc_ext, tail, qos_queue_group_id_responder);
+	if (req && !fw_queue_group(k, req))
+		return FW_R_QP_QOS_REQUESTER;
+	if (resp && (qp->st != HW_ST_RC || !fw_queue_group(k, resp)))
+		return FW_R_QP_QOS_RESPONDER;
+	*ext = tail;
+	return FW_R_NONE;
+}
+
+/* Its queue groups: noted, and kept as long as the QP is in them. Nothing is paced. */
+static void qp_groups(struct fw_call *k, struct hw_qp *qp, const void *ext)
+{
+	fw_qp_refs(k->s, qp, -1);
+	qp->qos_req = (uint32_t)LAYOUT_GET(qpc_ext, ext, qos_queue_group_id_requester);
+	qp->qos_resp = (uint32_t)LAYOUT_GET(qpc_ext, ext, qos_queue_group_id_responder);
+	fw_qp_refs(k->s, qp, 1);
+}
+
 int fw_cmd_modify_qp(struct fw_call *k)
 {
 	const struct transition *t = transition_find(k->cmd->opcode);
@@ -246,7 +288,8 @@ int fw_cmd_modify_qp(struct fw_call *k)
 	uint32_t qpn = (uint32_t)LAYOUT_GET(rst2init_qp_in, k->in, qpn);
 	struct hw_qp *qp = fw_qp(k, qpn);
 	uint8_t next[sizeof(qp->qpc)];
-	enum fw_r r;
+	const void *ext = NULL;
+	enum fw_r r = FW_R_NONE;
 	int e;
 
 	assert(t);
@@ -258,11 +301,18 @@ int fw_cmd_modify_qp(struct fw_call *k)
 		return FW_R_QP_OPT_MASK;
 	if ((opt & OPT_PM_STATE) && LAYOUT_GET(qpc, in_qpc, pm_state) != 3)
 		return FW_R_QPC_PM_STATE;
+	if (k->cmd->flags & FW_C_LIST)
+		r = check_ext(k, qp, &ext);
+	k->obj = qpn;
+	if (r)
+		return (int)r;
 	memcpy(next, qp->qpc, sizeof(next));
 	take_fields(next, in_qpc, t, opt);
 	r = check_qpc(k, next, qp->st, t);
 	if (r)
 		return (int)r;
+	if (ext)
+		qp_groups(k, qp, ext);
 	memcpy(qp->qpc, next, sizeof(next));
 	qp_apply(k, qp, t);
 	/* Staying: the engine may have put it into error meanwhile, which must stand. */

@@ -16,6 +16,7 @@ enum { TIR_DIRECT = 0, TIR_INDIRECT = 1 };
 enum { HASH_NONE = 0, HASH_TOEPLITZ = 2 };
 enum { WQ_CYCLIC = 1, SQ_LOG_STRIDE = 6 };
 enum { TS_FORMAT_DEFAULT = 1 };
+enum { SQ_REF_GROUP = 6 }; /* hw_obj.ref[] of an SQ: its queue group */
 
 /* ---- TIR ---- */
 
@@ -220,7 +221,7 @@ static enum fw_r check_sqc(struct fw_call *k, const void *sqc)
 	if (SQC(packet_pacing_rate_limit_index) &&
 	    !fw_rate_usable(k, (uint32_t)SQC(packet_pacing_rate_limit_index)))
 		return FW_R_SQC_PACING;
-	if (SQC(qos_queue_group_id))
+	if (SQC(qos_queue_group_id) && !fw_queue_group(k, (uint32_t)SQC(qos_queue_group_id)))
 		return FW_R_SQC_QOS_GROUP;
 	if (SQC(tis_lst_sz) > 1)
 		return FW_R_SQC_TIS_SIZE;
@@ -270,6 +271,8 @@ int fw_cmd_create_sq(struct fw_call *k)
 	proto.ref[0] = fw_objref(SEG_T_CQ, SQC(cqn));
 	if (SQC(tis_lst_sz))
 		proto.ref[5] = fw_objref(SEG_T_OBJ, SQC(tis_num_0));
+	if (SQC(qos_queue_group_id))
+		proto.ref[SQ_REF_GROUP] = fw_objref(SEG_T_OBJ, SQC(qos_queue_group_id));
 	memcpy(proto.ctx, sqc, LAYOUT_SZ(sqc));
 	r = fw_obj_make(k, &proto, &sqn);
 	if (r == 0)
@@ -290,11 +293,21 @@ int fw_cmd_query_sq(struct fw_call *k)
 	return 0;
 }
 
+/* From now on the SQ is in that queue group, 0: none. */
+static void sq_group(struct fw_call *k, struct hw_obj *sq, uint32_t id)
+{
+	fw_obj_refs(k->s, sq, -1);
+	sq->ref[SQ_REF_GROUP] = id ? fw_objref(SEG_T_OBJ, id) : (struct hw_objref){0};
+	fw_obj_refs(k->s, sq, 1);
+	LAYOUT_SET(sqc, sq->ctx, qos_queue_group_id, id);
+}
+
 int fw_cmd_modify_sq(struct fw_call *k)
 {
 	const void *sqc = LAYOUT_IN(modify_sq_in, ctx, k->in);
 	uint64_t mask = LAYOUT_GET(modify_sq_in, k->in, modify_bitmask);
-	struct hw_obj *o = fw_obj(k, HW_OBJ_SQ, (uint32_t)LAYOUT_GET(modify_sq_in, k->in, sqn));
+	uint32_t sqn = (uint32_t)LAYOUT_GET(modify_sq_in, k->in, sqn);
+	struct hw_obj *o = fw_obj(k, HW_OBJ_SQ, sqn);
 
 	if (!o)
 		return FW_R_SQ_MODIFY_NONE;
@@ -307,8 +320,12 @@ int fw_cmd_modify_sq(struct fw_call *k)
 	if (mask & PRM_SQ_MODIFY_RATE_LIMIT_INDEX && SQC(packet_pacing_rate_limit_index) &&
 	    !fw_rate_usable(k, (uint32_t)SQC(packet_pacing_rate_limit_index)))
 		return FW_R_SQC_PACING;
-	if (mask & PRM_SQ_MODIFY_QOS_QUEUE_GROUP_ID && SQC(qos_queue_group_id))
+	if (mask & PRM_SQ_MODIFY_QOS_QUEUE_GROUP_ID && SQC(qos_queue_group_id) &&
+	    !fw_queue_group(k, (uint32_t)SQC(qos_queue_group_id)))
 		return FW_R_SQC_QOS_GROUP;
+	k->obj = sqn;
+	if (mask & PRM_SQ_MODIFY_QOS_QUEUE_GROUP_ID)
+		sq_group(k, o, (uint32_t)SQC(qos_queue_group_id));
 	if (mask & PRM_SQ_MODIFY_RATE_LIMIT_INDEX)
 		LAYOUT_SET(sqc, o->ctx, packet_pacing_rate_limit_index,
 			   SQC(packet_pacing_rate_limit_index));

@@ -194,6 +194,42 @@ static void ref_xrcd(struct seg *s, uint32_t i, int by)
 		fw_ref(&o->refs, by);
 }
 
+_Atomic uint32_t *fw_refs_of(struct seg *s, enum seg_table_id t, uint32_t idx)
+{
+	void *e = seg_live(s, t, idx);
+
+	if (!e)
+		return NULL;
+	switch ((int)t) {
+	case SEG_T_SRQ:
+		return &((struct hw_srq *)e)->refs;
+	case SEG_T_CQ:
+		return &((struct hw_cq *)e)->refs;
+	case SEG_T_UMEM:
+		return &((struct hw_umem *)e)->refs;
+	case SEG_T_UAR:
+		return &((struct hw_uar *)e)->refs;
+	case SEG_T_PD:
+		return &((struct hw_pd *)e)->refs;
+	case SEG_T_OBJ:
+		return &((struct hw_obj *)e)->refs;
+	case SEG_T_XRCD:
+		return &((struct hw_xrcd *)e)->refs;
+	case SEG_T_QCTR:
+		return &((struct hw_qctr *)e)->refs;
+	default:
+		return NULL;
+	}
+}
+
+static void ref_at(struct seg *s, enum seg_table_id t, uint32_t idx, int by)
+{
+	_Atomic uint32_t *refs = fw_refs_of(s, t, idx);
+
+	if (refs)
+		fw_ref(refs, by);
+}
+
 void fw_mkey_refs(struct seg *s, const struct hw_mkey *m, int by)
 {
 	ref_pd(s, m->pdn, by);
@@ -229,42 +265,10 @@ void fw_qp_refs(struct seg *s, const struct hw_qp *qp, int by)
 	ref_umem(s, qp->dbr_umem, by);
 	if (srq)
 		fw_ref(&srq->refs, by);
-}
-
-_Atomic uint32_t *fw_refs_of(struct seg *s, enum seg_table_id t, uint32_t idx)
-{
-	void *e = seg_live(s, t, idx);
-
-	if (!e)
-		return NULL;
-	switch ((int)t) {
-	case SEG_T_SRQ:
-		return &((struct hw_srq *)e)->refs;
-	case SEG_T_CQ:
-		return &((struct hw_cq *)e)->refs;
-	case SEG_T_UMEM:
-		return &((struct hw_umem *)e)->refs;
-	case SEG_T_UAR:
-		return &((struct hw_uar *)e)->refs;
-	case SEG_T_PD:
-		return &((struct hw_pd *)e)->refs;
-	case SEG_T_OBJ:
-		return &((struct hw_obj *)e)->refs;
-	case SEG_T_XRCD:
-		return &((struct hw_xrcd *)e)->refs;
-	case SEG_T_QCTR:
-		return &((struct hw_qctr *)e)->refs;
-	default:
-		return NULL;
-	}
-}
-
-static void ref_at(struct seg *s, enum seg_table_id t, uint32_t idx, int by)
-{
-	_Atomic uint32_t *refs = fw_refs_of(s, t, idx);
-
-	if (refs)
-		fw_ref(refs, by);
+	if (qp->qos_req)
+		ref_at(s, SEG_T_OBJ, qp->qos_req, by);
+	if (qp->qos_resp)
+		ref_at(s, SEG_T_OBJ, qp->qos_resp, by);
 }
 
 void fw_obj_refs(struct seg *s, const struct hw_obj *o, int by)

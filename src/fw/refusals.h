@@ -192,6 +192,46 @@
 	X(TIS_NONE, 0x91401, BAD_RES, "destroy_tis_in.tisn", "no such TIS")                       \
 	X(TIS_IN_USE, 0x91402, BAD_RES_STATE, "destroy_tis_in.tisn", "SQs use the TIS")           \
 	X(TIS_QUERY_NONE, 0x91501, BAD_RES, "query_tis_in.tisn", "no such TIS")                   \
+	X(GOBJ_TYPE, 0xa0001, BAD_PARAM, "create_general_object_in.op_mod",                       \
+	  "a type whose bit is set in general_obj_types")                                         \
+	X(GOBJ_LEN, 0xa0002, BAD_INPUT_LEN, "create_general_object_in",                           \
+	  "the input must hold the object")                                                       \
+	X(GOBJ_RESERVED, 0xa0003, BAD_PARAM, "create_general_object_in",                          \
+	  "reserved bits of the object must be zero")                                             \
+	X(GOBJ_RANGE, 0xa0004, BAD_PARAM, "create_general_object_in.log_obj_range", "0")          \
+	X(GOBJ_ID, 0xa0005, BAD_PARAM, "create_general_object_in.obj_id", "0 at creation")        \
+	X(AV_QPN, 0xa0006, BAD_PARAM, "av_qp_mapping.qpn", "a QPN: 24 bits")                      \
+	X(AV_SELECT, 0xa0007, BAD_PARAM, "av_qp_mapping.modify_field_select", "0")                \
+	X(GOBJ_MODIFY, 0xa0101, BAD_OP, "modify_general_object_in.op_mod",                        \
+	  "objects of this type cannot be modified")                                              \
+	X(GOBJ_NONE, 0xa0201, BAD_RES, "query_general_object_in.obj_id",                          \
+	  "no such object of this type")                                                          \
+	X(SCHED_HIERARCHY, 0x78201, BAD_PARAM,                                                    \
+	  "create_scheduling_element_in.scheduling_hierarchy", "NIC (3)")                         \
+	X(SCHED_TYPE, 0x78202, BAD_PARAM, "scheduling_context.element_type",                      \
+	  "TSAR (0) or queue group (4); what it was made as")                                     \
+	X(SCHED_TSAR, 0x78203, BAD_PARAM, "scheduling_context.tsar_type", "DWRR (0)")             \
+	X(SCHED_PARENT, 0x78204, BAD_RES, "scheduling_context.parent_element_id",                 \
+	  "a TSAR; 0 for a TSAR at the root")                                                     \
+	X(SCHED_SHARE, 0x78205, BAD_PARAM, "scheduling_context.bw_share",                         \
+	  "at most max_tsar_bw_share")                                                            \
+	X(SCHED_SELECT, 0x78206, BAD_PARAM, "modify_scheduling_element_in.modify_bitmask",        \
+	  "bw_share, max_average_bw")                                                             \
+	X(SCHED_ROOT, 0x78207, BAD_PARAM, "scheduling_context.bw_share",                          \
+	  "0, and max_average_bw 0, at the root")                                                 \
+	X(SCHED_NONE, 0x78301, BAD_RES, "destroy_scheduling_element_in.scheduling_element_id",    \
+	  "no such scheduling element")                                                           \
+	X(SCHED_IN_USE, 0x78302, BAD_RES_STATE,                                                   \
+	  "destroy_scheduling_element_in.scheduling_element_id",                                  \
+	  "other elements, QPs or SQs use the element")                                           \
+	X(QP_EXT, 0x50501, BAD_PARAM, "rts2rts_qp_in.opt_param_mask_95_32",                       \
+	  "qos_queue_group_id, with qpc_ext")                                                     \
+	X(QP_EXT_RESERVED, 0x50502, BAD_PARAM, "rts2rts_qp_in.qpc_ext",                           \
+	  "reserved bits of the extension must be zero")                                          \
+	X(QP_QOS_REQUESTER, 0x50503, BAD_RES, "qpc_ext.qos_queue_group_id_requester",             \
+	  "0 or a queue group of the NIC")                                                        \
+	X(QP_QOS_RESPONDER, 0x50504, BAD_RES, "qpc_ext.qos_queue_group_id_responder",             \
+	  "0 or, for RC, a queue group of the NIC")                                               \
 	X(PP_INDEX, 0x78001, BAD_INDEX, "set_pp_rate_limit_in.rate_limit_index",                  \
 	  "1 to packet_pacing_rate_table_size - 1")                                               \
 	X(PP_RATE, 0x78002, BAD_PARAM, "set_pp_rate_limit_context.rate_limit",                    \

@@ -31,6 +31,7 @@ struct env {
 	/* of the user */
 	uint32_t uar, pd, umem, dbr, cq, srq, qp, mkey;
 	uint32_t td, rq, rqt, tir, tis, sq; /* made by raw_up() */
+	uint32_t tsar, group;               /* made by sched_up() */
 	uint8_t in[0x2400], out[0x1200];
 };
 
@@ -429,6 +430,66 @@ static inline void raw_up(struct env *e)
 	e->tis = make(e, IN(create_tis));
 	b_create_sq(e);
 	e->sq = make(e, IN(create_sq));
+}
+
+static inline void b_create_sched(struct env *e, uint32_t type, uint32_t parent)
+{
+	void *in = cmd_init(e, PRM_OP_CREATE_SCHEDULING_ELEMENT, 0);
+	void *sc = LAYOUT_IN(create_scheduling_element_in, scheduling_context, in);
+
+	LAYOUT_SET(create_scheduling_element_in, in, scheduling_hierarchy, 3);
+	LAYOUT_SET(scheduling_context, sc, element_type, type);
+	LAYOUT_SET(scheduling_context, sc, parent_element_id, parent);
+}
+
+static inline void b_sched_id(struct env *e, uint16_t opcode, uint32_t id)
+{
+	void *in = cmd_init(e, opcode, 0);
+
+	LAYOUT_SET(query_scheduling_element_in, in, scheduling_hierarchy, 3);
+	LAYOUT_SET(query_scheduling_element_in, in, scheduling_element_id, id);
+}
+
+/* As libmlx5 makes and changes them: bw_share 10, max_average_bw 7. */
+static inline void b_gobj_sched(struct env *e, uint16_t opcode, uint32_t id, uint32_t type,
+				uint32_t parent)
+{
+	uint8_t *in = cmd_init(e, opcode, PRM_GOBJ_SCHEDULING_ELEMENT);
+	void *sc = LAYOUT_IN(sched_elem, sched_context, in + 0x10);
+
+	LAYOUT_SET(create_general_object_in, in, obj_id, id);
+	LAYOUT_SET(sched_elem, in + 0x10, modify_field_select, 3);
+	LAYOUT_SET(sched_elem, in + 0x10, scheduling_hierarchy, 3);
+	LAYOUT_SET(scheduling_context, sc, element_type, type);
+	LAYOUT_SET(scheduling_context, sc, parent_element_id, parent);
+	LAYOUT_SET(scheduling_context, sc, bw_share, 10);
+	LAYOUT_SET(scheduling_context, sc, max_average_bw, 7);
+}
+
+static inline uint32_t sched_new(struct env *e, uint32_t type, uint32_t parent)
+{
+	b_create_sched(e, type, parent);
+	assert_int_equal(
+		run(e, e->in, IN(create_scheduling_element), OUT(create_scheduling_element)),
+		FW_OK);
+	return (uint32_t)LAYOUT_GET(create_scheduling_element_out, e->out, scheduling_element_id);
+}
+
+static inline void sched_up(struct env *e)
+{
+	e->tsar = sched_new(e, 0, 0);
+	e->group = sched_new(e, 4, e->tsar);
+}
+
+static inline void b_qp_groups(struct env *e, uint16_t opcode, uint32_t req, uint32_t resp)
+{
+	uint8_t *ext = e->in + LAYOUT_SZ(rts2rts_qp_in);
+
+	b_modify_qp(e, opcode, 0);
+	LAYOUT_SET(rts2rts_qp_in, e->in, qpc_ext, 1);
+	LAYOUT_SET(rts2rts_qp_in, e->in, opt_param_mask_95_32, PRM_QP_OPT32_QOS_QUEUE_GROUP_ID);
+	LAYOUT_SET(qpc_ext, ext, qos_queue_group_id_requester, req);
+	LAYOUT_SET(qpc_ext, ext, qos_queue_group_id_responder, resp);
 }
 
 static inline uint32_t file_new(struct env *e)

@@ -43,6 +43,17 @@ enum base {
 	B_QUERY_RMP,
 	B_MODIFY_RMP,
 	B_DESTROY_RMP,
+	B_CREATE_GENERAL_OBJECT,
+	B_MODIFY_GENERAL_OBJECT,
+	B_QUERY_GENERAL_OBJECT,
+	B_DESTROY_GENERAL_OBJECT,
+	B_CREATE_SCHEDULING_ELEMENT,
+	B_QUERY_SCHEDULING_ELEMENT,
+	B_MODIFY_SCHEDULING_ELEMENT,
+	B_DESTROY_SCHEDULING_ELEMENT,
+	B_CREATE_RESERVED_QPN,
+	B_CREATE_AV_QP_MAPPING,
+	B_RTS2RTS_QP_EXT,
 	B_SET_PP_RATE_LIMIT,
 	B_ALLOC_TRANSPORT_DOMAIN,
 	B_DEALLOC_TRANSPORT_DOMAIN,
@@ -102,6 +113,61 @@ static void b_rate(struct env *e, uint32_t index, uint32_t rate)
 	LAYOUT_SET(set_pp_rate_limit_in, in, rate_limit_index, index);
 	LAYOUT_SET(set_pp_rate_limit_context, LAYOUT_IN(set_pp_rate_limit_in, ctx, in), rate_limit,
 		   rate);
+}
+
+/* e->tsar at the root, e->group in it. */
+static void build_sched(struct env *e, enum base b)
+{
+	void *sc;
+
+	sched_up(e);
+	switch ((int)b) {
+	case B_CREATE_GENERAL_OBJECT:
+		b_gobj_sched(e, PRM_OP_CREATE_GENERAL_OBJECT, 0, 4, e->tsar);
+		break;
+	case B_MODIFY_GENERAL_OBJECT:
+		b_gobj_sched(e, PRM_OP_MODIFY_GENERAL_OBJECT, e->group, 4, 0);
+		break;
+	case B_QUERY_GENERAL_OBJECT:
+	case B_DESTROY_GENERAL_OBJECT:
+		LAYOUT_SET(query_general_object_in,
+			   cmd_init(e,
+				    b == B_QUERY_GENERAL_OBJECT ? PRM_OP_QUERY_GENERAL_OBJECT
+								: PRM_OP_DESTROY_GENERAL_OBJECT,
+				    PRM_GOBJ_SCHEDULING_ELEMENT),
+			   obj_id, e->group);
+		break;
+	case B_CREATE_SCHEDULING_ELEMENT:
+		b_create_sched(e, 4, e->tsar);
+		break;
+	case B_QUERY_SCHEDULING_ELEMENT:
+	case B_DESTROY_SCHEDULING_ELEMENT:
+		b_sched_id(e,
+			   b == B_QUERY_SCHEDULING_ELEMENT ? PRM_OP_QUERY_SCHEDULING_ELEMENT
+							   : PRM_OP_DESTROY_SCHEDULING_ELEMENT,
+			   e->group);
+		break;
+	case B_MODIFY_SCHEDULING_ELEMENT:
+		b_sched_id(e, PRM_OP_MODIFY_SCHEDULING_ELEMENT, e->group);
+		LAYOUT_SET(modify_scheduling_element_in, e->in, modify_bitmask, 3);
+		sc = LAYOUT_IN(modify_scheduling_element_in, scheduling_context, e->in);
+		LAYOUT_SET(scheduling_context, sc, element_type, 4);
+		LAYOUT_SET(scheduling_context, sc, bw_share, 20);
+		break;
+	case B_CREATE_RESERVED_QPN:
+		cmd_init(e, PRM_OP_CREATE_GENERAL_OBJECT, PRM_GOBJ_RESERVED_QPN);
+		break;
+	case B_CREATE_AV_QP_MAPPING:
+		cmd_init(e, PRM_OP_CREATE_GENERAL_OBJECT, PRM_GOBJ_AV_QP_MAPPING);
+		LAYOUT_SET(av_qp_mapping, e->in + 0x10, qpn, e->qp);
+		break;
+	case B_RTS2RTS_QP_EXT:
+		qp_to(e, HW_QPS_RTS);
+		b_qp_groups(e, PRM_OP_RTS2RTS_QP, e->group, e->group);
+		break;
+	default:
+		fail();
+	}
 }
 
 static void build_raw(struct env *e, enum base b)
@@ -186,6 +252,10 @@ static void build_raw(struct env *e, enum base b)
 /* Makes what the command needs and leaves the command in e->in. */
 static void build(struct env *e, enum base b)
 {
+	if (b >= B_CREATE_GENERAL_OBJECT && b <= B_RTS2RTS_QP_EXT) {
+		build_sched(e, b);
+		return;
+	}
 	if (b >= B_ALLOC_TRANSPORT_DOMAIN && b <= B_DESTROY_SQ) {
 		build_raw(e, b);
 		return;
@@ -339,10 +409,33 @@ static void build(struct env *e, enum base b)
 	}
 }
 
-/* The command's length: its layout, and the numbers behind an RQT's. */
-static uint32_t base_len(const struct fw_cmd *cmd)
+/* The command's length: its layout, and what follows it. */
+static uint32_t base_len(const struct fw_cmd *cmd, enum base b)
 {
-	return cmd->in->bytes + (cmd->flags & FW_C_LIST ? 8 : 0);
+	switch ((int)b) {
+	case B_CREATE_RQT:
+	case B_MODIFY_RQT:
+		return cmd->in->bytes + 8;
+	case B_CREATE_GENERAL_OBJECT:
+	case B_MODIFY_GENERAL_OBJECT:
+		return cmd->in->bytes + LAYOUT_SZ(sched_elem);
+	case B_CREATE_RESERVED_QPN:
+		return cmd->in->bytes + 16;
+	case B_CREATE_AV_QP_MAPPING:
+		return cmd->in->bytes + LAYOUT_SZ(av_qp_mapping);
+	case B_RTS2RTS_QP_EXT:
+		return cmd->in->bytes + LAYOUT_SZ(qpc_ext);
+	default:
+		return cmd->in->bytes;
+	}
+}
+
+/* Room for the answer, with what follows its layout. */
+static uint32_t base_outlen(const struct fw_cmd *cmd)
+{
+	return cmd->out->bytes + (cmd->opcode == PRM_OP_QUERY_RQT              ? 8
+				  : cmd->opcode == PRM_OP_QUERY_GENERAL_OBJECT ? 0x80
+									       : 0);
 }
 
 static const struct fw_cmd *row_of(const void *in)
@@ -402,6 +495,7 @@ struct refusal_row {
 		(LP_create_qp_in_qpc + LP_qpc_primary_address_path) * 8 + LF_ads_##f##_BIT, \
 			LF_ads_##f##_WIDTH, (v)                                             \
 	}
+#define E_SC(f, v) E_IN(create_scheduling_element_in, scheduling_context, scheduling_context, f, v)
 #define E_RQC(f, v) E_IN(create_rq_in, ctx, rqc, f, v)
 #define E_RQWQ(f, v)                                                                            \
 	{                                                                                       \
@@ -505,6 +599,21 @@ static void used_srq(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t 
 	LAYOUT_SET(qpc, qpc, srqn_rmpn_xrqn, e->srq);
 	make(e, IN(create_qp));
 	b_id(e, PRM_OP_DESTROY_RMP, e->srq);
+}
+
+static void leaf_parent(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	b_create_sched(e, 4, e->group);
+}
+
+static void used_tsar(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	b_sched_id(e, PRM_OP_DESTROY_SCHEDULING_ELEMENT, e->tsar);
+}
+
+static void tsar_as_group(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	b_qp_groups(e, PRM_OP_RTS2RTS_QP, e->tsar, 0);
 }
 
 static void rate_taken(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
@@ -715,6 +824,59 @@ static const struct refusal_row rows[] = {
 	M(RMP_IN_USE, DESTROY_RMP, used_srq, {0, 0, 0}),
 	R(RMP_QUERY_NONE, QUERY_RMP, E(query_rmp_in, rmpn, NOBODY)),
 
+	R(GOBJ_TYPE, CREATE_GENERAL_OBJECT, E(cmd_in, op_mod, 0xc)),
+	R(GOBJ_TYPE, MODIFY_GENERAL_OBJECT, E(cmd_in, op_mod, 0x1f)),
+	R(GOBJ_TYPE, QUERY_GENERAL_OBJECT, E(cmd_in, op_mod, 0)),
+	R(GOBJ_TYPE, DESTROY_GENERAL_OBJECT, E(cmd_in, op_mod, 0xd)),
+	M(GOBJ_LEN, CREATE_GENERAL_OBJECT, short_in, {0, 0, 0}),
+	M(GOBJ_LEN, CREATE_AV_QP_MAPPING, short_in, {0, 0, 0}),
+	R(GOBJ_RESERVED, CREATE_GENERAL_OBJECT, {0x80 + 0x60, 32, 1}),
+	R(GOBJ_RESERVED, CREATE_RESERVED_QPN, {0x80, 8, 1}),
+	R(GOBJ_RANGE, CREATE_RESERVED_QPN, E(create_general_object_in, log_obj_range, 1)),
+	R(GOBJ_ID, CREATE_GENERAL_OBJECT, E(create_general_object_in, obj_id, 1)),
+	R(AV_QPN, CREATE_AV_QP_MAPPING, {0x80 + 0x60, 32, 1 << 24}),
+	R(AV_SELECT, CREATE_AV_QP_MAPPING, {0x80, 64, 1}),
+	R(GOBJ_MODIFY, MODIFY_GENERAL_OBJECT, E(cmd_in, op_mod, PRM_GOBJ_RESERVED_QPN)),
+	R(GOBJ_NONE, QUERY_GENERAL_OBJECT, E(cmd_in, op_mod, PRM_GOBJ_RESERVED_QPN)),
+	R(GOBJ_NONE, QUERY_GENERAL_OBJECT, E(cmd_in, op_mod, PRM_GOBJ_AV_QP_MAPPING)),
+	R(GOBJ_NONE, DESTROY_GENERAL_OBJECT, E(cmd_in, op_mod, PRM_GOBJ_RESERVED_QPN)),
+	R(GOBJ_NONE, DESTROY_GENERAL_OBJECT, E(cmd_in, op_mod, PRM_GOBJ_AV_QP_MAPPING)),
+	M(OUTPUT_LEN, QUERY_GENERAL_OBJECT, short_out, {0, 0, 0}),
+	R(SCHED_HIERARCHY, CREATE_SCHEDULING_ELEMENT,
+	  E(create_scheduling_element_in, scheduling_hierarchy, 2)),
+	R(SCHED_HIERARCHY, QUERY_SCHEDULING_ELEMENT,
+	  E(create_scheduling_element_in, scheduling_hierarchy, 2)),
+	R(SCHED_HIERARCHY, MODIFY_SCHEDULING_ELEMENT,
+	  E(create_scheduling_element_in, scheduling_hierarchy, 2)),
+	R(SCHED_HIERARCHY, DESTROY_SCHEDULING_ELEMENT,
+	  E(create_scheduling_element_in, scheduling_hierarchy, 0)),
+	R(SCHED_TYPE, CREATE_SCHEDULING_ELEMENT, E_SC(element_type, 1)),
+	R(SCHED_TYPE, MODIFY_SCHEDULING_ELEMENT, E_SC(element_type, 0)),
+	R(SCHED_TSAR, CREATE_SCHEDULING_ELEMENT, E_SC(tsar_type, 1)),
+	R(SCHED_PARENT, CREATE_SCHEDULING_ELEMENT, E_SC(parent_element_id, 0)),
+	R(SCHED_PARENT, CREATE_SCHEDULING_ELEMENT, E_SC(parent_element_id, NOBODY)),
+	M(SCHED_PARENT, CREATE_SCHEDULING_ELEMENT, leaf_parent, {0, 0, 0}),
+	R(SCHED_SHARE, CREATE_SCHEDULING_ELEMENT, E_SC(bw_share, 101)),
+	R(SCHED_SHARE, MODIFY_SCHEDULING_ELEMENT, E_SC(bw_share, 101)),
+	R(SCHED_SELECT, MODIFY_SCHEDULING_ELEMENT,
+	  E(modify_scheduling_element_in, modify_bitmask, 4)),
+	R(SCHED_SELECT, CREATE_GENERAL_OBJECT, {0x80, 64, 8}),
+	R(SCHED_ROOT, CREATE_SCHEDULING_ELEMENT, E_SC(element_type, 0), E_SC(parent_element_id, 0),
+	  E_SC(max_average_bw, 5)),
+	R(SCHED_NONE, QUERY_SCHEDULING_ELEMENT,
+	  E(query_scheduling_element_in, scheduling_element_id, NOBODY)),
+	R(SCHED_NONE, MODIFY_SCHEDULING_ELEMENT,
+	  E(query_scheduling_element_in, scheduling_element_id, NOBODY)),
+	R(SCHED_NONE, DESTROY_GENERAL_OBJECT, E(create_general_object_in, obj_id, NOBODY)),
+	M(SCHED_IN_USE, DESTROY_SCHEDULING_ELEMENT, used_tsar, {0, 0, 0}),
+	R(QP_EXT, RTS2RTS_QP_EXT, E(rts2rts_qp_in, qpc_ext, 0)),
+	R(QP_EXT, RTS2RTS_QP_EXT, E(rts2rts_qp_in, opt_param_mask_95_32, 1)),
+	M(INPUT_LEN, RTS2RTS_QP_EXT, short_in, {0, 0, 0}),
+	R(QP_EXT_RESERVED, RTS2RTS_QP_EXT, {0x110 * 8 + 3, 1, 1}),
+	R(QP_QOS_REQUESTER, RTS2RTS_QP_EXT, {0x110 * 8 + 0x20, 32, NOBODY}),
+	R(QP_QOS_RESPONDER, RTS2RTS_QP_EXT, {0x110 * 8 + 0x40, 32, NOBODY}),
+	M(QP_QOS_REQUESTER, RTS2RTS_QP_EXT, tsar_as_group, {0, 0, 0}),
+	M(PAGE_LIST, RTS2RTS_QP, page_list, {0, 0, 0}),
 	R(PP_INDEX, SET_PP_RATE_LIMIT, E(set_pp_rate_limit_in, rate_limit_index, 0)),
 	R(PP_INDEX, SET_PP_RATE_LIMIT, E(set_pp_rate_limit_in, rate_limit_index, 128)),
 	R(PP_RATE, SET_PP_RATE_LIMIT,
@@ -781,7 +943,7 @@ static const struct refusal_row rows[] = {
 	R(RQT_NONE, DESTROY_RQT, E(destroy_rqt_in, rqtn, NOBODY)),
 	M(RQT_IN_USE, DESTROY_RQT, used_rqt, {0, 0, 0}),
 	R(RQT_QUERY_NONE, QUERY_RQT, E(query_rqt_in, rqtn, NOBODY)),
-	R(OUTPUT_LEN, QUERY_RQT, {0, 0, 0}),
+	M(OUTPUT_LEN, QUERY_RQT, short_out, {0, 0, 0}),
 	R(TIRC_DISP_TYPE, CREATE_TIR, E_TIRC(disp_type, 2)),
 	R(TIRC_TD, CREATE_TIR, E_TIRC(transport_domain, NOBODY)),
 	R(TIRC_RQN, CREATE_TIR, E_TIRC(disp_type, 0)),
@@ -909,8 +1071,7 @@ static uint32_t run_base(struct env *e, enum base b)
 	c = context(e, b);
 	cmd = row_of(e->in);
 	assert_non_null(cmd);
-	return run_as(e, &c, e->in, base_len(cmd),
-		      cmd->opcode == PRM_OP_QUERY_RQT ? cmd->out->bytes + 8 : cmd->out->bytes);
+	return run_as(e, &c, e->in, base_len(cmd, b), base_outlen(cmd));
 }
 
 static void test_every_command_has_a_valid_form_that_succeeds(void **state)
@@ -944,8 +1105,8 @@ static void check_row(const struct refusal_row *r, size_t n)
 	build(&e, r->base);
 	c = context(&e, r->base);
 	cmd = row_of(e.in);
-	inlen = base_len(cmd);
-	outlen = cmd->out->bytes;
+	inlen = base_len(cmd, r->base);
+	outlen = base_outlen(cmd);
 	for (size_t i = 0; i < ARRAY_SIZE(r->edit); i++)
 		if (r->edit[i].width)
 			layout_set(e.in, r->edit[i].bit, r->edit[i].width, r->edit[i].value);

@@ -26,7 +26,7 @@ enum hw_model { HW_CX6 = 0, HW_CX7 = 1 };
  * live but half made (its maker may be dead): invisible to commands, freed when its file goes.
  * ZOMBIE: its file is closed, but a stopped process still holds a lock of it; owned by the device.
  */
-enum { HW_F_READY = 1, HW_F_ZOMBIE = 2 };
+enum { HW_F_READY = 1, HW_F_ZOMBIE = 2, HW_F_RESERVED = 4 /* a QPN that was taken, no QP */ };
 
 struct hw_host {
 	uint32_t gen, flags;
@@ -311,6 +311,7 @@ struct hw_qp {
 	uint32_t sgid_index, pkey_index, qkey;
 	uint32_t rre, rwe, rae, atomic_mode;
 	uint32_t retry_count, rnr_retry, ack_timeout, min_rnr_nak;
+	uint32_t qos_req, qos_resp; /* [fw] queue groups (SEG_T_OBJ); 0: none */
 
 	/* requester [sq] */
 	_Alignas(64) struct seg_lock sq_lock;
@@ -379,6 +380,8 @@ enum hw_obj_kind {
 	HW_OBJ_RQT,
 	HW_OBJ_TIR,
 	HW_OBJ_TIS,
+	HW_OBJ_SCHED, /* scheduling element; `type` is element_type */
+	HW_OBJ_AV_QP_MAPPING,
 	HW_OBJ_RATE, /* a share of a rate limit; `type` is its index */
 };
 

@@ -6,6 +6,7 @@
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/cq.h"
 #include "wire/prm/eq.h"
+#include "wire/prm/gobj.h"
 #include "wire/prm/hca_cap.h"
 #include "wire/prm/mkey.h"
 #include "wire/prm/opcodes.h"
@@ -23,6 +24,7 @@
 	PRM_LAYOUTS_CMD_HDR(X) \
 	PRM_LAYOUTS_CQ(X)      \
 	PRM_LAYOUTS_EQ(X)      \
+	PRM_LAYOUTS_GOBJ(X)    \
 	PRM_LAYOUTS_HCA_CAP(X) \
 	PRM_LAYOUTS_MKEY(X)    \
 	PRM_LAYOUTS_PD(X)      \

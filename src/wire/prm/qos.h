@@ -42,10 +42,65 @@
 
 #define PRM_L_set_pp_rate_limit_out(F, S) PRM_CMD_OUT(F, set_pp_rate_limit_out)
 
-#define PRM_LAYOUTS_QOS(X)                 \
-	X(qos_cap, 0x100)                  \
-	X(set_pp_rate_limit_context, 0x30) \
-	X(set_pp_rate_limit_in, 0x40)      \
+#define PRM_L_scheduling_context(F, S)                     \
+	F(scheduling_context, element_type, 0x00, 8)       \
+	F(scheduling_context, tsar_type, 0x28, 8)          \
+	F(scheduling_context, parent_element_id, 0x40, 32) \
+	F(scheduling_context, bw_share, 0xa0, 32)          \
+	F(scheduling_context, max_average_bw, 0xc0, 32)
+
+#define PRM_L_create_scheduling_element_in(F, S)                       \
+	PRM_CMD_IN(F, create_scheduling_element_in)                    \
+	F(create_scheduling_element_in, scheduling_hierarchy, 0x40, 8) \
+	S(create_scheduling_element_in, scheduling_context, scheduling_context, 0x20)
+
+#define PRM_L_create_scheduling_element_out(F, S)     \
+	PRM_CMD_OUT(F, create_scheduling_element_out) \
+	F(create_scheduling_element_out, scheduling_element_id, 0x80, 32)
+
+#define PRM_L_query_scheduling_element_in(F, S)                       \
+	PRM_CMD_IN(F, query_scheduling_element_in)                    \
+	F(query_scheduling_element_in, scheduling_hierarchy, 0x40, 8) \
+	F(query_scheduling_element_in, scheduling_element_id, 0x60, 32)
+
+#define PRM_L_query_scheduling_element_out(F, S)     \
+	PRM_CMD_OUT(F, query_scheduling_element_out) \
+	S(query_scheduling_element_out, scheduling_context, scheduling_context, 0x20)
+
+enum { /* modify_bitmask, and sched_elem.modify_field_select */
+       PRM_SCHED_BW_SHARE = 1 << 0,
+       PRM_SCHED_MAX_AVERAGE_BW = 1 << 1,
+};
+
+#define PRM_L_modify_scheduling_element_in(F, S)                         \
+	PRM_CMD_IN(F, modify_scheduling_element_in)                      \
+	F(modify_scheduling_element_in, scheduling_hierarchy, 0x40, 8)   \
+	F(modify_scheduling_element_in, scheduling_element_id, 0x60, 32) \
+	F(modify_scheduling_element_in, modify_bitmask, 0xa0, 32)        \
+	S(modify_scheduling_element_in, scheduling_context, scheduling_context, 0x20)
+
+#define PRM_L_modify_scheduling_element_out(F, S) PRM_CMD_OUT(F, modify_scheduling_element_out)
+
+#define PRM_L_destroy_scheduling_element_in(F, S)                       \
+	PRM_CMD_IN(F, destroy_scheduling_element_in)                    \
+	F(destroy_scheduling_element_in, scheduling_hierarchy, 0x40, 8) \
+	F(destroy_scheduling_element_in, scheduling_element_id, 0x60, 32)
+
+#define PRM_L_destroy_scheduling_element_out(F, S) PRM_CMD_OUT(F, destroy_scheduling_element_out)
+
+#define PRM_LAYOUTS_QOS(X)                      \
+	X(scheduling_context, 0x40)             \
+	X(create_scheduling_element_in, 0x80)   \
+	X(create_scheduling_element_out, 0x40)  \
+	X(query_scheduling_element_in, 0x40)    \
+	X(query_scheduling_element_out, 0x80)   \
+	X(modify_scheduling_element_in, 0x80)   \
+	X(modify_scheduling_element_out, 0x10)  \
+	X(destroy_scheduling_element_in, 0x40)  \
+	X(destroy_scheduling_element_out, 0x10) \
+	X(qos_cap, 0x100)                       \
+	X(set_pp_rate_limit_context, 0x30)      \
+	X(set_pp_rate_limit_in, 0x40)           \
 	X(set_pp_rate_limit_out, 0x10)
 
 PRM_LAYOUTS_QOS(PRM_LAYOUT)

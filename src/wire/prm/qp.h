@@ -146,11 +146,22 @@
 	PRM_CMD_OUT(F, rst2init_qp_out) \
 	F(rst2init_qp_out, ece, 0x60, 32)
 
-#define PRM_L_init2init_qp_in(F, S)                  \
-	PRM_CMD_IN(F, init2init_qp_in)               \
-	F(init2init_qp_in, qpn, 0x48, 24)            \
-	F(init2init_qp_in, opt_param_mask, 0x80, 32) \
-	F(init2init_qp_in, ece, 0xa0, 32)            \
+enum { /* opt_param_mask_95_32 */
+       PRM_QP_OPT32_QOS_QUEUE_GROUP_ID = 1 << 1,
+};
+
+/* Follows the command when its bit qpc_ext is set. */
+#define PRM_L_qpc_ext(F, S)                                \
+	F(qpc_ext, qos_queue_group_id_requester, 0x20, 32) \
+	F(qpc_ext, qos_queue_group_id_responder, 0x40, 32)
+
+#define PRM_L_init2init_qp_in(F, S)                         \
+	PRM_CMD_IN(F, init2init_qp_in)                      \
+	F(init2init_qp_in, qpc_ext, 0x40, 1)                \
+	F(init2init_qp_in, qpn, 0x48, 24)                   \
+	F(init2init_qp_in, opt_param_mask, 0x80, 32)        \
+	F(init2init_qp_in, ece, 0xa0, 32)                   \
+	F(init2init_qp_in, opt_param_mask_95_32, 0x840, 64) \
 	S(init2init_qp_in, qpc, qpc, 0x18)
 
 #define PRM_L_init2init_qp_out(F, S)     \
@@ -179,11 +190,13 @@
 	PRM_CMD_OUT(F, rtr2rts_qp_out) \
 	F(rtr2rts_qp_out, ece, 0x60, 32)
 
-#define PRM_L_rts2rts_qp_in(F, S)                  \
-	PRM_CMD_IN(F, rts2rts_qp_in)               \
-	F(rts2rts_qp_in, qpn, 0x48, 24)            \
-	F(rts2rts_qp_in, opt_param_mask, 0x80, 32) \
-	F(rts2rts_qp_in, ece, 0xa0, 32)            \
+#define PRM_L_rts2rts_qp_in(F, S)                         \
+	PRM_CMD_IN(F, rts2rts_qp_in)                      \
+	F(rts2rts_qp_in, qpc_ext, 0x40, 1)                \
+	F(rts2rts_qp_in, qpn, 0x48, 24)                   \
+	F(rts2rts_qp_in, opt_param_mask, 0x80, 32)        \
+	F(rts2rts_qp_in, ece, 0xa0, 32)                   \
+	F(rts2rts_qp_in, opt_param_mask_95_32, 0x840, 64) \
 	S(rts2rts_qp_in, qpc, qpc, 0x18)
 
 #define PRM_L_rts2rts_qp_out(F, S)     \
@@ -229,6 +242,7 @@
 	X(destroy_qp_out, 0x10)   \
 	X(rst2init_qp_in, 0x110)  \
 	X(rst2init_qp_out, 0x10)  \
+	X(qpc_ext, 0xc0)          \
 	X(init2init_qp_in, 0x110) \
 	X(init2init_qp_out, 0x10) \
 	X(init2rtr_qp_in, 0x110)  \

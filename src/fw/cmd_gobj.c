@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * General objects: one row per type says how it lies behind the header and who makes, changes,
+ * shows and destroys it. Called by exec.c under the HCA's lock.
+ */
+#include "fw/cmd.h"
+
+#include <errno.h>
+#include "util/cleanup.h"
+
+struct gobj_type {
+	uint16_t type;
+	const struct layout *body; /* NULL: 16 reserved bytes */
+	int (*create)(struct fw_call *k, const void *body, uint32_t *id);
+	int (*modify)(struct fw_call *k, uint32_t id, const void *body); /* NULL: never */
+	int (*query)(struct fw_call *k, uint32_t id, void *body);
+	int (*destroy)(struct fw_call *k, uint32_t id);
+};
+
+#define RESERVED_QPN_BYTES 16
+
+/* ---- scheduling element ---- */
+
+static int sched_create(struct fw_call *k, const void *body, uint32_t *id)
+{
+	return fw_sched_create(k, (uint32_t)LAYOUT_GET(sched_elem, body, scheduling_hierarchy),
+			       LAYOUT_IN(sched_elem, sched_context, body),
+			       LAYOUT_GET(sched_elem, body, modify_field_select), id);
+}
+
+static int sched_modify(struct fw_call *k, uint32_t id, const void *body)
+{
+	return fw_sched_modify(k, (uint32_t)LAYOUT_GET(sched_elem, body, scheduling_hierarchy), id,
+			       LAYOUT_IN(sched_elem, sched_context, body),
+			       LAYOUT_GET(sched_elem, body, modify_field_select));
+}
+
+static int sched_query(struct fw_call *k, uint32_t id, void *body)
+{
+	LAYOUT_SET(sched_elem, body, scheduling_hierarchy, 3);
+	return fw_sched_query(k, id, LAYOUT_IN(sched_elem, sched_context, body));
+}
+
+/* ---- reserved QPN: a number that no QP gets, for those who only need one ---- */
+
+static struct hw_qp *reserved_qpn(struct fw_call *k, uint32_t id)
+{
+	struct hw_qp *qp = seg_live(k->s, SEG_T_QP, id);
+
+	k->obj = id;
+	return qp && __atomic_load_n(&qp->flags, __ATOMIC_ACQUIRE) == HW_F_RESERVED &&
+			       qp->hca == k->c->hca && qp->uid == k->c->uid
+		       ? qp
+		       : NULL;
+}
+
+static int qpn_create(struct fw_call *k, const void *body, uint32_t *id)
+{
+	struct hw_qp *qp;
+	int r = fw_alloc(k, SEG_T_QP, id, &qp);
+
+	if (r)
+		return r;
+	qp->hca = k->c->hca;
+	qp->uid = k->c->uid;
+	__atomic_store_n(&qp->flags, HW_F_RESERVED, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int qpn_query(struct fw_call *k, uint32_t id, void *body)
+{
+	return reserved_qpn(k, id) ? 0 : FW_R_GOBJ_NONE;
+}
+
+static int qpn_destroy(struct fw_call *k, uint32_t id)
+{
+	if (!reserved_qpn(k, id))
+		return FW_R_GOBJ_NONE;
+	seg_free(k->s, SEG_T_QP, id);
+	return 0;
+}
+
+/* ---- which QP's path an address vector takes: kept, as there is one path only ---- */
+
+static int av_create(struct fw_call *k, const void *body, uint32_t *id)
+{
+	struct hw_obj proto = {.kind = HW_OBJ_AV_QP_MAPPING};
+
+	if (LAYOUT_GET(av_qp_mapping, body, modify_field_select))
+		return FW_R_AV_SELECT;
+	if (LAYOUT_GET(av_qp_mapping, body, qpn) > 0xffffff)
+		return FW_R_AV_QPN;
+	memcpy(proto.ctx, body, LAYOUT_SZ(av_qp_mapping));
+	return fw_obj_make(k, &proto, id);
+}
+
+static int av_query(struct fw_call *k, uint32_t id, void *body)
+{
+	const struct hw_obj *o = fw_obj(k, HW_OBJ_AV_QP_MAPPING, id);
+
+	if (!o)
+		return FW_R_GOBJ_NONE;
+	memcpy(body, o->ctx, LAYOUT_SZ(av_qp_mapping));
+	return 0;
+}
+
+static int av_destroy(struct fw_call *k, uint32_t id)
+{
+	return fw_obj_destroy(k, HW_OBJ_AV_QP_MAPPING, id, FW_R_GOBJ_NONE, FW_R_GOBJ_NONE);
+}
+
+static const struct gobj_type types[] = {
+	{PRM_GOBJ_SCHEDULING_ELEMENT, &layout_sched_elem, sched_create, sched_modify, sched_query,
+	 fw_sched_destroy},
+	{PRM_GOBJ_RESERVED_QPN, NULL, qpn_create, NULL, qpn_query, qpn_destroy},
+	{PRM_GOBJ_AV_QP_MAPPING, &layout_av_qp_mapping, av_create, NULL, av_query, av_destroy},
+};
+
+uint64_t fw_gobj_types(void)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+		bits |= UINT64_C(1) << types[i].type;
+	return bits;
+}
+
+static const struct gobj_type *type_of(const struct fw_call *k)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+		if (types[i].type == k->op_mod)
+			return &types[i];
+	return NULL;
+}
+
+static uint32_t body_bytes(const struct gobj_type *t)
+{
+	return t->body ? t->body->bytes : RESERVED_QPN_BYTES;
+}
+
+/* What is behind the header: an object of the type, and nothing more. */
+static enum fw_r check_body(const struct fw_call *k, const struct gobj_type *t, const void **body)
+{
+	const uint8_t *p = (const uint8_t *)k->in + LAYOUT_SZ(create_general_object_in);
+	uint32_t n = k->inlen - LAYOUT_SZ(create_general_object_in), first = body_bytes(t);
+
+	if (n < first)
+		return FW_R_GOBJ_LEN;
+	if (t->body && layout_reserved_set(t->body, p, first) >= 0)
+		return FW_R_GOBJ_RESERVED;
+	for (uint32_t i = t->body ? first : 0; i < n; i++)
+		if (p[i])
+			return FW_R_GOBJ_RESERVED;
+	*body = p;
+	return FW_R_NONE;
+}
+
+int fw_cmd_create_general_object(struct fw_call *k)
+{
+	const struct gobj_type *t = type_of(k);
+	const void *body;
+	uint32_t id = 0;
+	int r;
+
+	if (!t)
+		return FW_R_GOBJ_TYPE;
+	/* log_reserved_qpn_granularity is 0, and no other type comes in ranges */
+	if (LAYOUT_GET(create_general_object_in, k->in, log_obj_range))
+		return FW_R_GOBJ_RANGE;
+	if (LAYOUT_GET(create_general_object_in, k->in, obj_id))
+		return FW_R_GOBJ_ID;
+	r = (int)check_body(k, t, &body);
+	if (!r)
+		r = t->create(k, body, &id);
+	if (!r)
+		LAYOUT_SET(create_general_object_out, k->out, obj_id, id);
+	return r;
+}
+
+int fw_cmd_modify_general_object(struct fw_call *k)
+{
+	uint32_t id = (uint32_t)LAYOUT_GET(modify_general_object_in, k->in, obj_id);
+	const struct gobj_type *t = type_of(k);
+	const void *body;
+	int r;
+
+	if (!t)
+		return FW_R_GOBJ_TYPE;
+	if (!t->modify)
+		return FW_R_GOBJ_MODIFY;
+	r = (int)check_body(k, t, &body);
+	if (!r)
+		r = t->modify(k, id, body);
+	if (!r)
+		LAYOUT_SET(modify_general_object_out, k->out, obj_id, id);
+	return r;
+}
+
+int fw_cmd_query_general_object(struct fw_call *k)
+{
+	uint32_t id = (uint32_t)LAYOUT_GET(query_general_object_in, k->in, obj_id);
+	const struct gobj_type *t = type_of(k);
+	int r;
+
+	if (!t)
+		return FW_R_GOBJ_TYPE;
+	if (k->outlen < LAYOUT_SZ(query_general_object_out) + body_bytes(t))
+		return FW_R_OUTPUT_LEN;
+	r = t->query(k, id, (uint8_t *)k->out + LAYOUT_SZ(query_general_object_out));
+	if (!r)
+		LAYOUT_SET(query_general_object_out, k->out, obj_id, id);
+	return r;
+}
+
+int fw_cmd_destroy_general_object(struct fw_call *k)
+{
+	uint32_t id = (uint32_t)LAYOUT_GET(destroy_general_object_in, k->in, obj_id);
+	const struct gobj_type *t = type_of(k);
+
+	return t ? t->destroy(k, id) : (int)FW_R_GOBJ_TYPE;
+}
