@@ -284,8 +284,17 @@ static void mr_large_stays_untouched(void **state)
 	assert_int_equal(reg_mr(pd, p, len, IBV_ACCESS_LOCAL_WRITE, NULL), 0);
 	getrusage(RUSAGE_SELF, &b);
 	assert_true(b.ru_minflt - a.ru_minflt < 64);
+	/* one page of it, far from the ends: protection, and whether it is there */
+	mprotect(p + len / 2, 4096, PROT_READ);
+	assert_int_equal(reg_mr(pd, p, len, IBV_ACCESS_LOCAL_WRITE, NULL), -EFAULT);
+	assert_int_equal(reg_mr(pd, p, len, IBV_ACCESS_REMOTE_READ, NULL), 0);
+	mprotect(p + len / 2, 4096, PROT_NONE);
+	assert_int_equal(reg_mr(pd, p, len, IBV_ACCESS_REMOTE_READ, NULL), -EFAULT);
+	assert_int_equal(reg_mr(pd, p, len / 2, IBV_ACCESS_LOCAL_WRITE, NULL), 0);
 	munmap(p + len / 2, 4096);
 	assert_int_equal(reg_mr(pd, p, len, IBV_ACCESS_LOCAL_WRITE, NULL), -EFAULT);
+	getrusage(RUSAGE_SELF, &b);
+	assert_true(b.ru_minflt - a.ru_minflt < 128);
 	munmap(p, len);
 }
 

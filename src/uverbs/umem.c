@@ -5,6 +5,7 @@
  * MR handlers and by drivers (umems, queue buffers).
  */
 #include <linux/capability.h>
+#include <sys/ioctl.h>
 #include "uverbs/priv.h"
 #include "util/sys.h"
 
@@ -14,7 +15,7 @@
 #endif
 
 #define PAGE UINT64_C(4096)
-/* Ranges up to this are checked page by page; of larger ones the ends. */
+/* Ranges up to this are checked page by page; larger ones mapping by mapping. */
 #define UMEM_POPULATE_MAX (UINT64_C(256) << 10)
 
 static const uint32_t write_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
@@ -53,12 +54,106 @@ static int populate(uint64_t from, uint64_t to, bool write)
 	return r ? -EFAULT : 0;
 }
 
+/* A line of /proc/self/maps as far as it has been read: "from-to rwxp ...". */
+struct maps_line {
+	uint64_t from, to;
+	uint32_t field; /* 0, 1: addresses; 2..: protection; then the rest */
+	bool r, w;
+};
+enum { MAPS_READ = 2, MAPS_WRITE = 3, MAPS_REST = 4 };
+
+/* One character; true: the line's protection is known now. */
+static bool maps_char(struct maps_line *l, char c)
+{
+	uint64_t *number = l->field ? &l->to : &l->from;
+
+	if (c == '\n') {
+		*l = (struct maps_line){0};
+	} else if (l->field < MAPS_READ) {
+		if (c == '-' || c == ' ')
+			l->field++;
+		else
+			*number = *number << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+	} else if (l->field == MAPS_READ) {
+		l->r = c == 'r';
+		l->field++;
+	} else if (l->field == MAPS_WRITE) {
+		l->w = c == 'w';
+		l->field++;
+		return true;
+	}
+	return false;
+}
+
+/* The list as text, in ascending order: what follows the range is not even read. */
+static int read_maps(int fd, uint64_t from, uint64_t to, bool write)
+{
+	struct maps_line l = {0};
+	char buf[4096];
+	ssize_t n;
+
+	while ((n = sys_read(fd, buf, sizeof(buf))) > 0)
+		for (ssize_t i = 0; i < n; i++) {
+			if (!maps_char(&l, buf[i]) || l.to <= from)
+				continue;
+			if (l.from > from || !(write ? l.w : l.r))
+				return -EFAULT;
+			from = l.to;
+			if (from >= to)
+				return 0;
+		}
+	return -EFAULT;
+}
+
+/* The same from kernels (6.11) that can be asked for one mapping; not in Debian 12's headers. */
+struct map_query {
+	uint64_t size, flags, addr;
+	uint64_t from, to, prot; /* answers; prot: 1 readable, 2 writable */
+	uint64_t page_size, offset, inode;
+	uint32_t dev[2], name_size, build_id_size;
+	uint64_t name, build_id;
+};
+#define MAP_QUERY _IOWR('f', 17, struct map_query)
+
+static int query_maps(int fd, uint64_t from, uint64_t to, bool write)
+{
+	struct map_query q = {.size = sizeof(q)};
+	long r;
+
+	while (from < to) {
+		q.addr = from;
+		q.flags = 0;
+		r = sys_call(SYS_ioctl, fd, MAP_QUERY, &q);
+		if (r)
+			return r == -ENOENT ? -EFAULT : UMEM_UNKNOWN;
+		if (!(q.prot & (write ? 2 : 1)) || q.to <= from)
+			return -EFAULT;
+		from = q.to;
+	}
+	return 0;
+}
+
+/* Is every page of the range in a mapping of that protection? UMEM_UNKNOWN: nobody can tell. */
+static int check_maps(uint64_t from, uint64_t to, bool write)
+{
+	int fd = sys_openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	int r = UMEM_UNKNOWN;
+
+	if (fd < 0)
+		return r;
+	r = query_maps(fd, from, to, write);
+	if (r == UMEM_UNKNOWN)
+		r = read_maps(fd, from, to, write);
+	sys_close(fd);
+	return r;
+}
+
 /*
- * msync(MS_ASYNC) writes nothing: it looks at each mapping once, so 1 GiB costs what 4 KiB costs,
- * and reports any gap. What it cannot tell is protection. MADV_POPULATE_* can, at the price of
- * making the pages present; that is what pinning does as well, but for a large range of untouched
- * memory it would take the memory and the time that we are here to save, so of those the first and
- * the last page stand for the rest (a wrong one in between is an error at the time of access).
+ * MADV_POPULATE_* tells whether pages may be used, at the price of making them present; that is
+ * what pinning does as well, but for a large range of untouched memory it would take the memory and
+ * the time that we are here to save. Of those the list of mappings tells (and the first and last
+ * page, for memory that cannot be pinned at all). Without it, msync(MS_ASYNC), which writes
+ * nothing, reports any gap.
  */
 static int check_mapped(uint64_t from, uint64_t to, bool write)
 {
@@ -69,10 +164,12 @@ static int check_mapped(uint64_t from, uint64_t to, bool write)
 		if (r != UMEM_UNKNOWN)
 			return r;
 	}
-	if (sys_call(SYS_msync, from, to - from, MS_ASYNC))
-		return -EFAULT;
-	r = populate(from, from + PAGE, write);
-	if (!r)
+	r = check_maps(from, to, write);
+	if (r == UMEM_UNKNOWN && sys_call(SYS_msync, from, to - from, MS_ASYNC))
+		r = -EFAULT;
+	if (r >= 0)
+		r = populate(from, from + PAGE, write);
+	if (r >= 0)
 		r = populate(to - PAGE, to, write);
 	return r < 0 ? r : 0;
 }
