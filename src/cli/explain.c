@@ -51,8 +51,10 @@ static void add_refusal(struct json_object *list, const struct fw_refusal *f)
 		put(o, "command", "any");
 	}
 	put(o, "field", f->field);
-	if (strcmp(f->text, fw_refusal_allowed(f)))
-		put(o, "reason", f->text);
+	if (fw_refusal_reason(f)) {
+		snprintf(text, sizeof(text), "%.*s", (int)fw_refusal_reason(f), f->text);
+		put(o, "reason", text);
+	}
 	put(o, "allowed", fw_refusal_allowed(f));
 	snprintf(text, sizeof(text), "%s (0x%x)", fw_status_name(f->status), f->status);
 	put(o, "status", text);

@@ -87,11 +87,13 @@ struct fw_refusal {
 	uint32_t syndrome;
 	uint8_t status;    /* enum fw_status */
 	const char *field; /* layout.field it is about */
-	const char *text;  /* what is allowed, or "no such ..." */
+	const char *text;  /* see refusals.h */
 	const char *name;  /* of the row */
 };
-/* What is allowed, also of a row whose text says only what is not there. */
+/* What is allowed; and, where that does not say it, how many bytes of the text say why it is
+ * refused. */
 const char *fw_refusal_allowed(const struct fw_refusal *f);
+size_t fw_refusal_reason(const struct fw_refusal *f);
 /* All rows, from 0 on; NULL behind the last. */
 const struct fw_refusal *fw_refusal_at(unsigned int n);
 const struct fw_refusal *fw_refusal_find(uint32_t syndrome);

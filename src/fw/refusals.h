@@ -2,22 +2,30 @@
 /*
  * Every reason for which this firmware refuses a command: X(name, syndrome, status, field, text).
  * A syndrome is opcode << 8 | n for a reason of one command, 0xf000nn for those of all commands.
- * Numbers are stable: append, never renumber. `text` says what is allowed.
+ * Numbers are stable: append, never renumber. `text` says what is
+ * allowed; or why not, and then "; allowed: " what is. "no such ...", a row _IN_USE and "cap ... is
+ * 0" say it all.
  */
 #ifndef SOFTHCA_FW_REFUSALS_H
 #define SOFTHCA_FW_REFUSALS_H
 
 #define FW_REFUSALS(X)                                                                            \
-	X(OPCODE, 0xf00001, BAD_OP, "cmd_in.opcode", "not a command of this firmware")            \
-	X(INPUT_LEN, 0xf00002, BAD_INPUT_LEN, "cmd_in", "input is shorter than the command")      \
-	X(OUTPUT_LEN, 0xf00003, BAD_OUTPUT_LEN, "cmd_out", "output is shorter than the answer")   \
+	X(OPCODE, 0xf00001, BAD_OP, "cmd_in.opcode",                                              \
+	  "not a command of this firmware; allowed: those of doc/SUPPORT.md")                     \
+	X(INPUT_LEN, 0xf00002, BAD_INPUT_LEN, "cmd_in",                                           \
+	  "input is shorter than the command; allowed: its whole length or more")                 \
+	X(OUTPUT_LEN, 0xf00003, BAD_OUTPUT_LEN, "cmd_out",                                        \
+	  "output is shorter than the answer; allowed: room for all of it")                       \
 	X(RESERVED, 0xf00004, BAD_PARAM, "cmd_in", "reserved bits must be zero")                  \
 	X(OP_MOD, 0xf00005, BAD_PARAM, "cmd_in.op_mod", "no such modifier of this command")       \
 	X(UID, 0xf00006, BAD_PARAM, "cmd_in.uid", "must be the context's uid")                    \
-	X(PAGE_LIST, 0xf00007, BAD_PARAM, "cmd_in", "page lists are not taken: use a umem")       \
-	X(TABLE_FULL, 0xf00008, EXCEED_LIM, "cmd_in", "no more objects of this kind")             \
-	X(KERNEL_ONLY, 0xf00009, BAD_PARAM, "cmd_in.opcode", "for the driver only")               \
-	X(NO_MEMORY, 0xf0000a, BAD_PARAM, "cmd_in", "the command needs a page list")              \
+	X(PAGE_LIST, 0xf00007, BAD_PARAM, "cmd_in", "page lists are not taken; allowed: a umem")  \
+	X(TABLE_FULL, 0xf00008, EXCEED_LIM, "cmd_in",                                             \
+	  "no more objects of this kind; allowed: as many as the capabilities say")               \
+	X(KERNEL_ONLY, 0xf00009, BAD_PARAM, "cmd_in.opcode",                                      \
+	  "the driver sends this one itself; allowed: the commands for programs")                 \
+	X(NO_MEMORY, 0xf0000a, BAD_PARAM, "cmd_in",                                               \
+	  "the command needs a page list; allowed: with one, which the driver adds")              \
 	/* capabilities and ports */                                                              \
 	X(CAP_GROUP, 0x10001, BAD_PARAM, "query_hca_cap_in.op_mod", "no such capability group")   \
 	X(CAP_FUNCTION, 0x10002, BAD_PARAM, "query_hca_cap_in.function_id", "own function only")  \
@@ -27,7 +35,8 @@
 	  "a port of the HCA; 0 only when it has one")                                            \
 	X(VPORT_STATE_OTHER, 0x75001, BAD_PARAM, "query_vport_state_in.other_vport",              \
 	  "own vport only")                                                                       \
-	X(LAG_OFF, 0x84201, BAD_SYS_STATE, "query_lag_in.opcode", "LAG is not active")            \
+	X(LAG_OFF, 0x84201, BAD_SYS_STATE, "query_lag_in.opcode",                                 \
+	  "LAG is not active; allowed: on a bonded device")                                       \
 	/* UARs, PDs, umems */                                                                    \
 	X(UAR_NONE, 0x80301, BAD_RES, "dealloc_uar_in.uar", "no such UAR")                        \
 	X(UAR_IN_USE, 0x80302, BAD_RES_STATE, "dealloc_uar_in.uar", "queues still use the UAR")   \
@@ -50,12 +59,13 @@
 	X(MKC_CRYPTO, 0x20008, BAD_PARAM, "mkc.crypto_en", "0: crypto is not supported")          \
 	X(MKC_PAGE_SIZE, 0x2000a, BAD_PARAM, "mkc.log_page_size", "12 to 31")                     \
 	X(MKC_TRANSLATIONS, 0x2000b, BAD_PARAM, "mkc.translations_octword_size",                  \
-	  "fewer translations than pages")                                                        \
+	  "fewer translations than pages; allowed: one for each page or more")                    \
 	X(MKEY_UMEM_VALID, 0x2000c, BAD_PARAM, "create_mkey_in.mkey_umem_valid", "must be 1")     \
 	X(MKEY_UMEM, 0x2000d, BAD_RES, "create_mkey_in.mkey_umem_id", "no such umem")             \
 	X(MKEY_UMEM_FIT, 0x2000e, BAD_PARAM, "create_mkey_in.mkey_umem_offset",                   \
 	  "the region must lie inside the umem")                                                  \
-	X(MKEY_MEM_FIT, 0x2000f, BAD_PARAM, "mkc.len", "longer than the page list")               \
+	X(MKEY_MEM_FIT, 0x2000f, BAD_PARAM, "mkc.len",                                            \
+	  "longer than the page list; allowed: at most its length")                               \
 	X(MKEY_PG_ACCESS, 0x20010, BAD_PARAM, "create_mkey_in.pg_access",                         \
 	  "0: ODP is not supported")                                                              \
 	X(MKEY_LIST_UMEM, 0x20012, BAD_PARAM, "create_mkey_in.mkey_umem_valid",                   \
@@ -66,7 +76,7 @@
 	  "at most mkc.translations_octword_size")                                                \
 	X(MKEY_LIST_LEN, 0x20015, BAD_INPUT_LEN,                                                  \
 	  "create_mkey_in.translations_octword_actual_size",                                      \
-	  "the input is too short for the list")                                                  \
+	  "the input is too short for the list; allowed: all of it in the input")                 \
 	X(MKC_ENTITY, 0x20016, BAD_PARAM, "mkc.log_page_size", "for KSM 12 to 31")                \
 	X(MKEY_QUERY_NONE, 0x20101, BAD_RES, "query_mkey_in.mkey_index", "no such mkey")          \
 	X(MKEY_NONE, 0x20201, BAD_RES, "destroy_mkey_in.mkey_index", "no such mkey")              \
@@ -103,7 +113,8 @@
 	  "log size, page offset, page size, umem; log size is needed")                           \
 	X(CQ_RESIZE_SMALL, 0x40304, BAD_SIZE_OUTS_CQES, "cqc.log_cq_size",                        \
 	  "the unread CQEs must fit")                                                             \
-	X(CQ_RESIZE_STATE, 0x40305, BAD_RES_STATE, "modify_cq_in.cqn", "the CQ is in error")      \
+	X(CQ_RESIZE_STATE, 0x40305, BAD_RES_STATE, "modify_cq_in.cqn",                            \
+	  "the CQ is in error; allowed: one that works")                                          \
 	/* receive memory pools */                                                                \
 	X(RMPC_STATE, 0x90c01, BAD_PARAM, "rmpc.state", "ready (1)")                              \
 	X(RMPC_CYCLIC, 0x90c02, BAD_PARAM, "rmpc.basic_cyclic_rcv_wqe", "cap is 0")               \
@@ -133,7 +144,8 @@
 	X(TD_IN_USE, 0x81702, BAD_RES_STATE, "dealloc_transport_domain_in.transport_domain",      \
 	  "TIRs or TISs are in the transport domain")                                             \
 	X(RQC_STATE, 0x90801, BAD_PARAM, "rqc.state", "reset (0) at creation")                    \
-	X(RQC_RLKY, 0x90802, BAD_PARAM, "rqc.rlky", "the reserved lkey is for the driver")        \
+	X(RQC_RLKY, 0x90802, BAD_PARAM, "rqc.rlky",                                               \
+	  "the reserved lkey is for the driver; allowed: 0")                                      \
 	X(RQC_DELAY_DROP, 0x90803, BAD_PARAM, "rqc.delay_drop_en", "cap delay_drop is 0")         \
 	X(RQC_SCATTER_FCS, 0x90804, BAD_PARAM, "rqc.scatter_fcs", "cap scatter_fcs is 0")         \
 	X(RQC_HAIRPIN, 0x90805, BAD_PARAM, "rqc.hairpin", "cap hairpin is 0")                     \
@@ -161,7 +173,8 @@
 	  "1 to rqt_max_size, which is at most 1 << log_max_rqt_size")                            \
 	X(RQT_LIST, 0x91602, BAD_INPUT_LEN, "rqtc.rqt_actual_size",                               \
 	  "the input must hold rqt_actual_size numbers")                                          \
-	X(RQT_RQ, 0x91603, BAD_RES, "rqtc.rqt_actual_size", "one of the numbers is no RQ")        \
+	X(RQT_RQ, 0x91603, BAD_RES, "rqtc.rqt_actual_size",                                       \
+	  "one of the numbers is no RQ; allowed: RQs")                                            \
 	X(RQT_Q_TYPE, 0x91604, BAD_PARAM, "rqtc.list_q_type", "RQ (0)")                           \
 	X(RQT_VHCA, 0x91605, BAD_PARAM, "rqtc.rq_vhca_id_format", "0: own function only")         \
 	X(RQT_RESERVED, 0x91606, BAD_PARAM, "rqtc.rqt_actual_size",                               \
@@ -241,11 +254,13 @@
 	X(PP_NONE, 0x78004, BAD_RES, "set_pp_rate_limit_in.rate_limit_index",                     \
 	  "no such limit of this file")                                                           \
 	X(SQC_STATE, 0x90401, BAD_PARAM, "sqc.state", "reset (0) at creation")                    \
-	X(SQC_RLKY, 0x90402, BAD_PARAM, "sqc.rlky", "the reserved lkey is for the driver")        \
+	X(SQC_RLKY, 0x90402, BAD_PARAM, "sqc.rlky",                                               \
+	  "the reserved lkey is for the driver; allowed: 0")                                      \
 	X(SQC_CD, 0x90403, BAD_PARAM, "sqc.cd_master", "cap cd is 0")                             \
 	X(SQC_MPW, 0x90404, BAD_PARAM, "sqc.allow_multi_pkt_send_wqe",                            \
 	  "cap multi_pkt_send_wqe is 0")                                                          \
-	X(SQC_UMR, 0x90405, BAD_PARAM, "sqc.reg_umr", "for the driver only")                      \
+	X(SQC_UMR, 0x90405, BAD_PARAM, "sqc.reg_umr",                                             \
+	  "the driver sends this one itself; allowed: the commands for programs")                 \
 	X(SQC_SWP, 0x90406, BAD_PARAM, "sqc.allow_swp", "cap swp is 0")                           \
 	X(SQC_HAIRPIN, 0x90407, BAD_PARAM, "sqc.hairpin", "cap hairpin is 0")                     \
 	X(SQC_TS_FORMAT, 0x90408, BAD_PARAM, "sqc.ts_format", "free running (0) or default (1)")  \
@@ -278,7 +293,7 @@
 	  "cap wq_signature is 0")                                                                \
 	X(XRC_SRQC_CYCLIC, 0x70503, BAD_PARAM, "xrc_srqc.basic_cyclic_rcv_wqe", "cap is 0")       \
 	X(XRC_SRQC_RLKY, 0x70504, BAD_PARAM, "xrc_srqc.rlky",                                     \
-	  "the reserved lkey is for the driver")                                                  \
+	  "the reserved lkey is for the driver; allowed: 0")                                      \
 	X(XRC_SRQC_STRIDE, 0x70505, BAD_PARAM, "xrc_srqc.log_rq_stride",                          \
 	  "32 bytes to max_wqe_sz_rq")                                                            \
 	X(XRC_SRQC_LWM, 0x70506, BAD_PARAM, "xrc_srqc.lwm", "less than the number of WQEs")       \
@@ -310,7 +325,8 @@
 	X(QPC_RQ_STRIDE, 0x50008, BAD_PARAM, "qpc.log_rq_stride", "at most max_wqe_sz_rq bytes")  \
 	X(QPC_TS_FORMAT, 0x50009, BAD_PARAM, "qpc.ts_format", "free running (0) or default (1)")  \
 	X(QPC_WQ_SIGNATURE, 0x5000a, BAD_PARAM, "qpc.wq_signature", "cap wq_signature is 0")      \
-	X(QPC_RLKY, 0x5000b, BAD_PARAM, "qpc.rlky", "the reserved lkey is for the driver")        \
+	X(QPC_RLKY, 0x5000b, BAD_PARAM, "qpc.rlky",                                               \
+	  "the reserved lkey is for the driver; allowed: 0")                                      \
 	X(QPC_OFFLOAD, 0x5000c, BAD_PARAM, "qpc.offload_type", "0: no offloads")                  \
 	X(QP_INPUT_QPN, 0x5000d, BAD_PARAM, "create_qp_in.input_qpn", "0: QPNs are not reserved") \
 	X(QP_CREATE_OPT, 0x5000e, BAD_PARAM, "create_qp_in.opt_param_mask", "0")                  \

@@ -31,15 +31,38 @@ const struct fw_refusal *fw_refusal_at(unsigned int n)
 	return n + 1 < FW_R_COUNT ? &refusals[n + 1] : NULL;
 }
 
+static const char separator[] = "; allowed: ";
+
+static bool begins(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
 const char *fw_refusal_allowed(const struct fw_refusal *f)
 {
-	if (!strncmp(f->text, "no such ", strlen("no such ")))
+	const char *also = strstr(f->text, separator);
+	size_t n = strlen(f->name);
+
+	if (also)
+		return also + strlen(separator);
+	if (begins(f->text, "no such "))
 		return f->status == FW_BAD_PARAM
 			       ? "one that this device has"
 			       : "the number of one that exists, made under this uid";
-	if (f->status == FW_BAD_OP)
-		return "the firmware commands of doc/SUPPORT.md";
+	if (n > 7 && !strcmp(f->name + n - 7, "_IN_USE"))
+		return "one that nothing refers to any more";
+	if (begins(f->text, "cap ") || begins(f->text, "caps "))
+		return "0";
 	return f->text;
+}
+
+size_t fw_refusal_reason(const struct fw_refusal *f)
+{
+	const char *also = strstr(f->text, separator);
+
+	return also                               ? (size_t)(also - f->text)
+	       : fw_refusal_allowed(f) == f->text ? 0
+						  : strlen(f->text);
 }
 
 /* errno as the kernel's driver answers (cmd_status_to_err in mlx5/core/cmd.c). */

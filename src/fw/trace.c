@@ -125,7 +125,7 @@ static void rec_where(struct rec *r, const struct fw_call *k, const struct fw_re
 static void rec_refusal(struct rec *r, const struct fw_call *k, const struct fw_refusal *f,
 			uint32_t inlen, uint32_t outlen, int32_t reserved_bit)
 {
-	char text[48];
+	char text[48], reason[128];
 
 	rec_group(r, "refused", "");
 	if (r->json) {
@@ -136,8 +136,9 @@ static void rec_refusal(struct rec *r, const struct fw_call *k, const struct fw_
 		rec_say(r, "", fw_status_name(f->status), text);
 	}
 	rec_where(r, k, f, inlen, outlen, reserved_bit);
-	if (strcmp(f->text, fw_refusal_allowed(f)))
-		rec_say(r, "reason", ": ", f->text);
+	fmt(reason, sizeof(reason), "%.*s", (int)fw_refusal_reason(f), f->text);
+	if (reason[0])
+		rec_say(r, "reason", ": ", reason);
 	rec_say(r, "allowed", "; allowed: ", fw_refusal_allowed(f));
 	rec_caps(r, k, f->text);
 	rec_group_end(r, "");

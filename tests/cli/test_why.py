@@ -175,7 +175,7 @@ create(cq[:64])
                                           '0x00800000); allowed: reserved bits must be zero'), lines[0])
         self.assertRegex(lines[1], r'cqc\.log_cq_size \(bit 0xe3, width 5\) = 0x1f; '
                          r'allowed: at most log_max_cq_sz \(log_max_cq_sz=22\)$')
-        self.assertRegex(lines[2], r'BAD_INPUT_LEN\(0x50\) .*cmd_in \(64 of 272 bytes in, 16 of 16 out\)')
+        self.assertRegex(lines[2], r'BAD_INPUT_LEN\(0x50\) .*cmd_in \(64 of 272 bytes in, 16 of 16 out\): .*; allowed: its')
 
     def test_every_line_of_json_is_an_object(self):
         for topics in ('all', 'uverbs,fw'):
@@ -346,9 +346,11 @@ class Explain(Why):
         for name, syndrome, status, field, text in rows:
             m = found[int(syndrome, 16)]
             self.assertEqual((m['name'], m['field']), (name, field))
-            self.assertEqual(m.get('reason', m['allowed']), text)
+            said = m.get('reason', '') + ('; allowed: ' if '; allowed: ' in text else '')
+            self.assertEqual(said + m['allowed'] if '; allowed: ' in text else m.get('reason', m['allowed']),
+                             text)
             self.assertTrue(m['status'].startswith(status + ' ('), m)
-            self.assertTrue(m['allowed'] and not m['allowed'].startswith('no such'), m)
+            self.assertFalse(m['allowed'].startswith(('no such', 'cap ', 'caps ')) or not m['allowed'], m)
             if '.' in field and int(syndrome, 16) < 0xf00000 and m['command'] != 'any':
                 self.assertTrue('bit' in m or name == 'CQ_RESIZE_SELECT', m)
 
