@@ -240,6 +240,11 @@ static bool object_matches(const struct uv_object *o, uint64_t named)
 						    ? PRM_OP_CREATE_XRC_SRQ
 						    : PRM_OP_CREATE_RMP,
 					    ((const struct uv_srq *)o)->srqn);
+	case UVERBS_OBJECT_WQ:
+		return named == devx_object(PRM_OP_CREATE_RQ, ((const struct uv_wq *)o)->wqn);
+	case UVERBS_OBJECT_RWQ_IND_TBL:
+		return named ==
+		       devx_object(PRM_OP_CREATE_RQT, ((const struct uv_rwq_ind_tbl *)o)->num);
 	case MLX5_IB_OBJECT_DEVX_OBJ:
 		return named == ((const struct devx_obj *)o)->object;
 	default:

@@ -269,4 +269,11 @@ const struct uv_driver mlx5_driver = {
 	.dealloc_xrcd = mlx5_dealloc_xrcd,
 	.open_qp = mlx5_open_qp,
 	.close_qp = mlx5_close_qp,
+	.create_wq = mlx5_create_wq,
+	.modify_wq = mlx5_modify_wq,
+	.destroy_wq = mlx5_destroy_wq,
+	.create_rwq_ind_tbl = mlx5_create_rwq_ind_tbl,
+	.destroy_rwq_ind_tbl = mlx5_destroy_rwq_ind_tbl,
+	.create_counters = mlx5_create_counters,
+	.destroy_counters = mlx5_destroy_counters,
 };

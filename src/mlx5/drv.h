@@ -210,6 +210,15 @@ static inline uint16_t mlx5_qp_uid(const struct uv_context *ctx, const struct uv
 
 	return xrc ? 0 : (uint16_t)ctx->devx_uid;
 }
+/* wq.c */
+int mlx5_create_wq(struct uv_wq *wq, uint32_t flags, struct uv_udata *u);
+int mlx5_modify_wq(struct uv_wq *wq, const struct uv_wq_modify *m, struct uv_udata *u);
+int mlx5_destroy_wq(struct uv_wq *wq);
+int mlx5_create_rwq_ind_tbl(struct uv_rwq_ind_tbl *t, struct uv_udata *u);
+int mlx5_destroy_rwq_ind_tbl(struct uv_rwq_ind_tbl *t);
+/* counters.c */
+int mlx5_create_counters(struct uv_counters *c);
+int mlx5_destroy_counters(struct uv_counters *c);
 
 struct mlx5_qp { /* uv_qp.obj.drv */
 	struct mlx5_umem buf;

@@ -6,9 +6,9 @@
 #include "uverbs/priv.h"
 
 static const struct uv_object_def *const core[] = {
-	&uv_def_device, &uv_def_pd,          &uv_def_comp_channel, &uv_def_cq,
-	&uv_def_qp,     &uv_def_srq,         &uv_def_ah,           &uv_def_mr,
-	&uv_def_mw,     &uv_def_async_event, &uv_def_xrcd,
+	&uv_def_device, &uv_def_pd, &uv_def_comp_channel, &uv_def_cq,       &uv_def_qp,
+	&uv_def_srq,    &uv_def_ah, &uv_def_mr,           &uv_def_mw,       &uv_def_async_event,
+	&uv_def_xrcd,   &uv_def_wq, &uv_def_rwq_ind_tbl,  &uv_def_counters,
 };
 
 bool uv_has_op(const struct uv_driver *d, size_t op)
@@ -48,6 +48,8 @@ static int add_attr(struct uv_method *m, const struct uv_attr_def *a)
 		if (a->access == UV_DESTROY_ACCESS)
 			m->destroy = (int)m->nattrs;
 	}
+	if (a->kind == UV_A_IDRS_ARRAY && (a->access == UV_NEW || a->access == UV_DESTROY_ACCESS))
+		return bad(m->object_name, "makes or destroys several", a->name);
 	if (a->kind == UV_A_ENUM_IN && (!a->elems || !a->allowed))
 		return bad(m->object_name, "enum without elements", a->name);
 	n = heap_grow(m->attrs, m->nattrs * sizeof(*n), (m->nattrs + 1) * sizeof(*n));
@@ -96,9 +98,10 @@ static int add_object(struct uv_api *api, const struct uv_object_def *d)
 
 	if (key < 0)
 		return bad("objects", "object id", d->name);
-	if (!uv_has_op(api->driver, d->needs))
-		return 0;
 	o = &api->object[key];
+	o->absent |= !uv_has_op(api->driver, d->needs);
+	if (o->absent)
+		return 0;
 	if (o->type && d->type && o->type != d->type)
 		return bad("objects", "object defined twice", d->name);
 	if (d->type && d->type->object_id != d->id)
@@ -152,6 +155,8 @@ int uv_api_create(const struct uv_driver *d, struct uv_api **out)
 		r = add_object(api, core[i]);
 	for (unsigned int i = 0; i < d->nobjects && !r; i++)
 		r = add_object(api, &d->objects[i]);
+	if (!r)
+		r = uv_cmd_index(api);
 	if (r) {
 		uv_api_destroy(api);
 		return r;

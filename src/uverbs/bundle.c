@@ -292,6 +292,24 @@ int uv_request(struct uv_bundle *b, void *req, size_t len)
 	return 0;
 }
 
+int uv_request_part(struct uv_bundle *b, size_t at, void *dst, size_t len)
+{
+	if (at > b->core_inlen || len > b->core_inlen - at)
+		return uv_why(b, -ENOSPC, "the request ends before its list");
+	if (b->core_inline) {
+		memcpy(dst, (const char *)b->core_inline + at, len);
+		return 0;
+	}
+	return uv_copy_from_user(dst, b->core_in + at, len);
+}
+
+int uv_request_end(struct uv_bundle *b, size_t at)
+{
+	if (b->core_inlen > at && !core_rest_cleared(b, at))
+		return uv_why(b, -EOPNOTSUPP, "unknown bytes are not zero");
+	return 0;
+}
+
 int uv_response(struct uv_bundle *b, const void *resp, size_t len)
 {
 	if (b->core_out_attr)

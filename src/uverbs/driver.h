@@ -49,7 +49,8 @@ enum { UV_DESTROY, UV_CLOSE, UV_ABORT };
 
 /* The core's types, for methods that a driver adds to core objects. */
 extern const struct uv_type uv_type_pd, uv_type_ah, uv_type_mr, uv_type_mw, uv_type_cq, uv_type_srq,
-	uv_type_qp, uv_type_comp_channel, uv_type_async_event;
+	uv_type_qp, uv_type_comp_channel, uv_type_async_event, uv_type_wq, uv_type_rwq_ind_tbl,
+	uv_type_counters;
 extern const struct uv_type uv_type_xrcd;
 
 struct uv_object {
@@ -141,13 +142,37 @@ struct uv_srq {
 	uint32_t async_reported;
 };
 
+struct uv_counters {
+	struct uv_object obj;
+};
+
+struct uv_wq {
+	struct uv_object obj;
+	struct uv_pd *pd;
+	struct uv_cq *cq;
+	uint32_t wqn;
+	uint32_t type;            /* IBV_WQT_ */
+	uint32_t state;           /* IBV_WQS_; kept by uverbs */
+	uint32_t max_wr, max_sge; /* asked for; the driver stores what it gives */
+	struct uv_event_file *async;
+	uint32_t async_reported;
+};
+
+struct uv_rwq_ind_tbl {
+	struct uv_object obj;
+	uint32_t num; /* the driver's: RQT number */
+	uint32_t log_size;
+	struct uv_wq **wq; /* 1 << log_size */
+};
+
 struct uv_qp {
 	struct uv_object obj;
 	struct uv_pd *pd;
 	struct uv_cq *send_cq, *recv_cq;
 	struct uv_srq *srq;
-	struct uv_xrcd *xrcd; /* XRC target: and no other of these */
-	uint32_t share;       /* XRC target: SEG_T_SHARE */
+	struct uv_xrcd *xrcd;           /* XRC target: and no other of these */
+	uint32_t share;                 /* XRC target: SEG_T_SHARE */
+	struct uv_rwq_ind_tbl *ind_tbl; /* instead of a receive queue; no recv_cq then */
 	uint32_t qpn;
 	uint32_t qp_type;      /* IB_QPT_ */
 	uint32_t state;        /* IB_QPS_; as the last modify or query said; kept by uverbs */
@@ -184,6 +209,12 @@ struct uv_qp_modify {
 	uint32_t cur_state, new_state;
 	struct ibv_qp_attr attr; /* host order */
 	uint32_t rate_limit;
+};
+
+struct uv_wq_modify {
+	uint32_t mask; /* IBV_WQ_ATTR_* */
+	uint32_t cur_state, new_state;
+	uint32_t flags, flags_mask;
 };
 
 /*
@@ -241,6 +272,14 @@ struct uv_driver {
 	 */
 	int (*open_qp)(struct uv_qp *qp);
 	void (*close_qp)(struct uv_qp *qp);
+	/* create_flags IB_UVERBS_WQ_FLAGS_*: not checked by uverbs for the command */
+	int (*create_wq)(struct uv_wq *wq, uint32_t create_flags, struct uv_udata *u);
+	int (*modify_wq)(struct uv_wq *wq, const struct uv_wq_modify *m, struct uv_udata *u);
+	int (*destroy_wq)(struct uv_wq *wq);
+	int (*create_rwq_ind_tbl)(struct uv_rwq_ind_tbl *t, struct uv_udata *u);
+	int (*destroy_rwq_ind_tbl)(struct uv_rwq_ind_tbl *t);
+	int (*create_counters)(struct uv_counters *c);
+	int (*destroy_counters)(struct uv_counters *c);
 };
 
 /* ---- declaring methods ---- */
@@ -411,6 +450,9 @@ void uv_event_file_put(struct uv_event_file *e);
  */
 int uv_umem_get(struct uv_file *f, uint64_t addr, uint64_t len, uint32_t access);
 void uv_umem_put(struct uv_file *f, uint64_t addr, uint64_t len);
+
+/* The caller's effective capabilities (CAP_*), as capable() would say. */
+bool uv_capable(unsigned int cap);
 
 /* Registered memory (--memlock): 0 or -ENOMEM when enforcing and beyond the limit. Bytes are
  * rounded out to pages by the caller. */

@@ -134,8 +134,8 @@ static struct uv_object *find_fd(struct uv_file *f, const struct uv_type *t, int
 	return NULL;
 }
 
-struct uv_object *uv_get(struct uv_bundle *b, const struct uv_type *t, int64_t id,
-			 enum uv_access access, int *err)
+struct uv_object *uv_find(struct uv_bundle *b, const struct uv_type *t, int64_t id,
+			  enum uv_access access, int *err)
 {
 	struct uv_file *f = b->file;
 	struct uv_object *o;
@@ -158,6 +158,16 @@ struct uv_object *uv_get(struct uv_bundle *b, const struct uv_type *t, int64_t i
 		*err = uv_why(b, -EINVAL, "a handle of another kind");
 		return NULL;
 	}
+	return o;
+}
+
+struct uv_object *uv_get(struct uv_bundle *b, const struct uv_type *t, int64_t id,
+			 enum uv_access access, int *err)
+{
+	struct uv_object *o = uv_find(b, t, id, access, err);
+
+	if (!o)
+		return NULL;
 	if (b->nheld == UV_MAX_HELD) {
 		*err = -ENOMEM;
 		return NULL;

@@ -69,8 +69,6 @@ uint32_t uv_file_comp_vectors(const struct uv_file *f);
 /* The port by its number, NULL when the HCA has none such. */
 struct hw_port *uv_file_port(const struct uv_file *f, uint32_t num);
 void uv_cred_get(struct uv_cred *c);
-/* The caller's effective capabilities (CAP_*), as capable() would say. */
-bool uv_capable(unsigned int cap);
 
 /* ---- the combined tables (api.c) ---- */
 
@@ -89,14 +87,19 @@ struct uv_method {
 
 struct uv_api_object {
 	bool present;
+	bool absent; /* the driver lacks what it needs: its own methods of it are absent, too */
 	const char *name;
 	const struct uv_type *type;
 	struct uv_method *method[2 * UV_IDS];
 };
 
+#define UV_CMDS 64 /* numbers of write commands */
+
+struct uv_cmd;
 struct uv_api {
 	const struct uv_driver *driver;
 	struct uv_api_object object[2 * UV_IDS];
+	const struct uv_cmd *cmd[2][UV_CMDS]; /* by number; [1] the extended ones; NULL: absent */
 };
 
 /* Index of an id in the tables above, -1 when it cannot be there. */
@@ -117,7 +120,8 @@ bool uv_has_op(const struct uv_driver *d, size_t op);
 
 /* The core's objects, each in the file of its handlers. */
 extern const struct uv_object_def uv_def_device, uv_def_pd, uv_def_ah, uv_def_mr, uv_def_mw,
-	uv_def_cq, uv_def_srq, uv_def_qp, uv_def_comp_channel, uv_def_async_event;
+	uv_def_cq, uv_def_srq, uv_def_qp, uv_def_comp_channel, uv_def_async_event, uv_def_wq,
+	uv_def_rwq_ind_tbl, uv_def_counters;
 extern const struct uv_object_def uv_def_xrcd;
 
 /* ---- write commands (write.c) ---- */
@@ -132,6 +136,8 @@ struct uv_cmd {
 	size_t needs[2]; /* offsets of the driver operations without which it is absent */
 	int (*handler)(struct uv_bundle *b);
 };
+/* The commands that the driver's operations allow into api->cmd. 0; -EINVAL: two of a number. */
+int uv_cmd_index(struct uv_api *api);
 /* The row; NULL and *err: -EINVAL, -EOPNOTSUPP. `command` as in a header, with its flag bits. */
 const struct uv_cmd *uv_cmd_find(const struct uv_file *f, uint32_t command, int *err);
 int uv_cmd_invoke_write(struct uv_bundle *b);
@@ -169,6 +175,11 @@ int uv_cmd_destroy_srq(struct uv_bundle *b);
 int uv_cmd_open_xrcd(struct uv_bundle *b);
 int uv_cmd_close_xrcd(struct uv_bundle *b);
 int uv_cmd_open_qp(struct uv_bundle *b);
+int uv_cmd_ex_create_wq(struct uv_bundle *b);
+int uv_cmd_ex_modify_wq(struct uv_bundle *b);
+int uv_cmd_ex_destroy_wq(struct uv_bundle *b);
+int uv_cmd_ex_create_rwq_ind_tbl(struct uv_bundle *b);
+int uv_cmd_ex_destroy_rwq_ind_tbl(struct uv_bundle *b);
 
 /* ---- one call (bundle.c) ---- */
 
@@ -256,6 +267,10 @@ int uv_b_set_output(struct uv_bundle *b, const struct uv_attr *a);
 /* Write commands: request zero-extended (-EOPNOTSUPP for a non-zero rest), answer cut or zero
  * filled. */
 int uv_request(struct uv_bundle *b, void *req, size_t len);
+/* Requests that go on with a list: a part of exactly len bytes (-ENOSPC); nothing unknown follows.
+ */
+int uv_request_part(struct uv_bundle *b, size_t at, void *dst, size_t len);
+int uv_request_end(struct uv_bundle *b, size_t at);
 int uv_response(struct uv_bundle *b, const void *resp, size_t len);
 uint32_t uv_response_length(const struct uv_bundle *b, size_t len);
 /* Can there be user memory at all? */
@@ -285,6 +300,9 @@ const char *uv_short_name(const char *name);
 /* Look up and lock for the rest of the call. NULL and *err. fd: id is a descriptor. */
 struct uv_object *uv_get(struct uv_bundle *b, const struct uv_type *t, int64_t id,
 			 enum uv_access access, int *err);
+/* The same without locking: for as long as the file's mutex is held. */
+struct uv_object *uv_find(struct uv_bundle *b, const struct uv_type *t, int64_t id,
+			  enum uv_access access, int *err);
 /* Begin an object: not visible until uv_b_finish(b, 0). One per call. */
 int uv_new(struct uv_bundle *b, const struct uv_type *t, struct uv_object **out);
 /* Destroy one that was looked up with UV_DESTROY_ACCESS; its memory stays until the call ends. */

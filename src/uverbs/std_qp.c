@@ -3,17 +3,13 @@
 #include <linux/capability.h>
 #include "uverbs/priv.h"
 
-/* No driver here has these objects: a handle of one is never right. */
-static const struct uv_type type_ind_tbl = {.name = "RWQ_IND_TBL",
-					    .object_id = UVERBS_OBJECT_RWQ_IND_TBL};
-
 /* What both ways to create one agree on. */
 struct qp_create {
 	uint32_t type, flags;
 	bool sig_all;
 	struct ibv_qp_cap cap;
 	uint64_t user_handle;
-	struct uv_object *pd, *scq, *rcq, *srq, *xrcd;
+	struct uv_object *pd, *scq, *rcq, *srq, *xrcd, *ind_tbl;
 	struct uv_event_file *async; /* a reference */
 };
 
@@ -29,6 +25,8 @@ static void use_all(struct uv_qp *qp, void (*fn)(struct uv_object *))
 		fn(&qp->srq->obj);
 	if (qp->xrcd)
 		fn(&qp->xrcd->obj);
+	if (qp->ind_tbl)
+		fn(&qp->ind_tbl->obj);
 }
 
 /* One handle of several for an XRC target: the QP goes with the last. */
@@ -119,6 +117,7 @@ static int make_qp(struct uv_bundle *b, struct uv_qp *qp, const struct qp_create
 	qp->recv_cq = (struct uv_cq *)c->rcq;
 	qp->srq = (struct uv_srq *)c->srq;
 	qp->xrcd = (struct uv_xrcd *)c->xrcd;
+	qp->ind_tbl = (struct uv_rwq_ind_tbl *)c->ind_tbl;
 	qp->qp_type = c->type;
 	qp->state = IBV_QPS_RESET;
 	qp->cap = c->cap;
@@ -168,8 +167,13 @@ static int get_parts(struct uv_bundle *b, const struct ib_uverbs_ex_create_qp *c
 {
 	int r = 0;
 
-	if (cmd->comp_mask & IB_UVERBS_CREATE_QP_MASK_IND_TABLE)
-		return -EINVAL; /* of an object that is not there */
+	if (cmd->comp_mask & IB_UVERBS_CREATE_QP_MASK_IND_TABLE) {
+		c->ind_tbl = uv_get(b, &uv_type_rwq_ind_tbl, cmd->rwq_ind_tbl_handle, UV_READ, &r);
+		if (!c->ind_tbl)
+			return r;
+		if (cmd->max_recv_wr || cmd->max_recv_sge || cmd->is_srq)
+			return uv_why(b, -EINVAL, "with a table there is no receive queue");
+	}
 	if (cmd->qp_type == IB_UVERBS_QPT_XRC_TGT) {
 		c->xrcd = uv_get(b, &uv_type_xrcd, cmd->pd_handle, UV_READ, &r);
 		return c->xrcd ? 0 : -EINVAL;
@@ -182,12 +186,12 @@ static int get_parts(struct uv_bundle *b, const struct ib_uverbs_ex_create_qp *c
 			c->srq = uv_get(b, &uv_type_srq, cmd->srq_handle, UV_READ, &r);
 		if (c->srq && ((struct uv_srq *)c->srq)->srq_type == IB_UVERBS_SRQT_XRC)
 			r = -EINVAL;
-		if (!r && cmd->recv_cq_handle != cmd->send_cq_handle)
+		if (!r && !c->ind_tbl && cmd->recv_cq_handle != cmd->send_cq_handle)
 			c->rcq = uv_get(b, &uv_type_cq, cmd->recv_cq_handle, UV_READ, &r);
 	}
-	if (!r)
+	if (!r && (!c->ind_tbl || cmd->max_send_wr))
 		c->scq = uv_get(b, &uv_type_cq, cmd->send_cq_handle, UV_READ, &r);
-	if (!r && cmd->qp_type != IB_UVERBS_QPT_XRC_INI && !c->rcq)
+	if (!r && cmd->qp_type != IB_UVERBS_QPT_XRC_INI && !c->rcq && !c->ind_tbl)
 		c->rcq = c->scq;
 	if (!r)
 		c->pd = uv_get(b, &uv_type_pd, cmd->pd_handle, UV_READ, &r);
@@ -388,9 +392,15 @@ static int check_parts(struct uv_bundle *b, struct qp_create *c)
 	    (c->type == IB_UVERBS_QPT_XRC_INI && uv_b_has(b, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE)))
 		return -EINVAL;
 	r = need(b, UVERBS_ATTR_CREATE_QP_PD_HANDLE, &c->pd);
-	if (!r)
+	c->ind_tbl = uv_b_obj(b, UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE);
+	if (!r && c->ind_tbl &&
+	    (c->cap.max_recv_wr || c->cap.max_recv_sge ||
+	     uv_b_has(b, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE) ||
+	     uv_b_has(b, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE)))
+		return uv_why(b, -EINVAL, "with a table there is no receive queue");
+	if (!r && (!c->ind_tbl || c->cap.max_send_wr))
 		r = need(b, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, &c->scq);
-	if (!r && c->type != IB_UVERBS_QPT_XRC_INI)
+	if (!r && !c->ind_tbl && c->type != IB_UVERBS_QPT_XRC_INI)
 		r = need(b, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE, &c->rcq);
 	return r;
 }
@@ -468,7 +478,7 @@ static const struct uv_attr_def create_attrs[] = {
 	UV_ATTR_IDR(UVERBS_ATTR_CREATE_QP_SRQ_HANDLE, &uv_type_srq, UV_READ, false),
 	UV_ATTR_IDR(UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, &uv_type_cq, UV_READ, false),
 	UV_ATTR_IDR(UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE, &uv_type_cq, UV_READ, false),
-	UV_ATTR_IDR(UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE, &type_ind_tbl, UV_READ, false),
+	UV_ATTR_IDR(UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE, &uv_type_rwq_ind_tbl, UV_READ, false),
 	UV_ATTR_IN(UVERBS_ATTR_CREATE_QP_USER_HANDLE, uint64_t, true),
 	UV_ATTR_IN_STRUCT(UVERBS_ATTR_CREATE_QP_CAP, struct ib_uverbs_qp_cap, max_inline_data,
 			  true),

@@ -101,6 +101,16 @@ static int dereg_mr(struct uv_mr *mr)
 	return gone();
 }
 
+static int create_counters(struct uv_counters *c)
+{
+	return makes();
+}
+
+static int destroy_counters(struct uv_counters *c)
+{
+	return gone();
+}
+
 static int create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_t flags,
 		     struct uv_udata *u)
 {
@@ -311,6 +321,8 @@ static const struct uv_driver fake_driver = {
 	.reg_mr = reg_mr,
 	.rereg_mr = rereg_mr,
 	.dereg_mr = dereg_mr,
+	.create_counters = create_counters,
+	.destroy_counters = destroy_counters,
 	.create_cq = create_cq,
 	.destroy_cq = destroy_cq,
 	.create_srq = create_srq,

@@ -556,9 +556,70 @@ static void after_a_fork(void **state)
 
 #define WITH(f) cmocka_unit_test_setup_teardown(f, env_setup_context, env_teardown)
 
+/* ---- counters: an object without hardware of its own */
+
+static int counters(uint16_t method, uint16_t attr, int64_t *handle)
+{
+	struct call c;
+	int r;
+
+	call_begin(&c, UVERBS_OBJECT_COUNTERS, method);
+	call_obj(&c, attr, *handle);
+	r = call_run(&c);
+	*handle = c.attr[0].data_s64;
+	return r;
+}
+
+static void counters_live_and_die(void **state)
+{
+	int64_t h = 0, none = 77;
+
+	assert_int_equal(
+		counters(UVERBS_METHOD_COUNTERS_CREATE, UVERBS_ATTR_CREATE_COUNTERS_HANDLE, &h), 0);
+	assert_int_equal(counters(UVERBS_METHOD_COUNTERS_DESTROY,
+				  UVERBS_ATTR_DESTROY_COUNTERS_HANDLE, &none),
+			 -ENOENT);
+	assert_int_equal(env->made, env->destroyed + 2); /* the context is the other one */
+	assert_int_equal(
+		counters(UVERBS_METHOD_COUNTERS_DESTROY, UVERBS_ATTR_DESTROY_COUNTERS_HANDLE, &h),
+		0);
+	assert_int_equal(env->made, env->destroyed + 1);
+}
+
+static void counters_that_cannot_be_made(void **state)
+{
+	int64_t h = 0;
+
+	env->fail = -ENOMEM;
+	assert_int_equal(
+		counters(UVERBS_METHOD_COUNTERS_CREATE, UVERBS_ATTR_CREATE_COUNTERS_HANDLE, &h),
+		-ENOMEM);
+	assert_int_equal(
+		counters(UVERBS_METHOD_COUNTERS_DESTROY, UVERBS_ATTR_DESTROY_COUNTERS_HANDLE, &h),
+		-ENOENT);
+}
+
+static void reading_unbound_counters(void **state)
+{
+	int64_t h = 0;
+	uint64_t room[4];
+	struct call c;
+
+	assert_int_equal(
+		counters(UVERBS_METHOD_COUNTERS_CREATE, UVERBS_ATTR_CREATE_COUNTERS_HANDLE, &h), 0);
+	call_begin(&c, UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_READ);
+	call_obj(&c, UVERBS_ATTR_READ_COUNTERS_HANDLE, h);
+	assert_int_equal(call_run(&c), -EINVAL); /* BUFF is mandatory */
+	call_out(&c, UVERBS_ATTR_READ_COUNTERS_BUFF, room, sizeof(room));
+	assert_int_equal(call_run(&c), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		WITH(counters_live_and_die),
+		WITH(counters_that_cannot_be_made),
+		WITH(reading_unbound_counters),
 		WITH(what_is_in_use_stays),
 		WITH(one_cq_for_both),
 		WITH(qp_parts),

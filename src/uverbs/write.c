@@ -84,6 +84,14 @@ static const struct uv_cmd commands[] = {
 	CMD_EX(CREATE_CQ, .needs = {OP(create_cq), OP(destroy_cq)}, .handler = uv_cmd_ex_create_cq),
 	CMD_EX(CREATE_QP, .needs = {OP(create_qp), OP(destroy_qp)}, .handler = uv_cmd_ex_create_qp),
 	CMD_EX(MODIFY_QP, .needs = {OP(modify_qp), OP(destroy_qp)}, .handler = uv_cmd_ex_modify_qp),
+	CMD_EX(CREATE_WQ, .needs = {OP(create_wq), OP(destroy_wq)}, .handler = uv_cmd_ex_create_wq),
+	CMD_EX(MODIFY_WQ, .needs = {OP(modify_wq), OP(destroy_wq)}, .handler = uv_cmd_ex_modify_wq),
+	CMD_EX(DESTROY_WQ, .destroys = true, .needs = {OP(destroy_wq)},
+	       .handler = uv_cmd_ex_destroy_wq),
+	CMD_EX(CREATE_RWQ_IND_TBL, .needs = {OP(create_rwq_ind_tbl), OP(destroy_rwq_ind_tbl)},
+	       .handler = uv_cmd_ex_create_rwq_ind_tbl),
+	CMD_EX(DESTROY_RWQ_IND_TBL, .destroys = true, .needs = {OP(destroy_rwq_ind_tbl)},
+	       .handler = uv_cmd_ex_destroy_rwq_ind_tbl),
 	CMD_EX(MODIFY_CQ, .needs = {OP(modify_cq), OP(destroy_cq)}, .handler = uv_cmd_ex_modify_cq),
 };
 
@@ -95,11 +103,25 @@ static int not_supported(struct uv_bundle *b)
 /* Numbers that nobody handles: framed as a plain command without structs, then refused. */
 static const struct uv_cmd absent = {.name = "not supported", .handler = not_supported};
 
+int uv_cmd_index(struct uv_api *api)
+{
+	memset(api->cmd, 0, sizeof(api->cmd));
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		const struct uv_cmd *c = &commands[i];
+
+		if (!uv_has_op(api->driver, c->needs[0]) || !uv_has_op(api->driver, c->needs[1]))
+			continue;
+		if (c->nr >= UV_CMDS || api->cmd[c->ex][c->nr])
+			return -EINVAL;
+		api->cmd[c->ex][c->nr] = c;
+	}
+	return 0;
+}
+
 const struct uv_cmd *uv_cmd_find(const struct uv_file *f, uint32_t command, int *err)
 {
 	bool ex = command & IB_USER_VERBS_CMD_FLAG_EXTENDED;
 	uint32_t nr = command & IB_USER_VERBS_CMD_COMMAND_MASK;
-	const struct uv_driver *d = f->api->driver;
 
 	*err = -EINVAL;
 	if (command & ~(uint32_t)(IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_CMD_COMMAND_MASK))
@@ -108,14 +130,7 @@ const struct uv_cmd *uv_cmd_find(const struct uv_file *f, uint32_t command, int 
 	if (nr > (ex ? IB_USER_VERBS_EX_CMD_MODIFY_CQ : IB_USER_VERBS_CMD_OPEN_QP))
 		return NULL;
 	*err = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
-		const struct uv_cmd *c = &commands[i];
-
-		if (c->nr == nr && c->ex == ex && uv_has_op(d, c->needs[0]) &&
-		    uv_has_op(d, c->needs[1]))
-			return c;
-	}
-	return &absent;
+	return f->api->cmd[ex][nr] ? f->api->cmd[ex][nr] : &absent;
 }
 
 static int run_command(struct uv_bundle *b)

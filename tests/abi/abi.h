@@ -102,6 +102,8 @@ ROWS(ioctl, xrc_rows)
 ROWS(write, xrc_written)
 ROWS(write, write_rows)
 ROWS(write, written_rows)
+ROWS(ioctl, wq_rows)
+ROWS(write, wq_written_rows)
 #define ROWS_END(name) const unsigned int name##_count = sizeof(name) / sizeof(name[0])
 
 /* world.c: 0, or an errno */

@@ -17,7 +17,7 @@ static const struct {
 	{device_rows, &device_rows_count}, {object_rows, &object_rows_count},
 	{invoke_rows, &invoke_rows_count}, {devx_rows, &devx_rows_count},
 	{life_rows, &life_rows_count},     {mlx5_rows, &mlx5_rows_count},
-	{xrc_rows, &xrc_rows_count},
+	{xrc_rows, &xrc_rows_count},       {wq_rows, &wq_rows_count},
 };
 
 /*
@@ -30,6 +30,7 @@ static const struct {
 } refused[] = {
 	{UVERBS_OBJECT_MR, UVERBS_METHOD_ADVISE_MR, "no on-demand regions"},
 	{UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR, "no dmabufs"},
+	{UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_READ, "no flows"},
 	{MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_QUERY_UAR,
 	 "dynamic UARs; of others in src/mlx5/test_bfreg.c"},
 };
@@ -86,6 +87,7 @@ static const struct {
 	{write_rows, &write_rows_count},
 	{written_rows, &written_rows_count},
 	{xrc_written, &xrc_written_count},
+	{wq_written_rows, &wq_written_rows_count},
 };
 #define FOR_EACH_WRITE(r)                                               \
 	for (size_t t_ = 0; t_ < ARRAY_SIZE(write_tables); t_++)        \

@@ -58,8 +58,10 @@ int main(void)
 	IOCTLS(event_rows);
 	IOCTLS(life_rows);
 	IOCTLS(mlx5_rows);
+	IOCTLS(wq_rows);
 	WRITES(write_rows);
 	WRITES(written_rows);
+	WRITES(wq_written_rows);
 	check("read() of a command file", "it has no read method", EINVAL,
 	      read(world_fd(CTX), &byte, 1) < 0 ? errno : 0, false);
 	printf("%u calls, %u wrong\n", done, failed);

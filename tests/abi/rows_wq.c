@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Work queues, tables of them and counters: by methods, by INVOKE_WRITE and by write(2). What is
+ * made has the handle NEXT, and a second object the one after it.
+ */
+#include "abi.h"
+
+#define ON(o, m) .object = UVERBS_OBJECT_##o, .method = UVERBS_METHOD_##m, .nattr = 1
+#define HANDLE(i, h)                               \
+	{                                          \
+		.id = UVERBS_ATTR_##i, .data = (h) \
+	}
+#define VAL(i, n, v)                                           \
+	{                                                      \
+		.id = UVERBS_ATTR_##i, .len = (n), .data = (v) \
+	}
+#define EX(n) (UINT64_C(0x80000000) | IB_USER_VERBS_EX_CMD_##n)
+#define UHW(t, ...)                                                                        \
+	{                                                                                  \
+		.id = UVERBS_ATTR_UHW_IN, .len = sizeof(struct t), .in = &(const struct t) \
+		{                                                                          \
+			__VA_ARGS__                                                        \
+		}                                                                          \
+	}
+#define WQ_UHW                                                                                    \
+	UHW(mlx5_ib_create_wq, .buf_addr = MEM + 0x7000, .db_addr = DBR + 320, .rq_wqe_count = 4, \
+	    .rq_wqe_shift = 6)
+#define WQ_BAD(...)                                                                               \
+	UHW(mlx5_ib_create_wq, .buf_addr = MEM + 0x7000, .db_addr = DBR + 320, .rq_wqe_count = 4, \
+	    .rq_wqe_shift = 6, __VA_ARGS__)
+
+/* A command as words, its answer and its driver data. */
+#define RUN(c, n, uhw, uout, ...)                                             \
+	.object = UVERBS_OBJECT_DEVICE, .method = UVERBS_METHOD_INVOKE_WRITE, \
+	.attr = {{.id = UVERBS_ATTR_CORE_IN,                                  \
+		  .len = sizeof((uint32_t[]){__VA_ARGS__}),                   \
+		  .in = &(const uint32_t[]){__VA_ARGS__}},                    \
+		 {.id = UVERBS_ATTR_CORE_OUT, .len = (n), .data = OUT},       \
+		 {.id = UVERBS_ATTR_WRITE_CMD, .len = 8, .data = (c)},        \
+		 uhw,                                                         \
+		 {.id = UVERBS_ATTR_UHW_OUT, .len = (uout), .data = OUT + 512, .optional = true}}
+#define NO_UHW                                             \
+	{                                                  \
+		.id = UVERBS_ATTR_UHW_IN, .optional = true \
+	}
+#define MODIFY_UHW UHW(mlx5_ib_modify_wq, 0)
+/* struct ib_uverbs_ex_create_wq */
+#define WQ_REQ(pd, cq, flags) 0, IBV_RQ, 5, 0, (pd), (cq), 4, 1, (flags), 0
+#define IBV_RQ 0
+
+/* ---- by methods */
+
+#define WQ_BASE                                                                                   \
+	HANDLE(CREATE_WQ_HANDLE, 0), HANDLE(CREATE_WQ_PD_HANDLE, PD),                             \
+		VAL(CREATE_WQ_USER_HANDLE, 8, 5), VAL(CREATE_WQ_MAX_WR, 4, 4),                    \
+		VAL(CREATE_WQ_MAX_SGE, 4, 1), VAL(CREATE_WQ_RESP_MAX_WR, 4, OUT),                 \
+		VAL(CREATE_WQ_RESP_MAX_SGE, 4, OUT + 8), VAL(CREATE_WQ_RESP_WQ_NUM, 4, OUT + 16), \
+		VAL(UHW_OUT, 8, OUT + 512)
+#define WQ_DONE(h) \
+	ON(WQ, WQ_DESTROY), .attr = {HANDLE(DESTROY_WQ_HANDLE, h), VAL(DESTROY_WQ_RESP, 4, OUT)}
+#define TABLE_DONE(h) \
+	ON(RWQ_IND_TBL, RWQ_IND_TBL_DESTROY), .attr = {HANDLE(DESTROY_RWQ_IND_TBL_HANDLE, h)}
+
+const struct ioctl_row wq_rows[] = {
+	{"work queue", "", 0, ON(WQ, WQ_CREATE),
+	 .attr = {WQ_BASE, VAL(CREATE_WQ_TYPE, 8, IBV_RQ), VAL(CREATE_WQ_FLAGS, 4, 0),
+		  HANDLE(CREATE_WQ_CQ_HANDLE, CQ), HANDLE(CREATE_WQ_EVENT_FD, ASYNC), WQ_UHW},
+	 .more = true},
+	{"its CQ is in use", "ib_destroy_cq_user: cq->usecnt", EBUSY, ON(CQ, CQ_DESTROY),
+	 .attr = {HANDLE(DESTROY_CQ_HANDLE, CQ), VAL(DESTROY_CQ_RESP, 8, OUT)}, .more = true},
+	{"made ready", "", 0, RUN(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 1, NEXT, 1, 0, 0, 0),
+	 .more = true},
+	{"from a state in which it is not", "mlx5_ib_modify_wq: the firmware's BAD_RES_STATE",
+	 EINVAL, RUN(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 3, NEXT, 1, 0, 0, 0), .more = true},
+	{"into an error", "", 0, RUN(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 3, NEXT, 2, 1, 0, 0),
+	 .more = true},
+	{"from there to ready", "the firmware's rule: only reset", EINVAL,
+	 RUN(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 1, NEXT, 1, 0, 0, 0), .more = true},
+	{"without a mask", "ib_uverbs_ex_modify_wq: cmd.attr_mask", EINVAL,
+	 RUN(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 0, NEXT, 1, 0, 0, 0), .more = true},
+	{"with an unknown mask", "ib_uverbs_ex_modify_wq: cmd.attr_mask", EINVAL,
+	 RUN(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 8, NEXT, 1, 0, 0, 0), .more = true},
+	{"to a state that is none", "ib_uverbs_ex_modify_wq: IB_WQS_ERR", EINVAL,
+	 RUN(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 1, NEXT, 3, 0, 0, 0), .more = true},
+	{"with VLAN stripping", "mlx5_ib_modify_wq: eth_net_offloads", EOPNOTSUPP,
+	 RUN(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 4, NEXT, 0, 0, 1, 1), .more = true},
+	{"without the driver's data", "mlx5_ib_modify_wq: required_cmd_sz", EINVAL,
+	 RUN(EX(MODIFY_WQ), 0, NO_UHW, 0, 1, NEXT, 1, 0, 0, 0), .more = true},
+	{"with a comp_mask of the driver's", "mlx5_ib_modify_wq: ucmd.comp_mask", EOPNOTSUPP,
+	 RUN(EX(MODIFY_WQ), 0, UHW(mlx5_ib_modify_wq, 1, 0), 0, 1, NEXT, 1, 0, 0, 0), .more = true},
+	{"table of it, twice", "", 0, RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 1, NEXT, NEXT),
+	 .more = true},
+	{"work queue in use", "ib_destroy_wq_user: wq->usecnt", EBUSY, WQ_DONE(NEXT), .more = true},
+	{"table destroyed", "", 0, TABLE_DONE(NEXT + 1), .more = true},
+	{"table destroyed twice", "xa_load", ENOENT, TABLE_DONE(NEXT + 1), .more = true},
+	{"table is no work queue", "rdma_lookup_get_uobject: uapi_object", EINVAL, TABLE_DONE(NEXT),
+	 .more = true},
+	{"table of no queue", "ib_uverbs_ex_create_rwq_ind_table: uobj_get_obj_read", ENOENT,
+	 RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 0, NONE), .more = true},
+	{"table of a CQ", "ib_uverbs_ex_create_rwq_ind_table: uobj_get_obj_read", EINVAL,
+	 RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 0, CQ), .more = true},
+	{"table without its list", "uverbs_request_next", ENOSPC,
+	 RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 1, NEXT), .more = true},
+	{"table with half a request", "uverbs_request_start", ENOSPC,
+	 RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0), .more = true},
+	{"table with a handle too many", "uverbs_request_finish", EOPNOTSUPP,
+	 RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 0, NEXT, NEXT), .more = true},
+	{"table of 2^14", "IB_USER_VERBS_MAX_LOG_IND_TBL_SIZE", EINVAL,
+	 RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 14, NEXT), .more = true},
+	{"table with a comp_mask", "ib_uverbs_ex_create_rwq_ind_table: cmd.comp_mask", EOPNOTSUPP,
+	 RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 1, 0, NEXT), .more = true},
+	{"table with driver data", "mlx5_ib_create_rwq_ind_table: ib_is_udata_cleared", EOPNOTSUPP,
+	 RUN(EX(CREATE_RWQ_IND_TBL), 16, UHW(mlx5_ib_modify_wq, 1, 0), 8, 0, 0, NEXT),
+	 .more = true},
+	{"table whose answer has 4 bytes", "mlx5_ib_create_rwq_ind_table: min_resp_len", EINVAL,
+	 RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 4, 0, 0, NEXT), .more = true},
+	{"work queue destroyed", "", 0, WQ_DONE(NEXT), .more = true},
+	{"work queue destroyed twice", "xa_load", ENOENT, WQ_DONE(NEXT)},
+
+	{"work queue of type 1", "uverbs_std_types_wq.c: wq_type != IB_WQT_RQ", EINVAL,
+	 ON(WQ, WQ_CREATE),
+	 .attr = {WQ_BASE, VAL(CREATE_WQ_TYPE, 8, 1), VAL(CREATE_WQ_FLAGS, 4, 0),
+		  HANDLE(CREATE_WQ_CQ_HANDLE, CQ), WQ_UHW}},
+	{"work queue without a CQ", "uverbs_std_types_wq.c: uverbs_attr_get_obj", ENOENT,
+	 ON(WQ, WQ_CREATE),
+	 .attr = {WQ_BASE, VAL(CREATE_WQ_TYPE, 8, IBV_RQ), VAL(CREATE_WQ_FLAGS, 4, 0), WQ_UHW}},
+	{"work queue with an unknown flag", "uverbs_get_flags32", EINVAL, ON(WQ, WQ_CREATE),
+	 .attr = {WQ_BASE, VAL(CREATE_WQ_TYPE, 8, IBV_RQ), VAL(CREATE_WQ_FLAGS, 4, 16),
+		  HANDLE(CREATE_WQ_CQ_HANDLE, CQ), WQ_UHW}},
+	{"work queue without flags", "UA_MANDATORY", EINVAL, ON(WQ, WQ_CREATE),
+	 .attr = {WQ_BASE, VAL(CREATE_WQ_TYPE, 8, IBV_RQ), HANDLE(CREATE_WQ_CQ_HANDLE, CQ),
+		  WQ_UHW}},
+	{"work queue with FCS", "create_rq: scatter_fcs", EOPNOTSUPP, ON(WQ, WQ_CREATE),
+	 .attr = {WQ_BASE, VAL(CREATE_WQ_TYPE, 8, IBV_RQ), VAL(CREATE_WQ_FLAGS, 8, 2),
+		  HANDLE(CREATE_WQ_CQ_HANDLE, CQ), WQ_UHW}},
+
+	/* ---- by commands */
+	{"work queue by a command", "", 0, RUN(EX(CREATE_WQ), 24, WQ_UHW, 8, WQ_REQ(PD, CQ, 0)),
+	 .more = true},
+	{"its PD is in use", "uverbs_free_pd: pd->usecnt", EBUSY, ON(PD, PD_DESTROY),
+	 .attr = {HANDLE(DESTROY_PD_HANDLE, PD)}, .more = true},
+	{"table by a command", "", 0, RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 0, NEXT),
+	 .more = true},
+	{"table destroyed by a command", "", 0,
+	 RUN(EX(DESTROY_RWQ_IND_TBL), 0, NO_UHW, 0, 0, NEXT + 1), .more = true},
+	{"table destroyed twice by a command", "xa_load", ENOENT,
+	 RUN(EX(DESTROY_RWQ_IND_TBL), 0, NO_UHW, 0, 0, NEXT + 1), .more = true},
+	{"destroyed with a comp_mask", "ib_uverbs_ex_destroy_wq: cmd.comp_mask", EOPNOTSUPP,
+	 RUN(EX(DESTROY_WQ), 16, NO_UHW, 0, 1, NEXT), .more = true},
+	{"work queue destroyed by a command", "", 0, RUN(EX(DESTROY_WQ), 16, NO_UHW, 0, 0, NEXT)},
+	{"table destroyed with a comp_mask", "ib_uverbs_ex_destroy_rwq_ind_table: cmd.comp_mask",
+	 EOPNOTSUPP, RUN(EX(DESTROY_RWQ_IND_TBL), 0, NO_UHW, 0, 1, NEXT)},
+	{"work queue with a comp_mask", "ib_uverbs_ex_create_wq: cmd.comp_mask", EOPNOTSUPP,
+	 RUN(EX(CREATE_WQ), 24, WQ_UHW, 8, 1, IBV_RQ, 5, 0, PD, CQ, 4, 1, 0, 0)},
+	{"work queue on no PD", "ib_uverbs_ex_create_wq: uobj_get_obj_read", ENOENT,
+	 RUN(EX(CREATE_WQ), 24, WQ_UHW, 8, WQ_REQ(NONE, CQ, 0))},
+	{"work queue of type 1 by a command", "mlx5_ib_create_wq: wq_type", EINVAL,
+	 RUN(EX(CREATE_WQ), 24, WQ_UHW, 8, 0, 1, 5, 0, PD, CQ, 4, 1, 0, 0)},
+	{"work queue without driver data", "prepare_user_rq: required_cmd_sz", EINVAL,
+	 RUN(EX(CREATE_WQ), 24, NO_UHW, 8, WQ_REQ(PD, CQ, 0))},
+	{"striding work queue", "prepare_user_rq: striding_rq", EOPNOTSUPP,
+	 RUN(EX(CREATE_WQ), 24, WQ_BAD(.comp_mask = 1), 8, WQ_REQ(PD, CQ, 0))},
+	{"work queue with an unknown comp_mask", "prepare_user_rq: ucmd.comp_mask", EOPNOTSUPP,
+	 RUN(EX(CREATE_WQ), 24, WQ_BAD(.comp_mask = 2), 8, WQ_REQ(PD, CQ, 0))},
+	{"work queue without entries", "set_user_rq_size: rq_wqe_count", EINVAL,
+	 RUN(EX(CREATE_WQ), 24,
+	     UHW(mlx5_ib_create_wq, .buf_addr = MEM, .db_addr = DBR, .rq_wqe_shift = 6), 8,
+	     WQ_REQ(PD, CQ, 0))},
+	{"work queue whose size overflows", "set_user_rq_size: check_shl_overflow", EINVAL,
+	 RUN(EX(CREATE_WQ), 24,
+	     UHW(mlx5_ib_create_wq, .buf_addr = MEM, .db_addr = DBR, .rq_wqe_count = 4,
+		 .rq_wqe_shift = 31),
+	     8, WQ_REQ(PD, CQ, 0))},
+	{"work queue nowhere", "create_user_rq: buf_addr", EINVAL,
+	 RUN(EX(CREATE_WQ), 24,
+	     UHW(mlx5_ib_create_wq, .db_addr = DBR, .rq_wqe_count = 4, .rq_wqe_shift = 6), 8,
+	     WQ_REQ(PD, CQ, 0))},
+	{"work queue in memory that is not there", "ib_umem_get", EFAULT,
+	 RUN(EX(CREATE_WQ), 24,
+	     UHW(mlx5_ib_create_wq, .buf_addr = NOWHERE, .db_addr = DBR, .rq_wqe_count = 4,
+		 .rq_wqe_shift = 6),
+	     8, WQ_REQ(PD, CQ, 0))},
+
+	/* ---- counters */
+	{"counters", "", 0, ON(COUNTERS, COUNTERS_CREATE),
+	 .attr = {HANDLE(CREATE_COUNTERS_HANDLE, 0)}, .more = true},
+	{"unbound counters read", "uverbs_std_types_counters.c: usecnt", EINVAL,
+	 ON(COUNTERS, COUNTERS_READ),
+	 .attr = {HANDLE(READ_COUNTERS_HANDLE, NEXT), VAL(READ_COUNTERS_BUFF, 16, OUT),
+		  VAL(READ_COUNTERS_FLAGS, 4, 1)},
+	 .more = true},
+	{"counters destroyed", "", 0, ON(COUNTERS, COUNTERS_DESTROY),
+	 .attr = {HANDLE(DESTROY_COUNTERS_HANDLE, NEXT)}, .more = true},
+	{"counters destroyed twice", "xa_load", ENOENT, ON(COUNTERS, COUNTERS_DESTROY),
+	 .attr = {HANDLE(DESTROY_COUNTERS_HANDLE, NEXT)}},
+	{"counters with a length", "uverbs_process_attr: uattr->len", EINVAL,
+	 ON(COUNTERS, COUNTERS_CREATE), .attr = {VAL(CREATE_COUNTERS_HANDLE, 4, 0)}},
+};
+ROWS_END(wq_rows);
+
+/* ---- by write(2) */
+
+#define HDR(cmd, in, out) (cmd), (uint32_t)(in) | (uint32_t)(out) << 16
+#define U64(v) (uint32_t)(v), (uint32_t)((uint64_t)(v) >> 32)
+#define EXW(n, in, out, uin, uout, ...)                                         \
+	.words = {HDR((uint32_t)EX(n), in, out), U64((out) + (uout) ? OUT : 0), \
+		  (uint32_t)(uin) | (uint32_t)(uout) << 16, 0, __VA_ARGS__},    \
+	.nwords = sizeof((uint32_t[]){HDR((uint32_t)EX(n), in, out), 0, 0, 0, 0, __VA_ARGS__}) / 4
+#define WQ_WORDS U64(MEM + 0x7000), U64(DBR + 320), 4, 6, 0, 0, 0, 0
+
+const struct write_row wq_written_rows[] = {
+	{"work queue", "", 0, EXW(CREATE_WQ, 5, 3, 5, 1, WQ_REQ(PD, CQ, 0), WQ_WORDS),
+	 .more = true},
+	{"made ready", "", 0, EXW(MODIFY_WQ, 3, 0, 1, 0, 1, NEXT, 1, 0, 0, 0, 0, 0), .more = true},
+	{"no work queue changed", "ib_uverbs_ex_modify_wq: uobj_get_obj_read", ENOENT,
+	 EXW(MODIFY_WQ, 3, 0, 1, 0, 1, NONE, 1, 0, 0, 0, 0, 0), .more = true},
+	{"table", "", 0, EXW(CREATE_RWQ_IND_TBL, 2, 2, 0, 1, 0, 1, NEXT, NEXT), .more = true},
+	{"table with zeroes behind it", "uverbs_request_finish", 0,
+	 EXW(CREATE_RWQ_IND_TBL, 2, 2, 0, 0, 0, 0, NEXT, 0), .more = true},
+	{"table destroyed", "", 0, EXW(DESTROY_RWQ_IND_TBL, 1, 0, 0, 0, 0, NEXT + 1), .more = true},
+	{"table destroyed", "", 0, EXW(DESTROY_RWQ_IND_TBL, 1, 0, 0, 0, 0, NEXT + 2), .more = true},
+	{"table destroyed twice", "xa_load", ENOENT,
+	 EXW(DESTROY_RWQ_IND_TBL, 1, 0, 0, 0, 0, NEXT + 1), .more = true},
+	{"table without its list", "uverbs_request_next", ENOSPC,
+	 EXW(CREATE_RWQ_IND_TBL, 1, 2, 0, 1, 0, 0), .more = true},
+	{"work queue destroyed", "", 0, EXW(DESTROY_WQ, 1, 2, 0, 0, 0, NEXT), .more = true},
+	{"work queue destroyed twice", "xa_load", ENOENT, EXW(DESTROY_WQ, 1, 2, 0, 0, 0, NEXT)},
+	{"work queue on no CQ", "ib_uverbs_ex_create_wq: uobj_get_obj_read", ENOENT,
+	 EXW(CREATE_WQ, 5, 3, 5, 1, WQ_REQ(PD, NONE, 0), WQ_WORDS)},
+};
+ROWS_END(wq_written_rows);
