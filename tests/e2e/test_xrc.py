@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""XRC between processes: stock ibv_xsrq_pingpong, and domains that outlive the process that made them."""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from softhca import Case, Fabric, SOFTHCA, listening, wait_for  # noqa: E402
+
+SHARE = os.path.join(os.environ.get('SOFTHCA_BUILD', 'build'), 'tests', 'e2e', 'xrc_share')
+
+
+class Xrc(Case):
+    doorbell = 'trap'
+
+    @classmethod
+    def setUpClass(cls):
+        cls.fab = Fabric()
+        cls.fab.__enter__()
+        cls.opt = (('--doorbell', cls.doorbell),) * 2
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.fab.__exit__(None, None, None)
+
+    def test_xsrq_pingpong(self):
+        self.pair(self.fab, ('ibv_xsrq_pingpong', '-n', '200'), options=self.opt)
+
+    def test_xsrq_pingpong_events(self):
+        self.pair(self.fab, ('ibv_xsrq_pingpong', '-e', '-n', '100'), options=self.opt)
+
+    def test_three_clients_of_one_domain(self):
+        port = Case.port
+        Case.port += 10
+        server = self.fab.start('ibv_xsrq_pingpong', '-c', '3', '-p', str(port), options=self.opt[0])
+        run = [server]
+        try:
+            wait_for(lambda: listening(port) or server.proc.poll() is not None, 'server')
+            for _ in range(3):
+                run.append(self.fab.start('ibv_xsrq_pingpong', '-p', str(port), 'localhost',
+                                          options=self.opt[1]))
+            for r in run:
+                self.ok(r.finish(60))
+        finally:
+            for r in run:
+                r.kill()
+
+    def share(self, *args):
+        argv = [SOFTHCA, 'run', '--fabric', self.fab.name, *self.opt[0], '--', SHARE, *args]
+        return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                env=self.fab.env)
+
+    def objects(self):
+        o = self.status(self.fab)['objects']
+        return o['qp'], o['xrcd']
+
+    def test_the_target_outlives_its_maker(self):
+        """What the kernel's usecnt does: the last one who has it open takes it along."""
+        for how in ('killed', 'closed'):
+            with self.subTest(how), tempfile.NamedTemporaryFile() as f:
+                a = self.share(f.name, 'make')
+                pid, qpn, _ = a.stdout.readline().split()
+                b = self.share(f.name, 'open', qpn)
+                self.assertEqual(b.stdout.readline().split()[1:], [qpn, '1'])  # IBV_QPS_INIT
+                self.assertEqual(self.objects(), (1, 1))
+                if how == 'killed':
+                    os.kill(int(pid), signal.SIGKILL)
+                else:
+                    a.stdin.write('\n')
+                    a.stdin.flush()
+                a.wait(20)
+                time.sleep(0.3)
+                self.assertEqual(self.objects(), (1, 1))
+                out, _ = b.communicate('\n', timeout=20)
+                self.assertEqual(out.strip(), '1')
+                self.assertEqual(b.returncode, 0)
+                wait_for(lambda: self.objects() == (0, 0), 'the end of QP and domain')
+                a.stdout.close()
+                a.stdin.close()
+
+    def test_zz_nothing_is_left(self):
+        s = self.status(self.fab)
+        self.assertEqual(s['objects'], {k: 0 for k in s['objects']}, s)
+
+
+class XrcPolledDoorbells(Xrc):
+    doorbell = 'poll'
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)
