@@ -2,6 +2,7 @@
 /* Work requests of a dump: control segment, then what the opcode has, then data segments. */
 #include "cli/decode.h"
 
+#include "wire/prm/prm.h"
 #include "wire/wqe/wqe.h"
 
 bool decode_is_wqe(const uint8_t *p, size_t n)
@@ -49,6 +50,37 @@ static bool has_av(const uint8_t *p, size_t n)
 	       !be32_load(p + WQE_SEG + 4);
 }
 
+/* Operands of a masked atomic: by size, and for 8 bytes the masks of a swap in a second segment. */
+static void masked_atomic(struct json_object *o, const uint8_t *p, size_t n, size_t *at)
+{
+	if (LAYOUT_GET(wqe_ctrl, p, opmod) == WQE_OPMOD_ATOMIC32) {
+		segment(o, &layout_wqe_atomic32, p, n, at);
+		return;
+	}
+	segment(o, &layout_wqe_atomic, p, n, at);
+	if (LAYOUT_GET(wqe_ctrl, p, opcode) == WQE_OP_ATOMIC_MASKED_CS)
+		segment(o, &layout_wqe_atomic, p, n, at);
+}
+
+/* What a UMR does, the key's new context, and its list; one that is not inline is a data segment.
+ */
+static void umr(struct json_object *o, const uint8_t *p, size_t n, size_t *at)
+{
+	bool is_list = *at + WQE_SEG <= n && LAYOUT_GET(wqe_umr, p + *at, inline_list);
+	uint64_t strided = 0;
+
+	segment(o, &layout_wqe_umr, p, n, at);
+	segment(o, &layout_mkc, p, n, at);
+	if (!is_list)
+		return;
+	if (*at + WQE_SEG <= n && LAYOUT_GET(wqe_repeat, p + *at, op) == WQE_REPEAT_OP) {
+		strided = LAYOUT_GET(wqe_repeat, p + *at, num_ent);
+		segment(o, &layout_wqe_repeat, p, n, at);
+	}
+	for (; *at + WQE_SEG <= n; strided -= !!strided)
+		segment(o, strided ? &layout_wqe_repeat_ent : &layout_wqe_klm, p, n, at);
+}
+
 static void segments(struct json_object *o, const uint8_t *p, size_t n)
 {
 	uint8_t opcode = (uint8_t)LAYOUT_GET(wqe_ctrl, p, opcode);
@@ -70,6 +102,14 @@ static void segments(struct json_object *o, const uint8_t *p, size_t n)
 	case WQE_OP_ATOMIC_FA:
 		segment(o, &layout_wqe_raddr, p, n, &at);
 		segment(o, &layout_wqe_atomic, p, n, &at);
+		break;
+	case WQE_OP_ATOMIC_MASKED_CS:
+	case WQE_OP_ATOMIC_MASKED_FA:
+		segment(o, &layout_wqe_raddr, p, n, &at);
+		masked_atomic(o, p, n, &at);
+		break;
+	case WQE_OP_UMR:
+		umr(o, p, n, &at);
 		break;
 	case WQE_OP_SEND_INVAL:
 	case WQE_OP_NOP:

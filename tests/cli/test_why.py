@@ -613,6 +613,18 @@ class Decode(Why):
         self.assertEqual([p['name'] for p in both], ['SEND', 'RDMA_WRITE'])
         got = self.fields(both[1])
         self.assertEqual((got['raddr.rkey'], got['inline_data']), (0xabc, '61626364'))
+        # a 4-byte compare and swap; a window bound to 128 bytes (set_bind_wr() in libmlx5)
+        cas, = self.parts('08000714 00004204 00000008 00000000' '00007f00 00002000 00000abc 00000000'
+                          '11111111 22222222 ffffffff 0000ffff' '00000004 00000142 00007f00 00001000', '--wqe')
+        got = self.fields(cas)
+        self.assertEqual((cas['name'], got['atomic32.compare'], got['atomic32.compare_mask'], got['data.byte_count']),
+                         ('ATOMIC_MASKED_CS', 0x22222222, 0xffff, 4))
+        umr, = self.parts('00000825 0000420c 00000008 00001400' 'b0000000 00040000 00000000 207c6041'
+                          + '00000000' * 8 + '00003000 00004277 00000000 00000000' '00007f00 00001000 00000000 00000080'
+                          + '00000000' * 8 + '00000080 00000142 00007f00 00001000' + '00000000' * 12)
+        got = self.fields(umr)
+        self.assertEqual((umr['name'], got['umr.fail_if_not_free'], got['mkc.rw'], got['mkc.qpn'], got['mkc.len']),
+                         ('UMR', 1, 1, 0x42, 128))
         receive, = self.parts('00000040 00000142 00007f00 00001000 00000000 00000100 00000000 00000000',
                               '--wqe')
         self.assertEqual(receive['name'], 'receive')

@@ -2,6 +2,7 @@
 """Two processes on one fabric, stock programs, every byte checked where the program can."""
 import os
 import re
+import shutil
 import sys
 import unittest
 
@@ -55,6 +56,36 @@ class Traffic(Case):
         for prog in ('ib_send_lat', 'ib_write_lat', 'ib_read_lat'):
             with self.subTest(prog):
                 self.both(prog, '-F')
+
+    def test_atomics(self):
+        for prog in ('ib_atomic_lat', 'ib_atomic_bw'):
+            for kind in ('CMP_AND_SWAP', 'FETCH_AND_ADD'):
+                with self.subTest(prog, kind=kind):
+                    self.both(prog, '-F', '-n', '500', '-A', kind)
+
+    @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
+    def test_ucx(self):
+        """UCX's two RC transports: by verbs, and by DEVX with WQEs of its own and KSM keys."""
+        for tls in ('rc_v', 'rc_x'):
+            for test in ('tag_lat', 'ucp_put_lat', 'ucp_get', 'ucp_fadd', 'ucp_cswap'):
+                with self.subTest(tls, test=test):
+                    self.ucx(tls, test)
+
+    def ucx(self, tls, test):
+        env = {'UCX_TLS': tls + ',self', 'UCX_NET_DEVICES': 'mlx5_0:1', 'UCX_LOG_LEVEL': 'warn'}
+        port = Case.port
+        Case.port += 1
+        cmd = ('ucx_perftest', '-p', str(port))
+        srv = self.fab.start(*cmd, env=env, options=self.opt[0])
+        try:
+            wait_for(lambda: listening(port) or srv.proc.poll() is not None, 'server to listen')
+            r = self.fab.run(*cmd, '-t', test, '-n', '200', '-w', '10', '-s', '8', 'localhost', env=env,
+                             options=self.opt[1], timeout=60)
+            self.assertIn('Final', self.ok(r))
+            self.assertNotIn('ERROR', str(r))
+            self.ok(srv.finish(20))
+        finally:
+            srv.kill()
 
     def test_latency_ud(self):
         self.both('ib_send_lat', '-F', '-c', 'UD')
