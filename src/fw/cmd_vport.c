@@ -2,6 +2,8 @@
 /* Ports as the firmware shows them. Reads port elements only; called by exec.c. */
 #include "fw/cmd.h"
 
+#include "fabric/fabric.h"
+
 #define VPORT(f, v) LAYOUT_SET(hca_vport_context, ctx, f, (v))
 
 int fw_cmd_query_hca_vport_context(struct fw_call *k)
@@ -55,4 +57,61 @@ int fw_cmd_query_vport_state(struct fw_call *k)
 int fw_cmd_query_lag(struct fw_call *k)
 {
 	return FW_R_LAG_OFF;
+}
+
+static void counter(void *p, uint64_t packets, uint64_t dwords)
+{
+	LAYOUT_SET(traffic_counter, p, packets, packets);
+	LAYOUT_SET(traffic_counter, p, octets, dwords * 4);
+}
+
+int fw_cmd_query_vport_counter(struct fw_call *k)
+{
+	uint32_t num = (uint32_t)LAYOUT_GET(query_vport_counter_in, k->in, port_num);
+	struct fab_counters c;
+
+	if (LAYOUT_GET(query_vport_counter_in, k->in, other_vport) ||
+	    LAYOUT_GET(query_vport_counter_in, k->in, vport_number))
+		return FW_R_VPORT_COUNTER_OTHER;
+	if (num == 0 && k->hca->nports == 1)
+		num = 1;
+	k->obj = num;
+	if (num < 1 || num > k->hca->nports)
+		return FW_R_VPORT_COUNTER_PORT;
+	if (LAYOUT_GET(query_vport_counter_in, k->in, clear))
+		return FW_R_VPORT_COUNTER_CLEAR;
+	fab_port_counters(k->s, k->hca->port[num - 1], &c);
+	counter(LAYOUT_IN(query_vport_counter_out, received_ib_unicast, k->out), c.rcv_pkts,
+		c.rcv_data);
+	counter(LAYOUT_IN(query_vport_counter_out, transmitted_ib_unicast, k->out), c.xmit_pkts,
+		c.xmit_data);
+	return 0;
+}
+
+int fw_cmd_query_vnic_env(struct fw_call *k)
+{
+	if (LAYOUT_GET(query_vnic_env_in, k->in, other_vport) ||
+	    LAYOUT_GET(query_vnic_env_in, k->in, vport_number))
+		return FW_R_VNIC_ENV_OTHER;
+	return 0;
+}
+
+/* A NIC without Ethernet: identity, an MTU for IPoIB, and empty lists of addresses. */
+int fw_cmd_query_nic_vport_context(struct fw_call *k)
+{
+	void *ctx = LAYOUT_IN(query_nic_vport_context_out, nic_vport_context, k->out);
+	uint64_t list = LAYOUT_GET(query_nic_vport_context_in, k->in, allowed_list_type);
+	const struct hw_port *p = hw_port(k->s, k->hca->port[0]);
+
+	if (LAYOUT_GET(query_nic_vport_context_in, k->in, other_vport) ||
+	    LAYOUT_GET(query_nic_vport_context_in, k->in, vport_number))
+		return FW_R_NIC_VPORT_OTHER;
+	if (list > 2)
+		return FW_R_NIC_VPORT_LIST;
+	LAYOUT_SET(nic_vport_context, ctx, mtu, p ? 128u << p->active_mtu : 0);
+	LAYOUT_SET(nic_vport_context, ctx, system_image_guid, k->hca->sys_image_guid);
+	LAYOUT_SET(nic_vport_context, ctx, port_guid, p ? p->guid : 0);
+	LAYOUT_SET(nic_vport_context, ctx, node_guid, k->hca->node_guid);
+	LAYOUT_SET(nic_vport_context, ctx, allowed_list_type, list);
+	return 0;
 }

@@ -28,6 +28,10 @@ const struct fw_cmd fw_cmds[] = {
 	CMD(QUERY_HCA_VPORT_CONTEXT, query_hca_vport_context, 0, fw_cmd_query_hca_vport_context, -1,
 	    "port"),
 	CMD(QUERY_VPORT_STATE, query_vport_state, 0, fw_cmd_query_vport_state, -1, NULL),
+	CMD(QUERY_VPORT_COUNTER, query_vport_counter, 0, fw_cmd_query_vport_counter, -1, "port"),
+	CMD(QUERY_VNIC_ENV, query_vnic_env, 0, fw_cmd_query_vnic_env, -1, NULL),
+	CMD(QUERY_NIC_VPORT_CONTEXT, query_nic_vport_context, 0, fw_cmd_query_nic_vport_context, -1,
+	    NULL),
 	CMD(QUERY_LAG, query_lag, 0, fw_cmd_query_lag, -1, NULL),
 
 	CMD(ALLOC_UAR, alloc_uar, LOCKED | FW_C_OP_MODS, fw_cmd_alloc_uar, SEG_T_UAR, "uar"),

@@ -37,6 +37,17 @@
 	  "own vport only")                                                                       \
 	X(LAG_OFF, 0x84201, BAD_SYS_STATE, "query_lag_in.opcode",                                 \
 	  "LAG is not active; allowed: on a bonded device")                                       \
+	X(VPORT_COUNTER_OTHER, 0x77001, BAD_PARAM, "query_vport_counter_in.other_vport",          \
+	  "own vport only")                                                                       \
+	X(VPORT_COUNTER_PORT, 0x77002, BAD_PARAM, "query_vport_counter_in.port_num",              \
+	  "a port of the HCA; 0 only when it has one")                                            \
+	X(VPORT_COUNTER_CLEAR, 0x77003, BAD_PARAM, "query_vport_counter_in.clear",                \
+	  "0: counters only go up")                                                               \
+	X(VNIC_ENV_OTHER, 0x76f01, BAD_PARAM, "query_vnic_env_in.other_vport", "own vport only")  \
+	X(NIC_VPORT_OTHER, 0x75401, BAD_PARAM, "query_nic_vport_context_in.other_vport",          \
+	  "own vport only")                                                                       \
+	X(NIC_VPORT_LIST, 0x75402, BAD_PARAM, "query_nic_vport_context_in.allowed_list_type",     \
+	  "unicast (0), multicast (1) or VLAN (2)")                                               \
 	/* UARs, PDs, umems */                                                                    \
 	X(UAR_NONE, 0x80301, BAD_RES, "dealloc_uar_in.uar", "no such UAR")                        \
 	X(UAR_IN_USE, 0x80302, BAD_RES_STATE, "dealloc_uar_in.uar", "queues still use the UAR")   \

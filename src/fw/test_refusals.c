@@ -21,6 +21,9 @@ enum base {
 	B_QUERY_HCA_VPORT_CONTEXT,
 	B_QUERY_VPORT_STATE,
 	B_QUERY_LAG,
+	B_QUERY_VPORT_COUNTER,
+	B_QUERY_VNIC_ENV,
+	B_QUERY_NIC_VPORT_CONTEXT,
 	B_ALLOC_UAR,
 	B_DEALLOC_UAR,
 	B_ALLOC_PD,
@@ -284,6 +287,16 @@ static void build(struct env *e, enum base b)
 		break;
 	case B_QUERY_VPORT_STATE:
 		cmd_init(e, PRM_OP_QUERY_VPORT_STATE, 0);
+		break;
+	case B_QUERY_VPORT_COUNTER:
+		LAYOUT_SET(query_vport_counter_in, cmd_init(e, PRM_OP_QUERY_VPORT_COUNTER, 0),
+			   port_num, 1);
+		break;
+	case B_QUERY_VNIC_ENV:
+		cmd_init(e, PRM_OP_QUERY_VNIC_ENV, 0);
+		break;
+	case B_QUERY_NIC_VPORT_CONTEXT:
+		cmd_init(e, PRM_OP_QUERY_NIC_VPORT_CONTEXT, 0);
 		break;
 	case B_QUERY_LAG:
 		cmd_init(e, PRM_OP_QUERY_LAG, 0);
@@ -715,6 +728,15 @@ static const struct refusal_row rows[] = {
 	R(VPORT_PORT, QUERY_HCA_VPORT_CONTEXT, E(query_hca_vport_context_in, port_num, 3)),
 	R(VPORT_PORT, QUERY_HCA_VPORT_CONTEXT, E(query_hca_vport_context_in, port_num, 0)),
 	R(VPORT_STATE_OTHER, QUERY_VPORT_STATE, E(query_vport_state_in, other_vport, 1)),
+	R(VPORT_COUNTER_OTHER, QUERY_VPORT_COUNTER, E(query_vport_counter_in, other_vport, 1)),
+	R(VPORT_COUNTER_OTHER, QUERY_VPORT_COUNTER, E(query_vport_counter_in, vport_number, 1)),
+	R(VPORT_COUNTER_PORT, QUERY_VPORT_COUNTER, E(query_vport_counter_in, port_num, 3)),
+	R(VPORT_COUNTER_CLEAR, QUERY_VPORT_COUNTER, E(query_vport_counter_in, clear, 1)),
+	R(VNIC_ENV_OTHER, QUERY_VNIC_ENV, E(query_vnic_env_in, other_vport, 1)),
+	R(VNIC_ENV_OTHER, QUERY_VNIC_ENV, E(query_vnic_env_in, vport_number, 2)),
+	R(NIC_VPORT_OTHER, QUERY_NIC_VPORT_CONTEXT, E(query_nic_vport_context_in, other_vport, 1)),
+	R(NIC_VPORT_LIST, QUERY_NIC_VPORT_CONTEXT,
+	  E(query_nic_vport_context_in, allowed_list_type, 3)),
 	R(LAG_OFF, QUERY_LAG, {0, 0, 0}),
 
 	R(UAR_NONE, DEALLOC_UAR, E(dealloc_uar_in, uar, NOBODY)),

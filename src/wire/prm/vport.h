@@ -65,7 +65,57 @@
 	PRM_CMD_OUT(F, query_lag_out) \
 	S(query_lag_out, ctx, lagc, 0x08)
 
+#define PRM_L_traffic_counter(F, S)           \
+	F(traffic_counter, packets, 0x00, 64) \
+	F(traffic_counter, octets, 0x40, 64)
+
+#define PRM_L_query_vport_counter_in(F, S)                \
+	PRM_CMD_IN(F, query_vport_counter_in)             \
+	F(query_vport_counter_in, other_vport, 0x40, 1)   \
+	F(query_vport_counter_in, port_num, 0x4c, 4)      \
+	F(query_vport_counter_in, vport_number, 0x50, 16) \
+	F(query_vport_counter_in, clear, 0xc0, 1)
+/* Errors, multicast and Ethernet have their places too; they stay 0 and need no name. */
+#define PRM_L_query_vport_counter_out(F, S)                                    \
+	PRM_CMD_OUT(F, query_vport_counter_out)                                \
+	S(query_vport_counter_out, received_ib_unicast, traffic_counter, 0x30) \
+	S(query_vport_counter_out, transmitted_ib_unicast, traffic_counter, 0x40)
+
+#define PRM_L_query_vnic_env_in(F, S)              \
+	PRM_CMD_IN(F, query_vnic_env_in)           \
+	F(query_vnic_env_in, other_vport, 0x40, 1) \
+	F(query_vnic_env_in, vport_number, 0x50, 16)
+
+/* Each of its counters has a capability of its own, which is off: they read 0. */
+#define PRM_L_query_vnic_env_out(F, S) PRM_CMD_OUT(F, query_vnic_env_out)
+
+#define PRM_L_nic_vport_context(F, S)                      \
+	F(nic_vport_context, mtu, 0x130, 16)               \
+	F(nic_vport_context, system_image_guid, 0x140, 64) \
+	F(nic_vport_context, port_guid, 0x180, 64)         \
+	F(nic_vport_context, node_guid, 0x1c0, 64)         \
+	F(nic_vport_context, allowed_list_type, 0x785, 3)  \
+	F(nic_vport_context, allowed_list_size, 0x794, 12)
+
+#define PRM_L_query_nic_vport_context_in(F, S)                \
+	PRM_CMD_IN(F, query_nic_vport_context_in)             \
+	F(query_nic_vport_context_in, other_vport, 0x40, 1)   \
+	F(query_nic_vport_context_in, vport_number, 0x50, 16) \
+	F(query_nic_vport_context_in, allowed_list_type, 0x65, 3)
+
+#define PRM_L_query_nic_vport_context_out(F, S)     \
+	PRM_CMD_OUT(F, query_nic_vport_context_out) \
+	S(query_nic_vport_context_out, nic_vport_context, nic_vport_context, 0x10)
+
 #define PRM_LAYOUTS_VPORT(X)                  \
+	X(traffic_counter, 0x10)              \
+	X(query_vport_counter_in, 0x20)       \
+	X(query_vport_counter_out, 0x210)     \
+	X(query_vnic_env_in, 0x10)            \
+	X(query_vnic_env_out, 0x20c)          \
+	X(nic_vport_context, 0x100)           \
+	X(query_nic_vport_context_in, 0x10)   \
+	X(query_nic_vport_context_out, 0x110) \
 	X(hca_vport_context, 0x200)           \
 	X(query_hca_vport_context_in, 0x10)   \
 	X(query_hca_vport_context_out, 0x210) \
