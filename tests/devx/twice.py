@@ -14,7 +14,7 @@ import tempfile
 def run(softhca, recorder, program, log):
     cmd = [softhca, 'run', '--', 'sh', '-c', 'LD_PRELOAD="$0:$LD_PRELOAD" exec "$1"', recorder,
            program]
-    r = subprocess.run(cmd, env=dict(os.environ, DEVX_RECORD=log), stdin=subprocess.DEVNULL,
+    r = subprocess.run(cmd, env=dict(os.environ, DEVX_RECORD=log, SOFTHCA_PROGRAM=softhca), stdin=subprocess.DEVNULL,
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=100)
     print(f'--- {os.path.basename(program)}: exit status {r.returncode}\n{r.stdout}', flush=True)
     return r.returncode
