@@ -6,6 +6,7 @@
  * SOFTHCA_RANDOM=N makes N calls, SOFTHCA_SEED=N others.
  */
 #include "mlx5/devx_table.h"
+#include "mlx5/test_fds.h"
 #include "mlx5/test_verbs.h"
 #include "segment/evq.h"
 #include "util/sys.h"
@@ -16,73 +17,6 @@ static uint32_t rnd(uint32_t below)
 {
 	rnd_state = rnd_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (uint32_t)(rnd_state >> 33) % below;
-}
-
-/* ---- event files: what the shim and the supervisor do for uverbs */
-
-#define FDS 64
-static struct {
-	void *obj;
-	enum seg_file_kind kind;
-	uint32_t file;
-	int fd;
-} fds[FDS];
-static struct seg *fds_seg;
-
-static int fake_open_file(struct link *l, enum seg_file_kind kind, uint32_t hca, uint32_t port,
-			  uint32_t *file, uint32_t *gen, int *fd)
-{
-	struct seg_file *f;
-
-	*fd = memfd_create("random", MFD_CLOEXEC);
-	assert_true(*fd >= 0);
-	assert_int_equal(seg_alloc(fds_seg, SEG_T_FILE, SEG_OWNER_DEVICE, file), 0);
-	f = seg_file(fds_seg, *file);
-	f->kind = kind;
-	f->hca = hca;
-	*gen = f->gen;
-	assert_int_equal(evq_open(fds_seg, *file, 0), 0);
-	return 0;
-}
-
-static int fake_file_closed(struct link *l, uint32_t file, uint32_t gen)
-{
-	evq_close(fds_seg, file);
-	seg_free(fds_seg, SEG_T_FILE, file);
-	return 1;
-}
-
-static int fake_publish(int fd, enum seg_file_kind kind, uint32_t file, uint32_t gen, void *obj)
-{
-	for (size_t i = 0; i < FDS; i++)
-		if (!fds[i].obj) {
-			fds[i].obj = obj;
-			fds[i].kind = kind;
-			fds[i].file = file;
-			fds[i].fd = fd;
-			return 0;
-		}
-	return -EMFILE;
-}
-
-static void *fake_lookup(int fd, enum seg_file_kind kind)
-{
-	for (size_t i = 0; i < FDS; i++)
-		if (fds[i].obj && fds[i].fd == fd && fds[i].kind == kind)
-			return fds[i].obj;
-	return NULL;
-}
-
-static void close_fds(void)
-{
-	for (size_t i = 0; i < FDS; i++) {
-		if (!fds[i].obj)
-			continue;
-		fake_file_closed(NULL, fds[i].file, 0);
-		uv_event_release(fds[i].obj, true);
-		close(fds[i].fd);
-		fds[i].obj = NULL;
-	}
 }
 
 /* Buffers: a stack of pages before one that may not be touched; `at` grows down per call. */
@@ -551,11 +485,7 @@ static int open_random(struct random *r, struct test_env *e)
 	struct mlx5_ib_create_cq uhw;
 	uint32_t h;
 
-	fds_seg = &e->seg;
-	e->sys.open_file = fake_open_file;
-	e->sys.file_closed = fake_file_closed;
-	e->sys.fd_publish = fake_publish;
-	e->sys.fd_lookup = fake_lookup;
+	fds_make(e);
 	verbs_open(&r->v, e);
 	r->arena = mmap(NULL, ARENA + FORBIDDEN, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -566,6 +566,76 @@ static const uint8_t golden_alloc_pd_out_bytes[] = {
 	0xf8, 0x00, 0x00, 0x00, 0xe5, 0xfd, 0x29, 0xf0, 0x00, 0xfb, 0xbe, 0xe8,
 };
 
+/*
+ * Not in that file: event queue entries. The head is struct mlx5_eqe of rdma-core's mlx5_vfio.h,
+ * the data by kind struct mlx5_eqe_qp_srq, _cq_err, _comp, _port_state and _dct of Linux' device.h.
+ */
+static const struct golden_field golden_eqe[] = {
+	{"event_type", 0x13},
+	{"event_sub_type", 0x4},
+	{"signature", 0xa5},
+	{"owner", 0x1},
+};
+static const uint8_t golden_eqe_bytes[] = {
+	0x00, 0x13, 0x00, 0x04, [62] = 0xa5, [63] = 0x01,
+};
+
+static const struct golden_field golden_eqe_qp_srq[] = {
+	{"type", 0x6},
+	{"qp_srq_n", 0xabcdef},
+};
+static const uint8_t golden_eqe_qp_srq_bytes[] = {
+	[20] = 0x06, [24] = 0x00, 0xab, 0xcd, 0xef,
+};
+
+static const struct golden_field golden_eqe_cq_err[] = {
+	{"cqn", 0xabcdef},
+	{"syndrome", 0x2},
+};
+static const uint8_t golden_eqe_cq_err_bytes[] = {
+	0x00, 0xab, 0xcd, 0xef, [11] = 0x02,
+};
+
+static const struct golden_field golden_eqe_comp[] = {
+	{"cqn", 0xabcdef},
+};
+static const uint8_t golden_eqe_comp_bytes[] = {
+	[24] = 0x00,
+	0xab,
+	0xcd,
+	0xef,
+};
+
+/* handle_port_change: the upper four bits */
+static const struct golden_field golden_eqe_port[] = {
+	{"port_num", 0x3},
+};
+static const uint8_t golden_eqe_port_bytes[] = {
+	[8] = 0x30,
+};
+
+static const struct golden_field golden_eqe_dct[] = {
+	{"dctn", 0xabcdef},
+};
+static const uint8_t golden_eqe_dct_bytes[] = {
+	[24] = 0x00,
+	0xab,
+	0xcd,
+	0xef,
+};
+
+/* is_valid_events() in Linux' devx.c: big-endian qwords, event n is bit n % 64 of qword n / 64. */
+static const struct golden_field golden_device_event_cap[] = {
+	{"user_affiliated_events_0", 0x4},
+	{"user_affiliated_events_3", UINT64_C(1) << 63},
+	{"user_unaffiliated_events_0", 0x200},
+};
+static const uint8_t golden_device_event_cap_bytes[] = {
+	[7] = 0x04,
+	[24] = 0x80,
+	[38] = 0x02,
+};
+
 #define GOLDEN(X)                     \
 	X(cqc)                        \
 	X(create_cq_in)               \
@@ -585,4 +655,11 @@ static const uint8_t golden_alloc_pd_out_bytes[] = {
 	X(query_hca_vport_context_in) \
 	X(cmd_hca_cap)                \
 	X(alloc_pd_in)                \
-	X(alloc_pd_out)
+	X(alloc_pd_out)               \
+	X(eqe)                        \
+	X(eqe_qp_srq)                 \
+	X(eqe_cq_err)                 \
+	X(eqe_comp)                   \
+	X(eqe_port)                   \
+	X(eqe_dct)                    \
+	X(device_event_cap)
