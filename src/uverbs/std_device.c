@@ -359,10 +359,11 @@ static int info_handles(struct uv_bundle *b)
 	list = uv_b_alloc(b, room);
 	if (!list)
 		return -ENOMEM;
+	/* Files count, but have no handle once they are published (alloc_commit_fd_uobject). */
 	o = ao->type && ao->type->is_fd ? b->file->fds : b->file->objects;
 	for (; o; o = o->next)
 		if (o->type == ao->type && total < room / sizeof(*list))
-			list[total++] = o->handle;
+			list[total++] = o->type->is_fd ? 0 : o->handle;
 	r = uv_b_out(b, UVERBS_ATTR_INFO_HANDLES_LIST, list, total * sizeof(*list));
 	return r ? r : uv_b_out(b, UVERBS_ATTR_INFO_TOTAL_HANDLES, &total, sizeof(total));
 }

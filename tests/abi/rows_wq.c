@@ -48,6 +48,11 @@
 #define WQ_REQ(pd, cq, flags) 0, IBV_RQ, 5, 0, (pd), (cq), 4, 1, (flags), 0
 #define IBV_RQ 0
 
+/* struct ib_uverbs_ex_create_qp: on a table, so without a CQ for receives */
+#define QP_REQ(recv_wr, table)                                               \
+	5, 0, PD, CQ, NONE, 0, 4, (recv_wr), 1, 0, 0, IB_UVERBS_QPT_RC << 8, \
+		IB_UVERBS_CREATE_QP_MASK_IND_TABLE, 0, (table), 0
+
 /* ---- by methods */
 
 #define WQ_BASE                                                                                   \
@@ -90,6 +95,12 @@ const struct ioctl_row wq_rows[] = {
 	 RUN(EX(MODIFY_WQ), 0, UHW(mlx5_ib_modify_wq, 1, 0), 0, 1, NEXT, 1, 0, 0, 0), .more = true},
 	{"table of it, twice", "", 0, RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 1, NEXT, NEXT),
 	 .more = true},
+	{"QP on a table, with receives", "create_qp: ind_tbl and max_recv_wr", EINVAL,
+	 RUN(EX(CREATE_QP), 64, NO_UHW, 40, QP_REQ(1, NEXT + 1)), .more = true},
+	{"QP on a table", "no raw packets: SUPPORT.md", EOPNOTSUPP,
+	 RUN(EX(CREATE_QP), 64, NO_UHW, 40, QP_REQ(0, NEXT + 1)), .more = true},
+	{"QP on a table that is a work queue", "create_qp: uobj_get_obj_read", EINVAL,
+	 RUN(EX(CREATE_QP), 64, NO_UHW, 40, QP_REQ(0, NEXT)), .more = true},
 	{"work queue in use", "ib_destroy_wq_user: wq->usecnt", EBUSY, WQ_DONE(NEXT), .more = true},
 	{"table destroyed", "", 0, TABLE_DONE(NEXT + 1), .more = true},
 	{"table destroyed twice", "xa_load", ENOENT, TABLE_DONE(NEXT + 1), .more = true},

@@ -59,6 +59,21 @@ class Pyverbs(Case):
     def test_cq(self):
         self.module('tests.test_cq')
 
+    def test_device(self):
+        self.module('tests.test_device', skips=9)  # device memory
+
+    def test_cqex(self):
+        self.module('tests.test_cqex')
+
+    def test_addr(self):
+        self.module('tests.test_addr', skips=1)  # RoCE
+
+    def test_parent_domain(self):
+        self.module('tests.test_parent_domain', skips=1)  # where the host has no huge pages
+
+    def test_query_port(self):
+        self.module('tests.test_mlx5_query_port')
+
     def test_cq_events(self):
         self.module('tests.test_cq_events')
 
