@@ -193,10 +193,18 @@ static bool all_zero(const uint8_t *p, size_t n)
 	return !n;
 }
 
-static void rest(struct json_object *o, const struct layout *l, const uint8_t *p, size_t n)
+/* What follows the command's layout: an object, a list, or too much. */
+static void rest(struct json_object *o, const struct layout *l, const uint8_t *p, size_t n,
+		 const struct layout *body)
 {
-	if (n > l->bytes && !all_zero(p + l->bytes, n - l->bytes))
-		decode_bytes(o, "rest", p + l->bytes, n - l->bytes, l->bytes);
+	size_t at = l->bytes;
+
+	if (body && n > at) {
+		decode_layout(o, body, p + at, n - at, at, NULL);
+		at += body->bytes;
+	}
+	if (n > at && !all_zero(p + at, n - at))
+		decode_bytes(o, "rest", p + at, n - at, at);
 }
 
 static bool decode_input(struct json_object *list, const uint8_t *p, size_t n)
@@ -216,7 +224,7 @@ static bool decode_input(struct json_object *list, const uint8_t *p, size_t n)
 		put_note(o, "shorter than the command");
 	l = l ? l : &layout_cmd_in;
 	decode_layout(o, l, p, n, 0, p);
-	rest(o, l, p, n);
+	rest(o, l, p, n, fw_command_body(opcode, p, false));
 	return true;
 }
 
@@ -236,7 +244,7 @@ static bool decode_output(struct json_object *list, const uint8_t *p, size_t n, 
 				 "its bytes");
 	l = l ? l : &layout_cmd_out;
 	decode_layout(o, l, p, n, 0, NULL);
-	rest(o, l, p, n);
+	rest(o, l, p, n, NULL);
 	if (!p[0])
 		return true;
 	means = json_object_new_array();

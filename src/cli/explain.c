@@ -34,6 +34,17 @@ static struct json_object *meaning(struct json_object *list, const char *kind, u
 
 /* ---- by number */
 
+/* A structure that follows a command's own layout, by the field's name. */
+static const struct layout *layout_of(const char *field)
+{
+	size_t n = strcspn(field, ".");
+
+	for (const struct layout *const *l = prm_layouts; *l; l++)
+		if (strlen((*l)->name) == n && !strncmp((*l)->name, field, n))
+			return *l;
+	return NULL;
+}
+
 static void add_refusal(struct json_object *list, const struct fw_refusal *f)
 {
 	uint32_t opcode = f->syndrome >> 8, bit, width;
@@ -43,9 +54,12 @@ static void add_refusal(struct json_object *list, const struct fw_refusal *f)
 
 	if (opcode < 0xf000 && fw_command_layouts((uint16_t)opcode, &in, &out)) {
 		put(o, "command", fw_opcode_name((uint16_t)opcode));
-		if (layout_find(in, f->field, &bit, &width)) {
+		if (!layout_find(in, f->field, &bit, &width))
+			in = layout_of(f->field);
+		if (in && layout_find(in, f->field, &bit, &width)) {
 			json_object_object_add(o, "bit", json_object_new_uint64(bit));
 			json_object_object_add(o, "width", json_object_new_uint64(width));
+			put(o, "of", in->name);
 		}
 	} else {
 		put(o, "command", "any");

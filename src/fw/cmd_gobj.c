@@ -133,6 +133,18 @@ static const struct gobj_type *type_of(const struct fw_call *k)
 	return NULL;
 }
 
+const struct layout *fw_command_body(uint16_t opcode, const void *in, bool output)
+{
+	bool has = output ? opcode == PRM_OP_QUERY_GENERAL_OBJECT
+			  : opcode == PRM_OP_CREATE_GENERAL_OBJECT ||
+				    opcode == PRM_OP_MODIFY_GENERAL_OBJECT;
+
+	for (size_t i = 0; has && i < ARRAY_SIZE(types); i++)
+		if (types[i].type == LAYOUT_GET(cmd_in, in, op_mod))
+			return types[i].body;
+	return NULL;
+}
+
 static uint32_t body_bytes(const struct gobj_type *t)
 {
 	return t->body ? t->body->bytes : RESERVED_QPN_BYTES;

@@ -78,6 +78,8 @@ const char *fw_opcode_name(uint16_t opcode);
 struct layout;
 /* The layouts of a command's input and output; false: this firmware has no such command. */
 bool fw_command_layouts(uint16_t opcode, const struct layout **in, const struct layout **out);
+/* The layout of what follows that of the input or output, as the input's op_mod says; NULL. */
+const struct layout *fw_command_body(uint16_t opcode, const void *in, bool output);
 
 /*
  * One row per reason for a refusal: what UCX or DPDK users see as `syndrome 0x...`. Numbers are

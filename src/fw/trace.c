@@ -19,6 +19,21 @@ static const struct layout *variant(void *ctx, const struct layout *inner)
 	return prm_variant(inner, ctx);
 }
 
+/* An object that follows the command's own layout; its bytes. */
+static uint32_t rec_body(struct rec *r, const struct fw_call *k, const uint8_t *p, uint32_t len,
+			 bool output)
+{
+	uint32_t head = !k->cmd ? 0 : output ? k->cmd->out->bytes : k->cmd->in->bytes;
+	const struct layout *l = k->cmd ? fw_command_body(k->cmd->opcode, k->in, output) : NULL;
+
+	if (!l || len <= head)
+		return 0;
+	rec_group(r, l->name, "{");
+	layout_rec(r, l, p + head, len - head, 0, NULL, NULL);
+	rec_group_end(r, "}");
+	return l->bytes < len - head ? l->bytes : len - head;
+}
+
 static void rec_input(struct rec *r, const struct fw_call *k, const void *in, uint32_t inlen)
 {
 	uint32_t known = k->cmd ? k->cmd->in->bytes : 0;
@@ -33,6 +48,7 @@ static void rec_input(struct rec *r, const struct fw_call *k, const void *in, ui
 		if (inlen - known > UNKNOWN_BYTES && !r->json)
 			inlen = known + UNKNOWN_BYTES;
 	}
+	known += rec_body(r, k, in, inlen, false);
 	if (inlen > known)
 		rec_bytes(r, "rest", (const uint8_t *)in + known, inlen - known);
 	if (k->c->mem) {
@@ -83,6 +99,24 @@ static void rec_caps(struct rec *r, const struct fw_call *k, const char *text)
 		rec_group_end(r, ")");
 }
 
+/* The place of a field in the input. */
+static bool find(const struct fw_call *k, const char *field, uint32_t inlen, uint32_t *bit,
+		 uint32_t *width)
+{
+	const struct layout *body;
+
+	if (!k->cmd)
+		return false;
+	if (layout_find(k->cmd->in, field, bit, width))
+		return true;
+	body = fw_command_body(k->cmd->opcode, k->in, false);
+	if (!body || inlen < k->cmd->in->bytes + body->bytes ||
+	    !layout_find(body, field, bit, width))
+		return false;
+	*bit += k->cmd->in->bytes * 8;
+	return true;
+}
+
 /* Where the refused bytes are and what is in them. */
 static void rec_where(struct rec *r, const struct fw_call *k, const struct fw_refusal *f,
 		      uint32_t inlen, uint32_t outlen, int32_t reserved_bit)
@@ -94,7 +128,7 @@ static void rec_where(struct rec *r, const struct fw_call *k, const struct fw_re
 	if (reserved_bit >= 0) {
 		bit = (uint32_t)reserved_bit & ~31u;
 		width = 32;
-	} else if (!k->cmd || !layout_find(k->cmd->in, f->field, &bit, &width)) {
+	} else if (!find(k, f->field, inlen, &bit, &width)) {
 		width = 0;
 	}
 	if (r->json) {
@@ -157,6 +191,7 @@ void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t
 	if (result == 0 && k->cmd && any_set(k->out, outlen)) {
 		rec_group(&r, "out", " -> ");
 		layout_rec(&r, k->cmd->out, k->out, outlen, 0, variant, (void *)(uintptr_t)k->in);
+		rec_body(&r, k, k->out, outlen, true);
 		rec_group_end(&r, "");
 	}
 	rec_say(&r, "result", " = ",

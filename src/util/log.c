@@ -4,6 +4,7 @@
  * signal handler.
  */
 #include "util/log.h"
+#include "util/clock.h"
 #include "util/fmt.h"
 #include "util/rec.h"
 #include "util/sys.h"
@@ -134,20 +135,22 @@ void log_finish(void)
 
 /* ---- writing */
 
-#define TURN_MS 100 /* patience with another writer, who may be stopped */
+#define TURN_NS (100 * NSEC_PER_MSEC) /* patience with another writer, who may be stopped */
+#define TURN_SLEEP_NS 20000
 
 /*
  * One writer at a time where the kernel does not see to it: in the process by a word, among
- * processes by a record lock, both with patience only. Regular files and short lines need neither,
- * but the short ones have to wait for the long.
+ * processes by a record lock, both with patience only. Regular files need neither; in a pipe the
+ * short lines have to wait for the long ones, which it takes in pieces.
  */
 static int take_turn(int tid)
 {
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	struct timespec ms = {0, 1000000};
+	struct timespec nap = {0, TURN_SLEEP_NS};
+	uint64_t end = clock_now_ns() + TURN_NS;
 	int ours = 0;
 
-	for (int i = 0; i < TURN_MS; i++) {
+	do {
 		int none = 0;
 
 		if (!ours && __atomic_load_n(&writing, __ATOMIC_RELAXED) == tid)
@@ -157,9 +160,11 @@ static int take_turn(int tid)
 							   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 		if (ours && sys_fcntl(log_fd, F_SETLK, (long)&l) != -EAGAIN)
 			return 1;
-		sys_call(SYS_nanosleep, &ms, NULL);
-	}
-	return ours;
+		sys_call(SYS_nanosleep, &nap, NULL);
+	} while (clock_now_ns() < end);
+	/* A thread that was left behind by fork() will not come back for it. */
+	__atomic_store_n(&writing, tid, __ATOMIC_RELAXED);
+	return 1;
 }
 
 static void end_turn(void)

@@ -171,38 +171,56 @@ int uv_cmd_invoke_write(struct uv_bundle *b)
 
 /* ---- write(2) ---- */
 
-static int verify_ex(const struct ib_uverbs_cmd_hdr *h, const struct ib_uverbs_ex_cmd_hdr *x,
-		     size_t count, const struct uv_cmd *c)
+static int short_in(struct uv_bundle *b, size_t have)
 {
+	return uv_why_range(b, -ENOSPC, NULL, "the input is shorter than the command", have,
+			    b->cmd->req, UINT16_MAX);
+}
+
+static int short_out(struct uv_bundle *b, size_t have)
+{
+	return uv_why_range(b, -ENOSPC, NULL, "no room for the answer", have, b->cmd->resp,
+			    UINT16_MAX);
+}
+
+static int verify_ex(struct uv_bundle *b, const struct ib_uverbs_cmd_hdr *h,
+		     const struct ib_uverbs_ex_cmd_hdr *x, size_t count)
+{
+	const struct uv_cmd *c = b->cmd;
+
 	if ((size_t)(h->in_words + x->provider_in_words) * 8 != count - sizeof(*h) - sizeof(*x))
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "in_words is not the length of the write");
 	if (h->in_words * 8 < c->req)
-		return -ENOSPC;
+		return short_in(b, h->in_words * 8u);
 	if (x->cmd_hdr_reserved)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "reserved bits of the header");
 	if (!x->response)
-		return h->out_words || x->provider_out_words ? -EINVAL : 0;
+		return h->out_words || x->provider_out_words
+			       ? uv_why(b, -EINVAL, "out_words without a place for the answer")
+			       : 0;
 	if (!h->out_words && !x->provider_out_words)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "a place for the answer without out_words");
 	if (h->out_words * 8 < c->resp)
-		return -ENOSPC;
+		return short_out(b, h->out_words * 8u);
 	return uv_user_range(x->response, (h->out_words + x->provider_out_words) * 8u) ? 0
 										       : -EFAULT;
 }
 
-static int verify(struct ib_uverbs_cmd_hdr *h, size_t count, const struct uv_cmd *c)
+static int verify(struct uv_bundle *b, struct ib_uverbs_cmd_hdr *h, size_t count)
 {
+	const struct uv_cmd *c = b->cmd;
+
 	if ((size_t)h->in_words * 4 != count)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "in_words is not the length of the write");
 	if (count < c->req + sizeof(*h)) {
 		/* rdma-core 18 and 19 send 16 bytes for this one; their kernels accepted it. */
 		if (h->command == IB_USER_VERBS_CMD_DESTROY_CQ && count == 16) {
 			h->in_words = 6;
 			return 0;
 		}
-		return -ENOSPC;
+		return short_in(b, count - sizeof(*h));
 	}
-	return h->out_words * 4 < c->resp ? -ENOSPC : 0;
+	return h->out_words * 4 < c->resp ? short_out(b, h->out_words * 4u) : 0;
 }
 
 static int copy_udata(struct uv_bundle *b, uint64_t from, size_t len)
@@ -270,11 +288,11 @@ static int write_run(struct uv_bundle *b, struct ib_uverbs_cmd_hdr *h, uint64_t 
 			return -EINVAL;
 		if (uv_copy_from_user(&x, buf + sizeof(*h), sizeof(x)))
 			return -EFAULT;
-		r = verify_ex(h, &x, count, b->cmd);
+		r = verify_ex(b, h, &x, count);
 		if (!r)
 			r = frame_ex(b, h, &x, buf + sizeof(*h) + sizeof(x));
 	} else {
-		r = verify(h, count, b->cmd);
+		r = verify(b, h, count);
 		if (!r)
 			r = frame(b, h, buf + sizeof(*h));
 	}

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
@@ -55,8 +56,7 @@ class Why(unittest.TestCase):
             if name.startswith('SOFTHCA_TRACE'):
                 del self.env[name]
 
-    def tearDown(self):
-        subprocess.run(['rm', '-rf', self.dir])
+        self.addCleanup(subprocess.run, ['rm', '-rf', self.dir])
 
     def run_(self, *args, stdin=None, **kw):
         return subprocess.run([SOFTHCA, *args], env=self.env, input=stdin, capture_output=True,
@@ -110,6 +110,33 @@ call(0x1001, 0x1001, attr(0x1000, value=0, len=0))
         ])
         self.assertIn('UHW_OUT={qp_tab_size=0x100000', lines[0])
         self.assertTrue(lines[0].endswith('} = 0'))
+
+    def test_lines_of_write_commands(self):
+        lines = [normal(x) for x in self.raw('''
+context()
+out = ctypes.create_string_buffer(8)
+def write(*a):
+    try:
+        os.write(fd, struct.pack(*a))
+    except OSError as e:
+        print(e)
+write('<IHHQ', 3, 4, 2, ctypes.addressof(out))      # ALLOC_PD
+write('<IHHI', 4, 3, 0, 55)                         # DEALLOC_PD of another number
+write('<IHHI', 4, 3, 0, 0)
+write('<IHHI', 4, 9, 0, 0)
+''', '-e', 'uverbs')][1:]
+        self.assertEqual(lines, [
+            'uverbs: write(command=ALLOC_PD, request={response=ADDR}) -> UHW_OUT={pdn=1}, '
+            'response={} = 0',
+            'uverbs: write(command=DEALLOC_PD, request={pd_handle=0x37}) = ENOENT: no such handle',
+            'uverbs: write(command=DEALLOC_PD, request={}) = 0',
+            'uverbs: write(command=DEALLOC_PD) = EINVAL: in_words is not the length of the write'])
+
+    def test_on_a_fabric_that_is_up(self):
+        self.ok('up', 'lab')
+        self.addCleanup(self.run_, 'down', 'lab')
+        lines = self.traced(DEVX_SEND, options=['--fabric', 'lab', '-e', 'fw'])
+        self.assertTrue([x for x in lines if 'CREATE_QP' in x])
 
     def test_the_rule_of_a_refused_attribute(self):
         lines = [normal(x) for x in self.raw('''
@@ -255,9 +282,17 @@ while not cq.poll()[0]: pass
     def test_long_lines_through_a_pipe_are_whole(self):
         """JSON lines may be longer than what a pipe takes in one piece."""
         cmd = ' & '.join([DEVX_SEND + ' >/dev/null'] * 4) + ' & wait'
-        r = self.run_('trace', '-j', '-e', 'uverbs', '--', 'sh', '-c', cmd)
-        self.assertEqual(r.returncode, 0, r)
-        lines = r.stderr.splitlines()
+        with subprocess.Popen([SOFTHCA, 'trace', '-j', '-e', 'uverbs', '--', 'sh', '-c', cmd],
+                              env=self.env, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as p:
+            text = b''
+            while True:  # slower than it is written, so that the pipe is full
+                part = os.read(p.stderr.fileno(), 3000)
+                text += part
+                time.sleep(0.001)
+                if not part:
+                    break
+        self.assertEqual(p.returncode, 0)
+        lines = text.decode().splitlines()
         self.assertGreater(max(len(x) for x in lines), 4096)
         for line in lines:
             json.loads(line)
