@@ -30,14 +30,14 @@
 			__VA_ARGS__                                                        \
 		}                                                                          \
 	}
-#define CQ_UHW                                                                                 \
-	UHW(mlx5_ib_create_cq, .buf_addr = MEM + 0x1000, .db_addr = DBR + 128, .cqe_size = 64, \
+#define CQ_UHW                                                                                \
+	UHW(mlx5_ib_create_cq, .buf_addr = MEM + 0x1000, .db_addr = NEXT_DBR, .cqe_size = 64, \
 	    .flags = MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX, .uar_page_index = UAR_PAGE)
-#define QP_UHW                                                                                    \
-	UHW(mlx5_ib_create_qp, .buf_addr = MEM + 0x5000, .db_addr = DBR + 192, .sq_wqe_count = 4, \
-	    .rq_wqe_count = 4, .rq_wqe_shift = 4, .flags = MLX5_QP_FLAG_UAR_PAGE_INDEX,           \
-	    .bfreg_index = UAR_PAGE)
-#define SRQ_UHW UHW(mlx5_ib_create_srq, .buf_addr = MEM + 0x6000, .db_addr = DBR + 256)
+#define QP_UHW                                                                     \
+	UHW(mlx5_ib_create_qp, .buf_addr = MEM + 0x5000, .db_addr = NEXT_DBR + 64, \
+	    .sq_wqe_count = 4, .rq_wqe_count = 4, .rq_wqe_shift = 4,               \
+	    .flags = MLX5_QP_FLAG_UAR_PAGE_INDEX, .bfreg_index = UAR_PAGE)
+#define SRQ_UHW UHW(mlx5_ib_create_srq, .buf_addr = MEM + 0x6000, .db_addr = NEXT_DBR + 128)
 #define NO_UHW                                             \
 	{                                                  \
 		.id = UVERBS_ATTR_UHW_IN, .optional = true \

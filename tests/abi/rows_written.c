@@ -20,12 +20,12 @@
 #define ZERO8 0, 0, 0, 0, 0, 0, 0, 0
 
 /* The driver's data as words. */
-#define CQ_UHW U64(MEM + 0x1000), U64(DBR + 128), 64, 2 << 16, UAR_PAGE, 0
+#define CQ_UHW U64(MEM + 0x1000), U64(NEXT_DBR), 64, 2 << 16, UAR_PAGE, 0
 #define RESIZE_UHW U64(MEM + 0x2000), 64, 0
-#define QP_UHW                                                                                   \
-	U64(MEM + 0x5000), U64(DBR + 192), 4, 4, 4, MLX5_QP_FLAG_UAR_PAGE_INDEX, 0, UAR_PAGE, 0, \
-		0, 0, 0
-#define SRQ_UHW U64(MEM + 0x6000), U64(DBR + 256), 0, 0, 0, 0
+#define QP_UHW                                                                                    \
+	U64(MEM + 0x5000), U64(NEXT_DBR + 64), 4, 4, 4, MLX5_QP_FLAG_UAR_PAGE_INDEX, 0, UAR_PAGE, \
+		0, 0, 0, 0
+#define SRQ_UHW U64(MEM + 0x6000), U64(NEXT_DBR + 128), 0, 0, 0, 0
 #define UCTX 2, 0, 0, 0, 0, 0, 3, 0
 /* handles, capacities; type in the second byte of the last word */
 #define QP_REQ(pd) 0, 0, (pd), CQ, CQ, 0, 4, 4, 1, 1, 0, IB_UVERBS_QPT_RC << 8

@@ -9,7 +9,9 @@
 #include "device.h"
 
 #include <rdma/rdma_user_ioctl.h>
+#include <stdarg.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static struct seg seg;
 static struct uv_system sys;
@@ -27,11 +29,12 @@ static struct {
 	struct uv_file *command;
 	void *events; /* once published */
 } fds[FDS];
-static int alias[4]; /* of CHANNEL and those after it: the descriptor they are copies of */
+enum { ALIASES = EVENTFD - CHANNEL + 1 };
+static int alias[ALIASES]; /* of CHANNEL and those after it: the descriptor they are copies of */
 
 static int fd_of(int fd)
 {
-	if (fd >= CHANNEL && fd < CHANNEL + 4)
+	if (fd >= CHANNEL && fd < CHANNEL + ALIASES)
 		fd = alias[fd - CHANNEL];
 	return fd >= FIRST_FD && fd < FIRST_FD + FDS && fds[fd - FIRST_FD].kind ? fd - FIRST_FD
 										: -1;
@@ -63,9 +66,18 @@ static int fd_new(enum seg_file_kind kind, uint32_t *file, uint32_t *gen)
 
 /* ---- what the shim and the supervisor are to uverbs */
 
+static int descriptors_left;
+
+void fz_descriptor_fail_at(int n)
+{
+	descriptors_left = n;
+}
+
 static int open_file(struct link *l, enum seg_file_kind kind, uint32_t of, uint32_t port,
 		     uint32_t *file, uint32_t *gen, int *fd)
 {
+	if (descriptors_left && --descriptors_left == 0)
+		return -EMFILE;
 	*fd = fd_new(kind, file, gen);
 	if (*fd < 0)
 		return *fd;
@@ -172,11 +184,13 @@ ssize_t fz_write(int fd, const void *p, size_t n)
 
 int fz_close(int fd)
 {
+	int real = fd;
+
 	fd = fd_of(fd);
 	if (fd < 0)
-		return 0;
+		return real < FIRST_FD ? close(real) : 0;
 	/* A copy of it is still there. */
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < ALIASES; i++)
 		if (alias[i] == FIRST_FD + fd)
 			return 0;
 	if (fds[fd].command)
@@ -188,7 +202,9 @@ int fz_close(int fd)
 
 int fz_dup2(int from, int to)
 {
-	fz_check(to >= CHANNEL && to < CHANNEL + 4);
+	fz_check(to >= CHANNEL && to < CHANNEL + ALIASES);
+	if (from < FIRST_FD)
+		return dup2(from, to);
 	alias[to - CHANNEL] = from;
 	return to;
 }

@@ -20,6 +20,9 @@ uint32_t fz_world_file(enum which which);
 void *fz_mmap(enum which which, uint64_t addr, size_t len, int prot, int flags, uint64_t off);
 long fz_read(int fd, uint64_t at, size_t count);
 
+/* The n-th file that is opened for an event file fails, once; 0: none. */
+void fz_descriptor_fail_at(int n);
+
 /* ---- rows and their bytes (rows.c) */
 
 /* The bytes of a row: what the targets read, for seeds. Their length, 0: it does not fit. */

@@ -18,6 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (i % 4 == 3) {
 			fz_read(ASYNC, OUT, 64);
 			fz_read(CHANNEL, OUT, 64);
+			fz_read(RESULTS, OUT, 512);
+			fz_read(EVENT_FILE, OUT, 512);
 		}
 	}
 	fz_world_end();

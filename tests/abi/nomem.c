@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Everything that can be made, made while something runs out: the n-th block of our heap, the n-th
+ * element of the segment's tables, the n-th descriptor, for every n until it is made. The calls are
+ * those rows of tests/abi that succeed, on the device inside this process (tests/fuzz/device.c).
+ * After each refusal everything is as before: objects, handles, elements of every table, accounted
+ * memory. The sanitizers' build of this test finds lost blocks.
+ */
+#include <errno.h>
+
+#include "segment/proc.h"
+#include "segment/seg.h"
+#include "util/heap.h"
+#include "../fuzz/device.h"
+
+static int elements_left;              /* until seg_alloc() fails, once; 0: never */
+static unsigned int refusals[3], made; /* by way */
+
+int __real_seg_alloc(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t *idx);
+int __wrap_seg_alloc(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t *idx);
+int __wrap_seg_alloc(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t *idx)
+{
+	if (elements_left && --elements_left == 0)
+		return -ENOSPC;
+	return __real_seg_alloc(s, t, owner, idx);
+}
+
+/* ---- what there is */
+
+struct account {
+	uint32_t live[SEG_T_COUNT];
+	uint64_t pinned, file_pinned;
+};
+
+static void account(struct account *a)
+{
+	struct seg *s = fz_world_seg();
+
+	memset(a, 0, sizeof(*a));
+	for (uint32_t t = 0; t < SEG_T_COUNT; t++)
+		a->live[t] = atomic_load(&seg_table(s, (enum seg_table_id)t)->live);
+	a->pinned = atomic_load(&seg_proc(s, s->self)->pinned);
+	a->file_pinned = atomic_load(&seg_file(s, fz_world_file(CTX))->pinned);
+}
+
+static void same(const struct account *was, const char *what, const char *how, int n)
+{
+	struct account now;
+
+	account(&now);
+	for (uint32_t t = 0; t < SEG_T_COUNT; t++)
+		if (now.live[t] != was->live[t]) {
+			fprintf(stderr, "%s, %s %d missing: table %u has %u elements, not %u\n",
+				what, how, n, t, now.live[t], was->live[t]);
+			abort();
+		}
+	if (now.pinned == was->pinned && now.file_pinned == was->file_pinned)
+		return;
+	fprintf(stderr, "%s, %s %d missing: accounted memory is not what it was\n", what, how, n);
+	abort();
+}
+
+/* What the kernel says when memory, a device's resource or descriptors run out. */
+static bool is_shortage(int err)
+{
+	return err == ENOMEM || err == EREMOTEIO || err == ENOSPC || err == ENFILE ||
+	       err == EMFILE || err == EAGAIN;
+}
+
+enum { BLOCK, ELEMENT, DESCRIPTOR, WAYS };
+static const char *const ways[WAYS] = {"block", "element", "descriptor"};
+
+static void arm(int way, int n)
+{
+	heap_fail_at(way == BLOCK ? n : 0);
+	elements_left = way == ELEMENT ? n : 0;
+	fz_descriptor_fail_at(way == DESCRIPTOR ? n : 0);
+}
+
+static int run(const struct ioctl_row *r, const struct write_row *w)
+{
+	return r ? world_ioctl(r) : world_write(w);
+}
+
+#define TRIES 200
+
+/* One call, short of the first thing, then of the second... until it is done. */
+static void exhaust(const struct ioctl_row *r, const struct write_row *w, int way)
+{
+	const char *what = r ? r->what : w->what;
+	int want = r ? r->want : w->want, err = 0, n;
+	struct account was;
+
+	world_fd(r ? r->which : w->which);
+	if (want) {
+		fz_check(run(r, w) == want);
+		return;
+	}
+	account(&was);
+	for (n = 1; n < TRIES; n++) {
+		arm(way, n);
+		err = run(r, w);
+		arm(way, 0);
+		if (!err)
+			break;
+		refusals[way]++;
+		if (!is_shortage(err)) {
+			fprintf(stderr, "%s, %s %d missing: %s\n", what, ways[way], n,
+				err < 0 ? "not all answered" : strerrorname_np(err));
+			abort();
+		}
+		same(&was, what, ways[way], n);
+	}
+	fz_check(!err);
+	made++;
+}
+
+/* Rows that do everything right: alone, or with those that go on with what they made. */
+static bool is_right(int want, bool more, bool within)
+{
+	return within || more || !want;
+}
+
+/* At the end of rows that belong together everything is as before them. */
+static void group_end(const struct account *before, const char *what)
+{
+	const char *harmed;
+
+	world_row_end();
+	if (!world_unharmed(&harmed)) {
+		fprintf(stderr, "%s: afterwards the %s are not what they were\n", what, harmed);
+		abort();
+	}
+	same(before, what, "in the end nothing", 0);
+}
+
+#define GROUPS(rows, n, ...)                                               \
+	for (int way = 0; way < WAYS; way++) {                             \
+		struct account before;                                     \
+		bool within = false;                                       \
+                                                                           \
+		for (unsigned int i = 0; i < n; i++) {                     \
+			if (!is_right(rows[i].want, rows[i].more, within)) \
+				continue;                                  \
+			if (!within)                                       \
+				account(&before);                          \
+			exhaust(__VA_ARGS__, way);                         \
+			within = rows[i].more;                             \
+			if (!within)                                       \
+				group_end(&before, rows[i].what);          \
+		}                                                          \
+	}
+
+static void ioctls(const struct ioctl_row *rows, unsigned int n)
+{
+	GROUPS(rows, n, &rows[i], NULL)
+}
+
+static void writes(const struct write_row *rows, unsigned int n)
+{
+	GROUPS(rows, n, NULL, &rows[i])
+}
+
+int main(void)
+{
+	fz_world_begin(0);
+	ioctls(frame_rows, frame_rows_count);
+	ioctls(device_rows, device_rows_count);
+	ioctls(object_rows, object_rows_count);
+	ioctls(invoke_rows, invoke_rows_count);
+	ioctls(devx_rows, devx_rows_count);
+	ioctls(life_rows, life_rows_count);
+	writes(write_rows, write_rows_count);
+	writes(written_rows, written_rows_count);
+	fz_world_end();
+	printf("%u calls done; refused before for want of a block %u times, an element %u, a "
+	       "descriptor %u\n",
+	       made, refusals[BLOCK], refusals[ELEMENT], refusals[DESCRIPTOR]);
+	/* Where nothing was ever short, this test tests nothing. */
+	return refusals[BLOCK] < 40 || refusals[ELEMENT] < 30 || refusals[DESCRIPTOR] < 4;
+}
