@@ -15,7 +15,8 @@ static int request_get(const struct uv_udata *u, uint32_t *entries)
 	struct mlx5_ib_alloc_mw req = {0};
 	const uint8_t *in = u->in;
 
-	memcpy(&req, in, MIN(u->inlen, sizeof(req)));
+	if (in)
+		memcpy(&req, in, MIN(u->inlen, sizeof(req)));
 	if (req.comp_mask || req.reserved1 || req.reserved2)
 		return -EOPNOTSUPP;
 	for (size_t i = sizeof(req); i < u->inlen; i++)

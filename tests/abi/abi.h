@@ -88,23 +88,34 @@ struct write_row {
 	bool more, closes; /* as above */
 };
 
-#define ROWS(kind, name)                       \
-	extern const struct kind##_row name[]; \
+/*
+ * All tables, I for ioctl and W for write(2), in the order in which they are run. A new one is
+ * entered here and in meson.build.
+ */
+#define TABLES(I, W)    \
+	I(xrc_rows)     \
+	W(xrc_written)  \
+	I(frame_rows)   \
+	I(device_rows)  \
+	I(object_rows)  \
+	I(invoke_rows)  \
+	I(devx_rows)    \
+	I(event_rows)   \
+	I(life_rows)    \
+	I(mlx5_rows)    \
+	I(wq_rows)      \
+	W(write_rows)   \
+	W(written_rows) \
+	W(wq_written_rows)
+#define NO_TABLE(name)
+
+#define IOCTL_EXTERN(name)                    \
+	extern const struct ioctl_row name[]; \
 	extern const unsigned int name##_count;
-ROWS(ioctl, frame_rows)
-ROWS(ioctl, device_rows)
-ROWS(ioctl, object_rows)
-ROWS(ioctl, invoke_rows)
-ROWS(ioctl, devx_rows)
-ROWS(ioctl, event_rows)
-ROWS(ioctl, life_rows)
-ROWS(ioctl, mlx5_rows)
-ROWS(ioctl, xrc_rows)
-ROWS(write, xrc_written)
-ROWS(write, write_rows)
-ROWS(write, written_rows)
-ROWS(ioctl, wq_rows)
-ROWS(write, wq_written_rows)
+#define WRITE_EXTERN(name)                    \
+	extern const struct write_row name[]; \
+	extern const unsigned int name##_count;
+TABLES(IOCTL_EXTERN, WRITE_EXTERN)
 #define ROWS_END(name) const unsigned int name##_count = sizeof(name) / sizeof(name[0])
 
 /* world.c: 0, or an errno */

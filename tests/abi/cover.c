@@ -13,12 +13,8 @@ static const struct {
 	const struct ioctl_row *rows;
 	const unsigned int *n;
 } tables[] = {
-	{event_rows, &event_rows_count},   {frame_rows, &frame_rows_count},
-	{device_rows, &device_rows_count}, {object_rows, &object_rows_count},
-	{invoke_rows, &invoke_rows_count}, {devx_rows, &devx_rows_count},
-	{life_rows, &life_rows_count},     {mlx5_rows, &mlx5_rows_count},
-	{xrc_rows, &xrc_rows_count},       {wq_rows, &wq_rows_count},
-};
+#define TABLE(name) {name, &name##_count},
+	TABLES(TABLE, NO_TABLE)};
 
 /*
  * Methods and commands that no call can make succeed on this device, and why: they need no row that
@@ -83,12 +79,7 @@ static const struct attr *attr_of(const struct ioctl_row *r, uint16_t id)
 static const struct {
 	const struct write_row *rows;
 	const unsigned int *n;
-} write_tables[] = {
-	{write_rows, &write_rows_count},
-	{written_rows, &written_rows_count},
-	{xrc_written, &xrc_written_count},
-	{wq_written_rows, &wq_written_rows_count},
-};
+} write_tables[] = {TABLES(NO_TABLE, TABLE)};
 #define FOR_EACH_WRITE(r)                                               \
 	for (size_t t_ = 0; t_ < ARRAY_SIZE(write_tables); t_++)        \
 		for (const struct write_row *r = write_tables[t_].rows; \

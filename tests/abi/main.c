@@ -36,32 +36,21 @@ static void check(const char *what, const char *rule, int want, int got, bool mo
 		       rule);
 }
 
-#define IOCTLS(name)                                    \
-	for (unsigned int i = 0; i < name##_count; i++) \
-	check(name[i].what, name[i].rule, name[i].want, world_ioctl(&name[i]), name[i].more)
-#define WRITES(name)                                    \
-	for (unsigned int i = 0; i < name##_count; i++) \
-	check(name[i].what, name[i].rule, name[i].want, world_write(&name[i]), name[i].more)
+#define IOCTLS(name)                                                                   \
+	for (unsigned int i = 0; i < name##_count; i++)                                \
+		check(name[i].what, name[i].rule, name[i].want, world_ioctl(&name[i]), \
+		      name[i].more);
+#define WRITES(name)                                                                   \
+	for (unsigned int i = 0; i < name##_count; i++)                                \
+		check(name[i].what, name[i].rule, name[i].want, world_write(&name[i]), \
+		      name[i].more);
 
 int main(void)
 {
 	char byte;
 
 	world_make();
-	IOCTLS(xrc_rows);
-	WRITES(xrc_written);
-	IOCTLS(frame_rows);
-	IOCTLS(device_rows);
-	IOCTLS(object_rows);
-	IOCTLS(invoke_rows);
-	IOCTLS(devx_rows);
-	IOCTLS(event_rows);
-	IOCTLS(life_rows);
-	IOCTLS(mlx5_rows);
-	IOCTLS(wq_rows);
-	WRITES(write_rows);
-	WRITES(written_rows);
-	WRITES(wq_written_rows);
+	TABLES(IOCTLS, WRITES)
 	check("read() of a command file", "it has no read method", EINVAL,
 	      read(world_fd(CTX), &byte, 1) < 0 ? errno : 0, false);
 	printf("%u calls, %u wrong\n", done, failed);

@@ -90,6 +90,7 @@ static void exhaust(const struct ioctl_row *r, const struct write_row *w, int wa
 	const char *what = r ? r->what : w->what;
 	int want = r ? r->want : w->want, err = 0, n;
 	struct account was;
+	struct fz_hints hints;
 
 	world_fd(r ? r->which : w->which);
 	if (want) {
@@ -97,6 +98,7 @@ static void exhaust(const struct ioctl_row *r, const struct write_row *w, int wa
 		return;
 	}
 	account(&was);
+	fz_hints_save(fz_world_seg(), &hints);
 	for (n = 1; n < TRIES; n++) {
 		arm(way, n);
 		err = run(r, w);
@@ -110,6 +112,7 @@ static void exhaust(const struct ioctl_row *r, const struct write_row *w, int wa
 			abort();
 		}
 		same(&was, what, ways[way], n);
+		fz_hints_restore(fz_world_seg(), &hints);
 	}
 	fz_check(!err);
 	made++;
@@ -122,23 +125,32 @@ static bool is_right(int want, bool more, bool within)
 }
 
 /* At the end of rows that belong together everything is as before them. */
-static void group_end(const struct account *before, const char *what)
+static void group_end(struct account *before, const char *what)
 {
+	static const int files[] = {CHANNEL, ASYNC, RESULTS, EVENT_FILE};
 	const char *harmed;
 
+	/* What events there are is read: they are elements too. */
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		while (fz_read(files[i], OUT, 4096) > 0)
+			;
 	world_row_end();
 	if (!world_unharmed(&harmed)) {
 		fprintf(stderr, "%s: afterwards the %s are not what they were\n", what, harmed);
 		abort();
 	}
+	/* Subscriptions to events stay with the file of events. */
+	before->live[SEG_T_EVSUB] = atomic_load(&seg_table(fz_world_seg(), SEG_T_EVSUB)->live);
 	same(before, what, "in the end nothing", 0);
 }
 
 #define GROUPS(rows, n, ...)                                               \
 	for (int way = 0; way < WAYS; way++) {                             \
+		struct fz_hints hints;                                     \
 		struct account before;                                     \
 		bool within = false;                                       \
                                                                            \
+		fz_hints_save(fz_world_seg(), &hints);                     \
 		for (unsigned int i = 0; i < n; i++) {                     \
 			if (!is_right(rows[i].want, rows[i].more, within)) \
 				continue;                                  \
@@ -149,6 +161,9 @@ static void group_end(const struct account *before, const char *what)
 			if (!within)                                       \
 				group_end(&before, rows[i].what);          \
 		}                                                          \
+		/* The rows' numbers are those of one run. */              \
+		if (way + 1 < WAYS)                                        \
+			fz_hints_restore(fz_world_seg(), &hints);          \
 	}
 
 static void ioctls(const struct ioctl_row *rows, unsigned int n)
@@ -164,14 +179,9 @@ static void writes(const struct write_row *rows, unsigned int n)
 int main(void)
 {
 	fz_world_begin(0);
-	ioctls(frame_rows, frame_rows_count);
-	ioctls(device_rows, device_rows_count);
-	ioctls(object_rows, object_rows_count);
-	ioctls(invoke_rows, invoke_rows_count);
-	ioctls(devx_rows, devx_rows_count);
-	ioctls(life_rows, life_rows_count);
-	writes(write_rows, write_rows_count);
-	writes(written_rows, written_rows_count);
+#define IOCTLS(name) ioctls(name, name##_count);
+#define WRITES(name) writes(name, name##_count);
+	TABLES(IOCTLS, WRITES)
 	fz_world_end();
 	printf("%u calls done; refused before for want of a block %u times, an element %u, a "
 	       "descriptor %u\n",

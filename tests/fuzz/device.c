@@ -4,6 +4,7 @@
 #include "fw/fw.h"
 #include "mlx5/mlx5.h"
 #include "segment/evq.h"
+#include "segment/evsub.h"
 #include "segment/proc.h"
 #include "uverbs/priv.h"
 #include "device.h"
@@ -87,6 +88,7 @@ static int open_file(struct link *l, enum seg_file_kind kind, uint32_t of, uint3
 
 static int file_closed(struct link *l, uint32_t file, uint32_t gen)
 {
+	evsub_file_gone(&seg, file);
 	evq_close(&seg, file);
 	seg_free(&seg, SEG_T_FILE, file);
 	for (int i = 0; i < FDS; i++)
@@ -123,6 +125,7 @@ static void close_command(int i)
 	uint32_t file = fds[i].file;
 
 	fw_reap_file(&seg, file);
+	evsub_file_gone(&seg, file);
 	fz_owned_check(&seg, file);
 	uv_release(fds[i].command, true);
 	fds[i].command = NULL;

@@ -35,13 +35,8 @@ int main(int argc, char **argv)
 	fz_check(argc == 3);
 	for (int i = 1; i < 3; i++)
 		fz_check(!mkdir(argv[i], 0777) || errno == EEXIST);
-	SEEDS(argv[1], frame_rows, fz_ioctl_write);
-	SEEDS(argv[1], device_rows, fz_ioctl_write);
-	SEEDS(argv[1], object_rows, fz_ioctl_write);
-	SEEDS(argv[1], invoke_rows, fz_ioctl_write);
-	SEEDS(argv[1], devx_rows, fz_ioctl_write);
-	SEEDS(argv[1], life_rows, fz_ioctl_write);
-	SEEDS(argv[2], write_rows, fz_written_write);
-	SEEDS(argv[2], written_rows, fz_written_write);
+#define IOCTLS(name) SEEDS(argv[1], name, fz_ioctl_write)
+#define WRITES(name) SEEDS(argv[2], name, fz_written_write)
+	TABLES(IOCTLS, WRITES)
 	return 0;
 }
