@@ -227,7 +227,7 @@
 	X(AV_QPN, 0xa0006, BAD_PARAM, "av_qp_mapping.qpn", "a QPN: 24 bits")                      \
 	X(AV_SELECT, 0xa0007, BAD_PARAM, "av_qp_mapping.modify_field_select", "0")                \
 	X(GOBJ_MODIFY, 0xa0101, BAD_OP, "modify_general_object_in.op_mod",                        \
-	  "objects of this type cannot be modified")                                              \
+	  "objects of this type cannot be modified; allowed: scheduling elements (0x26)")         \
 	X(GOBJ_NONE, 0xa0201, BAD_RES, "query_general_object_in.obj_id",                          \
 	  "no such object of this type")                                                          \
 	X(SCHED_HIERARCHY, 0x78201, BAD_PARAM,                                                    \
