@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -126,6 +127,46 @@ static int sleepers(int argc, char **argv)
 	bounce(sp[!pid], n, pid != 0);
 	if (!pid)
 		_exit(0);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	return status;
+}
+
+/*
+ * argument: what the sender has given up before it sends. It cannot open the receiver's FIFO then,
+ * so somebody else must write the byte that wakes who polls.
+ */
+static int handicapped(int argc, char **argv)
+{
+	bool descriptors = argc > 1 && !strcmp(argv[1], "descriptors");
+	struct rlimit none = {0, 0};
+	struct rc_end e = {0};
+	struct pollfd p = {.events = POLLIN};
+	int sp[2], status;
+	pid_t pid;
+
+	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, sp));
+	pid = fork();
+	close(sp[pid != 0]);
+	alarm(30);
+	rc_make(&e, NULL, 4096, RC_EVENTS);
+	rc_exchange(&e, sp[!pid]);
+	if (pid) {
+		rc_recv(&e, 0, 8);
+		CHECK(!ibv_req_notify_cq(e.cq, 0));
+	}
+	rc_sync(sp[!pid]);
+	if (!pid) {
+		if (descriptors)
+			CHECK(!setrlimit(RLIMIT_NOFILE, &none) && open("/dev/null", O_RDONLY) < 0);
+		else
+			CHECK(!chroot("/proc") && access("/dev/null", F_OK));
+		rc_send(&e, 0, 8);
+		CHECK(!rc_wait(&e, 10).status);
+		_exit(0);
+	}
+	p.fd = e.chan->fd;
+	CHECK(poll(&p, 1, 10000) == 1);
+	CHECK(!rc_wait(&e, 10).status);
 	CHECK(waitpid(pid, &status, 0) == pid);
 	return status;
 }
@@ -255,6 +296,7 @@ int main(int argc, char **argv)
 	static const struct rc_case cases[] = {
 		{"pile_up", pile_up},
 		{"sleepers", sleepers},
+		{"handicapped", handicapped},
 		{"interrupted", interrupted},
 		{"completion_readiness", completion_readiness},
 		{"async_readiness", async_readiness},

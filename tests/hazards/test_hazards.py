@@ -103,6 +103,13 @@ class Both:
     def test_sleeping_readers_lose_no_event(self):
         self.case('events', 'sleepers', '4000')
 
+    def test_a_sender_without_descriptors_wakes_its_peer(self):
+        self.case('events', 'handicapped', 'descriptors')
+
+    @unittest.skipIf(os.geteuid(), 'chroot(2) is for root')
+    def test_a_sender_in_another_root_wakes_its_peer(self):
+        self.case('events', 'handicapped', 'chroot')
+
     def test_a_blocking_read_is_interrupted(self):
         self.case('events', 'interrupted')
 
