@@ -422,11 +422,27 @@ void evq_lost(struct seg *s, uint32_t evq, uint32_t gen)
 	wake_readers(q);
 }
 
+/* The queue is empty again, and nobody has read: a byte that is left would be an event to poll(2),
+ * and a blocking read after it would wait. */
+static void drain_by_path(const struct seg *s, uint32_t evq, const struct seg_evq *q)
+{
+	char path[320];
+	int fd;
+
+	evq_path(s, evq, q->gen, path);
+	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	drain(fd);
+	sys_close(fd);
+}
+
 void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32_t idx)
 {
 	struct seg_evrec *r;
 	struct seg_evq *q;
 	uint32_t prev = 0, next;
+	bool any = false;
 
 	/* In vain: evq_pop() drops what has no living source. */
 	if (lock_queue(s, evq, gen, SEG_LOCK_CTRL_NS, &q))
@@ -438,10 +454,13 @@ void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32
 		if (r->src.table == table && r->src.idx == idx) {
 			unlink_rec(s, q, prev, i);
 			evq_data_free(s, &was);
+			any = true;
 		} else {
 			prev = i;
 		}
 	}
+	if (any && !q->count && !q->dead && !atomic_load(&q->lost))
+		drain_by_path(s, evq, q);
 	seg_unlock(s, &q->lock);
 }
 

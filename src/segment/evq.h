@@ -99,7 +99,7 @@ void evq_data_free(struct seg *s, const struct seg_evrec *rec);
 /* An event could not be queued (no room, or the queue's lock is not to be had): the next read says
  * so. Takes no lock. */
 void evq_lost(struct seg *s, uint32_t evq, uint32_t gen);
-/* Drop unread events of a source that is being destroyed; leaves the FIFO's byte alone. */
+/* Drop unread events of a source that is being destroyed. */
 void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32_t idx);
 /* The device is gone: readers get EIO once they have read what is there; wakes them. */
 void evq_kill(struct seg *s, uint32_t evq, uint32_t gen);
