@@ -523,6 +523,12 @@ static void bad_tables_are_refused(void **state)
 	static const struct uv_attr_def two_new[] = {UV_ATTR_IDR(0x1000, &type, UV_NEW, true),
 						     UV_ATTR_IDR(0x1001, &type, UV_NEW, true)};
 	static const struct uv_attr_def optional[] = {UV_ATTR_IDR(0x1000, &type, UV_NEW, false)};
+	static const struct uv_attr_def array[] = {{.id = 0x1000,
+						    .name = "A",
+						    .kind = UV_A_IDRS_ARRAY,
+						    .access = UV_NEW,
+						    .type = &type,
+						    .max_len = 4}};
 	static const struct uv_attr_def far[] = {UV_ATTR_IN(0x1020, uint32_t, true)};
 	static const struct {
 		const char *what;
@@ -535,6 +541,7 @@ static void bad_tables_are_refused(void **state)
 		{"fine", 0x1005, 0x1000, NULL, 0, nothing, 0},
 		{"attribute twice", 0x1005, 0x1000, twice, 2, nothing, -EINVAL},
 		{"two made", 0x1005, 0x1000, two_new, 2, nothing, -EINVAL},
+		{"several made", 0x1005, 0x1000, array, 1, nothing, -EINVAL},
 		{"optional handle", 0x1005, 0x1000, optional, 1, nothing, -EINVAL},
 		{"attribute id", 0x1005, 0x1000, far, 1, nothing, -EINVAL},
 		{"method id", 0x1005, 0x1020, NULL, 0, nothing, -EINVAL},
@@ -553,6 +560,28 @@ static void bad_tables_are_refused(void **state)
 		if (table_of(&o) != t[i].want)
 			fail_msg("%s: not %d", t[i].what, t[i].want);
 	}
+}
+
+/* uapi_finalize_disable(): the whole object goes, with what the driver has added to it. */
+static void an_object_without_its_operation_is_absent(void **state)
+{
+	static const struct uv_method_def more = {0x1000, "MORE", NULL, 0, nothing, false};
+	static const struct uv_object_def o = {
+		.id = UVERBS_OBJECT_COUNTERS, .name = "COUNTERS", .methods = &more, .nmethods = 1};
+	struct uv_driver d = env->driver;
+	struct uv_api *api;
+
+	d.objects = &o;
+	d.nobjects = 1;
+	assert_int_equal(uv_api_create(&d, &api), 0);
+	assert_non_null(uv_api_method(api, o.id, UVERBS_METHOD_COUNTERS_CREATE));
+	assert_non_null(uv_api_method(api, o.id, 0x1000));
+	uv_api_destroy(api);
+	d.destroy_counters = NULL;
+	assert_int_equal(uv_api_create(&d, &api), 0);
+	assert_null(uv_api_object(api, o.id));
+	assert_null(uv_api_method(api, o.id, 0x1000));
+	uv_api_destroy(api);
 }
 
 #define WITH(f) cmocka_unit_test_setup_teardown(f, env_setup_context, env_teardown)
@@ -588,6 +617,7 @@ int main(void)
 		WITH(dead_device),
 		WITH(driver_extends_a_core_method),
 		PLAIN(bad_tables_are_refused),
+		PLAIN(an_object_without_its_operation_is_absent),
 	};
 
 	log_init();
