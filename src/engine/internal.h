@@ -133,6 +133,15 @@ struct eng_cqe {
 	enum eng_why why; /* of one with error, for the trace */
 };
 
+/* Into the set of Q counters that a QP names, if any. */
+static inline void eng_count(const struct seg *s, const struct hw_qp *qp, enum hw_qc what)
+{
+	struct hw_qctr *c = qp->qctr ? hw_qctr(s, qp->qctr) : NULL;
+
+	if (c)
+		atomic_fetch_add_explicit(&c->n[what], 1, memory_order_relaxed);
+}
+
 /* The engine's clock: clock_now_ns(), or a test's. */
 extern uint64_t (*eng_clock)(void);
 

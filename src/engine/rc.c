@@ -49,6 +49,8 @@ static bool rc_accepts(struct eng_run *r, const struct hw_qp *peer, uint32_t por
 static enum eng_out refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why why, int event)
 {
 	r->why = why;
+	if (eng_failures[why].syndrome == CQE_SYND_REMOTE_ACCESS)
+		eng_count(r->s, peer, HW_QC_RESP_REMOTE_ACCESS_ERRORS);
 	TRACE(LOG_CQE, "qp %x refuses a request of qp %x: %s", r->qp->dest_qpn, r->qpn,
 	      eng_failures[why].text);
 	resp_fail(r->s, peer, r->qp->dest_qpn, event);
@@ -198,6 +200,8 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 	enum eng_out out;
 
 	if (ahead && r->qp->st != HW_ST_UC) {
+		eng_count(r->s, peer,
+			  ahead < PSN_BEHIND ? HW_QC_OUT_OF_SEQUENCE : HW_QC_DUPLICATE_REQUEST);
 		if (ahead < PSN_BEHIND)
 			return ENG_SILENT; /* out of sequence: no answer that we would accept */
 		if (op->kind == ENG_K_ATOMIC)
@@ -212,8 +216,15 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 	if (r->qp->st == HW_ST_XRC && !xrc_aim(r, peer))
 		return refuse(r, peer, ENG_W_XRC_SRQ, IBV_EVENT_QP_REQ_ERR);
 	out = perform(r, peer, op);
+	if (out == ENG_RNR)
+		eng_count(r->s, peer, HW_QC_OUT_OF_BUFFER);
 	if (out != ENG_DONE)
 		return out;
+	if (op->kind != ENG_K_SEND)
+		eng_count(r->s, peer,
+			  op->kind == ENG_K_WRITE  ? HW_QC_RX_WRITE_REQUESTS
+			  : op->kind == ENG_K_READ ? HW_QC_RX_READ_REQUESTS
+						   : HW_QC_RX_ATOMIC_REQUESTS);
 	if (__builtin_expect(atomic_load_explicit(&peer->state, memory_order_relaxed) == HW_QPS_RTR,
 			     0) &&
 	    !peer->comm_est) {

@@ -330,6 +330,9 @@ enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	int rc;
 
 	TRACE(LOG_CQE, "qp %x: receive %u: %s", qpn, rv->index, eng_failures[why].text);
+	eng_count(r->s, qp, HW_QC_RESP_CQE_ERROR);
+	if (why == ENG_W_RECV_LENGTH)
+		eng_count(r->s, qp, HW_QC_RESP_LOCAL_LENGTH_ERROR);
 	r->why = why == ENG_W_RECV_LENGTH       ? ENG_W_REMOTE_INVALID
 		 : why == ENG_W_RECV_INVALIDATE ? ENG_W_RKEY
 						: ENG_W_REMOTE_OP;

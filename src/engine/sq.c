@@ -151,6 +151,11 @@ static bool fail(struct eng_run *r, enum eng_why why)
 	TRACE(LOG_CQE, "qp %x: %s at %u: %s", r->qpn, wqe_opcode_name((uint8_t)r->opcode), r->ci,
 	      eng_failures[why].text);
 	/* First the state, so that the program finds it when it has seen the completion. */
+	eng_count(r->s, qp, HW_QC_REQ_CQE_ERROR);
+	if (eng_failures[why].syndrome == CQE_SYND_REMOTE_ACCESS)
+		eng_count(r->s, qp, HW_QC_REQ_REMOTE_ACCESS_ERRORS);
+	if (eng_failures[why].syndrome == CQE_SYND_REMOTE_INVAL_REQ)
+		eng_count(r->s, qp, HW_QC_REQ_REMOTE_INVALID_REQUEST);
 	qp_enter_err(qp, qp->st == HW_ST_UC || qp->st == HW_ST_UD ? HW_QPS_SQER : HW_QPS_ERR);
 	return complete(r, why);
 }
@@ -177,6 +182,7 @@ static bool retry(struct eng_run *r, enum eng_out out)
 		return false;
 	}
 	if (out == ENG_RNR) {
+		eng_count(r->s, qp, HW_QC_RNR_NAK_RETRY_ERR);
 		if (qp->rnr_retry != 7 && !qp->rnr_left)
 			return fail(r, ENG_W_RNR);
 		if (qp->rnr_retry != 7)
@@ -186,6 +192,7 @@ static bool retry(struct eng_run *r, enum eng_out out)
 	}
 	/* The first time-out comes after the first attempt, each later one costs a retry. */
 	if (again && atomic_load(&qp->park) == HW_PARK_RETRY) {
+		eng_count(r->s, qp, HW_QC_LOCAL_ACK_TIMEOUT_ERR);
 		if (!qp->retries_left)
 			return fail(r, ENG_W_RETRY);
 		qp->retries_left--;

@@ -85,6 +85,7 @@ static int flush_one(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci,
 	LAYOUT_SET(cqe64, c.b, send_opcode, LAYOUT_GET(wqe_ctrl, ctrl, opcode));
 	/* One that failed before its CQE could be written still says why. */
 	cqe_set_error(&c, qp->sq_out > 1 ? (enum eng_why)(qp->sq_out - 1) : ENG_W_FLUSHED_SQ);
+	eng_count(s, qp, HW_QC_REQ_CQE_FLUSH_ERROR);
 	return cq_push(s, qp->cqn_snd, &c, true);
 }
 
@@ -139,6 +140,7 @@ static int flush_receive(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t
 	cqe_init(&c, CQE_RESP_ERR, qp, qpn, index);
 	LAYOUT_SET(cqe64, c.b, srqn_uidx, uidx & 0xffffff);
 	cqe_set_error(&c, ENG_W_FLUSHED_RQ);
+	eng_count(s, qp, HW_QC_RESP_CQE_FLUSH_ERROR);
 	return cq_push(s, cqn, &c, true);
 }
 

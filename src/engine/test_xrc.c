@@ -219,6 +219,46 @@ static void a_receive_goes_back_to_its_own_srq(void **state)
 	assert_memory_equal(x->mem, "mine", 4);
 }
 
+/* Each end counts into its own set. */
+static void q_counters_count(void **state)
+{
+	struct xrc *x = *state;
+	struct hw_qctr *ini, *tgt;
+	uint32_t a, b;
+
+	assert_int_equal(seg_alloc(&x->t->s, SEG_T_QCTR, T_OWNER, &a), 0);
+	assert_int_equal(seg_alloc(&x->t->s, SEG_T_QCTR, T_OWNER, &b), 0);
+	ini = hw_qctr(&x->t->s, a);
+	tgt = hw_qctr(&x->t->s, b);
+	x->ini->hw->qctr = a;
+	x->tgt->hw->qctr = b;
+	send_to(x, x->srq[0].srqn, "late");
+	assert_int_equal(tgt->n[HW_QC_OUT_OF_BUFFER], 1);
+	assert_int_equal(ini->n[HW_QC_RNR_NAK_RETRY_ERR], 1);
+	t_srq_post(&x->srq[0], x->key, x->mem, 64);
+	t_now += 1000 * NSEC_PER_MSEC;
+	t_ring(x->ini);
+	got(x, 0);
+	assert_int_equal(tgt->n[HW_QC_RX_WRITE_REQUESTS], 0);
+	t_post(x->ini, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
+				      .xrc_srqn = x->srq[0].srqn,
+				      .raddr = (uintptr_t)x->mem,
+				      .rkey = x->key,
+				      .inl = "w",
+				      .inl_len = 1});
+	assert_int_equal(tgt->n[HW_QC_RX_WRITE_REQUESTS], 1);
+	t_post(x->ini, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
+				      .xrc_srqn = x->srq[0].srqn,
+				      .raddr = 1,
+				      .rkey = x->key,
+				      .inl = "w",
+				      .inl_len = 1});
+	assert_int_equal(tgt->n[HW_QC_RX_WRITE_REQUESTS], 1);
+	assert_int_equal(tgt->n[HW_QC_RESP_REMOTE_ACCESS_ERRORS], 1);
+	assert_int_equal(ini->n[HW_QC_REQ_REMOTE_ACCESS_ERRORS], 1);
+	assert_int_equal(ini->n[HW_QC_REQ_CQE_ERROR], 1);
+}
+
 static void receive_errors_have_the_srqs_index(void **state)
 {
 	struct xrc *x = *state;
@@ -245,6 +285,7 @@ int main(void)
 		T(an_initiator_takes_no_requests),
 		T(an_empty_srq_is_rnr),
 		T(a_receive_goes_back_to_its_own_srq),
+		T(q_counters_count),
 		T(receive_errors_have_the_srqs_index),
 	};
 

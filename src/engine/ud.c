@@ -119,6 +119,8 @@ static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct
 
 	resp_aim(r, peer);
 	rc = resp_fetch(r, peer, av->dqpn, &rv);
+	if (rc == -ENOENT)
+		eng_count(r->s, peer, HW_QC_OUT_OF_BUFFER);
 	if (rc)
 		return rc == -ETIMEDOUT ? ENG_LOCKED : ENG_RNR;
 	why = resp_buffers(r, peer, av->dqpn, &rv, len + ENG_GRH_BYTES);

@@ -207,11 +207,25 @@ static int render_pkeys(struct tree *t, int dir, const struct hw_port *p)
 	return r;
 }
 
+/* mlx5's hw_counters, as far as this firmware's capabilities go: the port's set of Q counters. */
+static const struct {
+	const char *name;
+	enum hw_qc what;
+} hw_counters[] = {
+	{"rx_write_requests", HW_QC_RX_WRITE_REQUESTS},
+	{"rx_read_requests", HW_QC_RX_READ_REQUESTS},
+	{"rx_atomic_requests", HW_QC_RX_ATOMIC_REQUESTS},
+	{"out_of_buffer", HW_QC_OUT_OF_BUFFER},
+	{"out_of_sequence", HW_QC_OUT_OF_SEQUENCE},
+	{"duplicate_request", HW_QC_DUPLICATE_REQUEST},
+	{"rnr_nak_retry_err", HW_QC_RNR_NAK_RETRY_ERR},
+	{"packet_seq_err", HW_QC_PACKET_SEQ_ERR},
+	{"implied_nak_seq_err", HW_QC_IMPLIED_NAK_SEQ_ERR},
+	{"local_ack_timeout_err", HW_QC_LOCAL_ACK_TIMEOUT_ERR},
+};
+
 static int render_counters(struct tree *t, int dir, const struct fab_counters *v)
 {
-	/* Of mlx5's hw_counters those that need no optional capability. */
-	static const char *const hw[] = {"rx_write_requests", "rx_read_requests",
-					 "rx_atomic_requests", "out_of_buffer"};
 	_cleanup_close_ int pma = tree_enter(dir, "counters");
 	_cleanup_close_ int hwc = tree_enter(dir, "hw_counters");
 	int r = pma < 0 ? pma : hwc < 0 ? hwc : 0;
@@ -219,8 +233,8 @@ static int render_counters(struct tree *t, int dir, const struct fab_counters *v
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
 		TREE_STEP(r, tree_put(t, pma, counters[i].name, "%llu\n",
 				      counter_value(v, &counters[i])));
-	for (size_t i = 0; i < ARRAY_SIZE(hw); i++)
-		TREE_STEP(r, tree_put(t, hwc, hw[i], "0\n"));
+	for (size_t i = 0; i < ARRAY_SIZE(hw_counters); i++)
+		TREE_STEP(r, tree_put(t, hwc, hw_counters[i].name, "0\n"));
 	TREE_STEP(r, tree_put(t, hwc, "lifespan", "10\n"));
 	return r;
 }
@@ -469,6 +483,23 @@ int fab_sysfs_update_port(struct seg *s, uint32_t port, const char *root)
 	return r;
 }
 
+static int update_hw_counters(struct seg *s, const struct hw_port *p, const char *root)
+{
+	_cleanup_close_ int top = -1;
+	_cleanup_close_ int dir = -1;
+	const struct hw_qctr *set = hw_qctr(s, p->qctr);
+	int r = set ? open_port(s, p, root, "/hw_counters", &top, &dir) : 0;
+
+	for (size_t i = 0; set && !r && i < ARRAY_SIZE(hw_counters); i++) {
+		char text[32];
+		int n = snprintf(text, sizeof(text), "%u\n",
+				 atomic_load(&set->n[hw_counters[i].what]));
+
+		TREE_STEP(r, tree_replace(top, dir, hw_counters[i].name, text, (size_t)n));
+	}
+	return r;
+}
+
 int fab_sysfs_update_counters(struct seg *s, uint32_t port, const char *root)
 {
 	_cleanup_close_ int top = -1;
@@ -487,5 +518,5 @@ int fab_sysfs_update_counters(struct seg *s, uint32_t port, const char *root)
 		n = snprintf(text, sizeof(text), "%llu\n", counter_value(&v, &counters[i]));
 		TREE_STEP(r, tree_replace(top, dir, counters[i].name, text, (size_t)n));
 	}
-	return r;
+	return r ? r : update_hw_counters(s, p, root);
 }

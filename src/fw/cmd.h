@@ -85,6 +85,9 @@ int fw_cmd_create_rmp(struct fw_call *k);
 int fw_cmd_query_rmp(struct fw_call *k);
 int fw_cmd_modify_rmp(struct fw_call *k);
 int fw_cmd_destroy_rmp(struct fw_call *k);
+int fw_cmd_alloc_q_counter(struct fw_call *k);
+int fw_cmd_dealloc_q_counter(struct fw_call *k);
+int fw_cmd_query_q_counter(struct fw_call *k);
 int fw_cmd_alloc_xrcd(struct fw_call *k);
 int fw_cmd_dealloc_xrcd(struct fw_call *k);
 int fw_cmd_create_xrc_srq(struct fw_call *k);
@@ -147,6 +150,8 @@ struct hw_srq *fw_srq_of(struct fw_call *k, uint32_t srqn, enum hw_srq_type type
 struct hw_qp *fw_qp(struct fw_call *k, uint32_t qpn);
 struct hw_obj *fw_obj(struct fw_call *k, enum hw_obj_kind kind, uint32_t id);
 struct hw_xrcd *fw_xrcd(struct fw_call *k, uint32_t xrcd);
+/* By its counter_set_id, *idx its place in SEG_T_QCTR. The driver may use those of the ports. */
+struct hw_qctr *fw_qctr(struct fw_call *k, uint32_t id, uint32_t *idx);
 /* The HCA's EQ of that number (1 + vector), *idx its place in SEG_T_EQ; NULL. */
 struct hw_eq *fw_eq(struct fw_call *k, uint32_t eqn, uint32_t *idx);
 

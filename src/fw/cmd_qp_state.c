@@ -280,6 +280,24 @@ static void qp_groups(struct fw_call *k, struct hw_qp *qp, const void *ext)
 	fw_qp_refs(k->s, qp, 1);
 }
 
+/* The QP counts there from now on; nothing can be refused after this. */
+static enum fw_r qp_counters(struct fw_call *k, struct hw_qp *qp, uint32_t id)
+{
+	struct hw_qctr *was = qp->qctr ? hw_qctr(k->s, qp->qctr) : NULL, *set = NULL;
+	uint32_t idx = 0;
+
+	if (id) {
+		set = fw_qctr(k, id, &idx);
+		if (!set)
+			return FW_R_QPC_COUNTERS;
+		fw_ref(&set->refs, 1);
+	}
+	qp->qctr = idx;
+	if (was)
+		fw_ref(&was->refs, -1);
+	return FW_R_NONE;
+}
+
 int fw_cmd_modify_qp(struct fw_call *k)
 {
 	const struct transition *t = transition_find(k->cmd->opcode);
@@ -311,6 +329,12 @@ int fw_cmd_modify_qp(struct fw_call *k)
 	r = check_qpc(k, next, qp->st, t);
 	if (r)
 		return (int)r;
+	if (LAYOUT_GET(qpc, next, counter_set_id) != LAYOUT_GET(qpc, qp->qpc, counter_set_id)) {
+		r = qp_counters(k, qp, (uint32_t)LAYOUT_GET(qpc, next, counter_set_id));
+		k->obj = qpn;
+		if (r)
+			return (int)r;
+	}
 	if (ext)
 		qp_groups(k, qp, ext);
 	memcpy(qp->qpc, next, sizeof(next));

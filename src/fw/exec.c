@@ -57,6 +57,11 @@ const struct fw_cmd fw_cmds[] = {
 	CMD(MODIFY_RMP, modify_rmp, LOCKED, fw_cmd_modify_rmp, -1, "rmpn"),
 	CMD(DESTROY_RMP, destroy_rmp, LOCKED, fw_cmd_destroy_rmp, -1, "rmpn"),
 
+	CMD(ALLOC_Q_COUNTER, alloc_q_counter, LOCKED, fw_cmd_alloc_q_counter, SEG_T_QCTR,
+	    "counter_set_id"),
+	CMD(DEALLOC_Q_COUNTER, dealloc_q_counter, LOCKED, fw_cmd_dealloc_q_counter, -1,
+	    "counter_set_id"),
+	CMD(QUERY_Q_COUNTER, query_q_counter, LOCKED, fw_cmd_query_q_counter, -1, "counter_set_id"),
 	CMD(ALLOC_XRCD, alloc_xrcd, LOCKED, fw_cmd_alloc_xrcd, SEG_T_XRCD, "xrcd"),
 	CMD(DEALLOC_XRCD, dealloc_xrcd, LOCKED, fw_cmd_dealloc_xrcd, -1, "xrcd"),
 	CMD(CREATE_XRC_SRQ, create_xrc_srq, LOCKED, fw_cmd_create_xrc_srq, SEG_T_SRQ, "xrc_srqn"),

@@ -261,6 +261,8 @@ void fw_qp_refs(struct seg *s, const struct hw_qp *qp, int by)
 	ref_cq(s, qp->cqn_rcv, by);
 	ref_uar(s, qp->uar, by);
 	ref_xrcd(s, qp->xrcd, by);
+	if (qp->qctr && hw_qctr(s, qp->qctr))
+		fw_ref(&hw_qctr(s, qp->qctr)->refs, by);
 	ref_umem(s, qp->buf_umem, by);
 	ref_umem(s, qp->dbr_umem, by);
 	if (srq)
@@ -310,6 +312,7 @@ void fw_recount(struct seg *s, uint32_t hca)
 	RECOUNT_ZERO(SEG_T_SRQ, hw_srq)
 	RECOUNT_ZERO(SEG_T_OBJ, hw_obj)
 	RECOUNT_ZERO(SEG_T_XRCD, hw_xrcd)
+	RECOUNT_ZERO(SEG_T_QCTR, hw_qctr)
 	RECOUNT_ADD(SEG_T_EQ, hw_eq, eq_refs)
 	RECOUNT_ADD(SEG_T_MKEY, hw_mkey, fw_mkey_refs)
 	RECOUNT_ADD(SEG_T_CQ, hw_cq, fw_cq_refs)

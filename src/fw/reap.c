@@ -257,6 +257,31 @@ static int init_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, voi
 	return r < 0 ? r : fw_status_to_errno((uint8_t)LAYOUT_GET(cmd_out, out, status));
 }
 
+/* A set of Q counters for the QPs of each port. */
+static int init_counters(const struct fw_ctx *c, const struct hw_hca *h)
+{
+	uint8_t in[LF_alloc_q_counter_in_BYTES] = {0}, out[LF_alloc_q_counter_out_BYTES];
+
+	for (uint32_t p = 0; p < h->nports; p++) {
+		struct hw_port *port = hw_port(c->seg, h->port[p]);
+		uint32_t id;
+		int r;
+
+		LAYOUT_SET(cmd_in, in, opcode, PRM_OP_ALLOC_Q_COUNTER);
+		r = init_exec(c, in, sizeof(in), out, sizeof(out));
+		if (r < 0)
+			return r;
+		id = (uint32_t)LAYOUT_GET(alloc_q_counter_out, out, counter_set_id);
+		seg_for_each_owned (c->seg, SEG_T_QCTR, SEG_OWNER_DEVICE, i) {
+			const struct hw_qctr *set = seg_at(c->seg, SEG_T_QCTR, i);
+
+			if (port && set->hca == c->hca && set->id == id)
+				port->qctr = i;
+		}
+	}
+	return 0;
+}
+
 int fw_hca_init(struct seg *s, uint32_t hca)
 {
 	struct fw_ctx c = {.seg = s, .hca = hca, .file = SEG_NONE, .kernel = true};
@@ -285,5 +310,5 @@ int fw_hca_init(struct seg *s, uint32_t hca)
 		if (r < 0)
 			return r;
 	}
-	return 0;
+	return init_counters(&c, h);
 }

@@ -295,6 +295,13 @@
 	  "packet_pacing_rate_limit_index, qos_queue_group_id")                                   \
 	X(SQ_NONE, 0x90601, BAD_RES, "destroy_sq_in.sqn", "no such SQ")                           \
 	X(SQ_QUERY_NONE, 0x90701, BAD_RES, "query_sq_in.sqn", "no such SQ")                       \
+	/* Q counters */                                                                          \
+	X(QCTR_FULL, 0x77101, EXCEED_LIM, "alloc_q_counter_out.counter_set_id",                   \
+	  "255 sets at a time")                                                                   \
+	X(QCTR_NONE, 0x77201, BAD_RES, "dealloc_q_counter_in.counter_set_id", "no such set")      \
+	X(QCTR_IN_USE, 0x77202, BAD_RES_STATE, "dealloc_q_counter_in.counter_set_id",             \
+	  "QPs count in the set")                                                                 \
+	X(QCTR_QUERY_NONE, 0x77301, BAD_RES, "query_q_counter_in.counter_set_id", "no such set")  \
 	/* XRC domains and SRQs */                                                                \
 	X(XRCD_NONE, 0x80f01, BAD_RES, "dealloc_xrcd_in.xrcd", "no such XRC domain")              \
 	X(XRCD_IN_USE, 0x80f02, BAD_RES_STATE, "dealloc_xrcd_in.xrcd",                            \
@@ -353,6 +360,7 @@
 	X(QPC_DRAIN_SIGERR, 0x50017, BAD_PARAM, "qpc.drain_sigerr", "cap drain_sigerr is 0")      \
 	X(QPC_XRC_RQ, 0x50018, BAD_PARAM, "qpc.rq_type", "an XRC QP has no RQ of its own")        \
 	X(QPC_XRCD, 0x50019, BAD_RES, "qpc.xrcd", "no such XRC domain")                           \
+	X(QPC_COUNTERS, 0x50220, BAD_RES, "qpc.counter_set_id", "0 or a set of Q counters")       \
 	X(QP_DESTROY_NONE, 0x50101, BAD_RES, "destroy_qp_in.qpn", "no such QP")                   \
 	X(QP_QUERY_NONE, 0x50b01, BAD_RES, "query_qp_in.qpn", "no such QP")                       \
 	X(QP_NONE, 0x50201, BAD_RES, "rst2init_qp_in.qpn", "no such QP")                          \

@@ -42,6 +42,13 @@ static inline void b_create_xrc_qp(struct env *e)
 	LAYOUT_SET(qpc, qpc, dbr_umem_valid, 0);
 }
 
+static inline uint32_t new_set(struct env *e)
+{
+	cmd_init(e, PRM_OP_ALLOC_Q_COUNTER, 0);
+	make(e, 0x10);
+	return (uint32_t)LAYOUT_GET(alloc_q_counter_out, e->out, counter_set_id);
+}
+
 static bool build_shared(struct env *e, int b)
 {
 	switch (b) {
@@ -71,6 +78,23 @@ static bool build_shared(struct env *e, int b)
 	case B_CREATE_XRC_QP:
 		b_create_xrc_qp(e);
 		break;
+	case B_ALLOC_Q_COUNTER:
+		cmd_init(e, PRM_OP_ALLOC_Q_COUNTER, 0);
+		break;
+	case B_DEALLOC_Q_COUNTER: {
+		uint32_t id = new_set(e);
+
+		LAYOUT_SET(dealloc_q_counter_in, cmd_init(e, PRM_OP_DEALLOC_Q_COUNTER, 0),
+			   counter_set_id, id);
+		break;
+	}
+	case B_QUERY_Q_COUNTER: {
+		uint32_t id = new_set(e);
+
+		LAYOUT_SET(query_q_counter_in, cmd_init(e, PRM_OP_QUERY_Q_COUNTER, 0),
+			   counter_set_id, id);
+		break;
+	}
 	default:
 		return false;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* For test_refusals.c: names of the valid commands that test_shared.h builds. */
 
-#define SHARED_BASES                                                                    \
-	B_ALLOC_XRCD, B_DEALLOC_XRCD, B_CREATE_XRC_SRQ, B_QUERY_XRC_SRQ, B_ARM_XRC_SRQ, \
-		B_DESTROY_XRC_SRQ, B_CREATE_XRC_QP
+#define SHARED_BASES                                                                        \
+	B_ALLOC_XRCD, B_DEALLOC_XRCD, B_CREATE_XRC_SRQ, B_QUERY_XRC_SRQ, B_ARM_XRC_SRQ,     \
+		B_DESTROY_XRC_SRQ, B_CREATE_XRC_QP, B_ALLOC_Q_COUNTER, B_DEALLOC_Q_COUNTER, \
+		B_QUERY_Q_COUNTER

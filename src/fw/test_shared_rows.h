@@ -26,6 +26,26 @@ static void xrc_srq_for_rmp(struct env *e, struct fw_ctx *c, uint32_t *inlen, ui
 	b_id(e, PRM_OP_DESTROY_RMP, new_from(e, b_create_xrc_srq, IN(create_xrc_srq)));
 }
 
+static void all_sets(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	for (uint32_t free = 255 - hw_hca(&e->s, e->hca)->nports; free; free--)
+		new_set(e);
+	cmd_init(e, PRM_OP_ALLOC_Q_COUNTER, 0);
+}
+
+static void used_set(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	uint32_t id = (uint32_t)LAYOUT_GET(dealloc_q_counter_in, e->in, counter_set_id);
+	void *qpc;
+
+	b_rst2init(e);
+	qpc = LAYOUT_IN(rst2init_qp_in, qpc, e->in);
+	LAYOUT_SET(qpc, qpc, counter_set_id, id);
+	assert_int_equal(run(e, e->in, IN(rst2init_qp), OUT(rst2init_qp)), FW_OK);
+	LAYOUT_SET(dealloc_q_counter_in, cmd_init(e, PRM_OP_DEALLOC_Q_COUNTER, 0), counter_set_id,
+		   id);
+}
+
 #define SHARED_ROWS                                                                             \
 	R(XRCD_NONE, DEALLOC_XRCD, E(dealloc_xrcd_in, xrcd, NOBODY)),                           \
 		M(XRCD_IN_USE, DEALLOC_XRCD, used_xrcd, {0, 0, 0}),                             \
@@ -59,4 +79,10 @@ static void xrc_srq_for_rmp(struct env *e, struct fw_ctx *c, uint32_t *inlen, ui
 		R(QPC_PD, CREATE_XRC_QP, E_QPC(pd, 0)),                                         \
 		R(QPC_CQN_RCV, CREATE_XRC_QP, E_QPC(cqn_rcv, 0)),                               \
 		M(QPC_SRQN, CREATE_QP, xrc_srq_for_qp, {0, 0, 0}),                              \
-		M(RMP_NONE, DESTROY_RMP, xrc_srq_for_rmp, {0, 0, 0})
+		M(RMP_NONE, DESTROY_RMP, xrc_srq_for_rmp, {0, 0, 0}),                           \
+		M(QCTR_FULL, ALLOC_Q_COUNTER, all_sets, {0, 0, 0}),                             \
+		R(QCTR_NONE, DEALLOC_Q_COUNTER, E(dealloc_q_counter_in, counter_set_id, 77)),   \
+		R(QCTR_NONE, DEALLOC_Q_COUNTER, E(dealloc_q_counter_in, counter_set_id, 1)),    \
+		M(QCTR_IN_USE, DEALLOC_Q_COUNTER, used_set, {0, 0, 0}),                         \
+		R(QCTR_QUERY_NONE, QUERY_Q_COUNTER, E(query_q_counter_in, counter_set_id, 0)),  \
+		R(QPC_COUNTERS, RST2INIT_QP, E_QPC(counter_set_id, 77))

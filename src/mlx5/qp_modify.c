@@ -303,6 +303,17 @@ static uint32_t pm_state_of(const struct uv_qp_modify *m)
 	}
 }
 
+/* Each port has a set of Q counters for all QPs of verbs; sysfs shows it as hw_counters. */
+static uint32_t port_counters(const struct uv_context *ctx, uint32_t num)
+{
+	const struct hw_hca *hca = hw_hca(ctx->seg, ctx->hca);
+	const struct hw_port *p =
+		num && num <= hca->nports ? hw_port(ctx->seg, hca->port[num - 1]) : NULL;
+	const struct hw_qctr *set = p ? hw_qctr(ctx->seg, p->qctr) : NULL;
+
+	return set ? set->id : 0;
+}
+
 static int qpc_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_modify *m)
 {
 	const struct ibv_qp_attr *a = &m->attr;
@@ -317,6 +328,10 @@ static int qpc_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_modify
 	if (qp->recv_cq)
 		LAYOUT_SET(qpc, qpc, cqn_rcv, qp->recv_cq->cqn);
 	LAYOUT_SET(qpc, qpc, log_ack_req_freq, ACK_REQ_FREQ);
+	if (m->cur_state == IBV_QPS_RESET && m->new_state == IBV_QPS_INIT)
+		LAYOUT_SET(qpc, qpc, counter_set_id,
+			   port_counters(uv_obj_context(&qp->obj),
+					 m->mask & IBV_QP_PORT ? a->port_num : qp->port));
 	if (m->mask & IBV_QP_DEST_QPN)
 		LAYOUT_SET(qpc, qpc, remote_qpn, a->dest_qp_num & 0xffffff);
 	if (m->mask & IBV_QP_RNR_RETRY)

@@ -76,6 +76,7 @@ struct hw_port {
 	uint64_t guid, gid_prefix;    /* host order */
 	uint8_t gid[HW_GIDS][16];     /* index 0 = prefix:guid, rest zero */
 	uint16_t pkey[HW_PKEYS];
+	uint32_t qctr;                        /* SEG_T_QCTR: the set of QPs made by verbs */
 	_Atomic uint64_t xmit_data, rcv_data; /* octets / 4 */
 	_Atomic uint64_t xmit_pkts, rcv_pkts;
 } SEG_ELEM;
@@ -293,6 +294,7 @@ struct hw_qp {
 	_Atomic uint32_t state;               /* [fw]+[sq]+[rq] enum hw_qp_state */
 	uint32_t st;                          /* enum hw_qp_st */
 	uint32_t pdn, cqn_snd, cqn_rcv, srqn; /* srqn SEG_NONE: own RQ */
+	uint32_t qctr;                        /* SEG_T_QCTR: where it counts; 0 nowhere */
 	uint32_t xrcd;   /* XRC: requests may name SRQs of this domain; 0: takes none */
 	uint32_t shared; /* an XRC target of verbs: its events go to every hw_share of it */
 	uint32_t uar, user_index;

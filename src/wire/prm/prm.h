@@ -12,6 +12,7 @@
 #include "wire/prm/opcodes.h"
 #include "wire/prm/pd.h"
 #include "wire/prm/qos.h"
+#include "wire/prm/qctr.h"
 #include "wire/prm/qp.h"
 #include "wire/prm/raw.h"
 #include "wire/prm/rmp_srq.h"
@@ -35,6 +36,7 @@
 	PRM_LAYOUTS_UAR(X)     \
 	PRM_LAYOUTS_UMEM(X)    \
 	PRM_LAYOUTS_VPORT(X)   \
+	PRM_LAYOUTS_QCTR(X)    \
 	PRM_LAYOUTS_XRC(X)
 
 /* Every layout above; ends with NULL. */

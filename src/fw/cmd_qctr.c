@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Sets of Q counters. QPs name a set by a number of 8 bits; the engine counts into it. Each port
+ * has one, made at bring-up, for the QPs of verbs programs. Called by exec.c under the HCA's lock.
+ */
+#include "fw/cmd.h"
+
+#include <errno.h>
+#include "util/cleanup.h"
+
+enum { SET_IDS = 256 }; /* 0 is none */
+
+struct hw_qctr *fw_qctr(struct fw_call *k, uint32_t id, uint32_t *idx)
+{
+	k->obj = id;
+	seg_for_each_live (k->s, SEG_T_QCTR, i) {
+		struct hw_qctr *c = seg_at(k->s, SEG_T_QCTR, i);
+
+		if (!fw_ready(&c->flags) || c->hca != k->c->hca || c->id != id)
+			continue;
+		*idx = i;
+		return c->uid == k->c->uid || k->c->kernel ? c : NULL;
+	}
+	return NULL;
+}
+
+int fw_cmd_alloc_q_counter(struct fw_call *k)
+{
+	bool used[SET_IDS] = {true};
+	uint32_t idx, id = 1;
+	struct hw_qctr *c;
+	int r;
+
+	seg_for_each_live (k->s, SEG_T_QCTR, i) {
+		const struct hw_qctr *o = seg_at(k->s, SEG_T_QCTR, i);
+
+		if (o->hca == k->c->hca)
+			used[o->id & 0xff] = true;
+	}
+	while (id < SET_IDS && used[id])
+		id++;
+	if (id == SET_IDS)
+		return FW_R_QCTR_FULL;
+	r = fw_alloc(k, SEG_T_QCTR, &idx, &c);
+	if (r)
+		return r;
+	c->hca = k->c->hca;
+	c->uid = k->c->uid;
+	c->id = id;
+	k->obj = id;
+	LAYOUT_SET(alloc_q_counter_out, k->out, counter_set_id, id);
+	fw_commit(&c->flags);
+	return 0;
+}
+
+int fw_cmd_dealloc_q_counter(struct fw_call *k)
+{
+	uint32_t id = (uint32_t)LAYOUT_GET(dealloc_q_counter_in, k->in, counter_set_id), idx;
+	const struct hw_qctr *c = fw_qctr(k, id, &idx);
+
+	if (!c)
+		return FW_R_QCTR_NONE;
+	if (c->refs)
+		return FW_R_QCTR_IN_USE;
+	seg_free(k->s, SEG_T_QCTR, idx);
+	return 0;
+}
+
+/* Which counter is which field of the answer. */
+#define FIELD(f) LF_query_q_counter_out_##f##_BIT
+static const uint16_t fields[HW_QC_COUNT] = {
+	[HW_QC_RX_WRITE_REQUESTS] = FIELD(rx_write_requests),
+	[HW_QC_RX_READ_REQUESTS] = FIELD(rx_read_requests),
+	[HW_QC_RX_ATOMIC_REQUESTS] = FIELD(rx_atomic_requests),
+	[HW_QC_RX_DCT_CONNECT] = FIELD(rx_dct_connect),
+	[HW_QC_OUT_OF_BUFFER] = FIELD(out_of_buffer),
+	[HW_QC_OUT_OF_SEQUENCE] = FIELD(out_of_sequence),
+	[HW_QC_DUPLICATE_REQUEST] = FIELD(duplicate_request),
+	[HW_QC_RNR_NAK_RETRY_ERR] = FIELD(rnr_nak_retry_err),
+	[HW_QC_PACKET_SEQ_ERR] = FIELD(packet_seq_err),
+	[HW_QC_IMPLIED_NAK_SEQ_ERR] = FIELD(implied_nak_seq_err),
+	[HW_QC_LOCAL_ACK_TIMEOUT_ERR] = FIELD(local_ack_timeout_err),
+	[HW_QC_RESP_LOCAL_LENGTH_ERROR] = FIELD(resp_local_length_error),
+	[HW_QC_REQ_CQE_ERROR] = FIELD(req_cqe_error),
+	[HW_QC_RESP_CQE_ERROR] = FIELD(resp_cqe_error),
+	[HW_QC_REQ_CQE_FLUSH_ERROR] = FIELD(req_cqe_flush_error),
+	[HW_QC_RESP_CQE_FLUSH_ERROR] = FIELD(resp_cqe_flush_error),
+	[HW_QC_REQ_REMOTE_INVALID_REQUEST] = FIELD(req_remote_invalid_request),
+	[HW_QC_RESP_REMOTE_ACCESS_ERRORS] = FIELD(resp_remote_access_errors),
+	[HW_QC_REQ_REMOTE_ACCESS_ERRORS] = FIELD(req_remote_access_errors),
+};
+
+int fw_cmd_query_q_counter(struct fw_call *k)
+{
+	uint32_t id = (uint32_t)LAYOUT_GET(query_q_counter_in, k->in, counter_set_id), idx;
+	struct hw_qctr *c = fw_qctr(k, id, &idx);
+
+	if (!c)
+		return FW_R_QCTR_QUERY_NONE;
+	for (size_t i = 0; i < HW_QC_COUNT; i++)
+		layout_set(k->out, fields[i], 32,
+			   LAYOUT_GET(query_q_counter_in, k->in, clear)
+				   ? atomic_exchange(&c->n[i], 0)
+				   : atomic_load(&c->n[i]));
+	return 0;
+}
