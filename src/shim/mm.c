@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 
 #define PAGE_MASK 4095ul
 
@@ -115,6 +116,8 @@ int wrapped_ioctl(int fd, unsigned long cmd, void *arg) __asm__("ioctl");
 int wrapped_fcntl(int fd, int cmd, long arg) __asm__("fcntl");
 ssize_t wrapped_read(int fd, void *buf, size_t count) __asm__("read");
 ssize_t wrapped_write(int fd, const void *buf, size_t count) __asm__("write");
+ssize_t wrapped_readv(int fd, const struct iovec *iov, int n) __asm__("readv");
+ssize_t wrapped_writev(int fd, const struct iovec *iov, int n) __asm__("writev");
 int wrapped_execve(const char *path, char *const argv[], char *const envp[]) __asm__("execve");
 int wrapped_execveat(int dirfd, const char *path, char *const argv[], char *const envp[],
 		     int flags) __asm__("execveat");
@@ -188,6 +191,10 @@ static long syscall_files(long nr, const long a[6])
 		return wrapped_read((int)a[0], (void *)a[1], (size_t)a[2]);
 	case SYS_write:
 		return wrapped_write((int)a[0], (const void *)a[1], (size_t)a[2]);
+	case SYS_readv:
+		return wrapped_readv((int)a[0], (const struct iovec *)a[1], (int)a[2]);
+	case SYS_writev:
+		return wrapped_writev((int)a[0], (const struct iovec *)a[1], (int)a[2]);
 	case SYS_execve:
 		return wrapped_execve((const char *)a[0], (char *const *)a[1], (char *const *)a[2]);
 	case SYS_execveat:

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -520,6 +521,9 @@ static void other_ways_to_write(void)
 
 	NEED(writev(fd, v, 2) == 2 * (ssize_t)sizeof(c[0])); /* two commands */
 	NEED(r[1].pd_handle != r[0].pd_handle);
+	NEED(!command(IB_USER_VERBS_CMD_DEALLOC_PD, &r[0].pd_handle, 4));
+	NEED(!command(IB_USER_VERBS_CMD_DEALLOC_PD, &r[1].pd_handle, 4));
+	NEED(syscall(SYS_writev, fd, v, 2) == 2 * (ssize_t)sizeof(c[0])); /* also by number */
 	NEED(!command(IB_USER_VERBS_CMD_DEALLOC_PD, &r[0].pd_handle, 4));
 	NEED(!command(IB_USER_VERBS_CMD_DEALLOC_PD, &r[1].pd_handle, 4));
 	FAILS(writev(fd, half, 2), EINVAL); /* no command may be cut */
