@@ -139,6 +139,7 @@ void decode_layout(struct json_object *o, const struct layout *l, const uint8_t 
 	if (base || !strcmp(l->name, "wqe_ctrl"))
 		snprintf(w.path, sizeof(w.path), "%s.",
 			 strncmp(l->name, "wqe_", 4) ? l->name : l->name + 4);
+	n = (n + 3) & ~(size_t)3;
 	layout_walk(l, p, n > UINT32_MAX ? UINT32_MAX : (uint32_t)n, &walker, &w);
 }
 

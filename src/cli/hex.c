@@ -11,6 +11,7 @@
 #include "util/cleanup.h"
 
 #define INPUT_MAX (16u << 20) /* bytes of all data */
+#define PAD 3u                /* see struct hex_block */
 #define LINE_BYTES 4096u      /* of one line: plain hex may be one long line */
 
 struct line {
@@ -177,7 +178,7 @@ static int add(struct hex_input *in, const struct line *l, bool begin, unsigned 
 
 		if (cap > INPUT_MAX)
 			return -EFBIG;
-		p = realloc(b->bytes, cap);
+		p = realloc(b->bytes, cap + PAD);
 		if (!p)
 			return -ENOMEM;
 		b->bytes = p;
@@ -185,6 +186,7 @@ static int add(struct hex_input *in, const struct line *l, bool begin, unsigned 
 	}
 	memcpy(b->bytes + b->n, l->bytes, l->n);
 	b->n += l->n;
+	memset(b->bytes + b->n, 0, PAD);
 	return 0;
 }
 
@@ -238,13 +240,14 @@ static int join(struct hex_input *in)
 
 		if (b->mailbox && to) {
 			size_t room = want > to->n ? want - to->n : 0, n = b->n < BOX ? b->n : BOX;
-			uint8_t *p = realloc(to->bytes, to->n + (n < room ? n : room) + 1);
+			uint8_t *p = realloc(to->bytes, to->n + (n < room ? n : room) + PAD);
 
 			if (!p)
 				return -ENOMEM;
 			to->bytes = p;
 			memcpy(p + to->n, b->bytes, n < room ? n : room);
 			to->n += n < room ? n : room;
+			memset(to->bytes + to->n, 0, PAD);
 			free(b->bytes);
 			continue;
 		}
@@ -255,6 +258,7 @@ static int join(struct hex_input *in)
 			want = be32_load(to->bytes + (out ? OUT_LENGTH : LENGTH));
 			memmove(to->bytes, to->bytes + (out ? OUT_INLINE : INLINE), 16);
 			to->n = want < 16 ? want : 16;
+			memset(to->bytes + to->n, 0, PAD);
 		}
 		kept++;
 	}

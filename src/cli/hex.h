@@ -13,7 +13,7 @@
 
 /* Bytes that belong together: lines of data without other lines in between. */
 struct hex_block {
-	uint8_t *bytes;
+	uint8_t *bytes; /* three zero bytes follow the last: it may end within a dword */
 	size_t n, cap;
 	unsigned int line; /* of the input, from 1 */
 	char hint;         /* what the lines before say: 'i', 'o', 'c', 'w', 'e'; 0 nothing */

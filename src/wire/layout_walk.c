@@ -111,7 +111,8 @@ static void walk(struct walk *k, const struct layout *top, const struct layout *
 			continue;
 		}
 		bit = f->bit + 1;
-		if ((at + f->width + 7) / 8 > k->bytes)
+		/* whole dwords are read */
+		if (at / 32 * 4 + (f->width == 64 ? 8 : 4) > k->bytes)
 			continue;
 		v = layout_get(k->base, at, f->width);
 		if (v || k->w->all)

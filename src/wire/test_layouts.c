@@ -177,6 +177,126 @@ static void test_fields_are_found_by_name(void **state)
 	assert_false(layout_find(&layout_create_qp_in, "cmd_in", &bit, &width));
 }
 
+/* ---- walks */
+
+struct seen {
+	uint32_t fields, reserved;
+	uint64_t sum;
+	int depth;
+};
+
+static void see_field(void *ctx, const struct layout *l, const struct layout_field *f, uint32_t bit,
+		      uint64_t value)
+{
+	struct seen *s = ctx;
+
+	s->fields++;
+	s->sum += value + bit;
+}
+
+static void see_enter(void *ctx, const struct layout_place *place, uint32_t bit)
+{
+	((struct seen *)ctx)->depth++;
+}
+
+static void see_leave(void *ctx, const struct layout_place *place)
+{
+	((struct seen *)ctx)->depth--;
+}
+
+static void see_reserved(void *ctx, uint32_t bit, uint32_t value)
+{
+	((struct seen *)ctx)->reserved += (uint32_t)__builtin_popcount(value);
+}
+
+static struct seen see(const struct layout *l, const uint8_t *p, uint32_t n)
+{
+	static const struct layout_walker w = {
+		.field = see_field,
+		.enter = see_enter,
+		.leave = see_leave,
+		.reserved = see_reserved,
+	};
+	struct seen s = {0};
+
+	layout_walk(l, p, n, &w, &s);
+	assert_int_equal(s.depth, 0);
+	return s;
+}
+
+/* Fields of a layout and of those at its places. */
+static uint32_t count_fields(const struct layout *l)
+{
+	uint32_t n = l->nfields;
+
+	for (uint32_t i = 0; i < l->nplaces; i++)
+		n += count_fields(l->places[i].inner);
+	return n;
+}
+
+/* All ones: each field is seen once, and each bit is a field's or reserved. */
+static void test_a_walk_sees_each_bit_once(void **state)
+{
+	for (const struct layout *const *p = prm_layouts; *p; p++) {
+		const struct layout *l = *p, *in;
+		uint8_t *buf = calloc(1, l->bytes);
+		struct seen s = see(l, buf, l->bytes);
+		uint32_t free_bits = 0;
+
+		assert_int_equal(s.fields + s.reserved, 0);
+		memset(buf, 0xff, l->bytes);
+		s = see(l, buf, l->bytes);
+		assert_int_equal(s.fields, count_fields(l));
+		for (uint32_t bit = 0; bit < l->bytes * 8; bit++)
+			free_bits += !layout_field_at(l, bit, &in);
+		assert_int_equal(s.reserved, free_bits);
+		free(buf);
+	}
+}
+
+/* A dump may be cut anywhere; nothing behind its end is read. */
+static void test_a_walk_stops_at_the_end(void **state)
+{
+	for (const struct layout *const *p = prm_layouts; *p; p++) {
+		const struct layout *l = *p;
+		uint32_t last = 0;
+
+		for (uint32_t n = 0; n <= l->bytes && n < 0x120; n++) {
+			uint8_t *buf = malloc(n ? n : 1); /* what a sanitizer watches */
+			struct seen s;
+
+			memset(buf, 0xff, n ? n : 1);
+			s = see(l, buf, n);
+			assert_true(s.fields >= last);
+			last = s.fields;
+			free(buf);
+		}
+	}
+}
+
+static void test_a_walk_gives_place_and_value(void **state)
+{
+	uint8_t in[LAYOUT_SZ(create_qp_in)] = {0};
+	struct seen s;
+
+	LAYOUT_SET(qpc, LAYOUT_IN(create_qp_in, qpc, in), pd, 0x77);
+	s = see(&layout_create_qp_in, in, sizeof(in));
+	assert_int_equal(s.fields, 1);
+	assert_true(s.sum == 0x77 + 0x18 * 8 + 0x28);
+}
+
+static void test_capability_groups_have_layouts(void **state)
+{
+	uint8_t in[LAYOUT_SZ(cmd_in)] = {0};
+
+	assert_ptr_equal(prm_variant(&layout_hca_cap_union, in), &layout_cmd_hca_cap);
+	LAYOUT_SET(cmd_in, in, op_mod, 0x20 << 1 | 1);
+	assert_ptr_equal(prm_variant(&layout_hca_cap_union, in), &layout_cmd_hca_cap_2);
+	LAYOUT_SET(cmd_in, in, op_mod, 0x7f << 1);
+	assert_null(prm_variant(&layout_hca_cap_union, in));
+	assert_null(prm_variant(&layout_qpc, in));
+}
+
 static void test_opcodes_are_unique(void **state)
 {
 #define OPCODE(nr, name) nr,
@@ -205,6 +325,10 @@ int main(void)
 		cmocka_unit_test(test_a_single_reserved_bit_is_found),
 		cmocka_unit_test(test_reserved_is_the_complement_of_the_fields),
 		cmocka_unit_test(test_fields_are_found_by_name),
+		cmocka_unit_test(test_a_walk_sees_each_bit_once),
+		cmocka_unit_test(test_a_walk_stops_at_the_end),
+		cmocka_unit_test(test_a_walk_gives_place_and_value),
+		cmocka_unit_test(test_capability_groups_have_layouts),
 		cmocka_unit_test(test_opcodes_are_unique),
 	};
 
