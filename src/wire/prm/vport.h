@@ -112,7 +112,7 @@
 	X(query_vport_counter_in, 0x20)       \
 	X(query_vport_counter_out, 0x210)     \
 	X(query_vnic_env_in, 0x10)            \
-	X(query_vnic_env_out, 0x20c)          \
+	X(query_vnic_env_out, 0x210)          \
 	X(nic_vport_context, 0x100)           \
 	X(query_nic_vport_context_in, 0x10)   \
 	X(query_nic_vport_context_out, 0x110) \
