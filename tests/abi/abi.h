@@ -102,6 +102,7 @@ struct write_row {
 	I(devx_rows)    \
 	I(event_rows)   \
 	I(life_rows)    \
+	I(class_rows)   \
 	I(mlx5_rows)    \
 	I(wq_rows)      \
 	W(write_rows)   \
