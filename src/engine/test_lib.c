@@ -2,6 +2,7 @@
 /* The engine tests' bed: objects made by hand, WQEs as libmlx5 writes them, CQEs as it reads them.
  */
 #include "engine/test.h"
+#include "wire/prm/prm.h"
 
 uint64_t t_now = 1000000;
 
@@ -151,6 +152,36 @@ uint32_t t_key(struct tb *t, uint32_t pd, void *mem, uint64_t len, uint32_t acce
 	mk->mem = mem_self(&t->s);
 	atomic_store(&mk->valid, 1);
 	return mk->key;
+}
+
+struct hw_mkey *t_indirect_key(struct tb *t, uint32_t pd, uint32_t mode, uint32_t room)
+{
+	struct hw_klm *first = NULL;
+	struct hw_mkey *mk;
+	uint32_t i, b;
+
+	assert_int_equal(seg_alloc(&t->s, SEG_T_MKEY, T_OWNER, &i), 0);
+	assert_true(i >= HW_FIRST_MKEY);
+	mk = seg_at(&t->s, SEG_T_MKEY, i);
+	LAYOUT_SET(mkc, mk->mkc, access_mode_1_0, mode);
+	LAYOUT_SET(mkc, mk->mkc, umr_en, 1);
+	LAYOUT_SET(mkc, mk->mkc, lr, 1);
+	LAYOUT_SET(mkc, mk->mkc, qpn, 0xffffff);
+	LAYOUT_SET(mkc, mk->mkc, log_page_size, 12);
+	mk->key = i << 8;
+	mk->pdn = pd;
+	eng_mkey_fields(mk);
+	for (uint32_t n = 0; n * HW_KLM_PER_BLOCK < room; n++) {
+		assert_int_equal(seg_alloc(&t->s, SEG_T_KLM, T_OWNER, &b), 0);
+		if (n)
+			first->more[n - 1] = b;
+		else
+			first = seg_at(&t->s, SEG_T_KLM, mk->klm = b);
+	}
+	mk->klm_max = room;
+	atomic_store(&mk->free, 1);
+	atomic_store(&mk->valid, 1);
+	return mk;
 }
 
 #define SRQ_LOG 4

@@ -23,37 +23,6 @@ static void entry_set(struct mlx5_wqe_umr_klm_seg *e, const struct klm *k)
 	e->address = htobe64(k->addr);
 }
 
-/* An empty indirect key with room for `room` entries, as CREATE_MKEY makes it. */
-static struct hw_mkey *key_make(struct tb *t, uint32_t pd, uint32_t mode, uint32_t room)
-{
-	struct hw_klm *first = NULL;
-	struct hw_mkey *mk;
-	uint32_t i, b;
-
-	assert_int_equal(seg_alloc(&t->s, SEG_T_MKEY, T_OWNER, &i), 0);
-	assert_true(i >= HW_FIRST_MKEY);
-	mk = seg_at(&t->s, SEG_T_MKEY, i);
-	LAYOUT_SET(mkc, mk->mkc, access_mode_1_0, mode);
-	LAYOUT_SET(mkc, mk->mkc, umr_en, 1);
-	LAYOUT_SET(mkc, mk->mkc, lr, 1);
-	LAYOUT_SET(mkc, mk->mkc, qpn, 0xffffff);
-	LAYOUT_SET(mkc, mk->mkc, log_page_size, 12);
-	mk->key = i << 8;
-	mk->pdn = pd;
-	eng_mkey_fields(mk);
-	for (uint32_t n = 0; n * HW_KLM_PER_BLOCK < room; n++) {
-		assert_int_equal(seg_alloc(&t->s, SEG_T_KLM, T_OWNER, &b), 0);
-		if (n)
-			first->more[n - 1] = b;
-		else
-			first = seg_at(&t->s, SEG_T_KLM, mk->klm = b);
-	}
-	mk->klm_max = room;
-	atomic_store(&mk->free, 1);
-	atomic_store(&mk->valid, 1);
-	return mk;
-}
-
 static void key_open(struct hw_mkey *mk, uint64_t start, uint64_t len, uint32_t access)
 {
 	LAYOUT_SET(mkc, mk->mkc, start_addr, start);
@@ -66,7 +35,7 @@ static void key_open(struct hw_mkey *mk, uint64_t start, uint64_t len, uint32_t 
 static uint32_t list_key(struct tb *t, uint32_t pd, uint32_t mode, const struct klm *list,
 			 uint32_t n, uint64_t start, uint64_t len)
 {
-	struct hw_mkey *mk = key_make(t, pd, mode, n);
+	struct hw_mkey *mk = t_indirect_key(t, pd, mode, n);
 
 	for (uint32_t i = 0; i < n; i++)
 		entry_set((void *)hw_klm_entry(&t->s, mk, i), &list[i]);
@@ -78,7 +47,7 @@ static uint32_t list_key(struct tb *t, uint32_t pd, uint32_t mode, const struct 
 static uint32_t strided_key(struct t_qp *q, uint32_t side, uint32_t turns, uint32_t len,
 			    uint32_t stride)
 {
-	struct hw_mkey *mk = key_make(q->t, q->t->pd[side], HW_MODE_KLM, 4);
+	struct hw_mkey *mk = t_indirect_key(q->t, q->t->pd[side], HW_MODE_KLM, 4);
 	struct mlx5_wqe_umr_repeat_block_seg *h = (void *)hw_klm_entry(&q->t->s, mk, 0);
 	struct mlx5_wqe_umr_repeat_ent_seg *e = (void *)hw_klm_entry(&q->t->s, mk, 1);
 
@@ -223,7 +192,7 @@ static void test_lists_of_lists(void **state)
 static void test_a_list_of_itself(void **state)
 {
 	struct t_pair *p = *state;
-	struct hw_mkey *mk = key_make(p->t, p->t->pd[1], HW_MODE_KLM, 1);
+	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], HW_MODE_KLM, 1);
 	struct t_sge sge = t_own(p->a, 0, 64);
 	struct t_wr wr = {
 		.opcode = MLX5_OPCODE_RDMA_WRITE, .sge = &sge, .nsge = 1, .rkey = mk->key};
@@ -413,7 +382,7 @@ static void changed(struct t_qp *q, uint32_t key, const struct umr *u, uint32_t 
 static void test_a_window_is_bound_used_and_unbound(void **state)
 {
 	struct t_pair *p = *state;
-	struct hw_mkey *mk = key_make(p->t, p->t->pd[1], HW_MODE_KLM, 4);
+	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], HW_MODE_KLM, 4);
 	struct umr u = bind(0x77, p->b->qpn, p->b->key, p->b->mem + 256, 128), out = unbind();
 	struct t_sge sge = t_own(p->a, 0, 128);
 	struct t_wr wr = {.opcode = MLX5_OPCODE_RDMA_WRITE,
@@ -452,6 +421,8 @@ ROW(u_fail_if_free)
 }
 ROW(u_other_pd)
 {
+	*u = unbind();
+	*bytes = HEAD;
 	mk->pdn = p->t->pd[0];
 }
 ROW(u_not_for_umr)
@@ -502,6 +473,46 @@ ROW(u_part_right)
 {
 	hw_mkey(&p->t->s, p->b->key)->access = HW_ACC_LOCAL_READ | HW_ACC_REMOTE_READ;
 }
+/* 3 turns of 2 x 8 bytes, as libmlx5's umr_strided_seg_create(). */
+static void strided(struct umr *u, struct t_qp *q)
+{
+	struct mlx5_wqe_umr_repeat_block_seg *h = (void *)u->list;
+
+	memset(u->list, 0, sizeof(u->list));
+	u->mkc.len = htobe64(48);
+	u->mkc.start_addr = 0;
+	h->op = htobe32(0x400);
+	h->byte_count = htobe32(16);
+	h->repeat_count = htobe32(3);
+	h->num_ent = htobe16(2);
+	for (uint32_t i = 0; i < 2; i++) {
+		h->entries[i].stride = htobe16(10);
+		h->entries[i].byte_count = htobe16(8);
+		h->entries[i].memkey = htobe32(q->key);
+		h->entries[i].va = htobe64((uintptr_t)q->mem + i * 64);
+	}
+}
+
+ROW(u_strided_sum)
+{
+	strided(u, p->b);
+	u->list[0].byte_count = htobe32(17);
+}
+ROW(u_strided_range)
+{
+	strided(u, p->b);
+	u->list[2].address = htobe64((uintptr_t)p->b->mem + T_MEM - 27);
+}
+ROW(u_strided_entries)
+{
+	strided(u, p->b);
+	((struct mlx5_wqe_umr_repeat_block_seg *)(void *)u->list)->num_ent = htobe16(4);
+}
+ROW(u_strided_turns)
+{
+	strided(u, p->b);
+	((struct mlx5_wqe_umr_repeat_block_seg *)(void *)u->list)->repeat_count = 0;
+}
 ROW(u_bsf)
 {
 	u->ctrl.mkey_mask |= htobe64(MASK(BSF_ENABLE));
@@ -534,6 +545,10 @@ static const struct umr_row umr_rows[] = {
 	{"part outside of its region", u_part_range, BIND},
 	{"part of another PD", u_part_pd, BIND},
 	{"part without local write", u_part_right, BIND},
+	{"strides of another sum", u_strided_sum, BIND},
+	{"strides beyond a region", u_strided_range, BIND},
+	{"more strides than entries", u_strided_entries, BIND},
+	{"no turns", u_strided_turns, BIND},
 	{"no context", u_no_context, QP_OP},
 	{"list cut off", u_list_cut, QP_OP},
 	{"signatures", u_bsf, QP_OP},
@@ -553,7 +568,7 @@ static void test_what_is_wrong_with_umrs(void **state)
 		print_message("  %s\n", umr_rows[i].name);
 		assert_int_equal(t_pair_setup(&st), 0);
 		p = st;
-		mk = key_make(p->t, p->t->pd[1], HW_MODE_KLM, 4);
+		mk = t_indirect_key(p->t, p->t->pd[1], HW_MODE_KLM, 4);
 		u = bind(0x77, p->b->qpn, p->b->key, p->b->mem, 128);
 		key = mk->key;
 		umr_rows[i].spoil(p, mk, &u, &bytes);
@@ -564,11 +579,24 @@ static void test_what_is_wrong_with_umrs(void **state)
 	}
 }
 
+static void test_strides_by_umr(void **state)
+{
+	struct t_pair *p = *state;
+	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], HW_MODE_KLM, 4);
+	struct umr u = bind(0, 0xffffff, 0, NULL, 0);
+
+	strided(&u, p->b);
+	changed(p->b, mk->key, &u, HEAD + 64);
+	transfer(p, MLX5_OPCODE_RDMA_WRITE, p->a->key, (uintptr_t)p->a->mem, 48, mk->key, 0);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_memory_equal(p->b->mem + i % 2 * 64 + i / 2 * 10, p->a->mem + i * 8, 8);
+}
+
 /* A list of the longest kind, by a pointer, and its context from the same WQE. */
 static void test_a_list_by_pointer(void **state)
 {
 	struct t_pair *p = *state;
-	struct hw_mkey *mk = key_make(p->t, p->t->pd[1], HW_MODE_KLM, 512);
+	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], HW_MODE_KLM, 512);
 	struct mlx5_wqe_umr_klm_seg *list = (void *)(p->b->mem + 0x20000);
 	struct umr u = bind(0x42, 0xffffff, 0, NULL, 1024);
 
@@ -630,7 +658,7 @@ static void send_inval(struct t_pair *p, uint32_t key, uint32_t *at)
 static void test_send_with_invalidate(void **state)
 {
 	struct t_pair *p = *state;
-	struct hw_mkey *mk = key_make(p->t, p->t->pd[1], HW_MODE_KLM, 4);
+	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], HW_MODE_KLM, 4);
 	struct umr u = bind(0x77, p->b->qpn, p->b->key, p->b->mem, 128);
 	struct mlx5_cqe64 *c;
 	uint32_t at;
@@ -650,6 +678,29 @@ static void test_send_with_invalidate(void **state)
 	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR, at);
 	t_expect_error(p->b, MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_LOCAL_ACCESS_ERR, 1);
 	assert_int_equal(p->b->mem[1], 0);
+}
+
+/* The receiver's CQ is locked (its owner is stopped): tried again, invalidated once. */
+static void test_an_invalidate_that_has_to_wait(void **state)
+{
+	struct t_pair *p = *state;
+	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], HW_MODE_KLM, 4);
+	struct umr u = bind(0x77, p->b->qpn, p->b->key, p->b->mem, 128);
+	uint32_t at;
+
+	mk->en_rinval = 1;
+	LAYOUT_SET(mkc, mk->mkc, en_rinval, 1);
+	changed(p->b, mk->key, &u, HEAD + 64);
+	assert_int_equal(seg_trylock(&p->t->s, &p->b->cq.hw->lock), 0);
+	send_inval(p, mk->key, &at);
+	t_assert_empty(&p->a->cq);
+	assert_int_equal(mk->free, 0);
+	seg_unlock(&p->t->s, &p->b->cq.hw->lock);
+	t_now += 2 * NSEC_PER_MSEC;
+	eng_run_due(&p->t->s);
+	t_expect_done(p->a, MLX5_OPCODE_SEND_INVAL, at);
+	t_received(p->b, MLX5_CQE_RESP_SEND_INV, 16, 0);
+	assert_int_equal(mk->free, 1);
 }
 
 static void test_a_region_cannot_be_invalidated(void **state)
@@ -676,9 +727,11 @@ int main(void)
 		T(test_atomics_on_lists),
 		T(test_a_window_is_bound_used_and_unbound),
 		cmocka_unit_test(test_what_is_wrong_with_umrs),
+		T(test_strides_by_umr),
 		T(test_a_list_by_pointer),
 		T(test_rights_of_a_region),
 		T(test_send_with_invalidate),
+		T(test_an_invalidate_that_has_to_wait),
 		T(test_a_region_cannot_be_invalidated),
 	};
 

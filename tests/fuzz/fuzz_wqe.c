@@ -6,12 +6,13 @@
  */
 #include "engine/test.h"
 #include "segment/evq.h"
+#include "wire/prm/prm.h"
 #include "fuzz.h"
 
 #include <stdarg.h>
 
 #define OPS 64
-enum { QPS = 10, SRQS = 2, CQS = QPS + 1 };
+enum { QPS = 10, SRQS = 2, CQS = QPS + 1, LISTS = 4, NKEYS = QPS + 3 + LISTS };
 
 /* The arena (wqe_guard.c): all mappings of the test bed, pages apart; what a key covers of them. */
 void wqe_arena_allow(const void *p, size_t len);
@@ -21,7 +22,7 @@ static struct tb *bed;
 static struct t_qp *qp[QPS];
 static struct t_srq srq[SRQS];
 static struct t_cq xrc_cq;
-static uint32_t keys[QPS + 3];
+static uint32_t keys[NKEYS];
 
 /* ---- everything as it was at first, before each input */
 
@@ -49,8 +50,8 @@ static void save_table(enum seg_table_id t)
 
 static void save_all(void)
 {
-	static const enum seg_table_id all[] = {SEG_T_QP,   SEG_T_CQ,   SEG_T_SRQ, SEG_T_MKEY,
-						SEG_T_PORT, SEG_T_PROC, SEG_T_EVQ};
+	static const enum seg_table_id all[] = {SEG_T_QP,  SEG_T_CQ,   SEG_T_SRQ,  SEG_T_MKEY,
+						SEG_T_KLM, SEG_T_PORT, SEG_T_PROC, SEG_T_EVQ};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		save_table(all[i]);
@@ -111,6 +112,27 @@ static void make_xrc(struct t_qp *target)
 	hw->flags = HW_F_READY;
 }
 
+/* An equal part of 4 KiB of QP 1's memory, and one that is not there. */
+static void bind_parts(struct hw_mkey *mk)
+{
+	struct mlx5_wqe_umr_klm_seg *e;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		e = (void *)hw_klm_entry(&bed->s, mk, i);
+		e->mkey = htobe32(keys[1]);
+		e->address = htobe64((uintptr_t)qp[1]->mem + i * (T_MEM - 2048));
+	}
+	LAYOUT_SET(mkc, mk->mkc, access_mode_1_0, HW_MODE_KSM);
+	LAYOUT_SET(mkc, mk->mkc, len, 8192);
+	LAYOUT_SET(mkc, mk->mkc, rr, 1);
+	LAYOUT_SET(mkc, mk->mkc, rw, 1);
+	LAYOUT_SET(mkc, mk->mkc, lw, 1);
+	LAYOUT_SET(mkc, mk->mkc, a, 1);
+	eng_mkey_fields(mk);
+	mk->klm_n = 2;
+	mk->free = 0;
+}
+
 static void up(void)
 {
 	static const enum hw_qp_st st[QPS] = {HW_ST_RC, HW_ST_RC, HW_ST_RC, HW_ST_RC,  HW_ST_UC,
@@ -132,6 +154,10 @@ static void up(void)
 			      HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_WRITE | HW_ACC_REMOTE_READ |
 				      HW_ACC_ATOMIC);
 	keys[QPS + 2] = t_key(bed, bed->pd[1], qp[1]->mem, 4096, HW_ACC_REMOTE_READ);
+	/* Free lists of both ends, for UMRs; that of parts is bound. */
+	for (unsigned int i = 0; i < LISTS; i++)
+		keys[QPS + 3 + i] = t_indirect_key(bed, bed->pd[i % 2], HW_MODE_KLM, 70)->key;
+	bind_parts(hw_mkey(&bed->s, keys[QPS + 3 + LISTS - 1]));
 	wqe_arena_allow(qp[0]->mem + T_MEM, 4096);
 	wqe_arena_allow(qp[1]->mem + T_MEM, 4096);
 	save_all();
@@ -145,8 +171,8 @@ static uint32_t a_key(struct fz *f, unsigned int own)
 
 	if (b < 128)
 		return keys[own];
-	if (b < 250)
-		return keys[b % (QPS + 3)];
+	if (b < 250) /* with the variant that a UMR may have given it */
+		return hw_mkey(&bed->s, keys[b % NKEYS])->key;
 	return fz_u32(f);
 }
 
@@ -186,13 +212,48 @@ static unsigned int sges(struct fz *f, struct t_sge *s, unsigned int max, unsign
 	return n;
 }
 
+/* A UMR behind its control segment: nearly as libmlx5 makes them. Returns its length. */
+static uint32_t umr_body(struct fz *f, unsigned int own, uint8_t body[48 + 64 + 16 * 16])
+{
+	struct mlx5_wqe_umr_ctrl_seg *c = (void *)body;
+	struct mlx5_wqe_mkey_context_seg *mkc = (void *)(c + 1);
+	struct mlx5_wqe_umr_klm_seg *e = (void *)(mkc + 1);
+	uint8_t n = fz_u8(f) % 17, shape = fz_u8(f);
+
+	memset(body, 0, 48 + 64 + 16 * 16);
+	c->flags = fz_u8(f);
+	c->klm_octowords = htobe16(shape & 1 ? fz_u16(f) : n);
+	c->mkey_mask = htobe64(shape & 2 ? fz_u64(f) : 0x207c6041);
+	if (shape & 4)
+		fz_bytes(f, (uint8_t *)mkc, sizeof(*mkc));
+	mkc->access_flags = fz_u8(f);
+	mkc->qpn_mkey = htobe32(0xffffff00 | fz_u8(f));
+	mkc->start_addr = htobe64(shape & 8 ? an_address(f, own) : 0);
+	mkc->len = htobe64(fz_u32(f));
+	for (unsigned int i = 0; i < n; i++) {
+		e[i].byte_count = htobe32(shape & 16 ? fz_u32(f) : a_length(f));
+		e[i].mkey = htobe32(a_key(f, own));
+		e[i].address = htobe64(an_address(f, own));
+	}
+	if (shape & 32) {
+		struct mlx5_wqe_umr_repeat_block_seg *r = (void *)e;
+
+		r->op = htobe32(0x400);
+		r->repeat_count = htobe32(fz_u16(f));
+		r->num_ent = htobe16(fz_u8(f));
+	}
+	return 48 + 64 + n * 16u;
+}
+
 static void post(struct fz *f, unsigned int i, bool ring)
 {
 	static const uint8_t often[] = {MLX5_OPCODE_SEND,       MLX5_OPCODE_SEND_IMM,
 					MLX5_OPCODE_RDMA_WRITE, MLX5_OPCODE_RDMA_WRITE_IMM,
 					MLX5_OPCODE_RDMA_READ,  MLX5_OPCODE_ATOMIC_CS,
-					MLX5_OPCODE_ATOMIC_FA,  MLX5_OPCODE_NOP};
+					MLX5_OPCODE_ATOMIC_FA,  MLX5_OPCODE_NOP,
+					MLX5_OPCODE_UMR,        MLX5_OPCODE_SEND_INVAL};
 	uint8_t flags = fz_u8(f), inl[256], operands[32];
+	_Alignas(8) uint8_t body[48 + 64 + 16 * 16];
 	struct mlx5_wqe_av av = {0};
 	struct t_sge sge[8];
 	struct t_wr wr = {.fm_ce_se = fz_u8(f), .sge = sge};
@@ -205,7 +266,16 @@ static void post(struct fz *f, unsigned int i, bool ring)
 		wr.imm = fz_u32(f);
 	wr.raddr = an_address(f, i ^ 1);
 	wr.rkey = a_key(f, i ^ 1);
-	if (flags & 4 || wr.opcode == MLX5_OPCODE_ATOMIC_CS || wr.opcode == MLX5_OPCODE_ATOMIC_FA) {
+	if (wr.opcode == MLX5_OPCODE_SEND_INVAL)
+		wr.imm = wr.rkey;
+	if (wr.opcode == MLX5_OPCODE_UMR) {
+		wr.imm = a_key(f, i);
+		wr.raw_len = umr_body(f, i, body);
+		wr.raw = body;
+		if (flags & 8)
+			wr.raw = NULL;
+	} else if (flags & 4 || wr.opcode == MLX5_OPCODE_ATOMIC_CS ||
+		   wr.opcode == MLX5_OPCODE_ATOMIC_FA) {
 		if (flags & 8)
 			wr.opmod = fz_u8(f);
 		wr.operands = operands;

@@ -40,6 +40,18 @@ static void request(unsigned int qp, unsigned int opcode, int kind)
 		SGE(kind == LONG ? 199 : atomic ? 8 : 64);
 }
 
+/* A window (list 0 of this end's) is bound over 64 bytes, and invalidated. */
+static void windows(unsigned int qp)
+{
+	const uint8_t list = (uint8_t)(13 + qp % 2 + 8 * 17); /* of the keys in a_key() */
+
+	PUT(0, (uint8_t)qp, 0, 8, 8, 0, 0, 0, 0, list);
+	PUT(4, 0, 0xb0, 0x30, 0x77, 64, 0, 0, 0); /* entries, shape, flags, access, tag, length */
+	SGE(0);
+	PUT(0, (uint8_t)qp, 0, 8, 8, 0, 0, 0, 0, list);
+	PUT(0, 2, 0x98, 0x00, 0x60, 0x00, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+}
+
 int main(int argc, char **argv)
 {
 	char path[512];
@@ -67,5 +79,13 @@ int main(int argc, char **argv)
 				fz_check(f && fwrite(b, 1, n, f) == n);
 				fclose(f);
 			}
+	for (unsigned int qp = 0; qp < 6; qp++) {
+		n = 0;
+		windows(qp);
+		snprintf(path, sizeof(path), "%s/window-%u", argv[1], qp);
+		f = fopen(path, "w");
+		fz_check(f && fwrite(b, 1, n, f) == n);
+		fclose(f);
+	}
 	return 0;
 }

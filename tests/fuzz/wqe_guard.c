@@ -92,3 +92,10 @@ int __wrap_mem_guarded_copy(void *dst, const void *src, size_t len)
 	memmove(dst, src, len);
 	return 0;
 }
+
+int __real_mem_guarded_cas(void *p, uint32_t size, uint64_t *old, uint64_t to);
+int __wrap_mem_guarded_cas(void *p, uint32_t size, uint64_t *old, uint64_t to);
+int __wrap_mem_guarded_cas(void *p, uint32_t size, uint64_t *old, uint64_t to)
+{
+	return reach(p, size) ? __real_mem_guarded_cas(p, size, old, to) : -EFAULT;
+}
