@@ -133,6 +133,7 @@ enum {
 };
 struct none {
 };
+static struct none nothing;
 
 COMMAND(get_context, struct ib_uverbs_get_context, struct mlx5_ib_alloc_ucontext_req_v2,
 	struct ib_uverbs_get_context_resp, struct mlx5_ib_alloc_ucontext_resp)
@@ -230,7 +231,6 @@ static void open_context(void)
 						    .lib_caps = MLX5_LIB_CAP_4K_UAR};
 	struct ib_uverbs_query_port_resp port;
 	struct ib_uverbs_get_context_resp resp;
-	struct none n;
 
 	forbidden = true;
 	fd = open("/dev/infiniband/uverbs0", O_RDWR | O_CLOEXEC);
@@ -246,7 +246,7 @@ static void open_context(void)
 	FAILS(get_context((struct ib_uverbs_get_context){0}, req, &resp,
 			  &(struct mlx5_ib_alloc_ucontext_resp){0}),
 	      EINVAL);
-	NEED(!query_port((struct ib_uverbs_query_port){.port_num = 1}, n, &port, &n));
+	NEED(!query_port((struct ib_uverbs_query_port){.port_num = 1}, nothing, &port, &nothing));
 	NEED(port.state == 4);
 	lid = port.lid;
 }
@@ -327,16 +327,16 @@ static void make_objects(void)
 	struct mlx5_ib_create_cq cq_req = {
 		.buf_addr = (uintptr_t)mem.cqe, .db_addr = (uintptr_t)mem.dbr[0], .cqe_size = 64};
 	struct mlx5_ib_alloc_pd_resp pdn;
-	struct none n;
 
-	NEED(!alloc_pd((struct ib_uverbs_alloc_pd){0}, n, &pd, &pdn));
+	NEED(!alloc_pd((struct ib_uverbs_alloc_pd){0}, nothing, &pd, &pdn));
 	NEED(!reg_mr((struct ib_uverbs_reg_mr){.start = (uintptr_t)&mem,
 					       .length = sizeof(mem),
 					       .hca_va = (uintptr_t)&mem,
 					       .pd_handle = pd.pd_handle,
 					       .access_flags = 1},
-		     n, &mr, &n));
-	NEED(!create_channel((struct ib_uverbs_create_comp_channel){0}, n, &channel, &n));
+		     nothing, &mr, &nothing));
+	NEED(!create_channel((struct ib_uverbs_create_comp_channel){0}, nothing, &channel,
+			     &nothing));
 	for (int i = 0; i < CQES; i++)
 		mem.cqe[i].op_own = MLX5_CQE_INVALID << 4 | 1;
 	NEED(!create_cq((struct ib_uverbs_create_cq){.user_handle = 0xcafe,
@@ -354,7 +354,6 @@ static void connect_one(int i)
 					.qp_state = 1,
 					.port_num = 1};
 	struct ib_uverbs_query_qp_resp q;
-	struct none n;
 
 	NEED(!command(IB_USER_VERBS_CMD_MODIFY_QP, &m, sizeof(m)));
 	m.attr_mask = 1 << 0 | 1 << 7 | 1 << 8 | 1 << 12 | 1 << 15 | 1 << 17 | 1 << 20;
@@ -374,8 +373,8 @@ static void connect_one(int i)
 	m.retry_cnt = m.rnr_retry = 7;
 	m.max_rd_atomic = 1;
 	NEED(!command(IB_USER_VERBS_CMD_MODIFY_QP, &m, sizeof(m)));
-	NEED(!query_qp((struct ib_uverbs_query_qp){.qp_handle = m.qp_handle, .attr_mask = 1}, n, &q,
-		       &n));
+	NEED(!query_qp((struct ib_uverbs_query_qp){.qp_handle = m.qp_handle, .attr_mask = 1},
+		       nothing, &q, &nothing));
 	NEED(q.qp_state == 3 && q.dest_qp_num == qp[!i].resp.qpn && q.sq_psn == 100);
 }
 
@@ -550,14 +549,15 @@ static void destroy_all(void)
 {
 	struct ib_uverbs_destroy_cq_resp cq_end;
 	struct ib_uverbs_destroy_qp_resp qp_end;
-	struct none n;
 
-	FAILS(destroy_cq((struct ib_uverbs_destroy_cq){.cq_handle = cq.cq_handle}, n, &cq_end, &n),
+	FAILS(destroy_cq((struct ib_uverbs_destroy_cq){.cq_handle = cq.cq_handle}, nothing, &cq_end,
+			 &nothing),
 	      EBUSY);
 	for (int i = 0; i < 2; i++)
 		NEED(!destroy_qp((struct ib_uverbs_destroy_qp){.qp_handle = qp[i].resp.qp_handle},
-				 n, &qp_end, &n));
-	NEED(!destroy_cq((struct ib_uverbs_destroy_cq){.cq_handle = cq.cq_handle}, n, &cq_end, &n));
+				 nothing, &qp_end, &nothing));
+	NEED(!destroy_cq((struct ib_uverbs_destroy_cq){.cq_handle = cq.cq_handle}, nothing, &cq_end,
+			 &nothing));
 	NEED(cq_end.comp_events_reported == 40 && !cq_end.async_events_reported);
 	FAILS(command(IB_USER_VERBS_CMD_DEALLOC_PD, &pd.pd_handle, 4), EBUSY);
 	NEED(!command(IB_USER_VERBS_CMD_DEREG_MR, &mr.mr_handle, 4));
