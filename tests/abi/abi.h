@@ -131,4 +131,9 @@ int world_fd(enum which which);
 /* The end of a row, or of several that belong together. */
 void world_row_end(void);
 
+/* main.c: one call's outcome, reported when it is not what it should be. */
+void abi_check(const char *what, const char *rule, int want, int got);
+/* walk.c */
+void walk_all(void);
+
 #endif
