@@ -36,6 +36,23 @@
 		VAL5(UAR_OBJ_ALLOC_MMAP_LENGTH, 4, OUT + 8),              \
 		VAL5(UAR_OBJ_ALLOC_PAGE_ID, 4, OUT + 12)
 
+/* A command's first bytes: opcode, no uid, tunnel, op_mod. */
+#define CMD(op, tunnel, mod) (op) >> 8, (op)&0xff, 0, 0, 0, (tunnel), 0, (mod)
+#define OTHER_ATTRS(n, outn, ...) \
+	BYTES5(DEVX_OTHER_CMD_IN, n, __VA_ARGS__), VAL5(DEVX_OTHER_CMD_OUT, outn, OUT)
+#define MAKE_ATTRS(n, outn, ...)                                                            \
+	HANDLE5(DEVX_OBJ_CREATE_HANDLE, 0), BYTES5(DEVX_OBJ_CREATE_CMD_IN, n, __VA_ARGS__), \
+		VAL5(DEVX_OBJ_CREATE_CMD_OUT, outn, OUT)
+#define MODIFY_ATTRS(h, n, ...)                                                             \
+	HANDLE5(DEVX_OBJ_MODIFY_HANDLE, h), BYTES5(DEVX_OBJ_MODIFY_CMD_IN, n, __VA_ARGS__), \
+		VAL5(DEVX_OBJ_MODIFY_CMD_OUT, 16, OUT)
+#define QUERY_ATTRS(h, n, outn, ...)                                                      \
+	HANDLE5(DEVX_OBJ_QUERY_HANDLE, h), BYTES5(DEVX_OBJ_QUERY_CMD_IN, n, __VA_ARGS__), \
+		VAL5(DEVX_OBJ_QUERY_CMD_OUT, outn, OUT)
+#define DEVX_MAKE ON5(DEVX_OBJ, DEVX_OBJ_CREATE)
+#define DEVX_GONE ON5(DEVX_OBJ, DEVX_OBJ_DESTROY)
+#define GONE_ATTRS(h) HANDLE5(DEVX_OBJ_DESTROY_HANDLE, h)
+
 const struct ioctl_row mlx5_rows[] = {
 	/* ---- VAR: main.c, MLX5_IB_METHOD_VAR_OBJ_ALLOC */
 	{"VAR", "", 0, ON5(VAR, VAR_OBJ_ALLOC), .attr = {VAR_ATTRS(OUT)}, .more = true},
@@ -113,6 +130,98 @@ const struct ioctl_row mlx5_rows[] = {
 	{"umem for writes over read-only memory", "pin_user_pages_fast: FOLL_WRITE", EFAULT,
 	 ON5(DEVX_UMEM, DEVX_UMEM_REG), .attr = {UMEM_ATTRS(RDONLY, 4096, 1)}},
 
+	/* ---- which command by which method: mlx5/devx.c */
+	{"QUERY_HCA_VPORT_GID by OTHER", "devx_is_general_cmd", EINVAL, ON5(DEVX, DEVX_OTHER),
+	 .attr = {OTHER_ATTRS(16, 16, CMD(0x764, 0, 0))}},
+	{"MAD_IFC by OTHER", "devx_is_general_cmd", EINVAL, ON5(DEVX, DEVX_OTHER),
+	 .attr = {OTHER_ATTRS(16, 16, CMD(0x50d, 0, 0))}},
+	{"ACCESS_REGISTER by OTHER", "devx_is_general_cmd", EINVAL, ON5(DEVX, DEVX_OTHER),
+	 .attr = {OTHER_ATTRS(16, 16, CMD(0x805, 0, 0))}},
+	{"SET_PP_RATE_LIMIT by OTHER", "devx_is_general_cmd", EINVAL, ON5(DEVX, DEVX_OTHER),
+	 .attr = {OTHER_ATTRS(0x40, 16, CMD(0x780, 0, 0))}},
+	{"the last opcode before the general ones", "devx_is_general_cmd", EINVAL,
+	 ON5(DEVX, DEVX_OTHER), .attr = {OTHER_ATTRS(16, 16, CMD(0xaff, 0, 0))}},
+	{"the last general opcode", "mlx5_cmd_do: BAD_OP", EREMOTEIO, ON5(DEVX, DEVX_OTHER),
+	 .attr = {OTHER_ATTRS(16, 16, CMD(0xcff, 0, 0))}},
+	{"the first opcode after the general ones", "devx_is_general_cmd: GENERAL_END", EINVAL,
+	 ON5(DEVX, DEVX_OTHER), .attr = {OTHER_ATTRS(16, 16, CMD(0xd00, 0, 0))}},
+	{"QUERY_ESW_FUNCTIONS without a switch", "mlx5_cmd_do: BAD_OP", EREMOTEIO,
+	 ON5(DEVX, DEVX_OTHER), .attr = {OTHER_ATTRS(16, 16, CMD(0x740, 0, 0))}},
+	{"QUERY_VPORT_COUNTER of port 1", "", 0, ON5(DEVX, DEVX_OTHER),
+	 .attr = {OTHER_ATTRS(0x20, 0x210, CMD(0x770, 0, 0), 0, 1)}},
+	{"QUERY_VPORT_COUNTER of port 9", "mlx5_cmd_do: BAD_PARAM", EREMOTEIO,
+	 ON5(DEVX, DEVX_OTHER), .attr = {OTHER_ATTRS(0x20, 0x210, CMD(0x770, 0, 0), 0, 9)}},
+	{"QUERY_NIC_VPORT_CONTEXT", "", 0, ON5(DEVX, DEVX_OTHER),
+	 .attr = {OTHER_ATTRS(16, 0x110, CMD(0x754, 0, 0))}},
+	{"QUERY_VNIC_ENV", "", 0, ON5(DEVX, DEVX_OTHER),
+	 .attr = {OTHER_ATTRS(16, 0x210, CMD(0x76f, 0, 0))}},
+	{"QUERY_ISSI through a tunnel", "devx_is_general_cmd; the firmware has no tunnels",
+	 EREMOTEIO, ON5(DEVX, DEVX_OTHER), .attr = {OTHER_ATTRS(16, 0x70, CMD(0x10a, 1, 0))}},
+	{"opcode of nobody through a tunnel", "devx_is_general_cmd: vhca_tunnel_commands is 0",
+	 EINVAL, ON5(DEVX, DEVX_OTHER), .attr = {OTHER_ATTRS(16, 16, CMD(0xfff, 1, 0))}},
+	{"two PSVs at once", "devx_is_obj_create_cmd: num_psv", EINVAL, DEVX_MAKE,
+	 .attr = {MAKE_ATTRS(16, 16, CMD(0x600, 0, 0), 2 << 4)}},
+	{"flow table entry by op_mod 1 at creation", "devx_is_obj_create_cmd: op_mod", EINVAL,
+	 DEVX_MAKE, .attr = {MAKE_ATTRS(0x40, 16, CMD(0x936, 0, 1))}},
+	{"flow table entry", "mlx5_cmd_do: BAD_OP", EREMOTEIO, DEVX_MAKE,
+	 .attr = {MAKE_ATTRS(0x40, 16, CMD(0x936, 0, 0))}},
+	{"VXLAN port", "mlx5_cmd_do: BAD_OP", EREMOTEIO, DEVX_MAKE,
+	 .attr = {MAKE_ATTRS(16, 16, CMD(0x827, 0, 0), 0, 0, 0, 0, 0, 0, 0x12, 0xb5)}},
+	{"L2 table entry", "mlx5_cmd_do: BAD_OP", EREMOTEIO, DEVX_MAKE,
+	 .attr = {MAKE_ATTRS(0x40, 16, CMD(0x829, 0, 0))}},
+	{"general object of an unknown type", "mlx5_cmd_do: BAD_PARAM", EREMOTEIO, DEVX_MAKE,
+	 .attr = {MAKE_ATTRS(0x50, 16, CMD(0xa00, 0, 0xc))}},
+	{"general object without a body", "mlx5_cmd_do: BAD_INPUT_LEN", EREMOTEIO, DEVX_MAKE,
+	 .attr = {MAKE_ATTRS(16, 16, CMD(0xa00, 0, 0x2c))}},
+	{"SQD_RTS of a QP by MODIFY", "devx_is_obj_modify_cmd", EINVAL,
+	 ON5(DEVX_OBJ, DEVX_OBJ_MODIFY),
+	 .attr = {MODIFY_ATTRS(QP, 0x110, CMD(0x50c, 0, 0), 0, 0, 0, QPN)}},
+	{"transition of another QP", "devx_is_valid_obj_id", EINVAL, ON5(DEVX_OBJ, DEVX_OBJ_MODIFY),
+	 .attr = {MODIFY_ATTRS(QP, 0x110, CMD(0x502, 0, 0), 0, 0, 0, QPN + 1)}},
+	{"transition of a QP by the handle of a CQ", "devx_is_valid_obj_id", EINVAL,
+	 ON5(DEVX_OBJ, DEVX_OBJ_MODIFY),
+	 .attr = {MODIFY_ATTRS(CQ, 0x110, CMD(0x502, 0, 0), 0, 0, 0, QPN)}},
+	{"transition that the state does not allow", "mlx5_cmd_do: BAD_QP_STATE", EREMOTEIO,
+	 ON5(DEVX_OBJ, DEVX_OBJ_MODIFY),
+	 .attr = {MODIFY_ATTRS(QP, 0x110, CMD(0x505, 0, 0), 0, 0, 0, QPN)}},
+	{"change through a tunnel", "MLX5_IB_METHOD_DEVX_OBJ_MODIFY: vhca_tunnel_id", EINVAL,
+	 ON5(DEVX_OBJ, DEVX_OBJ_MODIFY),
+	 .attr = {MODIFY_ATTRS(QP, 0x110, CMD(0x502, 1, 0), 0, 0, 0, QPN)}},
+	{"query through a tunnel", "MLX5_IB_METHOD_DEVX_OBJ_QUERY: vhca_tunnel_id", EINVAL,
+	 ON5(DEVX_OBJ, DEVX_OBJ_QUERY),
+	 .attr = {QUERY_ATTRS(QP, 16, 0x110, CMD(0x50b, 1, 0), 0, 0, 0, QPN)}},
+	{"query of a QP", "", 0, ON5(DEVX_OBJ, DEVX_OBJ_QUERY),
+	 .attr = {QUERY_ATTRS(QP, 16, 0x110, CMD(0x50b, 0, 0), 0, 0, 0, QPN)}},
+	{"DCT query of a QP", "devx_is_valid_obj_id: the creating opcode", EINVAL,
+	 ON5(DEVX_OBJ, DEVX_OBJ_QUERY),
+	 .attr = {QUERY_ATTRS(QP, 16, 0x110, CMD(0x713, 0, 0), 0, 0, 0, QPN)}},
+	{"query with too little room", "mlx5_cmd_do: BAD_OUTPUT_LEN", EREMOTEIO,
+	 ON5(DEVX_OBJ, DEVX_OBJ_QUERY),
+	 .attr = {QUERY_ATTRS(QP, 16, 16, CMD(0x50b, 0, 0), 0, 0, 0, QPN)}},
+
+	/* ---- objects that only commands work on */
+	{"transport domain", "", 0, DEVX_MAKE, .attr = {MAKE_ATTRS(16, 16, CMD(0x816, 0, 0))},
+	 .more = true},
+	{"transport domain destroyed", "", 0, DEVX_GONE, .attr = {GONE_ATTRS(NEXT)}, .nattr = 1},
+	{"scheduling element", "", 0, DEVX_MAKE,
+	 .attr = {MAKE_ATTRS(0x80, 0x40, CMD(0x782, 0, 0), 3)}, .more = true},
+	{"scheduling element destroyed", "devx_obj_build_destroy_cmd: the hierarchy", 0, DEVX_GONE,
+	 .attr = {GONE_ATTRS(NEXT)}, .nattr = 1},
+	{"scheduling element of the switch", "mlx5_cmd_do: BAD_PARAM", EREMOTEIO, DEVX_MAKE,
+	 .attr = {MAKE_ATTRS(0x80, 0x40, CMD(0x782, 0, 0), 2)}},
+	{"reserved QPN", "", 0, DEVX_MAKE, .attr = {MAKE_ATTRS(0x20, 16, CMD(0xa00, 0, 0x2c))},
+	 .more = true},
+	{"reserved QPN destroyed", "devx_obj_build_destroy_cmd: the type", 0, DEVX_GONE,
+	 .attr = {GONE_ATTRS(NEXT)}, .nattr = 1},
+	{"AV mapping", "", 0, DEVX_MAKE, .attr = {MAKE_ATTRS(0x50, 16, CMD(0xa00, 0, 0x3a))},
+	 .more = true},
+	{"AV mapping destroyed", "", 0, DEVX_GONE, .attr = {GONE_ATTRS(NEXT)}, .nattr = 1},
+	{"TIS outside of any domain", "mlx5_cmd_do: BAD_RES", EREMOTEIO, DEVX_MAKE,
+	 .attr = {MAKE_ATTRS(0xc0, 16, CMD(0x912, 0, 0))}},
+	{"RQ without a CQ", "mlx5_cmd_do: BAD_RES", EREMOTEIO, DEVX_MAKE,
+	 .attr = {MAKE_ATTRS(0x110, 16, CMD(0x908, 0, 0))}},
+	{"RQT without its list", "mlx5_cmd_do: BAD_INPUT_LEN", EREMOTEIO, DEVX_MAKE,
+	 .attr = {MAKE_ATTRS(0x110, 16, CMD(0x916, 0, 0), [0x36] = 0, [0x37] = 1, [0x3b] = 1)}},
 	/* ---- UARs: main.c, MLX5_IB_METHOD_UAR_OBJ_ALLOC */
 	{"UAR of type 2", "alloc_type", EOPNOTSUPP, ON5(UAR, UAR_OBJ_ALLOC),
 	 .attr = {UAR_ATTRS(2)}},

@@ -53,6 +53,15 @@ class Pyverbs(Case):
     def test_uar(self):
         self.module('tests.test_mlx5_uar')
 
+    def test_pp(self):
+        self.module('tests.test_mlx5_pp')
+
+    def test_var(self):
+        self.module('tests.test_mlx5_var')
+
+    def test_sched(self):
+        self.module('tests.test_mlx5_sched')
+
     def test_pd(self):
         self.module('tests.test_pd')
 
