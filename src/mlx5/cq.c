@@ -20,7 +20,7 @@ static int cq_entries(const struct fw_caps *c, uint32_t cqe, uint32_t *entries)
 	uint32_t max = 1u << c->log_max_cq_sz;
 
 	if (cqe >= max)
-		return -EINVAL;
+		return uv_no(-EINVAL, "cqe is beyond the device's limit");
 	for (*entries = 1; *entries < cqe + 1; *entries <<= 1)
 		;
 	return 0;
@@ -34,21 +34,21 @@ static uint32_t log2_of(uint32_t pow2)
 static int request_check(const struct uv_udata *u, struct mlx5_ib_create_cq *cmd)
 {
 	if (u->inlen < offsetof(struct mlx5_ib_create_cq, flags))
-		return -EINVAL;
+		return uv_no(-EINVAL, "the driver's data is too short");
 	memset(cmd, 0, sizeof(*cmd));
 	memcpy(cmd, u->in, MIN(u->inlen, sizeof(*cmd)));
 	if (cmd->flags &
 	    ~(MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD | MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX |
 	      MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS))
-		return -EINVAL;
+		return uv_no(-EINVAL, "unknown flags of the driver's data");
 	if ((cmd->cqe_size != 64 && cmd->cqe_size != 128) || cmd->reserved0 || cmd->reserved1)
-		return -EINVAL;
+		return uv_no(-EINVAL, "cqe_size: 64 or 128; reserved: 0");
 	if (cmd->buf_addr & 63) /* page_offset counts 64-byte units */
-		return -EINVAL;
+		return uv_no(-EINVAL, "buf_addr: a multiple of 64");
 	/* Compression, padding and real time stamps: their capabilities are off. */
 	if (cmd->cqe_comp_en == 1 || cmd->flags & (MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD |
 						   MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS))
-		return -EOPNOTSUPP;
+		return uv_no(-EOPNOTSUPP, "compression, padding, real time stamps: the caps are 0");
 	return 0;
 }
 
@@ -97,7 +97,7 @@ int mlx5_create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_
 {
 	struct uv_context *ctx = uv_obj_context(&cq->obj);
 	struct mlx5_ib_create_cq cmd;
-	uint32_t entries;
+	uint32_t entries = 0;
 	struct mlx5_cq *m;
 	int r, eqn, uar = 0;
 
@@ -164,11 +164,11 @@ int mlx5_resize_cq(struct uv_cq *cq, uint32_t cqe, struct uv_udata *u)
 	struct mlx5_cq *m = cq->obj.drv;
 	struct mlx5_ib_resize_cq cmd;
 	struct mlx5_umem buf;
-	uint32_t entries;
+	uint32_t entries = 0;
 	int r;
 
 	if (cqe < 1)
-		return -EINVAL;
+		return uv_no(-EINVAL, "cqe: at least 1");
 	r = cq_entries(mlx5_caps(ctx), cqe, &entries);
 	if (r < 0)
 		return r;
@@ -178,9 +178,9 @@ int mlx5_resize_cq(struct uv_cq *cq, uint32_t cqe, struct uv_udata *u)
 		return -EINVAL;
 	memcpy(&cmd, u->in, sizeof(cmd));
 	if (cmd.reserved0 || cmd.reserved1 || cmd.buf_addr & 63)
-		return -EINVAL;
+		return uv_no(-EINVAL, "buf_addr: a multiple of 64; reserved: 0");
 	if (cmd.cqe_size != 64 && cmd.cqe_size != 128)
-		return -EINVAL;
+		return uv_no(-EINVAL, "cqe_size: 64 or 128");
 	r = mlx5_umem_create(ctx, cmd.buf_addr, (uint64_t)entries * cmd.cqe_size,
 			     IB_UVERBS_ACCESS_LOCAL_WRITE, &buf);
 	if (r < 0)
@@ -204,7 +204,7 @@ int mlx5_modify_cq(struct uv_cq *cq, uint16_t count, uint16_t period)
 	void *cqc = LAYOUT_IN(modify_cq_in, cq_context, in);
 
 	if (period > MLX5_MAX_CQ_PERIOD)
-		return -EINVAL;
+		return uv_no(-EINVAL, "cq_period: 12 bits");
 	LAYOUT_SET(modify_cq_in, in, cqn, cq->cqn);
 	LAYOUT_SET(modify_cq_in, in, modify_field_select,
 		   PRM_CQ_MODIFY_PERIOD | PRM_CQ_MODIFY_MAX_COUNT);

@@ -48,16 +48,16 @@ int mlx5_method_devx_umem_reg(struct uv_bundle *b)
 	int r;
 
 	if (!ctx->devx_uid)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "the device was not opened for DEVX (no uid)");
 	if (access & IB_UVERBS_ACCESS_REMOTE_WRITE && !(access & IB_UVERBS_ACCESS_LOCAL_WRITE))
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "remote write access needs local write access");
 	if (uv_b_has(b, MLX5_IB_ATTR_DEVX_UMEM_REG_DMABUF_FD))
-		return -EOPNOTSUPP;
+		return uv_why(b, -EOPNOTSUPP, "no dma-buf can be registered here");
 	r = mlx5_umem_create_devx(ctx, addr, len, access, &u->umem);
 	if (r < 0)
 		return r;
 	uv_b_created(b);
 	if (!page_size_fits(bitmap))
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "none of the page sizes of PGSZ_BITMAP fits the memory");
 	return uv_b_out(b, MLX5_IB_ATTR_DEVX_UMEM_REG_OUT_ID, &u->umem.id, sizeof(u->umem.id));
 }

@@ -39,23 +39,23 @@ static int request_check(const struct uv_context *ctx, const struct uv_udata *u,
 	uint32_t flags;
 
 	if (u->inlen < offsetof(struct mlx5_ib_create_qp, ece_options))
-		return -EINVAL;
+		return uv_no(-EINVAL, "the driver's data is too short");
 	for (size_t i = last; i < u->inlen; i++)
 		if (in[i])
-			return -EINVAL;
+			return uv_no(-EINVAL, "unknown bytes of the driver's data are not zero");
 	memset(cmd, 0, sizeof(*cmd));
 	memcpy(cmd, in, MIN(u->inlen, sizeof(*cmd)));
 
 	if (cmd->flags & (MLX5_QP_FLAG_TYPE_DCT | MLX5_QP_FLAG_TYPE_DCI))
-		return -EOPNOTSUPP;
+		return uv_no(-EOPNOTSUPP, "DCT and DCI: the device has no DC");
 	/* Scattering data into CQEs is a wish that may be ignored. */
 	flags = cmd->flags & ~(uint32_t)(MLX5_QP_FLAG_SCATTER_CQE | MLX5_QP_FLAG_ALLOW_SCATTER_CQE);
 	if (flags & ~(uint32_t)(MLX5_QP_FLAG_SIGNATURE | MLX5_QP_FLAG_BFREG_INDEX |
 				MLX5_QP_FLAG_UAR_PAGE_INDEX))
-		return -EINVAL;
-	if (mlx5_context(ctx)->cqe_version)
-		return cmd->uidx >= DEFAULT_UIDX ? -EINVAL : 0;
-	return cmd->uidx == DEFAULT_UIDX ? 0 : -EINVAL;
+		return uv_no(-EINVAL, "flags that the device has no capability for");
+	if (mlx5_context(ctx)->cqe_version ? cmd->uidx >= DEFAULT_UIDX : cmd->uidx != DEFAULT_UIDX)
+		return uv_no(-EINVAL, "uidx: below 0xffffff with CQE version 1, else 0xffffff");
+	return 0;
 }
 
 static bool is_pow2(uint32_t v)
@@ -77,20 +77,21 @@ static int sizes_check(const struct fw_caps *c, const struct uv_qp *qp,
 	uint32_t sig = !!(cmd->flags & MLX5_QP_FLAG_SIGNATURE), segs;
 
 	if (cap->max_recv_wr > max_wqes)
-		return -EINVAL;
+		return uv_no(-EINVAL, "max_recv_wr is beyond the device's limit");
 	if (qp_has_rq(qp, cap)) {
 		/* log_rq_stride has 3 bits and counts from 16 bytes */
 		if (cmd->rq_wqe_shift < 4 || cmd->rq_wqe_shift > 11 ||
 		    !is_pow2(cmd->rq_wqe_count) || cmd->rq_wqe_count > max_wqes)
-			return -EINVAL;
+			return uv_no(-EINVAL, "rq_wqe_count: a power of two within the limit; "
+					      "rq_wqe_shift: 4 to 11");
 		segs = (1u << cmd->rq_wqe_shift) / (uint32_t)sizeof(struct mlx5_wqe_data_seg);
 		if (segs < sig)
-			return -EINVAL;
+			return uv_no(-EINVAL, "no room for the signature");
 		m->rq_max_gs = segs - sig;
 		m->rq_wqe_cnt = cmd->rq_wqe_count;
 	}
 	if (cmd->sq_wqe_count > max_wqes || (cmd->sq_wqe_count && !is_pow2(cmd->sq_wqe_count)))
-		return -EINVAL;
+		return uv_no(-EINVAL, "sq_wqe_count: a power of two within the device's limit");
 	m->sq_wqe_cnt = cmd->sq_wqe_count;
 	return 0;
 }
@@ -161,7 +162,7 @@ static int uar_get(struct uv_context *ctx, const struct mlx5_ib_create_qp *cmd, 
 	switch (cmd->flags & (MLX5_QP_FLAG_BFREG_INDEX | MLX5_QP_FLAG_UAR_PAGE_INDEX)) {
 	case MLX5_QP_FLAG_UAR_PAGE_INDEX:
 		if (cmd->bfreg_index > bits_max(LF_qpc_uar_page_WIDTH))
-			return -EINVAL;
+			return uv_no(-EINVAL, "bfreg_index: a UAR page, 24 bits");
 		m->uar = cmd->bfreg_index;
 		return 0;
 	case MLX5_QP_FLAG_BFREG_INDEX:
@@ -199,7 +200,7 @@ static int qp_make(struct uv_context *ctx, struct uv_qp *qp, struct mlx5_qp *m,
 	if (r < 0)
 		return r;
 	if (cmd->buf_addr & 63) /* page_offset counts 64-byte units */
-		return -EINVAL;
+		return uv_no(-EINVAL, "buf_addr: a multiple of 64");
 	if (cmd->buf_addr && bytes)
 		r = mlx5_umem_create(ctx, cmd->buf_addr, bytes, 0, &m->buf);
 	if (r == 0)
@@ -222,14 +223,14 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 		return -EOPNOTSUPP;
 	r = mlx5_qp_st(qp->qp_type);
 	if (r < 0)
-		return r;
+		return uv_no(r, "the device has no QPs of this type");
 	if (qp->qp_type == IBV_QPT_XRC_RECV)
 		return mlx5_create_xrc_tgt(qp, create_flags);
 	r = request_check(ctx, u, &cmd);
 	if (r < 0)
 		return r;
-	if (create_flags) /* each needs a capability that is off */
-		return -EOPNOTSUPP;
+	if (create_flags)
+		return uv_no(-EOPNOTSUPP, "create_flags: each needs a capability that is off");
 	r = sizes_check(mlx5_caps(ctx), qp, cap, &cmd, &sizes);
 	if (r < 0)
 		return r;

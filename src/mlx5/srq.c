@@ -27,7 +27,7 @@ static int srq_sizes(const struct fw_caps *c, const struct uv_srq *srq, struct m
 	uint32_t desc;
 
 	if (srq->max_wr >= 1u << c->log_max_srq_sz || srq->max_sge > c->max_wqe_sz_rq / seg)
-		return -EINVAL;
+		return uv_no(-EINVAL, "max_wr or max_sge is beyond the device's limit");
 	desc = (uint32_t)sizeof(struct mlx5_wqe_srq_next_seg) + srq->max_sge * seg;
 	m->log_stride = log2_up(MAX(desc, 32));
 	m->log_size = log2_up(srq->max_wr + 1);
@@ -42,10 +42,10 @@ static int request_check(const struct uv_udata *u, struct mlx5_ib_create_srq *cm
 	if (u->inlen)
 		memcpy(cmd, u->in, MIN(u->inlen, sizeof(*cmd)));
 	if (cmd->reserved0 || cmd->reserved1 || cmd->buf_addr & 63)
-		return -EINVAL;
+		return uv_no(-EINVAL, "buf_addr: a multiple of 64; reserved: 0");
 	for (size_t i = sizeof(*cmd); i < u->inlen; i++)
 		if (in[i])
-			return -EINVAL;
+			return uv_no(-EINVAL, "unknown bytes of the driver's data are not zero");
 	return 0;
 }
 

@@ -40,16 +40,16 @@ static int request_get(const struct uv_udata *u, struct mlx5_ib_alloc_ucontext_r
 {
 	if (u->inlen != sizeof(struct mlx5_ib_alloc_ucontext_req) &&
 	    u->inlen < offsetof(struct mlx5_ib_alloc_ucontext_req_v2, max_cqe_version))
-		return -EINVAL;
+		return uv_no(-EINVAL, "the driver's data has none of its lengths");
 	memset(req, 0, sizeof(*req));
 	memcpy(req, u->in, MIN(u->inlen, sizeof(*req)));
 	if (req->flags & ~(uint32_t)MLX5_IB_ALLOC_UCTX_DEVX)
-		return -EOPNOTSUPP;
+		return uv_no(-EOPNOTSUPP, "flags: 1 (DEVX) only");
 	if (req->comp_mask || req->reserved0 || req->reserved1 || req->reserved2)
-		return -EOPNOTSUPP;
+		return uv_no(-EOPNOTSUPP, "comp_mask and reserved: 0");
 	req->total_num_bfregs = roundup(req->total_num_bfregs, BFREGS_PER_UAR);
 	if (req->num_low_latency_bfregs > req->total_num_bfregs - 1)
-		return -EINVAL;
+		return uv_no(-EINVAL, "num_low_latency_bfregs: less than total_num_bfregs");
 	return 0;
 }
 

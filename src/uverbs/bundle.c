@@ -69,6 +69,7 @@ bool uv_user_cleared(uint64_t uaddr, size_t len)
 void uv_b_init(struct uv_bundle *b, struct uv_file *f)
 {
 	memset(b, 0, offsetof(struct uv_bundle, buf));
+	uv_why_init();
 	b->file = f;
 	b->ctx = f->ctx;
 	b->udata.bundle = b;

@@ -429,6 +429,8 @@ void uv_b_created(struct uv_bundle *b);
  * stays. `rule` is kept by reference.
  */
 int uv_why(struct uv_bundle *b, int err, const char *rule);
+/* The same where no call is at hand: it is that of this thread. */
+int uv_no(int err, const char *rule);
 /* Driver data. */
 struct uv_udata *uv_b_udata(struct uv_bundle *b);
 /* Guarded access to the caller's memory outside attributes. 0 or -EFAULT. */

@@ -253,7 +253,7 @@ static int run_method(struct uv_bundle *b)
 	r = check_values(b);
 	if (!r)
 		r = fill_udata(b);
-	if (b->trace)
+	if (b->trace && m->def->handler != uv_cmd_invoke_write) /* there with the command's name */
 		uv_trace_attrs(b);
 	return r ? r : run_handler(b);
 }

@@ -280,6 +280,7 @@ bool uv_user_cleared(uint64_t uaddr, size_t len);
 /* ---- the trace of a call (trace.c); but for the first only while b->trace is set ---- */
 
 /* Note why, unless a reason is known already; returns err. uv_why() is in driver.h. */
+void uv_why_init(void); /* a call begins */
 int uv_why_attr(struct uv_bundle *b, int err, const char *attr, const char *rule);
 int uv_why_range(struct uv_bundle *b, int err, const char *attr, const char *rule, uint64_t value,
 		 uint64_t low, uint64_t high);

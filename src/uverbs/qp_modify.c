@@ -54,16 +54,16 @@ static int check_ports(const struct uv_qp *qp, struct ib_uverbs_modify_qp *c)
 	const struct uv_file *f = qp->obj.file;
 
 	if (c->attr_mask & IBV_QP_PORT && !uv_file_port(f, c->port_num))
-		return -EINVAL;
+		return uv_no(-EINVAL, "port_num is no port of the device");
 	if (c->attr_mask & IBV_QP_AV) {
 		if (!uv_file_port(f, c->dest.port_num))
-			return -EINVAL;
+			return uv_no(-EINVAL, "dest.port_num is no port of the device");
 		if (c->attr_mask & IBV_QP_STATE && c->qp_state == IBV_QPS_RTR) {
 			if (c->dest.port_num != qp->port)
-				return -EINVAL;
+				return uv_no(-EINVAL, "dest.port_num is not the QP's port");
 		} else if (c->attr_mask & IBV_QP_PORT) {
 			if (c->port_num != c->dest.port_num)
-				return -EINVAL;
+				return uv_no(-EINVAL, "dest.port_num is not port_num");
 		} else {
 			c->attr_mask |= IBV_QP_PORT;
 			c->port_num = c->dest.port_num;
@@ -71,7 +71,7 @@ static int check_ports(const struct uv_qp *qp, struct ib_uverbs_modify_qp *c)
 	}
 	if (c->attr_mask & IBV_QP_ALT_PATH &&
 	    (!uv_file_port(f, c->alt_port_num) || c->alt_port_num != c->alt_dest.port_num))
-		return -EINVAL;
+		return uv_no(-EINVAL, "alt_port_num is not that of alt_dest, or no port");
 	return 0;
 }
 
@@ -83,8 +83,10 @@ static int check_gid(const struct uv_file *f, const struct ib_uverbs_qp_dest *d)
 	if (!d->is_global)
 		return 0;
 	if (!p || d->sgid_index >= HW_GIDS)
-		return -EINVAL;
-	return memcmp(p->gid[d->sgid_index], none, sizeof(none)) ? 0 : -ENODATA;
+		return uv_no(-EINVAL, "sgid_index is outside the port's table");
+	return memcmp(p->gid[d->sgid_index], none, sizeof(none))
+		       ? 0
+		       : uv_no(-ENODATA, "the GID at sgid_index is empty");
 }
 
 static int check_values(const struct uv_qp *qp, const struct ib_uverbs_modify_qp *c)
@@ -93,9 +95,9 @@ static int check_values(const struct uv_qp *qp, const struct ib_uverbs_modify_qp
 
 	if ((c->attr_mask & IBV_QP_CUR_STATE && c->cur_qp_state > IBV_QPS_ERR) ||
 	    (c->attr_mask & IBV_QP_STATE && c->qp_state > IBV_QPS_ERR))
-		return -EINVAL;
+		return uv_no(-EINVAL, "no such state");
 	if (c->attr_mask & IBV_QP_QKEY && c->qkey & PRIVILEGED_QKEY && !uv_capable(CAP_NET_RAW))
-		return -EPERM;
+		return uv_no(-EPERM, "a privileged Q_Key needs CAP_NET_RAW");
 	if (c->attr_mask & IBV_QP_AV)
 		r = check_gid(qp->obj.file, &c->dest);
 	if (!r && c->attr_mask & IBV_QP_ALT_PATH)
@@ -143,14 +145,14 @@ static int check_driver(const struct uv_qp *qp, const struct uv_qp_modify *m)
 	if (qp->qp_type == IBV_QPT_DRIVER)
 		return 0;
 	if (!uv_modify_qp_is_ok(m->cur_state, m->new_state, qp->qp_type, m->mask))
-		return -EINVAL;
+		return uv_no(-EINVAL, "no such transition with this attr_mask for the QP's type");
 	if (m->mask & IBV_QP_PKEY_INDEX && m->attr.pkey_index >= HW_PKEYS)
-		return -EINVAL;
+		return uv_no(-EINVAL, "pkey_index is outside the port's table");
 	if (m->mask & IBV_QP_ALT_PATH && m->attr.alt_pkey_index >= HW_PKEYS)
-		return -EINVAL;
+		return uv_no(-EINVAL, "alt_pkey_index is outside the port's table");
 	if (m->mask & IBV_QP_PATH_MTU &&
 	    (m->attr.path_mtu < IBV_MTU_256 || m->attr.path_mtu > IBV_MTU_4096))
-		return -EINVAL;
+		return uv_no(-EINVAL, "path_mtu is 1 (256 bytes) to 5 (4096)");
 	return 0;
 }
 

@@ -61,10 +61,12 @@ static int make_cq(struct uv_bundle *b, struct uv_cq *cq, uint32_t cqe, uint32_t
 		   uint32_t flags)
 {
 	struct hw_cq *hw;
-	int r = -EINVAL;
+	int r;
 
 	if (vector < uv_file_comp_vectors(b->file))
 		r = b->file->api->driver->create_cq(cq, cqe, vector, flags, &b->udata);
+	else
+		r = uv_why(b, -EINVAL, "comp_vector: less than num_comp_vectors");
 	if (r) {
 		drop_events(cq);
 		return r;
@@ -84,7 +86,7 @@ static int create_cq(struct uv_bundle *b, const struct ib_uverbs_ex_create_cq *c
 	int r;
 
 	if (cmd->comp_vector >= uv_file_comp_vectors(b->file))
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "comp_vector: less than num_comp_vectors");
 	r = uv_new(b, &uv_type_cq, &o);
 	if (r)
 		return r;

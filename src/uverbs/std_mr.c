@@ -21,11 +21,11 @@ static int check_access(struct uv_bundle *b, uint32_t access)
 {
 	if (access & (IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_REMOTE_WRITE) &&
 	    !(access & IBV_ACCESS_LOCAL_WRITE))
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "remote write and atomic access need local write access");
 	if (access & ~(ACCESS_KNOWN | ACCESS_OPTIONAL))
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "unknown access flags");
 	if (access & IBV_ACCESS_ON_DEMAND && !device_has_odp(b))
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "on-demand paging: the device has none");
 	return 0;
 }
 

@@ -111,7 +111,7 @@ int uv_cmd_create_ah(struct uv_bundle *b)
 	if (r)
 		return r;
 	if (!uv_file_port(b->file, cmd.attr.port_num))
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "port_num is no port of the device");
 	pd = uv_get(b, &uv_type_pd, cmd.pd_handle, UV_READ, &r);
 	if (!pd)
 		return r;

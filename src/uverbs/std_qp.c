@@ -158,7 +158,7 @@ static int check_type(uint32_t type)
 	case IB_UVERBS_QPT_DRIVER:
 		return 0;
 	default:
-		return -EINVAL;
+		return uv_no(-EINVAL, "no such type of QP");
 	}
 }
 
@@ -234,7 +234,7 @@ static int create_qp(struct uv_bundle *b, const struct ib_uverbs_ex_create_qp *c
 	if (r)
 		return r;
 	if (cmd->create_flags & ~CREATE_KNOWN)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "unknown create_flags");
 	if (cmd->create_flags & CREATE_SOURCE_QPN && !uv_capable(CAP_NET_RAW))
 		return -EPERM;
 	qp = (struct uv_qp *)o;

@@ -10,6 +10,7 @@ struct uv_member {
 	uint16_t offset, size;
 	uint16_t elem; /* bytes of an element; size when it is no array */
 	int16_t sub;   /* index of the structure that it is, -1 none */
+	int16_t be;    /* a big-endian number */
 };
 
 struct uv_struct {

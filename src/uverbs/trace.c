@@ -8,12 +8,15 @@
  * and driver data by the uapi's own scheme: ib_uverbs_COMMAND, ib_uverbs_COMMAND_resp,
  * DRIVER_ib_COMMAND.
  */
+#include <endian.h>
 #include <stdarg.h>
 #include "fw/fw.h"
 #include "uverbs/priv.h"
 #include "uverbs/structs.h"
 #include "util/fmt.h"
 #include "wire/prm/prm.h"
+
+static _Thread_local const char *thread_rule; /* uv_no() */
 
 #define COPY_MAX 512u /* of what the call itself had no reason to read */
 
@@ -84,7 +87,9 @@ static void rec_member(struct rec *r, const struct uv_member *m, const uint8_t *
 	if (m->sub >= 0 && m->elem == m->size && depth < 6)
 		rec_struct(r, name, &uv_structs[m->sub], p, m->size, depth + 1);
 	else if (m->elem == m->size && is_scalar(m->size))
-		rec_x(r, name, scalar(p, m->size));
+		rec_x(r, name,
+		      m->be ? be64toh(scalar(p, m->size)) >> (64 - 8 * m->size)
+			    : scalar(p, m->size));
 	else
 		rec_bytes(r, name, p, m->size);
 }
@@ -418,6 +423,8 @@ void uv_trace_end(struct uv_bundle *b, int result)
 	rec_group_end(r, b->trace_out ? "" : ")");
 	if (result == -EREMOTEIO)
 		uv_why(b, 0, "the firmware refused the command, see its status and syndrome");
+	if (result && thread_rule)
+		uv_why(b, 0, thread_rule);
 	rec_say(r, "result", " = ", result ? strerrorname_np(-result) : "0");
 	if (result && b->why.rule)
 		rec_why(r, &b->why);
@@ -443,6 +450,18 @@ int uv_why(struct uv_bundle *b, int err, const char *rule)
 	if (!b->why.rule)
 		b->why.rule = rule;
 	return err;
+}
+
+int uv_no(int err, const char *rule)
+{
+	if (!thread_rule)
+		thread_rule = rule;
+	return err;
+}
+
+void uv_why_init(void)
+{
+	thread_rule = NULL;
 }
 
 int uv_why_attr(struct uv_bundle *b, int err, const char *attr, const char *rule)

@@ -185,7 +185,8 @@ int uv_account(struct uv_file *f, uint64_t bytes)
 
 		if (f->sys->memlock_enforce && now > limit && !uv_capable(CAP_IPC_LOCK)) {
 			atomic_fetch_sub(&p->pinned, bytes);
-			return limit ? -ENOMEM : -EPERM; /* as can_do_mlock() */
+			/* as can_do_mlock() */
+			return uv_no(limit ? -ENOMEM : -EPERM, "beyond RLIMIT_MEMLOCK");
 		}
 	}
 	if (sf)
@@ -212,10 +213,12 @@ void uv_unaccount(struct uv_file *f, uint64_t bytes)
 int uv_umem_check(uint64_t addr, uint64_t len, uint32_t access)
 {
 	uint64_t from = page_down(addr), to = page_up(addr + len);
+	int r = -EFAULT;
 
-	if (to > UINT64_C(1) << 47)
-		return -EFAULT;
-	return check_mapped(from, to, access & write_access);
+	if (to <= UINT64_C(1) << 47)
+		r = check_mapped(from, to, access & write_access);
+	return r ? uv_no(r, "some of the memory is not mapped, or not writable though it is to be")
+		 : 0;
 }
 
 int uv_umem_get(struct uv_file *f, uint64_t addr, uint64_t len, uint32_t access)
@@ -224,9 +227,9 @@ int uv_umem_get(struct uv_file *f, uint64_t addr, uint64_t len, uint32_t access)
 	int r;
 
 	if (addr + len < addr || to < addr + len)
-		return -EINVAL;
+		return uv_no(-EINVAL, "address and length wrap");
 	if (to == from || (to - from) / PAGE > UINT32_MAX)
-		return -EINVAL;
+		return uv_no(-EINVAL, "the memory is empty, or too large");
 	r = uv_account(f, to - from);
 	if (r)
 		return r;

@@ -150,8 +150,10 @@ int uv_cmd_invoke_write(struct uv_bundle *b)
 	b->cmd = uv_cmd_find(b->file, (uint32_t)command, &err);
 	if (!b->cmd)
 		return err;
-	if (b->trace)
+	if (b->trace) {
 		rec_s(b->trace, "command", b->cmd->name);
+		uv_trace_attrs(b);
+	}
 	if (in) {
 		b->core_inlen = in->len;
 		if (in->len <= sizeof(in->data))

@@ -132,6 +132,41 @@ write('<IHHI', 4, 9, 0, 0)
             'uverbs: write(command=DEALLOC_PD, request={}) = 0',
             'uverbs: write(command=DEALLOC_PD) = EINVAL: in_words is not the length of the write'])
 
+    def test_the_rule_of_a_refused_verb(self):
+        code = '''
+import sys
+sys.path.insert(0, '/usr/lib/python3/dist-packages')
+from pyverbs.device import Context
+from pyverbs.pd import PD
+from pyverbs.cq import CQ
+from pyverbs.mr import MR
+from pyverbs.qp import QP, QPCap, QPInitAttr, QPAttr
+from pyverbs.pyverbs_error import PyverbsError
+import pyverbs.enums as e
+ctx = Context(name='mlx5_0'); pd = PD(ctx); cq = CQ(ctx, 10)
+def no(f, *a):
+    try:
+        f(*a)
+    except PyverbsError:
+        pass
+no(MR, pd, 64, e.IBV_ACCESS_REMOTE_WRITE)
+no(CQ, ctx, 10, None, None, 99)
+qp = QP(pd, QPInitAttr(qp_type=e.IBV_QPT_RC, scq=cq, rcq=cq, cap=QPCap(max_send_wr=4, max_recv_wr=4)))
+attr = QPAttr(port_num=1); attr.qp_state = e.IBV_QPS_RTS
+no(qp.modify, attr, e.IBV_QP_STATE)
+attr.qp_state = e.IBV_QPS_INIT; attr.port_num = 7
+no(qp.modify, attr, e.IBV_QP_STATE | e.IBV_QP_PORT | e.IBV_QP_PKEY_INDEX | e.IBV_QP_ACCESS_FLAGS)
+'''
+        text = '\n'.join(self.traced(PYTHON, '-c', code, options=['-e', 'uverbs']))
+        for rule in (' = EINVAL: remote write and atomic access need local write access',
+                     ' = EINVAL: comp_vector: less than num_comp_vectors',
+                     ' = EINVAL: no such transition with this attr_mask for the QP\'s type',
+                     ' = EINVAL: port_num is no port of the device'):
+            self.assertIn(rule, text)
+        self.assertIn('node_guid=0x5a17ca0300010000', text)
+        self.assertRegex(text, r'INVOKE_WRITE\(command=MODIFY_QP, WRITE_CMD=0x1a, CORE_IN=\{.*attr_mask=1, '
+                         r'qp_state=3.*\}, note=qpn 0x40 from state 0 to 3\) = EINVAL')
+
     def test_on_a_fabric_that_is_up(self):
         self.ok('up', 'lab')
         self.addCleanup(self.run_, 'down', 'lab')
