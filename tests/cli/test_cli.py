@@ -600,6 +600,44 @@ class UpAndDown(Cli):
         wait_for(lambda: not alive(pid), 'the supervisor to end', 5)
         self.assertEqual(os.listdir(self.dir), [])
 
+    def test_the_link_of_a_port(self):
+        def states(fabric='lab'):
+            return [[p['state'] for p in h['hcas'][0]['ports']] for h in
+                    self.status(fabric)['hosts']]
+
+        def link(*args):
+            r = self.softhca('link', *args)
+            self.assertEqual((r.returncode, r.stdout, r.stderr), (0, '', ''))
+
+        self.assertIn('no fabric is up', self.refused('link', 'mlx5_0', '1', 'up'))
+        self.assertIn("no fabric 'lab'", self.refused('link', '--fabric', 'lab', 'mlx5_0', '1',
+                                                      'up'))
+        self.up('lab', '--hosts', '2', '--ports', '2')
+        up, down = 'ACTIVE', 'DOWN'
+        link('mlx5_0', '2', 'down')
+        self.assertEqual(states(), [[up, down], [up, up]])
+        link('--host', 'h2', 'mlx5_0', '1', 'down')
+        link('--fabric', 'lab', 'mlx5_0', '2', 'up')
+        self.assertEqual(states(), [[up, up], [down, up]])
+        for args, text in ((['mlx5_1', '1', 'up'], 'no port 1 of mlx5_1'),
+                           (['mlx5_0', '3', 'up'], 'no port 3 of mlx5_0'),
+                           (['mlx5_0', '0', 'up'], "'0' is not a port"),
+                           (['mlx5_0', '1x', 'up'], "'1x' is not a port"),
+                           (['mlx5_', '1', 'up'], "'mlx5_' is not an adapter"),
+                           (['uverbs0', '1', 'up'], "'uverbs0' is not an adapter"),
+                           (['mlx5_0', '1', 'on'], "neither 'up' nor 'down'"),
+                           (['--host', 'h3', 'mlx5_0', '1', 'up'], "no host 'h3'")):
+            self.assertIn(text, self.refused('link', *args))
+        # On a fabric it is that fabric and host; elsewhere two are too many to choose from.
+        r = self.softhca('run', '--fabric', 'lab', '--host', 'h2', '--', SOFTHCA, 'link', 'mlx5_0',
+                         '2', 'down')
+        self.assertEqual((r.returncode, r.stderr), (0, ''))
+        self.assertEqual(states(), [[up, up], [down, down]])
+        self.up('lab2')
+        self.assertIn('--fabric', self.refused('link', 'mlx5_0', '1', 'up'))
+        self.down('lab2')
+        self.down('lab')
+
     def test_hosts_see_their_own_adapters_only(self):
         self.up('lab', '--hosts', '3', '--hca', '2', '--ports', '2', '--device', 'cx7')
         guids = set()
@@ -649,7 +687,7 @@ class UpAndDown(Cli):
 
 
 LINK = struct.Struct('=IiIIQIIIIIIQ32s16sII')
-HELLO, OPEN, CLOSED, GET_MEM, STATUS, DOWN, PORT = range(1, 8)
+HELLO, OPEN, CLOSED, GET_MEM, STATUS, DOWN, PORT, WAKE = range(1, 9)
 
 
 class Supervisor(Cli):
@@ -736,8 +774,13 @@ class Supervisor(Cli):
         self.assertEqual(self.ask(self.connect(), OPEN, kind=1, hca=1)['err'], -errno.ENOTCONN)
         self.assertEqual(self.ask(self.connect(), CLOSED, file=1)['err'], -errno.ENOTCONN)
         self.assertEqual(self.ask(self.connect(), GET_MEM, slot=999)['err'], -errno.ESRCH)
-        self.assertEqual(self.ask(self.connect(), PORT, port=999)['err'], -errno.EINVAL)
-        for op in (0, 8, 0xffffffff):
+        for what, err in ((dict(port=999), errno.ENXIO), (dict(port=0), errno.ENXIO),
+                          (dict(port=1, hca=1), errno.ENXIO),
+                          (dict(port=1, hca=0xffffffff), errno.ENXIO),
+                          (dict(port=1, host=b'h9'), errno.ENODEV),
+                          (dict(port=1, host=b'x' * 32), errno.ENODEV)):
+            self.assertEqual(self.ask(self.connect(), PORT, **what)['err'], -err)
+        for op in (0, 9, 0xffffffff):
             self.assertEqual(self.ask(self.connect(), op)['err'], -errno.EOPNOTSUPP)
         s, _ = self.hello()
         self.assertEqual(self.ask(s, OPEN, kind=0, hca=1)['err'], -errno.EINVAL)
@@ -747,6 +790,21 @@ class Supervisor(Cli):
         self.assertEqual(self.ask(s, OPEN, kind=6, hca=1, port=2)['err'], -errno.ENXIO)
         self.assertEqual(self.ask(s, CLOSED, file=0xffffffff)['err'], -errno.ENOENT)
         self.assertEqual(self.ask(s, CLOSED, file=5)['err'], -errno.ENOENT)
+
+    def test_a_wake_up_writes_its_byte_and_has_no_answer(self):
+        s, _ = self.hello()
+        file, gen, fd = self.open_file(s, 3)
+        for f, g in ((file, gen + 1), (file + 1, gen), (0, 0), (0xffffffff, gen)):
+            self.send(s, WAKE, file=f, gen=g)
+        _, cmd_gen, _ = self.open_file(s)
+        self.send(s, WAKE, file=file + 1, gen=cmd_gen)  # the command file has no byte
+        self.assertEqual(self.ask(s, STATUS)['op'], STATUS)
+        self.assertEqual(select.select([fd], [], [], 0)[0], [])
+        for _ in range(3):
+            self.send(s, WAKE, file=file, gen=gen)
+        self.assertEqual(self.ask(s, STATUS)['op'], STATUS)
+        self.assertEqual(select.select([fd], [], [], 0)[0], [fd])
+        self.assertEqual(len(os.read(fd, 10)), 3)
 
     def test_messages_of_another_shape_end_the_connection(self):
         for data in (b'', b'x', bytes(LINK.size - 1), bytes(LINK.size + 1), bytes(60000)):
