@@ -111,7 +111,8 @@ struct eng_run {
 	struct hw_qp *qp;
 	uint32_t qpn;
 	struct eng_target to;
-	uint32_t hdr; /* bytes of the control segment and the transport's own */
+	uint32_t hdr;  /* bytes of the control segment and the transport's own */
+	uint32_t dest; /* QPN or DCTN of the other end */
 	/* the WQE in work */
 	uint32_t ci;    /* its first WQEBB, 16 bits */
 	uint32_t nbb;   /* its WQEBBs */
@@ -276,7 +277,12 @@ const struct eng_op *eng_op(uint32_t opcode);
 /* xrc.c: the SRQ that the request names into r->to; false: the responder must refuse. */
 bool xrc_aim(struct eng_run *r, const struct hw_qp *peer);
 
-/* rc.c (RC, UC, XRC), ud.c: execute the WQE in r. */
+/* dc.c: bytes of control segment and address vector, 0 malformed; whom it names; does it answer? */
+uint32_t dc_header(const struct eng_run *r);
+struct hw_qp *dc_peer(struct eng_run *r, uint32_t *port);
+bool dc_accepts(struct eng_run *r, struct hw_qp *dct, uint32_t port);
+
+/* rc.c (RC, UC, XRC, DC), ud.c: execute the WQE in r. */
 enum eng_out rc_execute(struct eng_run *r);
 enum eng_out ud_execute(struct eng_run *r);
 static inline uint32_t eng_npkts(uint64_t len, uint32_t mtu)

@@ -163,7 +163,8 @@ static bool dying(struct seg *s, const struct hw_mkey *one, uint32_t pdn)
  */
 static bool may_use(struct seg *s, const struct hw_qp *qp, const struct hw_mkey *mk)
 {
-	uint32_t to = qp->st == HW_ST_UD ? atomic_load(&qp->ud_dest) : qp->dest_qpn;
+	uint32_t to = qp->st == HW_ST_UD || qp->st == HW_ST_DCI ? atomic_load(&qp->ud_dest)
+								: qp->dest_qpn;
 	const struct hw_qp *peer = hw_qp(s, to);
 	uint32_t srqn = qp->st == HW_ST_XRC ? atomic_load(&qp->xrc_srqn)
 			: peer              ? peer->srqn

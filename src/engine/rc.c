@@ -32,15 +32,20 @@ static struct hw_qp *rc_peer(struct eng_run *r, uint32_t *port)
 {
 	const struct hw_qp *qp = r->qp;
 
+	if (qp->st == HW_ST_DCI)
+		return dc_peer(r, port);
+	r->dest = qp->dest_qpn;
 	*port = qp->dlid || !qp->grh ? fab_route(r->s, qp->port, qp->dlid)
 				     : fab_port_by_gid(r->s, qp->dgid);
 	return *port == SEG_NONE ? NULL : hw_qp(r->s, qp->dest_qpn);
 }
 
 /* Under the peer's lock: would it take a request of ours? */
-static bool rc_accepts(struct eng_run *r, const struct hw_qp *peer, uint32_t port)
+static bool rc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port)
 {
-	return seg_owner(r->s, SEG_T_QP, r->qp->dest_qpn) != SEG_OWNER_FREE && qp_receives(peer) &&
+	if (r->qp->st == HW_ST_DCI)
+		return dc_accepts(r, peer, port);
+	return seg_owner(r->s, SEG_T_QP, r->dest) != SEG_OWNER_FREE && qp_receives(peer) &&
 	       peer->st == r->qp->st && peer->dest_qpn == r->qpn && peer->port == port &&
 	       (peer->st != HW_ST_XRC || peer->xrcd) && eng_pkey_match(r->s, r->qp, peer);
 }
@@ -51,9 +56,9 @@ static enum eng_out refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why w
 	r->why = why;
 	if (eng_failures[why].syndrome == CQE_SYND_REMOTE_ACCESS)
 		eng_count(r->s, peer, HW_QC_RESP_REMOTE_ACCESS_ERRORS);
-	TRACE(LOG_CQE, "qp %x refuses a request of qp %x: %s", r->qp->dest_qpn, r->qpn,
+	TRACE(LOG_CQE, "qp %x refuses a request of qp %x: %s", r->dest, r->qpn,
 	      eng_failures[why].text);
-	resp_fail(r->s, peer, r->qp->dest_qpn, event);
+	resp_fail(r->s, peer, r->dest, event);
 	return ENG_FAILED;
 }
 
@@ -70,8 +75,7 @@ static enum eng_out remote_memory(struct eng_run *r, struct hw_qp *peer, bool al
 	if (!r->local.len) /* keys of empty messages are not looked at */
 		return ENG_DONE;
 	why = sgl_add_key(r->s, &r->remote, (uint32_t)LAYOUT_GET(wqe_raddr, ra, rkey),
-			  LAYOUT_GET(wqe_raddr, ra, va), r->local.len, r->to.pdn, r->qp->dest_qpn,
-			  access);
+			  LAYOUT_GET(wqe_raddr, ra, va), r->local.len, r->to.pdn, r->dest, access);
 	if (!why)
 		return ENG_DONE;
 	return refuse(r, peer,
@@ -98,7 +102,7 @@ static void recv_cqe(struct eng_run *r, const struct hw_qp *peer, const struct e
 {
 	const struct hw_port *port = hw_port(r->s, r->qp->port);
 
-	cqe_init(c, op->cqe, peer, r->qp->dest_qpn, rv->index);
+	cqe_init(c, op->cqe, peer, r->dest, rv->index);
 	LAYOUT_SET(cqe64, c->b, slid, port ? atomic_load(&port->lid) & 0xffff : 0);
 	LAYOUT_SET(cqe64, c->b, sl, r->qp->sl & 0xf);
 	LAYOUT_SET(cqe64, c->b, rqpn, r->qpn);
@@ -116,7 +120,7 @@ static enum eng_out receive(struct eng_run *r, struct hw_qp *peer, const struct 
 	struct eng_cqe c;
 	enum eng_why why;
 	enum eng_out out;
-	int rc = resp_fetch(r, peer, r->qp->dest_qpn, &rv);
+	int rc = resp_fetch(r, peer, r->dest, &rv);
 
 	if (rc == -ENOENT) {
 		r->rnr_timer = peer->min_rnr_nak;
@@ -130,25 +134,24 @@ static enum eng_out receive(struct eng_run *r, struct hw_qp *peer, const struct 
 		return refuse(r, peer, rc == -EACCES ? ENG_W_REMOTE_REFUSED : ENG_W_REMOTE_OP,
 			      IBV_EVENT_QP_FATAL);
 	if (op->kind == ENG_K_SEND) {
-		why = resp_buffers(r, peer, r->qp->dest_qpn, &rv, r->local.len);
-		if (!why && invalidates &&
-		    !umr_invalidate(r->s, r->imm, r->to.pdn, r->qp->dest_qpn))
+		why = resp_buffers(r, peer, r->dest, &rv, r->local.len);
+		if (!why && invalidates && !umr_invalidate(r->s, r->imm, r->to.pdn, r->dest))
 			why = ENG_W_RECV_INVALIDATE;
 		if (why)
-			return resp_recv_error(r, peer, r->qp->dest_qpn, &rv, why);
+			return resp_recv_error(r, peer, r->dest, &rv, why);
 	} else {
 		out = remote_memory(r, peer, peer->rwe, HW_ACC_REMOTE_WRITE);
 		if (out != ENG_DONE)
 			return out;
 	}
 	recv_cqe(r, peer, op, &rv, &c);
-	out = resp_complete(r, peer, r->qp->dest_qpn, &rv, &c);
+	out = resp_complete(r, peer, r->dest, &rv, &c);
 	if (invalidates && out != ENG_DONE)
 		umr_validate(r->s, r->imm);
 	if (out != ENG_FAILED || r->why != ENG_W_REMOTE_FAULT)
 		return out;
 	if (op->kind == ENG_K_SEND)
-		return resp_recv_error(r, peer, r->qp->dest_qpn, &rv, ENG_W_LOCAL_FAULT);
+		return resp_recv_error(r, peer, r->dest, &rv, ENG_W_LOCAL_FAULT);
 	return refuse(r, peer, r->why, IBV_EVENT_QP_ACCESS_ERR);
 }
 
@@ -199,7 +202,7 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 	uint32_t ahead = (r->qp->next_send_psn - peer->next_rcv_psn) & PSN_MASK;
 	enum eng_out out;
 
-	if (ahead && r->qp->st != HW_ST_UC) {
+	if (ahead && r->qp->st != HW_ST_UC && r->qp->st != HW_ST_DCI) {
 		eng_count(r->s, peer,
 			  ahead < PSN_BEHIND ? HW_QC_OUT_OF_SEQUENCE : HW_QC_DUPLICATE_REQUEST);
 		if (ahead < PSN_BEHIND)
@@ -229,9 +232,9 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 			     0) &&
 	    !peer->comm_est) {
 		peer->comm_est = 1;
-		eng_qp_event(r->s, peer, r->qp->dest_qpn, IBV_EVENT_COMM_EST);
+		eng_qp_event(r->s, peer, r->dest, IBV_EVENT_COMM_EST);
 	}
-	if (!ahead || r->qp->st == HW_ST_UC) {
+	if (!ahead || r->qp->st == HW_ST_UC || r->qp->st == HW_ST_DCI) {
 		peer->next_rcv_psn = (r->qp->next_send_psn + n) & PSN_MASK;
 		peer->msn = (peer->msn + 1) & PSN_MASK;
 	}
@@ -297,13 +300,15 @@ enum eng_out rc_execute(struct eng_run *r)
 	uint32_t port;
 
 	r->hdr = r->qp->st == HW_ST_XRC ? 2 * WQE_SEG : WQE_SEG;
-	r->why = local_memory(r, op);
+	if (r->qp->st == HW_ST_DCI)
+		r->hdr = dc_header(r);
+	r->why = r->hdr ? local_memory(r, op) : ENG_W_WQE_MALFORMED;
 	if (r->why)
 		return ENG_FAILED;
 	peer = rc_peer(r, &port);
 	if (peer) {
 		out = ENG_LOCKED;
-		if (!resp_lock(r->s, peer, r->qp->dest_qpn)) {
+		if (!resp_lock(r->s, peer, r->dest)) {
 			out = rc_accepts(r, peer, port) ? rc_request(r, peer, op) : ENG_SILENT;
 			seg_unlock(r->s, &peer->rq_lock);
 		}

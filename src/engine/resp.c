@@ -297,7 +297,8 @@ enum eng_why resp_buffers(struct eng_run *r, const struct hw_qp *qp, uint32_t qp
 
 void resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type)
 {
-	if (!qp_enter_err(qp, HW_QPS_ERR))
+	/* A DCT says no, and goes on. */
+	if (qp->st == HW_ST_DCT || !qp_enter_err(qp, HW_QPS_ERR))
 		return;
 	if (ib_event_type >= 0)
 		eng_qp_event(s, qp, qpn, (uint32_t)ib_event_type);

@@ -16,21 +16,22 @@
 #define T_UC (1u << HW_ST_UC)
 #define T_UD (1u << HW_ST_UD)
 #define T_XRC (1u << HW_ST_XRC)
+#define T_DCI (1u << HW_ST_DCI)
 
 /* What is not here is refused: TSO, MMO... have no capability bit either. */
 static const struct eng_op ops[] = {
-	[WQE_OP_NOP] = {ENG_K_NOP, 0, 0, T_RC | T_UC | T_UD | T_XRC},
-	[WQE_OP_SEND_INVAL] = {ENG_K_SEND, CQE_RESP_SEND_INV, 1, T_RC | T_XRC},
-	[WQE_OP_SEND] = {ENG_K_SEND, CQE_RESP_SEND, 0, T_RC | T_UC | T_UD | T_XRC},
-	[WQE_OP_SEND_IMM] = {ENG_K_SEND, CQE_RESP_SEND_IMM, 1, T_RC | T_UC | T_UD | T_XRC},
-	[WQE_OP_RDMA_WRITE] = {ENG_K_WRITE, 0, 0, T_RC | T_UC | T_XRC},
-	[WQE_OP_RDMA_WRITE_IMM] = {ENG_K_WRITE, CQE_RESP_WR_IMM, 1, T_RC | T_UC | T_XRC},
-	[WQE_OP_RDMA_READ] = {ENG_K_READ, 0, 0, T_RC | T_XRC},
-	[WQE_OP_ATOMIC_CS] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC},
-	[WQE_OP_ATOMIC_FA] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC},
-	[WQE_OP_ATOMIC_MASKED_CS] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC},
-	[WQE_OP_ATOMIC_MASKED_FA] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC},
-	[WQE_OP_UMR] = {ENG_K_UMR, 0, 0, T_RC | T_UC | T_XRC},
+	[WQE_OP_NOP] = {ENG_K_NOP, 0, 0, T_RC | T_UC | T_UD | T_XRC | T_DCI},
+	[WQE_OP_SEND_INVAL] = {ENG_K_SEND, CQE_RESP_SEND_INV, 1, T_RC | T_XRC | T_DCI},
+	[WQE_OP_SEND] = {ENG_K_SEND, CQE_RESP_SEND, 0, T_RC | T_UC | T_UD | T_XRC | T_DCI},
+	[WQE_OP_SEND_IMM] = {ENG_K_SEND, CQE_RESP_SEND_IMM, 1, T_RC | T_UC | T_UD | T_XRC | T_DCI},
+	[WQE_OP_RDMA_WRITE] = {ENG_K_WRITE, 0, 0, T_RC | T_UC | T_XRC | T_DCI},
+	[WQE_OP_RDMA_WRITE_IMM] = {ENG_K_WRITE, CQE_RESP_WR_IMM, 1, T_RC | T_UC | T_XRC | T_DCI},
+	[WQE_OP_RDMA_READ] = {ENG_K_READ, 0, 0, T_RC | T_XRC | T_DCI},
+	[WQE_OP_ATOMIC_CS] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC | T_DCI},
+	[WQE_OP_ATOMIC_FA] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC | T_DCI},
+	[WQE_OP_ATOMIC_MASKED_CS] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC | T_DCI},
+	[WQE_OP_ATOMIC_MASKED_FA] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC | T_DCI},
+	[WQE_OP_UMR] = {ENG_K_UMR, 0, 0, T_RC | T_UC | T_XRC | T_DCI},
 };
 
 const struct eng_op *eng_op(uint32_t opcode)

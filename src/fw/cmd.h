@@ -88,6 +88,11 @@ int fw_cmd_destroy_rmp(struct fw_call *k);
 int fw_cmd_alloc_q_counter(struct fw_call *k);
 int fw_cmd_dealloc_q_counter(struct fw_call *k);
 int fw_cmd_query_q_counter(struct fw_call *k);
+int fw_cmd_create_dct(struct fw_call *k);
+int fw_cmd_query_dct(struct fw_call *k);
+int fw_cmd_drain_dct(struct fw_call *k);
+int fw_cmd_destroy_dct(struct fw_call *k);
+int fw_cmd_arm_dct(struct fw_call *k);
 int fw_cmd_alloc_xrcd(struct fw_call *k);
 int fw_cmd_dealloc_xrcd(struct fw_call *k);
 int fw_cmd_create_xrc_srq(struct fw_call *k);
@@ -149,6 +154,7 @@ struct hw_srq *fw_srq(struct fw_call *k, uint32_t srqn);
 struct hw_srq *fw_srq_of(struct fw_call *k, uint32_t srqn, enum hw_srq_type type);
 struct hw_qp *fw_qp(struct fw_call *k, uint32_t qpn);
 struct hw_obj *fw_obj(struct fw_call *k, enum hw_obj_kind kind, uint32_t id);
+struct hw_qp *fw_any_qp(struct fw_call *k, uint32_t qpn); /* or DCT */
 struct hw_xrcd *fw_xrcd(struct fw_call *k, uint32_t xrcd);
 /* By its counter_set_id, *idx its place in SEG_T_QCTR. The driver may use those of the ports. */
 struct hw_qctr *fw_qctr(struct fw_call *k, uint32_t id, uint32_t *idx);

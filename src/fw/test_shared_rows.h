@@ -46,6 +46,19 @@ static void used_set(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t 
 		   id);
 }
 
+#define E_DCTC(f, v) E_IN(create_dct_in, dct_context_entry, dctc, f, v)
+
+/* A QP is no DCT, and a DCT no QP. */
+static void dct_as_qp(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	b_id(e, PRM_OP_DESTROY_QP, new_from(e, b_create_dct, IN(create_dct)));
+}
+
+static void qp_as_dct(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	b_id(e, PRM_OP_DESTROY_DCT, e->qp);
+}
+
 #define SHARED_ROWS                                                                             \
 	R(XRCD_NONE, DEALLOC_XRCD, E(dealloc_xrcd_in, xrcd, NOBODY)),                           \
 		M(XRCD_IN_USE, DEALLOC_XRCD, used_xrcd, {0, 0, 0}),                             \
@@ -85,4 +98,20 @@ static void used_set(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t 
 		R(QCTR_NONE, DEALLOC_Q_COUNTER, E(dealloc_q_counter_in, counter_set_id, 1)),    \
 		M(QCTR_IN_USE, DEALLOC_Q_COUNTER, used_set, {0, 0, 0}),                         \
 		R(QCTR_QUERY_NONE, QUERY_Q_COUNTER, E(query_q_counter_in, counter_set_id, 0)),  \
-		R(QPC_COUNTERS, RST2INIT_QP, E_QPC(counter_set_id, 77))
+		R(QPC_COUNTERS, RST2INIT_QP, E_QPC(counter_set_id, 77)),                        \
+		R(DCTC_STATE, CREATE_DCT, E_DCTC(state, 1)),                                    \
+		R(DCTC_PD, CREATE_DCT, E_DCTC(pd, NOBODY)),                                     \
+		R(DCTC_CQN, CREATE_DCT, E_DCTC(cqn, NOBODY)),                                   \
+		R(DCTC_SRQN, CREATE_DCT, E_DCTC(srqn_xrqn, NOBODY)),                            \
+		R(DCTC_RLKY, CREATE_DCT, E_DCTC(rlky, 1)),                                      \
+		R(DCTC_PORT, CREATE_DCT, E_DCTC(port, 0)),                                      \
+		R(DCTC_PORT, CREATE_DCT, E_DCTC(port, 3)),                                      \
+		R(DCTC_PKEY, CREATE_DCT, E_DCTC(pkey_index, 1)),                                \
+		R(DCTC_MTU, CREATE_DCT, E_DCTC(mtu, 0)),                                        \
+		R(DCTC_COUNTERS, CREATE_DCT, E_DCTC(counter_set_id, 77)),                       \
+		R(DCT_NONE, DESTROY_DCT, E(destroy_dct_in, dctn, NOBODY)),                      \
+		R(DCT_DRAIN_NONE, DRAIN_DCT, E(drain_dct_in, dctn, NOBODY)),                    \
+		R(DCT_QUERY_NONE, QUERY_DCT, E(query_dct_in, dctn, NOBODY)),                    \
+		R(DCT_ARM_NONE, ARM_DCT, E(arm_dct_in, dct_number, NOBODY)),                    \
+		M(DCT_NONE, DESTROY_DCT, qp_as_dct, {0, 0, 0}),                                 \
+		M(QP_DESTROY_NONE, DESTROY_QP, dct_as_qp, {0, 0, 0})

@@ -234,6 +234,9 @@ static bool object_matches(const struct uv_object *o, uint64_t named)
 	case UVERBS_OBJECT_CQ:
 		return named == devx_object(PRM_OP_CREATE_CQ, ((const struct uv_cq *)o)->cqn);
 	case UVERBS_OBJECT_QP:
+		if (((const struct mlx5_qp *)o->drv)->is_dct)
+			return named == devx_object(PRM_OP_CREATE_DCT,
+						    ((const struct mlx5_qp *)o->drv)->dctn);
 		return named == devx_object(PRM_OP_CREATE_QP, ((const struct uv_qp *)o)->qpn);
 	case UVERBS_OBJECT_SRQ: /* basic ones are RMPs: srq.c */
 		return named == devx_object(((const struct uv_srq *)o)->srq_type == IBV_SRQT_XRC

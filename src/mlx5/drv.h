@@ -230,7 +230,22 @@ struct mlx5_qp { /* uv_qp.obj.drv */
 	/* what modify needs of earlier modifies: set_qpc_atomic_flags in the kernel */
 	uint32_t access_flags;
 	uint8_t resp_depth;
+	/* a DCT, which is made at RTR only */
+	bool is_dct;
+	uint32_t dctn; /* 0: not made */
+	uint8_t dctc[LAYOUT_SZ(dctc)];
 };
+
+/* ---- dc.c */
+bool mlx5_dci_modify_ok(const struct uv_qp_modify *m);
+int mlx5_create_dct(struct uv_qp *qp, uint32_t create_flags, const struct mlx5_ib_create_qp *cmd,
+		    struct uv_udata *u);
+int mlx5_modify_dct(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_udata *u);
+int mlx5_query_dct(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask);
+int mlx5_destroy_dct(struct uv_qp *qp);
+/* What atomic_mode is for whom takes atomics; -EOPNOTSUPP. The port's set of Q counters. */
+int mlx5_atomic_mode(const struct fw_caps *c);
+uint32_t mlx5_port_counters(const struct uv_context *ctx, uint32_t num);
 
 int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t create_flags,
 		   struct uv_udata *u);

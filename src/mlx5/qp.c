@@ -25,18 +25,20 @@ int mlx5_qp_st(uint32_t qp_type)
 	case IBV_QPT_XRC_SEND:
 	case IBV_QPT_XRC_RECV:
 		return HW_ST_XRC;
+	case IBV_QPT_DRIVER: /* an initiator; a target has none */
+		return HW_ST_DCI;
 	default:
 		return -EOPNOTSUPP;
 	}
 }
 
 /* Sizes, reserved bytes, vendor flags, user index: in the kernel's order. */
-static int request_check(const struct uv_context *ctx, const struct uv_udata *u,
+static int request_check(const struct uv_context *ctx, uint32_t qp_type, const struct uv_udata *u,
 			 struct mlx5_ib_create_qp *cmd)
 {
 	const size_t last = offsetof(struct mlx5_ib_create_qp, reserved);
 	const uint8_t *in = u->in;
-	uint32_t flags;
+	uint32_t flags, dc;
 
 	if (u->inlen < offsetof(struct mlx5_ib_create_qp, ece_options))
 		return uv_no(-EINVAL, "the driver's data is too short");
@@ -46,10 +48,14 @@ static int request_check(const struct uv_context *ctx, const struct uv_udata *u,
 	memset(cmd, 0, sizeof(*cmd));
 	memcpy(cmd, in, MIN(u->inlen, sizeof(*cmd)));
 
-	if (cmd->flags & (MLX5_QP_FLAG_TYPE_DCT | MLX5_QP_FLAG_TYPE_DCI))
-		return uv_no(-EOPNOTSUPP, "DCT and DCI: the device has no DC");
+	dc = cmd->flags & (MLX5_QP_FLAG_TYPE_DCT | MLX5_QP_FLAG_TYPE_DCI);
+	if (qp_type != IBV_QPT_DRIVER && dc)
+		return uv_no(-EOPNOTSUPP, "DCT and DCI are of type IBV_QPT_DRIVER");
+	if (qp_type == IBV_QPT_DRIVER && dc != MLX5_QP_FLAG_TYPE_DCT && dc != MLX5_QP_FLAG_TYPE_DCI)
+		return uv_no(-EINVAL, "IBV_QPT_DRIVER is either a DCT or a DCI");
 	/* Scattering data into CQEs is a wish that may be ignored. */
 	flags = cmd->flags & ~(uint32_t)(MLX5_QP_FLAG_SCATTER_CQE | MLX5_QP_FLAG_ALLOW_SCATTER_CQE);
+	flags &= ~dc;
 	if (flags & ~(uint32_t)(MLX5_QP_FLAG_SIGNATURE | MLX5_QP_FLAG_BFREG_INDEX |
 				MLX5_QP_FLAG_UAR_PAGE_INDEX))
 		return uv_no(-EINVAL, "flags that the device has no capability for");
@@ -115,7 +121,7 @@ static void qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp *m,
 		LAYOUT_SET(qpc, qpc, log_rq_stride, cmd->rq_wqe_shift - 4);
 		LAYOUT_SET(qpc, qpc, log_rq_size, log2_of(m->rq_wqe_cnt));
 	}
-	if (qp->srq || qp->qp_type == IBV_QPT_XRC_SEND)
+	if (qp->srq || qp->qp_type == IBV_QPT_XRC_SEND || qp->qp_type == IBV_QPT_DRIVER)
 		LAYOUT_SET(qpc, qpc, rq_type, RQ_TYPE_SRQ);
 	else
 		LAYOUT_SET(qpc, qpc, rq_type, m->rq_wqe_cnt ? RQ_TYPE_OWN : RQ_TYPE_NONE);
@@ -226,11 +232,15 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 		return uv_no(r, "the device has no QPs of this type");
 	if (qp->qp_type == IBV_QPT_XRC_RECV)
 		return mlx5_create_xrc_tgt(qp, create_flags);
-	r = request_check(ctx, u, &cmd);
+	r = request_check(ctx, qp->qp_type, u, &cmd);
 	if (r < 0)
 		return r;
+	if (cmd.flags & MLX5_QP_FLAG_TYPE_DCT)
+		return mlx5_create_dct(qp, create_flags, &cmd, u);
 	if (create_flags)
 		return uv_no(-EOPNOTSUPP, "create_flags: each needs a capability that is off");
+	if (qp->qp_type == IBV_QPT_DRIVER && (cap->max_recv_wr || cap->max_recv_sge))
+		return uv_no(-EINVAL, "a DCI receives nothing");
 	r = sizes_check(mlx5_caps(ctx), qp, cap, &cmd, &sizes);
 	if (r < 0)
 		return r;
@@ -331,7 +341,7 @@ static void qpc_to_attr(const struct uv_qp *qp, const void *qpc, struct ibv_qp_a
 	a->min_rnr_timer = (uint8_t)LAYOUT_GET(qpc, qpc, min_rnr_nak);
 	a->retry_cnt = (uint8_t)LAYOUT_GET(qpc, qpc, retry_count);
 	a->rnr_retry = (uint8_t)LAYOUT_GET(qpc, qpc, rnr_retry);
-	if (qp->qp_type != IBV_QPT_UD) {
+	if (qp->qp_type != IBV_QPT_UD && qp->qp_type != IBV_QPT_DRIVER) {
 		path_to_ah(ctx, pri, &a->ah_attr);
 		path_to_ah(ctx, alt, &a->alt_ah_attr);
 		a->alt_pkey_index = (uint16_t)LAYOUT_GET(ads, alt, pkey_index);
@@ -350,6 +360,8 @@ int mlx5_query_qp(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask)
 	const struct mlx5_qp *m = qp->obj.drv;
 	int r;
 
+	if (m->is_dct)
+		return mlx5_query_dct(qp, a, mask);
 	LAYOUT_SET(query_qp_in, in, qpn, qp->qpn);
 	r = mlx5_exec_as(ctx, mlx5_qp_uid(ctx, qp), PRM_OP_QUERY_QP, NULL, in, sizeof(in), out,
 			 sizeof(out));
@@ -367,9 +379,13 @@ int mlx5_destroy_qp(struct uv_qp *qp)
 	struct uv_context *ctx = uv_obj_context(&qp->obj);
 	int r;
 
-	if (qp->state != IBV_QPS_RESET)
-		mlx5_exec_id_as(ctx, mlx5_qp_uid(ctx, qp), PRM_OP_2RST_QP, qp->qpn);
-	r = mlx5_exec_id_as(ctx, mlx5_qp_uid(ctx, qp), PRM_OP_DESTROY_QP, qp->qpn);
+	if (((struct mlx5_qp *)qp->obj.drv)->is_dct) {
+		r = mlx5_destroy_dct(qp);
+	} else {
+		if (qp->state != IBV_QPS_RESET)
+			mlx5_exec_id_as(ctx, mlx5_qp_uid(ctx, qp), PRM_OP_2RST_QP, qp->qpn);
+		r = mlx5_exec_id_as(ctx, mlx5_qp_uid(ctx, qp), PRM_OP_DESTROY_QP, qp->qpn);
+	}
 	if (r < 0)
 		return r;
 	qp_free(ctx, qp->obj.drv);

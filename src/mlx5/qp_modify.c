@@ -144,6 +144,8 @@ static uint32_t opt_of(const struct transition *t, const struct uv_qp *qp, uint3
 		return opt & t->rc;
 	case IBV_QPT_UC:
 		return opt & t->uc;
+	case IBV_QPT_DRIVER:
+		return 0;
 	case IBV_QPT_XRC_SEND:
 	case IBV_QPT_XRC_RECV: /* the same masks, but that nothing leads from SQD to RTS */
 		return t->op == PRM_OP_SQD_RTS_QP ? 0 : opt & t->rc;
@@ -234,7 +236,7 @@ static uint32_t log2_up(uint32_t n)
  * What qpc.atomic_mode has to be for a QP that takes atomics (the kernel's get_atomic_mode()): with
  * masked ones the largest size, else IB compatible.
  */
-static int atomic_mode(const struct fw_caps *c)
+int mlx5_atomic_mode(const struct fw_caps *c)
 {
 	enum { IB_COMP = 1, UP_TO_8 = 3 };
 	const uint32_t standard = FW_ATOMIC_CS | FW_ATOMIC_FA;
@@ -260,7 +262,7 @@ static int access_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_mod
 	if (!depth) /* no resources to answer reads with */
 		flags &= IBV_ACCESS_REMOTE_WRITE;
 	if (flags & IBV_ACCESS_REMOTE_ATOMIC) {
-		int mode = atomic_mode(mlx5_caps(uv_obj_context(&qp->obj)));
+		int mode = mlx5_atomic_mode(mlx5_caps(uv_obj_context(&qp->obj)));
 
 		if (mode < 0)
 			return mode;
@@ -304,7 +306,7 @@ static uint32_t pm_state_of(const struct uv_qp_modify *m)
 }
 
 /* Each port has a set of Q counters for all QPs of verbs; sysfs shows it as hw_counters. */
-static uint32_t port_counters(const struct uv_context *ctx, uint32_t num)
+uint32_t mlx5_port_counters(const struct uv_context *ctx, uint32_t num)
 {
 	const struct hw_hca *hca = hw_hca(ctx->seg, ctx->hca);
 	const struct hw_port *p =
@@ -330,8 +332,8 @@ static int qpc_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_modify
 	LAYOUT_SET(qpc, qpc, log_ack_req_freq, ACK_REQ_FREQ);
 	if (m->cur_state == IBV_QPS_RESET && m->new_state == IBV_QPS_INIT)
 		LAYOUT_SET(qpc, qpc, counter_set_id,
-			   port_counters(uv_obj_context(&qp->obj),
-					 m->mask & IBV_QP_PORT ? a->port_num : qp->port));
+			   mlx5_port_counters(uv_obj_context(&qp->obj),
+					      m->mask & IBV_QP_PORT ? a->port_num : qp->port));
 	if (m->mask & IBV_QP_DEST_QPN)
 		LAYOUT_SET(qpc, qpc, remote_qpn, a->dest_qp_num & 0xffffff);
 	if (m->mask & IBV_QP_RNR_RETRY)
@@ -414,6 +416,10 @@ int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_uda
 	const struct transition *t;
 
 	r = request_check(u);
+	if (r == 0 && q->is_dct)
+		return mlx5_modify_dct(qp, m, u);
+	if (r == 0 && qp->qp_type == IBV_QPT_DRIVER && !mlx5_dci_modify_ok(m))
+		r = -EINVAL;
 	if (r == 0)
 		r = attr_check(ctx, m);
 	if (r < 0)

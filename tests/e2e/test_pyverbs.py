@@ -50,6 +50,20 @@ class Pyverbs(Case):
     def test_devx_polled_doorbells(self):
         self.module('tests.test_mlx5_devx', options=('--doorbell', 'poll'))
 
+    DC = ['tests.test_mlx5_dc.DCTest.test_dc_' + t
+          for t in ('rdma_write', 'send', 'ah_to_qp_mapping')]
+
+    def test_dc(self):
+        self.module(*self.DC)
+
+    def test_dc_polled_doorbells(self):
+        self.module(*self.DC, options=('--doorbell', 'poll'))
+
+    def test_xrc(self):
+        self.module('tests.test_cqex.CqExTestCase.test_xrc_traffic_cq_ex',
+                    'tests.test_qpex.QpExTestCase.test_qp_ex_xrc_send',
+                    'tests.test_qpex.QpExTestCase.test_qp_ex_xrc_send_imm')
+
     def test_uar(self):
         self.module('tests.test_mlx5_uar')
 

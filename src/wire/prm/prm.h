@@ -5,6 +5,7 @@
 
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/cq.h"
+#include "wire/prm/dct.h"
 #include "wire/prm/eq.h"
 #include "wire/prm/gobj.h"
 #include "wire/prm/hca_cap.h"
@@ -37,6 +38,7 @@
 	PRM_LAYOUTS_UMEM(X)    \
 	PRM_LAYOUTS_VPORT(X)   \
 	PRM_LAYOUTS_QCTR(X)    \
+	PRM_LAYOUTS_DCT(X)     \
 	PRM_LAYOUTS_XRC(X)
 
 /* Every layout above; ends with NULL. */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Dynamically connected transport: each WQE of an initiator names its target by an address vector
+ * and an access key. Called by rc.c, which does the rest as for RC but for the sequence numbers: a
+ * connection lasts as long as a message.
+ */
+#include "engine/internal.h"
+#include "fabric/fabric.h"
+#include "wire/prm/prm.h"
+
+uint32_t dc_header(const struct eng_run *r)
+{
+	const uint8_t *av = r->wqe + WQE_SEG;
+	uint32_t bytes;
+
+	if (r->bytes < WQE_SEG + WQE_AV_COMPACT)
+		return 0;
+	bytes = WQE_SEG + (LAYOUT_GET(wqe_av, av, ext) ? LAYOUT_SZ(wqe_av) : WQE_AV_COMPACT);
+	return r->bytes < bytes ? 0 : bytes;
+}
+
+struct hw_qp *dc_peer(struct eng_run *r, uint32_t *port)
+{
+	const uint8_t *av = r->wqe + WQE_SEG;
+	uint32_t dlid = (uint32_t)LAYOUT_GET(wqe_av, av, rlid);
+	bool grh = LAYOUT_GET(wqe_av, av, ext) && LAYOUT_GET(wqe_av, av, grh);
+
+	r->dest = (uint32_t)LAYOUT_GET(wqe_av, av, dqpn);
+	/* Seen by eng_mkey_quiesce before the target's keys are looked at. */
+	atomic_store(&r->qp->ud_dest, r->dest);
+	*port = dlid || !grh ? fab_route(r->s, r->qp->port, dlid)
+			     : fab_port_by_gid(r->s, av + WQE_AV_RGID);
+	return *port == SEG_NONE ? NULL : hw_qp(r->s, r->dest);
+}
+
+/* Under the target's lock. A wrong key is counted, and answered no more than a wrong P_Key. */
+bool dc_accepts(struct eng_run *r, struct hw_qp *dct, uint32_t port)
+{
+	uint64_t key = be64_load(r->wqe + WQE_SEG);
+	uint64_t n;
+
+	if (seg_owner(r->s, SEG_T_QP, r->dest) == SEG_OWNER_FREE || dct->st != HW_ST_DCT ||
+	    !qp_receives(dct) || dct->port != port || !eng_pkey_match(r->s, r->qp, dct))
+		return false;
+	if (LAYOUT_GET(dctc, dct->qpc, dc_access_key) == key) {
+		eng_count(r->s, dct, HW_QC_RX_DCT_CONNECT);
+		return true;
+	}
+	TRACE(LOG_CQE, "dct %x: wrong access key from qp %x", r->dest, r->qpn);
+	n = LAYOUT_GET(dctc, dct->qpc, dc_access_key_violation_count);
+	if (n < UINT32_MAX)
+		LAYOUT_SET(dctc, dct->qpc, dc_access_key_violation_count, n + 1);
+	return false;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* DC: initiators that name a target in each WQE, and what the target does with wrong ones. */
+#include "engine/test.h"
+#include "wire/prm/prm.h"
+
+#include <string.h>
+
+#define KEY UINT64_C(0x1122334455667788)
+
+struct dc {
+	struct tb *t;
+	struct t_qp *ini[2], *dct;
+	struct t_srq srq;
+};
+
+static int setup(void **state)
+{
+	struct dc *d = calloc(1, sizeof(*d));
+
+	assert_non_null(d);
+	d->t = tb_create();
+	t_srq_make(d->t, &d->srq, d->t->pd[1]);
+	d->dct = t_qp_make(d->t, 1, HW_ST_DCT, &d->srq);
+	d->dct->hw->no_rq = d->dct->hw->no_sq = 1;
+	LAYOUT_SET(dctc, d->dct->hw->qpc, dc_access_key, KEY);
+	atomic_store(&d->dct->hw->state, HW_QPS_RTR);
+	for (int i = 0; i < 2; i++) {
+		d->ini[i] = t_qp_make(d->t, 0, HW_ST_DCI, NULL);
+		assert_int_equal(eng_qp_set_state(&d->t->s, d->ini[i]->qpn, HW_QPS_RTS), 0);
+	}
+	*state = d;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct dc *d = *state;
+
+	t_qp_free(d->ini[0]);
+	t_qp_free(d->ini[1]);
+	t_qp_free(d->dct);
+	tb_destroy(d->t);
+	free(d);
+	return 0;
+}
+
+static struct mlx5_wqe_av av_of(struct dc *d, uint64_t key)
+{
+	struct hw_port *port = hw_port(&d->t->s, d->dct->hw->port);
+	struct mlx5_wqe_av av = {.dqp_dct = htobe32(d->dct->qpn | 0x80000000u),
+				 .rlid = htobe16((uint16_t)atomic_load(&port->lid))};
+
+	be64_store(&av.key, key);
+	return av;
+}
+
+static void post(struct dc *d, int i, uint64_t key, struct t_wr w)
+{
+	struct mlx5_wqe_av av = av_of(d, key);
+
+	w.av = &av;
+	w.fm_ce_se = T_SIG;
+	t_post(d->ini[i], &w);
+}
+
+static void send_from(struct dc *d, int i, uint64_t key, const char *text)
+{
+	post(d, i, key,
+	     (struct t_wr){
+		     .opcode = MLX5_OPCODE_SEND, .inl = text, .inl_len = (uint32_t)strlen(text)});
+}
+
+static void two_initiators_send_to_one_target(void **state)
+{
+	struct dc *d = *state;
+	struct mlx5_cqe64 *c;
+
+	t_srq_post(&d->srq, d->dct->key, d->dct->mem, 64);
+	t_srq_post(&d->srq, d->dct->key, d->dct->mem + 64, 64);
+	send_from(d, 0, KEY, "one");
+	send_from(d, 1, KEY, "two!");
+	t_expect_done(d->ini[0], MLX5_OPCODE_SEND, 0);
+	t_expect_done(d->ini[1], MLX5_OPCODE_SEND, 0);
+	c = t_received(d->dct, MLX5_CQE_RESP_SEND, 3, 0);
+	assert_int_equal(be32toh(c->flags_rqpn) & 0xffffff, d->ini[0]->qpn);
+	t_received(d->dct, MLX5_CQE_RESP_SEND, 4, 5);
+	assert_memory_equal(d->dct->mem + 64, "two!", 4);
+}
+
+static void a_write_and_a_read_work(void **state)
+{
+	struct dc *d = *state;
+	struct t_sge sge = t_own(d->ini[0], 0, 5);
+
+	post(d, 0, KEY,
+	     (struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
+			   .raddr = (uintptr_t)d->dct->mem,
+			   .rkey = d->dct->key,
+			   .inl = "write",
+			   .inl_len = 5});
+	t_expect_done(d->ini[0], MLX5_OPCODE_RDMA_WRITE, 0);
+	assert_memory_equal(d->dct->mem, "write", 5);
+	post(d, 0, KEY,
+	     (struct t_wr){.opcode = MLX5_OPCODE_RDMA_READ,
+			   .raddr = (uintptr_t)d->dct->mem,
+			   .rkey = d->dct->key,
+			   .sge = &sge,
+			   .nsge = 1});
+	assert_memory_equal(d->ini[0]->mem, "write", 5);
+}
+
+/* The initiator fails, the target goes on. */
+static void a_wrong_rkey_fails_the_initiator_only(void **state)
+{
+	struct dc *d = *state;
+
+	post(d, 0, KEY,
+	     (struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
+			   .raddr = 1,
+			   .rkey = d->dct->key,
+			   .inl = "x",
+			   .inl_len = 1});
+	t_expect_error(d->ini[0], MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR, 0);
+	assert_int_equal(d->ini[0]->hw->state, HW_QPS_ERR);
+	assert_int_equal(d->dct->hw->state, HW_QPS_RTR);
+	t_srq_post(&d->srq, d->dct->key, d->dct->mem, 64);
+	send_from(d, 1, KEY, "still");
+	t_received(d->dct, MLX5_CQE_RESP_SEND, 5, 0);
+}
+
+static void a_wrong_access_key_is_counted_and_not_answered(void **state)
+{
+	struct dc *d = *state;
+
+	t_srq_post(&d->srq, d->dct->key, d->dct->mem, 64);
+	send_from(d, 0, KEY + 1, "no");
+	assert_int_equal(d->ini[0]->hw->park, HW_PARK_RETRY);
+	assert_int_equal(LAYOUT_GET(dctc, d->dct->hw->qpc, dc_access_key_violation_count), 1);
+	for (int i = 0; i < 3; i++) {
+		t_now += 1000 * NSEC_PER_MSEC;
+		t_ring(d->ini[0]);
+	}
+	t_expect_error(d->ini[0], MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, 0);
+}
+
+static void an_empty_srq_is_rnr(void **state)
+{
+	struct dc *d = *state;
+
+	send_from(d, 0, KEY, "late");
+	assert_int_equal(d->ini[0]->hw->park, HW_PARK_RNR);
+	t_srq_post(&d->srq, d->dct->key, d->dct->mem, 64);
+	send_from(d, 1, KEY, "first"); /* another one does not wait for it */
+	t_received(d->dct, MLX5_CQE_RESP_SEND, 5, 0);
+	t_srq_post(&d->srq, d->dct->key, d->dct->mem, 64);
+	t_now += 1000 * NSEC_PER_MSEC;
+	t_ring(d->ini[0]);
+	t_received(d->dct, MLX5_CQE_RESP_SEND, 4, 5);
+}
+
+static void a_drained_target_does_not_answer(void **state)
+{
+	struct dc *d = *state;
+
+	assert_int_equal(eng_qp_set_state(&d->t->s, d->dct->qpn, HW_QPS_RST), 0);
+	t_srq_post(&d->srq, d->dct->key, d->dct->mem, 64);
+	send_from(d, 0, KEY, "no");
+	assert_int_equal(d->ini[0]->hw->park, HW_PARK_RETRY);
+}
+
+static void a_wqe_without_address_is_malformed(void **state)
+{
+	struct dc *d = *state;
+
+	t_post(d->ini[0], &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG});
+	t_expect_error(d->ini[0], MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR, 0);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(two_initiators_send_to_one_target),
+		T(a_write_and_a_read_work),
+		T(a_wrong_rkey_fails_the_initiator_only),
+		T(a_wrong_access_key_is_counted_and_not_answered),
+		T(an_empty_srq_is_rnr),
+		T(a_drained_target_does_not_answer),
+		T(a_wqe_without_address_is_malformed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Dynamically connected targets. A DCT is a QP without queues that takes requests from any
+ * initiator that knows its access key; its number is one of the QPs' space. Called by exec.c under
+ * the HCA's lock.
+ */
+#include "fw/cmd.h"
+
+#include <errno.h>
+#include "engine/engine.h"
+
+#define DCTC(f) LAYOUT_GET(dctc, dctc, f)
+
+enum { DCT_ACTIVE = 0, DCT_DRAINED = 2 };
+
+static struct hw_qp *dct_of(struct fw_call *k, uint32_t dctn)
+{
+	struct hw_qp *dct = fw_any_qp(k, dctn);
+
+	return dct && dct->st == HW_ST_DCT ? dct : NULL;
+}
+
+static enum fw_r check_dctc(struct fw_call *k, const void *dctc, uint32_t *set)
+{
+	const struct hw_srq *srq = fw_srq(k, (uint32_t)DCTC(srqn_xrqn));
+	const struct hw_port *port;
+
+	if (DCTC(state) != DCT_ACTIVE)
+		return FW_R_DCTC_STATE;
+	if (!fw_pd(k, (uint32_t)DCTC(pd)))
+		return FW_R_DCTC_PD;
+	if (!fw_cq(k, (uint32_t)DCTC(cqn)))
+		return FW_R_DCTC_CQN;
+	if (!srq || srq->type == HW_SRQ_XRC)
+		return FW_R_DCTC_SRQN;
+	if (DCTC(rlky) && !k->c->kernel)
+		return FW_R_DCTC_RLKY;
+	if (DCTC(port) < 1 || DCTC(port) > k->hca->nports)
+		return FW_R_DCTC_PORT;
+	port = hw_port(k->s, k->hca->port[DCTC(port) - 1]);
+	if (DCTC(pkey_index) >= HW_PKEYS || !(port->pkey[DCTC(pkey_index)] & 0x7fff))
+		return FW_R_DCTC_PKEY;
+	if (DCTC(mtu) < 1 || DCTC(mtu) > port->active_mtu)
+		return FW_R_DCTC_MTU;
+	if (DCTC(counter_set_id) && !fw_qctr(k, (uint32_t)DCTC(counter_set_id), set))
+		return FW_R_DCTC_COUNTERS;
+	return FW_R_NONE;
+}
+
+int fw_cmd_create_dct(struct fw_call *k)
+{
+	const void *dctc = LAYOUT_IN(create_dct_in, dct_context_entry, k->in);
+	uint32_t dctn, set = 0;
+	struct hw_qp *dct;
+	int r = (int)check_dctc(k, dctc, &set);
+
+	if (!r)
+		r = fw_alloc(k, SEG_T_QP, &dctn, &dct);
+	if (r)
+		return r;
+	dct->hca = k->c->hca;
+	dct->uid = k->c->uid;
+	dct->st = HW_ST_DCT;
+	dct->pdn = (uint32_t)DCTC(pd);
+	dct->cqn_snd = dct->cqn_rcv = (uint32_t)DCTC(cqn);
+	dct->srqn = (uint32_t)DCTC(srqn_xrqn);
+	dct->user_index = (uint32_t)DCTC(user_index);
+	dct->qctr = set;
+	dct->no_rq = dct->no_sq = 1;
+	dct->comm_est = 1; /* no such event */
+	dct->mem = mem_self(k->s);
+	dct->port = k->hca->port[DCTC(port) - 1];
+	dct->pkey_index = (uint32_t)DCTC(pkey_index);
+	dct->mtu = 128u << DCTC(mtu);
+	dct->rre = (uint32_t)DCTC(rre);
+	dct->rwe = (uint32_t)DCTC(rwe);
+	dct->rae = (uint32_t)DCTC(rae);
+	dct->atomic_mode = (uint32_t)DCTC(atomic_mode);
+	dct->min_rnr_nak = (uint32_t)DCTC(min_rnr_nak);
+	atomic_store(&dct->async.evq, SEG_NONE);
+	memcpy(dct->qpc, dctc, LAYOUT_SZ(dctc));
+	fw_qp_refs(k->s, dct, 1);
+	atomic_store(&dct->state, HW_QPS_RTR);
+	LAYOUT_SET(create_dct_out, k->out, dctn, dctn);
+	fw_commit(&dct->flags);
+	return 0;
+}
+
+int fw_cmd_query_dct(struct fw_call *k)
+{
+	void *dctc = LAYOUT_IN(query_dct_out, dct_context_entry, k->out);
+	const struct hw_qp *dct = dct_of(k, (uint32_t)LAYOUT_GET(query_dct_in, k->in, dctn));
+
+	if (!dct)
+		return FW_R_DCT_QUERY_NONE;
+	memcpy(dctc, dct->qpc, LAYOUT_SZ(dctc));
+	LAYOUT_SET(dctc, dctc, state, dct->state == HW_QPS_RTR ? DCT_ACTIVE : DCT_DRAINED);
+	return 0;
+}
+
+/* No request is half done when this returns, so it is drained at once. */
+int fw_cmd_drain_dct(struct fw_call *k)
+{
+	uint32_t dctn = (uint32_t)LAYOUT_GET(drain_dct_in, k->in, dctn);
+
+	if (!dct_of(k, dctn))
+		return FW_R_DCT_DRAIN_NONE;
+	return eng_qp_set_state(k->s, dctn, HW_QPS_RST);
+}
+
+int fw_cmd_destroy_dct(struct fw_call *k)
+{
+	uint32_t dctn = (uint32_t)LAYOUT_GET(destroy_dct_in, k->in, dctn);
+
+	if (!dct_of(k, dctn))
+		return FW_R_DCT_NONE;
+	return fw_qp_free(k->s, dctn);
+}
+
+/* The event that this asks for is told to nobody: no verbs event stands for it. */
+int fw_cmd_arm_dct(struct fw_call *k)
+{
+	return dct_of(k, (uint32_t)LAYOUT_GET(arm_dct_in, k->in, dct_number))
+		       ? 0
+		       : (int)FW_R_DCT_ARM_NONE;
+}
