@@ -194,6 +194,10 @@ void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t
 		rec_body(&r, k, k->out, outlen, true);
 		rec_group_end(&r, "");
 	}
+	if (r.json && k->cmd && k->cmd->obj && result == 0) {
+		rec_s(&r, "object", k->cmd->obj);
+		rec_u(&r, "id", k->obj);
+	}
 	rec_say(&r, "result", " = ",
 		result < 0    ? strerrorname_np(-result)
 		: result == 0 ? "OK"

@@ -255,6 +255,8 @@ create(cq[:64])
         self.assertEqual((r['field'], r['bit'], r['width'], r['value']), ('qpc.pd', 0xe8, 24, 0xabcdef))
         self.assertTrue(r['allowed'])
         self.assertGreater(o['duration'], 0)
+        made = [x for x in lines if x['what'] == 'CREATE_QP' and x['result'] == 'OK'][0]
+        self.assertEqual((made['object'], made['id']), ('qpn', made['out']['qpn']))
 
     def test_topics_choose_lines(self):
         def topics(*options):
