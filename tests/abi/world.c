@@ -124,17 +124,30 @@ static bool written(uint64_t at, size_t len)
 	return true;
 }
 
-/* Answers that the kernel writes whole: numbers, and those of the older commands' core. */
-static bool answered(const struct ioctl_row *r)
+static bool is_command_out(const struct ioctl_row *r, const struct attr *a)
+{
+	if (r->object == MLX5_IB_OBJECT_DEVX && r->method == MLX5_IB_METHOD_DEVX_OTHER)
+		return a->id == MLX5_IB_ATTR_DEVX_OTHER_CMD_OUT;
+	/* CREATE, MODIFY and QUERY number it alike. */
+	return r->object == MLX5_IB_OBJECT_DEVX_OBJ &&
+	       a->id == MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT;
+}
+
+/*
+ * Answers that the kernel writes whole: numbers, those of the older commands' core, and those of
+ * firmware commands, refused ones too.
+ */
+static bool answered(const struct ioctl_row *r, bool done)
 {
 	bool invoke = r->object == UVERBS_OBJECT_DEVICE && r->method == UVERBS_METHOD_INVOKE_WRITE;
 
 	for (unsigned int i = 0; i < NATTRS; i++) {
 		const struct attr *a = &r->attr[i];
+		bool whole = is_command_out(r, a);
 
-		if (!a->in && !a->optional && a->id != UVERBS_ATTR_UHW_OUT &&
-		    (a->len <= 8 || (invoke && a->id == UVERBS_ATTR_CORE_OUT)) &&
-		    !written(a->data, a->len))
+		if (done && !a->optional && a->id != UVERBS_ATTR_UHW_OUT)
+			whole |= a->len <= 8 || (invoke && a->id == UVERBS_ATTR_CORE_OUT);
+		if (whole && !a->in && !written(a->data, a->len))
 			return false;
 	}
 	return true;
@@ -147,6 +160,8 @@ int world_ioctl(const struct ioctl_row *r)
 
 	memset(ptr(OUT), POISON, 8192);
 	ret = fire(r, &made);
+	if (ret == EREMOTEIO && !answered(r, false))
+		return STALE;
 	if (ret)
 		return ret;
 	if (r->closes) {
@@ -154,7 +169,7 @@ int world_ioctl(const struct ioctl_row *r)
 			memcpy(&made, ptr(OUT), 4);
 		close((int)made);
 	}
-	return answered(r) ? 0 : STALE;
+	return answered(r, true) ? 0 : STALE;
 }
 
 int world_write(const struct write_row *r)
