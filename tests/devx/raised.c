@@ -144,6 +144,51 @@ static void of_a_full_cq(void)
 	mlx5dv_devx_destroy_event_channel(ch);
 }
 
+/* An empty receive pool is below every limit. */
+static void of_a_receive_pool(void)
+{
+	uint8_t in[LAYOUT_SZ(create_rmp_in)] = {0}, out[LAYOUT_SZ(create_rmp_out)] = {0};
+	uint8_t min[LAYOUT_SZ(modify_rmp_in)] = {0}, mout[LAYOUT_SZ(modify_rmp_out)] = {0};
+	void *rmpc = LAYOUT_IN(create_rmp_in, ctx, in), *wq = LAYOUT_IN(rmpc, wq, rmpc);
+	struct mlx5dv_devx_event_channel *ch = channel();
+	struct mlx5dv_devx_obj *rmp;
+	struct region mem, dbr;
+	const uint8_t *data;
+	uint32_t rmpn;
+
+	region_make(&o, &mem, 0);
+	region_make(&o, &dbr, 0);
+	LAYOUT_SET(create_rmp_in, in, opcode, PRM_OP_CREATE_RMP);
+	LAYOUT_SET(rmpc, rmpc, state, 1);
+	LAYOUT_SET(wq, wq, pd, o.pdn);
+	LAYOUT_SET(wq, wq, log_wq_stride, 5);
+	LAYOUT_SET(wq, wq, log_wq_sz, LOG_QUEUE);
+	LAYOUT_SET(wq, wq, wq_umem_id, mem.umem->umem_id);
+	LAYOUT_SET(wq, wq, dbr_umem_id, dbr.umem->umem_id);
+	rmp = mlx5dv_devx_obj_create(o.ctx, in, sizeof(in), out, sizeof(out));
+	if (!rmp)
+		die("CREATE_RMP");
+	rmpn = (uint32_t)LAYOUT_GET(create_rmp_out, out, rmpn);
+	subscribe(ch, rmp, PRM_EVENT_SRQ_RQ_LIMIT, 0x33);
+	LAYOUT_SET(modify_rmp_in, min, opcode, PRM_OP_MODIFY_RMP);
+	LAYOUT_SET(modify_rmp_in, min, rmpn, rmpn);
+	LAYOUT_SET(modify_rmp_in, min, rmp_state, 1);
+	LAYOUT_SET(rmp_bitmask, LAYOUT_IN(modify_rmp_in, bitmask, min), lwm, 1);
+	rmpc = LAYOUT_IN(modify_rmp_in, ctx, min);
+	LAYOUT_SET(rmpc, rmpc, state, 1);
+	LAYOUT_SET(wq, LAYOUT_IN(rmpc, wq, rmpc), lwm, 3);
+	if (mlx5dv_devx_obj_modify(rmp, min, sizeof(min), mout, sizeof(mout)))
+		die("MODIFY_RMP");
+	data = expect(ch, 0x33, PRM_EVENT_SRQ_RQ_LIMIT);
+	CHECK(LAYOUT_GET(eqe_qp_srq, data, qp_srq_n) == rmpn);
+	CHECK(LAYOUT_GET(eqe_qp_srq, data, type) == PRM_EVENT_QUEUE_RQ);
+	expect_none(ch);
+	CHECK(!mlx5dv_devx_obj_destroy(rmp));
+	region_free(&mem);
+	region_free(&dbr);
+	mlx5dv_devx_destroy_event_channel(ch);
+}
+
 /* ---- another process */
 
 struct address {
@@ -223,18 +268,23 @@ static void link_is(const char *state)
 static void of_ports(void)
 {
 	struct mlx5dv_devx_event_channel *ch = channel();
+	int fd = eventfd(0, 0);
 	const uint8_t *data;
+	uint64_t n;
 
 	subscribe(ch, NULL, PRM_EVENT_PORT_CHANGE, 1);
+	CHECK(!mlx5dv_devx_subscribe_devx_event_fd(ch, fd, NULL, PRM_EVENT_PORT_CHANGE));
 	link_is("down");
 	data = expect(ch, 1, PRM_EVENT_PORT_CHANGE);
 	CHECK(LAYOUT_GET(eqe, data - EQE_DATA, event_sub_type) == PRM_PORT_DOWN);
 	CHECK(LAYOUT_GET(eqe_port, data, port_num) == 1);
+	CHECK(read(fd, &n, sizeof(n)) == sizeof(n) && n == 1);
 	link_is("up");
 	data = expect(ch, 1, PRM_EVENT_PORT_CHANGE);
 	CHECK(LAYOUT_GET(eqe, data - EQE_DATA, event_sub_type) == PRM_PORT_ACTIVE);
 	expect_none(ch);
 	mlx5dv_devx_destroy_event_channel(ch);
+	close(fd);
 }
 
 /* ---- the end */
@@ -270,6 +320,7 @@ int main(void)
 	CHECK(read(up[0], &peer, sizeof(peer)) == sizeof(peer));
 	objects_make(&o);
 	of_queue_pairs();
+	of_a_receive_pool();
 	caused_by_another_process(&peer, down[1]);
 	close(down[1]);
 	CHECK(waitpid(child, &status, 0) == child && !status);
