@@ -638,6 +638,19 @@ class UpAndDown(Cli):
         self.down('lab2')
         self.down('lab')
 
+    def test_asyncwatch_sees_ports_and_the_end(self):
+        self.up('lab')
+        p = self.popen('run', '--fabric', 'lab', '--', 'stdbuf', '-oL', 'ibv_asyncwatch', '-d',
+                       'mlx5_0')
+        wait_for(lambda: len(self.status('lab')['files']) == 2, 'the device to be opened', 10)
+        for state in ('down', 'up'):
+            self.assertEqual(self.softhca('link', 'mlx5_0', '1', state).returncode, 0)
+        self.down('lab')
+        out, err = p.communicate(timeout=10)
+        self.assertEqual(re.findall(r'EVENT_(\w+) \(\d+\), port (\d)', out),
+                         [('PORT_ERR', '1'), ('PORT_ACTIVE', '1'), ('DEVICE_FATAL', '0')])
+        self.assertEqual(err, '')
+
     def test_hosts_see_their_own_adapters_only(self):
         self.up('lab', '--hosts', '3', '--hca', '2', '--ports', '2', '--device', 'cx7')
         guids = set()
