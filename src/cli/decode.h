@@ -18,6 +18,8 @@ void decode_bytes(struct json_object *o, const char *name, const uint8_t *p, siz
 bool decode_wqes(struct json_object *list, const uint8_t *p, size_t n);
 /* Could it be one? */
 bool decode_is_wqe(const uint8_t *p, size_t n);
+/* The text of one part. */
+void decode_print(struct json_object *o);
 struct json_object *decode_part(struct json_object *list, const char *kind, const char *name,
 				size_t bytes);
 
