@@ -3,8 +3,8 @@
  * Atomics: their operands and what becomes of the word. Called by rc.c under the responder's
  * rq_lock; calls mem_atomic(), which makes it one step for all of the fabric.
  *
- * Values are in the host's byte order in both programs' memory (atomic_req_8B_endianness_mode 1),
- * operands in a WQE are big-endian.
+ * Words are in the host's byte order, and so are answers of 8 bytes (atomic_req_8B_endianness_mode
+ * 1); those of 4 bytes are big-endian in any mode, as are the operands in a WQE.
  */
 #include "engine/internal.h"
 
@@ -97,6 +97,8 @@ int atomic_perform(struct eng_run *r)
 			&r->atomic, &was);
 	if (rc)
 		return rc;
+	if (r->atomic.size == 4)
+		was = __builtin_bswap32((uint32_t)was);
 	/* From here on it has happened: whatever comes, it must not be tried again. */
 	sgl_init(&r->remote);
 	sgl_add(&r->remote, mem_self(r->s), (uintptr_t)&was, r->atomic.size);

@@ -691,7 +691,7 @@ class Decode(Why):
         got = self.fields(cas)
         self.assertEqual((cas['name'], got['atomic32.compare'], got['atomic32.compare_mask'], got['data.byte_count']),
                          ('ATOMIC_MASKED_CS', 0x22222222, 0xffff, 4))
-        umr, = self.parts('00000825 0000420c 00000008 00001400' 'b0000000 00040000 00000000 207c6041'
+        umr, = self.parts('00000825 0000420c 00000008 00001400' 'b0000000 00040000 00000000 203c6041'
                           + '00000000' * 8 + '00003000 00004277 00000000 00000000' '00007f00 00001000 00000000 00000080'
                           + '00000000' * 8 + '00000080 00000142 00007f00 00001000' + '00000000' * 12)
         got = self.fields(umr)

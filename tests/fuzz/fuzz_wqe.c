@@ -123,6 +123,7 @@ static void bind_parts(struct hw_mkey *mk)
 		e->address = htobe64((uintptr_t)qp[1]->mem + i * (T_MEM - 2048));
 	}
 	LAYOUT_SET(mkc, mk->mkc, access_mode_1_0, HW_MODE_KSM);
+	LAYOUT_SET(mkc, mk->mkc, start_addr, (uintptr_t)qp[1]->mem);
 	LAYOUT_SET(mkc, mk->mkc, len, 8192);
 	LAYOUT_SET(mkc, mk->mkc, rr, 1);
 	LAYOUT_SET(mkc, mk->mkc, rw, 1);
@@ -223,7 +224,7 @@ static uint32_t umr_body(struct fz *f, unsigned int own, uint8_t body[48 + 64 + 
 	memset(body, 0, 48 + 64 + 16 * 16);
 	c->flags = fz_u8(f);
 	c->klm_octowords = htobe16(shape & 1 ? fz_u16(f) : n);
-	c->mkey_mask = htobe64(shape & 2 ? fz_u64(f) : 0x207c6041);
+	c->mkey_mask = htobe64(shape & 2 ? fz_u64(f) : 0x203c6041);
 	if (shape & 4)
 		fz_bytes(f, (uint8_t *)mkc, sizeof(*mkc));
 	mkc->access_flags = fz_u8(f);

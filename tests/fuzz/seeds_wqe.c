@@ -40,16 +40,46 @@ static void request(unsigned int qp, unsigned int opcode, int kind)
 		SGE(kind == LONG ? 199 : atomic ? 8 : 64);
 }
 
-/* A window (list 0 of this end's) is bound over 64 bytes, and invalidated. */
+/* A UMR of `list` by `qp`, up to its body. */
+static void umr(unsigned int qp, uint8_t list)
+{
+	PUT(0, (uint8_t)qp, 0, 8, 8, 0, 0, 0, 0, list);
+}
+
+/* A list of this end's is bound to 64 bytes, used by the other end, and invalidated. */
 static void windows(unsigned int qp)
 {
 	const uint8_t list = (uint8_t)(13 + qp % 2 + 8 * 17); /* of the keys in a_key() */
 
-	PUT(0, (uint8_t)qp, 0, 8, 8, 0, 0, 0, 0, list);
-	PUT(4, 0, 0xb0, 0x30, 0x77, 64, 0, 0, 0); /* entries, shape, flags, access, tag, length */
-	SGE(0);
-	PUT(0, (uint8_t)qp, 0, 8, 8, 0, 0, 0, 0, list);
-	PUT(0, 2, 0x98, 0x00, 0x60, 0x00, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+	umr(qp, list);
+	PUT(4, 8, 0xb0, 0x30, 0x77, 0, 0x00, 0x01); /* entries, shape, flags, access, tag, start */
+	PUT(0x40, 0, 0, 0);                         /* length */
+	PUT(0x40, 0, 0, 0x00, 0x01);                /* an entry: length, key, address */
+	PUT(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+	for (uint8_t opcode = 2; opcode < 5; opcode++) {
+		PUT(0, (uint8_t)(qp ^ 1), 0, 8, opcode, 0, 0x00, 0x01, list);
+		SGE(48);
+	}
+	umr(qp, list);
+	PUT(0, 6, 0x98); /* the whole context: free */
+	PUT(0x40);
+	for (int i = 0; i < 72; i++)
+		PUT(0);
+}
+
+/* The key of equal parts: across both, up to the memory that is not there, and an atomic. */
+static void parts(void)
+{
+	const uint8_t list = 16 + 8 * 17;
+
+	for (uint8_t opcode = 2; opcode < 7; opcode++) {
+		PUT(4, 1);
+		SGE(140);
+		PUT(0, 0, 0, 8, opcode, 0, 0xf0, 0x0f, list);
+		if (opcode > 4)
+			PUT(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+		SGE(opcode > 4 ? 8 : 150);
+	}
 }
 
 int main(int argc, char **argv)
@@ -81,8 +111,11 @@ int main(int argc, char **argv)
 			}
 	for (unsigned int qp = 0; qp < 6; qp++) {
 		n = 0;
-		windows(qp);
-		snprintf(path, sizeof(path), "%s/window-%u", argv[1], qp);
+		if (qp < 5)
+			windows(qp);
+		else
+			parts();
+		snprintf(path, sizeof(path), "%s/list-%u", argv[1], qp);
 		f = fopen(path, "w");
 		fz_check(f && fwrite(b, 1, n, f) == n);
 		fclose(f);
