@@ -222,7 +222,7 @@ static uint64_t object_at(const struct devx_cmd *c, const void *in, const void *
 	if (!c->id.width || field_end(c->id) > len)
 		return 0;
 	if (maker == PRM_OP_CREATE_GENERAL_OBJECT)
-		maker |= be16_load((const uint8_t *)in + 6) << 16; /* obj_type */
+		maker |= (uint32_t)be16_load((const uint8_t *)in + 6) << 16; /* obj_type */
 	return devx_object(maker, bits_get32(from, c->id.bit, c->id.width));
 }
 

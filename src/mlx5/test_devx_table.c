@@ -305,6 +305,18 @@ static void test_destroy_copies_what_names_the_place(void **state)
 	assert_int_equal(be32_load(din + 8), 0xdeadbeef);
 }
 
+/* Found by fuzzing: such a type was shifted into an int's sign. */
+static void test_identity_of_a_type_beyond_0x7fff(void **state)
+{
+	uint8_t in[0x40];
+
+	make(in, PRM_OP_QUERY_GENERAL_OBJECT, DEVX_QUERY);
+	be16_store(in + 6, 0xf500);
+	be32_store(in + 8, 9);
+	assert_true(devx_cmd_object(in, sizeof(in)) ==
+		    devx_object(0xf5000000u | PRM_OP_CREATE_GENERAL_OBJECT, 9));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +329,7 @@ int main(void)
 		cmocka_unit_test(test_umem_valid_bits_are_those_of_the_layouts),
 		cmocka_unit_test(test_a_short_command_is_not_written_beyond),
 		cmocka_unit_test(test_identity_is_maker_type_and_number),
+		cmocka_unit_test(test_identity_of_a_type_beyond_0x7fff),
 		cmocka_unit_test(test_identity_needs_the_whole_field),
 		cmocka_unit_test(test_numbers_that_the_program_chose),
 		cmocka_unit_test(test_destroy_is_derived),

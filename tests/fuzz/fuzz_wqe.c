@@ -12,7 +12,8 @@
 #include <stdarg.h>
 
 #define OPS 64
-enum { QPS = 10, SRQS = 2, CQS = QPS + 1, LISTS = 4, NKEYS = QPS + 3 + LISTS };
+#define DC_KEY UINT64_C(0x1122334455667788)
+enum { QPS = 12, DCI = 10, DCT = 11, SRQS = 3, CQS = QPS + 1, LISTS = 4, NKEYS = QPS + 3 + LISTS };
 
 /* The arena (wqe_guard.c): all mappings of the test bed, pages apart; what a key covers of them. */
 void wqe_arena_allow(const void *p, size_t len);
@@ -26,7 +27,7 @@ static uint32_t keys[NKEYS];
 
 /* ---- everything as it was at first, before each input */
 
-enum { SAVED_MAX = 256 };
+enum { SAVED_MAX = 512 };
 static struct {
 	void *at, *copy;
 	size_t len;
@@ -136,18 +137,24 @@ static void bind_parts(struct hw_mkey *mk)
 
 static void up(void)
 {
-	static const enum hw_qp_st st[QPS] = {HW_ST_RC, HW_ST_RC, HW_ST_RC, HW_ST_RC,  HW_ST_UC,
-					      HW_ST_UC, HW_ST_UD, HW_ST_UD, HW_ST_XRC, HW_ST_XRC};
+	static const enum hw_qp_st st[QPS] = {HW_ST_RC,  HW_ST_RC,  HW_ST_RC,  HW_ST_RC,
+					      HW_ST_UC,  HW_ST_UC,  HW_ST_UD,  HW_ST_UD,
+					      HW_ST_XRC, HW_ST_XRC, HW_ST_DCI, HW_ST_DCT};
 
 	bed = tb_create();
 	t_srq_make(bed, &srq[0], bed->pd[1]);
+	t_srq_make(bed, &srq[2], bed->pd[1]);
 	for (unsigned int i = 0; i < QPS; i++) {
-		qp[i] = t_qp_make(bed, i % 2, st[i], i == 3 ? &srq[0] : NULL);
+		qp[i] = t_qp_make(bed, i % 2, st[i], i == 3 ? &srq[0] : i == DCT ? &srq[2] : NULL);
 		keys[i] = qp[i]->key;
 	}
 	make_xrc(qp[9]);
-	for (unsigned int i = 0; i < QPS; i += 2)
+	for (unsigned int i = 0; i < DCI; i += 2)
 		t_connect(qp[i], qp[i + 1]);
+	fz_check(!eng_qp_set_state(&bed->s, qp[DCI]->qpn, HW_QPS_RTS));
+	qp[DCT]->hw->no_rq = qp[DCT]->hw->no_sq = 1;
+	LAYOUT_SET(dctc, qp[DCT]->hw->qpc, dc_access_key, DC_KEY);
+	atomic_store(&qp[DCT]->hw->state, HW_QPS_RTR);
 	/* One whose end is not mapped, one that goes on behind its mapping, one only to read. */
 	keys[QPS] = t_key(bed, bed->pd[0], qp[0]->mem + T_MEM - 64, 4096,
 			  HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_WRITE | HW_ACC_REMOTE_READ);
@@ -283,6 +290,12 @@ static void post(struct fz *f, unsigned int i, bool ring)
 		wr.operands_len = flags & 16 ? 32 : 16;
 		fz_bytes(f, operands, wr.operands_len);
 	}
+	if (qp[i]->hw->st == HW_ST_DCI) {
+		av.dqp_dct = htobe32(qp[DCT]->qpn | MLX5_EXTENDED_UD_AV);
+		av.rlid = htobe16((uint16_t)atomic_load(&hw_port(&bed->s, bed->port[1])->lid));
+		be64_store(&av.key, flags & 32 ? fz_u64(f) : DC_KEY);
+		wr.av = &av;
+	}
 	if (qp[i]->hw->st == HW_ST_UD) {
 		fz_bytes(f, &av, flags & 32 ? sizeof(av) : 0);
 		if (!(flags & 32)) {
@@ -392,6 +405,8 @@ static void one(struct fz *f)
 		eng_uar_write(s, fz_u8(f), fz_u16(f) % 4096, fz_u64(f));
 		break;
 	case 13:
+		if (i == DCT)
+			break; /* it has no states of its own */
 		if (who & 0x80)
 			reconnect(i);
 		else
