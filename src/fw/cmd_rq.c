@@ -18,6 +18,7 @@ enum { WQ_LINKED_LIST = 0, WQ_CYCLIC = 1 };
 enum { ST_RST = 0, ST_RDY = 1, ST_ERR = 3 };
 enum { TS_FORMAT_DEFAULT = 1 };
 enum { ARM_RQ_SRQ = 1 };
+enum { RQ_REF_COUNTERS = 4 }; /* hw_obj.ref[] of an RQ: its set of Q counters */
 
 /* ---- transport domain ---- */
 
@@ -64,6 +65,20 @@ static enum fw_r check_rqc(struct fw_call *k, const void *rqc)
 	return FW_R_NONE;
 }
 
+/* The set of Q counters that the RQ would count in, 0: none. */
+static enum fw_r rq_counters(struct fw_call *k, uint64_t id, struct hw_objref *ref)
+{
+	uint32_t idx;
+
+	*ref = (struct hw_objref){0};
+	if (!id)
+		return FW_R_NONE;
+	if (!fw_qctr(k, (uint32_t)id, &idx))
+		return FW_R_RQC_COUNTERS;
+	*ref = fw_objref(SEG_T_QCTR, idx);
+	return FW_R_NONE;
+}
+
 /* Its own work queue: what `o` refers to is noted in it. */
 static enum fw_r check_rq_wq(struct fw_call *k, const void *wq, struct hw_obj *o)
 {
@@ -107,6 +122,8 @@ int fw_cmd_create_rq(struct fw_call *k)
 		proto.ref[1] = fw_objref(SEG_T_SRQ, RQC(rmpn));
 	else
 		r = (int)check_rq_wq(k, LAYOUT_IN(rqc, wq, rqc), &proto);
+	if (!r)
+		r = (int)rq_counters(k, RQC(counter_set_id), &proto.ref[RQ_REF_COUNTERS]);
 	memcpy(proto.ctx, rqc, LAYOUT_SZ(rqc));
 	if (!r)
 		r = fw_obj_make(k, &proto, &rqn);
@@ -146,7 +163,9 @@ int fw_cmd_modify_rq(struct fw_call *k)
 	const void *rqc = LAYOUT_IN(modify_rq_in, ctx, k->in);
 	uint64_t mask = LAYOUT_GET(modify_rq_in, k->in, modify_bitmask);
 	uint64_t lwm = LAYOUT_GET(wq, LAYOUT_IN(rqc, wq, rqc), lwm);
-	struct hw_obj *o = fw_obj(k, HW_OBJ_RQ, (uint32_t)LAYOUT_GET(modify_rq_in, k->in, rqn));
+	uint32_t rqn = (uint32_t)LAYOUT_GET(modify_rq_in, k->in, rqn);
+	struct hw_obj *o = fw_obj(k, HW_OBJ_RQ, rqn);
+	struct hw_objref counters = {0};
 	void *own_wq;
 
 	if (!o)
@@ -163,12 +182,19 @@ int fw_cmd_modify_rq(struct fw_call *k)
 		return FW_R_RQC_SCATTER_FCS;
 	if (mask & PRM_RQ_MODIFY_LWM && !lwm_fits(own_wq, lwm))
 		return FW_R_RQ_MODIFY_LWM;
+	if (mask & PRM_RQ_MODIFY_COUNTER_SET_ID && rq_counters(k, RQC(counter_set_id), &counters))
+		return FW_R_RQC_COUNTERS;
+	k->obj = rqn;
 	if (mask & PRM_RQ_MODIFY_LWM)
 		LAYOUT_SET(wq, own_wq, lwm, lwm);
 	if (mask & PRM_RQ_MODIFY_VSD)
 		LAYOUT_SET(rqc, o->ctx, vsd, RQC(vsd));
-	if (mask & PRM_RQ_MODIFY_COUNTER_SET_ID)
+	if (mask & PRM_RQ_MODIFY_COUNTER_SET_ID) {
 		LAYOUT_SET(rqc, o->ctx, counter_set_id, RQC(counter_set_id));
+		fw_obj_refs(k->s, o, -1);
+		o->ref[RQ_REF_COUNTERS] = counters;
+		fw_obj_refs(k->s, o, 1);
+	}
 	atomic_store(&o->state, (uint32_t)RQC(state));
 	return 0;
 }

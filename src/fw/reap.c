@@ -21,8 +21,8 @@ static const struct reap_step {
 } steps[] = {
 	{SEG_T_MCG, NULL, NULL},
 	{SEG_T_QP, fw_qp_free, NULL},
-	{SEG_T_QCTR, NULL, NULL},
 	{SEG_T_OBJ, fw_obj_free, fw_obj_retire}, /* they refer to each other in any order */
+	{SEG_T_QCTR, NULL, NULL},
 	{SEG_T_SRQ, fw_srq_free, NULL},
 	{SEG_T_CQ, fw_cq_free, NULL},
 	{SEG_T_MKEY, fw_mkey_release, NULL},

@@ -168,6 +168,7 @@
 	X(RQ_STRIDE, 0x9080b, BAD_PARAM, "wq.log_wq_stride", "16 bytes to max_wqe_sz_rq")         \
 	X(RQ_SIZE, 0x9080c, BAD_PARAM, "wq.log_wq_sz", "at most log_max_wq_sz")                   \
 	X(RQ_END_PADDING, 0x9080d, BAD_PARAM, "wq.end_padding_mode", "cap end_pad is 0")          \
+	X(RQC_COUNTERS, 0x9080e, BAD_RES, "rqc.counter_set_id", "0 or a set of Q counters")       \
 	X(RQ_MODIFY_NONE, 0x90901, BAD_RES, "modify_rq_in.rqn", "no such RQ")                     \
 	X(RQ_MODIFY_FROM, 0x90902, BAD_RES_STATE, "modify_rq_in.rq_state", "the RQ's state")      \
 	X(RQ_MODIFY_TO, 0x90903, BAD_RES_STATE, "rqc.state",                                      \

@@ -65,18 +65,30 @@ static void test_rq_fields_are_taken_by_the_mask_only(void **state)
 {
 	struct env *e = *state;
 	const void *rqc = LAYOUT_IN(query_rq_out, rq_context, e->out), *wq;
-	void *m = b_modify_rq(e, 0, 0, PRM_RQ_MODIFY_COUNTER_SET_ID);
+	uint32_t set, idx;
+	void *m;
 
-	LAYOUT_SET(rqc, m, counter_set_id, 5);
+	cmd_init(e, PRM_OP_ALLOC_Q_COUNTER, 0);
+	assert_int_equal(run(e, e->in, IN(alloc_q_counter), OUT(alloc_q_counter)), FW_OK);
+	set = (uint32_t)LAYOUT_GET(alloc_q_counter_out, e->out, counter_set_id);
+	m = b_modify_rq(e, 0, 0, PRM_RQ_MODIFY_COUNTER_SET_ID);
+	LAYOUT_SET(rqc, m, counter_set_id, set);
 	LAYOUT_SET(rqc, m, cqn, 0x999);
 	LAYOUT_SET(wq, LAYOUT_IN(rqc, wq, m), lwm, 7);
 	assert_int_equal(run(e, e->in, IN(modify_rq), OUT(modify_rq)), FW_OK);
 	rq_state(e);
 	wq = LAYOUT_IN(rqc, wq, rqc);
-	assert_int_equal(LAYOUT_GET(rqc, rqc, counter_set_id), 5);
+	assert_int_equal(LAYOUT_GET(rqc, rqc, counter_set_id), set);
 	assert_int_equal(LAYOUT_GET(rqc, rqc, vsd), 1);
 	assert_int_equal(LAYOUT_GET(rqc, rqc, cqn), e->cq);
 	assert_int_equal(LAYOUT_GET(wq, wq, lwm), 0);
+
+	/* the set is in use as long as the RQ counts in it */
+	idx = hw_obj(&e->s, e->rq)->ref[4].idx;
+	assert_int_equal(hw_qctr(&e->s, idx)->refs, 1);
+	b_modify_rq(e, 0, 0, PRM_RQ_MODIFY_COUNTER_SET_ID);
+	assert_int_equal(run(e, e->in, IN(modify_rq), OUT(modify_rq)), FW_OK);
+	assert_int_equal(hw_qctr(&e->s, idx)->refs, 0);
 
 	LAYOUT_SET(arm_rq_in, cmd_init(e, PRM_OP_ARM_RQ, 1), srq_number, e->rq);
 	LAYOUT_SET(arm_rq_in, e->in, lwm, 15);
