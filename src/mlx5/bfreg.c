@@ -36,9 +36,9 @@ int mlx5_bfreg_init(struct uv_context *ctx, uint32_t total, uint32_t low_latency
 	int r = 0;
 
 	if (!total)
-		return -EINVAL;
+		return uv_no(-EINVAL, "without dynamic UARs a context has registers");
 	if (total > MAX_STATIC)
-		return -ENOMEM;
+		return uv_no(-ENOMEM, "a context has at most 512 registers");
 	*b = (struct mlx5_bfregs){
 		.low_latency = low_latency,
 		.shares = shares,
@@ -83,7 +83,7 @@ int mlx5_bfreg_alloc(struct mlx5_context *mc)
 	uint32_t total = b->nstatic * PER_PAGE, low, best = 0;
 
 	if (!b->nstatic)
-		return -EINVAL;
+		return uv_no(-EINVAL, "with dynamic UARs a QP names one");
 	low = total > b->low_latency + FIRST_SHARED ? total - b->low_latency : FIRST_SHARED;
 	if (b->shares) {
 		for (uint32_t i = low; i < total; i++)
@@ -122,7 +122,7 @@ int mlx5_bfreg_dynamic_uar(const struct mlx5_context *mc, uint32_t n)
 	uint32_t page = n / PER_PAGE + b->nstatic;
 
 	if (!b->nstatic || n > b->ndynamic || page >= b->npages || !b->page[page])
-		return -EINVAL;
+		return uv_no(-EINVAL, "a register of a page that was mapped with ALLOC_WC");
 	return (int)b->page[page];
 }
 
@@ -133,25 +133,25 @@ int mlx5_bfreg_mmap(struct uv_context *ctx, uint32_t index, bool dynamic, void *
 	uint32_t uar = 0;
 	int r = 0;
 
-	if (!b->nstatic || len > MLX5_PAGE_SIZE || !len)
-		return -EINVAL;
+	if (!b->nstatic)
+		return uv_no(-EINVAL, "a context with dynamic UARs has no pages of its own");
+	if (len > MLX5_PAGE_SIZE || !len)
+		return uv_no(-EINVAL, "one page at a time");
 	index += dynamic ? b->nstatic : 0;
 	if (index >= (dynamic ? b->npages : b->nstatic))
-		return -EINVAL;
-	if (dynamic && b->page[index]) /* once each */
-		return -EINVAL;
+		return uv_no(-EINVAL, "no such page");
+	if (dynamic && b->page[index])
+		return uv_no(-EINVAL, "each later page is mapped once");
+	if (!(flags & MAP_SHARED))
+		return uv_no(-EINVAL, "device pages are mapped MAP_SHARED");
 	if (dynamic)
 		r = uar_alloc(ctx, &uar);
 	else
 		uar = b->page[index];
 	if (r < 0)
 		return r;
-	r = -EINVAL;
-	if (flags & MAP_SHARED) {
-		r = 0;
-		*out = ctx->sys->uar_mmap(addr, MLX5_PAGE_SIZE, prot, flags, uar, &r);
-		r = *out == MAP_FAILED ? r : 0;
-	}
+	*out = ctx->sys->uar_mmap(addr, MLX5_PAGE_SIZE, prot, flags, uar, &r);
+	r = *out == MAP_FAILED ? r : 0;
 	if (dynamic && r < 0)
 		mlx5_exec_id(ctx, PRM_OP_DEALLOC_UAR, uar);
 	else if (dynamic)

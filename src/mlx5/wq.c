@@ -34,18 +34,18 @@ static int request_get(const struct uv_context *ctx, const struct uv_wq *wq,
 			    sizeof(cmd->single_stride_log_num_of_bytes);
 
 	if (u->inlen < need)
-		return -EINVAL;
+		return uv_no(-EINVAL, "the driver's request is shorter than mlx5_ib_create_wq");
 	if (!cleared(u, sizeof(*cmd)))
-		return -EOPNOTSUPP;
+		return uv_no(-EOPNOTSUPP, "unknown bytes are not zero");
 	memset(cmd, 0, sizeof(*cmd));
 	memcpy(cmd, u->in, MIN(u->inlen, sizeof(*cmd)));
-	if (cmd->comp_mask) /* striding receive queues: the capability is off */
-		return -EOPNOTSUPP;
+	if (cmd->comp_mask)
+		return uv_no(-EOPNOTSUPP, "cap striding_rq is 0");
 	if (wq->max_wr > 1u << mlx5_caps(ctx)->log_max_qp_sz || !cmd->rq_wqe_count)
-		return -EINVAL;
+		return uv_no(-EINVAL, "1 to 2^log_max_wq_sz WQEs");
 	if (cmd->rq_wqe_shift > 31 ||
 	    (uint64_t)cmd->rq_wqe_count << cmd->rq_wqe_shift > UINT32_MAX || !cmd->buf_addr)
-		return -EINVAL;
+		return uv_no(-EINVAL, "the queue's memory: an address, below 4 GiB");
 	return 0;
 }
 
@@ -55,7 +55,7 @@ static int flags_check(uint32_t flags)
 	return flags & (IB_UVERBS_WQ_FLAGS_PCI_WRITE_END_PADDING |
 			IB_UVERBS_WQ_FLAGS_CVLAN_STRIPPING | IB_UVERBS_WQ_FLAGS_SCATTER_FCS |
 			IB_UVERBS_WQ_FLAGS_DELAY_DROP)
-		       ? -EOPNOTSUPP
+		       ? uv_no(-EOPNOTSUPP, "a flag of Ethernet ports")
 		       : 0;
 }
 
@@ -108,7 +108,7 @@ static int wq_make(struct uv_context *ctx, struct uv_wq *wq, const struct mlx5_i
 	m->sig = cmd->flags & MLX5_WQ_FLAG_SIGNATURE;
 	r = mlx5_umem_create(ctx, cmd->buf_addr, (uint64_t)m->wqe_cnt << m->wqe_shift, 0, &m->buf);
 	if (r == 0 && cmd->buf_addr & 63) /* page_offset counts 64-byte units */
-		r = -EINVAL;
+		r = uv_no(-EINVAL, "buf_addr is a multiple of 64");
 	if (r == 0)
 		r = mlx5_dbr_get(ctx, cmd->db_addr, &m->dbr);
 	if (r == 0)
@@ -202,7 +202,7 @@ int mlx5_create_rwq_ind_tbl(struct uv_rwq_ind_tbl *t, struct uv_udata *u)
 	if (!cleared(u, 0))
 		return -EOPNOTSUPP;
 	if (t->log_size > mlx5_caps(ctx)->log_max_rqt_size)
-		return -EINVAL;
+		return uv_no(-EINVAL, "at most 2^log_max_rqt_size queues");
 	if (u->outlen && u->outlen < sizeof(resp))
 		return -EINVAL;
 	in = heap_zalloc(len);
