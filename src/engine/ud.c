@@ -10,6 +10,7 @@
 #include <errno.h>
 
 #define UD_QKEY_OWN 0x80000000u /* a Q_Key with this bit means "that of my QP" */
+#define UD_MULTICAST_QPN 0xffffffu
 #define GRH_NEXT_HDR 0x1b
 #define GRH_VERSION 6
 #define GRH_OVERHEAD 24 /* BTH 12, DETH 8, ICRC 4; immediate data 4 more */
@@ -151,6 +152,49 @@ static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct
 	return out;
 }
 
+static bool reaches(struct seg *s, uint32_t from, uint32_t to)
+{
+	const struct hw_port *p = hw_port(s, to);
+
+	return p && fab_route(s, from, atomic_load(&p->lid)) == to;
+}
+
+/*
+ * To every QP of the group, but those that cannot take it now. There is no subnet administration
+ * that would have to be asked: an attached QP is a member of the group, wherever its port is.
+ */
+static enum eng_out ud_multicast(struct eng_run *r, const struct ud_av *av, const struct eng_op *op)
+{
+	const uint8_t *mgid = av->seg + WQE_AV_RGID;
+	uint64_t len = r->local.len;
+
+	seg_for_each_live (r->s, SEG_T_MCG, i) {
+		const struct hw_mcg *m = seg_at(r->s, SEG_T_MCG, i);
+		struct ud_av to = *av;
+		struct hw_qp *peer;
+		uint32_t qpn = m->qpn;
+
+		if (memcmp(m->gid, mgid, sizeof(m->gid)) ||
+		    !(__atomic_load_n(&m->flags, __ATOMIC_ACQUIRE) & HW_F_READY))
+			continue;
+		peer = hw_qp(r->s, qpn);
+		if (!peer || (peer == r->qp && peer->block_lb_mc))
+			continue;
+		atomic_store_explicit(&r->qp->ud_dest, qpn, memory_order_relaxed);
+		if (resp_lock(r->s, peer, qpn))
+			continue;
+		to.dqpn = qpn;
+		if (seg_owner(r->s, SEG_T_QP, qpn) != SEG_OWNER_FREE && peer->st == HW_ST_UD &&
+		    qp_receives(peer) && peer->qkey == av->qkey &&
+		    reaches(r->s, r->qp->port, peer->port) && eng_pkey_match(r->s, r->qp, peer))
+			ud_receive(r, &to, peer, op);
+		seg_unlock(r->s, &peer->rq_lock);
+		if (r->local.len > len) /* the header of that one */
+			skip_front(&r->local, r->local.len - len);
+	}
+	return ENG_DONE;
+}
+
 static enum eng_out ud_deliver(struct eng_run *r, const struct ud_av *av, const struct eng_op *op)
 {
 	uint32_t port = av->dlid || !av->grh ? fab_route(r->s, r->qp->port, av->dlid)
@@ -158,6 +202,8 @@ static enum eng_out ud_deliver(struct eng_run *r, const struct ud_av *av, const 
 	struct hw_qp *peer = port == SEG_NONE ? NULL : hw_qp(r->s, av->dqpn);
 	enum eng_out out = ENG_SILENT;
 
+	if (av->dqpn == UD_MULTICAST_QPN)
+		return av->grh ? ud_multicast(r, av, op) : ENG_SILENT;
 	/* Seen by eng_mkey_quiesce before the responder's keys are looked at (the lock is taken in
 	 * between). */
 	atomic_store_explicit(&r->qp->ud_dest, av->dqpn, memory_order_relaxed);

@@ -32,7 +32,7 @@ struct fw_caps {
 	/* limits, named as in cmd_hca_cap; log2 where they are there */
 	uint32_t log_max_qp, log_max_qp_sz, log_max_cq, log_max_cq_sz, log_max_srq, log_max_srq_sz;
 	uint32_t log_max_mkey, log_max_pd, log_max_eq, log_max_msg, log_max_uctx, log_max_umem,
-		log_max_xrcd;
+		log_max_xrcd, log_max_mcg, max_qp_mcg;
 	uint32_t log_max_obj; /* RQs, SQs, RQTs, TIRs, TISs, transport domains: each, and in all */
 	uint32_t log_max_rqt_size; /* RQs */
 	/* qos: packet pacing in kbit/s; the table's first place means "no limit" */

@@ -93,6 +93,9 @@ int fw_cmd_query_dct(struct fw_call *k);
 int fw_cmd_drain_dct(struct fw_call *k);
 int fw_cmd_destroy_dct(struct fw_call *k);
 int fw_cmd_arm_dct(struct fw_call *k);
+int fw_cmd_attach_to_mcg(struct fw_call *k);
+int fw_cmd_detach_from_mcg(struct fw_call *k);
+bool fw_qp_attached(struct fw_call *k, uint32_t qpn); /* to any multicast group */
 int fw_cmd_alloc_xrcd(struct fw_call *k);
 int fw_cmd_dealloc_xrcd(struct fw_call *k);
 int fw_cmd_create_xrc_srq(struct fw_call *k);

@@ -59,6 +59,9 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(uc, 1);
 	CAP(rc, 1);
 	CAP(xrc, 1);
+	CAP(log_max_mcg, c->log_max_mcg);
+	CAP(max_qp_mcg, c->max_qp_mcg);
+	CAP(block_lb_mc, 1);
 	CAP(dct, 1);
 	CAP(log_max_ra_req_dc, c->log_max_ra_req_qp);
 	CAP(log_max_ra_res_dc, c->log_max_ra_res_qp);

@@ -161,6 +161,7 @@ int fw_cmd_create_qp(struct fw_call *k)
 	qp->user_index = (uint32_t)QPC(user_index);
 	qp->no_rq = QPC(rq_type) != RQ_TYPE_OWN;
 	qp->no_sq = (uint32_t)QPC(no_sq);
+	qp->block_lb_mc = (uint32_t)QPC(block_lb_mc);
 	qp->rq_log_size = (uint32_t)QPC(log_rq_size);
 	qp->rq_log_stride = (uint32_t)QPC(log_rq_stride) + 4;
 	qp->sq_log_size = (uint32_t)QPC(log_sq_size);
@@ -211,5 +212,7 @@ int fw_cmd_destroy_qp(struct fw_call *k)
 
 	if (!fw_qp(k, qpn))
 		return FW_R_QP_DESTROY_NONE;
+	if (hw_qp(k->s, qpn)->st == HW_ST_UD && fw_qp_attached(k, qpn))
+		return FW_R_QP_ATTACHED;
 	return fw_qp_free(k->s, qpn);
 }

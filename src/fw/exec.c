@@ -67,6 +67,8 @@ const struct fw_cmd fw_cmds[] = {
 	CMD(DRAIN_DCT, drain_dct, LOCKED, fw_cmd_drain_dct, -1, "dctn"),
 	CMD(DESTROY_DCT, destroy_dct, LOCKED, fw_cmd_destroy_dct, -1, "dctn"),
 	CMD(ARM_DCT_FOR_KEY_VIOLATION, arm_dct, LOCKED, fw_cmd_arm_dct, -1, "dctn"),
+	CMD(ATTACH_TO_MCG, attach_to_mcg, LOCKED, fw_cmd_attach_to_mcg, SEG_T_MCG, "qpn"),
+	CMD(DETACH_FROM_MCG, detach_from_mcg, LOCKED, fw_cmd_detach_from_mcg, -1, "qpn"),
 	CMD(ALLOC_XRCD, alloc_xrcd, LOCKED, fw_cmd_alloc_xrcd, SEG_T_XRCD, "xrcd"),
 	CMD(DEALLOC_XRCD, dealloc_xrcd, LOCKED, fw_cmd_dealloc_xrcd, -1, "xrcd"),
 	CMD(CREATE_XRC_SRQ, create_xrc_srq, LOCKED, fw_cmd_create_xrc_srq, SEG_T_SRQ, "xrc_srqn"),

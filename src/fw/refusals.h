@@ -310,6 +310,13 @@
 	X(DCT_DRAIN_NONE, 0x71201, BAD_RES, "drain_dct_in.dctn", "no such DCT")                   \
 	X(DCT_QUERY_NONE, 0x71301, BAD_RES, "query_dct_in.dctn", "no such DCT")                   \
 	X(DCT_ARM_NONE, 0x71401, BAD_RES, "arm_dct_in.dct_number", "no such DCT")                 \
+	/* multicast groups */                                                                    \
+	X(MCG_QPN, 0x80601, BAD_RES, "attach_to_mcg_in.qpn", "no such QP")                        \
+	X(MCG_QP_ST, 0x80602, BAD_PARAM, "attach_to_mcg_in.qpn", "a QP of type UD")               \
+	X(MCG_GID, 0x80603, BAD_PARAM, "prm_gid.subnet_prefix", "0xff...")                        \
+	X(MCG_NONE, 0x80701, BAD_RES, "detach_from_mcg_in.qpn", "the QP is not in the group")     \
+	X(QP_ATTACHED, 0x50102, BAD_RES_STATE, "destroy_qp_in.qpn",                               \
+	  "the QP is attached to multicast groups")                                               \
 	/* Q counters */                                                                          \
 	X(QCTR_FULL, 0x77101, EXCEED_LIM, "alloc_q_counter_out.counter_set_id",                   \
 	  "255 sets at a time")                                                                   \

@@ -61,6 +61,21 @@ static inline void b_create_dct(struct env *e)
 	LAYOUT_SET(dctc, dctc, dc_access_key, 0x1122334455667788);
 }
 
+static inline void b_mcg(struct env *e, uint16_t opcode)
+{
+	uint32_t qpn;
+
+	b_create_qp(e);
+	LAYOUT_SET(qpc, LAYOUT_IN(create_qp_in, qpc, e->in), st, HW_ST_UD);
+	qpn = make(e, IN(create_qp));
+	LAYOUT_SET(attach_to_mcg_in, cmd_init(e, PRM_OP_ATTACH_TO_MCG, 0), qpn, qpn);
+	((uint8_t *)LAYOUT_IN(attach_to_mcg_in, multicast_gid, e->in))[0] = 0xff;
+	if (opcode == PRM_OP_ATTACH_TO_MCG)
+		return;
+	assert_int_equal(run(e, e->in, IN(attach_to_mcg), OUT(attach_to_mcg)), FW_OK);
+	LAYOUT_SET(cmd_in, e->in, opcode, opcode);
+}
+
 static bool build_shared(struct env *e, int b)
 {
 	switch (b) {
@@ -89,6 +104,12 @@ static bool build_shared(struct env *e, int b)
 		break;
 	case B_CREATE_XRC_QP:
 		b_create_xrc_qp(e);
+		break;
+	case B_ATTACH_TO_MCG:
+		b_mcg(e, PRM_OP_ATTACH_TO_MCG);
+		break;
+	case B_DETACH_FROM_MCG:
+		b_mcg(e, PRM_OP_DETACH_FROM_MCG);
 		break;
 	case B_CREATE_DCT:
 		b_create_dct(e);

@@ -59,6 +59,27 @@ static void qp_as_dct(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t
 	b_id(e, PRM_OP_DESTROY_DCT, e->qp);
 }
 
+static void attached_qp(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	b_mcg(e, PRM_OP_DETACH_FROM_MCG);
+	b_id(e, PRM_OP_DESTROY_QP, (uint32_t)LAYOUT_GET(attach_to_mcg_in, e->in, qpn));
+}
+
+static void rc_in_mcg(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	LAYOUT_SET(attach_to_mcg_in, e->in, qpn, e->qp);
+}
+
+static void other_group(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	((uint8_t *)LAYOUT_IN(detach_from_mcg_in, multicast_gid, e->in))[15] = 1;
+}
+
+static void no_group(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	((uint8_t *)LAYOUT_IN(attach_to_mcg_in, multicast_gid, e->in))[0] = 0xfe;
+}
+
 #define SHARED_ROWS                                                                             \
 	R(XRCD_NONE, DEALLOC_XRCD, E(dealloc_xrcd_in, xrcd, NOBODY)),                           \
 		M(XRCD_IN_USE, DEALLOC_XRCD, used_xrcd, {0, 0, 0}),                             \
@@ -114,4 +135,10 @@ static void qp_as_dct(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t
 		R(DCT_QUERY_NONE, QUERY_DCT, E(query_dct_in, dctn, NOBODY)),                    \
 		R(DCT_ARM_NONE, ARM_DCT, E(arm_dct_in, dct_number, NOBODY)),                    \
 		M(DCT_NONE, DESTROY_DCT, qp_as_dct, {0, 0, 0}),                                 \
-		M(QP_DESTROY_NONE, DESTROY_QP, dct_as_qp, {0, 0, 0})
+		M(QP_DESTROY_NONE, DESTROY_QP, dct_as_qp, {0, 0, 0}),                           \
+		R(MCG_QPN, ATTACH_TO_MCG, E(attach_to_mcg_in, qpn, NOBODY)),                    \
+		M(MCG_QP_ST, ATTACH_TO_MCG, rc_in_mcg, {0, 0, 0}),                              \
+		M(MCG_GID, ATTACH_TO_MCG, no_group, {0, 0, 0}),                                 \
+		R(MCG_NONE, DETACH_FROM_MCG, E(detach_from_mcg_in, qpn, NOBODY)),               \
+		M(MCG_NONE, DETACH_FROM_MCG, other_group, {0, 0, 0}),                           \
+		M(QP_ATTACHED, DESTROY_QP, attached_qp, {0, 0, 0})

@@ -83,6 +83,9 @@ static void query_limits(const struct fw_caps *c, struct ibv_device_attr *d)
 	d->max_srq_wr = (1 << c->log_max_srq_sz) - 1;
 	d->max_srq_sge = (int)c->max_srq_sge;
 	d->max_pkeys = HW_PKEYS;
+	d->max_mcast_grp = 1 << c->log_max_mcg;
+	d->max_mcast_qp_attach = (int)c->max_qp_mcg;
+	d->max_total_mcast_qp_attach = d->max_mcast_grp * d->max_mcast_qp_attach;
 	d->local_ca_ack_delay = (uint8_t)c->local_ca_ack_delay;
 	d->atomic_cap = atomic_cap(c);
 }

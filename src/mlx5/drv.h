@@ -184,6 +184,8 @@ int mlx5_modify_srq(struct uv_srq *srq, uint32_t mask, const struct ibv_srq_attr
 int mlx5_query_srq(struct uv_srq *srq, struct ibv_srq_attr *a);
 int mlx5_destroy_srq(struct uv_srq *srq);
 
+int mlx5_attach_mcast(struct uv_qp *qp, const uint8_t *gid, uint16_t lid);
+int mlx5_detach_mcast(struct uv_qp *qp, const uint8_t *gid, uint16_t lid);
 int mlx5_alloc_xrcd(struct uv_xrcd *x);
 int mlx5_dealloc_xrcd(struct uv_xrcd *x);
 int mlx5_open_qp(struct uv_qp *qp);
@@ -227,6 +229,7 @@ struct mlx5_qp { /* uv_qp.obj.drv */
 	uint32_t sq_wqe_cnt;
 	uint32_t uar;
 	int bfreg; /* given by bfreg.c; -1 none */
+	bool block_lb_mc;
 	/* what modify needs of earlier modifies: set_qpc_atomic_flags in the kernel */
 	uint32_t access_flags;
 	uint8_t resp_depth;

@@ -114,6 +114,7 @@ static void qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp *m,
 
 	LAYOUT_SET(qpc, qpc, st, (uint32_t)mlx5_qp_st(qp->qp_type));
 	LAYOUT_SET(qpc, qpc, pm_state, PM_MIGRATED);
+	LAYOUT_SET(qpc, qpc, block_lb_mc, m->block_lb_mc);
 	LAYOUT_SET(qpc, qpc, pd, qp->pd->pdn);
 	LAYOUT_SET(qpc, qpc, wq_signature, !!(cmd->flags & MLX5_QP_FLAG_SIGNATURE));
 	LAYOUT_SET(qpc, qpc, uar_page, m->uar);
@@ -237,7 +238,7 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 		return r;
 	if (cmd.flags & MLX5_QP_FLAG_TYPE_DCT)
 		return mlx5_create_dct(qp, create_flags, &cmd, u);
-	if (create_flags)
+	if (create_flags & ~(uint32_t)IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK)
 		return uv_no(-EOPNOTSUPP, "create_flags: each needs a capability that is off");
 	if (qp->qp_type == IBV_QPT_DRIVER && (cap->max_recv_wr || cap->max_recv_sge))
 		return uv_no(-EINVAL, "a DCI receives nothing");
@@ -249,6 +250,7 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 		return -ENOMEM;
 	*m = sizes;
 	m->bfreg = -1;
+	m->block_lb_mc = create_flags & IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
 	r = qp_make(ctx, qp, m, &cmd);
 	if (r < 0) {
 		qp_free(ctx, m);

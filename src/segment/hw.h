@@ -295,8 +295,9 @@ struct hw_qp {
 	uint32_t st;                          /* enum hw_qp_st */
 	uint32_t pdn, cqn_snd, cqn_rcv, srqn; /* srqn SEG_NONE: own RQ */
 	uint32_t qctr;                        /* SEG_T_QCTR: where it counts; 0 nowhere */
-	uint32_t xrcd;   /* XRC: requests may name SRQs of this domain; 0: takes none */
-	uint32_t shared; /* an XRC target of verbs: its events go to every hw_share of it */
+	uint32_t xrcd;        /* XRC: requests may name SRQs of this domain; 0: takes none */
+	uint32_t block_lb_mc; /* gets nothing of what it sends to groups itself */
+	uint32_t shared;      /* an XRC target of verbs: its events go to every hw_share of it */
 	uint32_t uar, user_index;
 	uint32_t rq_log_size, rq_log_stride; /* WQEs; bytes of one WQE */
 	uint32_t sq_log_size;                /* WQEBBs of 64 bytes */
@@ -471,8 +472,7 @@ struct hw_mcg { /* one QP in one group */
 	uint32_t gen, flags;
 	uint32_t hca, uid;
 	uint32_t qpn;
-	uint32_t by_verbs; /* counted by the driver: attaching again is another reference */
-	uint32_t times;    /* attached so often */
+	uint32_t times; /* attached so often */
 	uint8_t gid[16];
 } SEG_ELEM;
 

@@ -165,6 +165,12 @@ struct uv_rwq_ind_tbl {
 	struct uv_wq **wq; /* 1 << log_size */
 };
 
+struct uv_mcast {
+	struct uv_mcast *next;
+	uint8_t gid[16];
+	uint16_t mlid;
+};
+
 struct uv_qp {
 	struct uv_object obj;
 	struct uv_pd *pd;
@@ -172,6 +178,7 @@ struct uv_qp {
 	struct uv_srq *srq;
 	struct uv_xrcd *xrcd;           /* XRC target: and no other of these */
 	uint32_t share;                 /* XRC target: SEG_T_SHARE */
+	struct uv_mcast *mcast;         /* groups that it is attached to */
 	struct uv_rwq_ind_tbl *ind_tbl; /* instead of a receive queue; no recv_cq then */
 	uint32_t qpn;
 	uint32_t qp_type;      /* IB_QPT_ */
@@ -266,6 +273,8 @@ struct uv_driver {
 	/* everything of *a, cap included */
 	int (*query_qp)(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask);
 	int (*destroy_qp)(struct uv_qp *qp);
+	int (*attach_mcast)(struct uv_qp *qp, const uint8_t *gid, uint16_t lid);
+	int (*detach_mcast)(struct uv_qp *qp, const uint8_t *gid, uint16_t lid);
 	int (*alloc_xrcd)(struct uv_xrcd *x);
 	int (*dealloc_xrcd)(struct uv_xrcd *x);
 	/* Another handle for a QP that exists (qpn is set), and the end of one while others stay.

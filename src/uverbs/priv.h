@@ -175,6 +175,10 @@ int uv_cmd_destroy_srq(struct uv_bundle *b);
 int uv_cmd_open_xrcd(struct uv_bundle *b);
 int uv_cmd_close_xrcd(struct uv_bundle *b);
 int uv_cmd_open_qp(struct uv_bundle *b);
+int uv_cmd_attach_mcast(struct uv_bundle *b);
+int uv_cmd_detach_mcast(struct uv_bundle *b);
+/* A QP that goes: no group is remembered any more. */
+void uv_mcast_forget(struct uv_qp *qp, bool detach);
 int uv_cmd_ex_create_wq(struct uv_bundle *b);
 int uv_cmd_ex_modify_wq(struct uv_bundle *b);
 int uv_cmd_ex_destroy_wq(struct uv_bundle *b);

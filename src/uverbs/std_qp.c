@@ -79,6 +79,9 @@ static int qp_destroy(struct uv_object *o, int why)
 	struct hw_qp *hw = hw_qp(s, qp->qpn);
 	int r;
 
+	if (why == UV_DESTROY && qp->mcast)
+		return -EBUSY;
+	uv_mcast_forget(qp, why == UV_ABORT);
 	if (why == UV_CLOSE) {
 		uv_event_file_put(qp->async);
 		return 0;

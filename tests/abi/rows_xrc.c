@@ -122,6 +122,11 @@ const struct ioctl_row xrc_rows[] = {
 	{"third handle closed", "", 0, CLOSE(NEXT), .more = true},
 	{"it is gone", "xrcd_table_delete", EAGAIN, OPEN(PLAIN, 0)},
 	{"domain without a context", "alloc_uobj", EINVAL, FRESH, OPEN(-1, 0)},
+
+	{"RC QP in a group", "uverbs_cmd.c, verbs.c ib_attach_mcast: UD only", EINVAL,
+	 RUN(ATTACH_MCAST, attach_mcast, 0, .gid = {0xff}, .qp_handle = QP, .mlid = 0xc000)},
+	{"RC QP out of a group", "ib_uverbs_detach_mcast: found", EINVAL,
+	 RUN(DETACH_MCAST, detach_mcast, 0, .gid = {0xff}, .qp_handle = QP, .mlid = 0xc000)},
 };
 ROWS_END(xrc_rows);
 
@@ -137,6 +142,12 @@ ROWS_END(xrc_rows);
 #define TGT_REQ(h) 0, 0, (h), 0, 0, 0, 0, 0, 0, 0, 0, IB_UVERBS_QPT_XRC_TGT << 8
 #define XSRQ_REQ(t, h, cq) 0, 0, (t), PD, 3, 1, 0, 0, (h), (cq)
 #define XSRQ_UHW U64(MEM + 0x6000), U64(DBR + 256), 0, 0, 7, 0
+
+#define UD_REQ 0, 0, PD, CQ, CQ, 0, 4, 4, 1, 1, 0, IB_UVERBS_QPT_UD << 8
+#define UD_UHW                                                                                   \
+	U64(MEM + 0x5000), U64(DBR + 192), 4, 4, 4, MLX5_QP_FLAG_UAR_PAGE_INDEX, 0, UAR_PAGE, 0, \
+		0, 0, 0
+#define GROUP(first, h, lid) (first), 0, 0, 7, (h), (lid)
 
 const struct write_row xrc_written[] = {
 	{"domain of a file", "", 0, ASK(OPEN_XRCD, 1, PLAIN, O_CREAT), .more = true},
@@ -159,5 +170,20 @@ const struct write_row xrc_written[] = {
 	 ASK(OPEN_XRCD, 1, CLOSED, O_CREAT)},
 	{"target in no domain", "uobj_get_read: EINVAL", EINVAL,
 	 ASK(CREATE_QP, RESP / 4, TGT_REQ(NONE))},
+
+	{"UD QP", "", 0, ASK(CREATE_QP, RESP / 4 + 8, UD_REQ, UD_UHW), .more = true},
+	{"in a group", "", 0, TELL(ATTACH_MCAST, GROUP(0xff, NEXT, 0xc001)), .more = true},
+	{"in the same again", "mcast_list: nothing is done", 0,
+	 TELL(ATTACH_MCAST, GROUP(0xff, NEXT, 0xc001)), .more = true},
+	{"in no group", "rdma_is_multicast_addr", EINVAL,
+	 TELL(ATTACH_MCAST, GROUP(0xfe, NEXT, 0xc001)), .more = true},
+	{"in a group without a multicast LID", "is_valid_mcast_lid", EINVAL,
+	 TELL(ATTACH_MCAST, GROUP(0xff, NEXT, 0xbfff)), .more = true},
+	{"QP of a group destroyed", "uverbs_free_qp: mcast_list", EBUSY,
+	 ASK(DESTROY_QP, 1, NEXT, 0), .more = true},
+	{"out of the group", "", 0, TELL(DETACH_MCAST, GROUP(0xff, NEXT, 0xc001)), .more = true},
+	{"out of it twice", "found", EINVAL, TELL(DETACH_MCAST, GROUP(0xff, NEXT, 0xc001)),
+	 .more = true},
+	{"QP destroyed", "", 0, ASK(DESTROY_QP, 1, NEXT, 0)},
 };
 ROWS_END(xrc_written);

@@ -9,6 +9,7 @@
 #include "wire/prm/eq.h"
 #include "wire/prm/gobj.h"
 #include "wire/prm/hca_cap.h"
+#include "wire/prm/mcg.h"
 #include "wire/prm/mkey.h"
 #include "wire/prm/opcodes.h"
 #include "wire/prm/pd.h"
@@ -39,6 +40,7 @@
 	PRM_LAYOUTS_VPORT(X)   \
 	PRM_LAYOUTS_QCTR(X)    \
 	PRM_LAYOUTS_DCT(X)     \
+	PRM_LAYOUTS_MCG(X)     \
 	PRM_LAYOUTS_XRC(X)
 
 /* Every layout above; ends with NULL. */

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Datagrams to multicast groups: who gets them. */
+#include "engine/test.h"
+
+#include <string.h>
+
+static const uint8_t mgid[16] = {0xff, 0x12, [15] = 7};
+
+static void attach(struct tb *t, struct t_qp *q)
+{
+	struct hw_mcg *m;
+	uint32_t i;
+
+	assert_int_equal(seg_alloc(&t->s, SEG_T_MCG, T_OWNER, &i), 0);
+	m = seg_at(&t->s, SEG_T_MCG, i);
+	m->qpn = q->qpn;
+	memcpy(m->gid, mgid, sizeof(m->gid));
+	m->flags = HW_F_READY;
+}
+
+static struct t_qp *member(struct tb *t, uint32_t side)
+{
+	struct t_qp *q = t_qp_make(t, side, HW_ST_UD, NULL);
+
+	assert_int_equal(eng_qp_set_state(&t->s, q->qpn, HW_QPS_RTS), 0);
+	t_recv_at(q, 0, 100);
+	return q;
+}
+
+static void send_to(struct t_qp *q, const uint8_t *gid)
+{
+	struct mlx5_wqe_av av = {.dqp_dct = htobe32(0x80ffffffu),
+				 .rlid = htobe16(0xc001),
+				 .grh_gid_fl = htobe32(1u << 30)};
+
+	av.key.qkey.qkey = htobe32(0x11111111);
+	memcpy(av.rgid, gid, sizeof(av.rgid));
+	t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_SEND,
+				 .fm_ce_se = T_SIG,
+				 .av = &av,
+				 .inl = "hello",
+				 .inl_len = 5});
+}
+
+static void got(struct t_qp *q)
+{
+	t_received(q, MLX5_CQE_RESP_SEND, 45, 0);
+	assert_memory_equal(q->mem + 24, mgid, 16); /* destination in the header */
+	assert_memory_equal(q->mem + 40, "hello", 5);
+}
+
+static void all_members_get_it(void **state)
+{
+	struct tb *t = *state;
+	struct t_qp *a = member(t, 0), *b = member(t, 1), *c = member(t, 1), *d = member(t, 1);
+
+	attach(t, a);
+	attach(t, b);
+	attach(t, c);
+	send_to(a, mgid);
+	got(a); /* as a member itself */
+	t_expect_done(a, MLX5_OPCODE_SEND, 0);
+	got(b);
+	got(c);
+	t_assert_empty(&d->cq);
+	t_qp_free(a);
+	t_qp_free(b);
+	t_qp_free(c);
+	t_qp_free(d);
+}
+
+static void a_member_may_want_nothing_of_its_own(void **state)
+{
+	struct tb *t = *state;
+	struct t_qp *a = member(t, 0), *b = member(t, 1);
+
+	a->hw->block_lb_mc = b->hw->block_lb_mc = 1;
+	attach(t, a);
+	attach(t, b);
+	send_to(a, mgid);
+	t_expect_done(a, MLX5_OPCODE_SEND, 0);
+	t_assert_empty(&a->cq);
+	got(b);
+	t_qp_free(a);
+	t_qp_free(b);
+}
+
+static void others_do_not_get_it(void **state)
+{
+	struct tb *t = *state;
+	struct t_qp *a = member(t, 0), *b = member(t, 1), *c = member(t, 1);
+	uint8_t other[16];
+
+	memcpy(other, mgid, sizeof(other));
+	other[15]++;
+	attach(t, b);
+	b->hw->qkey = 2;
+	attach(t, c);
+	send_to(a, other);
+	t_assert_empty(&c->cq);
+	a->sq_pi = 0;
+	t_qp_free(a);
+	a = member(t, 0);
+	send_to(a, mgid);
+	t_assert_empty(&b->cq);
+	got(c);
+	t_qp_free(a);
+	t_qp_free(b);
+	t_qp_free(c);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, tb_setup, tb_teardown)
+	const struct CMUnitTest tests[] = {
+		T(all_members_get_it),
+		T(a_member_may_want_nothing_of_its_own),
+		T(others_do_not_get_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Multicast groups: which QPs get what is sent to a GID. Called by exec.c under the HCA's lock. */
+#include "fw/cmd.h"
+
+#include <errno.h>
+
+#define MULTICAST 0xff /* first byte of a multicast GID */
+
+static struct hw_mcg *find(struct fw_call *k, uint32_t qpn, const uint8_t *gid, uint32_t *idx)
+{
+	seg_for_each_live (k->s, SEG_T_MCG, i) {
+		struct hw_mcg *m = seg_at(k->s, SEG_T_MCG, i);
+
+		if (fw_ready(&m->flags) && m->hca == k->c->hca && m->qpn == qpn &&
+		    !memcmp(m->gid, gid, sizeof(m->gid))) {
+			*idx = i;
+			return m;
+		}
+	}
+	return NULL;
+}
+
+bool fw_qp_attached(struct fw_call *k, uint32_t qpn)
+{
+	seg_for_each_live (k->s, SEG_T_MCG, i) {
+		const struct hw_mcg *m = seg_at(k->s, SEG_T_MCG, i);
+
+		if (m->hca == k->c->hca && m->qpn == qpn)
+			return true;
+	}
+	return false;
+}
+
+int fw_cmd_attach_to_mcg(struct fw_call *k)
+{
+	const uint8_t *gid = LAYOUT_IN(attach_to_mcg_in, multicast_gid, k->in);
+	uint32_t qpn = (uint32_t)LAYOUT_GET(attach_to_mcg_in, k->in, qpn), idx;
+	const struct hw_qp *qp = fw_qp(k, qpn);
+	struct hw_mcg *m;
+	int r;
+
+	if (!qp)
+		return FW_R_MCG_QPN;
+	if (qp->st != HW_ST_UD)
+		return FW_R_MCG_QP_ST;
+	if (gid[0] != MULTICAST)
+		return FW_R_MCG_GID;
+	m = find(k, qpn, gid, &idx);
+	if (m) {
+		m->times++;
+		return 0;
+	}
+	r = fw_alloc(k, SEG_T_MCG, &idx, &m);
+	k->obj = qpn;
+	if (r)
+		return r;
+	m->hca = k->c->hca;
+	m->uid = k->c->uid;
+	m->qpn = qpn;
+	m->times = 1;
+	memcpy(m->gid, gid, sizeof(m->gid));
+	fw_commit(&m->flags);
+	return 0;
+}
+
+int fw_cmd_detach_from_mcg(struct fw_call *k)
+{
+	const uint8_t *gid = LAYOUT_IN(detach_from_mcg_in, multicast_gid, k->in);
+	uint32_t qpn = (uint32_t)LAYOUT_GET(detach_from_mcg_in, k->in, qpn), idx;
+	struct hw_mcg *m = fw_qp(k, qpn) ? find(k, qpn, gid, &idx) : NULL;
+
+	if (!m)
+		return FW_R_MCG_NONE;
+	if (--m->times == 0)
+		seg_free(k->s, SEG_T_MCG, idx);
+	return 0;
+}

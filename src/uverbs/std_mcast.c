@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Attaching QPs to multicast groups. Handlers, called by write.c. */
+#include "uverbs/priv.h"
+#include "util/heap.h"
+
+#define MULTICAST_LID 0xc000
+#define PERMISSIVE_LID 0xffff
+
+static bool is_group(const struct uv_qp *qp, const struct ib_uverbs_attach_mcast *c)
+{
+	return c->gid[0] == 0xff && qp->qp_type == IBV_QPT_UD && c->mlid >= MULTICAST_LID &&
+	       c->mlid != PERMISSIVE_LID;
+}
+
+/* Where the entry of this group is, or the end of the list. */
+static struct uv_mcast **entry(struct uv_qp *qp, const struct ib_uverbs_attach_mcast *c)
+{
+	struct uv_mcast **e = &qp->mcast;
+
+	while (*e && ((*e)->mlid != c->mlid || memcmp((*e)->gid, c->gid, sizeof((*e)->gid))))
+		e = &(*e)->next;
+	return e;
+}
+
+static int request(struct uv_bundle *b, struct ib_uverbs_attach_mcast *c, struct uv_qp **qp)
+{
+	int r = uv_request(b, c, sizeof(*c));
+
+	if (!r)
+		*qp = (struct uv_qp *)uv_get(b, &uv_type_qp, c->qp_handle, UV_READ, &r);
+	return r;
+}
+
+int uv_cmd_attach_mcast(struct uv_bundle *b)
+{
+	struct ib_uverbs_attach_mcast cmd;
+	struct uv_mcast **e, *m;
+	struct uv_qp *qp;
+	int r = request(b, &cmd, &qp);
+
+	if (r)
+		return r;
+	e = entry(qp, &cmd);
+	if (*e)
+		return 0;
+	m = heap_zalloc(sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	memcpy(m->gid, cmd.gid, sizeof(m->gid));
+	m->mlid = cmd.mlid;
+	r = is_group(qp, &cmd) ? b->file->api->driver->attach_mcast(qp, m->gid, m->mlid) : -EINVAL;
+	if (r)
+		heap_free(m);
+	else
+		*e = m;
+	return r;
+}
+
+int uv_cmd_detach_mcast(struct uv_bundle *b)
+{
+	struct ib_uverbs_attach_mcast cmd;
+	struct uv_mcast **e, *m;
+	struct uv_qp *qp;
+	int r = request(b, &cmd, &qp);
+
+	if (r)
+		return r;
+	e = entry(qp, &cmd);
+	m = *e;
+	if (!m)
+		return -EINVAL;
+	/* As the kernel: forgotten, whatever comes of it. */
+	*e = m->next;
+	r = b->file->api->driver->detach_mcast(qp, m->gid, m->mlid);
+	heap_free(m);
+	return r;
+}
+
+void uv_mcast_forget(struct uv_qp *qp, bool detach)
+{
+	while (qp->mcast) {
+		struct uv_mcast *m = qp->mcast;
+
+		qp->mcast = m->next;
+		if (detach)
+			qp->obj.file->api->driver->detach_mcast(qp, m->gid, m->mlid);
+		heap_free(m);
+	}
+}
