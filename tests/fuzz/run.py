@@ -65,7 +65,9 @@ def main():
                        [a.format(seeds) for a in SEEDS[target][1:]], check=True, env=env)
         run = [os.path.join(programs, 'fuzz_' + target), f'-max_len={MAX_LEN}', '-timeout=10',
                '-rss_limit_mb=4096', f'-artifact_prefix={programs}/{target}-']
-        r = subprocess.run(run + [f'-max_total_time={seconds}', '-print_final_stats=1',
+        # It ends in the second after the last.
+        last = max(seconds - 1, 1)
+        r = subprocess.run(run + [f'-max_total_time={last}', '-print_final_stats=1',
                                   corpus, seeds],
                            env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, text=True, errors='replace')
