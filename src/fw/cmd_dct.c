@@ -103,9 +103,17 @@ int fw_cmd_drain_dct(struct fw_call *k)
 {
 	uint32_t dctn = (uint32_t)LAYOUT_GET(drain_dct_in, k->in, dctn);
 
+	uint8_t data[LAYOUT_SZ(eqe_dct)] = {0};
+	int r;
+
 	if (!dct_of(k, dctn))
 		return FW_R_DCT_DRAIN_NONE;
-	return eng_qp_set_state(k->s, dctn, HW_QPS_RST);
+	r = eng_qp_set_state(k->s, dctn, HW_QPS_RST);
+	if (r)
+		return r;
+	LAYOUT_SET(eqe_dct, data, dctn, dctn);
+	eng_devx_event(k->s, k->c->hca, PRM_EVENT_DCT_DRAINED, PRM_EVENT_QUEUE_DCT, dctn, data);
+	return 0;
 }
 
 int fw_cmd_destroy_dct(struct fw_call *k)

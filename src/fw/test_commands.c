@@ -2,6 +2,10 @@
 /* What commands do when they succeed: answers, stored state, references. */
 #include "fw/test.h"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "segment/evsub.h"
+
 static uint32_t run_id(struct env *e, uint16_t opcode, uint32_t id)
 {
 	b_id(e, opcode, id);
@@ -45,6 +49,33 @@ static void test_unsupported_cap_groups_are_all_zero(void **state)
 		assert_int_equal(run(e, e->in, IN(query_hca_cap), OUT(query_hca_cap)), FW_OK);
 		assert_memory_equal(e->out, zero, sizeof(zero));
 	}
+}
+
+static void test_draining_a_dct_is_told(void **state)
+{
+	struct env *e = *state;
+	void *dctc = LAYOUT_IN(create_dct_in, dct_context_entry, cmd_init(e, PRM_OP_CREATE_DCT, 0));
+	int fd = eventfd(0, EFD_NONBLOCK);
+	struct seg_evsub sub = {.hca = e->hca, .eventfd = 1 + fd};
+	uint64_t n = 0;
+	uint32_t i;
+
+	LAYOUT_SET(dctc, dctc, pd, e->pd);
+	LAYOUT_SET(dctc, dctc, cqn, e->cq);
+	LAYOUT_SET(dctc, dctc, srqn_xrqn, e->srq);
+	LAYOUT_SET(dctc, dctc, port, 1);
+	LAYOUT_SET(dctc, dctc, mtu, 3);
+	sub.id = make(e, IN(create_dct));
+	sub.key = PRM_EVENT_DCT_DRAINED | PRM_EVENT_QUEUE_DCT << 16;
+	assert_int_equal(evsub_add(&e->s, &sub, &i), 0);
+	b_id(e, PRM_OP_DRAIN_DCT, sub.id + 1); /* none such */
+	assert_int_not_equal(run(e, e->in, IN(drain_dct), OUT(drain_dct)), FW_OK);
+	assert_int_equal(read(fd, &n, sizeof(n)), -1);
+	b_id(e, PRM_OP_DRAIN_DCT, sub.id);
+	assert_int_equal(run(e, e->in, IN(drain_dct), OUT(drain_dct)), FW_OK);
+	assert_int_equal(read(fd, &n, sizeof(n)), sizeof(n));
+	evsub_drop(&e->s, i);
+	close(fd);
 }
 
 static void test_event_caps(void **state)
@@ -693,6 +724,7 @@ int main(void)
 		env_test(test_atomic_caps),
 		env_test(test_unsupported_cap_groups_are_all_zero),
 		env_test(test_event_caps),
+		env_test(test_draining_a_dct_is_told),
 		env_test(test_a_caller_with_less_room_gets_the_start_of_the_caps),
 		env_test(test_adapter_and_issi),
 		env_test(test_vport_context_shows_the_port),

@@ -129,6 +129,9 @@ static int devx_obj_destroy(struct uv_object *o, int why)
 	if (why == UV_CLOSE)
 		return 0;
 	ctx = uv_obj_context(o);
+	/* mlx5_core_destroy_dct: whoever waits for it hears that it is drained */
+	if ((obj->object >> 32 & 0xffff) == PRM_OP_CREATE_DCT)
+		mlx5_exec_id(ctx, PRM_OP_DRAIN_DCT, (uint32_t)obj->object);
 	r = mlx5_exec_devx(ctx, (uint16_t)ctx->devx_uid, NULL, obj->din, obj->dinlen, out,
 			   sizeof(out));
 	if (r == -EREMOTEIO)

@@ -316,6 +316,11 @@ static bool find_file(struct shim_file *f)
 	return false;
 }
 
+bool shim_file_known(struct shim_file *f)
+{
+	return f->file != SEG_NONE || find_file(f);
+}
+
 struct shim_file *shim_file_get(int fd)
 {
 	struct shim_file *f = fdtab_get(fd);

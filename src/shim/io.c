@@ -91,19 +91,25 @@ static ssize_t read_file(struct shim_file *f, int fd, void *buf, size_t count)
 {
 	struct uv_system *sys;
 	sigset_t old;
+	bool nonblock;
 	ssize_t r;
 
 	if (f->kind == SEG_FILE_UVERBS)
 		return f->accmode == O_WRONLY ? -EBADF : -EINVAL;
-	if (!f->obj)
-		return NOT_HERE;
 	r = shim_attach(&sys);
 	if (r)
 		return r;
 	if (count > INT_MAX)
 		count = INT_MAX;
 	sig_block_all(&old);
-	r = uv_event_read(f->obj, fd, buf, count, sys_fcntl(fd, F_GETFL, 0) & O_NONBLOCK, &old);
+	nonblock = sys_fcntl(fd, F_GETFL, 0) & O_NONBLOCK;
+	if (f->obj)
+		r = uv_event_read(f->obj, fd, buf, count, nonblock, &old);
+	else if (shim_file_known(f))
+		r = uv_event_read_passed(sys, (enum seg_file_kind)f->kind, f->file, f->gen, fd, buf,
+					 count, nonblock, &old);
+	else
+		r = NOT_HERE;
 	sig_restore(&old);
 	return r;
 }

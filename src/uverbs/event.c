@@ -237,6 +237,18 @@ ssize_t uv_event_read(struct uv_event_file *e, int fd, void *buf, size_t count, 
 	return r;
 }
 
+ssize_t uv_event_read_passed(struct uv_system *sys, enum seg_file_kind kind, uint32_t file,
+			     uint32_t gen, int fd, void *buf, size_t count, bool nonblock,
+			     const void *sigmask)
+{
+	/* Reading needs no more of its maker's object than this. */
+	const struct uv_type type = {.name = "passed event file", .is_fd = true, .fd_kind = kind};
+	struct uv_file f = {.sys = sys, .seg = sys->seg};
+	struct uv_event_file e = {.obj = {.type = &type, .file = &f}, .evq = file, .gen = gen};
+
+	return event_read(&e, fd, buf, count, nonblock, sigmask);
+}
+
 /* ---- objects ---- */
 
 const struct uv_type uv_type_comp_channel = {

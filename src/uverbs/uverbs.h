@@ -84,6 +84,10 @@ void *uv_mmap(struct uv_file *f, void *addr, size_t len, int prot, int flags, of
  */
 ssize_t uv_event_read(struct uv_event_file *e, int fd, void *buf, size_t count, bool nonblock,
 		      const void *sigmask_to_wait_with);
+/* The same for an event file that was made by another process, or by this one before exec. */
+ssize_t uv_event_read_passed(struct uv_system *sys, enum seg_file_kind kind, uint32_t file,
+			     uint32_t gen, int fd, void *buf, size_t count, bool nonblock,
+			     const void *sigmask_to_wait_with);
 /* The last descriptor of it in this process was closed (by the program; not for a failed publish).
  */
 void uv_event_release(struct uv_event_file *e, bool last);

@@ -15,6 +15,7 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/select.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { OTHER_ASYNC = 208, COOKIE = 0x5151 };
@@ -189,6 +190,38 @@ static void ports_tell_every_file(void)
 	}
 }
 
+/* Another program has the descriptors: exec is to event files what it is to any other. */
+static int as_heir(void)
+{
+	uint8_t buf[16];
+
+	check("inherited event", true, ready(ASYNC));
+	check("inherited, short", -EINVAL, get(ASYNC, buf, 15));
+	expect("inherited event", ASYNC, 10, 1);
+	check("inherited, no more", -EAGAIN, get(ASYNC, buf, sizeof(buf)));
+	check("inherited DEVX events", -EAGAIN, get(EVENT_FILE, buf, sizeof(buf)));
+	return failed != 0;
+}
+
+static void another_program_reads(void)
+{
+	uint8_t buf[16];
+	int status;
+
+	link_is("down");
+	if (!fork()) {
+		execl("/proc/self/exe", "files", "heir", NULL);
+		_exit(127);
+	}
+	check("the heir", 1, wait(&status) > 0);
+	check("the heir", 0, status);
+	check("it has read the event", -EAGAIN, get(ASYNC, buf, sizeof(buf)));
+	link_is("up");
+	expect("port active", ASYNC, 9, 1);
+	expect("port error", OTHER_ASYNC, 10, 1);
+	expect("port active", OTHER_ASYNC, 9, 1);
+}
+
 /* The device file is closed, its event files are not. */
 static void what_is_left(void)
 {
@@ -229,11 +262,13 @@ static void other_async_file(void)
 	close((int)c.attr.data);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const int fds[] = {CHANNEL, ASYNC, OTHER_ASYNC, RESULTS, EVENT_FILE};
 
 	alarm(60);
+	if (argc > 1)
+		return as_heir();
 	world_make();
 	other_async_file();
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
@@ -241,6 +276,7 @@ int main(void)
 	objects_tell_their_own_file();
 	if (getenv("SOFTHCA_PROGRAM")) {
 		ports_tell_every_file();
+		another_program_reads();
 		what_is_left();
 	}
 	printf("%u checks, %u failed\n", done, failed);
