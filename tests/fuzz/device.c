@@ -6,6 +6,7 @@
 #include "segment/evq.h"
 #include "segment/evsub.h"
 #include "segment/proc.h"
+#include "util/heap.h"
 #include "uverbs/priv.h"
 #include "device.h"
 
@@ -299,10 +300,15 @@ void fz_world_begin(uint8_t how)
 	atomic_store(&hw_hca(&seg, hca)->mkey_var, 0);
 	atomic_store(&hw_hca(&seg, hca)->next_uid, 1);
 	world_make();
+	/* The files are there before anything runs short. */
+	if (how >> 3)
+		world_fd(NEW);
+	heap_fail_at(how >> 3);
 }
 
 void fz_world_end(void)
 {
+	heap_fail_at(0);
 	fz_refs_check(&seg, hca);
 	world_end();
 	memset(alias, 0, sizeof(alias));

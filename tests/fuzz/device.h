@@ -9,7 +9,10 @@
 #include "../abi/abi.h"
 #include "fuzz.h"
 
-/* The world as the rows know it. The lower bits of `how`: 1 trace as text, 2 as JSON. */
+/*
+ * The world as the rows know it. The lower 3 bits of `how`: 1 trace as text, 2 as JSON; the others:
+ * which allocation from now on fails, 0 none.
+ */
 void fz_world_begin(uint8_t how);
 /* Everything closed; fails when something is left: objects, memory, counts. */
 void fz_world_end(void);
