@@ -19,7 +19,8 @@ int shim_dev_open(uint32_t minor, int flags);
  * when fd is not ours, or is the library's own.
  */
 struct shim_file *shim_file_get(int fd);
-/* Is it known which open file of the fabric this is? Then f->kind, file and gen say so. Attached. */
+/* Is it known which open file of the fabric this is? Then f->kind, file and gen say so. Attached.
+ */
 bool shim_file_known(struct shim_file *f);
 /* The last reference of this process is gone (fdtab_put). */
 void shim_file_ended(struct shim_file *f);
