@@ -109,6 +109,42 @@ static void a_write_and_a_read_work(void **state)
 	assert_memory_equal(d->ini[0]->mem, "write", 5);
 }
 
+/* Behind the address vector: 8 bytes, and masked of 4. A wrong one fails the initiator. */
+static void atomics_work(void **state)
+{
+	struct dc *d = *state;
+	const struct mlx5_wqe_atomic_seg add = {.swap_add = htobe64(5)};
+	const uint32_t swap[4] = {htobe32(0x11223344), htobe32(7), ~0u, ~0u};
+	struct t_sge sge = t_own(d->ini[0], 0, 8);
+	struct t_wr wr = {.opcode = MLX5_OPCODE_ATOMIC_FA,
+			  .raddr = (uintptr_t)d->dct->mem,
+			  .rkey = d->dct->key,
+			  .operands = &add,
+			  .operands_len = sizeof(add),
+			  .sge = &sge,
+			  .nsge = 1};
+	uint64_t word = 2;
+	uint32_t answer;
+
+	memcpy(d->dct->mem, &word, sizeof(word));
+	post(d, 0, KEY, wr);
+	t_expect_done(d->ini[0], MLX5_OPCODE_ATOMIC_FA, 0);
+	assert_memory_equal(d->ini[0]->mem, &word, sizeof(word));
+	wr.opcode = MLX5_OPCODE_ATOMIC_MASKED_CS;
+	wr.opmod = WQE_OPMOD_ATOMIC32;
+	wr.operands = swap;
+	sge.len = 4;
+	post(d, 0, KEY, wr);
+	assert_non_null(t_poll(&d->ini[0]->cq));
+	memcpy(&answer, d->ini[0]->mem, sizeof(answer));
+	assert_int_equal(be32toh(answer), 7);
+	memcpy(&word, d->dct->mem, sizeof(word));
+	assert_int_equal(word, 0x11223344);
+	d->dct->hw->rae = 0;
+	post(d, 0, KEY, wr);
+	t_expect_error(d->ini[0], MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR, 4);
+}
+
 /* The initiator fails, the target goes on. */
 static void a_wrong_rkey_fails_the_initiator_only(void **state)
 {
@@ -182,6 +218,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(two_initiators_send_to_one_target),
 		T(a_write_and_a_read_work),
+		T(atomics_work),
 		T(a_wrong_rkey_fails_the_initiator_only),
 		T(a_wrong_access_key_is_counted_and_not_answered),
 		T(an_empty_srq_is_rnr),

@@ -105,6 +105,7 @@ static void cap_atomic(const struct fw_call *k, void *cap)
 	CAP(supported_atomic_req_8B_endianness_mode_1, 1);
 	CAP(atomic_operations, k->caps->atomic_operations);
 	CAP(atomic_size_qp, k->caps->atomic_size_qp);
+	CAP(atomic_size_dc, k->caps->atomic_size_qp);
 }
 
 static void cap_qos(const struct fw_call *k, void *cap)

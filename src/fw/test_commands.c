@@ -103,7 +103,7 @@ static void test_atomic_caps(void **state)
 	assert_int_equal(LAYOUT_GET(atomic_caps, cap, atomic_req_8B_endianness_mode), 1);
 	assert_int_equal(LAYOUT_GET(atomic_caps, cap, atomic_operations), 0xf);
 	assert_int_equal(LAYOUT_GET(atomic_caps, cap, atomic_size_qp), 0xc);
-	assert_int_equal(LAYOUT_GET(atomic_caps, cap, atomic_size_dc), 0);
+	assert_int_equal(LAYOUT_GET(atomic_caps, cap, atomic_size_dc), 0xc);
 }
 
 /* pyverbs has room for 2 KiB of it. */

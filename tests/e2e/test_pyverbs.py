@@ -101,22 +101,22 @@ class Pyverbs(Case):
         self.module('tests.test_cq_events')
 
     def test_atomic(self):
-        self.module('tests.test_atomic', skips=2)  # XRC
+        self.module('tests.test_atomic')
 
     def test_atomic_polled_doorbells(self):
-        self.module('tests.test_atomic', options=('--doorbell', 'poll'), skips=2)
+        self.module('tests.test_atomic', options=('--doorbell', 'poll'))
 
     def test_shared_pd(self):
         self.module('tests.test_shared_pd')
 
     def test_relaxed_ordering(self):
-        self.module('tests.test_relaxed_ordering', skips=1)  # XRC
+        self.module('tests.test_relaxed_ordering')
 
     def test_mr(self):
-        self.module('tests.test_mr', skips=16)  # device memory, dma-buf
+        self.module('tests.test_mr', skips=15)  # device memory, dma-buf
 
     def test_qpex(self):
-        self.module('tests.test_qpex', skips=4)  # XRC, atomic write
+        self.module('tests.test_qpex', skips=1)  # atomic write
 
     def test_mlx5_mkey(self):
         self.module('tests.test_mlx5_mkey', skips=5)  # signatures

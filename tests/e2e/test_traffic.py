@@ -70,8 +70,11 @@ class Traffic(Case):
             for test in ('tag_lat', 'ucp_put_lat', 'ucp_get', 'ucp_fadd', 'ucp_cswap'):
                 with self.subTest(tls, test=test):
                     self.ucx(tls, test)
+        for test in ('ucp_fadd', 'ucp_swap', 'ucp_cswap'):
+            with self.subTest('masked atomics', test=test):
+                self.ucx('rc_x', test, 4)
 
-    def ucx(self, tls, test):
+    def ucx(self, tls, test, size=8):
         env = {'UCX_TLS': tls + ',self', 'UCX_NET_DEVICES': 'mlx5_0:1', 'UCX_LOG_LEVEL': 'warn'}
         port = Case.port
         Case.port += 1
@@ -79,7 +82,7 @@ class Traffic(Case):
         srv = self.fab.start(*cmd, env=env, options=self.opt[0])
         try:
             wait_for(lambda: listening(port) or srv.proc.poll() is not None, 'server to listen')
-            r = self.fab.run(*cmd, '-t', test, '-n', '200', '-w', '10', '-s', '8', 'localhost', env=env,
+            r = self.fab.run(*cmd, '-t', test, '-n', '200', '-w', '10', '-s', str(size), 'localhost', env=env,
                              options=self.opt[1], timeout=60)
             self.assertIn('Final', self.ok(r))
             self.assertNotIn('ERROR', str(r))
