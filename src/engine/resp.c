@@ -262,8 +262,15 @@ void resp_return_srq(struct seg *s, struct hw_qp *qp)
 	uint32_t idx = qp->rx_srq_wqe - 1;
 	uint8_t next[2];
 
-	if (!srq || srq->wq_type || srq_lock(s, srq, qp->rx_srqn) < 0) {
+	if (!srq || srq_lock(s, srq, qp->rx_srqn) < 0) {
 		qp->rx_srq_wqe = 0;
+		return;
+	}
+	if (srq->wq_type) { /* a ring: only the one that was taken last can go back */
+		if (idx == ((srq->consumed - 1) & ((1u << srq->log_size) - 1)))
+			srq_set_pos(srq, idx, srq->consumed - 1);
+		qp->rx_srq_wqe = 0;
+		seg_unlock(s, &srq->lock);
 		return;
 	}
 	be16_store(next, (uint16_t)srq->head);

@@ -96,6 +96,12 @@ int fw_cmd_arm_dct(struct fw_call *k);
 int fw_cmd_attach_to_mcg(struct fw_call *k);
 int fw_cmd_detach_from_mcg(struct fw_call *k);
 bool fw_qp_attached(struct fw_call *k, uint32_t qpn); /* to any multicast group */
+int fw_cmd_create_xrq(struct fw_call *k);
+int fw_cmd_query_xrq(struct fw_call *k);
+int fw_cmd_arm_xrq(struct fw_call *k);
+int fw_cmd_destroy_xrq(struct fw_call *k);
+int fw_cmd_create_psv(struct fw_call *k);
+int fw_cmd_destroy_psv(struct fw_call *k);
 int fw_cmd_alloc_xrcd(struct fw_call *k);
 int fw_cmd_dealloc_xrcd(struct fw_call *k);
 int fw_cmd_create_xrc_srq(struct fw_call *k);
@@ -242,6 +248,10 @@ struct fw_wq_place { /* where a work queue and its doorbell record lie */
 	uint32_t buf_umem, dbr_umem;
 };
 /* Its memory, for any wq_type; `record` bytes of doorbell record. */
+/* A shared receive queue's: what its context may say, and an element of it. */
+enum fw_r fw_srq_wq_check(struct fw_call *k, const void *wq);
+void fw_srq_fill(struct fw_call *k, struct hw_srq *srq, const void *wq,
+		 const struct fw_wq_place *at);
 enum fw_r fw_wq_places(struct fw_call *k, const void *wq, uint32_t record, struct fw_wq_place *at);
 
 /* Is that rate limit set, and may the caller use it? (cmd_qos.c) */

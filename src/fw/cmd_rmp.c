@@ -14,12 +14,8 @@ enum { RMPC_STATE_RDY = 1, RMPC_STATE_ERR = 3 };
 enum { WQ_CYCLIC = 1 };
 enum { WQ_LOG_STRIDE_MIN = 5 }; /* a next segment and one data segment */
 
-static enum fw_r check_rmpc(struct fw_call *k, const void *rmpc, const void *wq)
+enum fw_r fw_srq_wq_check(struct fw_call *k, const void *wq)
 {
-	if (LAYOUT_GET(rmpc, rmpc, state) != RMPC_STATE_RDY)
-		return FW_R_RMPC_STATE;
-	if (LAYOUT_GET(rmpc, rmpc, basic_cyclic_rcv_wqe))
-		return FW_R_RMPC_CYCLIC;
 	if (WQ(wq_type) > WQ_CYCLIC)
 		return FW_R_WQ_TYPE;
 	if (WQ(wq_signature))
@@ -36,6 +32,15 @@ static enum fw_r check_rmpc(struct fw_call *k, const void *rmpc, const void *wq)
 	if (!fw_pd(k, (uint32_t)WQ(pd)))
 		return FW_R_WQ_PD;
 	return FW_R_NONE;
+}
+
+static enum fw_r check_rmpc(struct fw_call *k, const void *rmpc, const void *wq)
+{
+	if (LAYOUT_GET(rmpc, rmpc, state) != RMPC_STATE_RDY)
+		return FW_R_RMPC_STATE;
+	if (LAYOUT_GET(rmpc, rmpc, basic_cyclic_rcv_wqe))
+		return FW_R_RMPC_CYCLIC;
+	return fw_srq_wq_check(k, wq);
 }
 
 enum fw_r fw_wq_places(struct fw_call *k, const void *wq, uint32_t record, struct fw_wq_place *at)
@@ -68,6 +73,26 @@ enum fw_r fw_wq_places(struct fw_call *k, const void *wq, uint32_t record, struc
 	return (enum fw_r)fw_umem_place(u, WQ(dbr_addr), record, 4, FW_R_WQ_DBR_FIT, &at->dbr_va);
 }
 
+void fw_srq_fill(struct fw_call *k, struct hw_srq *srq, const void *wq,
+		 const struct fw_wq_place *at)
+{
+	srq->hca = k->c->hca;
+	srq->uid = k->c->uid;
+	srq->pdn = (uint32_t)WQ(pd);
+	srq->cqn = SEG_NONE;
+	srq->wq_type = (uint32_t)WQ(wq_type);
+	srq->log_size = (uint32_t)WQ(log_wq_sz);
+	srq->log_stride = (uint32_t)WQ(log_wq_stride);
+	srq->mem = at->mem;
+	srq->va = at->va;
+	srq->dbr_mem = at->dbr_mem;
+	srq->dbr_va = at->dbr_va;
+	srq->buf_umem = at->buf_umem;
+	srq->dbr_umem = at->dbr_umem;
+	srq->lwm = (uint32_t)WQ(lwm);
+	atomic_store(&srq->async.evq, SEG_NONE);
+}
+
 int fw_cmd_create_rmp(struct fw_call *k)
 {
 	const void *rmpc = LAYOUT_IN(create_rmp_in, ctx, k->in);
@@ -83,20 +108,7 @@ int fw_cmd_create_rmp(struct fw_call *k)
 		r = fw_alloc(k, SEG_T_SRQ, &idx, &srq);
 	if (r)
 		return r;
-	srq->hca = k->c->hca;
-	srq->uid = k->c->uid;
-	srq->pdn = (uint32_t)WQ(pd);
-	srq->cqn = SEG_NONE;
-	srq->log_size = (uint32_t)WQ(log_wq_sz);
-	srq->log_stride = (uint32_t)WQ(log_wq_stride);
-	srq->mem = places.mem;
-	srq->va = places.va;
-	srq->dbr_mem = places.dbr_mem;
-	srq->dbr_va = places.dbr_va;
-	srq->buf_umem = places.buf_umem;
-	srq->dbr_umem = places.dbr_umem;
-	srq->lwm = (uint32_t)WQ(lwm);
-	atomic_store(&srq->async.evq, SEG_NONE);
+	fw_srq_fill(k, srq, wq, &places);
 	memcpy(srq->ctx, rmpc, sizeof(srq->ctx)); /* all named fields lie in its first bytes */
 	fw_srq_refs(k->s, srq, 1);
 	LAYOUT_SET(create_rmp_out, k->out, rmpn, idx);

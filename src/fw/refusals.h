@@ -317,6 +317,18 @@
 	X(MCG_NONE, 0x80701, BAD_RES, "detach_from_mcg_in.qpn", "the QP is not in the group")     \
 	X(QP_ATTACHED, 0x50102, BAD_RES_STATE, "destroy_qp_in.qpn",                               \
 	  "the QP is attached to multicast groups")                                               \
+	/* XRQs, PSVs */                                                                          \
+	X(XRQC_STATE, 0x71701, BAD_PARAM, "xrqc.state", "good (0) at creation")                   \
+	X(XRQC_OFFLOAD, 0x71702, BAD_PARAM, "xrqc.offload", "cap tag_matching is 0")              \
+	X(XRQC_RLKEY, 0x71703, BAD_PARAM, "xrqc.rlkey", "the reserved lkey is for the driver")    \
+	X(XRQ_NONE, 0x71801, BAD_RES, "destroy_xrq_in.xrqn", "no such XRQ")                       \
+	X(XRQ_IN_USE, 0x71802, BAD_RES_STATE, "destroy_xrq_in.xrqn", "QPs or DCTs use the XRQ")   \
+	X(XRQ_QUERY_NONE, 0x71901, BAD_RES, "query_xrq_in.xrqn", "no such XRQ")                   \
+	X(XRQ_ARM_NONE, 0x71a01, BAD_RES, "arm_xrq_in.xrqn", "no such XRQ")                       \
+	X(XRQ_ARM_LWM, 0x71a02, BAD_PARAM, "arm_xrq_in.lwm", "less than the number of WQEs")      \
+	X(PSV_NUM, 0x60001, BAD_PARAM, "create_psv_in.num_psv", "1")                              \
+	X(PSV_PD, 0x60002, BAD_RES, "create_psv_in.pd", "no such PD")                             \
+	X(PSV_NONE, 0x60101, BAD_RES, "destroy_psv_in.psvn", "no such PSV")                       \
 	/* Q counters */                                                                          \
 	X(QCTR_FULL, 0x77101, EXCEED_LIM, "alloc_q_counter_out.counter_set_id",                   \
 	  "255 sets at a time")                                                                   \

@@ -717,9 +717,19 @@ static void test_statuses_become_the_kernels_errnos(void **state)
 	assert_string_equal(fw_opcode_name(PRM_OP_CREATE_QP), "CREATE_QP");
 }
 
+static void test_a_cyclic_rmp_is_one(void **state)
+{
+	struct env *e = *state;
+
+	b_create_rmp(e);
+	LAYOUT_SET(wq, LAYOUT_IN(rmpc, wq, LAYOUT_IN(create_rmp_in, ctx, e->in)), wq_type, 1);
+	assert_int_equal(hw_srq(&e->s, make(e, IN(create_rmp)))->wq_type, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		env_test(test_a_cyclic_rmp_is_one),
 		env_test(test_general_caps_come_from_the_table),
 		env_test(test_atomic_caps),
 		env_test(test_unsupported_cap_groups_are_all_zero),

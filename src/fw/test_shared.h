@@ -76,6 +76,31 @@ static inline void b_mcg(struct env *e, uint16_t opcode)
 	LAYOUT_SET(cmd_in, e->in, opcode, opcode);
 }
 
+static inline void b_create_xrq(struct env *e)
+{
+	void *wq = LAYOUT_IN(
+		xrqc, wq, LAYOUT_IN(create_xrq_in, xrq_context, cmd_init(e, PRM_OP_CREATE_XRQ, 0)));
+
+	LAYOUT_SET(wq, wq, wq_type, 1);
+	LAYOUT_SET(wq, wq, pd, e->pd);
+	LAYOUT_SET(wq, wq, log_wq_stride, 5);
+	LAYOUT_SET(wq, wq, log_wq_sz, 4);
+	LAYOUT_SET(wq, wq, wq_umem_valid, 1);
+	LAYOUT_SET(wq, wq, wq_umem_id, e->umem);
+	LAYOUT_SET(wq, wq, wq_umem_offset, 0x60000);
+	LAYOUT_SET(wq, wq, dbr_umem_valid, 1);
+	LAYOUT_SET(wq, wq, dbr_umem_id, e->dbr);
+	LAYOUT_SET(wq, wq, dbr_addr, 0x140);
+}
+
+static inline void b_create_psv(struct env *e)
+{
+	void *in = cmd_init(e, PRM_OP_CREATE_PSV, 0);
+
+	LAYOUT_SET(create_psv_in, in, num_psv, 1);
+	LAYOUT_SET(create_psv_in, in, pd, e->pd);
+}
+
 static bool build_shared(struct env *e, int b)
 {
 	switch (b) {
@@ -111,6 +136,31 @@ static bool build_shared(struct env *e, int b)
 	case B_DETACH_FROM_MCG:
 		b_mcg(e, PRM_OP_DETACH_FROM_MCG);
 		break;
+	case B_CREATE_XRQ:
+		b_create_xrq(e);
+		break;
+	case B_QUERY_XRQ:
+		b_id(e, PRM_OP_QUERY_XRQ, new_from(e, b_create_xrq, IN(create_xrq)));
+		break;
+	case B_ARM_XRQ:
+		b_id(e, PRM_OP_ARM_XRQ, new_from(e, b_create_xrq, IN(create_xrq)));
+		LAYOUT_SET(arm_xrq_in, e->in, lwm, 3);
+		break;
+	case B_DESTROY_XRQ:
+		b_id(e, PRM_OP_DESTROY_XRQ, new_from(e, b_create_xrq, IN(create_xrq)));
+		break;
+	case B_CREATE_PSV:
+		b_create_psv(e);
+		break;
+	case B_DESTROY_PSV: {
+		uint32_t psv;
+
+		b_create_psv(e);
+		assert_int_equal(run(e, e->in, IN(create_psv), OUT(create_psv)), FW_OK);
+		psv = (uint32_t)LAYOUT_GET(create_psv_out, e->out, psv0_index);
+		b_id(e, PRM_OP_DESTROY_PSV, psv);
+		break;
+	}
 	case B_CREATE_DCT:
 		b_create_dct(e);
 		break;

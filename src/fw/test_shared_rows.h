@@ -80,6 +80,18 @@ static void no_group(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t 
 	((uint8_t *)LAYOUT_IN(attach_to_mcg_in, multicast_gid, e->in))[0] = 0xfe;
 }
 
+#define E_XRQC(f, v) E_IN(create_xrq_in, xrq_context, xrqc, f, v)
+
+static void used_xrq(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	uint32_t xrq = (uint32_t)LAYOUT_GET(destroy_xrq_in, e->in, xrqn);
+
+	b_create_dct(e);
+	LAYOUT_SET(dctc, LAYOUT_IN(create_dct_in, dct_context_entry, e->in), srqn_xrqn, xrq);
+	make(e, IN(create_dct));
+	b_id(e, PRM_OP_DESTROY_XRQ, xrq);
+}
+
 #define SHARED_ROWS                                                                             \
 	R(XRCD_NONE, DEALLOC_XRCD, E(dealloc_xrcd_in, xrcd, NOBODY)),                           \
 		M(XRCD_IN_USE, DEALLOC_XRCD, used_xrcd, {0, 0, 0}),                             \
@@ -141,4 +153,15 @@ static void no_group(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t 
 		M(MCG_GID, ATTACH_TO_MCG, no_group, {0, 0, 0}),                                 \
 		R(MCG_NONE, DETACH_FROM_MCG, E(detach_from_mcg_in, qpn, NOBODY)),               \
 		M(MCG_NONE, DETACH_FROM_MCG, other_group, {0, 0, 0}),                           \
-		M(QP_ATTACHED, DESTROY_QP, attached_qp, {0, 0, 0})
+		M(QP_ATTACHED, DESTROY_QP, attached_qp, {0, 0, 0}),                             \
+		R(XRQC_STATE, CREATE_XRQ, E_XRQC(state, 1)),                                    \
+		R(XRQC_OFFLOAD, CREATE_XRQ, E_XRQC(offload, 1)),                                \
+		R(XRQC_RLKEY, CREATE_XRQ, E_XRQC(rlkey, 1)),                                    \
+		R(XRQ_NONE, DESTROY_XRQ, E(destroy_xrq_in, xrqn, NOBODY)),                      \
+		M(XRQ_IN_USE, DESTROY_XRQ, used_xrq, {0, 0, 0}),                                \
+		R(XRQ_QUERY_NONE, QUERY_XRQ, E(query_xrq_in, xrqn, NOBODY)),                    \
+		R(XRQ_ARM_NONE, ARM_XRQ, E(arm_xrq_in, xrqn, NOBODY)),                          \
+		R(XRQ_ARM_LWM, ARM_XRQ, E(arm_xrq_in, lwm, 16)),                                \
+		R(PSV_NUM, CREATE_PSV, E(create_psv_in, num_psv, 2)),                           \
+		R(PSV_PD, CREATE_PSV, E(create_psv_in, pd, NOBODY)),                            \
+		R(PSV_NONE, DESTROY_PSV, E(destroy_psv_in, psvn, NOBODY))

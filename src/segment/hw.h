@@ -385,6 +385,7 @@ enum hw_obj_kind {
 	HW_OBJ_TIS,
 	HW_OBJ_SCHED, /* scheduling element; `type` is element_type */
 	HW_OBJ_AV_QP_MAPPING,
+	HW_OBJ_PSV,
 	HW_OBJ_RATE, /* a share of a rate limit; `type` is its index */
 };
 

@@ -4,7 +4,7 @@
 
 /* Layouts are at most a command's 0x110 bytes here; the mask of what is named lives on the stack.
  */
-#define LAYOUT_MASK_BYTES 0x140u
+#define LAYOUT_MASK_BYTES 0x150u
 
 /* Widths are within a dword, or 64 at a dword: byte by byte is simplest and fast enough. */
 static void mask_field(uint8_t *mask, uint32_t nbytes, uint32_t bit, uint32_t width)

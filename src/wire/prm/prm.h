@@ -22,6 +22,7 @@
 #include "wire/prm/umem.h"
 #include "wire/prm/vport.h"
 #include "wire/prm/xrc.h"
+#include "wire/prm/xrq.h"
 
 #define PRM_LAYOUTS(X)         \
 	PRM_LAYOUTS_CMD_HDR(X) \
@@ -41,6 +42,7 @@
 	PRM_LAYOUTS_QCTR(X)    \
 	PRM_LAYOUTS_DCT(X)     \
 	PRM_LAYOUTS_MCG(X)     \
+	PRM_LAYOUTS_XRQ(X)     \
 	PRM_LAYOUTS_XRC(X)
 
 /* Every layout above; ends with NULL. */

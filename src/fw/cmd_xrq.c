@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Extended SRQs, which are plain ones while tag matching is off, and PSVs, which are numbers only
+ * while signatures are. Called by exec.c under the HCA's lock.
+ */
+#include "fw/cmd.h"
+
+#include <errno.h>
+#include "engine/engine.h"
+
+#define XRQC(f) LAYOUT_GET(xrqc, xrqc, f)
+#define WQ(f) LAYOUT_GET(wq, wq, f)
+
+enum { XRQ_GOOD = 0, XRQ_ERROR = 1 };
+enum { HEAD = 0x10, WQ_KEPT = 0x40 }; /* bytes of both contexts that have named fields */
+_Static_assert(HEAD + WQ_KEPT <= sizeof(((struct hw_srq *)0)->ctx), "what QUERY needs");
+
+static enum fw_r check_xrqc(struct fw_call *k, const void *xrqc)
+{
+	if (XRQC(state) != XRQ_GOOD)
+		return FW_R_XRQC_STATE;
+	if (XRQC(offload) || XRQC(topology))
+		return FW_R_XRQC_OFFLOAD;
+	if (XRQC(rlkey) && !k->c->kernel)
+		return FW_R_XRQC_RLKEY;
+	return FW_R_NONE;
+}
+
+int fw_cmd_create_xrq(struct fw_call *k)
+{
+	const void *xrqc = LAYOUT_IN(create_xrq_in, xrq_context, k->in);
+	const void *wq = LAYOUT_IN(xrqc, wq, xrqc);
+	struct fw_wq_place at = {0};
+	struct hw_srq *srq;
+	uint32_t idx;
+	int r = (int)check_xrqc(k, xrqc);
+
+	if (!r)
+		r = (int)fw_srq_wq_check(k, wq);
+	if (!r)
+		r = (int)fw_wq_places(k, wq, 4, &at);
+	if (!r)
+		r = fw_alloc(k, SEG_T_SRQ, &idx, &srq);
+	if (r)
+		return r;
+	fw_srq_fill(k, srq, wq, &at);
+	srq->type = HW_SRQ_XRQ;
+	srq->user_index = (uint32_t)XRQC(user_index);
+	memcpy(srq->ctx, xrqc, HEAD);
+	memcpy(srq->ctx + HEAD, wq, WQ_KEPT);
+	fw_srq_refs(k->s, srq, 1);
+	LAYOUT_SET(create_xrq_out, k->out, xrqn, idx);
+	fw_commit(&srq->flags);
+	return 0;
+}
+
+int fw_cmd_query_xrq(struct fw_call *k)
+{
+	void *xrqc = LAYOUT_IN(query_xrq_out, xrq_context, k->out);
+	void *wq = LAYOUT_IN(xrqc, wq, xrqc);
+	const struct hw_srq *srq =
+		fw_srq_of(k, (uint32_t)LAYOUT_GET(query_xrq_in, k->in, xrqn), HW_SRQ_XRQ);
+
+	if (!srq)
+		return FW_R_XRQ_QUERY_NONE;
+	memcpy(xrqc, srq->ctx, HEAD);
+	memcpy(wq, srq->ctx + HEAD, WQ_KEPT);
+	LAYOUT_SET(xrqc, xrqc, state, srq->state ? XRQ_ERROR : XRQ_GOOD);
+	LAYOUT_SET(wq, wq, lwm, srq->lwm & 0xffff);
+	LAYOUT_SET(wq, wq, hw_counter, srq->consumed);
+	return 0;
+}
+
+int fw_cmd_arm_xrq(struct fw_call *k)
+{
+	uint32_t idx = (uint32_t)LAYOUT_GET(arm_xrq_in, k->in, xrqn);
+	uint32_t lwm = (uint32_t)LAYOUT_GET(arm_xrq_in, k->in, lwm);
+	const struct hw_srq *srq = fw_srq_of(k, idx, HW_SRQ_XRQ);
+
+	if (!srq)
+		return FW_R_XRQ_ARM_NONE;
+	return lwm >= UINT64_C(1) << srq->log_size ? (int)FW_R_XRQ_ARM_LWM
+						   : eng_srq_arm_limit(k->s, idx, lwm);
+}
+
+int fw_cmd_destroy_xrq(struct fw_call *k)
+{
+	uint32_t idx = (uint32_t)LAYOUT_GET(destroy_xrq_in, k->in, xrqn);
+	const struct hw_srq *srq = fw_srq_of(k, idx, HW_SRQ_XRQ);
+
+	if (!srq)
+		return FW_R_XRQ_NONE;
+	return srq->refs ? (int)FW_R_XRQ_IN_USE : fw_srq_free(k->s, idx);
+}
+
+/* ---- PSVs ---- */
+
+int fw_cmd_create_psv(struct fw_call *k)
+{
+	uint32_t pdn = (uint32_t)LAYOUT_GET(create_psv_in, k->in, pd), idx;
+	struct hw_obj proto = {.kind = HW_OBJ_PSV, .ref = {fw_objref(SEG_T_PD, pdn)}};
+	int r;
+
+	/* More than one could not be told from one by whoever destroys them. */
+	if (LAYOUT_GET(create_psv_in, k->in, num_psv) != 1)
+		return FW_R_PSV_NUM;
+	if (!fw_pd(k, pdn))
+		return FW_R_PSV_PD;
+	r = fw_obj_make(k, &proto, &idx);
+	if (!r)
+		LAYOUT_SET(create_psv_out, k->out, psv0_index, idx);
+	return r;
+}
+
+int fw_cmd_destroy_psv(struct fw_call *k)
+{
+	return fw_obj_destroy(k, HW_OBJ_PSV, (uint32_t)LAYOUT_GET(destroy_psv_in, k->in, psvn),
+			      FW_R_PSV_NONE, FW_R_PSV_NONE);
+}
