@@ -292,6 +292,38 @@ static void test_mr_is_an_mkey(void **state)
 	verbs_close(&v);
 }
 
+/* set_mkc_access_pd_addr_fields() in the kernel's mlx5/mr.c. */
+static void test_rights_become_bits_of_the_mkey(void **state)
+{
+	static const struct {
+		uint32_t access, rights;
+		bool relaxed;
+	} t[] = {
+		{0, HW_ACC_LOCAL_READ, false},
+		{IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
+		 HW_ACC_LOCAL_READ | HW_ACC_LOCAL_WRITE | HW_ACC_ATOMIC, false},
+		{IBV_ACCESS_REMOTE_READ | IBV_ACCESS_RELAXED_ORDERING,
+		 HW_ACC_LOCAL_READ | HW_ACC_REMOTE_READ, true},
+		{IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND,
+		 HW_ACC_LOCAL_READ | HW_ACC_LOCAL_WRITE, false},
+	};
+	struct verbs v;
+
+	verbs_open(&v, *state);
+	for (size_t i = 0; i < ARRAY_SIZE(t); i++) {
+		struct ib_uverbs_reg_mr_resp r = {0};
+		const struct hw_mkey *m;
+
+		assert_int_equal(reg_mr(&v, (uintptr_t)v.mem, 5000, t[i].access, &r), 0);
+		m = hw_mkey(&v.e->seg, r.lkey);
+		assert_int_equal(m->access, t[i].rights);
+		assert_int_equal(m->slow, 0);
+		assert_int_equal(LAYOUT_GET(mkc, m->mkc, relaxed_ordering_write), t[i].relaxed);
+		assert_int_equal(LAYOUT_GET(mkc, m->mkc, relaxed_ordering_read), t[i].relaxed);
+	}
+	verbs_close(&v);
+}
+
 static int rereg_mr(struct verbs *v, struct ib_uverbs_rereg_mr *cmd,
 		    struct ib_uverbs_rereg_mr_resp *resp)
 {
@@ -381,6 +413,7 @@ int main(void)
 		T(test_moderation_reaches_the_cqc),
 		T(test_srq_is_an_rmp),
 		T(test_mr_is_an_mkey),
+		T(test_rights_become_bits_of_the_mkey),
 		T(test_rereg_keeps_the_key),
 		T(test_a_uar_of_another_context_is_refused),
 	};
