@@ -130,6 +130,12 @@ static _Atomic uint32_t *refs_of(struct seg *s, enum seg_table_id t, uint32_t i)
 		return &hw_cq(s, i)->refs;
 	case SEG_T_SRQ:
 		return &hw_srq(s, i)->refs;
+	case SEG_T_OBJ:
+		return &hw_obj(s, i)->refs;
+	case SEG_T_XRCD:
+		return &hw_xrcd(s, i)->refs;
+	case SEG_T_QCTR:
+		return &hw_qctr(s, i)->refs;
 	default:
 		return NULL;
 	}
@@ -139,8 +145,8 @@ static _Atomic uint32_t *refs_of(struct seg *s, enum seg_table_id t, uint32_t i)
 
 void fz_refs_check(struct seg *s, uint32_t hca)
 {
-	static const enum seg_table_id all[] = {SEG_T_UAR, SEG_T_PD, SEG_T_UMEM, SEG_T_CQ,
-						SEG_T_SRQ};
+	static const enum seg_table_id all[] = {SEG_T_UAR, SEG_T_PD,  SEG_T_UMEM, SEG_T_CQ,
+						SEG_T_SRQ, SEG_T_OBJ, SEG_T_XRCD, SEG_T_QCTR};
 	static uint32_t was[REFS_MAX];
 	unsigned int n = 0;
 
