@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Run one fuzz target on its seeds and the kept corpus, and say how often it ran.
 
-usage: run.py BUILD TARGET [SECONDS] [--keep]
+usage: run.py BUILD TARGET [SECONDS] [--keep] [--with=FOLDER]
 
 SECONDS: otherwise SOFTHCA_FUZZ_SECONDS, otherwise 5. --keep: afterwards the kept corpus becomes
-the smallest set of inputs that covers all that was found. An input that fails is left in
-BUILD/tests/fuzz/ and can be run by giving it to the program alone.
+the smallest set of inputs that reaches every edge that was found, also by others in FOLDER. What
+fails is left in BUILD/tests/fuzz/ and can be run by giving it to the program alone.
 """
 import io
 import os
@@ -53,7 +53,8 @@ def pack(target, folder):
 
 
 def main():
-    args = [a for a in sys.argv[1:] if a != '--keep']
+    args = [a for a in sys.argv[1:] if not a.startswith('--')]
+    more = [a[len('--with='):] for a in sys.argv if a.startswith('--with=')]
     build, target = args[:2]
     seconds = int(args[2] if len(args) > 2 else os.environ.get('SOFTHCA_FUZZ_SECONDS', 5))
     programs = os.path.join(build, 'tests', 'fuzz')
@@ -81,8 +82,9 @@ def main():
         if '--keep' in sys.argv:
             merged = os.path.join(tmp, 'merged')
             os.mkdir(merged)
-            subprocess.run(run + ['-merge=1', merged, corpus, seeds], env=env, check=True,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.run(run + ['-merge=1', '-use_counters=0', merged, corpus, seeds, *more],
+                           env=env, check=True, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
             pack(target, merged)
             print(f'kept {len(os.listdir(merged))} inputs, {os.path.getsize(kept(target))} bytes')
     return 0
