@@ -254,6 +254,39 @@ static void test_reaping_takes_over_a_dead_process_locks(void **state)
 	assert_int_equal(hw_hca(&e->s, e->hca)->zombies, 0);
 }
 
+static void share(struct env *e, uint32_t file, enum seg_table_id table, uint32_t idx)
+{
+	struct hw_share *sh;
+	uint32_t i;
+
+	assert_int_equal(seg_alloc(&e->s, SEG_T_SHARE, file + 1, &i), 0);
+	sh = seg_at(&e->s, SEG_T_SHARE, i);
+	sh->hca = e->hca;
+	sh->table = table;
+	sh->idx = idx;
+	sh->flags = HW_F_READY;
+}
+
+static void test_shared_domains_stay_until_the_last_sharer_goes(void **state)
+{
+	struct env *e = *state;
+	uint32_t second = file_new(e), third = file_new(e), xrcd;
+
+	cmd_init(e, PRM_OP_ALLOC_XRCD, 0);
+	xrcd = make(e, IN(alloc_xrcd));
+	share(e, e->file, SEG_T_XRCD, xrcd);
+	share(e, second, SEG_T_XRCD, xrcd);
+	share(e, third, SEG_T_XRCD, xrcd);
+
+	fw_reap_file(&e->s, third); /* not its owner: nothing changes */
+	assert_int_equal(seg_owner(&e->s, SEG_T_XRCD, xrcd), e->file + 1);
+	fw_reap_file(&e->s, e->file);
+	assert_int_equal(owned(e, e->file + 1), 0);
+	assert_int_equal(seg_owner(&e->s, SEG_T_XRCD, xrcd), second + 1);
+	fw_reap_file(&e->s, second);
+	assert_int_equal(seg_owner(&e->s, SEG_T_XRCD, xrcd), SEG_OWNER_FREE);
+}
+
 #define reap_test(f) cmocka_unit_test_setup_teardown(f, setup, env_teardown)
 
 int main(void)
@@ -261,6 +294,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		reap_test(test_everything_of_the_file_goes),
 		reap_test(test_other_files_keep_theirs),
+		reap_test(test_shared_domains_stay_until_the_last_sharer_goes),
 		reap_test(test_half_made_objects_go),
 		reap_test(test_keys_are_waited_for_once),
 		reap_test(test_a_thousand_qps_go),
