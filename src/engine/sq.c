@@ -229,24 +229,23 @@ static bool step(struct eng_run *r, uint32_t pi)
 	return retry(r, out);
 }
 
-/* Under sq_lock: everything that the doorbell record shows. */
-static void run(struct eng_run *r)
+/* Under sq_lock: everything that the doorbell record shows. False: a flush waits for a CQ's lock,
+ * and is the device thread's now. */
+static bool run(struct eng_run *r)
 {
 	struct hw_qp *qp = r->qp;
 	uint32_t pi;
 
 	if (qp->no_sq || sq_read_pi(r->s, qp, &pi))
-		return;
+		return true;
 	for (;;) {
 		uint32_t st = atomic_load_explicit(&qp->state, memory_order_acquire);
 
 		r->ci = atomic_load_explicit(&qp->sq_ci, memory_order_relaxed) & 0xffff;
-		if (st == HW_QPS_ERR || st == HW_QPS_SQER) {
-			sq_flush(r->s, qp, r->qpn);
-			return;
-		}
+		if (st == HW_QPS_ERR || st == HW_QPS_SQER)
+			return sq_flush(r->s, qp, r->qpn);
 		if (st != HW_QPS_RTS || r->ci == pi || !park_ready(qp) || !step(r, pi))
-			return;
+			return true;
 	}
 }
 
@@ -262,6 +261,7 @@ void eng_ring_sq(struct seg *s, uint32_t qpn)
 	struct hw_qp *qp = hw_qp(s, qpn);
 	_Atomic uint32_t *running;
 	struct eng_run r;
+	bool on;
 
 	if (!qp) {
 		TRACE(LOG_DOORBELL, "doorbell of unknown qp %x", qpn);
@@ -284,12 +284,12 @@ void eng_ring_sq(struct seg *s, uint32_t qpn)
 			sq_inherited(s, qp, qpn);
 		if (atomic_load_explicit(&qp->flush_pending, memory_order_relaxed))
 			atomic_store(&qp->flush_pending, 0);
-		run(&r);
+		on = run(&r);
 		seg_unlock(s, &qp->sq_lock);
 		running_leave(s, running);
 		flush_receives(s, qp, qpn);
 		/* Somebody wanted the lock meanwhile and left us its work. */
-	} while (atomic_load(&qp->flush_pending) & (HW_PEND_RING | HW_PEND_FLUSH_SQ));
+	} while (on && atomic_load(&qp->flush_pending) & (HW_PEND_RING | HW_PEND_FLUSH_SQ));
 }
 
 /*
