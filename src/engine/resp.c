@@ -139,26 +139,36 @@ static int rq_fetch(struct eng_run *r, struct hw_qp *qp, uint32_t qpn, struct en
 	return rc;
 }
 
-static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn)
+/* A QP notes the WQE it takes before the queue moves on: finish that for the dead. */
+static void srq_repair(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 {
-	int rc = seg_lock(s, &srq->lock, SEG_LOCK_DATA_NS);
+	uint32_t mask = (1u << srq->log_size) - 1, to = srq->head + 1;
 	uint8_t next[WQE_SEG];
 
-	if (rc != SEG_LOCK_INHERITED)
-		return rc;
-	/* A QP notes the WQE it takes before the queue moves on: finish that for the dead. */
 	seg_for_each_live (s, SEG_T_QP, i) {
 		const struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
 
 		if (qp->rx_srqn != srqn || qp->rx_srq_wqe != srq->head + 1)
 			continue;
-		if (!mem_read(s, srq->mem, srq->va + ((uint64_t)srq->head << srq->log_stride), next,
-			      sizeof(next)))
-			srq_set_pos(srq, (uint32_t)LAYOUT_GET(wqe_srq_next, next, next_wqe_index),
-				    srq->consumed + 1);
-		break;
+		if (!srq->wq_type) {
+			if (mem_read(s, srq->mem,
+				     srq->va + ((uint64_t)srq->head << srq->log_stride), next,
+				     sizeof(next)))
+				return;
+			to = (uint32_t)LAYOUT_GET(wqe_srq_next, next, next_wqe_index);
+		}
+		srq_set_pos(srq, to & mask, srq->consumed + 1);
+		return;
 	}
-	return 0;
+}
+
+static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint64_t ns)
+{
+	int rc = seg_lock(s, &srq->lock, ns);
+
+	if (rc == SEG_LOCK_INHERITED)
+		srq_repair(s, srq, srqn);
+	return rc < 0 ? rc : 0;
 }
 
 /* How many WQEs are posted. The record is read when those seen are used up, or when their number
@@ -191,7 +201,7 @@ static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uin
 {
 	uint32_t mask = (1u << srq->log_size) - 1, head;
 	uint16_t posted;
-	int rc = srq_lock(r->s, srq, r->to.srqn);
+	int rc = srq_lock(r->s, srq, r->to.srqn, SEG_LOCK_DATA_NS);
 
 	if (rc < 0)
 		return rc;
@@ -262,7 +272,7 @@ void resp_return_srq(struct seg *s, struct hw_qp *qp)
 	uint32_t idx = qp->rx_srq_wqe - 1;
 	uint8_t next[2];
 
-	if (!srq || srq_lock(s, srq, qp->rx_srqn) < 0) {
+	if (!srq || srq_lock(s, srq, qp->rx_srqn, SEG_LOCK_DATA_NS)) {
 		qp->rx_srq_wqe = 0;
 		return;
 	}
@@ -338,9 +348,6 @@ enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	int rc;
 
 	TRACE(LOG_CQE, "qp %x: receive %u: %s", qpn, rv->index, eng_failures[why].text);
-	eng_count(r->s, qp, HW_QC_RESP_CQE_ERROR);
-	if (why == ENG_W_RECV_LENGTH)
-		eng_count(r->s, qp, HW_QC_RESP_LOCAL_LENGTH_ERROR);
 	r->why = why == ENG_W_RECV_LENGTH       ? ENG_W_REMOTE_INVALID
 		 : why == ENG_W_RECV_INVALIDATE ? ENG_W_RKEY
 						: ENG_W_REMOTE_OP;
@@ -350,6 +357,9 @@ enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	rc = cq_push(r->s, r->to.cqn, &c, true);
 	if (rc == -ETIMEDOUT)
 		return ENG_LOCKED;
+	eng_count(r->s, qp, HW_QC_RESP_CQE_ERROR);
+	if (why == ENG_W_RECV_LENGTH)
+		eng_count(r->s, qp, HW_QC_RESP_LOCAL_LENGTH_ERROR);
 	receive_done(qp, rv);
 	resp_fail(r->s, qp, qpn, rc ? IBV_EVENT_QP_FATAL : -1);
 	return ENG_FAILED;
@@ -482,8 +492,8 @@ int eng_srq_arm_limit(struct seg *s, uint32_t srqn, uint32_t lwm)
 
 	if (!srq)
 		return -EINVAL;
-	rc = seg_lock(s, &srq->lock, SEG_LOCK_CTRL_NS);
-	if (rc < 0)
+	rc = srq_lock(s, srq, srqn, SEG_LOCK_CTRL_NS);
+	if (rc)
 		return rc;
 	srq->lwm = lwm;
 	if (!srq_posted(s, srq, &posted))

@@ -76,6 +76,7 @@ static int flush_one(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci,
 	uint8_t ctrl[WQE_SEG];
 	struct eng_cqe c;
 	uint32_t ds;
+	int rc;
 
 	if (sq_read_wqe(s, qp, ci, 0, ctrl, sizeof(ctrl)))
 		return -EFAULT;
@@ -85,8 +86,10 @@ static int flush_one(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci,
 	LAYOUT_SET(cqe64, c.b, send_opcode, LAYOUT_GET(wqe_ctrl, ctrl, opcode));
 	/* One that failed before its CQE could be written still says why. */
 	cqe_set_error(&c, qp->sq_out > 1 ? (enum eng_why)(qp->sq_out - 1) : ENG_W_FLUSHED_SQ);
-	eng_count(s, qp, HW_QC_REQ_CQE_FLUSH_ERROR);
-	return cq_push(s, qp->cqn_snd, &c, true);
+	rc = cq_push(s, qp->cqn_snd, &c, true);
+	if (!rc)
+		eng_count(s, qp, HW_QC_REQ_CQE_FLUSH_ERROR);
+	return rc;
 }
 
 /* A WQE that was executed gets its own completion, not a flush. */
@@ -136,12 +139,15 @@ static int flush_receive(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t
 			 uint32_t cqn, uint32_t uidx)
 {
 	struct eng_cqe c;
+	int rc;
 
 	cqe_init(&c, CQE_RESP_ERR, qp, qpn, index);
 	LAYOUT_SET(cqe64, c.b, srqn_uidx, uidx & 0xffffff);
 	cqe_set_error(&c, ENG_W_FLUSHED_RQ);
-	eng_count(s, qp, HW_QC_RESP_CQE_FLUSH_ERROR);
-	return cq_push(s, cqn, &c, true);
+	rc = cq_push(s, cqn, &c, true);
+	if (!rc)
+		eng_count(s, qp, HW_QC_RESP_CQE_FLUSH_ERROR);
+	return rc;
 }
 
 static bool srq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
@@ -225,13 +231,13 @@ static int lock_queues(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 
 	if (sq < 0)
 		return sq;
+	if (sq == SEG_LOCK_INHERITED)
+		sq_inherited(s, qp, qpn);
 	rq = seg_lock(s, &qp->rq_lock, SEG_LOCK_CTRL_NS);
 	if (rq < 0) {
 		seg_unlock(s, &qp->sq_lock);
 		return rq;
 	}
-	if (sq == SEG_LOCK_INHERITED)
-		sq_inherited(s, qp, qpn);
 	if (rq == SEG_LOCK_INHERITED)
 		resp_inherited(s, qp, qpn);
 	return 0;

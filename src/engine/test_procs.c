@@ -460,6 +460,27 @@ static void killed_with_the_srq(void **state)
 	t_qp_free(d);
 }
 
+/* Who sets a limit may be the first to have the lock: what was taken stays taken. */
+static void killed_with_the_srq_before_a_limit(void **state)
+{
+	struct bed *e = *state;
+	uint32_t first;
+
+	t_srq_make(e->p.t, &dead_srq, e->p.t->pd[1]);
+	for (int i = 0; i < 3; i++)
+		t_srq_post(&dead_srq, e->p.b->key, e->p.b->mem, 64);
+	first = be16toh(((struct mlx5_wqe_srq_next_seg *)dead_srq.buf)->next_wqe_index);
+	for (uint32_t cyclic = 0; cyclic < 2; cyclic++) {
+		dead_srq.hw->wq_type = cyclic;
+		dead_srq.hw->head = dead_srq.hw->consumed = 0;
+		spawn(e, child_dies_with_srq);
+		reap(e);
+		assert_int_equal(eng_srq_arm_limit(&e->p.t->s, dead_srq.srqn, 1), 0);
+		assert_int_equal(dead_srq.hw->consumed, 1);
+		assert_int_equal(dead_srq.hw->head, cyclic ? 1 : first);
+	}
+}
+
 /* ---- stop */
 
 static void child_stops_with_lock(struct bed *e)
@@ -709,6 +730,7 @@ int main(void)
 		P(killed_before_the_cqe),
 		P(killed_with_the_send_queue),
 		P(killed_with_the_srq),
+		P(killed_with_the_srq_before_a_limit),
 		P(peer_stopped),
 		P(event_owed),
 		P(async_events_owed),

@@ -177,6 +177,15 @@ static void an_srq_that_goes_is_refused(void **state)
 	refused(x, x->srq[1].srqn);
 }
 
+/* Its file is closed, but a stopped process keeps it from being freed. */
+static void an_srq_of_a_closed_file_is_refused(void **state)
+{
+	struct xrc *x = *state;
+
+	x->srq[1].hw->flags |= HW_F_ZOMBIE;
+	refused(x, x->srq[1].srqn);
+}
+
 static void an_initiator_takes_no_requests(void **state)
 {
 	struct xrc *x = *state;
@@ -259,6 +268,37 @@ static void q_counters_count(void **state)
 	assert_int_equal(ini->n[HW_QC_REQ_CQE_ERROR], 1);
 }
 
+/* What has to wait for a CQ's lock is counted when it is told, not each time it is tried. */
+static void what_waits_is_counted_once(void **state)
+{
+	struct xrc *x = *state;
+	struct hw_qctr *c;
+	uint32_t i;
+
+	assert_int_equal(seg_alloc(&x->t->s, SEG_T_QCTR, T_OWNER, &i), 0);
+	c = hw_qctr(&x->t->s, i);
+	x->ini->hw->qctr = x->tgt->hw->qctr = i;
+	t_srq_post(&x->srq[0], x->key, x->mem, 2);
+	assert_int_equal(seg_trylock(&x->t->s, &x->cq[0].hw->lock), 0);
+	send_to(x, x->srq[0].srqn, "too long");
+	t_now += 2 * NSEC_PER_MSEC;
+	t_ring(x->ini);
+	assert_int_equal(c->n[HW_QC_RESP_CQE_ERROR], 0);
+	seg_unlock(&x->t->s, &x->cq[0].hw->lock);
+	t_now += 2 * NSEC_PER_MSEC;
+	t_ring(x->ini);
+	got(x, 0);
+	assert_int_equal(c->n[HW_QC_RESP_CQE_ERROR], 1);
+	assert_int_equal(c->n[HW_QC_RESP_LOCAL_LENGTH_ERROR], 1);
+	/* and so are those that are flushed */
+	assert_int_equal(seg_trylock(&x->t->s, &x->ini->cq.hw->lock), 0);
+	send_to(x, x->srq[0].srqn, "flushed");
+	t_ring(x->ini);
+	seg_unlock(&x->t->s, &x->ini->cq.hw->lock);
+	t_ring(x->ini);
+	assert_int_equal(c->n[HW_QC_REQ_CQE_FLUSH_ERROR], 1);
+}
+
 static void receive_errors_have_the_srqs_index(void **state)
 {
 	struct xrc *x = *state;
@@ -282,10 +322,12 @@ int main(void)
 		T(an_unknown_srq_is_refused),
 		T(a_basic_srq_is_refused),
 		T(an_srq_that_goes_is_refused),
+		T(an_srq_of_a_closed_file_is_refused),
 		T(an_initiator_takes_no_requests),
 		T(an_empty_srq_is_rnr),
 		T(a_receive_goes_back_to_its_own_srq),
 		T(q_counters_count),
+		T(what_waits_is_counted_once),
 		T(receive_errors_have_the_srqs_index),
 	};
 
