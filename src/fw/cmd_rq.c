@@ -60,7 +60,7 @@ static enum fw_r check_rqc(struct fw_call *k, const void *rqc)
 		return FW_R_RQC_TS_FORMAT;
 	if (!fw_cq(k, (uint32_t)RQC(cqn)))
 		return FW_R_RQC_CQN;
-	if (RQC(mem_rq_type) == MEM_RQ_RMP && !fw_srq(k, (uint32_t)RQC(rmpn)))
+	if (RQC(mem_rq_type) == MEM_RQ_RMP && !fw_srq_of(k, (uint32_t)RQC(rmpn), HW_SRQ_RMP))
 		return FW_R_RQC_RMPN;
 	return FW_R_NONE;
 }

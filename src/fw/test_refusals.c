@@ -651,6 +651,18 @@ static void rqt_for_rq(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_
 	b_id(e, PRM_OP_DESTROY_RQ, e->rqt);
 }
 
+/* An SRQ, but no RMP. */
+static void rq_on_xrc_srq(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	uint32_t srqn = new_from(e, b_create_xrc_srq, IN(create_xrc_srq));
+	void *rqc;
+
+	b_create_rq(e);
+	rqc = LAYOUT_IN(create_rq_in, ctx, e->in);
+	LAYOUT_SET(rqc, rqc, mem_rq_type, 1);
+	LAYOUT_SET(rqc, rqc, rmpn, srqn);
+}
+
 static void used_rqt(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
 	b_id(e, PRM_OP_DESTROY_RQT, e->rqt);
@@ -921,6 +933,7 @@ static const struct refusal_row rows[] = {
 	R(RQC_TS_FORMAT, CREATE_RQ, E_RQC(ts_format, 2)),
 	R(RQC_CQN, CREATE_RQ, E_RQC(cqn, NOBODY)),
 	R(RQC_RMPN, CREATE_RQ, E_RQC(mem_rq_type, 1), E_RQC(rmpn, NOBODY)),
+	M(RQC_RMPN, CREATE_RQ, rq_on_xrc_srq, {0, 0, 0}),
 	R(RQC_COUNTERS, CREATE_RQ, E_RQC(counter_set_id, 0xfe)),
 	R(RQC_COUNTERS, MODIFY_RQ, E(modify_rq_in, modify_bitmask, PRM_RQ_MODIFY_COUNTER_SET_ID),
 	  E_RQC(counter_set_id, 0xfe)),
