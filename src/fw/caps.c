@@ -34,7 +34,7 @@
 	.page_size_cap = ~UINT64_C(0xfff), .max_sge = 30, .max_recv_sge = 32, .max_sge_rd = 30,    \
 	.atomic_operations =                                                                       \
 		FW_ATOMIC_CS | FW_ATOMIC_FA | FW_ATOMIC_MASKED_CS | FW_ATOMIC_MASKED_FA,           \
-	.atomic_size_qp = 4 | 8, .max_srq_sge = 31, .max_ah = INT32_MAX, .max_mw = 1 << 20,        \
+	.atomic_size_qp = 4 | 8, .max_srq_sge = 31, .max_ah = INT32_MAX, .max_mw = (1 << 17) - 1,  \
 	.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16, .event_cap = true,                        \
 	.user_affiliated_events = {QUEUE_EVENTS},                                                  \
 	.user_unaffiliated_events = {BIT(PRM_EVENT_PORT_CHANGE)},                                  \

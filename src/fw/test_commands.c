@@ -78,6 +78,15 @@ static void test_draining_a_dct_is_told(void **state)
 	close(fd);
 }
 
+/* What QUERY_DEVICE promises fits the table: a window is at least a block of list entries. */
+static void test_as_many_windows_as_promised(void **state)
+{
+	struct env *e = *state;
+
+	assert_true(fw_caps(HW_CX6)->max_mw < seg_table(&e->s, SEG_T_KLM)->capacity);
+	assert_true(fw_caps(HW_CX7)->max_mw < seg_table(&e->s, SEG_T_KLM)->capacity);
+}
+
 static void test_event_caps(void **state)
 {
 	struct env *e = *state;
@@ -734,6 +743,7 @@ int main(void)
 		env_test(test_atomic_caps),
 		env_test(test_unsupported_cap_groups_are_all_zero),
 		env_test(test_event_caps),
+		env_test(test_as_many_windows_as_promised),
 		env_test(test_draining_a_dct_is_told),
 		env_test(test_a_caller_with_less_room_gets_the_start_of_the_caps),
 		env_test(test_adapter_and_issi),
