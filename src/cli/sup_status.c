@@ -120,9 +120,19 @@ static struct json_object *show_objects(struct sup *sup)
 	static const struct {
 		const char *name;
 		enum seg_table_id table;
-	} rows[] = {{"uar", SEG_T_UAR},   {"pd", SEG_T_PD},   {"umem", SEG_T_UMEM},
-		    {"mkey", SEG_T_MKEY}, {"cq", SEG_T_CQ},   {"srq", SEG_T_SRQ},
-		    {"qp", SEG_T_QP},     {"obj", SEG_T_OBJ}, {"xrcd", SEG_T_XRCD}};
+	} rows[] = {{"uar", SEG_T_UAR},
+		    {"pd", SEG_T_PD},
+		    {"umem", SEG_T_UMEM},
+		    {"mkey", SEG_T_MKEY},
+		    {"cq", SEG_T_CQ},
+		    {"srq", SEG_T_SRQ},
+		    {"qp", SEG_T_QP},
+		    {"obj", SEG_T_OBJ},
+		    {"xrcd", SEG_T_XRCD},
+		    {"qctr", SEG_T_QCTR},
+		    {"mcg", SEG_T_MCG},
+		    {"share", SEG_T_SHARE},
+		    {"subscription", SEG_T_EVSUB}};
 	struct json_object *o = json_object_new_object();
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
