@@ -402,7 +402,7 @@ static void one(struct fz *f)
 		eng_arm_cq(s, cq->cqn, fz_u32(f));
 		break;
 	case 12:
-		eng_uar_write(s, fz_u8(f), fz_u16(f) % 4096, fz_u64(f));
+		eng_uar_write(s, who & 0x80 ? fz_u8(f) : T_UAR, fz_u16(f) % 4096, fz_u64(f));
 		break;
 	case 13:
 		if (i == DCT)
