@@ -3,9 +3,10 @@
  * What making and destroying one object costs, as a ratio to a null system call of the same run,
  *while few and many objects of its kind are alive. Stock libibverbs and libmlx5:
  *
- *	softhca run -- build/bench/ctrl [MOST]
+ *	softhca run -- build/bench/ctrl [MOST [KIND]]
  *
- * MOST: the greatest number of live objects (100000). "flat" is the dearest cost over the cheapest.
+ * MOST: the greatest number of live objects (100000); KIND: only lines that start so. "flat" is the
+ *dearest cost over the cheapest.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -212,6 +213,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		double least = 1e300, greatest = 0;
 
+		if (argc > 2 && strncmp(kinds[i].name, argv[2], strlen(argv[2])))
+			continue;
 		printf("%-14s", kinds[i].name);
 		for (unsigned int live = 10; live <= most; live *= 10) {
 			double ns, ratio = measure(&kinds[i], live, &ns);

@@ -26,10 +26,11 @@ struct mlx5_map {
 
 /* A page of doorbell records, and its firmware umem. */
 struct mlx5_dbr_page {
-	struct mem_slot mem; /* whose: a forked child's page is another one */
+	struct mlx5_dbr_page *next; /* in its bucket */
+	struct mem_slot mem;        /* whose: a forked child's page is another one */
 	uint64_t va;
 	uint32_t umem;
-	uint32_t refs; /* 0: free line */
+	uint32_t refs;
 };
 
 /* Doorbell registers of a context without dynamic UARs: see bfreg.c. */
@@ -46,8 +47,8 @@ struct mlx5_bfregs {
 struct mlx5_context {
 	struct mlx5_map *maps;
 	uint32_t nmaps;
-	struct mlx5_dbr_page *dbr;
-	uint32_t ndbr;
+	struct mlx5_dbr_page **dbr; /* buckets by address */
+	uint32_t ndbr_buckets, ndbr_pages;
 	uint8_t cqe_version;
 	struct mlx5_bfregs bfregs;
 };
@@ -61,7 +62,7 @@ struct mlx5_umem {
 struct mlx5_dbr {
 	uint32_t umem;   /* 0: none */
 	uint32_t offset; /* of the record in it: dbr_addr */
-	uint64_t page;   /* address of that page */
+	struct mlx5_dbr_page *page;
 };
 
 static inline struct mlx5_context *mlx5_context(const struct uv_context *ctx)
@@ -114,7 +115,7 @@ int mlx5_umem_destroy(struct uv_context *ctx, struct mlx5_umem *u);
  */
 int mlx5_dbr_get(struct uv_context *ctx, uint64_t va, struct mlx5_dbr *d);
 void mlx5_dbr_put(struct uv_context *ctx, struct mlx5_dbr *d);
-void mlx5_umem_finish(struct mlx5_context *mc);
+void mlx5_dbr_finish(struct mlx5_context *mc);
 
 /* ---- device.c */
 int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct uv_udata *u);

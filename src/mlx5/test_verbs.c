@@ -82,6 +82,35 @@ static void test_doorbell_records_share_their_page(void **state)
 	verbs_close(&v);
 }
 
+/* More pages of records than buckets to look them up in: each is found again, and none is left. */
+static void test_many_pages_of_doorbell_records(void **state)
+{
+	enum { PAGES = 300 };
+	static uint32_t h[2][PAGES];
+	struct mlx5_ib_create_cq uhw;
+	struct verbs v;
+	uint8_t *m = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+	uint32_t cqn;
+
+	assert_ptr_not_equal(m, MAP_FAILED);
+	verbs_open(&v, *state);
+	uhw = cq_request(&v);
+	for (int twice = 0; twice < 2; twice++)
+		for (int i = 0; i < PAGES; i++) {
+			uhw.db_addr = (uintptr_t)m + 4096 * i + 64 * twice;
+			assert_int_equal(create_cq(&v, &uhw, 10, &h[twice][i], &cqn), 0);
+		}
+	assert_int_equal(test_owned(v.e, SEG_T_UMEM), 2 * PAGES + PAGES);
+	for (int twice = 0; twice < 2; twice++) {
+		for (int i = 0; i < PAGES; i++)
+			assert_int_equal(destroy(&v, IB_USER_VERBS_CMD_DESTROY_CQ, h[twice][i]), 0);
+		assert_int_equal(test_owned(v.e, SEG_T_UMEM), twice ? 0 : 2 * PAGES);
+	}
+	verbs_close(&v);
+	munmap(m, PAGES * 4096);
+}
+
 static int resize_cq(struct verbs *v, uint32_t handle, uint32_t cqe, uint64_t buf)
 {
 	struct ib_uverbs_resize_cq cmd = {.cq_handle = handle, .cqe = cqe};
@@ -409,6 +438,7 @@ int main(void)
 		T(test_cq_becomes_a_firmware_cq),
 		T(test_bad_cqs_leave_nothing),
 		T(test_doorbell_records_share_their_page),
+		T(test_many_pages_of_doorbell_records),
 		T(test_resized_cq_lies_elsewhere),
 		T(test_moderation_reaches_the_cqc),
 		T(test_srq_is_an_rmp),

@@ -137,7 +137,7 @@ void mlx5_dealloc_ucontext(struct uv_context *ctx)
 		return;
 	mlx5_uar_finish(mc);
 	mlx5_bfreg_finish(mc);
-	mlx5_umem_finish(mc);
+	mlx5_dbr_finish(mc);
 	heap_free(mc);
 	ctx->drv = NULL;
 }
