@@ -3,6 +3,7 @@
 #include "engine/test.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 static const uint8_t mgid[16] = {0xff, 0x12, [15] = 7};
 
@@ -27,7 +28,7 @@ static struct t_qp *member(struct tb *t, uint32_t side)
 	return q;
 }
 
-static void send_to(struct t_qp *q, const uint8_t *gid)
+static void send_sge(struct t_qp *q, const uint8_t *gid, const struct t_sge *sge)
 {
 	struct mlx5_wqe_av av = {.dqp_dct = htobe32(0x80ffffffu),
 				 .rlid = htobe16(0xc001),
@@ -38,8 +39,15 @@ static void send_to(struct t_qp *q, const uint8_t *gid)
 	t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_SEND,
 				 .fm_ce_se = T_SIG,
 				 .av = &av,
-				 .inl = "hello",
-				 .inl_len = 5});
+				 .sge = sge,
+				 .nsge = sge != NULL,
+				 .inl = sge ? NULL : "hello",
+				 .inl_len = sge ? 0 : 5});
+}
+
+static void send_to(struct t_qp *q, const uint8_t *gid)
+{
+	send_sge(q, gid, NULL);
 }
 
 static void got(struct t_qp *q)
@@ -109,6 +117,22 @@ static void others_do_not_get_it(void **state)
 	t_qp_free(c);
 }
 
+/* The sender's own memory is gone: its error, whoever the members are. */
+static void a_sender_hears_of_its_own_fault(void **state)
+{
+	struct tb *t = *state;
+	struct t_qp *a = member(t, 0), *b = member(t, 1);
+	struct t_sge sge = t_own(a, 4096, 8);
+
+	attach(t, b);
+	assert_int_equal(mprotect(a->mem + 4096, 4096, PROT_NONE), 0);
+	send_sge(a, mgid, &sge);
+	t_expect_error(a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, 0);
+	t_assert_empty(&b->cq);
+	t_qp_free(a);
+	t_qp_free(b);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, tb_setup, tb_teardown)
@@ -116,6 +140,7 @@ int main(void)
 		T(all_members_get_it),
 		T(a_member_may_want_nothing_of_its_own),
 		T(others_do_not_get_it),
+		T(a_sender_hears_of_its_own_fault),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

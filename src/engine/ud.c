@@ -171,6 +171,7 @@ static enum eng_out ud_multicast(struct eng_run *r, const struct ud_av *av, cons
 	seg_for_each_live (r->s, SEG_T_MCG, i) {
 		const struct hw_mcg *m = seg_at(r->s, SEG_T_MCG, i);
 		struct ud_av to = *av;
+		enum eng_out out = ENG_SILENT;
 		struct hw_qp *peer;
 		uint32_t qpn = m->qpn;
 
@@ -187,10 +188,12 @@ static enum eng_out ud_multicast(struct eng_run *r, const struct ud_av *av, cons
 		if (seg_owner(r->s, SEG_T_QP, qpn) != SEG_OWNER_FREE && peer->st == HW_ST_UD &&
 		    qp_receives(peer) && peer->qkey == av->qkey &&
 		    reaches(r->s, r->qp->port, peer->port) && eng_pkey_match(r->s, r->qp, peer))
-			ud_receive(r, &to, peer, op);
+			out = ud_receive(r, &to, peer, op);
 		seg_unlock(r->s, &peer->rq_lock);
 		if (r->local.len > len) /* the header of that one */
 			skip_front(&r->local, r->local.len - len);
+		if (out == ENG_FAILED && r->why == ENG_W_LOCAL_FAULT) /* nobody can get it */
+			return out;
 	}
 	return ENG_DONE;
 }

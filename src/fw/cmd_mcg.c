@@ -25,7 +25,7 @@ bool fw_qp_attached(struct fw_call *k, uint32_t qpn)
 	seg_for_each_live (k->s, SEG_T_MCG, i) {
 		const struct hw_mcg *m = seg_at(k->s, SEG_T_MCG, i);
 
-		if (m->hca == k->c->hca && m->qpn == qpn)
+		if (fw_ready(&m->flags) && m->hca == k->c->hca && m->qpn == qpn)
 			return true;
 	}
 	return false;
