@@ -379,6 +379,8 @@ static void one(struct fz *f)
 		receive(f, i);
 		break;
 	case 5:
+		/* A program does not follow its own list out of the queue. */
+		srq[who % SRQS].head %= 16;
 		t_srq_post(&srq[who % SRQS], a_key(f, 3), (void *)(uintptr_t)an_address(f, 3),
 			   a_length(f));
 		break;
