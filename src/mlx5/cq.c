@@ -89,7 +89,8 @@ static int cq_uar(const struct uv_context *ctx, struct mlx5_ib_create_cq *cmd)
 
 	if (cmd->flags & MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX)
 		return cmd->uar_page_index;
-	return b->nstatic ? (int)b->page[0] : -EINVAL;
+	return b->nstatic ? (int)b->page[0]
+			  : uv_no(-EINVAL, "uar_page_index: the file has no UAR of its own");
 }
 
 int mlx5_create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_t flags,
@@ -105,7 +106,7 @@ int mlx5_create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_
 	if (r < 0)
 		return r;
 	if (flags & ~(IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN | IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION))
-		return -EOPNOTSUPP;
+		return uv_no(-EOPNOTSUPP, "flags: ignoring overruns and timestamps only");
 	r = request_check(u, &cmd);
 	if (r < 0)
 		return r;
@@ -175,7 +176,7 @@ int mlx5_resize_cq(struct uv_cq *cq, uint32_t cqe, struct uv_udata *u)
 	if (entries == cq->cqe + 1)
 		return 0;
 	if (u->inlen < sizeof(cmd))
-		return -EINVAL;
+		return uv_no(-EINVAL, "the driver's data is too short");
 	memcpy(&cmd, u->in, sizeof(cmd));
 	if (cmd.reserved0 || cmd.reserved1 || cmd.buf_addr & 63)
 		return uv_no(-EINVAL, "buf_addr: a multiple of 64; reserved: 0");

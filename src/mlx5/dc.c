@@ -45,7 +45,8 @@ int mlx5_create_dct(struct uv_qp *qp, uint32_t create_flags, const struct mlx5_i
 	int r;
 
 	if (create_flags || !qp->srq || !qp->recv_cq)
-		return -EINVAL;
+		return uv_no(-EINVAL,
+			     "a DCT needs an SRQ and a receive CQ, and has no create_flags");
 	m = heap_zalloc(sizeof(*m));
 	if (!m)
 		return -ENOMEM;
@@ -72,9 +73,10 @@ static int dct_to_init(struct uv_qp *qp, struct mlx5_qp *q, const struct uv_qp_m
 
 	if (!mask_is(m->mask, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | IBV_QP_PORT,
 		     0))
-		return -EINVAL;
+		return uv_no(-EINVAL,
+			     "a DCT goes to INIT with state, access flags, P_Key index and port");
 	if (!m->attr.port_num || m->attr.port_num > hw_hca(ctx->seg, ctx->hca)->nports)
-		return -EINVAL;
+		return uv_no(-EINVAL, "port_num is no port of the device");
 	LAYOUT_SET(dctc, q->dctc, rre, !!(access & IBV_ACCESS_REMOTE_READ));
 	LAYOUT_SET(dctc, q->dctc, rwe, !!(access & IBV_ACCESS_REMOTE_WRITE));
 	if (access & IBV_ACCESS_REMOTE_ATOMIC) {
@@ -102,9 +104,9 @@ static int dct_to_rtr(struct uv_qp *qp, struct mlx5_qp *q, const struct uv_qp_mo
 	int r;
 
 	if (u->outlen < least)
-		return -EINVAL;
+		return uv_no(-EINVAL, "no room for the DCT number");
 	if (!mask_is(m->mask, IBV_QP_STATE | IBV_QP_MIN_RNR_TIMER | IBV_QP_AV | IBV_QP_PATH_MTU, 0))
-		return -EINVAL;
+		return uv_no(-EINVAL, "a DCT goes to RTR with state, RNR timer, address and MTU");
 	resp.response_length = u->outlen < sizeof(resp) ? least : sizeof(resp);
 	LAYOUT_SET(dctc, q->dctc, min_rnr_nak, a->min_rnr_timer & 0x1f);
 	LAYOUT_SET(dctc, q->dctc, tclass, a->ah_attr.grh.traffic_class);
@@ -128,12 +130,12 @@ int mlx5_modify_dct(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_ud
 	struct mlx5_qp *q = qp->obj.drv;
 
 	if (!(m->mask & IBV_QP_STATE))
-		return -EINVAL;
+		return uv_no(-EINVAL, "of a DCT only the state is modified");
 	if (m->cur_state == IBV_QPS_RESET && m->new_state == IBV_QPS_INIT)
 		return dct_to_init(qp, q, m);
 	if (m->cur_state == IBV_QPS_INIT && m->new_state == IBV_QPS_RTR)
 		return dct_to_rtr(qp, q, m, u);
-	return -EINVAL;
+	return uv_no(-EINVAL, "a DCT goes from RESET to INIT and from INIT to RTR");
 }
 
 #define DCT_ASKS                                                                               \
@@ -148,7 +150,7 @@ int mlx5_query_dct(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask)
 	int r;
 
 	if (mask & ~(uint32_t)DCT_ASKS || qp->state != IBV_QPS_RTR)
-		return -EINVAL;
+		return uv_no(-EINVAL, "a DCT is asked in RTR, and has not all attributes");
 	LAYOUT_SET(query_dct_in, in, dctn, q->dctn);
 	r = MLX5_EXEC(uv_obj_context(&qp->obj), QUERY_DCT, NULL, in, out);
 	if (r < 0)

@@ -40,10 +40,10 @@ static int query_device_resp(struct uv_udata *u)
 
 	resp.response_length = sizeof(resp.comp_mask) + sizeof(resp.response_length);
 	if (u->outlen && u->outlen < resp.response_length)
-		return -EINVAL;
+		return uv_no(-EINVAL, "no room for the driver's answer");
 	for (size_t i = 0; i < u->inlen; i++)
 		if (in[i])
-			return -EINVAL;
+			return uv_no(-EINVAL, "the driver's data is not 0");
 	if (!u->outlen)
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(resp_parts); i++)
@@ -157,7 +157,7 @@ int mlx5_method_query_port(struct uv_bundle *b)
 	uint64_t port = uv_b_const(b, MLX5_IB_ATTR_QUERY_PORT_PORT_NUM, 0);
 
 	if (!port || port > hw_hca(ctx->seg, ctx->hca)->nports)
-		return -EINVAL;
+		return uv_no(-EINVAL, "no such port");
 	return uv_b_out_zero(b, MLX5_IB_ATTR_QUERY_PORT, &info, sizeof(info));
 }
 

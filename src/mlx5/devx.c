@@ -113,7 +113,7 @@ int mlx5_method_devx_query_eqn(struct uv_bundle *b)
 	int eqn = mlx5_vector2eqn(uv_b_context(b), vector);
 
 	if (eqn < 0)
-		return eqn;
+		return uv_why(b, eqn, "no such completion vector");
 	return uv_b_out(b, MLX5_IB_ATTR_DEVX_QUERY_EQN_DEV_EQN, &eqn, sizeof(eqn));
 }
 
@@ -157,7 +157,7 @@ static int create_mkey_edit(struct devx_call *c)
 	uint32_t mode;
 
 	if (c->inlen < LP_create_mkey_in_memory_key_mkey_entry + LAYOUT_SZ(mkc))
-		return -EINVAL;
+		return uv_no(-EINVAL, "shorter than the command");
 	mode = (uint32_t)(LAYOUT_GET(mkc, mkc, access_mode_4_2) << 2 |
 			  LAYOUT_GET(mkc, mkc, access_mode_1_0));
 	if (mode != KLMS && mode != KSM)
@@ -176,7 +176,7 @@ static int create_cq_check(const struct devx_call *c)
 	for (uint32_t v = 0; v < n; v++)
 		if (LAYOUT_GET(cqc, cqc, c_eqn) == (uint32_t)mlx5_vector2eqn(c->ctx, v))
 			return 0;
-	return -ENOENT;
+	return uv_no(-ENOENT, "c_eqn is no EQ of a completion vector");
 }
 
 static int create_edit(struct devx_call *c)

@@ -151,9 +151,9 @@ static int take_eventfd(struct devx_event_file *f, int fd)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	n = fd < 0 ? -EBADF : sys_readlink(path, name, sizeof(name));
 	if (n < 0)
-		return -EBADF;
+		return uv_no(-EBADF, "FD_NUM is no open file");
 	if (n != sizeof(eventfd) - 1 || memcmp(name, eventfd, (size_t)n))
-		return -EINVAL;
+		return uv_no(-EINVAL, "FD_NUM is no eventfd");
 	fds = heap_grow(f->fds, f->nfds * sizeof(*fds), (f->nfds + 1) * sizeof(*fds));
 	if (!fds)
 		return -ENOMEM;

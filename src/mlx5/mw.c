@@ -18,10 +18,10 @@ static int request_get(const struct uv_udata *u, uint32_t *entries)
 	if (in)
 		memcpy(&req, in, MIN(u->inlen, sizeof(req)));
 	if (req.comp_mask || req.reserved1 || req.reserved2)
-		return -EOPNOTSUPP;
+		return uv_no(-EOPNOTSUPP, "comp_mask and reserved are 0");
 	for (size_t i = sizeof(req); i < u->inlen; i++)
 		if (in[i])
-			return -EOPNOTSUPP;
+			return uv_no(-EOPNOTSUPP, "unknown bytes of the driver's data are not 0");
 	*entries = roundup(req.num_klms ? req.num_klms : 1, 4);
 	return 0;
 }
@@ -35,7 +35,7 @@ int mlx5_alloc_mw(struct uv_mw *mw, struct uv_udata *u)
 		uint32_t comp_mask, response_length;
 	} resp = {0};
 	uint8_t variant = mlx5_key_variant(ctx);
-	uint32_t entries;
+	uint32_t entries = 0;
 	int r = request_get(u, &entries);
 
 	if (r < 0)

@@ -95,7 +95,7 @@ int mlx5_method_pp_alloc(struct uv_bundle *b)
 	do {
 		place = rate_place(ctx, limit, dedicated);
 		if (!place)
-			return -ENOSPC;
+			return uv_no(-ENOSPC, "the table of rates is full");
 		r = rate_set(ctx, pp->uid, place, limit);
 	} while (r == -EBUSY);
 	if (r < 0)

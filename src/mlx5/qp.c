@@ -226,8 +226,8 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 	struct mlx5_ib_create_qp cmd;
 	int r;
 
-	if (qp->ind_tbl) /* raw packets, which there are none of */
-		return -EOPNOTSUPP;
+	if (qp->ind_tbl)
+		return uv_no(-EOPNOTSUPP, "tables are for raw packets, which the device has not");
 	r = mlx5_qp_st(qp->qp_type);
 	if (r < 0)
 		return uv_no(r, "the device has no QPs of this type");

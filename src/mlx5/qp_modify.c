@@ -171,7 +171,7 @@ uint8_t mlx5_rate_of(uint64_t stat_rate)
 static int rate_to_prm(uint8_t rate)
 {
 	if (rate != IBV_RATE_MAX && (rate < IBV_RATE_2_5_GBPS || rate > IBV_RATE_600_GBPS))
-		return -EINVAL;
+		return uv_no(-EINVAL, "no such static_rate");
 	return 0;
 }
 
@@ -182,7 +182,7 @@ static int path_fill(void *ads, const struct ibv_ah_attr *ah, uint32_t port)
 	if (rate < 0)
 		return rate;
 	if (ah->is_global && ah->grh.sgid_index >= HW_GIDS)
-		return -EINVAL;
+		return uv_no(-EINVAL, "sgid_index is outside the port's table");
 	LAYOUT_SET(ads, ads, rlid, ah->dlid);
 	LAYOUT_SET(ads, ads, mlid, ah->src_path_bits & 0x7f);
 	LAYOUT_SET(ads, ads, grh, !!ah->is_global);
@@ -282,7 +282,7 @@ static int mtu_fill(void *qpc, const struct fw_caps *c, const struct uv_qp *qp,
 		LAYOUT_SET(qpc, qpc, log_msg_max, 12);
 	} else if (m->mask & IBV_QP_PATH_MTU) {
 		if (m->attr.path_mtu < IBV_MTU_256 || m->attr.path_mtu > IBV_MTU_4096)
-			return -EINVAL;
+			return uv_no(-EINVAL, "no such path_mtu");
 		LAYOUT_SET(qpc, qpc, mtu, m->attr.path_mtu);
 		LAYOUT_SET(qpc, qpc, log_msg_max, c->log_max_msg);
 	}
@@ -365,14 +365,14 @@ static int attr_check(const struct uv_context *ctx, const struct uv_qp_modify *m
 
 	if (m->mask & IBV_QP_PORT &&
 	    (!a->port_num || a->port_num > hw_hca(ctx->seg, ctx->hca)->nports))
-		return -EINVAL;
+		return uv_no(-EINVAL, "port_num is no port of the device");
 	if (m->mask & IBV_QP_PKEY_INDEX && a->pkey_index >= HW_PKEYS)
-		return -EINVAL;
+		return uv_no(-EINVAL, "pkey_index is outside the port's table");
 	if (m->mask & IBV_QP_MAX_QP_RD_ATOMIC && a->max_rd_atomic > 1u << c->log_max_ra_res_qp)
-		return -EINVAL;
+		return uv_no(-EINVAL, "max_rd_atomic is beyond the device's limit");
 	if (m->mask & IBV_QP_MAX_DEST_RD_ATOMIC &&
 	    a->max_dest_rd_atomic > 1u << c->log_max_ra_req_qp)
-		return -EINVAL;
+		return uv_no(-EINVAL, "max_dest_rd_atomic is beyond the device's limit");
 	return 0;
 }
 
@@ -384,12 +384,14 @@ static int request_check(const struct uv_udata *u)
 	if (!u->inlen)
 		return 0;
 	if (u->inlen < offsetof(struct mlx5_ib_modify_qp, ece_options) + sizeof(cmd.ece_options))
-		return -EINVAL;
+		return uv_no(-EINVAL, "the driver's data is too short");
 	for (size_t i = sizeof(cmd); i < u->inlen; i++)
 		if (in[i])
-			return -EOPNOTSUPP;
+			return uv_no(-EOPNOTSUPP, "unknown bytes of the driver's data are not 0");
 	memcpy(&cmd, u->in, MIN(u->inlen, sizeof(cmd)));
-	return cmd.comp_mask || cmd.burst_info.reserved ? -EOPNOTSUPP : 0;
+	return cmd.comp_mask || cmd.burst_info.reserved
+		       ? uv_no(-EOPNOTSUPP, "comp_mask and reserved are 0")
+		       : 0;
 }
 
 /* All commands with a context have it, the number and the mask at the same place. */
@@ -425,12 +427,12 @@ int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_uda
 	if (r < 0)
 		return r;
 	if (cur < 0 || new < 0)
-		return -EINVAL;
+		return uv_no(-EINVAL, "no such state");
 	if (cur == HW_QPS_RST && new == HW_QPS_RST)
 		return 0;
 	t = &transitions[cur][new];
 	if (!t->op)
-		return -EINVAL;
+		return uv_no(-EINVAL, "no such transition");
 	r = qpc_fill(qpc, qp, m);
 	if (r == 0)
 		r = transition_cmd(ctx, t, mlx5_qp_uid(ctx, qp), qp->qpn, opt_of(t, qp, m->mask),

@@ -60,9 +60,9 @@ static int user_index(const struct uv_context *ctx, const struct uv_udata *u,
 	if (has && !v1 && cmd->uidx == NO_UIDX)
 		return 0;
 	if (has != v1)
-		return -EINVAL;
+		return uv_no(-EINVAL, "uidx and the file's CQE version do not agree");
 	if (v1 && cmd->uidx >= NO_UIDX)
-		return -EINVAL;
+		return uv_no(-EINVAL, "uidx has 24 bits, and not all are set");
 	*uidx = v1 ? cmd->uidx : NO_UIDX;
 	return 0;
 }
@@ -115,7 +115,7 @@ int mlx5_create_srq(struct uv_srq *srq, const struct ibv_srq_init_attr_ex *a, st
 	int r;
 
 	if (srq->srq_type != IBV_SRQT_BASIC && srq->srq_type != IBV_SRQT_XRC)
-		return -EOPNOTSUPP;
+		return uv_no(-EOPNOTSUPP, "the device has basic and XRC SRQs only");
 	r = srq_sizes(mlx5_caps(ctx), srq, &sizes);
 	if (r < 0)
 		return r;
@@ -160,12 +160,12 @@ int mlx5_modify_srq(struct uv_srq *srq, uint32_t mask, const struct ibv_srq_attr
 	void *bitmask = LAYOUT_IN(modify_rmp_in, bitmask, in);
 	void *wq = LAYOUT_IN(rmpc, wq, rmpc);
 
-	if (mask & IBV_SRQ_MAX_WR) /* resizing */
-		return -EINVAL;
+	if (mask & IBV_SRQ_MAX_WR)
+		return uv_no(-EINVAL, "an SRQ is not resized");
 	if (!(mask & IBV_SRQ_LIMIT))
 		return 0;
 	if (a->srq_limit > srq->max_wr)
-		return -EINVAL;
+		return uv_no(-EINVAL, "srq_limit is beyond max_wr");
 	if (srq->srq_type == IBV_SRQT_XRC)
 		return mlx5_xrc_srq_arm(srq, a->srq_limit);
 	LAYOUT_SET(modify_rmp_in, in, rmp_state, RMPC_STATE_RDY);

@@ -155,7 +155,7 @@ int mlx5_method_uar_alloc(struct uv_bundle *b)
 	int r;
 
 	if (type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF && type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC)
-		return -EOPNOTSUPP;
+		return uv_why(b, -EOPNOTSUPP, "no such type");
 	/* the same numbers: 0 BF, 1 NC */
 	r = page_alloc(uv_b_context(b), (enum hw_uar_type)type, uar);
 	if (r < 0)
@@ -196,11 +196,11 @@ static int mmap_entry(struct uv_context *ctx, void *addr, size_t len, int prot, 
 	int err = 0;
 
 	if ((uint64_t)off >> MLX5_PAGE_SHIFT > UINT32_MAX || line >= mc->nmaps)
-		return -EINVAL;
+		return uv_no(-EINVAL, "no page has this offset");
 	if (!mc->maps[line].uar || mc->maps[line].gone)
-		return -EINVAL;
+		return uv_no(-EINVAL, "the page of this offset is freed");
 	if (len > MLX5_PAGE_SIZE || !len || !(flags & MAP_SHARED))
-		return -EINVAL;
+		return uv_no(-EINVAL, "one page, mapped shared");
 	*out = ctx->sys->uar_mmap(addr, MLX5_PAGE_SIZE, prot, flags,
 				  mc->maps[line].var ? SEG_NONE : mc->maps[line].uar, &err);
 	return *out == MAP_FAILED ? err : 0;
@@ -210,12 +210,12 @@ static int mmap_entry(struct uv_context *ctx, void *addr, size_t len, int prot, 
 static int mmap_clock(size_t len, int prot, int flags, bool info, off_t off)
 {
 	if (len > MLX5_PAGE_SIZE || !len || (info && !(flags & MAP_SHARED)))
-		return -EINVAL;
+		return uv_no(-EINVAL, "one page, mapped shared");
 	if (info && (offset_to_key((uint64_t)off) & 0xff) != 0)
-		return -EOPNOTSUPP;
+		return uv_no(-EOPNOTSUPP, "there is one clock page");
 	if (prot & PROT_WRITE || (info && prot & PROT_EXEC))
-		return -EPERM;
-	return -EOPNOTSUPP;
+		return uv_no(-EPERM, "the clock pages are read only");
+	return uv_no(-EOPNOTSUPP, "the device has no clock pages");
 }
 
 int mlx5_mmap(struct uv_context *ctx, void *addr, size_t len, int prot, int flags, off_t off,
@@ -231,7 +231,7 @@ int mlx5_mmap(struct uv_context *ctx, void *addr, size_t len, int prot, int flag
 	case MMAP_ALLOC_WC:
 		return mlx5_bfreg_mmap(ctx, key & 0xffff, true, addr, len, prot, flags, out);
 	case MMAP_CONTIGUOUS:
-		return -ENOSYS;
+		return uv_no(-ENOSYS, "there is no contiguous memory");
 	case MMAP_CORE_CLOCK:
 		return mmap_clock(len, prot, flags, false, off);
 	case MMAP_CLOCK_INFO:

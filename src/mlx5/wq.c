@@ -131,11 +131,11 @@ int mlx5_create_wq(struct uv_wq *wq, uint32_t flags, struct uv_udata *u)
 	int r;
 
 	if (u->outlen && u->outlen < sizeof(resp))
-		return -EINVAL;
+		return uv_no(-EINVAL, "no room for the driver's answer");
 	if (flags & IB_UVERBS_WQ_FLAGS_DELAY_DROP && !uv_capable(CAP_SYS_RAWIO))
-		return -EPERM;
+		return uv_no(-EPERM, "delay drop needs CAP_SYS_RAWIO");
 	if (wq->type != IBV_WQT_RQ)
-		return -EINVAL;
+		return uv_no(-EINVAL, "a work queue is a receive queue");
 	r = request_get(ctx, wq, u, &cmd);
 	if (r == 0)
 		r = wq_make(ctx, wq, &cmd, flags);
@@ -158,16 +158,16 @@ int mlx5_modify_wq(struct uv_wq *wq, const struct uv_wq_modify *m, struct uv_uda
 	struct mlx5_ib_modify_wq cmd;
 
 	if (u->inlen < sizeof(cmd))
-		return -EINVAL;
+		return uv_no(-EINVAL, "the driver's data is too short");
 	if (!cleared(u, sizeof(cmd)))
-		return -EOPNOTSUPP;
+		return uv_no(-EOPNOTSUPP, "unknown bytes of the driver's data are not 0");
 	memcpy(&cmd, u->in, sizeof(cmd));
 	if (cmd.comp_mask || cmd.reserved)
-		return -EOPNOTSUPP;
+		return uv_no(-EOPNOTSUPP, "comp_mask and reserved are 0");
 	if (m->mask & IBV_WQ_ATTR_FLAGS &&
 	    m->flags_mask &
 		    (IB_UVERBS_WQ_FLAGS_CVLAN_STRIPPING | IB_UVERBS_WQ_FLAGS_PCI_WRITE_END_PADDING))
-		return -EOPNOTSUPP;
+		return uv_no(-EOPNOTSUPP, "the device has neither VLAN stripping nor end padding");
 	LAYOUT_SET(modify_rq_in, in, rqn, wq->wqn);
 	LAYOUT_SET(modify_rq_in, in, rq_state, rqc_state(m->cur_state));
 	LAYOUT_SET(rqc, LAYOUT_IN(modify_rq_in, ctx, in), state, rqc_state(m->new_state));
@@ -200,11 +200,11 @@ int mlx5_create_rwq_ind_tbl(struct uv_rwq_ind_tbl *t, struct uv_udata *u)
 	int r;
 
 	if (!cleared(u, 0))
-		return -EOPNOTSUPP;
+		return uv_no(-EOPNOTSUPP, "the driver's data is not 0");
 	if (t->log_size > mlx5_caps(ctx)->log_max_rqt_size)
 		return uv_no(-EINVAL, "at most 2^log_max_rqt_size queues");
 	if (u->outlen && u->outlen < sizeof(resp))
-		return -EINVAL;
+		return uv_no(-EINVAL, "no room for the driver's answer");
 	in = heap_zalloc(len);
 	if (!in)
 		return -ENOMEM;

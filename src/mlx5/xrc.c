@@ -87,7 +87,7 @@ int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags)
 	int r;
 
 	if (create_flags)
-		return -EOPNOTSUPP;
+		return uv_no(-EOPNOTSUPP, "an XRC target has no create_flags");
 	r = mlx5_open_qp(qp);
 	if (r < 0)
 		return r;

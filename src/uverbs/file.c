@@ -147,7 +147,7 @@ static void trace_mmap(size_t len, int prot, int flags, off_t off, const void *a
 		rec_x(&r, "addr", (uintptr_t)at);
 		rec_group_end(&r, "");
 	}
-	rec_say(&r, "result", " = ", result ? strerrorname_np(-result) : "0");
+	uv_trace_result(&r, result);
 	rec_end(&r);
 }
 
@@ -158,10 +158,11 @@ void *uv_mmap(struct uv_file *f, void *addr, size_t len, int prot, int flags, of
 	int r;
 
 	pthread_mutex_lock(&f->lock);
+	uv_why_init();
 	if (atomic_load(&f->seg->hdr->down))
 		r = -EIO;
 	else if (!f->ctx || !d->mmap)
-		r = -EINVAL;
+		r = uv_no(-EINVAL, "the file has no context yet");
 	else
 		r = d->mmap(f->ctx, addr, len, prot, flags, off, &out);
 	if (TRACE_ON(LOG_UVERBS))

@@ -258,6 +258,11 @@ static int run_method(struct uv_bundle *b)
 	return r ? r : run_handler(b);
 }
 
+static int refuse(const struct ib_uverbs_ioctl_hdr *hdr, int err, const char *rule)
+{
+	return uv_refuse_frame("ioctl", hdr, hdr->length, err, rule);
+}
+
 static int run(struct uv_file *f, const struct ib_uverbs_ioctl_hdr *hdr, uint64_t user_attrs)
 {
 	uint64_t since = TRACE_ON(LOG_UVERBS) ? clock_now_ns() : 0;
@@ -266,15 +271,11 @@ static int run(struct uv_file *f, const struct ib_uverbs_ioctl_hdr *hdr, uint64_
 	struct rec rec;
 
 	if (hdr->driver_id != f->api->driver->driver_id)
-		return -EINVAL;
+		return refuse(hdr, -EINVAL, "driver_id is not the device's");
 	uv_b_init(&b, f);
 	b.method = uv_api_method(f->api, hdr->object_id, hdr->method_id);
-	if (!b.method) {
-		TRACE(LOG_UVERBS,
-		      "object 0x%x method 0x%x: there is no such method = EPROTONOSUPPORT",
-		      hdr->object_id, hdr->method_id);
-		return -EPROTONOSUPPORT;
-	}
+	if (!b.method)
+		return refuse(hdr, -EPROTONOSUPPORT, "there is no such method");
 	b.user_attrs = user_attrs;
 	b.nuattrs = hdr->num_attrs;
 	if (since) {
@@ -297,9 +298,9 @@ long uv_ioctl(struct uv_file *f, unsigned long cmd, void *arg)
 		return -EFAULT;
 	if (hdr.length > IOCTL_MAX ||
 	    hdr.length != sizeof(hdr) + hdr.num_attrs * sizeof(struct ib_uverbs_attr))
-		return -EINVAL;
+		return refuse(&hdr, -EINVAL, "length: that of num_attrs, at most a page");
 	if (hdr.reserved1 || hdr.reserved2)
-		return -EPROTONOSUPPORT;
+		return refuse(&hdr, -EPROTONOSUPPORT, "reserved1 and reserved2 are 0");
 	pthread_mutex_lock(&f->lock);
 	r = run(f, &hdr, uaddr + sizeof(hdr));
 	pthread_mutex_unlock(&f->lock);

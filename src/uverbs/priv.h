@@ -285,6 +285,11 @@ bool uv_user_cleared(uint64_t uaddr, size_t len);
 
 /* Note why, unless a reason is known already; returns err. uv_why() is in driver.h. */
 void uv_why_init(void); /* a call begins */
+/* The result of what has no bundle, and its rule. */
+void uv_trace_result(struct rec *r, int result);
+/* A call that is refused before it is known what it is; returns err. `h` may be NULL. */
+int uv_refuse_frame(const char *what, const struct ib_uverbs_ioctl_hdr *h, size_t len, int err,
+		    const char *rule);
 int uv_why_attr(struct uv_bundle *b, int err, const char *attr, const char *rule);
 int uv_why_range(struct uv_bundle *b, int err, const char *attr, const char *rule, uint64_t value,
 		 uint64_t low, uint64_t high);

@@ -214,7 +214,7 @@ int uv_cmd_modify_qp(struct uv_bundle *b)
 	if (r)
 		return r;
 	if (cmd.attr_mask & ~STANDARD_BITS)
-		return -EOPNOTSUPP;
+		return uv_why(b, -EOPNOTSUPP, "unknown bits in attr_mask");
 	return modify_qp(b, &cmd, 0);
 }
 
@@ -229,7 +229,7 @@ int uv_cmd_ex_modify_qp(struct uv_bundle *b)
 	if (r)
 		return r;
 	if (cmd.base.attr_mask & ~(STANDARD_BITS | IBV_QP_RATE_LIMIT))
-		return -EOPNOTSUPP;
+		return uv_why(b, -EOPNOTSUPP, "unknown bits in attr_mask");
 	r = modify_qp(b, &cmd.base, cmd.rate_limit);
 	return r ? r : uv_response(b, &resp, sizeof(resp));
 }

@@ -135,7 +135,7 @@ int uv_cmd_ex_create_cq(struct uv_bundle *b)
 	if (r)
 		return r;
 	if (cmd.comp_mask || cmd.reserved)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "comp_mask and reserved are 0");
 	return create_cq(b, &cmd);
 }
 
@@ -188,9 +188,9 @@ int uv_cmd_ex_modify_cq(struct uv_bundle *b)
 	if (r)
 		return r;
 	if (!cmd.attr_mask || cmd.reserved)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "attr_mask is not 0, reserved is");
 	if (cmd.attr_mask > IBV_CQ_ATTR_MODERATE)
-		return -EOPNOTSUPP;
+		return uv_why(b, -EOPNOTSUPP, "attr_mask: moderation only");
 	o = uv_get(b, &uv_type_cq, cmd.cq_handle, UV_READ, &r);
 	if (!o)
 		return r;

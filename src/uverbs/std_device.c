@@ -14,7 +14,7 @@ static int init_context(struct uv_bundle *b, struct uv_udata *u)
 	int r;
 
 	if (f->ctx)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "the file has its context already");
 	f->context = (struct uv_context){
 		.file = f, .sys = f->sys, .seg = f->seg, .hca = f->hca, .seg_file = f->file};
 	r = f->api->driver->alloc_ucontext(&f->context, u);
@@ -147,7 +147,7 @@ int uv_cmd_query_device(struct uv_bundle *b)
 	int r;
 
 	if (!b->ctx)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "the file has no context yet");
 	r = uv_request(b, &cmd, sizeof(cmd));
 	if (!r)
 		r = b->file->api->driver->query_device(b->ctx, &a, NULL);
@@ -166,12 +166,12 @@ int uv_cmd_ex_query_device(struct uv_bundle *b)
 	int r;
 
 	if (!b->ctx)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "the file has no context yet");
 	r = uv_request(b, &cmd, sizeof(cmd));
 	if (r)
 		return r;
 	if (cmd.comp_mask || cmd.reserved)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "comp_mask and reserved are 0");
 	r = b->file->api->driver->query_device(b->ctx, &a, &b->udata);
 	if (r)
 		return r;
@@ -210,7 +210,7 @@ static int query_one_port(struct uv_bundle *b, uint32_t num, struct ib_uverbs_qu
 	int ret;
 
 	if (!uv_file_port(b->file, num))
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "no such port");
 	ret = b->file->api->driver->query_port(b->ctx, num, &a);
 	*r = (struct ib_uverbs_query_port_resp){
 		.port_cap_flags = a.port_cap_flags,
@@ -263,7 +263,7 @@ int uv_cmd_query_port(struct uv_bundle *b)
 	int r;
 
 	if (!b->ctx)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "the file has no context yet");
 	r = uv_request(b, &cmd, sizeof(cmd));
 	if (!r)
 		r = query_one_port(b, cmd.port_num, &resp, &cap2);
@@ -294,9 +294,9 @@ static int query_gid_entry(struct uv_bundle *b)
 	struct ib_uverbs_gid_entry e;
 
 	if (!p || i >= HW_GIDS)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "no such port, or no such entry in its table");
 	if (!gid_valid(p->gid[i]))
-		return -ENODATA;
+		return uv_why(b, -ENODATA, "the entry is empty");
 	gid_entry(&e, p, (uint32_t)i);
 	return uv_b_out_zero(b, UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, &e, sizeof(e));
 }
@@ -323,7 +323,8 @@ static int query_gid_table(struct uv_bundle *b)
 	int r;
 
 	if (!size || out->len % size || out->len < size)
-		return -EINVAL;
+		return uv_why(b, -EINVAL,
+			      "RESP_ENTRIES is no whole number of entries of ENTRY_SIZE");
 	for (uint32_t num = 1; (p = uv_file_port(b->file, num)); num++)
 		for (uint32_t i = 0; i < HW_GIDS; i++) {
 			struct ib_uverbs_gid_entry e;
@@ -331,7 +332,8 @@ static int query_gid_table(struct uv_bundle *b)
 			if (!gid_valid(p->gid[i]))
 				continue;
 			if (n >= out->len / size)
-				return -EINVAL;
+				return uv_why(b, -EINVAL,
+					      "RESP_ENTRIES has no room for all entries");
 			gid_entry(&e, p, i);
 			if (put_entry(out->data + n++ * size, &e, size))
 				return -EFAULT;
@@ -352,10 +354,10 @@ static int info_handles(struct uv_bundle *b)
 	int r;
 
 	if (!room || room % sizeof(*list))
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "the list has no room for a whole number of handles");
 	ao = uv_api_object(b->file->api, (uint16_t)id);
 	if (!ao)
-		return id == 0xffff ? -ENOMSG : -ENOENT;
+		return uv_why(b, id == 0xffff ? -ENOMSG : -ENOENT, "no such object type");
 	list = uv_b_alloc(b, room);
 	if (!list)
 		return -ENOMEM;

@@ -48,7 +48,10 @@ int uv_cmd_attach_mcast(struct uv_bundle *b)
 		return -ENOMEM;
 	memcpy(m->gid, cmd.gid, sizeof(m->gid));
 	m->mlid = cmd.mlid;
-	r = is_group(qp, &cmd) ? b->file->api->driver->attach_mcast(qp, m->gid, m->mlid) : -EINVAL;
+	if (is_group(qp, &cmd))
+		r = b->file->api->driver->attach_mcast(qp, m->gid, m->mlid);
+	else
+		r = uv_why(b, -EINVAL, "a UD QP, a multicast GID and an mlid of that kind");
 	if (r)
 		heap_free(m);
 	else
@@ -68,7 +71,7 @@ int uv_cmd_detach_mcast(struct uv_bundle *b)
 	e = entry(qp, &cmd);
 	m = *e;
 	if (!m)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "the QP is not in this group");
 	/* As the kernel: forgotten, whatever comes of it. */
 	*e = m->next;
 	r = b->file->api->driver->detach_mcast(qp, m->gid, m->mlid);

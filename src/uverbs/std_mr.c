@@ -94,7 +94,7 @@ int uv_cmd_reg_mr(struct uv_bundle *b)
 	if (r)
 		return r;
 	if ((cmd.start & PAGE_MASK) != (cmd.hca_va & PAGE_MASK))
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "start and hca_va have different offsets in their pages");
 	r = uv_new(b, &uv_type_mr, &o);
 	if (!r)
 		r = check_access(b, cmd.access_flags);
@@ -172,13 +172,13 @@ int uv_cmd_rereg_mr(struct uv_bundle *b)
 	if (r)
 		return r;
 	if (!cmd.flags)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "flags say nothing to change");
 	if (cmd.flags & ~(uint32_t)(IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD |
 				    IBV_REREG_MR_CHANGE_ACCESS))
-		return -EOPNOTSUPP;
+		return uv_why(b, -EOPNOTSUPP, "unknown flags");
 	if (cmd.flags & IBV_REREG_MR_CHANGE_TRANSLATION &&
 	    (cmd.start & PAGE_MASK) != (cmd.hca_va & PAGE_MASK))
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "start and hca_va have different offsets in their pages");
 	o = uv_get(b, &uv_type_mr, cmd.mr_handle, UV_WRITE, &r);
 	if (!o)
 		return r;
@@ -232,7 +232,7 @@ static int query_mr(struct uv_bundle *b)
 /* The driver has no such operation: the method is there, as in the kernel, and says so. */
 static int no_driver_op(struct uv_bundle *b)
 {
-	return -EOPNOTSUPP;
+	return uv_why(b, -EOPNOTSUPP, "the driver has no such operation");
 }
 
 static const struct uv_attr_def destroy_attrs[] = {

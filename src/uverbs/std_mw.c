@@ -42,7 +42,7 @@ int uv_cmd_alloc_mw(struct uv_bundle *b)
 	if (!pd)
 		return r;
 	if (cmd.mw_type != IBV_MW_TYPE_1 && cmd.mw_type != IBV_MW_TYPE_2)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "mw_type is 1 or 2");
 	mw = (struct uv_mw *)o;
 	mw->pd = (struct uv_pd *)pd;
 	mw->type = cmd.mw_type;

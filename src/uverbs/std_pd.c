@@ -93,8 +93,10 @@ static int ah_check_gid(struct uv_bundle *b, const struct ib_uverbs_ah_attr *a)
 	if (!a->is_global)
 		return 0;
 	if (!p || a->grh.sgid_index >= HW_GIDS)
-		return -EINVAL;
-	return memcmp(p->gid[a->grh.sgid_index], none, sizeof(none)) ? 0 : -ENODATA;
+		return uv_no(-EINVAL, "no such port, or no such sgid_index in its table");
+	return memcmp(p->gid[a->grh.sgid_index], none, sizeof(none))
+		       ? 0
+		       : uv_no(-ENODATA, "sgid_index: the entry is empty");
 }
 
 int uv_cmd_create_ah(struct uv_bundle *b)

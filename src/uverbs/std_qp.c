@@ -80,7 +80,7 @@ static int qp_destroy(struct uv_object *o, int why)
 	int r;
 
 	if (why == UV_DESTROY && qp->mcast)
-		return -EBUSY;
+		return uv_no(-EBUSY, "it is in multicast groups");
 	uv_mcast_forget(qp, why == UV_ABORT);
 	if (why == UV_CLOSE) {
 		uv_event_file_put(qp->async);
@@ -239,7 +239,7 @@ static int create_qp(struct uv_bundle *b, const struct ib_uverbs_ex_create_qp *c
 	if (cmd->create_flags & ~CREATE_KNOWN)
 		return uv_why(b, -EINVAL, "unknown create_flags");
 	if (cmd->create_flags & CREATE_SOURCE_QPN && !uv_capable(CAP_NET_RAW))
-		return -EPERM;
+		return uv_why(b, -EPERM, "source_qpn needs CAP_NET_RAW");
 	qp = (struct uv_qp *)o;
 	c.async = uv_event_file_get(b->file->default_async);
 	r = make_qp(b, qp, &c);
@@ -292,7 +292,7 @@ int uv_cmd_ex_create_qp(struct uv_bundle *b)
 	if (r)
 		return r;
 	if (cmd.comp_mask & ~(uint32_t)IB_UVERBS_CREATE_QP_SUP_COMP_MASK || cmd.reserved)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "unknown bits in comp_mask, or reserved is not 0");
 	return create_qp(b, &cmd);
 }
 
@@ -304,7 +304,7 @@ static int open_qp(struct uv_bundle *b, struct uv_qp *qp)
 
 	if (!hw || !(__atomic_load_n(&hw->flags, __ATOMIC_ACQUIRE) & HW_F_READY) ||
 	    hw->hca != b->file->hca || !hw->shared || hw->xrcd != qp->xrcd->xrcd)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "no such XRC target in this domain");
 	r = b->file->api->driver->open_qp(qp);
 	if (r)
 		return r;
@@ -330,7 +330,7 @@ int uv_cmd_open_qp(struct uv_bundle *b)
 	qp = (struct uv_qp *)o;
 	qp->xrcd = (struct uv_xrcd *)uv_get(b, &uv_type_xrcd, cmd.pd_handle, UV_READ, &r);
 	if (!qp->xrcd || cmd.qp_type != IB_UVERBS_QPT_XRC_TGT)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "an XRC domain and the type of an XRC target are needed");
 	qp->qpn = cmd.qpn;
 	qp->qp_type = cmd.qp_type;
 	o->user_handle = cmd.user_handle;
@@ -373,7 +373,7 @@ int uv_cmd_destroy_qp(struct uv_bundle *b)
 static int need(struct uv_bundle *b, uint16_t attr, struct uv_object **o)
 {
 	*o = uv_b_obj(b, attr);
-	return *o ? 0 : -ENOENT;
+	return *o ? 0 : uv_why(b, -ENOENT, "a handle that QPs of this type need is missing");
 }
 
 /* Which handles go with which type. */
@@ -388,12 +388,13 @@ static int check_parts(struct uv_bundle *b, struct qp_create *c)
 		    uv_b_has(b, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE) ||
 		    uv_b_has(b, UVERBS_ATTR_CREATE_QP_PD_HANDLE) ||
 		    uv_b_has(b, UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE))
-			return -EINVAL;
+			return uv_why(b, -EINVAL, "an XRC target has no PD, CQs or table");
 		return need(b, UVERBS_ATTR_CREATE_QP_XRCD_HANDLE, &c->xrcd);
 	}
 	if (uv_b_has(b, UVERBS_ATTR_CREATE_QP_XRCD_HANDLE) ||
 	    (c->type == IB_UVERBS_QPT_XRC_INI && uv_b_has(b, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE)))
-		return -EINVAL;
+		return uv_why(b, -EINVAL,
+			      "only an XRC target has an XRC domain; an XRC initiator has no SRQ");
 	r = need(b, UVERBS_ATTR_CREATE_QP_PD_HANDLE, &c->pd);
 	c->ind_tbl = uv_b_obj(b, UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE);
 	if (!r && c->ind_tbl &&
@@ -415,10 +416,10 @@ static int check_flags(struct qp_create *c)
 	if (!c->flags || c->type == IB_UVERBS_QPT_DRIVER)
 		return 0;
 	if (c->type != IB_UVERBS_QPT_RAW_PACKET && c->type != IB_UVERBS_QPT_UD)
-		return -EINVAL;
+		return uv_no(-EINVAL, "flags: of raw packet and UD QPs only");
 	if (c->flags & (IB_UVERBS_QP_CREATE_SCATTER_FCS | IB_UVERBS_QP_CREATE_CVLAN_STRIPPING) &&
 	    c->type != IB_UVERBS_QPT_RAW_PACKET)
-		return -EINVAL;
+		return uv_no(-EINVAL, "flags: FCS and VLAN stripping are for raw packets");
 	return 0;
 }
 
@@ -445,7 +446,7 @@ static int qp_create(struct uv_bundle *b)
 	c.srq = uv_b_obj(b, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE);
 	if (c.srq && (((struct uv_srq *)c.srq)->srq_type == IB_UVERBS_SRQT_XRC) !=
 			     (c.type == IB_UVERBS_QPT_XRC_TGT))
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "XRC SRQs are for XRC targets, others for other QPs");
 	if (c.type == IB_UVERBS_QPT_XRC_TGT)
 		c.srq = NULL; /* requests name theirs */
 	c.async = uv_async_file(b, UVERBS_ATTR_CREATE_QP_EVENT_FD);

@@ -91,7 +91,7 @@ static int create_srq(struct uv_bundle *b, const struct ib_uverbs_create_xsrq *c
 	if (cmd->srq_type == IB_UVERBS_SRQT_XRC) {
 		xrcd = uv_get(b, &uv_type_xrcd, cmd->xrcd_handle, UV_READ, &r);
 		if (!xrcd)
-			return -EINVAL;
+			return uv_why(b, -EINVAL, "no such XRC domain");
 	}
 	if (has_cq(cmd->srq_type)) {
 		cq = uv_get(b, &uv_type_cq, cmd->cq_handle, UV_READ, &r);
@@ -158,13 +158,13 @@ static int srq_create(struct uv_bundle *b)
 	int r;
 
 	if (has_cq((uint32_t)type) && !uv_b_has(b, UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE))
-		return -ENOENT;
+		return uv_why(b, -ENOENT, "this type needs CQ_HANDLE");
 	if (type == IB_UVERBS_SRQT_XRC && !uv_b_has(b, UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE))
-		return -ENOENT;
+		return uv_why(b, -ENOENT, "this type needs XRCD_HANDLE");
 	if (type == IB_UVERBS_SRQT_TM && !uv_b_has(b, UVERBS_ATTR_CREATE_SRQ_MAX_NUM_TAGS))
-		return -ENOENT;
+		return uv_why(b, -ENOENT, "this type needs MAX_NUM_TAGS");
 	if (type > IB_UVERBS_SRQT_TM)
-		return -EINVAL;
+		return uv_why(b, -EINVAL, "no such type");
 	a.srq_type = (enum ibv_srq_type)type;
 	a.attr.max_wr = (uint32_t)uv_b_const(b, UVERBS_ATTR_CREATE_SRQ_MAX_WR, 0);
 	a.attr.max_sge = (uint32_t)uv_b_const(b, UVERBS_ATTR_CREATE_SRQ_MAX_SGE, 0);

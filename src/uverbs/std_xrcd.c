@@ -20,10 +20,10 @@ static int key_of(int fd, struct inode_key *k)
 	long r = sys_call(SYS_fcntl, fd, F_GETFL);
 
 	if (r < 0 || r & O_PATH)
-		return -EBADF;
+		return uv_no(-EBADF, "fd is no open file");
 	r = sys_call(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &st);
 	if (r < 0)
-		return -EBADF;
+		return uv_no(-EBADF, "fd is no open file");
 	*k = (struct inode_key){
 		.major = st.stx_dev_major, .minor = st.stx_dev_minor, .ino = st.stx_ino};
 	if (st.stx_mask & STATX_BTIME)
@@ -75,9 +75,9 @@ static int open_xrcd(struct uv_bundle *b, const struct ib_uverbs_open_xrcd *cmd,
 	int r;
 
 	if (k && !found && !(cmd->oflags & O_CREAT))
-		return -EAGAIN;
+		return uv_no(-EAGAIN, "the file has no domain, and oflags lack O_CREAT");
 	if (found && cmd->oflags & O_EXCL)
-		return -EINVAL;
+		return uv_no(-EINVAL, "the file has a domain, and oflags have O_EXCL");
 	r = uv_new(b, &uv_type_xrcd, o);
 	if (r)
 		return r;

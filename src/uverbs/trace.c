@@ -215,6 +215,23 @@ static const char *driver_type(const struct uv_bundle *b, bool resp, char *buf, 
 	return buf;
 }
 
+/* What needs no rule of its own. */
+static const char *rule_of(int result)
+{
+	switch (result) {
+	case -EREMOTEIO:
+		return "the firmware refused the command, see its status and syndrome";
+	case -EFAULT:
+		return "an address is not mapped, or not writable";
+	case -ENOMEM:
+		return "there is no memory, or no further object";
+	case -EIO:
+		return "the device is gone, or the file is";
+	default:
+		return NULL;
+	}
+}
+
 /* ---- the parts of the line */
 
 void uv_trace_begin(struct uv_bundle *b, struct rec *r, const char *what, uint64_t since)
@@ -421,15 +438,45 @@ void uv_trace_end(struct uv_bundle *b, int result)
 		new_handles(b);
 	}
 	rec_group_end(r, b->trace_out ? "" : ")");
-	if (result == -EREMOTEIO)
-		uv_why(b, 0, "the firmware refused the command, see its status and syndrome");
-	if (result && thread_rule)
-		uv_why(b, 0, thread_rule);
+	if (result)
+		uv_why(b, 0, thread_rule && result != -EREMOTEIO ? thread_rule : rule_of(result));
 	rec_say(r, "result", " = ", result ? strerrorname_np(-result) : "0");
 	if (result && b->why.rule)
 		rec_why(r, &b->why);
 	rec_end(r);
 	b->trace = NULL;
+}
+
+void uv_trace_result(struct rec *r, int result)
+{
+	const char *rule = thread_rule ? thread_rule : rule_of(result);
+
+	rec_say(r, "result", " = ", result ? strerrorname_np(-result) : "0");
+	if (result && rule)
+		rec_why(r, &(struct uv_why){.rule = rule});
+}
+
+int uv_refuse_frame(const char *what, const struct ib_uverbs_ioctl_hdr *h, size_t len, int err,
+		    const char *rule)
+{
+	struct rec r;
+
+	if (!TRACE_ON(LOG_UVERBS))
+		return err;
+	rec_begin(&r, LOG_UVERBS, what, 0);
+	rec_group(&r, "in", "(");
+	rec_u(&r, "length", len);
+	if (h) {
+		rec_x(&r, "object", h->object_id);
+		rec_x(&r, "method", h->method_id);
+		rec_u(&r, "num_attrs", h->num_attrs);
+	}
+	rec_group_end(&r, ")");
+	uv_why_init();
+	uv_no(err, rule);
+	uv_trace_result(&r, err);
+	rec_end(&r);
+	return err;
 }
 
 void uv_b_trace(struct uv_bundle *b, const char *f, ...)

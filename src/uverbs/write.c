@@ -101,7 +101,7 @@ static const struct uv_cmd commands[] = {
 
 static int not_supported(struct uv_bundle *b)
 {
-	return -EOPNOTSUPP;
+	return uv_why(b, -EOPNOTSUPP, "there is no such command");
 }
 
 /* Numbers that nobody handles: framed as a plain command without structs, then refused. */
@@ -127,12 +127,15 @@ const struct uv_cmd *uv_cmd_find(const struct uv_file *f, uint32_t command, int 
 	bool ex = command & IB_USER_VERBS_CMD_FLAG_EXTENDED;
 	uint32_t nr = command & IB_USER_VERBS_CMD_COMMAND_MASK;
 
-	*err = -EINVAL;
-	if (command & ~(uint32_t)(IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_CMD_COMMAND_MASK))
+	if (command &
+	    ~(uint32_t)(IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_CMD_COMMAND_MASK)) {
+		*err = uv_no(-EINVAL, "unknown bits in the command's number");
 		return NULL;
-	*err = -EOPNOTSUPP;
-	if (nr > (ex ? IB_USER_VERBS_EX_CMD_MODIFY_CQ : IB_USER_VERBS_CMD_OPEN_QP))
+	}
+	if (nr > (ex ? IB_USER_VERBS_EX_CMD_MODIFY_CQ : IB_USER_VERBS_CMD_OPEN_QP)) {
+		*err = uv_no(-EOPNOTSUPP, "there is no such command");
 		return NULL;
+	}
 	*err = 0;
 	return f->api->cmd[ex][nr] ? f->api->cmd[ex][nr] : &absent;
 }
@@ -291,7 +294,7 @@ static int write_run(struct uv_bundle *b, struct ib_uverbs_cmd_hdr *h, uint64_t 
 		rec_s(b->trace, "command", b->cmd->name);
 	if (b->cmd->ex) {
 		if (count < sizeof(*h) + sizeof(x))
-			return -EINVAL;
+			return uv_why(b, -EINVAL, "shorter than the headers");
 		if (uv_copy_from_user(&x, buf + sizeof(*h), sizeof(x)))
 			return -EFAULT;
 		r = verify_ex(b, h, &x, count);
@@ -329,9 +332,11 @@ ssize_t uv_write(struct uv_file *f, const void *buf, size_t count)
 	if (!uv_user_range((uintptr_t)buf, count))
 		return -EFAULT;
 	if (!may_write(f))
-		return -EACCES;
+		return uv_refuse_frame(
+			"write", NULL, count, -EACCES,
+			"who opened the file writes: the process, with its credentials");
 	if (count < sizeof(h))
-		return -EINVAL;
+		return uv_refuse_frame("write", NULL, count, -EINVAL, "shorter than the header");
 	if (uv_copy_from_user(&h, (uintptr_t)buf, sizeof(h)))
 		return -EFAULT;
 	pthread_mutex_lock(&f->lock);

@@ -208,11 +208,47 @@ call(55, 66)
             ' = EINVAL: the driver takes this command by another DEVX method',
             ' = EINVAL: the driver passes no such command on',
             ' = EINVAL: DEVX_UMEM_REG_ACCESS: unknown bits = 0x100; allowed: bits 0x100007',
-            ': there is no such method = EPROTONOSUPPORT')
+            'ioctl(length=24, object=0x37, method=0x42, num_attrs=0) = EPROTONOSUPPORT: '
+            'there is no such method')
         self.assertEqual(len(lines), len(ends))
         for line, end in zip(lines, ends):
             self.assertTrue(line.endswith(end), f'{line}\n{end}')
         self.assertIn('attr_0x1e=unknown', lines[8])
+
+    def test_the_rule_of_a_refused_frame(self):
+        lines = [normal(x) for x in self.raw('''
+import mmap
+def frame(*h):
+    libc.ioctl(fd, ctypes.c_ulong(RDMA_VERBS_IOCTL), struct.pack('<HHHHQII', *h))
+def fails(f, *a):
+    try:
+        f(*a)
+    except OSError:
+        return
+    print('not refused')
+frame(25, 0, 3, 0, 0, 1, 0)
+frame(24, 0, 3, 0, 1, 1, 0)
+frame(24, 0, 3, 0, 0, 2, 0)
+fails(os.write, fd, b'1234')
+fails(mmap.mmap, fd, 4096)
+''', '-e', 'uverbs')]
+        self.assertEqual(lines, [
+            'uverbs: ioctl(length=25, object=0, method=3, num_attrs=0) = EINVAL: length: that of '
+            'num_attrs, at most a page',
+            'uverbs: ioctl(length=24, object=0, method=3, num_attrs=0) = EPROTONOSUPPORT: '
+            'reserved1 and reserved2 are 0',
+            'uverbs: ioctl(length=24, object=0, method=3, num_attrs=0) = EINVAL: driver_id is not '
+            "the device's",
+            'uverbs: write(length=4) = EINVAL: shorter than the header',
+            'uverbs: mmap(length=0x1000, prot=3, flags=1, offset=0) = EINVAL: the file has no '
+            'context yet'])
+
+    def test_each_refused_raw_call_has_its_rule(self):
+        lines = self.traced(os.path.join(BUILD, 'tests', 'abi', 'abi'),
+                            options=('-j', '-e', 'uverbs'))
+        refused = [x for x in map(json.loads, lines) if x.get('result', '0') != '0']
+        self.assertGreater(len(refused), 1000)
+        self.assertEqual([x for x in refused if 'refused' not in x], [])
 
     def test_a_refused_devx_command_names_field_bit_value_and_what_is_allowed(self):
         lines = [normal(x) for x in self.traced(DEVX_SEND, options=['-e', 'fw'])]
