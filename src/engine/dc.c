@@ -37,6 +37,7 @@ struct hw_qp *dc_peer(struct eng_run *r, uint32_t *port)
 bool dc_accepts(struct eng_run *r, struct hw_qp *dct, uint32_t port)
 {
 	uint64_t key = be64_load(r->wqe + WQE_SEG);
+	uint8_t eqe[EQE_BYTES] = {0};
 	uint64_t n;
 
 	if (seg_owner(r->s, SEG_T_QP, r->dest) == SEG_OWNER_FREE || dct->st != HW_ST_DCT ||
@@ -50,5 +51,10 @@ bool dc_accepts(struct eng_run *r, struct hw_qp *dct, uint32_t port)
 	n = LAYOUT_GET(dctc, dct->qpc, dc_access_key_violation_count);
 	if (n < UINT32_MAX)
 		LAYOUT_SET(dctc, dct->qpc, dc_access_key_violation_count, n + 1);
+	if (atomic_exchange(&dct->key_armed, 0)) {
+		LAYOUT_SET(eqe_dct, eqe, dctn, r->dest);
+		eng_devx_event(r->s, dct->hca, PRM_EVENT_DCT_KEY_VIOLATION, PRM_EVENT_QUEUE_DCT,
+			       r->dest, eqe);
+	}
 	return false;
 }

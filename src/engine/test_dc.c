@@ -2,8 +2,12 @@
 /* DC: initiators that name a target in each WQE, and what the target does with wrong ones. */
 #include "engine/test.h"
 #include "wire/prm/prm.h"
+#include "segment/evsub.h"
+#include "wire/prm/eq.h"
 
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #define KEY UINT64_C(0x1122334455667788)
 
@@ -179,6 +183,34 @@ static void a_wrong_access_key_is_counted_and_not_answered(void **state)
 	t_expect_error(d->ini[0], MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, 0);
 }
 
+/* ARM_DCT_FOR_KEY_VIOLATION: the next one, and no other. */
+static void a_wrong_access_key_is_told_once_when_armed(void **state)
+{
+	struct dc *d = *state;
+	struct seg *s = &d->t->s;
+	int fd = eventfd(0, EFD_NONBLOCK);
+	struct seg_evsub sub = {.hca = d->dct->hw->hca,
+				.eventfd = 1 + fd,
+				.id = d->dct->qpn,
+				.key = PRM_EVENT_DCT_KEY_VIOLATION | PRM_EVENT_QUEUE_DCT << 16};
+	uint64_t n = 0;
+	uint32_t i;
+
+	assert_int_equal(evsub_add(s, &sub, &i), 0);
+	send_from(d, 0, KEY + 1, "not armed");
+	assert_int_equal(read(fd, &n, sizeof(n)), -1);
+	atomic_store(&d->dct->hw->key_armed, 1);
+	for (int k = 0; k < 2; k++) {
+		t_now += 1000 * NSEC_PER_MSEC;
+		t_ring(d->ini[0]);
+	}
+	assert_int_equal(read(fd, &n, sizeof(n)), sizeof(n));
+	assert_int_equal(n, 1);
+	assert_int_equal(d->dct->hw->key_armed, 0);
+	evsub_drop(s, i);
+	close(fd);
+}
+
 static void an_empty_srq_is_rnr(void **state)
 {
 	struct dc *d = *state;
@@ -221,6 +253,7 @@ int main(void)
 		T(atomics_work),
 		T(a_wrong_rkey_fails_the_initiator_only),
 		T(a_wrong_access_key_is_counted_and_not_answered),
+		T(a_wrong_access_key_is_told_once_when_armed),
 		T(an_empty_srq_is_rnr),
 		T(a_drained_target_does_not_answer),
 		T(a_wqe_without_address_is_malformed),

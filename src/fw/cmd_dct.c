@@ -125,10 +125,12 @@ int fw_cmd_destroy_dct(struct fw_call *k)
 	return fw_qp_free(k->s, dctn);
 }
 
-/* The event that this asks for is told to nobody: no verbs event stands for it. */
 int fw_cmd_arm_dct(struct fw_call *k)
 {
-	return dct_of(k, (uint32_t)LAYOUT_GET(arm_dct_in, k->in, dct_number))
-		       ? 0
-		       : (int)FW_R_DCT_ARM_NONE;
+	struct hw_qp *dct = dct_of(k, (uint32_t)LAYOUT_GET(arm_dct_in, k->in, dct_number));
+
+	if (!dct)
+		return FW_R_DCT_ARM_NONE;
+	atomic_store(&dct->key_armed, 1);
+	return 0;
 }

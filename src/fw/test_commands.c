@@ -68,6 +68,9 @@ static void test_draining_a_dct_is_told(void **state)
 	sub.id = make(e, IN(create_dct));
 	sub.key = PRM_EVENT_DCT_DRAINED | PRM_EVENT_QUEUE_DCT << 16;
 	assert_int_equal(evsub_add(&e->s, &sub, &i), 0);
+	b_id(e, PRM_OP_ARM_DCT_FOR_KEY_VIOLATION, sub.id);
+	assert_int_equal(run(e, e->in, IN(arm_dct), OUT(arm_dct)), FW_OK);
+	assert_int_equal(hw_qp(&e->s, sub.id)->key_armed, 1);
 	b_id(e, PRM_OP_DRAIN_DCT, sub.id + 1); /* none such */
 	assert_int_not_equal(run(e, e->in, IN(drain_dct), OUT(drain_dct)), FW_OK);
 	assert_int_equal(read(fd, &n, sizeof(n)), -1);

@@ -349,7 +349,8 @@ struct hw_qp {
 	uint32_t rx_srqn;    /* of that SRQ: an XRC QP's requests say which */
 	uint32_t rx_cqn;     /* where the receive in work completes */
 	uint32_t comm_est;   /* COMM_EST was raised: a message came in RTR */
-	uint32_t rx_intent;  /* 1: a receive CQE is being written at index rx_cq_pi */
+	_Atomic uint32_t key_armed; /* DCT: the next wrong access key is an event */
+	uint32_t rx_intent;         /* 1: a receive CQE is being written at index rx_cq_pi */
 	uint32_t rx_cq_pi;
 	/* WQEs in hw_rq_ahead: [rx_first, rx_first + rx_n) */
 	uint32_t rx_first, rx_n;
