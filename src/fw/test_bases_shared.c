@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * For test_refusals.c: valid commands and refusals of what several QPs share (XRC domains and SRQs)
- * and of the other transports. Included in the middle of that file.
- */
+/* The valid commands of what several QPs share (XRC, multicast, counters) and of the other
+ * transports. */
+#include "fw/test_refusals.h"
 
-/* ---- valid commands ---- */
-
-static inline void b_create_xrc_srq(struct env *e)
+void b_create_xrc_srq(struct env *e)
 {
 	uint32_t xrcd = new_id(e, PRM_OP_ALLOC_XRCD);
 	void *in = cmd_init(e, PRM_OP_CREATE_XRC_SRQ, 0);
@@ -27,7 +24,7 @@ static inline void b_create_xrc_srq(struct env *e)
 }
 
 /* An XRC target: no queue of its own, no record. */
-static inline void b_create_xrc_qp(struct env *e)
+static void b_create_xrc_qp(struct env *e)
 {
 	uint32_t xrcd = new_id(e, PRM_OP_ALLOC_XRCD);
 	void *qpc;
@@ -42,14 +39,14 @@ static inline void b_create_xrc_qp(struct env *e)
 	LAYOUT_SET(qpc, qpc, dbr_umem_valid, 0);
 }
 
-static inline uint32_t new_set(struct env *e)
+uint32_t new_set(struct env *e)
 {
 	cmd_init(e, PRM_OP_ALLOC_Q_COUNTER, 0);
 	make(e, 0x10);
 	return (uint32_t)LAYOUT_GET(alloc_q_counter_out, e->out, counter_set_id);
 }
 
-static inline void b_create_dct(struct env *e)
+void b_create_dct(struct env *e)
 {
 	void *dctc = LAYOUT_IN(create_dct_in, dct_context_entry, cmd_init(e, PRM_OP_CREATE_DCT, 0));
 
@@ -61,7 +58,7 @@ static inline void b_create_dct(struct env *e)
 	LAYOUT_SET(dctc, dctc, dc_access_key, 0x1122334455667788);
 }
 
-static inline void b_mcg(struct env *e, uint16_t opcode)
+void b_mcg(struct env *e, uint16_t opcode)
 {
 	uint32_t qpn;
 
@@ -76,7 +73,7 @@ static inline void b_mcg(struct env *e, uint16_t opcode)
 	LAYOUT_SET(cmd_in, e->in, opcode, opcode);
 }
 
-static inline void b_create_xrq(struct env *e)
+static void b_create_xrq(struct env *e)
 {
 	void *wq = LAYOUT_IN(
 		xrqc, wq, LAYOUT_IN(create_xrq_in, xrq_context, cmd_init(e, PRM_OP_CREATE_XRQ, 0)));
@@ -93,7 +90,7 @@ static inline void b_create_xrq(struct env *e)
 	LAYOUT_SET(wq, wq, dbr_addr, 0x140);
 }
 
-static inline void b_create_psv(struct env *e)
+static void b_create_psv(struct env *e)
 {
 	void *in = cmd_init(e, PRM_OP_CREATE_PSV, 0);
 
@@ -101,9 +98,9 @@ static inline void b_create_psv(struct env *e)
 	LAYOUT_SET(create_psv_in, in, pd, e->pd);
 }
 
-static bool build_shared(struct env *e, int b)
+bool base_build_shared(struct env *e, enum base b)
 {
-	switch (b) {
+	switch ((int)b) {
 	case B_ALLOC_XRCD:
 		cmd_init(e, PRM_OP_ALLOC_XRCD, 0);
 		break;

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is wrong with general objects, scheduling elements, queue groups and rate limits. */
+#include "fw/test_refusals.h"
+
+#define E_SC(f, v) E_IN(create_scheduling_element_in, scheduling_context, scheduling_context, f, v)
+
+static void leaf_parent(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	b_create_sched(e, 4, e->group);
+}
+
+static void used_tsar(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	b_sched_id(e, PRM_OP_DESTROY_SCHEDULING_ELEMENT, e->tsar);
+}
+
+static void tsar_as_group(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	b_qp_groups(e, PRM_OP_RTS2RTS_QP, e->tsar, 0);
+}
+
+static void rate_taken(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	b_rate(e, 5, 1000);
+	assert_int_equal(run_as(e, c, e->in, *inlen, *outlen), FW_OK);
+}
+
+static const struct refusal_row rows[] = {
+	R(GOBJ_TYPE, CREATE_GENERAL_OBJECT, E(cmd_in, op_mod, 0xc)),
+	R(GOBJ_TYPE, MODIFY_GENERAL_OBJECT, E(cmd_in, op_mod, 0x1f)),
+	R(GOBJ_TYPE, QUERY_GENERAL_OBJECT, E(cmd_in, op_mod, 0)),
+	R(GOBJ_TYPE, DESTROY_GENERAL_OBJECT, E(cmd_in, op_mod, 0xd)),
+	M(GOBJ_LEN, CREATE_GENERAL_OBJECT, short_in, {0, 0, 0}),
+	M(GOBJ_LEN, CREATE_AV_QP_MAPPING, short_in, {0, 0, 0}),
+	R(GOBJ_RESERVED, CREATE_GENERAL_OBJECT, {0x80 + 0x60, 32, 1}),
+	R(GOBJ_RESERVED, CREATE_RESERVED_QPN, {0x80, 8, 1}),
+	R(GOBJ_RANGE, CREATE_RESERVED_QPN, E(create_general_object_in, log_obj_range, 1)),
+	R(GOBJ_ID, CREATE_GENERAL_OBJECT, E(create_general_object_in, obj_id, 1)),
+	R(AV_QPN, CREATE_AV_QP_MAPPING, {0x80 + 0x60, 32, 1 << 24}),
+	R(AV_SELECT, CREATE_AV_QP_MAPPING, {0x80, 64, 1}),
+	R(GOBJ_MODIFY, MODIFY_GENERAL_OBJECT, E(cmd_in, op_mod, PRM_GOBJ_RESERVED_QPN)),
+	R(GOBJ_NONE, QUERY_GENERAL_OBJECT, E(cmd_in, op_mod, PRM_GOBJ_RESERVED_QPN)),
+	R(GOBJ_NONE, QUERY_GENERAL_OBJECT, E(cmd_in, op_mod, PRM_GOBJ_AV_QP_MAPPING)),
+	R(GOBJ_NONE, DESTROY_GENERAL_OBJECT, E(cmd_in, op_mod, PRM_GOBJ_RESERVED_QPN)),
+	R(GOBJ_NONE, DESTROY_GENERAL_OBJECT, E(cmd_in, op_mod, PRM_GOBJ_AV_QP_MAPPING)),
+	M(OUTPUT_LEN, QUERY_GENERAL_OBJECT, short_out, {0, 0, 0}),
+	R(SCHED_HIERARCHY, CREATE_SCHEDULING_ELEMENT,
+	  E(create_scheduling_element_in, scheduling_hierarchy, 2)),
+	R(SCHED_HIERARCHY, QUERY_SCHEDULING_ELEMENT,
+	  E(create_scheduling_element_in, scheduling_hierarchy, 2)),
+	R(SCHED_HIERARCHY, MODIFY_SCHEDULING_ELEMENT,
+	  E(create_scheduling_element_in, scheduling_hierarchy, 2)),
+	R(SCHED_HIERARCHY, DESTROY_SCHEDULING_ELEMENT,
+	  E(create_scheduling_element_in, scheduling_hierarchy, 0)),
+	R(SCHED_TYPE, CREATE_SCHEDULING_ELEMENT, E_SC(element_type, 1)),
+	R(SCHED_TYPE, MODIFY_SCHEDULING_ELEMENT, E_SC(element_type, 0)),
+	R(SCHED_TSAR, CREATE_SCHEDULING_ELEMENT, E_SC(tsar_type, 1)),
+	R(SCHED_PARENT, CREATE_SCHEDULING_ELEMENT, E_SC(parent_element_id, 0)),
+	R(SCHED_PARENT, CREATE_SCHEDULING_ELEMENT, E_SC(parent_element_id, NOBODY)),
+	M(SCHED_PARENT, CREATE_SCHEDULING_ELEMENT, leaf_parent, {0, 0, 0}),
+	R(SCHED_SHARE, CREATE_SCHEDULING_ELEMENT, E_SC(bw_share, 101)),
+	R(SCHED_SHARE, MODIFY_SCHEDULING_ELEMENT, E_SC(bw_share, 101)),
+	R(SCHED_SELECT, MODIFY_SCHEDULING_ELEMENT,
+	  E(modify_scheduling_element_in, modify_bitmask, 4)),
+	R(SCHED_SELECT, CREATE_GENERAL_OBJECT, {0x80, 64, 8}),
+	R(SCHED_ROOT, CREATE_SCHEDULING_ELEMENT, E_SC(element_type, 0), E_SC(parent_element_id, 0),
+	  E_SC(max_average_bw, 5)),
+	R(SCHED_NONE, QUERY_SCHEDULING_ELEMENT,
+	  E(query_scheduling_element_in, scheduling_element_id, NOBODY)),
+	R(SCHED_NONE, MODIFY_SCHEDULING_ELEMENT,
+	  E(query_scheduling_element_in, scheduling_element_id, NOBODY)),
+	R(SCHED_NONE, DESTROY_GENERAL_OBJECT, E(create_general_object_in, obj_id, NOBODY)),
+	M(SCHED_IN_USE, DESTROY_SCHEDULING_ELEMENT, used_tsar, {0, 0, 0}),
+	R(QP_EXT, RTS2RTS_QP_EXT, E(rts2rts_qp_in, qpc_ext, 0)),
+	R(QP_EXT, RTS2RTS_QP_EXT, E(rts2rts_qp_in, opt_param_mask_95_32, 1)),
+	M(INPUT_LEN, RTS2RTS_QP_EXT, short_in, {0, 0, 0}),
+	R(QP_EXT_RESERVED, RTS2RTS_QP_EXT, {0x110 * 8 + 3, 1, 1}),
+	R(QP_QOS_REQUESTER, RTS2RTS_QP_EXT, {0x110 * 8 + 0x20, 32, NOBODY}),
+	R(QP_QOS_RESPONDER, RTS2RTS_QP_EXT, {0x110 * 8 + 0x40, 32, NOBODY}),
+	M(QP_QOS_REQUESTER, RTS2RTS_QP_EXT, tsar_as_group, {0, 0, 0}),
+	M(PAGE_LIST, RTS2RTS_QP, page_list, {0, 0, 0}),
+	R(PP_INDEX, SET_PP_RATE_LIMIT, E(set_pp_rate_limit_in, rate_limit_index, 0)),
+	R(PP_INDEX, SET_PP_RATE_LIMIT, E(set_pp_rate_limit_in, rate_limit_index, 128)),
+	R(PP_RATE, SET_PP_RATE_LIMIT,
+	  E_IN(set_pp_rate_limit_in, ctx, set_pp_rate_limit_context, rate_limit, 200000001)),
+	M(PP_BUSY, SET_PP_RATE_LIMIT, rate_taken, {0, 0, 0}),
+	R(PP_NONE, SET_PP_RATE_LIMIT,
+	  E_IN(set_pp_rate_limit_in, ctx, set_pp_rate_limit_context, rate_limit, 0)),
+	M(KERNEL_ONLY, SET_PP_RATE_LIMIT, as_user, {0, 0, 0}),
+};
+
+const struct refusal_rows rows_qos = {"qos", rows, ARRAY_SIZE(rows)};
