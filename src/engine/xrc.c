@@ -19,10 +19,8 @@ bool xrc_aim(struct eng_run *r, const struct hw_qp *peer)
 	/* Seen by eng_mkey_quiesce before the keys are looked at. */
 	atomic_store(&r->qp->xrc_srqn, srqn);
 	srq = hw_srq(r->s, srqn);
-	if (!srq ||
-	    (__atomic_load_n(&srq->flags, __ATOMIC_ACQUIRE) & (HW_F_READY | HW_F_ZOMBIE)) !=
-		    HW_F_READY ||
-	    srq->type != HW_SRQ_XRC || srq->xrcd != peer->xrcd || srq->hca != peer->hca)
+	if (!srq || !hw_in_service(&srq->flags) || srq->type != HW_SRQ_XRC ||
+	    srq->xrcd != peer->xrcd || srq->hca != peer->hca)
 		return false;
 	r->to = (struct eng_target){srqn, srq->cqn, srq->pdn, srq->user_index};
 	return true;

@@ -2,6 +2,8 @@
 /* CQs, SRQs and MRs through write commands: what the firmware gets, what is refused and left. */
 #include "mlx5/test_verbs.h"
 
+#include <fcntl.h>
+
 enum { IB_CQ_MODERATE = 1 };
 
 static void test_cq_becomes_a_firmware_cq(void **state)
@@ -25,6 +27,43 @@ static void test_cq_becomes_a_firmware_cq(void **state)
 	assert_int_equal(destroy(&v, IB_USER_VERBS_CMD_DESTROY_CQ, h), 0);
 	assert_int_equal(test_owned(v.e, SEG_T_CQ), 0);
 	assert_int_equal(test_owned(v.e, SEG_T_UMEM), 0);
+	verbs_close(&v);
+}
+
+static int open_xrcd(struct verbs *v, int fd, uint32_t oflags, uint32_t *xrcd)
+{
+	struct ib_uverbs_open_xrcd cmd = {.fd = (uint32_t)fd, .oflags = oflags};
+	struct ib_uverbs_open_xrcd_resp resp;
+	struct test_write w = {
+		.cmd = IB_USER_VERBS_CMD_OPEN_XRCD,
+		.in = &cmd,
+		.inlen = sizeof(cmd),
+		.out = &resp,
+		.outlen = sizeof(resp),
+	};
+	int r = test_write(v->e, &w);
+
+	*xrcd = seg_table(&v->e->seg, SEG_T_XRCD)->high - 1;
+	return r;
+}
+
+/* What a closed file leaves while a stopped process holds it is joined by nobody. */
+static void test_a_domain_of_a_closed_file_is_not_found(void **state)
+{
+	int fd = open(".", O_RDONLY | O_DIRECTORY);
+	uint32_t first, second;
+	struct verbs v;
+
+	verbs_open(&v, *state);
+	assert_int_equal(open_xrcd(&v, fd, O_CREAT, &first), 0);
+	assert_int_equal(open_xrcd(&v, fd, 0, &second), 0);
+	assert_int_equal(second, first);
+	hw_xrcd(&v.e->seg, first)->flags |= HW_F_ZOMBIE;
+	assert_int_equal(open_xrcd(&v, fd, 0, &second), -EAGAIN);
+	assert_int_equal(open_xrcd(&v, fd, O_CREAT, &second), 0);
+	assert_int_not_equal(second, first);
+	hw_xrcd(&v.e->seg, first)->flags &= ~(uint32_t)HW_F_ZOMBIE;
+	close(fd);
 	verbs_close(&v);
 }
 
@@ -436,6 +475,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, test_setup, test_teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_cq_becomes_a_firmware_cq),
+		T(test_a_domain_of_a_closed_file_is_not_found),
 		T(test_bad_cqs_leave_nothing),
 		T(test_doorbell_records_share_their_page),
 		T(test_many_pages_of_doorbell_records),

@@ -28,6 +28,13 @@ enum hw_model { HW_CX6 = 0, HW_CX7 = 1 };
  */
 enum { HW_F_READY = 1, HW_F_ZOMBIE = 2, HW_F_RESERVED = 4 /* a QPN that was taken, no QP */ };
 
+/* Made whole, and its file is not closed. */
+static inline bool hw_in_service(const uint32_t *flags)
+{
+	return (__atomic_load_n(flags, __ATOMIC_ACQUIRE) & (HW_F_READY | HW_F_ZOMBIE)) ==
+	       HW_F_READY;
+}
+
 struct hw_host {
 	uint32_t gen, flags;
 	char name[32];

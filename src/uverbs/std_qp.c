@@ -302,8 +302,8 @@ static int open_qp(struct uv_bundle *b, struct uv_qp *qp)
 	const struct hw_qp *hw = hw_qp(b->file->seg, qp->qpn);
 	int r;
 
-	if (!hw || !(__atomic_load_n(&hw->flags, __ATOMIC_ACQUIRE) & HW_F_READY) ||
-	    hw->hca != b->file->hca || !hw->shared || hw->xrcd != qp->xrcd->xrcd)
+	if (!hw || !hw_in_service(&hw->flags) || hw->hca != b->file->hca || !hw->shared ||
+	    hw->xrcd != qp->xrcd->xrcd)
 		return uv_why(b, -EINVAL, "no such XRC target in this domain");
 	r = b->file->api->driver->open_qp(qp);
 	if (r)

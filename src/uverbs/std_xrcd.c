@@ -37,8 +37,9 @@ static uint32_t find(const struct uv_file *f, const struct inode_key *k)
 	seg_for_each_live (f->seg, SEG_T_XRCD, i) {
 		const struct hw_xrcd *x = seg_at(f->seg, SEG_T_XRCD, i);
 
-		if (x->hca == f->hca && atomic_load(&x->keyed) && x->ino == k->ino &&
-		    x->born == k->born && x->dev_major == k->major && x->dev_minor == k->minor)
+		if (hw_in_service(&x->flags) && x->hca == f->hca && atomic_load(&x->keyed) &&
+		    x->ino == k->ino && x->born == k->born && x->dev_major == k->major &&
+		    x->dev_minor == k->minor)
 			return i;
 	}
 	return 0;
