@@ -102,7 +102,6 @@ int fw_cmd_query_dct(struct fw_call *k)
 int fw_cmd_drain_dct(struct fw_call *k)
 {
 	uint32_t dctn = (uint32_t)LAYOUT_GET(drain_dct_in, k->in, dctn);
-
 	uint8_t data[LAYOUT_SZ(eqe_dct)] = {0};
 	int r;
 

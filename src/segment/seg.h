@@ -10,12 +10,12 @@
  *	file index + 1        belongs to that open file (see SEG_T_FILE) and dies with it
  *	SEG_CLAIMING...       being prepared by the process named in the word: not live yet
  * An element is claimed by a compare-and-swap of its owner word to a claiming word, then zeroed,
- *and becomes live when the owner is stored; it is freed by storing 0. Each is the last store of its
- * operation: a process killed at any instruction leaves no torn object behind, and a claim whose
+ * and becomes live when the owner is stored; it is freed by storing 0. Each is the last store of
+ *its operation: a process killed at any instruction leaves no torn object behind, and a claim whose
  * process is dead is taken over by the next search that meets it. What is live but not filled in
- *yet by its maker is all zero but for `gen`. Everything that an open file owns can be found by
- *scanning owner words, without help from the (perhaps dead) process that made it: that is how a
- *dead process's objects are reaped.
+ * yet by its maker is all zero but for `gen`. Everything that an open file owns can be found by
+ * scanning owner words, without help from the (perhaps dead) process that made it: that is how a
+ * dead process's objects are reaped.
  */
 #ifndef SOFTHCA_SEGMENT_SEG_H
 #define SOFTHCA_SEGMENT_SEG_H

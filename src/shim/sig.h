@@ -4,10 +4,10 @@
  *
  * SIGSEGV and SIGBUS must never be blocked in a thread that rings: a doorbell is a fault, and the
  * kernel kills a thread that faults with the signal blocked. Each of the two therefore has a
- *stand-in that nobody sends, and "the program blocks SIGSEGV" is kept in the kernel's mask as
- *"SIGSTKFLT is blocked". So the kernel itself saves, restores and inherits what the program asked
- *for - over threads, fork, exec, signal frames, siglongjmp and contexts - and the shim keeps no
- *mask.
+ * stand-in that nobody sends, and "the program blocks SIGSEGV" is kept in the kernel's mask as
+ * "SIGSTKFLT is blocked". So the kernel itself saves, restores and inherits what the program asked
+ * for - over threads, fork, exec, signal frames, siglongjmp and contexts - and the shim keeps no
+ * mask.
  *
  *	SIGSEGV -> SIGSTKFLT (never sent by Linux)	SIGBUS -> SIGRTMAX
  *

@@ -2,15 +2,14 @@
 /*
  * One record of the trace: a line that is built piece by piece and written at once, as text
  *
- *	softhca[PID/TID] SECONDS topic: CREATE_CQ(uid=1, cq_context={log_cq_size=6}) -> cqn=3 = OK
- *<0.000012>
+ *	softhca[PID/TID] SECONDS topic: CREATE_CQ(uid=1) -> cqn=3 = OK <0.000012>
  *
  * or as one JSON object. Usable inside a trapped doorbell: no malloc, no stdio; a line that does
  * not fit the record's own buffer goes on in memory of its own (raw mmap). In text a line ends at
  * REC_TEXT_MAX with "..."; in JSON it is whole.
  *
  * What is added after the memory ran out is left out and the record says so ("cut"); it stays
- *valid.
+ * valid.
  */
 #ifndef SOFTHCA_UTIL_REC_H
 #define SOFTHCA_UTIL_REC_H
