@@ -338,7 +338,7 @@ int cli_explain(struct cli_options *o)
 	struct json_object *list = json_object_new_array();
 	int r = 0;
 
-	for (int i = 0; i < o->argc && !r; i++) {
+	for (int i = 0; i < o->argc; i++) {
 		const char *word = o->argv[i];
 		uint64_t n;
 		char *end;
@@ -350,14 +350,14 @@ int cli_explain(struct cli_options *o)
 		if (!(number ? by_number(list, n) : by_name(list, word)))
 			r = unknown(word, number, n);
 	}
-	if (!r && o->json)
+	if (json_object_array_length(list) && o->json)
 		printf("%s\n",
 		       json_object_to_json_string_ext(
 			       list, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-	else if (!r)
+	else
 		explain_print(list, "");
 	json_object_put(list);
-	if (!r && fflush(stdout))
+	if (fflush(stdout))
 		return cli_fail("standard output: %s", strerror(errno));
 	return r;
 }

@@ -519,6 +519,13 @@ class Explain(Why):
     def test_a_field_has_all_its_refusals(self):
         self.assertEqual({m['name'] for m in self.meanings('qpc.pd')}, {'QPC_PD'})
 
+    def test_what_is_known_is_explained_beside_what_is_not(self):
+        for options in ([], ['-j']):
+            r = self.run_('explain', *options, 'nonsense', 'BAD_RES')
+            self.assertEqual(r.returncode, 1)
+            self.assertIn("'nonsense'", r.stderr)
+            self.assertIn('BAD_RES', r.stdout)
+
     def test_the_unknown_is_one_line_and_status_1(self):
         for word in ('0x88f347', 'nonsense', '0x1ffffffff', '-1', '', '0x', '4294967296'):
             r = self.run_('explain', '--', word)
