@@ -274,6 +274,8 @@ int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_op
 		return p.helped ? -1 : CLI_FAILED;
 	caps = fw_caps(o->fab.model);
 	o->fab.link_speed = caps->link_speed;
+	o->fab.device_id = caps->pci_device;
+	o->fab.hw_rev = caps->hw_rev;
 	o->fab.link_width = caps->link_width;
 	o->fab.max_mtu = caps->max_mtu;
 	return check_args(v, o);

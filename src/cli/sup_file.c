@@ -21,6 +21,7 @@
 #include "fw/fw.h"
 #include "segment/evq.h"
 #include "segment/evsub.h"
+#include "umad/umad.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -29,6 +30,9 @@
 #define ZOMBIES_GAP (20 * NSEC_PER_MSEC) /* then less and less often */
 #define PROBE_GAP_MIN NSEC_PER_MSEC
 #define PROBE_GAP_MAX (200 * NSEC_PER_MSEC)
+
+/* MAX_UMAD_RECV_LIST_SIZE of user_mad.c: one more than that is kept. */
+#define UMAD_QUEUE 200001
 
 struct kind {
 	const char *name;
@@ -43,7 +47,7 @@ static const struct kind kinds[] = {
 	[SEG_FILE_COMP] = {"comp", true, false},
 	[SEG_FILE_DEVX_CMD] = {"devx_cmd", true, false},
 	[SEG_FILE_DEVX_EVENT] = {"devx_event", true, false, 64 * 1024},
-	[SEG_FILE_UMAD] = {"umad", true, true},
+	[SEG_FILE_UMAD] = {"umad", true, true, UMAD_QUEUE},
 	[SEG_FILE_ISSM] = {"issm", true, true},
 };
 
@@ -215,6 +219,7 @@ static void reap(struct sup *sup, uint32_t idx)
 	      sup_file_kind_name(f->kind));
 	fw_reap_file(s, idx);
 	evsub_file_gone(s, idx);
+	umad_file_gone(s, idx);
 	if (hw_hca(s, f->hca)->zombies) {
 		sup->zombies_gap = ZOMBIES_GAP;
 		sup->zombies_at = clock_now_ns() + sup->zombies_gap;

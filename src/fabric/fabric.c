@@ -83,6 +83,8 @@ static int hca_create(struct seg *s, uint32_t host_idx, uint32_t host_no, uint32
 		return r;
 	hca = seg_at(s, SEG_T_HCA, idx);
 	hca->model = o->model;
+	hca->device_id = o->device_id;
+	hca->hw_rev = o->hw_rev;
 	hca->host = host_idx;
 	hca->dev_index = dev_index;
 	hca->nports = o->ports;
@@ -142,14 +144,14 @@ uint32_t fab_host_by_name(struct seg *s, const char *name)
 	return SEG_NONE;
 }
 
-uint32_t fab_route(struct seg *s, uint32_t from, uint32_t dlid)
+static uint32_t route(struct seg *s, uint32_t from, uint32_t dlid, uint32_t state)
 {
 	const struct hw_port *src = hw_port(s, from);
 	const struct hw_port *dst;
 	const struct hw_lid *l;
 	uint32_t port;
 
-	if (!src || src->state != HW_PORT_ACTIVE)
+	if (!src || src->state < state)
 		return SEG_NONE;
 	l = seg_live(s, SEG_T_LID, dlid);
 	if (!l)
@@ -158,7 +160,17 @@ uint32_t fab_route(struct seg *s, uint32_t from, uint32_t dlid)
 	if (!port)
 		return SEG_NONE;
 	dst = hw_port(s, port - 1);
-	return dst && dst->state == HW_PORT_ACTIVE ? port - 1 : SEG_NONE;
+	return dst && dst->state >= state ? port - 1 : SEG_NONE;
+}
+
+uint32_t fab_route(struct seg *s, uint32_t from, uint32_t dlid)
+{
+	return route(s, from, dlid, HW_PORT_ACTIVE);
+}
+
+uint32_t fab_route_smp(struct seg *s, uint32_t from, uint32_t dlid)
+{
+	return route(s, from, dlid, HW_PORT_INIT);
 }
 
 uint32_t fab_port_by_gid(struct seg *s, const uint8_t gid[16])

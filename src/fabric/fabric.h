@@ -16,6 +16,7 @@ struct fab_options {
 	enum hw_model model;
 	uint32_t link_speed, link_width; /* hw_port codes, from the capability table */
 	uint32_t max_mtu;                /* IBV code; also the active one */
+	uint32_t device_id, hw_rev;      /* NodeInfo */
 };
 
 /*
@@ -30,6 +31,8 @@ uint32_t fab_host_by_name(struct seg *s, const char *name);
  * nowhere (unknown LID, a port on the way not ACTIVE): the transport then times out.
  */
 uint32_t fab_route(struct seg *s, uint32_t from, uint32_t dlid);
+/* The same for what subnet management sends, which needs no more than a link that is up. */
+uint32_t fab_route_smp(struct seg *s, uint32_t from, uint32_t dlid);
 /* By destination GID when dlid is 0 (self loopback) or for checks: the port with that GID, or
  * SEG_NONE. */
 uint32_t fab_port_by_gid(struct seg *s, const uint8_t gid[16]);

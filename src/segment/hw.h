@@ -53,6 +53,7 @@ struct hw_hca {
 	uint64_t node_guid, sys_image_guid; /* host order */
 	char node_desc[64];
 	uint32_t eqn[HW_COMP_VECTORS]; /* the HCA's own numbers (1 + vector), not SEG_T_EQ's */
+	uint32_t device_id, hw_rev;    /* as NodeInfo tells them */
 	uint32_t vhca_id;
 	_Atomic uint32_t next_uid; /* DEVX uids */
 	_Atomic uint32_t mkey_var; /* low byte of the next MR key: the driver's choice */
@@ -67,6 +68,8 @@ struct hw_hca {
 /* IBTA port states. */
 enum { HW_PORT_DOWN = 1, HW_PORT_INIT = 2, HW_PORT_ARMED = 3, HW_PORT_ACTIVE = 4 };
 enum { HW_PHYS_POLLING = 2, HW_PHYS_DISABLED = 3, HW_PHYS_LINKUP = 5 };
+
+enum hw_pma { HW_PMA_XMIT_DATA, HW_PMA_RCV_DATA, HW_PMA_XMIT_PKTS, HW_PMA_RCV_PKTS, HW_PMA_COUNT };
 
 struct hw_port {
 	uint32_t gen, flags;
@@ -86,6 +89,12 @@ struct hw_port {
 	uint32_t qctr;                        /* SEG_T_QCTR: the set of QPs made by verbs */
 	_Atomic uint64_t xmit_data, rcv_data; /* octets / 4 */
 	_Atomic uint64_t xmit_pkts, rcv_pkts;
+	/*
+	 * What the PMA's counters had when they were last set, less what they were set to: in the
+	 * order of enum hw_pma. Of PortCounters, and of PortCountersExtended.
+	 */
+	_Atomic uint64_t pma_base[HW_PMA_COUNT], pma_base_ext[HW_PMA_COUNT];
+	struct seg_lock mad_lock; /* registering MAD agents on this port */
 } SEG_ELEM;
 
 struct hw_lid {

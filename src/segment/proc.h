@@ -60,6 +60,12 @@ enum seg_file_kind {
 	SEG_FILE_ISSM,
 };
 
+#define SEG_UMAD_AGENTS 32
+enum {                    /* seg_file.umad_flags */
+       SEG_UMAD_USED = 1, /* an agent was registered: the header's form stands */
+       SEG_UMAD_PKEY = 2, /* headers have a P_Key index */
+};
+
 struct seg_file {
 	uint32_t gen;
 	uint32_t kind;   /* enum seg_file_kind */
@@ -75,6 +81,10 @@ struct seg_file {
 	uint32_t uid;            /* DEVX uid given to the context, 0 none */
 	uint32_t flags;
 	_Atomic uint64_t pinned; /* bytes registered through this file */
+	/* umad: SEG_T_AGENT by agent id, 0 none; under the port's mad_lock. SEG_UMAD_* in
+	 * umad_flags. */
+	_Atomic uint32_t agent[SEG_UMAD_AGENTS];
+	_Atomic uint32_t umad_flags;
 } SEG_ELEM;
 
 static inline struct seg_proc *seg_proc(const struct seg *s, uint32_t slot)

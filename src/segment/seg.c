@@ -7,6 +7,7 @@
 #include "segment/evq.h"
 #include "segment/evsub.h"
 #include "segment/hw.h"
+#include "segment/mad.h"
 #include "segment/mem.h"
 #include "segment/proc.h"
 #include "segment/table.h"
@@ -57,6 +58,8 @@ static const struct {
 	[SEG_T_SHARE] = {64 * K, sizeof(struct hw_share), 1},
 	[SEG_T_QCTR] = {16 * K, sizeof(struct hw_qctr), 1},
 	[SEG_T_MCG] = {64 * K, sizeof(struct hw_mcg), 1},
+	[SEG_T_AGENT] = {64 * K, sizeof(struct mad_agent), 1},
+	[SEG_T_MSEND] = {64 * K, sizeof(struct mad_send), 1},
 };
 
 #define CHECK_ELEM(t) static_assert(sizeof(struct t) % 64 == 0, #t " wants SEG_ELEM")
@@ -87,7 +90,9 @@ CHECK_ELEM(hw_xrcd);
 CHECK_ELEM(hw_share);
 CHECK_ELEM(hw_qctr);
 CHECK_ELEM(hw_mcg);
-static_assert(SEG_T_COUNT == 27, "the table of tables has a row per table");
+CHECK_ELEM(mad_agent);
+CHECK_ELEM(mad_send);
+static_assert(SEG_T_COUNT == 29, "the table of tables has a row per table");
 static_assert(sizeof(struct seg_table_hdr) == 64, "a header per cache line");
 
 static uint64_t page_up(uint64_t n)

@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define SEG_MAGIC UINT64_C(0x534f465448434131) /* "SOFTHCA1" */
-#define SEG_LAYOUT_VERSION 2u
+#define SEG_LAYOUT_VERSION 3u
 
 #define SEG_OWNER_FREE 0u
 #define SEG_OWNER_DEVICE UINT32_MAX
@@ -45,6 +45,8 @@ enum seg_table_id {
 	SEG_T_EVTAB, /* struct seg_evhash   chains of them; never claimed            (evsub.h)  */
 	SEG_T_WORD,  /* struct seg_word     locks of memory words, never claimed      (mem.h)   */
 	SEG_T_AHEAD, /* struct hw_rq_ahead  index = qpn; never claimed                 (hw.h)   */
+	SEG_T_AGENT, /* struct mad_agent    who receives which MADs                     (mad.h)   */
+	SEG_T_MSEND, /* struct mad_send     MADs that wait for an answer                        */
 	SEG_T_HOST,  /* struct hw_host      owner DEVICE                               (hw.h)   */
 	SEG_T_HCA,   /* struct hw_hca       owner DEVICE                                        */
 	SEG_T_PORT,  /* struct hw_port      owner DEVICE                                        */

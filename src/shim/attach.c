@@ -13,6 +13,7 @@
 #include "shim/paths.h"
 #include "shim/shim.h"
 #include "shim/trap.h"
+#include "umad/umad.h"
 #include "util/clock.h"
 #include "util/heap.h"
 #include "util/log.h"
@@ -271,30 +272,59 @@ static int open_uverbs(struct uv_system *sys, uint32_t hca, uint32_t minor, int 
 	return r;
 }
 
+/* All of it is in the segment: there is no object of ours behind the descriptor. */
+static int open_umad(uint32_t port, uint32_t minor, int flags)
+{
+	const struct hw_port *p = hw_port(&at.seg, port);
+	uint32_t file, gen;
+	int fd, r;
+
+	r = link_open_file(&at.link, SEG_FILE_UMAD, p->hca, p->num, &file, &gen, &fd);
+	if (r < 0)
+		return r;
+	if (!(flags & O_CLOEXEC))
+		sys_fcntl(fd, F_SETFD, 0);
+	if (flags & O_NONBLOCK)
+		sys_fcntl(fd, F_SETFL, O_NONBLOCK);
+	r = publish(fd, SEG_FILE_UMAD, file, gen, minor, flags & O_ACCMODE, NULL);
+	if (!r)
+		return fd;
+	sys_close(fd);
+	link_file_closed(&at.link, file, gen);
+	return r;
+}
+
+/* The node's number to what it stands for; -ENXIO. */
+static int open_node(struct uv_system *sys, uint32_t minor, int flags)
+{
+	const struct hw_host *host = seg_live(&at.seg, SEG_T_HOST, at.host);
+	uint32_t n = minor - FAB_UVERBS_MINOR(0), port;
+
+	if (minor < FAB_ISSM_MINOR(0)) {
+		port = fab_port_by_umad(&at.seg, at.host, minor - FAB_UMAD_MINOR(0));
+		return port == SEG_NONE ? -ENXIO : open_umad(port, minor, flags);
+	}
+	return host && n < host->nhcas ? open_uverbs(sys, host->hca[n], minor, flags) : -ENXIO;
+}
+
 int shim_dev_open(uint32_t minor, int flags)
 {
-	const struct hw_host *host;
 	struct uv_system *sys;
 	sigset_t old;
-	uint32_t n;
 	int r;
 
 	if ((flags & O_CREAT) && (flags & O_EXCL))
 		return -EEXIST;
 	if (flags & O_DIRECTORY)
 		return -ENOTDIR;
-	/* A kernel without ib_umad. */
-	if (minor < FAB_UVERBS_MINOR(0))
+	/* No subnet manager can say so yet. */
+	if (minor >= FAB_ISSM_MINOR(0) && minor < FAB_UVERBS_MINOR(0))
 		return -ENODEV;
 	r = shim_attach(&sys);
 	if (r)
 		return r == -EAGAIN || r == -ENOMEM || r == -EMFILE || r == -ENFILE ? r : -ENODEV;
-	n = minor - FAB_UVERBS_MINOR(0);
-	host = seg_live(&at.seg, SEG_T_HOST, at.host);
-	if (!host || n >= host->nhcas)
-		return -ENXIO;
 	shim_enter(&old);
-	r = open_uverbs(sys, host->hca[n], minor, flags);
+	r = open_node(sys, minor, flags);
 	shim_leave(&old);
 	return r;
 }
@@ -319,6 +349,18 @@ static bool find_file(struct shim_file *f)
 bool shim_file_known(struct shim_file *f)
 {
 	return f->file != SEG_NONE || find_file(f);
+}
+
+bool shim_file_umad(struct shim_file *f, struct umad_file *u)
+{
+	struct uv_system *sys;
+
+	if (f->kind && f->kind != SEG_FILE_UMAD)
+		return false;
+	if (shim_attach(&sys) || (f->file == SEG_NONE && !find_file(f)) || f->kind != SEG_FILE_UMAD)
+		return false;
+	*u = (struct umad_file){&at.seg, f->file, f->gen};
+	return true;
 }
 
 struct shim_file *shim_file_get(int fd)

@@ -22,6 +22,9 @@ struct shim_file *shim_file_get(int fd);
 /* Is it known which open file of the fabric this is? Then f->kind, file and gen say so. Attached.
  */
 bool shim_file_known(struct shim_file *f);
+/* Is it a umad file, opened here or elsewhere? Then *u is what it is on the fabric. */
+struct umad_file;
+bool shim_file_umad(struct shim_file *f, struct umad_file *u);
 /* The last reference of this process is gone (fdtab_put). */
 void shim_file_ended(struct shim_file *f);
 /* A descriptor came from elsewhere (SCM_RIGHTS, inherited over exec): enter it if it is ours. */

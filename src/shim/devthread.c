@@ -10,6 +10,7 @@
 #include "shim/trap.h"
 #include "engine/engine.h"
 #include "segment/proc.h"
+#include "umad/umad.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/sys.h"
@@ -108,7 +109,7 @@ static void *devthread(void *arg)
 	sys_raw(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&setxid, 0, 8, 0, 0);
 	while (!atomic_load(&main_left) || program_has_threads()) {
 		struct seg_proc *me = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
-		uint64_t max = atomic_load(&main_left) ? LEAVING_NS : SLEEP_MAX_NS, due;
+		uint64_t max = atomic_load(&main_left) ? LEAVING_NS : SLEEP_MAX_NS, due, mads;
 		static _Atomic uint32_t nobody;
 		_Atomic uint32_t *wake = me ? &me->wake : &nobody;
 		uint32_t seen = atomic_load(wake);
@@ -125,6 +126,9 @@ static void *devthread(void *arg)
 			max = pause < max ? pause : max;
 		}
 		due = eng_run_due(s);
+		mads = umad_run_due(s);
+		if (mads < due)
+			due = mads;
 		if (max)
 			sleep_until(wake, seen, due, max);
 	}
@@ -190,7 +194,7 @@ void devthread_if_parked(void)
 	if (__builtin_expect(atomic_load_explicit(&state, memory_order_relaxed) != THREAD_NONE, 1))
 		return;
 	me = s && s->self != SEG_NONE ? seg_proc(s, s->self) : NULL;
-	if (me && me->parked)
+	if (me && (me->parked || umad_has_deadlines()))
 		devthread_start();
 }
 

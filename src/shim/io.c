@@ -7,8 +7,10 @@
 #include "segment/mem.h"
 #include "shim/attach.h"
 #include "shim/fdtab.h"
+#include "shim/paths.h"
 #include "shim/shim.h"
 #include "shim/wrap.h"
+#include "umad/umad.h"
 #include "util/log.h"
 #include "util/sys.h"
 
@@ -41,16 +43,30 @@ static bool generic_ioctl(unsigned long cmd)
  */
 #define NOT_HERE (-EOPNOTSUPP)
 
+static long umad_ioctl_ours(const struct umad_file *u, unsigned long cmd, void *arg)
+{
+	sigset_t old;
+	long r;
+
+	shim_enter(&old);
+	r = umad_ioctl(u, cmd, arg);
+	shim_leave(&old);
+	return r;
+}
+
 static long ioctl_ours(int fd, unsigned long cmd, void *arg)
 {
 	struct shim_file *f = shim_file_get(fd);
+	struct umad_file umad;
 	struct uv_system *sys;
 	sigset_t old;
 	long r;
 
 	if (!f)
 		return -EBADF;
-	if (f->kind && f->kind != SEG_FILE_UVERBS) {
+	if (shim_file_umad(f, &umad)) {
+		r = umad_ioctl_ours(&umad, cmd, arg);
+	} else if (f->kind && f->kind != SEG_FILE_UVERBS) {
 		r = -ENOTTY;
 	} else if (!f->obj) {
 		r = NOT_HERE;
@@ -87,13 +103,27 @@ WRAP(int, ioctl, (int fd, unsigned long cmd, ...))
 
 /* ---- reading ---- */
 
+static ssize_t read_umad(const struct umad_file *u, int fd, void *buf, size_t count)
+{
+	sigset_t old;
+	ssize_t r;
+
+	sig_block_all(&old);
+	r = umad_read(u, fd, buf, count, sys_fcntl(fd, F_GETFL, 0) & O_NONBLOCK, &old);
+	sig_restore(&old);
+	return r;
+}
+
 static ssize_t read_file(struct shim_file *f, int fd, void *buf, size_t count)
 {
+	struct umad_file umad;
 	struct uv_system *sys;
 	sigset_t old;
 	bool nonblock;
 	ssize_t r;
 
+	if (shim_file_umad(f, &umad))
+		return f->accmode == O_WRONLY ? -EBADF : read_umad(&umad, fd, buf, count);
 	if (f->kind == SEG_FILE_UVERBS)
 		return f->accmode == O_WRONLY ? -EBADF : -EINVAL;
 	r = shim_attach(&sys);
@@ -167,12 +197,29 @@ WRAP(ssize_t, __read_chk, (int fd, void *buf, size_t count, size_t room))
 
 /* ---- writing ---- */
 
+static ssize_t write_umad(const struct umad_file *u, const void *buf, size_t count)
+{
+	sigset_t old;
+	ssize_t r;
+
+	shim_enter(&old);
+	r = umad_write(u, buf, count);
+	devthread_if_parked();
+	shim_leave(&old);
+	return r;
+}
+
 static ssize_t write_file(struct shim_file *f, const void *buf, size_t count)
 {
+	struct umad_file umad;
 	struct uv_system *sys;
 	sigset_t old;
 	ssize_t r;
 
+	if (shim_file_umad(f, &umad))
+		return f->accmode == O_RDONLY && f->minor != NODE_NONE
+			       ? -EBADF
+			       : write_umad(&umad, buf, count);
 	if (f->accmode == O_RDONLY)
 		return -EBADF;
 	if (!f->obj) /* opened by another process: see uv_write() */

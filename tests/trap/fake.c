@@ -5,6 +5,7 @@
 #include "segment/mem.h"
 #include "segment/proc.h"
 #include "shim/shim.h"
+#include "umad/umad.h"
 #include "util/log.h"
 #include "util/sys.h"
 
@@ -111,6 +112,16 @@ uint64_t eng_run_due(struct seg *s)
 {
 	fake.due_calls++;
 	return UINT64_MAX;
+}
+
+uint64_t umad_run_due(struct seg *s)
+{
+	return UINT64_MAX;
+}
+
+bool umad_has_deadlines(void)
+{
+	return false;
 }
 
 bool eng_poll_doorbells(struct seg *s)

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns which MADs an adapter takes for itself and the headers of its answers; the attributes are
+ * the rows of sma.c and pma.c. Keys: a port's M_Key is 0, so every SMP is allowed.
+ */
+#include "fabric/mad.h"
+
+#include <string.h>
+
+static const struct fab_mad_row *find(const struct fab_mad_row *r, uint64_t attr_id)
+{
+	for (; r->name; r++)
+		if (r->attr_id == attr_id)
+			return r;
+	return NULL;
+}
+
+static uint16_t answer(struct seg *s, uint32_t port, const struct fab_mad_row *rows, uint8_t *out,
+		       uint32_t data)
+{
+	const struct fab_mad_row *row = find(rows, LAYOUT_GET(mad_hdr, out, attr_id));
+	struct fab_mad_call c = {.s = s, .port = port, .data = out + data};
+	uint16_t (*fn)(const struct fab_mad_call *c);
+
+	if (LAYOUT_GET(mad_hdr, out, class_version) != 1)
+		return MAD_STATUS_BAD_VERSION;
+	if (!row)
+		return MAD_STATUS_BAD_ATTR;
+	fn = LAYOUT_GET(mad_hdr, out, method) == MAD_METHOD_GET ? row->get : row->set;
+	if (!fn)
+		return MAD_STATUS_BAD_ATTR;
+	c.attr_mod = (uint32_t)LAYOUT_GET(mad_hdr, out, attr_mod);
+	return fn(&c);
+}
+
+/* What the driver gives to the adapter, and what not: mlx5_ib_process_mad(). */
+enum fab_mad_result fab_mad(struct seg *s, uint32_t port, uint16_t slid, const uint8_t *in,
+			    uint8_t *out)
+{
+	uint64_t class = LAYOUT_GET(mad_hdr, in, mgmt_class);
+	uint64_t method = LAYOUT_GET(mad_hdr, in, method);
+	const struct fab_mad_row *rows;
+	uint16_t status;
+
+	if (method == MAD_METHOD_TRAP && !slid)
+		return FAB_MAD_CONSUMED;
+	if (mad_is_smi((uint32_t) class)) {
+		if (method == MAD_METHOD_TRAP_REPRESS)
+			return FAB_MAD_CONSUMED;
+		if (LAYOUT_GET(mad_hdr, in, attr_id) == SMP_ATTR_SM_INFO)
+			return FAB_MAD_PASS;
+		rows = fab_sma_rows;
+	} else if (class == MAD_CLASS_PERF) {
+		rows = fab_pma_rows;
+	} else {
+		return FAB_MAD_PASS;
+	}
+	if (method != MAD_METHOD_GET && method != MAD_METHOD_SET)
+		return FAB_MAD_PASS;
+	memcpy(out, in, MAD_SIZE);
+	status = answer(s, port, rows, out, rows == fab_sma_rows ? SMP_DATA : PMA_DATA);
+	if (class == MAD_CLASS_SUBN_DR)
+		status |= MAD_STATUS_D;
+	LAYOUT_SET(mad_hdr, out, method, MAD_METHOD_GET_RESP);
+	LAYOUT_SET(mad_hdr, out, status, status);
+	return FAB_MAD_REPLY;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The agents inside an adapter: SMA and PMA. They answer in the process that asks, from the
+ * segment. Called by src/umad for a MAD that has arrived at a port.
+ */
+#ifndef SOFTHCA_FABRIC_MAD_H
+#define SOFTHCA_FABRIC_MAD_H
+
+#include "segment/hw.h"
+#include "wire/mad/mad.h"
+
+enum fab_mad_result {
+	FAB_MAD_PASS,  /* not the adapter's: an agent of the host may want it */
+	FAB_MAD_REPLY, /* `out` is the answer */
+	FAB_MAD_CONSUMED,
+};
+
+/* `in` and `out`: MAD_SIZE bytes each. */
+enum fab_mad_result fab_mad(struct seg *s, uint32_t port, uint16_t slid, const uint8_t *in,
+			    uint8_t *out);
+
+/*
+ * One attribute. Get and Set find `out` as a copy of the request, and write the attribute into it;
+ * NULL: no such method. They return the status (enum mad_status).
+ */
+struct fab_mad_call {
+	struct seg *s;
+	uint32_t port;
+	uint32_t attr_mod;
+	uint8_t *data; /* the attribute, in `out` */
+};
+struct fab_mad_row {
+	uint8_t mgmt_class; /* MAD_CLASS_SUBN_LID for both kinds of SMPs */
+	uint16_t attr_id;
+	const char *name;
+	uint16_t (*get)(const struct fab_mad_call *c);
+	uint16_t (*set)(const struct fab_mad_call *c);
+};
+extern const struct fab_mad_row fab_sma_rows[], fab_pma_rows[]; /* end with name NULL */
+
+#endif

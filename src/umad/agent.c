@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns agents: the registry of a port, shared by all processes, and the ioctls that change it. The
+ * rules are those of ib_umad_reg_agent*() in user_mad.c and ib_register_mad_agent() in mad.c.
+ * Registering takes hw_port.mad_lock; looking an agent up takes none.
+ */
+#include "umad/priv.h"
+
+#include <errno.h>
+#include <string.h>
+#include "segment/mem.h"
+#include "util/log.h"
+
+#define MAX_CLASS 80           /* MAX_MGMT_CLASS of mad_priv.h */
+#define MAX_CLASS_VERSION 0x83 /* MAX_MGMT_VERSION */
+#define MAX_OUIS 8             /* MAX_MGMT_OUI: of one vendor class */
+
+uint32_t umad_port(const struct umad_file *f)
+{
+	const struct seg_file *sf = seg_file(f->s, f->file);
+	const struct hw_hca *hca = sf && sf->gen == f->gen ? hw_hca(f->s, sf->hca) : NULL;
+
+	return hca && sf->port >= 1 && sf->port <= hca->nports ? hca->port[sf->port - 1] : SEG_NONE;
+}
+
+size_t umad_hdr_size(const struct seg_file *sf)
+{
+	return atomic_load(&sf->umad_flags) & SEG_UMAD_PKEY ? UMAD_HDR : UMAD_HDR_OLD;
+}
+
+bool umad_kernel_rmpp(const struct mad_agent *a)
+{
+	return a->rmpp_version && !(a->flags & IB_USER_MAD_USER_RMPP);
+}
+
+/* ---- looking up */
+
+static struct mad_agent *live(struct seg *s, uint32_t idx)
+{
+	struct mad_agent *a = idx ? seg_live(s, SEG_T_AGENT, idx) : NULL;
+
+	return a && atomic_load_explicit(&a->ready, memory_order_acquire) ? a : NULL;
+}
+
+struct mad_agent *umad_agent(struct seg *s, uint32_t idx, uint32_t gen)
+{
+	struct mad_agent *a = live(s, idx);
+
+	return a && a->gen == gen ? a : NULL;
+}
+
+struct mad_agent *umad_agent_of(const struct umad_file *f, uint32_t id, uint32_t *idx)
+{
+	struct seg_file *sf = seg_file(f->s, f->file);
+	struct mad_agent *a;
+
+	if (!sf || sf->gen != f->gen || id >= SEG_UMAD_AGENTS)
+		return NULL;
+	*idx = atomic_load(&sf->agent[id]);
+	a = live(f->s, *idx);
+	return a && a->file == f->file && a->file_gen == f->gen ? a : NULL;
+}
+
+/* Directed-route SMPs and LID-routed ones are registered apart, under the class as given. */
+static bool same_class(const struct mad_agent *a, uint32_t mgmt_class, uint32_t version)
+{
+	return a->mgmt_class == mgmt_class && a->class_version == version;
+}
+
+/* Behind RMPP's header: a reserved byte, then the OUI. */
+static uint32_t oui_of(const uint8_t *mad)
+{
+	return be32_load(mad + MAD_RMPP_HDR) & 0xffffff;
+}
+
+struct mad_agent *umad_agent_find(struct seg *s, uint32_t port, const uint8_t *mad, uint32_t *idx)
+{
+	uint32_t class = (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class);
+	uint32_t version = (uint32_t)LAYOUT_GET(mad_hdr, mad, class_version);
+	uint32_t method = (uint32_t)LAYOUT_GET(mad_hdr, mad, method) & 0x7f;
+	uint32_t tid = (uint32_t)(LAYOUT_GET(mad_hdr, mad, tid) >> 32);
+	struct mad_agent *a;
+
+	if (mad_is_response(mad)) {
+		*idx = tid & 0xffff;
+		a = live(s, *idx);
+		return a && a->port == port && mad_agent_tid(*idx, a->gen) == tid ? a : NULL;
+	}
+	if (version >= MAX_CLASS_VERSION || (class >= MAX_CLASS && class != MAD_CLASS_SUBN_DR))
+		return NULL;
+	seg_for_each_live (s, SEG_T_AGENT, i) {
+		a = live(s, i);
+		if (!a || a->port != port || !same_class(a, class, version) ||
+		    !(a->methods[method / 64] >> method % 64 & 1))
+			continue;
+		if (mad_is_vendor2(class) && a->oui != oui_of(mad))
+			continue;
+		*idx = i;
+		return a;
+	}
+	return NULL;
+}
+
+/* ---- registering */
+
+/* What a registration asks for, of both ioctls. */
+struct reg {
+	uint32_t qpn, mgmt_class, class_version, oui, rmpp_version, flags;
+	uint64_t methods[2];
+};
+
+static int check_class(const struct reg *r)
+{
+	if (r->class_version >= MAX_CLASS_VERSION)
+		return -EINVAL;
+	if (r->mgmt_class >= MAX_CLASS && r->mgmt_class != MAD_CLASS_SUBN_DR)
+		return -EINVAL;
+	if (mad_is_vendor2(r->mgmt_class) && !r->oui)
+		return -EINVAL;
+	if (r->rmpp_version && !mad_has_rmpp(r->mgmt_class))
+		return -EINVAL;
+	return mad_is_smi(r->mgmt_class) == !r->qpn ? 0 : -EINVAL;
+}
+
+static int check(const struct reg *r)
+{
+	if (r->rmpp_version > 1)
+		return -EINVAL;
+	if (r->mgmt_class)
+		return check_class(r);
+	return r->flags & IB_USER_MAD_USER_RMPP ? -EINVAL : 0;
+}
+
+/* Is one of its methods another agent's? And is there room for one more OUI in its class? */
+static int check_taken(struct seg *s, uint32_t port, const struct reg *r)
+{
+	bool vendor = mad_is_vendor2(r->mgmt_class), known = false;
+	uint32_t ouis[MAX_OUIS], n = 0, k;
+
+	if (!r->mgmt_class)
+		return 0;
+	seg_for_each_live (s, SEG_T_AGENT, i) {
+		const struct mad_agent *a = live(s, i);
+
+		if (!a || a->port != port || !same_class(a, r->mgmt_class, r->class_version))
+			continue;
+		if (!vendor || a->oui == r->oui) {
+			known = true;
+			if ((a->methods[0] & r->methods[0]) || (a->methods[1] & r->methods[1]))
+				return -EINVAL;
+			continue;
+		}
+		for (k = 0; k < n && ouis[k] != a->oui; k++)
+			;
+		if (k == n && n < MAX_OUIS)
+			ouis[n++] = a->oui;
+	}
+	return vendor && !known && n == MAX_OUIS ? -ENOMEM : 0;
+}
+
+static int add(const struct umad_file *f, uint32_t port, const struct reg *r, uint32_t id,
+	       uint32_t *idx)
+{
+	struct mad_agent *a;
+	int err = check(r);
+
+	if (!err)
+		err = check_taken(f->s, port, r);
+	if (!err && seg_alloc(f->s, SEG_T_AGENT, f->file + 1, idx))
+		err = -ENOMEM;
+	if (err)
+		return err;
+	a = seg_at(f->s, SEG_T_AGENT, *idx);
+	a->file = f->file;
+	a->file_gen = f->gen;
+	a->port = port;
+	a->id = id;
+	a->qpn = r->qpn;
+	a->mgmt_class = r->mgmt_class;
+	a->class_version = r->class_version;
+	a->oui = r->oui;
+	a->rmpp_version = r->rmpp_version;
+	a->flags = r->flags;
+	memcpy(a->methods, r->methods, sizeof(a->methods));
+	return 0;
+}
+
+static int free_id(const struct seg_file *sf, uint32_t *id)
+{
+	for (*id = 0; *id < SEG_UMAD_AGENTS; ++*id)
+		if (!atomic_load(&sf->agent[*id]))
+			return 0;
+	return -ENOMEM;
+}
+
+/*
+ * `arg_id`: where the program wants the agent's id. `pkey`: a first registration of this kind makes
+ * headers with a P_Key index.
+ */
+static int register_locked(const struct umad_file *f, struct seg_file *sf, uint32_t port,
+			   const struct reg *r, void *arg_id, bool pkey)
+{
+	uint32_t id, idx;
+	int err = free_id(sf, &id);
+
+	/* A rule of the second ioctl that the kernel looks at only now. */
+	if (!err && r->mgmt_class && r->oui > 0xffffff)
+		err = -EINVAL;
+	if (!err)
+		err = add(f, port, r, id, &idx);
+	if (err)
+		return err;
+	if (mem_guarded_copy(arg_id, &id, sizeof(id))) {
+		seg_free(f->s, SEG_T_AGENT, idx);
+		return -EFAULT;
+	}
+	if (!(atomic_load(&sf->umad_flags) & SEG_UMAD_USED))
+		atomic_fetch_or(&sf->umad_flags, SEG_UMAD_USED | (pkey ? SEG_UMAD_PKEY : 0));
+	atomic_store(&sf->agent[id], idx);
+	atomic_store_explicit(&((struct mad_agent *)seg_at(f->s, SEG_T_AGENT, idx))->ready, 1,
+			      memory_order_release);
+	return 0;
+}
+
+/* The locked port, or -errno. A dead holder leaves nothing to repair: `ready` is the last store. */
+static int lock_port(const struct umad_file *f, struct seg_file **sf, uint32_t *port)
+{
+	int r;
+
+	*sf = seg_file(f->s, f->file);
+	*port = umad_port(f);
+	if (*port == SEG_NONE)
+		return -EPIPE;
+	r = seg_lock(f->s, &hw_port(f->s, *port)->mad_lock, SEG_LOCK_CTRL_NS);
+	return r < 0 ? r : 0;
+}
+
+static void unlock_port(const struct umad_file *f, uint32_t port)
+{
+	seg_unlock(f->s, &hw_port(f->s, port)->mad_lock);
+}
+
+static int do_register(const struct umad_file *f, const struct reg *r, void *arg_id, bool pkey)
+{
+	struct seg_file *sf;
+	uint32_t port;
+	int err = lock_port(f, &sf, &port);
+
+	if (err)
+		return err;
+	err = register_locked(f, sf, port, r, arg_id, pkey);
+	unlock_port(f, port);
+	TRACE(LOG_EVENT, "umad file %u: agent for class %#x version %u on QP%u: %d", f->file,
+	      r->mgmt_class, r->class_version, r->qpn, err);
+	return err;
+}
+
+static long register_agent(const struct umad_file *f, uint8_t *arg)
+{
+	struct ib_user_mad_reg_req u;
+	struct reg r = {0};
+
+	if (mem_guarded_copy(&u, arg, sizeof(u)))
+		return -EFAULT;
+	if (u.qpn > 1)
+		return -EINVAL;
+	r.qpn = u.qpn;
+	r.mgmt_class = u.mgmt_class;
+	r.class_version = u.mgmt_class_version;
+	r.oui = (uint32_t)u.oui[0] << 16 | (uint32_t)u.oui[1] << 8 | u.oui[2];
+	r.rmpp_version = u.rmpp_version;
+	memcpy(r.methods, u.method_mask, sizeof(r.methods));
+	return do_register(f, &r, arg + offsetof(struct ib_user_mad_reg_req, id), false);
+}
+
+static long register_agent2(const struct umad_file *f, uint8_t *arg)
+{
+	const uint32_t supported = IB_USER_MAD_REG_FLAGS_CAP;
+	struct ib_user_mad_reg_req2 u;
+	struct reg r = {0};
+
+	if (mem_guarded_copy(&u, arg, sizeof(u)))
+		return -EFAULT;
+	if (u.qpn > 1)
+		return -EINVAL;
+	if (u.flags & ~supported)
+		return mem_guarded_copy(arg + offsetof(struct ib_user_mad_reg_req2, flags),
+					&supported, sizeof(supported))
+			       ? -EFAULT
+			       : -EINVAL;
+	r.qpn = u.qpn;
+	r.mgmt_class = u.mgmt_class;
+	r.class_version = u.mgmt_class_version;
+	r.oui = u.oui;
+	r.rmpp_version = u.rmpp_version;
+	r.flags = u.flags;
+	memcpy(r.methods, u.method_mask, sizeof(r.methods));
+	return do_register(f, &r, arg + offsetof(struct ib_user_mad_reg_req2, id), true);
+}
+
+static long unregister_agent(const struct umad_file *f, const void *arg)
+{
+	struct seg_file *sf;
+	uint32_t id, idx = 0, port;
+	int err;
+
+	if (mem_guarded_copy(&id, arg, sizeof(id)))
+		return -EFAULT;
+	if (id >= SEG_UMAD_AGENTS)
+		return -EINVAL;
+	err = lock_port(f, &sf, &port);
+	if (err)
+		return err;
+	if (umad_agent_of(f, id, &idx)) {
+		atomic_store(&sf->agent[id], 0);
+		seg_free(f->s, SEG_T_AGENT, idx);
+		umad_sends_cancel(f->s, f->file, idx);
+	} else {
+		err = -EINVAL;
+	}
+	unlock_port(f, port);
+	return err;
+}
+
+static long enable_pkey(const struct umad_file *f)
+{
+	struct seg_file *sf;
+	uint32_t port;
+	int err = lock_port(f, &sf, &port);
+
+	if (err)
+		return err;
+	if (atomic_load(&sf->umad_flags) & SEG_UMAD_USED)
+		err = -EINVAL;
+	else
+		atomic_fetch_or(&sf->umad_flags, SEG_UMAD_PKEY);
+	unlock_port(f, port);
+	return err;
+}
+
+long umad_ioctl(const struct umad_file *f, unsigned long cmd, void *arg)
+{
+	switch ((uint32_t)cmd) {
+	case IB_USER_MAD_REGISTER_AGENT:
+		return register_agent(f, arg);
+	case IB_USER_MAD_UNREGISTER_AGENT:
+		return unregister_agent(f, arg);
+	case IB_USER_MAD_ENABLE_PKEY:
+		return enable_pkey(f);
+	case IB_USER_MAD_REGISTER_AGENT2:
+		return register_agent2(f, arg);
+	default:
+		return -ENOTTY;
+	}
+}
+
+void umad_file_gone(struct seg *s, uint32_t file)
+{
+	seg_for_each_owned (s, SEG_T_AGENT, file + 1, i)
+		seg_free(s, SEG_T_AGENT, i);
+	seg_for_each_owned (s, SEG_T_MSEND, file + 1, i)
+		seg_free(s, SEG_T_MSEND, i);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns a MAD's way: out of its port, through the fabric, to the agent that takes it, and the answer
+ * back, all in the sender's thread. The rules at the port where it arrives are those of
+ * ib_mad_recv_done() in mad.c.
+ */
+#include "umad/priv.h"
+
+#include <errno.h>
+#include <string.h>
+#include "fabric/fabric.h"
+#include "fabric/mad.h"
+#include "util/log.h"
+
+static void arrive(struct seg *s, uint32_t port, struct umad_pkt *p);
+
+/* ---- at the port where it arrives */
+
+/* mad.c, validate_mad() */
+static bool valid(const struct umad_pkt *p)
+{
+	uint32_t class = (uint32_t)LAYOUT_GET(mad_hdr, p->mad, mgmt_class);
+
+	if (LAYOUT_GET(mad_hdr, p->mad, base_version) != MAD_BASE_VERSION)
+		return false;
+	if (mad_is_smi(class))
+		return p->qpn == 0;
+	if (class == MAD_CLASS_CM &&
+	    LAYOUT_GET(mad_hdr, p->mad, attr_id) != MAD_ATTR_CLASS_PORT_INFO &&
+	    LAYOUT_GET(mad_hdr, p->mad, method) != MAD_METHOD_SEND)
+		return false;
+	return p->qpn != 0;
+}
+
+/* Where the sender's P_Key is in the receiver's table: the same partition, one a full member. */
+static bool pkey_arrives(const struct hw_port *from, const struct hw_port *to, uint32_t *index)
+{
+	uint16_t sent = *index < HW_PKEYS ? from->pkey[*index] : 0;
+
+	for (uint32_t i = 0; (sent & 0x7fff) && i < HW_PKEYS; i++)
+		if ((to->pkey[i] & 0x7fff) == (sent & 0x7fff) && ((to->pkey[i] | sent) & 0x8000)) {
+			*index = i;
+			return true;
+		}
+	return false;
+}
+
+static void lost(const struct umad_pkt *p, const char *why)
+{
+	TRACE(LOG_EVENT, "MAD class %#x method %#x attribute %#x to LID %u is lost: %s",
+	      (unsigned int)LAYOUT_GET(mad_hdr, p->mad, mgmt_class),
+	      (unsigned int)LAYOUT_GET(mad_hdr, p->mad, method),
+	      (unsigned int)LAYOUT_GET(mad_hdr, p->mad, attr_id), p->dlid, why);
+}
+
+/* To an agent of a program: mad.c, ib_mad_complete_recv(). */
+static void give(struct seg *s, uint32_t idx, const struct mad_agent *a, const struct umad_pkt *p)
+{
+	bool rmpp = mad_has_rmpp((uint32_t)LAYOUT_GET(mad_hdr, p->mad, mgmt_class)) &&
+		    (LAYOUT_GET(mad_rmpp, p->mad, flags) & MAD_RMPP_ACTIVE);
+
+	if (rmpp && umad_kernel_rmpp(a))
+		lost(p, "the kernel's part of RMPP is not supported");
+	else if (mad_is_response(p->mad) && !umad_send_match(s, idx, a, p) && !rmpp)
+		lost(p, "an answer to no request");
+	else
+		umad_deliver(s, a, p);
+}
+
+/* `p` arrived at `port` and `mad` is the answer: back to where it came from. */
+static void answer(struct seg *s, uint32_t port, const struct umad_pkt *p, const uint8_t *mad)
+{
+	struct umad_pkt back = *p;
+
+	back.from = port;
+	back.slid = (uint16_t)hw_port(s, port)->lid;
+	back.dlid = p->slid;
+	memcpy(back.sgid, p->dgid, 16);
+	memcpy(back.dgid, p->sgid, 16);
+	memcpy(back.mad, mad, MAD_SIZE);
+	umad_route(s, &back);
+}
+
+/* mad.c, generate_unmatched_resp() */
+static void refuse(struct seg *s, uint32_t port, const struct umad_pkt *p)
+{
+	uint64_t method = LAYOUT_GET(mad_hdr, p->mad, method);
+	uint8_t mad[MAD_SIZE];
+
+	if (method != MAD_METHOD_GET && method != MAD_METHOD_SET) {
+		lost(p, "nobody is registered for it");
+		return;
+	}
+	memcpy(mad, p->mad, MAD_SIZE);
+	LAYOUT_SET(mad_hdr, mad, method, MAD_METHOD_GET_RESP);
+	LAYOUT_SET(mad_hdr, mad, status, MAD_STATUS_BAD_ATTR);
+	answer(s, port, p, mad);
+}
+
+static void arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
+{
+	uint8_t out[MAD_SIZE];
+	struct mad_agent *a;
+	uint32_t idx;
+
+	if (p->dst_qpn != p->qpn || !valid(p)) {
+		lost(p, "not for this queue pair");
+		return;
+	}
+	if (!p->qpn)
+		p->pkey_index = 0;
+	else if (!pkey_arrives(hw_port(s, p->from), hw_port(s, port), &p->pkey_index)) {
+		lost(p, "P_Key");
+		return;
+	}
+	switch (fab_mad(s, port, p->slid, p->mad, out)) {
+	case FAB_MAD_REPLY:
+		answer(s, port, p, out);
+		return;
+	case FAB_MAD_CONSUMED:
+		return;
+	case FAB_MAD_PASS:
+		break;
+	}
+	a = umad_agent_find(s, port, p->mad, &idx);
+	if (a)
+		give(s, idx, a, p);
+	else if (!mad_is_response(p->mad))
+		refuse(s, port, p);
+}
+
+void umad_route(struct seg *s, struct umad_pkt *p)
+{
+	uint32_t port;
+
+	/* No port has a neighbour but through its LID. */
+	if (LAYOUT_GET(mad_hdr, p->mad, mgmt_class) == MAD_CLASS_SUBN_DR) {
+		lost(p, "there is nothing at the other end of the link");
+		return;
+	}
+	port = p->qpn ? fab_route(s, p->from, p->dlid) : fab_route_smp(s, p->from, p->dlid);
+	if (port == SEG_NONE)
+		lost(p, "no way to this LID");
+	else
+		arrive(s, port, p);
+}
+
+/* ---- directed routes */
+
+/* smi.c, smi_handle_dr_smp_send() for a channel adapter: false, the SMP is discarded. */
+static bool direct_step(uint8_t *mad, uint32_t port_num)
+{
+	uint64_t ptr = LAYOUT_GET(smp, mad, hop_ptr), cnt = LAYOUT_GET(smp, mad, hop_cnt);
+	bool back = LAYOUT_GET(smp, mad, d);
+	bool open = (back ? LAYOUT_GET(smp, mad, dr_slid) : LAYOUT_GET(smp, mad, dr_dlid)) ==
+		    MAD_LID_PERMISSIVE;
+
+	if (cnt >= MAD_MAX_HOPS)
+		return false;
+	if (!back) {
+		if (cnt && !ptr) {
+			LAYOUT_SET(smp, mad, hop_ptr, 1);
+			return mad[SMP_INITIAL_PATH + 1] == port_num;
+		}
+		if (ptr && ptr < cnt)
+			return false;
+		if (ptr != cnt)
+			return ptr == cnt + 1;
+		LAYOUT_SET(smp, mad, hop_ptr, ptr + 1);
+		return open;
+	}
+	if (cnt && ptr == cnt + 1) {
+		LAYOUT_SET(smp, mad, hop_ptr, cnt);
+		return mad[SMP_RETURN_PATH + cnt] == port_num;
+	}
+	if (ptr >= 2 && ptr <= cnt)
+		return false;
+	if (ptr == 1)
+		LAYOUT_SET(smp, mad, hop_ptr, 0);
+	return ptr == 1 ? open : !ptr;
+}
+
+/* smi_check_local_smp(), smi_check_local_returning_smp() */
+static bool is_local(const uint8_t *mad)
+{
+	uint64_t ptr = LAYOUT_GET(smp, mad, hop_ptr), cnt = LAYOUT_GET(smp, mad, hop_cnt);
+
+	return LAYOUT_GET(smp, mad, d) ? !ptr : ptr == cnt + 1;
+}
+
+int umad_direct(struct seg *s, struct umad_pkt *p, const struct mad_agent *a)
+{
+	bool back = LAYOUT_GET(smp, p->mad, d);
+	bool starts = (back ? LAYOUT_GET(smp, p->mad, dr_dlid)
+			    : LAYOUT_GET(smp, p->mad, dr_slid)) == MAD_LID_PERMISSIVE;
+	uint16_t slid = (uint16_t)LAYOUT_GET(smp, p->mad, dr_slid);
+	struct umad_pkt in = *p;
+	uint8_t out[MAD_SIZE];
+	uint32_t idx;
+
+	if (starts && !direct_step(p->mad, hw_port(s, p->from)->num))
+		return -EINVAL;
+	if (!is_local(p->mad))
+		return 0;
+	/* mad.c, local_completions(): as if it came from nowhere; an answer needs no open request.
+	 */
+	in.qpn = 0;
+	in.slid = MAD_LID_PERMISSIVE;
+	in.sl = 0;
+	in.grh = false;
+	memcpy(in.mad, p->mad, MAD_SIZE);
+	switch (fab_mad(s, p->from, slid, p->mad, out)) {
+	case FAB_MAD_REPLY:
+		memcpy(in.mad, out, MAD_SIZE);
+		umad_deliver(s, a, &in);
+		break;
+	case FAB_MAD_CONSUMED:
+		break;
+	case FAB_MAD_PASS:
+		a = umad_agent_find(s, p->from, p->mad, &idx);
+		if (a)
+			umad_deliver(s, a, &in);
+		break;
+	}
+	return 1;
+}

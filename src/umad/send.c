@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns write() and what was sent and waits for its answer. The rules are those of ib_umad_write()
+ * in user_mad.c, and of ib_create_send_mad(), ib_post_send_mad() and timeout_sends() in mad.c.
+ */
+#include "umad/priv.h"
+
+#include <errno.h>
+#include <string.h>
+#include "util/clock.h"
+#include "util/log.h"
+
+/* When the device thread looks at our sends next. */
+static _Atomic uint64_t next_due = UINT64_MAX;
+static _Atomic uint32_t any_deadline;
+
+bool umad_has_deadlines(void)
+{
+	return atomic_load_explicit(&any_deadline, memory_order_relaxed);
+}
+
+/* ---- outstanding sends */
+
+/* Whoever gets true ends the send. */
+static bool take(struct mad_send *m)
+{
+	uint32_t waits = MAD_SEND_WAITS;
+
+	return atomic_compare_exchange_strong(&m->state, &waits, MAD_SEND_TAKEN);
+}
+
+void umad_sends_cancel(struct seg *s, uint32_t file, uint32_t agent)
+{
+	seg_for_each_owned (s, SEG_T_MSEND, file + 1, i) {
+		struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
+
+		if (m->agent == agent && take(m))
+			seg_free(s, SEG_T_MSEND, i);
+	}
+}
+
+static bool same_gid(const struct mad_send *m, const struct umad_pkt *p)
+{
+	const struct ib_user_mad_hdr *h = (const struct ib_user_mad_hdr *)m->hdr;
+	bool sent_resp = mad_is_response(m->mad);
+
+	if (sent_resp == mad_is_response(p->mad) || !h->grh_present != !p->grh)
+		return false;
+	/* An answer to us: LMC is 0, and a GRH's destination is the GID that we sent from. */
+	if (!sent_resp)
+		return true;
+	return p->grh ? !memcmp(h->gid, p->sgid, 16) : be16_load(&h->lid) == p->slid;
+}
+
+/* mad.c, ib_find_send_mad() */
+static bool matches(const struct mad_send *m, uint32_t agent, uint32_t agent_gen,
+		    const struct umad_pkt *p)
+{
+	uint64_t class = LAYOUT_GET(mad_hdr, p->mad, mgmt_class);
+
+	return m->agent == agent && m->agent_gen == agent_gen &&
+	       atomic_load(&m->state) == MAD_SEND_WAITS &&
+	       LAYOUT_GET(mad_hdr, m->mad, tid) == LAYOUT_GET(mad_hdr, p->mad, tid) &&
+	       LAYOUT_GET(mad_hdr, m->mad, mgmt_class) == class &&
+	       (class == MAD_CLASS_SUBN_DR || same_gid(m, p));
+}
+
+static bool try_match(struct seg *s, uint32_t i, uint32_t agent, uint32_t agent_gen,
+		      const struct umad_pkt *p)
+{
+	struct mad_send *m = seg_live(s, SEG_T_MSEND, i);
+
+	if (!m || !matches(m, agent, agent_gen, p) || !take(m))
+		return false;
+	seg_free(s, SEG_T_MSEND, i);
+	return true;
+}
+
+bool umad_send_match(struct seg *s, uint32_t agent, const struct mad_agent *a,
+		     const struct umad_pkt *p)
+{
+	if (p->send != SEG_NONE && try_match(s, p->send, agent, a->gen, p))
+		return true;
+	seg_for_each_owned (s, SEG_T_MSEND, a->file + 1, i)
+		if (try_match(s, i, agent, a->gen, p))
+			return true;
+	return false;
+}
+
+/* user_mad.c, is_duplicate() */
+static bool is_duplicate(const struct umad_file *f, const struct ib_user_mad_hdr *h,
+			 const uint8_t *mad)
+{
+	bool resp = mad_is_response(mad);
+
+	seg_for_each_owned (f->s, SEG_T_MSEND, f->file + 1, i) {
+		const struct mad_send *m = seg_at(f->s, SEG_T_MSEND, i);
+		const struct ib_user_mad_hdr *sent = (const struct ib_user_mad_hdr *)m->hdr;
+
+		if (atomic_load(&m->state) != MAD_SEND_WAITS ||
+		    LAYOUT_GET(mad_hdr, m->mad, tid) != LAYOUT_GET(mad_hdr, mad, tid) ||
+		    LAYOUT_GET(mad_hdr, m->mad, mgmt_class) !=
+			    LAYOUT_GET(mad_hdr, mad, mgmt_class) ||
+		    mad_is_response(m->mad) != resp)
+			continue;
+		if (!resp || (!h->grh_present && !sent->grh_present && h->lid == sent->lid) ||
+		    (h->grh_present && sent->grh_present && !memcmp(h->gid, sent->gid, 16)))
+			return true;
+	}
+	return false;
+}
+
+static uint64_t deadline_of(uint32_t timeout_ms)
+{
+	/* A negative number of milliseconds is for ever (msecs_to_jiffies()). */
+	return (int32_t)timeout_ms < 0 ? UINT64_MAX : clock_now_ns() + timeout_ms * NSEC_PER_MSEC;
+}
+
+/* ---- one MAD from its header */
+
+static void pkt_fill(struct seg *s, uint32_t port, const struct mad_agent *a,
+		     const struct ib_user_mad_hdr *h, struct umad_pkt *p)
+{
+	const struct hw_port *from = hw_port(s, port);
+
+	p->from = port;
+	p->qpn = a->qpn;
+	p->dst_qpn = be32_load(&h->qpn);
+	p->pkey_index = h->pkey_index;
+	p->slid = (uint16_t)from->lid;
+	p->dlid = be16_load(&h->lid);
+	p->sl = h->sl & 0xf;
+	p->grh = h->grh_present != 0;
+	p->send = SEG_NONE;
+	if (!p->grh)
+		return;
+	p->hop_limit = h->hop_limit;
+	p->traffic_class = h->traffic_class;
+	p->flow_label = be32_load(&h->flow_label) & 0xfffff;
+	memcpy(p->sgid, from->gid[h->gid_index], 16);
+	memcpy(p->dgid, h->gid, 16);
+}
+
+/* What making an address handle of it finds wrong: rdma_create_user_ah(). */
+static int check_address(struct seg *s, uint32_t port, const struct ib_user_mad_hdr *h)
+{
+	static const uint8_t none[16];
+
+	if (!h->grh_present)
+		return 0;
+	if (h->gid_index >= HW_GIDS)
+		return -EINVAL;
+	return memcmp(hw_port(s, port)->gid[h->gid_index], none, 16) ? 0 : -ENODATA;
+}
+
+/* From the program's buffer behind the header: the 256 bytes that are sent. */
+static int copy_mad(const struct mad_agent *a, const uint8_t *buf, size_t len, uint8_t *mad)
+{
+	uint32_t class = (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class);
+	bool krmpp = mad_has_rmpp(class) && umad_kernel_rmpp(a);
+	uint32_t off = mad_data_offset(class), from = krmpp ? MAD_RMPP_HDR : LAYOUT_SZ(mad_hdr);
+
+	if (len < off)
+		return -EINVAL;
+	if (krmpp && (LAYOUT_GET(mad_rmpp, mad, flags) & MAD_RMPP_ACTIVE))
+		return -EOPNOTSUPP; /* the kernel's part of RMPP is not here yet */
+	if (len > MAD_SIZE)
+		return -EINVAL;
+	memset(mad + LAYOUT_SZ(mad_hdr), 0, MAD_SIZE - LAYOUT_SZ(mad_hdr));
+	return mem_guarded_copy(mad + from, buf + from, len - from) ? -EFAULT : 0;
+}
+
+static bool user_rmpp_active(const struct mad_agent *a, const uint8_t *mad)
+{
+	return !umad_kernel_rmpp(a) &&
+	       mad_has_rmpp((uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class)) &&
+	       (LAYOUT_GET(mad_rmpp, mad, flags) & MAD_RMPP_ACTIVE);
+}
+
+/* The element that waits for the answer; SEG_NONE when none is expected. 0 or -ENOMEM. */
+static int remember(const struct umad_file *f, uint32_t agent, const struct mad_agent *a,
+		    const struct ib_user_mad_hdr *h, struct umad_pkt *p)
+{
+	struct mad_send *m;
+
+	if (!h->timeout_ms)
+		return 0;
+	if (seg_alloc(f->s, SEG_T_MSEND, f->file + 1, &p->send))
+		return -ENOMEM;
+	m = seg_at(f->s, SEG_T_MSEND, p->send);
+	p->send_gen = m->gen;
+	m->agent = agent;
+	m->agent_gen = a->gen;
+	m->slot = f->s->self;
+	m->slot_gen = f->s->self_gen;
+	m->port = p->from;
+	m->timeout_ms = h->timeout_ms;
+	m->retries_left = h->retries;
+	atomic_store(&m->deadline, deadline_of(h->timeout_ms));
+	memcpy(m->hdr, h, sizeof(m->hdr));
+	memcpy(m->mad, p->mad, MAD_SIZE);
+	atomic_store(&m->state, MAD_SEND_WAITS);
+	return 0;
+}
+
+/* It was not answered at once: the device thread must know its deadline. */
+static void watch(struct seg *s, const struct umad_pkt *p)
+{
+	const struct mad_send *m = p->send == SEG_NONE ? NULL : seg_live(s, SEG_T_MSEND, p->send);
+	uint64_t due, was;
+
+	if (!m || m->gen != p->send_gen || atomic_load(&m->state) != MAD_SEND_WAITS)
+		return;
+	due = atomic_load(&m->deadline);
+	atomic_store(&any_deadline, 1);
+	was = atomic_load(&next_due);
+	while (due < was)
+		if (atomic_compare_exchange_weak(&next_due, &was, due)) {
+			seg_proc_rouse(s, s->self);
+			return;
+		}
+}
+
+/* ---- write() */
+
+static int start(const struct umad_file *f, uint32_t agent, const struct mad_agent *a,
+		 const struct ib_user_mad_hdr *h, struct umad_pkt *p)
+{
+	uint8_t *mad = p->mad;
+	uint64_t tid;
+	int r;
+
+	if (!mad_is_response(mad)) {
+		tid = LAYOUT_GET(mad_hdr, mad, tid) & UINT32_MAX;
+		tid |= (uint64_t)mad_agent_tid(agent, a->gen) << 32;
+		LAYOUT_SET(mad_hdr, mad, tid, tid);
+	}
+	if (!user_rmpp_active(a, mad) && is_duplicate(f, h, mad))
+		return -EINVAL;
+	if (a->rmpp_version && !mad_has_rmpp((uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class)))
+		return -EINVAL;
+	if (LAYOUT_GET(mad_hdr, mad, mgmt_class) == MAD_CLASS_SUBN_DR) {
+		r = umad_direct(f->s, p, a);
+		if (r)
+			return r;
+	}
+	return remember(f, agent, a, h, p);
+}
+
+static ssize_t write_locked(const struct umad_file *f, uint32_t port, const uint8_t *buf,
+			    size_t count, const struct ib_user_mad_hdr *h, struct umad_pkt *p)
+{
+	uint32_t idx;
+	const struct mad_agent *a = umad_agent_of(f, h->id, &idx);
+	int r;
+
+	if (!a)
+		return -EIO;
+	r = check_address(f->s, port, h);
+	if (!r)
+		r = copy_mad(a, buf, count, p->mad);
+	if (r)
+		return r;
+	pkt_fill(f->s, port, a, h, p);
+	return start(f, idx, a, h, p);
+}
+
+ssize_t umad_write(const struct umad_file *f, const void *buf, size_t count)
+{
+	const struct seg_file *sf = seg_file(f->s, f->file);
+	struct ib_user_mad_hdr h = {0};
+	uint32_t port = umad_port(f);
+	struct umad_pkt p = {0};
+	const uint8_t *from = buf;
+	ssize_t r;
+	size_t hdr;
+
+	if (port == SEG_NONE)
+		return -EIO;
+	hdr = umad_hdr_size(sf);
+	if (count < hdr + MAD_RMPP_HDR)
+		return -EINVAL;
+	if (mem_guarded_copy(&h, from, hdr))
+		return -EFAULT;
+	if (h.id >= SEG_UMAD_AGENTS)
+		return -EINVAL;
+	if (mem_guarded_copy(p.mad, from + hdr, MAD_RMPP_HDR))
+		return -EFAULT;
+	r = seg_lock(f->s, &hw_port(f->s, port)->mad_lock, SEG_LOCK_CTRL_NS);
+	if (r < 0)
+		return r;
+	r = write_locked(f, port, from + hdr, count - hdr, &h, &p);
+	seg_unlock(f->s, &hw_port(f->s, port)->mad_lock);
+	if (r < 0)
+		return r;
+	if (!r) {
+		umad_route(f->s, &p);
+		watch(f->s, &p);
+	}
+	return (ssize_t)count;
+}
+
+/* ---- time-outs */
+
+static void repeat(struct seg *s, uint32_t i, struct mad_send *m, const struct mad_agent *a)
+{
+	struct umad_pkt p = {0};
+
+	m->retries_left--;
+	atomic_store(&m->deadline, deadline_of(m->timeout_ms));
+	pkt_fill(s, m->port, a, (const struct ib_user_mad_hdr *)m->hdr, &p);
+	memcpy(p.mad, m->mad, MAD_SIZE);
+	p.send = i;
+	p.send_gen = m->gen;
+	umad_route(s, &p);
+}
+
+static void expire(struct seg *s, uint32_t i, struct mad_send *m)
+{
+	const struct mad_agent *a = umad_agent(s, m->agent, m->agent_gen);
+
+	if (a && m->retries_left) {
+		repeat(s, i, m, a);
+		return;
+	}
+	if (!take(m))
+		return;
+	if (a)
+		umad_deliver_timeout(s, a, m);
+	seg_free(s, SEG_T_MSEND, i);
+}
+
+uint64_t umad_run_due(struct seg *s)
+{
+	uint64_t now = clock_now_ns(), due = UINT64_MAX, was;
+
+	if (!umad_has_deadlines() || s->self == SEG_NONE)
+		return UINT64_MAX;
+	atomic_store(&next_due, UINT64_MAX);
+	seg_for_each_live (s, SEG_T_MSEND, i) {
+		struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
+
+		if (m->slot != s->self || m->slot_gen != s->self_gen ||
+		    atomic_load(&m->state) != MAD_SEND_WAITS)
+			continue;
+		if (atomic_load(&m->deadline) <= now)
+			expire(s, i, m);
+		if (seg_live(s, SEG_T_MSEND, i) && atomic_load(&m->state) == MAD_SEND_WAITS &&
+		    atomic_load(&m->deadline) < due)
+			due = atomic_load(&m->deadline);
+	}
+	was = atomic_load(&next_due);
+	while (due < was && !atomic_compare_exchange_weak(&next_due, &was, due))
+		;
+	return due < was ? due : was;
+}

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Stock infiniband-diags ask the adapters' management agents through umad."""
+import os
+import re
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from softhca import SOFTHCA, Case, Running  # noqa: E402
+
+TWO = ('--hca', '2', '--ports', '2')  # LIDs 1 to 4
+
+
+class Diags(Case):
+    def ask(self, *cmd, options=()):
+        return Running([SOFTHCA, 'run', *options, '--', *cmd]).finish()
+
+    def fields(self, *cmd, options=()):
+        """What a tool prints as Name:....value."""
+        out = self.ok(self.ask(*cmd, options=options))
+        return dict(re.findall(r'^(\w+):\.*(.*)$', out, re.M))
+
+    def test_own_port_by_directed_route(self):
+        f = self.fields('smpquery', '-D', 'nodeinfo', '0')
+        self.assertEqual(f['NodeType'], 'Channel Adapter')
+        self.assertEqual((f['DevId'], f['VendorId'], f['NumPorts']), ('0x101b', '0x0002c9', '1'))
+
+    def test_nodes_by_lid(self):
+        guids = []
+        for lid, port in (('1', '1'), ('2', '2'), ('3', '1'), ('4', '2')):
+            f = self.fields('smpquery', 'nodeinfo', lid, options=TWO)
+            self.assertEqual((f['LocalPort'], f['NumPorts']), (port, '2'))
+            guids.append((f['Guid'], f['PortGuid']))
+        self.assertEqual(guids[0][0], guids[1][0])
+        self.assertNotEqual(guids[1][0], guids[2][0])
+        self.assertEqual(len({p for _, p in guids}), 4)
+
+    def test_portinfo_is_what_sysfs_says(self):
+        f = self.fields('smpquery', 'portinfo', '1')
+        self.assertEqual((f['Lid'], f['LinkState'], f['PhysLinkState'], f['LinkWidthActive']),
+                         ('1', 'Active', 'LinkUp', '4X'))
+        self.assertEqual(f['LinkSpeedExtActive'], '53.125 Gbps')
+        out = self.ok(self.ask('ibstat'))
+        self.assertIn('Capability mask: ' + f['CapMask'], out)
+        self.assertIn('SM lid: ' + f['SMLid'], out)
+        f = self.fields('smpquery', 'portinfo', '1', '2', options=TWO)
+        self.assertEqual((f['Lid'], f['LocalPort']), ('2', '1'))
+
+    def test_tables(self):
+        self.assertRegex(self.ok(self.ask('smpquery', 'pkeys', '1')), r'0: 0xffff 0x0000')
+        self.assertRegex(self.ok(self.ask('smpquery', 'guidinfo', '1')), r'0x5a17ca0300010000')
+        self.assertRegex(self.ok(self.ask('smpquery', 'nodedesc', '1')), r'h1 mlx5_0')
+        self.assertRegex(self.ok(self.ask('smpquery', 'sl2vl', '1')), r'\| 0\| 1\| 2\| 3\| 0\|')
+        self.assertRegex(self.ok(self.ask('smpquery', 'vlarb', '1')), r'WEIGHT: \|0x4 ')
+
+    def test_ibaddr(self):
+        self.assertIn('LID start 0x1 end 0x1', self.ok(self.ask('ibaddr')))
+
+    def test_what_an_adapter_has_not(self):
+        for cmd in (('smpquery', 'switchinfo', '1'), ('sminfo',), ('perfquery', '-c')):
+            r = self.ask(*cmd)
+            self.assertNotEqual(r.status, 0, cmd)
+            self.assertNotIn('timed out', r.out)
+
+    def test_nobody_there_times_out(self):
+        for cmd in (('smpquery', '-t', '20', 'nodeinfo', '77'),
+                    ('smpquery', '-t', '20', '-D', 'nodeinfo', '0,1')):
+            r = self.ask(*cmd)
+            self.assertNotEqual(r.status, 0)
+        self.assertRegex(r.out, 'timed out')
+
+    def test_counters(self):
+        """Read, reset by mask, and both widths: data goes to LID 1 itself."""
+        script = ('ib_send_bw -n 100 -s 4096 >/dev/null 2>&1 & sleep 0.5; '
+                  'ib_send_bw -n 100 -s 4096 localhost >/dev/null 2>&1; wait; '
+                  'perfquery 1; perfquery -x 1; perfquery -R 1 1 0x1000; perfquery 1')
+        out = self.ok(self.ask('sh', '-c', script))
+        data = [int(x) for x in re.findall(r'PortXmitData:\.*(\d+)', out)]
+        packets = [int(x) for x in re.findall(r'PortXmitPkts:\.*(\d+)', out)]
+        self.assertEqual(len(data), 3)
+        self.assertGreaterEqual(data[0], 100 * 4096 // 4)
+        self.assertEqual((data[1], data[2]), (data[0], 0))
+        self.assertEqual((packets[1], packets[2]), (packets[0], packets[0]))
+
+
+if __name__ == '__main__':
+    unittest.main()
