@@ -47,6 +47,9 @@ bool eng_poll_doorbells(struct seg *s);
  * such QP, or an error came first and stands.
  */
 int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to);
+/* A QP without queues that several open files share belongs to another of them now: that one's
+ * process looks after it (what could not be done for want of a lock, and later posts). */
+void eng_qp_adopt(struct seg *s, uint32_t qpn, uint32_t slot);
 /*
  * Before an element is freed: wait (SEG_LOCK_CTRL_NS) until no thread of any process works on it.
  * After it the QP is in RST and the CQ has no event targets. The key's `valid` must have been

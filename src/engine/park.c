@@ -27,6 +27,18 @@ void park_qp(struct seg *s, struct hw_qp *qp, enum hw_park why, uint64_t deadlin
 	park_rouse(s, qp->mem.slot);
 }
 
+void eng_qp_adopt(struct seg *s, uint32_t qpn, uint32_t slot)
+{
+	const struct seg_proc *p = slot == SEG_NONE ? NULL : seg_proc(s, slot);
+	struct hw_qp *qp = hw_qp(s, qpn);
+
+	if (!p || !qp || !qp->no_rq || !qp->no_sq)
+		return;
+	/* Who compares it meanwhile may find neither of the two: the rouse comes after. */
+	qp->mem = (struct mem_slot){slot, p->gen};
+	park_rouse(s, slot);
+}
+
 bool park_ready(struct hw_qp *qp)
 {
 	return atomic_load_explicit(&qp->park, memory_order_relaxed) == HW_PARK_NO ||

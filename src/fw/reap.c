@@ -117,6 +117,8 @@ static bool pass_on(struct seg *s, enum seg_table_id table, uint32_t idx, uint32
 		    heir == from || heir == SEG_OWNER_FREE)
 			continue;
 		atomic_store(seg_owner_word(s, table, idx), heir);
+		if (table == SEG_T_QP)
+			eng_qp_adopt(s, idx, sh->slot);
 		return true;
 	}
 	return false;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "segment/proc.h"
 
 static bool qp_busy, mkeys_busy;
 static unsigned int mkey_waits;
@@ -287,6 +288,32 @@ static void test_shared_domains_stay_until_the_last_sharer_goes(void **state)
 	assert_int_equal(seg_owner(&e->s, SEG_T_XRCD, xrcd), SEG_OWNER_FREE);
 }
 
+/* What is owed for a target QP is its heir's from then on. */
+static void test_a_shared_target_is_looked_after_by_its_heir(void **state)
+{
+	struct env *e = *state;
+	uint32_t second = file_new(e), qpn, slot, i;
+	struct seg_proc *p;
+	struct hw_qp *qp;
+
+	assert_int_equal(seg_alloc(&e->s, SEG_T_PROC, SEG_OWNER_DEVICE, &slot), 0);
+	p = seg_proc(&e->s, slot);
+	b_create_qp(e);
+	qpn = make(e, IN(create_qp));
+	qp = hw_qp(&e->s, qpn);
+	qp->shared = qp->no_rq = qp->no_sq = 1;
+	share(e, e->file, SEG_T_QP, qpn);
+	share(e, second, SEG_T_QP, qpn);
+	i = seg_next(&e->s, SEG_T_SHARE, second + 1, 0);
+	((struct hw_share *)seg_at(&e->s, SEG_T_SHARE, i))->slot = slot;
+	fw_reap_file(&e->s, e->file);
+	assert_int_equal(seg_owner(&e->s, SEG_T_QP, qpn), second + 1);
+	assert_int_equal(qp->mem.slot, slot);
+	assert_int_equal(qp->mem.gen, p->gen);
+	assert_int_equal(p->parked, 1);
+	fw_reap_file(&e->s, second);
+}
+
 #define reap_test(f) cmocka_unit_test_setup_teardown(f, setup, env_teardown)
 
 int main(void)
@@ -295,6 +322,7 @@ int main(void)
 		reap_test(test_everything_of_the_file_goes),
 		reap_test(test_other_files_keep_theirs),
 		reap_test(test_shared_domains_stay_until_the_last_sharer_goes),
+		reap_test(test_a_shared_target_is_looked_after_by_its_heir),
 		reap_test(test_half_made_objects_go),
 		reap_test(test_keys_are_waited_for_once),
 		reap_test(test_a_thousand_qps_go),

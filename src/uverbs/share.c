@@ -5,6 +5,7 @@
  * that it is reaped with the last. Called by std_xrcd.c and std_qp.c, under hw_hca.share_lock.
  */
 #include "uverbs/priv.h"
+#include "engine/engine.h"
 #include "segment/lock.h"
 
 static struct hw_hca *hca_of(struct uv_file *f)
@@ -55,8 +56,10 @@ bool uv_share_leave(struct uv_file *f, uint32_t share)
 		    !(__atomic_load_n(&sh->flags, __ATOMIC_ACQUIRE) & HW_F_READY))
 			continue;
 		/* If it is ours, it is the other's from now on. */
-		atomic_compare_exchange_strong(seg_owner_word(f->seg, table, idx), &mark,
-					       seg_owner(f->seg, SEG_T_SHARE, i));
+		if (atomic_compare_exchange_strong(seg_owner_word(f->seg, table, idx), &mark,
+						   seg_owner(f->seg, SEG_T_SHARE, i)) &&
+		    table == SEG_T_QP)
+			eng_qp_adopt(f->seg, idx, sh->slot);
 		seg_free(f->seg, SEG_T_SHARE, share);
 		return true;
 	}
