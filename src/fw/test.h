@@ -380,6 +380,13 @@ static inline void *b_modify_sq(struct env *e, uint32_t from, uint32_t to, uint6
 #define IN(l) LAYOUT_SZ(l##_in)
 #define OUT(l) LAYOUT_SZ(l##_out)
 
+/* A command that takes no more than a number. */
+static inline uint32_t run_on(struct env *e, uint16_t opcode, uint32_t id)
+{
+	b_id(e, opcode, id);
+	return run(e, e->in, 0x10, 0x10);
+}
+
 static inline void qp_to(struct env *e, enum hw_qp_state to)
 {
 	if (to >= HW_QPS_INIT) {

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * For the tests of keys over keys: lists are written with rdma-core's structures, as libmlx5 does.
+ */
+#ifndef SOFTHCA_ENGINE_TEST_KEYS_H
+#define SOFTHCA_ENGINE_TEST_KEYS_H
+
+#include "engine/test.h"
+#include "wire/prm/prm.h"
+
+#define ALL (HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_READ | HW_ACC_REMOTE_WRITE | HW_ACC_ATOMIC)
+
+struct klm {
+	uint32_t key;
+	uint64_t addr;
+	uint32_t len;
+};
+
+static inline void entry_set(struct mlx5_wqe_umr_klm_seg *e, const struct klm *k)
+{
+	e->byte_count = htobe32(k->len);
+	e->mkey = htobe32(k->key);
+	e->address = htobe64(k->addr);
+}
+
+static inline void key_open(struct hw_mkey *mk, uint64_t start, uint64_t len, uint32_t access)
+{
+	LAYOUT_SET(mkc, mk->mkc, start_addr, start);
+	LAYOUT_SET(mkc, mk->mkc, len, len);
+	eng_mkey_fields(mk);
+	mk->access = access | HW_ACC_LOCAL_READ;
+	atomic_store(&mk->free, 0);
+}
+
+static inline uint32_t list_key(struct tb *t, uint32_t pd, uint32_t mode, const struct klm *list,
+				uint32_t n, uint64_t start, uint64_t len)
+{
+	struct hw_mkey *mk = t_indirect_key(t, pd, mode, n);
+
+	for (uint32_t i = 0; i < n; i++)
+		entry_set((void *)hw_klm_entry(&t->s, mk, i), &list[i]);
+	mk->klm_n = n;
+	key_open(mk, start, len, ALL);
+	return mk->key;
+}
+
+static inline uint32_t strided_key(struct t_qp *q, uint32_t side, uint32_t turns, uint32_t len,
+				   uint32_t stride)
+{
+	struct hw_mkey *mk = t_indirect_key(q->t, q->t->pd[side], HW_MODE_KLM, 4);
+	struct mlx5_wqe_umr_repeat_block_seg *h = (void *)hw_klm_entry(&q->t->s, mk, 0);
+	struct mlx5_wqe_umr_repeat_ent_seg *e = (void *)hw_klm_entry(&q->t->s, mk, 1);
+
+	h->op = htobe32(0x400);
+	h->byte_count = htobe32(2 * len);
+	h->repeat_count = htobe32(turns);
+	h->num_ent = htobe16(2);
+	for (uint32_t i = 0; i < 2; i++) {
+		e[i].stride = htobe16((uint16_t)stride);
+		e[i].byte_count = htobe16((uint16_t)len);
+		e[i].memkey = htobe32(q->key);
+		e[i].va = htobe64((uintptr_t)q->mem + i * 0x8000);
+	}
+	mk->klm_n = 3;
+	key_open(mk, 0, (uint64_t)turns * 2 * len, ALL);
+	return mk->key;
+}
+
+static inline void transfer(struct t_pair *p, uint8_t opcode, uint32_t lkey, uint64_t addr,
+			    uint32_t len, uint32_t rkey, uint64_t raddr)
+{
+	struct t_sge sge = {lkey, addr, len};
+	struct t_wr wr = {.opcode = opcode,
+			  .fm_ce_se = T_SIG,
+			  .raddr = raddr,
+			  .rkey = rkey,
+			  .sge = &sge,
+			  .nsge = 1};
+
+	t_expect_done(p->a, opcode, t_post(p->a, &wr));
+}
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The engine between processes: peers that die at bad moments. */
+#include "engine/test_procs.h"
+#include <infiniband/verbs.h>
+
+static void child_dies(struct bed *e)
+{
+	struct t_qp *b = child_qp(e, HW_ST_RC, NULL);
+
+	t_recv_at(b, 0, 100);
+	t_rts(b, e->p.a);
+	tell(e->tell[1]);
+	await(e->go[0]);
+	raise(SIGKILL);
+}
+
+static void peer_killed(void **state)
+{
+	struct bed *e = *state;
+
+	spawn(e, child_dies);
+	connect_to_child(e);
+	tell(e->go[1]);
+	reap(e);
+	t_post(e->p.a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "x", .inl_len = 1});
+	t_assert_empty(&e->p.a->cq);
+	for (int i = 0; i < 3; i++) {
+		t_now += 100000000;
+		eng_run_due(&e->p.t->s);
+	}
+	t_expect_error(e->p.a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, 0);
+}
+
+/* A CQE of b's receive 0 as the dying process left it. */
+static void half_receive(struct bed *e, bool counted_by_cq)
+{
+	struct seg *s = &e->p.t->s;
+	struct t_qp *b = e->p.b;
+	struct hw_cq *cq;
+	struct eng_cqe c;
+
+	CHECK(!resp_lock(s, b->hw, b->qpn));
+	cqe_init(&c, CQE_RESP_SEND, b->hw, b->qpn, 0);
+	LAYOUT_SET(cqe64, c.b, byte_cnt, 3);
+	CHECK(!cq_begin(s, b->cq.cqn, &c, &cq));
+	b->hw->rx_cq_pi = cq->pi;
+	b->hw->rx_cqn = b->cq.cqn;
+	b->hw->rx_intent = 1;
+	CHECK(!cq_write(s, cq, &c));
+	if (counted_by_cq)
+		cq_commit(s, cq, b->cq.cqn, false);
+	raise(SIGKILL);
+}
+
+static void child_dies_before_cq_counts(struct bed *e)
+{
+	half_receive(e, false);
+}
+
+static void child_dies_before_rq_counts(struct bed *e)
+{
+	half_receive(e, true);
+}
+
+static void after_half_receive(struct bed *e)
+{
+	t_post(e->p.a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "next", .inl_len = 4});
+	assert_int_equal(e->p.a->hw->park, HW_PARK_NO);
+	/* The program sees each receive once. */
+	t_received(e->p.b, MLX5_CQE_RESP_SEND, 3, 0);
+	t_received(e->p.b, MLX5_CQE_RESP_SEND, 4, 1);
+	t_assert_empty(&e->p.b->cq);
+	assert_memory_equal(e->p.b->mem + 100, "next", 4);
+	assert_int_equal(e->p.b->hw->rx_intent, 0);
+}
+
+static void killed_in_a_receive(void **state)
+{
+	struct bed *e = *state;
+
+	t_recv_at(e->p.b, 0, 100);
+	t_recv_at(e->p.b, 100, 100);
+	spawn(e, child_dies_before_cq_counts);
+	reap(e);
+	after_half_receive(e);
+}
+
+static void killed_in_a_receive_later(void **state)
+{
+	struct bed *e = *state;
+
+	t_recv_at(e->p.b, 0, 100);
+	t_recv_at(e->p.b, 100, 100);
+	spawn(e, child_dies_before_rq_counts);
+	reap(e);
+	after_half_receive(e);
+}
+
+/* A command is the next to find it: that receive is not flushed as well. */
+static void killed_in_a_receive_then_err(void **state)
+{
+	struct bed *e = *state;
+
+	t_recv_at(e->p.b, 0, 100);
+	t_recv_at(e->p.b, 100, 100);
+	spawn(e, child_dies_before_rq_counts);
+	reap(e);
+	assert_int_equal(eng_qp_set_state(&e->p.t->s, e->p.b->qpn, HW_QPS_ERR), 0);
+	t_received(e->p.b, MLX5_CQE_RESP_SEND, 3, 0);
+	t_expect_error(e->p.b, MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 1);
+	t_assert_empty(&e->p.b->cq);
+}
+
+/* Nothing was written yet: the receive is still there. */
+static void child_dies_before_cqe(struct bed *e)
+{
+	CHECK(!resp_lock(&e->p.t->s, e->p.b->hw, e->p.b->qpn));
+	e->p.b->hw->rx_cq_pi = e->p.b->cq.hw->pi;
+	e->p.b->hw->rx_cqn = e->p.b->cq.cqn;
+	e->p.b->hw->rx_intent = 1;
+	CHECK(!seg_lock(&e->p.t->s, &e->p.b->cq.hw->lock, 0));
+	raise(SIGKILL);
+}
+
+static void killed_before_the_cqe(void **state)
+{
+	struct bed *e = *state;
+
+	t_recv_at(e->p.b, 0, 100);
+	spawn(e, child_dies_before_cqe);
+	reap(e);
+	t_post(e->p.a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "next", .inl_len = 4});
+	t_received(e->p.b, MLX5_CQE_RESP_SEND, 4, 0);
+	t_assert_empty(&e->p.b->cq);
+}
+
+static void child_dies_with_sq(struct bed *e)
+{
+	CHECK(!seg_lock(&e->p.t->s, &e->p.a->hw->sq_lock, 0));
+	raise(SIGKILL);
+}
+
+/* A send queue's state is lost with its user: the QP is in error, and says so. */
+static void killed_with_the_send_queue(void **state)
+{
+	struct bed *e = *state;
+
+	t_recv_at(e->p.a, 0, 8);
+	spawn(e, child_dies_with_sq);
+	reap(e);
+	t_post(e->p.a, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	t_expect_error(e->p.a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 0);
+	t_expect_error(e->p.a, MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 0);
+	assert_int_equal(t_event(e->p.t, e->p.a->evq), IBV_EVENT_QP_FATAL);
+}
+
+static struct t_srq dead_srq;
+
+static void child_dies_with_srq(struct bed *e)
+{
+	struct hw_qp *b = e->p.b->hw;
+
+	CHECK(!seg_lock(&e->p.t->s, &dead_srq.hw->lock, 0));
+	b->rx_srqn = dead_srq.srqn;
+	b->rx_cqn = b->cqn_rcv;
+	b->rx_srq_wqe = dead_srq.hw->head + 1;
+	raise(SIGKILL);
+}
+
+/* Another QP goes on with the SRQ; the WQE that b had taken is b's. */
+static void killed_with_the_srq(void **state)
+{
+	struct bed *e = *state;
+	struct t_qp *c, *d;
+
+	t_srq_make(e->p.t, &dead_srq, e->p.t->pd[1]);
+	e->p.b->hw->srqn = dead_srq.srqn;
+	c = t_qp_make(e->p.t, 0, HW_ST_RC, NULL);
+	d = t_qp_make(e->p.t, 1, HW_ST_RC, &dead_srq);
+	t_connect(c, d);
+	for (int i = 0; i < 3; i++)
+		t_srq_post(&dead_srq, d->key, d->mem, 64);
+	spawn(e, child_dies_with_srq);
+	reap(e);
+	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "x", .inl_len = 1});
+	t_received(d, MLX5_CQE_RESP_SEND, 1, 5);
+	t_post(e->p.a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "y", .inl_len = 1});
+	t_received(e->p.b, MLX5_CQE_RESP_SEND, 1, 0);
+	t_qp_free(c);
+	t_qp_free(d);
+}
+
+/* Who sets a limit may be the first to have the lock: what was taken stays taken. */
+static void killed_with_the_srq_before_a_limit(void **state)
+{
+	struct bed *e = *state;
+	uint32_t first;
+
+	t_srq_make(e->p.t, &dead_srq, e->p.t->pd[1]);
+	for (int i = 0; i < 3; i++)
+		t_srq_post(&dead_srq, e->p.b->key, e->p.b->mem, 64);
+	first = be16toh(((struct mlx5_wqe_srq_next_seg *)dead_srq.buf)->next_wqe_index);
+	for (uint32_t cyclic = 0; cyclic < 2; cyclic++) {
+		dead_srq.hw->wq_type = cyclic;
+		dead_srq.hw->head = dead_srq.hw->consumed = 0;
+		spawn(e, child_dies_with_srq);
+		reap(e);
+		assert_int_equal(eng_srq_arm_limit(&e->p.t->s, dead_srq.srqn, 1), 0);
+		assert_int_equal(dead_srq.hw->consumed, 1);
+		assert_int_equal(dead_srq.hw->head, cyclic ? 1 : first);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		BED_TEST(peer_killed),
+		BED_TEST(killed_in_a_receive),
+		BED_TEST(killed_in_a_receive_later),
+		BED_TEST(killed_in_a_receive_then_err),
+		BED_TEST(killed_before_the_cqe),
+		BED_TEST(killed_with_the_send_queue),
+		BED_TEST(killed_with_the_srq),
+		BED_TEST(killed_with_the_srq_before_a_limit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

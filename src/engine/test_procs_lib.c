@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What test_procs.h promises: two processes with a queue each. */
+#include "engine/test_procs.h"
+#include <poll.h>
+
+void tell(int fd)
+{
+	assert_int_equal(write(fd, "x", 1), 1);
+}
+
+bool await(int fd)
+{
+	struct pollfd pfd = {fd, POLLIN, 0};
+	char c;
+
+	return poll(&pfd, 1, 10000) == 1 && read(fd, &c, 1) == 1;
+}
+
+int bed_setup(void **state)
+{
+	struct bed *e = calloc(1, sizeof(*e));
+	void *p;
+
+	t_pair_setup(&p);
+	e->p = *(struct t_pair *)p;
+	free(p);
+	e->board = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	*state = e;
+	return 0;
+}
+
+int bed_teardown(void **state)
+{
+	struct bed *e = *state;
+	struct t_pair *p = malloc(sizeof(*p));
+	void *v = p;
+
+	*p = e->p;
+	munmap(e->board, 4096);
+	free(e);
+	return t_pair_teardown(&v);
+}
+
+void spawn(struct bed *e, void (*body)(struct bed *e))
+{
+	assert_int_equal(pipe(e->tell), 0);
+	assert_int_equal(pipe(e->go), 0);
+	e->pid = fork();
+	assert_true(e->pid >= 0);
+	if (e->pid) {
+		close(e->tell[1]);
+		close(e->go[0]);
+		return;
+	}
+	close(e->tell[0]);
+	close(e->go[1]);
+	e->p.t->s.self = SEG_NONE;
+	if (seg_proc_register_self(&e->p.t->s, 0))
+		_exit(99);
+	body(e);
+	_exit(0);
+}
+
+int reap(struct bed *e)
+{
+	int status = 0;
+
+	close(e->go[1]);
+	waitpid(e->pid, &status, 0);
+	close(e->tell[0]);
+	return status;
+}
+
+struct t_qp *child_qp(struct bed *e, enum hw_qp_st st, struct t_srq *srq)
+{
+	struct t_qp *b = t_qp_make(e->p.t, 1, st, srq);
+
+	e->board->qpn = b->qpn;
+	e->board->key = b->key;
+	e->board->mem = (uintptr_t)b->mem;
+	return b;
+}
+
+void connect_to_child(struct bed *e)
+{
+	struct t_qp *a = e->p.a;
+
+	assert_true(await(e->tell[0]));
+	assert_int_equal(eng_qp_set_state(&e->p.t->s, a->qpn, HW_QPS_RST), 0);
+	a->hw->dest_qpn = e->board->qpn;
+	assert_int_equal(eng_qp_set_state(&e->p.t->s, a->qpn, HW_QPS_INIT), 0);
+	a->hw->next_rcv_psn = 0xfffff0 + (e->board->qpn & 7);
+	a->hw->next_send_psn = 0xfffff0 + (a->qpn & 7);
+	assert_int_equal(eng_qp_set_state(&e->p.t->s, a->qpn, HW_QPS_RTS), 0);
+}

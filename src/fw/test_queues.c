@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the commands of CQs, RMPs and QPs do when they succeed: stored state, references. */
+#include "fw/test.h"
+
+static void test_cq_query_shows_counters(void **state)
+{
+	struct env *e = *state;
+	const void *cqc = LAYOUT_IN(query_cq_out, cq_context, e->out);
+	struct hw_cq *cq = hw_cq(&e->s, e->cq);
+
+	assert_int_equal(cq->va, (uintptr_t)e->buf + 0x10000);
+	assert_int_equal(cq->cqe_bytes, 64);
+	assert_int_equal(cq->comp.evq, SEG_NONE);
+	cq->pi = 3;
+	be32_store(e->buf + TEST_BUF - 0x1000 + 0x40, 2);
+	b_id(e, PRM_OP_QUERY_CQ, e->cq);
+	assert_int_equal(run(e, e->in, IN(query_cq), OUT(query_cq)), FW_OK);
+	assert_int_equal(LAYOUT_GET(cqc, cqc, producer_counter), 3);
+	assert_int_equal(LAYOUT_GET(cqc, cqc, consumer_counter), 2);
+	assert_int_equal(LAYOUT_GET(cqc, cqc, log_cq_size), 4);
+	assert_int_equal(LAYOUT_GET(cqc, cqc, c_eqn), 1);
+}
+
+static void test_cq_moderation_is_kept(void **state)
+{
+	struct env *e = *state;
+	const void *cqc = LAYOUT_IN(query_cq_out, cq_context, e->out);
+
+	b_modify_cq(e);
+	assert_int_equal(run(e, e->in, IN(modify_cq), OUT(modify_cq)), FW_OK);
+	b_id(e, PRM_OP_QUERY_CQ, e->cq);
+	assert_int_equal(run(e, e->in, IN(query_cq), OUT(query_cq)), FW_OK);
+	assert_int_equal(LAYOUT_GET(cqc, cqc, cq_period), 17);
+	assert_int_equal(LAYOUT_GET(cqc, cqc, cq_max_count), 5);
+}
+
+static void test_cq_resize_moves_to_the_new_buffer(void **state)
+{
+	struct env *e = *state;
+	struct hw_cq *cq = hw_cq(&e->s, e->cq);
+
+	b_resize_cq(e);
+	assert_int_equal(run(e, e->in, IN(modify_cq), OUT(modify_cq)), FW_OK);
+	assert_int_equal(cq->log_size, 6);
+	assert_int_equal(cq->va, (uintptr_t)e->buf + 0x20000);
+	/* the resize CQE lies in the old buffer: opcode 5 in its last byte */
+	assert_int_equal(e->buf[0x10000 + 63] >> 4, 5);
+}
+
+/* A resized CQ lets go of its old memory, and holds its new one. */
+static void test_cq_resize_moves_the_reference(void **state)
+{
+	struct env *e = *state;
+	uint32_t old = umem_new(e, (uintptr_t)e->buf + 0x50000, 0x1000);
+	uint32_t new = umem_new(e, (uintptr_t)e->buf + 0x60000, 0x1000);
+
+	b_create_cq(e);
+	LAYOUT_SET(create_cq_in, e->in, cq_umem_id, old);
+	LAYOUT_SET(create_cq_in, e->in, cq_umem_offset, 0);
+	e->cq = make(e, IN(create_cq));
+	assert_int_equal(run_on(e, PRM_OP_DESTROY_UMEM, old), FW_BAD_RES_STATE);
+	b_resize_cq(e);
+	LAYOUT_SET(modify_cq_in, e->in, cq_umem_id, new);
+	LAYOUT_SET(modify_cq_in, e->in, cq_umem_offset, 0);
+	LAYOUT_SET(cqc, LAYOUT_IN(modify_cq_in, cq_context, e->in), log_cq_size, 5);
+	assert_int_equal(run(e, e->in, IN(modify_cq), OUT(modify_cq)), FW_OK);
+	assert_int_equal(run_on(e, PRM_OP_DESTROY_UMEM, old), FW_OK);
+	assert_int_equal(run_on(e, PRM_OP_DESTROY_UMEM, new), FW_BAD_RES_STATE);
+	assert_int_equal(run_on(e, PRM_OP_DESTROY_CQ, e->cq), FW_OK);
+	assert_int_equal(run_on(e, PRM_OP_DESTROY_UMEM, new), FW_OK);
+}
+
+static void test_both_cqs_of_a_qp_are_held(void **state)
+{
+	struct env *e = *state;
+	void *qpc = LAYOUT_IN(create_qp_in, qpc, e->in);
+	uint32_t snd, rcv, qpn;
+
+	b_create_cq(e);
+	snd = make(e, IN(create_cq));
+	b_create_cq(e);
+	rcv = make(e, IN(create_cq));
+	b_create_qp(e);
+	LAYOUT_SET(qpc, qpc, cqn_snd, snd);
+	LAYOUT_SET(qpc, qpc, cqn_rcv, rcv);
+	qpn = make(e, IN(create_qp));
+	assert_int_equal(run_on(e, PRM_OP_DESTROY_CQ, snd), FW_BAD_RES_STATE);
+	assert_int_equal(run_on(e, PRM_OP_DESTROY_CQ, rcv), FW_BAD_RES_STATE);
+	assert_int_equal(run_on(e, PRM_OP_DESTROY_QP, qpn), FW_OK);
+	assert_int_equal(run_on(e, PRM_OP_DESTROY_CQ, snd), FW_OK);
+	assert_int_equal(run_on(e, PRM_OP_DESTROY_CQ, rcv), FW_OK);
+}
+
+static void test_rmp_query_and_limit(void **state)
+{
+	struct env *e = *state;
+	const void *rmpc = LAYOUT_IN(query_rmp_out, rmp_context, e->out);
+	const void *wq = LAYOUT_IN(rmpc, wq, rmpc);
+
+	/* fewer than 3 WQEs are posted: the limit fires at once, or stays armed; both keep it */
+	be32_store(e->buf + TEST_BUF - 0x1000 + 0x80, 15);
+	b_modify_rmp(e);
+	assert_int_equal(run(e, e->in, IN(modify_rmp), OUT(modify_rmp)), FW_OK);
+	assert_int_equal(hw_srq(&e->s, e->srq)->lwm, 3);
+	b_id(e, PRM_OP_QUERY_RMP, e->srq);
+	assert_int_equal(run(e, e->in, IN(query_rmp), OUT(query_rmp)), FW_OK);
+	assert_int_equal(LAYOUT_GET(rmpc, rmpc, state), 1);
+	assert_int_equal(LAYOUT_GET(wq, wq, lwm), 3);
+	assert_int_equal(LAYOUT_GET(wq, wq, log_wq_sz), 4);
+	assert_int_equal(LAYOUT_GET(wq, wq, sw_counter), 15);
+}
+
+static void test_a_cyclic_rmp_is_one(void **state)
+{
+	struct env *e = *state;
+
+	b_create_rmp(e);
+	LAYOUT_SET(wq, LAYOUT_IN(rmpc, wq, LAYOUT_IN(create_rmp_in, ctx, e->in)), wq_type, 1);
+	assert_int_equal(hw_srq(&e->s, make(e, IN(create_rmp)))->wq_type, 1);
+}
+
+static void test_qp_queues_lie_as_libmlx5_lays_them(void **state)
+{
+	struct env *e = *state;
+	const struct hw_qp *qp = hw_qp(&e->s, e->qp);
+
+	assert_int_equal(qp->rq_va, (uintptr_t)e->buf + 0x40000);
+	assert_int_equal(qp->sq_va, qp->rq_va + 16 * 16);
+	assert_int_equal(qp->rq_log_stride, 4);
+	assert_int_equal(qp->user_index, 0x123);
+	assert_int_equal(qp->srqn, SEG_NONE);
+	assert_int_equal(qp->no_rq, 0);
+}
+
+static void test_qp_page_offset_counts(void **state)
+{
+	struct env *e = *state;
+	void *qpc = LAYOUT_IN(create_qp_in, qpc, e->in);
+	uint32_t qpn;
+
+	b_create_qp(e);
+	LAYOUT_SET(qpc, qpc, page_offset, 3); /* 1/64 of a 4 KiB page */
+	qpn = make(e, IN(create_qp));
+	assert_int_equal(hw_qp(&e->s, qpn)->rq_va, (uintptr_t)e->buf + 0x40000 + 3 * 64);
+}
+
+static void test_qp_without_queues_needs_no_memory_for_them(void **state)
+{
+	struct env *e = *state;
+	void *qpc = LAYOUT_IN(create_qp_in, qpc, e->in);
+	const struct hw_qp *qp;
+
+	b_create_qp(e);
+	LAYOUT_SET(create_qp_in, e->in, wq_umem_valid, 0);
+	LAYOUT_SET(qpc, qpc, rq_type, 3);
+	LAYOUT_SET(qpc, qpc, no_sq, 1);
+	qp = hw_qp(&e->s, make(e, IN(create_qp)));
+	assert_int_equal(qp->no_rq, 1);
+	assert_int_equal(qp->no_sq, 1);
+	assert_int_equal(qp->buf_umem, 0);
+}
+
+static uint32_t query_qp_state(struct env *e)
+{
+	b_id(e, PRM_OP_QUERY_QP, e->qp);
+	assert_int_equal(run(e, e->in, IN(query_qp), OUT(query_qp)), FW_OK);
+	return (uint32_t)LAYOUT_GET(qpc, LAYOUT_IN(query_qp_out, qpc, e->out), state);
+}
+
+static void test_qp_to_rts_takes_what_each_transition_takes(void **state)
+{
+	struct env *e = *state;
+	const struct hw_qp *qp = hw_qp(&e->s, e->qp);
+	const struct hw_hca *hca = hw_hca(&e->s, e->hca);
+	const void *qpc = LAYOUT_IN(query_qp_out, qpc, e->out);
+
+	qp_to(e, HW_QPS_INIT);
+	assert_int_equal(query_qp_state(e), HW_QPS_INIT);
+	assert_int_equal(qp->port, hca->port[0]);
+	assert_int_equal(qp->rwe, 1);
+	assert_int_equal(qp->rae, 0);
+	b_init2rtr(e);
+	assert_int_equal(run(e, e->in, IN(init2rtr_qp), OUT(init2rtr_qp)), FW_OK);
+	assert_int_equal(qp->mtu, 1024);
+	assert_int_equal(qp->dest_qpn, 0x45);
+	assert_int_equal(qp->dlid, 1);
+	assert_int_equal(qp->next_rcv_psn, 0xabcdef);
+	assert_int_equal(qp->rwe, 1); /* the command carries 0, but did not ask */
+	b_rtr2rts(e);
+	assert_int_equal(run(e, e->in, IN(rtr2rts_qp), OUT(rtr2rts_qp)), FW_OK);
+	assert_int_equal(query_qp_state(e), HW_QPS_RTS);
+	assert_int_equal(qp->ack_timeout, 14);
+	assert_int_equal(qp->retry_count, 7);
+	assert_int_equal(qp->rnr_retry, 6);
+	assert_int_equal(qp->mtu, 1024);
+	assert_int_equal(LAYOUT_GET(qpc, qpc, next_send_psn), 0x112233);
+	assert_int_equal(LAYOUT_GET(qpc, qpc, next_rcv_psn), 0xabcdef);
+	assert_int_equal(LAYOUT_GET(qpc, qpc, remote_qpn), 0x45);
+	assert_int_equal(LAYOUT_GET(qpc, qpc, pd), e->pd);
+	assert_int_equal(LAYOUT_GET(qpc, qpc, log_msg_max), 20);
+}
+
+static void test_opt_param_mask_selects_optional_fields(void **state)
+{
+	struct env *e = *state;
+	const struct hw_qp *qp = hw_qp(&e->s, e->qp);
+	void *qpc;
+
+	qp_to(e, HW_QPS_RTS);
+	qpc = b_modify_qp(e, PRM_OP_RTS2RTS_QP, 1 << 1 /* rre */ | 1 << 6 /* rnr timeout */);
+	LAYOUT_SET(qpc, qpc, min_rnr_nak, 20);
+	assert_int_equal(run(e, e->in, IN(rts2rts_qp), OUT(rts2rts_qp)), FW_OK);
+	assert_int_equal(qp->rre, 0);
+	assert_int_equal(qp->rwe, 1);
+	assert_int_equal(qp->min_rnr_nak, 20);
+	assert_int_equal(qp->retry_count, 7);
+	assert_int_equal(qp->state, HW_QPS_RTS);
+}
+
+static void test_qp_err_and_reset(void **state)
+{
+	struct env *e = *state;
+
+	qp_to(e, HW_QPS_RTS);
+	assert_int_equal(run_on(e, PRM_OP_2ERR_QP, e->qp), FW_OK);
+	assert_int_equal(query_qp_state(e), HW_QPS_ERR);
+	assert_int_equal(run_on(e, PRM_OP_2RST_QP, e->qp), FW_OK);
+	assert_int_equal(query_qp_state(e), HW_QPS_RST);
+	qp_to(e, HW_QPS_RTS); /* and again */
+	assert_int_equal(query_qp_state(e), HW_QPS_RTS);
+}
+
+static void test_init2init_changes_the_port(void **state)
+{
+	struct env *e = *state;
+	const struct hw_hca *hca = hw_hca(&e->s, e->hca);
+	void *qpc;
+
+	qp_to(e, HW_QPS_INIT);
+	qpc = b_modify_qp(e, PRM_OP_INIT2INIT_QP, 1 << 16);
+	LAYOUT_SET(ads, LAYOUT_IN(qpc, primary_address_path, qpc), vhca_port_num, 2);
+	assert_int_equal(run(e, e->in, IN(init2init_qp), OUT(init2init_qp)), FW_OK);
+	assert_int_equal(hw_qp(&e->s, e->qp)->port, hca->port[1]);
+}
+
+static void test_ud_qp_with_srq(void **state)
+{
+	struct env *e = *state;
+	void *qpc = LAYOUT_IN(create_qp_in, qpc, e->in);
+	const struct hw_qp *qp;
+
+	b_create_qp(e);
+	LAYOUT_SET(qpc, qpc, st, HW_ST_UD);
+	LAYOUT_SET(qpc, qpc, rq_type, 1);
+	LAYOUT_SET(qpc, qpc, srqn_rmpn_xrqn, e->srq);
+	e->qp = make(e, IN(create_qp));
+	qp = hw_qp(&e->s, e->qp);
+	assert_int_equal(qp->srqn, e->srq);
+	assert_int_equal(qp->no_rq, 1);
+	assert_int_equal(qp->sq_va, qp->rq_va); /* no RQ of its own before the SQ */
+	b_rst2init(e);
+	LAYOUT_SET(qpc, LAYOUT_IN(rst2init_qp_in, qpc, e->in), q_key, 0x11111111);
+	assert_int_equal(run(e, e->in, IN(rst2init_qp), 0x10), FW_OK);
+	assert_int_equal(qp->qkey, 0x11111111);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		env_test(test_a_cyclic_rmp_is_one),
+		env_test(test_cq_query_shows_counters),
+		env_test(test_cq_moderation_is_kept),
+		env_test(test_cq_resize_moves_to_the_new_buffer),
+		env_test(test_cq_resize_moves_the_reference),
+		env_test(test_both_cqs_of_a_qp_are_held),
+		env_test(test_rmp_query_and_limit),
+		env_test(test_qp_queues_lie_as_libmlx5_lays_them),
+		env_test(test_qp_page_offset_counts),
+		env_test(test_qp_without_queues_needs_no_memory_for_them),
+		env_test(test_qp_to_rts_takes_what_each_transition_takes),
+		env_test(test_opt_param_mask_selects_optional_fields),
+		env_test(test_qp_err_and_reset),
+		env_test(test_init2init_changes_the_port),
+		env_test(test_ud_qp_with_srq),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
