@@ -232,11 +232,9 @@ static void describe(const struct cli_verb *v, struct argp_option *out)
 static int check_args(const struct cli_verb *v, const struct cli_options *o)
 {
 	if (o->argc < v->min_args)
-		return cli_fail("%s: %s missing (softhca %s --help)", v->name,
-				v->max_args < 0 ? "the command is"
-				: v->words      ? "WHAT is"
-						: "NAME is",
-				v->name);
+		return cli_fail("%s: %s%s is missing (softhca %s --help)", v->name,
+				v->min_args > 1 ? "one of " : "",
+				v->max_args < 0 ? "the command" : v->args, v->name);
 	if (v->max_args >= 0 && o->argc > v->max_args)
 		return cli_fail("%s: '%s' is too much (softhca %s --help)", v->name,
 				o->argv[v->max_args], v->name);

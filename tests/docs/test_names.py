@@ -64,6 +64,13 @@ class Names(unittest.TestCase):
                 path = os.path.normpath(os.path.join(os.path.dirname(doc), to))
                 self.assertTrue(path in self.files, f'{doc}: {to}')
 
+    def test_all_documents_are_installed(self):
+        """else links between them lead nowhere"""
+        rule = read('doc/meson.build')
+        for path in self.files:
+            if re.fullmatch(r'doc/\w+\.md', path):
+                self.assertIn(f"'{os.path.basename(path)}'", rule)
+
 
 if __name__ == '__main__':
     unittest.main()
