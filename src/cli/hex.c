@@ -10,16 +10,21 @@
 #include "util/bits.h"
 #include "util/cleanup.h"
 
-#define INPUT_MAX (16u << 20) /* bytes of all data */
+#define BLOCK_MAX (16u << 20) /* bytes of one dump */
 #define PAD 3u                /* see struct hex_block */
-#define LINE_BYTES 4096u      /* of one line: plain hex may be one long line */
+#define LINE_BYTES 65536u     /* of one line: a whole command may be one */
 
 struct line {
-	uint8_t bytes[LINE_BYTES];
 	size_t n;
 	bool has_offset;
 	uint64_t offset;
+	uint8_t bytes[LINE_BYTES];
 };
+
+static void line_copy(struct line *to, const struct line *from)
+{
+	memcpy(to, from, offsetof(struct line, bytes) + from->n);
+}
 
 static int digit(char c)
 {
@@ -147,7 +152,7 @@ static bool read_line(const char *text, struct line *best)
 			read_tokens(s + len, true, &l);
 			/* An offset alone is the end of some dumps. */
 			if (l.n > best->n || (l.n && l.n == best->n && l.has_offset))
-				*best = l;
+				line_copy(best, &l);
 		}
 		s += len;
 		if (!*s)
@@ -176,7 +181,7 @@ static int add(struct hex_input *in, const struct line *l, bool begin, unsigned 
 		size_t cap = (b->cap + l->n) * 2;
 		uint8_t *p;
 
-		if (cap > INPUT_MAX)
+		if (cap > BLOCK_MAX)
 			return -EFBIG;
 		p = realloc(b->bytes, cap + PAD);
 		if (!p)

@@ -710,6 +710,12 @@ class Decode(Why):
             self.assertEqual((part['name'], part['bytes'], self.fields(part)['pd']),
                              ('DEALLOC_PD', 16, 7), text)
 
+    def test_the_longest_command_on_one_line(self):
+        """as the JSON of a trace has it"""
+        out = bytes([0] * 19 + [7]) + bytes(65535 - 20)
+        part, = self.parts(out.hex(), '--out=QUERY_HCA_CAP')
+        self.assertEqual(part['bytes'], 65535)
+
     def test_a_file_and_standard_input(self):
         path = os.path.join(self.dir, 'dump')
         with open(path, 'w', encoding='utf-8') as f:
