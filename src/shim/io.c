@@ -101,6 +101,44 @@ WRAP(int, ioctl, (int fd, unsigned long cmd, ...))
 	return (int)result(r);
 }
 
+/* ---- vectors ---- */
+
+/* Moves one vector: bytes, or -errno. */
+typedef ssize_t move_fn(struct shim_file *f, int fd, void *buf, size_t count);
+
+/*
+ * As the kernel does for a driver with read() and write() only: vector by vector, until one is not
+ * filled. `unfit` is what this kind of file answers before any vector is looked at, or 0. Takes
+ * over the reference to f, which is NULL when fd was closed meanwhile. Keeps errno but for a
+ * failure.
+ */
+static ssize_t each_vector(struct shim_file *f, int fd, const struct iovec *iov, int n,
+			   ssize_t unfit, move_fn *move)
+{
+	int saved = errno;
+	ssize_t total = 0, r = unfit;
+
+	if (n < 0 || n > IOV_MAX)
+		r = -EINVAL;
+	else if (!f)
+		r = -EBADF;
+	for (int i = 0; r >= 0 && i < n; i++) {
+		struct iovec v;
+
+		r = mem_guarded_copy(&v, &iov[i], sizeof(v));
+		if (!r)
+			r = move(f, fd, v.iov_base, v.iov_len);
+		if (r < 0)
+			break;
+		total += r;
+		if ((size_t)r != v.iov_len)
+			break;
+	}
+	fdtab_put(f);
+	errno = saved;
+	return result(total ? total : r);
+}
+
 /* ---- reading ---- */
 
 static ssize_t read_umad(const struct umad_file *u, int fd, void *buf, size_t count)
@@ -124,8 +162,6 @@ static ssize_t read_file(struct shim_file *f, int fd, void *buf, size_t count)
 
 	if (shim_file_umad(f, &umad))
 		return f->accmode == O_WRONLY ? -EBADF : read_umad(&umad, fd, buf, count);
-	if (f->kind == SEG_FILE_UVERBS)
-		return f->accmode == O_WRONLY ? -EBADF : -EINVAL;
 	r = shim_attach(&sys);
 	if (r)
 		return r;
@@ -144,34 +180,12 @@ static ssize_t read_file(struct shim_file *f, int fd, void *buf, size_t count)
 	return r;
 }
 
-/* As the kernel does for a driver with read() only: vector by vector, until one is not filled. */
 static ssize_t readv_ours(int fd, const struct iovec *iov, int n)
 {
 	struct shim_file *f = shim_file_get(fd);
-	int saved = errno;
-	ssize_t total = 0, r = 0;
+	ssize_t unfit = f && f->kind == SEG_FILE_UVERBS ? -EINVAL : 0;
 
-	if (n < 0 || n > IOV_MAX)
-		r = -EINVAL;
-	else if (!f)
-		r = -EBADF;
-	else if (f->kind == SEG_FILE_UVERBS)
-		r = -EINVAL;
-	for (int i = 0; r >= 0 && i < n; i++) {
-		struct iovec v;
-
-		r = mem_guarded_copy(&v, &iov[i], sizeof(v));
-		if (!r)
-			r = read_file(f, fd, v.iov_base, v.iov_len);
-		if (r < 0)
-			break;
-		total += r;
-		if ((size_t)r != v.iov_len)
-			break;
-	}
-	fdtab_put(f);
-	errno = saved;
-	return result(total ? total : r);
+	return each_vector(f, fd, iov, n, unfit, read_file);
 }
 
 WRAP(ssize_t, read, (int fd, void *buf, size_t count))
@@ -209,7 +223,7 @@ static ssize_t write_umad(const struct umad_file *u, const void *buf, size_t cou
 	return r;
 }
 
-static ssize_t write_file(struct shim_file *f, const void *buf, size_t count)
+static ssize_t write_file(struct shim_file *f, int fd, void *buf, size_t count)
 {
 	struct umad_file umad;
 	struct uv_system *sys;
@@ -253,32 +267,10 @@ static ssize_t vectors_len(const struct iovec *iov, int n)
 	return total > SSIZE_MAX ? SSIZE_MAX : (ssize_t)total;
 }
 
-/* A driver with write() only gets one call, so one command, for each vector. */
+/* One call, so one command, for each vector. */
 static ssize_t writev_ours(int fd, const struct iovec *iov, int n)
 {
-	struct shim_file *f = shim_file_get(fd);
-	int saved = errno;
-	ssize_t total = 0, r = 0;
-
-	if (n < 0 || n > IOV_MAX)
-		r = -EINVAL;
-	else if (!f)
-		r = -EBADF;
-	for (int i = 0; r >= 0 && i < n; i++) {
-		struct iovec v;
-
-		r = mem_guarded_copy(&v, &iov[i], sizeof(v));
-		if (!r)
-			r = write_file(f, v.iov_base, v.iov_len);
-		if (r < 0)
-			break;
-		total += r;
-		if ((size_t)r != v.iov_len)
-			break;
-	}
-	fdtab_put(f);
-	errno = saved;
-	return result(total ? total : r);
+	return each_vector(shim_file_get(fd), fd, iov, n, 0, write_file);
 }
 
 WRAP(ssize_t, write, (int fd, const void *buf, size_t count))
