@@ -3,13 +3,7 @@
  * Golden vectors for the PRM layouts: the bytes that rdma-core's tests/mlx5_prm_structs.py (v44, an
  * independent description of the same structures) makes of these values. Data for test_layouts.c.
  */
-#include <stddef.h>
-#include <stdint.h>
-
-struct golden_field {
-	const char *name;
-	uint64_t value;
-};
+#include "wire/golden.h"
 
 static const struct golden_field golden_cqc[] = {
 	{"status", 0x8},

@@ -9,7 +9,9 @@
 #include <cmocka.h>
 
 #include "util/cleanup.h"
+#include "wire/golden_mad.h"
 #include "wire/golden_prm.h"
+#include "wire/mad/mad.h"
 #include "wire/prm/prm.h"
 
 /* Marks a field's bits; fails when one is taken. */
@@ -24,9 +26,9 @@ static void claim(const struct layout *l, const char *name, uint8_t *owner, uint
 	}
 }
 
-static void test_fields_and_places_do_not_overlap(void **state)
+static void check_overlap(const struct layout *const *p)
 {
-	for (const struct layout *const *p = prm_layouts; *p; p++) {
+	for (; *p; p++) {
 		const struct layout *l = *p;
 		uint8_t *owner = calloc(l->bytes, 8);
 
@@ -37,6 +39,12 @@ static void test_fields_and_places_do_not_overlap(void **state)
 			      l->places[i].inner->bytes * 8);
 		free(owner);
 	}
+}
+
+static void test_fields_and_places_do_not_overlap(void **state)
+{
+	check_overlap(prm_layouts);
+	check_overlap(mad_layouts);
 }
 
 static void test_names_are_unique_and_sizes_are_dwords(void **state)
@@ -114,6 +122,7 @@ static void test_bytes_are_those_of_rdma_core(void **state)
 	check_golden(&layout_##l, golden_##l, ARRAY_SIZE(golden_##l), golden_##l##_bytes, \
 		     sizeof(golden_##l##_bytes));
 	GOLDEN(CHECK_GOLDEN)
+	GOLDEN_MAD(CHECK_GOLDEN)
 }
 
 /* Structures inside structures are where rdma-core has them. */
