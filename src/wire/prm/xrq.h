@@ -4,6 +4,7 @@
 #define SOFTHCA_WIRE_PRM_XRQ_H
 
 #include "wire/prm/cmd_hdr.h"
+#include "wire/prm/rmp_srq.h"
 
 #define PRM_L_xrqc(F, S)              \
 	F(xrqc, state, 0x00, 4)       \
