@@ -149,22 +149,29 @@ static inline void b_resize_cq(struct env *e)
 	LAYOUT_SET(cqc, cqc, log_cq_size, 6);
 }
 
+/* A queue of 16 places in the umem, its record in e->dbr; type 1 is cyclic, 0 a list. */
+static inline void b_wq(struct env *e, void *wq, uint32_t type, uint32_t log_stride, uint64_t at,
+			uint64_t dbr)
+{
+	LAYOUT_SET(wq, wq, wq_type, type);
+	LAYOUT_SET(wq, wq, pd, e->pd);
+	LAYOUT_SET(wq, wq, log_wq_stride, log_stride);
+	LAYOUT_SET(wq, wq, log_wq_sz, 4);
+	LAYOUT_SET(wq, wq, wq_umem_valid, 1);
+	LAYOUT_SET(wq, wq, wq_umem_id, e->umem);
+	LAYOUT_SET(wq, wq, wq_umem_offset, at);
+	LAYOUT_SET(wq, wq, dbr_umem_valid, 1);
+	LAYOUT_SET(wq, wq, dbr_umem_id, e->dbr);
+	LAYOUT_SET(wq, wq, dbr_addr, dbr);
+}
+
 static inline void b_create_rmp(struct env *e)
 {
 	void *in = cmd_init(e, PRM_OP_CREATE_RMP, 0);
 	void *rmpc = LAYOUT_IN(create_rmp_in, ctx, in);
-	void *wq = LAYOUT_IN(rmpc, wq, rmpc);
 
 	LAYOUT_SET(rmpc, rmpc, state, 1);
-	LAYOUT_SET(wq, wq, pd, e->pd);
-	LAYOUT_SET(wq, wq, log_wq_stride, 5);
-	LAYOUT_SET(wq, wq, log_wq_sz, 4);
-	LAYOUT_SET(wq, wq, wq_umem_valid, 1);
-	LAYOUT_SET(wq, wq, wq_umem_id, e->umem);
-	LAYOUT_SET(wq, wq, wq_umem_offset, 0x30000);
-	LAYOUT_SET(wq, wq, dbr_umem_valid, 1);
-	LAYOUT_SET(wq, wq, dbr_umem_id, e->dbr);
-	LAYOUT_SET(wq, wq, dbr_addr, 0x80);
+	b_wq(e, LAYOUT_IN(rmpc, wq, rmpc), 0, 5, 0x30000, 0x80);
 }
 
 static inline void b_modify_rmp(struct env *e)
@@ -250,20 +257,6 @@ static inline void b_rtr2rts(struct env *e)
 	LAYOUT_SET(ads, ads, vhca_port_num, 1);
 }
 
-static inline void b_wq(struct env *e, void *wq, uint32_t log_stride)
-{
-	LAYOUT_SET(wq, wq, wq_type, 1);
-	LAYOUT_SET(wq, wq, pd, e->pd);
-	LAYOUT_SET(wq, wq, log_wq_stride, log_stride);
-	LAYOUT_SET(wq, wq, log_wq_sz, 4);
-	LAYOUT_SET(wq, wq, wq_umem_valid, 1);
-	LAYOUT_SET(wq, wq, wq_umem_id, e->umem);
-	LAYOUT_SET(wq, wq, wq_umem_offset, 0x50000);
-	LAYOUT_SET(wq, wq, dbr_umem_valid, 1);
-	LAYOUT_SET(wq, wq, dbr_umem_id, e->dbr);
-	LAYOUT_SET(wq, wq, dbr_addr, 0x100);
-}
-
 static inline void b_create_rq(struct env *e)
 {
 	void *rqc = LAYOUT_IN(create_rq_in, ctx, cmd_init(e, PRM_OP_CREATE_RQ, 0));
@@ -273,7 +266,7 @@ static inline void b_create_rq(struct env *e)
 	LAYOUT_SET(rqc, rqc, ts_format, 1);
 	LAYOUT_SET(rqc, rqc, user_index, 0x77);
 	LAYOUT_SET(rqc, rqc, cqn, e->cq);
-	b_wq(e, LAYOUT_IN(rqc, wq, rqc), 5);
+	b_wq(e, LAYOUT_IN(rqc, wq, rqc), 1, 5, 0x50000, 0x100);
 }
 
 static inline void *b_modify_rq(struct env *e, uint32_t from, uint32_t to, uint64_t mask)
@@ -361,7 +354,7 @@ static inline void b_create_sq(struct env *e)
 	LAYOUT_SET(sqc, sqc, cqn, e->cq);
 	LAYOUT_SET(sqc, sqc, tis_lst_sz, 1);
 	LAYOUT_SET(sqc, sqc, tis_num_0, e->tis);
-	b_wq(e, wq, 6);
+	b_wq(e, wq, 1, 6, 0x50000, 0x100);
 	LAYOUT_SET(wq, wq, uar_page, e->uar);
 }
 

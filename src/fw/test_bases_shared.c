@@ -78,16 +78,7 @@ static void b_create_xrq(struct env *e)
 	void *wq = LAYOUT_IN(
 		xrqc, wq, LAYOUT_IN(create_xrq_in, xrq_context, cmd_init(e, PRM_OP_CREATE_XRQ, 0)));
 
-	LAYOUT_SET(wq, wq, wq_type, 1);
-	LAYOUT_SET(wq, wq, pd, e->pd);
-	LAYOUT_SET(wq, wq, log_wq_stride, 5);
-	LAYOUT_SET(wq, wq, log_wq_sz, 4);
-	LAYOUT_SET(wq, wq, wq_umem_valid, 1);
-	LAYOUT_SET(wq, wq, wq_umem_id, e->umem);
-	LAYOUT_SET(wq, wq, wq_umem_offset, 0x60000);
-	LAYOUT_SET(wq, wq, dbr_umem_valid, 1);
-	LAYOUT_SET(wq, wq, dbr_umem_id, e->dbr);
-	LAYOUT_SET(wq, wq, dbr_addr, 0x140);
+	b_wq(e, wq, 1, 5, 0x60000, 0x140);
 }
 
 static void b_create_psv(struct env *e)

@@ -112,18 +112,36 @@ static void hold(struct seg *s, struct test_child *c, void *arg)
 	seg_unlock(s, &sh->lock);
 }
 
+/* A child that holds the lock until it is told to go on. */
+static void spawn_holder(struct seg *s, struct test_child *c, struct shared *sh)
+{
+	test_spawn(s, c, hold, sh);
+	assert_true(test_wait(c->tell[0]));
+}
+
+/* Stopped, or dead but not reaped, when this returns. */
+static void signal_and_see(const struct test_child *c, int sig)
+{
+	siginfo_t si;
+
+	kill(c->pid, sig);
+	waitid(P_PID, (id_t)c->pid, &si, (sig == SIGSTOP ? WSTOPPED : WEXITED) | WNOWAIT);
+}
+
+static uint32_t owner_slot(const struct shared *sh)
+{
+	return (sh->lock.word & 0xffffff) - 1;
+}
+
 /* SIGKILL; and nobody has reaped the zombie or told the segment. */
 static void a_dead_owners_lock_is_inherited(void **state)
 {
 	struct seg *s = *state;
 	struct shared *sh = shared(s);
 	struct test_child c;
-	siginfo_t si;
 
-	test_spawn(s, &c, hold, sh);
-	assert_true(test_wait(c.tell[0]));
-	kill(c.pid, SIGKILL);
-	waitid(P_PID, (id_t)c.pid, &si, WEXITED | WNOWAIT);
+	spawn_holder(s, &c, sh);
+	signal_and_see(&c, SIGKILL);
 	assert_int_equal(seg_lock(s, &sh->lock, SEG_LOCK_CTRL_NS), SEG_LOCK_INHERITED);
 	assert_true(seg_lock_is_mine(s, &sh->lock));
 	assert_int_equal(sh->lock.inherited, 1);
@@ -139,8 +157,7 @@ static void a_waiter_sees_its_owner_die(void **state)
 	struct shared *sh = shared(s);
 	struct test_child c, w;
 
-	test_spawn(s, &c, hold, sh);
-	assert_true(test_wait(c.tell[0]));
+	spawn_holder(s, &c, sh);
 	test_spawn(s, &w, count_child, sh); /* exits 1: its first lock is an inherited one */
 	while (!(sh->lock.word >> 31))
 		sched_yield();
@@ -154,12 +171,9 @@ static void a_stopped_owner_is_a_timeout_then_goes_on(void **state)
 	struct seg *s = *state;
 	struct shared *sh = shared(s);
 	struct test_child c;
-	siginfo_t si;
 
-	test_spawn(s, &c, hold, sh);
-	assert_true(test_wait(c.tell[0]));
-	kill(c.pid, SIGSTOP);
-	waitid(P_PID, (id_t)c.pid, &si, WSTOPPED | WNOWAIT);
+	spawn_holder(s, &c, sh);
+	signal_and_see(&c, SIGSTOP);
 	assert_int_equal(seg_lock(s, &sh->lock, 5 * NSEC_PER_MSEC), -ETIMEDOUT);
 	kill(c.pid, SIGCONT);
 	test_tell(c.go[1]);
@@ -175,9 +189,8 @@ static void state_dead_and_reused_slot_free_the_lock(void **state)
 	struct test_child c;
 	uint32_t slot;
 
-	test_spawn(s, &c, hold, sh);
-	assert_true(test_wait(c.tell[0]));
-	slot = (sh->lock.word & 0xffffff) - 1;
+	spawn_holder(s, &c, sh);
+	slot = owner_slot(sh);
 	assert_int_equal(seg_trylock(s, &sh->lock), -EBUSY);
 	/* an exec: the pid lives on, the supervisor says so */
 	seg_proc(s, slot)->state = SEG_PROC_EXECING;
@@ -199,13 +212,11 @@ static void liveness_of_processes(void **state)
 	struct test_child c;
 	struct seg_proc *p;
 	uint32_t slot, gen;
-	siginfo_t si;
 
 	assert_true(start != 0);
 	assert_int_equal(start, seg_proc(s, s->self)->start_time);
-	test_spawn(s, &c, hold, sh);
-	assert_true(test_wait(c.tell[0]));
-	slot = (sh->lock.word & 0xffffff) - 1;
+	spawn_holder(s, &c, sh);
+	slot = owner_slot(sh);
 	p = seg_proc(s, slot);
 	gen = p->gen;
 	assert_true(seg_proc_alive(s, slot, gen));
@@ -216,8 +227,7 @@ static void liveness_of_processes(void **state)
 	assert_true(seg_proc_gone(s, slot, gen));
 	p->start_time--;
 	p->pid_ns++; /* not our business what that pid is here */
-	kill(c.pid, SIGKILL);
-	waitid(P_PID, (id_t)c.pid, &si, WEXITED | WNOWAIT);
+	signal_and_see(&c, SIGKILL);
 	assert_int_equal(seg_proc_start_time(p->pid), 0);
 	assert_false(seg_proc_gone(s, slot, gen));
 	p->pid_ns--;
