@@ -5,13 +5,13 @@
  * uverbs.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_verbs.h>
 #include "mlx5/devx_table.h"
 #include "mlx5/drv.h"
 #include "segment/evsub.h"
 #include "segment/proc.h"
+#include "util/fmt.h"
 #include "util/sys.h"
 
 #define MAX_EVENTS 16 /* of one call */
@@ -148,7 +148,7 @@ static int take_eventfd(struct devx_event_file *f, int fd)
 	long n;
 	int *fds;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fmt(path, sizeof(path), "/proc/self/fd/%d", fd);
 	n = fd < 0 ? -EBADF : sys_readlink(path, name, sizeof(name));
 	if (n < 0)
 		return uv_no(-EBADF, "FD_NUM is no open file");

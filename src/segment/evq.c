@@ -13,11 +13,11 @@
 #include "segment/hw.h"
 #include "segment/link.h"
 #include "segment/proc.h"
+#include "util/fmt.h"
 #include "util/log.h"
 #include "util/sys.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -25,7 +25,7 @@ enum { REC_LINKED = 1 }; /* seg_evrec.flags, during repair only */
 
 void evq_path(const struct seg *s, uint32_t evq, uint32_t gen, char path[320])
 {
-	snprintf(path, 320, "%s/ev/%u.%u", s->dir, evq, gen);
+	fmt(path, 320, "%s/ev/%u.%u", s->dir, evq, gen); /* also in a trap: no stdio */
 }
 
 static struct seg_evrec *rec_at(struct seg *s, uint32_t i)
