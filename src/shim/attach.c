@@ -351,6 +351,14 @@ bool shim_file_known(struct shim_file *f)
 	return f->file != SEG_NONE || find_file(f);
 }
 
+static uint32_t umad_minor(const struct umad_file *u)
+{
+	const struct seg_file *sf = seg_file(u->s, u->file);
+	const struct hw_hca *hca = sf ? hw_hca(u->s, sf->hca) : NULL;
+
+	return hca && sf->port >= 1 ? fab_umad_index(u->s, hca->port[sf->port - 1]) : NODE_NONE;
+}
+
 bool shim_file_umad(struct shim_file *f, struct umad_file *u)
 {
 	struct uv_system *sys;
@@ -360,6 +368,10 @@ bool shim_file_umad(struct shim_file *f, struct umad_file *u)
 	if (shim_attach(&sys) || (f->file == SEG_NONE && !find_file(f)) || f->kind != SEG_FILE_UMAD)
 		return false;
 	*u = (struct umad_file){&at.seg, f->file, f->gen};
+	if (f->minor == NODE_NONE) { /* came over exec or a socket: a FIFO until now */
+		f->accmode = O_RDWR;
+		f->minor = FAB_UMAD_MINOR(umad_minor(u));
+	}
 	return true;
 }
 

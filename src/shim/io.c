@@ -231,9 +231,7 @@ static ssize_t write_file(struct shim_file *f, int fd, void *buf, size_t count)
 	ssize_t r;
 
 	if (shim_file_umad(f, &umad))
-		return f->accmode == O_RDONLY && f->minor != NODE_NONE
-			       ? -EBADF
-			       : write_umad(&umad, buf, count);
+		return f->accmode == O_RDONLY ? -EBADF : write_umad(&umad, buf, count);
 	if (f->accmode == O_RDONLY)
 		return -EBADF;
 	if (!f->obj) /* opened by another process: see uv_write() */

@@ -82,6 +82,46 @@ class Diags(Case):
         self.assertEqual((data[1], data[2]), (data[0], 0))
         self.assertEqual((packets[1], packets[2]), (packets[0], packets[0]))
 
+    def test_a_file_that_was_kept_over_exec(self):
+        """All that a umad file knows is on the fabric: the next program goes on with it."""
+        out = self.ok(self.ask('/usr/bin/python3', '-c', KEEP))
+        self.assertEqual(out.split(), ['320', '0x81', 'True'])
+
+    def test_many_short_lived_clients(self):
+        """Some are killed; nobody else notices, and no agent is left behind."""
+        out = self.ok(self.ask('sh', '-c', MANY, options=('--hca', '2')))
+        self.assertNotIn('status', out)
+        self.assertIn('Node info: Lid 2', out)
+
+
+# Registers an agent in one image, and asks the SMA through it in the next.
+KEEP = r"""
+import fcntl, os, stat, struct, sys
+code = 'import os, stat, sys; fd = int(sys.argv[1]); p = bytearray(320); p[8] = 100; p[29] = 1;' \
+       'p[64:68] = bytes([1, 1, 1, 1]); p[81] = 0x11; os.write(fd, p); r = os.read(fd, 400);' \
+       'print(len(r), hex(r[67]), stat.S_ISCHR(os.fstat(fd).st_mode))'
+fd = os.open('/dev/infiniband/umad0', os.O_RDWR | os.O_NONBLOCK)
+os.set_inheritable(fd, True)
+req = bytearray(40)
+struct.pack_into('<IIBB', req, 0, 0, 0, 1, 1)
+fcntl.ioctl(fd, 0xC0281B04, req)
+os.execv(sys.executable, [sys.executable, '-c', code, str(fd)])
+"""
+
+MANY = r"""
+for i in $(seq 200); do
+    (   smpquery -t 500 nodeinfo 2 >/dev/null 2>&1 &
+        p=$!
+        [ $((i % 7)) = 0 ] && { sleep 0.00$((i % 5)); kill -9 $p; } 2>/dev/null
+        wait $p
+        r=$?
+        [ $r = 0 ] || [ $r = 137 ] || echo "status $r"
+    ) 2>/dev/null &
+    [ $((i % 16)) = 0 ] && wait
+done
+wait
+smpquery nodeinfo 2
+"""
 
 if __name__ == '__main__':
     unittest.main()
