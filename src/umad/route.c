@@ -107,6 +107,10 @@ static void arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 		lost(p, "not for this queue pair");
 		return;
 	}
+	if (p->grh && fab_port_by_gid(s, p->dgid) != port) {
+		lost(p, "the GID is not that of the port");
+		return;
+	}
 	if (!p->qpn)
 		p->pkey_index = 0;
 	else if (!pkey_arrives(hw_port(s, p->from), hw_port(s, port), &p->pkey_index)) {

@@ -439,6 +439,44 @@ static void test_a_short_mad(void **state)
 	close(fd);
 }
 
+/* GID 0 of a device's port 1. */
+static void gid_of(const char *dev, uint8_t gid[16])
+{
+	char path[80], text[40] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/1/gids/0", dev);
+	fd = open(path, O_RDONLY);
+	assert_int_equal(read(fd, text, 39), 39);
+	close(fd);
+	assert_int_equal(inet_pton(AF_INET6, text, gid), 1);
+}
+
+/* recv_handler(): the answer to a MAD with GRH has one; a GID that is not the port's gets nowhere
+ */
+static void test_grh(void **state)
+{
+	struct packet p = mad(1, 2, 0x04, GET, 1, 1), in;
+	int fd = umad(0);
+
+	agent(fd, 1, 0x04, 0);
+	p.hdr.grh_present = 1;
+	p.hdr.flow_label = htonl(0x12345);
+	gid_of("mlx5_1", p.hdr.gid);
+	p.hdr.hop_limit = 64;
+	assert_int_equal(write(fd, &p, sizeof(p)), sizeof(p));
+	assert_int_equal(read(fd, &in, sizeof(in)), sizeof(in));
+	assert_int_equal(in.hdr.grh_present, 1);
+	assert_memory_equal(in.hdr.gid, p.hdr.gid, 16);
+	assert_int_equal(in.mad[3], GET_RESP);
+	gid_of("mlx5_0", p.hdr.gid);
+	assert_int_equal(write(fd, &p, sizeof(p)), sizeof(p));
+	wait_readable(fd, 1000);
+	assert_int_equal(read(fd, &in, sizeof(in)), HDR + 24);
+	assert_int_equal(in.hdr.status, ETIMEDOUT);
+	close(fd);
+}
+
 /* Status of what an agent of the adapter has not: {class, attribute, modifier} */
 static void test_statuses(void **state)
 {
@@ -689,6 +727,7 @@ int main(void)
 		T(an_answer),
 		T(the_short_header),
 		T(a_short_mad),
+		T(grh),
 		T(statuses),
 		T(directed_routes),
 		T(time_out),
