@@ -16,9 +16,8 @@
  */
 #define BIT(n) (UINT64_C(1) << (n))
 #define QUEUE_EVENTS                                                                              \
-	(BIT(PRM_EVENT_COMM_EST) | BIT(PRM_EVENT_SQ_DRAINED) | BIT(PRM_EVENT_CQ_ERROR) |          \
-	 BIT(PRM_EVENT_WQ_CATAS_ERROR) | BIT(PRM_EVENT_WQ_INVAL_REQ_ERROR) |                      \
-	 BIT(PRM_EVENT_WQ_ACCESS_ERROR) | BIT(PRM_EVENT_SRQ_CATAS_ERROR) |                        \
+	(BIT(PRM_EVENT_COMM_EST) | BIT(PRM_EVENT_CQ_ERROR) | BIT(PRM_EVENT_WQ_CATAS_ERROR) |      \
+	 BIT(PRM_EVENT_WQ_INVAL_REQ_ERROR) | BIT(PRM_EVENT_WQ_ACCESS_ERROR) |                     \
 	 BIT(PRM_EVENT_SRQ_LAST_WQE) | BIT(PRM_EVENT_SRQ_RQ_LIMIT) | BIT(PRM_EVENT_DCT_DRAINED) | \
 	 BIT(PRM_EVENT_DCT_KEY_VIOLATION))
 #define CAPS_COMMON                                                                                \

@@ -182,7 +182,8 @@ static void test_only_with_a_uid(void **state)
 
 static void test_a_failed_list_leaves_no_subscription(void **state)
 {
-	static const uint16_t events[] = {PRM_EVENT_COMM_EST, PRM_EVENT_CQ_ERROR, 3};
+	static const uint16_t events[] = {PRM_EVENT_COMM_EST, PRM_EVENT_CQ_ERROR,
+					  PRM_EVENT_SRQ_LAST_WQE};
 	struct test_env *e = *state;
 	struct seg_table_hdr *t = seg_table(&e->seg, SEG_T_EVSUB);
 	uint32_t capacity = t->capacity;

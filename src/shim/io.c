@@ -183,8 +183,10 @@ static ssize_t read_file(struct shim_file *f, int fd, void *buf, size_t count)
 static ssize_t readv_ours(int fd, const struct iovec *iov, int n)
 {
 	struct shim_file *f = shim_file_get(fd);
-	ssize_t unfit = f && f->kind == SEG_FILE_UVERBS ? -EINVAL : 0;
+	ssize_t unfit = 0;
 
+	if (f && f->kind == SEG_FILE_UVERBS) /* it has no read(): asked after the mode */
+		unfit = f->accmode == O_WRONLY ? -EBADF : -EINVAL;
 	return each_vector(f, fd, iov, n, unfit, read_file);
 }
 

@@ -229,6 +229,16 @@ static void opened_for_reading_only(void **state)
 	close(fd);
 }
 
+static void opened_for_writing_only(void **state)
+{
+	int fd = open(VERBS, O_WRONLY);
+	char buf[8];
+
+	assert_fails(read(fd, buf, 8), EBADF);
+	assert_true(answers(fd));
+	close(fd);
+}
+
 static void generic_ioctls_reach_the_kernel(void **state)
 {
 	int fd = open(VERBS, O_RDWR), on = 1;
@@ -545,6 +555,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_the_lowest),
 		cmocka_unit_test(command_file_reads_and_writes),
 		cmocka_unit_test(opened_for_reading_only),
+		cmocka_unit_test(opened_for_writing_only),
 		cmocka_unit_test(generic_ioctls_reach_the_kernel),
 		cmocka_unit_test(event_file_reads),
 		cmocka_unit_test(duplicates),
