@@ -34,6 +34,10 @@ class Xrc(Case):
         self.pair(self.fab, ('ibv_xsrq_pingpong', '-e', '-n', '100'), options=self.opt)
 
     def test_three_clients_of_one_domain(self):
+        # The stock program shares its domain by this file, and goes on alone when it cannot open it.
+        name = '/tmp/xrc_domain'
+        if os.path.exists(name) and not os.access(name, os.R_OK):
+            self.skipTest(f"{name} is another user's")
         port = Case.port
         Case.port += 10
         server = self.fab.start('ibv_xsrq_pingpong', '-c', '3', '-p', str(port), options=self.opt[0])
