@@ -63,11 +63,14 @@ class Diags(Case):
             self.assertNotIn('timed out', r.out)
 
     def test_nobody_there_times_out(self):
+        # libibumad waits as long as the device does: whichever of the two clocks runs out first
+        # decides whether smpquery prints "timed out" or only that the call failed.
         for cmd in (('smpquery', '-t', '20', 'nodeinfo', '77'),
                     ('smpquery', '-t', '20', '-D', 'nodeinfo', '0,1')):
             r = self.ask(*cmd)
             self.assertNotEqual(r.status, 0)
-        self.assertRegex(r.out, 'timed out')
+            self.assertRegex(r.out, 'timed out|_do_madrpc failed')
+            self.assertNotIn('Node Info', r.out)
 
     def test_counters(self):
         """Read, reset by mask, and both widths: data goes to LID 1 itself."""
