@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A subnet as plain data: what a topology file or a generator says, before it is a segment. Made by
+ * src/topo in ordinary memory, read by fab_create(); no behaviour here.
+ */
+#ifndef SOFTHCA_FABRIC_TOPO_H
+#define SOFTHCA_FABRIC_TOPO_H
+
+#include <stdint.h>
+
+#define TOPO_NONE UINT32_MAX
+#define TOPO_MAX_PORTS 254 /* of a switch, without port 0 */
+#define TOPO_DESC 64       /* octets of a NodeDescription */
+
+/* As NodeInfo:NodeType. */
+enum topo_type { TOPO_CA = 1, TOPO_SWITCH = 2, TOPO_ROUTER = 3 };
+
+/* What is 0 is chosen by fab_create(): GUIDs from the node's number, the rest from the device. */
+struct topo_port {
+	uint64_t guid;                 /* CA and router ports, and port 0 of a switch */
+	uint32_t lid, lmc;             /* wanted by the file; the built-in SM keeps them */
+	uint32_t peer_node, peer_port; /* the other end; TOPO_NONE: no cable */
+	uint32_t width, speed;         /* of the link, codes of hw_port; both ends say the same */
+};
+
+struct topo_node {
+	enum topo_type type;
+	uint32_t nports; /* without port 0 */
+	uint64_t guid, sys_guid;
+	uint32_t vendor_id, device_id, revision;
+	uint32_t enhanced_port0;  /* switches */
+	uint32_t host;            /* CAs: index in topo.host */
+	char desc[TOPO_DESC + 1]; /* NodeDescription; a CA's first word names its host */
+	char id[40];              /* as its file calls it ("S-0002c9...", ibsim's name) */
+	struct topo_port *port;   /* [0, nports] */
+};
+
+struct topo {
+	uint32_t nnodes, nhosts;
+	struct topo_node *node;
+	/* Hosts in the order in which they are first met: names for `run --host`. */
+	char (*host)[32];
+};
+
+#endif
