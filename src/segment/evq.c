@@ -18,8 +18,13 @@
 #include "util/sys.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
+
+/* A queue whose lock a stopped process holds may have records: its readers look again so soon. */
+#define LOCKED_NS 10000000L
 
 enum { REC_LINKED = 1 }; /* seg_evrec.flags, during repair only */
 
@@ -409,6 +414,20 @@ int evq_pop(struct seg *s, uint32_t evq, uint32_t gen, int fd, struct seg_evrec 
 	if (!r)
 		evq_data_free(s, rec);
 	return r;
+}
+
+int evq_wait(struct seg_evq *q, uint32_t seen, bool locked, const void *sigmask)
+{
+	const struct timespec t = {.tv_nsec = LOCKED_NS};
+	uint64_t old;
+	long r;
+
+	if (sigmask)
+		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, sigmask, &old, sizeof(old));
+	r = sys_call(SYS_futex, &q->wake, FUTEX_WAIT, seen, locked ? &t : NULL);
+	if (sigmask)
+		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
+	return r == -EINTR ? -EINTR : 0;
 }
 
 void evq_lost(struct seg *s, uint32_t evq, uint32_t gen)

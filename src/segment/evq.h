@@ -22,8 +22,7 @@ struct seg_evq { /* SEG_T_EVQ: same index and generation as its SEG_T_FILE entry
 	_Atomic uint32_t dead; /* the device is gone: readers get EIO */
 	/*
 	 * Futex word: +1 and a wake-up whenever the FIFO gets its byte. A blocking read(2) waits on
-	 * it (poll(2) would not do: no SA_RESTART after a signal): read it, evq_pop(), then
-	 * FUTEX_WAIT.
+	 * it: read it, evq_pop(), then evq_wait().
 	 */
 	_Atomic uint32_t wake;
 	uint32_t silent;        /* the byte could not be written: the next push tries again */
@@ -92,6 +91,12 @@ int evq_pop(struct seg *s, uint32_t evq, uint32_t gen, int fd, struct seg_evrec 
  */
 int evq_take(struct seg *s, uint32_t evq, uint32_t gen, int fd, size_t fixed, size_t room,
 	     struct seg_evrec *rec);
+/*
+ * A reader that got -EAGAIN, or -ETIMEDOUT (`locked`), sleeps until something happened since it saw
+ * `seen` in q->wake, with the program's signal mask (NULL: its own). 0: look again; -EINTR. A
+ * signal with SA_RESTART goes on waiting, as in a read(2), which poll(2) on the FIFO could not do.
+ */
+int evq_wait(struct seg_evq *q, uint32_t seen, bool locked, const void *sigmask);
 /* The piece at index `at` (rec->data, then each *next), at most EVQ_PIECE bytes; NULL at the end.
  */
 const uint8_t *evq_data(struct seg *s, uint32_t at, uint32_t *next);

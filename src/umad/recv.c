@@ -7,14 +7,9 @@
 #include "umad/priv.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <time.h>
 #include "segment/evq.h"
 #include "util/log.h"
-#include "util/sys.h"
-
-#define LOCKED_NS 1000000
 
 static int push(struct seg *s, const struct mad_agent *a, const void *packet, uint32_t len)
 {
@@ -66,21 +61,6 @@ int umad_deliver_timeout(struct seg *s, const struct mad_agent *a, const struct 
 }
 
 /* ---- read() */
-
-/* As wait_event() of uverbs: until something happened since `seen`, or `ns` (0: for ever). */
-static int wait_packet(struct seg_evq *q, uint32_t seen, long ns, const void *sigmask)
-{
-	struct timespec t = {.tv_nsec = ns};
-	uint64_t old;
-	long r;
-
-	if (sigmask)
-		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, sigmask, &old, sizeof(old));
-	r = sys_call(SYS_futex, &q->wake, FUTEX_WAIT, seen, ns ? &t : NULL);
-	if (sigmask)
-		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
-	return r == -EINTR ? -EINTR : 0;
-}
 
 /* A packet that was taken can not be put back: is the buffer writable? Its bytes stay. */
 static bool writable(void *buf, size_t len)
@@ -147,7 +127,7 @@ ssize_t umad_read(const struct umad_file *f, int fd, void *buf, size_t count, bo
 			return r;
 		if (nonblock)
 			return -EAGAIN;
-		r = wait_packet(q, seen, r == -ETIMEDOUT ? LOCKED_NS : 0, sigmask);
+		r = evq_wait(q, seen, r == -ETIMEDOUT, sigmask);
 		if (r)
 			return r;
 	}

@@ -4,11 +4,8 @@
  * objects go. Records are in the segment's queues (evq.h), pushed by the device; here they are
  * read. Called by the shim (read, close) and by the handlers of CQs, QPs and SRQs.
  */
-#include <signal.h>
-#include <time.h>
 #include "uverbs/priv.h"
 #include "wire/ib_event.h"
-#include "util/sys.h"
 
 struct uv_event_file *uv_event_file_get(struct uv_event_file *e)
 {
@@ -90,8 +87,6 @@ void uv_target_gone(struct seg *s, const struct uv_event_file *e, enum seg_table
 
 /* ---- reading ---- */
 
-#define LOCKED_NS 10000000L
-
 /* What a program reads is a head, by kind of file, and what comes with the event (DEVX). */
 union head {
 	struct ib_uverbs_comp_event_desc comp;
@@ -134,25 +129,6 @@ static bool is_devx(const struct uv_event_file *e)
 {
 	return e->obj.type->fd_kind == SEG_FILE_DEVX_CMD ||
 	       e->obj.type->fd_kind == SEG_FILE_DEVX_EVENT;
-}
-
-/*
- * Sleep until something happened since `seen`, with the program's signal mask. A signal with
- * SA_RESTART goes on waiting, as in a read(2), which poll(2) on the FIFO could not do. `ns`: no
- * longer than this; 0: for ever.
- */
-static int wait_event(struct seg_evq *q, uint32_t seen, long ns, const void *sigmask)
-{
-	struct timespec t = {.tv_nsec = ns};
-	uint64_t old;
-	long r;
-
-	if (sigmask)
-		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, sigmask, &old, sizeof(old));
-	r = sys_call(SYS_futex, &q->wake, FUTEX_WAIT, seen, ns ? &t : NULL);
-	if (sigmask)
-		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
-	return r == -EINTR ? -EINTR : 0;
 }
 
 /* 0 and the oldest event, or what the kernel's read method answers. */
@@ -216,8 +192,7 @@ static ssize_t event_read(struct uv_event_file *e, int fd, void *buf, size_t cou
 			break;
 		if (nonblock || (r != -EAGAIN && r != -ETIMEDOUT))
 			return r;
-		/* A queue whose lock a stopped process holds may have events: look again soon. */
-		r = wait_event(q, seen, r == -ETIMEDOUT ? LOCKED_NS : 0, sigmask);
+		r = evq_wait(q, seen, r == -ETIMEDOUT, sigmask);
 		if (r)
 			return r;
 	}
