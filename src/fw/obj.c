@@ -16,26 +16,21 @@ static bool visible(const struct fw_call *k, const uint32_t *flags, uint32_t hca
 	       (uid == k->c->uid || (k->c->kernel && !k->c->uid));
 }
 
-#define FW_GETTER(name, table)                                                \
-	struct hw_##name *fw_##name(struct fw_call *k, uint32_t id)           \
+#define FW_GETTER(type, name, table)                                          \
+	struct hw_##type *fw_##name(struct fw_call *k, uint32_t id)           \
 	{                                                                     \
-		struct hw_##name *o = seg_live(k->s, table, id);              \
+		struct hw_##type *o = seg_live(k->s, table, id);              \
                                                                               \
 		k->obj = id;                                                  \
 		return o && visible(k, &o->flags, o->hca, o->uid) ? o : NULL; \
 	}
-FW_GETTER(pd, SEG_T_PD)
-FW_GETTER(mkey, SEG_T_MKEY)
-FW_GETTER(cq, SEG_T_CQ)
-FW_GETTER(srq, SEG_T_SRQ)
-
-struct hw_qp *fw_any_qp(struct fw_call *k, uint32_t id)
-{
-	struct hw_qp *o = seg_live(k->s, SEG_T_QP, id);
-
-	k->obj = id;
-	return o && visible(k, &o->flags, o->hca, o->uid) ? o : NULL;
-}
+FW_GETTER(pd, pd, SEG_T_PD)
+FW_GETTER(mkey, mkey, SEG_T_MKEY)
+FW_GETTER(cq, cq, SEG_T_CQ)
+FW_GETTER(srq, srq, SEG_T_SRQ)
+FW_GETTER(qp, any_qp, SEG_T_QP)
+FW_GETTER(xrcd, xrcd, SEG_T_XRCD)
+FW_GETTER(uar, uar_or_var, SEG_T_UAR)
 
 struct hw_qp *fw_qp(struct fw_call *k, uint32_t id)
 {
@@ -43,21 +38,12 @@ struct hw_qp *fw_qp(struct fw_call *k, uint32_t id)
 
 	return o && o->st != HW_ST_DCT ? o : NULL;
 }
-FW_GETTER(xrcd, SEG_T_XRCD)
 
 struct hw_srq *fw_srq_of(struct fw_call *k, uint32_t srqn, enum hw_srq_type type)
 {
 	struct hw_srq *srq = fw_srq(k, srqn);
 
 	return srq && srq->type == type ? srq : NULL;
-}
-
-struct hw_uar *fw_uar_or_var(struct fw_call *k, uint32_t id)
-{
-	struct hw_uar *o = seg_live(k->s, SEG_T_UAR, id);
-
-	k->obj = id;
-	return o && visible(k, &o->flags, o->hca, o->uid) ? o : NULL;
 }
 
 struct hw_uar *fw_uar(struct fw_call *k, uint32_t id)
@@ -168,46 +154,6 @@ void fw_ref(_Atomic uint32_t *refs, int by)
 	} while (!atomic_compare_exchange_weak(refs, &old, old + (uint32_t)by));
 }
 
-static void ref_uar(struct seg *s, uint32_t i, int by)
-{
-	struct hw_uar *o = hw_uar(s, i);
-
-	if (o)
-		fw_ref(&o->refs, by);
-}
-
-static void ref_pd(struct seg *s, uint32_t i, int by)
-{
-	struct hw_pd *o = hw_pd(s, i);
-
-	if (o)
-		fw_ref(&o->refs, by);
-}
-
-static void ref_umem(struct seg *s, uint32_t i, int by)
-{
-	struct hw_umem *o = i ? hw_umem(s, i) : NULL;
-
-	if (o)
-		fw_ref(&o->refs, by);
-}
-
-static void ref_cq(struct seg *s, uint32_t i, int by)
-{
-	struct hw_cq *o = hw_cq(s, i);
-
-	if (o)
-		fw_ref(&o->refs, by);
-}
-
-static void ref_xrcd(struct seg *s, uint32_t i, int by)
-{
-	struct hw_xrcd *o = i ? hw_xrcd(s, i) : NULL;
-
-	if (o)
-		fw_ref(&o->refs, by);
-}
-
 _Atomic uint32_t *fw_refs_of(struct seg *s, enum seg_table_id t, uint32_t idx)
 {
 	void *e = seg_live(s, t, idx);
@@ -236,6 +182,7 @@ _Atomic uint32_t *fw_refs_of(struct seg *s, enum seg_table_id t, uint32_t idx)
 	}
 }
 
+/* Nothing where nothing is referred to: 0 and SEG_NONE are no elements. */
 static void ref_at(struct seg *s, enum seg_table_id t, uint32_t idx, int by)
 {
 	_Atomic uint32_t *refs = fw_refs_of(s, t, idx);
@@ -246,45 +193,39 @@ static void ref_at(struct seg *s, enum seg_table_id t, uint32_t idx, int by)
 
 void fw_mkey_refs(struct seg *s, const struct hw_mkey *m, int by)
 {
-	ref_pd(s, m->pdn, by);
-	ref_umem(s, m->umem, by);
+	ref_at(s, SEG_T_PD, m->pdn, by);
+	ref_at(s, SEG_T_UMEM, m->umem, by);
 }
 
 void fw_cq_refs(struct seg *s, const struct hw_cq *cq, int by)
 {
-	ref_uar(s, cq->uar, by);
-	ref_umem(s, cq->buf_umem, by);
-	ref_umem(s, cq->dbr_umem, by);
+	ref_at(s, SEG_T_UAR, cq->uar, by);
+	ref_at(s, SEG_T_UMEM, cq->buf_umem, by);
+	ref_at(s, SEG_T_UMEM, cq->dbr_umem, by);
 }
 
 void fw_srq_refs(struct seg *s, const struct hw_srq *srq, int by)
 {
-	ref_pd(s, srq->pdn, by);
-	ref_cq(s, srq->cqn, by);
-	ref_xrcd(s, srq->xrcd, by);
-	ref_umem(s, srq->buf_umem, by);
-	ref_umem(s, srq->dbr_umem, by);
+	ref_at(s, SEG_T_PD, srq->pdn, by);
+	ref_at(s, SEG_T_CQ, srq->cqn, by);
+	ref_at(s, SEG_T_XRCD, srq->xrcd, by);
+	ref_at(s, SEG_T_UMEM, srq->buf_umem, by);
+	ref_at(s, SEG_T_UMEM, srq->dbr_umem, by);
 }
 
 void fw_qp_refs(struct seg *s, const struct hw_qp *qp, int by)
 {
-	struct hw_srq *srq = qp->srqn == SEG_NONE ? NULL : hw_srq(s, qp->srqn);
-
-	ref_pd(s, qp->pdn, by);
-	ref_cq(s, qp->cqn_snd, by);
-	ref_cq(s, qp->cqn_rcv, by);
-	ref_uar(s, qp->uar, by);
-	ref_xrcd(s, qp->xrcd, by);
-	if (qp->qctr && hw_qctr(s, qp->qctr))
-		fw_ref(&hw_qctr(s, qp->qctr)->refs, by);
-	ref_umem(s, qp->buf_umem, by);
-	ref_umem(s, qp->dbr_umem, by);
-	if (srq)
-		fw_ref(&srq->refs, by);
-	if (qp->qos_req)
-		ref_at(s, SEG_T_OBJ, qp->qos_req, by);
-	if (qp->qos_resp)
-		ref_at(s, SEG_T_OBJ, qp->qos_resp, by);
+	ref_at(s, SEG_T_PD, qp->pdn, by);
+	ref_at(s, SEG_T_CQ, qp->cqn_snd, by);
+	ref_at(s, SEG_T_CQ, qp->cqn_rcv, by);
+	ref_at(s, SEG_T_UAR, qp->uar, by);
+	ref_at(s, SEG_T_XRCD, qp->xrcd, by);
+	ref_at(s, SEG_T_QCTR, qp->qctr, by);
+	ref_at(s, SEG_T_UMEM, qp->buf_umem, by);
+	ref_at(s, SEG_T_UMEM, qp->dbr_umem, by);
+	ref_at(s, SEG_T_SRQ, qp->srqn, by);
+	ref_at(s, SEG_T_OBJ, qp->qos_req, by);
+	ref_at(s, SEG_T_OBJ, qp->qos_resp, by);
 }
 
 void fw_obj_refs(struct seg *s, const struct hw_obj *o, int by)
@@ -313,7 +254,7 @@ void fw_obj_refs(struct seg *s, const struct hw_obj *o, int by)
 
 static void eq_refs(struct seg *s, const struct hw_eq *eq, int by)
 {
-	ref_uar(s, eq->uar, by);
+	ref_at(s, SEG_T_UAR, eq->uar, by);
 }
 
 void fw_recount(struct seg *s, uint32_t hca)
