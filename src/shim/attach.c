@@ -247,6 +247,27 @@ struct seg_proc *shim_own_slot(void)
 
 /* ---- open files ---- */
 
+/* What was asked for when it was opened, and its entry in the table of descriptors. */
+static int publish_node(int fd, enum seg_file_kind kind, uint32_t file, uint32_t gen,
+			uint32_t minor, int flags, void *obj)
+{
+	if (!(flags & O_CLOEXEC))
+		sys_fcntl(fd, F_SETFD, 0);
+	if (flags & O_NONBLOCK)
+		sys_fcntl(fd, F_SETFL, O_NONBLOCK);
+	return publish(fd, kind, file, gen, minor, flags & O_ACCMODE, obj);
+}
+
+/* `fd` if nothing has failed, else what has: the file is given back. */
+static int opened(int fd, uint32_t file, uint32_t gen, int err)
+{
+	if (!err)
+		return fd;
+	sys_close(fd);
+	link_file_closed(&at.link, file, gen);
+	return err;
+}
+
 static int open_uverbs(struct uv_system *sys, uint32_t hca, uint32_t minor, int flags)
 {
 	uint32_t file, gen;
@@ -258,18 +279,11 @@ static int open_uverbs(struct uv_system *sys, uint32_t hca, uint32_t minor, int 
 		return r;
 	r = uv_open(sys, hca, file, gen, &f);
 	if (!r) {
-		if (!(flags & O_CLOEXEC))
-			sys_fcntl(fd, F_SETFD, 0);
-		if (flags & O_NONBLOCK)
-			sys_fcntl(fd, F_SETFL, O_NONBLOCK);
-		r = publish(fd, SEG_FILE_UVERBS, file, gen, minor, flags & O_ACCMODE, f);
-		if (!r)
-			return fd;
-		uv_release(f, true);
+		r = publish_node(fd, SEG_FILE_UVERBS, file, gen, minor, flags, f);
+		if (r)
+			uv_release(f, true);
 	}
-	sys_close(fd);
-	link_file_closed(&at.link, file, gen);
-	return r;
+	return opened(fd, file, gen, r);
 }
 
 /* All of it is in the segment: there is no object of ours behind the descriptor. */
@@ -282,16 +296,8 @@ static int open_umad(uint32_t port, uint32_t minor, int flags)
 	r = link_open_file(&at.link, SEG_FILE_UMAD, p->hca, p->num, &file, &gen, &fd);
 	if (r < 0)
 		return r;
-	if (!(flags & O_CLOEXEC))
-		sys_fcntl(fd, F_SETFD, 0);
-	if (flags & O_NONBLOCK)
-		sys_fcntl(fd, F_SETFL, O_NONBLOCK);
-	r = publish(fd, SEG_FILE_UMAD, file, gen, minor, flags & O_ACCMODE, NULL);
-	if (!r)
-		return fd;
-	sys_close(fd);
-	link_file_closed(&at.link, file, gen);
-	return r;
+	r = publish_node(fd, SEG_FILE_UMAD, file, gen, minor, flags, NULL);
+	return opened(fd, file, gen, r);
 }
 
 /* The node's number to what it stands for; -ENXIO. */
