@@ -532,9 +532,9 @@ static inline void env_bare(struct env *e)
 	e->mem = (struct fw_mem){.mem = mem_self(&e->s), .va = (uintptr_t)e->buf, .len = TEST_BUF};
 }
 
-static inline void env_up(struct env *e)
+/* The user's objects. */
+static inline void env_objects(struct env *e)
 {
-	env_bare(e);
 	cmd_init(e, PRM_OP_ALLOC_UAR, 1);
 	e->uar = make(e, IN(alloc_uar));
 	cmd_init(e, PRM_OP_ALLOC_PD, 0);
@@ -549,6 +549,12 @@ static inline void env_up(struct env *e)
 	e->qp = make(e, IN(create_qp));
 	b_create_mkey(e);
 	e->mkey = make(e, IN(create_mkey));
+}
+
+static inline void env_up(struct env *e)
+{
+	env_bare(e);
+	env_objects(e);
 }
 
 static inline void env_down(struct env *e)

@@ -25,22 +25,9 @@ static void up(void)
 
 static void objects(struct fz_ids *ids)
 {
-	struct env *e = &env;
+	const struct env *e = &env;
 
-	cmd_init(e, PRM_OP_ALLOC_UAR, 1);
-	e->uar = make(e, IN(alloc_uar));
-	cmd_init(e, PRM_OP_ALLOC_PD, 0);
-	e->pd = make(e, IN(alloc_pd));
-	e->umem = umem_new(e, (uintptr_t)e->buf, TEST_BUF - 0x1000);
-	e->dbr = umem_new(e, (uintptr_t)e->buf + TEST_BUF - 0x1000, 0x1000);
-	b_create_cq(e);
-	e->cq = make(e, IN(create_cq));
-	b_create_rmp(e);
-	e->srq = make(e, IN(create_rmp));
-	b_create_qp(e);
-	e->qp = make(e, IN(create_qp));
-	b_create_mkey(e);
-	e->mkey = make(e, IN(create_mkey));
+	env_objects(&env);
 	*ids = (struct fz_ids){
 		{e->pd, e->uar, e->umem, e->dbr, e->cq, e->srq, e->qp, e->mkey, TEST_UID}, 9};
 }
