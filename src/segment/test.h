@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,14 +17,17 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "segment/evq.h"
 #include "segment/lock.h"
 #include "segment/proc.h"
 #include "segment/seg.h"
 #include "util/clock.h"
 #include "util/sys.h"
+#include "util/test_tmp.h"
 
 static inline int test_seg_setup(void **state)
 {
@@ -40,6 +44,42 @@ static inline int test_seg_teardown(void **state)
 	seg_unmap(*state);
 	free(*state);
 	return 0;
+}
+
+/* A segment with a directory of its own, for the FIFOs of event queues. */
+static inline int test_ev_setup(void **state)
+{
+	char path[300];
+	struct seg *s;
+
+	if (test_seg_setup(state))
+		return -1;
+	s = *state;
+	strcpy(s->dir, "/tmp/softhca-test-XXXXXX");
+	if (!mkdtemp(s->dir))
+		return -1;
+	snprintf(path, sizeof(path), "%s/ev", s->dir);
+	return mkdir(path, 0700);
+}
+
+static inline int test_ev_teardown(void **state)
+{
+	test_tmp_remove(((struct seg *)*state)->dir);
+	return test_seg_teardown(state);
+}
+
+/* The queue of file `idx`, whose entry there is, and the FIFO's descriptor. */
+static inline int test_ev_open(struct seg *s, uint32_t idx, int flags, uint32_t max)
+{
+	char path[320];
+	int fd;
+
+	evq_path(s, idx, seg_file(s, idx)->gen, path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	fd = open(path, O_RDWR | O_CLOEXEC | flags);
+	assert_true(fd >= 0);
+	assert_int_equal(evq_open(s, idx, max), 0);
+	return fd;
 }
 
 /* A child with a memory slot of its own; `tell` wakes the parent's test_wait(). Not in memory that

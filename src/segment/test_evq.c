@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Event queues: order, the byte, purging, sources that are gone, readers and writers that die. */
 #include "segment/test.h"
-#include "segment/evq.h"
 #include "segment/hw.h"
 
-#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include "segment/link.h"
-#include "util/test_tmp.h"
 
 static const struct seg_evsrc no_source = {.table = SEG_T_COUNT};
 
@@ -19,34 +15,10 @@ struct queue {
 	int fd;
 };
 
-static int setup(void **state)
-{
-	char path[300];
-	struct seg *s;
-
-	if (test_seg_setup(state))
-		return -1;
-	s = *state;
-	strcpy(s->dir, "/tmp/softhca-test-XXXXXX");
-	if (!mkdtemp(s->dir))
-		return -1;
-	snprintf(path, sizeof(path), "%s/ev", s->dir);
-	return mkdir(path, 0700);
-}
-
-static int teardown(void **state)
-{
-	struct seg *s = *state;
-
-	test_tmp_remove(s->dir);
-	return test_seg_teardown(state);
-}
-
 /* As the supervisor makes one; blocking, as a completion channel is. */
 static struct queue queue_open(struct seg *s, uint32_t max)
 {
 	struct queue q;
-	char path[320];
 
 	/* A file that had no queue before: the queue's generation is its file's all the same. */
 	q.idx = 77;
@@ -54,11 +26,7 @@ static struct queue queue_open(struct seg *s, uint32_t max)
 	seg_free(s, SEG_T_FILE, q.idx);
 	assert_int_equal(seg_alloc_at(s, SEG_T_FILE, SEG_OWNER_DEVICE, q.idx), 0);
 	q.gen = seg_file(s, q.idx)->gen;
-	evq_path(s, q.idx, q.gen, path);
-	assert_int_equal(mkfifo(path, 0600), 0);
-	q.fd = open(path, O_RDWR | O_CLOEXEC);
-	assert_true(q.fd >= 0);
-	assert_int_equal(evq_open(s, q.idx, max), 0);
+	q.fd = test_ev_open(s, q.idx, 0, max);
 	return q;
 }
 
@@ -508,5 +476,5 @@ int main(void)
 		cmocka_unit_test(killed_at_any_instruction),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, test_ev_setup, test_ev_teardown);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Subscriptions: who hears of what, coalescing, losses, ends, other processes, deaths. */
 #include "segment/test.h"
-#include "segment/evq.h"
 #include "segment/evsub.h"
 
-#include <fcntl.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
-
-#include "util/test_tmp.h"
 
 enum { HCA = 5, COMM_EST = 2, PORT_CHANGE = 9, RQ = 1 << 16 };
 
@@ -17,45 +12,17 @@ struct evfile {
 	int fd;
 };
 
-static int setup(void **state)
-{
-	char path[300];
-	struct seg *s;
-
-	if (test_seg_setup(state))
-		return -1;
-	s = *state;
-	strcpy(s->dir, "/tmp/softhca-test-XXXXXX");
-	if (!mkdtemp(s->dir))
-		return -1;
-	snprintf(path, sizeof(path), "%s/ev", s->dir);
-	return mkdir(path, 0700);
-}
-
-static int teardown(void **state)
-{
-	struct seg *s = *state;
-
-	test_tmp_remove(s->dir);
-	return test_seg_teardown(state);
-}
-
 static struct evfile file_open(struct seg *s, enum seg_file_kind kind, uint32_t max)
 {
 	struct evfile e;
 	struct seg_file *f;
-	char path[320];
 
 	assert_int_equal(seg_alloc(s, SEG_T_FILE, SEG_OWNER_DEVICE, &e.idx), 0);
 	f = seg_file(s, e.idx);
 	f->kind = kind;
 	f->parent = SEG_NONE;
 	e.gen = f->gen;
-	evq_path(s, e.idx, e.gen, path);
-	assert_int_equal(mkfifo(path, 0600), 0);
-	e.fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	assert_true(e.fd >= 0);
-	assert_int_equal(evq_open(s, e.idx, max), 0);
+	e.fd = test_ev_open(s, e.idx, O_NONBLOCK, max);
 	return e;
 }
 
@@ -368,5 +335,5 @@ int main(void)
 		cmocka_unit_test(killed_at_any_instruction),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, test_ev_setup, test_ev_teardown);
 }
