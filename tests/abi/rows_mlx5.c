@@ -1,23 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* mlx5's own objects: VARs, packet pacing entries, the rules of umems and UARs. */
-#include "abi.h"
+#include "forms.h"
 
-#define ON5(o, m) .object = MLX5_IB_OBJECT_##o, .method = MLX5_IB_METHOD_##m
-#define HANDLE5(i, h)                               \
-	{                                           \
-		.id = MLX5_IB_ATTR_##i, .data = (h) \
-	}
-#define VAL5(i, n, v)                                           \
-	{                                                       \
-		.id = MLX5_IB_ATTR_##i, .len = (n), .data = (v) \
-	}
-#define BYTES5(i, n, ...)                                                       \
-	{                                                                       \
-		.id = MLX5_IB_ATTR_##i, .len = (n), .in = &(const uint8_t[(n)]) \
-		{                                                               \
-			__VA_ARGS__                                             \
-		}                                                               \
-	}
 #define VAR_ATTRS(at)                                                               \
 	HANDLE5(VAR_OBJ_ALLOC_HANDLE, 0), VAL5(VAR_OBJ_ALLOC_MMAP_OFFSET, 8, (at)), \
 		VAL5(VAR_OBJ_ALLOC_MMAP_LENGTH, 4, OUT + 8),                        \
@@ -57,11 +41,11 @@ const struct ioctl_row mlx5_rows[] = {
 	/* ---- VAR: main.c, MLX5_IB_METHOD_VAR_OBJ_ALLOC */
 	{"VAR", "", 0, ON5(VAR, VAR_OBJ_ALLOC), .attr = {VAR_ATTRS(OUT)}, .more = true},
 	{"VAR destroyed", "", 0, ON5(VAR, VAR_OBJ_DESTROY),
-	 .attr = {HANDLE5(VAR_OBJ_DESTROY_HANDLE, NEXT)}, .more = true, .nattr = 1},
+	 .attr = {HANDLE5(VAR_OBJ_DESTROY_HANDLE, NEXT)}, .more = true},
 	{"VAR destroyed twice", "xa_load", ENOENT, ON5(VAR, VAR_OBJ_DESTROY),
-	 .attr = {HANDLE5(VAR_OBJ_DESTROY_HANDLE, NEXT)}, .nattr = 1},
+	 .attr = {HANDLE5(VAR_OBJ_DESTROY_HANDLE, NEXT)}},
 	{"a UAR destroyed as a VAR", "rdma_lookup_get_uobject: the type", EINVAL,
-	 ON5(VAR, VAR_OBJ_DESTROY), .attr = {HANDLE5(VAR_OBJ_DESTROY_HANDLE, UAR)}, .nattr = 1},
+	 ON5(VAR, VAR_OBJ_DESTROY), .attr = {HANDLE5(VAR_OBJ_DESTROY_HANDLE, UAR)}},
 	{"VAR whose offset cannot be written", "uverbs_copy_to", EFAULT, ON5(VAR, VAR_OBJ_ALLOC),
 	 .attr = {VAR_ATTRS(NOWHERE)}},
 	{"VAR without a context", "ib_uverbs_get_ucontext_file", EINVAL, .which = FRESH,
@@ -80,14 +64,14 @@ const struct ioctl_row mlx5_rows[] = {
 	{"rate limit", "", 0, ON5(PP, PP_OBJ_ALLOC), .attr = {PP_ATTRS(4, 0, 0, 0, 0, 100)},
 	 .more = true},
 	{"rate limit destroyed", "", 0, ON5(PP, PP_OBJ_DESTROY),
-	 .attr = {HANDLE5(PP_OBJ_DESTROY_HANDLE, NEXT)}, .nattr = 1, .more = true},
+	 .attr = {HANDLE5(PP_OBJ_DESTROY_HANDLE, NEXT)}, .more = true},
 	{"rate limit destroyed twice", "xa_load", ENOENT, ON5(PP, PP_OBJ_DESTROY),
-	 .attr = {HANDLE5(PP_OBJ_DESTROY_HANDLE, NEXT)}, .nattr = 1},
+	 .attr = {HANDLE5(PP_OBJ_DESTROY_HANDLE, NEXT)}},
 	{"rate limit of its own", "", 0, ON5(PP, PP_OBJ_ALLOC),
 	 .attr = {PP_ATTRS(48, MLX5_IB_UAPI_PP_ALLOC_FLAGS_DEDICATED_INDEX, 0, 0, 0, 100)},
 	 .more = true},
 	{"rate limit of its own destroyed", "", 0, ON5(PP, PP_OBJ_DESTROY),
-	 .attr = {HANDLE5(PP_OBJ_DESTROY_HANDLE, NEXT)}, .nattr = 1},
+	 .attr = {HANDLE5(PP_OBJ_DESTROY_HANDLE, NEXT)}},
 	{"rate limit 0", "mlx5_rl_add_rate_raw: !rate", EINVAL, ON5(PP, PP_OBJ_ALLOC),
 	 .attr = {PP_ATTRS(4, 0, 0, 0, 0, 0)}},
 	{"rate limit cut to 0", "mlx5_rl_add_rate_raw: !rate", EINVAL, ON5(PP, PP_OBJ_ALLOC),
@@ -202,20 +186,20 @@ const struct ioctl_row mlx5_rows[] = {
 	/* ---- objects that only commands work on */
 	{"transport domain", "", 0, DEVX_MAKE, .attr = {MAKE_ATTRS(16, 16, CMD(0x816, 0, 0))},
 	 .more = true},
-	{"transport domain destroyed", "", 0, DEVX_GONE, .attr = {GONE_ATTRS(NEXT)}, .nattr = 1},
+	{"transport domain destroyed", "", 0, DEVX_GONE, .attr = {GONE_ATTRS(NEXT)}},
 	{"scheduling element", "", 0, DEVX_MAKE,
 	 .attr = {MAKE_ATTRS(0x80, 0x40, CMD(0x782, 0, 0), 3)}, .more = true},
 	{"scheduling element destroyed", "devx_obj_build_destroy_cmd: the hierarchy", 0, DEVX_GONE,
-	 .attr = {GONE_ATTRS(NEXT)}, .nattr = 1},
+	 .attr = {GONE_ATTRS(NEXT)}},
 	{"scheduling element of the switch", "mlx5_cmd_do: BAD_PARAM", EREMOTEIO, DEVX_MAKE,
 	 .attr = {MAKE_ATTRS(0x80, 0x40, CMD(0x782, 0, 0), 2)}},
 	{"reserved QPN", "", 0, DEVX_MAKE, .attr = {MAKE_ATTRS(0x20, 16, CMD(0xa00, 0, 0x2c))},
 	 .more = true},
 	{"reserved QPN destroyed", "devx_obj_build_destroy_cmd: the type", 0, DEVX_GONE,
-	 .attr = {GONE_ATTRS(NEXT)}, .nattr = 1},
+	 .attr = {GONE_ATTRS(NEXT)}},
 	{"AV mapping", "", 0, DEVX_MAKE, .attr = {MAKE_ATTRS(0x50, 16, CMD(0xa00, 0, 0x3a))},
 	 .more = true},
-	{"AV mapping destroyed", "", 0, DEVX_GONE, .attr = {GONE_ATTRS(NEXT)}, .nattr = 1},
+	{"AV mapping destroyed", "", 0, DEVX_GONE, .attr = {GONE_ATTRS(NEXT)}},
 	{"TIS outside of any domain", "mlx5_cmd_do: BAD_RES", EREMOTEIO, DEVX_MAKE,
 	 .attr = {MAKE_ATTRS(0xc0, 16, CMD(0x912, 0, 0))}},
 	{"RQ without a CQ", "mlx5_cmd_do: BAD_RES", EREMOTEIO, DEVX_MAKE,

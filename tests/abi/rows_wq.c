@@ -3,25 +3,9 @@
  * Work queues, tables of them and counters: by methods, by INVOKE_WRITE and by write(2). What is
  * made has the handle NEXT, and a second object the one after it.
  */
-#include "abi.h"
+#include "forms.h"
+#include "words.h"
 
-#define ON(o, m) .object = UVERBS_OBJECT_##o, .method = UVERBS_METHOD_##m, .nattr = 1
-#define HANDLE(i, h)                               \
-	{                                          \
-		.id = UVERBS_ATTR_##i, .data = (h) \
-	}
-#define VAL(i, n, v)                                           \
-	{                                                      \
-		.id = UVERBS_ATTR_##i, .len = (n), .data = (v) \
-	}
-#define EX(n) (UINT64_C(0x80000000) | IB_USER_VERBS_EX_CMD_##n)
-#define UHW(t, ...)                                                                        \
-	{                                                                                  \
-		.id = UVERBS_ATTR_UHW_IN, .len = sizeof(struct t), .in = &(const struct t) \
-		{                                                                          \
-			__VA_ARGS__                                                        \
-		}                                                                          \
-	}
 #define WQ_UHW                                                                                    \
 	UHW(mlx5_ib_create_wq, .buf_addr = MEM + 0x7000, .db_addr = DBR + 320, .rq_wqe_count = 4, \
 	    .rq_wqe_shift = 6)
@@ -30,26 +14,24 @@
 	    .rq_wqe_shift = 6, __VA_ARGS__)
 
 /* A command as words, its answer and its driver data. */
-#define RUN(c, n, uhw, uout, ...)                                             \
-	.object = UVERBS_OBJECT_DEVICE, .method = UVERBS_METHOD_INVOKE_WRITE, \
-	.attr = {{.id = UVERBS_ATTR_CORE_IN,                                  \
-		  .len = sizeof((uint32_t[]){__VA_ARGS__}),                   \
-		  .in = &(const uint32_t[]){__VA_ARGS__}},                    \
-		 {.id = UVERBS_ATTR_CORE_OUT, .len = (n), .data = OUT},       \
-		 {.id = UVERBS_ATTR_WRITE_CMD, .len = 8, .data = (c)},        \
-		 uhw,                                                         \
-		 {.id = UVERBS_ATTR_UHW_OUT, .len = (uout), .data = OUT + 512, .optional = true}}
-#define NO_UHW                                             \
-	{                                                  \
-		.id = UVERBS_ATTR_UHW_IN, .optional = true \
-	}
+#define RUN_WORDS(c, n, uhw, uout, ...)                                         \
+	INVOKE, .attr = {{.id = UVERBS_ATTR_CORE_IN,                            \
+			  .len = sizeof((uint32_t[]){__VA_ARGS__}),             \
+			  .in = &(const uint32_t[]){__VA_ARGS__}},              \
+			 {.id = UVERBS_ATTR_CORE_OUT, .len = (n), .data = OUT}, \
+			 {.id = UVERBS_ATTR_WRITE_CMD, .len = 8, .data = (c)},  \
+			 uhw,                                                   \
+			 {.id = UVERBS_ATTR_UHW_OUT,                            \
+			  .len = (uout),                                        \
+			  .data = OUT + 512,                                    \
+			  .optional = true}}
 #define MODIFY_UHW UHW(mlx5_ib_modify_wq, 0)
 /* struct ib_uverbs_ex_create_wq */
 #define WQ_REQ(pd, cq, flags) 0, IBV_RQ, 5, 0, (pd), (cq), 4, 1, (flags), 0
 #define IBV_RQ 0
 
 /* struct ib_uverbs_ex_create_qp: on a table, so without a CQ for receives */
-#define QP_REQ(recv_wr, table)                                               \
+#define TABLE_QP_REQ(recv_wr, table)                                         \
 	5, 0, PD, CQ, NONE, 0, 4, (recv_wr), 1, 0, 0, IB_UVERBS_QPT_RC << 8, \
 		IB_UVERBS_CREATE_QP_MASK_IND_TABLE, 0, (table), 0
 
@@ -73,58 +55,59 @@ const struct ioctl_row wq_rows[] = {
 	 .more = true},
 	{"its CQ is in use", "ib_destroy_cq_user: cq->usecnt", EBUSY, ON(CQ, CQ_DESTROY),
 	 .attr = {HANDLE(DESTROY_CQ_HANDLE, CQ), VAL(DESTROY_CQ_RESP, 8, OUT)}, .more = true},
-	{"made ready", "", 0, RUN(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 1, NEXT, 1, 0, 0, 0),
+	{"made ready", "", 0, RUN_WORDS(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 1, NEXT, 1, 0, 0, 0),
 	 .more = true},
 	{"from a state in which it is not", "mlx5_ib_modify_wq: the firmware's BAD_RES_STATE",
-	 EINVAL, RUN(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 3, NEXT, 1, 0, 0, 0), .more = true},
-	{"into an error", "", 0, RUN(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 3, NEXT, 2, 1, 0, 0),
+	 EINVAL, RUN_WORDS(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 3, NEXT, 1, 0, 0, 0), .more = true},
+	{"into an error", "", 0, RUN_WORDS(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 3, NEXT, 2, 1, 0, 0),
 	 .more = true},
 	{"from there to ready", "the firmware's rule: only reset", EINVAL,
-	 RUN(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 1, NEXT, 1, 0, 0, 0), .more = true},
+	 RUN_WORDS(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 1, NEXT, 1, 0, 0, 0), .more = true},
 	{"without a mask", "ib_uverbs_ex_modify_wq: cmd.attr_mask", EINVAL,
-	 RUN(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 0, NEXT, 1, 0, 0, 0), .more = true},
+	 RUN_WORDS(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 0, NEXT, 1, 0, 0, 0), .more = true},
 	{"with an unknown mask", "ib_uverbs_ex_modify_wq: cmd.attr_mask", EINVAL,
-	 RUN(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 8, NEXT, 1, 0, 0, 0), .more = true},
+	 RUN_WORDS(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 8, NEXT, 1, 0, 0, 0), .more = true},
 	{"to a state that is none", "ib_uverbs_ex_modify_wq: IB_WQS_ERR", EINVAL,
-	 RUN(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 1, NEXT, 3, 0, 0, 0), .more = true},
+	 RUN_WORDS(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 1, NEXT, 3, 0, 0, 0), .more = true},
 	{"with VLAN stripping", "mlx5_ib_modify_wq: eth_net_offloads", EOPNOTSUPP,
-	 RUN(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 4, NEXT, 0, 0, 1, 1), .more = true},
+	 RUN_WORDS(EX(MODIFY_WQ), 0, MODIFY_UHW, 0, 4, NEXT, 0, 0, 1, 1), .more = true},
 	{"without the driver's data", "mlx5_ib_modify_wq: required_cmd_sz", EINVAL,
-	 RUN(EX(MODIFY_WQ), 0, NO_UHW, 0, 1, NEXT, 1, 0, 0, 0), .more = true},
+	 RUN_WORDS(EX(MODIFY_WQ), 0, NO_UHW, 0, 1, NEXT, 1, 0, 0, 0), .more = true},
 	{"with a comp_mask of the driver's", "mlx5_ib_modify_wq: ucmd.comp_mask", EOPNOTSUPP,
-	 RUN(EX(MODIFY_WQ), 0, UHW(mlx5_ib_modify_wq, 1, 0), 0, 1, NEXT, 1, 0, 0, 0), .more = true},
-	{"table of it, twice", "", 0, RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 1, NEXT, NEXT),
+	 RUN_WORDS(EX(MODIFY_WQ), 0, UHW(mlx5_ib_modify_wq, 1, 0), 0, 1, NEXT, 1, 0, 0, 0),
 	 .more = true},
+	{"table of it, twice", "", 0,
+	 RUN_WORDS(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 1, NEXT, NEXT), .more = true},
 	{"QP on a table, with receives", "create_qp: ind_tbl and max_recv_wr", EINVAL,
-	 RUN(EX(CREATE_QP), 64, NO_UHW, 40, QP_REQ(1, NEXT + 1)), .more = true},
+	 RUN_WORDS(EX(CREATE_QP), 64, NO_UHW, 40, TABLE_QP_REQ(1, NEXT + 1)), .more = true},
 	{"QP on a table", "no raw packets: SUPPORT.md", EOPNOTSUPP,
-	 RUN(EX(CREATE_QP), 64, NO_UHW, 40, QP_REQ(0, NEXT + 1)), .more = true},
+	 RUN_WORDS(EX(CREATE_QP), 64, NO_UHW, 40, TABLE_QP_REQ(0, NEXT + 1)), .more = true},
 	{"QP on a table that is a work queue", "create_qp: uobj_get_obj_read", EINVAL,
-	 RUN(EX(CREATE_QP), 64, NO_UHW, 40, QP_REQ(0, NEXT)), .more = true},
+	 RUN_WORDS(EX(CREATE_QP), 64, NO_UHW, 40, TABLE_QP_REQ(0, NEXT)), .more = true},
 	{"work queue in use", "ib_destroy_wq_user: wq->usecnt", EBUSY, WQ_DONE(NEXT), .more = true},
 	{"table destroyed", "", 0, TABLE_DONE(NEXT + 1), .more = true},
 	{"table destroyed twice", "xa_load", ENOENT, TABLE_DONE(NEXT + 1), .more = true},
 	{"table is no work queue", "rdma_lookup_get_uobject: uapi_object", EINVAL, TABLE_DONE(NEXT),
 	 .more = true},
 	{"table of no queue", "ib_uverbs_ex_create_rwq_ind_table: uobj_get_obj_read", ENOENT,
-	 RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 0, NONE), .more = true},
+	 RUN_WORDS(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 0, NONE), .more = true},
 	{"table of a CQ", "ib_uverbs_ex_create_rwq_ind_table: uobj_get_obj_read", EINVAL,
-	 RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 0, CQ), .more = true},
+	 RUN_WORDS(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 0, CQ), .more = true},
 	{"table without its list", "uverbs_request_next", ENOSPC,
-	 RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 1, NEXT), .more = true},
+	 RUN_WORDS(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 1, NEXT), .more = true},
 	{"table with half a request", "uverbs_request_start", ENOSPC,
-	 RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0), .more = true},
+	 RUN_WORDS(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0), .more = true},
 	{"table with a handle too many", "uverbs_request_finish", EOPNOTSUPP,
-	 RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 0, NEXT, NEXT), .more = true},
+	 RUN_WORDS(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 0, NEXT, NEXT), .more = true},
 	{"table of 2^14", "IB_USER_VERBS_MAX_LOG_IND_TBL_SIZE", EINVAL,
-	 RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 14, NEXT), .more = true},
+	 RUN_WORDS(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 14, NEXT), .more = true},
 	{"table with a comp_mask", "ib_uverbs_ex_create_rwq_ind_table: cmd.comp_mask", EOPNOTSUPP,
-	 RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 1, 0, NEXT), .more = true},
+	 RUN_WORDS(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 1, 0, NEXT), .more = true},
 	{"table with driver data", "mlx5_ib_create_rwq_ind_table: ib_is_udata_cleared", EOPNOTSUPP,
-	 RUN(EX(CREATE_RWQ_IND_TBL), 16, UHW(mlx5_ib_modify_wq, 1, 0), 8, 0, 0, NEXT),
+	 RUN_WORDS(EX(CREATE_RWQ_IND_TBL), 16, UHW(mlx5_ib_modify_wq, 1, 0), 8, 0, 0, NEXT),
 	 .more = true},
 	{"table whose answer has 4 bytes", "mlx5_ib_create_rwq_ind_table: min_resp_len", EINVAL,
-	 RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 4, 0, 0, NEXT), .more = true},
+	 RUN_WORDS(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 4, 0, 0, NEXT), .more = true},
 	{"work queue destroyed", "", 0, WQ_DONE(NEXT), .more = true},
 	{"work queue destroyed twice", "xa_load", ENOENT, WQ_DONE(NEXT)},
 
@@ -146,51 +129,52 @@ const struct ioctl_row wq_rows[] = {
 		  HANDLE(CREATE_WQ_CQ_HANDLE, CQ), WQ_UHW}},
 
 	/* ---- by commands */
-	{"work queue by a command", "", 0, RUN(EX(CREATE_WQ), 24, WQ_UHW, 8, WQ_REQ(PD, CQ, 0)),
-	 .more = true},
+	{"work queue by a command", "", 0,
+	 RUN_WORDS(EX(CREATE_WQ), 24, WQ_UHW, 8, WQ_REQ(PD, CQ, 0)), .more = true},
 	{"its PD is in use", "uverbs_free_pd: pd->usecnt", EBUSY, ON(PD, PD_DESTROY),
 	 .attr = {HANDLE(DESTROY_PD_HANDLE, PD)}, .more = true},
-	{"table by a command", "", 0, RUN(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 0, NEXT),
+	{"table by a command", "", 0, RUN_WORDS(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 0, NEXT),
 	 .more = true},
 	{"table destroyed by a command", "", 0,
-	 RUN(EX(DESTROY_RWQ_IND_TBL), 0, NO_UHW, 0, 0, NEXT + 1), .more = true},
+	 RUN_WORDS(EX(DESTROY_RWQ_IND_TBL), 0, NO_UHW, 0, 0, NEXT + 1), .more = true},
 	{"table destroyed twice by a command", "xa_load", ENOENT,
-	 RUN(EX(DESTROY_RWQ_IND_TBL), 0, NO_UHW, 0, 0, NEXT + 1), .more = true},
+	 RUN_WORDS(EX(DESTROY_RWQ_IND_TBL), 0, NO_UHW, 0, 0, NEXT + 1), .more = true},
 	{"destroyed with a comp_mask", "ib_uverbs_ex_destroy_wq: cmd.comp_mask", EOPNOTSUPP,
-	 RUN(EX(DESTROY_WQ), 16, NO_UHW, 0, 1, NEXT), .more = true},
-	{"work queue destroyed by a command", "", 0, RUN(EX(DESTROY_WQ), 16, NO_UHW, 0, 0, NEXT)},
+	 RUN_WORDS(EX(DESTROY_WQ), 16, NO_UHW, 0, 1, NEXT), .more = true},
+	{"work queue destroyed by a command", "", 0,
+	 RUN_WORDS(EX(DESTROY_WQ), 16, NO_UHW, 0, 0, NEXT)},
 	{"table destroyed with a comp_mask", "ib_uverbs_ex_destroy_rwq_ind_table: cmd.comp_mask",
-	 EOPNOTSUPP, RUN(EX(DESTROY_RWQ_IND_TBL), 0, NO_UHW, 0, 1, NEXT)},
+	 EOPNOTSUPP, RUN_WORDS(EX(DESTROY_RWQ_IND_TBL), 0, NO_UHW, 0, 1, NEXT)},
 	{"work queue with a comp_mask", "ib_uverbs_ex_create_wq: cmd.comp_mask", EOPNOTSUPP,
-	 RUN(EX(CREATE_WQ), 24, WQ_UHW, 8, 1, IBV_RQ, 5, 0, PD, CQ, 4, 1, 0, 0)},
+	 RUN_WORDS(EX(CREATE_WQ), 24, WQ_UHW, 8, 1, IBV_RQ, 5, 0, PD, CQ, 4, 1, 0, 0)},
 	{"work queue on no PD", "ib_uverbs_ex_create_wq: uobj_get_obj_read", ENOENT,
-	 RUN(EX(CREATE_WQ), 24, WQ_UHW, 8, WQ_REQ(NONE, CQ, 0))},
+	 RUN_WORDS(EX(CREATE_WQ), 24, WQ_UHW, 8, WQ_REQ(NONE, CQ, 0))},
 	{"work queue of type 1 by a command", "mlx5_ib_create_wq: wq_type", EINVAL,
-	 RUN(EX(CREATE_WQ), 24, WQ_UHW, 8, 0, 1, 5, 0, PD, CQ, 4, 1, 0, 0)},
+	 RUN_WORDS(EX(CREATE_WQ), 24, WQ_UHW, 8, 0, 1, 5, 0, PD, CQ, 4, 1, 0, 0)},
 	{"work queue without driver data", "prepare_user_rq: required_cmd_sz", EINVAL,
-	 RUN(EX(CREATE_WQ), 24, NO_UHW, 8, WQ_REQ(PD, CQ, 0))},
+	 RUN_WORDS(EX(CREATE_WQ), 24, NO_UHW, 8, WQ_REQ(PD, CQ, 0))},
 	{"striding work queue", "prepare_user_rq: striding_rq", EOPNOTSUPP,
-	 RUN(EX(CREATE_WQ), 24, WQ_BAD(.comp_mask = 1), 8, WQ_REQ(PD, CQ, 0))},
+	 RUN_WORDS(EX(CREATE_WQ), 24, WQ_BAD(.comp_mask = 1), 8, WQ_REQ(PD, CQ, 0))},
 	{"work queue with an unknown comp_mask", "prepare_user_rq: ucmd.comp_mask", EOPNOTSUPP,
-	 RUN(EX(CREATE_WQ), 24, WQ_BAD(.comp_mask = 2), 8, WQ_REQ(PD, CQ, 0))},
+	 RUN_WORDS(EX(CREATE_WQ), 24, WQ_BAD(.comp_mask = 2), 8, WQ_REQ(PD, CQ, 0))},
 	{"work queue without entries", "set_user_rq_size: rq_wqe_count", EINVAL,
-	 RUN(EX(CREATE_WQ), 24,
-	     UHW(mlx5_ib_create_wq, .buf_addr = MEM, .db_addr = DBR, .rq_wqe_shift = 6), 8,
-	     WQ_REQ(PD, CQ, 0))},
+	 RUN_WORDS(EX(CREATE_WQ), 24,
+		   UHW(mlx5_ib_create_wq, .buf_addr = MEM, .db_addr = DBR, .rq_wqe_shift = 6), 8,
+		   WQ_REQ(PD, CQ, 0))},
 	{"work queue whose size overflows", "set_user_rq_size: check_shl_overflow", EINVAL,
-	 RUN(EX(CREATE_WQ), 24,
-	     UHW(mlx5_ib_create_wq, .buf_addr = MEM, .db_addr = DBR, .rq_wqe_count = 4,
-		 .rq_wqe_shift = 31),
-	     8, WQ_REQ(PD, CQ, 0))},
+	 RUN_WORDS(EX(CREATE_WQ), 24,
+		   UHW(mlx5_ib_create_wq, .buf_addr = MEM, .db_addr = DBR, .rq_wqe_count = 4,
+		       .rq_wqe_shift = 31),
+		   8, WQ_REQ(PD, CQ, 0))},
 	{"work queue nowhere", "create_user_rq: buf_addr", EINVAL,
-	 RUN(EX(CREATE_WQ), 24,
-	     UHW(mlx5_ib_create_wq, .db_addr = DBR, .rq_wqe_count = 4, .rq_wqe_shift = 6), 8,
-	     WQ_REQ(PD, CQ, 0))},
+	 RUN_WORDS(EX(CREATE_WQ), 24,
+		   UHW(mlx5_ib_create_wq, .db_addr = DBR, .rq_wqe_count = 4, .rq_wqe_shift = 6), 8,
+		   WQ_REQ(PD, CQ, 0))},
 	{"work queue in memory that is not there", "ib_umem_get", EFAULT,
-	 RUN(EX(CREATE_WQ), 24,
-	     UHW(mlx5_ib_create_wq, .buf_addr = NOWHERE, .db_addr = DBR, .rq_wqe_count = 4,
-		 .rq_wqe_shift = 6),
-	     8, WQ_REQ(PD, CQ, 0))},
+	 RUN_WORDS(EX(CREATE_WQ), 24,
+		   UHW(mlx5_ib_create_wq, .buf_addr = NOWHERE, .db_addr = DBR, .rq_wqe_count = 4,
+		       .rq_wqe_shift = 6),
+		   8, WQ_REQ(PD, CQ, 0))},
 
 	/* ---- counters */
 	{"counters", "", 0, ON(COUNTERS, COUNTERS_CREATE),
@@ -211,12 +195,6 @@ ROWS_END(wq_rows);
 
 /* ---- by write(2) */
 
-#define HDR(cmd, in, out) (cmd), (uint32_t)(in) | (uint32_t)(out) << 16
-#define U64(v) (uint32_t)(v), (uint32_t)((uint64_t)(v) >> 32)
-#define EXW(n, in, out, uin, uout, ...)                                         \
-	.words = {HDR((uint32_t)EX(n), in, out), U64((out) + (uout) ? OUT : 0), \
-		  (uint32_t)(uin) | (uint32_t)(uout) << 16, 0, __VA_ARGS__},    \
-	.nwords = sizeof((uint32_t[]){HDR((uint32_t)EX(n), in, out), 0, 0, 0, 0, __VA_ARGS__}) / 4
 #define WQ_WORDS U64(MEM + 0x7000), U64(DBR + 320), 4, 6, 0, 0, 0, 0
 
 const struct write_row wq_written_rows[] = {

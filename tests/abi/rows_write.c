@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Commands by write(2): words of 4 bytes; extended commands count in 8. */
-#include "abi.h"
+/* Commands by write(2) and their framing. */
+#include "words.h"
 
-#define HDR(cmd, in, out) (cmd), (uint32_t)(in) | (uint32_t)(out) << 16
-#define LO(v) (uint32_t)(v)
-#define HI(v) (uint32_t)((uint64_t)(v) >> 32)
-#define U64(v) LO(v), HI(v)
-#define WORDS(...) .words = {__VA_ARGS__}, .nwords = sizeof((uint32_t[]){__VA_ARGS__}) / 4
-#define C(n) IB_USER_VERBS_CMD_##n
-#define EX(n) (0x80000000u | IB_USER_VERBS_EX_CMD_##n)
 #define EXHDR(resp, in, out, res) U64(resp), (uint32_t)(in) | (uint32_t)(out) << 16, (res)
 
 const struct write_row write_rows[] = {
@@ -69,35 +62,35 @@ const struct write_row write_rows[] = {
 	 WORDS(HDR(C(GET_CONTEXT), 12, 20), U64(OUT), 2, 0, 0, 0, 0, 0, 3, 0)},
 
 	{"extended header cut", "uverbs_main.c ib_uverbs_write: count < sizeof(ex_hdr)", EINVAL,
-	 WORDS(HDR(EX(QUERY_DEVICE), 1, 1), U64(OUT))},
+	 WORDS(HDR(EXC(QUERY_DEVICE), 1, 1), U64(OUT))},
 	{"extended header across the end of mapped memory",
 	 "uverbs_main.c ib_uverbs_write: copy_from_user", EFAULT, .at = IN_END - 16, .count = 32,
-	 WORDS(HDR(EX(QUERY_DEVICE), 1, 1), U64(OUT))},
+	 WORDS(HDR(EXC(QUERY_DEVICE), 1, 1), U64(OUT))},
 	{"extended words that are not the count",
 	 "uverbs_main.c verify_hdr: (in + provider_in) * 8 != count", EINVAL,
-	 WORDS(HDR(EX(QUERY_DEVICE), 2, 1), EXHDR(OUT, 0, 0, 0), 0, 0)},
+	 WORDS(HDR(EXC(QUERY_DEVICE), 2, 1), EXHDR(OUT, 0, 0, 0), 0, 0)},
 	{"extended words that count driver data",
 	 "uverbs_main.c verify_hdr: (in + provider_in) * 8 != count", EINVAL,
-	 WORDS(HDR(EX(QUERY_DEVICE), 1, 1), EXHDR(OUT, 1, 0, 0), 0, 0)},
+	 WORDS(HDR(EXC(QUERY_DEVICE), 1, 1), EXHDR(OUT, 1, 0, 0), 0, 0)},
 	{"reserved word", "uverbs_main.c verify_hdr: cmd_hdr_reserved", EINVAL,
-	 WORDS(HDR(EX(QUERY_DEVICE), 1, 1), EXHDR(OUT, 0, 0, 1), 0, 0)},
+	 WORDS(HDR(EXC(QUERY_DEVICE), 1, 1), EXHDR(OUT, 0, 0, 1), 0, 0)},
 	{"answer without room", "uverbs_main.c verify_hdr: response without out_words", EINVAL,
-	 WORDS(HDR(EX(QUERY_DEVICE), 1, 0), EXHDR(OUT, 0, 0, 0), 0, 0)},
+	 WORDS(HDR(EXC(QUERY_DEVICE), 1, 0), EXHDR(OUT, 0, 0, 0), 0, 0)},
 	{"room without an answer", "uverbs_main.c verify_hdr: out_words without response", EINVAL,
-	 WORDS(HDR(EX(QUERY_DEVICE), 1, 1), EXHDR(0, 0, 0, 0), 0, 0)},
+	 WORDS(HDR(EXC(QUERY_DEVICE), 1, 1), EXHDR(0, 0, 0, 0), 0, 0)},
 	{"extended answer in kernel memory", "uverbs_main.c verify_hdr: access_ok", EFAULT,
-	 WORDS(HDR(EX(QUERY_DEVICE), 1, 8), EXHDR(KERNEL, 0, 0, 0), 0, 0)},
+	 WORDS(HDR(EXC(QUERY_DEVICE), 1, 8), EXHDR(KERNEL, 0, 0, 0), 0, 0)},
 	{"extended answer not mapped", "uverbs_cmd.c uverbs_response: copy_to_user", EFAULT,
-	 WORDS(HDR(EX(QUERY_DEVICE), 1, 8), EXHDR(NOWHERE, 0, 0, 0), 0, 0)},
-	{"extended query", "", 0, WORDS(HDR(EX(QUERY_DEVICE), 1, 8), EXHDR(OUT, 0, 0, 0), 0, 0)},
+	 WORDS(HDR(EXC(QUERY_DEVICE), 1, 8), EXHDR(NOWHERE, 0, 0, 0), 0, 0)},
+	{"extended query", "", 0, WORDS(HDR(EXC(QUERY_DEVICE), 1, 8), EXHDR(OUT, 0, 0, 0), 0, 0)},
 	{"extended query with a comp_mask", "cmd.comp_mask", EINVAL,
-	 WORDS(HDR(EX(QUERY_DEVICE), 1, 8), EXHDR(OUT, 0, 0, 0), 1, 0)},
+	 WORDS(HDR(EXC(QUERY_DEVICE), 1, 8), EXHDR(OUT, 0, 0, 0), 1, 0)},
 	{"extended query with something behind",
 	 "uverbs_cmd.c uverbs_request: ib_is_buffer_cleared", EOPNOTSUPP,
-	 WORDS(HDR(EX(QUERY_DEVICE), 2, 8), EXHDR(OUT, 0, 0, 0), 0, 0, 0, 1)},
+	 WORDS(HDR(EXC(QUERY_DEVICE), 2, 8), EXHDR(OUT, 0, 0, 0), 0, 0, 0, 1)},
 	{"extended command 100", "uverbs_uapi.c uapi_get_method: num_write_ex", EOPNOTSUPP,
 	 WORDS(HDR(0x80000064, 1, 8), EXHDR(OUT, 0, 0, 0), 0, 0)},
 	{"extended QP change of a PD", "rdma_core.c rdma_lookup_get_uobject: uobj->uapi_object",
-	 EINVAL, WORDS(HDR(EX(MODIFY_QP), 2, 1), EXHDR(OUT, 0, 0, 0), 0, 0, 0, 0)},
+	 EINVAL, WORDS(HDR(EXC(MODIFY_QP), 2, 1), EXHDR(OUT, 0, 0, 0), 0, 0, 0, 0)},
 };
 ROWS_END(write_rows);

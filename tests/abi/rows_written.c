@@ -3,20 +3,8 @@
  * Every command by write(2) alone, done right once, and refused once: what a program without
  * RDMA_VERBS_IOCTL needs. Objects as in rows_life.c.
  */
-#include "abi.h"
+#include "words.h"
 
-#define HDR(cmd, in, out) (cmd), (uint32_t)(in) | (uint32_t)(out) << 16
-#define U64(v) (uint32_t)(v), (uint32_t)((uint64_t)(v) >> 32)
-#define WORDS(...) .words = {__VA_ARGS__}, .nwords = sizeof((uint32_t[]){__VA_ARGS__}) / 4
-#define C(n) IB_USER_VERBS_CMD_##n
-/* A command with an answer of `out` words at OUT, and one without. */
-#define ASK(n, out, ...) \
-	WORDS(HDR(C(n), 4 + sizeof((uint32_t[]){__VA_ARGS__}) / 4, out), U64(OUT), __VA_ARGS__)
-#define TELL(n, ...) WORDS(HDR(C(n), 2 + sizeof((uint32_t[]){__VA_ARGS__}) / 4, 0), __VA_ARGS__)
-/* Extended: quadwords of the command and of the driver's data, in and out; then the data. */
-#define EX(n, in, out, uin, uout, ...)                                                             \
-	WORDS(HDR(0x80000000u | IB_USER_VERBS_EX_CMD_##n, in, out), U64((out) + (uout) ? OUT : 0), \
-	      (uint32_t)(uin) | (uint32_t)(uout) << 16, 0, __VA_ARGS__)
 #define ZERO8 0, 0, 0, 0, 0, 0, 0, 0
 
 /* The driver's data as words. */
@@ -67,7 +55,7 @@ const struct write_row written_rows[] = {
 
 	{"CQ", "", 0, ASK(CREATE_CQ, 4, 0, 0, 7, 0, UINT32_MAX, 0, CQ_UHW), .more = true},
 	{"CQ resized", "", 0, ASK(RESIZE_CQ, 2, NEXT, 31, RESIZE_UHW), .more = true},
-	{"CQ moderated", "", 0, EX(MODIFY_CQ, 2, 0, 0, 0, NEXT, 1, 3 | 5 << 16, 0), .more = true},
+	{"CQ moderated", "", 0, EXW(MODIFY_CQ, 2, 0, 0, 0, NEXT, 1, 3 | 5 << 16, 0), .more = true},
 	{"CQ destroyed", "", 0, ASK(DESTROY_CQ, 2, NEXT, 0), .more = true},
 	{"CQ destroyed twice", "rdma_core.c lookup_get_idr_uobject: xa_load", ENOENT,
 	 ASK(DESTROY_CQ, 2, NEXT, 0)},
@@ -77,19 +65,19 @@ const struct write_row written_rows[] = {
 	{"no CQ resized", "uverbs_cmd.c ib_uverbs_resize_cq: uobj_get_obj_read", ENOENT,
 	 ASK(RESIZE_CQ, 2, NONE, 31, RESIZE_UHW)},
 	{"no CQ moderated", "uverbs_cmd.c ib_uverbs_ex_modify_cq: uobj_get_obj_read", ENOENT,
-	 EX(MODIFY_CQ, 2, 0, 0, 0, NONE, 1, 0, 0)},
+	 EXW(MODIFY_CQ, 2, 0, 0, 0, NONE, 1, 0, 0)},
 	{"CQ by the extended command", "", 0,
-	 EX(CREATE_CQ, 4, 2, 4, 1, 0, 0, 7, 0, UINT32_MAX, 0, 0, 0, CQ_UHW), .more = true},
+	 EXW(CREATE_CQ, 4, 2, 4, 1, 0, 0, 7, 0, UINT32_MAX, 0, 0, 0, CQ_UHW), .more = true},
 	{"CQ destroyed", "", 0, ASK(DESTROY_CQ, 2, NEXT, 0)},
 	{"extended CQ with a reserved word", "uverbs_cmd.c ib_uverbs_ex_create_cq: cmd.reserved",
-	 EINVAL, EX(CREATE_CQ, 4, 2, 4, 1, 0, 0, 7, 0, UINT32_MAX, 0, 0, 1, CQ_UHW)},
+	 EINVAL, EXW(CREATE_CQ, 4, 2, 4, 1, 0, 0, 7, 0, UINT32_MAX, 0, 0, 1, CQ_UHW)},
 
 	{"QP", "", 0, ASK(CREATE_QP, 18, QP_REQ(PD), QP_UHW), .more = true},
 	{"QP reset", "", 0,
 	 WORDS(HDR(C(MODIFY_QP), 30, 0), ZERO8, ZERO8, NEXT, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
 	 .more = true},
 	{"QP reset by the extended command", "", 0,
-	 EX(MODIFY_QP, 15, 1, 0, 0, ZERO8, ZERO8, NEXT, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+	 EXW(MODIFY_QP, 15, 1, 0, 0, ZERO8, ZERO8, NEXT, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
 	 .more = true},
 	{"query of the QP", "", 0, ASK(QUERY_QP, QUERY_QP_RESP, NEXT, 1), .more = true},
 	{"QP destroyed", "", 0, ASK(DESTROY_QP, 1, NEXT, 0), .more = true},
@@ -102,10 +90,10 @@ const struct write_row written_rows[] = {
 	{"no QP changed", "uverbs_cmd.c modify_qp: uobj_get_obj_read", ENOENT,
 	 WORDS(HDR(C(MODIFY_QP), 30, 0), ZERO8, ZERO8, NONE, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)},
 	{"QP by the extended command", "", 0,
-	 EX(CREATE_QP, 8, 5, 7, 5, QP_REQ(PD), 0, 0, 0, 0, QP_UHW), .more = true},
+	 EXW(CREATE_QP, 8, 5, 7, 5, QP_REQ(PD), 0, 0, 0, 0, QP_UHW), .more = true},
 	{"QP destroyed", "", 0, ASK(DESTROY_QP, 1, NEXT, 0)},
 	{"extended QP with a comp_mask", "uverbs_cmd.c ib_uverbs_ex_create_qp", EINVAL,
-	 EX(CREATE_QP, 8, 5, 7, 5, QP_REQ(PD), 2, 0, 0, 0, QP_UHW)},
+	 EXW(CREATE_QP, 8, 5, 7, 5, QP_REQ(PD), 2, 0, 0, 0, QP_UHW)},
 
 	{"SRQ", "", 0, ASK(CREATE_SRQ, 6, 0, 0, PD, 15, 1, 0, SRQ_UHW), .more = true},
 	{"SRQ limit", "", 0, TELL(MODIFY_SRQ, NEXT, 2, 0, 3), .more = true},

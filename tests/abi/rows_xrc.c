@@ -4,40 +4,20 @@
  * uverbs_std_types.c (uverbs_free_xrcd), uverbs_std_types_qp.c and _srq.c. These rows come first,
  * while the number of the next QP is known.
  */
-#include "abi.h"
 #include <fcntl.h>
+#include "forms.h"
+#include "words.h"
 
-#define INVOKE .object = UVERBS_OBJECT_DEVICE, .method = UVERBS_METHOD_INVOKE_WRITE
-#define RUN(c, t, n, ...)                                                       \
-	INVOKE, .attr = {{.id = UVERBS_ATTR_CORE_IN,                            \
-			  .len = sizeof(struct ib_uverbs_##t),                  \
-			  .in = &(const struct ib_uverbs_##t){__VA_ARGS__}},    \
-			 {.id = UVERBS_ATTR_CORE_OUT, .len = (n), .data = OUT}, \
-			 {.id = UVERBS_ATTR_WRITE_CMD, .len = 8, .data = IB_USER_VERBS_CMD_##c}}
-#define OPEN(f, o) RUN(OPEN_XRCD, open_xrcd, 4, .fd = (uint32_t)(f), .oflags = (o))
-#define CLOSE(h) RUN(CLOSE_XRCD, close_xrcd, 0, .xrcd_handle = (h))
-#define OPEN_QP(h, n, t) \
-	RUN(OPEN_QP, open_qp, RESP, .pd_handle = (h), .qpn = (n), .qp_type = IB_UVERBS_QPT_##t)
-#define RESP sizeof(struct ib_uverbs_create_qp_resp)
-#define XRCD_GONE(h)                                                                    \
-	.object = UVERBS_OBJECT_XRCD, .method = UVERBS_METHOD_XRCD_DESTROY, .nattr = 1, \
-	.attr = {{.id = UVERBS_ATTR_DESTROY_XRCD_HANDLE, .data = (h)}}
-#define QP_GONE(h)                                                          \
-	.object = UVERBS_OBJECT_QP, .method = UVERBS_METHOD_QP_DESTROY,     \
-	.attr = {                                                           \
-		{.id = UVERBS_ATTR_DESTROY_QP_HANDLE, .data = (h)},         \
-		{.id = UVERBS_ATTR_DESTROY_QP_RESP, .len = 4, .data = OUT}, \
-	}
-#define SRQ_GONE(h)                                                          \
-	.object = UVERBS_OBJECT_SRQ, .method = UVERBS_METHOD_SRQ_DESTROY,    \
-	.attr = {                                                            \
-		{.id = UVERBS_ATTR_DESTROY_SRQ_HANDLE, .data = (h)},         \
-		{.id = UVERBS_ATTR_DESTROY_SRQ_RESP, .len = 4, .data = OUT}, \
-	}
-#define V(i, n, v)                                                    \
-	{                                                             \
-		.id = UVERBS_ATTR_CREATE_##i, .len = (n), .data = (v) \
-	}
+#define OPEN(f, o) RUN(C(OPEN_XRCD), open_xrcd, 4, .fd = (uint32_t)(f), .oflags = (o))
+#define CLOSE(h) RUN(C(CLOSE_XRCD), close_xrcd, 0, .xrcd_handle = (h))
+#define OPEN_QP(h, n, t)                                                        \
+	RUN(C(OPEN_QP), open_qp, RESP(create_qp), .pd_handle = (h), .qpn = (n), \
+	    .qp_type = IB_UVERBS_QPT_##t)
+#define XRCD_GONE(h) ON(XRCD, XRCD_DESTROY), .attr = {HANDLE(DESTROY_XRCD_HANDLE, h)}
+#define QP_GONE(h) \
+	ON(QP, QP_DESTROY), .attr = {HANDLE(DESTROY_QP_HANDLE, h), VAL(DESTROY_QP_RESP, 4, OUT)}
+#define SRQ_GONE(h) \
+	ON(SRQ, SRQ_DESTROY), .attr = {HANDLE(DESTROY_SRQ_HANDLE, h), VAL(DESTROY_SRQ_RESP, 4, OUT)}
 #define CAP(n)                                                                        \
 	{                                                                             \
 		.id = UVERBS_ATTR_CREATE_QP_CAP, .len = 20, .in = &(const uint32_t[]) \
@@ -47,38 +27,37 @@
 	}
 /* A target has a domain, and nothing else. */
 #define TGT(...)                                                                   \
-	.object = UVERBS_OBJECT_QP, .method = UVERBS_METHOD_QP_CREATE, .nattr = 1, \
-	.attr = {{.id = UVERBS_ATTR_CREATE_QP_HANDLE},                             \
-		 V(QP_USER_HANDLE, 8, 0),                                          \
-		 CAP(0),                                                           \
-		 V(QP_TYPE, 8, IB_UVERBS_QPT_XRC_TGT),                             \
-		 V(QP_RESP_CAP, 20, OUT),                                          \
-		 V(QP_RESP_QP_NUM, 4, OUT + 64),                                   \
-		 __VA_ARGS__}
-#define SRQ(...)                                                                     \
-	.object = UVERBS_OBJECT_SRQ, .method = UVERBS_METHOD_SRQ_CREATE, .nattr = 1, \
-	.attr = {{.id = UVERBS_ATTR_CREATE_SRQ_HANDLE},                              \
-		 V(SRQ_TYPE, 8, IB_UVERBS_SRQT_XRC),                                 \
-		 V(SRQ_USER_HANDLE, 8, 0),                                           \
-		 V(SRQ_MAX_WR, 4, 3),                                                \
-		 V(SRQ_MAX_SGE, 4, 1),                                               \
-		 V(SRQ_LIMIT, 4, 0),                                                 \
-		 V(SRQ_RESP_MAX_WR, 4, OUT),                                         \
-		 V(SRQ_RESP_MAX_SGE, 4, OUT + 8),                                    \
-		 V(SRQ_RESP_SRQ_NUM, 4, OUT + 16),                                   \
-		 V(SRQ_PD_HANDLE, 0, PD),                                            \
-		 {.id = UVERBS_ATTR_UHW_IN,                                          \
-		  .len = sizeof(struct mlx5_ib_create_srq),                          \
-		  .in = &(const struct mlx5_ib_create_srq){.buf_addr = MEM + 0x6000, \
-							   .db_addr = DBR + 256,     \
-							   .uidx = 7}},              \
-		 {.id = UVERBS_ATTR_UHW_OUT, .len = 8, .data = OUT + 512},           \
-		 __VA_ARGS__}
+	ON(QP, QP_CREATE), .attr = {{.id = UVERBS_ATTR_CREATE_QP_HANDLE},          \
+				    VAL(CREATE_QP_USER_HANDLE, 8, 0),              \
+				    CAP(0),                                        \
+				    VAL(CREATE_QP_TYPE, 8, IB_UVERBS_QPT_XRC_TGT), \
+				    VAL(CREATE_QP_RESP_CAP, 20, OUT),              \
+				    VAL(CREATE_QP_RESP_QP_NUM, 4, OUT + 64),       \
+				    __VA_ARGS__}
+#define SRQ(...)                                                                             \
+	ON(SRQ, SRQ_CREATE),                                                                 \
+		.attr = {{.id = UVERBS_ATTR_CREATE_SRQ_HANDLE},                              \
+			 VAL(CREATE_SRQ_TYPE, 8, IB_UVERBS_SRQT_XRC),                        \
+			 VAL(CREATE_SRQ_USER_HANDLE, 8, 0),                                  \
+			 VAL(CREATE_SRQ_MAX_WR, 4, 3),                                       \
+			 VAL(CREATE_SRQ_MAX_SGE, 4, 1),                                      \
+			 VAL(CREATE_SRQ_LIMIT, 4, 0),                                        \
+			 VAL(CREATE_SRQ_RESP_MAX_WR, 4, OUT),                                \
+			 VAL(CREATE_SRQ_RESP_MAX_SGE, 4, OUT + 8),                           \
+			 VAL(CREATE_SRQ_RESP_SRQ_NUM, 4, OUT + 16),                          \
+			 VAL(CREATE_SRQ_PD_HANDLE, 0, PD),                                   \
+			 {.id = UVERBS_ATTR_UHW_IN,                                          \
+			  .len = sizeof(struct mlx5_ib_create_srq),                          \
+			  .in = &(const struct mlx5_ib_create_srq){.buf_addr = MEM + 0x6000, \
+								   .db_addr = DBR + 256,     \
+								   .uidx = 7}},              \
+			 {.id = UVERBS_ATTR_UHW_OUT, .len = 8, .data = OUT + 512},           \
+			 __VA_ARGS__}
 #define FIRST_QPN (QPN + 1) /* of the target made here; the next is made by write(2) */
 
 const struct ioctl_row xrc_rows[] = {
 	{"private domain", "", 0, OPEN(-1, 0), .more = true},
-	{"target", "", 0, TGT(V(QP_XRCD_HANDLE, 0, NEXT)), .more = true},
+	{"target", "", 0, TGT(VAL(CREATE_QP_XRCD_HANDLE, 0, NEXT)), .more = true},
 	{"target by number", "", 0, OPEN_QP(NEXT, FIRST_QPN, XRC_TGT), .more = true},
 	{"domain in use", "uxrcd->refcnt", EBUSY, XRCD_GONE(NEXT), .more = true},
 	{"domain in use, by a command", "uxrcd->refcnt", EBUSY, CLOSE(NEXT), .more = true},
@@ -88,13 +67,13 @@ const struct ioctl_row xrc_rows[] = {
 	 OPEN_QP(NEXT, QPN, XRC_TGT), .more = true},
 	{"no target's type", "qp_type != IB_QPT_XRC_TGT", EINVAL, OPEN_QP(NEXT, FIRST_QPN, RC),
 	 .more = true},
-	{"SRQ of the domain", "", 0, SRQ(V(SRQ_XRCD_HANDLE, 0, NEXT), V(SRQ_CQ_HANDLE, 0, CQ)),
-	 .more = true},
+	{"SRQ of the domain", "", 0,
+	 SRQ(VAL(CREATE_SRQ_XRCD_HANDLE, 0, NEXT), VAL(CREATE_SRQ_CQ_HANDLE, 0, CQ)), .more = true},
 	{"SRQ destroyed", "", 0, SRQ_GONE(NEXT + 3), .more = true},
-	{"SRQ without a CQ", "ib_srq_has_cq", ENOENT, SRQ(V(SRQ_XRCD_HANDLE, 0, NEXT)),
+	{"SRQ without a CQ", "ib_srq_has_cq", ENOENT, SRQ(VAL(CREATE_SRQ_XRCD_HANDLE, 0, NEXT)),
 	 .more = true},
-	{"SRQ without a domain", "IB_UVERBS_SRQT_XRC", ENOENT, SRQ(V(SRQ_CQ_HANDLE, 0, CQ)),
-	 .more = true},
+	{"SRQ without a domain", "IB_UVERBS_SRQT_XRC", ENOENT,
+	 SRQ(VAL(CREATE_SRQ_CQ_HANDLE, 0, CQ)), .more = true},
 	{"one handle of the target destroyed", "", 0, QP_GONE(NEXT + 1), .more = true},
 	{"target by number, still", "", 0, OPEN_QP(NEXT, FIRST_QPN, XRC_TGT), .more = true},
 	{"another handle destroyed", "", 0, QP_GONE(NEXT + 2), .more = true},
@@ -106,7 +85,7 @@ const struct ioctl_row xrc_rows[] = {
 	{"domain destroyed twice, by a command", "xa_load", ENOENT, CLOSE(NEXT)},
 	{"PD as a domain", "uobj->uapi_object", EINVAL, XRCD_GONE(PD)},
 	{"target without a domain", "uverbs_attr_get_uobject", ENOENT, TGT()},
-	{"target with a PD", "XRC_TGT takes no PD", EINVAL, TGT(V(QP_PD_HANDLE, 0, PD))},
+	{"target with a PD", "XRC_TGT takes no PD", EINVAL, TGT(VAL(CREATE_QP_PD_HANDLE, 0, PD))},
 	{"target of no domain, by number", "uobj_get_read: EINVAL whatever is wrong", EINVAL,
 	 OPEN_QP(NONE, QPN, XRC_TGT)},
 
@@ -124,21 +103,14 @@ const struct ioctl_row xrc_rows[] = {
 	{"domain without a context", "alloc_uobj", EINVAL, FRESH, OPEN(-1, 0)},
 
 	{"RC QP in a group", "uverbs_cmd.c, verbs.c ib_attach_mcast: UD only", EINVAL,
-	 RUN(ATTACH_MCAST, attach_mcast, 0, .gid = {0xff}, .qp_handle = QP, .mlid = 0xc000)},
+	 RUN(C(ATTACH_MCAST), attach_mcast, 0, .gid = {0xff}, .qp_handle = QP, .mlid = 0xc000)},
 	{"RC QP out of a group", "ib_uverbs_detach_mcast: found", EINVAL,
-	 RUN(DETACH_MCAST, detach_mcast, 0, .gid = {0xff}, .qp_handle = QP, .mlid = 0xc000)},
+	 RUN(C(DETACH_MCAST), detach_mcast, 0, .gid = {0xff}, .qp_handle = QP, .mlid = 0xc000)},
 };
 ROWS_END(xrc_rows);
 
 /* ---- the same by write(2) */
 
-#define HDR(cmd, in, out) (cmd), (uint32_t)(in) | (uint32_t)(out) << 16
-#define U64(v) (uint32_t)(v), (uint32_t)((uint64_t)(v) >> 32)
-#define WORDS(...) .words = {__VA_ARGS__}, .nwords = sizeof((uint32_t[]){__VA_ARGS__}) / 4
-#define C(n) IB_USER_VERBS_CMD_##n
-#define ASK(n, out, ...) \
-	WORDS(HDR(C(n), 4 + sizeof((uint32_t[]){__VA_ARGS__}) / 4, out), U64(OUT), __VA_ARGS__)
-#define TELL(n, ...) WORDS(HDR(C(n), 2 + sizeof((uint32_t[]){__VA_ARGS__}) / 4, 0), __VA_ARGS__)
 #define TGT_REQ(h) 0, 0, (h), 0, 0, 0, 0, 0, 0, 0, 0, IB_UVERBS_QPT_XRC_TGT << 8
 #define XSRQ_REQ(t, h, cq) 0, 0, (t), PD, 3, 1, 0, 0, (h), (cq)
 #define XSRQ_UHW U64(MEM + 0x6000), U64(DBR + 256), 0, 0, 7, 0
@@ -151,12 +123,14 @@ ROWS_END(xrc_rows);
 
 const struct write_row xrc_written[] = {
 	{"domain of a file", "", 0, ASK(OPEN_XRCD, 1, PLAIN, O_CREAT), .more = true},
-	{"target", "", 0, ASK(CREATE_QP, RESP / 4, TGT_REQ(NEXT)), .more = true},
+	{"target", "", 0, ASK(CREATE_QP, RESP(create_qp) / 4, TGT_REQ(NEXT)), .more = true},
 	{"target by number", "", 0,
-	 ASK(OPEN_QP, RESP / 4, 0, 0, NEXT, FIRST_QPN + 1, IB_UVERBS_QPT_XRC_TGT, 0), .more = true},
+	 ASK(OPEN_QP, RESP(create_qp) / 4, 0, 0, NEXT, FIRST_QPN + 1, IB_UVERBS_QPT_XRC_TGT, 0),
+	 .more = true},
 	{"domain in use", "uxrcd->refcnt", EBUSY, TELL(CLOSE_XRCD, NEXT), .more = true},
 	{"no target", "xa_load(&xrcd->tgt_qps)", EINVAL,
-	 ASK(OPEN_QP, RESP / 4, 0, 0, NEXT, QPN, IB_UVERBS_QPT_XRC_TGT, 0), .more = true},
+	 ASK(OPEN_QP, RESP(create_qp) / 4, 0, 0, NEXT, QPN, IB_UVERBS_QPT_XRC_TGT, 0),
+	 .more = true},
 	{"SRQ", "", 0, ASK(CREATE_XSRQ, 6, XSRQ_REQ(IB_UVERBS_SRQT_XRC, NEXT, CQ), XSRQ_UHW),
 	 .more = true},
 	{"SRQ destroyed", "", 0, ASK(DESTROY_SRQ, 1, NEXT + 3, 0), .more = true},
@@ -169,9 +143,9 @@ const struct write_row xrc_written[] = {
 	{"domain of a descriptor that is not open", "fdget", EBADF,
 	 ASK(OPEN_XRCD, 1, CLOSED, O_CREAT)},
 	{"target in no domain", "uobj_get_read: EINVAL", EINVAL,
-	 ASK(CREATE_QP, RESP / 4, TGT_REQ(NONE))},
+	 ASK(CREATE_QP, RESP(create_qp) / 4, TGT_REQ(NONE))},
 
-	{"UD QP", "", 0, ASK(CREATE_QP, RESP / 4 + 8, UD_REQ, UD_UHW), .more = true},
+	{"UD QP", "", 0, ASK(CREATE_QP, RESP(create_qp) / 4 + 8, UD_REQ, UD_UHW), .more = true},
 	{"in a group", "", 0, TELL(ATTACH_MCAST, GROUP(0xff, NEXT, 0xc001)), .more = true},
 	{"in the same again", "mcast_list: nothing is done", 0,
 	 TELL(ATTACH_MCAST, GROUP(0xff, NEXT, 0xc001)), .more = true},
