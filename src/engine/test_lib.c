@@ -37,8 +37,8 @@ struct tb *tb_create(void)
 	snprintf(t->s.dir, sizeof(t->s.dir), "%s", t->dir);
 	snprintf(ev, sizeof(ev), "%s/ev", t->dir);
 	assert_int_equal(mkdir(ev, 0700), 0);
-	seg_for_each_live (&t->s, SEG_T_PORT, i)
-		t->port[n++] = i;
+	seg_for_each_live (&t->s, SEG_T_HCA, i)
+		t->port[n++] = hw_hca(&t->s, i)->port[0];
 	assert_int_equal(n, 2);
 	for (n = 0; n < 2; n++) {
 		assert_int_equal(seg_alloc(&t->s, SEG_T_PD, T_OWNER, &t->pd[n]), 0);

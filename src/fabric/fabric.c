@@ -17,122 +17,6 @@
 #include "util/log.h"
 #include "wire/prm/eq.h"
 
-/*
- * EUI-64 GUIDs: a locally administered prefix (bit 1 of the first octet is set, so that no vendor's
- * can be met), then host, device and port. The same options give the same GUIDs in every fabric.
- */
-#define GUID_PREFIX UINT64_C(0x5a17ca0300000000)
-
-/* PortInfo:CapabilityMask of a ConnectX port without an SM on it. */
-#define PORT_CAP_MASK 0x2651e848u
-
-#define MAX_HOSTS 0xffffu /* 16 bits of the GUID */
-
-static uint64_t hca_guid(uint32_t host_no, uint32_t dev_index)
-{
-	return GUID_PREFIX | (uint64_t)(host_no & 0xffff) << 16 | (uint64_t)(dev_index & 0xff) << 8;
-}
-
-static int port_create(struct seg *s, uint32_t hca_idx, uint32_t num, uint32_t lid,
-		       const struct fab_options *o)
-{
-	struct hw_hca *hca = hw_hca(s, hca_idx);
-	struct hw_lid *l;
-	struct hw_port *p;
-	uint32_t idx;
-	int r;
-
-	r = seg_alloc(s, SEG_T_PORT, SEG_OWNER_DEVICE, &idx);
-	if (r < 0)
-		return r;
-	r = seg_alloc_at(s, SEG_T_LID, SEG_OWNER_DEVICE, lid);
-	if (r < 0)
-		return r == -EINVAL ? -ENOSPC : r;
-	p = seg_at(s, SEG_T_PORT, idx);
-	l = seg_at(s, SEG_T_LID, lid);
-	p->hca = hca_idx;
-	p->num = num;
-	p->state = HW_PORT_ACTIVE;
-	p->phys_state = HW_PHYS_LINKUP;
-	p->lid = lid;
-	p->sm_lid = 1;
-	p->cap_mask = PORT_CAP_MASK;
-	p->width = o->link_width;
-	p->speed = o->link_speed;
-	p->active_mtu = p->max_mtu = o->max_mtu;
-	p->guid = hca->node_guid + num - 1;
-	p->gid_prefix = UINT64_C(0xfe80000000000000);
-	be64_store(p->gid[0], p->gid_prefix);
-	be64_store(p->gid[0] + 8, p->guid);
-	p->pkey[0] = 0xffff;
-	hca->port[num - 1] = idx;
-	atomic_store_explicit(&l->port, idx + 1, memory_order_release);
-	return 0;
-}
-
-static int hca_create(struct seg *s, uint32_t host_idx, uint32_t host_no, uint32_t dev_index,
-		      uint32_t *next_lid, const struct fab_options *o)
-{
-	struct hw_host *host = seg_at(s, SEG_T_HOST, host_idx);
-	struct hw_hca *hca;
-	uint32_t idx;
-	int r;
-
-	r = seg_alloc(s, SEG_T_HCA, SEG_OWNER_DEVICE, &idx);
-	if (r < 0)
-		return r;
-	hca = seg_at(s, SEG_T_HCA, idx);
-	hca->model = o->model;
-	hca->device_id = o->device_id;
-	hca->hw_rev = o->hw_rev;
-	hca->host = host_idx;
-	hca->dev_index = dev_index;
-	hca->nports = o->ports;
-	hca->node_guid = hca->sys_image_guid = hca_guid(host_no, dev_index);
-	/* As rdma-ndd names nodes: "<host> <device>". */
-	snprintf(hca->node_desc, sizeof(hca->node_desc), "%s mlx5_%u", host->name, dev_index);
-	hca->vhca_id = idx;
-	hca->next_uid = 1;
-	for (uint32_t i = 0; i < HW_COMP_VECTORS; i++)
-		hca->eqn[i] = SEG_NONE; /* the firmware's CREATE_EQ fills them */
-	for (uint32_t i = 0; i < HW_MAX_PORTS; i++)
-		hca->port[i] = SEG_NONE;
-	for (uint32_t num = 1; num <= o->ports; num++) {
-		r = port_create(s, idx, num, (*next_lid)++, o);
-		if (r < 0)
-			return r;
-	}
-	host->hca[host->nhcas++] = idx;
-	return 0;
-}
-
-int fab_create(struct seg *s, const struct fab_options *o)
-{
-	const struct hw_host *none = NULL;
-	uint32_t lid = 1;
-
-	if (o->hosts < 1 || o->hosts > MAX_HOSTS || o->hcas < 1 ||
-	    o->hcas > sizeof(none->hca) / sizeof(none->hca[0]) || o->ports < 1 ||
-	    o->ports > HW_MAX_PORTS)
-		return -EINVAL;
-	for (uint32_t h = 1; h <= o->hosts; h++) {
-		struct hw_host *host;
-		uint32_t idx;
-		int r = seg_alloc(s, SEG_T_HOST, SEG_OWNER_DEVICE, &idx);
-
-		if (r < 0)
-			return r;
-		host = seg_at(s, SEG_T_HOST, idx);
-		snprintf(host->name, sizeof(host->name), "h%u", h);
-		for (uint32_t d = 0; d < o->hcas; d++) {
-			r = hca_create(s, idx, h, d, &lid, o);
-			if (r < 0)
-				return r;
-		}
-	}
-	return 0;
-}
-
 uint32_t fab_host_by_name(struct seg *s, const char *name)
 {
 	seg_for_each_live (s, SEG_T_HOST, i) {
@@ -140,51 +24,6 @@ uint32_t fab_host_by_name(struct seg *s, const char *name)
 
 		if (!strncmp(h->name, name, sizeof(h->name)))
 			return i;
-	}
-	return SEG_NONE;
-}
-
-static uint32_t route(struct seg *s, uint32_t from, uint32_t dlid, uint32_t state)
-{
-	const struct hw_port *src = hw_port(s, from);
-	const struct hw_port *dst;
-	const struct hw_lid *l;
-	uint32_t port;
-
-	if (!src || src->state < state)
-		return SEG_NONE;
-	l = seg_live(s, SEG_T_LID, dlid);
-	if (!l)
-		return SEG_NONE;
-	port = atomic_load_explicit(&l->port, memory_order_acquire);
-	if (!port)
-		return SEG_NONE;
-	dst = hw_port(s, port - 1);
-	return dst && dst->state >= state ? port - 1 : SEG_NONE;
-}
-
-uint32_t fab_route(struct seg *s, uint32_t from, uint32_t dlid)
-{
-	return route(s, from, dlid, HW_PORT_ACTIVE);
-}
-
-uint32_t fab_route_smp(struct seg *s, uint32_t from, uint32_t dlid)
-{
-	return route(s, from, dlid, HW_PORT_INIT);
-}
-
-uint32_t fab_port_by_gid(struct seg *s, const uint8_t gid[16])
-{
-	static const uint8_t zero[16];
-
-	if (!memcmp(gid, zero, sizeof(zero)))
-		return SEG_NONE; /* an empty table entry is nobody's GID */
-	seg_for_each_live (s, SEG_T_PORT, i) {
-		const struct hw_port *p = seg_at(s, SEG_T_PORT, i);
-
-		for (unsigned int g = 0; g < HW_GIDS; g++)
-			if (!memcmp(p->gid[g], gid, 16))
-				return i;
 	}
 	return SEG_NONE;
 }
@@ -286,8 +125,11 @@ int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state)
 	if (old == state)
 		return 0;
 	atomic_store(&p->phys_state, state == HW_PORT_DOWN ? HW_PHYS_POLLING : HW_PHYS_LINKUP);
+	fab_moved(s);
 	hca = hw_hca(s, p->hca);
-	host = hca ? seg_live(s, SEG_T_HOST, hca->host) : NULL;
+	if (!hca)
+		return 0; /* of a switch: nobody listens */
+	host = seg_live(s, SEG_T_HOST, hca->host);
 	if (host && s->dir[0]) {
 		int r;
 
@@ -300,6 +142,39 @@ int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state)
 	 */
 	fab_port_event(s, port,
 		       state == HW_PORT_ACTIVE ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR);
+	return 0;
+}
+
+int fab_plug(struct seg *s, uint32_t a, uint32_t b)
+{
+	struct hw_port *pa = hw_port(s, a), *pb = hw_port(s, b);
+
+	if (!pa || !pb || a == b || !pa->num || !pb->num)
+		return -EINVAL;
+	if (pa->peer != SEG_NONE || pb->peer != SEG_NONE)
+		return -EBUSY;
+	atomic_store(&pa->peer, b);
+	atomic_store(&pb->peer, a);
+	fab_port_set_state(s, a, HW_PORT_INIT);
+	fab_port_set_state(s, b, HW_PORT_INIT);
+	atomic_store(&fab_subnet(s)->sm_dirty, 1);
+	fab_moved(s);
+	return 0;
+}
+
+int fab_unplug(struct seg *s, uint32_t port)
+{
+	struct hw_port *p = hw_port(s, port);
+	uint32_t peer = p ? atomic_load(&p->peer) : SEG_NONE;
+
+	if (peer == SEG_NONE)
+		return -EINVAL;
+	atomic_store(&p->peer, SEG_NONE);
+	atomic_store(&hw_port(s, peer)->peer, SEG_NONE);
+	fab_port_set_state(s, port, HW_PORT_DOWN);
+	fab_port_set_state(s, peer, HW_PORT_DOWN);
+	atomic_store(&fab_subnet(s)->sm_dirty, 1);
+	fab_moved(s);
 	return 0;
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The fabric: hosts, HCAs, ports and who answers to a LID. In this version one subnet in which
- * every port reaches every other; switches, SMA and PMA come later (a path look-up is already a
- * call, so that they can).
+ * The fabric: nodes, ports, cables, and a packet's way over them. One subnet.
  */
 #ifndef SOFTHCA_FABRIC_FABRIC_H
 #define SOFTHCA_FABRIC_FABRIC_H
 
-#include "segment/hw.h"
+#include "fabric/topo.h"
+#include "segment/fab.h"
 
 struct fab_options {
+	/* For fab_create(). */
 	uint32_t hosts; /* >= 1; named h1, h2, ... */
 	uint32_t hcas;  /* per host, 1..16 */
 	uint32_t ports; /* per HCA, 1..HW_MAX_PORTS */
@@ -17,13 +17,23 @@ struct fab_options {
 	uint32_t link_speed, link_width; /* hw_port codes, from the capability table */
 	uint32_t max_mtu;                /* IBV code; also the active one */
 	uint32_t device_id, hw_rev;      /* NodeInfo */
+	uint32_t no_sm;                  /* ports stay in INIT: somebody else manages the subnet */
 };
 
 /*
- * Fill an empty segment: hosts, HCAs, ports (ACTIVE, LinkUp), GUIDs, LIDs from 1. EQs are left to
- * fw_hca_init(). 0, -EINVAL, -ENOSPC.
+ * Fill an empty segment with hosts whose adapters are on one switch (or a tree of them). EQs are
+ * left to fw_hca_init(). With the built-in SM all ports are ACTIVE then, LIDs from 1, adapters
+ * first. 0, -EINVAL, -ENOSPC, -ENOMEM.
  */
 int fab_create(struct seg *s, const struct fab_options *o);
+/* The same from a description; hosts, hcas and ports of `o` do not matter. */
+int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o);
+/*
+ * The built-in SM looks at everything and sets what is missing or not right any more. 0, -ENOMEM,
+ * -ENOSPC (no LIDs left). Slow: linear in switches times LIDs.
+ */
+int fab_sm_sweep(struct seg *s);
+
 /* SEG_T_HOST index by name, SEG_NONE. */
 uint32_t fab_host_by_name(struct seg *s, const char *name);
 /*
@@ -31,11 +41,28 @@ uint32_t fab_host_by_name(struct seg *s, const char *name);
  * nowhere (unknown LID, a port on the way not ACTIVE): the transport then times out.
  */
 uint32_t fab_route(struct seg *s, uint32_t from, uint32_t dlid);
-/* The same for what subnet management sends, which needs no more than a link that is up. */
+/* The same for what subnet management sends, which needs no more than links that are up. */
 uint32_t fab_route_smp(struct seg *s, uint32_t from, uint32_t dlid);
-/* By destination GID when dlid is 0 (self loopback) or for checks: the port with that GID, or
- * SEG_NONE. */
+/*
+ * The same over ports in `state` or a higher one; `hop` (may be NULL) is called for each cable,
+ * from port `out` to port `in`, also when the packet is lost later.
+ */
+typedef void fab_hop(struct seg *s, uint32_t out, uint32_t in, void *arg);
+uint32_t fab_walk(struct seg *s, uint32_t from, uint32_t dlid, uint32_t state, fab_hop *hop,
+		  void *arg);
+/* The other end of a port's cable, when the link is up: SEG_T_PORT, else SEG_NONE. */
+uint32_t fab_peer(const struct seg *s, uint32_t port);
+bool fab_port_has_lid(const struct hw_port *p, uint32_t lid);
+bool fab_port_has_gid(const struct hw_port *p, const uint8_t gid[16]);
+/* The port with that GID, or SEG_NONE. Looks at all ports. */
 uint32_t fab_port_by_gid(struct seg *s, const uint8_t gid[16]);
+
+/*
+ * Cables. fab_plug(): both ports are free (-EBUSY); the link trains and both go to INIT.
+ * fab_unplug(): both go DOWN. They tell the built-in SM.
+ */
+int fab_plug(struct seg *s, uint32_t a, uint32_t b);
+int fab_unplug(struct seg *s, uint32_t port);
 /*
  * Change a port's state; raises PORT_ACTIVE / PORT_ERR on every async event file of every open
  * device of its HCA, and calls sysfs_update_port if `sysfs_root` of the fabric

@@ -6,7 +6,7 @@
 #ifndef SOFTHCA_FABRIC_MAD_H
 #define SOFTHCA_FABRIC_MAD_H
 
-#include "segment/hw.h"
+#include "segment/fab.h"
 #include "wire/mad/mad.h"
 
 enum fab_mad_result {

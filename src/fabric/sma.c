@@ -8,10 +8,8 @@
 
 #include <string.h>
 
-#define VENDOR_ID 0x0002c9
 #define PKEY_BLOCK 32
 #define GUID_BLOCK 8
-#define NODE_TYPE_CA 1
 
 /* Virtual lanes 0 to 3. The data path has no lanes: this is what the tables say, not more. */
 #define VL_CAP 3 /* code */
@@ -28,33 +26,36 @@ static const struct hw_port *port_of(const struct fab_mad_call *c)
 	return hw_port(c->s, c->port);
 }
 
+static const struct fab_node *node_of(const struct fab_mad_call *c)
+{
+	return fab_node(c->s, port_of(c)->node);
+}
+
 static uint16_t get_node_desc(const struct fab_mad_call *c)
 {
-	const struct hw_hca *hca = hw_hca(c->s, port_of(c)->hca);
-
-	memcpy(c->data, hca->node_desc, SMP_DATA_SIZE);
+	memcpy(c->data, node_of(c)->desc, SMP_DATA_SIZE);
 	return MAD_STATUS_OK;
 }
 
 static uint16_t get_node_info(const struct fab_mad_call *c)
 {
 	const struct hw_port *p = port_of(c);
-	const struct hw_hca *hca = hw_hca(c->s, p->hca);
+	const struct fab_node *n = node_of(c);
 	uint8_t *d = c->data;
 
 	memset(d, 0, SMP_DATA_SIZE);
 	LAYOUT_SET(node_info, d, base_version, 1);
 	LAYOUT_SET(node_info, d, class_version, 1);
-	LAYOUT_SET(node_info, d, node_type, NODE_TYPE_CA);
-	LAYOUT_SET(node_info, d, num_ports, hca->nports);
-	LAYOUT_SET(node_info, d, system_guid, hca->sys_image_guid);
-	LAYOUT_SET(node_info, d, node_guid, hca->node_guid);
+	LAYOUT_SET(node_info, d, node_type, n->type);
+	LAYOUT_SET(node_info, d, num_ports, n->nports);
+	LAYOUT_SET(node_info, d, system_guid, n->sys_guid);
+	LAYOUT_SET(node_info, d, node_guid, n->guid);
 	LAYOUT_SET(node_info, d, port_guid, p->guid);
-	LAYOUT_SET(node_info, d, partition_cap, HW_PKEYS);
-	LAYOUT_SET(node_info, d, device_id, hca->device_id);
-	LAYOUT_SET(node_info, d, revision, hca->hw_rev);
+	LAYOUT_SET(node_info, d, partition_cap, n->partition_cap);
+	LAYOUT_SET(node_info, d, device_id, n->device_id);
+	LAYOUT_SET(node_info, d, revision, n->revision);
 	LAYOUT_SET(node_info, d, local_port, p->num);
-	LAYOUT_SET(node_info, d, vendor_id, VENDOR_ID);
+	LAYOUT_SET(node_info, d, vendor_id, n->vendor_id);
 	return MAD_STATUS_OK;
 }
 

@@ -318,7 +318,8 @@ static int render_ibdev(int pci, const struct view *v)
 	TREE_STEP(r, tree_put(v->tree, dir, "node_type", "1: CA\n"));
 	TREE_STEP(r, put_guid(v->tree, dir, "node_guid", v->hca->node_guid));
 	TREE_STEP(r, put_guid(v->tree, dir, "sys_image_guid", v->hca->sys_image_guid));
-	TREE_STEP(r, tree_put(v->tree, dir, "node_desc", "%.64s\n", v->hca->node_desc));
+	TREE_STEP(r, tree_put(v->tree, dir, "node_desc", "%.64s\n",
+			      fab_node(v->s, v->hca->node)->desc));
 	TREE_STEP(r, tree_put(v->tree, dir, "fw_ver", "%s\n", v->ids->fw_ver));
 	TREE_STEP(r, tree_put(v->tree, dir, "hw_rev", "%x\n", v->ids->hw_rev));
 	TREE_STEP(r, tree_put(v->tree, dir, "hca_type", "%s\n", v->ids->hca_type));

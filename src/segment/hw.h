@@ -51,9 +51,8 @@ struct hw_hca {
 	uint32_t nports;
 	uint32_t port[HW_MAX_PORTS];        /* SEG_T_PORT indices */
 	uint64_t node_guid, sys_image_guid; /* host order */
-	char node_desc[64];
-	uint32_t eqn[HW_COMP_VECTORS]; /* the HCA's own numbers (1 + vector), not SEG_T_EQ's */
-	uint32_t device_id, hw_rev;    /* as NodeInfo tells them */
+	uint32_t node;                      /* SEG_T_NODE: what the subnet sees of it */
+	uint32_t eqn[HW_COMP_VECTORS];      /* the HCA's own numbers (1 + vector), not SEG_T_EQ's */
 	uint32_t vhca_id;
 	_Atomic uint32_t next_uid; /* DEVX uids */
 	_Atomic uint32_t mkey_var; /* low byte of the next MR key: the driver's choice */
@@ -71,10 +70,14 @@ enum { HW_PHYS_POLLING = 2, HW_PHYS_DISABLED = 3, HW_PHYS_LINKUP = 5 };
 
 enum hw_pma { HW_PMA_XMIT_DATA, HW_PMA_RCV_DATA, HW_PMA_XMIT_PKTS, HW_PMA_RCV_PKTS, HW_PMA_COUNT };
 
+/* A port of an adapter, or of a switch: then `hca` is SEG_NONE, and port 0 is its own. */
 struct hw_port {
 	uint32_t gen, flags;
 	uint32_t hca;
-	uint32_t num; /* 1-based */
+	uint32_t num;  /* from 1; of a switch from 0 */
+	uint32_t node; /* SEG_T_NODE */
+	_Atomic uint32_t
+		peer; /* SEG_T_PORT at the other end of the cable, SEG_NONE: there is none */
 	_Atomic uint32_t state;
 	_Atomic uint32_t phys_state;
 	_Atomic uint32_t lid, sm_lid; /* decimal in print */
@@ -95,11 +98,6 @@ struct hw_port {
 	 */
 	_Atomic uint64_t pma_base[HW_PMA_COUNT], pma_base_ext[HW_PMA_COUNT];
 	struct seg_lock mad_lock; /* registering MAD agents on this port */
-} SEG_ELEM;
-
-struct hw_lid {
-	uint32_t gen, flags;
-	_Atomic uint32_t port; /* SEG_T_PORT index + 1; 0 none */
 } SEG_ELEM;
 
 struct hw_eq {

@@ -6,7 +6,7 @@
 #include "segment/seg.h"
 #include "segment/evq.h"
 #include "segment/evsub.h"
-#include "segment/hw.h"
+#include "segment/fab.h"
 #include "segment/mad.h"
 #include "segment/mem.h"
 #include "segment/proc.h"
@@ -39,11 +39,15 @@ static const struct {
 	[SEG_T_EVBUF] = {256 * K, sizeof(struct seg_evdata), 1},
 	[SEG_T_EVSUB] = {256 * K, sizeof(struct seg_evsub), 1},
 	[SEG_T_EVTAB] = {EVSUB_CHAINS, sizeof(struct seg_evhash), 1},
-	[SEG_T_HOST] = {4 * K, sizeof(struct hw_host), 1},
-	[SEG_T_HCA] = {4 * K, sizeof(struct hw_hca), 1},
-	[SEG_T_PORT] = {8 * K, sizeof(struct hw_port), 1},
-	[SEG_T_LID] = {64 * K, sizeof(struct hw_lid), 1},
-	[SEG_T_EQ] = {64 * K, sizeof(struct hw_eq), 1},
+	[SEG_T_HOST] = {32 * K, sizeof(struct hw_host), 1},
+	[SEG_T_HCA] = {32 * K, sizeof(struct hw_hca), 1},
+	[SEG_T_PORT] = {512 * K, sizeof(struct hw_port), 1},
+	[SEG_T_NODE] = {48 * K, sizeof(struct fab_node), 1},
+	[SEG_T_SWITCH] = {8 * K, sizeof(struct fab_switch), 1},
+	[SEG_T_LFT] = {8 * K, sizeof(struct fab_lft), 1},
+	[SEG_T_MFT] = {8 * K, sizeof(struct fab_mft), 1},
+	[SEG_T_SUBNET] = {2, sizeof(struct fab_subnet), 1},
+	[SEG_T_EQ] = {256 * K, sizeof(struct hw_eq), 1},
 	[SEG_T_UAR] = {65535, sizeof(struct hw_uar), 1},
 	[SEG_T_PD] = {256 * K, sizeof(struct hw_pd), 1},
 	[SEG_T_UMEM] = {2 * M, sizeof(struct hw_umem), 1},
@@ -73,7 +77,11 @@ CHECK_ELEM(seg_evhash);
 CHECK_ELEM(hw_host);
 CHECK_ELEM(hw_hca);
 CHECK_ELEM(hw_port);
-CHECK_ELEM(hw_lid);
+CHECK_ELEM(fab_node);
+CHECK_ELEM(fab_switch);
+CHECK_ELEM(fab_lft);
+CHECK_ELEM(fab_mft);
+CHECK_ELEM(fab_subnet);
 CHECK_ELEM(hw_eq);
 CHECK_ELEM(hw_uar);
 CHECK_ELEM(hw_pd);
@@ -92,7 +100,7 @@ CHECK_ELEM(hw_qctr);
 CHECK_ELEM(hw_mcg);
 CHECK_ELEM(mad_agent);
 CHECK_ELEM(mad_send);
-static_assert(SEG_T_COUNT == 29, "the table of tables has a row per table");
+static_assert(SEG_T_COUNT == 33, "the table of tables has a row per table");
 static_assert(sizeof(struct seg_table_hdr) == 64, "a header per cache line");
 
 static uint64_t page_up(uint64_t n)

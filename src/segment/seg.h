@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define SEG_MAGIC UINT64_C(0x534f465448434131) /* "SOFTHCA1" */
-#define SEG_LAYOUT_VERSION 3u
+#define SEG_LAYOUT_VERSION 4u
 
 #define SEG_OWNER_FREE 0u
 #define SEG_OWNER_DEVICE UINT32_MAX
@@ -49,22 +49,26 @@ enum seg_table_id {
 	SEG_T_MSEND, /* struct mad_send     MADs that wait for an answer                        */
 	SEG_T_HOST,  /* struct hw_host      owner DEVICE                               (hw.h)   */
 	SEG_T_HCA,   /* struct hw_hca       owner DEVICE                                        */
-	SEG_T_PORT,  /* struct hw_port      owner DEVICE                                        */
-	SEG_T_LID,   /* struct hw_lid       index = LID: which port answers to it               */
-	SEG_T_EQ,    /* struct hw_eq        index = eqn                                         */
-	SEG_T_UAR,   /* struct hw_uar       index = UAR page id                                 */
-	SEG_T_PD,    /* struct hw_pd        index = pdn                                         */
-	SEG_T_UMEM,  /* struct hw_umem      index = umem id                                     */
-	SEG_T_MKEY,  /* struct hw_mkey      index = key >> 8                                    */
-	SEG_T_KLM,   /* struct hw_klm       lists of indirect mkeys                             */
-	SEG_T_CQ,    /* struct hw_cq        index = cqn                                         */
-	SEG_T_SRQ,   /* struct hw_srq       index = srqn                                        */
-	SEG_T_QP,    /* struct hw_qp        index = qpn or dctn                                 */
-	SEG_T_OBJ,   /* struct hw_obj       index = rqn, sqn, tirn...: one space of numbers     */
-	SEG_T_XRCD,  /* struct hw_xrcd      index = xrcd                                        */
-	SEG_T_SHARE, /* struct hw_share     an open file's part in an XRC domain or XRC QP      */
-	SEG_T_QCTR,  /* struct hw_qctr      sets of Q counters                                  */
-	SEG_T_MCG,   /* struct hw_mcg       QPs attached to multicast groups                    */
+	SEG_T_PORT,  /* struct hw_port      owner DEVICE; of adapters and switches              */
+	SEG_T_NODE,  /* struct fab_node     adapters and switches                      (fab.h)  */
+	SEG_T_SWITCH, /* struct fab_switch                                                      */
+	SEG_T_LFT,    /* struct fab_lft      index as SEG_T_SWITCH's; never claimed              */
+	SEG_T_MFT,    /* struct fab_mft      index as SEG_T_SWITCH's; never claimed              */
+	SEG_T_SUBNET, /* struct fab_subnet  the one and only                                    */
+	SEG_T_EQ,     /* struct hw_eq        index = eqn                                         */
+	SEG_T_UAR,    /* struct hw_uar       index = UAR page id                                 */
+	SEG_T_PD,     /* struct hw_pd        index = pdn                                         */
+	SEG_T_UMEM,   /* struct hw_umem      index = umem id                                     */
+	SEG_T_MKEY,   /* struct hw_mkey      index = key >> 8                                    */
+	SEG_T_KLM,    /* struct hw_klm       lists of indirect mkeys                             */
+	SEG_T_CQ,     /* struct hw_cq        index = cqn                                         */
+	SEG_T_SRQ,    /* struct hw_srq       index = srqn                                        */
+	SEG_T_QP,     /* struct hw_qp        index = qpn or dctn                                 */
+	SEG_T_OBJ,    /* struct hw_obj       index = rqn, sqn, tirn...: one space of numbers     */
+	SEG_T_XRCD,   /* struct hw_xrcd      index = xrcd                                        */
+	SEG_T_SHARE,  /* struct hw_share     an open file's part in an XRC domain or XRC QP      */
+	SEG_T_QCTR,   /* struct hw_qctr      sets of Q counters                                  */
+	SEG_T_MCG,    /* struct hw_mcg       QPs attached to multicast groups                    */
 	SEG_T_COUNT
 };
 

@@ -65,14 +65,14 @@ static void alloc_at_checks_index_and_owner(void **state)
 {
 	struct seg *s = *state;
 
-	assert_int_equal(seg_alloc_at(s, SEG_T_LID, 1, 0), -EINVAL);
-	assert_int_equal(seg_alloc_at(s, SEG_T_LID, 1, 65536), -EINVAL);
-	assert_int_equal(seg_alloc_at(s, SEG_T_LID, 1, 65535), 0);
-	assert_int_equal(seg_alloc_at(s, SEG_T_LID, 1, 65535), -EBUSY);
-	assert_null(seg_at(s, SEG_T_LID, 65536));
-	assert_int_equal(seg_owner(s, SEG_T_LID, UINT32_MAX), SEG_OWNER_FREE);
-	seg_free(s, SEG_T_LID, 65535);
-	seg_free(s, SEG_T_LID, UINT32_MAX);
+	assert_int_equal(seg_alloc_at(s, SEG_T_OBJ, 1, 0), -EINVAL);
+	assert_int_equal(seg_alloc_at(s, SEG_T_OBJ, 1, 65536), -EINVAL);
+	assert_int_equal(seg_alloc_at(s, SEG_T_OBJ, 1, 65535), 0);
+	assert_int_equal(seg_alloc_at(s, SEG_T_OBJ, 1, 65535), -EBUSY);
+	assert_null(seg_at(s, SEG_T_OBJ, 65536));
+	assert_int_equal(seg_owner(s, SEG_T_OBJ, UINT32_MAX), SEG_OWNER_FREE);
+	seg_free(s, SEG_T_OBJ, 65535);
+	seg_free(s, SEG_T_OBJ, UINT32_MAX);
 }
 
 static void full_table_is_enospc_and_one_free_is_found(void **state)

@@ -107,7 +107,7 @@ static void arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 		lost(p, "not for this queue pair");
 		return;
 	}
-	if (p->grh && fab_port_by_gid(s, p->dgid) != port) {
+	if (p->grh && !fab_port_has_gid(hw_port(s, port), p->dgid)) {
 		lost(p, "the GID is not that of the port");
 		return;
 	}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns making a subnet in an empty segment: from a description (topo.h), or a plain one of hosts
+ * behind as few switches as hold them. Everything comes up as hardware does: cables are in, ports
+ * are in INIT without LIDs; a subnet manager does the rest. Called by the supervisor and by tests.
+ */
+#include "fabric/fabric.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "util/bits.h"
+#include "util/heap.h"
+
+/*
+ * EUI-64 GUIDs: a locally administered prefix (bit 1 of the first octet is set, so that no vendor's
+ * can be met), then host, device and port. The same options give the same GUIDs in every fabric.
+ */
+#define GUID_PREFIX UINT64_C(0x5a17ca0300000000)
+#define GUID_SWITCH UINT64_C(0x0000000080000000) /* in the place of the host's number */
+
+#define VENDOR_ID 0x0002c9
+#define SWITCH_DEVICE_ID 0xd2f0 /* Quantum */
+#define SWITCH_REVISION 0xa0
+
+/* PortInfo:CapabilityMask without an SM on it: of a ConnectX port, of a switch's port 0. */
+#define PORT_CAP_MASK 0x2651e848u
+#define PORT0_CAP_MASK 0x42500848u
+
+#define MAX_HOSTS 0x7fffu /* 15 bits of the GUID */
+
+static uint64_t hca_guid(uint32_t host_no, uint32_t dev_index)
+{
+	return GUID_PREFIX | (uint64_t)(host_no & MAX_HOSTS) << 16 |
+	       (uint64_t)(dev_index & 0xff) << 8;
+}
+
+static void port_fill(struct hw_port *p, const struct topo_port *t, const struct fab_options *o)
+{
+	p->width = t->width ? t->width : o->link_width;
+	p->speed = t->speed ? t->speed : o->link_speed;
+	p->active_mtu = p->max_mtu = o->max_mtu;
+	p->gid_prefix = UINT64_C(0xfe80000000000000);
+	p->peer = SEG_NONE;
+	p->hca = SEG_NONE;
+	p->pkey[0] = 0xffff;
+	p->state = HW_PORT_DOWN;
+	p->phys_state = HW_PHYS_POLLING;
+	p->lid = t->lid;
+	p->lmc = t->lmc;
+}
+
+static void port_guid(struct hw_port *p, uint64_t guid)
+{
+	p->guid = guid;
+	be64_store(p->gid[0], p->gid_prefix);
+	be64_store(p->gid[0] + 8, guid);
+}
+
+/* The elements of a node's ports, in one row. */
+static int ports_create(struct seg *s, uint32_t node_idx, const struct topo_node *t,
+			const struct fab_options *o, uint32_t *next)
+{
+	struct fab_node *n = seg_at(s, SEG_T_NODE, node_idx);
+	uint32_t first = t->type == TOPO_SWITCH ? 0 : 1;
+
+	n->port0 = *next - first;
+	for (uint32_t num = first; num <= t->nports; num++, (*next)++) {
+		struct hw_port *p;
+
+		if (seg_alloc_at(s, SEG_T_PORT, SEG_OWNER_DEVICE, *next))
+			return -ENOSPC;
+		p = seg_at(s, SEG_T_PORT, *next);
+		p->num = num;
+		p->node = node_idx;
+		port_fill(p, &t->port[num], o);
+	}
+	return 0;
+}
+
+static int switch_create(struct seg *s, uint32_t node_idx, const struct topo_node *t, uint32_t no)
+{
+	struct fab_node *n = seg_at(s, SEG_T_NODE, node_idx);
+	struct fab_switch *sw;
+	struct hw_port *p;
+	int r = seg_alloc(s, SEG_T_SWITCH, SEG_OWNER_DEVICE, &n->sw);
+
+	if (r)
+		return r;
+	sw = seg_at(s, SEG_T_SWITCH, n->sw);
+	sw->node = node_idx;
+	sw->enhanced_port0 = t->enhanced_port0;
+	n->device_id = t->device_id ? t->device_id : SWITCH_DEVICE_ID;
+	n->revision = t->revision ? t->revision : SWITCH_REVISION;
+	n->guid = t->guid ? t->guid : GUID_PREFIX | GUID_SWITCH | (uint64_t)no << 8;
+	p = seg_at(s, SEG_T_PORT, n->port0);
+	p->cap_mask = PORT0_CAP_MASK;
+	/* The port to the switch itself has no cable. */
+	p->state = HW_PORT_INIT;
+	p->phys_state = HW_PHYS_LINKUP;
+	port_guid(p, t->port[0].guid ? t->port[0].guid : n->guid);
+	return 0;
+}
+
+static int hca_create(struct seg *s, uint32_t node_idx, const struct topo_node *t,
+		      uint32_t host_idx, const struct fab_options *o)
+{
+	struct fab_node *n = seg_at(s, SEG_T_NODE, node_idx);
+	struct hw_host *host = seg_at(s, SEG_T_HOST, host_idx);
+	struct hw_hca *hca;
+	int r;
+
+	if (host->nhcas == sizeof(host->hca) / sizeof(host->hca[0]) || t->nports > HW_MAX_PORTS)
+		return -EINVAL;
+	r = seg_alloc(s, SEG_T_HCA, SEG_OWNER_DEVICE, &n->hca);
+	if (r)
+		return r;
+	hca = seg_at(s, SEG_T_HCA, n->hca);
+	hca->node = node_idx;
+	hca->model = o->model;
+	hca->host = host_idx;
+	hca->dev_index = host->nhcas;
+	hca->nports = t->nports;
+	n->guid = t->guid ? t->guid : hca_guid(t->host + 1, hca->dev_index);
+	n->device_id = t->device_id ? t->device_id : o->device_id;
+	n->revision = t->revision ? t->revision : o->hw_rev;
+	hca->node_guid = n->guid;
+	hca->sys_image_guid = t->sys_guid ? t->sys_guid : n->guid;
+	hca->vhca_id = n->hca;
+	hca->next_uid = 1;
+	for (uint32_t i = 0; i < HW_COMP_VECTORS; i++)
+		hca->eqn[i] = SEG_NONE; /* the firmware's CREATE_EQ fills them */
+	for (uint32_t i = 0; i < HW_MAX_PORTS; i++) {
+		hca->port[i] = i < t->nports ? n->port0 + i + 1 : SEG_NONE;
+		if (i < t->nports) {
+			struct hw_port *p = seg_at(s, SEG_T_PORT, hca->port[i]);
+
+			p->hca = n->hca;
+			p->cap_mask = PORT_CAP_MASK;
+			port_guid(p, t->port[i + 1].guid ? t->port[i + 1].guid : n->guid + i);
+		}
+	}
+	host->hca[host->nhcas++] = n->hca;
+	return 0;
+}
+
+static int node_create(struct seg *s, const struct topo_node *t, const uint32_t *host,
+		       const struct fab_options *o, uint32_t *next_port, uint32_t *switches)
+{
+	struct fab_node *n;
+	uint32_t idx;
+	int r = seg_alloc(s, SEG_T_NODE, SEG_OWNER_DEVICE, &idx);
+
+	if (r)
+		return r;
+	n = seg_at(s, SEG_T_NODE, idx);
+	n->type = t->type;
+	n->nports = t->nports;
+	n->hca = n->sw = SEG_NONE;
+	n->vendor_id = t->vendor_id ? t->vendor_id : VENDOR_ID;
+	n->partition_cap = HW_PKEYS;
+	memcpy(n->desc, t->desc, sizeof(n->desc));
+	r = ports_create(s, idx, t, o, next_port);
+	if (r)
+		return r;
+	if (t->type == TOPO_SWITCH)
+		r = switch_create(s, idx, t, ++*switches);
+	else if (t->type == TOPO_CA)
+		r = hca_create(s, idx, t, host[t->host], o);
+	else
+		r = -EOPNOTSUPP; /* routers */
+	n->sys_guid = t->sys_guid ? t->sys_guid : n->guid;
+	return r;
+}
+
+/* Nodes are made in the description's order: element i + 1 is its node i. */
+static void plug_all(struct seg *s, const struct topo *t)
+{
+	for (uint32_t i = 0; i < t->nnodes; i++) {
+		const struct fab_node *n = seg_at(s, SEG_T_NODE, i + 1);
+
+		for (uint32_t num = 1; num <= n->nports; num++) {
+			const struct topo_port *p = &t->node[i].port[num];
+			const struct fab_node *to;
+
+			if (p->peer_node == TOPO_NONE)
+				continue;
+			to = seg_at(s, SEG_T_NODE, p->peer_node + 1);
+			/* Each cable is met twice. */
+			if (p->peer_node > i || (p->peer_node == i && p->peer_port > num))
+				fab_plug(s, n->port0 + num, to->port0 + p->peer_port);
+		}
+	}
+}
+
+int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
+{
+	uint32_t next_port = 1, switches = 0;
+	struct fab_subnet *sub;
+	uint32_t *host;
+	int r;
+
+	r = seg_alloc_at(s, SEG_T_SUBNET, SEG_OWNER_DEVICE, FAB_SUBNET);
+	if (r)
+		return r;
+	sub = fab_subnet(s);
+	sub->sm_enabled = !o->no_sm;
+	sub->sm_port = SEG_NONE;
+	host = heap_zalloc((t->nhosts + 1) * sizeof(*host));
+	if (!host)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->nhosts && !r; i++) {
+		r = seg_alloc(s, SEG_T_HOST, SEG_OWNER_DEVICE, &host[i]);
+		if (!r)
+			memcpy(((struct hw_host *)seg_at(s, SEG_T_HOST, host[i]))->name, t->host[i],
+			       sizeof(t->host[i]));
+	}
+	for (uint32_t i = 0; i < t->nnodes && !r; i++)
+		r = node_create(s, &t->node[i], host, o, &next_port, &switches);
+	heap_free(host);
+	if (r)
+		return r;
+	plug_all(s, t);
+	return o->no_sm ? 0 : fab_sm_sweep(s);
+}
+
+/* ---- the plain subnet: hosts of equal adapters, all on one switch, or on a tree of two levels */
+
+#define LEAF_PORTS 200u /* of a leaf switch, for adapters */
+
+struct plain {
+	struct topo t;
+	struct topo_port *port; /* of all nodes */
+	uint32_t ports_used, leaves, per_leaf;
+};
+
+static uint32_t radix(uint32_t ports)
+{
+	static const uint32_t usual[] = {36, 64, 128, TOPO_MAX_PORTS};
+	uint32_t i = 0;
+
+	while (usual[i] < ports)
+		i++;
+	return usual[i];
+}
+
+static struct topo_node *add_node(struct plain *b, enum topo_type type, uint32_t nports)
+{
+	struct topo_node *n = &b->t.node[b->t.nnodes++];
+
+	n->type = type;
+	n->nports = nports;
+	n->port = b->port + b->ports_used;
+	b->ports_used += nports + 1;
+	for (uint32_t i = 0; i <= nports; i++)
+		n->port[i].peer_node = TOPO_NONE;
+	return n;
+}
+
+static void cable(struct plain *b, uint32_t na, uint32_t pa, uint32_t nb, uint32_t pb)
+{
+	b->t.node[na].port[pa].peer_node = nb;
+	b->t.node[na].port[pa].peer_port = pb;
+	b->t.node[nb].port[pb].peer_node = na;
+	b->t.node[nb].port[pb].peer_port = pa;
+}
+
+static void add_hosts(struct plain *b, const struct fab_options *o)
+{
+	uint32_t leaf0 = o->hosts * o->hcas, n = 0;
+
+	for (uint32_t h = 0; h < o->hosts; h++) {
+		snprintf(b->t.host[h], sizeof(b->t.host[h]), "h%u", h + 1);
+		for (uint32_t d = 0; d < o->hcas; d++) {
+			struct topo_node *ca = add_node(b, TOPO_CA, o->ports);
+
+			ca->host = h;
+			/* As rdma-ndd names nodes: "<host> <device>". */
+			snprintf(ca->desc, sizeof(ca->desc), "h%u mlx5_%u", h + 1, d);
+		}
+	}
+	for (uint32_t l = 0; l < b->leaves; l++)
+		snprintf(add_node(b, TOPO_SWITCH, radix(b->per_leaf + (b->leaves > 1)))->desc,
+			 TOPO_DESC, "softhca switch %u", l + 1);
+	for (uint32_t ca = 0; ca < leaf0; ca++)
+		for (uint32_t p = 1; p <= o->ports; p++, n++)
+			cable(b, ca, p, leaf0 + n / b->per_leaf, 1 + n % b->per_leaf);
+	if (b->leaves == 1)
+		return;
+	snprintf(add_node(b, TOPO_SWITCH, radix(b->leaves))->desc, TOPO_DESC, "softhca root");
+	for (uint32_t l = 0; l < b->leaves; l++)
+		cable(b, leaf0 + l, b->per_leaf + 1, leaf0 + b->leaves, l + 1);
+}
+
+int fab_create(struct seg *s, const struct fab_options *o)
+{
+	const struct hw_host *none = NULL;
+	struct plain b = {0};
+	uint32_t ports, nodes;
+	int r = -ENOMEM;
+
+	if (o->hosts < 1 || o->hosts > MAX_HOSTS || o->hcas < 1 ||
+	    o->hcas > sizeof(none->hca) / sizeof(none->hca[0]) || o->ports < 1 ||
+	    o->ports > HW_MAX_PORTS)
+		return -EINVAL;
+	ports = o->hosts * o->hcas * o->ports;
+	b.per_leaf = ports <= TOPO_MAX_PORTS ? ports : LEAF_PORTS;
+	b.leaves = (ports + b.per_leaf - 1) / b.per_leaf;
+	if (b.leaves > TOPO_MAX_PORTS)
+		return -ENOSPC;
+	nodes = o->hosts * o->hcas + b.leaves + 1;
+	b.t.nhosts = o->hosts;
+	b.t.host = heap_zalloc(sizeof(*b.t.host) * o->hosts);
+	b.t.node = heap_zalloc(sizeof(*b.t.node) * nodes);
+	b.port = heap_zalloc(sizeof(*b.port) * (2 * ports + (b.leaves + 1) * (TOPO_MAX_PORTS + 1)));
+	if (b.t.host && b.t.node && b.port) {
+		add_hosts(&b, o);
+		r = fab_build(s, &b.t, o);
+	}
+	heap_free(b.t.host);
+	heap_free(b.t.node);
+	heap_free(b.port);
+	return r;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A subnet in the segment: nodes, their ports (struct hw_port, of adapters and switches alike),
+ * cables, forwarding tables. All made by fab_build(), owner DEVICE, never freed while the fabric
+ * lives; what moves are port states, cables, tables and what subnet managers set.
+ */
+#ifndef SOFTHCA_SEGMENT_FAB_H
+#define SOFTHCA_SEGMENT_FAB_H
+
+#include "segment/hw.h"
+
+enum fab_node_type { FAB_CA = 1, FAB_SWITCH = 2, FAB_ROUTER = 3 }; /* NodeInfo:NodeType */
+
+#define FAB_MAX_PORT 254 /* of a switch */
+#define FAB_LIDS 0xc000  /* unicast LIDs: below */
+#define FAB_MLID_FIRST 0xc000
+#define FAB_MLIDS 1024    /* SwitchInfo:MulticastFDBCap */
+#define FAB_LFT_NONE 0xff /* no port: such packets are discarded */
+
+struct fab_node { /* SEG_T_NODE */
+	uint32_t gen, flags;
+	/* What Set() changes in the node and its ports; before a switch's tables, no other lock but
+	 * event queues' is taken under it. */
+	struct seg_lock lock;
+	uint32_t type;   /* enum fab_node_type */
+	uint32_t nports; /* without port 0 */
+	/* Port n is SEG_T_PORT element port0 + n: from 1, of a switch from 0. */
+	uint32_t port0;
+	uint32_t hca; /* SEG_T_HCA; SEG_NONE: not an adapter */
+	uint32_t sw;  /* SEG_T_SWITCH, and its tables' index; SEG_NONE: not a switch */
+	uint32_t vendor_id, device_id, revision;
+	uint32_t partition_cap;
+	uint64_t guid, sys_guid; /* host order */
+	char desc[64];           /* NodeDescription, padded with zeroes */
+} SEG_ELEM;
+
+struct fab_switch { /* SEG_T_SWITCH */
+	uint32_t gen, flags;
+	uint32_t node;
+	uint32_t enhanced_port0;
+	_Atomic uint32_t linear_top;   /* SwitchInfo:LinearFDBTop: LIDs above go nowhere */
+	_Atomic uint32_t state_change; /* SwitchInfo:PortStateChange */
+} SEG_ELEM;
+
+/*
+ * Linear forwarding table of a switch, index as SEG_T_SWITCH's. A byte is the port ^ 0xff, so that
+ * pages that nobody wrote say FAB_LFT_NONE.
+ */
+struct fab_lft { /* SEG_T_LFT; never claimed */
+	_Atomic uint8_t port[FAB_LIDS];
+} SEG_ELEM;
+
+/* Multicast forwarding table: bit p of group i is port p. */
+struct fab_mft { /* SEG_T_MFT; never claimed */
+	_Atomic uint64_t mask[FAB_MLIDS][4];
+} SEG_ELEM;
+
+/* What there is once. */
+struct fab_subnet { /* SEG_T_SUBNET, index FAB_SUBNET */
+	uint32_t gen, flags;
+	struct seg_lock lock;      /* the built-in SM's */
+	_Atomic uint32_t epoch;    /* goes up after every change of what fab_route() looks at */
+	uint32_t sm_enabled;       /* there is a built-in SM */
+	_Atomic uint32_t sm_dirty; /* something has changed since its last sweep */
+	uint32_t sm_port;          /* SEG_T_PORT it lives on */
+} SEG_ELEM;
+#define FAB_SUBNET 1
+
+static inline struct fab_node *fab_node(const struct seg *s, uint32_t i)
+{
+	return seg_live(s, SEG_T_NODE, i);
+}
+static inline struct fab_switch *fab_switch(const struct seg *s, uint32_t i)
+{
+	return seg_live(s, SEG_T_SWITCH, i);
+}
+static inline struct fab_subnet *fab_subnet(const struct seg *s)
+{
+	return (struct fab_subnet *)(s->base + seg_table(s, SEG_T_SUBNET)->elems_off) + FAB_SUBNET;
+}
+/* Port n of a node: SEG_T_PORT index, SEG_NONE when it has none of that number. */
+static inline uint32_t fab_node_port(const struct fab_node *n, uint32_t num)
+{
+	return num <= n->nports && (num || n->type == FAB_SWITCH) ? n->port0 + num : SEG_NONE;
+}
+/* Of a LID below FAB_LIDS. */
+static inline uint32_t fab_lft_get(const struct seg *s, uint32_t sw, uint32_t lid)
+{
+	struct fab_lft *t = seg_at(s, SEG_T_LFT, sw);
+
+	return atomic_load_explicit(&t->port[lid], memory_order_relaxed) ^ FAB_LFT_NONE;
+}
+static inline void fab_lft_set(const struct seg *s, uint32_t sw, uint32_t lid, uint32_t port)
+{
+	struct fab_lft *t = seg_at(s, SEG_T_LFT, sw);
+
+	atomic_store_explicit(&t->port[lid], (uint8_t)(port ^ FAB_LFT_NONE), memory_order_relaxed);
+}
+/* After a change of what routes are made of. */
+static inline void fab_moved(const struct seg *s)
+{
+	atomic_fetch_add(&fab_subnet(s)->epoch, 1);
+}
+
+#endif
