@@ -6,6 +6,8 @@
 
 #define TABLE(l, list) LAYOUT_TABLE(l, list)
 MAD_LAYOUTS(TABLE)
+#define NEST_TABLE(l, list) LAYOUT_NEST_TABLE(l, list)
+MAD_NEST_LAYOUTS(NEST_TABLE)
 
 #define ENTRY(l, list) &layout_##l,
-const struct layout *const mad_layouts[] = {MAD_LAYOUTS(ENTRY) NULL};
+const struct layout *const mad_layouts[] = {MAD_LAYOUTS(ENTRY) MAD_NEST_LAYOUTS(ENTRY) NULL};

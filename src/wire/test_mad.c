@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * MAD layouts against two independent descriptions: libibmad's field table (by its own mad_set_*())
+ * and the structures of OpenSM's ib_types.h. Each field is set to all ones and the bytes compared.
+ */
+#include "wire/mad/mad.h"
+
+#include <arpa/inet.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <infiniband/mad.h>
+#include <iba/ib_types.h>
+#include <cmocka.h>
+
+#define BUF 0x200
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static const struct layout_field *field(const struct layout *l, const char *name)
+{
+	for (uint32_t i = 0; i < l->nfields; i++)
+		if (!strcmp(l->fields[i].name, name))
+			return &l->fields[i];
+	return NULL;
+}
+
+/* All ones in a field, or in what is at a place. */
+static void fill(uint8_t *buf, const struct layout *l, const char *name)
+{
+	const struct layout_field *f = field(l, name);
+
+	if (f) {
+		layout_set(buf, f->bit, f->width, bits_max(f->width));
+		return;
+	}
+	for (uint32_t i = 0; i < l->nplaces; i++)
+		if (!strcmp(l->places[i].name, name)) {
+			memset(buf + l->places[i].byte, 0xff, l->places[i].inner->bytes);
+			return;
+		}
+	fail_msg("%s has no %s", l->name, name);
+}
+
+static void same(const struct layout *l, const char *name, const uint8_t *a, const uint8_t *b)
+{
+	for (uint32_t i = 0; i < BUF; i++)
+		if (a[i] != b[i])
+			fail_msg("%s.%s: byte %u is 0x%02x, the other has 0x%02x", l->name, name, i,
+				 a[i], b[i]);
+}
+
+/* ---- libibmad */
+
+struct mad_field_row {
+	const struct layout *l;
+	const char *name;
+	enum MAD_FIELDS f;
+	uint32_t array; /* bytes, of what libibmad has as an array */
+};
+
+#define I(l, f, nr)                    \
+	{                              \
+		&layout_##l, #f, nr, 0 \
+	}
+#define A(l, f, nr, n)                 \
+	{                              \
+		&layout_##l, #f, nr, n \
+	}
+static const struct mad_field_row mad_fields[] = {
+#include "wire/test_mad_ibmad.inc"
+};
+#undef I
+#undef A
+
+static void test_fields_are_where_libibmad_has_them(void **state)
+{
+	static const uint8_t ones[64] = {[0 ... 63] = 0xff};
+
+	for (size_t i = 0; i < COUNT(mad_fields); i++) {
+		const struct mad_field_row *r = &mad_fields[i];
+		const struct layout_field *f = field(r->l, r->name);
+		uint8_t ours[BUF] = {0}, theirs[BUF] = {0};
+
+		fill(ours, r->l, r->name);
+		if (r->array)
+			mad_set_array(theirs, 0, r->f, (void *)(uintptr_t)ones);
+		else if (f->width == 64)
+			mad_set_field64(theirs, 0, r->f, UINT64_MAX);
+		else
+			mad_set_field(theirs, 0, r->f, (uint32_t)bits_max(f->width));
+		same(r->l, r->name, ours, theirs);
+	}
+}
+
+/* ---- OpenSM */
+
+struct member_row {
+	const struct layout *l;
+	const char *name;
+	size_t at, size;
+	uint64_t mask; /* of the big-endian member's value; 0: all of it */
+};
+
+/* Forwarding tables are arrays in OpenSM. */
+struct lft_bytes {
+	uint8_t b[64];
+};
+struct words {
+	ib_net16_t w[IB_MCAST_BLOCK_SIZE];
+};
+
+#define M(l, f, t, m)                                                   \
+	{                                                               \
+		&layout_##l, #f, offsetof(t, m), sizeof(((t *)0)->m), 0 \
+	}
+#define B(l, f, t, m, mask)                                                \
+	{                                                                  \
+		&layout_##l, #f, offsetof(t, m), sizeof(((t *)0)->m), mask \
+	}
+static const struct member_row members[] = {
+#include "wire/test_mad_opensm.inc"
+};
+#undef M
+#undef B
+
+static void test_fields_are_where_opensm_has_them(void **state)
+{
+	for (size_t i = 0; i < COUNT(members); i++) {
+		const struct member_row *r = &members[i];
+		uint8_t ours[BUF] = {0}, theirs[BUF] = {0};
+
+		fill(ours, r->l, r->name);
+		if (!r->mask)
+			memset(theirs + r->at, 0xff, r->size);
+		for (size_t b = 0; r->mask && b < r->size; b++)
+			theirs[r->at + b] = (uint8_t)(r->mask >> (8 * (r->size - 1 - b)));
+		same(r->l, r->name, ours, theirs);
+	}
+}
+
+/* Of AttributeOffset, which OpenSM makes of these sizes. */
+static void test_sizes_are_those_of_opensm(void **state)
+{
+	static const struct {
+		const struct layout *l;
+		size_t size;
+	} rows[] = {
+		{&layout_node_info, sizeof(ib_node_info_t)},
+		{&layout_port_info, sizeof(ib_port_info_t)},
+		{&layout_switch_info, sizeof(ib_switch_info_t)},
+		{&layout_class_port_info, sizeof(ib_class_port_info_t)},
+		{&layout_notice, sizeof(ib_mad_notice_attr_t)},
+		{&layout_inform_info, sizeof(ib_inform_info_t)},
+		{&layout_port_counters, sizeof(ib_port_counters_t)},
+		{&layout_port_counters_ext, sizeof(ib_port_counters_ext_t)},
+		{&layout_mlnx_ext_port_info, sizeof(ib_mlnx_ext_port_info_t)},
+		{&layout_node_record, sizeof(ib_node_record_t)},
+		{&layout_port_info_record, sizeof(ib_portinfo_record_t)},
+		{&layout_switch_info_record, sizeof(ib_switch_info_record_t)},
+		{&layout_sm_info_record, sizeof(ib_sminfo_record_t)},
+		{&layout_guid_info_record, sizeof(ib_guidinfo_record_t)},
+		{&layout_pkey_table_record, sizeof(ib_pkey_table_record_t)},
+		{&layout_sl2vl_record, sizeof(ib_slvl_table_record_t)},
+		{&layout_vl_arb_record, sizeof(ib_vl_arb_table_record_t)},
+		{&layout_lft_record, sizeof(ib_lft_record_t)},
+		{&layout_mft_record, sizeof(ib_mft_record_t)},
+		{&layout_inform_info_record, sizeof(ib_inform_info_record_t)},
+		{&layout_link_record, sizeof(ib_link_record_t)},
+		{&layout_path_record, sizeof(ib_path_rec_t)},
+		{&layout_mc_member_record, sizeof(ib_member_rec_t)},
+		{&layout_service_record, sizeof(ib_service_record_t)},
+		{&layout_multi_path_record, offsetof(ib_multipath_rec_t, gids)},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (rows[i].l->bytes != rows[i].size)
+			fail_msg("%s has %u bytes, OpenSM's %zu", rows[i].l->name, rows[i].l->bytes,
+				 rows[i].size);
+	assert_int_equal(NODE_RECORD_DESC, offsetof(ib_node_record_t, node_desc));
+	assert_int_equal(SERVICE_RECORD_NAME, offsetof(ib_service_record_t, service_name));
+	assert_int_equal(SA_DATA, offsetof(ib_sa_mad_t, data));
+	assert_int_equal(SMP_INITIAL_PATH, offsetof(ib_smp_t, initial_path));
+	assert_int_equal(NOTICE_DETAILS, offsetof(ib_mad_notice_attr_t, data_details));
+	assert_int_equal(NOTICE_256_RETURN_PATH,
+			 offsetof(ib_mad_notice_attr_t, data_details.ntc_256.dr_rtn_path));
+}
+
+/* No field of the layouts is without an independent witness, but for what neither of the two has.
+ */
+static bool witnessed(const struct layout *l, const char *name)
+{
+	for (size_t i = 0; i < COUNT(mad_fields); i++)
+		if (mad_fields[i].l == l && !strcmp(mad_fields[i].name, name))
+			return true;
+	for (size_t i = 0; i < COUNT(members); i++)
+		if (members[i].l == l && !strcmp(members[i].name, name))
+			return true;
+	return false;
+}
+
+static bool nobody_has(const char *layout, const char *name)
+{
+	static const char *const rows[] = {
+		"mad_hdr.method", /* libibmad: two fields */
+		"mad_hdr.class_specific",
+		"ib_gid.prefix",
+		"ib_gid.guid",
+		"led_info.led_mask",
+		"port_samples_result.sample_status",
+		"multi_path_record.service_id_lsb_hi", /* OpenSM: bytes */
+		"multi_path_record.service_id_lsb_lo",
+		"port_data_sl.port_select",
+		"port_data_sl.counter_select",
+		"port_rcv_error_details.port_select",
+		"port_rcv_error_details.counter_select",
+		"port_xmit_discard_details.port_select",
+		"port_xmit_discard_details.counter_select",
+	};
+	size_t n = strlen(layout);
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (!strncmp(rows[i], layout, n) && rows[i][n] == '.' &&
+		    !strcmp(rows[i] + n + 1, name))
+			return true;
+	return false;
+}
+
+static void test_every_field_is_compared(void **state)
+{
+	for (const struct layout *const *p = mad_layouts; *p; p++) {
+		const struct layout *l = *p;
+
+		for (uint32_t i = 0; i < l->nfields; i++) {
+			const char *name = l->fields[i].name;
+
+			if (!witnessed(l, name) && !nobody_has(l->name, name))
+				fail_msg("%s.%s is not compared", l->name, name);
+		}
+		for (uint32_t i = 0; i < l->nplaces; i++)
+			if (!witnessed(l, l->places[i].name))
+				fail_msg("%s.%s is not compared", l->name, l->places[i].name);
+	}
+}
+
+static void test_items_are_reached_by_index(void **state)
+{
+	uint8_t lft[64] = {0}, vl[8] = {0}, arb[64] = {0};
+
+	LAYOUT_ITEM_SET(lft_block, lft, port, 63, 0x7e);
+	assert_int_equal(lft[63], 0x7e);
+	LAYOUT_ITEM_SET(sl2vl, vl, vl, 15, 0xd);
+	LAYOUT_ITEM_SET(sl2vl, vl, vl, 14, 0xe);
+	assert_int_equal(vl[7], 0xed);
+	LAYOUT_ITEM_SET(vl_arb, arb, vl, 31, 5);
+	LAYOUT_ITEM_SET(vl_arb, arb, weight, 31, 0xff);
+	assert_int_equal(arb[62], 5);
+	assert_int_equal(arb[63], 0xff);
+	assert_int_equal(LAYOUT_ITEM_GET(sl2vl, vl, vl, 14), 0xe);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fields_are_where_libibmad_has_them),
+		cmocka_unit_test(test_fields_are_where_opensm_has_them),
+		cmocka_unit_test(test_sizes_are_those_of_opensm),
+		cmocka_unit_test(test_every_field_is_compared),
+		cmocka_unit_test(test_items_are_reached_by_index),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
