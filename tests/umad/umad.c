@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* See umad.h. */
+#include "umad.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+
+void *volatile nowhere = (void *)16;
+
+/* ---- cases */
+
+#define MAX_CASES 256
+static struct CMUnitTest cases[MAX_CASES];
+static char names[MAX_CASES][120];
+static size_t ncases;
+
+static uint8_t is_open[1024];
+
+static int close_all(void **state)
+{
+	(void)state;
+	for (int fd = 0; fd < (int)sizeof(is_open); fd++)
+		if (is_open[fd])
+			umad_close(fd);
+	return 0;
+}
+
+void add_case(CMUnitTestFunction f, const void *row, const char *name, ...)
+{
+	char *n = names[ncases];
+	va_list ap;
+
+	if (ncases == MAX_CASES)
+		abort();
+	va_start(ap, name);
+	vsnprintf(n, sizeof(names[0]), name, ap);
+	va_end(ap);
+	cases[ncases++] = (struct CMUnitTest){n, f, NULL, close_all, (void *)row};
+}
+
+int run_cases(const char *group)
+{
+	return _cmocka_run_group_tests(group, cases, ncases, NULL, NULL);
+}
+
+/* ---- files */
+
+int umad_open(unsigned int n, int flags)
+{
+	char path[40];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/infiniband/umad%u", n);
+	fd = open(path, flags | O_CLOEXEC);
+	assert_in_range(fd, 0, sizeof(is_open) - 1);
+	is_open[fd] = 1;
+	return fd;
+}
+
+int umad(unsigned int n)
+{
+	return umad_open(n, O_RDWR | O_NONBLOCK);
+}
+
+int umad_close(int fd)
+{
+	is_open[fd] = 0;
+	return close(fd);
+}
+
+static void sysfs_line(unsigned int n, const char *name, char *buf, int size)
+{
+	char path[80];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/mlx5_%u/ports/1/%s", n, name);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	assert_non_null(fgets(buf, size, f));
+	fclose(f);
+}
+
+uint16_t lid_of(unsigned int n)
+{
+	char buf[20];
+
+	sysfs_line(n, "lid", buf, sizeof(buf));
+	return (uint16_t)strtoul(buf, NULL, 0);
+}
+
+void gid_of(unsigned int n, uint8_t gid[16])
+{
+	char buf[60];
+
+	sysfs_line(n, "gids/0", buf, sizeof(buf));
+	for (int i = 0; i < 8; i++)
+		put16(gid + 2 * i, (uint16_t)strtoul(buf + 5 * i, NULL, 16));
+}
+
+/* ---- agents */
+
+int reg1(int fd, const struct reg *r)
+{
+	struct ib_user_mad_reg_req q = {
+		.qpn = (uint8_t)r->qpn,
+		.mgmt_class = r->mgmt_class,
+		.mgmt_class_version = r->version,
+		.oui = {(uint8_t)(r->oui >> 16), (uint8_t)(r->oui >> 8), (uint8_t)r->oui},
+		.rmpp_version = r->rmpp,
+		.id = 0xdead,
+	};
+
+	memcpy(q.method_mask, r->methods, sizeof(q.method_mask));
+	if (ioctl(fd, IB_USER_MAD_REGISTER_AGENT, &q)) {
+		assert_int_equal(q.id, 0xdead);
+		return -1;
+	}
+	return (int)q.id;
+}
+
+int reg2(int fd, const struct reg *r)
+{
+	struct ib_user_mad_reg_req2 q = {
+		.id = 0xdead,
+		.qpn = r->qpn,
+		.mgmt_class = r->mgmt_class,
+		.mgmt_class_version = r->version,
+		.oui = r->oui,
+		.rmpp_version = r->rmpp,
+		.flags = r->flags,
+	};
+
+	memcpy(q.method_mask, r->methods, sizeof(q.method_mask));
+	if (ioctl(fd, IB_USER_MAD_REGISTER_AGENT2, &q)) {
+		assert_int_equal(q.id, 0xdead);
+		/* ib_umad_reg_agent2: which flags there are */
+		assert_int_equal(q.flags, r->flags & ~1u ? IB_USER_MAD_REG_FLAGS_CAP : r->flags);
+		return -1;
+	}
+	return (int)q.id;
+}
+
+int unreg(int fd, uint32_t id)
+{
+	return ioctl(fd, IB_USER_MAD_UNREGISTER_AGENT, &id);
+}
+
+int agent(int fd, uint32_t qpn, uint8_t mgmt_class, uint64_t methods)
+{
+	const struct reg r = {
+		.qpn = qpn, .mgmt_class = mgmt_class, .version = 1, .methods = {methods}};
+	int id = reg2(fd, &r);
+
+	assert_true(id >= 0);
+	return id;
+}
+
+/* ---- MADs */
+
+uint16_t get16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+void put16(uint8_t *p, uint16_t v)
+{
+	p[0] = (uint8_t)(v >> 8);
+	p[1] = (uint8_t)v;
+}
+
+uint64_t get64(const uint8_t *p)
+{
+	uint64_t v = 0;
+
+	for (int i = 0; i < 8; i++)
+		v = v << 8 | p[i];
+	return v;
+}
+
+void put64(uint8_t *p, uint64_t v)
+{
+	for (int i = 7; i >= 0; i--, v >>= 8)
+		p[i] = (uint8_t)v;
+}
+
+struct packet mad(uint32_t qpn, uint16_t lid, uint8_t mgmt_class, uint8_t method, uint16_t attr,
+		  uint8_t tid)
+{
+	struct packet p = {.hdr = {.timeout_ms = 20, .lid = htons(lid), .qpn = htonl(qpn)}};
+
+	p.mad[0] = 1;
+	p.mad[1] = mgmt_class;
+	p.mad[2] = 1;
+	p.mad[3] = method;
+	p.mad[15] = tid;
+	put16(p.mad + 16, attr);
+	if (mgmt_class == SMI_DR) {
+		put16(p.mad + 32, 0xffff);
+		put16(p.mad + 34, 0xffff);
+	}
+	return p;
+}
+
+void put(int fd, const struct packet *p)
+{
+	assert_int_equal(write(fd, p, sizeof(*p)), sizeof(*p));
+}
+
+void wait_readable(int fd, int ms)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	assert_int_equal(poll(&p, 1, ms), 1);
+	assert_int_equal(p.revents, POLLIN);
+}
+
+struct packet got(int fd)
+{
+	struct packet in;
+
+	memset(&in, 0x5a, sizeof(in));
+	assert_int_equal(read(fd, &in, sizeof(in)), sizeof(in));
+	assert_int_equal(in.hdr.status, 0);
+	return in;
+}
+
+struct packet waited(int fd)
+{
+	wait_readable(fd, 5000);
+	return got(fd);
+}
+
+void timed_out(int fd, const struct packet *p)
+{
+	struct packet in;
+
+	wait_readable(fd, 5000);
+	assert_int_equal(read(fd, &in, sizeof(in)), HDR + MAD_HDR);
+	assert_int_equal(in.hdr.status, ETIMEDOUT);
+	assert_int_equal(in.mad[15], p->mad[15]);
+}
+
+void nothing(int fd)
+{
+	struct packet in;
+
+	assert_fails(read(fd, &in, sizeof(in)), EAGAIN);
+}
+
+long now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+uint8_t *at_the_end(size_t n)
+{
+	static uint8_t *page;
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (!page) {
+		page = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			    0);
+		assert_true(page != MAP_FAILED);
+		assert_int_equal(mprotect(page + size, size, PROT_NONE), 0);
+	}
+	memset(page, 0, size);
+	return page + size - n;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the programs of this folder share: open files, agents, MADs, and cases. They use system
+ * calls alone, on two adapters of one host (umad0, umad1). What they expect is cited by the
+ * kernel's file and function; without a file's name it is drivers/infiniband/core/user_mad.c
+ * (ib_umad_*, hdr_size, is_duplicate, send_handler, recv_handler, copy_*) or mad.c (all others).
+ */
+#ifndef SOFTHCA_TESTS_UMAD_H
+#define SOFTHCA_TESTS_UMAD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <arpa/inet.h>
+#include <rdma/ib_user_mad.h>
+
+enum { GET = 0x01, SET = 0x02, SEND = 0x03, TRAP = 0x05, REPORT = 0x06, TRAP_REPRESS = 0x07 };
+enum { GET_RESP = 0x81, RESP = 0x80, BAD_ATTR = 0x0c };
+enum { SMI = 0x01, SMI_DR = 0x81, SA = 0x03, PERF = 0x04, BM = 0x05, DEV_MGMT = 0x06, CM = 0x07 };
+enum { VENDOR = 0x0b /* range 1: without RMPP */, VENDOR2 = 0x31 /* with an OUI */, OUI = 0x1234 };
+enum { HDR = 64, HDR_OLD = 56, MAD = 256, MAD_HDR = 24 };
+
+struct packet {
+	struct ib_user_mad_hdr hdr;
+	uint8_t mad[MAD];
+};
+
+/* ---- cases: each is a cmocka test of its own, and counted as one */
+
+/* `name` is copied; `row` is what the test finds in *state. */
+void add_case(CMUnitTestFunction f, const void *row, const char *name, ...)
+	__attribute__((format(printf, 3, 4)));
+#define CASE(f) add_case(f, NULL, "%s", #f)
+/* A case for each row of a table; a row starts with its name. */
+#define CASES(rows, f)                                                   \
+	for (size_t i_ = 0; i_ < sizeof(rows) / sizeof((rows)[0]); i_++) \
+	add_case(f, &(rows)[i_], "%s", (rows)[i_].name)
+/* Files that a case has left open are closed behind it. */
+int run_cases(const char *group);
+
+#define assert_fails(call, err)                 \
+	do {                                    \
+		errno = 0;                      \
+		assert_int_equal((call), -1);   \
+		assert_int_equal(errno, (err)); \
+	} while (0)
+
+/* ---- files */
+
+int umad_open(unsigned int n, int flags);
+/* For reading and writing, without blocking. */
+int umad(unsigned int n);
+int umad_close(int fd);
+/* Of port 1 of the adapter behind umad<n>. */
+uint16_t lid_of(unsigned int n);
+void gid_of(unsigned int n, uint8_t gid[16]);
+
+/* ---- agents */
+
+struct reg {
+	const char *name, *rule;
+	int err; /* 0: registered */
+	uint32_t qpn;
+	uint8_t mgmt_class, version, rmpp;
+	uint32_t oui, flags;
+	uint64_t methods[2];
+};
+/* REGISTER_AGENT and REGISTER_AGENT2: the agent's id; -1 and errno. */
+int reg1(int fd, const struct reg *r);
+int reg2(int fd, const struct reg *r);
+int unreg(int fd, uint32_t id);
+/* By the second ioctl, so with the long header; class version 1. */
+int agent(int fd, uint32_t qpn, uint8_t mgmt_class, uint64_t methods);
+
+/* ---- MADs */
+
+/* No address of ours; not a constant, which compilers would look through. */
+extern void *volatile nowhere;
+
+uint16_t get16(const uint8_t *p);
+void put16(uint8_t *p, uint16_t v);
+uint64_t get64(const uint8_t *p);
+void put64(uint8_t *p, uint64_t v);
+
+/* A MAD whose transaction ID's low half is `tid`; 20 ms for the answer, no retries. */
+struct packet mad(uint32_t qpn, uint16_t lid, uint8_t mgmt_class, uint8_t method, uint16_t attr,
+		  uint8_t tid);
+void put(int fd, const struct packet *p);
+void wait_readable(int fd, int ms);
+/* A whole MAD that is there now, or within 5 s. */
+struct packet got(int fd);
+struct packet waited(int fd);
+/* The time-out of p, within 5 s. */
+void timed_out(int fd, const struct packet *p);
+void nothing(int fd);
+long now_ms(void);
+
+/* A page of memory before one that is not there: its last `n` bytes. */
+uint8_t *at_the_end(size_t n);
+
+#endif
