@@ -31,7 +31,7 @@ struct topo_node {
 	uint32_t enhanced_port0;  /* switches */
 	uint32_t host;            /* CAs: index in topo.host */
 	char desc[TOPO_DESC + 1]; /* NodeDescription; a CA's first word names its host */
-	char id[40];              /* as its file calls it ("S-0002c9...", ibsim's name) */
+	char id[65];              /* as its file calls it ("S-0002c9...", ibsim's name) */
 	struct topo_port *port;   /* [0, nports] */
 };
 

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns a topology in the making, and what its lines must agree on: both ends of a cable, widths and
+ * speeds, GUIDs. Calls hash.c and hosts.c; called by the parser and the generators.
+ */
+#include "topo/build.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include "segment/hw.h"
+
+void build_init(struct topo_build *b, char *err)
+{
+	*b = (struct topo_build){.err = err};
+	err[0] = 0;
+}
+
+void build_finish(struct topo_build *b)
+{
+	free(b->node);
+	free(b->at);
+	free(b->line);
+	free(b->alias);
+	topo_hash_finish(&b->ids);
+	topo_hash_finish(&b->aliases);
+	for (uint32_t i = 0; i < b->nfiles; i++) {
+		free(b->file[i]);
+		free(b->text[i]);
+	}
+	free(b->file);
+	free(b->text);
+	for (uint32_t i = 0; i < b->nkept; i++)
+		free(b->kept[i]);
+	free(b->kept);
+	*b = (struct topo_build){0};
+}
+
+int build_error(struct topo_build *b, const struct topo_where *at, const char *fmt, ...)
+{
+	size_t n = 0;
+	va_list ap;
+
+	if (at && at->line)
+		n = (size_t)snprintf(b->err, TOPO_ERR, "%.200s:%u:%u: ", b->file[at->file],
+				     at->line, at->col);
+	va_start(ap, fmt);
+	vsnprintf(b->err + n, TOPO_ERR - n, fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+/* Room for one more. */
+static int grow(void **p, uint32_t used, uint32_t *room, size_t size)
+{
+	uint32_t more = *room ? *room * 2 : 64;
+	void *q;
+
+	if (used < *room)
+		return 0;
+	q = reallocarray(*p, more, size);
+	if (!q)
+		return -ENOMEM;
+	*p = q;
+	*room = more;
+	return 0;
+}
+
+static bool same_id(const void *arg, const void *key, uint32_t value)
+{
+	const struct topo_node *node = arg;
+
+	return !strcmp(node[value].id, key);
+}
+
+uint32_t build_find(const struct topo_build *b, const char *id)
+{
+	return topo_hash_find(&b->ids, topo_hash_bytes(id, strlen(id)), id, same_id, b->node);
+}
+
+static int check_node(struct topo_build *b, const struct topo_node *n, const struct topo_where *at)
+{
+	uint32_t i = build_find(b, n->id);
+
+	if (i != TOPO_NONE)
+		return build_error(b, at, "there is a node \"%s\" already (line %u)", n->id,
+				   b->at[i].line);
+	if (!n->nports)
+		return build_error(b, at, "\"%s\" has no ports", n->id);
+	if (n->type == TOPO_CA && n->nports > HW_MAX_PORTS)
+		return build_error(b, at, "\"%s\" has %u ports: an adapter has at most %u", n->id,
+				   n->nports, HW_MAX_PORTS);
+	if (n->nports > TOPO_MAX_PORTS)
+		return build_error(b, at, "\"%s\" has %u ports: at most %u are possible", n->id,
+				   n->nports, TOPO_MAX_PORTS);
+	b->nlids += n->type == TOPO_SWITCH ? 1 : n->nports;
+	if (b->nlids > TOPO_MAX_LIDS)
+		return build_error(b, at, "a subnet has %u LIDs: so many nodes do not fit",
+				   TOPO_MAX_LIDS);
+	return 0;
+}
+
+int build_node(struct topo_build *b, const struct topo_node *n, const struct topo_where *at)
+{
+	uint32_t room = b->node_room;
+	int r = check_node(b, n, at);
+
+	if (!r)
+		r = grow((void **)&b->node, b->nnodes, &room, sizeof(*b->node));
+	if (!r)
+		r = grow((void **)&b->at, b->nnodes, &b->node_room, sizeof(*b->at));
+	if (!r)
+		r = topo_hash_add(&b->ids, topo_hash_bytes(n->id, strlen(n->id)), b->nnodes);
+	if (r)
+		return r;
+	b->node[b->nnodes] = *n;
+	b->node[b->nnodes].host = TOPO_NONE;
+	b->node[b->nnodes].port = NULL;
+	b->at[b->nnodes] = at ? *at : (struct topo_where){0};
+	b->nnodes++;
+	return 0;
+}
+
+struct topo_line *build_line(struct topo_build *b, uint32_t node, uint32_t num,
+			     const struct topo_where *at)
+{
+	struct topo_line *l;
+
+	if (grow((void **)&b->line, b->nlines, &b->line_room, sizeof(*b->line)) < 0)
+		return NULL;
+	l = &b->line[b->nlines++];
+	*l = (struct topo_line){.node = node, .num = num, .peer_node = TOPO_NONE};
+	if (at)
+		l->at = l->peer_at = *at;
+	return l;
+}
+
+static bool same_alias(const void *arg, const void *key, uint32_t value)
+{
+	const struct topo_alias *alias = arg;
+
+	return !strcmp(alias[value].name, key);
+}
+
+static uint32_t find_alias(const struct topo_build *b, const char *name)
+{
+	return topo_hash_find(&b->aliases, topo_hash_bytes(name, strlen(name)), name, same_alias,
+			      b->alias);
+}
+
+int build_alias(struct topo_build *b, const char *name, const struct topo_line *l)
+{
+	uint32_t i = find_alias(b, name);
+	int r;
+
+	if (i != TOPO_HASH_NONE)
+		return build_error(b, &l->peer_at, "there is an alias \"%s\" already (line %u)",
+				   name, b->line[b->alias[i].line].at.line);
+	if (strlen(name) >= sizeof(b->alias[0].name))
+		return build_error(b, &l->peer_at, "an alias has at most %zu characters",
+				   sizeof(b->alias[0].name) - 1);
+	r = grow((void **)&b->alias, b->naliases, &b->alias_room, sizeof(*b->alias));
+	if (!r)
+		r = topo_hash_add(&b->aliases, topo_hash_bytes(name, strlen(name)), b->naliases);
+	if (r)
+		return r;
+	strcpy(b->alias[b->naliases].name, name);
+	b->alias[b->naliases++].line = (uint32_t)(l - b->line);
+	return 0;
+}
+
+const char *build_keep(struct topo_build *b, const char *name)
+{
+	char *copy = strdup(name);
+
+	if (!copy || grow((void **)&b->kept, b->nkept, &b->kept_room, sizeof(*b->kept)) < 0) {
+		free(copy);
+		return NULL;
+	}
+	return b->kept[b->nkept++] = copy;
+}
+
+int build_link(struct topo_build *b, uint32_t a, uint32_t a_port, uint32_t c, uint32_t c_port)
+{
+	struct topo_line *l = build_line(b, a, a_port, NULL);
+
+	if (!l)
+		return -ENOMEM;
+	l->peer_node = c;
+	l->peer_port = c_port;
+	l = build_line(b, c, c_port, NULL);
+	if (!l)
+		return -ENOMEM;
+	l->peer_node = a;
+	l->peer_port = a_port;
+	return 0;
+}
+
+/* ---- making the topology */
+
+/* While lines are put together: which line spoke of each port, 1-based, port by port. */
+struct join {
+	struct topo_build *b;
+	struct topo *t;
+	uint32_t *line; /* of the port with the same place in the ports' array */
+};
+
+static uint32_t *line_of(const struct join *j, uint32_t node, uint32_t num)
+{
+	return &j->line[j->t->node[node].port - j->t->node[0].port + num];
+}
+
+static int make_ports(struct join *j)
+{
+	struct topo *t = j->t;
+	struct topo_port *port;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < t->nnodes; i++)
+		n += t->node[i].nports + 1;
+	port = calloc(n + 1, sizeof(*port));
+	j->line = calloc(n + 1, sizeof(*j->line));
+	if (!port || !j->line) {
+		free(port);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++)
+		port[i].peer_node = port[i].peer_port = TOPO_NONE;
+	for (uint32_t i = 0; i < t->nnodes; i++) {
+		t->node[i].port = port;
+		port += t->node[i].nports + 1;
+	}
+	return 0;
+}
+
+/* Every line at its port, and with its other end's node. */
+static int place_lines(struct join *j)
+{
+	struct topo_build *b = j->b;
+
+	for (uint32_t i = 0; i < b->nlines; i++) {
+		struct topo_line *l = &b->line[i];
+		struct topo_port *p = &j->t->node[l->node].port[l->num];
+		uint32_t *of = line_of(j, l->node, l->num);
+
+		if (*of)
+			return build_error(b, &l->at, "port %u of \"%s\" has a line already (%u)",
+					   l->num, b->node[l->node].id, b->line[*of - 1].at.line);
+		*of = i + 1;
+		p->guid = l->guid;
+		p->lid = l->lid;
+		p->lmc = l->lmc;
+		if (!l->peer || l->by_alias)
+			continue;
+		l->peer_node = build_find(b, l->peer);
+		if (l->peer_node == TOPO_NONE)
+			return build_error(b, &l->peer_at, "there is no node \"%s\"", l->peer);
+	}
+	return 0;
+}
+
+/* A cable to a port that is known by its alias, which does not speak of us. */
+static int join_alias(struct join *j, uint32_t line)
+{
+	struct topo_build *b = j->b;
+	struct topo_line *l = &b->line[line], *peer;
+	uint32_t i = find_alias(b, l->peer);
+
+	if (i == TOPO_HASH_NONE)
+		return build_error(b, &l->peer_at, "there is no alias \"%s\"", l->peer);
+	peer = &b->line[b->alias[i].line];
+	if (peer->peer_node != TOPO_NONE)
+		return build_error(b, &l->peer_at, "\"%s\" is connected already (line %u)", l->peer,
+				   peer->peer_at.line);
+	l->peer_node = peer->node;
+	l->peer_port = peer->num;
+	peer->peer_node = l->node;
+	peer->peer_port = l->num;
+	peer->peer_at = l->at;
+	return 0;
+}
+
+static uint32_t best_width(uint32_t mask)
+{
+	static const uint32_t order[] = {8, 4, 2, 16, 1}; /* 12x, 8x, 4x, 2x, 1x */
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		if (mask & order[i])
+			return order[i];
+	return 0;
+}
+
+static uint32_t best_speed(uint32_t mask)
+{
+	return mask ? 1u << (31 - __builtin_clz(mask)) : 0;
+}
+
+/* An end that says nothing goes with the other. */
+static uint32_t common(uint32_t a, uint32_t c)
+{
+	return a && c ? a & c : a | c;
+}
+
+static int join_speeds(struct topo_build *b, const struct topo_line *l, const struct topo_line *m,
+		       struct topo_port *p)
+{
+	uint32_t speeds = common(l->speeds, m->speeds);
+
+	/* ibnetdiscover says QDR for an end whose vendor's attribute it could not read. */
+	if (!speeds && (l->speeds | m->speeds) == (TOPO_QDR | TOPO_FDR10))
+		speeds = TOPO_FDR10;
+	p->width = best_width(common(l->widths, m->widths));
+	p->speed = best_speed(speeds);
+	if ((l->widths && !p->width) || (l->speeds && !p->speed))
+		return build_error(b, &l->at,
+				   "port %u of \"%s\", the other end (line %u), has another %s",
+				   m->num, b->node[m->node].id, m->at.line,
+				   l->widths && !p->width ? "width" : "speed");
+	return 0;
+}
+
+/* One end of a cable; the other is looked at in its own turn. */
+static int join_line(struct join *j, uint32_t line)
+{
+	struct topo_build *b = j->b;
+	const struct topo_line *l = &b->line[line], *m;
+	const struct topo_node *peer;
+	struct topo_port *p;
+	uint32_t other;
+
+	if (l->peer_node == TOPO_NONE)
+		return 0;
+	peer = &j->t->node[l->peer_node];
+	if (!l->peer_port || l->peer_port > peer->nports)
+		return build_error(b, &l->peer_at, "\"%s\" has no port %u (it has %u)", peer->id,
+				   l->peer_port, peer->nports);
+	if (l->peer_node == l->node && l->peer_port == l->num)
+		return build_error(b, &l->peer_at, "port %u of \"%s\" is connected to itself",
+				   l->num, peer->id);
+	other = *line_of(j, l->peer_node, l->peer_port);
+	m = other ? &b->line[other - 1] : NULL;
+	if (!m || m->peer_node == TOPO_NONE)
+		return build_error(b, &l->at, "port %u of \"%s\" does not speak of this cable",
+				   l->peer_port, peer->id);
+	if (m->peer_node != l->node || m->peer_port != l->num)
+		return build_error(
+			b, &l->at, "port %u of \"%s\" is connected to port %u of \"%s\" (line %u)",
+			l->peer_port, peer->id, m->peer_port, b->node[m->peer_node].id, m->at.line);
+	p = &j->t->node[l->node].port[l->num];
+	p->peer_node = l->peer_node;
+	p->peer_port = l->peer_port;
+	if (!p->guid)
+		p->guid = m->peer_guid;
+	return join_speeds(b, l, m, p);
+}
+
+static bool same_guid(const void *arg, const void *key, uint32_t value)
+{
+	const uint64_t *const *guid = arg;
+
+	return *guid[value] == *(const uint64_t *)key;
+}
+
+/*
+ * Ports that nobody gave a GUID: they follow the first port of their node that has one, else the
+ * node, as ibsim numbers them.
+ */
+static void fill_guids(struct topo_node *n)
+{
+	uint32_t known = 1;
+
+	/* Without a cable nothing is known of a port: no format has a place for it. */
+	for (uint32_t i = 1; i <= n->nports; i++)
+		if (n->port[i].peer_node == TOPO_NONE)
+			n->port[i].guid = n->port[i].lid = n->port[i].lmc = 0;
+	if (n->type == TOPO_SWITCH) {
+		for (uint32_t i = 1; i <= n->nports; i++)
+			n->port[i].guid = 0; /* all answer as port 0 */
+		if (!n->port[0].guid)
+			n->port[0].guid = n->guid;
+		return;
+	}
+	while (known <= n->nports && !n->port[known].guid)
+		known++;
+	for (uint32_t i = 1; i <= n->nports; i++)
+		if (!n->port[i].guid)
+			n->port[i].guid =
+				known <= n->nports ? n->port[known].guid + i - known : n->guid + i;
+}
+
+/* Node GUIDs differ, and so do port GUIDs; a port may have its node's. */
+static int check_guids(struct topo_build *b, const struct topo *t)
+{
+	struct topo_hash nodes = {0}, ports = {0};
+	size_t nports = 0, k = 0;
+	const uint64_t **guid;
+	int r = 0;
+
+	for (uint32_t i = 0; i < t->nnodes; i++)
+		nports += t->node[i].nports + 1;
+	guid = calloc(nports + t->nnodes + 1, sizeof(*guid));
+	if (!guid)
+		return -ENOMEM;
+	for (uint32_t i = 0; !r && i < t->nnodes; i++) {
+		const struct topo_node *n = &t->node[i];
+		uint32_t first = n->type == TOPO_SWITCH ? 0 : 1;
+		uint32_t last = n->type == TOPO_SWITCH ? 0 : n->nports;
+
+		guid[k] = &n->guid;
+		if (topo_hash_find(&nodes, topo_hash_u64(n->guid), &n->guid, same_guid, guid) !=
+		    TOPO_HASH_NONE)
+			r = build_error(b, &b->at[i],
+					"another node has the GUID 0x%016llx of \"%s\"",
+					(unsigned long long)n->guid, n->id);
+		else
+			r = topo_hash_add(&nodes, topo_hash_u64(n->guid), (uint32_t)k);
+		k++;
+		for (uint32_t p = first; !r && p <= last; p++, k++) {
+			guid[k] = &n->port[p].guid;
+			if (topo_hash_find(&ports, topo_hash_u64(*guid[k]), guid[k], same_guid,
+					   guid) != TOPO_HASH_NONE)
+				r = build_error(b, &b->at[i],
+						"another port has the GUID 0x%016llx of port %u of "
+						"\"%s\"",
+						(unsigned long long)*guid[k], p, n->id);
+			else
+				r = topo_hash_add(&ports, topo_hash_u64(*guid[k]), (uint32_t)k);
+		}
+	}
+	topo_hash_finish(&nodes);
+	topo_hash_finish(&ports);
+	free(guid);
+	return r;
+}
+
+int build_topo(struct topo_build *b, struct topo *t)
+{
+	struct join j = {.b = b, .t = t};
+	int r;
+
+	*t = (struct topo){0};
+	if (!b->nnodes)
+		return build_error(b, NULL, "%s%sthere are no nodes", b->nfiles ? b->file[0] : "",
+				   b->nfiles ? ": " : "");
+	t->node = malloc(b->nnodes * sizeof(*t->node));
+	if (!t->node)
+		return -ENOMEM;
+	memcpy(t->node, b->node, b->nnodes * sizeof(*t->node));
+	t->nnodes = b->nnodes;
+	r = make_ports(&j);
+	if (!r)
+		r = place_lines(&j);
+	for (uint32_t i = 0; !r && i < b->nlines; i++)
+		if (b->line[i].by_alias)
+			r = join_alias(&j, i);
+	for (uint32_t i = 0; !r && i < b->nlines; i++)
+		r = join_line(&j, i);
+	for (uint32_t i = 0; !r && i < t->nnodes; i++)
+		fill_guids(&t->node[i]);
+	if (!r)
+		r = check_guids(b, t);
+	if (!r)
+		r = topo_name_hosts(t);
+	free(j.line);
+	if (r) {
+		if (r == -ENOMEM)
+			build_error(b, NULL, "no memory");
+		topo_free(t);
+	}
+	return r;
+}
+
+void topo_free(struct topo *t)
+{
+	if (t->node)
+		free(t->node[0].port);
+	free(t->node);
+	free(t->host);
+	*t = (struct topo){0};
+}

@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the reading of topology files: what ibnetdiscover prints, and ibsim's net files, which are
+ * the same with names of one's own choice. Facts: ibnetdiscover.c (out_ids, out_switch, out_ca) and
+ * ibsim's sim_net.c (parse_netconf and what it calls). Calls the builder; called by the command
+ * line.
+ */
+#include "topo/parse.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "util/cleanup.h"
+
+#define MAX_DEPTH 9 /* of includes, as ibsim has it */
+#define MAX_FILE (256u << 20)
+
+char *parse_name(struct topo_parse *p, struct topo_text *x, char *name, const struct topo_where *at)
+{
+	const char *sep = strchr(name, '@') ? "" : "#";
+	char full[256];
+	bool prefix = p->prefix[0] && (*sep ? !strchr(name, '#') : name[0] == '@');
+
+	if (!*name) {
+		build_error(x->b, at, "an empty name");
+		return NULL;
+	}
+	if (strlen(name) + (prefix ? strlen(p->prefix) + 1 : 0) >=
+	    sizeof(((struct topo_node *)0)->id)) {
+		build_error(x->b, at, "a name has at most %zu characters",
+			    sizeof(((struct topo_node *)0)->id) - 1);
+		return NULL;
+	}
+	if (!prefix)
+		return name;
+	snprintf(full, sizeof(full), "%s%s%s", p->prefix, sep, name);
+	name = (char *)build_keep(x->b, full);
+	if (!name)
+		build_error(x->b, at, "no memory");
+	return name;
+}
+
+/* ---- nodes */
+
+/* "S-0002c90200404ab0": ibnetdiscover's. */
+static bool guid_of_id(const char *id, uint64_t *guid)
+{
+	if (!strchr("SHR?", id[0]) || id[1] != '-' || strlen(id) != 18 ||
+	    strspn(id + 2, "0123456789abcdefABCDEF") != 16)
+		return false;
+	*guid = strtoull(id + 2, NULL, 16);
+	return true;
+}
+
+/*
+ * The description: in quotes, which it may have inside too, or bare as old versions wrote it. `*s`
+ * is left behind it, `*len` -1 when there is none.
+ */
+static const char *find_desc(struct topo_text *x, int *len)
+{
+	static const char *const ends[] = {" enhanced port ", " base port ", " lid ", " lmc "};
+	char *end = NULL, *start;
+
+	*len = -1;
+	if (!text_skip(x, "#"))
+		return NULL;
+	text_blanks(x);
+	start = x->p;
+	if (*start == '"') {
+		start++;
+		end = memrchr(start, '"', (size_t)(x->end - start));
+		if (!end) {
+			text_error(x, "the quote after the description is missing");
+			return NULL;
+		}
+		x->p = end + 1;
+	} else {
+		for (size_t i = 0; i < ARRAY_SIZE(ends) && !end; i++)
+			end = strstr(start, ends[i]);
+		if (!end)
+			end = x->end;
+		x->p = end;
+	}
+	*len = (int)(end - start);
+	return start;
+}
+
+static void set_desc(struct topo_node *n, const char *desc, int len, bool own_name)
+{
+	if (len < 0 || (!len && own_name)) {
+		desc = n->id;
+		len = (int)strlen(n->id);
+	}
+	if (len > TOPO_DESC)
+		len = TOPO_DESC;
+	for (int i = 0; i < len; i++)
+		n->desc[i] = (unsigned char)desc[i] < ' ' ? ' ' : desc[i];
+	n->desc[len] = 0;
+}
+
+/* What is said behind the id of a node: `# "desc" base port 0 lid 6 lmc 0`. */
+static int parse_node_comment(struct topo_text *x, struct topo_node *n, bool own_name,
+			      uint32_t *lid, uint32_t *lmc)
+{
+	const char *desc;
+	int len;
+
+	text_blanks(x);
+	if (*x->p && *x->p != '#')
+		return text_error(x, "'%.*s' behind a node's name", (int)strcspn(x->p, " \t"),
+				  x->p);
+	desc = find_desc(x, &len);
+	if (x->b->err[0])
+		return -EINVAL;
+	set_desc(n, desc, len, own_name);
+	if (n->type != TOPO_SWITCH)
+		return 0;
+	n->enhanced_port0 = !!strstr(x->p, "enhanced port 0");
+	return parse_lid_lmc(x, x->end, lid, lmc);
+}
+
+/* GUIDs and numbers that were said before, as ibsim counts them. */
+static void identify(struct topo_parse *p, struct topo_node *n, bool own_name)
+{
+	if (own_name) {
+		n->guid = p->next[n->type];
+		p->next[n->type] += n->type == TOPO_SWITCH ? 1 : n->nports + 1;
+	}
+	n->sys_guid = p->sys_guid;
+	n->vendor_id = p->vendor_id;
+	n->device_id = p->device_id;
+	p->sys_guid = 0;
+	p->vendor_id = 0;
+}
+
+static int parse_node(struct topo_parse *p, struct topo_text *x, enum topo_type type)
+{
+	struct topo_where at = text_at(x, x->line), id_at;
+	struct topo_node n = {.type = type};
+	uint64_t nports;
+	struct topo_line *port0;
+	uint32_t lid = 0, lmc = 0;
+	bool own_name;
+	char *name;
+	int r;
+
+	text_blanks(x);
+	r = text_number(x, "the number of ports", 1, TOPO_MAX_PORTS, &nports);
+	if (r)
+		return r;
+	n.nports = (uint32_t)nports;
+	text_blanks(x);
+	id_at = text_at(x, x->p);
+	name = text_quoted(x, "the node's name");
+	if (name && strchr(name, '@')) {
+		build_error(x->b, &id_at, "a node's name has no '@'");
+		return -EINVAL;
+	}
+	name = name ? parse_name(p, x, name, &id_at) : NULL;
+	if (!name)
+		return -EINVAL;
+	strcpy(n.id, name);
+	own_name = !guid_of_id(n.id, &n.guid);
+	identify(p, &n, own_name);
+	r = parse_node_comment(x, &n, own_name, &lid, &lmc);
+	if (!r)
+		r = build_node(&p->b, &n, &at);
+	if (r)
+		return r;
+	p->node = p->b.nnodes - 1;
+	if (type != TOPO_SWITCH)
+		return 0;
+	port0 = build_line(&p->b, p->node, 0, &at);
+	if (!port0)
+		return -ENOMEM;
+	port0->guid = p->port_guid;
+	port0->lid = lid;
+	port0->lmc = lmc;
+	p->port_guid = 0;
+	return 0;
+}
+
+/* ---- other lines */
+
+static int parse_switch(struct topo_parse *p, struct topo_text *x)
+{
+	return parse_node(p, x, TOPO_SWITCH);
+}
+
+static int parse_ca(struct topo_parse *p, struct topo_text *x)
+{
+	return parse_node(p, x, TOPO_CA);
+}
+
+static int parse_router(struct topo_parse *p, struct topo_text *x)
+{
+	return parse_node(p, x, TOPO_ROUTER);
+}
+
+/* "=0x2c9", "= 713". */
+static int parse_value(struct topo_text *x, const char *what, uint64_t max, uint64_t *v)
+{
+	text_blanks(x);
+	if (!text_skip(x, "="))
+		return text_error(x, "'=' is missing");
+	text_blanks(x);
+	return text_number(x, what, 0, max, v);
+}
+
+/* switchguid=0x...(port 0's), or +N: from the last that was said so. */
+static int parse_guid_base(struct topo_parse *p, struct topo_text *x, enum topo_type type)
+{
+	bool relative;
+	uint64_t v;
+	int r;
+
+	text_blanks(x);
+	relative = text_skip(x, "+");
+	if (!relative && !text_skip(x, "="))
+		return text_error(x, "'=' or '+' is missing");
+	text_blanks(x);
+	r = text_number(x, "the GUID", 0, UINT64_MAX, &v);
+	if (r)
+		return r;
+	if (!relative)
+		p->base[type] = v;
+	p->next[type] = relative ? p->base[type] + v : v;
+	p->node = TOPO_NONE;
+	if (type == TOPO_SWITCH && text_skip(x, "(")) {
+		r = text_hex(x, "port 0's GUID", &p->port_guid);
+		if (!r && !text_skip(x, ")"))
+			r = text_error(x, "')' is missing");
+	}
+	return r;
+}
+
+static int parse_switch_guid(struct topo_parse *p, struct topo_text *x)
+{
+	return parse_guid_base(p, x, TOPO_SWITCH);
+}
+
+static int parse_ca_guid(struct topo_parse *p, struct topo_text *x)
+{
+	return parse_guid_base(p, x, TOPO_CA);
+}
+
+static int parse_router_guid(struct topo_parse *p, struct topo_text *x)
+{
+	return parse_guid_base(p, x, TOPO_ROUTER);
+}
+
+static int parse_vendid(struct topo_parse *p, struct topo_text *x)
+{
+	uint64_t v = 0;
+	int r = parse_value(x, "the vendor's id", 0xffffff, &v);
+
+	p->vendor_id = (uint32_t)v;
+	p->node = TOPO_NONE;
+	return r;
+}
+
+static int parse_devid(struct topo_parse *p, struct topo_text *x)
+{
+	uint64_t v = 0;
+	int r = parse_value(x, "the device's id", 0xffff, &v);
+
+	p->device_id = (uint32_t)v;
+	return r;
+}
+
+static int parse_sysimgguid(struct topo_parse *p, struct topo_text *x)
+{
+	return parse_value(x, "the GUID", UINT64_MAX, &p->sys_guid);
+}
+
+static int parse_width(struct topo_parse *p, struct topo_text *x)
+{
+	uint64_t v = 0;
+	int r = parse_value(x, "the mask of widths", 31, &v);
+
+	p->widths = (uint32_t)v;
+	return r;
+}
+
+static int parse_speed(struct topo_parse *p, struct topo_text *x)
+{
+	uint64_t v = 0;
+	int r = parse_value(x, "the mask of speeds", 7, &v);
+
+	p->speeds = (p->speeds & ~7u) | parse_speed_masks(v, 0);
+	return r;
+}
+
+static int parse_extspeed(struct topo_parse *p, struct topo_text *x)
+{
+	uint64_t v = 0;
+	int r = parse_value(x, "the mask of extended speeds", 31, &v);
+
+	p->speeds = (p->speeds & 7) | parse_speed_masks(0, v);
+	return r;
+}
+
+static int parse_module(struct topo_parse *p, struct topo_text *x)
+{
+	char *name;
+
+	text_blanks(x);
+	if (!text_skip(x, "="))
+		return text_error(x, "'=' is missing");
+	text_blanks(x);
+	name = text_quoted(x, "the module's name");
+	if (!name)
+		return -EINVAL;
+	if (strlen(name) > TOPO_PREFIX_LEN || strpbrk(name, "#@"))
+		return text_error(x,
+				  "a module's name has at most %d characters, and no '#' and '@'",
+				  TOPO_PREFIX_LEN);
+	strcpy(p->prefix, name);
+	return 0;
+}
+
+static int read_file(struct topo_parse *p, const char *name, const struct topo_where *from);
+
+static int parse_include(struct topo_parse *p, struct topo_text *x)
+{
+	struct topo_where at;
+	char *name;
+
+	text_blanks(x);
+	at = text_at(x, x->p);
+	name = text_quoted(x, "the file's name");
+	if (!name)
+		return -EINVAL;
+	if (!p->may_include)
+		return build_error(x->b, &at, "nothing can be included here");
+	p->node = TOPO_NONE;
+	return read_file(p, name, &at);
+}
+
+static int parse_do(struct topo_parse *p, struct topo_text *x)
+{
+	return text_error(x, "commands belong into a script for softhca console");
+}
+
+static int ignore(struct topo_parse *p, struct topo_text *x)
+{
+	return 0;
+}
+
+/* Each with the shortest beginning that ibsim takes for it. */
+static const struct keyword {
+	const char *word;
+	int (*parse)(struct topo_parse *p, struct topo_text *x);
+} keywords[] = {
+	{"#", ignore},
+	{"Switch", parse_switch},
+	{"Hca", parse_ca},
+	{"Ca", parse_ca},
+	{"Router", parse_router},
+	{"Rt", parse_router},
+	{"[", parse_port},
+	{"@", parse_port},
+	{"vendid", parse_vendid},
+	{"devid", parse_devid},
+	{"sysimgguid", parse_sysimgguid},
+	{"switchguids", parse_switch_guid},
+	{"switchguid", parse_switch_guid},
+	{"hcaguids", parse_ca_guid},
+	{"caguids", parse_ca_guid},
+	{"caguid", parse_ca_guid},
+	{"rtguids", parse_router_guid},
+	{"rtguid", parse_router_guid},
+	{"width", parse_width},
+	{"speed", parse_speed},
+	{"extspeed", parse_extspeed},
+	{"module", parse_module},
+	{"include", parse_include},
+	{"do ", parse_do},
+	{"pdebug", ignore},
+	/* ibnetdiscover -g; and what its messages on standard error are when they came along. */
+	{"Chassis ", ignore},
+	{"Non-Chassis Nodes", ignore},
+	{"Hostname:", ignore},
+	{"ibwarn:", ignore},
+};
+
+static int parse_line(struct topo_parse *p, struct topo_text *x)
+{
+	text_blanks(x);
+	if (!*x->p)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(keywords); i++) {
+		const char *word = keywords[i].word;
+
+		if (strncmp(x->p, word, strlen(word)))
+			continue;
+		if (keywords[i].parse != parse_port)
+			x->p += strlen(word);
+		return keywords[i].parse(p, x);
+	}
+	return text_error(
+		x, "'%.*s' begins no line of a topology",
+		(int)strnlen(x->p, strcspn(x->p, " \t=") > 24 ? 24 : strcspn(x->p, " \t=")), x->p);
+}
+
+/* `text` (size bytes and a 0) becomes the builder's, also when this fails. */
+static int parse_text(struct topo_parse *p, const char *name, char *text, size_t size)
+{
+	struct topo_build *b = &p->b;
+	struct topo_text x = {.b = b, .file = b->nfiles};
+	char **names = reallocarray(b->file, b->nfiles + 1, sizeof(*names));
+	char **texts = reallocarray(b->text, b->nfiles + 1, sizeof(*texts));
+	char *end = text + size;
+	int r = 0;
+
+	b->file = names ? names : b->file;
+	b->text = texts ? texts : b->text;
+	if (!names || !texts || !(names[b->nfiles] = strdup(name))) {
+		free(text);
+		return -ENOMEM;
+	}
+	b->text[b->nfiles++] = text;
+	for (char *line = text; !r && line < end; line = x.end + 1) {
+		char *nl = memchr(line, '\n', (size_t)(end - line));
+
+		x.line = x.p = line;
+		x.lineno++;
+		x.end = nl ? nl : end;
+		*x.end = 0;
+		if (memchr(line, 0, (size_t)(x.end - line))) {
+			x.p = memchr(line, 0, (size_t)(x.end - line));
+			return text_error(&x, "a byte of 0: this is no text");
+		}
+		if (x.end > line && x.end[-1] == '\r')
+			x.end[-1] = 0;
+		r = parse_line(p, &x);
+	}
+	return r;
+}
+
+/* All of a descriptor; *text has a 0 behind it. */
+static int slurp(int fd, char **text, size_t *size)
+{
+	_cleanup_free_ char *buf = NULL;
+	size_t room = 0, n = 0;
+
+	for (;;) {
+		ssize_t got;
+
+		if (n + 1 >= room) {
+			char *more = realloc(buf, room = room ? room * 2 : 1 << 16);
+
+			if (!more)
+				return -ENOMEM;
+			buf = more;
+		}
+		if (n > MAX_FILE)
+			return -EFBIG;
+		got = read(fd, buf + n, room - n - 1);
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		if (!got)
+			break;
+		n += got > 0 ? (size_t)got : 0;
+	}
+	buf[n] = 0;
+	*text = take_ptr(buf);
+	*size = n;
+	return 0;
+}
+
+/* As it is named; else beside the file that includes it. `path`: which it was. */
+static int open_file(struct topo_parse *p, const char *name, const struct topo_where *from,
+		     char path[PATH_MAX])
+{
+	const char *by = from ? p->b.file[from->file] : NULL, *slash = by ? strrchr(by, '/') : NULL;
+	int fd;
+
+	if (!from && !strcmp(name, "-")) {
+		strcpy(path, "<stdin>");
+		fd = dup(0);
+		return fd < 0 ? -errno : fd;
+	}
+	if ((size_t)snprintf(path, PATH_MAX, "%s", name) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 || errno != ENOENT || !slash || name[0] == '/')
+		return fd < 0 ? -errno : fd;
+	if ((size_t)snprintf(path, PATH_MAX, "%.*s/%s", (int)(slash - by), by, name) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int read_file(struct topo_parse *p, const char *name, const struct topo_where *from)
+{
+	_cleanup_free_ char *path = malloc(PATH_MAX);
+	size_t size = 0;
+	char *text = NULL;
+	int fd, r;
+
+	if (p->depth > MAX_DEPTH)
+		return build_error(&p->b, from, "files are included %d deep: no further",
+				   MAX_DEPTH);
+	if (!path)
+		return -ENOMEM;
+	fd = open_file(p, name, from, path);
+	r = fd < 0 ? fd : slurp(fd, &text, &size);
+	if (fd >= 0)
+		close(fd);
+	if (r < 0) {
+		build_error(&p->b, from, "cannot read %.200s: %s", name, strerror(-r));
+		return r;
+	}
+	p->depth++;
+	r = parse_text(p, path, text, size);
+	p->depth--;
+	return r;
+}
+
+static void init(struct topo_parse *p, bool may_include, char err[TOPO_ERR])
+{
+	*p = (struct topo_parse){.node = TOPO_NONE, .may_include = may_include};
+	build_init(&p->b, err);
+	/* Where ibsim begins to count. */
+	p->next[TOPO_CA] = p->base[TOPO_CA] = 0x100000;
+	p->next[TOPO_SWITCH] = p->base[TOPO_SWITCH] = 0x200000;
+	p->next[TOPO_ROUTER] = p->base[TOPO_ROUTER] = 0x300000;
+}
+
+static int done(struct topo_parse *p, int r, struct topo *t)
+{
+	*t = (struct topo){0};
+	if (!r)
+		r = build_topo(&p->b, t);
+	if (r == -ENOMEM)
+		build_error(&p->b, NULL, "no memory");
+	build_finish(&p->b);
+	return r;
+}
+
+int topo_parse(const char *name, const char *text, size_t len, struct topo *t, char err[TOPO_ERR])
+{
+	char *copy = malloc(len + 1);
+	struct topo_parse p;
+
+	init(&p, false, err);
+	if (!copy)
+		return done(&p, -ENOMEM, t);
+	memcpy(copy, text, len);
+	copy[len] = 0;
+	return done(&p, parse_text(&p, name, copy, len), t);
+}
+
+int topo_load(const char *spec, struct topo *t, char err[TOPO_ERR])
+{
+	struct topo_parse p;
+
+	if (topo_is_generator(spec))
+		return topo_generate(spec, t, err);
+	init(&p, true, err);
+	return done(&p, read_file(&p, spec, NULL), t);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the lines of ports in topology files: `[1](guid) "H-..."[1](guid) w=2 # lid 4 lmc 0 "desc"
+ * lid 5 4xFDR`. Facts: ibnetdiscover.c (out_switch_port, out_ca_port) and ibsim's sim_net.c
+ * (parse_port, parse_port_opt, parse_port_connection_data). Called by parse.c.
+ */
+#include "topo/parse.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define MAX_LMC 7
+
+static const struct {
+	const char *word;
+	uint32_t code;
+} widths[] = {{"1x", 1}, {"2x", 16}, {"4x", 2}, {"8x", 4}, {"12x", 8}, {"??", 0}},
+  speeds[] = {{"SDR", TOPO_SDR}, {"DDR", TOPO_DDR}, {"QDR", TOPO_QDR}, {"FDR10", TOPO_FDR10},
+	      {"FDR", TOPO_FDR}, {"EDR", TOPO_EDR}, {"HDR", TOPO_HDR}, {"NDR", TOPO_NDR},
+	      {"XDR", TOPO_XDR}, {"???", 0}};
+
+uint32_t parse_speed_masks(uint64_t old, uint64_t ext)
+{
+	return (uint32_t)(old & 7) | (uint32_t)(ext & 31) << 4;
+}
+
+size_t parse_word(struct topo_text *x)
+{
+	text_blanks(x);
+	return strcspn(x->p, " \t");
+}
+
+int parse_lid_lmc(struct topo_text *x, const char *stop, uint32_t *lid, uint32_t *lmc)
+{
+	size_t n;
+	int r = 0;
+
+	while (!r && (n = parse_word(x)) && x->p < stop) {
+		bool is_lid = n == 3 && !strncmp(x->p, "lid", 3);
+		bool is_lmc = n == 3 && !strncmp(x->p, "lmc", 3);
+		uint64_t v;
+
+		x->p += n;
+		text_blanks(x);
+		if ((!is_lid && !is_lmc) || x->p >= stop || *x->p < '0' || *x->p > '9')
+			continue;
+		if (is_lid) {
+			r = text_number(x, "the LID", 0, TOPO_MAX_LIDS, &v);
+			*lid = (uint32_t)v;
+		} else {
+			r = text_number(x, "the LMC", 0, MAX_LMC, &v);
+			*lmc = (uint32_t)v;
+		}
+	}
+	return r;
+}
+
+/* "4xFDR": is it one? Then 1, or -EINVAL. */
+static int parse_rate(struct topo_text *x, size_t len, struct topo_line *l)
+{
+	const char *speed;
+	size_t i;
+
+	for (i = 0; i < sizeof(widths) / sizeof(widths[0]); i++)
+		if (!strncmp(x->p, widths[i].word, strlen(widths[i].word)))
+			break;
+	if (i == sizeof(widths) / sizeof(widths[0]))
+		return 0;
+	speed = x->p + strlen(widths[i].word);
+	len -= strlen(widths[i].word);
+	if (!len || ((*speed < 'A' || *speed > 'Z') && *speed != '?'))
+		return 0;
+	for (size_t k = 0; k < sizeof(speeds) / sizeof(speeds[0]); k++) {
+		if (strlen(speeds[k].word) != len || strncmp(speed, speeds[k].word, len))
+			continue;
+		l->widths = widths[i].code;
+		l->speeds = speeds[k].code;
+		return 1;
+	}
+	return text_error(x, "\"%.*s\" is no link speed", (int)(len < 16 ? len : 16), speed);
+}
+
+/*
+ * After the '#': what is before the description is this port's (a CA's), what is behind it is the
+ * other end's LID and the cable's width and speed.
+ */
+static int parse_comment(struct topo_text *x, struct topo_line *l)
+{
+	char *first = memchr(x->p, '"', (size_t)(x->end - x->p));
+	char *last = first ? memrchr(x->p, '"', (size_t)(x->end - x->p)) : NULL;
+	int r = parse_lid_lmc(x, first ? first : x->end, &l->lid, &l->lmc);
+	size_t n;
+
+	if (first)
+		x->p = last + 1;
+	else
+		return r;
+	while (!r && (n = parse_word(x))) {
+		r = parse_rate(x, n, l);
+		if (r > 0)
+			return 0;
+		x->p += n;
+	}
+	return r;
+}
+
+/* ibsim's: w, s and e are masks of what the port can. */
+static int parse_options(struct topo_text *x, struct topo_line *l)
+{
+	uint64_t old = 0, ext = 0, v;
+	bool speed = false;
+
+	for (text_blanks(x); *x->p && *x->p != '#'; text_blanks(x)) {
+		int r = 0;
+
+		if (text_skip(x, "w=")) {
+			r = text_number(x, "the mask of widths", 1, 31, &v);
+			l->widths = (uint32_t)v;
+		} else if (text_skip(x, "s=")) {
+			r = text_number(x, "the mask of speeds", 0, 7, &old);
+			old = old ? old : TOPO_QDR;
+			speed = true;
+		} else if (text_skip(x, "e=")) {
+			r = text_number(x, "the mask of extended speeds", 0, 31, &ext);
+			speed = true;
+		} else {
+			return text_error(x, "'%.*s' is no option of a port (w=, s=, e=)",
+					  (int)strcspn(x->p, " \t"), x->p);
+		}
+		if (!r && *x->p && !strchr(" \t#", *x->p))
+			r = text_error(x, "'%.1s' behind a number", x->p);
+		if (r)
+			return r;
+	}
+	if (speed)
+		l->speeds = parse_speed_masks(old ? old : 7, ext);
+	return 0;
+}
+
+/* Brackets of `ibnetdiscover -g`: [ext 7]. */
+static int parse_ext(struct topo_text *x)
+{
+	uint64_t v;
+	int r;
+
+	if (!text_skip(x, "[ext "))
+		return 0;
+	r = text_number(x, "the external port", 0, 255, &v);
+	if (!r && !text_skip(x, "]"))
+		r = text_error(x, "']' is missing");
+	return r;
+}
+
+static int parse_bracketed(struct topo_text *x, const char *what, uint64_t max, uint64_t *v)
+{
+	int r;
+
+	if (!text_skip(x, "["))
+		return text_error(x, "'[' and %s are missing", what);
+	r = text_number(x, what, 1, max, v);
+	if (!r && !text_skip(x, "]"))
+		r = text_error(x, "']' behind %s is missing", what);
+	return r;
+}
+
+static int parse_guid(struct topo_text *x, uint64_t *guid)
+{
+	int r;
+
+	text_blanks(x);
+	if (!text_skip(x, "("))
+		return 0;
+	r = text_hex(x, "the port's GUID", guid);
+	if (!r && !text_skip(x, ")"))
+		r = text_error(x, "')' is missing");
+	return r;
+}
+
+/* "name"[port](guid) options # comment */
+static int parse_peer(struct topo_parse *p, struct topo_text *x, struct topo_line *l)
+{
+	uint64_t num = 1;
+	char *name, *alias;
+	int r = 0;
+
+	l->peer_at = text_at(x, x->p);
+	name = text_quoted(x, "the name of the other end");
+	if (!name)
+		return -EINVAL;
+	alias = strchr(name, '@');
+	l->by_alias = alias;
+	l->peer = parse_name(p, x, name, &l->peer_at);
+	if (!l->peer)
+		return -EINVAL;
+	text_blanks(x);
+	if (*x->p == '[') /* else it is port 1, as with ibsim */
+		r = parse_bracketed(x, "the number of the other port", 255, &num);
+	l->peer_port = (uint32_t)num;
+	if (!r)
+		r = parse_ext(x);
+	if (!r)
+		r = parse_guid(x, &l->peer_guid);
+	return r;
+}
+
+/* @[port] "name": the port can be connected by this name. */
+static int parse_alias(struct topo_parse *p, struct topo_text *x, struct topo_line *l)
+{
+	char *name, full[TOPO_PREFIX_LEN + 80];
+
+	l->peer_at = text_at(x, x->p);
+	name = text_quoted(x, "the alias");
+	if (!name)
+		return -EINVAL;
+	if (strpbrk(name, "@#"))
+		return build_error(x->b, &l->peer_at, "an alias has no '@' and no '#'");
+	if (strlen(name) > 40)
+		return build_error(x->b, &l->peer_at, "an alias has at most 40 characters");
+	snprintf(full, sizeof(full), "%s@%s", p->prefix, name);
+	return build_alias(x->b, full, l);
+}
+
+int parse_port(struct topo_parse *p, struct topo_text *x)
+{
+	const struct topo_node *n = p->node == TOPO_NONE ? NULL : &p->b.node[p->node];
+	struct topo_where at = text_at(x, x->p);
+	bool is_alias = text_skip(x, "@");
+	struct topo_line *l;
+	uint64_t num, guid = 0;
+	int r;
+
+	if (!n)
+		return text_error(x, "a port's line, but no node's before it");
+	r = parse_bracketed(x, "the port's number", n->nports, &num);
+	if (!r)
+		r = parse_ext(x);
+	if (!r)
+		r = parse_guid(x, &guid);
+	if (r)
+		return r;
+	l = build_line(&p->b, p->node, (uint32_t)num, &at);
+	if (!l)
+		return -ENOMEM;
+	l->guid = guid;
+	l->widths = p->widths;
+	l->speeds = p->speeds;
+	text_blanks(x);
+	r = is_alias ? parse_alias(p, x, l) : parse_peer(p, x, l);
+	if (!r)
+		r = parse_options(x, l);
+	if (!r && text_skip(x, "#"))
+		r = parse_comment(x, l);
+	return r;
+}

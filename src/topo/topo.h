@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Topologies: makes a struct topo from a file (what ibnetdiscover prints, and the net files of
+ * ibsim: one grammar) or from a generator, and writes it again. For the supervisor and the command
+ * line only: ordinary memory and stdio. The formats are in softhca-topo(5).
+ *
+ * Functions that fail say why in `err`, one line without a newline: "FILE:LINE:COLUMN: reason" when
+ * a file's content is to blame.
+ */
+#ifndef SOFTHCA_TOPO_TOPO_H
+#define SOFTHCA_TOPO_TOPO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include "fabric/topo.h"
+
+#define TOPO_ERR 512
+/* Unicast LIDs: what a subnet can have of switches and of ports of adapters and routers. */
+#define TOPO_MAX_LIDS 0xbfffu
+
+/* A generator ("ring:4"...), or a file's name, "-" for standard input. 0; -EINVAL, -errno. */
+int topo_load(const char *spec, struct topo *t, char err[TOPO_ERR]);
+/* A file's content; `name` is for messages. It cannot include others. 0; -EINVAL, -ENOMEM. */
+int topo_parse(const char *name, const char *text, size_t len, struct topo *t, char err[TOPO_ERR]);
+/* Is it a generator's name with its arguments ("ring:..."), and no file's? */
+bool topo_is_generator(const char *spec);
+int topo_generate(const char *spec, struct topo *t, char err[TOPO_ERR]);
+/* Frees what the functions above made; a zeroed one too. */
+void topo_free(struct topo *t);
+
+/*
+ * The node that is called `name` (its id, else the only one with such a description): its index, or
+ * TOPO_NONE.
+ */
+uint32_t topo_find(const struct topo *t, const char *name);
+
+/* What ibnetdiscover prints for it, less the date. 0, or -EIO. */
+int topo_write_ibnetdiscover(FILE *f, const struct topo *t);
+/* For graphviz. */
+int topo_write_dot(FILE *f, const struct topo *t);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the writing of topologies, and finding a node by what people call it. Facts of the format:
+ * ibnetdiscover.c (dump_topology and what it calls). What is unknown is left out or 0, and read
+ * back so.
+ */
+#include "topo/build.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *width_name(uint32_t code)
+{
+	switch (code) {
+	case 1:
+		return "1x";
+	case 2:
+		return "4x";
+	case 4:
+		return "8x";
+	case 8:
+		return "12x";
+	case 16:
+		return "2x";
+	}
+	return "??";
+}
+
+static const char *speed_name(uint32_t code)
+{
+	static const char names[][6] = {"SDR", "DDR", "QDR", "FDR10", "FDR",
+					"EDR", "HDR", "NDR", "XDR"};
+	unsigned int bit = code ? 31 - (unsigned int)__builtin_clz(code) : 32;
+
+	return bit < sizeof(names) / sizeof(names[0]) ? names[bit] : "???";
+}
+
+static char letter(const struct topo_node *n)
+{
+	return n->type == TOPO_SWITCH ? 'S' : n->type == TOPO_CA ? 'H' : 'R';
+}
+
+static uint32_t lid_of(const struct topo_node *n, uint32_t port)
+{
+	return n->port[n->type == TOPO_SWITCH ? 0 : port].lid;
+}
+
+static void write_head(FILE *f, const struct topo_node *n)
+{
+	static const char *const guid[] = {NULL, "ca", "switch", "rt"};
+	static const char *const word[] = {NULL, "Ca", "Switch", "Rt"};
+
+	fprintf(f, "\nvendid=0x%x\ndevid=0x%x\n", n->vendor_id, n->device_id);
+	if (n->sys_guid)
+		fprintf(f, "sysimgguid=0x%llx\n", (unsigned long long)n->sys_guid);
+	fprintf(f, "%sguid=0x%llx", guid[n->type], (unsigned long long)n->guid);
+	if (n->type == TOPO_SWITCH)
+		fprintf(f, "(%llx)", (unsigned long long)n->port[0].guid);
+	fprintf(f, "\n%s\t%u \"%c-%016llx\"\t\t# \"%s\"", word[n->type], n->nports, letter(n),
+		(unsigned long long)n->guid, n->desc);
+	if (n->type == TOPO_SWITCH)
+		fprintf(f, " %s port 0 lid %u lmc %u", n->enhanced_port0 ? "enhanced" : "base",
+			n->port[0].lid, n->port[0].lmc);
+	fputc('\n', f);
+}
+
+static void write_port(FILE *f, const struct topo *t, const struct topo_node *n, uint32_t num)
+{
+	const struct topo_port *p = &n->port[num];
+	const struct topo_node *peer = &t->node[p->peer_node];
+
+	fprintf(f, "[%u]", num);
+	if (n->type != TOPO_SWITCH)
+		fprintf(f, "(%llx) ", (unsigned long long)p->guid);
+	fprintf(f, "\t\"%c-%016llx\"[%u]", letter(peer), (unsigned long long)peer->guid,
+		p->peer_port);
+	if (peer->type != TOPO_SWITCH)
+		fprintf(f, "%s(%llx) ", n->type == TOPO_SWITCH ? "" : " ",
+			(unsigned long long)peer->port[p->peer_port].guid);
+	fprintf(f, "\t\t# ");
+	if (n->type != TOPO_SWITCH)
+		fprintf(f, "lid %u lmc %u ", p->lid, p->lmc);
+	fprintf(f, "\"%s\" lid %u %s%s\n", peer->desc, lid_of(peer, p->peer_port),
+		width_name(p->width), speed_name(p->speed));
+}
+
+int topo_write_ibnetdiscover(FILE *f, const struct topo *t)
+{
+	fprintf(f, "#\n# Topology file\n#\n");
+	for (uint32_t i = 0; i < t->nnodes; i++) {
+		const struct topo_node *n = &t->node[i];
+
+		write_head(f, n);
+		for (uint32_t p = 1; p <= n->nports; p++)
+			if (n->port[p].peer_node != TOPO_NONE)
+				write_port(f, t, n, p);
+	}
+	return ferror(f) ? -EIO : 0;
+}
+
+/* A label: quotes and backslashes are not its end. */
+static void write_label(FILE *f, const char *s)
+{
+	fputc('"', f);
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			fputc('\\', f);
+		fputc(*s, f);
+	}
+	fputc('"', f);
+}
+
+int topo_write_dot(FILE *f, const struct topo *t)
+{
+	static const char *const shape[] = {NULL, "ellipse", "box", "diamond"};
+
+	fprintf(f, "graph subnet {\n");
+	for (uint32_t i = 0; i < t->nnodes; i++) {
+		const struct topo_node *n = &t->node[i];
+
+		fprintf(f, "\tn%u [shape=%s, label=", i, shape[n->type]);
+		write_label(f, n->desc[0] ? n->desc : n->id);
+		fprintf(f, "];\n");
+	}
+	for (uint32_t i = 0; i < t->nnodes; i++)
+		for (uint32_t p = 1; p <= t->node[i].nports; p++) {
+			const struct topo_port *port = &t->node[i].port[p];
+
+			/* Each cable once, from its first end. */
+			if (port->peer_node == TOPO_NONE || port->peer_node < i ||
+			    (port->peer_node == i && port->peer_port < p))
+				continue;
+			fprintf(f, "\tn%u -- n%u [taillabel=\"%u\", headlabel=\"%u\"", i,
+				port->peer_node, p, port->peer_port);
+			if (port->width && port->speed)
+				fprintf(f, ", label=\"%s%s\"", width_name(port->width),
+					speed_name(port->speed));
+			fprintf(f, "];\n");
+		}
+	fprintf(f, "}\n");
+	return ferror(f) ? -EIO : 0;
+}
+
+uint32_t topo_find(const struct topo *t, const char *name)
+{
+	uint32_t found = TOPO_NONE;
+
+	for (uint32_t i = 0; i < t->nnodes; i++) {
+		if (!strcmp(t->node[i].id, name))
+			return i;
+		if (!strcmp(t->node[i].desc, name))
+			found = found == TOPO_NONE ? i : TOPO_NONE - 1;
+	}
+	return found == TOPO_NONE - 1 ? TOPO_NONE : found;
+}
