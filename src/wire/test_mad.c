@@ -4,6 +4,7 @@
  * and the structures of OpenSM's ib_types.h. Each field is set to all ones and the bytes compared.
  */
 #include "wire/mad/mad.h"
+#include "wire/mad/sa_comp.h"
 
 #include <arpa/inet.h>
 #include <setjmp.h>
@@ -241,6 +242,55 @@ static void test_every_field_is_compared(void **state)
 	}
 }
 
+#define C(attr, name, mask)      \
+	{                        \
+		attr, name, mask \
+	}
+static const struct {
+	uint16_t attr;
+	const char *name;
+	uint64_t mask;
+} components[] = {
+#include "wire/test_mad_comp.inc"
+};
+#undef C
+
+static void test_components_have_the_bits_of_opensm(void **state)
+{
+	for (size_t i = 0; i < COUNT(components); i++) {
+		const struct sa_record *r = sa_record(components[i].attr);
+		uint32_t nr = (uint32_t)__builtin_ctzll(CL_NTOH64(components[i].mask));
+
+		assert_non_null(r);
+		assert_true(nr < r->n);
+		if (!components[i].name)
+			assert_null(r->component[nr].name);
+		else
+			assert_string_equal(r->component[nr].name, components[i].name);
+	}
+}
+
+static void test_records_match_by_their_mask(void **state)
+{
+	const struct sa_record *r = sa_record(SA_ATTR_PATH_RECORD);
+	uint8_t want[LAYOUT_SZ(path_record)] = {0}, have[LAYOUT_SZ(path_record)];
+
+	LAYOUT_SET(path_record, want, dlid, 7);
+	LAYOUT_SET(path_record, want, flow_label, 0xabcde);
+	want[LP_path_record_dgid + 15] = 1;
+	memcpy(have, want, sizeof(have));
+	LAYOUT_SET(path_record, have, hop_limit, 9);
+	assert_true(sa_match(r, 1 << 2 | 1 << 4 | 1 << 8, want, have));
+	assert_false(sa_match(r, 1 << 9, want, have));
+	assert_true(sa_match(r, 1 << 7, want, have)); /* reserved */
+	LAYOUT_SET(path_record, have, flow_label, 0xabcdf);
+	assert_false(sa_match(r, 1 << 8, want, have));
+	have[LP_path_record_dgid + 15] = 2;
+	assert_false(sa_match(r, 1 << 2, want, have));
+	assert_true(sa_match(r, 0, want, have));
+	assert_null(sa_record(0xffff));
+}
+
 static void test_items_are_reached_by_index(void **state)
 {
 	uint8_t lft[64] = {0}, vl[8] = {0}, arb[64] = {0};
@@ -264,6 +314,8 @@ int main(void)
 		cmocka_unit_test(test_fields_are_where_opensm_has_them),
 		cmocka_unit_test(test_sizes_are_those_of_opensm),
 		cmocka_unit_test(test_every_field_is_compared),
+		cmocka_unit_test(test_components_have_the_bits_of_opensm),
+		cmocka_unit_test(test_records_match_by_their_mask),
 		cmocka_unit_test(test_items_are_reached_by_index),
 	};
 
