@@ -139,6 +139,25 @@ static ssize_t each_vector(struct shim_file *f, int fd, const struct iovec *iov,
 	return result(total ? total : r);
 }
 
+/* What the kernel finds wrong with vectors before the first byte is moved; 0: nothing to move. */
+static ssize_t vectors_len(const struct iovec *iov, int n)
+{
+	size_t total = 0;
+
+	if (n < 0 || n > IOV_MAX)
+		return -EINVAL;
+	for (int i = 0; i < n; i++) {
+		struct iovec v;
+
+		if (mem_guarded_copy(&v, &iov[i], sizeof(v)))
+			return -EFAULT;
+		if ((ssize_t)v.iov_len < 0)
+			return -EINVAL;
+		total += v.iov_len;
+	}
+	return total > SSIZE_MAX ? SSIZE_MAX : (ssize_t)total;
+}
+
 /* ---- reading ---- */
 
 static ssize_t read_umad(const struct umad_file *u, int fd, void *buf, size_t count)
@@ -161,7 +180,9 @@ static ssize_t read_file(struct shim_file *f, int fd, void *buf, size_t count)
 	ssize_t r;
 
 	if (shim_file_umad(f, &umad))
-		return f->accmode == O_WRONLY ? -EBADF : read_umad(&umad, fd, buf, count);
+		return f->accmode == O_WRONLY ? -EBADF
+		       : count > SSIZE_MAX    ? -EFAULT /* access_ok() */
+					      : read_umad(&umad, fd, buf, count);
 	r = shim_attach(&sys);
 	if (r)
 		return r;
@@ -199,9 +220,12 @@ WRAP(ssize_t, read, (int fd, void *buf, size_t count))
 
 WRAP(ssize_t, readv, (int fd, const struct iovec *iov, int n))
 {
+	ssize_t len;
+
 	if (__builtin_expect(!fdtab_peek(fd), 1))
 		return NEXT(readv)(fd, iov, n);
-	return readv_ours(fd, iov, n);
+	len = vectors_len(iov, n);
+	return len > 0 ? readv_ours(fd, iov, n) : result(len);
 }
 
 WRAP(ssize_t, __read_chk, (int fd, void *buf, size_t count, size_t room))
@@ -233,7 +257,9 @@ static ssize_t write_file(struct shim_file *f, int fd, void *buf, size_t count)
 	ssize_t r;
 
 	if (shim_file_umad(f, &umad))
-		return f->accmode == O_RDONLY ? -EBADF : write_umad(&umad, buf, count);
+		return f->accmode == O_RDONLY ? -EBADF
+		       : count > SSIZE_MAX    ? -EFAULT /* access_ok() */
+					      : write_umad(&umad, buf, count);
 	if (f->accmode == O_RDONLY)
 		return -EBADF;
 	if (!f->obj) /* opened by another process: see uv_write() */
@@ -246,25 +272,6 @@ static ssize_t write_file(struct shim_file *f, int fd, void *buf, size_t count)
 	devthread_if_parked();
 	shim_leave(&old);
 	return r;
-}
-
-/* What the kernel finds wrong with vectors before the first byte is moved; 0: nothing to move. */
-static ssize_t vectors_len(const struct iovec *iov, int n)
-{
-	size_t total = 0;
-
-	if (n < 0 || n > IOV_MAX)
-		return -EINVAL;
-	for (int i = 0; i < n; i++) {
-		struct iovec v;
-
-		if (mem_guarded_copy(&v, &iov[i], sizeof(v)))
-			return -EFAULT;
-		if ((ssize_t)v.iov_len < 0)
-			return -EINVAL;
-		total += v.iov_len;
-	}
-	return total > SSIZE_MAX ? SSIZE_MAX : (ssize_t)total;
 }
 
 /* One call, so one command, for each vector. */
