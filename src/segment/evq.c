@@ -353,6 +353,14 @@ int evq_push_data(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc sr
 	return r;
 }
 
+int evq_push_pieces(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src,
+		    uint64_t cookie, uint32_t head, uint32_t len)
+{
+	const struct seg_evrec rec = {.src = src, .cookie = cookie, .data = head, .len = len};
+
+	return push(s, evq, gen, &rec);
+}
+
 /* The first record whose source lives, at the head; those before it are dropped. NULL: empty. */
 static struct seg_evrec *first(struct seg *s, struct seg_evq *q, _Atomic uint32_t **counter)
 {
@@ -402,6 +410,68 @@ int evq_take(struct seg *s, uint32_t evq, uint32_t gen, int fd, size_t fixed, si
 		drain(fd);
 		if (atomic_load(&q->lost)) /* meanwhile: that byte may be the one we drained */
 			signal_readers(s, evq, q);
+	}
+	seg_unlock(s, &q->lock);
+	return ret;
+}
+
+int evq_peek(struct seg *s, uint32_t evq, uint32_t gen, void *data, uint32_t n,
+	     struct seg_evrec *rec)
+{
+	const struct seg_evrec *r;
+	_Atomic uint32_t *counter;
+	struct seg_evq *q;
+	uint32_t at, k;
+	uint8_t *to = data;
+	int ret = lock_queue(s, evq, gen, SEG_LOCK_CTRL_NS, &q);
+
+	if (ret)
+		return ret;
+	r = first(s, q, &counter);
+	ret = r ? 0 : -EAGAIN;
+	if (r) {
+		*rec = *r;
+		n = n < r->len ? n : r->len;
+		for (at = r->data; n; n -= k, to += k) {
+			const uint8_t *d = evq_data(s, at, &at);
+
+			k = n < EVQ_PIECE ? n : EVQ_PIECE;
+			if (d)
+				memcpy(to, d, k);
+			else
+				memset(to, 0, k);
+		}
+	}
+	seg_unlock(s, &q->lock);
+	return ret;
+}
+
+int evq_untake(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec *rec)
+{
+	struct seg_evrec *r;
+	struct seg_evq *q;
+	uint32_t i;
+	int ret = lock_queue(s, evq, gen, SEG_LOCK_CTRL_NS, &q);
+
+	if (ret)
+		return ret;
+	ret = seg_alloc(s, SEG_T_EVREC, evq + 1, &i);
+	if (!ret) {
+		r = seg_at(s, SEG_T_EVREC, i);
+		r->src = rec->src;
+		r->cookie = rec->cookie;
+		r->type = rec->type;
+		r->extra = rec->extra;
+		r->data = rec->data;
+		r->len = rec->len;
+		if (!q->count || q->silent)
+			signal_readers(s, evq, q);
+		r->next = q->head;
+		q->head = i;
+		if (!q->tail)
+			q->tail = i;
+		q->count++;
+		q->bytes += r->len;
 	}
 	seg_unlock(s, &q->lock);
 	return ret;

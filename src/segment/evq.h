@@ -77,6 +77,10 @@ int evq_push(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, ui
 /* The same with a copy of `len` bytes, for evq_data(). */
 int evq_push_data(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
 		  const void *data, uint32_t len);
+/* The same with data that is there already, in pieces of the queue's owner (file + 1): the queue's
+ * from then on; the caller's still when this fails. */
+int evq_push_pieces(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src,
+		    uint64_t cookie, uint32_t head, uint32_t len);
 /*
  * Take the oldest whose source still lives. `fd`: the caller's FIFO descriptor, drained under the
  * queue's lock when the queue is empty afterwards. 0 and *rec; -EAGAIN empty; -EIO empty and dead;
@@ -97,6 +101,11 @@ int evq_take(struct seg *s, uint32_t evq, uint32_t gen, int fd, size_t fixed, si
  * signal with SA_RESTART goes on waiting, as in a read(2), which poll(2) on the FIFO could not do.
  */
 int evq_wait(struct seg_evq *q, uint32_t seen, bool locked, const void *sigmask);
+/* A copy of the oldest's first `n` bytes of data, and the record, which stays. -EAGAIN: empty. */
+int evq_peek(struct seg *s, uint32_t evq, uint32_t gen, void *data, uint32_t n,
+	     struct seg_evrec *rec);
+/* Put back, at the head, what evq_take() has taken. 0 or -errno: its data is the caller's still. */
+int evq_untake(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec *rec);
 /* The piece at index `at` (rec->data, then each *next), at most EVQ_PIECE bytes; NULL at the end.
  */
 const uint8_t *evq_data(struct seg *s, uint32_t at, uint32_t *next);

@@ -7,7 +7,7 @@
 #ifndef SOFTHCA_SEGMENT_MAD_H
 #define SOFTHCA_SEGMENT_MAD_H
 
-#include "segment/seg.h"
+#include "segment/chain.h"
 
 #define MAD_AGENT_METHODS 128
 
@@ -24,6 +24,7 @@ struct mad_agent { /* SEG_T_AGENT */
 	uint32_t rmpp_version;
 	uint32_t flags; /* IB_USER_MAD_USER_RMPP */
 	uint64_t methods[MAD_AGENT_METHODS / 64];
+	struct seg_lock rmpp_lock; /* its mad_recv; leaf but for the pool of pieces */
 } SEG_ELEM;
 
 /*
@@ -43,10 +44,50 @@ struct mad_send { /* SEG_T_MSEND */
 	uint32_t agent, agent_gen;
 	uint32_t slot, slot_gen; /* the process that raises the time-out */
 	uint32_t port;
-	uint32_t timeout_ms, retries_left;
+	uint32_t timeout_ms;
+	_Atomic uint32_t retries_left;
 	_Atomic uint64_t deadline; /* clock_now_ns() */
 	uint8_t hdr[64];           /* struct ib_user_mad_hdr as written */
 	uint8_t mad[256];
+	/*
+	 * RMPP in the kernel's role: the data behind the header in `mad`, sent in `segs` segments
+	 * (0: one MAD, and none of this is used). Whoever holds `pump` sends segments; others set
+	 * `again` and leave it to him. Who takes the send frees it only as the pump.
+	 */
+	uint32_t segs, max_retries;
+	struct seg_lock pump;
+	_Atomic uint32_t again, restart;
+	_Atomic uint64_t acked; /* last segment of the window << 32 | last segment acknowledged */
+	uint32_t seg_num;       /* the last one sent */
+	uint32_t pos_seg;       /* the segment behind which `pos` is */
+	struct chain_pos pos;
+	struct seg_chain data;
+	uint32_t last_len; /* bytes in the last segment */
+} SEG_ELEM;
+
+enum mad_recv_state { MAD_RECV_NEW, MAD_RECV_ACTIVE, MAD_RECV_COMPLETE };
+
+/* A long MAD that an agent receives, or has received lately. Under its agent's rmpp_lock. */
+struct mad_recv { /* SEG_T_MRECV */
+	uint32_t gen;
+	_Atomic uint32_t state; /* enum mad_recv_state; stored last */
+	uint32_t agent, agent_gen;
+	uint32_t slot, slot_gen; /* the process that raises the time-out */
+	uint32_t torn;           /* being changed: who inherits the lock drops it */
+	_Atomic uint64_t deadline;
+	uint64_t tid;
+	uint32_t qpn, slid, mgmt_class, class_version, method;
+	int32_t seg_num;        /* all until this one are there */
+	int32_t newwin;         /* what the sender may send */
+	int32_t last_ack;       /* as told to the sender */
+	int32_t repwin;         /* first window of the answer */
+	uint32_t flags, paylen; /* of segment seg_num */
+	struct seg_chain msg;   /* struct ib_user_mad_hdr and the message so far */
+	uint32_t early;         /* SEG_T_EVBUF: segments after a gap, in order */
+	/* Where answers go, and their header. */
+	uint32_t pkey_index, sl, grh, hop_limit, traffic_class, flow_label;
+	uint8_t sgid[16], dgid[16];
+	uint8_t mad[64];
 } SEG_ELEM;
 
 #endif

@@ -24,7 +24,7 @@
 #define SEG_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW)
 
 /*
- * About 1.8 GiB in all, sparse: fits `ulimit -v` of a few GiB. Ids stay inside their fields on the
+ * About 2 GiB in all, sparse: fits `ulimit -v` of a few GiB. Ids stay inside their fields on the
  * wire (24 bits; UAR page ids and LIDs 16), QPNs 0 and 1 are the management QPs' and 0x40 is where
  * a card starts.
  */
@@ -36,7 +36,7 @@ static const struct {
 	[SEG_T_EVQ] = {64 * K, sizeof(struct seg_evq), 1},
 	[SEG_T_EVREC] = {1 * M, sizeof(struct seg_evrec), 1},
 	[SEG_T_WORD] = {MEM_WORD_LOCKS, sizeof(struct seg_word), 1},
-	[SEG_T_EVBUF] = {256 * K, sizeof(struct seg_evdata), 1},
+	[SEG_T_EVBUF] = {1 * M, sizeof(struct seg_evdata), 1},
 	[SEG_T_EVSUB] = {256 * K, sizeof(struct seg_evsub), 1},
 	[SEG_T_EVTAB] = {EVSUB_CHAINS, sizeof(struct seg_evhash), 1},
 	[SEG_T_HOST] = {32 * K, sizeof(struct hw_host), 1},
@@ -64,6 +64,7 @@ static const struct {
 	[SEG_T_MCG] = {64 * K, sizeof(struct hw_mcg), 1},
 	[SEG_T_AGENT] = {64 * K, sizeof(struct mad_agent), 1},
 	[SEG_T_MSEND] = {64 * K, sizeof(struct mad_send), 1},
+	[SEG_T_MRECV] = {64 * K, sizeof(struct mad_recv), 1},
 };
 
 #define CHECK_ELEM(t) static_assert(sizeof(struct t) % 64 == 0, #t " wants SEG_ELEM")
@@ -100,7 +101,8 @@ CHECK_ELEM(hw_qctr);
 CHECK_ELEM(hw_mcg);
 CHECK_ELEM(mad_agent);
 CHECK_ELEM(mad_send);
-static_assert(SEG_T_COUNT == 33, "the table of tables has a row per table");
+CHECK_ELEM(mad_recv);
+static_assert(SEG_T_COUNT == 34, "the table of tables has a row per table");
 static_assert(sizeof(struct seg_table_hdr) == 64, "a header per cache line");
 
 static uint64_t page_up(uint64_t n)

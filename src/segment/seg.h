@@ -47,6 +47,7 @@ enum seg_table_id {
 	SEG_T_AHEAD, /* struct hw_rq_ahead  index = qpn; never claimed                 (hw.h)   */
 	SEG_T_AGENT, /* struct mad_agent    who receives which MADs                     (mad.h)   */
 	SEG_T_MSEND, /* struct mad_send     MADs that wait for an answer                        */
+	SEG_T_MRECV, /* struct mad_recv     long MADs that come in segments                     */
 	SEG_T_HOST,  /* struct hw_host      owner DEVICE                               (hw.h)   */
 	SEG_T_HCA,   /* struct hw_hca       owner DEVICE                                        */
 	SEG_T_PORT,  /* struct hw_port      owner DEVICE; of adapters and switches              */

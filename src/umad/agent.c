@@ -313,6 +313,7 @@ static long unregister_agent(const struct umad_file *f, const void *arg)
 		return err;
 	if (umad_agent_of(f, id, &idx)) {
 		atomic_store(&sf->agent[id], 0);
+		umad_rmpp_cancel(f->s, idx, seg_at(f->s, SEG_T_AGENT, idx));
 		seg_free(f->s, SEG_T_AGENT, idx);
 		umad_sends_cancel(f->s, f->file, idx);
 	} else {
@@ -360,4 +361,7 @@ void umad_file_gone(struct seg *s, uint32_t file)
 		seg_free(s, SEG_T_AGENT, i);
 	seg_for_each_owned (s, SEG_T_MSEND, file + 1, i)
 		seg_free(s, SEG_T_MSEND, i);
+	/* Their bytes go with the file's queue. */
+	seg_for_each_owned (s, SEG_T_MRECV, file + 1, i)
+		seg_free(s, SEG_T_MRECV, i);
 }

@@ -13,6 +13,9 @@
 #define UMAD_HDR sizeof(struct ib_user_mad_hdr)
 #define UMAD_HDR_OLD sizeof(struct ib_user_mad_hdr_old)
 
+/* Of a segment: what payload lengths count. */
+enum { RMPP_DATA = MAD_SIZE - MAD_RMPP_HDR };
+
 static_assert(UMAD_HDR == sizeof(((struct mad_send *)0)->hdr), "mad_send keeps the header");
 
 /* The SEG_T_PORT index of an open file; SEG_NONE when the file is gone. */
@@ -33,6 +36,8 @@ struct umad_pkt {
 	uint8_t sgid[16], dgid[16];
 	/* The send that an answer most likely belongs to; SEG_NONE unknown. */
 	uint32_t send, send_gen;
+	/* The long message that it is a segment of, once known at the other end; else none. */
+	uint32_t recv, recv_gen;
 	uint8_t mad[MAD_SIZE];
 };
 
@@ -51,10 +56,69 @@ void umad_sends_cancel(struct seg *s, uint32_t file, uint32_t agent);
 /* The send that this answer belongs to is taken; false: there is none. */
 bool umad_send_match(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		     const struct umad_pkt *p);
+/* The same, but it stays: SEG_T_MSEND index or SEG_NONE. */
+uint32_t umad_send_find(struct seg *s, uint32_t agent, const struct mad_agent *a,
+			const struct umad_pkt *p);
+/* Whoever gets true ends the send: umad_send_end(). */
+bool umad_send_take(struct mad_send *m);
+int umad_check_address(struct seg *s, uint32_t port, const struct ib_user_mad_hdr *h);
+/* All but p->mad, of a MAD with this header from `port`. */
+void umad_pkt_fill(struct seg *s, uint32_t port, const struct mad_agent *a,
+		   const struct ib_user_mad_hdr *h, struct umad_pkt *p);
+/* The high half of a request's transaction ID. */
+void umad_set_tid(uint32_t agent, const struct mad_agent *a, uint8_t *mad);
+bool umad_is_duplicate(const struct umad_file *f, const struct ib_user_mad_hdr *h,
+		       const uint8_t *mad);
+/* An element for *p, filled in but for `state`; p->send is its index. 0 or -ENOMEM. */
+int umad_send_new(const struct umad_file *f, uint32_t agent, const struct mad_agent *a,
+		  const struct ib_user_mad_hdr *h, struct umad_pkt *p, struct mad_send **m);
+uint64_t umad_deadline_of(uint32_t timeout_ms);
+/* What was sent is not answered at once: the device thread must know its deadline. */
+void umad_watch(struct seg *s, const struct umad_pkt *p);
+/* Does this process raise the time-outs of that one: is it the same, or, with `orphans`, dead? */
+bool umad_looks_after(struct seg *s, uint32_t slot, uint32_t slot_gen, bool orphans);
+
+/* ---- rmpp_send.c */
+/* Is it a message that we cut into segments? */
+bool umad_rmpp_wanted(const struct mad_agent *a, const uint8_t *mad);
+/* `buf`, `len`: behind the header; p->mad has the first MAD_RMPP_HDR bytes. */
+int umad_rmpp_write(const struct umad_file *f, uint32_t port, const uint8_t *buf, size_t len,
+		    const struct ib_user_mad_hdr *h, struct umad_pkt *p);
+/* Its deadline is over, and retries are left. False: it is not repeated any more. */
+bool umad_rmpp_retry(struct seg *s, uint32_t i, struct mad_send *m);
+/* Frees a send that was taken, of one MAD or of many. */
+void umad_send_end(struct seg *s, uint32_t i, struct mad_send *m);
+void umad_rmpp_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
+		   const struct umad_pkt *p);
+void umad_rmpp_abort(struct seg *s, uint32_t agent, const struct mad_agent *a,
+		     const struct umad_pkt *p);
+
+/* ---- rmpp_recv.c */
+/* An active RMPP MAD for an agent whose RMPP is ours. */
+void umad_rmpp_arrived(struct seg *s, uint32_t agent, struct mad_agent *a, struct umad_pkt *p);
+/* An answer to *p with the header (of its class) at `hdr`. */
+void umad_rmpp_reply(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p,
+		     const uint8_t *hdr, uint32_t type, uint32_t status, uint32_t seg_num,
+		     uint32_t newwin);
+/* What it belongs to is given up, and its sender is told why. */
+void umad_rmpp_nack(struct seg *s, uint32_t agent, const struct mad_agent *a,
+		    const struct umad_pkt *p, uint32_t status);
+/* How much of an answer with segments may come at first: set, and asked for. */
+void umad_rmpp_ds_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
+		      const struct umad_pkt *p, int32_t newwin);
+uint32_t umad_rmpp_window(struct seg *s, uint32_t agent, const struct mad_agent *a,
+			  const struct umad_pkt *p);
+/* The agent, no longer `ready`, goes. */
+void umad_rmpp_cancel(struct seg *s, uint32_t agent, struct mad_agent *a);
+uint64_t umad_rmpp_run_due(struct seg *s, bool orphans);
+/* The earliest deadline of what this process has begun to receive since last asked. */
+uint64_t umad_rmpp_begun(struct seg *s);
 
 /* ---- route.c */
 /* From its port to wherever it leads: an agent inside an adapter, one of a program, or nowhere. */
 void umad_route(struct seg *s, struct umad_pkt *p);
+/* `p` arrived at `port` and `mad` is the answer: back to where it came from. */
+void umad_answer(struct seg *s, uint32_t port, const struct umad_pkt *p, const uint8_t *mad);
 /*
  * A directed-route SMP leaves its port (smi.c, smi_handle_dr_smp_send(), and what
  * handle_outgoing_dr_smp() makes of it): -EINVAL no such path; 1 it is for this node, and dealt
@@ -65,6 +129,11 @@ int umad_direct(struct seg *s, struct umad_pkt *p, const struct mad_agent *a);
 /* ---- recv.c */
 /* A MAD into the queue of an agent's file. 0 or -errno. */
 int umad_deliver(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p);
+/* The header that its reader sees. 0 or -ENOENT: the file is gone. */
+int umad_hdr_of(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p,
+		struct ib_user_mad_hdr *h);
+/* A header and a MAD of any length, taken over. */
+int umad_deliver_pieces(struct seg *s, const struct mad_agent *a, const struct seg_chain *c);
 /* The header of a MAD that was not answered. */
 int umad_deliver_timeout(struct seg *s, const struct mad_agent *a, const struct mad_send *m);
 

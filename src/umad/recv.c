@@ -21,31 +21,53 @@ static int push(struct seg *s, const struct mad_agent *a, const void *packet, ui
 	return r;
 }
 
-int umad_deliver(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p)
+int umad_hdr_of(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p,
+		struct ib_user_mad_hdr *h)
 {
 	const struct seg_file *sf = seg_file(s, a->file);
-	struct {
-		struct ib_user_mad_hdr hdr;
-		uint8_t mad[MAD_SIZE];
-	} packet = {0};
 
 	if (!sf || sf->gen != a->file_gen)
 		return -ENOENT;
-	packet.hdr.id = a->id;
-	packet.hdr.length = (uint32_t)umad_hdr_size(sf) + MAD_SIZE;
-	be32_store(&packet.hdr.qpn, p->qpn);
-	be16_store(&packet.hdr.lid, p->slid);
-	packet.hdr.sl = p->sl;
-	packet.hdr.pkey_index = (uint16_t)p->pkey_index;
+	memset(h, 0, sizeof(*h));
+	h->id = a->id;
+	h->length = (uint32_t)umad_hdr_size(sf) + MAD_SIZE;
+	be32_store(&h->qpn, p->qpn);
+	be16_store(&h->lid, p->slid);
+	h->sl = p->sl;
+	h->pkey_index = (uint16_t)p->pkey_index;
 	if (p->grh) {
-		packet.hdr.grh_present = 1;
-		packet.hdr.hop_limit = p->hop_limit;
-		packet.hdr.traffic_class = p->traffic_class;
-		memcpy(packet.hdr.gid, p->sgid, sizeof(packet.hdr.gid));
-		be32_store(&packet.hdr.flow_label, p->flow_label);
+		h->grh_present = 1;
+		h->hop_limit = p->hop_limit;
+		h->traffic_class = p->traffic_class;
+		memcpy(h->gid, p->sgid, sizeof(h->gid));
+		be32_store(&h->flow_label, p->flow_label);
 	}
+	return 0;
+}
+
+int umad_deliver(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p)
+{
+	struct {
+		struct ib_user_mad_hdr hdr;
+		uint8_t mad[MAD_SIZE];
+	} packet;
+	int r = umad_hdr_of(s, a, p, &packet.hdr);
+
+	if (r)
+		return r;
 	memcpy(packet.mad, p->mad, MAD_SIZE);
 	return push(s, a, &packet, sizeof(packet));
+}
+
+int umad_deliver_pieces(struct seg *s, const struct mad_agent *a, const struct seg_chain *c)
+{
+	const struct seg_evsrc src = {.table = SEG_T_COUNT};
+	int r = evq_push_pieces(s, a->file, a->file_gen, src, 0, c->head, c->len);
+
+	if (r)
+		TRACE(LOG_EVENT, "umad file %u: a message of %u bytes is lost: %d", a->file, c->len,
+		      r);
+	return r;
 }
 
 int umad_deliver_timeout(struct seg *s, const struct mad_agent *a, const struct mad_send *m)
@@ -62,22 +84,18 @@ int umad_deliver_timeout(struct seg *s, const struct mad_agent *a, const struct 
 
 /* ---- read() */
 
-/* A packet that was taken can not be put back: is the buffer writable? Its bytes stay. */
-static bool writable(void *buf, size_t len)
-{
-	return !mem_guarded_copy(buf, buf, len);
-}
-
-/* Its pieces, the first `hdr_size` bytes of the header and the rest, to the program. */
-static ssize_t copy_packet(struct seg *s, const struct seg_evrec *rec, size_t hdr_size, uint8_t *to)
+/* Its pieces, the first `hdr_size` bytes of the header and the rest, to the program. What cannot be
+ * written there goes back to the head of the queue. */
+static ssize_t copy_packet(const struct umad_file *f, const struct seg_evrec *rec, size_t hdr_size,
+			   uint8_t *to)
 {
 	size_t cut = UMAD_HDR - hdr_size, done = 0;
 	uint32_t at = rec->data, left = rec->len;
 	bool bad = false;
 
-	while (left) {
+	while (left && !bad) {
 		uint32_t n = left < EVQ_PIECE ? left : EVQ_PIECE, first = 0, next = 0;
-		const uint8_t *d = evq_data(s, at, &next);
+		const uint8_t *d = evq_data(f->s, at, &next);
 
 		if (!d)
 			break;
@@ -92,8 +110,31 @@ static ssize_t copy_packet(struct seg *s, const struct seg_evrec *rec, size_t hd
 		left -= n;
 		at = next;
 	}
-	evq_data_free(s, rec);
+	if (!bad || evq_untake(f->s, f->file, f->gen, rec))
+		evq_data_free(f->s, rec);
 	return bad ? -EFAULT : left ? -EIO : (ssize_t)done;
+}
+
+/*
+ * The packet that does not fit, and stays: of a message of several segments the first is shown, and
+ * the length in its header tells how much is wanted. -EAGAIN: another reader was faster.
+ */
+static ssize_t copy_first(const struct umad_file *f, uint8_t *to, size_t count, size_t hdr_size)
+{
+	uint8_t packet[UMAD_HDR + MAD_SIZE];
+	struct seg_evrec rec;
+	int r = evq_peek(f->s, f->file, f->gen, packet, sizeof(packet), &rec);
+
+	if (r)
+		return r;
+	if (count >= rec.len - UMAD_HDR + hdr_size)
+		return -EAGAIN;
+	if (rec.len <= sizeof(packet) || count < hdr_size + MAD_SIZE)
+		return -EINVAL;
+	if (mem_guarded_copy(to, packet, hdr_size) ||
+	    mem_guarded_copy(to + hdr_size, packet + UMAD_HDR, MAD_SIZE))
+		return -EFAULT;
+	return -ENOSPC;
 }
 
 ssize_t umad_read(const struct umad_file *f, int fd, void *buf, size_t count, bool nonblock,
@@ -103,7 +144,7 @@ ssize_t umad_read(const struct umad_file *f, int fd, void *buf, size_t count, bo
 	struct seg_evq *q = seg_live(f->s, SEG_T_EVQ, f->file);
 	struct seg_evrec rec;
 	size_t hdr;
-	int r;
+	ssize_t r;
 
 	if (!sf || sf->gen != f->gen || !q)
 		return -EIO;
@@ -113,14 +154,14 @@ ssize_t umad_read(const struct umad_file *f, int fd, void *buf, size_t count, bo
 		hdr = umad_hdr_size(sf);
 		if (count < hdr)
 			return -EINVAL;
-		if (!writable(buf, count < hdr + MAD_SIZE ? count : hdr + MAD_SIZE) &&
-		    atomic_load(&q->count))
-			return -EFAULT;
 		r = evq_take(f->s, f->file, f->gen, fd, 0, count + UMAD_HDR - hdr, &rec);
 		if (!r)
-			return copy_packet(f->s, &rec, hdr, buf);
-		if (r == -EMSGSIZE)
-			return -EINVAL;
+			return copy_packet(f, &rec, hdr, buf);
+		if (r == -EMSGSIZE) {
+			r = copy_first(f, buf, count, hdr);
+			if (r == -EAGAIN)
+				continue;
+		}
 		if (r == -ENOENT)
 			return -EIO;
 		if (r != -EAGAIN && r != -ETIMEDOUT)

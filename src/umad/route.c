@@ -54,21 +54,20 @@ static void lost(const struct umad_pkt *p, const char *why)
 }
 
 /* To an agent of a program: mad.c, ib_mad_complete_recv(). */
-static void give(struct seg *s, uint32_t idx, const struct mad_agent *a, const struct umad_pkt *p)
+static void give(struct seg *s, uint32_t idx, struct mad_agent *a, struct umad_pkt *p)
 {
-	bool rmpp = mad_has_rmpp((uint32_t)LAYOUT_GET(mad_hdr, p->mad, mgmt_class)) &&
-		    (LAYOUT_GET(mad_rmpp, p->mad, flags) & MAD_RMPP_ACTIVE);
+	bool active = LAYOUT_GET(mad_rmpp, p->mad, flags) & MAD_RMPP_ACTIVE;
+	bool rmpp = active && mad_has_rmpp((uint32_t)LAYOUT_GET(mad_hdr, p->mad, mgmt_class));
 
-	if (rmpp && umad_kernel_rmpp(a))
-		lost(p, "the kernel's part of RMPP is not supported");
+	if (active && umad_kernel_rmpp(a))
+		umad_rmpp_arrived(s, idx, a, p);
 	else if (mad_is_response(p->mad) && !umad_send_match(s, idx, a, p) && !rmpp)
 		lost(p, "an answer to no request");
 	else
 		umad_deliver(s, a, p);
 }
 
-/* `p` arrived at `port` and `mad` is the answer: back to where it came from. */
-static void answer(struct seg *s, uint32_t port, const struct umad_pkt *p, const uint8_t *mad)
+void umad_answer(struct seg *s, uint32_t port, const struct umad_pkt *p, const uint8_t *mad)
 {
 	struct umad_pkt back = *p;
 
@@ -94,7 +93,7 @@ static void refuse(struct seg *s, uint32_t port, const struct umad_pkt *p)
 	memcpy(mad, p->mad, MAD_SIZE);
 	LAYOUT_SET(mad_hdr, mad, method, MAD_METHOD_GET_RESP);
 	LAYOUT_SET(mad_hdr, mad, status, MAD_STATUS_BAD_ATTR);
-	answer(s, port, p, mad);
+	umad_answer(s, port, p, mad);
 }
 
 static void arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
@@ -119,7 +118,7 @@ static void arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 	}
 	switch (fab_mad(s, port, p->slid, p->mad, out)) {
 	case FAB_MAD_REPLY:
-		answer(s, port, p, out);
+		umad_answer(s, port, p, out);
 		return;
 	case FAB_MAD_CONSUMED:
 		return;

@@ -22,7 +22,7 @@ bool umad_has_deadlines(void)
 /* ---- outstanding sends */
 
 /* Whoever gets true ends the send. */
-static bool take(struct mad_send *m)
+bool umad_send_take(struct mad_send *m)
 {
 	uint32_t waits = MAD_SEND_WAITS;
 
@@ -34,8 +34,8 @@ void umad_sends_cancel(struct seg *s, uint32_t file, uint32_t agent)
 	seg_for_each_owned (s, SEG_T_MSEND, file + 1, i) {
 		struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
 
-		if (m->agent == agent && take(m))
-			seg_free(s, SEG_T_MSEND, i);
+		if (m->agent == agent && umad_send_take(m))
+			umad_send_end(s, i, m);
 	}
 }
 
@@ -65,31 +65,38 @@ static bool matches(const struct mad_send *m, uint32_t agent, uint32_t agent_gen
 	       (class == MAD_CLASS_SUBN_DR || same_gid(m, p));
 }
 
-static bool try_match(struct seg *s, uint32_t i, uint32_t agent, uint32_t agent_gen,
-		      const struct umad_pkt *p)
+uint32_t umad_send_find(struct seg *s, uint32_t agent, const struct mad_agent *a,
+			const struct umad_pkt *p)
 {
-	struct mad_send *m = seg_live(s, SEG_T_MSEND, i);
+	const struct mad_send *m = seg_live(s, SEG_T_MSEND, p->send);
 
-	if (!m || !matches(m, agent, agent_gen, p) || !take(m))
-		return false;
-	seg_free(s, SEG_T_MSEND, i);
-	return true;
+	if (m && matches(m, agent, a->gen, p))
+		return p->send;
+	seg_for_each_owned (s, SEG_T_MSEND, a->file + 1, i)
+		if (matches(seg_at(s, SEG_T_MSEND, i), agent, a->gen, p))
+			return i;
+	return SEG_NONE;
 }
 
 bool umad_send_match(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		     const struct umad_pkt *p)
 {
-	if (p->send != SEG_NONE && try_match(s, p->send, agent, a->gen, p))
+	uint32_t i;
+
+	while ((i = umad_send_find(s, agent, a, p)) != SEG_NONE) {
+		struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
+
+		if (!umad_send_take(m))
+			continue;
+		umad_send_end(s, i, m);
 		return true;
-	seg_for_each_owned (s, SEG_T_MSEND, a->file + 1, i)
-		if (try_match(s, i, agent, a->gen, p))
-			return true;
+	}
 	return false;
 }
 
 /* user_mad.c, is_duplicate() */
-static bool is_duplicate(const struct umad_file *f, const struct ib_user_mad_hdr *h,
-			 const uint8_t *mad)
+bool umad_is_duplicate(const struct umad_file *f, const struct ib_user_mad_hdr *h,
+		       const uint8_t *mad)
 {
 	bool resp = mad_is_response(mad);
 
@@ -110,7 +117,7 @@ static bool is_duplicate(const struct umad_file *f, const struct ib_user_mad_hdr
 	return false;
 }
 
-static uint64_t deadline_of(uint32_t timeout_ms)
+uint64_t umad_deadline_of(uint32_t timeout_ms)
 {
 	/* A negative number of milliseconds is for ever (msecs_to_jiffies()). */
 	return (int32_t)timeout_ms < 0 ? UINT64_MAX : clock_now_ns() + timeout_ms * NSEC_PER_MSEC;
@@ -118,8 +125,8 @@ static uint64_t deadline_of(uint32_t timeout_ms)
 
 /* ---- one MAD from its header */
 
-static void pkt_fill(struct seg *s, uint32_t port, const struct mad_agent *a,
-		     const struct ib_user_mad_hdr *h, struct umad_pkt *p)
+void umad_pkt_fill(struct seg *s, uint32_t port, const struct mad_agent *a,
+		   const struct ib_user_mad_hdr *h, struct umad_pkt *p)
 {
 	const struct hw_port *from = hw_port(s, port);
 
@@ -142,7 +149,7 @@ static void pkt_fill(struct seg *s, uint32_t port, const struct mad_agent *a,
 }
 
 /* What making an address handle of it finds wrong: rdma_create_user_ah(). */
-static int check_address(struct seg *s, uint32_t port, const struct ib_user_mad_hdr *h)
+int umad_check_address(struct seg *s, uint32_t port, const struct ib_user_mad_hdr *h)
 {
 	static const uint8_t none[16];
 
@@ -162,8 +169,6 @@ static int copy_mad(const struct mad_agent *a, const uint8_t *buf, size_t len, u
 
 	if (len < off)
 		return -EINVAL;
-	if (krmpp && (LAYOUT_GET(mad_rmpp, mad, flags) & MAD_RMPP_ACTIVE))
-		return -EOPNOTSUPP; /* the kernel's part of RMPP is not here yet */
 	if (len > MAD_SIZE)
 		return -EINVAL;
 	memset(mad + LAYOUT_SZ(mad_hdr), 0, MAD_SIZE - LAYOUT_SZ(mad_hdr));
@@ -177,14 +182,11 @@ static bool user_rmpp_active(const struct mad_agent *a, const uint8_t *mad)
 	       (LAYOUT_GET(mad_rmpp, mad, flags) & MAD_RMPP_ACTIVE);
 }
 
-/* The element that waits for the answer; SEG_NONE when none is expected. 0 or -ENOMEM. */
-static int remember(const struct umad_file *f, uint32_t agent, const struct mad_agent *a,
-		    const struct ib_user_mad_hdr *h, struct umad_pkt *p)
+int umad_send_new(const struct umad_file *f, uint32_t agent, const struct mad_agent *a,
+		  const struct ib_user_mad_hdr *h, struct umad_pkt *p, struct mad_send **out)
 {
 	struct mad_send *m;
 
-	if (!h->timeout_ms)
-		return 0;
 	if (seg_alloc(f->s, SEG_T_MSEND, f->file + 1, &p->send))
 		return -ENOMEM;
 	m = seg_at(f->s, SEG_T_MSEND, p->send);
@@ -195,23 +197,36 @@ static int remember(const struct umad_file *f, uint32_t agent, const struct mad_
 	m->slot_gen = f->s->self_gen;
 	m->port = p->from;
 	m->timeout_ms = h->timeout_ms;
-	m->retries_left = h->retries;
-	atomic_store(&m->deadline, deadline_of(h->timeout_ms));
+	atomic_store(&m->retries_left, h->retries);
+	atomic_store(&m->deadline, umad_deadline_of(h->timeout_ms));
 	memcpy(m->hdr, h, sizeof(m->hdr));
 	memcpy(m->mad, p->mad, MAD_SIZE);
-	atomic_store(&m->state, MAD_SEND_WAITS);
+	*out = m;
 	return 0;
 }
 
-/* It was not answered at once: the device thread must know its deadline. */
-static void watch(struct seg *s, const struct umad_pkt *p)
+/* The element that waits for the answer; SEG_NONE when none is expected. 0 or -ENOMEM. */
+static int remember(const struct umad_file *f, uint32_t agent, const struct mad_agent *a,
+		    const struct ib_user_mad_hdr *h, struct umad_pkt *p)
+{
+	struct mad_send *m;
+	int r = h->timeout_ms ? umad_send_new(f, agent, a, h, p, &m) : 0;
+
+	if (!r && h->timeout_ms)
+		atomic_store(&m->state, MAD_SEND_WAITS);
+	return r;
+}
+
+void umad_watch(struct seg *s, const struct umad_pkt *p)
 {
 	const struct mad_send *m = p->send == SEG_NONE ? NULL : seg_live(s, SEG_T_MSEND, p->send);
-	uint64_t due, was;
+	uint64_t due = umad_rmpp_begun(s), was;
 
-	if (!m || m->gen != p->send_gen || atomic_load(&m->state) != MAD_SEND_WAITS)
+	if (m && m->gen == p->send_gen && atomic_load(&m->state) == MAD_SEND_WAITS &&
+	    atomic_load(&m->deadline) < due)
+		due = atomic_load(&m->deadline);
+	if (due == UINT64_MAX)
 		return;
-	due = atomic_load(&m->deadline);
 	atomic_store(&any_deadline, 1);
 	was = atomic_load(&next_due);
 	while (due < was)
@@ -223,19 +238,22 @@ static void watch(struct seg *s, const struct umad_pkt *p)
 
 /* ---- write() */
 
+void umad_set_tid(uint32_t agent, const struct mad_agent *a, uint8_t *mad)
+{
+	uint64_t tid = LAYOUT_GET(mad_hdr, mad, tid) & UINT32_MAX;
+
+	if (!mad_is_response(mad))
+		LAYOUT_SET(mad_hdr, mad, tid, tid | (uint64_t)mad_agent_tid(agent, a->gen) << 32);
+}
+
 static int start(const struct umad_file *f, uint32_t agent, const struct mad_agent *a,
 		 const struct ib_user_mad_hdr *h, struct umad_pkt *p)
 {
 	uint8_t *mad = p->mad;
-	uint64_t tid;
 	int r;
 
-	if (!mad_is_response(mad)) {
-		tid = LAYOUT_GET(mad_hdr, mad, tid) & UINT32_MAX;
-		tid |= (uint64_t)mad_agent_tid(agent, a->gen) << 32;
-		LAYOUT_SET(mad_hdr, mad, tid, tid);
-	}
-	if (!user_rmpp_active(a, mad) && is_duplicate(f, h, mad))
+	umad_set_tid(agent, a, mad);
+	if (!user_rmpp_active(a, mad) && umad_is_duplicate(f, h, mad))
 		return -EINVAL;
 	if (a->rmpp_version && !mad_has_rmpp((uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class)))
 		return -EINVAL;
@@ -256,12 +274,12 @@ static ssize_t write_locked(const struct umad_file *f, uint32_t port, const uint
 
 	if (!a)
 		return -EIO;
-	r = check_address(f->s, port, h);
+	r = umad_check_address(f->s, port, h);
 	if (!r)
 		r = copy_mad(a, buf, count, p->mad);
 	if (r)
 		return r;
-	pkt_fill(f->s, port, a, h, p);
+	umad_pkt_fill(f->s, port, a, h, p);
 	return start(f, idx, a, h, p);
 }
 
@@ -269,7 +287,8 @@ ssize_t umad_write(const struct umad_file *f, const void *buf, size_t count)
 {
 	const struct seg_file *sf = seg_file(f->s, f->file);
 	struct ib_user_mad_hdr h = {0};
-	uint32_t port = umad_port(f);
+	uint32_t port = umad_port(f), idx;
+	const struct mad_agent *a;
 	struct umad_pkt p = {0};
 	const uint8_t *from = buf;
 	ssize_t r;
@@ -286,6 +305,11 @@ ssize_t umad_write(const struct umad_file *f, const void *buf, size_t count)
 		return -EINVAL;
 	if (mem_guarded_copy(p.mad, from + hdr, MAD_RMPP_HDR))
 		return -EFAULT;
+	a = umad_agent_of(f, h.id, &idx);
+	if (a && umad_rmpp_wanted(a, p.mad)) {
+		r = umad_rmpp_write(f, port, from + hdr, count - hdr, &h, &p);
+		return r ? r : (ssize_t)count;
+	}
 	r = seg_lock(f->s, &hw_port(f->s, port)->mad_lock, SEG_LOCK_CTRL_NS);
 	if (r < 0)
 		return r;
@@ -295,7 +319,7 @@ ssize_t umad_write(const struct umad_file *f, const void *buf, size_t count)
 		return r;
 	if (!r) {
 		umad_route(f->s, &p);
-		watch(f->s, &p);
+		umad_watch(f->s, &p);
 	}
 	return (ssize_t)count;
 }
@@ -306,9 +330,9 @@ static void repeat(struct seg *s, uint32_t i, struct mad_send *m, const struct m
 {
 	struct umad_pkt p = {0};
 
-	m->retries_left--;
-	atomic_store(&m->deadline, deadline_of(m->timeout_ms));
-	pkt_fill(s, m->port, a, (const struct ib_user_mad_hdr *)m->hdr, &p);
+	atomic_fetch_sub(&m->retries_left, 1);
+	atomic_store(&m->deadline, umad_deadline_of(m->timeout_ms));
+	umad_pkt_fill(s, m->port, a, (const struct ib_user_mad_hdr *)m->hdr, &p);
 	memcpy(p.mad, m->mad, MAD_SIZE);
 	p.send = i;
 	p.send_gen = m->gen;
@@ -319,28 +343,40 @@ static void expire(struct seg *s, uint32_t i, struct mad_send *m)
 {
 	const struct mad_agent *a = umad_agent(s, m->agent, m->agent_gen);
 
-	if (a && m->retries_left) {
-		repeat(s, i, m, a);
-		return;
+	if (a && atomic_load(&m->retries_left)) {
+		if (!m->segs) {
+			repeat(s, i, m, a);
+			return;
+		}
+		if (umad_rmpp_retry(s, i, m))
+			return;
 	}
-	if (!take(m))
+	if (!umad_send_take(m))
 		return;
 	if (a)
 		umad_deliver_timeout(s, a, m);
-	seg_free(s, SEG_T_MSEND, i);
+	umad_send_end(s, i, m);
 }
 
-uint64_t umad_run_due(struct seg *s)
+bool umad_looks_after(struct seg *s, uint32_t slot, uint32_t slot_gen, bool orphans)
 {
-	uint64_t now = clock_now_ns(), due = UINT64_MAX, was;
+	const struct seg_proc *p;
 
-	if (!umad_has_deadlines() || s->self == SEG_NONE)
-		return UINT64_MAX;
-	atomic_store(&next_due, UINT64_MAX);
+	if (!orphans)
+		return slot == s->self && slot_gen == s->self_gen;
+	p = seg_proc(s, slot);
+	return !p || p->gen != slot_gen || atomic_load(&p->state) == SEG_PROC_DEAD;
+}
+
+/* What is over by now; the next deadline. */
+static uint64_t run(struct seg *s, bool orphans)
+{
+	uint64_t now = clock_now_ns(), due = UINT64_MAX, recv;
+
 	seg_for_each_live (s, SEG_T_MSEND, i) {
 		struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
 
-		if (m->slot != s->self || m->slot_gen != s->self_gen ||
+		if (!umad_looks_after(s, m->slot, m->slot_gen, orphans) ||
 		    atomic_load(&m->state) != MAD_SEND_WAITS)
 			continue;
 		if (atomic_load(&m->deadline) <= now)
@@ -349,6 +385,23 @@ uint64_t umad_run_due(struct seg *s)
 		    atomic_load(&m->deadline) < due)
 			due = atomic_load(&m->deadline);
 	}
+	recv = umad_rmpp_run_due(s, orphans);
+	return recv < due ? recv : due;
+}
+
+uint64_t umad_run_orphans(struct seg *s)
+{
+	return run(s, true);
+}
+
+uint64_t umad_run_due(struct seg *s)
+{
+	uint64_t due, was;
+
+	if (!umad_has_deadlines() || s->self == SEG_NONE)
+		return UINT64_MAX;
+	atomic_store(&next_due, UINT64_MAX);
+	due = run(s, false);
 	was = atomic_load(&next_due);
 	while (due < was && !atomic_compare_exchange_weak(&next_due, &was, due))
 		;

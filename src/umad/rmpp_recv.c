@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the receiving end of RMPP in the kernel's role: segments are put together in the sender's
+ * thread, ACKs go back in it, the whole message is queued as one packet. The rules are those of
+ * ib_process_rmpp_recv_wc() and what it calls in mad_rmpp.c.
+ *
+ * mad_agent.rmpp_lock is held while a segment is put in its place, never while a MAD is sent.
+ */
+#include "umad/priv.h"
+
+#include <errno.h>
+#include <string.h>
+#include "util/clock.h"
+#include "util/log.h"
+
+#define WINDOW 64                       /* window_size(): an eighth of the receive queue's 512 */
+#define ASSEMBLY_NS (40 * NSEC_PER_SEC) /* start_rmpp() */
+#define REMEMBER_NS (10 * NSEC_PER_SEC) /* complete_rmpp(): for repeated segments */
+#define LOCK_NS (100 * NSEC_PER_MSEC)
+
+/* A segment that came too early, in a piece of the pool. */
+struct early {
+	int32_t seg_num;
+	uint32_t flags, paylen;
+	uint8_t data[EVQ_PIECE - 12];
+};
+static_assert(sizeof(struct early) == EVQ_PIECE, "fits a piece");
+static_assert(sizeof(((struct early *)0)->data) >= MAD_SIZE - sizeof(uint8_t[24]), "any class");
+
+/* Messages of ours were begun: their time-out must be looked after. */
+static _Atomic uint32_t begun;
+
+static uint32_t class_of(const uint8_t *mad)
+{
+	return (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class);
+}
+
+/* ---- answers */
+
+void umad_rmpp_reply(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p,
+		     const uint8_t *hdr, uint32_t type, uint32_t status, uint32_t seg_num,
+		     uint32_t newwin)
+{
+	uint8_t mad[MAD_SIZE] = {0};
+
+	memcpy(mad, hdr, mad_data_offset(class_of(hdr)));
+	LAYOUT_SET(mad_hdr, mad, method, LAYOUT_GET(mad_hdr, mad, method) ^ MAD_METHOD_RESP);
+	LAYOUT_SET(mad_rmpp, mad, rmpp_version, 1);
+	LAYOUT_SET(mad_rmpp, mad, rmpp_type, type);
+	LAYOUT_SET(mad_rmpp, mad, flags, MAD_RMPP_ACTIVE);
+	LAYOUT_SET(mad_rmpp, mad, status, status);
+	LAYOUT_SET(mad_rmpp, mad, segment, seg_num);
+	LAYOUT_SET(mad_rmpp, mad, new_window_last, newwin);
+	umad_answer(s, a->port, p, mad);
+}
+
+static void refuse(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p,
+		   uint32_t status)
+{
+	TRACE(LOG_EVENT, "RMPP segment %u of transaction %#llx is refused: status %u",
+	      (unsigned int)LAYOUT_GET(mad_rmpp, p->mad, segment),
+	      (unsigned long long)LAYOUT_GET(mad_hdr, p->mad, tid), status);
+	umad_rmpp_reply(s, a, p, p->mad, MAD_RMPP_TYPE_ABORT, status, 0, 0);
+}
+
+void umad_rmpp_nack(struct seg *s, uint32_t agent, const struct mad_agent *a,
+		    const struct umad_pkt *p, uint32_t status)
+{
+	umad_rmpp_abort(s, agent, a, p);
+	refuse(s, a, p, status);
+}
+
+/* ---- messages under way, under the agent's lock */
+
+static bool is_of(const struct mad_recv *r, uint32_t agent, const struct mad_agent *a)
+{
+	return r->agent == agent && r->agent_gen == a->gen &&
+	       atomic_load(&r->state) != MAD_RECV_NEW;
+}
+
+static void forget(struct seg *s, uint32_t i, struct mad_recv *r)
+{
+	uint32_t next;
+
+	chain_free(s, &r->msg);
+	for (uint32_t n = WINDOW; r->early && n; n--, r->early = next)
+		if (!evq_data(s, r->early, &next))
+			break;
+		else
+			seg_free(s, SEG_T_EVBUF, r->early);
+	r->early = 0;
+	seg_free(s, SEG_T_MRECV, i);
+}
+
+/* A dead process was changing one. */
+static void repair(struct seg *s, uint32_t agent, const struct mad_agent *a)
+{
+	seg_for_each_owned (s, SEG_T_MRECV, a->file + 1, i) {
+		struct mad_recv *r = seg_at(s, SEG_T_MRECV, i);
+
+		if (is_of(r, agent, a) && r->torn)
+			forget(s, i, r);
+	}
+}
+
+static bool lock(struct seg *s, uint32_t agent, struct mad_agent *a, uint32_t gen)
+{
+	int r = seg_lock(s, &a->rmpp_lock, LOCK_NS);
+
+	if (r < 0)
+		return false;
+	if (umad_agent(s, agent, gen) != a) {
+		seg_unlock(s, &a->rmpp_lock);
+		return false;
+	}
+	if (r == SEG_LOCK_INHERITED)
+		repair(s, agent, a);
+	return true;
+}
+
+static bool same(const struct mad_recv *r, const struct umad_pkt *p)
+{
+	return r->tid == LAYOUT_GET(mad_hdr, p->mad, tid) && r->qpn == p->qpn &&
+	       r->slid == p->slid && r->mgmt_class == class_of(p->mad) &&
+	       r->class_version == LAYOUT_GET(mad_hdr, p->mad, class_version) &&
+	       r->method == LAYOUT_GET(mad_hdr, p->mad, method);
+}
+
+/* Also drops what need not be remembered any longer. p->recv is where it was last time. */
+static struct mad_recv *find(struct seg *s, uint32_t agent, const struct mad_agent *a,
+			     struct umad_pkt *p)
+{
+	struct mad_recv *r = p->recv == SEG_NONE ? NULL : seg_live(s, SEG_T_MRECV, p->recv);
+	uint64_t now;
+
+	if (r && r->gen == p->recv_gen && is_of(r, agent, a) && same(r, p))
+		return r;
+	now = clock_now_ns();
+	seg_for_each_owned (s, SEG_T_MRECV, a->file + 1, i) {
+		r = seg_at(s, SEG_T_MRECV, i);
+		if (!is_of(r, agent, a))
+			continue;
+		if (atomic_load(&r->state) == MAD_RECV_COMPLETE &&
+		    atomic_load(&r->deadline) <= now) {
+			forget(s, i, r);
+		} else if (same(r, p)) {
+			p->recv = i;
+			p->recv_gen = r->gen;
+			return r;
+		}
+	}
+	return NULL;
+}
+
+/* What is to be done once the lock is given back. */
+struct outcome {
+	bool ack, done;
+	uint32_t seg_num, newwin;
+	uint8_t hdr[64]; /* of the ACK */
+	struct seg_chain msg;
+};
+
+static void tell(struct mad_recv *r, const uint8_t *hdr, struct outcome *o)
+{
+	r->last_ack = r->seg_num;
+	o->ack = true;
+	o->seg_num = (uint32_t)r->seg_num;
+	o->newwin = (uint32_t)r->newwin;
+	memcpy(o->hdr, hdr, sizeof(o->hdr));
+}
+
+/* get_mad_len(), complete_rmpp() */
+static void complete(struct seg *s, const struct mad_agent *a, struct mad_recv *r,
+		     struct outcome *o)
+{
+	const struct seg_file *sf = seg_file(s, a->file);
+	struct ib_user_mad_hdr h;
+	struct chain_pos start = {r->msg.head, 0};
+	uint32_t pad = RMPP_DATA - r->paylen;
+
+	if (pad <= RMPP_DATA)
+		chain_cut(s, &r->msg, r->msg.len - pad);
+	if (!chain_read(s, &start, &h, sizeof(h)) && sf) {
+		h.length = (uint32_t)(umad_hdr_size(sf) + r->msg.len - UMAD_HDR);
+		chain_rewrite(s, &r->msg, &h, sizeof(h));
+	}
+	o->done = true;
+	o->msg = r->msg;
+	r->msg = (struct seg_chain){0};
+	atomic_store(&r->state, MAD_RECV_COMPLETE);
+	atomic_store(&r->deadline, clock_now_ns() + REMEMBER_NS);
+	tell(r, r->mad, o);
+}
+
+static struct mad_recv *create(struct seg *s, uint32_t agent, const struct mad_agent *a,
+			       struct umad_pkt *p)
+{
+	struct ib_user_mad_hdr h;
+	struct mad_recv *r;
+
+	if (umad_hdr_of(s, a, p, &h) || seg_alloc(s, SEG_T_MRECV, a->file + 1, &p->recv)) {
+		p->recv = SEG_NONE;
+		return NULL;
+	}
+	r = seg_at(s, SEG_T_MRECV, p->recv);
+	p->recv_gen = r->gen;
+	r->agent = agent;
+	r->agent_gen = a->gen;
+	r->slot = s->self;
+	r->slot_gen = s->self_gen;
+	r->tid = LAYOUT_GET(mad_hdr, p->mad, tid);
+	r->qpn = p->qpn;
+	r->slid = p->slid;
+	r->mgmt_class = class_of(p->mad);
+	r->class_version = (uint32_t)LAYOUT_GET(mad_hdr, p->mad, class_version);
+	r->method = (uint32_t)LAYOUT_GET(mad_hdr, p->mad, method);
+	r->seg_num = 1;
+	r->newwin = 1;
+	r->repwin = 1;
+	r->flags = (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, flags);
+	r->paylen = (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, payload_length);
+	r->pkey_index = p->pkey_index;
+	r->sl = p->sl;
+	r->grh = p->grh;
+	r->hop_limit = p->hop_limit;
+	r->traffic_class = p->traffic_class;
+	r->flow_label = p->flow_label;
+	memcpy(r->sgid, p->sgid, 16);
+	memcpy(r->dgid, p->dgid, 16);
+	memcpy(r->mad, p->mad, sizeof(r->mad));
+	if (chain_append(s, a->file + 1, &r->msg, &h, sizeof(h)) ||
+	    chain_append(s, a->file + 1, &r->msg, p->mad, MAD_SIZE)) {
+		forget(s, p->recv, r);
+		p->recv = SEG_NONE;
+		return NULL;
+	}
+	return r;
+}
+
+static void start(struct seg *s, uint32_t agent, const struct mad_agent *a, struct umad_pkt *p,
+		  struct outcome *o)
+{
+	struct mad_recv *r = create(s, agent, a, p);
+
+	if (!r)
+		return;
+	if (r->flags & MAD_RMPP_LAST) {
+		complete(s, a, r, o);
+		return;
+	}
+	r->newwin += WINDOW;
+	atomic_store(&r->deadline, clock_now_ns() + ASSEMBLY_NS);
+	atomic_store(&r->state, MAD_RECV_ACTIVE);
+	atomic_store_explicit(&begun, 1, memory_order_relaxed);
+	tell(r, p->mad, o);
+}
+
+/* Behind what is there. 0 or -ENOSPC. */
+static int append(struct seg *s, uint32_t owner, struct mad_recv *r, uint32_t flags,
+		  uint32_t paylen, const uint8_t *data)
+{
+	if (chain_append(s, owner, &r->msg, data, MAD_SIZE - mad_data_offset(r->mgmt_class)))
+		return -ENOSPC;
+	r->flags = flags;
+	r->paylen = paylen;
+	r->seg_num++;
+	return 0;
+}
+
+/* Kept until the gap before it is filled. */
+static void keep(struct seg *s, uint32_t owner, struct mad_recv *r, int32_t seg_num,
+		 const struct umad_pkt *p)
+{
+	uint32_t off = mad_data_offset(r->mgmt_class), *link = &r->early, i;
+	struct seg_evdata *d;
+	struct early *e;
+
+	for (; (d = *link ? seg_live(s, SEG_T_EVBUF, *link) : NULL); link = &d->next) {
+		e = (struct early *)d->bytes;
+		if (e->seg_num == seg_num)
+			return;
+		if (e->seg_num > seg_num)
+			break;
+	}
+	if (seg_alloc(s, SEG_T_EVBUF, owner, &i))
+		return;
+	d = seg_at(s, SEG_T_EVBUF, i);
+	e = (struct early *)d->bytes;
+	e->seg_num = seg_num;
+	e->flags = (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, flags);
+	e->paylen = (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, payload_length);
+	memcpy(e->data, p->mad + off, MAD_SIZE - off);
+	d->next = *link;
+	*link = i;
+}
+
+/* update_seg_num() */
+static int close_gap(struct seg *s, uint32_t owner, struct mad_recv *r)
+{
+	struct seg_evdata *d;
+	int err = 0;
+
+	while (!err && (d = r->early ? seg_live(s, SEG_T_EVBUF, r->early) : NULL)) {
+		const struct early *e = (const struct early *)d->bytes;
+		uint32_t i = r->early;
+
+		if (e->seg_num != r->seg_num + 1)
+			break;
+		err = append(s, owner, r, e->flags, e->paylen, e->data);
+		r->early = d->next;
+		seg_free(s, SEG_T_EVBUF, i);
+	}
+	return err;
+}
+
+static void go_on(struct seg *s, const struct mad_agent *a, struct mad_recv *r, struct umad_pkt *p,
+		  struct outcome *o)
+{
+	int32_t seg_num = (int32_t)LAYOUT_GET(mad_rmpp, p->mad, segment);
+	uint32_t off = mad_data_offset(r->mgmt_class);
+
+	if (seg_num > r->newwin)
+		return;
+	if (seg_num <= r->last_ack || atomic_load(&r->state) == MAD_RECV_COMPLETE) {
+		tell(r, p->mad, o);
+		return;
+	}
+	if (seg_num <= r->seg_num)
+		return;
+	if (seg_num > r->seg_num + 1) {
+		keep(s, a->file + 1, r, seg_num, p);
+		return;
+	}
+	if (append(s, a->file + 1, r, (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, flags),
+		   (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, payload_length), p->mad + off) ||
+	    close_gap(s, a->file + 1, r)) {
+		TRACE(LOG_EVENT, "an RMPP message is dropped: no room for %u bytes", r->msg.len);
+		forget(s, p->recv, r);
+		return;
+	}
+	if (r->flags & MAD_RMPP_LAST) {
+		complete(s, a, r, o);
+	} else if (r->seg_num == r->newwin) {
+		r->newwin += WINDOW;
+		tell(r, p->mad, o);
+	}
+}
+
+/* ---- one segment */
+
+static void put_in(struct seg *s, uint32_t agent, struct mad_agent *a, struct umad_pkt *p,
+		   struct outcome *o)
+{
+	struct mad_recv *r;
+
+	if (!lock(s, agent, a, a->gen))
+		return;
+	r = find(s, agent, a, p);
+	if (r) {
+		r->torn = 1;
+		atomic_signal_fence(memory_order_seq_cst);
+		go_on(s, a, r, p, o);
+		atomic_signal_fence(memory_order_seq_cst);
+		r->torn = 0;
+	} else if (LAYOUT_GET(mad_rmpp, p->mad, segment) == 1) {
+		start(s, agent, a, p, o);
+	}
+	seg_unlock(s, &a->rmpp_lock);
+}
+
+static void data(struct seg *s, uint32_t agent, struct mad_agent *a, struct umad_pkt *p)
+{
+	bool first = LAYOUT_GET(mad_rmpp, p->mad, flags) & MAD_RMPP_FIRST;
+	struct outcome o = {0};
+
+	if (LAYOUT_GET(mad_rmpp, p->mad, status)) {
+		refuse(s, a, p, MAD_RMPP_STATUS_BAD_STATUS);
+		return;
+	}
+	if ((LAYOUT_GET(mad_rmpp, p->mad, segment) == 1) != first) {
+		refuse(s, a, p, MAD_RMPP_STATUS_BAD_SEG);
+		return;
+	}
+	put_in(s, agent, a, p, &o);
+	if (o.ack)
+		umad_rmpp_reply(s, a, p, o.hdr, MAD_RMPP_TYPE_ACK, 0, o.seg_num, o.newwin);
+	if (!o.done)
+		return;
+	if ((mad_is_response(p->mad) && !umad_send_match(s, agent, a, p)) ||
+	    umad_deliver_pieces(s, a, &o.msg))
+		chain_free(s, &o.msg);
+}
+
+void umad_rmpp_arrived(struct seg *s, uint32_t agent, struct mad_agent *a, struct umad_pkt *p)
+{
+	uint32_t type = (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, rmpp_type);
+	uint32_t status = (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, status);
+
+	/* mad.c, is_kernel_rmpp_data_response() */
+	if (type == MAD_RMPP_TYPE_DATA && mad_is_response(p->mad) &&
+	    mad_has_rmpp(class_of(p->mad)) && umad_send_find(s, agent, a, p) == SEG_NONE)
+		return;
+	if (LAYOUT_GET(mad_rmpp, p->mad, rmpp_version) != 1) {
+		umad_rmpp_nack(s, agent, a, p, MAD_RMPP_STATUS_UNV);
+		return;
+	}
+	switch (type) {
+	case MAD_RMPP_TYPE_DATA:
+		data(s, agent, a, p);
+		break;
+	case MAD_RMPP_TYPE_ACK:
+		umad_rmpp_ack(s, agent, a, p);
+		break;
+	case MAD_RMPP_TYPE_STOP:
+		if (status == MAD_RMPP_STATUS_RESX)
+			umad_rmpp_abort(s, agent, a, p);
+		else
+			umad_rmpp_nack(s, agent, a, p, MAD_RMPP_STATUS_BAD_STATUS);
+		break;
+	case MAD_RMPP_TYPE_ABORT:
+		if (status >= MAD_RMPP_STATUS_T2L && status <= MAD_RMPP_STATUS_UNSPEC)
+			umad_rmpp_abort(s, agent, a, p);
+		else
+			umad_rmpp_nack(s, agent, a, p, MAD_RMPP_STATUS_BAD_STATUS);
+		break;
+	default:
+		umad_rmpp_nack(s, agent, a, p, MAD_RMPP_STATUS_BADT);
+	}
+}
+
+/* ---- answers that have segments too */
+
+void umad_rmpp_ds_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
+		      const struct umad_pkt *p, int32_t newwin)
+{
+	struct mad_agent *mine = umad_agent(s, agent, a->gen);
+	struct umad_pkt look = *p;
+	struct mad_recv *r;
+
+	if (!mine || !lock(s, agent, mine, a->gen))
+		return;
+	look.recv = SEG_NONE;
+	r = find(s, agent, a, &look);
+	if (r && atomic_load(&r->state) == MAD_RECV_COMPLETE)
+		r->repwin = newwin;
+	seg_unlock(s, &mine->rmpp_lock);
+}
+
+/* init_newwin() */
+uint32_t umad_rmpp_window(struct seg *s, uint32_t agent, const struct mad_agent *a,
+			  const struct umad_pkt *p)
+{
+	struct mad_agent *mine = umad_agent(s, agent, a->gen);
+	uint32_t win = 1;
+
+	if (!(LAYOUT_GET(mad_hdr, p->mad, method) & MAD_METHOD_RESP) || !mine ||
+	    !lock(s, agent, mine, a->gen))
+		return win;
+	seg_for_each_owned (s, SEG_T_MRECV, a->file + 1, i) {
+		const struct mad_recv *r = seg_at(s, SEG_T_MRECV, i);
+
+		if (!is_of(r, agent, a) || r->tid != LAYOUT_GET(mad_hdr, p->mad, tid) ||
+		    r->mgmt_class != class_of(p->mad) ||
+		    r->class_version != LAYOUT_GET(mad_hdr, p->mad, class_version) ||
+		    (r->method & MAD_METHOD_RESP) || r->slid != p->dlid)
+			continue;
+		win = (uint32_t)r->repwin;
+		break;
+	}
+	seg_unlock(s, &mine->rmpp_lock);
+	return win;
+}
+
+/* ib_cancel_rmpp_recvs() */
+void umad_rmpp_cancel(struct seg *s, uint32_t agent, struct mad_agent *a)
+{
+	bool locked;
+
+	atomic_store(&a->ready, 0); /* nobody begins another */
+	locked = seg_lock(s, &a->rmpp_lock, SEG_LOCK_CTRL_NS) >= 0;
+	seg_for_each_owned (s, SEG_T_MRECV, a->file + 1, i) {
+		struct mad_recv *r = seg_at(s, SEG_T_MRECV, i);
+
+		if (is_of(r, agent, a))
+			forget(s, i, r);
+	}
+	if (locked)
+		seg_unlock(s, &a->rmpp_lock);
+}
+
+/* ---- time-outs */
+
+/* recv_timeout_handler(): the sender is told. */
+static void give_up(struct seg *s, uint32_t i, struct mad_recv *r)
+{
+	struct mad_agent *a = umad_agent(s, r->agent, r->agent_gen);
+	struct umad_pkt p = {.recv = SEG_NONE, .send = SEG_NONE};
+	uint32_t gen = r->gen;
+	bool late = false;
+
+	if (!a || !lock(s, r->agent, a, r->agent_gen))
+		return;
+	if (seg_live(s, SEG_T_MRECV, i) == r && r->gen == gen &&
+	    atomic_load(&r->deadline) <= clock_now_ns()) {
+		late = atomic_load(&r->state) == MAD_RECV_ACTIVE;
+		p.from = a->port;
+		p.qpn = r->qpn;
+		p.dst_qpn = r->qpn;
+		p.pkey_index = r->pkey_index;
+		p.slid = (uint16_t)r->slid;
+		p.sl = (uint8_t)r->sl;
+		p.grh = r->grh;
+		p.hop_limit = (uint8_t)r->hop_limit;
+		p.traffic_class = (uint8_t)r->traffic_class;
+		p.flow_label = r->flow_label;
+		memcpy(p.sgid, r->sgid, 16);
+		memcpy(p.dgid, r->dgid, 16);
+		memcpy(p.mad, r->mad, sizeof(r->mad));
+		forget(s, i, r);
+	}
+	seg_unlock(s, &a->rmpp_lock);
+	if (late)
+		refuse(s, a, &p, MAD_RMPP_STATUS_T2L);
+}
+
+uint64_t umad_rmpp_run_due(struct seg *s, bool orphans)
+{
+	uint64_t now = clock_now_ns(), due = UINT64_MAX;
+
+	seg_for_each_live (s, SEG_T_MRECV, i) {
+		struct mad_recv *r = seg_at(s, SEG_T_MRECV, i);
+
+		if (atomic_load(&r->state) == MAD_RECV_NEW ||
+		    !umad_looks_after(s, r->slot, r->slot_gen, orphans))
+			continue;
+		if (atomic_load(&r->deadline) <= now)
+			give_up(s, i, r);
+		else if (atomic_load(&r->state) == MAD_RECV_ACTIVE &&
+			 atomic_load(&r->deadline) < due)
+			due = atomic_load(&r->deadline);
+	}
+	return due;
+}
+
+uint64_t umad_rmpp_begun(struct seg *s)
+{
+	uint64_t due = UINT64_MAX;
+
+	if (!atomic_load_explicit(&begun, memory_order_relaxed) || !atomic_exchange(&begun, 0))
+		return due;
+	seg_for_each_live (s, SEG_T_MRECV, i) {
+		const struct mad_recv *r = seg_at(s, SEG_T_MRECV, i);
+
+		if (atomic_load(&r->state) == MAD_RECV_ACTIVE &&
+		    umad_looks_after(s, r->slot, r->slot_gen, false) &&
+		    atomic_load(&r->deadline) < due)
+			due = atomic_load(&r->deadline);
+	}
+	return due;
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the sending end of RMPP in the kernel's role: a message is copied at write(), cut into
+ * segments, sent window by window as ACKs come. The rules are those of ib_send_rmpp_mad(),
+ * send_next_seg(), process_rmpp_ack(), abort_send() and ib_retry_rmpp() in mad_rmpp.c.
+ *
+ * Segments are sent by whoever holds mad_send.pump: the writer, later the thread that brings an
+ * ACK, after a time-out a device thread. An ACK that arrives in the pump's own thread only leaves
+ * a note, so the stack does not grow with the message; no lock that others wait for is held while
+ * a segment is on its way.
+ */
+#include "umad/priv.h"
+
+#include <errno.h>
+#include <string.h>
+#include "util/clock.h"
+#include "util/log.h"
+
+#define ACK_MS 2000 /* send_next_seg(): the longest wait for an ACK */
+
+static uint32_t last_acked(uint64_t acked)
+{
+	return (uint32_t)acked;
+}
+
+static uint32_t window(uint64_t acked)
+{
+	return (uint32_t)(acked >> 32);
+}
+
+static uint32_t class_of(const uint8_t *mad)
+{
+	return (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class);
+}
+
+static uint64_t ack_deadline(const struct mad_send *m)
+{
+	uint32_t ms = m->timeout_ms && m->timeout_ms < ACK_MS ? m->timeout_ms : ACK_MS;
+
+	return clock_now_ns() + ms * NSEC_PER_MSEC;
+}
+
+/* ---- segments, by the pump */
+
+/* The next one into p->mad. 0 or -EIO: the message is being freed. */
+static int next_segment(struct seg *s, struct mad_send *m, struct umad_pkt *p)
+{
+	uint32_t off = mad_data_offset(class_of(m->mad)), size = MAD_SIZE - off;
+	uint32_t n = m->seg_num + 1, len = n == m->segs ? m->last_len : size;
+	uint32_t flags = MAD_RMPP_ACTIVE, paylen = 0;
+	struct chain_pos pos = m->pos;
+
+	if (m->pos_seg != m->seg_num && chain_seek(s, &m->data, m->seg_num * size, &pos))
+		return -EIO;
+	memcpy(p->mad, m->mad, off);
+	memset(p->mad + off + len, 0, size - len);
+	if (chain_read(s, &pos, p->mad + off, len))
+		return -EIO;
+	if (n == 1) {
+		flags |= MAD_RMPP_FIRST;
+		paylen = m->segs * RMPP_DATA - (size - m->last_len);
+	}
+	if (n == m->segs) {
+		flags |= MAD_RMPP_LAST;
+		paylen = RMPP_DATA - (size - m->last_len);
+	}
+	LAYOUT_SET(mad_rmpp, p->mad, flags, flags);
+	LAYOUT_SET(mad_rmpp, p->mad, segment, n);
+	LAYOUT_SET(mad_rmpp, p->mad, payload_length, paylen);
+	m->seg_num = n;
+	m->pos = pos;
+	m->pos_seg = n;
+	return 0;
+}
+
+static bool waits(const struct mad_send *m, uint32_t gen)
+{
+	return m->gen == gen && atomic_load(&m->state) == MAD_SEND_WAITS;
+}
+
+/* All that the window allows. */
+static void send_window(struct seg *s, uint32_t i, struct mad_send *m, uint32_t gen)
+{
+	const struct mad_agent *a = umad_agent(s, m->agent, m->agent_gen);
+	struct umad_pkt to = {.recv = SEG_NONE}, p;
+	bool sent = false;
+
+	if (!a)
+		return;
+	umad_pkt_fill(s, m->port, a, (const struct ib_user_mad_hdr *)m->hdr, &to);
+	to.send = i;
+	to.send_gen = gen;
+	while (waits(m, gen)) {
+		uint64_t acked = atomic_load(&m->acked);
+
+		if (atomic_load(&m->restart) && atomic_exchange(&m->restart, 0))
+			m->seg_num = last_acked(acked);
+		if (m->seg_num < last_acked(acked))
+			m->seg_num = last_acked(acked);
+		if (m->seg_num >= m->segs || m->seg_num >= window(acked))
+			break;
+		p = to;
+		if (next_segment(s, m, &p) || !waits(m, gen))
+			break;
+		umad_route(s, &p);
+		to.recv = p.recv;
+		to.recv_gen = p.recv_gen;
+		sent = true;
+	}
+	if (sent && waits(m, gen) && last_acked(atomic_load(&m->acked)) < m->segs)
+		atomic_store(&m->deadline, ack_deadline(m));
+}
+
+static void release(struct seg *s, uint32_t i, struct mad_send *m)
+{
+	struct seg_chain data = m->data;
+
+	m->data = (struct seg_chain){0};
+	chain_free(s, &data);
+	seg_free(s, SEG_T_MSEND, i); /* with the lock: the next claim zeroes it */
+}
+
+/*
+ * Let the segments that may be sent be sent, by us or by who is at it. Frees a send that was taken.
+ */
+static void pump(struct seg *s, uint32_t i, uint32_t gen)
+{
+	struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
+	int r;
+
+	atomic_store(&m->again, 1);
+	do {
+		r = seg_trylock(s, &m->pump);
+		if (r < 0)
+			return;
+		if (!seg_live(s, SEG_T_MSEND, i) || m->gen != gen) {
+			seg_unlock(s, &m->pump);
+			return;
+		}
+		if (r == SEG_LOCK_INHERITED)
+			m->pos_seg = UINT32_MAX;
+		atomic_store(&m->again, 0);
+		send_window(s, i, m, gen);
+		if (m->gen == gen && atomic_load(&m->state) == MAD_SEND_TAKEN) {
+			release(s, i, m);
+			return;
+		}
+		seg_unlock(s, &m->pump);
+	} while (atomic_load(&m->again));
+}
+
+void umad_send_end(struct seg *s, uint32_t i, struct mad_send *m)
+{
+	if (m->segs)
+		pump(s, i, m->gen);
+	else
+		seg_free(s, SEG_T_MSEND, i);
+}
+
+bool umad_rmpp_retry(struct seg *s, uint32_t i, struct mad_send *m)
+{
+	/* All of it is there, only the answer is not: that is not repeated. */
+	if (last_acked(atomic_load(&m->acked)) >= m->segs)
+		return false;
+	atomic_fetch_sub(&m->retries_left, 1);
+	atomic_store(&m->deadline, ack_deadline(m));
+	atomic_store(&m->restart, 1);
+	pump(s, i, m->gen);
+	return true;
+}
+
+/* ---- write() */
+
+bool umad_rmpp_wanted(const struct mad_agent *a, const uint8_t *mad)
+{
+	return umad_kernel_rmpp(a) && mad_has_rmpp(class_of(mad)) &&
+	       (LAYOUT_GET(mad_rmpp, mad, flags) & MAD_RMPP_ACTIVE);
+}
+
+/* The program's header but for RMPP's own, and what is behind it. */
+static int copy_message(const struct umad_file *f, const uint8_t *buf, size_t len, uint8_t *mad,
+			struct seg_chain *data)
+{
+	uint32_t off = mad_data_offset(class_of(mad));
+	int r;
+
+	if (len < off)
+		return -EINVAL;
+	memset(mad + LAYOUT_SZ(mad_hdr), 0, MAD_SIZE - LAYOUT_SZ(mad_hdr));
+	LAYOUT_SET(mad_rmpp, mad, rmpp_version, 1);
+	LAYOUT_SET(mad_rmpp, mad, rmpp_type, MAD_RMPP_TYPE_DATA);
+	if (!chain_fits(f->s, len - off))
+		return -ENOMEM;
+	if (mem_guarded_copy(mad + MAD_RMPP_HDR, buf + MAD_RMPP_HDR, off - MAD_RMPP_HDR))
+		return -EFAULT;
+	r = chain_append_user(f->s, f->file + 1, data, buf + off, (uint32_t)(len - off));
+	return r == -ENOSPC ? -ENOMEM : r;
+}
+
+/* Takes the data over, unless it fails. */
+static int remember(const struct umad_file *f, const struct ib_user_mad_hdr *h, struct umad_pkt *p,
+		    const struct seg_chain *data)
+{
+	uint32_t size = MAD_SIZE - mad_data_offset(class_of(p->mad)), idx;
+	const struct mad_agent *a = umad_agent_of(f, h->id, &idx);
+	struct mad_send *m;
+	int r;
+
+	if (!a)
+		return -EIO;
+	umad_pkt_fill(f->s, p->from, a, h, p);
+	umad_set_tid(idx, a, p->mad);
+	if (umad_is_duplicate(f, h, p->mad))
+		return -EINVAL;
+	r = umad_send_new(f, idx, a, h, p, &m);
+	if (r)
+		return r;
+	m->data = *data;
+	m->pos.piece = data->head;
+	m->segs = data->len ? (data->len + size - 1) / size : 1;
+	m->last_len = data->len - (m->segs - 1) * size;
+	m->max_retries = h->retries;
+	atomic_store(&m->acked, (uint64_t)umad_rmpp_window(f->s, idx, a, p) << 32);
+	atomic_store(&m->deadline, ack_deadline(m));
+	atomic_store(&m->state, MAD_SEND_WAITS);
+	return 0;
+}
+
+int umad_rmpp_write(const struct umad_file *f, uint32_t port, const uint8_t *buf, size_t len,
+		    const struct ib_user_mad_hdr *h, struct umad_pkt *p)
+{
+	struct seg_chain data = {0};
+	int r = umad_check_address(f->s, port, h);
+
+	p->from = port;
+	if (!r)
+		r = copy_message(f, buf, len, p->mad, &data);
+	if (!r)
+		r = seg_lock(f->s, &hw_port(f->s, port)->mad_lock, SEG_LOCK_CTRL_NS);
+	if (r >= 0) {
+		r = remember(f, h, p, &data);
+		seg_unlock(f->s, &hw_port(f->s, port)->mad_lock);
+	}
+	if (r) {
+		chain_free(f->s, &data);
+		return r;
+	}
+	pump(f->s, p->send, p->send_gen);
+	umad_watch(f->s, p);
+	return 0;
+}
+
+/* ---- what comes back */
+
+/* abort_send(): its writer hears nothing of it. */
+void umad_rmpp_abort(struct seg *s, uint32_t agent, const struct mad_agent *a,
+		     const struct umad_pkt *p)
+{
+	uint32_t i = umad_send_find(s, agent, a, p);
+	struct mad_send *m = i == SEG_NONE ? NULL : seg_at(s, SEG_T_MSEND, i);
+
+	if (!m || last_acked(atomic_load(&m->acked)) >= m->segs || !umad_send_take(m))
+		return;
+	TRACE(LOG_EVENT, "RMPP message of QP%u is given up: status %u", p->qpn,
+	      (unsigned int)LAYOUT_GET(mad_rmpp, p->mad, status));
+	umad_send_end(s, i, m);
+}
+
+enum ack { ACK_OLD, ACK_NEWS, ACK_TOO_BIG, ACK_AGAIN };
+
+static enum ack note(struct mad_send *m, int32_t seg, int32_t newwin)
+{
+	uint64_t acked = atomic_load(&m->acked),
+		 now = (uint64_t)(uint32_t)newwin << 32 | (uint32_t)seg;
+
+	do {
+		int32_t last = (int32_t)last_acked(acked), win = (int32_t)window(acked);
+
+		if (last_acked(acked) == m->segs)
+			return ACK_AGAIN;
+		if (seg > (int32_t)m->segs || seg > win)
+			return ACK_TOO_BIG;
+		if (newwin < win || seg < last)
+			return ACK_OLD;
+	} while (!atomic_compare_exchange_weak(&m->acked, &acked, now));
+	if (seg > (int32_t)last_acked(acked))
+		atomic_store(&m->retries_left, m->max_retries);
+	return ACK_NEWS;
+}
+
+void umad_rmpp_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
+		   const struct umad_pkt *p)
+{
+	int32_t seg = (int32_t)LAYOUT_GET(mad_rmpp, p->mad, segment);
+	int32_t newwin = (int32_t)LAYOUT_GET(mad_rmpp, p->mad, new_window_last);
+	uint32_t i, gen;
+	struct mad_send *m;
+
+	if (LAYOUT_GET(mad_rmpp, p->mad, status) || newwin < seg) {
+		umad_rmpp_nack(s, agent, a, p,
+			       LAYOUT_GET(mad_rmpp, p->mad, status) ? MAD_RMPP_STATUS_BAD_STATUS
+								    : MAD_RMPP_STATUS_W2S);
+		return;
+	}
+	i = umad_send_find(s, agent, a, p);
+	if (i == SEG_NONE) {
+		if (!seg)
+			umad_rmpp_ds_ack(s, agent, a, p, newwin);
+		return;
+	}
+	m = seg_at(s, SEG_T_MSEND, i);
+	gen = m->gen;
+	switch (note(m, seg, newwin)) {
+	case ACK_OLD:
+		return;
+	case ACK_TOO_BIG:
+		umad_rmpp_nack(s, agent, a, p, MAD_RMPP_STATUS_S2B);
+		return;
+	case ACK_AGAIN:
+		umad_rmpp_reply(s, a, p, p->mad, MAD_RMPP_TYPE_ACK, 0, 0, 1);
+		return;
+	case ACK_NEWS:
+		break;
+	}
+	if ((uint32_t)seg < m->segs) {
+		pump(s, i, gen);
+	} else if (m->timeout_ms) { /* now for the answer, which may have segments too */
+		atomic_store(&m->deadline, umad_deadline_of(m->timeout_ms));
+		umad_rmpp_reply(s, a, p, p->mad, MAD_RMPP_TYPE_ACK, 0, 0, 1);
+	} else if (umad_send_take(m)) {
+		umad_send_end(s, i, m);
+	}
+}
