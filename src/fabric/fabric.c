@@ -111,37 +111,65 @@ void fab_port_counters(struct seg *s, uint32_t port, struct fab_counters *c)
 	}
 }
 
+/* Of a state: mlx5 reports every change away from ACTIVE as PORT_ERR; DOWN to INIT is one more of
+ * it, and ARMED is no change that it sees. */
+static uint32_t event_of_state(const struct hw_port *p)
+{
+	if (p->state == HW_PORT_ARMED)
+		return 0;
+	return p->state == HW_PORT_ACTIVE ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR;
+}
+
+static void update_sysfs(struct seg *s, uint32_t port, const struct hw_hca *hca)
+{
+	const struct hw_host *host = seg_live(s, SEG_T_HOST, hca->host);
+	char root[320];
+	int r;
+
+	if (!host || !s->dir[0])
+		return;
+	snprintf(root, sizeof(root), "%s/host/%.31s", s->dir, host->name);
+	r = fab_sysfs_update_port(s, port, root);
+	if (r < 0 && r != -ENOENT)
+		TRACE(LOG_ERROR, "sysfs of port %u not updated: %d", port, r);
+}
+
+void fab_port_changed(struct seg *s, uint32_t port, uint32_t what)
+{
+	static const struct {
+		uint32_t what, event;
+	} rows[] = {
+		{FAB_CHANGED_LID, IBV_EVENT_LID_CHANGE},
+		{FAB_CHANGED_PKEY, IBV_EVENT_PKEY_CHANGE},
+		{FAB_CHANGED_GID, IBV_EVENT_GID_CHANGE},
+		{FAB_CHANGED_REREGISTER, IBV_EVENT_CLIENT_REREGISTER},
+	};
+	const struct hw_port *p = hw_port(s, port);
+	const struct hw_hca *hca;
+
+	if (what & (FAB_CHANGED_STATE | FAB_CHANGED_LID))
+		fab_moved(s);
+	hca = p && what ? hw_hca(s, p->hca) : NULL;
+	if (!hca)
+		return; /* of a switch: nobody listens */
+	update_sysfs(s, port, hca);
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (what & rows[i].what)
+			fab_port_event(s, port, rows[i].event);
+	if ((what & FAB_CHANGED_STATE) && event_of_state(p))
+		fab_port_event(s, port, event_of_state(p));
+}
+
 int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state)
 {
 	struct hw_port *p = hw_port(s, port);
-	const struct hw_host *host;
-	const struct hw_hca *hca;
-	char root[320];
-	uint32_t old;
 
 	if (!p || state < HW_PORT_DOWN || state > HW_PORT_ACTIVE)
 		return -EINVAL;
-	old = atomic_exchange(&p->state, state);
-	if (old == state)
+	if (atomic_exchange(&p->state, state) == state)
 		return 0;
 	atomic_store(&p->phys_state, state == HW_PORT_DOWN ? HW_PHYS_POLLING : HW_PHYS_LINKUP);
-	fab_moved(s);
-	hca = hw_hca(s, p->hca);
-	if (!hca)
-		return 0; /* of a switch: nobody listens */
-	host = seg_live(s, SEG_T_HOST, hca->host);
-	if (host && s->dir[0]) {
-		int r;
-
-		snprintf(root, sizeof(root), "%s/host/%.31s", s->dir, host->name);
-		r = fab_sysfs_update_port(s, port, root);
-		if (r < 0 && r != -ENOENT)
-			TRACE(LOG_ERROR, "sysfs of port %u not updated: %d", port, r);
-	}
-	/* mlx5 reports every change away from ACTIVE as PORT_ERR; DOWN to INIT is one more of it.
-	 */
-	fab_port_event(s, port,
-		       state == HW_PORT_ACTIVE ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR);
+	fab_port_changed(s, port, FAB_CHANGED_STATE);
 	return 0;
 }
 

@@ -64,10 +64,20 @@ uint32_t fab_port_by_gid(struct seg *s, const uint8_t gid[16]);
 int fab_plug(struct seg *s, uint32_t a, uint32_t b);
 int fab_unplug(struct seg *s, uint32_t port);
 /*
- * Change a port's state; raises PORT_ACTIVE / PORT_ERR on every async event file of every open
- * device of its HCA, and calls sysfs_update_port if `sysfs_root` of the fabric
- * is there.
+ * What has changed in a port; whoever changed it calls fab_port_changed() once, afterwards: it
+ * raises the events on every async event file of every open device of the port's HCA, renders the
+ * port's sysfs files again, and moves the routes' epoch. Ports of switches have no listeners.
  */
+enum fab_change {
+	FAB_CHANGED_STATE = 1, /* PORT_ACTIVE, PORT_ERR */
+	FAB_CHANGED_LID = 2,   /* LID, LMC */
+	FAB_CHANGED_SM = 4,    /* LID and SL of the SM, capability mask: no event */
+	FAB_CHANGED_PKEY = 8,
+	FAB_CHANGED_GID = 16,
+	FAB_CHANGED_REREGISTER = 32,
+};
+void fab_port_changed(struct seg *s, uint32_t port, uint32_t what);
+/* Change a port's state (and its end of the link), and say so. */
 int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state);
 /* A port's PMA counters. What living QPs have done counts too, though they add it up only when they
  * go: this looks at all of them, so it is not for a hot path. */

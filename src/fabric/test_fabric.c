@@ -265,6 +265,34 @@ static void port_changes_are_told_to_open_devices_of_that_hca(void **state)
 	close(fd5);
 }
 
+static void every_change_of_a_port_has_its_event(void **state)
+{
+	static const struct {
+		uint32_t what, event;
+	} rows[] = {
+		{FAB_CHANGED_STATE, IBV_EVENT_PORT_ACTIVE},
+		{FAB_CHANGED_LID, IBV_EVENT_LID_CHANGE},
+		{FAB_CHANGED_PKEY, IBV_EVENT_PKEY_CHANGE},
+		{FAB_CHANGED_GID, IBV_EVENT_GID_CHANGE},
+		{FAB_CHANGED_REREGISTER, IBV_EVENT_CLIENT_REREGISTER},
+		{FAB_CHANGED_SM, 0},
+	};
+	uint32_t p, ev;
+	uint64_t element;
+	const struct hw_port *port = port_of(1, 0, 2, &p);
+	int fd;
+
+	ev = open_device(port->hca, &fd);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		fab_port_changed(&seg, p, rows[i].what);
+		assert_int_equal(pop_type(ev, fd, &element), rows[i].event);
+		assert_int_equal(pop_type(ev, fd, &element), 0);
+	}
+	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_ARMED), 0);
+	assert_int_equal(pop_type(ev, fd, &element), 0); /* mlx5 has none for it */
+	close(fd);
+}
+
 static void umad_numbers_count_ports_over_the_host(void **state)
 {
 	uint32_t host = fab_host_by_name(&seg, "h2"), p;
@@ -314,6 +342,7 @@ int main(void)
 		T(a_port_that_is_down_neither_sends_nor_receives),
 		T(bad_states_are_refused),
 		T(port_changes_are_told_to_open_devices_of_that_hca),
+		T(every_change_of_a_port_has_its_event),
 		T(umad_numbers_count_ports_over_the_host),
 		T(living_queue_pairs_count_in_their_port),
 	};
