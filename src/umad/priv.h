@@ -88,6 +88,16 @@ int umad_rmpp_write(const struct umad_file *f, uint32_t port, const uint8_t *buf
 bool umad_rmpp_retry(struct seg *s, uint32_t i, struct mad_send *m);
 /* Frees a send that was taken, of one MAD or of many. */
 void umad_send_end(struct seg *s, uint32_t i, struct mad_send *m);
+/*
+ * A message of the fabric's own (the built-in SA) from `port`, to whoever sent *req: the header of
+ * its class at `hdr`, `data` behind it in pieces of umad_answer_owner(). Takes the data over.
+ */
+#define UMAD_NO_FILE (SEG_OWNER_DEVICE - 1)
+uint32_t umad_answer_owner(struct seg *s, const struct umad_pkt *req);
+int umad_rmpp_answer(struct seg *s, uint32_t port, const struct umad_pkt *req, const uint8_t *hdr,
+		     struct seg_chain *data);
+/* Is it about such a message? Then it is done. */
+bool umad_rmpp_own(struct seg *s, uint32_t port, struct umad_pkt *p);
 void umad_rmpp_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		   const struct umad_pkt *p);
 void umad_rmpp_abort(struct seg *s, uint32_t agent, const struct mad_agent *a,

@@ -197,22 +197,14 @@ static int copy_message(const struct umad_file *f, const uint8_t *buf, size_t le
 	return r == -ENOSPC ? -ENOMEM : r;
 }
 
-/* Takes the data over, unless it fails. */
-static int remember(const struct umad_file *f, const struct ib_user_mad_hdr *h, struct umad_pkt *p,
-		    const struct seg_chain *data)
+/* A message that is ready to be sent. Takes the data over, unless it fails. */
+static int begin(const struct umad_file *f, uint32_t idx, const struct mad_agent *a,
+		 const struct ib_user_mad_hdr *h, struct umad_pkt *p, const struct seg_chain *data)
 {
-	uint32_t size = MAD_SIZE - mad_data_offset(class_of(p->mad)), idx;
-	const struct mad_agent *a = umad_agent_of(f, h->id, &idx);
+	uint32_t size = MAD_SIZE - mad_data_offset(class_of(p->mad));
 	struct mad_send *m;
-	int r;
+	int r = umad_send_new(f, idx, a, h, p, &m);
 
-	if (!a)
-		return -EIO;
-	umad_pkt_fill(f->s, p->from, a, h, p);
-	umad_set_tid(idx, a, p->mad);
-	if (umad_is_duplicate(f, h, p->mad))
-		return -EINVAL;
-	r = umad_send_new(f, idx, a, h, p, &m);
 	if (r)
 		return r;
 	m->data = *data;
@@ -224,6 +216,19 @@ static int remember(const struct umad_file *f, const struct ib_user_mad_hdr *h, 
 	atomic_store(&m->deadline, ack_deadline(m));
 	atomic_store(&m->state, MAD_SEND_WAITS);
 	return 0;
+}
+
+static int begin_locked(const struct umad_file *f, const struct ib_user_mad_hdr *h,
+			struct umad_pkt *p, const struct seg_chain *data)
+{
+	uint32_t idx;
+	const struct mad_agent *a = umad_agent_of(f, h->id, &idx);
+
+	if (!a)
+		return -EIO;
+	umad_pkt_fill(f->s, p->from, a, h, p);
+	umad_set_tid(idx, a, p->mad);
+	return umad_is_duplicate(f, h, p->mad) ? -EINVAL : begin(f, idx, a, h, p, data);
 }
 
 int umad_rmpp_write(const struct umad_file *f, uint32_t port, const uint8_t *buf, size_t len,
@@ -238,7 +243,7 @@ int umad_rmpp_write(const struct umad_file *f, uint32_t port, const uint8_t *buf
 	if (!r)
 		r = seg_lock(f->s, &hw_port(f->s, port)->mad_lock, SEG_LOCK_CTRL_NS);
 	if (r >= 0) {
-		r = remember(f, h, p, &data);
+		r = begin_locked(f, h, p, &data);
 		seg_unlock(f->s, &hw_port(f->s, port)->mad_lock);
 	}
 	if (r) {
@@ -248,6 +253,109 @@ int umad_rmpp_write(const struct umad_file *f, uint32_t port, const uint8_t *buf
 	pump(f->s, p->send, p->send_gen);
 	umad_watch(f->s, p);
 	return 0;
+}
+
+/* ---- answers of the fabric itself ----
+ *
+ * Sent by an agent without a file, which nobody's requests reach; the elements belong to the file
+ * that asks, and go with it.
+ */
+
+#define ANSWER_RETRIES 3
+
+static struct mad_agent *own_agent(struct seg *s, uint32_t port, uint32_t *idx)
+{
+	seg_for_each_owned (s, SEG_T_AGENT, SEG_OWNER_DEVICE, i) {
+		struct mad_agent *a = seg_at(s, SEG_T_AGENT, i);
+
+		if (a->port != port || !atomic_load(&a->ready))
+			continue;
+		*idx = i;
+		return a;
+	}
+	return NULL;
+}
+
+static struct mad_agent *make_own_agent(struct seg *s, uint32_t port, uint32_t *idx)
+{
+	struct mad_agent *a;
+
+	if (seg_lock(s, &hw_port(s, port)->mad_lock, SEG_LOCK_CTRL_NS) < 0)
+		return NULL;
+	a = own_agent(s, port, idx);
+	if (!a && !seg_alloc(s, SEG_T_AGENT, SEG_OWNER_DEVICE, idx)) {
+		a = seg_at(s, SEG_T_AGENT, *idx);
+		a->file = UMAD_NO_FILE;
+		a->port = port;
+		a->qpn = 1;
+		a->rmpp_version = 1;
+		atomic_store(&a->ready, 1);
+	}
+	seg_unlock(s, &hw_port(s, port)->mad_lock);
+	return a;
+}
+
+uint32_t umad_answer_owner(struct seg *s, const struct umad_pkt *req)
+{
+	uint32_t owner = seg_owner(s, SEG_T_MSEND, req->send);
+
+	return owner == SEG_OWNER_FREE ? SEG_OWNER_DEVICE : owner;
+}
+
+int umad_rmpp_answer(struct seg *s, uint32_t port, const struct umad_pkt *req, const uint8_t *hdr,
+		     struct seg_chain *data)
+{
+	const struct umad_file f = {.s = s, .file = umad_answer_owner(s, req) - 1};
+	struct ib_user_mad_hdr h = {.retries = ANSWER_RETRIES, .sl = req->sl};
+	struct umad_pkt p = {.from = port};
+	uint32_t idx;
+	const struct mad_agent *a = own_agent(s, port, &idx);
+	int r = -ENOMEM;
+
+	be32_store(&h.qpn, req->qpn);
+	be16_store(&h.lid, req->slid);
+	h.pkey_index = (uint16_t)req->pkey_index;
+	if (req->grh) {
+		h.grh_present = 1;
+		h.hop_limit = req->hop_limit;
+		h.traffic_class = req->traffic_class;
+		be32_store(&h.flow_label, req->flow_label);
+		memcpy(h.gid, req->sgid, sizeof(h.gid));
+	}
+	memcpy(p.mad, hdr, mad_data_offset(class_of(hdr)));
+	LAYOUT_SET(mad_rmpp, p.mad, rmpp_version, 1);
+	LAYOUT_SET(mad_rmpp, p.mad, rmpp_type, MAD_RMPP_TYPE_DATA);
+	LAYOUT_SET(mad_rmpp, p.mad, status, 0);
+	if (!a)
+		a = make_own_agent(s, port, &idx);
+	if (a) {
+		umad_pkt_fill(s, port, a, &h, &p);
+		r = begin(&f, idx, a, &h, &p, data);
+	}
+	if (r) {
+		chain_free(s, data);
+		return r;
+	}
+	*data = (struct seg_chain){0};
+	pump(s, p.send, p.send_gen);
+	umad_watch(s, &p);
+	return 0;
+}
+
+bool umad_rmpp_own(struct seg *s, uint32_t port, struct umad_pkt *p)
+{
+	struct mad_agent *a;
+	uint32_t idx;
+
+	if (!mad_has_rmpp(class_of(p->mad)) ||
+	    !(LAYOUT_GET(mad_rmpp, p->mad, flags) & MAD_RMPP_ACTIVE) ||
+	    LAYOUT_GET(mad_rmpp, p->mad, rmpp_type) == MAD_RMPP_TYPE_DATA)
+		return false;
+	a = own_agent(s, port, &idx);
+	if (!a || umad_send_find(s, idx, a, p) == SEG_NONE)
+		return false;
+	umad_rmpp_arrived(s, idx, a, p);
+	return true;
 }
 
 /* ---- what comes back */

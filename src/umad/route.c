@@ -125,6 +125,8 @@ static void arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 	case FAB_MAD_PASS:
 		break;
 	}
+	if (umad_rmpp_own(s, port, p))
+		return;
 	a = umad_agent_find(s, port, p->mad, &idx);
 	if (a)
 		give(s, idx, a, p);

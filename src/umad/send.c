@@ -69,10 +69,11 @@ uint32_t umad_send_find(struct seg *s, uint32_t agent, const struct mad_agent *a
 			const struct umad_pkt *p)
 {
 	const struct mad_send *m = seg_live(s, SEG_T_MSEND, p->send);
+	uint32_t owner = a->file == UMAD_NO_FILE ? SEG_OWNER_ANY : a->file + 1;
 
 	if (m && matches(m, agent, a->gen, p))
 		return p->send;
-	seg_for_each_owned (s, SEG_T_MSEND, a->file + 1, i)
+	seg_for_each_owned (s, SEG_T_MSEND, owner, i)
 		if (matches(seg_at(s, SEG_T_MSEND, i), agent, a->gen, p))
 			return i;
 	return SEG_NONE;
