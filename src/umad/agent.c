@@ -61,9 +61,15 @@ struct mad_agent *umad_agent_of(const struct umad_file *f, uint32_t id, uint32_t
 	return a && a->file == f->file && a->file_gen == f->gen ? a : NULL;
 }
 
-/* Directed-route SMPs and LID-routed ones are registered apart, under the class as given. */
+/*
+ * Directed-route SMPs and LID-routed ones are registered apart. In the kernel's table the former
+ * are class 0 (mad.c, convert_mgmt_class()): they get what comes with that class, and an agent that
+ * was registered without a class gets nothing.
+ */
 static bool same_class(const struct mad_agent *a, uint32_t mgmt_class, uint32_t version)
 {
+	if (!mgmt_class)
+		mgmt_class = MAD_CLASS_SUBN_DR;
 	return a->mgmt_class == mgmt_class && a->class_version == version;
 }
 
@@ -71,6 +77,15 @@ static bool same_class(const struct mad_agent *a, uint32_t mgmt_class, uint32_t 
 static uint32_t oui_of(const uint8_t *mad)
 {
 	return be32_load(mad + MAD_RMPP_HDR) & 0xffffff;
+}
+
+/* An answer finds its agent by number, whichever port of the host it comes to. */
+static bool same_host(struct seg *s, uint32_t a, uint32_t b)
+{
+	const struct hw_hca *ha = hw_hca(s, hw_port(s, a)->hca),
+			    *hb = hw_hca(s, hw_port(s, b)->hca);
+
+	return a == b || (ha && hb && ha->host == hb->host);
 }
 
 struct mad_agent *umad_agent_find(struct seg *s, uint32_t port, const uint8_t *mad, uint32_t *idx)
@@ -84,7 +99,9 @@ struct mad_agent *umad_agent_find(struct seg *s, uint32_t port, const uint8_t *m
 	if (mad_is_response(mad)) {
 		*idx = tid & 0xffff;
 		a = live(s, *idx);
-		return a && a->port == port && mad_agent_tid(*idx, a->gen) == tid ? a : NULL;
+		return a && same_host(s, a->port, port) && mad_agent_tid(*idx, a->gen) == tid
+			       ? a
+			       : NULL;
 	}
 	if (version >= MAX_CLASS_VERSION || (class >= MAX_CLASS && class != MAD_CLASS_SUBN_DR))
 		return NULL;

@@ -28,7 +28,7 @@ struct umad_pkt {
 	uint32_t qpn;     /* of both ends */
 	uint32_t dst_qpn; /* as asked for */
 	uint32_t pkey_index;
-	uint16_t slid, dlid;
+	uint16_t slid, dlid; /* with path bits */
 	uint8_t sl;
 	bool grh;
 	uint8_t hop_limit, traffic_class;
@@ -40,6 +40,12 @@ struct umad_pkt {
 	uint32_t recv, recv_gen;
 	uint8_t mad[MAD_SIZE];
 };
+
+/* Which of a port's LIDs it is: 0 where LMC is 0, and of the permissive LID. */
+static inline uint8_t umad_path_bits(const struct hw_port *p, uint16_t lid)
+{
+	return lid == MAD_LID_PERMISSIVE ? 0 : (uint8_t)(lid & ((1u << p->lmc) - 1));
+}
 
 /* ---- agent.c */
 /* The live agent (index, generation), or NULL. */

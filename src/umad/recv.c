@@ -11,6 +11,8 @@
 #include "segment/evq.h"
 #include "util/log.h"
 
+#define HOP_LIMIT 0xff /* verbs.c, ib_init_ah_attr_from_wc(): of whatever comes with a GRH */
+
 static int push(struct seg *s, const struct mad_agent *a, const void *packet, uint32_t len)
 {
 	const struct seg_evsrc src = {.table = SEG_T_COUNT};
@@ -25,6 +27,7 @@ int umad_hdr_of(struct seg *s, const struct mad_agent *a, const struct umad_pkt 
 		struct ib_user_mad_hdr *h)
 {
 	const struct seg_file *sf = seg_file(s, a->file);
+	const struct hw_port *port = hw_port(s, a->port);
 
 	if (!sf || sf->gen != a->file_gen)
 		return -ENOENT;
@@ -34,10 +37,14 @@ int umad_hdr_of(struct seg *s, const struct mad_agent *a, const struct umad_pkt 
 	be32_store(&h->qpn, p->qpn);
 	be16_store(&h->lid, p->slid);
 	h->sl = p->sl;
+	h->path_bits = umad_path_bits(port, p->dlid);
 	h->pkey_index = (uint16_t)p->pkey_index;
 	if (p->grh) {
 		h->grh_present = 1;
-		h->hop_limit = p->hop_limit;
+		while (h->gid_index + 1 < HW_GIDS &&
+		       memcmp(port->gid[h->gid_index], p->dgid, sizeof(p->dgid)))
+			h->gid_index++;
+		h->hop_limit = HOP_LIMIT;
 		h->traffic_class = p->traffic_class;
 		memcpy(h->gid, p->sgid, sizeof(h->gid));
 		be32_store(&h->flow_label, p->flow_label);

@@ -93,6 +93,8 @@ static void refuse(struct seg *s, uint32_t port, const struct umad_pkt *p)
 	memcpy(mad, p->mad, MAD_SIZE);
 	LAYOUT_SET(mad_hdr, mad, method, MAD_METHOD_GET_RESP);
 	LAYOUT_SET(mad_hdr, mad, status, MAD_STATUS_BAD_ATTR);
+	if (LAYOUT_GET(mad_hdr, mad, mgmt_class) == MAD_CLASS_SUBN_DR)
+		LAYOUT_SET(smp, mad, d, 1);
 	umad_answer(s, port, p, mad);
 }
 

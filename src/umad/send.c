@@ -39,21 +39,24 @@ void umad_sends_cancel(struct seg *s, uint32_t file, uint32_t agent)
 	}
 }
 
-static bool same_gid(const struct mad_send *m, const struct umad_pkt *p)
+/* mad.c, rcv_has_same_gid() */
+static bool same_gid(struct seg *s, const struct mad_send *m, const struct umad_pkt *p)
 {
 	const struct ib_user_mad_hdr *h = (const struct ib_user_mad_hdr *)m->hdr;
+	const struct hw_port *own = hw_port(s, m->port);
 	bool sent_resp = mad_is_response(m->mad);
 
 	if (sent_resp == mad_is_response(p->mad) || !h->grh_present != !p->grh)
 		return false;
-	/* An answer to us: LMC is 0, and a GRH's destination is the GID that we sent from. */
+	/* An answer to us: it goes where the request came from. */
 	if (!sent_resp)
-		return true;
+		return p->grh ? !memcmp(own->gid[h->gid_index], p->dgid, 16)
+			      : umad_path_bits(own, h->path_bits) == umad_path_bits(own, p->dlid);
 	return p->grh ? !memcmp(h->gid, p->sgid, 16) : be16_load(&h->lid) == p->slid;
 }
 
 /* mad.c, ib_find_send_mad() */
-static bool matches(const struct mad_send *m, uint32_t agent, uint32_t agent_gen,
+static bool matches(struct seg *s, const struct mad_send *m, uint32_t agent, uint32_t agent_gen,
 		    const struct umad_pkt *p)
 {
 	uint64_t class = LAYOUT_GET(mad_hdr, p->mad, mgmt_class);
@@ -62,7 +65,7 @@ static bool matches(const struct mad_send *m, uint32_t agent, uint32_t agent_gen
 	       atomic_load(&m->state) == MAD_SEND_WAITS &&
 	       LAYOUT_GET(mad_hdr, m->mad, tid) == LAYOUT_GET(mad_hdr, p->mad, tid) &&
 	       LAYOUT_GET(mad_hdr, m->mad, mgmt_class) == class &&
-	       (class == MAD_CLASS_SUBN_DR || same_gid(m, p));
+	       (class == MAD_CLASS_SUBN_DR || same_gid(s, m, p));
 }
 
 uint32_t umad_send_find(struct seg *s, uint32_t agent, const struct mad_agent *a,
@@ -71,10 +74,10 @@ uint32_t umad_send_find(struct seg *s, uint32_t agent, const struct mad_agent *a
 	const struct mad_send *m = seg_live(s, SEG_T_MSEND, p->send);
 	uint32_t owner = a->file == UMAD_NO_FILE ? SEG_OWNER_ANY : a->file + 1;
 
-	if (m && matches(m, agent, a->gen, p))
+	if (m && matches(s, m, agent, a->gen, p))
 		return p->send;
 	seg_for_each_owned (s, SEG_T_MSEND, owner, i)
-		if (matches(seg_at(s, SEG_T_MSEND, i), agent, a->gen, p))
+		if (matches(s, seg_at(s, SEG_T_MSEND, i), agent, a->gen, p))
 			return i;
 	return SEG_NONE;
 }
@@ -129,13 +132,14 @@ uint64_t umad_deadline_of(uint32_t timeout_ms)
 void umad_pkt_fill(struct seg *s, uint32_t port, const struct mad_agent *a,
 		   const struct ib_user_mad_hdr *h, struct umad_pkt *p)
 {
-	const struct hw_port *from = hw_port(s, port);
+	const struct hw_port *from = seg_at(s, SEG_T_PORT, port);
 
 	p->from = port;
 	p->qpn = a->qpn;
 	p->dst_qpn = be32_load(&h->qpn);
 	p->pkey_index = h->pkey_index;
-	p->slid = (uint16_t)from->lid;
+	p->slid = (uint16_t)atomic_load(&from->lid);
+	p->slid |= umad_path_bits(from, h->path_bits);
 	p->dlid = be16_load(&h->lid);
 	p->sl = h->sl & 0xf;
 	p->grh = h->grh_present != 0;
