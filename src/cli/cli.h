@@ -34,7 +34,12 @@ enum cli_opt { /* bits of cli_options.given, and which options a command takes *
 	       CLI_OPT_OUTPUT = 1 << 10,
 	       CLI_OPT_TOPICS = 1 << 11,
 	       CLI_OPT_KIND = 1 << 12,
-	       CLI_OPT_SHAPE = CLI_OPT_HOSTS | CLI_OPT_HCA | CLI_OPT_PORTS | CLI_OPT_DEVICE,
+	       CLI_OPT_TOPO = 1 << 13,
+	       CLI_OPT_SM = 1 << 14,
+	       CLI_OPT_FORMAT = 1 << 15,
+	       CLI_OPT_SCRIPT = 1 << 16,
+	       CLI_OPT_SIZE = CLI_OPT_HOSTS | CLI_OPT_HCA | CLI_OPT_PORTS,
+	       CLI_OPT_SHAPE = CLI_OPT_SIZE | CLI_OPT_DEVICE | CLI_OPT_TOPO | CLI_OPT_SM,
 };
 
 struct cli_options {
@@ -45,6 +50,8 @@ struct cli_options {
 	const char *host, *fabric;      /* NULL: not given */
 	bool json;
 	const char *topics, *output; /* of a trace; NULL: the usual ones, standard error */
+	const char *topo;            /* what --topo says; NULL */
+	const char *format, *script; /* NULL: not given */
 	const char *kind, *kind_arg; /* of what is decoded; NULL: not told */
 	/* what is left: [NAME] or CMD ARGS... */
 	int argc;
@@ -64,6 +71,7 @@ struct cli_verb {
 int cli_run(struct cli_options *o);
 int cli_up(struct cli_options *o);
 int cli_down(struct cli_options *o);
+int cli_topo(struct cli_options *o);
 int cli_status(struct cli_options *o);
 int cli_link(struct cli_options *o);
 int cli_trace(struct cli_options *o);
@@ -75,6 +83,10 @@ int trace_check_topics(const char *verb, const char *option, const char *topics)
 /* Open the trace and put it into our environment, for the command. 0; CLI_FAILED after a message.
  */
 int trace_prepare(const struct cli_options *o, const char *verb);
+
+struct topo;
+/* What --topo says, or nothing without it. 0; CLI_FAILED after a message. */
+int topo_prepare(const struct cli_options *o, const char *verb, struct topo *t);
 
 /* "softhca: ..." and a newline on standard error. Returns CLI_FAILED. */
 int cli_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

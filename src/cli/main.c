@@ -11,9 +11,9 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 
-#define CLI_OPTS_RUN                                                                         \
-	(CLI_OPT_HCA | CLI_OPT_PORTS | CLI_OPT_DEVICE | CLI_OPT_DOORBELL | CLI_OPT_MEMLOCK | \
-	 CLI_OPT_HOST | CLI_OPT_FABRIC)
+#define CLI_OPTS_RUN                                                                \
+	(CLI_OPT_HCA | CLI_OPT_PORTS | CLI_OPT_DEVICE | CLI_OPT_TOPO | CLI_OPT_SM | \
+	 CLI_OPT_DOORBELL | CLI_OPT_MEMLOCK | CLI_OPT_HOST | CLI_OPT_FABRIC)
 
 static const struct cli_verb verbs[] = {
 	{"run", "-- CMD [ARG...]", "Run a command on a host with InfiniBand adapters.",
@@ -27,6 +27,8 @@ static const struct cli_verb verbs[] = {
 	{"up", "NAME", "Make a fabric that stays, for many commands.", CLI_OPT_SHAPE, 1, 1, false,
 	 cli_up},
 	{"down", "NAME", "Take a fabric down.", 0, 1, 1, false, cli_down},
+	{"topo", "[SPEC]", "Write a topology, or a fabric's as it is now.",
+	 CLI_OPT_FABRIC | CLI_OPT_FORMAT | CLI_OPT_DEVICE, 0, 1, true, cli_topo},
 	{"link", "HCA PORT up|down", "Pull the cable of a port, or plug it in.",
 	 CLI_OPT_HOST | CLI_OPT_FABRIC, 3, 3, true, cli_link},
 	{"status", "[NAME]", "Show fabrics: hosts, adapters, ports, processes, objects.",

@@ -19,6 +19,8 @@ struct word {
 
 static const struct word doorbells[] = {{"trap", 0}, {"poll", 0}, {NULL, 0}};
 static const struct word memlocks[] = {{"account", 0}, {"enforce", 0}, {NULL, 0}};
+static const struct word sms[] = {{"builtin", 0}, {"none", 1}, {NULL, 0}};
+static const struct word formats[] = {{"ibnetdiscover", 0}, {"dot", 0}, {NULL, 0}};
 static const struct word devices[] = {{"cx6", HW_CX6}, {"cx7", HW_CX7}, {NULL, 0}};
 
 enum { KEY_HELP = 0x200, KEY_FIRST };
@@ -40,13 +42,20 @@ static const struct opt_row rows[] = {
 	{CLI_OPT_PORTS, "ports", 0, "N", "ports of each HCA (1)", 1, HW_MAX_PORTS, NULL},
 	{CLI_OPT_DEVICE, "device", 0, "cx6|cx7", "model: ConnectX-6 or ConnectX-7 (cx6)", 0, 0,
 	 devices},
+	{CLI_OPT_TOPO, "topo", 0, "SPEC",
+	 "the subnet: a file (ibnetdiscover, ibsim), or ring:N, star:N, torus:XxYxZ, "
+	 "fat-tree:LEVELS:RADIX, random:NODES:SEED",
+	 0, 0, NULL},
+	{CLI_OPT_SM, "sm", 0, "builtin|none",
+	 "who manages the subnet: softhca itself until another SM comes, or nobody (builtin)", 0, 0,
+	 sms},
 	{CLI_OPT_DOORBELL, "doorbell", 0, "trap|poll",
 	 "how stores to a UAR are noticed: by a fault, or by a thread that watches (trap)", 0, 0,
 	 doorbells},
 	{CLI_OPT_MEMLOCK, "memlock", 0, "account|enforce",
 	 "registered memory: count it only, or also refuse what is beyond RLIMIT_MEMLOCK (account)",
 	 0, 0, memlocks},
-	{CLI_OPT_HOST, "host", 0, "NAME", "the host (h1)", 0, 0, NULL},
+	{CLI_OPT_HOST, "host", 0, "NAME", "the host (the first)", 0, 0, NULL},
 	{CLI_OPT_FABRIC, "fabric", 0, "NAME", "a fabric that is up; else the command's own", 0, 0,
 	 NULL},
 	{CLI_OPT_JSON, "json", 'j', NULL, "machine-readable", 0, 0, NULL},
@@ -61,6 +70,8 @@ static const struct opt_row rows[] = {
 	 OPTION_ARG_OPTIONAL},
 	{CLI_OPT_OUTPUT, "output", 'o', "FILE", "where the trace goes (standard error)", 0, 0,
 	 NULL},
+	{CLI_OPT_FORMAT, "format", 'o', "ibnetdiscover|dot", "the form (ibnetdiscover)", 0, 0,
+	 formats},
 	{CLI_OPT_TOPICS, "topics", 'e', "TOPIC,...",
 	 "what is traced: uverbs, fw, doorbell, cqe, event (these), mem, shim, link, all", 0, 0,
 	 NULL},
@@ -113,6 +124,15 @@ static void store(struct cli_options *o, unsigned int bit, const char *arg, uint
 		break;
 	case CLI_OPT_DEVICE:
 		o->fab.model = (enum hw_model)w->value;
+		break;
+	case CLI_OPT_TOPO:
+		o->topo = arg;
+		break;
+	case CLI_OPT_SM:
+		o->fab.no_sm = (uint32_t)w->value;
+		break;
+	case CLI_OPT_FORMAT:
+		o->format = w->word;
 		break;
 	case CLI_OPT_DOORBELL:
 		o->doorbell = w->word;
@@ -207,7 +227,8 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 		return ARGP_ERR_UNKNOWN;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (key == (rows[i].short_key ? rows[i].short_key : KEY_FIRST + (int)i))
+		if ((p->verb->takes & rows[i].bit) &&
+		    key == (rows[i].short_key ? rows[i].short_key : KEY_FIRST + (int)i))
 			return parse_row(p, &rows[i], arg);
 	return ARGP_ERR_UNKNOWN;
 }
@@ -241,8 +262,12 @@ static int check_args(const struct cli_verb *v, const struct cli_options *o)
 	for (int i = 0; v->max_args >= 0 && !v->words && i < o->argc; i++)
 		if (!options_name_ok(o->argv[i]))
 			return cli_fail("%s: '%s' cannot be a fabric's name", v->name, o->argv[i]);
+	if (o->topo && (o->given & CLI_OPT_SIZE))
+		return cli_fail("%s: --topo says what there is of hosts, adapters and ports",
+				v->name);
 	if (o->fabric && (o->given & CLI_OPT_SHAPE))
-		return cli_fail("%s: --hca, --ports and --device belong to the making of a fabric; "
+		return cli_fail("%s: --hca, --ports, --device, --topo and --sm belong to the "
+				"making of a fabric; "
 				"'%s' is there already",
 				v->name, o->fabric);
 	return 0;

@@ -17,9 +17,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "cli/child.h"
+#include "cli/client.h"
 #include "cli/runtime.h"
 #include "cli/supervisor.h"
 #include "util/cleanup.h"
+#include "topo/topo.h"
 #include "util/clock.h"
 
 #define FIRST_HOST "h1"
@@ -196,6 +198,34 @@ static int supervise(struct sup *sup, const struct cli_options *o, const struct 
 	return r;
 }
 
+/* The host that is asked for; NULL after a message. */
+static const char *pick_host(const struct cli_options *o, const struct topo *t)
+{
+	const char *want = o->host ? o->host : t->nhosts ? t->host[0] : FIRST_HOST;
+
+	if (!o->topo && !strcmp(want, FIRST_HOST))
+		return want;
+	for (uint32_t i = 0; i < t->nhosts; i++)
+		if (!strcmp(t->host[i], want))
+			return want;
+	if (o->topo && !t->nhosts)
+		cli_fail("run: there is no host on %s", o->topo);
+	else if (o->topo)
+		cli_fail("run: there is no host '%s' on %s", want, o->topo);
+	else
+		cli_fail("run: there is no host '%s': a private fabric has " FIRST_HOST " only",
+			 want);
+	return NULL;
+}
+
+static int use_host(struct sup *sup, const char *host)
+{
+	int r = sup_host_use(sup, fab_host_by_name(&sup->seg, host));
+
+	return r < 0 ? cli_fail("cannot make host %s in %s: %s", host, sup->seg.dir, strerror(-r))
+		     : 0;
+}
+
 static int run_private(struct cli_options *o)
 {
 	struct child_state st;
@@ -203,15 +233,19 @@ static int run_private(struct cli_options *o)
 	struct sup sup;
 	sigset_t handled;
 	char name[CLI_NAME_MAX + 1];
+	struct topo topo = {0};
+	const char *host;
 	int lock, dir, status = 0, r;
 
-	if (o->host && strcmp(o->host, FIRST_HOST))
-		return cli_fail("run: there is no host '%s': a private fabric has " FIRST_HOST
-				" only",
-				o->host);
-	r = runtime_open(&rt, true);
+	r = topo_prepare(o, "run", &topo);
 	if (r)
 		return r;
+	host = pick_host(o, &topo);
+	r = host ? runtime_open(&rt, true) : CLI_FAILED;
+	if (r) {
+		topo_free(&topo);
+		return r;
+	}
 	handled_signals(&handled);
 	child_save_state(&st, &handled);
 	runtime_sweep(&rt);
@@ -224,25 +258,29 @@ static int run_private(struct cli_options *o)
 	if (r < 0) {
 		r = cli_fail("cannot write in the runtime directory %s: %s", rt.path, strerror(-r));
 		runtime_close(&rt);
+		topo_free(&topo);
 		return r;
 	}
-	r = sup_init(&sup, &rt, name, dir, &o->fab, true);
+	r = sup_init(&sup, &rt, name, dir, &o->fab, topo.nnodes ? &topo : NULL, true);
 	if (!r)
-		r = child_environment(o, sup.seg.dir, FIRST_HOST);
+		r = use_host(&sup, host);
+	if (!r)
+		r = child_environment(o, sup.seg.dir, host);
 	if (!r)
 		r = supervise(&sup, o, &st, &handled, &status);
 	sup_finish(&sup);
 	runtime_release(&rt, name, lock);
 	runtime_close(&rt);
+	topo_free(&topo);
 	return r ? r : end_like(status, &st);
 }
 
 static int run_joined(struct cli_options *o)
 {
-	const char *host = o->host ? o->host : FIRST_HOST;
-	char dir[RUNTIME_PATH_MAX + CLI_NAME_MAX + 2], path[sizeof(dir) + 48];
+	char dir[RUNTIME_PATH_MAX + CLI_NAME_MAX + 2];
+	struct link_msg m = {.op = LINK_HOST};
 	struct runtime rt;
-	int r = runtime_open(&rt, false);
+	int r = runtime_open(&rt, false), fd = -1;
 	int sock = r ? r : runtime_connect(&rt, o->fabric);
 
 	if (r > 0)
@@ -252,12 +290,23 @@ static int run_joined(struct cli_options *o)
 			       ? cli_fail("run: there is no fabric '%s'", o->fabric)
 			       : cli_fail("run: fabric '%s' does not answer: %s", o->fabric,
 					  strerror(-sock));
+	if (o->host)
+		snprintf(m.host, sizeof(m.host), "%s", o->host);
+	r = o->host && (!*o->host || strlen(o->host) >= sizeof(m.host))
+		    ? -ENODEV
+		    : client_request(sock, &m, &fd);
 	close(sock);
+	if (fd >= 0)
+		close(fd);
+	if (r == -ENODEV)
+		return cli_fail("run: there is no host '%s' on fabric '%s'", o->host ? o->host : "",
+				o->fabric);
+	if (r < 0)
+		return cli_fail("run: fabric '%s' cannot make its host ready: %s", o->fabric,
+				strerror(-r));
 	snprintf(dir, sizeof(dir), "%s/%s", rt.path, o->fabric);
-	snprintf(path, sizeof(path), "%s/host/%.31s", dir, host);
-	if (!options_name_ok(host) || access(path, F_OK) < 0)
-		return cli_fail("run: there is no host '%s' on fabric '%s'", host, o->fabric);
-	r = child_environment(o, dir, host);
+	m.host[sizeof(m.host) - 1] = 0;
+	r = child_environment(o, dir, m.host);
 	if (r)
 		return r;
 	close(rt.fd);

@@ -339,9 +339,11 @@ void sup_refresh_counters(struct sup *sup)
 		struct fab_counters c;
 		uint64_t packets;
 
+		if (!host || !sup_host_used(sup, hca->host))
+			continue;
 		fab_port_counters(&sup->seg, i, &c);
 		packets = c.xmit_pkts + c.rcv_pkts;
-		if (!host || packets == sup->shown[i])
+		if (packets == sup->shown[i])
 			continue;
 		snprintf(root, sizeof(root), "%s/host/%.31s", sup->seg.dir, host->name);
 		if (!fab_sysfs_update_counters(&sup->seg, i, root))

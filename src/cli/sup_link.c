@@ -100,6 +100,9 @@ static int do_hello(struct sup *sup, struct sup_link *l, struct request *q, stru
 	host = fab_host_by_name(s, q->m.host);
 	if (host == SEG_NONE)
 		return -ENODEV;
+	r = sup_host_use(sup, host);
+	if (r < 0)
+		return r;
 	end_old_links(sup, l);
 	/* In a PID namespace below ours, l->pid is its number here and the message's there. */
 	r = seg_proc_register(s, host, l->pid > 0 ? (uint32_t)l->pid : q->m.pid, q->m.start_time,
@@ -167,6 +170,21 @@ static int do_down(struct sup *sup, struct sup_link *l, struct request *q, struc
 	return 0;
 }
 
+/* Where is that? The first host when none is named. */
+static int do_host(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+{
+	uint32_t n;
+
+	q->m.host[sizeof(q->m.host) - 1] = '\0';
+	n = q->m.host[0] ? fab_host_by_name(&sup->seg, q->m.host)
+			 : seg_next(&sup->seg, SEG_T_HOST, SEG_OWNER_ANY, 0);
+	if (n == SEG_NONE)
+		return -ENODEV;
+	memcpy(p->m.host, ((struct hw_host *)seg_at(&sup->seg, SEG_T_HOST, n))->name,
+	       sizeof(p->m.host));
+	return sup_host_use(sup, n);
+}
+
 static int do_port(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
 {
 	const struct hw_host *host;
@@ -196,7 +214,7 @@ static int (*const handlers[])(struct sup *, struct sup_link *, struct request *
 			       struct reply *) = {
 	[LINK_HELLO] = do_hello,     [LINK_OPEN] = do_open,     [LINK_CLOSED] = do_closed,
 	[LINK_GET_MEM] = do_get_mem, [LINK_STATUS] = do_status, [LINK_DOWN] = do_down,
-	[LINK_PORT] = do_port,       [LINK_WAKE] = do_wake,
+	[LINK_PORT] = do_port,       [LINK_WAKE] = do_wake,     [LINK_HOST] = do_host,
 };
 
 /* ---- messages ---- */

@@ -22,35 +22,7 @@
 #define COUNTERS_GAP NSEC_PER_SEC
 #define ZOMBIES_GAP_MAX NSEC_PER_SEC
 
-static int make_hosts(struct sup *sup)
-{
-	const struct fw_caps *c = fw_caps(sup->fab.model);
-	const struct fab_sysfs_ids ids = {
-		.fw_ver = c->fw_ver,
-		.hca_type = c->hca_type,
-		.board_id = c->board_id,
-		.pci_device = c->pci_device,
-		.hw_rev = c->hw_rev,
-	};
-	char root[sizeof(sup->seg.dir) + 64];
-	int r = 0;
-
-	if (mkdirat(sup->dir, "host", 0700) < 0)
-		return -errno;
-	seg_for_each_live (&sup->seg, SEG_T_HOST, i) {
-		const struct hw_host *h = seg_at(&sup->seg, SEG_T_HOST, i);
-
-		snprintf(root, sizeof(root), "%s/host/%.31s", sup->seg.dir, h->name);
-		if (mkdir(root, 0700) < 0)
-			return -errno;
-		r = fab_sysfs_render(&sup->seg, i, root, &ids);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int make_segment(struct sup *sup)
+static int make_segment(struct sup *sup, const struct topo *topo)
 {
 	int r = seg_create(&sup->seg, sup->name);
 
@@ -60,14 +32,10 @@ static int make_segment(struct sup *sup)
 				: r == -EFBIG ? " (ulimit -f?)"
 					      : "");
 	sup->seg.hdr->supervisor_pid = (uint32_t)getpid();
-	r = fab_create(&sup->seg, &sup->fab);
+	r = topo ? fab_build(&sup->seg, topo, &sup->fab) : fab_create(&sup->seg, &sup->fab);
 	/* The supervisor takes locks too, so it needs a memory slot; on no host in particular. */
 	if (!r)
 		r = seg_proc_register_self(&sup->seg, SEG_NONE);
-	seg_for_each_live (&sup->seg, SEG_T_HCA, i) {
-		if (!r)
-			r = fw_hca_init(&sup->seg, i);
-	}
 	if (r == -ENOSPC)
 		return cli_fail("a fabric cannot have so many hosts, adapters and ports");
 	return r < 0 ? cli_fail("cannot make the fabric: %s", strerror(-r)) : 0;
@@ -86,8 +54,9 @@ static int make_alive(struct sup *sup)
 }
 
 int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int dir,
-	     const struct fab_options *fab, bool embedded)
+	     const struct fab_options *fab, const struct topo *topo, bool embedded)
 {
+	uint32_t first;
 	int r;
 
 	*sup = (struct sup){.dir = dir,
@@ -103,14 +72,18 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 			    .counters_at = UINT64_MAX,
 			    .zombies_at = UINT64_MAX};
 	snprintf(sup->name, sizeof(sup->name), "%s", name);
-	r = make_segment(sup);
+	r = make_segment(sup, topo);
 	if (r)
 		return r;
 	snprintf(sup->seg.dir, sizeof(sup->seg.dir), "%s/%s", rt->path, name);
 	if (mkdirat(dir, "ev", 0700) < 0)
 		r = -errno;
 	if (!r)
-		r = make_hosts(sup);
+		r = sup_hosts_init(sup);
+	/* The one that commands run on by themselves: then what is wrong shows now. */
+	first = seg_next(&sup->seg, SEG_T_HOST, SEG_OWNER_ANY, 0);
+	if (!r && !embedded && first != SEG_NONE)
+		r = sup_host_use(sup, first);
 	if (!r && embedded)
 		r = make_alive(sup);
 	if (!r) {
@@ -162,6 +135,7 @@ void sup_finish(struct sup *sup)
 		close(sup->spare);
 	if (sup->dir >= 0)
 		close(sup->dir);
+	free(sup->used);
 	if (sup->seg.hdr)
 		seg_unmap(&sup->seg);
 }

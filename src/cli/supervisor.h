@@ -59,6 +59,7 @@ struct sup {
 	uint32_t nfiles;   /* room in `files` */
 	uint32_t nopen;    /* used */
 	uint32_t nwatched; /* of them watched */
+	bool *used;        /* per SEG_T_HOST: somebody has been on it (sup_host.c) */
 	uint64_t *shown; /* per SEG_T_PORT: packets when its counters were last written to sysfs */
 	uint64_t probe_at;  /* when to look at watched files again, clock_now_ns() */
 	uint64_t probe_gap; /* and how long to wait after that */
@@ -70,10 +71,11 @@ struct sup {
 
 /*
  * Make the segment, the fabric in it, its directory's content and the socket. `dir` is the
- * directory's descriptor, taken. 0; CLI_FAILED after a message, `sup` may then be finished.
+ * directory's descriptor, taken. `topo`: NULL, or what to make instead of what `fab` says of hosts,
+ * adapters and ports. 0; CLI_FAILED after a message, `sup` may then be finished.
  */
 int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int dir,
-	     const struct fab_options *fab, bool embedded);
+	     const struct fab_options *fab, const struct topo *topo, bool embedded);
 /* Tells everybody that the devices are gone, and frees all. The directory is the caller's. */
 void sup_finish(struct sup *sup);
 
@@ -90,6 +92,12 @@ void sup_signal_attached(struct sup *sup, int sig);
 int sup_listen(struct sup *sup);
 void sup_link_close(struct sup *sup, struct sup_link *l);
 void sup_links_free(struct sup *sup, bool all);
+
+/* ---- hosts (sup_host.c) */
+int sup_hosts_init(struct sup *sup);
+/* Somebody runs on it: make its adapters ready and its sysfs tree. 0, -ENODEV, -errno. */
+int sup_host_use(struct sup *sup, uint32_t host);
+bool sup_host_used(const struct sup *sup, uint32_t host);
 
 /* ---- virtual files (sup_file.c) */
 /* A new file for a process. 0: *fd is to be sent and closed. -errno owed to the program's open().

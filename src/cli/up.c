@@ -18,6 +18,7 @@
 #include "cli/client.h"
 #include "cli/runtime.h"
 #include "cli/supervisor.h"
+#include "topo/topo.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 
@@ -47,11 +48,16 @@ static int serve(const struct cli_options *o, int ready)
 {
 	struct sup_source signals = {.ready = on_signal};
 	const char *name = o->argv[0];
+	struct topo topo = {0};
 	struct child_state st;
 	struct runtime rt;
 	struct sup sup;
 	sigset_t set;
 	int lock, dir, r;
+
+	r = topo_prepare(o, "up", &topo);
+	if (r)
+		return r;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
@@ -71,7 +77,8 @@ static int serve(const struct cli_options *o, int ready)
 		runtime_close(&rt);
 		return r;
 	}
-	r = sup_init(&sup, &rt, name, dir, &o->fab, false);
+	r = sup_init(&sup, &rt, name, dir, &o->fab, topo.nnodes ? &topo : NULL, false);
+	topo_free(&topo);
 	if (!r) {
 		signals.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 		if (signals.fd < 0 || sup_watch(&sup, &signals) < 0)

@@ -26,6 +26,7 @@ enum link_op {
 	LINK_PORT,      /* {host, hca: N of mlx5_N, port: its number, arg: 1 up, 0 down}: set a
 			   port's link state. For `softhca link` */
 	LINK_WAKE,      /* {file, gen}: write the byte of an event queue's FIFO. No reply. */
+	LINK_HOST,      /* {host, "": the first} -> {host}: make it ready. For `softhca run` */
 };
 
 struct link_msg {

@@ -471,6 +471,26 @@ int build_topo(struct topo_build *b, struct topo *t)
 	return r;
 }
 
+void topo_fill(struct topo *t, const struct topo_defaults *d)
+{
+	for (uint32_t i = 0; i < t->nnodes; i++) {
+		struct topo_node *n = &t->node[i];
+
+		if (!n->vendor_id)
+			n->vendor_id = d->vendor_id;
+		if (!n->device_id)
+			n->device_id = n->type == TOPO_SWITCH ? d->switch_id : d->ca_id;
+		for (uint32_t p = 1; p <= n->nports; p++) {
+			if (n->port[p].peer_node == TOPO_NONE)
+				continue;
+			if (!n->port[p].width)
+				n->port[p].width = d->width;
+			if (!n->port[p].speed)
+				n->port[p].speed = d->speed;
+		}
+	}
+}
+
 void topo_free(struct topo *t)
 {
 	if (t->node)

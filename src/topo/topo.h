@@ -29,6 +29,13 @@ int topo_generate(const char *spec, struct topo *t, char err[TOPO_ERR]);
 /* Frees what the functions above made; a zeroed one too. */
 void topo_free(struct topo *t);
 
+/* What is 0 becomes that: what fab_build() would choose. */
+struct topo_defaults {
+	uint32_t vendor_id, ca_id, switch_id; /* NodeInfo */
+	uint32_t width, speed;                /* of cables */
+};
+void topo_fill(struct topo *t, const struct topo_defaults *d);
+
 /*
  * The node that is called `name` (its id, else the only one with such a description): its index, or
  * TOPO_NONE.

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the hosts of a fabric as far as the supervisor makes them: sysfs trees, EQs and all that a
+ * driver finds when it starts. Made when a host is first used, as a subnet may have thousands that
+ * nobody ever runs anything on.
+ */
+#include "cli/supervisor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include "fw/caps.h"
+#include "fw/fw.h"
+
+int sup_hosts_init(struct sup *sup)
+{
+	sup->used = calloc(seg_table(&sup->seg, SEG_T_HOST)->high + 1, sizeof(*sup->used));
+	if (!sup->used)
+		return -ENOMEM;
+	return mkdirat(sup->dir, "host", 0700) < 0 ? -errno : 0;
+}
+
+bool sup_host_used(const struct sup *sup, uint32_t host)
+{
+	return host < seg_table(&sup->seg, SEG_T_HOST)->high && sup->used[host];
+}
+
+int sup_host_use(struct sup *sup, uint32_t host)
+{
+	const struct fw_caps *c = fw_caps(sup->fab.model);
+	const struct fab_sysfs_ids ids = {
+		.fw_ver = c->fw_ver,
+		.hca_type = c->hca_type,
+		.board_id = c->board_id,
+		.pci_device = c->pci_device,
+		.hw_rev = c->hw_rev,
+	};
+	const struct hw_host *h = seg_live(&sup->seg, SEG_T_HOST, host);
+	char root[sizeof(sup->seg.dir) + 64];
+	int r = 0;
+
+	if (!h)
+		return -ENODEV;
+	if (sup->used[host])
+		return 0;
+	for (uint32_t i = 0; i < h->nhcas && !r; i++) {
+		const struct hw_hca *hca = hw_hca(&sup->seg, h->hca[i]);
+
+		if (hca && hca->eqn[0] == SEG_NONE) /* an earlier try may have got so far */
+			r = fw_hca_init(&sup->seg, h->hca[i]);
+	}
+	snprintf(root, sizeof(root), "%s/host/%.31s", sup->seg.dir, h->name);
+	if (!r && mkdir(root, 0700) < 0 && errno != EEXIST)
+		r = -errno;
+	if (!r)
+		r = fab_sysfs_render(&sup->seg, host, root, &ids);
+	sup->used[host] = !r;
+	return r;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* `softhca topo`: write a topology; and what --topo says to `up` and `run`. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "topo/topo.h"
+
+int topo_prepare(const struct cli_options *o, const char *verb, struct topo *t)
+{
+	char err[TOPO_ERR];
+
+	*t = (struct topo){0};
+	return o->topo && topo_load(o->topo, t, err) < 0 ? cli_fail("%s: %s", verb, err) : 0;
+}
+
+int cli_topo(struct cli_options *o)
+{
+	/* As fabric/build.c chooses. */
+	const struct topo_defaults defaults = {.vendor_id = 0x2c9,
+					       .ca_id = o->fab.device_id,
+					       .switch_id = 0xd2f0,
+					       .width = o->fab.link_width,
+					       .speed = o->fab.link_speed};
+	bool dot = o->format && !strcmp(o->format, "dot");
+	char err[TOPO_ERR];
+	struct topo t;
+	int r;
+
+	if (!o->argc)
+		return cli_fail("topo: a file or a generator is missing (softhca topo --help)");
+	if (topo_load(o->argv[0], &t, err) < 0)
+		return cli_fail("topo: %s", err);
+	topo_fill(&t, &defaults);
+	r = dot ? topo_write_dot(stdout, &t) : topo_write_ibnetdiscover(stdout, &t);
+	topo_free(&t);
+	if (fflush(stdout) || r < 0)
+		return cli_fail("standard output: %s", strerror(errno));
+	return 0;
+}
