@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "fw/caps.h"
 #include "util/cleanup.h"
@@ -112,6 +113,28 @@ static struct json_object *show_hosts(struct sup *sup)
 		json_object_array_add(hosts, o);
 	}
 	return hosts;
+}
+
+/* What there is, and what it costs: the shared memory that was ever touched. */
+static struct json_object *show_subnet(struct sup *sup)
+{
+	struct json_object *o = json_object_new_object();
+	uint64_t n[FAB_ROUTER + 1] = {0}, used = 0, all;
+	struct stat st = {0};
+
+	seg_for_each_live (&sup->seg, SEG_T_NODE, i)
+		n[fab_node(&sup->seg, i)->type]++;
+	seg_for_each_live (&sup->seg, SEG_T_HOST, i)
+		used += sup_host_used(sup, i);
+	fstat(sup->seg.fd, &st);
+	all = n[FAB_CA] + n[FAB_SWITCH] + n[FAB_ROUTER];
+	add_num(o, "adapters", n[FAB_CA]);
+	add_num(o, "switches", n[FAB_SWITCH]);
+	add_num(o, "routers", n[FAB_ROUTER]);
+	add_num(o, "hosts_used", used);
+	add_num(o, "memory", (uint64_t)st.st_blocks * 512);
+	add_num(o, "memory_per_node", all ? (uint64_t)st.st_blocks * 512 / all : 0);
+	return o;
 }
 
 /* What open files own; what was made with the fabric is not counted. */
@@ -217,6 +240,7 @@ int sup_status_fd(struct sup *sup)
 	add_str(o, "directory", sup->seg.dir);
 	add_num(o, "supervisor", (uint64_t)getpid());
 	json_object_object_add(o, "private", json_object_new_boolean(sup->embedded));
+	json_object_object_add(o, "subnet", show_subnet(sup));
 	json_object_object_add(o, "hosts", show_hosts(sup));
 	json_object_object_add(o, "objects", show_objects(sup));
 	json_object_object_add(o, "processes", show_processes(sup));

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -79,6 +80,7 @@ static int serve(const struct cli_options *o, int ready)
 	}
 	r = sup_init(&sup, &rt, name, dir, &o->fab, topo.nnodes ? &topo : NULL, false);
 	topo_free(&topo);
+	malloc_trim(0); /* a large subnet's description: not needed for days */
 	if (!r) {
 		signals.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 		if (signals.fd < 0 || sup_watch(&sup, &signals) < 0)

@@ -144,6 +144,22 @@ static int hca_create(struct seg *s, uint32_t node_idx, const struct topo_node *
 	return 0;
 }
 
+/* An end node whose ports lead out of the subnet; nothing runs on it. */
+static void router_create(struct seg *s, uint32_t node_idx, const struct topo_node *t)
+{
+	struct fab_node *n = seg_at(s, SEG_T_NODE, node_idx);
+
+	n->device_id = t->device_id;
+	n->revision = t->revision;
+	n->guid = t->guid;
+	for (uint32_t num = 1; num <= t->nports; num++) {
+		struct hw_port *p = seg_at(s, SEG_T_PORT, n->port0 + num);
+
+		p->cap_mask = PORT_CAP_MASK;
+		port_guid(p, t->port[num].guid);
+	}
+}
+
 static int node_create(struct seg *s, const struct topo_node *t, const uint32_t *host,
 		       const struct fab_options *o, uint32_t *next_port, uint32_t *switches)
 {
@@ -168,7 +184,7 @@ static int node_create(struct seg *s, const struct topo_node *t, const uint32_t 
 	else if (t->type == TOPO_CA)
 		r = hca_create(s, idx, t, host[t->host], o);
 	else
-		r = -EOPNOTSUPP; /* routers */
+		router_create(s, idx, t);
 	n->sys_guid = t->sys_guid ? t->sys_guid : n->guid;
 	return r;
 }
