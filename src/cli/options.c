@@ -73,7 +73,7 @@ static const struct opt_row rows[] = {
 	{CLI_OPT_FORMAT, "format", 'o', "ibnetdiscover|dot", "the form (ibnetdiscover)", 0, 0,
 	 formats},
 	{CLI_OPT_TOPICS, "topics", 'e', "TOPIC,...",
-	 "what is traced: uverbs, fw, doorbell, cqe, event (these), mem, shim, link, all", 0, 0,
+	 "what is traced: uverbs, fw, doorbell, cqe, event (these), mad, mem, shim, link, all", 0, 0,
 	 NULL},
 };
 

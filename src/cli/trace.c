@@ -25,7 +25,7 @@ int trace_check_topics(const char *verb, const char *option, const char *topics)
 
 		if (!log_topic_bits(s, n))
 			return cli_fail("%s: %s: '%.*s' is not one of uverbs, fw, doorbell, cqe, "
-					"event, mem, shim, link, all",
+					"event, mad, mem, shim, link, all",
 					verb, option, (int)n, s);
 		if (!s[n])
 			return 0;

@@ -34,6 +34,12 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o);
  */
 int fab_sm_sweep(struct seg *s);
 
+/* "h1/mlx5_0/1", or a switch's description and the port: for people. Returns buf. */
+#define FAB_PORT_NAME 96
+const char *fab_port_name(const struct seg *s, uint32_t port, char buf[FAB_PORT_NAME]);
+/* A line of the trace. */
+void fab_trace_port(const struct seg *s, uint32_t port, uint32_t old, uint32_t state);
+
 /* SEG_T_HOST index by name, SEG_NONE. */
 uint32_t fab_host_by_name(struct seg *s, const char *name);
 /*

@@ -8,6 +8,7 @@
 #include "segment/mad.h"
 #include "segment/proc.h"
 #include "umad/umad.h"
+#include "util/log.h"
 #include "wire/mad/mad.h"
 
 #define UMAD_HDR sizeof(struct ib_user_mad_hdr)
@@ -45,6 +46,18 @@ struct umad_pkt {
 static inline uint8_t umad_path_bits(const struct hw_port *p, uint16_t lid)
 {
 	return lid == MAD_LID_PERMISSIVE ? 0 : (uint8_t)(lid & ((1u << p->lmc) - 1));
+}
+
+/* ---- trace.c, when LOG_MAD is on */
+/* `what` has happened to a MAD at a port; `why` may be NULL. */
+void umad_trace(struct seg *s, const char *what, uint32_t port, const struct umad_pkt *p,
+		const char *why);
+void umad_trace_timeout(struct seg *s, const struct mad_send *m);
+static inline void umad_seen(struct seg *s, const char *what, uint32_t port,
+			     const struct umad_pkt *p)
+{
+	if (TRACE_ON(LOG_MAD))
+		umad_trace(s, what, port, p, NULL);
 }
 
 /* ---- agent.c */

@@ -63,6 +63,7 @@ int umad_deliver(struct seg *s, const struct mad_agent *a, const struct umad_pkt
 	if (r)
 		return r;
 	memcpy(packet.mad, p->mad, MAD_SIZE);
+	umad_seen(s, "received", a->port, p);
 	return push(s, a, &packet, sizeof(packet));
 }
 
@@ -86,6 +87,8 @@ int umad_deliver_timeout(struct seg *s, const struct mad_agent *a, const struct 
 	memcpy(packet + offsetof(struct ib_user_mad_hdr, id), &a->id, sizeof(a->id));
 	memcpy(packet + offsetof(struct ib_user_mad_hdr, status), &status, sizeof(status));
 	memcpy(packet + UMAD_HDR, m->mad, LAYOUT_SZ(mad_hdr));
+	if (TRACE_ON(LOG_MAD))
+		umad_trace_timeout(s, m);
 	return push(s, a, packet, sizeof(packet));
 }
 

@@ -45,12 +45,10 @@ static bool pkey_arrives(const struct hw_port *from, const struct hw_port *to, u
 	return false;
 }
 
-static void lost(const struct umad_pkt *p, const char *why)
+static void lost(struct seg *s, const struct umad_pkt *p, const char *why)
 {
-	TRACE(LOG_EVENT, "MAD class %#x method %#x attribute %#x to LID %u is lost: %s",
-	      (unsigned int)LAYOUT_GET(mad_hdr, p->mad, mgmt_class),
-	      (unsigned int)LAYOUT_GET(mad_hdr, p->mad, method),
-	      (unsigned int)LAYOUT_GET(mad_hdr, p->mad, attr_id), p->dlid, why);
+	if (TRACE_ON(LOG_MAD))
+		umad_trace(s, "lost", p->from, p, why);
 }
 
 /* To an agent of a program: mad.c, ib_mad_complete_recv(). */
@@ -62,7 +60,7 @@ static void give(struct seg *s, uint32_t idx, struct mad_agent *a, struct umad_p
 	if (active && umad_kernel_rmpp(a))
 		umad_rmpp_arrived(s, idx, a, p);
 	else if (mad_is_response(p->mad) && !umad_send_match(s, idx, a, p) && !rmpp)
-		lost(p, "an answer to no request");
+		lost(s, p, "an answer to no request");
 	else
 		umad_deliver(s, a, p);
 }
@@ -87,7 +85,7 @@ static void refuse(struct seg *s, uint32_t port, const struct umad_pkt *p)
 	uint8_t mad[MAD_SIZE];
 
 	if (method != MAD_METHOD_GET && method != MAD_METHOD_SET) {
-		lost(p, "nobody is registered for it");
+		lost(s, p, "nobody is registered for it");
 		return;
 	}
 	memcpy(mad, p->mad, MAD_SIZE);
@@ -105,17 +103,17 @@ static void arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 	uint32_t idx;
 
 	if (p->dst_qpn != p->qpn || !valid(p)) {
-		lost(p, "not for this queue pair");
+		lost(s, p, "not for this queue pair");
 		return;
 	}
 	if (p->grh && !fab_port_has_gid(hw_port(s, port), p->dgid)) {
-		lost(p, "the GID is not that of the port");
+		lost(s, p, "the GID is not that of the port");
 		return;
 	}
 	if (!p->qpn)
 		p->pkey_index = 0;
 	else if (!pkey_arrives(hw_port(s, p->from), hw_port(s, port), &p->pkey_index)) {
-		lost(p, "P_Key");
+		lost(s, p, "P_Key");
 		return;
 	}
 	switch (fab_mad(s, port, p->slid, p->mad, out)) {
@@ -140,14 +138,15 @@ void umad_route(struct seg *s, struct umad_pkt *p)
 {
 	uint32_t port;
 
+	umad_seen(s, mad_is_response(p->mad) ? "answered" : "sent", p->from, p);
 	/* No port has a neighbour but through its LID. */
 	if (LAYOUT_GET(mad_hdr, p->mad, mgmt_class) == MAD_CLASS_SUBN_DR) {
-		lost(p, "there is nothing at the other end of the link");
+		lost(s, p, "there is nothing at the other end of the link");
 		return;
 	}
 	port = p->qpn ? fab_route(s, p->from, p->dlid) : fab_route_smp(s, p->from, p->dlid);
 	if (port == SEG_NONE)
-		lost(p, "no way to this LID");
+		lost(s, p, "no way to this LID");
 	else
 		arrive(s, port, p);
 }
@@ -209,6 +208,7 @@ int umad_direct(struct seg *s, struct umad_pkt *p, const struct mad_agent *a)
 		return -EINVAL;
 	if (!is_local(p->mad))
 		return 0;
+	umad_seen(s, mad_is_response(p->mad) ? "answered" : "sent", p->from, p);
 	/* mad.c, local_completions(): as if it came from nowhere; an answer needs no open request.
 	 */
 	in.qpn = 0;

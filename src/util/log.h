@@ -28,7 +28,8 @@ enum log_topic {
 	LOG_EVENT = 1 << 4,    /* async and completion events */
 	LOG_MEM = 1 << 5,      /* refused copies between processes */
 	LOG_SHIM = 1 << 6,     /* redirected paths, fds, signals */
-	LOG_LINK = 1 << 7,     /* the supervisor's socket */
+	LOG_LINK = 1 << 7,     /* states of ports; the supervisor's socket */
+	LOG_MAD = 1 << 8,      /* MADs, decoded */
 	LOG_ERROR = 1 << 30,   /* always on: our own failures that the program cannot be told */
 };
 

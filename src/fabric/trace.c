@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Names of ports for people, and lines of the trace about them. */
+#include "fabric/fabric.h"
+
+#include <string.h>
+#include "util/fmt.h"
+#include "util/log.h"
+#include "util/rec.h"
+#include "wire/mad/names.h"
+
+const char *fab_port_name(const struct seg *s, uint32_t port, char buf[FAB_PORT_NAME])
+{
+	const struct hw_port *p = hw_port(s, port);
+	const struct hw_hca *hca = p ? hw_hca(s, p->hca) : NULL;
+	const struct hw_host *host = hca ? seg_live(s, SEG_T_HOST, hca->host) : NULL;
+	const struct fab_node *n = p ? fab_node(s, p->node) : NULL;
+
+	if (host)
+		fmt(buf, FAB_PORT_NAME, "%.31s/mlx5_%u/%u", host->name, hca->dev_index, p->num);
+	else if (n && n->desc[0])
+		fmt(buf, FAB_PORT_NAME, "%.63s/%u", n->desc, p->num);
+	else if (n)
+		fmt(buf, FAB_PORT_NAME, "0x%llx/%u", (unsigned long long)n->guid, p->num);
+	else
+		fmt(buf, FAB_PORT_NAME, "port#%u", port);
+	return buf;
+}
+
+void fab_trace_port(const struct seg *s, uint32_t port, uint32_t old, uint32_t state)
+{
+	char name[FAB_PORT_NAME];
+	const char *was = mad_value_name(&layout_port_info, "port_state", old);
+	struct rec r;
+
+	rec_begin(&r, LOG_LINK, "port state", 0);
+	rec_group(&r, "port", " (");
+	rec_s(&r, "port", fab_port_name(s, port, name));
+	rec_u(&r, "lid", atomic_load(&hw_port(s, port)->lid));
+	rec_code(&r, "was", old, was ? was : "?");
+	rec_code(&r, "state", state, mad_value_name(&layout_port_info, "port_state", state));
+	rec_group_end(&r, ")");
+	rec_end(&r);
+}
