@@ -149,6 +149,8 @@ void fab_port_changed(struct seg *s, uint32_t port, uint32_t what)
 
 	if (what & (FAB_CHANGED_STATE | FAB_CHANGED_LID))
 		fab_moved(s);
+	if (p && what && TRACE_ON(LOG_LINK))
+		fab_trace_port(s, port, what);
 	hca = p && what ? hw_hca(s, p->hca) : NULL;
 	if (!hca)
 		return; /* of a switch: nobody listens */
@@ -168,8 +170,6 @@ int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state)
 		return -EINVAL;
 	if (atomic_exchange(&p->state, state) == state)
 		return 0;
-	if (TRACE_ON(LOG_LINK))
-		fab_trace_port(s, port, old, state);
 	atomic_store(&p->phys_state, state == HW_PORT_DOWN ? HW_PHYS_POLLING : HW_PHYS_LINKUP);
 	fab_port_changed(s, port, FAB_CHANGED_STATE);
 	return 0;

@@ -38,7 +38,7 @@ int fab_sm_sweep(struct seg *s);
 #define FAB_PORT_NAME 96
 const char *fab_port_name(const struct seg *s, uint32_t port, char buf[FAB_PORT_NAME]);
 /* A line of the trace. */
-void fab_trace_port(const struct seg *s, uint32_t port, uint32_t old, uint32_t state);
+void fab_trace_port(const struct seg *s, uint32_t port, uint32_t what);
 
 /* SEG_T_HOST index by name, SEG_NONE. */
 uint32_t fab_host_by_name(struct seg *s, const char *name);

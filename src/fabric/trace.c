@@ -26,18 +26,34 @@ const char *fab_port_name(const struct seg *s, uint32_t port, char buf[FAB_PORT_
 	return buf;
 }
 
-void fab_trace_port(const struct seg *s, uint32_t port, uint32_t old, uint32_t state)
+void fab_trace_port(const struct seg *s, uint32_t port, uint32_t what)
 {
+	static const struct {
+		uint32_t what;
+		const char *name;
+	} rows[] = {
+		{FAB_CHANGED_STATE, "state"},
+		{FAB_CHANGED_LID, "LID"},
+		{FAB_CHANGED_PKEY, "P_Key"},
+		{FAB_CHANGED_GID, "GID"},
+		{FAB_CHANGED_REREGISTER, "client reregistration"},
+	};
+	const struct hw_port *p = hw_port(s, port);
+	uint32_t state = atomic_load(&p->state);
+	const char *state_name = mad_value_name(&layout_port_info, "port_state", state);
 	char name[FAB_PORT_NAME];
-	const char *was = mad_value_name(&layout_port_info, "port_state", old);
 	struct rec r;
 
-	rec_begin(&r, LOG_LINK, "port state", 0);
+	rec_begin(&r, LOG_LINK, "port", 0);
 	rec_group(&r, "port", " (");
 	rec_s(&r, "port", fab_port_name(s, port, name));
-	rec_u(&r, "lid", atomic_load(&hw_port(s, port)->lid));
-	rec_code(&r, "was", old, was ? was : "?");
-	rec_code(&r, "state", state, mad_value_name(&layout_port_info, "port_state", state));
+	rec_u(&r, "lid", atomic_load(&p->lid));
+	rec_code(&r, "state", state, state_name ? state_name : "?");
+	rec_list(&r, "changed");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (what & rows[i].what)
+			rec_s(&r, NULL, rows[i].name);
+	rec_list_end(&r);
 	rec_group_end(&r, ")");
 	rec_end(&r);
 }
