@@ -210,11 +210,18 @@ static int do_wake(struct sup *sup, struct sup_link *l, struct request *q, struc
 	return 0;
 }
 
+/* The loop sees to it. */
+static int do_sweep(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+{
+	return 0;
+}
+
 static int (*const handlers[])(struct sup *, struct sup_link *, struct request *,
 			       struct reply *) = {
 	[LINK_HELLO] = do_hello,     [LINK_OPEN] = do_open,     [LINK_CLOSED] = do_closed,
 	[LINK_GET_MEM] = do_get_mem, [LINK_STATUS] = do_status, [LINK_DOWN] = do_down,
 	[LINK_PORT] = do_port,       [LINK_WAKE] = do_wake,     [LINK_HOST] = do_host,
+	[LINK_SWEEP] = do_sweep,
 };
 
 /* ---- messages ---- */
@@ -304,7 +311,7 @@ static void read_link(struct sup *sup, struct sup_source *src, uint32_t events)
 	p.m.op = q.m.op;
 	p.m.layout_version = SEG_LAYOUT_VERSION;
 	TRACE(LOG_LINK, "pid %d op %u: %d", l->pid, q.m.op, r);
-	r = l->closed || q.m.op == LINK_WAKE ? 0 : send_reply(src->fd, &p);
+	r = l->closed || q.m.op == LINK_WAKE || q.m.op == LINK_SWEEP ? 0 : send_reply(src->fd, &p);
 	if (p.fd >= 0 && !p.keep)
 		close(p.fd);
 	if (q.fd >= 0)

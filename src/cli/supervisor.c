@@ -210,6 +210,8 @@ int sup_turn(struct sup *sup, uint64_t deadline)
 			src->ready(sup, src, e[i].events);
 	}
 	sup_links_free(sup, false);
+	if (atomic_load(&fab_subnet(&sup->seg)->sm_dirty))
+		fab_sm_sweep(&sup->seg);
 	periodic(sup);
 	return 0;
 }

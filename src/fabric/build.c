@@ -89,6 +89,7 @@ static int switch_create(struct seg *s, uint32_t node_idx, const struct topo_nod
 		return r;
 	sw = seg_at(s, SEG_T_SWITCH, n->sw);
 	sw->node = node_idx;
+	sw->tree_up = SEG_NONE;
 	sw->enhanced_port0 = t->enhanced_port0;
 	n->device_id = t->device_id ? t->device_id : SWITCH_DEVICE_ID;
 	n->revision = t->revision ? t->revision : SWITCH_REVISION;
@@ -220,7 +221,7 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 	if (r)
 		return r;
 	sub = fab_subnet(s);
-	sub->sm_enabled = !o->no_sm;
+	sub->sm_state = o->no_sm ? FAB_SM_OFF : FAB_SM_MASTER;
 	sub->sm_port = SEG_NONE;
 	host = heap_zalloc((t->nhosts + 1) * sizeof(*host));
 	if (!host)

@@ -187,8 +187,8 @@ int fab_plug(struct seg *s, uint32_t a, uint32_t b)
 	atomic_store(&pb->peer, a);
 	fab_port_set_state(s, a, HW_PORT_INIT);
 	fab_port_set_state(s, b, HW_PORT_INIT);
-	atomic_store(&fab_subnet(s)->sm_dirty, 1);
 	fab_moved(s);
+	fab_sm_kick(s);
 	return 0;
 }
 
@@ -203,8 +203,8 @@ int fab_unplug(struct seg *s, uint32_t port)
 	atomic_store(&hw_port(s, peer)->peer, SEG_NONE);
 	fab_port_set_state(s, port, HW_PORT_DOWN);
 	fab_port_set_state(s, peer, HW_PORT_DOWN);
-	atomic_store(&fab_subnet(s)->sm_dirty, 1);
 	fab_moved(s);
+	fab_sm_kick(s);
 	return 0;
 }
 

@@ -30,9 +30,12 @@ int fab_create(struct seg *s, const struct fab_options *o);
 int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o);
 /*
  * The built-in SM looks at everything and sets what is missing or not right any more. 0, -ENOMEM,
- * -ENOSPC (no LIDs left). Slow: linear in switches times LIDs.
+ * -ENOSPC (no LIDs left), -ETIMEDOUT. Slow: linear in switches times LIDs. Does nothing when there
+ * is no built-in SM, or it has left the subnet to another one.
  */
 int fab_sm_sweep(struct seg *s);
+/* Something has changed that it should look at: the supervisor sweeps. */
+void fab_sm_kick(struct seg *s);
 
 /* "h1/mlx5_0/1", or a switch's description and the port: for people. Returns buf. */
 #define FAB_PORT_NAME 96

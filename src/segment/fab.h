@@ -38,6 +38,9 @@ struct fab_switch { /* SEG_T_SWITCH */
 	uint32_t gen, flags;
 	uint32_t node;
 	uint32_t enhanced_port0;
+	/* Port (SEG_T_PORT) towards the root of the tree that groups' packets take, as the built-in
+	 * SM has laid it; SEG_NONE: the root. */
+	_Atomic uint32_t tree_up;
 	_Atomic uint32_t linear_top;   /* SwitchInfo:LinearFDBTop: LIDs above go nowhere */
 	_Atomic uint32_t state_change; /* SwitchInfo:PortStateChange */
 } SEG_ELEM;
@@ -55,14 +58,21 @@ struct fab_mft { /* SEG_T_MFT; never claimed */
 	_Atomic uint64_t mask[FAB_MLIDS][4];
 } SEG_ELEM;
 
+/*
+ * The built-in SM: there is none; it manages the subnet; it has left it to another one. Changed
+ * under fab_subnet.lock.
+ */
+enum fab_sm_state { FAB_SM_OFF = 0, FAB_SM_MASTER = 1, FAB_SM_LEFT = 2 };
+
 /* What there is once. */
 struct fab_subnet { /* SEG_T_SUBNET, index FAB_SUBNET */
 	uint32_t gen, flags;
 	struct seg_lock lock;      /* the built-in SM's */
 	_Atomic uint32_t epoch;    /* goes up after every change of what fab_route() looks at */
-	uint32_t sm_enabled;       /* there is a built-in SM */
+	_Atomic uint32_t sm_state; /* enum fab_sm_state */
 	_Atomic uint32_t sm_dirty; /* something has changed since its last sweep */
-	uint32_t sm_port;          /* SEG_T_PORT it lives on */
+	_Atomic uint32_t sm_port;  /* SEG_T_PORT it lives on */
+	uint32_t sm_updn; /* its ways go up and then down a tree: the shortest could block */
 } SEG_ELEM;
 #define FAB_SUBNET 1
 

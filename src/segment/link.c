@@ -365,17 +365,30 @@ int link_file_closed(struct link *l, uint32_t file, uint32_t gen)
 	return r ? r : m.arg == 1;
 }
 
-int link_wake(struct seg *s, uint32_t file, uint32_t gen)
+/* One message, no reply: it may go in between a request and its answer. */
+static int tell(struct seg *s, const struct link_msg *m)
 {
-	const struct link_msg m = {.op = LINK_WAKE, .file = file, .gen = gen};
 	int fd = atomic_load_explicit(&s->wake_fd, memory_order_relaxed) - 1;
 	long r;
 
 	if (fd < 0)
 		return -ENOTCONN;
-	/* One message, no reply: it may go in between a request and its answer. */
-	r = sys_call(SYS_sendto, fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
+	r = sys_call(SYS_sendto, fd, m, sizeof(*m), MSG_DONTWAIT | MSG_NOSIGNAL);
 	return r < 0 ? (int)r : 0;
+}
+
+int link_wake(struct seg *s, uint32_t file, uint32_t gen)
+{
+	const struct link_msg m = {.op = LINK_WAKE, .file = file, .gen = gen};
+
+	return tell(s, &m);
+}
+
+int link_sweep(struct seg *s)
+{
+	const struct link_msg m = {.op = LINK_SWEEP};
+
+	return tell(s, &m);
 }
 
 int link_get_mem(struct seg *s, struct mem_slot who)

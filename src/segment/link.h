@@ -27,6 +27,7 @@ enum link_op {
 			   port's link state. For `softhca link` */
 	LINK_WAKE,      /* {file, gen}: write the byte of an event queue's FIFO. No reply. */
 	LINK_HOST,      /* {host, "": the first} -> {host}: make it ready. For `softhca run` */
+	LINK_SWEEP,     /* the subnet has changed (fab_subnet.sm_dirty). No reply. */
 };
 
 struct link_msg {
@@ -75,5 +76,7 @@ int link_get_mem(struct seg *s, struct mem_slot m);
 /* Ask the supervisor to wake the pollers of an event file; does not wait. Callable in a trap. 0,
  * -ENOTCONN no link, -EAGAIN it does not read. */
 int link_wake(struct seg *s, uint32_t file, uint32_t gen);
+/* The same for LINK_SWEEP. -ENOTCONN also in the supervisor itself. */
+int link_sweep(struct seg *s);
 
 #endif
