@@ -151,6 +151,8 @@ void fab_port_changed(struct seg *s, uint32_t port, uint32_t what)
 		fab_moved(s);
 	if (p && what && TRACE_ON(LOG_LINK))
 		fab_trace_port(s, port, what);
+	if (p && (what & FAB_CHANGED_STATE) && p->state != HW_PORT_ACTIVE)
+		fab_sm_kick(s);
 	hca = p && what ? hw_hca(s, p->hca) : NULL;
 	if (!hca)
 		return; /* of a switch: nobody listens */
@@ -188,7 +190,6 @@ int fab_plug(struct seg *s, uint32_t a, uint32_t b)
 	fab_port_set_state(s, a, HW_PORT_INIT);
 	fab_port_set_state(s, b, HW_PORT_INIT);
 	fab_moved(s);
-	fab_sm_kick(s);
 	return 0;
 }
 
@@ -204,7 +205,6 @@ int fab_unplug(struct seg *s, uint32_t port)
 	fab_port_set_state(s, port, HW_PORT_DOWN);
 	fab_port_set_state(s, peer, HW_PORT_DOWN);
 	fab_moved(s);
-	fab_sm_kick(s);
 	return 0;
 }
 

@@ -31,6 +31,7 @@ static void sweep_free(struct sweep *w)
 	heap_free(w->hops);
 	heap_free(w->queue);
 	heap_free(w->down);
+	heap_free(w->what);
 	heap_free(w->live);
 }
 
@@ -56,10 +57,11 @@ static bool sweep_alloc(struct sweep *w)
 	w->hops = heap_zalloc(sizeof(*w->hops) * switches);
 	w->queue = heap_zalloc(sizeof(*w->queue) * switches);
 	w->down = heap_zalloc(switches);
+	w->what = heap_zalloc(ports);
 	w->live = heap_zalloc(FAB_LIDS);
 	return w->sw_node && w->of_node && w->first && w->to && w->port && w->load && w->end &&
 	       w->end_sw && w->end_port && w->at && w->by_sw && w->order && w->rank && w->hops &&
-	       w->queue && w->down && w->live;
+	       w->queue && w->down && w->what && w->live;
 }
 
 /* ---- what there is */
@@ -197,6 +199,7 @@ static int assign_lids(struct sweep *w)
 
 		if (!p->lid) {
 			p->lid = free_lids(used, n, &next);
+			w->what[i] |= FAB_CHANGED_LID;
 			memset(used + p->lid, 1, n);
 			if (n == 1)
 				next = p->lid + 1;
@@ -224,8 +227,10 @@ static void settle(struct sweep *w)
 	if (old != SEG_NONE && has_link(w->s, old))
 		return;
 	sub->sm_port = w->nends ? w->end[0] : SEG_NONE;
-	if (old != SEG_NONE)
-		hw_port(w->s, old)->cap_mask &= ~CAP_IS_SM;
+	if (old == SEG_NONE)
+		return;
+	hw_port(w->s, old)->cap_mask &= ~CAP_IS_SM;
+	fab_port_changed(w->s, old, FAB_CHANGED_SM);
 }
 
 static void activate(struct sweep *w)
@@ -234,15 +239,20 @@ static void activate(struct sweep *w)
 	uint32_t sm = fab_subnet(s)->sm_port;
 	uint32_t sm_lid = sm == SEG_NONE ? 0 : hw_port(s, sm)->lid;
 
-	if (sm != SEG_NONE)
+	if (sm != SEG_NONE && !(hw_port(s, sm)->cap_mask & CAP_IS_SM)) {
 		hw_port(s, sm)->cap_mask |= CAP_IS_SM;
+		fab_port_changed(s, sm, FAB_CHANGED_SM);
+	}
 	for (uint32_t i = 0; i < w->nends; i++) {
 		struct hw_port *p = seg_at(s, SEG_T_PORT, w->end[i]);
 
 		if (!p)
 			continue;
+		if (p->sm_lid != sm_lid || p->sm_sl)
+			w->what[i] |= FAB_CHANGED_SM;
 		p->sm_lid = sm_lid;
 		p->sm_sl = 0;
+		fab_port_changed(s, w->end[i], w->what[i]);
 	}
 	seg_for_each_live (s, SEG_T_PORT, i) {
 		struct hw_port *p = seg_at(s, SEG_T_PORT, i);
@@ -298,6 +308,8 @@ int fab_sm_sweep(struct seg *s)
 
 void fab_sm_kick(struct seg *s)
 {
-	if (!atomic_exchange(&fab_subnet(s)->sm_dirty, 1))
+	struct fab_subnet *sub = fab_subnet(s);
+
+	if (atomic_load(&sub->sm_state) == FAB_SM_MASTER && !atomic_exchange(&sub->sm_dirty, 1))
 		link_sweep(s);
 }

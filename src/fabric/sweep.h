@@ -31,6 +31,7 @@ struct sweep {
 	uint16_t *hops;  /* [nsw] scratch: to the switch that is looked at */
 	uint16_t *queue; /* [nsw] scratch */
 	uint8_t *down;   /* [nsw] scratch: its way only goes down */
+	uint8_t *what;   /* [nends] enum fab_change */
 	uint8_t *live;   /* [FAB_LIDS] there is a port with that LID, and a link to it */
 	uint32_t top;    /* highest LID */
 	bool updn;       /* see sweep_routes() */

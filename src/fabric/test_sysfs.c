@@ -103,7 +103,7 @@ static void attributes_read_as_the_kernels(void **state)
 		{PORT "sm_lid", "0x1\n"},
 		{PORT "sm_sl", "0\n"},
 		{PORT "rate", "200 Gb/sec (4X HDR)\n"},
-		{PORT "cap_mask", "0x2651e848\n"},
+		{PORT "cap_mask", "0x2651e84a\n"},
 		{PORT "link_layer", "InfiniBand\n"},
 		{PORT "gids/0", "fe80:0000:0000:0000:5a17:ca03:0001:0000\n"},
 		{PORT "gids/7", "0000:0000:0000:0000:0000:0000:0000:0000\n"},
