@@ -26,8 +26,18 @@
 
 enum { GET = 0x01, SET = 0x02, SEND = 0x03, TRAP = 0x05, REPORT = 0x06, TRAP_REPRESS = 0x07 };
 enum { GET_RESP = 0x81, RESP = 0x80, BAD_ATTR = 0x0c };
-enum { SMI = 0x01, SMI_DR = 0x81, SA = 0x03, PERF = 0x04, BM = 0x05, DEV_MGMT = 0x06, CM = 0x07 };
-enum { VENDOR = 0x0b /* range 1: without RMPP */, VENDOR2 = 0x31 /* with an OUI */, OUI = 0x1234 };
+enum {
+	SMI = 0x01,
+	SMI_DR = 0x81,
+	SA = 0x03,
+	PERF = 0x04,
+	BM = 0x05,
+	DEV_MGMT = 0x06,
+	CM = 0x07,
+	VENDOR = 0x0b,  /* range 1: without RMPP */
+	VENDOR2 = 0x31, /* with an OUI */
+};
+#define OUI 0x1234
 enum { HDR = 64, HDR_OLD = 56, MAD = 256, MAD_HDR = 24 };
 
 struct packet {
