@@ -39,26 +39,27 @@ enum fab_mad_result fab_mad(struct seg *s, uint32_t port, uint16_t slid, const u
 {
 	uint64_t class = LAYOUT_GET(mad_hdr, in, mgmt_class);
 	uint64_t method = LAYOUT_GET(mad_hdr, in, method);
-	const struct fab_mad_row *rows;
-	uint16_t status;
+	const struct fab_mad_row *rows = NULL; /* none: it knows no attribute of the class */
+	uint16_t status = MAD_STATUS_BAD_ATTR;
 
 	if (method == MAD_METHOD_TRAP && !slid)
 		return FAB_MAD_CONSUMED;
 	if (mad_is_smi((uint32_t) class)) {
-		if (method == MAD_METHOD_TRAP_REPRESS)
-			return FAB_MAD_CONSUMED;
 		if (LAYOUT_GET(mad_hdr, in, attr_id) == SMP_ATTR_SM_INFO)
 			return FAB_MAD_PASS;
+		if (method == MAD_METHOD_TRAP_REPRESS)
+			return FAB_MAD_CONSUMED;
 		rows = fab_sma_rows;
 	} else if (class == MAD_CLASS_PERF) {
 		rows = fab_pma_rows;
-	} else {
+	} else if (class != MAD_CLASS_MLX_9 && class != MAD_CLASS_MLX_10 && class != MAD_CLASS_CC) {
 		return FAB_MAD_PASS;
 	}
 	if (method != MAD_METHOD_GET && method != MAD_METHOD_SET)
 		return FAB_MAD_PASS;
 	memcpy(out, in, MAD_SIZE);
-	status = answer(s, port, rows, out, rows == fab_sma_rows ? SMP_DATA : PMA_DATA);
+	if (rows)
+		status = answer(s, port, rows, out, rows == fab_sma_rows ? SMP_DATA : PMA_DATA);
 	if (class == MAD_CLASS_SUBN_DR)
 		status |= MAD_STATUS_D;
 	LAYOUT_SET(mad_hdr, out, method, MAD_METHOD_GET_RESP);

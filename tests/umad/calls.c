@@ -25,7 +25,7 @@
 
 #define GET 0x01
 #define GET_RESP 0x81
-#define VENDOR 0x0a
+#define VENDOR 0x0b
 #define HDR 64
 /* No address of ours; not a constant, which compilers would look through. */
 static void *volatile nowhere = (void *)16;

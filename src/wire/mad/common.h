@@ -23,6 +23,8 @@ enum mad_class {
 	MAD_CLASS_CM = 0x07,
 	MAD_CLASS_SNMP = 0x08,
 	MAD_CLASS_VENDOR1_FIRST = 0x09,
+	MAD_CLASS_MLX_9 = 0x09, /* an mlx5 adapter takes these two for itself */
+	MAD_CLASS_MLX_10 = 0x0a,
 	MAD_CLASS_VENDOR1_LAST = 0x0f,
 	MAD_CLASS_DEV_ADM = 0x10,
 	MAD_CLASS_BIS = 0x12,
