@@ -59,6 +59,21 @@ uint32_t fab_route_smp(struct seg *s, uint32_t from, uint32_t dlid);
 typedef void fab_hop(struct seg *s, uint32_t out, uint32_t in, void *arg);
 uint32_t fab_walk(struct seg *s, uint32_t from, uint32_t dlid, uint32_t state, fab_hop *hop,
 		  void *arg);
+/*
+ * A subnet management packet on its way: 256 bytes and what of its local route header matters.
+ * Walking changes all of it: hop pointer, return path, and the LIDs to those of the last part.
+ */
+struct fab_smp {
+	uint8_t *mad;
+	uint16_t slid, dlid;
+	fab_hop *hop; /* may be NULL */
+	void *arg;
+};
+/* It leaves `from`, a directed-route one after the sender's own step: SEG_T_PORT where it ends, of
+ * a switch the port that it came in by; SEG_NONE: it is lost. */
+uint32_t fab_smp_send(struct seg *s, uint32_t from, struct fab_smp *p);
+/* The answer to a packet that ended at `at`, with that one's LIDs, leaves. */
+uint32_t fab_smp_answer(struct seg *s, uint32_t at, struct fab_smp *p);
 /* The other end of a port's cable, when the link is up: SEG_T_PORT, else SEG_NONE. */
 uint32_t fab_peer(const struct seg *s, uint32_t port);
 bool fab_port_has_lid(const struct hw_port *p, uint32_t lid);

@@ -50,7 +50,8 @@ static uint16_t get_node_info(const struct fab_mad_call *c)
 	LAYOUT_SET(node_info, d, num_ports, n->nports);
 	LAYOUT_SET(node_info, d, system_guid, n->sys_guid);
 	LAYOUT_SET(node_info, d, node_guid, n->guid);
-	LAYOUT_SET(node_info, d, port_guid, p->guid);
+	LAYOUT_SET(node_info, d, port_guid,
+		   n->type == FAB_SWITCH ? hw_port(c->s, n->port0)->guid : p->guid);
 	LAYOUT_SET(node_info, d, partition_cap, n->partition_cap);
 	LAYOUT_SET(node_info, d, device_id, n->device_id);
 	LAYOUT_SET(node_info, d, revision, n->revision);

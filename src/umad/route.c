@@ -12,8 +12,6 @@
 #include "fabric/mad.h"
 #include "util/log.h"
 
-static void arrive(struct seg *s, uint32_t port, struct umad_pkt *p);
-
 /* ---- at the port where it arrives */
 
 /* mad.c, validate_mad() */
@@ -65,38 +63,48 @@ static void give(struct seg *s, uint32_t idx, struct mad_agent *a, struct umad_p
 		umad_deliver(s, a, p);
 }
 
+/* *p becomes the answer to itself: its header is the new one, it leaves the port that it came to.
+ */
+static void turn(struct seg *s, uint32_t port, struct umad_pkt *p)
+{
+	uint16_t slid = p->slid;
+	uint8_t gid[16];
+
+	p->from = port;
+	p->slid = (uint16_t)hw_port(s, port)->lid;
+	p->dlid = slid;
+	memcpy(gid, p->dgid, 16);
+	memcpy(p->dgid, p->sgid, 16);
+	memcpy(p->sgid, gid, 16);
+}
+
 void umad_answer(struct seg *s, uint32_t port, const struct umad_pkt *p, const uint8_t *mad)
 {
 	struct umad_pkt back = *p;
 
-	back.from = port;
-	back.slid = (uint16_t)hw_port(s, port)->lid;
-	back.dlid = p->slid;
-	memcpy(back.sgid, p->dgid, 16);
-	memcpy(back.dgid, p->sgid, 16);
+	turn(s, port, &back);
 	memcpy(back.mad, mad, MAD_SIZE);
 	umad_route(s, &back);
 }
 
 /* mad.c, generate_unmatched_resp() */
-static void refuse(struct seg *s, uint32_t port, const struct umad_pkt *p)
+static bool refuse(struct seg *s, struct umad_pkt *p)
 {
 	uint64_t method = LAYOUT_GET(mad_hdr, p->mad, method);
-	uint8_t mad[MAD_SIZE];
 
 	if (method != MAD_METHOD_GET && method != MAD_METHOD_SET) {
 		lost(s, p, "nobody is registered for it");
-		return;
+		return false;
 	}
-	memcpy(mad, p->mad, MAD_SIZE);
-	LAYOUT_SET(mad_hdr, mad, method, MAD_METHOD_GET_RESP);
-	LAYOUT_SET(mad_hdr, mad, status, MAD_STATUS_BAD_ATTR);
-	if (LAYOUT_GET(mad_hdr, mad, mgmt_class) == MAD_CLASS_SUBN_DR)
-		LAYOUT_SET(smp, mad, d, 1);
-	umad_answer(s, port, p, mad);
+	LAYOUT_SET(mad_hdr, p->mad, method, MAD_METHOD_GET_RESP);
+	LAYOUT_SET(mad_hdr, p->mad, status, MAD_STATUS_BAD_ATTR);
+	if (LAYOUT_GET(mad_hdr, p->mad, mgmt_class) == MAD_CLASS_SUBN_DR)
+		LAYOUT_SET(smp, p->mad, d, 1);
+	return true;
 }
 
-static void arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
+/* True: the port answers it, p->mad is the answer. */
+static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 {
 	uint8_t out[MAD_SIZE];
 	struct mad_agent *a;
@@ -104,50 +112,69 @@ static void arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 
 	if (p->dst_qpn != p->qpn || !valid(p)) {
 		lost(s, p, "not for this queue pair");
-		return;
+		return false;
 	}
 	if (p->grh && !fab_port_has_gid(hw_port(s, port), p->dgid)) {
 		lost(s, p, "the GID is not that of the port");
-		return;
+		return false;
 	}
 	if (!p->qpn)
 		p->pkey_index = 0;
 	else if (!pkey_arrives(hw_port(s, p->from), hw_port(s, port), &p->pkey_index)) {
 		lost(s, p, "P_Key");
-		return;
+		return false;
 	}
 	switch (fab_mad(s, port, p->slid, p->mad, out)) {
 	case FAB_MAD_REPLY:
-		umad_answer(s, port, p, out);
-		return;
+		memcpy(p->mad, out, MAD_SIZE);
+		return true;
 	case FAB_MAD_CONSUMED:
-		return;
+		return false;
 	case FAB_MAD_PASS:
 		break;
 	}
 	if (umad_rmpp_own(s, port, p))
-		return;
+		return false;
 	a = umad_agent_find(s, port, p->mad, &idx);
-	if (a)
+	if (a) {
 		give(s, idx, a, p);
-	else if (!mad_is_response(p->mad))
-		refuse(s, port, p);
+		return false;
+	}
+	return !mad_is_response(p->mad) && refuse(s, p);
 }
 
-void umad_route(struct seg *s, struct umad_pkt *p)
+/* From its port, or with `at` (where a SMP ended) as the answer to itself: where it arrives. */
+static uint32_t carry(struct seg *s, struct umad_pkt *p, uint32_t at)
 {
+	struct fab_smp smp = {.mad = p->mad, .slid = p->slid, .dlid = p->dlid};
 	uint32_t port;
 
 	umad_seen(s, mad_is_response(p->mad) ? "answered" : "sent", p->from, p);
-	/* No port has a neighbour but through its LID. */
-	if (LAYOUT_GET(mad_hdr, p->mad, mgmt_class) == MAD_CLASS_SUBN_DR) {
-		lost(s, p, "there is nothing at the other end of the link");
-		return;
+	if (p->qpn) {
+		port = fab_route(s, p->from, p->dlid);
+	} else {
+		port = at == SEG_NONE ? fab_smp_send(s, p->from, &smp)
+				      : fab_smp_answer(s, at, &smp);
+		p->slid = smp.slid;
+		p->dlid = smp.dlid;
 	}
-	port = p->qpn ? fab_route(s, p->from, p->dlid) : fab_route_smp(s, p->from, p->dlid);
 	if (port == SEG_NONE)
-		lost(s, p, "no way to this LID");
-	else
+		lost(s, p, "no way");
+	return port;
+}
+
+/* There, and its answer back, when the port has one. */
+void umad_route(struct seg *s, struct umad_pkt *p)
+{
+	uint32_t port = carry(s, p, SEG_NONE);
+
+	if (port == SEG_NONE || !arrive(s, port, p))
+		return;
+	if (p->qpn)
+		turn(s, port, p);
+	p->from = port;
+	port = carry(s, p, port);
+	if (port != SEG_NONE)
 		arrive(s, port, p);
 }
 
