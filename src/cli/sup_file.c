@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/sys.h"
 
 /* Watched files are looked at soon after a process has gone, then less and less often. */
 #define ZOMBIES_GAP (20 * NSEC_PER_MSEC) /* then less and less often */
@@ -36,7 +38,7 @@
 
 struct kind {
 	const char *name;
-	bool fifo;     /* else a command file: a sealed memfd */
+	bool fifo;     /* else a sealed memfd */
 	bool has_port; /* opened for one port */
 	uint32_t max;  /* records in its queue; 0: as many as there is memory */
 };
@@ -48,7 +50,7 @@ static const struct kind kinds[] = {
 	[SEG_FILE_DEVX_CMD] = {"devx_cmd", true, false},
 	[SEG_FILE_DEVX_EVENT] = {"devx_event", true, false, 64 * 1024},
 	[SEG_FILE_UMAD] = {"umad", true, true, UMAD_QUEUE},
-	[SEG_FILE_ISSM] = {"issm", true, true},
+	[SEG_FILE_ISSM] = {"issm", false, true}, /* nothing to read; its being open is all */
 };
 
 static const struct kind *kind_of(uint32_t kind)
@@ -67,13 +69,13 @@ const char *sup_file_kind_name(uint32_t kind)
  * Sealed, so that a store through a mapping that the shim did not see fails instead of ringing a
  * bell that nobody hears. As with a real command file, poll works and epoll_ctl gives EPERM.
  */
-static int make_memfd(const struct hw_hca *hca, int *fd, int *probe)
+static int make_memfd(const char *kind, uint32_t n, int *fd, int *probe)
 {
 	_cleanup_close_ int f = -1;
 	char path[32];
 
 	/* By this name the shim knows a descriptor that was passed or inherited over exec. */
-	snprintf(path, sizeof(path), "softhca-uverbs%u", hca->dev_index);
+	snprintf(path, sizeof(path), "softhca-%s%u", kind, n);
 	f = memfd_create(path, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (f < 0)
@@ -86,6 +88,15 @@ static int make_memfd(const struct hw_hca *hca, int *fd, int *probe)
 		return -errno;
 	*fd = take_fd(&f);
 	return 0;
+}
+
+/* N of uverbsN or issmN. */
+static uint32_t node_number(struct seg *s, const struct link_msg *m)
+{
+	const struct hw_hca *hca = hw_hca(s, m->hca);
+
+	return m->kind == SEG_FILE_ISSM ? fab_umad_index(s, hca->port[m->port - 1])
+					: hca->dev_index;
 }
 
 static void fifo_name(char name[32], uint32_t file, uint32_t gen)
@@ -148,6 +159,46 @@ static int check_target(struct sup *sup, const struct sup_link *l, const struct 
 	return 0;
 }
 
+static bool last_reference_gone(const struct sup_file *f)
+{
+	return !flock(f->probe, LOCK_EX | LOCK_NB);
+}
+
+/* ---- issm: one open file for each port (ib_umad_sm_open() in user_mad.c) */
+
+static uint32_t port_of(struct seg *s, const struct seg_file *f)
+{
+	const struct hw_hca *hca = hw_hca(s, f->hca);
+
+	return hca && f->port >= 1 && f->port <= hca->nports ? hca->port[f->port - 1] : SEG_NONE;
+}
+
+static void set_issm(struct seg *s, uint32_t port, uint32_t holder)
+{
+	struct hw_port *p = hw_port(s, port);
+
+	if (!p)
+		return;
+	fab_issm_set(s, port, holder);
+	atomic_store(&p->issm, holder);
+	if (!holder)
+		sys_futex_wake(&p->issm, INT_MAX);
+}
+
+static void reap(struct sup *sup, uint32_t idx);
+
+/* -EBUSY: somebody has it, or had it a moment ago: by the time that we look he may be gone. */
+static int check_issm(struct sup *sup, const struct link_msg *m)
+{
+	const struct hw_port *p = hw_port(&sup->seg, hw_hca(&sup->seg, m->hca)->port[m->port - 1]);
+	uint32_t holder = atomic_load(&p->issm);
+
+	if (holder && holder - 1 < sup->nfiles && sup->files[holder - 1].probe >= 0 &&
+	    last_reference_gone(&sup->files[holder - 1]))
+		reap(sup, holder - 1);
+	return atomic_load(&p->issm) ? -EBUSY : 0;
+}
+
 int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m, uint32_t *file,
 		  uint32_t *gen, int *fd)
 {
@@ -157,6 +208,8 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 	int probe = -1;
 	int r = check_target(sup, l, m);
 
+	if (!r && m->kind == SEG_FILE_ISSM)
+		r = check_issm(sup, m);
 	if (r < 0)
 		return r;
 	r = seg_alloc(s, SEG_T_FILE, SEG_OWNER_DEVICE, file);
@@ -166,8 +219,9 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 	*gen = f->gen;
 	r = grow(sup, *file);
 	if (!r)
-		r = kinds[m->kind].fifo ? make_fifo(sup, *file, *gen, fd, &probe)
-					: make_memfd(hw_hca(s, m->hca), fd, &probe);
+		r = kinds[m->kind].fifo
+			    ? make_fifo(sup, *file, *gen, fd, &probe)
+			    : make_memfd(kinds[m->kind].name, node_number(s, m), fd, &probe);
 	if (r < 0) {
 		seg_free(s, SEG_T_FILE, *file);
 		*fd = -1;
@@ -185,6 +239,8 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 	atomic_store(&f->parent, SEG_NONE);
 	if (kinds[m->kind].fifo)
 		evq_open(s, *file, kinds[m->kind].max);
+	if (m->kind == SEG_FILE_ISSM)
+		set_issm(s, port_of(s, f), *file + 1);
 	f->kind = m->kind; /* last: from here on it is found by those who look for its kind */
 	sup->files[*file] =
 		(struct sup_file){.probe = probe, .opener = l->slot, .opener_gen = l->gen};
@@ -217,6 +273,8 @@ static void reap(struct sup *sup, uint32_t idx)
 
 	TRACE(LOG_LINK, "file %u.%u (%s): last reference gone", idx, f->gen,
 	      sup_file_kind_name(f->kind));
+	if (f->kind == SEG_FILE_ISSM)
+		set_issm(s, port_of(s, f), 0);
 	fw_reap_file(s, idx);
 	evsub_file_gone(s, idx);
 	umad_file_gone(s, idx);
@@ -240,11 +298,6 @@ static void reap(struct sup *sup, uint32_t idx)
 	if (opener && opener->gen == was.opener_gen && opener->state == SEG_PROC_DEAD &&
 	    !sup_files_of(sup, was.opener, was.opener_gen))
 		seg_free(s, SEG_T_PROC, was.opener);
-}
-
-static bool last_reference_gone(const struct sup_file *f)
-{
-	return !flock(f->probe, LOCK_EX | LOCK_NB);
 }
 
 static void watch(struct sup *sup, struct sup_file *f)

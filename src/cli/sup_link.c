@@ -401,6 +401,7 @@ void sup_link_close(struct sup *sup, struct sup_link *l)
 	if (proc)
 		atomic_store(&proc->state, SEG_PROC_DEAD);
 	sup_files_probe(sup, l->slot, l->gen);
+	sup->mads_at = 0; /* look what it has left in files that live on */
 	if (proc && !sup_files_of(sup, l->slot, l->gen))
 		seg_free(&sup->seg, SEG_T_PROC, l->slot);
 }

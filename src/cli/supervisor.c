@@ -15,9 +15,12 @@
 #include "fw/caps.h"
 #include "fw/fw.h"
 #include "segment/evq.h"
+#include "segment/hw.h"
+#include "umad/umad.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/sys.h"
 
 #define COUNTERS_GAP NSEC_PER_SEC
 #define ZOMBIES_GAP_MAX NSEC_PER_SEC
@@ -70,7 +73,8 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 			    .embedded = embedded,
 			    .probe_at = UINT64_MAX,
 			    .counters_at = UINT64_MAX,
-			    .zombies_at = UINT64_MAX};
+			    .zombies_at = UINT64_MAX,
+			    .mads_at = UINT64_MAX};
 	snprintf(sup->name, sizeof(sup->name), "%s", name);
 	r = make_segment(sup, topo);
 	if (r)
@@ -113,6 +117,13 @@ static void tell_gone(struct sup *sup)
 	}
 	seg_for_each_live (s, SEG_T_PROC, i)
 		seg_proc_rouse(s, i);
+	seg_for_each_live (s, SEG_T_PORT, i) {
+		struct hw_port *p = hw_port(s, i);
+
+		/* Whoever waits to open an issm is told that there is none. */
+		if (atomic_load(&p->issm) && atomic_exchange(&p->issm, 0))
+			sys_futex_wake(&p->issm, INT_MAX);
+	}
 }
 
 void sup_finish(struct sup *sup)
@@ -175,6 +186,8 @@ static void periodic(struct sup *sup)
 		sup_files_probe(sup, SEG_NONE, 0);
 	if (now >= sup->zombies_at)
 		retry_zombies(sup, now);
+	if (now >= sup->mads_at)
+		sup->mads_at = umad_run_orphans(&sup->seg);
 	if (now >= sup->counters_at) {
 		sup_refresh_counters(sup);
 		sup->counters_at = sup->nopen ? now + COUNTERS_GAP : UINT64_MAX;
@@ -191,7 +204,7 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 int sup_turn(struct sup *sup, uint64_t deadline)
 {
 	struct epoll_event e[32];
-	uint64_t at = earliest(earliest(deadline, sup->zombies_at),
+	uint64_t at = earliest(earliest(earliest(deadline, sup->zombies_at), sup->mads_at),
 			       earliest(sup->probe_at, sup->counters_at));
 	uint64_t now = clock_now_ns();
 	int timeout = -1, n;

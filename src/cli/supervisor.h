@@ -66,6 +66,7 @@ struct sup {
 	uint64_t counters_at;
 	uint64_t zombies_at; /* when to free again what a stopped process holds */
 	uint64_t zombies_gap;
+	uint64_t mads_at; /* when a MAD times out that a dead process has sent */
 	bool stop;
 };
 

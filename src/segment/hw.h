@@ -83,6 +83,7 @@ struct hw_port {
 	_Atomic uint32_t lid, sm_lid; /* decimal in print */
 	uint32_t lmc, sm_sl;
 	uint32_t cap_mask;
+	_Atomic uint32_t issm; /* 1 + the SEG_T_FILE that has issmN open; futex word of who waits */
 	uint32_t width, speed; /* IB_WIDTH_* / IB_SPEED_* codes of PortInfo: 2 = 4x; 32 = EDR, 64 =
 				  HDR, 128 = NDR */
 	uint32_t active_mtu, max_mtu; /* IBV_MTU codes */

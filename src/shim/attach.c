@@ -286,31 +286,59 @@ static int open_uverbs(struct uv_system *sys, uint32_t hca, uint32_t minor, int 
 	return opened(fd, file, gen, r);
 }
 
-/* All of it is in the segment: there is no object of ours behind the descriptor. */
-static int open_umad(uint32_t port, uint32_t minor, int flags)
+/* umad, issm. All of it is in the segment: there is no object of ours behind the descriptor. */
+static int open_of_port(uint32_t port, enum seg_file_kind kind, uint32_t minor, int flags)
 {
 	const struct hw_port *p = hw_port(&at.seg, port);
 	uint32_t file, gen;
 	int fd, r;
 
-	r = link_open_file(&at.link, SEG_FILE_UMAD, p->hca, p->num, &file, &gen, &fd);
+	r = link_open_file(&at.link, kind, p->hca, p->num, &file, &gen, &fd);
 	if (r < 0)
 		return r;
-	r = publish_node(fd, SEG_FILE_UMAD, file, gen, minor, flags, NULL);
+	r = publish_node(fd, kind, file, gen, minor, flags, NULL);
 	return opened(fd, file, gen, r);
 }
 
-/* The node's number to what it stands for; -ENXIO. */
+static bool is_issm(uint32_t minor)
+{
+	return minor >= FAB_ISSM_MINOR(0) && minor < FAB_UVERBS_MINOR(0);
+}
+
+/* The node's number to what it stands for; -ENXIO. -EBUSY: an issm that is open already. */
 static int open_node(struct uv_system *sys, uint32_t minor, int flags)
 {
 	const struct hw_host *host = seg_live(&at.seg, SEG_T_HOST, at.host);
 	uint32_t n = minor - FAB_UVERBS_MINOR(0), port;
 
-	if (minor < FAB_ISSM_MINOR(0)) {
-		port = fab_port_by_umad(&at.seg, at.host, minor - FAB_UMAD_MINOR(0));
-		return port == SEG_NONE ? -ENXIO : open_umad(port, minor, flags);
+	if (minor < FAB_UVERBS_MINOR(0)) {
+		port = fab_port_by_umad(&at.seg, at.host, minor % FAB_ISSM_MINOR(0));
+		return port == SEG_NONE
+			       ? -ENXIO
+			       : open_of_port(port, is_issm(minor) ? SEG_FILE_ISSM : SEG_FILE_UMAD,
+					      minor, flags);
 	}
 	return host && n < host->nhcas ? open_uverbs(sys, host->hca[n], minor, flags) : -ENXIO;
+}
+
+static struct hw_port *issm_port(uint32_t minor)
+{
+	return hw_port(&at.seg, fab_port_by_umad(&at.seg, at.host, minor - FAB_ISSM_MINOR(0)));
+}
+
+static uint32_t issm_holder(uint32_t minor)
+{
+	const struct hw_port *p = issm_port(minor);
+
+	return p ? atomic_load(&p->issm) : 0;
+}
+
+/* Until it is no longer this one's. Without a time, so that the kernel restarts it (SA_RESTART). */
+static long issm_wait(uint32_t minor, uint32_t holder)
+{
+	struct hw_port *p = issm_port(minor);
+
+	return p && holder ? sys_call(SYS_futex, &p->issm, FUTEX_WAIT, holder, NULL) : 0;
 }
 
 int shim_dev_open(uint32_t minor, int flags)
@@ -323,16 +351,23 @@ int shim_dev_open(uint32_t minor, int flags)
 		return -EEXIST;
 	if (flags & O_DIRECTORY)
 		return -ENOTDIR;
-	/* No subnet manager can say so yet. */
-	if (minor >= FAB_ISSM_MINOR(0) && minor < FAB_UVERBS_MINOR(0))
-		return -ENODEV;
 	r = shim_attach(&sys);
 	if (r)
 		return r == -EAGAIN || r == -ENOMEM || r == -EMFILE || r == -ENFILE ? r : -ENODEV;
-	shim_enter(&old);
-	r = open_node(sys, minor, flags);
-	shim_leave(&old);
-	return r;
+	for (;;) {
+		uint32_t holder = is_issm(minor) ? issm_holder(minor) : 0;
+
+		shim_enter(&old);
+		r = open_node(sys, minor, flags);
+		shim_leave(&old);
+		if (r != -EBUSY || !is_issm(minor))
+			return r;
+		if (flags & O_NONBLOCK)
+			return -EAGAIN;
+		/* With the program's signals: a handler without SA_RESTART ends it. */
+		if (issm_wait(minor, holder) == -EINTR)
+			return -EINTR;
+	}
 }
 
 /* Which open file of the fabric the kernel's object is: of another process, or ours before exec. */
@@ -412,12 +447,18 @@ void shim_file_ended(struct shim_file *f)
 }
 
 /*
- * Our kernel objects say who they are by their name: memfds "softhca-uverbs<N>", FIFOs below the
- * fabric's directory. True if fd is one; *minor for a command file.
+ * Our kernel objects say who they are by their name: memfds "softhca-uverbs<N>" and
+ * "softhca-issm<N>", FIFOs below the fabric's directory. True if fd is one; *minor for a memfd.
  */
 static bool is_ours(int fd, uint32_t *minor)
 {
-	static const char memfd[] = "/memfd:softhca-uverbs";
+	static const struct {
+		const char *name;
+		uint32_t first;
+	} memfds[] = {
+		{"/memfd:softhca-uverbs", FAB_UVERBS_MINOR(0)},
+		{"/memfd:softhca-issm", FAB_ISSM_MINOR(0)},
+	};
 	const struct shim_config *c = shim_config();
 	char link[32], name[320];
 	size_t dir = strlen(c->real_dir);
@@ -429,8 +470,12 @@ static bool is_ours(int fd, uint32_t *minor)
 		return false;
 	name[n] = '\0';
 	*minor = NODE_NONE;
-	if (!strncmp(name, memfd, sizeof(memfd) - 1)) {
-		*minor = FAB_UVERBS_MINOR((uint32_t)strtoul(name + sizeof(memfd) - 1, NULL, 10));
+	for (size_t i = 0; i < sizeof(memfds) / sizeof(memfds[0]); i++) {
+		size_t len = strlen(memfds[i].name);
+
+		if (strncmp(name, memfds[i].name, len))
+			continue;
+		*minor = memfds[i].first + (uint32_t)strtoul(name + len, NULL, 10);
 		return true;
 	}
 	return dir && !strncmp(name, c->real_dir, dir) && !strncmp(name + dir, "/ev/", 4);
@@ -447,7 +492,9 @@ void shim_adopt(int fd)
 		f = fdtab_find(st.st_dev, st.st_ino);
 		if (!f && (f = fdtab_new())) {
 			f->minor = minor;
-			f->kind = minor == NODE_NONE ? 0 : SEG_FILE_UVERBS;
+			f->kind = minor == NODE_NONE ? 0
+				  : is_issm(minor)   ? SEG_FILE_ISSM
+						     : SEG_FILE_UVERBS;
 			f->dev = st.st_dev;
 			f->ino = st.st_ino;
 			f->accmode = minor == NODE_NONE ? O_RDONLY : O_RDWR;

@@ -206,7 +206,8 @@ static ssize_t readv_ours(int fd, const struct iovec *iov, int n)
 	struct shim_file *f = shim_file_get(fd);
 	ssize_t unfit = 0;
 
-	if (f && f->kind == SEG_FILE_UVERBS) /* it has no read(): asked after the mode */
+	/* They have no read(): asked after the mode. */
+	if (f && (f->kind == SEG_FILE_UVERBS || f->kind == SEG_FILE_ISSM))
 		unfit = f->accmode == O_WRONLY ? -EBADF : -EINVAL;
 	return each_vector(f, fd, iov, n, unfit, read_file);
 }
@@ -262,6 +263,8 @@ static ssize_t write_file(struct shim_file *f, int fd, void *buf, size_t count)
 					      : write_umad(&umad, buf, count);
 	if (f->accmode == O_RDONLY)
 		return -EBADF;
+	if (f->kind == SEG_FILE_ISSM)
+		return -EINVAL;
 	if (!f->obj) /* opened by another process: see uv_write() */
 		return -EACCES;
 	r = shim_attach(&sys);
