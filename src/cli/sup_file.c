@@ -261,6 +261,8 @@ void sup_file_wake(struct sup *sup, uint32_t file, uint32_t gen)
 
 /* ---- the end ---- */
 
+static void refresh_counters(struct sup *sup, uint32_t hca_idx);
+
 static void reap(struct sup *sup, uint32_t idx)
 {
 	struct seg *s = &sup->seg;
@@ -286,9 +288,9 @@ static void reap(struct sup *sup, uint32_t idx)
 		evq_close(s, idx);
 		fifo_name(name, idx, f->gen);
 		unlinkat(sup->ev, name, 0);
-	} else {
-		sup_refresh_counters(sup);
 	}
+	if (f->kind == SEG_FILE_UVERBS || f->kind == SEG_FILE_UMAD)
+		refresh_counters(sup, f->hca);
 	close(sf->probe);
 	sup->nwatched -= sf->watched;
 	sup->nopen--;
@@ -375,31 +377,38 @@ void sup_files_free(struct sup *sup)
 	sup->nfiles = 0;
 }
 
-/* Nobody tells us of traffic (no daemon is on a hot path), so look, while devices are in use. */
-void sup_refresh_counters(struct sup *sup)
+/* Writes the counters of an adapter's ports into sysfs, where they have moved. */
+static void refresh_counters(struct sup *sup, uint32_t hca_idx)
 {
+	const struct hw_hca *hca = hw_hca(&sup->seg, hca_idx);
+	const struct hw_host *host = hca ? seg_live(&sup->seg, SEG_T_HOST, hca->host) : NULL;
 	char root[sizeof(sup->seg.dir) + 64];
 
 	if (!sup->shown)
 		sup->shown = calloc(seg_table(&sup->seg, SEG_T_PORT)->high, sizeof(*sup->shown));
-	if (!sup->shown)
+	if (!sup->shown || !host)
 		return;
-	seg_for_each_live (&sup->seg, SEG_T_PORT, i) {
-		const struct hw_port *p = seg_at(&sup->seg, SEG_T_PORT, i);
-		const struct hw_hca *hca = hw_hca(&sup->seg, p->hca);
-		const struct hw_host *host =
-			hca ? seg_live(&sup->seg, SEG_T_HOST, hca->host) : NULL;
+	snprintf(root, sizeof(root), "%s/host/%.31s", sup->seg.dir, host->name);
+	for (uint32_t n = 0; n < hca->nports; n++) {
 		struct fab_counters c;
-		uint64_t packets;
+		uint64_t sum = 0;
 
-		if (!host || !sup_host_used(sup, hca->host))
-			continue;
-		fab_port_counters(&sup->seg, i, &c);
-		packets = c.xmit_pkts + c.rcv_pkts;
-		if (packets == sup->shown[i])
-			continue;
-		snprintf(root, sizeof(root), "%s/host/%.31s", sup->seg.dir, host->name);
-		if (!fab_sysfs_update_counters(&sup->seg, i, root))
-			sup->shown[i] = packets;
+		fab_pma_counters(&sup->seg, hca->port[n], &c);
+		for (uint32_t i = 0; i < HW_CTR_COUNT; i++)
+			sum += c.n[i];
+		if (sum != sup->shown[hca->port[n]] &&
+		    !fab_sysfs_update_counters(&sup->seg, hca->port[n], root))
+			sup->shown[hca->port[n]] = sum;
+	}
+}
+
+/* Nobody tells us of traffic (no daemon is on a hot path), so look, while devices are in use. */
+void sup_refresh_counters(struct sup *sup)
+{
+	for (uint32_t i = 0; i < sup->nfiles; i++) {
+		const struct seg_file *f = sup->files[i].probe < 0 ? NULL : seg_file(&sup->seg, i);
+
+		if (f && (f->kind == SEG_FILE_UVERBS || f->kind == SEG_FILE_UMAD))
+			refresh_counters(sup, f->hca);
 	}
 }

@@ -64,10 +64,10 @@ static struct json_object *show_port(struct sup *sup, const struct hw_port *p, u
 	add_num(o, "lid", p->lid);
 	add_num(o, "sm_lid", p->sm_lid);
 	add_guid(o, "guid", p->guid);
-	add_num(o, "xmit_data", c.xmit_data);
-	add_num(o, "rcv_data", c.rcv_data);
-	add_num(o, "xmit_packets", c.xmit_pkts);
-	add_num(o, "rcv_packets", c.rcv_pkts);
+	add_num(o, "xmit_data", c.n[HW_CTR_XMIT_DATA]);
+	add_num(o, "rcv_data", c.n[HW_CTR_RCV_DATA]);
+	add_num(o, "xmit_packets", c.n[HW_CTR_XMIT_PKTS]);
+	add_num(o, "rcv_packets", c.n[HW_CTR_RCV_PKTS]);
 	return o;
 }
 

@@ -56,11 +56,11 @@ struct sup {
 	struct sup_source listen;
 	struct sup_link *links;
 	struct sup_file *files;
-	uint32_t nfiles;   /* room in `files` */
-	uint32_t nopen;    /* used */
-	uint32_t nwatched; /* of them watched */
-	bool *used;        /* per SEG_T_HOST: somebody has been on it (sup_host.c) */
-	uint64_t *shown; /* per SEG_T_PORT: packets when its counters were last written to sysfs */
+	uint32_t nfiles;    /* room in `files` */
+	uint32_t nopen;     /* used */
+	uint32_t nwatched;  /* of them watched */
+	bool *used;         /* per SEG_T_HOST: somebody has been on it (sup_host.c) */
+	uint64_t *shown;    /* per SEG_T_PORT: sum of its counters when last written to sysfs */
 	uint64_t probe_at;  /* when to look at watched files again, clock_now_ns() */
 	uint64_t probe_gap; /* and how long to wait after that */
 	uint64_t counters_at;

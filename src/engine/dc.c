@@ -5,7 +5,6 @@
  * connection lasts as long as a message.
  */
 #include "engine/internal.h"
-#include "fabric/fabric.h"
 #include "wire/prm/prm.h"
 
 uint32_t dc_header(const struct eng_run *r)
@@ -22,15 +21,17 @@ uint32_t dc_header(const struct eng_run *r)
 struct hw_qp *dc_peer(struct eng_run *r, uint32_t *port)
 {
 	const uint8_t *av = r->wqe + WQE_SEG;
-	uint32_t dlid = (uint32_t)LAYOUT_GET(wqe_av, av, rlid);
+	struct way_to to = {.dlid = (uint32_t)LAYOUT_GET(wqe_av, av, rlid)};
 	bool grh = LAYOUT_GET(wqe_av, av, ext) && LAYOUT_GET(wqe_av, av, grh);
 
 	r->dest = (uint32_t)LAYOUT_GET(wqe_av, av, dqpn);
 	/* Seen by eng_mkey_quiesce before the target's keys are looked at. */
 	atomic_store(&r->qp->ud_dest, r->dest);
-	*port = dlid || !grh ? fab_route(r->s, r->qp->port, dlid)
-			     : fab_port_by_gid(r->s, av + WQE_AV_RGID);
-	return *port == SEG_NONE ? NULL : hw_qp(r->s, r->dest);
+	to.dgid = grh ? av + WQE_AV_RGID : NULL;
+	if (!way_find(r->s, r->qp, &to, &r->path))
+		return NULL;
+	*port = r->path.to;
+	return hw_qp(r->s, r->dest);
 }
 
 /* Under the target's lock. A wrong key is counted, and answered no more than a wrong P_Key. */

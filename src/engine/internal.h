@@ -11,6 +11,7 @@
 #define SOFTHCA_ENGINE_INTERNAL_H
 
 #include "engine/engine.h"
+#include "fabric/path.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "wire/wqe/cqe.h"
@@ -111,8 +112,9 @@ struct eng_run {
 	struct hw_qp *qp;
 	uint32_t qpn;
 	struct eng_target to;
-	uint32_t hdr;  /* bytes of the control segment and the transport's own */
-	uint32_t dest; /* QPN or DCTN of the other end */
+	uint32_t hdr;               /* bytes of the control segment and the transport's own */
+	uint32_t dest;              /* QPN or DCTN of the other end */
+	struct fab_path path, back; /* of the request, and of its answer */
 	/* the WQE in work */
 	uint32_t ci;    /* its first WQEBB, 16 bits */
 	uint32_t nbb;   /* its WQEBBs */
@@ -297,8 +299,29 @@ uint32_t atomic_parse(struct eng_run *r);
 /* One word of r->remote, the answer into r->local. 0 or a mem_* error of the remote side; or
  * r->why. */
 int atomic_perform(struct eng_run *r);
-/* May packets with a's P_Key enter b? */
+/* way.c */
+/* May packets with a's P_Key enter b? Counted at b's port when not. */
 bool eng_pkey_match(struct seg *s, const struct hw_qp *a, const struct hw_qp *b);
+uint16_t way_pkey(const struct seg *s, const struct hw_qp *qp);
+/* The LID that packets of a QP come from. */
+uint32_t way_slid(const struct seg *s, const struct hw_qp *qp, uint32_t path_bits);
+uint32_t way_path_bits(const struct hw_qp *qp);
+struct way_to {
+	uint32_t dlid;
+	const uint8_t *dgid; /* NULL: no GRH */
+};
+/*
+ * The way out of a QP's port: true when it leads to a port, and to one that has the GID. Packets
+ * with a GRH go by their LID, too; without one (LID 0) they stay in their port.
+ */
+bool way_find(struct seg *s, const struct hw_qp *qp, const struct way_to *to,
+	      struct fab_path *path);
+/* Would the peer's acknowledgements and responses, from `port`, reach r->qp? Into r->back. */
+bool way_back(struct eng_run *r, const struct hw_qp *peer, uint32_t port);
+/* The packets of the request in work, all its memory being in r->local. */
+void way_request(struct eng_run *r, const struct eng_op *op, bool grh, struct fab_pkts *k);
+/* Those of its answer, counted on r->back. An acknowledgement alone is no packet here. */
+void way_count_answer(struct eng_run *r, const struct eng_op *op, const struct hw_qp *peer);
 /* Does this QP take requests now? */
 static inline bool qp_receives(const struct hw_qp *qp)
 {

@@ -14,30 +14,19 @@
 #define PSN_MASK 0xffffffu
 #define PSN_BEHIND 0x800000u /* this much or more ahead is behind */
 
-bool eng_pkey_match(struct seg *s, const struct hw_qp *a, const struct hw_qp *b)
-{
-	const struct hw_port *pa = hw_port(s, a->port), *pb = hw_port(s, b->port);
-	uint16_t ka, kb;
-
-	if (!pa || !pb || a->pkey_index >= HW_PKEYS || b->pkey_index >= HW_PKEYS)
-		return false;
-	ka = pa->pkey[a->pkey_index];
-	kb = pb->pkey[b->pkey_index];
-	/* Same partition, and not both limited members. */
-	return ((ka ^ kb) & 0x7fff) == 0 && (ka & 0x7fff) && ((ka | kb) & 0x8000);
-}
-
 /* The QP at the other end, if packets would get there at all. */
 static struct hw_qp *rc_peer(struct eng_run *r, uint32_t *port)
 {
 	const struct hw_qp *qp = r->qp;
+	struct way_to to = {.dlid = qp->dlid, .dgid = qp->grh ? qp->dgid : NULL};
 
 	if (qp->st == HW_ST_DCI)
 		return dc_peer(r, port);
 	r->dest = qp->dest_qpn;
-	*port = qp->dlid || !qp->grh ? fab_route(r->s, qp->port, qp->dlid)
-				     : fab_port_by_gid(r->s, qp->dgid);
-	return *port == SEG_NONE ? NULL : hw_qp(r->s, qp->dest_qpn);
+	if (!way_find(r->s, qp, &to, &r->path))
+		return NULL;
+	*port = r->path.to;
+	return hw_qp(r->s, qp->dest_qpn);
 }
 
 /* Under the peer's lock: would it take a request of ours? */
@@ -100,10 +89,11 @@ static enum eng_out copied(struct eng_run *r, struct hw_qp *peer, int rc)
 static void recv_cqe(struct eng_run *r, const struct hw_qp *peer, const struct eng_op *op,
 		     const struct eng_recv *rv, struct eng_cqe *c)
 {
-	const struct hw_port *port = hw_port(r->s, r->qp->port);
+	const struct hw_port *at = hw_port(r->s, peer->port);
 
 	cqe_init(c, op->cqe, peer, r->dest, rv->index);
-	LAYOUT_SET(cqe64, c->b, slid, port ? atomic_load(&port->lid) & 0xffff : 0);
+	LAYOUT_SET(cqe64, c->b, slid, way_slid(r->s, r->qp, way_path_bits(r->qp)));
+	LAYOUT_SET(cqe64, c->b, ml_path, at ? r->path.dlid & ((1u << at->lmc) - 1) & 0x7f : 0);
 	LAYOUT_SET(cqe64, c->b, sl, r->qp->sl & 0xf);
 	LAYOUT_SET(cqe64, c->b, rqpn, r->qpn);
 	LAYOUT_SET(cqe64, c->b, byte_cnt, r->local.len);
@@ -239,28 +229,8 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 		peer->msn = (peer->msn + 1) & PSN_MASK;
 	}
 	r->qp->next_send_psn = (r->qp->next_send_psn + n) & PSN_MASK;
-	if (op->kind == ENG_K_READ || op->kind == ENG_K_ATOMIC) {
-		peer->rx_tx_bytes += r->local.len;
-		peer->rx_tx_pkts += n;
-	} else {
-		peer->rx_bytes += r->local.len;
-		peer->rx_pkts += n;
-	}
+	way_count_answer(r, op, peer);
 	return ENG_DONE;
-}
-
-static void count_sent(struct eng_run *r, const struct eng_op *op)
-{
-	uint32_t n = eng_npkts(r->local.len, r->qp->mtu);
-
-	if (op->kind == ENG_K_READ || op->kind == ENG_K_ATOMIC) {
-		r->qp->tx_pkts++;
-		r->qp->tx_rx_bytes += r->local.len;
-		r->qp->tx_rx_pkts += n;
-	} else {
-		r->qp->tx_bytes += r->local.len;
-		r->qp->tx_pkts += n;
-	}
 }
 
 /* 0 in the QPC (a DEVX program that leaves it out): the device's own limit. */
@@ -292,10 +262,20 @@ static enum eng_why local_memory(struct eng_run *r, const struct eng_op *op)
 	return r->local.len > max_message(r->qp) ? ENG_W_LENGTH : ENG_W_NONE;
 }
 
+static bool rc_has_grh(const struct eng_run *r)
+{
+	const uint8_t *av = r->wqe + WQE_SEG;
+
+	if (r->qp->st != HW_ST_DCI)
+		return r->qp->grh;
+	return LAYOUT_GET(wqe_av, av, ext) && LAYOUT_GET(wqe_av, av, grh);
+}
+
 enum eng_out rc_execute(struct eng_run *r)
 {
 	const struct eng_op *op = eng_op(r->opcode);
 	struct hw_qp *peer;
+	struct fab_pkts pkts;
 	enum eng_out out = ENG_SILENT;
 	uint32_t port;
 
@@ -306,22 +286,25 @@ enum eng_out rc_execute(struct eng_run *r)
 	if (r->why)
 		return ENG_FAILED;
 	peer = rc_peer(r, &port);
-	if (peer) {
+	way_request(r, op, rc_has_grh(r), &pkts);
+	if (peer && fab_path_passes(r->s, &r->path, &pkts)) {
 		out = ENG_LOCKED;
 		if (!resp_lock(r->s, peer, r->dest)) {
-			out = rc_accepts(r, peer, port) ? rc_request(r, peer, op) : ENG_SILENT;
+			out = rc_accepts(r, peer, port) && way_back(r, peer, port)
+				      ? rc_request(r, peer, op)
+				      : ENG_SILENT;
 			seg_unlock(r->s, &peer->rq_lock);
 		}
 	}
+	if (out != ENG_LOCKED && out != ENG_GONE)
+		fab_path_count(r->s, &r->path, &pkts);
 	if (out == ENG_DONE) {
 		r->byte_cnt = (uint32_t)r->local.len;
-		count_sent(r, op);
 	} else if (r->qp->st == HW_ST_UC && (out != ENG_LOCKED || park_patience_ends(r->qp)) &&
 		   (out != ENG_FAILED || r->why != ENG_W_LOCAL_FAULT)) {
 		/* Nobody tells an unacknowledged requester. */
 		r->qp->next_send_psn =
 			(r->qp->next_send_psn + eng_npkts(r->local.len, r->qp->mtu)) & PSN_MASK;
-		count_sent(r, op);
 		out = ENG_DONE;
 	}
 	return out;

@@ -284,21 +284,6 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to)
 	return 0;
 }
 
-/* The QP's traffic becomes the port's. */
-static void settle_counters(struct seg *s, struct hw_qp *qp)
-{
-	struct hw_port *port = hw_port(s, qp->port);
-
-	if (port) {
-		atomic_fetch_add(&port->xmit_data, (qp->tx_bytes + qp->rx_tx_bytes) / 4);
-		atomic_fetch_add(&port->xmit_pkts, qp->tx_pkts + qp->rx_tx_pkts);
-		atomic_fetch_add(&port->rcv_data, (qp->rx_bytes + qp->tx_rx_bytes) / 4);
-		atomic_fetch_add(&port->rcv_pkts, qp->rx_pkts + qp->tx_rx_pkts);
-	}
-	qp->tx_bytes = qp->tx_pkts = qp->tx_rx_bytes = qp->tx_rx_pkts = 0;
-	qp->rx_bytes = qp->rx_pkts = qp->rx_tx_bytes = qp->rx_tx_pkts = 0;
-}
-
 int eng_qp_quiesce(struct seg *s, uint32_t qpn)
 {
 	struct hw_qp *qp = hw_qp(s, qpn);
@@ -312,7 +297,6 @@ int eng_qp_quiesce(struct seg *s, uint32_t qpn)
 	/* Who waits for a lock now finds a QP that does nothing. */
 	atomic_store(&qp->state, HW_QPS_RST);
 	reset_progress(s, qp);
-	settle_counters(s, qp);
 	unlock_queues(s, qp);
 	return 0;
 }

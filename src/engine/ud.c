@@ -5,6 +5,7 @@
  * receiver's rq_lock.
  */
 #include "engine/internal.h"
+#include "fabric/count.h"
 #include "fabric/fabric.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@
 
 /* The address vector, out of the WQE. */
 struct ud_av {
-	uint32_t qkey, dqpn, sl, dlid;
+	uint32_t qkey, dqpn, sl, dlid, path_bits;
 	bool grh;
 	const uint8_t *seg;
 	uint32_t bytes;
@@ -41,6 +42,7 @@ static enum eng_why parse_av(struct eng_run *r, struct ud_av *av)
 	av->dqpn = (uint32_t)LAYOUT_GET(wqe_av, seg, dqpn);
 	av->sl = (uint32_t)LAYOUT_GET(wqe_av, seg, sl);
 	av->dlid = (uint32_t)LAYOUT_GET(wqe_av, seg, rlid);
+	av->path_bits = (uint32_t)LAYOUT_GET(wqe_av, seg, mlid);
 	av->grh = ext && LAYOUT_GET(wqe_av, seg, grh);
 	return ENG_W_NONE;
 }
@@ -61,18 +63,6 @@ static void build_grh(struct eng_run *r, const struct ud_av *av, const struct en
 	if (port && sgid < HW_GIDS)
 		memcpy(grh + IB_GRH_SGID, port->gid[sgid], 16);
 	memcpy(grh + IB_GRH_DGID, av->seg + WQE_AV_RGID, 16);
-}
-
-/* A GRH must name the port that it arrives at. */
-static bool gid_of_port(struct seg *s, uint32_t port, const uint8_t *gid)
-{
-	const struct hw_port *p = hw_port(s, port);
-	static const uint8_t none[16];
-
-	for (uint32_t i = 0; p && i < HW_GIDS; i++)
-		if (!memcmp(p->gid[i], gid, 16) && memcmp(gid, none, 16))
-			return true;
-	return false;
 }
 
 static void skip_front(struct eng_sgl *l, uint64_t n)
@@ -109,7 +99,7 @@ static void push_front(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint
 static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct hw_qp *peer,
 			       const struct eng_op *op)
 {
-	const struct hw_port *from = hw_port(r->s, r->qp->port), *at = hw_port(r->s, peer->port);
+	const struct hw_port *at = hw_port(r->s, peer->port);
 	uint64_t len = r->local.len;
 	uint8_t grh[ENG_GRH_BYTES];
 	struct eng_recv rv;
@@ -134,7 +124,7 @@ static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct
 		skip_front(&r->remote, ENG_GRH_BYTES);
 	}
 	cqe_init(&c, op->cqe, peer, av->dqpn, rv.index);
-	LAYOUT_SET(cqe64, c.b, slid, from ? atomic_load(&from->lid) & 0xffff : 0);
+	LAYOUT_SET(cqe64, c.b, slid, way_slid(r->s, r->qp, av->path_bits));
 	LAYOUT_SET(cqe64, c.b, ml_path, at ? av->dlid & ((1u << at->lmc) - 1) & 0x7f : 0);
 	LAYOUT_SET(cqe64, c.b, grh, av->grh);
 	LAYOUT_SET(cqe64, c.b, sl, av->sl);
@@ -145,10 +135,6 @@ static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct
 	out = resp_complete(r, peer, av->dqpn, &rv, &c);
 	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)
 		return resp_recv_error(r, peer, av->dqpn, &rv, ENG_W_LOCAL_FAULT);
-	if (out == ENG_DONE) {
-		peer->rx_bytes += len;
-		peer->rx_pkts++;
-	}
 	return out;
 }
 
@@ -163,11 +149,13 @@ static bool reaches(struct seg *s, uint32_t from, uint32_t to)
  * To every QP of the group, but those that cannot take it now. There is no subnet administration
  * that would have to be asked: an attached QP is a member of the group, wherever its port is.
  */
-static enum eng_out ud_multicast(struct eng_run *r, const struct ud_av *av, const struct eng_op *op)
+static enum eng_out ud_multicast(struct eng_run *r, const struct ud_av *av, const struct eng_op *op,
+				 struct fab_pkts *pkts)
 {
 	const uint8_t *mgid = av->seg + WQE_AV_RGID;
 	uint64_t len = r->local.len;
 
+	pkts->multicast = true;
 	seg_for_each_live (r->s, SEG_T_MCG, i) {
 		const struct hw_mcg *m = seg_at(r->s, SEG_T_MCG, i);
 		struct ud_av to = *av;
@@ -198,27 +186,50 @@ static enum eng_out ud_multicast(struct eng_run *r, const struct ud_av *av, cons
 	return ENG_DONE;
 }
 
-static enum eng_out ud_deliver(struct eng_run *r, const struct ud_av *av, const struct eng_op *op)
+/* The Q_Key that a datagram must have to be received by that QP. */
+static bool qkey_match(const struct eng_run *r, const struct ud_av *av, const struct hw_qp *peer)
 {
-	uint32_t port = av->dlid || !av->grh ? fab_route(r->s, r->qp->port, av->dlid)
-					     : fab_port_by_gid(r->s, av->seg + WQE_AV_RGID);
-	struct hw_qp *peer = port == SEG_NONE ? NULL : hw_qp(r->s, av->dqpn);
+	if (peer->qkey == av->qkey)
+		return true;
+	fab_count(r->s, peer->port, HW_CTR_QKEY_VIOL, 1);
+	return false;
+}
+
+/* To the QP `peer`, which is (or was) on the port where the datagram arrives. */
+static enum eng_out ud_arrive(struct eng_run *r, const struct ud_av *av, struct hw_qp *peer,
+			      const struct eng_op *op)
+{
 	enum eng_out out = ENG_SILENT;
 
-	if (av->dqpn == UD_MULTICAST_QPN)
-		return av->grh ? ud_multicast(r, av, op) : ENG_SILENT;
 	/* Seen by eng_mkey_quiesce before the responder's keys are looked at (the lock is taken in
 	 * between). */
 	atomic_store_explicit(&r->qp->ud_dest, av->dqpn, memory_order_relaxed);
-	if (!peer || (av->grh && !gid_of_port(r->s, port, av->seg + WQE_AV_RGID)))
-		return ENG_SILENT;
 	if (resp_lock(r->s, peer, av->dqpn))
 		return ENG_LOCKED;
 	if (seg_owner(r->s, SEG_T_QP, av->dqpn) != SEG_OWNER_FREE && peer->st == HW_ST_UD &&
-	    qp_receives(peer) && peer->port == port && peer->qkey == av->qkey &&
+	    qp_receives(peer) && peer->port == r->path.to && qkey_match(r, av, peer) &&
 	    eng_pkey_match(r->s, r->qp, peer))
 		out = ud_receive(r, av, peer, op);
 	seg_unlock(r->s, &peer->rq_lock);
+	return out;
+}
+
+static enum eng_out ud_deliver(struct eng_run *r, const struct ud_av *av, const struct eng_op *op)
+{
+	const uint8_t *rgid = av->seg + WQE_AV_RGID;
+	struct way_to to = {.dlid = av->dlid, .dgid = av->grh ? rgid : NULL};
+	enum eng_out out = ENG_SILENT;
+	struct fab_pkts pkts;
+	struct hw_qp *peer;
+
+	way_request(r, op, av->grh, &pkts);
+	if (av->dqpn == UD_MULTICAST_QPN)
+		return av->grh ? ud_multicast(r, av, op, &pkts) : ENG_SILENT;
+	peer = hw_qp(r->s, av->dqpn);
+	if (way_find(r->s, r->qp, &to, &r->path) && fab_path_passes(r->s, &r->path, &pkts) && peer)
+		out = ud_arrive(r, av, peer, op);
+	if (out != ENG_LOCKED)
+		fab_path_count(r->s, &r->path, &pkts);
 	return out;
 }
 
@@ -248,7 +259,5 @@ enum eng_out ud_execute(struct eng_run *r)
 		TRACE(LOG_CQE, "qp %x: datagram to qp %x dropped (%d)", r->qpn, av.dqpn, out);
 	r->byte_cnt = (uint32_t)len;
 	r->qp->next_send_psn = (r->qp->next_send_psn + 1) & 0xffffff;
-	r->qp->tx_bytes += len;
-	r->qp->tx_pkts++;
 	return ENG_DONE;
 }

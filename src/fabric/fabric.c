@@ -5,6 +5,7 @@
  * by the engine, also in a trap (no malloc, no stdio there); state changes by anybody.
  */
 #include "fabric/fabric.h"
+#include "fabric/count.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -93,22 +94,10 @@ void fab_devices_gone(struct seg *s)
 
 void fab_port_counters(struct seg *s, uint32_t port, struct fab_counters *c)
 {
-	const struct hw_port *p = hw_port(s, port);
-
-	*c = (struct fab_counters){0};
-	if (!p)
-		return;
-	*c = (struct fab_counters){p->xmit_data, p->rcv_data, p->xmit_pkts, p->rcv_pkts};
-	seg_for_each_live (s, SEG_T_QP, i) {
-		const struct hw_qp *q = seg_at(s, SEG_T_QP, i);
-
-		if (q->port != port)
-			continue;
-		c->xmit_data += (q->tx_bytes + q->rx_tx_bytes) / 4;
-		c->rcv_data += (q->rx_bytes + q->tx_rx_bytes) / 4;
-		c->xmit_pkts += q->tx_pkts + q->rx_tx_pkts;
-		c->rcv_pkts += q->rx_pkts + q->tx_rx_pkts;
-	}
+	for (uint32_t i = 0; i < HW_CTR_COUNT; i++)
+		c->n[i] = fab_counted(s, port, i);
+	c->n[HW_CTR_XMIT_UCAST] = c->n[HW_CTR_XMIT_PKTS] - c->n[HW_CTR_XMIT_MCAST];
+	c->n[HW_CTR_RCV_UCAST] = c->n[HW_CTR_RCV_PKTS] - c->n[HW_CTR_RCV_MCAST];
 }
 
 /* Of a state: mlx5 reports every change away from ACTIVE as PORT_ERR; DOWN to INIT is one more of

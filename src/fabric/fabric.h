@@ -106,13 +106,13 @@ void fab_port_changed(struct seg *s, uint32_t port, uint32_t what);
 void fab_issm_set(struct seg *s, uint32_t port, bool on);
 /* Change a port's state (and its end of the link), and say so. */
 int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state);
-/* A port's PMA counters. What living QPs have done counts too, though they add it up only when they
- * go: this looks at all of them, so it is not for a hot path. */
+/* What a port has counted since the fabric is there: sysfs, the firmware's counters. */
 struct fab_counters {
-	uint64_t xmit_data, rcv_data; /* octets / 4 */
-	uint64_t xmit_pkts, rcv_pkts;
+	uint64_t n[HW_CTR_COUNT];
 };
 void fab_port_counters(struct seg *s, uint32_t port, struct fab_counters *c);
+/* The same as the PMA tells it: since it was reset, errors up to what their fields hold. */
+void fab_pma_counters(struct seg *s, uint32_t port, struct fab_counters *c);
 /* Raise an async event without object (element = port number) on every open device of an HCA. */
 void fab_port_event(struct seg *s, uint32_t port, uint32_t ib_event_type);
 /* The fabric goes away: DEVICE_FATAL to every async event file. */

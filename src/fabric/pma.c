@@ -1,136 +1,220 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the performance management agent of an adapter's port: ClassPortInfo, PortCounters and
- * PortCountersExtended. What is counted is what fab_port_counters() knows: data and packets. Errors
- * do not happen on these links: their counters are zero.
+ * Owns the performance management agent of a port (IBA chapter 16): ClassPortInfo, PortCounters and
+ * PortCountersExtended of adapters and of switches, whose agent is behind port 0. What is counted
+ * is in the ports' counters (count.h); what was set is a base that is taken off when they are read.
  */
 #include "fabric/mad.h"
+#include "fabric/count.h"
 #include "fabric/fabric.h"
 
 #include <string.h>
+#include "util/bits.h"
+#include "util/cleanup.h"
 
-/* Bits of CounterSelect for the four, in the order of enum hw_pma. */
-#define SELECT_FIRST 12
-#define SELECT_EXT_FIRST 0
+/* One counter: its field in an attribute, and its bit of CounterSelect, behind it CounterSelect2's.
+ */
+struct row {
+	enum hw_ctr ctr;
+	uint16_t bit, width;
+	uint8_t select;
+};
+
+#define ROW(attr, field, ctr, select)                                                        \
+	{                                                                                    \
+		HW_CTR_##ctr, LF_##attr##_##field##_BIT, LF_##attr##_##field##_WIDTH, select \
+	}
+#define OLD(field, ctr, select) ROW(port_counters, field, ctr, select)
+#define EXT(field, ctr, select) ROW(port_counters_ext, field, ctr, select)
+
+static const struct row classic_rows[] = {
+	OLD(symbol_errors, SYMBOL, 0),
+	OLD(link_error_recovery, RECOVERY, 1),
+	OLD(link_downed, DOWNED, 2),
+	OLD(rcv_errors, RCV_ERRORS, 3),
+	OLD(rcv_remote_phys_errors, RCV_REMOTE_PHYS, 4),
+	OLD(rcv_switch_relay_errors, RCV_RELAY, 5),
+	OLD(xmit_discards, XMIT_DISCARDS, 6),
+	OLD(xmit_constraint_errors, XMIT_CONSTRAINT, 7),
+	OLD(rcv_constraint_errors, RCV_CONSTRAINT, 8),
+	OLD(local_link_integrity, INTEGRITY, 9),
+	OLD(excessive_buffer_overrun, OVERRUN, 10),
+	OLD(vl15_dropped, VL15_DROPPED, 11),
+	OLD(xmit_data, XMIT_DATA, 12),
+	OLD(rcv_data, RCV_DATA, 13),
+	OLD(xmit_pkts, XMIT_PKTS, 14),
+	OLD(rcv_pkts, RCV_PKTS, 15),
+	OLD(xmit_wait, XMIT_WAIT, 16),
+	OLD(qp1_dropped, QP1_DROPPED, 17),
+};
+
+static const struct row ext_rows[] = {
+	EXT(xmit_data, XMIT_DATA, 0),
+	EXT(rcv_data, RCV_DATA, 1),
+	EXT(xmit_pkts, XMIT_PKTS, 2),
+	EXT(rcv_pkts, RCV_PKTS, 3),
+	EXT(ucast_xmit_pkts, XMIT_UCAST, 4),
+	EXT(ucast_rcv_pkts, RCV_UCAST, 5),
+	EXT(mcast_xmit_pkts, XMIT_MCAST, 6),
+	EXT(mcast_rcv_pkts, RCV_MCAST, 7),
+	EXT(symbol_errors, SYMBOL, 16),
+	EXT(link_error_recovery, RECOVERY, 17),
+	EXT(link_downed, DOWNED, 18),
+	EXT(rcv_errors, RCV_ERRORS, 19),
+	EXT(rcv_remote_phys_errors, RCV_REMOTE_PHYS, 20),
+	EXT(rcv_switch_relay_errors, RCV_RELAY, 21),
+	EXT(xmit_discards, XMIT_DISCARDS, 22),
+	EXT(xmit_constraint_errors, XMIT_CONSTRAINT, 23),
+	EXT(rcv_constraint_errors, RCV_CONSTRAINT, 24),
+	EXT(local_link_integrity, INTEGRITY, 25),
+	EXT(excessive_buffer_overrun, OVERRUN, 26),
+	EXT(vl15_dropped, VL15_DROPPED, 27),
+	EXT(xmit_wait, XMIT_WAIT, 28),
+	EXT(qp1_dropped, QP1_DROPPED, 29),
+};
+
+#define EXT_NOT_ERRORS 8 /* the first ones */
+
+/* An attribute with counters. */
+struct kind {
+	const struct row *rows;
+	uint32_t n, bytes;
+	bool ext;
+};
+
+static const struct kind classic = {classic_rows, ARRAY_SIZE(classic_rows),
+				    LAYOUT_SZ(port_counters), false};
+static const struct kind extended = {ext_rows, ARRAY_SIZE(ext_rows), LAYOUT_SZ(port_counters_ext),
+				     true};
 
 static uint16_t get_class_port_info(const struct fab_mad_call *c)
 {
 	memset(c->data, 0, MAD_SIZE - PMA_DATA);
 	LAYOUT_SET(class_port_info, c->data, base_version, 1);
 	LAYOUT_SET(class_port_info, c->data, class_version, 1);
-	/* Extended ones without the counts by kind of destination. */
-	LAYOUT_SET(class_port_info, c->data, cap_mask, PMA_CAP_EXT_NO_IETF);
+	LAYOUT_SET(class_port_info, c->data, cap_mask,
+		   PMA_CAP_ALL_PORT_SELECT | PMA_CAP_EXT | PMA_CAP_XMIT_WAIT | PMA_CAP_QP1_DROPPED);
+	LAYOUT_SET(class_port_info, c->data, cap_mask2, PMA_CAP2_EXT_ERRORS);
 	LAYOUT_SET(class_port_info, c->data, resp_time_value, 18);
 	return MAD_STATUS_OK;
 }
 
-/* PortSelect, a byte at the same place in both attributes. 0: the port that was asked, as mlx5's
- * process_pma_cmd() answers it. */
-static uint32_t selected(const struct fab_mad_call *c)
+/*
+ * Ports [*first, *last] by PortSelect, a byte at the same place in both attributes. 0 is the port
+ * that was asked, as mlx5's process_pma_cmd() answers it, and of a switch the port of that number.
+ */
+static bool selected(const struct fab_mad_call *c, uint32_t *first, uint32_t *last)
 {
-	const struct hw_hca *hca = hw_hca(c->s, hw_port(c->s, c->port)->hca);
-	uint64_t num = LAYOUT_GET(port_counters, c->data, port_select);
+	const struct fab_node *n = fab_node(c->s, hw_port(c->s, c->port)->node);
+	uint32_t num = (uint32_t)LAYOUT_GET(port_counters, c->data, port_select);
 
-	if (!num)
-		return c->port;
-	return num >= 1 && num <= hca->nports ? hca->port[num - 1] : SEG_NONE;
+	if (num == PMA_PORT_ALL) {
+		*first = n->port0 + 1;
+		*last = n->port0 + n->nports;
+		return n->nports > 0;
+	}
+	*first = *last = num || n->type == FAB_SWITCH ? fab_node_port(n, num) : c->port;
+	return *first != SEG_NONE;
 }
 
-static void read_all(struct seg *s, uint32_t port, const _Atomic uint64_t *base, uint64_t *out)
+static _Atomic uint64_t *base_of(const struct seg *s, const struct kind *k, uint32_t port,
+				 enum hw_ctr ctr)
 {
-	struct fab_counters k;
+	struct fab_ctr_base *b = seg_at(s, SEG_T_CTRBASE, port);
 
-	fab_port_counters(s, port, &k);
-	out[HW_PMA_XMIT_DATA] = k.xmit_data;
-	out[HW_PMA_RCV_DATA] = k.rcv_data;
-	out[HW_PMA_XMIT_PKTS] = k.xmit_pkts;
-	out[HW_PMA_RCV_PKTS] = k.rcv_pkts;
-	for (unsigned int i = 0; base && i < HW_PMA_COUNT; i++)
-		out[i] -= base[i];
+	return k->ext ? &b->ext[ctr] : &b->classic[ctr];
 }
 
-/* Those whose bits are selected become `value`. */
-static void set_some(struct seg *s, uint32_t port, _Atomic uint64_t *base, uint64_t select,
-		     const uint64_t *value)
+static uint64_t raw(const struct seg *s, uint32_t port, enum hw_ctr ctr)
 {
-	uint64_t now[HW_PMA_COUNT];
-
-	read_all(s, port, NULL, now);
-	for (unsigned int i = 0; i < HW_PMA_COUNT; i++)
-		if (select >> i & 1)
-			atomic_store(&base[i], now[i] - value[i]);
+	if (ctr == HW_CTR_XMIT_UCAST)
+		return raw(s, port, HW_CTR_XMIT_PKTS) - raw(s, port, HW_CTR_XMIT_MCAST);
+	if (ctr == HW_CTR_RCV_UCAST)
+		return raw(s, port, HW_CTR_RCV_PKTS) - raw(s, port, HW_CTR_RCV_MCAST);
+	return fab_counted(s, port, ctr);
 }
 
-/* The classic ones stop at their highest value. */
-static uint64_t stuck(uint64_t v)
+/* The sum of some ports'. Narrow ones stop at their highest value, wide ones wrap. */
+static uint64_t value(const struct seg *s, const struct kind *k, const struct row *r,
+		      uint32_t first, uint32_t last)
 {
-	return v < UINT32_MAX ? v : UINT32_MAX;
+	uint64_t sum = 0, max = r->width < 64 ? (UINT64_C(1) << r->width) - 1 : UINT64_MAX;
+
+	for (uint32_t port = first; port <= last; port++)
+		sum += raw(s, port, r->ctr) -
+		       atomic_load_explicit(base_of(s, k, port, r->ctr), memory_order_relaxed);
+	return sum < max ? sum : max;
+}
+
+static uint16_t get(const struct fab_mad_call *c, const struct kind *k)
+{
+	uint32_t first, last;
+
+	if (!selected(c, &first, &last))
+		return MAD_STATUS_BAD_VALUE;
+	memset(c->data + 2, 0, k->bytes - 2);
+	for (uint32_t i = 0; i < k->n; i++) {
+		const struct row *r = &k->rows[i];
+
+		layout_set(c->data, r->bit, r->width, value(c->s, k, r, first, last));
+	}
+	return MAD_STATUS_OK;
+}
+
+/* Those whose bits are selected become what the attribute says. */
+static uint16_t set(const struct fab_mad_call *c, const struct kind *k)
+{
+	uint64_t select = LAYOUT_GET(port_counters, c->data, counter_select) |
+			  (k->ext ? LAYOUT_GET(port_counters_ext, c->data, counter_select2)
+				  : LAYOUT_GET(port_counters, c->data, counter_select2))
+				  << 16;
+	uint32_t first, last;
+
+	if (!selected(c, &first, &last))
+		return MAD_STATUS_BAD_VALUE;
+	for (uint32_t i = 0; i < k->n; i++) {
+		const struct row *r = &k->rows[i];
+		uint64_t v = layout_get(c->data, r->bit, r->width);
+
+		for (uint32_t port = first; (select >> r->select & 1) && port <= last; port++) {
+			_Atomic uint64_t *base = base_of(c->s, k, port, r->ctr);
+			uint64_t to = raw(c->s, port, r->ctr) - v;
+
+			/* Pages that nobody writes cost nothing. */
+			if (atomic_load_explicit(base, memory_order_relaxed) != to)
+				atomic_store_explicit(base, to, memory_order_relaxed);
+		}
+	}
+	return get(c, k);
+}
+
+void fab_pma_counters(struct seg *s, uint32_t port, struct fab_counters *c)
+{
+	*c = (struct fab_counters){0};
+	for (uint32_t i = 0; i < classic.n; i++)
+		c->n[classic.rows[i].ctr] = value(s, &classic, &classic.rows[i], port, port);
+	for (uint32_t i = 0; i < EXT_NOT_ERRORS; i++)
+		c->n[extended.rows[i].ctr] = value(s, &extended, &extended.rows[i], port, port);
 }
 
 static uint16_t get_counters(const struct fab_mad_call *c)
 {
-	uint32_t port = selected(c);
-	uint64_t v[HW_PMA_COUNT];
-
-	if (port == SEG_NONE)
-		return MAD_STATUS_BAD_VALUE;
-	read_all(c->s, port, hw_port(c->s, port)->pma_base, v);
-	memset(c->data + 2, 0, LAYOUT_SZ(port_counters) - 2);
-	LAYOUT_SET(port_counters, c->data, xmit_data, stuck(v[HW_PMA_XMIT_DATA]));
-	LAYOUT_SET(port_counters, c->data, rcv_data, stuck(v[HW_PMA_RCV_DATA]));
-	LAYOUT_SET(port_counters, c->data, xmit_pkts, stuck(v[HW_PMA_XMIT_PKTS]));
-	LAYOUT_SET(port_counters, c->data, rcv_pkts, stuck(v[HW_PMA_RCV_PKTS]));
-	return MAD_STATUS_OK;
+	return get(c, &classic);
 }
 
 static uint16_t set_counters(const struct fab_mad_call *c)
 {
-	uint64_t select = LAYOUT_GET(port_counters, c->data, counter_select);
-	const uint64_t v[HW_PMA_COUNT] = {
-		[HW_PMA_XMIT_DATA] = LAYOUT_GET(port_counters, c->data, xmit_data),
-		[HW_PMA_RCV_DATA] = LAYOUT_GET(port_counters, c->data, rcv_data),
-		[HW_PMA_XMIT_PKTS] = LAYOUT_GET(port_counters, c->data, xmit_pkts),
-		[HW_PMA_RCV_PKTS] = LAYOUT_GET(port_counters, c->data, rcv_pkts),
-	};
-	uint32_t port = selected(c);
-
-	if (port == SEG_NONE)
-		return MAD_STATUS_BAD_VALUE;
-	set_some(c->s, port, hw_port(c->s, port)->pma_base, select >> SELECT_FIRST, v);
-	return get_counters(c);
+	return set(c, &classic);
 }
 
 static uint16_t get_counters_ext(const struct fab_mad_call *c)
 {
-	uint32_t port = selected(c);
-	uint64_t v[HW_PMA_COUNT];
-
-	if (port == SEG_NONE)
-		return MAD_STATUS_BAD_VALUE;
-	read_all(c->s, port, hw_port(c->s, port)->pma_base_ext, v);
-	memset(c->data + 2, 0, LAYOUT_SZ(port_counters_ext) - 2);
-	LAYOUT_SET(port_counters_ext, c->data, xmit_data, v[HW_PMA_XMIT_DATA]);
-	LAYOUT_SET(port_counters_ext, c->data, rcv_data, v[HW_PMA_RCV_DATA]);
-	LAYOUT_SET(port_counters_ext, c->data, xmit_pkts, v[HW_PMA_XMIT_PKTS]);
-	LAYOUT_SET(port_counters_ext, c->data, rcv_pkts, v[HW_PMA_RCV_PKTS]);
-	return MAD_STATUS_OK;
+	return get(c, &extended);
 }
 
 static uint16_t set_counters_ext(const struct fab_mad_call *c)
 {
-	uint64_t select = LAYOUT_GET(port_counters_ext, c->data, counter_select);
-	const uint64_t v[HW_PMA_COUNT] = {
-		[HW_PMA_XMIT_DATA] = LAYOUT_GET(port_counters_ext, c->data, xmit_data),
-		[HW_PMA_RCV_DATA] = LAYOUT_GET(port_counters_ext, c->data, rcv_data),
-		[HW_PMA_XMIT_PKTS] = LAYOUT_GET(port_counters_ext, c->data, xmit_pkts),
-		[HW_PMA_RCV_PKTS] = LAYOUT_GET(port_counters_ext, c->data, rcv_pkts),
-	};
-	uint32_t port = selected(c);
-
-	if (port == SEG_NONE)
-		return MAD_STATUS_BAD_VALUE;
-	set_some(c->s, port, hw_port(c->s, port)->pma_base_ext, select >> SELECT_EXT_FIRST, v);
-	return get_counters_ext(c);
+	return set(c, &extended);
 }
 
 const struct fab_mad_row fab_pma_rows[] = {

@@ -126,40 +126,32 @@ static const struct port_attr port_attrs[] = {
 	{"rate", show_rate},
 };
 
-/* PMA counters. Errors cannot happen on this fabric's links: they have no source and stay 0. */
-struct counter {
+static const struct {
 	const char *name;
-	size_t off; /* 1 + offset in struct fab_counters; 0: always 0 */
+	enum hw_ctr what;
+} counters[] = {
+	{"symbol_error", HW_CTR_SYMBOL},
+	{"link_error_recovery", HW_CTR_RECOVERY},
+	{"link_downed", HW_CTR_DOWNED},
+	{"port_rcv_errors", HW_CTR_RCV_ERRORS},
+	{"port_rcv_remote_physical_errors", HW_CTR_RCV_REMOTE_PHYS},
+	{"port_rcv_switch_relay_errors", HW_CTR_RCV_RELAY},
+	{"port_xmit_discards", HW_CTR_XMIT_DISCARDS},
+	{"port_xmit_constraint_errors", HW_CTR_XMIT_CONSTRAINT},
+	{"port_rcv_constraint_errors", HW_CTR_RCV_CONSTRAINT},
+	{"local_link_integrity_errors", HW_CTR_INTEGRITY},
+	{"excessive_buffer_overrun_errors", HW_CTR_OVERRUN},
+	{"VL15_dropped", HW_CTR_VL15_DROPPED},
+	{"port_xmit_wait", HW_CTR_XMIT_WAIT},
+	{"port_xmit_data", HW_CTR_XMIT_DATA},
+	{"port_rcv_data", HW_CTR_RCV_DATA},
+	{"port_xmit_packets", HW_CTR_XMIT_PKTS},
+	{"port_rcv_packets", HW_CTR_RCV_PKTS},
+	{"unicast_xmit_packets", HW_CTR_XMIT_UCAST},
+	{"unicast_rcv_packets", HW_CTR_RCV_UCAST},
+	{"multicast_xmit_packets", HW_CTR_XMIT_MCAST},
+	{"multicast_rcv_packets", HW_CTR_RCV_MCAST},
 };
-
-static const struct counter counters[] = {
-	{"symbol_error", 0},
-	{"link_error_recovery", 0},
-	{"link_downed", 0},
-	{"port_rcv_errors", 0},
-	{"port_rcv_remote_physical_errors", 0},
-	{"port_rcv_switch_relay_errors", 0},
-	{"port_xmit_discards", 0},
-	{"port_xmit_constraint_errors", 0},
-	{"port_rcv_constraint_errors", 0},
-	{"local_link_integrity_errors", 0},
-	{"excessive_buffer_overrun_errors", 0},
-	{"VL15_dropped", 0},
-	{"port_xmit_wait", 0},
-	{"port_xmit_data", 1 + offsetof(struct fab_counters, xmit_data)},
-	{"port_rcv_data", 1 + offsetof(struct fab_counters, rcv_data)},
-	{"port_xmit_packets", 1 + offsetof(struct fab_counters, xmit_pkts)},
-	{"port_rcv_packets", 1 + offsetof(struct fab_counters, rcv_pkts)},
-	{"unicast_xmit_packets", 1 + offsetof(struct fab_counters, xmit_pkts)},
-	{"unicast_rcv_packets", 1 + offsetof(struct fab_counters, rcv_pkts)},
-	{"multicast_xmit_packets", 0},
-	{"multicast_rcv_packets", 0},
-};
-
-static unsigned long long counter_value(const struct fab_counters *v, const struct counter *c)
-{
-	return c->off ? *(const uint64_t *)((const char *)v + c->off - 1) : 0;
-}
 
 /* ---- ports/N ---- */
 
@@ -232,7 +224,7 @@ static int render_counters(struct tree *t, int dir, const struct fab_counters *v
 
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
 		TREE_STEP(r, tree_put(t, pma, counters[i].name, "%llu\n",
-				      counter_value(v, &counters[i])));
+				      (unsigned long long)v->n[counters[i].what]));
 	for (size_t i = 0; i < ARRAY_SIZE(hw_counters); i++)
 		TREE_STEP(r, tree_put(t, hwc, hw_counters[i].name, "0\n"));
 	TREE_STEP(r, tree_put(t, hwc, "lifespan", "10\n"));
@@ -509,14 +501,12 @@ int fab_sysfs_update_counters(struct seg *s, uint32_t port, const char *root)
 	struct fab_counters v;
 	int r = open_port(s, p, root, "/counters", &top, &dir);
 
-	fab_port_counters(s, port, &v);
+	fab_pma_counters(s, port, &v);
 	for (size_t i = 0; !r && i < ARRAY_SIZE(counters); i++) {
 		char text[32];
-		int n;
+		int n = snprintf(text, sizeof(text), "%llu\n",
+				 (unsigned long long)v.n[counters[i].what]);
 
-		if (!counters[i].off)
-			continue;
-		n = snprintf(text, sizeof(text), "%llu\n", counter_value(&v, &counters[i]));
 		TREE_STEP(r, tree_replace(top, dir, counters[i].name, text, (size_t)n));
 	}
 	return r ? r : update_hw_counters(s, p, root);

@@ -305,28 +305,6 @@ static void umad_numbers_count_ports_over_the_host(void **state)
 	assert_int_equal(fab_port_by_umad(&seg, host, 4), SEG_NONE);
 }
 
-static void living_queue_pairs_count_in_their_port(void **state)
-{
-	struct fab_counters c;
-	struct hw_qp *qp;
-	uint32_t p, q;
-	struct hw_port *port = port_of(1, 0, 1, &p);
-
-	port->xmit_pkts = 3;
-	assert_int_equal(seg_alloc(&seg, SEG_T_QP, 1, &q), 0);
-	qp = seg_at(&seg, SEG_T_QP, q);
-	qp->port = p;
-	qp->tx_bytes = 400;
-	qp->tx_pkts = 4;
-	qp->rx_bytes = 800;
-	qp->rx_pkts = 2;
-	fab_port_counters(&seg, p, &c);
-	assert_int_equal(c.xmit_pkts, 7);
-	assert_int_equal(c.xmit_data, 100);
-	assert_int_equal(c.rcv_pkts, 2);
-	assert_int_equal(c.rcv_data, 200);
-}
-
 #define T(f) cmocka_unit_test_setup_teardown(f, make_fabric, drop_fabric)
 
 int main(void)
@@ -344,7 +322,6 @@ int main(void)
 		T(port_changes_are_told_to_open_devices_of_that_hca),
 		T(every_change_of_a_port_has_its_event),
 		T(umad_numbers_count_ports_over_the_host),
-		T(living_queue_pairs_count_in_their_port),
 	};
 
 	return cmocka_run_group_tests_name("fabric", tests, NULL, NULL);

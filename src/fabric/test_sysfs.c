@@ -16,6 +16,7 @@
 #include <infiniband/verbs.h>
 
 #include "fabric/cpumask.h"
+#include "fabric/count.h"
 #include "fabric/fabric.h"
 
 #define IB "sys/class/infiniband/mlx5_0/"
@@ -212,13 +213,15 @@ static void an_update_shows_and_keeps_the_devices_times(void **state)
 static void counters_are_written_again(void **state)
 {
 	uint32_t port = fab_port_by_umad(&seg, fab_host_by_name(&seg, "h1"), 0);
-	struct hw_port *p = hw_port(&seg, port);
 
-	p->xmit_pkts = 12;
-	p->rcv_data = 1234567890123;
+	fab_count(&seg, port, HW_CTR_XMIT_PKTS, 12);
+	fab_count(&seg, port, HW_CTR_XMIT_MCAST, 2);
+	fab_count(&seg, port, HW_CTR_RCV_DATA, 1234567890123);
+	fab_count(&seg, port, HW_CTR_XMIT_DISCARDS, 70000);
 	assert_int_equal(fab_sysfs_update_counters(&seg, port, root), 0);
 	assert_string_equal(text_of(PORT "counters/port_xmit_packets"), "12\n");
-	assert_string_equal(text_of(PORT "counters/unicast_xmit_packets"), "12\n");
+	assert_string_equal(text_of(PORT "counters/unicast_xmit_packets"), "10\n");
+	assert_string_equal(text_of(PORT "counters/port_xmit_discards"), "65535\n");
 	assert_string_equal(text_of(PORT "counters/port_rcv_data"), "1234567890123\n");
 	assert_string_equal(text_of(PORT "counters/symbol_error"), "0\n");
 }

@@ -81,10 +81,10 @@ int fw_cmd_query_vport_counter(struct fw_call *k)
 	if (LAYOUT_GET(query_vport_counter_in, k->in, clear))
 		return FW_R_VPORT_COUNTER_CLEAR;
 	fab_port_counters(k->s, k->hca->port[num - 1], &c);
-	counter(LAYOUT_IN(query_vport_counter_out, received_ib_unicast, k->out), c.rcv_pkts,
-		c.rcv_data);
-	counter(LAYOUT_IN(query_vport_counter_out, transmitted_ib_unicast, k->out), c.xmit_pkts,
-		c.xmit_data);
+	counter(LAYOUT_IN(query_vport_counter_out, received_ib_unicast, k->out),
+		c.n[HW_CTR_RCV_UCAST], c.n[HW_CTR_RCV_DATA]);
+	counter(LAYOUT_IN(query_vport_counter_out, transmitted_ib_unicast, k->out),
+		c.n[HW_CTR_XMIT_UCAST], c.n[HW_CTR_XMIT_DATA]);
 	return 0;
 }
 

@@ -64,6 +64,17 @@ struct fab_mft { /* SEG_T_MFT; never claimed */
  */
 enum fab_sm_state { FAB_SM_OFF = 0, FAB_SM_MASTER = 1, FAB_SM_LEFT = 2 };
 
+/* A port's counters, index as SEG_T_PORT's; in tables of their own, because most ports of a large
+ * subnet never count anything. */
+struct fab_ctr { /* SEG_T_CTR; never claimed */
+	_Atomic uint64_t n[HW_CTR_COUNT];
+} SEG_ELEM;
+
+/* What the PMA's counters had when they were last set, less what they were set to. */
+struct fab_ctr_base { /* SEG_T_CTRBASE; never claimed */
+	_Atomic uint64_t classic[HW_CTR_COUNT], ext[HW_CTR_COUNT];
+} SEG_ELEM;
+
 /* What there is once. */
 struct fab_subnet { /* SEG_T_SUBNET, index FAB_SUBNET */
 	uint32_t gen, flags;

@@ -68,7 +68,36 @@ struct hw_hca {
 enum { HW_PORT_DOWN = 1, HW_PORT_INIT = 2, HW_PORT_ARMED = 3, HW_PORT_ACTIVE = 4 };
 enum { HW_PHYS_POLLING = 2, HW_PHYS_DISABLED = 3, HW_PHYS_LINKUP = 5 };
 
-enum hw_pma { HW_PMA_XMIT_DATA, HW_PMA_RCV_DATA, HW_PMA_XMIT_PKTS, HW_PMA_RCV_PKTS, HW_PMA_COUNT };
+/* What a port counts (IBA 16.1.3.5, 16.1.4.11). What is sent, what is received and what seldom
+ * happens lie in cache lines of their own: they are written by different processes. */
+enum hw_ctr {
+	HW_CTR_XMIT_DATA, /* octets / 4 */
+	HW_CTR_XMIT_PKTS,
+	HW_CTR_XMIT_MCAST, /* of those, multicast */
+	HW_CTR_XMIT_DISCARDS,
+	HW_CTR_XMIT_CONSTRAINT,
+	HW_CTR_XMIT_WAIT, /* ticks; nothing ever waits for credits */
+	HW_CTR_RCV_DATA = 8,
+	HW_CTR_RCV_PKTS,
+	HW_CTR_RCV_MCAST,
+	HW_CTR_RCV_ERRORS,
+	HW_CTR_RCV_REMOTE_PHYS,
+	HW_CTR_RCV_RELAY,
+	HW_CTR_RCV_CONSTRAINT,
+	HW_CTR_SYMBOL = 16,
+	HW_CTR_RECOVERY,
+	HW_CTR_DOWNED,
+	HW_CTR_INTEGRITY,
+	HW_CTR_OVERRUN,
+	HW_CTR_VL15_DROPPED,
+	HW_CTR_QP1_DROPPED,
+	HW_CTR_MKEY_VIOL, /* PortInfo's, not the PMA's */
+	HW_CTR_PKEY_VIOL,
+	HW_CTR_QKEY_VIOL,
+	HW_CTR_XMIT_UCAST = 30, /* not counted: what is not multicast */
+	HW_CTR_RCV_UCAST,
+	HW_CTR_COUNT
+};
 
 /* A port of an adapter, or of a switch: then `hca` is SEG_NONE, and port 0 is its own. */
 struct hw_port {
@@ -90,14 +119,8 @@ struct hw_port {
 	uint64_t guid, gid_prefix;    /* host order */
 	uint8_t gid[HW_GIDS][16];     /* index 0 = prefix:guid, rest zero */
 	uint16_t pkey[HW_PKEYS];
-	uint32_t qctr;                        /* SEG_T_QCTR: the set of QPs made by verbs */
-	_Atomic uint64_t xmit_data, rcv_data; /* octets / 4 */
-	_Atomic uint64_t xmit_pkts, rcv_pkts;
-	/*
-	 * What the PMA's counters had when they were last set, less what they were set to: in the
-	 * order of enum hw_pma. Of PortCounters, and of PortCountersExtended.
-	 */
-	_Atomic uint64_t pma_base[HW_PMA_COUNT], pma_base_ext[HW_PMA_COUNT];
+	uint32_t enforce;         /* switch ports: PartitionEnforcement, 1 inbound, 2 outbound */
+	uint32_t qctr;            /* SEG_T_QCTR: the set of QPs made by verbs */
 	struct seg_lock mad_lock; /* registering MAD agents on this port */
 } SEG_ELEM;
 
@@ -352,8 +375,6 @@ struct hw_qp {
 	uint64_t locked_since;     /* HW_PARK_LOCK without a break since then, clock_now_ns() */
 	_Atomic uint32_t
 		flush_pending; /* HW_PEND_*: the lock's holder, else the device thread, does it */
-	/* Traffic, added to the port's counters when the QP goes: sent, and got back by READs. */
-	uint64_t tx_bytes, tx_pkts, tx_rx_bytes, tx_rx_pkts;
 
 	/* responder [rq] */
 	_Alignas(64) struct seg_lock rq_lock;
@@ -369,8 +390,6 @@ struct hw_qp {
 	uint32_t rx_cq_pi;
 	/* WQEs in hw_rq_ahead: [rx_first, rx_first + rx_n) */
 	uint32_t rx_first, rx_n;
-	/* Traffic: received, and sent back for READs. */
-	uint64_t rx_bytes, rx_pkts, rx_tx_bytes, rx_tx_pkts;
 
 	_Alignas(64) struct hw_evtarget async;
 	_Atomic uint32_t err_reported; /* LAST_WQE_REACHED was raised */

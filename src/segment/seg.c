@@ -47,6 +47,8 @@ static const struct {
 	[SEG_T_LFT] = {8 * K, sizeof(struct fab_lft), 1},
 	[SEG_T_MFT] = {8 * K, sizeof(struct fab_mft), 1},
 	[SEG_T_SUBNET] = {2, sizeof(struct fab_subnet), 1},
+	[SEG_T_CTR] = {512 * K, sizeof(struct fab_ctr), 1},
+	[SEG_T_CTRBASE] = {512 * K, sizeof(struct fab_ctr_base), 1},
 	[SEG_T_EQ] = {256 * K, sizeof(struct hw_eq), 1},
 	[SEG_T_UAR] = {65535, sizeof(struct hw_uar), 1},
 	[SEG_T_PD] = {256 * K, sizeof(struct hw_pd), 1},
@@ -83,6 +85,8 @@ CHECK_ELEM(fab_switch);
 CHECK_ELEM(fab_lft);
 CHECK_ELEM(fab_mft);
 CHECK_ELEM(fab_subnet);
+CHECK_ELEM(fab_ctr);
+CHECK_ELEM(fab_ctr_base);
 CHECK_ELEM(hw_eq);
 CHECK_ELEM(hw_uar);
 CHECK_ELEM(hw_pd);
@@ -102,7 +106,7 @@ CHECK_ELEM(hw_mcg);
 CHECK_ELEM(mad_agent);
 CHECK_ELEM(mad_send);
 CHECK_ELEM(mad_recv);
-static_assert(SEG_T_COUNT == 34, "the table of tables has a row per table");
+static_assert(SEG_T_COUNT == 36, "the table of tables has a row per table");
 static_assert(sizeof(struct seg_table_hdr) == 64, "a header per cache line");
 
 static uint64_t page_up(uint64_t n)

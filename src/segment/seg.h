@@ -52,24 +52,26 @@ enum seg_table_id {
 	SEG_T_HCA,   /* struct hw_hca       owner DEVICE                                        */
 	SEG_T_PORT,  /* struct hw_port      owner DEVICE; of adapters and switches              */
 	SEG_T_NODE,  /* struct fab_node     adapters and switches                      (fab.h)  */
-	SEG_T_SWITCH, /* struct fab_switch                                                      */
-	SEG_T_LFT,    /* struct fab_lft      index as SEG_T_SWITCH's; never claimed              */
-	SEG_T_MFT,    /* struct fab_mft      index as SEG_T_SWITCH's; never claimed              */
-	SEG_T_SUBNET, /* struct fab_subnet  the one and only                                    */
-	SEG_T_EQ,     /* struct hw_eq        index = eqn                                         */
-	SEG_T_UAR,    /* struct hw_uar       index = UAR page id                                 */
-	SEG_T_PD,     /* struct hw_pd        index = pdn                                         */
-	SEG_T_UMEM,   /* struct hw_umem      index = umem id                                     */
-	SEG_T_MKEY,   /* struct hw_mkey      index = key >> 8                                    */
-	SEG_T_KLM,    /* struct hw_klm       lists of indirect mkeys                             */
-	SEG_T_CQ,     /* struct hw_cq        index = cqn                                         */
-	SEG_T_SRQ,    /* struct hw_srq       index = srqn                                        */
-	SEG_T_QP,     /* struct hw_qp        index = qpn or dctn                                 */
-	SEG_T_OBJ,    /* struct hw_obj       index = rqn, sqn, tirn...: one space of numbers     */
-	SEG_T_XRCD,   /* struct hw_xrcd      index = xrcd                                        */
-	SEG_T_SHARE,  /* struct hw_share     an open file's part in an XRC domain or XRC QP      */
-	SEG_T_QCTR,   /* struct hw_qctr      sets of Q counters                                  */
-	SEG_T_MCG,    /* struct hw_mcg       QPs attached to multicast groups                    */
+	SEG_T_SWITCH,  /* struct fab_switch                                                      */
+	SEG_T_LFT,     /* struct fab_lft      index as SEG_T_SWITCH's; never claimed              */
+	SEG_T_MFT,     /* struct fab_mft      index as SEG_T_SWITCH's; never claimed              */
+	SEG_T_SUBNET,  /* struct fab_subnet  the one and only                                    */
+	SEG_T_CTR,     /* struct fab_ctr      index as SEG_T_PORT's; never claimed                */
+	SEG_T_CTRBASE, /* struct fab_ctr_base the same                                           */
+	SEG_T_EQ,      /* struct hw_eq        index = eqn                                         */
+	SEG_T_UAR,     /* struct hw_uar       index = UAR page id                                 */
+	SEG_T_PD,      /* struct hw_pd        index = pdn                                         */
+	SEG_T_UMEM,    /* struct hw_umem      index = umem id                                     */
+	SEG_T_MKEY,    /* struct hw_mkey      index = key >> 8                                    */
+	SEG_T_KLM,     /* struct hw_klm       lists of indirect mkeys                             */
+	SEG_T_CQ,      /* struct hw_cq        index = cqn                                         */
+	SEG_T_SRQ,     /* struct hw_srq       index = srqn                                        */
+	SEG_T_QP,      /* struct hw_qp        index = qpn or dctn                                 */
+	SEG_T_OBJ,     /* struct hw_obj       index = rqn, sqn, tirn...: one space of numbers     */
+	SEG_T_XRCD,    /* struct hw_xrcd      index = xrcd                                        */
+	SEG_T_SHARE,   /* struct hw_share     an open file's part in an XRC domain or XRC QP      */
+	SEG_T_QCTR,    /* struct hw_qctr      sets of Q counters                                  */
+	SEG_T_MCG,     /* struct hw_mcg       QPs attached to multicast groups                    */
 	SEG_T_COUNT
 };
 
@@ -104,6 +106,14 @@ struct seg_memfd {
 };
 #define SEG_MEMFDS 32
 
+/* A way through the fabric that this process has found (fabric/path.c). */
+#define SEG_PATHS 256
+#define SEG_PATH_WORDS 15
+struct seg_path {
+	_Atomic uint32_t seq; /* odd while somebody writes it */
+	_Atomic uint64_t word[SEG_PATH_WORDS];
+};
+
 /* A process's mapping of the segment, and what this process is in it. */
 struct seg {
 	struct seg_hdr *hdr;
@@ -119,6 +129,7 @@ struct seg {
 	struct seg_memfd memfd[SEG_MEMFDS];
 	_Atomic uint32_t said; /* diagnostics given once (mem.c) */
 	_Atomic int wake_fd;   /* 1 + the link's descriptor, for link_wake(); 0 none */
+	struct seg_path path[SEG_PATHS];
 };
 
 /* Make a new, empty segment (the supervisor) and map it. `name`: the fabric's. -EFBIG: the file

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A message as packets on the subnet: which way they go, whether they get there, and what they
+ * leave in the counters of the ports that they pass. Called by the transports (rc.c, ud.c, dc.c).
+ */
+#include "engine/internal.h"
+#include "fabric/count.h"
+#include "fabric/fabric.h"
+#include "wire/prm/prm.h"
+
+/* Octets of headers (IBA 5.2); the ICRC is with them. */
+enum {
+	HDR_BASE = 8 + 12 + 4, /* LRH, BTH, ICRC */
+	HDR_GRH = 40,
+	HDR_DETH = 8,
+	HDR_XRCETH = 4,
+	HDR_RETH = 16,
+	HDR_ATOMICETH = 28,
+	HDR_AETH = 4,
+	HDR_ATOMICACKETH = 8,
+	HDR_IMM = 4, /* ImmDt, IETH */
+};
+
+uint16_t way_pkey(const struct seg *s, const struct hw_qp *qp)
+{
+	const struct hw_port *p = hw_port(s, qp->port);
+
+	return p && qp->pkey_index < HW_PKEYS ? p->pkey[qp->pkey_index] : 0;
+}
+
+bool eng_pkey_match(struct seg *s, const struct hw_qp *a, const struct hw_qp *b)
+{
+	uint16_t ka = way_pkey(s, a), kb = way_pkey(s, b);
+
+	/* Same partition, and not both limited members. */
+	if (((ka ^ kb) & 0x7fff) == 0 && (ka & 0x7fff) && ((ka | kb) & 0x8000))
+		return true;
+	fab_count(s, b->port, HW_CTR_PKEY_VIOL, 1);
+	return false;
+}
+
+uint32_t way_slid(const struct seg *s, const struct hw_qp *qp, uint32_t path_bits)
+{
+	const struct hw_port *p = hw_port(s, qp->port);
+
+	return p ? (atomic_load_explicit(&p->lid, memory_order_relaxed) |
+		    (path_bits & ((1u << p->lmc) - 1))) &
+			       0xffff
+		 : 0;
+}
+
+uint32_t way_path_bits(const struct hw_qp *qp)
+{
+	return (uint32_t)LAYOUT_GET(ads, LAYOUT_IN(qpc, primary_address_path, qp->qpc), mlid);
+}
+
+bool way_find(struct seg *s, const struct hw_qp *qp, const struct way_to *to, struct fab_path *path)
+{
+	const struct hw_port *own = hw_port(s, qp->port);
+	uint32_t dlid = to->dlid;
+
+	/* Without a LID nothing leaves the port: it can only be meant itself. */
+	if (!dlid && to->dgid && own && fab_port_has_gid(own, to->dgid))
+		dlid = atomic_load_explicit(&own->lid, memory_order_relaxed);
+	fab_path(s, qp->port, dlid, path);
+	return path->to != SEG_NONE &&
+	       (!to->dgid || fab_port_has_gid(hw_port(s, path->to), to->dgid));
+}
+
+bool way_back(struct eng_run *r, const struct hw_qp *peer, uint32_t port)
+{
+	struct way_to to = {.dlid = peer->dlid, .dgid = peer->grh ? peer->dgid : NULL};
+
+	if (r->qp->st == HW_ST_UC)
+		return true;
+	if (r->qp->st == HW_ST_DCI) { /* a target answers where the request came from */
+		fab_path(r->s, port, way_slid(r->s, r->qp, 0), &r->back);
+		return r->back.to == r->qp->port;
+	}
+	return way_find(r->s, peer, &to, &r->back) && r->back.to == r->qp->port;
+}
+
+static bool answered(const struct eng_op *op)
+{
+	return op->kind == ENG_K_READ || op->kind == ENG_K_ATOMIC;
+}
+
+void way_request(struct eng_run *r, const struct eng_op *op, bool grh, struct fab_pkts *k)
+{
+	bool ud = r->qp->st == HW_ST_UD;
+	uint64_t len = answered(op) ? 0 : r->local.len;
+	uint32_t n = ud ? 1 : eng_npkts(len, r->qp->mtu);
+	uint32_t each = HDR_BASE + (grh ? HDR_GRH : 0) + (ud ? HDR_DETH : 0) +
+			(r->qp->st == HW_ST_XRC ? HDR_XRCETH : 0);
+	uint32_t once = op->imm ? HDR_IMM : 0;
+
+	if (op->kind == ENG_K_READ || op->kind == ENG_K_WRITE)
+		once += HDR_RETH;
+	if (op->kind == ENG_K_ATOMIC)
+		once += HDR_ATOMICETH;
+	k->n = n;
+	k->words = ((uint64_t)n * each + once + len + 3) / 4;
+	k->payload = n > 1 ? r->qp->mtu : (uint32_t)len;
+	k->pkey = way_pkey(r->s, r->qp);
+	k->multicast = false;
+}
+
+void way_count_answer(struct eng_run *r, const struct eng_op *op, const struct hw_qp *peer)
+{
+	uint64_t len = op->kind == ENG_K_READ ? r->local.len : HDR_ATOMICACKETH;
+	struct fab_pkts k = {.n = 1, .pkey = way_pkey(r->s, peer)};
+	uint32_t aeths = 1;
+
+	if (!answered(op))
+		return;
+	if (op->kind == ENG_K_READ)
+		k.n = eng_npkts(len, r->qp->mtu);
+	if (k.n > 1)
+		aeths = 2; /* of the first and of the last */
+	k.words = ((uint64_t)k.n * (HDR_BASE + (peer->grh ? HDR_GRH : 0)) + aeths * HDR_AETH + len +
+		   3) /
+		  4;
+	fab_path_count(r->s, &r->back, &k);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A port's counters: what the performance management agent, sysfs and the firmware's counters of a
+ * virtual port tell. Counted where it happens, by whoever makes it happen: single atomic additions,
+ * so a process that is killed leaves nothing half counted.
+ */
+#ifndef SOFTHCA_FABRIC_COUNT_H
+#define SOFTHCA_FABRIC_COUNT_H
+
+#include "segment/fab.h"
+
+static inline struct fab_ctr *fab_ctr(const struct seg *s, uint32_t port)
+{
+	return seg_at(s, SEG_T_CTR, port);
+}
+
+static inline void fab_count(const struct seg *s, uint32_t port, enum hw_ctr what, uint64_t n)
+{
+	struct fab_ctr *c = fab_ctr(s, port);
+
+	if (c)
+		atomic_fetch_add_explicit(&c->n[what], n, memory_order_relaxed);
+}
+
+static inline uint64_t fab_counted(const struct seg *s, uint32_t port, enum hw_ctr what)
+{
+	const struct fab_ctr *c = fab_ctr(s, port);
+
+	return c ? atomic_load_explicit(&c->n[what], memory_order_relaxed) : 0;
+}
+
+/*
+ * Octets between the delimiters of a packet, VCRC aside, in units of four (IBA, PortXmitData): a
+ * MAD is LRH, BTH, DETH, 256 octets and ICRC.
+ */
+#define FAB_MAD_WORDS ((8u + 12u + 8u + 256u + 4u) / 4u)
+
+/* One MAD over one cable: a fab_hop for fab_walk(); `arg` is not looked at. */
+void fab_count_mad(struct seg *s, uint32_t out, uint32_t in, void *arg);
+
+#endif

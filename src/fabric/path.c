@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the way of data packets through the subnet and this process's memory of ways that it has
+ * found. Calls the segment only; called by the engine, also in a trap, and by fab_route().
+ *
+ * A remembered way holds for one value of fab_subnet.epoch, which goes up after every change of
+ * what is looked at here: whoever has made a change and counted it up meets nobody any more who
+ * goes the old way.
+ */
+#include "fabric/path.h"
+#include "fabric/count.h"
+#include "fabric/fabric.h"
+
+#include <string.h>
+#include "util/bits.h"
+
+/* More switches than any sound route has: tables may hold loops. */
+#define MAX_CABLES 64
+
+/* PortInfo:PartitionEnforcement of a switch's port. */
+enum { ENFORCE_IN = 1, ENFORCE_OUT = 2 };
+
+static uint32_t state_of(const struct hw_port *p)
+{
+	return atomic_load_explicit(&p->state, memory_order_relaxed);
+}
+
+static uint32_t mtu_of(const struct hw_port *p)
+{
+	return 128u << (p->active_mtu & 7);
+}
+
+/* ---- finding */
+
+struct walk {
+	struct seg *s;
+	uint32_t dlid;
+	enum fab_lost lost;
+	uint32_t to;
+	struct fab_cable c;
+	const struct hw_port *in; /* of c.in */
+};
+
+static bool ends(struct walk *w, enum fab_lost lost, uint32_t to)
+{
+	w->lost = lost;
+	w->to = to;
+	return false;
+}
+
+/* Where the packet is after cable c: true and the next port out, or the walk is over. */
+static bool next_out(struct walk *w, uint32_t *out)
+{
+	const struct fab_node *n = fab_node(w->s, w->in->node);
+	uint32_t num;
+
+	if (n->type != FAB_SWITCH) {
+		bool here = fab_port_has_lid(w->in, w->dlid);
+
+		return ends(w, here ? FAB_ARRIVES : FAB_LOST_AWAY, here ? w->c.in : SEG_NONE);
+	}
+	num = w->dlid < FAB_LIDS ? fab_lft_get(w->s, n->sw, w->dlid) : FAB_LFT_NONE;
+	if (w->dlid > fab_switch(w->s, n->sw)->linear_top || num > n->nports || num == w->in->num)
+		return ends(w, FAB_LOST_RELAY, SEG_NONE);
+	*out = n->port0 + num;
+	if (num)
+		return true;
+	if (fab_port_has_lid(hw_port(w->s, *out), w->dlid))
+		return ends(w, FAB_ARRIVES, *out);
+	return ends(w, FAB_LOST_AWAY, SEG_NONE);
+}
+
+/* Over the cable at `out`. */
+static bool cross(struct walk *w, uint32_t out)
+{
+	const struct hw_port *p = hw_port(w->s, out);
+	uint32_t peer;
+
+	w->c = (struct fab_cable){out, SEG_NONE};
+	if (state_of(p) != HW_PORT_ACTIVE)
+		return ends(w, FAB_LOST_INACTIVE, SEG_NONE);
+	peer = fab_peer(w->s, out);
+	w->in = peer == SEG_NONE ? NULL : hw_port(w->s, peer);
+	if (!w->in || state_of(w->in) < HW_PORT_ARMED)
+		return ends(w, FAB_LOST_INACTIVE, SEG_NONE);
+	w->c.in = peer;
+	return true;
+}
+
+/* Calls `visit` for each cable that is met; false from it ends the walk. */
+typedef bool visit_fn(const struct walk *w, void *arg);
+
+static void walk(struct walk *w, uint32_t from, visit_fn *visit, void *arg)
+{
+	const struct hw_port *p = hw_port(w->s, from);
+	uint32_t out = from;
+
+	if (!p || state_of(p) != HW_PORT_ACTIVE || !w->dlid) {
+		ends(w, FAB_LOST_UNSENT, SEG_NONE);
+		return;
+	}
+	if (fab_port_has_lid(p, w->dlid)) {
+		ends(w, FAB_ARRIVES, from);
+		return;
+	}
+	if (fab_node(w->s, p->node)->type == FAB_SWITCH) {
+		/* Port 0 sends what its switch then relays. */
+		w->in = p;
+		w->c.in = from;
+		if (!next_out(w, &out))
+			return;
+	}
+	for (uint32_t i = 0; i < MAX_CABLES; i++) {
+		bool on = cross(w, out);
+
+		if (on)
+			on = next_out(w, &out);
+		if (!visit(w, arg) || !on)
+			return;
+	}
+	ends(w, FAB_LOST_RELAY, SEG_NONE);
+}
+
+static bool note(const struct walk *w, void *arg)
+{
+	const struct hw_port *out = hw_port(w->s, w->c.out), *in = hw_port(w->s, w->c.in);
+	struct fab_path *p = arg;
+
+	if (p->n < FAB_PATH_CABLES)
+		p->cable[p->n++] = w->c;
+	else
+		p->more = 1;
+	if (mtu_of(out) < p->mtu)
+		p->mtu = (uint16_t)mtu_of(out);
+	if (in && mtu_of(in) < p->mtu)
+		p->mtu = (uint16_t)mtu_of(in);
+	if ((out->enforce & ENFORCE_OUT) || (in && (in->enforce & ENFORCE_IN)))
+		p->enforce = 1;
+	return true;
+}
+
+static void find(struct seg *s, uint32_t from, uint32_t dlid, struct fab_path *p)
+{
+	struct walk w = {.s = s, .dlid = dlid};
+	const struct hw_port *port = hw_port(s, from);
+
+	p->from = from;
+	p->dlid = dlid;
+	p->n = p->more = p->enforce = 0;
+	p->mtu = port ? (uint16_t)mtu_of(port) : 0;
+	walk(&w, from, note, p);
+	p->to = w.to;
+	p->lost = (uint8_t)w.lost;
+}
+
+/* ---- remembering */
+
+/* An entry: the key, then epoch and destination, then the rest and the cables. */
+enum { W_KEY, W_TO, W_REST, W_CABLE };
+_Static_assert(W_CABLE + FAB_PATH_CABLES == SEG_PATH_WORDS, "a path fits its entry");
+
+static struct seg_path *entry_of(struct seg *s, uint64_t key)
+{
+	/* Fibonacci hashing. */
+	return &s->path[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (SEG_PATHS - 1)];
+}
+
+static uint64_t word(const struct seg_path *e, uint32_t i)
+{
+	return atomic_load_explicit(&e->word[i], memory_order_relaxed);
+}
+
+static bool recall(const struct seg_path *e, uint64_t key, uint32_t epoch, struct fab_path *p)
+{
+	uint32_t seq = atomic_load_explicit(&e->seq, memory_order_acquire);
+	uint64_t rest;
+
+	if (seq & 1 || word(e, W_KEY) != key || word(e, W_TO) >> 32 != epoch)
+		return false;
+	p->from = (uint32_t)(key >> 32);
+	p->dlid = (uint32_t)key;
+	p->to = (uint32_t)word(e, W_TO);
+	rest = word(e, W_REST);
+	p->mtu = (uint16_t)rest;
+	p->lost = (uint8_t)(rest >> 16);
+	p->n = (uint8_t)(rest >> 24);
+	p->enforce = (uint8_t)(rest >> 32);
+	p->more = 0;
+	if (p->n > FAB_PATH_CABLES)
+		return false; /* torn: somebody is writing */
+	for (uint32_t i = 0; i < p->n; i++) {
+		uint64_t c = word(e, W_CABLE + i);
+
+		p->cable[i] = (struct fab_cable){(uint32_t)(c >> 32), (uint32_t)c};
+	}
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(&e->seq, memory_order_relaxed) == seq;
+}
+
+static void put_word(struct seg_path *e, uint32_t i, uint64_t v)
+{
+	atomic_store_explicit(&e->word[i], v, memory_order_relaxed);
+}
+
+/* One thread at a time; another that comes meanwhile does without. */
+static void remember(struct seg_path *e, uint64_t key, uint32_t epoch, const struct fab_path *p)
+{
+	uint32_t seq = atomic_load_explicit(&e->seq, memory_order_relaxed);
+
+	if (p->more || seq & 1 || !atomic_compare_exchange_strong(&e->seq, &seq, seq + 1))
+		return;
+	atomic_thread_fence(memory_order_release);
+	put_word(e, W_KEY, key);
+	put_word(e, W_TO, (uint64_t)epoch << 32 | p->to);
+	put_word(e, W_REST,
+		 (uint64_t)p->enforce << 32 | (uint64_t)p->n << 24 | (uint64_t)p->lost << 16 |
+			 p->mtu);
+	for (uint32_t i = 0; i < p->n; i++)
+		put_word(e, W_CABLE + i, (uint64_t)p->cable[i].out << 32 | p->cable[i].in);
+	atomic_store_explicit(&e->seq, seq + 2, memory_order_release);
+}
+
+void fab_path(struct seg *s, uint32_t from, uint32_t dlid, struct fab_path *p)
+{
+	uint64_t key = (uint64_t)from << 32 | dlid;
+	struct seg_path *e = entry_of(s, key);
+	/* Before anything else is looked at. */
+	uint32_t epoch = atomic_load_explicit(&fab_subnet(s)->epoch, memory_order_acquire);
+
+	if (recall(e, key, epoch, p))
+		return;
+	find(s, from, dlid, p);
+	remember(e, key, epoch, p);
+}
+
+uint32_t fab_route(struct seg *s, uint32_t from, uint32_t dlid)
+{
+	struct fab_path p;
+
+	fab_path(s, from, dlid, &p);
+	return p.to;
+}
+
+/* ---- what stops packets on a way that is open */
+
+/* IBA 10.9.3: is it in the table, and is one of the two a full member? */
+static bool pkey_allowed(const struct hw_port *p, uint16_t pkey)
+{
+	for (uint32_t i = 0; (pkey & 0x7fff) && i < HW_PKEYS; i++)
+		if (((p->pkey[i] ^ pkey) & 0x7fff) == 0 && ((p->pkey[i] | pkey) & 0x8000))
+			return true;
+	return false;
+}
+
+struct passing {
+	const struct fab_pkts *k;
+	bool count, stopped;
+};
+
+static void count_pkts(const struct seg *s, uint32_t port, enum hw_ctr data, enum hw_ctr pkts,
+		       enum hw_ctr mcast, const struct fab_pkts *k)
+{
+	fab_count(s, port, data, k->words);
+	fab_count(s, port, pkts, k->n);
+	if (__builtin_expect(k->multicast, 0))
+		fab_count(s, port, mcast, k->n);
+}
+
+static bool stop(const struct seg *s, struct passing *v, uint32_t port, enum hw_ctr why)
+{
+	if (v->count)
+		fab_count(s, port, why, v->k->n);
+	v->stopped = true;
+	return false;
+}
+
+/* Over one cable; false: it stopped them. */
+static bool pass(const struct seg *s, struct fab_cable c, struct passing *v)
+{
+	const struct hw_port *out = hw_port(s, c.out), *in;
+
+	if ((out->enforce & ENFORCE_OUT) && !pkey_allowed(out, v->k->pkey))
+		return stop(s, v, c.out, HW_CTR_XMIT_CONSTRAINT);
+	if (c.in == SEG_NONE || v->k->payload > mtu_of(out))
+		return stop(s, v, c.out, HW_CTR_XMIT_DISCARDS);
+	if (v->count) {
+		count_pkts(s, c.out, HW_CTR_XMIT_DATA, HW_CTR_XMIT_PKTS, HW_CTR_XMIT_MCAST, v->k);
+		count_pkts(s, c.in, HW_CTR_RCV_DATA, HW_CTR_RCV_PKTS, HW_CTR_RCV_MCAST, v->k);
+	}
+	in = hw_port(s, c.in);
+	if ((in->enforce & ENFORCE_IN) && !pkey_allowed(in, v->k->pkey))
+		return stop(s, v, c.in, HW_CTR_RCV_CONSTRAINT);
+	if (v->k->payload > mtu_of(in))
+		return stop(s, v, c.in, HW_CTR_RCV_ERRORS);
+	return true;
+}
+
+static bool pass_visit(const struct walk *w, void *arg)
+{
+	return pass(w->s, w->c, arg);
+}
+
+static void pass_all(const struct seg *s, const struct fab_path *p, struct passing *v)
+{
+	if (p->more) {
+		struct walk w = {.s = (struct seg *)s, .dlid = p->dlid};
+
+		walk(&w, p->from, pass_visit, v);
+		return;
+	}
+	for (uint32_t i = 0; i < p->n; i++)
+		if (!pass(s, p->cable[i], v))
+			return;
+}
+
+bool fab_path_passes(const struct seg *s, const struct fab_path *p, const struct fab_pkts *k)
+{
+	struct passing v = {.k = k};
+
+	if (p->lost != FAB_ARRIVES || k->payload > p->mtu)
+		return false;
+	if (__builtin_expect(!p->enforce, 1))
+		return true;
+	pass_all(s, p, &v);
+	return !v.stopped;
+}
+
+void fab_path_count(struct seg *s, const struct fab_path *p, const struct fab_pkts *k)
+{
+	struct passing v = {.k = k, .count = true};
+
+	if (p->lost == FAB_LOST_UNSENT)
+		return;
+	if (p->to == p->from) { /* inside the adapter: its port counts, no cable does */
+		count_pkts(s, p->from, HW_CTR_XMIT_DATA, HW_CTR_XMIT_PKTS, HW_CTR_XMIT_MCAST, k);
+		count_pkts(s, p->from, HW_CTR_RCV_DATA, HW_CTR_RCV_PKTS, HW_CTR_RCV_MCAST, k);
+		return;
+	}
+	pass_all(s, p, &v);
+	if (!v.stopped && p->lost == FAB_LOST_RELAY && p->n)
+		fab_count(s, p->cable[p->n - 1].in, HW_CTR_RCV_RELAY, k->n);
+}
+
+void fab_count_mad(struct seg *s, uint32_t out, uint32_t in, void *arg)
+{
+	static const struct fab_pkts k = {.words = FAB_MAD_WORDS, .n = 1, .payload = 256};
+
+	(void)arg;
+	count_pkts(s, out, HW_CTR_XMIT_DATA, HW_CTR_XMIT_PKTS, HW_CTR_XMIT_MCAST, &k);
+	count_pkts(s, in, HW_CTR_RCV_DATA, HW_CTR_RCV_PKTS, HW_CTR_RCV_MCAST, &k);
+}
