@@ -314,7 +314,7 @@ static struct talk begun(int timeout_ms, bool grh)
 static void answered(void **state)
 {
 	const struct answer *r = *state;
-	struct talk t = begun(r->given ? 5000 : 20, r->grh & 1);
+	struct talk t = begun(r->given ? 5000 : 60, r->grh & 1);
 	struct packet in;
 
 	t.answer.mad[r->at] ^= r->flip;

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What nobody answers: time-outs, retries, and what ends a send before: timeout_sends(),
+ * retry_send(), cancel_mads(), send_handler(). The client is at umad0, the server at umad1.
+ */
+#include "umad.h"
+
+#include <stdlib.h>
+
+#define SLOW 2000 /* ms: of a machine with better things to do */
+
+static int client(void)
+{
+	int fd = umad(0);
+
+	agent(fd, 1, VENDOR, 0);
+	return fd;
+}
+
+static int server(void)
+{
+	int fd = umad(1);
+
+	agent(fd, 1, VENDOR, 1 << GET);
+	return fd;
+}
+
+static struct packet request(uint32_t timeout_ms, uint32_t retries)
+{
+	struct packet p = mad(1, lid_of(1), VENDOR, GET, 0x99, 3);
+
+	p.hdr.timeout_ms = timeout_ms;
+	p.hdr.retries = retries;
+	return p;
+}
+
+/* ---- how often, and when */
+
+struct row {
+	const char *name;
+	uint32_t timeout_ms, retries;
+};
+static const struct row rows[] = {
+	{"1 ms", 1, 0},
+	{"5 ms", 5, 0},
+	{"30 ms", 30, 0},
+	{"1 ms, once again", 1, 1},
+	{"10 ms, twice again", 10, 2},
+	{"2 ms, 15 times again", 2, 15},
+};
+
+/* retry_send(): a copy for each retry, as it was; then, and not before, the time-out */
+static void tried(void **state)
+{
+	const struct row *r = *state;
+	struct packet p = request(r->timeout_ms, r->retries), first, in;
+	int fd = client(), s = server();
+	long start = now_ms(), took;
+
+	put(fd, &p);
+	first = got(s);
+	timed_out(fd, &p);
+	took = now_ms() - start;
+	assert_in_range(took + 1, r->timeout_ms * (r->retries + 1),
+			r->timeout_ms * (r->retries + 1) + SLOW);
+	for (uint32_t i = 0; i < r->retries; i++) {
+		in = got(s);
+		assert_memory_equal(&in, &first, sizeof(in));
+	}
+	nothing(s);
+	nothing(fd);
+}
+
+/* Retries without anybody there. */
+static void no_such_lid(void **state)
+{
+	struct packet p = request(2, 2);
+	int fd = client();
+
+	p.hdr.lid = htons(0xbfff);
+	put(fd, &p);
+	timed_out(fd, &p);
+	nothing(fd);
+}
+
+static void no_lid(void **state)
+{
+	struct packet p = request(2, 0);
+	int fd = client();
+
+	p.hdr.lid = 0;
+	put(fd, &p);
+	timed_out(fd, &p);
+}
+
+/* mad_send_wr->timeout 0: it is sent, and over; retries do not matter. */
+static void without_time_out(void **state)
+{
+	struct packet p = request(0, 5);
+	int fd = client(), s = server();
+
+	put(fd, &p);
+	got(s);
+	put(fd, &p); /* no duplicate */
+	got(s);
+	poll(NULL, 0, 10);
+	nothing(s);
+	nothing(fd);
+}
+
+/* msecs_to_jiffies(): a negative number is for ever */
+static void for_ever(void **state)
+{
+	const uint32_t *ms = *state;
+	struct packet p = request(*ms, 0), in;
+	int fd = client(), s = server();
+
+	put(fd, &p);
+	in = got(s);
+	assert_int_equal(poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 20), 0);
+	assert_fails(write(fd, &p, sizeof(p)), EINVAL); /* it still waits */
+	in.mad[3] = GET_RESP;
+	put(s, &in);
+	got(fd);
+}
+static const uint32_t negative[] = {UINT32_MAX, UINT32_C(1) << 31, INT32_MAX};
+
+/* ---- answers and time-outs */
+
+static void answered_at_once(void **state)
+{
+	struct packet p = request(50, 3), in;
+	int fd = client(), s = server();
+
+	put(fd, &p);
+	in = got(s);
+	in.mad[3] = GET_RESP;
+	put(s, &in);
+	got(fd);
+	poll(NULL, 0, 60);
+	nothing(s);
+	nothing(fd);
+}
+
+static void answered_after_a_retry(void **state)
+{
+	struct packet p = request(10, 100), in;
+	int fd = client(), s = server();
+
+	put(fd, &p);
+	got(s);
+	in = waited(s);
+	in.mad[3] = GET_RESP;
+	put(s, &in);
+	assert_int_equal(got(fd).mad[3], GET_RESP);
+	nothing(fd);
+	while (read(s, &in, sizeof(in)) > 0)
+		;
+	poll(NULL, 0, 25);
+	nothing(s);
+}
+
+/* The wait list is in the order of deadlines, not of writing: wait_for_response() */
+static void in_the_order_of_deadlines(void **state)
+{
+	static const uint32_t ms[] = {60, 5, 30};
+	static const uint8_t order[] = {1, 2, 0};
+	struct packet in;
+	int fd = client();
+
+	for (uint8_t i = 0; i < 3; i++) {
+		struct packet p = request(ms[i], 0);
+
+		p.mad[15] = i;
+		p.hdr.lid = htons(0xbfff);
+		put(fd, &p);
+	}
+	for (int i = 0; i < 3; i++) {
+		wait_readable(fd, 5000);
+		assert_int_equal(read(fd, &in, sizeof(in)), HDR + MAD_HDR);
+		assert_int_equal(in.mad[15], order[i]);
+	}
+}
+
+static void many(void **state)
+{
+	struct packet p = request(3, 0), in;
+	bool seen[256] = {0};
+	int fd = client();
+
+	p.hdr.lid = htons(0xbfff);
+	for (int i = 0; i < 256; i++) {
+		p.mad[15] = (uint8_t)i;
+		put(fd, &p);
+	}
+	for (int i = 0; i < 256; i++) {
+		wait_readable(fd, 5000);
+		assert_int_equal(read(fd, &in, sizeof(in)), HDR + MAD_HDR);
+		assert_false(seen[in.mad[15]]);
+		seen[in.mad[15]] = true;
+	}
+	nothing(fd);
+}
+
+/* An answer (it is a MAD as any other) for which something is awaited. */
+static void an_answer_that_waits(void **state)
+{
+	struct packet p = request(2, 1);
+	int fd = client();
+
+	p.mad[3] = GET_RESP;
+	put(fd, &p);
+	timed_out(fd, &p);
+}
+
+/* ---- what ends a send without a word: unregister_mad_agent(), cancel_mads() */
+
+static void unregistered(void **state)
+{
+	struct packet p = request(50, 5);
+	int fd = client(), s = server();
+
+	put(fd, &p);
+	got(s);
+	assert_int_equal(unreg(fd, 0), 0);
+	assert_int_equal(poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 60), 0);
+	nothing(s); /* nor is it sent again */
+	assert_fails(write(fd, &p, sizeof(p)), EIO);
+	assert_int_equal(agent(fd, 1, VENDOR, 0), 0);
+	put(fd, &p); /* nor is there a duplicate */
+	got(s);
+}
+
+/* Another agent of the file is not concerned. */
+static void another_one_unregistered(void **state)
+{
+	struct packet p = request(10, 0);
+	int fd = client();
+
+	agent(fd, 1, VENDOR, 0);
+	p.hdr.lid = htons(0xbfff);
+	put(fd, &p);
+	assert_int_equal(unreg(fd, 1), 0);
+	timed_out(fd, &p);
+}
+
+static void closed(void **state)
+{
+	struct packet p = request(50, 5);
+	int fd = client(), s = server();
+
+	put(fd, &p);
+	got(s);
+	umad_close(fd);
+	poll(NULL, 0, 60);
+	nothing(s);
+}
+
+/* local_completions(): a directed SMP that is for this node is over at once, answered or not. */
+static void consumed_at_home(void **state)
+{
+	struct packet p = mad(0, 0xffff, SMI_DR, GET, 0x20, 1); /* SMInfo: no SM, nobody */
+	int fd = umad(0);
+
+	agent(fd, 0, SMI_DR, 0);
+	p.hdr.timeout_ms = 2;
+	p.hdr.retries = 2;
+	put(fd, &p);
+	put(fd, &p);
+	poll(NULL, 0, 15);
+	nothing(fd);
+}
+
+/* ---- duplicates: is_duplicate() */
+
+struct dup {
+	const char *name, *rule;
+	int err; /* of the second */
+	uint8_t method[2], mgmt_class[2], tid[2], agent[2], grh[2], gid[2];
+	uint16_t lid[2];
+	int files;
+};
+#define SAME(x)          \
+	{                \
+		(x), (x) \
+	}
+static const struct dup dups[] = {
+	{"a request twice", "the same transaction ID and class", EINVAL, SAME(GET), SAME(VENDOR),
+	 SAME(1)},
+	{"another method", "not looked at", EINVAL, {GET, SET}, SAME(VENDOR), SAME(1)},
+	{"another destination of a request", "not looked at", EINVAL, SAME(GET), SAME(VENDOR),
+	 SAME(1), .lid = {1, 2}},
+	{"another transaction ID", "hdr->tid", 0, SAME(GET), SAME(VENDOR), {1, 2}},
+	{"another class", "hdr->mgmt_class", 0, SAME(GET), {VENDOR, VENDOR + 1}, SAME(1)},
+	{"another agent of the file",
+	 "hdr->tid: its high half",
+	 0,
+	 SAME(GET),
+	 SAME(VENDOR),
+	 SAME(1),
+	 {0, 1}},
+	{"another file", "file->send_list", 0, SAME(GET), SAME(VENDOR), SAME(1), .files = 2},
+	{"an answer twice", "same_destination: lid", EINVAL, SAME(GET_RESP), SAME(VENDOR), SAME(1)},
+	{"an answer to another LID", "same_destination: lid", 0, SAME(GET_RESP), SAME(VENDOR),
+	 SAME(1), .lid = {1, 2}},
+	{"an answer by another agent of the file",
+	 "same_destination: not the agent",
+	 EINVAL,
+	 SAME(GET_RESP),
+	 SAME(VENDOR),
+	 SAME(1),
+	 {0, 1}},
+	{"answers with a GRH to the same GID", "same_destination: gid", EINVAL, SAME(GET_RESP),
+	 SAME(VENDOR), SAME(1), .grh = {1, 1}, .lid = {1, 2}},
+	{"answers with a GRH to other GIDs", "same_destination: gid", 0, SAME(GET_RESP),
+	 SAME(VENDOR), SAME(1), .grh = {1, 1}, .gid = {1, 2}},
+	{"answers with and without a GRH", "same_destination", 0, SAME(GET_RESP), SAME(VENDOR),
+	 SAME(1), .grh = {0, 1}},
+	{"an answer after a request",
+	 "both are requests, or both answers",
+	 0,
+	 {GET, GET_RESP},
+	 SAME(VENDOR),
+	 SAME(1)},
+	{"TrapRepress twice", "ib_response_mad", EINVAL, SAME(TRAP_REPRESS), SAME(VENDOR), SAME(1)},
+};
+
+static void duplicates(void **state)
+{
+	const struct dup *r = *state;
+	int fd[2] = {client(), -1}, err = 0;
+
+	agent(fd[0], 1, VENDOR, 0);
+	fd[1] = r->files == 2 ? client() : fd[0];
+	for (int i = 0; i < 2; i++) {
+		struct packet p = mad(1, (uint16_t)(0xbf00 + r->lid[i]), r->mgmt_class[i],
+				      r->method[i], 0x99, r->tid[i]);
+
+		p.hdr.id = r->agent[i];
+		p.hdr.timeout_ms = 10000;
+		p.hdr.grh_present = r->grh[i];
+		p.hdr.gid[15] = r->gid[i];
+		if (!i) {
+			put(fd[0], &p);
+			continue;
+		}
+		errno = 0;
+		err = write(fd[1], &p, sizeof(p)) < 0 ? errno : 0;
+	}
+	if (err != r->err)
+		fail_msg("%s (%s): errno %d, not %d", r->name, r->rule, err, r->err);
+}
+
+static void no_duplicate_of_what_is_over(void **state)
+{
+	struct packet p = request(1, 0), in;
+	int fd = client(), s;
+
+	put(fd, &p); /* of nobody: refused at once */
+	got(fd);
+	s = server();
+	put(fd, &p); /* not answered */
+	timed_out(fd, &p);
+	got(s);
+	p.hdr.timeout_ms = 1000;
+	put(fd, &p);
+	assert_fails(write(fd, &p, sizeof(p)), EINVAL);
+	in = got(s);
+	nothing(s); /* the duplicate was not sent */
+	in.mad[3] = GET_RESP;
+	put(s, &in);
+	got(fd);
+	put(fd, &p);
+}
+
+/* ib_umad_write(): not of RMPP that the program does */
+static void no_duplicates_of_user_rmpp(void **state)
+{
+	static const struct reg r = {.qpn = 1,
+				     .mgmt_class = SA,
+				     .version = 2,
+				     .rmpp = 1,
+				     .flags = IB_USER_MAD_USER_RMPP};
+	struct packet p = mad(1, 0xbfff, SA, GET, 0x35, 1);
+	int fd = umad(0);
+
+	assert_int_equal(reg2(fd, &r), 0);
+	p.hdr.timeout_ms = 10000;
+	p.mad[26] = 1;
+	put(fd, &p);
+	put(fd, &p);
+	p.mad[26] = 0;
+	assert_fails(write(fd, &p, sizeof(p)), EINVAL);
+}
+
+int main(void)
+{
+	CASES(rows, tried);
+	CASE(no_such_lid);
+	CASE(no_lid);
+	CASE(without_time_out);
+	for (size_t i = 0; i < sizeof(negative) / sizeof(negative[0]); i++)
+		add_case(for_ever, &negative[i], "for ever: %u ms", negative[i]);
+	CASE(answered_at_once);
+	CASE(answered_after_a_retry);
+	CASE(in_the_order_of_deadlines);
+	CASE(many);
+	CASE(an_answer_that_waits);
+	CASE(unregistered);
+	CASE(another_one_unregistered);
+	CASE(closed);
+	CASE(consumed_at_home);
+	for (size_t i = 0; i < sizeof(dups) / sizeof(dups[0]); i++)
+		add_case(duplicates, &dups[i], "duplicates: %s", dups[i].name);
+	CASE(no_duplicate_of_what_is_over);
+	CASE(no_duplicates_of_user_rmpp);
+	return run_cases("timeout");
+}
