@@ -72,6 +72,7 @@ int cli_run(struct cli_options *o);
 int cli_up(struct cli_options *o);
 int cli_down(struct cli_options *o);
 int cli_topo(struct cli_options *o);
+int cli_console(struct cli_options *o);
 int cli_status(struct cli_options *o);
 int cli_link(struct cli_options *o);
 int cli_trace(struct cli_options *o);

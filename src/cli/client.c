@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Called by status.c and up.c. */
+/* Owns asking a supervisor, and finding the one that is meant. Called by the commands. */
 #include "cli/client.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
+#include "shim/shim.h"
 
-int client_request(int sock, struct link_msg *m, int *fd)
+int client_send(int sock, struct link_msg *m, int send_fd, int *fd)
 {
 	union {
 		struct cmsghdr align;
@@ -25,8 +29,17 @@ int client_request(int sock, struct link_msg *m, int *fd)
 	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	m->layout_version = SEG_LAYOUT_VERSION;
-	if (send(sock, m, sizeof(*m), MSG_NOSIGNAL) < 0)
+	if (send_fd >= 0) {
+		c.align = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
+					   .cmsg_type = SCM_RIGHTS,
+					   .cmsg_len = CMSG_LEN(sizeof(int))};
+		memcpy(CMSG_DATA(&c.align), &send_fd, sizeof(int));
+	} else {
+		h.msg_controllen = 0;
+	}
+	if (sendmsg(sock, &h, MSG_NOSIGNAL) < 0)
 		return errno == EAGAIN ? -ETIMEDOUT : -errno;
+	h.msg_controllen = sizeof(c);
 	n = recvmsg(sock, &h, MSG_CMSG_CLOEXEC);
 	if (n < 0)
 		return errno == EAGAIN ? -ETIMEDOUT : -errno;
@@ -39,4 +52,83 @@ int client_request(int sock, struct link_msg *m, int *fd)
 	if (n != sizeof(*m))
 		return -EPROTO;
 	return m->err;
+}
+
+int client_request(int sock, struct link_msg *m, int *fd)
+{
+	return client_send(sock, m, -1, fd);
+}
+
+/* ---- which fabric */
+
+struct only {
+	char name[CLI_NAME_MAX + 1];
+	unsigned int n;
+};
+
+static int count_fabric(void *arg, const char *name)
+{
+	struct only *o = arg;
+
+	snprintf(o->name, sizeof(o->name), "%s", name);
+	o->n++;
+	return 0;
+}
+
+/* The fabric that is meant where none is named: the one we run on, else the only one. */
+static int connect_default(const char *verb)
+{
+	struct runtime rt = RUNTIME_EMPTY;
+	const char *here = getenv(SHIM_ENV_DIR), *name;
+	struct only only = {.n = 0};
+	int r;
+
+	if (here && (name = strrchr(here, '/')) && name != here) {
+		char parent[512];
+
+		snprintf(parent, sizeof(parent), "%.*s", (int)(name - here), here);
+		rt.fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		r = rt.fd < 0 ? -errno : runtime_connect(&rt, name + 1);
+		if (rt.fd >= 0)
+			close(rt.fd);
+		return r < 0 ? cli_fail("%s: fabric %s does not answer: %s", verb, here,
+					strerror(-r))
+			     : r;
+	}
+	r = runtime_open(&rt, false);
+	if (r > 0)
+		return r;
+	if (rt.fd >= 0)
+		r = runtime_for_each(&rt, count_fabric, &only);
+	if (only.n != 1)
+		r = cli_fail(only.n ? "%s: several fabrics are up: say which with --fabric"
+				    : "%s: no fabric is up",
+			     verb);
+	else
+		r = runtime_connect(&rt, only.name);
+	runtime_close(&rt);
+	return r < 0 ? cli_fail("%s: fabric '%s' does not answer: %s", verb, only.name,
+				strerror(-r))
+		     : r;
+}
+
+/* A socket, >= 3 (main() sees to that); CLI_FAILED. */
+static int connect_named(const char *verb, const char *name)
+{
+	struct runtime rt;
+	int r = runtime_open(&rt, false);
+
+	if (r > 0)
+		return r;
+	r = r ? r : runtime_connect(&rt, name);
+	runtime_close(&rt);
+	if (r == -ENOENT || r == -ECONNREFUSED)
+		return cli_fail("%s: there is no fabric '%s'", verb, name);
+	return r < 0 ? cli_fail("%s: fabric '%s' does not answer: %s", verb, name, strerror(-r))
+		     : r;
+}
+
+int client_connect(const struct cli_options *o, const char *verb)
+{
+	return o->fabric ? connect_named(verb, o->fabric) : connect_default(verb);
 }

@@ -11,5 +11,12 @@
  * -1 none. 0 or -errno (the supervisor's refusal, or -ETIMEDOUT, -ECONNRESET).
  */
 int client_request(int sock, struct link_msg *m, int *fd);
+/* The same with a descriptor that goes along, -1 none. Several may follow on one connection. */
+int client_send(int sock, struct link_msg *m, int send_fd, int *fd);
+/*
+ * The fabric that --fabric names; else the one we run on, else the only one. A socket, >= 3 (main()
+ * sees to that); CLI_FAILED after a message that begins with `verb`.
+ */
+int client_connect(const struct cli_options *o, const char *verb);
 
 #endif

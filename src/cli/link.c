@@ -26,69 +26,6 @@ static long number(const char *text, const char *prefix)
 	return *end || v > 1000000 ? -1 : v;
 }
 
-struct only {
-	char name[CLI_NAME_MAX + 1];
-	unsigned int n;
-};
-
-static int count_fabric(void *arg, const char *name)
-{
-	struct only *o = arg;
-
-	snprintf(o->name, sizeof(o->name), "%s", name);
-	o->n++;
-	return 0;
-}
-
-/* The fabric that is meant where none is named: the one we run on, else the only one. */
-static int connect_default(const struct cli_options *o)
-{
-	struct runtime rt = RUNTIME_EMPTY;
-	const char *here = getenv(SHIM_ENV_DIR), *name;
-	struct only only = {.n = 0};
-	int r;
-
-	if (here && (name = strrchr(here, '/')) && name != here) {
-		char parent[512];
-
-		snprintf(parent, sizeof(parent), "%.*s", (int)(name - here), here);
-		rt.fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		r = rt.fd < 0 ? -errno : runtime_connect(&rt, name + 1);
-		if (rt.fd >= 0)
-			close(rt.fd);
-		return r < 0 ? cli_fail("link: fabric %s does not answer: %s", here, strerror(-r))
-			     : r;
-	}
-	r = runtime_open(&rt, false);
-	if (r > 0)
-		return r;
-	if (rt.fd >= 0)
-		r = runtime_for_each(&rt, count_fabric, &only);
-	if (only.n != 1)
-		r = cli_fail(only.n ? "link: several fabrics are up: say which with --fabric"
-				    : "link: no fabric is up");
-	else
-		r = runtime_connect(&rt, only.name);
-	runtime_close(&rt);
-	return r < 0 ? cli_fail("link: fabric '%s' does not answer: %s", only.name, strerror(-r))
-		     : r;
-}
-
-/* A socket, >= 3 (main() sees to that); CLI_FAILED. */
-static int connect_named(const char *name)
-{
-	struct runtime rt;
-	int r = runtime_open(&rt, false);
-
-	if (r > 0)
-		return r;
-	r = r ? r : runtime_connect(&rt, name);
-	runtime_close(&rt);
-	if (r == -ENOENT || r == -ECONNREFUSED)
-		return cli_fail("link: there is no fabric '%s'", name);
-	return r < 0 ? cli_fail("link: fabric '%s' does not answer: %s", name, strerror(-r)) : r;
-}
-
 int cli_link(struct cli_options *o)
 {
 	const char *here = getenv(SHIM_ENV_HOST), *state = o->argv[2];
@@ -107,7 +44,7 @@ int cli_link(struct cli_options *o)
 	m.hca = (uint32_t)hca;
 	m.port = (uint32_t)port;
 	m.arg = !strcmp(state, "up");
-	sock = o->fabric ? connect_named(o->fabric) : connect_default(o);
+	sock = client_connect(o, "link");
 	if (sock == CLI_FAILED)
 		return CLI_FAILED;
 	r = client_request(sock, &m, &fd);

@@ -29,6 +29,8 @@ static const struct cli_verb verbs[] = {
 	{"down", "NAME", "Take a fabric down.", 0, 1, 1, false, cli_down},
 	{"topo", "[SPEC]", "Write a topology, or a fabric's as it is now.",
 	 CLI_OPT_FABRIC | CLI_OPT_FORMAT | CLI_OPT_DEVICE, 0, 1, true, cli_topo},
+	{"console", "", "Change a fabric by ibsim's console commands.",
+	 CLI_OPT_FABRIC | CLI_OPT_SCRIPT, 0, 0, true, cli_console},
 	{"link", "HCA PORT up|down", "Pull the cable of a port, or plug it in.",
 	 CLI_OPT_HOST | CLI_OPT_FABRIC, 3, 3, true, cli_link},
 	{"status", "[NAME]", "Show fabrics: hosts, adapters, ports, processes, objects.",

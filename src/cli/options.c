@@ -70,11 +70,13 @@ static const struct opt_row rows[] = {
 	 OPTION_ARG_OPTIONAL},
 	{CLI_OPT_OUTPUT, "output", 'o', "FILE", "where the trace goes (standard error)", 0, 0,
 	 NULL},
+	{CLI_OPT_SCRIPT, "script", 's', "FILE", "where the commands are (standard input)", 0, 0,
+	 NULL},
 	{CLI_OPT_FORMAT, "format", 'o', "ibnetdiscover|dot", "the form (ibnetdiscover)", 0, 0,
 	 formats},
 	{CLI_OPT_TOPICS, "topics", 'e', "TOPIC,...",
-	 "what is traced: uverbs, fw, doorbell, cqe, event (these), mad, mem, shim, link, all", 0, 0,
-	 NULL},
+	 "what is traced: uverbs, fw, doorbell, cqe, event (these), mad, mem, shim, link, all", 0,
+	 0, NULL},
 };
 
 struct parse {
@@ -130,6 +132,9 @@ static void store(struct cli_options *o, unsigned int bit, const char *arg, uint
 		break;
 	case CLI_OPT_SM:
 		o->fab.no_sm = (uint32_t)w->value;
+		break;
+	case CLI_OPT_SCRIPT:
+		o->script = arg;
 		break;
 	case CLI_OPT_FORMAT:
 		o->format = w->word;

@@ -185,6 +185,33 @@ static int do_host(struct sup *sup, struct sup_link *l, struct request *q, struc
 	return sup_host_use(sup, n);
 }
 
+static int do_topo(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+{
+	p->fd = sup_topo_fd(sup, q->m.arg);
+	return p->fd < 0 ? p->fd : 0;
+}
+
+static int do_console(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+{
+	char line[4096];
+	struct stat st;
+	bool failed = false;
+	ssize_t n;
+	int r;
+
+	/* A file: reading it does not wait. */
+	if (q->fd < 0 || fstat(q->fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return -EINVAL;
+	n = pread(q->fd, line, sizeof(line) - 1, 0);
+	if (n < 0)
+		return -errno;
+	line[n] = '\0';
+	line[strcspn(line, "\r\n")] = '\0';
+	r = sup_console_run(sup, line, &failed, &p->fd);
+	p->m.arg = failed;
+	return r;
+}
+
 static int do_port(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
 {
 	const struct hw_host *host;
@@ -218,10 +245,10 @@ static int do_sweep(struct sup *sup, struct sup_link *l, struct request *q, stru
 
 static int (*const handlers[])(struct sup *, struct sup_link *, struct request *,
 			       struct reply *) = {
-	[LINK_HELLO] = do_hello,     [LINK_OPEN] = do_open,     [LINK_CLOSED] = do_closed,
-	[LINK_GET_MEM] = do_get_mem, [LINK_STATUS] = do_status, [LINK_DOWN] = do_down,
-	[LINK_PORT] = do_port,       [LINK_WAKE] = do_wake,     [LINK_HOST] = do_host,
-	[LINK_SWEEP] = do_sweep,
+	[LINK_HELLO] = do_hello,     [LINK_OPEN] = do_open,       [LINK_CLOSED] = do_closed,
+	[LINK_GET_MEM] = do_get_mem, [LINK_STATUS] = do_status,   [LINK_DOWN] = do_down,
+	[LINK_PORT] = do_port,       [LINK_WAKE] = do_wake,       [LINK_HOST] = do_host,
+	[LINK_TOPO] = do_topo,       [LINK_CONSOLE] = do_console, [LINK_SWEEP] = do_sweep,
 };
 
 /* ---- messages ---- */

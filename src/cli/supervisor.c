@@ -84,6 +84,8 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 		r = -errno;
 	if (!r)
 		r = sup_hosts_init(sup);
+	if (!r && topo)
+		r = sup_console_names(sup, topo);
 	/* The one that commands run on by themselves: then what is wrong shows now. */
 	first = seg_next(&sup->seg, SEG_T_HOST, SEG_OWNER_ANY, 0);
 	if (!r && !embedded && first != SEG_NONE)
@@ -147,6 +149,7 @@ void sup_finish(struct sup *sup)
 	if (sup->dir >= 0)
 		close(sup->dir);
 	free(sup->used);
+	sup_console_free(sup);
 	if (sup->seg.hdr)
 		seg_unmap(&sup->seg);
 }

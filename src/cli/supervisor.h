@@ -56,10 +56,11 @@ struct sup {
 	struct sup_source listen;
 	struct sup_link *links;
 	struct sup_file *files;
-	uint32_t nfiles;    /* room in `files` */
-	uint32_t nopen;     /* used */
-	uint32_t nwatched;  /* of them watched */
-	bool *used;         /* per SEG_T_HOST: somebody has been on it (sup_host.c) */
+	uint32_t nfiles;             /* room in `files` */
+	uint32_t nopen;              /* used */
+	uint32_t nwatched;           /* of them watched */
+	struct sup_console *console; /* NULL: nobody has used it, and no names are known */
+	bool *used;                  /* per SEG_T_HOST: somebody has been on it (sup_host.c) */
 	uint64_t *shown;    /* per SEG_T_PORT: sum of its counters when last written to sysfs */
 	uint64_t probe_at;  /* when to look at watched files again, clock_now_ns() */
 	uint64_t probe_gap; /* and how long to wait after that */
@@ -116,6 +117,17 @@ bool sup_files_of(const struct sup *sup, uint32_t opener, uint32_t opener_gen);
 void sup_files_free(struct sup *sup);
 const char *sup_file_kind_name(uint32_t kind);
 void sup_refresh_counters(struct sup *sup);
+
+/* ---- the subnet as text, and commands that change it (sup_topo.c, sup_console.c) */
+/* A memfd, or -errno. */
+int sup_topo_fd(struct sup *sup, bool dot);
+/*
+ * Run a line; *failed: then *fd (a memfd) says why. 0, -errno. Names: what nodes are called in
+ * `t`, from which the subnet was made.
+ */
+int sup_console_run(struct sup *sup, char *line, bool *failed, int *fd);
+int sup_console_names(struct sup *sup, const struct topo *t);
+void sup_console_free(struct sup *sup);
 
 /* ---- status (sup_status.c) */
 /* A memfd with the text, read position 0, or -errno. */

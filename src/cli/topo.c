@@ -5,7 +5,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+#include "cli/client.h"
 #include "topo/topo.h"
+#include "util/cleanup.h"
 
 int topo_prepare(const struct cli_options *o, const char *verb, struct topo *t)
 {
@@ -13,6 +16,28 @@ int topo_prepare(const struct cli_options *o, const char *verb, struct topo *t)
 
 	*t = (struct topo){0};
 	return o->topo && topo_load(o->topo, t, err) < 0 ? cli_fail("%s: %s", verb, err) : 0;
+}
+
+static int write_fabric(const struct cli_options *o, bool dot)
+{
+	struct link_msg m = {.op = LINK_TOPO, .arg = dot};
+	_cleanup_close_ int fd = -1;
+	int sock = client_connect(o, "topo"), r;
+	char buf[65536];
+	ssize_t n;
+
+	if (sock == CLI_FAILED)
+		return CLI_FAILED;
+	r = client_request(sock, &m, &fd);
+	close(sock);
+	if (r < 0 || fd < 0)
+		return cli_fail("topo: the fabric does not answer: %s", strerror(r ? -r : EPROTO));
+	lseek(fd, 0, SEEK_SET);
+	while ((n = read(fd, buf, sizeof(buf))) > 0)
+		fwrite(buf, 1, (size_t)n, stdout);
+	if (fflush(stdout) || n < 0)
+		return cli_fail("standard output: %s", strerror(errno));
+	return 0;
 }
 
 int cli_topo(struct cli_options *o)
@@ -28,8 +53,10 @@ int cli_topo(struct cli_options *o)
 	struct topo t;
 	int r;
 
+	if (o->argc && o->fabric)
+		return cli_fail("topo: either '%s' or --fabric", o->argv[0]);
 	if (!o->argc)
-		return cli_fail("topo: a file or a generator is missing (softhca topo --help)");
+		return write_fabric(o, dot);
 	if (topo_load(o->argv[0], &t, err) < 0)
 		return cli_fail("topo: %s", err);
 	topo_fill(&t, &defaults);

@@ -178,6 +178,20 @@ int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state)
 	return 0;
 }
 
+bool fab_port_loses(struct seg *s, uint32_t port, uint32_t attr_id)
+{
+	struct hw_port *p = hw_port(s, port);
+	uint32_t rate = p ? atomic_load_explicit(&p->err_rate, memory_order_relaxed) : 0;
+	uint32_t attr = rate ? atomic_load(&p->err_attr) : 0;
+	uint32_t was;
+
+	if (!rate || (attr && attr != attr_id))
+		return false;
+	/* Every 100 percent one is lost: the same script gives the same losses. */
+	was = atomic_fetch_add(&p->err_sum, rate);
+	return was / 100 != (was + rate) / 100;
+}
+
 int fab_plug(struct seg *s, uint32_t a, uint32_t b)
 {
 	struct hw_port *pa = hw_port(s, a), *pb = hw_port(s, b);

@@ -106,6 +106,8 @@ void fab_port_changed(struct seg *s, uint32_t port, uint32_t what);
 void fab_issm_set(struct seg *s, uint32_t port, bool on);
 /* Change a port's state (and its end of the link), and say so. */
 int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state);
+/* Is this MAD, which has arrived at `port` for its agents, to be lost (hw_port.err_rate)? */
+bool fab_port_loses(struct seg *s, uint32_t port, uint32_t attr_id);
 /* What a port has counted since the fabric is there: sysfs, the firmware's counters. */
 struct fab_counters {
 	uint64_t n[HW_CTR_COUNT];

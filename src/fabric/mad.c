@@ -4,6 +4,7 @@
  * the rows of sma.c and pma.c. Keys: a port's M_Key is 0, so every SMP is allowed.
  */
 #include "fabric/mad.h"
+#include "fabric/fabric.h"
 
 #include <string.h>
 
@@ -42,6 +43,9 @@ enum fab_mad_result fab_mad(struct seg *s, uint32_t port, uint16_t slid, const u
 	const struct fab_mad_row *rows = NULL; /* none: it knows no attribute of the class */
 	uint16_t status = MAD_STATUS_BAD_ATTR;
 
+	if (!(method & MAD_METHOD_RESP) &&
+	    fab_port_loses(s, port, (uint32_t)LAYOUT_GET(mad_hdr, in, attr_id)))
+		return FAB_MAD_CONSUMED;
 	if (method == MAD_METHOD_TRAP && !slid)
 		return FAB_MAD_CONSUMED;
 	if (mad_is_smi((uint32_t) class)) {

@@ -26,6 +26,10 @@ enum link_op {
 	LINK_PORT,      /* {host, hca: N of mlx5_N, port: its number, arg: 1 up, 0 down}: set a
 			   port's link state. For `softhca link` */
 	LINK_WAKE,      /* {file, gen}: write the byte of an event queue's FIFO. No reply. */
+	LINK_TOPO,      /* {arg: 1 dot, 0 ibnetdiscover} -> fd: memfd with the subnet as it is now.
+			   For `softhca topo` */
+	LINK_CONSOLE,   /* fd: memfd with a command -> {arg: 1 it failed}, fd: memfd with what it
+			   says, or why. For `softhca console` */
 	LINK_HOST,      /* {host, "": the first} -> {host}: make it ready. For `softhca run` */
 	LINK_SWEEP,     /* the subnet has changed (fab_subnet.sm_dirty). No reply. */
 };

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the console's commands that change the subnet, and finding nodes by name. What they do is
+ * ibsim's sim_cmd.c (do_link, do_relink, do_unlink, do_set_guid, do_seterror, do_change_baselid);
+ * on this fabric a cable is a cable, so that subnet managers, programs and traps see it. Called by
+ * sup_link.c for a line of a script.
+ */
+#include "cli/sup_console.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "topo/snapshot.h"
+#include "util/bits.h"
+#include "util/cleanup.h"
+
+#define MAX_LMC 7
+
+int con_fail(struct con *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(c->reason, sizeof(c->reason), fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+bool con_number(char **s, uint64_t *v)
+{
+	char *end;
+
+	*s += strspn(*s, " \t");
+	if (!isdigit((unsigned char)**s))
+		return false;
+	errno = 0;
+	*v = strtoull(*s, &end, 0);
+	if (errno)
+		return false;
+	*s = end;
+	return true;
+}
+
+/* ---- names */
+
+const char *con_id(const struct con *c, uint32_t node, char id[24])
+{
+	const struct sup_console *k = c->sup->console;
+
+	if (k->id && k->id[node][0])
+		return k->id[node];
+	topo_node_id(fab_node(&c->sup->seg, node), id);
+	return id;
+}
+
+/* By its file's name, else by ibnetdiscover's, else the only one with that description. */
+static uint32_t find_node(struct con *c, const char *name)
+{
+	struct seg *s = &c->sup->seg;
+	uint32_t found = SEG_NONE, n = 0;
+
+	seg_for_each_live (s, SEG_T_NODE, i) {
+		const struct fab_node *node = fab_node(s, i);
+		char id[24];
+
+		topo_node_id(node, id);
+		if (!strcmp(con_id(c, i, id), name))
+			return i;
+		topo_node_id(node, id);
+		if (!strcmp(id, name))
+			return i;
+		if (!strncmp(node->desc, name, sizeof(node->desc))) {
+			found = i;
+			n++;
+		}
+	}
+	return n == 1 ? found : SEG_NONE;
+}
+
+int con_target(struct con *c, struct con_target *t)
+{
+	char *name = strchr(c->args, '"'), *end = name ? strchr(name + 1, '"') : NULL;
+	uint64_t num;
+
+	if (!end)
+		return con_fail(c, "the name of a node in quotes is missing");
+	*end = 0;
+	t->given = name + 1;
+	t->num = SEG_NONE;
+	t->idx = find_node(c, t->given);
+	if (t->idx == SEG_NONE)
+		return con_fail(c, "there is no node \"%.64s\"", t->given);
+	t->node = fab_node(&c->sup->seg, t->idx);
+	c->args = end + 1;
+	if (*c->args != '[')
+		return 0;
+	c->args++;
+	if (!con_number(&c->args, &num) || num > t->node->nports ||
+	    (!num && t->node->type != FAB_SWITCH))
+		return con_fail(c, "\"%.64s\" has no such port: it has %u", t->given,
+				t->node->nports);
+	t->num = (uint32_t)num;
+	if (*c->args != ']')
+		return con_fail(c, "']' behind the port's number is missing");
+	c->args++;
+	return 0;
+}
+
+/* A target with a port that can have a cable; SEG_NONE after con_fail(). */
+static uint32_t cable_end(struct con *c, struct con_target *t)
+{
+	if (con_target(c, t) < 0)
+		return SEG_NONE;
+	if (t->num == SEG_NONE || !t->num) {
+		con_fail(c, "\"%.64s\": a port from 1 to %u is missing", t->given, t->node->nports);
+		return SEG_NONE;
+	}
+	return t->node->port0 + t->num;
+}
+
+/* The ports that a target means, all without a number: [*first, *last]. */
+static void range(const struct con_target *t, bool with_zero, uint32_t *first, uint32_t *last)
+{
+	uint32_t low = with_zero && t->node->type == FAB_SWITCH ? 0 : 1;
+
+	*first = t->node->port0 + (t->num == SEG_NONE ? low : t->num);
+	*last = t->node->port0 + (t->num == SEG_NONE ? t->node->nports : t->num);
+}
+
+/* ---- cables */
+
+static uint32_t *previous(struct con *c, uint32_t port)
+{
+	struct sup_console *k = c->sup->console;
+	uint32_t high = seg_table(&c->sup->seg, SEG_T_PORT)->high;
+
+	if (!k->previous)
+		k->previous = calloc(high, sizeof(*k->previous));
+	return k->previous ? &k->previous[port] : NULL;
+}
+
+static int connect(struct con *c, uint32_t a, uint32_t b)
+{
+	uint32_t *pa = previous(c, a), *pb = previous(c, b);
+	int r = fab_plug(&c->sup->seg, a, b);
+
+	if (r == -EBUSY)
+		return con_fail(c, "one of the ports has a cable already");
+	if (r < 0)
+		return con_fail(c, "these ports cannot be connected");
+	if (pa && pb)
+		*pa = *pb = 0;
+	return 0;
+}
+
+static int do_link(struct con *c)
+{
+	struct con_target t, u;
+	uint32_t a = cable_end(c, &t), b = a == SEG_NONE ? SEG_NONE : cable_end(c, &u);
+
+	return b == SEG_NONE ? -1 : connect(c, a, b);
+}
+
+static void disconnect(struct con *c, uint32_t port, uint32_t peer)
+{
+	uint32_t *pa = previous(c, port), *pb = previous(c, peer);
+
+	fab_unplug(&c->sup->seg, port);
+	if (!pa || !pb)
+		return;
+	*pa = peer;
+	*pb = port;
+}
+
+/* As after power-on. */
+static void reset(struct con *c, uint32_t port)
+{
+	struct hw_port *p = hw_port(&c->sup->seg, port);
+
+	if (!p)
+		return;
+	p->lid = p->sm_lid = 0;
+	p->lmc = 0;
+	fab_port_changed(&c->sup->seg, port, FAB_CHANGED_LID | FAB_CHANGED_SM);
+}
+
+static int unlink_ports(struct con *c, bool clear)
+{
+	struct con_target t;
+	uint32_t first, last;
+
+	if (con_target(c, &t) < 0)
+		return -1;
+	if (!t.num)
+		return con_fail(c, "port 0 has no cable");
+	range(&t, clear, &first, &last);
+	for (uint32_t i = first; i <= last; i++) {
+		uint32_t peer = hw_port(&c->sup->seg, i)->peer;
+
+		if (peer != SEG_NONE)
+			disconnect(c, i, peer);
+		else if (!clear && t.num != SEG_NONE)
+			return con_fail(c, "port %u of \"%.64s\" has no cable", t.num, t.given);
+		if (clear)
+			reset(c, i);
+	}
+	return 0;
+}
+
+static int do_unlink(struct con *c)
+{
+	return unlink_ports(c, false);
+}
+
+static int do_clear(struct con *c)
+{
+	return unlink_ports(c, true);
+}
+
+static int do_relink(struct con *c)
+{
+	struct con_target t;
+	uint32_t first, last;
+
+	if (con_target(c, &t) < 0)
+		return -1;
+	if (!t.num)
+		return con_fail(c, "port 0 has no cable");
+	range(&t, false, &first, &last);
+	for (uint32_t i = first; i <= last; i++) {
+		const uint32_t *to = previous(c, i);
+
+		if (to && *to && !connect(c, i, *to))
+			continue;
+		if (t.num == SEG_NONE)
+			continue;
+		return to && *to ? -1
+				 : con_fail(c, "port %u of \"%.64s\" had no cable before", t.num,
+					    t.given);
+	}
+	c->reason[0] = 0;
+	return 0;
+}
+
+/* ---- ports */
+
+static int do_guid(struct con *c)
+{
+	struct seg *s = &c->sup->seg;
+	struct con_target t;
+	struct hw_hca *hca;
+	struct hw_port *p;
+	uint64_t guid;
+
+	if (con_target(c, &t) < 0)
+		return -1;
+	if (!con_number(&c->args, &guid))
+		return con_fail(c, "the GUID is missing");
+	if (t.num != SEG_NONE && t.node->type != FAB_SWITCH) {
+		p = hw_port(s, t.node->port0 + t.num);
+		p->guid = guid;
+		be64_store(p->gid[0] + 8, guid);
+		fab_port_changed(s, t.node->port0 + t.num, FAB_CHANGED_GID);
+		return 0;
+	}
+	t.node->guid = guid;
+	hca = t.node->hca == SEG_NONE ? NULL : hw_hca(s, t.node->hca);
+	if (hca)
+		hca->node_guid = guid;
+	return 0;
+}
+
+static int do_error(struct con *c)
+{
+	uint32_t first, last;
+	struct con_target t;
+	uint64_t rate, attr = 0;
+
+	if (con_target(c, &t) < 0)
+		return -1;
+	if (!con_number(&c->args, &rate))
+		return con_fail(c, "the error rate is missing");
+	if (rate > 100)
+		return con_fail(c, "the error rate is from 0 to 100");
+	if (con_number(&c->args, &attr) && attr > 0xffff)
+		return con_fail(c, "an attribute's number is from 0 to 65535");
+	range(&t, true, &first, &last);
+	for (uint32_t i = first; i <= last; i++) {
+		struct hw_port *p = hw_port(&c->sup->seg, i);
+
+		atomic_store(&p->err_attr, (uint32_t)attr);
+		atomic_store(&p->err_rate, (uint32_t)rate);
+	}
+	return 0;
+}
+
+static int do_baselid(struct con *c)
+{
+	uint64_t lid, lmc = SEG_NONE;
+	struct con_target t;
+	struct hw_port *p;
+
+	if (con_target(c, &t) < 0)
+		return -1;
+	if (t.num == SEG_NONE)
+		return con_fail(c, "the port is missing");
+	if (!con_number(&c->args, &lid) || !lid || lid >= FAB_LIDS)
+		return con_fail(c, "a LID from 1 to %u is missing", FAB_LIDS - 1);
+	if (con_number(&c->args, &lmc) && lmc > MAX_LMC)
+		return con_fail(c, "the LMC is from 0 to %u", MAX_LMC);
+	p = hw_port(&c->sup->seg, t.node->port0 + t.num);
+	p->lid = (uint32_t)lid;
+	if (lmc && lmc <= MAX_LMC)
+		p->lmc = (uint32_t)lmc;
+	fab_port_changed(&c->sup->seg, t.node->port0 + t.num, FAB_CHANGED_LID);
+	return 0;
+}
+
+/* ---- the rest */
+
+static int do_verbose(struct con *c)
+{
+	uint64_t level;
+
+	if (con_number(&c->args, &level))
+		c->sup->console->verbose = (uint32_t)level;
+	fprintf(c->out, "verbose level is %u\n", c->sup->console->verbose);
+	return 0;
+}
+
+/* The client's process loses the fabric: its devices are gone for it. */
+static int do_disconnect(struct con *c)
+{
+	uint64_t slot;
+
+	if (con_number(&c->args, &slot))
+		for (struct sup_link *l = c->sup->links; l; l = l->next)
+			if (!l->closed && l->slot == slot) {
+				sup_link_close(c->sup, l);
+				return 0;
+			}
+	return con_fail(c, "there is no such client");
+}
+
+static int do_nothing(struct con *c)
+{
+	return 0;
+}
+
+static int do_help(struct con *c);
+
+/* In the order in which ibsim tries them: that decides what a beginning stands for. */
+static const struct command {
+	const char *name, *usage;
+	int (*run)(struct con *c);
+} commands[] = {
+	{"Dump", "[\"node\"]", con_dump},
+	{"Route", "FROM-LID TO-LID", con_route},
+	{"Link", "\"node\"[port] \"node\"[port]", do_link},
+	{"Unlink", "\"node\"[[port]]", do_unlink},
+	{"Clear", "\"node\"[[port]]", do_clear},
+	{"Guid", "\"node\"[[port]] GUID", do_guid},
+	{"Error", "\"node\"[[port]] PERCENT [ATTRIBUTE]", do_error},
+	{"Baselid", "\"node\"[port] LID [LMC]", do_baselid},
+	{"Start", "", do_nothing},
+	{"Verbose", "[LEVEL]", do_verbose},
+	{"Attached", "", con_attached},
+	{"X", "CLIENT", do_disconnect},
+	{"Help", "", do_help},
+	{"?", "", do_help},
+	{"ReLink", "\"node\"[[port]]", do_relink},
+	{"PerformanceSet", "\"node\"[port] ATTRIBUTE.FIELD=VALUE", con_performance_set},
+};
+
+static int do_help(struct con *c)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(c->out, "\t%s %s\n", commands[i].name, commands[i].usage);
+	fprintf(c->out, "\tWait SECONDS\n\t!FILE\n\t#comment\n\tQuit\n");
+	return 0;
+}
+
+static int run(struct con *c, char *line)
+{
+	size_t n;
+
+	line += strspn(line, " \t\r");
+	n = strcspn(line, " \t\r\"");
+	if (!n)
+		return 0;
+	c->args = line + n;
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (n <= strlen(commands[i].name) && !strncasecmp(line, commands[i].name, n))
+			return commands[i].run(c);
+	return con_fail(c, "'%.*s' is no command", n < 32 ? (int)n : 32, line);
+}
+
+int sup_console_run(struct sup *sup, char *line, bool *failed, int *fd)
+{
+	_cleanup_close_ int f = memfd_create("softhca-console", MFD_CLOEXEC);
+	struct con c = {.sup = sup};
+	char *text = NULL;
+	size_t size = 0;
+	int r = f < 0 ? -errno : 0;
+
+	if (!sup->console)
+		sup->console = calloc(1, sizeof(*sup->console));
+	c.out = open_memstream(&text, &size);
+	if (!r && (!c.out || !sup->console))
+		r = -ENOMEM;
+	if (!r) {
+		*failed = run(&c, line) < 0;
+		fflush(c.out);
+		if (*failed)
+			dprintf(f, "%s", c.reason);
+		else if (pwrite(f, text, size, 0) != (ssize_t)size)
+			r = -ENOMEM;
+	}
+	if (c.out)
+		fclose(c.out);
+	free(text);
+	if (!r)
+		*fd = take_fd(&f);
+	return r;
+}
+
+int sup_console_names(struct sup *sup, const struct topo *t)
+{
+	struct sup_console *k = calloc(1, sizeof(*k));
+
+	sup->console = k;
+	if (!k)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->nnodes; i++) {
+		char id[24];
+
+		topo_node_id(fab_node(&sup->seg, i + 1), id);
+		if (!strcmp(id, t->node[i].id))
+			continue;
+		if (!k->id)
+			k->id = calloc(t->nnodes + 1, sizeof(*k->id));
+		if (!k->id)
+			return -ENOMEM;
+		memcpy(k->id[i + 1], t->node[i].id, sizeof(*k->id));
+	}
+	return 0;
+}
+
+void sup_console_free(struct sup *sup)
+{
+	if (!sup->console)
+		return;
+	free(sup->console->id);
+	free(sup->console->previous);
+	free(sup->console);
+	sup->console = NULL;
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the console's commands that show the subnet, in ibsim's words, and PerformanceSet. Called by
+ * sup_console.c.
+ */
+#include "cli/sup_console.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include "fabric/mad.h"
+#include "util/cleanup.h"
+
+#define MAX_HOPS 64
+
+/* ---- Dump */
+
+static const char *width_name(uint32_t code)
+{
+	return code == 1    ? " 1x"
+	       : code == 2  ? " 4x"
+	       : code == 4  ? " 8x"
+	       : code == 8  ? "12x"
+	       : code == 16 ? " 2x"
+			    : "?";
+}
+
+static const char *speed_name(uint32_t code)
+{
+	static const struct {
+		uint32_t code;
+		const char *name;
+	} names[] = {{1, " 2.5G"}, {2, " 5.0G"}, {4, "10.0G"},  {8, " FDR10"}, {16, " 14G"},
+		     {32, " 25G"}, {64, "50G"},  {128, "100G"}, {256, "200G"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i].code == code)
+			return names[i].name;
+	return "?";
+}
+
+static const char *word(const char *const *names, size_t n, uint32_t i)
+{
+	return i < n && names[i] ? names[i] : "?";
+}
+
+static void dump_port(struct con *c, const struct fab_node *n, uint32_t num)
+{
+	static const char *const states[] = {NULL, "Down", "Init", "Armed", "Active"};
+	static const char *const phys[] = {NULL,       "Sleep",  "Polling",      "Disabled",
+					   "Training", "LinkUp", "ErrorRecovery"};
+	struct seg *s = &c->sup->seg;
+	const struct hw_port *p = hw_port(s, n->port0 + num);
+	const struct hw_port *peer = p->peer == SEG_NONE ? NULL : hw_port(s, p->peer);
+	bool sma = n->type == FAB_SWITCH && !num;
+	char id[24];
+
+	/* A switch's ports have no GUIDs of their own. */
+	fprintf(c->out, "%llx\t[%u]\t",
+		(unsigned long long)(n->type == FAB_SWITCH ? hw_port(s, n->port0)->guid : p->guid),
+		num);
+	if (sma)
+		fprintf(c->out, "\"Sma Port\"[0]");
+	else if (p->state == HW_PORT_DOWN || !peer)
+		fprintf(c->out, "\t");
+	else
+		fprintf(c->out, "\"%s\"[%u]", con_id(c, peer->node, id), peer->num);
+	fprintf(c->out, "\t ");
+	if (sma || n->type != FAB_SWITCH)
+		fprintf(c->out, "lid %u lmc %u smlid %u ", p->lid, p->lmc, p->sm_lid);
+	fprintf(c->out, "%s %s %s/%s", width_name(p->width), speed_name(p->speed),
+		word(states, ARRAY_SIZE(states), p->state),
+		word(phys, ARRAY_SIZE(phys), p->phys_state));
+	if (p->err_rate)
+		fprintf(c->out, "\t# err_rate %u", p->err_rate);
+	if (p->err_attr)
+		fprintf(c->out, "\t# err_attr %u", p->err_attr);
+	fputc('\n', c->out);
+}
+
+static void dump_switch(struct con *c, const struct fab_node *n)
+{
+	const struct fab_switch *sw = fab_switch(&c->sup->seg, n->sw);
+	uint32_t top = sw->linear_top < FAB_LIDS ? sw->linear_top : FAB_LIDS - 1;
+
+	fprintf(c->out, "#\tlinearcap %u FDBtop %u portchange %u\n", FAB_LIDS, sw->linear_top,
+		sw->state_change);
+	for (uint32_t lid = 0; lid < top; lid += 16) {
+		uint32_t last = lid + 15 < top ? lid + 15 : top;
+
+		fprintf(c->out, "#\tForwarding table %u-%u:", lid, last);
+		for (uint32_t i = lid; i <= last; i++)
+			fprintf(c->out, " [%u]%X", i, fab_lft_get(&c->sup->seg, n->sw, i));
+		fputc('\n', c->out);
+	}
+}
+
+static void dump_node(struct con *c, uint32_t idx)
+{
+	static const char *const types[] = {NULL, "Ca", "Switch", "Router"};
+	const struct fab_node *n = fab_node(&c->sup->seg, idx);
+	char id[24];
+
+	fprintf(c->out, "\n%s %u \"%s\"\tnodeguid %llx\tsysimgguid %llx\n",
+		word(types, ARRAY_SIZE(types), n->type), n->nports, con_id(c, idx, id),
+		(unsigned long long)n->guid, (unsigned long long)n->sys_guid);
+	if (n->type == FAB_SWITCH)
+		dump_switch(c, n);
+	for (uint32_t num = n->type == FAB_SWITCH ? 0 : 1; num <= n->nports; num++)
+		dump_port(c, n, num);
+}
+
+int con_dump(struct con *c)
+{
+	struct con_target t = {.idx = SEG_NONE};
+	time_t now = time(NULL);
+	uint32_t n = 0;
+	char when[32];
+
+	if (strchr(c->args, '"') && con_target(c, &t) < 0)
+		return -1;
+	fprintf(c->out, "# Net status - %s", ctime_r(&now, when));
+	seg_for_each_live (&c->sup->seg, SEG_T_NODE, i) {
+		if (t.idx != SEG_NONE && t.idx != i)
+			continue;
+		dump_node(c, i);
+		n++;
+	}
+	fprintf(c->out, "#  dumped %u nodes\n", n);
+	return 0;
+}
+
+/* ---- Route */
+
+static uint32_t port_of_lid(struct seg *s, uint32_t lid)
+{
+	seg_for_each_live (s, SEG_T_PORT, i)
+		if (fab_port_has_lid(seg_at(s, SEG_T_PORT, i), lid))
+			return i;
+	return SEG_NONE;
+}
+
+/* Where a switch sends it: SEG_T_PORT; SEG_NONE after con_fail(). */
+static uint32_t forward(struct con *c, const struct hw_port *in, uint32_t lid)
+{
+	struct seg *s = &c->sup->seg;
+	const struct fab_node *n = fab_node(s, in->node);
+	uint32_t num = fab_lft_get(s, n->sw, lid), top = fab_switch(s, n->sw)->linear_top;
+	const struct hw_port *out;
+	char id[24];
+
+	if (lid > top || num > n->nports) {
+		con_fail(c, "no way at \"%s\": its table says port %u for LID %u (top %u)",
+			 con_id(c, in->node, id), num, lid, top);
+		return SEG_NONE;
+	}
+	out = hw_port(s, n->port0 + num);
+	if (!num || out->state == HW_PORT_ACTIVE)
+		return n->port0 + num;
+	con_fail(c, "port %u of \"%s\" is not active", num, con_id(c, in->node, id));
+	return SEG_NONE;
+}
+
+int con_route(struct con *c)
+{
+	struct seg *s = &c->sup->seg;
+	uint64_t from, to;
+	uint32_t at, end;
+	char id[24];
+
+	if (!con_number(&c->args, &from) || !con_number(&c->args, &to) || !from || !to ||
+	    from >= FAB_LIDS || to >= FAB_LIDS)
+		return con_fail(c, "two LIDs are needed");
+	at = port_of_lid(s, (uint32_t)from);
+	end = port_of_lid(s, (uint32_t)to);
+	if (at == SEG_NONE || end == SEG_NONE)
+		return con_fail(c, "no port has LID %u",
+				(unsigned int)(at == SEG_NONE ? from : to));
+	fprintf(c->out, "From node \"%s\" port %u lid %u\n", con_id(c, hw_port(s, at)->node, id),
+		hw_port(s, at)->num, (unsigned int)from);
+	for (int hops = 0; at != end; hops++) {
+		const struct hw_port *p = hw_port(s, at);
+		bool sw = fab_node(s, p->node)->type == FAB_SWITCH;
+		uint32_t out = sw ? forward(c, p, (uint32_t)to) : at;
+
+		if (out == SEG_NONE)
+			return -1;
+		if (out == end)
+			break; /* the switch itself */
+		at = fab_peer(s, out);
+		if (at == SEG_NONE || hw_port(s, out)->state != HW_PORT_ACTIVE)
+			return con_fail(c, "port %u of \"%s\" leads nowhere", hw_port(s, out)->num,
+					con_id(c, p->node, id));
+		if (hops == MAX_HOPS || (!sw && hops))
+			return con_fail(c, "the way does not end at LID %u", (unsigned int)to);
+		fprintf(c->out, "[%u] -> \"%s\"[%u]\n", hw_port(s, out)->num,
+			con_id(c, hw_port(s, at)->node, id), hw_port(s, at)->num);
+	}
+	fprintf(c->out, "To node \"%s\" port %u lid %u\n", con_id(c, hw_port(s, end)->node, id),
+		hw_port(s, end)->num, (unsigned int)to);
+	return 0;
+}
+
+/* ---- Attached */
+
+int con_attached(struct con *c)
+{
+	struct seg *s = &c->sup->seg;
+
+	for (const struct sup_link *l = c->sup->links; l; l = l->next) {
+		const struct seg_proc *p = l->closed ? NULL : seg_proc(s, l->slot);
+		const struct hw_host *h = p ? seg_live(s, SEG_T_HOST, p->host) : NULL;
+
+		if (h)
+			fprintf(c->out, "Client %u: pid %d (%.16s) on host \"%s\"\n", l->slot,
+				l->pid, p->comm, h->name);
+	}
+	return 0;
+}
+
+/* ---- PerformanceSet: a Set() to the performance management agent, of one counter */
+
+#define FIELD(l, f) LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH
+#define COUNTER(name, f, bit)                                                            \
+	{                                                                                \
+		name, FIELD(port_counters, f), FIELD(port_counters, counter_select), bit \
+	}
+#define EXTENDED(name, f, bit)                                                                   \
+	{                                                                                        \
+		name, FIELD(port_counters_ext, f), FIELD(port_counters_ext, counter_select), bit \
+	}
+#define RCV_ERROR(name, f, bit)                                            \
+	{                                                                  \
+		name, FIELD(port_rcv_error_details, f),                    \
+			FIELD(port_rcv_error_details, counter_select), bit \
+	}
+#define DISCARD(name, f, bit)                                                 \
+	{                                                                     \
+		name, FIELD(port_xmit_discard_details, f),                    \
+			FIELD(port_xmit_discard_details, counter_select), bit \
+	}
+
+struct counter {
+	const char *name;
+	uint32_t bit, width;               /* of the counter */
+	uint32_t select_bit, select_width; /* of the field that selects */
+	uint32_t select;                   /* and which bit of it */
+};
+
+static const struct counter port_counters[] = {
+	COUNTER("SymbolErrorCounter", symbol_errors, 0),
+	COUNTER("LinkErrorRecoveryCounter", link_error_recovery, 1),
+	COUNTER("LinkDownedCounter", link_downed, 2),
+	COUNTER("PortRcvErrors", rcv_errors, 3),
+	COUNTER("PortRcvRemotePhysicalErrors", rcv_remote_phys_errors, 4),
+	COUNTER("PortRcvSwitchRelayErrors", rcv_switch_relay_errors, 5),
+	COUNTER("PortXmitDiscards", xmit_discards, 6),
+	COUNTER("PortXmitConstraintErrors", xmit_constraint_errors, 7),
+	COUNTER("PortRcvConstraintErrors", rcv_constraint_errors, 8),
+	COUNTER("LocalLinkIntegrityErrors", local_link_integrity, 9),
+	COUNTER("ExcessiveBufferOverrunErrors", excessive_buffer_overrun, 10),
+	COUNTER("VL15Dropped", vl15_dropped, 11),
+	COUNTER("PortXmitData", xmit_data, 12),
+	COUNTER("PortRcvData", rcv_data, 13),
+	COUNTER("PortXmitPkts", xmit_pkts, 14),
+	COUNTER("PortRcvPkts", rcv_pkts, 15),
+	{"PortXmitWait", FIELD(port_counters, xmit_wait), FIELD(port_counters, counter_select2), 0},
+	{NULL},
+};
+
+static const struct counter extended[] = {
+	EXTENDED("PortXmitData", xmit_data, 0),
+	EXTENDED("PortRcvData", rcv_data, 1),
+	EXTENDED("PortXmitPkts", xmit_pkts, 2),
+	EXTENDED("PortRcvPkts", rcv_pkts, 3),
+	EXTENDED("PortUnicastXmitPkts", ucast_xmit_pkts, 4),
+	EXTENDED("PortUnicastRcvPkts", ucast_rcv_pkts, 5),
+	EXTENDED("PortMultiCastXmitPkts", mcast_xmit_pkts, 6),
+	EXTENDED("PortMultiCastRcvPkts", mcast_rcv_pkts, 7),
+	{NULL},
+};
+
+static const struct counter rcv_error_details[] = {
+	RCV_ERROR("PortLocalPhysicalErrors", local_phys_errors, 0),
+	RCV_ERROR("PortMalformedPacketErrors", malformed_pkt_errors, 1),
+	RCV_ERROR("PortBufferOverrunErrors", buffer_overrun_errors, 2),
+	RCV_ERROR("PortDLIDMappingErrors", dlid_mapping_errors, 3),
+	RCV_ERROR("PortVLMappingErrors", vl_mapping_errors, 4),
+	RCV_ERROR("PortLoopingErrors", looping_errors, 5),
+	{NULL},
+};
+
+static const struct counter xmit_discard_details[] = {
+	DISCARD("PortInactiveDiscards", inactive_discards, 0),
+	DISCARD("PortNeighborMTUDiscards", neighbor_mtu_discards, 1),
+	DISCARD("PortSwLifetimeLimitDiscards", sw_lifetime_discards, 2),
+	DISCARD("PortSwHOQLifetimeLimitDiscards", sw_hoq_lifetime_discards, 3),
+	{NULL},
+};
+
+static const struct attribute {
+	const char *name;
+	uint16_t id;
+	const struct counter *counters;
+} attributes[] = {
+	{"PortCounters", PMA_ATTR_PORT_COUNTERS, port_counters},
+	{"PortCountersExtended", PMA_ATTR_PORT_COUNTERS_EXT, extended},
+	{"PortRcvErrorDetails", PMA_ATTR_PORT_RCV_ERROR_DETAILS, rcv_error_details},
+	{"PortXmitDiscardDetails", PMA_ATTR_PORT_XMIT_DISCARD_DETAILS, xmit_discard_details},
+};
+
+static const struct attribute *find_attribute(const char *name, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(attributes); i++)
+		if (strlen(attributes[i].name) == len &&
+		    !strncasecmp(attributes[i].name, name, len))
+			return &attributes[i];
+	return NULL;
+}
+
+static const struct counter *find_counter(const struct counter *k, const char *name, size_t len)
+{
+	for (; k->name; k++)
+		if (strlen(k->name) == len && !strncasecmp(k->name, name, len))
+			return k;
+	return NULL;
+}
+
+/* The agent's own row: no MAD, which an error rate could lose. */
+static int set_counter(struct con *c, const struct con_target *t, const struct attribute *a,
+		       const struct counter *k, uint64_t value)
+{
+	uint8_t data[MAD_SIZE - PMA_DATA] = {0};
+	uint32_t num = t->node->type == FAB_SWITCH ? 0 : t->num;
+	const struct fab_mad_call call = {
+		.s = &c->sup->seg, .port = t->node->port0 + num, .data = data};
+	const struct fab_mad_row *row = fab_pma_rows;
+	char id[24];
+
+	while (row->name && row->attr_id != a->id)
+		row++;
+	if (!row->name || !row->set)
+		return con_fail(c, "%s cannot be set on this fabric", a->name);
+	LAYOUT_SET(port_counters, data, port_select, t->num);
+	layout_set(data, k->select_bit, k->select_width, UINT64_C(1) << k->select);
+	value = value < bits_max(k->width) ? value : bits_max(k->width);
+	layout_set(data, k->bit, k->width, value);
+	if (row->set(&call) != MAD_STATUS_OK)
+		return con_fail(c, "port %u of \"%.64s\" has no counters", t->num, t->given);
+	fprintf(c->out, "%s[%u] %s.%s has been set to %llu\n", con_id(c, t->idx, id), t->num,
+		a->name, k->name, (unsigned long long)value);
+	return 0;
+}
+
+int con_performance_set(struct con *c)
+{
+	const struct attribute *a;
+	const struct counter *k;
+	struct con_target t;
+	size_t attr, field, trim;
+	uint64_t value;
+	char *s;
+
+	if (con_target(c, &t) < 0)
+		return -1;
+	if (t.num == SEG_NONE)
+		return con_fail(c, "the port is missing");
+	s = c->args + strspn(c->args, " \t");
+	attr = strcspn(s, ".=");
+	field = s[attr] == '.' ? strcspn(s + attr + 1, "=") : 0;
+	if (s[attr] != '.' || s[attr + 1 + field] != '=')
+		return con_fail(c, "ATTRIBUTE.FIELD=VALUE is missing");
+	a = find_attribute(s, attr);
+	if (!a)
+		return con_fail(c, "no attribute '%.*s' can be set", attr < 40 ? (int)attr : 40, s);
+	for (trim = field; trim && isspace((unsigned char)s[attr + trim]); trim--)
+		;
+	k = find_counter(a->counters, s + attr + 1, trim);
+	if (!k)
+		return con_fail(c, "%s has no field '%.*s'", a->name, trim < 40 ? (int)trim : 40,
+				s + attr + 1);
+	s += attr + field + 2;
+	if (!con_number(&s, &value) || s[strspn(s, " \t\r")])
+		return con_fail(c, "the value is no number");
+	if (t.node->type == FAB_SWITCH && !t.num &&
+	    !fab_switch(&c->sup->seg, t.node->sw)->enhanced_port0)
+		return con_fail(c, "a base port 0 has no counters");
+	return set_counter(c, &t, a, k, value);
+}

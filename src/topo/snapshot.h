@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A topology from a running fabric. For the supervisor. */
+#ifndef SOFTHCA_TOPO_SNAPSHOT_H
+#define SOFTHCA_TOPO_SNAPSHOT_H
+
+#include "segment/fab.h"
+#include "topo/topo.h"
+
+/* All nodes in their order, hosts left out. 0, -ENOMEM. */
+int topo_snapshot(struct seg *s, struct topo *t);
+/* A node's name as ibnetdiscover gives it: "S-<GUID>". */
+void topo_node_id(const struct fab_node *n, char id[24]);
+
+#endif
