@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Stock infiniband-diags ask the adapters' management agents through umad."""
+import glob
 import os
 import re
 import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import SOFTHCA, Case, Running  # noqa: E402
+from softhca import BUILD, NOBODY, SOFTHCA, Case, Running, ordinary_user_can_run  # noqa: E402
 
 TWO = ('--hca', '2', '--ports', '2')  # LIDs 1 to 4
 
@@ -125,6 +126,24 @@ done
 wait
 smpquery nodeinfo 2
 """
+
+
+@unittest.skipUnless(ordinary_user_can_run(), 'not root, or an ordinary user cannot reach the build')
+class CallsAsOrdinaryUser(Case):
+    """The raw system calls of tests/umad, which meson runs as whoever runs the tests."""
+
+
+def as_ordinary_user(program):
+    def test(self):
+        cmd = (*NOBODY, 'HOME=/nonexistent', SOFTHCA, 'run', '--hca', '2', '--', program)
+        self.assertRegex(self.ok(Running([*cmd]).finish()), r'PASSED *\] \d+ test')
+    return test
+
+
+for path in sorted(glob.glob(os.path.join(BUILD, 'tests', 'umad', 'test_umad_*'))):
+    if os.path.isfile(path):
+        setattr(CallsAsOrdinaryUser, os.path.basename(path), as_ordinary_user(path))
+
 
 if __name__ == '__main__':
     unittest.main()

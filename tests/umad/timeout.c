@@ -373,6 +373,21 @@ static void no_duplicate_of_what_is_over(void **state)
 	put(fd, &p);
 }
 
+/* A request that waits, and an answer to somebody else with all of its transaction ID */
+static void no_duplicate_of_the_other_kind(void **state)
+{
+	struct packet p = request(10000, 0), in;
+	int fd = client(), s = server();
+
+	put(fd, &p);
+	in = got(s);
+	memcpy(p.mad, in.mad, MAD);
+	p.mad[3] = GET_RESP;
+	p.hdr.lid = htons(0xbfff);
+	put(fd, &p);
+	assert_fails(write(fd, &p, sizeof(p)), EINVAL);
+}
+
 /* ib_umad_write(): not of RMPP that the program does */
 static void no_duplicates_of_user_rmpp(void **state)
 {
@@ -413,6 +428,7 @@ int main(void)
 	for (size_t i = 0; i < sizeof(dups) / sizeof(dups[0]); i++)
 		add_case(duplicates, &dups[i], "duplicates: %s", dups[i].name);
 	CASE(no_duplicate_of_what_is_over);
+	CASE(no_duplicate_of_the_other_kind);
 	CASE(no_duplicates_of_user_rmpp);
 	return run_cases("timeout");
 }
