@@ -83,6 +83,8 @@ enum { T_SET_CI = 0, T_ARM = 1 }; /* dwords of a CQ's doorbell record */
 #define T_MTU 1024
 
 struct tb *tb_create(void);
+/* The same on a subnet of the caller's, with two adapters of one port. */
+struct tb *tb_create_on(int (*fill)(struct seg *s));
 void tb_destroy(struct tb *t);
 int tb_setup(void **state);
 int tb_teardown(void **state);

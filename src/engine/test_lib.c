@@ -20,10 +20,21 @@ static void *pages(size_t len)
 	return p;
 }
 
-struct tb *tb_create(void)
+static int plain(struct seg *s)
 {
 	const struct fab_options o = {
 		.hosts = 2, .hcas = 1, .ports = 1, .link_speed = 64, .link_width = 2, .max_mtu = 5};
+
+	return fab_create(s, &o);
+}
+
+struct tb *tb_create(void)
+{
+	return tb_create_on(plain);
+}
+
+struct tb *tb_create_on(int (*fill)(struct seg *s))
+{
 	struct tb *t = calloc(1, sizeof(*t));
 	char ev[80];
 	uint32_t n = 0;
@@ -31,7 +42,7 @@ struct tb *tb_create(void)
 	assert_non_null(t);
 	assert_int_equal(seg_create(&t->s, "test"), 0);
 	assert_int_equal(seg_proc_register_self(&t->s, 0), 0);
-	assert_int_equal(fab_create(&t->s, &o), 0);
+	assert_int_equal(fill(&t->s), 0);
 	strcpy(t->dir, "/tmp/engine-test.XXXXXX");
 	assert_non_null(mkdtemp(t->dir));
 	snprintf(t->s.dir, sizeof(t->s.dir), "%s", t->dir);

@@ -173,6 +173,8 @@ int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state)
 		return -EINVAL;
 	if (atomic_exchange(&p->state, state) == state)
 		return 0;
+	if (state == HW_PORT_DOWN)
+		fab_count(s, port, HW_CTR_DOWNED, 1);
 	atomic_store(&p->phys_state, state == HW_PORT_DOWN ? HW_PHYS_POLLING : HW_PHYS_LINKUP);
 	fab_port_changed(s, port, FAB_CHANGED_STATE);
 	return 0;

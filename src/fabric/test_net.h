@@ -27,7 +27,8 @@ static void net_cable(struct topo_node *n, uint32_t a, uint32_t pa, uint32_t b, 
 	n[b - 1].port[pb].peer_port = pa;
 }
 
-static int net_make(uint32_t no_sm)
+/* Into an empty segment. */
+static inline int net_fill(struct seg *s, uint32_t no_sm)
 {
 	static struct topo_port port[NET_NODES][NET_PORTS + 1];
 	static char host[2][32] = {"h1", "h2"};
@@ -51,8 +52,13 @@ static int net_make(uint32_t no_sm)
 	net_cable(node, S0, 2, S1, 1);
 	net_cable(node, S1, 2, S2, 1);
 	net_cable(node, S2, 2, H2, 1);
+	return fab_build(s, &t, &o);
+}
+
+static inline int net_make(uint32_t no_sm)
+{
 	memset(&net, 0, sizeof(net));
-	return seg_create(&net, "test") || fab_build(&net, &t, &o);
+	return seg_create(&net, "test") || net_fill(&net, no_sm);
 }
 
 static inline int net_bare(void **state)
