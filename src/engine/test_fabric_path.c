@@ -316,8 +316,9 @@ static void path_bits_of_both_ends(void **state)
 	p->b->hw->dlid = 64 + 1;
 	LAYOUT_SET(ads, LAYOUT_IN(qpc, primary_address_path, p->a->hw->qpc), mlid, 2);
 	t_recv_at(p->b, 0, 8);
-	t_post(p->a, &(struct t_wr){
-			     .opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG, .sge = &sge, .nsge = 1});
+	t_post(p->a,
+	       &(struct t_wr){
+		       .opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG, .sge = &sge, .nsge = 1});
 	c = t_received(p->b, MLX5_CQE_RESP_SEND, 8, 0);
 	assert_int_equal(be16toh(c->slid), 64 + 2);
 	assert_int_equal(c->ml_path & 0x7f, 3);
@@ -326,7 +327,8 @@ static void path_bits_of_both_ends(void **state)
 static void a_datagram_is_lost_on_the_way(void **state)
 {
 	struct t_pair *p = *state;
-	struct t_qp *a = t_qp_make(p->t, 0, HW_ST_UD, NULL), *b = t_qp_make(p->t, 1, HW_ST_UD, NULL);
+	struct t_qp *a = t_qp_make(p->t, 0, HW_ST_UD, NULL),
+		    *b = t_qp_make(p->t, 1, HW_ST_UD, NULL);
 	struct mlx5_wqe_av av = {.dqp_dct = htobe32(MLX5_EXTENDED_UD_AV | b->qpn)};
 	struct t_wr wr = {.opcode = MLX5_OPCODE_SEND,
 			  .fm_ce_se = T_SIG,
@@ -365,20 +367,13 @@ static void a_datagram_is_lost_on_the_way(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(a_write_counts_on_every_port),
-		T(a_read_is_answered_by_data),
-		T(a_grh_is_40_octets_a_packet),
-		T(cut_link_ends_in_retry_exc),
-		T(link_that_comes_back_in_time),
-		T(no_way_back),
-		T(table_without_the_lid),
-		T(table_that_turns_round),
-		T(packets_over_the_neighbours_mtu),
-		T(armed_ports_take_data_and_send_none),
-		T(switches_enforce_partitions),
-		T(switches_enforce_partitions_outwards),
-		T(pkey_tables_as_they_are_now),
-		T(path_bits_of_both_ends),
+		T(a_write_counts_on_every_port),    T(a_read_is_answered_by_data),
+		T(a_grh_is_40_octets_a_packet),     T(cut_link_ends_in_retry_exc),
+		T(link_that_comes_back_in_time),    T(no_way_back),
+		T(table_without_the_lid),           T(table_that_turns_round),
+		T(packets_over_the_neighbours_mtu), T(armed_ports_take_data_and_send_none),
+		T(switches_enforce_partitions),     T(switches_enforce_partitions_outwards),
+		T(pkey_tables_as_they_are_now),     T(path_bits_of_both_ends),
 		T(a_datagram_is_lost_on_the_way),
 	};
 

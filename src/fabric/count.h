@@ -34,6 +34,7 @@ static inline uint64_t fab_counted(const struct seg *s, uint32_t port, enum hw_c
  * MAD is LRH, BTH, DETH, 256 octets and ICRC.
  */
 #define FAB_MAD_WORDS ((8u + 12u + 8u + 256u + 4u) / 4u)
+#define FAB_MAD_GRH_WORDS (FAB_MAD_WORDS + 40u / 4u)
 
 /* One MAD over one cable: a fab_hop for fab_walk(); `arg` is not looked at. */
 void fab_count_mad(struct seg *s, uint32_t out, uint32_t in, void *arg);

@@ -8,8 +8,10 @@
 
 #include <errno.h>
 #include <string.h>
+#include "fabric/count.h"
 #include "fabric/fabric.h"
 #include "fabric/mad.h"
+#include "fabric/path.h"
 #include "util/log.h"
 
 /* ---- at the port where it arrives */
@@ -121,6 +123,7 @@ static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 	if (!p->qpn)
 		p->pkey_index = 0;
 	else if (!pkey_arrives(hw_port(s, p->from), hw_port(s, port), &p->pkey_index)) {
+		fab_count(s, port, HW_CTR_PKEY_VIOL, 1);
 		lost(s, p, "P_Key");
 		return false;
 	}
@@ -143,15 +146,32 @@ static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 	return !mad_is_response(p->mad) && refuse(s, p);
 }
 
+/* By the forwarding tables, as data. What a port sends to itself meets no counter. */
+static uint32_t carry_gmp(struct seg *s, const struct umad_pkt *p)
+{
+	const struct hw_port *from = hw_port(s, p->from);
+	struct fab_pkts k = {.n = 1,
+			     .words = p->grh ? FAB_MAD_GRH_WORDS : FAB_MAD_WORDS,
+			     .payload = MAD_SIZE,
+			     .pkey = p->pkey_index < HW_PKEYS ? from->pkey[p->pkey_index] : 0};
+	struct fab_path path;
+
+	fab_path(s, p->from, p->dlid, &path);
+	if (path.to != p->from)
+		fab_path_count(s, &path, &k);
+	return fab_path_passes(s, &path, &k) ? path.to : SEG_NONE;
+}
+
 /* From its port, or with `at` (where a SMP ended) as the answer to itself: where it arrives. */
 static uint32_t carry(struct seg *s, struct umad_pkt *p, uint32_t at)
 {
-	struct fab_smp smp = {.mad = p->mad, .slid = p->slid, .dlid = p->dlid};
+	struct fab_smp smp = {
+		.mad = p->mad, .slid = p->slid, .dlid = p->dlid, .hop = fab_count_mad};
 	uint32_t port;
 
 	umad_seen(s, mad_is_response(p->mad) ? "answered" : "sent", p->from, p);
 	if (p->qpn) {
-		port = fab_route(s, p->from, p->dlid);
+		port = carry_gmp(s, p);
 	} else {
 		port = at == SEG_NONE ? fab_smp_send(s, p->from, &smp)
 				      : fab_smp_answer(s, at, &smp);
