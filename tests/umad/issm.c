@@ -14,8 +14,10 @@
 #include <sys/wait.h>
 #include "umad.h"
 
-#define ISSM0 "/dev/infiniband/issm0"
-#define ISSM1 "/dev/infiniband/issm1"
+/* The built-in subnet manager lives on the first port: its IsSM is there anyway. */
+#define PORT 1
+#define ISSM "/dev/infiniband/issm1"
+#define OTHER "/dev/infiniband/issm0"
 #define IS_SM 2u
 
 static uint32_t sysfs_cap(unsigned int n)
@@ -62,15 +64,14 @@ static int open_sm(const char *path, int flags)
 
 static void is_sm_while_open(void **state)
 {
-	uint32_t was = cap(0), other = cap(1);
+	uint32_t was = cap(PORT);
 	int fd;
 
 	assert_false(was & IS_SM);
-	fd = open_sm(ISSM0, O_RDONLY | O_NONBLOCK); /* as OpenSM does */
-	assert_int_equal(cap(0), was | IS_SM);
-	assert_int_equal(cap(1), other);
+	fd = open_sm(ISSM, O_RDONLY | O_NONBLOCK); /* as OpenSM does */
+	assert_int_equal(cap(PORT), was | IS_SM);
 	close(fd);
-	assert_int_equal(cap(0), was);
+	assert_int_equal(cap(PORT), was);
 }
 
 /* down_trylock() */
@@ -79,16 +80,16 @@ static void a_second_open_is_refused(void **state)
 	static const int flags[] = {O_RDONLY, O_WRONLY, O_RDWR, O_RDWR | O_SYNC};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		int fd = open_sm(ISSM0, flags[i]), other;
+		int fd = open_sm(ISSM, flags[i]), other;
 
-		assert_fails(open(ISSM0, O_RDONLY | O_NONBLOCK), EAGAIN);
-		assert_fails(open(ISSM0, O_RDWR | O_NONBLOCK), EAGAIN);
-		assert_fails(openat(AT_FDCWD, ISSM0, O_RDWR | O_NONBLOCK), EAGAIN);
-		other = open_sm(ISSM1, O_RDWR | O_NONBLOCK); /* another port's */
+		assert_fails(open(ISSM, O_RDONLY | O_NONBLOCK), EAGAIN);
+		assert_fails(open(ISSM, O_RDWR | O_NONBLOCK), EAGAIN);
+		assert_fails(openat(AT_FDCWD, ISSM, O_RDWR | O_NONBLOCK), EAGAIN);
+		other = open_sm(OTHER, O_RDWR | O_NONBLOCK); /* another port's */
 		close(other);
-		assert_int_equal(cap(0) & IS_SM, IS_SM);
+		assert_int_equal(cap(PORT) & IS_SM, IS_SM);
 		close(fd);
-		assert_int_equal(cap(0) & IS_SM, 0);
+		assert_int_equal(cap(PORT) & IS_SM, 0);
 	}
 }
 
@@ -96,29 +97,29 @@ static void a_second_open_is_refused(void **state)
 static void many_times(void **state)
 {
 	for (int i = 0; i < 300; i++)
-		close(open_sm(ISSM0, O_RDONLY | O_NONBLOCK));
-	assert_int_equal(cap(0) & IS_SM, 0);
+		close(open_sm(ISSM, O_RDONLY | O_NONBLOCK));
+	assert_int_equal(cap(PORT) & IS_SM, 0);
 }
 
 static void by_fopen(void **state)
 {
-	FILE *f = fopen(ISSM0, "r");
+	FILE *f = fopen(ISSM, "r");
 
 	assert_non_null(f);
-	assert_fails(open(ISSM0, O_RDONLY | O_NONBLOCK), EAGAIN);
+	assert_fails(open(ISSM, O_RDONLY | O_NONBLOCK), EAGAIN);
 	fclose(f);
-	close(open_sm(ISSM0, O_RDONLY | O_NONBLOCK));
+	close(open_sm(ISSM, O_RDONLY | O_NONBLOCK));
 }
 
 static void by_the_device_number(void **state)
 {
-	int fd = open_sm("/dev/char/231:64", O_RDWR);
+	int fd = open_sm("/dev/char/231:65", O_RDWR);
 	struct stat st;
 
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_true(S_ISCHR(st.st_mode));
-	assert_int_equal(st.st_rdev, makedev(231, 64));
-	assert_fails(open(ISSM0, O_RDONLY | O_NONBLOCK), EAGAIN);
+	assert_int_equal(st.st_rdev, makedev(231, 65));
+	assert_fails(open(ISSM, O_RDONLY | O_NONBLOCK), EAGAIN);
 	close(fd);
 }
 
@@ -127,7 +128,7 @@ static void what_it_cannot(void **state)
 {
 	struct epoll_event ev = {.events = EPOLLIN};
 	struct pollfd p = {.events = POLLIN | POLLOUT};
-	int fd = open_sm(ISSM0, O_RDWR), ep = epoll_create1(EPOLL_CLOEXEC);
+	int fd = open_sm(ISSM, O_RDWR), ep = epoll_create1(EPOLL_CLOEXEC);
 	char c = 0;
 
 	p.fd = fd;
@@ -141,10 +142,10 @@ static void what_it_cannot(void **state)
 	assert_true(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED);
 	assert_int_equal(errno, ENODEV);
 	close(fd);
-	fd = open_sm(ISSM0, O_RDONLY);
+	fd = open_sm(ISSM, O_RDONLY);
 	assert_fails(write(fd, &c, 1), EBADF);
 	close(fd);
-	fd = open_sm(ISSM0, O_WRONLY);
+	fd = open_sm(ISSM, O_WRONLY);
 	assert_fails(read(fd, &c, 1), EBADF);
 	close(fd);
 	close(ep);
@@ -153,25 +154,25 @@ static void what_it_cannot(void **state)
 /* It is the open file that holds it, not the descriptor. */
 static void dup_keeps_it(void **state)
 {
-	int fd = open_sm(ISSM0, O_RDONLY), other = dup(fd);
+	int fd = open_sm(ISSM, O_RDONLY), other = dup(fd);
 
 	close(fd);
-	assert_fails(open(ISSM0, O_RDONLY | O_NONBLOCK), EAGAIN);
-	assert_int_equal(cap(0) & IS_SM, IS_SM);
+	assert_fails(open(ISSM, O_RDONLY | O_NONBLOCK), EAGAIN);
+	assert_int_equal(cap(PORT) & IS_SM, IS_SM);
 	close(other);
-	assert_int_equal(cap(0) & IS_SM, 0);
+	assert_int_equal(cap(PORT) & IS_SM, 0);
 }
 
 static void wait_cleared(void)
 {
-	for (int i = 0; i < 5000 && (sysfs_cap(0) & IS_SM); i++)
+	for (int i = 0; i < 5000 && (sysfs_cap(PORT) & IS_SM); i++)
 		poll(NULL, 0, 1);
-	assert_int_equal(cap(0) & IS_SM, 0);
+	assert_int_equal(cap(PORT) & IS_SM, 0);
 }
 
 static void a_child_keeps_it(void **state)
 {
-	int fd = open_sm(ISSM0, O_RDONLY), go[2];
+	int fd = open_sm(ISSM, O_RDONLY), go[2];
 	pid_t pid;
 	char c;
 
@@ -182,7 +183,7 @@ static void a_child_keeps_it(void **state)
 		_exit(read(go[0], &c, 1) != 0);
 	}
 	close(fd);
-	assert_fails(open(ISSM0, O_RDONLY | O_NONBLOCK), EAGAIN);
+	assert_fails(open(ISSM, O_RDONLY | O_NONBLOCK), EAGAIN);
 	close(go[1]);
 	close(go[0]);
 	waitpid(pid, NULL, 0);
@@ -199,16 +200,16 @@ static void death_gives_it_back(void **state)
 	assert_int_equal(pipe(up), 0);
 	pid = fork();
 	if (!pid) {
-		if (open(ISSM0, O_RDONLY | O_NONBLOCK) < 0 || write(up[1], "", 1) != 1)
+		if (open(ISSM, O_RDONLY | O_NONBLOCK) < 0 || write(up[1], "", 1) != 1)
 			_exit(1);
 		pause();
 	}
 	assert_int_equal(read(up[0], &c, 1), 1);
-	assert_int_equal(cap(0) & IS_SM, IS_SM);
-	assert_fails(open(ISSM0, O_RDONLY | O_NONBLOCK), EAGAIN);
+	assert_int_equal(cap(PORT) & IS_SM, IS_SM);
+	assert_fails(open(ISSM, O_RDONLY | O_NONBLOCK), EAGAIN);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	close(open_sm(ISSM0, O_RDONLY | O_NONBLOCK));
+	close(open_sm(ISSM, O_RDONLY | O_NONBLOCK));
 	wait_cleared();
 	close(up[0]);
 	close(up[1]);
@@ -217,7 +218,7 @@ static void death_gives_it_back(void **state)
 /* down_interruptible() */
 static void a_blocking_open_waits(void **state)
 {
-	int fd = open_sm(ISSM0, O_RDONLY), up[2], status;
+	int fd = open_sm(ISSM, O_RDONLY), up[2], status;
 	pid_t pid;
 	char c;
 
@@ -225,7 +226,7 @@ static void a_blocking_open_waits(void **state)
 	pid = fork();
 	if (!pid) {
 		close(fd);
-		fd = open(ISSM0, O_RDONLY);
+		fd = open(ISSM, O_RDONLY);
 		if (fd < 0 || write(up[1], "", 1) != 1)
 			_exit(1);
 		_exit(0);
@@ -254,7 +255,7 @@ static void many_wait(void **state)
 		if (pids[i])
 			continue;
 		for (int k = 0; k < 5; k++) {
-			int fd = open(ISSM0, O_RDONLY);
+			int fd = open(ISSM, O_RDONLY);
 
 			if (fd < 0 || __atomic_add_fetch(inside, 1, __ATOMIC_SEQ_CST) != 1)
 				_exit(1);
@@ -284,13 +285,13 @@ static void signals_end_the_wait(void **state)
 {
 	const struct itimerval tick = {.it_value = {.tv_usec = 50000}};
 	struct sigaction sa = {.sa_handler = on_alarm}, old;
-	int fd = open_sm(ISSM0, O_RDONLY), status;
+	int fd = open_sm(ISSM, O_RDONLY), status;
 	pid_t pid;
 
 	sigaction(SIGALRM, &sa, &old);
 	alarms = 0;
 	setitimer(ITIMER_REAL, &tick, NULL);
-	assert_fails(open(ISSM0, O_RDONLY), EINTR);
+	assert_fails(open(ISSM, O_RDONLY), EINTR);
 	assert_int_equal(alarms, 1);
 	pid = fork();
 	if (!pid) {
@@ -300,7 +301,7 @@ static void signals_end_the_wait(void **state)
 		sa.sa_flags = SA_RESTART;
 		sigaction(SIGALRM, &sa, NULL);
 		setitimer(ITIMER_REAL, &tick, NULL);
-		mine = open(ISSM0, O_RDONLY);
+		mine = open(ISSM, O_RDONLY);
 		_exit(mine < 0 || alarms != 2);
 	}
 	poll(NULL, 0, 200);
@@ -315,7 +316,7 @@ static void signals_end_the_wait(void **state)
 /* A file that was passed is the same file. */
 static void over_a_socket(void **state)
 {
-	int sv[2], fd = open_sm(ISSM0, O_RDONLY), status, go[2];
+	int sv[2], fd = open_sm(ISSM, O_RDONLY), status, go[2];
 	union {
 		struct cmsghdr align;
 		char space[CMSG_SPACE(sizeof(int))];
@@ -343,7 +344,7 @@ static void over_a_socket(void **state)
 	assert_int_equal(sendmsg(sv[0], &h, 0), 1);
 	close(fd);
 	poll(NULL, 0, 20);
-	assert_fails(open(ISSM0, O_RDONLY | O_NONBLOCK), EAGAIN);
+	assert_fails(open(ISSM, O_RDONLY | O_NONBLOCK), EAGAIN);
 	close(go[1]);
 	waitpid(pid, &status, 0);
 	assert_int_equal(status, 0);
@@ -356,7 +357,7 @@ static void over_a_socket(void **state)
 /* Over exec it stays what it is. */
 static void over_exec(void **state)
 {
-	int fd = open(ISSM0, O_RDONLY), status;
+	int fd = open(ISSM, O_RDONLY), status;
 	char script[160];
 	pid_t pid;
 
@@ -369,7 +370,7 @@ static void over_exec(void **state)
 	}
 	waitpid(pid, &status, 0);
 	assert_int_equal(status, 0);
-	assert_int_equal(cap(0) & IS_SM, IS_SM);
+	assert_int_equal(cap(PORT) & IS_SM, IS_SM);
 	close(fd);
 	wait_cleared();
 }
