@@ -431,6 +431,9 @@ void umad_rmpp_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		break;
 	}
 	if ((uint32_t)seg < m->segs) {
+		/* Here, as who pumps may be at it for long: a window each time, but one after the
+		 * other. */
+		atomic_store(&m->deadline, ack_deadline(m));
 		pump(s, i, gen);
 	} else if (m->timeout_ms) { /* now for the answer, which may have segments too */
 		atomic_store(&m->deadline, umad_deadline_of(m->timeout_ms));

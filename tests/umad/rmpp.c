@@ -1,153 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * RMPP by system calls: the kernel's role against a peer that makes its segments and ACKs by hand
- * (USER_RMPP), and against itself. The rules cited are in drivers/infiniband/core/mad_rmpp.c where
- * no other file is named.
- */
+/* RMPP by system calls: sending. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include "umad.h"
+#include "rmpp.h"
 
-#define GET_TABLE 0x12
-#define WINDOW 64
-
-enum { ACTIVE = 1, FIRST = 2, LAST = 4 };
-enum { DATA = 1, ACK, STOP, ABORT };
-enum { RESX = 1, T2L = 118, BAD_SEG = 120, BADT, W2S, S2B, BAD_STATUS, UNV };
-
-struct cls {
-	uint8_t id;
-	unsigned int hdr; /* ib_get_mad_data_offset() in mad.c */
-};
-static const struct cls vendor = {0x30, 40};
 static const struct cls classes[] = {{0x03, 56}, {0x06, 64}, {0x10, 64},
 				     {0x12, 64}, {0x30, 40}, {0x4f, 40}};
-
-/* A file with one agent, of one port: kernel (or user) RMPP, serving these methods. */
-static int peer(unsigned int n, const struct cls *c, bool user, uint64_t methods)
-{
-	const struct reg r = {
-		.qpn = 1,
-		.mgmt_class = c->id,
-		.version = 1,
-		.rmpp = 1,
-		.oui = OUI,
-		.flags = user ? IB_USER_MAD_USER_RMPP : 0,
-		.methods = {methods},
-	};
-	int fd = umad(n);
-
-	assert_int_equal(reg2(fd, &r), 0);
-	return fd;
-}
-
-#define SERVES (1ull << GET | 1ull << GET_TABLE)
-
-static void put32(uint8_t *p, uint32_t v)
-{
-	put16(p, (uint16_t)(v >> 16));
-	put16(p + 2, (uint16_t)v);
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-	return (uint32_t)get16(p) << 16 | get16(p + 2);
-}
-
-/* The header of a MAD from one of us to `lid`. */
-static struct packet start(const struct cls *c, uint16_t lid, uint8_t method, uint8_t tid)
-{
-	struct packet p = {.hdr = {.lid = htons(lid), .qpn = htonl(1)}};
-
-	p.mad[0] = 1;
-	p.mad[1] = c->id;
-	p.mad[2] = 1;
-	p.mad[3] = method;
-	p.mad[15] = tid;
-	if (c->id >= 0x30)
-		put32(p.mad + 36, OUI);
-	return p;
-}
-
-static void set_rmpp(struct packet *p, uint8_t type, uint8_t flags, uint8_t status, uint32_t d1,
-		     uint32_t d2)
-{
-	p->mad[24] = 1;
-	p->mad[25] = type;
-	p->mad[26] = flags;
-	p->mad[27] = status;
-	put32(p->mad + 28, d1);
-	put32(p->mad + 32, d2);
-}
-
-static uint8_t pattern(size_t i)
-{
-	return (uint8_t)(i * 7 + i / 256 + 1);
-}
-
-static void assert_rmpp(const struct packet *p, uint8_t type, uint8_t status, uint32_t d1,
-			uint32_t d2)
-{
-	assert_int_equal(p->mad[24], 1);
-	assert_int_equal(p->mad[25], type);
-	assert_int_equal(p->mad[26] & 7 & ACTIVE, ACTIVE);
-	assert_int_equal(p->mad[27], status);
-	assert_int_equal(get32(p->mad + 28), d1);
-	assert_int_equal(get32(p->mad + 32), d2);
-}
-
-/* Back to where `to` came from: an ACK, STOP or ABORT of it. */
-static void reply(int fd, const struct packet *to, uint8_t type, uint8_t status, uint32_t d1,
-		  uint32_t d2)
-{
-	struct packet p = *to;
-
-	p.hdr.timeout_ms = 0;
-	p.mad[3] ^= RESP;
-	set_rmpp(&p, type, ACTIVE, status, d1, d2);
-	put(fd, &p);
-}
-
-/* write() of a message of `len` bytes behind the header; its result. */
-static ssize_t send_message(int fd, const struct cls *c, const struct packet *p, size_t len)
-{
-	size_t total = HDR + c->hdr + len;
-	uint8_t *buf = malloc(total);
-	ssize_t r;
-
-	assert_non_null(buf);
-	memcpy(buf, p, HDR + c->hdr);
-	buf[HDR + 26] |= ACTIVE;
-	for (size_t i = 0; i < len; i++)
-		buf[HDR + c->hdr + i] = pattern(i);
-	r = write(fd, buf, total);
-	if (r >= 0)
-		assert_int_equal(r, total);
-	free(buf);
-	return r;
-}
-
-/* Reads a message and compares it; the packet's beginning. */
-static struct packet read_message(int fd, const struct cls *c, size_t len)
-{
-	size_t total = HDR + c->hdr + len;
-	size_t room = total < sizeof(struct packet) ? sizeof(struct packet) : total;
-	uint8_t *buf = calloc(1, room);
-	struct packet p;
-
-	assert_non_null(buf);
-	wait_readable(fd, 5000);
-	assert_int_equal(read(fd, buf, room), total);
-	for (size_t i = 0; i < len; i++)
-		if (buf[HDR + c->hdr + i] != pattern(i))
-			fail_msg("byte %zu of %zu differs", i, len);
-	memcpy(&p, buf, sizeof(p));
-	free(buf);
-	assert_int_equal(p.hdr.length, total);
-	assert_int_equal(p.hdr.status, 0);
-	return p;
-}
 
 /* ---- sending: what segments look like */
 
@@ -196,7 +55,7 @@ static void send_and_check(const struct cls *c, size_t len)
 	umad_close(u);
 }
 
-static void test_segments(void **state)
+static void segments(void **state)
 {
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
 		size_t size = MAD - classes[i].hdr;
@@ -208,7 +67,7 @@ static void test_segments(void **state)
 }
 
 /* ib_umad_write(), ib_create_send_mad(), copy_rmpp_mad(): refused, and nothing was sent */
-static void test_what_write_refuses(void **state)
+static void what_write_refuses(void **state)
 {
 	int k = peer(0, &vendor, false, 0), u = peer(1, &vendor, true, SERVES);
 	struct packet p = start(&vendor, lid_of(1), GET_TABLE, 1);
@@ -237,7 +96,7 @@ static void test_what_write_refuses(void **state)
 }
 
 /* copy_rmpp_mad(): EFAULT in the middle of the data */
-static void test_unreadable_data(void **state)
+static void unreadable_data(void **state)
 {
 	long page = sysconf(_SC_PAGESIZE);
 	int k = peer(0, &vendor, false, 0), u = peer(1, &vendor, true, SERVES);
@@ -259,7 +118,7 @@ static void test_unreadable_data(void **state)
 /* ---- both ends in the kernel's role */
 
 /* copy_recv_mad() in user_mad.c: the first MAD whole, then the data of the others */
-static void test_messages(void **state)
+static void messages(void **state)
 {
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
 		const struct cls *c = &classes[i];
@@ -285,11 +144,467 @@ static void test_messages(void **state)
 	}
 }
 
+/* ---- what comes back while a message is sent */
+
+/* A message of five segments, of which three are out; the peer has acknowledged the first. */
+struct under_way {
+	int k, u;
+	struct packet p, seg;
+};
+
+static struct under_way under_way(uint32_t timeout_ms)
+{
+	struct under_way w = {.k = peer(0, &vendor, false, 0), .u = peer(1, &vendor, true, SERVES)};
+
+	w.p = start(&vendor, lid_of(1), GET_TABLE, 9);
+	w.p.hdr.timeout_ms = timeout_ms;
+	assert_true(send_message(w.k, &vendor, &w.p, 5 * 216) > 0);
+	w.seg = got(w.u);
+	reply(w.u, &w.seg, ACK, 0, 1, 3);
+	for (uint32_t n = 2; n <= 3; n++) {
+		w.seg = got(w.u);
+		check_segment(&w.seg, &vendor, 5 * 216, n);
+	}
+	nothing(w.u);
+	return w;
+}
+
+struct back {
+	const char *name, *rule;
+	uint8_t type, status;
+	uint32_t d1, d2;
+	uint8_t nack;      /* the status of an ABORT that answers */
+	uint32_t segments; /* that come */
+	bool dead;         /* the message is given up */
+};
+
+static const struct back backs[] = {
+	{"ACK of less than before", "process_rmpp_ack", ACK, 0, 0, 3},
+	{"ACK with a smaller window", "process_rmpp_ack", ACK, 0, 2, 2},
+	{"the same ACK again", "process_rmpp_ack", ACK, 0, 1, 3},
+	{"ACK of a part of the window", "process_rmpp_ack", ACK, 0, 2, 3},
+	{"ACK that opens the window only", "process_rmpp_ack", ACK, 0, 1, 4, 0, 1},
+	{"ACK that opens all", "process_rmpp_ack", ACK, 0, 3, 200, 0, 2},
+	{"ACK with a window before its segment", "process_rmpp_ack", ACK, 0, 3, 2, W2S, 0, true},
+	{"ACK with a negative window", "process_rmpp_ack", ACK, 0, 3, UINT32_MAX, W2S, 0, true},
+	{"ACK beyond the window", "process_rmpp_ack", ACK, 0, 4, 9, S2B, 0, true},
+	{"ACK beyond the end", "process_rmpp_ack", ACK, 0, 6, 9, S2B, 0, true},
+	{"ACK with a status", "process_rmpp_ack", ACK, 5, 3, 5, BAD_STATUS, 0, true},
+	{"STOP", "process_rmpp_stop", STOP, RESX, 0, 0, 0, 0, true},
+	{"STOP with another status", "process_rmpp_stop", STOP, 0, 0, 0, BAD_STATUS, 0, true},
+	{"ABORT, lowest status", "process_rmpp_abort", ABORT, 118, 0, 0, 0, 0, true},
+	{"ABORT, highest status", "process_rmpp_abort", ABORT, 127, 0, 0, 0, 0, true},
+	{"ABORT, status too low", "process_rmpp_abort", ABORT, 117, 0, 0, BAD_STATUS, 0, true},
+	{"ABORT, status too high", "process_rmpp_abort", ABORT, 128, 0, 0, BAD_STATUS, 0, true},
+	{"type 0", "ib_process_rmpp_recv_wc", 0, 0, 3, 5, BADT, 0, true},
+	{"type 5", "ib_process_rmpp_recv_wc", 5, 0, 3, 5, BADT, 0, true},
+};
+
+static void check_after(struct under_way *w, uint8_t nack, uint32_t segments, bool dead)
+{
+	struct packet in;
+	uint32_t n = 3;
+
+	if (nack) {
+		in = got(w->u);
+		assert_rmpp(&in, ABORT, nack, 0, 0);
+		assert_int_equal(in.mad[3], GET_TABLE);
+		assert_int_equal(in.mad[15], 9);
+	}
+	for (; segments; segments--) {
+		in = got(w->u);
+		check_segment(&in, &vendor, 5 * 216, ++n);
+	}
+	nothing(w->u);
+	reply(w->u, &w->seg, ACK, 0, n < 5 ? 3 : 5, 200);
+	while (!dead && n < 5) {
+		in = got(w->u);
+		check_segment(&in, &vendor, 5 * 216, ++n);
+	}
+	nothing(w->u);
+	nothing(w->k); /* send_handler() in user_mad.c: only time-outs are told */
+}
+
+static void comes_back(void **state)
+{
+	const struct back *b = *state;
+	struct under_way w = under_way(0);
+
+	reply(w.u, &w.seg, b->type, b->status, b->d1, b->d2);
+	check_after(&w, b->nack, b->segments, b->dead);
+}
+
+/* ib_process_rmpp_recv_wc() */
+static void another_version_ends_it(void **state)
+{
+	struct under_way w = under_way(0);
+	struct packet p = w.seg;
+
+	p.mad[3] ^= RESP;
+	set_rmpp(&p, ACK, ACTIVE, 0, 3, 5);
+	p.mad[24] = 2;
+	put(w.u, &p);
+	check_after(&w, UNV, 0, true);
+}
+
+/* ib_find_send_mad() in mad.c: of another transaction, or from elsewhere */
+static void ack_of_nothing(void **state)
+{
+	struct under_way w = under_way(0);
+	struct packet p = w.seg;
+	int other = peer(0, &vendor, true, 0);
+
+	p.mad[15] ^= 1;
+	reply(w.u, &p, ACK, 0, 3, 5);
+	reply(w.u, &p, ABORT, T2L, 0, 0);
+	nothing(w.u);
+	(void)other;
+	check_after(&w, 0, 0, false);
+}
+
+/* process_rmpp_ack(): the last one completes a message that wants no answer */
+static void last_ack(void **state)
+{
+	struct under_way w = under_way(0);
+
+	reply(w.u, &w.seg, ACK, 0, 3, 5);
+	got(w.u);
+	got(w.u);
+	assert_fails(send_message(w.k, &vendor, &w.p, 1), EINVAL); /* is_duplicate(): under way */
+	reply(w.u, &w.seg, ACK, 0, 5, 69);
+	reply(w.u, &w.seg, ACK, 0, 5, 69); /* and again: it is gone */
+	nothing(w.u);
+	assert_true(send_message(w.k, &vendor, &w.p, 1) > 0);
+}
+
+/* ack_ds_ack(): the turn changes; a repeated last ACK is answered again */
+static void ack_of_the_last_ack(void **state)
+{
+	struct under_way w = under_way(500);
+	struct packet in;
+
+	reply(w.u, &w.seg, ACK, 0, 3, 5);
+	got(w.u);
+	got(w.u);
+	for (int i = 0; i < 2; i++) {
+		reply(w.u, &w.seg, ACK, 0, 5, 69);
+		in = got(w.u);
+		assert_rmpp(&in, ACK, 0, 0, 1);
+		assert_int_equal(in.mad[3], GET_TABLE);
+		nothing(w.u);
+	}
+	/* abort_send(): too late */
+	reply(w.u, &w.seg, ABORT, T2L, 0, 0);
+	assert_fails(send_message(w.k, &vendor, &w.p, 1), EINVAL);
+	timed_out(w.k, &w.p);
+	nothing(w.u);
+}
+
+/* The same for a request of one MAD without RMPP: all of its no segments are acknowledged. */
+static void ack_of_a_plain_request(void **state)
+{
+	int k = peer(0, &vendor, false, 0), u = peer(1, &vendor, true, SERVES);
+	struct packet p = start(&vendor, lid_of(1), GET, 3), in;
+
+	p.hdr.timeout_ms = 30;
+	put(k, &p);
+	in = got(u);
+	reply(u, &in, ACK, 0, 0, 1);
+	in = got(u);
+	assert_rmpp(&in, ACK, 0, 0, 1);
+	reply(u, &in, ABORT, T2L, 0, 0);
+	nothing(u);
+	timed_out(k, &p);
+}
+
+/* ib_mad_complete_recv() in mad.c: an answer ends the message, whatever of it has arrived */
+static void an_answer_ends_it(void **state)
+{
+	struct under_way w = under_way(1000);
+	struct packet p = w.seg, in;
+
+	p.mad[3] ^= RESP;
+	set_rmpp(&p, 0, 0, 0, 0, 0);
+	put(w.u, &p);
+	in = got(w.k);
+	assert_int_equal(in.mad[3], GET_TABLE | RESP);
+	reply(w.u, &w.seg, ACK, 0, 3, 5);
+	nothing(w.u);
+	nothing(w.k);
+}
+
+/* cancel_mads() in mad.c */
+static void unregistering_ends_it(void **state)
+{
+	struct under_way w = under_way(20);
+
+	assert_int_equal(unreg(w.k, 0), 0);
+	reply(w.u, &w.seg, ACK, 0, 3, 5);
+	nothing(w.u);
+	assert_int_equal(poll(&(struct pollfd){.fd = w.k, .events = POLLIN}, 1, 60), 0);
+}
+
+static void closing_ends_it(void **state)
+{
+	struct under_way w = under_way(20);
+
+	umad_close(w.k);
+	reply(w.u, &w.seg, ACK, 0, 3, 5);
+	assert_int_equal(poll(&(struct pollfd){.fd = w.u, .events = POLLIN}, 1, 60), 0);
+}
+
+/* ---- nobody answers */
+
+static void expect(int fd, uint32_t n, size_t len)
+{
+	struct packet in = waited(fd);
+
+	check_segment(&in, &vendor, len, n);
+}
+
+/* timeout_sends() in mad.c, ib_retry_rmpp(): from the last acknowledged on, as the window is */
+static void repeats(void **state)
+{
+	int k = peer(0, &vendor, false, 0), u = peer(1, &vendor, true, SERVES);
+	struct packet p = start(&vendor, lid_of(1), GET_TABLE, 4), in;
+	long begin = now_ms();
+
+	p.hdr.timeout_ms = 20;
+	p.hdr.retries = 2;
+	assert_true(send_message(k, &vendor, &p, 1000) > 0);
+	for (int i = 0; i < 3; i++)
+		expect(u, 1, 1000);
+	timed_out(k, &p);
+	assert_in_range(now_ms() - begin, 59, 2000);
+	nothing(u);
+	p.hdr.timeout_ms = 50;
+	p.hdr.retries = 1;
+	assert_true(send_message(k, &vendor, &p, 1000) > 0);
+	expect(u, 1, 1000);
+	in = waited(u);
+	check_segment(&in, &vendor, 1000, 1);
+	reply(u, &in, ACK, 0, 1, 3); /* progress: all retries again */
+	for (int i = 0; i < 2; i++) {
+		expect(u, 2, 1000);
+		expect(u, 3, 1000);
+	}
+	timed_out(k, &p);
+	nothing(u);
+}
+
+/* ib_retry_rmpp(): what has arrived whole is not repeated for want of an answer */
+static void no_answer_no_repeat(void **state)
+{
+	int k = peer(0, &vendor, false, 0), u = peer(1, &vendor, true, SERVES);
+	struct packet p = start(&vendor, lid_of(1), GET_TABLE, 4), in;
+
+	p.hdr.timeout_ms = 30;
+	p.hdr.retries = 7;
+	assert_true(send_message(k, &vendor, &p, 10) > 0);
+	in = got(u);
+	reply(u, &in, ACK, 0, 1, 65);
+	in = got(u);
+	assert_rmpp(&in, ACK, 0, 0, 1);
+	timed_out(k, &p);
+	nothing(u);
+}
+
+/* ib_send_rmpp_mad(), send_next_seg(): an ACK is waited for even if no answer is: 2 s */
+static void two_seconds_for_an_ack(void **state)
+{
+	int k = peer(0, &vendor, false, 0), u = peer(1, &vendor, true, SERVES);
+	struct packet p = start(&vendor, lid_of(1), GET_TABLE, 4);
+	long begin = now_ms();
+
+	assert_true(send_message(k, &vendor, &p, 10) > 0);
+	p.mad[15] = 5;
+	p.hdr.timeout_ms = 60000;
+	assert_true(send_message(k, &vendor, &p, 10) > 0);
+	wait_readable(k, 5000);
+	assert_in_range(now_ms() - begin, 1990, 4000);
+	p.mad[15] = 4;
+	timed_out(k, &p);
+	p.mad[15] = 5;
+	timed_out(k, &p);
+	(void)u;
+}
+
+/* ---- answers with segments, and both ends in the kernel's role */
+
+/* init_newwin(), process_ds_ack(): how much of the answer comes unasked */
+static void first_window_of_an_answer(void **state)
+{
+	int k = peer(0, &vendor, false, SERVES), u = peer(1, &vendor, true, 0);
+	struct packet p = start(&vendor, lid_of(0), GET_TABLE, 6), in;
+
+	set_rmpp(&p, DATA, ACTIVE | FIRST | LAST, 0, 1, 220);
+	put(u, &p);
+	in = got(u);
+	assert_rmpp(&in, ACK, 0, 1, 1);
+	reply(u, &in, ACK, 0, 0, 3);
+	in = got(k);
+	in.mad[3] |= RESP;
+	in.hdr.timeout_ms = 0;
+	assert_true(send_message(k, &vendor, &in, 6 * 216) > 0);
+	for (uint32_t n = 1; n <= 3; n++)
+		expect(u, n, 6 * 216);
+	nothing(u);
+}
+
+static void exchange(int k, int r, uint8_t tid, size_t ask, size_t answer)
+{
+	struct packet p = start(&vendor, lid_of(1), GET_TABLE, tid), in;
+
+	p.hdr.timeout_ms = 5000;
+	assert_true(send_message(k, &vendor, &p, ask) > 0);
+	in = read_message(r, &vendor, ask);
+	nothing(k);
+	in.mad[3] |= RESP;
+	in.hdr.timeout_ms = 0;
+	assert_true(send_message(r, &vendor, &in, answer) > 0);
+	in = read_message(k, &vendor, answer);
+	assert_int_equal(in.mad[3], GET_TABLE | RESP);
+	assert_int_equal(in.mad[15], tid);
+	nothing(k);
+	nothing(r);
+}
+
+static void questions_and_answers(void **state)
+{
+	static const size_t lens[] = {0, 1, 216, 217, 64 * 216, 65 * 216 + 1, 500000};
+	int k = peer(0, &vendor, false, 0), r = peer(1, &vendor, false, SERVES);
+	uint8_t tid = 0;
+
+	for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++)
+		for (size_t n = 0; n < sizeof(lens) / sizeof(lens[0]); n++)
+			exchange(k, r, ++tid, lens[i], lens[n]);
+}
+
+/* is_kernel_rmpp_data_response() in mad.c: its request is given up, so are its segments */
+static void an_answer_too_late(void **state)
+{
+	int k = peer(0, &vendor, false, 0), u = peer(1, &vendor, true, SERVES);
+	struct packet p = start(&vendor, lid_of(1), GET, 3), in;
+
+	p.hdr.timeout_ms = 30;
+	put(k, &p);
+	in = got(u);
+	in.mad[3] |= RESP;
+	in.hdr.timeout_ms = 0;
+	set_rmpp(&in, DATA, ACTIVE | FIRST, 0, 1, 0);
+	put(u, &in);
+	in = got(u);
+	assert_rmpp(&in, ACK, 0, 1, 1 + WINDOW);
+	timed_out(k, &p);
+	in.mad[3] ^= RESP;
+	set_rmpp(&in, DATA, ACTIVE | LAST, 0, 2, 220);
+	put(u, &in);
+	nothing(u);
+	nothing(k);
+}
+
+/* A message as large as all that OpenSM says of 20 000 nodes. */
+static void a_very_long_message(void **state)
+{
+	int k = peer(0, &vendor, false, 0), r = peer(1, &vendor, false, SERVES);
+	struct packet p = start(&vendor, lid_of(1), GET_TABLE, 1);
+
+	assert_true(send_message(k, &vendor, &p, 50u << 20) > 0);
+	read_message(r, &vendor, 50u << 20);
+	/* More than there is room for. */
+	assert_fails(send_message(k, &vendor, &p, 300u << 20), ENOMEM);
+	nothing(r);
+	p.mad[15] = 2;
+	assert_true(send_message(k, &vendor, &p, 1000) > 0);
+	read_message(r, &vendor, 1000);
+}
+
+/* acquire_rmpp_recv(): for 10 s the same transaction is the same message, which has arrived */
+static void a_transaction_once(void **state)
+{
+	int k = peer(0, &vendor, false, 0), r = peer(1, &vendor, false, SERVES);
+	struct packet p = start(&vendor, lid_of(1), GET_TABLE, 1);
+
+	assert_true(send_message(k, &vendor, &p, 1000) > 0);
+	read_message(r, &vendor, 1000);
+	assert_true(send_message(k, &vendor, &p, 1000) > 0);
+	nothing(r);
+	nothing(k);
+}
+
+/* Servers and clients in processes of their own, killed in the middle of it. */
+static void many_processes(void **state)
+{
+	enum { CLIENTS = 6, EACH = 30 };
+	int r = peer(1, &vendor, false, SERVES), status;
+	pid_t pids[CLIENTS];
+	uint8_t *buf = malloc(200000);
+	int live = CLIENTS;
+
+	assert_non_null(buf);
+	for (int i = 0; i < CLIENTS; i++) {
+		pids[i] = fork();
+		if (pids[i])
+			continue;
+		for (int n = 0; n < EACH; n++) {
+			size_t len = (size_t)(1000 * (i + 1) + 977 * n);
+			struct packet p = start(&vendor, lid_of(1), GET_TABLE, (uint8_t)n);
+			int k = peer(0, &vendor, false, 0);
+
+			p.hdr.timeout_ms = 20000;
+			p.hdr.sl = 0;
+			assert_true(send_message(k, &vendor, &p, len) > 0);
+			if (i == 0 && n == EACH / 2)
+				kill(getpid(), SIGKILL);
+			read_message(k, &vendor, len);
+			umad_close(k);
+		}
+		_exit(0);
+	}
+	while (live) {
+		ssize_t n = read(r, buf, 200000);
+
+		if (n > 0) {
+			buf[HDR + 3] |= RESP;
+			buf[HDR + 26] |= ACTIVE;
+			((struct ib_user_mad_hdr *)buf)->timeout_ms = 0;
+			assert_int_equal(write(r, buf, (size_t)n), n);
+		} else {
+			poll(&(struct pollfd){.fd = r, .events = POLLIN}, 1, 5);
+		}
+		for (int i = 0; i < CLIENTS; i++)
+			if (pids[i] && waitpid(pids[i], &status, WNOHANG) == pids[i]) {
+				assert_int_equal(status, i ? 0 : SIGKILL);
+				pids[i] = 0;
+				live--;
+			}
+	}
+	free(buf);
+}
+
 int main(void)
 {
-	CASE(test_segments);
-	CASE(test_what_write_refuses);
-	CASE(test_unreadable_data);
-	CASE(test_messages);
+	CASE(segments);
+	CASE(what_write_refuses);
+	CASE(unreadable_data);
+	CASE(messages);
+	CASES(backs, comes_back);
+	CASE(another_version_ends_it);
+	CASE(ack_of_nothing);
+	CASE(last_ack);
+	CASE(ack_of_the_last_ack);
+	CASE(ack_of_a_plain_request);
+	CASE(an_answer_ends_it);
+	CASE(unregistering_ends_it);
+	CASE(closing_ends_it);
+	CASE(repeats);
+	CASE(no_answer_no_repeat);
+	CASE(two_seconds_for_an_ack);
+	CASE(first_window_of_an_answer);
+	CASE(questions_and_answers);
+	CASE(an_answer_too_late);
+	CASE(a_very_long_message);
+	CASE(a_transaction_once);
+	CASE(many_processes);
 	return run_cases("umad-rmpp");
 }

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the tests of RMPP share: the kernel's role against a peer that makes its segments and ACKs
+ * by hand (USER_RMPP), and against itself. The rules cited are in
+ * drivers/infiniband/core/mad_rmpp.c where no other file is named.
+ */
+#ifndef SOFTHCA_TESTS_UMAD_RMPP_H
+#define SOFTHCA_TESTS_UMAD_RMPP_H
+
+#include "umad.h"
+
+#define GET_TABLE 0x12
+#define SERVES (1ull << GET | 1ull << GET_TABLE)
+#define WINDOW 64 /* window_size(): an eighth of the 512 receives of QP1 */
+
+enum { ACTIVE = 1, FIRST = 2, LAST = 4 };
+enum { DATA = 1, ACK, STOP, ABORT };
+enum { RESX = 1, T2L = 118, BAD_SEG = 120, BADT, W2S, S2B, BAD_STATUS, UNV };
+
+struct cls {
+	uint8_t id;
+	unsigned int hdr; /* ib_get_mad_data_offset() in mad.c */
+};
+extern const struct cls vendor;
+
+/* A file with one agent, of one port: kernel (or user) RMPP, serving these methods. */
+int peer(unsigned int n, const struct cls *c, bool user, uint64_t methods);
+/* The header of a MAD from one of us to `lid`, for no answer. */
+struct packet start(const struct cls *c, uint16_t lid, uint8_t method, uint8_t tid);
+
+void put32(uint8_t *p, uint32_t v);
+uint32_t get32(const uint8_t *p);
+void set_rmpp(struct packet *p, uint8_t type, uint8_t flags, uint8_t status, uint32_t d1,
+	      uint32_t d2);
+void assert_rmpp(const struct packet *p, uint8_t type, uint8_t status, uint32_t d1, uint32_t d2);
+/* Back to where `to` came from: an ACK, STOP or ABORT of it. */
+void reply(int fd, const struct packet *to, uint8_t type, uint8_t status, uint32_t d1, uint32_t d2);
+
+/* Byte i of every message. */
+uint8_t pattern(size_t i);
+/* write() of a message of `len` bytes behind the header; its result. */
+ssize_t send_message(int fd, const struct cls *c, const struct packet *p, size_t len);
+/* Reads a message, within 5 s, and compares it; the packet's beginning. */
+struct packet read_message(int fd, const struct cls *c, size_t len);
+
+#endif
