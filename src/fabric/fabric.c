@@ -109,7 +109,7 @@ static uint32_t event_of_state(const struct hw_port *p)
 	return p->state == HW_PORT_ACTIVE ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR;
 }
 
-static void update_sysfs(struct seg *s, uint32_t port, const struct hw_hca *hca)
+static void update_sysfs(struct seg *s, uint32_t port, const struct hw_hca *hca, uint32_t what)
 {
 	const struct hw_host *host = seg_live(s, SEG_T_HOST, hca->host);
 	char root[320];
@@ -119,6 +119,8 @@ static void update_sysfs(struct seg *s, uint32_t port, const struct hw_hca *hca)
 		return;
 	snprintf(root, sizeof(root), "%s/host/%.31s", s->dir, host->name);
 	r = fab_sysfs_update_port(s, port, root);
+	if (!r && (what & (FAB_CHANGED_PKEY | FAB_CHANGED_GID)))
+		r = fab_sysfs_update_tables(s, port, root);
 	if (r < 0 && r != -ENOENT)
 		TRACE(LOG_ERROR, "sysfs of port %u not updated: %d", port, r);
 }
@@ -145,7 +147,7 @@ void fab_port_changed(struct seg *s, uint32_t port, uint32_t what)
 	hca = p && what ? hw_hca(s, p->hca) : NULL;
 	if (!hca)
 		return; /* of a switch: nobody listens */
-	update_sysfs(s, port, hca);
+	update_sysfs(s, port, hca, what);
 	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (what & rows[i].what)
 			fab_port_event(s, port, rows[i].event);

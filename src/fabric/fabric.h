@@ -139,6 +139,7 @@ int fab_sysfs_render(struct seg *s, uint32_t host, const char *root,
  * times. 0 or -errno; -ENOENT: there is no tree.
  */
 int fab_sysfs_update_port(struct seg *s, uint32_t port, const char *root);
+int fab_sysfs_update_tables(struct seg *s, uint32_t port, const char *root); /* P_Keys, GIDs */
 int fab_sysfs_update_counters(struct seg *s, uint32_t port, const char *root);
 /* Character device numbers, as the kernel's first ones: uverbs 231:192+n, umad 231:n, issm
  * 231:64+n. */

@@ -155,9 +155,26 @@ static const struct {
 
 /* ---- ports/N ---- */
 
-static int render_gids(struct tree *t, int dir, const struct hw_port *p)
+static int show_gid(const uint8_t *g, char *out, size_t size)
+{
+	return snprintf(out, size, "%04x:%04x:%04x:%04x:%04x:%04x:%04x:%04x\n", be16_load(g),
+			be16_load(g + 2), be16_load(g + 4), be16_load(g + 6), be16_load(g + 8),
+			be16_load(g + 10), be16_load(g + 12), be16_load(g + 14));
+}
+
+/*
+ * Where the kernel's read gives EINVAL (type of an empty entry, network device of an InfiniBand
+ * GID) ours gives end of file: what readers of these files treat alike.
+ */
+static int show_gid_type(const uint8_t *g, char *out, size_t size)
 {
 	static const uint8_t zero[16];
+
+	return snprintf(out, size, "%s", memcmp(g, zero, sizeof(zero)) ? "IB/RoCE v1\n" : "");
+}
+
+static int render_gids(struct tree *t, int dir, const struct hw_port *p)
+{
 	_cleanup_close_ int gids = tree_enter(dir, "gids");
 	_cleanup_close_ int attrs = tree_enter(dir, "gid_attrs");
 	_cleanup_close_ int types = attrs < 0 ? attrs : tree_enter(attrs, "types");
@@ -165,21 +182,13 @@ static int render_gids(struct tree *t, int dir, const struct hw_port *p)
 	int r = gids < 0 ? gids : types < 0 ? types : ndevs < 0 ? ndevs : 0;
 
 	for (unsigned int i = 0; i < HW_GIDS; i++) {
-		const uint8_t *g = p->gid[i];
-		char name[8];
+		char name[8], text[48];
+		int n = show_gid(p->gid[i], text, sizeof(text));
 
 		snprintf(name, sizeof(name), "%u", i);
-		TREE_STEP(r, tree_put(t, gids, name, "%04x:%04x:%04x:%04x:%04x:%04x:%04x:%04x\n",
-				      be16_load(g), be16_load(g + 2), be16_load(g + 4),
-				      be16_load(g + 6), be16_load(g + 8), be16_load(g + 10),
-				      be16_load(g + 12), be16_load(g + 14)));
-		/*
-		 * Where the kernel's read gives EINVAL (type of an empty entry, network device of
-		 * an InfiniBand GID) ours gives end of file: what readers of these files treat
-		 * alike.
-		 */
-		TREE_STEP(r, tree_put(t, types, name, "%s",
-				      memcmp(g, zero, sizeof(zero)) ? "IB/RoCE v1\n" : ""));
+		TREE_STEP(r, tree_write(t, gids, name, 0444, text, (size_t)n));
+		n = show_gid_type(p->gid[i], text, sizeof(text));
+		TREE_STEP(r, tree_write(t, types, name, 0444, text, (size_t)n));
 		TREE_STEP(r, tree_write(t, ndevs, name, 0444, "", 0));
 	}
 	return r;
@@ -472,6 +481,30 @@ int fab_sysfs_update_port(struct seg *s, uint32_t port, const char *root)
 		int n = port_attrs[i].show(p, text, sizeof(text));
 
 		TREE_STEP(r, tree_replace(top, dir, port_attrs[i].name, text, (size_t)n));
+	}
+	return r;
+}
+
+int fab_sysfs_update_tables(struct seg *s, uint32_t port, const char *root)
+{
+	_cleanup_close_ int top = -1;
+	_cleanup_close_ int dir = -1;
+	const struct hw_port *p = hw_port(s, port);
+	char name[24], text[48];
+	int n, r = open_port(s, p, root, "", &top, &dir);
+
+	for (unsigned int i = 0; !r && i < HW_PKEYS; i++) {
+		snprintf(name, sizeof(name), "pkeys/%u", i);
+		n = snprintf(text, sizeof(text), "0x%04x\n", p->pkey[i]);
+		TREE_STEP(r, tree_replace(top, dir, name, text, (size_t)n));
+	}
+	for (unsigned int i = 0; !r && i < HW_GIDS; i++) {
+		snprintf(name, sizeof(name), "gids/%u", i);
+		n = show_gid(p->gid[i], text, sizeof(text));
+		TREE_STEP(r, tree_replace(top, dir, name, text, (size_t)n));
+		snprintf(name, sizeof(name), "gid_attrs/types/%u", i);
+		n = show_gid_type(p->gid[i], text, sizeof(text));
+		TREE_STEP(r, tree_replace(top, dir, name, text, (size_t)n));
 	}
 	return r;
 }

@@ -210,6 +210,22 @@ static void an_update_shows_and_keeps_the_devices_times(void **state)
 	assert_memory_equal(&before.st_mtim, &after.st_mtim, sizeof(before.st_mtim));
 }
 
+static void tables_are_written_again(void **state)
+{
+	uint32_t port = fab_port_by_umad(&seg, fab_host_by_name(&seg, "h1"), 0);
+	struct hw_port *p = hw_port(&seg, port);
+
+	p->pkey[3] = 0x8123;
+	memset(p->gid[2], 0xab, 16);
+	assert_int_equal(fab_sysfs_update_tables(&seg, port, root), 0);
+	assert_string_equal(text_of(PORT "pkeys/0"), "0xffff\n");
+	assert_string_equal(text_of(PORT "pkeys/3"), "0x8123\n");
+	assert_string_equal(text_of(PORT "pkeys/4"), "0x0000\n"); /* they were one file */
+	assert_string_equal(text_of(PORT "gids/2"), "abab:abab:abab:abab:abab:abab:abab:abab\n");
+	assert_string_equal(text_of(PORT "gid_attrs/types/2"), "IB/RoCE v1\n");
+	assert_string_equal(text_of(PORT "gid_attrs/types/3"), "");
+}
+
 static void counters_are_written_again(void **state)
 {
 	uint32_t port = fab_port_by_umad(&seg, fab_host_by_name(&seg, "h1"), 0);
@@ -262,6 +278,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(more_devices_get_more_numbers, two_by_two, clean),
 		cmocka_unit_test_setup_teardown(an_update_shows_and_keeps_the_devices_times,
 						one_port, clean),
+		cmocka_unit_test_setup_teardown(tables_are_written_again, one_port, clean),
 		cmocka_unit_test_setup_teardown(counters_are_written_again, one_port, clean),
 		cmocka_unit_test_setup_teardown(no_tree_is_told_from_a_failure, one_port, clean),
 		cmocka_unit_test(cpu_masks_read_as_the_kernels),
