@@ -24,6 +24,7 @@ SEEDS = {
     'ioctl': ['fuzz_seeds_rows', '{}', '{}.other'],
     'write': ['fuzz_seeds_rows', '{}.other', '{}'],
     'wqe': ['fuzz_seeds_wqe', '{}'],
+    'topo': ['fuzz_seeds_topo', '{}'],
 }
 MAX_LEN = 4096
 
