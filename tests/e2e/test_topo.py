@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Topologies: files and generators become fabrics, and fabrics are written again."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from softhca import SOFTHCA, Case, Fabric, Running  # noqa: E402
+
+# As ibnetdiscover prints it: an enhanced port 0, a router, two hosts, of which one has two HCAs.
+DUMP = '''#
+# Topology file: generated on Tue Mar  3 12:00:00 2020
+#
+# Initiated from node 0002c90300a1b2c0 port 0002c90300a1b2c1
+
+vendid=0x2c9
+devid=0xc738
+sysimgguid=0xf45214030011220
+switchguid=0xf45214030011220(f45214030011220)
+Switch	36 "S-0f45214030011220"		# "MF0;sw1:SX6036/U1" enhanced port 0 lid 13 lmc 0
+[1]	"H-0002c90300a1b2c0"[1](2c90300a1b2c1) 		# "node1 HCA-1" lid 4 4xFDR
+[2]	"H-0002c90300a1b2d0"[1](2c90300a1b2d1) 		# "node1 HCA-2" lid 5 4xFDR
+[3]	"H-0002c90300a1b2e0"[2](2c90300a1b2e2) 		# "node2 HCA-1" lid 6 4xQDR
+[36]	"R-0002c90300000100"[7](2c90300000107) 		# "edge router" lid 9 12xEDR
+
+vendid=0x2c9
+devid=0x1003
+sysimgguid=0x2c90300a1b2c3
+caguid=0x2c90300a1b2c0
+Ca	2 "H-0002c90300a1b2c0"		# "node1 HCA-1"
+[1](2c90300a1b2c1) 	"S-0f45214030011220"[1]		# lid 4 lmc 0 "MF0;sw1:SX6036/U1" lid 13 4xFDR
+
+vendid=0x2c9
+devid=0x1003
+sysimgguid=0x2c90300a1b2d3
+caguid=0x2c90300a1b2d0
+Ca	1 "H-0002c90300a1b2d0"		# "node1 HCA-2"
+[1](2c90300a1b2d1) 	"S-0f45214030011220"[2]		# lid 5 lmc 0 "MF0;sw1:SX6036/U1" lid 13 4xFDR
+
+vendid=0x2c9
+devid=0x1003
+sysimgguid=0x2c90300a1b2e3
+caguid=0x2c90300a1b2e0
+Ca	2 "H-0002c90300a1b2e0"		# "node2 HCA-1"
+[2](2c90300a1b2e2) 	"S-0f45214030011220"[3]		# lid 6 lmc 0 "MF0;sw1:SX6036/U1" lid 13 4xQDR
+
+vendid=0x2c9
+devid=0x200
+sysimgguid=0x2c90300000100
+rtguid=0x2c90300000100
+Rt	8 "R-0002c90300000100"		# "edge router"
+[7](2c90300000107) 	"S-0f45214030011220"[36]		# lid 9 lmc 0 "MF0;sw1:SX6036/U1" lid 13 12xEDR
+'''
+
+# As ibsim's examples are written.
+NET = '''# two switches
+Switch	8 "Switch1"
+[1]	"Hca1"[1]
+[3]	"Switch2"[3] w=3
+[4]	"Switch2"[4]
+
+Switch 8 "Switch2"
+[1]	"Hca2"[2]
+[3]	"Switch1"[3]
+[4]	"Switch1"[4]
+
+Hca	2 "Hca1"
+[1]	"Switch1"[1]
+
+Hca	2 "Hca2"
+[2]	"Switch2"[1]
+'''
+
+
+def nodes(text):
+    """{what a node's lines are}: the order of nodes, comments and dates left out."""
+    out = set()
+    for block in re.sub(r'^#.*\n', '', text, flags=re.M).strip().split('\n\n'):
+        lines = [re.sub(r'\s+', ' ', line).strip() for line in block.splitlines()]
+        out.add('\n'.join(lines))
+    return out
+
+
+class Written(Case):
+    def topo(self, *args, stdin=''):
+        r = subprocess.run([SOFTHCA, 'topo', *args], input=stdin, capture_output=True, text=True,
+                           timeout=60)
+        return r
+
+    def write(self, *args, **kw):
+        r = self.topo(*args, **kw)
+        self.assertEqual((r.returncode, r.stderr), (0, ''))
+        return r.stdout
+
+    def test_a_dump_is_written_as_it_was(self):
+        self.assertEqual(nodes(self.write('-', stdin=DUMP)), nodes(DUMP))
+
+    def test_what_is_written_is_read_again(self):
+        for spec in ('ring:5', 'star:7', 'torus:3x3', 'torus:2x3x4', 'fat-tree:3:4', 'random:40:1'):
+            one = self.write(spec)
+            self.assertEqual(self.write('-', stdin=one), one, spec)
+        one = self.write('-', stdin=NET)
+        self.assertEqual(self.write('-', stdin=one), one)
+
+    def test_the_same_always(self):
+        self.assertEqual(self.write('random:100:5'), self.write('random:100:5'))
+
+    def test_dot(self):
+        out = self.write('-o', 'dot', 'ring:3')
+        self.assertEqual(out.count(' -- '), 6)
+        self.assertEqual(out.count('shape=box'), 3)
+
+    def test_bad_lines_are_placed(self):
+        for text, why in (('Switch 4 "A"\n[1] "B"[1]\n', "<stdin>:2:5: there is no node \"B\""),
+                          ('\n\nfoo\n', "<stdin>:3:1: 'foo' begins no line of a topology"),
+                          ('', '<stdin>: there are no nodes')):
+            r = self.topo('-', stdin=text)
+            self.assertEqual((r.returncode, r.stdout), (2, ''))
+            self.assertEqual(r.stderr, f'softhca: topo: {why}\n')
+
+    def test_refused(self):
+        for args, why in ((['ring:x'], 'ring:N[:HCAS]'), (['/nowhere'], 'No such file'),
+                          (['-o', 'svg', 'ring:3'], 'not one of ibnetdiscover|dot'),
+                          (['--fabric', 'x', 'ring:3'], 'either'),
+                          (['a', 'b'], 'too much')):
+            r = self.topo(*args)
+            self.assertEqual((r.returncode, r.stdout), (2, ''), args)
+            self.assertIn(why, r.stderr)
+            self.assertEqual(r.stderr.count('\n'), 1)
+
+    def test_twenty_thousand_hcas_are_read_quickly(self):
+        with tempfile.NamedTemporaryFile('w', suffix='.topo') as f:
+            f.write(self.write('fat-tree:3:48:20000'))
+            f.flush()
+            start = time.monotonic()
+            out = self.write('-o', 'dot', f.name)
+            self.assertLess(time.monotonic() - start, 5)
+            self.assertEqual(out.count('shape=ellipse'), 20000)
+
+
+class Up(Case):
+    def fabric(self, text, *options):
+        self.file = tempfile.NamedTemporaryFile('w', suffix='.topo')
+        self.addCleanup(self.file.close)
+        self.file.write(text)
+        self.file.flush()
+        return Fabric('--topo', self.file.name, *options)
+
+    def test_a_dump_becomes_a_fabric(self):
+        with self.fabric(DUMP) as fab:
+            s = self.status(fab)
+            self.assertEqual([h['name'] for h in s['hosts']], ['node1', 'node2'])
+            self.assertEqual((s['subnet']['adapters'], s['subnet']['switches'],
+                              s['subnet']['routers']), (3, 1, 1))
+            out = self.ok(fab.run('ibstat'))
+            self.assertEqual(re.findall(r"CA '(\w+)'", out), ['mlx5_0', 'mlx5_1'])
+            self.assertIn('Node GUID: 0x0002c90300a1b2c0', out)
+            self.assertIn('Port GUID: 0x0002c90300a1b2c1', out)
+            self.assertRegex(out, r'Port 1:\n\s+State: Active\n\s+Physical state: LinkUp\n\s+Rate: 56')
+            self.assertRegex(out, r'Port 2:\n\s+State: Down')
+            # The file's LIDs are kept.
+            self.assertEqual(re.findall(r'Base lid: (\d+)', out)[0], '4')
+            out = self.ok(fab.run('ibstat', options=['--host', 'node2']))
+            self.assertRegex(out, r'Port 2:\n\s+State: Active\n\s+Physical state: LinkUp\n\s+Rate: 40')
+            self.assertEqual(nodes(fab.softhca('topo', '--fabric', fab.name)), nodes(DUMP))
+
+    def test_an_ibsim_net_becomes_a_fabric(self):
+        with self.fabric(NET) as fab:
+            self.assertEqual([h['name'] for h in self.status(fab)['hosts']], ['Hca1', 'Hca2'])
+            out = self.ok(fab.run('ibstat', options=['--host', 'Hca2']))
+            self.assertIn('Node GUID: 0x0000000000100003', out)
+            self.assertRegex(out, r'Port 2:\n\s+State: Active')
+            self.pair(fab, ('ibv_rc_pingpong', '-d', 'mlx5_0', '-n', '100'),
+                      ('ibv_rc_pingpong', '-d', 'mlx5_0', '-i', '2', '-n', '100'),
+                      options=(('--host', 'Hca1'), ('--host', 'Hca2')))
+
+    def test_across_switches(self):
+        with Fabric('--topo', 'ring:8') as fab:
+            self.pair(fab, ('ibv_rc_pingpong', '-n', '100'),
+                      options=(('--host', 'h1'), ('--host', 'h5')))
+
+    def test_nobody_manages_it(self):
+        with Fabric('--topo', 'ring:3', '--sm', 'none') as fab:
+            out = self.ok(fab.run('ibstat'))
+            self.assertIn('State: Initializing', out)
+            self.assertIn('Base lid: 0', out)
+
+    def test_private(self):
+        out = self.ok(Running([SOFTHCA, 'run', '--topo', 'star:3', '--host', 'h2', '--',
+                               'ibstat']).finish())
+        self.assertIn('0x5a17ca0300020000', out)
+        for args, why in ((['--topo', 'star:3', '--host', 'h4'], "no host 'h4' on star:3"),
+                          (['--topo', 'star:3', '--hca', '2'], '--topo says what there is'),
+                          (['--topo', 'star:0'], 'N must be a number'),
+                          (['--sm', 'opensm'], 'not one of builtin|none'),
+                          (['--fabric', 'x', '--topo', 'ring:3'], 'belong to the making')):
+            r = Running([SOFTHCA, 'run', *args, '--', 'true']).finish()
+            self.assertEqual(r.status, 2, str(r))
+            self.assertIn(why, r.out)
+
+    def test_no_such_host(self):
+        with Fabric('--topo', 'ring:3') as fab:
+            for host in ('h4', '', '../h1', 'x' * 40):
+                r = fab.run('true', options=['--host', host])
+                self.assertEqual(r.status, 2, str(r))
+                self.assertIn('there is no host', r.out)
+
+    def test_hosts_are_made_when_they_are_used(self):
+        with Fabric('--topo', 'fat-tree:3:36:5184') as fab:
+            self.assertEqual(sorted(os.listdir(os.path.join(fab.dir, fab.name, 'host'))), ['h1'])
+            self.assertIn('Base lid: 5000', self.ok(fab.run('ibstat', options=['--host', 'h5000'])))
+            s = self.status(fab)['subnet']
+            self.assertEqual((s['adapters'], s['switches'], s['hosts_used']), (5184, 738, 2))
+            self.assertLess(s['memory_per_node'], 16384)
+            self.pair(fab, ('ibv_rc_pingpong', '-n', '10'),
+                      options=(('--host', 'h1'), ('--host', 'h5184')))
+
+    def test_a_thousand_hcas_come_up_at_once(self):
+        start = time.monotonic()
+        with Fabric('--topo', 'fat-tree:3:36:1008'):
+            self.assertLess(time.monotonic() - start, 3)
+
+    def test_twenty_thousand_hcas_come_up(self):
+        with Fabric('--topo', 'fat-tree:3:48:20000') as fab:
+            out = self.ok(fab.run('ibstat', options=['--host', 'h20000']))
+            self.assertIn('State: Active', out)
+
+    def test_a_file_that_cannot_be(self):
+        with tempfile.NamedTemporaryFile('w') as f:
+            f.write('Switch 4 "A"\n[1] "A"[1]\n')
+            f.flush()
+            r = Running([SOFTHCA, 'up', 'lab', '--topo', f.name]).finish()
+            self.assertEqual(r.status, 2)
+            self.assertEqual(r.out, f'softhca: up: {f.name}:2:5: port 1 of "A" is connected to '
+                                    'itself\n')
+
+
+if __name__ == '__main__':
+    unittest.main()
