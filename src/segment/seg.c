@@ -4,6 +4,7 @@
  * only, below libc. Called by the supervisor (seg_create) and by link.c (seg_map).
  */
 #include "segment/seg.h"
+#include "segment/cap.h"
 #include "segment/evq.h"
 #include "segment/evsub.h"
 #include "segment/fab.h"
@@ -67,6 +68,8 @@ static const struct {
 	[SEG_T_AGENT] = {64 * K, sizeof(struct mad_agent), 1},
 	[SEG_T_MSEND] = {64 * K, sizeof(struct mad_send), 1},
 	[SEG_T_MRECV] = {64 * K, sizeof(struct mad_recv), 1},
+	[SEG_T_CAP] = {2, sizeof(struct seg_cap), 1},
+	[SEG_T_CAPREC] = {CAP_SLOTS, sizeof(struct seg_cap_rec), 1},
 };
 
 #define CHECK_ELEM(t) static_assert(sizeof(struct t) % 64 == 0, #t " wants SEG_ELEM")
@@ -106,7 +109,9 @@ CHECK_ELEM(hw_mcg);
 CHECK_ELEM(mad_agent);
 CHECK_ELEM(mad_send);
 CHECK_ELEM(mad_recv);
-static_assert(SEG_T_COUNT == 36, "the table of tables has a row per table");
+CHECK_ELEM(seg_cap);
+CHECK_ELEM(seg_cap_rec);
+static_assert(SEG_T_COUNT == 38, "the table of tables has a row per table");
 static_assert(sizeof(struct seg_table_hdr) == 64, "a header per cache line");
 
 static uint64_t page_up(uint64_t n)

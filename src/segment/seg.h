@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define SEG_MAGIC UINT64_C(0x534f465448434131) /* "SOFTHCA1" */
-#define SEG_LAYOUT_VERSION 4u
+#define SEG_LAYOUT_VERSION 5u
 
 #define SEG_OWNER_FREE 0u
 #define SEG_OWNER_DEVICE UINT32_MAX
@@ -72,6 +72,8 @@ enum seg_table_id {
 	SEG_T_SHARE,   /* struct hw_share     an open file's part in an XRC domain or XRC QP      */
 	SEG_T_QCTR,    /* struct hw_qctr      sets of Q counters                                  */
 	SEG_T_MCG,     /* struct hw_mcg       QPs attached to multicast groups                    */
+	SEG_T_CAP,     /* struct seg_cap      the capture: the one and only             (cap.h)   */
+	SEG_T_CAPREC,  /* struct seg_cap_rec  its packets; never claimed                          */
 	SEG_T_COUNT
 };
 
@@ -94,8 +96,10 @@ struct seg_hdr {
 	uint32_t hdr_size;
 	uint64_t size; /* of the whole segment, bytes */
 	uint32_t supervisor_pid;
-	_Atomic uint32_t down; /* 1: the supervisor is going away */
-	char name[64];         /* the fabric's */
+	_Atomic uint32_t down;    /* 1: the supervisor is going away */
+	_Atomic uint32_t capture; /* packets are handed over (cap.h) */
+	uint32_t pad;
+	char name[64]; /* the fabric's */
 	struct seg_table_hdr table[SEG_T_COUNT];
 };
 

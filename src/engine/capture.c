@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The data path as packets, for a capture. The engine moves messages as a whole; here is what a
+ * link would have carried: packets of the path's MTU with their sequence numbers, and the answers.
+ * Called by rc.c and ud.c while cap_on(), with their locks held. Waits for nothing: packets that
+ * find no room are lost and counted.
+ *
+ * DC is left out: the form of its packets is not published.
+ */
+#include "engine/internal.h"
+#include "segment/cap.h"
+#include "wire/prm/prm.h"
+
+#include <time.h>
+
+#define PSN_MASK 0xffffffu
+
+static uint64_t real_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+/* The next `len` bytes of a message, as far as they are kept and can be read. */
+static uint32_t copy_payload(struct seg *s, struct eng_cursor *at, uint32_t len, uint8_t *to)
+{
+	uint32_t keep = cap_snap(s, len), done = 0;
+	struct eng_cursor c = *at;
+
+	while (done < keep) {
+		struct mem_slot mem;
+		struct mem_vec v;
+
+		if (cursor_piece(s, &c, keep - done, &mem, &v) || !v.len ||
+		    mem_read(s, mem, v.va, to + done, v.len))
+			break;
+		done += (uint32_t)v.len;
+		cursor_advance(&c, v.len);
+	}
+	cursor_advance(at, len);
+	return done;
+}
+
+static void send(struct seg *s, struct pkt *p, struct eng_cursor *at)
+{
+	uint64_t turn;
+	struct seg_cap_rec *rec = cap_get(s, &turn);
+
+	if (!rec) {
+		if (at)
+			cursor_advance(at, p->payload);
+		return;
+	}
+	p->kept = at ? copy_payload(s, at, p->payload, rec->payload) : 0;
+	p->time_ns = real_now();
+	rec->pkt = *p;
+	cap_put(rec, turn);
+}
+
+static uint16_t pkey_of(const struct hw_port *p, uint32_t index)
+{
+	return p && index < HW_PKEYS ? p->pkey[index] : 0;
+}
+
+static uint8_t transport(const struct hw_qp *qp)
+{
+	return qp->st == HW_ST_UC ? PKT_UC : qp->st == HW_ST_XRC ? PKT_XRC : PKT_RC;
+}
+
+/* Addresses of what the requester sends; its port's, too. False: this transport is not shown. */
+static bool address(const struct eng_run *r, struct pkt *p)
+{
+	const struct hw_qp *qp = r->qp;
+	const struct hw_port *port = hw_port(r->s, qp->port);
+	const void *ads = LAYOUT_IN(qpc, primary_address_path, qp->qpc);
+
+	if (!port || qp->st == HW_ST_DCI)
+		return false;
+	*p = (struct pkt){
+		.slid = (uint16_t)atomic_load(&port->lid),
+		.dlid = (uint16_t)qp->dlid,
+		.pkey = pkey_of(port, qp->pkey_index),
+		.sl = (uint8_t)qp->sl,
+		.port = (uint8_t)port->num,
+		.dest_qpn = qp->dest_qpn,
+	};
+	if (!qp->grh)
+		return true;
+	p->flags = PKT_F_GRH;
+	p->tclass = (uint8_t)LAYOUT_GET(ads, ads, tclass);
+	p->flow_label = (uint32_t)LAYOUT_GET(ads, ads, flow_label);
+	p->hop_limit = (uint8_t)LAYOUT_GET(ads, ads, hop_limit);
+	if (qp->sgid_index < HW_GIDS)
+		memcpy(p->sgid, port->gid[qp->sgid_index], 16);
+	memcpy(p->dgid, qp->dgid, 16);
+	return true;
+}
+
+/* Which of a message's packets: the operations of one kind follow each other. */
+static uint8_t place(uint8_t first, uint8_t only, uint32_t i, uint32_t n)
+{
+	if (n == 1)
+		return only;
+	return (uint8_t)(first + (!i ? 0 : i + 1 < n ? 1 : 2));
+}
+
+static uint8_t request_opcode(const struct eng_run *r, const struct eng_op *op, uint32_t i,
+			      uint32_t n)
+{
+	bool last = i + 1 == n;
+	uint8_t o;
+
+	if (op->kind == ENG_K_WRITE) {
+		o = place(PKT_WRITE_FIRST, PKT_WRITE_ONLY, i, n);
+		return (uint8_t)(o + (last && op->imm));
+	}
+	o = place(PKT_SEND_FIRST, PKT_SEND_ONLY, i, n);
+	if (last && op->cqe == CQE_RESP_SEND_INV)
+		return n == 1 ? PKT_SEND_ONLY_INV : PKT_SEND_LAST_INV;
+	return (uint8_t)(o + (last && op->imm));
+}
+
+static void fill_rdma(const struct eng_run *r, const struct eng_op *op, struct pkt *p)
+{
+	const uint8_t *ra = r->wqe + r->hdr;
+
+	if (op->kind == ENG_K_SEND)
+		return;
+	p->va = LAYOUT_GET(wqe_raddr, ra, va);
+	p->rkey = (uint32_t)LAYOUT_GET(wqe_raddr, ra, rkey);
+	p->dma_len = (uint32_t)r->local.len;
+	p->swap_add = r->atomic.operand;
+	p->compare = r->atomic.compare;
+}
+
+void eng_capture_request(struct eng_run *r, const struct eng_op *op)
+{
+	uint32_t mtu = r->qp->mtu, n = eng_npkts(r->local.len, mtu);
+	struct eng_cursor at = {.l = &r->local};
+	uint64_t left = r->local.len;
+	uint8_t type = transport(r->qp), flags;
+	struct pkt p;
+
+	/* It waited for a lock, not for an answer: it is not sent again. */
+	if (atomic_load(&r->qp->park) == HW_PARK_LOCK || !address(r, &p))
+		return;
+	flags = p.flags;
+	if (r->qp->st == HW_ST_XRC)
+		p.srqn = (uint32_t)LAYOUT_GET(wqe_xrc, r->wqe + WQE_SEG, xrc_srqn);
+	fill_rdma(r, op, &p);
+	p.imm = r->imm;
+	p.psn = r->qp->next_send_psn;
+	if (op->kind == ENG_K_READ || op->kind == ENG_K_ATOMIC) {
+		p.opcode = type | (op->kind == ENG_K_READ ? PKT_READ_REQUEST
+				   : r->atomic.add        ? PKT_FETCH_ADD
+							  : PKT_COMPARE_SWAP);
+		p.flags |= PKT_F_ACK_REQ;
+		send(r->s, &p, NULL);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		p.opcode = type | request_opcode(r, op, i, n);
+		p.payload = (uint32_t)(left < mtu ? left : mtu);
+		p.psn = (r->qp->next_send_psn + i) & PSN_MASK;
+		p.flags = flags;
+		if (i + 1 == n)
+			p.flags |= (r->se ? PKT_F_SOLICITED : 0) |
+				   (type == PKT_UC ? 0 : PKT_F_ACK_REQ);
+		send(r->s, &p, &at);
+		left -= p.payload;
+	}
+}
+
+/* AETH's syndrome for what came of a request; 0: nothing is said. */
+static uint32_t syndrome(const struct eng_run *r, enum eng_out out)
+{
+	if (out == ENG_DONE)
+		return PKT_SYND_ACK;
+	if (out == ENG_RNR)
+		return PKT_SYND_RNR_NAK | (r->rnr_timer & 0x1f);
+	if (out != ENG_FAILED)
+		return 0;
+	switch (eng_failures[r->why].syndrome) {
+	case CQE_SYND_REMOTE_INVAL_REQ:
+		return PKT_SYND_NAK_INVALID;
+	case CQE_SYND_REMOTE_ACCESS:
+		return PKT_SYND_NAK_ACCESS;
+	case CQE_SYND_REMOTE_OP:
+		return PKT_SYND_NAK_OPERATION;
+	default:
+		return 0;
+	}
+}
+
+static void read_response(struct eng_run *r, struct pkt *p, uint32_t psn, uint32_t n)
+{
+	struct eng_cursor at = {.l = &r->local};
+	uint64_t left = r->local.len;
+	uint8_t type = transport(r->qp);
+
+	for (uint32_t i = 0; i < n; i++) {
+		p->opcode = type | place(PKT_READ_RESP_FIRST, PKT_READ_RESP_ONLY, i, n);
+		p->payload = (uint32_t)(left < r->qp->mtu ? left : r->qp->mtu);
+		p->psn = (psn + i) & PSN_MASK;
+		send(r->s, p, &at);
+		left -= p->payload;
+	}
+}
+
+/* An adapter gives the original value in the host's order. */
+static uint64_t original(struct eng_run *r)
+{
+	struct eng_cursor at = {.l = &r->local};
+	uint64_t value = 0;
+	struct mem_slot mem;
+	struct mem_vec v;
+
+	if (cursor_piece(r->s, &at, r->atomic.size, &mem, &v) || v.len > sizeof(value) ||
+	    mem_read(r->s, mem, v.va, &value, v.len))
+		return 0;
+	return value;
+}
+
+void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct hw_qp *peer,
+			uint32_t psn, enum eng_out out)
+{
+	uint32_t n = eng_npkts(r->local.len, r->qp->mtu), synd = syndrome(r, out);
+	const struct hw_port *port = hw_port(r->s, peer->port);
+	struct pkt q, p;
+
+	if (!synd || r->qp->st == HW_ST_UC || !port || !address(r, &q))
+		return;
+	p = (struct pkt){
+		.slid = (uint16_t)atomic_load(&port->lid),
+		.dlid = q.slid,
+		.pkey = pkey_of(port, peer->pkey_index),
+		.sl = q.sl,
+		.port = (uint8_t)port->num,
+		.flags = q.flags,
+		.hop_limit = q.hop_limit,
+		.dest_qpn = r->qpn,
+		.psn = psn,
+		.opcode = transport(r->qp) | PKT_ACK,
+		.syndrome = synd,
+		.msn = peer->msn,
+	};
+	memcpy(p.sgid, q.dgid, 16);
+	memcpy(p.dgid, q.sgid, 16);
+	if (out == ENG_DONE && op->kind == ENG_K_READ) {
+		read_response(r, &p, psn, n);
+		return;
+	}
+	if (out == ENG_DONE && op->kind == ENG_K_ATOMIC) {
+		p.opcode = transport(r->qp) | PKT_ATOMIC_ACK;
+		p.compare = original(r);
+	} else if (out == ENG_DONE) {
+		p.psn = (psn + n - 1) & PSN_MASK;
+	}
+	send(r->s, &p, NULL);
+}
+
+void eng_capture_ud(struct eng_run *r, const struct eng_op *op, const uint8_t *av, uint32_t qkey,
+		    bool grh)
+{
+	const struct hw_port *port = hw_port(r->s, r->qp->port);
+	struct eng_cursor at = {.l = &r->local};
+	uint32_t sgid = grh ? (uint32_t)LAYOUT_GET(wqe_av, av, sgid_index) : 0;
+	struct pkt p;
+
+	if (atomic_load(&r->qp->park) == HW_PARK_LOCK || !port)
+		return;
+	p = (struct pkt){
+		.slid = (uint16_t)atomic_load(&port->lid),
+		.dlid = (uint16_t)LAYOUT_GET(wqe_av, av, rlid),
+		.pkey = pkey_of(port, r->qp->pkey_index),
+		.sl = (uint8_t)LAYOUT_GET(wqe_av, av, sl),
+		.port = (uint8_t)port->num,
+		.opcode = PKT_UD | (op->imm ? PKT_SEND_ONLY_IMM : PKT_SEND_ONLY),
+		.flags = r->se ? PKT_F_SOLICITED : 0,
+		.dest_qpn = (uint32_t)LAYOUT_GET(wqe_av, av, dqpn),
+		.src_qpn = r->qpn,
+		.qkey = qkey,
+		.psn = r->qp->next_send_psn,
+		.imm = r->imm,
+		.payload = (uint32_t)r->local.len,
+	};
+	if (grh) {
+		p.flags |= PKT_F_GRH;
+		p.tclass = (uint8_t)LAYOUT_GET(wqe_av, av, tclass);
+		p.flow_label = (uint32_t)LAYOUT_GET(wqe_av, av, flow_label);
+		p.hop_limit = (uint8_t)LAYOUT_GET(wqe_av, av, hop_limit);
+		if (sgid < HW_GIDS)
+			memcpy(p.sgid, port->gid[sgid], 16);
+		memcpy(p.dgid, av + WQE_AV_RGID, 16);
+	}
+	send(r->s, &p, &at);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Packets as they are on an InfiniBand link (IBA vol 1, chapters 7 to 9), for captures: the data
+ * path has none. The engine and umad say what a packet would have been (struct pkt); `softhca pcap`
+ * makes its bytes, and the ERF records that tools like tshark read.
+ */
+#ifndef SOFTHCA_WIRE_PKT_PKT_H
+#define SOFTHCA_WIRE_PKT_PKT_H
+
+#include "wire/wqe/wqe.h" /* ib_grh */
+
+#define PKT_MAX_PAYLOAD 4096
+#define PKT_MAX_HEADERS 128 /* LRH 8, GRH 40, BTH 12, and at most 28 + 4 of extended ones */
+#define PKT_MAX (PKT_MAX_HEADERS + PKT_MAX_PAYLOAD + 3 + 6)
+
+/* Operation in the low 5 bits of BTH:OpCode, transport in the high 3. IBA 9.2.1 */
+enum pkt_opcode {
+	PKT_SEND_FIRST = 0x00,
+	PKT_SEND_MIDDLE = 0x01,
+	PKT_SEND_LAST = 0x02,
+	PKT_SEND_LAST_IMM = 0x03,
+	PKT_SEND_ONLY = 0x04,
+	PKT_SEND_ONLY_IMM = 0x05,
+	PKT_WRITE_FIRST = 0x06,
+	PKT_WRITE_MIDDLE = 0x07,
+	PKT_WRITE_LAST = 0x08,
+	PKT_WRITE_LAST_IMM = 0x09,
+	PKT_WRITE_ONLY = 0x0a,
+	PKT_WRITE_ONLY_IMM = 0x0b,
+	PKT_READ_REQUEST = 0x0c,
+	PKT_READ_RESP_FIRST = 0x0d,
+	PKT_READ_RESP_MIDDLE = 0x0e,
+	PKT_READ_RESP_LAST = 0x0f,
+	PKT_READ_RESP_ONLY = 0x10,
+	PKT_ACK = 0x11,
+	PKT_ATOMIC_ACK = 0x12,
+	PKT_COMPARE_SWAP = 0x13,
+	PKT_FETCH_ADD = 0x14,
+	PKT_SEND_LAST_INV = 0x16,
+	PKT_SEND_ONLY_INV = 0x17,
+	PKT_OP_MASK = 0x1f,
+	PKT_RC = 0x00,
+	PKT_UC = 0x20,
+	PKT_UD = 0x60,
+	PKT_XRC = 0xa0,
+};
+
+/* AETH:Syndrome */
+enum pkt_syndrome {
+	PKT_SYND_ACK = 0x1f, /* no end-to-end credits are counted */
+	PKT_SYND_RNR_NAK = 0x20,
+	PKT_SYND_NAK_SEQUENCE = 0x60,
+	PKT_SYND_NAK_INVALID = 0x61,
+	PKT_SYND_NAK_ACCESS = 0x62,
+	PKT_SYND_NAK_OPERATION = 0x63,
+};
+
+enum pkt_flags {
+	PKT_F_GRH = 1,
+	PKT_F_SOLICITED = 2,
+	PKT_F_ACK_REQ = 4,
+};
+
+/* One packet, all numbers in host order but GIDs. */
+struct pkt {
+	uint64_t time_ns; /* CLOCK_REALTIME */
+	uint16_t slid, dlid;
+	uint16_t pkey;
+	uint8_t sl, vl;
+	uint8_t opcode; /* operation | transport */
+	uint8_t flags;  /* enum pkt_flags */
+	uint8_t port;   /* its number, of the sender */
+	uint8_t hop_limit, tclass;
+	uint8_t sgid[16], dgid[16]; /* PKT_F_GRH */
+	uint32_t flow_label;
+	uint32_t dest_qpn, src_qpn; /* the latter in UD only */
+	uint32_t qkey;              /* UD */
+	uint32_t psn;
+	uint32_t srqn;          /* XRC requests */
+	uint32_t rkey, dma_len; /* RDMA and atomics */
+	uint64_t va;
+	uint64_t swap_add, compare; /* atomics; their answers: compare is the original value */
+	uint32_t syndrome, msn;     /* AETH */
+	uint32_t imm;               /* immediate data, or the key to be invalidated */
+	uint32_t payload;           /* bytes on the wire */
+	uint32_t kept;              /* bytes that follow here, from the begin */
+};
+
+#define PKT_L_lrh(F)                  \
+	F(lrh, vl, 0x00, 4)           \
+	F(lrh, link_version, 0x04, 4) \
+	F(lrh, sl, 0x08, 4)           \
+	F(lrh, lnh, 0x0e, 2)          \
+	F(lrh, dlid, 0x10, 16)        \
+	F(lrh, length, 0x25, 11)      \
+	F(lrh, slid, 0x30, 16)
+LAYOUT(lrh, 8, PKT_L_lrh)
+enum { LRH_LNH_BTH = 2, LRH_LNH_GRH = 3 };
+
+#define PKT_L_bth(F)               \
+	F(bth, opcode, 0x00, 8)    \
+	F(bth, solicited, 0x08, 1) \
+	F(bth, migrated, 0x09, 1)  \
+	F(bth, pad, 0x0a, 2)       \
+	F(bth, version, 0x0c, 4)   \
+	F(bth, pkey, 0x10, 16)     \
+	F(bth, dest_qpn, 0x28, 24) \
+	F(bth, ack_req, 0x40, 1)   \
+	F(bth, psn, 0x48, 24)
+LAYOUT(bth, 12, PKT_L_bth)
+
+#define PKT_L_deth(F)           \
+	F(deth, qkey, 0x00, 32) \
+	F(deth, src_qpn, 0x28, 24)
+LAYOUT(deth, 8, PKT_L_deth)
+
+#define PKT_L_reth(F)           \
+	F(reth, va, 0x00, 64)   \
+	F(reth, rkey, 0x40, 32) \
+	F(reth, dma_len, 0x60, 32)
+LAYOUT(reth, 16, PKT_L_reth)
+
+#define PKT_L_aeth(F)              \
+	F(aeth, syndrome, 0x00, 8) \
+	F(aeth, msn, 0x08, 24)
+LAYOUT(aeth, 4, PKT_L_aeth)
+
+#define PKT_L_atomic_eth(F)               \
+	F(atomic_eth, va, 0x00, 64)       \
+	F(atomic_eth, rkey, 0x40, 32)     \
+	F(atomic_eth, swap_add, 0x60, 64) \
+	F(atomic_eth, compare, 0xa0, 64)
+LAYOUT(atomic_eth, 28, PKT_L_atomic_eth)
+
+#define PKT_L_atomic_ack_eth(F) F(atomic_ack_eth, original, 0x00, 64)
+LAYOUT(atomic_ack_eth, 8, PKT_L_atomic_ack_eth)
+
+#define PKT_L_xrceth(F) F(xrceth, srqn, 0x08, 24)
+LAYOUT(xrceth, 4, PKT_L_xrceth)
+
+/* Immediate data, or IETH: a word. */
+#define PKT_L_pkt_word(F) F(pkt_word, value, 0x00, 32)
+LAYOUT(pkt_word, 4, PKT_L_pkt_word)
+
+#define PKT_LAYOUTS(X)                          \
+	X(lrh, PKT_L_lrh)                       \
+	X(bth, PKT_L_bth)                       \
+	X(deth, PKT_L_deth)                     \
+	X(reth, PKT_L_reth)                     \
+	X(aeth, PKT_L_aeth)                     \
+	X(atomic_eth, PKT_L_atomic_eth)         \
+	X(atomic_ack_eth, PKT_L_atomic_ack_eth) \
+	X(xrceth, PKT_L_xrceth)                 \
+	X(pkt_word, PKT_L_pkt_word)
+
+/*
+ * The packet from LRH on, at most `snap` bytes of it; *wire is its length on the link, both CRCs
+ * included, which are there when all of it is. `payload` has p->kept bytes. Returns the bytes in
+ * out, which has room for PKT_MAX.
+ */
+uint32_t pkt_bytes(const struct pkt *p, const uint8_t *payload, uint32_t snap, uint8_t *out,
+		   uint32_t *wire);
+/* IBA 7.8: over a packet of `len` bytes from LRH on, without CRCs; with the invariant one. */
+uint32_t pkt_icrc(const uint8_t *p, uint32_t len);
+uint16_t pkt_vcrc(const uint8_t *p, uint32_t len);
+
+/* Endace's Extensible Record Format, type 21: InfiniBand. */
+#define ERF_HDR 16
+#define ERF_MAX (ERF_HDR + PKT_MAX)
+/* The packet as a record; `lost`: how many were lost before it. Returns its bytes. */
+uint32_t erf_record(const struct pkt *p, const uint8_t *payload, uint32_t snap, uint32_t lost,
+		    uint8_t *out);
+
+#endif
