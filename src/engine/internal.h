@@ -131,6 +131,8 @@ struct eng_run {
 	uint8_t wqe[ENG_MAX_WQE]; /* unwrapped */
 };
 
+struct eng_op;
+
 struct eng_cqe {
 	uint8_t b[64];
 	enum eng_why why; /* of one with error, for the trace */
@@ -153,6 +155,14 @@ void eng_trace_doorbell(struct seg *s, uint32_t uar, uint32_t offset, const uint
 void eng_trace_error_cqe(uint32_t cqn, const struct eng_cqe *c);
 /* type UINT32_MAX: it has none */
 void eng_trace_event(const char *what, enum seg_table_id table, uint32_t idx, uint32_t type);
+
+/* capture.c: while cap_on(). Before a request is executed; what came of it, under the peer's lock;
+ * a datagram with its address vector. */
+void eng_capture_request(struct eng_run *r, const struct eng_op *op);
+void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct hw_qp *peer,
+			uint32_t psn, enum eng_out out);
+void eng_capture_ud(struct eng_run *r, const struct eng_op *op, const uint8_t *av, uint32_t qkey,
+		    bool grh);
 
 /* mkey.c */
 static inline void sgl_init(struct eng_sgl *l)

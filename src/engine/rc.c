@@ -6,6 +6,7 @@
  */
 #include "engine/internal.h"
 #include "fabric/fabric.h"
+#include "segment/cap.h"
 #include "wire/prm/prm.h"
 
 #include <errno.h>
@@ -277,7 +278,7 @@ enum eng_out rc_execute(struct eng_run *r)
 	struct hw_qp *peer;
 	struct fab_pkts pkts;
 	enum eng_out out = ENG_SILENT;
-	uint32_t port;
+	uint32_t port, psn;
 
 	r->hdr = r->qp->st == HW_ST_XRC ? 2 * WQE_SEG : WQE_SEG;
 	if (r->qp->st == HW_ST_DCI)
@@ -285,7 +286,10 @@ enum eng_out rc_execute(struct eng_run *r)
 	r->why = r->hdr ? local_memory(r, op) : ENG_W_WQE_MALFORMED;
 	if (r->why)
 		return ENG_FAILED;
+	psn = r->qp->next_send_psn;
 	peer = rc_peer(r, &port);
+	if (cap_on(r->s))
+		eng_capture_request(r, op);
 	way_request(r, op, rc_has_grh(r), &pkts);
 	if (peer && fab_path_passes(r->s, &r->path, &pkts)) {
 		out = ENG_LOCKED;
@@ -293,6 +297,8 @@ enum eng_out rc_execute(struct eng_run *r)
 			out = rc_accepts(r, peer, port) && way_back(r, peer, port)
 				      ? rc_request(r, peer, op)
 				      : ENG_SILENT;
+			if (cap_on(r->s))
+				eng_capture_answer(r, op, peer, psn, out);
 			seg_unlock(r->s, &peer->rq_lock);
 		}
 	}

@@ -7,6 +7,7 @@
 #include "engine/internal.h"
 #include "fabric/count.h"
 #include "fabric/fabric.h"
+#include "segment/cap.h"
 
 #include <errno.h>
 
@@ -249,6 +250,8 @@ enum eng_out ud_execute(struct eng_run *r)
 		r->why = ENG_W_LENGTH;
 	if (r->why)
 		return ENG_FAILED;
+	if (cap_on(r->s))
+		eng_capture_ud(r, op, av.seg, av.qkey, av.grh);
 	out = ud_deliver(r, &av, op);
 	if (out == ENG_FAILED && r->why == ENG_W_LOCAL_FAULT)
 		return ENG_FAILED;

@@ -4,6 +4,7 @@
 #define SOFTHCA_UMAD_PRIV_H
 
 #include <rdma/ib_user_mad.h>
+#include "segment/cap.h"
 #include "segment/hw.h"
 #include "segment/mad.h"
 #include "segment/proc.h"
@@ -58,6 +59,15 @@ static inline void umad_seen(struct seg *s, const char *what, uint32_t port,
 {
 	if (TRACE_ON(LOG_MAD))
 		umad_trace(s, what, port, p, NULL);
+}
+/* trace.c, while cap_on() */
+void umad_capture(struct seg *s, const struct umad_pkt *p);
+/* A MAD leaves its port. */
+static inline void umad_leaves(struct seg *s, const struct umad_pkt *p)
+{
+	umad_seen(s, mad_is_response(p->mad) ? "answered" : "sent", p->from, p);
+	if (cap_on(s))
+		umad_capture(s, p);
 }
 
 /* ---- agent.c */

@@ -169,7 +169,7 @@ static uint32_t carry(struct seg *s, struct umad_pkt *p, uint32_t at)
 		.mad = p->mad, .slid = p->slid, .dlid = p->dlid, .hop = fab_count_mad};
 	uint32_t port;
 
-	umad_seen(s, mad_is_response(p->mad) ? "answered" : "sent", p->from, p);
+	umad_leaves(s, p);
 	if (p->qpn) {
 		port = carry_gmp(s, p);
 	} else {
@@ -255,7 +255,7 @@ int umad_direct(struct seg *s, struct umad_pkt *p, const struct mad_agent *a)
 		return -EINVAL;
 	if (!is_local(p->mad))
 		return 0;
-	umad_seen(s, mad_is_response(p->mad) ? "answered" : "sent", p->from, p);
+	umad_leaves(s, p);
 	/* mad.c, local_completions(): as if it came from nowhere; an answer needs no open request.
 	 */
 	in.qpn = 0;

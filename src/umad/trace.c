@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* MADs as lines of the trace. Called by the rest of src/umad when the topic is on. */
+/* MADs as lines of the trace, and as packets of a capture. Called by the rest of src/umad while
+ * these are on. */
 #include "umad/priv.h"
 
 #include <string.h>
+#include <time.h>
 #include "fabric/fabric.h"
+#include "util/clock.h"
 #include "util/log.h"
 #include "util/rec.h"
 #include "wire/mad/names.h"
@@ -41,4 +44,44 @@ void umad_trace_timeout(struct seg *s, const struct mad_send *m)
 	p.dst_qpn = p.qpn = be32_load(&h->qpn);
 	memcpy(p.mad, m->mad, MAD_SIZE);
 	umad_trace(s, "timed out", m->port, &p, "no answer");
+}
+
+#define SMP_VL 15
+#define GSI_QKEY 0x80010000u
+
+void umad_capture(struct seg *s, const struct umad_pkt *p)
+{
+	const struct hw_port *port = hw_port(s, p->from);
+	uint64_t turn;
+	struct seg_cap_rec *rec = port ? cap_get(s, &turn) : NULL;
+	struct timespec ts;
+
+	if (!rec)
+		return;
+	clock_gettime(CLOCK_REALTIME, &ts);
+	rec->pkt = (struct pkt){
+		.time_ns = (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec,
+		.slid = p->slid,
+		.dlid = p->dlid,
+		.pkey = !p->qpn                    ? 0xffff
+			: p->pkey_index < HW_PKEYS ? port->pkey[p->pkey_index]
+						   : 0,
+		.sl = p->sl,
+		.vl = p->qpn ? 0 : SMP_VL,
+		.opcode = PKT_UD | PKT_SEND_ONLY,
+		.flags = p->grh ? PKT_F_GRH : 0,
+		.port = (uint8_t)port->num,
+		.hop_limit = p->hop_limit,
+		.tclass = p->traffic_class,
+		.flow_label = p->flow_label,
+		.dest_qpn = p->dst_qpn,
+		.src_qpn = p->qpn,
+		.qkey = p->qpn ? GSI_QKEY : 0,
+		.payload = MAD_SIZE,
+		.kept = cap_snap(s, MAD_SIZE),
+	};
+	memcpy(rec->pkt.sgid, p->sgid, 16);
+	memcpy(rec->pkt.dgid, p->dgid, 16);
+	memcpy(rec->payload, p->mad, rec->pkt.kept);
+	cap_put(rec, turn);
 }
