@@ -38,6 +38,9 @@ enum cli_opt { /* bits of cli_options.given, and which options a command takes *
 	       CLI_OPT_SM = 1 << 14,
 	       CLI_OPT_FORMAT = 1 << 15,
 	       CLI_OPT_SCRIPT = 1 << 16,
+	       CLI_OPT_SNAP = 1 << 17,
+	       CLI_OPT_LIVE = 1 << 18,
+	       CLI_OPT_CAPTURE = 1 << 19, /* run: the fabric is captured */
 	       CLI_OPT_SIZE = CLI_OPT_HOSTS | CLI_OPT_HCA | CLI_OPT_PORTS,
 	       CLI_OPT_SHAPE = CLI_OPT_SIZE | CLI_OPT_DEVICE | CLI_OPT_TOPO | CLI_OPT_SM,
 };
@@ -52,6 +55,9 @@ struct cli_options {
 	const char *topics, *output; /* of a trace; NULL: the usual ones, standard error */
 	const char *topo;            /* what --topo says; NULL */
 	const char *format, *script; /* NULL: not given */
+	uint32_t snap;               /* of a capture, bytes of a packet; 0: all */
+	bool live;                   /* it is read while it is written */
+	bool stdout_taken;           /* by the capture: the command's goes to standard error */
 	const char *kind, *kind_arg; /* of what is decoded; NULL: not told */
 	/* what is left: [NAME] or CMD ARGS... */
 	int argc;
@@ -75,6 +81,7 @@ int cli_topo(struct cli_options *o);
 int cli_console(struct cli_options *o);
 int cli_status(struct cli_options *o);
 int cli_link(struct cli_options *o);
+int cli_pcap(struct cli_options *o);
 int cli_trace(struct cli_options *o);
 int cli_explain(struct cli_options *o);
 int cli_decode(struct cli_options *o);

@@ -20,6 +20,8 @@ static const struct cli_verb verbs[] = {
 	 CLI_OPTS_RUN | CLI_OPT_TRACE, 1, -1, false, cli_run},
 	{"trace", "-- CMD [ARG...]", "Run a command and see all that it does with the adapters.",
 	 CLI_OPTS_RUN | CLI_OPT_OUTPUT | CLI_OPT_JSON | CLI_OPT_TOPICS, 1, -1, false, cli_trace},
+	{"pcap", "[-- CMD [ARG...]]", "Capture the packets of a fabric, for Wireshark.",
+	 CLI_OPTS_RUN | CLI_OPT_OUTPUT | CLI_OPT_SNAP | CLI_OPT_LIVE, 0, -1, false, cli_pcap},
 	{"explain", "WHAT...", "Say what a syndrome, status, errno or CQE syndrome means.",
 	 CLI_OPT_JSON, 1, INT_MAX, true, cli_explain},
 	{"decode", "[FILE]", "Read a dump of a command, WQE, CQE or EQE.",

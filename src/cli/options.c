@@ -68,12 +68,16 @@ static const struct opt_row rows[] = {
 	{CLI_OPT_TRACE, "trace", 0, "TOPIC,...",
 	 "say on standard error what the command does, as `softhca trace` does", 0, 0, NULL,
 	 OPTION_ARG_OPTIONAL},
-	{CLI_OPT_OUTPUT, "output", 'o', "FILE", "where the trace goes (standard error)", 0, 0,
+	{CLI_OPT_OUTPUT, "output", 'o', "FILE", "where it goes (a trace: standard error)", 0, 0,
 	 NULL},
 	{CLI_OPT_SCRIPT, "script", 's', "FILE", "where the commands are (standard input)", 0, 0,
 	 NULL},
 	{CLI_OPT_FORMAT, "format", 'o', "ibnetdiscover|dot", "the form (ibnetdiscover)", 0, 0,
 	 formats},
+	{CLI_OPT_SNAP, "snap", 's', "BYTES",
+	 "how much of each packet is kept, from its begin (all)", 1, 65535, NULL},
+	{CLI_OPT_LIVE, "live", 0, NULL,
+	 "it is read while it is written; without -o to standard output", 0, 0, NULL},
 	{CLI_OPT_TOPICS, "topics", 'e', "TOPIC,...",
 	 "what is traced: uverbs, fw, doorbell, cqe, event (these), mad, mem, shim, link, all", 0,
 	 0, NULL},
@@ -157,6 +161,12 @@ static void store(struct cli_options *o, unsigned int bit, const char *arg, uint
 	case CLI_OPT_TRACE:
 	case CLI_OPT_TOPICS:
 		o->topics = arg;
+		break;
+	case CLI_OPT_SNAP:
+		o->snap = n;
+		break;
+	case CLI_OPT_LIVE:
+		o->live = true;
 		break;
 	case CLI_OPT_OUTPUT:
 		o->output = arg;

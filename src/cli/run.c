@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include "cli/child.h"
 #include "cli/client.h"
+#include "cli/pcap.h"
 #include "cli/runtime.h"
 #include "cli/supervisor.h"
 #include "util/cleanup.h"
@@ -125,6 +126,8 @@ static int start(struct command *c, const struct cli_options *o, const struct ch
 	if (getppid() != parent)
 		_exit(CLI_FAILED); /* it died before the line above */
 	child_restore_state(st);
+	if (o->stdout_taken)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 	child_exec(o->argv);
 }
 
@@ -234,6 +237,7 @@ static int run_private(struct cli_options *o)
 	sigset_t handled;
 	char name[CLI_NAME_MAX + 1];
 	struct topo topo = {0};
+	struct capture capture = {0};
 	const char *host;
 	int lock, dir, status = 0, r;
 
@@ -266,8 +270,12 @@ static int run_private(struct cli_options *o)
 		r = use_host(&sup, host);
 	if (!r)
 		r = child_environment(o, sup.seg.dir, host);
+	if (!r && (o->given & CLI_OPT_CAPTURE))
+		r = capture_begin(&capture, &sup.seg, o);
 	if (!r)
 		r = supervise(&sup, o, &st, &handled, &status);
+	if (capture_end(&capture) && !r)
+		r = CLI_FAILED;
 	sup_finish(&sup);
 	runtime_release(&rt, name, lock);
 	runtime_close(&rt);

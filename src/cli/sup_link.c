@@ -162,6 +162,12 @@ static int do_status(struct sup *sup, struct sup_link *l, struct request *q, str
 	return p->fd < 0 ? p->fd : 0;
 }
 
+static int do_segment(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+{
+	p->fd = fcntl(sup->seg.fd, F_DUPFD_CLOEXEC, 0);
+	return p->fd < 0 ? -errno : 0;
+}
+
 static int do_down(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
 {
 	if (sup->embedded)
@@ -249,6 +255,7 @@ static int (*const handlers[])(struct sup *, struct sup_link *, struct request *
 	[LINK_GET_MEM] = do_get_mem, [LINK_STATUS] = do_status,   [LINK_DOWN] = do_down,
 	[LINK_PORT] = do_port,       [LINK_WAKE] = do_wake,       [LINK_HOST] = do_host,
 	[LINK_TOPO] = do_topo,       [LINK_CONSOLE] = do_console, [LINK_SWEEP] = do_sweep,
+	[LINK_SEGMENT] = do_segment,
 };
 
 /* ---- messages ---- */

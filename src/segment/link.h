@@ -30,6 +30,8 @@ enum link_op {
 			   For `softhca topo` */
 	LINK_CONSOLE,   /* fd: memfd with a command -> {arg: 1 it failed}, fd: memfd with what it
 			   says, or why. For `softhca console` */
+	LINK_SEGMENT,   /* -> fd: the segment, without being a process of the fabric. For `softhca
+			   pcap` */
 	LINK_HOST,      /* {host, "": the first} -> {host}: make it ready. For `softhca run` */
 	LINK_SWEEP,     /* the subnet has changed (fab_subnet.sm_dirty). No reply. */
 };

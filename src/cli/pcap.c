@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * `softhca pcap`: packets of a fabric as a capture file (ERF records, LINKTYPE_ERF). The processes
+ * of the fabric put them into the segment (segment/cap.h); a thread here takes them out, makes
+ * their bytes and writes them. On a private fabric that is in the supervisor's process, else in
+ * ours.
+ */
+#include "cli/pcap.h"
+
+#include <errno.h>
+#include <pcap/pcap.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "cli/client.h"
+#include "segment/cap.h"
+#include "util/clock.h"
+
+#define SNAP_ALL 65535
+#define NAP_MIN_NS 200000L
+#define NAP_MAX_NS 10000000L
+
+/* ---- the thread */
+
+static bool write_one(struct capture *c, pcap_dumper_t *dump, const struct seg_cap_rec *rec)
+{
+	static uint8_t bytes[ERF_MAX];
+	uint64_t lost = cap_lost(c->seg);
+	uint32_t n = erf_record(&rec->pkt, rec->payload, c->snap,
+				(uint32_t)(lost < UINT16_MAX ? lost : UINT16_MAX), bytes);
+	struct pcap_pkthdr h = {
+		/* microseconds: nanoseconds, as the file's header says */
+		.ts = {(time_t)(rec->pkt.time_ns / NSEC_PER_SEC),
+		       (suseconds_t)(rec->pkt.time_ns % NSEC_PER_SEC)},
+		.caplen = n,
+		.len = ERF_HDR + be16_load(bytes + 14),
+	};
+
+	c->lost += lost;
+	c->packets++;
+	pcap_dump((u_char *)dump, &h, bytes);
+	return !ferror(c->file);
+}
+
+/* All that is there. False: it cannot be written. */
+static bool write_all(struct capture *c, pcap_dumper_t *dump, bool *any)
+{
+	const struct seg_cap_rec *rec;
+
+	*any = false;
+	while ((rec = cap_first(c->seg))) {
+		*any = true;
+		if (!write_one(c, dump, rec))
+			return false;
+		cap_next(c->seg);
+	}
+	return !(*any && c->live && pcap_dump_flush(dump));
+}
+
+static void *work(void *arg)
+{
+	struct capture *c = arg;
+	pcap_t *p =
+		pcap_open_dead_with_tstamp_precision(DLT_ERF, SNAP_ALL, PCAP_TSTAMP_PRECISION_NANO);
+	pcap_dumper_t *dump = p ? pcap_dump_fopen(p, c->file) : NULL;
+	long nap = NAP_MIN_NS;
+	bool any, ok = dump != NULL;
+
+	if (ok && c->live)
+		ok = !pcap_dump_flush(dump);
+	while (ok) {
+		bool last = atomic_load(&c->stop);
+
+		ok = write_all(c, dump, &any);
+		if (!ok || last)
+			break;
+		nap = any ? NAP_MIN_NS : nap * 2 < NAP_MAX_NS ? nap * 2 : NAP_MAX_NS;
+		if (!any)
+			nanosleep(&(struct timespec){0, nap}, NULL);
+	}
+	if (!ok || (dump && pcap_dump_flush(dump))) {
+		c->error = errno ? errno : EIO;
+		cap_stop(c->seg);
+		atomic_store(&c->ended, 1);
+	}
+	c->lost += cap_lost(c->seg);
+	if (p)
+		pcap_close(p);
+	return NULL;
+}
+
+/* ---- begin and end */
+
+static FILE *open_file(const char *name)
+{
+	FILE *f;
+	int fd;
+
+	if (strcmp(name, "-"))
+		return fopen(name, "we");
+	/* A copy: the command's standard output goes elsewhere. */
+	fd = dup(STDOUT_FILENO);
+	f = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!f && fd >= 0)
+		close(fd);
+	return f;
+}
+
+int capture_begin(struct capture *c, struct seg *s, const struct cli_options *o)
+{
+	sigset_t pipe, old;
+	int r;
+
+	*c = (struct capture){
+		.name = o->output ? o->output : "-",
+		.snap = o->snap ? o->snap : SNAP_ALL,
+		.live = o->live,
+	};
+	c->file = open_file(c->name);
+	if (!c->file)
+		return cli_fail("pcap: cannot write to %s: %s", c->name, strerror(errno));
+	if (!strcmp(c->name, "-") && isatty(fileno(c->file))) {
+		fclose(c->file);
+		return cli_fail("pcap: a capture is no text for a terminal: -o FILE, or a pipe");
+	}
+	r = cap_start(s, c->snap);
+	if (r) {
+		fclose(c->file);
+		return cli_fail("pcap: somebody captures on this fabric already");
+	}
+	c->seg = s;
+	/* A reader that is gone is an error of write(), not our end. */
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &pipe, &old);
+	r = pthread_create(&c->thread, NULL, work, c);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!r)
+		return 0;
+	cap_finish(s);
+	fclose(c->file);
+	c->seg = NULL;
+	return cli_fail("pcap: cannot start a thread: %s", strerror(r));
+}
+
+int capture_end(struct capture *c)
+{
+	int err;
+
+	if (!c->seg)
+		return 0;
+	cap_stop(c->seg);
+	atomic_store(&c->stop, 1);
+	pthread_join(c->thread, NULL);
+	cap_finish(c->seg);
+	err = c->error;
+	if (fclose(c->file) && !err)
+		err = errno;
+	c->seg = NULL;
+	if (err == EPIPE && c->live)
+		err = 0; /* whoever watched has seen enough */
+	if (err)
+		return cli_fail("pcap: cannot write to %s: %s", c->name, strerror(err));
+	fprintf(stderr, "softhca: pcap: %llu packets", (unsigned long long)c->packets);
+	if (c->lost)
+		fprintf(stderr, ", %llu more were lost%s", (unsigned long long)c->lost,
+			c->snap > 256 ? " (-s 128 keeps less of each)" : "");
+	fprintf(stderr, "\n");
+	return 0;
+}
+
+/* ---- on a fabric that is up */
+
+static int map_segment(const struct cli_options *o, struct seg *s)
+{
+	struct link_msg m = {.op = LINK_SEGMENT};
+	int sock = client_connect(o, "pcap"), fd = -1, r;
+
+	if (sock == CLI_FAILED)
+		return CLI_FAILED;
+	r = client_request(sock, &m, &fd);
+	close(sock);
+	if (!r)
+		r = fd < 0 ? -EPROTO : seg_map(s, fd);
+	return r ? cli_fail("pcap: the fabric does not give its memory: %s", strerror(-r)) : 0;
+}
+
+/* What ends us, blocked. */
+static void block_signals(sigset_t *set, sigset_t *old)
+{
+	static const int ours[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD};
+
+	sigemptyset(set);
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		sigaddset(set, ours[i]);
+	sigprocmask(SIG_BLOCK, set, old);
+}
+
+/* Until a signal, the fabric's end, or an error. */
+static void watch(const struct capture *c, const sigset_t *set)
+{
+	const struct timespec turn = {0, 100 * NSEC_PER_MSEC};
+
+	while (!atomic_load(&c->seg->hdr->down) && !atomic_load(&c->ended)) {
+		int sig = sigtimedwait(set, NULL, &turn);
+
+		if (sig > 0 && sig != SIGCHLD)
+			return;
+	}
+}
+
+/* The command's wait status. Signals from the terminal it has got itself. */
+static int wait_for(pid_t pid, const sigset_t *set)
+{
+	siginfo_t si;
+	int status;
+
+	while (waitpid(pid, &status, WNOHANG) != pid) {
+		int sig = sigwaitinfo(set, &si);
+
+		if (sig > 0 && sig != SIGCHLD && si.si_code != SI_KERNEL)
+			kill(pid, sig);
+	}
+	return status;
+}
+
+static int with_command(struct cli_options *o, const sigset_t *set, const sigset_t *old)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return cli_fail("cannot start a process: %s", strerror(errno));
+	if (!pid) {
+		sigprocmask(SIG_SETMASK, old, NULL);
+		if (o->stdout_taken)
+			dup2(STDERR_FILENO, STDOUT_FILENO);
+		o->given &= ~(unsigned int)CLI_OPT_CAPTURE;
+		exit(cli_run(o));
+	}
+	status = wait_for(pid, set);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int on_fabric(struct cli_options *o)
+{
+	struct capture c = {0};
+	struct seg s = {0};
+	sigset_t set, old;
+	int r = map_segment(o, &s), end;
+
+	if (r)
+		return r;
+	block_signals(&set, &old);
+	r = capture_begin(&c, &s, o);
+	if (!r && o->argc)
+		r = with_command(o, &set, &old);
+	else if (!r)
+		watch(&c, &set);
+	end = capture_end(&c);
+	seg_unmap(&s);
+	return r ? r : end;
+}
+
+int cli_pcap(struct cli_options *o)
+{
+	if (!o->output && !o->live)
+		return cli_fail("pcap: where to? -o FILE, or --live for a pipe");
+	o->stdout_taken = !o->output || !strcmp(o->output, "-");
+	o->given |= CLI_OPT_CAPTURE;
+	if (o->fabric || !o->argc)
+		return on_fabric(o);
+	return cli_run(o);
+}
