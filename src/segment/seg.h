@@ -48,10 +48,12 @@ enum seg_table_id {
 	SEG_T_AGENT, /* struct mad_agent    who receives which MADs                     (mad.h)   */
 	SEG_T_MSEND, /* struct mad_send     MADs that wait for an answer                        */
 	SEG_T_MRECV, /* struct mad_recv     long MADs that come in segments                     */
-	SEG_T_HOST,  /* struct hw_host      owner DEVICE                               (hw.h)   */
-	SEG_T_HCA,   /* struct hw_hca       owner DEVICE                                        */
-	SEG_T_PORT,  /* struct hw_port      owner DEVICE; of adapters and switches              */
-	SEG_T_NODE,  /* struct fab_node     adapters and switches                      (fab.h)  */
+	SEG_T_CAP,   /* struct seg_cap      the capture: the one and only             (cap.h)   */
+	SEG_T_CAPREC,  /* struct seg_cap_rec  its packets; never claimed                          */
+	SEG_T_HOST,    /* struct hw_host      owner DEVICE                               (hw.h)   */
+	SEG_T_HCA,     /* struct hw_hca       owner DEVICE                                        */
+	SEG_T_PORT,    /* struct hw_port      owner DEVICE; of adapters and switches              */
+	SEG_T_NODE,    /* struct fab_node     adapters and switches                      (fab.h)  */
 	SEG_T_SWITCH,  /* struct fab_switch                                                      */
 	SEG_T_LFT,     /* struct fab_lft      index as SEG_T_SWITCH's; never claimed              */
 	SEG_T_MFT,     /* struct fab_mft      index as SEG_T_SWITCH's; never claimed              */
@@ -72,8 +74,6 @@ enum seg_table_id {
 	SEG_T_SHARE,   /* struct hw_share     an open file's part in an XRC domain or XRC QP      */
 	SEG_T_QCTR,    /* struct hw_qctr      sets of Q counters                                  */
 	SEG_T_MCG,     /* struct hw_mcg       QPs attached to multicast groups                    */
-	SEG_T_CAP,     /* struct seg_cap      the capture: the one and only             (cap.h)   */
-	SEG_T_CAPREC,  /* struct seg_cap_rec  its packets; never claimed                          */
 	SEG_T_COUNT
 };
 
