@@ -241,6 +241,8 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 		evq_open(s, *file, kinds[m->kind].max);
 	if (m->kind == SEG_FILE_ISSM)
 		set_issm(s, port_of(s, f), *file + 1);
+	if (m->kind == SEG_FILE_UMAD) /* the shim sees who polls it */
+		evq_set_lazy(s, *file);
 	f->kind = m->kind; /* last: from here on it is found by those who look for its kind */
 	sup->files[*file] =
 		(struct sup_file){.probe = probe, .opener = l->slot, .opener_gen = l->gen};

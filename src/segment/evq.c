@@ -126,6 +126,18 @@ static void unlink_rec(struct seg *s, struct seg_evq *q, uint32_t prev, uint32_t
 
 /* ---- the FIFO */
 
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
+	uint32_t evq, gen;
+	int fd;
+} hint = {.fd = -1};
+
+void evq_hint(uint32_t evq, uint32_t gen, int fd)
+{
+	hint.evq = evq;
+	hint.gen = gen;
+	hint.fd = fd;
+}
+
 /*
  * By path, as the reader may be any process. Where that cannot be done (no descriptor left, another
  * root directory or user by now) the supervisor does it.
@@ -134,8 +146,11 @@ static int write_byte(struct seg *s, uint32_t evq, uint32_t gen)
 {
 	char path[320], byte = 1;
 	ssize_t r;
-	int fd;
+	int fd, n;
 
+	/* Full of bytes is readable too; the descriptor may be a blocking one. */
+	if (hint.fd >= 0 && hint.evq == evq && hint.gen == gen && !sys_ioctl(hint.fd, FIONREAD, &n))
+		return n || sys_write(hint.fd, &byte, 1) == 1 ? 0 : -EIO;
 	evq_path(s, evq, gen, path);
 	fd = sys_openat(AT_FDCWD, path, O_WRONLY | O_NONBLOCK | O_CLOEXEC, 0);
 	if (fd < 0)
@@ -145,10 +160,12 @@ static int write_byte(struct seg *s, uint32_t evq, uint32_t gen)
 	return r == -EAGAIN ? 0 : r < 0 ? (int)r : 0; /* EAGAIN: full of bytes: readable */
 }
 
+/* Who is not counted yet finds that `wake` has changed. */
 static void wake_readers(struct seg_evq *q)
 {
 	atomic_fetch_add(&q->wake, 1);
-	sys_futex_wake(&q->wake, INT_MAX);
+	if (atomic_load(&q->sleepers))
+		sys_futex_wake(&q->wake, INT_MAX);
 }
 
 /* Only what is there: the descriptor may be a blocking one, and the lock is held. */
@@ -277,8 +294,12 @@ void evq_close(struct seg *s, uint32_t file)
 
 static void signal_readers(struct seg *s, uint32_t evq, struct seg_evq *q)
 {
-	int err = write_byte(s, evq, q->gen);
+	int err = 0;
 
+	if (!atomic_load(&q->lazy) || atomic_load(&q->pollers)) {
+		atomic_store(&q->byte, 1);
+		err = write_byte(s, evq, q->gen);
+	}
 	q->silent = err != 0;
 	wake_readers(q);
 	if (err)
@@ -406,7 +427,9 @@ int evq_take(struct seg *s, uint32_t evq, uint32_t gen, int fd, size_t fixed, si
 	if (ret)
 		return ret;
 	ret = take_locked(s, q, fixed, room, rec);
-	if (!q->count && !q->dead) {
+	/* Who finds nothing may have come for a byte that nobody knows of any more. */
+	if (!q->count && !q->dead && (ret == -EAGAIN || atomic_load(&q->byte))) {
+		atomic_store(&q->byte, 0);
 		drain(fd);
 		if (atomic_load(&q->lost)) /* meanwhile: that byte may be the one we drained */
 			signal_readers(s, evq, q);
@@ -492,11 +515,13 @@ int evq_wait(struct seg_evq *q, uint32_t seen, bool locked, const void *sigmask)
 	uint64_t old;
 	long r;
 
+	atomic_fetch_add(&q->sleepers, 1);
 	if (sigmask)
 		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, sigmask, &old, sizeof(old));
 	r = sys_call(SYS_futex, &q->wake, FUTEX_WAIT, seen, locked ? &t : NULL);
 	if (sigmask)
 		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
+	atomic_fetch_sub(&q->sleepers, 1);
 	return r == -EINTR ? -EINTR : 0;
 }
 
@@ -507,8 +532,64 @@ void evq_lost(struct seg *s, uint32_t evq, uint32_t gen)
 	if (!q || q->gen != gen)
 		return;
 	atomic_store(&q->lost, 1);
+	atomic_store(&q->byte, 1);
 	write_byte(s, evq, gen);
 	wake_readers(q);
+}
+
+/* ---- waiting in the kernel */
+
+bool evq_ready(const struct seg_evq *q)
+{
+	return atomic_load(&q->count) || atomic_load(&q->dead) || atomic_load(&q->lost);
+}
+
+int evq_poll_begin(struct seg *s, uint32_t evq, uint32_t gen)
+{
+	struct seg_evq *q;
+	int r = lock_queue(s, evq, gen, SEG_LOCK_CTRL_NS, &q);
+
+	if (r)
+		return r;
+	r = evq_ready(q);
+	if (!r)
+		atomic_fetch_add(&q->pollers, 1);
+	seg_unlock(s, &q->lock);
+	return r;
+}
+
+void evq_poll_end(struct seg *s, uint32_t evq, uint32_t gen)
+{
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
+
+	if (q && q->gen == gen)
+		atomic_fetch_sub(&q->pollers, 1);
+}
+
+void evq_publish(struct seg *s, uint32_t evq, uint32_t gen)
+{
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
+	int r;
+
+	if (!q || q->gen != gen || !atomic_load(&q->lazy))
+		return;
+	r = lock_queue(s, evq, gen, SEG_LOCK_CTRL_NS, &q);
+	if (r == -ENOENT)
+		return;
+	/* Where its holder is stopped: who pushes from now on sees it. */
+	atomic_store(&q->lazy, 0);
+	if (evq_ready(q))
+		signal_readers(s, evq, q);
+	if (!r)
+		seg_unlock(s, &q->lock);
+}
+
+void evq_set_lazy(struct seg *s, uint32_t file)
+{
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, file);
+
+	if (q)
+		atomic_store(&q->lazy, 1);
 }
 
 /* The queue is empty again, and nobody has read: a byte that is left would be an event to poll(2),
@@ -548,8 +629,10 @@ void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32
 			prev = i;
 		}
 	}
-	if (any && !q->count && !q->dead && !atomic_load(&q->lost))
+	if (any && !q->count && !q->dead && !atomic_load(&q->lost) && atomic_load(&q->byte)) {
+		atomic_store(&q->byte, 0);
 		drain_by_path(s, evq, q);
+	}
 	seg_unlock(s, &q->lock);
 }
 

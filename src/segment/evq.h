@@ -21,13 +21,22 @@ struct seg_evq { /* SEG_T_EVQ: same index and generation as its SEG_T_FILE entry
 	_Atomic uint32_t dropped;
 	_Atomic uint32_t dead; /* the device is gone: readers get EIO */
 	/*
-	 * Futex word: +1 and a wake-up whenever the FIFO gets its byte. A blocking read(2) waits on
-	 * it: read it, evq_pop(), then evq_wait().
+	 * Futex word: +1 whenever the queue is empty no more. A blocking read(2) waits on it: read
+	 * it, evq_pop(), then evq_wait().
 	 */
 	_Atomic uint32_t wake;
 	uint32_t silent;        /* the byte could not be written: the next push tries again */
 	_Atomic uint32_t lost;  /* an event was lost, and readers are to be told: -EOVERFLOW */
 	_Atomic uint64_t bytes; /* of data in the queue */
+	/*
+	 * The FIFO gets its byte only while somebody waits for it in the kernel (`pollers`, changed
+	 * under the lock). For files whose every poll goes through evq_poll_begin(); evq_publish()
+	 * ends it for good. What a killed poller leaves behind is a byte too many.
+	 */
+	_Atomic uint32_t lazy;
+	_Atomic uint32_t pollers;
+	_Atomic uint32_t sleepers; /* at `wake`; too many when one was killed */
+	_Atomic uint32_t byte;     /* the FIFO may have one */
 } SEG_ELEM;
 
 /* What an event is about, so that destroying the object can take its unread events back. */
@@ -63,6 +72,8 @@ struct seg_evdata { /* SEG_T_EVBUF: what comes with a record, in pieces */
  * file (the supervisor), once the FIFO is there. 0, -EBUSY, -EINVAL.
  */
 int evq_open(struct seg *s, uint32_t file, uint32_t max);
+/* From the beginning: see seg_evq.lazy. */
+void evq_set_lazy(struct seg *s, uint32_t file);
 /* Free the queue and every record in it; with the file's last reference. Idempotent. */
 void evq_close(struct seg *s, uint32_t file);
 
@@ -115,6 +126,19 @@ void evq_data_free(struct seg *s, const struct seg_evrec *rec);
 void evq_lost(struct seg *s, uint32_t evq, uint32_t gen);
 /* Drop unread events of a source that is being destroyed. */
 void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32_t idx);
+/* Would a read give something, or an error? Without a lock. */
+bool evq_ready(const struct seg_evq *q);
+/*
+ * Before a thread waits for the FIFO in the kernel, and after it. begin: 0 it may, the FIFO will
+ * tell; 1 there is something already (no end then); -ENOENT, -ETIMEDOUT.
+ */
+int evq_poll_begin(struct seg *s, uint32_t evq, uint32_t gen);
+void evq_poll_end(struct seg *s, uint32_t evq, uint32_t gen);
+/* From now on the FIFO always tells: somebody waits for it whom we do not see. */
+void evq_publish(struct seg *s, uint32_t evq, uint32_t gen);
+/* While this thread has a descriptor of that queue's FIFO at hand, its pushes need not open one;
+ * fd -1: no more. */
+void evq_hint(uint32_t evq, uint32_t gen, int fd);
 /* The device is gone: readers get EIO once they have read what is there; wakes them. */
 void evq_kill(struct seg *s, uint32_t evq, uint32_t gen);
 /* The same, and what is there goes too. */

@@ -12,7 +12,9 @@
 #include "shim/fdtab.h"
 #include "shim/paths.h"
 #include "shim/shim.h"
+#include "shim/sig.h"
 #include "shim/trap.h"
+#include "shim/wait.h"
 #include "umad/umad.h"
 #include "util/clock.h"
 #include "util/heap.h"
@@ -61,11 +63,10 @@ bool shim_owns_tables(void)
 static _Atomic uint32_t gate;
 static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
 
-void shim_enter(sigset_t *old)
+void shim_gate_enter(void)
 {
 	uint32_t v;
 
-	sig_block_all(old);
 	if (depth++)
 		return;
 	v = atomic_load(&gate);
@@ -79,10 +80,21 @@ void shim_enter(sigset_t *old)
 	}
 }
 
-void shim_leave(const sigset_t *old)
+void shim_gate_leave(void)
 {
 	if (!--depth && atomic_fetch_sub(&gate, 1) >= FORKING)
 		sys_futex_wake(&gate, INT32_MAX);
+}
+
+void shim_enter(sigset_t *old)
+{
+	sig_block_all(old);
+	shim_gate_enter();
+}
+
+void shim_leave(const sigset_t *old)
+{
+	shim_gate_leave();
 	sig_restore(old);
 }
 
@@ -126,6 +138,8 @@ static int publish(int fd, enum seg_file_kind kind, uint32_t file, uint32_t gen,
 		f->obj = obj;
 		r = fdtab_set(fd, f);
 	}
+	if (!r && kind == SEG_FILE_UMAD)
+		atomic_store(&wait_files, 1);
 	if (r) {
 		f->obj = NULL;
 		atomic_store(&f->refs, 0);
@@ -293,6 +307,7 @@ static int open_of_port(uint32_t port, enum seg_file_kind kind, uint32_t minor, 
 	uint32_t file, gen;
 	int fd, r;
 
+	sig_note_caught();
 	r = link_open_file(&at.link, kind, p->hca, p->num, &file, &gen, &fd);
 	if (r < 0)
 		return r;
@@ -499,6 +514,8 @@ void shim_adopt(int fd)
 			f->ino = st.st_ino;
 			f->accmode = minor == NODE_NONE ? O_RDONLY : O_RDWR;
 		}
+		if (minor == NODE_NONE)
+			atomic_store(&wait_files, 1);
 		TRACE(LOG_SHIM, "fd %d came from elsewhere: minor %d", fd, (int)minor);
 		if (f && fdtab_set(fd, f))
 			fdtab_put(f);

@@ -8,6 +8,7 @@
 #include "shim/fdtab.h"
 #include "shim/paths.h"
 #include "shim/shim.h"
+#include "shim/wait.h"
 #include "shim/wrap.h"
 #include "util/sys.h"
 
@@ -122,6 +123,10 @@ static int fcntl_ours(int fd, int cmd, void *arg, int (*next)(int, int, ...))
 	case F_DUPFD:
 	case F_DUPFD_CLOEXEC:
 		return duplicated(next(fd, cmd, arg), fdtab_get(fd));
+	case F_SETFL:
+		if ((long)arg & O_ASYNC)
+			wait_publish(fd);
+		return next(fd, cmd, arg);
 	case F_GETFL:
 		r = next(fd, cmd, arg);
 		f = fdtab_get(fd);

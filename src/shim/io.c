@@ -4,11 +4,14 @@
  * cannot do. For a foreign descriptor each costs two loads. uverbs runs with asynchronous signals
  * blocked.
  */
+#include "segment/evq.h"
 #include "segment/mem.h"
 #include "shim/attach.h"
 #include "shim/fdtab.h"
 #include "shim/paths.h"
 #include "shim/shim.h"
+#include "shim/sig.h"
+#include "shim/wait.h"
 #include "shim/wrap.h"
 #include "umad/umad.h"
 #include "util/log.h"
@@ -93,6 +96,8 @@ WRAP(int, ioctl, (int fd, unsigned long cmd, ...))
 	va_start(ap, cmd);
 	arg = va_arg(ap, void *);
 	va_end(ap);
+	if (cmd == FIOASYNC)
+		wait_publish(fd);
 	if (__builtin_expect(!fdtab_peek(fd), 1) || generic_ioctl(cmd))
 		return NEXT(ioctl)(fd, cmd, arg);
 	saved = errno;
@@ -162,11 +167,17 @@ static ssize_t vectors_len(const struct iovec *iov, int n)
 
 static ssize_t read_umad(const struct umad_file *u, int fd, void *buf, size_t count)
 {
+	struct sig_guard g;
 	sigset_t old;
 	ssize_t r;
 
+	sig_guard_begin(&g);
+	r = umad_read(u, fd, buf, count, true, NULL);
+	sig_guard_end(&g);
+	if (r != -EAGAIN || (sys_fcntl(fd, F_GETFL, 0) & O_NONBLOCK))
+		return r;
 	sig_block_all(&old);
-	r = umad_read(u, fd, buf, count, sys_fcntl(fd, F_GETFL, 0) & O_NONBLOCK, &old);
+	r = umad_read(u, fd, buf, count, false, &old);
 	sig_restore(&old);
 	return r;
 }
@@ -238,15 +249,19 @@ WRAP(ssize_t, __read_chk, (int fd, void *buf, size_t count, size_t room))
 
 /* ---- writing ---- */
 
-static ssize_t write_umad(const struct umad_file *u, const void *buf, size_t count)
+static ssize_t write_umad(const struct umad_file *u, int fd, const void *buf, size_t count)
 {
-	sigset_t old;
+	struct sig_guard g;
 	ssize_t r;
 
-	shim_enter(&old);
+	sig_guard_begin(&g);
+	shim_gate_enter();
+	evq_hint(u->file, u->gen, fd);
 	r = umad_write(u, buf, count);
+	evq_hint(SEG_NONE, 0, -1);
 	devthread_if_parked();
-	shim_leave(&old);
+	shim_gate_leave();
+	sig_guard_end(&g);
 	return r;
 }
 
@@ -260,7 +275,7 @@ static ssize_t write_file(struct shim_file *f, int fd, void *buf, size_t count)
 	if (shim_file_umad(f, &umad))
 		return f->accmode == O_RDONLY ? -EBADF
 		       : count > SSIZE_MAX    ? -EFAULT /* access_ok() */
-					      : write_umad(&umad, buf, count);
+					      : write_umad(&umad, fd, buf, count);
 	if (f->accmode == O_RDONLY)
 		return -EBADF;
 	if (f->kind == SEG_FILE_ISSM)

@@ -7,6 +7,7 @@
 #include "shim/fdtab.h"
 #include "shim/paths.h"
 #include "shim/shim.h"
+#include "shim/wait.h"
 #include "shim/wrap.h"
 #include "util/sys.h"
 
@@ -195,6 +196,17 @@ static long syscall_files(long nr, const long a[6])
 		return wrapped_readv((int)a[0], (const struct iovec *)a[1], (int)a[2]);
 	case SYS_writev:
 		return wrapped_writev((int)a[0], (const struct iovec *)a[1], (int)a[2]);
+	case SYS_epoll_ctl:
+		wait_publish((int)a[2]);
+		return forward(nr, a);
+#ifdef SYS_poll
+	case SYS_poll:
+	case SYS_select:
+#endif
+	case SYS_sendmsg:
+	case SYS_sendmmsg:
+		wait_publish_all(false);
+		return forward(nr, a);
 	case SYS_execve:
 		return wrapped_execve((const char *)a[0], (char *const *)a[1], (char *const *)a[2]);
 	case SYS_execveat:

@@ -6,6 +6,7 @@
  */
 #include "shim/attach.h"
 #include "shim/shim.h"
+#include "shim/wait.h"
 #include "shim/wrap.h"
 #include "util/sys.h"
 
@@ -18,6 +19,7 @@ static struct seg_proc *exec_begin(void)
 {
 	struct seg_proc *p = shim_own_slot();
 
+	wait_publish_all(true);
 	return p && shim_owns_tables() && seg_proc_exec_begin(p) ? p : NULL;
 }
 

@@ -40,6 +40,9 @@ void shim_start(void);
  */
 void shim_enter(sigset_t *old);
 void shim_leave(const sigset_t *old);
+/* The same for the fork alone, inside a sig_guard (sig.h). */
+void shim_gate_enter(void);
+void shim_gate_leave(void);
 /* pthread_atfork: before, and afterwards in the parent. */
 void shim_forking(void);
 void shim_fork_done(void);

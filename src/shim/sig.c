@@ -47,11 +47,6 @@ static void prog_unlock(void)
 	atomic_store_explicit(&prog.lock, 0, memory_order_release);
 }
 
-void sig_forked(void)
-{
-	atomic_store_explicit(&prog.lock, 0, memory_order_release);
-}
-
 static int raw_action(int sig, const struct sig_kaction *new, struct sig_kaction *old)
 {
 	return (int)sys_raw(SYS_rt_sigaction, sig, (long)new, (long)old, 8, 0, 0);
@@ -150,6 +145,43 @@ int sig_fault_action(int sig, const struct sig_kaction *new, struct sig_kaction 
 enum { HANDLERS_NONE, HANDLERS_COMING, HANDLERS_HERE };
 _Atomic uint32_t sig_handler_state;
 
+/* Threads between sig_guard_begin() and _end() with nothing blocked; and how deep this one is. */
+static _Atomic uint32_t unblocked;
+static _Thread_local __attribute__((tls_model("initial-exec"))) uint32_t my_unblocked;
+
+void sig_guard_begin(struct sig_guard *g)
+{
+	g->blocked = sig_handlers();
+	if (!g->blocked) {
+		atomic_fetch_add(&unblocked, 1);
+		my_unblocked++;
+		if (!sig_handlers())
+			return;
+		g->blocked = true;
+		my_unblocked--;
+		atomic_fetch_sub(&unblocked, 1);
+	}
+	sig_block_all(&g->old);
+}
+
+void sig_guard_end(const struct sig_guard *g)
+{
+	if (g->blocked) {
+		sig_restore(&g->old);
+		return;
+	}
+	my_unblocked--;
+	atomic_fetch_sub(&unblocked, 1);
+}
+
+static void wait_unblocked(void)
+{
+	const struct timespec ts = {0, 50000};
+
+	for (uint32_t tries = 0; atomic_load(&unblocked) > my_unblocked && tries < 20000; tries++)
+		sys_raw(SYS_nanosleep, (long)&ts, 0, 0, 0, 0, 0);
+}
+
 /* Whoever comes while another one waits, waits too. */
 void sig_note(void)
 {
@@ -157,6 +189,7 @@ void sig_note(void)
 		return;
 	atomic_store(&sig_handler_state, HANDLERS_COMING);
 	stack_wait_open();
+	wait_unblocked();
 	atomic_store(&sig_handler_state, HANDLERS_HERE);
 }
 
@@ -166,6 +199,12 @@ void sig_note_handler(int sig, const void *handler)
 	    (SIG_SYNC & sig_bit(sig)))
 		return;
 	sig_note();
+}
+
+void sig_forked(void)
+{
+	atomic_store_explicit(&prog.lock, 0, memory_order_release);
+	atomic_store(&unblocked, my_unblocked);
 }
 
 /* SigCgt of /proc/self/status. Without it: as if there were. */

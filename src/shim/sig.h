@@ -99,6 +99,18 @@ void sig_note(void);
 /* The same for what the kernel has already, by whatever way. */
 void sig_note_caught(void);
 
+/*
+ * Around work that no handler of the program's may interrupt. Where it has none no signal is
+ * blocked, and who installs the first one waits until the work is done: so it must not sleep at
+ * the program's will. Nests.
+ */
+struct sig_guard {
+	sigset_t old;
+	bool blocked;
+};
+void sig_guard_begin(struct sig_guard *g);
+void sig_guard_end(const struct sig_guard *g);
+
 /* ---- alternate stacks (sig.c) */
 /* sigaltstack: 0 or -errno. Remembers the calling thread's. */
 int sig_alt_change(const stack_t *new, stack_t *old);

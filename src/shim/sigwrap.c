@@ -9,7 +9,9 @@
 #undef _FORTIFY_SOURCE
 #include "shim/shim.h"
 #include "shim/sig.h"
+#include "shim/wait.h"
 #include "shim/wrap.h"
+#include "segment/mem.h"
 #include "util/sys.h"
 
 #include <errno.h>
@@ -260,12 +262,46 @@ WRAP(int, sigsuspend, (const sigset_t *mask))
 	return NEXT(sigsuspend)(kernel_mask(mask, &k));
 }
 
+/* Waiting with a mask: umad files are wait.c's. */
+static const struct timespec none;
+
+static bool no_time(const struct timespec *t)
+{
+	struct timespec v = {.tv_nsec = 1};
+
+	return wait_any() && t && !mem_guarded_copy(&v, t, sizeof(v)) && !v.tv_sec && !v.tv_nsec;
+}
+
+/* What the kernel finds wrong with it is for the kernel to say. */
+static bool bad_time(const struct timespec *t)
+{
+	struct timespec v;
+
+	return t && (mem_guarded_copy(&v, t, sizeof(v)) || v.tv_sec < 0 ||
+		     (unsigned long)v.tv_nsec >= 1000000000);
+}
+
+static int next_ppoll(const struct wait_call *c, bool now);
+static int next_ppoll_chk(const struct wait_call *c, bool now);
+static int next_pselect(const struct wait_call *c, bool now);
+
 WRAP(int, ppoll,
      (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask))
 {
 	sigset_t k;
+	const struct wait_call c = {.next = next_ppoll,
+				    .now = no_time(timeout),
+				    .fds = fds,
+				    .n = n,
+				    .ts = timeout,
+				    .mask = kernel_mask(mask, &k)};
 
-	return NEXT(ppoll)(fds, n, timeout, kernel_mask(mask, &k));
+	return wait_any() && !bad_time(timeout) ? wait_poll(&c) : next_ppoll(&c, false);
+}
+
+static int next_ppoll(const struct wait_call *c, bool now)
+{
+	return NEXT(ppoll)(c->fds, c->n, now ? &none : c->ts, c->mask);
 }
 
 WRAP(int, __ppoll_chk,
@@ -273,8 +309,22 @@ WRAP(int, __ppoll_chk,
       size_t fdslen))
 {
 	sigset_t k;
+	const struct wait_call c = {.next = next_ppoll_chk,
+				    .now = no_time(timeout),
+				    .fds = fds,
+				    .n = n,
+				    .ts = timeout,
+				    .mask = kernel_mask(mask, &k),
+				    .room = fdslen};
 
-	return NEXT(__ppoll_chk)(fds, n, timeout, kernel_mask(mask, &k), fdslen);
+	return wait_any() && !bad_time(timeout) && n <= fdslen / sizeof(*fds)
+		       ? wait_poll(&c)
+		       : next_ppoll_chk(&c, false);
+}
+
+static int next_ppoll_chk(const struct wait_call *c, bool now)
+{
+	return NEXT(__ppoll_chk)(c->fds, c->n, now ? &none : c->ts, c->mask, c->room);
 }
 
 WRAP(int, pselect,
@@ -282,8 +332,21 @@ WRAP(int, pselect,
       const sigset_t *mask))
 {
 	sigset_t k;
+	const struct wait_call c = {.next = next_pselect,
+				    .now = no_time(timeout),
+				    .nfds = n,
+				    .rd = rd,
+				    .wr = wr,
+				    .ex = ex,
+				    .ts = timeout,
+				    .mask = kernel_mask(mask, &k)};
 
-	return NEXT(pselect)(n, rd, wr, ex, timeout, kernel_mask(mask, &k));
+	return wait_any() && !bad_time(timeout) ? wait_select(&c) : next_pselect(&c, false);
+}
+
+static int next_pselect(const struct wait_call *c, bool now)
+{
+	return NEXT(pselect)(c->nfds, c->rd, c->wr, c->ex, now ? &none : c->ts, c->mask);
 }
 
 WRAP(int, epoll_pwait,
@@ -425,8 +488,10 @@ long sig_syscall(long nr, const long args[6], bool *handled)
 	case SYS_sigaltstack:
 		return sig_alt_change((const stack_t *)args[0], (stack_t *)args[1]);
 	case SYS_ppoll:
+		wait_publish_all(false);
 		return sys_with_mask(nr, args, 3);
 	case SYS_pselect6:
+		wait_publish_all(false);
 		return sys_pselect6(args);
 	case SYS_epoll_pwait:
 	case SYS_epoll_pwait2:

@@ -138,6 +138,14 @@ SYM(recvmsg, FD, "SCM_RIGHTS brings descriptors")
 SYM(recvmmsg, FD, "SCM_RIGHTS brings descriptors")
 SYM(socket, FD, "NETLINK_RDMA is refused")
 
+/* Waiting: a umad file's FIFO tells of packets only when somebody looks (wait.c). */
+SYM(poll, FD, "umad files")
+SYM(__poll_chk, FD, "fortified poll")
+SYM(select, FD, "umad files")
+SYM(epoll_ctl, FD, "umad files that are waited for in the kernel from now on")
+SYM(sendmsg, FD, "SCM_RIGHTS takes umad files to who knows whom")
+SYM(sendmmsg, FD, "SCM_RIGHTS takes umad files to who knows whom")
+
 /* Mappings. */
 SYM(mmap, MEM, "doorbell and clock pages")
 SYM(mmap64, MEM, "doorbell and clock pages")
@@ -263,7 +271,6 @@ NOWRAP(listen, "the kernel refuses it for our objects as for a device")
 NOWRAP(recv, "the kernel refuses it for our objects as for a device")
 NOWRAP(recvfrom, "the kernel refuses it for our objects as for a device")
 NOWRAP(send, "the kernel refuses it for our objects as for a device")
-NOWRAP(sendmsg, "the kernel refuses it for our objects as for a device")
 NOWRAP(sendto, "the kernel refuses it for our objects as for a device")
 NOWRAP(setsockopt, "the kernel refuses it for our objects as for a device")
 NOWRAP(shutdown, "the kernel refuses it for our objects as for a device")
@@ -273,7 +280,6 @@ NOWRAP(eventfd_read, "the kernel refuses it for our objects as for a device")
 NOWRAP(eventfd_write, "the kernel refuses it for our objects as for a device")
 
 /* Readiness is that of the kernel object (a memfd cannot be polled by epoll, as the device cannot). */
-NOWRAP(epoll_ctl, "acts on the kernel object behind the descriptor")
 NOWRAP(epoll_wait, "acts on the kernel object behind the descriptor")
 
 /* One by one. */

@@ -5,6 +5,7 @@
 #include "segment/mem.h"
 #include "segment/proc.h"
 #include "shim/shim.h"
+#include "shim/wait.h"
 #include "umad/umad.h"
 #include "util/log.h"
 #include "util/sys.h"
@@ -37,6 +38,24 @@ int shim_attach(struct uv_system **out)
 			return r;
 	}
 	return seg.self == SEG_NONE || !seg.self_pid ? seg_proc_register_self(&seg, 0) : 0;
+}
+
+/* No umad files: nobody asks further. */
+_Atomic uint32_t wait_files;
+
+int wait_poll(const struct wait_call *c)
+{
+	return c->next(c, false);
+}
+
+int wait_select(const struct wait_call *c)
+{
+	return c->next(c, false);
+}
+
+void wait_publish_all(bool inherited)
+{
+	(void)inherited;
 }
 
 bool shim_owns_tables(void)

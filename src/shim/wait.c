@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns waiting for umad files. What is in a queue is seen without a system call; who has to wait
+ * does it in the kernel, on the FIFO, counted as a poller meanwhile so that pushers write its byte.
+ * A poller that does not come back (cancelled, killed, gone by siglongjmp) leaves the file with a
+ * byte for each packet: slower, never wrong. No reference to a file is held while it waits.
+ */
+#include "shim/wait.h"
+#include "segment/evq.h"
+#include "segment/mem.h"
+#include "shim/attach.h"
+#include "shim/fdtab.h"
+#include "shim/shim.h"
+#include "shim/sig.h"
+#include "shim/wrap.h"
+#include "umad/umad.h"
+#include "util/sys.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#define WAIT_MAX 8 /* files of one call; of more, the rest is published */
+#define IN_BITS (POLLIN | POLLRDNORM)
+#define OUT_BITS (POLLOUT | POLLWRNORM)
+
+_Atomic uint32_t wait_files;
+
+/* A umad file of the call. */
+struct seen {
+	struct umad_file u;
+	nfds_t at;    /* poll: which entry; select: which descriptor */
+	short events; /* asked for */
+	bool begun;
+};
+
+struct set {
+	unsigned int n;
+	nfds_t others; /* entries that are not ours */
+	struct seen s[WAIT_MAX];
+};
+
+static bool umad_of(int fd, struct umad_file *u)
+{
+	struct shim_file *f = fdtab_peek(fd);
+	bool is;
+
+	if (!f || f == &fdtab_private || (f->kind && f->kind != SEG_FILE_UMAD))
+		return false;
+	f = shim_file_get(fd);
+	is = f && shim_file_umad(f, u);
+	fdtab_put(f);
+	return is;
+}
+
+static void publish(const struct umad_file *u)
+{
+	struct sig_guard g;
+
+	sig_guard_begin(&g);
+	evq_publish(u->s, u->file, u->gen);
+	sig_guard_end(&g);
+}
+
+void wait_publish(int fd)
+{
+	int saved = errno;
+	struct umad_file u;
+
+	if (wait_any() && umad_of(fd, &u))
+		publish(&u);
+	errno = saved;
+}
+
+void wait_publish_all(bool inherited)
+{
+	if (!wait_any())
+		return;
+	for (long fd = fdtab_next(0, UINT32_MAX); fd >= 0;
+	     fd = fdtab_next((unsigned int)fd + 1, UINT32_MAX))
+		if (!inherited || !(sys_fcntl((int)fd, F_GETFD, 0) & FD_CLOEXEC))
+			wait_publish((int)fd);
+}
+
+static void add(struct set *set, int fd, nfds_t at, short events)
+{
+	struct seen *n = &set->s[set->n];
+
+	if (set->n == WAIT_MAX) {
+		wait_publish(fd);
+		set->others++;
+	} else if (umad_of(fd, &n->u)) {
+		n->at = at;
+		n->events = events;
+		n->begun = false;
+		set->n++;
+	} else {
+		set->others++;
+	}
+}
+
+static short ready(const struct seen *w)
+{
+	const struct seg_evq *q = seg_live(w->u.s, SEG_T_EVQ, w->u.file);
+	short bits = OUT_BITS;
+
+	if (!q || q->gen != w->u.gen || evq_ready(q))
+		bits |= IN_BITS;
+	return w->events & bits;
+}
+
+static bool any_ready(const struct set *set)
+{
+	for (unsigned int i = 0; i < set->n; i++)
+		if (ready(&set->s[i]))
+			return true;
+	return false;
+}
+
+static void end(struct set *set)
+{
+	for (unsigned int i = 0; i < set->n; i++)
+		if (set->s[i].begun)
+			evq_poll_end(set->s[i].u.s, set->s[i].u.file, set->s[i].u.gen);
+}
+
+/* False: there is something already, and nothing is begun. */
+static bool begin(struct set *set)
+{
+	struct sig_guard g;
+	bool wait = true;
+
+	sig_guard_begin(&g);
+	for (unsigned int i = 0; i < set->n && wait; i++) {
+		struct seen *w = &set->s[i];
+		int r;
+
+		if (!(w->events & IN_BITS))
+			continue;
+		r = evq_poll_begin(w->u.s, w->u.file, w->u.gen);
+		w->begun = !r;
+		if (r > 0)
+			wait = false;
+		else if (r < 0)
+			evq_publish(w->u.s, w->u.file, w->u.gen);
+	}
+	sig_guard_end(&g);
+	if (!wait)
+		end(set);
+	return wait;
+}
+
+/* The next definition; how long it waits depends on what there is. */
+static int call(const struct wait_call *c, struct set *set)
+{
+	int r, saved;
+
+	if (c->now || any_ready(set) || !begin(set))
+		return c->next(c, true);
+	r = c->next(c, false);
+	saved = errno;
+	end(set);
+	errno = saved;
+	return r;
+}
+
+/* ---- poll */
+
+static bool scan_poll(const struct wait_call *c, struct set *set)
+{
+	struct pollfd p;
+
+	for (nfds_t i = 0; i < c->n; i++) {
+		if (mem_guarded_copy(&p, &c->fds[i], sizeof(p)))
+			return false;
+		if (p.fd >= 0)
+			add(set, p.fd, i, p.events);
+	}
+	return set->n > 0;
+}
+
+/* What the kernel said of the descriptors and what their queues say. */
+static int merge_poll(const struct wait_call *c, const struct set *set, int r)
+{
+	for (unsigned int i = 0; r >= 0 && i < set->n; i++) {
+		struct pollfd *p = &c->fds[set->s[i].at];
+		short bits = ready(&set->s[i]);
+
+		r += bits && !p->revents;
+		p->revents |= bits;
+	}
+	return r;
+}
+
+int wait_poll(const struct wait_call *c)
+{
+	struct set set = {0};
+	short none = 0;
+
+	if (!scan_poll(c, &set))
+		return c->next(c, false);
+	/* Only ours, and no need to wait: the kernel has nothing to say. */
+	if (!set.others && (c->now || any_ready(&set))) {
+		for (nfds_t i = 0; i < c->n; i++)
+			if (mem_guarded_copy(&c->fds[i].revents, &none, sizeof(none)))
+				return c->next(c, true);
+		return merge_poll(c, &set, 0);
+	}
+	return merge_poll(c, &set, call(c, &set));
+}
+
+static int next_poll(const struct wait_call *c, bool now);
+
+WRAP(int, poll, (struct pollfd * fds, nfds_t n, int ms))
+{
+	const struct wait_call c = {.next = next_poll, .now = !ms, .fds = fds, .n = n, .ms = ms};
+
+	return wait_any() ? wait_poll(&c) : NEXT(poll)(fds, n, ms);
+}
+
+static int next_poll(const struct wait_call *c, bool now)
+{
+	return NEXT(poll)(c->fds, c->n, now ? 0 : c->ms);
+}
+
+static int next_poll_chk(const struct wait_call *c, bool now);
+
+WRAP(int, __poll_chk, (struct pollfd * fds, nfds_t n, int ms, size_t room))
+{
+	const struct wait_call c = {
+		.next = next_poll_chk, .now = !ms, .fds = fds, .n = n, .ms = ms, .room = room};
+
+	if (!wait_any() || n > room / sizeof(*fds))
+		return NEXT(__poll_chk)(fds, n, ms, room);
+	return wait_poll(&c);
+}
+
+static int next_poll_chk(const struct wait_call *c, bool now)
+{
+	return NEXT(__poll_chk)(c->fds, c->n, now ? 0 : c->ms, c->room);
+}
+
+/* ---- select */
+
+static bool scan_select(const struct wait_call *c, struct set *set)
+{
+	uint64_t word = 0;
+
+	if (!c->rd)
+		return false;
+	for (int fd = 0; fd < c->nfds; fd++) {
+		if (!(fd % 64) && mem_guarded_copy(&word, (uint8_t *)c->rd + fd / 8, sizeof(word)))
+			return false;
+		if (word >> fd % 64 & 1)
+			add(set, fd, (nfds_t)fd, IN_BITS);
+	}
+	return set->n > 0;
+}
+
+int wait_select(const struct wait_call *c)
+{
+	struct set set = {0};
+	int r;
+
+	if (!scan_select(c, &set))
+		return c->next(c, false);
+	r = call(c, &set);
+	for (unsigned int i = 0; r >= 0 && i < set.n; i++) {
+		uint64_t *word = (uint64_t *)c->rd + set.s[i].at / 64;
+		uint64_t bit = UINT64_C(1) << set.s[i].at % 64;
+
+		if (!ready(&set.s[i]) || (*word & bit))
+			continue;
+		*word |= bit;
+		r++;
+	}
+	return r;
+}
+
+static int next_select(const struct wait_call *c, bool now);
+
+WRAP(int, select, (int n, fd_set *rd, fd_set *wr, fd_set *ex, struct timeval *tv))
+{
+	struct timeval t = {0, 1};
+	struct wait_call c = {
+		.next = next_select, .nfds = n, .rd = rd, .wr = wr, .ex = ex, .tv = tv};
+
+	if (!wait_any())
+		return NEXT(select)(n, rd, wr, ex, tv);
+	c.now = tv && !mem_guarded_copy(&t, tv, sizeof(t)) && !t.tv_sec && !t.tv_usec;
+	return wait_select(&c);
+}
+
+/* What is left of the time is written back, so what is not used of it stays. */
+static int next_select(const struct wait_call *c, bool now)
+{
+	struct timeval none = {0, 0};
+
+	return NEXT(select)(c->nfds, c->rd, c->wr, c->ex, now ? &none : c->tv);
+}
+
+/* ---- who looks without us */
+
+WRAP(int, epoll_ctl, (int epfd, int op, int fd, struct epoll_event *ev))
+{
+	if (op != EPOLL_CTL_DEL)
+		wait_publish(fd);
+	return NEXT(epoll_ctl)(epfd, op, fd, ev);
+}
+
+static void publish_sent(const struct msghdr *m)
+{
+	struct msghdr h;
+
+	if (mem_guarded_copy(&h, m, sizeof(h)) || !h.msg_control)
+		return;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&h); c; c = CMSG_NXTHDR(&h, c)) {
+		const int *fds = (const int *)CMSG_DATA(c);
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t i = 0; i < (c->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++)
+			wait_publish(fds[i]);
+	}
+}
+
+WRAP(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags))
+{
+	if (wait_any())
+		publish_sent(m);
+	return NEXT(sendmsg)(fd, m, flags);
+}
+
+WRAP(int, sendmmsg, (int fd, struct mmsghdr *v, unsigned int n, int flags))
+{
+	for (unsigned int i = 0; i < n && wait_any(); i++)
+		publish_sent(&v[i].msg_hdr);
+	return NEXT(sendmmsg)(fd, v, n, flags);
+}

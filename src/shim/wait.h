@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Waiting for umad files, whose FIFOs get their byte only when somebody looks (seg_evq.lazy):
+ * poll(2), select(2) and their like come through here. Whoever can look without us (epoll, SIGIO,
+ * another program) is announced by wait_publish().
+ */
+#ifndef SOFTHCA_SHIM_WAIT_H
+#define SOFTHCA_SHIM_WAIT_H
+
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/select.h>
+
+/* One call of the program's. */
+struct wait_call {
+	/* The next definition with the call's own arguments, or with a time-out of 0. */
+	int (*next)(const struct wait_call *c, bool now);
+	bool now; /* its own time-out is 0 */
+	/* poll: */
+	struct pollfd *fds;
+	nfds_t n;
+	/* select: */
+	int nfds;
+	fd_set *rd, *wr, *ex;
+	/* for next(): */
+	int ms;
+	const struct timespec *ts;
+	struct timeval *tv;
+	const sigset_t *mask;
+	size_t room;
+};
+
+/* Has this process ever had a umad file, or what may be one? Else nobody need ask. */
+extern _Atomic uint32_t wait_files;
+static inline bool wait_any(void)
+{
+	return __builtin_expect(atomic_load_explicit(&wait_files, memory_order_relaxed) != 0, 0);
+}
+
+int wait_poll(const struct wait_call *c);
+int wait_select(const struct wait_call *c);
+/* From now on the FIFO of this descriptor, if it is a umad file's, always tells. */
+void wait_publish(int fd);
+/* The same for every descriptor; `inherited`: of those that an exec leaves open. */
+void wait_publish_all(bool inherited);
+
+#endif
