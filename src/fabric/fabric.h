@@ -36,6 +36,14 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o);
 int fab_sm_sweep(struct seg *s);
 /* Something has changed that it should look at: the supervisor sweeps. */
 void fab_sm_kick(struct seg *s);
+/* Is it at that port, and has it the subnet? */
+bool fab_sm_here(const struct seg *s, uint32_t port);
+/*
+ * A program has become a subnet manager at a port (it holds its issm device), or is none any more:
+ * IsSM in its CapabilityMask. The built-in one leaves; when the last program is gone it takes the
+ * subnet again, as that has left it.
+ */
+void fab_issm_set(struct seg *s, uint32_t port, bool on);
 
 /* "h1/mlx5_0/1", or a switch's description and the port: for people. Returns buf. */
 #define FAB_PORT_NAME 96

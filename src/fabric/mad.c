@@ -34,6 +34,16 @@ static uint16_t answer(struct seg *s, uint32_t port, const struct fab_mad_row *r
 	return fn(&c);
 }
 
+uint16_t fab_sma_get(struct seg *s, uint32_t port, uint16_t attr_id, uint32_t attr_mod,
+		     uint8_t *data)
+{
+	const struct fab_mad_row *row = find(fab_sma_rows, attr_id);
+	struct fab_mad_call c = {.s = s, .port = port, .attr_mod = attr_mod, .data = data};
+
+	memset(data, 0, SMP_DATA_SIZE);
+	return row && row->get ? row->get(&c) : MAD_STATUS_BAD_ATTR;
+}
+
 /* What the driver gives to the adapter, and what not: mlx5_ib_process_mad(). */
 enum fab_mad_result fab_mad(struct seg *s, uint32_t port, uint16_t slid, const uint8_t *in,
 			    uint8_t *out)
@@ -49,6 +59,10 @@ enum fab_mad_result fab_mad(struct seg *s, uint32_t port, uint16_t slid, const u
 	if (method == MAD_METHOD_TRAP && !slid)
 		return FAB_MAD_CONSUMED;
 	if (mad_is_smi((uint32_t) class)) {
+		enum fab_mad_result r = fab_sm_mad(s, port, in, out);
+
+		if (r != FAB_MAD_PASS)
+			return r;
 		if (LAYOUT_GET(mad_hdr, in, attr_id) == SMP_ATTR_SM_INFO)
 			return FAB_MAD_PASS;
 		if (method == MAD_METHOD_TRAP_REPRESS)

@@ -19,6 +19,15 @@ enum fab_mad_result {
 enum fab_mad_result fab_mad(struct seg *s, uint32_t port, uint16_t slid, const uint8_t *in,
 			    uint8_t *out);
 
+/* The built-in SM's part of it, for the classes of subnet management. */
+enum fab_mad_result fab_sm_mad(struct seg *s, uint32_t port, const uint8_t *in, uint8_t *out);
+/*
+ * Get() of an attribute of subnet management as the port's agent answers it; `data` has
+ * SMP_DATA_SIZE bytes. For the SA's records. The status.
+ */
+uint16_t fab_sma_get(struct seg *s, uint32_t port, uint16_t attr_id, uint32_t attr_mod,
+		     uint8_t *data);
+
 /*
  * One attribute. Get and Set find `out` as a copy of the request, and write the attribute into it;
  * NULL: no such method. They return the status (enum mad_status).

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the built-in subnet manager: its sweep (LIDs, forwarding tables, ports to ACTIVE), which
- * writes what a subnet manager would set with MADs straight into the segment, and when it has the
- * subnet and when it leaves it. Sweeps are made by the supervisor, and by fab_build().
+ * Owns the sweep of the built-in subnet manager: LIDs, forwarding tables, ports to ACTIVE. It
+ * writes what a subnet manager would set with MADs straight into the segment. Called by the
+ * supervisor, and by fab_build().
  */
 #include "fabric/sweep.h"
 
@@ -10,8 +10,6 @@
 #include <string.h>
 #include "segment/link.h"
 #include "util/heap.h"
-
-#define CAP_IS_SM 0x2u /* PortInfo:CapabilityMask */
 
 static void sweep_free(struct sweep *w)
 {
@@ -229,7 +227,7 @@ static void settle(struct sweep *w)
 	sub->sm_port = w->nends ? w->end[0] : SEG_NONE;
 	if (old == SEG_NONE)
 		return;
-	hw_port(w->s, old)->cap_mask &= ~CAP_IS_SM;
+	hw_port(w->s, old)->cap_mask &= ~FAB_CAP_IS_SM;
 	fab_port_changed(w->s, old, FAB_CHANGED_SM);
 }
 
@@ -239,8 +237,8 @@ static void activate(struct sweep *w)
 	uint32_t sm = fab_subnet(s)->sm_port;
 	uint32_t sm_lid = sm == SEG_NONE ? 0 : hw_port(s, sm)->lid;
 
-	if (sm != SEG_NONE && !(hw_port(s, sm)->cap_mask & CAP_IS_SM)) {
-		hw_port(s, sm)->cap_mask |= CAP_IS_SM;
+	if (sm != SEG_NONE && !(hw_port(s, sm)->cap_mask & FAB_CAP_IS_SM)) {
+		hw_port(s, sm)->cap_mask |= FAB_CAP_IS_SM;
 		fab_port_changed(s, sm, FAB_CHANGED_SM);
 	}
 	for (uint32_t i = 0; i < w->nends; i++) {
@@ -250,10 +248,13 @@ static void activate(struct sweep *w)
 			continue;
 		if (p->sm_lid != sm_lid || p->sm_sl)
 			w->what[i] |= FAB_CHANGED_SM;
+		if (fab_subnet(s)->sm_again)
+			w->what[i] |= FAB_CHANGED_REREGISTER;
 		p->sm_lid = sm_lid;
 		p->sm_sl = 0;
 		fab_port_changed(s, w->end[i], w->what[i]);
 	}
+	fab_subnet(s)->sm_again = 0;
 	seg_for_each_live (s, SEG_T_PORT, i) {
 		struct hw_port *p = seg_at(s, SEG_T_PORT, i);
 		uint32_t peer;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "fabric/mad.h"
 #include "fabric/test_topo.h"
 
 static struct seg seg;
@@ -439,6 +440,97 @@ static void the_smaller_mtu_of_a_cable_counts(void **state)
 	assert_int_equal(b->active_mtu, IBV_MTU_2048);
 }
 
+/* ---- another manager */
+
+static uint32_t ask(uint32_t port, uint32_t method, uint32_t mod, uint8_t *out)
+{
+	uint8_t in[MAD_SIZE] = {0};
+
+	LAYOUT_SET(mad_hdr, in, base_version, 1);
+	LAYOUT_SET(mad_hdr, in, mgmt_class, MAD_CLASS_SUBN_LID);
+	LAYOUT_SET(mad_hdr, in, class_version, 1);
+	LAYOUT_SET(mad_hdr, in, method, method);
+	LAYOUT_SET(mad_hdr, in, attr_id, SMP_ATTR_SM_INFO);
+	LAYOUT_SET(mad_hdr, in, attr_mod, mod);
+	memset(out, 0, MAD_SIZE);
+	return fab_mad(&seg, port, 1, in, out);
+}
+
+static void sminfo_is_a_masters_at_its_port_only(void **state)
+{
+	uint8_t out[MAD_SIZE];
+	uint32_t sm;
+	uint64_t count;
+
+	tt_ring(&topo, 2, 1);
+	build(&tt_options);
+	sm = fab_subnet(&seg)->sm_port;
+	assert_int_equal(ask(port_of(3, 1), MAD_METHOD_GET, 0, out), FAB_MAD_PASS);
+	assert_int_equal(ask(sm, MAD_METHOD_GET, 0, out), FAB_MAD_REPLY);
+	assert_int_equal(LAYOUT_GET(mad_hdr, out, status), 0);
+	assert_int_equal(LAYOUT_GET(mad_hdr, out, method), MAD_METHOD_GET_RESP);
+	assert_int_equal(LAYOUT_GET(sm_info, out + SMP_DATA, guid), hw_port(&seg, sm)->guid);
+	assert_int_equal(LAYOUT_GET(sm_info, out + SMP_DATA, sm_state), 3);
+	assert_int_equal(LAYOUT_GET(sm_info, out + SMP_DATA, priority), 0);
+	count = LAYOUT_GET(sm_info, out + SMP_DATA, act_count);
+	ask(sm, MAD_METHOD_GET, 0, out);
+	assert_true(LAYOUT_GET(sm_info, out + SMP_DATA, act_count) > count);
+	/* IBA 14.4.1: of a master nothing but HANDOVER and ACKNOWLEDGE is asked */
+	ask(sm, MAD_METHOD_SET, 3, out);
+	assert_int_equal(LAYOUT_GET(mad_hdr, out, status), MAD_STATUS_BAD_VALUE);
+	ask(sm, MAD_METHOD_SET, 2, out);
+	assert_int_equal(LAYOUT_GET(mad_hdr, out, status), 0);
+	assert_true(fab_sm_here(&seg, sm));
+	/* answers to somebody else's questions are for agents */
+	assert_int_equal(ask(sm, MAD_METHOD_GET_RESP, 0, out), FAB_MAD_PASS);
+	assert_int_equal(ask(sm, MAD_METHOD_SET, 1, out), FAB_MAD_REPLY);
+	assert_int_equal(LAYOUT_GET(mad_hdr, out, status), 0);
+	assert_false(fab_sm_here(&seg, sm));
+	assert_int_equal(ask(sm, MAD_METHOD_GET, 0, out), FAB_MAD_PASS);
+	assert_int_equal(hw_port(&seg, sm)->cap_mask & FAB_CAP_IS_SM, 0);
+}
+
+static void the_manager_leaves_for_programs_and_comes_back_after_the_last(void **state)
+{
+	uint32_t sm, other, lid;
+
+	tt_ring(&topo, 2, 1);
+	build(&tt_options);
+	sm = fab_subnet(&seg)->sm_port;
+	other = port_of(3, 1);
+	fab_issm_set(&seg, other, true);
+	assert_int_equal(hw_port(&seg, sm)->cap_mask & FAB_CAP_IS_SM, 0);
+	assert_int_equal(hw_port(&seg, other)->cap_mask & FAB_CAP_IS_SM, FAB_CAP_IS_SM);
+	fab_issm_set(&seg, sm, true);
+	/* It does nothing now, and other managers' work is theirs. */
+	assert_int_equal(fab_unplug(&seg, other), 0);
+	assert_int_equal(fab_subnet(&seg)->sm_dirty, 0);
+	assert_int_equal(fab_plug(&seg, other, port_of(1, 3)), 0);
+	assert_int_equal(fab_sm_sweep(&seg), 0);
+	assert_int_equal(hw_port(&seg, other)->state, HW_PORT_INIT);
+	lid = hw_port(&seg, other)->lid = 77;
+	fab_issm_set(&seg, other, false);
+	assert_false(fab_sm_here(&seg, sm));
+	fab_issm_set(&seg, sm, false);
+	assert_true(fab_sm_here(&seg, sm));
+	assert_int_equal(fab_subnet(&seg)->sm_dirty, 1);
+	assert_int_equal(fab_sm_sweep(&seg), 0);
+	assert_int_equal(hw_port(&seg, other)->state, HW_PORT_ACTIVE);
+	assert_int_equal(hw_port(&seg, other)->lid, lid);
+	assert_int_equal(hw_port(&seg, sm)->cap_mask & FAB_CAP_IS_SM, FAB_CAP_IS_SM);
+	all_reach_all();
+}
+
+static void a_trap_to_the_manager_is_not_repeated(void **state)
+{
+	uint8_t out[MAD_SIZE];
+
+	tt_ring(&topo, 2, 1);
+	build(&tt_options);
+	assert_int_equal(ask(fab_subnet(&seg)->sm_port, MAD_METHOD_TRAP, 0, out), FAB_MAD_REPLY);
+	assert_int_equal(LAYOUT_GET(mad_hdr, out, method), MAD_METHOD_TRAP_REPRESS);
+}
+
 #define T(f) cmocka_unit_test_teardown(f, drop)
 
 int main(void)
@@ -464,6 +556,9 @@ int main(void)
 		T(the_manager_moves_when_its_link_is_gone),
 		T(without_a_manager_ports_stay_in_init),
 		T(the_smaller_mtu_of_a_cable_counts),
+		T(sminfo_is_a_masters_at_its_port_only),
+		T(the_manager_leaves_for_programs_and_comes_back_after_the_last),
+		T(a_trap_to_the_manager_is_not_repeated),
 	};
 
 	return cmocka_run_group_tests_name("sm", tests, NULL, NULL);

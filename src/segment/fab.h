@@ -14,8 +14,9 @@ enum fab_node_type { FAB_CA = 1, FAB_SWITCH = 2, FAB_ROUTER = 3 }; /* NodeInfo:N
 #define FAB_MAX_PORT 254 /* of a switch */
 #define FAB_LIDS 0xc000  /* unicast LIDs: below */
 #define FAB_MLID_FIRST 0xc000
-#define FAB_MLIDS 1024    /* SwitchInfo:MulticastFDBCap */
-#define FAB_LFT_NONE 0xff /* no port: such packets are discarded */
+#define FAB_MLIDS 1024     /* SwitchInfo:MulticastFDBCap */
+#define FAB_CAP_IS_SM 0x2u /* PortInfo:CapabilityMask: there is a subnet manager here */
+#define FAB_LFT_NONE 0xff  /* no port: such packets are discarded */
 
 struct fab_node { /* SEG_T_NODE */
 	uint32_t gen, flags;
@@ -83,6 +84,8 @@ struct fab_subnet { /* SEG_T_SUBNET, index FAB_SUBNET */
 	_Atomic uint32_t sm_state; /* enum fab_sm_state */
 	_Atomic uint32_t sm_dirty; /* something has changed since its last sweep */
 	_Atomic uint32_t sm_port;  /* SEG_T_PORT it lives on */
+	_Atomic uint32_t sm_act;   /* SMInfo:ActCount */
+	uint32_t sm_again;         /* another one has had the subnet: clients must register again */
 	uint32_t sm_updn; /* its ways go up and then down a tree: the shortest could block */
 } SEG_ELEM;
 #define FAB_SUBNET 1

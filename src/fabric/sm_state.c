@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns whether the built-in subnet manager has the subnet: it leaves when another one comes, and
+ * comes back when the last one is gone; and what it answers to SMInfo and traps. Called for MADs at
+ * its port (mad.c), and by the supervisor for issm files. Another manager never meets it: it looks
+ * like a port without one, so that OpenSM becomes master at once.
+ */
+#include "fabric/mad.h"
+#include "fabric/sweep.h"
+
+#include <string.h>
+#include "util/log.h"
+
+/* AttributeModifier of Set(SMInfo), IBA 14.4.1 */
+enum { SM_HANDOVER = 1, SM_ACKNOWLEDGE = 2 };
+#define SM_STATE_MASTER 3 /* SMInfo:SMState */
+
+bool fab_sm_here(const struct seg *s, uint32_t port)
+{
+	const struct fab_subnet *sub = fab_subnet(s);
+
+	return atomic_load_explicit(&sub->sm_port, memory_order_relaxed) == port &&
+	       atomic_load_explicit(&sub->sm_state, memory_order_relaxed) == FAB_SM_MASTER;
+}
+
+static void show(struct seg *s, uint32_t port, bool on)
+{
+	struct hw_port *p = hw_port(s, port);
+	uint32_t mask = p->cap_mask;
+
+	p->cap_mask = on ? mask | FAB_CAP_IS_SM : mask & ~FAB_CAP_IS_SM;
+	if (p->cap_mask != mask)
+		fab_port_changed(s, port, FAB_CHANGED_SM);
+}
+
+/* Under fab_subnet.lock, as the next one. */
+static void leave(struct seg *s)
+{
+	struct fab_subnet *sub = fab_subnet(s);
+	uint32_t was = FAB_SM_MASTER;
+
+	if (!atomic_compare_exchange_strong(&sub->sm_state, &was, FAB_SM_LEFT))
+		return;
+	TRACE(LOG_EVENT, "the built-in subnet manager leaves");
+	if (sub->sm_port != SEG_NONE)
+		show(s, sub->sm_port, false);
+}
+
+static void come_back(struct seg *s)
+{
+	struct fab_subnet *sub = fab_subnet(s);
+
+	if (atomic_load(&sub->sm_state) != FAB_SM_LEFT)
+		return;
+	seg_for_each_live (s, SEG_T_PORT, i)
+		if (hw_port(s, i)->cap_mask & FAB_CAP_IS_SM)
+			return;
+	TRACE(LOG_EVENT, "the built-in subnet manager comes back");
+	sub->sm_again = 1;
+	atomic_store(&sub->sm_state, FAB_SM_MASTER);
+}
+
+void fab_issm_set(struct seg *s, uint32_t port, bool on)
+{
+	struct fab_subnet *sub = fab_subnet(s);
+
+	if (!hw_port(s, port) || seg_lock(s, &sub->lock, SEG_LOCK_CTRL_NS) < 0)
+		return;
+	if (on)
+		leave(s);
+	show(s, port, on);
+	if (!on)
+		come_back(s);
+	seg_unlock(s, &sub->lock);
+	if (!on)
+		fab_sm_kick(s);
+}
+
+static uint16_t sm_info(struct seg *s, uint32_t port, uint8_t *mad)
+{
+	uint32_t mod = (uint32_t)LAYOUT_GET(mad_hdr, mad, attr_mod);
+	struct fab_subnet *sub = fab_subnet(s);
+	bool set = LAYOUT_GET(mad_hdr, mad, method) == MAD_METHOD_SET;
+	uint8_t *d = mad + SMP_DATA;
+
+	if (LAYOUT_GET(mad_hdr, mad, class_version) != 1)
+		return MAD_STATUS_BAD_VERSION;
+	memset(d, 0, SMP_DATA_SIZE);
+	LAYOUT_SET(sm_info, d, guid, hw_port(s, port)->guid);
+	LAYOUT_SET(sm_info, d, act_count, atomic_fetch_add(&sub->sm_act, 1) + 1);
+	LAYOUT_SET(sm_info, d, priority, 0);
+	LAYOUT_SET(sm_info, d, sm_state, SM_STATE_MASTER);
+	if (!set || mod == SM_ACKNOWLEDGE)
+		return MAD_STATUS_OK;
+	/* A master is told nothing else. */
+	if (mod != SM_HANDOVER)
+		return MAD_STATUS_BAD_VALUE;
+	if (seg_lock(s, &sub->lock, SEG_LOCK_CTRL_NS) < 0)
+		return MAD_STATUS_BUSY;
+	leave(s);
+	seg_unlock(s, &sub->lock);
+	return MAD_STATUS_OK;
+}
+
+enum fab_mad_result fab_sm_mad(struct seg *s, uint32_t port, const uint8_t *in, uint8_t *out)
+{
+	uint64_t method = LAYOUT_GET(mad_hdr, in, method);
+	uint16_t status;
+
+	if (!fab_sm_here(s, port))
+		return FAB_MAD_PASS;
+	if (method == MAD_METHOD_TRAP) {
+		/* It looks at the subnet itself; this only ends the trap's repetition. */
+		memcpy(out, in, MAD_SIZE);
+		LAYOUT_SET(mad_hdr, out, method, MAD_METHOD_TRAP_REPRESS);
+		return FAB_MAD_REPLY;
+	}
+	if (LAYOUT_GET(mad_hdr, in, attr_id) != SMP_ATTR_SM_INFO ||
+	    (method != MAD_METHOD_GET && method != MAD_METHOD_SET))
+		return FAB_MAD_PASS;
+	memcpy(out, in, MAD_SIZE);
+	status = sm_info(s, port, out);
+	if (LAYOUT_GET(mad_hdr, in, mgmt_class) == MAD_CLASS_SUBN_DR)
+		status |= MAD_STATUS_D;
+	LAYOUT_SET(mad_hdr, out, method, MAD_METHOD_GET_RESP);
+	LAYOUT_SET(mad_hdr, out, status, status);
+	return FAB_MAD_REPLY;
+}
