@@ -155,18 +155,6 @@ void fab_port_changed(struct seg *s, uint32_t port, uint32_t what)
 		fab_port_event(s, port, event_of_state(p));
 }
 
-#define CAP_IS_SM 0x2u
-
-void fab_issm_set(struct seg *s, uint32_t port, bool on)
-{
-	struct hw_port *p = hw_port(s, port);
-
-	if (!p)
-		return;
-	p->cap_mask = on ? p->cap_mask | CAP_IS_SM : p->cap_mask & ~CAP_IS_SM;
-	fab_port_changed(s, port, FAB_CHANGED_SM);
-}
-
 int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state)
 {
 	struct hw_port *p = hw_port(s, port);

@@ -109,9 +109,6 @@ enum fab_change {
 	FAB_CHANGED_REREGISTER = 32,
 };
 void fab_port_changed(struct seg *s, uint32_t port, uint32_t what);
-/* A program says that it is (no longer) a subnet manager there: IsSM of the capability mask. By the
- * supervisor, when issmN is opened and closed. */
-void fab_issm_set(struct seg *s, uint32_t port, bool on);
 /* Change a port's state (and its end of the link), and say so. */
 int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state);
 /* Is this MAD, which has arrived at `port` for its agents, to be lost (hw_port.err_rate)? */
