@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Stock verbs programs on a subnet of three switches whose links come and go."""
+import os
+import re
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from softhca import SOFTHCA, Case, Fabric, Running, listening, wait_for  # noqa: E402
+
+# h1 -1- S1 -2-1- S2 -2-1- S3 -2-1- h2; LIDs: h1 1, h2 2, S1 to S3 3 to 5.
+CHAIN = '''
+Switch 8 "S1"
+[1] "h1"[1]
+[2] "S2"[1]
+
+Switch 8 "S2"
+[1] "S1"[2]
+[2] "S3"[1]
+
+Switch 8 "S3"
+[1] "S2"[2]
+[2] "h2"[1]
+
+Hca 1 "h1"
+[1] "S1"[1]
+
+Hca 1 "h2"
+[1] "S3"[2]
+'''
+H1, H2 = ('--host', 'h1'), ('--host', 'h2')
+MIDDLE = '"S2"[2]', '"S3"[1]'
+
+
+class Links(Case):
+    def setUp(self):
+        super().setUp()
+        self.topo = tempfile.NamedTemporaryFile('w', suffix='.topo')
+        self.topo.write(CHAIN)
+        self.topo.flush()
+        self.fab = self.enterContext(Fabric('--topo', self.topo.name))
+
+    def tearDown(self):
+        self.topo.close()
+
+    def console(self, *lines):
+        with tempfile.NamedTemporaryFile('w') as script:
+            script.write('\n'.join(lines) + '\n')
+            script.flush()
+            return self.ok(Running([SOFTHCA, 'console', '--fabric', self.fab.name,
+                                    '-s', script.name], env=self.fab.env).finish())
+
+    def unlink(self, port=MIDDLE[0]):
+        self.console(f'Unlink {port}')
+
+    def link(self, ends=MIDDLE):
+        self.console(f'Link {ends[0]} {ends[1]}')
+
+    def ask(self, *cmd):
+        return self.fab.run(*cmd, options=H1)
+
+    def fields(self, *cmd, host=H1):
+        return {k: int(v, 0) for k, v in
+                re.findall(r'^(\w+):\.*(\w+)$', self.ok(self.fab.run(*cmd, options=host)), re.M)}
+
+    def received(self):
+        """Packets on h2, which asks itself: its own MADs do not count."""
+        return self.fields('perfquery', '-x', '2', '1', host=H2)['PortRcvPkts']
+
+    def start_pair(self, *cmd):
+        """A server on h2, its client on h1, talking."""
+        Case.port += 1
+        cmd = (*cmd, '-p', str(Case.port))
+        srv = self.fab.start(*cmd, options=H2)
+        self.addCleanup(srv.kill)
+        wait_for(lambda: listening(Case.port), 'the server to listen', 20)
+        cli = self.fab.start(*cmd, 'localhost', options=H1)
+        self.addCleanup(cli.kill)
+        wait_for(lambda: self.received() > 200, 'traffic')
+        return srv, cli
+
+    def test_latency_over_three_switches(self):
+        self.pair(self.fab, ('ib_send_lat', '-n', '2000', '-s', '8'), options=(H2, H1))
+        # A message is a packet of LRH, BTH, ICRC and 8 octets: 8 words. And a few MADs.
+        for lid in ('3', '4', '5'):
+            for port in ('1', '2'):
+                f = self.fields('perfquery', '-x', lid, port)
+                self.assertIn(f['PortXmitPkts'], range(2000, 2030), (lid, port))
+                self.assertIn(f['PortRcvPkts'], range(2000, 2030), (lid, port))
+                self.assertIn(f['PortXmitData'], range(16000, 16000 + 30 * 72), (lid, port))
+            f = self.fields('perfquery', '-x', lid, '3')
+            self.assertEqual((f['PortXmitPkts'], f['PortRcvPkts']), (0, 0))
+
+    def test_bandwidth_over_three_switches(self):
+        self.pair(self.fab, ('ib_write_bw', '-n', '500', '-s', '65536', '-m', '2048'),
+                  options=(H2, H1))
+        f = self.fields('perfquery', '-x', '4', '2')
+        # In packets of 2048 octets; the RETH is in the first of each message.
+        self.assertGreaterEqual(f['PortXmitPkts'], 500 * 32)
+        self.assertGreaterEqual(f['PortXmitData'], 500 * (65536 + 32 * 24 + 16) // 4)
+
+    def test_a_link_that_stays_down_ends_the_run(self):
+        ends = self.start_pair('ib_send_lat', '-n', '10000000', '-u', '8')
+        self.unlink()
+        # Whose turn it was: the other end waits for a message that never comes.
+        wait_for(lambda: any(e.proc.poll() is not None for e in ends), 'the end of a run')
+        r = next(e for e in ends if e.proc.poll() is not None).finish()
+        self.assertNotEqual(r.status, 0)
+        self.assertIn('Failed status 12', r.out)  # IBV_WC_RETRY_EXC_ERR
+        self.assertEqual(self.fields('perfquery', '4', '2')['LinkDownedCounter'], 1)
+        self.assertEqual(self.fields('perfquery', '5', '1', host=H2)['LinkDownedCounter'], 1)
+        # The first switch that had no way dropped them; the SM has taken the LIDs out meanwhile.
+        lost = 0
+        for lid, host in (('3', H1), ('4', H1), ('5', H2)):
+            f = self.fields('perfquery', '-a', lid, host=host)
+            lost += f['PortXmitDiscards'] + f['PortRcvSwitchRelayErrors']
+        self.assertGreaterEqual(lost, 8)
+
+    def test_a_link_that_comes_back_in_time(self):
+        # Time-outs of 1 s (4.096 us << 18), 7 of them.
+        srv, cli = self.start_pair('ib_send_lat', '-D', '4', '-u', '18')
+        self.unlink()
+        before = self.received()
+        time.sleep(0.2)
+        self.assertEqual(self.received(), before)
+        self.link()
+        for r in (cli.finish(), srv.finish()):
+            self.ok(r)
+        self.assertEqual(self.fields('perfquery', '3', '1')['LinkDownedCounter'], 0)
+
+    def test_asynchronous_events(self):
+        watch = self.fab.start('stdbuf', '-oL', 'ibv_asyncwatch', options=H1)
+        self.addCleanup(watch.kill)
+
+        def seen():
+            pos = watch.file.seek(0)
+            return re.findall(r'IBV_EVENT_(\w+).*port (\d)', watch.file.read()[pos:])
+        wait_for(lambda: 'async event FD' in (watch.file.seek(0), watch.file.read())[1], 'it runs')
+        self.unlink('"h1"[1]')
+        wait_for(lambda: seen() == [('PORT_ERR', '1')], f'PORT_ERR: {seen()}')
+        state = 'sed "" /sys/class/infiniband/mlx5_0/ports/1/'
+        self.assertEqual(self.ok(self.ask('sh', '-c', state + 'state')), '1: DOWN\n')
+        self.assertEqual(self.ok(self.ask('sh', '-c', state + 'phys_state')), '2: Polling\n')
+        self.link(('"h1"[1]', '"S1"[1]'))
+        wait_for(lambda: seen() and seen()[-1] == ('PORT_ACTIVE', '1'), f'PORT_ACTIVE: {seen()}')
+        self.assertEqual(self.ok(self.ask('sh', '-c', state + 'state')), '4: ACTIVE\n')
+        n = len(seen())
+        self.unlink()  # of others: nobody's business
+        self.link()
+        self.assertEqual(len(seen()), n)
+
+    def test_counters_are_reset(self):
+        self.pair(self.fab, ('ib_write_bw', '-n', '100', '-s', '4096'), options=(H2, H1))
+        self.ok(self.ask('perfquery', '-R', '4', '2', '0xf000'))
+        f = self.fields('perfquery', '4', '2')
+        self.assertLess(f['PortXmitData'], 72 * 8)
+        self.assertGreaterEqual(self.fields('perfquery', '-x', '4', '2')['PortXmitData'],
+                                100 * 1024)
+        self.ok(self.ask('perfquery', '-x', '-R', '4', '2'))
+        self.assertLess(self.fields('perfquery', '-x', '4', '2')['PortXmitData'], 72 * 8)
+        self.assertGreaterEqual(self.fields('perfquery', '-x', '4', '1')['PortRcvData'],
+                                100 * 1024)
+        # All ports of a switch at once, and one after the other.
+        total = self.fields('perfquery', '-a', '4')['PortXmitPkts']
+        each = sum(self.fields('perfquery', '4', p)['PortXmitPkts'] for p in ('1', '2'))
+        self.assertLess(each - total, 20)
+
+    def test_sysfs_says_what_perfquery_says(self):
+        self.pair(self.fab, ('ib_write_bw', '-n', '100', '-s', '4096'), options=(H2, H1))
+        files = ('port_xmit_data', 'port_rcv_data', 'port_xmit_packets', 'port_rcv_packets',
+                 'unicast_xmit_packets', 'multicast_rcv_packets', 'link_downed', 'port_xmit_wait')
+        path = '/sys/class/infiniband/mlx5_0/ports/1/counters/'
+        out = self.ok(self.ask('sh', '-c', 'cd %s && sed "" %s' % (path, ' '.join(files))))
+        sysfs = dict(zip(files, map(int, out.split())))
+        f = self.fields('perfquery', '-x', '1', '1')  # of its own port: leaves no trace
+        self.assertEqual(sysfs, {
+            'port_xmit_data': f['PortXmitData'], 'port_rcv_data': f['PortRcvData'],
+            'port_xmit_packets': f['PortXmitPkts'], 'port_rcv_packets': f['PortRcvPkts'],
+            'unicast_xmit_packets': f['PortUnicastXmitPkts'],
+            'multicast_rcv_packets': f['PortMulticastRcvPkts'],
+            'link_downed': f['LinkDownedCounter'], 'port_xmit_wait': f['PortXmitWait']})
+        self.assertGreaterEqual(sysfs['port_xmit_data'], 100 * 1024)
+        self.assertIn('state:\t\t 4: ACTIVE', self.ok(self.ask('ibstatus')))
+
+
+if __name__ == '__main__':
+    unittest.main()
