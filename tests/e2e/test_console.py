@@ -138,6 +138,21 @@ class Console(Case):
         self.assertRegex(out, r'(?m)^#\tForwarding table 0-\d+: \[0\]FF \[1\]1 ')
         self.assertEqual(len(re.findall(r'(?m)^Ca ', self.do('d "Hca2"\n'))), 1)
 
+    def test_as_ibsim(self):
+        """ibsim itself reads the same nodes, GUIDs and cables, and does the same to them."""
+        script = 'Unlink "Switch1"[3]\nReLink "Switch1"[3]\nUnlink "Hca2"[2]\n' \
+                 'Link "Hca2"[1] "Switch2"[7]\nUnlink "Switch1"[4]\n'
+        r = subprocess.run(['ibsim', '-s', self.net.name], input=script + 'Dump\nQuit\n',
+                           env=dict(os.environ, IBSIM_SOCKNAME=f'softhca-{os.getpid()}'),
+                           capture_output=True, text=True, timeout=60)
+        theirs = re.split('# Net status', r.stdout)[-1]
+        self.do(script)
+        ours = self.do('Dump\n')
+        for what in (r'(?m)^\w+ \d+ "\w+"\tnodeguid \w+\tsysimgguid \w+$',
+                     r'(?m)^\w+\t\[[1-9]\]\t(?:"\w+"\[\d\])?'):
+            self.assertEqual(re.findall(what, ours), re.findall(what, theirs))
+            self.assertGreater(len(re.findall(what, ours)), 3)
+
     def test_route(self):
         out = self.do('Route 1 2\n')
         self.assertRegex(out, r'^From node "Hca1" port 1 lid 1\n\[1\] -> "Switch1"\[1\]\n'

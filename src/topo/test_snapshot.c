@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A topology becomes a subnet in a segment, and is read back as it was. */
+#include "topo/test.h"
+
+#include <infiniband/verbs.h>
+#include "fabric/fabric.h"
+#include "topo/snapshot.h"
+
+static const struct fab_options options = {.model = HW_CX6,
+					   .link_speed = 64,
+					   .link_width = 2,
+					   .max_mtu = IBV_MTU_4096,
+					   .device_id = 0x101b,
+					   .no_sm = 1};
+/* What fab_build() chooses. */
+static const struct topo_defaults defaults = {
+	.vendor_id = 0x2c9, .ca_id = 0x101b, .switch_id = 0xd2f0, .width = 2, .speed = 64};
+
+static void load(const char *spec, struct topo *t)
+{
+	char err[TOPO_ERR];
+
+	if (topo_generate(spec, t, err) < 0)
+		fail_msg("%s", err);
+	topo_fill(t, &defaults);
+}
+
+/* As text, which leaves out what a subnet does not keep: hosts' names. */
+static void assert_same(const struct topo *a, const struct topo *b)
+{
+	char *one = t_written(a, topo_write_ibnetdiscover);
+	char *two = t_written(b, topo_write_ibnetdiscover);
+
+	assert_string_equal(one, two);
+	free(one);
+	free(two);
+}
+
+static void test_read_back(void **state)
+{
+	static const char *const specs[] = {"ring:4", "star:3", "fat-tree:2:8", "torus:3x3",
+					    "random:30:3"};
+
+	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+		struct topo t, now;
+		struct seg seg = {0};
+
+		load(specs[i], &t);
+		assert_int_equal(seg_create(&seg, "test"), 0);
+		assert_int_equal(fab_build(&seg, &t, &options), 0);
+		assert_int_equal(topo_snapshot(&seg, &now), 0);
+		assert_same(&t, &now);
+		topo_free(&t);
+		topo_free(&now);
+		seg_unmap(&seg);
+	}
+}
+
+/* Cables that are pulled are not there, nor is a link that is down; LIDs are what they are. */
+static void test_as_it_is_now(void **state)
+{
+	struct seg seg = {0};
+	struct topo t, now;
+	struct fab_node *n;
+
+	load("ring:3", &t);
+	assert_int_equal(seg_create(&seg, "test"), 0);
+	assert_int_equal(fab_build(&seg, &t, &options), 0);
+	n = fab_node(&seg, 1);
+	assert_int_equal(fab_unplug(&seg, n->port0 + 1), 0);
+	hw_port(&seg, n->port0)->lid = 77;
+	assert_int_equal(topo_snapshot(&seg, &now), 0);
+	assert_int_equal(now.node[0].port[1].peer_node, TOPO_NONE);
+	assert_int_equal(now.node[t.node[0].port[1].peer_node].port[2].peer_node, TOPO_NONE);
+	assert_int_equal(now.node[0].port[2].peer_node, t.node[0].port[2].peer_node);
+	assert_int_equal(now.node[0].port[0].lid, 77);
+	topo_free(&t);
+	topo_free(&now);
+	seg_unmap(&seg);
+}
+
+static void test_routers(void **state)
+{
+	static const char text[] =
+		"Switch 4 \"S-0000000000000001\" # \"s\"\n[1] \"H-0000000000000002\"\n"
+		"[2] \"R-0000000000000003\"[2]\n"
+		"Ca 1 \"H-0000000000000002\" # \"n1 x\"\n[1] \"S-0000000000000001\"\n"
+		"Rt 2 \"R-0000000000000003\" # \"r\"\n"
+		"[2] \"S-0000000000000001\"[2]\n";
+	struct topo t, now;
+	struct seg seg = {0};
+	char err[TOPO_ERR];
+
+	assert_int_equal(topo_parse("f", text, strlen(text), &t, err), 0);
+	topo_fill(&t, &defaults);
+	for (uint32_t i = 0; i < t.nnodes; i++)
+		t.node[i].sys_guid = t.node[i].guid;
+	assert_int_equal(seg_create(&seg, "test"), 0);
+	assert_int_equal(fab_build(&seg, &t, &options), 0);
+	assert_int_equal(fab_host_by_name(&seg, "n1"), hw_hca(&seg, fab_node(&seg, 2)->hca)->host);
+	assert_int_equal(topo_snapshot(&seg, &now), 0);
+	assert_same(&t, &now);
+	topo_free(&t);
+	topo_free(&now);
+	seg_unmap(&seg);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_read_back),
+		cmocka_unit_test(test_as_it_is_now),
+		cmocka_unit_test(test_routers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
