@@ -25,7 +25,11 @@
 
 /* PortInfo:CapabilityMask without an SM on it: of a ConnectX port, of a switch's port 0. */
 #define PORT_CAP_MASK 0x2651e848u
-#define PORT0_CAP_MASK 0x42500848u
+#define PORT0_CAP_MASK 0x4250c848u
+
+#define VL_CAP_CA 3     /* code: virtual lanes 0 to 3 */
+#define VL_CAP_SWITCH 4 /* 0 to 7 */
+#define FDR10 8
 
 #define MAX_HOSTS 0x7fffu /* 15 bits of the GUID */
 
@@ -48,6 +52,11 @@ static void port_fill(struct hw_port *p, const struct topo_port *t, const struct
 	p->phys_state = HW_PHYS_POLLING;
 	p->lid = t->lid;
 	p->lmc = t->lmc;
+	p->width_sup = p->width_en = (uint8_t)(p->width == 2 ? 3 : p->width | 1);
+	p->speed_sup = p->speed_en = (uint8_t)((p->speed | (p->speed - 1)) & ~FDR10);
+	p->down_default = HW_PHYS_POLLING;
+	p->op_vls = p->vl_cap = VL_CAP_CA;
+	p->subnet_timeout = 18;
 }
 
 static void port_guid(struct hw_port *p, uint64_t guid)
@@ -96,8 +105,10 @@ static int switch_create(struct seg *s, uint32_t node_idx, const struct topo_nod
 	n->guid = t->guid ? t->guid : GUID_PREFIX | GUID_SWITCH | (uint64_t)no << 8;
 	p = seg_at(s, SEG_T_PORT, n->port0);
 	p->cap_mask = PORT0_CAP_MASK;
-	/* The port to the switch itself has no cable. */
-	p->state = HW_PORT_INIT;
+	for (uint32_t i = 0; i <= t->nports; i++)
+		p[i].op_vls = p[i].vl_cap = VL_CAP_SWITCH;
+	/* The port to the switch itself has no cable; a base one has no states either. */
+	p->state = t->enhanced_port0 ? HW_PORT_INIT : HW_PORT_ACTIVE;
 	p->phys_state = HW_PHYS_LINKUP;
 	port_guid(p, t->port[0].guid ? t->port[0].guid : n->guid);
 	return 0;

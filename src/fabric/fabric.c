@@ -184,37 +184,6 @@ bool fab_port_loses(struct seg *s, uint32_t port, uint32_t attr_id)
 	return was / 100 != (was + rate) / 100;
 }
 
-int fab_plug(struct seg *s, uint32_t a, uint32_t b)
-{
-	struct hw_port *pa = hw_port(s, a), *pb = hw_port(s, b);
-
-	if (!pa || !pb || a == b || !pa->num || !pb->num)
-		return -EINVAL;
-	if (pa->peer != SEG_NONE || pb->peer != SEG_NONE)
-		return -EBUSY;
-	atomic_store(&pa->peer, b);
-	atomic_store(&pb->peer, a);
-	fab_port_set_state(s, a, HW_PORT_INIT);
-	fab_port_set_state(s, b, HW_PORT_INIT);
-	fab_moved(s);
-	return 0;
-}
-
-int fab_unplug(struct seg *s, uint32_t port)
-{
-	struct hw_port *p = hw_port(s, port);
-	uint32_t peer = p ? atomic_load(&p->peer) : SEG_NONE;
-
-	if (peer == SEG_NONE)
-		return -EINVAL;
-	atomic_store(&p->peer, SEG_NONE);
-	atomic_store(&hw_port(s, peer)->peer, SEG_NONE);
-	fab_port_set_state(s, port, HW_PORT_DOWN);
-	fab_port_set_state(s, peer, HW_PORT_DOWN);
-	fab_moved(s);
-	return 0;
-}
-
 void fab_pci_name(const struct hw_hca *hca, char out[16])
 {
 	snprintf(out, 16, "5a17:00:%02x.0", hca->dev_index & 0x1f);

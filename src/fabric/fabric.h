@@ -90,11 +90,14 @@ bool fab_port_has_gid(const struct hw_port *p, const uint8_t gid[16]);
 uint32_t fab_port_by_gid(struct seg *s, const uint8_t gid[16]);
 
 /*
- * Cables. fab_plug(): both ports are free (-EBUSY); the link trains and both go to INIT.
- * fab_unplug(): both go DOWN. They tell the built-in SM.
+ * Cables and links (link.c). fab_plug(): both ports are free (-EBUSY); the link trains, when both
+ * ends may, and both go to INIT. fab_unplug(): both go DOWN.
  */
 int fab_plug(struct seg *s, uint32_t a, uint32_t b);
 int fab_unplug(struct seg *s, uint32_t port);
+/* As Set(PortInfo:PortPhysicalState) to HW_PHYS_SLEEP, _POLLING or _DISABLED: the link goes down at
+ * both ends, and trains again when both are polling. 0, -EINVAL, -ETIMEDOUT. */
+int fab_link_set(struct seg *s, uint32_t port, uint32_t phys);
 /*
  * What has changed in a port; whoever changed it calls fab_port_changed() once, afterwards: it
  * raises the events on every async event file of every open device of the port's HCA, renders the

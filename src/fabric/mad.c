@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns which MADs an adapter takes for itself and the headers of its answers; the attributes are
- * the rows of sma.c and pma.c. Keys: a port's M_Key is 0, so every SMP is allowed.
+ * the rows of sma.c and pma.c.
  */
-#include "fabric/mad.h"
-#include "fabric/fabric.h"
+#include "fabric/sma.h"
 
 #include <string.h>
+#include "segment/lock.h"
 
 static const struct fab_mad_row *find(const struct fab_mad_row *r, uint64_t attr_id)
 {
@@ -16,11 +16,24 @@ static const struct fab_mad_row *find(const struct fab_mad_row *r, uint64_t attr
 	return NULL;
 }
 
+static uint16_t set(const struct fab_mad_call *c, uint16_t (*fn)(const struct fab_mad_call *c))
+{
+	struct fab_node *n = fab_node(c->s, hw_port(c->s, c->port)->node);
+	uint16_t status;
+
+	/* Whoever held it and died has left complete values. */
+	if (seg_lock(c->s, &n->lock, SEG_LOCK_CTRL_NS) < 0)
+		return MAD_STATUS_BUSY;
+	status = fn(c);
+	seg_unlock(c->s, &n->lock);
+	return status;
+}
+
 static uint16_t answer(struct seg *s, uint32_t port, const struct fab_mad_row *rows, uint8_t *out,
 		       uint32_t data)
 {
 	const struct fab_mad_row *row = find(rows, LAYOUT_GET(mad_hdr, out, attr_id));
-	struct fab_mad_call c = {.s = s, .port = port, .data = out + data};
+	struct fab_mad_call c = {.s = s, .port = port, .mad = out, .data = out + data};
 	uint16_t (*fn)(const struct fab_mad_call *c);
 
 	if (LAYOUT_GET(mad_hdr, out, class_version) != 1)
@@ -31,7 +44,7 @@ static uint16_t answer(struct seg *s, uint32_t port, const struct fab_mad_row *r
 	if (!fn)
 		return MAD_STATUS_BAD_ATTR;
 	c.attr_mod = (uint32_t)LAYOUT_GET(mad_hdr, out, attr_mod);
-	return fn(&c);
+	return fn == row->set ? set(&c, fn) : fn(&c);
 }
 
 uint16_t fab_sma_get(struct seg *s, uint32_t port, uint16_t attr_id, uint32_t attr_mod,
@@ -65,6 +78,8 @@ enum fab_mad_result fab_mad(struct seg *s, uint32_t port, uint16_t slid, const u
 			return r;
 		if (LAYOUT_GET(mad_hdr, in, attr_id) == SMP_ATTR_SM_INFO)
 			return FAB_MAD_PASS;
+		if (!sma_mkey_ok(s, port, in))
+			return FAB_MAD_CONSUMED;
 		if (method == MAD_METHOD_TRAP_REPRESS)
 			return FAB_MAD_CONSUMED;
 		rows = fab_sma_rows;

@@ -36,7 +36,8 @@ struct fab_mad_call {
 	struct seg *s;
 	uint32_t port;
 	uint32_t attr_mod;
-	uint8_t *data; /* the attribute, in `out` */
+	uint8_t *mad;  /* the whole of it */
+	uint8_t *data; /* the attribute in it */
 };
 struct fab_mad_row {
 	uint8_t mgmt_class; /* MAD_CLASS_SUBN_LID for both kinds of SMPs */

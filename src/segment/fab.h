@@ -44,6 +44,9 @@ struct fab_switch { /* SEG_T_SWITCH */
 	_Atomic uint32_t tree_up;
 	_Atomic uint32_t linear_top;   /* SwitchInfo:LinearFDBTop: LIDs above go nowhere */
 	_Atomic uint32_t state_change; /* SwitchInfo:PortStateChange */
+	/* What is only set and shown. */
+	uint32_t mcast_top;
+	uint8_t default_port, default_mcast, default_mcast_not, life_time;
 } SEG_ELEM;
 
 /*
@@ -57,6 +60,23 @@ struct fab_lft { /* SEG_T_LFT; never claimed */
 /* Multicast forwarding table: bit p of group i is port p. */
 struct fab_mft { /* SEG_T_MFT; never claimed */
 	_Atomic uint64_t mask[FAB_MLIDS][4];
+} SEG_ELEM;
+
+/*
+ * Virtual lanes of a port, made when somebody sets them first (hw_port.sl2vl, .vl_arb). A
+ * SLtoVLMappingTable for each input port, an adapter has one; switches of many ports have a chain.
+ */
+#define FAB_SL2VL_INPUTS 46
+struct fab_sl2vl { /* SEG_T_SL2VL */
+	uint32_t gen, flags;
+	uint32_t next;  /* 0: none */
+	uint32_t first; /* input port of vl[0] */
+	uint8_t vl[FAB_SL2VL_INPUTS][8];
+} SEG_ELEM;
+
+struct fab_vl_arb { /* SEG_T_VLARB */
+	uint32_t gen, flags;
+	uint8_t part[4][64]; /* VLArbitrationTable, by attribute modifier - 1 */
 } SEG_ELEM;
 
 /*
@@ -80,6 +100,7 @@ struct fab_ctr_base { /* SEG_T_CTRBASE; never claimed */
 struct fab_subnet { /* SEG_T_SUBNET, index FAB_SUBNET */
 	uint32_t gen, flags;
 	struct seg_lock lock;      /* the built-in SM's */
+	struct seg_lock link_lock; /* training of links; after a node's lock */
 	_Atomic uint32_t epoch;    /* goes up after every change of what fab_route() looks at */
 	_Atomic uint32_t sm_state; /* enum fab_sm_state */
 	_Atomic uint32_t sm_dirty; /* something has changed since its last sweep */

@@ -66,7 +66,7 @@ struct hw_hca {
 
 /* IBTA port states. */
 enum { HW_PORT_DOWN = 1, HW_PORT_INIT = 2, HW_PORT_ARMED = 3, HW_PORT_ACTIVE = 4 };
-enum { HW_PHYS_POLLING = 2, HW_PHYS_DISABLED = 3, HW_PHYS_LINKUP = 5 };
+enum { HW_PHYS_SLEEP = 1, HW_PHYS_POLLING = 2, HW_PHYS_DISABLED = 3, HW_PHYS_LINKUP = 5 };
 
 /* What a port counts (IBA 16.1.3.5, 16.1.4.11). What is sent, what is received and what seldom
  * happens lie in cache lines of their own: they are written by different processes. */
@@ -125,6 +125,21 @@ struct hw_port {
 	/* softhca console's Error: percent of the MADs that arrive here to be lost, of this
 	 * attribute or (0) any; what was lost is kept in percents, so that it comes out even. */
 	_Atomic uint32_t err_rate, err_attr, err_sum;
+	/*
+	 * What PortInfo says besides, set under the node's lock. Keys and times are those of a port
+	 * with a LID: of a switch its port 0.
+	 */
+	uint64_t mkey;
+	_Atomic uint64_t mkey_until; /* its lease runs out, clock_now_ns(); 0: it does not run */
+	uint16_t mkey_lease;         /* seconds; 0: it never runs out */
+	uint8_t mkey_protect;
+	uint8_t width_sup, width_en; /* PortInfo's bits */
+	uint8_t speed_sup, speed_en; /* bits as `speed` */
+	uint8_t down_default;        /* physical state that a lost link goes to */
+	uint8_t vl_cap, op_vls, vl_high_limit, vl_stall, hoq_life;
+	uint8_t filter_raw, phys_errors, overrun_errors, init_type;
+	uint8_t subnet_timeout, trap_suppr, led;
+	uint32_t sl2vl, vl_arb; /* SEG_T_SL2VL, SEG_T_VLARB; 0: as in the beginning */
 } SEG_ELEM;
 
 struct hw_eq {

@@ -47,6 +47,8 @@ static const struct {
 	[SEG_T_SWITCH] = {8 * K, sizeof(struct fab_switch), 1},
 	[SEG_T_LFT] = {8 * K, sizeof(struct fab_lft), 1},
 	[SEG_T_MFT] = {8 * K, sizeof(struct fab_mft), 1},
+	[SEG_T_SL2VL] = {256 * K, sizeof(struct fab_sl2vl), 1},
+	[SEG_T_VLARB] = {256 * K, sizeof(struct fab_vl_arb), 1},
 	[SEG_T_SUBNET] = {2, sizeof(struct fab_subnet), 1},
 	[SEG_T_CTR] = {512 * K, sizeof(struct fab_ctr), 1},
 	[SEG_T_CTRBASE] = {512 * K, sizeof(struct fab_ctr_base), 1},
@@ -87,6 +89,8 @@ CHECK_ELEM(fab_node);
 CHECK_ELEM(fab_switch);
 CHECK_ELEM(fab_lft);
 CHECK_ELEM(fab_mft);
+CHECK_ELEM(fab_sl2vl);
+CHECK_ELEM(fab_vl_arb);
 CHECK_ELEM(fab_subnet);
 CHECK_ELEM(fab_ctr);
 CHECK_ELEM(fab_ctr_base);
@@ -111,7 +115,7 @@ CHECK_ELEM(mad_send);
 CHECK_ELEM(mad_recv);
 CHECK_ELEM(seg_cap);
 CHECK_ELEM(seg_cap_rec);
-static_assert(SEG_T_COUNT == 38, "the table of tables has a row per table");
+static_assert(SEG_T_COUNT == 40, "the table of tables has a row per table");
 static_assert(sizeof(struct seg_table_hdr) == 64, "a header per cache line");
 
 static uint64_t page_up(uint64_t n)

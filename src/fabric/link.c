@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns links: cables, and the physical states of the ports at both ends. Training takes no time.
+ * All changes are made under fab_subnet.link_lock, which is taken after a node's lock. Called by
+ * the supervisor (cables) and by the subnet management agent.
+ */
+#include "fabric/fabric.h"
+
+#include <errno.h>
+#include "fabric/count.h"
+
+static bool may_train(const struct hw_port *p)
+{
+	return p->phys_state == HW_PHYS_POLLING || p->phys_state == HW_PHYS_LINKUP;
+}
+
+/* Of the widths or speeds that both ends have: 2x is less than 4x, and has the higher bit. */
+static uint32_t best_width(uint32_t common)
+{
+	static const uint8_t order[] = {8, 4, 2, 16, 1}; /* 12x, 8x, 4x, 2x, 1x */
+
+	for (uint32_t i = 0; i < sizeof(order); i++)
+		if (common & order[i])
+			return order[i];
+	return 0;
+}
+
+static uint32_t best_speed(uint32_t common)
+{
+	uint32_t bit = 0x80;
+
+	while (bit && !(common & bit))
+		bit >>= 1;
+	return bit;
+}
+
+/* One end. A switch remembers that a link has come or gone. */
+static void set(struct seg *s, uint32_t port, uint32_t state, uint32_t phys)
+{
+	struct hw_port *p = hw_port(s, port);
+	const struct fab_node *n = fab_node(s, p->node);
+	bool moved = atomic_load(&p->state) != state;
+
+	if (!moved && p->phys_state == phys)
+		return;
+	atomic_store(&p->phys_state, phys);
+	atomic_store(&p->state, state);
+	if (moved && state == HW_PORT_DOWN)
+		fab_count(s, port, HW_CTR_DOWNED, 1);
+	if (moved && n->type == FAB_SWITCH)
+		atomic_store(&fab_switch(s, n->sw)->state_change, 1);
+	fab_port_changed(s, port, moved ? FAB_CHANGED_STATE : FAB_CHANGED_SM);
+}
+
+/* Both ends of a link that was up: who lost it goes to its default. */
+static void lose(struct seg *s, uint32_t port, uint32_t phys)
+{
+	struct hw_port *p = hw_port(s, port);
+	uint32_t peer = atomic_load(&p->peer);
+	bool was_up = p->phys_state == HW_PHYS_LINKUP;
+
+	set(s, port, HW_PORT_DOWN, phys);
+	if (was_up && peer != SEG_NONE)
+		set(s, peer, HW_PORT_DOWN, hw_port(s, peer)->down_default);
+}
+
+static void train(struct seg *s, uint32_t a)
+{
+	struct hw_port *pa = hw_port(s, a), *pb;
+	uint32_t b = atomic_load(&pa->peer), width, speed;
+
+	if (b == SEG_NONE)
+		return;
+	pb = hw_port(s, b);
+	width = best_width(pa->width_en & pb->width_en);
+	speed = best_speed(pa->speed_en & pb->speed_en);
+	if (!may_train(pa) || !may_train(pb) || !width || !speed)
+		return;
+	pa->width = pb->width = width;
+	pa->speed = pb->speed = speed;
+	set(s, a, HW_PORT_INIT, HW_PHYS_LINKUP);
+	set(s, b, HW_PORT_INIT, HW_PHYS_LINKUP);
+}
+
+static int lock(struct seg *s)
+{
+	int r = seg_lock(s, &fab_subnet(s)->link_lock, SEG_LOCK_CTRL_NS);
+
+	return r < 0 ? r : 0;
+}
+
+static void unlock(struct seg *s)
+{
+	seg_unlock(s, &fab_subnet(s)->link_lock);
+}
+
+int fab_link_set(struct seg *s, uint32_t port, uint32_t phys)
+{
+	const struct hw_port *p = hw_port(s, port);
+	int r;
+
+	if (!p || !p->num || phys < HW_PHYS_SLEEP || phys > HW_PHYS_DISABLED)
+		return -EINVAL;
+	r = lock(s);
+	if (r)
+		return r;
+	lose(s, port, phys);
+	if (phys == HW_PHYS_POLLING)
+		train(s, port);
+	fab_moved(s);
+	unlock(s);
+	return 0;
+}
+
+int fab_plug(struct seg *s, uint32_t a, uint32_t b)
+{
+	struct hw_port *pa = hw_port(s, a), *pb = hw_port(s, b);
+	int r;
+
+	if (!pa || !pb || a == b || !pa->num || !pb->num)
+		return -EINVAL;
+	r = lock(s);
+	if (r)
+		return r;
+	if (pa->peer == SEG_NONE && pb->peer == SEG_NONE) {
+		atomic_store(&pa->peer, b);
+		atomic_store(&pb->peer, a);
+		train(s, a);
+		fab_moved(s);
+	} else {
+		r = -EBUSY;
+	}
+	unlock(s);
+	return r;
+}
+
+int fab_unplug(struct seg *s, uint32_t port)
+{
+	struct hw_port *p = hw_port(s, port);
+	uint32_t peer;
+	int r = p ? lock(s) : -EINVAL;
+
+	if (r)
+		return r;
+	peer = atomic_load(&p->peer);
+	if (peer != SEG_NONE) {
+		if (p->phys_state == HW_PHYS_LINKUP)
+			lose(s, port, p->down_default);
+		atomic_store(&p->peer, SEG_NONE);
+		atomic_store(&hw_port(s, peer)->peer, SEG_NONE);
+		fab_moved(s);
+	} else {
+		r = -EINVAL;
+	}
+	unlock(s);
+	return r;
+}

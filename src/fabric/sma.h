@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Between the files of the subnet management agent: sma*.c, and mad.c that calls them. */
+#ifndef SOFTHCA_FABRIC_SMA_H
+#define SOFTHCA_FABRIC_SMA_H
+
+#include "fabric/fabric.h"
+#include "fabric/mad.h"
+
+static inline struct fab_node *sma_node(const struct fab_mad_call *c)
+{
+	return fab_node(c->s, hw_port(c->s, c->port)->node);
+}
+
+/* Where an SMP arrived; of a switch its port 0: what has LIDs, GUIDs, keys. SEG_T_PORT */
+static inline uint32_t sma_own(const struct fab_mad_call *c)
+{
+	const struct fab_node *n = sma_node(c);
+
+	return n->type == FAB_SWITCH ? n->port0 : c->port;
+}
+
+/* NULL: of an adapter or a router, and of a switch's external ports what has no such thing. */
+static inline struct fab_switch *sma_switch(const struct fab_mad_call *c)
+{
+	const struct fab_node *n = sma_node(c);
+
+	return n->type == FAB_SWITCH ? fab_switch(c->s, n->sw) : NULL;
+}
+
+/*
+ * Is the SMP's M_Key good for its method (IBA 14.2.4)? False: it is discarded, and counted. A good
+ * one keeps the lease from running out.
+ */
+bool sma_mkey_ok(struct seg *s, uint32_t port, const uint8_t *mad);
+/* May an SMP with that key see the port's? */
+bool sma_mkey_shown(const struct hw_port *own, const uint8_t *mad);
+
+/* Handlers, by file. All Set handlers run under the node's lock. */
+uint16_t sma_get_port_info(const struct fab_mad_call *c);
+uint16_t sma_set_port_info(const struct fab_mad_call *c);
+uint16_t sma_get_mlnx_ext_port_info(const struct fab_mad_call *c);
+uint16_t sma_set_mlnx_ext_port_info(const struct fab_mad_call *c);
+
+uint16_t sma_get_switch_info(const struct fab_mad_call *c);
+uint16_t sma_set_switch_info(const struct fab_mad_call *c);
+uint16_t sma_get_lft(const struct fab_mad_call *c);
+uint16_t sma_set_lft(const struct fab_mad_call *c);
+uint16_t sma_get_mft(const struct fab_mad_call *c);
+uint16_t sma_set_mft(const struct fab_mad_call *c);
+
+uint16_t sma_get_sl2vl(const struct fab_mad_call *c);
+uint16_t sma_set_sl2vl(const struct fab_mad_call *c);
+uint16_t sma_get_vl_arb(const struct fab_mad_call *c);
+uint16_t sma_set_vl_arb(const struct fab_mad_call *c);
+
+#endif
