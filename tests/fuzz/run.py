@@ -25,6 +25,8 @@ SEEDS = {
     'write': ['fuzz_seeds_rows', '{}.other', '{}'],
     'wqe': ['fuzz_seeds_wqe', '{}'],
     'topo': ['fuzz_seeds_topo', '{}'],
+    'umad': ['fuzz_seeds_umad', '{}'],
+    'rmpp': ['fuzz_seeds_umad', '{}', 'rmpp'],
 }
 MAX_LEN = 4096
 
