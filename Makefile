@@ -2,7 +2,7 @@
 # make        build into build/ (installs what is missing)
 # make demo   see it work       make check   the whole gate      make install DESTDIR=... PREFIX=/usr/local
 # make check-long   the same with a minute of fuzzing for each target
-# make fuzz T=ioctl SECONDS=600   one fuzz target: fw devx ioctl write wqe
+# make fuzz T=ioctl SECONDS=600   one fuzz target: fw devx ioctl write wqe umad rmpp
 PREFIX ?= /usr/local
 BUILD ?= build
 

@@ -40,6 +40,7 @@ struct umad_pkt {
 	uint32_t send, send_gen;
 	/* The long message that it is a segment of, once known at the other end; else none. */
 	uint32_t recv, recv_gen;
+	uint8_t turns; /* how often it was answered by umad_answer() */
 	uint8_t mad[MAD_SIZE];
 };
 

@@ -16,6 +16,7 @@
 #define WINDOW 64                       /* window_size(): an eighth of the receive queue's 512 */
 #define ASSEMBLY_NS (40 * NSEC_PER_SEC) /* start_rmpp() */
 #define REMEMBER_NS (10 * NSEC_PER_SEC) /* complete_rmpp(): for repeated segments */
+#define TURNS 4                         /* data, ACK, ACK of it: no more make sense */
 #define LOCK_NS (100 * NSEC_PER_MSEC)
 
 /* A segment that came too early, in a piece of the pool. */
@@ -43,6 +44,12 @@ void umad_rmpp_reply(struct seg *s, const struct mad_agent *a, const struct umad
 {
 	uint8_t mad[MAD_SIZE] = {0};
 
+	/*
+	 * Two sends of one transaction, a request and an answer, would acknowledge each other's
+	 * ACKs until they time out; the kernel lets them.
+	 */
+	if (p->turns >= TURNS)
+		return;
 	memcpy(mad, hdr, mad_data_offset(class_of(hdr)));
 	LAYOUT_SET(mad_hdr, mad, method, LAYOUT_GET(mad_hdr, mad, method) ^ MAD_METHOD_RESP);
 	LAYOUT_SET(mad_rmpp, mad, rmpp_version, 1);

@@ -85,6 +85,7 @@ void umad_answer(struct seg *s, uint32_t port, const struct umad_pkt *p, const u
 	struct umad_pkt back = *p;
 
 	turn(s, port, &back);
+	back.turns++;
 	memcpy(back.mad, mad, MAD_SIZE);
 	umad_route(s, &back);
 }

@@ -465,6 +465,34 @@ static void the_fabric_answers_user_rmpp(void **state)
 	gone(&u);
 }
 
+/* A request and an answer of one transaction, both open: each takes the other's ACKs for its own.
+ */
+static void acks_of_acks_end(void **state)
+{
+	struct umad_file a = file(0, false, 0), b = file(1, false, 1 << GET_TABLE),
+			 u = file(1, true, 0);
+	struct packet p = to_port(1, GET_TABLE, 5), in;
+
+	p.hdr.timeout_ms = 60000;
+	put(&a, &p);
+	in = got(&b);
+	LAYOUT_SET(mad_hdr, in.mad, method, GET_TABLE | MAD_METHOD_RESP);
+	in.hdr.timeout_ms = 60000;
+	put(&b, &in);
+	got(&a);
+	put(&a, &p);
+	got(&b);
+	rmpp(&in, MAD_RMPP_TYPE_ACK, MAD_RMPP_ACTIVE, 0, 1);
+	put(&u, &in);
+	nothing(&a);
+	nothing(&b);
+	nothing(&u);
+	gone(&a);
+	gone(&b);
+	gone(&u);
+	assert_clean();
+}
+
 /* ---- nothing stays */
 
 static void files_take_all_with_them(void **state)
@@ -496,6 +524,7 @@ int main(void)
 		cmocka_unit_test(a_torn_message_is_dropped),
 		cmocka_unit_test(the_fabric_answers),
 		cmocka_unit_test(the_fabric_answers_user_rmpp),
+		cmocka_unit_test(acks_of_acks_end),
 		cmocka_unit_test(files_take_all_with_them),
 	};
 
