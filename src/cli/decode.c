@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `softhca decode`: dumps of command inputs and outputs, WQEs, CQEs and EQEs as fields with names,
- * and what the errors in them mean. Everything known of a layout is in its table: a new one is
- * decoded by itself.
+ * `softhca decode`: dumps of command inputs and outputs, WQEs, CQEs, EQEs and MADs as fields with
+ * names, and what the errors in them mean. Everything known of a layout is in its table: a new one
+ * is decoded by itself.
  */
 #include "cli/decode.h"
 
@@ -16,6 +16,7 @@
 #include "cli/hex.h"
 #include "fw/fw.h"
 #include "util/cleanup.h"
+#include "wire/mad/names.h"
 #include "wire/prm/prm.h"
 #include "wire/wqe/cqe.h"
 #include "wire/wqe/eqe.h"
@@ -83,6 +84,8 @@ static void on_field(void *ctx, const struct layout *l, const struct layout_fiel
 	json_object_object_add(e, "width", json_object_new_uint64(f->width));
 	json_object_object_add(e, "name", json_object_new_string(name));
 	json_object_object_add(e, "value", json_object_new_uint64(value));
+	if (*code == '?' && mad_value_name(l, f->name, value))
+		code = mad_value_name(l, f->name, value);
 	if (*code != '?')
 		json_object_object_add(e, "value_name", json_object_new_string(code));
 }
@@ -141,6 +144,20 @@ void decode_layout(struct json_object *o, const struct layout *l, const uint8_t 
 			 strncmp(l->name, "wqe_", 4) ? l->name : l->name + 4);
 	n = (n + 3) & ~(size_t)3;
 	layout_walk(l, p, n > UINT32_MAX ? UINT32_MAX : (uint32_t)n, &walker, &w);
+}
+
+void decode_fields(struct json_object *o, const struct layout *l, const uint8_t *p, size_t n,
+		   size_t base, const char *prefix)
+{
+	static const struct layout_walker walker = {
+		.field = on_field,
+		.enter = on_enter,
+		.leave = on_leave,
+	};
+	struct walk w = {.o = o, .top = l, .base = base};
+
+	snprintf(w.path, sizeof(w.path), "%s", prefix);
+	layout_walk(l, p, (uint32_t)n, &walker, &w);
 }
 
 void decode_bytes(struct json_object *o, const char *name, const uint8_t *p, size_t n, size_t base)
@@ -364,6 +381,8 @@ static char guess(const struct hex_block *b)
 {
 	if (b->hint)
 		return b->hint;
+	if (decode_is_mad(b->bytes, b->n))
+		return 'm';
 	if (is_error_cqe(b->bytes, b->n))
 		return 'c';
 	if (is_input(b->bytes, b->n))
@@ -394,6 +413,9 @@ static int decode_block(const struct cli_options *o, struct json_object *list,
 		break;
 	case 'c':
 		done = decode_cqe(list, b->bytes, b->n);
+		break;
+	case 'm':
+		done = decode_mads(list, b->bytes, b->n);
 		break;
 	case 'e':
 		done = decode_eqe(list, b->bytes, b->n);
@@ -518,7 +540,7 @@ static int decode_file(const struct cli_options *o, FILE *f, const char *name, u
 				   "thing"
 				 : "decode: the %zu bytes at line %u could be anything: say --in, "
 				   "--out, "
-				   "--wqe, --cqe or --eqe",
+				   "--wqe, --cqe, --eqe or --mad",
 			 failed->n, failed->line);
 		r = CLI_UNKNOWN;
 	} else if (!r && !found) {

@@ -13,11 +13,17 @@
  */
 void decode_layout(struct json_object *o, const struct layout *l, const uint8_t *p, size_t n,
 		   size_t base, const void *in);
+/* Only the fields, their names behind `prefix`. */
+void decode_fields(struct json_object *o, const struct layout *l, const uint8_t *p, size_t n,
+		   size_t base, const char *prefix);
 void decode_bytes(struct json_object *o, const char *name, const uint8_t *p, size_t n, size_t base);
 /* All work requests in n bytes: each an object of `list`. False: they are none. */
 bool decode_wqes(struct json_object *list, const uint8_t *p, size_t n);
 /* Could it be one? */
 bool decode_is_wqe(const uint8_t *p, size_t n);
+/* All MADs in n bytes, or the one behind umad's header. False: too few. */
+bool decode_mads(struct json_object *list, const uint8_t *p, size_t n);
+bool decode_is_mad(const uint8_t *p, size_t n);
 /* The text of one part. */
 void decode_print(struct json_object *o);
 struct json_object *decode_part(struct json_object *list, const char *kind, const char *name,

@@ -16,15 +16,27 @@ static void print_bits(struct json_object *e)
 	       (unsigned long long)json_object_get_uint64(json_object_object_get(e, "bit")), text);
 }
 
+/* It is somebody's own: no control characters to a terminal. */
+static void print_text(const char *text)
+{
+	putchar('"');
+	for (; *text; text++)
+		putchar((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text);
+	putchar('"');
+}
+
 static void print_field(struct json_object *e)
 {
 	uint64_t v = json_object_get_uint64(json_object_object_get(e, "value"));
 	const char *data = json_object_get_string(json_object_object_get(e, "data"));
+	const char *text = json_object_get_string(json_object_object_get(e, "text"));
 	const char *code = json_object_get_string(json_object_object_get(e, "value_name"));
 
 	print_bits(e);
 	printf("%s = ", json_object_get_string(json_object_object_get(e, "name")));
-	if (data)
+	if (text)
+		print_text(text);
+	else if (data)
 		for (size_t i = 0; data[i]; i += 2)
 			printf("%s%.2s", i && i % 64 == 0 ? "\n               " : "", data + i);
 	else

@@ -12,6 +12,7 @@
 #include "fw/fw.h"
 #include "util/cleanup.h"
 #include "wire/ib_event.h"
+#include "wire/mad/names.h"
 #include "wire/prm/prm.h"
 #include "wire/wqe/cqe.h"
 
@@ -165,6 +166,26 @@ int explain_vendor_err(struct json_object *list, uint8_t vendor_err)
 	return found;
 }
 
+static void add_mad_status(struct json_object *list, const struct mad_status_info *s)
+{
+	struct json_object *o = meaning(list, "MAD status", s->status, s->name);
+
+	put(o, "class", s->mgmt_class ? mad_class_name(s->mgmt_class) : "any");
+	put(o, "means", s->means);
+	if (*s->cause)
+		put(o, "cause", s->cause);
+}
+
+int explain_mad_status(struct json_object *list, uint32_t mgmt_class, uint16_t status)
+{
+	const struct mad_status_info *s[4];
+	uint32_t n = mad_status_find(mgmt_class, status, s, 4);
+
+	for (uint32_t i = 0; i < n; i++)
+		add_mad_status(list, s[i]);
+	return (int)n;
+}
+
 static int explain_wc_status(struct json_object *list, int wc)
 {
 	const struct explain_wc *w = wc_row(wc);
@@ -237,6 +258,11 @@ static int by_number(struct json_object *list, uint64_t n)
 		found += explain_wc_status(list, (int)n);
 		found += explain_errno(list, (int)n);
 	}
+	for (uint32_t i = 0; mad_status_at(i); i++)
+		if (n && mad_status_at(i)->status == n) {
+			add_mad_status(list, mad_status_at(i));
+			found++;
+		}
 	return found + explain_opcode(list, (uint32_t)n);
 }
 
@@ -258,6 +284,7 @@ static bool named(const char *word, const char *prefix, const char *name, const 
 static int by_name(struct json_object *list, const char *word)
 {
 	const struct fw_refusal *f;
+	uint32_t mads = 0;
 	int found = 0;
 
 	for (unsigned int n = 0; (f = fw_refusal_at(n)); n++)
@@ -276,6 +303,13 @@ static int by_name(struct json_object *list, const char *word)
 	for (const struct explain_wc *w = explain_wcs; w->means; w++)
 		if (named(word, "IBV_WC_", w->name, "") || named(word, "IB_WC_", w->name, ""))
 			found += explain_wc_status(list, w->wc);
+	for (const struct mad_status_info *m; (m = mad_status_at(mads)); mads++)
+		if (m->status && (named(word, "MAD_STATUS_", m->name, "") ||
+				  named(word, "SA_STATUS_", m->name, "") ||
+				  named(word, "IB_SA_MAD_STATUS_", m->name, ""))) {
+			add_mad_status(list, m);
+			found++;
+		}
 	for (int e = 1; e < 134; e++)
 		if (strerrorname_np(e) && !strcasecmp(word, strerrorname_np(e)))
 			found += explain_errno(list, e);

@@ -15,6 +15,8 @@
 int explain_syndrome(struct json_object *list, uint32_t syndrome);
 int explain_status(struct json_object *list, uint8_t status);
 int explain_cqe(struct json_object *list, uint8_t syndrome);
+/* Of a MAD of that class. */
+int explain_mad_status(struct json_object *list, uint32_t mgmt_class, uint16_t status);
 int explain_vendor_err(struct json_object *list, uint8_t vendor_err);
 
 /* As text on standard output, indented. */

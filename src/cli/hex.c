@@ -213,6 +213,8 @@ static void look_for_hints(const char *text, struct hints *h)
 		h->kind = strstr(text, "INPUT") ? 'i' : 'o';
 		h->opcode = paren ? (uint16_t)strtoul(paren + 1, NULL, 16) : 0;
 		h->entry = strstr(text, "dump command ") && !strstr(text, "dump command data ");
+	} else if (strstr(text, "MAD") || strstr(text, "mad:")) {
+		h->kind = 'm';
 	} else if (strcasestr(text, "eqe")) {
 		h->kind = 'e';
 	} else if (strcasestr(text, "cqe") || strstr(text, "completion with error")) {

@@ -65,6 +65,7 @@ static const struct opt_row rows[] = {
 	{CLI_OPT_KIND, "wqe", 0, NULL, "it is one or more work requests", 0, 0, NULL},
 	{CLI_OPT_KIND, "cqe", 0, NULL, "it is one or more completions", 0, 0, NULL},
 	{CLI_OPT_KIND, "eqe", 0, NULL, "it is an event", 0, 0, NULL},
+	{CLI_OPT_KIND, "mad", 0, NULL, "it is one or more MADs", 0, 0, NULL},
 	{CLI_OPT_TRACE, "trace", 0, "TOPIC,...",
 	 "say on standard error what the command does, as `softhca trace` does", 0, 0, NULL,
 	 OPTION_ARG_OPTIONAL},

@@ -516,6 +516,13 @@ class Explain(Why):
         self.assertEqual(set(kinds), {'command status', 'CQE syndrome', 'wc status', 'errno'})
         self.assertIn('WR_FLUSH', self.ok('explain', '5'))
 
+    def test_statuses_of_mads(self):
+        for word, name in (('NO_RECORDS', 'NO_RECORDS'), ('IB_SA_MAD_STATUS_REQ_DENIED', 'REQ_DENIED'),
+                           ('0x0c', 'BAD_ATTR'), ('768', 'NO_RECORDS'), ('mad_status_busy', 'BUSY')):
+            m = [x for x in self.meanings(word) if x['kind'] == 'MAD status'][0]
+            self.assertEqual(m['name'], name)
+            self.assertTrue(m['means'])
+
     def test_a_field_has_all_its_refusals(self):
         self.assertEqual({m['name'] for m in self.meanings('qpc.pd')}, {'QPC_PD'})
 
@@ -721,6 +728,50 @@ class Decode(Why):
         with open(path, 'w', encoding='utf-8') as f:
             f.write(KERNEL)
         self.assertEqual(self.ok('decode', path), self.ok('decode', '-', stdin=KERNEL))
+
+    def smp(self):
+        mad = bytearray(256)
+        mad[:24] = bytes.fromhex('01810181 80000000 00000001 00000002 00110000 00000000')
+        mad[64:68] = bytes.fromhex('01010125')
+        mad[84:92] = bytes.fromhex('0002c90300000001')
+        return mad
+
+    def test_a_mad(self):
+        part, = self.parts(self.smp().hex())
+        self.assertEqual((part['kind'], part['name'], part['bytes']), ('mad', 'SubnGetResp(NodeInfo)', 256))
+        got = self.fields(part)
+        self.assertEqual((got['tid'], got['d'], got['NodeInfo.num_ports'], got['NodeInfo.port_guid']),
+                         (0x100000002, 1, 0x25, 0x0002c90300000001))
+        self.assertEqual([f['value_name'] for f in part['fields'] if f['name'] == 'NodeInfo.node_type'], ['CA'])
+        self.assertNotIn('meanings', part)
+        self.assertEqual([f['bit'] for f in part['fields'] if f['name'] == 'NodeInfo.num_ports'], [64 * 8 + 24])
+
+    def test_a_mad_behind_umads_header(self):
+        part, = self.parts((bytes(64) + self.smp()).hex())
+        self.assertEqual(part['name'], 'SubnGetResp(NodeInfo)')
+
+    def test_a_mad_that_says_no(self):
+        mad = bytearray(256)
+        mad[:24] = bytes.fromhex('01030292 03000000 00000001 00000002 00350000 00000000')
+        mad[48:56] = (1 << 4).to_bytes(8, 'big')
+        part, = self.parts(mad.hex(), '--mad')
+        self.assertEqual(part['name'], 'SubnAdmGetTableResp(PathRecord)')
+        self.assertEqual([m['name'] for m in part['meanings']], ['NO_RECORDS'])
+        self.assertEqual(self.fields(part)['comp_mask'], 16)
+        self.assertIn('NO_RECORDS', self.ok('decode', '--mad', stdin=mad.hex()))
+
+    def test_texts_in_mads(self):
+        mad = self.smp()
+        mad[17] = 0x10
+        mad[64:128] = b'a "node"\n'.ljust(64, b'\0')
+        self.assertIn('NodeString = "a "node"?"\n', self.ok('decode', stdin=mad.hex()))
+        self.assertEqual([f['text'] for f in self.parts(mad.hex())[0]['fields'] if f['name'] == 'NodeString'],
+                         ['a "node"\n'])
+
+    def test_a_cut_mad(self):
+        part, = self.parts(self.smp()[:70].hex(), '--mad')
+        self.assertEqual(part['bytes'], 70)
+        self.assertEqual(self.run_('decode', '--mad', stdin='01810101').returncode, 1)
 
     def test_work_requests(self):
         send = bytes.fromhex('0000050a 00004002 00000008 00000000' '00000028 00000142 00007f00 00001000')
