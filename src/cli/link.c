@@ -29,7 +29,7 @@ static long number(const char *text, const char *prefix)
 int cli_link(struct cli_options *o)
 {
 	const char *here = getenv(SHIM_ENV_HOST), *state = o->argv[2];
-	const char *host = o->host ? o->host : here && !o->fabric ? here : "h1";
+	const char *host = o->host ? o->host : here && !o->fabric ? here : "";
 	long hca = number(o->argv[0], "mlx5_"), port = number(o->argv[1], "");
 	struct link_msg m = {.op = LINK_PORT};
 	int sock, fd = -1, r;
@@ -53,7 +53,10 @@ int cli_link(struct cli_options *o)
 		close(fd);
 	if (r == -ENODEV)
 		return cli_fail("link: there is no host '%s'", host);
+	if (r == -ENOLINK)
+		return cli_fail("link: port %ld of %s has no cable", port, o->argv[0]);
 	if (r == -ENXIO)
-		return cli_fail("link: host %s has no port %ld of %s", host, port, o->argv[0]);
+		return cli_fail("link: %s%s has no port %ld of %s",
+				*host ? "host " : "the first host", host, port, o->argv[0]);
 	return r < 0 ? cli_fail("link: the fabric does not answer: %s", strerror(-r)) : 0;
 }

@@ -134,28 +134,57 @@ static void range(const struct con_target *t, bool with_zero, uint32_t *first, u
 
 /* ---- cables */
 
-static uint32_t *previous(struct con *c, uint32_t port)
+/* Where a port's cable went before; NULL: no memory. */
+static uint32_t *previous(struct sup *sup, uint32_t port)
 {
-	struct sup_console *k = c->sup->console;
-	uint32_t high = seg_table(&c->sup->seg, SEG_T_PORT)->high;
+	if (!sup->console)
+		sup->console = calloc(1, sizeof(*sup->console));
+	if (sup->console && !sup->console->previous)
+		sup->console->previous = calloc(seg_table(&sup->seg, SEG_T_PORT)->high,
+						sizeof(*sup->console->previous));
+	return sup->console && sup->console->previous ? &sup->console->previous[port] : NULL;
+}
 
-	if (!k->previous)
-		k->previous = calloc(high, sizeof(*k->previous));
-	return k->previous ? &k->previous[port] : NULL;
+static int plug(struct sup *sup, uint32_t a, uint32_t b)
+{
+	uint32_t *pa = previous(sup, a), *pb = previous(sup, b);
+	int r = fab_plug(&sup->seg, a, b);
+
+	if (!r && pa && pb)
+		*pa = *pb = 0;
+	return r;
+}
+
+static int unplug(struct sup *sup, uint32_t port, uint32_t peer)
+{
+	uint32_t *pa = previous(sup, port), *pb = previous(sup, peer);
+
+	if (!pa || !pb)
+		return -ENOMEM;
+	*pa = peer;
+	*pb = port;
+	return fab_unplug(&sup->seg, port);
+}
+
+int sup_cable(struct sup *sup, uint32_t port, bool in)
+{
+	uint32_t peer = hw_port(&sup->seg, port)->peer, *to;
+
+	if (in == (peer != SEG_NONE))
+		return 0;
+	if (!in)
+		return unplug(sup, port, peer);
+	to = previous(sup, port);
+	return to && *to ? plug(sup, port, *to) : -ENOLINK;
 }
 
 static int connect(struct con *c, uint32_t a, uint32_t b)
 {
-	uint32_t *pa = previous(c, a), *pb = previous(c, b);
-	int r = fab_plug(&c->sup->seg, a, b);
+	int r = plug(c->sup, a, b);
 
 	if (r == -EBUSY)
 		return con_fail(c, "one of the ports has a cable already");
-	if (r < 0)
-		return con_fail(c, "these ports cannot be connected");
-	if (pa && pb)
-		*pa = *pb = 0;
-	return 0;
+	return r < 0 ? con_fail(c, "these ports cannot be connected") : 0;
 }
 
 static int do_link(struct con *c)
@@ -164,17 +193,6 @@ static int do_link(struct con *c)
 	uint32_t a = cable_end(c, &t), b = a == SEG_NONE ? SEG_NONE : cable_end(c, &u);
 
 	return b == SEG_NONE ? -1 : connect(c, a, b);
-}
-
-static void disconnect(struct con *c, uint32_t port, uint32_t peer)
-{
-	uint32_t *pa = previous(c, port), *pb = previous(c, peer);
-
-	fab_unplug(&c->sup->seg, port);
-	if (!pa || !pb)
-		return;
-	*pa = peer;
-	*pb = port;
 }
 
 /* As after power-on. */
@@ -202,9 +220,11 @@ static int unlink_ports(struct con *c, bool clear)
 	for (uint32_t i = first; i <= last; i++) {
 		uint32_t peer = hw_port(&c->sup->seg, i)->peer;
 
-		if (peer != SEG_NONE)
-			disconnect(c, i, peer);
-		else if (!clear && t.num != SEG_NONE)
+		if (peer != SEG_NONE && unplug(c->sup, i, peer) < 0)
+			return con_fail(c, "the cable cannot be pulled");
+		if (peer != SEG_NONE && !clear)
+			continue;
+		if (!clear && t.num != SEG_NONE)
 			return con_fail(c, "port %u of \"%.64s\" has no cable", t.num, t.given);
 		if (clear)
 			reset(c, i);
@@ -233,7 +253,7 @@ static int do_relink(struct con *c)
 		return con_fail(c, "port 0 has no cable");
 	range(&t, false, &first, &last);
 	for (uint32_t i = first; i <= last; i++) {
-		const uint32_t *to = previous(c, i);
+		const uint32_t *to = previous(c->sup, i);
 
 		if (to && *to && !connect(c, i, *to))
 			continue;

@@ -176,14 +176,18 @@ static int do_down(struct sup *sup, struct sup_link *l, struct request *q, struc
 	return 0;
 }
 
-/* Where is that? The first host when none is named. */
+/* The host that a request names, the first when it names none; SEG_NONE. */
+static uint32_t host_of(struct sup *sup, struct link_msg *m)
+{
+	m->host[sizeof(m->host) - 1] = '\0';
+	return m->host[0] ? fab_host_by_name(&sup->seg, m->host)
+			  : seg_next(&sup->seg, SEG_T_HOST, SEG_OWNER_ANY, 0);
+}
+
 static int do_host(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
 {
-	uint32_t n;
+	uint32_t n = host_of(sup, &q->m);
 
-	q->m.host[sizeof(q->m.host) - 1] = '\0';
-	n = q->m.host[0] ? fab_host_by_name(&sup->seg, q->m.host)
-			 : seg_next(&sup->seg, SEG_T_HOST, SEG_OWNER_ANY, 0);
 	if (n == SEG_NONE)
 		return -ENODEV;
 	memcpy(p->m.host, ((struct hw_host *)seg_at(&sup->seg, SEG_T_HOST, n))->name,
@@ -222,18 +226,20 @@ static int do_port(struct sup *sup, struct sup_link *l, struct request *q, struc
 {
 	const struct hw_host *host;
 	const struct hw_hca *hca;
-	uint32_t n;
+	uint32_t n = host_of(sup, &q->m);
+	int r;
 
-	q->m.host[sizeof(q->m.host) - 1] = '\0';
-	n = fab_host_by_name(&sup->seg, q->m.host);
 	if (n == SEG_NONE)
 		return -ENODEV;
 	host = seg_live(&sup->seg, SEG_T_HOST, n);
 	hca = q->m.hca < host->nhcas ? hw_hca(&sup->seg, host->hca[q->m.hca]) : NULL;
 	if (!hca || q->m.port < 1 || q->m.port > hca->nports)
 		return -ENXIO;
-	return fab_port_set_state(&sup->seg, hca->port[q->m.port - 1],
-				  q->m.arg ? HW_PORT_ACTIVE : HW_PORT_DOWN);
+	r = sup_cable(sup, hca->port[q->m.port - 1], q->m.arg);
+	/* The built-in subnet manager makes it ACTIVE before we answer. */
+	if (!r && atomic_load(&fab_subnet(&sup->seg)->sm_dirty))
+		fab_sm_sweep(&sup->seg);
+	return r;
 }
 
 /* For a process that cannot open the FIFO itself. */

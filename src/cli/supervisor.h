@@ -127,6 +127,8 @@ int sup_topo_fd(struct sup *sup, bool dot);
  */
 int sup_console_run(struct sup *sup, char *line, bool *failed, int *fd);
 int sup_console_names(struct sup *sup, const struct topo *t);
+/* Pull a port's cable, or put back where it was. 0; -ENOLINK: it never had one; -errno. */
+int sup_cable(struct sup *sup, uint32_t port, bool in);
 void sup_console_free(struct sup *sup);
 
 /* ---- status (sup_status.c) */

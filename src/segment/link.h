@@ -23,8 +23,8 @@ enum link_op {
 			   of a connection of its own. -ESRCH gone, -ENOENT it gave none */
 	LINK_STATUS,    /* -> fd: memfd with JSON text. For `softhca status` */
 	LINK_DOWN,      /* stop the fabric. For `softhca down` */
-	LINK_PORT,      /* {host, hca: N of mlx5_N, port: its number, arg: 1 up, 0 down}: set a
-			   port's link state. For `softhca link` */
+	LINK_PORT,      /* {host, hca: N of mlx5_N, port: its number, arg: 1 up, 0 down}: plug a
+			   port's cable in, or pull it; "": the first host. For `softhca link` */
 	LINK_WAKE,      /* {file, gen}: write the byte of an event queue's FIFO. No reply. */
 	LINK_TOPO,      /* {arg: 1 dot, 0 ibnetdiscover} -> fd: memfd with the subnet as it is now.
 			   For `softhca topo` */

@@ -168,6 +168,23 @@ class Up(Case):
             self.assertRegex(out, r'Port 2:\n\s+State: Active\n\s+Physical state: LinkUp\n\s+Rate: 40')
             self.assertEqual(nodes(fab.softhca('topo', '--fabric', fab.name)), nodes(DUMP))
 
+    def test_ibnetdiscover_prints_what_was_loaded(self):
+        with self.fabric(DUMP) as fab:
+            for host in 'node1', 'node2':
+                card = ['-C', 'mlx5_0', '-P', '1' if host == 'node1' else '2']
+                out = self.ok(fab.run('ibnetdiscover', *card, options=['--host', host]))
+                self.assertEqual(nodes(out), nodes(DUMP))
+        for spec in 'star:3', 'torus:3x3', 'fat-tree:2:8', 'random:40:1':
+            with Fabric('--topo', spec) as fab:
+                out = self.ok(fab.run('ibnetdiscover'))
+                self.assertEqual(nodes(out), nodes(fab.softhca('topo', '--fabric', fab.name)))
+
+    def test_what_ibnetdiscover_prints_can_be_loaded(self):
+        with Fabric('--topo', 'torus:3x2') as fab:
+            out = self.ok(fab.run('ibnetdiscover', options=['--host', 'h3']))
+        with self.fabric(out) as fab:
+            self.assertEqual(nodes(self.ok(fab.run('ibnetdiscover'))), nodes(out))
+
     def test_an_ibsim_net_becomes_a_fabric(self):
         with self.fabric(NET) as fab:
             self.assertEqual([h['name'] for h in self.status(fab)['hosts']], ['Hca1', 'Hca2'])
