@@ -36,7 +36,7 @@ struct fab_mad_call {
 	struct seg *s;
 	uint32_t port;
 	uint32_t attr_mod;
-	uint8_t *mad;  /* the whole of it */
+	uint8_t *mad;  /* the whole of it; NULL: it is for a record */
 	uint8_t *data; /* the attribute in it */
 };
 struct fab_mad_row {

@@ -54,7 +54,8 @@ bool sma_mkey_ok(struct seg *s, uint32_t port, const uint8_t *mad)
 
 bool sma_mkey_shown(const struct hw_port *own, const uint8_t *mad)
 {
-	return own->mkey_protect != 1 || LAYOUT_GET(smp, mad, mkey) == own->mkey;
+	return mad && (LAYOUT_GET(mad_hdr, mad, method) != MAD_METHOD_GET ||
+		       own->mkey_protect != 1 || LAYOUT_GET(smp, mad, mkey) == own->mkey);
 }
 
 /* ---- nodes */

@@ -32,7 +32,7 @@ static inline struct fab_switch *sma_switch(const struct fab_mad_call *c)
  * one keeps the lease from running out.
  */
 bool sma_mkey_ok(struct seg *s, uint32_t port, const uint8_t *mad);
-/* May an SMP with that key see the port's? */
+/* May an SMP with that key see the port's? NULL: no SMP, but a record of the SA. */
 bool sma_mkey_shown(const struct hw_port *own, const uint8_t *mad);
 
 /* Handlers, by file. All Set handlers run under the node's lock. */

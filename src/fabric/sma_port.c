@@ -76,9 +76,8 @@ static uint64_t violations(const struct fab_mad_call *c, uint32_t port, enum hw_
 static void put_lid_part(const struct fab_mad_call *c, uint8_t *d, uint32_t port)
 {
 	const struct hw_port *p = hw_port(c->s, port);
-	bool get = LAYOUT_GET(mad_hdr, c->mad, method) == MAD_METHOD_GET;
 
-	LAYOUT_SET(port_info, d, mkey, !get || sma_mkey_shown(p, c->mad) ? p->mkey : 0);
+	LAYOUT_SET(port_info, d, mkey, sma_mkey_shown(p, c->mad) ? p->mkey : 0);
 	LAYOUT_SET(port_info, d, gid_prefix, p->gid_prefix);
 	LAYOUT_SET(port_info, d, lid, p->lid);
 	LAYOUT_SET(port_info, d, master_sm_lid, p->sm_lid);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 #include <infiniband/verbs.h>
 
@@ -82,10 +83,19 @@ static inline uint32_t net_port(uint32_t node, uint32_t num)
 	return fab_node_port(fab_node(&net, node), num);
 }
 
+static inline struct hw_port *net_at(uint32_t port)
+{
+	struct hw_port *p = hw_port(&net, port);
+
+	if (!p)
+		abort();
+	return p;
+}
+
 /* The LID of a node's port (of a switch: 0). */
 static inline uint16_t net_lid(uint32_t node)
 {
-	return (uint16_t)hw_port(&net, net_port(node, node == H1 || node == H2))->lid;
+	return (uint16_t)net_at(net_port(node, node == H1 || node == H2))->lid;
 }
 
 #endif
