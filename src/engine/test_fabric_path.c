@@ -214,6 +214,7 @@ static void table_that_turns_round(void **state)
 	write_len(p, 8);
 	expect_retry_exc(p, 0);
 	assert_int_equal(counted(p, S1, 1, HW_CTR_RCV_RELAY), 5);
+	assert_int_equal(counted(p, S1, 1, HW_CTR_RCV_LOOPING), 5);
 }
 
 static void packets_over_the_neighbours_mtu(void **state)
@@ -227,6 +228,8 @@ static void packets_over_the_neighbours_mtu(void **state)
 	write_len(p, 1024);
 	expect_retry_exc(p, 1);
 	assert_int_equal(counted(p, S1, 2, HW_CTR_XMIT_DISCARDS), 5);
+	assert_int_equal(counted(p, S1, 2, HW_CTR_XMIT_MTU), 5);
+	assert_int_equal(counted(p, S1, 2, HW_CTR_XMIT_INACTIVE), 0);
 	assert_int_equal(counted(p, S1, 2, HW_CTR_XMIT_PKTS), 1);
 }
 

@@ -94,8 +94,9 @@ void fab_devices_gone(struct seg *s)
 
 void fab_port_counters(struct seg *s, uint32_t port, struct fab_counters *c)
 {
-	for (uint32_t i = 0; i < HW_CTR_COUNT; i++)
+	for (uint32_t i = 0; i < HW_CTR_STORED; i++)
 		c->n[i] = fab_counted(s, port, i);
+	c->n[HW_CTR_RCV_MAPPING] = c->n[HW_CTR_RCV_RELAY] - c->n[HW_CTR_RCV_LOOPING];
 	c->n[HW_CTR_XMIT_UCAST] = c->n[HW_CTR_XMIT_PKTS] - c->n[HW_CTR_XMIT_MCAST];
 	c->n[HW_CTR_RCV_UCAST] = c->n[HW_CTR_RCV_PKTS] - c->n[HW_CTR_RCV_MCAST];
 }

@@ -60,8 +60,10 @@ static bool next_out(struct walk *w, uint32_t *out)
 		return ends(w, here ? FAB_ARRIVES : FAB_LOST_AWAY, here ? w->c.in : SEG_NONE);
 	}
 	num = w->dlid < FAB_LIDS ? fab_lft_get(w->s, n->sw, w->dlid) : FAB_LFT_NONE;
-	if (w->dlid > fab_switch(w->s, n->sw)->linear_top || num > n->nports || num == w->in->num)
+	if (w->dlid > fab_switch(w->s, n->sw)->linear_top || num > n->nports)
 		return ends(w, FAB_LOST_RELAY, SEG_NONE);
+	if (num == w->in->num)
+		return ends(w, FAB_LOST_LOOPING, SEG_NONE);
 	*out = n->port0 + num;
 	if (num)
 		return true;
@@ -281,8 +283,13 @@ static bool pass(const struct seg *s, struct fab_cable c, struct passing *v)
 
 	if ((out->enforce & ENFORCE_OUT) && !pkey_allowed(out, v->k->pkey))
 		return stop(s, v, c.out, HW_CTR_XMIT_CONSTRAINT);
-	if (c.in == SEG_NONE || v->k->payload > mtu_of(out))
+	if (c.in == SEG_NONE || v->k->payload > mtu_of(out)) {
+		if (v->count)
+			fab_count(s, c.out,
+				  c.in == SEG_NONE ? HW_CTR_XMIT_INACTIVE : HW_CTR_XMIT_MTU,
+				  v->k->n);
 		return stop(s, v, c.out, HW_CTR_XMIT_DISCARDS);
+	}
 	if (v->count) {
 		count_pkts(s, c.out, HW_CTR_XMIT_DATA, HW_CTR_XMIT_PKTS, HW_CTR_XMIT_MCAST, v->k);
 		count_pkts(s, c.in, HW_CTR_RCV_DATA, HW_CTR_RCV_PKTS, HW_CTR_RCV_MCAST, v->k);
@@ -337,8 +344,11 @@ void fab_path_count(struct seg *s, const struct fab_path *p, const struct fab_pk
 		return;
 	}
 	pass_all(s, p, &v);
-	if (!v.stopped && p->lost == FAB_LOST_RELAY && p->n)
-		fab_count(s, p->cable[p->n - 1].in, HW_CTR_RCV_RELAY, k->n);
+	if (v.stopped || !p->n || (p->lost != FAB_LOST_RELAY && p->lost != FAB_LOST_LOOPING))
+		return;
+	if (p->lost == FAB_LOST_LOOPING)
+		fab_count(s, p->cable[p->n - 1].in, HW_CTR_RCV_LOOPING, k->n);
+	fab_count(s, p->cable[p->n - 1].in, HW_CTR_RCV_RELAY, k->n);
 }
 
 void fab_count_mad(struct seg *s, uint32_t out, uint32_t in, void *arg)

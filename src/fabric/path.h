@@ -18,6 +18,7 @@ enum fab_lost {
 	FAB_LOST_INACTIVE, /* the last port cannot send: PortXmitDiscards */
 	FAB_LOST_AWAY,     /* the port behind the cable is not who it is for */
 	FAB_LOST_RELAY,    /* the last switch knows no way: PortRcvSwitchRelayErrors */
+	FAB_LOST_LOOPING,  /* ... or it is out of the port that they came by */
 };
 
 struct fab_path {

@@ -75,17 +75,37 @@ static const struct row ext_rows[] = {
 
 #define EXT_NOT_ERRORS 8 /* the first ones */
 
-/* An attribute with counters. */
-struct kind {
-	const struct row *rows;
-	uint32_t n, bytes;
-	bool ext;
+static const struct row rcv_error_rows[] = {
+	ROW(port_rcv_error_details, local_phys_errors, LOCAL_PHYS, 0),
+	ROW(port_rcv_error_details, malformed_pkt_errors, RCV_ERRORS, 1),
+	ROW(port_rcv_error_details, buffer_overrun_errors, OVERRUN, 2),
+	ROW(port_rcv_error_details, dlid_mapping_errors, RCV_MAPPING, 3),
+	ROW(port_rcv_error_details, vl_mapping_errors, VL_MAPPING, 4),
+	ROW(port_rcv_error_details, looping_errors, RCV_LOOPING, 5),
 };
 
-static const struct kind classic = {classic_rows, ARRAY_SIZE(classic_rows),
-				    LAYOUT_SZ(port_counters), false};
-static const struct kind extended = {ext_rows, ARRAY_SIZE(ext_rows), LAYOUT_SZ(port_counters_ext),
-				     true};
+static const struct row discard_rows[] = {
+	ROW(port_xmit_discard_details, inactive_discards, XMIT_INACTIVE, 0),
+	ROW(port_xmit_discard_details, neighbor_mtu_discards, XMIT_MTU, 1),
+	ROW(port_xmit_discard_details, sw_lifetime_discards, SW_LIFETIME, 2),
+	ROW(port_xmit_discard_details, sw_hoq_lifetime_discards, HOQ_LIFETIME, 3),
+};
+
+/* An attribute with counters. Each is set by itself: `base` is where in struct fab_ctr_base. */
+struct kind {
+	const struct row *rows;
+	uint32_t n, bytes, base;
+	enum { NO_SELECT2, SELECT2_8, SELECT2_32 } select2;
+};
+
+#define KIND(rows, attr, base, select2)                                \
+	{                                                              \
+		rows, ARRAY_SIZE(rows), LAYOUT_SZ(attr), base, select2 \
+	}
+static const struct kind classic = KIND(classic_rows, port_counters, 0, SELECT2_8);
+static const struct kind extended = KIND(ext_rows, port_counters_ext, 1, SELECT2_32);
+static const struct kind rcv_errors = KIND(rcv_error_rows, port_rcv_error_details, 2, NO_SELECT2);
+static const struct kind discards = KIND(discard_rows, port_xmit_discard_details, 2, NO_SELECT2);
 
 static uint16_t get_class_port_info(const struct fab_mad_call *c)
 {
@@ -122,7 +142,7 @@ static _Atomic uint64_t *base_of(const struct seg *s, const struct kind *k, uint
 {
 	struct fab_ctr_base *b = seg_at(s, SEG_T_CTRBASE, port);
 
-	return k->ext ? &b->ext[ctr] : &b->classic[ctr];
+	return &b->n[k->base][ctr];
 }
 
 static uint64_t raw(const struct seg *s, uint32_t port, enum hw_ctr ctr)
@@ -131,6 +151,8 @@ static uint64_t raw(const struct seg *s, uint32_t port, enum hw_ctr ctr)
 		return raw(s, port, HW_CTR_XMIT_PKTS) - raw(s, port, HW_CTR_XMIT_MCAST);
 	if (ctr == HW_CTR_RCV_UCAST)
 		return raw(s, port, HW_CTR_RCV_PKTS) - raw(s, port, HW_CTR_RCV_MCAST);
+	if (ctr == HW_CTR_RCV_MAPPING)
+		return raw(s, port, HW_CTR_RCV_RELAY) - raw(s, port, HW_CTR_RCV_LOOPING);
 	return fab_counted(s, port, ctr);
 }
 
@@ -164,12 +186,13 @@ static uint16_t get(const struct fab_mad_call *c, const struct kind *k)
 /* Those whose bits are selected become what the attribute says. */
 static uint16_t set(const struct fab_mad_call *c, const struct kind *k)
 {
-	uint64_t select = LAYOUT_GET(port_counters, c->data, counter_select) |
-			  (k->ext ? LAYOUT_GET(port_counters_ext, c->data, counter_select2)
-				  : LAYOUT_GET(port_counters, c->data, counter_select2))
-				  << 16;
+	uint64_t select = LAYOUT_GET(port_counters, c->data, counter_select);
 	uint32_t first, last;
 
+	if (k->select2 == SELECT2_8)
+		select |= LAYOUT_GET(port_counters, c->data, counter_select2) << 16;
+	if (k->select2 == SELECT2_32)
+		select |= LAYOUT_GET(port_counters_ext, c->data, counter_select2) << 16;
 	if (!selected(c, &first, &last))
 		return MAD_STATUS_BAD_VALUE;
 	for (uint32_t i = 0; i < k->n; i++) {
@@ -217,10 +240,34 @@ static uint16_t set_counters_ext(const struct fab_mad_call *c)
 	return set(c, &extended);
 }
 
+static uint16_t get_rcv_errors(const struct fab_mad_call *c)
+{
+	return get(c, &rcv_errors);
+}
+
+static uint16_t set_rcv_errors(const struct fab_mad_call *c)
+{
+	return set(c, &rcv_errors);
+}
+
+static uint16_t get_discards(const struct fab_mad_call *c)
+{
+	return get(c, &discards);
+}
+
+static uint16_t set_discards(const struct fab_mad_call *c)
+{
+	return set(c, &discards);
+}
+
 const struct fab_mad_row fab_pma_rows[] = {
 	{MAD_CLASS_PERF, MAD_ATTR_CLASS_PORT_INFO, "ClassPortInfo", get_class_port_info, NULL},
 	{MAD_CLASS_PERF, PMA_ATTR_PORT_COUNTERS, "PortCounters", get_counters, set_counters},
 	{MAD_CLASS_PERF, PMA_ATTR_PORT_COUNTERS_EXT, "PortCountersExtended", get_counters_ext,
 	 set_counters_ext},
+	{MAD_CLASS_PERF, PMA_ATTR_PORT_RCV_ERROR_DETAILS, "PortRcvErrorDetails", get_rcv_errors,
+	 set_rcv_errors},
+	{MAD_CLASS_PERF, PMA_ATTR_PORT_XMIT_DISCARD_DETAILS, "PortXmitDiscardDetails", get_discards,
+	 set_discards},
 	{0},
 };

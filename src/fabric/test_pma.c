@@ -74,7 +74,7 @@ static void narrow_counters_stop_and_wide_ones_go_on(void **state)
 {
 	uint32_t p = net_port(H1, 1);
 
-	for (uint32_t i = 0; i < HW_CTR_COUNT; i++)
+	for (uint32_t i = 0; i < HW_CTR_STORED; i++)
 		fab_count(&net, p, i, UINT64_C(0x100000001));
 	assert_int_equal(get(p, 1), MAD_STATUS_OK);
 	assert_int_equal(OLD(symbol_errors), 0xffff);
@@ -112,7 +112,7 @@ static void reset_by_mask(void **state)
 		uint8_t before[MAD_SIZE];
 		uint32_t changed = 0;
 
-		for (uint32_t i = 0; i < HW_CTR_XMIT_UCAST; i++)
+		for (uint32_t i = 0; i < HW_CTR_STORED; i++)
 			fab_count(&net, p, i, 3);
 		get(p0, 1);
 		memcpy(before, out, sizeof(out));
@@ -138,7 +138,7 @@ static void reset_of_the_wide_ones(void **state)
 {
 	uint32_t p = net_port(H2, 1);
 
-	for (uint32_t i = 0; i < HW_CTR_XMIT_UCAST; i++)
+	for (uint32_t i = 0; i < HW_CTR_STORED; i++)
 		fab_count(&net, p, i, 5);
 	assert_int_equal(ask(p, PMA_ATTR_PORT_COUNTERS_EXT, MAD_METHOD_SET, 1, 1 << 4 | 1 << 7,
 			     1 << 2 | 1 << 13),
@@ -161,6 +161,32 @@ static void reset_of_the_wide_ones(void **state)
 			 MAD_STATUS_OK);
 	get(p, 1);
 	assert_int_equal(OLD(link_downed) | OLD(xmit_data) | OLD(xmit_wait) | OLD(qp1_dropped), 0);
+}
+
+static void details_are_parts_of_the_sums(void **state)
+{
+	uint32_t p = net_port(S0, 2), p0 = net_port(S0, 0);
+
+	fab_count(&net, p, HW_CTR_XMIT_DISCARDS, 7);
+	fab_count(&net, p, HW_CTR_XMIT_MTU, 3);
+	fab_count(&net, p, HW_CTR_XMIT_INACTIVE, 4);
+	fab_count(&net, p, HW_CTR_RCV_RELAY, 9);
+	fab_count(&net, p, HW_CTR_RCV_LOOPING, 2);
+	assert_int_equal(ask(p0, PMA_ATTR_PORT_XMIT_DISCARD_DETAILS, MAD_METHOD_GET, 2, 0, 0), 0);
+	assert_int_equal(
+		LAYOUT_GET(port_xmit_discard_details, out + PMA_DATA, neighbor_mtu_discards), 3);
+	assert_int_equal(LAYOUT_GET(port_xmit_discard_details, out + PMA_DATA, inactive_discards),
+			 4);
+	assert_int_equal(ask(p0, PMA_ATTR_PORT_RCV_ERROR_DETAILS, MAD_METHOD_GET, 2, 0, 0), 0);
+	assert_int_equal(LAYOUT_GET(port_rcv_error_details, out + PMA_DATA, dlid_mapping_errors),
+			 7);
+	assert_int_equal(LAYOUT_GET(port_rcv_error_details, out + PMA_DATA, looping_errors), 2);
+	assert_int_equal(ask(p0, PMA_ATTR_PORT_RCV_ERROR_DETAILS, MAD_METHOD_SET, 2, 1 << 3, 0), 0);
+	assert_int_equal(LAYOUT_GET(port_rcv_error_details, out + PMA_DATA, dlid_mapping_errors),
+			 0);
+	assert_int_equal(LAYOUT_GET(port_rcv_error_details, out + PMA_DATA, looping_errors), 2);
+	get(p0, 2);
+	assert_int_equal(OLD(rcv_switch_relay_errors), 9);
 }
 
 /* perfquery asks for them before it shows or resets anything. */
@@ -194,6 +220,7 @@ int main(void)
 		T(narrow_counters_stop_and_wide_ones_go_on),
 		T(reset_by_mask),
 		T(reset_of_the_wide_ones),
+		T(details_are_parts_of_the_sums),
 		T(class_port_info),
 		T(mads_are_72_words),
 	};

@@ -88,12 +88,13 @@ enum fab_sm_state { FAB_SM_OFF = 0, FAB_SM_MASTER = 1, FAB_SM_LEFT = 2 };
 /* A port's counters, index as SEG_T_PORT's; in tables of their own, because most ports of a large
  * subnet never count anything. */
 struct fab_ctr { /* SEG_T_CTR; never claimed */
-	_Atomic uint64_t n[HW_CTR_COUNT];
+	_Atomic uint64_t n[HW_CTR_STORED];
 } SEG_ELEM;
 
 /* What the PMA's counters had when they were last set, less what they were set to. */
 struct fab_ctr_base { /* SEG_T_CTRBASE; never claimed */
-	_Atomic uint64_t classic[HW_CTR_COUNT], ext[HW_CTR_COUNT];
+	/* of PortCounters, PortCountersExtended, the attributes of details */
+	_Atomic uint64_t n[3][HW_CTR_COUNT];
 } SEG_ELEM;
 
 /* What there is once. */

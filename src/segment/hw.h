@@ -76,7 +76,9 @@ enum hw_ctr {
 	HW_CTR_XMIT_MCAST, /* of those, multicast */
 	HW_CTR_XMIT_DISCARDS,
 	HW_CTR_XMIT_CONSTRAINT,
-	HW_CTR_XMIT_WAIT, /* ticks; nothing ever waits for credits */
+	HW_CTR_XMIT_WAIT,     /* ticks; nothing ever waits for credits */
+	HW_CTR_XMIT_INACTIVE, /* of the discards: the port could not send */
+	HW_CTR_XMIT_MTU,      /* ... packets that were too large */
 	HW_CTR_RCV_DATA = 8,
 	HW_CTR_RCV_PKTS,
 	HW_CTR_RCV_MCAST,
@@ -84,6 +86,7 @@ enum hw_ctr {
 	HW_CTR_RCV_REMOTE_PHYS,
 	HW_CTR_RCV_RELAY,
 	HW_CTR_RCV_CONSTRAINT,
+	HW_CTR_RCV_LOOPING, /* of the relay errors: back to where it came from */
 	HW_CTR_SYMBOL = 16,
 	HW_CTR_RECOVERY,
 	HW_CTR_DOWNED,
@@ -94,7 +97,13 @@ enum hw_ctr {
 	HW_CTR_MKEY_VIOL, /* PortInfo's, not the PMA's */
 	HW_CTR_PKEY_VIOL,
 	HW_CTR_QKEY_VIOL,
-	HW_CTR_XMIT_UCAST = 30, /* not counted: what is not multicast */
+	HW_CTR_LOCAL_PHYS, /* these four only when they are set: it does not happen here */
+	HW_CTR_VL_MAPPING,
+	HW_CTR_SW_LIFETIME,
+	HW_CTR_HOQ_LIFETIME,
+	HW_CTR_STORED,
+	HW_CTR_RCV_MAPPING = HW_CTR_STORED, /* relay errors that are no loop */
+	HW_CTR_XMIT_UCAST,                  /* what is not multicast */
 	HW_CTR_RCV_UCAST,
 	HW_CTR_COUNT
 };
