@@ -47,6 +47,8 @@ struct mad_send { /* SEG_T_MSEND */
 	uint32_t timeout_ms;
 	_Atomic uint32_t retries_left;
 	_Atomic uint64_t deadline; /* clock_now_ns() */
+	uint32_t chain;            /* SEG_T_MCHAIN */
+	_Atomic uint32_t next;     /* in it */
 	uint8_t hdr[64];           /* struct ib_user_mad_hdr as written */
 	uint8_t mad[256];
 	/*
@@ -63,6 +65,14 @@ struct mad_send { /* SEG_T_MSEND */
 	struct chain_pos pos;
 	struct seg_chain data;
 	uint32_t last_len; /* bytes in the last segment */
+} SEG_ELEM;
+
+/* Sends whose transaction ID and class have the same hash. */
+#define MAD_CHAINS 16384u
+struct mad_chain { /* SEG_T_MCHAIN; never claimed */
+	uint32_t gen;
+	struct seg_lock lock;
+	_Atomic uint32_t head; /* SEG_T_MSEND indices; 0: the end */
 } SEG_ELEM;
 
 enum mad_recv_state { MAD_RECV_NEW, MAD_RECV_ACTIVE, MAD_RECV_COMPLETE };

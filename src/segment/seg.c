@@ -69,6 +69,7 @@ static const struct {
 	[SEG_T_MCG] = {64 * K, sizeof(struct hw_mcg), 1},
 	[SEG_T_AGENT] = {64 * K, sizeof(struct mad_agent), 1},
 	[SEG_T_MSEND] = {64 * K, sizeof(struct mad_send), 1},
+	[SEG_T_MCHAIN] = {MAD_CHAINS, sizeof(struct mad_chain), 1},
 	[SEG_T_MRECV] = {64 * K, sizeof(struct mad_recv), 1},
 	[SEG_T_CAP] = {2, sizeof(struct seg_cap), 1},
 	[SEG_T_CAPREC] = {CAP_SLOTS, sizeof(struct seg_cap_rec), 1},
@@ -112,10 +113,11 @@ CHECK_ELEM(hw_qctr);
 CHECK_ELEM(hw_mcg);
 CHECK_ELEM(mad_agent);
 CHECK_ELEM(mad_send);
+CHECK_ELEM(mad_chain);
 CHECK_ELEM(mad_recv);
 CHECK_ELEM(seg_cap);
 CHECK_ELEM(seg_cap_rec);
-static_assert(SEG_T_COUNT == 40, "the table of tables has a row per table");
+static_assert(SEG_T_COUNT == 41, "the table of tables has a row per table");
 static_assert(sizeof(struct seg_table_hdr) == 64, "a header per cache line");
 
 static uint64_t page_up(uint64_t n)

@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define SEG_MAGIC UINT64_C(0x534f465448434131) /* "SOFTHCA1" */
-#define SEG_LAYOUT_VERSION 5u
+#define SEG_LAYOUT_VERSION 6u
 
 #define SEG_OWNER_FREE 0u
 #define SEG_OWNER_DEVICE UINT32_MAX
@@ -47,8 +47,9 @@ enum seg_table_id {
 	SEG_T_AHEAD, /* struct hw_rq_ahead  index = qpn; never claimed                 (hw.h)   */
 	SEG_T_AGENT, /* struct mad_agent    who receives which MADs                     (mad.h)   */
 	SEG_T_MSEND, /* struct mad_send     MADs that wait for an answer                        */
-	SEG_T_MRECV, /* struct mad_recv     long MADs that come in segments                     */
-	SEG_T_CAP,   /* struct seg_cap      the capture: the one and only             (cap.h)   */
+	SEG_T_MCHAIN,  /* struct mad_chain   where they are found; never claimed                  */
+	SEG_T_MRECV,   /* struct mad_recv     long MADs that come in segments                     */
+	SEG_T_CAP,     /* struct seg_cap      the capture: the one and only             (cap.h)   */
 	SEG_T_CAPREC,  /* struct seg_cap_rec  its packets; never claimed                          */
 	SEG_T_HOST,    /* struct hw_host      owner DEVICE                               (hw.h)   */
 	SEG_T_HCA,     /* struct hw_hca       owner DEVICE                                        */

@@ -24,6 +24,19 @@ static_assert(UMAD_HDR == sizeof(((struct mad_send *)0)->hdr), "mad_send keeps t
 uint32_t umad_port(const struct umad_file *f);
 size_t umad_hdr_size(const struct seg_file *sf);
 
+/* What a program has written, for as long as the write lasts. */
+enum umad_req_state { UMAD_REQ_NONE, UMAD_REQ_OUT, UMAD_REQ_KEPT, UMAD_REQ_ANSWERED };
+struct umad_req {
+	const struct umad_file *f;
+	const struct ib_user_mad_hdr *h;
+	uint32_t port;
+	uint32_t agent, agent_gen;
+	const struct mad_agent *a;
+	enum umad_req_state state; /* OUT: nobody remembers it, and nobody has answered */
+	int err;                   /* of KEPT: it is not remembered after all */
+	uint8_t mad[MAD_SIZE];     /* as sent */
+};
+
 /* A MAD on its way. */
 struct umad_pkt {
 	uint32_t from;    /* SEG_T_PORT */
@@ -36,8 +49,10 @@ struct umad_pkt {
 	uint8_t hop_limit, traffic_class;
 	uint32_t flow_label;
 	uint8_t sgid[16], dgid[16];
-	/* The send that an answer most likely belongs to; SEG_NONE unknown. */
+	/* The send that this is, once it is remembered; else SEG_NONE. */
 	uint32_t send, send_gen;
+	/* The request that this is, or is answered by, while nobody remembers it; or NULL. */
+	struct umad_req *req;
 	/* The long message that it is a segment of, once known at the other end; else none. */
 	uint32_t recv, recv_gen;
 	uint8_t turns; /* how often it was answered by umad_answer() */
@@ -80,7 +95,11 @@ struct mad_agent *umad_agent_of(const struct umad_file *f, uint32_t id, uint32_t
 struct mad_agent *umad_agent_find(struct seg *s, uint32_t port, const uint8_t *mad, uint32_t *idx);
 bool umad_kernel_rmpp(const struct mad_agent *a);
 
-/* ---- send.c */
+/* ---- sends.c */
+/* Into the chain of its transaction ID and class; 0 or -errno. */
+int umad_send_link(struct seg *s, uint32_t i, struct mad_send *m);
+/* Out of it, and freed. */
+void umad_send_free(struct seg *s, uint32_t i);
 /* Sends of an agent are taken back, without a word to its reader. */
 void umad_sends_cancel(struct seg *s, uint32_t file, uint32_t agent);
 /* The send that this answer belongs to is taken; false: there is none. */
@@ -91,14 +110,18 @@ uint32_t umad_send_find(struct seg *s, uint32_t agent, const struct mad_agent *a
 			const struct umad_pkt *p);
 /* Whoever gets true ends the send: umad_send_end(). */
 bool umad_send_take(struct mad_send *m);
+bool umad_is_duplicate(const struct umad_file *f, const struct ib_user_mad_hdr *h,
+		       const uint8_t *mad);
+
+/* ---- send.c */
+/* Before a MAD is given to somebody who may answer later: its request is remembered. 0, -ENOMEM. */
+int umad_req_keep(struct umad_pkt *p);
 int umad_check_address(struct seg *s, uint32_t port, const struct ib_user_mad_hdr *h);
 /* All but p->mad, of a MAD with this header from `port`. */
 void umad_pkt_fill(struct seg *s, uint32_t port, const struct mad_agent *a,
 		   const struct ib_user_mad_hdr *h, struct umad_pkt *p);
 /* The high half of a request's transaction ID. */
 void umad_set_tid(uint32_t agent, const struct mad_agent *a, uint8_t *mad);
-bool umad_is_duplicate(const struct umad_file *f, const struct ib_user_mad_hdr *h,
-		       const uint8_t *mad);
 /* An element for *p, filled in but for `state`; p->send is its index. 0 or -ENOMEM. */
 int umad_send_new(const struct umad_file *f, uint32_t agent, const struct mad_agent *a,
 		  const struct ib_user_mad_hdr *h, struct umad_pkt *p, struct mad_send **m);

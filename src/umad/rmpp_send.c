@@ -117,7 +117,7 @@ static void release(struct seg *s, uint32_t i, struct mad_send *m)
 
 	m->data = (struct seg_chain){0};
 	chain_free(s, &data);
-	seg_free(s, SEG_T_MSEND, i); /* with the lock: the next claim zeroes it */
+	umad_send_free(s, i); /* with the lock: the next claim zeroes it */
 }
 
 /*
@@ -154,7 +154,7 @@ void umad_send_end(struct seg *s, uint32_t i, struct mad_send *m)
 	if (m->segs)
 		pump(s, i, m->gen);
 	else
-		seg_free(s, SEG_T_MSEND, i);
+		umad_send_free(s, i);
 }
 
 bool umad_rmpp_retry(struct seg *s, uint32_t i, struct mad_send *m)

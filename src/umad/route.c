@@ -61,6 +61,8 @@ static void give(struct seg *s, uint32_t idx, struct mad_agent *a, struct umad_p
 		umad_rmpp_arrived(s, idx, a, p);
 	else if (mad_is_response(p->mad) && !umad_send_match(s, idx, a, p) && !rmpp)
 		lost(s, p, "an answer to no request");
+	else if (umad_req_keep(p))
+		lost(s, p, "no room to remember it");
 	else
 		umad_deliver(s, a, p);
 }

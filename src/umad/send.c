@@ -19,108 +19,6 @@ bool umad_has_deadlines(void)
 	return atomic_load_explicit(&any_deadline, memory_order_relaxed);
 }
 
-/* ---- outstanding sends */
-
-/* Whoever gets true ends the send. */
-bool umad_send_take(struct mad_send *m)
-{
-	uint32_t waits = MAD_SEND_WAITS;
-
-	return atomic_compare_exchange_strong(&m->state, &waits, MAD_SEND_TAKEN);
-}
-
-void umad_sends_cancel(struct seg *s, uint32_t file, uint32_t agent)
-{
-	seg_for_each_owned (s, SEG_T_MSEND, file + 1, i) {
-		struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
-
-		if (m->agent == agent && umad_send_take(m))
-			umad_send_end(s, i, m);
-	}
-}
-
-/* mad.c, rcv_has_same_gid() */
-static bool same_gid(struct seg *s, const struct mad_send *m, const struct umad_pkt *p)
-{
-	const struct ib_user_mad_hdr *h = (const struct ib_user_mad_hdr *)m->hdr;
-	const struct hw_port *own = hw_port(s, m->port);
-	bool sent_resp = mad_is_response(m->mad);
-
-	if (sent_resp == mad_is_response(p->mad) || !h->grh_present != !p->grh)
-		return false;
-	/* An answer to us: it goes where the request came from. */
-	if (!sent_resp)
-		return p->grh ? !memcmp(own->gid[h->gid_index], p->dgid, 16)
-			      : umad_path_bits(own, h->path_bits) == umad_path_bits(own, p->dlid);
-	return p->grh ? !memcmp(h->gid, p->sgid, 16) : be16_load(&h->lid) == p->slid;
-}
-
-/* mad.c, ib_find_send_mad() */
-static bool matches(struct seg *s, const struct mad_send *m, uint32_t agent, uint32_t agent_gen,
-		    const struct umad_pkt *p)
-{
-	uint64_t class = LAYOUT_GET(mad_hdr, p->mad, mgmt_class);
-
-	return m->agent == agent && m->agent_gen == agent_gen &&
-	       atomic_load(&m->state) == MAD_SEND_WAITS &&
-	       LAYOUT_GET(mad_hdr, m->mad, tid) == LAYOUT_GET(mad_hdr, p->mad, tid) &&
-	       LAYOUT_GET(mad_hdr, m->mad, mgmt_class) == class &&
-	       (class == MAD_CLASS_SUBN_DR || same_gid(s, m, p));
-}
-
-uint32_t umad_send_find(struct seg *s, uint32_t agent, const struct mad_agent *a,
-			const struct umad_pkt *p)
-{
-	const struct mad_send *m = seg_live(s, SEG_T_MSEND, p->send);
-	uint32_t owner = a->file == UMAD_NO_FILE ? SEG_OWNER_ANY : a->file + 1;
-
-	if (m && matches(s, m, agent, a->gen, p))
-		return p->send;
-	seg_for_each_owned (s, SEG_T_MSEND, owner, i)
-		if (matches(s, seg_at(s, SEG_T_MSEND, i), agent, a->gen, p))
-			return i;
-	return SEG_NONE;
-}
-
-bool umad_send_match(struct seg *s, uint32_t agent, const struct mad_agent *a,
-		     const struct umad_pkt *p)
-{
-	uint32_t i;
-
-	while ((i = umad_send_find(s, agent, a, p)) != SEG_NONE) {
-		struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
-
-		if (!umad_send_take(m))
-			continue;
-		umad_send_end(s, i, m);
-		return true;
-	}
-	return false;
-}
-
-/* user_mad.c, is_duplicate() */
-bool umad_is_duplicate(const struct umad_file *f, const struct ib_user_mad_hdr *h,
-		       const uint8_t *mad)
-{
-	bool resp = mad_is_response(mad);
-
-	seg_for_each_owned (f->s, SEG_T_MSEND, f->file + 1, i) {
-		const struct mad_send *m = seg_at(f->s, SEG_T_MSEND, i);
-		const struct ib_user_mad_hdr *sent = (const struct ib_user_mad_hdr *)m->hdr;
-
-		if (atomic_load(&m->state) != MAD_SEND_WAITS ||
-		    LAYOUT_GET(mad_hdr, m->mad, tid) != LAYOUT_GET(mad_hdr, mad, tid) ||
-		    LAYOUT_GET(mad_hdr, m->mad, mgmt_class) !=
-			    LAYOUT_GET(mad_hdr, mad, mgmt_class) ||
-		    mad_is_response(m->mad) != resp)
-			continue;
-		if (!resp || (!h->grh_present && !sent->grh_present && h->lid == sent->lid) ||
-		    (h->grh_present && sent->grh_present && !memcmp(h->gid, sent->gid, 16)))
-			return true;
-	}
-	return false;
-}
-
 uint64_t umad_deadline_of(uint32_t timeout_ms)
 {
 	/* A negative number of milliseconds is for ever (msecs_to_jiffies()). */
@@ -206,20 +104,53 @@ int umad_send_new(const struct umad_file *f, uint32_t agent, const struct mad_ag
 	atomic_store(&m->deadline, umad_deadline_of(h->timeout_ms));
 	memcpy(m->hdr, h, sizeof(m->hdr));
 	memcpy(m->mad, p->mad, MAD_SIZE);
+	if (umad_send_link(f->s, p->send, m)) {
+		umad_send_free(f->s, p->send);
+		p->send = SEG_NONE;
+		return -ENOMEM;
+	}
 	*out = m;
 	return 0;
 }
 
-/* The element that waits for the answer; SEG_NONE when none is expected. 0 or -ENOMEM. */
-static int remember(const struct umad_file *f, uint32_t agent, const struct mad_agent *a,
-		    const struct ib_user_mad_hdr *h, struct umad_pkt *p)
+/*
+ * Who answers in the write itself, and to the sender alone. What a program gets is remembered
+ * before (umad_req_keep()), because its answer may be there before write() is over.
+ */
+static bool answered_at_once(const uint8_t *mad)
+{
+	uint32_t class = (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class);
+
+	return mad_is_smi(class) || class == MAD_CLASS_PERF;
+}
+
+/* The element that waits for the answer; none when none is expected. 0 or -ENOMEM. */
+static int remember(const struct umad_req *q, struct umad_pkt *p)
 {
 	struct mad_send *m;
-	int r = h->timeout_ms ? umad_send_new(f, agent, a, h, p, &m) : 0;
+	int r = q->h->timeout_ms ? umad_send_new(q->f, q->agent, q->a, q->h, p, &m) : 0;
 
-	if (!r && h->timeout_ms)
+	if (!r && q->h->timeout_ms)
 		atomic_store(&m->state, MAD_SEND_WAITS);
 	return r;
+}
+
+int umad_req_keep(struct umad_pkt *p)
+{
+	struct umad_req *q = p->req;
+	struct umad_pkt sent;
+
+	if (!q || q->state != UMAD_REQ_OUT)
+		return 0;
+	q->state = UMAD_REQ_KEPT;
+	sent.from = q->port;
+	memcpy(sent.mad, q->mad, MAD_SIZE);
+	q->err = remember(q, &sent);
+	if (!q->err) {
+		p->send = sent.send;
+		p->send_gen = sent.send_gen;
+	}
+	return q->err;
 }
 
 void umad_watch(struct seg *s, const struct umad_pkt *p)
@@ -251,14 +182,15 @@ void umad_set_tid(uint32_t agent, const struct mad_agent *a, uint8_t *mad)
 		LAYOUT_SET(mad_hdr, mad, tid, tid | (uint64_t)mad_agent_tid(agent, a->gen) << 32);
 }
 
-static int start(const struct umad_file *f, uint32_t agent, const struct mad_agent *a,
-		 const struct ib_user_mad_hdr *h, struct umad_pkt *p)
+static int start(struct umad_req *q, struct umad_pkt *p)
 {
+	const struct umad_file *f = q->f;
+	const struct mad_agent *a = q->a;
 	uint8_t *mad = p->mad;
 	int r;
 
-	umad_set_tid(agent, a, mad);
-	if (!user_rmpp_active(a, mad) && umad_is_duplicate(f, h, mad))
+	umad_set_tid(q->agent, a, mad);
+	if (!user_rmpp_active(a, mad) && umad_is_duplicate(f, q->h, mad))
 		return -EINVAL;
 	if (a->rmpp_version && !mad_has_rmpp((uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class)))
 		return -EINVAL;
@@ -267,39 +199,48 @@ static int start(const struct umad_file *f, uint32_t agent, const struct mad_age
 		if (r)
 			return r;
 	}
-	return remember(f, agent, a, h, p);
+	if (!q->h->timeout_ms || !answered_at_once(mad))
+		return remember(q, p);
+	memcpy(q->mad, mad, MAD_SIZE);
+	q->state = UMAD_REQ_OUT;
+	p->req = q;
+	return 0;
 }
 
-static ssize_t write_locked(const struct umad_file *f, uint32_t port, const uint8_t *buf,
-			    size_t count, const struct ib_user_mad_hdr *h, struct umad_pkt *p)
+static ssize_t write_locked(struct umad_req *q, const uint8_t *buf, size_t count,
+			    struct umad_pkt *p)
 {
-	uint32_t idx;
-	const struct mad_agent *a = umad_agent_of(f, h->id, &idx);
+	const struct mad_agent *a = q->a = umad_agent_of(q->f, q->h->id, &q->agent);
 	int r;
 
 	if (!a)
 		return -EIO;
-	r = umad_check_address(f->s, port, h);
+	q->agent_gen = a->gen;
+	r = umad_check_address(q->f->s, q->port, q->h);
 	if (!r)
 		r = copy_mad(a, buf, count, p->mad);
 	if (r)
 		return r;
-	umad_pkt_fill(f->s, port, a, h, p);
-	return start(f, idx, a, h, p);
+	umad_pkt_fill(q->f->s, q->port, a, q->h, p);
+	return start(q, p);
 }
 
 ssize_t umad_write(const struct umad_file *f, const void *buf, size_t count)
 {
 	const struct seg_file *sf = seg_file(f->s, f->file);
 	struct ib_user_mad_hdr h = {0};
-	uint32_t port = umad_port(f), idx;
+	struct umad_req q;
 	const struct mad_agent *a;
 	struct umad_pkt p = {0};
 	const uint8_t *from = buf;
 	ssize_t r;
 	size_t hdr;
 
-	if (port == SEG_NONE)
+	q.f = f;
+	q.h = &h;
+	q.port = umad_port(f);
+	q.err = 0;
+	if (q.port == SEG_NONE)
 		return -EIO;
 	hdr = umad_hdr_size(sf);
 	if (count < hdr + MAD_RMPP_HDR)
@@ -310,20 +251,23 @@ ssize_t umad_write(const struct umad_file *f, const void *buf, size_t count)
 		return -EINVAL;
 	if (mem_guarded_copy(p.mad, from + hdr, MAD_RMPP_HDR))
 		return -EFAULT;
-	a = umad_agent_of(f, h.id, &idx);
+	a = umad_agent_of(f, h.id, &q.agent);
 	if (a && umad_rmpp_wanted(a, p.mad)) {
-		r = umad_rmpp_write(f, port, from + hdr, count - hdr, &h, &p);
+		r = umad_rmpp_write(f, q.port, from + hdr, count - hdr, &h, &p);
 		return r ? r : (ssize_t)count;
 	}
-	r = seg_lock(f->s, &hw_port(f->s, port)->mad_lock, SEG_LOCK_CTRL_NS);
+	r = seg_lock(f->s, &hw_port(f->s, q.port)->mad_lock, SEG_LOCK_CTRL_NS);
 	if (r < 0)
 		return r;
-	r = write_locked(f, port, from + hdr, count - hdr, &h, &p);
-	seg_unlock(f->s, &hw_port(f->s, port)->mad_lock);
+	r = write_locked(&q, from + hdr, count - hdr, &p);
+	seg_unlock(f->s, &hw_port(f->s, q.port)->mad_lock);
 	if (r < 0)
 		return r;
 	if (!r) {
 		umad_route(f->s, &p);
+		umad_req_keep(&p);
+		if (q.err)
+			return q.err;
 		umad_watch(f->s, &p);
 	}
 	return (ssize_t)count;
