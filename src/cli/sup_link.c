@@ -134,7 +134,7 @@ static int do_open(struct sup *sup, struct sup_link *l, struct request *q, struc
 
 static int do_closed(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
 {
-	int r = l->slot == SEG_NONE ? -ENOTCONN : sup_file_closed(sup, q->m.file, q->m.gen);
+	int r = sup_file_closed(sup, q->m.file, q->m.gen);
 
 	if (r < 0)
 		return r;

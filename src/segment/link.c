@@ -391,20 +391,39 @@ int link_sweep(struct seg *s)
 	return tell(s, &m);
 }
 
-int link_get_mem(struct seg *s, struct mem_slot who)
+/* By a connection of its own. */
+static int ask_once(struct seg *s, struct link_msg *m, int *fd)
 {
 	struct link l = {.fd = -1, .alive = -1, .seg = s};
-	struct link_msg m = {.op = LINK_GET_MEM, .slot = who.slot, .gen = who.gen};
-	int fd, r;
+	int r;
 
+	*fd = -1;
 	if (!s->dir[0])
 		return -ENOTCONN;
 	l.fd = dial(s->dir, MEM_TIMEOUT_S);
 	if (l.fd < 0)
 		return l.fd;
-	r = ask(&l, &m, -1, &fd);
+	r = ask(&l, m, -1, fd);
 	sys_fd_drop(l.fd);
-	if (r)
-		return r;
-	return fd < 0 ? -EMFILE : fd;
+	return r;
+}
+
+int link_get_mem(struct seg *s, struct mem_slot who)
+{
+	struct link_msg m = {.op = LINK_GET_MEM, .slot = who.slot, .gen = who.gen};
+	int fd, r = ask_once(s, &m, &fd);
+
+	return r ? r : fd < 0 ? -EMFILE : fd;
+}
+
+bool link_file_gone(struct seg *s, uint32_t file, uint32_t gen)
+{
+	struct link_msg m = {.op = LINK_CLOSED, .file = file, .gen = gen};
+	int fd, r = ask_once(s, &m, &fd);
+	const struct seg_file *f;
+
+	if (fd >= 0)
+		sys_close(fd);
+	f = seg_file(s, file); /* the supervisor may have been faster */
+	return (!r && m.arg == 1) || !f || f->gen != gen;
 }

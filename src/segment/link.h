@@ -79,6 +79,11 @@ int link_open_file(struct link *l, enum seg_file_kind kind, uint32_t hca, uint32
 int link_file_closed(struct link *l, uint32_t file, uint32_t gen);
 /* One-shot, on a connection of its own; callable in a trap. Returns the fd or -errno. */
 int link_get_mem(struct seg *s, struct mem_slot m);
+/*
+ * Has nobody a descriptor of this file any more? Then it is reaped now, which otherwise happens a
+ * little after its last process has died. On a connection of its own.
+ */
+bool link_file_gone(struct seg *s, uint32_t file, uint32_t gen);
 /* Ask the supervisor to wake the pollers of an event file; does not wait. Callable in a trap. 0,
  * -ENOTCONN no link, -EAGAIN it does not read. */
 int link_wake(struct seg *s, uint32_t file, uint32_t gen);

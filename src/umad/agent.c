@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include "segment/link.h"
 #include "segment/mem.h"
 #include "util/log.h"
 
@@ -124,6 +125,7 @@ struct mad_agent *umad_agent_find(struct seg *s, uint32_t port, const uint8_t *m
 struct reg {
 	uint32_t qpn, mgmt_class, class_version, oui, rmpp_version, flags;
 	uint64_t methods[2];
+	uint32_t holder, holder_gen; /* found: the file that has one of the methods; SEG_NONE */
 };
 
 static int check_class(const struct reg *r)
@@ -149,7 +151,7 @@ static int check(const struct reg *r)
 }
 
 /* Is one of its methods another agent's? And is there room for one more OUI in its class? */
-static int check_taken(struct seg *s, uint32_t port, const struct reg *r)
+static int check_taken(struct seg *s, uint32_t port, struct reg *r)
 {
 	bool vendor = mad_is_vendor2(r->mgmt_class), known = false;
 	uint32_t ouis[MAX_OUIS], n = 0, k;
@@ -163,9 +165,11 @@ static int check_taken(struct seg *s, uint32_t port, const struct reg *r)
 			continue;
 		if (!vendor || a->oui == r->oui) {
 			known = true;
-			if ((a->methods[0] & r->methods[0]) || (a->methods[1] & r->methods[1]))
-				return -EINVAL;
-			continue;
+			if (!(a->methods[0] & r->methods[0]) && !(a->methods[1] & r->methods[1]))
+				continue;
+			r->holder = a->file;
+			r->holder_gen = a->file_gen;
+			return -EINVAL;
 		}
 		for (k = 0; k < n && ouis[k] != a->oui; k++)
 			;
@@ -175,8 +179,7 @@ static int check_taken(struct seg *s, uint32_t port, const struct reg *r)
 	return vendor && !known && n == MAX_OUIS ? -ENOMEM : 0;
 }
 
-static int add(const struct umad_file *f, uint32_t port, const struct reg *r, uint32_t id,
-	       uint32_t *idx)
+static int add(const struct umad_file *f, uint32_t port, struct reg *r, uint32_t id, uint32_t *idx)
 {
 	struct mad_agent *a;
 	int err = check(r);
@@ -215,7 +218,7 @@ static int free_id(const struct seg_file *sf, uint32_t *id)
  * headers with a P_Key index.
  */
 static int register_locked(const struct umad_file *f, struct seg_file *sf, uint32_t port,
-			   const struct reg *r, void *arg_id, bool pkey)
+			   struct reg *r, void *arg_id, bool pkey)
 {
 	uint32_t id, idx;
 	int err = free_id(sf, &id);
@@ -257,16 +260,22 @@ static void unlock_port(const struct umad_file *f, uint32_t port)
 	seg_unlock(f->s, &hw_port(f->s, port)->mad_lock);
 }
 
-static int do_register(const struct umad_file *f, const struct reg *r, void *arg_id, bool pkey)
+static int do_register(const struct umad_file *f, struct reg *r, void *arg_id, bool pkey)
 {
 	struct seg_file *sf;
 	uint32_t port;
-	int err = lock_port(f, &sf, &port);
+	int err;
 
-	if (err)
-		return err;
-	err = register_locked(f, sf, port, r, arg_id, pkey);
-	unlock_port(f, port);
+	/* A process that is dead has nothing any more, also where nobody has swept up behind it. */
+	do {
+		err = lock_port(f, &sf, &port);
+		if (err)
+			return err;
+		r->holder = SEG_NONE;
+		err = register_locked(f, sf, port, r, arg_id, pkey);
+		unlock_port(f, port);
+	} while (r->holder != SEG_NONE && r->holder != f->file && r->holder != UMAD_NO_FILE &&
+		 link_file_gone(f->s, r->holder, r->holder_gen));
 	TRACE(LOG_EVENT, "umad file %u: agent for class %#x version %u on QP%u: %d", f->file,
 	      r->mgmt_class, r->class_version, r->qpn, err);
 	return err;
