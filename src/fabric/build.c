@@ -29,7 +29,6 @@
 
 #define VL_CAP_CA 3     /* code: virtual lanes 0 to 3 */
 #define VL_CAP_SWITCH 4 /* 0 to 7 */
-#define FDR10 8
 
 #define MAX_HOSTS 0x7fffu /* 15 bits of the GUID */
 
@@ -53,7 +52,11 @@ static void port_fill(struct hw_port *p, const struct topo_port *t, const struct
 	p->lid = t->lid;
 	p->lmc = t->lmc;
 	p->width_sup = p->width_en = (uint8_t)(p->width == 2 ? 3 : p->width | 1);
-	p->speed_sup = p->speed_en = (uint8_t)((p->speed | (p->speed - 1)) & ~FDR10);
+	/* XDR has no place in PortInfo. FDR10 is the maker's own: of ports that have no better. */
+	p->speed = p->speed > HW_SPEED_NDR ? HW_SPEED_NDR : p->speed;
+	p->speed_sup = p->speed_en = (uint8_t)(p->speed | (p->speed - 1));
+	if (p->speed != HW_SPEED_FDR10)
+		p->speed_sup = p->speed_en = (uint8_t)(p->speed_sup & ~HW_SPEED_FDR10);
 	p->down_default = HW_PHYS_POLLING;
 	p->op_vls = p->vl_cap = VL_CAP_CA;
 	p->subnet_timeout = 18;

@@ -55,9 +55,10 @@ static void put_speed(uint8_t *d, const struct hw_port *p, bool up)
 	LAYOUT_SET(port_info, d, link_speed_supported, p->speed_sup & OLD_SPEEDS);
 	LAYOUT_SET(port_info, d, link_speed_enabled, p->speed_en & OLD_SPEEDS);
 	LAYOUT_SET(port_info, d, link_speed_active,
-		   ext  ? SPEED_10
-		   : up ? p->speed & OLD_SPEEDS
-			: 1);
+		   ext                                ? SPEED_10
+		   : p->speed == HW_SPEED_FDR10 && up ? SPEED_10
+		   : up                               ? p->speed & OLD_SPEEDS
+						      : 1);
 	LAYOUT_SET(port_info, d, link_speed_ext_active, ext);
 	LAYOUT_SET(port_info, d, link_speed_ext_supported, sup);
 	LAYOUT_SET(port_info, d, link_speed_ext_enabled, sup && !en ? EXT_NONE : en);
@@ -257,7 +258,7 @@ static void set_speeds(struct hw_port *p, const uint8_t *d)
 		xt = ext == EXT_ALL    ? p->speed_sup & ~OLD_SPEEDS
 		     : ext == EXT_NONE ? 0
 				       : ext << EXT_SHIFT;
-	p->speed_en = (uint8_t)(old | xt);
+	p->speed_en = (uint8_t)(old | (xt & ~HW_SPEED_FDR10) | (p->speed_en & HW_SPEED_FDR10));
 }
 
 static void set_link(const struct fab_mad_call *c, uint32_t port)
@@ -345,19 +346,35 @@ uint16_t sma_set_port_info(const struct fab_mad_call *c)
 	return status;
 }
 
-/* ---- FDR10, which these ports do not have */
+/* ---- FDR10: the maker's attribute says what PortInfo shows as 10 Gbit/s */
+
+#define MLNX_FDR10 1u
 
 uint16_t sma_get_mlnx_ext_port_info(const struct fab_mad_call *c)
 {
-	if (named(c) == SEG_NONE)
+	uint32_t port = named(c);
+	const struct hw_port *p = hw_port(c->s, port);
+
+	if (!p)
 		return MAD_STATUS_BAD_VALUE;
 	memset(c->data, 0, SMP_DATA_SIZE);
+	LAYOUT_SET(mlnx_ext_port_info, c->data, link_speed_supported,
+		   p->speed_sup & HW_SPEED_FDR10 ? MLNX_FDR10 : 0);
+	LAYOUT_SET(mlnx_ext_port_info, c->data, link_speed_enabled,
+		   p->speed_en & HW_SPEED_FDR10 ? MLNX_FDR10 : 0);
+	LAYOUT_SET(mlnx_ext_port_info, c->data, link_speed_active,
+		   p->speed == HW_SPEED_FDR10 && p->phys_state == HW_PHYS_LINKUP ? MLNX_FDR10 : 0);
 	return MAD_STATUS_OK;
 }
 
+/* Effective when the link trains next. */
 uint16_t sma_set_mlnx_ext_port_info(const struct fab_mad_call *c)
 {
-	if (LAYOUT_GET(mlnx_ext_port_info, c->data, link_speed_enabled))
+	uint64_t want = LAYOUT_GET(mlnx_ext_port_info, c->data, link_speed_enabled);
+	struct hw_port *p = hw_port(c->s, named(c));
+
+	if (!p || (want && (want != MLNX_FDR10 || !(p->speed_sup & HW_SPEED_FDR10))))
 		return MAD_STATUS_BAD_VALUE;
+	p->speed_en = (uint8_t)((p->speed_en & ~HW_SPEED_FDR10) | (want ? HW_SPEED_FDR10 : 0));
 	return sma_get_mlnx_ext_port_info(c);
 }

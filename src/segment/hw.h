@@ -64,6 +64,8 @@ struct hw_hca {
 	struct seg_lock share_lock;
 } SEG_ELEM;
 
+/* Of hw_port.speed: what is no speed of PortInfo's older fields, and the highest. */
+enum { HW_SPEED_FDR10 = 8, HW_SPEED_NDR = 128 };
 /* IBTA port states. */
 enum { HW_PORT_DOWN = 1, HW_PORT_INIT = 2, HW_PORT_ARMED = 3, HW_PORT_ACTIVE = 4 };
 enum { HW_PHYS_SLEEP = 1, HW_PHYS_POLLING = 2, HW_PHYS_DISABLED = 3, HW_PHYS_LINKUP = 5 };

@@ -179,6 +179,23 @@ class Up(Case):
                 out = self.ok(fab.run('ibnetdiscover'))
                 self.assertEqual(nodes(out), nodes(fab.softhca('topo', '--fabric', fab.name)))
 
+    def test_all_rates(self):
+        """As ibnetdiscover prints them; it knows no XDR."""
+        rates = [w + s for w in ('1x', '2x', '4x', '8x', '12x')
+                 for s in ('SDR', 'DDR', 'QDR', 'FDR10', 'FDR', 'EDR', 'HDR', 'NDR')]
+        text = ('vendid=0x2c9\ndevid=0xd2f0\nsysimgguid=0x1\nswitchguid=0x1(1)\n'
+                'Switch\t40 "S-0000000000000001"\t\t# "sw" base port 0 lid 41 lmc 0\n')
+        for n, rate in enumerate(rates, 1):
+            text += f'[{n}]\t"H-{n << 8:016x}"[1]({n << 8:x})\t# "n{n} x" lid {n} {rate}\n'
+        for n, rate in enumerate(rates, 1):
+            text += (f'\nvendid=0x2c9\ndevid=0x101b\nsysimgguid={n << 8:#x}\n'
+                     f'caguid={n << 8:#x}\nCa\t1 "H-{n << 8:016x}"\t# "n{n} x"\n'
+                     f'[1]({n << 8:x}) \t"S-0000000000000001"[{n}]\t# lid {n} lmc 0 "sw" lid 41 '
+                     f'{rate}\n')
+        with self.fabric(text) as fab:
+            out = self.ok(fab.run('ibnetdiscover'))
+            self.assertEqual(nodes(out), nodes(text))
+
     def test_what_ibnetdiscover_prints_can_be_loaded(self):
         with Fabric('--topo', 'torus:3x2') as fab:
             out = self.ok(fab.run('ibnetdiscover', options=['--host', 'h3']))
