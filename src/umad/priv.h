@@ -177,6 +177,10 @@ uint64_t umad_rmpp_run_due(struct seg *s, bool orphans);
 /* The earliest deadline of what this process has begun to receive since last asked. */
 uint64_t umad_rmpp_begun(struct seg *s);
 
+/* ---- sa.c */
+/* For the built-in SA at that port? Then it is done, or (*reply) p->mad is the answer now. */
+bool umad_sa(struct seg *s, uint32_t port, struct umad_pkt *p, bool *reply);
+
 /* ---- route.c */
 /* From its port to wherever it leads: an agent inside an adapter, one of a program, or nowhere. */
 void umad_route(struct seg *s, struct umad_pkt *p);

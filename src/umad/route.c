@@ -114,6 +114,7 @@ static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 	uint8_t out[MAD_SIZE];
 	struct mad_agent *a;
 	uint32_t idx;
+	bool reply;
 
 	if (p->dst_qpn != p->qpn || !valid(p)) {
 		lost(s, p, "not for this queue pair");
@@ -141,6 +142,8 @@ static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 	}
 	if (umad_rmpp_own(s, port, p))
 		return false;
+	if (umad_sa(s, port, p, &reply))
+		return reply;
 	a = umad_agent_find(s, port, p->mad, &idx);
 	if (a) {
 		give(s, idx, a, p);

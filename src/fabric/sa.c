@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the subnet administration's dispatch: which MADs it takes, what is wrong with them, and the
+ * frame of its answers. Records are the rows of sa_node.c, sa_path.c, sa_group.c and sa_kept.c.
+ */
+#include "fabric/sa.h"
+
+#include <string.h>
+#include "util/heap.h"
+
+#define SA_CLASS_VERSION 2
+#define SA_MAX_ANSWER (64u << 20)
+
+/* Of ClassPortInfo. */
+#define SA_CAP_UD_MCAST 0x0200
+#define SA_CAP_CAPMASK_MATCH 0x2000 /* IsPortInfoCapMaskMatchSupported */
+#define SA_QP1_QKEY 0x80010000u
+#define SA_RESP_TIME 16 /* 2^16 * 4.096 us */
+
+static const struct sa_row *find(uint64_t attr_id)
+{
+	static const struct sa_row *const tables[] = {sa_node_rows, sa_path_rows};
+
+	for (uint32_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		for (const struct sa_row *r = tables[i]; r->attr_id; r++)
+			if (r->attr_id == attr_id)
+				return r;
+	return NULL;
+}
+
+void sa_emit(struct sa_call *c, uint64_t own, const void *record)
+{
+	if (sa_done(c) || (c->rec && !sa_match(c->rec, c->mask & ~own, c->want, record)))
+		return;
+	if (c->len + c->size > c->room) {
+		uint32_t room = c->room ? 2 * c->room : 4096;
+		uint8_t *data =
+			c->len + c->size > SA_MAX_ANSWER ? NULL : heap_grow(c->data, c->len, room);
+
+		if (!data) {
+			c->status = SA_STATUS_NO_RESOURCES;
+			return;
+		}
+		c->data = data;
+		c->room = room;
+	}
+	memcpy(c->data + c->len, record, c->size);
+	c->len += c->size;
+	c->count++;
+}
+
+static void class_port_info(uint8_t *d)
+{
+	LAYOUT_SET(class_port_info, d, base_version, 1);
+	LAYOUT_SET(class_port_info, d, class_version, SA_CLASS_VERSION);
+	LAYOUT_SET(class_port_info, d, cap_mask, SA_CAP_UD_MCAST | SA_CAP_CAPMASK_MATCH);
+	LAYOUT_SET(class_port_info, d, resp_time_value, SA_RESP_TIME);
+	LAYOUT_SET(class_port_info, d, redirect_qp, 1);
+	LAYOUT_SET(class_port_info, d, redirect_qkey, SA_QP1_QKEY);
+	LAYOUT_SET(class_port_info, d, trap_qkey, SA_QP1_QKEY);
+}
+
+static void run(struct sa_call *c, const struct sa_row *row)
+{
+	void (*fn)(struct sa_call * c) = NULL;
+
+	if (row && (c->method == MAD_METHOD_GET || c->method == MAD_METHOD_GET_TABLE))
+		fn = row->get;
+	else if (row && c->method == MAD_METHOD_SET)
+		fn = row->set;
+	else if (row && c->method == MAD_METHOD_DELETE)
+		fn = row->del;
+	if (!fn) {
+		c->status = MAD_STATUS_BAD_ATTR;
+		return;
+	}
+	c->rec = sa_record(row->attr_id);
+	c->size = row->size;
+	fn(c);
+	if (c->status || c->method == MAD_METHOD_GET_TABLE)
+		return;
+	/* C15-0.1.30 */
+	if (!c->count)
+		c->status = SA_STATUS_NO_RECORDS;
+	else if (c->count > 1)
+		c->status = SA_STATUS_TOO_MANY_RECORDS;
+}
+
+static bool is_request(uint32_t method)
+{
+	return method == MAD_METHOD_GET || method == MAD_METHOD_SET ||
+	       method == MAD_METHOD_GET_TABLE || method == MAD_METHOD_DELETE ||
+	       method == MAD_METHOD_GET_TRACE_TABLE || method == MAD_METHOD_GET_MULTI;
+}
+
+static void frame(struct sa_call *c, struct fab_sa_answer *a)
+{
+	uint32_t method = c->method == MAD_METHOD_SET ? MAD_METHOD_GET : c->method;
+
+	memcpy(a->mad, c->in, SA_DATA);
+	LAYOUT_SET(mad_hdr, a->mad, method, method | MAD_METHOD_RESP);
+	LAYOUT_SET(mad_hdr, a->mad, status, c->status);
+	LAYOUT_SET(sa_hdr, a->mad, sm_key, 0); /* C15-0.1.5 */
+	LAYOUT_SET(sa_hdr, a->mad, attr_offset, c->count && !c->status ? c->size / 8 : 0);
+	memset(a->mad + LAYOUT_SZ(mad_hdr), 0, MAD_RMPP_HDR - LAYOUT_SZ(mad_hdr));
+	if (!c->status && c->method == MAD_METHOD_GET_TABLE) {
+		a->rmpp = true;
+		a->data = c->data;
+		a->len = c->len;
+		return;
+	}
+	if (c->status) /* as it was asked */
+		memcpy(a->mad + SA_DATA, c->want, SA_DATA_SIZE);
+	else if (c->count)
+		memcpy(a->mad + SA_DATA, c->data, c->size);
+	heap_free(c->data);
+}
+
+enum fab_mad_result fab_sa(struct seg *s, uint32_t port, uint32_t from, const uint8_t *in,
+			   struct fab_sa_answer *a)
+{
+	uint64_t key = LAYOUT_GET(sa_hdr, in, sm_key);
+	struct sa_call c = {.s = s,
+			    .port = port,
+			    .from = from,
+			    .in = in,
+			    .want = in + SA_DATA,
+			    .mask = LAYOUT_GET(sa_hdr, in, comp_mask),
+			    .method = (uint32_t)LAYOUT_GET(mad_hdr, in, method),
+			    .attr_mod = (uint32_t)LAYOUT_GET(mad_hdr, in, attr_mod)};
+	uint64_t attr = LAYOUT_GET(mad_hdr, in, attr_id);
+
+	if (!fab_sm_here(s, port))
+		return FAB_MAD_PASS;
+	memset(a, 0, sizeof(*a));
+	if (!is_request(c.method))
+		return c.method & MAD_METHOD_RESP ? FAB_MAD_PASS : FAB_MAD_CONSUMED;
+	/* C15-0.1.5: a wrong key is not answered. */
+	if (key && key != FAB_SA_KEY)
+		return FAB_MAD_CONSUMED;
+	c.trusted = key != 0;
+	if (LAYOUT_GET(mad_hdr, in, class_version) != SA_CLASS_VERSION) {
+		c.status = MAD_STATUS_BAD_VERSION;
+	} else if (attr == MAD_ATTR_CLASS_PORT_INFO) {
+		c.status = c.method == MAD_METHOD_GET ? 0 : SA_STATUS_REQ_INVALID;
+		frame(&c, a);
+		if (!c.status) {
+			memset(a->mad + SA_DATA, 0, SA_DATA_SIZE);
+			class_port_info(a->mad + SA_DATA);
+		}
+		return FAB_MAD_REPLY;
+	} else {
+		run(&c, find(attr));
+	}
+	frame(&c, a);
+	return FAB_MAD_REPLY;
+}
+
+void fab_sa_free(struct fab_sa_answer *a)
+{
+	heap_free(a->data);
+	a->data = NULL;
+}
+
+/* ---- what several records are made of */
+
+static const struct {
+	uint16_t rate, gb10; /* code, Gb/s times 10 */
+} rates[] = {
+	{2, 25},    {3, 100},   {4, 300},   {5, 50},    {6, 200},    {7, 400},
+	{8, 600},   {9, 800},   {10, 1200}, {11, 140},  {12, 560},   {13, 1120},
+	{14, 1680}, {15, 250},  {16, 1000}, {17, 2000}, {18, 3000},  {19, 280},
+	{20, 500},  {21, 4000}, {22, 6000}, {23, 8000}, {24, 12000},
+};
+
+uint32_t sa_rate_value(uint32_t rate)
+{
+	for (uint32_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
+		if (rates[i].rate == rate)
+			return rates[i].gb10;
+	return 0;
+}
+
+uint32_t sa_port_rate(const struct hw_port *p)
+{
+	uint32_t lanes = p->width == 2 ? 4 : p->width == 4 ? 8 : p->width == 8 ? 12 : 1;
+	uint32_t lane, best = 2;
+
+	if (p->width == 16)
+		lanes = 2;
+	lane = p->speed >= 128  ? 1000
+	       : p->speed >= 64 ? 500
+	       : p->speed >= 32 ? 250
+	       : p->speed >= 16 ? 140
+	       : p->speed >= 4  ? 100
+	       : p->speed == 2  ? 50
+				: 25;
+	for (uint32_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
+		if (rates[i].gb10 <= lane * lanes && rates[i].gb10 > sa_rate_value(best))
+			best = rates[i].rate;
+	return best;
+}
+
+bool sa_selected(uint32_t selector, uint32_t want, uint32_t have, uint32_t (*value)(uint32_t))
+{
+	uint32_t w = value ? value(want) : want, h = value ? value(have) : have;
+
+	switch (selector) {
+	case SA_SEL_GREATER:
+		return h > w;
+	case SA_SEL_LESS:
+		return h < w;
+	case SA_SEL_EXACTLY:
+		return h == w;
+	default:
+		return true;
+	}
+}
+
+bool sa_port_has_pkey(const struct hw_port *p, uint16_t pkey)
+{
+	for (uint32_t i = 0; (pkey & 0x7fff) && i < HW_PKEYS; i++)
+		if ((p->pkey[i] & 0x7fff) == (pkey & 0x7fff))
+			return true;
+	return false;
+}
+
+uint16_t sa_shared_pkey(const struct hw_port *a, const struct hw_port *b)
+{
+	for (uint32_t i = 0; i < HW_PKEYS; i++)
+		for (uint32_t k = 0; (a->pkey[i] & 0x7fff) && k < HW_PKEYS; k++)
+			if ((a->pkey[i] & 0x7fff) == (b->pkey[k] & 0x7fff) &&
+			    ((a->pkey[i] | b->pkey[k]) & 0x8000))
+				return a->pkey[i] | b->pkey[k];
+	return 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The subnet administration of the built-in subnet manager (IBA chapter 15). It answers in the
+ * asker's thread, from the segment. Statuses are those of IBA 15.2.1.1, used as OpenSM does.
+ */
+#ifndef SOFTHCA_FABRIC_SA_H
+#define SOFTHCA_FABRIC_SA_H
+
+#include "fabric/fabric.h"
+#include "fabric/mad.h"
+#include "wire/mad/sa_comp.h"
+
+#define FAB_SA_KEY 1 /* SM_Key of trusted requests: OpenSM's, and what saquery sends */
+
+/* ---- for src/umad */
+
+struct fab_sa_answer {
+	uint8_t mad[MAD_SIZE]; /* the answer; of a long one the header */
+	bool rmpp;             /* `data` goes behind the header, as an RMPP message */
+	uint8_t *data;
+	uint32_t len;
+};
+
+/*
+ * A MAD of class SA from the port `from` has come to `port`. PASS: the built-in SM is not there.
+ * REPLY: the answer is to be sent, and then fab_sa_free()d.
+ */
+enum fab_mad_result fab_sa(struct seg *s, uint32_t port, uint32_t from, const uint8_t *in,
+			   struct fab_sa_answer *a);
+void fab_sa_free(struct fab_sa_answer *a);
+
+/* ---- between the files sa*.c */
+
+struct sa_call {
+	struct seg *s;
+	uint32_t port, from;
+	const uint8_t *in;
+	const uint8_t *want; /* the record in the request */
+	uint64_t mask;       /* ComponentMask */
+	uint32_t method, attr_mod;
+	bool trusted; /* it knows the SM_Key */
+	const struct sa_record *rec;
+	uint32_t size; /* bytes of a record with what fills it up to 8 */
+	/* the answer */
+	uint16_t status;
+	uint8_t *data;
+	uint32_t len, room, count;
+};
+
+/* An attribute. `get` gives all records that may match to sa_emit(); `set` and `del` one. */
+struct sa_row {
+	uint16_t attr_id;
+	uint16_t size;
+	void (*get)(struct sa_call *c);
+	void (*set)(struct sa_call *c);
+	void (*del)(struct sa_call *c);
+};
+
+/* A record into the answer, if it is what was asked for. `own`: these components are. */
+void sa_emit(struct sa_call *c, uint64_t own, const void *record);
+/* Is component number `bit` given? */
+static inline bool sa_has(const struct sa_call *c, unsigned int bit)
+{
+	return c->mask >> bit & 1;
+}
+/* No more records are wanted: an error, or more than the one of a Get. */
+static inline bool sa_done(const struct sa_call *c)
+{
+	return c->status || (c->method == MAD_METHOD_GET && c->count > 1);
+}
+/* Component numbers. */
+#define SA_RID_LID 0 /* of most records of nodes */
+
+/* IBA's codes of rates: Gb/s times 10 of one, and the one of a port's link. 0: no such rate. */
+uint32_t sa_rate_value(uint32_t rate);
+uint32_t sa_port_rate(const struct hw_port *p);
+/*
+ * Does `have` satisfy a selector with a value (enum sa_selector)? By value(), which may be NULL.
+ */
+bool sa_selected(uint32_t selector, uint32_t want, uint32_t have, uint32_t (*value)(uint32_t));
+/* Do they have a partition in common, at least one as a full member? Its P_Key, or 0. */
+uint16_t sa_shared_pkey(const struct hw_port *a, const struct hw_port *b);
+/* The partition is in its table. */
+bool sa_port_has_pkey(const struct hw_port *p, uint16_t pkey);
+
+extern const struct sa_row sa_node_rows[], sa_path_rows[], sa_group_rows[], sa_kept_rows[];
+
+#endif

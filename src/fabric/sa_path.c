@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the SA's PathRecords: what a way over the forwarding tables, as they are, is like. A path is
+ * there when packets arrive in both directions. Called by sa.c.
+ */
+#include "fabric/sa.h"
+
+#include <string.h>
+
+/* Component numbers. */
+enum {
+	PR_DGID = 2,
+	PR_SGID,
+	PR_DLID,
+	PR_SLID,
+	PR_REVERSIBLE = 11,
+	PR_NUMB_PATH,
+	PR_PKEY,
+	PR_MTU_SEL = 16,
+	PR_MTU,
+	PR_RATE_SEL,
+	PR_RATE,
+	PR_LIFE_SEL,
+	PR_LIFE,
+};
+#define PR_OWN                                                                                 \
+	(1 << PR_DGID | 1 << PR_SGID | 1 << PR_DLID | 1 << PR_SLID | 1 << PR_REVERSIBLE |      \
+	 1 << PR_NUMB_PATH | 1 << PR_PKEY | 1 << PR_MTU_SEL | 1 << PR_MTU | 1 << PR_RATE_SEL | \
+	 1 << PR_RATE | 1 << PR_LIFE_SEL | 1 << PR_LIFE)
+
+#define PACKET_LIFE_TIME 18 /* 2^18 * 4.096 us, as OpenSM says by default */
+
+/* What a packet meets on its way. */
+struct way {
+	uint32_t mtu, rate;
+};
+
+static void narrow(struct way *w, const struct hw_port *p)
+{
+	uint32_t rate = sa_port_rate(p);
+
+	if (p->active_mtu < w->mtu)
+		w->mtu = p->active_mtu;
+	if (sa_rate_value(rate) < sa_rate_value(w->rate))
+		w->rate = rate;
+}
+
+static void step(struct seg *s, uint32_t out, uint32_t in, void *arg)
+{
+	narrow(arg, hw_port(s, out));
+	narrow(arg, hw_port(s, in));
+}
+
+/* From one LID of a port to one of another, and back. */
+static bool walk(struct seg *s, uint32_t src, uint32_t slid, uint32_t dst, uint32_t dlid,
+		 struct way *w)
+{
+	*w = (struct way){hw_port(s, src)->active_mtu, sa_port_rate(hw_port(s, src))};
+	return fab_walk(s, src, dlid, HW_PORT_ACTIVE, step, w) == dst &&
+	       fab_walk(s, dst, slid, HW_PORT_ACTIVE, step, w) == src;
+}
+
+static bool selected(const struct sa_call *c, const struct way *w, uint32_t life)
+{
+	const uint8_t *q = c->want;
+
+	if (sa_has(c, PR_MTU_SEL) && sa_has(c, PR_MTU) &&
+	    !sa_selected((uint32_t)LAYOUT_GET(path_record, q, mtu_selector),
+			 (uint32_t)LAYOUT_GET(path_record, q, mtu), w->mtu, NULL))
+		return false;
+	if (sa_has(c, PR_RATE_SEL) && sa_has(c, PR_RATE) &&
+	    !sa_selected((uint32_t)LAYOUT_GET(path_record, q, rate_selector),
+			 (uint32_t)LAYOUT_GET(path_record, q, rate), w->rate, sa_rate_value))
+		return false;
+	return !sa_has(c, PR_LIFE_SEL) || !sa_has(c, PR_LIFE) ||
+	       sa_selected((uint32_t)LAYOUT_GET(path_record, q, packet_life_time_selector),
+			   (uint32_t)LAYOUT_GET(path_record, q, packet_life_time), life, NULL);
+}
+
+/* The P_Key of a path, 0: there is none. */
+static uint16_t pkey_of(const struct sa_call *c, const struct hw_port *a, const struct hw_port *b)
+{
+	uint16_t pkey = (uint16_t)LAYOUT_GET(path_record, c->want, pkey);
+
+	if (!sa_has(c, PR_PKEY))
+		return sa_shared_pkey(a, b);
+	return sa_port_has_pkey(a, pkey) && sa_port_has_pkey(b, pkey) ? pkey : 0;
+}
+
+static void put_common(uint8_t *r, const struct way *w, uint32_t life, uint16_t pkey)
+{
+	LAYOUT_SET(path_record, r, reversible, 1);
+	LAYOUT_SET(path_record, r, pkey, pkey);
+	LAYOUT_SET(path_record, r, mtu_selector, SA_SEL_EXACTLY);
+	LAYOUT_SET(path_record, r, mtu, w->mtu);
+	LAYOUT_SET(path_record, r, rate_selector, SA_SEL_EXACTLY);
+	LAYOUT_SET(path_record, r, rate, w->rate);
+	LAYOUT_SET(path_record, r, packet_life_time_selector, SA_SEL_EXACTLY);
+	LAYOUT_SET(path_record, r, packet_life_time, life);
+}
+
+static bool one_path(struct sa_call *c, uint32_t src, uint32_t slid, uint32_t dst, uint32_t dlid)
+{
+	const struct hw_port *a = hw_port(c->s, src), *b = hw_port(c->s, dst);
+	uint32_t life = src == dst ? 0 : PACKET_LIFE_TIME;
+	uint8_t r[LAYOUT_SZ(path_record)] = {0};
+	uint16_t pkey = pkey_of(c, a, b);
+	uint32_t count = c->count;
+	struct way w;
+
+	if (!pkey || !walk(c->s, src, slid, dst, dlid, &w) || !selected(c, &w, life))
+		return false;
+	memcpy(LAYOUT_IN(path_record, dgid, r),
+	       sa_has(c, PR_DGID) ? LAYOUT_IN(path_record, dgid, c->want) : b->gid[0], 16);
+	memcpy(LAYOUT_IN(path_record, sgid, r),
+	       sa_has(c, PR_SGID) ? LAYOUT_IN(path_record, sgid, c->want) : a->gid[0], 16);
+	LAYOUT_SET(path_record, r, dlid, dlid);
+	LAYOUT_SET(path_record, r, slid, slid);
+	put_common(r, &w, life, pkey);
+	sa_emit(c, PR_OWN, r);
+	return c->count > count;
+}
+
+/* An end of a path: which port, and which of its LIDs; SEG_NONE: any. */
+struct end {
+	uint32_t port, lid;
+};
+
+/* All paths between two ports: pairs of their LIDs, the n-th with the n-th. */
+static void paths(struct sa_call *c, uint32_t src, uint32_t slid, uint32_t dst, uint32_t dlid)
+{
+	const struct hw_port *a = hw_port(c->s, src), *b = hw_port(c->s, dst);
+	uint32_t na = slid == SEG_NONE ? 1u << a->lmc : 1, nb = dlid == SEG_NONE ? 1u << b->lmc : 1;
+	uint32_t max = c->method == MAD_METHOD_GET ? 1 : 127, n = 0;
+
+	if (!a->lid || !b->lid)
+		return;
+	if (c->method != MAD_METHOD_GET && sa_has(c, PR_NUMB_PATH))
+		max = (uint32_t)LAYOUT_GET(path_record, c->want, numb_path);
+	for (uint32_t i = 0; i < (na > nb ? na : nb) && n < max && !sa_done(c); i++)
+		n += one_path(c, src, slid == SEG_NONE ? a->lid + i % na : slid, dst,
+			      dlid == SEG_NONE ? b->lid + i % nb : dlid);
+}
+
+static uint32_t port_by_lid(struct seg *s, uint32_t lid)
+{
+	seg_for_each_live (s, SEG_T_PORT, i)
+		if (fab_port_has_lid(hw_port(s, i), lid))
+			return i;
+	return SEG_NONE;
+}
+
+/* osm_pr_get_end_points(): an unknown GID is an error of its own, an unknown LID is no record. */
+static void find_end(struct sa_call *c, unsigned int gid_bit, const uint8_t *gid,
+		     unsigned int lid_bit, uint32_t lid, struct end *e)
+{
+	*e = (struct end){SEG_NONE, SEG_NONE};
+	if (sa_has(c, gid_bit)) {
+		e->port = fab_port_by_gid(c->s, gid);
+		if (e->port == SEG_NONE && !c->status)
+			c->status = SA_STATUS_REQ_INVALID_GID;
+	}
+	if (sa_has(c, lid_bit)) {
+		uint32_t port = port_by_lid(c->s, lid);
+
+		if (port == SEG_NONE && !c->status)
+			c->status = SA_STATUS_NO_RECORDS;
+		else if (e->port != SEG_NONE && e->port != port && !c->status)
+			c->status = SA_STATUS_REQ_INVALID;
+		e->port = port;
+		e->lid = lid;
+	}
+}
+
+static bool is_end(const struct seg *s, uint32_t port)
+{
+	const struct hw_port *p = hw_port(s, port);
+
+	return p->lid && p->state == HW_PORT_ACTIVE &&
+	       (!p->num || fab_node(s, p->node)->type != FAB_SWITCH);
+}
+
+static void from_one(struct sa_call *c, uint32_t src, uint32_t slid, const struct end *to)
+{
+	if (to->port != SEG_NONE) {
+		paths(c, src, slid, to->port, to->lid);
+		return;
+	}
+	seg_for_each_live (c->s, SEG_T_PORT, i) {
+		if (sa_done(c))
+			return;
+		if (is_end(c->s, i))
+			paths(c, src, slid, i, SEG_NONE);
+	}
+}
+
+/* A path to a group: its own MTU, rate... (pr_process_multicast()) */
+static void path_to_group(struct sa_call *c)
+{
+	c->status = SA_STATUS_NO_RECORDS;
+}
+
+static bool valid(const struct sa_call *c)
+{
+	uint64_t mtu = LAYOUT_GET(path_record, c->want, mtu);
+	uint64_t rate = LAYOUT_GET(path_record, c->want, rate);
+
+	if (sa_has(c, PR_RATE_SEL) && sa_has(c, PR_RATE) && !sa_rate_value((uint32_t)rate))
+		return false;
+	return !sa_has(c, PR_MTU_SEL) || !sa_has(c, PR_MTU) || (mtu >= 1 && mtu <= 5);
+}
+
+static void path_records(struct sa_call *c)
+{
+	const uint8_t *q = c->want, *dgid = LAYOUT_IN(path_record, dgid, q);
+	struct end from, to;
+
+	if (!valid(c)) {
+		c->status = SA_STATUS_REQ_INVALID;
+		return;
+	}
+	if (sa_has(c, PR_DGID) && dgid[0] == 0xff) {
+		path_to_group(c);
+		return;
+	}
+	find_end(c, PR_SGID, LAYOUT_IN(path_record, sgid, q), PR_SLID,
+		 (uint32_t)LAYOUT_GET(path_record, q, slid), &from);
+	find_end(c, PR_DGID, dgid, PR_DLID, (uint32_t)LAYOUT_GET(path_record, q, dlid), &to);
+	if (c->status)
+		return;
+	if (from.port != SEG_NONE) {
+		from_one(c, from.port, from.lid, &to);
+		return;
+	}
+	seg_for_each_live (c->s, SEG_T_PORT, i) {
+		if (sa_done(c))
+			return;
+		if (is_end(c->s, i))
+			from_one(c, i, SEG_NONE, &to);
+	}
+}
+
+const struct sa_row sa_path_rows[] = {
+	{SA_ATTR_PATH_RECORD, LAYOUT_SZ(path_record), path_records, NULL, NULL},
+	{0},
+};
