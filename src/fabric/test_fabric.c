@@ -16,8 +16,10 @@
 #include <infiniband/verbs.h>
 
 #include "fabric/fabric.h"
+#include "fabric/mad.h"
 #include "segment/evq.h"
 #include "segment/proc.h"
+#include "wire/mad/names.h"
 
 static const struct fab_options plain = {.hosts = 2,
 					 .hcas = 2,
@@ -305,6 +307,16 @@ static void umad_numbers_count_ports_over_the_host(void **state)
 	assert_int_equal(fab_port_by_umad(&seg, host, 4), SEG_NONE);
 }
 
+/* Agents' rows and traces call an attribute the same. */
+static void attributes_have_one_name(void **state)
+{
+	const struct fab_mad_row *const tables[] = {fab_sma_rows, fab_pma_rows};
+
+	for (size_t t = 0; t < 2; t++)
+		for (const struct fab_mad_row *r = tables[t]; r->name; r++)
+			assert_string_equal(r->name, mad_attr_name(r->mgmt_class, r->attr_id));
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, make_fabric, drop_fabric)
 
 int main(void)
@@ -321,6 +333,7 @@ int main(void)
 		T(bad_states_are_refused),
 		T(port_changes_are_told_to_open_devices_of_that_hca),
 		T(every_change_of_a_port_has_its_event),
+		T(attributes_have_one_name),
 		T(umad_numbers_count_ports_over_the_host),
 	};
 

@@ -32,11 +32,9 @@ void fab_trace_port(const struct seg *s, uint32_t port, uint32_t what)
 		uint32_t what;
 		const char *name;
 	} rows[] = {
-		{FAB_CHANGED_STATE, "state"},
-		{FAB_CHANGED_LID, "LID"},
-		{FAB_CHANGED_PKEY, "P_Key"},
-		{FAB_CHANGED_GID, "GID"},
-		{FAB_CHANGED_REREGISTER, "client reregistration"},
+		{FAB_CHANGED_STATE, "state"}, {FAB_CHANGED_LID, "LID"},
+		{FAB_CHANGED_SM, "SM"},       {FAB_CHANGED_PKEY, "P_Key"},
+		{FAB_CHANGED_GID, "GID"},     {FAB_CHANGED_REREGISTER, "client reregistration"},
 	};
 	const struct hw_port *p = hw_port(s, port);
 	uint32_t state = atomic_load(&p->state);

@@ -136,6 +136,7 @@ static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 		memcpy(p->mad, out, MAD_SIZE);
 		return true;
 	case FAB_MAD_CONSUMED:
+		umad_seen(s, "taken without an answer", port, p);
 		return false;
 	case FAB_MAD_PASS:
 		break;
@@ -149,7 +150,10 @@ static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 		give(s, idx, a, p);
 		return false;
 	}
-	return !mad_is_response(p->mad) && refuse(s, p);
+	if (!mad_is_response(p->mad))
+		return refuse(s, p);
+	lost(s, p, "an answer to nobody");
+	return false;
 }
 
 /* By the forwarding tables, as data. What a port sends to itself meets no counter. */
@@ -185,7 +189,9 @@ static uint32_t carry(struct seg *s, struct umad_pkt *p, uint32_t at)
 		p->dlid = smp.dlid;
 	}
 	if (port == SEG_NONE)
-		lost(s, p, "no way");
+		lost(s, p,
+		     p->qpn ? "no way to this LID over ports that are ACTIVE, and pass it"
+			    : "no way over links that are up");
 	return port;
 }
 

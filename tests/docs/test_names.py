@@ -7,6 +7,7 @@ import unittest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCS = ['README.md', 'doc/GLOSSARY.md', 'doc/HOWTO_ADD_FW_COMMAND.md', 'doc/HOWTO_ADD_METHOD.md',
+        'doc/HOWTO_ADD_MAD_ATTRIBUTE.md',
         'doc/INTERNALS.md', 'doc/SUPPORT.md']
 # What an example adds.
 EXAMPLES = {'std_<object>', 'counters', 'std_counters', 'uv_def_counters'}
