@@ -365,6 +365,131 @@ static void a_datagram_is_lost_on_the_way(void **state)
 	t_qp_free(b);
 }
 
+/* ---- multicast */
+
+static const uint8_t mgid[16] = {0xff, 0x12, 0x40, 0x1b, [15] = 7};
+#define MLID 0xc005
+
+struct group {
+	struct t_qp *a, *b, *c; /* c is beside a */
+	uint32_t sent;
+};
+
+static struct t_qp *joined(struct t_pair *p, uint32_t side)
+{
+	struct t_qp *q = t_qp_make(p->t, side, HW_ST_UD, NULL);
+	struct hw_mcg *m;
+	uint32_t i;
+
+	assert_int_equal(eng_qp_set_state(&p->t->s, q->qpn, HW_QPS_RTS), 0);
+	assert_int_equal(seg_alloc(&p->t->s, SEG_T_MCG, T_OWNER, &i), 0);
+	m = seg_at(&p->t->s, SEG_T_MCG, i);
+	memcpy(m->gid, mgid, sizeof(mgid));
+	m->qpn = q->qpn;
+	m->flags = HW_F_READY;
+	return q;
+}
+
+static void group_make(struct t_pair *p, struct group *g)
+{
+	*g = (struct group){.a = joined(p, 0), .b = joined(p, 1), .c = joined(p, 0)};
+	g->a->hw->block_lb_mc = 1;
+}
+
+static void group_free(struct group *g)
+{
+	t_qp_free(g->a);
+	t_qp_free(g->b);
+	t_qp_free(g->c);
+}
+
+/* From a: does b get it? c does in any case. */
+static void group_send(struct group *g, bool arrives)
+{
+	struct mlx5_wqe_av av = {.dqp_dct = htobe32(MLX5_EXTENDED_UD_AV | 0xffffff),
+				 .rlid = htobe16(MLID),
+				 .grh_gid_fl = htobe32(1u << 30)};
+
+	av.key.qkey.qkey = htobe32(0x11111111);
+	memcpy(av.rgid, mgid, sizeof(av.rgid));
+	t_recv_at(g->b, 0, 100);
+	t_recv_at(g->c, 0, 100);
+	t_post(g->a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND,
+				    .fm_ce_se = T_SIG,
+				    .av = &av,
+				    .inl = "datagram",
+				    .inl_len = 8});
+	assert_non_null(t_poll(&g->a->cq));
+	assert_non_null(t_poll(&g->c->cq));
+	if (arrives)
+		assert_non_null(t_poll(&g->b->cq));
+	t_assert_empty(&g->b->cq);
+	t_assert_empty(&g->c->cq);
+}
+
+static void mft_set(struct t_pair *p, uint32_t node, uint64_t mask)
+{
+	struct fab_mft *t = seg_at(&p->t->s, SEG_T_MFT, fab_node(&p->t->s, node)->sw);
+
+	t->mask[MLID - FAB_MLID_FIRST][0] = mask;
+}
+
+static void groups_go_where_the_tables_lead(void **state)
+{
+	struct t_pair *p = *state;
+	struct group g;
+
+	group_make(p, &g);
+	for (uint32_t n = S0; n <= S2; n++)
+		mft_set(p, n, 1 << 1 | 1 << 2);
+	group_send(&g, true);
+	assert_way(p, false, 1, (24 + 40 + 8 + 8) / 4);
+	for (uint32_t i = 0; i < 8; i++)
+		assert_int_equal(counted(p, hops[i].node, hops[i].num,
+					 i & 1 ? HW_CTR_RCV_MCAST : HW_CTR_XMIT_MCAST),
+				 1);
+	mft_set(p, S2, 1 << 1); /* back only */
+	group_send(&g, false);
+	assert_int_equal(counted(p, S2, 1, HW_CTR_RCV_MCAST), 2);
+	mft_set(p, S1, 0); /* it has a port for groups that it does not know */
+	fab_switch(&p->t->s, fab_node(&p->t->s, S1)->sw)->default_mcast = 2;
+	mft_set(p, S2, 1 << 2);
+	group_send(&g, true);
+	fab_port_set_state(&p->t->s, port_of(p, S1, 2), HW_PORT_INIT);
+	group_send(&g, false);
+	assert_int_equal(counted(p, S1, 2, HW_CTR_XMIT_DISCARDS), 1);
+	group_free(&g);
+}
+
+/* Programs that only attach, as long as nobody else manages the subnet. */
+static void groups_that_nobody_has_joined(void **state)
+{
+	struct t_pair *p = *state;
+	struct group g;
+
+	group_make(p, &g);
+	group_send(&g, true);
+	assert_int_equal(counted(p, H2, 1, HW_CTR_RCV_MCAST), 1);
+	atomic_store(&fab_subnet(&p->t->s)->sm_state, FAB_SM_LEFT);
+	group_send(&g, false);
+	group_free(&g);
+}
+
+/* Tables that send packets in a ring: they come to an end, and arrive. */
+static void groups_in_a_loop(void **state)
+{
+	struct t_pair *p = *state;
+	struct group g;
+
+	group_make(p, &g);
+	assert_int_equal(fab_plug(&p->t->s, port_of(p, S0, 3), port_of(p, S2, 3)), 0);
+	assert_int_equal(fab_sm_sweep(&p->t->s), 0);
+	for (uint32_t n = S0; n <= S2; n++)
+		mft_set(p, n, 0xf);
+	group_send(&g, true);
+	group_free(&g);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -377,7 +502,8 @@ int main(void)
 		T(packets_over_the_neighbours_mtu), T(armed_ports_take_data_and_send_none),
 		T(switches_enforce_partitions),     T(switches_enforce_partitions_outwards),
 		T(pkey_tables_as_they_are_now),     T(path_bits_of_both_ends),
-		T(a_datagram_is_lost_on_the_way),
+		T(a_datagram_is_lost_on_the_way),   T(groups_go_where_the_tables_lead),
+		T(groups_that_nobody_has_joined),   T(groups_in_a_loop),
 	};
 
 	return cmocka_run_group_tests_name("engine fabric path", tests, NULL, NULL);

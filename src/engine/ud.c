@@ -139,51 +139,135 @@ static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct
 	return out;
 }
 
-static bool reaches(struct seg *s, uint32_t from, uint32_t to)
-{
-	const struct hw_port *p = hw_port(s, to);
+/* Where a multicast datagram arrives: ports of some members, and which of them it has reached. */
+#define REACH_MAX 64
+struct reach {
+	uint32_t n;
+	uint64_t got;
+	uint32_t port[REACH_MAX];
+};
 
-	return p && fab_route(s, from, atomic_load(&p->lid)) == to;
+static uint64_t reach_bit(const struct reach *x, uint32_t port)
+{
+	for (uint32_t i = 0; i < x->n; i++)
+		if (x->port[i] == port)
+			return UINT64_C(1) << i;
+	return 0;
+}
+
+static void reach_end(struct seg *s, uint32_t port, void *arg)
+{
+	struct reach *x = arg;
+
+	x->got |= reach_bit(x, port);
+}
+
+/* The QP of an attachment to that group. */
+static struct hw_qp *member(struct seg *s, uint32_t i, const uint8_t *mgid, uint32_t *qpn)
+{
+	const struct hw_mcg *m = seg_at(s, SEG_T_MCG, i);
+
+	*qpn = m->qpn;
+	if (memcmp(m->gid, mgid, sizeof(m->gid)) ||
+	    !(__atomic_load_n(&m->flags, __ATOMIC_ACQUIRE) & HW_F_READY))
+		return NULL;
+	return hw_qp(s, *qpn);
+}
+
+/* Ports of members from attachment *i on; there it goes on when there is no room for more. */
+static void reach_collect(struct eng_run *r, const uint8_t *mgid, uint32_t *i, struct reach *x)
+{
+	x->n = 0;
+	x->got = 0;
+	for (; *i != SEG_NONE; *i = seg_next(r->s, SEG_T_MCG, SEG_OWNER_ANY, *i + 1)) {
+		uint32_t qpn;
+		const struct hw_qp *qp = member(r->s, *i, mgid, &qpn);
+
+		if (!qp || reach_bit(x, qp->port))
+			continue;
+		if (x->n == REACH_MAX)
+			return;
+		x->port[x->n++] = qp->port;
+	}
 }
 
 /*
- * To every QP of the group, but those that cannot take it now. There is no subnet administration
- * that would have to be asked: an attached QP is a member of the group, wherever its port is.
+ * Which of the ports it gets to. The port itself hears its own; others as the switches' tables say.
+ * A group that nobody has joined is in no table: while the built-in subnet manager is in charge, it
+ * reaches every port, for programs that only attach.
  */
+static void reach_find(struct eng_run *r, const struct ud_av *av, const struct fab_pkts *pkts,
+		       bool count, struct reach *x)
+{
+	const struct hw_port *own = hw_port(r->s, r->qp->port);
+	bool open = atomic_load_explicit(&fab_subnet(r->s)->sm_state, memory_order_relaxed) ==
+		    FAB_SM_MASTER;
+
+	if (fab_mcast_known(r->s, r->qp->port, av->dlid) || !open) {
+		fab_mcast(r->s, r->qp->port, av->dlid, pkts, count, reach_end, x);
+		if (own && own->state == HW_PORT_ACTIVE)
+			x->got |= reach_bit(x, r->qp->port);
+		return;
+	}
+	for (uint32_t i = 0; i < x->n; i++) {
+		const struct hw_port *p = hw_port(r->s, x->port[i]);
+
+		if (!p)
+			continue;
+		fab_path(r->s, r->qp->port, atomic_load(&p->lid), &r->path);
+		fab_path_count(r->s, &r->path, pkts);
+		if (r->path.to == x->port[i] && fab_path_passes(r->s, &r->path, pkts))
+			x->got |= UINT64_C(1) << i;
+	}
+}
+
+/* To one member. ENG_FAILED: nobody can get it. */
+static enum eng_out ud_member(struct eng_run *r, const struct ud_av *av, const struct eng_op *op,
+			      struct hw_qp *peer, uint32_t qpn, const struct reach *x)
+{
+	enum eng_out out = ENG_SILENT;
+	struct ud_av to = *av;
+	uint64_t len = r->local.len;
+
+	atomic_store_explicit(&r->qp->ud_dest, qpn, memory_order_relaxed);
+	if (resp_lock(r->s, peer, qpn))
+		return ENG_SILENT;
+	to.dqpn = qpn;
+	if (seg_owner(r->s, SEG_T_QP, qpn) != SEG_OWNER_FREE && peer->st == HW_ST_UD &&
+	    qp_receives(peer) && peer->qkey == av->qkey && (reach_bit(x, peer->port) & x->got) &&
+	    eng_pkey_match(r->s, r->qp, peer))
+		out = ud_receive(r, &to, peer, op);
+	seg_unlock(r->s, &peer->rq_lock);
+	if (r->local.len > len) /* the header of that one */
+		skip_front(&r->local, r->local.len - len);
+	return out == ENG_FAILED && r->why == ENG_W_LOCAL_FAULT ? out : ENG_SILENT;
+}
+
+/* To every QP of the group, but those that cannot take it now. */
 static enum eng_out ud_multicast(struct eng_run *r, const struct ud_av *av, const struct eng_op *op,
 				 struct fab_pkts *pkts)
 {
 	const uint8_t *mgid = av->seg + WQE_AV_RGID;
-	uint64_t len = r->local.len;
+	uint32_t from = seg_next(r->s, SEG_T_MCG, SEG_OWNER_ANY, 0), to = from;
+	struct reach x;
+	bool first = true;
 
 	pkts->multicast = true;
-	seg_for_each_live (r->s, SEG_T_MCG, i) {
-		const struct hw_mcg *m = seg_at(r->s, SEG_T_MCG, i);
-		struct ud_av to = *av;
-		enum eng_out out = ENG_SILENT;
-		struct hw_qp *peer;
-		uint32_t qpn = m->qpn;
+	do {
+		reach_collect(r, mgid, &to, &x);
+		reach_find(r, av, pkts, first, &x);
+		first = false;
+		for (; from < to; from = seg_next(r->s, SEG_T_MCG, SEG_OWNER_ANY, from + 1)) {
+			uint32_t qpn;
+			struct hw_qp *peer = member(r->s, from, mgid, &qpn);
 
-		if (memcmp(m->gid, mgid, sizeof(m->gid)) ||
-		    !(__atomic_load_n(&m->flags, __ATOMIC_ACQUIRE) & HW_F_READY))
-			continue;
-		peer = hw_qp(r->s, qpn);
-		if (!peer || (peer == r->qp && peer->block_lb_mc))
-			continue;
-		atomic_store_explicit(&r->qp->ud_dest, qpn, memory_order_relaxed);
-		if (resp_lock(r->s, peer, qpn))
-			continue;
-		to.dqpn = qpn;
-		if (seg_owner(r->s, SEG_T_QP, qpn) != SEG_OWNER_FREE && peer->st == HW_ST_UD &&
-		    qp_receives(peer) && peer->qkey == av->qkey &&
-		    reaches(r->s, r->qp->port, peer->port) && eng_pkey_match(r->s, r->qp, peer))
-			out = ud_receive(r, &to, peer, op);
-		seg_unlock(r->s, &peer->rq_lock);
-		if (r->local.len > len) /* the header of that one */
-			skip_front(&r->local, r->local.len - len);
-		if (out == ENG_FAILED && r->why == ENG_W_LOCAL_FAULT) /* nobody can get it */
-			return out;
-	}
+			if (!peer || (peer == r->qp && peer->block_lb_mc))
+				continue;
+			if (ud_member(r, av, op, peer, qpn, &x) == ENG_FAILED)
+				return ENG_FAILED;
+		}
+		from = to;
+	} while (to != SEG_NONE);
 	return ENG_DONE;
 }
 

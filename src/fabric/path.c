@@ -302,6 +302,15 @@ static bool pass(const struct seg *s, struct fab_cable c, struct passing *v)
 	return true;
 }
 
+uint32_t fab_cable(struct seg *s, uint32_t out, const struct fab_pkts *k, bool count)
+{
+	struct passing v = {.k = k, .count = count};
+	struct walk w = {.s = s};
+
+	cross(&w, out);
+	return pass(s, w.c, &v) ? w.c.in : SEG_NONE;
+}
+
 static bool pass_visit(const struct walk *w, void *arg)
 {
 	return pass(w->s, w->c, arg);

@@ -53,4 +53,20 @@ bool fab_path_passes(const struct seg *s, const struct fab_path *p, const struct
 /* They have been sent: counted on each port as far as they came, and where they were lost. */
 void fab_path_count(struct seg *s, const struct fab_path *p, const struct fab_pkts *k);
 
+/*
+ * Over the cable at port `out`: where they arrive, SEG_NONE when they do not. With `count` as they
+ * pass, what became of them is counted.
+ */
+uint32_t fab_cable(struct seg *s, uint32_t out, const struct fab_pkts *k, bool count);
+
+/*
+ * Multicast: is there a way for the group in the table of the switch that port `from` is at? Then,
+ * along the tables: `end` for each adapter's or router's port where it arrives (the sender's own is
+ * none of them), twice where tables lead there twice.
+ */
+typedef void fab_end(struct seg *s, uint32_t port, void *arg);
+bool fab_mcast_known(struct seg *s, uint32_t from, uint32_t mlid);
+void fab_mcast(struct seg *s, uint32_t from, uint32_t mlid, const struct fab_pkts *k, bool count,
+	       fab_end *end, void *arg);
+
 #endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the way of a multicast packet: along the switches' multicast forwarding tables, to all end
+ * ports that they lead to. Called by the engine, also in a trap.
+ */
+#include "fabric/path.h"
+#include "fabric/fabric.h"
+
+/* Cables that a packet has still to cross: of a tree of any depth, a switch's ports for each level
+ * at most. What does not fit is lost, as in a switch whose buffers are full. */
+#define ROOM 512
+/* Tables may hold loops, in which packets multiply. */
+#define MAX_STEPS 65536
+
+struct mcast {
+	struct seg *s;
+	const struct fab_pkts *k;
+	bool count;
+	uint32_t n;
+	uint32_t in[ROOM]; /* where copies have arrived */
+};
+
+static void cross(struct mcast *m, uint32_t out)
+{
+	uint32_t in = fab_cable(m->s, out, m->k, m->count);
+
+	if (in != SEG_NONE && m->n < ROOM)
+		m->in[m->n++] = in;
+}
+
+static uint64_t mask_of(const struct seg *s, uint32_t sw, uint32_t mlid, uint32_t part)
+{
+	const struct fab_mft *t = seg_at(s, SEG_T_MFT, sw);
+	uint32_t top = fab_switch(s, sw)->mcast_top;
+
+	if (mlid < FAB_MLID_FIRST || mlid - FAB_MLID_FIRST >= FAB_MLIDS || (top && mlid > top))
+		return 0;
+	return atomic_load_explicit(&t->mask[mlid - FAB_MLID_FIRST][part], memory_order_relaxed);
+}
+
+static bool in_table(const struct seg *s, uint32_t sw, uint32_t mlid)
+{
+	uint64_t any = 0;
+
+	for (uint32_t part = 0; part < 4; part++)
+		any |= mask_of(s, sw, mlid, part);
+	return any;
+}
+
+/* Out of a switch, but for the port that it came by. */
+static void relay(struct mcast *m, const struct fab_node *n, uint32_t mlid, uint32_t came)
+{
+	for (uint32_t part = 0; part < 4; part++) {
+		uint64_t mask = mask_of(m->s, n->sw, mlid, part);
+
+		for (; mask; mask &= mask - 1) {
+			uint32_t num = part * 64 + (uint32_t)__builtin_ctzll(mask);
+
+			/* 0 is the switch itself: nobody there listens. */
+			if (num && num <= n->nports && num != came)
+				cross(m, n->port0 + num);
+		}
+	}
+}
+
+/* A group that the table does not have: SwitchInfo:DefaultMulticastPrimaryPort and its like. */
+static void relay_default(struct mcast *m, const struct fab_node *n, uint32_t came)
+{
+	const struct fab_switch *sw = fab_switch(m->s, n->sw);
+	uint32_t num = came != sw->default_mcast ? sw->default_mcast : sw->default_mcast_not;
+
+	if (num && num <= n->nports && num != came)
+		cross(m, n->port0 + num);
+}
+
+bool fab_mcast_known(struct seg *s, uint32_t from, uint32_t mlid)
+{
+	uint32_t peer = fab_peer(s, from);
+	const struct fab_node *n = peer == SEG_NONE ? NULL : fab_node(s, hw_port(s, peer)->node);
+
+	return n && n->type == FAB_SWITCH && in_table(s, n->sw, mlid);
+}
+
+void fab_mcast(struct seg *s, uint32_t from, uint32_t mlid, const struct fab_pkts *k, bool count,
+	       fab_end *end, void *arg)
+{
+	struct mcast m = {.s = s, .k = k, .count = count};
+
+	cross(&m, from);
+	for (uint32_t steps = 0; m.n && steps < MAX_STEPS; steps++) {
+		uint32_t in = m.in[--m.n];
+		const struct hw_port *p = hw_port(s, in);
+		const struct fab_node *n = fab_node(s, p->node);
+
+		if (n->type != FAB_SWITCH)
+			end(s, in, arg);
+		else if (in_table(s, n->sw, mlid))
+			relay(&m, n, mlid, p->num);
+		else
+			relay_default(&m, n, p->num);
+	}
+}
