@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Stock OpenSM manages a subnet: all routing engines, take-over between two, its own osmtest."""
+import os
+import re
+import shutil
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from softhca import Case, Fabric, wait_for  # noqa: E402
+
+H1, H2 = ('--host', 'h1'), ('--host', 'h2')
+# Of the generator's torus:5x5x5: the switch at the origin and its neighbours in +x, +y, +z.
+TORUS = '''torus 5 5 5
+xp_link 0x5a17ca0400000100 0x5a17ca0400000200
+yp_link 0x5a17ca0400000100 0x5a17ca0400000600
+zp_link 0x5a17ca0400000100 0x5a17ca0400001a00
+'''
+# topology, options, engine that OpenSM says made the tables, a host's LID to ask at the end
+ENGINES = [
+    ('star:4', (), 'minhop'),
+    ('ring:6', (), 'minhop'),
+    ('ring:6', ('-R', 'updn'), 'minhop'),  # a ring has no roots: OpenSM falls back
+    ('ring:6', ('-R', 'dor'), 'dor'),
+    ('fat-tree:2:8', (), 'minhop'),
+    ('fat-tree:2:8', ('-R', 'updn'), 'updn'),
+    ('fat-tree:2:8', ('-R', 'ftree'), 'ftree'),
+    ('fat-tree:2:8', ('-R', 'dor'), 'dor'),
+    ('fat-tree:3:8', ('-R', 'ftree'), 'ftree'),
+    ('torus:3x3x3', ('-R', 'dor'), 'dor'),
+    ('torus:5x5x5', ('-R', 'torus-2QoS', '-Q'), 'torus-2QoS'),
+    ('fat-tree:2:8', ('-Q',), 'minhop'),
+    ('star:4', ('-l', '2'), 'minhop'),  # four LIDs for each port
+]
+
+
+class OpenSM(Case):
+    def setUp(self):
+        super().setUp()
+        self.dir = tempfile.mkdtemp(prefix='softhca-opensm-')
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.made = 0
+
+    def file(self, name, text):
+        path = os.path.join(self.dir, name)
+        with open(path, 'w') as f:
+            f.write(text)
+        return path
+
+    def opensm(self, fab, *args, host=H1, conf=''):
+        """Running, with a log and files of its own."""
+        self.made += 1
+        mine = os.path.join(self.dir, str(self.made))
+        os.mkdir(mine)
+        conf = self.file(f'conf{self.made}', 'force_log_flush TRUE\n' + conf)
+        r = fab.start('opensm', '-F', conf, '-f', mine + '/log', *args, options=host,
+                      env={'OSM_CACHE_DIR': mine, 'OSM_TMP_DIR': mine})
+        self.addCleanup(r.kill)
+        r.log_file = mine + '/log'
+        return r
+
+    def log(self, sm):
+        try:
+            with open(sm.log_file) as f:
+                return f.read()
+        except FileNotFoundError:
+            return ''
+
+    def wait_log(self, sm, pattern, count=1, timeout=30):
+        wait_for(lambda: len(re.findall(pattern, self.log(sm))) >= count,
+                 f'{count} x {pattern!r} in the log of OpenSM', timeout)
+
+    def no_errors(self, sm):
+        self.assertEqual(re.findall(r'.*\bERR\b.*', self.log(sm)), [])
+
+    def sweep(self, fab, *args):
+        """One sweep to SUBNET UP without an error."""
+        sm = self.opensm(fab, '-o', *args)
+        r = sm.finish()
+        self.ok(r)
+        self.assertIn('SUBNET UP', self.log(sm))
+        self.no_errors(sm)
+        return self.log(sm)
+
+    def test_engines(self):
+        conf = self.file('torus.conf', TORUS)
+        for topo, args, engine in ENGINES:
+            with self.subTest(topo=topo, args=args), Fabric('--topo', topo, '--sm', 'none') as fab:
+                if 'torus-2QoS' in args:
+                    args = (*args, '--torus_config', conf)
+                log = self.sweep(fab, *args)
+                self.assertIn(f'{engine} tables configured on all switches', log)
+                self.everything_is_reached(fab)
+
+    def everything_is_reached(self, fab):
+        """All links are Active, and all LIDs answer over them."""
+        out = self.ok(fab.run('iblinkinfo', '--line', options=H1))
+        states = re.findall(r'\(\s*[^)]*?(Active|Initialize|Armed)/', out)
+        self.assertTrue(states)
+        self.assertEqual(set(states), {'Active'}, out)
+        lids = sorted({int(x) for x in re.findall(r'==>\s+0x\w+\s+(\d+)', out)})
+        for lid in (lids[0], lids[len(lids) // 2], lids[-1]):
+            self.ok(fab.run('perfquery', '-x', str(lid), options=H1))
+
+    def test_two_of_which_one_is_master(self):
+        """The one with the higher priority; the other takes over when it is killed."""
+        conf = 'sminfo_polling_timeout 200\npolling_retry_number 3\n'
+        with Fabric('--topo', 'ring:4', '--sm', 'none') as fab:
+            low = self.opensm(fab, '-p', '3', host=H2, conf=conf)
+            self.wait_log(low, 'SUBNET UP')
+            self.no_errors(low)
+            high = self.opensm(fab, '-p', '5', conf=conf)
+            self.wait_log(high, 'SUBNET UP')
+            self.wait_log(low, 'Entering STANDBY state')
+            self.assertRegex(self.ok(fab.run('sminfo', options=H2)), 'priority 5 state 3')
+            # Its log has one error, as on an adapter: the driver keeps the answer to its own trap
+            # of its priority (mlx5_ib_process_mad()).
+            high.kill()
+            self.wait_log(low, 'Entering MASTER state', 2)
+            self.wait_log(low, 'SUBNET UP', 2)
+            self.assertRegex(self.ok(fab.run('sminfo', options=H1)), 'priority 3 state 3')
+
+    def test_a_manager_notices_what_comes_and_goes(self):
+        with Fabric('--topo', 'ring:4', '--sm', 'none') as fab:
+            sm = self.opensm(fab)
+            self.wait_log(sm, 'SUBNET UP')
+            out = self.ok(fab.run('ibportstate', '-D', '0,1', '1', 'query', options=H1))
+            self.assertIn('Active', out)
+            self.ok(fab.run('ibportstate', '-D', '0,1', '1', 'disable', options=H1))
+            self.wait_log(sm, 'Generic Notice type:1 num:128')
+            self.wait_log(sm, 'SUBNET UP', 2)
+            self.ok(fab.run('ibportstate', '-D', '0,1', '1', 'enable', options=H1))
+            self.wait_log(sm, 'SUBNET UP', 3)
+            wait_for(lambda: 'Active' in self.ok(fab.run('ibportstate', '-D', '0,1', '1', 'query',
+                                                        options=H1)), 'the port to be Active', 20)
+            self.no_errors(sm)
+
+    def test_mkeys(self):
+        """A subnet whose ports have M_Keys: those who do not know it get no answer."""
+        conf = 'm_key 0x1234\nm_key_protection_level 2\nm_key_lease_period 0\n'
+        with Fabric('--topo', 'star:4', '--sm', 'none') as fab:
+            sm = self.opensm(fab, conf=conf)
+            self.wait_log(sm, 'SUBNET UP')
+            self.no_errors(sm)
+            r = fab.run('smpquery', '-t', '50', 'nodeinfo', '2', options=H1)
+            self.assertNotEqual(r.status, 0)
+            out = self.ok(fab.run('smpquery', '--m_key', '0x1234', 'nodeinfo', '2', options=H1))
+            self.assertIn('Channel Adapter', out)
+            out = self.ok(fab.run('smpquery', '--m_key', '0x1234', 'portinfo', '2', options=H1))
+            self.assertRegex(out, r'ProtectBits:\.*2\n')
+            self.assertNotRegex(out, r'MkeyViolations:\.*0\n')
+
+    def test_osmtest(self):
+        with Fabric('--topo', 'fat-tree:2:4', '--sm', 'none') as fab:
+            sm = self.opensm(fab)
+            self.wait_log(sm, 'SUBNET UP')
+            inventory = os.path.join(self.dir, 'inventory')
+            log = ('-l', os.path.join(self.dir, 'osmtest.log'))
+            for flow in ('c', 'a'):
+                r = fab.run('osmtest', '-f', flow, '-i', inventory, *log, options=H2, timeout=120)
+                self.assertIn('PASS', self.ok(r))
+
+
+if __name__ == '__main__':
+    unittest.main()
