@@ -260,7 +260,7 @@ static void closed(void **state)
 static void consumed_at_home(void **state)
 {
 	struct packet p = mad(0, 0xffff, SMI_DR, GET, 0x20, 1); /* SMInfo: no SM, nobody */
-	int fd = umad(0);
+	int fd = umad(1);
 
 	agent(fd, 0, SMI_DR, 0);
 	p.hdr.timeout_ms = 2;
