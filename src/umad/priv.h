@@ -23,6 +23,11 @@ static_assert(UMAD_HDR == sizeof(((struct mad_send *)0)->hdr), "mad_send keeps t
 /* The SEG_T_PORT index of an open file; SEG_NONE when the file is gone. */
 uint32_t umad_port(const struct umad_file *f);
 size_t umad_hdr_size(const struct seg_file *sf);
+/* The adapters are gone (user_mad.c, ib_umad_kill_port()): agents_dead. */
+static inline bool umad_dead(const struct seg *s)
+{
+	return atomic_load_explicit(&s->hdr->down, memory_order_relaxed);
+}
 
 /* What a program has written, for as long as the write lasts. */
 enum umad_req_state { UMAD_REQ_NONE, UMAD_REQ_OUT, UMAD_REQ_KEPT, UMAD_REQ_ANSWERED };

@@ -7,7 +7,8 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import BUILD, NOBODY, SOFTHCA, Case, Running, ordinary_user_can_run  # noqa: E402
+from softhca import (BUILD, NOBODY, SOFTHCA, Case, Fabric, Running,  # noqa: E402
+                     ordinary_user_can_run)
 
 TWO = ('--hca', '2', '--ports', '2')  # LIDs 1 to 4
 
@@ -58,7 +59,7 @@ class Diags(Case):
         self.assertIn('LID start 0x1 end 0x1', self.ok(self.ask('ibaddr')))
 
     def test_what_an_adapter_has_not(self):
-        for cmd in (('smpquery', 'switchinfo', '1'), ('sminfo',), ('perfquery', '-c')):
+        for cmd in (('smpquery', 'switchinfo', '1'), ('perfquery', '-c')):
             r = self.ask(*cmd)
             self.assertNotEqual(r.status, 0, cmd)
             self.assertNotIn('timed out', r.out)
@@ -98,6 +99,17 @@ class Diags(Case):
         self.assertIn('Node info: Lid 2', out)
 
 
+class Down(Case):
+    def test_a_file_after_its_fabric(self):
+        """ib_umad_kill_port(): packets that were there are gone, too."""
+        with Fabric() as f:
+            out = self.ok(f.run('/usr/bin/python3', '-c', AFTER, SOFTHCA, f.name))
+            f.softhca('up', f.name)  # which the end of the block takes down
+        self.assertEqual(out.split('\n')[-7:-1],
+                         ['read EIO', 'write EIO', 'register EPIPE', 'unregister EINVAL',
+                          'enable_pkey EINVAL', 'open ENOENT'])
+
+
 # Registers an agent in one image, and asks the SMA through it in the next.
 KEEP = r"""
 import fcntl, os, stat, struct, sys
@@ -110,6 +122,37 @@ req = bytearray(40)
 struct.pack_into('<IIBB', req, 0, 0, 0, 1, 1)
 fcntl.ioctl(fd, 0xC0281B04, req)
 os.execv(sys.executable, [sys.executable, '-c', code, str(fd)])
+"""
+
+# An answer is there, then the fabric goes down.
+AFTER = r"""
+import errno, fcntl, os, struct, subprocess, sys
+fd = os.open('/dev/infiniband/umad0', os.O_RDWR | os.O_NONBLOCK)
+req = bytearray(40)
+struct.pack_into('<IIBB', req, 0, 0, 1, 4, 1)
+fcntl.ioctl(fd, 0xC0281B04, req)
+p = bytearray(320)
+struct.pack_into('<I', p, 8, 100)
+struct.pack_into('>I', p, 20, 1)
+struct.pack_into('>H', p, 28, 1)
+p[64:68] = bytes([1, 4, 1, 1])
+p[81] = 1
+os.write(fd, p)
+os.write(fd, p)
+assert len(os.read(fd, 400)) == 320
+subprocess.run([sys.argv[1], 'down', sys.argv[2]], check=True,
+               env={k: v for k, v in os.environ.items() if k != 'LD_PRELOAD'})
+def call(name, f):
+    try:
+        print(name, f())
+    except OSError as e:
+        print(name, errno.errorcode[e.errno])
+call('read', lambda: os.read(fd, 400))
+call('write', lambda: os.write(fd, p))
+call('register', lambda: fcntl.ioctl(fd, 0xC0281B04, req))
+call('unregister', lambda: fcntl.ioctl(fd, 0x40041B02, struct.pack('<I', 0)))
+call('enable_pkey', lambda: fcntl.ioctl(fd, 0x1B03))
+call('open', lambda: os.open('/dev/infiniband/umad0', os.O_RDWR))
 """
 
 MANY = r"""

@@ -238,12 +238,12 @@ static void dispatched(void **state)
 	}
 }
 
-/* The same among agents of one port. */
+/* The same among agents of one port, at which there is no subnet administration. */
 static void dispatched_at_home(void **state)
 {
 	const struct row *r = *state;
-	struct packet p = request(r, lid_of(0));
-	int fd = umad(0), s = umad(0);
+	struct packet p = request(r, lid_of(1));
+	int fd = umad(1), s = umad(1);
 
 	assert_int_equal(reg2(s, &r->server), 0);
 	agent(fd, r->mgmt_class != SMI, r->mgmt_class == SMI ? SMI : 0, 0);
