@@ -833,11 +833,12 @@ infiniband mlx5_0: mlx5_poll_one:530:(pid 0): syndrome 0x5, vendor syndrome 0xf9
         import random
         rand = random.Random(7)
         for _ in range(60):
-            n = rand.choice((0, 1, 4, 7, 8, 15, 16, 17, 63, 64, 65, 128, 272, 5000))
+            n = rand.choice((0, 1, 4, 7, 8, 15, 16, 17, 63, 64, 65, 128, 256, 272, 320, 5000))
             text = rand.randbytes(n).hex(rand.choice((' ', ':')), rand.choice((1, 4)))
             if rand.random() < 0.3:
                 text = rand.randbytes(n).decode('latin-1').replace('\0', '\n')
-            kind = rand.choice(([], ['--in'], ['--out'], ['--out=QUERY_QP'], ['--wqe'], ['--cqe'], ['--eqe']))
+            kind = rand.choice(([], ['--in'], ['--out'], ['--out=QUERY_QP'], ['--wqe'], ['--cqe'], ['--eqe'],
+                                ['--mad']))
             r = self.run_('decode', '-j', *kind, stdin=text)
             self.assertIn(r.returncode, (0, 1), (kind, text))
             if r.stdout:

@@ -197,7 +197,8 @@ uint32_t pkt_bytes(const struct pkt *p, const uint8_t *payload, uint32_t snap, u
 		kept = PKT_MAX_PAYLOAD;
 	if (n + kept > snap)
 		kept = snap > n ? snap - n : 0;
-	memcpy(out + n, payload, kept);
+	if (kept)
+		memcpy(out + n, payload, kept);
 	n += kept;
 	if (kept < p->payload)
 		return n < snap ? n : snap;
