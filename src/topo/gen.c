@@ -26,6 +26,7 @@ struct gen {
 	uint32_t nargs;
 	uint32_t hosts, switches; /* made so far */
 	uint32_t left;            /* fat-tree: HCAs to be placed */
+	uint32_t leaves_left;     /* ... and leaves to be made */
 	uint64_t random;
 };
 
@@ -189,9 +190,10 @@ static int tree_switch(struct gen *g, uint32_t level, uint32_t radix, uint32_t *
 	return new_switch(g, radix, name, idx);
 }
 
-/* A leaf, with as many hosts as it has ports downwards or as are left. */
-static int tree_leaf(struct gen *g, uint32_t radix, uint32_t down, struct tree *t)
+/* A leaf; hosts are spread evenly on all of them. */
+static int tree_leaf(struct gen *g, uint32_t radix, struct tree *t)
 {
+	uint32_t hosts = div_up(g->left, g->leaves_left);
 	int r;
 
 	t->nroots = 1;
@@ -199,8 +201,10 @@ static int tree_leaf(struct gen *g, uint32_t radix, uint32_t down, struct tree *
 	if (!t->root)
 		return -ENOMEM;
 	r = tree_switch(g, 1, radix, &t->root[0]);
-	for (uint32_t i = 1; !r && i <= down && g->left; i++, g->left--)
+	for (uint32_t i = 1; !r && i <= hosts; i++)
 		r = new_host(g, t->root[0], i);
+	g->left -= hosts;
+	g->leaves_left--;
 	return r;
 }
 
@@ -229,19 +233,34 @@ static int tree_parents(struct gen *g, uint32_t level, uint32_t radix, const str
 	return r;
 }
 
+/* Of how many trees of the level below is one with so many leaves made? They are all alike. */
+static uint32_t tree_children(uint32_t level, uint32_t radix, uint32_t leaves)
+{
+	uint64_t per_child = 1;
+
+	for (uint32_t i = 2; i < level; i++)
+		per_child *= radix / 2;
+	return (uint32_t)((leaves + per_child - 1) / per_child);
+}
+
+static uint32_t tree_leaves(uint32_t level, uint32_t radix, uint32_t leaves)
+{
+	uint32_t children = level > 1 ? tree_children(level, radix, leaves) : 0;
+
+	return children ? children * tree_leaves(level - 1, radix, div_up(leaves, children)) : 1;
+}
+
 /* A tree of so many levels and leaves; `top`: it has nothing above it. */
 static int tree_make(struct gen *g, uint32_t level, uint32_t radix, uint32_t leaves, bool top,
 		     struct tree *t)
 {
-	uint32_t half = radix / 2, per_child = 1, children, width = half;
+	uint32_t half = radix / 2, children, width = half;
 	struct tree *child;
 	int r = 0;
 
 	if (level == 1)
-		return tree_leaf(g, radix, top ? radix : half, t);
-	for (uint32_t i = 2; i < level; i++)
-		per_child *= half;
-	children = div_up(leaves, per_child);
+		return tree_leaf(g, radix, t);
+	children = tree_children(level, radix, leaves);
 	/* Roots of the whole need no ports upwards: fewer do, if all cables can be spread evenly.
 	 */
 	if (top)
@@ -251,8 +270,7 @@ static int tree_make(struct gen *g, uint32_t level, uint32_t radix, uint32_t lea
 	if (!child)
 		return -ENOMEM;
 	for (uint32_t i = 0; !r && i < children; i++)
-		r = tree_make(g, level - 1, radix, leaves / children + (i < leaves % children),
-			      false, &child[i]);
+		r = tree_make(g, level - 1, radix, div_up(leaves, children), false, &child[i]);
 	if (!r)
 		r = tree_parents(g, level, radix, child, children, width, t);
 	for (uint32_t i = 0; i < children; i++)
@@ -264,6 +282,7 @@ static int tree_make(struct gen *g, uint32_t level, uint32_t radix, uint32_t lea
 static int gen_fat_tree(struct gen *g)
 {
 	uint32_t levels = (uint32_t)g->arg[0], radix = (uint32_t)g->arg[1], half = radix / 2;
+	uint32_t leaves;
 	uint64_t most = 2;
 	struct tree t = {0};
 	int r;
@@ -285,7 +304,9 @@ static int gen_fat_tree(struct gen *g)
 		return build_error(&g->b, NULL, "%s: a subnet has %u LIDs: %llu HCAs do not fit",
 				   g->spec, TOPO_MAX_LIDS, (unsigned long long)g->arg[2]);
 	g->left = (uint32_t)g->arg[2];
-	r = tree_make(g, levels, radix, div_up(g->left, half), true, &t);
+	leaves = div_up(g->left, half);
+	g->leaves_left = tree_leaves(levels, radix, leaves);
+	r = tree_make(g, levels, radix, leaves, true, &t);
 	free(t.root);
 	return r;
 }

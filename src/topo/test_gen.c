@@ -66,6 +66,7 @@ static const struct {
 	{"fat-tree:3:36:5184", 5184, 738},
 	{"fat-tree:3:36", 11664, 1620},
 	{"fat-tree:3:36:1000", 1000, 164},
+	{"fat-tree:3:8:40", 40, 12 + 12 + 8},
 	{"ring:1", 1, 1},
 	{"ring:2", 2, 2},
 	{"ring:8", 8, 8},
@@ -194,6 +195,7 @@ static const struct {
 	{"fat-tree:9:36", "fat-tree:9:36: LEVELS must be a number from 1 to 8"},
 	{"fat-tree:2:4:9",
 	 "fat-tree:2:4:9: 2 levels of switches with 4 ports connect 8 HCAs at most"},
+	{"fat-tree:8:254:10", "a subnet has 49151 LIDs: so many nodes do not fit"},
 	{"fat-tree:4:64", "fat-tree:4:64: a subnet has 49151 LIDs: 2097152 HCAs do not fit"},
 };
 
