@@ -218,6 +218,63 @@ static void to_a_queue_pair(void **state)
 		timed_out(fd, &p);
 }
 
+/* ---- path bits: a port with two LIDs, 2n and 2n + 1, as its subnet manager may make it */
+
+/* PortInfo:LMC of umad1's port; what was there. */
+static uint8_t set_lmc(uint8_t lmc)
+{
+	struct packet p = mad(0, lid_of(1), SMI, GET, 0x15, 1);
+	int fd = umad(1);
+	uint8_t was;
+
+	agent(fd, 0, SMI, 0);
+	put(fd, &p);
+	p = got(fd);
+	assert_int_equal(p.mad[5], 0);
+	was = p.mad[64 + 34] & 7;
+	p.hdr = (struct ib_user_mad_hdr){.lid = htons(lid_of(1)), .timeout_ms = 20};
+	p.mad[3] = SET;
+	p.mad[64 + 34] = (uint8_t)((p.mad[64 + 34] & ~7) | lmc);
+	p.mad[64 + 32] &= 0xf0; /* PortState: no change */
+	p.mad[64 + 33] &= 0x0f; /* PortPhysicalState: no change */
+	put(fd, &p);
+	p = got(fd);
+	assert_int_equal(p.mad[5], 0);
+	assert_int_equal(p.mad[64 + 34] & 7, lmc);
+	umad_close(fd);
+	return was;
+}
+
+/* rdma_ah_set_path_bits(), wc->dlid_path_bits, rcv_has_same_gid() */
+static void path_bits(void **state)
+{
+	uint16_t lid = lid_of(1);
+	struct packet p = mad(1, lid | 1, VENDOR, GET, 0x99, 1), in, ans;
+	int fd = umad(1), s = umad(1);
+	uint8_t was;
+
+	assert_false(lid & 1);
+	agent(s, 1, VENDOR, 1 << GET);
+	agent(fd, 1, VENDOR, 0);
+	was = set_lmc(1);
+	p.hdr.timeout_ms = 5000;
+	for (uint8_t bits = 0; bits < 2; bits++) {
+		p.hdr.path_bits = bits;
+		put(fd, &p);
+		in = got(s);
+		assert_int_equal(in.hdr.path_bits, 1);
+		assert_int_equal(in.hdr.lid, htons(lid | bits));
+		in.mad[3] = GET_RESP;
+		ans = in;
+		ans.hdr.lid = htons(lid | !bits); /* to the LID that did not ask */
+		put(s, &ans);
+		nothing(fd);
+		put(s, &in);
+		assert_int_equal(got(fd).hdr.path_bits, bits);
+	}
+	set_lmc(was);
+}
+
 /* ---- P_Key indices: both adapters have the default P_Key at 0 and nothing else */
 
 struct pkey {
@@ -460,6 +517,7 @@ int main(void)
 		add_case(not_looked_at, &ignored[i], "not looked at: %s", ignored[i].name);
 	CASE(service_levels);
 	CASES(qpns, to_a_queue_pair);
+	CASE(path_bits);
 	CASES(pkeys, with_a_pkey);
 	CASE(a_pkey_of_what_never_left);
 	CASE(a_grh_at_the_receiver);

@@ -176,6 +176,21 @@ static void no_packet_in_two_vectors(void **state)
 	got(fd);
 }
 
+/* queue_packet(): MAX_UMAD_RECV_LIST_SIZE and one more are kept. */
+static void two_hundred_thousand_and_one(void **state)
+{
+	int fd = umad(0);
+
+	agent(fd, 1, PERF, 0);
+	for (int i = 0; i < 200010; i++)
+		ask(fd, (uint8_t)i);
+	for (int i = 0; i < 200001; i++)
+		assert_int_equal(got(fd).mad[15], (uint8_t)i);
+	nothing(fd);
+	ask(fd, 7);
+	got(fd);
+}
+
 /* unregister_mad_agent(): what has arrived is the file's. */
 static void packets_of_an_agent_that_is_gone(void **state)
 {
@@ -303,6 +318,7 @@ int main(void)
 	CASE(what_stays_stays_first);
 	CASE(a_packet_per_vector);
 	CASE(no_packet_in_two_vectors);
+	CASE(two_hundred_thousand_and_one);
 	CASE(packets_of_an_agent_that_is_gone);
 	CASE(waiting_for_a_time_out);
 	CASE(waiting_for_another_thread);
