@@ -137,12 +137,14 @@ static bool selected(const struct fab_mad_call *c, uint32_t *first, uint32_t *la
 	return *first != SEG_NONE;
 }
 
+/* Errors are the same counters in both attributes; data has two of each. */
 static _Atomic uint64_t *base_of(const struct seg *s, const struct kind *k, uint32_t port,
-				 enum hw_ctr ctr)
+				 const struct row *r)
 {
 	struct fab_ctr_base *b = seg_at(s, SEG_T_CTRBASE, port);
+	bool error = k->select2 == SELECT2_32 && r->select >= 16;
 
-	return &b->n[k->base][ctr];
+	return &b->n[error ? 0 : k->base][r->ctr];
 }
 
 static uint64_t raw(const struct seg *s, uint32_t port, enum hw_ctr ctr)
@@ -164,7 +166,7 @@ static uint64_t value(const struct seg *s, const struct kind *k, const struct ro
 
 	for (uint32_t port = first; port <= last; port++)
 		sum += raw(s, port, r->ctr) -
-		       atomic_load_explicit(base_of(s, k, port, r->ctr), memory_order_relaxed);
+		       atomic_load_explicit(base_of(s, k, port, r), memory_order_relaxed);
 	return sum < max ? sum : max;
 }
 
@@ -200,7 +202,7 @@ static uint16_t set(const struct fab_mad_call *c, const struct kind *k)
 		uint64_t v = layout_get(c->data, r->bit, r->width);
 
 		for (uint32_t port = first; (select >> r->select & 1) && port <= last; port++) {
-			_Atomic uint64_t *base = base_of(c->s, k, port, r->ctr);
+			_Atomic uint64_t *base = base_of(c->s, k, port, r);
 			uint64_t to = raw(c->s, port, r->ctr) - v;
 
 			/* Pages that nobody writes cost nothing. */

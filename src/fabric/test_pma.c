@@ -153,9 +153,11 @@ static void reset_of_the_wide_ones(void **state)
 	fab_count(&net, p, HW_CTR_XMIT_PKTS, 7);
 	get_ext(p, 1);
 	assert_int_equal(EXT(ucast_xmit_pkts), 7);
-	/* The narrow ones have a beginning of their own. */
+	/* The narrow ones of data have a beginning of their own; errors are the same ones. */
 	get(p, 1);
-	assert_int_equal(OLD(link_downed), 5);
+	assert_int_equal(OLD(xmit_pkts), 5 + 7);
+	assert_int_equal(OLD(link_downed), 0);
+	assert_int_equal(OLD(vl15_dropped), 5);
 	/* All ports of the node. */
 	assert_int_equal(ask(p, PMA_ATTR_PORT_COUNTERS, MAD_METHOD_SET, PMA_PORT_ALL, 0xffff, 3),
 			 MAD_STATUS_OK);

@@ -130,14 +130,50 @@ class Links(Case):
             self.ok(r)
         self.assertEqual(self.fields('perfquery', '3', '1')['LinkDownedCounter'], 0)
 
-    def test_asynchronous_events(self):
+    def test_ibportstate_takes_the_only_link_away(self):
+        ends = self.start_pair('ib_send_lat', '-n', '10000000', '-u', '8')
+        self.ok(self.ask('ibportstate', '4', '2', 'disable'))
+        wait_for(lambda: any(e.proc.poll() is not None for e in ends), 'the end of a run')
+        r = next(e for e in ends if e.proc.poll() is not None).finish()
+        self.assertNotEqual(r.status, 0)
+        self.assertIn('Failed status 12', r.out)
+
+    def test_ibportstate_gives_it_back_in_time(self):
+        ends = self.start_pair('ib_send_lat', '-D', '4', '-u', '18')
+        self.ok(self.ask('ibportstate', '4', '2', 'disable'))
+        before = self.received()
+        time.sleep(0.2)
+        self.assertEqual(self.received(), before)
+        self.ok(self.ask('ibportstate', '4', '2', 'enable'))
+        for r in ends:
+            self.ok(r.finish())
+        self.assertGreater(self.received(), before)
+
+    def watch(self):
+        """ibv_asyncwatch on h1; a function that says what it has seen."""
         watch = self.fab.start('stdbuf', '-oL', 'ibv_asyncwatch', options=H1)
         self.addCleanup(watch.kill)
 
-        def seen():
-            pos = watch.file.seek(0)
-            return re.findall(r'IBV_EVENT_(\w+).*port (\d)', watch.file.read()[pos:])
-        wait_for(lambda: 'async event FD' in (watch.file.seek(0), watch.file.read())[1], 'it runs')
+        def text():
+            return os.pread(watch.file.fileno(), 1 << 20, 0).decode()
+        wait_for(lambda: 'async event FD' in text(), 'it runs')
+        return lambda: re.findall(r'IBV_EVENT_(\w+).*port (\d)', text())
+
+    def test_events_of_what_a_manager_sets(self):
+        seen = self.watch()
+        port = '/sys/class/infiniband/mlx5_0/ports/1/'
+        for what, event, file, value in (
+                ('pkey', 'PKEY_CHANGE', 'pkeys/3', '0x8123\n'),
+                ('guid', 'GID_CHANGE', 'gids/1', 'fe80:0000:0000:0000:0102:0304:0506:0708\n'),
+                ('lid', 'LID_CHANGE', 'lid', '0x21\n'),
+                ('reregister', 'CLIENT_REREGISTER', 'state', '4: ACTIVE\n')):
+            self.ok(self.ask('/usr/bin/python3', '-c', SET, what))
+            wait_for(lambda: seen() and seen()[-1] == (event, '1'), event)
+            self.assertEqual(self.ok(self.ask('cat', port + file)), value)
+        self.assertEqual(len(seen()), 4)
+
+    def test_asynchronous_events(self):
+        seen = self.watch()
         self.unlink('"h1"[1]')
         wait_for(lambda: seen() == [('PORT_ERR', '1')], f'PORT_ERR: {seen()}')
         state = 'sed "" /sys/class/infiniband/mlx5_0/ports/1/'
@@ -166,6 +202,19 @@ class Links(Case):
         total = self.fields('perfquery', '-a', '4')['PortXmitPkts']
         each = sum(self.fields('perfquery', '4', p)['PortXmitPkts'] for p in ('1', '2'))
         self.assertLess(each - total, 20)
+        out = self.ok(self.ask('perfquery', '-a', '-l', '4'))
+        for p in range(1, 9):
+            self.assertIn(f'Port counters: Lid 4 port {p} ', out)
+
+    def test_ibqueryerrors(self):
+        self.assertIn('5 nodes checked, 0 bad nodes found', self.errors())
+        self.console('PerformanceSet "S2"[1] PortCounters.SymbolErrorCounter=200')
+        self.assertRegex(self.errors(), r'port 1: \[SymbolErrorCounter == 200 ')
+        self.assertEqual(self.ask('ibqueryerrors', '-k').status, 1)  # there are some
+        self.assertNotIn('SymbolErrorCounter', self.errors())
+
+    def errors(self):
+        return self.fab.run('ibqueryerrors', '-r', '-s', 'LinkDownedCounter', options=H1).out
 
     def test_sysfs_says_what_perfquery_says(self):
         self.pair(self.fab, ('ib_write_bw', '-n', '100', '-s', '4096'), options=(H2, H1))
@@ -183,6 +232,46 @@ class Links(Case):
             'link_downed': f['LinkDownedCounter'], 'port_xmit_wait': f['PortXmitWait']})
         self.assertGreaterEqual(sysfs['port_xmit_data'], 100 * 1024)
         self.assertIn('state:\t\t 4: ACTIVE', self.ok(self.ask('ibstatus')))
+
+
+# Sets one attribute of the adapter's own port by a directed-route SMP, as a subnet manager would.
+SET = r"""
+import fcntl, os, struct, sys
+ATTRS = {'guid': (0x14, 0), 'lid': (0x15, 1), 'reregister': (0x15, 1), 'pkey': (0x16, 0)}
+attr, mod = ATTRS[sys.argv[1]]
+fd = os.open('/dev/infiniband/umad0', os.O_RDWR)
+req = bytearray(40)
+struct.pack_into('<IIBB', req, 0, 0, 0, 0x81, 1)
+fcntl.ioctl(fd, 0xC0281B04, req)
+
+def smp(method, data):
+    p = bytearray(320)
+    struct.pack_into('<III', p, 0, 0, 0, 1000)
+    struct.pack_into('>H', p, 28, 0xffff)
+    m = struct.pack('>BBBBHBBQHHIQHH28x', 1, 0x81, 1, method, 0, 0, 0, 1, attr, 0, mod, 0,
+                    0xffff, 0xffff)
+    p[64:64 + len(m)] = m
+    p[64 + 64:64 + 128] = data
+    os.write(fd, p)
+    r = os.read(fd, 400)
+    status = struct.unpack_from('>H', r, 64 + 4)[0] & 0x7fff
+    assert not status, hex(status)
+    return bytearray(r[128:192])
+
+d = smp(1, bytes(64))
+if attr == 0x14:
+    d[8:16] = bytes(range(1, 9))
+elif attr == 0x16:
+    d[6:8] = b'\x81\x23'
+else:
+    d[32] &= 0xf0   # PortState, PortPhysicalState: no change
+    d[33] &= 0x0f
+    if sys.argv[1] == 'lid':
+        d[16:18] = b'\x00\x21'
+    else:
+        d[51] |= 0x80
+smp(2, d)
+"""
 
 
 if __name__ == '__main__':
