@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "wire/pkt/crc.h"
 #include "wire/pkt/pkt.h"
 
 /* The example of IBA 7.8: an RDMA WRITE of 14 bytes, with its invariant CRC. */
@@ -60,6 +61,28 @@ static void test_what_switches_change(void **state)
 	assert_int_not_equal(pkt_vcrc(p, 56), pkt_vcrc(write_only, 56));
 	p[8] ^= 1;
 	assert_int_not_equal(pkt_icrc(p, 52), 0x9625b75a);
+}
+
+/* Bit by bit, as the specification has it, over any length. */
+static void test_crcs_by_their_polynomials(void **state)
+{
+	uint8_t b[100];
+
+	for (uint32_t n = 0; n < sizeof(b); n++) {
+		uint32_t c32 = UINT32_MAX, c16 = UINT16_MAX;
+
+		for (uint32_t i = 0; i < n; i++) {
+			b[i] = (uint8_t)(i * 37 + n * 11);
+			c32 ^= b[i];
+			c16 ^= b[i];
+			for (int k = 0; k < 8; k++) {
+				c32 = c32 >> 1 ^ (c32 & 1 ? 0xedb88320 : 0);
+				c16 = c16 >> 1 ^ (c16 & 1 ? 0xd008 : 0);
+			}
+		}
+		assert_int_equal(crc32_add(UINT32_MAX, b, n), c32);
+		assert_int_equal(crc16_add(UINT16_MAX, b, n), c16);
+	}
 }
 
 static uint32_t headers(uint8_t opcode, uint8_t flags)
@@ -158,6 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_specifications_example),
 		cmocka_unit_test(test_what_switches_change),
+		cmocka_unit_test(test_crcs_by_their_polynomials),
 		cmocka_unit_test(test_headers_of_operations),
 		cmocka_unit_test(test_a_record),
 		cmocka_unit_test(test_the_largest),

@@ -1,61 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Owns the bytes of packets and of ERF records. Called by `softhca pcap` and by tests. */
 #include "wire/pkt/pkt.h"
+#include "wire/pkt/crc.h"
 
 #define NSEC 1000000000u
 #define TABLE(l, list) LAYOUT_TABLE(l, list)
 PKT_LAYOUTS(TABLE)
 
-#define ICRC_POLY 0xedb88320u /* 0x04c11db7, bits reversed */
 #define GRH_NEXT_IBA 0x1b
-#define VCRC_POLY 0xd008u /* 0x100b, bits reversed */
 
 /* ---- CRCs */
 
-static uint32_t crc32_byte(uint32_t crc, uint8_t b)
-{
-	crc ^= b;
-	for (int i = 0; i < 8; i++)
-		crc = crc >> 1 ^ (crc & 1 ? ICRC_POLY : 0);
-	return crc;
-}
-
 /* Fields that change on the way count as ones: VL, GRH's class, flow and hops, BTH's FECN and BECN.
  */
-static uint8_t invariant(const uint8_t *p, uint32_t i, bool grh)
+static void mask_variant(uint8_t *p, bool grh)
 {
-	uint32_t bth = grh ? 48 : 8;
-
-	if (i == 0)
-		return p[i] | 0xf0;
-	if (grh && i >= 8 && i < 48) {
-		i -= 8;
-		return i == 0 ? p[8] | 0x0f : (i >= 1 && i <= 3) || i == 7 ? 0xff : p[i + 8];
+	p[0] |= 0xf0;
+	if (grh) {
+		p[8] |= 0x0f;
+		memset(p + 9, 0xff, 3);
+		p[15] = 0xff;
 	}
-	return i == bth + 4 ? 0xff : p[i];
+	p[(grh ? 48 : 8) + 4] = 0xff;
 }
 
 uint32_t pkt_icrc(const uint8_t *p, uint32_t len)
 {
 	bool grh = LAYOUT_GET(lrh, p, lnh) == LRH_LNH_GRH;
-	uint32_t crc = UINT32_MAX;
+	uint8_t head[64] = {0};
+	uint32_t n = len < sizeof(head) ? len : (uint32_t)sizeof(head), crc;
 
-	for (uint32_t i = 0; i < len; i++)
-		crc = crc32_byte(crc, invariant(p, i, grh));
+	memcpy(head, p, n);
+	mask_variant(head, grh);
+	crc = crc32_add(UINT32_MAX, head, n);
 	/* The lowest byte goes first. */
-	return __builtin_bswap32(~crc);
+	return __builtin_bswap32(~crc32_add(crc, p + n, len - n));
 }
 
 uint16_t pkt_vcrc(const uint8_t *p, uint32_t len)
 {
-	uint16_t crc = UINT16_MAX;
-
-	for (uint32_t i = 0; i < len; i++) {
-		crc ^= p[i];
-		for (int b = 0; b < 8; b++)
-			crc = (uint16_t)(crc >> 1 ^ (crc & 1 ? VCRC_POLY : 0));
-	}
-	return __builtin_bswap16((uint16_t)~crc);
+	return __builtin_bswap16((uint16_t)~crc16_add(UINT16_MAX, p, len));
 }
 
 /* ---- extended transport headers: which come with an operation, in their order */
