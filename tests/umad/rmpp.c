@@ -146,6 +146,9 @@ static void messages(void **state)
 
 /* ---- what comes back while a message is sent */
 
+/* Longer than any of our own steps takes, also on a slow machine. */
+#define SLOWLY 700
+
 /* A message of five segments, of which three are out; the peer has acknowledged the first. */
 struct under_way {
 	int k, u;
@@ -280,7 +283,7 @@ static void last_ack(void **state)
 /* ack_ds_ack(): the turn changes; a repeated last ACK is answered again */
 static void ack_of_the_last_ack(void **state)
 {
-	struct under_way w = under_way(500);
+	struct under_way w = under_way(SLOWLY);
 	struct packet in;
 
 	reply(w.u, &w.seg, ACK, 0, 3, 5);
@@ -306,7 +309,7 @@ static void ack_of_a_plain_request(void **state)
 	int k = peer(0, &vendor, false, 0), u = peer(1, &vendor, true, SERVES);
 	struct packet p = start(&vendor, lid_of(1), GET, 3), in;
 
-	p.hdr.timeout_ms = 30;
+	p.hdr.timeout_ms = SLOWLY;
 	put(k, &p);
 	in = got(u);
 	reply(u, &in, ACK, 0, 0, 1);
@@ -320,7 +323,7 @@ static void ack_of_a_plain_request(void **state)
 /* ib_mad_complete_recv() in mad.c: an answer ends the message, whatever of it has arrived */
 static void an_answer_ends_it(void **state)
 {
-	struct under_way w = under_way(1000);
+	struct under_way w = under_way(20000);
 	struct packet p = w.seg, in;
 
 	p.mad[3] ^= RESP;
@@ -336,21 +339,21 @@ static void an_answer_ends_it(void **state)
 /* cancel_mads() in mad.c */
 static void unregistering_ends_it(void **state)
 {
-	struct under_way w = under_way(20);
+	struct under_way w = under_way(SLOWLY);
 
 	assert_int_equal(unreg(w.k, 0), 0);
 	reply(w.u, &w.seg, ACK, 0, 3, 5);
 	nothing(w.u);
-	assert_int_equal(poll(&(struct pollfd){.fd = w.k, .events = POLLIN}, 1, 60), 0);
+	assert_int_equal(poll(&(struct pollfd){.fd = w.k, .events = POLLIN}, 1, SLOWLY + 50), 0);
 }
 
 static void closing_ends_it(void **state)
 {
-	struct under_way w = under_way(20);
+	struct under_way w = under_way(SLOWLY);
 
 	umad_close(w.k);
 	reply(w.u, &w.seg, ACK, 0, 3, 5);
-	assert_int_equal(poll(&(struct pollfd){.fd = w.u, .events = POLLIN}, 1, 60), 0);
+	assert_int_equal(poll(&(struct pollfd){.fd = w.u, .events = POLLIN}, 1, SLOWLY + 50), 0);
 }
 
 /* ---- nobody answers */
@@ -375,9 +378,9 @@ static void repeats(void **state)
 	for (int i = 0; i < 3; i++)
 		expect(u, 1, 1000);
 	timed_out(k, &p);
-	assert_in_range(now_ms() - begin, 59, 2000);
+	assert_true(now_ms() - begin >= 59);
 	nothing(u);
-	p.hdr.timeout_ms = 50;
+	p.hdr.timeout_ms = SLOWLY;
 	p.hdr.retries = 1;
 	assert_true(send_message(k, &vendor, &p, 1000) > 0);
 	expect(u, 1, 1000);
@@ -398,7 +401,7 @@ static void no_answer_no_repeat(void **state)
 	int k = peer(0, &vendor, false, 0), u = peer(1, &vendor, true, SERVES);
 	struct packet p = start(&vendor, lid_of(1), GET_TABLE, 4), in;
 
-	p.hdr.timeout_ms = 30;
+	p.hdr.timeout_ms = SLOWLY;
 	p.hdr.retries = 7;
 	assert_true(send_message(k, &vendor, &p, 10) > 0);
 	in = got(u);
@@ -421,7 +424,7 @@ static void two_seconds_for_an_ack(void **state)
 	p.hdr.timeout_ms = 60000;
 	assert_true(send_message(k, &vendor, &p, 10) > 0);
 	wait_readable(k, 5000);
-	assert_in_range(now_ms() - begin, 1990, 4000);
+	assert_true(now_ms() - begin >= 1990);
 	p.mad[15] = 4;
 	timed_out(k, &p);
 	p.mad[15] = 5;
@@ -486,7 +489,7 @@ static void an_answer_too_late(void **state)
 	int k = peer(0, &vendor, false, 0), u = peer(1, &vendor, true, SERVES);
 	struct packet p = start(&vendor, lid_of(1), GET, 3), in;
 
-	p.hdr.timeout_ms = 30;
+	p.hdr.timeout_ms = SLOWLY;
 	put(k, &p);
 	in = got(u);
 	in.mad[3] |= RESP;

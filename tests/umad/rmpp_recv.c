@@ -299,7 +299,7 @@ static void an_answer_to_nothing(void **state)
 	struct step st = {ACTIVE | FIRST, 0, 1, 0};
 	struct packet p = start(&vendor, lid_of(1), GET, 1), in;
 
-	p.hdr.timeout_ms = 1000;
+	p.hdr.timeout_ms = 20000;
 	put(k, &p);
 	in = got(u);
 	p = segment(&st, 1);
