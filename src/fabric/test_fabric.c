@@ -18,7 +18,9 @@
 #include "fabric/fabric.h"
 #include "fabric/mad.h"
 #include "segment/evq.h"
+#include "segment/evsub.h"
 #include "segment/proc.h"
+#include "wire/prm/eq.h"
 #include "wire/mad/names.h"
 
 static const struct fab_options plain = {.hosts = 2,
@@ -267,32 +269,66 @@ static void port_changes_are_told_to_open_devices_of_that_hca(void **state)
 	close(fd5);
 }
 
+/* The sub-type of the PORT_CHANGE EQE that a subscriber finds, 0: none. */
+static uint32_t pop_sub_type(uint32_t ev, int fd)
+{
+	const struct seg_file *f = seg_file(&seg, ev);
+	struct seg_evrec rec;
+	uint8_t eqe[EVSUB_EQE];
+	uint32_t next;
+	int r = evq_take(&seg, ev, f->gen, fd, 0, SIZE_MAX, &rec);
+
+	if (r == -EAGAIN)
+		return 0;
+	assert_int_equal(r, 0);
+	assert_int_equal(rec.len, EVSUB_EQE);
+	memcpy(eqe, evq_data(&seg, rec.data, &next), sizeof(eqe));
+	evq_data_free(&seg, &rec);
+	assert_int_equal(LAYOUT_GET(eqe, eqe, event_type), PRM_EVENT_PORT_CHANGE);
+	assert_int_equal(LAYOUT_GET(eqe_port, eqe + EQE_DATA, port_num), 2);
+	return (uint32_t)LAYOUT_GET(eqe, eqe, event_sub_type);
+}
+
 static void every_change_of_a_port_has_its_event(void **state)
 {
 	static const struct {
-		uint32_t what, event;
+		uint32_t what, event, sub_type;
 	} rows[] = {
-		{FAB_CHANGED_STATE, IBV_EVENT_PORT_ACTIVE},
-		{FAB_CHANGED_LID, IBV_EVENT_LID_CHANGE},
-		{FAB_CHANGED_PKEY, IBV_EVENT_PKEY_CHANGE},
-		{FAB_CHANGED_GID, IBV_EVENT_GID_CHANGE},
-		{FAB_CHANGED_REREGISTER, IBV_EVENT_CLIENT_REREGISTER},
-		{FAB_CHANGED_SM, 0},
+		{FAB_CHANGED_STATE, IBV_EVENT_PORT_ACTIVE, PRM_PORT_ACTIVE},
+		{FAB_CHANGED_LID, IBV_EVENT_LID_CHANGE, PRM_PORT_LID},
+		{FAB_CHANGED_PKEY, IBV_EVENT_PKEY_CHANGE, PRM_PORT_PKEY},
+		{FAB_CHANGED_GID, IBV_EVENT_GID_CHANGE, PRM_PORT_GUID},
+		{FAB_CHANGED_REREGISTER, IBV_EVENT_CLIENT_REREGISTER, PRM_PORT_CLIENT_REREG},
+		{FAB_CHANGED_SM, 0, 0},
 	};
-	uint32_t p, ev;
+	struct seg_evsub sub = {.key = PRM_EVENT_PORT_CHANGE};
+	uint32_t p, ev, devx, idx;
 	uint64_t element;
 	const struct hw_port *port = port_of(1, 0, 2, &p);
-	int fd;
+	int fd, devx_fd;
 
 	ev = open_device(port->hca, &fd);
+	devx = open_device(port->hca, &devx_fd);
+	seg_file(&seg, devx)->kind = SEG_FILE_DEVX_EVENT;
+	sub.hca = port->hca;
+	sub.evq = devx;
+	sub.evq_gen = seg_file(&seg, devx)->gen;
+	assert_int_equal(evsub_add(&seg, &sub, &idx), 0);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		fab_port_changed(&seg, p, rows[i].what);
 		assert_int_equal(pop_type(ev, fd, &element), rows[i].event);
 		assert_int_equal(pop_type(ev, fd, &element), 0);
+		assert_int_equal(pop_sub_type(devx, devx_fd), rows[i].sub_type);
+		assert_int_equal(pop_sub_type(devx, devx_fd), 0);
 	}
 	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_ARMED), 0);
 	assert_int_equal(pop_type(ev, fd, &element), 0); /* mlx5 has none for it */
+	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_INIT), 0);
+	assert_int_equal(pop_sub_type(devx, devx_fd), PRM_PORT_INITIALIZED);
+	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_DOWN), 0);
+	assert_int_equal(pop_sub_type(devx, devx_fd), PRM_PORT_DOWN);
 	close(fd);
+	close(devx_fd);
 }
 
 static void umad_numbers_count_ports_over_the_host(void **state)
