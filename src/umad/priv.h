@@ -11,6 +11,7 @@
 #include "umad/umad.h"
 #include "util/log.h"
 #include "wire/mad/mad.h"
+#include "wire/mad/names.h"
 
 #define UMAD_HDR sizeof(struct ib_user_mad_hdr)
 #define UMAD_HDR_OLD sizeof(struct ib_user_mad_hdr_old)
@@ -74,6 +75,9 @@ static inline uint8_t umad_path_bits(const struct hw_port *p, uint16_t lid)
 /* `what` has happened to a MAD at a port; `why` may be NULL. */
 void umad_trace(struct seg *s, const char *what, uint32_t port, const struct umad_pkt *p,
 		const char *why);
+/* Its last segment has come: all of it, `len` bytes, is the agent's. */
+void umad_trace_message(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p,
+			uint32_t len);
 void umad_trace_timeout(struct seg *s, const struct mad_send *m);
 static inline void umad_seen(struct seg *s, const char *what, uint32_t port,
 			     const struct umad_pkt *p)

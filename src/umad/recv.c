@@ -19,7 +19,7 @@ static int push(struct seg *s, const struct mad_agent *a, const void *packet, ui
 	int r = evq_push_data(s, a->file, a->file_gen, src, 0, packet, len);
 
 	if (r)
-		TRACE(LOG_EVENT, "umad file %u: a packet is lost: %d", a->file, r);
+		TRACE(LOG_MAD, "umad file %u: a packet is lost: %d", a->file, r);
 	return r;
 }
 
@@ -73,7 +73,7 @@ int umad_deliver_pieces(struct seg *s, const struct mad_agent *a, const struct s
 	int r = evq_push_pieces(s, a->file, a->file_gen, src, 0, c->head, c->len);
 
 	if (r)
-		TRACE(LOG_EVENT, "umad file %u: a message of %u bytes is lost: %d", a->file, c->len,
+		TRACE(LOG_MAD, "umad file %u: a message of %u bytes is lost: %d", a->file, c->len,
 		      r);
 	return r;
 }

@@ -64,9 +64,8 @@ void umad_rmpp_reply(struct seg *s, const struct mad_agent *a, const struct umad
 static void refuse(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p,
 		   uint32_t status)
 {
-	TRACE(LOG_EVENT, "RMPP segment %u of transaction %#llx is refused: status %u",
-	      (unsigned int)LAYOUT_GET(mad_rmpp, p->mad, segment),
-	      (unsigned long long)LAYOUT_GET(mad_hdr, p->mad, tid), status);
+	if (TRACE_ON(LOG_MAD))
+		umad_trace(s, "refused", a->port, p, mad_rmpp_status_name(status));
 	umad_rmpp_reply(s, a, p, p->mad, MAD_RMPP_TYPE_ABORT, status, 0, 0);
 }
 
@@ -341,7 +340,7 @@ static void go_on(struct seg *s, const struct mad_agent *a, struct mad_recv *r, 
 	if (append(s, a->file + 1, r, (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, flags),
 		   (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, payload_length), p->mad + off) ||
 	    close_gap(s, a->file + 1, r)) {
-		TRACE(LOG_EVENT, "an RMPP message is dropped: no room for %u bytes", r->msg.len);
+		TRACE(LOG_MAD, "an RMPP message is dropped: no room for %u bytes", r->msg.len);
 		forget(s, p->recv, r);
 		return;
 	}
@@ -393,6 +392,8 @@ static void data(struct seg *s, uint32_t agent, struct mad_agent *a, struct umad
 		umad_rmpp_reply(s, a, p, o.hdr, MAD_RMPP_TYPE_ACK, 0, o.seg_num, o.newwin);
 	if (!o.done)
 		return;
+	if (TRACE_ON(LOG_MAD))
+		umad_trace_message(s, a, p, o.msg.len);
 	if ((mad_is_response(p->mad) && !umad_send_match(s, agent, a, p)) ||
 	    umad_deliver_pieces(s, a, &o.msg))
 		chain_free(s, &o.msg);

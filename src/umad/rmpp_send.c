@@ -369,8 +369,9 @@ void umad_rmpp_abort(struct seg *s, uint32_t agent, const struct mad_agent *a,
 
 	if (!m || last_acked(atomic_load(&m->acked)) >= m->segs || !umad_send_take(m))
 		return;
-	TRACE(LOG_EVENT, "RMPP message of QP%u is given up: status %u", p->qpn,
-	      (unsigned int)LAYOUT_GET(mad_rmpp, p->mad, status));
+	if (TRACE_ON(LOG_MAD))
+		umad_trace(s, "given up", a->port, p,
+			   mad_rmpp_status_name((uint32_t)LAYOUT_GET(mad_rmpp, p->mad, status)));
 	umad_send_end(s, i, m);
 }
 

@@ -7,6 +7,7 @@
 #include <time.h>
 #include "fabric/fabric.h"
 #include "util/clock.h"
+#include "util/fmt.h"
 #include "util/log.h"
 #include "util/rec.h"
 #include "wire/mad/names.h"
@@ -44,6 +45,15 @@ void umad_trace_timeout(struct seg *s, const struct mad_send *m)
 	p.dst_qpn = p.qpn = be32_load(&h->qpn);
 	memcpy(p.mad, m->mad, MAD_SIZE);
 	umad_trace(s, "timed out", m->port, &p, "no answer");
+}
+
+void umad_trace_message(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p,
+			uint32_t len)
+{
+	char text[48];
+
+	fmt(text, sizeof(text), "a message of %u bytes", len);
+	umad_trace(s, "received", a->port, p, text);
 }
 
 #define SMP_VL 15

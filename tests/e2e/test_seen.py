@@ -58,6 +58,15 @@ class Trace(Case):
         self.ok(done)
         self.assertIn('PerformanceGetResp(PortCountersExtended)', {x['mad'] for x in lines})
 
+    def test_a_long_answer_of_the_sa(self):
+        done, lines = self.lines('saquery', '-p')
+        self.ok(done)
+        got = [x for x in lines if x['what'] == 'received' and x['mad'] == 'SubnAdmGetTableResp(PathRecord)'][-1]
+        self.assertRegex(got['reason'], r'^a message of \d+ bytes$')
+        first = [x['at'] for x in lines if x['what'] == 'answered'][-2]
+        self.assertEqual((first['rmpp']['first'], first['rmpp']['rmpp_type_name']), (1, 'DATA'))
+        self.assertEqual(first['PathRecord']['mtu_name'], '4096')
+
     def test_states_of_ports(self):
         with tempfile.NamedTemporaryFile('r') as f:
             env = dict(os.environ, SOFTHCA_TRACE='link', SOFTHCA_TRACE_FILE=f.name)

@@ -229,12 +229,40 @@ const char *mad_value_name(const struct layout *l, const char *field, uint64_t v
 
 	if (l == &layout_mad_hdr && !strcmp(field, "mgmt_class"))
 		name = mad_class_name((uint32_t)v);
+	else if (l == &layout_mad_rmpp && !strcmp(field, "status") && v)
+		name = mad_rmpp_status_name((uint32_t)v);
 	else if (l == &layout_mad_hdr && !strcmp(field, "method"))
 		name = mad_method_name((uint32_t)v);
 	for (size_t i = 0; i < COUNT(values); i++)
 		if (values[i].l == l && !strcmp(values[i].field, field) && v < values[i].n)
 			name = values[i].names[v];
 	return name && *name != '?' ? name : NULL;
+}
+
+static const struct {
+	uint8_t nr;
+	const char *name;
+} rmpp_statuses[] = {
+	{MAD_RMPP_STATUS_OK, "OK"},
+	{MAD_RMPP_STATUS_RESX, "ResX: resources exhausted"},
+	{MAD_RMPP_STATUS_T2L, "T2L: total time too long"},
+	{MAD_RMPP_STATUS_BAD_LEN, "inconsistent last segment and PayloadLength"},
+	{MAD_RMPP_STATUS_BAD_SEG, "inconsistent first flag and segment number"},
+	{MAD_RMPP_STATUS_BADT, "BadT: bad RMPP type"},
+	{MAD_RMPP_STATUS_W2S, "W2S: NewWindowLast too small"},
+	{MAD_RMPP_STATUS_S2B, "S2B: segment number too big"},
+	{MAD_RMPP_STATUS_BAD_STATUS, "illegal status"},
+	{MAD_RMPP_STATUS_UNV, "UnV: unsupported version"},
+	{MAD_RMPP_STATUS_TMR, "TMR: too many retries"},
+	{MAD_RMPP_STATUS_UNSPEC, "unspecified"},
+};
+
+const char *mad_rmpp_status_name(uint32_t status)
+{
+	for (uint32_t i = 0; i < COUNT(rmpp_statuses); i++)
+		if (rmpp_statuses[i].nr == status)
+			return rmpp_statuses[i].name;
+	return "?";
 }
 
 /* ---- statuses: IBA 13.4.7, 15.2.1.1 */

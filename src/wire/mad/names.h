@@ -29,6 +29,9 @@ const char *mad_attr_name(uint32_t mgmt_class, uint32_t attr_id);
 /* "SubnGet(NodeInfo)"; numbers where there are no names. Returns buf. */
 const char *mad_title(const uint8_t *mad, char *buf, size_t size);
 
+/* Of RMPPStatus, as the specification abbreviates them. */
+const char *mad_rmpp_status_name(uint32_t status);
+
 /* The value of a field by name ("ACTIVE" of port_info.port_state), or NULL. */
 const char *mad_value_name(const struct layout *l, const char *field, uint64_t v);
 

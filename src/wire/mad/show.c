@@ -229,7 +229,8 @@ static void rec_rmpp(struct rec *r, const uint8_t *mad)
 	rec_u(r, type == MAD_RMPP_TYPE_ACK ? "new_window_last" : "payload_length",
 	      LAYOUT_GET(mad_rmpp, mad, data2));
 	if (LAYOUT_GET(mad_rmpp, mad, status))
-		rec_u(r, "status", LAYOUT_GET(mad_rmpp, mad, status));
+		rec_code(r, "status", LAYOUT_GET(mad_rmpp, mad, status),
+			 mad_rmpp_status_name((uint32_t)LAYOUT_GET(mad_rmpp, mad, status)));
 	rec_group_end(r, "}");
 }
 
