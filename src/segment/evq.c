@@ -13,6 +13,7 @@
 #include "segment/hw.h"
 #include "segment/link.h"
 #include "segment/proc.h"
+#include "util/clock.h"
 #include "util/fmt.h"
 #include "util/log.h"
 #include "util/sys.h"
@@ -418,6 +419,58 @@ static int take_locked(struct seg *s, struct seg_evq *q, size_t fixed, size_t ro
 	return 0;
 }
 
+/* ---- a queue that is filled faster than it is read */
+
+/* Of the calling thread, whatever its process: a number that most others have not. */
+static uint32_t this_thread(void)
+{
+	return (uint32_t)((uintptr_t)&hint >> 4) | 1;
+}
+
+/* Under the lock; the queue has just become shorter. */
+static void taken(struct seg_evq *q)
+{
+	atomic_store_explicit(&q->reader, this_thread(), memory_order_relaxed);
+	if (atomic_load(&q->easers) && q->count <= EVQ_CROWDED / 4) {
+		atomic_fetch_add(&q->room, 1);
+		sys_futex_wake(&q->room, INT_MAX);
+	}
+}
+
+static bool crowded(const struct seg_evq *q, uint32_t n)
+{
+	uint32_t reader = atomic_load_explicit(&q->reader, memory_order_relaxed);
+
+	return atomic_load_explicit(&q->count, memory_order_relaxed) >= n && reader &&
+	       reader != this_thread();
+}
+
+void evq_ease(struct seg *s, uint32_t evq, uint32_t gen)
+{
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
+	uint32_t before, room;
+	uint64_t end;
+	int r = 0;
+
+	if (!q || q->gen != gen || !crowded(q, EVQ_CROWDED))
+		return;
+	before = q->count;
+	end = clock_now_ns() + EVQ_EASE_NS;
+	atomic_fetch_add(&q->easers, 1);
+	for (;;) {
+		room = atomic_load(&q->room);
+		if (r == -EINTR || !crowded(q, EVQ_CROWDED / 4 + 1))
+			break;
+		if (clock_now_ns() >= end) {
+			if (q->count >= before) /* it does something else: no more of this */
+				atomic_store(&q->reader, 0);
+			break;
+		}
+		r = sys_futex_wait(&q->room, room, NSEC_PER_MSEC);
+	}
+	atomic_fetch_sub(&q->easers, 1);
+}
+
 int evq_take(struct seg *s, uint32_t evq, uint32_t gen, int fd, size_t fixed, size_t room,
 	     struct seg_evrec *rec)
 {
@@ -427,6 +480,8 @@ int evq_take(struct seg *s, uint32_t evq, uint32_t gen, int fd, size_t fixed, si
 	if (ret)
 		return ret;
 	ret = take_locked(s, q, fixed, room, rec);
+	if (!ret)
+		taken(q);
 	/* Who finds nothing may have come for a byte that nobody knows of any more. */
 	if (!q->count && !q->dead && (ret == -EAGAIN || atomic_load(&q->byte))) {
 		atomic_store(&q->byte, 0);

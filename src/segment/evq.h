@@ -37,6 +37,9 @@ struct seg_evq { /* SEG_T_EVQ: same index and generation as its SEG_T_FILE entry
 	_Atomic uint32_t pollers;
 	_Atomic uint32_t sleepers; /* at `wake`; too many when one was killed */
 	_Atomic uint32_t byte;     /* the FIFO may have one */
+	_Atomic uint32_t reader;   /* the thread that took last (evq_ease()); 0: forgotten */
+	_Atomic uint32_t room;     /* futex word: +1 when a crowded queue is nearly empty */
+	_Atomic uint32_t easers;   /* at `room`; too many when one was killed */
 } SEG_ELEM;
 
 /* What an event is about, so that destroying the object can take its unread events back. */
@@ -139,6 +142,14 @@ void evq_publish(struct seg *s, uint32_t evq, uint32_t gen);
 /* While this thread has a descriptor of that queue's FIFO at hand, its pushes need not open one;
  * fd -1: no more. */
 void evq_hint(uint32_t evq, uint32_t gen, int fd);
+/*
+ * Whoever has filled this queue by what it did waits for the thread that reads it, if that is
+ * another one: until most is read, EVQ_EASE_NS at most, and not again if it has read nothing. With
+ * signals as the program has them.
+ */
+#define EVQ_CROWDED 256
+#define EVQ_EASE_NS (250 * NSEC_PER_MSEC)
+void evq_ease(struct seg *s, uint32_t evq, uint32_t gen);
 /* The device is gone: readers get EIO once they have read what is there; wakes them. */
 void evq_kill(struct seg *s, uint32_t evq, uint32_t gen);
 /* The same, and what is there goes too. */

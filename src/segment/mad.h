@@ -68,7 +68,7 @@ struct mad_send { /* SEG_T_MSEND */
 } SEG_ELEM;
 
 /* Sends whose transaction ID and class have the same hash. */
-#define MAD_CHAINS 16384u
+#define MAD_CHAINS 4096u
 struct mad_chain { /* SEG_T_MCHAIN; never claimed */
 	uint32_t gen;
 	struct seg_lock lock;

@@ -125,6 +125,12 @@ bool umad_is_duplicate(const struct umad_file *f, const struct ib_user_mad_hdr *
 /* ---- send.c */
 /* Before a MAD is given to somebody who may answer later: its request is remembered. 0, -ENOMEM. */
 int umad_req_keep(struct umad_pkt *p);
+/* Its answer was lost after all. */
+static inline void umad_req_reopen(struct umad_pkt *p)
+{
+	if (p->req && p->req->state == UMAD_REQ_ANSWERED)
+		p->req->state = UMAD_REQ_OUT;
+}
 int umad_check_address(struct seg *s, uint32_t port, const struct ib_user_mad_hdr *h);
 /* All but p->mad, of a MAD with this header from `port`. */
 void umad_pkt_fill(struct seg *s, uint32_t port, const struct mad_agent *a,

@@ -9,15 +9,38 @@
 #include <errno.h>
 #include <string.h>
 #include "segment/evq.h"
+#include "util/clock.h"
 #include "util/log.h"
 
 #define HOP_LIMIT 0xff /* verbs.c, ib_init_ah_attr_from_wc(): of whatever comes with a GRH */
 
+/*
+ * Nobody waits for us with a doorbell: a queue whose reader has lost the processor for some
+ * milliseconds is waited for, because its packet would never be repeated.
+ */
+#define PATIENCE_NS (2 * NSEC_PER_SEC)
+
+static bool once_more(int r, uint64_t *until)
+{
+	uint64_t now;
+
+	if (r != -ETIMEDOUT)
+		return false;
+	now = clock_now_ns();
+	if (!*until)
+		*until = now + PATIENCE_NS;
+	return now < *until;
+}
+
 static int push(struct seg *s, const struct mad_agent *a, const void *packet, uint32_t len)
 {
 	const struct seg_evsrc src = {.table = SEG_T_COUNT};
-	int r = evq_push_data(s, a->file, a->file_gen, src, 0, packet, len);
+	uint64_t until = 0;
+	int r;
 
+	do
+		r = evq_push_data(s, a->file, a->file_gen, src, 0, packet, len);
+	while (once_more(r, &until));
 	if (r)
 		TRACE(LOG_MAD, "umad file %u: a packet is lost: %d", a->file, r);
 	return r;
@@ -70,8 +93,12 @@ int umad_deliver(struct seg *s, const struct mad_agent *a, const struct umad_pkt
 int umad_deliver_pieces(struct seg *s, const struct mad_agent *a, const struct seg_chain *c)
 {
 	const struct seg_evsrc src = {.table = SEG_T_COUNT};
-	int r = evq_push_pieces(s, a->file, a->file_gen, src, 0, c->head, c->len);
+	uint64_t until = 0;
+	int r;
 
+	do
+		r = evq_push_pieces(s, a->file, a->file_gen, src, 0, c->head, c->len);
+	while (once_more(r, &until));
 	if (r)
 		TRACE(LOG_MAD, "umad file %u: a message of %u bytes is lost: %d", a->file, c->len,
 		      r);

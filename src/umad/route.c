@@ -63,8 +63,8 @@ static void give(struct seg *s, uint32_t idx, struct mad_agent *a, struct umad_p
 		lost(s, p, "an answer to no request");
 	else if (umad_req_keep(p))
 		lost(s, p, "no room to remember it");
-	else
-		umad_deliver(s, a, p);
+	else if (umad_deliver(s, a, p))
+		umad_req_reopen(p);
 }
 
 /* *p becomes the answer to itself: its header is the new one, it leaves the port that it came to.

@@ -21,9 +21,12 @@ static struct mad_chain *chain_at(struct seg *s, uint32_t n)
 
 static uint32_t chain_of(const uint8_t *mad)
 {
-	uint64_t key = LAYOUT_GET(mad_hdr, mad, tid) ^ LAYOUT_GET(mad_hdr, mad, mgmt_class) << 56;
+	uint64_t tid = LAYOUT_GET(mad_hdr, mad, tid);
+	uint32_t salt = (uint32_t)(tid >> 32) ^ (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class)
+							<< 24;
 
-	return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % MAD_CHAINS;
+	/* Transaction IDs go up one by one: neighbours share pages, and caches look ahead. */
+	return ((uint32_t)tid + salt * 0x9e3779b9u) % MAD_CHAINS;
 }
 
 static struct mad_send *send_at(struct seg *s, uint32_t i)
