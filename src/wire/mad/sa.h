@@ -221,18 +221,22 @@ enum { MULTI_PATH_GIDS = 24 };
 	X(sa_hdr, MAD_L_sa_hdr) \
 	X(link_record, MAD_L_link_record) X(multi_path_record, MAD_L_multi_path_record)
 
-#define MAD_SA_NEST_LAYOUTS(X)                                                      \
-	X(node_record, MAD_L_node_record)                                           \
-	X(port_info_record, MAD_L_port_info_record)                                 \
-	X(switch_info_record, MAD_L_switch_info_record)                             \
-	X(sm_info_record, MAD_L_sm_info_record)                                     \
-	X(guid_info_record, MAD_L_guid_info_record)                                 \
-	X(pkey_table_record, MAD_L_pkey_table_record)                               \
-	X(sl2vl_record, MAD_L_sl2vl_record) X(vl_arb_record, MAD_L_vl_arb_record)   \
-		X(lft_record, MAD_L_lft_record) X(mft_record, MAD_L_mft_record)     \
-			X(inform_info_record, MAD_L_inform_info_record)             \
-				X(path_record, MAD_L_path_record)                   \
-					X(mc_member_record, MAD_L_mc_member_record) \
-						X(service_record, MAD_L_service_record)
+/* clang-format off: a row per layout. */
+#define MAD_SA_NEST_LAYOUTS(X) \
+	X(node_record, MAD_L_node_record) \
+	X(port_info_record, MAD_L_port_info_record) \
+	X(switch_info_record, MAD_L_switch_info_record) \
+	X(sm_info_record, MAD_L_sm_info_record) \
+	X(guid_info_record, MAD_L_guid_info_record) \
+	X(pkey_table_record, MAD_L_pkey_table_record) \
+	X(sl2vl_record, MAD_L_sl2vl_record) \
+	X(vl_arb_record, MAD_L_vl_arb_record) \
+	X(lft_record, MAD_L_lft_record) \
+	X(mft_record, MAD_L_mft_record) \
+	X(inform_info_record, MAD_L_inform_info_record) \
+	X(path_record, MAD_L_path_record) \
+	X(mc_member_record, MAD_L_mc_member_record) \
+	X(service_record, MAD_L_service_record)
+/* clang-format on */
 
 #endif
