@@ -306,9 +306,10 @@ static int run_joined(struct cli_options *o)
 	close(sock);
 	if (fd >= 0)
 		close(fd);
+	if (r == -ENODEV && !o->host)
+		return cli_fail("run: there is no host on fabric '%s'", o->fabric);
 	if (r == -ENODEV)
-		return cli_fail("run: there is no host '%s' on fabric '%s'", o->host ? o->host : "",
-				o->fabric);
+		return cli_fail("run: there is no host '%s' on fabric '%s'", o->host, o->fabric);
 	if (r < 0)
 		return cli_fail("run: fabric '%s' cannot make its host ready: %s", o->fabric,
 				strerror(-r));

@@ -239,6 +239,12 @@ class Up(Case):
             self.assertEqual(r.status, 2, str(r))
             self.assertIn(why, r.out)
 
+    def test_no_host_at_all(self):
+        with self.fabric('Switch 2 "a"\n[1] "b"\nSwitch 2 "b"\n[1] "a"\n') as fab:
+            r = fab.run('true')
+            self.assertEqual((r.status, r.out),
+                             (2, f"softhca: run: there is no host on fabric '{fab.name}'\n"))
+
     def test_no_such_host(self):
         with Fabric('--topo', 'ring:3') as fab:
             for host in ('h4', '', '../h1', 'x' * 40):
