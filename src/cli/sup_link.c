@@ -249,9 +249,10 @@ static int do_wake(struct sup *sup, struct sup_link *l, struct request *q, struc
 	return 0;
 }
 
-/* The loop sees to it. */
+/* The loop sees to it, and to what subnet managers are to be told. */
 static int do_sweep(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
 {
+	sup->mads_at = 0;
 	return 0;
 }
 

@@ -228,6 +228,8 @@ int sup_turn(struct sup *sup, uint64_t deadline)
 	sup_links_free(sup, false);
 	if (atomic_load(&fab_subnet(&sup->seg)->sm_dirty))
 		fab_sm_sweep(&sup->seg);
+	if (atomic_load(&fab_subnet(&sup->seg)->notices))
+		sup->mads_at = 0;
 	periodic(sup);
 	return 0;
 }

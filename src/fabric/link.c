@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include "fabric/count.h"
+#include "fabric/notice.h"
 
 static bool may_train(const struct hw_port *p)
 {
@@ -47,8 +48,10 @@ static void set(struct seg *s, uint32_t port, uint32_t state, uint32_t phys)
 	atomic_store(&p->state, state);
 	if (moved && state == HW_PORT_DOWN)
 		fab_count(s, port, HW_CTR_DOWNED, 1);
-	if (moved && n->type == FAB_SWITCH)
+	if (moved && n->type == FAB_SWITCH) {
 		atomic_store(&fab_switch(s, n->sw)->state_change, 1);
+		fab_notice_link(s, port);
+	}
 	fab_port_changed(s, port, moved ? FAB_CHANGED_STATE : FAB_CHANGED_SM);
 }
 

@@ -4,6 +4,7 @@
  * the rows of sma.c and pma.c.
  */
 #include "fabric/sma.h"
+#include "fabric/notice.h"
 
 #include <string.h>
 #include "segment/lock.h"
@@ -80,8 +81,10 @@ enum fab_mad_result fab_mad(struct seg *s, uint32_t port, uint16_t slid, const u
 			return FAB_MAD_PASS;
 		if (!sma_mkey_ok(s, port, in))
 			return FAB_MAD_CONSUMED;
-		if (method == MAD_METHOD_TRAP_REPRESS)
+		if (method == MAD_METHOD_TRAP_REPRESS) {
+			fab_notice_repress(s, port, in);
 			return FAB_MAD_CONSUMED;
+		}
 		rows = fab_sma_rows;
 	} else if (class == MAD_CLASS_PERF) {
 		rows = fab_pma_rows;

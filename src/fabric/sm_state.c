@@ -6,6 +6,7 @@
  * like a port without one, so that OpenSM becomes master at once.
  */
 #include "fabric/mad.h"
+#include "fabric/notice.h"
 #include "fabric/sweep.h"
 
 #include <string.h>
@@ -29,8 +30,10 @@ static void show(struct seg *s, uint32_t port, bool on)
 	uint32_t mask = p->cap_mask;
 
 	p->cap_mask = on ? mask | FAB_CAP_IS_SM : mask & ~FAB_CAP_IS_SM;
-	if (p->cap_mask != mask)
-		fab_port_changed(s, port, FAB_CHANGED_SM);
+	if (p->cap_mask == mask)
+		return;
+	fab_port_changed(s, port, FAB_CHANGED_SM);
+	fab_notice_local(s, port, 0);
 }
 
 /* Under fab_subnet.lock, as the next one. */

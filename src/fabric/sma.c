@@ -8,6 +8,7 @@
 
 #include <string.h>
 #include "fabric/count.h"
+#include "fabric/notice.h"
 #include "util/clock.h"
 
 #define PKEY_BLOCK 32
@@ -49,6 +50,7 @@ bool sma_mkey_ok(struct seg *s, uint32_t port, const uint8_t *mad)
 	if (p->mkey_lease)
 		atomic_compare_exchange_strong(&p->mkey_until, &none,
 					       clock_now_ns() + p->mkey_lease * NSEC_PER_SEC);
+	fab_notice_mkey(s, port, mad);
 	return false;
 }
 

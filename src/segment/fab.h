@@ -79,6 +79,17 @@ struct fab_vl_arb { /* SEG_T_VLARB */
 	uint8_t part[4][64]; /* VLArbitrationTable, by attribute modifier - 1 */
 } SEG_ELEM;
 
+/* What a port tells the subnet manager until that one represses it (fabric/notice.h). */
+struct fab_notice { /* SEG_T_NOTICE */
+	uint32_t gen, flags;
+	_Atomic uint32_t ready; /* stored last; who takes it back frees it */
+	uint32_t port;          /* SEG_T_PORT it goes out of */
+	uint32_t tid;
+	_Atomic uint32_t tries;
+	_Atomic uint64_t due; /* clock_now_ns() */
+	uint8_t notice[64];
+} SEG_ELEM;
+
 /*
  * The built-in SM: there is none; it manages the subnet; it has left it to another one. Changed
  * under fab_subnet.lock.
@@ -100,8 +111,9 @@ struct fab_ctr_base { /* SEG_T_CTRBASE; never claimed */
 /* What there is once. */
 struct fab_subnet { /* SEG_T_SUBNET, index FAB_SUBNET */
 	uint32_t gen, flags;
-	struct seg_lock lock;      /* the built-in SM's */
-	struct seg_lock link_lock; /* training of links; after a node's lock */
+	struct seg_lock lock;                 /* the built-in SM's */
+	_Atomic uint32_t notices, notice_tid; /* there are some to be sent; their numbers */
+	struct seg_lock link_lock;            /* training of links; after a node's lock */
 	_Atomic uint32_t epoch;    /* goes up after every change of what fab_route() looks at */
 	_Atomic uint32_t sm_state; /* enum fab_sm_state */
 	_Atomic uint32_t sm_dirty; /* something has changed since its last sweep */

@@ -49,6 +49,7 @@ static const struct {
 	[SEG_T_MFT] = {8 * K, sizeof(struct fab_mft), 1},
 	[SEG_T_SL2VL] = {256 * K, sizeof(struct fab_sl2vl), 1},
 	[SEG_T_VLARB] = {256 * K, sizeof(struct fab_vl_arb), 1},
+	[SEG_T_NOTICE] = {16 * K, sizeof(struct fab_notice), 1},
 	[SEG_T_SUBNET] = {2, sizeof(struct fab_subnet), 1},
 	[SEG_T_CTR] = {512 * K, sizeof(struct fab_ctr), 1},
 	[SEG_T_CTRBASE] = {512 * K, sizeof(struct fab_ctr_base), 1},
@@ -92,6 +93,7 @@ CHECK_ELEM(fab_lft);
 CHECK_ELEM(fab_mft);
 CHECK_ELEM(fab_sl2vl);
 CHECK_ELEM(fab_vl_arb);
+CHECK_ELEM(fab_notice);
 CHECK_ELEM(fab_subnet);
 CHECK_ELEM(fab_ctr);
 CHECK_ELEM(fab_ctr_base);
@@ -117,7 +119,7 @@ CHECK_ELEM(mad_chain);
 CHECK_ELEM(mad_recv);
 CHECK_ELEM(seg_cap);
 CHECK_ELEM(seg_cap_rec);
-static_assert(SEG_T_COUNT == 41, "the table of tables has a row per table");
+static_assert(SEG_T_COUNT == 42, "the table of tables has a row per table");
 static_assert(sizeof(struct seg_table_hdr) == 64, "a header per cache line");
 
 static uint64_t page_up(uint64_t n)

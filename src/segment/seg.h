@@ -60,6 +60,7 @@ enum seg_table_id {
 	SEG_T_MFT,     /* struct fab_mft      index as SEG_T_SWITCH's; never claimed              */
 	SEG_T_SL2VL,   /* struct fab_sl2vl    virtual lanes of ports, where they were set         */
 	SEG_T_VLARB,   /* struct fab_vl_arb                                                       */
+	SEG_T_NOTICE,  /* struct fab_notice   what subnet managers are told                       */
 	SEG_T_SUBNET,  /* struct fab_subnet  the one and only                                    */
 	SEG_T_CTR,     /* struct fab_ctr      index as SEG_T_PORT's; never claimed                */
 	SEG_T_CTRBASE, /* struct fab_ctr_base the same                                           */

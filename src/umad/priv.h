@@ -5,6 +5,7 @@
 
 #include <rdma/ib_user_mad.h>
 #include "segment/cap.h"
+#include "segment/fab.h"
 #include "segment/hw.h"
 #include "segment/mad.h"
 #include "segment/proc.h"
@@ -207,6 +208,11 @@ void umad_answer(struct seg *s, uint32_t port, const struct umad_pkt *p, const u
  * with; 0 it goes out.
  */
 int umad_direct(struct seg *s, struct umad_pkt *p, const struct mad_agent *a);
+
+/* ---- trap.c */
+/* Notices that are due, and when to look again; and only if there may be new ones. */
+uint64_t umad_traps_run(struct seg *s);
+void umad_traps_new(struct seg *s);
 
 /* ---- recv.c */
 /* A MAD into the queue of an agent's file. 0 or -errno. */

@@ -270,6 +270,7 @@ ssize_t umad_write(const struct umad_file *f, const void *buf, size_t count)
 			return q.err;
 		umad_watch(f->s, &p);
 	}
+	umad_traps_new(f->s);
 	return (ssize_t)count;
 }
 
@@ -340,7 +341,9 @@ static uint64_t run(struct seg *s, bool orphans)
 
 uint64_t umad_run_orphans(struct seg *s)
 {
-	return run(s, true);
+	uint64_t mads = run(s, true), traps = umad_traps_run(s);
+
+	return mads < traps ? mads : traps;
 }
 
 uint64_t umad_run_due(struct seg *s)

@@ -32,7 +32,8 @@ ssize_t umad_read(const struct umad_file *f, int fd, void *buf, size_t count, bo
  * rouses it.
  */
 uint64_t umad_run_due(struct seg *s);
-/* The same for what dead processes have left in files that live on. Called by the supervisor. */
+/* The same for what dead processes have left in files that live on, and for nodes' notices. Called
+ * by the supervisor. */
 uint64_t umad_run_orphans(struct seg *s);
 /* Has this process ever sent what may time out? Then it needs a device thread. */
 bool umad_has_deadlines(void);

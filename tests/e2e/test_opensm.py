@@ -128,7 +128,7 @@ class OpenSM(Case):
             out = self.ok(fab.run('ibportstate', '-D', '0,1', '1', 'query', options=H1))
             self.assertIn('Active', out)
             self.ok(fab.run('ibportstate', '-D', '0,1', '1', 'disable', options=H1))
-            self.wait_log(sm, 'Generic Notice type:1 num:128')
+            self.wait_log(sm, 'num:128')
             self.wait_log(sm, 'SUBNET UP', 2)
             self.ok(fab.run('ibportstate', '-D', '0,1', '1', 'enable', options=H1))
             self.wait_log(sm, 'SUBNET UP', 3)

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns notices (SEG_T_NOTICE): making them, repeating them at the pace that PortInfo's
+ * SubnetTimeout allows, and forgetting them. No locks: `ready` is a notice's last store, and who
+ * moves `due` forward sends it.
+ */
+#include "fabric/notice.h"
+
+#include <string.h>
+#include "fabric/fabric.h"
+#include "segment/link.h"
+#include "util/clock.h"
+#include "wire/mad/mad.h"
+
+#define MAX_TRIES 10
+#define TIMEOUT_UNIT_NS 4096u /* 4.096 us * 2^SubnetTimeout */
+#define DR_PATH NOTICE_256_RETURN_PATH_SIZE
+
+static uint32_t own_port(const struct seg *s, uint32_t port)
+{
+	const struct fab_node *n = fab_node(s, hw_port(s, port)->node);
+
+	return n->type == FAB_SWITCH ? n->port0 : port;
+}
+
+/* NULL: nobody is to be told. */
+static struct hw_port *issuer(const struct seg *s, uint32_t port, uint32_t *own)
+{
+	struct hw_port *p = hw_port(s, port);
+
+	if (!p)
+		return NULL;
+	*own = own_port(s, port);
+	p = hw_port(s, *own);
+	return p->lid && p->sm_lid && (p->cap_mask & PORT_CAP_TRAP) ? p : NULL;
+}
+
+static struct fab_notice *live(const struct seg *s, uint32_t i)
+{
+	struct fab_notice *n = seg_live(s, SEG_T_NOTICE, i);
+
+	return n && atomic_load_explicit(&n->ready, memory_order_acquire) ? n : NULL;
+}
+
+/* The same one is open: it goes out anew. */
+static bool renew(struct seg *s, uint32_t own, const uint8_t *d)
+{
+	seg_for_each_live (s, SEG_T_NOTICE, i) {
+		struct fab_notice *n = live(s, i);
+
+		if (n && n->port == own && !memcmp(n->notice, d, sizeof(n->notice))) {
+			atomic_store(&n->tries, 0);
+			atomic_store(&n->due, 0);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void post(struct seg *s, uint32_t own, uint8_t *d, uint32_t type, uint32_t trap)
+{
+	const struct hw_port *p = hw_port(s, own);
+	struct fab_subnet *sub = fab_subnet(s);
+	struct fab_notice *n;
+	uint32_t i;
+
+	LAYOUT_SET(notice, d, is_generic, 1);
+	LAYOUT_SET(notice, d, type, type);
+	LAYOUT_SET(notice, d, producer_type, fab_node(s, p->node)->type);
+	LAYOUT_SET(notice, d, trap_num, trap);
+	LAYOUT_SET(notice, d, issuer_lid, p->lid);
+	if (!renew(s, own, d)) {
+		if (seg_alloc(s, SEG_T_NOTICE, SEG_OWNER_DEVICE, &i))
+			return; /* thousands are open: nobody listens */
+		n = seg_at(s, SEG_T_NOTICE, i);
+		n->port = own;
+		n->tid = atomic_fetch_add(&sub->notice_tid, 1) + 1;
+		memcpy(n->notice, d, sizeof(n->notice));
+		atomic_store_explicit(&n->ready, 1, memory_order_release);
+	}
+	if (!atomic_exchange(&sub->notices, 1))
+		link_sweep(s); /* the supervisor sends it, unless this thread is faster */
+}
+
+void fab_notice_link(struct seg *s, uint32_t port)
+{
+	uint8_t d[NOTICE_SMP_SIZE] = {0};
+	uint32_t own;
+	const struct hw_port *p = issuer(s, port, &own);
+
+	if (!p || fab_node(s, p->node)->type != FAB_SWITCH)
+		return;
+	LAYOUT_SET(notice_128, d, lid, p->lid);
+	post(s, own, d, NOTICE_TYPE_URGENT, TRAP_LINK_STATE);
+}
+
+void fab_notice_port(struct seg *s, uint32_t port, uint32_t trap)
+{
+	uint8_t d[NOTICE_SMP_SIZE] = {0};
+	uint32_t own;
+	const struct hw_port *p = issuer(s, port, &own);
+
+	if (!p)
+		return;
+	LAYOUT_SET(notice_129_131, d, lid, p->lid);
+	LAYOUT_SET(notice_129_131, d, port, hw_port(s, port)->num);
+	post(s, own, d, NOTICE_TYPE_URGENT, trap);
+}
+
+void fab_notice_local(struct seg *s, uint32_t port, uint32_t what)
+{
+	uint8_t d[NOTICE_SMP_SIZE] = {0};
+	uint32_t own;
+	const struct hw_port *p = issuer(s, port, &own);
+
+	if (!p)
+		return;
+	LAYOUT_SET(notice_144, d, lid, p->lid);
+	LAYOUT_SET(notice_144, d, capability_mask, p->cap_mask);
+	LAYOUT_SET(notice_144, d, other_local_changes, what != 0);
+	LAYOUT_SET(notice_144, d, node_desc_change, what & FAB_LOCAL_NODE_DESC);
+	post(s, own, d, NOTICE_TYPE_INFO, TRAP_LOCAL_CHANGES);
+}
+
+void fab_notice_sys_guid(struct seg *s, uint32_t port)
+{
+	uint8_t d[NOTICE_SMP_SIZE] = {0};
+	uint32_t own;
+	const struct hw_port *p = issuer(s, port, &own);
+
+	if (!p)
+		return;
+	LAYOUT_SET(notice_145, d, lid, p->lid);
+	LAYOUT_SET(notice_145, d, system_guid, fab_node(s, p->node)->sys_guid);
+	post(s, own, d, NOTICE_TYPE_INFO, TRAP_SYSTEM_GUID);
+}
+
+void fab_notice_mkey(struct seg *s, uint32_t port, const uint8_t *mad)
+{
+	uint8_t d[NOTICE_SMP_SIZE] = {0};
+	uint32_t own, hops = (uint32_t)LAYOUT_GET(smp, mad, hop_cnt);
+	const struct hw_port *p = issuer(s, port, &own);
+
+	if (!p)
+		return;
+	LAYOUT_SET(notice_256, d, lid, p->lid);
+	LAYOUT_SET(notice_256, d, method, LAYOUT_GET(mad_hdr, mad, method));
+	LAYOUT_SET(notice_256, d, attr_id, LAYOUT_GET(mad_hdr, mad, attr_id));
+	LAYOUT_SET(notice_256, d, attr_mod, LAYOUT_GET(mad_hdr, mad, attr_mod));
+	LAYOUT_SET(notice_256, d, mkey, LAYOUT_GET(smp, mad, mkey));
+	if (LAYOUT_GET(mad_hdr, mad, mgmt_class) == MAD_CLASS_SUBN_DR) {
+		LAYOUT_SET(notice_256, d, dr_slid, LAYOUT_GET(smp, mad, dr_slid));
+		LAYOUT_SET(notice_256, d, dr_notice, 1);
+		LAYOUT_SET(notice_256, d, dr_path_truncated, hops > DR_PATH);
+		hops = hops < DR_PATH ? hops : DR_PATH;
+		LAYOUT_SET(notice_256, d, dr_hop_count, hops);
+		memcpy(d + NOTICE_256_RETURN_PATH, mad + SMP_RETURN_PATH, hops);
+	}
+	post(s, own, d, NOTICE_TYPE_SECURITY, TRAP_BAD_MKEY);
+}
+
+void fab_notice_key(struct seg *s, uint32_t port, uint32_t trap, const struct fab_bad_key *k)
+{
+	uint8_t d[NOTICE_SMP_SIZE] = {0};
+	uint32_t own;
+
+	if (!issuer(s, port, &own))
+		return;
+	LAYOUT_SET(notice_257_258, d, lid1, k->lid1);
+	LAYOUT_SET(notice_257_258, d, lid2, k->lid2);
+	LAYOUT_SET(notice_257_258, d, key, k->key);
+	LAYOUT_SET(notice_257_258, d, sl, k->sl);
+	LAYOUT_SET(notice_257_258, d, qp1, k->qp1);
+	LAYOUT_SET(notice_257_258, d, qp2, k->qp2);
+	if (k->gid1)
+		memcpy(d + LP_notice_257_258_gid1, k->gid1, 16);
+	if (k->gid2)
+		memcpy(d + LP_notice_257_258_gid2, k->gid2, 16);
+	post(s, own, d, NOTICE_TYPE_SECURITY, trap);
+}
+
+void fab_notice_repress(struct seg *s, uint32_t port, const uint8_t *mad)
+{
+	uint32_t own = own_port(s, port), tid = (uint32_t)LAYOUT_GET(mad_hdr, mad, tid);
+
+	seg_for_each_live (s, SEG_T_NOTICE, i) {
+		struct fab_notice *n = live(s, i);
+		uint32_t ready = 1;
+
+		if (n && n->port == own && n->tid == tid &&
+		    atomic_compare_exchange_strong(&n->ready, &ready, 0))
+			seg_free(s, SEG_T_NOTICE, i);
+	}
+}
+
+static void give_up(struct seg *s, uint32_t i, struct fab_notice *n)
+{
+	uint32_t ready = 1;
+
+	if (atomic_compare_exchange_strong(&n->ready, &ready, 0))
+		seg_free(s, SEG_T_NOTICE, i);
+}
+
+uint64_t fab_notices_run(struct seg *s, fab_notice_send *send)
+{
+	uint64_t now = clock_now_ns(), next = UINT64_MAX;
+
+	atomic_store(&fab_subnet(s)->notices, 0);
+	seg_for_each_live (s, SEG_T_NOTICE, i) {
+		struct fab_notice *n = live(s, i);
+		uint64_t due = n ? atomic_load(&n->due) : UINT64_MAX, then;
+		uint8_t mad[MAD_SIZE] = {0};
+		const struct hw_port *p;
+
+		if (due > now) {
+			next = due < next ? due : next;
+			continue;
+		}
+		p = hw_port(s, n->port);
+		then = now + ((uint64_t)TIMEOUT_UNIT_NS << (p->subnet_timeout & 31));
+		if (!p->sm_lid || atomic_load(&n->tries) >= MAX_TRIES) {
+			give_up(s, i, n);
+			continue;
+		}
+		next = then < next ? then : next;
+		if (!atomic_compare_exchange_strong(&n->due, &due, then))
+			continue;
+		atomic_fetch_add(&n->tries, 1);
+		LAYOUT_SET(mad_hdr, mad, base_version, MAD_BASE_VERSION);
+		LAYOUT_SET(mad_hdr, mad, mgmt_class, MAD_CLASS_SUBN_LID);
+		LAYOUT_SET(mad_hdr, mad, class_version, 1);
+		LAYOUT_SET(mad_hdr, mad, method, MAD_METHOD_TRAP);
+		LAYOUT_SET(mad_hdr, mad, tid, n->tid);
+		LAYOUT_SET(mad_hdr, mad, attr_id, MAD_ATTR_NOTICE);
+		LAYOUT_SET(smp, mad, mkey, p->mkey);
+		memcpy(mad + SMP_DATA, n->notice, sizeof(n->notice));
+		send(s, n->port, mad);
+	}
+	return next;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns sending nodes' notices to the subnet manager: at the end of the write() that made them, and
+ * in the supervisor, for what others did and for repetitions.
+ */
+#include "umad/priv.h"
+
+#include <string.h>
+#include "fabric/notice.h"
+
+static void send(struct seg *s, uint32_t port, const uint8_t *mad)
+{
+	const struct hw_port *from = hw_port(s, port);
+	struct umad_pkt p = {0};
+
+	if (!from)
+		return;
+	p.from = port;
+	p.slid = (uint16_t)from->lid;
+	p.dlid = (uint16_t)from->sm_lid;
+	p.sl = (uint8_t)from->sm_sl;
+	p.send = SEG_NONE;
+	p.recv = SEG_NONE;
+	memcpy(p.mad, mad, MAD_SIZE);
+	umad_route(s, &p);
+}
+
+uint64_t umad_traps_run(struct seg *s)
+{
+	return fab_notices_run(s, send);
+}
+
+void umad_traps_new(struct seg *s)
+{
+	if (atomic_load_explicit(&fab_subnet(s)->notices, memory_order_relaxed))
+		umad_traps_run(s);
+}
