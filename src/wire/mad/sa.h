@@ -221,7 +221,8 @@ enum { MULTI_PATH_GIDS = 24 };
 	X(sa_hdr, MAD_L_sa_hdr) \
 	X(link_record, MAD_L_link_record) X(multi_path_record, MAD_L_multi_path_record)
 
-/* clang-format off: a row per layout. */
+/* A row per layout. */
+/* clang-format off */
 #define MAD_SA_NEST_LAYOUTS(X) \
 	X(node_record, MAD_L_node_record) \
 	X(port_info_record, MAD_L_port_info_record) \
