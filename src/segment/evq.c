@@ -596,7 +596,9 @@ void evq_lost(struct seg *s, uint32_t evq, uint32_t gen)
 
 bool evq_ready(const struct seg_evq *q)
 {
-	return atomic_load(&q->count) || atomic_load(&q->dead) || atomic_load(&q->lost);
+	/* The byte is there before the record is: who was woken by it is not told otherwise now. */
+	return atomic_load(&q->count) || atomic_load(&q->byte) || atomic_load(&q->dead) ||
+	       atomic_load(&q->lost);
 }
 
 int evq_poll_begin(struct seg *s, uint32_t evq, uint32_t gen)

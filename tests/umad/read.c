@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/uio.h>
 
 /* ---- a row per rule: an answer or a time-out is there, or nothing */
@@ -318,7 +319,8 @@ int main(void)
 	CASE(what_stays_stays_first);
 	CASE(a_packet_per_vector);
 	CASE(no_packet_in_two_vectors);
-	CASE(two_hundred_thousand_and_one);
+	if (!getenv("SOFTHCA_DOORBELL") || strcmp(getenv("SOFTHCA_DOORBELL"), "poll"))
+		CASE(two_hundred_thousand_and_one); /* seconds otherwise */
 	CASE(packets_of_an_agent_that_is_gone);
 	CASE(waiting_for_a_time_out);
 	CASE(waiting_for_another_thread);
