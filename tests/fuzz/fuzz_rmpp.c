@@ -11,7 +11,7 @@
 #define OFF 40u
 #define SIZE (MAD_SIZE - OFF)
 #define GET_TABLE 0x12
-#define ROOM (300u * SIZE)
+#define ROOM (150u * SIZE)
 
 enum { KERNEL, SERVER, BY_HAND, FILES }; /* files */
 
