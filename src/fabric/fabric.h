@@ -84,6 +84,12 @@ uint32_t fab_smp_send(struct seg *s, uint32_t from, struct fab_smp *p);
 uint32_t fab_smp_answer(struct seg *s, uint32_t at, struct fab_smp *p);
 /* The other end of a port's cable, when the link is up: SEG_T_PORT, else SEG_NONE. */
 uint32_t fab_peer(const struct seg *s, uint32_t port);
+/* Forwarding tables for a group of the built-in SA; under fab_subnet.lock, as the next. 0, -ENOMEM.
+ */
+int fab_mcast_update(struct seg *s, uint32_t group);
+/* After a sweep: for all of them. */
+int fab_mcast_sweep(struct seg *s);
+
 bool fab_port_has_lid(const struct hw_port *p, uint32_t lid);
 bool fab_port_has_gid(const struct hw_port *p, const uint8_t gid[16]);
 /* The port with that GID, or SEG_NONE. Looks at all ports. */

@@ -19,7 +19,8 @@
 
 static const struct sa_row *find(uint64_t attr_id)
 {
-	static const struct sa_row *const tables[] = {sa_node_rows, sa_path_rows};
+	static const struct sa_row *const tables[] = {sa_node_rows, sa_path_rows, sa_group_rows,
+						      sa_kept_rows};
 
 	for (uint32_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		for (const struct sa_row *r = tables[i]; r->attr_id; r++)

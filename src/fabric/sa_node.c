@@ -168,7 +168,8 @@ static uint32_t mft_blocks(const struct sa_call *c, uint32_t sw)
 {
 	const struct fab_mft *t = seg_at(c->s, SEG_T_MFT, sw);
 
-	for (uint32_t i = FAB_MLIDS; i--;)
+	/* Rows above were never written by us: reading them would make their pages. */
+	for (uint32_t i = fab_subnet(c->s)->mc_top; i--;)
 		for (uint32_t k = 0; k < 4; k++)
 			if (t->mask[i][k])
 				return i / MFT_BLOCK + 1;

@@ -197,7 +197,33 @@ static void from_one(struct sa_call *c, uint32_t src, uint32_t slid, const struc
 /* A path to a group: its own MTU, rate... (pr_process_multicast()) */
 static void path_to_group(struct sa_call *c)
 {
-	c->status = SA_STATUS_NO_RECORDS;
+	const uint8_t *dgid = LAYOUT_IN(path_record, dgid, c->want);
+	uint32_t src = sa_has(c, PR_SGID)
+			       ? fab_port_by_gid(c->s, LAYOUT_IN(path_record, sgid, c->want))
+			       : c->from;
+	uint8_t r[LAYOUT_SZ(path_record)] = {0};
+
+	if (src == SEG_NONE) {
+		c->status = SA_STATUS_REQ_INVALID_GID;
+		return;
+	}
+	seg_for_each_live (c->s, SEG_T_MCGRP, i) {
+		const struct fab_mcgrp *g = seg_at(c->s, SEG_T_MCGRP, i);
+		struct way w = {g->mtu, g->rate};
+
+		if (memcmp(g->mgid, dgid, 16) || !selected(c, &w, g->life))
+			continue;
+		memcpy(LAYOUT_IN(path_record, dgid, r), dgid, 16);
+		memcpy(LAYOUT_IN(path_record, sgid, r), hw_port(c->s, src)->gid[0], 16);
+		LAYOUT_SET(path_record, r, dlid, FAB_MLID_FIRST + i - 1);
+		LAYOUT_SET(path_record, r, slid, hw_port(c->s, src)->lid);
+		LAYOUT_SET(path_record, r, flow_label, g->flow);
+		LAYOUT_SET(path_record, r, hop_limit, g->hop);
+		LAYOUT_SET(path_record, r, tclass, g->tclass);
+		LAYOUT_SET(path_record, r, sl, g->sl);
+		put_common(r, &w, g->life, (uint16_t)g->pkey);
+		sa_emit(c, PR_OWN, r);
+	}
 }
 
 static bool valid(const struct sa_call *c)

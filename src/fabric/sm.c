@@ -286,6 +286,7 @@ static int sweep(struct seg *s)
 		if (!r) {
 			fab_subnet(s)->sm_updn = w.updn;
 			settle(&w);
+			r = fab_mcast_sweep(s);
 			activate(&w);
 		}
 	}

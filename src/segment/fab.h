@@ -90,6 +90,29 @@ struct fab_notice { /* SEG_T_NOTICE */
 	uint8_t notice[64];
 } SEG_ELEM;
 
+/* Group i has the MLID FAB_MLID_FIRST + i - 1. All of the built-in SA's under fab_subnet.lock. */
+struct fab_mcgrp { /* SEG_T_MCGRP */
+	uint32_t gen, flags;
+	uint8_t mgid[16];
+	uint32_t qkey, mtu, rate, life, tclass, pkey, sl, flow, hop, scope;
+} SEG_ELEM;
+
+struct fab_mcmem { /* SEG_T_MCMEM */
+	uint32_t gen, flags;
+	uint32_t group, group_gen;
+	uint32_t port; /* SEG_T_PORT */
+	uint32_t join_state, proxy;
+	uint8_t gid[16];
+} SEG_ELEM;
+
+/* A ServiceRecord or a subscription. */
+struct fab_sarec { /* SEG_T_SAREC */
+	uint32_t gen, flags;
+	uint32_t attr_id;
+	uint64_t deadline;   /* clock_now_ns() when its lease ends; UINT64_MAX never */
+	uint8_t record[192]; /* as the SA gives it */
+} SEG_ELEM;
+
 /*
  * The built-in SM: there is none; it manages the subnet; it has left it to another one. Changed
  * under fab_subnet.lock.
@@ -120,6 +143,8 @@ struct fab_subnet { /* SEG_T_SUBNET, index FAB_SUBNET */
 	_Atomic uint32_t sm_port;  /* SEG_T_PORT it lives on */
 	_Atomic uint32_t sm_act;   /* SMInfo:ActCount */
 	uint32_t sm_again;         /* another one has had the subnet: clients must register again */
+	uint32_t mc_top;           /* one more than the highest group ever */
+	uint32_t mc_mgids;         /* MGIDs made by the SA */
 	uint32_t sm_updn; /* its ways go up and then down a tree: the shortest could block */
 } SEG_ELEM;
 #define FAB_SUBNET 1

@@ -53,6 +53,9 @@ static const struct {
 	[SEG_T_SUBNET] = {2, sizeof(struct fab_subnet), 1},
 	[SEG_T_CTR] = {512 * K, sizeof(struct fab_ctr), 1},
 	[SEG_T_CTRBASE] = {512 * K, sizeof(struct fab_ctr_base), 1},
+	[SEG_T_MCGRP] = {FAB_MLIDS + 1, sizeof(struct fab_mcgrp), 1},
+	[SEG_T_MCMEM] = {128 * K, sizeof(struct fab_mcmem), 1},
+	[SEG_T_SAREC] = {32 * K, sizeof(struct fab_sarec), 1},
 	[SEG_T_EQ] = {256 * K, sizeof(struct hw_eq), 1},
 	[SEG_T_UAR] = {65535, sizeof(struct hw_uar), 1},
 	[SEG_T_PD] = {256 * K, sizeof(struct hw_pd), 1},
@@ -97,6 +100,9 @@ CHECK_ELEM(fab_notice);
 CHECK_ELEM(fab_subnet);
 CHECK_ELEM(fab_ctr);
 CHECK_ELEM(fab_ctr_base);
+CHECK_ELEM(fab_mcgrp);
+CHECK_ELEM(fab_mcmem);
+CHECK_ELEM(fab_sarec);
 CHECK_ELEM(hw_eq);
 CHECK_ELEM(hw_uar);
 CHECK_ELEM(hw_pd);
@@ -119,7 +125,7 @@ CHECK_ELEM(mad_chain);
 CHECK_ELEM(mad_recv);
 CHECK_ELEM(seg_cap);
 CHECK_ELEM(seg_cap_rec);
-static_assert(SEG_T_COUNT == 42, "the table of tables has a row per table");
+static_assert(SEG_T_COUNT == 45, "the table of tables has a row per table");
 static_assert(sizeof(struct seg_table_hdr) == 64, "a header per cache line");
 
 static uint64_t page_up(uint64_t n)

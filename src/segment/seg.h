@@ -64,6 +64,9 @@ enum seg_table_id {
 	SEG_T_SUBNET,  /* struct fab_subnet  the one and only                                    */
 	SEG_T_CTR,     /* struct fab_ctr      index as SEG_T_PORT's; never claimed                */
 	SEG_T_CTRBASE, /* struct fab_ctr_base the same                                           */
+	SEG_T_MCGRP,   /* struct fab_mcgrp    multicast groups of the built-in SA       (fab.h)  */
+	SEG_T_MCMEM,   /* struct fab_mcmem    their members                                       */
+	SEG_T_SAREC,   /* struct fab_sarec    what clients have left with it                      */
 	SEG_T_EQ,      /* struct hw_eq        index = eqn                                         */
 	SEG_T_UAR,     /* struct hw_uar       index = UAR page id                                 */
 	SEG_T_PD,      /* struct hw_pd        index = pdn                                         */
