@@ -22,12 +22,10 @@ static inline void fab_count(const struct seg *s, uint32_t port, enum hw_ctr wha
 		atomic_fetch_add_explicit(&c->n[what], n, memory_order_relaxed);
 }
 
-static inline uint64_t fab_counted(const struct seg *s, uint32_t port, enum hw_ctr what)
-{
-	const struct fab_ctr *c = fab_ctr(s, port);
-
-	return c ? atomic_load_explicit(&c->n[what], memory_order_relaxed) : 0;
-}
+uint64_t fab_counted(const struct seg *s, uint32_t port, enum hw_ctr what);
+/* Before two ports get a cable, and before they lose it. */
+void fab_count_plug(const struct seg *s, uint32_t a, uint32_t b);
+void fab_count_unplug(const struct seg *s, uint32_t a, uint32_t b);
 
 /*
  * Octets between the delimiters of a packet, VCRC aside, in units of four (IBA, PortXmitData): a

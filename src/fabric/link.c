@@ -126,6 +126,7 @@ int fab_plug(struct seg *s, uint32_t a, uint32_t b)
 	if (r)
 		return r;
 	if (pa->peer == SEG_NONE && pb->peer == SEG_NONE) {
+		fab_count_plug(s, a, b);
 		atomic_store(&pa->peer, b);
 		atomic_store(&pb->peer, a);
 		train(s, a);
@@ -149,6 +150,7 @@ int fab_unplug(struct seg *s, uint32_t port)
 	if (peer != SEG_NONE) {
 		if (p->phys_state == HW_PHYS_LINKUP)
 			lose(s, port, p->down_default);
+		fab_count_unplug(s, port, peer);
 		atomic_store(&p->peer, SEG_NONE);
 		atomic_store(&hw_port(s, peer)->peer, SEG_NONE);
 		fab_moved(s);

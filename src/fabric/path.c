@@ -362,9 +362,54 @@ void fab_path_count(struct seg *s, const struct fab_path *p, const struct fab_pk
 
 void fab_count_mad(struct seg *s, uint32_t out, uint32_t in, void *arg)
 {
-	static const struct fab_pkts k = {.words = FAB_MAD_WORDS, .n = 1, .payload = 256};
-
 	(void)arg;
-	count_pkts(s, out, HW_CTR_XMIT_DATA, HW_CTR_XMIT_PKTS, HW_CTR_XMIT_MCAST, &k);
-	count_pkts(s, in, HW_CTR_RCV_DATA, HW_CTR_RCV_PKTS, HW_CTR_RCV_MCAST, &k);
+	(void)in;
+	atomic_fetch_add_explicit(&fab_ctr(s, out)->smps, 1, memory_order_relaxed);
+}
+
+static uint64_t smps_sent(const struct seg *s, uint32_t port)
+{
+	return atomic_load_explicit(&fab_ctr(s, port)->smps, memory_order_relaxed);
+}
+
+static uint64_t smps_received(const struct seg *s, uint32_t port)
+{
+	const struct hw_port *p = hw_port(s, port);
+	uint32_t peer = p ? atomic_load(&p->peer) : SEG_NONE;
+
+	return atomic_load(&fab_ctr(s, port)->smps_before) +
+	       (peer == SEG_NONE ? 0 : smps_sent(s, peer));
+}
+
+uint64_t fab_counted(const struct seg *s, uint32_t port, enum hw_ctr what)
+{
+	const struct fab_ctr *c = fab_ctr(s, port);
+	uint64_t n = c ? atomic_load_explicit(&c->n[what], memory_order_relaxed) : 0;
+
+	if (!c)
+		return 0;
+	switch (what) {
+	case HW_CTR_XMIT_PKTS:
+		return n + smps_sent(s, port);
+	case HW_CTR_XMIT_DATA:
+		return n + FAB_MAD_WORDS * smps_sent(s, port);
+	case HW_CTR_RCV_PKTS:
+		return n + smps_received(s, port);
+	case HW_CTR_RCV_DATA:
+		return n + FAB_MAD_WORDS * smps_received(s, port);
+	default:
+		return n;
+	}
+}
+
+void fab_count_plug(const struct seg *s, uint32_t a, uint32_t b)
+{
+	atomic_fetch_sub(&fab_ctr(s, a)->smps_before, smps_sent(s, b));
+	atomic_fetch_sub(&fab_ctr(s, b)->smps_before, smps_sent(s, a));
+}
+
+void fab_count_unplug(const struct seg *s, uint32_t a, uint32_t b)
+{
+	atomic_fetch_add(&fab_ctr(s, a)->smps_before, smps_sent(s, b));
+	atomic_fetch_add(&fab_ctr(s, b)->smps_before, smps_sent(s, a));
 }

@@ -6,6 +6,7 @@
  *
  * Links that are up are enough: VL15 waits for no subnet manager.
  */
+#include "fabric/count.h"
 #include "fabric/fabric.h"
 
 #include "wire/mad/mad.h"
@@ -16,6 +17,10 @@ enum { LOST = -1, HERE = -2, BY_LID = -3 };
 struct way {
 	struct seg *s;
 	struct fab_smp *p;
+	/* The tables' beginnings: what they hold of a subnet is there for good. */
+	const struct hw_port *ports;
+	const struct fab_node *nodes;
+	struct fab_ctr *ctrs;
 	uint32_t via; /* SEG_T_PORT where it came in last */
 };
 
@@ -106,9 +111,15 @@ static uint32_t by_lid(struct way *w, uint32_t from, uint16_t dlid)
 
 static uint32_t over_link(struct way *w, uint32_t out)
 {
-	uint32_t at = fab_peer(w->s, out);
+	const struct hw_port *p = &w->ports[out];
+	uint32_t at = atomic_load_explicit(&p->peer, memory_order_acquire);
 
-	if (at != SEG_NONE && w->p->hop)
+	if (at == SEG_NONE || p->phys_state != HW_PHYS_LINKUP ||
+	    w->ports[at].phys_state != HW_PHYS_LINKUP)
+		return SEG_NONE;
+	if (w->p->hop == fab_count_mad)
+		atomic_fetch_add_explicit(&w->ctrs[out].smps, 1, memory_order_relaxed);
+	else if (w->p->hop)
 		w->p->hop(w->s, out, at, w->p->arg);
 	return at;
 }
@@ -119,8 +130,8 @@ static uint32_t direct(struct way *w, uint32_t at, bool linked, bool made_here)
 	struct fab_smp *p = w->p;
 
 	while (at != SEG_NONE) {
-		const struct hw_port *port = hw_port(w->s, at);
-		const struct fab_node *n = fab_node(w->s, port->node);
+		const struct hw_port *port = &w->ports[at];
+		const struct fab_node *n = &w->nodes[port->node];
 		bool sw = n->type == FAB_SWITCH;
 		int go = next_port(p->mad, sw, linked ? port->num : 0, made_here);
 
@@ -145,9 +156,20 @@ static uint32_t direct(struct way *w, uint32_t at, bool linked, bool made_here)
 	return SEG_NONE;
 }
 
+static struct way way_of(struct seg *s, struct fab_smp *p)
+{
+	return (struct way){
+		.s = s,
+		.p = p,
+		.ports = seg_at(s, SEG_T_PORT, 0),
+		.nodes = seg_at(s, SEG_T_NODE, 0),
+		.ctrs = seg_at(s, SEG_T_CTR, 0),
+	};
+}
+
 uint32_t fab_smp_send(struct seg *s, uint32_t from, struct fab_smp *p)
 {
-	struct way w = {.s = s, .p = p};
+	struct way w = way_of(s, p);
 	bool linked = p->dlid == MAD_LID_PERMISSIVE;
 	uint32_t at = linked ? over_link(&w, from) : by_lid(&w, from, p->dlid);
 
@@ -159,7 +181,7 @@ uint32_t fab_smp_send(struct seg *s, uint32_t from, struct fab_smp *p)
 uint32_t fab_smp_answer(struct seg *s, uint32_t at, struct fab_smp *p)
 {
 	const struct fab_node *n = fab_node(s, hw_port(s, at)->node);
-	struct way w = {.s = s, .p = p};
+	struct way w = way_of(s, p);
 	uint32_t from = n->type == FAB_SWITCH ? n->port0 : at;
 	uint16_t dlid = p->slid;
 

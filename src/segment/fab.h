@@ -123,6 +123,11 @@ enum fab_sm_state { FAB_SM_OFF = 0, FAB_SM_MASTER = 1, FAB_SM_LEFT = 2 };
  * subnet never count anything. */
 struct fab_ctr { /* SEG_T_CTR; never claimed */
 	_Atomic uint64_t n[HW_CTR_STORED];
+	/*
+	 * Subnet management packets, one addition for a cable: those that have left here, and what
+	 * to add to the other end's for those that have come. They are in no other counter.
+	 */
+	_Atomic uint64_t smps, smps_before;
 } SEG_ELEM;
 
 /* What the PMA's counters had when they were last set, less what they were set to. */
