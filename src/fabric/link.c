@@ -35,54 +35,80 @@ static uint32_t best_speed(uint32_t common)
 	return bit;
 }
 
-/* One end. A switch remembers that a link has come or gone. */
-static void set(struct seg *s, uint32_t port, uint32_t state, uint32_t phys)
-{
-	struct hw_port *p = hw_port(s, port);
-	const struct fab_node *n = fab_node(s, p->node);
-	bool moved = atomic_load(&p->state) != state;
+struct end {
+	uint32_t port, state, phys;
+	uint32_t what; /* enum fab_change */
+};
 
-	if (!moved && p->phys_state == phys)
+static void store(struct seg *s, struct end *e)
+{
+	struct hw_port *p = hw_port(s, e->port);
+	bool moved = atomic_load(&p->state) != e->state;
+
+	e->what = moved ? FAB_CHANGED_STATE : p->phys_state != e->phys ? FAB_CHANGED_SM : 0;
+	atomic_store(&p->phys_state, e->phys);
+	atomic_store(&p->state, e->state);
+}
+
+/* A switch remembers that a link has come or gone. */
+static void tell(struct seg *s, const struct end *e)
+{
+	const struct fab_node *n = fab_node(s, hw_port(s, e->port)->node);
+
+	if (!e->what)
 		return;
-	atomic_store(&p->phys_state, phys);
-	atomic_store(&p->state, state);
-	if (moved && state == HW_PORT_DOWN)
-		fab_count(s, port, HW_CTR_DOWNED, 1);
-	if (moved && n->type == FAB_SWITCH) {
-		atomic_store(&fab_switch(s, n->sw)->state_change, 1);
-		fab_notice_link(s, port);
+	if (e->what == FAB_CHANGED_STATE) {
+		if (e->state == HW_PORT_DOWN)
+			fab_count(s, e->port, HW_CTR_DOWNED, 1);
+		if (n->type == FAB_SWITCH) {
+			atomic_store(&fab_switch(s, n->sw)->state_change, 1);
+			fab_notice_link(s, e->port);
+		}
 	}
-	fab_port_changed(s, port, moved ? FAB_CHANGED_STATE : FAB_CHANGED_SM);
+	fab_port_changed(s, e->port, e->what);
+}
+
+/* Both ends, before anybody hears of one: who looks then finds no link that is half there. */
+static void set(struct seg *s, struct end *a, struct end *b)
+{
+	store(s, a);
+	if (b)
+		store(s, b);
+	tell(s, a);
+	if (b)
+		tell(s, b);
 }
 
 /* Both ends of a link that was up: who lost it goes to its default. */
 static void lose(struct seg *s, uint32_t port, uint32_t phys)
 {
 	struct hw_port *p = hw_port(s, port);
-	uint32_t peer = atomic_load(&p->peer);
-	bool was_up = p->phys_state == HW_PHYS_LINKUP;
+	struct end a = {port, HW_PORT_DOWN, phys, 0};
+	struct end b = {atomic_load(&p->peer), HW_PORT_DOWN, 0, 0};
+	bool both = p->phys_state == HW_PHYS_LINKUP && b.port != SEG_NONE;
 
-	set(s, port, HW_PORT_DOWN, phys);
-	if (was_up && peer != SEG_NONE)
-		set(s, peer, HW_PORT_DOWN, hw_port(s, peer)->down_default);
+	if (both)
+		b.phys = hw_port(s, b.port)->down_default;
+	set(s, &a, both ? &b : NULL);
 }
 
 static void train(struct seg *s, uint32_t a)
 {
 	struct hw_port *pa = hw_port(s, a), *pb;
-	uint32_t b = atomic_load(&pa->peer), width, speed;
+	struct end ea = {a, HW_PORT_INIT, HW_PHYS_LINKUP, 0};
+	struct end eb = {atomic_load(&pa->peer), HW_PORT_INIT, HW_PHYS_LINKUP, 0};
+	uint32_t width, speed;
 
-	if (b == SEG_NONE)
+	if (eb.port == SEG_NONE)
 		return;
-	pb = hw_port(s, b);
+	pb = hw_port(s, eb.port);
 	width = best_width(pa->width_en & pb->width_en);
 	speed = best_speed(pa->speed_en & pb->speed_en);
 	if (!may_train(pa) || !may_train(pb) || !width || !speed)
 		return;
 	pa->width = pb->width = width;
 	pa->speed = pb->speed = speed;
-	set(s, a, HW_PORT_INIT, HW_PHYS_LINKUP);
-	set(s, b, HW_PORT_INIT, HW_PHYS_LINKUP);
+	set(s, &ea, &eb);
 }
 
 static int lock(struct seg *s)
