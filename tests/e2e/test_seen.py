@@ -8,11 +8,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import SOFTHCA, Case, Fabric, Running  # noqa: E402
+from softhca import SOFTHCA, Case, Fabric, Running, wait_for  # noqa: E402
 
 FIELDS = ('infiniband.bth.opcode', 'infiniband.bth.psn', 'infiniband.lrh.dlid', 'infiniband.bth.destqp',
           'infiniband.bth.a', 'infiniband.grh.dgid', 'frame.len', '_ws.malformed', 'erf.types.type')
@@ -105,7 +104,7 @@ class Capture(Case):
     def pair(self, cmd, options=()):
         """A server and its client, captured. Summaries of the packets."""
         self.ok(Running([SOFTHCA, 'pcap', '-o', self.file, *options, '--', 'sh', '-c',
-                         f'{cmd} & s=$!; n=0; until {cmd} localhost || [ $n = 50 ]; '
+                         f'{cmd} & s=$!; n=0; until {cmd} localhost || [ $n = 300 ]; '
                          'do n=$((n + 1)); sleep 0.1; done; wait $s']).finish())
         return [re.sub(r' QP=.*', '', x) for x in self.info()]
 
@@ -176,8 +175,10 @@ class Capture(Case):
 
     def test_a_fabric_that_is_up(self):
         with Fabric('--hosts', '1') as fabric:
-            cap = Running([SOFTHCA, 'pcap', '--fabric', fabric.name, '-o', self.file], env=fabric.env)
-            time.sleep(0.3)
+            cap = Running([SOFTHCA, 'pcap', '--fabric', fabric.name, '--live', '-o', self.file],
+                          env=fabric.env)
+            # With --live the file's header is there as soon as the capture is on.
+            wait_for(lambda: os.path.exists(self.file) and os.path.getsize(self.file), 'the capture')
             self.ok(Running([SOFTHCA, 'run', '--fabric', fabric.name, '--', 'smpquery', 'nodeinfo', '1'],
                             env=fabric.env).finish())
             other = Running([SOFTHCA, 'pcap', '--fabric', fabric.name, '-o', self.file + '2'],
