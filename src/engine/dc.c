@@ -42,7 +42,7 @@ bool dc_accepts(struct eng_run *r, struct hw_qp *dct, uint32_t port)
 	uint64_t n;
 
 	if (seg_owner(r->s, SEG_T_QP, r->dest) == SEG_OWNER_FREE || dct->st != HW_ST_DCT ||
-	    !qp_receives(dct) || dct->port != port || !eng_pkey_match(r->s, r->qp, dct))
+	    !qp_receives(dct) || dct->port != port || !way_pkey_match(r, dct))
 		return false;
 	if (LAYOUT_GET(dctc, dct->qpc, dc_access_key) == key) {
 		eng_count(r->s, dct, HW_QC_RX_DCT_CONNECT);

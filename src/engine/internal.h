@@ -310,8 +310,10 @@ uint32_t atomic_parse(struct eng_run *r);
  * r->why. */
 int atomic_perform(struct eng_run *r);
 /* way.c */
-/* May packets with a's P_Key enter b? Counted at b's port when not. */
-bool eng_pkey_match(struct seg *s, const struct hw_qp *a, const struct hw_qp *b);
+/* May packets of r->qp with its P_Key, or a Q_Key, enter the peer (r->dest)? If not, they are
+ * counted at its port, which says so to the subnet manager (traps 257, 258). */
+bool way_pkey_match(struct eng_run *r, const struct hw_qp *peer);
+bool way_qkey_match(struct eng_run *r, const struct hw_qp *peer, uint32_t qkey);
 uint16_t way_pkey(const struct seg *s, const struct hw_qp *qp);
 /* The LID that packets of a QP come from. */
 uint32_t way_slid(const struct seg *s, const struct hw_qp *qp, uint32_t path_bits);

@@ -37,7 +37,7 @@ static bool rc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port)
 		return dc_accepts(r, peer, port);
 	return seg_owner(r->s, SEG_T_QP, r->dest) != SEG_OWNER_FREE && qp_receives(peer) &&
 	       peer->st == r->qp->st && peer->dest_qpn == r->qpn && peer->port == port &&
-	       (peer->st != HW_ST_XRC || peer->xrcd) && eng_pkey_match(r->s, r->qp, peer);
+	       (peer->st != HW_ST_XRC || peer->xrcd) && way_pkey_match(r, peer);
 }
 
 /* The peer refuses the request itself: it goes to ERR and says so. */

@@ -281,6 +281,28 @@ static void switches_enforce_partitions_outwards(void **state)
 	assert_int_equal(counted(p, S0, 2, HW_CTR_XMIT_PKTS), 0);
 }
 
+/* What the port says to its subnet manager. */
+static void assert_trap(struct t_pair *p, uint32_t trap, uint32_t key, uint32_t qp1, uint32_t qp2)
+{
+	uint32_t found = 0;
+
+	seg_for_each_live (&p->t->s, SEG_T_NOTICE, i) {
+		const struct fab_notice *n = seg_at(&p->t->s, SEG_T_NOTICE, i);
+		const uint8_t *d = n->notice;
+
+		if (LAYOUT_GET(notice, d, trap_num) != trap)
+			continue;
+		assert_int_equal(n->port, port_of(p, H2, 1));
+		assert_int_equal(LAYOUT_GET(notice_257_258, d, lid1), hw_of(p, H1, 1)->lid);
+		assert_int_equal(LAYOUT_GET(notice_257_258, d, lid2), hw_of(p, H2, 1)->lid);
+		assert_int_equal(LAYOUT_GET(notice_257_258, d, key), key);
+		assert_int_equal(LAYOUT_GET(notice_257_258, d, qp1), qp1);
+		assert_int_equal(LAYOUT_GET(notice_257_258, d, qp2), qp2);
+		found++;
+	}
+	assert_int_equal(found, 1);
+}
+
 /* Queue pairs keep the index and use what is there now. */
 static void pkey_tables_as_they_are_now(void **state)
 {
@@ -290,6 +312,7 @@ static void pkey_tables_as_they_are_now(void **state)
 	write_len(p, 8);
 	t_assert_empty(&p->a->cq);
 	assert_int_equal(counted(p, H2, 1, HW_CTR_PKEY_VIOL), 1);
+	assert_trap(p, TRAP_BAD_PKEY, 0x8005, p->a->qpn, p->b->qpn);
 	hw_of(p, H2, 1)->pkey[0] = 0x0005; /* a limited member may hear a full one */
 	t_now += ACK_14_NS;
 	eng_run_due(&p->t->s);
@@ -361,6 +384,7 @@ static void a_datagram_is_lost_on_the_way(void **state)
 	t_post(a, &wr);
 	t_assert_empty(&b->cq);
 	assert_int_equal(counted(p, H2, 1, HW_CTR_QKEY_VIOL), 1);
+	assert_trap(p, TRAP_BAD_QKEY, 0x2222, a->qpn, b->qpn);
 	t_qp_free(a);
 	t_qp_free(b);
 }

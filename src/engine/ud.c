@@ -230,12 +230,14 @@ static enum eng_out ud_member(struct eng_run *r, const struct ud_av *av, const s
 	uint64_t len = r->local.len;
 
 	atomic_store_explicit(&r->qp->ud_dest, qpn, memory_order_relaxed);
+	r->dest = qpn;
+	r->path.dlid = av->dlid;
 	if (resp_lock(r->s, peer, qpn))
 		return ENG_SILENT;
 	to.dqpn = qpn;
 	if (seg_owner(r->s, SEG_T_QP, qpn) != SEG_OWNER_FREE && peer->st == HW_ST_UD &&
 	    qp_receives(peer) && peer->qkey == av->qkey && (reach_bit(x, peer->port) & x->got) &&
-	    eng_pkey_match(r->s, r->qp, peer))
+	    way_pkey_match(r, peer))
 		out = ud_receive(r, &to, peer, op);
 	seg_unlock(r->s, &peer->rq_lock);
 	if (r->local.len > len) /* the header of that one */
@@ -271,15 +273,6 @@ static enum eng_out ud_multicast(struct eng_run *r, const struct ud_av *av, cons
 	return ENG_DONE;
 }
 
-/* The Q_Key that a datagram must have to be received by that QP. */
-static bool qkey_match(const struct eng_run *r, const struct ud_av *av, const struct hw_qp *peer)
-{
-	if (peer->qkey == av->qkey)
-		return true;
-	fab_count(r->s, peer->port, HW_CTR_QKEY_VIOL, 1);
-	return false;
-}
-
 /* To the QP `peer`, which is (or was) on the port where the datagram arrives. */
 static enum eng_out ud_arrive(struct eng_run *r, const struct ud_av *av, struct hw_qp *peer,
 			      const struct eng_op *op)
@@ -289,11 +282,12 @@ static enum eng_out ud_arrive(struct eng_run *r, const struct ud_av *av, struct 
 	/* Seen by eng_mkey_quiesce before the responder's keys are looked at (the lock is taken in
 	 * between). */
 	atomic_store_explicit(&r->qp->ud_dest, av->dqpn, memory_order_relaxed);
+	r->dest = av->dqpn;
 	if (resp_lock(r->s, peer, av->dqpn))
 		return ENG_LOCKED;
 	if (seg_owner(r->s, SEG_T_QP, av->dqpn) != SEG_OWNER_FREE && peer->st == HW_ST_UD &&
-	    qp_receives(peer) && peer->port == r->path.to && qkey_match(r, av, peer) &&
-	    eng_pkey_match(r->s, r->qp, peer))
+	    qp_receives(peer) && peer->port == r->path.to && way_qkey_match(r, peer, av->qkey) &&
+	    way_pkey_match(r, peer))
 		out = ud_receive(r, av, peer, op);
 	seg_unlock(r->s, &peer->rq_lock);
 	return out;

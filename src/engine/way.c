@@ -6,6 +6,8 @@
 #include "engine/internal.h"
 #include "fabric/count.h"
 #include "fabric/fabric.h"
+#include "fabric/notice.h"
+#include "wire/mad/mad.h"
 #include "wire/prm/prm.h"
 
 /* Octets of headers (IBA 5.2); the ICRC is with them. */
@@ -28,14 +30,38 @@ uint16_t way_pkey(const struct seg *s, const struct hw_qp *qp)
 	return p && qp->pkey_index < HW_PKEYS ? p->pkey[qp->pkey_index] : 0;
 }
 
-bool eng_pkey_match(struct seg *s, const struct hw_qp *a, const struct hw_qp *b)
+/* A packet to a QP has the wrong key: counted, and the subnet manager hears of it. */
+static void bad_key(struct eng_run *r, const struct hw_qp *peer, uint32_t trap, uint32_t key)
 {
-	uint16_t ka = way_pkey(s, a), kb = way_pkey(s, b);
+	const struct fab_bad_key k = {
+		.lid1 = way_slid(r->s, r->qp, 0),
+		.lid2 = r->path.dlid & 0xffff,
+		.key = key,
+		.sl = r->qp->sl & 0xf,
+		.qp1 = r->qpn,
+		.qp2 = r->dest & 0xffffff,
+	};
+
+	fab_count(r->s, peer->port, trap == TRAP_BAD_PKEY ? HW_CTR_PKEY_VIOL : HW_CTR_QKEY_VIOL, 1);
+	fab_notice_key(r->s, peer->port, trap, &k);
+}
+
+bool way_pkey_match(struct eng_run *r, const struct hw_qp *peer)
+{
+	uint16_t ka = way_pkey(r->s, r->qp), kb = way_pkey(r->s, peer);
 
 	/* Same partition, and not both limited members. */
 	if (((ka ^ kb) & 0x7fff) == 0 && (ka & 0x7fff) && ((ka | kb) & 0x8000))
 		return true;
-	fab_count(s, b->port, HW_CTR_PKEY_VIOL, 1);
+	bad_key(r, peer, TRAP_BAD_PKEY, ka);
+	return false;
+}
+
+bool way_qkey_match(struct eng_run *r, const struct hw_qp *peer, uint32_t qkey)
+{
+	if (peer->qkey == qkey)
+		return true;
+	bad_key(r, peer, TRAP_BAD_QKEY, qkey);
 	return false;
 }
 

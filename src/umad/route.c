@@ -11,6 +11,7 @@
 #include "fabric/count.h"
 #include "fabric/fabric.h"
 #include "fabric/mad.h"
+#include "fabric/notice.h"
 #include "fabric/path.h"
 #include "util/log.h"
 
@@ -108,6 +109,23 @@ static bool refuse(struct seg *s, struct umad_pkt *p)
 	return true;
 }
 
+static void bad_pkey(struct seg *s, uint32_t port, const struct umad_pkt *p)
+{
+	const struct fab_bad_key k = {
+		.lid1 = p->slid,
+		.lid2 = p->dlid,
+		.key = p->pkey_index < HW_PKEYS ? hw_port(s, p->from)->pkey[p->pkey_index] : 0,
+		.sl = p->sl & 0xf,
+		.qp1 = p->qpn,
+		.qp2 = p->dst_qpn & 0xffffff,
+		.gid1 = p->grh ? p->sgid : NULL,
+		.gid2 = p->grh ? p->dgid : NULL,
+	};
+
+	fab_count(s, port, HW_CTR_PKEY_VIOL, 1);
+	fab_notice_key(s, port, TRAP_BAD_PKEY, &k);
+}
+
 /* True: the port answers it, p->mad is the answer. */
 static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 {
@@ -127,7 +145,7 @@ static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 	if (!p->qpn)
 		p->pkey_index = 0;
 	else if (!pkey_arrives(hw_port(s, p->from), hw_port(s, port), &p->pkey_index)) {
-		fab_count(s, port, HW_CTR_PKEY_VIOL, 1);
+		bad_pkey(s, port, p);
 		lost(s, p, "P_Key");
 		return false;
 	}
