@@ -318,23 +318,72 @@ bool umad_looks_after(struct seg *s, uint32_t slot, uint32_t slot_gen, bool orph
 	return !p || p->gen != slot_gen || atomic_load(&p->state) == SEG_PROC_DEAD;
 }
 
-/* What is over by now; the next deadline. */
-static uint64_t run(struct seg *s, bool orphans)
+#define AT_ONCE 64
+
+struct due {
+	uint64_t deadline;
+	uint32_t send;
+};
+
+/* Into what is sorted, if it is among the earliest. */
+static uint32_t insert(struct due *d, uint32_t n, struct due x)
 {
-	uint64_t now = clock_now_ns(), due = UINT64_MAX, recv;
+	uint32_t k = n < AT_ONCE ? n++ : AT_ONCE;
+
+	for (; k && d[k - 1].deadline > x.deadline; k--)
+		if (k < AT_ONCE)
+			d[k] = d[k - 1];
+	if (k < AT_ONCE)
+		d[k] = x;
+	return n;
+}
+
+/* The earliest of the sends that are over, as the kernel's wait_list has them; *next: when another
+ * one will be. */
+static uint32_t over(struct seg *s, bool orphans, uint64_t now, struct due *d, uint64_t *next)
+{
+	uint32_t n = 0;
 
 	seg_for_each_live (s, SEG_T_MSEND, i) {
-		struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
+		const struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
+		uint64_t at;
 
 		if (!umad_looks_after(s, m->slot, m->slot_gen, orphans) ||
 		    atomic_load(&m->state) != MAD_SEND_WAITS)
 			continue;
-		if (atomic_load(&m->deadline) <= now)
-			expire(s, i, m);
-		if (seg_live(s, SEG_T_MSEND, i) && atomic_load(&m->state) == MAD_SEND_WAITS &&
-		    atomic_load(&m->deadline) < due)
-			due = atomic_load(&m->deadline);
+		at = atomic_load(&m->deadline);
+		if (at <= now)
+			n = insert(d, n, (struct due){at, i});
+		else if (at < *next)
+			*next = at;
 	}
+	return n;
+}
+
+/* What is over by now; the next deadline. */
+static uint64_t run(struct seg *s, bool orphans)
+{
+	uint64_t now = clock_now_ns(), due, recv;
+	struct due d[AT_ONCE];
+	uint32_t n;
+
+	do {
+		due = UINT64_MAX;
+		n = over(s, orphans, now, d, &due);
+		for (uint32_t k = 0; k < n; k++) {
+			struct mad_send *m = seg_live(s, SEG_T_MSEND, d[k].send);
+
+			if (!m || atomic_load(&m->deadline) != d[k].deadline ||
+			    atomic_load(&m->state) != MAD_SEND_WAITS)
+				continue;
+			expire(s, d[k].send, m);
+			/* To be repeated once more. */
+			m = seg_live(s, SEG_T_MSEND, d[k].send);
+			if (m && atomic_load(&m->state) == MAD_SEND_WAITS &&
+			    atomic_load(&m->deadline) < due)
+				due = atomic_load(&m->deadline);
+		}
+	} while (n == AT_ONCE);
 	recv = umad_rmpp_run_due(s, orphans);
 	return recv < due ? recv : due;
 }

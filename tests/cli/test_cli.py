@@ -788,7 +788,7 @@ class Supervisor(Cli):
         self.assertEqual(self.ask(self.connect(), HELLO, host=b'h9')['err'], -errno.ENODEV)
         self.assertEqual(self.ask(self.connect(), HELLO, host=b'x' * 32)['err'], -errno.ENODEV)
         self.assertEqual(self.ask(self.connect(), OPEN, kind=1, hca=1)['err'], -errno.ENOTCONN)
-        self.assertEqual(self.ask(self.connect(), CLOSED, file=1)['err'], -errno.ENOTCONN)
+        self.assertEqual(self.ask(self.connect(), CLOSED, file=1)['err'], -errno.ENOENT)
         self.assertEqual(self.ask(self.connect(), GET_MEM, slot=999)['err'], -errno.ESRCH)
         for what, err in ((dict(port=999), errno.ENXIO), (dict(port=0), errno.ENXIO),
                           (dict(port=1, hca=1), errno.ENXIO),

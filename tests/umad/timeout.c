@@ -5,7 +5,9 @@
  */
 #include "umad.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 
 #define SLOW 2000 /* ms: of a machine with better things to do */
 
@@ -161,9 +163,8 @@ static void answered_after_a_retry(void **state)
 }
 
 /* The wait list is in the order of deadlines, not of writing: wait_for_response() */
-static void in_the_order_of_deadlines(void **state)
+static void three_in_order(const uint32_t ms[3], void (*then)(void))
 {
-	static const uint32_t ms[] = {60, 5, 30};
 	static const uint8_t order[] = {1, 2, 0};
 	struct packet in;
 	int fd = client();
@@ -175,11 +176,40 @@ static void in_the_order_of_deadlines(void **state)
 		p.hdr.lid = htons(0xbfff);
 		put(fd, &p);
 	}
+	then();
 	for (int i = 0; i < 3; i++) {
 		wait_readable(fd, 5000);
 		assert_int_equal(read(fd, &in, sizeof(in)), HDR + MAD_HDR);
 		assert_int_equal(in.mad[15], order[i]);
 	}
+}
+
+static void at_once(void)
+{
+}
+
+static void in_the_order_of_deadlines(void **state)
+{
+	three_in_order((const uint32_t[]){60, 5, 30}, at_once);
+}
+
+/* This process stands still, and all are over when it goes on. */
+static void stand_still(void)
+{
+	pid_t me = getpid(), pid = fork();
+
+	if (!pid) {
+		kill(me, SIGSTOP);
+		poll(NULL, 0, 120);
+		kill(me, SIGCONT);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+static void in_the_order_of_deadlines_after_all(void **state)
+{
+	three_in_order((const uint32_t[]){100, 60, 80}, stand_still);
 }
 
 static void many(void **state)
@@ -418,6 +448,7 @@ int main(void)
 	CASE(answered_at_once);
 	CASE(answered_after_a_retry);
 	CASE(in_the_order_of_deadlines);
+	CASE(in_the_order_of_deadlines_after_all);
 	CASE(many);
 	CASE(an_answer_that_waits);
 	CASE(unregistered);
