@@ -6,11 +6,25 @@
 #include <sys/mman.h>
 
 static const uint8_t mgid[16] = {0xff, 0x12, [15] = 7};
+#define MLID 0xc001
+
+/* On the switch: both adapters have joined. */
+static void join(struct tb *t)
+{
+	for (uint32_t side = 0; side < 2; side++) {
+		const struct hw_port *at = hw_port(&t->s, hw_port(&t->s, t->port[side])->peer);
+		struct fab_mft *mft = seg_at(&t->s, SEG_T_MFT, fab_node(&t->s, at->node)->sw);
+
+		mft->mask[MLID - FAB_MLID_FIRST][0] |= 1u << at->num;
+	}
+}
 
 static void attach(struct tb *t, struct t_qp *q)
 {
 	struct hw_mcg *m;
 	uint32_t i;
+
+	join(t);
 
 	assert_int_equal(seg_alloc(&t->s, SEG_T_MCG, T_OWNER, &i), 0);
 	m = seg_at(&t->s, SEG_T_MCG, i);
@@ -31,7 +45,7 @@ static struct t_qp *member(struct tb *t, uint32_t side)
 static void send_sge(struct t_qp *q, const uint8_t *gid, const struct t_sge *sge)
 {
 	struct mlx5_wqe_av av = {.dqp_dct = htobe32(0x80ffffffu),
-				 .rlid = htobe16(0xc001),
+				 .rlid = htobe16(MLID),
 				 .grh_gid_fl = htobe32(1u << 30)};
 
 	av.key.qkey.qkey = htobe32(0x11111111);

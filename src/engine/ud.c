@@ -191,32 +191,17 @@ static void reach_collect(struct eng_run *r, const uint8_t *mgid, uint32_t *i, s
 	}
 }
 
-/*
- * Which of the ports it gets to. The port itself hears its own; others as the switches' tables say.
- * A group that nobody has joined is in no table: while the built-in subnet manager is in charge, it
- * reaches every port, for programs that only attach.
- */
+/* Which of the ports it gets to: an adapter hears its own, others as the switches' tables say. */
 static void reach_find(struct eng_run *r, const struct ud_av *av, const struct fab_pkts *pkts,
 		       bool count, struct reach *x)
 {
 	const struct hw_port *own = hw_port(r->s, r->qp->port);
-	bool open = atomic_load_explicit(&fab_subnet(r->s)->sm_state, memory_order_relaxed) ==
-		    FAB_SM_MASTER;
 
-	if (fab_mcast_known(r->s, r->qp->port, av->dlid) || !open) {
-		fab_mcast(r->s, r->qp->port, av->dlid, pkts, count, reach_end, x);
-		if (own && own->state == HW_PORT_ACTIVE)
-			x->got |= reach_bit(x, r->qp->port);
-		return;
-	}
-	for (uint32_t i = 0; i < x->n; i++) {
+	fab_mcast(r->s, r->qp->port, av->dlid, pkts, count, reach_end, x);
+	for (uint32_t i = 0; own && own->state == HW_PORT_ACTIVE && i < x->n; i++) {
 		const struct hw_port *p = hw_port(r->s, x->port[i]);
 
-		if (!p)
-			continue;
-		fab_path(r->s, r->qp->port, atomic_load(&p->lid), &r->path);
-		fab_path_count(r->s, &r->path, pkts);
-		if (r->path.to == x->port[i] && fab_path_passes(r->s, &r->path, pkts))
+		if (p && p->hca == own->hca)
 			x->got |= UINT64_C(1) << i;
 	}
 }

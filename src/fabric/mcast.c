@@ -4,6 +4,7 @@
  * ports that they lead to. Called by the engine, also in a trap.
  */
 #include "fabric/path.h"
+#include "fabric/count.h"
 #include "fabric/fabric.h"
 
 /* Cables that a packet has still to cross: of a tree of any depth, a switch's ports for each level
@@ -71,14 +72,8 @@ static void relay_default(struct mcast *m, const struct fab_node *n, uint32_t ca
 
 	if (num && num <= n->nports && num != came)
 		cross(m, n->port0 + num);
-}
-
-bool fab_mcast_known(struct seg *s, uint32_t from, uint32_t mlid)
-{
-	uint32_t peer = fab_peer(s, from);
-	const struct fab_node *n = peer == SEG_NONE ? NULL : fab_node(s, hw_port(s, peer)->node);
-
-	return n && n->type == FAB_SWITCH && in_table(s, n->sw, mlid);
+	else if (m->count)
+		fab_count(m->s, n->port0 + came, HW_CTR_RCV_RELAY, m->k->n);
 }
 
 void fab_mcast(struct seg *s, uint32_t from, uint32_t mlid, const struct fab_pkts *k, bool count,

@@ -60,12 +60,10 @@ void fab_path_count(struct seg *s, const struct fab_path *p, const struct fab_pk
 uint32_t fab_cable(struct seg *s, uint32_t out, const struct fab_pkts *k, bool count);
 
 /*
- * Multicast: is there a way for the group in the table of the switch that port `from` is at? Then,
- * along the tables: `end` for each adapter's or router's port where it arrives (the sender's own is
- * none of them), twice where tables lead there twice.
+ * Multicast, along the switches' tables: `end` for each adapter's or router's port where it arrives
+ * (the sender's own is none of them), twice where tables lead there twice.
  */
 typedef void fab_end(struct seg *s, uint32_t port, void *arg);
-bool fab_mcast_known(struct seg *s, uint32_t from, uint32_t mlid);
 void fab_mcast(struct seg *s, uint32_t from, uint32_t mlid, const struct fab_pkts *k, bool count,
 	       fab_end *end, void *arg);
 
