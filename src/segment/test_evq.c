@@ -3,10 +3,12 @@
 #include "segment/test.h"
 #include "segment/hw.h"
 
+#include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include "segment/link.h"
+#include "util/clock.h"
 
 static const struct seg_evsrc no_source = {.table = SEG_T_COUNT};
 
@@ -458,6 +460,110 @@ static void killed_at_any_instruction(void **state)
 	queue_close(s, &q);
 }
 
+static void a_lazy_queue_tells_pollers_only(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+	struct seg_evq *e = seg_live(s, SEG_T_EVQ, q.idx);
+	struct seg_evrec r;
+
+	evq_set_lazy(s, q.idx);
+	assert_false(evq_ready(e));
+	assert_int_equal(push(s, &q, 1), 0);
+	assert_true(evq_ready(e));
+	assert_int_equal(bytes_in(&q), 0);
+	assert_int_equal(evq_poll_begin(s, q.idx, q.gen), 1); /* it need not wait */
+	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
+	assert_int_equal(evq_poll_begin(s, q.idx, q.gen), 0);
+	assert_int_equal(push(s, &q, 2), 0);
+	assert_int_equal(bytes_in(&q), 1);
+	evq_poll_end(s, q.idx, q.gen);
+	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
+	assert_int_equal(bytes_in(&q), 0);
+	assert_int_equal(push(s, &q, 3), 0);
+	assert_int_equal(bytes_in(&q), 0);
+	assert_int_equal(evq_poll_begin(s, q.idx, q.gen + 1), -ENOENT);
+	evq_kill(s, q.idx, q.gen);
+	assert_true(evq_ready(e));
+	queue_close(s, &q);
+}
+
+static void a_published_queue_always_tells(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+	struct seg_evrec r;
+
+	evq_set_lazy(s, q.idx);
+	assert_int_equal(push(s, &q, 1), 0);
+	evq_publish(s, q.idx, q.gen);
+	assert_int_equal(bytes_in(&q), 1);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
+		assert_int_equal(bytes_in(&q), 0);
+		assert_int_equal(push(s, &q, 2), 0);
+		assert_int_equal(bytes_in(&q), 1);
+	}
+	queue_close(s, &q);
+}
+
+/* A byte that came too late (the supervisor's) is drained by whoever comes for it. */
+static void a_stray_byte_is_drained(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+	struct seg_evrec r;
+
+	assert_int_equal(write(q.fd, "", 1), 1);
+	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), -EAGAIN);
+	assert_int_equal(bytes_in(&q), 0);
+	queue_close(s, &q);
+}
+
+static struct queue crowd;
+
+static void *read_all(void *arg)
+{
+	struct seg *s = arg;
+	struct seg_evrec r;
+
+	while (!evq_pop(s, crowd.idx, crowd.gen, crowd.fd, &r))
+		;
+	return NULL;
+}
+
+static void who_fills_a_queue_waits_for_its_reader(void **state)
+{
+	struct seg *s = *state;
+	struct seg_evq *e;
+	struct seg_evrec r;
+	uint64_t start;
+	pthread_t t;
+
+	crowd = queue_open(s, 0);
+	e = seg_live(s, SEG_T_EVQ, crowd.idx);
+	push(s, &crowd, 0);
+	assert_int_equal(evq_pop(s, crowd.idx, crowd.gen, crowd.fd, &r), 0);
+	for (uint64_t i = 0; i < 2 * EVQ_CROWDED; i++)
+		push(s, &crowd, i);
+	start = clock_now_ns();
+	evq_ease(s, crowd.idx, crowd.gen); /* who reads it itself waits for nobody */
+	assert_true(clock_now_ns() - start < EVQ_EASE_NS);
+	atomic_fetch_add(&e->reader, 2);
+	assert_int_equal(pthread_create(&t, NULL, read_all, s), 0);
+	evq_ease(s, crowd.idx, crowd.gen);
+	assert_true(e->count <= EVQ_CROWDED / 4 || !e->reader);
+	assert_int_equal(pthread_join(t, NULL), 0);
+	assert_int_equal(e->easers, 0);
+	/* A reader that does not come is forgotten. */
+	for (uint64_t i = 0; i < 2 * EVQ_CROWDED; i++)
+		push(s, &crowd, i);
+	evq_ease(s, crowd.idx, crowd.gen);
+	assert_int_equal(e->reader, 0);
+	assert_int_equal(e->count, 2 * EVQ_CROWDED);
+	queue_close(s, &crowd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -473,6 +579,10 @@ int main(void)
 		cmocka_unit_test(data_that_finds_no_queue_is_freed),
 		cmocka_unit_test(a_loss_is_told_once_and_first),
 		cmocka_unit_test(who_cannot_open_the_fifo_asks),
+		cmocka_unit_test(a_lazy_queue_tells_pollers_only),
+		cmocka_unit_test(a_published_queue_always_tells),
+		cmocka_unit_test(a_stray_byte_is_drained),
+		cmocka_unit_test(who_fills_a_queue_waits_for_its_reader),
 		cmocka_unit_test(killed_at_any_instruction),
 	};
 

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Outstanding sends: found among thousands, and nothing left of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+#include <infiniband/verbs.h>
+
+#include "fabric/fabric.h"
+#include "segment/evq.h"
+#include "umad/priv.h"
+
+#define MANY 10000u
+#define NOBODY 0xbff0
+
+static struct seg seg;
+static uint32_t port;
+
+static int setup(void **state)
+{
+	static const struct fab_options plain = {.hosts = 1,
+						 .hcas = 1,
+						 .ports = 1,
+						 .model = HW_CX6,
+						 .link_speed = 64,
+						 .link_width = 2,
+						 .max_mtu = IBV_MTU_4096};
+	struct hw_host *h;
+
+	memset(&seg, 0, sizeof(seg));
+	if (seg_create(&seg, "test") || fab_create(&seg, &plain) ||
+	    seg_proc_register_self(&seg, fab_host_by_name(&seg, "h1")))
+		return -1;
+	h = seg_live(&seg, SEG_T_HOST, fab_host_by_name(&seg, "h1"));
+	port = hw_hca(&seg, h->hca[0])->port[0];
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	seg_unmap(&seg);
+	return 0;
+}
+
+static struct umad_file file(void)
+{
+	struct ib_user_mad_reg_req2 q = {
+		.qpn = 0, .mgmt_class = MAD_CLASS_SUBN_LID, .mgmt_class_version = 1};
+	struct umad_file f = {.s = &seg};
+	struct seg_file *sf;
+
+	assert_int_equal(seg_alloc(&seg, SEG_T_FILE, SEG_OWNER_DEVICE, &f.file), 0);
+	sf = seg_file(&seg, f.file);
+	f.gen = sf->gen;
+	sf->hca = hw_port(&seg, port)->hca;
+	sf->port = 1;
+	sf->kind = SEG_FILE_UMAD;
+	assert_int_equal(evq_open(&seg, f.file, 0), 0);
+	assert_int_equal(umad_ioctl(&f, IB_USER_MAD_REGISTER_AGENT2, &q), 0);
+	return f;
+}
+
+static ssize_t ask(const struct umad_file *f, uint16_t lid, uint32_t tid)
+{
+	struct {
+		struct ib_user_mad_hdr hdr;
+		uint8_t mad[MAD_SIZE];
+	} p = {.hdr = {.timeout_ms = 3600 * 1000}};
+
+	be16_store(&p.hdr.lid, lid);
+	p.mad[0] = p.mad[2] = 1;
+	p.mad[1] = MAD_CLASS_SUBN_LID;
+	p.mad[3] = MAD_METHOD_GET;
+	LAYOUT_SET(mad_hdr, p.mad, tid, tid);
+	LAYOUT_SET(mad_hdr, p.mad, attr_id, 0x11);
+	return umad_write(f, &p, sizeof(p));
+}
+
+static uint32_t chained(void)
+{
+	uint32_t n = 0;
+
+	for (uint32_t c = 0; c < MAD_CHAINS; c++) {
+		const struct mad_chain *ch = seg_at(&seg, SEG_T_MCHAIN, c);
+
+		for (uint32_t i = ch->head; i; n++)
+			i = ((struct mad_send *)seg_at(&seg, SEG_T_MSEND, i))->next;
+	}
+	return n;
+}
+
+static uint32_t live(void)
+{
+	return seg_table(&seg, SEG_T_MSEND)->live;
+}
+
+static void gone(struct umad_file *f)
+{
+	umad_file_gone(&seg, f->file);
+	evq_close(&seg, f->file);
+	seg_free(&seg, SEG_T_FILE, f->file);
+	assert_int_equal(live(), 0);
+	assert_int_equal(chained(), 0);
+}
+
+static void what_is_answered_at_once_is_remembered_nowhere(void **state)
+{
+	struct umad_file f = file();
+	uint32_t high = seg_table(&seg, SEG_T_MSEND)->high;
+
+	for (uint32_t i = 0; i < 100; i++)
+		assert_true(ask(&f, (uint16_t)hw_port(&seg, port)->lid, i) > 0);
+	assert_int_equal(((struct seg_evq *)seg_at(&seg, SEG_T_EVQ, f.file))->count, 100);
+	assert_int_equal(seg_table(&seg, SEG_T_MSEND)->high, high);
+	gone(&f);
+}
+
+static void each_of_many_is_found(void **state)
+{
+	struct umad_file f = file(), other = file();
+	const struct mad_agent *a;
+	uint32_t idx;
+
+	for (uint32_t i = 0; i < MANY; i++)
+		assert_true(ask(&f, NOBODY, i) > 0);
+	assert_int_equal(live(), MANY);
+	assert_int_equal(chained(), MANY);
+	for (uint32_t i = 0; i < MANY; i += 97) {
+		assert_int_equal(ask(&f, NOBODY, i), -EINVAL);
+		assert_true(ask(&other, NOBODY, i) > 0); /* another file's are its own */
+	}
+	a = umad_agent_of(&f, 0, &idx);
+	for (uint32_t i = 0; i < MANY; i++) {
+		struct umad_pkt p = {.from = port, .slid = NOBODY};
+
+		p.dlid = (uint16_t)hw_port(&seg, port)->lid;
+		p.mad[1] = MAD_CLASS_SUBN_LID;
+		p.mad[3] = MAD_METHOD_GET_RESP;
+		LAYOUT_SET(mad_hdr, p.mad, tid, (uint64_t)mad_agent_tid(idx, a->gen) << 32 | i);
+		assert_true(umad_send_match(&seg, idx, a, &p));
+		assert_false(umad_send_match(&seg, idx, a, &p));
+	}
+	gone(&other);
+	for (uint32_t i = 0; i < MANY; i++)
+		assert_true(ask(&f, NOBODY, i) > 0);
+	gone(&f);
+}
+
+static void a_dead_holder_of_a_chain_does_no_harm(void **state)
+{
+	struct umad_file f = file();
+	uint32_t slot, gen;
+
+	assert_int_equal(seg_proc_register(&seg, fab_host_by_name(&seg, "h1"), 1, 1, &slot, &gen),
+			 0);
+	for (uint32_t c = 0; c < MAD_CHAINS; c++)
+		atomic_store(&((struct mad_chain *)seg_at(&seg, SEG_T_MCHAIN, c))->lock.word,
+			     (gen & 0x7f) << 24 | (slot + 1));
+	seg_proc(&seg, slot)->state = SEG_PROC_DEAD;
+	assert_true(ask(&f, NOBODY, 1) > 0);
+	assert_int_equal(ask(&f, NOBODY, 1), -EINVAL);
+	gone(&f);
+	seg_free(&seg, SEG_T_PROC, slot);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_answered_at_once_is_remembered_nowhere),
+		cmocka_unit_test(each_of_many_is_found),
+		cmocka_unit_test(a_dead_holder_of_a_chain_does_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
