@@ -17,7 +17,6 @@
 #define ASSEMBLY_NS (40 * NSEC_PER_SEC) /* start_rmpp() */
 #define REMEMBER_NS (10 * NSEC_PER_SEC) /* complete_rmpp(): for repeated segments */
 #define TURNS 4                         /* data, ACK, ACK of it: no more make sense */
-#define LOCK_NS (100 * NSEC_PER_MSEC)
 
 /* A segment that came too early, in a piece of the pool. */
 struct early {
@@ -111,7 +110,8 @@ static void repair(struct seg *s, uint32_t agent, const struct mad_agent *a)
 
 static bool lock(struct seg *s, uint32_t agent, struct mad_agent *a, uint32_t gen)
 {
-	int r = seg_lock(s, &a->rmpp_lock, LOCK_NS);
+	/* As long as for a system call: what is dropped here costs its sender two seconds. */
+	int r = seg_lock(s, &a->rmpp_lock, SEG_LOCK_CTRL_NS);
 
 	if (r < 0)
 		return false;
