@@ -27,6 +27,7 @@ SEEDS = {
     'topo': ['fuzz_seeds_topo', '{}'],
     'umad': ['fuzz_seeds_umad', '{}'],
     'rmpp': ['fuzz_seeds_umad', '{}', 'rmpp'],
+    'sa': ['fuzz_seeds_umad', '{}'],
 }
 MAX_LEN = 4096
 

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The built-in SA and subnet manager: requests of any bytes from any port, cables that come and go
+ * in between. Answers have the frame that their headers say, and no lock is left.
+ */
+#include "fuzz.h"
+
+#include "fabric/sa.h"
+#include "fabric/test_topo.h"
+#include "segment/proc.h"
+
+#define CALLS 30
+
+static const uint16_t attrs[] = {0x01, 0x03, 0x11, 0x12, 0x13, 0x14, 0x15, 0x17, 0x18, 0x20, 0x30,
+				 0x31, 0x33, 0x35, 0x36, 0x38, 0x38, 0x38, 0x35, 0xf3, 0x31, 0x3a};
+static const uint8_t methods[] = {0x01, 0x02, 0x12, 0x15, 0x12, 0x02, 0x13, 0x14};
+
+static struct seg seg;
+static struct tt topo;
+
+static void begin(void)
+{
+	if (seg.hdr)
+		return;
+	tt_tree2(&topo, 2, 2, 2);
+	fz_check(!seg_create(&seg, "fuzz") && !fab_build(&seg, &topo.t, &tt_options));
+	fz_check(!seg_proc_register_self(&seg, 1));
+}
+
+static void end(void)
+{
+	static const enum seg_table_id tables[] = {SEG_T_MCGRP, SEG_T_MCMEM, SEG_T_SAREC};
+
+	for (uint32_t t = 0; t < 3; t++)
+		seg_for_each_live (&seg, tables[t], i)
+			seg_free(&seg, tables[t], i);
+	for (uint32_t i = 1; i < fab_subnet(&seg)->mc_top; i++)
+		fab_mcast_update(&seg, i);
+	fz_check(!fab_subnet(&seg)->lock.word);
+}
+
+/* Identities that mean something: ports' LIDs and GIDs, one of few groups. */
+static void mean(struct fz *f, uint8_t *mad, uint32_t from)
+{
+	const struct hw_port *p = hw_port(&seg, from);
+	uint8_t *r = mad + SA_DATA, how = fz_u8(f);
+
+	if (how & 1)
+		memcpy(r + (how & 2 ? 16 : 8), p->gid[0], 16);
+	if (how & 4)
+		memcpy(r + 24, p->gid[0], 16);
+	if (how & 8) {
+		memset(r, 0, 16);
+		r[0] = 0xff;
+		r[1] = 0x12;
+		r[15] = how >> 6;
+	}
+	if (how & 16)
+		be16_store(r + 40, (uint16_t)p->lid);
+	if (how & 32)
+		be16_store(r, (uint16_t)p->lid);
+}
+
+static void request(struct fz *f)
+{
+	uint32_t ports = seg_table(&seg, SEG_T_PORT)->high, sm = fab_subnet(&seg)->sm_port, from;
+	uint8_t mad[MAD_SIZE] = {0}, how = fz_u8(f), at = fz_u8(f);
+	struct fab_sa_answer a = {0};
+
+	/* the adapters are the last nodes: a packet comes from a port with a LID */
+	from = ports - 1 - at % 4;
+	mad[0] = 1;
+	mad[1] = MAD_CLASS_SA;
+	mad[2] = how & 1 ? fz_u8(f) : 2;
+	mad[3] = how & 2 ? fz_u8(f) : methods[(at >> 2) % 8];
+	be16_store(mad + 16,
+		   how & 4 ? fz_u16(f) : attrs[fz_u8(f) % (sizeof(attrs) / sizeof(attrs[0]))]);
+	be64_store(mad + 36, how & 8 ? 1 : 0);
+	for (uint8_t k = fz_u8(f) % 12; k; k--) {
+		uint8_t bit = fz_u8(f) % 64;
+
+		mad[48 + (63 - bit) / 8] |= (uint8_t)(1 << bit % 8);
+	}
+	if (how & 16)
+		be64_store(mad + 48, be64_load(mad + 48) | 0x130c7); /* joins and creates */
+	fz_bytes(f, mad + SA_DATA, fz_u8(f) % SA_DATA_SIZE);
+	mean(f, mad, ports - 1 - (at >> 5) % 4);
+	if (fab_sa(&seg, sm, from, mad, &a) != FAB_MAD_REPLY)
+		return;
+	fz_check(LAYOUT_GET(mad_hdr, a.mad, method) & MAD_METHOD_RESP);
+	fz_check(!LAYOUT_GET(sa_hdr, a.mad, sm_key));
+	if (a.rmpp) {
+		uint64_t size = 8 * LAYOUT_GET(sa_hdr, a.mad, attr_offset);
+
+		fz_check(!LAYOUT_GET(mad_hdr, a.mad, status));
+		fz_check(a.len ? size && a.len % size == 0 : !size);
+	}
+	fab_sa_free(&a);
+}
+
+static void manage(struct fz *f)
+{
+	uint8_t mad[MAD_SIZE], out[MAD_SIZE], how = fz_u8(f);
+	uint32_t ports = seg_table(&seg, SEG_T_PORT)->high, port = 1 + fz_u8(f) % (ports - 1), peer;
+
+	switch (how % 4) {
+	case 0: /* a cable, out and in again */
+		peer = hw_port(&seg, port)->peer;
+		if (!fab_unplug(&seg, port)) {
+			fz_check(!fab_sm_sweep(&seg));
+			request(f);
+			fz_check(!fab_plug(&seg, port, peer));
+		}
+		fz_check(!fab_sm_sweep(&seg));
+		break;
+	case 1: /* another manager */
+		fab_issm_set(&seg, port, true);
+		request(f);
+		fab_issm_set(&seg, port, false);
+		fz_check(!fab_sm_sweep(&seg));
+		break;
+	default:
+		fz_bytes(f, mad, sizeof(mad));
+		mad[1] = how & 4 ? MAD_CLASS_SUBN_LID : MAD_CLASS_SUBN_DR;
+		be16_store(mad + 16, SMP_ATTR_SM_INFO);
+		if (mad[3] == MAD_METHOD_SET)
+			mad[23] = 2; /* it stays */
+		fab_sm_mad(&seg, fab_subnet(&seg)->sm_port, mad, out);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fz f = {data, size};
+
+	begin();
+	for (int i = 0; i < CALLS && f.n; i++) {
+		if (fz_u8(&f) % 8)
+			request(&f);
+		else
+			manage(&f);
+	}
+	end();
+	return 0;
+}
