@@ -179,19 +179,42 @@ static void a_loop_ends(void **state)
 	tt_free(&b);
 }
 
+/* SMPs are counted where they leave; a port keeps what came over the cables that it had. */
+static void smps_are_counted_over_changing_cables(void **state)
+{
+	uint32_t h1 = net_port(H1, 1), s0 = net_port(S0, 1), s2 = net_port(S2, 2);
+	uint64_t h1_had = fab_counted(&net, h1, HW_CTR_XMIT_PKTS);
+	uint64_t s0_had = fab_counted(&net, s0, HW_CTR_RCV_PKTS);
+	uint64_t s0_words = fab_counted(&net, s0, HW_CTR_RCV_DATA);
+
+	for (int i = 0; i < 3; i++)
+		fab_count_mad(&net, h1, s0, NULL);
+	assert_int_equal(fab_counted(&net, h1, HW_CTR_XMIT_PKTS), h1_had + 3);
+	assert_int_equal(fab_counted(&net, s0, HW_CTR_RCV_PKTS), s0_had + 3);
+	assert_int_equal(fab_counted(&net, s0, HW_CTR_RCV_DATA), s0_words + 3 * FAB_MAD_WORDS);
+	for (int i = 0; i < 5; i++)
+		fab_count_mad(&net, s2, net_port(H2, 1), NULL);
+	assert_int_equal(fab_unplug(&net, h1), 0);
+	assert_int_equal(fab_unplug(&net, s2), 0);
+	assert_int_equal(fab_counted(&net, s0, HW_CTR_RCV_PKTS), s0_had + 3);
+	assert_int_equal(fab_plug(&net, s2, s0), 0);
+	assert_int_equal(fab_counted(&net, s0, HW_CTR_RCV_PKTS), s0_had + 3);
+	fab_count_mad(&net, s2, s0, NULL);
+	fab_count_mad(&net, h1, s0, NULL); /* a cable that is gone */
+	assert_int_equal(fab_counted(&net, s0, HW_CTR_RCV_PKTS), s0_had + 4);
+	assert_int_equal(fab_counted(&net, h1, HW_CTR_XMIT_PKTS), h1_had + 4);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, net_managed, net_drop)
 #define OWN(f) cmocka_unit_test_setup_teardown(f, NULL, net_drop)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(a_way_names_its_ports),
-		T(no_change_meets_an_old_way),
-		T(what_a_switch_does_not_know),
-		T(nothing_leaves_a_port_that_is_down),
-		T(inside_the_adapter),
-		OWN(long_ways_count_too),
-		OWN(a_loop_ends),
+		T(a_way_names_its_ports),       T(no_change_meets_an_old_way),
+		T(what_a_switch_does_not_know), T(nothing_leaves_a_port_that_is_down),
+		T(inside_the_adapter),          T(smps_are_counted_over_changing_cables),
+		OWN(long_ways_count_too),       OWN(a_loop_ends),
 	};
 
 	return cmocka_run_group_tests_name("path", tests, NULL, NULL);

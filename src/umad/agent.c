@@ -89,12 +89,41 @@ static bool same_host(struct seg *s, uint32_t a, uint32_t b)
 	return a == b || (ha && hb && ha->host == hb->host);
 }
 
+/* What an unsolicited MAD is asked for. */
+struct wanted {
+	uint32_t port, class, version, method, oui;
+};
+
+/* At most one agent of a port has a method of a class: check_taken(). */
+static bool takes(const struct mad_agent *a, const struct wanted *w)
+{
+	return a && a->port == w->port && same_class(a, w->class, w->version) &&
+	       (a->methods[w->method / 64] >> w->method % 64 & 1) &&
+	       (!mad_is_vendor2(w->class) || a->oui == w->oui);
+}
+
+/*
+ * Who was found last: only where to look first, since there cannot be another one. Of this process,
+ * whatever its segments.
+ */
+#define FOUND 256u
+static _Atomic uint32_t found[FOUND];
+
+static uint32_t found_at(const struct wanted *w)
+{
+	uint32_t key = w->port * 31 + w->class * 0x10001 + w->version * 7 + w->oui;
+
+	return ((key + (w->method << 5)) * 0x9e3779b9u) >> 24;
+}
+
 struct mad_agent *umad_agent_find(struct seg *s, uint32_t port, const uint8_t *mad, uint32_t *idx)
 {
 	uint32_t class = (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class);
 	uint32_t version = (uint32_t)LAYOUT_GET(mad_hdr, mad, class_version);
 	uint32_t method = (uint32_t)LAYOUT_GET(mad_hdr, mad, method) & 0x7f;
 	uint32_t tid = (uint32_t)(LAYOUT_GET(mad_hdr, mad, tid) >> 32);
+	const struct wanted w = {port, class, version, method,
+				 mad_is_vendor2(class) ? oui_of(mad) : 0};
 	struct mad_agent *a;
 
 	if (mad_is_response(mad)) {
@@ -106,14 +135,16 @@ struct mad_agent *umad_agent_find(struct seg *s, uint32_t port, const uint8_t *m
 	}
 	if (version >= MAX_CLASS_VERSION || (class >= MAX_CLASS && class != MAD_CLASS_SUBN_DR))
 		return NULL;
+	*idx = atomic_load_explicit(&found[found_at(&w)], memory_order_relaxed);
+	a = live(s, *idx);
+	if (takes(a, &w))
+		return a;
 	seg_for_each_live (s, SEG_T_AGENT, i) {
 		a = live(s, i);
-		if (!a || a->port != port || !same_class(a, class, version) ||
-		    !(a->methods[method / 64] >> method % 64 & 1))
-			continue;
-		if (mad_is_vendor2(class) && a->oui != oui_of(mad))
+		if (!takes(a, &w))
 			continue;
 		*idx = i;
+		atomic_store_explicit(&found[found_at(&w)], i, memory_order_relaxed);
 		return a;
 	}
 	return NULL;
