@@ -126,11 +126,13 @@ static long get(int fd, void *buf, size_t n)
 	return r < 0 ? -errno : r;
 }
 
-/* An event of this type is the next one. */
+/* An event of this type is the next one; the subnet manager takes its time. */
 static void expect(const char *what, int fd, unsigned int type, uint64_t element)
 {
 	struct ib_uverbs_async_event_desc d = {0};
+	struct pollfd p = {.fd = fd, .events = POLLIN};
 
+	poll(&p, 1, 10000);
 	check(what, sizeof(d), get(fd, &d, sizeof(d)));
 	check(what, type, d.event_type);
 	check(what, (long)element, (long)d.element);
@@ -177,6 +179,13 @@ static void link_is(const char *state)
 	check(cmd, 0, system(cmd));
 }
 
+/* A port goes to INIT, which mlx5 reports as an error too, and a subnet manager makes it ACTIVE. */
+static void expect_up(int fd)
+{
+	expect("port initialized", fd, 10 /* IB_EVENT_PORT_ERR */, 1);
+	expect("port active", fd, 9 /* IB_EVENT_PORT_ACTIVE */, 1);
+}
+
 static void ports_tell_every_file(void)
 {
 	link_is("down");
@@ -184,8 +193,8 @@ static void ports_tell_every_file(void)
 	for (int i = 0; i < 2; i++) {
 		int fd = i ? OTHER_ASYNC : ASYNC;
 
-		expect("port error", fd, 10 /* IB_EVENT_PORT_ERR */, 1);
-		expect("port active", fd, 9 /* IB_EVENT_PORT_ACTIVE */, 1);
+		expect("port error", fd, 10, 1);
+		expect_up(fd);
 		check("no more", false, ready(fd));
 	}
 }
@@ -217,9 +226,9 @@ static void another_program_reads(void)
 	check("the heir", 0, status);
 	check("it has read the event", -EAGAIN, get(ASYNC, buf, sizeof(buf)));
 	link_is("up");
-	expect("port active", ASYNC, 9, 1);
+	expect_up(ASYNC);
 	expect("port error", OTHER_ASYNC, 10, 1);
-	expect("port active", OTHER_ASYNC, 9, 1);
+	expect_up(OTHER_ASYNC);
 }
 
 /* The device file is closed, its event files are not. */

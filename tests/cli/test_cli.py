@@ -296,6 +296,11 @@ class Inheritance(Cli):
 
 
 class Signals(Cli):
+    @classmethod
+    def setUpClass(cls):
+        # A shell does not trap what was ignored when it started, and nohup ignores SIGHUP.
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
     def running(self, script, *options):
         p = self.popen('run', *options, '--', 'bash', '-c', script, start_new_session=True)
         self.assertEqual(p.stdout.readline(), 'ready\n')
