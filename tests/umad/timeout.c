@@ -403,6 +403,24 @@ static void no_duplicate_of_what_is_over(void **state)
 	put(fd, &p);
 }
 
+/* Also where the second one would be answered at once. */
+static void a_duplicate_to_the_adapter(void **state)
+{
+	struct packet p = mad(1, 0xbfff, PERF, GET, 1, 9);
+	int fd = client();
+
+	p.hdr.timeout_ms = 10000;
+	put(fd, &p);
+	p.hdr.lid = htons(lid_of(0));
+	assert_fails(write(fd, &p, sizeof(p)), EINVAL);
+	nothing(fd);
+	p.mad[15]++;
+	put(fd, &p);
+	got(fd);
+	put(fd, &p); /* which is over */
+	got(fd);
+}
+
 /* A request that waits, and an answer to the same port with all of its transaction ID */
 static void no_duplicate_of_the_other_kind(void **state)
 {
@@ -458,6 +476,7 @@ int main(void)
 	for (size_t i = 0; i < sizeof(dups) / sizeof(dups[0]); i++)
 		add_case(duplicates, &dups[i], "duplicates: %s", dups[i].name);
 	CASE(no_duplicate_of_what_is_over);
+	CASE(a_duplicate_to_the_adapter);
 	CASE(no_duplicate_of_the_other_kind);
 	CASE(no_duplicates_of_user_rmpp);
 	return run_cases("timeout");
