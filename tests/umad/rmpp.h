@@ -22,6 +22,8 @@ struct cls {
 	unsigned int hdr; /* ib_get_mad_data_offset() in mad.c */
 };
 extern const struct cls vendor;
+#define CLASSES 6
+extern const struct cls classes[CLASSES]; /* all that have RMPP */
 
 /* A file with one agent, of one port: kernel (or user) RMPP, serving these methods. */
 int peer(unsigned int n, const struct cls *c, bool user, uint64_t methods);
@@ -42,5 +44,10 @@ uint8_t pattern(size_t i);
 ssize_t send_message(int fd, const struct cls *c, const struct packet *p, size_t len);
 /* Reads a message, within 5 s, and compares it; the packet's beginning. */
 struct packet read_message(int fd, const struct cls *c, size_t len);
+/* Is that segment `n` of a message of `len` bytes? send_next_seg(), alloc_send_rmpp_list() in mad.c
+ */
+void check_segment(const struct packet *p, const struct cls *c, size_t len, uint32_t n);
+/* It arrives, within 5 s (class `vendor`). */
+void expect(int fd, uint32_t n, size_t len);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 const struct cls vendor = {0x30, 40};
+const struct cls classes[CLASSES] = {{0x03, 56}, {0x06, 64}, {0x10, 64},
+				     {0x12, 64}, {0x30, 40}, {0x4f, 40}};
 
 /* A file with one agent, of one port: kernel (or user) RMPP, serving these methods. */
 int peer(unsigned int n, const struct cls *c, bool user, uint64_t methods)
@@ -125,4 +127,26 @@ struct packet read_message(int fd, const struct cls *c, size_t len)
 	assert_int_equal(p.hdr.length, total);
 	assert_int_equal(p.hdr.status, 0);
 	return p;
+}
+
+void check_segment(const struct packet *p, const struct cls *c, size_t len, uint32_t n)
+{
+	size_t size = MAD - c->hdr, segs = len ? (len + size - 1) / size : 1;
+	size_t pad = segs * size - len, at = (n - 1) * size;
+	uint32_t paylen = n == segs ? (uint32_t)(220 - pad)
+			  : n == 1  ? (uint32_t)(segs * 220 - pad)
+				    : 0;
+
+	assert_rmpp(p, DATA, 0, n, paylen);
+	assert_int_equal(p->mad[26], ACTIVE | (n == 1 ? FIRST : 0) | (n == segs ? LAST : 0));
+	for (size_t i = 0; i < size; i++)
+		if (p->mad[c->hdr + i] != (at + i < len ? pattern(at + i) : 0))
+			fail_msg("segment %u: byte %zu", n, i);
+}
+
+void expect(int fd, uint32_t n, size_t len)
+{
+	struct packet in = waited(fd);
+
+	check_segment(&in, &vendor, len, n);
 }
