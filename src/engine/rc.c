@@ -302,7 +302,8 @@ enum eng_out rc_execute(struct eng_run *r)
 			seg_unlock(r->s, &peer->rq_lock);
 		}
 	}
-	if (out != ENG_LOCKED && out != ENG_GONE)
+	if (out != ENG_LOCKED && out != ENG_GONE &&
+	    (out != ENG_FAILED || r->why != ENG_W_LOCAL_FAULT))
 		fab_path_count(r->s, &r->path, &pkts);
 	if (out == ENG_DONE) {
 		r->byte_cnt = (uint32_t)r->local.len;

@@ -3,6 +3,10 @@
 #include "fabric/test_net.h"
 #include "fabric/test_topo.h"
 
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "fabric/count.h"
 #include "fabric/path.h"
 
@@ -53,6 +57,58 @@ static void no_change_meets_an_old_way(void **state)
 	assert_int_equal(fab_route(&net, net_port(H1, 1), 99), SEG_NONE); /* in no table */
 	assert_int_equal(fab_sm_sweep(&net), 0);
 	assert_int_equal(to_h2(), h2);
+}
+
+static void nor_one_that_another_process_has_made(void **state)
+{
+	int status;
+	pid_t pid;
+
+	assert_int_equal(to_h2(), net_port(H2, 1));
+	pid = fork();
+	if (!pid)
+		_exit(to_h2() != net_port(H2, 1) || fab_unplug(&net, net_port(S2, 2)));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(to_h2(), SEG_NONE);
+}
+
+/* More ways than there is room for, by threads that overwrite each other's. */
+#define MANY_LIDS 3000
+static void *many_ways(void *arg)
+{
+	uint32_t from = net_port(H1, 1);
+	uintptr_t wrong = 0;
+
+	for (uint32_t i = 0; i < 20 * MANY_LIDS; i++) {
+		uint32_t lid = i * 7 % MANY_LIDS;
+		struct fab_path p;
+
+		fab_path(&net, from, lid, &p);
+		wrong += p.dlid != lid || p.from != from ||
+			 p.to != (lid == net_lid(H1)   ? from
+				  : lid == net_lid(H2) ? net_port(H2, 1)
+				  : lid == net_lid(S0) ? net_port(S0, 0)
+				  : lid == net_lid(S1) ? net_port(S1, 0)
+				  : lid == net_lid(S2) ? net_port(S2, 0)
+						       : SEG_NONE);
+		wrong += p.to == net_port(H2, 1) && p.cable[3].in != p.to;
+	}
+	return (void *)wrong;
+}
+
+static void threads_do_not_mix_ways_up(void **state)
+{
+	pthread_t t[3];
+
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, many_ways, NULL), 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		void *wrong;
+
+		assert_int_equal(pthread_join(t[i], &wrong), 0);
+		assert_null(wrong);
+	}
 }
 
 static void what_a_switch_does_not_know(void **state)
@@ -211,10 +267,16 @@ static void smps_are_counted_over_changing_cables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(a_way_names_its_ports),       T(no_change_meets_an_old_way),
-		T(what_a_switch_does_not_know), T(nothing_leaves_a_port_that_is_down),
-		T(inside_the_adapter),          T(smps_are_counted_over_changing_cables),
-		OWN(long_ways_count_too),       OWN(a_loop_ends),
+		T(a_way_names_its_ports),
+		T(no_change_meets_an_old_way),
+		T(nor_one_that_another_process_has_made),
+		T(threads_do_not_mix_ways_up),
+		T(what_a_switch_does_not_know),
+		T(nothing_leaves_a_port_that_is_down),
+		T(inside_the_adapter),
+		T(smps_are_counted_over_changing_cables),
+		OWN(long_ways_count_too),
+		OWN(a_loop_ends),
 	};
 
 	return cmocka_run_group_tests_name("path", tests, NULL, NULL);
