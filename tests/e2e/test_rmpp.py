@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Stock OpenSM and saquery exchange long messages (RMPP), and OpenSM opens its issm."""
+import contextlib
 import os
 import re
 import signal
@@ -16,6 +17,7 @@ IS_SM = 2
 
 
 class Messages(Case):
+    @contextlib.contextmanager
     def opensm(self, fab, host, folder):
         """A running OpenSM, its subnet up; its log (flushed at each line)."""
         log = os.path.join(folder, 'log')
@@ -27,8 +29,11 @@ class Messages(Case):
                 return False
             with open(log, errors='replace') as f:
                 return 'SUBNET UP' in f.read()
-        wait_for(is_up, 'SUBNET UP')
-        return sm, log
+        try:
+            wait_for(is_up, 'SUBNET UP')
+            yield sm, log
+        finally:
+            sm.kill()
 
     def count(self, fab, host, what, record):
         r = fab.run('saquery', what, options=('--host', host))
@@ -48,10 +53,10 @@ class Messages(Case):
         """All paths of 208 nodes: 2.7 MB, 13 840 segments."""
         with tempfile.TemporaryDirectory() as folder, \
                 Fabric('--topo', f'fat-tree:3:8:{HOSTS}', '--sm', 'none') as fab:
-            sm, log = self.opensm(fab, 'h1', folder)
-            self.all_records(fab, 'h77')
-            self.all_records(fab, 'h1')
-            sm.kill(signal.SIGTERM)
+            with self.opensm(fab, 'h1', folder) as (sm, log):
+                self.all_records(fab, 'h77')
+                self.all_records(fab, 'h1')
+                sm.kill(signal.SIGTERM)
             with open(log, errors='replace') as f:
                 self.assertNotIn('ERR', f.read())
 
@@ -67,9 +72,9 @@ class Messages(Case):
         with tempfile.TemporaryDirectory() as folder, Fabric('--sm', 'none') as fab:
             self.assertFalse(self.cap_mask(fab) & IS_SM)
             for sig in (signal.SIGTERM, signal.SIGKILL):
-                sm, log = self.opensm(fab, 'h1', folder)
-                self.assertTrue(self.cap_mask(fab) & IS_SM)
-                sm.kill(sig)
+                with self.opensm(fab, 'h1', folder) as (sm, log):
+                    self.assertTrue(self.cap_mask(fab) & IS_SM)
+                    sm.kill(sig)
                 wait_for(lambda: not self.cap_mask(fab) & IS_SM, 'IsSM to go')
                 os.unlink(log)
 
