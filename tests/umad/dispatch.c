@@ -258,16 +258,85 @@ static void dispatched_at_home(void **state)
 		got(fd);
 }
 
+/* ---- one after the other, and side by side */
+
+static struct packet sent(int fd, uint8_t mgmt_class, uint8_t method, uint32_t oui)
+{
+	struct packet p = mad(1, lid_of(1), mgmt_class, method, 0x99, 3);
+
+	put16(p.mad + 38, (uint16_t)oui);
+	p.hdr.timeout_ms = 5000;
+	put(fd, &p);
+	return p;
+}
+
+static void answer(int s, int fd)
+{
+	struct packet in = got(s);
+
+	in.mad[3] = GET_RESP;
+	put(s, &in);
+	in = got(fd);
+	assert_int_equal(get16(in.mad + 4), 0);
+}
+
+/* remove_mad_reg_req(): whoever comes next gets it, and nobody is refused. */
+static void servers_that_come_and_go(void **state)
+{
+	int fd = umad(0);
+
+	agent(fd, 1, VENDOR, 0);
+	for (int i = 0; i < 20; i++) {
+		int s = umad(1), id = agent(s, 1, VENDOR, M(GET));
+
+		for (int k = 0; k < 3; k++) {
+			sent(fd, VENDOR, GET, 0);
+			answer(s, fd);
+		}
+		if (i % 2)
+			assert_int_equal(unreg(s, (uint32_t)id), 0);
+		else
+			umad_close(s);
+		sent(fd, VENDOR, GET, 0);
+		assert_int_equal(get16(got(fd).mad + 4), BAD_ATTR);
+	}
+}
+
+static void servers_side_by_side(void **state)
+{
+	const struct reg servers[] = {
+		ON(VENDOR, 1, M(GET)),
+		ON(VENDOR, 1, M(SET)),
+		ON(VENDOR + 1, 1, M(GET)),
+		ON(VENDOR2, 1, M(GET), .oui = 1),
+		ON(VENDOR2, 1, M(GET), .oui = 2),
+	};
+	int fd = umad(0), s[5];
+
+	agent(fd, 1, VENDOR, 0);
+	for (int i = 0; i < 5; i++) {
+		s[i] = umad(1);
+		assert_int_equal(reg2(s[i], &servers[i]), 0);
+	}
+	for (int k = 0; k < 50; k++) {
+		int i = k * 3 % 5;
+
+		sent(fd, servers[i].mgmt_class, servers[i].methods[0] == M(GET) ? GET : SET,
+		     servers[i].oui);
+		answer(s[i], fd);
+	}
+}
+
 /* ---- answers: what the server changes in its one */
 
-struct answer {
+struct change {
 	const char *name, *rule;
 	bool given;
 	uint8_t at, flip; /* bits of the MAD that differ from the right answer's */
 	uint8_t grh;      /* 1: in the request, 2: in the answer */
 	uint8_t req_class;
 };
-static const struct answer answers[] = {
+static const struct change answers[] = {
 	{"the right answer", "ib_find_send_mad", true},
 	{"another class version", "ib_find_send_mad: not looked at", true, 2, 2},
 	{"another method with the answer's bit", "ib_response_mad", true, 3, 0x7f},
@@ -313,7 +382,7 @@ static struct talk begun(int timeout_ms, bool grh)
 
 static void answered(void **state)
 {
-	const struct answer *r = *state;
+	const struct change *r = *state;
 	struct talk t = begun(r->given ? 5000 : 60, r->grh & 1);
 	struct packet in;
 
@@ -458,6 +527,8 @@ int main(void)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].mgmt_class != SMI)
 			add_case(dispatched_at_home, &rows[i], "at home: %s", rows[i].name);
+	CASE(servers_that_come_and_go);
+	CASE(servers_side_by_side);
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
 		add_case(answered, &answers[i], "answer: %s", answers[i].name);
 	CASE(from_somebody_else);
