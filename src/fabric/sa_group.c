@@ -268,12 +268,12 @@ static uint32_t enter(struct sa_call *c, const struct fab_mcgrp *g)
 			i++;
 	if (i > FAB_MLIDS)
 		return 0;
+	if (i >= sub->mc_top)
+		sub->mc_top = i + 1;
 	to = seg_at(c->s, SEG_T_MCGRP, i);
 	gen = to->gen;
 	*to = *g;
 	to->gen = gen;
-	if (i >= sub->mc_top)
-		sub->mc_top = i + 1;
 	return i;
 }
 
@@ -351,6 +351,26 @@ static void drop_group(struct sa_call *c, uint32_t group, struct fab_mcgrp *g)
 	seg_free(c->s, SEG_T_MCGRP, group);
 }
 
+/*
+ * Somebody has died with the lock: what he was making has no full member, or belongs to nothing.
+ * The tables are made again.
+ */
+static void repair(struct sa_call *c)
+{
+	seg_for_each_live (c->s, SEG_T_MCMEM, i) {
+		const struct fab_mcmem *m = seg_at(c->s, SEG_T_MCMEM, i);
+		const struct fab_mcgrp *g = seg_live(c->s, SEG_T_MCGRP, m->group);
+
+		if (!g || g->gen != m->group_gen || !m->join_state)
+			seg_free(c->s, SEG_T_MCMEM, i);
+	}
+	for (uint32_t i = 1; i < fab_subnet(c->s)->mc_top; i++) {
+		if (seg_live(c->s, SEG_T_MCGRP, i))
+			drop_group(c, i, seg_at(c->s, SEG_T_MCGRP, i));
+		fab_mcast_update(c->s, i);
+	}
+}
+
 static uint16_t leave(struct sa_call *c, uint8_t *r)
 {
 	uint32_t group = 0, i = 0, state = WANT(c, join_state);
@@ -379,6 +399,7 @@ static void change(struct sa_call *c, uint16_t (*fn)(struct sa_call *c, uint8_t 
 {
 	uint8_t r[LAYOUT_SZ(mc_member_record)];
 	struct fab_subnet *sub = fab_subnet(c->s);
+	int locked = 0;
 
 	if ((c->mask & JOIN_NEEDS) != JOIN_NEEDS)
 		c->status = SA_STATUS_REQ_INSUFFICIENT_COMPONENTS;
@@ -386,10 +407,14 @@ static void change(struct sa_call *c, uint16_t (*fn)(struct sa_call *c, uint8_t 
 		c->status = SA_STATUS_REQ_INVALID;
 	else if (!is_of_subnet(port_gid_of(c)))
 		c->status = SA_STATUS_REQ_INVALID_GID;
-	else if (seg_lock(c->s, &sub->lock, SEG_LOCK_CTRL_NS) < 0)
+	if (!c->status)
+		locked = seg_lock(c->s, &sub->lock, SEG_LOCK_CTRL_NS);
+	if (locked < 0)
 		c->status = MAD_STATUS_BUSY;
 	if (c->status)
 		return;
+	if (locked == SEG_LOCK_INHERITED)
+		repair(c);
 	c->status = fn(c, r);
 	seg_unlock(c->s, &sub->lock);
 	sa_emit(c, UINT64_MAX, r);

@@ -283,13 +283,9 @@ static int choose(struct sweep *w)
 
 /* ---- tables */
 
-static void set_lids(struct sweep *w, struct fab_lft *t, uint32_t end, uint32_t port)
+static void set_lid(struct fab_lft *t, uint32_t lid, uint32_t port)
 {
-	const struct hw_port *p = hw_port(w->s, w->end[end]);
-
-	for (uint32_t k = 0; k < 1u << p->lmc; k++)
-		atomic_store_explicit(&t->port[p->lid + k], (uint8_t)(port ^ FAB_LFT_NONE),
-				      memory_order_relaxed);
+	atomic_store_explicit(&t->port[lid], (uint8_t)(port ^ FAB_LFT_NONE), memory_order_relaxed);
 }
 
 static struct fab_lft *table_of(const struct sweep *w, uint32_t sw)
@@ -324,20 +320,37 @@ static void route_from(struct sweep *w, uint32_t from, uint32_t to)
 	struct fab_lft *t = table_of(w, from);
 	uint32_t cable[FAB_MAX_PORT], n = sort_cables(w, from, cable), turn = 0;
 
-	for (uint32_t i = w->at[to]; i < w->at[to + 1]; i++) {
-		const struct hw_port *p = hw_port(w->s, w->end[w->by_sw[i]]);
-
-		if (!n)
-			set_lids(w, t, w->by_sw[i], FAB_LFT_NONE);
-		for (uint32_t k = 0; n && k < 1u << p->lmc; k++) {
-			uint32_t c = cable[turn];
-
-			w->load[c]++;
+	for (uint32_t i = w->at[to]; i < w->at[to + 1]; i++)
+		for (uint32_t lid = w->lid[i]; lid < w->lid[i] + (uint32_t)w->nlids[i]; lid++) {
+			if (!n) {
+				set_lid(t, lid, FAB_LFT_NONE);
+				continue;
+			}
+			w->load[cable[turn]]++;
+			set_lid(t, lid, w->port[cable[turn]]);
 			turn = turn + 1 == n ? 0 : turn + 1;
-			atomic_store_explicit(&t->port[p->lid + k],
-					      (uint8_t)(w->port[c] ^ FAB_LFT_NONE),
-					      memory_order_relaxed);
 		}
+}
+
+/* A switch's ways to its own ends. */
+static void route_own(struct sweep *w, uint32_t sw)
+{
+	struct fab_lft *t = table_of(w, sw);
+
+	for (uint32_t i = w->at[sw]; i < w->at[sw + 1]; i++)
+		for (uint32_t lid = w->lid[i]; lid < w->lid[i] + (uint32_t)w->nlids[i]; lid++)
+			set_lid(t, lid, w->end_port[w->by_sw[i]]);
+}
+
+static void find_lids(struct sweep *w)
+{
+	for (uint32_t i = 0; i < w->at[w->nsw]; i++) {
+		const struct hw_port *p = seg_at(w->s, SEG_T_PORT, w->end[w->by_sw[i]]);
+
+		if (!p)
+			continue;
+		w->lid[i] = (uint16_t)p->lid;
+		w->nlids[i] = (uint16_t)(1u << p->lmc);
 	}
 }
 
@@ -360,13 +373,13 @@ int sweep_routes(struct sweep *w)
 
 	if (r)
 		return r;
+	find_lids(w);
 	for (uint32_t to = 0; to < w->nsw; to++) {
 		if (w->updn)
 			measure_updn(w, to);
 		else
 			measure(w, to);
-		for (uint32_t i = w->at[to]; i < w->at[to + 1]; i++)
-			set_lids(w, table_of(w, to), w->by_sw[i], w->end_port[w->by_sw[i]]);
+		route_own(w, to);
 		for (uint32_t from = 0; from < w->nsw; from++)
 			if (from != to)
 				route_from(w, from, to);

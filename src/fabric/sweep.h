@@ -26,6 +26,8 @@ struct sweep {
 	uint8_t *end_port; /* ... and that switch's port to it; 0 its own */
 	/* End ports by switch: those of switch i are by_sw[at[i]] to by_sw[at[i + 1] - 1]. */
 	uint32_t *at, *by_sw;
+	uint16_t *lid; /* [nends] in the order of by_sw, and how many: ports are far apart */
+	uint16_t *nlids;
 	uint16_t *order; /* [nsw] the roots of the parts, and what is farther and farther away */
 	uint16_t *rank;  /* [nsw] place in `order` */
 	uint16_t *hops;  /* [nsw] scratch: to the switch that is looked at */

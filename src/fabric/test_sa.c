@@ -11,6 +11,7 @@
 #include "fabric/path.h"
 #include "fabric/sa.h"
 #include "fabric/test_topo.h"
+#include "segment/proc.h"
 
 static struct seg seg;
 static struct tt topo;
@@ -370,6 +371,27 @@ static void bad_joins_and_leaves_are_refused(void **state)
 	assert_int_equal(group(b, MAD_METHOD_SET, SA_JOIN_FULL, JOIN), SA_STATUS_REQ_INVALID);
 }
 
+/* Who dies in the middle leaves a group without members, or a member of nothing. */
+static void what_a_dead_process_was_making_is_gone(void **state)
+{
+	struct seg_lock *l = &fab_subnet(&seg)->lock;
+	uint32_t slot, gen, i;
+
+	assert_int_equal(group(port_of(4, 1), MAD_METHOD_SET, SA_JOIN_FULL, CREATE), 0);
+	assert_int_equal(seg_alloc_at(&seg, SEG_T_MCGRP, SEG_OWNER_DEVICE, 2), 0);
+	fab_subnet(&seg)->mc_top = 3;
+	assert_int_equal(seg_alloc(&seg, SEG_T_MCMEM, SEG_OWNER_DEVICE, &i), 0);
+	assert_int_equal(seg_proc_register(&seg, SEG_NONE, 1, 1, &slot, &gen), 0);
+	assert_int_equal(seg_lock(&seg, l, SEG_LOCK_CTRL_NS), 0);
+	/* as that process has it */
+	l->word = (gen & 0x7f) << 24 | (slot + 1);
+	seg_proc(&seg, slot)->state = SEG_PROC_DEAD;
+	assert_int_equal(group(port_of(6, 1), MAD_METHOD_SET, SA_JOIN_FULL, JOIN), 0);
+	assert_null(seg_live(&seg, SEG_T_MCGRP, 2));
+	assert_null(seg_live(&seg, SEG_T_MCMEM, i));
+	assert_true(reach(port_of(4, 1), FAB_MLID_FIRST, port_of(6, 1)));
+}
+
 static void an_mgid_is_made_when_none_is_given(void **state)
 {
 	group(port_of(4, 1), MAD_METHOD_SET, SA_JOIN_FULL, CREATE);
@@ -460,6 +482,7 @@ int main(void)
 		T(no_way_is_no_path),
 		T(members_reach_each_other_and_nobody_else),
 		T(bad_joins_and_leaves_are_refused),
+		T(what_a_dead_process_was_making_is_gone),
 		T(an_mgid_is_made_when_none_is_given),
 		T(members_are_told_to_the_trusted_only),
 		T(a_path_to_a_group_is_the_groups),

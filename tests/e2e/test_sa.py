@@ -105,6 +105,25 @@ class Many(Case):
             self.assertEqual(out.count('PathRecord dump'), 129 * 129)
 
 
+class Changes(Case):
+    def test_ways_avoid_a_link_that_is_down(self):
+        """The supervisor sweeps by itself: around the ring while the short way is closed, then back."""
+        def hops():
+            r = fab.run('ibtracert', '1', '2', options=H1)
+            return r.out.count('->') if not r.status else 0
+
+        with Fabric('--topo', 'ring:4') as fab:
+            out = self.ok(fab.run('saquery', 'LR', options=H1))
+            links = re.findall(r'FromLID\.+(\d+)\n\s+FromPort\.+(\d+)\n\s+ToPort\.+\d+\n\s+ToLID\.+(\d+)', out)
+            port = next(p for a, p, b in links if (a, b) == ('5', '6'))
+            self.assertEqual(hops(), 3)
+            self.ok(fab.run('ibportstate', '5', port, 'disable', options=H1))
+            wait_for(lambda: hops() == 5, 'the way around the ring', 30)
+            self.ok(fab.run('ibportstate', '5', port, 'enable', options=H1))
+            wait_for(lambda: hops() == 3, 'the short way', 30)
+            self.assertIn('Active', self.ok(fab.run('ibportstate', '5', port, 'query', options=H1)))
+
+
 class TakeOver(Case):
     def setUp(self):
         super().setUp()
