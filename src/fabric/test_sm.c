@@ -508,7 +508,8 @@ static void the_manager_leaves_for_programs_and_comes_back_after_the_last(void *
 	assert_int_equal(fab_plug(&seg, other, port_of(1, 3)), 0);
 	assert_int_equal(fab_sm_sweep(&seg), 0);
 	assert_int_equal(hw_port(&seg, other)->state, HW_PORT_INIT);
-	lid = hw_port(&seg, other)->lid = 77;
+	lid = 77;
+	hw_port(&seg, other)->lid = lid;
 	fab_issm_set(&seg, other, false);
 	assert_false(fab_sm_here(&seg, sm));
 	fab_issm_set(&seg, sm, false);
