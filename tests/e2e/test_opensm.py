@@ -151,6 +151,30 @@ class OpenSM(Case):
             self.assertRegex(out, r'ProtectBits:\.*2\n')
             self.assertNotRegex(out, r'MkeyViolations:\.*0\n')
 
+    def test_partitions(self):
+        """P_Keys of hosts, and events and files that tell of what a manager sets."""
+        conf = self.file('partitions', 'Default=0x7fff: ALL=limited, SELF=full;\n'
+                         'blue=0x0001: 0x5a17ca0300020000=full, 0x5a17ca0300030000=full;\n')
+        with Fabric('--topo', 'star:4', '--sm', 'none') as fab:
+            watch = fab.start('stdbuf', '-oL', 'ibv_asyncwatch', '-d', 'mlx5_0', options=H2)
+            self.addCleanup(watch.kill)
+            wait_for(lambda: 'async event' in self.said(watch), 'ibv_asyncwatch to watch')
+            self.sweep(fab, '-P', conf)
+            for event in ('LID_CHANGE', 'PKEY_CHANGE', 'CLIENT_REREGISTER', 'PORT_ACTIVE'):
+                wait_for(lambda event=event: event in self.said(watch), event)
+            out = self.ok(fab.run('sh', '-c', 'cd /sys/class/infiniband/mlx5_0/ports/1; '
+                                  'cat pkeys/0 pkeys/1 lid sm_lid state', options=H2))
+            self.assertEqual(out.split('\n')[:5], ['0x7fff', '0x8001', '0x2', '0x1', '4: ACTIVE'])
+            out = self.ok(fab.run('smpquery', 'pkeys', '4', options=H1))
+            self.assertRegex(out, r'0: 0x7fff 0x0000')
+            # The ports of the switch drop what is of no partition of theirs.
+            out = self.ok(fab.run('smpquery', 'portinfo', '5', '2', options=H1))
+            self.assertRegex(out, r'PartEnforceInb:\.*1\n')
+
+    def said(self, running):
+        with open(f'/proc/self/fd/{running.file.fileno()}') as f:
+            return f.read()
+
     def test_osmtest(self):
         with Fabric('--topo', 'fat-tree:2:4', '--sm', 'none') as fab:
             sm = self.opensm(fab)
