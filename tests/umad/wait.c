@@ -554,7 +554,7 @@ static void a_signal_ends_the_wait(void **state)
 	struct pollfd p = {.fd = file(), .events = POLLIN};
 	timer_t timer;
 	struct sigevent ev = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
-	struct itimerspec at = {.it_value = {0, 2000000}};
+	struct itimerspec at = {{0, 2000000}, {0, 2000000}}; /* also when it comes late */
 
 	(void)state;
 	sigaction(SIGUSR1, &act, &was);
@@ -629,7 +629,7 @@ static void *take_them(void *arg)
 	while (taken < to_take) {
 		struct pollfd p[2] = {{.fd = fd, .events = POLLIN}, {.fd = -1}};
 
-		if (poll(p, 1, 20) == 1 && read(fd, &in, sizeof(in)) == sizeof(in))
+		if (poll(p, 1, 500) == 1 && read(fd, &in, sizeof(in)) == sizeof(in))
 			taken++;
 	}
 	return NULL;
@@ -653,7 +653,7 @@ static void readers_and_writers_at_once(void **state)
 	assert_int_equal(by_poll(fd, 0), 0);
 }
 
-/* One packet at a time, its reader asleep before each: a lost wake-up takes a second. */
+/* One packet at a time, its reader asleep before each: a lost wake-up takes half a second. */
 static void every_packet_wakes(void **state)
 {
 	static int fd;
@@ -671,7 +671,7 @@ static void every_packet_wakes(void **state)
 			sched_yield();
 	}
 	assert_int_equal(pthread_join(t, NULL), 0);
-	assert_true(now_ms() - start < 4000);
+	assert_true(now_ms() - start < 20000);
 }
 
 int main(void)
