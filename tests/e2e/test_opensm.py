@@ -103,6 +103,11 @@ class OpenSM(Case):
         for lid in (lids[0], lids[len(lids) // 2], lids[-1]):
             self.ok(fab.run('perfquery', '-x', str(lid), options=H1))
 
+    def test_as_many_requests_as_it_likes(self):
+        """OpenSM keeps 1000 requests, and answers are there at once: who writes waits for who reads."""
+        with Fabric('--topo', 'fat-tree:3:36:1008', '--sm', 'none') as fab:
+            self.sweep(fab, '--maxsmps', '0')
+
     def test_two_of_which_one_is_master(self):
         """The one with the higher priority; the other takes over when it is killed."""
         conf = 'sminfo_polling_timeout 200\npolling_retry_number 3\n'
