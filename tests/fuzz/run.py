@@ -28,6 +28,7 @@ SEEDS = {
     'umad': ['fuzz_seeds_umad', '{}'],
     'rmpp': ['fuzz_seeds_umad', '{}', 'rmpp'],
     'sa': ['fuzz_seeds_umad', '{}'],
+    'sma': ['fuzz_seeds_umad', '{}'],
 }
 MAX_LEN = 4096
 
