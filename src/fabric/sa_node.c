@@ -168,11 +168,14 @@ static uint32_t mft_blocks(const struct sa_call *c, uint32_t sw)
 {
 	const struct fab_mft *t = seg_at(c->s, SEG_T_MFT, sw);
 
-	/* Rows above were never written by us: reading them would make their pages. */
-	for (uint32_t i = fab_subnet(c->s)->mc_top; i--;)
+	/*
+	 * Row i is that of group i + 1. Rows above mc_top were never written by us: reading them
+	 * would make their pages.
+	 */
+	for (uint32_t i = fab_subnet(c->s)->mc_top; i > 1; i--)
 		for (uint32_t k = 0; k < 4; k++)
-			if (t->mask[i][k])
-				return i / MFT_BLOCK + 1;
+			if (t->mask[i - 2][k])
+				return (i - 2) / MFT_BLOCK + 1;
 	return 0;
 }
 

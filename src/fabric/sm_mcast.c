@@ -33,13 +33,24 @@ static const struct fab_node *node_at(const struct seg *s, uint32_t port)
 	return fab_node(s, hw_port(s, port)->node);
 }
 
+/*
+ * The switch's port at the other end of the cable at `port`; SEG_NONE: there is none. Cables may
+ * have moved since the tree was laid: the sweep that follows lays it anew.
+ */
+static uint32_t next_switch(struct seg *s, uint32_t port)
+{
+	uint32_t peer = port == SEG_NONE ? SEG_NONE : fab_peer(s, port);
+
+	return peer == SEG_NONE || node_at(s, peer)->type != FAB_SWITCH ? SEG_NONE : peer;
+}
+
 /* A member's switch, and all above it, are on the tree. Its root, or SEG_NONE: no switch. */
 static uint32_t add_member(struct seg *s, struct branch *b, const struct fab_mcmem *m)
 {
 	const struct fab_node *n = node_at(s, m->port);
-	uint32_t port = n->type == FAB_SWITCH ? m->port : fab_peer(s, m->port), sw;
+	uint32_t port = n->type == FAB_SWITCH ? m->port : next_switch(s, m->port), sw;
 
-	if (port == SEG_NONE || node_at(s, port)->type != FAB_SWITCH)
+	if (port == SEG_NONE)
 		return SEG_NONE;
 	sw = node_at(s, port)->sw;
 	b[sw].members++;
@@ -47,7 +58,7 @@ static uint32_t add_member(struct seg *s, struct branch *b, const struct fab_mcm
 		set_bit(&b[sw], hw_port(s, port)->num);
 	for (;;) {
 		uint32_t up = fab_switch(s, sw)->tree_up;
-		uint32_t down = up == SEG_NONE ? SEG_NONE : fab_peer(s, up);
+		uint32_t down = next_switch(s, up);
 
 		if (b[sw].on && down != SEG_NONE)
 			return SEG_NONE; /* somebody has been here */
@@ -74,7 +85,7 @@ static void prune(struct seg *s, struct branch *b, uint32_t sw)
 		if (b[sw].members || bits != 1)
 			return;
 		clear_bit(&b[sw], num);
-		in = fab_peer(s, fab_node(s, fab_switch(s, sw)->node)->port0 + num);
+		in = next_switch(s, fab_node(s, fab_switch(s, sw)->node)->port0 + num);
 		if (in == SEG_NONE)
 			return;
 		sw = node_at(s, in)->sw;
@@ -107,8 +118,7 @@ int fab_mcast_update(struct seg *s, uint32_t group)
 				add_member(s, b, m);
 		}
 	seg_for_each_live (s, SEG_T_SWITCH, i)
-		if (b[i].on && (fab_switch(s, i)->tree_up == SEG_NONE ||
-				fab_peer(s, fab_switch(s, i)->tree_up) == SEG_NONE))
+		if (b[i].on && next_switch(s, fab_switch(s, i)->tree_up) == SEG_NONE)
 			prune(s, b, i);
 	seg_for_each_live (s, SEG_T_SWITCH, i)
 		store(s, &b[i], i, group - 1);

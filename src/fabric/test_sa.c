@@ -333,6 +333,39 @@ static void members_reach_each_other_and_nobody_else(void **state)
 	assert_int_equal(table(SA_ATTR_MC_MEMBER_RECORD, 0), 0);
 }
 
+/* Between the cable's move and the sweep that follows it: the tree still leads over that cable. */
+static void an_adapter_where_the_tree_led_on_is_no_switch(void **state)
+{
+	const uint32_t a = port_of(4, 1), b = port_of(5, 1), c = port_of(6, 1);
+
+	assert_int_equal(fab_unplug(&seg, port_of(1, 1)), 0);
+	assert_int_equal(fab_unplug(&seg, port_of(9, 1)), 0);
+	assert_int_equal(fab_plug(&seg, port_of(1, 1), port_of(9, 1)), 0);
+	assert_int_equal(group(a, MAD_METHOD_SET, SA_JOIN_FULL, CREATE), 0);
+	assert_int_equal(group(b, MAD_METHOD_SET, SA_JOIN_FULL, JOIN), 0);
+	assert_int_equal(group(c, MAD_METHOD_SET, SA_JOIN_FULL, JOIN), 0);
+	assert_true(reach(a, FAB_MLID_FIRST, b));
+	assert_false(reach(a, FAB_MLID_FIRST, c));
+}
+
+/* Of the highest group the row is the table's last. */
+static void all_groups_have_their_rows(void **state)
+{
+	struct fab_mft *t = seg_at(&seg, SEG_T_MFT, fab_node(&seg, 1)->sw);
+	const uint32_t positions = TT_RADIX / 16 + 1;
+
+	fab_subnet(&seg)->mc_top = FAB_MLIDS + 1;
+	t[1].mask[0][0] = 2; /* the next switch's */
+	assert_int_equal(table(SA_ATTR_MFT_RECORD, 0), positions);
+	t[0].mask[FAB_MLIDS - 1][0] = 2;
+	assert_int_equal(table(SA_ATTR_MFT_RECORD, 0), positions * (1 + FAB_MLIDS / 32));
+	/* of a single group too */
+	fab_subnet(&seg)->mc_top = 2;
+	t[0].mask[FAB_MLIDS - 1][0] = 0;
+	t[0].mask[0][0] = 2;
+	assert_int_equal(table(SA_ATTR_MFT_RECORD, 0), 2 * positions);
+}
+
 /* o15-0.1.5, o15-0.1.9, o15-0.1.14, o15-0.2.1, o15-0.2.4 */
 static void bad_joins_and_leaves_are_refused(void **state)
 {
@@ -481,6 +514,8 @@ int main(void)
 		T(a_path_is_as_its_way_is),
 		T(no_way_is_no_path),
 		T(members_reach_each_other_and_nobody_else),
+		T(an_adapter_where_the_tree_led_on_is_no_switch),
+		T(all_groups_have_their_rows),
 		T(bad_joins_and_leaves_are_refused),
 		T(what_a_dead_process_was_making_is_gone),
 		T(an_mgid_is_made_when_none_is_given),
