@@ -217,6 +217,8 @@ uint64_t fab_notices_run(struct seg *s, fab_notice_send *send)
 			continue;
 		}
 		p = hw_port(s, n->port);
+		if (!p)
+			continue; /* repressed meanwhile, and the element is being made anew */
 		then = now + ((uint64_t)TIMEOUT_UNIT_NS << (p->subnet_timeout & 31));
 		if (!p->sm_lid || atomic_load(&n->tries) >= MAX_TRIES) {
 			give_up(s, i, n);

@@ -138,6 +138,19 @@ static void no_faster_than_subnet_timeout(void **state)
 	assert_int_equal(nsent, 1);
 }
 
+/* As who looks finds it when another process has taken it back and begun a new one. */
+static void what_is_being_made_anew_is_left_alone(void **state)
+{
+	struct fab_notice *n;
+	uint32_t i;
+
+	assert_int_equal(seg_alloc(&net, SEG_T_NOTICE, SEG_OWNER_DEVICE, &i), 0);
+	n = seg_at(&net, SEG_T_NOTICE, i);
+	n->ready = 1; /* seen before; the rest is that of a new element */
+	run();
+	assert_int_equal(nsent, 0);
+}
+
 static void a_wrong_mkey_is_told(void **state)
 {
 	uint8_t mad[MAD_SIZE] = {0}, out[MAD_SIZE];
@@ -221,6 +234,7 @@ int main(void)
 		T(repeated_until_repressed),
 		T(in_vain_it_ends),
 		T(no_faster_than_subnet_timeout),
+		T(what_is_being_made_anew_is_left_alone),
 		T(a_wrong_mkey_is_told),
 		T(makers),
 	};
