@@ -207,16 +207,24 @@ static void reset(struct con *c, uint32_t port)
 	fab_port_changed(&c->sup->seg, port, FAB_CHANGED_LID | FAB_CHANGED_SM);
 }
 
+/* The ports that a command about cables names. */
+static int cabled(struct con *c, struct con_target *t, bool all, uint32_t *first, uint32_t *last)
+{
+	if (con_target(c, t) < 0)
+		return -1;
+	if (!t->num)
+		return con_fail(c, "port 0 has no cable");
+	range(t, all, first, last);
+	return 0;
+}
+
 static int unlink_ports(struct con *c, bool clear)
 {
 	struct con_target t;
 	uint32_t first, last;
 
-	if (con_target(c, &t) < 0)
+	if (cabled(c, &t, clear, &first, &last) < 0)
 		return -1;
-	if (!t.num)
-		return con_fail(c, "port 0 has no cable");
-	range(&t, clear, &first, &last);
 	for (uint32_t i = first; i <= last; i++) {
 		uint32_t peer = hw_port(&c->sup->seg, i)->peer;
 
@@ -247,11 +255,8 @@ static int do_relink(struct con *c)
 	struct con_target t;
 	uint32_t first, last;
 
-	if (con_target(c, &t) < 0)
+	if (cabled(c, &t, false, &first, &last) < 0)
 		return -1;
-	if (!t.num)
-		return con_fail(c, "port 0 has no cable");
-	range(&t, false, &first, &last);
 	for (uint32_t i = first; i <= last; i++) {
 		const uint32_t *to = previous(c->sup, i);
 

@@ -16,6 +16,7 @@
 #include "fabric/fabric.h"
 #include "segment/evq.h"
 #include "umad/priv.h"
+#include "umad/test.h"
 #include "util/clock.h"
 
 #define CLASS 0x30
@@ -29,23 +30,7 @@ static uint32_t ports[2];
 
 static int setup(void **state)
 {
-	static const struct fab_options plain = {.hosts = 1,
-						 .hcas = 2,
-						 .ports = 1,
-						 .model = HW_CX6,
-						 .link_speed = 64,
-						 .link_width = 2,
-						 .max_mtu = IBV_MTU_4096};
-	struct hw_host *h;
-
-	memset(&seg, 0, sizeof(seg));
-	if (seg_create(&seg, "test") || fab_create(&seg, &plain) ||
-	    seg_proc_register_self(&seg, fab_host_by_name(&seg, "h1")))
-		return -1;
-	h = seg_live(&seg, SEG_T_HOST, fab_host_by_name(&seg, "h1"));
-	for (int i = 0; i < 2; i++)
-		ports[i] = hw_hca(&seg, h->hca[i])->port[0];
-	return 0;
+	return umad_test_world(&seg, 2, ports);
 }
 
 static int teardown(void **state)

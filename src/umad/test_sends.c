@@ -12,6 +12,7 @@
 #include "fabric/fabric.h"
 #include "segment/evq.h"
 #include "umad/priv.h"
+#include "umad/test.h"
 
 #define MANY 10000u
 #define NOBODY 0xbff0
@@ -21,22 +22,7 @@ static uint32_t port;
 
 static int setup(void **state)
 {
-	static const struct fab_options plain = {.hosts = 1,
-						 .hcas = 1,
-						 .ports = 1,
-						 .model = HW_CX6,
-						 .link_speed = 64,
-						 .link_width = 2,
-						 .max_mtu = IBV_MTU_4096};
-	struct hw_host *h;
-
-	memset(&seg, 0, sizeof(seg));
-	if (seg_create(&seg, "test") || fab_create(&seg, &plain) ||
-	    seg_proc_register_self(&seg, fab_host_by_name(&seg, "h1")))
-		return -1;
-	h = seg_live(&seg, SEG_T_HOST, fab_host_by_name(&seg, "h1"));
-	port = hw_hca(&seg, h->hca[0])->port[0];
-	return 0;
+	return umad_test_world(&seg, 1, &port);
 }
 
 static int teardown(void **state)

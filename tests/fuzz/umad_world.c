@@ -8,6 +8,7 @@
 #include "fabric/fabric.h"
 #include "segment/evq.h"
 #include "segment/mem.h"
+#include "umad/test.h"
 
 #define BUF (1u << 20)
 
@@ -17,22 +18,9 @@ static uint8_t *end_of_memory;
 
 static void make(void)
 {
-	static const struct fab_options plain = {.hosts = 1,
-						 .hcas = 2,
-						 .ports = 1,
-						 .model = HW_CX6,
-						 .link_speed = 64,
-						 .link_width = 2,
-						 .max_mtu = IBV_MTU_4096};
-	struct hw_host *h;
 	uint8_t *m;
 
-	fz_check(!seg_create(&world.s, "fuzz"));
-	fz_check(!fab_create(&world.s, &plain));
-	fz_check(!seg_proc_register_self(&world.s, fab_host_by_name(&world.s, "h1")));
-	h = seg_live(&world.s, SEG_T_HOST, fab_host_by_name(&world.s, "h1"));
-	for (int i = 0; i < 2; i++)
-		world.port[i] = hw_hca(&world.s, h->hca[i])->port[0];
+	fz_check(!umad_test_world(&world.s, 2, world.port));
 	m = mmap(NULL, BUF + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	fz_check(m != MAP_FAILED && !mprotect(m + BUF, 4096, PROT_NONE));
 	end_of_memory = m + BUF;
