@@ -42,25 +42,39 @@ static struct fab_notice *live(const struct seg *s, uint32_t i)
 	return n && atomic_load_explicit(&n->ready, memory_order_acquire) ? n : NULL;
 }
 
-/* The same one is open: it goes out anew. */
-static bool renew(struct seg *s, uint32_t own, const uint8_t *d)
+/*
+ * What a program can make as often as it likes goes out once in SubnetTimeout, repressed or not
+ * (IBA 13.4.9): else packets with a wrong key would be as many traps.
+ */
+static bool is_paced(const struct fab_notice *n)
+{
+	return LAYOUT_GET(notice, n->notice, type) == NOTICE_TYPE_SECURITY;
+}
+
+enum renewed { NEW, ANEW, LATER };
+
+/* The same one is open: it goes out anew, or when it is due. */
+static enum renewed renew(struct seg *s, uint32_t own, const uint8_t *d)
 {
 	seg_for_each_live (s, SEG_T_NOTICE, i) {
 		struct fab_notice *n = live(s, i);
 
-		if (n && n->port == own && !memcmp(n->notice, d, sizeof(n->notice))) {
-			atomic_store(&n->tries, 0);
-			atomic_store(&n->due, 0);
-			return true;
-		}
+		if (!n || n->port != own || memcmp(n->notice, d, sizeof(n->notice)))
+			continue;
+		atomic_store(&n->tries, 0);
+		if (is_paced(n) && atomic_load(&n->due))
+			return LATER;
+		atomic_store(&n->due, 0);
+		return ANEW;
 	}
-	return false;
+	return NEW;
 }
 
 static void post(struct seg *s, uint32_t own, uint8_t *d, uint32_t type, uint32_t trap)
 {
 	const struct hw_port *p = hw_port(s, own);
 	struct fab_subnet *sub = fab_subnet(s);
+	enum renewed known;
 	struct fab_notice *n;
 	uint32_t i;
 
@@ -69,7 +83,10 @@ static void post(struct seg *s, uint32_t own, uint8_t *d, uint32_t type, uint32_
 	LAYOUT_SET(notice, d, producer_type, fab_node(s, p->node)->type);
 	LAYOUT_SET(notice, d, trap_num, trap);
 	LAYOUT_SET(notice, d, issuer_lid, p->lid);
-	if (!renew(s, own, d)) {
+	known = renew(s, own, d);
+	if (known == LATER)
+		return;
+	if (known == NEW) {
 		if (seg_alloc(s, SEG_T_NOTICE, SEG_OWNER_DEVICE, &i))
 			return; /* thousands are open: nobody listens */
 		n = seg_at(s, SEG_T_NOTICE, i);
@@ -187,8 +204,12 @@ void fab_notice_repress(struct seg *s, uint32_t port, const uint8_t *mad)
 		struct fab_notice *n = live(s, i);
 		uint32_t ready = 1;
 
-		if (n && n->port == own && n->tid == tid &&
-		    atomic_compare_exchange_strong(&n->ready, &ready, 0))
+		if (!n || n->port != own || n->tid != tid)
+			continue;
+		/* fab_notices_run() forgets it when it would be due. */
+		if (is_paced(n))
+			atomic_store(&n->tries, MAX_TRIES);
+		else if (atomic_compare_exchange_strong(&n->ready, &ready, 0))
 			seg_free(s, SEG_T_NOTICE, i);
 	}
 }

@@ -151,6 +151,37 @@ static void what_is_being_made_anew_is_left_alone(void **state)
 	assert_int_equal(nsent, 0);
 }
 
+/* However many packets have the wrong key, and however fast the manager answers. */
+static void wrong_keys_are_told_once_in_subnet_timeout(void **state)
+{
+	const struct fab_bad_key k = {.lid1 = 1, .lid2 = 2, .key = 0x8001};
+	uint32_t p = net_port(H1, 1);
+	struct fab_notice *n;
+	uint8_t trap[MAD_SIZE];
+
+	fab_notice_key(&net, p, TRAP_BAD_PKEY, &k);
+	run();
+	assert_int_equal(nsent, 1);
+	memcpy(trap, sent[0], MAD_SIZE);
+	fab_notice_key(&net, p, TRAP_BAD_PKEY, &k);
+	assert_false(fab_subnet(&net)->notices); /* the supervisor is not woken for it */
+	repress(p, trap, 0);
+	fab_notice_key(&net, p, TRAP_BAD_PKEY, &k);
+	run();
+	assert_int_equal(nsent, 0);
+	/* then it is told once more, and forgotten when it is repressed */
+	n = seg_at(&net, SEG_T_NOTICE, seg_next(&net, SEG_T_NOTICE, SEG_OWNER_ANY, 0));
+	n->due = 1;
+	run();
+	assert_int_equal(nsent, 1);
+	assert_int_equal(LAYOUT_GET(notice, notice(0), trap_num), TRAP_BAD_PKEY);
+	repress(p, trap, 0);
+	n->due = 1;
+	run();
+	assert_int_equal(nsent, 0);
+	assert_int_equal(seg_table(&net, SEG_T_NOTICE)->live, 0);
+}
+
 static void a_wrong_mkey_is_told(void **state)
 {
 	uint8_t mad[MAD_SIZE] = {0}, out[MAD_SIZE];
@@ -235,6 +266,7 @@ int main(void)
 		T(in_vain_it_ends),
 		T(no_faster_than_subnet_timeout),
 		T(what_is_being_made_anew_is_left_alone),
+		T(wrong_keys_are_told_once_in_subnet_timeout),
 		T(a_wrong_mkey_is_told),
 		T(makers),
 	};
