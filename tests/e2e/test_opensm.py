@@ -34,6 +34,10 @@ ENGINES = [
     ('star:4', ('-l', '2'), 'minhop'),  # four LIDs for each port
 ]
 
+# What this saquery can ask and OpenSM serves; there are no services, subscriptions nor routers.
+RECORDS = ('CPI', 'NR', 'PIR', 'SL2VL', 'PKTR', 'VLAR', 'LFTR', 'MFTR', 'SMIR', 'SWIR', 'LR', 'PR', 'MCMR',
+           'GIR')
+
 
 class OpenSM(Case):
     def setUp(self):
@@ -125,6 +129,29 @@ class OpenSM(Case):
             self.wait_log(low, 'Entering MASTER state', 2)
             self.wait_log(low, 'SUBNET UP', 2)
             self.assertRegex(self.ok(fab.run('sminfo', options=H1)), 'priority 3 state 3')
+
+    def test_every_record_and_pings(self):
+        """All that saquery asks for, and what comes to OpenSM's LID that is not for it."""
+        with Fabric('--topo', 'ring:4', '--sm', 'none') as fab:
+            sm = self.opensm(fab)
+            self.wait_log(sm, 'SUBNET UP')
+            lid = re.search(r'sm lid (\d+)', self.ok(fab.run('sminfo', options=H2)))[1]
+            for what in RECORDS:
+                self.ok(fab.run('saquery', '--smkey', '1', what, options=H2))
+            self.assertEqual(self.ok(fab.run('saquery', 'NR', options=H2)).count('NodeRecord dump'), 8)
+            # Nobody answers pings there; then somebody does, beside OpenSM.
+            r = fab.run('ibping', '-c', '5', '-t', '20', lid, options=H2)
+            self.assertIn('0 received', r.out)
+            server = fab.start('ibping', '-S', options=H1)
+            self.addCleanup(server.kill)
+            wait_for(lambda: fab.run('ibping', '-c', '1', '-t', '500', lid, options=H2).status == 0,
+                     'ibping to answer', 20)
+            self.assertIn('500 received',
+                          self.ok(fab.run('ibping', '-f', '-c', '500', lid, options=H2)))
+            self.ok(fab.run('saquery', 'PR', options=H2))
+            self.no_errors(sm)
+            server.kill()
+            sm.kill()
 
     def test_a_manager_notices_what_comes_and_goes(self):
         with Fabric('--topo', 'ring:4', '--sm', 'none') as fab:
