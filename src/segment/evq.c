@@ -564,9 +564,22 @@ int evq_pop(struct seg *s, uint32_t evq, uint32_t gen, int fd, struct seg_evrec 
 	return r;
 }
 
+static _Atomic uint32_t forks;
+
+void evq_forked(void)
+{
+	atomic_fetch_add(&forks, 1);
+}
+
+uint32_t evq_forks(void)
+{
+	return atomic_load(&forks);
+}
+
 int evq_wait(struct seg_evq *q, uint32_t seen, bool locked, const void *sigmask)
 {
 	const struct timespec t = {.tv_nsec = LOCKED_NS};
+	uint32_t before = evq_forks();
 	uint64_t old;
 	long r;
 
@@ -576,7 +589,8 @@ int evq_wait(struct seg_evq *q, uint32_t seen, bool locked, const void *sigmask)
 	r = sys_call(SYS_futex, &q->wake, FUTEX_WAIT, seen, locked ? &t : NULL);
 	if (sigmask)
 		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
-	atomic_fetch_sub(&q->sleepers, 1);
+	if (evq_forks() == before)
+		atomic_fetch_sub(&q->sleepers, 1);
 	return r == -EINTR ? -EINTR : 0;
 }
 

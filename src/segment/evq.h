@@ -137,6 +137,9 @@ bool evq_ready(const struct seg_evq *q);
  */
 int evq_poll_begin(struct seg *s, uint32_t evq, uint32_t gen);
 void evq_poll_end(struct seg *s, uint32_t evq, uint32_t gen);
+/* In a fork child: what its parent's thread is counted in stays the parent's. And how often. */
+void evq_forked(void);
+uint32_t evq_forks(void);
 /* From now on the FIFO always tells: somebody waits for it whom we do not see. */
 void evq_publish(struct seg *s, uint32_t evq, uint32_t gen);
 /* While this thread has a descriptor of that queue's FIFO at hand, its pushes need not open one;

@@ -9,6 +9,7 @@
 #include "shim/attach.h"
 #include "fabric/fabric.h"
 #include "mlx5/mlx5.h"
+#include "segment/evq.h"
 #include "shim/fdtab.h"
 #include "shim/paths.h"
 #include "shim/shim.h"
@@ -62,12 +63,14 @@ bool shim_owns_tables(void)
 
 static _Atomic uint32_t gate;
 static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
+/* This thread is in fork(): a handler that runs there must not wait for the end of it. */
+static __thread uint32_t in_fork __attribute__((tls_model("initial-exec")));
 
 void shim_gate_enter(void)
 {
 	uint32_t v;
 
-	if (depth++)
+	if (depth++ || in_fork)
 		return;
 	v = atomic_load(&gate);
 	for (;;) {
@@ -82,7 +85,7 @@ void shim_gate_enter(void)
 
 void shim_gate_leave(void)
 {
-	if (!--depth && atomic_fetch_sub(&gate, 1) >= FORKING)
+	if (!--depth && !in_fork && atomic_fetch_sub(&gate, 1) >= FORKING)
 		sys_futex_wake(&gate, INT32_MAX);
 }
 
@@ -101,8 +104,10 @@ void shim_leave(const sigset_t *old)
 void shim_forking(void)
 {
 	uint64_t end = clock_now_ns() + FORK_WAIT_NS;
-	uint32_t me = depth ? 1 : 0, v = atomic_fetch_add(&gate, FORKING) + FORKING;
+	uint32_t me = depth && !in_fork ? 1 : 0, v;
 
+	in_fork++;
+	v = atomic_fetch_add(&gate, FORKING) + FORKING;
 	for (; INSIDE(v) > me && clock_now_ns() < end; v = atomic_load(&gate))
 		sys_futex_wait(&gate, v, NSEC_PER_MSEC);
 	trap_forking();
@@ -112,6 +117,7 @@ void shim_fork_done(void)
 {
 	trap_fork_done();
 	atomic_fetch_sub(&gate, FORKING);
+	in_fork--;
 	sys_futex_wake(&gate, INT32_MAX);
 }
 
@@ -236,10 +242,12 @@ void shim_forked(void)
 {
 	int saved = errno;
 
-	atomic_store(&gate, depth ? 1 : 0);
+	in_fork--;
+	atomic_store(&gate, in_fork * FORKING + (depth && !in_fork ? 1 : 0));
 	trap_fork_done(); /* also where nothing was ever opened: shim_forking() ran there too */
 	node_forked();
 	heap_forked();
+	evq_forked();
 	if (!atomic_load(&owner_pid))
 		return;
 	atomic_store(&owner_pid, sys_getpid());

@@ -154,13 +154,16 @@ static bool begin(struct set *set)
 /* The next definition; how long it waits depends on what there is. */
 static int call(const struct wait_call *c, struct set *set)
 {
+	uint32_t forks = evq_forks();
 	int r, saved;
 
 	if (c->now || any_ready(set) || !begin(set))
 		return c->next(c, true);
 	r = c->next(c, false);
 	saved = errno;
-	end(set);
+	/* A child that a handler has made comes back here, too, and was never counted. */
+	if (evq_forks() == forks)
+		end(set);
 	errno = saved;
 	return r;
 }

@@ -6,6 +6,7 @@
  */
 #include "umad.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -569,6 +570,59 @@ static void a_signal_ends_the_wait(void **state)
 	assert_int_equal(by_poll(p.fd, 0), 1);
 }
 
+/* ---- a handler that forks: the child comes back from the wait, too, and was never counted */
+
+static volatile pid_t forked;
+
+static void fork_in_handler(int sig)
+{
+	(void)sig;
+	forked = fork();
+}
+
+static void forks_meanwhile(int fd, bool reads)
+{
+	struct itimerspec at = {.it_value = {0, 20 * 1000000}};
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	struct sigevent ev = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+	timer_t timer;
+	int status;
+
+	assert_int_equal(timer_create(CLOCK_MONOTONIC, &ev, &timer), 0);
+	timer_settime(timer, 0, &at, NULL);
+	forked = -1;
+	if (reads)
+		status = (int)read(fd, &(struct packet){0}, sizeof(struct packet));
+	else
+		status = poll(&p, 1, LONG_MS);
+	if (!forked)
+		_exit(status == -1 && errno == EINTR ? 0 : 1);
+	assert_true(status == -1 && errno == EINTR);
+	timer_delete(timer);
+	assert_int_equal(waitpid(forked, &status, 0), forked);
+	assert_int_equal(status, 0);
+}
+
+static void a_fork_while_waiting_does_no_harm(void **state)
+{
+	const struct sigaction act = {.sa_handler = fork_in_handler};
+	struct sigaction was;
+	struct later l = {.fd = file()};
+
+	(void)state;
+	sigaction(SIGUSR1, &act, &was);
+	fcntl(l.fd, F_SETFL, 0);
+	for (int reads = 0; reads < 2; reads++) {
+		forks_meanwhile(l.fd, reads);
+		assert_int_equal(pthread_create(&l.thread, NULL, ask_later, &l), 0);
+		if (!reads)
+			assert_int_equal(by_poll(l.fd, LONG_MS), 1);
+		got(l.fd);
+		assert_int_equal(pthread_join(l.thread, NULL), 0);
+	}
+	sigaction(SIGUSR1, &was, NULL);
+}
+
 /* ---- handlers that use umad themselves, whatever they interrupt */
 
 static int asked_by_handler, answers, no_answers;
@@ -685,6 +739,7 @@ int main(void)
 	CASE(a_cancelled_waiter_does_no_harm);
 	CASE(a_killed_waiter_does_no_harm);
 	CASE(a_signal_ends_the_wait);
+	CASE(a_fork_while_waiting_does_no_harm);
 	CASE(handlers_may_ask_too);
 	CASE(readers_and_writers_at_once);
 	CASE(every_packet_wakes);
