@@ -279,7 +279,10 @@ static void of_ports(void)
 	CHECK(LAYOUT_GET(eqe, data - EQE_DATA, event_sub_type) == PRM_PORT_DOWN);
 	CHECK(LAYOUT_GET(eqe_port, data, port_num) == 1);
 	CHECK(read(fd, &n, sizeof(n)) == sizeof(n) && n == 1);
+	/* The cable makes it INIT, the subnet manager ACTIVE. */
 	link_is("up");
+	data = expect(ch, 1, PRM_EVENT_PORT_CHANGE);
+	CHECK(LAYOUT_GET(eqe, data - EQE_DATA, event_sub_type) == PRM_PORT_INITIALIZED);
 	data = expect(ch, 1, PRM_EVENT_PORT_CHANGE);
 	CHECK(LAYOUT_GET(eqe, data - EQE_DATA, event_sub_type) == PRM_PORT_ACTIVE);
 	expect_none(ch);
