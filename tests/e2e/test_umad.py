@@ -76,8 +76,11 @@ class Diags(Case):
 
     def test_counters(self):
         """Read, reset by mask, and both widths: data goes to LID 1 itself."""
-        script = ('ib_send_bw -n 100 -s 4096 >/dev/null 2>&1 & sleep 0.5; '
-                  'ib_send_bw -n 100 -s 4096 localhost >/dev/null 2>&1; wait; '
+        bw = f'ib_send_bw -n 100 -s 4096 -p {Case.port}'
+        # Until the server listens; an attempt before that sends nothing.
+        script = (f'{bw} >/dev/null 2>&1 & n=0; '
+                  f'until {bw} localhost >/dev/null 2>&1 || [ $n = 300 ]; '
+                  'do n=$((n + 1)); sleep 0.1; done; [ $n = 300 ] && kill $!; wait; '
                   'perfquery 1; perfquery -x 1; perfquery -R 1 1 0x1000; perfquery 1')
         out = self.ok(self.ask('sh', '-c', script))
         data = [int(x) for x in re.findall(r'PortXmitData:\.*(\d+)', out)]
