@@ -295,6 +295,11 @@ class Inheritance(Cli):
         self.assertEqual((r.stdout, r.stderr), ('mlx5_0\nmlx5_1\n1\n', ''))
 
 
+# How many jobs are stopped, as soon as one is, or after a while.
+STOPPED = ('for i in 1 2 3 4 5 6 7 8; do jobs -s | grep -q Stopped && break; sleep 0.05; done; '
+           'jobs -s | grep -c Stopped')
+
+
 class Signals(Cli):
     @classmethod
     def setUpClass(cls):
@@ -345,8 +350,8 @@ class Signals(Cli):
 
     def test_a_terminals_stop_stops_both_and_cont_resumes(self):
         shell = subprocess.run(
-            ['bash', '-c', f'set -m; {" ".join(self.user)} {SOFTHCA} run -- sleep 0.3 & '
-             'sleep 0.1; kill -TSTP -- -$!; sleep 0.1; jobs -s | grep -c Stopped; '
+            ['bash', '-c', f'set -m; {" ".join(self.user)} {SOFTHCA} run -- sleep 1 & '
+             f'sleep 0.1; kill -TSTP -- -$!; {STOPPED}; '
              'kill -CONT -- -$!; wait $!; echo $?'], env=self.env, capture_output=True, text=True)
         self.assertEqual(shell.stdout, '1\n0\n')
 
@@ -354,7 +359,7 @@ class Signals(Cli):
         """A job of a shell: how many jobs it sees stopped after `stop`, and how the job ends."""
         shell = subprocess.run(
             ['bash', '-c', f'set -m; {" ".join(self.user)} {SOFTHCA} run -- "$@" & '
-             f'sleep 0.2; {stop}; sleep 0.1; jobs -s | grep -c Stopped; '
+             f'sleep 0.2; {stop}; {STOPPED}; '
              'kill -CONT -- -$!; wait $!; echo $?', 'job', *command],
             env=self.env, capture_output=True, text=True, timeout=20)
         return shell.stdout.split()

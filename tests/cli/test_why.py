@@ -305,7 +305,8 @@ create(cq[:64])
     def test_errors_and_events(self):
         """A receive without a buffer, a completion channel."""
         lines = [normal(x) for x in self.traced(
-            'sh', '-c', 'ibv_rc_pingpong -e -n 4 & sleep 0.5; ibv_rc_pingpong -e -n 4 localhost; wait',
+            'sh', '-c', 'ibv_rc_pingpong -p 18599 -e -n 4 & until ibv_rc_pingpong -p 18599 -e -n 4 localhost; '
+            'do sleep 0.1; done; wait',
             options=['-e', 'doorbell,event'])]
         self.assertTrue([x for x in lines if re.match(
             r'doorbell: ring\(uar=\d+, offset=0x800, qpn=0x4[01], wqe_index=0, opcode=SEND\(0xa\), '
