@@ -23,6 +23,14 @@ static inline void fab_count(const struct seg *s, uint32_t port, enum hw_ctr wha
 }
 
 uint64_t fab_counted(const struct seg *s, uint32_t port, enum hw_ctr what);
+/* The same of key violations, in the 16 bits that PortInfo and virtual ports have: it stays at the
+ * highest. */
+static inline uint16_t fab_violations(const struct seg *s, uint32_t port, enum hw_ctr what)
+{
+	uint64_t n = fab_counted(s, port, what);
+
+	return n < UINT16_MAX ? (uint16_t)n : UINT16_MAX;
+}
 /* Before two ports get a cable, and before they lose it. */
 void fab_count_plug(const struct seg *s, uint32_t a, uint32_t b);
 void fab_count_unplug(const struct seg *s, uint32_t a, uint32_t b);

@@ -67,13 +67,6 @@ static void put_speed(uint8_t *d, const struct hw_port *p, bool up)
 			   (sup & EXT_NDR ? PORT_CAP2_LINK_SPEED_NDR : 0));
 }
 
-static uint64_t violations(const struct fab_mad_call *c, uint32_t port, enum hw_ctr what)
-{
-	uint64_t n = fab_counted(c->s, port, what);
-
-	return n < UINT16_MAX ? n : UINT16_MAX;
-}
-
 static void put_lid_part(const struct fab_mad_call *c, uint8_t *d, uint32_t port)
 {
 	const struct hw_port *p = hw_port(c->s, port);
@@ -87,8 +80,8 @@ static void put_lid_part(const struct fab_mad_call *c, uint8_t *d, uint32_t port
 	LAYOUT_SET(port_info, d, mkey_protect_bits, p->mkey_protect);
 	LAYOUT_SET(port_info, d, lmc, p->lmc);
 	LAYOUT_SET(port_info, d, master_sm_sl, p->sm_sl);
-	LAYOUT_SET(port_info, d, mkey_violations, violations(c, port, HW_CTR_MKEY_VIOL));
-	LAYOUT_SET(port_info, d, qkey_violations, violations(c, port, HW_CTR_QKEY_VIOL));
+	LAYOUT_SET(port_info, d, mkey_violations, fab_violations(c->s, port, HW_CTR_MKEY_VIOL));
+	LAYOUT_SET(port_info, d, qkey_violations, fab_violations(c->s, port, HW_CTR_QKEY_VIOL));
 	LAYOUT_SET(port_info, d, guid_cap, HW_GIDS);
 	LAYOUT_SET(port_info, d, mcast_pkey_trap_suppr, p->trap_suppr);
 	LAYOUT_SET(port_info, d, subnet_timeout, p->subnet_timeout);
@@ -138,7 +131,7 @@ uint16_t sma_get_port_info(const struct fab_mad_call *c)
 	LAYOUT_SET(port_info, d, vl_stall_count, p->vl_stall);
 	LAYOUT_SET(port_info, d, hoq_life, p->hoq_life);
 	LAYOUT_SET(port_info, d, operational_vls, p->op_vls);
-	LAYOUT_SET(port_info, d, pkey_violations, violations(c, port, HW_CTR_PKEY_VIOL));
+	LAYOUT_SET(port_info, d, pkey_violations, fab_violations(c->s, port, HW_CTR_PKEY_VIOL));
 	LAYOUT_SET(port_info, d, local_phys_errors, p->phys_errors);
 	LAYOUT_SET(port_info, d, overrun_errors, p->overrun_errors);
 	return MAD_STATUS_OK;
@@ -198,7 +191,7 @@ static bool lid_part_ok(const struct hw_port *p, const uint8_t *d)
 static void set_count(const struct fab_mad_call *c, uint32_t port, enum hw_ctr what, uint32_t v)
 {
 	/* IBA: it is set to what was written. As read before and written back, it stays. */
-	if (v != violations(c, port, what))
+	if (v != fab_violations(c->s, port, what))
 		atomic_store(&fab_ctr(c->s, port)->n[what], v);
 }
 

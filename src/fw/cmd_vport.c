@@ -2,6 +2,7 @@
 /* Ports as the firmware shows them. Reads port elements only; called by exec.c. */
 #include "fw/cmd.h"
 
+#include "fabric/count.h"
 #include "fabric/fabric.h"
 
 #define VPORT(f, v) LAYOUT_SET(hca_vport_context, ctx, f, (v))
@@ -36,9 +37,13 @@ int fw_cmd_query_hca_vport_context(struct fw_call *k)
 	VPORT(cap_mask1, p->cap_mask);
 	VPORT(lid, p->lid & 0xffff);
 	VPORT(lmc, p->lmc & 7);
-	VPORT(subnet_timeout, 18);
+	VPORT(subnet_timeout, p->subnet_timeout);
 	VPORT(sm_lid, p->sm_lid & 0xffff);
 	VPORT(sm_sl, p->sm_sl & 0xf);
+	VPORT(qkey_violation_counter,
+	      fab_violations(k->s, k->hca->port[num - 1], HW_CTR_QKEY_VIOL));
+	VPORT(pkey_violation_counter,
+	      fab_violations(k->s, k->hca->port[num - 1], HW_CTR_PKEY_VIOL));
 	return 0;
 }
 

@@ -3,6 +3,7 @@
  * What commands do when they succeed: capabilities, ports, events, references, whose objects they
  * see. Those of mkeys are in test_keys.c, of queues in test_queues.c.
  */
+#include "fabric/count.h"
 #include "fw/test.h"
 
 #include <sys/eventfd.h>
@@ -150,6 +151,9 @@ static void test_vport_context_shows_the_port(void **state)
 	struct hw_port *p2 = hw_port(&e->s, hca->port[1]);
 	void *in = cmd_init(e, PRM_OP_QUERY_HCA_VPORT_CONTEXT, 0);
 
+	p2->subnet_timeout = 20;
+	fab_count(&e->s, hca->port[1], HW_CTR_QKEY_VIOL, 3);
+	fab_count(&e->s, hca->port[1], HW_CTR_PKEY_VIOL, 70000);
 	LAYOUT_SET(query_hca_vport_context_in, in, port_num, 2);
 	assert_int_equal(run(e, in, IN(query_hca_vport_context), OUT(query_hca_vport_context)),
 			 FW_OK);
@@ -157,6 +161,9 @@ static void test_vport_context_shows_the_port(void **state)
 	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, port_guid), p2->guid);
 	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, vport_state), HW_PORT_ACTIVE);
 	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, port_physical_state), HW_PHYS_LINKUP);
+	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, subnet_timeout), 20);
+	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, qkey_violation_counter), 3);
+	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, pkey_violation_counter), 0xffff);
 	/* pyverbs asks for port 0 when there is one port */
 	hca->nports = 1;
 	LAYOUT_SET(query_hca_vport_context_in, in, port_num, 0);

@@ -8,6 +8,7 @@
 #include <sys/param.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_verbs.h>
+#include "fabric/count.h"
 #include "mlx5/drv.h"
 
 #define CAP_END(f) (offsetof(struct mlx5_ib_query_device_resp, f) + SIZEOF_CAP(f))
@@ -121,10 +122,12 @@ int mlx5_query_port(struct uv_context *ctx, uint32_t port, struct ibv_port_attr 
 	const struct hw_hca *hca = hw_hca(ctx->seg, ctx->hca);
 	const struct fw_caps *c = mlx5_caps(ctx);
 	const struct hw_port *p;
+	uint32_t at;
 
 	if (!port || port > hca->nports)
 		return -EINVAL;
-	p = hw_port(ctx->seg, hca->port[port - 1]);
+	at = hca->port[port - 1];
+	p = hw_port(ctx->seg, at);
 	if (!p)
 		return -EINVAL;
 	*a = (struct ibv_port_attr){
@@ -140,7 +143,9 @@ int mlx5_query_port(struct uv_context *ctx, uint32_t port, struct ibv_port_attr 
 		.lmc = (uint8_t)p->lmc,
 		.max_vl_num = 4, /* VL0-3: what translate_max_vl_num gives a real card */
 		.sm_sl = (uint8_t)p->sm_sl,
-		.subnet_timeout = 18,
+		.bad_pkey_cntr = fab_violations(ctx->seg, at, HW_CTR_PKEY_VIOL),
+		.qkey_viol_cntr = fab_violations(ctx->seg, at, HW_CTR_QKEY_VIOL),
+		.subnet_timeout = p->subnet_timeout,
 		.active_width = (uint8_t)p->width,
 		.active_speed = (uint8_t)p->speed,
 		.phys_state = (uint8_t)p->phys_state,

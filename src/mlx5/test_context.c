@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* GET_CONTEXT, QUERY_CONTEXT, EX_QUERY_DEVICE, QUERY_PORT, UARs and mmap offsets. */
+#include "fabric/count.h"
 #include "mlx5/test.h"
 
 static void test_get_context_answers_libmlx5(void **state)
@@ -171,6 +172,8 @@ static void test_query_port(void **state)
 	uint8_t port = 1;
 
 	test_open_context(e, false);
+	fab_count(&e->seg, hw_hca(&e->seg, e->hca)->port[0], HW_CTR_QKEY_VIOL, 3);
+	fab_count(&e->seg, hw_hca(&e->seg, e->hca)->port[0], HW_CTR_PKEY_VIOL, 2);
 	test_begin(&c, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT);
 	test_attr(&c, UVERBS_ATTR_QUERY_PORT_PORT_NUM, 8, port);
 	test_out(&c, UVERBS_ATTR_QUERY_PORT_RESP, &resp, sizeof(resp));
@@ -181,6 +184,9 @@ static void test_query_port(void **state)
 	assert_int_equal(resp.legacy_resp.active_speed, 64);
 	assert_int_equal(resp.legacy_resp.link_layer, IBV_LINK_LAYER_INFINIBAND);
 	assert_int_equal(resp.legacy_resp.gid_tbl_len, HW_GIDS);
+	assert_int_equal(resp.legacy_resp.qkey_viol_cntr, 3);
+	assert_int_equal(resp.legacy_resp.bad_pkey_cntr, 2);
+	assert_int_equal(resp.legacy_resp.subnet_timeout, 18);
 	c.attrs[0].data = TEST_PORTS + 1;
 	assert_int_equal(test_do(e, &c), -EINVAL);
 }
