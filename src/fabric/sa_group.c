@@ -390,9 +390,14 @@ static uint16_t leave(struct sa_call *c, uint8_t *r)
 
 /* ---- requests */
 
-static bool is_of_subnet(const uint8_t *gid)
+/* With the subnet's prefix, which a manager before may have set, or the one that is always right.
+ */
+static bool is_of_subnet(const struct sa_call *c, const uint8_t *gid)
 {
-	return be64_load(gid) == UINT64_C(0xfe80000000000000);
+	const struct hw_port *sm = hw_port(c->s, fab_subnet(c->s)->sm_port);
+	uint64_t prefix = be64_load(gid);
+
+	return prefix == UINT64_C(0xfe80000000000000) || (sm && prefix == sm->gid_prefix);
 }
 
 static void change(struct sa_call *c, uint16_t (*fn)(struct sa_call *c, uint8_t *r))
@@ -405,7 +410,7 @@ static void change(struct sa_call *c, uint16_t (*fn)(struct sa_call *c, uint8_t 
 		c->status = SA_STATUS_REQ_INSUFFICIENT_COMPONENTS;
 	else if (!values_are(c))
 		c->status = SA_STATUS_REQ_INVALID;
-	else if (!is_of_subnet(port_gid_of(c)))
+	else if (!is_of_subnet(c, port_gid_of(c)))
 		c->status = SA_STATUS_REQ_INVALID_GID;
 	if (!c->status)
 		locked = seg_lock(c->s, &sub->lock, SEG_LOCK_CTRL_NS);

@@ -366,6 +366,18 @@ static void all_groups_have_their_rows(void **state)
 	assert_int_equal(table(SA_ATTR_MFT_RECORD, 0), 2 * positions);
 }
 
+/* A manager before may have given the subnet a prefix of its own. */
+static void any_prefix_of_the_subnet_joins(void **state)
+{
+	const uint32_t a = port_of(4, 1), sm = fab_subnet(&seg)->sm_port;
+	const uint64_t prefix = UINT64_C(0xfec0000000001234);
+
+	be64_store(at(a)->gid[0], prefix);
+	assert_int_equal(group(a, MAD_METHOD_SET, SA_JOIN_FULL, CREATE), SA_STATUS_REQ_INVALID_GID);
+	at(sm)->gid_prefix = prefix;
+	assert_int_equal(group(a, MAD_METHOD_SET, SA_JOIN_FULL, CREATE), 0);
+}
+
 /* o15-0.1.5, o15-0.1.9, o15-0.1.14, o15-0.2.1, o15-0.2.4 */
 static void bad_joins_and_leaves_are_refused(void **state)
 {
@@ -516,6 +528,7 @@ int main(void)
 		T(members_reach_each_other_and_nobody_else),
 		T(an_adapter_where_the_tree_led_on_is_no_switch),
 		T(all_groups_have_their_rows),
+		T(any_prefix_of_the_subnet_joins),
 		T(bad_joins_and_leaves_are_refused),
 		T(what_a_dead_process_was_making_is_gone),
 		T(an_mgid_is_made_when_none_is_given),
