@@ -12,6 +12,7 @@
 #include <strings.h>
 #include <time.h>
 #include "fabric/mad.h"
+#include "fabric/notice.h"
 #include "util/cleanup.h"
 
 #define MAX_HOPS 64
@@ -228,6 +229,11 @@ int con_attached(struct con *c)
 	{                                                                                \
 		name, FIELD(port_counters, f), FIELD(port_counters, counter_select), bit \
 	}
+/* What a node tells its subnet manager of. */
+#define FAULT(name, f, bit, trap)                                                              \
+	{                                                                                      \
+		name, FIELD(port_counters, f), FIELD(port_counters, counter_select), bit, trap \
+	}
 #define EXTENDED(name, f, bit)                                                                   \
 	{                                                                                        \
 		name, FIELD(port_counters_ext, f), FIELD(port_counters_ext, counter_select), bit \
@@ -248,6 +254,7 @@ struct counter {
 	uint32_t bit, width;               /* of the counter */
 	uint32_t select_bit, select_width; /* of the field that selects */
 	uint32_t select;                   /* and which bit of it */
+	uint32_t trap;                     /* sent when it goes up; 0 none */
 };
 
 static const struct counter port_counters[] = {
@@ -260,8 +267,8 @@ static const struct counter port_counters[] = {
 	COUNTER("PortXmitDiscards", xmit_discards, 6),
 	COUNTER("PortXmitConstraintErrors", xmit_constraint_errors, 7),
 	COUNTER("PortRcvConstraintErrors", rcv_constraint_errors, 8),
-	COUNTER("LocalLinkIntegrityErrors", local_link_integrity, 9),
-	COUNTER("ExcessiveBufferOverrunErrors", excessive_buffer_overrun, 10),
+	FAULT("LocalLinkIntegrityErrors", local_link_integrity, 9, TRAP_LINK_INTEGRITY),
+	FAULT("ExcessiveBufferOverrunErrors", excessive_buffer_overrun, 10, TRAP_BUFFER_OVERRUN),
 	COUNTER("VL15Dropped", vl15_dropped, 11),
 	COUNTER("PortXmitData", xmit_data, 12),
 	COUNTER("PortRcvData", rcv_data, 13),
@@ -338,6 +345,7 @@ static int set_counter(struct con *c, const struct con_target *t, const struct a
 	const struct fab_mad_call call = {
 		.s = &c->sup->seg, .port = t->node->port0 + num, .data = data};
 	const struct fab_mad_row *row = fab_pma_rows;
+	uint64_t before = 0;
 	char id[24];
 
 	while (row->name && row->attr_id != a->id)
@@ -345,11 +353,17 @@ static int set_counter(struct con *c, const struct con_target *t, const struct a
 	if (!row->name || !row->set)
 		return con_fail(c, "%s cannot be set on this fabric", a->name);
 	LAYOUT_SET(port_counters, data, port_select, t->num);
+	if (row->get(&call) == MAD_STATUS_OK)
+		before = layout_get(data, k->bit, k->width);
+	memset(data, 0, sizeof(data));
+	LAYOUT_SET(port_counters, data, port_select, t->num);
 	layout_set(data, k->select_bit, k->select_width, UINT64_C(1) << k->select);
 	value = value < bits_max(k->width) ? value : bits_max(k->width);
 	layout_set(data, k->bit, k->width, value);
 	if (row->set(&call) != MAD_STATUS_OK)
 		return con_fail(c, "port %u of \"%.64s\" has no counters", t->num, t->given);
+	if (k->trap && value > before)
+		fab_notice_port(&c->sup->seg, t->node->port0 + t->num, k->trap);
 	fprintf(c->out, "%s[%u] %s.%s has been set to %llu\n", con_id(c, t->idx, id), t->num,
 		a->name, k->name, (unsigned long long)value);
 	return 0;

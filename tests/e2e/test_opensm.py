@@ -166,6 +166,11 @@ class OpenSM(Case):
             self.wait_log(sm, 'SUBNET UP', 3)
             wait_for(lambda: 'Active' in self.ok(fab.run('ibportstate', '-D', '0,1', '1', 'query',
                                                         options=H1)), 'the port to be Active', 20)
+            script = self.file('faults', 'PerformanceSet "s1"[1] PortCounters.LocalLinkIntegrityErrors=3\n'
+                               'PerformanceSet "s2"[2] PortCounters.ExcessiveBufferOverrunErrors=1\n')
+            fab.softhca('console', '--fabric', fab.name, '-s', script)
+            self.wait_log(sm, 'num:129')
+            self.wait_log(sm, 'num:130')
             self.no_errors(sm)
 
     def test_mkeys(self):
