@@ -23,7 +23,7 @@
 
 /* Of all three processes. */
 struct shared {
-	volatile bool finish, posted;
+	volatile bool finish, stopped[2], posted;
 	volatile uint64_t sent[2], received[2];
 };
 
@@ -72,10 +72,14 @@ static void end_of_traffic(int sock, int self)
 	rc_sync(sock);
 	while (sent < SENDS)
 		send_next(&e, &sent);
-	while (!shared->finish || done < sent || received < shared->sent[!self] ||
-	       shared->received[!self] < sent) {
+	shared->sent[self] = sent;
+	while (!shared->stopped[0] || !shared->stopped[1] || done < sent ||
+	       received < shared->sent[!self] || shared->received[!self] < sent) {
 		struct ibv_wc wc;
 
+		/* What was sent is known by now, and no more will be: the other end may go. */
+		if (shared->finish)
+			shared->stopped[self] = true;
 		if (!ibv_poll_cq(e.cq, 1, &wc))
 			continue;
 		if (wc.status)
@@ -87,7 +91,7 @@ static void end_of_traffic(int sock, int self)
 			continue;
 		}
 		done++;
-		if (!shared->finish)
+		if (!shared->stopped[self])
 			send_next(&e, &sent);
 		shared->sent[self] = sent;
 	}
