@@ -362,6 +362,7 @@ void uv_event_closed(struct uv_event_file *e); /* its device file is gone: reade
 /* ---- QP state machine (qp_mask.c) ---- */
 
 /* May a QP of this type (IBV_QPT_*) go from cur to next with exactly these attributes? */
+uint32_t uv_modify_qp_mask(uint32_t type, uint32_t mask);
 bool uv_modify_qp_is_ok(uint32_t cur, uint32_t next, uint32_t type, uint32_t mask);
 
 #endif

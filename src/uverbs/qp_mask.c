@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Which attributes a QP's change of state must and may carry (InfiniBand specification, 10.3.1, as
- * the kernel's verbs layer applies it). Called by qp_modify.c.
+ * qp_state_table[] of the kernel's verbs.c has it). Called by qp_modify.c.
  */
 #include "uverbs/priv.h"
 
@@ -113,6 +113,18 @@ static int column(uint32_t type)
 	default:
 		return -1;
 	}
+}
+
+/* The kernel's modify_qp_mask() (uverbs_cmd.c): what a type has no use for is no error. */
+uint32_t uv_modify_qp_mask(uint32_t type, uint32_t mask)
+{
+	static const uint32_t useless[NTYPES] = {
+		[XRC_INI] = RD_DST | RNR_TIMER,
+		[XRC_TGT] = RD_SRC | RETRY | RNR,
+	};
+	int col = column(type);
+
+	return col < 0 ? mask : mask & ~useless[col];
 }
 
 bool uv_modify_qp_is_ok(uint32_t cur, uint32_t next, uint32_t type, uint32_t mask)

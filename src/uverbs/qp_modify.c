@@ -188,7 +188,7 @@ static int modify_qp(struct uv_bundle *b, struct ib_uverbs_modify_qp *c, uint32_
 		r = check_values(qp, c);
 	if (r)
 		return r;
-	m.mask = c->attr_mask;
+	m.mask = uv_modify_qp_mask(qp->qp_type, c->attr_mask);
 	m.cur_state = m.mask & IBV_QP_CUR_STATE ? c->cur_qp_state : qp->state;
 	m.new_state = m.mask & IBV_QP_STATE ? c->qp_state : m.cur_state;
 	fill(c, &m.attr);

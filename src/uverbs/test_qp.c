@@ -183,6 +183,40 @@ static void bad_attributes_of_rtr(void **state)
 	assert_int_equal(env->modify.attr.ah_attr.grh.dgid.raw[3], 0x33);
 }
 
+/*
+ * uverbs_cmd.c, modify_qp_mask(): what an XRC initiator or target has no use for is dropped before
+ * ib_modify_qp_is_ok() (verbs.c) sees it, and the driver never does.
+ */
+static void xrc_attributes_without_use_are_dropped(void **state)
+{
+	static const struct {
+		uint32_t type, state, mask, dropped;
+	} steps[] = {
+		{IBV_QPT_XRC_SEND, IBV_QPS_RTR, rtr_rc,
+		 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER},
+		{IBV_QPT_XRC_SEND, IBV_QPS_RTS, rts_rc | IBV_QP_MIN_RNR_TIMER,
+		 IBV_QP_MIN_RNR_TIMER},
+		{IBV_QPT_XRC_RECV, IBV_QPS_RTR, rtr_rc, 0},
+		{IBV_QPT_XRC_RECV, IBV_QPS_RTS, rts_rc,
+		 IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		struct ib_uverbs_modify_qp m = rtr();
+
+		m.attr_mask = S | steps[i].mask;
+		m.qp_state = (uint8_t)steps[i].state;
+		if (steps[i].state == IBV_QPS_RTR) {
+			the_qp(qp)->qp_type = steps[i].type;
+			the_qp(qp)->state = IBV_QPS_RESET;
+			assert_int_equal(to_init(), 0);
+		}
+		assert_int_equal(modify(m), 0);
+		assert_int_equal(env->modify.mask, m.attr_mask & ~steps[i].dropped);
+	}
+	the_qp(qp)->qp_type = IBV_QPT_RC;
+}
+
 static void alternate_path(void **state)
 {
 	struct ib_uverbs_modify_qp m = rtr();
@@ -277,6 +311,7 @@ int main(void)
 		QP(the_usual_way),
 		QP(bad_attributes_of_init),
 		QP(bad_attributes_of_rtr),
+		QP(xrc_attributes_without_use_are_dropped),
 		QP(alternate_path),
 		QP(refused_change_changes_nothing),
 		QP(current_state_is_believed),

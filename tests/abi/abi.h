@@ -95,6 +95,7 @@ struct write_row {
 #define TABLES(I, W)    \
 	I(xrc_rows)     \
 	W(xrc_written)  \
+	I(modify_rows)  \
 	I(frame_rows)   \
 	I(device_rows)  \
 	I(object_rows)  \

@@ -19,7 +19,7 @@ class Xrc(Case):
 
     @classmethod
     def setUpClass(cls):
-        cls.fab = Fabric()
+        cls.fab = Fabric('--hosts', '2')
         cls.fab.__enter__()
         cls.opt = (('--doorbell', cls.doorbell),) * 2
 
@@ -52,6 +52,19 @@ class Xrc(Case):
         finally:
             for r in run:
                 r.kill()
+
+    def test_perftest(self):
+        """Initiators that name a responder's attributes, and targets a requester's, as perftest does."""
+        for prog in ('ib_send_lat', 'ib_send_bw', 'ib_write_lat', 'ib_write_bw', 'ib_read_lat', 'ib_read_bw',
+                     'ib_atomic_lat', 'ib_atomic_bw'):
+            with self.subTest(prog):
+                self.pair(self.fab, (prog, '-F', '-c', 'XRC', '-n', '200'), options=self.opt)
+
+    def test_perftest_of_two_hosts(self):
+        hosts = tuple(('--host', h, *o) for h, o in zip(('h1', 'h2'), self.opt))
+        for prog in ('ib_send_lat', 'ib_atomic_bw'):
+            with self.subTest(prog):
+                self.pair(self.fab, (prog, '-F', '-c', 'XRC', '-n', '200'), options=hosts)
 
     def share(self, *args):
         argv = [SOFTHCA, 'run', '--fabric', self.fab.name, *self.opt[0], '--', SHARE, *args]
