@@ -165,9 +165,17 @@ struct hw_qp *fw_qp(struct fw_call *k, uint32_t qpn);
 struct hw_obj *fw_obj(struct fw_call *k, enum hw_obj_kind kind, uint32_t id);
 struct hw_qp *fw_any_qp(struct fw_call *k, uint32_t qpn); /* or DCT */
 struct hw_xrcd *fw_xrcd(struct fw_call *k, uint32_t xrcd);
-/* By its counter_set_id, *idx its place in SEG_T_QCTR. The driver may use those of the ports. */
+/*
+ * Whether the caller may use, or may change and destroy, what was made under this uid. The driver
+ * makes what every program's objects may name under FW_SHARED_UID (MLX5_SHARED_RESOURCE_UID): EQs
+ * (mlx5/core eq.c create_map_eq()), Q counters (mlx5_ib counters.c mlx5_ib_alloc_counters()),
+ * rates that are not dedicated (mlx5_ib qos.c pp_obj_alloc()).
+ */
+bool fw_may_name(const struct fw_call *k, uint32_t uid);
+bool fw_may_change(const struct fw_call *k, uint32_t uid);
+/* By its counter_set_id, *idx its place in SEG_T_QCTR; to be named. */
 struct hw_qctr *fw_qctr(struct fw_call *k, uint32_t id, uint32_t *idx);
-/* The HCA's EQ of that number (1 + vector), *idx its place in SEG_T_EQ; NULL. */
+/* The HCA's EQ of that number (1 + vector), *idx its place in SEG_T_EQ; NULL. All are shared. */
 struct hw_eq *fw_eq(struct fw_call *k, uint32_t eqn, uint32_t *idx);
 
 /* A new element, not yet committed: 0, FW_R_TABLE_FULL, or -errno. */

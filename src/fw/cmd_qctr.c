@@ -10,7 +10,7 @@
 
 enum { SET_IDS = 256 }; /* 0 is none */
 
-struct hw_qctr *fw_qctr(struct fw_call *k, uint32_t id, uint32_t *idx)
+static struct hw_qctr *qctr_at(struct fw_call *k, uint32_t id, uint32_t *idx)
 {
 	k->obj = id;
 	seg_for_each_live (k->s, SEG_T_QCTR, i) {
@@ -19,9 +19,27 @@ struct hw_qctr *fw_qctr(struct fw_call *k, uint32_t id, uint32_t *idx)
 		if (!fw_ready(&c->flags) || c->hca != k->c->hca || c->id != id)
 			continue;
 		*idx = i;
-		return c->uid == k->c->uid || k->c->kernel ? c : NULL;
+		return c;
 	}
 	return NULL;
+}
+
+struct hw_qctr *fw_qctr(struct fw_call *k, uint32_t id, uint32_t *idx)
+{
+	struct hw_qctr *c = qctr_at(k, id, idx);
+
+	return c && fw_may_name(k, c->uid) ? c : NULL;
+}
+
+/*
+ * To be freed or read. That a shared set cannot be is inferred: the kernel lets no program try
+ * (devx.c, devx_is_valid_obj_id(): the object is one that this program made by DEVX).
+ */
+static struct hw_qctr *qctr_own(struct fw_call *k, uint32_t id, uint32_t *idx)
+{
+	struct hw_qctr *c = qctr_at(k, id, idx);
+
+	return c && fw_may_change(k, c->uid) ? c : NULL;
 }
 
 int fw_cmd_alloc_q_counter(struct fw_call *k)
@@ -56,7 +74,7 @@ int fw_cmd_alloc_q_counter(struct fw_call *k)
 int fw_cmd_dealloc_q_counter(struct fw_call *k)
 {
 	uint32_t id = (uint32_t)LAYOUT_GET(dealloc_q_counter_in, k->in, counter_set_id), idx;
-	const struct hw_qctr *c = fw_qctr(k, id, &idx);
+	const struct hw_qctr *c = qctr_own(k, id, &idx);
 
 	if (!c)
 		return FW_R_QCTR_NONE;
@@ -93,7 +111,7 @@ static const uint16_t fields[HW_QC_COUNT] = {
 int fw_cmd_query_q_counter(struct fw_call *k)
 {
 	uint32_t id = (uint32_t)LAYOUT_GET(query_q_counter_in, k->in, counter_set_id), idx;
-	struct hw_qctr *c = fw_qctr(k, id, &idx);
+	struct hw_qctr *c = qctr_own(k, id, &idx);
 
 	if (!c)
 		return FW_R_QCTR_QUERY_NONE;

@@ -30,7 +30,7 @@ bool fw_rate_usable(struct fw_call *k, uint32_t index)
 {
 	const struct hw_obj *o = rate_at(k, index);
 
-	return o && (o->uid == k->c->uid || o->uid == FW_SHARED_UID);
+	return o && fw_may_name(k, o->uid);
 }
 
 static int rate_clear(struct fw_call *k, uint32_t index)

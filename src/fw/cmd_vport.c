@@ -59,9 +59,13 @@ int fw_cmd_query_vport_state(struct fw_call *k)
 	return 0;
 }
 
+/*
+ * Without LAG a state of 0 and success, as UCX expects of cards (uct_ib_mlx5_devx_query_lag() and
+ * its caller in ib_mlx5dv_md.c: anything but success is logged, and lag_state 0 is what no LAG is).
+ */
 int fw_cmd_query_lag(struct fw_call *k)
 {
-	return FW_R_LAG_OFF;
+	return FW_R_NONE;
 }
 
 static void counter(void *p, uint64_t packets, uint64_t dwords)

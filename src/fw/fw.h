@@ -9,7 +9,7 @@
 #include "segment/hw.h"
 #include "fw/caps.h"
 
-/* The uid of what the driver shares between contexts. */
+/* The uid of what the driver shares between contexts: fw_may_name() in cmd.h. */
 #define FW_SHARED_UID 0xffffu
 
 /* PRM command status (out.status). */

@@ -8,12 +8,28 @@
 #include <errno.h>
 #include "engine/engine.h"
 
+/* The driver for itself: what it makes is nobody's (uid 0) or everybody's (shared). */
+static bool is_driver(const struct fw_call *k)
+{
+	return k->c->kernel && (!k->c->uid || k->c->uid == FW_SHARED_UID);
+}
+
+bool fw_may_change(const struct fw_call *k, uint32_t uid)
+{
+	return uid == k->c->uid || is_driver(k);
+}
+
+bool fw_may_name(const struct fw_call *k, uint32_t uid)
+{
+	return uid == FW_SHARED_UID || fw_may_change(k, uid);
+}
+
 static bool visible(const struct fw_call *k, const uint32_t *flags, uint32_t hca, uint32_t uid)
 {
 	uint32_t f = __atomic_load_n(flags, __ATOMIC_ACQUIRE);
 
 	return (f & (HW_F_READY | HW_F_ZOMBIE)) == HW_F_READY && hca == k->c->hca &&
-	       (uid == k->c->uid || (k->c->kernel && !k->c->uid));
+	       fw_may_change(k, uid);
 }
 
 #define FW_GETTER(type, name, table)                                          \

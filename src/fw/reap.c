@@ -270,6 +270,7 @@ static int init_counters(const struct fw_ctx *c, const struct hw_hca *h)
 		int r;
 
 		LAYOUT_SET(cmd_in, in, opcode, PRM_OP_ALLOC_Q_COUNTER);
+		LAYOUT_SET(cmd_in, in, uid, FW_SHARED_UID);
 		r = init_exec(c, in, sizeof(in), out, sizeof(out));
 		if (r < 0)
 			return r;
@@ -301,7 +302,9 @@ int fw_hca_init(struct seg *s, uint32_t hca)
 	if (r < 0)
 		return r;
 	uar = (uint32_t)LAYOUT_GET(alloc_uar_out, out, uar);
+	c.uid = FW_SHARED_UID;
 	LAYOUT_SET(cmd_in, in, opcode, PRM_OP_CREATE_EQ);
+	LAYOUT_SET(cmd_in, in, uid, FW_SHARED_UID);
 	LAYOUT_SET(cmd_in, in, op_mod, 0);
 	LAYOUT_SET(eqc, eqc, uar_page, uar);
 	LAYOUT_SET(eqc, eqc, log_eq_size, 10);

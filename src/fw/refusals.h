@@ -35,8 +35,6 @@
 	  "a port of the HCA; 0 only when it has one")                                            \
 	X(VPORT_STATE_OTHER, 0x75001, BAD_PARAM, "query_vport_state_in.other_vport",              \
 	  "own vport only")                                                                       \
-	X(LAG_OFF, 0x84201, BAD_SYS_STATE, "query_lag_in.opcode",                                 \
-	  "LAG is not active; allowed: on a bonded device")                                       \
 	X(VPORT_COUNTER_OTHER, 0x77001, BAD_PARAM, "query_vport_counter_in.other_vport",          \
 	  "own vport only")                                                                       \
 	X(VPORT_COUNTER_PORT, 0x77002, BAD_PARAM, "query_vport_counter_in.port_num",              \

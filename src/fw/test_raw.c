@@ -338,9 +338,88 @@ static void test_another_uid_sees_none_of_them(void **state)
 	assert_int_equal(run(e, e->in, 0x10, OUT(query_rq)), FW_BAD_RES);
 }
 
+/* Naming one: what `uid` is told; none is destroyed afterwards. */
+static uint32_t dct_in_set(struct env *e, uint32_t set)
+{
+	void *dctc = LAYOUT_IN(create_dct_in, dct_context_entry, cmd_init(e, PRM_OP_CREATE_DCT, 0));
+
+	LAYOUT_SET(dctc, dctc, pd, e->pd);
+	LAYOUT_SET(dctc, dctc, cqn, e->cq);
+	LAYOUT_SET(dctc, dctc, srqn_xrqn, e->srq);
+	LAYOUT_SET(dctc, dctc, port, 1);
+	LAYOUT_SET(dctc, dctc, mtu, 3);
+	LAYOUT_SET(dctc, dctc, counter_set_id, set);
+	return run(e, e->in, IN(create_dct), OUT(create_dct));
+}
+
+static uint32_t qp_in_set(struct env *e, uint32_t set)
+{
+	assert_int_equal(run_id(e, PRM_OP_2RST_QP, e->qp, 0x10), FW_OK);
+	b_rst2init(e);
+	LAYOUT_SET(qpc, LAYOUT_IN(rst2init_qp_in, qpc, e->in), counter_set_id, set);
+	return run(e, e->in, IN(rst2init_qp), OUT(rst2init_qp));
+}
+
+static uint32_t rq_in_set(struct env *e, uint32_t set)
+{
+	void *m = b_modify_rq(e, 0, 0, PRM_RQ_MODIFY_COUNTER_SET_ID);
+
+	LAYOUT_SET(rqc, m, counter_set_id, set);
+	return run(e, e->in, IN(modify_rq), OUT(modify_rq));
+}
+
+static uint32_t set_as(struct env *e, uint16_t opcode, uint32_t uid, uint32_t set)
+{
+	struct fw_ctx c = e->user;
+
+	c.uid = uid;
+	cmd_init(e, opcode, 0);
+	LAYOUT_SET(cmd_in, e->in, uid, uid);
+	if (opcode == PRM_OP_DEALLOC_Q_COUNTER)
+		LAYOUT_SET(dealloc_q_counter_in, e->in, counter_set_id, set);
+	if (opcode == PRM_OP_QUERY_Q_COUNTER)
+		LAYOUT_SET(query_q_counter_in, e->in, counter_set_id, set);
+	return run_as(e, &c, e->in,
+		      opcode == PRM_OP_QUERY_Q_COUNTER ? IN(query_q_counter)
+						       : IN(dealloc_q_counter),
+		      sizeof(e->out));
+}
+
+/*
+ * mlx5_ib makes its Q counters under MLX5_SHARED_RESOURCE_UID (counters.c,
+ * mlx5_ib_alloc_counters()): every uid's objects may count there, nobody's may take them away.
+ */
+static void test_the_drivers_counters_are_shared(void **state)
+{
+	struct env *e = *state;
+	const struct hw_port *port = hw_port(&e->s, hw_hca(&e->s, e->hca)->port[0]);
+	struct hw_qctr *set = hw_qctr(&e->s, port->qctr);
+	uint32_t other;
+
+	assert_int_equal(set->uid, FW_SHARED_UID);
+	assert_int_equal(qp_in_set(e, set->id), FW_OK);
+	assert_int_equal(dct_in_set(e, set->id), FW_OK);
+	assert_int_equal(rq_in_set(e, set->id), FW_OK);
+	assert_int_equal(set->refs, 3);
+	for (uint32_t uid = TEST_UID; uid <= TEST_UID + 1; uid++) {
+		assert_int_equal(set_as(e, PRM_OP_DEALLOC_Q_COUNTER, uid, set->id), FW_BAD_RES);
+		assert_int_equal(set_as(e, PRM_OP_QUERY_Q_COUNTER, uid, set->id), FW_BAD_RES);
+	}
+
+	/* one of a program's own is its own */
+	assert_int_equal(set_as(e, PRM_OP_ALLOC_Q_COUNTER, TEST_UID + 1, 0), FW_OK);
+	other = (uint32_t)LAYOUT_GET(alloc_q_counter_out, e->out, counter_set_id);
+	assert_int_equal(qp_in_set(e, other), FW_BAD_RES);
+	assert_int_equal(dct_in_set(e, other), FW_BAD_RES);
+	assert_int_equal(rq_in_set(e, other), FW_BAD_RES);
+	assert_int_equal(set_as(e, PRM_OP_DEALLOC_Q_COUNTER, TEST_UID, other), FW_BAD_RES);
+	assert_int_equal(set_as(e, PRM_OP_DEALLOC_Q_COUNTER, TEST_UID + 1, other), FW_OK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		raw_test(test_the_drivers_counters_are_shared),
 		raw_test(test_an_rq_shows_what_it_was_made_with),
 		raw_test(test_rq_states),
 		raw_test(test_rq_fields_are_taken_by_the_mask_only),

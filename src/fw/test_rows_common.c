@@ -76,7 +76,6 @@ static const struct refusal_row rows[] = {
 	R(NIC_VPORT_OTHER, QUERY_NIC_VPORT_CONTEXT, E(query_nic_vport_context_in, other_vport, 1)),
 	R(NIC_VPORT_LIST, QUERY_NIC_VPORT_CONTEXT,
 	  E(query_nic_vport_context_in, allowed_list_type, 3)),
-	R(LAG_OFF, QUERY_LAG, {0, 0, 0}),
 };
 
 const struct refusal_rows rows_common = {"common", rows, ARRAY_SIZE(rows)};

@@ -65,8 +65,8 @@ class Traffic(Case):
 
     @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
     def test_ucx(self):
-        """UCX's two RC transports: by verbs, and by DEVX with WQEs of its own and KSM keys."""
-        for tls in ('rc_v', 'rc_x'):
+        """UCX's RC transports, by verbs, and by DEVX with WQEs of its own and KSM keys; and its DC."""
+        for tls in ('rc_v', 'rc_x', 'dc_x'):
             for test in ('tag_lat', 'ucp_put_lat', 'ucp_get', 'ucp_fadd', 'ucp_cswap'):
                 with self.subTest(tls, test=test):
                     self.ucx(tls, test)
