@@ -178,6 +178,8 @@ struct hw_qctr *fw_qctr(struct fw_call *k, uint32_t id, uint32_t *idx);
 /* The HCA's EQ of that number (1 + vector), *idx its place in SEG_T_EQ; NULL. All are shared. */
 struct hw_eq *fw_eq(struct fw_call *k, uint32_t eqn, uint32_t *idx);
 
+/* What this device agrees to of the ECE options that the other end has. (cmd_qp.c) */
+uint32_t fw_ece(uint32_t asked);
 /* A new element, not yet committed: 0, FW_R_TABLE_FULL, or -errno. */
 int fw_alloc(struct fw_call *k, enum seg_table_id t, uint32_t *idx, void *elem);
 /* The maker's last store. */

@@ -63,6 +63,7 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(max_qp_mcg, c->max_qp_mcg);
 	CAP(block_lb_mc, 1);
 	CAP(dct, 1);
+	CAP(ece_support, 1);
 	CAP(log_max_ra_req_dc, c->log_max_ra_req_qp);
 	CAP(log_max_ra_res_dc, c->log_max_ra_res_qp);
 	CAP(max_qp_cnt, 255);

@@ -79,6 +79,9 @@ int fw_cmd_create_dct(struct fw_call *k)
 	dct->min_rnr_nak = (uint32_t)DCTC(min_rnr_nak);
 	atomic_store(&dct->async.evq, SEG_NONE);
 	memcpy(dct->qpc, dctc, LAYOUT_SZ(dctc));
+	dct->ece = fw_ece((uint32_t)DCTC(ece));
+	LAYOUT_SET(dctc, (void *)dct->qpc, ece, dct->ece);
+	LAYOUT_SET(create_dct_out, k->out, ece, dct->ece);
 	fw_qp_refs(k->s, dct, 1);
 	atomic_store(&dct->state, HW_QPS_RTR);
 	LAYOUT_SET(create_dct_out, k->out, dctn, dctn);

@@ -9,6 +9,7 @@
 #include "fw/cmd.h"
 
 #include <errno.h>
+#include <sys/param.h>
 #include "engine/engine.h"
 
 #define QPC(f) LAYOUT_GET(qpc, qpc, f)
@@ -132,8 +133,23 @@ static enum fw_r qp_places(struct fw_call *k, const void *qpc, struct hw_qp *at)
 	return qp_record(k, qpc, at);
 }
 
+/*
+ * Enhanced connection establishment (rdma_set_local_ece(3)): the version in the upper 4 bits and
+ * one bit for each option that both ends have. This device has no option, and knows the versions
+ * that ConnectX-6 is seen to say (0x30000002: version 3; the option is of RoCE). 0 asks for
+ * nothing.
+ */
+#define ECE_VERSION_SHIFT 28
+#define ECE_VERSION 3u
+
+uint32_t fw_ece(uint32_t asked)
+{
+	return MIN(asked >> ECE_VERSION_SHIFT, ECE_VERSION) << ECE_VERSION_SHIFT;
+}
+
 int fw_cmd_create_qp(struct fw_call *k)
 {
+	uint32_t ece = (uint32_t)LAYOUT_GET(create_qp_in, k->in, ece);
 	const void *qpc = LAYOUT_IN(create_qp_in, qpc, k->in);
 	struct hw_qp at = {0}, *qp;
 	uint32_t qpn;
@@ -176,7 +192,10 @@ int fw_cmd_create_qp(struct fw_call *k)
 	atomic_store(&qp->async.evq, SEG_NONE);
 	memcpy(qp->qpc, qpc, sizeof(qp->qpc));
 	fw_qp_refs(k->s, qp, 1);
+	/* Not what the other end has, but a wish to be told what this one can. */
+	qp->ece = ece ? ECE_VERSION << ECE_VERSION_SHIFT : 0;
 	LAYOUT_SET(create_qp_out, k->out, qpn, qpn);
+	LAYOUT_SET(create_qp_out, k->out, ece, qp->ece);
 	fw_commit(&qp->flags);
 	return 0;
 }
@@ -191,6 +210,7 @@ int fw_cmd_query_qp(struct fw_call *k)
 	if (!qp)
 		return FW_R_QP_QUERY_NONE;
 	memcpy(qpc, qp->qpc, sizeof(qp->qpc));
+	LAYOUT_SET(query_qp_out, k->out, ece, qp->ece);
 	LAYOUT_SET(qpc, qpc, state, qp->state & 0xf);
 	LAYOUT_SET(qpc, qpc, next_send_psn, qp->next_send_psn & 0xffffff);
 	LAYOUT_SET(qpc, qpc, next_rcv_psn, qp->next_rcv_psn & 0xffffff);

@@ -35,6 +35,7 @@ enum { /* transitions, as bits for the field table */
        S2S = 1 << 4,
        E2S = 1 << 5,
        D2S = 1 << 6,
+       WITH_ECE = R2I | I2I | I2R | R2S | S2S,
 };
 
 #define LAST_ST HW_ST_XRC
@@ -298,6 +299,19 @@ static enum fw_r qp_counters(struct fw_call *k, struct hw_qp *qp, uint32_t id)
 	return FW_R_NONE;
 }
 
+/*
+ * Options in any state (net/mlx5's "Add ability to read and write ECE options"): in what is asked
+ * for, out what is enabled. All commands that carry them have them at the same place.
+ */
+static void qp_ece(struct fw_call *k, struct hw_qp *qp)
+{
+	uint32_t asked = (uint32_t)LAYOUT_GET(rst2init_qp_in, k->in, ece);
+
+	if (asked)
+		qp->ece = fw_ece(asked);
+	LAYOUT_SET(rst2init_qp_out, k->out, ece, qp->ece);
+}
+
 int fw_cmd_modify_qp(struct fw_call *k)
 {
 	const struct transition *t = transition_find(k->cmd->opcode);
@@ -340,6 +354,8 @@ int fw_cmd_modify_qp(struct fw_call *k)
 		qp_groups(k, qp, ext);
 	memcpy(qp->qpc, next, sizeof(next));
 	qp_apply(k, qp, t);
+	if (t->bit & WITH_ECE)
+		qp_ece(k, qp);
 	/* Staying: the engine may have put it into error meanwhile, which must stand. */
 	if (t->from == t->to)
 		return 0;

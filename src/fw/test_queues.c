@@ -264,9 +264,65 @@ static void test_ud_qp_with_srq(void **state)
 	assert_int_equal(qp->qkey, 0x11111111);
 }
 
+#define ECE(v, o) ((uint32_t)(v) << 28 | (o))
+
+/* Each transition that may carry ECE options: what is asked for goes in, what is enabled comes out.
+ */
+static uint32_t ece_through(struct env *e, uint16_t opcode, uint32_t inlen, uint32_t ece)
+{
+	LAYOUT_SET(rst2init_qp_in, e->in, ece, ece);
+	assert_int_equal(LAYOUT_GET(cmd_in, e->in, opcode), opcode);
+	assert_int_equal(run(e, e->in, inlen, 0x10), FW_OK);
+	return (uint32_t)LAYOUT_GET(rst2init_qp_out, e->out, ece);
+}
+
+static uint32_t ece_of(struct env *e)
+{
+	b_id(e, PRM_OP_QUERY_QP, e->qp);
+	assert_int_equal(run(e, e->in, IN(query_qp), OUT(query_qp)), FW_OK);
+	return (uint32_t)LAYOUT_GET(query_qp_out, e->out, ece);
+}
+
+/* The kernel's get_ece_from_mbox() (mlx5 qpc.c) and modify_qp_mbox_alloc() are where they travel.
+ */
+static void test_ece_is_agreed_on_by_version(void **state)
+{
+	struct env *e = *state;
+
+	b_create_qp(e);
+	LAYOUT_SET(create_qp_in, e->in, ece, ECE(1, 0)); /* libmlx5's way to ask what there is */
+	e->qp = make(e, IN(create_qp));
+	assert_int_equal(LAYOUT_GET(create_qp_out, e->out, ece), ECE(3, 0));
+	b_rst2init(e);
+	assert_int_equal(ece_through(e, PRM_OP_RST2INIT_QP, IN(rst2init_qp), 0), ECE(3, 0));
+	b_init2rtr(e);
+	assert_int_equal(ece_through(e, PRM_OP_INIT2RTR_QP, IN(init2rtr_qp), ECE(2, 0x43)),
+			 ECE(2, 0));
+	assert_int_equal(ece_of(e), ECE(2, 0));
+	b_rtr2rts(e);
+	assert_int_equal(ece_through(e, PRM_OP_RTR2RTS_QP, IN(rtr2rts_qp), UINT32_MAX), ECE(3, 0));
+	assert_int_equal(ece_of(e), ECE(3, 0));
+	b_modify_qp(e, PRM_OP_RTS2RTS_QP, 0);
+	assert_int_equal(ece_through(e, PRM_OP_RTS2RTS_QP, IN(rts2rts_qp), 43223), 0);
+}
+
+static void test_ece_is_not_there_unless_asked_for(void **state)
+{
+	struct env *e = *state;
+
+	b_create_qp(e);
+	e->qp = make(e, IN(create_qp));
+	assert_int_equal(LAYOUT_GET(create_qp_out, e->out, ece), 0);
+	b_rst2init(e);
+	assert_int_equal(ece_through(e, PRM_OP_RST2INIT_QP, IN(rst2init_qp), 0), 0);
+	assert_int_equal(ece_of(e), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		env_test(test_ece_is_agreed_on_by_version),
+		env_test(test_ece_is_not_there_unless_asked_for),
 		env_test(test_a_cyclic_rmp_is_one),
 		env_test(test_cq_query_shows_counters),
 		env_test(test_cq_moderation_is_kept),

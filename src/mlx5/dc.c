@@ -57,6 +57,7 @@ int mlx5_create_dct(struct uv_qp *qp, uint32_t create_flags, const struct mlx5_i
 	LAYOUT_SET(dctc, m->dctc, cqn, qp->recv_cq->cqn);
 	LAYOUT_SET(dctc, m->dctc, dc_access_key, cmd->access_key);
 	LAYOUT_SET(dctc, m->dctc, user_index, cmd->uidx & 0xffffff);
+	LAYOUT_SET(dctc, m->dctc, ece, cmd->ece_options);
 	r = uv_udata_out(u, &resp, MIN(u->outlen, sizeof(resp)));
 	if (r < 0) {
 		heap_free(m);
@@ -119,18 +120,22 @@ static int dct_to_rtr(struct uv_qp *qp, struct mlx5_qp *q, const struct uv_qp_mo
 	if (r < 0)
 		return r;
 	q->dctn = resp.dctn = (uint32_t)LAYOUT_GET(create_dct_out, out, dctn);
+	resp.ece_options = (uint32_t)LAYOUT_GET(create_dct_out, out, ece);
 	r = uv_udata_out(u, &resp, resp.response_length);
 	if (r < 0)
 		mlx5_destroy_dct(qp);
 	return r;
 }
 
-int mlx5_modify_dct(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_udata *u)
+int mlx5_modify_dct(struct uv_qp *qp, const struct uv_qp_modify *m, uint32_t ece,
+		    struct uv_udata *u)
 {
 	struct mlx5_qp *q = qp->obj.drv;
 
 	if (!(m->mask & IBV_QP_STATE))
 		return uv_no(-EINVAL, "of a DCT only the state is modified");
+	if (ece) /* else what it was made with stands: mlx5_ib_modify_dct() */
+		LAYOUT_SET(dctc, q->dctc, ece, ece);
 	if (m->cur_state == IBV_QPS_RESET && m->new_state == IBV_QPS_INIT)
 		return dct_to_init(qp, q, m);
 	if (m->cur_state == IBV_QPS_INIT && m->new_state == IBV_QPS_RTR)

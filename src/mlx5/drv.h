@@ -244,7 +244,9 @@ struct mlx5_qp { /* uv_qp.obj.drv */
 bool mlx5_dci_modify_ok(const struct uv_qp_modify *m);
 int mlx5_create_dct(struct uv_qp *qp, uint32_t create_flags, const struct mlx5_ib_create_qp *cmd,
 		    struct uv_udata *u);
-int mlx5_modify_dct(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_udata *u);
+/* `ece`: the ECE options that the program asks for, 0 none. */
+int mlx5_modify_dct(struct uv_qp *qp, const struct uv_qp_modify *m, uint32_t ece,
+		    struct uv_udata *u);
 int mlx5_query_dct(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask);
 int mlx5_destroy_dct(struct uv_qp *qp);
 /* What atomic_mode is for whom takes atomics; -EOPNOTSUPP. The port's set of Q counters. */

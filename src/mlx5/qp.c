@@ -142,22 +142,25 @@ static void qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp *m,
 	LAYOUT_SET(qpc, qpc, dbr_addr, m->dbr.offset);
 }
 
-static int qp_cmd(struct uv_context *ctx, const struct uv_qp *qp, const struct mlx5_qp *m,
-		  const struct mlx5_ib_create_qp *cmd, uint32_t *qpn)
+static int qp_cmd(struct uv_context *ctx, struct uv_qp *qp, const struct mlx5_qp *m,
+		  const struct mlx5_ib_create_qp *cmd, uint32_t *ece)
 {
 	uint8_t in[LAYOUT_SZ(create_qp_in)] = {0}, out[LAYOUT_SZ(create_qp_out)];
 	int r;
 
 	qpc_fill(LAYOUT_IN(create_qp_in, qpc, in), qp, m, cmd);
+	LAYOUT_SET(create_qp_in, in, ece, cmd->ece_options);
 	if (m->buf.id) {
 		LAYOUT_SET(create_qp_in, in, wq_umem_id, m->buf.id);
 		LAYOUT_SET(create_qp_in, in, wq_umem_valid, 1);
 	}
 	r = mlx5_exec_as(ctx, mlx5_qp_uid(ctx, qp), PRM_OP_CREATE_QP, NULL, in, sizeof(in), out,
 			 sizeof(out));
-	if (r == 0)
-		*qpn = (uint32_t)LAYOUT_GET(create_qp_out, out, qpn);
-	return r;
+	if (r < 0)
+		return r;
+	qp->qpn = (uint32_t)LAYOUT_GET(create_qp_out, out, qpn);
+	*ece = (uint32_t)LAYOUT_GET(create_qp_out, out, ece);
+	return 0;
 }
 
 /* The UAR that the program names, by its page or by a register on it; else a register for it. */
@@ -198,7 +201,7 @@ static void qp_free(struct uv_context *ctx, struct mlx5_qp *m)
 }
 
 static int qp_make(struct uv_context *ctx, struct uv_qp *qp, struct mlx5_qp *m,
-		   const struct mlx5_ib_create_qp *cmd)
+		   const struct mlx5_ib_create_qp *cmd, uint32_t *ece)
 {
 	uint64_t rq = m->rq_wqe_cnt ? (uint64_t)m->rq_wqe_cnt << cmd->rq_wqe_shift : 0;
 	uint64_t bytes = rq + ((uint64_t)m->sq_wqe_cnt << SQ_WQEBB_SHIFT);
@@ -213,7 +216,7 @@ static int qp_make(struct uv_context *ctx, struct uv_qp *qp, struct mlx5_qp *m,
 	if (r == 0)
 		r = mlx5_dbr_get(ctx, cmd->db_addr, &m->dbr);
 	if (r == 0)
-		r = qp_cmd(ctx, qp, m, cmd, &qp->qpn);
+		r = qp_cmd(ctx, qp, m, cmd, ece);
 	return r;
 }
 
@@ -251,7 +254,7 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 	*m = sizes;
 	m->bfreg = -1;
 	m->block_lb_mc = create_flags & IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
-	r = qp_make(ctx, qp, m, &cmd);
+	r = qp_make(ctx, qp, m, &cmd, &resp.ece_options);
 	if (r < 0) {
 		qp_free(ctx, m);
 		return r;

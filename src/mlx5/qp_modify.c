@@ -376,7 +376,7 @@ static int attr_check(const struct uv_context *ctx, const struct uv_qp_modify *m
 	return 0;
 }
 
-static int request_check(const struct uv_udata *u)
+static int request_get(const struct uv_udata *u, uint32_t *ece)
 {
 	struct mlx5_ib_modify_qp cmd = {0};
 	const uint8_t *in = u->in;
@@ -389,23 +389,43 @@ static int request_check(const struct uv_udata *u)
 		if (in[i])
 			return uv_no(-EOPNOTSUPP, "unknown bytes of the driver's data are not 0");
 	memcpy(&cmd, u->in, MIN(u->inlen, sizeof(cmd)));
+	*ece = cmd.ece_options;
 	return cmd.comp_mask || cmd.burst_info.reserved
 		       ? uv_no(-EOPNOTSUPP, "comp_mask and reserved are 0")
 		       : 0;
 }
 
-/* All commands with a context have it, the number and the mask at the same place. */
+/* ECE options go with these, as in modify_qp_mbox_alloc() and get_ece_from_mbox() of mlx5's qpc.c.
+ */
+static bool has_ece(uint16_t op)
+{
+	return op != PRM_OP_SQERR2RTS_QP && op != PRM_OP_SQD_RTS_QP;
+}
+
+/*
+ * All commands with a context have it, the number and the mask at the same place. *ece: the options
+ * that are asked for, then those that are enabled.
+ */
 static int transition_cmd(struct uv_context *ctx, const struct transition *t, uint16_t uid,
-			  uint32_t qpn, uint32_t opt, const uint8_t *qpc)
+			  uint32_t qpn, uint32_t opt, const uint8_t *qpc, uint32_t *ece)
 {
 	uint8_t in[LAYOUT_SZ(rst2init_qp_in)] = {0}, out[LAYOUT_SZ(rst2init_qp_out)];
+	uint32_t asked = *ece;
+	int r;
+
+	*ece = 0;
 
 	if (t->op == PRM_OP_2RST_QP || t->op == PRM_OP_2ERR_QP)
 		return mlx5_exec_id_as(ctx, uid, t->op, qpn);
 	LAYOUT_SET(rst2init_qp_in, in, qpn, qpn);
 	LAYOUT_SET(rst2init_qp_in, in, opt_param_mask, opt);
 	memcpy(LAYOUT_IN(rst2init_qp_in, qpc, in), qpc, LAYOUT_SZ(qpc));
-	return mlx5_exec_as(ctx, uid, t->op, NULL, in, sizeof(in), out, sizeof(out));
+	if (has_ece(t->op))
+		LAYOUT_SET(rst2init_qp_in, in, ece, asked);
+	r = mlx5_exec_as(ctx, uid, t->op, NULL, in, sizeof(in), out, sizeof(out));
+	if (r == 0 && has_ece(t->op))
+		*ece = (uint32_t)LAYOUT_GET(rst2init_qp_out, out, ece);
+	return r;
 }
 
 int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_udata *u)
@@ -417,9 +437,9 @@ int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_uda
 	struct mlx5_qp *q = qp->obj.drv;
 	const struct transition *t;
 
-	r = request_check(u);
+	r = request_get(u, &resp.ece_options);
 	if (r == 0 && q->is_dct)
-		return mlx5_modify_dct(qp, m, u);
+		return mlx5_modify_dct(qp, m, resp.ece_options, u);
 	if (r == 0 && qp->qp_type == IBV_QPT_DRIVER && !mlx5_dci_modify_ok(m))
 		r = -EINVAL;
 	if (r == 0)
@@ -436,7 +456,7 @@ int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_uda
 	r = qpc_fill(qpc, qp, m);
 	if (r == 0)
 		r = transition_cmd(ctx, t, mlx5_qp_uid(ctx, qp), qp->qpn, opt_of(t, qp, m->mask),
-				   qpc);
+				   qpc, &resp.ece_options);
 	if (r < 0)
 		return r;
 	if (m->mask & IBV_QP_ACCESS_FLAGS)

@@ -76,6 +76,7 @@ static void response_fill(const struct uv_context *ctx, struct mlx5_ib_alloc_uco
 		.num_uars_per_page = 1,
 		.num_dyn_bfregs = b->ndynamic,
 		.comp_mask = MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_DUMP_FILL_MKEY |
+			     MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_ECE |
 			     MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_MKEY_UPDATE_TAG,
 		.dump_fill_mkey = HW_KEY_DUMP_FILL,
 	};

@@ -382,6 +382,7 @@ struct hw_qp {
 	uint32_t rre, rwe, rae, atomic_mode;
 	uint32_t retry_count, rnr_retry, ack_timeout, min_rnr_nak;
 	uint32_t qos_req, qos_resp; /* [fw] queue groups (SEG_T_OBJ); 0: none */
+	uint32_t ece;               /* [fw] what was agreed of enhanced connection establishment */
 
 	/* requester [sq] */
 	_Alignas(64) struct seg_lock sq_lock;
