@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "segment/proc.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 
 /* Queues first, then what they refer to. */
 static const struct reap_step {
@@ -285,17 +286,28 @@ static int init_counters(const struct fw_ctx *c, const struct hw_hca *h)
 	return 0;
 }
 
+/* As timecounter_init() in mlx5_core's clock.c: at the HCA's start the time is the wall clock's. */
+static void init_clock(struct hw_hca *h)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	h->clock_cycles = clock_now_ns();
+	h->clock_nsec = (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec;
+}
+
 int fw_hca_init(struct seg *s, uint32_t hca)
 {
 	struct fw_ctx c = {.seg = s, .hca = hca, .file = SEG_NONE, .kernel = true};
 	uint8_t in[LF_create_eq_in_BYTES] = {0}, out[LF_create_eq_out_BYTES];
-	const struct hw_hca *h = hw_hca(s, hca);
+	struct hw_hca *h = hw_hca(s, hca);
 	void *eqc = LAYOUT_IN(create_eq_in, eq_context_entry, in);
 	uint32_t uar, vectors;
 	int r;
 
 	if (!h)
 		return -ENODEV;
+	init_clock(h);
 	LAYOUT_SET(cmd_in, in, opcode, PRM_OP_ALLOC_UAR);
 	LAYOUT_SET(cmd_in, in, op_mod, 1);
 	r = init_exec(&c, in, LAYOUT_SZ(alloc_uar_in), out, sizeof(out));

@@ -150,6 +150,9 @@ int mlx5_bfreg_mmap(struct uv_context *ctx, uint32_t index, bool dynamic, void *
 extern const struct uv_type mlx5_uar_type, mlx5_var_type;
 int mlx5_method_var_alloc(struct uv_bundle *b);
 int mlx5_method_uar_alloc(struct uv_bundle *b);
+/* The clock page of that version, read only. (clock.c) */
+int mlx5_clock_mmap(struct uv_context *ctx, uint32_t version, void *addr, size_t len, int prot,
+		    int flags, void **out);
 int mlx5_mmap(struct uv_context *ctx, void *addr, size_t len, int prot, int flags, off_t off,
 	      void **out);
 void mlx5_uar_finish(struct mlx5_context *mc);

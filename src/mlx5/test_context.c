@@ -15,6 +15,7 @@ static void test_get_context_answers_libmlx5(void **state)
 	assert_int_equal(r.bf_reg_size, 0);
 	assert_int_equal(r.tot_bfregs, 0);
 	assert_int_equal(r.cqe_version, 1);
+	assert_int_equal(r.clock_info_versions, 1 << MLX5_IB_CLOCK_INFO_V1);
 	assert_int_equal(r.cmds_supp_uhw, 3);
 	assert_int_equal(r.log_uar_size, 12);
 	assert_int_equal(r.num_uars_per_page, 1);

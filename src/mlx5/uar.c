@@ -206,16 +206,14 @@ static int mmap_entry(struct uv_context *ctx, void *addr, size_t len, int prot, 
 	return *out == MAP_FAILED ? err : 0;
 }
 
-/* The clock pages are read only, and there are none: their capability bits are off. */
-static int mmap_clock(size_t len, int prot, int flags, bool info, off_t off)
+/* The counter itself is read only, and is not there: its bit in GET_CONTEXT's answer is off. */
+static int mmap_counter(size_t len, int prot)
 {
-	if (len > MLX5_PAGE_SIZE || !len || (info && !(flags & MAP_SHARED)))
-		return uv_no(-EINVAL, "one page, mapped shared");
-	if (info && (offset_to_key((uint64_t)off) & 0xff) != 0)
-		return uv_no(-EOPNOTSUPP, "there is one clock page");
-	if (prot & PROT_WRITE || (info && prot & PROT_EXEC))
-		return uv_no(-EPERM, "the clock pages are read only");
-	return uv_no(-EOPNOTSUPP, "the device has no clock pages");
+	if (len > MLX5_PAGE_SIZE || !len)
+		return uv_no(-EINVAL, "one page");
+	if (prot & PROT_WRITE)
+		return uv_no(-EPERM, "the core clock is read only");
+	return uv_no(-EOPNOTSUPP, "the core clock cannot be mapped");
 }
 
 int mlx5_mmap(struct uv_context *ctx, void *addr, size_t len, int prot, int flags, off_t off,
@@ -233,9 +231,9 @@ int mlx5_mmap(struct uv_context *ctx, void *addr, size_t len, int prot, int flag
 	case MMAP_CONTIGUOUS:
 		return uv_no(-ENOSYS, "there is no contiguous memory");
 	case MMAP_CORE_CLOCK:
-		return mmap_clock(len, prot, flags, false, off);
+		return mmap_counter(len, prot);
 	case MMAP_CLOCK_INFO:
-		return mmap_clock(len, prot, flags, true, off);
+		return mlx5_clock_mmap(ctx, key & 0xff, addr, len, prot, flags, out);
 	default:
 		return mmap_entry(ctx, addr, len, prot, flags, off, out);
 	}

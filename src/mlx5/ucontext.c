@@ -75,6 +75,7 @@ static void response_fill(const struct uv_context *ctx, struct mlx5_ib_alloc_uco
 		.log_uar_size = MLX5_PAGE_SHIFT,
 		.num_uars_per_page = 1,
 		.num_dyn_bfregs = b->ndynamic,
+		.clock_info_versions = 1 << MLX5_IB_CLOCK_INFO_V1,
 		.comp_mask = MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_DUMP_FILL_MKEY |
 			     MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_ECE |
 			     MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_MKEY_UPDATE_TAG,

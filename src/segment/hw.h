@@ -54,6 +54,8 @@ struct hw_hca {
 	uint32_t node;                      /* SEG_T_NODE: what the subnet sees of it */
 	uint32_t eqn[HW_COMP_VECTORS];      /* the HCA's own numbers (1 + vector), not SEG_T_EQ's */
 	uint32_t vhca_id;
+	uint64_t clock_cycles,
+		clock_nsec;        /* the same instant by completion stamps and by wall clock */
 	_Atomic uint32_t next_uid; /* DEVX uids */
 	_Atomic uint32_t mkey_var; /* low byte of the next MR key: the driver's choice */
 	_Atomic uint32_t zombies;  /* objects of closed files that a stopped process still holds */
