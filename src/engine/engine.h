@@ -18,12 +18,12 @@
  * - 0x20: CQ doorbell {arm word, cqn}: eng_arm_cq;
  * - 0x800, 0x900 ... 0xf00: send doorbell, the first qword of a control segment: eng_ring_sq.
  *
- * Values are hints; doorbell records are the truth. Unknown numbers, and queues whose uar_page is
- * another, are ignored as the card ignores them (traced).
+ * The value only names the queue: how far it goes is read from its doorbell record then. Unknown
+ * numbers, and queues whose uar_page is another, are ignored as the card ignores them (traced).
  */
 void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be);
 
-/* Run the send queue of a QP as far as its doorbell record says and the peer allows. */
+/* The doorbell of a QP: run its send queue as far as its doorbell record says and the peer allows. */
 void eng_ring_sq(struct seg *s, uint32_t qpn);
 /* Arm from the ARM doorbell record (word: the hint from the store). Fires at once when completions
  * are there. */
@@ -43,7 +43,7 @@ bool eng_poll_doorbells(struct seg *s);
  * State changes, called by the firmware under the HCA's lock, with all fields that the state needs
  * filled in. Takes the queue locks, stores qp->state and does what the state means: ERR flushes
  * (every posted send and receive WQE gets WR_FLUSH_ERR; with an SRQ: async LAST_WQE_REACHED), RST
- * resets progress, RTS rings. 0; -ETIMEDOUT nothing changed (never for ERR); -EINVAL no
+ * resets progress, RTS goes on with what was rung for. 0; -ETIMEDOUT nothing changed (never for ERR); -EINVAL no
  * such QP, or an error came first and stands.
  */
 int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to);

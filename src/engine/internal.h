@@ -379,7 +379,23 @@ static inline void resp_aim(struct eng_run *r, const struct hw_qp *qp)
 void resp_return_srq(struct seg *s, struct hw_qp *qp);
 
 /* sq.c */
+/*
+ * The producer index in the doorbell record: a program may have left anything there until it rings.
+ * What the device works on is hw_qp.sq_pi (the QPC's sw_sq_wqebb_counter), which is the record when
+ * the doorbell rang last: libmlx5 writes the record before it rings (post_send_db()), and UCX leaves
+ * the old one over a reset (uct_dc_mlx5_iface_reset_dci()).
+ */
 int sq_read_pi(struct seg *s, const struct hw_qp *qp, uint32_t *pi);
+/* Go on with what was rung for. */
+void sq_resume(struct seg *s, uint32_t qpn);
+/*
+ * Polled doorbells: a store to a UAR can be overwritten by the next before it is seen, so there a
+ * record that changes counts as rung. Before the state from which on it does: what is in it now,
+ * under sq_lock. One that is left from before a reset is marked in the 16 bits that are no index,
+ * as the program's next one may be the same.
+ */
+void sq_note_record(struct seg *s, struct hw_qp *qp);
+bool sq_record_changed(struct seg *s, const struct hw_qp *qp);
 int sq_read_wqe(struct seg *s, const struct hw_qp *qp, uint32_t ci, uint32_t off, void *dst,
 		uint32_t len);
 

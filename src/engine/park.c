@@ -73,14 +73,6 @@ uint64_t park_ack_ns(uint32_t timeout)
 	return timeout ? UINT64_C(4096) << (timeout & 31) : UINT64_MAX;
 }
 
-static bool sq_has_work(struct seg *s, const struct hw_qp *qp)
-{
-	uint32_t pi;
-
-	return !qp->no_sq && !sq_read_pi(s, qp, &pi) &&
-	       pi != (atomic_load_explicit(&qp->sq_ci, memory_order_relaxed) & 0xffff);
-}
-
 /* When must this QP of ours be looked at again? */
 static uint64_t qp_due(struct hw_qp *qp, uint64_t now)
 {
@@ -115,7 +107,7 @@ static uint64_t serve_qps(struct seg *s, _Atomic uint32_t *parked)
 			continue;
 		due = qp_due(qp, now);
 		if (due <= now || atomic_load(&qp->state) == HW_QPS_ERR) {
-			eng_ring_sq(s, i);
+			sq_resume(s, i);
 			now = eng_clock();
 			due = qp_due(qp, now);
 			if (due <= now) /* still no lock */
@@ -205,7 +197,7 @@ bool eng_poll_doorbells(struct seg *s)
 		if (!mem_is_self(s, qp->mem) ||
 		    (st != HW_QPS_RTS && st != HW_QPS_ERR && st != HW_QPS_SQER) ||
 		    atomic_load_explicit(&qp->park, memory_order_relaxed) != HW_PARK_NO ||
-		    !sq_has_work(s, qp))
+		    !sq_record_changed(s, qp))
 			continue;
 		eng_ring_sq(s, i);
 		found = true;

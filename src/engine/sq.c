@@ -11,6 +11,7 @@
 #define UAR_CQ_DOORBELL 0x20
 #define UAR_BF_FIRST 0x800 /* send doorbell registers, one every 0x100 bytes */
 #define UAR_BF_MASK 0xff
+#define SQ_NOTED 0x80000000u /* of a doorbell record, whose index has 16 bits */
 
 #define T_RC (1u << HW_ST_RC)
 #define T_UC (1u << HW_ST_UC)
@@ -229,14 +230,52 @@ static bool step(struct eng_run *r, uint32_t pi)
 	return retry(r, out);
 }
 
-/* Under sq_lock: everything that the doorbell record shows. False: a flush waits for a CQ's lock,
- * and is the device thread's now. */
+/*
+ * Under sq_lock: the doorbell rang, so the record counts. In RST it does not (that rings in INIT and
+ * RTR are remembered is inferred: no library rings there). A polled doorbell may be seen when the
+ * QP was reset meanwhile; then the record is as sq_note_record() left it.
+ */
+static void look(struct eng_run *r)
+{
+	struct hw_qp *qp = r->qp;
+	uint32_t rec;
+
+	if (qp->no_sq || atomic_load_explicit(&qp->state, memory_order_relaxed) == HW_QPS_RST ||
+	    mem_read_be32(r->s, qp->dbr_mem, qp->dbr_va + 4, &rec) ||
+	    (r->s->polled && rec == atomic_load_explicit(&qp->sq_seen, memory_order_relaxed)))
+		return;
+	atomic_store_explicit(&qp->sq_seen, rec, memory_order_relaxed);
+	atomic_store_explicit(&qp->sq_pi, rec & 0xffff, memory_order_relaxed);
+}
+
+bool sq_record_changed(struct seg *s, const struct hw_qp *qp)
+{
+	uint32_t rec;
+
+	return !qp->no_sq && !mem_read_be32(s, qp->dbr_mem, qp->dbr_va + 4, &rec) &&
+	       rec != atomic_load_explicit(&qp->sq_seen, memory_order_relaxed);
+}
+
+void sq_note_record(struct seg *s, struct hw_qp *qp)
+{
+	uint32_t rec;
+
+	if (!s->polled || qp->no_sq || mem_read_be32(s, qp->dbr_mem, qp->dbr_va + 4, &rec))
+		return;
+	if ((rec & 0xffff) != atomic_load(&qp->sq_pi) &&
+	    !mem_write_be32(s, qp->dbr_mem, qp->dbr_va + 4, rec | SQ_NOTED))
+		rec |= SQ_NOTED;
+	atomic_store(&qp->sq_seen, rec);
+}
+
+/* Under sq_lock: everything that was rung for. False: a flush waits for a CQ's lock, and is the
+ * device thread's now. */
 static bool run(struct eng_run *r)
 {
 	struct hw_qp *qp = r->qp;
-	uint32_t pi;
+	uint32_t pi = atomic_load_explicit(&qp->sq_pi, memory_order_relaxed);
 
-	if (qp->no_sq || sq_read_pi(r->s, qp, &pi))
+	if (qp->no_sq)
 		return true;
 	for (;;) {
 		uint32_t st = atomic_load_explicit(&qp->state, memory_order_acquire);
@@ -256,7 +295,7 @@ static void flush_receives(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 		rq_flush_locking(s, qp, qpn);
 }
 
-void eng_ring_sq(struct seg *s, uint32_t qpn)
+static void serve(struct seg *s, uint32_t qpn, uint32_t work)
 {
 	struct hw_qp *qp = hw_qp(s, qpn);
 	_Atomic uint32_t *running;
@@ -277,19 +316,33 @@ void eng_ring_sq(struct seg *s, uint32_t qpn)
 		rc = seg_lock(s, &qp->sq_lock, SEG_LOCK_DATA_NS);
 		if (rc < 0) {
 			running_leave(s, running);
-			park_pending(s, qp, HW_PEND_RING);
+			park_pending(s, qp, work);
 			return;
 		}
 		if (rc == SEG_LOCK_INHERITED)
 			sq_inherited(s, qp, qpn);
 		if (atomic_load_explicit(&qp->flush_pending, memory_order_relaxed))
-			atomic_store(&qp->flush_pending, 0);
+			work |= atomic_exchange(&qp->flush_pending, 0);
+		if (work & HW_PEND_RING)
+			look(&r);
+		work = HW_PEND_RUN;
 		on = run(&r);
 		seg_unlock(s, &qp->sq_lock);
 		running_leave(s, running);
 		flush_receives(s, qp, qpn);
 		/* Somebody wanted the lock meanwhile and left us its work. */
-	} while (on && atomic_load(&qp->flush_pending) & (HW_PEND_RING | HW_PEND_FLUSH_SQ));
+	} while (on && atomic_load(&qp->flush_pending) &
+			       (HW_PEND_RING | HW_PEND_RUN | HW_PEND_FLUSH_SQ));
+}
+
+void eng_ring_sq(struct seg *s, uint32_t qpn)
+{
+	serve(s, qpn, HW_PEND_RING);
+}
+
+void sq_resume(struct seg *s, uint32_t qpn)
+{
+	serve(s, qpn, HW_PEND_RUN);
 }
 
 /*

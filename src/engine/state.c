@@ -110,9 +110,9 @@ static int flush_owed(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci
 
 bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	uint32_t pi, ci = atomic_load(&qp->sq_ci) & 0xffff, nbb;
+	uint32_t pi = atomic_load(&qp->sq_pi), ci = atomic_load(&qp->sq_ci) & 0xffff, nbb;
 
-	if (qp->no_sq || sq_read_pi(s, qp, &pi))
+	if (qp->no_sq)
 		return true;
 	while (ci != pi) {
 		int rc = qp->sq_out == 1 ? flush_owed(s, qp, qpn, ci, &nbb)
@@ -210,6 +210,7 @@ void rq_flush_locking(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 static void reset_progress(struct seg *s, struct hw_qp *qp)
 {
 	resp_return_srq(s, qp);
+	atomic_store(&qp->sq_pi, 0);
 	atomic_store(&qp->sq_ci, 0);
 	atomic_store(&qp->rq_ci, 0);
 	atomic_store(&qp->park, HW_PARK_NO);
@@ -272,6 +273,8 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to)
 	}
 	if (to == HW_QPS_RST)
 		reset_progress(s, qp);
+	else if (qp->state < HW_QPS_RTS)
+		sq_note_record(s, qp);
 	atomic_store(&qp->state, to);
 	if (to == HW_QPS_ERR) {
 		sq_flush(s, qp, qpn);
@@ -280,7 +283,7 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to)
 	}
 	unlock_queues(s, qp);
 	if (to == HW_QPS_RTS)
-		eng_ring_sq(s, qpn);
+		sq_resume(s, qpn);
 	return 0;
 }
 

@@ -179,6 +179,7 @@ static void counters_wrap(void **state)
 	struct t_pair *p = *state;
 	uint32_t i;
 
+	atomic_store(&p->a->hw->sq_pi, 0xfff0);
 	atomic_store(&p->a->hw->sq_ci, 0xfff0);
 	atomic_store(&p->b->hw->rq_ci, 0xfff8);
 	p->a->sq_pi = 0xfff0;
@@ -241,7 +242,7 @@ static void loopback_to_itself(void **state)
 }
 
 /* What was posted in RTR goes out when the QP gets to RTS. */
-static void rts_rings(void **state)
+static void rts_goes_on(void **state)
 {
 	struct t_pair *p = *state;
 	struct t_qp *c = t_qp_make(p->t, 0, HW_ST_RC, NULL);
@@ -289,6 +290,102 @@ static void poll_mode(void **state)
 	assert_true(eng_poll_doorbells(&p->t->s));
 	assert_false(eng_poll_doorbells(&p->t->s));
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), 0);
+}
+
+static const struct t_wr nop = {.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG};
+
+/* Through RST, from which UCX brings its DCIs back with the old record and an empty queue
+ * (uct_dc_mlx5_iface_reset_dci()). */
+static void reset(struct t_pair *p, uint32_t record)
+{
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_RST), 0);
+	memset(p->a->sq, 0, WQE_BB << T_SQ_LOG);
+	p->a->sq_pi = 0;
+	p->a->dbr[MLX5_SND_DBR] = htobe32(record);
+	t_rts(p->a, p->b);
+}
+
+static void a_record_is_not_looked_at_before_the_doorbell(void **state)
+{
+	struct t_pair *p = *state;
+
+	for (uint32_t i = 0; i < 3; i++)
+		t_expect_done(p->a, MLX5_OPCODE_NOP, t_post(p->a, &nop));
+	for (uint32_t record = 1; record < 4; record++) {
+		reset(p, record);
+		eng_run_due(&p->t->s);
+		t_assert_empty(&p->a->cq);
+		assert_int_equal(p->a->hw->state, HW_QPS_RTS);
+		for (uint32_t i = 0; i < 3; i++)
+			t_expect_done(p->a, MLX5_OPCODE_NOP, t_post(p->a, &nop));
+		t_assert_empty(&p->a->cq);
+	}
+}
+
+static void an_error_flushes_what_was_rung_for(void **state)
+{
+	struct t_pair *p = *state;
+
+	reset(p, 3);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_ERR), 0);
+	eng_run_due(&p->t->s);
+	t_assert_empty(&p->a->cq);
+	t_post_quiet(p->a, &nop);
+	t_post_quiet(p->a, &nop);
+	eng_run_due(&p->t->s);
+	t_assert_empty(&p->a->cq);
+	t_ring(p->a);
+	for (uint32_t i = 0; i < 2; i++)
+		t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, i);
+	t_assert_empty(&p->a->cq);
+}
+
+/* The record that a reset left may be the next one: a polled doorbell tells them apart. */
+static void polled_records_count_from_rts_on(void **state)
+{
+	struct t_pair *p = *state;
+
+	p->t->s.polled = true;
+	for (uint32_t record = 0; record < 4; record++) {
+		reset(p, record);
+		assert_false(eng_poll_doorbells(&p->t->s));
+		t_assert_empty(&p->a->cq);
+		for (uint32_t i = 0; i < 3; i++) {
+			uint32_t at = t_post_quiet(p->a, &nop);
+
+			assert_true(eng_poll_doorbells(&p->t->s));
+			t_expect_done(p->a, MLX5_OPCODE_NOP, at);
+			assert_false(eng_poll_doorbells(&p->t->s));
+		}
+		assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_ERR), 0);
+		assert_false(eng_poll_doorbells(&p->t->s));
+		t_post_quiet(p->a, &nop);
+		assert_true(eng_poll_doorbells(&p->t->s));
+		t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 3);
+		t_assert_empty(&p->a->cq);
+	}
+}
+
+/* The poller takes a value that was stored before the reset. */
+static void a_polled_doorbell_from_before_a_reset(void **state)
+{
+	struct t_pair *p = *state;
+
+	p->t->s.polled = true;
+	t_post_quiet(p->a, &nop);
+	assert_true(eng_poll_doorbells(&p->t->s));
+	t_expect_done(p->a, MLX5_OPCODE_NOP, 0);
+	reset(p, 1);
+	t_ring(p->a);
+	t_assert_empty(&p->a->cq);
+	assert_int_equal(p->a->hw->state, HW_QPS_RTS);
+	t_expect_done(p->a, MLX5_OPCODE_NOP, t_post(p->a, &nop));
+	/* ... or while it is in reset */
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_RST), 0);
+	t_ring(p->a);
+	reset(p, 1);
+	t_assert_empty(&p->a->cq);
+	assert_int_equal(p->a->hw->state, HW_QPS_RTS);
 }
 
 /* The device thread and a second ringer beside the poster: every message once, in order. */
@@ -352,7 +449,11 @@ int main(void)
 		T(counters_wrap),
 		T(batch),
 		T(loopback_to_itself),
-		T(rts_rings),
+		T(rts_goes_on),
+		T(a_record_is_not_looked_at_before_the_doorbell),
+		T(an_error_flushes_what_was_rung_for),
+		T(polled_records_count_from_rts_on),
+		T(a_polled_doorbell_from_before_a_reset),
 		T(uar_store),
 		T(poll_mode),
 		T(many_ringers),

@@ -205,7 +205,7 @@ int fw_cmd_query_qp(struct fw_call *k)
 {
 	void *qpc = LAYOUT_IN(query_qp_out, qpc, k->out);
 	const struct hw_qp *qp = fw_qp(k, (uint32_t)LAYOUT_GET(query_qp_in, k->in, qpn));
-	uint32_t rcv = 0, snd = 0;
+	uint32_t rcv = 0;
 
 	if (!qp)
 		return FW_R_QP_QUERY_NONE;
@@ -218,11 +218,10 @@ int fw_cmd_query_qp(struct fw_call *k)
 	LAYOUT_SET(qpc, qpc, rmsn, qp->msn & 0xffffff);
 	LAYOUT_SET(qpc, qpc, hw_sq_wqebb_counter, qp->sq_ci & 0xffff);
 	LAYOUT_SET(qpc, qpc, hw_rq_counter, qp->rq_ci);
-	/* The records of a dead process cannot be read: then these are 0. */
+	LAYOUT_SET(qpc, qpc, sw_sq_wqebb_counter, qp->sq_pi & 0xffff);
+	/* The record of a dead process cannot be read: then this is 0. */
 	if (mem_read_be32(k->s, qp->dbr_mem, qp->dbr_va, &rcv) == 0)
 		LAYOUT_SET(qpc, qpc, sw_rq_counter, rcv);
-	if (mem_read_be32(k->s, qp->dbr_mem, qp->dbr_va + 4, &snd) == 0)
-		LAYOUT_SET(qpc, qpc, sw_sq_wqebb_counter, snd & 0xffff);
 	return 0;
 }
 

@@ -346,9 +346,10 @@ enum hw_qp_st {
 enum hw_park { HW_PARK_NO = 0, HW_PARK_RNR, HW_PARK_RETRY, HW_PARK_LOCK };
 
 enum { /* hw_qp.flush_pending: work that somebody could not do for want of a lock */
-       HW_PEND_RING = 1,
+       HW_PEND_RING = 1, /* a doorbell rang: the record is to be read */
        HW_PEND_FLUSH_SQ = 2,
        HW_PEND_FLUSH_RQ = 4,
+       HW_PEND_RUN = 8, /* the queue is to go on, as far as it was rung for */
 };
 
 #define HW_RX_AHEAD 512 /* bytes; also the largest receive WQE */
@@ -388,7 +389,9 @@ struct hw_qp {
 
 	/* requester [sq] */
 	_Alignas(64) struct seg_lock sq_lock;
-	_Atomic uint32_t sq_ci; /* WQEBBs consumed, 16 bits count */
+	_Atomic uint32_t sq_pi; /* WQEBBs rung for since RST, 16 bits count */
+	_Atomic uint32_t sq_ci; /* ... and consumed */
+	_Atomic uint32_t sq_seen; /* the record's 32 bits when it was last looked at (poll mode) */
 	uint32_t next_send_psn;
 	_Atomic uint32_t park; /* enum hw_park */
 	uint32_t retries_left, rnr_left;

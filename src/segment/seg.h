@@ -139,6 +139,7 @@ struct seg {
 	char dir[256];     /* the fabric's directory */
 	struct seg_memfd memfd[SEG_MEMFDS];
 	_Atomic uint32_t said; /* diagnostics given once (mem.c) */
+	bool polled;           /* our doorbells are polled, not trapped */
 	_Atomic int wake_fd;   /* 1 + the link's descriptor, for link_wake(); 0 none */
 	struct seg_path path[SEG_PATHS];
 };

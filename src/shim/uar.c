@@ -204,6 +204,7 @@ static int prepare(bool poll)
 
 	if (r)
 		return r;
+	sys->seg->polled = poll;
 	atomic_store_explicit(&tab.seg, sys->seg, memory_order_release);
 	if (!poll) {
 		r = stack_prepare();
