@@ -84,7 +84,6 @@ static uint64_t next_value(uint64_t was, const void *arg)
 
 int atomic_perform(struct eng_run *r)
 {
-	uint64_t was = 0;
 	int rc;
 
 	/* An indirect key may have put the word together from pieces. */
@@ -94,15 +93,8 @@ int atomic_perform(struct eng_run *r)
 		return 0;
 	}
 	rc = mem_atomic(r->s, r->remote.mem[0], r->remote.v[0].va, r->atomic.size, next_value,
-			&r->atomic, &was);
-	if (rc)
-		return rc;
-	if (r->atomic.size == 4)
-		was = __builtin_bswap32((uint32_t)was);
-	/* From here on it has happened: whatever comes, it must not be tried again. */
-	sgl_init(&r->remote);
-	sgl_add(&r->remote, mem_self(r->s), (uintptr_t)&was, r->atomic.size);
-	if (sgl_copy(r->s, &r->local, &r->remote))
-		r->why = ENG_W_LOCAL_FAULT;
-	return 0;
+			&r->atomic, &r->was);
+	if (!rc && r->atomic.size == 4)
+		r->was = __builtin_bswap32((uint32_t)r->was);
+	return rc;
 }

@@ -196,7 +196,7 @@ static uint32_t syndrome(const struct eng_run *r, enum eng_out out)
 
 static void read_response(struct eng_run *r, struct pkt *p, uint32_t psn, uint32_t n)
 {
-	struct eng_cursor at = {.l = &r->local};
+	struct eng_cursor at = {.l = r->late ? &r->remote : &r->local};
 	uint64_t left = r->local.len;
 	uint8_t type = transport(r->qp);
 
@@ -207,20 +207,6 @@ static void read_response(struct eng_run *r, struct pkt *p, uint32_t psn, uint32
 		send(r->s, p, &at);
 		left -= p->payload;
 	}
-}
-
-/* An adapter gives the original value in the host's order. */
-static uint64_t original(struct eng_run *r)
-{
-	struct eng_cursor at = {.l = &r->local};
-	uint64_t value = 0;
-	struct mem_slot mem;
-	struct mem_vec v;
-
-	if (cursor_piece(r->s, &at, r->atomic.size, &mem, &v) || v.len > sizeof(value) ||
-	    mem_read(r->s, mem, v.va, &value, v.len))
-		return 0;
-	return value;
 }
 
 void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct hw_qp *peer,
@@ -254,7 +240,7 @@ void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct
 	}
 	if (out == ENG_DONE && op->kind == ENG_K_ATOMIC) {
 		p.opcode = transport(r->qp) | PKT_ATOMIC_ACK;
-		p.compare = original(r);
+		p.compare = r->was; /* an adapter gives it in the host's order */
 	} else if (out == ENG_DONE) {
 		p.psn = (psn + n - 1) & PSN_MASK;
 	}

@@ -23,7 +23,8 @@
  */
 void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be);
 
-/* The doorbell of a QP: run its send queue as far as its doorbell record says and the peer allows. */
+/* The doorbell of a QP: run its send queue as far as its doorbell record says and the peer allows.
+ */
 void eng_ring_sq(struct seg *s, uint32_t qpn);
 /* Arm from the ARM doorbell record (word: the hint from the store). Fires at once when completions
  * are there. */
@@ -43,8 +44,8 @@ bool eng_poll_doorbells(struct seg *s);
  * State changes, called by the firmware under the HCA's lock, with all fields that the state needs
  * filled in. Takes the queue locks, stores qp->state and does what the state means: ERR flushes
  * (every posted send and receive WQE gets WR_FLUSH_ERR; with an SRQ: async LAST_WQE_REACHED), RST
- * resets progress, RTS goes on with what was rung for. 0; -ETIMEDOUT nothing changed (never for ERR); -EINVAL no
- * such QP, or an error came first and stands.
+ * resets progress, RTS goes on with what was rung for. 0; -ETIMEDOUT nothing changed (never for
+ * ERR); -EINVAL no such QP, or an error came first and stands.
  */
 int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to);
 /* A QP without queues that several open files share belongs to another of them now: that one's

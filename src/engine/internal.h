@@ -127,6 +127,9 @@ struct eng_run {
 	enum eng_why why;
 	struct eng_sgl local, remote;
 	struct eng_atomic atomic;
+	uint64_t was;             /* the answer to an atomic, as it goes to the requester */
+	uint32_t scatter;         /* READ, atomic: the first data segment, for the answer */
+	enum eng_why late;        /* ... why it could not be scattered: the request was executed */
 	uint8_t rx[HW_RX_AHEAD];  /* a receive WQE in work */
 	uint8_t wqe[ENG_MAX_WQE]; /* unwrapped */
 };
@@ -306,7 +309,7 @@ static inline uint32_t eng_npkts(uint64_t len, uint32_t mtu)
 /* atomic.c */
 /* The operands in r->wqe to r->atomic: where its data segments begin, 0 when it is malformed. */
 uint32_t atomic_parse(struct eng_run *r);
-/* One word of r->remote, the answer into r->local. 0 or a mem_* error of the remote side; or
+/* One word of r->remote, the answer into r->was. 0 or a mem_* error of the remote side; or
  * r->why. */
 int atomic_perform(struct eng_run *r);
 /* way.c */
@@ -382,8 +385,8 @@ void resp_return_srq(struct seg *s, struct hw_qp *qp);
 /*
  * The producer index in the doorbell record: a program may have left anything there until it rings.
  * What the device works on is hw_qp.sq_pi (the QPC's sw_sq_wqebb_counter), which is the record when
- * the doorbell rang last: libmlx5 writes the record before it rings (post_send_db()), and UCX leaves
- * the old one over a reset (uct_dc_mlx5_iface_reset_dci()).
+ * the doorbell rang last: libmlx5 writes the record before it rings (post_send_db()), and UCX
+ * leaves the old one over a reset (uct_dc_mlx5_iface_reset_dci()).
  */
 int sq_read_pi(struct seg *s, const struct hw_qp *qp, uint32_t *pi);
 /* Go on with what was rung for. */

@@ -146,6 +146,42 @@ static enum eng_out receive(struct eng_run *r, struct hw_qp *peer, const struct 
 	return refuse(r, peer, r->why, IBV_EVENT_QP_ACCESS_ERR);
 }
 
+/*
+ * The answer, r->remote, into the requester's memory. Its keys are looked at only now: the request
+ * has gone and was executed, so what is wrong with them is the requester's own matter (r->late).
+ * 0 or a mem_* error.
+ */
+static int scatter(struct eng_run *r)
+{
+	uint64_t len = r->local.len;
+
+	r->late = sgl_from_wqe(r, r->scatter, HW_ACC_LOCAL_WRITE);
+	if (!r->late) {
+		sgl_trim(&r->local, len);
+		return sgl_copy(r->s, &r->local, &r->remote);
+	}
+	sgl_init(&r->local);
+	r->local.len = len;
+	return 0;
+}
+
+static enum eng_out read_memory(struct eng_run *r, struct hw_qp *peer)
+{
+	enum eng_out out = remote_memory(r, peer, peer->rre, HW_ACC_REMOTE_READ);
+	int rc;
+
+	if (out != ENG_DONE)
+		return out;
+	rc = scatter(r);
+	if ((rc == -EFAULT || r->late) && sgl_faults(r->s, &r->remote))
+		return refuse(r, peer, ENG_W_REMOTE_FAULT, IBV_EVENT_QP_ACCESS_ERR);
+	if (rc == -EFAULT) {
+		r->late = ENG_W_LOCAL_FAULT;
+		rc = 0;
+	}
+	return copied(r, peer, rc);
+}
+
 static enum eng_out atomic(struct eng_run *r, struct hw_qp *peer)
 {
 	uint64_t va = LAYOUT_GET(wqe_raddr, r->wqe + r->hdr, va);
@@ -161,13 +197,18 @@ static enum eng_out atomic(struct eng_run *r, struct hw_qp *peer)
 	rc = atomic_perform(r);
 	if (rc == -ETIMEDOUT)
 		return ENG_LOCKED;
-	if (rc == -EFAULT) /* not the requester's memory: that was not touched */
+	if (rc == -EFAULT)
 		return refuse(r, peer, ENG_W_REMOTE_FAULT, IBV_EVENT_QP_ACCESS_ERR);
 	if (rc)
 		return copied(r, peer, rc);
 	if (r->why == ENG_W_REMOTE_ALIGN)
 		return refuse(r, peer, r->why, IBV_EVENT_QP_REQ_ERR);
-	return r->why ? ENG_FAILED : ENG_DONE;
+	/* It has happened: whatever comes, it must not be tried again. */
+	sgl_init(&r->remote);
+	sgl_add(&r->remote, mem_self(r->s), (uintptr_t)&r->was, r->atomic.size);
+	if (scatter(r))
+		r->late = ENG_W_LOCAL_FAULT;
+	return ENG_DONE;
 }
 
 static enum eng_out perform(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
@@ -181,10 +222,7 @@ static enum eng_out perform(struct eng_run *r, struct hw_qp *peer, const struct 
 		return out != ENG_DONE ? out
 				       : copied(r, peer, sgl_copy(r->s, &r->remote, &r->local));
 	}
-	if (op->kind == ENG_K_ATOMIC)
-		return atomic(r, peer);
-	out = remote_memory(r, peer, peer->rre, HW_ACC_REMOTE_READ);
-	return out != ENG_DONE ? out : copied(r, peer, sgl_copy(r->s, &r->local, &r->remote));
+	return op->kind == ENG_K_ATOMIC ? atomic(r, peer) : read_memory(r, peer);
 }
 
 static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
@@ -242,23 +280,42 @@ static uint64_t max_message(const struct hw_qp *qp)
 	return UINT64_C(1) << (log ? log : ENG_LOG_MAX_MSG);
 }
 
-/* The requester's own memory, from the data segments. */
+/* How much the data segments take of an answer; their keys are not looked at yet. */
+static enum eng_why scatter_length(struct eng_run *r, uint32_t off)
+{
+	sgl_init(&r->local);
+	for (r->scatter = off; off < r->bytes; off += WQE_SEG) {
+		uint32_t n = (uint32_t)LAYOUT_GET(wqe_data, r->wqe + off, byte_count);
+
+		if (LAYOUT_GET(wqe_data, r->wqe + off, inline_seg))
+			return ENG_W_WQE_MALFORMED;
+		r->local.len += n ? n : UINT64_C(1) << 31;
+	}
+	return ENG_W_NONE;
+}
+
+/* The requester's own memory, from the data segments: what goes out is looked up, for what comes
+ * in its length is known. */
 static enum eng_why local_memory(struct eng_run *r, const struct eng_op *op)
 {
 	bool writes = op->kind == ENG_K_READ || op->kind == ENG_K_ATOMIC;
 	uint32_t off = op->kind == ENG_K_SEND ? r->hdr : r->hdr + WQE_SEG;
 	enum eng_why why;
 
+	r->late = ENG_W_NONE;
+
 	if (op->kind == ENG_K_ATOMIC)
 		off = atomic_parse(r);
 	if (!off || r->bytes < off)
 		return ENG_W_WQE_MALFORMED;
-	why = sgl_from_wqe(r, off, writes ? HW_ACC_LOCAL_WRITE : HW_ACC_LOCAL_READ);
+	why = writes ? scatter_length(r, off) : sgl_from_wqe(r, off, HW_ACC_LOCAL_READ);
 	if (why)
 		return why;
 	if (op->kind == ENG_K_ATOMIC) {
-		sgl_trim(&r->local, r->atomic.size);
-		return r->local.len < r->atomic.size ? ENG_W_ATOMIC_LENGTH : ENG_W_NONE;
+		if (r->local.len < r->atomic.size)
+			return ENG_W_ATOMIC_LENGTH;
+		r->local.len = r->atomic.size;
+		return ENG_W_NONE;
 	}
 	return r->local.len > max_message(r->qp) ? ENG_W_LENGTH : ENG_W_NONE;
 }
@@ -305,7 +362,10 @@ enum eng_out rc_execute(struct eng_run *r)
 	if (out != ENG_LOCKED && out != ENG_GONE &&
 	    (out != ENG_FAILED || r->why != ENG_W_LOCAL_FAULT))
 		fab_path_count(r->s, &r->path, &pkts);
-	if (out == ENG_DONE) {
+	if (out == ENG_DONE && r->late) {
+		r->why = r->late;
+		out = ENG_FAILED;
+	} else if (out == ENG_DONE) {
 		r->byte_cnt = (uint32_t)r->local.len;
 	} else if (r->qp->st == HW_ST_UC && (out != ENG_LOCKED || park_patience_ends(r->qp)) &&
 		   (out != ENG_FAILED || r->why != ENG_W_LOCAL_FAULT)) {

@@ -192,6 +192,43 @@ static void atomic_opmod(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 	wr->opmod = 1;
 }
 
+/* Wrong at both ends: a request goes before the requester's key for the answer is looked at. */
+static void both_keys(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	lkey_unknown(p, wr, sge);
+	rkey_unknown(p, wr, sge);
+}
+
+static void both_unmapped(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	local_unmapped(p, wr, sge);
+	remote_unmapped(p, wr, sge);
+}
+
+static void lkey_and_unmapped(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	lkey_unknown(p, wr, sge);
+	remote_unmapped(p, wr, sge);
+}
+
+static void lkey_and_misaligned(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	lkey_unknown(p, wr, sge);
+	atomic_misaligned(p, wr, sge);
+}
+
+static void rkey_and_misaligned(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	both_keys(p, wr, sge);
+	atomic_misaligned(p, wr, sge);
+}
+
+static void local_read_only(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	assert_int_equal(mprotect(p->a->mem + 8192, 4096, PROT_READ), 0);
+	sge->addr = (uintptr_t)p->a->mem + 8192;
+}
+
 static void nothing(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 {
 }
@@ -225,17 +262,37 @@ static const struct row rows[] = {
 	{"send: beyond the region", SEND, lkey_beyond, PROT, NONE, false, NONE, 0},
 	{"send: end of the address space", SEND, lkey_wraps, PROT, NONE, false, NONE, 0},
 	{"send: memory unmapped", SEND, local_unmapped, PROT, NONE, false, NONE, 0},
-	{"atomic: lkey unknown", FA, lkey_unknown, PROT, NONE, false, NONE, 0},
-	{"atomic: no local write", FA, lkey_read_only, PROT, NONE, false, NONE, 0},
-	{"atomic: memory unmapped", FA, local_unmapped8, PROT, NONE, false, NONE, 0},
 	{"atomic: no room for the answer", FA, atomic_no_room, LEN, NONE, false, NONE, 0},
 	{"write: memory unmapped", WRITE, local_unmapped, PROT, NONE, false, NONE, 0},
 	{"write: lkey unknown", WRITE, lkey_unknown, PROT, NONE, false, NONE, 0},
-	{"read: no local write", READ, lkey_read_only, PROT, NONE, false, NONE, 0},
 	{"send: too long", SEND, too_long, LEN, NONE, false, NONE, 0},
 	{"send: beyond the QPC's limit", SEND, beyond_qps_limit, LEN, NONE, false, NONE, 0},
 	{"write: beyond the QPC's limit", WRITE, beyond_qps_limit, LEN, NONE, false, NONE, 0},
 	{"send: byte_count 0", SEND, zero_means_2g, LEN, NONE, false, NONE, 0},
+	{"send: both keys", SEND, both_keys, PROT, NONE, false, NONE, 0},
+	{"write: both keys", WRITE, both_keys, PROT, NONE, false, NONE, 0},
+	/* ... for an answer: the responder has done its part (answers_that_do_not_land()) */
+	{"read: lkey unknown", READ, lkey_unknown, PROT, NONE, false, NONE, 0},
+	{"read: lkey of another PD", READ, lkey_other_pd, PROT, NONE, false, NONE, 0},
+	{"read: no local write", READ, lkey_read_only, PROT, NONE, false, NONE, 0},
+	{"read: beyond the region", READ, lkey_beyond, PROT, NONE, false, NONE, 0},
+	{"read: memory unmapped", READ, local_unmapped, PROT, NONE, false, NONE, 0},
+	{"read: memory read-only", READ, local_read_only, PROT, NONE, false, NONE, 0},
+	{"read: too long", READ, too_long, LEN, NONE, false, NONE, 0},
+	{"atomic: lkey unknown", FA, lkey_unknown, PROT, NONE, false, NONE, 0},
+	{"atomic: no local write", FA, lkey_read_only, PROT, NONE, false, NONE, 0},
+	{"atomic: memory unmapped", FA, local_unmapped8, PROT, NONE, false, NONE, 0},
+	{"atomic: memory read-only", FA, local_read_only, PROT, NONE, false, NONE, 0},
+	/* ... and the other end, too: that comes first */
+	{"read: both keys", READ, both_keys, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"read: lkey, memory unmapped there", READ, lkey_and_unmapped, REM_ACC, NONE, true,
+	 ACC_EVENT, 0},
+	{"read: unmapped at both ends", READ, both_unmapped, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"atomic: both keys", FA, both_keys, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"atomic: lkey, not aligned", FA, lkey_and_misaligned, REM_INV, NONE, true,
+	 IBV_EVENT_QP_REQ_ERR, 0},
+	{"atomic: both keys, not aligned", FA, rkey_and_misaligned, REM_INV, NONE, true,
+	 IBV_EVENT_QP_REQ_ERR, 0},
 	/* what is wrong with the WQE */
 	{"atomic: opmod", FA, atomic_opmod, QP_OP, NONE, false, NONE, 0},
 	{"masked atomic: opmod", MLX5_OPCODE_ATOMIC_MASKED_CS, nothing, QP_OP, NONE, false, NONE,
@@ -345,6 +402,63 @@ static void table(void **state)
 		run_row(&rows[i], p);
 		t_pair_teardown((void **)&p);
 	}
+}
+
+/*
+ * The key for the answer is looked at when the answer is there (as do_read() and do_atomic() of
+ * rxe_comp.c do): the responder has executed the request, counts it, and goes on.
+ */
+static void answers_that_do_not_land(void **state)
+{
+	static const struct mlx5_wqe_atomic_seg one = {.swap_add = 0x0100000000000000};
+	static const uint8_t opcodes[] = {READ, FA};
+
+	for (int i = 0; i < 2; i++) {
+		struct t_pair *p;
+		struct t_sge sge;
+		uint32_t qctr;
+
+		t_pair_setup((void **)&p);
+		assert_int_equal(seg_alloc(&p->t->s, SEG_T_QCTR, T_OWNER, &qctr), 0);
+		p->b->hw->qctr = qctr;
+		sge = (struct t_sge){0xfffff42, (uintptr_t)p->a->mem, i ? 8 : 3 * T_MTU};
+		t_post(p->a, &(struct t_wr){.opcode = opcodes[i],
+					    .raddr = (uintptr_t)p->b->mem,
+					    .rkey = p->b->key,
+					    .operands = i ? &one : NULL,
+					    .operands_len = i ? sizeof(one) : 0,
+					    .sge = &sge,
+					    .nsge = 1});
+		t_expect_error(p->a, MLX5_CQE_REQ_ERR, PROT, 0);
+		assert_int_equal(p->b->mem[0], i);
+		assert_int_equal(p->b->hw->state, HW_QPS_RTS);
+		assert_int_equal(p->b->hw->msn, 1);
+		assert_int_equal(p->b->hw->next_rcv_psn,
+				 (0xfffff0 + (p->a->qpn & 7) + (i ? 1 : 3)) & 0xffffff);
+		assert_int_equal(p->a->hw->next_send_psn, p->b->hw->next_rcv_psn);
+		assert_int_equal(hw_qctr(&p->t->s, qctr)
+					 ->n[i ? HW_QC_RX_ATOMIC_REQUESTS : HW_QC_RX_READ_REQUESTS],
+				 1);
+		t_pair_teardown((void **)&p);
+	}
+}
+
+/* Nobody answers: nothing to scatter. */
+static void a_bad_lkey_waits_for_the_answer(void **state)
+{
+	struct t_pair *p = *state;
+
+	p->a->hw->retry_count = 0;
+	atomic_store(&p->b->hw->state, HW_QPS_INIT);
+	t_post(p->a, &(struct t_wr){.opcode = READ,
+				    .raddr = (uintptr_t)p->b->mem,
+				    .rkey = p->b->key,
+				    .sge = (struct t_sge[]){{1, 0, 8}},
+				    .nsge = 1});
+	t_assert_empty(&p->a->cq);
+	t_now += park_ack_ns(p->a->hw->ack_timeout) + 1;
+	eng_run_due(&p->t->s);
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, 0);
 }
 
 /* The peer's posted sends are flushed too when it fails as a responder. */
@@ -522,6 +636,8 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, t_pair_setup, t_pair_teardown)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table),
+		cmocka_unit_test(answers_that_do_not_land),
+		T(a_bad_lkey_waits_for_the_answer),
 		T(responder_flushes_its_sends),
 		T(flush_on_command),
 		T(flush_counts_no_more_than_fit),
