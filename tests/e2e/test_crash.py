@@ -8,7 +8,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import Case, Fabric, listening, wait_for  # noqa: E402
+from softhca import Case, Fabric, stop, wait_for  # noqa: E402
 
 ROUNDS = int(os.environ.get('SOFTHCA_CRASH_ROUNDS', '40'))
 PROGRAMS = ('ib_send_bw', 'ib_write_bw', 'ib_read_bw')
@@ -16,65 +16,83 @@ SMALL = '64'  # bytes: many messages, so that a kill meets the engine in all its
 
 
 class Crash(Case):
-    def start_pair(self, fab, cmd):
-        port = Case.port
-        Case.port += 1
-        srv = fab.start(*cmd, '-p', str(port))
-        try:
-            wait_for(lambda: listening(port) or srv.proc.poll() is not None, 'server to listen', 20)
-            return srv, fab.start(*cmd, '-p', str(port), 'localhost')
-        except BaseException:
-            srv.kill()
-            raise
-
-    def ended(self, pair):
-        return any(p.proc.poll() is not None for p in pair)
+    def going(self, pair):
+        for r in pair:
+            self.assertFalse(r.ended(), r.said())
 
     def test_kills_leave_others_alone(self):
         rnd = random.Random(os.environ.get('SOFTHCA_CRASH_SEED', '1'))
         with Fabric() as fab:
-            calm = self.start_pair(fab, ('ib_write_bw', '-F', '-s', SMALL, '-D', '16'))
+            calm = self.endless(fab, 'ib_write_bw', '-s', SMALL)
             try:
                 for i in range(ROUNDS):
-                    pair = self.start_pair(fab, (PROGRAMS[i % 3], '-F', '-s', SMALL, '-D', '20'))
+                    pair = self.endless(fab, PROGRAMS[i % 3], '-s', SMALL)
                     try:
-                        time.sleep(0.1 + rnd.random() * 0.35)
-                        self.assertFalse(self.ended(pair), 'ended too early')
+                        time.sleep(rnd.random() * 0.35)  # a random point of endless traffic
+                        self.going(pair)
                         pair[rnd.randrange(2)].kill()
                     finally:
                         for p in pair:
                             p.kill()
-                for p in reversed(calm):
-                    self.ok(p.finish(60))
+                self.moves(fab, 1000)  # nobody else sends now
+                self.going(calm)
             finally:
                 for p in calm:
                     p.kill()
-            wait_for(lambda: not self.status(fab)['processes'], 'the dead to be reaped', 10)
+            wait_for(lambda: not self.status(fab)['processes'], 'the dead to be reaped')
             s = self.status(fab)
             self.assertEqual(s['objects'], {k: 0 for k in s['objects']}, s)
             self.pair(fab, ('ib_send_bw', '-F', '-n', '500'))
-
-    def stopped(self, fab, cmd, which):
-        """A pair of which one end is stopped in the middle: (pair, stopped, other)."""
-        pair = self.start_pair(fab, cmd)
-        time.sleep(0.8)
-        self.assertFalse(self.ended(pair), 'ended too early')
-        os.killpg(pair[which].proc.pid, signal.SIGSTOP)
-        return pair, pair[which], pair[1 - which]
 
     def test_stopped_end_goes_on(self):
         with Fabric() as fab:
             for which, prog, secs in ((0, 'ib_send_bw', 3), (1, 'ib_send_bw', 1),
                                       (0, 'ib_write_bw', 1)):
                 with self.subTest(prog=prog, stopped=('server', 'client')[which]):
-                    pair, stopped, _ = self.stopped(
-                        fab, (prog, '-F', '-s', SMALL, '-n', '500000'), which)
+                    pair = self.endless(fab, prog, '-s', SMALL)
                     try:
-                        time.sleep(secs)
-                        self.assertFalse(self.ended(pair), 'ended while stopped')
-                        os.killpg(stopped.proc.pid, signal.SIGCONT)
+                        self.moves(fab, 1000)
+                        self.assertTrue(stop(pair[which].proc.pid))
+                        time.sleep(secs)  # how long it is stopped: any time must do
+                        self.going(pair)
+                        os.kill(pair[which].proc.pid, signal.SIGCONT)
+                        # As much as a whole queue, several times: both ends have gone on.
+                        self.moves(fab, 10000)
+                        self.going(pair)
+                    finally:
+                        for p in pair:
+                            p.kill()
+
+    def caught(self, fab, prog, which, n):
+        """A run of n messages of which one end is stopped in the middle; None: it was too quick."""
+        before = self.packets(fab)
+        pair = self.start_pair(fab, prog, '-F', '-s', SMALL, '-n', str(n))
+        try:
+            wait_for(lambda: self.packets(fab) > before or pair[0].ended(), 'traffic')
+            if stop(pair[which].proc.pid) and self.packets(fab) < before + n:
+                return pair
+            os.kill(pair[which].proc.pid, signal.SIGCONT)
+            for p in reversed(pair):
+                self.ok(p.finish())
+        except BaseException:
+            for p in pair:
+                p.kill()
+            raise
+        return None
+
+    def test_a_run_with_a_stop_in_it_ends_well(self):
+        with Fabric() as fab:
+            for which, prog in ((0, 'ib_send_bw'), (1, 'ib_send_bw'), (0, 'ib_write_bw')):
+                with self.subTest(prog=prog, stopped=('server', 'client')[which]):
+                    n, pair = 20000, None
+                    while not pair:  # until this machine needs long enough for it
+                        n *= 4
+                        pair = self.caught(fab, prog, which, n)
+                    try:
+                        time.sleep(0.5)  # how long it is stopped: any time must do
+                        os.kill(pair[which].proc.pid, signal.SIGCONT)
                         for p in reversed(pair):
-                            self.ok(p.finish(60))
+                            self.ok(p.finish())
                     finally:
                         for p in pair:
                             p.kill()
@@ -83,11 +101,15 @@ class Crash(Case):
         with Fabric() as fab:
             for prog in ('ib_send_bw', 'ib_write_bw'):
                 with self.subTest(prog=prog):
-                    pair, _, other = self.stopped(fab, (prog, '-F', '-s', SMALL, '-D', '30'), 0)
+                    pair = self.endless(fab, prog, '-s', SMALL)
                     try:
-                        time.sleep(0.2)
-                        os.killpg(other.proc.pid, signal.SIGINT)
-                        self.assertNotEqual(other.finish(3).status, 0)
+                        self.moves(fab, 1000)
+                        self.assertTrue(stop(pair[0].proc.pid))
+                        time.sleep(0.2)  # the other end runs into it; any time must do
+                        self.going(pair)
+                        os.killpg(pair[1].proc.pid, signal.SIGINT)
+                        # The peer stays stopped: whatever waits for it would wait for ever.
+                        self.assertNotEqual(pair[1].finish().status, 0)
                     finally:
                         for p in pair:
                             p.kill()

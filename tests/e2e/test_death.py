@@ -7,39 +7,32 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import Case, Fabric, listening, wait_for  # noqa: E402
+from softhca import Case, Fabric  # noqa: E402
 
 ROUNDS = int(os.environ.get('SOFTHCA_DEATH_ROUNDS', '50'))
 
 
 class Death(Case):
     def round(self, fab, kill_server, delay):
-        port = Case.port
-        Case.port += 1
-        cmd = ('ib_write_bw', '-F', '-p', str(port), '-D', '30')
-        srv = fab.start(*cmd)
+        pair = self.endless(fab, 'ib_write_bw')
         try:
-            wait_for(lambda: listening(port) or srv.proc.poll() is not None, 'server to listen')
-            cli = fab.start(*cmd, 'localhost')
-            try:
-                time.sleep(delay)
-                self.assertIsNone(srv.proc.poll(), 'server ended too early')
-                self.assertIsNone(cli.proc.poll(), 'client ended too early')
-                victim, other = (srv, cli) if kill_server else (cli, srv)
-                victim.kill()
-                r = other.finish(20)
-                self.assertNotEqual(r.status, 0, str(r))
-            finally:
-                cli.kill()
+            time.sleep(delay)  # a random point of endless traffic
+            for r in pair:
+                self.assertFalse(r.ended(), r.said())
+            victim, other = pair if kill_server else reversed(pair)
+            victim.kill()
+            r = other.finish()
+            self.assertNotEqual(r.status, 0, str(r))
         finally:
-            srv.kill()
+            for r in pair:
+                r.kill()
 
     def test_kill_either_end(self):
         rnd = random.Random(1)
         with Fabric() as fab:
             for i in range(ROUNDS):
                 with self.subTest(round=i):
-                    self.round(fab, i % 2 == 0, 0.25 + rnd.random() / 2)
+                    self.round(fab, i % 2 == 0, rnd.random() / 2)
             s = self.status(fab)
             self.assertEqual(s['objects'], {k: 0 for k in s['objects']}, s)
             self.assertEqual(s['processes'], [])

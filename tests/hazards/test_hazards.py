@@ -13,7 +13,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'lib'))
 from softhca import (BUILD, Case, Fabric, NOBODY, SOFTHCA, listening,  # noqa: E402
-                     ordinary_user_can_run, wait_for)
+                     ordinary_user_can_run, stop, wait_for)
 
 SKIP = 77
 NO_USER = 'an ordinary user cannot reach the build'
@@ -144,33 +144,20 @@ class Trap(Both, Hazards):
         self.nothing_left()
 
     # 3: stock programs
-    def stopped_pair(self):
-        cmd = ('ib_send_bw', '-F', '-D', '3', '-s', '4096')
-        port = Case.port
-        Case.port += 1
-        srv = self.fab.start(*cmd, '-p', str(port))
-        try:
-            wait_for(lambda: listening(port) or srv.proc.poll() is not None, 'server to listen')
-            return srv, self.fab.start(*cmd, '-p', str(port), 'localhost')
-        except BaseException:
-            srv.kill()
-            raise
-
     def test_a_stopped_perftest_goes_on(self):
-        srv, cli = self.stopped_pair()
+        pair = self.endless(self.fab, 'ib_send_bw', '-s', '4096')
         try:
-            time.sleep(0.4)
-            for r in (srv, cli) * 3:
-                self.assertIsNone(r.proc.poll(), 'the traffic ended too early')
-                os.kill(r.proc.pid, signal.SIGSTOP)     # --fabric: this is the program itself
-                time.sleep(0.1)
+            for r in pair * 3:
+                self.moves(self.fab, 1000)
+                self.assertTrue(stop(r.proc.pid))   # --fabric: this is the program itself
+                time.sleep(0.1)                     # how long it is stopped: any time must do
+                for p in pair:
+                    self.assertFalse(p.ended(), p.said())
                 os.kill(r.proc.pid, signal.SIGCONT)
-                time.sleep(0.01)
-            self.ok(cli.finish(30))
-            self.ok(srv.finish(30))
+            self.moves(self.fab, 1000)
         finally:
-            cli.kill()
-            srv.kill()
+            for r in pair:
+                r.kill()
 
     # 4
     def test_nested_faults_on_an_alternate_stack_of_8_KiB(self):

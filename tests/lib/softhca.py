@@ -13,7 +13,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.abspath(os.environ.get('SOFTHCA_BUILD', os.path.join(TOP, 'build')))
 SOFTHCA = os.path.join(BUILD, 'softhca')
 NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'env']
-TIMEOUT = 60
+TIMEOUT = 300  # of what never takes long, unless it hangs: no test may depend on it
 os.environ['PATH'] += ':/usr/sbin:/sbin'  # infiniband-diags, which an ordinary user may not have there
 
 
@@ -40,11 +40,37 @@ def listening(port):
 
 
 def wait_for(cond, what, timeout=TIMEOUT):
+    """Wait for a state. The time-out only tells a hang from a wait: a slow machine may need long."""
     end = time.monotonic() + timeout
-    while not cond():
+    while not (got := cond()):
         if time.monotonic() > end:
             raise AssertionError(f'timed out after {timeout} s: {what}')
         time.sleep(0.01)
+    return got
+
+
+def thread_states(pid):
+    """The state letters of a process's threads; none when it is gone."""
+    states = ''
+    try:
+        for t in os.listdir(f'/proc/{pid}/task'):
+            with open(f'/proc/{pid}/task/{t}/stat') as f:
+                states += f.read().rsplit(')', 1)[1].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        pass
+    return states
+
+
+def alive(pid):
+    """Neither gone nor a zombie."""
+    return bool(set(thread_states(pid)) - set('ZX'))
+
+
+def stop(pid):
+    """SIGSTOP, which has reached every thread when this returns. False: the process has ended."""
+    os.kill(pid, signal.SIGSTOP)
+    wait_for(lambda: not set(thread_states(pid)) - set('TtZX'), f'{pid} to stop')
+    return alive(pid)
 
 
 class Finished:
@@ -63,6 +89,18 @@ class Running:
         self.file = tempfile.TemporaryFile(mode='w+', errors='replace')
         self.proc = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=self.file,
                                      stderr=subprocess.STDOUT, start_new_session=True, **kw)
+
+    def said(self):
+        """What it has written until now."""
+        return os.pread(self.file.fileno(), 1 << 20, 0).decode(errors='replace')
+
+    def wait_said(self, text):
+        wait_for(lambda: text in self.said() or self.ended(), f'{self.argv} to say {text!r}')
+        if text not in self.said():
+            raise AssertionError(str(self.finish()))
+
+    def ended(self):
+        return self.proc.poll() is not None
 
     def finish(self, timeout=TIMEOUT):
         try:
@@ -164,9 +202,43 @@ class Case(unittest.TestCase):
         self.assertEqual((s.status, c.status), (0, 0), f'server:\n{s}\nclient:\n{c}')
         return s, c
 
+    def start_pair(self, fab, *cmd, options=((), ())):
+        """A server and its client, not waited for: `-p PORT` and the address as in pair()."""
+        port = Case.port
+        Case.port += 1
+        srv = fab.start(*cmd, '-p', str(port), options=options[0])
+        try:
+            wait_for(lambda: listening(port) or srv.ended(), f'server {cmd} to listen')
+            return srv, fab.start(*cmd, '-p', str(port), 'localhost', options=options[1])
+        except BaseException:
+            srv.kill()
+            raise
+
+    def endless(self, fab, prog, *args, **kw):
+        """A pair of perftest whose traffic has begun, and goes on until both are killed."""
+        pair = self.start_pair(fab, 'stdbuf', '-oL', prog, '-F', '--run_infinitely', *args, **kw)
+        try:
+            for r in pair:
+                r.wait_said('#bytes')  # the heading: connected, and the loop is next
+        except BaseException:
+            for r in pair:
+                r.kill()
+            raise
+        return pair
+
     def status(self, fab):
         import json
         return json.loads(fab.softhca('status', '-j', fab.name))
+
+    def packets(self, fab):
+        """All that its adapters have sent."""
+        return sum(port['xmit_packets'] for host in self.status(fab)['hosts']
+                   for hca in host['hcas'] for port in hca['ports'])
+
+    def moves(self, fab, n=1):
+        """At least n packets are sent from now on."""
+        goal = self.packets(fab) + n
+        wait_for(lambda: self.packets(fab) >= goal, f'{n} packets')
 
 
 def number_after(pattern, text):
