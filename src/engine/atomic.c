@@ -92,8 +92,10 @@ int atomic_perform(struct eng_run *r)
 		r->why = ENG_W_REMOTE_ALIGN;
 		return 0;
 	}
+	mem_gate = &r->ring->gate;
 	rc = mem_atomic(r->s, r->remote.mem[0], r->remote.v[0].va, r->atomic.size, next_value,
 			&r->atomic, &r->was);
+	mem_gate = NULL;
 	if (!rc && r->atomic.size == 4)
 		r->was = __builtin_bswap32((uint32_t)r->was);
 	return rc;

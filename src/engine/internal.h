@@ -12,6 +12,7 @@
 
 #include "engine/engine.h"
 #include "fabric/path.h"
+#include "segment/proc.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "wire/wqe/cqe.h"
@@ -36,6 +37,7 @@ enum eng_out {
 	ENG_SILENT, /* nobody answers: transport timer */
 	ENG_LOCKED, /* a lock was not to be had in time: try again soon */
 	ENG_GONE,   /* our own queue's memory is gone: nothing can be done or told */
+	ENG_AGAIN,  /* what was looked up is void (a gate was shut): execute it anew */
 };
 
 /* Why a WQE failed: rows of eng_failures[] (state.c). */
@@ -111,6 +113,7 @@ struct eng_run {
 	struct seg *s;
 	struct hw_qp *qp;
 	uint32_t qpn;
+	struct seg_ring *ring; /* what says that we are at work here */
 	struct eng_target to;
 	uint32_t hdr;               /* bytes of the control segment and the transport's own */
 	uint32_t dest;              /* QPN or DCTN of the other end */
@@ -190,22 +193,37 @@ enum eng_why sgl_add_key(struct seg *s, struct eng_sgl *l, uint32_t key, uint64_
 			 uint64_t len, uint32_t pdn, uint32_t qpn, uint32_t access);
 /* The data segments of r->wqe from byte `off` on, pointers and inline, into r->local. */
 enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access);
-/* Copy src to dst, which has at least as much room. 0 or a mem_* error. */
+/* Copy src to dst, which has at least as much room. 0 or a mem_* error. _gated: -ECANCELED when the
+ * keys that led to them may be void (gate.h); then ENG_AGAIN. */
 int sgl_copy(struct seg *s, struct eng_sgl *dst, struct eng_sgl *src);
+int sgl_copy_gated(struct eng_run *r, struct eng_sgl *dst, struct eng_sgl *src);
 /* Cut to `len` bytes. */
 void sgl_trim(struct eng_sgl *l, uint64_t len);
 /*
- * The send queues at work now, in any process: entered before the queue's lock is taken, and left
- * with what _enter() gave after it was given back. _each() calls look() for every queue of somebody
- * who entered before the call, perhaps for others, perhaps more than once.
+ * running.c: the threads at work on send queues now, in any process. Entered before the queue's
+ * lock is taken; left after it was given back. _again(): the thread holds nothing that it has
+ * looked up, and begins anew.
  */
+struct seg_ring *running_enter(struct seg *s, uint32_t qpn);
+void running_again(struct seg *s, struct seg_ring *e);
+void running_leave(struct seg_ring *e);
+/* For whom to wait. */
 struct running {
-	void (*look)(struct running *it, uint32_t qpn);
-	bool more; /* its own */
+	uint64_t epoch; /* for those who entered before it */
+	/* Could whoever works on that queue be using what was taken away? NULL: yes. */
+	bool (*uses)(const struct running *it, uint32_t qpn);
+	uint32_t of; /* the memory slot that it is about, if there is one; SEG_NONE: any */
 };
-_Atomic uint32_t *running_enter(struct seg *s, uint32_t qpn);
-void running_leave(struct seg *s, _Atomic uint32_t *entry);
-void running_each(struct seg *s, struct running *it);
+/* Something was taken away: the epoch for _wait(). */
+uint64_t running_mark(struct seg *s);
+/*
+ * 0: nothing that was decided before running_mark() is still to be copied: each of those threads
+ * has moved on, its process is dead, or it is stopped and its copy taken back (gate.h). -ETIMEDOUT
+ * after `ns`; 0 looks once. The caller holds no lock of a queue, or waits outside of its own entry
+ * (and has nothing left of what it looked up when it comes back).
+ */
+int running_wait(struct seg *s, struct running *it, uint64_t ns);
+int running_wait_outside(struct seg *s, struct seg_ring *own, struct running *it, uint64_t ns);
 /* After -EFAULT: is some page of it not there? */
 bool sgl_faults(struct seg *s, const struct eng_sgl *l);
 

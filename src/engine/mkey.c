@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Memory keys and lists of memory. Owns the checks of lkeys and rkeys; calls segment/mem.h. Called
- * by the requester and responder code with a send queue's lock held: that lock is what keeps a key
- * registered (eng_mkey_quiesce waits for it), so nothing is written to the key.
+ * by the requester and responder code between running_enter() and running_leave(): that is what
+ * keeps a key registered (eng_mkey_quiesce waits for it), so nothing is written to the key.
  */
 #include "engine/internal.h"
 
@@ -126,6 +126,16 @@ int sgl_copy(struct seg *s, struct eng_sgl *dst, struct eng_sgl *src)
 	return mem_copy(s, dst->mem[0], dst->v, dst->n, src->mem[0], src->v, src->n);
 }
 
+int sgl_copy_gated(struct eng_run *r, struct eng_sgl *dst, struct eng_sgl *src)
+{
+	int rc;
+
+	mem_gate = &r->ring->gate;
+	rc = sgl_copy(r->s, dst, src);
+	mem_gate = NULL;
+	return rc;
+}
+
 bool sgl_faults(struct seg *s, const struct eng_sgl *l)
 {
 	struct eng_cursor c = {.l = l};
@@ -175,44 +185,31 @@ static bool may_use(struct seg *s, const struct hw_qp *qp, const struct hw_mkey 
 	       (srq && dying(s, mk, srq->pdn));
 }
 
-struct quiesce {
+/* A thread that uses the key, or changes it. */
+struct key_users {
 	struct running running; /* first */
 	struct seg *s;
 	const struct hw_mkey *mk;
-	uint64_t end; /* one deadline for all: a stopped process may hold many queues */
-	int rc;
 };
 
-static void quiesce_queue(struct running *it, uint32_t qpn)
+static bool uses_key(const struct running *it, uint32_t qpn)
 {
-	struct quiesce *q = (struct quiesce *)it;
-	struct hw_qp *qp = hw_qp(q->s, qpn);
-	uint64_t now;
-	int r;
+	const struct key_users *u = (const struct key_users *)it;
+	const struct hw_qp *qp = hw_qp(u->s, qpn);
 
-	if (!qp || !atomic_load(&qp->sq_lock.word) || !may_use(q->s, qp, q->mk))
-		return;
-	now = clock_now_ns();
-	r = seg_lock(q->s, &qp->sq_lock, now < q->end ? q->end - now : 0);
-	if (r < 0) {
-		q->rc = r;
-		return;
-	}
-	if (r == SEG_LOCK_INHERITED)
-		sq_inherited(q->s, qp, qpn);
-	seg_unlock(q->s, &qp->sq_lock);
+	return qp && may_use(u->s, qp, u->mk);
 }
 
 static int quiesce(struct seg *s, const struct hw_mkey *mk, uint64_t ns)
 {
-	struct quiesce q = {
-		.running.look = quiesce_queue, .s = s, .mk = mk, .end = clock_now_ns() + ns};
+	struct key_users u = {
+		.running = {.epoch = running_mark(s), .uses = uses_key, .of = SEG_NONE},
+		.s = s,
+		.mk = mk};
 
-	/* The caller has cleared `valid`. Whoever looked at it before holds a send queue now; when
-	 * each of those has been free once, nobody uses the key any more. */
-	atomic_thread_fence(memory_order_seq_cst);
-	running_each(s, &q.running);
-	return q.rc;
+	if (mk && mk->mode <= HW_MODE_MTT)
+		u.running.of = mk->mem.slot;
+	return running_wait(s, &u.running, ns);
 }
 
 int eng_mkey_quiesce(struct seg *s, uint32_t mkey_idx)

@@ -158,7 +158,7 @@ static int scatter(struct eng_run *r)
 	r->late = sgl_from_wqe(r, r->scatter, HW_ACC_LOCAL_WRITE);
 	if (!r->late) {
 		sgl_trim(&r->local, len);
-		return sgl_copy(r->s, &r->local, &r->remote);
+		return sgl_copy_gated(r, &r->local, &r->remote);
 	}
 	sgl_init(&r->local);
 	r->local.len = len;
@@ -203,10 +203,13 @@ static enum eng_out atomic(struct eng_run *r, struct hw_qp *peer)
 		return copied(r, peer, rc);
 	if (r->why == ENG_W_REMOTE_ALIGN)
 		return refuse(r, peer, r->why, IBV_EVENT_QP_REQ_ERR);
-	/* It has happened: whatever comes, it must not be tried again. */
+	/* It has happened: it must not be tried again. Only the place of its answer may be looked
+	 * up anew. */
 	sgl_init(&r->remote);
 	sgl_add(&r->remote, mem_self(r->s), (uintptr_t)&r->was, r->atomic.size);
-	if (scatter(r))
+	while ((rc = scatter(r)) == -ECANCELED)
+		running_again(r->s, r->ring);
+	if (rc)
 		r->late = ENG_W_LOCAL_FAULT;
 	return ENG_DONE;
 }
@@ -220,7 +223,7 @@ static enum eng_out perform(struct eng_run *r, struct hw_qp *peer, const struct 
 	if (op->kind == ENG_K_WRITE) {
 		out = remote_memory(r, peer, peer->rwe, HW_ACC_REMOTE_WRITE);
 		return out != ENG_DONE ? out
-				       : copied(r, peer, sgl_copy(r->s, &r->remote, &r->local));
+				       : copied(r, peer, sgl_copy_gated(r, &r->remote, &r->local));
 	}
 	return op->kind == ENG_K_ATOMIC ? atomic(r, peer) : read_memory(r, peer);
 }
@@ -359,7 +362,7 @@ enum eng_out rc_execute(struct eng_run *r)
 			seg_unlock(r->s, &peer->rq_lock);
 		}
 	}
-	if (out != ENG_LOCKED && out != ENG_GONE &&
+	if (out != ENG_LOCKED && out != ENG_AGAIN && out != ENG_GONE &&
 	    (out != ENG_FAILED || r->why != ENG_W_LOCAL_FAULT))
 		fab_path_count(r->s, &r->path, &pkts);
 	if (out == ENG_DONE && r->late) {
@@ -367,7 +370,8 @@ enum eng_out rc_execute(struct eng_run *r)
 		out = ENG_FAILED;
 	} else if (out == ENG_DONE) {
 		r->byte_cnt = (uint32_t)r->local.len;
-	} else if (r->qp->st == HW_ST_UC && (out != ENG_LOCKED || park_patience_ends(r->qp)) &&
+	} else if (r->qp->st == HW_ST_UC && out != ENG_AGAIN &&
+		   (out != ENG_LOCKED || park_patience_ends(r->qp)) &&
 		   (out != ENG_FAILED || r->why != ENG_W_LOCAL_FAULT)) {
 		/* Nobody tells an unacknowledged requester. */
 		r->qp->next_send_psn =

@@ -369,6 +369,8 @@ enum eng_out resp_copy_failed(struct eng_run *r, int rc)
 {
 	if (rc == -ESRCH)
 		return ENG_SILENT;
+	if (rc == -ECANCELED)
+		return ENG_AGAIN;
 	if (rc == -EACCES)
 		r->why = ENG_W_REMOTE_REFUSED;
 	else
@@ -389,13 +391,17 @@ static int copy_with_cqe(struct eng_run *r, const struct hw_cq *cq, struct eng_c
 {
 	struct eng_sgl *dst = &r->remote, *src = &r->local;
 	uint64_t va = cq_slot(cq);
+	int rc;
 
 	sgl_trim(dst, src->len);
 	dst->v[dst->n] = (struct mem_vec){va, 64};
 	src->v[src->n] = (struct mem_vec){(uintptr_t)c->b, 63};
 	src->v[src->n + 1] = (struct mem_vec){(uintptr_t)c->b + 63, 1};
-	return mem_writev(r->s, cq->mem, dst->v, dst->n + 1, (const struct iovec *)src->v,
-			  src->n + 2);
+	mem_gate = &r->ring->gate;
+	rc = mem_writev(r->s, cq->mem, dst->v, dst->n + 1, (const struct iovec *)src->v,
+			src->n + 2);
+	mem_gate = NULL;
+	return rc;
 }
 
 /* The receive CQE comes next: the peer's answer waits for our own CQE from here on. */
@@ -445,7 +451,7 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	struct hw_cq *cq = hw_cq(r->s, r->to.cqn);
 	bool merge = cq && can_merge(r, cq), solicited = LAYOUT_GET(cqe64, c->b, se);
 	uint32_t ack = atomic_load_explicit(&qp->ack_seq, memory_order_acquire);
-	int rc = merge ? 0 : sgl_copy(r->s, &r->remote, &r->local);
+	int rc = merge ? 0 : sgl_copy_gated(r, &r->remote, &r->local);
 
 	if (rc)
 		return resp_copy_failed(r, rc);

@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the list of send queues that somebody is working on (seg_proc.ring). A thread enters its
- * queue before it takes the queue's lock and leaves after it has given it back; what a dead process
- * left there goes with its slot. Called by sq.c, read by mkey.c.
+ * Owns the list of threads that work on send queues (seg_proc.ring), and waiting for them. A thread
+ * enters its queue before it takes the queue's lock and leaves after it has given it back; what a
+ * dead process left there goes with its slot. Called by sq.c, umr.c, rc.c, mkey.c, state.c.
+ *
+ * Epochs. Whoever takes something away (a key, a QP's right to receive) first makes the change,
+ * then raises seg_hdr.epoch, then waits for those who entered in an older epoch: they may have
+ * looked before the change. A thread notes the epoch when it enters and again before each WQE, when
+ * it holds nothing that it looked up before; a full barrier follows before it looks. Whoever notes
+ * the new epoch finds the change. While a thread waits itself it holds nothing either, and nobody
+ * waits for it.
  */
 #include "engine/internal.h"
 #include "segment/proc.h"
+#include "util/sys.h"
 
 #define TLS_IE _Thread_local __attribute__((tls_model("initial-exec")))
+
+#define SPIN_NS (20 * NSEC_PER_USEC) /* a small message takes less */
+#define NAP_NS (50 * NSEC_PER_USEC)
+#define LOOK_NS NSEC_PER_MSEC /* then somebody may be stopped */
 
 /* Where this thread looks first: the entry that it had last. */
 static TLS_IE uint32_t mine;
@@ -18,53 +30,151 @@ static struct seg_proc *self(struct seg *s)
 	return seg_at(s, SEG_T_PROC, s->self == SEG_NONE ? 0 : s->self);
 }
 
-_Atomic uint32_t *running_enter(struct seg *s, uint32_t qpn)
+static uint64_t use_word(struct seg *s, uint64_t who)
+{
+	return atomic_load(&s->hdr->epoch) << SEG_RING_BITS | who;
+}
+
+/* Before the entry is used: whoever looks for users looks at all below `high`. */
+static void raise_high(struct seg_proc *p, uint32_t high)
+{
+	uint32_t was = atomic_load_explicit(&p->rings_high, memory_order_relaxed);
+
+	while (was < high && !atomic_compare_exchange_weak(&p->rings_high, &was, high))
+		;
+}
+
+static bool take(struct seg *s, struct seg_proc *p, uint32_t i, uint32_t qpn)
+{
+	struct seg_ring *e = &p->ring[i];
+	uint64_t was = atomic_load_explicit(&e->use, memory_order_relaxed);
+
+	if (was & SEG_RING_WHO)
+		return false;
+	raise_high(p, i + 1);
+	if (!atomic_compare_exchange_strong(&e->use, &was, use_word(s, qpn + 1)))
+		return false;
+	gate_reset(&e->gate);
+	return true;
+}
+
+struct seg_ring *running_enter(struct seg *s, uint32_t qpn)
 {
 	struct seg_proc *p = self(s);
 
-	for (uint32_t i = 0; i < SEG_RINGS; i++) {
-		_Atomic uint32_t *e = &p->ring[(mine + i) % SEG_RINGS].qp;
-		uint32_t none = 0;
+	/* More threads than entries: nobody who has one waits for somebody who has none. */
+	for (;; sys_call(SYS_sched_yield))
+		for (uint32_t i = 0; i < SEG_RINGS; i++)
+			if (take(s, p, (mine + i) % SEG_RINGS, qpn)) {
+				mine = (mine + i) % SEG_RINGS;
+				return &p->ring[mine];
+			}
+}
 
-		if (!atomic_load_explicit(e, memory_order_relaxed) &&
-		    atomic_compare_exchange_strong(e, &none, qpn + 1)) {
-			mine = (mine + i) % SEG_RINGS;
-			return e;
+void running_leave(struct seg_ring *e)
+{
+	uint64_t was = atomic_load_explicit(&e->use, memory_order_relaxed);
+
+	atomic_store_explicit(&e->use, was & ~SEG_RING_WHO, memory_order_release);
+}
+
+void running_again(struct seg *s, struct seg_ring *e)
+{
+	uint64_t was = atomic_load_explicit(&e->use, memory_order_relaxed);
+	uint64_t now = use_word(s, was & SEG_RING_WHO);
+
+	gate_reset(&e->gate);
+	if (now != was)
+		atomic_store(&e->use, now);
+}
+
+uint64_t running_mark(struct seg *s)
+{
+	return atomic_fetch_add(&s->hdr->epoch, 1) + 1;
+}
+
+struct waiting {
+	struct seg *s;
+	struct running *it;
+	uint64_t start, end;
+};
+
+static bool in_the_way(const struct waiting *w, uint64_t use)
+{
+	uint64_t who = use & SEG_RING_WHO;
+
+	return who && who != SEG_RING_WAITS && use >> SEG_RING_BITS < w->it->epoch &&
+	       (!w->it->uses || w->it->uses(w->it, (uint32_t)who - 1));
+}
+
+/* It does not move on: can anything still come from it? */
+static bool harmless(const struct waiting *w, uint32_t slot, struct seg_ring *e)
+{
+	const struct seg_proc *p = seg_at(w->s, SEG_T_PROC, slot);
+
+	if (!slot || slot == w->s->self)
+		return false;
+	return gate_shut(w->s, slot, p->gen, &e->gate,
+			 w->it->of != SEG_NONE && w->it->of != slot) != GATE_OPEN;
+}
+
+static int wait_for(const struct waiting *w, uint32_t slot, struct seg_ring *e)
+{
+	struct timespec nap = {0, NAP_NS};
+	uint64_t now, looked = w->start;
+
+	while (in_the_way(w, atomic_load(&e->use))) {
+		now = clock_now_ns();
+		if (now >= w->end || now - looked >= LOOK_NS) {
+			looked = now;
+			if (harmless(w, slot, e))
+				return 0;
+			if (now >= w->end)
+				return -ETIMEDOUT;
 		}
+		if (now - w->start < SPIN_NS)
+			sys_cpu_relax();
+		else if (now - w->start < NAP_NS)
+			sys_call(SYS_sched_yield);
+		else
+			sys_call(SYS_nanosleep, &nap, NULL);
 	}
-	atomic_fetch_add(&p->rings_more, 1);
-	return &p->rings_more;
+	return 0;
 }
 
-void running_leave(struct seg *s, _Atomic uint32_t *entry)
+static int wait_in(const struct waiting *w, uint32_t slot)
 {
-	if (entry == &self(s)->rings_more)
-		atomic_fetch_sub(entry, 1);
-	else
-		atomic_store_explicit(entry, 0, memory_order_release);
+	struct seg_proc *p = seg_at(w->s, SEG_T_PROC, slot);
+	uint32_t high = atomic_load(&p->rings_high);
+	int rc = 0;
+
+	for (uint32_t i = 0; i < high && i < SEG_RINGS && !rc; i++)
+		if (in_the_way(w, atomic_load(&p->ring[i].use)))
+			rc = wait_for(w, slot, &p->ring[i]);
+	return rc;
 }
 
-static void each_of(const struct seg_proc *p, struct running *it)
+int running_wait(struct seg *s, struct running *it, uint64_t ns)
 {
-	uint32_t qp;
+	struct waiting w = {.s = s, .it = it, .start = clock_now_ns()};
+	int rc;
 
-	for (uint32_t i = 0; i < SEG_RINGS; i++) {
-		qp = atomic_load(&p->ring[i].qp);
-		if (qp)
-			it->look(it, qp - 1);
-	}
-	if (atomic_load(&p->rings_more))
-		it->more = true;
+	w.end = w.start + ns;
+	rc = wait_in(&w, 0);
+	for (uint32_t i = seg_next(s, SEG_T_PROC, SEG_OWNER_ANY, 0); i != SEG_NONE && !rc;
+	     i = seg_next(s, SEG_T_PROC, SEG_OWNER_ANY, i + 1))
+		rc = wait_in(&w, i);
+	return rc;
 }
 
-void running_each(struct seg *s, struct running *it)
+int running_wait_outside(struct seg *s, struct seg_ring *own, struct running *it, uint64_t ns)
 {
-	it->more = false;
-	each_of(seg_at(s, SEG_T_PROC, 0), it);
-	seg_for_each_live (s, SEG_T_PROC, i)
-		each_of(seg_at(s, SEG_T_PROC, i), it);
-	if (!it->more)
-		return;
-	seg_for_each_live (s, SEG_T_QP, i)
-		it->look(it, i);
+	uint64_t was = atomic_load_explicit(&own->use, memory_order_relaxed);
+	int rc;
+
+	atomic_store(&own->use, was | SEG_RING_WAITS);
+	rc = running_wait(s, it, ns);
+	atomic_store(&own->use, use_word(s, was & SEG_RING_WHO));
+	gate_reset(&own->gate);
+	return rc;
 }

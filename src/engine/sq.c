@@ -227,7 +227,7 @@ static bool step(struct eng_run *r, uint32_t pi)
 		return complete(r, ENG_W_NONE);
 	if (out == ENG_FAILED)
 		return fail(r, r->why);
-	return retry(r, out);
+	return out == ENG_AGAIN || retry(r, out);
 }
 
 /*
@@ -277,7 +277,7 @@ static bool run(struct eng_run *r)
 
 	if (qp->no_sq)
 		return true;
-	for (;;) {
+	for (;; running_again(r->s, r->ring)) {
 		uint32_t st = atomic_load_explicit(&qp->state, memory_order_acquire);
 
 		r->ci = atomic_load_explicit(&qp->sq_ci, memory_order_relaxed) & 0xffff;
@@ -298,7 +298,6 @@ static void flush_receives(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 static void serve(struct seg *s, uint32_t qpn, uint32_t work)
 {
 	struct hw_qp *qp = hw_qp(s, qpn);
-	_Atomic uint32_t *running;
 	struct eng_run r;
 	bool on;
 
@@ -312,10 +311,10 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work)
 	do {
 		int rc;
 
-		running = running_enter(s, qpn);
+		r.ring = running_enter(s, qpn);
 		rc = seg_lock(s, &qp->sq_lock, SEG_LOCK_DATA_NS);
 		if (rc < 0) {
-			running_leave(s, running);
+			running_leave(r.ring);
 			park_pending(s, qp, work);
 			return;
 		}
@@ -328,7 +327,7 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work)
 		work = HW_PEND_RUN;
 		on = run(&r);
 		seg_unlock(s, &qp->sq_lock);
-		running_leave(s, running);
+		running_leave(r.ring);
 		flush_receives(s, qp, qpn);
 		/* Somebody wanted the lock meanwhile and left us its work. */
 	} while (on && atomic_load(&qp->flush_pending) &

@@ -2,17 +2,18 @@
 /* Who uses a key that goes: queues that run meanwhile, and owners that are stopped. */
 #include "engine/test_procs.h"
 #include <infiniband/verbs.h>
+#include <pthread.h>
 
-/* A key that a stopped process may be using is not given up; one that nobody uses is. */
+/* A key that somebody may be using is not given up; one that nobody uses is. */
 static void child_stops_with_sq(struct bed *e)
 {
-	_Atomic uint32_t *running = running_enter(&e->p.t->s, e->p.a->qpn);
+	struct seg_ring *running = running_enter(&e->p.t->s, e->p.a->qpn);
 
 	CHECK(!seg_lock(&e->p.t->s, &e->p.a->hw->sq_lock, 0));
 	tell(e->tell[1]);
 	await(e->go[0]);
 	seg_unlock(&e->p.t->s, &e->p.a->hw->sq_lock);
-	running_leave(&e->p.t->s, running);
+	running_leave(running);
 	await(e->go[0]);
 }
 
@@ -30,13 +31,17 @@ static void key_in_use(void **state)
 	assert_int_equal(eng_mkey_quiesce(&e->p.t->s, other >> 8), 0);
 	/* The peer's keys, too, are in a requester's hands. */
 	atomic_store(&hw_mkey(&e->p.t->s, key)->valid, 0);
+	assert_int_equal(eng_mkey_quiesce_all(&e->p.t->s, 0), -ETIMEDOUT);
 	tell(e->go[1]);
 	assert_int_equal(eng_mkey_quiesce(&e->p.t->s, key >> 8), 0);
 	assert_int_equal(e->p.a->hw->sq_lock.word, 0);
 	reap(e);
 }
 
-/* Several stuck queues cost one deadline; those that cannot use the key cost nothing. */
+/*
+ * Queues that cannot use the key cost nothing; neither do those of the stopped, whose copies are
+ * taken back, and of the dead.
+ */
 static struct t_qp *stuck[4];
 
 static void child_holds_queues(struct bed *e)
@@ -83,46 +88,82 @@ static void keys_and_stopped_queues(void **state)
 	/* The last one sends to a QP with an SRQ of that protection domain. */
 	stuck[3]->hw->ud_dest = e->p.b->qpn;
 	e->p.b->hw->srqn = srq.srqn;
+	assert_int_equal(eng_mkey_quiesce_all(s, 0), -ETIMEDOUT);
+	kill(e->pid, SIGSTOP);
+	assert_int_equal(waitpid(e->pid, NULL, WUNTRACED), e->pid);
+	assert_true(quiesce_ms(e, far, 0) < 500);
+	kill(e->pid, SIGCONT);
 	tell(e->go[1]);
 	assert_int_equal(reap(e), 0);
-	quiesce_ms(e, far, 0);
-	assert_int_equal(stuck[3]->hw->sq_lock.inherited, 1);
-	assert_int_equal(stuck[2]->hw->sq_lock.inherited, 0);
+	assert_true(quiesce_ms(e, far, 0) < 500);
 	for (int i = 0; i < 4; i++)
 		t_qp_free(stuck[i]);
 }
 
-struct seen {
-	struct running it;
-	uint32_t want, times;
+#define THREADS (SEG_RINGS + 8)
+
+struct crowd {
+	struct bed *e;
+	_Atomic uint32_t entered, leave;
 };
 
-static void saw(struct running *it, uint32_t qpn)
+static void *in_and_out(void *arg)
 {
-	struct seen *x = (struct seen *)it;
+	struct crowd *c = arg;
+	struct seg_ring *ring = running_enter(&c->e->p.t->s, c->e->p.a->qpn);
 
-	x->times += qpn == x->want;
+	c->entered++;
+	while (!c->leave)
+		sched_yield();
+	running_leave(ring);
+	return NULL;
 }
 
-/* Threads that find no free entry are not overlooked: then every queue is looked at. */
+/* Threads that find no free entry wait for one: nobody works unseen. */
 static void more_threads_than_entries(void **state)
 {
 	struct bed *e = *state;
 	struct seg *s = &e->p.t->s;
-	struct seen x = {.it.look = saw, .want = e->p.b->qpn};
-	_Atomic uint32_t *entry[SEG_RINGS + 1];
+	struct crowd c = {.e = e};
+	struct running it = {.of = SEG_NONE};
+	pthread_t t[THREADS];
 
-	for (int i = 0; i < SEG_RINGS; i++)
-		entry[i] = running_enter(s, e->p.a->qpn);
-	running_each(s, &x.it);
-	assert_int_equal(x.times, 0);
-	entry[SEG_RINGS] = running_enter(s, e->p.b->qpn);
-	running_each(s, &x.it);
-	assert_int_equal(x.times, 1);
-	for (int i = 0; i <= SEG_RINGS; i++)
-		running_leave(s, entry[i]);
-	running_each(s, &x.it);
-	assert_int_equal(x.times, 1);
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, in_and_out, &c), 0);
+	while (c.entered < SEG_RINGS)
+		sched_yield();
+	it.epoch = running_mark(s);
+	assert_int_equal(running_wait(s, &it, 0), -ETIMEDOUT);
+	assert_int_equal(c.entered, SEG_RINGS);
+	c.leave = 1;
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_join(t[i], NULL), 0);
+	assert_int_equal(c.entered, THREADS);
+	assert_int_equal(running_wait(s, &it, 0), 0);
+}
+
+/* Nobody waits for those who begin after the change, between WQEs, or wait themselves. */
+static void who_is_waited_for(void **state)
+{
+	struct bed *e = *state;
+	struct seg *s = &e->p.t->s;
+	struct running it = {.of = SEG_NONE}, none = {.of = SEG_NONE};
+	struct seg_ring *before = running_enter(s, e->p.a->qpn), *after;
+
+	it.epoch = running_mark(s);
+	after = running_enter(s, e->p.b->qpn);
+	assert_int_equal(running_wait(s, &it, 0), -ETIMEDOUT);
+	running_again(s, before);
+	assert_int_equal(running_wait(s, &it, 0), 0);
+	it.epoch = running_mark(s);
+	running_again(s, after);
+	assert_int_equal(running_wait_outside(s, before, &it, 0), 0);
+	/* It has come back, and may have looked again by now. */
+	none.epoch = running_mark(s);
+	assert_int_equal(running_wait_outside(s, after, &none, 0), -ETIMEDOUT);
+	running_leave(before);
+	assert_int_equal(running_wait_outside(s, after, &none, 0), 0);
+	running_leave(after);
 }
 
 int main(void)
@@ -130,6 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		BED_TEST(key_in_use),
 		BED_TEST(more_threads_than_entries),
+		BED_TEST(who_is_waited_for),
 		BED_TEST(keys_and_stopped_queues),
 	};
 

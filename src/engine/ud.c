@@ -292,7 +292,7 @@ static enum eng_out ud_deliver(struct eng_run *r, const struct ud_av *av, const 
 	peer = hw_qp(r->s, av->dqpn);
 	if (way_find(r->s, r->qp, &to, &r->path) && fab_path_passes(r->s, &r->path, &pkts) && peer)
 		out = ud_arrive(r, av, peer, op);
-	if (out != ENG_LOCKED)
+	if (out != ENG_LOCKED && out != ENG_AGAIN)
 		fab_path_count(r->s, &r->path, &pkts);
 	return out;
 }
@@ -318,6 +318,8 @@ enum eng_out ud_execute(struct eng_run *r)
 	out = ud_deliver(r, &av, op);
 	if (out == ENG_FAILED && r->why == ENG_W_LOCAL_FAULT)
 		return ENG_FAILED;
+	if (out == ENG_AGAIN)
+		return ENG_AGAIN;
 	/* On a busy machine the lock's holder merely waits for a processor. */
 	if (out == ENG_LOCKED && !park_patience_ends(r->qp))
 		return ENG_LOCKED;

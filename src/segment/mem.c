@@ -9,6 +9,7 @@
 #include "segment/mem.h"
 #include "segment/memfd.h"
 #include "segment/proc.h"
+#include "util/point.h"
 #include "util/sys.h"
 
 #include <assert.h>
@@ -73,20 +74,74 @@ static unsigned int rest_of(const struct iovec *v, unsigned int n, uint64_t skip
 	return k;
 }
 
-/*
- * The kernel stopped short: at a page that is not there, or at its own limit of 2 GiB a call. Going
- * on from there tells the two apart.
- */
-static __attribute__((noinline)) int finish_partial(long nr, uint32_t pid, const struct iovec *v,
-						    unsigned int nv, const struct iovec *io,
-						    unsigned int nio, uint64_t done, uint64_t len)
+/* Cut a list to `len` bytes; its new length. */
+static unsigned int cut(struct iovec *v, unsigned int n, uint64_t len)
 {
+	for (unsigned int i = 0; i < n; i++) {
+		if (v[i].iov_len >= len) {
+			v[i].iov_len = len;
+			return i + 1;
+		}
+		len -= v[i].iov_len;
+	}
+	return n;
+}
+
+/* The two sides of one call of the kernel. */
+struct sides {
+	const struct iovec *rv, *io;
+	unsigned int nv, nio;
+};
+
+/* The shorter list, which the gate has room for, goes through it. */
+static long call_gated(long nr, uint32_t pid, const struct sides *x, struct seg_gate *g)
+{
+	bool theirs = x->nv <= x->nio;
+	const struct iovec *v = theirs ? x->rv : x->io;
+	unsigned int n = theirs ? x->nv : x->nio;
+	long r;
+
+	g->v[0].iov_base = v[0].iov_base;
+	for (unsigned int i = 1; i < n; i++)
+		g->v[i] = v[i];
+	if (!gate_pass(g, v[0].iov_len))
+		return -ECANCELED;
+	POINT("mem-gated");
+	r = sys_raw(nr, pid, (long)(theirs ? x->io : g->v), x->nio, (long)(theirs ? g->v : x->rv),
+		    x->nv, 0);
+	return r == -EINVAL && gate_word(g) & GATE_REVOKED ? -ECANCELED : r;
+}
+
+static long call(long nr, uint32_t pid, const struct sides *x, struct seg_gate *g)
+{
+	if (__builtin_expect(g != NULL, 0))
+		return call_gated(nr, pid, x, g);
+	return sys_raw(nr, pid, (long)x->io, x->nio, (long)x->rv, x->nv, 0);
+}
+
+/*
+ * What does not go in one call: lists longer than a gate, and what the kernel left when it stopped
+ * short: at a page that is not there, or at its own limit of 2 GiB a call. Going on from there
+ * tells the two apart.
+ */
+static __attribute__((noinline)) int copy_pieces(long nr, uint32_t pid, const struct mem_job *j,
+						 uint64_t done, uint64_t len)
+{
+	const struct iovec *v = (const struct iovec *)j->v;
 	struct iovec rv[MEM_MAX_VEC], rio[MEM_MAX_VEC];
 
 	while (done < len) {
-		unsigned int a = rest_of(v, nv, done, rv), b = rest_of(io, nio, done, rio);
-		long r = sys_raw(nr, pid, (long)rio, b, (long)rv, a, 0);
+		struct sides x = {rv, rio, rest_of(v, j->nv, done, rv),
+				  rest_of(j->io, j->nio, done, rio)};
+		long r;
 
+		if (j->gate && x.nv > GATE_VECS && x.nio > GATE_VECS) {
+			x.nv = GATE_VECS;
+			x.nio = cut(rio, x.nio, total((struct mem_vec *)rv, x.nv));
+		}
+		r = call(nr, pid, &x, j->gate);
+		if (r == -ECANCELED || r == -ESRCH || (r < 0 && !done))
+			return (int)r;
 		if (r <= 0)
 			return -EFAULT;
 		done += (uint64_t)r;
@@ -94,21 +149,21 @@ static __attribute__((noinline)) int finish_partial(long nr, uint32_t pid, const
 	return 0;
 }
 
-/* 0, -EFAULT, or what the kernel refused with. */
+/* 0, -EFAULT, -ECANCELED, or what the kernel refused with. */
 static int copy_vm(const struct seg_proc *p, const struct mem_job *j)
 {
-	long nr = j->write ? SYS_process_vm_writev : SYS_process_vm_readv;
-	const struct iovec *rv = (const struct iovec *)j->v;
+	long nr = j->write ? SYS_process_vm_writev : SYS_process_vm_readv, r = 0;
+	struct sides x = {(const struct iovec *)j->v, j->io, j->nv, j->nio};
 	uint64_t len = total(j->v, j->nv);
-	long r = sys_raw(nr, p->pid, (long)j->io, j->nio, (long)rv, j->nv, 0);
 
+	if (!j->gate || x.nv <= GATE_VECS || x.nio <= GATE_VECS)
+		r = call(nr, p->pid, &x, j->gate);
 	if (__builtin_expect(r >= 0 && (uint64_t)r == len, 1))
 		return 0;
-	if (r == -EINVAL || r == -ENOMEM)
-		return -EFAULT; /* lengths beyond the address space */
-	if (r < 0)
-		return (int)r;
-	return finish_partial(nr, p->pid, rv, j->nv, j->io, j->nio, (uint64_t)r, len);
+	if (r >= 0)
+		r = copy_pieces(nr, p->pid, j, (uint64_t)r, len);
+	return r == -EINVAL || r == -ENOMEM ? -EFAULT /* lengths beyond the address space */
+					    : (int)r;
 }
 
 /*
@@ -145,25 +200,30 @@ static int copy_foreign(struct seg *s, struct mem_slot m, const struct mem_job *
 	return r;
 }
 
+static inline bool may_copy_own(void)
+{
+	return __builtin_expect(!mem_gate, 1) || gate_pass(mem_gate, GATE_OWN);
+}
+
 static int copy(struct seg *s, struct mem_slot m, const struct mem_job *j)
 {
 	if (j->nv > MEM_MAX_VEC || j->nio > MEM_MAX_VEC)
 		return -EINVAL;
 	if (mem_is_self(s, m))
-		return copy_own(j->v, j->nv, j->io, j->nio, j->write);
+		return may_copy_own() ? copy_own(j->v, j->nv, j->io, j->nio, j->write) : -ECANCELED;
 	return copy_foreign(s, m, j);
 }
 
 int mem_readv(struct seg *s, struct mem_slot m, const struct mem_vec *from, unsigned int nfrom,
 	      const struct iovec *to, unsigned int nto)
 {
-	return copy(s, m, &(struct mem_job){from, to, nfrom, nto, false});
+	return copy(s, m, &(struct mem_job){from, to, nfrom, nto, false, mem_gate});
 }
 
 int mem_writev(struct seg *s, struct mem_slot m, const struct mem_vec *to, unsigned int nto,
 	       const struct iovec *from, unsigned int nfrom)
 {
-	return copy(s, m, &(struct mem_job){to, from, nto, nfrom, true});
+	return copy(s, m, &(struct mem_job){to, from, nto, nfrom, true, mem_gate});
 }
 
 int mem_read(struct seg *s, struct mem_slot m, uint64_t va, void *dst, size_t len)
@@ -172,8 +232,9 @@ int mem_read(struct seg *s, struct mem_slot m, uint64_t va, void *dst, size_t le
 	struct iovec io = {dst, len};
 
 	if (mem_is_self(s, m))
-		return mem_guarded_copy(dst, (const void *)(uintptr_t)va, len);
-	return copy_foreign(s, m, &(struct mem_job){&v, &io, 1, 1, false});
+		return may_copy_own() ? mem_guarded_copy(dst, (const void *)(uintptr_t)va, len)
+				      : -ECANCELED;
+	return copy_foreign(s, m, &(struct mem_job){&v, &io, 1, 1, false, mem_gate});
 }
 
 int mem_write(struct seg *s, struct mem_slot m, uint64_t va, const void *src, size_t len)
@@ -182,8 +243,9 @@ int mem_write(struct seg *s, struct mem_slot m, uint64_t va, const void *src, si
 	struct iovec io = {(void *)(uintptr_t)src, len};
 
 	if (mem_is_self(s, m))
-		return mem_guarded_copy((void *)(uintptr_t)va, src, len);
-	return copy_foreign(s, m, &(struct mem_job){&v, &io, 1, 1, true});
+		return may_copy_own() ? mem_guarded_copy((void *)(uintptr_t)va, src, len)
+				      : -ECANCELED;
+	return copy_foreign(s, m, &(struct mem_job){&v, &io, 1, 1, true, mem_gate});
 }
 
 /* Cut [off, off + len) out of a list into `out`; the number of vectors. */

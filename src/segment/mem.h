@@ -10,6 +10,7 @@
 #define SOFTHCA_SEGMENT_MEM_H
 
 #include <sys/uio.h>
+#include "segment/gate.h"
 #include "segment/lock.h"
 
 /* Whose memory. Stored in the segment beside an address. */
@@ -26,7 +27,8 @@ struct mem_vec {
 /*
  * Answers of all calls: 0 done; -EFAULT some page is not mapped or not allowed that way (a part may
  * have been copied); -ESRCH the slot is dead, gone or between exec and its end; -EACCES the host
- * refuses both ways (diagnosed once on the log).
+ * refuses both ways (diagnosed once on the log); -ECANCELED the thread's gate was shut (gate.h), a
+ * part may have been copied.
  */
 int mem_read(struct seg *s, struct mem_slot m, uint64_t va, void *dst, size_t len);
 int mem_write(struct seg *s, struct mem_slot m, uint64_t va, const void *src, size_t len);

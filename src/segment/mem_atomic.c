@@ -63,8 +63,11 @@ int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 	r = seg_lock(s, l, SEG_LOCK_DATA_NS);
 	if (r < 0)
 		return r;
-	r = mem_is_self(s, m) ? own(va, size, next, arg, out)
-			      : foreign(s, m, va, size, next, arg, out);
+	if (!mem_is_self(s, m))
+		r = foreign(s, m, va, size, next, arg, out);
+	else
+		r = !mem_gate || gate_pass(mem_gate, GATE_OWN) ? own(va, size, next, arg, out)
+							       : -ECANCELED;
 	seg_unlock(s, l);
 	return r;
 }

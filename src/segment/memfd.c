@@ -95,11 +95,25 @@ static bool keep(struct seg *s, struct mem_slot m, int fd)
 	return false;
 }
 
-static ssize_t move(int fd, uint64_t va, void *buf, uint64_t n, bool write)
+static ssize_t move_gated(int fd, uint64_t va, void *buf, uint64_t n, bool write,
+			  struct seg_gate *g)
+{
+	ssize_t r;
+
+	g->v[0].iov_base = buf;
+	if (!gate_pass(g, n))
+		return -ECANCELED;
+	r = sys_call(write ? SYS_pwritev : SYS_preadv, fd, g->v, 1, va, 0);
+	return r == -EINVAL && gate_word(g) & GATE_REVOKED ? -ECANCELED : r;
+}
+
+static ssize_t move(int fd, uint64_t va, void *buf, uint64_t n, const struct mem_job *j)
 {
 	if (va + n < va || va + n > INT64_MAX)
 		return -EFAULT;
-	return write ? sys_pwrite(fd, buf, n, va) : sys_pread(fd, buf, n, va);
+	if (j->gate)
+		return move_gated(fd, va, buf, n, j->write, j->gate);
+	return j->write ? sys_pwrite(fd, buf, n, va) : sys_pread(fd, buf, n, va);
 }
 
 static int copy_fd(int fd, const struct mem_job *j)
@@ -114,10 +128,12 @@ static int copy_fd(int fd, const struct mem_job *j)
 		if (n > left)
 			n = left;
 		r = n ? move(fd, j->v[i].va + voff, (void *)((uintptr_t)j->io[k].iov_base + iooff),
-			     n, j->write)
+			     n, j)
 		      : 0;
 		if (r == -EINTR)
 			continue;
+		if (r == -ECANCELED)
+			return -ECANCELED;
 		if (r < 0)
 			return -EFAULT; /* EIO: not mapped there; EFAULT: not here */
 		if (!r && n)

@@ -12,6 +12,7 @@ struct mem_job {
 	const struct iovec *io;
 	unsigned int nv, nio;
 	bool write;
+	struct seg_gate *gate; /* NULL: none */
 };
 
 /* -ENOENT: we hold no descriptor of (slot, gen). Else as mem_readv(). */

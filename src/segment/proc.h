@@ -8,6 +8,7 @@
 #ifndef SOFTHCA_SEGMENT_PROC_H
 #define SOFTHCA_SEGMENT_PROC_H
 
+#include "segment/gate.h"
 #include "segment/seg.h"
 #include "segment/lock.h"
 
@@ -19,7 +20,17 @@ enum seg_proc_state {
 	SEG_PROC_DEAD,    /* the supervisor saw it go; its objects are being reaped */
 };
 
-#define SEG_RINGS 16
+#define SEG_RINGS 32
+
+/* A thread at work on a send queue. */
+struct seg_ring {
+	/* Since which epoch << 24 | 1 + QPN; low 24 bits: 0 free, SEG_RING_WAITS */
+	_Alignas(128) _Atomic uint64_t use;
+	struct seg_gate gate; /* its copies */
+};
+#define SEG_RING_BITS 24
+#define SEG_RING_WHO ((UINT64_C(1) << SEG_RING_BITS) - 1)
+#define SEG_RING_WAITS SEG_RING_WHO /* it waits for others and uses nothing itself */
 
 struct seg_proc {
 	uint32_t gen;
@@ -40,14 +51,12 @@ struct seg_proc {
 	_Atomic uint32_t signals;   /* eventfds of it are to be written (evsub.h); with `parked` */
 	_Atomic uint32_t in_flight; /* copies to and from its memory going on in other processes */
 	/*
-	 * The send queues that its threads are working on: 1 + QPN; 0 free. More threads than
-	 * entries are counted. So that whoever takes a key away finds its users without a look at
-	 * every QP (src/engine/running.c); a line each, as threads write them at every doorbell.
+	 * The send queues that its threads are working on, so that whoever takes a key away finds
+	 * its users without a look at every QP (src/engine/running.c); lines of their own, as
+	 * threads write them at every doorbell. Those from rings_high on were never used.
 	 */
-	_Atomic uint32_t rings_more;
-	struct {
-		_Alignas(64) _Atomic uint32_t qp;
-	} ring[SEG_RINGS];
+	_Atomic uint32_t rings_high;
+	struct seg_ring ring[SEG_RINGS];
 } SEG_ELEM;
 
 enum seg_file_kind {
@@ -120,6 +129,18 @@ bool seg_proc_alive(struct seg *s, uint32_t slot, uint32_t gen);
 bool seg_proc_gone(struct seg *s, uint32_t slot, uint32_t gen);
 /* Field 22 of /proc/<pid>/stat, or 0 when there is no such process (or only its zombie). */
 uint64_t seg_proc_start_time(uint32_t pid);
+
+enum seg_look {
+	SEG_LOOK_RUNS,    /* some thread may run, or they cannot be seen */
+	SEG_LOOK_STOPPED, /* each is stopped by a signal or a tracer, outside of system calls */
+	SEG_LOOK_ENDED,   /* no thread is left, or it is another program by now */
+};
+/*
+ * What may still come from (slot, gen)? Unlike seg_proc_gone() it waits for the last thread: one
+ * that is killed may still be copying in the kernel. *ran (of STOPPED): if two looks find the same,
+ * no thread has run from the first to the second. About ten system calls.
+ */
+enum seg_look seg_proc_look(struct seg *s, uint32_t slot, uint32_t gen, uint64_t *ran);
 
 /*
  * Around exec of the process of slot p: from begin on nobody touches its memory, and copies under

@@ -106,6 +106,8 @@ struct seg_hdr {
 	_Atomic uint32_t down;    /* 1: the supervisor is going away */
 	_Atomic uint32_t capture; /* packets are handed over (cap.h) */
 	uint32_t pad;
+	/* Goes up when something is taken away from the threads that use it (engine/running.c). */
+	_Atomic uint64_t epoch;
 	char name[64]; /* the fabric's */
 	struct seg_table_hdr table[SEG_T_COUNT];
 };

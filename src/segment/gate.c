@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the taking back of copies. Called in traps by the engine, when it has waited long for
+ * somebody who uses a key; calls seg_proc_look().
+ */
+#include "segment/gate.h"
+#include "segment/proc.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/sys.h"
+
+/* Longer than a thread takes from entering the stopped state to leaving its processor. */
+#define SETTLE_NS (100 * NSEC_PER_USEC)
+
+GATE_TLS struct seg_gate *mem_gate;
+
+static bool take_back(struct seg_gate *g, bool own)
+{
+	uint64_t was = gate_word(g);
+
+	do {
+		if (was == GATE_BUSY || (was == GATE_OWN && !own))
+			return false;
+	} while (!(was & GATE_REVOKED) &&
+		 !__atomic_compare_exchange_n(&g->v[0].iov_len, &was, was | GATE_REVOKED, false,
+					      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+	return true;
+}
+
+/*
+ * A stopped thread is not inside a system call: the kernel stops it on its way back to the program.
+ * If it has not run from before our store until after it, its copy was complete before, or will be
+ * refused. The third look is for one that ran meanwhile and is just being stopped again: it has the
+ * state already but is counted when it leaves the processor.
+ */
+enum gate_shut gate_shut(struct seg *s, uint32_t slot, uint32_t gen, struct seg_gate *g, bool own)
+{
+	struct timespec settle = {0, SETTLE_NS};
+	uint64_t ran, again;
+	enum seg_look look = seg_proc_look(s, slot, gen, &ran);
+
+	if (look == SEG_LOOK_ENDED)
+		return GATE_GONE;
+	if (look != SEG_LOOK_STOPPED || !take_back(g, own))
+		return GATE_OPEN;
+	for (int i = 0; i < 2; i++) {
+		if (i)
+			sys_call(SYS_nanosleep, &settle, NULL);
+		look = seg_proc_look(s, slot, gen, &again);
+		if (look == SEG_LOOK_ENDED)
+			return GATE_GONE;
+		if (look != SEG_LOOK_STOPPED || again != ran)
+			return GATE_OPEN;
+	}
+	TRACE(LOG_MEM, "slot %u is stopped: what it was about to copy is taken back", slot);
+	return GATE_SHUT;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copies that are taken back from threads that are stopped, and those that cannot be. */
+#include "segment/test.h"
+#include "segment/mem.h"
+#include "segment/memfd.h"
+#include "segment/table.h"
+
+#include <sched.h>
+
+#define BYTES 65536
+#define ROUNDS 300
+
+/* Both see it; `buf` is the parent's, at the same address in the child, but not shared. */
+struct world {
+	struct mem_slot parent, child;
+	uint8_t *buf;
+	_Atomic uint32_t valid, seen_invalid, copies, canceled;
+};
+
+static struct world *world_make(struct seg *s)
+{
+	struct world *w =
+		mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	w->buf = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	w->parent = mem_self(s);
+	return w;
+}
+
+static void world_free(struct world *w)
+{
+	munmap(w->buf, BYTES);
+	munmap(w, sizeof(*w));
+}
+
+static struct seg_gate *gate_of(struct seg *s, uint32_t slot)
+{
+	struct seg_proc *p = seg_proc(s, slot);
+
+	if (!p)
+		abort();
+	return &p->ring[0].gate;
+}
+
+static void dawdle(void)
+{
+	uint64_t end = clock_now_ns() + 20 * NSEC_PER_USEC;
+
+	while (clock_now_ns() < end)
+		;
+}
+
+/* Writes into the parent as long as it is allowed to; looks, waits, writes. */
+static void writes(struct seg *s, struct test_child *c, void *arg)
+{
+	struct world *w = arg;
+	struct seg_gate *g = gate_of(s, s->self);
+	static uint8_t from[BYTES];
+	int r;
+
+	w->child = mem_self(s);
+	memset(from, 0xaa, sizeof(from));
+	test_tell(c->tell[1]);
+	for (;;) {
+		gate_reset(g);
+		if (!w->valid) {
+			w->seen_invalid++;
+			dawdle();
+			continue;
+		}
+		dawdle();
+		mem_gate = g;
+		r = mem_write(s, w->parent, (uintptr_t)w->buf, from, BYTES);
+		mem_gate = NULL;
+		w->copies += r == 0;
+		w->canceled += r == -ECANCELED;
+	}
+}
+
+/* 1 + how many attempts it took. */
+static uint32_t shut(struct seg *s, const struct world *w)
+{
+	uint64_t end = clock_now_ns() + 10 * NSEC_PER_SEC;
+	enum gate_shut r;
+	uint32_t n = 0;
+
+	do {
+		r = gate_shut(s, w->child.slot, w->child.gen, gate_of(s, w->child.slot), false);
+		n++;
+	} while (r == GATE_OPEN && clock_now_ns() < end);
+	assert_int_equal(r, GATE_SHUT);
+	return n;
+}
+
+static void wait_until_more(_Atomic uint32_t *n, uint32_t than)
+{
+	uint64_t end = clock_now_ns() + 10 * NSEC_PER_SEC;
+
+	while (atomic_load(n) <= than && clock_now_ns() < end)
+		sched_yield();
+	assert_true(atomic_load(n) > than);
+}
+
+static void assert_all(const uint8_t *p, uint8_t byte)
+{
+	assert_int_equal(p[0], byte);
+	assert_memory_equal(p, p + 1, BYTES - 1);
+}
+
+/* Whenever it is stopped, what it had decided does not happen when it is continued. */
+static void a_stopped_writer_does_not_write(void **state)
+{
+	struct seg *s = *state;
+	struct world *w = world_make(s);
+	struct test_child c;
+
+	test_spawn(s, &c, writes, w);
+	assert_true(test_wait(c.tell[0]));
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		uint32_t seen, copies = w->copies;
+
+		w->valid = 1;
+		wait_until_more(&w->copies, copies);
+		kill(c.pid, SIGSTOP);
+		w->valid = 0;
+		shut(s, w);
+		memset(w->buf, 0x55, BYTES);
+		seen = w->seen_invalid;
+		kill(c.pid, SIGCONT);
+		wait_until_more(&w->seen_invalid, seen);
+		assert_all(w->buf, 0x55);
+	}
+	/* It was caught between its look and its copy at least once. */
+	assert_true(w->canceled > 0);
+	kill(c.pid, SIGKILL);
+	test_reap(&c);
+	world_free(w);
+}
+
+static void idles(struct seg *s, struct test_child *c, void *arg)
+{
+	struct world *w = arg;
+
+	w->child = mem_self(s);
+	test_tell(c->tell[1]);
+	test_wait(c->go[0]);
+}
+
+static void stop_and_wait(pid_t pid)
+{
+	int status;
+
+	kill(pid, SIGSTOP);
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	assert_true(WIFSTOPPED(status));
+}
+
+static void who_can_be_shut_out(void **state)
+{
+	struct seg *s = *state;
+	struct world *w = world_make(s);
+	struct seg_gate *g;
+	struct test_child c;
+	struct mem_slot m;
+	uint64_t ran, again;
+	siginfo_t si;
+
+	test_spawn(s, &c, idles, w);
+	assert_true(test_wait(c.tell[0]));
+	m = w->child;
+	g = gate_of(s, m.slot);
+	gate_reset(g);
+	assert_int_equal(gate_shut(s, m.slot, m.gen, g, false), GATE_OPEN);
+	assert_int_equal(gate_word(g), 0);
+	assert_int_equal(gate_shut(s, s->self, s->self_gen, g, false), GATE_OPEN);
+	stop_and_wait(c.pid);
+	assert_int_equal(seg_proc_look(s, m.slot, m.gen, &ran), SEG_LOOK_STOPPED);
+	assert_int_equal(seg_proc_look(s, m.slot, m.gen, &again), SEG_LOOK_STOPPED);
+	assert_int_equal(ran, again);
+	assert_true(gate_pass(g, GATE_OWN));
+	assert_int_equal(gate_shut(s, m.slot, m.gen, g, false), GATE_OPEN);
+	assert_int_equal(gate_shut(s, m.slot, m.gen, g, true), GATE_SHUT);
+	assert_false(gate_pass(g, 5));
+	gate_reset(g);
+	assert_true(gate_pass(g, GATE_BUSY));
+	assert_int_equal(gate_shut(s, m.slot, m.gen, g, true), GATE_OPEN);
+	gate_reset(g);
+	assert_int_equal(gate_shut(s, m.slot, m.gen, g, false), GATE_SHUT);
+	kill(c.pid, SIGKILL);
+	waitid(P_PID, (id_t)c.pid, &si, WEXITED | WNOWAIT);
+	gate_reset(g);
+	assert_int_equal(gate_shut(s, m.slot, m.gen, g, false), GATE_GONE);
+	test_reap(&c);
+	assert_int_equal(gate_shut(s, m.slot, m.gen, g, false), GATE_GONE);
+	assert_int_equal(gate_shut(s, m.slot, m.gen + 1, g, false), GATE_GONE);
+	world_free(w);
+}
+
+static void fill(uint8_t *p)
+{
+	for (uint32_t i = 0; i < BYTES; i++)
+		p[i] = (uint8_t)(i * 31 + (i >> 8));
+}
+
+/* Lists of n and m vectors of uneven lengths; the same number of bytes. */
+static uint64_t cut_up(uint8_t *at, unsigned int n, uint64_t total, struct iovec *v)
+{
+	uint64_t done = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		uint64_t len = i + 1 == n ? total - done : total / n - i % 3;
+
+		v[i] = (struct iovec){at + done, len};
+		done += len;
+	}
+	return done;
+}
+
+/* Through a gate as without one, by process_vm_* and by descriptor. */
+static void copies_through_a_gate(struct seg *s, struct mem_slot m, struct world *w)
+{
+	static const unsigned int counts[] = {1, 2, GATE_VECS, GATE_VECS + 1, 20, MEM_MAX_VEC};
+	struct seg_gate *g = gate_of(s, s->self);
+	static uint8_t from[BYTES], back[BYTES];
+	struct iovec v[MEM_MAX_VEC], io[MEM_MAX_VEC];
+
+	fill(from);
+	mem_gate = g;
+	for (unsigned int i = 0; i < 6; i++)
+		for (unsigned int k = 0; k < 6; k++) {
+			gate_reset(g);
+			cut_up(w->buf, counts[i], BYTES - i, v);
+			cut_up(from, counts[k], BYTES - i, io);
+			memset(back, 0, sizeof(back));
+			assert_int_equal(
+				mem_writev(s, m, (struct mem_vec *)v, counts[i], io, counts[k]), 0);
+			cut_up(back, counts[k], BYTES - i, io);
+			assert_int_equal(
+				mem_readv(s, m, (struct mem_vec *)v, counts[i], io, counts[k]), 0);
+			assert_memory_equal(back, from, BYTES - i);
+		}
+	g->v[0].iov_len = GATE_REVOKED;
+	assert_int_equal(mem_read(s, m, (uintptr_t)w->buf, back, 8), -ECANCELED);
+	assert_int_equal(mem_write(s, m, (uintptr_t)w->buf, back, 8), -ECANCELED);
+	assert_int_equal(mem_write(s, mem_self(s), (uintptr_t)w->buf, back, 8), -ECANCELED);
+	gate_reset(g);
+	assert_int_equal(mem_write(s, mem_self(s), (uintptr_t)w->buf, back, 8), 0);
+	assert_int_equal(gate_word(g), GATE_OWN);
+	assert_int_equal(mem_read(s, m, 0, back, 8), -EFAULT);
+	mem_gate = NULL;
+}
+
+static void lists_longer_than_a_gate(void **state)
+{
+	struct seg *s = *state;
+	struct world *w = world_make(s);
+	struct test_child c;
+	char path[64];
+	int fd;
+
+	test_spawn(s, &c, idles, w);
+	assert_true(test_wait(c.tell[0]));
+	copies_through_a_gate(s, w->child, w);
+	snprintf(path, sizeof(path), "/proc/%d/mem", c.pid);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	seg_proc(s, w->child.slot)->pid_ns++;
+	s->memfd[3].key = SEG_MEMFD_KEY(w->child.slot, w->child.gen, fd);
+	copies_through_a_gate(s, w->child, w);
+	s->memfd[3].key = 0;
+	close(fd);
+	test_tell(c.go[1]);
+	assert_int_equal(test_reap(&c), 0);
+	world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_can_be_shut_out),
+		cmocka_unit_test(lists_longer_than_a_gate),
+		cmocka_unit_test(a_stopped_writer_does_not_write),
+	};
+
+	return cmocka_run_group_tests(tests, test_seg_setup, test_seg_teardown);
+}
