@@ -26,6 +26,7 @@ check:
 	@tools/check $(BUILD)
 
 check-long: export SOFTHCA_FUZZ_SECONDS = 60
+check-long: export SOFTHCA_STRESS_SECONDS = 60
 check-long: check
 
 T ?= ioctl

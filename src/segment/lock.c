@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the lock word. Spins for the time that a queue's work takes, then sleeps in slices: each
- * slice ends in a look at the owner, so a wake-up that its killer swallowed costs one slice.
+ * Owns the lock word. A taker spins for the time that a queue's work takes, then sleeps in slices
+ * until an unlock wakes it.
+ *
+ * Waiting: the kernel keeps the sleepers in order (futex). A taker that runs may be faster than the
+ * sleeper that was just woken. The sleeper then sets LOCK_ORDER: from there on newcomers sleep even
+ * when the word is free, and unlocks wake the sleepers that were overtaken first. A mark that is
+ * left without a sleeper costs the next taker one slice.
+ *
+ * Looking: one waiter per millisecond looks whether the owner still lives. The others sleep longer
+ * and longer, so a thousand waiters leave the processors to the owner. No waiter depends on
+ * another: a wake-up that dies with its receiver costs a slice.
  */
 #include "segment/lock.h"
 #include "segment/proc.h"
@@ -10,30 +19,39 @@
 #include "util/sys.h"
 
 #define LOCK_WAITERS UINT32_C(0x80000000)
-#define LOCK_OWNER(word) ((word) & ~LOCK_WAITERS)
-#define LOCK_SLOT_BITS 24
+#define LOCK_ORDER UINT32_C(0x00800000)
+#define LOCK_BITS (LOCK_WAITERS | LOCK_ORDER)
+#define LOCK_OWNER(word) ((word) & ~LOCK_BITS)
+#define LOCK_SLOT(word) (((word) & ((1u << LOCK_SLOT_BITS) - 1)) - 1)
+#define LOCK_SLOT_BITS 23
+#define LOCK_GEN_SHIFT 24
 #define LOCK_GENS 0x7fu
 
 #define SPINS 200
 #define SLICE_NS NSEC_PER_MSEC
+#define SLICE_MAX_NS (64 * NSEC_PER_MSEC)
+
+/* The sleepers' bits for futex(2). */
+#define SLEEPS_NEW 1u
+#define SLEEPS_OVERTAKEN 2u
 
 static inline uint32_t my_word(const struct seg *s)
 {
 	if (s->self == SEG_NONE)
 		return 1;
-	return (s->self_gen & LOCK_GENS) << LOCK_SLOT_BITS | (s->self + 1);
+	return (s->self_gen & LOCK_GENS) << LOCK_GEN_SHIFT | (s->self + 1);
 }
 
 /* `ask`: look at the process itself too, which costs system calls. */
 static bool owner_gone(struct seg *s, uint32_t word, bool ask)
 {
-	uint32_t slot = (word & ((1u << LOCK_SLOT_BITS) - 1)) - 1;
+	uint32_t slot = LOCK_SLOT(word);
 	const struct seg_proc *p;
 
 	if (!slot) /* somebody without a slot */
 		return false;
 	p = seg_proc(s, slot);
-	if (!p || (p->gen & LOCK_GENS) != (word >> LOCK_SLOT_BITS & LOCK_GENS) ||
+	if (!p || (p->gen & LOCK_GENS) != (word >> LOCK_GEN_SHIFT & LOCK_GENS) ||
 	    atomic_load_explicit(&p->state, memory_order_acquire) == SEG_PROC_DEAD)
 		return true;
 	return ask && seg_proc_gone(s, slot, p->gen);
@@ -42,50 +60,103 @@ static bool owner_gone(struct seg *s, uint32_t word, bool ask)
 /* From a dead owner's word to ours; sleepers stay noted. */
 static bool inherit(struct seg *s, struct seg_lock *l, uint32_t word)
 {
-	if (!atomic_compare_exchange_strong(&l->word, &word, my_word(s) | (word & LOCK_WAITERS)))
+	if (!atomic_compare_exchange_strong(&l->word, &word, my_word(s) | (word & LOCK_BITS)))
 		return false;
 	l->inherited++;
-	TRACE(LOG_LINK, "lock of dead slot %u taken over",
-	      (word & ((1u << LOCK_SLOT_BITS) - 1)) - 1);
+	atomic_fetch_add_explicit(&l->passed, 1, memory_order_relaxed);
+	TRACE(LOG_LINK, "lock of dead slot %u taken over", LOCK_SLOT(word));
 	return true;
 }
 
-/* Sleep until the word changes or the slice ends. `*w`: the word as last seen, held by another. */
-static void wait_slice(struct seg_lock *l, uint32_t w, uint64_t ns)
+/* One taker that has to wait. */
+struct waiter {
+	uint64_t timeout, now, slice;
+	uint64_t since;  /* when the wait began, or (a patient one) the lock last changed hands */
+	uint64_t looked; /* at the owner, or left it to another waiter */
+	uint32_t keep;   /* LOCK_WAITERS once it has slept: others may sleep still */
+	uint8_t passed;
+	bool turn; /* it has slept: LOCK_ORDER does not keep it away */
+};
+
+static bool patient(const struct waiter *w)
 {
-	if (!(w & LOCK_WAITERS) && !atomic_compare_exchange_strong(&l->word, &w, w | LOCK_WAITERS))
+	return w->timeout >= SEG_LOCK_CTRL_NS;
+}
+
+/* Sleep until the word changes or the slice ends. `word`: as last seen. */
+static void sleep_slice(struct seg_lock *l, struct waiter *w, uint32_t word)
+{
+	bool overtaken = w->turn && patient(w);
+	uint32_t bits = word | LOCK_WAITERS | (overtaken ? LOCK_ORDER : 0);
+	uint64_t ns = w->slice, gone = w->now - w->since;
+
+	if (!patient(w) && gone + ns > w->timeout)
+		ns = w->timeout - gone;
+	if (bits != word && !atomic_compare_exchange_strong(&l->word, &word, bits))
 		return;
-	sys_futex_wait(&l->word, w | LOCK_WAITERS, ns);
+	w->keep = LOCK_WAITERS;
+	/* Woken, or a slice later: no newcomer any more. */
+	if (sys_futex_wait_until(&l->word, bits, w->now + ns,
+				 overtaken ? SLEEPS_OVERTAKEN : SLEEPS_NEW) != -EAGAIN)
+		w->turn = true;
+}
+
+/* At the end of each slice. True: the owner is dead. One waiter per millisecond looks. */
+static bool look(struct seg *s, struct seg_lock *l, struct waiter *w, uint32_t word)
+{
+	uint8_t ms = (uint8_t)(w->now / SLICE_NS);
+	uint8_t was = atomic_load_explicit(&l->looked, memory_order_relaxed);
+
+	if (w->now - w->looked < w->slice)
+		return false;
+	w->looked = w->now;
+	if (was == ms || !atomic_compare_exchange_strong(&l->looked, &was, ms)) {
+		if (w->slice < SLICE_MAX_NS)
+			w->slice *= 2;
+		return false;
+	}
+	w->slice = SLICE_NS;
+	return LOCK_OWNER(word) && owner_gone(s, word, true);
+}
+
+/* Has it waited long enough? `word`: the owner's. */
+static bool expired(struct seg *s, struct seg_lock *l, struct waiter *w, uint32_t word)
+{
+	uint8_t passed = atomic_load_explicit(&l->passed, memory_order_relaxed);
+
+	if (patient(w) && passed != w->passed) {
+		w->passed = passed;
+		w->since = w->now;
+	}
+	if (w->now - w->since < w->timeout)
+		return false;
+	/* An owner that runs, or waits for a processor among a thousand others, is waited for. */
+	return !patient(w) || w->now - w->since >= SEG_LOCK_HUNG_NS ||
+	       seg_proc_stopped(s, LOCK_SLOT(word));
 }
 
 static int lock_slow(struct seg *s, struct seg_lock *l, uint64_t timeout_ns)
 {
-	uint64_t start = clock_now_ns(), now = start, looked = start;
-	/* Who has slept cannot know that no other sleeps still. */
-	uint32_t waiters = 0;
-	uint32_t w;
+	struct waiter w = {.timeout = timeout_ns, .slice = SLICE_NS};
+	uint32_t word;
 
+	w.now = w.since = w.looked = clock_now_ns();
+	w.passed = atomic_load_explicit(&l->passed, memory_order_relaxed);
 	for (;;) {
-		w = atomic_load_explicit(&l->word, memory_order_relaxed);
-		if (!LOCK_OWNER(w)) {
+		word = atomic_load_explicit(&l->word, memory_order_relaxed);
+		if (!LOCK_OWNER(word) && (w.turn || !(word & LOCK_ORDER))) {
 			if (atomic_compare_exchange_weak_explicit(
-				    &l->word, &w, my_word(s) | waiters | w, memory_order_acquire,
-				    memory_order_relaxed))
+				    &l->word, &word, my_word(s) | w.keep | word,
+				    memory_order_acquire, memory_order_relaxed))
 				return 0;
 			continue;
 		}
-		now = clock_now_ns();
-		if (now - looked >= SLICE_NS) {
-			looked = now;
-			if (owner_gone(s, w, true) && inherit(s, l, w))
-				return SEG_LOCK_INHERITED;
-		}
-		if (now - start >= timeout_ns)
+		w.now = clock_now_ns();
+		if (look(s, l, &w, word) && inherit(s, l, word))
+			return SEG_LOCK_INHERITED;
+		if (expired(s, l, &w, word))
 			return -ETIMEDOUT;
-		wait_slice(l, w,
-			   timeout_ns - (now - start) < SLICE_NS ? timeout_ns - (now - start)
-								 : SLICE_NS);
-		waiters = LOCK_WAITERS;
+		sleep_slice(l, &w, word);
 	}
 }
 
@@ -100,8 +171,12 @@ static inline bool lock_fast(struct seg *s, struct seg_lock *l)
 int seg_lock(struct seg *s, struct seg_lock *l, uint64_t timeout_ns)
 {
 	for (unsigned int i = 0; i < SPINS; i++) {
-		if (!atomic_load_explicit(&l->word, memory_order_relaxed) && lock_fast(s, l))
+		uint32_t w = atomic_load_explicit(&l->word, memory_order_relaxed);
+
+		if (!w && lock_fast(s, l))
 			return 0;
+		if (w & LOCK_ORDER)
+			break;
 		sys_cpu_relax();
 	}
 	return lock_slow(s, l, timeout_ns);
@@ -114,25 +189,48 @@ int seg_trylock(struct seg *s, struct seg_lock *l)
 	if (lock_fast(s, l))
 		return 0;
 	w = atomic_load_explicit(&l->word, memory_order_relaxed);
-	if (LOCK_OWNER(w) && w != my_word(s) && owner_gone(s, w, false) && inherit(s, l, w))
+	while (!LOCK_OWNER(w))
+		if (atomic_compare_exchange_weak_explicit(&l->word, &w, my_word(s) | w,
+							  memory_order_acquire,
+							  memory_order_relaxed))
+			return 0;
+	if (w != my_word(s) && owner_gone(s, w, false) && inherit(s, l, w))
 		return SEG_LOCK_INHERITED;
 	return -EBUSY;
 }
 
+/* The word's owner is gone from it; LOCK_ORDER, if it was there, still is. */
+static void wake_next(struct seg_lock *l, uint32_t bits)
+{
+	if (bits & LOCK_ORDER) {
+		if (sys_futex_wake_bits(&l->word, 1, SLEEPS_OVERTAKEN) > 0)
+			return;
+		/* None of them sleeps any more. */
+		if (!atomic_compare_exchange_strong(&l->word, &bits, 0))
+			return;
+	}
+	sys_futex_wake(&l->word, 1);
+}
+
 void seg_unlock(struct seg *s, struct seg_lock *l)
 {
-	uint32_t w = my_word(s);
+	uint32_t w = my_word(s), bits;
 
 	if (atomic_compare_exchange_strong_explicit(&l->word, &w, 0, memory_order_release,
 						    memory_order_relaxed))
 		return;
-	if (w != (my_word(s) | LOCK_WAITERS)) {
-		/* Not ours (any more): the element was freed and made anew under a stale holder. */
-		TRACE(LOG_MEM, "unlock of a lock held by %#x", w);
-		return;
-	}
-	atomic_store_explicit(&l->word, 0, memory_order_release);
-	sys_futex_wake(&l->word, 1);
+	do {
+		if (LOCK_OWNER(w) != my_word(s)) {
+			/* Not ours (any more): the element was freed and made anew under a stale
+			 * holder. */
+			TRACE(LOG_MEM, "unlock of a lock held by %#x", w);
+			return;
+		}
+		bits = w & LOCK_ORDER ? w & LOCK_BITS : 0;
+	} while (!atomic_compare_exchange_weak_explicit(&l->word, &w, bits, memory_order_release,
+							memory_order_relaxed));
+	atomic_fetch_add_explicit(&l->passed, 1, memory_order_relaxed);
+	wake_next(l, bits);
 }
 
 bool seg_lock_is_mine(struct seg *s, struct seg_lock *l)

@@ -2,10 +2,10 @@
 /*
  * Locks in the segment: shared by processes, robust, always taken with a deadline (design.md 5).
  *
- * The word is 0, or the owner's memory slot + 1 (24 bits), the low 7 bits of that slot's generation
- * and a "somebody waits" bit; waiters sleep on it with futex(2). A taker that has waited a
- * millisecond looks whether the owner's slot is still that process; when it is dead the taker
- * inherits the lock and is told. Inside one process a lock is not recursive.
+ * The word is 0, or the owner's memory slot + 1 (23 bits), the low 7 bits of that slot's
+ * generation, a "somebody waits" bit and an "in order" bit; waiters sleep on it with futex(2).
+ * Waiters look whether the owner's slot is still that process; when it is dead one of them inherits
+ * the lock and is told. Inside one process a lock is not recursive.
  *
  * A process without a slot (a supervisor before it registers itself) locks as slot 0, which is
  * never dead. A zeroed lock is free.
@@ -20,15 +20,24 @@
 
 struct seg_lock {
 	_Atomic uint32_t word;
-	uint32_t inherited; /* times a dead owner was replaced */
+	uint16_t inherited;     /* times a dead owner was replaced */
+	_Atomic uint8_t passed; /* +1 whenever an owner left the lock to waiters */
+	_Atomic uint8_t looked; /* in which millisecond a waiter last looked at the owner */
 };
 
-#define SEG_LOCK_CTRL_NS UINT64_C(2000000000) /* control plane */
-#define SEG_LOCK_DATA_NS UINT64_C(2000000)    /* data path: then the QP is parked */
+/*
+ * Control plane. Such a taker is patient: it waits as long as the lock changes hands. When one
+ * owner has kept it for SEG_LOCK_CTRL_NS and is stopped (or for SEG_LOCK_HUNG_NS), the taker gives
+ * up.
+ */
+#define SEG_LOCK_CTRL_NS UINT64_C(2000000000)
+#define SEG_LOCK_HUNG_NS UINT64_C(30000000000)
+#define SEG_LOCK_DATA_NS UINT64_C(2000000) /* data path: then the QP is parked */
 
 enum { SEG_LOCK_INHERITED = 1 }; /* taken, but its last owner died holding it: repair, then go on */
 
-/* 0, SEG_LOCK_INHERITED, or -ETIMEDOUT after `timeout_ns` (owner stopped or busy). */
+/* 0, SEG_LOCK_INHERITED, or -ETIMEDOUT: after `timeout_ns` (owner stopped or busy), with
+ * SEG_LOCK_CTRL_NS or more as said there. */
 int seg_lock(struct seg *s, struct seg_lock *l, uint64_t timeout_ns);
 /* 0, SEG_LOCK_INHERITED (of an owner that the supervisor has seen die), or -EBUSY at once. */
 int seg_trylock(struct seg *s, struct seg_lock *l);

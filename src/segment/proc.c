@@ -62,8 +62,9 @@ static void proc_stat_path(char path[32], uint32_t pid)
 	memcpy(p, "/stat", 6);
 }
 
-/* 0 and *start; -ESRCH only its zombie is there; -ENOENT not there or hidden (hidepid); -EIO. */
-static int read_start_time(uint32_t pid, uint64_t *start)
+/* 0, *start and *state (the letter); -ESRCH only its zombie is there; -ENOENT not there or hidden
+ * (hidepid); -EIO. */
+static int read_stat(uint32_t pid, uint64_t *start, char *state)
 {
 	char path[32], buf[1024];
 	const char *p;
@@ -89,14 +90,16 @@ static int read_start_time(uint32_t pid, uint64_t *start)
 	if (*p == 'X' || (*p == 'Z' && stat_field(p, 20) <= 1))
 		return -ESRCH;
 	*start = stat_field(p, 22);
+	*state = *p;
 	return 0;
 }
 
 uint64_t seg_proc_start_time(uint32_t pid)
 {
 	uint64_t t;
+	char state;
 
-	return read_start_time(pid, &t) ? 0 : t;
+	return read_stat(pid, &t, &state) ? 0 : t;
 }
 
 int seg_proc_register(struct seg *s, uint32_t host, uint32_t pid, uint64_t start_time,
@@ -158,6 +161,7 @@ bool seg_proc_gone(struct seg *s, uint32_t slot, uint32_t gen)
 	const struct seg_proc *p = seg_proc(s, slot);
 	uint32_t state;
 	uint64_t start;
+	char letter;
 	int r;
 
 	if (!p || p->gen != gen)
@@ -169,10 +173,23 @@ bool seg_proc_gone(struct seg *s, uint32_t slot, uint32_t gen)
 		return false;
 	if (sys_kill((int)p->pid, 0) == -ESRCH)
 		return true;
-	r = read_start_time(p->pid, &start);
+	r = read_stat(p->pid, &start, &letter);
 	if (!r)
 		return p->start_time && start != p->start_time;
 	return r == -ESRCH || sys_kill((int)p->pid, 0) == -ESRCH;
+}
+
+bool seg_proc_stopped(struct seg *s, uint32_t slot)
+{
+	const struct seg_proc *p = seg_proc(s, slot);
+	uint64_t start;
+	char letter;
+
+	if (!p || !p->pid_ns || p->pid_ns != s->pid_ns)
+		return true;
+	if (slot == s->self)
+		return false;
+	return read_stat(p->pid, &start, &letter) || letter == 'T' || letter == 't';
 }
 
 bool seg_proc_exec_begin(struct seg_proc *p)

@@ -127,6 +127,9 @@ bool seg_proc_alive(struct seg *s, uint32_t slot, uint32_t gen);
  * Makes system calls: not for a hot path.
  */
 bool seg_proc_gone(struct seg *s, uint32_t slot, uint32_t gen);
+/* Is the process of the slot stopped (SIGSTOP, a debugger), as far as we can tell? True too where
+ * we cannot: another PID namespace, a hidden /proc. */
+bool seg_proc_stopped(struct seg *s, uint32_t slot);
 /* Field 22 of /proc/<pid>/stat, or 0 when there is no such process (or only its zombie). */
 uint64_t seg_proc_start_time(uint32_t pid);
 

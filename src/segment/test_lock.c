@@ -182,6 +182,136 @@ static void a_stopped_owner_is_a_timeout_then_goes_on(void **state)
 	assert_int_equal(test_reap(&c), 0);
 }
 
+static void hold_a_while(struct seg *s, struct test_child *c, void *arg)
+{
+	struct timespec t = {.tv_nsec = 50 * 1000 * 1000};
+	struct shared *sh = arg;
+
+	test_tell(c->tell[1]);
+	test_wait(c->go[0]);
+	if (seg_lock(s, &sh->lock, SEG_LOCK_CTRL_NS))
+		_exit(1);
+	sh->counter++;
+	nanosleep(&t, NULL);
+	seg_unlock(s, &sh->lock);
+}
+
+#define CROWD 50
+
+/* The last one waits longer than SEG_LOCK_CTRL_NS, but no owner keeps the lock so long. */
+static void who_waits_in_a_crowd_is_served(void **state)
+{
+	struct seg *s = *state;
+	struct shared *sh = shared(s);
+	struct test_child c[CROWD];
+
+	for (int i = 0; i < CROWD; i++)
+		test_spawn(s, &c[i], hold_a_while, sh);
+	for (int i = 0; i < CROWD; i++)
+		assert_true(test_wait(c[i].tell[0]));
+	for (int i = 0; i < CROWD; i++)
+		test_tell(c[i].go[1]);
+	for (int i = 0; i < CROWD; i++)
+		assert_int_equal(test_reap(&c[i]), 0);
+	assert_int_equal(sh->counter, CROWD);
+	assert_int_equal(sh->lock.word, 0);
+}
+
+static void hammer(struct seg *s, struct test_child *c, void *arg)
+{
+	struct shared *sh = arg;
+
+	test_tell(c->tell[1]);
+	while (!*(volatile uint32_t *)&sh->counter) {
+		if (seg_lock(s, &sh->lock, SEG_LOCK_CTRL_NS))
+			_exit(1);
+		for (int i = 0; i < 100; i++)
+			sys_cpu_relax();
+		seg_unlock(s, &sh->lock);
+	}
+}
+
+/* Others that take the lock again as soon as they have left it keep nobody away. */
+static void who_is_overtaken_is_next(void **state)
+{
+	struct seg *s = *state;
+	struct shared *sh = shared(s);
+	struct test_child c[3];
+
+	for (int i = 0; i < 3; i++) {
+		test_spawn(s, &c[i], hammer, sh);
+		assert_true(test_wait(c[i].tell[0]));
+	}
+	for (int i = 0; i < 200; i++) {
+		assert_int_equal(seg_lock(s, &sh->lock, SEG_LOCK_CTRL_NS), 0);
+		seg_unlock(s, &sh->lock);
+		sched_yield();
+	}
+	sh->counter = 1;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(test_reap(&c[i]), 0);
+	assert_int_equal(sh->lock.word, 0);
+}
+
+/* The mark that a waiter left behind when it died. */
+static void marks_of_the_dead_keep_nobody_away(void **state)
+{
+	struct seg *s = *state;
+	struct shared *sh = shared(s);
+
+	sh->lock.word = UINT32_C(0x80800000);
+	assert_int_equal(seg_trylock(s, &sh->lock), 0);
+	assert_true(seg_lock_is_mine(s, &sh->lock));
+	seg_unlock(s, &sh->lock);
+	assert_int_equal(sh->lock.word, 0);
+	sh->lock.word = UINT32_C(0x80800000);
+	assert_int_equal(seg_lock(s, &sh->lock, SEG_LOCK_DATA_NS), 0);
+	seg_unlock(s, &sh->lock);
+	assert_int_equal(sh->lock.word, 0);
+}
+
+static void take_and_leave(struct seg *s, struct test_child *c, void *arg)
+{
+	struct shared *sh = arg;
+
+	test_tell(c->tell[1]);
+	if (seg_lock(s, &sh->lock, SEG_LOCK_CTRL_NS))
+		_exit(1);
+	sh->counter++;
+	seg_unlock(s, &sh->lock);
+}
+
+/* Waiters that are killed or stopped while they sleep are stepped over. */
+static void who_waits_and_goes_away_stops_nobody(void **state)
+{
+	struct seg *s = *state;
+	struct shared *sh = shared(s);
+
+	for (int round = 0; round < 40; round++) {
+		struct test_child c, w[4];
+
+		sh->counter = 0;
+		spawn_holder(s, &c, sh);
+		for (int i = 0; i < 4; i++) {
+			test_spawn(s, &w[i], take_and_leave, sh);
+			assert_true(test_wait(w[i].tell[0]));
+			while (!(sh->lock.word >> 31))
+				sched_yield();
+		}
+		for (int i = 0; i < 3; i++)
+			signal_and_see(&w[i], i % 2 ? SIGSTOP : SIGKILL);
+		test_tell(c.go[1]);
+		assert_int_equal(test_reap(&w[3]), 0);
+		kill(w[1].pid, SIGCONT);
+		assert_int_equal(test_reap(&w[1]), 0);
+		test_reap(&w[0]);
+		test_reap(&w[2]);
+		assert_int_equal(test_reap(&c), 0);
+		assert_int_equal(seg_lock(s, &sh->lock, SEG_LOCK_CTRL_NS) < 0, 0);
+		seg_unlock(s, &sh->lock);
+	}
+}
+
 static void state_dead_and_reused_slot_free_the_lock(void **state)
 {
 	struct seg *s = *state;
@@ -266,6 +396,10 @@ int main(void)
 		cmocka_unit_test(a_dead_owners_lock_is_inherited),
 		cmocka_unit_test(a_waiter_sees_its_owner_die),
 		cmocka_unit_test(a_stopped_owner_is_a_timeout_then_goes_on),
+		cmocka_unit_test(who_waits_in_a_crowd_is_served),
+		cmocka_unit_test(who_is_overtaken_is_next),
+		cmocka_unit_test(marks_of_the_dead_keep_nobody_away),
+		cmocka_unit_test(who_waits_and_goes_away_stops_nobody),
 		cmocka_unit_test(state_dead_and_reused_slot_free_the_lock),
 		cmocka_unit_test(liveness_of_processes),
 		cmocka_unit_test(exec_puts_memory_off_limits),

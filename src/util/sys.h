@@ -145,6 +145,22 @@ static inline int sys_futex_wake(_Atomic uint32_t *word, int n)
 	return (int)sys_raw(SYS_futex, (long)word, FUTEX_WAKE, n, 0, 0, 0);
 }
 
+/* Until a point in time of CLOCK_MONOTONIC. A sleeper with `bits` is woken by sys_futex_wake() and
+ * by calls that name one of its bits. */
+static inline int sys_futex_wait_until(_Atomic uint32_t *word, uint32_t seen, uint64_t end_ns,
+				       uint32_t bits)
+{
+	struct timespec ts = {(time_t)(end_ns / 1000000000), (long)(end_ns % 1000000000)};
+
+	return (int)sys_raw(SYS_futex, (long)word, FUTEX_WAIT_BITSET, (long)seen, (long)&ts, 0,
+			    (long)bits);
+}
+
+static inline int sys_futex_wake_bits(_Atomic uint32_t *word, int n, uint32_t bits)
+{
+	return (int)sys_raw(SYS_futex, (long)word, FUTEX_WAKE_BITSET, n, 0, 0, (long)bits);
+}
+
 /*
  * Told of every descriptor that we keep to ourselves, and of its end: the preloaded library hides
  * them from closefrom(3) and the like. NULL elsewhere.

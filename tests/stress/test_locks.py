@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Crowds that wait for one lock."""
+import os
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'lib'))
+from softhca import BUILD, Case, Fabric, wait_for  # noqa: E402
+
+SECONDS = int(os.environ.get('SOFTHCA_STRESS_SECONDS', 5))
+LONG = SECONDS >= 60
+
+
+def program(name):
+    return os.path.join(BUILD, 'tests', 'stress', 'stress_' + name)
+
+
+class Start(Case):
+    """A kernel queues those who create something; all get it. bench/start has the times."""
+
+    def crowd(self, n, how):
+        with Fabric() as fab:
+            r = fab.run(program('start'), str(n), how, timeout=300)
+            self.assertIn(f'{n} of {n} in ', self.ok(r))
+            wait_for(lambda: not any(self.status(fab)['objects'].values()), 'objects to vanish')
+
+    def test_many_processes_open_and_create_at_once(self):
+        for n in (300, 1000, 2000) if LONG else (300,):
+            with self.subTest(n):
+                self.crowd(n, 'closed')
+
+    def test_many_open_processes_create_at_once(self):
+        for n in (900, 2000) if LONG else (900,):
+            with self.subTest(n):
+                self.crowd(n, 'opened')
+
+
+if __name__ == '__main__':
+    unittest.main()
