@@ -231,9 +231,9 @@ static bool step(struct eng_run *r, uint32_t pi)
 }
 
 /*
- * Under sq_lock: the doorbell rang, so the record counts. In RST it does not (that rings in INIT and
- * RTR are remembered is inferred: no library rings there). A polled doorbell may be seen when the
- * QP was reset meanwhile; then the record is as sq_note_record() left it.
+ * Under sq_lock: the doorbell rang, so the record counts. In RST it does not (that rings in INIT
+ * and RTR are remembered is inferred: no library rings there). A polled doorbell may be seen when
+ * the QP was reset meanwhile; then the record is as sq_note_record() left it.
  */
 static void look(struct eng_run *r)
 {
@@ -330,8 +330,8 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work)
 		running_leave(r.ring);
 		flush_receives(s, qp, qpn);
 		/* Somebody wanted the lock meanwhile and left us its work. */
-	} while (on && atomic_load(&qp->flush_pending) &
-			       (HW_PEND_RING | HW_PEND_RUN | HW_PEND_FLUSH_SQ));
+	} while (on &&
+		 atomic_load(&qp->flush_pending) & (HW_PEND_RING | HW_PEND_RUN | HW_PEND_FLUSH_SQ));
 }
 
 void eng_ring_sq(struct seg *s, uint32_t qpn)
