@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include "mlx5/drv.h"
 #include "util/sys.h"
 
@@ -53,6 +54,7 @@ int mlx5_clock_mmap(struct uv_context *ctx, uint32_t version, void *addr, size_t
 		    int flags, void **out)
 {
 	struct mlx5_ib_clock_info info;
+	struct rlimit lim;
 	int fd;
 
 	/* mlx5_ib_mmap_clock_info_page() */
@@ -62,6 +64,11 @@ int mlx5_clock_mmap(struct uv_context *ctx, uint32_t version, void *addr, size_t
 		return uv_no(-EOPNOTSUPP, "there is one clock page");
 	if (prot & (PROT_WRITE | PROT_EXEC))
 		return uv_no(-EPERM, "the clock page is read only");
+	/* Where files are limited to less than a page, ftruncate(2) would raise SIGXFSZ. libmlx5
+	 * does without the page. */
+	if (sys_raw(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&lim, 0, 0) ||
+	    lim.rlim_cur < MLX5_PAGE_SIZE)
+		return -ENOMEM;
 	info_fill(ctx, &info);
 	fd = page_file(&info, sizeof(info));
 	if (fd < 0)
