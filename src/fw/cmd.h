@@ -180,7 +180,11 @@ struct hw_eq *fw_eq(struct fw_call *k, uint32_t eqn, uint32_t *idx);
 
 /* What this device agrees to of the ECE options that the other end has. (cmd_qp.c) */
 uint32_t fw_ece(uint32_t asked);
-/* A new element, not yet committed: 0, FW_R_TABLE_FULL, or -errno. */
+/*
+ * A new element, not yet committed: 0, FW_R_TABLE_FULL (of the fabric, or what the HCA can have),
+ * or -errno. Whatever it made, fw_free() takes back. (limits.c)
+ */
+void fw_free(struct seg *s, enum seg_table_id t, uint32_t idx);
 int fw_alloc(struct fw_call *k, enum seg_table_id t, uint32_t *idx, void *elem);
 /* The maker's last store. */
 static inline void fw_commit(uint32_t *flags)
@@ -217,6 +221,8 @@ void fw_obj_refs(struct seg *s, const struct hw_obj *o, int by);
 void fw_ref(_Atomic uint32_t *refs, int by);
 /* Count every reference of an HCA's objects again: after its lock's owner died. Linear. */
 void fw_recount(struct seg *s, uint32_t hca);
+/* Of what fw_alloc() and fw_free() count; part of fw_recount(). (limits.c) */
+void fw_limits_recount(struct seg *s, uint32_t hca);
 
 /*
  * Take an object out of service and free its element; used by DESTROY commands and by reaping.

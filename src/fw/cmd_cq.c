@@ -78,7 +78,7 @@ int fw_cmd_destroy_eq(struct fw_call *k)
 	uar = hw_uar(k->s, eq->uar);
 	if (uar)
 		fw_ref(&uar->refs, -1);
-	seg_free(k->s, SEG_T_EQ, idx);
+	fw_free(k->s, SEG_T_EQ, idx);
 	return 0;
 }
 

@@ -76,7 +76,7 @@ static int qpn_destroy(struct fw_call *k, uint32_t id)
 {
 	if (!reserved_qpn(k, id))
 		return FW_R_GOBJ_NONE;
-	seg_free(k->s, SEG_T_QP, id);
+	fw_free(k->s, SEG_T_QP, id);
 	return 0;
 }
 

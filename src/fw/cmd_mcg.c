@@ -20,6 +20,19 @@ static struct hw_mcg *find(struct fw_call *k, uint32_t qpn, const uint8_t *gid, 
 	return NULL;
 }
 
+static uint32_t members(struct fw_call *k, const uint8_t *gid)
+{
+	uint32_t n = 0;
+
+	seg_for_each_live (k->s, SEG_T_MCG, i) {
+		const struct hw_mcg *m = seg_at(k->s, SEG_T_MCG, i);
+
+		n += fw_ready(&m->flags) && m->hca == k->c->hca &&
+		     !memcmp(m->gid, gid, sizeof(m->gid));
+	}
+	return n;
+}
+
 bool fw_qp_attached(struct fw_call *k, uint32_t qpn)
 {
 	seg_for_each_live (k->s, SEG_T_MCG, i) {
@@ -50,6 +63,8 @@ int fw_cmd_attach_to_mcg(struct fw_call *k)
 		m->times++;
 		return 0;
 	}
+	if (members(k, gid) >= k->caps->max_qp_mcg)
+		return FW_R_MCG_FULL;
 	r = fw_alloc(k, SEG_T_MCG, &idx, &m);
 	k->obj = qpn;
 	if (r)
@@ -72,6 +87,6 @@ int fw_cmd_detach_from_mcg(struct fw_call *k)
 	if (!m)
 		return FW_R_MCG_NONE;
 	if (--m->times == 0)
-		seg_free(k->s, SEG_T_MCG, idx);
+		fw_free(k->s, SEG_T_MCG, idx);
 	return 0;
 }

@@ -22,7 +22,7 @@ int fw_cmd_alloc_uar(struct fw_call *k)
 		return r;
 	/* Commands carry 24 bits, but uverbs' create_cq has 16 for it. */
 	if (idx > 0xffff) {
-		seg_free(k->s, SEG_T_UAR, idx);
+		fw_free(k->s, SEG_T_UAR, idx);
 		return FW_R_TABLE_FULL;
 	}
 	uar->hca = k->c->hca;
@@ -42,7 +42,7 @@ int fw_cmd_dealloc_uar(struct fw_call *k)
 		return FW_R_UAR_NONE;
 	if (uar->refs)
 		return FW_R_UAR_IN_USE;
-	seg_free(k->s, SEG_T_UAR, idx);
+	fw_free(k->s, SEG_T_UAR, idx);
 	return 0;
 }
 
@@ -72,7 +72,7 @@ int fw_cmd_dealloc_pd(struct fw_call *k)
 		return FW_R_PD_NONE;
 	if (pd->refs)
 		return FW_R_PD_IN_USE;
-	seg_free(k->s, SEG_T_PD, pdn);
+	fw_free(k->s, SEG_T_PD, pdn);
 	return 0;
 }
 
@@ -114,6 +114,6 @@ int fw_cmd_destroy_umem(struct fw_call *k)
 		return FW_R_UMEM_NONE;
 	if (u->refs)
 		return FW_R_UMEM_IN_USE;
-	seg_free(k->s, SEG_T_UMEM, idx);
+	fw_free(k->s, SEG_T_UMEM, idx);
 	return 0;
 }

@@ -80,7 +80,7 @@ int fw_cmd_dealloc_q_counter(struct fw_call *k)
 		return FW_R_QCTR_NONE;
 	if (c->refs)
 		return FW_R_QCTR_IN_USE;
-	seg_free(k->s, SEG_T_QCTR, idx);
+	fw_free(k->s, SEG_T_QCTR, idx);
 	return 0;
 }
 

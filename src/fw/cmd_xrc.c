@@ -36,7 +36,7 @@ int fw_cmd_dealloc_xrcd(struct fw_call *k)
 		return FW_R_XRCD_NONE;
 	if (x->refs)
 		return FW_R_XRCD_IN_USE;
-	seg_free(k->s, SEG_T_XRCD, idx);
+	fw_free(k->s, SEG_T_XRCD, idx);
 	return 0;
 }
 

@@ -101,19 +101,6 @@ struct hw_eq *fw_eq(struct fw_call *k, uint32_t eqn, uint32_t *idx)
 	return NULL;
 }
 
-int fw_alloc(struct fw_call *k, enum seg_table_id t, uint32_t *idx, void *elem)
-{
-	int r = seg_alloc(k->s, t, k->owner, idx);
-
-	if (r == -ENOSPC)
-		return FW_R_TABLE_FULL;
-	if (r < 0)
-		return r;
-	*(void **)elem = seg_at(k->s, t, *idx);
-	k->obj = *idx;
-	return 0;
-}
-
 int fw_obj_make(struct fw_call *k, const struct hw_obj *proto, uint32_t *idx)
 {
 	struct hw_obj *o;
@@ -276,6 +263,7 @@ static void eq_refs(struct seg *s, const struct hw_eq *eq, int by)
 void fw_recount(struct seg *s, uint32_t hca)
 {
 	TRACE(LOG_FW, "hca %u: its lock's owner died, counting references again", hca);
+	fw_limits_recount(s, hca);
 	RECOUNT_ZERO(SEG_T_UAR, hw_uar)
 	RECOUNT_ZERO(SEG_T_PD, hw_pd)
 	RECOUNT_ZERO(SEG_T_UMEM, hw_umem)
@@ -316,7 +304,7 @@ int fw_qp_free(struct seg *s, uint32_t qpn)
 		if (retire(&qp->flags))
 			fw_qp_refs(s, qp, -1);
 	}
-	seg_free(s, SEG_T_QP, qpn);
+	fw_free(s, SEG_T_QP, qpn);
 	return 0;
 }
 
@@ -335,7 +323,7 @@ int fw_srq_free(struct seg *s, uint32_t srqn)
 		}
 		fw_srq_refs(s, srq, -1);
 	}
-	seg_free(s, SEG_T_SRQ, srqn);
+	fw_free(s, SEG_T_SRQ, srqn);
 	return 0;
 }
 
@@ -350,7 +338,7 @@ void fw_obj_retire(struct seg *s, uint32_t idx)
 int fw_obj_free(struct seg *s, uint32_t idx)
 {
 	fw_obj_retire(s, idx);
-	seg_free(s, SEG_T_OBJ, idx);
+	fw_free(s, SEG_T_OBJ, idx);
 	return 0;
 }
 
@@ -366,7 +354,7 @@ int fw_cq_free(struct seg *s, uint32_t cqn)
 		if (retire(&cq->flags))
 			fw_cq_refs(s, cq, -1);
 	}
-	seg_free(s, SEG_T_CQ, cqn);
+	fw_free(s, SEG_T_CQ, cqn);
 	return 0;
 }
 
@@ -390,7 +378,7 @@ int fw_mkey_release(struct seg *s, uint32_t idx)
 
 	if (retire(&m->flags))
 		fw_mkey_refs(s, m, -1);
-	seg_free(s, SEG_T_MKEY, idx);
+	fw_free(s, SEG_T_MKEY, idx);
 	return 0;
 }
 

@@ -144,7 +144,7 @@ static void reap_one(struct seg *s, struct hw_hca *hca, const struct reap_step *
 	else if (step->free)
 		r = step->free(s, idx);
 	else
-		seg_free(s, step->table, idx);
+		fw_free(s, step->table, idx);
 	if (r < 0)
 		make_zombie(s, hca, step->table, idx);
 	else if (zombie)

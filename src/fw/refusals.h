@@ -312,6 +312,8 @@
 	X(MCG_QPN, 0x80601, BAD_RES, "attach_to_mcg_in.qpn", "no such QP")                        \
 	X(MCG_QP_ST, 0x80602, BAD_PARAM, "attach_to_mcg_in.qpn", "a QP of type UD")               \
 	X(MCG_GID, 0x80603, BAD_PARAM, "prm_gid.subnet_prefix", "0xff...")                        \
+	X(MCG_FULL, 0x80604, EXCEED_LIM, "prm_gid.subnet_prefix",                                 \
+	  "the group has max_qp_mcg QPs; allowed: that many")                                     \
 	X(MCG_NONE, 0x80701, BAD_RES, "detach_from_mcg_in.qpn", "the QP is not in the group")     \
 	X(QP_ATTACHED, 0x50102, BAD_RES_STATE, "destroy_qp_in.qpn",                               \
 	  "the QP is attached to multicast groups")                                               \

@@ -74,6 +74,16 @@ static void rc_in_mcg(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t
 	LAYOUT_SET(attach_to_mcg_in, e->in, qpn, e->qp);
 }
 
+/* One QP more than a group may have, of this HCA. */
+static void full_group(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	for (uint32_t n = fw_caps(HW_CX6)->max_qp_mcg; n; n--) {
+		b_mcg(e, PRM_OP_ATTACH_TO_MCG);
+		assert_int_equal(run(e, e->in, IN(attach_to_mcg), OUT(attach_to_mcg)), FW_OK);
+	}
+	b_mcg(e, PRM_OP_ATTACH_TO_MCG);
+}
+
 static void other_group(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
 	((uint8_t *)LAYOUT_IN(detach_from_mcg_in, multicast_gid, e->in))[15] = 1;
@@ -150,6 +160,7 @@ static const struct refusal_row rows[] = {
 	R(MCG_QPN, ATTACH_TO_MCG, E(attach_to_mcg_in, qpn, NOBODY)),
 	M(MCG_QP_ST, ATTACH_TO_MCG, rc_in_mcg, {0, 0, 0}),
 	M(MCG_GID, ATTACH_TO_MCG, no_group, {0, 0, 0}),
+	M(MCG_FULL, ATTACH_TO_MCG, full_group, {0, 0, 0}),
 	R(MCG_NONE, DETACH_FROM_MCG, E(detach_from_mcg_in, qpn, NOBODY)),
 	M(MCG_NONE, DETACH_FROM_MCG, other_group, {0, 0, 0}),
 	M(QP_ATTACHED, DESTROY_QP, attached_qp, {0, 0, 0}),

@@ -42,6 +42,18 @@ struct hw_host {
 	uint32_t hca[16]; /* SEG_T_HCA indices, in device order: mlx5_0, mlx5_1... */
 } SEG_ELEM;
 
+/* What an HCA can have a limited number of. */
+enum hw_limit {
+	HW_LIMIT_PD,
+	HW_LIMIT_MKEY,
+	HW_LIMIT_CQ,
+	HW_LIMIT_SRQ,
+	HW_LIMIT_QP,
+	HW_LIMIT_XRCD,
+	HW_LIMIT_OBJ,
+	HW_LIMITS
+};
+
 struct hw_hca {
 	uint32_t gen, flags;
 	struct seg_lock lock; /* control plane of this HCA */
@@ -58,7 +70,8 @@ struct hw_hca {
 		clock_nsec;        /* the same instant by completion stamps and by wall clock */
 	_Atomic uint32_t next_uid; /* DEVX uids */
 	_Atomic uint32_t mkey_var; /* low byte of the next MR key: the driver's choice */
-	_Atomic uint32_t zombies;  /* objects of closed files that a stopped process still holds */
+	_Atomic uint32_t made[HW_LIMITS]; /* so many there are (fw/limits.c) */
+	_Atomic uint32_t zombies; /* objects of closed files that a stopped process still holds */
 	/*
 	 * Finding, joining and leaving what several open files share (hw_share); taken before
 	 * `lock`. Nothing to repair: each step is one store.

@@ -64,14 +64,15 @@ static void indices_go_round(void **state)
 static void alloc_at_checks_index_and_owner(void **state)
 {
 	struct seg *s = *state;
+	const uint32_t end = seg_table(s, SEG_T_OBJ)->capacity;
 
 	assert_int_equal(seg_alloc_at(s, SEG_T_OBJ, 1, 0), -EINVAL);
-	assert_int_equal(seg_alloc_at(s, SEG_T_OBJ, 1, 65536), -EINVAL);
-	assert_int_equal(seg_alloc_at(s, SEG_T_OBJ, 1, 65535), 0);
-	assert_int_equal(seg_alloc_at(s, SEG_T_OBJ, 1, 65535), -EBUSY);
-	assert_null(seg_at(s, SEG_T_OBJ, 65536));
+	assert_int_equal(seg_alloc_at(s, SEG_T_OBJ, 1, end), -EINVAL);
+	assert_int_equal(seg_alloc_at(s, SEG_T_OBJ, 1, end - 1), 0);
+	assert_int_equal(seg_alloc_at(s, SEG_T_OBJ, 1, end - 1), -EBUSY);
+	assert_null(seg_at(s, SEG_T_OBJ, end));
 	assert_int_equal(seg_owner(s, SEG_T_OBJ, UINT32_MAX), SEG_OWNER_FREE);
-	seg_free(s, SEG_T_OBJ, 65535);
+	seg_free(s, SEG_T_OBJ, end - 1);
 	seg_free(s, SEG_T_OBJ, UINT32_MAX);
 }
 
