@@ -12,6 +12,7 @@ struct mlx5_cq { /* uv_cq.obj.drv */
 	struct mlx5_umem buf;
 	struct mlx5_dbr dbr;
 	uint32_t cqe_size;
+	bool real_time;
 };
 
 /* CQEs for a wish of `cqe`: the power of two above it; -EINVAL. */
@@ -43,13 +44,25 @@ static int request_check(const struct uv_udata *u, struct mlx5_ib_create_cq *cmd
 		return uv_no(-EINVAL, "unknown flags of the driver's data");
 	if ((cmd->cqe_size != 64 && cmd->cqe_size != 128) || cmd->reserved0 || cmd->reserved1)
 		return uv_no(-EINVAL, "cqe_size: 64 or 128; reserved: 0");
-	if (cmd->buf_addr & 63) /* page_offset counts 64-byte units */
-		return uv_no(-EINVAL, "buf_addr: a multiple of 64");
-	/* Compression, padding and real time stamps: their capabilities are off. */
-	if (cmd->cqe_comp_en == 1 || cmd->flags & (MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD |
-						   MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS))
-		return uv_no(-EOPNOTSUPP, "compression, padding, real time stamps: the caps are 0");
 	return 0;
+}
+
+/* What needs a capability that is off. Real time stamps do: QPs and WQs are refused such a CQ. */
+static int features_check(const struct mlx5_ib_create_cq *cmd)
+{
+	if (cmd->cqe_comp_en == 1)
+		return uv_no(-EOPNOTSUPP, "compression: the capability is 0");
+	if (cmd->flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD)
+		return uv_no(-EOPNOTSUPP, "padding: the capability is 0");
+	return 0;
+}
+
+/* get_ts_format(), by get_qp_ts_format() and get_rq_ts_format() (mlx5/qp.c) */
+int mlx5_cq_ts_check(const struct uv_cq *cq)
+{
+	const struct mlx5_cq *m = cq ? cq->obj.drv : NULL;
+
+	return m && m->real_time ? uv_no(-EOPNOTSUPP, "real time stamps: the capability is 0") : 0;
 }
 
 static int cq_cmd(struct uv_context *ctx, const struct mlx5_cq *m, uint32_t entries, uint32_t uar,
@@ -118,12 +131,15 @@ int mlx5_create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_
 	if (!m)
 		return -ENOMEM;
 	m->cqe_size = cmd.cqe_size;
-	r = mlx5_umem_create(ctx, cmd.buf_addr, (uint64_t)entries * cmd.cqe_size,
-			     IB_UVERBS_ACCESS_LOCAL_WRITE, &m->buf);
+	m->real_time = cmd.flags & MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS;
+	r = mlx5_queue_umem_create(ctx, cmd.buf_addr, (uint64_t)entries * cmd.cqe_size,
+				   IB_UVERBS_ACCESS_LOCAL_WRITE, &m->buf);
 	if (r == 0)
 		r = mlx5_dbr_get(ctx, cmd.db_addr, &m->dbr);
 	if (r == 0)
 		r = uar = cq_uar(ctx, &cmd);
+	if (r >= 0)
+		r = features_check(&cmd);
 	if (r >= 0)
 		r = cq_cmd(ctx, m, entries, (uint32_t)uar, (uint32_t)eqn, flags, &cq->cqn);
 	if (r < 0) {
@@ -178,12 +194,12 @@ int mlx5_resize_cq(struct uv_cq *cq, uint32_t cqe, struct uv_udata *u)
 	if (u->inlen < sizeof(cmd))
 		return uv_no(-EINVAL, "the driver's data is too short");
 	memcpy(&cmd, u->in, sizeof(cmd));
-	if (cmd.reserved0 || cmd.reserved1 || cmd.buf_addr & 63)
-		return uv_no(-EINVAL, "buf_addr: a multiple of 64; reserved: 0");
+	if (cmd.reserved0 || cmd.reserved1)
+		return uv_no(-EINVAL, "reserved: 0");
 	if (cmd.cqe_size != 64 && cmd.cqe_size != 128)
 		return uv_no(-EINVAL, "cqe_size: 64 or 128");
-	r = mlx5_umem_create(ctx, cmd.buf_addr, (uint64_t)entries * cmd.cqe_size,
-			     IB_UVERBS_ACCESS_LOCAL_WRITE, &buf);
+	r = mlx5_queue_umem_create(ctx, cmd.buf_addr, (uint64_t)entries * cmd.cqe_size,
+				   IB_UVERBS_ACCESS_LOCAL_WRITE, &buf);
 	if (r < 0)
 		return r;
 	r = resize_cmd(ctx, cq, &buf, entries, cmd.cqe_size);

@@ -104,6 +104,10 @@ const struct fw_caps *mlx5_caps(const struct uv_context *ctx);
  */
 int mlx5_umem_create(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t access,
 		     struct mlx5_umem *u);
+/* The same where a queue lies at the start, which has to be a multiple of 64: looked at after all.
+ */
+int mlx5_queue_umem_create(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t access,
+			   struct mlx5_umem *u);
 /* The same for one that programs name in their commands: it carries the context's uid. */
 int mlx5_umem_create_devx(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t access,
 			  struct mlx5_umem *u);
@@ -180,6 +184,8 @@ int mlx5_resize_cq(struct uv_cq *cq, uint32_t cqe, struct uv_udata *u);
 /* Event moderation: `count` completions or `period` microseconds, whichever is first. */
 #define MLX5_MAX_CQ_COUNT 0xffff
 #define MLX5_MAX_CQ_PERIOD 0xfff
+/* A CQ with stamps that QPs and WQs of this device cannot have: -EOPNOTSUPP. NULL is none. */
+int mlx5_cq_ts_check(const struct uv_cq *cq);
 int mlx5_modify_cq(struct uv_cq *cq, uint16_t count, uint16_t period);
 int mlx5_destroy_cq(struct uv_cq *cq);
 
@@ -195,7 +201,8 @@ int mlx5_dealloc_xrcd(struct uv_xrcd *x);
 int mlx5_open_qp(struct uv_qp *qp);
 void mlx5_close_qp(struct uv_qp *qp);
 /* CREATE_QP of an XRC target: no queue, no memory, nothing asked or answered. */
-int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags);
+int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags,
+			const struct mlx5_ib_create_qp *cmd, struct uv_udata *u);
 
 struct mlx5_srq { /* uv_srq.obj.drv */
 	struct mlx5_umem buf;

@@ -95,6 +95,8 @@ static int sizes_check(const struct fw_caps *c, const struct uv_qp *qp,
 			return uv_no(-EINVAL, "no room for the signature");
 		m->rq_max_gs = segs - sig;
 		m->rq_wqe_cnt = cmd->rq_wqe_count;
+	} else if (cmd->rq_wqe_count || cmd->rq_wqe_shift) {
+		return uv_no(-EINVAL, "rq_wqe_count, rq_wqe_shift: 0 without a receive queue");
 	}
 	if (cmd->sq_wqe_count > max_wqes || (cmd->sq_wqe_count && !is_pow2(cmd->sq_wqe_count)))
 		return uv_no(-EINVAL, "sq_wqe_count: a power of two within the device's limit");
@@ -209,10 +211,8 @@ static int qp_make(struct uv_context *ctx, struct uv_qp *qp, struct mlx5_qp *m,
 
 	if (r < 0)
 		return r;
-	if (cmd->buf_addr & 63) /* page_offset counts 64-byte units */
-		return uv_no(-EINVAL, "buf_addr: a multiple of 64");
 	if (cmd->buf_addr && bytes)
-		r = mlx5_umem_create(ctx, cmd->buf_addr, bytes, 0, &m->buf);
+		r = mlx5_queue_umem_create(ctx, cmd->buf_addr, bytes, 0, &m->buf);
 	if (r == 0)
 		r = mlx5_dbr_get(ctx, cmd->db_addr, &m->dbr);
 	if (r == 0)
@@ -229,16 +229,16 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 	struct mlx5_ib_create_qp cmd;
 	int r;
 
-	if (qp->ind_tbl)
-		return uv_no(-EOPNOTSUPP, "tables are for raw packets, which the device has not");
+	if (qp->ind_tbl && qp->qp_type != IBV_QPT_RAW_PACKET) /* check_valid_flow() */
+		return uv_no(-EINVAL, "tables are for raw packets");
 	r = mlx5_qp_st(qp->qp_type);
 	if (r < 0)
 		return uv_no(r, "the device has no QPs of this type");
-	if (qp->qp_type == IBV_QPT_XRC_RECV)
-		return mlx5_create_xrc_tgt(qp, create_flags);
 	r = request_check(ctx, qp->qp_type, u, &cmd);
 	if (r < 0)
 		return r;
+	if (qp->qp_type == IBV_QPT_XRC_RECV)
+		return mlx5_create_xrc_tgt(qp, create_flags, &cmd, u);
 	if (cmd.flags & MLX5_QP_FLAG_TYPE_DCT)
 		return mlx5_create_dct(qp, create_flags, &cmd, u);
 	if (create_flags & ~(uint32_t)IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK)
@@ -246,6 +246,10 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 	if (qp->qp_type == IBV_QPT_DRIVER && (cap->max_recv_wr || cap->max_recv_sge))
 		return uv_no(-EINVAL, "a DCI receives nothing");
 	r = sizes_check(mlx5_caps(ctx), qp, cap, &cmd, &sizes);
+	if (r == 0)
+		r = mlx5_cq_ts_check(qp->send_cq);
+	if (r == 0)
+		r = mlx5_cq_ts_check(qp->recv_cq);
 	if (r < 0)
 		return r;
 	m = heap_zalloc(sizeof(*m));

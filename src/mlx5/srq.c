@@ -41,8 +41,8 @@ static int request_check(const struct uv_udata *u, struct mlx5_ib_create_srq *cm
 	memset(cmd, 0, sizeof(*cmd));
 	if (u->inlen)
 		memcpy(cmd, u->in, MIN(u->inlen, sizeof(*cmd)));
-	if (cmd->reserved0 || cmd->reserved1 || cmd->buf_addr & 63)
-		return uv_no(-EINVAL, "buf_addr: a multiple of 64; reserved: 0");
+	if (cmd->reserved0 || cmd->reserved1)
+		return uv_no(-EINVAL, "reserved: 0");
 	for (size_t i = sizeof(*cmd); i < u->inlen; i++)
 		if (in[i])
 			return uv_no(-EINVAL, "unknown bytes of the driver's data are not zero");
@@ -129,8 +129,8 @@ int mlx5_create_srq(struct uv_srq *srq, const struct ibv_srq_init_attr_ex *a, st
 		return -ENOMEM;
 	*m = sizes;
 	m->wq_sig = cmd.flags & MLX5_SRQ_FLAG_SIGNATURE;
-	r = mlx5_umem_create(ctx, cmd.buf_addr, UINT64_C(1) << (m->log_size + m->log_stride), 0,
-			     &m->buf);
+	r = mlx5_queue_umem_create(ctx, cmd.buf_addr, UINT64_C(1) << (m->log_size + m->log_stride),
+				   0, &m->buf);
 	if (r == 0)
 		r = mlx5_dbr_get(ctx, cmd.db_addr, &m->dbr);
 	if (r == 0 && srq->srq_type == IBV_SRQT_XRC)

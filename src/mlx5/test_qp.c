@@ -148,10 +148,13 @@ static void test_bad_qps_leave_nothing(void **state)
 	assert_int_equal(create_qp(&v, (void *)raw, 64, IBV_QPT_RC, 8, &qp), 0);
 	assert_int_equal(destroy(&v, IB_USER_VERBS_CMD_DESTROY_QP, qp.handle), 0);
 	assert_int_equal(create_qp(&v, &good, 48, IBV_QPT_UD, 8, &qp), 0);
-	/* sizes of a queue that it does not have are not looked at */
+	/* sizes of a queue that it does not have are 0 (create_user_qp()) */
 	uhw = good;
-	uhw.rq_wqe_shift = 77;
 	uhw.db_addr += 8;
+	assert_int_equal(create_qp(&v, &uhw, sizeof(uhw), IBV_QPT_RC, 0, &qp), -EINVAL);
+	uhw.rq_wqe_count = 0;
+	assert_int_equal(create_qp(&v, &uhw, sizeof(uhw), IBV_QPT_RC, 0, &qp), -EINVAL);
+	uhw.rq_wqe_shift = 0;
 	assert_int_equal(create_qp(&v, &uhw, sizeof(uhw), IBV_QPT_RC, 0, &qp), 0);
 	assert_true(hw_qp(&v.e->seg, qp.qpn)->no_rq);
 	assert_int_equal(qp.resp.max_recv_sge, 0);

@@ -51,6 +51,19 @@ int mlx5_umem_create(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t
 	return umem_create(ctx, 0, va, len, access, u);
 }
 
+int mlx5_queue_umem_create(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t access,
+			   struct mlx5_umem *u)
+{
+	int r = umem_create(ctx, 0, va, len, access, u);
+
+	/* page_offset counts 64 bytes: mlx5_umem_find_best_quantized_pgoff() */
+	if (r == 0 && va & 63) {
+		mlx5_umem_destroy(ctx, u);
+		r = uv_no(-EINVAL, "buf_addr: a multiple of 64");
+	}
+	return r;
+}
+
 int mlx5_umem_create_devx(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t access,
 			  struct mlx5_umem *u)
 {

@@ -106,11 +106,12 @@ static int wq_make(struct uv_context *ctx, struct uv_wq *wq, const struct mlx5_i
 	m->wqe_shift = cmd->rq_wqe_shift;
 	m->user_index = cmd->user_index;
 	m->sig = cmd->flags & MLX5_WQ_FLAG_SIGNATURE;
-	r = mlx5_umem_create(ctx, cmd->buf_addr, (uint64_t)m->wqe_cnt << m->wqe_shift, 0, &m->buf);
-	if (r == 0 && cmd->buf_addr & 63) /* page_offset counts 64-byte units */
-		r = uv_no(-EINVAL, "buf_addr is a multiple of 64");
+	r = mlx5_queue_umem_create(ctx, cmd->buf_addr, (uint64_t)m->wqe_cnt << m->wqe_shift, 0,
+				   &m->buf);
 	if (r == 0)
 		r = mlx5_dbr_get(ctx, cmd->db_addr, &m->dbr);
+	if (r == 0)
+		r = mlx5_cq_ts_check(wq->cq);
 	if (r == 0)
 		r = flags_check(flags);
 	if (r == 0)

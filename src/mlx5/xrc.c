@@ -5,6 +5,8 @@
  * qp.c.
  */
 #include <errno.h>
+#include <sys/param.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 #include "mlx5/drv.h"
 #include "util/heap.h"
 
@@ -78,16 +80,19 @@ int mlx5_xrc_srq_query(struct uv_srq *srq, struct ibv_srq_attr *a)
 }
 
 /* The kernel names a PD, CQ and SRQ of its own, which nothing uses: number 0 to our firmware. */
-int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags)
+int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags,
+			const struct mlx5_ib_create_qp *cmd, struct uv_udata *u)
 {
-	enum { SRQ_RQ = 1, PM_MIGRATED = 3, DEFAULT_UIDX = 0xffffff };
+	enum { SRQ_RQ = 1, PM_MIGRATED = 3 };
+	const uint32_t block_lb = IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
+	struct mlx5_ib_create_qp_resp resp = {0};
 	uint8_t in[LAYOUT_SZ(create_qp_in)] = {0}, out[LAYOUT_SZ(create_qp_out)];
 	struct uv_context *ctx = uv_obj_context(&qp->obj);
 	void *qpc = LAYOUT_IN(create_qp_in, qpc, in);
 	int r;
 
-	if (create_flags)
-		return uv_no(-EOPNOTSUPP, "an XRC target has no create_flags");
+	if (create_flags & ~block_lb)
+		return uv_no(-EOPNOTSUPP, "create_flags: each needs a capability that is off");
 	r = mlx5_open_qp(qp);
 	if (r < 0)
 		return r;
@@ -96,12 +101,20 @@ int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags)
 	LAYOUT_SET(qpc, qpc, rq_type, SRQ_RQ);
 	LAYOUT_SET(qpc, qpc, no_sq, 1);
 	LAYOUT_SET(qpc, qpc, xrcd, qp->xrcd->xrcd);
-	LAYOUT_SET(qpc, qpc, user_index, DEFAULT_UIDX);
+	LAYOUT_SET(qpc, qpc, block_lb_mc, !!(create_flags & block_lb));
+	LAYOUT_SET(qpc, qpc, user_index, cmd->uidx);
 	r = mlx5_exec_as(ctx, 0, PRM_OP_CREATE_QP, NULL, in, sizeof(in), out, sizeof(out));
-	if (r < 0)
+	if (r < 0) {
 		mlx5_close_qp(qp);
-	else
-		qp->qpn = (uint32_t)LAYOUT_GET(create_qp_out, out, qpn);
+		return r;
+	}
+	qp->qpn = (uint32_t)LAYOUT_GET(create_qp_out, out, qpn);
+	resp.ece_options = (uint32_t)LAYOUT_GET(create_qp_out, out, ece);
+	r = uv_udata_out(u, &resp, MIN(u->outlen, sizeof(resp)));
+	if (r < 0) {
+		mlx5_exec_id_as(ctx, 0, PRM_OP_DESTROY_QP, qp->qpn);
+		mlx5_close_qp(qp);
+	}
 	return r;
 }
 

@@ -86,6 +86,13 @@
 #define QP_RESP                                                                            \
 	VAL(CREATE_QP_RESP_CAP, 20, OUT), VAL(CREATE_QP_RESP_QP_NUM, 4, OUT + 64), QP_UHW, \
 		VAL(UHW_OUT, 40, OUT + 128)
+/* Without a receive queue of its own. */
+#define SRQ_QP_RESP                                                                        \
+	VAL(CREATE_QP_RESP_CAP, 20, OUT), VAL(CREATE_QP_RESP_QP_NUM, 4, OUT + 64),         \
+		UHW(mlx5_ib_create_qp, .buf_addr = MEM + 0x5000, .db_addr = NEXT_DBR + 64, \
+		    .sq_wqe_count = 4, .flags = MLX5_QP_FLAG_UAR_PAGE_INDEX,               \
+		    .bfreg_index = UAR_PAGE),                                              \
+		VAL(UHW_OUT, 40, OUT + 128)
 #define QP_CQS HANDLE(CREATE_QP_SEND_CQ_HANDLE, CQ), HANDLE(CREATE_QP_RECV_CQ_HANDLE, CQ)
 #define QP_BASE HANDLE(CREATE_QP_HANDLE, 0), HANDLE(CREATE_QP_PD_HANDLE, PD), QP_CQS, QP_MORE
 #define QP_MORE VAL(CREATE_QP_USER_HANDLE, 8, 5), QP_CAP, VAL(CREATE_QP_TYPE, 8, IB_UVERBS_QPT_RC)

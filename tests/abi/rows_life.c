@@ -183,7 +183,7 @@ const struct ioctl_row life_rows[] = {
 	 .more = true},
 	{"QP with it", "", 0, ON(QP, QP_CREATE),
 	 .attr = {QP_BASE, HANDLE(CREATE_QP_SRQ_HANDLE, NEXT), VAL(CREATE_QP_FLAGS, 4, 0),
-		  HANDLE(CREATE_QP_EVENT_FD, ASYNC), QP_RESP},
+		  HANDLE(CREATE_QP_EVENT_FD, ASYNC), SRQ_QP_RESP},
 	 .more = true},
 	{"SRQ in use", "verbs.c srq->usecnt", EBUSY, ON(SRQ, SRQ_DESTROY),
 	 .attr = {HANDLE(DESTROY_SRQ_HANDLE, NEXT), VAL(DESTROY_SRQ_RESP, 4, OUT)}, .more = true},

@@ -27,9 +27,9 @@
 		    .bfreg_index = UAR_PAGE),                                                   \
 		40, .pd_handle = PD, .send_cq_handle = CQ, .max_send_wr = 4, .max_send_sge = 1, \
 		.qp_type = IB_UVERBS_QPT_XRC_INI)
-#define TGT(h)                                                          \
-	RUN(C(CREATE_QP), create_qp, RESP(create_qp), .pd_handle = (h), \
-	    .qp_type = IB_UVERBS_QPT_XRC_TGT)
+#define TGT(h)                                                                           \
+	RUN_UHW(C(CREATE_QP), create_qp, RESP(create_qp), UHW(mlx5_ib_create_qp, 0), 40, \
+		.pd_handle = (h), .qp_type = IB_UVERBS_QPT_XRC_TGT)
 
 #define DROPPED "uverbs_cmd.c modify_qp_mask"
 #define IS_OK "verbs.c ib_modify_qp_is_ok"

@@ -80,7 +80,7 @@ const struct ioctl_row wq_rows[] = {
 	 RUN_WORDS(EX(CREATE_RWQ_IND_TBL), 16, NO_UHW, 8, 0, 1, NEXT, NEXT), .more = true},
 	{"QP on a table, with receives", "create_qp: ind_tbl and max_recv_wr", EINVAL,
 	 RUN_WORDS(EX(CREATE_QP), 64, NO_UHW, 40, TABLE_QP_REQ(1, NEXT + 1)), .more = true},
-	{"QP on a table", "no raw packets: SUPPORT.md", EOPNOTSUPP,
+	{"QP on a table", "mlx5/qp.c check_valid_flow: raw packets only", EINVAL,
 	 RUN_WORDS(EX(CREATE_QP), 64, NO_UHW, 40, TABLE_QP_REQ(0, NEXT + 1)), .more = true},
 	{"QP on a table that is a work queue", "create_qp: uobj_get_obj_read", EINVAL,
 	 RUN_WORDS(EX(CREATE_QP), 64, NO_UHW, 40, TABLE_QP_REQ(0, NEXT)), .more = true},

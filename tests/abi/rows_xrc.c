@@ -25,7 +25,8 @@
 			(n), 0, 1, 0, 0                                               \
 		}                                                                     \
 	}
-/* A target has a domain, and nothing else. */
+/* A target has a domain and the driver's data, and nothing else. */
+#define TGT_UHW UHW(mlx5_ib_create_qp, 0), VAL(UHW_OUT, 40, OUT + 512)
 #define TGT(...)                                                                   \
 	ON(QP, QP_CREATE), .attr = {{.id = UVERBS_ATTR_CREATE_QP_HANDLE},          \
 				    VAL(CREATE_QP_USER_HANDLE, 8, 0),              \
@@ -57,7 +58,12 @@
 
 const struct ioctl_row xrc_rows[] = {
 	{"private domain", "", 0, OPEN(-1, 0), .more = true},
-	{"target", "", 0, TGT(VAL(CREATE_QP_XRCD_HANDLE, 0, NEXT)), .more = true},
+	{"target without the driver's data", "mlx5/qp.c process_udata_size", EINVAL,
+	 TGT(VAL(CREATE_QP_XRCD_HANDLE, 0, NEXT)), .more = true},
+	{"target with an index of all ones", "mlx5/mlx5_ib.h get_qp_user_index", EINVAL,
+	 TGT(VAL(CREATE_QP_XRCD_HANDLE, 0, NEXT), UHW(mlx5_ib_create_qp, .uidx = 0xffffff)),
+	 .more = true},
+	{"target", "", 0, TGT(VAL(CREATE_QP_XRCD_HANDLE, 0, NEXT), TGT_UHW), .more = true},
 	{"target by number", "", 0, OPEN_QP(NEXT, FIRST_QPN, XRC_TGT), .more = true},
 	{"domain in use", "uxrcd->refcnt", EBUSY, XRCD_GONE(NEXT), .more = true},
 	{"domain in use, by a command", "uxrcd->refcnt", EBUSY, CLOSE(NEXT), .more = true},
@@ -111,7 +117,10 @@ ROWS_END(xrc_rows);
 
 /* ---- the same by write(2) */
 
-#define TGT_REQ(h) 0, 0, (h), 0, 0, 0, 0, 0, 0, 0, 0, IB_UVERBS_QPT_XRC_TGT << 8
+/* behind it the driver's data: struct mlx5_ib_create_qp */
+#define TGT_REQ(h)                                                                                \
+	0, 0, (h), 0, 0, 0, 0, 0, 0, 0, 0, IB_UVERBS_QPT_XRC_TGT << 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+		0, 0, 0, 0
 #define XSRQ_REQ(t, h, cq) 0, 0, (t), PD, 3, 1, 0, 0, (h), (cq)
 #define XSRQ_UHW U64(MEM + 0x6000), U64(DBR + 256), 0, 0, 7, 0
 
