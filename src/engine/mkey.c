@@ -34,12 +34,14 @@ int sgl_add_special(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_
 	return sgl_add(l, mem, va, len);
 }
 
-/* A number that is nobody's key. */
+/*
+ * A number that is nobody's key. By ibv_alloc_null_mr(3) it is an lkey only, but perftest's
+ * --use-null-mr has the other end WRITE to it and READ from it (set_up_connection() in its
+ * perftest_communication.c), which presumes that cards do that.
+ */
 static enum eng_why add_special(struct eng_sgl *l, uint32_t key, uint64_t len, uint32_t access)
 {
-	const uint32_t local = HW_ACC_LOCAL_READ | HW_ACC_LOCAL_WRITE;
-
-	if (key != HW_KEY_DUMP_FILL || access & ~local)
+	if (key != HW_KEY_DUMP_FILL || access & HW_ACC_ATOMIC)
 		return ENG_W_LKEY;
 	return sgl_add_special(l, (struct mem_slot){ENG_SLOT_VOID, 0}, 0, len) ? ENG_W_WQE_MALFORMED
 									       : ENG_W_NONE;

@@ -52,27 +52,31 @@ static enum eng_out refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why w
 	return ENG_FAILED;
 }
 
-/* The memory of r's rkey into r->remote. */
-static enum eng_out remote_memory(struct eng_run *r, struct hw_qp *peer, bool allowed,
-				  uint32_t access)
+/* The memory of r's rkey into r->remote, or why the peer refuses. */
+static enum eng_why remote_key(struct eng_run *r, bool allowed, uint32_t access)
 {
 	const uint8_t *ra = r->wqe + r->hdr;
 	enum eng_why why;
 
 	sgl_init(&r->remote);
 	if (!allowed)
-		return refuse(r, peer, ENG_W_QP_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+		return ENG_W_QP_ACCESS;
 	if (!r->local.len) /* keys of empty messages are not looked at */
-		return ENG_DONE;
+		return ENG_W_NONE;
 	why = sgl_add_key(r->s, &r->remote, (uint32_t)LAYOUT_GET(wqe_raddr, ra, rkey),
 			  LAYOUT_GET(wqe_raddr, ra, va), r->local.len, r->to.pdn, r->dest, access);
-	if (!why)
-		return ENG_DONE;
-	return refuse(r, peer,
-		      why == ENG_W_LKEY_ACCESS  ? ENG_W_RKEY_ACCESS
-		      : why == ENG_W_LKEY_RANGE ? ENG_W_RKEY_RANGE
-						: ENG_W_RKEY,
-		      IBV_EVENT_QP_ACCESS_ERR);
+	return !why                       ? ENG_W_NONE
+	       : why == ENG_W_LKEY_ACCESS ? ENG_W_RKEY_ACCESS
+	       : why == ENG_W_LKEY_RANGE  ? ENG_W_RKEY_RANGE
+					  : ENG_W_RKEY;
+}
+
+static enum eng_out remote_memory(struct eng_run *r, struct hw_qp *peer, bool allowed,
+				  uint32_t access)
+{
+	enum eng_why why = remote_key(r, allowed, access);
+
+	return why ? refuse(r, peer, why, IBV_EVENT_QP_ACCESS_ERR) : ENG_DONE;
 }
 
 static enum eng_out copied(struct eng_run *r, struct hw_qp *peer, int rc)
@@ -103,16 +107,91 @@ static void recv_cqe(struct eng_run *r, const struct hw_qp *peer, const struct e
 		LAYOUT_SET(cqe64, c->b, imm_inval_pkey, r->imm);
 }
 
+/*
+ * The peer refuses a WRITE with immediate whose receive it has in hand: that one says so (the
+ * meaning of Local Access Error in IBA 11.6.2), and no event.
+ */
+static enum eng_out refuse_received(struct eng_run *r, struct hw_qp *peer,
+				    const struct eng_recv *rv, enum eng_why why)
+{
+	enum eng_out out = resp_recv_error(r, peer, r->dest, rv, ENG_W_RECV_ACCESS);
+
+	if (out == ENG_FAILED) {
+		eng_count(r->s, peer, HW_QC_RESP_REMOTE_ACCESS_ERRORS);
+		r->why = why;
+	}
+	return out;
+}
+
+/* Payload and CQE of a receive. */
+static enum eng_out deliver(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op,
+			    const struct eng_recv *rv)
+{
+	struct eng_cqe c;
+	enum eng_out out;
+
+	recv_cqe(r, peer, op, rv, &c);
+	out = resp_complete(r, peer, r->dest, rv, &c);
+	if (out != ENG_FAILED || r->why != ENG_W_REMOTE_FAULT)
+		return out;
+	if (op->kind == ENG_K_SEND)
+		return resp_recv_error(r, peer, r->dest, rv, ENG_W_LOCAL_FAULT);
+	return refuse_received(r, peer, rv, r->why);
+}
+
+/*
+ * SEND with a key that cannot be invalidated: an error of the responder only (IBA 9.9.6.3, class
+ * J). As in execute() and RESPST_ERR_INVALIDATE_RKEY of rxe_resp.c the message is in memory and
+ * acknowledged, the receive fails, and so does the QP.
+ */
+static enum eng_out not_invalidated(struct eng_run *r, struct hw_qp *peer,
+				    const struct eng_recv *rv)
+{
+	int rc = sgl_copy(r->s, &r->remote, &r->local);
+	enum eng_out out = rc ? resp_copy_failed(r, rc) : ENG_DONE;
+
+	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)
+		return resp_recv_error(r, peer, r->dest, rv, ENG_W_LOCAL_FAULT);
+	if (out != ENG_DONE)
+		return out;
+	out = resp_recv_error(r, peer, r->dest, rv, ENG_W_RECV_INVALIDATE);
+	return out == ENG_FAILED ? ENG_DONE : out;
+}
+
+static enum eng_out receive_send(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op,
+				 const struct eng_recv *rv)
+{
+	bool invalidates = op->cqe == CQE_RESP_SEND_INV;
+	enum eng_why why = resp_buffers(r, peer, r->dest, rv, r->local.len);
+	enum eng_out out;
+
+	if (why)
+		return resp_recv_error(r, peer, r->dest, rv, why);
+	if (invalidates && !umr_invalidate(r->s, r->imm, r->to.pdn, r->dest))
+		return not_invalidated(r, peer, rv);
+	out = deliver(r, peer, op, rv);
+	if (invalidates && out != ENG_DONE)
+		umr_validate(r->s, r->imm);
+	return out;
+}
+
 /* SEND and WRITE with immediate: a receive is consumed. */
 static enum eng_out receive(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
 {
-	bool invalidates = op->cqe == CQE_RESP_SEND_INV;
+	bool writes = op->kind == ENG_K_WRITE;
+	/* The key comes with the first packet, the receive is taken by the last. */
+	bool several = eng_npkts(r->local.len, r->qp->mtu) > 1;
 	struct eng_recv rv;
-	struct eng_cqe c;
 	enum eng_why why;
 	enum eng_out out;
-	int rc = resp_fetch(r, peer, r->dest, &rv);
+	int rc;
 
+	if (writes && several) {
+		out = remote_memory(r, peer, peer->rwe, HW_ACC_REMOTE_WRITE);
+		if (out != ENG_DONE)
+			return out;
+	}
+	rc = resp_fetch(r, peer, r->dest, &rv);
 	if (rc == -ENOENT) {
 		r->rnr_timer = peer->min_rnr_nak;
 		return ENG_RNR;
@@ -124,26 +203,10 @@ static enum eng_out receive(struct eng_run *r, struct hw_qp *peer, const struct 
 	if (rc)
 		return refuse(r, peer, rc == -EACCES ? ENG_W_REMOTE_REFUSED : ENG_W_REMOTE_OP,
 			      IBV_EVENT_QP_FATAL);
-	if (op->kind == ENG_K_SEND) {
-		why = resp_buffers(r, peer, r->dest, &rv, r->local.len);
-		if (!why && invalidates && !umr_invalidate(r->s, r->imm, r->to.pdn, r->dest))
-			why = ENG_W_RECV_INVALIDATE;
-		if (why)
-			return resp_recv_error(r, peer, r->dest, &rv, why);
-	} else {
-		out = remote_memory(r, peer, peer->rwe, HW_ACC_REMOTE_WRITE);
-		if (out != ENG_DONE)
-			return out;
-	}
-	recv_cqe(r, peer, op, &rv, &c);
-	out = resp_complete(r, peer, r->dest, &rv, &c);
-	if (invalidates && out != ENG_DONE)
-		umr_validate(r->s, r->imm);
-	if (out != ENG_FAILED || r->why != ENG_W_REMOTE_FAULT)
-		return out;
-	if (op->kind == ENG_K_SEND)
-		return resp_recv_error(r, peer, r->dest, &rv, ENG_W_LOCAL_FAULT);
-	return refuse(r, peer, r->why, IBV_EVENT_QP_ACCESS_ERR);
+	if (!writes)
+		return receive_send(r, peer, op, &rv);
+	why = several ? ENG_W_NONE : remote_key(r, peer->rwe, HW_ACC_REMOTE_WRITE);
+	return why ? refuse_received(r, peer, &rv, why) : deliver(r, peer, op, &rv);
 }
 
 /*

@@ -348,9 +348,7 @@ enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	int rc;
 
 	TRACE(LOG_CQE, "qp %x: receive %u: %s", qpn, rv->index, eng_failures[why].text);
-	r->why = why == ENG_W_RECV_LENGTH       ? ENG_W_REMOTE_INVALID
-		 : why == ENG_W_RECV_INVALIDATE ? ENG_W_RKEY
-						: ENG_W_REMOTE_OP;
+	r->why = why == ENG_W_RECV_LENGTH ? ENG_W_REMOTE_INVALID : ENG_W_REMOTE_OP;
 	cqe_init(&c, CQE_RESP_ERR, qp, qpn, rv->index);
 	LAYOUT_SET(cqe64, c.b, srqn_uidx, r->to.uidx & 0xffffff);
 	cqe_set_error(&c, why);

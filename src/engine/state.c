@@ -40,6 +40,7 @@ const struct eng_failure eng_failures[ENG_W_COUNT] = {
 				  "the host refuses access to the remote process"},
 	[ENG_W_RECV_LENGTH] = {CQE_SYND_LOCAL_LENGTH, 0x6a, "receive is too short"},
 	[ENG_W_RECV_INVALIDATE] = {CQE_SYND_LOCAL_ACCESS, 0x6c, "rkey cannot be invalidated"},
+	[ENG_W_RECV_ACCESS] = {CQE_SYND_LOCAL_ACCESS, 0x6d, "WRITE of the message is refused"},
 	[ENG_W_RETRY] = {CQE_SYND_TRANSPORT_RETRY_EXC, 0x81, "no answer"},
 	[ENG_W_RNR] = {CQE_SYND_RNR_RETRY_EXC, 0x87, "remote end has no receive posted"},
 	[ENG_W_XRC_SRQ] = {CQE_SYND_REMOTE_INVAL_REQ, 0x8c,

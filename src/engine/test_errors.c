@@ -199,6 +199,12 @@ static void both_keys(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 	rkey_unknown(p, wr, sge);
 }
 
+static void rkey_several_packets(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	sge->len = 2 * T_MTU;
+	rkey_unknown(p, wr, sge);
+}
+
 static void both_unmapped(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 {
 	local_unmapped(p, wr, sge);
@@ -241,6 +247,7 @@ static void no_ds(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 #define LEN MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR
 #define QP_OP MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR
 #define PROT MLX5_CQE_SYNDROME_LOCAL_PROT_ERR
+#define ACCESS MLX5_CQE_SYNDROME_LOCAL_ACCESS_ERR
 #define REM_INV MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR
 #define REM_ACC MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR
 #define REM_OP MLX5_CQE_SYNDROME_REMOTE_OP_ERR
@@ -307,7 +314,15 @@ static const struct row rows[] = {
 	{"write: region without access", WRITE, rkey_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"write: QP without access", WRITE, qp_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"write: memory unmapped there", WRITE, remote_unmapped, REM_ACC, NONE, true, ACC_EVENT, 0},
-	{"write imm: rkey unknown", WRITE_IMM, rkey_unknown, REM_ACC, NONE, true, ACC_EVENT, 0},
+	/* ... with the receive in hand: Local Access Error is for just that (IBA 11.6.2) */
+	{"write imm: rkey unknown", WRITE_IMM, rkey_unknown, REM_ACC, ACCESS, true, NONE, 0},
+	{"write imm: beyond the region", WRITE_IMM, rkey_range, REM_ACC, ACCESS, true, NONE, 0},
+	{"write imm: QP without access", WRITE_IMM, qp_no_access, REM_ACC, ACCESS, true, NONE, 0},
+	{"write imm: memory unmapped there", WRITE_IMM, remote_unmapped, REM_ACC, ACCESS, true,
+	 NONE, 0},
+	/* ... the key comes with the first packet, the receive is taken by the last */
+	{"write imm: rkey, several packets", WRITE_IMM, rkey_several_packets, REM_ACC, NONE, true,
+	 ACC_EVENT, 0},
 	{"read: rkey unknown", READ, rkey_unknown, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"read: beyond the region", READ, rkey_range, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"read: region without access", READ, rkey_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},

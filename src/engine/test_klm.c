@@ -199,21 +199,51 @@ static void test_what_is_wrong_with_lists(void **state)
 		assert_int_equal(p->b->mem[0], 0);
 		t_pair_teardown(&st);
 	}
-	/* neither null nor dump-fill are for others */
-	for (uint32_t k = HW_KEY_NULL; k <= HW_KEY_DUMP_FILL; k += 0x100) {
-		struct t_pair *p;
-		void *st;
-		struct t_sge sge;
-		struct t_wr wr;
+}
 
-		assert_int_equal(t_pair_setup(&st), 0);
-		p = st;
-		sge = t_own(p->a, 0, 64);
-		wr = (struct t_wr){
-			.opcode = MLX5_OPCODE_RDMA_WRITE, .sge = &sge, .nsge = 1, .rkey = k};
-		t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR,
-			       t_post(p->a, &wr));
-		t_pair_teardown(&st);
+/* perftest's --use-null-mr sends the null MR's lkey to the other end as its rkey
+ * (set_up_connection()), for WRITEs and READs. */
+static void test_the_null_mr_for_others(void **state)
+{
+	static const struct mlx5_wqe_atomic_seg one = {.swap_add = 0x0100000000000000};
+	static const struct {
+		uint8_t opcode;
+		uint32_t key;
+		bool works;
+	} null_rows[] = {
+		{MLX5_OPCODE_RDMA_WRITE, HW_KEY_DUMP_FILL, true},
+		{MLX5_OPCODE_RDMA_READ, HW_KEY_DUMP_FILL, true},
+		{MLX5_OPCODE_ATOMIC_FA, HW_KEY_DUMP_FILL, false},
+		{MLX5_OPCODE_RDMA_WRITE, HW_KEY_NULL, false},
+		{MLX5_OPCODE_RDMA_READ, HW_KEY_NULL, false},
+	};
+
+	for (size_t i = 0; i < sizeof(null_rows) / sizeof(null_rows[0]); i++) {
+		bool atomic = null_rows[i].opcode == MLX5_OPCODE_ATOMIC_FA;
+		bool reads = null_rows[i].opcode == MLX5_OPCODE_RDMA_READ;
+		struct t_pair *p;
+		struct t_sge sge;
+		uint32_t at;
+
+		t_pair_setup((void **)&p);
+		sge = t_own(p->a, 0, 3 * T_MTU);
+		at = t_post(p->a, &(struct t_wr){.opcode = null_rows[i].opcode,
+						 .fm_ce_se = T_SIG,
+						 .rkey = null_rows[i].key,
+						 .raddr = 0x12340,
+						 .operands = atomic ? &one : NULL,
+						 .operands_len = atomic ? sizeof(one) : 0,
+						 .sge = &sge,
+						 .nsge = 1});
+		if (null_rows[i].works)
+			t_expect_done(p->a, null_rows[i].opcode, at);
+		else
+			t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR,
+				       at);
+		assert_int_equal(p->b->hw->state, null_rows[i].works ? HW_QPS_RTS : HW_QPS_ERR);
+		for (uint32_t n = 1; n < 3 * T_MTU && null_rows[i].works && reads; n++)
+			assert_int_equal(p->a->mem[n], 0);
+		t_pair_teardown((void **)&p);
 	}
 }
 
@@ -253,6 +283,7 @@ int main(void)
 		T(test_lists_of_lists),
 		T(test_a_list_of_itself),
 		cmocka_unit_test(test_what_is_wrong_with_lists),
+		cmocka_unit_test(test_the_null_mr_for_others),
 		T(test_atomics_on_lists),
 	};
 

@@ -170,18 +170,49 @@ static void ud_sender_errors(void **state)
 	t_qp_free(b);
 }
 
+/* Class D of rxe_resp.c (RESPST_ERR_LENGTH): dropped, the receive is for the next. */
 static void ud_receive_too_short(void **state)
 {
 	struct tb *t = *state;
 	struct t_qp *a = ud_make(t, 0), *b = ud_make(t, 1);
 	struct mlx5_wqe_av av;
+	uint32_t qctr;
 
+	assert_int_equal(seg_alloc(&t->s, SEG_T_QCTR, T_OWNER, &qctr), 0);
+	b->hw->qctr = qctr;
 	av_to(&av, b);
 	t_recv_at(b, 0, 42);
+	t_recv_at(b, 64, 43);
+	ud_send(a, &av, MLX5_OPCODE_SEND, "abc");
+	t_expect_done(a, MLX5_OPCODE_SEND, 0);
+	t_assert_empty(&b->cq);
+	assert_int_equal(b->hw->state, HW_QPS_RTS);
+	assert_int_equal(hw_qctr(&t->s, qctr)->n[HW_QC_RESP_LOCAL_LENGTH_ERROR], 1);
+	ud_send(a, &av, MLX5_OPCODE_SEND, "ab");
+	t_received(b, MLX5_CQE_RESP_SEND, 42, 0);
+	ud_send(a, &av, MLX5_OPCODE_SEND, "abc");
+	t_received(b, MLX5_CQE_RESP_SEND, 43, 1);
+	assert_memory_equal(b->mem + 64 + 40, "abc", 3);
+	t_qp_free(a);
+	t_qp_free(b);
+}
+
+/* Class E: one of a shared queue cannot stay there. */
+static void ud_shared_receive_too_short(void **state)
+{
+	struct tb *t = *state;
+	struct t_srq srq;
+	struct t_qp *a = ud_make(t, 0), *b;
+	struct mlx5_wqe_av av;
+
+	t_srq_make(t, &srq, t->pd[1]);
+	b = t_qp_make(t, 1, HW_ST_UD, &srq);
+	t_rts(b, b);
+	av_to(&av, b);
+	t_srq_post(&srq, b->key, b->mem, 42);
 	ud_send(a, &av, MLX5_OPCODE_SEND, "abc");
 	t_expect_done(a, MLX5_OPCODE_SEND, 0);
 	t_expect_error(b, MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR, 0);
-	assert_int_equal(b->hw->state, HW_QPS_ERR);
 	t_qp_free(a);
 	t_qp_free(b);
 }
@@ -214,8 +245,13 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, tb_setup, tb_teardown)
 	const struct CMUnitTest tests[] = {
-		T(ud_without_grh),   T(ud_with_grh),          T(ud_drops),
-		T(ud_sender_errors), T(ud_receive_too_short), T(uc_is_not_answered),
+		T(ud_without_grh),
+		T(ud_with_grh),
+		T(ud_drops),
+		T(ud_sender_errors),
+		T(ud_receive_too_short),
+		T(uc_is_not_answered),
+		T(ud_shared_receive_too_short),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

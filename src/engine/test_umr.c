@@ -125,6 +125,13 @@ ROW(u_other_qp)
 	*u = unbind();
 	mk->qpn = p->a->qpn;
 }
+/* As libmlx5 makes IBV_WR_BIND_MW with length 0, and IBV_WR_LOCAL_INV. */
+ROW(u_to_nothing)
+{
+	*u = unbind();
+	u->mkc.qpn_mkey = htobe32(ANY_QP | 0x78);
+	*bytes = HEAD;
+}
 ROW(u_tag)
 {
 	u->ctrl.mkey_mask &= ~htobe64(MASK(MKEY));
@@ -226,6 +233,7 @@ static const struct umr_row umr_rows[] = {
 	{"key without umr_en", u_not_for_umr, BIND},
 	{"key destroyed", u_gone, BIND},
 	{"window of another QP", u_other_qp, BIND},
+	{"to no bytes: IBA o10-37.2.40, rxe_check_bind_mw()", u_to_nothing, BIND},
 	{"another variant", u_tag, BIND},
 	{"list too long", u_list_long, BIND},
 	{"part unknown", u_part_unknown, BIND},
@@ -359,12 +367,20 @@ static void test_send_with_invalidate(void **state)
 	assert_int_equal(be32toh(c->imm_inval_pkey), mk->key);
 	assert_int_equal(mk->free, 1);
 	assert_memory_equal(p->b->mem, p->a->mem, 16);
-	/* a second time: it is not bound */
+	/* A second time: it is not bound. The error is the responder's alone: IBA 9.9.6.3, class J;
+	 * rxe_resp.c copies, invalidates, completes with error and acknowledges. */
 	memset(p->b->mem, 0, 16);
+	t_recv_at(p->b, 0, 64);
 	send_inval(p, mk->key, &at);
-	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR, at);
+	t_expect_done(p->a, MLX5_OPCODE_SEND_INVAL, at);
+	assert_int_equal(p->a->hw->state, HW_QPS_RTS);
+	assert_int_equal(p->a->hw->next_send_psn, p->b->hw->next_rcv_psn);
 	t_expect_error(p->b, MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_LOCAL_ACCESS_ERR, 1);
-	assert_int_equal(p->b->mem[1], 0);
+	t_expect_error(p->b, MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 2);
+	t_assert_empty(&p->b->cq);
+	assert_int_equal(p->b->hw->state, HW_QPS_ERR);
+	assert_int_equal(t_event(p->t, p->b->evq), -1);
+	assert_memory_equal(p->b->mem, p->a->mem, 16);
 }
 
 /* The receiver's CQ is locked (its owner is stopped): tried again, invalidated once. */
@@ -396,7 +412,8 @@ static void test_a_region_cannot_be_invalidated(void **state)
 	uint32_t at;
 
 	send_inval(p, p->b->key, &at);
-	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR, at);
+	t_expect_done(p->a, MLX5_OPCODE_SEND_INVAL, at);
+	t_expect_error(p->b, MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_LOCAL_ACCESS_ERR, 0);
 	assert_int_equal(hw_mkey(&p->t->s, p->b->key)->free, 0);
 }
 

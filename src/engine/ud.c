@@ -116,6 +116,12 @@ static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct
 	if (rc)
 		return rc == -ETIMEDOUT ? ENG_LOCKED : ENG_RNR;
 	why = resp_buffers(r, peer, av->dqpn, &rv, len + ENG_GRH_BYTES);
+	if (why == ENG_W_RECV_LENGTH && !rv.from_srq) {
+		/* Dropped, and the receive stays where it is; one of an SRQ cannot, and fails (the
+		 * classes D and E at RESPST_ERR_LENGTH of rxe_resp.c). */
+		eng_count(r->s, peer, HW_QC_RESP_LOCAL_LENGTH_ERROR);
+		return ENG_SILENT;
+	}
 	if (why)
 		return resp_recv_error(r, peer, av->dqpn, &rv, why);
 	if (av->grh) {

@@ -64,7 +64,12 @@ static enum eng_why check_key(const struct eng_run *r, const struct hw_mkey *mk,
 		return ENG_W_BIND_KEY;
 	if (!(mask & WQE_UMR_MKEY) && mk->key != r->imm)
 		return ENG_W_BIND_KEY;
-	if (LAYOUT_GET(wqe_umr, u, check_qpn) && mk->qpn != 0xffffff && mk->qpn != r->qpn)
+	/*
+	 * Set in what libmlx5 makes of LOCAL_INV and, the same bytes, of binding to no bytes
+	 * (set_umr_control_seg()). A window that is not bound is no QP's: the latter is an error by
+	 * IBA o10-37.2.40 (rxe_check_bind_mw()).
+	 */
+	if (LAYOUT_GET(wqe_umr, u, check_qpn) && mk->qpn != r->qpn)
 		return ENG_W_BIND_KEY;
 	is_free = atomic_load(&mk->free);
 	if (is_free ? LAYOUT_GET(wqe_umr, u, fail_if_free)

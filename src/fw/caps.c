@@ -47,13 +47,19 @@
 	.log_max_obj = 16, .log_max_rqt_size = 7, .pp_min_rate = 1, .pp_max_rate = 200000000, \
 	.pp_table_size = 128, .max_tsar_bw_share = 100
 
+/* Static rates by ads.stat_rate: all that have a bit there, up to the link's (inferred). */
+#define STAT_RATES 0xfffeu
+#define STAT_RATE_400 6
+
 static const struct fw_caps caps_table[] = {
 	[HW_CX6] = {CAPS_COMMON, CAPS_OBJ, .pci_device = 0x101b, .fw_major = 20, .fw_minor = 31,
 		    .fw_sub = 1014, .fw_ver = "20.31.1014", .hca_type = "MT4123",
-		    .board_id = "MT_0000000223", .link_speed = 64 /* HDR */},
+		    .board_id = "MT_0000000223", .link_speed = 64 /* HDR */,
+		    .stat_rate_support = STAT_RATES & ~(1u << STAT_RATE_400)},
 	[HW_CX7] = {CAPS_COMMON, CAPS_OBJ, .pci_device = 0x1021, .fw_major = 28, .fw_minor = 35,
 		    .fw_sub = 1012, .fw_ver = "28.35.1012", .hca_type = "MT4129",
-		    .board_id = "MT_0000000838", .link_speed = 128 /* NDR */},
+		    .board_id = "MT_0000000838", .link_speed = 128 /* NDR */,
+		    .stat_rate_support = STAT_RATES},
 };
 
 const struct fw_caps *fw_caps(enum hw_model model)

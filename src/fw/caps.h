@@ -45,7 +45,8 @@ struct fw_caps {
 	uint32_t cqe_version;
 	uint32_t device_frequency_khz;
 	uint32_t local_ca_ack_delay;
-	uint32_t max_mtu; /* IBV code */
+	uint32_t stat_rate_support; /* bit n: ads.stat_rate n */
+	uint32_t max_mtu;           /* IBV code */
 	uint32_t num_comp_vectors;
 	uint64_t max_mr_size;
 	uint64_t page_size_cap;

@@ -32,6 +32,7 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(gid_table_size, 0);  /* coded: 8 << n */
 	CAP(pkey_table_size, 0); /* coded: 128 << n; those from HW_PKEYS up are invalid keys */
 	CAP(local_ca_ack_delay, c->local_ca_ack_delay);
+	CAP(stat_rate_support, c->stat_rate_support);
 	CAP(port_type, 0); /* InfiniBand */
 	CAP(num_ports, k->hca->nports);
 	CAP(log_max_msg, c->log_max_msg);

@@ -167,17 +167,29 @@ uint8_t mlx5_rate_of(uint64_t stat_rate)
 							    : stat_rate - STAT_RATE_OFFSET);
 }
 
-/* No static rate is supported: as the kernel does, the next lower supported one is "port's own". */
-static int rate_to_prm(uint8_t rate)
+static uint32_t stat_rate_of(uint32_t rate)
+{
+	for (uint32_t i = 0; i < ARRAY_SIZE(rate_table); i++)
+		if (rate_table[i] == rate)
+			return i;
+	return rate + STAT_RATE_OFFSET;
+}
+
+/* Of a rate that is not supported the next number below that is (the kernel's ib_rate_to_mlx5()).
+ */
+static int rate_to_prm(const struct fw_caps *c, uint32_t rate)
 {
 	if (rate != IBV_RATE_MAX && (rate < IBV_RATE_2_5_GBPS || rate > IBV_RATE_600_GBPS))
 		return uv_no(-EINVAL, "no such static_rate");
-	return 0;
+	while (rate != IBV_RATE_MAX && !(c->stat_rate_support >> stat_rate_of(rate) & 1))
+		rate--;
+	return (int)stat_rate_of(rate);
 }
 
-static int path_fill(void *ads, const struct ibv_ah_attr *ah, uint32_t port)
+static int path_fill(void *ads, const struct fw_caps *c, const struct ibv_ah_attr *ah,
+		     uint32_t port)
 {
-	int rate = rate_to_prm(ah->static_rate);
+	int rate = rate_to_prm(c, ah->static_rate);
 
 	if (rate < 0)
 		return rate;
@@ -203,6 +215,7 @@ static int paths_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_modi
 {
 	void *pri = LAYOUT_IN(qpc, primary_address_path, qpc);
 	void *alt = LAYOUT_IN(qpc, secondary_address_path, qpc);
+	const struct fw_caps *c = mlx5_caps(uv_obj_context(&qp->obj));
 	const struct ibv_qp_attr *a = &m->attr;
 	int r = 0;
 
@@ -211,13 +224,13 @@ static int paths_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_modi
 	if (m->mask & IBV_QP_PORT)
 		LAYOUT_SET(ads, pri, vhca_port_num, a->port_num);
 	if (m->mask & IBV_QP_AV)
-		r = path_fill(pri, &a->ah_attr, m->mask & IBV_QP_PORT ? a->port_num : qp->port);
+		r = path_fill(pri, c, &a->ah_attr, m->mask & IBV_QP_PORT ? a->port_num : qp->port);
 	if (m->mask & IBV_QP_TIMEOUT)
 		LAYOUT_SET(ads, pri, ack_timeout, a->timeout & 0x1f);
 	if (r == 0 && m->mask & IBV_QP_ALT_PATH) {
 		LAYOUT_SET(ads, alt, pkey_index, a->alt_pkey_index);
 		LAYOUT_SET(ads, alt, ack_timeout, a->alt_timeout & 0x1f);
-		r = path_fill(alt, &a->alt_ah_attr, a->alt_port_num);
+		r = path_fill(alt, c, &a->alt_ah_attr, a->alt_port_num);
 	}
 	return r;
 }

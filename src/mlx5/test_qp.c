@@ -362,6 +362,38 @@ static void test_bad_modifies_change_nothing(void **state)
 	verbs_close(&v);
 }
 
+/* What static_rate becomes: the kernel's ib_rate_to_mlx5() and mlx5_to_ib_rate_map(). */
+static void test_static_rates(void **state)
+{
+	static const struct {
+		uint8_t set, got;
+	} rates[] = {
+		{IBV_RATE_MAX, IBV_RATE_MAX},           {IBV_RATE_2_5_GBPS, IBV_RATE_2_5_GBPS},
+		{IBV_RATE_5_GBPS, IBV_RATE_5_GBPS},     {IBV_RATE_120_GBPS, IBV_RATE_120_GBPS},
+		{IBV_RATE_14_GBPS, IBV_RATE_120_GBPS}, /* not there: the number below */
+		{IBV_RATE_56_GBPS, IBV_RATE_56_GBPS},   {IBV_RATE_25_GBPS, IBV_RATE_25_GBPS},
+		{IBV_RATE_100_GBPS, IBV_RATE_100_GBPS}, {IBV_RATE_200_GBPS, IBV_RATE_200_GBPS},
+		{IBV_RATE_300_GBPS, IBV_RATE_200_GBPS}, {IBV_RATE_50_GBPS, IBV_RATE_50_GBPS},
+		{IBV_RATE_400_GBPS, IBV_RATE_50_GBPS}, /* a ConnectX-6 */
+	};
+	struct ib_uverbs_modify_qp init = to_init(), rtr = to_rtr();
+	struct verbs v;
+
+	verbs_open(&v, *state);
+	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
+		struct ib_uverbs_query_qp_resp r;
+		struct qp qp;
+
+		qp_open(&v, &qp, IBV_QPT_RC);
+		assert_int_equal(modify_qp(&v, &qp, &init, INIT_MASK), 0);
+		rtr.dest.static_rate = rates[i].set;
+		assert_int_equal(modify_qp(&v, &qp, &rtr, RTR_MASK), 0);
+		assert_int_equal(query_qp(&v, &qp, &r), 0);
+		assert_int_equal(r.dest.static_rate, rates[i].got);
+	}
+	verbs_close(&v);
+}
+
 static int devx_query_qp(struct test_env *e, uint32_t handle, uint32_t qpn)
 {
 	uint8_t in[LAYOUT_SZ(query_qp_in)] = {0}, out[LAYOUT_SZ(query_qp_out)];
@@ -401,6 +433,7 @@ int main(void)
 		T(test_attributes_come_back),
 		T(test_atomics_are_allowed_with_resources),
 		T(test_bad_modifies_change_nothing),
+		T(test_static_rates),
 		T(test_devx_reaches_verbs_objects_that_it_names),
 	};
 
