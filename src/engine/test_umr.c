@@ -287,6 +287,19 @@ static void test_strides_by_umr(void **state)
 		assert_memory_equal(p->b->mem + i % 2 * 64 + i / 2 * 10, p->a->mem + i * 8, 8);
 }
 
+/* A key of mlx5dv is any QP's, and invalidated all the same: once. */
+static void test_a_key_of_any_qp_is_invalidated(void **state)
+{
+	struct t_pair *p = *state;
+	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], HW_MODE_KLM, 4);
+	struct umr u = bind(0, 0xffffff, p->b->key, p->b->mem, 128), out = unbind();
+
+	changed(p->b, mk->key, &u, HEAD + 64);
+	changed(p->b, mk->key, &out, HEAD);
+	assert_int_equal(mk->free, 1);
+	t_expect_error(p->b, MLX5_CQE_REQ_ERR, BIND, change(p->b, mk->key, &out, HEAD));
+}
+
 /* A list of the longest kind, by a pointer, and its context from the same WQE. */
 static void test_a_list_by_pointer(void **state)
 {
@@ -424,6 +437,7 @@ int main(void)
 		T(test_a_window_is_bound_used_and_unbound),
 		cmocka_unit_test(test_what_is_wrong_with_umrs),
 		T(test_strides_by_umr),
+		T(test_a_key_of_any_qp_is_invalidated),
 		T(test_a_list_by_pointer),
 		T(test_rights_of_a_region),
 		T(test_send_with_invalidate),

@@ -64,14 +64,15 @@ static enum eng_why check_key(const struct eng_run *r, const struct hw_mkey *mk,
 		return ENG_W_BIND_KEY;
 	if (!(mask & WQE_UMR_MKEY) && mk->key != r->imm)
 		return ENG_W_BIND_KEY;
-	/*
-	 * Set in what libmlx5 makes of LOCAL_INV and, the same bytes, of binding to no bytes
-	 * (set_umr_control_seg()). A window that is not bound is no QP's: the latter is an error by
-	 * IBA o10-37.2.40 (rxe_check_bind_mw()).
-	 */
-	if (LAYOUT_GET(wqe_umr, u, check_qpn) && mk->qpn != r->qpn)
-		return ENG_W_BIND_KEY;
 	is_free = atomic_load(&mk->free);
+	/*
+	 * Set in what libmlx5 makes of LOCAL_INV and, the same bytes, of binding to nothing
+	 * (set_umr_control_seg()). A window that is not bound is no QP's: the latter is an error by
+	 * IBA o10-37.2.40 (rxe_check_bind_mw()). mlx5dv's keys are any QP's.
+	 */
+	if (LAYOUT_GET(wqe_umr, u, check_qpn) && mk->qpn != r->qpn &&
+	    (is_free || mk->qpn != 0xffffff))
+		return ENG_W_BIND_KEY;
 	if (is_free ? LAYOUT_GET(wqe_umr, u, fail_if_free)
 		    : LAYOUT_GET(wqe_umr, u, fail_if_not_free))
 		return ENG_W_BIND_STATE;

@@ -93,6 +93,7 @@ static void restore_all(void)
 	for (unsigned int i = 0; i < nsaved; i++)
 		memcpy(saved[i].at, saved[i].copy, saved[i].len);
 	t_now = 1000000;
+	bed->s.polled = false;
 }
 
 /* ---- the queue pairs: each even one with the next */
@@ -344,13 +345,14 @@ static void receive(struct fz *f, unsigned int i)
 	t_recv(qp[i], sge, n);
 }
 
-static void reconnect(unsigned int i)
+static void reconnect(unsigned int i, bool records)
 {
 	struct seg *s = &bed->s;
 
 	if (eng_qp_set_state(s, qp[i]->qpn, HW_QPS_RST))
 		return;
-	memset(qp[i]->dbr, 0, 8);
+	if (!records)
+		memset(qp[i]->dbr, 0, 8);
 	qp[i]->sq_pi = qp[i]->rq_pi = 0;
 	eng_qp_set_state(s, qp[i]->qpn, HW_QPS_INIT);
 	eng_qp_set_state(s, qp[i]->qpn, HW_QPS_RTR);
@@ -409,8 +411,9 @@ static void one(struct fz *f)
 	case 13:
 		if (i == DCT)
 			break; /* it has no states of its own */
+		s->polled = who & 0x40;
 		if (who & 0x80)
-			reconnect(i);
+			reconnect(i, who & 0x20);
 		else
 			eng_qp_set_state(s, qp[i]->qpn, (enum hw_qp_state)(fz_u8(f) % 7));
 		break;
