@@ -23,17 +23,43 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import BUILD, NOBODY, SOFTHCA, ordinary_user_can_run, wait_for  # noqa: E402
+from softhca import (BUILD, NOBODY, SOFTHCA, TIMEOUT, alive, ordinary_user_can_run, stop,  # noqa: E402
+                     wait_for)
 
 ROOT = os.geteuid() == 0
 
 
-def alive(pid):
-    try:
-        with open(f'/proc/{pid}/stat') as f:
-            return f.read().rsplit(')', 1)[1].split()[0] not in 'ZX'
-    except FileNotFoundError:
-        return False
+def children(pid):
+    """All the processes below this one."""
+    of = {}
+    for p in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            with open(f'/proc/{p}/stat') as f:
+                of.setdefault(int(f.read().rsplit(')', 1)[1].split()[1]), []).append(int(p))
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    found = [pid]
+    for p in found:
+        found += of.get(p, [])
+    return found[1:]
+
+
+class Opened:
+    """Tells how often others open a file from now on, by inotify."""
+
+    def __init__(self, path):
+        libc = ctypes.CDLL(None, use_errno=True)
+        self.fd = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        if self.fd < 0 or libc.inotify_add_watch(self.fd, path.encode(), 0x20) < 0:  # IN_OPEN
+            raise OSError(ctypes.get_errno(), 'inotify')
+        self.n = 0
+
+    def times(self):
+        try:
+            self.n += len(os.read(self.fd, 1 << 16)) // 16
+        except BlockingIOError:
+            pass
+        return self.n
 
 
 class Cli(unittest.TestCase):
@@ -69,7 +95,7 @@ class Cli(unittest.TestCase):
     def softhca(self, *args, env=None, **kw):
         return subprocess.run([*self.user, SOFTHCA, *args], env=dict(self.env, **(env or {})),
                               stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=60, **kw)
+                              timeout=TIMEOUT, **kw)
 
     def popen(self, *args, **kw):
         kw.setdefault('stdin', subprocess.DEVNULL)
@@ -268,7 +294,7 @@ class Inheritance(Cli):
 
     def test_standard_input_reaches_the_command(self):
         p = self.popen('run', '--', 'cat', stdin=subprocess.PIPE)
-        self.assertEqual(p.communicate('hello\n', timeout=20), ('hello\n', ''))
+        self.assertEqual(p.communicate('hello\n', timeout=TIMEOUT), ('hello\n', ''))
 
     def test_standard_files_may_be_closed(self):
         r = subprocess.run(['bash', '-c', f'{" ".join(self.user)} {SOFTHCA} run -- bash -c '
@@ -295,9 +321,9 @@ class Inheritance(Cli):
         self.assertEqual((r.stdout, r.stderr), ('mlx5_0\nmlx5_1\n1\n', ''))
 
 
-# How many jobs are stopped, as soon as one is, or after a while.
-STOPPED = ('for i in 1 2 3 4 5 6 7 8; do jobs -s | grep -q Stopped && break; sleep 0.05; done; '
-           'jobs -s | grep -c Stopped')
+# For scripts of a shell. A file that the command makes says that it runs, and how far it is.
+RUNS = 'until [ -e "$HOME/runs" ]; do sleep 0.02; done'
+STOPPED = 'until jobs -s | grep -q Stopped; do sleep 0.02; done; echo stopped'
 
 
 class Signals(Cli):
@@ -315,12 +341,12 @@ class Signals(Cli):
         for s in ('TERM', 'HUP', 'INT', 'QUIT', 'USR1', 'USR2', 'ALRM'):
             p = self.running(f'trap "exit 5" {s}; echo ready; while :; do sleep 0.02; done')
             p.send_signal(getattr(signal, 'SIG' + s))
-            self.assertEqual(p.wait(20), 5, s)
+            self.assertEqual(p.wait(TIMEOUT), 5, s)
 
     def test_without_a_trap_the_signal_ends_both(self):
         p = self.running('echo ready; exec sleep 100')
         p.send_signal(signal.SIGTERM)
-        self.assertEqual(p.wait(20), -signal.SIGTERM)
+        self.assertEqual(p.wait(TIMEOUT), -signal.SIGTERM)
 
     def test_a_terminals_interrupt_arrives_once(self):
         pid, fd = pty.fork()
@@ -328,10 +354,10 @@ class Signals(Cli):
             os.environ.update(self.env)
             os.execvp((self.user or [SOFTHCA])[0], [
                 *self.user, SOFTHCA, 'run', '--', 'bash', '-c',
-                'n=0; trap "n=\\$((n+1))" INT; echo ready; '
-                'for i in $(seq 30); do sleep 0.02; done; echo "n=$n"; exit 3'])
+                'n=0; end=; trap "n=\\$((n+1)); echo INT" INT; trap end=1 USR1; echo ready; '
+                'until [ $end ]; do sleep 0.02; done; echo "n=$n"; exit 3'])
         out = b''
-        sent = False
+        sent = told = False
         while True:
             try:
                 got = os.read(fd, 4096)
@@ -342,36 +368,44 @@ class Signals(Cli):
             out += got
             if b'ready' in out and not sent:
                 sent = True
-                time.sleep(0.1)
                 os.write(fd, b'\x03')
+            if b'INT' in out and not told:
+                told = True
+                os.kill(pid, signal.SIGUSR1)  # passed on after whatever was to be passed on before
         os.close(fd)
         self.assertEqual(os.waitpid(pid, 0)[1], 3 << 8, out)
         self.assertIn(b'n=1', out)
 
     def test_a_terminals_stop_stops_both_and_cont_resumes(self):
-        shell = subprocess.run(
-            ['bash', '-c', f'set -m; {" ".join(self.user)} {SOFTHCA} run -- sleep 1 & '
-             f'sleep 0.1; kill -TSTP -- -$!; {STOPPED}; '
-             'kill -CONT -- -$!; wait $!; echo $?'], env=self.env, capture_output=True, text=True)
-        self.assertEqual(shell.stdout, '1\n0\n')
+        self.assertEqual(self.job('sh', '-c', 'trap "exit 3" USR1; >"$HOME/runs"; '
+                                  'while :; do sleep 0.02; done',
+                                  then=f'{RUNS}; kill -TSTP -- -$!; {STOPPED}; kill -CONT -- -$!; '
+                                  'kill -USR1 $!'), ['stopped', '3'])
 
-    def job(self, *command, stop='kill -TSTP -- -$!'):
-        """A job of a shell: how many jobs it sees stopped after `stop`, and how the job ends."""
+    def job(self, *command, then):
+        """A job of a shell, what the shell does then, and how the job ends."""
+        self.addCleanup(lambda: os.path.exists(runs) and os.unlink(runs))
+        runs = os.path.join(self.work, 'runs')
         shell = subprocess.run(
             ['bash', '-c', f'set -m; {" ".join(self.user)} {SOFTHCA} run -- "$@" & '
-             f'sleep 0.2; {stop}; {STOPPED}; '
-             'kill -CONT -- -$!; wait $!; echo $?', 'job', *command],
-            env=self.env, capture_output=True, text=True, timeout=20)
+             f'{then}; wait $!; echo $?', 'job', *command],
+            env=self.env, capture_output=True, text=True, timeout=TIMEOUT)
         return shell.stdout.split()
 
     def test_a_command_that_ignores_the_stop_keeps_us_running(self):
-        self.assertEqual(self.job('sh', '-c', 'trap "" TSTP; sleep 0.5; exit 3'), ['0', '3'])
+        # The second signal comes when the first is no longer pending, and is passed on by who runs.
+        self.assertEqual(self.job('sh', '-c', 'trap "" TSTP; trap "exit 3" USR1; >"$HOME/runs"; '
+                                  'while :; do sleep 0.02; done',
+                                  then=f'{RUNS}; kill -TSTP -- -$!; '
+                                  'until grep -q "^ShdPnd:.0*$" /proc/$!/status; do :; done; '
+                                  'kill -USR1 $!'), ['3'])
 
     def test_a_command_in_a_group_of_its_own_stops_us_with_it(self):
         for sig in ('SIGTSTP', 'SIGSTOP'):  # a shell's suspend is the latter
             stops = ('import os, signal, sys; os.setpgid(0, 0); '
                      f'os.kill(0, signal.{sig}); sys.exit(3)')
-            self.assertEqual(self.job(sys.executable, '-c', stops, stop='true'), ['1', '3'])
+            self.assertEqual(self.job(sys.executable, '-c', stops,
+                                      then=f'{STOPPED}; kill -CONT -- -$!'), ['stopped', '3'])
 
     def test_when_we_are_killed_the_command_dies(self):
         p = self.running('echo ready; echo $$ >&2; exec sleep 100')
@@ -381,7 +415,7 @@ class Signals(Cli):
             self.assertTrue(os.listdir(self.dir))
         p.kill()
         p.wait()
-        wait_for(lambda: not alive(pid), 'the command to die', 5)
+        wait_for(lambda: not alive(pid), 'the command to die')
         self.assertNotEqual(os.listdir(self.dir), [], 'this test needs litter')
         self.assertEqual(self.softhca('run', '--', 'true').returncode, 0)
         self.assertEqual(os.listdir(self.dir), [])
@@ -389,27 +423,33 @@ class Signals(Cli):
     def test_when_we_are_killed_all_processes_on_the_fabric_die(self):
         p = self.running('(trap "" TERM HUP; ibv_asyncwatch -d mlx5_0 >&2 & wait) & echo ready; wait')
         fabs = lambda: json.loads(self.softhca('status', '-j').stdout)['fabrics']  # noqa
-        wait_for(lambda: len(fabs()[0]['files']) == 2, 'the device to be opened', 10)
+        wait_for(lambda: len(fabs()[0]['files']) == 2, 'the device to be opened')
         pid = fabs()[0]['processes'][0]['pid']
         self.assertTrue(alive(pid))
         p.kill()
         p.wait()
-        wait_for(lambda: not alive(pid), 'the process on the fabric to die', 5)
+        wait_for(lambda: not alive(pid), 'the process on the fabric to die')
         self.assertEqual(self.softhca('run', '--', 'true').returncode, 0)
 
     def test_stragglers_on_the_fabric_end_soon_after_the_command(self):
-        t = time.monotonic()
-        r = self.softhca('run', '--', 'bash', '-c',
-                         'trap "" TERM HUP; (exec ibv_asyncwatch -d mlx5_0 >&2) & echo $!; '
-                         'sleep 0.3')
-        pid = int(r.stdout)
-        self.assertFalse(alive(pid))
-        self.assertEqual(r.returncode, 0)
-        self.assertLess(time.monotonic() - t, 6)
+        def took(script):
+            t = time.monotonic()
+            r = self.softhca('run', '--', 'bash', '-c', 'log=$(mktemp -p "$HOME"); trap "" TERM HUP; '
+                             '(exec stdbuf -oL ibv_asyncwatch -d mlx5_0 >$log) & echo $!; '
+                             'until [ -s $log ]; do sleep 0.02; done; ' + script)
+            self.assertEqual(r.returncode, 0)
+            self.assertFalse(alive(int(r.stdout)))
+            return time.monotonic() - t
+        alone = took('kill -9 $!; wait')    # without a straggler, on this machine
+        self.assertLess(took(':'), 5 + 10 * alone)
 
     def test_a_straggler_may_finish_in_a_second(self):
+        """It has a device open, sees that the command has ended, and needs a little longer."""
         r = self.softhca('run', '--', 'bash', '-c',
-                         '(timeout -s INT 0.6 ibv_asyncwatch -d mlx5_0; echo done) & sleep 0.3')
+                         'log=$(mktemp -p "$HOME"); '
+                         '(stdbuf -oL ibv_asyncwatch -d mlx5_0 >$log & '
+                         'while kill -0 $$ 2>/dev/null; do sleep 0.02; done; kill $!; echo done) & '
+                         'until [ -s $log ]; do sleep 0.02; done')
         self.assertIn('done', r.stdout)
 
 
@@ -426,14 +466,19 @@ class LeftBehind(Cli):
                 os.chown(where, self.uid, self.uid)
             os.rmdir(self.dir)
             self.dir = self.env['SOFTHCA_RUNTIME_DIR'] = where
-        before, times = self.shm(), []
+        before, times, plain = self.shm(), [], []
         for i in range(200):
             t = time.perf_counter()
             self.assertEqual(self.softhca('run', '--', 'true').returncode, 0)
             times.append(time.perf_counter() - t)
+            t = time.perf_counter()
+            subprocess.run([*self.user, 'sh', '-c', 'true; true'], env=self.env)
+            plain.append(time.perf_counter() - t)
         self.assertEqual(os.listdir(self.dir), [])
         self.assertEqual(self.shm(), before)
-        self.assertLess(statistics.median(times), 0.050, 'slower than the bar')
+        # The bar is 50 ms where a shell takes 1.5; where that takes longer, so many times that.
+        bar = max(0.050, 33 * statistics.median(plain))
+        self.assertLess(statistics.median(times), bar, 'slower than the bar')
 
     def test_a_directory_of_our_own_choice_goes_too(self):
         env = {k: v for k, v in self.env.items() if k != 'SOFTHCA_RUNTIME_DIR'}
@@ -454,7 +499,7 @@ class LeftBehind(Cli):
     def test_a_killed_supervisors_litter_is_swept(self):
         self.up('lab')
         os.kill(self.status('lab')['supervisor'], signal.SIGKILL)
-        wait_for(lambda: self.softhca('status', 'lab').returncode == 2, 'the supervisor to die', 5)
+        wait_for(lambda: self.softhca('status', 'lab').returncode == 2, 'the supervisor to die')
         self.up('other')
         self.assertEqual(sorted(os.listdir(self.dir)), ['other', 'other.lock'])
         self.up('lab')
@@ -489,7 +534,7 @@ class LeftBehind(Cli):
 
     def test_many_at_once(self):
         procs = [self.popen('run', '--', 'sleep', '0.2') for _ in range(12)]
-        self.assertEqual([p.wait(30) for p in procs], [0] * 12)
+        self.assertEqual([p.wait(TIMEOUT) for p in procs], [0] * 12)
 
 
 class RuntimeDirectory(Cli):
@@ -565,7 +610,7 @@ class UpAndDown(Cli):
     def test_up_does_not_keep_its_callers_pipes(self):
         r, w = os.pipe()
         p = subprocess.run([*self.user, SOFTHCA, 'up', 'lab'], env=self.env, pass_fds=[w],
-                           capture_output=True, timeout=10)
+                           capture_output=True, timeout=TIMEOUT)
         self.assertEqual(p.returncode, 0)
         os.close(w)
         self.assertEqual(os.read(r, 1), b'')
@@ -577,17 +622,23 @@ class UpAndDown(Cli):
             if self.uid is not None:
                 os.fchown(lock.fileno(), self.uid, self.uid)
             fcntl.flock(lock, fcntl.LOCK_EX)
-            p = self.popen('up', 'lab')  # waits for the lock
-            time.sleep(0.08)
-            p.send_signal(signal.SIGINT)
-            self.assertEqual(p.wait(10), -signal.SIGINT)
-        time.sleep(0.3)
+            status = None
+            while status != -signal.SIGINT:  # it asks for the lock for 0.2 s: again if we were late
+                self.assertIn(status, (None, 2))
+                opened = Opened(lock.name)
+                p = self.popen('up', 'lab')
+                wait_for(opened.times, 'it to ask for the lock')
+                os.close(opened.fd)
+                below = children(p.pid)
+                p.send_signal(signal.SIGINT)
+                status = p.wait(TIMEOUT)
+        wait_for(lambda: not any(map(alive, below)), 'all of it to end')
         self.assertIn('no fabric', self.refused('status', 'lab'))
         self.softhca('run', '--', 'true')  # sweeps
 
     def test_two_at_once_are_one(self):
         both = [self.popen('up', 'lab') for _ in range(4)]
-        said = [(p.wait(20), p.stderr.read()) for p in both]
+        said = [(p.wait(TIMEOUT), p.stderr.read()) for p in both]
         self.assertEqual(sorted(s for s, _ in said), [0, 2, 2, 2], said)
         self.down('lab')
 
@@ -602,13 +653,13 @@ class UpAndDown(Cli):
         name = json.loads(self.softhca('status', '-j').stdout)['fabrics'][0]['fabric']
         self.assertIn('running command', self.refused('down', name))
         p.send_signal(signal.SIGTERM)
-        self.assertEqual(p.wait(10), -signal.SIGTERM)
+        self.assertEqual(p.wait(TIMEOUT), -signal.SIGTERM)
 
     def test_SIGTERM_takes_it_down_cleanly(self):
         self.up('lab')
         pid = self.status('lab')['supervisor']
         os.kill(pid, signal.SIGTERM)
-        wait_for(lambda: not alive(pid), 'the supervisor to end', 5)
+        wait_for(lambda: not alive(pid), 'the supervisor to end')
         self.assertEqual(os.listdir(self.dir), [])
 
     def test_the_link_of_a_port(self):
@@ -653,11 +704,11 @@ class UpAndDown(Cli):
         self.up('lab')
         p = self.popen('run', '--fabric', 'lab', '--', 'stdbuf', '-oL', 'ibv_asyncwatch', '-d',
                        'mlx5_0')
-        wait_for(lambda: len(self.status('lab')['files']) == 2, 'the device to be opened', 10)
+        wait_for(lambda: len(self.status('lab')['files']) == 2, 'the device to be opened')
         for state in ('down', 'up'):
             self.assertEqual(self.softhca('link', 'mlx5_0', '1', state).returncode, 0)
         self.down('lab')
-        out, err = p.communicate(timeout=10)
+        out, err = p.communicate(timeout=TIMEOUT)
         # A link that trains is Initialize first: mlx5_ib tells that as an error, too.
         self.assertEqual(re.findall(r'EVENT_(\w+) \(\d+\), port (\d)', out),
                          [('PORT_ERR', '1'), ('PORT_ERR', '1'), ('PORT_ACTIVE', '1'),
@@ -682,7 +733,7 @@ class UpAndDown(Cli):
         self.up('lab', '--hosts', '2')
         p = self.popen('run', '--fabric', 'lab', '--host', 'h2', '--', 'ibv_asyncwatch', '-d',
                        'mlx5_0')
-        wait_for(lambda: self.status('lab')['files'], 'the device to be opened', 10)
+        wait_for(lambda: self.status('lab')['files'], 'the device to be opened')
         s = self.status('lab')
         self.assertEqual(s['fabric'], 'lab')
         self.assertEqual([h['name'] for h in s['hosts']], ['h1', 'h2'])
@@ -696,8 +747,8 @@ class UpAndDown(Cli):
         self.assertIn(f'process {p.pid}  ibv_asyncwatch  on h2', text)
         p.kill()
         p.wait()
-        wait_for(lambda: not self.status('lab')['processes'], 'the process to go', 2)
-        wait_for(lambda: not self.status('lab')['files'], 'its files to go', 2)
+        wait_for(lambda: not self.status('lab')['processes'], 'the process to go')
+        wait_for(lambda: not self.status('lab')['files'], 'its files to go')
         self.assertEqual(set(self.status('lab')['objects'].values()), {0})
         self.down('lab')
         self.assertEqual(self.softhca('status').stdout, 'no fabric is up\n')
@@ -706,7 +757,7 @@ class UpAndDown(Cli):
     def test_down_with_processes_on_it(self):
         self.up('lab')
         p = self.popen('run', '--fabric', 'lab', '--', 'ibv_asyncwatch', '-d', 'mlx5_0')
-        wait_for(lambda: len(self.status('lab')['files']) == 2, 'the device to be opened', 10)
+        wait_for(lambda: len(self.status('lab')['files']) == 2, 'the device to be opened')
         self.down('lab')
         p.kill()
         p.wait()
@@ -735,7 +786,7 @@ class Supervisor(Cli):
     def connect(self):
         s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.addCleanup(s.close)
-        s.settimeout(10)
+        s.settimeout(TIMEOUT)
         s.connect(os.path.join(self.dir, 'lab', 'sock'))
         return s
 
@@ -868,34 +919,58 @@ class Supervisor(Cli):
         self.assertEqual((r['err'], len(r['fds'])), (0, 1))
         return r['file'], r['gen'], r['fds'][0]
 
-    def test_the_last_reference_is_told_from_the_others(self):
+    def test_the_last_reference_is_told(self):
+        for kind in (1, 3):
+            s, _ = self.hello()
+            file, gen, fd = self.open_file(s, kind)
+            os.close(fd)
+            self.assertEqual(self.ask(s, CLOSED, file=file, gen=gen)['arg'], 1)
+            self.assertEqual(self.ask(s, CLOSED, file=file, gen=gen)['err'],
+                             -errno.ENOENT)
+
+    def test_other_references_are_told_from_the_last(self):
         for kind in (1, 3):
             s, _ = self.hello()
             file, gen, fd = self.open_file(s, kind)
             copy = os.dup(fd)
             os.close(fd)
-            self.assertEqual(self.ask(s, CLOSED, file=file, gen=gen)['arg'], 0)
+            for _ in range(3):
+                r = self.ask(s, CLOSED, file=file, gen=gen)
+                self.assertEqual((r['err'], r['arg']), (0, 0))
             os.close(copy)
-            self.assertEqual(self.ask(s, CLOSED, file=file, gen=gen)['arg'], 1)
-            self.assertEqual(self.ask(s, CLOSED, file=file, gen=gen)['err'],
-                             -errno.ENOENT)
+            # It looks after the file by itself from the first question on: it may know already.
+            r = self.ask(s, CLOSED, file=file, gen=gen)
+            self.assertIn((r['err'], r['arg']), ((0, 1), (-errno.ENOENT, 0)))
+            self.assertEqual(self.ask(s, CLOSED, file=file, gen=gen)['err'], -errno.ENOENT)
+
+    def test_it_finds_out_by_itself_that_the_last_reference_is_gone(self):
+        s, _ = self.hello()
+        file, gen, fd = self.open_file(s)
+        copy = os.dup(fd)
+        os.close(fd)
+        self.assertEqual(self.ask(s, CLOSED, file=file, gen=gen)['arg'], 0)
+        os.close(copy)
+        wait_for(lambda: not self.status('lab')['files'], 'the file to be reaped')
+        self.assertEqual(self.ask(s, CLOSED, file=file, gen=gen)['err'], -errno.ENOENT)
 
     def test_a_reference_elsewhere_keeps_the_file_of_a_dead_process(self):
         s, _ = self.hello()
         file, gen, fd = self.open_file(s)
         s.close()
-        time.sleep(0.3)
+        wait_for(lambda: not self.status('lab')['processes'], 'the process to be forgotten')
+        for _ in range(3):  # it looks when the process has gone, and when asked
+            r = self.ask(self.connect(), CLOSED, file=file, gen=gen)
+            self.assertEqual((r['err'], r['arg']), (0, 0))
         self.assertEqual([f['file'] for f in self.status('lab')['files']], [file])
-        self.assertEqual(self.status('lab')['processes'], [])
         os.close(fd)
-        wait_for(lambda: not self.status('lab')['files'], 'the file to be reaped', 2)
+        wait_for(lambda: not self.status('lab')['files'], 'the file to be reaped')
 
     def test_an_unread_reply_counts_as_a_reference_until_its_socket_dies(self):
         s, _ = self.hello()
         self.send(s, OPEN, kind=1, hca=self.hca())
-        wait_for(lambda: self.status('lab')['files'], 'the file', 2)
+        wait_for(lambda: self.status('lab')['files'], 'the file')
         s.close()
-        wait_for(lambda: not self.status('lab')['files'], 'the file to be reaped', 2)
+        wait_for(lambda: not self.status('lab')['files'], 'the file to be reaped')
 
     def test_event_files_are_named_fifos_that_vanish(self):
         s, _ = self.hello()
@@ -944,20 +1019,16 @@ class Supervisor(Cli):
                 self.send(s, PORT, port=999)
         except OSError:
             pass
-        t = time.monotonic()
-        self.status('lab')
-        self.assertLess(time.monotonic() - t, 2)
+        self.status('lab')  # that client never reads: whatever waits for it waits for ever
 
     def test_a_stopped_process_cannot_stop_it(self):
         p = self.popen('run', '--fabric', 'lab', '--', 'ibv_asyncwatch', '-d', 'mlx5_0')
-        wait_for(lambda: len(self.status('lab')['files']) == 2, 'the device to be opened', 10)
-        p.send_signal(signal.SIGSTOP)
-        t = time.monotonic()
+        wait_for(lambda: len(self.status('lab')['files']) == 2, 'the device to be opened')
+        self.assertTrue(stop(p.pid))  # it stays so: whatever waits for it waits for ever
         s, _ = self.hello()
         self.ask(s, PORT, port=1, arg=0)
         self.ask(s, PORT, port=1, arg=1)
         self.status('lab')
-        self.assertLess(time.monotonic() - t, 5)
         p.send_signal(signal.SIGCONT)
         p.kill()
         p.wait()
@@ -968,7 +1039,7 @@ class Supervisor(Cli):
         if self.user:
             self.skipTest('cannot look into the supervisor of another user')
         self.softhca('run', '--fabric', 'lab', '--', 'ibv_devinfo')
-        wait_for(lambda: not self.status('lab')['files'], 'files to go', 2)
+        wait_for(lambda: not self.status('lab')['files'], 'files to go')
         before = fds()
         mem = os.open('/proc/self/mem', os.O_RDWR)
         for _ in range(20):
@@ -987,8 +1058,8 @@ class Supervisor(Cli):
                     os.close(int(fd))
             except OSError:
                 pass
-        wait_for(lambda: not self.status('lab')['files'], 'files to go', 2)
-        wait_for(lambda: fds() <= before, f'{fds()} descriptors to become {before}', 2)
+        wait_for(lambda: not self.status('lab')['files'], 'files to go')
+        wait_for(lambda: fds() <= before, f'{fds()} descriptors to become {before}')
 
     def test_more_connections_than_descriptors(self):
         if self.user:
@@ -998,7 +1069,7 @@ class Supervisor(Cli):
         held = []
         for _ in range(100):
             s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            s.settimeout(5)
+            s.settimeout(TIMEOUT)
             s.connect(os.path.join(self.dir, 'lab', 'sock'))
             held.append(s)
         refused = sum(1 for s in held[80:] if s.recv(1) == b'')
@@ -1007,7 +1078,7 @@ class Supervisor(Cli):
             with open(f'/proc/{self.pid}/stat') as f:
                 return sum(int(x) for x in f.read().split()[13:15])
         used = cpu()
-        time.sleep(0.3)
+        time.sleep(0.3)  # with nothing to do; beside other load it spins less, never more
         self.assertLess(cpu() - used, 5, 'it spins')
         for s in held:
             s.close()
@@ -1017,7 +1088,7 @@ class Supervisor(Cli):
     def test_port_changes_reach_programs_and_sysfs(self):
         p = self.popen('run', '--fabric', 'lab', '--', 'stdbuf', '-oL', 'ibv_asyncwatch', '-d',
                        'mlx5_0')
-        wait_for(lambda: len(self.status('lab')['files']) == 2, 'the device to be opened', 10)
+        wait_for(lambda: len(self.status('lab')['files']) == 2, 'the device to be opened')
         s = self.connect()
         self.assertEqual(self.ask(s, PORT, port=1, arg=0)['err'], 0)
         r = self.softhca('run', '--fabric', 'lab', '--', 'cat',

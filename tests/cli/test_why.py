@@ -10,7 +10,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import BUILD, SOFTHCA, TOP  # noqa: E402
+from softhca import BUILD, SOFTHCA, TIMEOUT, TOP  # noqa: E402
 
 DEVX_SEND = os.path.join(BUILD, 'examples', 'devx_send')
 PYTHON = '/usr/bin/python3'
@@ -60,7 +60,7 @@ class Why(unittest.TestCase):
 
     def run_(self, *args, stdin=None, **kw):
         return subprocess.run([SOFTHCA, *args], env=self.env, input=stdin, capture_output=True,
-                              text=True, timeout=60, **kw)
+                              text=True, timeout=TIMEOUT, **kw)
 
     def ok(self, *args, **kw):
         r = self.run_(*args, **kw)
@@ -362,7 +362,7 @@ while not cq.poll()[0]: pass
             while True:  # slower than it is written, so that the pipe is full
                 part = os.read(p.stderr.fileno(), 3000)
                 text += part
-                time.sleep(0.001)
+                time.sleep(0.001)  # slow on purpose
                 if not part:
                     break
         self.assertEqual(p.returncode, 0)

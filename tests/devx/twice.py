@@ -15,7 +15,7 @@ def run(softhca, recorder, program, log):
     cmd = [softhca, 'run', '--', 'sh', '-c', 'LD_PRELOAD="$0:$LD_PRELOAD" exec "$1"', recorder,
            program]
     r = subprocess.run(cmd, env=dict(os.environ, DEVX_RECORD=log, SOFTHCA_PROGRAM=softhca), stdin=subprocess.DEVNULL,
-                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=100)
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
     print(f'--- {os.path.basename(program)}: exit status {r.returncode}\n{r.stdout}', flush=True)
     return r.returncode
 
@@ -31,7 +31,7 @@ def bindings(softhca, program):
                    LD_DEBUG_OUTPUT=os.path.join(tmp, 'ld'))
         subprocess.run([softhca, 'run', '--', program], env=env, stdin=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
-                       timeout=100)
+                       timeout=600)
         text = ''.join(open(os.path.join(tmp, f), errors='replace').read()
                        for f in os.listdir(tmp))
     return re.findall(r"binding file (\S+) \[\d+\] to (\S+) \[\d+\]: \w+ symbol `(\w+)'", text)

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import SOFTHCA, Case, Fabric, wait_for  # noqa: E402
+from softhca import SOFTHCA, TIMEOUT, Case, Fabric, wait_for  # noqa: E402
 from test_topo import NET  # noqa: E402
 
 
@@ -26,7 +26,7 @@ class Console(Case):
     def console(self, script, *args):
         """(exit status, standard output, standard error)"""
         r = subprocess.run([SOFTHCA, 'console', '--fabric', self.fab.name, *args], input=script,
-                           env=self.fab.env, capture_output=True, text=True, timeout=60)
+                           env=self.fab.env, capture_output=True, text=True, timeout=TIMEOUT)
         return r.returncode, r.stdout, r.stderr
 
     def do(self, script):
@@ -42,7 +42,7 @@ class Console(Case):
         return re.search(r'State: (\w+)', out).group(1)
 
     def becomes(self, want, **kw):
-        wait_for(lambda: self.state(**kw) == want, f'{kw} to become {want}', 20)
+        wait_for(lambda: self.state(**kw) == want, f'{kw} to become {want}')
 
     def cables(self):
         return self.fab.softhca('topo', '--fabric', self.fab.name, '-o', 'dot').count(' -- ')
@@ -144,7 +144,7 @@ class Console(Case):
                  'Link "Hca2"[1] "Switch2"[7]\nUnlink "Switch1"[4]\n'
         r = subprocess.run(['ibsim', '-s', self.net.name], input=script + 'Dump\nQuit\n',
                            env=dict(os.environ, IBSIM_SOCKNAME=f'softhca-{os.getpid()}'),
-                           capture_output=True, text=True, timeout=60)
+                           capture_output=True, text=True, timeout=TIMEOUT)
         theirs = re.split('# Net status', r.stdout)[-1]
         self.do(script)
         ours = self.do('Dump\n')

@@ -6,7 +6,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import SOFTHCA, Case, Fabric, Running, wait_for  # noqa: E402
+from softhca import SOFTHCA, TIMEOUT, Case, Fabric, Running, wait_for  # noqa: E402
 
 RING = 'ring:4'  # hosts h1 to h4, each on a switch of its own: LIDs 1 to 4, the switches' 5 to 8
 
@@ -30,7 +30,7 @@ class OnRing(Case):
     def setUpClass(cls):
         cls.fab = cls.enterClassContext(Fabric('--topo', RING))
 
-    def ask(self, *cmd, host='h1', timeout=60):
+    def ask(self, *cmd, host='h1', timeout=TIMEOUT):
         return self.fab.run(*cmd, options=('--host', host), timeout=timeout)
 
     def out(self, *cmd, **kw):
@@ -147,7 +147,7 @@ class Agents(OnRing):
         server = self.fab.start('ibping', '-S', options=('--host', 'h3'))
         try:
             wait_for(lambda: self.ask('ibping', '-c', '1', '-t', '200', '3').status == 0,
-                     'ibping to answer', 20)
+                     'ibping to answer')
             self.assertIn('5 packets transmitted, 5 received, 0% packet loss',
                           self.out('ibping', '-c', '5', '3'))
             self.assertIn('1000 received', self.out('ibping', '-f', '-c', '1000', '3', host='h2'))
@@ -158,7 +158,7 @@ class Agents(OnRing):
         server = self.fab.start('ibsysstat', '-S', options=('--host', 'h2'))
         try:
             wait_for(lambda: self.ask('ibsysstat', '-t', '200', '2', 'ping').status == 0,
-                     'ibsysstat to answer', 20)
+                     'ibsysstat to answer')
             self.assertIn(os.uname().nodename, self.out('ibsysstat', '2', 'host'))
             self.assertRegex(self.out('ibsysstat', '2', 'cpu'), r'cpu 0')
         finally:
@@ -183,14 +183,14 @@ class PortState(Case):
             self.assertRegex(self.ok(ask('ibstat', host='h2')), r'State: Down')
             self.assertNotEqual(ask('smpquery', '-t', '50', 'nodeinfo', '2').status, 0)
             self.ok(ask('ibportstate', sw, port, 'enable'))
-            wait_for(lambda: state(sw, port) == 'Active', 'the SM to bring the port back', 10)
+            wait_for(lambda: state(sw, port) == 'Active', 'the SM to bring the port back')
             self.ok(ask('smpquery', 'nodeinfo', '2'))
             self.ok(ask('ibportstate', sw, port, 'reset'))
-            wait_for(lambda: state(sw, port) == 'Active', 'the SM to bring the port back', 10)
+            wait_for(lambda: state(sw, port) == 'Active', 'the SM to bring the port back')
             self.ok(ask('ibportstate', sw, port, 'width', '1'))
             self.ok(ask('ibportstate', sw, port, 'reset'))
             wait_for(lambda: 'LinkWidthActive:.................1X' in
-                     self.ok(ask('smpquery', 'portinfo', sw, port)), 'the narrow link', 10)
+                     self.ok(ask('smpquery', 'portinfo', sw, port)), 'the narrow link')
 
 
 # Clients that come and go, sixteen at a time; some are killed at a random moment.
@@ -211,7 +211,7 @@ wait
 
 class Crowd(OnRing):
     def test_a_thousand_short_lived_clients(self):
-        self.assertEqual(self.out('sh', '-c', MANY, timeout=300), '')
+        self.assertEqual(self.out('sh', '-c', MANY, timeout=3000), '')
         # The supervisor hears of the last ones' death a little later.
         wait_for(lambda: not [k for k, v in self.status(self.fab)['objects'].items()
                               if v and k in ('agents', 'sends', 'files')], 'nothing to be left')

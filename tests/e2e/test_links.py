@@ -74,7 +74,7 @@ class Links(Case):
         cmd = (*cmd, '-p', str(Case.port))
         srv = self.fab.start(*cmd, options=H2)
         self.addCleanup(srv.kill)
-        wait_for(lambda: listening(Case.port), 'the server to listen', 20)
+        wait_for(lambda: listening(Case.port), 'the server to listen')
         cli = self.fab.start(*cmd, 'localhost', options=H1)
         self.addCleanup(cli.kill)
         wait_for(lambda: self.received() > 4, 'traffic')

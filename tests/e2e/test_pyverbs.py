@@ -33,7 +33,7 @@ class Pyverbs(Case):
     def tearDownClass(cls):
         shutil.rmtree(cls.dir)
 
-    def module(self, *names, options=(), skips=0, timeout=120):
+    def module(self, *names, options=(), skips=0, timeout=900):
         """Run tests (module, or module.Class.case); every one must pass, `skips` may be skipped."""
         argv = [SOFTHCA, 'run', *options, '--', '/usr/bin/python3',
                 os.path.join(self.dir, 'tests', 'run_tests.py'), '-v', '--dev', 'mlx5_0', *names]

@@ -168,8 +168,10 @@ class Capture(Case):
         self.assertEqual(len(self.read()), 2)
 
     def test_a_reader_that_leaves_changes_nothing(self):
-        r = subprocess.run(['sh', '-c', f'({SOFTHCA} pcap --live -- sh -c "sleep 0.3; smpquery nodeinfo 1; '
-                            'exit 7"; echo $?  >&2) | head -c 10 >/dev/null'],
+        gone = os.path.join(self.dir, 'gone')
+        r = subprocess.run(['sh', '-c', f'({SOFTHCA} pcap --live -- sh -c "until [ -e {gone} ]; do '
+                            'sleep 0.02; done; smpquery nodeinfo 1; exit 7"; echo $?  >&2) | '
+                            f'(head -c 10 >/dev/null; exec <&-; >{gone})'],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertRegex(r.stderr, r'NodeType[^$]*\n7\n$')
 

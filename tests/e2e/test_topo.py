@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import SOFTHCA, Case, Fabric, Running  # noqa: E402
+from softhca import SOFTHCA, TIMEOUT, Case, Fabric, Running  # noqa: E402
 
 # As ibnetdiscover prints it: an enhanced port 0, a router, two hosts, of which one has two HCAs.
 DUMP = '''#
@@ -88,7 +88,7 @@ def nodes(text):
 class Written(Case):
     def topo(self, *args, stdin=''):
         r = subprocess.run([SOFTHCA, 'topo', *args], input=stdin, capture_output=True, text=True,
-                           timeout=60)
+                           timeout=TIMEOUT)
         return r
 
     def write(self, *args, **kw):

@@ -24,8 +24,8 @@ class Traffic(Case):
     def tearDownClass(cls):
         cls.fab.__exit__(None, None, None)
 
-    def both(self, *cmd, timeout=60):
-        return self.pair(self.fab, cmd, timeout=timeout, options=self.opt)
+    def both(self, *cmd):
+        return self.pair(self.fab, cmd, options=self.opt)
 
     def test_rc_pingpong(self):
         self.both('ibv_rc_pingpong')
@@ -83,10 +83,10 @@ class Traffic(Case):
         try:
             wait_for(lambda: listening(port) or srv.proc.poll() is not None, 'server to listen')
             r = self.fab.run(*cmd, '-t', test, '-n', '200', '-w', '10', '-s', str(size), 'localhost', env=env,
-                             options=self.opt[1], timeout=60)
+                             options=self.opt[1])
             self.assertIn('Final', self.ok(r))
             self.assertNotIn('ERROR', str(r))
-            self.ok(srv.finish(20))
+            self.ok(srv.finish())
         finally:
             srv.kill()
 
@@ -99,7 +99,7 @@ class Traffic(Case):
     def test_bandwidth_all_sizes(self):
         for prog in ('ib_send_bw', 'ib_write_bw', 'ib_read_bw'):
             with self.subTest(prog):
-                _, c = self.both(prog, '-F', '-a', '-n', '200', timeout=120)
+                _, c = self.both(prog, '-F', '-a', '-n', '200')
                 self.assertRegex(c.out, r'(?m)^\s*8388608\s')
 
     def test_bandwidth_bidirectional(self):
@@ -127,7 +127,7 @@ class Traffic(Case):
                 run.append(self.fab.start('ib_write_bw', '-F', '-p', str(base + i), '-n', '1000',
                                           'localhost', options=self.opt[1]))
             for r in run:
-                self.ok(r.finish(120))
+                self.ok(r.finish())
         finally:
             for r in run:
                 r.kill()

@@ -5,11 +5,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import Case, Fabric, SOFTHCA, listening, wait_for  # noqa: E402
+from softhca import Case, Fabric, SOFTHCA, TIMEOUT, listening, wait_for  # noqa: E402
 
 SHARE = os.path.join(os.environ.get('SOFTHCA_BUILD', 'build'), 'tests', 'e2e', 'xrc_share')
 
@@ -48,7 +47,7 @@ class Xrc(Case):
                 run.append(self.fab.start('ibv_xsrq_pingpong', '-p', str(port), 'localhost',
                                           options=self.opt[1]))
             for r in run:
-                self.ok(r.finish(60))
+                self.ok(r.finish())
         finally:
             for r in run:
                 r.kill()
@@ -89,10 +88,11 @@ class Xrc(Case):
                 else:
                     a.stdin.write('\n')
                     a.stdin.flush()
-                a.wait(20)
-                time.sleep(0.3)
+                a.wait(TIMEOUT)
+                wait_for(lambda: int(pid) not in [p['pid'] for p in self.status(self.fab)['processes']],
+                         'its end to be known')
                 self.assertEqual(self.objects(), (1, 1))
-                out, _ = b.communicate('\n', timeout=20)
+                out, _ = b.communicate('\n', timeout=TIMEOUT)
                 self.assertEqual(out.strip(), '1')
                 self.assertEqual(b.returncode, 0)
                 wait_for(lambda: self.objects() == (0, 0), 'the end of QP and domain')

@@ -12,7 +12,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'lib'))
-from softhca import (BUILD, Case, Fabric, NOBODY, SOFTHCA, listening,  # noqa: E402
+from softhca import (BUILD, Case, Fabric, NOBODY, SOFTHCA, TIMEOUT, listening,  # noqa: E402
                      ordinary_user_can_run, stop, wait_for)
 
 SKIP = 77
@@ -38,7 +38,7 @@ class Hazards(Case):
         shutil.rmtree(cls.tmp)
         cls.fab.__exit__(None, None, None)
 
-    def here(self, *cmd, timeout=30, **kw):
+    def here(self, *cmd, timeout=TIMEOUT, **kw):
         return self.fab.run(*cmd, options=('--doorbell', self.doorbell), timeout=timeout, **kw)
 
     def case(self, name, *args, **kw):
@@ -50,7 +50,7 @@ class Hazards(Case):
     def nothing_left(self):
         def objects():
             return self.status(self.fab)['objects']
-        wait_for(lambda: not any(objects().values()), 'objects to vanish', 10)
+        wait_for(lambda: not any(objects().values()), 'objects to vanish')
 
 
 class Both:
@@ -240,7 +240,7 @@ loop()
             out = self.ok(self.fab.run(*cmd, '-t', 'tag_lat', '-n', '500', '-s', '64', 'localhost',
                                        env=env))
             self.assertIn('Final', out)
-            self.ok(srv.finish(20))
+            self.ok(srv.finish())
         finally:
             srv.kill()
 
@@ -290,7 +290,7 @@ class Segment(Case):
 
     def softhca(self, *args, **kw):
         return subprocess.run([SOFTHCA, *args], env=self.env, capture_output=True, text=True,
-                              timeout=30, stdin=subprocess.DEVNULL, **kw)
+                              timeout=TIMEOUT, stdin=subprocess.DEVNULL, **kw)
 
     def refused(self, *cmd, **kw):
         before = self.shm()
@@ -341,7 +341,7 @@ class Segment(Case):
         for limit in ('-v 300000', '-f 0', '-n 5', '-n 8'):
             r = subprocess.run([SOFTHCA, 'run', '--', 'sh', '-c',
                                 f'ulimit {limit}; exec "$0" plain', program('signals')],
-                               env=self.env, capture_output=True, text=True, timeout=30)
+                               env=self.env, capture_output=True, text=True, timeout=TIMEOUT)
             self.assertIn(r.returncode, (0, 2), f'{limit}: {r}')
 
 

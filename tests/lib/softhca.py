@@ -190,7 +190,7 @@ class Case(unittest.TestCase):
         srv = fab.start(*server, '-p', str(port), options=options[0])
         try:
             wait_for(lambda: listening(port) or srv.proc.poll() is not None,
-                     f'server {server} to listen', 20)
+                     f'server {server} to listen')
             cli = fab.start(*(client or server), '-p', str(port), 'localhost', options=options[1])
             try:
                 c = cli.finish(timeout)

@@ -125,16 +125,23 @@ class Processes(softhca.Case):
             ''')
 
     def test_objects_live_while_a_fork_child_has_the_file(self):
+        path = self.fab.dir + '/go'
         child = self.fab.start('/usr/bin/python3', '-c', script('''
             keep = make_objects()
             if os.fork():
                 os._exit(0)         # no close: the kernel's, at the end
-            time.sleep(1.5)
+            while not os.path.exists(sys.argv[1]): time.sleep(0.01)
             os._exit(0)
-            '''))
-        self.ok(child.finish())
-        self.assertGreater(self.objects()['qp'], 0)
-        self.nothing_left()
+            '''), path)
+        try:
+            self.ok(child.finish())
+            self.assertGreater(self.objects()['qp'], 0)
+        finally:
+            open(path, 'w').close()
+            try:
+                self.nothing_left()
+            finally:
+                os.unlink(path)
 
     def test_dup_keeps_the_objects_until_the_last_is_closed(self):
         p = self.fab.start('/usr/bin/python3', '-c', script('''
@@ -152,10 +159,10 @@ class Processes(softhca.Case):
             os._exit(0)
             '''), self.fab.dir)
         try:
-            softhca.wait_for(lambda: os.pread(p.file.fileno(), 100, 0) == b'dup\n', 'the dup', 20)
+            softhca.wait_for(lambda: os.pread(p.file.fileno(), 100, 0) == b'dup\n', 'the dup')
             self.assertEqual(self.objects()['qp'], 1)
             open(self.fab.dir + '/go1', 'w').close()
-            softhca.wait_for(lambda: b'closed' in os.pread(p.file.fileno(), 100, 0), 'the close', 20)
+            softhca.wait_for(lambda: b'closed' in os.pread(p.file.fileno(), 100, 0), 'the close')
             self.assertEqual(self.objects()['qp'], 0)   # close is synchronous
             open(self.fab.dir + '/go2', 'w').close()
             self.ok(p.finish())
@@ -176,6 +183,7 @@ class Processes(softhca.Case):
             check('a character device', is_node(fd))
             check('refused clearly', command(fd) in (5, 95))
             check('no mapping', libc.mmap(None, 4096, 1, 1, fd, 0) in (-1, 2**64 - 1, 0xffffffff))
+            c.send(b'x')
             c.recv(1)               # the sender is dead
             print('alone', flush=True)
             while os.path.exists(sys.argv[1]): time.sleep(0.01)
@@ -185,22 +193,22 @@ class Processes(softhca.Case):
             while not os.path.exists(sys.argv[1]): time.sleep(0.01)
             '''), path)
         try:
-            softhca.wait_for(lambda: os.path.exists(path) or holder.proc.poll() is not None, 'a listener', 20)
+            softhca.wait_for(lambda: os.path.exists(path) or holder.proc.poll() is not None, 'a listener')
             maker = self.fab.start('/usr/bin/python3', '-c', script('''
                 keep = make_objects()
                 s = socket.socket(socket.AF_UNIX)
                 s.connect(sys.argv[1])
                 send_fd(s, command_fds()[0])
-                time.sleep(0.3)
+                s.recv(1)           # the holder has looked at it
                 os.kill(os.getpid(), 9)
                 '''), path)
             maker.finish()
             softhca.wait_for(lambda: b'alone' in os.pread(holder.file.fileno(), 1000, 0) or
-                             holder.proc.poll() is not None, 'the holder to be alone', 20)
+                             holder.proc.poll() is not None, 'the holder to be alone')
             self.assertIn(b'alone', os.pread(holder.file.fileno(), 1000, 0))
             self.assertEqual(self.objects()['qp'], 1)
             os.unlink(path)
-            softhca.wait_for(lambda: b'closed' in os.pread(holder.file.fileno(), 1000, 0), 'the close', 20)
+            softhca.wait_for(lambda: b'closed' in os.pread(holder.file.fileno(), 1000, 0), 'the close')
             self.assertEqual(self.objects()['qp'], 0)   # at close, not at exit
             open(path, 'w').close()
             self.ok(holder.finish())
@@ -229,17 +237,21 @@ class Processes(softhca.Case):
         self.pair(self.fab, ['sh', '-c', cmd, 'sh', '-c'])
 
     def test_exec_ends_the_objects(self):
+        path = self.fab.dir + '/go'
         p = self.fab.start('/usr/bin/python3', '-c', script('''
             keep = make_objects()
-            time.sleep(1)
-            os.execvp('sleep', ['sleep', '30'])
-            '''))
+            while not os.path.exists(sys.argv[1]): time.sleep(0.01)
+            os.execvp('tail', ['tail', '-f', '/dev/null'])
+            '''), path)
         try:
-            softhca.wait_for(lambda: self.objects()['qp'] == 1, 'the objects', 10)
-            softhca.wait_for(lambda: self.objects()['qp'] == 0, 'their end', 10)
+            softhca.wait_for(lambda: self.objects()['qp'] == 1, 'the objects')
+            open(path, 'w').close()
+            softhca.wait_for(lambda: self.objects()['qp'] == 0, 'their end')
             self.assertIsNone(p.proc.poll())
         finally:
             p.kill()
+            if os.path.exists(path):
+                os.unlink(path)
 
     def test_without_the_environment_the_library_does_nothing(self):
         lib = os.path.join(softhca.BUILD, 'src/shim/libsofthca.so')

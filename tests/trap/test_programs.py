@@ -112,7 +112,7 @@ class Programs(unittest.TestCase):
         return path
 
     def run_fake(self, *command, **env):
-        return subprocess.run(command, capture_output=True, text=True, timeout=60,
+        return subprocess.run(command, capture_output=True, text=True, timeout=600,
                               env={**os.environ, "LD_PRELOAD": FAKE, **env})
 
     def sanitized(self, name, *command):
@@ -190,7 +190,7 @@ print(lib.fake_count())
                             "-ex", "handle SIGSEGV nostop noprint pass",
                             "-ex", "set breakpoint pending on", "-ex", "break eng_uar_write",
                             "-ex", "run", "-ex", "bt", path],
-                           capture_output=True, text=True, timeout=120)
+                           capture_output=True, text=True, timeout=600)
         if "ptrace" in r.stderr:
             self.skipTest("gdb may not trace here")
         self.assertIn("<signal handler called>", r.stdout, r.stderr)
