@@ -324,7 +324,8 @@ int fw_cmd_modify_qp(struct fw_call *k)
 	enum fw_r r = FW_R_NONE;
 	int e;
 
-	assert(t);
+	if (BUG_ON(!t))
+		return FW_R_QP_FROM_STATE;
 	if (!qp)
 		return FW_R_QP_NONE;
 	if (qp->state != t->from)

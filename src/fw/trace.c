@@ -9,6 +9,7 @@
 #include <errno.h>
 #include "util/clock.h"
 #include "util/fmt.h"
+#include "util/log.h"
 #include "util/rec.h"
 
 /* Of a command that this firmware does not know: how much of its bytes is shown. */
@@ -199,7 +200,7 @@ void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t
 		rec_u(&r, "id", k->obj);
 	}
 	rec_say(&r, "result", " = ",
-		result < 0    ? strerrorname_np(-result)
+		result < 0    ? log_errno_name(-result)
 		: result == 0 ? "OK"
 		: r.json      ? "refused"
 			      : "");

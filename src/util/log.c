@@ -4,6 +4,7 @@
  * signal handler.
  */
 #include "util/log.h"
+#include "util/bug.h"
 #include "util/clock.h"
 #include "util/fmt.h"
 #include "util/rec.h"
@@ -14,6 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* Other libcs have neither: there the library only has to load. */
+#pragma weak strerrordesc_np
+#pragma weak strerrorname_np
 
 uint32_t log_mask = LOG_ERROR;
 bool log_json;
@@ -51,6 +56,13 @@ uint32_t log_topic_bits(const char *name, size_t len)
 		if (strlen(topics[i].name) == len && !strncmp(topics[i].name, name, len))
 			return topics[i].bit;
 	return 0;
+}
+
+const char *log_errno_name(int err)
+{
+	const char *s = strerrorname_np ? strerrorname_np(err) : NULL;
+
+	return s ? s : "?";
 }
 
 /* ---- where it goes */
@@ -215,7 +227,7 @@ static void complain(int err)
 		file = getenv(LOG_ENV_FILE);
 	n = fmt(line, sizeof(line),
 		"softhca: trace: cannot write to %.300s: %s: lines are missing\n",
-		file ? file : "standard error", strerrordesc_np(-err));
+		file ? file : "standard error", strerrordesc_np ? strerrordesc_np(-err) : "?");
 	sys_write(2, line, n);
 }
 
@@ -262,4 +274,18 @@ void log_line(enum log_topic topic, const char *f, ...)
 	rec_begin(&r, topic, NULL, 0);
 	rec_say(&r, "text", "", text);
 	rec_end(&r);
+}
+
+#define BUGS_SAID 8u /* a bug on the data path would fill a disk */
+
+void bug_at(const char *file, int line, const char *what)
+{
+	static uint32_t said;
+
+	if (__atomic_load_n(&said, __ATOMIC_RELAXED) >= BUGS_SAID ||
+	    __atomic_fetch_add(&said, 1, __ATOMIC_RELAXED) >= BUGS_SAID)
+		return;
+	/* Inline functions have one line for all their callers: these are told by the address. */
+	log_line(LOG_ERROR, "bug at %s:%d, called from %p: %s", file, line,
+		 __builtin_return_address(0), what);
 }

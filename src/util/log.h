@@ -42,6 +42,7 @@ void log_line(enum log_topic topic, const char *fmt, ...) __attribute__((format(
 /* One whole line, with its newline, undivided. */
 void log_write(const char *line, size_t n);
 const char *log_topic_name(uint32_t topic);
+const char *log_errno_name(int err); /* ENOENT */
 /* The bits of a topic's name, 0: no such topic. */
 uint32_t log_topic_bits(const char *name, size_t len);
 

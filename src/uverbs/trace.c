@@ -14,6 +14,7 @@
 #include "uverbs/priv.h"
 #include "uverbs/structs.h"
 #include "util/fmt.h"
+#include "util/log.h"
 #include "wire/prm/prm.h"
 
 static _Thread_local const char *thread_rule; /* uv_no() */
@@ -440,7 +441,7 @@ void uv_trace_end(struct uv_bundle *b, int result)
 	rec_group_end(r, b->trace_out ? "" : ")");
 	if (result)
 		uv_why(b, 0, thread_rule && result != -EREMOTEIO ? thread_rule : rule_of(result));
-	rec_say(r, "result", " = ", result ? strerrorname_np(-result) : "0");
+	rec_say(r, "result", " = ", result ? log_errno_name(-result) : "0");
 	if (result && b->why.rule)
 		rec_why(r, &b->why);
 	rec_end(r);
@@ -451,7 +452,7 @@ void uv_trace_result(struct rec *r, int result)
 {
 	const char *rule = thread_rule ? thread_rule : rule_of(result);
 
-	rec_say(r, "result", " = ", result ? strerrorname_np(-result) : "0");
+	rec_say(r, "result", " = ", result ? log_errno_name(-result) : "0");
 	if (result && rule)
 		rec_why(r, &(struct uv_why){.rule = rule});
 }

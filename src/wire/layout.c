@@ -35,7 +35,8 @@ int32_t layout_reserved_set(const struct layout *l, const void *p, uint32_t byte
 
 	if (bytes > l->bytes)
 		bytes = l->bytes;
-	assert(bytes <= sizeof(mask));
+	if (BUG_ON(bytes > sizeof(mask)))
+		bytes = sizeof(mask);
 	mask_layout(l, mask, bytes, 0);
 	for (uint32_t i = 0; i < bytes; i++) {
 		uint8_t bad = in[i] & (uint8_t)~mask[i];

@@ -24,7 +24,7 @@
  * What a list yields: offset and width constants, compile-time checks (inside the layout, no dword
  * crossing, 64-bit fields dword-aligned), the accessors
  *	LAYOUT_GET(layout, ptr, field)           -> uint64_t
- *	LAYOUT_SET(layout, ptr, field, value)    asserts that the value fits the field
+ *	LAYOUT_SET(layout, ptr, field, value)    a value that does not fit is a bug; cut off
  *	LAYOUT_SZ(layout)                        bytes
  * and a table (struct layout) for traces, reserved-bit checks and the self-test.
  */
@@ -33,6 +33,7 @@
 
 #include <assert.h>
 #include "util/bits.h"
+#include "util/bug.h"
 
 struct layout_field {
 	const char *name;
@@ -120,7 +121,8 @@ static inline uint64_t layout_get(const void *p, unsigned int bit, unsigned int 
 
 static inline void layout_set(void *p, unsigned int bit, unsigned int width, uint64_t v)
 {
-	assert(v <= bits_max(width));
+	if (BUG_ON(v > bits_max(width)))
+		v &= bits_max(width);
 	if (width == 64)
 		bits_set64(p, bit, v);
 	else

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "util/cleanup.h"
 #include "wire/golden_mad.h"
@@ -306,6 +310,24 @@ static void test_capability_groups_have_layouts(void **state)
 	assert_null(prm_variant(&layout_qpc, in));
 }
 
+/* In the library it is cut off and said (util/bug.h); here it ends the test. */
+static void test_a_value_that_does_not_fit_is_a_bug(void **state)
+{
+	uint8_t in[LAYOUT_SZ(create_cq_in)] = {0};
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		signal(SIGABRT, SIG_DFL);
+		dup2(open("/dev/null", O_WRONLY), 2);
+		LAYOUT_SET(create_cq_in, in, opcode, 0x10000);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGABRT);
+}
+
 static void test_opcodes_are_unique(void **state)
 {
 #define OPCODE(nr, name) nr,
@@ -338,6 +360,7 @@ int main(void)
 		cmocka_unit_test(test_a_walk_stops_at_the_end),
 		cmocka_unit_test(test_a_walk_gives_place_and_value),
 		cmocka_unit_test(test_capability_groups_have_layouts),
+		cmocka_unit_test(test_a_value_that_does_not_fit_is_a_bug),
 		cmocka_unit_test(test_opcodes_are_unique),
 	};
 

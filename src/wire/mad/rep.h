@@ -157,9 +157,14 @@
 
 /* clang-format on */
 
-#define LAYOUT_ITEM__BIT(l, f, i)                            \
-	(assert((uint32_t)(i) < (uint32_t)LF_##l##_##f##_N), \
-	 LF_##l##_##f##_0_BIT + (uint32_t)(i)*LF_##l##_##f##_STEP)
+/* An item beyond the last is a bug; the first is taken instead. */
+static inline uint32_t layout_item_bit(uint32_t i, uint32_t n, uint32_t first, uint32_t step)
+{
+	return first + (BUG_ON(i >= n) ? 0 : i * step);
+}
+
+#define LAYOUT_ITEM__BIT(l, f, i) \
+	layout_item_bit((uint32_t)(i), LF_##l##_##f##_N, LF_##l##_##f##_0_BIT, LF_##l##_##f##_STEP)
 #define LAYOUT_ITEM_GET(l, p, f, i) \
 	layout_get((p), LAYOUT_ITEM__BIT(l, f, i), LF_##l##_##f##_0_WIDTH)
 #define LAYOUT_ITEM_SET(l, p, f, i, v) \
