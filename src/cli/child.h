@@ -25,6 +25,8 @@ void child_restore_state(const struct child_state *st);
  * 0; CLI_FAILED after a message.
  */
 int child_environment(const struct cli_options *o, const char *dir, const char *host);
+/* Says so on standard error when a program cannot have the preloaded library in it (elf.c). */
+void child_check_program(const char *command);
 /* Never returns: exec, or exit with CLI_NOT_FOUND or CLI_CANNOT_RUN after a message. */
 void child_exec(char **argv) __attribute__((noreturn));
 

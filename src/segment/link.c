@@ -5,12 +5,12 @@
  * connect() may be wrapped, by us or by others.
  */
 #include "segment/link.h"
+#include "util/fmt.h"
 #include "util/log.h"
 #include "util/sys.h"
 
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -115,8 +115,7 @@ static int connect_long(int sock, const char *dir)
 
 	if (fd < 0)
 		return fd;
-	r = snprintf(alias, sizeof(alias), "/proc/self/fd/%d", fd);
-	r = connect_path(sock, alias, (size_t)r);
+	r = connect_path(sock, alias, fmt(alias, sizeof(alias), "/proc/self/fd/%d", fd));
 	sys_close(fd);
 	return r;
 }
@@ -266,7 +265,7 @@ static int hold_alive(const char *dir)
 	struct pollfd p;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/alive", dir);
+	fmt(path, sizeof(path), "%s/alive", dir);
 	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (fd < 0)
 		return fd;

@@ -20,14 +20,16 @@
 #include "util/clock.h"
 #include "util/heap.h"
 #include "util/log.h"
+#include "util/fmt.h"
 #include "util/sys.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 enum { DETACHED, BUSY, ATTACHED };
+/* This thread is attaching: what that calls, of a library that is put before libc, may call us. */
+static __thread bool attaching __attribute__((tls_model("initial-exec")));
 
 static struct {
 	_Atomic int state;
@@ -206,8 +208,9 @@ static int attach(void)
 		return 0;
 	if (!shim_on())
 		return -ENODEV;
-	if (!shim_owns_tables())
+	if (!shim_owns_tables() || attaching)
 		return -EAGAIN;
+	attaching = true;
 	shim_start();
 	shim_enter(&old);
 	for (;;) {
@@ -225,6 +228,7 @@ static int attach(void)
 		sys_call(SYS_sched_yield);
 	}
 	shim_leave(&old);
+	attaching = false;
 	return r;
 }
 
@@ -487,7 +491,7 @@ static bool is_ours(int fd, uint32_t *minor)
 	size_t dir = strlen(c->real_dir);
 	long n;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	fmt(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = sys_readlink(link, name, sizeof(name) - 1);
 	if (n <= 0)
 		return false;

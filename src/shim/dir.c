@@ -245,16 +245,18 @@ static ssize_t read_link(int dirfd, const char *path, char *buf, size_t size,
 	return n;
 }
 
-/* readlink() in readlinkat()'s clothes. */
+typedef ssize_t readlink_fn(const char *, char *, size_t);
+typedef ssize_t readlink_chk_fn(const char *, char *, size_t, size_t);
+
+/* The other three in readlinkat()'s clothes. */
 static ssize_t next_readlink(int dirfd, const char *path, char *buf, size_t size)
 {
-	return NEXT_AS(readlink, ssize_t(*)(const char *, char *, size_t))(path, buf, size);
+	return ((readlink_fn *)shim_next(SYM_readlink))(path, buf, size);
 }
 
-static ssize_t next_readlinkat(int dirfd, const char *path, char *buf, size_t size)
+static ssize_t next___readlink_chk(int dirfd, const char *path, char *buf, size_t size)
 {
-	return NEXT_AS(readlinkat, ssize_t(*)(int, const char *, char *, size_t))(dirfd, path, buf,
-										  size);
+	return ((readlink_chk_fn *)shim_next(SYM___readlink_chk))(path, buf, size, size);
 }
 
 WRAP(ssize_t, readlink, (const char *path, char *buf, size_t size))
@@ -264,51 +266,67 @@ WRAP(ssize_t, readlink, (const char *path, char *buf, size_t size))
 
 WRAP(ssize_t, readlinkat, (int dirfd, const char *path, char *buf, size_t size))
 {
-	return read_link(dirfd, path, buf, size, next_readlinkat);
+	return read_link(dirfd, path, buf, size, NEXT(readlinkat));
 }
 
 WRAP(ssize_t, __readlink_chk, (const char *path, char *buf, size_t size, size_t room))
 {
 	if (size > room)
 		return NEXT(__readlink_chk)(path, buf, size, room); /* ends the program */
-	return wrap_readlink(path, buf, size);
+	return read_link(AT_FDCWD, path, buf, size, next___readlink_chk);
 }
+
+static ssize_t next___readlinkat_chk(int dirfd, const char *path, char *buf, size_t size);
 
 WRAP(ssize_t, __readlinkat_chk, (int dirfd, const char *path, char *buf, size_t size, size_t room))
 {
 	if (size > room)
 		return NEXT(__readlinkat_chk)(dirfd, path, buf, size, room); /* ends the program */
-	return wrap_readlinkat(dirfd, path, buf, size);
+	return read_link(dirfd, path, buf, size, next___readlinkat_chk);
+}
+
+static ssize_t next___readlinkat_chk(int dirfd, const char *path, char *buf, size_t size)
+{
+	return NEXT(__readlinkat_chk)(dirfd, path, buf, size, size);
 }
 
 /*
  * realpath() of a path that is not ours may still end in our trees: a relative one from inside, or
  * one through a link of the program's own. libc resolves those by itself, hence always the unmap.
+ * `r` is libc's answer. On failure POSIX leaves `resolved` undefined, glibc the path that failed.
  */
-WRAP(char *, realpath, (const char *path, char *resolved))
+static char *real_path(char *r, const char *m, const struct paths_buf *b, char *resolved)
 {
-	struct paths_buf b;
-	const char *m = paths_map(AT_FDCWD, path, &b);
-	char *r = NEXT(realpath)(m, resolved);
-
-	/* On failure POSIX leaves it undefined, glibc the path that failed. */
 	if (r)
 		paths_unmap(r);
-	else if (resolved && paths_is_mapped(m, &b) && resolved[0] == '/')
+	else if (resolved && paths_is_mapped(m, b) && resolved[0] == '/')
 		paths_unmap(resolved);
 	return r;
 }
 
+WRAP(char *, realpath, (const char *path, char *resolved))
+{
+	struct paths_buf b;
+	const char *m = paths_map(AT_FDCWD, path, &b);
+
+	return real_path(NEXT(realpath)(m, resolved), m, &b, resolved);
+}
+
+/* With too little room it ends the program. */
 WRAP(char *, __realpath_chk, (const char *path, char *resolved, size_t room))
 {
-	if (room < PATH_MAX)
-		return NEXT(__realpath_chk)(path, resolved, room); /* ends the program */
-	return wrap_realpath(path, resolved);
+	struct paths_buf b;
+	const char *m = paths_map(AT_FDCWD, path, &b);
+
+	return real_path(NEXT(__realpath_chk)(m, resolved, room), m, &b, resolved);
 }
 
 WRAP(char *, canonicalize_file_name, (const char *path))
 {
-	return wrap_realpath(path, NULL);
+	struct paths_buf b;
+	const char *m = paths_map(AT_FDCWD, path, &b);
+
+	return real_path(NEXT(canonicalize_file_name)(m), m, &b, NULL);
 }
 
 WRAP(int, chdir, (const char *path))
@@ -361,9 +379,10 @@ WRAP(char *, getcwd, (char *buf, size_t size))
 
 WRAP(char *, __getcwd_chk, (char *buf, size_t size, size_t room))
 {
-	if (size > room)
-		return NEXT(__getcwd_chk)(buf, size, room); /* ends the program */
-	return wrap_getcwd(buf, size);
+	bool ours = false;
+	char *r = size > room ? NULL : cwd_inside(buf, size, &ours);
+
+	return ours ? r : NEXT(__getcwd_chk)(buf, size, room); /* size > room ends the program */
 }
 
 /* libc's looks at $PWD first and compares it by stat() from inside; ours does not trust it. */

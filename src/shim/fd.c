@@ -5,6 +5,7 @@
  * comes after its open, so that a number never shows another file's entry.
  */
 #include "shim/attach.h"
+#include "shim/calls.h"
 #include "shim/fdtab.h"
 #include "shim/paths.h"
 #include "shim/shim.h"
@@ -14,6 +15,7 @@
 
 #include <linux/close_range.h>
 #include <linux/netlink.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -31,19 +33,24 @@ static int bad_fd(void)
 	return -1;
 }
 
-WRAP(int, close, (int fd))
+int call_close(int fd, next_fd *next)
 {
 	struct shim_file *f;
 	int r;
 
 	if (__builtin_expect(!fdtab_peek(fd), 1))
-		return NEXT(close)(fd);
+		return next(fd);
 	if (hidden(fd))
 		return bad_fd();
 	f = fdtab_take_closing(fd);
-	r = NEXT(close)(fd);
+	r = next(fd);
 	fdtab_put(f);
 	return r;
+}
+
+WRAP(int, close, (int fd))
+{
+	return call_close(fd, NEXT(close));
 }
 
 WRAP(int, fclose, (FILE * fp))
@@ -71,11 +78,16 @@ static int duplicated(int newfd, struct shim_file *f)
 	return newfd;
 }
 
-WRAP(int, dup, (int fd))
+int call_dup(int fd, next_fd *next)
 {
 	if (hidden(fd))
 		return bad_fd();
-	return duplicated(NEXT(dup)(fd), fdtab_get(fd));
+	return duplicated(next(fd), fdtab_get(fd));
+}
+
+WRAP(int, dup, (int fd))
+{
+	return call_dup(fd, NEXT(dup));
 }
 
 /* dup2 and dup3: `to` may be in use by us, which the program cannot know. */
@@ -92,27 +104,37 @@ static bool dup_refused(int fd, int to)
 	return false;
 }
 
-WRAP(int, dup2, (int fd, int to))
+int call_dup2(int fd, int to, next_dup2 *next)
 {
 	if (!fdtab_peek(fd) && !fdtab_peek(to))
-		return NEXT(dup2)(fd, to);
+		return next(fd, to);
 	if (dup_refused(fd, to))
 		return -1;
 	if (fd == to)
-		return NEXT(dup2)(fd, to);
-	return duplicated(NEXT(dup2)(fd, to), fdtab_get(fd));
+		return next(fd, to);
+	return duplicated(next(fd, to), fdtab_get(fd));
+}
+
+WRAP(int, dup2, (int fd, int to))
+{
+	return call_dup2(fd, to, NEXT(dup2));
+}
+
+int call_dup3(int fd, int to, int flags, next_dup3 *next)
+{
+	if (!fdtab_peek(fd) && !fdtab_peek(to))
+		return next(fd, to, flags);
+	if (dup_refused(fd, to))
+		return -1;
+	return duplicated(next(fd, to, flags), fdtab_get(fd));
 }
 
 WRAP(int, dup3, (int fd, int to, int flags))
 {
-	if (!fdtab_peek(fd) && !fdtab_peek(to))
-		return NEXT(dup3)(fd, to, flags);
-	if (dup_refused(fd, to))
-		return -1;
-	return duplicated(NEXT(dup3)(fd, to, flags), fdtab_get(fd));
+	return call_dup3(fd, to, flags, NEXT(dup3));
 }
 
-static int fcntl_ours(int fd, int cmd, void *arg, int (*next)(int, int, ...))
+static int fcntl_ours(int fd, int cmd, void *arg, next_fcntl *next)
 {
 	struct shim_file *f;
 	int r;
@@ -140,62 +162,78 @@ static int fcntl_ours(int fd, int cmd, void *arg, int (*next)(int, int, ...))
 }
 
 /* The argument is an int, a pointer or absent: all travel the same way on 64-bit machines. */
-#define WRAP_FCNTL(name)                                              \
-	WRAP(int, name, (int fd, int cmd, ...))                       \
-	{                                                             \
-		va_list ap;                                           \
-		void *arg;                                            \
-                                                                      \
-		va_start(ap, cmd);                                    \
-		arg = va_arg(ap, void *);                             \
-		va_end(ap);                                           \
-		if (__builtin_expect(!fdtab_peek(fd), 1)) {           \
-			int r = NEXT(name)(fd, cmd, arg);             \
-                                                                      \
-			if (cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC) \
-				return duplicated(r, NULL);           \
-			return r;                                     \
-		}                                                     \
-		return fcntl_ours(fd, cmd, arg, NEXT(name));          \
+int call_fcntl(int fd, int cmd, void *arg, next_fcntl *next)
+{
+	int r;
+
+	if (__builtin_expect(fdtab_peek(fd) != NULL, 0))
+		return fcntl_ours(fd, cmd, arg, next);
+	r = next(fd, cmd, arg);
+	return cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC ? duplicated(r, NULL) : r;
+}
+
+#define WRAP_FCNTL(name)                                     \
+	WRAP(int, name, (int fd, int cmd, ...))              \
+	{                                                    \
+		va_list ap;                                  \
+		void *arg;                                   \
+                                                             \
+		va_start(ap, cmd);                           \
+		arg = va_arg(ap, void *);                    \
+		va_end(ap);                                  \
+		return call_fcntl(fd, cmd, arg, NEXT(name)); \
 	}
 WRAP_FCNTL(fcntl)
 WRAP_FCNTL(fcntl64)
 
+static int raw_close(int fd)
+{
+	int r = sys_close(fd);
+
+	if (r < 0)
+		errno = -r;
+	return r < 0 ? -1 : 0;
+}
+
 /*
  * Ours in the range are closed one by one, each with its end; the library's own stay open; the rest
- * goes to the kernel in as many ranges as that leaves.
+ * goes to the kernel in as many ranges as that leaves. No number is closed twice: another thread
+ * may have it by then.
  */
 static int close_range_ours(unsigned int first, unsigned int last, int flags)
 {
-	int r = 0;
+	long fd, r = 0;
 
-	for (long fd; first <= last && (fd = fdtab_next(first, last)) >= 0;) {
-		if (fdtab_peek((int)fd) != &fdtab_private) {
-			wrap_close((int)fd);
-			continue; /* the number itself may be left to the range */
-		}
-		if ((unsigned int)fd > first)
-			r = (int)sys_call(SYS_close_range, first, (unsigned int)fd - 1, flags);
-		if (r < 0 || (unsigned int)fd == last)
-			goto out;
+	if (flags & CLOSE_RANGE_UNSHARE)
+		r = sys_call(SYS_unshare, CLONE_FILES);
+	while (!r && first <= last && (fd = fdtab_next(first, last)) >= 0) {
+		if (fd > first)
+			r = sys_call(SYS_close_range, first, fd - 1, 0);
+		if (fdtab_peek((int)fd) != &fdtab_private)
+			call_close((int)fd, raw_close);
+		if (fd == last)
+			return 0;
 		first = (unsigned int)fd + 1;
 	}
-	if (first <= last)
-		r = (int)sys_call(SYS_close_range, first, last, flags);
-out:
-	if (r < 0) {
-		errno = -r;
-		return -1;
-	}
-	return 0;
+	if (!r && first <= last)
+		r = sys_call(SYS_close_range, first, last, 0);
+	if (!r)
+		return 0;
+	errno = (int)-r;
+	return -1;
+}
+
+int call_close_range(unsigned int first, unsigned int last, int flags, next_close_range *next)
+{
+	if ((flags & ~CLOSE_RANGE_UNSHARE) || first > last || fdtab_next(first, last) < 0 ||
+	    !shim_owns_tables())
+		return next(first, last, flags);
+	return close_range_ours(first, last, flags);
 }
 
 WRAP(int, close_range, (unsigned int first, unsigned int last, int flags))
 {
-	if ((flags & CLOSE_RANGE_CLOEXEC) || first > last || fdtab_next(first, last) < 0 ||
-	    !shim_owns_tables())
-		return NEXT(close_range)(first, last, flags);
-	return close_range_ours(first, last, flags);
+	return call_close_range(first, last, flags, NEXT(close_range));
 }
 
 WRAP(void, closefrom, (int low))

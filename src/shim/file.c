@@ -4,6 +4,7 @@
  * below our root is read-only, as the attributes of sysfs that it stands for.
  */
 #include "shim/attach.h"
+#include "shim/calls.h"
 #include "shim/fdtab.h"
 #include "shim/paths.h"
 #include "shim/wrap.h"
@@ -70,6 +71,14 @@ static int result(int r)
 		return r;
 	errno = -r;
 	return -1;
+}
+
+int call_open(int dirfd, const char *path, int flags, mode_t mode, next_open *next)
+{
+	struct paths_buf b;
+	int r = open_ours(dirfd, &path, flags, &b);
+
+	return r == OPEN_NEXT ? fresh(next(dirfd, path, flags, mode)) : result(r);
 }
 
 /* The mode argument is there only when the flags say so. */
@@ -145,6 +154,15 @@ static int stdio_flags(const char *mode)
 	return flags | (strchr(mode, 'x') ? O_EXCL : 0) | (strchr(mode, 'e') ? O_CLOEXEC : 0);
 }
 
+/* A device that we have just opened is of no use. */
+static void drop(int fd)
+{
+	struct shim_file *f = fdtab_take_closing(fd);
+
+	sys_close(fd);
+	fdtab_put_closed(f);
+}
+
 static FILE *stdio_result(int r, const char *mode)
 {
 	FILE *fp = NULL;
@@ -152,7 +170,7 @@ static FILE *stdio_result(int r, const char *mode)
 	if (r < 0)
 		errno = -r;
 	else if (!(fp = fdopen(r, mode)))
-		close(r);
+		drop(r);
 	return fp;
 }
 
@@ -181,7 +199,7 @@ WRAP_FOPEN(fopen64)
                                                                            \
 		if (r != OPEN_NEXT) {                                      \
 			if (r >= 0) {                                      \
-				close(r);                                  \
+				drop(r);                                   \
 				r = -ENXIO;                                \
 			}                                                  \
 			errno = -r;                                        \

@@ -7,6 +7,7 @@
 #include "segment/evq.h"
 #include "segment/mem.h"
 #include "shim/attach.h"
+#include "shim/calls.h"
 #include "shim/fdtab.h"
 #include "shim/paths.h"
 #include "shim/shim.h"
@@ -86,24 +87,30 @@ static long ioctl_ours(int fd, unsigned long cmd, void *arg)
 	return r;
 }
 
-WRAP(int, ioctl, (int fd, unsigned long cmd, ...))
+int call_ioctl(int fd, unsigned long cmd, void *arg, next_ioctl *next)
 {
-	va_list ap;
-	void *arg;
 	int saved;
 	long r;
 
-	va_start(ap, cmd);
-	arg = va_arg(ap, void *);
-	va_end(ap);
 	if (cmd == FIOASYNC)
 		wait_publish(fd);
 	if (__builtin_expect(!fdtab_peek(fd), 1) || generic_ioctl(cmd))
-		return NEXT(ioctl)(fd, cmd, arg);
+		return next(fd, cmd, arg);
 	saved = errno;
 	r = ioctl_ours(fd, cmd, arg);
 	errno = saved;
 	return (int)result(r);
+}
+
+WRAP(int, ioctl, (int fd, unsigned long cmd, ...))
+{
+	va_list ap;
+	void *arg;
+
+	va_start(ap, cmd);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	return call_ioctl(fd, cmd, arg, NEXT(ioctl));
 }
 
 /* ---- vectors ---- */
@@ -223,21 +230,31 @@ static ssize_t readv_ours(int fd, const struct iovec *iov, int n)
 	return each_vector(f, fd, iov, n, unfit, read_file);
 }
 
-WRAP(ssize_t, read, (int fd, void *buf, size_t count))
+ssize_t call_read(int fd, void *buf, size_t count, next_read *next)
 {
 	if (__builtin_expect(!fdtab_peek(fd), 1))
-		return NEXT(read)(fd, buf, count);
+		return next(fd, buf, count);
 	return readv_ours(fd, &(struct iovec){buf, count}, 1);
 }
 
-WRAP(ssize_t, readv, (int fd, const struct iovec *iov, int n))
+WRAP(ssize_t, read, (int fd, void *buf, size_t count))
+{
+	return call_read(fd, buf, count, NEXT(read));
+}
+
+ssize_t call_readv(int fd, const struct iovec *iov, int n, next_vector *next)
 {
 	ssize_t len;
 
 	if (__builtin_expect(!fdtab_peek(fd), 1))
-		return NEXT(readv)(fd, iov, n);
+		return next(fd, iov, n);
 	len = vectors_len(iov, n);
 	return len > 0 ? readv_ours(fd, iov, n) : result(len);
+}
+
+WRAP(ssize_t, readv, (int fd, const struct iovec *iov, int n))
+{
+	return call_readv(fd, iov, n, NEXT(readv));
 }
 
 WRAP(ssize_t, __read_chk, (int fd, void *buf, size_t count, size_t room))
@@ -300,21 +317,31 @@ static ssize_t writev_ours(int fd, const struct iovec *iov, int n)
 	return each_vector(shim_file_get(fd), fd, iov, n, 0, write_file);
 }
 
-WRAP(ssize_t, write, (int fd, const void *buf, size_t count))
+ssize_t call_write(int fd, const void *buf, size_t count, next_write *next)
 {
 	if (__builtin_expect(!fdtab_peek(fd), 1))
-		return NEXT(write)(fd, buf, count);
+		return next(fd, buf, count);
 	return writev_ours(fd, &(struct iovec){(void *)buf, count}, 1);
 }
 
-WRAP(ssize_t, writev, (int fd, const struct iovec *iov, int n))
+WRAP(ssize_t, write, (int fd, const void *buf, size_t count))
+{
+	return call_write(fd, buf, count, NEXT(write));
+}
+
+ssize_t call_writev(int fd, const struct iovec *iov, int n, next_vector *next)
 {
 	ssize_t len;
 
 	if (__builtin_expect(!fdtab_peek(fd), 1))
-		return NEXT(writev)(fd, iov, n);
+		return next(fd, iov, n);
 	len = vectors_len(iov, n);
 	return len > 0 ? writev_ours(fd, iov, n) : result(len);
+}
+
+WRAP(ssize_t, writev, (int fd, const struct iovec *iov, int n))
+{
+	return call_writev(fd, iov, n, NEXT(writev));
 }
 
 /* ---- what a stream-like device refuses ---- */

@@ -4,6 +4,7 @@
  * doorbell page that goes away is reported to uar.c first, while its address can be no one else's.
  */
 #include "shim/attach.h"
+#include "shim/calls.h"
 #include "shim/fdtab.h"
 #include "shim/paths.h"
 #include "shim/shim.h"
@@ -107,28 +108,99 @@ WRAP(void *, mremap, (void *addr, size_t old_len, size_t new_len, int flags, ...
 
 /* ---- syscall() ---- */
 
-int wrapped_open(int dirfd, const char *path, int flags, mode_t mode) __asm__("openat");
-int wrapped_close(int fd) __asm__("close");
-int wrapped_close_range(unsigned int first, unsigned int last, int flags) __asm__("close_range");
-int wrapped_dup(int fd) __asm__("dup");
-int wrapped_dup3(int fd, int to, int flags) __asm__("dup3");
-int wrapped_dup2(int fd, int to) __asm__("dup2");
-int wrapped_ioctl(int fd, unsigned long cmd, void *arg) __asm__("ioctl");
-int wrapped_fcntl(int fd, int cmd, long arg) __asm__("fcntl");
-ssize_t wrapped_read(int fd, void *buf, size_t count) __asm__("read");
-ssize_t wrapped_write(int fd, const void *buf, size_t count) __asm__("write");
-ssize_t wrapped_readv(int fd, const struct iovec *iov, int n) __asm__("readv");
-ssize_t wrapped_writev(int fd, const struct iovec *iov, int n) __asm__("writev");
-int wrapped_execve(const char *path, char *const argv[], char *const envp[]) __asm__("execve");
-int wrapped_execveat(int dirfd, const char *path, char *const argv[], char *const envp[],
-		     int flags) __asm__("execveat");
-
 typedef long next_syscall(long, long, long, long, long, long, long);
 
 /* Answers of the kernel to a call that is not ours, in libc's form. */
 static long forward(long nr, const long a[6])
 {
 	return ((next_syscall *)shim_next(SYM_syscall))(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+#define FORWARD(nr, ...) forward(nr, (const long[6]){__VA_ARGS__})
+
+static int raw_open(int dirfd, const char *path, int flags, mode_t mode)
+{
+	return (int)FORWARD(SYS_openat, dirfd, (long)path, flags, mode);
+}
+
+static int raw_close(int fd)
+{
+	return (int)FORWARD(SYS_close, fd);
+}
+
+static int raw_close_range(unsigned int first, unsigned int last, int flags)
+{
+	return (int)FORWARD(SYS_close_range, first, last, flags);
+}
+
+static int raw_dup(int fd)
+{
+	return (int)FORWARD(SYS_dup, fd);
+}
+
+#ifdef SYS_dup2
+static int raw_dup2(int fd, int to)
+{
+	return (int)FORWARD(SYS_dup2, fd, to);
+}
+#endif
+
+static int raw_dup3(int fd, int to, int flags)
+{
+	return (int)FORWARD(SYS_dup3, fd, to, flags);
+}
+
+static int raw_fcntl(int fd, int cmd, ...)
+{
+	va_list ap;
+	long arg;
+
+	va_start(ap, cmd);
+	arg = va_arg(ap, long);
+	va_end(ap);
+	return (int)FORWARD(SYS_fcntl, fd, cmd, arg);
+}
+
+static int raw_ioctl(int fd, unsigned long cmd, ...)
+{
+	va_list ap;
+	long arg;
+
+	va_start(ap, cmd);
+	arg = va_arg(ap, long);
+	va_end(ap);
+	return (int)FORWARD(SYS_ioctl, fd, (long)cmd, arg);
+}
+
+static ssize_t raw_read(int fd, void *buf, size_t count)
+{
+	return FORWARD(SYS_read, fd, (long)buf, (long)count);
+}
+
+static ssize_t raw_write(int fd, const void *buf, size_t count)
+{
+	return FORWARD(SYS_write, fd, (long)buf, (long)count);
+}
+
+static ssize_t raw_readv(int fd, const struct iovec *iov, int n)
+{
+	return FORWARD(SYS_readv, fd, (long)iov, n);
+}
+
+static ssize_t raw_writev(int fd, const struct iovec *iov, int n)
+{
+	return FORWARD(SYS_writev, fd, (long)iov, n);
+}
+
+static int raw_execve(const char *path, char *const argv[], char *const envp[])
+{
+	return (int)FORWARD(SYS_execve, (long)path, (long)argv, (long)envp);
+}
+
+static int raw_execveat(int dirfd, const char *path, char *const argv[], char *const envp[],
+			int flags)
+{
+	return (int)FORWARD(SYS_execveat, dirfd, (long)path, (long)argv, (long)envp, flags);
 }
 
 /*
@@ -167,35 +239,36 @@ static long syscall_files(long nr, const long a[6])
 
 	switch (nr) {
 	case SYS_close:
-		return wrapped_close((int)a[0]);
+		return call_close((int)a[0], raw_close);
 	case SYS_close_range:
-		return wrapped_close_range((unsigned int)a[0], (unsigned int)a[1], (int)a[2]);
+		return call_close_range((unsigned int)a[0], (unsigned int)a[1], (int)a[2],
+					raw_close_range);
 	case SYS_ioctl:
-		return wrapped_ioctl((int)a[0], (unsigned long)a[1], (void *)a[2]);
+		return call_ioctl((int)a[0], (unsigned long)a[1], (void *)a[2], raw_ioctl);
 	case SYS_fcntl:
-		return wrapped_fcntl((int)a[0], (int)a[1], a[2]);
+		return call_fcntl((int)a[0], (int)a[1], (void *)a[2], raw_fcntl);
 	case SYS_dup:
-		return wrapped_dup((int)a[0]);
+		return call_dup((int)a[0], raw_dup);
 #ifdef SYS_dup2
 	case SYS_dup2:
-		return wrapped_dup2((int)a[0], (int)a[1]);
+		return call_dup2((int)a[0], (int)a[1], raw_dup2);
 #endif
 	case SYS_dup3:
-		return wrapped_dup3((int)a[0], (int)a[1], (int)a[2]);
+		return call_dup3((int)a[0], (int)a[1], (int)a[2], raw_dup3);
 	case SYS_openat:
-		return wrapped_open((int)a[0], (const char *)a[1], (int)a[2], (mode_t)a[3]);
+		return call_open((int)a[0], (const char *)a[1], (int)a[2], (mode_t)a[3], raw_open);
 #ifdef SYS_open
 	case SYS_open:
-		return wrapped_open(AT_FDCWD, (const char *)a[0], (int)a[1], (mode_t)a[2]);
+		return call_open(AT_FDCWD, (const char *)a[0], (int)a[1], (mode_t)a[2], raw_open);
 #endif
 	case SYS_read:
-		return wrapped_read((int)a[0], (void *)a[1], (size_t)a[2]);
+		return call_read((int)a[0], (void *)a[1], (size_t)a[2], raw_read);
 	case SYS_write:
-		return wrapped_write((int)a[0], (const void *)a[1], (size_t)a[2]);
+		return call_write((int)a[0], (const void *)a[1], (size_t)a[2], raw_write);
 	case SYS_readv:
-		return wrapped_readv((int)a[0], (const struct iovec *)a[1], (int)a[2]);
+		return call_readv((int)a[0], (const struct iovec *)a[1], (int)a[2], raw_readv);
 	case SYS_writev:
-		return wrapped_writev((int)a[0], (const struct iovec *)a[1], (int)a[2]);
+		return call_writev((int)a[0], (const struct iovec *)a[1], (int)a[2], raw_writev);
 	case SYS_epoll_ctl:
 		wait_publish((int)a[2]);
 		return forward(nr, a);
@@ -208,10 +281,11 @@ static long syscall_files(long nr, const long a[6])
 		wait_publish_all(false);
 		return forward(nr, a);
 	case SYS_execve:
-		return wrapped_execve((const char *)a[0], (char *const *)a[1], (char *const *)a[2]);
+		return call_execve((const char *)a[0], (char *const *)a[1], (char *const *)a[2],
+				   raw_execve);
 	case SYS_execveat:
-		return wrapped_execveat((int)a[0], (const char *)a[1], (char *const *)a[2],
-					(char *const *)a[3], (int)a[4]);
+		return call_execveat((int)a[0], (const char *)a[1], (char *const *)a[2],
+				     (char *const *)a[3], (int)a[4], raw_execveat);
 #ifdef SYS_pidfd_getfd
 	case SYS_pidfd_getfd:
 		r = forward(nr, a);

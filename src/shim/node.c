@@ -7,11 +7,11 @@
 #include "shim/paths.h"
 #include "fabric/fabric.h"
 #include "shim/shim.h"
+#include "util/fmt.h"
 #include "util/sys.h"
 
 #include <ctype.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -82,7 +82,7 @@ static void read_nodes(void)
 	int fd;
 
 	nodes.n = 0;
-	snprintf(path, sizeof(path), "%s/dev/infiniband", shim_config()->root);
+	fmt(path, sizeof(path), "%s/dev/infiniband", shim_config()->root);
 	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return;

@@ -5,10 +5,10 @@
  */
 #include "shim/paths.h"
 #include "fabric/fabric.h"
+#include "util/fmt.h"
 #include "util/sys.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -80,18 +80,18 @@ static bool follow_link(char *s, size_t *len, size_t size)
 		if (*len - strlen(BUS_DEVICES) >= sizeof(name))
 			return false;
 		strcpy(name, s + strlen(BUS_DEVICES));
-		n = snprintf(s, size, "/sys/devices/pci" FAB_PCI_DOMAIN ":00/%s", name);
+		n = (int)fmt(s, size, "/sys/devices/pci" FAB_PCI_DOMAIN ":00/%s", name);
 	} else if (!strncmp(s, CHAR_DEVICES, strlen(CHAR_DEVICES))) {
 		minor = strtoul(s + strlen(CHAR_DEVICES "231:"), &end, 10);
 		if (*end)
 			return false;
 		if (minor >= FAB_UVERBS_MINOR(0))
-			n = snprintf(s, size, "/dev/infiniband/uverbs%lu",
+			n = (int)fmt(s, size, "/dev/infiniband/uverbs%lu",
 				     minor - FAB_UVERBS_MINOR(0));
 		else if (minor >= FAB_ISSM_MINOR(0))
-			n = snprintf(s, size, "/dev/infiniband/issm%lu", minor - FAB_ISSM_MINOR(0));
+			n = (int)fmt(s, size, "/dev/infiniband/issm%lu", minor - FAB_ISSM_MINOR(0));
 		else
-			n = snprintf(s, size, "/dev/infiniband/umad%lu", minor);
+			n = (int)fmt(s, size, "/dev/infiniband/umad%lu", minor);
 	}
 	if (n)
 		*len = (size_t)n;
@@ -169,7 +169,7 @@ static int base_of(int dirfd, char *buf, size_t size)
 		n = sys_call(SYS_getcwd, buf, size);
 		return n > 0 && buf[0] == '/' ? 0 : -ENOENT;
 	}
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", dirfd);
+	fmt(link, sizeof(link), "/proc/self/fd/%d", dirfd);
 	n = sys_call(SYS_readlinkat, AT_FDCWD, link, buf, size - 1);
 	if (n <= 0 || buf[0] != '/')
 		return -ENOENT;

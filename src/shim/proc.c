@@ -5,6 +5,7 @@
  * new program from a child of their own and need nothing.
  */
 #include "shim/attach.h"
+#include "shim/calls.h"
 #include "shim/shim.h"
 #include "shim/wait.h"
 #include "shim/wrap.h"
@@ -12,6 +13,7 @@
 
 #include <alloca.h>
 #include <stdarg.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The slot to be revived if the exec fails; NULL in a vfork child, whose memory is its parent's. */
@@ -31,6 +33,23 @@ static int exec_failed(struct seg_proc *p)
 	return -1;
 }
 
+int call_execve(const char *path, char *const argv[], char *const envp[], next_execve *next)
+{
+	struct seg_proc *slot = exec_begin();
+
+	next(path, argv, envp);
+	return exec_failed(slot);
+}
+
+int call_execveat(int dirfd, const char *path, char *const argv[], char *const envp[], int flags,
+		  next_execveat *next)
+{
+	struct seg_proc *slot = exec_begin();
+
+	next(dirfd, path, argv, envp, flags);
+	return exec_failed(slot);
+}
+
 #define WRAP_EXEC(name, params, args)                 \
 	WRAP(int, name, params)                       \
 	{                                             \
@@ -48,54 +67,51 @@ WRAP_EXEC(execveat,
 	  (int dirfd, const char *path, char *const argv[], char *const envp[], int flags),
 	  (dirfd, path, argv, envp, flags))
 
-/* The list forms: arg0, ..., NULL [, envp]. Counted, then gathered on the stack: no malloc in a
- * vfork child. */
-#define GATHER(argv, first, ap)                           \
-	do {                                              \
-		size_t n_ = 1;                            \
-		va_list count_;                           \
-                                                          \
-		va_copy(count_, ap);                      \
-		if (first)                                \
-			while (va_arg(count_, char *))    \
-				n_++;                     \
-		va_end(count_);                           \
-		argv = alloca((n_ + 1) * sizeof(char *)); \
-		argv[0] = (char *)(first);                \
-		for (size_t i_ = 1; argv[i_ - 1]; i_++)   \
-			argv[i_] = va_arg(ap, char *);    \
+/*
+ * The list forms: arg0, ..., NULL [, envp]. They are handed on as they came, in as many words as
+ * there may be: the next definition stops at its NULL. A longer list goes on as a vector, which
+ * nobody makes a list of again. Gathered on the stack: no malloc in a vfork child.
+ */
+#define LIST_MAX 64
+#define WORDS8(v, i) v[i], v[i + 1], v[i + 2], v[i + 3], v[i + 4], v[i + 5], v[i + 6], v[i + 7]
+#define WORDS(v)                                                                                \
+	WORDS8(v, 0), WORDS8(v, 8), WORDS8(v, 16), WORDS8(v, 24), WORDS8(v, 32), WORDS8(v, 40), \
+		WORDS8(v, 48), WORDS8(v, 56)
+#define GATHER(argv, n, first, ap, more)                                         \
+	do {                                                                     \
+		va_list count_;                                                  \
+                                                                                 \
+		n = 1;                                                           \
+		va_copy(count_, ap);                                             \
+		if (first)                                                       \
+			while (va_arg(count_, char *))                           \
+				n++;                                             \
+		va_end(count_);                                                  \
+		n += (first) ? 1 + (more) : (more);                              \
+		argv = alloca((n > LIST_MAX ? n : LIST_MAX) * sizeof(char *));   \
+		memset(argv, 0, (n > LIST_MAX ? n : LIST_MAX) * sizeof(char *)); \
+		argv[0] = (char *)(first);                                       \
+		for (size_t i_ = 1; i_ < n; i_++)                                \
+			argv[i_] = va_arg(ap, char *);                           \
 	} while (0)
 
-WRAP(int, execl, (const char *path, const char *arg, ...))
-{
-	char **argv;
-	va_list ap;
-
-	va_start(ap, arg);
-	GATHER(argv, arg, ap);
-	va_end(ap);
-	return wrap_execv(path, argv);
-}
-
-WRAP(int, execlp, (const char *file, const char *arg, ...))
-{
-	char **argv;
-	va_list ap;
-
-	va_start(ap, arg);
-	GATHER(argv, arg, ap);
-	va_end(ap);
-	return wrap_execvp(file, argv);
-}
-
-WRAP(int, execle, (const char *path, const char *arg, ...))
-{
-	char **argv, *const *envp;
-	va_list ap;
-
-	va_start(ap, arg);
-	GATHER(argv, arg, ap);
-	envp = va_arg(ap, char *const *);
-	va_end(ap);
-	return wrap_execve(path, argv, envp);
-}
+#define WRAP_EXECL(name, vector, more, args)                      \
+	WRAP(int, name, (const char *path, const char *arg, ...)) \
+	{                                                         \
+		struct seg_proc *slot = exec_begin();             \
+		char **v;                                         \
+		va_list ap;                                       \
+		size_t n;                                         \
+                                                                  \
+		va_start(ap, arg);                                \
+		GATHER(v, n, arg, ap, more);                      \
+		va_end(ap);                                       \
+		if (n <= LIST_MAX)                                \
+			NEXT(name)(path, WORDS(v), NULL);         \
+		else                                              \
+			NEXT(vector) args;                        \
+		return exec_failed(slot);                         \
+	}
+WRAP_EXECL(execl, execve, 0, (path, v, environ))
+WRAP_EXECL(execlp, execvpe, 0, (path, v, environ))
+WRAP_EXECL(execle, execve, 1, (path, v, (char *const *)v[n - 1]))

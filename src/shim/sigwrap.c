@@ -282,7 +282,7 @@ static bool bad_time(const struct timespec *t)
 }
 
 static int next_ppoll(const struct wait_call *c, bool now);
-static int next_ppoll_chk(const struct wait_call *c, bool now);
+static int next___ppoll_chk(const struct wait_call *c, bool now);
 static int next_pselect(const struct wait_call *c, bool now);
 
 WRAP(int, ppoll,
@@ -309,7 +309,7 @@ WRAP(int, __ppoll_chk,
       size_t fdslen))
 {
 	sigset_t k;
-	const struct wait_call c = {.next = next_ppoll_chk,
+	const struct wait_call c = {.next = next___ppoll_chk,
 				    .now = no_time(timeout),
 				    .fds = fds,
 				    .n = n,
@@ -319,10 +319,10 @@ WRAP(int, __ppoll_chk,
 
 	return wait_any() && !bad_time(timeout) && n <= fdslen / sizeof(*fds)
 		       ? wait_poll(&c)
-		       : next_ppoll_chk(&c, false);
+		       : next___ppoll_chk(&c, false);
 }
 
-static int next_ppoll_chk(const struct wait_call *c, bool now)
+static int next___ppoll_chk(const struct wait_call *c, bool now)
 {
 	return NEXT(__ppoll_chk)(c->fds, c->n, now ? &none : c->ts, c->mask, c->room);
 }

@@ -80,47 +80,41 @@ WRAP(int, statx, (int dirfd, const char *path, int flags, unsigned int mask, str
 }
 
 /*
- * What stat was before glibc 2.33: functions with a version number. Today's libc keeps them for old
- * programs only (dlsym does not find them), so they end in today's functions. On x86-64 both
- * versions ever used (0 kernel, 1 libc) mean the same structure.
+ * What stat was before glibc 2.33: functions with a version number. On x86-64 both versions ever
+ * used (0 kernel, 1 libc) mean the same structure; libc refuses others.
  */
-static int bad_version(void)
-{
-	errno = EINVAL;
-	return -1;
-}
-
-#define WRAP_XSTAT(name, now)                                         \
+#define WRAP_XSTAT(name)                                              \
 	WRAP(int, name, (int ver, const char *path, struct stat *st)) \
 	{                                                             \
-		if (ver != 0 && ver != 1)                             \
-			return bad_version();                         \
-		return wrap_##now(path, st);                          \
+		struct paths_buf b;                                   \
+		const char *m = paths_map(AT_FDCWD, path, &b);        \
+                                                                      \
+		return stat_done(NEXT(name)(ver, m, st), -1, st);     \
 	}
-WRAP_XSTAT(__xstat, stat)
-WRAP_XSTAT(__xstat64, stat64)
-WRAP_XSTAT(__lxstat, lstat)
-WRAP_XSTAT(__lxstat64, lstat64)
+WRAP_XSTAT(__xstat)
+WRAP_XSTAT(__xstat64)
+WRAP_XSTAT(__lxstat)
+WRAP_XSTAT(__lxstat64)
 
-#define WRAP_FXSTAT(name, now)                              \
-	WRAP(int, name, (int ver, int fd, struct stat *st)) \
-	{                                                   \
-		if (ver != 0 && ver != 1)                   \
-			return bad_version();               \
-		return wrap_##now(fd, st);                  \
+#define WRAP_FXSTAT(name)                                          \
+	WRAP(int, name, (int ver, int fd, struct stat *st))        \
+	{                                                          \
+		return stat_done(NEXT(name)(ver, fd, st), fd, st); \
 	}
-WRAP_FXSTAT(__fxstat, fstat)
-WRAP_FXSTAT(__fxstat64, fstat64)
+WRAP_FXSTAT(__fxstat)
+WRAP_FXSTAT(__fxstat64)
 
-#define WRAP_FXSTATAT(name, now)                                                            \
+#define WRAP_FXSTATAT(name)                                                                 \
 	WRAP(int, name, (int ver, int dirfd, const char *path, struct stat *st, int flags)) \
 	{                                                                                   \
-		if (ver != 0 && ver != 1)                                                   \
-			return bad_version();                                               \
-		return wrap_##now(dirfd, path, st, flags);                                  \
+		struct paths_buf b;                                                         \
+                                                                                            \
+		int r = NEXT(name)(ver, dirfd, paths_map(dirfd, path, &b), st, flags);      \
+                                                                                            \
+		return r ? r : stat_done(0, asked_fd(dirfd, path, flags), st);              \
 	}
-WRAP_FXSTATAT(__fxstatat, fstatat)
-WRAP_FXSTATAT(__fxstatat64, fstatat64)
+WRAP_FXSTATAT(__fxstatat)
+WRAP_FXSTATAT(__fxstatat64)
 
 /* ---- the rest that only translates the path ---- */
 

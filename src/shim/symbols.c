@@ -6,6 +6,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 
+#pragma weak dlvsym /* glibc's alone */
+
 const struct shim_sym_row shim_syms[SYM_COUNT] = {
 #define SYM(name, kind, why) [SYM_##name] = {#name, #kind, why},
 #include "shim/symbols.h"
@@ -39,9 +41,13 @@ void shim_next_find_all(void)
  */
 void *shim_next_find(enum shim_sym i)
 {
+	static const char *const old[] = {"GLIBC_2.2.5", "GLIBC_2.4"};
 	int saved = errno;
 	void *p = dlsym(RTLD_NEXT, shim_syms[i].name);
 
+	/* What libc keeps for old programs only has no default version. */
+	for (size_t v = 0; !p && dlvsym && v < sizeof(old) / sizeof(old[0]); v++)
+		p = dlvsym(RTLD_NEXT, shim_syms[i].name, old[v]);
 	if (!p)
 		p = (void *)next_missing;
 	atomic_store_explicit(&shim_next_tab[i], p, memory_order_relaxed);

@@ -74,6 +74,8 @@ static inline uintptr_t trap_addr(greg_t *g, const struct trap_op *op)
 	return op->addr32 ? (uint32_t)a : a;
 }
 
+/* Loads the decoder, on the control path, before the first doorbell. 0, -ELIBACC. */
+int trap_decode_init(void);
 /* 0, or -EINVAL: not an instruction that can be carried out here. Needs about 2 KiB of stack. */
 int trap_decode(const uint8_t *code, size_t len, struct trap_op *op);
 

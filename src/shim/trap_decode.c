@@ -2,13 +2,55 @@
 /*
  * Owns the meaning of the instructions that programs ring with: Zydis decodes, this reduces to
  * struct trap_op. Pure; called by trap.c on the engine's stack.
+ *
+ * Zydis is loaded by hand, before the first doorbell: the library that is put into every program
+ * must load where Zydis is not found (musl's loader does not look into Debian's directories), and a
+ * program that has another Zydis must not decode for us.
  */
 #include "shim/trap.h"
 #include "util/cleanup.h"
+#include "util/fmt.h"
 
 #include <Zydis/Zydis.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
+
+#define FUNCTIONS(F)                   \
+	F(DecoderInit)                 \
+	F(DecoderDecodeFull)           \
+	F(RegisterGetLargestEnclosing) \
+	F(RegisterGetClass)            \
+	F(RegisterGetId)
+
+static struct {
+#define F(name) __typeof__(&Zydis##name) name;
+	FUNCTIONS(F)
+#undef F
+} zydis;
+
+int trap_decode_init(void)
+{
+	char name[32];
+	void *lib;
+
+	if (__atomic_load_n(&zydis.RegisterGetId, __ATOMIC_ACQUIRE))
+		return 0;
+	fmt(name, sizeof(name), "libZydis.so.%u.%u", ZYDIS_VERSION_MAJOR(ZYDIS_VERSION),
+	    ZYDIS_VERSION_MINOR(ZYDIS_VERSION));
+	lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+#define F(name)                                                              \
+	{                                                                    \
+		void *p = lib ? dlsym(lib, "Zydis" #name) : NULL;            \
+                                                                             \
+		if (!p)                                                      \
+			return -ELIBACC;                                     \
+		__atomic_store_n((void **)&zydis.name, p, __ATOMIC_RELEASE); \
+	}
+	FUNCTIONS(F)
+#undef F
+	return 0;
+}
 
 /* Plain moves, by mnemonic. Everything else that touches memory is refused. */
 enum move_class { MOVE_NONE, MOVE_INT, MOVE_VEC, MOVE_VEC_HIGH, MOVE_EXTRACT, MOVE_EXTEND };
@@ -78,7 +120,7 @@ static enum move_class move_class(ZydisMnemonic m)
 
 static bool gpr_number(ZydisRegister r, uint8_t *n, bool *high8)
 {
-	ZydisRegister wide = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
+	ZydisRegister wide = zydis.RegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
 
 	*high8 = r >= ZYDIS_REGISTER_AH && r <= ZYDIS_REGISTER_BH;
 	if (wide < ZYDIS_REGISTER_RAX || wide > ZYDIS_REGISTER_R15)
@@ -89,11 +131,11 @@ static bool gpr_number(ZydisRegister r, uint8_t *n, bool *high8)
 
 static bool vec_number(ZydisRegister r, uint8_t *n)
 {
-	ZydisRegisterClass c = ZydisRegisterGetClass(r);
+	ZydisRegisterClass c = zydis.RegisterGetClass(r);
 
 	if (c != ZYDIS_REGCLASS_XMM && c != ZYDIS_REGCLASS_YMM && c != ZYDIS_REGCLASS_ZMM)
 		return false;
-	*n = (uint8_t)ZydisRegisterGetId(r);
+	*n = (uint8_t)zydis.RegisterGetId(r);
 	return true;
 }
 
@@ -241,8 +283,8 @@ int trap_decode(const uint8_t *code, size_t len, struct trap_op *op)
 
 	memset(op, 0, sizeof(*op));
 	if (!ZYAN_SUCCESS(
-		    ZydisDecoderInit(&dec, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
-	    !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&dec, code, len, &in, o)))
+		    zydis.DecoderInit(&dec, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
+	    !ZYAN_SUCCESS(zydis.DecoderDecodeFull(&dec, code, len, &in, o)))
 		return -EINVAL;
 	op->len = in.length;
 	if (in.meta.category == ZYDIS_CATEGORY_STRINGOP)

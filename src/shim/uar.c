@@ -208,6 +208,10 @@ static int prepare(bool poll)
 	atomic_store_explicit(&tab.seg, sys->seg, memory_order_release);
 	if (!poll) {
 		r = stack_prepare();
+		if (!r)
+			r = trap_decode_init();
+		if (r == -ELIBACC)
+			log_line(LOG_ERROR, "cannot load libZydis: only --doorbell poll works");
 		if (r)
 			return r;
 		trap_init();

@@ -227,19 +227,19 @@ static int next_poll(const struct wait_call *c, bool now)
 	return NEXT(poll)(c->fds, c->n, now ? 0 : c->ms);
 }
 
-static int next_poll_chk(const struct wait_call *c, bool now);
+static int next___poll_chk(const struct wait_call *c, bool now);
 
 WRAP(int, __poll_chk, (struct pollfd * fds, nfds_t n, int ms, size_t room))
 {
 	const struct wait_call c = {
-		.next = next_poll_chk, .now = !ms, .fds = fds, .n = n, .ms = ms, .room = room};
+		.next = next___poll_chk, .now = !ms, .fds = fds, .n = n, .ms = ms, .room = room};
 
 	if (!wait_any() || n > room / sizeof(*fds))
 		return NEXT(__poll_chk)(fds, n, ms, room);
 	return wait_poll(&c);
 }
 
-static int next_poll_chk(const struct wait_call *c, bool now)
+static int next___poll_chk(const struct wait_call *c, bool now)
 {
 	return NEXT(__poll_chk)(c->fds, c->n, now ? 0 : c->ms, c->room);
 }

@@ -11,6 +11,12 @@
  * The function is called wrap_access in C and `access` for the linker: no clash with the headers'
  * prototypes, their _FILE_OFFSET_BITS redirections or fortified inlines. The name must have its row
  * in symbols.h, else NEXT() does not compile and the symbol is not exported.
+ *
+ * A wrapper forwards to the next definition of its OWN name, and calls no other wrapper. Then
+ * whoever else is preloaded may implement any name by any other: a call goes down the libraries
+ * name by name as it would without us, and ends where it would end without us. What several names
+ * share is a function that is given the next definition. tests/shim/symbols.py checks the source,
+ * tests/shim/preloads.py runs programs over libraries that swap all names.
  */
 #ifndef SOFTHCA_SHIM_WRAP_H
 #define SOFTHCA_SHIM_WRAP_H
@@ -49,7 +55,5 @@ static inline void *shim_next(enum shim_sym i)
 	ret wrap_##name params __asm__(#name) __attribute__((visibility("default"), used)); \
 	ret wrap_##name params
 #define NEXT(name) ((__typeof__(&wrap_##name))shim_next(SYM_##name))
-/* Calling another symbol's wrapper or next definition from a file that does not define it. */
-#define NEXT_AS(name, type) ((type)shim_next(SYM_##name))
 
 #endif

@@ -32,6 +32,17 @@ sys/ioctl.h sys/socket.h sys/epoll.h sys/eventfd.h sys/signalfd.h sys/timerfd.h 
 sys/fanotify.h sys/sendfile.h sys/file.h sys/xattr.h sys/select.h sys/time.h sys/mount.h sys/quota.h
 sys/swap.h sys/shm.h sys/sem.h sys/msg.h sys/un.h sys/acct.h sys/pidfd.h'''.split()
 
+MUSL = '/lib/ld-musl-x86_64.so.1'
+# What the preloaded library may import.
+ALLOWED = set('''_ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __ctype_b_loc __cxa_finalize __environ
+__errno_location __gmon_start__ __register_atfork clock_gettime dirfd dlclose dlerror dlopen dlsym
+dlvsym environ fchmod fdopen fileno getauxval getenv getrlimit64 gnu_get_libc_version linkat malloc
+memchr memcmp memcpy memmove memset mkdirat prctl pthread_attr_destroy pthread_attr_init
+pthread_attr_setdetachstate pthread_attr_setstacksize pthread_create pthread_mutex_destroy
+pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock renameat sched_yield snprintf strchr
+strcmp strcpy strcspn strerrordesc_np strerrorname_np strlen strncmp strncpy strnlen strpbrk strrchr
+strspn strstr strtol strtoul strtoull symlinkat sysconf unlinkat vsnprintf'''.split())
+
 FD = re.compile(r'^int _*\w*fd(es|in|out|[0-9])?$')
 PATH = re.compile(r'^const char \*(__restrict )?_*(file|path|filename|pathname|name|dir|dirname|from|to|'
                   r'old|new|oldpath|newpath|pattern|command_?file|node|special_file|root|linkpath)\d?$')
@@ -99,9 +110,13 @@ def binaries():
     return out
 
 
+def nm(*args):
+    out = subprocess.run(['nm', '-D', *args], text=True, capture_output=True).stdout
+    return [line for line in out.splitlines() if line.split()]
+
+
 def imports(path):
-    out = subprocess.run(['nm', '-D', '--undefined-only', path], text=True, capture_output=True).stdout
-    return {line.split()[-1].split('@')[0] for line in out.splitlines() if line.split()}
+    return {line.split()[-1].split('@')[0] for line in nm('--undefined-only', path)}
 
 
 class Symbols(unittest.TestCase):
@@ -129,13 +144,53 @@ class Symbols(unittest.TestCase):
         exports = {line.split()[-1] for line in out.splitlines()}
         self.assertEqual(exports, {n for n, _ in rows('SYM')})
 
-    def test_library_needs_libc_and_zydis_only(self):
+    def test_library_needs_libc_only(self):
         out = subprocess.run(['readelf', '-d', LIBRARY], text=True, capture_output=True, check=True).stdout
         needed = set(re.findall(r'NEEDED.*\[(.*)\]', out))
-        self.assertEqual({n.split('.so')[0] for n in needed}, {'libZydis', 'libc'})
+        self.assertEqual({n.split('.so')[0] for n in needed}, {'libc'})
+
+    def test_library_imports_what_is_listed(self):
+        """Nothing that prints or ends the program. What is new here has to be looked at: may it be
+        called in a trap, before other libraries are initialised, beside libraries that replace it?"""
+        got = {re.sub(r'^__(\w+)_chk$', r'\1', s) for s in imports(LIBRARY)}
+        self.assertEqual(sorted(got - ALLOWED), [])
+
+    @unittest.skipUnless(os.path.exists(MUSL), 'no musl')
+    def test_library_loads_under_musl(self):
+        """Its loader ends a program in which a symbol is missing."""
+        there = {line.split()[-1] for line in nm('--defined-only', MUSL)}
+        weak = {line.split()[-1].split('@')[0] for line in nm('--undefined-only', LIBRARY) if ' w ' in line}
+        self.assertEqual(sorted(imports(LIBRARY) - there - weak), [])
+
+    def test_configuration_is_read_without_calls(self):
+        """config.c: before anything else is initialised."""
+        out = subprocess.run(['nm', '--undefined-only', os.path.join(BUILD, 'src/shim/libshim_config.a')],
+                             text=True, capture_output=True, check=True).stdout
+        self.assertEqual(set(re.findall(r'[Uw] (\w+)', out)) - {'_GLOBAL_OFFSET_TABLE_'},
+                         {'environ', 'getauxval', 'gnu_get_libc_version'})
+
+    def test_wrappers_forward_to_their_own_name(self):
+        """See wrap.h: no NEXT() of another name, and no wrapper called by another."""
+        wrong, seen = [], 0
+        for f in sorted(glob.glob(os.path.join(TOP, 'src/shim/*.c'))):
+            with open(f, encoding='utf-8') as source:
+                text = re.sub(r'/\*.*?\*/', '', source.read(), flags=re.S)
+            for chunk in re.split(r'\n(?=[#A-Za-z])', text):
+                own = re.findall(r'WRAP\([^,]*,\s*(\w+)', chunk)[:1] + re.findall(r'\bnext_(\w+)\(', chunk)[:1]
+                called = {a or b for a, b in re.findall(r'NEXT\((\w+)\)|SYM_(\w+)\)', chunk)}
+                seen += len(called)
+                called -= set(own)
+                if chunk.startswith('static long forward('):
+                    called -= {'syscall'}
+                if chunk.startswith('#define WRAP_EXECL('):
+                    called -= {'vector'} # longer lists than anybody makes of a vector
+                if called or re.search(r'\bwrap_\w+\(', chunk.split('{', 1)[-1]):
+                    wrong.append((os.path.basename(f), chunk[:200], sorted(called)))
+        self.assertGreater(seen, 80)
+        self.assertEqual(wrong, [])
 
     def test_library_leaves_nothing_undefined(self):
-        left = [s for s in imports(LIBRARY) if not s.startswith(('Zydis', '_ITM_', '__gmon_start__'))]
+        left = [s for s in imports(LIBRARY) if not s.startswith(('_ITM_', '__gmon_start__'))]
         libc = subprocess.run(['nm', '-D', '--defined-only', '/lib/x86_64-linux-gnu/libc.so.6'], text=True,
                               capture_output=True, check=True).stdout
         known = {line.split()[-1].split('@')[0] for line in libc.splitlines() if line.split()}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Looks at the command that `run` is about to become: can the preloaded library be in it? A program
+ * of another word size, of another C library or without a dynamic loader runs as ever, but sees no
+ * adapter, and says nothing of it. Only the command itself is looked at (and the interpreter of a
+ * script), not what it starts.
+ */
+#include "cli/child.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "util/cleanup.h"
+
+#define SCRIPTS_MAX 5 /* interpreters of interpreters: BINPRM_MAX_RECURSION of the kernel */
+#define PHDRS_MAX 128
+
+/* What of an ELF file matters. */
+struct program {
+	uint8_t class;
+	uint16_t machine;
+	char interp[PATH_MAX]; /* PT_INTERP; "" without */
+	bool loader;           /* without PT_INTERP, but no static program: an ld.so */
+};
+
+static int read_at(int fd, void *buf, size_t n, uint64_t off)
+{
+	return pread(fd, buf, n, (off_t)off) == (ssize_t)n ? 0 : -1;
+}
+
+/* DF_1_PIE is what tells a static PIE from a shared object, which a loader is. */
+static bool is_pie(int fd, const Elf64_Phdr *dynamic)
+{
+	Elf64_Dyn d;
+
+	for (uint64_t at = 0; at + sizeof(d) <= dynamic->p_filesz; at += sizeof(d)) {
+		if (read_at(fd, &d, sizeof(d), dynamic->p_offset + at) || d.d_tag == DT_NULL)
+			break;
+		if (d.d_tag == DT_FLAGS_1)
+			return d.d_un.d_val & DF_1_PIE;
+	}
+	return false;
+}
+
+/* -1: not an ELF file, or one that cannot be read. */
+static int read_program(int fd, struct program *p)
+{
+	Elf64_Ehdr h;
+	Elf64_Phdr ph, dynamic = {0};
+
+	memset(p, 0, sizeof(*p));
+	if (read_at(fd, &h, sizeof(Elf32_Ehdr), 0) || memcmp(h.e_ident, ELFMAG, SELFMAG))
+		return -1;
+	p->class = h.e_ident[EI_CLASS];
+	p->machine = h.e_machine; /* at the same place in both classes */
+	if (p->class != ELFCLASS64)
+		return 0;
+	if (read_at(fd, &h, sizeof(h), 0) || h.e_phentsize != sizeof(ph) || h.e_phnum > PHDRS_MAX)
+		return -1;
+	for (uint32_t i = 0; i < h.e_phnum; i++) {
+		if (read_at(fd, &ph, sizeof(ph), h.e_phoff + i * sizeof(ph)))
+			return -1;
+		if (ph.p_type == PT_INTERP && ph.p_filesz < sizeof(p->interp) &&
+		    read_at(fd, p->interp, ph.p_filesz, ph.p_offset))
+			return -1;
+		if (ph.p_type == PT_DYNAMIC)
+			dynamic = ph;
+	}
+	p->loader = h.e_type == ET_DYN && !p->interp[0] && !is_pie(fd, &dynamic);
+	return 0;
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Why the library cannot be in it; NULL: it can. `own` is this program. */
+static const char *why_not(const struct program *p, const struct program *own)
+{
+	if (p->class == ELFCLASS32)
+		return "is a 32-bit program";
+	if (p->machine != own->machine)
+		return "is a program of another machine";
+	if (!p->interp[0])
+		return p->loader ? NULL : "is linked statically";
+	if (strcmp(last_part(p->interp), last_part(own->interp)) != 0)
+		return "has another C library";
+	return NULL;
+}
+
+/* As execvp() finds it. A descriptor, or -1. */
+static int open_command(const char *name)
+{
+	const char *path = getenv("PATH"), *end;
+	char full[PATH_MAX];
+
+	if (strchr(name, '/'))
+		return open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (!path)
+		path = "/bin:/usr/bin";
+	for (;; path = end + 1) {
+		struct stat st;
+		int n;
+
+		end = strchrnul(path, ':');
+		n = snprintf(full, sizeof(full), "%.*s%s%s", (int)(end - path), path,
+			     end > path ? "/" : "", name);
+		if (n < (int)sizeof(full) && !access(full, X_OK) && !stat(full, &st) &&
+		    S_ISREG(st.st_mode))
+			return open(full, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		if (!*end)
+			return -1;
+	}
+}
+
+/* "#!interpreter ...": its name in *name. */
+static bool is_script(int fd, char name[PATH_MAX])
+{
+	char line[256] = "", *p = line + 2, *end;
+	ssize_t n = pread(fd, line, sizeof(line) - 1, 0);
+
+	if (n < 3 || line[0] != '#' || line[1] != '!')
+		return false;
+	p += strspn(p, " \t");
+	end = p + strcspn(p, " \t\n");
+	*end = '\0';
+	snprintf(name, PATH_MAX, "%s", p);
+	return *p == '/';
+}
+
+void child_check_program(const char *command)
+{
+	_cleanup_close_ int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), fd = -1;
+	char name[PATH_MAX];
+	struct program own, p;
+	const char *why;
+
+	if (self < 0 || read_program(self, &own))
+		return;
+	fd = open_command(command);
+	for (int i = 0; fd >= 0 && i < SCRIPTS_MAX && is_script(fd, name); i++) {
+		close(fd);
+		fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		command = name;
+	}
+	if (fd < 0 || read_program(fd, &p))
+		return;
+	why = why_not(&p, &own);
+	if (why)
+		cli_fail("run: '%s' %s: it runs, but does not see the adapter", command, why);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the library's configuration: the environment, read once. Called by every wrapper, so at
+ * times before any library has been initialised, and from inside the start-up of others. It calls
+ * nothing that another library can have replaced (a sanitizer's strlen() starts the sanitizer,
+ * which calls mmap(), which is ours): raw system calls and loops of its own. meson.build compiles
+ * it so that the compiler makes no calls of the loops; tests/shim/symbols.py looks at the result.
+ */
+#include "shim/paths.h"
+#include "shim/shim.h"
+#include "util/sys.h"
+
+#include <elf.h>
+#include <stdatomic.h>
+#include <sys/auxv.h>
+
+static struct shim_config config;
+enum { UNREAD = 0, READ = -1 }; /* else: the thread that reads it */
+static _Atomic int config_state;
+
+/* Absent in other libcs, under which nothing of ours would work. */
+extern const char *gnu_get_libc_version(void) __attribute__((weak));
+
+static size_t length(const char *s)
+{
+	size_t n = 0;
+
+	while (s[n])
+		n++;
+	return n;
+}
+
+static bool same(const char *a, const char *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
+
+static bool equal(const char *a, const char *b)
+{
+	size_t n = length(a);
+
+	return n == length(b) && same(a, b, n);
+}
+
+/* Puts `s` at `at`; where it ends. What does not fit is cut off. */
+static size_t put(char *out, size_t size, size_t at, const char *s)
+{
+	for (; *s && at + 1 < size; s++)
+		out[at++] = *s;
+	out[at] = '\0';
+	return at;
+}
+
+static const char *env(const char *name)
+{
+	size_t n = length(name);
+
+	for (char **e = environ; *e; e++)
+		if (same(*e, name, n) && (*e)[n] == '=')
+			return *e + n + 1;
+	return NULL;
+}
+
+static bool copy_env(const char *name, char *out, size_t size)
+{
+	const char *s = env(name);
+
+	if (!s || !*s || length(s) >= size)
+		return false;
+	put(out, size, 0, s);
+	return true;
+}
+
+static bool has_slash(const char *s)
+{
+	for (; *s; s++)
+		if (*s == '/')
+			return true;
+	return false;
+}
+
+/* "/proc/self/fd/<fd>" */
+static void fd_link(char *out, size_t size, unsigned int fd)
+{
+	char digits[12], *d = digits + sizeof(digits) - 1;
+
+	*d = '\0';
+	do
+		*--d = (char)('0' + fd % 10);
+	while (fd /= 10);
+	put(out, size, put(out, size, 0, "/proc/self/fd/"), d);
+}
+
+/* Kernel answers (getcwd, /proc/self/fd) name the root without symbolic links. */
+static void find_real_root(struct shim_config *c)
+{
+	int fd = sys_openat(AT_FDCWD, c->root, O_PATH | O_CLOEXEC, 0);
+	char link[32];
+	long n;
+
+	if (fd < 0)
+		return;
+	fd_link(link, sizeof(link), (unsigned int)fd);
+	n = sys_readlink(link, c->real_root, sizeof(c->real_root) - 1);
+	sys_close(fd);
+	if (n <= 0 || c->real_root[0] != '/')
+		return;
+	c->real_root_len = (size_t)n;
+	/* <dir>/host/<host>: the two last components are no links. */
+	n -= (long)(length("/host/") + length(c->host));
+	for (long i = 0; i < n; i++)
+		c->real_dir[i] = c->real_root[i];
+}
+
+static void read_config(struct shim_config *c)
+{
+	const char *s;
+
+	/* A program with more rights than its caller does not let itself be led by the environment.
+	 */
+	if (!gnu_get_libc_version || getauxval(AT_SECURE))
+		return;
+	if (!copy_env(SHIM_ENV_DIR, c->dir, sizeof(c->dir)) || c->dir[0] != '/')
+		return;
+	if (!copy_env(SHIM_ENV_HOST, c->host, sizeof(c->host)) || has_slash(c->host))
+		put(c->host, sizeof(c->host), 0, "h1");
+	c->root_len = put(c->root, sizeof(c->root), 0, c->dir);
+	c->root_len = put(c->root, sizeof(c->root), c->root_len, "/host/");
+	c->root_len = put(c->root, sizeof(c->root), c->root_len, c->host);
+	s = env(SHIM_ENV_DOORBELL);
+	c->doorbell_poll = s && equal(s, "poll");
+	s = env(SHIM_ENV_MEMLOCK);
+	c->memlock_enforce = s && equal(s, "enforce");
+	find_real_root(c);
+	c->on = true;
+}
+
+/* A fork() of another thread may have left the reader behind. */
+static bool gone(int tid)
+{
+	return sys_call(SYS_tgkill, sys_getpid(), tid, 0) == -ESRCH;
+}
+
+/*
+ * Whoever comes while it is read waits, but for the reader itself (a signal handler): for that one
+ * call the library is not there.
+ */
+static const struct shim_config *config_unread(void)
+{
+	static const struct shim_config off;
+	int tid = (int)sys_call(SYS_gettid), who = UNREAD;
+
+	for (;;) {
+		if (atomic_compare_exchange_strong(&config_state, &who, tid)) {
+			read_config(&config);
+			atomic_store_explicit(&config_state, READ, memory_order_release);
+			return &config;
+		}
+		if (who == READ)
+			return &config;
+		if (who == tid)
+			return &off;
+		if (!gone(who)) {
+			sys_call(SYS_sched_yield);
+			who = UNREAD;
+		}
+	}
+}
+
+const struct shim_config *shim_config(void)
+{
+	if (__builtin_expect(atomic_load_explicit(&config_state, memory_order_acquire) == READ, 1))
+		return &config;
+	/* A sanitizer's start-up comes before libc has the environment: nothing is known yet. */
+	if (!environ)
+		return &config;
+	return config_unread();
+}
