@@ -68,17 +68,27 @@ int cq_lock(struct seg *s, struct hw_cq *cq)
 	return 0;
 }
 
-/* Is there room for one more? The consumer's record is looked at only when it seems not. */
-static bool cq_room(struct seg *s, struct hw_cq *cq)
+/* Their owner is gone, or how to get at his memory is not known yet: nothing is wrong with the CQ.
+ */
+static bool nobody_home(int rc)
+{
+	return rc == -ESRCH || rc == -ETIMEDOUT;
+}
+
+/* Is there room for one more? The consumer's record is looked at only when it seems not. 0,
+ * -EOVERFLOW, or nobody_home(). */
+static int cq_room(struct seg *s, struct hw_cq *cq)
 {
 	uint32_t size = 1u << cq->log_size, ci;
+	int rc;
 
 	if (((cq->pi - cq->ci_cached) & CQ_COUNTER) < size || cq->oi)
-		return true;
-	if (mem_read_be32(s, cq->dbr_mem, cq->dbr_va, &ci))
-		return false;
+		return 0;
+	rc = mem_read_be32(s, cq->dbr_mem, cq->dbr_va, &ci);
+	if (rc)
+		return nobody_home(rc) ? rc : -EOVERFLOW;
 	cq->ci_cached = ci & CQ_COUNTER;
-	return ((cq->pi - cq->ci_cached) & CQ_COUNTER) < size;
+	return ((cq->pi - cq->ci_cached) & CQ_COUNTER) < size ? 0 : -EOVERFLOW;
 }
 
 int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out)
@@ -91,15 +101,16 @@ int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out)
 	rc = cq_lock(s, cq);
 	if (rc)
 		return rc;
-	if (atomic_load_explicit(&cq->state, memory_order_relaxed) == 0 && cq_room(s, cq)) {
+	rc = atomic_load_explicit(&cq->state, memory_order_relaxed) ? -EOVERFLOW : cq_room(s, cq);
+	if (!rc) {
 		LAYOUT_SET(cqe64, c->b, owner, cq->pi >> cq->log_size & 1);
 		*out = cq;
 		return 0;
 	}
-	if (!atomic_load(&cq->state))
+	if (rc == -EOVERFLOW && !atomic_load(&cq->state))
 		cq_fail(s, cq, cqn, HW_CQ_ERR_OVERRUN);
 	seg_unlock(s, &cq->lock);
-	return -EOVERFLOW;
+	return rc;
 }
 
 int cq_write(struct seg *s, struct hw_cq *cq, const struct eng_cqe *c)
@@ -174,9 +185,10 @@ int cq_push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited)
 		return rc;
 	rc = cq_write(s, cq, c);
 	if (rc) {
-		cq_fail(s, cq, cqn, HW_CQ_ERR_BUFFER);
+		if (!nobody_home(rc))
+			cq_fail(s, cq, cqn, HW_CQ_ERR_BUFFER);
 		cq_abort(s, cq);
-		return -EOVERFLOW;
+		return nobody_home(rc) ? rc : -EOVERFLOW;
 	}
 	cq_commit(s, cq, cqn, solicited);
 	if (TRACE_ON(LOG_CQE) && c->why)

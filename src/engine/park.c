@@ -177,6 +177,7 @@ uint64_t eng_run_due(struct seg *s)
 	if (!self || !atomic_exchange(&self->parked, 0))
 		return UINT64_MAX;
 	evsub_signal_own(s);
+	mem_fetch(s, 0);
 	qps = serve_qps(s, &self->parked);
 	cqs = serve_cqs(s, &self->parked);
 	srqs = serve_srqs(s, &self->parked);

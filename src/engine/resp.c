@@ -355,6 +355,8 @@ enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	rc = cq_push(r->s, r->to.cqn, &c, true);
 	if (rc == -ETIMEDOUT)
 		return ENG_LOCKED;
+	if (rc == -ESRCH)
+		return ENG_SILENT;
 	eng_count(r->s, qp, HW_QC_RESP_CQE_ERROR);
 	if (why == ENG_W_RECV_LENGTH)
 		eng_count(r->s, qp, HW_QC_RESP_LOCAL_LENGTH_ERROR);
@@ -369,6 +371,8 @@ enum eng_out resp_copy_failed(struct eng_run *r, int rc)
 		return ENG_SILENT;
 	if (rc == -ECANCELED)
 		return ENG_AGAIN;
+	if (rc == -ETIMEDOUT)
+		return ENG_LOCKED;
 	if (rc == -EACCES)
 		r->why = ENG_W_REMOTE_REFUSED;
 	else
@@ -456,8 +460,6 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	ack_wait(qp, ack);
 	LAYOUT_SET(cqe64, c->b, srqn_uidx, r->to.uidx & 0xffffff);
 	rc = cq_begin(r->s, r->to.cqn, c, &cq);
-	if (rc == -ETIMEDOUT)
-		return ENG_LOCKED;
 	if (!rc) {
 		qp->rx_cq_pi = cq->pi;
 		qp->rx_cqn = r->to.cqn;
@@ -480,9 +482,11 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 			return ENG_LOCKED;
 		if (merge)
 			return resp_copy_failed(r, rc);
-		if (rc == -ESRCH)
-			return ENG_SILENT;
 	}
+	if (rc == -ETIMEDOUT)
+		return ENG_LOCKED;
+	if (rc == -ESRCH)
+		return ENG_SILENT;
 	resp_fail(r->s, qp, qpn, IBV_EVENT_QP_FATAL);
 	r->why = ENG_W_REMOTE_OP;
 	return ENG_FAILED;

@@ -211,6 +211,8 @@ static bool step(struct eng_run *r, uint32_t pi)
 	enum eng_out out;
 	int rc = fetch(r, pi);
 
+	if (rc == -ETIMEDOUT)
+		return retry(r, ENG_LOCKED);
 	if (rc < 0) {
 		if (rc == -EFAULT && qp_enter_err(qp, HW_QPS_ERR))
 			eng_qp_event(r->s, qp, r->qpn, IBV_EVENT_QP_FATAL);
@@ -233,19 +235,27 @@ static bool step(struct eng_run *r, uint32_t pi)
 /*
  * Under sq_lock: the doorbell rang, so the record counts. In RST it does not (that rings in INIT
  * and RTR are remembered is inferred: no library rings there). A polled doorbell may be seen when
- * the QP was reset meanwhile; then the record is as sq_note_record() left it.
+ * the QP was reset meanwhile; then the record is as sq_note_record() left it. False: the record
+ * cannot be read yet, and is the device thread's now.
  */
-static void look(struct eng_run *r)
+static bool look(struct eng_run *r)
 {
 	struct hw_qp *qp = r->qp;
 	uint32_t rec;
+	int rc;
 
-	if (qp->no_sq || atomic_load_explicit(&qp->state, memory_order_relaxed) == HW_QPS_RST ||
-	    mem_read_be32(r->s, qp->dbr_mem, qp->dbr_va + 4, &rec) ||
-	    (r->s->polled && rec == atomic_load_explicit(&qp->sq_seen, memory_order_relaxed)))
-		return;
+	if (qp->no_sq || atomic_load_explicit(&qp->state, memory_order_relaxed) == HW_QPS_RST)
+		return true;
+	rc = mem_read_be32(r->s, qp->dbr_mem, qp->dbr_va + 4, &rec);
+	if (rc == -ETIMEDOUT) {
+		park_pending(r->s, qp, HW_PEND_RING);
+		return false;
+	}
+	if (rc || (r->s->polled && rec == atomic_load_explicit(&qp->sq_seen, memory_order_relaxed)))
+		return true;
 	atomic_store_explicit(&qp->sq_seen, rec, memory_order_relaxed);
 	atomic_store_explicit(&qp->sq_pi, rec & 0xffff, memory_order_relaxed);
+	return true;
 }
 
 bool sq_record_changed(struct seg *s, const struct hw_qp *qp)
@@ -322,12 +332,13 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work)
 			sq_inherited(s, qp, qpn);
 		if (atomic_load_explicit(&qp->flush_pending, memory_order_relaxed))
 			work |= atomic_exchange(&qp->flush_pending, 0);
-		if (work & HW_PEND_RING)
-			look(&r);
+		on = !(work & HW_PEND_RING) || look(&r);
 		work = HW_PEND_RUN;
-		on = run(&r);
+		on = run(&r) && on;
 		seg_unlock(s, &qp->sq_lock);
 		running_leave(r.ring);
+		/* What waits for it is parked, and tried again by the device thread. */
+		mem_fetch(s, SEG_LOCK_DATA_NS);
 		flush_receives(s, qp, qpn);
 		/* Somebody wanted the lock meanwhile and left us its work. */
 	} while (on &&

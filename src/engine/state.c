@@ -77,10 +77,10 @@ static int flush_one(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci,
 	uint8_t ctrl[WQE_SEG];
 	struct eng_cqe c;
 	uint32_t ds;
-	int rc;
+	int rc = sq_read_wqe(s, qp, ci, 0, ctrl, sizeof(ctrl));
 
-	if (sq_read_wqe(s, qp, ci, 0, ctrl, sizeof(ctrl)))
-		return -EFAULT;
+	if (rc)
+		return rc;
 	ds = (uint32_t)LAYOUT_GET(wqe_ctrl, ctrl, ds);
 	*nbb = ds ? (ds + WQE_BB / WQE_SEG - 1) / (WQE_BB / WQE_SEG) : 1;
 	cqe_init(&c, CQE_REQ_ERR, qp, qpn, ci);
@@ -98,9 +98,10 @@ static int flush_owed(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci
 {
 	uint8_t ctrl[WQE_SEG];
 	struct eng_cqe c;
+	int rc = sq_read_wqe(s, qp, ci, 0, ctrl, sizeof(ctrl));
 
-	if (sq_read_wqe(s, qp, ci, 0, ctrl, sizeof(ctrl)))
-		return -EFAULT;
+	if (rc)
+		return rc;
 	*nbb = ((uint32_t)LAYOUT_GET(wqe_ctrl, ctrl, ds) + WQE_BB / WQE_SEG - 1) /
 	       (WQE_BB / WQE_SEG);
 	cqe_init(&c, CQE_REQ, qp, qpn, ci);
@@ -170,6 +171,7 @@ static bool srq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	uint32_t dbr, n;
+	int rc;
 
 	if (qp->srqn != SEG_NONE || qp->xrcd) {
 		if (srq_flush(s, qp, qpn))
@@ -177,16 +179,20 @@ bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 		park_pending(s, qp, HW_PEND_FLUSH_RQ);
 		return false;
 	}
-	if (qp->no_rq || mem_read_be32(s, qp->dbr_mem, qp->dbr_va, &dbr))
-		return true;
+	rc = qp->no_rq ? -ENOENT : mem_read_be32(s, qp->dbr_mem, qp->dbr_va, &dbr);
+	if (rc == -ETIMEDOUT)
+		park_pending(s, qp, HW_PEND_FLUSH_RQ);
+	if (rc)
+		return rc != -ETIMEDOUT;
 	n = (dbr - atomic_load(&qp->rq_ci)) & 0xffff;
 	if (n > 1u << qp->rq_log_size)
 		n = 1u << qp->rq_log_size;
 	while (n) {
 		uint32_t ci = atomic_load(&qp->rq_ci) & 0xffff;
-		int rc = flush_receive(s, qp, qpn, ci, qp->cqn_rcv, qp->user_index);
-		uint32_t done = rc ? n : 1; /* all at once when there is no CQ to tell */
+		uint32_t done;
 
+		rc = flush_receive(s, qp, qpn, ci, qp->cqn_rcv, qp->user_index);
+		done = rc ? n : 1; /* all at once when there is no CQ to tell */
 		if (rc == -ETIMEDOUT) {
 			park_pending(s, qp, HW_PEND_FLUSH_RQ);
 			return false;

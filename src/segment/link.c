@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the client's end of the supervisor's socket. On the control path, but for link_get_mem(),
- * which a trap may call once per peer. Calls the kernel below libc: the program's close() and
+ * Owns the client's end of the supervisor's socket. On the control path, but for link_ask_mem() and
+ * link_get_mem(), which a trap may call. Calls the kernel below libc: the program's close() and
  * connect() may be wrapped, by us or by others.
  */
 #include "segment/link.h"
+#include "segment/memfd.h"
 #include "util/fmt.h"
 #include "util/log.h"
 #include "util/sys.h"
@@ -19,7 +20,7 @@
 #include <sys/un.h>
 
 #define LINK_TIMEOUT_S 30 /* a supervisor that is stopped with its command, or in a debugger */
-#define MEM_TIMEOUT_S 2   /* in a trap, all signals blocked */
+#define ONCE_TIMEOUT_S 2  /* signals may be blocked */
 
 /* ---- one message */
 
@@ -120,12 +121,14 @@ static int connect_long(int sock, const char *dir)
 	return r;
 }
 
+/* timeout 0: nothing on it ever waits, -EAGAIN: there is a queue of others. */
 static int dial(const char *dir, unsigned int timeout_s)
 {
 	struct timeval tv = {.tv_sec = timeout_s};
+	int type = SOCK_SEQPACKET | SOCK_CLOEXEC | (timeout_s ? 0 : SOCK_NONBLOCK);
 	int sock, r;
 
-	sock = (int)sys_raw(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, 0, 0, 0);
+	sock = (int)sys_raw(SYS_socket, AF_UNIX, type, 0, 0, 0, 0);
 	if (sock < 0)
 		return sock;
 	sock = sys_fd_high(sock);
@@ -136,7 +139,7 @@ static int dial(const char *dir, unsigned int timeout_s)
 		r = connect_long(sock, dir);
 	if (r) {
 		sys_fd_drop(sock);
-		return r == -EAGAIN ? -ETIMEDOUT : r;
+		return r == -EAGAIN && timeout_s ? -ETIMEDOUT : r;
 	}
 	return sock;
 }
@@ -329,9 +332,7 @@ void link_forget(struct link *l, struct seg *s)
 	s->self = SEG_NONE;
 	s->self_gen = 0;
 	s->self_pid = 0;
-	/* A thread of the parent may have been in memfd.c. */
-	for (unsigned int i = 0; i < SEG_MEMFDS; i++)
-		atomic_store(&s->memfd[i].users, 0);
+	memfd_forked(s);
 }
 
 /* ---- files */
@@ -399,7 +400,7 @@ static int ask_once(struct seg *s, struct link_msg *m, int *fd)
 	*fd = -1;
 	if (!s->dir[0])
 		return -ENOTCONN;
-	l.fd = dial(s->dir, MEM_TIMEOUT_S);
+	l.fd = dial(s->dir, ONCE_TIMEOUT_S);
 	if (l.fd < 0)
 		return l.fd;
 	r = ask(&l, m, -1, fd);
@@ -407,12 +408,41 @@ static int ask_once(struct seg *s, struct link_msg *m, int *fd)
 	return r;
 }
 
-int link_get_mem(struct seg *s, struct mem_slot who)
+int link_ask_mem(struct seg *s, struct mem_slot who)
 {
-	struct link_msg m = {.op = LINK_GET_MEM, .slot = who.slot, .gen = who.gen};
-	int fd, r = ask_once(s, &m, &fd);
+	const struct link_msg m = {.op = LINK_GET_MEM, .slot = who.slot, .gen = who.gen};
+	long r;
+	int sock;
 
-	return r ? r : fd < 0 ? -EMFILE : fd;
+	if (!s->dir[0])
+		return -ENOTCONN;
+	sock = dial(s->dir, 0);
+	if (sock < 0)
+		return sock;
+	r = send_msg(sock, &m, -1);
+	if (r < 0)
+		sys_fd_drop(sock);
+	return r < 0 ? (int)r : sock;
+}
+
+int link_get_mem(int sock, uint64_t wait_ns)
+{
+	struct timespec t = {(time_t)(wait_ns / 1000000000), (long)(wait_ns % 1000000000)};
+	struct pollfd p = {.fd = sock, .events = POLLIN};
+	struct link_msg m;
+	long r = sys_raw(SYS_ppoll, (long)&p, 1, (long)&t, 0, 0, 0);
+	int fd;
+
+	if (r <= 0)
+		return r ? (int)r : -EAGAIN;
+	r = recv_msg(sock, &m, &fd);
+	if (r)
+		return (int)r;
+	if (m.op == LINK_GET_MEM && !m.err)
+		return fd < 0 ? -EMFILE : fd;
+	if (fd >= 0)
+		sys_close(fd);
+	return m.op == LINK_GET_MEM && m.err < 0 ? m.err : -EPROTO;
 }
 
 bool link_file_gone(struct seg *s, uint32_t file, uint32_t gen)

@@ -77,8 +77,13 @@ int link_open_file(struct link *l, enum seg_file_kind kind, uint32_t hca, uint32
 /* After close(2) of one of its descriptors. > 0: it was the last reference, everything it owned is
  * reaped. */
 int link_file_closed(struct link *l, uint32_t file, uint32_t gen);
-/* One-shot, on a connection of its own; callable in a trap. Returns the fd or -errno. */
-int link_get_mem(struct seg *s, struct mem_slot m);
+/*
+ * On a connection of its own, callable in a trap: ask for a process's mem descriptor, which does
+ * not wait; a socket (the caller's to close), -EAGAIN or -errno. Then get it: the descriptor,
+ * -EAGAIN when it has not come after wait_ns, -ESRCH the process is gone, another -errno.
+ */
+int link_ask_mem(struct seg *s, struct mem_slot who);
+int link_get_mem(int sock, uint64_t wait_ns);
 /*
  * Has nobody a descriptor of this file any more? Then it is reaped now, which otherwise happens a
  * little after its last process has died. On a connection of its own.

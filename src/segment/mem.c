@@ -143,13 +143,16 @@ static __attribute__((noinline)) int copy_pieces(long nr, uint32_t pid, const st
 		if (r == -ECANCELED || r == -ESRCH || (r < 0 && !done))
 			return (int)r;
 		if (r <= 0)
-			return -EFAULT;
+			return r == -ESRCH || r == -EPERM ? (int)r : -EFAULT;
 		done += (uint64_t)r;
 	}
 	return 0;
 }
 
-/* 0, -EFAULT, -ECANCELED, or what the kernel refused with. */
+/*
+ * 0, -EFAULT, -ECANCELED, or what the kernel refused with. -ESRCH does not say that the process is
+ * gone: its first thread has no memory any more, which others may still use.
+ */
 static int copy_vm(const struct seg_proc *p, const struct mem_job *j)
 {
 	long nr = j->write ? SYS_process_vm_writev : SYS_process_vm_readv, r = 0;
@@ -182,7 +185,7 @@ static int copy_live(struct seg *s, struct mem_slot m, const struct seg_proc *p,
 	if (r == -ENOENT)
 		r = by_pid ? copy_vm(p, j) : -EPERM;
 	if (__builtin_expect(r == -EPERM || r == -ESRCH || r == -ENOSYS, 0))
-		r = memfd_fetch_and_copy(s, m, r, j);
+		r = memfd_refused(s, m, r, j);
 	return r;
 }
 

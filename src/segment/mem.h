@@ -4,7 +4,7 @@
  * address space of a memory slot. Own slot: guarded plain copies (an unmapped page is an error,
  * never a crash). Others: process_vm_readv/writev; when the kernel refuses, the /proc/self/mem
  * descriptor that the process left with the supervisor. Callable in a trap: no malloc, no stdio;
- * never blocks but for the first fallback to a mem fd.
+ * never blocks: that descriptor is fetched by mem_fetch().
  */
 #ifndef SOFTHCA_SEGMENT_MEM_H
 #define SOFTHCA_SEGMENT_MEM_H
@@ -28,7 +28,8 @@ struct mem_vec {
  * Answers of all calls: 0 done; -EFAULT some page is not mapped or not allowed that way (a part may
  * have been copied); -ESRCH the slot is dead, gone or between exec and its end; -EACCES the host
  * refuses both ways (diagnosed once on the log); -ECANCELED the thread's gate was shut (gate.h), a
- * part may have been copied.
+ * part may have been copied; -ETIMEDOUT not yet: a descriptor must be fetched first, and nothing
+ * was copied.
  */
 int mem_read(struct seg *s, struct mem_slot m, uint64_t va, void *dst, size_t len);
 int mem_write(struct seg *s, struct mem_slot m, uint64_t va, const void *src, size_t len);
@@ -43,6 +44,13 @@ int mem_readv(struct seg *s, struct mem_slot m, const struct mem_vec *from, unsi
 	      const struct iovec *to, unsigned int nto);
 int mem_writev(struct seg *s, struct mem_slot m, const struct mem_vec *to, unsigned int nto,
 	       const struct iovec *from, unsigned int nfrom);
+
+/*
+ * Fetch the descriptor that a copy has wanted since the last call, waiting at most `wait_ns` for
+ * the supervisor, and that once. With no lock held. True: the copy may be tried again; false:
+ * nothing was wanted, or the supervisor has not answered yet: then it stays wanted.
+ */
+bool mem_fetch(struct seg *s, uint64_t wait_ns);
 
 /* Any slot to any slot. One call when either is our own; else through a bounce buffer on the
  * engine's stack. */

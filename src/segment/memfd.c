@@ -3,6 +3,9 @@
  * Owns this process's few mem descriptors of others (s->memfd): for peers that process_vm_* is
  * refused for (not dumpable, other PID or user namespace). Lock-free, because a trap may interrupt
  * anything. Such a descriptor is bound to the memory image: after exec or exit it moves nothing.
+ *
+ * Copies are made with queues locked, where nobody may wait for the supervisor: they only say what
+ * they want. mem_fetch() asks, without locks, and goes on another time if no answer comes.
  */
 #include "segment/memfd.h"
 #include "segment/link.h"
@@ -11,6 +14,7 @@
 #include "util/sys.h"
 
 #define KEY_CLOSING UINT64_MAX
+#define FD_REFUSED 0x1fffe /* in place of a descriptor: there is none to be had */
 
 enum { SAID_FALLBACK = 1, SAID_REFUSED = 2 };
 
@@ -49,15 +53,16 @@ static void release(struct seg_memfd *e)
 	atomic_fetch_sub(&e->users, 1);
 }
 
-/* Close the descriptor of a process that is gone, so that its place is free. */
-static void evict(struct seg *s, struct seg_memfd *e)
+/* Make its place free: of a process that is gone, or (`any`) that is not being copied from now. */
+static void evict(struct seg *s, struct seg_memfd *e, bool any)
 {
 	uint64_t key = atomic_load(&e->key);
 	uint32_t slot = (uint32_t)SEG_MEMFD_WHO(key) & 0x7fff;
 	const struct seg_proc *p = seg_proc(s, slot);
 
 	if (!key || key == KEY_CLOSING ||
-	    (p && p->gen == (uint32_t)(key >> 32) && atomic_load(&p->state) != SEG_PROC_DEAD))
+	    (!any && p && p->gen == (uint32_t)(key >> 32) &&
+	     atomic_load(&p->state) != SEG_PROC_DEAD))
 		return;
 	if (!atomic_compare_exchange_strong(&e->key, &key, KEY_CLOSING))
 		return;
@@ -65,29 +70,30 @@ static void evict(struct seg *s, struct seg_memfd *e)
 		atomic_store(&e->key, key);
 		return;
 	}
-	sys_fd_drop(SEG_MEMFD_FD(key));
+	if (SEG_MEMFD_FD(key) != FD_REFUSED)
+		sys_fd_drop(SEG_MEMFD_FD(key));
 	atomic_store(&e->key, 0);
 }
 
-/* False: no room, or another thread keeps one of that slot by now; the caller closes fd. */
+/* False: another thread keeps one of that slot by now, or all are in use; the caller closes fd. */
 static bool keep(struct seg *s, struct mem_slot m, int fd)
 {
 	struct seg_memfd *e;
 	int other;
 
-	if (fd >= 0x1ffff)
+	if (fd > FD_REFUSED)
 		return false;
 	e = hold(s, m, &other);
 	if (e) {
 		release(e);
 		return false;
 	}
-	for (unsigned int i = 0; i < 2 * SEG_MEMFDS; i++) {
+	for (unsigned int i = 0; i < 3 * SEG_MEMFDS; i++) {
 		uint64_t none = 0;
 
-		e = &s->memfd[i % SEG_MEMFDS];
+		e = &s->memfd[(m.slot + i) % SEG_MEMFDS];
 		if (i >= SEG_MEMFDS)
-			evict(s, e);
+			evict(s, e, i >= 2 * SEG_MEMFDS);
 		if (atomic_compare_exchange_strong(&e->key, &none,
 						   SEG_MEMFD_KEY(m.slot, m.gen, fd)))
 			return true;
@@ -156,42 +162,110 @@ int memfd_copy(struct seg *s, struct mem_slot m, const struct mem_job *j)
 	e = hold(s, m, &fd);
 	if (!e)
 		return -ENOENT;
-	r = copy_fd(fd, j);
+	r = fd == FD_REFUSED ? -EACCES : copy_fd(fd, j);
 	release(e);
 	return r;
 }
 
-int memfd_fetch_and_copy(struct seg *s, struct mem_slot m, int err, const struct mem_job *j)
+int memfd_refused(struct seg *s, struct mem_slot m, int err, const struct mem_job *j)
 {
-	struct seg_proc *p;
-	int fd, r;
+	struct seg_proc *p = seg_proc(s, m.slot);
+	int r;
 
 	if (seg_proc_gone(s, m.slot, m.gen))
 		return -ESRCH;
 	r = memfd_copy(s, m, j);
 	if (r != -ENOENT)
 		return r;
-	fd = link_get_mem(s, m);
-	if (fd == -ESRCH)
-		return -ESRCH;
-	if (fd < 0) {
-		if (first_time(s, SAID_REFUSED))
-			log_line(LOG_ERROR,
-				 "the host refuses access to the memory of another process of the "
-				 "fabric (process_vm_*: errno %d, its mem file: errno %d): same "
-				 "user, same PID namespace?",
-				 -err, -fd);
-		return -EACCES;
-	}
-	fd = sys_fd_high(fd);
-	p = seg_proc(s, m.slot);
 	if (p)
 		atomic_store_explicit(&p->refused, 1, memory_order_relaxed);
 	if (first_time(s, SAID_FALLBACK))
 		TRACE(LOG_MEM, "process_vm_* refused (errno %d) for slot %u: using its mem file",
 		      -err, m.slot);
-	r = copy_fd(fd, j);
-	if (!keep(s, m, fd))
-		sys_fd_drop(fd);
-	return r;
+	atomic_store(&s->memget.want, SEG_MEMFD_KEY(m.slot, m.gen, -1));
+	return -ETIMEDOUT;
+}
+
+/* ---- fetching */
+
+/* Somebody to fetch from will not be there later either. */
+static void refused(struct seg *s, struct mem_slot m, int err)
+{
+	if (first_time(s, SAID_REFUSED))
+		log_line(LOG_ERROR,
+			 "the host refuses access to the memory of another process of the fabric "
+			 "(its mem file: errno %d): same user, same PID namespace?",
+			 -err);
+	keep(s, m, FD_REFUSED);
+}
+
+/* An answer of the supervisor's; false: none yet. */
+static bool answered(struct seg *s, struct mem_slot m, int fd)
+{
+	if (fd == -EAGAIN || fd == -EINTR)
+		return false;
+	if (fd >= 0) {
+		fd = sys_fd_high(fd);
+		if (!keep(s, m, fd))
+			sys_fd_drop(fd);
+	} else if (fd != -ESRCH) { /* gone: the next copy finds that */
+		refused(s, m, fd);
+	}
+	return true;
+}
+
+/* Under `busy`. */
+static bool fetch(struct seg *s, uint64_t want, uint64_t wait_ns)
+{
+	struct seg_memget *g = &s->memget;
+	struct mem_slot m = {(uint32_t)SEG_MEMFD_WHO(want) & 0x7fff, (uint32_t)(want >> 32)};
+	int r;
+
+	if (g->sock && g->asked != want) { /* nobody wants that any more */
+		sys_fd_drop(g->sock - 1);
+		g->sock = 0;
+	}
+	if (!g->sock) {
+		r = link_ask_mem(s, m);
+		if (r < 0)
+			return answered(s, m, r);
+		g->sock = r + 1;
+		g->asked = want;
+	} else {
+		wait_ns = 0; /* waited for it before: the supervisor is stopped, or slow */
+	}
+	r = link_get_mem(g->sock - 1, wait_ns);
+	if (!answered(s, m, r))
+		return false;
+	sys_fd_drop(g->sock - 1);
+	g->sock = 0;
+	return true;
+}
+
+bool mem_fetch(struct seg *s, uint64_t wait_ns)
+{
+	struct seg_memget *g = &s->memget;
+	uint64_t want = atomic_load_explicit(&g->want, memory_order_relaxed);
+	bool done;
+
+	if (__builtin_expect(!want, 1) || atomic_exchange(&g->busy, 1))
+		return false;
+	done = fetch(s, want, wait_ns);
+	if (done) /* or somebody else is wanted by now */
+		atomic_compare_exchange_strong(&g->want, &want, 0);
+	atomic_store(&g->busy, 0);
+	return done;
+}
+
+void memfd_forked(struct seg *s)
+{
+	struct seg_memget *g = &s->memget;
+
+	for (unsigned int i = 0; i < SEG_MEMFDS; i++)
+		atomic_store(&s->memfd[i].users, 0);
+	if (g->sock)
+		sys_fd_drop(g->sock - 1);
+	g->sock = 0;
+	atomic_store(&g->want, 0);
+	atomic_store(&g->busy, 0);
 }

@@ -17,8 +17,12 @@ struct mem_job {
 
 /* -ENOENT: we hold no descriptor of (slot, gen). Else as mem_readv(). */
 int memfd_copy(struct seg *s, struct mem_slot m, const struct mem_job *j);
-/* process_vm_* refused us with `err`, or may not be tried: ask the supervisor for the descriptor,
- * keep it and copy. As mem_readv(), -EACCES included. */
-int memfd_fetch_and_copy(struct seg *s, struct mem_slot m, int err, const struct mem_job *j);
+/*
+ * process_vm_* refused us with `err`, or may not be tried. As mem_readv(): -ETIMEDOUT when the
+ * descriptor is still to be fetched, which mem_fetch() does.
+ */
+int memfd_refused(struct seg *s, struct mem_slot m, int err, const struct mem_job *j);
+/* In a fork child: what a thread of the parent was at is not ours. */
+void memfd_forked(struct seg *s);
 
 #endif

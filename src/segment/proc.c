@@ -46,33 +46,48 @@ static uint64_t stat_field(const char *after_comm, unsigned int field)
 	return v;
 }
 
-static void proc_stat_path(char path[32], uint32_t pid)
+/* Appends; there is room. */
+static char *put(char *p, const char *text)
 {
-	char digits[12];
-	size_t n = 0;
-	char *p = path;
-
-	do
-		digits[n++] = (char)('0' + pid % 10);
-	while (pid /= 10);
-	memcpy(p, "/proc/", 6);
-	p += 6;
-	while (n)
-		*p++ = digits[--n];
-	memcpy(p, "/stat", 6);
+	while (*text)
+		*p++ = *text++;
+	*p = 0;
+	return p;
 }
 
-/* 0, *start and *state (the letter); -ESRCH only its zombie is there; -ENOENT not there or hidden
- * (hidepid); -EIO. */
-static int read_stat(uint32_t pid, uint64_t *start, char *state)
+static char *put_number(char *p, uint32_t v)
 {
-	char path[32], buf[1024];
+	char digits[12] = {0}, *d = digits + sizeof(digits) - 1;
+
+	do
+		*--d = (char)('0' + v % 10);
+	while (v /= 10);
+	return put(p, d);
+}
+
+/* What the stat file of a process or thread says. */
+struct stat_file {
+	char state;
+	bool ends; /* it never runs an instruction of its program again */
+	uint64_t threads, start;
+};
+
+/*
+ * Field 9 of the file is task_struct.flags (fs/proc/array.c, do_task_stat()). PF_EXITING is set by
+ * exit_signals() at the start of do_exit(), before exit_mm() takes the memory away. A thread that
+ * writes a core dump, or waits for the end of one, comes to do_exit() next.
+ */
+#define PF_EXITING 0x4u
+#define PF_POSTCOREDUMP 0x8u
+#define PF_DUMPCORE 0x200u
+
+static int read_stat(const char *path, struct stat_file *f)
+{
+	char buf[1024];
 	const char *p;
 	ssize_t n;
-	int fd;
+	int fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 
-	proc_stat_path(path, pid);
-	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return fd;
 	n = sys_read(fd, buf, sizeof(buf) - 1);
@@ -85,21 +100,83 @@ static int read_stat(uint32_t pid, uint64_t *start, char *state)
 	if (!p || p[1] != ' ')
 		return -EIO;
 	p += 2;
-	/* A leader that called pthread_exit() is a zombie, but its process lives in other threads.
-	 */
-	if (*p == 'X' || (*p == 'Z' && stat_field(p, 20) <= 1))
+	f->state = *p;
+	f->ends = *p == 'X' || *p == 'Z' ||
+		  (stat_field(p, 9) & (PF_EXITING | PF_POSTCOREDUMP | PF_DUMPCORE));
+	f->threads = stat_field(p, 20);
+	f->start = stat_field(p, 22);
+	return 0;
+}
+
+static int leader_stat(uint32_t pid, struct stat_file *f)
+{
+	char path[64];
+
+	put(put_number(put(path, "/proc/"), pid), "/stat");
+	return read_stat(path, f);
+}
+
+struct entry { /* of getdents64(2) */
+	uint64_t ino;
+	int64_t off;
+	unsigned short len;
+	unsigned char type;
+	char name[];
+};
+
+/*
+ * Does some thread of a process go on whose leader does not? Such a leader has called
+ * pthread_exit(), or the whole process is being killed and others are slower. < 0: cannot say.
+ */
+static int others_go_on(uint32_t pid)
+{
+	_Alignas(struct entry) char buf[1024];
+	char path[64], *name;
+	struct stat_file f;
+	int dir, found = 0;
+	long n;
+
+	name = put(put_number(put(path, "/proc/"), pid), "/task/");
+	dir = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	if (dir < 0)
+		return dir == -ENOENT || dir == -ESRCH ? 0 : dir;
+	while (!found && (n = sys_call(SYS_getdents64, dir, buf, sizeof(buf))) > 0) {
+		for (long at = 0; at < n && !found;) {
+			const struct entry *e = (const struct entry *)(buf + at);
+
+			at += e->len;
+			if (e->name[0] < '0' || e->name[0] > '9')
+				continue;
+			put(put(name, e->name), "/stat");
+			found = !read_stat(path, &f) && !f.ends;
+		}
+	}
+	sys_close(dir);
+	return found;
+}
+
+/*
+ * 0 and *start; -ESRCH: only its zombie is there, or it is on the way to that and none of its
+ * threads runs any more; -ENOENT not there or hidden (hidepid); -EIO.
+ */
+static int read_start_time(uint32_t pid, uint64_t *start)
+{
+	struct stat_file f;
+	int r = leader_stat(pid, &f);
+
+	if (r)
+		return r;
+	if (f.ends && (f.threads <= 1 || !others_go_on(pid)))
 		return -ESRCH;
-	*start = stat_field(p, 22);
-	*state = *p;
+	*start = f.start;
 	return 0;
 }
 
 uint64_t seg_proc_start_time(uint32_t pid)
 {
 	uint64_t t;
-	char state;
 
-	return read_stat(pid, &t, &state) ? 0 : t;
+	return read_start_time(pid, &t) ? 0 : t;
 }
 
 int seg_proc_register(struct seg *s, uint32_t host, uint32_t pid, uint64_t start_time,
@@ -161,7 +238,6 @@ bool seg_proc_gone(struct seg *s, uint32_t slot, uint32_t gen)
 	const struct seg_proc *p = seg_proc(s, slot);
 	uint32_t state;
 	uint64_t start;
-	char letter;
 	int r;
 
 	if (!p || p->gen != gen)
@@ -173,7 +249,7 @@ bool seg_proc_gone(struct seg *s, uint32_t slot, uint32_t gen)
 		return false;
 	if (sys_kill((int)p->pid, 0) == -ESRCH)
 		return true;
-	r = read_stat(p->pid, &start, &letter);
+	r = read_start_time(p->pid, &start);
 	if (!r)
 		return p->start_time && start != p->start_time;
 	return r == -ESRCH || sys_kill((int)p->pid, 0) == -ESRCH;
@@ -182,14 +258,13 @@ bool seg_proc_gone(struct seg *s, uint32_t slot, uint32_t gen)
 bool seg_proc_stopped(struct seg *s, uint32_t slot)
 {
 	const struct seg_proc *p = seg_proc(s, slot);
-	uint64_t start;
-	char letter;
+	struct stat_file f;
 
 	if (!p || !p->pid_ns || p->pid_ns != s->pid_ns)
 		return true;
 	if (slot == s->self)
 		return false;
-	return read_stat(p->pid, &start, &letter) || letter == 'T' || letter == 't';
+	return leader_stat(p->pid, &f) || f.state == 'T' || f.state == 't';
 }
 
 bool seg_proc_exec_begin(struct seg_proc *p)

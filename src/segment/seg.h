@@ -119,6 +119,14 @@ struct seg_memfd {
 };
 #define SEG_MEMFDS 32
 
+/* The one that is being fetched (mem_fetch()). */
+struct seg_memget {
+	_Atomic uint64_t want; /* key without a descriptor; 0 nothing */
+	_Atomic uint32_t busy; /* a thread is at it */
+	int sock;              /* 1 + a connection that has asked for `asked`; 0 none */
+	uint64_t asked;
+};
+
 /* A way through the fabric that this process has found (fabric/path.c). */
 #define SEG_PATHS 256
 #define SEG_PATH_WORDS 15
@@ -140,6 +148,7 @@ struct seg {
 	uint64_t pid_ns;   /* inode of our PID namespace: pids of others mean nothing to us */
 	char dir[256];     /* the fabric's directory */
 	struct seg_memfd memfd[SEG_MEMFDS];
+	struct seg_memget memget;
 	_Atomic uint32_t said; /* diagnostics given once (mem.c) */
 	bool polled;           /* our doorbells are polled, not trapped */
 	_Atomic int wake_fd;   /* 1 + the link's descriptor, for link_wake(); 0 none */

@@ -359,8 +359,14 @@ static void an_undumpable_peer_is_reached_through_the_supervisor(void **state)
 	/* as root process_vm_* would be allowed: another namespace makes everybody use it */
 	seg_proc(&me, peer.slot)->pid_ns++;
 	sys_fd_kept = note_kept;
+	/* no copy waits for the supervisor */
+	assert_false(mem_fetch(&me, 0));
+	assert_int_equal(mem_read(&me, peer, va, &b, 1), -ETIMEDOUT);
+	for (uint64_t end = clock_now_ns() + 20 * NSEC_PER_SEC; !mem_fetch(&me, NSEC_PER_SEC);)
+		assert_true(clock_now_ns() < end);
 	assert_int_equal(mem_read(&me, peer, va, &b, 1), 0);
 	assert_int_equal(b, 0x55);
+	assert_false(mem_fetch(&me, NSEC_PER_SEC));
 	b = 0x66;
 	assert_int_equal(mem_write(&me, peer, va, &b, 1), 0);
 	assert_int_equal(seg_proc(&me, peer.slot)->refused, 1);

@@ -7,6 +7,7 @@
 #include "segment/table.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <ucontext.h>
 
@@ -350,6 +351,8 @@ static void refused_both_ways_is_eacces_not_dead(void **state)
 	s->said = UINT32_MAX; /* the diagnosis is not the test's output */
 	peer_start(s, p, &c);
 	seg_proc(s, p->m.slot)->pid_ns++;
+	assert_int_equal(mem_read(s, p->m, (uint64_t)(uintptr_t)p->page, &b, 1), -ETIMEDOUT);
+	assert_true(mem_fetch(s, 0)); /* there is nobody to ask */
 	assert_int_equal(mem_read(s, p->m, (uint64_t)(uintptr_t)p->page, &b, 1), -EACCES);
 	kill(c.pid, SIGKILL);
 	test_reap(&c);
@@ -357,10 +360,83 @@ static void refused_both_ways_is_eacces_not_dead(void **state)
 		goto out;
 	test_spawn(s, &c, peer_hides, p);
 	assert_true(test_wait(c.tell[0]));
+	assert_int_equal(mem_read(s, p->m, (uint64_t)(uintptr_t)p->page, &b, 1), -ETIMEDOUT);
+	assert_true(mem_fetch(s, 0));
 	assert_int_equal(mem_read(s, p->m, (uint64_t)(uintptr_t)p->page, &b, 1), -EACCES);
 	kill(c.pid, SIGKILL);
 	test_reap(&c);
 out:
+	peer_end(p);
+}
+
+/* ---- processes that end */
+
+static void *pause_for_ever(void *arg)
+{
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void peer_leads(struct seg *s, struct test_child *c, void *arg)
+{
+	struct peer *p = arg;
+	pthread_t t;
+
+	p->m = mem_self(s);
+	if (pthread_create(&t, NULL, pause_for_ever, NULL))
+		_exit(1);
+	test_tell(c->tell[1]);
+	test_wait(c->go[0]);
+	sys_call(SYS_exit, 0); /* of this thread */
+}
+
+/* Its first thread has ended: process_vm_* says ESRCH, but others live. */
+static void a_process_without_its_first_thread_is_not_gone(void **state)
+{
+	struct seg *s = *state;
+	struct peer *p = peer_shared();
+	struct test_child c;
+	uint8_t b;
+	int r;
+
+	test_spawn(s, &c, peer_leads, p);
+	assert_true(test_wait(c.tell[0]));
+	test_tell(c.go[1]);
+	do
+		r = mem_read(s, p->m, (uint64_t)(uintptr_t)p->page, &b, 1);
+	while (!r);
+	assert_int_equal(r, -ETIMEDOUT);
+	assert_false(seg_proc_gone(s, p->m.slot, p->m.gen));
+	kill(c.pid, SIGKILL);
+	test_reap(&c);
+	assert_true(seg_proc_gone(s, p->m.slot, p->m.gen));
+	s->memget.want = 0;
+	peer_end(p);
+}
+
+/* From the kill to the zombie, at every moment: its memory is there or it is gone. */
+static void an_exiting_process_is_gone(void **state)
+{
+	struct seg *s = *state;
+	struct peer *p = peer_shared();
+	struct test_child c;
+	siginfo_t si;
+	uint8_t b;
+	int r;
+
+	for (int i = 0; i < 100; i++) {
+		test_spawn(s, &c, peer_run, p);
+		assert_true(test_wait(c.tell[0]));
+		kill(c.pid, SIGKILL);
+		do
+			r = mem_read(s, p->m, (uint64_t)(uintptr_t)p->page, &b, 1);
+		while (!r);
+		assert_int_equal(r, -ESRCH);
+		waitid(P_PID, (id_t)c.pid, &si, WEXITED | WNOWAIT);
+		assert_true(seg_proc_gone(s, p->m.slot, p->m.gen));
+		test_reap(&c);
+	}
 	peer_end(p);
 }
 
@@ -393,6 +469,8 @@ int main(void)
 		cmocka_unit_test(dontfork_page_is_read_from_its_registrant_guarded),
 		cmocka_unit_test(memfd_serves_what_process_vm_is_refused),
 		cmocka_unit_test(refused_both_ways_is_eacces_not_dead),
+		cmocka_unit_test(a_process_without_its_first_thread_is_not_gone),
+		cmocka_unit_test(an_exiting_process_is_gone),
 	};
 
 	return cmocka_run_group_tests(tests, test_seg_setup, test_seg_teardown);
