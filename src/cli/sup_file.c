@@ -192,10 +192,12 @@ static int check_issm(struct sup *sup, const struct link_msg *m)
 {
 	const struct hw_port *p = hw_port(&sup->seg, hw_hca(&sup->seg, m->hca)->port[m->port - 1]);
 	uint32_t holder = atomic_load(&p->issm);
+	struct sup_file *f = holder && holder - 1 < sup->nfiles ? &sup->files[holder - 1] : NULL;
 
-	if (holder && holder - 1 < sup->nfiles && sup->files[holder - 1].probe >= 0 &&
-	    last_reference_gone(&sup->files[holder - 1]))
+	if (f && f->probe >= 0 && !f->reaping && last_reference_gone(f))
 		reap(sup, holder - 1);
+	if (f && f->reaping)
+		return SUP_LATER;
 	return atomic_load(&p->issm) ? -EBUSY : 0;
 }
 
@@ -210,7 +212,7 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 
 	if (!r && m->kind == SEG_FILE_ISSM)
 		r = check_issm(sup, m);
-	if (r < 0)
+	if (r)
 		return r;
 	r = seg_alloc(s, SEG_T_FILE, SEG_OWNER_DEVICE, file);
 	if (r < 0)
@@ -265,36 +267,70 @@ void sup_file_wake(struct sup *sup, uint32_t file, uint32_t gen)
 
 static void refresh_counters(struct sup *sup, uint32_t hca_idx);
 
-static void reap(struct sup *sup, uint32_t idx)
+struct reaper {
+	struct sup_job job; /* first */
+	uint32_t idx, port; /* of an issm file, else SEG_NONE */
+};
+
+/* What its queues, agents and subscriptions are. Waits for locks. */
+static void run_reap(struct sup_job *j)
+{
+	const struct reaper *r = (struct reaper *)j;
+
+	if (r->port != SEG_NONE)
+		set_issm(j->s, r->port, 0);
+	fw_reap_file(j->s, r->idx);
+	evsub_file_gone(j->s, r->idx);
+	umad_file_gone(j->s, r->idx);
+	evq_close(j->s, r->idx);
+}
+
+static bool evq_is_idle(struct seg *s, uint32_t idx)
+{
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, idx);
+
+	if (!q)
+		return true;
+	if (seg_trylock(s, &q->lock) < 0)
+		return false;
+	seg_unlock(s, &q->lock);
+	return true;
+}
+
+/* Most files have nothing that anybody works on. */
+static bool reap_at_once(struct seg *s, uint32_t idx)
+{
+	const struct seg_file *f = seg_at(s, SEG_T_FILE, idx);
+
+	if (f->kind == SEG_FILE_ISSM || !evq_is_idle(s, idx) ||
+	    seg_next(s, SEG_T_EVSUB, idx + 1, 0) != SEG_NONE ||
+	    seg_next(s, SEG_T_MSEND, idx + 1, 0) != SEG_NONE || !fw_reap_try(s, idx))
+		return false;
+	umad_file_gone(s, idx);
+	evq_close(s, idx);
+	return true;
+}
+
+static void reaped(struct sup *sup, uint32_t idx)
 {
 	struct seg *s = &sup->seg;
 	struct seg_file *f = seg_at(s, SEG_T_FILE, idx);
 	struct sup_file *sf = &sup->files[idx];
-	bool fifo = kind_of(f->kind) && kinds[f->kind].fifo;
 	const struct seg_proc *opener = seg_proc(s, sf->opener);
 	struct sup_file was = *sf;
 	char name[32];
 
-	TRACE(LOG_LINK, "file %u.%u (%s): last reference gone", idx, f->gen,
-	      sup_file_kind_name(f->kind));
-	if (f->kind == SEG_FILE_ISSM)
-		set_issm(s, port_of(s, f), 0);
-	fw_reap_file(s, idx);
-	evsub_file_gone(s, idx);
-	umad_file_gone(s, idx);
 	if (hw_hca(s, f->hca)->zombies) {
 		sup->zombies_gap = ZOMBIES_GAP;
 		sup->zombies_at = clock_now_ns() + sup->zombies_gap;
 	}
-	if (fifo) {
-		evq_close(s, idx);
+	if (kind_of(f->kind) && kinds[f->kind].fifo) {
 		fifo_name(name, idx, f->gen);
 		unlinkat(sup->ev, name, 0);
 	}
 	if (f->kind == SEG_FILE_UVERBS || f->kind == SEG_FILE_UMAD)
 		refresh_counters(sup, f->hca);
 	close(sf->probe);
-	sup->nwatched -= sf->watched;
 	sup->nopen--;
 	*sf = (struct sup_file){.probe = -1};
 	seg_free(s, SEG_T_FILE, idx);
@@ -302,6 +338,41 @@ static void reap(struct sup *sup, uint32_t idx)
 	if (opener && opener->gen == was.opener_gen && opener->state == SEG_PROC_DEAD &&
 	    !sup_files_of(sup, was.opener, was.opener_gen))
 		seg_free(s, SEG_T_PROC, was.opener);
+}
+
+static void reap_done(struct sup *sup, struct sup_job *j)
+{
+	reaped(sup, ((struct reaper *)j)->idx);
+	free(j);
+}
+
+/* Its last reference is gone. What somebody works on is waited for in a job. */
+static void reap(struct sup *sup, uint32_t idx)
+{
+	struct seg *s = &sup->seg;
+	const struct seg_file *f = seg_at(s, SEG_T_FILE, idx);
+	struct sup_file *sf = &sup->files[idx];
+	struct reaper *r, self = {.idx = idx};
+
+	TRACE(LOG_LINK, "file %u.%u (%s): last reference gone", idx, f->gen,
+	      sup_file_kind_name(f->kind));
+	sup->nwatched -= sf->watched;
+	sf->watched = false;
+	if (reap_at_once(s, idx)) {
+		reaped(sup, idx);
+		return;
+	}
+	self.job = (struct sup_job){.run = run_reap, .done = reap_done, .s = s};
+	self.port = f->kind == SEG_FILE_ISSM ? port_of(s, f) : SEG_NONE;
+	sf->reaping = true;
+	r = malloc(sizeof(*r));
+	if (!r) {
+		run_reap(&self.job);
+		reaped(sup, idx);
+		return;
+	}
+	*r = self;
+	sup_work(sup, &r->job);
 }
 
 static void watch(struct sup *sup, struct sup_file *f)
@@ -323,14 +394,23 @@ int sup_file_closed(struct sup *sup, uint32_t file, uint32_t gen)
 
 	if (!f || f->gen != gen || file >= sup->nfiles || sup->files[file].probe < 0)
 		return -ENOENT;
+	if (sup->files[file].reaping)
+		return SUP_FILE_LAST;
 	if (last_reference_gone(&sup->files[file])) {
 		reap(sup, file);
-		return 1;
+		return SUP_FILE_LAST;
 	}
 	watch(sup, &sup->files[file]);
 	if (sup->probe_at == UINT64_MAX)
 		probe_soon(sup);
 	return 0;
+}
+
+bool sup_file_reaping(const struct sup *sup, uint32_t file, uint32_t gen)
+{
+	const struct seg_file *f = seg_file(&sup->seg, file);
+
+	return f && f->gen == gen && file < sup->nfiles && sup->files[file].reaping;
 }
 
 void sup_files_probe(struct sup *sup, uint32_t opener, uint32_t opener_gen)
@@ -339,7 +419,7 @@ void sup_files_probe(struct sup *sup, uint32_t opener, uint32_t opener_gen)
 		struct sup_file *f = &sup->files[i];
 		bool own = opener != SEG_NONE && f->opener == opener && f->opener_gen == opener_gen;
 
-		if (f->probe < 0 || (!own && !f->watched))
+		if (f->probe < 0 || f->reaping || (!own && !f->watched))
 			continue;
 		if (last_reference_gone(f))
 			reap(sup, i);

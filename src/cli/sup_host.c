@@ -13,6 +13,12 @@
 #include "fw/caps.h"
 #include "fw/fw.h"
 
+enum sup_used {
+	NOT_USED,
+	USED,
+	USED_MEANWHILE, /* its tree was made while a sweep was under way */
+};
+
 int sup_hosts_init(struct sup *sup)
 {
 	sup->used = calloc(seg_table(&sup->seg, SEG_T_HOST)->high + 1, sizeof(*sup->used));
@@ -55,6 +61,34 @@ int sup_host_use(struct sup *sup, uint32_t host)
 		r = -errno;
 	if (!r)
 		r = fab_sysfs_render(&sup->seg, host, root, &ids);
-	sup->used[host] = !r;
+	if (!r)
+		sup->used[host] = sup->sweeping ? USED_MEANWHILE : USED;
 	return r;
+}
+
+static void update_host(struct sup *sup, const struct hw_host *h)
+{
+	char root[sizeof(sup->seg.dir) + 64];
+
+	snprintf(root, sizeof(root), "%s/host/%.31s", sup->seg.dir, h->name);
+	for (uint32_t i = 0; i < h->nhcas; i++) {
+		const struct hw_hca *hca = hw_hca(&sup->seg, h->hca[i]);
+
+		for (uint32_t n = 0; hca && n < hca->nports; n++) {
+			fab_sysfs_update_port(&sup->seg, hca->port[n], root);
+			fab_sysfs_update_tables(&sup->seg, hca->port[n], root);
+		}
+	}
+}
+
+void sup_hosts_swept(struct sup *sup)
+{
+	for (uint32_t i = 0; i < seg_table(&sup->seg, SEG_T_HOST)->high; i++) {
+		const struct hw_host *h = seg_live(&sup->seg, SEG_T_HOST, i);
+
+		if (sup->used[i] != USED_MEANWHILE || !h)
+			continue;
+		sup->used[i] = USED;
+		update_host(sup, h);
+	}
 }

@@ -26,19 +26,6 @@
 
 /* ---- requests ---- */
 
-/* What came with a request; the handler takes what it keeps (sets it to -1). */
-struct request {
-	struct link_msg m;
-	int fd; /* -1 none */
-};
-
-/* A reply being made: `fd` is sent and then closed unless `keep`. */
-struct reply {
-	struct link_msg m;
-	int fd;
-	bool keep;
-};
-
 static bool is_proc_mem(int fd)
 {
 	struct statfs fs;
@@ -84,7 +71,7 @@ static void end_old_links(struct sup *sup, const struct sup_link *l)
 	}
 }
 
-static int do_hello(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+static int do_hello(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
 	struct seg *s = &sup->seg;
 	struct seg_proc *proc;
@@ -125,24 +112,36 @@ static int do_hello(struct sup *sup, struct sup_link *l, struct request *q, stru
 	return 0;
 }
 
-static int do_open(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+static int do_open(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
 	if (l->slot == SEG_NONE)
 		return -ENOTCONN;
+	if (q->m.kind == SEG_FILE_ISSM && sup->sweeping) /* it tells the manager to go */
+		return SUP_LATER;
 	return sup_file_open(sup, l, &q->m, &p->m.file, &p->m.gen, &p->fd);
 }
 
-static int do_closed(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+static int reaped(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
-	int r = sup_file_closed(sup, q->m.file, q->m.gen);
-
-	if (r < 0)
-		return r;
-	p->m.arg = (uint32_t)r;
+	if (sup_file_reaping(sup, q->m.file, q->m.gen))
+		return SUP_LATER;
+	p->m.arg = SUP_FILE_LAST;
 	return 0;
 }
 
-static int do_get_mem(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+static int do_closed(struct sup *sup, struct sup_link *l, struct sup_request *q,
+		     struct sup_reply *p)
+{
+	int r = sup_file_closed(sup, q->m.file, q->m.gen);
+
+	if (r != SUP_FILE_LAST)
+		return r;
+	l->again = reaped;
+	return reaped(sup, l, q, p);
+}
+
+static int do_get_mem(struct sup *sup, struct sup_link *l, struct sup_request *q,
+		      struct sup_reply *p)
 {
 	for (struct sup_link *o = sup->links; o; o = o->next) {
 		if (o->closed || o->slot != q->m.slot || o->gen != q->m.gen || o->slot == SEG_NONE)
@@ -156,19 +155,21 @@ static int do_get_mem(struct sup *sup, struct sup_link *l, struct request *q, st
 	return -ESRCH;
 }
 
-static int do_status(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+static int do_status(struct sup *sup, struct sup_link *l, struct sup_request *q,
+		     struct sup_reply *p)
 {
 	p->fd = sup_status_fd(sup);
 	return p->fd < 0 ? p->fd : 0;
 }
 
-static int do_segment(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+static int do_segment(struct sup *sup, struct sup_link *l, struct sup_request *q,
+		      struct sup_reply *p)
 {
 	p->fd = fcntl(sup->seg.fd, F_DUPFD_CLOEXEC, 0);
 	return p->fd < 0 ? -errno : 0;
 }
 
-static int do_down(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+static int do_down(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
 	if (sup->embedded)
 		return -EBUSY;
@@ -184,7 +185,7 @@ static uint32_t host_of(struct sup *sup, struct link_msg *m)
 			  : seg_next(&sup->seg, SEG_T_HOST, SEG_OWNER_ANY, 0);
 }
 
-static int do_host(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+static int do_host(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
 	uint32_t n = host_of(sup, &q->m);
 
@@ -195,13 +196,16 @@ static int do_host(struct sup *sup, struct sup_link *l, struct request *q, struc
 	return sup_host_use(sup, n);
 }
 
-static int do_topo(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+static int do_topo(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
+	if (sup->sweeping)
+		return SUP_LATER;
 	p->fd = sup_topo_fd(sup, q->m.arg);
 	return p->fd < 0 ? p->fd : 0;
 }
 
-static int do_console(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+static int do_console(struct sup *sup, struct sup_link *l, struct sup_request *q,
+		      struct sup_reply *p)
 {
 	char line[4096];
 	struct stat st;
@@ -209,6 +213,8 @@ static int do_console(struct sup *sup, struct sup_link *l, struct request *q, st
 	ssize_t n;
 	int r;
 
+	if (sup->sweeping) /* it may change the subnet */
+		return SUP_LATER;
 	/* A file: reading it does not wait. */
 	if (q->fd < 0 || fstat(q->fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return -EINVAL;
@@ -222,13 +228,21 @@ static int do_console(struct sup *sup, struct sup_link *l, struct request *q, st
 	return r;
 }
 
-static int do_port(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+static int when_swept(struct sup *sup, struct sup_link *l, struct sup_request *q,
+		      struct sup_reply *p)
+{
+	return sup->sweeping ? SUP_LATER : 0;
+}
+
+static int do_port(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
 	const struct hw_host *host;
 	const struct hw_hca *hca;
 	uint32_t n = host_of(sup, &q->m);
 	int r;
 
+	if (sup->sweeping)
+		return SUP_LATER;
 	if (n == SEG_NONE)
 		return -ENODEV;
 	host = seg_live(&sup->seg, SEG_T_HOST, n);
@@ -236,28 +250,30 @@ static int do_port(struct sup *sup, struct sup_link *l, struct request *q, struc
 	if (!hca || q->m.port < 1 || q->m.port > hca->nports)
 		return -ENXIO;
 	r = sup_cable(sup, hca->port[q->m.port - 1], q->m.arg);
+	if (r)
+		return r;
 	/* The built-in subnet manager makes it ACTIVE before we answer. */
-	if (!r && atomic_load(&fab_subnet(&sup->seg)->sm_dirty))
-		fab_sm_sweep(&sup->seg);
-	return r;
+	sup_sweep(sup);
+	l->again = when_swept;
+	return when_swept(sup, l, q, p);
 }
 
 /* For a process that cannot open the FIFO itself. */
-static int do_wake(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+static int do_wake(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
 	sup_file_wake(sup, q->m.file, q->m.gen);
 	return 0;
 }
 
 /* The loop sees to it, and to what subnet managers are to be told. */
-static int do_sweep(struct sup *sup, struct sup_link *l, struct request *q, struct reply *p)
+static int do_sweep(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
 	sup->mads_at = 0;
 	return 0;
 }
 
-static int (*const handlers[])(struct sup *, struct sup_link *, struct request *,
-			       struct reply *) = {
+static int (*const handlers[])(struct sup *, struct sup_link *, struct sup_request *,
+			       struct sup_reply *) = {
 	[LINK_HELLO] = do_hello,     [LINK_OPEN] = do_open,       [LINK_CLOSED] = do_closed,
 	[LINK_GET_MEM] = do_get_mem, [LINK_STATUS] = do_status,   [LINK_DOWN] = do_down,
 	[LINK_PORT] = do_port,       [LINK_WAKE] = do_wake,       [LINK_HOST] = do_host,
@@ -273,7 +289,7 @@ union control {
 };
 
 /* 1 and *q; 0 the other end is closed; -EAGAIN; another -errno: not our protocol. */
-static int receive(int sock, struct request *q)
+static int receive(int sock, struct sup_request *q)
 {
 	union control c;
 	struct iovec v = {&q->m, sizeof(q->m)};
@@ -309,7 +325,7 @@ static int receive(int sock, struct request *q)
 	return -EPROTO;
 }
 
-static int send_reply(int sock, const struct reply *p)
+static int send_reply(int sock, const struct sup_reply *p)
 {
 	union control c;
 	struct iovec v = {(void *)&p->m, sizeof(p->m)};
@@ -329,36 +345,89 @@ static int send_reply(int sock, const struct reply *p)
 	return sendmsg(sock, &h, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* One request and its answer. */
+/* SUP_LATER: the request stays with its link. */
+static int run_request(struct sup *sup, struct sup_link *l, struct sup_request *q,
+		       struct sup_reply *p)
+{
+	int (*again)(struct sup *, struct sup_link *, struct sup_request *, struct sup_reply *) =
+		l->again;
+	int r;
+
+	if (!again && q->m.op < ARRAY_SIZE(handlers))
+		again = handlers[q->m.op];
+	if (!again)
+		return -EOPNOTSUPP;
+	l->again = NULL;
+	r = again(sup, l, q, p);
+	if (r != SUP_LATER) {
+		l->again = NULL;
+		return r;
+	}
+	if (!l->again)
+		l->again = again;
+	return r;
+}
+
+/* One request and its answer, now or later. */
+static void serve(struct sup *sup, struct sup_link *l, struct sup_request *q)
+{
+	struct sup_reply p = {.fd = -1};
+	int r = run_request(sup, l, q, &p);
+
+	TRACE(LOG_LINK, "pid %d op %u: %d", l->pid, q->m.op, r);
+	if (r == SUP_LATER) {
+		if (&l->request != q)
+			l->request = *q;
+		return;
+	}
+	if (r < 0)
+		p = (struct sup_reply){.m.err = r, .fd = p.keep ? -1 : p.fd};
+	p.m.op = q->m.op;
+	p.m.layout_version = SEG_LAYOUT_VERSION;
+	r = l->closed || q->m.op == LINK_WAKE || q->m.op == LINK_SWEEP ? 0
+								       : send_reply(l->src.fd, &p);
+	if (p.fd >= 0 && !p.keep)
+		close(p.fd);
+	if (q->fd >= 0)
+		close(q->fd);
+	if (r < 0)
+		sup_link_close(sup, l); /* gone, or it does not read its answers */
+}
+
 static void read_link(struct sup *sup, struct sup_source *src, uint32_t events)
 {
 	struct sup_link *l = (struct sup_link *)src;
-	struct request q;
-	struct reply p = {.fd = -1};
+	struct sup_request q;
 	int r = receive(src->fd, &q);
 
 	if (r == -EAGAIN)
 		return;
+	/* Nobody asks anything else before he is answered, but for what has no answer. */
+	if (r > 0 && l->again && q.m.op != LINK_WAKE && q.m.op != LINK_SWEEP) {
+		if (q.fd >= 0)
+			close(q.fd);
+		r = -EPROTO;
+	}
 	if (r <= 0) {
 		if (r == -EPROTO)
 			TRACE(LOG_LINK, "pid %d does not speak our protocol", l->pid);
 		sup_link_close(sup, l);
 		return;
 	}
-	r = q.m.op < ARRAY_SIZE(handlers) && handlers[q.m.op] ? handlers[q.m.op](sup, l, &q, &p)
-							      : -EOPNOTSUPP;
-	if (r < 0)
-		p = (struct reply){.m.err = r, .fd = p.keep ? -1 : p.fd};
-	p.m.op = q.m.op;
-	p.m.layout_version = SEG_LAYOUT_VERSION;
-	TRACE(LOG_LINK, "pid %d op %u: %d", l->pid, q.m.op, r);
-	r = l->closed || q.m.op == LINK_WAKE || q.m.op == LINK_SWEEP ? 0 : send_reply(src->fd, &p);
-	if (p.fd >= 0 && !p.keep)
-		close(p.fd);
+	if (!l->again) {
+		serve(sup, l, &q);
+		return;
+	}
+	handlers[q.m.op](sup, l, &q, NULL);
 	if (q.fd >= 0)
 		close(q.fd);
-	if (r < 0)
-		sup_link_close(sup, l); /* gone, or it does not read its answers */
+}
+
+void sup_links_again(struct sup *sup)
+{
+	for (struct sup_link *l = sup->links; l; l = l->next)
+		if (l->again && !l->closed)
+			serve(sup, l, &l->request);
 }
 
 /* ---- connections ---- */
@@ -435,6 +504,9 @@ void sup_link_close(struct sup *sup, struct sup_link *l)
 	if (l->mem_fd >= 0)
 		close(l->mem_fd);
 	l->mem_fd = -1;
+	if (l->again && l->request.fd >= 0)
+		close(l->request.fd);
+	l->again = NULL;
 	if (l->slot == SEG_NONE)
 		return;
 	TRACE(LOG_LINK, "pid %d, slot %u.%u: gone", l->pid, l->slot, l->gen);

@@ -68,6 +68,7 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 			    .alive = -1,
 			    .spare = -1,
 			    .listen.fd = -1,
+			    .work.src.fd = -1,
 			    .seg.fd = -1,
 			    .fab = *fab,
 			    .embedded = embedded,
@@ -98,6 +99,8 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 		sup->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 		r = sup->ev < 0 || sup->ep < 0 || sup->spare < 0 ? -errno : 0;
 	}
+	if (!r)
+		r = sup_work_init(sup);
 	if (!r)
 		r = sup_listen(sup);
 	return r < 0 ? cli_fail("cannot make the fabric's files in %s: %s", sup->seg.dir,
@@ -134,6 +137,7 @@ void sup_finish(struct sup *sup)
 		tell_gone(sup);
 	for (struct sup_link *l = sup->links; l; l = l->next)
 		sup_link_close(sup, l);
+	sup_work_finish(sup);
 	sup_links_free(sup, true);
 	sup_files_free(sup);
 	if (sup->listen.fd >= 0)
@@ -190,7 +194,7 @@ static void periodic(struct sup *sup)
 	if (now >= sup->zombies_at)
 		retry_zombies(sup, now);
 	if (now >= sup->mads_at)
-		sup->mads_at = umad_run_orphans(&sup->seg);
+		sup_orphans(sup);
 	if (now >= sup->counters_at) {
 		sup_refresh_counters(sup);
 		sup->counters_at = sup->nopen ? now + COUNTERS_GAP : UINT64_MAX;
@@ -207,7 +211,8 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 int sup_turn(struct sup *sup, uint64_t deadline)
 {
 	struct epoll_event e[32];
-	uint64_t at = earliest(earliest(earliest(deadline, sup->zombies_at), sup->mads_at),
+	uint64_t mads = sup->sending ? UINT64_MAX : sup->mads_at;
+	uint64_t at = earliest(earliest(earliest(deadline, sup->zombies_at), mads),
 			       earliest(sup->probe_at, sup->counters_at));
 	uint64_t now = clock_now_ns();
 	int timeout = -1, n;
@@ -226,8 +231,7 @@ int sup_turn(struct sup *sup, uint64_t deadline)
 			src->ready(sup, src, e[i].events);
 	}
 	sup_links_free(sup, false);
-	if (atomic_load(&fab_subnet(&sup->seg)->sm_dirty))
-		fab_sm_sweep(&sup->seg);
+	sup_sweep(sup);
 	if (atomic_load(&fab_subnet(&sup->seg)->notices))
 		sup->mads_at = 0;
 	periodic(sup);

@@ -2,14 +2,17 @@
 /*
  * The supervisor of one fabric (design.md 7): holds the segment and the fabric's directory, answers
  * the socket (segment/link.h), and frees what processes owned as the kernel would on close. One
- * thread, one epoll loop, nothing in it blocks on a client: a request is read and answered with
- * MSG_DONTWAIT, and a client that does not take its answers loses its link.
+ * epoll loop, nothing in it blocks on a client: a request is read and answered with MSG_DONTWAIT, a
+ * client that does not take its answers loses its link, and no lock that a process of the fabric
+ * may hold is waited for. What has to wait, or takes long, is a job in a thread of its own
+ * (sup_work.c); requests that need its end are answered then.
  *
  * Embedded in `softhca run`, or a process of its own after `softhca up`.
  */
 #ifndef SOFTHCA_CLI_SUPERVISOR_H
 #define SOFTHCA_CLI_SUPERVISOR_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
 #include "cli/cli.h"
@@ -24,6 +27,43 @@ struct sup_source {
 	void (*ready)(struct sup *sup, struct sup_source *src, uint32_t events);
 };
 
+/* Beside the loop. run() may use the segment and the job; done() is the loop's, and frees it. */
+struct sup_job {
+	void (*run)(struct sup_job *j);
+	void (*done)(struct sup *sup, struct sup_job *j);
+	struct seg *s;
+	/* sup_work.c's */
+	struct sup_job *next;
+	struct sup_work *work;
+	pthread_t thread;
+	bool threaded;
+};
+
+struct sup_work {
+	struct sup_source src; /* an eventfd: some have ended */
+	pthread_mutex_t lock;  /* of `done` */
+	struct sup_job *done;
+	struct sup_job *waiting, **last;
+	unsigned int running;
+};
+
+/* What came with a request; the handler takes what it keeps (sets it to -1). */
+struct sup_request {
+	struct link_msg m;
+	int fd; /* -1 none */
+};
+
+/* A reply being made: `fd` is sent and then closed unless `keep`. */
+struct sup_reply {
+	struct link_msg m;
+	int fd;
+	bool keep;
+};
+
+/* Answers of a request's handler beside 0 and -errno: call again() of the link, which is this
+ * handler if it says nothing else, when a job has ended. */
+enum { SUP_LATER = 1 };
+
 /* A connection. Dead ones stay on the list until the loop's batch of events is done. */
 struct sup_link {
 	struct sup_source src;     /* first: the source is the link */
@@ -33,6 +73,10 @@ struct sup_link {
 	int pid;            /* by SO_PEERCRED, 0 when it is in a PID namespace that we cannot see */
 	uint32_t slot, gen; /* SEG_NONE before hello */
 	int mem_fd;         /* its /proc/self/mem, -1 none */
+	/* A request that is to be answered later, NULL none. */
+	int (*again)(struct sup *sup, struct sup_link *l, struct sup_request *q,
+		     struct sup_reply *p);
+	struct sup_request request;
 };
 
 /* The supervisor's side of an open virtual file; index = SEG_T_FILE index. */
@@ -41,6 +85,7 @@ struct sup_file {
 		    */
 	uint32_t opener, opener_gen;
 	bool watched; /* its opener is gone or has closed it: may end without telling us */
+	bool reaping; /* its end has come, and a job is at it */
 };
 
 struct sup {
@@ -60,7 +105,7 @@ struct sup {
 	uint32_t nopen;              /* used */
 	uint32_t nwatched;           /* of them watched */
 	struct sup_console *console; /* NULL: nobody has used it, and no names are known */
-	bool *used;                  /* per SEG_T_HOST: somebody has been on it (sup_host.c) */
+	uint8_t *used;               /* per SEG_T_HOST: enum sup_used (sup_host.c) */
 	uint64_t *shown;    /* per SEG_T_PORT: sum of its counters when last written to sysfs */
 	uint64_t probe_at;  /* when to look at watched files again, clock_now_ns() */
 	uint64_t probe_gap; /* and how long to wait after that */
@@ -68,6 +113,9 @@ struct sup {
 	uint64_t zombies_at; /* when to free again what a stopped process holds */
 	uint64_t zombies_gap;
 	uint64_t mads_at; /* when a MAD times out that a dead process has sent */
+	struct sup_work work;
+	bool sweeping; /* a job is at the subnet: nobody else here changes it */
+	bool sending;  /* a job is at the MADs of the dead */
 	bool stop;
 };
 
@@ -94,20 +142,39 @@ void sup_signal_attached(struct sup *sup, int sig);
 int sup_listen(struct sup *sup);
 void sup_link_close(struct sup *sup, struct sup_link *l);
 void sup_links_free(struct sup *sup, bool all);
+/* A job has ended: go on with the requests that wait for one. */
+void sup_links_again(struct sup *sup);
+
+/* ---- jobs (sup_work.c) */
+int sup_work_init(struct sup *sup);
+/* Waits until all have ended. */
+void sup_work_finish(struct sup *sup);
+void sup_work(struct sup *sup, struct sup_job *j);
+
+/* ---- the subnet (sup_sweep.c) */
+/* Has it changed, so that the built-in manager is to sweep? Then it does, here or in a job. */
+void sup_sweep(struct sup *sup);
+/* Send the MADs of the dead again, or give them up; sets mads_at. */
+void sup_orphans(struct sup *sup);
 
 /* ---- hosts (sup_host.c) */
 int sup_hosts_init(struct sup *sup);
 /* Somebody runs on it: make its adapters ready and its sysfs tree. 0, -ENODEV, -errno. */
 int sup_host_use(struct sup *sup, uint32_t host);
 bool sup_host_used(const struct sup *sup, uint32_t host);
+/* A sweep has ended that was under way while trees were made: they may show what was before. */
+void sup_hosts_swept(struct sup *sup);
 
 /* ---- virtual files (sup_file.c) */
-/* A new file for a process. 0: *fd is to be sent and closed. -errno owed to the program's open().
- */
+/* A new file for a process. 0: *fd is to be sent and closed. -errno owed to the program's open();
+ * SUP_LATER. */
 int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m, uint32_t *file,
 		  uint32_t *gen, int *fd);
-/* One of its descriptors was closed. 1: it was the last, all is reaped; 0 not; -ENOENT. */
+/* One of its descriptors was closed. SUP_FILE_LAST: it was the last, all is reaped or will be, see
+ * sup_file_reaping(); 0 not; -ENOENT. */
+enum { SUP_FILE_LAST = 1 };
 int sup_file_closed(struct sup *sup, uint32_t file, uint32_t gen);
+bool sup_file_reaping(const struct sup *sup, uint32_t file, uint32_t gen);
 /* Write the byte that says "not empty" into an event file's FIFO. */
 void sup_file_wake(struct sup *sup, uint32_t file, uint32_t gen);
 /* A process is gone: its files, and those that somebody else may have been the last to hold. */

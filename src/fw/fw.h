@@ -103,9 +103,12 @@ const struct fw_refusal *fw_refusal_find(uint32_t syndrome);
 /*
  * Destroy everything an open file owns, in dependency order, as the kernel does on close: by the
  * supervisor after the last reference to a command file is gone, whoever held it. Peers of its QPs
- * see silence and time out. Idempotent.
+ * see silence and time out. Idempotent. Waits for those who work on it, two seconds and more.
  */
 void fw_reap_file(struct seg *s, uint32_t file);
+/* The same, without waiting for anybody. False: somebody works on something of it, the rest is
+ * done; fw_reap_file() is to finish it. */
+bool fw_reap_try(struct seg *s, uint32_t file);
 /* Free what a stopped process kept from being freed, where it does so no longer. Does not wait.
  * True: some is left. */
 bool fw_reap_zombies(struct seg *s, uint32_t hca);

@@ -3,8 +3,9 @@
  * Bring-up of an HCA, and the end of what an open file owned. Called by the supervisor.
  *
  * Reaping walks each table once per file, so its cost is linear whatever the file owned. What a
- * stopped process still works on (it holds a queue's lock) is put out of service, given to the
- * device and freed by a later call, when that process has gone on or died.
+ * process still works on (it holds a queue's lock) is put out of service and looked at again a
+ * little later, with no lock held meanwhile; after two seconds, as that process is stopped, it is
+ * given to the device and freed by a later call, when that process has gone on or died.
  */
 #include "fw/cmd.h"
 
@@ -13,6 +14,7 @@
 #include "segment/proc.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/sys.h"
 
 /* Queues first, then what they refer to. */
 static const struct reap_step {
@@ -33,6 +35,16 @@ static const struct reap_step {
 	{SEG_T_PD, NULL, NULL},
 	{SEG_T_XRCD, NULL, NULL},
 };
+
+/* Where keys begin; what comes before them are queues, and what only refers to queues. */
+static size_t key_step(void)
+{
+	size_t n = 0;
+
+	while (steps[n].table != SEG_T_MKEY)
+		n++;
+	return n;
+}
 
 #define LOOK_NS UINT64_C(1000000) /* where something has been waited for already */
 
@@ -75,27 +87,46 @@ static void make_zombie(struct seg *s, struct hw_hca *hca, enum seg_table_id tab
 	atomic_store(seg_owner_word(s, table, idx), SEG_OWNER_DEVICE);
 }
 
-static bool lock_is_free(struct seg *s, struct seg_lock *l)
+/* ns 0: only a look. With time, a dead owner is found who is not known to be dead yet. */
+static bool lock_is_free(struct seg *s, struct seg_lock *l, uint64_t ns)
 {
-	if (seg_trylock(s, l) < 0)
+	int r = ns ? seg_lock(s, l, ns) : seg_trylock(s, l);
+
+	if (r < 0)
 		return false;
 	seg_unlock(s, l);
 	return true;
 }
 
-/* A zombie was waited for once already: from then on only a look. */
-static bool still_held(struct seg *s, enum seg_table_id table, uint32_t idx)
+/* An XRC SRQ is also at work where a QP of its domain is, which is waited for when it is freed. */
+static bool srq_held(struct seg *s, struct hw_srq *srq, uint64_t ns)
+{
+	if (!lock_is_free(s, &srq->lock, ns))
+		return true;
+	if (srq->type != HW_SRQ_XRC || ns)
+		return false;
+	seg_for_each_live (s, SEG_T_QP, i) {
+		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
+
+		if (qp->st == HW_ST_XRC && qp->xrcd == srq->xrcd && atomic_load(&qp->rq_lock.word))
+			return true;
+	}
+	return false;
+}
+
+/* Does somebody work on it? What free() waits for is not held then. */
+static bool still_held(struct seg *s, enum seg_table_id table, uint32_t idx, uint64_t ns)
 {
 	void *e = seg_at(s, table, idx);
 	struct hw_qp *qp = e;
 
 	switch ((int)table) {
 	case SEG_T_QP:
-		return !lock_is_free(s, &qp->sq_lock) || !lock_is_free(s, &qp->rq_lock);
+		return !lock_is_free(s, &qp->sq_lock, ns) || !lock_is_free(s, &qp->rq_lock, ns);
 	case SEG_T_SRQ:
-		return !lock_is_free(s, &((struct hw_srq *)e)->lock);
+		return srq_held(s, e, ns);
 	case SEG_T_CQ:
-		return !lock_is_free(s, &((struct hw_cq *)e)->lock);
+		return !lock_is_free(s, &((struct hw_cq *)e)->lock, ns);
 	default:
 		return false;
 	}
@@ -139,7 +170,7 @@ static void reap_one(struct seg *s, struct hw_hca *hca, const struct reap_step *
 	 */
 	if (refs_of(s, step->table, idx) > 0 && hca->zombies > (zombie ? 1u : 0u))
 		r = -EBUSY;
-	else if (zombie && still_held(s, step->table, idx))
+	else if (zombie && still_held(s, step->table, idx, 0))
 		r = -EBUSY;
 	else if (step->free)
 		r = step->free(s, idx);
@@ -175,12 +206,12 @@ static int disable_mkeys(struct seg *s, uint32_t owner, uint32_t hca_idx, uint64
 }
 
 /* `ns`: how long to wait for the users of dying keys. */
-static void reap_owner(struct seg *s, struct hw_hca *hca, uint32_t hca_idx, uint32_t owner,
-		       uint64_t ns)
+static void reap_zombies(struct seg *s, struct hw_hca *hca, uint32_t hca_idx, uint64_t ns)
 {
-	if (owner != SEG_OWNER_DEVICE)
-		seg_for_each_owned (s, SEG_T_SHARE, owner, i)
-			seg_free(s, SEG_T_SHARE, i);
+	const uint32_t owner = SEG_OWNER_DEVICE;
+
+	if (!hca->zombies)
+		return;
 	for (size_t n = 0; n < ARRAY_SIZE(steps); n++) {
 		const struct reap_step *step = &steps[n];
 		bool busy = step->table == SEG_T_MKEY && disable_mkeys(s, owner, hca_idx, ns) < 0;
@@ -200,33 +231,159 @@ static void reap_owner(struct seg *s, struct hw_hca *hca, uint32_t hca_idx, uint
 	}
 }
 
-void fw_reap_file(struct seg *s, uint32_t file)
+/* The end of a file. */
+struct reaping {
+	struct seg *s;
+	struct hw_hca *hca;
+	uint32_t hca_idx, owner;
+	uint64_t mask;
+	uint64_t look; /* how long to wait for a queue's lock */
+	int share, lock;
+};
+
+static bool reaping_of(struct seg *s, uint32_t file, struct reaping *p)
 {
 	const struct seg_file *f = seg_at(s, SEG_T_FILE, file);
-	struct hw_hca *hca = f ? hw_hca(s, f->hca) : NULL;
-	uint64_t mask;
-	int r, share;
 
-	if (!hca)
+	*p = (struct reaping){.s = s, .owner = file + 1};
+	p->hca_idx = f ? f->hca : SEG_NONE;
+	p->hca = f ? hw_hca(s, f->hca) : NULL;
+	return p->hca != NULL;
+}
+
+/*
+ * A stopped process may hold the HCA's lock. Nobody else can name the objects of this file any
+ * more, and counters are atomic: then it goes without. False: `wait` is off and somebody has one of
+ * them.
+ */
+static bool begin(struct reaping *p, bool wait)
+{
+	p->mask = fw_sig_block(NULL);
+	p->look = wait ? SEG_LOCK_DATA_NS : 0;
+	p->lock = -EBUSY;
+	p->share = wait ? seg_lock(p->s, &p->hca->share_lock, SEG_LOCK_CTRL_NS)
+			: seg_trylock(p->s, &p->hca->share_lock);
+	if (wait)
+		p->lock = seg_lock(p->s, &p->hca->lock, SEG_LOCK_CTRL_NS);
+	else if (p->share >= 0)
+		p->lock = seg_trylock(p->s, &p->hca->lock);
+	if (p->lock == SEG_LOCK_INHERITED)
+		fw_recount(p->s, p->hca_idx);
+	return wait || p->lock >= 0;
+}
+
+static void end(struct reaping *p)
+{
+	if (p->lock >= 0)
+		seg_unlock(p->s, &p->hca->lock);
+	if (p->share >= 0)
+		seg_unlock(p->s, &p->hca->share_lock);
+	fw_sig_restore(NULL, p->mask);
+}
+
+static void free_shares(const struct reaping *p)
+{
+	seg_for_each_owned (p->s, SEG_T_SHARE, p->owner, i)
+		seg_free(p->s, SEG_T_SHARE, i);
+}
+
+/* One of the queues. False: somebody works on it; a QP takes no new work then. */
+static bool reap_idle(const struct reaping *p, const struct reap_step *step, uint32_t idx)
+{
+	struct elem *e = seg_at(p->s, step->table, idx);
+
+	if (pass_on(p->s, step->table, idx, p->owner))
+		return true;
+	if (fw_ready(&e->flags) && still_held(p->s, step->table, idx, p->look)) {
+		if (step->table == SEG_T_QP)
+			atomic_store(&((struct hw_qp *)(void *)e)->state, HW_QPS_RST);
+		return false;
+	}
+	reap_one(p->s, p->hca, step, idx);
+	return true;
+}
+
+/* All queues; false: some are in use, and so is what they refer to. */
+static bool reap_queues(const struct reaping *p)
+{
+	bool idle = true;
+
+	free_shares(p);
+	for (size_t n = 0; n < key_step() && idle; n++) {
+		if (steps[n].prepare)
+			seg_for_each_owned (p->s, steps[n].table, p->owner, i)
+				steps[n].prepare(p->s, i);
+		seg_for_each_owned (p->s, steps[n].table, p->owner, i)
+			idle = reap_idle(p, &steps[n], i) && idle;
+	}
+	return idle;
+}
+
+/* The rest, in which nobody works but through keys: those are disabled. */
+static void reap_rest(const struct reaping *p, bool keys_busy)
+{
+	for (size_t n = key_step(); n < ARRAY_SIZE(steps); n++)
+		seg_for_each_owned (p->s, steps[n].table, p->owner, i)
+			if (keys_busy && steps[n].table == SEG_T_MKEY)
+				make_zombie(p->s, p->hca, steps[n].table, i);
+			else
+				reap_one(p->s, p->hca, &steps[n], i);
+	TRACE(LOG_FW, "file %u: reaped (hca %u, zombies %u)", p->owner - 1, p->hca_idx,
+	      p->hca->zombies);
+}
+
+bool fw_reap_try(struct seg *s, uint32_t file)
+{
+	struct reaping p;
+	bool done = false;
+
+	if (!reaping_of(s, file, &p))
+		return true;
+	if (begin(&p, false)) {
+		reap_zombies(s, p.hca, p.hca_idx, 0);
+		done = reap_queues(&p) && !disable_mkeys(s, p.owner, p.hca_idx, 0);
+		if (done)
+			reap_rest(&p, false);
+	}
+	end(&p);
+	return done;
+}
+
+/* Those who have a queue for so long are stopped. */
+static void wait_for_queues(struct reaping *p)
+{
+	const struct timespec nap = {0, LOOK_NS};
+	uint64_t give_up = clock_now_ns() + SEG_LOCK_CTRL_NS;
+	bool done;
+
+	for (;;) {
+		begin(p, true);
+		reap_zombies(p->s, p->hca, p->hca_idx, LOOK_NS);
+		done = reap_queues(p);
+		end(p);
+		if (done || clock_now_ns() >= give_up)
+			return;
+		sys_call(SYS_nanosleep, &nap, NULL);
+	}
+}
+
+void fw_reap_file(struct seg *s, uint32_t file)
+{
+	struct reaping p;
+	bool busy;
+
+	if (!reaping_of(s, file, &p))
 		return;
-	mask = fw_sig_block(NULL);
-	share = seg_lock(s, &hca->share_lock, SEG_LOCK_CTRL_NS);
-	/*
-	 * A stopped process may hold the HCA's lock. Nobody else can name the objects of this file
-	 * any more, and counters are atomic: go on without it.
-	 */
-	r = seg_lock(s, &hca->lock, SEG_LOCK_CTRL_NS);
-	if (r == SEG_LOCK_INHERITED)
-		fw_recount(s, f->hca);
-	if (hca->zombies)
-		reap_owner(s, hca, f->hca, SEG_OWNER_DEVICE, LOOK_NS);
-	reap_owner(s, hca, f->hca, file + 1, SEG_LOCK_CTRL_NS);
-	if (r >= 0)
-		seg_unlock(s, &hca->lock);
-	if (share >= 0)
-		seg_unlock(s, &hca->share_lock);
-	fw_sig_restore(NULL, mask);
-	TRACE(LOG_FW, "file %u: reaped (hca %u, zombies %u)", file, f->hca, hca->zombies);
+	wait_for_queues(&p);
+	busy = disable_mkeys(s, p.owner, p.hca_idx, SEG_LOCK_CTRL_NS) < 0;
+	begin(&p, true);
+	/* What was in use all the time becomes zombies. */
+	for (size_t n = 0; n < key_step(); n++)
+		seg_for_each_owned (s, steps[n].table, p.owner, i)
+			if (!reap_idle(&p, &steps[n], i))
+				make_zombie(s, p.hca, steps[n].table, i);
+	reap_rest(&p, busy);
+	end(&p);
 }
 
 bool fw_reap_zombies(struct seg *s, uint32_t hca_idx)
@@ -242,7 +399,7 @@ bool fw_reap_zombies(struct seg *s, uint32_t hca_idx)
 	if (r == SEG_LOCK_INHERITED)
 		fw_recount(s, hca_idx);
 	if (r >= 0) {
-		reap_owner(s, hca, hca_idx, SEG_OWNER_DEVICE, LOOK_NS);
+		reap_zombies(s, hca, hca_idx, LOOK_NS);
 		seg_unlock(s, &hca->lock);
 	}
 	fw_sig_restore(NULL, mask);

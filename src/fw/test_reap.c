@@ -255,6 +255,34 @@ static void test_reaping_takes_over_a_dead_process_locks(void **state)
 	assert_int_equal(hw_hca(&e->s, e->hca)->zombies, 0);
 }
 
+/* The supervisor waits for nobody: what is held now is left, out of service, and nothing else. */
+static void test_a_try_waits_for_nobody(void **state)
+{
+	struct env *e = *state;
+	struct hw_hca *hca = hw_hca(&e->s, e->hca);
+	struct hw_qp *qp = hw_qp(&e->s, e->qp);
+	struct seg_lock *locks[] = {&hca->lock, &hca->share_lock, &qp->sq_lock, &qp->rq_lock,
+				    &hw_cq(&e->s, e->cq)->lock};
+
+	qp_to(e, HW_QPS_RTS);
+	for (size_t i = 0; i < ARRAY_SIZE(locks); i++) {
+		assert_int_equal(seg_lock(&e->s, locks[i], SEG_LOCK_DATA_NS), 0);
+		assert_false(fw_reap_try(&e->s, e->file));
+		assert_int_equal(seg_owner(&e->s, SEG_T_PD, e->pd), e->file + 1);
+		assert_int_equal(hca->zombies, 0);
+		seg_unlock(&e->s, locks[i]);
+		if (i == 3)
+			assert_int_equal(qp->state, HW_QPS_RST);
+	}
+	mkeys_busy = true;
+	assert_false(fw_reap_try(&e->s, e->file));
+	assert_int_equal(hw_mkey(&e->s, e->mkey << 8)->valid, 0);
+	mkeys_busy = false;
+	assert_true(fw_reap_try(&e->s, e->file));
+	assert_int_equal(owned(e, e->file + 1), 0);
+	assert_true(fw_reap_try(&e->s, e->file));
+}
+
 static void share(struct env *e, uint32_t file, enum seg_table_id table, uint32_t idx)
 {
 	struct hw_share *sh;
@@ -332,6 +360,7 @@ int main(void)
 		reap_test(test_destroy_of_a_busy_key_keeps_it),
 		reap_test(test_references_are_counted_again_after_a_death),
 		reap_test(test_reaping_takes_over_a_dead_process_locks),
+		reap_test(test_a_try_waits_for_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

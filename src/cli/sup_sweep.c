@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the supervisor's part in the subnet: sweeps of the built-in subnet manager, and the MADs
+ * that nobody else sends. Both take locks that processes of the fabric hold, and a sweep of a large
+ * subnet takes seconds, so they are jobs; a small subnet that nobody is at is swept at once.
+ */
+#include "cli/supervisor.h"
+
+#include <stdlib.h>
+#include "fabric/fabric.h"
+#include "umad/umad.h"
+#include "util/clock.h"
+
+#define SMALL_SUBNET 256 /* nodes */
+
+static bool nobody_at(struct seg *s, struct seg_lock *l)
+{
+	int r = seg_trylock(s, l);
+
+	if (r == SEG_LOCK_INHERITED) /* whoever sweeps next does it all again */
+		atomic_store(&fab_subnet(s)->sm_dirty, 1);
+	if (r >= 0)
+		seg_unlock(s, l);
+	return r >= 0;
+}
+
+static void run_sweep(struct sup_job *j)
+{
+	fab_sm_sweep(j->s);
+}
+
+static void swept(struct sup *sup, struct sup_job *j)
+{
+	sup->sweeping = false;
+	sup_hosts_swept(sup);
+	free(j);
+}
+
+void sup_sweep(struct sup *sup)
+{
+	struct fab_subnet *sub = fab_subnet(&sup->seg);
+	struct sup_job *j;
+
+	if (sup->sweeping || !atomic_load(&sub->sm_dirty))
+		return;
+	j = seg_table(&sup->seg, SEG_T_NODE)->high > SMALL_SUBNET ||
+			    !nobody_at(&sup->seg, &sub->lock)
+		    ? calloc(1, sizeof(*j))
+		    : NULL;
+	if (!j) {
+		fab_sm_sweep(&sup->seg);
+		return;
+	}
+	*j = (struct sup_job){.run = run_sweep, .done = swept, .s = &sup->seg};
+	sup->sweeping = true;
+	sup_work(sup, j);
+}
+
+/* ---- MADs ---- */
+
+struct orphans {
+	struct sup_job job; /* first */
+	uint64_t next;
+};
+
+static void run_orphans(struct sup_job *j)
+{
+	((struct orphans *)j)->next = umad_run_orphans(j->s);
+}
+
+static void orphans_ran(struct sup *sup, struct sup_job *j)
+{
+	uint64_t next = ((struct orphans *)j)->next;
+
+	sup->sending = false;
+	if (next < sup->mads_at) /* else somebody has asked meanwhile */
+		sup->mads_at = next;
+	free(j);
+}
+
+void sup_orphans(struct sup *sup)
+{
+	struct orphans *o;
+
+	if (sup->sending)
+		return;
+	sup->mads_at = UINT64_MAX;
+	o = calloc(1, sizeof(*o));
+	if (!o) {
+		sup->mads_at = umad_run_orphans(&sup->seg);
+		return;
+	}
+	o->job = (struct sup_job){.run = run_orphans, .done = orphans_ran, .s = &sup->seg};
+	sup->sending = true;
+	sup_work(sup, &o->job);
+}
