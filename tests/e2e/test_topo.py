@@ -3,9 +3,11 @@
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
@@ -83,6 +85,25 @@ def nodes(text):
         lines = [re.sub(r'\s+', ' ', line).strip() for line in block.splitlines()]
         out.add('\n'.join(lines))
     return out
+
+# Opens and closes in a child of its own each time, until it is interrupted.
+OPENER = '''
+import os, time
+n = 0
+worst = 0
+try:
+    while True:
+        t = time.monotonic()
+        pid = os.fork()
+        if not pid:
+            os.close(os.open('/dev/infiniband/uverbs0', os.O_RDWR))
+            os._exit(0)
+        assert os.waitpid(pid, 0)[1] == 0
+        worst = max(worst, time.monotonic() - t)
+        n += 1
+except KeyboardInterrupt:
+    print(n, worst)
+'''
 
 
 class Written(Case):
@@ -266,6 +287,24 @@ class Up(Case):
         with Fabric('--topo', 'fat-tree:3:48:20000') as fab:
             out = self.ok(fab.run('ibstat', options=['--host', 'h20000']))
             self.assertIn('State: Active', out)
+
+    def test_a_sweep_keeps_nobody_waiting(self):
+        """Processes join, open and close while the built-in manager sweeps a large subnet."""
+        with Fabric('--topo', 'fat-tree:3:42') as fab:
+            opener = fab.start('python3', '-c', OPENER)
+            try:
+                longest = 0
+                for state in ('down', 'up'):
+                    t = time.monotonic()
+                    fab.softhca('link', '--fabric', fab.name, 'mlx5_0', '1', state)
+                    longest = max(longest, time.monotonic() - t)
+                opener.proc.send_signal(signal.SIGINT)
+                n, worst = self.ok(opener.finish()).split()
+            finally:
+                opener.kill()
+            print(f'{n} opens, the worst took {float(worst):.3f} s; a sweep {longest:.3f} s')
+            self.assertGreater(int(n), 0)
+            self.assertLess(float(worst), longest / 3)
 
     def test_a_file_that_cannot_be(self):
         with tempfile.NamedTemporaryFile('w') as f:
