@@ -255,7 +255,7 @@ static int run_private(struct cli_options *o)
 	runtime_sweep(&rt);
 	for (int i = 0; i < 100; i++) { /* another PID namespace may have our number */
 		snprintf(name, sizeof(name), i ? "run-%d-%d" : "run-%d", (int)getpid(), i);
-		r = runtime_claim(&rt, name, &lock, &dir);
+		r = runtime_claim(&rt, name, true, &lock, &dir);
 		if (r != -EBUSY)
 			break;
 	}

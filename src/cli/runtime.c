@@ -146,6 +146,20 @@ static int remove_tree(int parent, const char *name, int depth)
 	return unlinkat(parent, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? -errno : 0;
 }
 
+int runtime_remove(int parent, const char *name)
+{
+	return remove_tree(parent, name, 0);
+}
+
+/* Is the file at that path the one that is open here? */
+static bool is_there(struct runtime *rt, const char *file, int fd)
+{
+	struct stat mine, there;
+
+	return !fstat(fd, &mine) && !fstatat(rt->fd, file, &there, AT_SYMLINK_NOFOLLOW) &&
+	       there.st_ino == mine.st_ino && there.st_dev == mine.st_dev;
+}
+
 /*
  * flock() a lock file that is still the one at its path. *fd on success. 0; -EBUSY: its supervisor
  * lives; -EAGAIN: the file was replaced meanwhile; -errno.
@@ -154,7 +168,7 @@ static int take_lock(struct runtime *rt, const char *file, int flags, int *out)
 {
 	_cleanup_close_ int fd =
 		openat(rt->fd, file, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
-	struct stat mine, there;
+	struct stat mine;
 
 	if (fd < 0)
 		return -errno;
@@ -162,8 +176,7 @@ static int take_lock(struct runtime *rt, const char *file, int flags, int *out)
 		return errno == EWOULDBLOCK ? -EBUSY : -errno;
 	if (fstat(fd, &mine) < 0 || mine.st_uid != geteuid() || !S_ISREG(mine.st_mode))
 		return -EPERM;
-	if (fstatat(rt->fd, file, &there, AT_SYMLINK_NOFOLLOW) < 0 || there.st_ino != mine.st_ino ||
-	    there.st_dev != mine.st_dev)
+	if (!is_there(rt, file, fd))
 		return -EAGAIN;
 	*out = take_fd(&fd);
 	return 0;
@@ -189,10 +202,10 @@ static int reopen(struct runtime *rt)
 	return 0;
 }
 
-int runtime_claim(struct runtime *rt, const char *name, int *lock, int *dir)
+int runtime_claim(struct runtime *rt, const char *name, bool command, int *lock, int *dir)
 {
 	char file[CLI_NAME_MAX + sizeof(LOCK_SUFFIX)];
-	char pid[16];
+	char pid[24];
 	int r, n;
 
 	lock_name(file, sizeof(file), name);
@@ -208,7 +221,7 @@ int runtime_claim(struct runtime *rt, const char *name, int *lock, int *dir)
 	}
 	if (r < 0)
 		return r;
-	n = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
+	n = snprintf(pid, sizeof(pid), "%d%s\n", (int)getpid(), command ? " run" : "");
 	if (ftruncate(*lock, 0) < 0 || pwrite(*lock, pid, (size_t)n, 0) != n)
 		r = errno ? -errno : -ENOSPC;
 	if (!r)
@@ -231,9 +244,57 @@ void runtime_release(struct runtime *rt, const char *name, int lock)
 	char file[CLI_NAME_MAX + sizeof(LOCK_SUFFIX)];
 
 	lock_name(file, sizeof(file), name);
-	remove_tree(rt->fd, name, 0);
-	unlinkat(rt->fd, file, 0);
+	if (is_there(rt, file, lock)) {
+		remove_tree(rt->fd, name, 0);
+		unlinkat(rt->fd, file, 0);
+	}
 	close(lock);
+}
+
+/* Does that process have the lock on the file? As /proc/locks says it in our PID namespace. */
+static bool has_lock(unsigned long pid, int fd)
+{
+	FILE *f = fopen("/proc/locks", "re");
+	char line[256];
+	bool found = false;
+	struct stat st;
+
+	if (!f || fstat(fd, &st) < 0) {
+		if (f)
+			fclose(f);
+		return false;
+	}
+	while (!found && fgets(line, sizeof(line), f)) {
+		unsigned long holder, inode;
+
+		found = sscanf(line, "%*s FLOCK %*s WRITE %lu %*x:%*x:%lu", &holder, &inode) == 2 &&
+			holder == pid && inode == st.st_ino;
+	}
+	fclose(f);
+	return found;
+}
+
+int runtime_holder(struct runtime *rt, const char *name)
+{
+	char file[CLI_NAME_MAX + sizeof(LOCK_SUFFIX)], text[24] = "";
+	_cleanup_close_ int fd = -1, pidfd = -1;
+	unsigned long pid;
+	char *end;
+
+	lock_name(file, sizeof(file), name);
+	fd = openat(rt->fd, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || pread(fd, text, sizeof(text) - 1, 0) < 0)
+		return -errno;
+	pid = strtoul(text, &end, 10);
+	if (!pid || pid > INT_MAX)
+		return -ENOENT;
+	/* First the process, then whether it is the one: its number may be another's by then. */
+	pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+	if (!flock(fd, LOCK_SH | LOCK_NB))
+		return -ENOENT; /* its supervisor is dead */
+	if (pidfd < 0 || !has_lock(pid, fd))
+		return -ESRCH;
+	return *end == ' ' ? -EBUSY : take_fd(&pidfd);
 }
 
 /* "name.lock" -> "name"; false: some other file. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The runtime directory and the fabrics in it:
- *	<runtime>/<name>.lock	flock()ed by the fabric's supervisor for its life, holds its pid
- *	<runtime>/<name>/	the fabric's directory, mode 0700
- * The lock file is made before the directory and removed after it, so a directory without a living
- * supervisor can always be told: its lock can be had. Nothing here follows a symbolic link.
+ *	<runtime>/<name>.lock	flock()ed by the fabric's supervisor for its life, holds its pid,
+ *and "run" where the fabric ends with a command <runtime>/<name>/	the fabric's directory, mode
+ *0700 The lock file is made before the directory and removed after it, so a directory without a
+ *living supervisor can always be told: its lock can be had. Nothing here follows a symbolic link.
  */
 #ifndef SOFTHCA_CLI_RUNTIME_H
 #define SOFTHCA_CLI_RUNTIME_H
@@ -29,11 +29,20 @@ void runtime_close(struct runtime *rt);
 
 /*
  * Take a name: its lock, and a new empty directory. *lock: the lock's descriptor, *dir: the
- * directory's. 0; -EBUSY somebody else's; -errno.
+ * directory's. `command`: for as long as a command runs. 0; -EBUSY somebody else's; -errno.
  */
-int runtime_claim(struct runtime *rt, const char *name, int *lock, int *dir);
-/* Give it back: directory, then lock file, then the descriptor. */
+int runtime_claim(struct runtime *rt, const char *name, bool command, int *lock, int *dir);
+/* Give it back: directory, then lock file, then the descriptor. Where the lock file is not ours any
+ * more (somebody has emptied the runtime directory), nothing else is. */
 void runtime_release(struct runtime *rt, const char *name, int lock);
+/*
+ * The supervisor that has a name's lock, as a pidfd, also where its socket is gone with the content
+ * of its directory. -ENOENT there is none; -EBUSY its fabric is that of a command; -ESRCH it is in
+ * another PID namespace.
+ */
+int runtime_holder(struct runtime *rt, const char *name);
+/* rm -r of `name` in `parent`. 0, -errno. */
+int runtime_remove(int parent, const char *name);
 /* Remove what dead supervisors left. */
 void runtime_sweep(struct runtime *rt);
 /* Calls `each` for every fabric with a living supervisor; stops when it returns non-zero. */

@@ -7,11 +7,14 @@
 #include "cli/supervisor.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "fw/caps.h"
 #include "fw/fw.h"
+#include "util/cleanup.h"
 
 enum sup_used {
 	NOT_USED,
@@ -32,6 +35,29 @@ bool sup_host_used(const struct sup *sup, uint32_t host)
 	return host < seg_table(&sup->seg, SEG_T_HOST)->high && sup->used[host];
 }
 
+/* A try that failed, for want of space perhaps, leaves nothing. */
+static int make_tree(struct sup *sup, uint32_t host, const struct hw_host *h,
+		     const struct fab_sysfs_ids *ids)
+{
+	_cleanup_close_ int dir =
+		openat(sup->dir, "host", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char root[sizeof(sup->seg.dir) + 64];
+	int r;
+
+	if (dir < 0)
+		return -errno;
+	snprintf(root, sizeof(root), "%s/host/%.31s", sup->seg.dir, h->name);
+	/* Of another try, which even had no space to clean up. */
+	r = runtime_remove(dir, h->name);
+	if (!r && mkdir(root, 0700) < 0)
+		r = -errno;
+	if (!r)
+		r = fab_sysfs_render(&sup->seg, host, root, ids);
+	if (r)
+		runtime_remove(dir, h->name);
+	return r;
+}
+
 int sup_host_use(struct sup *sup, uint32_t host)
 {
 	const struct fw_caps *c = fw_caps(sup->fab.model);
@@ -43,7 +69,6 @@ int sup_host_use(struct sup *sup, uint32_t host)
 		.hw_rev = c->hw_rev,
 	};
 	const struct hw_host *h = seg_live(&sup->seg, SEG_T_HOST, host);
-	char root[sizeof(sup->seg.dir) + 64];
 	int r = 0;
 
 	if (!h)
@@ -56,11 +81,8 @@ int sup_host_use(struct sup *sup, uint32_t host)
 		if (hca && hca->eqn[0] == SEG_NONE) /* an earlier try may have got so far */
 			r = fw_hca_init(&sup->seg, h->hca[i]);
 	}
-	snprintf(root, sizeof(root), "%s/host/%.31s", sup->seg.dir, h->name);
-	if (!r && mkdir(root, 0700) < 0 && errno != EEXIST)
-		r = -errno;
 	if (!r)
-		r = fab_sysfs_render(&sup->seg, host, root, &ids);
+		r = make_tree(sup, host, h, &ids);
 	if (!r)
 		sup->used[host] = sup->sweeping ? USED_MEANWHILE : USED;
 	return r;

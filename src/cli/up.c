@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,6 +33,42 @@ static void on_signal(struct sup *sup, struct sup_source *src, uint32_t events)
 		sup->stop = true;
 }
 
+/* Somebody has removed the lock file, by which a fabric is found. */
+struct lock_watch {
+	struct sup_source src; /* first */
+	int lock;
+	bool gone;
+};
+
+static void on_lock(struct sup *sup, struct sup_source *src, uint32_t events)
+{
+	struct lock_watch *w = (struct lock_watch *)src;
+	char buf[1024];
+	struct stat st;
+
+	while (read(src->fd, buf, sizeof(buf)) > 0)
+		;
+	w->gone = !fstat(w->lock, &st) && !st.st_nlink;
+}
+
+/* Where this cannot be watched such a fabric stays until it is killed. */
+static void watch_lock(struct sup *sup, struct lock_watch *w, int lock)
+{
+	char path[32];
+
+	*w = (struct lock_watch){.lock = lock};
+	w->src = (struct sup_source){.fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK),
+				     .ready = on_lock};
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", lock);
+	if (w->src.fd < 0)
+		return;
+	if (inotify_add_watch(w->src.fd, path, IN_ATTRIB | IN_DELETE_SELF) < 0 ||
+	    sup_watch(sup, &w->src) < 0) {
+		close(w->src.fd);
+		w->src.fd = -1;
+	}
+}
+
 /* From here on nobody can see what we print, and no pipe of our caller is kept open by us. */
 static void detach(void)
 {
@@ -48,6 +86,7 @@ static void detach(void)
 static int serve(const struct cli_options *o, int ready)
 {
 	struct sup_source signals = {.ready = on_signal};
+	struct lock_watch watched;
 	const char *name = o->argv[0];
 	struct topo topo = {0};
 	struct child_state st;
@@ -70,7 +109,7 @@ static int serve(const struct cli_options *o, int ready)
 	if (r)
 		return r;
 	runtime_sweep(&rt);
-	r = runtime_claim(&rt, name, &lock, &dir);
+	r = runtime_claim(&rt, name, false, &lock, &dir);
 	if (r < 0) {
 		r = r == -EBUSY ? cli_fail("up: fabric '%s' is up already", name)
 				: cli_fail("cannot write in the runtime directory %s: %s", rt.path,
@@ -91,7 +130,9 @@ static int serve(const struct cli_options *o, int ready)
 		/* Nobody waits for it any more: interrupted, so nothing is to stay. */
 		sup.stop = write(ready, "", 1) != 1;
 		close(ready);
-		while (!sup.stop && !sup_turn(&sup, UINT64_MAX))
+		watch_lock(&sup, &watched, lock);
+		while (!sup.stop && !(watched.gone && !sup_attached(&sup)) &&
+		       !sup_turn(&sup, UINT64_MAX))
 			;
 	}
 	sup_finish(&sup);
@@ -131,45 +172,79 @@ int cli_up(struct cli_options *o)
 	return cli_fail("up: the supervisor ended before it was ready");
 }
 
+static int wait_end(int pidfd)
+{
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+
+	return poll(&p, 1, 10000) > 0 ? 0 : -ETIMEDOUT;
+}
+
 /* Wait until the supervisor's process has ended: then nothing of the fabric is left. */
 static int wait_gone(int sock)
 {
 	struct ucred cred = {0};
 	socklen_t len = sizeof(cred);
-	struct pollfd p = {.fd = -1, .events = POLLIN};
+	int pidfd = -1;
 	char c;
 
 	if (!getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &len) && cred.pid > 0)
-		p.fd = (int)syscall(SYS_pidfd_open, cred.pid, 0);
-	if (p.fd >= 0) {
-		int r = poll(&p, 1, 10000);
+		pidfd = (int)syscall(SYS_pidfd_open, cred.pid, 0);
+	if (pidfd >= 0) {
+		int r = wait_end(pidfd);
 
-		close(p.fd);
-		return r > 0 ? 0 : -ETIMEDOUT;
+		close(pidfd);
+		return r;
 	}
 	/* It is in another PID namespace, or gone already: the end of the connection must do. */
 	return recv(sock, &c, 1, 0) < 0 && errno == EAGAIN ? -ETIMEDOUT : 0;
 }
 
+/* Its socket is not there, but perhaps its supervisor: somebody has emptied its directory. */
+static int end_without_socket(struct runtime *rt, const char *name)
+{
+	_cleanup_close_ int pidfd = rt->fd < 0 ? -ENOENT : runtime_holder(rt, name);
+
+	if (pidfd < 0)
+		return pidfd;
+	if (syscall(SYS_pidfd_send_signal, pidfd, SIGTERM, NULL, 0) < 0)
+		return -errno;
+	return wait_end(pidfd);
+}
+
+static int take_down(struct runtime *rt, const char *name)
+{
+	_cleanup_close_ int sock = rt->fd < 0 ? -ENOENT : runtime_connect(rt, name);
+	struct link_msg m = {.op = LINK_DOWN};
+	int r, fd;
+
+	if (sock == -ENOENT || sock == -ECONNREFUSED)
+		return end_without_socket(rt, name);
+	if (sock < 0)
+		return sock;
+	r = client_request(sock, &m, &fd);
+	if (fd >= 0)
+		close(fd);
+	return r ? r : wait_gone(sock);
+}
+
 int cli_down(struct cli_options *o)
 {
-	struct link_msg m = {.op = LINK_DOWN};
 	const char *name = o->argv[0];
 	struct runtime rt;
-	int r = runtime_open(&rt, false), fd = -1;
-	_cleanup_close_ int sock = r ? r : runtime_connect(&rt, name);
+	int r = runtime_open(&rt, false);
 
 	if (r > 0)
 		return r;
-	if (sock == -ENOENT || sock == -ECONNREFUSED)
+	r = take_down(&rt, name);
+	runtime_close(&rt);
+	if (r == -ENOENT)
 		return cli_fail("down: there is no fabric '%s'", name);
-	r = sock < 0 ? sock : client_request(sock, &m, &fd);
-	if (fd >= 0)
-		close(fd);
 	if (r == -EBUSY)
 		return cli_fail("down: '%s' is the fabric of a running command and ends with it",
 				name);
-	if (!r)
-		r = wait_gone(sock);
+	if (r == -ESRCH)
+		return cli_fail("down: the files of fabric '%s' are gone, and its supervisor is in "
+				"another PID namespace",
+				name);
 	return r < 0 ? cli_fail("down: fabric '%s' does not answer: %s", name, strerror(-r)) : 0;
 }

@@ -4,6 +4,7 @@ import array
 import ctypes
 import errno
 import fcntl
+import itertools
 import json
 import mmap
 import os
@@ -598,6 +599,32 @@ class RuntimeDirectory(Cli):
                 self.assertIn(text, said)
 
 
+OPEN_AND_WAIT = """
+import os, time
+os.open('/dev/infiniband/uverbs0', os.O_RDWR)
+print('open', flush=True)
+time.sleep(100)
+"""
+
+# $0 softhca, $1 a directory, $2 kilobytes: h2 is first used with so much space left.
+FULL_DISK = """
+mount -t tmpfs -o size=4m,mode=0700 none $1 || exit 10
+export SOFTHCA_RUNTIME_DIR=$1/rt
+mkdir -m 0700 $1/rt
+$0 up --hosts 2 lab || exit 11
+free=$(df -k --output=avail $1 | tail -1)
+head -c $(( (free - $2) * 1024 )) /dev/zero >$1/fill
+for i in 1 2; do
+    $0 run --fabric lab --host h2 -- true && exit 12
+done
+rm $1/fill
+$0 run --fabric lab --host h2 -- sh -c 'test -e /dev/infiniband/uverbs0 &&
+    test $(cat /sys/class/infiniband/mlx5_0/ports/1/lid) != 0x0 && echo usable' || exit 13
+$0 down lab || exit 14
+test -z "$(ls $1/rt)"
+"""
+
+
 class UpAndDown(Cli):
     def test_down_returns_when_nothing_is_left(self):
         for _ in range(5):
@@ -654,6 +681,67 @@ class UpAndDown(Cli):
         self.assertIn('running command', self.refused('down', name))
         p.send_signal(signal.SIGTERM)
         self.assertEqual(p.wait(TIMEOUT), -signal.SIGTERM)
+
+    def test_a_fabric_whose_files_are_gone_can_be_ended(self):
+        """By down, by a signal, by a kill; and then its name is free."""
+        lab = os.path.join(self.dir, 'lab')
+        for what, end in itertools.product(('content', 'directory', 'all'),
+                                           ('down', signal.SIGTERM, signal.SIGKILL)):
+            with self.subTest(removed=what, end=end):
+                self.up('lab')
+                pid = self.status('lab')['supervisor']
+                for f in os.listdir(lab) if what == 'content' else ():
+                    subprocess.run(['rm', '-rf', os.path.join(lab, f)], check=True)
+                if what != 'content':
+                    shutil.rmtree(lab)
+                if what == 'all':  # the last who knows its name: it ends by itself
+                    os.unlink(lab + '.lock')
+                elif end == 'down':
+                    self.down('lab')
+                    self.assertFalse(alive(pid))
+                else:
+                    self.assertIn('up already', self.refused('up', 'lab'))
+                    os.kill(pid, end)
+                wait_for(lambda: not alive(pid), 'the supervisor to end', 10)
+                self.up('lab')
+                self.down('lab')
+                self.assertEqual(os.listdir(self.dir), [])
+
+    def test_the_files_of_a_private_fabric_are_gone(self):
+        p = self.popen('run', '--', 'sh', '-c', 'echo ready; sleep 100')
+        p.stdout.readline()
+        name = json.loads(self.softhca('status', '-j').stdout)['fabrics'][0]['fabric']
+        shutil.rmtree(os.path.join(self.dir, name))
+        self.assertIn('running command', self.refused('down', name))
+        p.send_signal(signal.SIGTERM)
+        self.assertEqual(p.wait(10), -signal.SIGTERM)
+
+    def test_a_new_fabric_survives_the_end_of_one_that_lost_its_files(self):
+        self.up('lab')
+        old = self.status('lab')['supervisor']
+        user = self.popen('run', '--fabric', 'lab', '--', 'python3', '-c', OPEN_AND_WAIT)
+        self.assertEqual(user.stdout.readline(), 'open\n')
+        shutil.rmtree(os.path.join(self.dir, 'lab'))
+        os.unlink(os.path.join(self.dir, 'lab.lock'))
+        self.up('lab')
+        self.assertTrue(alive(old))  # somebody uses it
+        user.kill()
+        wait_for(lambda: not alive(old), 'the old supervisor to end', 10)
+        self.assertNotEqual(self.status('lab')['supervisor'], old)
+        self.down('lab')
+
+    def test_a_host_that_met_a_full_disk_is_usable_when_there_is_space_again(self):
+        unshare = ['unshare', '-Urm', 'sh', '-c']
+        if subprocess.run([*self.user, *unshare, 'mount -t tmpfs none /mnt'],
+                          capture_output=True).returncode:
+            self.skipTest('no tmpfs of our own can be had')
+        for left in (0, 4, 12, 40, 100, 150):
+            with self.subTest(kilobytes_left=left):
+                r = subprocess.run([*self.user, *unshare, FULL_DISK, SOFTHCA, self.work, str(left)],
+                                   env=self.env, capture_output=True, text=True, timeout=60)
+                self.assertEqual((r.returncode, r.stdout), (0, 'usable\n'), r)
+                self.assertIn('No space left', r.stderr)
+                self.assertNotIn('File exists', r.stderr)
 
     def test_SIGTERM_takes_it_down_cleanly(self):
         self.up('lab')
