@@ -154,7 +154,7 @@ const struct ioctl_row event_rows[] = {
 	{"an eventfd and a cookie", "devx.c: use_eventfd", EINVAL, SUBSCRIBE,
 	 .attr = {FILE_(EVENT_FILE), OBJ(DEVX_PD), EVENTS(1, COMM_EST), COOKIE,
 		  TO_EVENTFD(EVENTFD)}},
-	{"events to a file that is no eventfd", "eventfd_ctx_fileget", EINVAL, SUBSCRIBE,
+	{"events to a file that is no eventfd", "eventfd_ctx_fdget", EINVAL, SUBSCRIBE,
 	 .attr = {FILE_(EVENT_FILE), OBJ(DEVX_PD), EVENTS(1, COMM_EST), TO_EVENTFD(PLAIN)}},
 	{"events to a closed eventfd", "eventfd_fget", EBADF, SUBSCRIBE,
 	 .attr = {FILE_(EVENT_FILE), OBJ(DEVX_PD), EVENTS(1, COMM_EST), TO_EVENTFD(CLOSED)}},

@@ -143,8 +143,8 @@ const struct ioctl_row device_rows[] = {
 	 .attr = {PORT(0), RESP}},
 	{"port 2 of 1", "device.c ib_query_port: rdma_is_port_valid", EINVAL, QUERY_PORT,
 	 .attr = {PORT(2), RESP}},
-	{"port 257", "uverbs_ioctl.c uverbs_get_const: the constant is a u8", EINVAL, QUERY_PORT,
-	 .attr = {PORT(257), RESP}},
+	{"port 257", "uverbs_ioctl.c _uverbs_get_const_unsigned: the constant is a u8", EINVAL,
+	 QUERY_PORT, .attr = {PORT(257), RESP}},
 	{"answer too short", "uverbs_ioctl.c uverbs_process_attr: up to `reserved`", EINVAL,
 	 QUERY_PORT,
 	 .attr = {PORT(1), {.id = UVERBS_ATTR_QUERY_PORT_RESP, .len = RESP_LEN - 9, .data = OUT}}},
@@ -164,7 +164,7 @@ const struct ioctl_row device_rows[] = {
 	{"cleared rest across the end of mapped memory",
 	 "uverbs_ioctl.c uverbs_copy_to_struct_or_zero: clear_user", EFAULT, QUERY_PORT,
 	 .attr = {PORT(1), {.id = UVERBS_ATTR_QUERY_PORT_RESP, .len = 128, .data = OUT_END - 100}}},
-	{"query without a context", "uverbs_ioctl.c ib_uverbs_get_ucontext", EINVAL, FRESH,
+	{"query without a context", "uverbs_main.c ib_uverbs_get_ucontext_file", EINVAL, FRESH,
 	 QUERY_PORT, GOOD},
 
 	{"GIDs of size 0", "uverbs_std_types_device.c !entry_size", EINVAL, GID_TABLE,
@@ -173,7 +173,7 @@ const struct ioctl_row device_rows[] = {
 	 EINVAL, GID_TABLE, .attr = {GID_SIZE(32), GID_FLAGS(0), GIDS(48), NGIDS}},
 	{"no room for the only GID", "uverbs_std_types_device.c len < entry_size", EINVAL,
 	 GID_TABLE, .attr = {GID_SIZE(64), GID_FLAGS(0), GIDS(32), NGIDS}},
-	{"flags of the GID table", "uverbs_ioctl.c uverbs_get_flags: none are known", EINVAL,
+	{"flags of the GID table", "uverbs_ioctl.c uverbs_get_flags32: none are known", EINVAL,
 	 GID_TABLE, .attr = {GID_SIZE(32), GID_FLAGS(1), GIDS(64), NGIDS}},
 	{"GIDs longer than known",
 	 "uverbs_ioctl.c uverbs_copy_to_struct_or_zero: the rest is cleared", 0, GID_TABLE,
@@ -184,7 +184,7 @@ const struct ioctl_row device_rows[] = {
 	 .attr = {GID_OF(1, 4000, 0), GID_RESP}},
 	{"GID that is not set", "cache.c rdma_get_gid_attr", ENODATA, GID_ENTRY,
 	 .attr = {GID_OF(1, 5, 0), GID_RESP}},
-	{"flags of a GID", "uverbs_ioctl.c uverbs_get_flags: none are known", EINVAL, GID_ENTRY,
+	{"flags of a GID", "uverbs_ioctl.c uverbs_get_flags32: none are known", EINVAL, GID_ENTRY,
 	 .attr = {GID_OF(1, 0, 2), GID_RESP}},
 	{"GID 0", "", 0, GID_ENTRY, .attr = {GID_OF(1, 0, 0), GID_RESP}},
 
@@ -222,7 +222,7 @@ const struct ioctl_row device_rows[] = {
 	{"handles of anything", "uverbs_std_types_device.c: uapi_get_object", ENOMSG, INFO,
 	 INFO_OF(0xffff, 64)},
 	{"handles of an object beyond 16 bits",
-	 "uverbs_ioctl.c uverbs_get_const: the constant is a u16", EINVAL, INFO,
+	 "uverbs_ioctl.c _uverbs_get_const_unsigned: the constant is a u16", EINVAL, INFO,
 	 INFO_OF(0x10001, 64)},
 };
 ROWS_END(device_rows);

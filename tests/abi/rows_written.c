@@ -48,7 +48,7 @@ const struct write_row written_rows[] = {
 	 TELL(DEALLOC_MW, NEXT)},
 	{"window of no type", "uverbs_cmd.c ib_uverbs_alloc_mw: cmd.mw_type", EINVAL,
 	 ASK(ALLOC_MW, 2, PD, 0)},
-	{"region of another file's memory", "umem.c ib_umem_get: pin_user_pages", EFAULT,
+	{"region of another file's memory", "umem.c ib_umem_get: pin_user_pages_fast", EFAULT,
 	 ASK(REG_MR, 3, U64(NOWHERE), U64(4096), U64(NOWHERE), PD, 1)},
 	{"no region changed", "uverbs_cmd.c ib_uverbs_rereg_mr: uobj_get_write", ENOENT,
 	 ASK(REREG_MR, 2, NONE, 4, U64(0), U64(0), U64(0), PD, 0)},
