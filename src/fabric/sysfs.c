@@ -377,17 +377,10 @@ static int render_hca(const struct view *v)
 	uint32_t n = v->hca->dev_index;
 	const struct chardev uverbs = {"infiniband_verbs", "uverbs", n, FAB_UVERBS_MINOR(n), 0};
 	_cleanup_close_ int pci = tree_enter(v->devices, v->bdf);
-	/*
-	 * Without IPoIB there is no interface. Linux takes the folder away with the last one
-	 * (drivers/base/core.c, cleanup_glue_dir()), but with ib_ipoib there is always one:
-	 * programs list the folder unasked.
-	 */
-	_cleanup_close_ int net = pci < 0 ? pci : tree_enter(pci, "net");
 	int r = pci < 0 ? pci : 0;
 
 	TREE_STEP(r, render_pci(pci, v));
 	TREE_STEP(r, render_ibdev(pci, v));
-	TREE_STEP(r, net < 0 ? net : 0);
 	TREE_STEP(r, tree_symlink(v->ib, v->ibdev, "../../devices/pci5a17:00/%s/infiniband/%s",
 				  v->bdf, v->ibdev));
 	TREE_STEP(r, render_chardev(v, pci, v->verbs, &uverbs));
