@@ -96,6 +96,7 @@ struct write_row {
 	I(xrc_rows)     \
 	W(xrc_written)  \
 	I(modify_rows)  \
+	I(new_rows)     \
 	I(frame_rows)   \
 	I(device_rows)  \
 	I(object_rows)  \
