@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * QP transitions: which command takes a QP from state to state, which optional parameters it may
- * carry, and how verbs attributes become a QP context. uverbs has checked the attribute mask
- * against type and transition. Called by uverbs through the ops table.
+ * carry, and how verbs attributes become a QP context. uverbs knows which attributes go with which
+ * type and transition. Called by uverbs through the ops table.
  */
 #include <errno.h>
 #include <sys/param.h>
@@ -453,8 +453,10 @@ int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_uda
 	r = request_get(u, &resp.ece_options);
 	if (r == 0 && q->is_dct)
 		return mlx5_modify_dct(qp, m, resp.ece_options, u);
-	if (r == 0 && qp->qp_type == IBV_QPT_DRIVER && !mlx5_dci_modify_ok(m))
-		r = -EINVAL;
+	if (r == 0 && qp->qp_type == IBV_QPT_DRIVER)
+		r = mlx5_dci_modify_ok(m) ? 0 : uv_no(-EINVAL, "a DCI has no such transition");
+	else if (r == 0)
+		r = uv_modify_qp_check(qp, m);
 	if (r == 0)
 		r = attr_check(ctx, m);
 	if (r < 0)

@@ -209,14 +209,19 @@ struct uv_device_attr {               /* neutral form of both query_device answe
 	uint64_t fw_ver_num;          /* major << 32 | minor << 16 | sub */
 };
 
-/* Checked by uverbs before the driver sees it (mask legality per type and transition:
- * ib_modify_qp_is_ok). */
+/* Without the attributes that its type has no use for; the driver asks uv_modify_qp_check(). */
 struct uv_qp_modify {
 	uint32_t mask; /* IBV_QP_* */
 	uint32_t cur_state, new_state;
 	struct ibv_qp_attr attr; /* host order */
 	uint32_t rate_limit;
 };
+
+/*
+ * What drivers check by the common rules, ib_modify_qp_is_ok() first: 0 or -EINVAL. Of types that a
+ * driver alone knows (IBV_QPT_DRIVER) it knows no transition.
+ */
+int uv_modify_qp_check(const struct uv_qp *qp, const struct uv_qp_modify *m);
 
 struct uv_wq_modify {
 	uint32_t mask; /* IBV_WQ_ATTR_* */
@@ -269,6 +274,7 @@ struct uv_driver {
 	int (*destroy_srq)(struct uv_srq *srq);
 	int (*create_qp)(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t create_flags,
 			 struct uv_udata *u);
+	/* Asks uv_modify_qp_check() itself, when it has read its data. */
 	int (*modify_qp)(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_udata *u);
 	/* everything of *a, cap included */
 	int (*query_qp)(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask);

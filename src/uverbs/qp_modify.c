@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Modifying and querying queue pairs. What the kernel's uverbs, its verbs layer and the drivers'
- * common checks find wrong is found here; the driver sees legal changes. Handlers, called by
- * write.c.
+ * Modifying and querying queue pairs: what the kernel's uverbs and its verbs layer find wrong, and
+ * the drivers' common checks, which they ask for. Handlers, called by write.c.
  */
 #include <linux/capability.h>
 #include "uverbs/priv.h"
@@ -138,12 +137,8 @@ static void fill(const struct ib_uverbs_modify_qp *c, struct ibv_qp_attr *a)
 		dest_to_attr(&c->alt_dest, &a->alt_ah_attr);
 }
 
-/* What every driver checks of its own accord. */
-static int check_driver(const struct uv_qp *qp, const struct uv_qp_modify *m)
+int uv_modify_qp_check(const struct uv_qp *qp, const struct uv_qp_modify *m)
 {
-	/* What a driver's own types (DCT, DCI) need is known there alone. */
-	if (qp->qp_type == IBV_QPT_DRIVER)
-		return 0;
 	if (!uv_modify_qp_is_ok(m->cur_state, m->new_state, qp->qp_type, m->mask))
 		return uv_no(-EINVAL, "no such transition with this attr_mask for the QP's type");
 	if (m->mask & IBV_QP_PKEY_INDEX && m->attr.pkey_index >= HW_PKEYS)
@@ -193,9 +188,6 @@ static int modify_qp(struct uv_bundle *b, struct ib_uverbs_modify_qp *c, uint32_
 	m.new_state = m.mask & IBV_QP_STATE ? c->qp_state : m.cur_state;
 	fill(c, &m.attr);
 	UV_TRACE(b, "qpn 0x%x from state %u to %u", qp->qpn, m.cur_state, m.new_state);
-	r = check_driver(qp, &m);
-	if (r)
-		return r;
 	r = b->file->api->driver->modify_qp(qp, &m, &b->udata);
 	if (r)
 		return r;

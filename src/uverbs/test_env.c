@@ -169,6 +169,10 @@ static int create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t fl
 
 static int modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_udata *u)
 {
+	int r = uv_modify_qp_check(qp, m);
+
+	if (r)
+		return r;
 	env->modify = *m;
 	return makes();
 }
