@@ -323,7 +323,7 @@ int runtime_for_each(struct runtime *rt, int (*each)(void *arg, const char *name
 		return -errno;
 	}
 	while (!r && (e = readdir(d))) {
-		int lock, got;
+		int lock = -1, got;
 
 		if (!name_of(e->d_name, name))
 			continue;

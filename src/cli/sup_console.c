@@ -221,7 +221,7 @@ static int cabled(struct con *c, struct con_target *t, bool all, uint32_t *first
 static int unlink_ports(struct con *c, bool clear)
 {
 	struct con_target t;
-	uint32_t first, last;
+	uint32_t first = 0, last = 0;
 
 	if (cabled(c, &t, clear, &first, &last) < 0)
 		return -1;
@@ -253,7 +253,7 @@ static int do_clear(struct con *c)
 static int do_relink(struct con *c)
 {
 	struct con_target t;
-	uint32_t first, last;
+	uint32_t first = 0, last = 0;
 
 	if (cabled(c, &t, false, &first, &last) < 0)
 		return -1;
@@ -302,7 +302,7 @@ static int do_guid(struct con *c)
 
 static int do_error(struct con *c)
 {
-	uint32_t first, last;
+	uint32_t first = 0, last = 0;
 	struct con_target t;
 	uint64_t rate, attr = 0;
 
@@ -339,6 +339,8 @@ static int do_baselid(struct con *c)
 	if (con_number(&c->args, &lmc) && lmc > MAX_LMC)
 		return con_fail(c, "the LMC is from 0 to %u", MAX_LMC);
 	p = hw_port(&c->sup->seg, t.node->port0 + t.num);
+	if (!p)
+		return con_fail(c, "there is no such port");
 	p->lid = (uint32_t)lid;
 	if (lmc && lmc <= MAX_LMC)
 		p->lmc = (uint32_t)lmc;

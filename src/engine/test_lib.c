@@ -318,7 +318,7 @@ static void put(struct t_qp *q, uint32_t *at, const void *src, uint32_t len)
 uint32_t t_post_quiet(struct t_qp *q, const struct t_wr *wr)
 {
 	uint32_t index = q->sq_pi & 0xffff, start = q->sq_pi * WQE_BB, at = start + 16, end, ds;
-	struct mlx5_wqe_ctrl_seg c;
+	struct mlx5_wqe_ctrl_seg c = {0};
 
 	if (q->hw->st == HW_ST_XRC) {
 		struct mlx5_wqe_srq_next_seg pad = {0}; /* 16 bytes, as an XRC segment has */

@@ -69,6 +69,7 @@ static struct fab_sarec *service(struct sa_call *c, uint32_t *idx)
 {
 	uint64_t pkey = LAYOUT_GET(service_record, c->want, pkey);
 
+	*idx = SEG_NONE;
 	seg_for_each_live (c->s, SEG_T_SAREC, i) {
 		struct fab_sarec *r = at(c, i);
 
@@ -143,8 +144,8 @@ static void set_service(struct sa_call *c)
 
 static void delete_service(struct sa_call *c)
 {
+	uint32_t idx = SEG_NONE;
 	struct fab_sarec *r;
-	uint32_t idx = 0;
 
 	if (!lock(c))
 		return;
@@ -204,7 +205,7 @@ static struct fab_sarec *subscription(struct sa_call *c, const uint8_t *record, 
 
 static void subscribe(struct sa_call *c, const uint8_t *record, bool on)
 {
-	uint32_t idx;
+	uint32_t idx = SEG_NONE;
 	struct fab_sarec *r = subscription(c, record, &idx);
 
 	if (on && !r)

@@ -295,7 +295,7 @@ static void killed_at_any_instruction(void **state)
 {
 	struct seg *s = *state;
 	struct evfile a = file_open(s, SEG_FILE_DEVX_EVENT, 0);
-	uint8_t m;
+	uint8_t m = 0;
 
 	subscribe(s, &a, COMM_EST, 7, 1000, false);
 	for (int round = 0; round < 40; round++) {
@@ -307,7 +307,7 @@ static void killed_at_any_instruction(void **state)
 
 		test_spawn(s, &c, subscribe_for_ever, &b);
 		assert_true(test_wait(c.tell[0]));
-		nanosleep(&ts, NULL);
+		nanosleep(&ts, NULL); /* where it is killed: anywhere */
 		kill(c.pid, SIGKILL);
 		test_reap(&c);
 		while ((r = next(s, &a, &m)) != -EAGAIN)

@@ -14,12 +14,12 @@
 
 struct server {
 	struct seg seg;
-	char dir[256];
+	char dir[sizeof("/tmp/softhca-test-XXXXXX")];
 	int listen;
 	int mem; /* the last one that came with a hello */
 	uint32_t mem_slot;
-	int silent; /* requests to leave without an answer */
-	int wrong;  /* answer with another op */
+	_Atomic int silent; /* requests to leave without an answer */
+	int wrong;          /* answer with another op */
 	pthread_t thread;
 	int stop[2];
 };
@@ -234,6 +234,8 @@ static void late_answers_are_not_mixed_up(void **state)
 	v->silent = 1;
 	assert_int_equal(link_file_closed(&l, 1, 1), -ETIMEDOUT);
 	assert_int_equal(l.owed, 1);
+	while (v->silent) /* it has come to the server, which does not mistake another for it */
+		sched_yield();
 	/* the late answer, played by hand: in front of the next one */
 	close(l.fd);
 	int pair[2];
