@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # make        build into build/ (installs what is missing)
 # make demo   see it work       make check   the whole gate      make install DESTDIR=... PREFIX=/usr/local
-# make check-long   the same with a minute of fuzzing for each target
+# make check-long   the same with a minute of fuzzing for each target, and every level of optimization
+# make check-slow   the same as a machine ten times slower would
 # make fuzz T=ioctl SECONDS=600   one fuzz target: fw devx ioctl write wqe umad rmpp
 PREFIX ?= /usr/local
 BUILD ?= build
@@ -27,7 +28,14 @@ check:
 
 check-long: export SOFTHCA_FUZZ_SECONDS = 60
 check-long: export SOFTHCA_STRESS_SECONDS = 60
+check-long: export SOFTHCA_LEVELS = all
 check-long: check
+
+# The build is not what is to be slow.
+check-slow:
+	@tools/deps all
+	@$(MAKE) --no-print-directory build
+	@tools/slow tools/check $(BUILD)
 
 T ?= ioctl
 SECONDS ?= 60
@@ -47,4 +55,4 @@ install: build
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all deps build demo check check-long fuzz install clean
+.PHONY: all deps build demo check check-long check-slow fuzz install clean

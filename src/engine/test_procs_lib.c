@@ -13,7 +13,7 @@ bool await(int fd)
 	struct pollfd pfd = {fd, POLLIN, 0};
 	char c;
 
-	return poll(&pfd, 1, 10000) == 1 && read(fd, &c, 1) == 1;
+	return poll(&pfd, 1, 60000) == 1 && read(fd, &c, 1) == 1;
 }
 
 int bed_setup(void **state)

@@ -27,6 +27,7 @@
 #include "segment/seg.h"
 #include "util/clock.h"
 #include "util/sys.h"
+#include "util/test_time.h"
 #include "util/test_tmp.h"
 
 static inline int test_seg_setup(void **state)

@@ -203,7 +203,7 @@ static void killed_at_any_instruction(void **state)
 
 		test_spawn(s, &c, churn_for_ever, NULL);
 		assert_true(test_wait(c.tell[0]));
-		nanosleep(&ts, NULL);
+		nanosleep(&ts, NULL); /* where it is killed: anywhere */
 		kill(c.pid, SIGKILL);
 		test_reap(&c);
 		seg_for_each_owned (s, SEG_T_SRQ, 77, k) {

@@ -2,6 +2,7 @@
 /* Readable files: what is read, waiting, counters of what was read, the end of objects and files.
  */
 #include "uverbs/test.h"
+#include "util/test_time.h"
 #include <sys/ioctl.h>
 #include <sys/time.h>
 
@@ -106,7 +107,7 @@ static void readable_as_long_as_there_is_something(void **state)
 
 static void *push_later(void *cqn)
 {
-	usleep(2000);
+	test_until_asleep(getpid()); /* the reader */
 	complete((uint32_t)(uintptr_t)cqn);
 	return NULL;
 }

@@ -132,7 +132,7 @@ static void expect(const char *what, int fd, unsigned int type, uint64_t element
 	struct ib_uverbs_async_event_desc d = {0};
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 
-	poll(&p, 1, 10000);
+	poll(&p, 1, 60000);
 	check(what, sizeof(d), get(fd, &d, sizeof(d)));
 	check(what, type, d.event_type);
 	check(what, (long)element, (long)d.element);
@@ -275,7 +275,7 @@ int main(int argc, char **argv)
 {
 	static const int fds[] = {CHANNEL, ASYNC, OTHER_ASYNC, RESULTS, EVENT_FILE};
 
-	alarm(60);
+	alarm(600);
 	if (argc > 1)
 		return as_heir();
 	world_make();

@@ -180,7 +180,7 @@ enum {
 	MMAP_WC = 2,
 	MMAP_NC = 3,
 	MMAP_ALLOC_WC = 6,
-	NAPS = 5000,
+	NAPS = 60000,
 };
 
 static struct {
@@ -442,7 +442,7 @@ static void send_one(int i, int value)
 	arm();
 	post_recv(!i);
 	post_send(i);
-	NEED(poll(&p, 1, 5000) == 1 && p.revents == POLLIN);
+	NEED(poll(&p, 1, 60000) == 1 && p.revents == POLLIN);
 	forbidden = true;
 	NEED(read((int)channel.fd, &ev, sizeof(ev)) == (ssize_t)sizeof(ev));
 	forbidden = false;

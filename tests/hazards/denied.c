@@ -74,7 +74,7 @@ static void traffic(struct rc_end *e, int sock, int self)
 		rc_send(e, 0, 1024);
 		rc_write(e, 0, SIZE, 2 * SIZE);
 		for (int k = 0; k < 3; k++) {
-			wc = rc_wait(e, 10);
+			wc = rc_wait(e, RC_HANGS);
 			if (wc.status)
 				DIE("%s", ibv_wc_status_str(wc.status));
 		}
@@ -165,7 +165,7 @@ static int refused(int argc, char **argv)
 	rc_sync(sp[self]);
 	if (!self) {
 		rc_write(&e, 0, 64, 0);
-		wc = rc_wait(&e, 10);
+		wc = rc_wait(&e, RC_HANGS);
 		printf("%s\n", ibv_wc_status_str(wc.status));
 		CHECK(wc.status && wc.status != IBV_WC_RETRY_EXC_ERR);
 	}

@@ -74,7 +74,7 @@ static int child_rings(int argc, char **argv)
 			_exit(0);
 		}
 		child_ends_well(pid);
-		wc = rc_wait(&pair.b, 5);
+		wc = rc_wait(&pair.b, RC_HANGS);
 		if (wc.status || wc.byte_len != 64)
 			DIE("%s", ibv_wc_status_str(wc.status));
 		CHECK(pair.b.buf[0] == i + 1 && pair.b.buf[63] == i + 1);
@@ -114,7 +114,7 @@ static int child_registers(int argc, char **argv)
 	pair.a.peer.rkey = there.rkey;
 	memset(pair.a.buf, 3, 4096);
 	rc_write(&pair.a, 0, 4096, 0);
-	CHECK(!rc_wait(&pair.a, 5).status);
+	CHECK(!rc_wait(&pair.a, RC_HANGS).status);
 	CHECK(mem[0] == 1 && mem[4095] == 1);
 	rc_sync(sp[0]);
 	child_ends_well(pid);

@@ -99,11 +99,11 @@ static void open_writer(struct rc_end *e, int sock)
 /* Writes until one fails. */
 static enum ibv_wc_status write_on(struct rc_end *e)
 {
-	for (double end = rc_now() + 10; rc_now() < end;) {
+	for (double end = rc_now() + RC_HANGS; rc_now() < end;) {
 		struct ibv_wc wc;
 
 		rc_write(e, 0, SIZE, 0);
-		wc = rc_wait(e, 10);
+		wc = rc_wait(e, RC_HANGS);
 		if (wc.status)
 			return wc.status;
 	}
@@ -159,10 +159,10 @@ static int pid_reuse(int argc, char **argv)
 	open_writer(&e, sp[0]);
 	for (int i = 0; i < 100; i++) {
 		rc_write(&e, 0, SIZE, 0);
-		CHECK(!rc_wait(&e, 10).status);
+		CHECK(!rc_wait(&e, RC_HANGS).status);
 	}
 	CHECK(!kill(pid, SIGKILL) && waitpid(pid, &status, 0) == pid);
-	usleep(100000);
+	usleep(100000); /* the fabric has heard of it by then, or not: the new one is a stranger */
 	memset(mem, AFTER, SIZE);
 	again = fork_as(pid);
 	if (again < 0) {

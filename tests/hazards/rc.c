@@ -17,6 +17,32 @@ double rc_now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+double rc_own(void)
+{
+	unsigned long long ran, waited = 0;
+	FILE *f = fopen("/proc/thread-self/schedstat", "r");
+
+	if (f && fscanf(f, "%llu %llu", &ran, &waited) != 2)
+		waited = 0;
+	if (f)
+		fclose(f);
+	return rc_now() - (double)waited / 1e9;
+}
+
+char rc_state(pid_t tid)
+{
+	char path[40], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
+	f = fopen(path, "r");
+	if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	if (f)
+		fclose(f);
+	return state;
+}
+
 void rc_open(struct rc_end *e)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);

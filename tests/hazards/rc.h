@@ -45,6 +45,9 @@ struct rc_end {
 	struct rc_addr me, peer;
 };
 
+/* Seconds after which what is waited for hangs, also on a slow machine. */
+#define RC_HANGS 60
+
 enum { RC_DEPTH = 16, RC_EVENTS = 1 /* flag: with a completion channel */ };
 
 /* The first device; `buf` NULL: `size` bytes of its own. */
@@ -64,6 +67,11 @@ void rc_write(struct rc_end *e, size_t off, uint32_t len, size_t to);
 /* The next completion, within `seconds`. */
 struct ibv_wc rc_wait(struct rc_end *e, double seconds);
 double rc_now(void);
+/* Time without what this thread waited for a CPU: how long a call takes on a machine of its own. */
+double rc_own(void);
+/* The letter of a thread's state: 'S' sleeps, in the call that it is to be woken or interrupted in.
+ */
+char rc_state(pid_t tid);
 
 /* Two ends in one process. */
 struct rc_pair {

@@ -87,7 +87,7 @@ static void bad_send(void)
 
 	rc_recv(&pair.b, 0, 64);
 	rc_send(&pair.a, 0, 64);
-	wc = rc_wait(&pair.a, 10);
+	wc = rc_wait(&pair.a, RC_HANGS);
 	if (wc.status != IBV_WC_LOC_PROT_ERR)
 		DIE("a send of a page that is not there: %s", ibv_wc_status_str(wc.status));
 	rc_reset(&pair.a);

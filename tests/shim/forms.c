@@ -227,7 +227,7 @@ static void times_are_stable(void **state)
 	struct stat a, b;
 
 	assert_int_equal(stat(DEV, &a), 0);
-	usleep(2000);
+	usleep(2000); /* any time between two looks must do */
 	assert_int_equal(stat(DEV, &b), 0);
 	assert_memory_equal(&a.st_mtim, &b.st_mtim, sizeof(a.st_mtim));
 }

@@ -32,7 +32,7 @@ static inline int run_child(void (*fn)(void))
 		setrlimit(RLIMIT_CORE, &no_core);
 		signal(SIGSEGV, SIG_DFL); /* cmocka has its own */
 		signal(SIGBUS, SIG_DFL);
-		alarm(20);
+		alarm(300);
 		fake_reset();
 		fn();
 		_exit(0);

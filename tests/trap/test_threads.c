@@ -204,6 +204,8 @@ static void a_timer_that_rings_while_ringing(void)
 
 /* ---- fork and the device thread */
 
+#define HANGS 60000 /* ms */
+
 static bool due_within(uint64_t before, int ms)
 {
 	while (ms-- > 0 && fake_due_calls() == before)
@@ -224,7 +226,7 @@ static void a_fork_child_rings(void)
 		ring(page);
 		CHECK(fake_count() == 2 && fake_get(1).uar == 1);
 		CHECK(fake_map(4) != MAP_FAILED); /* a control call: the device thread is back */
-		CHECK(due_within(due, 2000));
+		CHECK(due_within(due, HANGS));
 		_exit(0);
 	}
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
@@ -239,19 +241,23 @@ static void a_fork_child_that_parks_has_a_device_thread(void)
 	CHECK(!due_within(fake_due_calls(), 5));
 	fake_work(FAKE_PARK);
 	ring(page);
-	CHECK(due_within(0, 2000) && fake_count() == 2);
+	CHECK(due_within(0, HANGS) && fake_count() == 2);
 }
 
 static void the_device_thread_wakes_when_roused(void)
 {
+	bool sooner = false;
 	uint64_t due;
 
 	CHECK(fake_map(2) != MAP_FAILED);
-	CHECK(due_within(0, 2000));
-	usleep(2000);
-	due = fake_due_calls();
-	fake_rouse();
-	CHECK(due_within(due, 900)); /* sooner than its own period */
+	CHECK(due_within(0, HANGS));
+	/* By itself it wakes once in a second: sooner at least once, also on a slow machine. */
+	for (int i = 0; i < 10 && !sooner; i++) {
+		due = fake_due_calls();
+		fake_rouse();
+		sooner = due_within(due, 500);
+	}
+	CHECK(sooner);
 }
 
 static void the_device_thread_has_a_name_and_no_signals(void)
@@ -261,7 +267,7 @@ static void the_device_thread_has_a_name_and_no_signals(void)
 	bool found = false;
 	DIR *d;
 
-	CHECK(fake_map(2) != MAP_FAILED && due_within(0, 2000));
+	CHECK(fake_map(2) != MAP_FAILED && due_within(0, HANGS));
 	d = opendir("/proc/self/task");
 	CHECK(d != NULL);
 	while ((e = readdir(d))) {
@@ -290,13 +296,23 @@ static void the_device_thread_has_a_name_and_no_signals(void)
 
 static void setuid_does_not_hang(void)
 {
-	CHECK(fake_map(2) != MAP_FAILED && due_within(0, 2000));
+	CHECK(fake_map(2) != MAP_FAILED && due_within(0, HANGS));
 	CHECK(setresuid(getuid(), getuid(), getuid()) == 0);
 }
 
 static void *last_thread(void *arg)
 {
-	usleep(20000);
+	char path[40], state = 0;
+
+	/* The main thread stays as a zombie until all have gone. */
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)getpid());
+	while (state != 'Z') {
+		FILE *f = fopen(path, "r");
+
+		CHECK(f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1);
+		fclose(f);
+		usleep(1000);
+	}
 	return NULL;
 }
 
@@ -304,7 +320,7 @@ static void exit_without_main(void)
 {
 	pthread_t t;
 
-	CHECK(fake_map(2) != MAP_FAILED && due_within(0, 2000));
+	CHECK(fake_map(2) != MAP_FAILED && due_within(0, HANGS));
 	pthread_create(&t, NULL, last_thread, NULL);
 	pthread_exit(NULL);
 }
@@ -338,7 +354,7 @@ static void forks_while_others_map_and_ring(void)
 		pid_t pid = fork();
 
 		if (!pid) {
-			alarm(5);
+			alarm(60);
 			void *p = fake_map(3);
 
 			ring(p);
@@ -369,34 +385,51 @@ static bool rang_within(uint32_t n, int ms)
 	return fake_count() == n;
 }
 
+static long cpu_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* CPU time of the process in 200 naps of 1 ms, and of that the nap's own. */
+static long cpu_of_naps(clockid_t all, long *own)
+{
+	long t = cpu_ns(all);
+
+	*own = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+	for (int i = 0; i < 200; i++)
+		usleep(1000);
+	*own = cpu_ns(CLOCK_THREAD_CPUTIME_ID) - *own;
+	return cpu_ns(all) - t;
+}
+
 static int poll_main(void)
 {
-	struct timespec t0, t1;
 	struct sigaction a;
-	long ns;
+	long ns, own;
 	char *p = fake_map(6), *q = fake_map(7);
 
-	alarm(20);
+	alarm(300);
 	CHECK(p != MAP_FAILED && q != MAP_FAILED);
 	*(volatile uint64_t *)(p + 0x800) = 0x1122;
-	CHECK(rang_within(1, 2000));
+	CHECK(rang_within(1, HANGS));
 	CHECK(fake_get(0).uar == 6 && fake_get(0).off == 0x800 && fake_get(0).be == 0x1122);
 	CHECK(*(volatile uint64_t *)(p + 0x800) == 0);
 	*(volatile uint64_t *)(q + 0x20) = 0x3344;
-	CHECK(rang_within(2, 2000));
+	CHECK(rang_within(2, HANGS));
 	CHECK(fake_get(1).uar == 7 && fake_get(1).off == 0x20 && fake_get(1).be == 0x3344);
 	/* nobody's handler has changed */
 	CHECK(syscall(SYS_rt_sigaction, SIGSEGV, NULL, &a, 8) == 0 && a.sa_handler == SIG_DFL);
 	fake_unmap(p);
 	*(volatile uint64_t *)(q + 0x900) = 0x5566;
-	CHECK(rang_within(3, 2000));
-	/* idle: a twentieth of a core at most */
-	usleep(20000);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t0);
-	usleep(100000);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t1);
-	ns = (t1.tv_sec - t0.tv_sec) * 1000000000 + t1.tv_nsec - t0.tv_nsec;
-	CHECK(ns < 5000000);
+	CHECK(rang_within(3, HANGS));
+	/* idle: its waking up costs about what ours does, whatever that is on this machine */
+	ns = cpu_of_naps(CLOCK_PROCESS_CPUTIME_ID, &own);
+	if (ns > 20 * own)
+		fprintf(stderr, "%ld ns beside %ld\n", ns, own);
+	CHECK(ns <= 20 * own);
 	return 0;
 }
 

@@ -265,7 +265,7 @@ static struct packet sent(int fd, uint8_t mgmt_class, uint8_t method, uint32_t o
 	struct packet p = mad(1, lid_of(1), mgmt_class, method, 0x99, 3);
 
 	put16(p.mad + 38, (uint16_t)oui);
-	p.hdr.timeout_ms = 5000;
+	p.hdr.timeout_ms = HANGS;
 	put(fd, &p);
 	return p;
 }
@@ -383,7 +383,7 @@ static struct talk begun(int timeout_ms, bool grh)
 static void answered(void **state)
 {
 	const struct change *r = *state;
-	struct talk t = begun(r->given ? 5000 : 60, r->grh & 1);
+	struct talk t = begun(r->given ? HANGS : 60, r->grh & 1);
 	struct packet in;
 
 	t.answer.mad[r->at] ^= r->flip;
@@ -409,7 +409,7 @@ static void answered(void **state)
 /* rcv_has_same_gid(): of a request's answer the sender's LID is not looked at. */
 static void from_somebody_else(void **state)
 {
-	struct talk t = begun(5000, false);
+	struct talk t = begun(HANGS, false);
 	int other = umad(0);
 
 	agent(other, 1, VENDOR, 0);
@@ -420,7 +420,7 @@ static void from_somebody_else(void **state)
 /* find_mad_agent(): by number, whichever port of the host it comes to */
 static void to_another_port_of_the_host(void **state)
 {
-	struct talk t = begun(5000, false);
+	struct talk t = begun(HANGS, false);
 
 	t.answer.hdr.lid = htons(lid_of(1));
 	put(t.server, &t.answer);
@@ -450,7 +450,7 @@ static void that_nobody_waits_for(void **state)
 /* unregister_mad_agent(): xa_erase(); ib_register_mad_agent(): xa_alloc_cyclic() */
 static void to_an_agent_that_is_gone(void **state)
 {
-	struct talk t = begun(5000, false);
+	struct talk t = begun(HANGS, false);
 
 	assert_int_equal(unreg(t.client, 0), 0);
 	put(t.server, &t.answer);
@@ -462,7 +462,7 @@ static void to_an_agent_that_is_gone(void **state)
 
 static void to_a_file_that_is_closed(void **state)
 {
-	struct talk t = begun(5000, false);
+	struct talk t = begun(HANGS, false);
 	int fd;
 
 	umad_close(t.client);
@@ -481,7 +481,7 @@ static void each_agent_its_own(void **state)
 	agent(fd, 1, VENDOR, 0);
 	agent(fd, 1, VENDOR, 0);
 	agent(s, 1, VENDOR, M(GET));
-	p.hdr.timeout_ms = 5000;
+	p.hdr.timeout_ms = HANGS;
 	for (uint32_t i = 0; i < 2; i++) {
 		p.hdr.id = i;
 		put(fd, &p);
@@ -502,7 +502,7 @@ static void a_trap_repressed(void **state)
 
 	agent(fd, 1, VENDOR, 0);
 	agent(s, 1, VENDOR, M(TRAP));
-	p.hdr.timeout_ms = 5000;
+	p.hdr.timeout_ms = HANGS;
 	put(fd, &p);
 	in = got(s);
 	in.mad[3] = TRAP_REPRESS;
@@ -513,7 +513,7 @@ static void a_trap_repressed(void **state)
 /* An answer by a file that was opened for writing only, with an agent that gets nothing. */
 static void by_a_file_for_writing(void **state)
 {
-	struct talk t = begun(5000, false);
+	struct talk t = begun(HANGS, false);
 	int fd = umad_open(1, O_WRONLY);
 
 	agent(fd, 1, 0, 0);

@@ -110,7 +110,7 @@ static void of_a_time_out(void **state)
 					 .flow_label = 5,
 					 .reserved = {1, 2, 3, 4, 5, 6}};
 	put(fd, &p);
-	wait_readable(fd, 5000);
+	wait_readable(fd, HANGS);
 	assert_int_equal(read(fd, &in, sizeof(in)), HDR + MAD_HDR);
 	p.hdr.status = ETIMEDOUT;
 	assert_memory_equal(&in.hdr, &p.hdr, sizeof(p.hdr));
@@ -257,7 +257,7 @@ static void path_bits(void **state)
 	agent(s, 1, VENDOR, 1 << GET);
 	agent(fd, 1, VENDOR, 0);
 	was = set_lmc(1);
-	p.hdr.timeout_ms = 5000;
+	p.hdr.timeout_ms = HANGS;
 	for (uint8_t bits = 0; bits < 2; bits++) {
 		p.hdr.path_bits = bits;
 		put(fd, &p);
@@ -475,7 +475,7 @@ static void the_short_header_of_a_time_out(void **state)
 	p.hdr.timeout_ms = 1;
 	shortened(&p, out);
 	assert_int_equal(write(fd, out, sizeof(out)), sizeof(out));
-	wait_readable(fd, 5000);
+	wait_readable(fd, HANGS);
 	assert_fails(read(fd, in, HDR_OLD + MAD_HDR - 1), EINVAL);
 	assert_int_equal(read(fd, in, sizeof(in)), HDR_OLD + MAD_HDR);
 	assert_int_equal(((struct ib_user_mad_hdr_old *)in)->status, ETIMEDOUT);

@@ -165,7 +165,7 @@ static void dup_keeps_it(void **state)
 
 static void wait_cleared(void)
 {
-	for (int i = 0; i < 5000 && (sysfs_cap(PORT) & IS_SM); i++)
+	for (int i = 0; i < HANGS && (sysfs_cap(PORT) & IS_SM); i++)
 		poll(NULL, 0, 1);
 	assert_int_equal(cap(PORT) & IS_SM, 0);
 }

@@ -79,7 +79,7 @@ static void a_time_out_while_polling(void **state)
 	int fd = client();
 
 	put(fd, &p);
-	assert_int_equal(events(fd, IN, 5000), IN);
+	assert_int_equal(events(fd, IN, HANGS), IN);
 	timed_out(fd, &p);
 	assert_int_equal(events(fd, IN, 0), 0);
 }

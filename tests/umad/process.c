@@ -83,7 +83,7 @@ static void a_server(void **state)
 	int fd = umad(0);
 
 	agent(fd, 1, VENDOR, 0);
-	p.hdr.timeout_ms = 5000;
+	p.hdr.timeout_ms = HANGS;
 	for (int i = 0; i < 100; i++) {
 		p.mad[100] = (uint8_t)i;
 		put(fd, &p);
@@ -107,7 +107,7 @@ static void a_window(void **state)
 		for (; i < k + 16 && i < 200; i++) {
 			struct packet p = mad(1, lid_of(1), VENDOR, GET, 0x99, (uint8_t)i);
 
-			p.hdr.timeout_ms = 5000;
+			p.hdr.timeout_ms = HANGS;
 			put(fd, &p);
 		}
 		tid = waited(fd).mad[15];
@@ -127,7 +127,7 @@ static int ask(int up, int own)
 	for (int i = 0; i < 50; i++) {
 		struct packet p = mad(1, lid_of(1), VENDOR, GET, 0x99, (uint8_t)i), in;
 
-		p.hdr.timeout_ms = 5000;
+		p.hdr.timeout_ms = HANGS;
 		p.mad[101] = (uint8_t)own;
 		put(fd, &p);
 		if (read(fd, &in, sizeof(in)) != sizeof(in) || in.mad[101] != own ||
@@ -278,7 +278,7 @@ static void closed_by_the_last(void **state)
 	assert_fails(reg1(other, &get), EINVAL);
 	kill(c.pid, SIGKILL);
 	joined(&c, SIGKILL);
-	for (int i = 0; i < 2000 && reg1(other, &get) < 0; i++)
+	for (int i = 0; i < HANGS && reg1(other, &get) < 0; i++)
 		poll(NULL, 0, 1);
 	assert_fails(reg1(other, &get), EINVAL); /* now it is ours */
 	close(hold[0]);
@@ -327,7 +327,7 @@ static void a_killed_one_leaves_no_agent(void **state)
 	assert_fails(reg1(fd, &get), EINVAL);
 	kill(c.pid, SIGKILL);
 	joined(&c, SIGKILL);
-	for (int i = 0; i < 2000 && reg1(fd, &get) < 0; i++)
+	for (int i = 0; i < HANGS && reg1(fd, &get) < 0; i++)
 		poll(NULL, 0, 1);
 	assert_fails(reg1(fd, &get), EINVAL); /* now it is ours */
 }
@@ -394,11 +394,11 @@ static void a_stopped_server(void **state)
 	kill(c.pid, SIGKILL);
 	joined(&c, SIGKILL);
 	/* Nobody is registered: the port refuses it. */
-	for (int i = 0; i < 2000; i++) {
+	for (int i = 0; i < HANGS; i++) {
 		struct packet in;
 
 		put(fd, &p);
-		wait_readable(fd, 5000);
+		wait_readable(fd, HANGS);
 		if (read(fd, &in, sizeof(in)) == sizeof(in)) {
 			assert_int_equal(get16(in.mad + 4), BAD_ATTR);
 			return;

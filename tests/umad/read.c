@@ -74,7 +74,7 @@ static void reading(void **state)
 	p.hdr.timeout_ms = 1;
 	if (r->what != EMPTY) {
 		put(fd, &p);
-		wait_readable(fd, 5000);
+		wait_readable(fd, HANGS);
 	}
 	memset(whole, 0x5a, sizeof(whole));
 	if (r->there)

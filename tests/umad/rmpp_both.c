@@ -56,7 +56,7 @@ static void exchange(int k, int r, uint8_t tid, size_t ask, size_t answer)
 {
 	struct packet p = start(&vendor, lid_of(1), GET_TABLE, tid), in;
 
-	p.hdr.timeout_ms = 5000;
+	p.hdr.timeout_ms = HANGS;
 	assert_true(send_message(k, &vendor, &p, ask) > 0);
 	in = read_message(r, &vendor, ask);
 	nothing(k);
@@ -129,7 +129,7 @@ static void an_answer_too_late(void **state)
 	int k = peer(0, &vendor, false, 0), u = peer(1, &vendor, true, SERVES);
 	struct packet p = start(&vendor, lid_of(1), GET, 3), in;
 
-	p.hdr.timeout_ms = 700; /* longer than our own steps take */
+	p.hdr.timeout_ms = 1500; /* longer than our own steps take */
 	put(k, &p);
 	in = got(u);
 	in.mad[3] |= RESP;

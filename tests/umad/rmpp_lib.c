@@ -117,7 +117,7 @@ struct packet read_message(int fd, const struct cls *c, size_t len)
 	struct packet p;
 
 	assert_non_null(buf);
-	wait_readable(fd, 5000);
+	wait_readable(fd, HANGS);
 	assert_int_equal(read(fd, buf, room), total);
 	for (size_t i = 0; i < len; i++)
 		if (buf[HDR + c->hdr + i] != pattern(i))

@@ -40,7 +40,7 @@ static uint64_t sent_as(int fd, uint32_t id, const struct row *r, uint64_t tid)
 	put64(p.mad + 8, tid);
 	put64(p.mad + 16, UINT64_C(0x99) << 48 | r->attr_mod);
 	put(fd, &p);
-	wait_readable(fd, 5000);
+	wait_readable(fd, HANGS);
 	assert_int_equal(read(fd, &in, sizeof(in)), HDR + MAD_HDR);
 	return get64(in.mad + 8);
 }

@@ -227,7 +227,7 @@ struct packet got(int fd)
 
 struct packet waited(int fd)
 {
-	wait_readable(fd, 5000);
+	wait_readable(fd, HANGS);
 	return got(fd);
 }
 
@@ -235,7 +235,7 @@ void timed_out(int fd, const struct packet *p)
 {
 	struct packet in;
 
-	wait_readable(fd, 5000);
+	wait_readable(fd, HANGS);
 	assert_int_equal(read(fd, &in, sizeof(in)), HDR + MAD_HDR);
 	assert_int_equal(in.hdr.status, ETIMEDOUT);
 	assert_int_equal(in.mad[15], p->mad[15]);
@@ -254,6 +254,48 @@ long now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static uint32_t times = 1;
+
+uint32_t slowly(uint32_t ms)
+{
+	return ms * times;
+}
+
+bool overdue(long start, uint32_t ms)
+{
+	return now_ms() - start >= (long)slowly(ms);
+}
+
+void again(CMUnitTestFunction f, void **state)
+{
+	assert_true(times < 1024);
+	close_all(NULL);
+	times *= 2;
+	f(state);
+	times = 1;
+}
+
+bool asleep(pid_t tid)
+{
+	char path[40], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
+	f = fopen(path, "r");
+	if (!f)
+		return false;
+	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	fclose(f);
+	return state == 'S';
+}
+
+void until_asleep(pid_t tid)
+{
+	while (!asleep(tid))
+		poll(NULL, 0, 1);
 }
 
 uint8_t *at_the_end(size_t n)

@@ -106,6 +106,8 @@ void put64(uint8_t *p, uint64_t v);
 struct packet mad(uint32_t qpn, uint16_t lid, uint8_t mgmt_class, uint8_t method, uint16_t attr,
 		  uint8_t tid);
 void put(int fd, const struct packet *p);
+/* Milliseconds after which what is waited for hangs, also on a slow machine. */
+#define HANGS 60000
 void wait_readable(int fd, int ms);
 /* A whole MAD that is there now, or within 5 s. */
 struct packet got(int fd);
@@ -114,6 +116,20 @@ struct packet waited(int fd);
 void timed_out(int fd, const struct packet *p);
 void nothing(int fd);
 long now_ms(void);
+
+/*
+ * For cases whose own steps have to be done before a time-out of theirs. The time-out is
+ * slowly(ms); where the case sees that its steps took longer, on a machine that is busy with other
+ * things, it ends in again(): all files are closed, and it runs once more with time-outs twice as
+ * long.
+ */
+uint32_t slowly(uint32_t ms);
+bool overdue(long start, uint32_t ms);
+void again(CMUnitTestFunction f, void **state);
+
+/* Does this process, or thread, sleep: in the call that it is to be woken or interrupted in? */
+bool asleep(pid_t tid);
+void until_asleep(pid_t tid);
 
 /* A page of memory before one that is not there: its last `n` bytes. */
 uint8_t *at_the_end(size_t n);

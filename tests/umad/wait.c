@@ -18,7 +18,7 @@
 #include <time.h>
 
 #define ATTR_NODE_INFO 0x11
-#define LONG_MS 5000
+#define LONG_MS HANGS
 
 extern int __poll_chk(struct pollfd *fds, nfds_t n, int ms, size_t room);
 
@@ -379,7 +379,7 @@ static void *ask_later(void *arg)
 {
 	struct later *l = arg;
 
-	pause_ms(5);
+	pause_ms(5); /* mostly the other one waits by then; both must do */
 	ask(l->fd, 3);
 	return NULL;
 }
@@ -506,7 +506,7 @@ static void a_cancelled_waiter_does_no_harm(void **state)
 
 	(void)state;
 	assert_int_equal(pthread_create(&t, NULL, wait_for_ever, &fd), 0);
-	pause_ms(2);
+	pause_ms(2); /* cancelled in its wait or before it */
 	assert_int_equal(pthread_cancel(t), 0);
 	assert_int_equal(pthread_join(t, &r), 0);
 	assert_true(r == PTHREAD_CANCELED);
@@ -527,7 +527,7 @@ static void a_killed_waiter_does_no_harm(void **state)
 	(void)state;
 	if (!pid)
 		_exit(by_poll(fd, -1));
-	pause_ms(5);
+	until_asleep(pid);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
@@ -582,14 +582,14 @@ static void fork_in_handler(int sig)
 
 static void forks_meanwhile(int fd, bool reads)
 {
-	struct itimerspec at = {.it_value = {0, 20 * 1000000}};
 	struct pollfd p = {.fd = fd, .events = POLLIN};
-	struct sigevent ev = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
-	timer_t timer;
+	pid_t me = getpid(), other = fork();
 	int status;
 
-	assert_int_equal(timer_create(CLOCK_MONOTONIC, &ev, &timer), 0);
-	timer_settime(timer, 0, &at, NULL);
+	if (!other) {
+		until_asleep(me);
+		_exit(kill(me, SIGUSR1));
+	}
 	forked = -1;
 	if (reads)
 		status = (int)read(fd, &(struct packet){0}, sizeof(struct packet));
@@ -598,7 +598,8 @@ static void forks_meanwhile(int fd, bool reads)
 	if (!forked)
 		_exit(status == -1 && errno == EINTR ? 0 : 1);
 	assert_true(status == -1 && errno == EINTR);
-	timer_delete(timer);
+	assert_int_equal(waitpid(other, &status, 0), other);
+	assert_int_equal(status, 0);
 	assert_int_equal(waitpid(forked, &status, 0), forked);
 	assert_int_equal(status, 0);
 }
@@ -644,7 +645,8 @@ static void ask_in_handler(int sig)
 static void handlers_may_ask_too(void **state)
 {
 	const struct sigaction act = {.sa_handler = ask_in_handler, .sa_flags = SA_RESTART};
-	struct itimerspec at = {{0, 50000}, {0, 50000}}, off = {{0}};
+	/* One for each turn: repeated, they would keep a slow machine from everything else. */
+	struct itimerspec at = {.it_value = {0, 50000}}, off = {{0}};
 	struct sigevent ev = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2};
 	struct sigaction was;
 	timer_t timer;
@@ -655,8 +657,10 @@ static void handlers_may_ask_too(void **state)
 	answers = no_answers = 0;
 	assert_int_equal(timer_create(CLOCK_MONOTONIC, &ev, &timer), 0);
 	for (int i = 0; i < 20000; i++) {
-		if (i == 100) { /* the first handler while others may be at work */
+		if (i == 100) /* the first handler while others may be at work */
 			sigaction(SIGUSR2, &act, &was);
+		if (i >= 100) {
+			at.it_value.tv_nsec = 500 + i % 100 * 500;
 			timer_settime(timer, 0, &at, NULL);
 		}
 		ask(fd, 1);
@@ -683,7 +687,7 @@ static void *take_them(void *arg)
 	while (taken < to_take) {
 		struct pollfd p[2] = {{.fd = fd, .events = POLLIN}, {.fd = -1}};
 
-		if (poll(p, 1, 500) == 1 && read(fd, &in, sizeof(in)) == sizeof(in))
+		if (poll(p, 1, 100) == 1 && read(fd, &in, sizeof(in)) == sizeof(in))
 			taken++;
 	}
 	return NULL;
@@ -707,25 +711,41 @@ static void readers_and_writers_at_once(void **state)
 	assert_int_equal(by_poll(fd, 0), 0);
 }
 
-/* One packet at a time, its reader asleep before each: a lost wake-up takes half a second. */
+static void *take_each(void *arg)
+{
+	struct pollfd p = {.fd = *(int *)arg, .events = POLLIN};
+	struct packet in;
+
+	while (taken < to_take) {
+		if (poll(&p, 1, HANGS) != 1) /* a lost wake-up */
+			return arg;
+		if (read(p.fd, &in, sizeof(in)) == sizeof(in))
+			taken++;
+	}
+	return NULL;
+}
+
+/* One packet at a time, its reader asleep before each. */
 static void every_packet_wakes(void **state)
 {
 	static int fd;
 	pthread_t t;
-	long start = now_ms();
+	void *lost;
 
 	(void)state;
 	fd = file();
 	taken = 0;
 	to_take = 1000;
-	assert_int_equal(pthread_create(&t, NULL, take_them, &fd), 0);
+	assert_int_equal(pthread_create(&t, NULL, take_each, &fd), 0);
 	for (int i = 0; i < 1000; i++) {
+		long end = now_ms() + 2 * HANGS;
+
 		ask(fd, (uint8_t)i);
-		while (taken <= i)
+		while (taken <= i && now_ms() < end)
 			sched_yield();
 	}
-	assert_int_equal(pthread_join(t, NULL), 0);
-	assert_true(now_ms() - start < 20000);
+	assert_int_equal(pthread_join(t, &lost), 0);
+	assert_null(lost);
 }
 
 int main(void)
