@@ -65,6 +65,7 @@ bool uar_poll_mode(void)
 
 void uar_know(struct seg *s)
 {
+	s->polled = uar_poll_mode();
 	atomic_store_explicit(&tab.seg, s, memory_order_release);
 }
 
@@ -204,7 +205,6 @@ static int prepare(bool poll)
 
 	if (r)
 		return r;
-	sys->seg->polled = poll;
 	atomic_store_explicit(&tab.seg, sys->seg, memory_order_release);
 	if (!poll) {
 		r = stack_prepare();
