@@ -147,7 +147,7 @@ static enum eng_out deliver(struct eng_run *r, struct hw_qp *peer, const struct 
 static enum eng_out not_invalidated(struct eng_run *r, struct hw_qp *peer,
 				    const struct eng_recv *rv)
 {
-	int rc = sgl_copy(r->s, &r->remote, &r->local);
+	int rc = sgl_copy_gated(r, &r->remote, &r->local);
 	enum eng_out out = rc ? resp_copy_failed(r, rc) : ENG_DONE;
 
 	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)
