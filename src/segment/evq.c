@@ -173,10 +173,9 @@ static void wake_readers(struct seg_evq *q)
 static void drain(int fd)
 {
 	char buf[256];
-	int n = 0;
 
-	while (fd >= 0 && !sys_ioctl(fd, FIONREAD, &n) && n > 0)
-		if (sys_read(fd, buf, (size_t)n < sizeof(buf) ? (size_t)n : sizeof(buf)) <= 0)
+	while (fd >= 0 && sys_readable(fd) > 0)
+		if (sys_read(fd, buf, sizeof(buf)) <= 0)
 			return;
 }
 

@@ -196,10 +196,14 @@ void evsub_file_gone(struct seg *s, uint32_t file)
 static void write_eventfd(int fd, uint64_t n)
 {
 	struct pollfd p = {.fd = fd, .events = POLLOUT};
+	struct timespec now = {0, 0};
+	long r = sys_call(SYS_poll, &p, 1, 0);
 
 	/* A counter at its end would make a blocking descriptor wait; the kernel leaves it there.
 	 */
-	if (sys_call(SYS_poll, &p, 1, 0) == 1 && (p.revents & POLLOUT))
+	if (sys_refused(r))
+		r = sys_call(SYS_ppoll, &p, 1, &now, NULL);
+	if (sys_refused(r) || (r == 1 && (p.revents & POLLOUT)))
 		sys_write(fd, &n, sizeof(n));
 }
 

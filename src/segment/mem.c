@@ -184,7 +184,7 @@ static int copy_live(struct seg *s, struct mem_slot m, const struct seg_proc *p,
 		r = memfd_copy(s, m, j);
 	if (r == -ENOENT)
 		r = by_pid ? copy_vm(p, j) : -EPERM;
-	if (__builtin_expect(r == -EPERM || r == -ESRCH || r == -ENOSYS, 0))
+	if (__builtin_expect(sys_refused(r) || r == -ESRCH, 0))
 		r = memfd_refused(s, m, r, j);
 	return r;
 }

@@ -95,6 +95,12 @@ static inline struct mem_slot mem_self(const struct seg *s)
  * tests, poll mode before the handler) it copies through process_vm_readv on ourselves.
  */
 extern bool mem_guard_armed;
+/*
+ * May that page-aligned range be read (written)? 0; -EFAULT; MEM_UNKNOWN: the host does not say.
+ * Makes it present, as pinning does.
+ */
+#define MEM_UNKNOWN 1
+int mem_populate(uint64_t from, uint64_t len, bool write);
 int mem_guarded_copy(void *dst, const void *src, size_t len);
 /*
  * Guarded compare and swap of 4 or 8 aligned bytes of our own: *old becomes what was there, which

@@ -19,20 +19,42 @@
 
 bool mem_guard_armed;
 
-static bool usable(const void *p, size_t len, int advice)
+static long populate_call(uint64_t from, uint64_t len, bool write)
+{
+	return sys_raw(SYS_madvise, (long)from, (long)len,
+		       write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ, 0, 0, 0);
+}
+
+int mem_populate(uint64_t from, uint64_t len, bool write)
+{
+	long r = populate_call(from, len, write);
+	uint8_t here;
+
+	/*
+	 * EINVAL is the answer for wrong protection, for device memory (which cannot be pinned
+	 * either), and of kernels before 5.14 for everything: those refuse our own stack too.
+	 */
+	if (sys_refused(r) ||
+	    (r == -EINVAL && populate_call((uintptr_t)&here & ~(PAGE - 1), PAGE, false) == -EINVAL))
+		return MEM_UNKNOWN;
+	return r ? -EFAULT : 0;
+}
+
+static int usable(const void *p, size_t len, bool write)
 {
 	uintptr_t from = (uintptr_t)p & ~(PAGE - 1), to = (uintptr_t)p + len;
 
-	return to >= from && !sys_raw(SYS_madvise, (long)from, (long)(to - from), advice, 0, 0, 0);
+	return to < from ? -EFAULT : mem_populate(from, to - from, write);
 }
 
 /*
  * Where a container refuses process_vm_* even to ourselves: look, then copy. A page that is
- * unmapped in between is the program's crash, as if it had been touched there.
+ * unmapped in between, or that nobody may ask for, is the program's crash, as if it had been
+ * touched there.
  */
 static int checked_copy(void *dst, const void *src, size_t len)
 {
-	if (!usable(src, len, MADV_POPULATE_READ) || !usable(dst, len, MADV_POPULATE_WRITE))
+	if (usable(src, len, false) < 0 || usable(dst, len, true) < 0)
 		return -EFAULT;
 	memcpy(dst, src, len);
 	return 0;
@@ -46,7 +68,7 @@ static int kernel_copy(void *dst, const void *src, size_t len)
 		struct iovec to = {dst, len}, from = {(void *)(uintptr_t)src, len};
 		long r = sys_raw(SYS_process_vm_readv, pid, (long)&to, 1, (long)&from, 1, 0);
 
-		if (r == -EPERM || r == -ENOSYS)
+		if (sys_refused(r))
 			return checked_copy(dst, src, len);
 		if (r <= 0)
 			return -EFAULT;
@@ -63,7 +85,7 @@ static int checked_cas(void *p, uint32_t size, uint64_t *old, uint64_t next)
 	uint64_t was = 0;
 	int r;
 
-	if (usable(p, size, MADV_POPULATE_WRITE)) {
+	if (!usable(p, size, true)) {
 		if (size == 8) {
 			__atomic_compare_exchange_n((uint64_t *)p, old, next, false,
 						    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);

@@ -212,6 +212,7 @@ static int check(int fd, uint64_t *size)
 {
 	struct seg_hdr have, want;
 	ssize_t n = sys_pread(fd, &have, sizeof(have), 0);
+	int seals;
 
 	if (n < (ssize_t)offsetof(struct seg_hdr, table) || have.magic != SEG_MAGIC)
 		return -EPROTO;
@@ -228,8 +229,9 @@ static int check(int fd, uint64_t *size)
 			return -EPROTONOSUPPORT;
 	}
 	/* A file that could shrink under us would be a SIGBUS while holding locks. */
+	seals = sys_fcntl(fd, F_GET_SEALS, 0);
 	if (sys_raw(SYS_lseek, fd, 0, SEEK_END, 0, 0, 0) != (long)want.size ||
-	    (sys_fcntl(fd, F_GET_SEALS, 0) & SEG_SEALS) != SEG_SEALS)
+	    (!sys_refused(seals) && (seals < 0 || (seals & SEG_SEALS) != SEG_SEALS)))
 		return -EPROTO;
 	*size = want.size;
 	return 0;

@@ -134,7 +134,7 @@ static int publish(int fd, enum seg_file_kind kind, uint32_t file, uint32_t gen,
 
 	if (!f)
 		return -ENOMEM;
-	r = (int)sys_call(SYS_fstat, fd, &st);
+	r = sys_fstat(fd, &st);
 	f->kind = kind;
 	f->file = file;
 	f->gen = gen;
@@ -515,7 +515,7 @@ void shim_adopt(int fd)
 	struct stat st;
 	uint32_t minor;
 
-	if (is_ours(fd, &minor) && sys_call(SYS_fstat, fd, &st) == 0 && shim_owns_tables()) {
+	if (is_ours(fd, &minor) && sys_fstat(fd, &st) == 0 && shim_owns_tables()) {
 		f = fdtab_find(st.st_dev, st.st_ino);
 		if (!f && (f = fdtab_new())) {
 			f->minor = minor;

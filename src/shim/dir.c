@@ -48,8 +48,8 @@ static void fix_entry(int fd, struct dirent *e)
 {
 	struct stat st;
 
-	if (e && e->d_type == DT_REG && node_ino_known(e->d_ino) &&
-	    sys_call(SYS_fstat, fd, &st) == 0 && node_minor(st.st_dev, e->d_ino) != NODE_NONE)
+	if (e && e->d_type == DT_REG && node_ino_known(e->d_ino) && sys_fstat(fd, &st) == 0 &&
+	    node_minor(st.st_dev, e->d_ino) != NODE_NONE)
 		e->d_type = DT_CHR;
 }
 

@@ -15,7 +15,6 @@
 
 #include <linux/close_range.h>
 #include <linux/netlink.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -205,7 +204,7 @@ static int close_range_ours(unsigned int first, unsigned int last, int flags)
 	long fd, r = 0;
 
 	if (flags & CLOSE_RANGE_UNSHARE)
-		r = sys_call(SYS_unshare, CLONE_FILES);
+		r = sys_call(SYS_close_range, UINT32_MAX, UINT32_MAX, flags);
 	while (!r && first <= last && (fd = fdtab_next(first, last)) >= 0) {
 		if (fd > first)
 			r = sys_call(SYS_close_range, first, fd - 1, 0);

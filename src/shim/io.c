@@ -172,6 +172,13 @@ static ssize_t vectors_len(const struct iovec *iov, int n)
 
 /* ---- reading ---- */
 
+static bool nonblocking(int fd)
+{
+	int flags = sys_fcntl(fd, F_GETFL, 0);
+
+	return flags >= 0 && (flags & O_NONBLOCK);
+}
+
 static ssize_t read_umad(const struct umad_file *u, int fd, void *buf, size_t count)
 {
 	struct sig_guard g;
@@ -181,7 +188,7 @@ static ssize_t read_umad(const struct umad_file *u, int fd, void *buf, size_t co
 	sig_guard_begin(&g);
 	r = umad_read(u, fd, buf, count, true, NULL);
 	sig_guard_end(&g);
-	if (r != -EAGAIN || (sys_fcntl(fd, F_GETFL, 0) & O_NONBLOCK))
+	if (r != -EAGAIN || nonblocking(fd))
 		return r;
 	sig_block_all(&old);
 	r = umad_read(u, fd, buf, count, false, &old);
@@ -207,7 +214,7 @@ static ssize_t read_file(struct shim_file *f, int fd, void *buf, size_t count)
 	if (count > INT_MAX)
 		count = INT_MAX;
 	sig_block_all(&old);
-	nonblock = sys_fcntl(fd, F_GETFL, 0) & O_NONBLOCK;
+	nonblock = nonblocking(fd);
 	if (f->obj)
 		r = uv_event_read(f->obj, fd, buf, count, nonblock, &old);
 	else if (shim_file_known(f))

@@ -86,7 +86,7 @@ static void read_nodes(void)
 	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return;
-	if (sys_call(SYS_fstat, fd, &st) == 0)
+	if (sys_fstat(fd, &st) == 0)
 		nodes.dev = st.st_dev;
 	while ((n = sys_call(SYS_getdents64, fd, buf, sizeof(buf))) > 0)
 		for (long off = 0; off < n;) {

@@ -78,9 +78,12 @@ void wait_publish_all(bool inherited)
 	if (!wait_any())
 		return;
 	for (long fd = fdtab_next(0, UINT32_MAX); fd >= 0;
-	     fd = fdtab_next((unsigned int)fd + 1, UINT32_MAX))
-		if (!inherited || !(sys_fcntl((int)fd, F_GETFD, 0) & FD_CLOEXEC))
+	     fd = fdtab_next((unsigned int)fd + 1, UINT32_MAX)) {
+		int flags = inherited ? sys_fcntl((int)fd, F_GETFD, 0) : 0;
+
+		if (sys_refused(flags) || !(flags & FD_CLOEXEC))
 			wait_publish((int)fd);
+	}
 }
 
 static void add(struct set *set, int fd, nfds_t at, short events)

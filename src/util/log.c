@@ -81,7 +81,7 @@ static int inherited_fd(void)
 			return -1;
 		s = end + 1;
 	}
-	if (!s || v[0] > INT32_MAX || sys_call(SYS_fstat, v[0], &st) < 0 || st.st_dev != v[1] ||
+	if (!s || v[0] > INT32_MAX || sys_fstat((int)v[0], &st) < 0 || st.st_dev != v[1] ||
 	    st.st_ino != v[2])
 		return -1;
 	return sys_fd_keep((int)v[0]);
@@ -131,12 +131,12 @@ void log_init(void)
 	log_json = format && !strcmp(format, "json");
 	if (log_mask == (uint32_t)LOG_ERROR)
 		return;
-	if (sys_call(SYS_fstat, 2, &st) == 0) {
+	if (sys_fstat(2, &st) == 0) {
 		err_dev = st.st_dev;
 		err_ino = st.st_ino;
 	}
 	log_fd = open_trace();
-	log_pipe = sys_call(SYS_fstat, log_fd, &st) == 0 && !S_ISREG(st.st_mode);
+	log_pipe = sys_fstat(log_fd, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
 void log_finish(void)
@@ -221,7 +221,7 @@ static void complain(int err)
 
 	if (__atomic_exchange_n(&lost, 1, __ATOMIC_RELAXED))
 		return;
-	if (sys_call(SYS_fstat, 2, &st) < 0 || st.st_dev != err_dev || st.st_ino != err_ino)
+	if (sys_fstat(2, &st) < 0 || st.st_dev != err_dev || st.st_ino != err_ino)
 		return;
 	if (!file)
 		file = getenv(LOG_ENV_FILE);

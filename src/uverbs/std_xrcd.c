@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include "uverbs/priv.h"
 #include "util/sys.h"
 
@@ -14,14 +15,28 @@ struct inode_key {
 	uint64_t ino, born;
 };
 
+/* Where a sandbox does not know statx(2). */
+static int key_without_birth(int fd, struct inode_key *k)
+{
+	struct stat st;
+
+	if (sys_fstat(fd, &st) < 0)
+		return uv_no(-EBADF, "fd is no open file");
+	*k = (struct inode_key){
+		.major = major(st.st_dev), .minor = minor(st.st_dev), .ino = st.st_ino};
+	return 0;
+}
+
 static int key_of(int fd, struct inode_key *k)
 {
 	struct statx st;
 	long r = sys_call(SYS_fcntl, fd, F_GETFL);
 
-	if (r < 0 || r & O_PATH)
+	if (!sys_refused(r) && (r < 0 || r & O_PATH))
 		return uv_no(-EBADF, "fd is no open file");
 	r = sys_call(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &st);
+	if (sys_refused(r))
+		return key_without_birth(fd, k);
 	if (r < 0)
 		return uv_no(-EBADF, "fd is no open file");
 	*k = (struct inode_key){

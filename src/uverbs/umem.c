@@ -9,11 +9,6 @@
 #include "uverbs/priv.h"
 #include "util/sys.h"
 
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#define MADV_POPULATE_WRITE 23
-#endif
-
 #define PAGE UINT64_C(4096)
 /* Ranges up to this are checked page by page; larger ones mapping by mapping. */
 #define UMEM_POPULATE_MAX (UINT64_C(256) << 10)
@@ -31,27 +26,9 @@ static uint64_t page_up(uint64_t a)
 	return page_down(a + PAGE - 1);
 }
 
-static int populate_call(uint64_t from, uint64_t len, bool write)
-{
-	return sys_madvise((void *)(uintptr_t)from, len,
-			   write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
-}
-
-enum { UMEM_UNKNOWN = 1 };
-
-/* -EFAULT when a page may not be used that way; UMEM_UNKNOWN: this kernel cannot tell. */
 static int populate(uint64_t from, uint64_t to, bool write)
 {
-	uint8_t here;
-	int r = populate_call(from, to - from, write);
-
-	/*
-	 * EINVAL is the answer for wrong protection, for device memory (which cannot be pinned
-	 * either), and of kernels before 5.14 for everything: those refuse our own stack too.
-	 */
-	if (r == -EINVAL && populate_call(page_down((uintptr_t)&here), PAGE, false) == -EINVAL)
-		return UMEM_UNKNOWN;
-	return r ? -EFAULT : 0;
+	return mem_populate(from, to - from, write);
 }
 
 /* A line of /proc/self/maps as far as it has been read: "from-to rwxp ...". */
@@ -102,7 +79,7 @@ static int read_maps(int fd, uint64_t from, uint64_t to, bool write)
 			if (from >= to)
 				return 0;
 		}
-	return -EFAULT;
+	return n < 0 ? MEM_UNKNOWN : -EFAULT;
 }
 
 /* The same from kernels (6.11) that can be asked for one mapping; not in Debian 12's headers. */
@@ -125,7 +102,7 @@ static int query_maps(int fd, uint64_t from, uint64_t to, bool write)
 		q.flags = 0;
 		r = sys_call(SYS_ioctl, fd, MAP_QUERY, &q);
 		if (r)
-			return r == -ENOENT ? -EFAULT : UMEM_UNKNOWN;
+			return r == -ENOENT ? -EFAULT : MEM_UNKNOWN;
 		if (!(q.prot & (write ? 2 : 1)) || q.to <= from)
 			return -EFAULT;
 		from = q.to;
@@ -133,16 +110,16 @@ static int query_maps(int fd, uint64_t from, uint64_t to, bool write)
 	return 0;
 }
 
-/* Is every page of the range in a mapping of that protection? UMEM_UNKNOWN: nobody can tell. */
+/* Is every page of the range in a mapping of that protection? MEM_UNKNOWN: nobody can tell. */
 static int check_maps(uint64_t from, uint64_t to, bool write)
 {
 	int fd = sys_openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
-	int r = UMEM_UNKNOWN;
+	int r = MEM_UNKNOWN;
 
 	if (fd < 0)
 		return r;
 	r = query_maps(fd, from, to, write);
-	if (r == UMEM_UNKNOWN)
+	if (r == MEM_UNKNOWN)
 		r = read_maps(fd, from, to, write);
 	sys_close(fd);
 	return r;
@@ -153,7 +130,7 @@ static int check_maps(uint64_t from, uint64_t to, bool write)
  * what pinning does as well, but for a large range of untouched memory it would take the memory and
  * the time that we are here to save. Of those the list of mappings tells (and the first and last
  * page, for memory that cannot be pinned at all). Without it, msync(MS_ASYNC), which writes
- * nothing, reports any gap.
+ * nothing, reports any gap. What the host does not let us ask is taken for good.
  */
 static int check_mapped(uint64_t from, uint64_t to, bool write)
 {
@@ -161,11 +138,11 @@ static int check_mapped(uint64_t from, uint64_t to, bool write)
 
 	if (to - from <= UMEM_POPULATE_MAX) {
 		r = populate(from, to, write);
-		if (r != UMEM_UNKNOWN)
+		if (r != MEM_UNKNOWN)
 			return r;
 	}
 	r = check_maps(from, to, write);
-	if (r == UMEM_UNKNOWN && sys_call(SYS_msync, from, to - from, MS_ASYNC))
+	if (r == MEM_UNKNOWN && sys_call(SYS_msync, from, to - from, MS_ASYNC) == -ENOMEM)
 		r = -EFAULT;
 	if (r >= 0)
 		r = populate(from, from + PAGE, write);

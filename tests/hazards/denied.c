@@ -10,8 +10,10 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -61,13 +63,13 @@ static void refuse_own_mem(void)
 	filter(f, sizeof(f) / sizeof(f[0]));
 }
 
-/* Both ends at once: 100 messages each way and as many writes, compared at the end. */
-static void traffic(struct rc_end *e, int sock, int self)
+/* Both ends at once: n messages each way and as many writes, compared at the end. */
+static void traffic(struct rc_end *e, int sock, int self, int n)
 {
 	uint8_t mine = (uint8_t)(0x40 + self), other = (uint8_t)(0x41 - self);
 	struct ibv_wc wc;
 
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < n; i++) {
 		memset(e->buf, mine + 2 * (i & 7), SIZE);
 		rc_recv(e, SIZE, 1024);
 		rc_sync(sock);
@@ -115,7 +117,7 @@ static int not_dumpable(int argc, char **argv)
 	rc_sync(sp[self]);
 	if (geteuid() && copies(&e, other))
 		DIE("the host lets us copy: this tests nothing");
-	traffic(&e, sp[self], self);
+	traffic(&e, sp[self], self, 100);
 	if (self)
 		_exit(0);
 	CHECK(waitpid(pid, &status, 0) == pid);
@@ -137,11 +139,167 @@ static int no_process_vm(int argc, char **argv)
 	rc_exchange(&e, sp[self]);
 	rc_sync(sp[self]);
 	CHECK(!copies(&e, pid ? pid : getppid()));
-	traffic(&e, sp[self], self);
+	traffic(&e, sp[self], self, 100);
 	if (self)
 		_exit(0);
 	CHECK(waitpid(pid, &status, 0) == pid);
 	return status;
+}
+
+/* ---- one call refused, everything else as ever */
+
+struct refusal {
+	const char *what;
+	int calls[3];
+	int arg1;      /* only with this second argument; 0: any */
+	bool late;     /* libc itself needs it to start */
+	bool patching; /* long enough for doorbells to be patched */
+};
+static const struct refusal refusals[] = {
+	{"madvise", {SYS_madvise}},
+	{"msync", {SYS_msync}},
+	{"madvise and msync", {SYS_madvise, SYS_msync}},
+	{"process_vm_*", {SYS_process_vm_readv, SYS_process_vm_writev}},
+	{"process_vm_* and madvise", {SYS_process_vm_readv, SYS_process_vm_writev, SYS_madvise}},
+	{"membarrier", {SYS_membarrier}, .patching = true},
+	{"mprotect", {SYS_mprotect}, .late = true, .patching = true},
+	{"ioctl", {SYS_ioctl}},
+	{"fcntl(F_GET_SEALS)", {SYS_fcntl}, .arg1 = F_GET_SEALS},
+	{"fcntl(F_GETFD)", {SYS_fcntl}, .arg1 = F_GETFD},
+	{"fcntl(F_GETFL)", {SYS_fcntl}, .arg1 = F_GETFL},
+	{"statx", {SYS_statx}},
+	{"fstat", {SYS_fstat}},
+	{"poll", {SYS_poll}},
+	{"kill", {SYS_kill, SYS_tgkill}},
+	{"capget", {SYS_capget}},
+	{"readlinkat", {SYS_readlinkat}},
+	{"prlimit64", {SYS_prlimit64}},
+	{"sched_yield and nanosleep", {SYS_sched_yield, SYS_nanosleep}},
+	{"close_range", {SYS_close_range}},
+};
+
+static void refuse(const struct refusal *r, int err)
+{
+	struct sock_filter f[16];
+	unsigned short n = 0;
+
+	f[n++] = (struct sock_filter)LOAD(nr);
+	for (int i = 0; i < 3 && (i == 0 || r->calls[i]); i++) {
+		f[n++] = (struct sock_filter)EQUAL((unsigned int)r->calls[i], 0, r->arg1 ? 3 : 1);
+		if (r->arg1) {
+			f[n++] = (struct sock_filter)LOAD(args[1]);
+			f[n++] = (struct sock_filter)EQUAL((unsigned int)r->arg1, 0, 1);
+		}
+		f[n++] = (struct sock_filter)ANSWER(SECCOMP_RET_ERRNO | (unsigned int)err);
+	}
+	f[n++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
+	filter(f, n);
+}
+
+/* Memory that is there is there, whoever may not be asked. */
+static void registers(struct rc_end *e)
+{
+	static const size_t sizes[] = {1, 4096, 65536, 4 << 20};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		for (int prot = PROT_READ; prot <= (PROT_READ | PROT_WRITE); prot |= PROT_WRITE) {
+			void *p = mmap(NULL, sizes[i], prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			struct ibv_mr *mr;
+
+			CHECK(p != MAP_FAILED);
+			mr = ibv_reg_mr(e->pd, p, sizes[i],
+					prot & PROT_WRITE ? IBV_ACCESS_LOCAL_WRITE : 0);
+			if (!mr)
+				DIE("%zu bytes: %s", sizes[i], strerror(errno));
+			CHECK(!ibv_dereg_mr(mr) && !munmap(p, sizes[i]));
+			if (prot & PROT_WRITE)
+				break;
+		}
+}
+
+static void xrc_domain(struct rc_end *e)
+{
+	struct ibv_xrcd_init_attr a = {.comp_mask =
+					       IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+				       .fd = memfd_create("xrcd", MFD_CLOEXEC),
+				       .oflags = O_CREAT};
+	struct ibv_xrcd *x = ibv_open_xrcd(e->ctx, &a);
+
+	if (!x)
+		DIE("open_xrcd: %s", strerror(errno));
+	CHECK(!ibv_close_xrcd(x) && !close(a.fd));
+}
+
+/* An event that has been read is no longer there to be seen. */
+static void event(struct rc_end *e, int sock)
+{
+	struct pollfd p = {.fd = e->chan->fd, .events = POLLIN};
+	struct ibv_cq *cq;
+	void *ctx;
+
+	CHECK(!ibv_req_notify_cq(e->cq, 0));
+	rc_recv(e, 0, 64);
+	rc_sync(sock);
+	rc_send(e, SIZE, 64);
+	CHECK(!ibv_get_cq_event(e->chan, &cq, &ctx) && cq == e->cq);
+	ibv_ack_cq_events(cq, 1);
+	rc_wait(e, 60);
+	rc_wait(e, 60);
+	rc_sync(sock);
+	/* The writer of the byte may still be at it. */
+	for (double end = rc_now() + 60; ppoll(&p, 1, &(struct timespec){0}, NULL);)
+		CHECK(rc_now() < end);
+}
+
+/* Two processes as anywhere, both refused. */
+static int refused_pair(const struct refusal *r, int err)
+{
+	int sp[2], status = 0, self;
+	struct rc_end e = {0};
+	pid_t pid;
+
+	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, sp));
+	if (!r->late)
+		refuse(r, err);
+	pid = fork();
+	self = !pid;
+	close(sp[!self]);
+	rc_make(&e, NULL, 3 * SIZE, RC_EVENTS);
+	rc_exchange(&e, sp[self]);
+	rc_sync(sp[self]);
+	if (r->late)
+		refuse(r, err);
+	registers(&e);
+	xrc_domain(&e);
+	event(&e, sp[self]);
+	traffic(&e, sp[self], self, r->patching ? 100 : 10);
+	if (self)
+		_exit(0);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	return status ? 1 : 0;
+}
+
+/* argument: `all` errors that filters say, else one */
+static int one_call(int argc, char **argv)
+{
+	static const int errs[] = {EPERM, ENOSYS, EACCES};
+	const size_t nerrs = argc > 1 ? sizeof(errs) / sizeof(errs[0]) : 1;
+	int failed = 0, status;
+
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
+		for (size_t k = 0; k < nerrs; k++) {
+			pid_t pid = fork();
+
+			if (!pid)
+				_exit(refused_pair(&refusals[i], errs[k]));
+			CHECK(waitpid(pid, &status, 0) == pid);
+			if (!status)
+				continue;
+			fprintf(stderr, "%s refused with %s: status %#x\n", refusals[i].what,
+				strerrorname_np(errs[k]), (unsigned int)status);
+			failed++;
+		}
+	return failed != 0;
 }
 
 /* Neither way: an error, but not that of a peer that is gone. */
@@ -181,6 +339,7 @@ int main(int argc, char **argv)
 	static const struct rc_case cases[] = {
 		{"not_dumpable", not_dumpable},
 		{"no_process_vm", no_process_vm},
+		{"one_call", one_call},
 		{"refused", refused},
 		{NULL, NULL},
 	};

@@ -99,6 +99,10 @@ class Both:
     def test_a_peer_without_process_vm(self):
         self.case('denied', 'no_process_vm')
 
+    # 7: one system call of the library's refused, as by a sandbox, each in its turn
+    def test_a_call_that_the_host_refuses(self):
+        self.case('denied', 'one_call', *(['all'] if self.doorbell == 'trap' else []), timeout=120)
+
     # 8: events
     def test_sleeping_readers_lose_no_event(self):
         self.case('events', 'sleepers', '4000')
