@@ -26,7 +26,9 @@
 #define POLL_SPIN_NS (5 * NSEC_PER_USEC) /* after work: more may be on its way */
 #define POLL_MIN_NS (50 * NSEC_PER_USEC)
 #define POLL_MAX_NS NSEC_PER_MSEC
-#define SLEEP_MAX_NS NSEC_PER_SEC
+#ifndef SLEEP_MAX_NS
+#define SLEEP_MAX_NS NSEC_PER_SEC /* whoever brings work rouses; this is the net below */
+#endif
 #define LEAVING_NS \
 	(10 * NSEC_PER_MSEC) /* how often to look whether the program's threads are gone */
 

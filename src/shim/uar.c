@@ -13,6 +13,7 @@
 #include "shim/stack.h"
 #include "shim/trap.h"
 #include "engine/engine.h"
+#include "segment/proc.h"
 #include "util/log.h"
 #include "util/sys.h"
 
@@ -265,6 +266,9 @@ void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *e
 		}
 	}
 	unlock(&old);
+	/* It may have gone to sleep before there was a page to watch. */
+	if (poll && !*err)
+		seg_proc_rouse(uar_seg(), uar_seg()->self);
 	TRACE(LOG_SHIM, "uar %u mapped at %p%s: %d", uar, p, poll ? " (polled)" : "", *err);
 	return p;
 }

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Polled doorbells: the device thread must know of a page from the moment that it is mapped. Here
+ * it sleeps for an hour where the library's sleeps for a second (meson.build), so that a page which
+ * it is not told of is never seen.
+ */
+#include "child.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <cmocka.h>
+
+static void nap(void)
+{
+	const struct timespec ms = {0, 1000000};
+
+	nanosleep(&ms, NULL);
+}
+
+/* Rung once, and seen before the alarm of run_child(). */
+static void ring_and_wait(void *page)
+{
+	uint32_t before = fake_count();
+
+	*(volatile uint64_t *)((char *)page + 0x800) = 1;
+	while (fake_count() == before)
+		nap();
+	CHECK(fake_count() == before + 1);
+}
+
+/* Until the thread goes round no more: without a page there is nothing to look at. */
+static void wait_asleep(void)
+{
+	uint64_t seen;
+
+	do {
+		seen = fake_due_calls();
+		for (int i = 0; i < 100; i++)
+			nap();
+	} while (fake_due_calls() != seen);
+}
+
+static void first(void)
+{
+	void *page = fake_map(1);
+
+	CHECK(page != MAP_FAILED);
+	ring_and_wait(page);
+}
+
+/* Each in a process of its own: the thread is just being started. */
+static void the_first_page_of_a_process_is_seen(void **state)
+{
+	for (int i = 0; i < 50; i++)
+		assert_child_ok(first);
+}
+
+static void again(void)
+{
+	void *page = fake_map(1);
+
+	CHECK(page != MAP_FAILED);
+	ring_and_wait(page);
+	for (int i = 0; i < 3; i++) {
+		fake_unmap(page);
+		wait_asleep();
+		page = fake_map(1);
+		CHECK(page != MAP_FAILED);
+		ring_and_wait(page);
+	}
+}
+
+static void a_page_that_is_mapped_while_the_thread_sleeps_is_seen(void **state)
+{
+	assert_child_ok(again);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_page_of_a_process_is_seen),
+		cmocka_unit_test(a_page_that_is_mapped_while_the_thread_sleeps_is_seen),
+	};
+
+	setenv("SOFTHCA_DOORBELL", "poll", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
