@@ -25,9 +25,9 @@
 #define SEG_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW)
 
 /*
- * About 2 GiB in all, sparse: fits `ulimit -v` of a few GiB. Ids stay inside their fields on the
- * wire (24 bits; UAR page ids and LIDs 16), QPNs 0 and 1 are the management QPs' and 0x40 is where
- * a card starts.
+ * About 4.6 GiB in all, sparse; SUPPORT.md 1 and test_table.c say so, too. Ids stay inside their
+ * fields on the wire (24 bits; UAR page ids and LIDs 16), QPNs 0 and 1 are the management QPs' and
+ * 0x40 is where a card starts.
  */
 static const struct {
 	uint32_t capacity, elem_size, first;

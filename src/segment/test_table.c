@@ -5,6 +5,8 @@
 #include "segment/table.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -250,6 +252,30 @@ static void map_refuses_what_is_no_segment(void **state)
 	assert_int_equal(ftruncate(s->fd, 4096), -1);
 }
 
+static uint64_t vm_size(void)
+{
+	uint64_t pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%" SCNu64, &pages), 1);
+	fclose(f);
+	return pages * 4096;
+}
+
+/* What each process pays in address space: doc/SUPPORT.md 1 says how much. */
+static void the_address_space_is_what_the_documents_say(void **state)
+{
+	const uint64_t documented = UINT64_C(4710) << 20, tolerance = UINT64_C(100) << 20;
+	uint64_t before = vm_size(), grown;
+	struct seg s;
+
+	assert_int_equal(seg_create(&s, "x"), 0);
+	grown = vm_size() - before;
+	seg_unmap(&s);
+	assert_in_range(grown, documented - tolerance, documented + tolerance);
+}
+
 static void limits_are_errors_not_signals(void **state)
 {
 	struct rlimit old, low;
@@ -280,6 +306,7 @@ int main(void)
 		cmocka_unit_test(a_dead_claimers_element_comes_back),
 		cmocka_unit_test(killed_at_any_instruction),
 		cmocka_unit_test(map_refuses_what_is_no_segment),
+		cmocka_unit_test(the_address_space_is_what_the_documents_say),
 		cmocka_unit_test(limits_are_errors_not_signals),
 	};
 
