@@ -198,6 +198,9 @@ enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access);
  * keys that led to them may be void (gate.h); then ENG_AGAIN. */
 int sgl_copy(struct seg *s, struct eng_sgl *dst, struct eng_sgl *src);
 int sgl_copy_gated(struct eng_run *r, struct eng_sgl *dst, struct eng_sgl *src);
+/* Wait until nobody uses a key as it was at r->qp->took: 0 or -ETIMEDOUT. See
+ * running_wait_outside(). */
+int mkey_wait(struct eng_run *r, const struct hw_mkey *mk, uint64_t ns);
 /* Cut to `len` bytes. */
 void sgl_trim(struct eng_sgl *l, uint64_t len);
 /*
@@ -257,10 +260,14 @@ void cursor_advance(struct eng_cursor *c, uint64_t n);
 /* Lists of several processes' memory, of keys, of nothing. 0 or a mem_* error. */
 int xlt_copy(struct seg *s, const struct eng_sgl *dst, const struct eng_sgl *src);
 
-/* umr.c: change a key; SEND with invalidate: true when that key of the receiver is free now. */
+/*
+ * umr.c: change a key. SEND with invalidate: may it, and do it. ENG_DONE: the key is free and
+ * nobody uses it any more; ENG_LOCKED: somebody still may, call again; ENG_AGAIN. Both leave
+ * nothing of what was looked up by keys before.
+ */
 enum eng_out umr_execute(struct eng_run *r);
-bool umr_invalidate(struct seg *s, uint32_t key, uint32_t pdn, uint32_t qpn);
-void umr_validate(struct seg *s, uint32_t key);
+bool umr_may_invalidate(struct eng_run *r);
+enum eng_out umr_invalidate(struct eng_run *r);
 
 /* cq.c */
 void cqe_init(struct eng_cqe *c, uint32_t opcode, const struct hw_qp *qp, uint32_t qpn,
@@ -437,6 +444,12 @@ bool park_patience_ends(struct hw_qp *qp);
 void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend);
 uint64_t park_rnr_ns(uint32_t timer);
 uint64_t park_ack_ns(uint32_t timeout);
+
+/* Whom the WQE in work is for; written before anything of that QP is looked at. */
+static inline uint32_t qp_target(const struct hw_qp *qp)
+{
+	return qp->st == HW_ST_UD || qp->st == HW_ST_DCI ? atomic_load(&qp->ud_dest) : qp->dest_qpn;
+}
 
 /* state.c */
 /* ERR unless the QP is already there or below RTR. True: the caller made the change. */

@@ -175,9 +175,7 @@ static bool dying(struct seg *s, const struct hw_mkey *one, uint32_t pdn)
  */
 static bool may_use(struct seg *s, const struct hw_qp *qp, const struct hw_mkey *mk)
 {
-	uint32_t to = qp->st == HW_ST_UD || qp->st == HW_ST_DCI ? atomic_load(&qp->ud_dest)
-								: qp->dest_qpn;
-	const struct hw_qp *peer = hw_qp(s, to);
+	const struct hw_qp *peer = hw_qp(s, qp_target(qp));
 	uint32_t srqn = qp->st == HW_ST_XRC ? atomic_load(&qp->xrc_srqn)
 			: peer              ? peer->srqn
 					    : SEG_NONE;
@@ -202,16 +200,28 @@ static bool uses_key(const struct running *it, uint32_t qpn)
 	return qp && may_use(u->s, qp, u->mk);
 }
 
+/* An indirect key may lead to memory of any process. */
+static struct key_users users_of(struct seg *s, const struct hw_mkey *mk, uint64_t epoch)
+{
+	bool one = mk && mk->mode <= HW_MODE_MTT;
+	struct running it = {epoch, uses_key, one ? mk->mem.slot : SEG_NONE};
+
+	return (struct key_users){.running = it, .s = s, .mk = mk};
+}
+
+/* The caller has made the keys unusable. */
 static int quiesce(struct seg *s, const struct hw_mkey *mk, uint64_t ns)
 {
-	struct key_users u = {
-		.running = {.epoch = running_mark(s), .uses = uses_key, .of = SEG_NONE},
-		.s = s,
-		.mk = mk};
+	struct key_users u = users_of(s, mk, running_mark(s));
 
-	if (mk && mk->mode <= HW_MODE_MTT)
-		u.running.of = mk->mem.slot;
 	return running_wait(s, &u.running, ns);
+}
+
+int mkey_wait(struct eng_run *r, const struct hw_mkey *mk, uint64_t ns)
+{
+	struct key_users u = users_of(r->s, mk, r->qp->took);
+
+	return running_wait_outside(r->s, r->ring, &u.running, ns);
 }
 
 int eng_mkey_quiesce(struct seg *s, uint32_t mkey_idx)

@@ -140,39 +140,45 @@ static enum eng_out deliver(struct eng_run *r, struct hw_qp *peer, const struct 
 }
 
 /*
- * SEND with a key that cannot be invalidated: an error of the responder only (IBA 9.9.6.3, class
- * J). As in execute() and RESPST_ERR_INVALIDATE_RKEY of rxe_resp.c the message is in memory and
- * acknowledged, the receive fails, and so does the QP.
+ * SEND with invalidate: the payload; then the key; and when nobody uses that any more the
+ * completion. A key that cannot be invalidated is an error of the responder only (IBA 9.9.6.3,
+ * class J). As in execute() and RESPST_ERR_INVALIDATE_RKEY of rxe_resp.c the message is in memory
+ * and acknowledged, the receive fails, and so does the QP.
  */
-static enum eng_out not_invalidated(struct eng_run *r, struct hw_qp *peer,
-				    const struct eng_recv *rv)
+static enum eng_out receive_and_invalidate(struct eng_run *r, struct hw_qp *peer,
+					   const struct eng_op *op, const struct eng_recv *rv)
 {
 	int rc = sgl_copy_gated(r, &r->remote, &r->local);
 	enum eng_out out = rc ? resp_copy_failed(r, rc) : ENG_DONE;
+	uint64_t len = r->local.len;
+	struct eng_cqe c;
 
 	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)
 		return resp_recv_error(r, peer, r->dest, rv, ENG_W_LOCAL_FAULT);
+	if (out == ENG_DONE && !umr_may_invalidate(r)) {
+		out = resp_recv_error(r, peer, r->dest, rv, ENG_W_RECV_INVALIDATE);
+		return out == ENG_FAILED ? ENG_DONE : out;
+	}
+	if (out == ENG_DONE)
+		out = umr_invalidate(r);
 	if (out != ENG_DONE)
 		return out;
-	out = resp_recv_error(r, peer, r->dest, rv, ENG_W_RECV_INVALIDATE);
-	return out == ENG_FAILED ? ENG_DONE : out;
+	recv_cqe(r, peer, op, rv, &c);
+	r->local.len = 0; /* it is there */
+	out = resp_complete(r, peer, r->dest, rv, &c);
+	r->local.len = len;
+	return out;
 }
 
 static enum eng_out receive_send(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op,
 				 const struct eng_recv *rv)
 {
-	bool invalidates = op->cqe == CQE_RESP_SEND_INV;
 	enum eng_why why = resp_buffers(r, peer, r->dest, rv, r->local.len);
-	enum eng_out out;
 
 	if (why)
 		return resp_recv_error(r, peer, r->dest, rv, why);
-	if (invalidates && !umr_invalidate(r->s, r->imm, r->to.pdn, r->dest))
-		return not_invalidated(r, peer, rv);
-	out = deliver(r, peer, op, rv);
-	if (invalidates && out != ENG_DONE)
-		umr_validate(r->s, r->imm);
-	return out;
+	return op->cqe == CQE_RESP_SEND_INV ? receive_and_invalidate(r, peer, op, rv)
+					    : deliver(r, peer, op, rv);
 }
 
 /* SEND and WRITE with immediate: a receive is consumed. */

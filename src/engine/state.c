@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <infiniband/verbs.h>
 
+#define ERR_SLICE_NS (20 * NSEC_PER_MSEC)
+
 /* vendor_err: what ConnectX cards are seen to report with these syndromes, where known. */
 const struct eng_failure eng_failures[ENG_W_COUNT] = {
 	[ENG_W_NONE] = {0, 0, "no error"},
@@ -130,6 +132,7 @@ bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 			nbb = (pi - ci) & 0xffff;
 		ci = (ci + nbb) & 0xffff;
 		qp->sq_out = 0;
+		qp->took = 0;
 		ack_end(qp);
 		atomic_store(&qp->sq_ci, ci);
 	}
@@ -225,6 +228,7 @@ static void reset_progress(struct seg *s, struct hw_qp *qp)
 	atomic_store(&qp->flush_pending, 0);
 	atomic_store(&qp->err_reported, 0);
 	qp->sq_out = 0;
+	qp->took = 0;
 	ack_end(qp);
 	qp->rx_intent = 0;
 	qp->comm_est = 0;
@@ -232,29 +236,73 @@ static void reset_progress(struct seg *s, struct hw_qp *qp)
 	qp->rx_n = 0;
 }
 
-/* Both queue locks, or none. */
-static int lock_queues(struct seg *s, struct hw_qp *qp, uint32_t qpn)
-{
-	int sq = seg_lock(s, &qp->sq_lock, SEG_LOCK_CTRL_NS), rq;
+/* A thread that works on the QP, or for requests to it. */
+struct qp_users {
+	struct running running; /* first */
+	struct seg *s;
+	uint32_t qpn;
+};
 
-	if (sq < 0)
-		return sq;
-	if (sq == SEG_LOCK_INHERITED)
-		sq_inherited(s, qp, qpn);
-	rq = seg_lock(s, &qp->rq_lock, SEG_LOCK_CTRL_NS);
-	if (rq < 0) {
-		seg_unlock(s, &qp->sq_lock);
-		return rq;
-	}
-	if (rq == SEG_LOCK_INHERITED)
-		resp_inherited(s, qp, qpn);
-	return 0;
+static bool uses_qp(const struct running *it, uint32_t qpn)
+{
+	const struct qp_users *u = (const struct qp_users *)it;
+	const struct hw_qp *qp = hw_qp(u->s, qpn);
+
+	return qpn == u->qpn || (qp && qp_target(qp) == u->qpn);
+}
+
+static int wait_for_users(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint64_t ns)
+{
+	struct qp_users u = {
+		.running = {running_mark(s), uses_qp, qp->mem.slot}, .s = s, .qpn = qpn};
+
+	return running_wait(s, &u.running, ns);
 }
 
 static void unlock_queues(struct seg *s, struct hw_qp *qp)
 {
 	seg_unlock(s, &qp->rq_lock);
 	seg_unlock(s, &qp->sq_lock);
+}
+
+/*
+ * Both queue locks, or none: then nobody copies on behalf of this QP. But for those whose lock was
+ * inherited: a killed thread may be on its way out of the kernel.
+ */
+static int lock_queues(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t ns)
+{
+	int sq = seg_lock(s, &qp->sq_lock, ns), rq;
+
+	if (sq < 0)
+		return sq;
+	if (sq == SEG_LOCK_INHERITED)
+		sq_inherited(s, qp, qpn);
+	rq = seg_lock(s, &qp->rq_lock, ns);
+	if (rq < 0) {
+		seg_unlock(s, &qp->sq_lock);
+		return rq;
+	}
+	if (rq == SEG_LOCK_INHERITED)
+		resp_inherited(s, qp, qpn);
+	if (!qp->sq_lock.inherited && !qp->rq_lock.inherited)
+		return 0;
+	rq = wait_for_users(s, qp, qpn, SEG_LOCK_CTRL_NS);
+	if (rq)
+		unlock_queues(s, qp);
+	return rq;
+}
+
+/* An error waits for those who run, not for one who is stopped with a lock: what that one was about
+ * to copy is taken back. */
+static int lock_for_error(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	uint64_t end = clock_now_ns() + SEG_LOCK_CTRL_NS;
+	int rc;
+
+	do
+		rc = lock_queues(s, qp, qpn, ERR_SLICE_NS);
+	while (rc && clock_now_ns() < end && wait_for_users(s, qp, qpn, 0));
+	return rc;
 }
 
 int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to)
@@ -264,13 +312,15 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to)
 
 	if (!qp)
 		return -EINVAL;
-	rc = lock_queues(s, qp, qpn);
+	rc = to == HW_QPS_ERR ? lock_for_error(s, qp, qpn)
+			      : lock_queues(s, qp, qpn, SEG_LOCK_CTRL_NS);
 	if (rc) {
 		if (to != HW_QPS_ERR)
 			return rc;
-		/* Errors do not wait: whoever has the lock, or the device thread, flushes. */
+		/* Whoever has the lock, or the device thread, flushes. */
 		atomic_store(&qp->state, to);
 		park_pending(s, qp, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
+		wait_for_users(s, qp, qpn, SEG_LOCK_CTRL_NS);
 		return 0;
 	}
 	/* An error that came before the command stands: only a reset leads out of it. */
@@ -301,7 +351,7 @@ int eng_qp_quiesce(struct seg *s, uint32_t qpn)
 
 	if (!qp)
 		return 0;
-	rc = lock_queues(s, qp, qpn);
+	rc = lock_queues(s, qp, qpn, SEG_LOCK_CTRL_NS);
 	if (rc)
 		return rc;
 	/* Who waits for a lock now finds a QP that does nothing. */

@@ -80,4 +80,61 @@ static inline void transfer(struct t_pair *p, uint8_t opcode, uint32_t lkey, uin
 	t_expect_done(p->a, opcode, t_post(p->a, &wr));
 }
 
+/* ---- UMRs, in rdma-core's structures, as libmlx5 writes them */
+
+#define ANY_QP 0xffffff00u
+
+struct umr {
+	struct mlx5_wqe_umr_ctrl_seg ctrl;
+	struct mlx5_wqe_mkey_context_seg mkc;
+	struct mlx5_wqe_umr_klm_seg list[8];
+};
+#define HEAD offsetof(struct umr, list)
+
+#define MASK(m) ((uint64_t)MLX5_WQE_UMR_CTRL_MKEY_MASK_##m)
+#define FLAG(f) MLX5_WQE_UMR_CTRL_FLAG_##f
+#define ACCESS(a) MLX5_WQE_MKEY_CONTEXT_ACCESS_FLAGS_##a
+
+/* As libmlx5's set_bind_wr(): a window of type 2 with number `tag` over one region. */
+static inline struct umr bind_to(uint8_t tag, uint32_t qpn, uint32_t key, void *addr, uint32_t len)
+{
+	struct umr u = {0};
+
+	u.ctrl.flags = FLAG(INLINE) | FLAG(TRNSLATION_OFFSET) | FLAG(CHECK_FREE);
+	u.ctrl.klm_octowords = htobe16(4);
+	u.ctrl.mkey_mask =
+		htobe64(MASK(FREE) | MASK(MKEY) | MASK(QPN) | MASK(LEN) | MASK(START_ADDR) |
+			MASK(ACCESS_LOCAL_WRITE) | MASK(ACCESS_REMOTE_READ) |
+			MASK(ACCESS_REMOTE_WRITE) | MASK(ACCESS_ATOMIC));
+	u.mkc.qpn_mkey = htobe32(qpn << 8 | tag);
+	u.mkc.access_flags = ACCESS(REMOTE_WRITE) | ACCESS(REMOTE_READ);
+	u.mkc.start_addr = htobe64((uintptr_t)addr);
+	u.mkc.len = htobe64(len);
+	entry_set(&u.list[0], &(struct klm){key, (uintptr_t)addr, len});
+	return u;
+}
+
+static inline struct umr unbind(void)
+{
+	struct umr u = {0};
+
+	u.ctrl.flags = FLAG(INLINE) | FLAG(TRNSLATION_OFFSET) | FLAG(CHECK_QPN);
+	u.ctrl.mkey_mask = htobe64(MASK(FREE) | MASK(MKEY) | MASK(QPN));
+	u.mkc.qpn_mkey = htobe32(ANY_QP);
+	u.mkc.free = MLX5_WQE_MKEY_CONTEXT_FREE;
+	return u;
+}
+
+/* The QP changes the key; `bytes` of u. Returns the WQE's index. */
+static inline uint32_t change(struct t_qp *q, uint32_t key, const struct umr *u, uint32_t bytes)
+{
+	struct t_wr wr = {.opcode = MLX5_OPCODE_UMR,
+			  .fm_ce_se = T_SIG,
+			  .imm = key,
+			  .raw = u,
+			  .raw_len = bytes};
+
+	return t_post(q, &wr);
+}
+
 #endif

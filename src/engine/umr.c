@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * UMR: work requests that change memory keys - binding and invalidating of memory windows, lists of
- * mlx5dv keys. Called by sq.c with the send queue's lock held: that keeps the key from being
- * destroyed (eng_mkey_quiesce). `valid` is the firmware's, `free` is ours.
+ * mlx5dv keys. Called by sq.c between running_enter() and running_leave(): that keeps the key from
+ * being destroyed (eng_mkey_quiesce). `valid` is the firmware's, `free` is ours.
  *
- * A key that changes is free meanwhile. Who uses it at that moment sees the old key, the new one or
- * none; a program that does so gets what it asked for.
+ * A key that changes is free first, until nobody uses it as it was; only then it is changed, and
+ * the work request completed. When that takes long the request waits at the head of its queue;
+ * hw_qp.took says that it has begun.
  */
 #include "engine/internal.h"
+#include "util/point.h"
 #include "wire/prm/prm.h"
 
 #include <errno.h>
@@ -54,13 +56,19 @@ void eng_mkey_fields(struct hw_mkey *mk)
 	mk->slow = mk->mode > HW_MODE_MTT || mk->umr_en;
 }
 
+/* Is it there, and a key of ours to change? */
+static bool is_ours(const struct eng_run *r, const struct hw_mkey *mk)
+{
+	return mk && atomic_load_explicit(&mk->valid, memory_order_acquire) && mk->umr_en &&
+	       mk->pdn == r->qp->pdn;
+}
+
 static enum eng_why check_key(const struct eng_run *r, const struct hw_mkey *mk, const uint8_t *u)
 {
 	uint64_t mask = LAYOUT_GET(wqe_umr, u, mkey_mask);
 	bool is_free;
 
-	if (!mk || !atomic_load_explicit(&mk->valid, memory_order_acquire) || !mk->umr_en ||
-	    mk->pdn != r->qp->pdn)
+	if (!is_ours(r, mk))
 		return ENG_W_BIND_KEY;
 	if (!(mask & WQE_UMR_MKEY) && mk->key != r->imm)
 		return ENG_W_BIND_KEY;
@@ -179,60 +187,97 @@ static void new_context(const struct hw_mkey *mk, const uint8_t *u, const uint8_
 				   layout_get(wqe_mkc, fields[i].bit, fields[i].width));
 }
 
-static enum eng_why change(struct eng_run *r, struct hw_mkey *mk)
+/* What can be said before the key is touched; *to: as it will be, but for its list. */
+static enum eng_why check_change(struct eng_run *r, const struct hw_mkey *mk, struct hw_mkey *to)
 {
 	const uint8_t *u = r->wqe + WQE_SEG;
 	uint32_t n = (uint32_t)LAYOUT_GET(wqe_umr, u, klm_octowords);
-	struct hw_mkey to = *mk;
-	enum eng_why why;
 
-	new_context(mk, u, r->wqe + WQE_UMR_MKC, to.mkc);
-	eng_mkey_fields(&to);
+	*to = *mk;
+	new_context(mk, u, r->wqe + WQE_UMR_MKC, to->mkc);
+	eng_mkey_fields(to);
 	if (LAYOUT_GET(wqe_umr, u, translation_offset)) /* or, without its bit, BSFs */
 		return ENG_W_WQE_MALFORMED;
-	if (mk->mode > HW_MODE_MTT ? n > mk->klm_max : n || to.len > mk->len)
+	if (mk->mode > HW_MODE_MTT ? n > mk->klm_max : n || to->len > mk->len)
 		return ENG_W_BIND_LIST;
+	return ENG_W_NONE;
+}
+
+static enum eng_why change(struct eng_run *r, struct hw_mkey *mk, const struct hw_mkey *to)
+{
+	const uint8_t *u = r->wqe + WQE_SEG;
+	uint32_t n = (uint32_t)LAYOUT_GET(wqe_umr, u, klm_octowords);
+	enum eng_why why;
+
 	atomic_store(&mk->free, 1);
 	if (n) {
 		why = load_list(r, mk, u, n);
-		if (!why && !list_fits(r, mk, to.access, n))
+		if (!why && !list_fits(r, mk, to->access, n))
 			why = ENG_W_BIND_LIST;
 		atomic_store(&mk->klm_n, why ? 0 : n);
 		if (why)
 			return why;
 	}
-	memcpy(mk->mkc, to.mkc, sizeof(mk->mkc));
+	memcpy(mk->mkc, to->mkc, sizeof(mk->mkc));
 	eng_mkey_fields(mk);
-	atomic_store_explicit(&mk->free, (uint32_t)LAYOUT_GET(mkc, to.mkc, free),
+	atomic_store_explicit(&mk->free, (uint32_t)LAYOUT_GET(mkc, to->mkc, free),
 			      memory_order_release);
 	return ENG_W_NONE;
 }
 
+/* The key is free, and nobody uses it any more. It may be destroyed while we wait: the caller looks
+ * again. */
+static enum eng_out take_away(struct eng_run *r, struct hw_mkey *mk)
+{
+	bool first = !r->qp->took;
+
+	if (first) {
+		if (!gate_pass(&r->ring->gate, GATE_BUSY))
+			return ENG_AGAIN;
+		atomic_store(&mk->free, 1);
+		LAYOUT_SET(mkc, mk->mkc, free, 1);
+		r->qp->took = running_mark(r->s);
+	}
+	POINT("key-taken");
+	return mkey_wait(r, mk, first ? SEG_LOCK_DATA_NS : 0) ? ENG_LOCKED : ENG_DONE;
+}
+
 enum eng_out umr_execute(struct eng_run *r)
 {
-	struct hw_mkey *mk = hw_mkey(r->s, r->imm);
+	struct hw_mkey *mk = hw_mkey(r->s, r->imm), to;
+	enum eng_out out = ENG_DONE;
 
-	r->why = r->bytes < WQE_UMR_LIST ? ENG_W_WQE_MALFORMED : check_key(r, mk, r->wqe + WQE_SEG);
+	if (r->bytes < WQE_UMR_LIST)
+		r->why = ENG_W_WQE_MALFORMED;
+	else if (r->qp->took)
+		r->why = is_ours(r, mk) ? ENG_W_NONE : ENG_W_BIND_KEY;
+	else
+		r->why = check_key(r, mk, r->wqe + WQE_SEG);
 	if (!r->why)
-		r->why = change(r, mk);
+		r->why = check_change(r, mk, &to);
+	if (r->why)
+		return ENG_FAILED;
+	if (r->qp->took || !atomic_load(&mk->free))
+		out = take_away(r, mk);
+	if (out != ENG_DONE)
+		return out;
+	/* From here on eng_mkey_quiesce() waits for us, also when we are stopped. */
+	if (!gate_pass(&r->ring->gate, GATE_BUSY))
+		return ENG_AGAIN;
+	r->why = is_ours(r, mk) ? change(r, mk, &to) : ENG_W_BIND_KEY;
 	return r->why ? ENG_FAILED : ENG_DONE;
 }
 
-bool umr_invalidate(struct seg *s, uint32_t key, uint32_t pdn, uint32_t qpn)
+bool umr_may_invalidate(struct eng_run *r)
 {
-	struct hw_mkey *mk = hw_mkey(s, key);
+	const struct hw_mkey *mk = hw_mkey(r->s, r->imm);
 
-	if (!xlt_key(s, key, pdn, qpn) || !mk->en_rinval)
-		return false;
-	atomic_store(&mk->free, 1);
-	LAYOUT_SET(mkc, mk->mkc, free, 1);
-	return true;
+	return r->qp->took || (xlt_key(r->s, r->imm, r->to.pdn, r->dest) && mk->en_rinval);
 }
 
-void umr_validate(struct seg *s, uint32_t key)
+enum eng_out umr_invalidate(struct eng_run *r)
 {
-	struct hw_mkey *mk = hw_mkey(s, key);
+	struct hw_mkey *mk = hw_mkey(r->s, r->imm);
 
-	LAYOUT_SET(mkc, mk->mkc, free, 0);
-	atomic_store(&mk->free, 0);
+	return mk ? take_away(r, mk) : ENG_DONE;
 }

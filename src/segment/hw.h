@@ -402,8 +402,8 @@ struct hw_qp {
 
 	/* requester [sq] */
 	_Alignas(64) struct seg_lock sq_lock;
-	_Atomic uint32_t sq_pi; /* WQEBBs rung for since RST, 16 bits count */
-	_Atomic uint32_t sq_ci; /* ... and consumed */
+	_Atomic uint32_t sq_pi;   /* WQEBBs rung for since RST, 16 bits count */
+	_Atomic uint32_t sq_ci;   /* ... and consumed */
 	_Atomic uint32_t sq_seen; /* the record's 32 bits when it was last looked at (poll mode) */
 	uint32_t next_send_psn;
 	_Atomic uint32_t park; /* enum hw_park */
@@ -412,6 +412,7 @@ struct hw_qp {
 	_Atomic uint64_t park_deadline; /* clock_now_ns() */
 	uint32_t sq_out; /* that WQE is executed, only its CQE is owed: 1 done, else 1 + why not */
 	uint32_t sq_out_len; /* its byte count */
+	uint64_t took; /* that WQE has taken a key out of service: the epoch to wait for; 0: none */
 	/*
 	 * Odd from the delivery of a message with a receive CQE until our own CQE for it is
 	 * written: answers wait, because on the wire the acknowledgement comes first. Ended by the

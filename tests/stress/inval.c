@@ -1,0 +1,661 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * After memory was taken away from its users, nobody writes or reads it: the owner takes it away in
+ * one way after the other while a writer in another process uses it, fills it as soon as the call
+ * or the completion says so, and looks whether anything else appears there; or, with reads, whether
+ * the reader gets what was filled in.
+ *
+ * inval <seconds> <rc|uc> <write|read> <run|stop|kill>: the last says what becomes of the writer
+ * meanwhile: nothing; SIGSTOP before and SIGCONT after; SIGKILL. Three processes: a parent that
+ * starts writers anew, the owner, the writer. Prints a line for each way; status 1 when something
+ * appeared.
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BYTES (1u << 20)
+#define PATIENCE 60.0 /* seconds: then something hangs */
+enum { BEFORE = 0x11, SECRET = 0x55, WRITTEN = 0xaa };
+
+#define DIE(...)                                             \
+	do {                                                 \
+		fprintf(stderr, "inval.c:%d: ", __LINE__);   \
+		fprintf(stderr, __VA_ARGS__);                \
+		fprintf(stderr, " (%s)\n", strerror(errno)); \
+		_exit(2);                                    \
+	} while (0)
+#define CHECK(x)                       \
+	do {                           \
+		if (!(x))              \
+			DIE("%s", #x); \
+	} while (0)
+
+/* What all three see. */
+static struct board {
+	_Atomic pid_t writer; /* 0: there is none now */
+	_Atomic uint32_t writer_qpn, lid;
+	/* a round: the owner's */
+	_Atomic uint32_t round, stop, halt, owner_qpn, rkey;
+	_Atomic uint64_t va;
+	_Atomic uint32_t ways_end; /* how this round's writer ends: enum end */
+	/* the writer's */
+	_Atomic uint32_t posted, halted, ended;
+	_Atomic uint64_t leaked; /* bytes read that must not be */
+} * board;
+
+enum end { END_SELF, END_HALT, END_SEND_INV };
+
+static enum ibv_qp_type qp_type;
+static bool reading;
+static enum { RUN, STOP, KILL } torment;
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void until_(bool (*cond)(uint32_t), uint32_t arg, const char *what)
+{
+	double end = now() + PATIENCE;
+
+	while (!cond(arg)) {
+		if (now() > end)
+			DIE("waited %g s for %s", PATIENCE, what);
+		sched_yield();
+	}
+}
+
+struct end_point {
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+};
+
+static void open_device(struct end_point *e)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+
+	CHECK(list && list[0]);
+	e->ctx = ibv_open_device(list[0]);
+	CHECK(e->ctx);
+	ibv_free_device_list(list);
+	e->pd = ibv_alloc_pd(e->ctx);
+	e->cq = ibv_create_cq(e->ctx, 64, NULL, NULL, 0);
+	CHECK(e->pd && e->cq);
+}
+
+static void make_qp(struct end_point *e)
+{
+	struct ibv_qp_init_attr init = {.qp_type = qp_type,
+					.send_cq = e->cq,
+					.recv_cq = e->cq,
+					.cap = {16, 4, 1, 1, 0},
+					.sq_sig_all = 1};
+
+	e->qp = ibv_create_qp(e->pd, &init);
+	CHECK(e->qp);
+}
+
+static void drain(struct end_point *e)
+{
+	struct ibv_wc wc;
+
+	while (ibv_poll_cq(e->cq, 1, &wc) > 0)
+		;
+}
+
+static void set_state(struct end_point *e, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr a = {.qp_state = state};
+
+	if (ibv_modify_qp(e->qp, &a, IBV_QP_STATE))
+		DIE("modify to %d", (int)state);
+}
+
+/* From any state to RTS. */
+static void connect_qp(struct end_point *e, uint32_t dest)
+{
+	bool rc = qp_type == IBV_QPT_RC;
+	struct ibv_qp_attr a = {.qp_state = IBV_QPS_INIT,
+				.port_num = 1,
+				.qp_access_flags =
+					IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ};
+
+	set_state(e, IBV_QPS_RESET);
+	drain(e);
+	CHECK(!ibv_modify_qp(e->qp, &a,
+			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+	a = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
+				 .path_mtu = IBV_MTU_4096,
+				 .dest_qp_num = dest,
+				 .max_dest_rd_atomic = 1,
+				 .min_rnr_timer = 1,
+				 .ah_attr = {.dlid = (uint16_t)board->lid, .port_num = 1}};
+	CHECK(!ibv_modify_qp(e->qp, &a,
+			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				     IBV_QP_RQ_PSN |
+				     (rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0)));
+	a = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS,
+				 .timeout = 10,
+				 .retry_cnt = 2,
+				 .rnr_retry = 7,
+				 .max_rd_atomic = 1};
+	CHECK(!ibv_modify_qp(e->qp, &a,
+			     IBV_QP_STATE | IBV_QP_SQ_PSN |
+				     (rc ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+						      IBV_QP_MAX_QP_RD_ATOMIC
+					 : 0)));
+}
+
+static enum ibv_wc_status wait_wc(struct end_point *e, struct ibv_wc *wc)
+{
+	double end = now() + PATIENCE;
+
+	while (!ibv_poll_cq(e->cq, 1, wc)) {
+		if (now() > end)
+			DIE("no completion in %g s", PATIENCE);
+		sched_yield();
+	}
+	return wc->status;
+}
+
+/* ---- the writer: one thread posts, the other does what the owner asks for */
+
+static struct writer {
+	struct end_point e;
+	struct ibv_mr *mr;
+	uint8_t *buf;
+	_Atomic uint32_t go, done; /* rounds of the thread that posts */
+} writer;
+
+static struct ibv_send_wr the_request(struct writer *w, struct ibv_sge *sge)
+{
+	*sge = (struct ibv_sge){(uintptr_t)w->buf, BYTES, w->mr->lkey};
+	return (struct ibv_send_wr){.opcode = reading ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE,
+				    .sg_list = sge,
+				    .num_sge = 1,
+				    .wr.rdma = {board->va, board->rkey}};
+}
+
+static void post_round(struct writer *w, uint32_t round)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr inv = {.opcode = IBV_WR_SEND_WITH_INV}, *bad;
+	bool halt = false;
+	struct ibv_wc wc;
+
+	while (board->stop < round && !halt) {
+		struct ibv_send_wr wr = the_request(w, &sge);
+
+		halt = board->ways_end == END_SEND_INV && board->halt == round;
+		inv.invalidate_rkey = board->rkey;
+		inv.next = &wr;
+		if (ibv_post_send(w->e.qp, halt ? &inv : &wr, &bad))
+			break;
+		board->posted++;
+		if (wait_wc(&w->e, &wc))
+			break;
+	}
+	if (halt && !wc.status && !wait_wc(&w->e, &wc))
+		DIE("a request behind SEND_WITH_INV went through");
+}
+
+static void *poster(void *arg)
+{
+	struct writer *w = arg;
+
+	for (uint32_t round = 0;; w->done = round) {
+		while (w->go == round)
+			sched_yield();
+		round = w->go;
+		post_round(w, round);
+	}
+	return NULL;
+}
+
+static void writers_round(struct writer *w, uint32_t round)
+{
+	memset(w->buf, reading ? 0 : WRITTEN, BYTES);
+	connect_qp(&w->e, board->owner_qpn);
+	w->go = round;
+	while (w->done != round) {
+		if (board->ways_end == END_HALT && board->halt == round && board->halted < round) {
+			set_state(&w->e, IBV_QPS_ERR);
+			board->halted = round;
+		}
+		sched_yield();
+	}
+	for (uint32_t i = 0; reading && i < BYTES; i++)
+		board->leaked += w->buf[i] == SECRET;
+	board->ended = round;
+}
+
+static void writer_main(void)
+{
+	struct writer *w = &writer;
+	pthread_t t;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	open_device(&w->e);
+	make_qp(&w->e);
+	w->buf = aligned_alloc(4096, BYTES);
+	memset(w->buf, 0, BYTES);
+	w->mr = ibv_reg_mr(w->e.pd, w->buf, BYTES, IBV_ACCESS_LOCAL_WRITE);
+	CHECK(w->mr && !pthread_create(&t, NULL, poster, w));
+	board->writer_qpn = w->e.qp->qp_num;
+	board->ended = board->round;
+	board->writer = getpid();
+	for (uint32_t round = board->round;;) {
+		while (board->round == round)
+			sched_yield();
+		round = board->round;
+		writers_round(w, round);
+	}
+}
+
+/* ---- the owner */
+
+static struct owner {
+	struct end_point e;
+	struct ibv_mr *mr;
+	struct ibv_mw *mw;
+	uint8_t *buf;
+	uint64_t wr_id;
+} owner;
+
+static struct ibv_mr *reg(struct owner *o)
+{
+	struct ibv_mr *mr = ibv_reg_mr(o->e.pd, o->buf, BYTES,
+				       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+					       IBV_ACCESS_REMOTE_READ | IBV_ACCESS_MW_BIND);
+
+	CHECK(mr);
+	return mr;
+}
+
+/* Post, and wait for its own completion. */
+static enum ibv_wc_status do_send(struct owner *o, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad;
+	struct ibv_wc wc;
+
+	wr->wr_id = ++o->wr_id;
+	CHECK(!ibv_post_send(o->e.qp, wr, &bad));
+	do
+		wait_wc(&o->e, &wc);
+	while (wc.wr_id != o->wr_id);
+	return wc.status;
+}
+
+static struct ibv_mw_bind_info the_bind(struct owner *o, uint64_t len)
+{
+	return (struct ibv_mw_bind_info){.mr = o->mr,
+					 .addr = (uintptr_t)o->buf,
+					 .length = len,
+					 .mw_access_flags =
+						 IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ};
+}
+
+static void window_1(struct owner *o)
+{
+	struct ibv_mw_bind b = {.wr_id = ++o->wr_id, .bind_info = the_bind(o, BYTES)};
+	struct ibv_wc wc;
+
+	o->mr = reg(o);
+	b.bind_info.mr = o->mr;
+	o->mw = ibv_alloc_mw(o->e.pd, IBV_MW_TYPE_1);
+	CHECK(o->mw && !ibv_bind_mw(o->e.qp, o->mw, &b) && !wait_wc(&o->e, &wc));
+	board->rkey = o->mw->rkey;
+}
+
+static void window_2(struct owner *o)
+{
+	struct ibv_send_wr wr = {.opcode = IBV_WR_BIND_MW};
+
+	o->mr = reg(o);
+	o->mw = ibv_alloc_mw(o->e.pd, IBV_MW_TYPE_2);
+	CHECK(o->mw);
+	wr.bind_mw.mw = o->mw;
+	wr.bind_mw.rkey = ibv_inc_rkey(o->mw->rkey);
+	wr.bind_mw.bind_info = the_bind(o, BYTES);
+	CHECK(!do_send(o, &wr));
+	o->mw->rkey = wr.bind_mw.rkey;
+	board->rkey = wr.bind_mw.rkey;
+}
+
+static void region(struct owner *o)
+{
+	o->mr = reg(o);
+	board->rkey = o->mr->rkey;
+}
+
+/* How it is taken away. False: it was not, for a reason that is no fault. */
+static bool local_inv(struct owner *o)
+{
+	struct ibv_send_wr wr = {.opcode = IBV_WR_LOCAL_INV, .invalidate_rkey = board->rkey};
+	enum ibv_wc_status st = do_send(o, &wr);
+
+	/* The writer's next request may have failed on what is gone already, and the QP with it. */
+	if (st && st != IBV_WC_WR_FLUSH_ERR)
+		DIE("LOCAL_INV: %s", ibv_wc_status_str(st));
+	return !st;
+}
+
+static bool bind_1(struct owner *o, uint64_t len)
+{
+	struct ibv_mw_bind b = {.wr_id = ++o->wr_id, .bind_info = the_bind(o, len)};
+	struct ibv_wc wc;
+
+	b.bind_info.addr += BYTES - 64;
+	CHECK(!ibv_bind_mw(o->e.qp, o->mw, &b));
+	do
+		wait_wc(&o->e, &wc);
+	while (wc.wr_id != o->wr_id);
+	return !wc.status;
+}
+
+static bool rebind(struct owner *o)
+{
+	return bind_1(o, 64);
+}
+
+static bool unbind(struct owner *o)
+{
+	return bind_1(o, 0);
+}
+
+static bool halt(struct owner *o)
+{
+	double end = now() + PATIENCE;
+
+	board->halt = board->round;
+	while (board->halted != board->round && board->writer)
+		CHECK(now() < end);
+	return board->halted == board->round;
+}
+
+static bool send_inv(struct owner *o)
+{
+	double end = now() + PATIENCE;
+	struct ibv_wc wc;
+
+	board->halt = board->round;
+	while (!ibv_poll_cq(o->e.cq, 1, &wc)) {
+		if (!board->writer)
+			return false;
+		CHECK(now() < end);
+	}
+	CHECK(wc.opcode == IBV_WC_RECV);
+	return !wc.status && wc.wc_flags & IBV_WC_WITH_INV;
+}
+
+static bool dereg(struct owner *o)
+{
+	CHECK(!ibv_dereg_mr(o->mr));
+	o->mr = NULL;
+	return true;
+}
+
+static bool rereg(struct owner *o)
+{
+	CHECK(!ibv_rereg_mr(o->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			    IBV_ACCESS_LOCAL_WRITE));
+	return true;
+}
+
+static bool to_err(struct owner *o)
+{
+	set_state(&o->e, IBV_QPS_ERR);
+	return true;
+}
+
+/* See struct way's `slow`. */
+static bool too_long(int r)
+{
+	CHECK(!r || (r == ETIMEDOUT && torment == STOP));
+	return r;
+}
+
+static bool to_reset(struct owner *o)
+{
+	struct ibv_qp_attr a = {.qp_state = IBV_QPS_RESET};
+
+	return !too_long(ibv_modify_qp(o->e.qp, &a, IBV_QP_STATE));
+}
+
+static bool destroy(struct owner *o)
+{
+	if (too_long(ibv_destroy_qp(o->e.qp)))
+		return false;
+	o->e.qp = NULL;
+	return true;
+}
+
+static bool close_file(struct owner *o)
+{
+	CHECK(!ibv_close_device(o->e.ctx));
+	memset(&o->e, 0, sizeof(o->e));
+	o->mr = NULL;
+	return true;
+}
+
+static struct way {
+	const char *name;
+	void (*give)(struct owner *o);
+	bool (*take)(struct owner *o);
+	enum end end;
+	bool rc_only;
+	bool alive; /* needs a living writer that runs */
+	bool slow; /* a writer that is stopped with a lock makes it fail after 2 s: SUPPORT.md 11 */
+	uint32_t rounds, wrong;
+	double longest;
+} ways[] = {
+	{"LOCAL_INV of a type 2 window", window_2, local_inv},
+	{"rebinding a type 1 window", window_1, rebind},
+	{"unbinding a type 1 window", window_1, unbind},
+	{"SEND_WITH_INV", window_2, send_inv, END_SEND_INV, .rc_only = true, .alive = true},
+	{"dereg_mr", region, dereg},
+	{"rereg_mr", region, rereg},
+	{"its QP to ERR", region, to_err},
+	{"its QP to RESET", region, to_reset, .slow = true},
+	{"destroy_qp", region, destroy, .slow = true},
+	{"close_device", region, close_file, .slow = true},
+	{"the writer's QP to ERR", region, halt, END_HALT, .alive = true},
+};
+#define WAYS (sizeof(ways) / sizeof(ways[0]))
+
+static bool have_writer(uint32_t unused)
+{
+	return board->writer && board->ended >= board->round;
+}
+
+static bool has_posted(uint32_t n)
+{
+	return board->posted >= n || !board->writer;
+}
+
+static bool has_ended(uint32_t round)
+{
+	return board->ended == round || !board->writer;
+}
+
+static void wait_randomly(void)
+{
+	double end = now() + (rand() % 400) / 1e6;
+
+	while (now() < end)
+		;
+}
+
+static void begin(struct owner *o, struct way *w)
+{
+	struct ibv_recv_wr *bad, recv = {0};
+
+	until_(have_writer, 0, "a writer");
+	if (!o->e.ctx)
+		open_device(&o->e);
+	if (!o->e.qp)
+		make_qp(&o->e);
+	connect_qp(&o->e, board->writer_qpn);
+	CHECK(!ibv_post_recv(o->e.qp, &recv, &bad));
+	w->give(o);
+	memset(o->buf, BEFORE, BYTES);
+	board->va = (uintptr_t)o->buf;
+	board->owner_qpn = o->e.qp->qp_num;
+	board->ways_end = w->end;
+}
+
+static void end(struct owner *o)
+{
+	if (o->mw)
+		CHECK(!ibv_dealloc_mw(o->mw));
+	o->mw = NULL;
+	if (o->mr)
+		CHECK(!ibv_dereg_mr(o->mr));
+	o->mr = NULL;
+}
+
+static uint32_t strangers(const uint8_t *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < BYTES; i++)
+		n += p[i] != SECRET;
+	return n;
+}
+
+static void one_round(struct owner *o, struct way *w)
+{
+	uint32_t before = board->posted, wrong;
+	uint64_t leaked = board->leaked;
+	pid_t pid;
+	bool taken, spare = w->alive || (w->slow && torment == STOP && w->rounds % 16);
+	double t;
+
+	begin(o, w);
+	board->round++;
+	until_(has_posted, before + 1 + (uint32_t)rand() % 3, "traffic");
+	pid = board->writer;
+	wait_randomly();
+	if (pid && torment != RUN && !spare)
+		kill(pid, torment == STOP ? SIGSTOP : SIGKILL);
+	t = now();
+	taken = w->take(o);
+	t = now() - t;
+	memset(o->buf, SECRET, BYTES);
+	board->stop = board->round;
+	if (pid && torment == STOP)
+		kill(pid, SIGCONT);
+	until_(has_ended, board->round, "the writer's end");
+	wrong = strangers(o->buf) + (uint32_t)(board->leaked - leaked);
+	if (taken) {
+		w->rounds++;
+		w->wrong += wrong != 0;
+		w->longest = t > w->longest ? t : w->longest;
+	}
+	end(o);
+}
+
+static int owner_main(double seconds)
+{
+	struct owner *o = &owner;
+	struct ibv_port_attr port;
+	double until = now() + seconds;
+	uint32_t rounds = 0, wrong = 0;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	open_device(&o->e);
+	CHECK(!ibv_query_port(o->e.ctx, 1, &port));
+	board->lid = port.lid;
+	o->buf = aligned_alloc(4096, BYTES);
+	while (now() < until)
+		for (size_t i = 0; i < WAYS; i++)
+			if (qp_type == IBV_QPT_RC || !ways[i].rc_only)
+				one_round(o, &ways[i]);
+	for (size_t i = 0; i < WAYS; i++) {
+		struct way *w = &ways[i];
+
+		printf("%-30s %6u rounds, %u wrong, longest %.1f ms\n", w->name, w->rounds,
+		       w->wrong, w->longest * 1e3);
+		rounds += w->rounds;
+		wrong += w->wrong;
+	}
+	printf("%u rounds, %u wrong\n", rounds, wrong);
+	return wrong ? 1 : !rounds;
+}
+
+/* ---- */
+
+static pid_t start(int (*body)(double), double arg)
+{
+	pid_t pid = fork();
+
+	CHECK(pid >= 0);
+	if (!pid) {
+		int status = body(arg);
+
+		fflush(stdout);
+		_exit(status);
+	}
+	return pid;
+}
+
+static int writer_body(double unused)
+{
+	writer_main();
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	pid_t own, wr;
+
+	if (argc != 5) {
+		fprintf(stderr, "inval <seconds> <rc|uc> <write|read> <run|stop|kill>\n");
+		return 2;
+	}
+	qp_type = strcmp(argv[2], "uc") ? IBV_QPT_RC : IBV_QPT_UC;
+	reading = !strcmp(argv[3], "read");
+	torment = !strcmp(argv[4], "stop") ? STOP : !strcmp(argv[4], "kill") ? KILL : RUN;
+	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
+	CHECK(board != MAP_FAILED);
+	srand(1);
+	own = start(owner_main, atof(argv[1]));
+	wr = start(writer_body, 0);
+	for (;;) {
+		int status;
+		pid_t pid = wait(&status);
+
+		if (pid == own) {
+			kill(wr, SIGKILL);
+			return WIFEXITED(status) ? WEXITSTATUS(status) : 2;
+		}
+		if (pid != wr)
+			continue;
+		board->writer = 0;
+		if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) {
+			kill(own, SIGKILL);
+			fprintf(stderr, "the writer ended: %#x\n", (unsigned int)status);
+			return 2;
+		}
+		wr = start(writer_body, 0);
+	}
+}
