@@ -223,8 +223,8 @@ uint64_t running_mark(struct seg *s);
 /*
  * 0: nothing that was decided before running_mark() is still to be copied: each of those threads
  * has moved on, its process is dead, or it is stopped and its copy taken back (gate.h). -ETIMEDOUT
- * after `ns`; 0 looks once. The caller holds no lock of a queue, or waits outside of its own entry
- * (and has nothing left of what it looked up when it comes back).
+ * after `ns` (SEG_LOCK_CTRL_NS: as seg_lock()); 0 looks once. A thread with an entry of its own
+ * waits outside of it, and has nothing left of what it looked up when it comes back.
  */
 int running_wait(struct seg *s, struct running *it, uint64_t ns);
 int running_wait_outside(struct seg *s, struct seg_ring *own, struct running *it, uint64_t ns);

@@ -5,6 +5,7 @@
  * keeps a key registered (eng_mkey_quiesce waits for it), so nothing is written to the key.
  */
 #include "engine/internal.h"
+#include "util/point.h"
 
 #include <errno.h>
 
@@ -132,6 +133,7 @@ int sgl_copy_gated(struct eng_run *r, struct eng_sgl *dst, struct eng_sgl *src)
 {
 	int rc;
 
+	POINT("keys-looked-up");
 	mem_gate = &r->ring->gate;
 	rc = sgl_copy(r->s, dst, src);
 	mem_gate = NULL;

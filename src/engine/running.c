@@ -118,6 +118,15 @@ static bool harmless(const struct waiting *w, uint32_t slot, struct seg_ring *e)
 			 w->it->of != SEG_NONE && w->it->of != slot) != GATE_OPEN;
 }
 
+/* As with locks: commands give up on those who are stopped, not on those who take long. */
+static bool gives_up(const struct waiting *w, uint32_t slot, uint64_t now)
+{
+	if (now < w->end)
+		return false;
+	return w->end - w->start < SEG_LOCK_CTRL_NS || now - w->start >= SEG_LOCK_HUNG_NS ||
+	       (slot && slot != w->s->self && seg_proc_stopped(w->s, slot));
+}
+
 static int wait_for(const struct waiting *w, uint32_t slot, struct seg_ring *e)
 {
 	struct timespec nap = {0, NAP_NS};
@@ -125,11 +134,11 @@ static int wait_for(const struct waiting *w, uint32_t slot, struct seg_ring *e)
 
 	while (in_the_way(w, atomic_load(&e->use))) {
 		now = clock_now_ns();
-		if (now >= w->end || now - looked >= LOOK_NS) {
+		if (now - looked >= LOOK_NS || w->end == w->start) {
 			looked = now;
 			if (harmless(w, slot, e))
 				return 0;
-			if (now >= w->end)
+			if (gives_up(w, slot, now))
 				return -ETIMEDOUT;
 		}
 		if (now - w->start < SPIN_NS)

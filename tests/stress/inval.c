@@ -462,9 +462,10 @@ static struct way {
 	bool (*take)(struct owner *o);
 	enum end end;
 	bool rc_only;
-	bool alive; /* needs a living writer that runs */
-	bool slow; /* a writer that is stopped with a lock makes it fail after 2 s: SUPPORT.md 11 */
-	uint32_t rounds, wrong;
+	bool alive;     /* needs a living writer that runs */
+	bool slow;      /* a writer that is stopped with a lock makes it fail after 2 s */
+	uint32_t every; /* only in each so many passes; 0: in each */
+	uint32_t passes, rounds, wrong;
 	double longest;
 } ways[] = {
 	{"LOCAL_INV of a type 2 window", window_2, local_inv},
@@ -476,7 +477,7 @@ static struct way {
 	{"its QP to ERR", region, to_err},
 	{"its QP to RESET", region, to_reset, .slow = true},
 	{"destroy_qp", region, destroy, .slow = true},
-	{"close_device", region, close_file, .slow = true},
+	{"close_device", region, close_file, .slow = true, .every = 4},
 	{"the writer's QP to ERR", region, halt, END_HALT, .alive = true},
 };
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
@@ -546,9 +547,10 @@ static void one_round(struct owner *o, struct way *w)
 	uint32_t before = board->posted, wrong;
 	uint64_t leaked = board->leaked;
 	pid_t pid;
-	bool taken, spare = w->alive || (w->slow && torment == STOP && w->rounds % 16);
+	bool taken, spare = w->alive || (w->slow && torment == STOP && w->passes % 16 != 9);
 	double t;
 
+	w->passes++;
 	begin(o, w);
 	board->round++;
 	until_(has_posted, before + 1 + (uint32_t)rand() % 3, "traffic");
@@ -585,9 +587,10 @@ static int owner_main(double seconds)
 	CHECK(!ibv_query_port(o->e.ctx, 1, &port));
 	board->lid = port.lid;
 	o->buf = aligned_alloc(4096, BYTES);
-	while (now() < until)
+	for (uint32_t pass = 0; !pass || now() < until; pass++)
 		for (size_t i = 0; i < WAYS; i++)
-			if (qp_type == IBV_QPT_RC || !ways[i].rc_only)
+			if ((qp_type == IBV_QPT_RC || !ways[i].rc_only) &&
+			    !(ways[i].every && pass % ways[i].every))
 				one_round(o, &ways[i]);
 	for (size_t i = 0; i < WAYS; i++) {
 		struct way *w = &ways[i];
