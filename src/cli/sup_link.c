@@ -18,6 +18,7 @@
 #include <sys/un.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+#include "engine/engine.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -513,6 +514,7 @@ void sup_link_close(struct sup *sup, struct sup_link *l)
 	proc = seg_proc(&sup->seg, l->slot);
 	if (proc)
 		atomic_store(&proc->state, SEG_PROC_DEAD);
+	eng_proc_died(&sup->seg, l->slot);
 	sup_files_probe(sup, l->slot, l->gen);
 	sup->mads_at = 0; /* look what it has left in files that live on */
 	if (proc && !sup_files_of(sup, l->slot, l->gen))

@@ -5,6 +5,7 @@
  */
 #include "engine/internal.h"
 #include "segment/evq.h"
+#include "util/point.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -32,40 +33,157 @@ void cqe_set_error(struct eng_cqe *c, enum eng_why why)
 	c->why = why;
 }
 
+/* For indices that go up, also when an older one comes late. */
+static void raise_to(_Atomic uint32_t *w, uint32_t to)
+{
+	uint32_t was = atomic_load_explicit(w, memory_order_relaxed);
+
+	while ((int32_t)(to - was) > 0 && !atomic_compare_exchange_weak(w, &was, to))
+		;
+}
+
+/*
+ * The arm ends, as it was seen (`arm`): from this store on its event is owed. `told`: the CQEs
+ * below that index are what it says. False: that arm had its event already.
+ */
+static bool cq_note(struct hw_cq *cq, uint32_t arm, uint32_t told)
+{
+	uint32_t now = arm;
+
+	while ((now & HW_CQ_ARMED) == (arm & HW_CQ_ARMED) &&
+	       now / HW_CQ_ARM_SEQ == arm / HW_CQ_ARM_SEQ)
+		if (atomic_compare_exchange_weak(&cq->armed, &now,
+						 (now & ~(uint32_t)HW_CQ_ARMED) | HW_CQ_OWES |
+							 HW_CQ_OWES_DEVX)) {
+			POINT("cq-noted");
+			raise_to(&cq->told, told);
+			return true;
+		}
+	return false;
+}
+
+/*
+ * The CQE at index `at` is there to be seen: count it, and note the event that it is due. True: one
+ * was noted, to be paid. Whoever takes the lock over from a holder that died or was stopped does
+ * the same, and whoever comes second finds that it is done.
+ */
+static bool cq_count(struct hw_cq *cq, uint32_t at, bool solicited)
+{
+	uint32_t arm = atomic_load(&cq->armed), was = at;
+
+	if (solicited)
+		raise_to(&cq->sol_pi, at + 1);
+	if (!atomic_compare_exchange_strong(&cq->pi, &was, at + 1))
+		return false;
+	POINT("cq-counted");
+	if (!(arm & HW_CQ_ANY) && !(arm & HW_CQ_SOLICITED && solicited))
+		return false;
+	return (int32_t)(at + 1 - atomic_load(&cq->told)) > 0 && cq_note(cq, arm, at + 1);
+}
+
+/* To the completion channel. */
+static void cq_tell(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+{
+	uint32_t evq = atomic_load_explicit(&cq->comp.evq, memory_order_acquire);
+	struct seg_evsrc src = {.table = SEG_T_CQ, .idx = cqn, .gen = cq->gen, .counter = 0};
+	int rc = -ENOENT;
+
+	if (evq != SEG_NONE)
+		rc = evq_push_owed(s, evq, cq->comp.evq_gen, src, cq->comp.cookie, 0, NULL, 0);
+	if (rc == -ETIMEDOUT)
+		/* The reader is stopped with its queue locked: its own device thread does it. */
+		park_rouse(s, cq->dbr_mem.slot);
+	else if (rc == -ENOENT)
+		atomic_fetch_and(&cq->armed, ~(uint32_t)HW_CQ_OWES);
+}
+
+void cq_pay_event(struct seg *s, uint32_t cqn)
+{
+	struct hw_cq *cq = hw_cq(s, cqn);
+	uint32_t owes = cq ? atomic_load(&cq->armed) : 0;
+
+	if (owes & HW_CQ_OWES && TRACE_ON(LOG_EVENT))
+		eng_trace_event("completion", SEG_T_CQ, cqn, UINT32_MAX);
+	if (owes & HW_CQ_OWES)
+		cq_tell(s, cq, cqn);
+	POINT("cq-told");
+	if (owes & HW_CQ_OWES_DEVX)
+		event_comp(s, cq, cqn);
+}
+
 static void cq_fail(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t why)
 {
 	TRACE(LOG_CQE, "cq %x: %s", cqn,
 	      why == HW_CQ_ERR_OVERRUN ? "overrun" : "its buffer is not accessible");
+	eng_cq_event_note(cq, IBV_EVENT_CQ_ERR);
+	POINT("cq-fail-noted");
 	atomic_store(&cq->state, why);
-	eng_cq_event(s, cq, cqn, IBV_EVENT_CQ_ERR);
+	POINT("cq-failed");
+	event_pay(s, SEG_T_CQ, cqn);
 }
 
 /*
- * The last holder died. pi is advanced after the CQE is complete, so the worst is a visible CQE at
- * pi: count it. An entry that was never written has opcode 15 or, when the program left zeroes
- * there, no QP.
+ * Just armed by a program that has consumed `ci`: is there a completion that it has neither seen
+ * nor been told of by an event? Then the event comes at once, and tells of those below *told. One
+ * event for each completion at most: who arms first and polls then is not woken twice for the same.
  */
-static void cq_repair(struct seg *s, struct hw_cq *cq)
+static bool cq_has_news(struct hw_cq *cq, uint32_t arm, uint32_t ci, uint32_t *told)
 {
-	struct eng_cqe c;
-	uint32_t lap = cq->pi >> cq->log_size & 1;
+	uint32_t pi = atomic_load(&cq->pi), was = atomic_load(&cq->told);
+	uint32_t upto = arm & HW_CQ_ANY ? pi : atomic_load(&cq->sol_pi);
+	uint32_t unseen = (upto - ci) & CQ_COUNTER, untold = upto - was;
 
-	if (mem_read(s, cq->mem, cq_slot(cq), c.b, sizeof(c.b)))
-		return;
-	if (LAYOUT_GET(cqe64, c.b, owner) == lap && LAYOUT_GET(cqe64, c.b, qpn) &&
-	    LAYOUT_GET(cqe64, c.b, opcode) != CQE_INVALID)
-		cq->pi++;
+	if (!(arm & HW_CQ_ARMED) || !unseen || unseen > CQ_COUNTER / 2 || pi - was <= pi - upto)
+		return false;
+	if (untold > unseen) /* told of nothing that is unseen (or long ago: indices wrap) */
+		untold = unseen;
+	*told = arm & HW_CQ_ANY ? upto - untold + 1 : upto;
+	return true;
 }
 
-int cq_lock(struct seg *s, struct hw_cq *cq)
+/*
+ * The last holder died. What it wrote is a CQE at pi, if any: count it. An entry that was never
+ * written has opcode 15 or, when the program left zeroes there, no QP. It may have died between
+ * the index and the event, too: an arm that is left has no news.
+ */
+static void cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+{
+	uint32_t pi = atomic_load(&cq->pi), lap = pi >> cq->log_size & 1, told;
+	uint32_t arm = atomic_load(&cq->armed);
+	struct eng_cqe c;
+
+	if (cq_has_news(cq, arm, cq->arm_ci, &told))
+		cq_note(cq, arm, pi);
+	/* Its arm ended, and it had no time to say what the event tells of. */
+	if (atomic_load(&cq->armed) & HW_CQ_OWES)
+		raise_to(&cq->told, pi);
+	if (!mem_read(s, cq->mem, cq_slot(cq), c.b, sizeof(c.b)) &&
+	    LAYOUT_GET(cqe64, c.b, owner) == lap && LAYOUT_GET(cqe64, c.b, qpn) &&
+	    LAYOUT_GET(cqe64, c.b, opcode) != CQE_INVALID)
+		cq_count(cq, pi,
+			 LAYOUT_GET(cqe64, c.b, se) ||
+				 LAYOUT_GET(cqe64, c.b, opcode) == CQE_REQ_ERR ||
+				 LAYOUT_GET(cqe64, c.b, opcode) == CQE_RESP_ERR);
+	if (!atomic_load(&cq->state)) /* it did not come to that */
+		eng_cq_event_unnote(cq, IBV_EVENT_CQ_ERR);
+	cq_pay_event(s, cqn);
+}
+
+int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
 	int rc = seg_lock(s, &cq->lock, SEG_LOCK_DATA_NS);
 
 	if (rc < 0)
 		return rc;
 	if (rc == SEG_LOCK_INHERITED)
-		cq_repair(s, cq);
+		cq_repair(s, cq, cqn);
 	return 0;
+}
+
+void cq_adopt(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+{
+	if (seg_lock_orphaned(s, &cq->lock) && !cq_lock(s, cq, cqn))
+		seg_unlock(s, &cq->lock);
 }
 
 /* Their owner is gone, or how to get at his memory is not known yet: nothing is wrong with the CQ.
@@ -98,7 +216,7 @@ int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out)
 
 	if (!cq)
 		return -EOVERFLOW;
-	rc = cq_lock(s, cq);
+	rc = cq_lock(s, cq, cqn);
 	if (rc)
 		return rc;
 	rc = atomic_load_explicit(&cq->state, memory_order_relaxed) ? -EOVERFLOW : cq_room(s, cq);
@@ -125,50 +243,15 @@ int cq_write(struct seg *s, struct hw_cq *cq, const struct eng_cqe *c)
 	return mem_writev(s, cq->mem, &to, 1, from, 2);
 }
 
-/* To the completion channel. */
-static void cq_tell(struct seg *s, struct hw_cq *cq, uint32_t cqn)
-{
-	uint32_t evq = atomic_load_explicit(&cq->comp.evq, memory_order_acquire);
-	struct seg_evsrc src = {.table = SEG_T_CQ, .idx = cqn, .gen = cq->gen, .counter = 0};
-
-	if (evq == SEG_NONE ||
-	    evq_push(s, evq, cq->comp.evq_gen, src, cq->comp.cookie, 0, 0) != -ETIMEDOUT)
-		return;
-	/* The reader is stopped with its queue locked: its own device thread will do it. */
-	atomic_store(&cq->event_owed, 1);
-	park_rouse(s, cq->dbr_mem.slot);
-}
-
-static void cq_fire(struct seg *s, struct hw_cq *cq, uint32_t cqn)
-{
-	cq->armed = 0;
-	if (TRACE_ON(LOG_EVENT))
-		eng_trace_event("completion", SEG_T_CQ, cqn, UINT32_MAX);
-	cq_tell(s, cq, cqn);
-	event_comp(s, cq, cqn);
-}
-
-void cq_pay_event(struct seg *s, uint32_t cqn)
-{
-	struct hw_cq *cq = hw_cq(s, cqn);
-
-	if (!cq || cq_lock(s, cq))
-		return;
-	if (atomic_exchange(&cq->event_owed, 0))
-		cq_tell(s, cq, cqn);
-	seg_unlock(s, &cq->lock);
-}
-
 void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited)
 {
-	cq->pi++;
-	if (solicited)
-		cq->sol_pi = cq->pi;
-	if (cq->armed && (cq->armed == 1 || solicited)) {
-		cq->told = cq->pi;
-		cq_fire(s, cq, cqn);
-	}
+	bool noted = cq_count(cq, atomic_load_explicit(&cq->pi, memory_order_relaxed), solicited);
+
+	POINT("cq-unlock");
 	seg_unlock(s, &cq->lock);
+	POINT("cq-unlocked");
+	if (__builtin_expect(noted, 0))
+		cq_pay_event(s, cqn);
 }
 
 void cq_abort(struct seg *s, struct hw_cq *cq)
@@ -207,34 +290,17 @@ int eng_cq_created(struct seg *s, uint32_t cqn)
 	return mem_write_be32(s, cq->dbr_mem, cq->dbr_va + 4, seed);
 }
 
-/*
- * Just armed by a program that has consumed `ci`: is there a completion that it has neither seen
- * nor been told of by an event? Then the event comes at once. One event for each completion at
- * most: who arms first and polls then is not woken twice for the same.
- */
-static bool cq_has_news(struct hw_cq *cq, uint32_t ci)
-{
-	uint32_t upto = cq->armed == 1 ? cq->pi : cq->sol_pi;
-	uint32_t unseen = (upto - ci) & CQ_COUNTER, untold = upto - cq->told;
-
-	if (!unseen || unseen > CQ_COUNTER / 2 || cq->pi - cq->told <= cq->pi - upto)
-		return false;
-	if (untold > unseen) /* told of nothing that is unseen (or long ago: indices wrap) */
-		untold = unseen;
-	cq->told = cq->armed == 1 ? upto - untold + 1 : upto;
-	return true;
-}
-
 void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word)
 {
 	struct hw_cq *cq = hw_cq(s, cqn);
-	uint32_t rec, ci;
+	uint32_t rec, arm, was, told;
+	bool noted;
 
 	if (!cq) {
 		TRACE(LOG_DOORBELL, "arm of unknown cq %x", cqn);
 		return;
 	}
-	if (cq_lock(s, cq)) {
+	if (cq_lock(s, cq, cqn)) {
 		/* The record says that it is to be armed: the device thread will. */
 		TRACE(LOG_DOORBELL, "arm of cq %x: lock is held", cqn);
 		park_rouse(s, cq->dbr_mem.slot);
@@ -248,14 +314,22 @@ void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word)
 		seg_unlock(s, &cq->lock);
 		return;
 	}
-	atomic_store_explicit(&cq->arm_seen, rec, memory_order_relaxed);
-	ci = rec & CQ_COUNTER;
-	cq->arm_ci = ci;
+	cq->arm_ci = rec & CQ_COUNTER;
 	cq->arm_sn = rec >> 28 & 3;
-	cq->armed = rec >> 24 & 1 ? 2 : 1;
-	if (cq_has_news(cq, ci))
-		cq_fire(s, cq, cqn);
+	was = atomic_load(&cq->armed);
+	do {
+		arm = rec >> 24 & 1 ? HW_CQ_SOLICITED : HW_CQ_ANY;
+		/* An arm for any completion stands until it has had its event (IBA 11.4.2.2). */
+		if (was & HW_CQ_ANY)
+			arm = HW_CQ_ANY;
+		arm |= (was & ~(uint32_t)HW_CQ_ARMED) + HW_CQ_ARM_SEQ;
+	} while (!atomic_compare_exchange_weak(&cq->armed, &was, arm));
+	POINT("cq-armed");
+	atomic_store_explicit(&cq->arm_seen, rec, memory_order_relaxed);
+	noted = cq_has_news(cq, arm, cq->arm_ci, &told) && cq_note(cq, arm, told);
 	seg_unlock(s, &cq->lock);
+	if (noted)
+		cq_pay_event(s, cqn);
 }
 
 int eng_cq_quiesce(struct seg *s, uint32_t cqn)
@@ -268,8 +342,7 @@ int eng_cq_quiesce(struct seg *s, uint32_t cqn)
 	rc = seg_lock(s, &cq->lock, SEG_LOCK_CTRL_NS);
 	if (rc < 0)
 		return rc;
-	cq->armed = 0;
-	atomic_store(&cq->event_owed, 0);
+	atomic_store(&cq->armed, 0);
 	atomic_store(&cq->comp.evq, SEG_NONE);
 	atomic_store(&cq->async.evq, SEG_NONE);
 	seg_unlock(s, &cq->lock);
@@ -290,7 +363,7 @@ int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va,
 	if (rc < 0)
 		return rc;
 	if (rc == SEG_LOCK_INHERITED)
-		cq_repair(s, cq);
+		cq_repair(s, cq, cqn);
 	rc = mem_read_be32(s, cq->dbr_mem, cq->dbr_va, &cq->ci_cached);
 	cq->ci_cached &= CQ_COUNTER;
 	used = (cq->pi - cq->ci_cached) & CQ_COUNTER;
@@ -303,7 +376,7 @@ int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va,
 		rc = cq_write(s, cq, &c);
 	}
 	if (!rc) {
-		cq->pi++;
+		atomic_fetch_add(&cq->pi, 1);
 		cq->mem = mem;
 		cq->va = va;
 		cq->log_size = log_size;

@@ -76,6 +76,9 @@ int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va,
 int eng_srq_arm_limit(struct seg *s, uint32_t srqn, uint32_t lwm);
 /* After a receive queue or SRQ error etc.: raise an object's async event (IBV_EVENT_* number of the
  * uapi). */
+/* A process has died (its slot is SEG_PROC_DEAD): rouse whoever has to finish what it left half
+ * done. Takes no lock. By the supervisor. */
+void eng_proc_died(struct seg *s, uint32_t slot);
 void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type);
 void eng_cq_event(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t ib_event_type);
 void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type);

@@ -41,104 +41,181 @@ static const uint8_t prm_event[] = {
 	[IBV_EVENT_QP_LAST_WQE_REACHED] = PRM_EVENT_SRQ_LAST_WQE,
 };
 
-static void queue_event(struct seg *s, uint32_t hca, uint32_t ib_event_type, uint32_t queue,
-			uint32_t n)
-{
-	uint8_t data[LAYOUT_SZ(eqe_qp_srq)] = {0};
+/* Who has an object's events, as the device keeps it. */
+struct source {
+	struct hw_evtarget *t;
+	enum seg_table_id table;
+	uint32_t idx, gen, slot, hca;
+	uint32_t queue; /* of the EQE: PRM_EVENT_QUEUE_* */
+	bool devx;
+};
 
-	LAYOUT_SET(eqe_qp_srq, data, type, queue);
-	LAYOUT_SET(eqe_qp_srq, data, qp_srq_n, n);
-	eng_devx_event(s, hca, prm_event[ib_event_type], queue, n, data);
-}
-
-/* To the async event file that the object was made with. */
-static void tell_verbs(struct seg *s, struct hw_evtarget *t, enum seg_table_id table, uint32_t idx,
-		       uint32_t gen, uint32_t type, uint32_t slot)
-{
-	uint32_t evq = atomic_load_explicit(&t->evq, memory_order_acquire);
-	struct seg_evsrc src = {.table = table, .idx = idx, .gen = gen, .counter = 1};
-
-	if (TRACE_ON(LOG_EVENT))
-		eng_trace_event("async", table, idx, type);
-	if (evq == SEG_NONE || evq_push(s, evq, t->evq_gen, src, t->cookie, type, 0) != -ETIMEDOUT)
-		return;
-	atomic_fetch_or(&t->owed, 1u << type);
-	park_rouse(s, slot);
-}
-
-/* A QP that several files have open tells each of them. */
-static void shares_event(struct seg *s, uint32_t hca, uint32_t qpn, uint32_t ib_event_type)
-{
-	seg_for_each_live (s, SEG_T_SHARE, i) {
-		struct hw_share *sh = seg_at(s, SEG_T_SHARE, i);
-
-		if (sh->table == SEG_T_QP && sh->idx == qpn && sh->hca == hca &&
-		    __atomic_load_n(&sh->flags, __ATOMIC_ACQUIRE) & HW_F_READY)
-			tell_verbs(s, &sh->async, SEG_T_SHARE, i, sh->gen, ib_event_type, sh->slot);
-	}
-}
-
-void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type)
-{
-	if (__builtin_expect(qp->shared, 0))
-		shares_event(s, qp->hca, qpn, ib_event_type);
-	tell_verbs(s, &qp->async, SEG_T_QP, qpn, qp->gen, ib_event_type, qp->mem.slot);
-	queue_event(s, qp->hca, ib_event_type,
-		    qp->st == HW_ST_DCT ? PRM_EVENT_QUEUE_DCT : PRM_EVENT_QUEUE_QP, qpn);
-}
-
-void eng_cq_event(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t ib_event_type)
-{
-	uint8_t data[LAYOUT_SZ(eqe_cq_err)] = {0};
-
-	tell_verbs(s, &cq->async, SEG_T_CQ, cqn, cq->gen, ib_event_type, cq->dbr_mem.slot);
-	LAYOUT_SET(eqe_cq_err, data, cqn, cqn);
-	LAYOUT_SET(eqe_cq_err, data, syndrome, atomic_load(&cq->state)); /* HW_CQ_ERR_* */
-	eng_devx_event(s, cq->hca, prm_event[ib_event_type], 0, cqn, data);
-}
-
-void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type)
-{
-	tell_verbs(s, &srq->async, SEG_T_SRQ, srqn, srq->gen, ib_event_type, srq->mem.slot);
-	/* Basic ones are RMPs, whose events are receive queues'. */
-	queue_event(s, srq->hca, ib_event_type, srq->type ? PRM_EVENT_QUEUE_QP : PRM_EVENT_QUEUE_RQ,
-		    srqn);
-}
-
-void event_comp(struct seg *s, const struct hw_cq *cq, uint32_t cqn)
-{
-	uint8_t data[LAYOUT_SZ(eqe_comp)] = {0};
-
-	LAYOUT_SET(eqe_comp, data, cqn, cqn);
-	eng_devx_event(s, cq->hca, PRM_EVENT_COMP, 0, cqn, data);
-}
-
-bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx)
+static struct source source_of(struct seg *s, enum seg_table_id table, uint32_t idx)
 {
 	struct hw_qp *qp = seg_at(s, table, idx);
 	struct hw_cq *cq = (void *)qp;
 	struct hw_srq *srq = (void *)qp;
 	struct hw_share *sh = (void *)qp;
-	struct hw_evtarget *t = table == SEG_T_QP      ? &qp->async
-				: table == SEG_T_CQ    ? &cq->async
-				: table == SEG_T_SHARE ? &sh->async
-						       : &srq->async;
-	uint32_t owed;
 
-	if (!atomic_load_explicit(&t->owed, memory_order_relaxed))
-		return true;
-	owed = atomic_exchange(&t->owed, 0);
-	for (; owed; owed &= owed - 1) {
-		uint32_t type = (uint32_t)__builtin_ctz(owed);
-
-		if (table == SEG_T_QP)
-			tell_verbs(s, t, table, idx, qp->gen, type, qp->mem.slot);
-		else if (table == SEG_T_CQ)
-			tell_verbs(s, t, table, idx, cq->gen, type, cq->dbr_mem.slot);
-		else if (table == SEG_T_SHARE)
-			tell_verbs(s, t, table, idx, sh->gen, type, sh->slot);
-		else
-			tell_verbs(s, t, table, idx, srq->gen, type, srq->mem.slot);
+	switch ((int)table) {
+	case SEG_T_QP:
+		return (struct source){&qp->async,
+				       table,
+				       idx,
+				       qp->gen,
+				       qp->mem.slot,
+				       qp->hca,
+				       qp->st == HW_ST_DCT ? PRM_EVENT_QUEUE_DCT
+							   : PRM_EVENT_QUEUE_QP,
+				       true};
+	case SEG_T_CQ:
+		return (struct source){&cq->async,       table,   idx, cq->gen,
+				       cq->dbr_mem.slot, cq->hca, 0,   true};
+	case SEG_T_SHARE:
+		return (struct source){&sh->async, table,   idx, sh->gen,
+				       sh->slot,   sh->hca, 0,   false};
+	default: /* Basic SRQs are RMPs, whose events are receive queues'. */
+		return (struct source){&srq->async,
+				       table,
+				       idx,
+				       srq->gen,
+				       srq->mem.slot,
+				       srq->hca,
+				       srq->type ? PRM_EVENT_QUEUE_QP : PRM_EVENT_QUEUE_RQ,
+				       true};
 	}
-	return !atomic_load(&t->owed);
+}
+
+static void note(struct hw_evtarget *t, uint32_t type, bool devx)
+{
+	if (atomic_load(&t->evq) != SEG_NONE)
+		atomic_fetch_or(&t->owed, 1u << type);
+	if (devx)
+		atomic_fetch_or(&t->devx_owed, 1u << type);
+}
+
+/* To the async event file that the object was made with. */
+static void tell_verbs(struct seg *s, const struct source *o, uint32_t type)
+{
+	uint32_t evq = atomic_load_explicit(&o->t->evq, memory_order_acquire);
+	struct seg_evsrc src = {.table = o->table, .idx = o->idx, .gen = o->gen, .counter = 1};
+	int rc = -ENOENT;
+
+	if (TRACE_ON(LOG_EVENT))
+		eng_trace_event("async", o->table, o->idx, type);
+	if (evq != SEG_NONE)
+		rc = evq_push_owed(s, evq, o->t->evq_gen, src, o->t->cookie, type, NULL, 0);
+	if (rc == -ETIMEDOUT)
+		park_rouse(s, o->slot);
+	else if (rc == -ENOENT)
+		atomic_fetch_and(&o->t->owed, ~(1u << type));
+}
+
+static void tell_devx(struct seg *s, const struct source *o, uint32_t type)
+{
+	struct evsub_debt debt = {&o->t->devx_owed, 1u << type, o->table, o->idx, o->gen};
+	uint8_t eqe[LAYOUT_SZ(eqe)] = {0}, *data = eqe + EQE_DATA;
+
+	LAYOUT_SET(eqe, eqe, event_type, prm_event[type]);
+	if (o->table == SEG_T_CQ) {
+		const struct hw_cq *cq = seg_at(s, SEG_T_CQ, o->idx);
+
+		LAYOUT_SET(eqe_cq_err, data, cqn, o->idx);
+		LAYOUT_SET(eqe_cq_err, data, syndrome, atomic_load(&cq->state)); /* HW_CQ_ERR_* */
+	} else {
+		LAYOUT_SET(eqe_qp_srq, data, type, o->queue);
+		LAYOUT_SET(eqe_qp_srq, data, qp_srq_n, o->idx);
+	}
+	evsub_raise_owed(s, o->hca, prm_event[type] | o->queue << 16, o->idx, eqe, &debt);
+}
+
+bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx)
+{
+	struct source o = source_of(s, table, idx);
+	uint32_t owed = atomic_load_explicit(&o.t->owed, memory_order_relaxed);
+	uint32_t devx = atomic_load_explicit(&o.t->devx_owed, memory_order_relaxed);
+
+	for (; owed; owed &= owed - 1)
+		tell_verbs(s, &o, (uint32_t)__builtin_ctz(owed));
+	for (; devx; devx &= devx - 1)
+		tell_devx(s, &o, (uint32_t)__builtin_ctz(devx));
+	return !atomic_load(&o.t->owed) && !atomic_load(&o.t->devx_owed);
+}
+
+/* A QP that several files have open tells each of them. */
+static uint32_t share_of(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t from)
+{
+	for (uint32_t i = seg_next(s, SEG_T_SHARE, SEG_OWNER_ANY, from); i != SEG_NONE;
+	     i = seg_next(s, SEG_T_SHARE, SEG_OWNER_ANY, i + 1)) {
+		const struct hw_share *sh = seg_at(s, SEG_T_SHARE, i);
+
+		if (sh->table == SEG_T_QP && sh->idx == qpn && sh->hca == qp->hca &&
+		    __atomic_load_n(&sh->flags, __ATOMIC_ACQUIRE) & HW_F_READY)
+			return i;
+	}
+	return SEG_NONE;
+}
+
+void eng_qp_event_note(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type)
+{
+	if (__builtin_expect(qp->shared, 0))
+		for (uint32_t i = share_of(s, qp, qpn, 0); i != SEG_NONE;
+		     i = share_of(s, qp, qpn, i + 1))
+			note(&((struct hw_share *)seg_at(s, SEG_T_SHARE, i))->async, ib_event_type,
+			     false);
+	note(&qp->async, ib_event_type, true);
+}
+
+void eng_qp_event_pay(struct seg *s, const struct hw_qp *qp, uint32_t qpn)
+{
+	if (__builtin_expect(qp->shared, 0))
+		for (uint32_t i = share_of(s, qp, qpn, 0); i != SEG_NONE;
+		     i = share_of(s, qp, qpn, i + 1))
+			event_pay(s, SEG_T_SHARE, i);
+	event_pay(s, SEG_T_QP, qpn);
+}
+
+void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type)
+{
+	eng_qp_event_note(s, qp, qpn, ib_event_type);
+	eng_qp_event_pay(s, qp, qpn);
+}
+
+void eng_cq_event_note(struct hw_cq *cq, uint32_t ib_event_type)
+{
+	note(&cq->async, ib_event_type, true);
+}
+
+void eng_cq_event_unnote(struct hw_cq *cq, uint32_t ib_event_type)
+{
+	atomic_fetch_and(&cq->async.owed, ~(1u << ib_event_type));
+	atomic_fetch_and(&cq->async.devx_owed, ~(1u << ib_event_type));
+}
+
+void eng_cq_event(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t ib_event_type)
+{
+	eng_cq_event_note(cq, ib_event_type);
+	event_pay(s, SEG_T_CQ, cqn);
+}
+
+void eng_srq_event_note(struct hw_srq *srq, uint32_t ib_event_type)
+{
+	note(&srq->async, ib_event_type, true);
+}
+
+void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type)
+{
+	eng_srq_event_note(srq, ib_event_type);
+	event_pay(s, SEG_T_SRQ, srqn);
+}
+
+void event_comp(struct seg *s, const struct hw_cq *cq, uint32_t cqn)
+{
+	struct evsub_debt debt = {(_Atomic uint32_t *)&cq->armed, HW_CQ_OWES_DEVX, SEG_T_CQ, cqn,
+				  cq->gen};
+	uint8_t eqe[LAYOUT_SZ(eqe)] = {0};
+
+	LAYOUT_SET(eqe, eqe, event_type, PRM_EVENT_COMP);
+	LAYOUT_SET(eqe_comp, eqe + EQE_DATA, cqn, cqn);
+	evsub_raise_owed(s, cq->hca, PRM_EVENT_COMP, cqn, eqe, &debt);
 }

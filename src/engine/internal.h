@@ -274,7 +274,7 @@ void cqe_init(struct eng_cqe *c, uint32_t opcode, const struct hw_qp *qp, uint32
 	      uint32_t wqe_counter);
 void cqe_set_error(struct eng_cqe *c, enum eng_why why);
 /* Lock it, and count what a dead holder left; cq_abort() lets go. 0 or -ETIMEDOUT. */
-int cq_lock(struct seg *s, struct hw_cq *cq);
+int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn);
 /*
  * Lock the CQ for one CQE and stamp its owner bit. 0: *out, to be ended by cq_commit or cq_abort;
  * -ETIMEDOUT lock, or mem.h's; -ESRCH its process is gone; -EOVERFLOW full or in error (the event is
@@ -293,8 +293,10 @@ static inline uint64_t cq_slot(const struct hw_cq *cq)
 int cq_write(struct seg *s, struct hw_cq *cq, const struct eng_cqe *c);
 void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited);
 void cq_abort(struct seg *s, struct hw_cq *cq);
-/* Raise an event that was owed (hw_cq.event_owed). */
+/* Raise the events that are owed (hw_cq.armed), with or without the CQ's lock. */
 void cq_pay_event(struct seg *s, uint32_t cqn);
+/* Look after a CQ whose lock a dead process holds. */
+void cq_adopt(struct seg *s, struct hw_cq *cq, uint32_t cqn);
 /* begin + write + commit. -EOVERFLOW also when the buffer is not there. */
 int cq_push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited);
 
@@ -376,6 +378,11 @@ static inline bool qp_receives(const struct hw_qp *qp)
 int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 /* Under rq_lock, whose last holder died: was the receive that it completed counted? */
 void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn);
+/* The same for what a dead process held of a QP's responder, of an SRQ. */
+void resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn);
+void srq_adopt(struct seg *s, struct hw_srq *srq, uint32_t srqn);
+/* Under rq_lock: a message came in RTR. */
+void qp_comm_est(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 /* The next receive WQE. 0; -ENOENT none posted; -ETIMEDOUT; -EFAULT, -ESRCH... its memory. */
 int resp_fetch(struct eng_run *r, struct hw_qp *qp, uint32_t qpn, struct eng_recv *rv);
 /* Its buffers into r->remote, as far as `need` bytes go. */
@@ -429,9 +436,18 @@ bool sq_record_changed(struct seg *s, const struct hw_qp *qp);
 int sq_read_wqe(struct seg *s, const struct hw_qp *qp, uint32_t ci, uint32_t off, void *dst,
 		uint32_t len);
 
-/* event.c: a completion event for who has subscribed to it by DEVX. */
+/* event.c: the completion event owed to who has subscribed to it by DEVX. */
 void event_comp(struct seg *s, const struct hw_cq *cq, uint32_t cqn);
-/* event.c: raise the async events owed by an object. False: some still are. */
+/*
+ * event.c: an async event is noted first, then comes what makes it true, then it is raised
+ * (event_pay()); unnote: it did not come to that.
+ */
+void eng_cq_event_note(struct hw_cq *cq, uint32_t ib_event_type);
+void eng_cq_event_unnote(struct hw_cq *cq, uint32_t ib_event_type);
+void eng_qp_event_note(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type);
+void eng_qp_event_pay(struct seg *s, const struct hw_qp *qp, uint32_t qpn);
+void eng_srq_event_note(struct hw_srq *srq, uint32_t ib_event_type);
+/* Raise the async events owed by an object. False: some still are. */
 bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx);
 
 /* park.c */
@@ -454,6 +470,14 @@ static inline uint32_t qp_target(const struct hw_qp *qp)
 /* state.c */
 /* ERR unless the QP is already there or below RTR. True: the caller made the change. */
 bool qp_enter_err(struct hw_qp *qp, enum hw_qp_state to);
+/*
+ * The same to ERR, with all that follows noted first: the flush of both queues, for which the
+ * device thread is roused, and the event (or QP_QUIET). `note`: hw_qp.sq_fail under sq_lock,
+ * rx_fail under rq_lock. _resume: what a dead holder of that lock left.
+ */
+enum { QP_QUIET = -1 };
+bool qp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note, int ib_event_type);
+void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note);
 /* Under sq_lock: WR_FLUSH_ERR for every posted send WQE. False: not finished, parked. */
 bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 /* Under rq_lock: the same for receives, or LAST_WQE_REACHED. */

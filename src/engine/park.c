@@ -9,6 +9,7 @@
 
 /* A program tells nobody that it posts receives to a QP in ERR: look this often. */
 #define ERR_LOOK_NS (10 * NSEC_PER_MSEC)
+#define CQ_OWES (HW_CQ_OWES | HW_CQ_OWES_DEVX)
 
 void park_rouse(struct seg *s, uint32_t slot)
 {
@@ -18,6 +19,61 @@ void park_rouse(struct seg *s, uint32_t slot)
 		return;
 	atomic_store(&p->parked, 1);
 	seg_proc_rouse(s, slot);
+}
+
+static void rouse_cq(struct seg *s, uint32_t cqn)
+{
+	const struct hw_cq *cq = hw_cq(s, cqn);
+
+	if (cq)
+		park_rouse(s, cq->dbr_mem.slot);
+}
+
+static void rouse_srq(struct seg *s, uint32_t srqn)
+{
+	const struct hw_srq *srq = srqn == SEG_NONE ? NULL : hw_srq(s, srqn);
+
+	if (!srq)
+		return;
+	park_rouse(s, srq->mem.slot);
+	if (srq->cqn != SEG_NONE)
+		rouse_cq(s, srq->cqn);
+}
+
+static void rouse_qp(struct seg *s, uint32_t qpn)
+{
+	const struct hw_qp *qp = hw_qp(s, qpn);
+
+	if (!qp)
+		return;
+	park_rouse(s, qp->mem.slot);
+	rouse_cq(s, qp->cqn_snd);
+	rouse_cq(s, qp->cqn_rcv);
+	rouse_srq(s, qp->srqn);
+}
+
+/*
+ * What it was working on is in its entries of seg_proc.ring; everything that it may have left half
+ * done belongs to one of these queues, or to that of their peers.
+ */
+void eng_proc_died(struct seg *s, uint32_t slot)
+{
+	const struct seg_proc *p = seg_at(s, SEG_T_PROC, slot);
+
+	for (uint32_t i = 0; p && i < SEG_RINGS; i++) {
+		uint32_t ring = atomic_load(&p->ring[i].qp);
+		const struct hw_qp *qp = ring ? hw_qp(s, ring - 1) : NULL;
+
+		if (!qp)
+			continue;
+		rouse_qp(s, ring - 1);
+		rouse_qp(s, qp->dest_qpn);
+		rouse_qp(s, atomic_load(&qp->ud_dest));
+		rouse_srq(s, atomic_load(&qp->xrc_srqn));
+	}
+	if (p && atomic_load(&p->rings_more))
+		seg_for_each_live (s, SEG_T_PROC, i)
+			park_rouse(s, i);
 }
 
 void park_qp(struct seg *s, struct hw_qp *qp, enum hw_park why, uint64_t deadline)
@@ -105,8 +161,10 @@ static uint64_t serve_qps(struct seg *s, _Atomic uint32_t *parked)
 
 		if (!mem_is_self(s, qp->mem))
 			continue;
+		resp_adopt(s, qp, i);
 		due = qp_due(qp, now);
-		if (due <= now || atomic_load(&qp->state) == HW_QPS_ERR) {
+		if (due <= now || seg_lock_orphaned(s, &qp->sq_lock) ||
+		    atomic_load(&qp->state) == HW_QPS_ERR) {
 			sq_resume(s, i);
 			now = eng_clock();
 			due = qp_due(qp, now);
@@ -133,11 +191,11 @@ static uint64_t serve_cqs(struct seg *s, _Atomic uint32_t *parked)
 
 		if (!mem_is_self(s, cq->dbr_mem))
 			continue;
+		cq_adopt(s, cq, i);
 		if (arm_changed(s, cq, &rec))
 			eng_arm_cq(s, i, rec);
-		if (atomic_load(&cq->event_owed))
-			cq_pay_event(s, i);
-		if (!event_pay(s, SEG_T_CQ, i) || atomic_load(&cq->event_owed) ||
+		cq_pay_event(s, i);
+		if (!event_pay(s, SEG_T_CQ, i) || atomic_load(&cq->armed) & CQ_OWES ||
 		    arm_changed(s, cq, &rec)) {
 			atomic_store(parked, 1);
 			next = eng_clock() + NSEC_PER_MSEC;
@@ -159,9 +217,12 @@ static uint64_t serve_srqs(struct seg *s, _Atomic uint32_t *parked)
 		next = eng_clock() + NSEC_PER_MSEC;
 	}
 	seg_for_each_live (s, SEG_T_SRQ, i) {
-		const struct hw_srq *srq = seg_at(s, SEG_T_SRQ, i);
+		struct hw_srq *srq = seg_at(s, SEG_T_SRQ, i);
 
-		if (!mem_is_self(s, srq->mem) || event_pay(s, SEG_T_SRQ, i))
+		if (!mem_is_self(s, srq->mem))
+			continue;
+		srq_adopt(s, srq, i);
+		if (event_pay(s, SEG_T_SRQ, i))
 			continue;
 		atomic_store(parked, 1);
 		next = eng_clock() + NSEC_PER_MSEC;

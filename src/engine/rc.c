@@ -331,10 +331,8 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 						   : HW_QC_RX_ATOMIC_REQUESTS);
 	if (__builtin_expect(atomic_load_explicit(&peer->state, memory_order_relaxed) == HW_QPS_RTR,
 			     0) &&
-	    !peer->comm_est) {
-		peer->comm_est = 1;
-		eng_qp_event(r->s, peer, r->dest, IBV_EVENT_COMM_EST);
-	}
+	    !peer->comm_est)
+		qp_comm_est(r->s, peer, r->dest);
 	if (!ahead || r->qp->st == HW_ST_UC || r->qp->st == HW_ST_DCI) {
 		peer->next_rcv_psn = (r->qp->next_send_psn + n) & PSN_MASK;
 		peer->msn = (peer->msn + 1) & PSN_MASK;

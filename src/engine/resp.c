@@ -4,6 +4,7 @@
  * requester's thread, under the responder's rq_lock; takes the SRQ's and one CQ's lock.
  */
 #include "engine/internal.h"
+#include "util/point.h"
 #include "util/sys.h"
 
 #include <errno.h>
@@ -22,6 +23,17 @@ static void srq_set_pos(struct hw_srq *srq, uint32_t head, uint32_t consumed)
 	__atomic_store_n((uint64_t *)&srq->head, (uint64_t)consumed << 32 | head, __ATOMIC_RELEASE);
 }
 
+/* Under rq_lock: a message came in RTR. */
+void qp_comm_est(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	qp->comm_est = 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	eng_qp_event_note(s, qp, qpn, IBV_EVENT_COMM_EST);
+	POINT("comm-est-noted");
+	qp->comm_est = 2;
+	eng_qp_event_pay(s, qp, qpn);
+}
+
 /* The last holder of rq_lock died. Was the receive that it completed counted? */
 void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
@@ -31,7 +43,10 @@ void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 
 	TRACE(LOG_CQE, "qp %x: its receive queue's last user died", qpn);
 	qp->rx_n = 0;
-	if (!qp->rx_intent || !cq || cq_lock(s, cq))
+	if (qp->comm_est == 1)
+		qp_comm_est(s, qp, qpn);
+	qp_fail_resume(s, qp, qpn, &qp->rx_fail);
+	if (!qp->rx_intent || !cq || cq_lock(s, cq, qp->rx_cqn))
 		return;
 	if ((int32_t)(cq->pi - qp->rx_cq_pi) > 0 &&
 	    !mem_read(s, cq->mem, cq_slot_at(cq, qp->rx_cq_pi), c.b, sizeof(c.b)) &&
@@ -55,6 +70,12 @@ int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	if (rc == SEG_LOCK_INHERITED)
 		resp_inherited(s, qp, qpn);
 	return 0;
+}
+
+void resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	if (seg_lock_orphaned(s, &qp->rq_lock) && !resp_lock(s, qp, qpn))
+		seg_unlock(s, &qp->rq_lock);
 }
 
 /*
@@ -169,6 +190,12 @@ static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint64_t n
 	if (rc == SEG_LOCK_INHERITED)
 		srq_repair(s, srq, srqn);
 	return rc < 0 ? rc : 0;
+}
+
+void srq_adopt(struct seg *s, struct hw_srq *srq, uint32_t srqn)
+{
+	if (seg_lock_orphaned(s, &srq->lock) && !srq_lock(s, srq, srqn, SEG_LOCK_DATA_NS))
+		seg_unlock(s, &srq->lock);
 }
 
 /* How many WQEs are posted. The record is read when those seen are used up, or when their number
@@ -315,11 +342,10 @@ enum eng_why resp_buffers(struct eng_run *r, const struct hw_qp *qp, uint32_t qp
 void resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type)
 {
 	/* A DCT says no, and goes on. */
-	if (qp->st == HW_ST_DCT || !qp_enter_err(qp, HW_QPS_ERR))
+	if (qp->st == HW_ST_DCT || !qp_fail(s, qp, qpn, &qp->rx_fail, ib_event_type))
 		return;
-	if (ib_event_type >= 0)
-		eng_qp_event(s, qp, qpn, (uint32_t)ib_event_type);
 	rq_flush(s, qp, qpn);
+	POINT("fail-flushed");
 	/* Its send queue's lock comes before the one we hold, so it may only be tried. Whoever has
 	 * it looks at flush_pending after letting go. */
 	park_pending(s, qp, HW_PEND_FLUSH_SQ);

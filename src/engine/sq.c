@@ -142,8 +142,8 @@ static bool complete(struct eng_run *r, enum eng_why why)
 		return false;
 	}
 	advance(r);
-	if (rc && qp_enter_err(qp, HW_QPS_ERR))
-		eng_qp_event(r->s, qp, r->qpn, IBV_EVENT_QP_FATAL);
+	if (rc)
+		qp_fail(r->s, qp, r->qpn, &qp->sq_fail, IBV_EVENT_QP_FATAL);
 	return true;
 }
 
@@ -215,8 +215,8 @@ static bool step(struct eng_run *r, uint32_t pi)
 	if (rc == -ETIMEDOUT)
 		return retry(r, ENG_LOCKED);
 	if (rc < 0) {
-		if (rc == -EFAULT && qp_enter_err(qp, HW_QPS_ERR))
-			eng_qp_event(r->s, qp, r->qpn, IBV_EVENT_QP_FATAL);
+		if (rc == -EFAULT)
+			qp_fail(r->s, qp, r->qpn, &qp->sq_fail, IBV_EVENT_QP_FATAL);
 		return false;
 	}
 	if (qp->sq_out) { /* executed before: only the CQE is owed */

@@ -4,6 +4,7 @@
  * by the firmware under the HCA's lock, and by the rest of the engine.
  */
 #include "engine/internal.h"
+#include "util/point.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -65,12 +66,49 @@ bool qp_enter_err(struct hw_qp *qp, enum hw_qp_state to)
 	return true;
 }
 
+/* hw_qp.sq_fail, rx_fail: 0 nothing, 1 + QP_QUIET..., else 2 + the event. */
+#define FAIL_NOTE(event) ((uint32_t)((event) + 2))
+
+void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note)
+{
+	int event = (int)*note - 2;
+
+	if (*note && atomic_load(&qp->state) == HW_QPS_ERR) {
+		atomic_fetch_or(&qp->flush_pending, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
+		if (event >= 0)
+			eng_qp_event_note(s, qp, qpn, (uint32_t)event);
+		POINT("fail-noted");
+		park_rouse(s, qp->mem.slot);
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	*note = 0;
+	POINT("fail-roused");
+	eng_qp_event_pay(s, qp, qpn);
+}
+
+bool qp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note, int ib_event_type)
+{
+	/* With ERR there already, a note would tell of somebody else's failure. */
+	if (atomic_load(&qp->state) == HW_QPS_ERR)
+		return false;
+	*note = FAIL_NOTE(ib_event_type);
+	atomic_signal_fence(memory_order_seq_cst);
+	POINT("fail-begin");
+	if (!qp_enter_err(qp, HW_QPS_ERR)) {
+		*note = 0;
+		return false;
+	}
+	POINT("fail-state");
+	qp_fail_resume(s, qp, qpn, note);
+	return true;
+}
+
 void sq_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	TRACE(LOG_CQE, "qp %x: its send queue's last user died", qpn);
 	ack_end(qp);
-	if (qp_enter_err(qp, HW_QPS_ERR))
-		eng_qp_event(s, qp, qpn, IBV_EVENT_QP_FATAL);
+	qp_fail_resume(s, qp, qpn, &qp->sq_fail);
+	qp_fail(s, qp, qpn, &qp->sq_fail, IBV_EVENT_QP_FATAL);
 	park_pending(s, qp, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
 }
 
@@ -155,6 +193,18 @@ static int flush_receive(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t
 	return rc;
 }
 
+/* Under rq_lock. err_reported 1: whoever wrote it may have died before the event was noted. */
+static void qp_last_wqe(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	if (atomic_load(&qp->err_reported) == 2)
+		return;
+	atomic_store(&qp->err_reported, 1);
+	eng_qp_event_note(s, qp, qpn, IBV_EVENT_QP_LAST_WQE_REACHED);
+	POINT("last-wqe-noted");
+	atomic_store(&qp->err_reported, 2);
+	eng_qp_event_pay(s, qp, qpn);
+}
+
 static bool srq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	const struct hw_srq *srq = qp->rx_srq_wqe ? hw_srq(s, qp->rx_srqn) : NULL;
@@ -166,8 +216,7 @@ static bool srq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 			return false;
 		qp->rx_srq_wqe = 0;
 	}
-	if (!atomic_exchange(&qp->err_reported, 1))
-		eng_qp_event(s, qp, qpn, IBV_EVENT_QP_LAST_WQE_REACHED);
+	qp_last_wqe(s, qp, qpn);
 	return true;
 }
 
@@ -232,6 +281,8 @@ static void reset_progress(struct seg *s, struct hw_qp *qp)
 	ack_end(qp);
 	qp->rx_intent = 0;
 	qp->comm_est = 0;
+	qp->rx_fail = 0;
+	qp->sq_fail = 0;
 	qp->msn = 0;
 	qp->rx_n = 0;
 }
@@ -318,6 +369,7 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to)
 		if (to != HW_QPS_ERR)
 			return rc;
 		/* Whoever has the lock, or the device thread, flushes. */
+		atomic_fetch_or(&qp->flush_pending, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
 		atomic_store(&qp->state, to);
 		park_pending(s, qp, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
 		wait_for_users(s, qp, qpn, SEG_LOCK_CTRL_NS);

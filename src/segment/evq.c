@@ -16,6 +16,7 @@
 #include "util/clock.h"
 #include "util/fmt.h"
 #include "util/log.h"
+#include "util/point.h"
 #include "util/sys.h"
 
 #include <limits.h>
@@ -37,6 +38,57 @@ void evq_path(const struct seg *s, uint32_t evq, uint32_t gen, char path[320])
 static struct seg_evrec *rec_at(struct seg *s, uint32_t i)
 {
 	return i ? seg_live(s, SEG_T_EVREC, i) : NULL;
+}
+
+/* ---- what the source of an event has noted */
+
+/* The word and the bit of it; NULL: the source is no more. */
+static _Atomic uint32_t *debt_of(struct seg *s, const struct seg_evsrc *src, uint32_t type,
+				 uint32_t *bit)
+{
+	uint32_t *gen =
+		src->table < SEG_T_COUNT && src->idx ? seg_live(s, src->table, src->idx) : NULL;
+
+	*bit = 1u << (type & 31);
+	if (!gen || *gen != src->gen)
+		return NULL;
+	switch (src->table) {
+	case SEG_T_CQ:
+		if (src->counter)
+			return &((struct hw_cq *)gen)->async.owed;
+		*bit = HW_CQ_OWES;
+		return &((struct hw_cq *)gen)->armed;
+	case SEG_T_QP:
+		return &((struct hw_qp *)gen)->async.owed;
+	case SEG_T_SRQ:
+		return &((struct hw_srq *)gen)->async.owed;
+	case SEG_T_SHARE:
+		return &((struct hw_share *)gen)->async.owed;
+	case SEG_T_EVSUB:
+		*bit = 1;
+		return &((struct seg_evsub *)gen)->owed;
+	}
+	return NULL;
+}
+
+static bool is_owed(struct seg *s, const struct seg_evrec *r)
+{
+	uint32_t bit;
+	const _Atomic uint32_t *debt = debt_of(s, &r->src, r->type, &bit);
+
+	return debt && (atomic_load(debt) & bit);
+}
+
+static void paid(struct seg *s, const struct seg_evrec *r)
+{
+	uint32_t bit;
+	_Atomic uint32_t *debt = debt_of(s, &r->src, r->type, &bit);
+
+	if (!debt || !(atomic_load(debt) & bit))
+		return;
+	if (r->src.table == SEG_T_EVSUB)
+		atomic_store(&((struct seg_evsub *)seg_at(s, SEG_T_EVSUB, r->src.idx))->queued, 1);
+	atomic_fetch_and(debt, ~bit);
 }
 
 /* ---- the list, under the lock */
@@ -64,6 +116,11 @@ static void repair(struct seg *s, uint32_t evq, struct seg_evq *q)
 		q->head = 0;
 	q->tail = last;
 	q->count = n;
+	i = atomic_load(&q->linking);
+	r = rec_at(s, i);
+	if (r && seg_owner(s, SEG_T_EVREC, i) == evq + 1 && (r->flags & REC_LINKED))
+		paid(s, r);
+	atomic_store(&q->linking, 0);
 	seg_for_each_owned (s, SEG_T_EVREC, evq + 1, k) {
 		r = seg_at(s, SEG_T_EVREC, k);
 		if (!(r->flags & REC_LINKED))
@@ -317,6 +374,7 @@ static int push_locked(struct seg *s, uint32_t evq, struct seg_evq *q, const str
 		q->dropped++;
 		return -ENOSPC;
 	}
+	POINT("evq-alloc");
 	r = seg_at(s, SEG_T_EVREC, i);
 	r->src = from->src;
 	r->cookie = from->cookie;
@@ -326,11 +384,14 @@ static int push_locked(struct seg *s, uint32_t evq, struct seg_evq *q, const str
 	r->len = from->len;
 	if (!q->count || q->silent)
 		signal_readers(s, evq, q);
+	POINT("evq-signalled");
+	atomic_store_explicit(&q->linking, i, memory_order_release);
 	tail = rec_at(s, q->tail);
 	if (tail)
 		tail->next = i;
 	else
 		q->head = i;
+	POINT("evq-linked");
 	q->tail = i;
 	q->count++;
 	q->bytes += r->len;
@@ -345,6 +406,7 @@ static int push(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evre
 	if (r)
 		return r;
 	r = push_locked(s, evq, q, rec);
+	atomic_store_explicit(&q->linking, 0, memory_order_release);
 	seg_unlock(s, &q->lock);
 	if (r) /* else whoever raises it has said so */
 		TRACE(LOG_EVENT, "evq %u: push table %u idx %#x type %u: %d", evq, rec->src.table,
@@ -371,6 +433,40 @@ int evq_push_data(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc sr
 	r = push(s, evq, gen, &rec);
 	if (r)
 		evq_data_free(s, &rec);
+	return r;
+}
+
+int evq_push_owed(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
+		  uint32_t type, const void *data, uint32_t len)
+{
+	struct seg_evrec rec = {.src = src, .cookie = cookie, .type = type};
+	struct seg_evq *q;
+	bool owed;
+	int r = lock_queue(s, evq, gen, SEG_LOCK_DATA_NS, &q);
+
+	if (r == -ENOENT)
+		paid(s, &rec);
+	if (r)
+		return r;
+	POINT("evq-locked");
+	owed = is_owed(s, &rec);
+	if (owed && len)
+		r = data_make(s, evq + 1, data, len, &rec);
+	if (r)
+		rec.data = rec.len = 0;
+	if (owed && !r)
+		r = push_locked(s, evq, q, &rec);
+	/* What cannot be queued is lost: the caller says so. */
+	if (owed)
+		paid(s, &rec);
+	POINT("evq-paid");
+	atomic_store_explicit(&q->linking, 0, memory_order_release);
+	seg_unlock(s, &q->lock);
+	if (r)
+		evq_data_free(s, &rec);
+	if (r)
+		TRACE(LOG_EVENT, "evq %u: push table %u idx %#x type %u: %d", evq, src.table,
+		      src.idx, type, r);
 	return r;
 }
 

@@ -25,9 +25,10 @@ struct seg_evq { /* SEG_T_EVQ: same index and generation as its SEG_T_FILE entry
 	 * it, evq_pop(), then evq_wait().
 	 */
 	_Atomic uint32_t wake;
-	uint32_t silent;        /* the byte could not be written: the next push tries again */
-	_Atomic uint32_t lost;  /* an event was lost, and readers are to be told: -EOVERFLOW */
-	_Atomic uint64_t bytes; /* of data in the queue */
+	uint32_t silent;          /* the byte could not be written: the next push tries again */
+	_Atomic uint32_t linking; /* the record that is put in now, whose debt is still noted */
+	_Atomic uint32_t lost;    /* an event was lost, and readers are to be told: -EOVERFLOW */
+	_Atomic uint64_t bytes;   /* of data in the queue */
 	/*
 	 * The FIFO gets its byte only while somebody waits for it in the kernel (`pollers`, changed
 	 * under the lock). For files whose every poll goes through evq_poll_begin(); evq_publish()
@@ -88,6 +89,14 @@ void evq_close(struct seg *s, uint32_t file);
  */
 int evq_push(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
 	     uint32_t type, uint32_t extra);
+/*
+ * The same for an event whose source has noted that it is owed (hw_cq.armed, hw_evtarget.owed,
+ * seg_evsub.owed): the note goes when the record is in the queue, whoever dies when. Nothing is
+ * done when it is gone already. `data`, `len`: as below, or NULL, 0. The note stays after
+ * -ETIMEDOUT only.
+ */
+int evq_push_owed(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
+		  uint32_t type, const void *data, uint32_t len);
 /* The same with a copy of `len` bytes, for evq_data(). */
 int evq_push_data(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
 		  const void *data, uint32_t len);

@@ -11,6 +11,7 @@
 #include "segment/evq.h"
 #include "segment/proc.h"
 #include "util/log.h"
+#include "util/point.h"
 #include "util/rec.h"
 #include "util/sys.h"
 #include "wire/wqe/eqe.h"
@@ -44,6 +45,8 @@ static bool in_chain(const struct seg_evsub *sub, uint32_t n)
 	       chain_of(sub->hca, sub->key, sub->id) == n;
 }
 
+static void raise_locked(struct seg *s, uint32_t n);
+
 static void repair(struct seg *s, uint32_t n)
 {
 	struct seg_evhash *c = chain(s, n);
@@ -56,10 +59,9 @@ static void repair(struct seg *s, uint32_t n)
 			continue;
 		atomic_store(&sub->next, atomic_load(&c->head));
 		atomic_store(&c->head, i);
-		/* Its raiser may have died with the flag up and no record made. */
-		atomic_store(&sub->queued, 0);
 	}
 	TRACE(LOG_EVENT, "subscriptions: chain %u repaired", n);
+	raise_locked(s, n);
 }
 
 static int lock_chain(struct seg *s, uint32_t n, uint64_t ns)
@@ -207,66 +209,126 @@ static void write_eventfd(int fd, uint64_t n)
 		sys_write(fd, &n, sizeof(n));
 }
 
+static void flush_eventfd(struct seg_evsub *sub)
+{
+	uint32_t to = atomic_load(&sub->signals), from = atomic_exchange(&sub->written, to);
+
+	if (to != from)
+		write_eventfd(sub->eventfd - 1, to - from);
+}
+
+/* Once more than `signals_next` says, however often this is called for one event. */
 static void signal_eventfd(struct seg *s, struct seg_evsub *sub)
 {
 	struct seg_proc *p;
 
+	atomic_store(&sub->signals, sub->signals_next);
 	if (mem_is_self(s, sub->mem) && s->self_pid == (uint32_t)sys_getpid()) {
-		write_eventfd(sub->eventfd - 1, 1);
+		flush_eventfd(sub);
 		return;
 	}
 	/* Only its own process can: that one's device thread. */
 	p = seg_proc(s, sub->mem.slot);
 	if (!p || p->gen != sub->mem.gen)
 		return;
-	atomic_fetch_add(&sub->signals, 1);
 	atomic_store(&p->signals, 1);
 	atomic_store(&p->parked, 1);
 	seg_proc_rouse(s, sub->mem.slot);
 }
 
+/* The event that a subscriber is owed. */
 static void deliver(struct seg *s, uint32_t idx, struct seg_evsub *sub, const uint8_t *eqe)
 {
-	struct seg_evsrc src = {.table = SEG_T_COUNT};
-	int r;
+	struct seg_evsrc src = {.table = SEG_T_EVSUB, .idx = idx, .gen = sub->gen};
+	int r = 0;
 
-	if (sub->eventfd) {
+	if (sub->eventfd)
 		signal_eventfd(s, sub);
-		return;
-	}
-	if (!sub->omit) {
-		r = evq_push_data(s, sub->evq, sub->evq_gen, src, sub->cookie, eqe, EVSUB_EQE);
-	} else {
-		if (atomic_exchange(&sub->queued, 1))
-			return;
-		src = (struct seg_evsrc){.table = SEG_T_EVSUB, .idx = idx, .gen = sub->gen};
-		r = evq_push(s, sub->evq, sub->evq_gen, src, sub->cookie, 0, 0);
-		if (r)
-			atomic_store(&sub->queued, 0);
-	}
+	else if (!sub->omit)
+		r = evq_push_owed(s, sub->evq, sub->evq_gen, src, sub->cookie, 0, eqe, EVSUB_EQE);
+	else if (!atomic_load(&sub->queued))
+		r = evq_push_owed(s, sub->evq, sub->evq_gen, src, sub->cookie, 0, NULL, 0);
+	if (r)
+		atomic_store(&sub->queued, 0);
 	if (r && r != -ENOENT)
 		evq_lost(s, sub->evq, sub->evq_gen);
+	atomic_store(&sub->owed, 0);
 }
 
-static void walk(struct seg *s, uint32_t n, bool locked, uint32_t hca, uint32_t key, uint32_t id,
-		 const uint8_t *eqe)
+static bool wants(const struct seg_evsub *sub, uint32_t hca, uint32_t key, uint32_t id)
+{
+	return atomic_load(&sub->state) == EVSUB_LINKED && sub->hca == hca && sub->key == key &&
+	       sub->id == id;
+}
+
+static void mark(struct seg_evsub *sub)
+{
+	if (atomic_load(&sub->owed))
+		return;
+	sub->signals_next = atomic_load(&sub->signals) + 1;
+	atomic_store(&sub->owed, 1);
+}
+
+/* Each of a chain that is not GONE; under the lock those are freed on the way. */
+static void walk(struct seg *s, uint32_t n, bool locked,
+		 void (*each)(struct seg *s, struct seg_evhash *c, uint32_t i))
 {
 	struct seg_evhash *c = chain(s, n);
 	uint32_t prev = 0, next, left = seg_table(s, SEG_T_EVSUB)->capacity;
 	struct seg_evsub *sub;
 
 	for (uint32_t i = c->head; (sub = sub_at(s, i)) && in_chain(sub, n) && left; i = next) {
-		uint32_t state = atomic_load(&sub->state);
-
 		left--;
 		next = atomic_load(&sub->next);
-		if (state == EVSUB_GONE && locked) {
+		if (atomic_load(&sub->state) == EVSUB_GONE && locked) {
 			unlink_sub(s, c, prev, i);
 			continue;
 		}
-		if (state == EVSUB_LINKED && sub->hca == hca && sub->key == key && sub->id == id)
-			deliver(s, i, sub, eqe);
+		each(s, c, i);
 		prev = i;
+	}
+}
+
+static void each_mark(struct seg *s, struct seg_evhash *c, uint32_t i)
+{
+	struct seg_evsub *sub = seg_at(s, SEG_T_EVSUB, i);
+
+	if (wants(sub, c->hca, c->key, c->id))
+		mark(sub);
+	POINT("evsub-mark");
+}
+
+static void each_tell(struct seg *s, struct seg_evhash *c, uint32_t i)
+{
+	struct seg_evsub *sub = seg_at(s, SEG_T_EVSUB, i);
+
+	if (atomic_load(&sub->owed))
+		deliver(s, i, sub, c->eqe);
+	POINT("evsub-tell");
+}
+
+static void pay_debt(struct seg *s, const struct seg_evhash *c)
+{
+	const uint32_t *gen = c->debt ? seg_live(s, c->debt_table, c->debt_idx) : NULL;
+
+	if (gen && *gen == c->debt_gen)
+		atomic_fetch_and((_Atomic uint32_t *)(void *)(s->base + c->debt), ~c->debt_bit);
+}
+
+/* The event in the chain's head, from where it is on. */
+static void raise_locked(struct seg *s, uint32_t n)
+{
+	struct seg_evhash *c = chain(s, n);
+
+	if (atomic_load(&c->raising) == EVSUB_MARKS) {
+		walk(s, n, true, each_mark);
+		atomic_store(&c->raising, EVSUB_TELLS);
+	}
+	if (atomic_load(&c->raising) == EVSUB_TELLS) {
+		walk(s, n, true, each_tell);
+		pay_debt(s, c);
+		POINT("evsub-paid");
+		atomic_store(&c->raising, EVSUB_IDLE);
 	}
 }
 
@@ -285,21 +347,73 @@ static void trace_raise(uint32_t key, uint32_t id)
 	rec_end(&r);
 }
 
+/* The lock's holder is stopped: without it, and without its notes. */
+static void raise_unlocked(struct seg *s, uint32_t n, const struct seg_evhash *ev)
+{
+	uint32_t left = seg_table(s, SEG_T_EVSUB)->capacity;
+	struct seg_evsub *sub;
+
+	for (uint32_t i = chain(s, n)->head; (sub = sub_at(s, i)) && in_chain(sub, n) && left;
+	     i = atomic_load(&sub->next)) {
+		left--;
+		if (!wants(sub, ev->hca, ev->key, ev->id))
+			continue;
+		mark(sub);
+		deliver(s, i, sub, ev->eqe);
+	}
+}
+
+static bool is_owed(const struct evsub_debt *debt)
+{
+	return !debt || (atomic_load(debt->word) & debt->bit);
+}
+
+void evsub_raise_owed(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
+		      const uint8_t eqe[EVSUB_EQE], const struct evsub_debt *debt)
+{
+	uint32_t n = chain_of(hca, key, id), was;
+	struct seg_evhash *c = chain(s, n), local;
+
+	if (!atomic_load(&c->head)) {
+		if (debt)
+			atomic_fetch_and(debt->word, ~debt->bit);
+		return;
+	}
+	if (TRACE_ON(LOG_EVENT))
+		trace_raise(key, id);
+	if (lock_chain(s, n, SEG_LOCK_DATA_NS)) {
+		local.hca = hca;
+		local.key = key;
+		local.id = id;
+		memcpy(local.eqe, eqe, EVSUB_EQE);
+		was = debt ? atomic_fetch_and(debt->word, ~debt->bit) & debt->bit : 1;
+		if (was)
+			raise_unlocked(s, n, &local);
+		return;
+	}
+	if (is_owed(debt)) {
+		c->hca = hca;
+		c->key = key;
+		c->id = id;
+		c->debt = debt ? (uint64_t)((uint8_t *)debt->word - s->base) : 0;
+		if (debt) {
+			c->debt_bit = debt->bit;
+			c->debt_table = debt->table;
+			c->debt_idx = debt->idx;
+			c->debt_gen = debt->gen;
+		}
+		memcpy(c->eqe, eqe, EVSUB_EQE);
+		POINT("evsub-noted");
+		atomic_store(&c->raising, EVSUB_MARKS);
+		raise_locked(s, n);
+	}
+	seg_unlock(s, &c->lock);
+}
+
 void evsub_raise(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
 		 const uint8_t eqe[EVSUB_EQE])
 {
-	uint32_t n = chain_of(hca, key, id);
-	struct seg_evhash *c = chain(s, n);
-	bool locked;
-
-	if (!atomic_load(&c->head))
-		return;
-	if (TRACE_ON(LOG_EVENT))
-		trace_raise(key, id);
-	locked = !lock_chain(s, n, SEG_LOCK_DATA_NS);
-	walk(s, n, locked, hca, key, id, eqe);
-	if (locked)
-		seg_unlock(s, &c->lock);
+	evsub_raise_owed(s, hca, key, id, eqe, NULL);
 }
 
 void evsub_signal_own(struct seg *s)
@@ -310,12 +424,8 @@ void evsub_signal_own(struct seg *s)
 		return;
 	seg_for_each_live (s, SEG_T_EVSUB, i) {
 		struct seg_evsub *sub = seg_at(s, SEG_T_EVSUB, i);
-		uint32_t n;
 
-		if (!sub->eventfd || !mem_is_self(s, sub->mem))
-			continue;
-		n = atomic_exchange(&sub->signals, 0);
-		if (n)
-			write_eventfd(sub->eventfd - 1, n);
+		if (sub->eventfd && mem_is_self(s, sub->mem))
+			flush_eventfd(sub);
 	}
 }

@@ -26,7 +26,10 @@ struct seg_evsub { /* SEG_T_EVSUB; owner: the event file */
 	uint32_t evq, evq_gen;
 	uint32_t omit;            /* no data, and one record at a time */
 	_Atomic uint32_t queued;  /* with `omit`: a record is in the queue */
-	_Atomic uint32_t signals; /* to be written to the eventfd by its process */
+	_Atomic uint32_t owed;    /* the event that its chain is raising */
+	_Atomic uint32_t signals; /* raised so often: what is above `written` goes to the eventfd */
+	_Atomic uint32_t written; /* by the subscriber's process */
+	uint32_t signals_next;    /* while `owed` */
 	int32_t eventfd; /* 1 + a descriptor of process `mem`, instead of the queue; 0 none */
 	struct mem_slot mem;
 	uint64_t cookie;
@@ -37,8 +40,30 @@ struct seg_evhash { /* SEG_T_EVTAB: a chain of subscriptions; never claimed */
 	uint32_t gen, flags;
 	struct seg_lock lock;
 	_Atomic uint32_t head;
+	/*
+	 * The event that is being raised under the lock. What its raiser's death leaves of it is
+	 * done by the next who has the lock.
+	 */
+	_Atomic uint32_t raising; /* enum evsub_raising */
+	uint32_t hca, key, id;
+	uint64_t debt; /* offset of the word in the segment; 0: none */
+	uint32_t debt_bit, debt_table, debt_idx, debt_gen;
+	uint8_t eqe[EVSUB_EQE];
 } SEG_ELEM;
 #define EVSUB_CHAINS 4096
+
+enum evsub_raising {
+	EVSUB_IDLE,
+	EVSUB_MARKS, /* subscribers are being marked (seg_evsub.owed) */
+	EVSUB_TELLS, /* those that are marked are being told; then the debt is paid */
+};
+
+/* Where an event is noted as owed, until its subscribers have it. */
+struct evsub_debt {
+	_Atomic uint32_t *word;
+	uint32_t bit;
+	uint32_t table, idx, gen; /* of the element that the word is in */
+};
 
 /*
  * Add a copy of *sub (hca to object; the rest is ours), owned by its event file. 0; -ENOSPC;
@@ -59,6 +84,9 @@ void evsub_file_gone(struct seg *s, uint32_t file);
 /* An event has happened. */
 void evsub_raise(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
 		 const uint8_t eqe[EVSUB_EQE]);
+/* The same for an event that is noted as owed; nothing when it is not (any more). */
+void evsub_raise_owed(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
+		      const uint8_t eqe[EVSUB_EQE], const struct evsub_debt *debt);
 /* Write the eventfds of our own process that others have raised: by the device thread. */
 void evsub_signal_own(struct seg *s);
 

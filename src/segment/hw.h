@@ -268,12 +268,29 @@ struct hw_evtarget {          /* where an object's events go; set by uverbs righ
 	uint32_t evq_gen;
 	uint64_t cookie;           /* user_handle */
 	_Atomic uint32_t reported; /* events of it that the program has read */
-	/* Async events (1 << type) whose queue's lock could not be had: the device thread of the
-	 * object's registrant raises them. */
-	_Atomic uint32_t owed;
+	/*
+	 * Async events (1 << type) that have happened and are not in their queue yet; DEVX's, that
+	 * not all subscribers have. Noted before anything shows that they happened; cleared by the
+	 * queue when it has the record (evq_push_owed()). Whoever raises them died, or could not
+	 * have the queue's lock: the device thread of the object's registrant does it.
+	 */
+	_Atomic uint32_t owed, devx_owed;
 };
 
 enum { HW_CQ_ERR_OVERRUN = 1, HW_CQ_ERR_BUFFER = 2 };
+
+/*
+ * hw_cq.armed. One word, so that the end of an arm and the event that is owed for it are one store:
+ * there is an event for each arm that ended, and one only. HW_CQ_ARM_SEQ counts arms.
+ */
+enum {
+	HW_CQ_ANY = 1,       /* armed for any completion */
+	HW_CQ_SOLICITED = 2, /* for a solicited one or an error */
+	HW_CQ_ARMED = 3,
+	HW_CQ_OWES = 4,      /* a record in the completion channel's queue */
+	HW_CQ_OWES_DEVX = 8, /* an event of DEVX subscribers */
+	HW_CQ_ARM_SEQ = 16,
+};
 
 struct hw_cq {
 	uint32_t gen, flags;
@@ -291,16 +308,15 @@ struct hw_cq {
 	uint32_t cqe_bytes;  /* 64 or 128 */
 	struct mem_slot mem; /* of the buffer */
 	uint64_t va;
-	uint32_t pi;            /* [cq] next CQE, free running */
+	_Atomic uint32_t pi;    /* [cq] next CQE, free running */
 	uint32_t ci_cached;     /* [cq] last SET_CI seen: re-read only when the queue looks full */
 	_Atomic uint32_t state; /* 0 OK, else HW_CQ_ERR_* */
-	uint32_t armed;         /* [cq] 0 no, 1 any completion, 2 solicited or error only */
+	_Atomic uint32_t armed; /* HW_CQ_*; armed by [cq] */
 	uint32_t arm_sn;        /* [cq] */
 	uint32_t arm_ci;
-	uint32_t told;               /* [cq] CQEs below this index have had their event */
-	uint32_t sol_pi;             /* [cq] 1 + index of the last solicited or error CQE */
-	_Atomic uint32_t arm_seen;   /* the ARM record as last looked at (poll mode) */
-	_Atomic uint32_t event_owed; /* a completion event whose queue's lock could not be had */
+	_Atomic uint32_t told;     /* CQEs below this index have had their event */
+	_Atomic uint32_t sol_pi;   /* 1 + index of the last solicited or error CQE */
+	_Atomic uint32_t arm_seen; /* the ARM record as last looked at (poll mode) */
 	_Alignas(64) struct hw_evtarget comp, async;
 	uint8_t cqc[64]; /* CQC as created/modified; QUERY_CQ patches the moving fields */
 } SEG_ELEM;
@@ -424,6 +440,7 @@ struct hw_qp {
 	uint64_t locked_since;     /* HW_PARK_LOCK without a break since then, clock_now_ns() */
 	_Atomic uint32_t
 		flush_pending; /* HW_PEND_*: the lock's holder, else the device thread, does it */
+	uint32_t sq_fail;      /* qp_fail()'s note */
 
 	/* responder [rq] */
 	_Alignas(64) struct seg_lock rq_lock;
@@ -433,7 +450,8 @@ struct hw_qp {
 	uint32_t rx_srq_wqe; /* 1 + index of an SRQ WQE taken for this QP and not yet completed */
 	uint32_t rx_srqn;    /* of that SRQ: an XRC QP's requests say which */
 	uint32_t rx_cqn;     /* where the receive in work completes */
-	uint32_t comm_est;   /* COMM_EST was raised: a message came in RTR */
+	uint32_t comm_est;   /* a message came in RTR: 1 COMM_EST is to be noted, 2 was */
+	uint32_t rx_fail;    /* qp_fail()'s note */
 	_Atomic uint32_t key_armed; /* DCT: the next wrong access key is an event */
 	uint32_t rx_intent;         /* 1: a receive CQE is being written at index rx_cq_pi */
 	uint32_t rx_cq_pi;
@@ -441,7 +459,7 @@ struct hw_qp {
 	uint32_t rx_first, rx_n;
 
 	_Alignas(64) struct hw_evtarget async;
-	_Atomic uint32_t err_reported; /* LAST_WQE_REACHED was raised */
+	_Atomic uint32_t err_reported; /* LAST_WQE_REACHED: 1 is to be noted, 2 was */
 	uint8_t qpc[232]; /* QPC as the commands left it; QUERY_QP patches state and moving fields
 			   */
 } SEG_ELEM;

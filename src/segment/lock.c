@@ -233,6 +233,13 @@ void seg_unlock(struct seg *s, struct seg_lock *l)
 	wake_next(l, bits);
 }
 
+bool seg_lock_orphaned(struct seg *s, struct seg_lock *l)
+{
+	uint32_t w = atomic_load(&l->word);
+
+	return LOCK_OWNER(w) && LOCK_OWNER(w) != my_word(s) && owner_gone(s, w, true);
+}
+
 bool seg_lock_is_mine(struct seg *s, struct seg_lock *l)
 {
 	return LOCK_OWNER(atomic_load_explicit(&l->word, memory_order_relaxed)) == my_word(s);

@@ -42,6 +42,8 @@ int seg_lock(struct seg *s, struct seg_lock *l, uint64_t timeout_ns);
 /* 0, SEG_LOCK_INHERITED (of an owner that the supervisor has seen die), or -EBUSY at once. */
 int seg_trylock(struct seg *s, struct seg_lock *l);
 void seg_unlock(struct seg *s, struct seg_lock *l);
+/* Is its holder dead? Makes system calls when somebody holds it: not for a hot path. */
+bool seg_lock_orphaned(struct seg *s, struct seg_lock *l);
 /* Is the lock held by this process? (for assertions) */
 bool seg_lock_is_mine(struct seg *s, struct seg_lock *l);
 
