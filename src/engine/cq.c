@@ -259,24 +259,39 @@ void cq_abort(struct seg *s, struct hw_cq *cq)
 	seg_unlock(s, &cq->lock);
 }
 
-int cq_push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited)
+/* `rq`: the QP whose receive it completes, or NULL. */
+static int push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited, struct hw_qp *rq)
 {
 	struct hw_cq *cq;
 	int rc = cq_begin(s, cqn, c, &cq);
 
 	if (rc)
 		return rc;
+	if (rq)
+		resp_intent(rq, cqn, cq);
 	rc = cq_write(s, cq, c);
 	if (rc) {
 		if (!nobody_home(rc))
 			cq_fail(s, cq, cqn, HW_CQ_ERR_BUFFER);
 		cq_abort(s, cq);
+		if (rq)
+			resp_done(rq);
 		return nobody_home(rc) ? rc : -EOVERFLOW;
 	}
 	cq_commit(s, cq, cqn, solicited);
 	if (TRACE_ON(LOG_CQE) && c->why)
 		eng_trace_error_cqe(cqn, c);
 	return 0;
+}
+
+int cq_push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited)
+{
+	return push(s, cqn, c, solicited, NULL);
+}
+
+int cq_push_receive(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_qp *rq)
+{
+	return push(s, cqn, c, true, rq);
 }
 
 int eng_cq_created(struct seg *s, uint32_t cqn)

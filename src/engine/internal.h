@@ -299,6 +299,9 @@ void cq_pay_event(struct seg *s, uint32_t cqn);
 void cq_adopt(struct seg *s, struct hw_cq *cq, uint32_t cqn);
 /* begin + write + commit. -EOVERFLOW also when the buffer is not there. */
 int cq_push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited);
+/* The same for a receive of `rq` that failed or is flushed, under its rq_lock: resp_done() follows
+ * when the queue has moved on. */
+int cq_push_receive(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_qp *rq);
 
 /* sq.c: what the engine can do, by opcode. */
 enum eng_kind {
@@ -381,6 +384,20 @@ void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 /* The same for what a dead process held of a QP's responder, of an SRQ. */
 void resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 void srq_adopt(struct seg *s, struct hw_srq *srq, uint32_t srqn);
+/* Under rq_lock: a receive's CQE comes next at the CQ's index, until resp_done(). */
+static inline void resp_intent(struct hw_qp *qp, uint32_t cqn, const struct hw_cq *cq)
+{
+	qp->rx_cq_pi = atomic_load_explicit(&cq->pi, memory_order_relaxed);
+	qp->rx_cqn = cqn;
+	atomic_signal_fence(memory_order_seq_cst);
+	qp->rx_intent = 1;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+static inline void resp_done(struct hw_qp *qp)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	qp->rx_intent = 0;
+}
 /* Under rq_lock: a message came in RTR. */
 void qp_comm_est(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 /* The next receive WQE. 0; -ENOENT none posted; -ETIMEDOUT; -EFAULT, -ESRCH... its memory. */

@@ -37,7 +37,7 @@ void qp_comm_est(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 /* The last holder of rq_lock died. Was the receive that it completed counted? */
 void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	struct hw_cq *cq = hw_cq(s, qp->rx_cqn);
+	struct hw_cq *cq = qp->rx_intent ? hw_cq(s, qp->rx_cqn) : NULL;
 	uint32_t want = qp->rx_srq_wqe ? qp->rx_srq_wqe - 1 : atomic_load(&qp->rq_ci) & 0xffff;
 	struct eng_cqe c;
 
@@ -46,7 +46,11 @@ void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	if (qp->comm_est == 1)
 		qp_comm_est(s, qp, qpn);
 	qp_fail_resume(s, qp, qpn, &qp->rx_fail);
-	if (!qp->rx_intent || !cq || cq_lock(s, cq, qp->rx_cqn))
+	if (!cq) {
+		qp->rx_intent = 0;
+		return;
+	}
+	if (cq_lock(s, cq, qp->rx_cqn)) /* the next who has our lock tries again */
 		return;
 	if ((int32_t)(cq->pi - qp->rx_cq_pi) > 0 &&
 	    !mem_read(s, cq->mem, cq_slot_at(cq, qp->rx_cq_pi), c.b, sizeof(c.b)) &&
@@ -67,8 +71,14 @@ int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 
 	if (rc < 0)
 		return rc;
-	if (rc == SEG_LOCK_INHERITED)
+	/* Nobody lets go of the lock with a receive under way, but after a death. */
+	if (__builtin_expect(rc == SEG_LOCK_INHERITED || qp->rx_intent, 0)) {
 		resp_inherited(s, qp, qpn);
+		if (qp->rx_intent) {
+			seg_unlock(s, &qp->rq_lock);
+			return -ETIMEDOUT;
+		}
+	}
 	return 0;
 }
 
@@ -363,8 +373,7 @@ static void receive_done(struct hw_qp *qp, const struct eng_recv *rv)
 		qp->rx_srq_wqe = 0;
 	else
 		atomic_store_explicit(&qp->rq_ci, (rv->index + 1) & 0xffff, memory_order_release);
-	atomic_signal_fence(memory_order_seq_cst);
-	qp->rx_intent = 0;
+	resp_done(qp);
 }
 
 enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
@@ -378,7 +387,7 @@ enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	cqe_init(&c, CQE_RESP_ERR, qp, qpn, rv->index);
 	LAYOUT_SET(cqe64, c.b, srqn_uidx, r->to.uidx & 0xffffff);
 	cqe_set_error(&c, why);
-	rc = cq_push(r->s, r->to.cqn, &c, true);
+	rc = cq_push_receive(r->s, r->to.cqn, &c, qp);
 	if (rc == -ETIMEDOUT)
 		return ENG_LOCKED;
 	if (rc == -ESRCH)
@@ -487,17 +496,16 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	LAYOUT_SET(cqe64, c->b, srqn_uidx, r->to.uidx & 0xffffff);
 	rc = cq_begin(r->s, r->to.cqn, c, &cq);
 	if (!rc) {
-		qp->rx_cq_pi = cq->pi;
-		qp->rx_cqn = r->to.cqn;
-		atomic_signal_fence(memory_order_seq_cst);
-		qp->rx_intent = 1;
-		atomic_signal_fence(memory_order_seq_cst);
+		resp_intent(qp, r->to.cqn, cq);
+		POINT("recv-intent");
 		ack_begin(r);
 		rc = merge && can_merge(r, cq) ? copy_with_cqe(r, cq, c)
 		     : merge                   ? -EAGAIN
 					       : cq_write(r->s, cq, c);
+		POINT("recv-written");
 		if (!rc) {
 			cq_commit(r->s, cq, r->to.cqn, solicited);
+			POINT("recv-committed");
 			receive_done(qp, rv);
 			return ENG_DONE;
 		}

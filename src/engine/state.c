@@ -187,7 +187,7 @@ static int flush_receive(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t
 	cqe_init(&c, CQE_RESP_ERR, qp, qpn, index);
 	LAYOUT_SET(cqe64, c.b, srqn_uidx, uidx & 0xffffff);
 	cqe_set_error(&c, ENG_W_FLUSHED_RQ);
-	rc = cq_push(s, cqn, &c, true);
+	rc = cq_push_receive(s, cqn, &c, qp);
 	if (!rc)
 		eng_count(s, qp, HW_QC_RESP_CQE_FLUSH_ERROR);
 	return rc;
@@ -214,7 +214,9 @@ static bool srq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 				  srq && srq->type == HW_SRQ_XRC ? srq->user_index
 								 : qp->user_index) == -ETIMEDOUT)
 			return false;
+		POINT("flush-srq-pushed");
 		qp->rx_srq_wqe = 0;
+		resp_done(qp);
 	}
 	qp_last_wqe(s, qp, qpn);
 	return true;
@@ -249,7 +251,9 @@ bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 			park_pending(s, qp, HW_PEND_FLUSH_RQ);
 			return false;
 		}
+		POINT("flush-rq-pushed");
 		atomic_store(&qp->rq_ci, (ci + done) & 0xffff);
+		resp_done(qp);
 		n -= done;
 	}
 	return true;
@@ -333,7 +337,7 @@ static int lock_queues(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t n
 		seg_unlock(s, &qp->sq_lock);
 		return rq;
 	}
-	if (rq == SEG_LOCK_INHERITED)
+	if (rq == SEG_LOCK_INHERITED || qp->rx_intent)
 		resp_inherited(s, qp, qpn);
 	if (!qp->sq_lock.inherited && !qp->rq_lock.inherited)
 		return 0;

@@ -69,6 +69,8 @@ static void expect_flushed(void)
 		ibv_ack_async_event(&ev);
 		events++;
 	}
+	if (left)
+		fprintf(stderr, "%d receives are left\n", left);
 	unflushed += left != 0;
 	silent += !events;
 	twice += events > 1;
