@@ -305,16 +305,11 @@ int eng_cq_created(struct seg *s, uint32_t cqn)
 	return mem_write_be32(s, cq->dbr_mem, cq->dbr_va + 4, seed);
 }
 
-void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word)
+static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t word)
 {
-	struct hw_cq *cq = hw_cq(s, cqn);
 	uint32_t rec, arm, was, told;
 	bool noted;
 
-	if (!cq) {
-		TRACE(LOG_DOORBELL, "arm of unknown cq %x", cqn);
-		return;
-	}
 	if (cq_lock(s, cq, cqn)) {
 		/* The record says that it is to be armed: the device thread will. */
 		TRACE(LOG_DOORBELL, "arm of cq %x: lock is held", cqn);
@@ -345,6 +340,25 @@ void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word)
 	seg_unlock(s, &cq->lock);
 	if (noted)
 		cq_pay_event(s, cqn);
+}
+
+void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word)
+{
+	struct hw_cq *cq = hw_cq(s, cqn);
+	struct seg_proc *p = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
+
+	if (!cq) {
+		TRACE(LOG_DOORBELL, "arm of unknown cq %x", cqn);
+		return;
+	}
+	if (!p || mem_is_self(s, cq->dbr_mem)) {
+		arm_cq(s, cq, cqn, word);
+		return;
+	}
+	/* A fork child: should it die here, eng_proc_died() has no other trace of it. */
+	atomic_fetch_add(&p->foreign, 1);
+	arm_cq(s, cq, cqn, word);
+	atomic_fetch_sub(&p->foreign, 1);
 }
 
 int eng_cq_quiesce(struct seg *s, uint32_t cqn)

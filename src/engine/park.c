@@ -61,17 +61,17 @@ void eng_proc_died(struct seg *s, uint32_t slot)
 	const struct seg_proc *p = seg_at(s, SEG_T_PROC, slot);
 
 	for (uint32_t i = 0; p && i < SEG_RINGS; i++) {
-		uint32_t ring = atomic_load(&p->ring[i].qp);
-		const struct hw_qp *qp = ring ? hw_qp(s, ring - 1) : NULL;
+		uint32_t who = (uint32_t)(atomic_load(&p->ring[i].use) & SEG_RING_WHO);
+		const struct hw_qp *qp = who ? hw_qp(s, who - 1) : NULL;
 
 		if (!qp)
 			continue;
-		rouse_qp(s, ring - 1);
+		rouse_qp(s, who - 1);
 		rouse_qp(s, qp->dest_qpn);
 		rouse_qp(s, atomic_load(&qp->ud_dest));
 		rouse_srq(s, atomic_load(&qp->xrc_srqn));
 	}
-	if (p && atomic_load(&p->rings_more))
+	if (p && atomic_load(&p->foreign))
 		seg_for_each_live (s, SEG_T_PROC, i)
 			park_rouse(s, i);
 }

@@ -71,17 +71,22 @@ bool qp_enter_err(struct hw_qp *qp, enum hw_qp_state to)
 
 void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note)
 {
+	bool failed = *note && atomic_load(&qp->state) == HW_QPS_ERR;
 	int event = (int)*note - 2;
 
-	if (*note && atomic_load(&qp->state) == HW_QPS_ERR) {
+	if (failed) {
 		atomic_fetch_or(&qp->flush_pending, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
 		if (event >= 0)
 			eng_qp_event_note(s, qp, qpn, (uint32_t)event);
 		POINT("fail-noted");
-		park_rouse(s, qp->mem.slot);
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 	*note = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (!failed)
+		return;
+	/* Not before: the device thread would raise the event, and find the note again. */
+	park_rouse(s, qp->mem.slot);
 	POINT("fail-roused");
 	eng_qp_event_pay(s, qp, qpn);
 }

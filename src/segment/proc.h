@@ -56,6 +56,7 @@ struct seg_proc {
 	 * threads write them at every doorbell. Those from rings_high on were never used.
 	 */
 	_Atomic uint32_t rings_high;
+	_Atomic uint32_t foreign; /* its threads that arm a CQ of another process */
 	struct seg_ring ring[SEG_RINGS];
 } SEG_ELEM;
 
