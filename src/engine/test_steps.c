@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A sender that is killed at each marked step (POINT()) of what it does to its receiver, one after
+ * the other: rows are the steps that a scenario comes by, in order. Then the receiver has what the
+ * hardware would give it: the whole message with its one event or nothing, a whole failure or none;
+ * and it goes on.
+ */
+#include "engine/test_procs.h"
+#include "segment/evsub.h"
+#include "util/point.h"
+#include "wire/prm/eq.h"
+
+#include <infiniband/verbs.h>
+#include <sys/eventfd.h>
+
+#define RECEIVES 4
+#define MAX_STEPS 200
+
+struct scene;
+
+struct scenario {
+	const char *name;
+	enum hw_qp_st st;
+	bool srq;
+	void (*setup)(struct scene *x);
+	void (*act)(struct scene *x, struct t_qp *c); /* in the child */
+	void (*check)(struct scene *x, bool whole);   /* whole: the child survived */
+};
+
+struct scene {
+	struct bed *e;
+	const struct scenario *is;
+	struct t_qp *b; /* the receiver */
+	struct t_srq srq;
+	uint32_t srq_evq, sub[3], subq[2];
+	int eventfd;
+	uint32_t sn;
+	char spec[32];
+};
+
+static struct scene *scene; /* for the child */
+
+static struct seg *seg_of(const struct scene *x)
+{
+	return &x->e->p.t->s;
+}
+
+static void arm(struct scene *x)
+{
+	uint32_t word = x->sn++ % 4 << 28 | (x->b->cq.ci & 0xffffff);
+	__be32 db[2] = {htobe32(word), htobe32(x->b->cq.cqn)};
+	uint64_t be;
+
+	x->b->cq.dbr[T_ARM] = htobe32(word);
+	memcpy(&be, db, 8);
+	eng_uar_write(seg_of(x), T_UAR, 0x20, be);
+}
+
+static uint32_t count_events(struct scene *x, uint32_t evq, int type)
+{
+	uint32_t n = 0;
+	int got;
+
+	while ((got = t_event(x->e->p.t, evq)) >= 0)
+		n += got == type;
+	return n;
+}
+
+static uint32_t count_cqes(struct scene *x, uint8_t opcode)
+{
+	struct mlx5_cqe64 *c;
+	uint32_t n = 0;
+
+	while ((c = t_poll(&x->b->cq)))
+		n += mlx5dv_get_cqe_opcode(c) == opcode;
+	return n;
+}
+
+/* ---- what the child does */
+
+static void send_one(struct scene *x, struct t_qp *c)
+{
+	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "x", .inl_len = 1});
+}
+
+static void send_datagram(struct scene *x, struct t_qp *c)
+{
+	struct mlx5_wqe_av av = {.key.qkey.qkey = htobe32(0x11111111),
+				 .dqp_dct = htobe32(x->b->qpn | 1u << 31),
+				 .rlid = htobe16((uint16_t)c->hw->dlid)};
+
+	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .av = &av, .inl = "x", .inl_len = 1});
+}
+
+static void write_badly(struct scene *x, struct t_qp *c)
+{
+	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
+				 .raddr = (uintptr_t)x->b->mem,
+				 .rkey = x->b->key ^ 0xff,
+				 .inl = "x",
+				 .inl_len = 1});
+}
+
+static void child(struct bed *e)
+{
+	struct t_qp *c = t_qp_make(e->p.t, 0, scene->is->st, NULL);
+
+	t_rts(c, scene->b);
+	e->board->qpn = c->qpn;
+	e->board->key = e->p.t->s.self;
+	tell(e->tell[1]);
+	CHECK(await(e->go[0]));
+	CHECK(point_set(scene->spec));
+	scene->is->act(scene, c);
+}
+
+/* ---- what is right afterwards */
+
+static void check_send(struct scene *x, bool whole)
+{
+	uint32_t n = count_cqes(x, MLX5_CQE_RESP_SEND);
+
+	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), n);
+	if (whole)
+		assert_int_equal(n, 1);
+	else
+		assert_true(n <= 1);
+	assert_int_equal(x->is->srq ? x->srq.hw->consumed - !!x->b->hw->rx_srq_wqe
+				    : atomic_load(&x->b->hw->rq_ci),
+			 n);
+	assert_int_equal(count_events(x, x->b->evq, -1), 0);
+}
+
+static void check_limit(struct scene *x, bool whole)
+{
+	uint32_t fired = !x->srq.hw->lwm;
+
+	check_send(x, whole);
+	assert_int_equal(fired, x->srq.hw->consumed > 0);
+	assert_int_equal(count_events(x, x->srq_evq, IBV_EVENT_SRQ_LIMIT_REACHED), fired);
+}
+
+static void check_comm_est(struct scene *x, bool whole)
+{
+	uint32_t n = count_cqes(x, MLX5_CQE_RESP_SEND);
+
+	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), n);
+	assert_int_equal(count_events(x, x->b->evq, IBV_EVENT_COMM_EST),
+			 x->b->hw->comm_est ? 1 : 0);
+	assert_int_equal(x->b->hw->comm_est == 2, whole || x->b->hw->comm_est);
+}
+
+static void check_failure(struct scene *x, bool whole)
+{
+	bool failed = x->b->hw->state == HW_QPS_ERR;
+	struct mlx5_cqe64 *c;
+	uint32_t n = 0;
+
+	for (; (c = t_poll(&x->b->cq)); n++) {
+		assert_int_equal(mlx5dv_get_cqe_opcode(c), MLX5_CQE_RESP_ERR);
+		assert_int_equal(be16toh(c->wqe_counter), n);
+	}
+	assert_true(failed || !whole);
+	assert_int_equal(n, failed ? RECEIVES : 0);
+	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), failed);
+	assert_int_equal(count_events(x, x->b->evq, IBV_EVENT_QP_ACCESS_ERR), failed);
+	assert_int_equal(x->b->hw->rx_fail, 0);
+}
+
+static void check_srq_failure(struct scene *x, bool whole)
+{
+	bool failed = x->b->hw->state == HW_QPS_ERR;
+	uint32_t access = 0, last = 0;
+	int got;
+
+	while ((got = t_event(x->e->p.t, x->b->evq)) >= 0) {
+		access += got == IBV_EVENT_QP_ACCESS_ERR;
+		last += got == IBV_EVENT_QP_LAST_WQE_REACHED;
+	}
+	assert_true(failed || !whole);
+	assert_int_equal(access, failed);
+	assert_int_equal(last, failed);
+}
+
+static void check_overrun(struct scene *x, bool whole)
+{
+	assert_true(!whole || x->b->hw->state == HW_QPS_ERR);
+	assert_int_equal(count_events(x, x->b->cq.evq[1], IBV_EVENT_CQ_ERR),
+			 x->b->cq.hw->state ? 1 : 0);
+	assert_int_equal(count_events(x, x->b->evq, IBV_EVENT_QP_FATAL),
+			 x->b->hw->state == HW_QPS_ERR);
+	x->b->cq.hw->state = 0;
+}
+
+static void check_devx(struct scene *x, bool whole)
+{
+	uint32_t n = count_cqes(x, MLX5_CQE_RESP_SEND);
+	uint64_t signals = 0;
+
+	evsub_signal_own(seg_of(x));
+	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), n);
+	assert_int_equal(count_events(x, x->subq[0], 0), n);
+	assert_int_equal(count_events(x, x->subq[1], 0), n);
+	if (read(x->eventfd, &signals, 8) != 8)
+		signals = 0;
+	assert_int_equal(signals, n);
+}
+
+/* ---- scenes */
+
+static void setup_limit(struct scene *x)
+{
+	struct hw_srq *srq = x->srq.hw;
+
+	x->srq_evq = t_evq(x->e->p.t);
+	srq->async.evq_gen = ((struct seg_evq *)seg_at(seg_of(x), SEG_T_EVQ, x->srq_evq))->gen;
+	atomic_store(&srq->async.evq, x->srq_evq);
+	assert_int_equal(eng_srq_arm_limit(seg_of(x), x->srq.srqn, RECEIVES), 0);
+}
+
+static void setup_rtr(struct scene *x)
+{
+	atomic_store(&x->b->hw->state, HW_QPS_RTR);
+}
+
+static void setup_full(struct scene *x)
+{
+	for (int i = 0; i < 1 << T_CQ_LOG; i++)
+		t_post(x->b, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	count_events(x, x->b->cq.evq[0], 0);
+}
+
+static void setup_devx(struct scene *x)
+{
+	struct seg *s = seg_of(x);
+	struct seg_evsub sub = {.hca = x->b->cq.hw->hca,
+				.key = PRM_EVENT_COMP,
+				.id = x->b->cq.cqn,
+				.object = 0x5000};
+
+	for (int i = 0; i < 3; i++) {
+		if (i < 2)
+			x->subq[i] = t_evq(x->e->p.t);
+		sub.evq = x->subq[i & 1];
+		sub.evq_gen = ((struct seg_evq *)seg_at(s, SEG_T_EVQ, sub.evq))->gen;
+		sub.omit = i == 0;
+		sub.eventfd = i == 2 ? x->eventfd + 1 : 0;
+		assert_int_equal(evsub_add(s, &sub, &x->sub[i]), 0);
+	}
+}
+
+static const struct scenario scenarios[] = {
+	{"send", HW_ST_RC, false, NULL, send_one, check_send},
+	{"send on UC", HW_ST_UC, false, NULL, send_one, check_send},
+	{"datagram", HW_ST_UD, false, NULL, send_datagram, check_send},
+	{"send to an SRQ", HW_ST_RC, true, NULL, send_one, check_send},
+	{"SRQ limit", HW_ST_RC, true, setup_limit, send_one, check_limit},
+	{"first message in RTR", HW_ST_RC, false, setup_rtr, send_one, check_comm_est},
+	{"bad request", HW_ST_RC, false, NULL, write_badly, check_failure},
+	{"bad request, SRQ", HW_ST_RC, true, NULL, write_badly, check_srq_failure},
+	{"CQ overrun", HW_ST_RC, false, setup_full, send_one, check_overrun},
+	{"DEVX subscribers", HW_ST_RC, false, setup_devx, send_one, check_devx},
+};
+
+static void scene_setup(struct scene *x)
+{
+	struct bed *e = x->e;
+	struct t_qp peer;
+
+	if (x->is->srq)
+		t_srq_make(e->p.t, &x->srq, e->p.t->pd[1]);
+	x->b = t_qp_make(e->p.t, 1, x->is->st, x->is->srq ? &x->srq : NULL);
+	x->eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	scene = x;
+	spawn(e, child);
+	assert_true(await(e->tell[0]));
+	peer = (struct t_qp){.qpn = e->board->qpn, .hw = hw_qp(seg_of(x), e->board->qpn)};
+	t_rts(x->b, &peer);
+	for (uint32_t i = 0; i < RECEIVES; i++)
+		if (x->is->srq)
+			t_srq_post(&x->srq, x->b->key, x->b->mem, 64);
+		else
+			t_recv_at(x->b, i * 64, 64);
+	arm(x);
+	if (x->is->setup)
+		x->is->setup(x);
+}
+
+/* As the supervisor and the device thread do. */
+static void settle(struct scene *x)
+{
+	struct seg *s = seg_of(x);
+	uint32_t slot = x->e->board->key;
+
+	seg_proc(s, slot)->state = SEG_PROC_DEAD;
+	eng_proc_died(s, slot);
+	for (int i = 0; i < 4; i++) {
+		eng_run_due(s);
+		t_now += 20000000;
+	}
+}
+
+/* The receiver's queues are nobody's, and its CQ works. */
+static void goes_on(struct scene *x)
+{
+	struct t_qp *q = x->e->p.a;
+
+	assert_int_equal(x->b->hw->rq_lock.word, 0);
+	assert_int_equal(x->b->cq.hw->lock.word, 0);
+	assert_int_equal(x->b->hw->rx_intent, 0);
+	assert_int_equal(x->b->cq.hw->armed & (HW_CQ_OWES | HW_CQ_OWES_DEVX), 0);
+	while (t_poll(&x->b->cq))
+		;
+	q->hw->cqn_snd = x->b->cq.cqn;
+	arm(x);
+	assert_int_equal(t_event(x->e->p.t, x->b->cq.evq[0]), -1);
+	t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	assert_non_null(t_poll(&x->b->cq));
+	t_assert_empty(&x->b->cq);
+	assert_int_equal(t_event(x->e->p.t, x->b->cq.evq[0]), 0);
+	assert_int_equal(t_event(x->e->p.t, x->b->cq.evq[0]), -1);
+}
+
+/* At its n-th step. False: there are fewer. */
+static bool killed_at(const struct scenario *is, uint32_t n)
+{
+	struct scene x = {.is = is};
+	void *state;
+	int status;
+
+	snprintf(x.spec, sizeof(x.spec), "*:kill:%u", n);
+	bed_setup(&state);
+	x.e = state;
+	scene_setup(&x);
+	tell(x.e->go[1]);
+	status = reap(x.e);
+	settle(&x);
+	is->check(&x, !status);
+	goes_on(&x);
+	close(x.eventfd);
+	t_qp_free(x.b);
+	bed_teardown(&state);
+	return WIFSIGNALED(status);
+}
+
+static void killed_at_every_step(void **state)
+{
+	const char *only = getenv("STEP_SCENARIO"), *from = getenv("STEP_FROM");
+
+	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+		uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+		if (only && strcmp(only, scenarios[i].name))
+			continue;
+		for (; killed_at(&scenarios[i], n); n++)
+			assert_true(n < MAX_STEPS);
+		print_message("%s: killed at %u steps\n", scenarios[i].name, n - 1);
+		assert_true(n > 5);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(killed_at_every_step)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
