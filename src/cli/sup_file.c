@@ -259,8 +259,9 @@ void sup_file_wake(struct sup *sup, uint32_t file, uint32_t gen)
 	if (!f || f->gen != gen || file >= sup->nfiles || sup->files[file].probe < 0 ||
 	    !kinds[f->kind].fifo)
 		return;
-	if (write(sup->files[file].probe, "", 1) < 0)
-		TRACE(LOG_LINK, "file %u.%u: errno %d", file, gen, errno); /* full: readable */
+	evq_hint(file, gen, sup->files[file].probe);
+	evq_wake(&sup->seg, file, gen);
+	evq_hint(SEG_NONE, 0, -1);
 }
 
 /* ---- the end ---- */

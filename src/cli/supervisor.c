@@ -193,8 +193,10 @@ static void periodic(struct sup *sup)
 		sup_files_probe(sup, SEG_NONE, 0);
 	if (now >= sup->zombies_at)
 		retry_zombies(sup, now);
-	if (now >= sup->mads_at)
+	if (now >= sup->mads_at) { /* also when a process has ended */
+		evq_repair(&sup->seg);
 		sup_orphans(sup);
+	}
 	if (now >= sup->counters_at) {
 		sup_refresh_counters(sup);
 		sup->counters_at = sup->nopen ? now + COUNTERS_GAP : UINT64_MAX;

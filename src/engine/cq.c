@@ -82,22 +82,23 @@ static bool cq_count(struct hw_cq *cq, uint32_t at, bool solicited)
 }
 
 /* To the completion channel. */
-static void cq_tell(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+static void cq_tell(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool overtake)
 {
 	uint32_t evq = atomic_load_explicit(&cq->comp.evq, memory_order_acquire);
 	struct seg_evsrc src = {.table = SEG_T_CQ, .idx = cqn, .gen = cq->gen, .counter = 0};
 	int rc = -ENOENT;
 
 	if (evq != SEG_NONE)
-		rc = evq_push_owed(s, evq, cq->comp.evq_gen, src, cq->comp.cookie, 0, NULL, 0);
-	if (rc == -ETIMEDOUT)
-		/* The reader is stopped with its queue locked: its own device thread does it. */
+		rc = evq_push_owed(s, evq, cq->comp.evq_gen, src, cq->comp.cookie, 0, NULL, 0,
+				   overtake);
+	if (rc == -EBUSY && !overtake)
+		/* Its own device thread looks whether that one goes on. */
 		park_rouse(s, cq->dbr_mem.slot);
 	else if (rc == -ENOENT)
 		atomic_fetch_and(&cq->armed, ~(uint32_t)HW_CQ_OWES);
 }
 
-void cq_pay_event(struct seg *s, uint32_t cqn)
+void cq_pay_event(struct seg *s, uint32_t cqn, bool overtake)
 {
 	struct hw_cq *cq = hw_cq(s, cqn);
 	uint32_t owes = cq ? atomic_load(&cq->armed) : 0;
@@ -105,7 +106,7 @@ void cq_pay_event(struct seg *s, uint32_t cqn)
 	if (owes & HW_CQ_OWES && TRACE_ON(LOG_EVENT))
 		eng_trace_event("completion", SEG_T_CQ, cqn, UINT32_MAX);
 	if (owes & HW_CQ_OWES)
-		cq_tell(s, cq, cqn);
+		cq_tell(s, cq, cqn, overtake);
 	POINT("cq-told");
 	if (owes & HW_CQ_OWES_DEVX)
 		event_comp(s, cq, cqn);
@@ -119,7 +120,7 @@ static void cq_fail(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t why)
 	POINT("cq-fail-noted");
 	atomic_store(&cq->state, why);
 	POINT("cq-failed");
-	event_pay(s, SEG_T_CQ, cqn);
+	event_pay(s, SEG_T_CQ, cqn, false);
 }
 
 /*
@@ -166,7 +167,7 @@ static void cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 				 LAYOUT_GET(cqe64, c.b, opcode) == CQE_RESP_ERR);
 	if (!atomic_load(&cq->state)) /* it did not come to that */
 		eng_cq_event_unnote(cq, IBV_EVENT_CQ_ERR);
-	cq_pay_event(s, cqn);
+	cq_pay_event(s, cqn, false);
 }
 
 int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn)
@@ -182,7 +183,11 @@ int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 
 void cq_adopt(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
-	if (seg_lock_orphaned(s, &cq->lock) && !cq_lock(s, cq, cqn))
+	int rc = seg_lock_orphaned(s, &cq->lock) ? seg_trylock(s, &cq->lock) : -EBUSY;
+
+	if (rc == SEG_LOCK_INHERITED)
+		cq_repair(s, cq, cqn);
+	if (rc >= 0)
 		seg_unlock(s, &cq->lock);
 }
 
@@ -245,13 +250,15 @@ int cq_write(struct seg *s, struct hw_cq *cq, const struct eng_cqe *c)
 
 void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited)
 {
+	bool owes = atomic_load_explicit(&cq->armed, memory_order_relaxed) & HW_CQ_OWES;
 	bool noted = cq_count(cq, atomic_load_explicit(&cq->pi, memory_order_relaxed), solicited);
 
 	POINT("cq-unlock");
 	seg_unlock(s, &cq->lock);
 	POINT("cq-unlocked");
-	if (__builtin_expect(noted, 0))
-		cq_pay_event(s, cqn);
+	/* Or by somebody who has not come to it: he may be stopped. */
+	if (__builtin_expect(noted || owes, 0))
+		cq_pay_event(s, cqn, false);
 }
 
 void cq_abort(struct seg *s, struct hw_cq *cq)
@@ -339,7 +346,7 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t word)
 	noted = cq_has_news(cq, arm, cq->arm_ci, &told) && cq_note(cq, arm, told);
 	seg_unlock(s, &cq->lock);
 	if (noted)
-		cq_pay_event(s, cqn);
+		cq_pay_event(s, cqn, false);
 }
 
 void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word)

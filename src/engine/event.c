@@ -95,7 +95,7 @@ static void note(struct hw_evtarget *t, uint32_t type, bool devx)
 }
 
 /* To the async event file that the object was made with. */
-static void tell_verbs(struct seg *s, const struct source *o, uint32_t type)
+static void tell_verbs(struct seg *s, const struct source *o, uint32_t type, bool overtake)
 {
 	uint32_t evq = atomic_load_explicit(&o->t->evq, memory_order_acquire);
 	struct seg_evsrc src = {.table = o->table, .idx = o->idx, .gen = o->gen, .counter = 1};
@@ -104,8 +104,9 @@ static void tell_verbs(struct seg *s, const struct source *o, uint32_t type)
 	if (TRACE_ON(LOG_EVENT))
 		eng_trace_event("async", o->table, o->idx, type);
 	if (evq != SEG_NONE)
-		rc = evq_push_owed(s, evq, o->t->evq_gen, src, o->t->cookie, type, NULL, 0);
-	if (rc == -ETIMEDOUT)
+		rc = evq_push_owed(s, evq, o->t->evq_gen, src, o->t->cookie, type, NULL, 0,
+				   overtake);
+	if (rc == -EBUSY && !overtake)
 		park_rouse(s, o->slot);
 	else if (rc == -ENOENT)
 		atomic_fetch_and(&o->t->owed, ~(1u << type));
@@ -129,14 +130,14 @@ static void tell_devx(struct seg *s, const struct source *o, uint32_t type)
 	evsub_raise_owed(s, o->hca, prm_event[type] | o->queue << 16, o->idx, eqe, &debt);
 }
 
-bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx)
+bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx, bool overtake)
 {
 	struct source o = source_of(s, table, idx);
 	uint32_t owed = atomic_load_explicit(&o.t->owed, memory_order_relaxed);
 	uint32_t devx = atomic_load_explicit(&o.t->devx_owed, memory_order_relaxed);
 
 	for (; owed; owed &= owed - 1)
-		tell_verbs(s, &o, (uint32_t)__builtin_ctz(owed));
+		tell_verbs(s, &o, (uint32_t)__builtin_ctz(owed), overtake);
 	for (; devx; devx &= devx - 1)
 		tell_devx(s, &o, (uint32_t)__builtin_ctz(devx));
 	return !atomic_load(&o.t->owed) && !atomic_load(&o.t->devx_owed);
@@ -171,8 +172,8 @@ void eng_qp_event_pay(struct seg *s, const struct hw_qp *qp, uint32_t qpn)
 	if (__builtin_expect(qp->shared, 0))
 		for (uint32_t i = share_of(s, qp, qpn, 0); i != SEG_NONE;
 		     i = share_of(s, qp, qpn, i + 1))
-			event_pay(s, SEG_T_SHARE, i);
-	event_pay(s, SEG_T_QP, qpn);
+			event_pay(s, SEG_T_SHARE, i, false);
+	event_pay(s, SEG_T_QP, qpn, false);
 }
 
 void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type)
@@ -195,7 +196,7 @@ void eng_cq_event_unnote(struct hw_cq *cq, uint32_t ib_event_type)
 void eng_cq_event(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t ib_event_type)
 {
 	eng_cq_event_note(cq, ib_event_type);
-	event_pay(s, SEG_T_CQ, cqn);
+	event_pay(s, SEG_T_CQ, cqn, false);
 }
 
 void eng_srq_event_note(struct hw_srq *srq, uint32_t ib_event_type)
@@ -206,7 +207,7 @@ void eng_srq_event_note(struct hw_srq *srq, uint32_t ib_event_type)
 void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type)
 {
 	eng_srq_event_note(srq, ib_event_type);
-	event_pay(s, SEG_T_SRQ, srqn);
+	event_pay(s, SEG_T_SRQ, srqn, false);
 }
 
 void event_comp(struct seg *s, const struct hw_cq *cq, uint32_t cqn)

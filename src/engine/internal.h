@@ -293,8 +293,9 @@ static inline uint64_t cq_slot(const struct hw_cq *cq)
 int cq_write(struct seg *s, struct hw_cq *cq, const struct eng_cqe *c);
 void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited);
 void cq_abort(struct seg *s, struct hw_cq *cq);
-/* Raise the events that are owed (hw_cq.armed), with or without the CQ's lock. */
-void cq_pay_event(struct seg *s, uint32_t cqn);
+/* Raise the events that are owed (hw_cq.armed), with or without the CQ's lock. `overtake`: as
+ * evq_push_owed(). */
+void cq_pay_event(struct seg *s, uint32_t cqn, bool overtake);
 /* Look after a CQ whose lock a dead process holds. */
 void cq_adopt(struct seg *s, struct hw_cq *cq, uint32_t cqn);
 /* begin + write + commit. -EOVERFLOW also when the buffer is not there. */
@@ -465,7 +466,7 @@ void eng_qp_event_note(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t i
 void eng_qp_event_pay(struct seg *s, const struct hw_qp *qp, uint32_t qpn);
 void eng_srq_event_note(struct hw_srq *srq, uint32_t ib_event_type);
 /* Raise the async events owed by an object. False: some still are. */
-bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx);
+bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx, bool overtake);
 
 /* park.c */
 /* Make that process's device thread look at everything of its own. */

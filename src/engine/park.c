@@ -150,6 +150,16 @@ static bool arm_changed(struct seg *s, struct hw_cq *cq, uint32_t *rec)
 	       *rec != atomic_load_explicit(&cq->arm_seen, memory_order_relaxed);
 }
 
+/* Somebody pays an event of this target, and has not moved on since we looked before. */
+static bool no_move(struct hw_evtarget *t)
+{
+	uint64_t was = atomic_load(&t->seen), now = atomic_load(&t->paying);
+
+	if (now != was)
+		atomic_store(&t->seen, now);
+	return now && now == was;
+}
+
 /* Both: serve what is due, and say when to look again; UINT64_MAX: nothing is outstanding. */
 static uint64_t serve_qps(struct seg *s, _Atomic uint32_t *parked)
 {
@@ -168,10 +178,10 @@ static uint64_t serve_qps(struct seg *s, _Atomic uint32_t *parked)
 			sq_resume(s, i);
 			now = eng_clock();
 			due = qp_due(qp, now);
-			if (due <= now) /* still no lock */
+			if (due <= now || seg_lock_orphaned(s, &qp->sq_lock)) /* still no lock */
 				due = now + NSEC_PER_MSEC;
 		}
-		if (!event_pay(s, SEG_T_QP, i) && due > now + NSEC_PER_MSEC)
+		if (!event_pay(s, SEG_T_QP, i, no_move(&qp->async)) && due > now + NSEC_PER_MSEC)
 			due = now + NSEC_PER_MSEC;
 		if (due < next)
 			next = due;
@@ -194,9 +204,10 @@ static uint64_t serve_cqs(struct seg *s, _Atomic uint32_t *parked)
 		cq_adopt(s, cq, i);
 		if (arm_changed(s, cq, &rec))
 			eng_arm_cq(s, i, rec);
-		cq_pay_event(s, i);
-		if (!event_pay(s, SEG_T_CQ, i) || atomic_load(&cq->armed) & CQ_OWES ||
-		    arm_changed(s, cq, &rec)) {
+		if (atomic_load(&cq->armed) & CQ_OWES)
+			cq_pay_event(s, i, no_move(&cq->comp));
+		if (!event_pay(s, SEG_T_CQ, i, no_move(&cq->async)) ||
+		    atomic_load(&cq->armed) & CQ_OWES || arm_changed(s, cq, &rec)) {
 			atomic_store(parked, 1);
 			next = eng_clock() + NSEC_PER_MSEC;
 		}
@@ -209,9 +220,9 @@ static uint64_t serve_srqs(struct seg *s, _Atomic uint32_t *parked)
 	uint64_t next = UINT64_MAX;
 
 	seg_for_each_live (s, SEG_T_SHARE, i) {
-		const struct hw_share *sh = seg_at(s, SEG_T_SHARE, i);
+		struct hw_share *sh = seg_at(s, SEG_T_SHARE, i);
 
-		if (sh->slot != s->self || event_pay(s, SEG_T_SHARE, i))
+		if (sh->slot != s->self || event_pay(s, SEG_T_SHARE, i, no_move(&sh->async)))
 			continue;
 		atomic_store(parked, 1);
 		next = eng_clock() + NSEC_PER_MSEC;
@@ -222,7 +233,7 @@ static uint64_t serve_srqs(struct seg *s, _Atomic uint32_t *parked)
 		if (!mem_is_self(s, srq->mem))
 			continue;
 		srq_adopt(s, srq, i);
-		if (event_pay(s, SEG_T_SRQ, i))
+		if (event_pay(s, SEG_T_SRQ, i, no_move(&srq->async)))
 			continue;
 		atomic_store(parked, 1);
 		next = eng_clock() + NSEC_PER_MSEC;

@@ -84,7 +84,13 @@ int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 
 void resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	if (seg_lock_orphaned(s, &qp->rq_lock) && !resp_lock(s, qp, qpn))
+	int rc = -EBUSY;
+
+	if (qp->rx_intent || seg_lock_orphaned(s, &qp->rq_lock))
+		rc = seg_trylock(s, &qp->rq_lock);
+	if (rc == SEG_LOCK_INHERITED || (!rc && qp->rx_intent))
+		resp_inherited(s, qp, qpn);
+	if (rc >= 0)
 		seg_unlock(s, &qp->rq_lock);
 }
 
@@ -204,7 +210,11 @@ static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint64_t n
 
 void srq_adopt(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 {
-	if (seg_lock_orphaned(s, &srq->lock) && !srq_lock(s, srq, srqn, SEG_LOCK_DATA_NS))
+	int rc = seg_lock_orphaned(s, &srq->lock) ? seg_trylock(s, &srq->lock) : -EBUSY;
+
+	if (rc == SEG_LOCK_INHERITED)
+		srq_repair(s, srq, srqn);
+	if (rc >= 0)
 		seg_unlock(s, &srq->lock);
 }
 

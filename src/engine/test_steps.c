@@ -294,6 +294,7 @@ static void settle(struct scene *x)
 
 	seg_proc(s, slot)->state = SEG_PROC_DEAD;
 	eng_proc_died(s, slot);
+	evq_repair(s);
 	for (int i = 0; i < 4; i++) {
 		eng_run_due(s);
 		t_now += 20000000;

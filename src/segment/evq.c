@@ -1,155 +1,129 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns event queues. Pushed by any process, in traps too, popped by the readers of the file; all of
- * it under the queue's lock.
+ * Owns the records of event queues. Pushed by any process, in traps too, popped by the readers of
+ * the file.
  *
- * If a holder of the lock dies, the next one repairs the list from `head` alone. The order of
- * stores is made for that: `head` and `next` first, `tail` and `count` after. The byte goes into
- * the FIFO before the record is linked: a reader that it wakes waits for the lock, and a pusher
- * that is killed in between leaves a byte too many, not a record that nobody is woken for.
+ * Pushing takes no lock, so a process that is stopped or killed in it keeps nobody waiting: a
+ * record is claimed, filled and put on top of a stack (`newest`, and `next` to the one before) by
+ * one compare-and-swap. Readers, under the lock, walk down the stack from `newest` and note the way
+ * up
+ * (`after`): the oldest is `head`. A reference names index and generation, so the stack ends where
+ * a record was taken. All that readers note can be made again from the stack: what a reader leaves
+ * that dies with the lock.
+ *
+ * What a death leaves undone is seen in the state of a record: MAKING is not linked, LINKED has no
+ * byte in the FIFO yet. The supervisor looks when a process has ended (evq_repair()). A reader that
+ * takes a record which is LINKED still (its pusher is stopped) says so (TAKEN): its pusher then
+ * looks whether its byte was one too many.
  */
-#include "segment/evq.h"
+#include "segment/evq_priv.h"
 #include "segment/evsub.h"
 #include "segment/hw.h"
-#include "segment/link.h"
 #include "segment/proc.h"
 #include "util/clock.h"
-#include "util/fmt.h"
 #include "util/log.h"
 #include "util/point.h"
 #include "util/sys.h"
 
-#include <limits.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 
-/* A queue whose lock a stopped process holds may have records: its readers look again so soon. */
-#define LOCKED_NS 10000000L
+/* How long a reader waits for a pusher that is between its record and its byte. */
+#define UNTOLD_SPINS 200
+#define UNTOLD_NAPS 60
+#define UNTOLD_NAP_NS 50000L
 
-enum { REC_LINKED = 1 }; /* seg_evrec.flags, during repair only */
+enum rec_state { MAKING, LINKED, TOLD, TAKEN };
 
-void evq_path(const struct seg *s, uint32_t evq, uint32_t gen, char path[320])
+/* seg_evrec.src.table: its object was destroyed; the record goes when it is the oldest. */
+#define PURGED (SEG_T_COUNT + 1)
+
+#define REF(gen, idx) ((uint64_t)(gen) << 32 | (idx))
+#define REF_IDX(ref) ((uint32_t)(ref))
+
+struct seg_evrec *evq_rec(const struct seg *s, uint64_t ref)
 {
-	fmt(path, 320, "%s/ev/%u.%u", s->dir, evq, gen); /* also in a trap: no stdio */
+	struct seg_evrec *r = REF_IDX(ref) ? seg_live(s, SEG_T_EVREC, REF_IDX(ref)) : NULL;
+
+	return r && r->gen == ref >> 32 ? r : NULL;
 }
 
-static struct seg_evrec *rec_at(struct seg *s, uint32_t i)
+static uint64_t ref_at(struct seg *s, uint32_t i)
 {
-	return i ? seg_live(s, SEG_T_EVREC, i) : NULL;
+	const struct seg_evrec *r = i ? seg_live(s, SEG_T_EVREC, i) : NULL;
+
+	return r ? REF(r->gen, i) : 0;
 }
 
-/* ---- what the source of an event has noted */
+/* ---- states: with bits of the generation, so that nobody changes the next record's */
 
-/* The word and the bit of it; NULL: the source is no more. */
-static _Atomic uint32_t *debt_of(struct seg *s, const struct seg_evsrc *src, uint32_t type,
-				 uint32_t *bit)
+static uint32_t state_word(uint32_t gen, enum rec_state st)
 {
-	uint32_t *gen =
-		src->table < SEG_T_COUNT && src->idx ? seg_live(s, src->table, src->idx) : NULL;
-
-	*bit = 1u << (type & 31);
-	if (!gen || *gen != src->gen)
-		return NULL;
-	switch (src->table) {
-	case SEG_T_CQ:
-		if (src->counter)
-			return &((struct hw_cq *)gen)->async.owed;
-		*bit = HW_CQ_OWES;
-		return &((struct hw_cq *)gen)->armed;
-	case SEG_T_QP:
-		return &((struct hw_qp *)gen)->async.owed;
-	case SEG_T_SRQ:
-		return &((struct hw_srq *)gen)->async.owed;
-	case SEG_T_SHARE:
-		return &((struct hw_share *)gen)->async.owed;
-	case SEG_T_EVSUB:
-		*bit = 1;
-		return &((struct seg_evsub *)gen)->owed;
-	}
-	return NULL;
+	return gen << 2 | st;
 }
 
-static bool is_owed(struct seg *s, const struct seg_evrec *r)
+static bool is(const struct seg_evrec *r, enum rec_state st)
 {
-	uint32_t bit;
-	const _Atomic uint32_t *debt = debt_of(s, &r->src, r->type, &bit);
-
-	return debt && (atomic_load(debt) & bit);
+	return atomic_load(&r->state) == state_word(r->gen, st);
 }
 
-static void paid(struct seg *s, const struct seg_evrec *r)
+static bool change(struct seg_evrec *r, uint32_t gen, enum rec_state from, enum rec_state to)
 {
-	uint32_t bit;
-	_Atomic uint32_t *debt = debt_of(s, &r->src, r->type, &bit);
+	uint32_t was = state_word(gen, from);
 
-	if (!debt || !(atomic_load(debt) & bit))
-		return;
-	if (r->src.table == SEG_T_EVSUB)
-		atomic_store(&((struct seg_evsub *)seg_at(s, SEG_T_EVSUB, r->src.idx))->queued, 1);
-	atomic_fetch_and(debt, ~bit);
+	return atomic_compare_exchange_strong(&r->state, &was, state_word(gen, to));
+}
+
+#define PUSHER_SLOTS 0xffffu
+
+static uint32_t pusher_word(const struct seg *s)
+{
+	return s->self == SEG_NONE ? 0 : s->self_gen << 16 | (s->self & PUSHER_SLOTS);
+}
+
+bool evq_pusher_dead(const struct seg *s, const struct seg_evrec *r)
+{
+	uint32_t slot = r->pusher & PUSHER_SLOTS;
+	const struct seg_proc *p = slot ? seg_proc(s, slot) : NULL;
+
+	if (!slot)
+		return false;
+	return !p || (p->gen & 0xffff) != r->pusher >> 16 ||
+	       atomic_load(&p->state) == SEG_PROC_DEAD;
 }
 
 /* ---- the list, under the lock */
 
-static void repair(struct seg *s, uint32_t evq, struct seg_evq *q)
+/* What was pushed since the last look: `after` upwards from the newest known, or from the end. */
+static void absorb(struct seg *s, struct seg_evq *q)
 {
-	uint32_t n = 0, last = 0, i;
-	uint64_t bytes = 0;
+	uint64_t newest = atomic_load(&q->newest), ref = newest, above = 0;
+	uint32_t left = seg_table(s, SEG_T_EVREC)->capacity;
 	struct seg_evrec *r;
 
-	seg_for_each_owned (s, SEG_T_EVREC, evq + 1, k)
-		((struct seg_evrec *)seg_at(s, SEG_T_EVREC, k))->flags = 0;
-	/* As far as it makes sense: live, ours, not met before. */
-	for (i = q->head; (r = rec_at(s, i)); i = r->next) {
-		if (seg_owner(s, SEG_T_EVREC, i) != evq + 1 || (r->flags & REC_LINKED))
-			break;
-		r->flags |= REC_LINKED;
-		last = i;
-		bytes += r->len;
-		n++;
+	if (newest == q->known)
+		return;
+	for (; ref != q->known && (r = evq_rec(s, ref)) && left; ref = atomic_load(&r->next)) {
+		r->after = REF_IDX(above);
+		above = ref;
+		left--;
 	}
-	if (last)
-		((struct seg_evrec *)seg_at(s, SEG_T_EVREC, last))->next = 0;
+	r = ref == q->known ? evq_rec(s, ref) : NULL;
+	if (r)
+		r->after = REF_IDX(above);
 	else
-		q->head = 0;
-	q->tail = last;
-	q->count = n;
-	i = atomic_load(&q->linking);
-	r = rec_at(s, i);
-	if (r && seg_owner(s, SEG_T_EVREC, i) == evq + 1 && (r->flags & REC_LINKED))
-		paid(s, r);
-	atomic_store(&q->linking, 0);
-	seg_for_each_owned (s, SEG_T_EVREC, evq + 1, k) {
-		r = seg_at(s, SEG_T_EVREC, k);
-		if (!(r->flags & REC_LINKED))
-			seg_free(s, SEG_T_EVREC, k);
-		r->flags = 0;
-	}
-	q->bytes = bytes;
-	TRACE(LOG_EVENT, "evq %u repaired: %u records", evq, n);
+		q->head = above;
+	POINT("evq_absorb");
+	q->known = newest;
 }
 
-/* The locked queue in *out, or -ENOENT, -ETIMEDOUT. */
-static int lock_queue(struct seg *s, uint32_t evq, uint32_t gen, uint64_t ns, struct seg_evq **out)
+/* `count` is also lowered by pushers that fail and never raised by readers. */
+static void count_down(struct seg_evq *q)
 {
-	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
-	int r;
+	uint32_t n = atomic_load(&q->count);
 
-	if (!q || q->gen != gen)
-		return -ENOENT;
-	r = seg_lock(s, &q->lock, ns);
-	if (r < 0)
-		return r;
-	if (seg_live(s, SEG_T_EVQ, evq) != q || q->gen != gen) {
-		seg_unlock(s, &q->lock);
-		return -ENOENT;
-	}
-	if (r == SEG_LOCK_INHERITED)
-		repair(s, evq, q);
-	*out = q;
-	return 0;
+	while (n && !atomic_compare_exchange_weak(&q->count, &n, n - 1))
+		;
 }
 
 void evq_data_free(struct seg *s, const struct seg_evrec *rec)
@@ -165,75 +139,50 @@ void evq_data_free(struct seg *s, const struct seg_evrec *rec)
 			seg_free(s, SEG_T_EVBUF, i);
 }
 
-/* Unlink and free record i, which follows `prev` (0: is the head); its data is the caller's. */
-static void unlink_rec(struct seg *s, struct seg_evq *q, uint32_t prev, uint32_t i)
+/* Usually it takes a microsecond. */
+static void wait_until_told(struct seg *s, struct seg_evrec *r)
 {
-	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, i);
-	uint32_t next = r->next;
+	const struct timespec nap = {.tv_nsec = UNTOLD_NAP_NS};
 
-	if (prev)
-		((struct seg_evrec *)seg_at(s, SEG_T_EVREC, prev))->next = next;
-	else
-		q->head = next;
-	if (q->tail == i)
-		q->tail = prev;
-	q->count--;
-	q->bytes -= r->len;
-	seg_free(s, SEG_T_EVREC, i);
+	for (int i = 0; is(r, LINKED) && i < UNTOLD_SPINS + UNTOLD_NAPS; i++) {
+		if (i < UNTOLD_SPINS)
+			sys_cpu_relax();
+		else if (evq_pusher_dead(s, r))
+			break;
+		else
+			sys_call(SYS_nanosleep, &nap, NULL);
+	}
 }
 
-/* ---- the FIFO */
-
-static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
-	uint32_t evq, gen;
-	int fd;
-} hint = {.fd = -1};
-
-void evq_hint(uint32_t evq, uint32_t gen, int fd)
+/* The oldest goes; its data is the caller's. `fd`: the FIFO's, -1 by path. */
+static void remove_head(struct seg *s, uint32_t evq, struct seg_evq *q, struct seg_evrec *r, int fd)
 {
-	hint.evq = evq;
-	hint.gen = gen;
-	hint.fd = fd;
-}
+	uint64_t ref = q->head;
 
-/*
- * By path, as the reader may be any process. Where that cannot be done (no descriptor left, another
- * root directory or user by now) the supervisor does it.
- */
-static int write_byte(struct seg *s, uint32_t evq, uint32_t gen)
-{
-	char path[320], byte = 1;
-	ssize_t r;
-	int fd, n;
-
-	/* Full of bytes is readable too; the descriptor may be a blocking one. */
-	if (hint.fd >= 0 && hint.evq == evq && hint.gen == gen && !sys_ioctl(hint.fd, FIONREAD, &n))
-		return n || sys_write(hint.fd, &byte, 1) == 1 ? 0 : -EIO;
-	evq_path(s, evq, gen, path);
-	fd = sys_openat(AT_FDCWD, path, O_WRONLY | O_NONBLOCK | O_CLOEXEC, 0);
-	if (fd < 0)
-		return link_wake(s, evq, gen);
-	r = sys_write(fd, &byte, 1);
-	sys_close(fd);
-	return r == -EAGAIN ? 0 : r < 0 ? (int)r : 0; /* EAGAIN: full of bytes: readable */
-}
-
-/* Who is not counted yet finds that `wake` has changed. */
-static void wake_readers(struct seg_evq *q)
-{
-	atomic_fetch_add(&q->wake, 1);
-	if (atomic_load(&q->sleepers))
-		sys_futex_wake(&q->wake, INT_MAX);
-}
-
-/* Only what is there: the descriptor may be a blocking one, and the lock is held. */
-static void drain(int fd)
-{
-	char buf[256];
-
-	while (fd >= 0 && sys_readable(fd) > 0)
-		if (sys_read(fd, buf, sizeof(buf)) <= 0)
-			return;
+	if (is(r, LINKED)) {
+		wait_until_told(s, r);
+		change(r, r->gen, LINKED, TAKEN);
+	}
+	/* The last one: first the bytes, so that no death leaves bytes alone. */
+	if (atomic_load(&q->newest) == ref && atomic_load(&q->byte) && !atomic_load(&q->dead) &&
+	    !atomic_load(&q->lost)) {
+		atomic_store(&q->byte, 0);
+		POINT("evq_drain");
+		if (!evq_drain(s, evq, q, fd))
+			atomic_store(&q->byte, 1);
+		if (atomic_load(&q->newest) != ref || atomic_load(&q->dead) ||
+		    atomic_load(&q->lost))
+			evq_tell(s, evq, q->gen, q);
+	}
+	absorb(s, q);
+	if (r->src.table != PURGED) {
+		count_down(q);
+		atomic_fetch_sub(&q->bytes, r->len);
+	}
+	evq_debt_paid(s, r, ref);
+	POINT("evq_remove");
+	q->head = ref_at(s, r->after);
+	seg_free(s, SEG_T_EVREC, REF_IDX(ref));
 }
 
 /* ---- sources */
@@ -312,6 +261,110 @@ static int data_make(struct seg *s, uint32_t owner, const uint8_t *from, uint32_
 	return 0;
 }
 
+/* The oldest record whose source lives; those before it are dropped. NULL: empty. */
+static struct seg_evrec *first(struct seg *s, uint32_t evq, struct seg_evq *q, int fd,
+			       _Atomic uint32_t **counter)
+{
+	struct seg_evrec *r;
+
+	while ((r = evq_rec(s, q->head))) {
+		const struct seg_evrec was = *r;
+
+		if (r->src.table != PURGED && source(s, &r->src, counter))
+			return r;
+		remove_head(s, evq, q, r, fd);
+		evq_data_free(s, &was);
+	}
+	return NULL;
+}
+
+/* All from the stack; and what dead pushers have left. */
+static void repair(struct seg *s, uint32_t evq, struct seg_evq *q)
+{
+	uint64_t bytes = 0;
+	_Atomic uint32_t *counter;
+	uint32_t n = 0;
+	struct seg_evrec *r;
+
+	q->head = q->known = 0;
+	absorb(s, q);
+	for (uint32_t i = REF_IDX(q->head); i; i = r->after) {
+		r = seg_at(s, SEG_T_EVREC, i);
+		if (evq_pusher_dead(s, r))
+			change(r, r->gen, LINKED, TOLD);
+		if (r->src.table == PURGED)
+			continue;
+		n++;
+		bytes += r->len;
+	}
+	/* A dead pusher's record that is not there (else it is TOLD now) will never be. */
+	seg_for_each_owned (s, SEG_T_EVREC, evq + 1, i) {
+		r = seg_at(s, SEG_T_EVREC, i);
+		if (evq_pusher_dead(s, r) && (is(r, MAKING) || is(r, LINKED)))
+			seg_free(s, SEG_T_EVREC, i);
+	}
+	atomic_store(&q->count, n);
+	atomic_store(&q->bytes, bytes);
+	first(s, evq, q, -1, &counter);
+	TRACE(LOG_EVENT, "evq %u repaired: %u records", evq, n);
+}
+
+/* Whatever was begun: readable if there is something, and only then. */
+static void agree(struct seg *s, uint32_t evq, struct seg_evq *q)
+{
+	if (evq_ready(s, q)) {
+		evq_tell(s, evq, q->gen, q);
+		return;
+	}
+	atomic_store(&q->byte, 1);
+	evq_settle(s, evq, q, -1);
+}
+
+int evq_enter(struct seg *s, uint32_t evq, uint32_t gen, uint64_t ns, struct seg_evq **out)
+{
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
+	int r;
+
+	if (!q || q->gen != gen)
+		return -ENOENT;
+	r = seg_lock(s, &q->lock, ns);
+	if (r < 0)
+		return r;
+	if (seg_live(s, SEG_T_EVQ, evq) != q || q->gen != gen) {
+		seg_unlock(s, &q->lock);
+		return -ENOENT;
+	}
+	if (r == SEG_LOCK_INHERITED) {
+		repair(s, evq, q);
+		agree(s, evq, q);
+	}
+	absorb(s, q);
+	*out = q;
+	return 0;
+}
+
+/* Who asks does it when the lock is free; else its holder, who looks once more when it has left. */
+void evq_attend(struct seg *s, uint32_t evq, struct seg_evq *q)
+{
+	while (atomic_load(&q->asked)) {
+		int r = seg_trylock(s, &q->lock);
+
+		if (r < 0)
+			return;
+		if ((atomic_exchange(&q->asked, 0) & EVQ_ASK_REPAIR) || r == SEG_LOCK_INHERITED)
+			repair(s, evq, q);
+		POINT("evq_attend");
+		agree(s, evq, q);
+		seg_unlock(s, &q->lock);
+	}
+}
+
+void evq_leave(struct seg *s, uint32_t evq, struct seg_evq *q)
+{
+	seg_unlock(s, &q->lock);
+	evq_attend(s, evq, q);
+}
+
 /* ---- calls */
 
 int evq_open(struct seg *s, uint32_t file, uint32_t max)
@@ -327,6 +380,9 @@ int evq_open(struct seg *s, uint32_t file, uint32_t max)
 		return r;
 	q = seg_at(s, SEG_T_EVQ, file);
 	q->max = max;
+	q->known = REF(f->gen, 0);
+	/* No value that a late pusher to an earlier queue of this index may have seen. */
+	atomic_store(&q->newest, REF(f->gen, 0));
 	q->gen = f->gen;
 	return 0;
 }
@@ -338,76 +394,164 @@ void evq_close(struct seg *s, uint32_t file)
 
 	if (!q)
 		return;
-	/* A pusher that is stopped inside may still link a record: it goes with the file's next. */
-	locked = seg_lock(s, &q->lock, SEG_LOCK_CTRL_NS) >= 0;
-	seg_for_each_owned (s, SEG_T_EVREC, file + 1, i)
-		seg_free(s, SEG_T_EVREC, i);
+	locked = seg_lock(s, &q->lock, SEG_LOCK_DATA_NS) >= 0;
+	seg_free(s, SEG_T_EVQ, file);
+	atomic_store(&q->newest, 0);
+	seg_for_each_owned (s, SEG_T_EVREC, file + 1, i) {
+		const struct seg_evrec *r = seg_live(s, SEG_T_EVREC, i);
+
+		/* A pusher that finds no queue frees its record itself. */
+		if (r && (!is(r, MAKING) || evq_pusher_dead(s, r)))
+			seg_free(s, SEG_T_EVREC, i);
+	}
 	seg_for_each_owned (s, SEG_T_EVBUF, file + 1, i)
 		seg_free(s, SEG_T_EVBUF, i);
-	seg_free(s, SEG_T_EVQ, file);
 	if (locked)
 		seg_unlock(s, &q->lock);
 }
 
-static void signal_readers(struct seg *s, uint32_t evq, struct seg_evq *q)
+/* A record like `from`, by us. */
+static int make_rec(struct seg *s, uint32_t evq, const struct seg_evrec *from, uint32_t *idx)
 {
-	int err = 0;
+	struct seg_evrec *r;
 
-	if (!atomic_load(&q->lazy) || atomic_load(&q->pollers)) {
-		atomic_store(&q->byte, 1);
-		err = write_byte(s, evq, q->gen);
-	}
-	q->silent = err != 0;
-	wake_readers(q);
-	if (err)
-		TRACE(LOG_EVENT, "evq %u: who polls it is not woken: %d", evq, err);
-}
-
-static int push_locked(struct seg *s, uint32_t evq, struct seg_evq *q, const struct seg_evrec *from)
-{
-	struct seg_evrec *r, *tail;
-	uint32_t i;
-
-	if (q->dead)
-		return -ENOENT;
-	if ((q->max && q->count >= q->max) || seg_alloc(s, SEG_T_EVREC, evq + 1, &i)) {
-		q->dropped++;
+	if (seg_alloc(s, SEG_T_EVREC, evq + 1, idx))
 		return -ENOSPC;
-	}
-	POINT("evq-alloc");
-	r = seg_at(s, SEG_T_EVREC, i);
+	r = seg_at(s, SEG_T_EVREC, *idx);
+	r->pusher = pusher_word(s);
+	atomic_store(&r->state, state_word(r->gen, MAKING));
 	r->src = from->src;
 	r->cookie = from->cookie;
 	r->type = from->type;
 	r->extra = from->extra;
 	r->data = from->data;
 	r->len = from->len;
-	if (!q->count || q->silent)
-		signal_readers(s, evq, q);
-	POINT("evq-signalled");
-	atomic_store_explicit(&q->linking, i, memory_order_release);
-	tail = rec_at(s, q->tail);
-	if (tail)
-		tail->next = i;
-	else
-		q->head = i;
-	POINT("evq-linked");
-	q->tail = i;
-	q->count++;
-	q->bytes += r->len;
+	r->serial = from->serial;
 	return 0;
+}
+
+/* On top of the stack. False: the queue is no more, or somebody else pays the debt. */
+static bool link_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q, uint32_t idx,
+		     const struct evq_debt *d)
+{
+	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, idx);
+	uint64_t was = atomic_load(&q->newest);
+
+	atomic_store(&r->state, state_word(r->gen, LINKED));
+	do {
+		if (seg_live(s, SEG_T_EVQ, evq) != q || q->gen != gen)
+			return false;
+		if (d && atomic_load(d->paying) != REF(r->gen, idx))
+			return false;
+		atomic_store(&r->next, was);
+	} while (!atomic_compare_exchange_weak(&q->newest, &was, REF(r->gen, idx)));
+	return true;
+}
+
+/* The record that is made already: 0 or -ENOENT, then it is freed. */
+static int put_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q, uint32_t i,
+		   const struct evq_debt *d)
+{
+	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, i);
+	uint32_t rgen = r->gen;
+
+	atomic_fetch_add(&q->count, 1);
+	atomic_fetch_add(&q->bytes, r->len);
+	POINT("evq_link");
+	if (!link_rec(s, evq, gen, q, i, d)) {
+		count_down(q);
+		atomic_fetch_sub(&q->bytes, r->len);
+		seg_free(s, SEG_T_EVREC, i);
+		return -ENOENT;
+	}
+	POINT("evq_linked");
+	if (d)
+		evq_debt_paid(
+			s, &(struct seg_evrec){.src = r->src, .type = r->type, .serial = d->serial},
+			REF(rgen, i));
+	POINT("evq_paid");
+	evq_tell(s, evq, gen, q);
+	POINT("evq_told");
+	/* It was taken without waiting for us: our byte may be one too many. */
+	if (!change(r, rgen, LINKED, TOLD)) {
+		atomic_fetch_or(&q->asked, EVQ_ASK);
+		evq_attend(s, evq, q);
+	}
+	return 0;
+}
+
+/* 0 and the record, made; -ENOENT, -ENOSPC. */
+static int begin_push(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec *from,
+		      uint32_t *idx)
+{
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
+
+	if (!q || q->gen != gen || atomic_load(&q->dead))
+		return -ENOENT;
+	if (!(q->max && atomic_load(&q->count) >= q->max) && !make_rec(s, evq, from, idx))
+		return 0;
+	atomic_fetch_add(&q->dropped, 1);
+	return -ENOSPC;
+}
+
+static int push_rec(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec *from)
+{
+	uint32_t i;
+	int r = begin_push(s, evq, gen, from, &i);
+
+	return r ? r : put_rec(s, evq, gen, seg_at(s, SEG_T_EVQ, evq), i, NULL);
+}
+
+static int push_owed(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evrec *from,
+		     const struct evq_debt *d, bool overtake)
+{
+	struct seg_evq *q = seg_at(s, SEG_T_EVQ, evq);
+	uint32_t i;
+	int r = begin_push(s, evq, gen, from, &i);
+
+	if (r) {
+		atomic_fetch_and(d->word, ~d->bit);
+		return r;
+	}
+	POINT("evq_made");
+	r = evq_debt_claim(s, q, d, ref_at(s, i), overtake);
+	POINT("evq_claimed");
+	if (r == 1)
+		return put_rec(s, evq, gen, q, i, d);
+	seg_free(s, SEG_T_EVREC, i);
+	return r ? r : -EALREADY;
+}
+
+int evq_push_owed(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
+		  uint32_t type, const void *data, uint32_t len, bool overtake)
+{
+	struct seg_evrec rec = {.src = src, .cookie = cookie, .type = type};
+	struct evq_debt d;
+	int r;
+
+	if (!evq_debt_of(s, &src, type, &d) || !evq_debt_owed(&d))
+		return 0;
+	rec.serial = d.serial;
+	r = len ? data_make(s, evq + 1, data, len, &rec) : 0;
+	if (r) {
+		atomic_fetch_and(d.word, ~d.bit);
+		return r;
+	}
+	r = push_owed(s, evq, gen, &rec, &d, overtake);
+	if (r)
+		evq_data_free(s, &rec);
+	if (r == -EALREADY)
+		return 0;
+	if (r)
+		TRACE(LOG_EVENT, "evq %u: push table %u idx %#x type %u: %d", evq, src.table,
+		      src.idx, type, r);
+	return r;
 }
 
 static int push(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec *rec)
 {
-	struct seg_evq *q;
-	int r = lock_queue(s, evq, gen, SEG_LOCK_DATA_NS, &q);
+	int r = push_rec(s, evq, gen, rec);
 
-	if (r)
-		return r;
-	r = push_locked(s, evq, q, rec);
-	atomic_store_explicit(&q->linking, 0, memory_order_release);
-	seg_unlock(s, &q->lock);
 	if (r) /* else whoever raises it has said so */
 		TRACE(LOG_EVENT, "evq %u: push table %u idx %#x type %u: %d", evq, rec->src.table,
 		      rec->src.idx, rec->type, r);
@@ -436,40 +580,6 @@ int evq_push_data(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc sr
 	return r;
 }
 
-int evq_push_owed(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
-		  uint32_t type, const void *data, uint32_t len)
-{
-	struct seg_evrec rec = {.src = src, .cookie = cookie, .type = type};
-	struct seg_evq *q;
-	bool owed;
-	int r = lock_queue(s, evq, gen, SEG_LOCK_DATA_NS, &q);
-
-	if (r == -ENOENT)
-		paid(s, &rec);
-	if (r)
-		return r;
-	POINT("evq-locked");
-	owed = is_owed(s, &rec);
-	if (owed && len)
-		r = data_make(s, evq + 1, data, len, &rec);
-	if (r)
-		rec.data = rec.len = 0;
-	if (owed && !r)
-		r = push_locked(s, evq, q, &rec);
-	/* What cannot be queued is lost: the caller says so. */
-	if (owed)
-		paid(s, &rec);
-	POINT("evq-paid");
-	atomic_store_explicit(&q->linking, 0, memory_order_release);
-	seg_unlock(s, &q->lock);
-	if (r)
-		evq_data_free(s, &rec);
-	if (r)
-		TRACE(LOG_EVENT, "evq %u: push table %u idx %#x type %u: %d", evq, src.table,
-		      src.idx, type, r);
-	return r;
-}
-
 int evq_push_pieces(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src,
 		    uint64_t cookie, uint32_t head, uint32_t len)
 {
@@ -478,113 +588,57 @@ int evq_push_pieces(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc 
 	return push(s, evq, gen, &rec);
 }
 
-/* The first record whose source lives, at the head; those before it are dropped. NULL: empty. */
-static struct seg_evrec *first(struct seg *s, struct seg_evq *q, _Atomic uint32_t **counter)
+static void drop_all(struct seg *s, uint32_t evq, struct seg_evq *q)
 {
 	struct seg_evrec *r;
 
-	while ((r = rec_at(s, q->head))) {
+	while ((r = evq_rec(s, q->head))) {
 		const struct seg_evrec was = *r;
 
-		if (source(s, &r->src, counter))
-			return r;
-		unlink_rec(s, q, 0, q->head);
+		remove_head(s, evq, q, r, -1);
 		evq_data_free(s, &was);
 	}
-	return NULL;
 }
 
-static int take_locked(struct seg *s, struct seg_evq *q, size_t fixed, size_t room,
-		       struct seg_evrec *rec)
+static int take_locked(struct seg *s, uint32_t evq, struct seg_evq *q, int fd, size_t least,
+		       size_t room, struct seg_evrec *rec)
 {
 	_Atomic uint32_t *counter;
 	struct seg_evrec *r;
 
-	if (atomic_exchange(&q->lost, 0))
+	if (atomic_load(&q->dead) == EVQ_CLEARED)
+		drop_all(s, evq, q);
+	else if (atomic_exchange(&q->lost, 0))
 		return -EOVERFLOW;
-	r = first(s, q, &counter);
+	r = first(s, evq, q, fd, &counter);
 	if (!r)
-		return q->dead ? -EIO : -EAGAIN;
-	if (room < fixed + r->len)
+		return atomic_load(&q->dead) ? -EIO : -EAGAIN;
+	if (room < least + r->len)
 		return -EMSGSIZE;
 	*rec = *r;
 	if (counter)
 		atomic_fetch_add(counter, 1);
-	unlink_rec(s, q, 0, q->head);
+	remove_head(s, evq, q, r, fd);
 	return 0;
-}
-
-/* ---- a queue that is filled faster than it is read */
-
-/* Of the calling thread, whatever its process: a number that most others have not. */
-static uint32_t this_thread(void)
-{
-	return (uint32_t)((uintptr_t)&hint >> 4) | 1;
-}
-
-/* Under the lock; the queue has just become shorter. */
-static void taken(struct seg_evq *q)
-{
-	atomic_store_explicit(&q->reader, this_thread(), memory_order_relaxed);
-	if (atomic_load(&q->easers) && q->count <= EVQ_CROWDED / 4) {
-		atomic_fetch_add(&q->room, 1);
-		sys_futex_wake(&q->room, INT_MAX);
-	}
-}
-
-static bool crowded(const struct seg_evq *q, uint32_t n)
-{
-	uint32_t reader = atomic_load_explicit(&q->reader, memory_order_relaxed);
-
-	return atomic_load_explicit(&q->count, memory_order_relaxed) >= n && reader &&
-	       reader != this_thread();
-}
-
-void evq_ease(struct seg *s, uint32_t evq, uint32_t gen)
-{
-	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
-	uint32_t before, room;
-	uint64_t end;
-	int r = 0;
-
-	if (!q || q->gen != gen || !crowded(q, EVQ_CROWDED))
-		return;
-	before = q->count;
-	end = clock_now_ns() + EVQ_EASE_NS;
-	atomic_fetch_add(&q->easers, 1);
-	for (;;) {
-		room = atomic_load(&q->room);
-		if (r == -EINTR || !crowded(q, EVQ_CROWDED / 4 + 1))
-			break;
-		if (clock_now_ns() >= end) {
-			if (q->count >= before) /* it does something else: no more of this */
-				atomic_store(&q->reader, 0);
-			break;
-		}
-		r = sys_futex_wait(&q->room, room, NSEC_PER_MSEC);
-	}
-	atomic_fetch_sub(&q->easers, 1);
 }
 
 int evq_take(struct seg *s, uint32_t evq, uint32_t gen, int fd, size_t fixed, size_t room,
 	     struct seg_evrec *rec)
 {
 	struct seg_evq *q;
-	int ret = lock_queue(s, evq, gen, SEG_LOCK_CTRL_NS, &q);
+	int ret = evq_enter(s, evq, gen, SEG_LOCK_CTRL_NS, &q);
 
 	if (ret)
 		return ret;
-	ret = take_locked(s, q, fixed, room, rec);
+	ret = take_locked(s, evq, q, fd, fixed, room, rec);
 	if (!ret)
-		taken(q);
-	/* Who finds nothing may have come for a byte that nobody knows of any more. */
-	if (!q->count && !q->dead && (ret == -EAGAIN || atomic_load(&q->byte))) {
-		atomic_store(&q->byte, 0);
-		drain(fd);
-		if (atomic_load(&q->lost)) /* meanwhile: that byte may be the one we drained */
-			signal_readers(s, evq, q);
-	}
-	seg_unlock(s, &q->lock);
+		evq_taken(q);
+	/* Who finds nothing may have come for a byte that nobody knows of. */
+	if (ret == -EAGAIN && fd >= 0)
+		atomic_store(&q->byte, 1);
+	evq_settle(s, evq, q, fd);
+	evq_trim(q, fd);
+	evq_leave(s, evq, q);
 	return ret;
 }
 
@@ -596,11 +650,11 @@ int evq_peek(struct seg *s, uint32_t evq, uint32_t gen, void *data, uint32_t n,
 	struct seg_evq *q;
 	uint32_t at, k;
 	uint8_t *to = data;
-	int ret = lock_queue(s, evq, gen, SEG_LOCK_CTRL_NS, &q);
+	int ret = evq_enter(s, evq, gen, SEG_LOCK_CTRL_NS, &q);
 
 	if (ret)
 		return ret;
-	r = first(s, q, &counter);
+	r = first(s, evq, q, -1, &counter);
 	ret = r ? 0 : -EAGAIN;
 	if (r) {
 		*rec = *r;
@@ -615,38 +669,47 @@ int evq_peek(struct seg *s, uint32_t evq, uint32_t gen, void *data, uint32_t n,
 				memset(to, 0, k);
 		}
 	}
-	seg_unlock(s, &q->lock);
+	evq_leave(s, evq, q);
 	return ret;
+}
+
+/* Below the oldest, or the only one. */
+static void link_oldest(struct seg *s, struct seg_evq *q, uint32_t idx)
+{
+	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, idx), *head;
+	uint64_t me = REF(r->gen, idx), was;
+
+	atomic_store(&r->state, state_word(r->gen, TOLD));
+	do {
+		absorb(s, q);
+		head = evq_rec(s, q->head);
+		r->after = head ? REF_IDX(q->head) : 0;
+		if (head) {
+			atomic_store(&head->next, me);
+			q->head = me;
+			return;
+		}
+		was = q->known;
+	} while (!atomic_compare_exchange_strong(&q->newest, &was, me));
+	q->head = q->known = me;
 }
 
 int evq_untake(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec *rec)
 {
-	struct seg_evrec *r;
 	struct seg_evq *q;
 	uint32_t i;
-	int ret = lock_queue(s, evq, gen, SEG_LOCK_CTRL_NS, &q);
+	int ret = evq_enter(s, evq, gen, SEG_LOCK_CTRL_NS, &q);
 
 	if (ret)
 		return ret;
-	ret = seg_alloc(s, SEG_T_EVREC, evq + 1, &i);
+	ret = make_rec(s, evq, rec, &i);
 	if (!ret) {
-		r = seg_at(s, SEG_T_EVREC, i);
-		r->src = rec->src;
-		r->cookie = rec->cookie;
-		r->type = rec->type;
-		r->extra = rec->extra;
-		r->data = rec->data;
-		r->len = rec->len;
-		if (!q->count || q->silent)
-			signal_readers(s, evq, q);
-		r->next = q->head;
-		q->head = i;
-		if (!q->tail)
-			q->tail = i;
-		q->count++;
-		q->bytes += r->len;
+		atomic_fetch_add(&q->count, 1);
+		atomic_fetch_add(&q->bytes, rec->len);
+		link_oldest(s, q, i);
+		evq_tell(s, evq, q->gen, q);
 	}
-	seg_unlock(s, &q->lock);
+	evq_leave(s, evq, q);
 	return ret;
 }
 
@@ -659,173 +722,75 @@ int evq_pop(struct seg *s, uint32_t evq, uint32_t gen, int fd, struct seg_evrec 
 	return r;
 }
 
-static _Atomic uint32_t forks;
-
-void evq_forked(void)
+void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32_t idx)
 {
-	atomic_fetch_add(&forks, 1);
+	_Atomic uint32_t *counter;
+	struct seg_evrec *r;
+	struct seg_evq *q;
+
+	/* In vain: evq_pop() drops what has no living source. */
+	if (evq_enter(s, evq, gen, SEG_LOCK_CTRL_NS, &q))
+		return;
+	for (uint32_t i = REF_IDX(q->head); i; i = r->after) {
+		r = seg_at(s, SEG_T_EVREC, i);
+		if (r->src.table != table || r->src.idx != idx)
+			continue;
+		r->src.table = PURGED;
+		count_down(q);
+		atomic_fetch_sub(&q->bytes, r->len);
+		evq_data_free(s, r);
+		r->len = 0;
+	}
+	first(s, evq, q, -1, &counter);
+	evq_settle(s, evq, q, -1);
+	evq_leave(s, evq, q);
 }
 
-uint32_t evq_forks(void)
-{
-	return atomic_load(&forks);
-}
-
-int evq_wait(struct seg_evq *q, uint32_t seen, bool locked, const void *sigmask)
-{
-	const struct timespec t = {.tv_nsec = LOCKED_NS};
-	uint32_t before = evq_forks();
-	uint64_t old;
-	long r;
-
-	atomic_fetch_add(&q->sleepers, 1);
-	if (sigmask)
-		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, sigmask, &old, sizeof(old));
-	r = sys_call(SYS_futex, &q->wake, FUTEX_WAIT, seen, locked ? &t : NULL);
-	if (sigmask)
-		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
-	if (evq_forks() == before)
-		atomic_fetch_sub(&q->sleepers, 1);
-	return r == -EINTR ? -EINTR : 0;
-}
-
-void evq_lost(struct seg *s, uint32_t evq, uint32_t gen)
+static void kill_queue(struct seg *s, uint32_t evq, uint32_t gen, uint32_t how)
 {
 	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
 
 	if (!q || q->gen != gen)
 		return;
-	atomic_store(&q->lost, 1);
-	atomic_store(&q->byte, 1);
-	write_byte(s, evq, gen);
-	wake_readers(q);
-}
-
-/* ---- waiting in the kernel */
-
-bool evq_ready(const struct seg_evq *q)
-{
-	/* The byte is there before the record is: who was woken by it is not told otherwise now. */
-	return atomic_load(&q->count) || atomic_load(&q->byte) || atomic_load(&q->dead) ||
-	       atomic_load(&q->lost);
-}
-
-int evq_poll_begin(struct seg *s, uint32_t evq, uint32_t gen)
-{
-	struct seg_evq *q;
-	int r = lock_queue(s, evq, gen, SEG_LOCK_CTRL_NS, &q);
-
-	if (r)
-		return r;
-	r = evq_ready(q);
-	if (!r)
-		atomic_fetch_add(&q->pollers, 1);
-	seg_unlock(s, &q->lock);
-	return r;
-}
-
-void evq_poll_end(struct seg *s, uint32_t evq, uint32_t gen)
-{
-	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
-
-	if (q && q->gen == gen)
-		atomic_fetch_sub(&q->pollers, 1);
-}
-
-void evq_publish(struct seg *s, uint32_t evq, uint32_t gen)
-{
-	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
-	int r;
-
-	if (!q || q->gen != gen || !atomic_load(&q->lazy))
-		return;
-	r = lock_queue(s, evq, gen, SEG_LOCK_CTRL_NS, &q);
-	if (r == -ENOENT)
-		return;
-	/* Where its holder is stopped: who pushes from now on sees it. */
-	atomic_store(&q->lazy, 0);
-	if (evq_ready(q))
-		signal_readers(s, evq, q);
-	if (!r)
-		seg_unlock(s, &q->lock);
-}
-
-void evq_set_lazy(struct seg *s, uint32_t file)
-{
-	struct seg_evq *q = seg_live(s, SEG_T_EVQ, file);
-
-	if (q)
-		atomic_store(&q->lazy, 1);
-}
-
-/* The queue is empty again, and nobody has read: a byte that is left would be an event to poll(2),
- * and a blocking read after it would wait. */
-static void drain_by_path(const struct seg *s, uint32_t evq, const struct seg_evq *q)
-{
-	char path[320];
-	int fd;
-
-	evq_path(s, evq, q->gen, path);
-	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
-	if (fd < 0)
-		return;
-	drain(fd);
-	sys_close(fd);
-}
-
-void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32_t idx)
-{
-	struct seg_evrec *r;
-	struct seg_evq *q;
-	uint32_t prev = 0, next;
-	bool any = false;
-
-	/* In vain: evq_pop() drops what has no living source. */
-	if (lock_queue(s, evq, gen, SEG_LOCK_CTRL_NS, &q))
-		return;
-	for (uint32_t i = q->head; (r = rec_at(s, i)); i = next) {
-		const struct seg_evrec was = *r;
-
-		next = r->next;
-		if (r->src.table == table && r->src.idx == idx) {
-			unlink_rec(s, q, prev, i);
-			evq_data_free(s, &was);
-			any = true;
-		} else {
-			prev = i;
-		}
+	atomic_store(&q->dead, how);
+	evq_tell(s, evq, q->gen, q);
+	if (how == EVQ_CLEARED && !evq_enter(s, evq, gen, SEG_LOCK_DATA_NS, &q)) {
+		drop_all(s, evq, q);
+		evq_leave(s, evq, q);
 	}
-	if (any && !q->count && !q->dead && !atomic_load(&q->lost) && atomic_load(&q->byte)) {
-		atomic_store(&q->byte, 0);
-		drain_by_path(s, evq, q);
-	}
-	seg_unlock(s, &q->lock);
-}
-
-static void kill_queue(struct seg *s, uint32_t evq, uint32_t gen, bool clear)
-{
-	struct seg_evrec *r;
-	struct seg_evq *q;
-
-	if (lock_queue(s, evq, gen, SEG_LOCK_CTRL_NS, &q))
-		return;
-	q->dead = 1;
-	while (clear && (r = rec_at(s, q->head))) {
-		const struct seg_evrec was = *r;
-
-		unlink_rec(s, q, 0, q->head);
-		evq_data_free(s, &was);
-	}
-	signal_readers(s, evq, q);
-	seg_unlock(s, &q->lock);
 }
 
 void evq_kill(struct seg *s, uint32_t evq, uint32_t gen)
 {
-	kill_queue(s, evq, gen, false);
+	kill_queue(s, evq, gen, EVQ_DEAD);
 }
 
 void evq_clear(struct seg *s, uint32_t evq, uint32_t gen)
 {
-	kill_queue(s, evq, gen, true);
+	kill_queue(s, evq, gen, EVQ_CLEARED);
+}
+
+void evq_repair(struct seg *s)
+{
+	seg_for_each_live (s, SEG_T_EVREC, i) {
+		struct seg_evrec *r = seg_at(s, SEG_T_EVREC, i);
+		struct seg_evq *q;
+
+		if (!evq_pusher_dead(s, r) || is(r, TOLD))
+			continue;
+		q = seg_live(s, SEG_T_EVQ, seg_owner(s, SEG_T_EVREC, i) - 1);
+		if (q)
+			atomic_fetch_or(&q->asked, EVQ_ASK_REPAIR);
+		else
+			seg_free(s, SEG_T_EVREC, i);
+	}
+	seg_for_each_live (s, SEG_T_EVQ, i) {
+		struct seg_evq *q = seg_at(s, SEG_T_EVQ, i);
+
+		/* Held, perhaps by a dead reader; or told of nothing. */
+		if (atomic_load(&q->lock.word) || atomic_load(&q->lost) ||
+		    atomic_load(&q->lazy) == EVQ_PUBLISHING)
+			atomic_fetch_or(&q->asked, EVQ_ASK_REPAIR);
+		evq_attend(s, i, q);
+	}
 }

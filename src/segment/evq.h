@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Event queues behind the readable files (completion channels, async events, DEVX, later umad).
- * The records are here; the file is a FIFO in which one byte stands for "not empty". Pushed by any
- * process of the fabric, also in a trap.
+ * The records are here; the file is a FIFO that gets a byte with each and is empty without any.
+ * Pushed by any process of the fabric, also in a trap.
  */
 #ifndef SOFTHCA_SEGMENT_EVQ_H
 #define SOFTHCA_SEGMENT_EVQ_H
@@ -10,34 +10,39 @@
 #include "segment/seg.h"
 #include "segment/lock.h"
 
+enum { EVQ_DEAD = 1, EVQ_CLEARED };    /* seg_evq.dead */
+enum { EVQ_LAZY = 1, EVQ_PUBLISHING }; /* seg_evq.lazy */
+enum { EVQ_ASK = 1, EVQ_ASK_REPAIR };  /* seg_evq.asked */
+
 struct seg_evq { /* SEG_T_EVQ: same index and generation as its SEG_T_FILE entry */
 	uint32_t gen;
 	uint32_t flags;
-	struct seg_lock lock;
-	_Atomic uint32_t head; /* SEG_T_EVREC indices, 0 none */
-	_Atomic uint32_t tail;
+	struct seg_lock lock;    /* of readers; pushing takes none */
+	_Atomic uint64_t newest; /* generation and index of the record pushed last */
+	uint64_t known;          /* readers: as far as `after` goes */
+	uint64_t head;           /* readers: the oldest */
 	_Atomic uint32_t count;
 	uint32_t max; /* more are dropped (and `dropped` counts them); 0: no limit */
 	_Atomic uint32_t dropped;
-	_Atomic uint32_t dead; /* the device is gone: readers get EIO */
+	_Atomic uint32_t dead; /* the device is gone: readers get EIO, at once or at the end */
 	/*
-	 * Futex word: +1 whenever the queue is empty no more. A blocking read(2) waits on it: read
-	 * it, evq_pop(), then evq_wait().
+	 * Futex word: +1 with each event. A blocking read(2) waits on it: read it, evq_pop(), then
+	 * evq_wait().
 	 */
 	_Atomic uint32_t wake;
-	uint32_t silent;          /* the byte could not be written: the next push tries again */
-	_Atomic uint32_t linking; /* the record that is put in now, whose debt is still noted */
-	_Atomic uint32_t lost;    /* an event was lost, and readers are to be told: -EOVERFLOW */
-	_Atomic uint64_t bytes;   /* of data in the queue */
+	_Atomic uint32_t silent; /* the last byte could not be written */
+	_Atomic uint32_t lost;   /* an event was lost, and readers are to be told: -EOVERFLOW */
+	_Atomic uint64_t bytes;  /* of data in the queue */
 	/*
-	 * The FIFO gets its byte only while somebody waits for it in the kernel (`pollers`, changed
-	 * under the lock). For files whose every poll goes through evq_poll_begin(); evq_publish()
-	 * ends it for good. What a killed poller leaves behind is a byte too many.
+	 * The FIFO gets bytes only while somebody waits for it in the kernel (`pollers`). For files
+	 * whose every poll goes through evq_poll_begin(); evq_publish() ends it for good. What a
+	 * killed poller leaves behind is a byte too many.
 	 */
 	_Atomic uint32_t lazy;
 	_Atomic uint32_t pollers;
 	_Atomic uint32_t sleepers; /* at `wake`; too many when one was killed */
-	_Atomic uint32_t byte;     /* the FIFO may have one */
+	_Atomic uint32_t byte;     /* the FIFO may have as many */
+	_Atomic uint32_t asked;    /* whoever has the lock next: do FIFO and queue agree? */
 	_Atomic uint32_t reader;   /* the thread that took last (evq_ease()); 0: forgotten */
 	_Atomic uint32_t room;     /* futex word: +1 when a crowded queue is nearly empty */
 	_Atomic uint32_t easers;   /* at `room`; too many when one was killed */
@@ -54,14 +59,17 @@ struct seg_evsrc {
 
 struct seg_evrec { /* SEG_T_EVREC */
 	uint32_t gen;
-	_Atomic uint32_t next;
+	_Atomic uint32_t state; /* evq.c */
+	_Atomic uint64_t next;  /* generation and index of the one before; taken: the end */
 	struct seg_evsrc src;
 	uint64_t cookie; /* user_handle, or what the reader's file wants */
 	uint32_t type;   /* async: IBV event type as in the uapi; else 0 */
 	uint32_t extra;
-	uint32_t flags; /* while a dead holder's queue is repaired */
-	uint32_t data;  /* SEG_T_EVBUF index of the first piece, 0 none */
-	uint32_t len;   /* bytes of data */
+	uint32_t data;   /* SEG_T_EVBUF index of the first piece, 0 none */
+	uint32_t len;    /* bytes of data */
+	uint32_t serial; /* of the debt that it pays */
+	uint32_t after;  /* readers: index of the one pushed after it */
+	uint32_t pusher; /* slot (16 bits) and bits of its generation */
 } SEG_ELEM;
 
 #define EVQ_PIECE 248
@@ -82,21 +90,20 @@ void evq_set_lazy(struct seg *s, uint32_t file);
 void evq_close(struct seg *s, uint32_t file);
 
 /*
- * Queue a copy of (src, cookie, type, extra); wake readers if the queue was empty: one byte into
- * the FIFO `<dir>/ev/<idx>.<gen>`. 0; -ENOENT no such queue, or a dead one (file closed: not an
- * error for the device); -ENOSPC dropped; -ETIMEDOUT a reader is stopped inside evq_pop (try
- * again).
+ * Queue a copy of (src, cookie, type, extra) and wake readers: a byte into the FIFO
+ * `<dir>/ev/<idx>.<gen>` and the futex. Takes no lock. 0; -ENOENT no such queue, or a dead one
+ * (file closed: not an error for the device); -ENOSPC dropped.
  */
 int evq_push(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
 	     uint32_t type, uint32_t extra);
 /*
  * The same for an event whose source has noted that it is owed (hw_cq.armed, hw_evtarget.owed,
- * seg_evsub.owed): the note goes when the record is in the queue, whoever dies when. Nothing is
- * done when it is gone already. `data`, `len`: as below, or NULL, 0. The note stays after
- * -ETIMEDOUT only.
+ * seg_evsub.owed): the note goes when the record is in the queue, and nothing is done when it is
+ * gone already. `data`, `len`: as below, or NULL, 0. Besides: -EBUSY, somebody alive is paying, and
+ * the note stays; if that one does not go on, `overtake`.
  */
 int evq_push_owed(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
-		  uint32_t type, const void *data, uint32_t len);
+		  uint32_t type, const void *data, uint32_t len, bool overtake);
 /* The same with a copy of `len` bytes, for evq_data(). */
 int evq_push_data(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
 		  const void *data, uint32_t len);
@@ -133,23 +140,22 @@ int evq_untake(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec
  */
 const uint8_t *evq_data(struct seg *s, uint32_t at, uint32_t *next);
 void evq_data_free(struct seg *s, const struct seg_evrec *rec);
-/* An event could not be queued (no room, or the queue's lock is not to be had): the next read says
- * so. Takes no lock. */
+/* An event could not be queued (no room): the next read says so. Never waits. */
 void evq_lost(struct seg *s, uint32_t evq, uint32_t gen);
 /* Drop unread events of a source that is being destroyed. */
 void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32_t idx);
 /* Would a read give something, or an error? Without a lock. */
-bool evq_ready(const struct seg_evq *q);
+bool evq_ready(const struct seg *s, const struct seg_evq *q);
 /*
  * Before a thread waits for the FIFO in the kernel, and after it. begin: 0 it may, the FIFO will
- * tell; 1 there is something already (no end then); -ENOENT, -ETIMEDOUT.
+ * tell; 1 there is something already (no end then); -ENOENT. Takes no lock.
  */
 int evq_poll_begin(struct seg *s, uint32_t evq, uint32_t gen);
 void evq_poll_end(struct seg *s, uint32_t evq, uint32_t gen);
 /* In a fork child: what its parent's thread is counted in stays the parent's. And how often. */
 void evq_forked(void);
 uint32_t evq_forks(void);
-/* From now on the FIFO always tells: somebody waits for it whom we do not see. */
+/* From now on the FIFO always tells: somebody waits for it whom we do not see. Never waits. */
 void evq_publish(struct seg *s, uint32_t evq, uint32_t gen);
 /* While this thread has a descriptor of that queue's FIFO at hand, its pushes need not open one;
  * fd -1: no more. */
@@ -166,6 +172,13 @@ void evq_ease(struct seg *s, uint32_t evq, uint32_t gen);
 void evq_kill(struct seg *s, uint32_t evq, uint32_t gen);
 /* The same, and what is there goes too. */
 void evq_clear(struct seg *s, uint32_t evq, uint32_t gen);
+/* The FIFO gets a byte if there is something to read: for who could not write it (LINK_WAKE). */
+void evq_wake(struct seg *s, uint32_t evq, uint32_t gen);
+/*
+ * Finish what dead processes have left half done in any queue: bytes that are owed, bytes too many.
+ * By the supervisor, when it has marked a process as dead. Takes no lock that somebody alive holds.
+ */
+void evq_repair(struct seg *s);
 void evq_path(const struct seg *s, uint32_t evq, uint32_t gen, char path[320]);
 
 #endif

@@ -245,11 +245,17 @@ static void deliver(struct seg *s, uint32_t idx, struct seg_evsub *sub, const ui
 	if (sub->eventfd)
 		signal_eventfd(s, sub);
 	else if (!sub->omit)
-		r = evq_push_owed(s, sub->evq, sub->evq_gen, src, sub->cookie, 0, eqe, EVSUB_EQE);
-	else if (!atomic_load(&sub->queued))
-		r = evq_push_owed(s, sub->evq, sub->evq_gen, src, sub->cookie, 0, NULL, 0);
-	if (r)
-		atomic_store(&sub->queued, 0);
+		r = evq_push_owed(s, sub->evq, sub->evq_gen, src, sub->cookie, 0, eqe, EVSUB_EQE,
+				  true);
+	else if (sub->fresh) {
+		/* Once: from then on the reader may have it and take it back. */
+		if (sub->fresh == 1)
+			atomic_store(&sub->queued, 1);
+		sub->fresh = 2;
+		r = evq_push_owed(s, sub->evq, sub->evq_gen, src, sub->cookie, 0, NULL, 0, true);
+		if (r)
+			atomic_store(&sub->queued, 0);
+	}
 	if (r && r != -ENOENT)
 		evq_lost(s, sub->evq, sub->evq_gen);
 	atomic_store(&sub->owed, 0);
@@ -266,6 +272,7 @@ static void mark(struct seg_evsub *sub)
 	if (atomic_load(&sub->owed))
 		return;
 	sub->signals_next = atomic_load(&sub->signals) + 1;
+	sub->fresh = !atomic_load(&sub->queued);
 	atomic_store(&sub->owed, 1);
 }
 

@@ -24,9 +24,13 @@ struct seg_evsub { /* SEG_T_EVSUB; owner: the event file */
 	uint32_t key; /* event number | type of object << 16 */
 	uint32_t id;  /* of the object; 0 without one */
 	uint32_t evq, evq_gen;
-	uint32_t omit;            /* no data, and one record at a time */
-	_Atomic uint32_t queued;  /* with `omit`: a record is in the queue */
-	_Atomic uint32_t owed;    /* the event that its chain is raising */
+	uint32_t omit;           /* no data, and one record at a time */
+	_Atomic uint32_t queued; /* with `omit`: a record is in the queue */
+	_Atomic uint32_t owed;   /* the event that its chain is raising */
+	_Atomic uint64_t paying; /* the record that pays it (evq_debt.c) */
+	/* With `omit`, while owed: 1 no record was in the queue before, 2 and `queued` says that
+	 * there will be. */
+	uint32_t fresh;
 	_Atomic uint32_t signals; /* raised so often: what is above `written` goes to the eventfd */
 	_Atomic uint32_t written; /* by the subscriber's process */
 	uint32_t signals_next;    /* while `owed` */

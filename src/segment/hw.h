@@ -275,6 +275,8 @@ struct hw_evtarget {          /* where an object's events go; set by uverbs righ
 	 * have the queue's lock: the device thread of the object's registrant does it.
 	 */
 	_Atomic uint32_t owed, devx_owed;
+	_Atomic uint64_t paying; /* the record that pays one of them (evq_debt.c) */
+	_Atomic uint64_t seen;   /* as the device thread saw it last */
 };
 
 enum { HW_CQ_ERR_OVERRUN = 1, HW_CQ_ERR_BUFFER = 2 };

@@ -108,7 +108,7 @@ static short ready(const struct seen *w)
 	const struct seg_evq *q = seg_live(w->u.s, SEG_T_EVQ, w->u.file);
 	short bits = OUT_BITS;
 
-	if (!q || q->gen != w->u.gen || evq_ready(q))
+	if (!q || q->gen != w->u.gen || evq_ready(w->u.s, q))
 		bits |= IN_BITS;
 	return w->events & bits;
 }

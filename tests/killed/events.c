@@ -160,5 +160,5 @@ int main(int argc, char **argv)
 	printf("%s: %lu kills, %lu received: %lu events lost, %lu readable without a record, "
 	       "%lu twice\n",
 	       argv[1], kills, received, lost, empty, twice);
-	return lost || twice;
+	return lost || empty || twice;
 }

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the way from an event that its source has noted as owed to the record in the queue: one
+ * record for each debt, whoever dies or is stopped when. Called by evq.c.
+ *
+ * A payer makes its record, then claims the debt: the source names the record (`paying`). Then it
+ * links the record, takes the note and at last the claim away. A claim that is left is settled by
+ * the next payer: if the record is in the queue, or was (its reader has looked after the claim),
+ * the debt is paid; if not, its payer is dead or has been overtaken and the claim is void. A payer
+ * that was overtaken finds that the claim is not its own.
+ */
+#include "segment/evq_priv.h"
+#include "segment/evsub.h"
+#include "segment/hw.h"
+
+#include <errno.h>
+
+static bool of_target(struct hw_evtarget *t, uint32_t type, struct evq_debt *d)
+{
+	*d = (struct evq_debt){&t->owed, &t->paying, 1u << (type & 31), 0};
+	return true;
+}
+
+bool evq_debt_of(const struct seg *s, const struct seg_evsrc *src, uint32_t type,
+		 struct evq_debt *d)
+{
+	void *e = src->table < SEG_T_COUNT && src->idx ? seg_live(s, src->table, src->idx) : NULL;
+	const uint32_t *gen = e;
+	struct hw_cq *cq = e;
+	struct seg_evsub *sub = e;
+
+	if (!e || *gen != src->gen)
+		return false;
+	switch (src->table) {
+	case SEG_T_CQ:
+		if (src->counter)
+			return of_target(&cq->async, type, d);
+		*d = (struct evq_debt){&cq->armed, &cq->comp.paying, HW_CQ_OWES,
+				       atomic_load(&cq->armed) / HW_CQ_ARM_SEQ};
+		return true;
+	case SEG_T_QP:
+		return of_target(&((struct hw_qp *)e)->async, type, d);
+	case SEG_T_SRQ:
+		return of_target(&((struct hw_srq *)e)->async, type, d);
+	case SEG_T_SHARE:
+		return of_target(&((struct hw_share *)e)->async, type, d);
+	case SEG_T_EVSUB:
+		*d = (struct evq_debt){&sub->owed, &sub->paying, 1, 0};
+		return true;
+	}
+	return false;
+}
+
+bool evq_debt_owed(const struct evq_debt *d)
+{
+	return atomic_load(d->word) & d->bit;
+}
+
+/* Between the two stores somebody may see the claim without the debt: that is void. */
+void evq_debt_paid(struct seg *s, const struct seg_evrec *r, uint64_t ref)
+{
+	struct evq_debt d;
+
+	if (!evq_debt_of(s, &r->src, r->type, &d) || atomic_load(d.paying) != ref)
+		return;
+	if (r->serial == d.serial) /* not of the next arm */
+		atomic_fetch_and(d.word, ~d.bit);
+	atomic_compare_exchange_strong(d.paying, &ref, 0);
+}
+
+static bool in_queue(const struct seg *s, const struct seg_evq *q, uint64_t ref)
+{
+	uint32_t left = seg_table(s, SEG_T_EVREC)->capacity;
+	const struct seg_evrec *r;
+
+	for (uint64_t at = atomic_load(&q->newest); (r = evq_rec(s, at)) && left;
+	     at = atomic_load(&r->next), left--)
+		if (at == ref)
+			return true;
+	return false;
+}
+
+/* What `claim` has come to. False: somebody alive is at it. */
+static bool settle(struct seg *s, const struct seg_evq *q, const struct evq_debt *d, uint64_t claim,
+		   bool overtake)
+{
+	const struct seg_evrec *r = evq_rec(s, claim);
+
+	if (r && in_queue(s, q, claim))
+		evq_debt_paid(s, r, claim);
+	else if (r && !overtake && !evq_pusher_dead(s, r))
+		return false;
+	else
+		atomic_compare_exchange_strong(d->paying, &claim, 0);
+	return true;
+}
+
+int evq_debt_claim(struct seg *s, const struct seg_evq *q, const struct evq_debt *d, uint64_t me,
+		   bool overtake)
+{
+	uint64_t claim;
+
+	for (;;) {
+		claim = atomic_load(d->paying);
+		if (!evq_debt_owed(d))
+			return 0;
+		if (!claim && atomic_compare_exchange_strong(d->paying, &claim, me))
+			break;
+		if (claim && !settle(s, q, d, claim, overtake))
+			return -EBUSY;
+	}
+	/* Paid between the look at the debt and the claim? */
+	if (evq_debt_owed(d))
+		return 1;
+	atomic_compare_exchange_strong(d->paying, &me, 0);
+	return 0;
+}

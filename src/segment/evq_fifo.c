@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns what wakes the readers of an event queue: the bytes in its FIFO, the futex of blocking
+ * reads, and the rules of waiting. Called by evq.c, by readers and by whoever polls.
+ *
+ * Each event writes a byte of its own, as each is an edge to epoll(7) and a SIGIO. The byte comes
+ * after the record, and goes (all of them do) before the last record is taken: at any instruction,
+ * a FIFO that is readable has a record. A byte that is owed has its note (evq.c).
+ */
+#include "segment/evq_priv.h"
+#include "segment/link.h"
+#include "segment/proc.h"
+#include "util/clock.h"
+#include "util/fmt.h"
+#include "util/log.h"
+#include "util/point.h"
+#include "util/sys.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+/* A queue whose lock a stopped process holds may have records: its readers look again so soon. */
+#define LOCKED_NS 10000000L
+/* A FIFO holds 64 KiB. It is emptied but for a byte when it has as many as this. */
+#define MANY_BYTES 16384
+
+void evq_path(const struct seg *s, uint32_t evq, uint32_t gen, char path[320])
+{
+	fmt(path, 320, "%s/ev/%u.%u", s->dir, evq, gen); /* also in a trap: no stdio */
+}
+
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
+	uint32_t evq, gen;
+	int fd;
+} hint = {.fd = -1};
+
+void evq_hint(uint32_t evq, uint32_t gen, int fd)
+{
+	hint.evq = evq;
+	hint.gen = gen;
+	hint.fd = fd;
+}
+
+/*
+ * By path, as the reader may be any process. Where that cannot be done (no descriptor left, another
+ * root directory or user by now) the supervisor does it.
+ */
+static int write_byte(struct seg *s, uint32_t evq, uint32_t gen)
+{
+	char path[320], byte = 1;
+	ssize_t r;
+	int fd, n;
+
+	/* The descriptor may be a blocking one. */
+	if (hint.fd >= 0 && hint.evq == evq && hint.gen == gen && !sys_ioctl(hint.fd, FIONREAD, &n))
+		return n >= MANY_BYTES || sys_write(hint.fd, &byte, 1) == 1 ? 0 : -EIO;
+	evq_path(s, evq, gen, path);
+	fd = sys_openat(AT_FDCWD, path, O_WRONLY | O_NONBLOCK | O_CLOEXEC, 0);
+	if (fd < 0)
+		return link_wake(s, evq, gen);
+	r = sys_write(fd, &byte, 1);
+	sys_close(fd);
+	return r == -EAGAIN ? 0 : r < 0 ? (int)r : 0; /* EAGAIN: full of bytes: readable */
+}
+
+/* Who is not counted yet finds that `wake` has changed. */
+static void wake_readers(struct seg_evq *q)
+{
+	atomic_fetch_add(&q->wake, 1);
+	if (atomic_load(&q->sleepers))
+		sys_futex_wake(&q->wake, INT_MAX);
+}
+
+/* Does anybody wait for the FIFO, as far as we know? */
+static bool tells(const struct seg_evq *q)
+{
+	return atomic_load(&q->lazy) != EVQ_LAZY || atomic_load(&q->pollers);
+}
+
+void evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q)
+{
+	int err = 0;
+
+	if (tells(q)) {
+		atomic_fetch_add(&q->byte, 1);
+		POINT("evq_byte");
+		err = write_byte(s, evq, gen);
+	}
+	POINT("evq_wake");
+	q->silent = err != 0;
+	wake_readers(q);
+	if (err)
+		TRACE(LOG_EVENT, "evq %u: who polls it is not woken: %d", evq, err);
+}
+
+/* Only what is there, but for `keep`: the descriptor may be a blocking one, and the lock is held.
+ */
+static void drain(int fd, int keep)
+{
+	char buf[1024];
+	int n = 0, r;
+
+	while (!(r = sys_ioctl(fd, FIONREAD, &n)) && n > keep) {
+		n -= keep;
+		if (sys_read(fd, buf, (size_t)n < sizeof(buf) ? (size_t)n : sizeof(buf)) <= 0)
+			return;
+	}
+	/* Where a filter refuses to count them: all or none. */
+	while (sys_refused(r) && !keep && sys_readable(fd) > 0)
+		if (sys_read(fd, buf, sizeof(buf)) <= 0)
+			return;
+}
+
+bool evq_drain(const struct seg *s, uint32_t evq, const struct seg_evq *q, int fd)
+{
+	char path[320];
+	int own;
+
+	if (fd >= 0) {
+		drain(fd, 0);
+		return true;
+	}
+	evq_path(s, evq, q->gen, path);
+	own = sys_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
+	if (own < 0)
+		return false;
+	drain(own, 0);
+	sys_close(own);
+	return true;
+}
+
+void evq_trim(struct seg_evq *q, int fd)
+{
+	if (fd < 0 || atomic_load_explicit(&q->byte, memory_order_relaxed) < MANY_BYTES)
+		return;
+	atomic_store(&q->byte, 1);
+	drain(fd, 1);
+}
+
+void evq_settle(struct seg *s, uint32_t evq, struct seg_evq *q, int fd)
+{
+	if (!evq_ready(s, q)) {
+		if (!atomic_load(&q->byte))
+			return;
+		atomic_store(&q->byte, 0);
+		POINT("evq_settle");
+		if (!evq_drain(s, evq, q, fd))
+			atomic_store(&q->byte, 1);
+		/* An event that came meanwhile may have lost its byte with the others. */
+		if (evq_ready(s, q))
+			evq_tell(s, evq, q->gen, q);
+	} else if (tells(q) && !atomic_load(&q->byte)) {
+		evq_tell(s, evq, q->gen, q);
+	}
+}
+
+/* ---- waiting */
+
+bool evq_ready(const struct seg *s, const struct seg_evq *q)
+{
+	return evq_rec(s, atomic_load(&q->newest)) || atomic_load(&q->dead) ||
+	       atomic_load(&q->lost);
+}
+
+static _Atomic uint32_t forks;
+
+void evq_forked(void)
+{
+	atomic_fetch_add(&forks, 1);
+}
+
+uint32_t evq_forks(void)
+{
+	return atomic_load(&forks);
+}
+
+int evq_wait(struct seg_evq *q, uint32_t seen, bool locked, const void *sigmask)
+{
+	const struct timespec t = {.tv_nsec = LOCKED_NS};
+	uint32_t before = evq_forks();
+	uint64_t old;
+	long r;
+
+	atomic_fetch_add(&q->sleepers, 1);
+	if (sigmask)
+		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, sigmask, &old, sizeof(old));
+	r = sys_call(SYS_futex, &q->wake, FUTEX_WAIT, seen, locked ? &t : NULL);
+	if (sigmask)
+		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
+	if (evq_forks() == before)
+		atomic_fetch_sub(&q->sleepers, 1);
+	return r == -EINTR ? -EINTR : 0;
+}
+
+int evq_poll_begin(struct seg *s, uint32_t evq, uint32_t gen)
+{
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
+
+	if (!q || q->gen != gen)
+		return -ENOENT;
+	/* A pusher links its record, then looks for pollers: one of us sees the other. */
+	atomic_fetch_add(&q->pollers, 1);
+	if (!evq_ready(s, q))
+		return 0;
+	atomic_fetch_sub(&q->pollers, 1);
+	return 1;
+}
+
+void evq_poll_end(struct seg *s, uint32_t evq, uint32_t gen)
+{
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
+
+	if (q && q->gen == gen)
+		atomic_fetch_sub(&q->pollers, 1);
+}
+
+/*
+ * Whoever holds the lock sees to it when it leaves. A holder that is stopped keeps all others from
+ * taking records: until it goes on, a byte is not one too many.
+ */
+static void tell_now(struct seg *s, uint32_t evq, struct seg_evq *q)
+{
+	atomic_fetch_or(&q->asked, EVQ_ASK);
+	evq_attend(s, evq, q);
+	if (!atomic_load(&q->asked) || !evq_ready(s, q))
+		return;
+	evq_tell(s, evq, q->gen, q);
+	atomic_fetch_or(&q->asked, EVQ_ASK);
+	evq_attend(s, evq, q);
+}
+
+void evq_publish(struct seg *s, uint32_t evq, uint32_t gen)
+{
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
+
+	if (!q || q->gen != gen || !atomic_load(&q->lazy))
+		return;
+	atomic_store(&q->lazy, EVQ_PUBLISHING);
+	tell_now(s, evq, q);
+	atomic_store(&q->lazy, 0);
+}
+
+void evq_set_lazy(struct seg *s, uint32_t file)
+{
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, file);
+
+	if (q)
+		atomic_store(&q->lazy, EVQ_LAZY);
+}
+
+void evq_lost(struct seg *s, uint32_t evq, uint32_t gen)
+{
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
+
+	if (!q || q->gen != gen)
+		return;
+	atomic_store(&q->lost, 1);
+	tell_now(s, evq, q);
+}
+
+void evq_wake(struct seg *s, uint32_t evq, uint32_t gen)
+{
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
+
+	if (q && q->gen == gen)
+		tell_now(s, evq, q);
+}
+
+/* ---- a queue that is filled faster than it is read */
+
+/* Of the calling thread, whatever its process: a number that most others have not. */
+static uint32_t this_thread(void)
+{
+	return (uint32_t)((uintptr_t)&hint >> 4) | 1;
+}
+
+/* Under the lock; the queue has just become shorter. */
+void evq_taken(struct seg_evq *q)
+{
+	atomic_store_explicit(&q->reader, this_thread(), memory_order_relaxed);
+	if (atomic_load(&q->easers) && q->count <= EVQ_CROWDED / 4) {
+		atomic_fetch_add(&q->room, 1);
+		sys_futex_wake(&q->room, INT_MAX);
+	}
+}
+
+static bool crowded(const struct seg_evq *q, uint32_t n)
+{
+	uint32_t reader = atomic_load_explicit(&q->reader, memory_order_relaxed);
+
+	return atomic_load_explicit(&q->count, memory_order_relaxed) >= n && reader &&
+	       reader != this_thread();
+}
+
+void evq_ease(struct seg *s, uint32_t evq, uint32_t gen)
+{
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
+	uint32_t before, room;
+	uint64_t end;
+	int r = 0;
+
+	if (!q || q->gen != gen || !crowded(q, EVQ_CROWDED))
+		return;
+	before = q->count;
+	end = clock_now_ns() + EVQ_EASE_NS;
+	atomic_fetch_add(&q->easers, 1);
+	for (;;) {
+		room = atomic_load(&q->room);
+		if (r == -EINTR || !crowded(q, EVQ_CROWDED / 4 + 1))
+			break;
+		if (clock_now_ns() >= end) {
+			if (q->count >= before) /* it does something else: no more of this */
+				atomic_store(&q->reader, 0);
+			break;
+		}
+		r = sys_futex_wait(&q->room, room, NSEC_PER_MSEC);
+	}
+	atomic_fetch_sub(&q->easers, 1);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Between evq.c (the records) and evq_fifo.c (who waits for them) only. */
+#ifndef SOFTHCA_SEGMENT_EVQ_PRIV_H
+#define SOFTHCA_SEGMENT_EVQ_PRIV_H
+
+#include "segment/evq.h"
+
+/* The live record that a reference names; NULL: it was taken. */
+struct seg_evrec *evq_rec(const struct seg *s, uint64_t ref);
+/* There is something now, or a loss or an end to tell: wake who waits. Takes no lock. */
+void evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q);
+/* Under the lock: make the FIFO agree with the queue. `fd`: -1 by path. */
+void evq_settle(struct seg *s, uint32_t evq, struct seg_evq *q, int fd);
+/* Under the lock: empty the FIFO. False: it could not be opened. */
+bool evq_drain(const struct seg *s, uint32_t evq, const struct seg_evq *q, int fd);
+/* Read all bytes but one when there are many. */
+void evq_trim(struct seg_evq *q, int fd);
+/* Let whoever has the lock, us if it is free, look whether FIFO and queue agree. */
+void evq_attend(struct seg *s, uint32_t evq, struct seg_evq *q);
+/* 0 and the locked queue in *out, or -ENOENT, -ETIMEDOUT; to be left with evq_leave(). */
+int evq_enter(struct seg *s, uint32_t evq, uint32_t gen, uint64_t ns, struct seg_evq **out);
+void evq_leave(struct seg *s, uint32_t evq, struct seg_evq *q);
+
+/* Is whoever pushes this record dead? */
+bool evq_pusher_dead(const struct seg *s, const struct seg_evrec *r);
+
+/* evq_debt.c: where a source notes that an event is owed, and the record that pays it. */
+struct evq_debt {
+	_Atomic uint32_t *word;
+	_Atomic uint64_t *paying;
+	uint32_t bit, serial;
+};
+/* False: its source is no more, or notes nothing. */
+bool evq_debt_of(const struct seg *s, const struct seg_evsrc *src, uint32_t type,
+		 struct evq_debt *d);
+bool evq_debt_owed(const struct evq_debt *d);
+/* For the record `me`: 1 claimed; 0 it is paid; -EBUSY somebody alive has it. `overtake`: then,
+ * too.
+ */
+int evq_debt_claim(struct seg *s, const struct seg_evq *q, const struct evq_debt *d, uint64_t me,
+		   bool overtake);
+/* That record is in the queue, or is being taken. */
+void evq_debt_paid(struct seg *s, const struct seg_evrec *r, uint64_t ref);
+
+/* Under the lock; the queue has just become shorter. */
+void evq_taken(struct seg_evq *q);
+
+#endif
