@@ -303,8 +303,7 @@ static bool reap_at_once(struct seg *s, uint32_t idx)
 {
 	const struct seg_file *f = seg_at(s, SEG_T_FILE, idx);
 
-	if (f->kind == SEG_FILE_ISSM || !evq_is_idle(s, idx) ||
-	    seg_next(s, SEG_T_EVSUB, idx + 1, 0) != SEG_NONE ||
+	if (f->kind == SEG_FILE_ISSM || !evq_is_idle(s, idx) || evsub_file_has_any(s, idx) ||
 	    seg_next(s, SEG_T_MSEND, idx + 1, 0) != SEG_NONE || !fw_reap_try(s, idx))
 		return false;
 	umad_file_gone(s, idx);

@@ -172,6 +172,31 @@ static void drop_all(struct seg *s, uint32_t file)
 		evsub_drop(s, i);
 }
 
+/* An event file of the device file, whose queue ends with it. */
+static bool ends_with(struct seg *s, uint32_t file, uint32_t idx)
+{
+	const struct seg_file *f = seg_file(s, file);
+	const struct seg_file *e = seg_at(s, SEG_T_FILE, idx);
+
+	return idx != file && atomic_load(&e->parent) == file && e->parent_gen == f->gen &&
+	       (e->kind == SEG_FILE_COMP || e->kind == SEG_FILE_DEVX_CMD ||
+		e->kind == SEG_FILE_DEVX_EVENT);
+}
+
+bool evsub_file_has_any(struct seg *s, uint32_t file)
+{
+	const struct seg_file *f = seg_file(s, file);
+
+	if (seg_next(s, SEG_T_EVSUB, file + 1, 0) != SEG_NONE)
+		return true;
+	if (!f || f->kind != SEG_FILE_UVERBS)
+		return false;
+	seg_for_each_live (s, SEG_T_FILE, i)
+		if (ends_with(s, file, i))
+			return true;
+	return false;
+}
+
 void evsub_file_gone(struct seg *s, uint32_t file)
 {
 	const struct seg_file *f = seg_file(s, file);
@@ -182,12 +207,12 @@ void evsub_file_gone(struct seg *s, uint32_t file)
 	seg_for_each_live (s, SEG_T_FILE, i) {
 		const struct seg_file *e = seg_at(s, SEG_T_FILE, i);
 
-		if (i == file || atomic_load(&e->parent) != file || e->parent_gen != f->gen)
+		if (!ends_with(s, file, i))
 			continue;
-		if (e->kind == SEG_FILE_COMP)
+		if (e->kind == SEG_FILE_COMP) {
 			evq_kill(s, i, e->gen);
-		if (e->kind != SEG_FILE_DEVX_CMD && e->kind != SEG_FILE_DEVX_EVENT)
 			continue;
+		}
 		drop_all(s, i);
 		evq_clear(s, i, e->gen);
 	}

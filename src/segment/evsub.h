@@ -84,6 +84,8 @@ void evsub_object_gone(struct seg *s, uint32_t hca, uint64_t object);
  * DEVX files give EIO, the latter without what was in them.
  */
 void evsub_file_gone(struct seg *s, uint32_t file);
+/* There is work for evsub_file_gone(). Waits for nobody. */
+bool evsub_file_has_any(struct seg *s, uint32_t file);
 
 /* An event has happened. */
 void evsub_raise(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,

@@ -170,12 +170,20 @@ static void a_closed_device_takes_its_event_files_along(void **state)
 	uint8_t m;
 
 	for (int i = 0; i < 5; i++) {
-		seg_file(s, e[i].idx)->parent = i < 4 ? cmd.idx : SEG_NONE;
 		seg_file(s, e[i].idx)->parent_gen = cmd.gen;
 		assert_int_equal(evq_push(s, e[i].idx, e[i].gen, none, 7, 0, 0), 0);
 	}
+	for (int i = 0; i < 4; i++) { /* each kind alone; async files stay */
+		for (int k = 0; k < 4; k++)
+			seg_file(s, e[k].idx)->parent = k == i ? cmd.idx : SEG_NONE;
+		assert_int_equal(evsub_file_has_any(s, cmd.idx), i < 3);
+	}
+	for (int i = 0; i < 4; i++)
+		seg_file(s, e[i].idx)->parent = cmd.idx;
 	subscribe(s, &e[0], COMM_EST, 7, 1, false);
+	assert_false(evsub_file_has_any(s, e[4].idx));
 	subscribe(s, &e[4], COMM_EST, 7, 1, false);
+	assert_true(evsub_file_has_any(s, e[4].idx));
 	evsub_file_gone(s, cmd.idx);
 	assert_int_equal(seg_next(s, SEG_T_EVSUB, e[0].idx + 1, 0), SEG_NONE);
 	assert_int_equal(next(s, &e[0], &m), -EIO);
