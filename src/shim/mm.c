@@ -81,10 +81,29 @@ WRAP(int, munmap, (void *addr, size_t len))
 	return NEXT(munmap)(addr, len);
 }
 
-/* Device mappings do not move or grow (VM_DONTEXPAND), on a real machine either. */
-WRAP(void *, mremap, (void *addr, size_t old_len, size_t new_len, int flags, ...))
+/*
+ * Device mappings do not move or grow (VM_DONTEXPAND, see vma_to_resize() in mm/mremap.c), on a
+ * real machine either: false. Else what the call takes away is forgotten.
+ */
+static bool may_remap(void *addr, size_t old_len, size_t new_len, int flags, void *to)
 {
 	uintptr_t page;
+
+	if (!shim_on())
+		return true;
+	if (uar_lookup((uintptr_t)addr, &page) != SEG_NONE) {
+		errno = EFAULT;
+		return false;
+	}
+	if (flags & MREMAP_FIXED)
+		uar_unmapped(to, new_len);
+	if (new_len < old_len)
+		uar_unmapped((char *)addr + new_len, old_len - new_len);
+	return true;
+}
+
+WRAP(void *, mremap, (void *addr, size_t old_len, size_t new_len, int flags, ...))
+{
 	void *to = NULL;
 	va_list ap;
 
@@ -93,16 +112,8 @@ WRAP(void *, mremap, (void *addr, size_t old_len, size_t new_len, int flags, ...
 		to = va_arg(ap, void *);
 		va_end(ap);
 	}
-	if (shim_on()) {
-		if (uar_lookup((uintptr_t)addr, &page) != SEG_NONE) {
-			errno = EFAULT;
-			return MAP_FAILED;
-		}
-		if (flags & MREMAP_FIXED)
-			uar_unmapped(to, new_len);
-		if (new_len < old_len)
-			uar_unmapped((char *)addr + new_len, old_len - new_len);
-	}
+	if (!may_remap(addr, old_len, new_len, flags, to))
+		return MAP_FAILED;
 	return NEXT(mremap)(addr, old_len, new_len, flags, to);
 }
 
@@ -228,6 +239,10 @@ static long syscall_memory(long nr, const long a[6])
 		if (a[1] && !((unsigned long)a[0] & PAGE_MASK))
 			uar_unmapped((void *)a[0], (size_t)a[1]);
 		return forward(nr, a);
+	case SYS_mremap:
+		if (!may_remap((void *)a[0], (size_t)a[1], (size_t)a[2], (int)a[3], (void *)a[4]))
+			return -1;
+		return forward(nr, a);
 	default:
 		return forward(nr, a);
 	}
@@ -314,6 +329,7 @@ WRAP(long, syscall, (long nr, ...))
 	switch (nr) {
 	case SYS_mmap:
 	case SYS_munmap:
+	case SYS_mremap:
 		return syscall_memory(nr, a);
 	case SYS_rt_sigaction:
 	case SYS_rt_sigprocmask:

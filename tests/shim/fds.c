@@ -437,6 +437,21 @@ static void unseen_mapping_fails(void **state)
 	assert_int_equal(p, -EPERM);
 }
 
+/* One of the context's, which libmlx5 has mapped: shared and without access, so that stores trap.
+ */
+static void *doorbell_page(void)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	unsigned long from, to, found = 0;
+	char prot[8], line[512];
+
+	while (!found && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx-%lx %7s", &from, &to, prot) == 3 && !strcmp(prot, "---s"))
+			found = from;
+	fclose(f);
+	return (void *)found;
+}
+
 static void mapping_forms(void **state)
 {
 	static const char *const name[] = {"mmap", "mmap64"};
@@ -457,6 +472,12 @@ static void mapping_forms(void **state)
 	}
 	assert_fails(syscall(SYS_mmap, NULL, 4096, PROT_READ, MAP_SHARED, ctx->cmd_fd, 4096 * 77),
 		     EINVAL);
+	/* A doorbell page stays where it is, whoever asks. */
+	p = doorbell_page();
+	assert_non_null(p);
+	assert_true(mremap(p, 4096, 8192, MREMAP_MAYMOVE) == MAP_FAILED);
+	assert_int_equal(errno, EFAULT);
+	assert_fails(syscall(SYS_mremap, p, 4096, 8192, MREMAP_MAYMOVE, NULL), EFAULT);
 	p = (void *)syscall(SYS_mmap, NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_true(p != MAP_FAILED);
 	assert_int_equal(syscall(SYS_munmap, p, 4096), 0);

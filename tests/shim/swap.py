@@ -79,6 +79,7 @@ __ppoll_chk(f, n, t, m, r) = ppoll(f, n, t, m)
 mmap64(a, n, p, f, fd, o) = mmap(a, n, p, f, fd, o)
 mmap(a, n, p, f, fd, o) = syscall(SYS_mmap, a, n, (int)p, (int)f, (int)fd, o)
 munmap(a, n) = syscall(SYS_munmap, a, n)
+mremap(a, o, n, f, t) = syscall(SYS_mremap, a, o, n, (int)f, t)
 execv(p, a) = execve(p, a, environ)
 execvp(p, a) = execvpe(p, a, environ)
 execve(p, a, e) = syscall(SYS_execve, p, a, e)
@@ -173,7 +174,7 @@ sigprocmask(h, s, o) = (errno = pthread_sigmask(h, s, o)) ? -1 : 0
 # Names that are no other name's work.
 ALONE = '''getxattr lgetxattr listxattr llistxattr statx pathconf name_to_handle_at inotify_add_watch
 chdir posix_spawn_file_actions_addopen opendir
-closedir fclose splice tee vmsplice copy_file_range flock recvmmsg sendmmsg socket select mremap syscall
+closedir fclose splice tee vmsplice copy_file_range flock recvmmsg sendmmsg socket select syscall
 execvpe fexecve execle siginterrupt sigset sigignore sighold sigrelse sigblock sigsetmask sigpending
 sigsuspend pselect epoll_pwait epoll_pwait2 pthread_attr_setsigmask_np pthread_attr_getsigmask_np
 pthread_setcanceltype pthread_exit'''.split()
