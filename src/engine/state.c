@@ -325,10 +325,7 @@ static void unlock_queues(struct seg *s, struct hw_qp *qp)
 	seg_unlock(s, &qp->sq_lock);
 }
 
-/*
- * Both queue locks, or none: then nobody copies on behalf of this QP. But for those whose lock was
- * inherited: a killed thread may be on its way out of the kernel.
- */
+/* Both queue locks, or none: then nobody copies on behalf of this QP. */
 static int lock_queues(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t ns)
 {
 	int sq = seg_lock(s, &qp->sq_lock, ns), rq;
@@ -344,12 +341,7 @@ static int lock_queues(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t n
 	}
 	if (rq == SEG_LOCK_INHERITED || qp->rx_intent)
 		resp_inherited(s, qp, qpn);
-	if (!qp->sq_lock.inherited && !qp->rq_lock.inherited)
-		return 0;
-	rq = wait_for_users(s, qp, qpn, SEG_LOCK_CTRL_NS);
-	if (rq)
-		unlock_queues(s, qp);
-	return rq;
+	return 0;
 }
 
 /* An error waits for those who run, not for one who is stopped with a lock: what that one was about

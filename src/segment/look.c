@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the look at other processes' threads in /proc: does one run, are all stopped or gone? Called
- * in traps: raw system calls, no allocation.
+ * Owns the look at other processes' threads in /proc: may one run, or are all stopped? Called in
+ * traps: raw system calls, no allocation.
  */
 #include "segment/proc.h"
 #include "util/sys.h"
@@ -10,8 +10,8 @@
 
 struct look {
 	char path[64];
-	size_t dir;            /* length of "/proc/<pid>/task/" */
-	uint32_t stopped, ran; /* threads; of `ran`: may run */
+	size_t dir;                /* length of "/proc/<pid>/task/" */
+	uint32_t stopped, running; /* threads; `running`: may run */
 	uint64_t counts;
 };
 
@@ -61,20 +61,20 @@ static void look_at_thread(struct look *l, const char *tid)
 	int fd;
 
 	if (l->dir + n + sizeof("/status") > sizeof(l->path)) {
-		l->ran++;
+		l->running++;
 		return;
 	}
 	memcpy(l->path + l->dir, tid, n);
 	memcpy(l->path + l->dir + n, "/status", sizeof("/status"));
 	fd = sys_openat(AT_FDCWD, l->path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0) {
-		l->ran += fd != -ENOENT && fd != -ESRCH;
+		l->running += fd != -ENOENT && fd != -ESRCH;
 		return;
 	}
 	got = sys_read(fd, status, sizeof(status) - 1);
 	sys_close(fd);
 	if (got <= 0) {
-		l->ran += got != -ESRCH;
+		l->running += got != -ESRCH;
 		return;
 	}
 	status[got] = 0;
@@ -83,7 +83,7 @@ static void look_at_thread(struct look *l, const char *tid)
 		return;
 	if (!state || (*state != 'T' && *state != 't') ||
 	    !line_of(status, "\nnonvoluntary_ctxt_switches:")) {
-		l->ran++;
+		l->running++;
 		return;
 	}
 	l->stopped++;
@@ -119,21 +119,13 @@ static int look_at_threads(struct look *l)
 	return (int)n;
 }
 
-/* Is this still the process that was given the slot? */
-static bool replaced(const struct seg_proc *p, uint32_t gen)
-{
-	uint32_t state = atomic_load(&p->state);
-
-	return p->gen != gen || (state != SEG_PROC_LIVE && state != SEG_PROC_EXECING);
-}
-
 enum seg_look seg_proc_look(struct seg *s, uint32_t slot, uint32_t gen, uint64_t *ran)
 {
 	const struct seg_proc *p = seg_proc(s, slot);
 	struct look l = {.path = "/proc/"};
 	int r;
 
-	if (!p || replaced(p, gen))
+	if (!p || seg_proc_gone(s, slot, gen))
 		return SEG_LOOK_ENDED;
 	if (slot == s->self || !p->pid_ns || p->pid_ns != s->pid_ns)
 		return SEG_LOOK_RUNS;
@@ -141,16 +133,6 @@ enum seg_look seg_proc_look(struct seg *s, uint32_t slot, uint32_t gen, uint64_t
 	memcpy(l.path + l.dir, "/task/", sizeof("/task/"));
 	l.dir += 6;
 	r = look_at_threads(&l);
-	if (replaced(p, gen) || sys_kill((int)p->pid, 0) == -ESRCH)
-		return SEG_LOOK_ENDED;
-	if (r || l.ran)
-		return SEG_LOOK_RUNS;
-	if (p->start_time) { /* of somebody else, under the same number? */
-		uint64_t start = seg_proc_start_time(p->pid);
-
-		if (start && start != p->start_time)
-			return SEG_LOOK_ENDED;
-	}
 	*ran = l.counts;
-	return l.stopped ? SEG_LOOK_STOPPED : SEG_LOOK_ENDED;
+	return !r && !l.running && l.stopped ? SEG_LOOK_STOPPED : SEG_LOOK_RUNS;
 }

@@ -125,7 +125,7 @@ bool seg_proc_alive(struct seg *s, uint32_t slot, uint32_t gen);
 /*
  * Is (slot, gen) gone for good: exited, killed or replaced by exec? Looks at the slot and, in our
  * PID namespace, at the process itself, so that it also tells when the supervisor is slow or dead.
- * Makes system calls: not for a hot path.
+ * No thread of it is left in a system call then, copying. Makes system calls: not for a hot path.
  */
 bool seg_proc_gone(struct seg *s, uint32_t slot, uint32_t gen);
 /* Is the process of the slot stopped (SIGSTOP, a debugger), as far as we can tell? True too where
@@ -137,12 +137,11 @@ uint64_t seg_proc_start_time(uint32_t pid);
 enum seg_look {
 	SEG_LOOK_RUNS,    /* some thread may run, or they cannot be seen */
 	SEG_LOOK_STOPPED, /* each is stopped by a signal or a tracer, outside of system calls */
-	SEG_LOOK_ENDED,   /* no thread is left, or it is another program by now */
+	SEG_LOOK_ENDED,   /* seg_proc_gone() */
 };
 /*
- * What may still come from (slot, gen)? Unlike seg_proc_gone() it waits for the last thread: one
- * that is killed may still be copying in the kernel. *ran (of STOPPED): if two looks find the same,
- * no thread has run from the first to the second. About ten system calls.
+ * What may still come from (slot, gen)? *ran (of STOPPED): if two looks find the same, no thread
+ * has run from the first to the second. About ten system calls.
  */
 enum seg_look seg_proc_look(struct seg *s, uint32_t slot, uint32_t gen, uint64_t *ran);
 
