@@ -100,6 +100,67 @@ static void keys_and_stopped_queues(void **state)
 		t_qp_free(stuck[i]);
 }
 
+/* Whose keys could a thread at work on a QP of each kind have in its hands? */
+static const struct kind {
+	const char *name;
+	enum hw_qp_st st;
+	bool target_now; /* it is the WQE that says whom it is for */
+	bool srq;        /* and which SRQ */
+} kinds[] = {
+	{"RC", HW_ST_RC, false, false},  {"UC", HW_ST_UC, false, false},
+	{"UD", HW_ST_UD, true, false},   {"DCI", HW_ST_DCI, true, false},
+	{"XRC", HW_ST_XRC, false, true},
+};
+
+static uint32_t dead_key_of(struct bed *e, uint32_t *pd)
+{
+	uint32_t key;
+
+	assert_int_equal(seg_alloc(&e->p.t->s, SEG_T_PD, T_OWNER, pd), 0);
+	key = t_key(e->p.t, *pd, e->p.a->mem, 8, 0);
+	atomic_store(&hw_mkey(&e->p.t->s, key)->valid, 0);
+	return key;
+}
+
+/* A key that is gone, of that domain: is the thread waited for? */
+static void is_user(const struct kind *k, const char *what, struct bed *e, uint32_t *pd, bool want)
+{
+	uint32_t was = *pd, key = dead_key_of(e, pd);
+	int rc = eng_mkey_quiesce_all(&e->p.t->s, 0);
+
+	atomic_store(&hw_mkey(&e->p.t->s, key)->valid, 1);
+	*pd = was;
+	if (rc != (want ? -ETIMEDOUT : 0))
+		fail_msg("%s, a key of its %s: %d", k->name, what, rc);
+}
+
+static void users_of_every_kind(void **state)
+{
+	struct bed *e = *state;
+	struct seg *s = &e->p.t->s;
+	struct t_qp *peer = e->p.b, *q;
+	uint32_t nobodys = 0;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const struct kind *k = &kinds[i];
+		struct seg_ring *ring;
+		struct t_srq srq;
+
+		q = t_qp_make(e->p.t, 0, k->st, NULL);
+		t_srq_make(e->p.t, &srq, e->p.t->pd[1]);
+		*(k->target_now ? (uint32_t *)&q->hw->ud_dest : &q->hw->dest_qpn) = peer->qpn;
+		q->hw->xrc_srqn = k->srq ? srq.srqn : 0;
+		ring = running_enter(s, q->qpn);
+		is_user(k, "own domain", e, &q->hw->pdn, true);
+		is_user(k, "peer's domain", e, &peer->hw->pdn, true);
+		is_user(k, "SRQ's domain", e, &srq.hw->pdn, k->srq);
+		is_user(k, "neighbour's domain", e, &nobodys, false);
+		running_leave(ring);
+		is_user(k, "domain when it has left", e, &q->hw->pdn, false);
+		t_qp_free(q);
+	}
+}
+
 #define THREADS (SEG_RINGS + 8)
 
 struct crowd {
@@ -172,6 +233,7 @@ int main(void)
 		BED_TEST(key_in_use),
 		BED_TEST(more_threads_than_entries),
 		BED_TEST(who_is_waited_for),
+		BED_TEST(users_of_every_kind),
 		BED_TEST(keys_and_stopped_queues),
 	};
 
