@@ -5,12 +5,13 @@
  * or the completion says so, and looks whether anything else appears there; or, with reads, whether
  * the reader gets what was filled in.
  *
- * inval <seconds> <rc|uc> <write|read> <run|stop|kill>: the last says what becomes of the writer
- * meanwhile: nothing; SIGSTOP before and SIGCONT after; SIGKILL. Three processes: a parent that
- * starts writers anew, the owner, the writer. Prints a line for each way; status 1 when something
- * appeared.
+ * inval <seconds> <rc|uc|xrc> <write|read> <run|stop|kill>: the last says what becomes of the
+ * writer meanwhile: nothing; SIGSTOP before and SIGCONT after; SIGKILL. Three processes: a parent
+ * that starts writers anew, the owner, the writer. Prints a line for each way; status 1 when
+ * something appeared.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
 #include <sched.h>
@@ -48,7 +49,7 @@ static struct board {
 	_Atomic pid_t writer; /* 0: there is none now */
 	_Atomic uint32_t writer_qpn, lid;
 	/* a round: the owner's */
-	_Atomic uint32_t round, stop, halt, owner_qpn, rkey;
+	_Atomic uint32_t round, stop, halt, owner_qpn, srqn, rkey;
 	_Atomic uint64_t va;
 	_Atomic uint32_t ways_end; /* how this round's writer ends: enum end */
 	/* the writer's */
@@ -58,7 +59,7 @@ static struct board {
 
 enum end { END_SELF, END_HALT, END_SEND_INV };
 
-static enum ibv_qp_type qp_type;
+static enum { RC, UC, XRC } kind;
 static bool reading;
 static enum { RUN, STOP, KILL } torment;
 
@@ -86,6 +87,10 @@ struct end_point {
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
+	/* the owner's of XRC: its QP is a target, and what it posts goes to a QP of its own */
+	struct ibv_xrcd *xrcd;
+	struct ibv_srq *srq;
+	struct ibv_qp *local;
 };
 
 static void open_device(struct end_point *e)
@@ -101,16 +106,47 @@ static void open_device(struct end_point *e)
 	CHECK(e->pd && e->cq);
 }
 
-static void make_qp(struct end_point *e)
+static struct ibv_qp *new_qp(struct end_point *e, enum ibv_qp_type type)
 {
-	struct ibv_qp_init_attr init = {.qp_type = qp_type,
-					.send_cq = e->cq,
-					.recv_cq = e->cq,
-					.cap = {16, 4, 1, 1, 0},
-					.sq_sig_all = 1};
+	bool target = type == IBV_QPT_XRC_RECV;
+	struct ibv_qp_init_attr_ex init = {.qp_type = type,
+					   .send_cq = target ? NULL : e->cq,
+					   .recv_cq = target ? NULL : e->cq,
+					   .cap = {16, 4, 1, 1, 0},
+					   .sq_sig_all = 1,
+					   .comp_mask = target ? IBV_QP_INIT_ATTR_XRCD
+							       : IBV_QP_INIT_ATTR_PD,
+					   .pd = e->pd,
+					   .xrcd = e->xrcd};
+	struct ibv_qp *qp;
 
-	e->qp = ibv_create_qp(e->pd, &init);
-	CHECK(e->qp);
+	if (target || type == IBV_QPT_XRC_SEND)
+		init.cap.max_recv_wr = init.cap.max_recv_sge = 0;
+	qp = ibv_create_qp_ex(e->ctx, &init);
+	CHECK(qp);
+	return qp;
+}
+
+static void make_srq(struct end_point *e)
+{
+	struct ibv_xrcd_init_attr domain = {.comp_mask = IBV_XRCD_INIT_ATTR_FD |
+							 IBV_XRCD_INIT_ATTR_OFLAGS,
+					    .fd = -1,
+					    .oflags = O_CREAT};
+	struct ibv_srq_init_attr_ex init = {
+		.attr = {.max_wr = 4, .max_sge = 1},
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD |
+			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_PD,
+		.srq_type = IBV_SRQT_XRC,
+		.cq = e->cq,
+		.pd = e->pd};
+	uint32_t n;
+
+	init.xrcd = e->xrcd = ibv_open_xrcd(e->ctx, &domain);
+	CHECK(e->xrcd);
+	e->srq = ibv_create_srq_ex(e->ctx, &init);
+	CHECK(e->srq && !ibv_get_srq_num(e->srq, &n));
+	board->srqn = n;
 }
 
 static void drain(struct end_point *e)
@@ -121,26 +157,26 @@ static void drain(struct end_point *e)
 		;
 }
 
-static void set_state(struct end_point *e, enum ibv_qp_state state)
+static void set_state(struct ibv_qp *qp, enum ibv_qp_state state)
 {
 	struct ibv_qp_attr a = {.qp_state = state};
 
-	if (ibv_modify_qp(e->qp, &a, IBV_QP_STATE))
+	if (ibv_modify_qp(qp, &a, IBV_QP_STATE))
 		DIE("modify to %d", (int)state);
 }
 
-/* From any state to RTS. */
-static void connect_qp(struct end_point *e, uint32_t dest)
+/* From any state to RTS, or an XRC target to RTR. */
+static void connect_qp(struct end_point *e, struct ibv_qp *qp, uint32_t dest)
 {
-	bool rc = qp_type == IBV_QPT_RC;
+	bool rc = qp->qp_type != IBV_QPT_UC;
 	struct ibv_qp_attr a = {.qp_state = IBV_QPS_INIT,
 				.port_num = 1,
 				.qp_access_flags =
 					IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ};
 
-	set_state(e, IBV_QPS_RESET);
+	set_state(qp, IBV_QPS_RESET);
 	drain(e);
-	CHECK(!ibv_modify_qp(e->qp, &a,
+	CHECK(!ibv_modify_qp(qp, &a,
 			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
 	a = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
 				 .path_mtu = IBV_MTU_4096,
@@ -148,16 +184,18 @@ static void connect_qp(struct end_point *e, uint32_t dest)
 				 .max_dest_rd_atomic = 1,
 				 .min_rnr_timer = 1,
 				 .ah_attr = {.dlid = (uint16_t)board->lid, .port_num = 1}};
-	CHECK(!ibv_modify_qp(e->qp, &a,
+	CHECK(!ibv_modify_qp(qp, &a,
 			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 				     IBV_QP_RQ_PSN |
 				     (rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0)));
+	if (qp->qp_type == IBV_QPT_XRC_RECV)
+		return;
 	a = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS,
 				 .timeout = 10,
 				 .retry_cnt = 2,
 				 .rnr_retry = 7,
 				 .max_rd_atomic = 1};
-	CHECK(!ibv_modify_qp(e->qp, &a,
+	CHECK(!ibv_modify_qp(qp, &a,
 			     IBV_QP_STATE | IBV_QP_SQ_PSN |
 				     (rc ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 						      IBV_QP_MAX_QP_RD_ATOMIC
@@ -191,7 +229,8 @@ static struct ibv_send_wr the_request(struct writer *w, struct ibv_sge *sge)
 	return (struct ibv_send_wr){.opcode = reading ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE,
 				    .sg_list = sge,
 				    .num_sge = 1,
-				    .wr.rdma = {board->va, board->rkey}};
+				    .wr.rdma = {board->va, board->rkey},
+				    .qp_type.xrc.remote_srqn = board->srqn};
 }
 
 static void post_round(struct writer *w, uint32_t round)
@@ -233,11 +272,11 @@ static void *poster(void *arg)
 static void writers_round(struct writer *w, uint32_t round)
 {
 	memset(w->buf, reading ? 0 : WRITTEN, BYTES);
-	connect_qp(&w->e, board->owner_qpn);
+	connect_qp(&w->e, w->e.qp, board->owner_qpn);
 	w->go = round;
 	while (w->done != round) {
 		if (board->ways_end == END_HALT && board->halt == round && board->halted < round) {
-			set_state(&w->e, IBV_QPS_ERR);
+			set_state(w->e.qp, IBV_QPS_ERR);
 			board->halted = round;
 		}
 		sched_yield();
@@ -254,7 +293,9 @@ static void writer_main(void)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	open_device(&w->e);
-	make_qp(&w->e);
+	w->e.qp = new_qp(&w->e, kind == RC   ? IBV_QPT_RC
+				: kind == UC ? IBV_QPT_UC
+					     : IBV_QPT_XRC_SEND);
 	w->buf = aligned_alloc(4096, BYTES);
 	memset(w->buf, 0, BYTES);
 	w->mr = ibv_reg_mr(w->e.pd, w->buf, BYTES, IBV_ACCESS_LOCAL_WRITE);
@@ -280,6 +321,11 @@ static struct owner {
 	uint64_t wr_id;
 } owner;
 
+static struct ibv_qp *posts_to(struct owner *o)
+{
+	return kind == XRC ? o->e.local : o->e.qp;
+}
+
 static struct ibv_mr *reg(struct owner *o)
 {
 	struct ibv_mr *mr = ibv_reg_mr(o->e.pd, o->buf, BYTES,
@@ -297,7 +343,7 @@ static enum ibv_wc_status do_send(struct owner *o, struct ibv_send_wr *wr)
 	struct ibv_wc wc;
 
 	wr->wr_id = ++o->wr_id;
-	CHECK(!ibv_post_send(o->e.qp, wr, &bad));
+	CHECK(!ibv_post_send(posts_to(o), wr, &bad));
 	do
 		wait_wc(&o->e, &wc);
 	while (wc.wr_id != o->wr_id);
@@ -321,7 +367,7 @@ static void window_1(struct owner *o)
 	o->mr = reg(o);
 	b.bind_info.mr = o->mr;
 	o->mw = ibv_alloc_mw(o->e.pd, IBV_MW_TYPE_1);
-	CHECK(o->mw && !ibv_bind_mw(o->e.qp, o->mw, &b) && !wait_wc(&o->e, &wc));
+	CHECK(o->mw && !ibv_bind_mw(posts_to(o), o->mw, &b) && !wait_wc(&o->e, &wc));
 	board->rkey = o->mw->rkey;
 }
 
@@ -364,7 +410,7 @@ static bool bind_1(struct owner *o, uint64_t len)
 	struct ibv_wc wc;
 
 	b.bind_info.addr += BYTES - 64;
-	CHECK(!ibv_bind_mw(o->e.qp, o->mw, &b));
+	CHECK(!ibv_bind_mw(posts_to(o), o->mw, &b));
 	do
 		wait_wc(&o->e, &wc);
 	while (wc.wr_id != o->wr_id);
@@ -422,7 +468,7 @@ static bool rereg(struct owner *o)
 
 static bool to_err(struct owner *o)
 {
-	set_state(&o->e, IBV_QPS_ERR);
+	set_state(o->e.qp, IBV_QPS_ERR);
 	return true;
 }
 
@@ -461,17 +507,18 @@ static struct way {
 	void (*give)(struct owner *o);
 	bool (*take)(struct owner *o);
 	enum end end;
-	bool rc_only;
-	bool alive;     /* needs a living writer that runs */
-	bool slow;      /* a writer that is stopped with a lock makes it fail after 2 s */
-	uint32_t every; /* only in each so many passes; 0: in each */
+	uint32_t not_of; /* 1 << kind */
+	bool alive;      /* needs a living writer that runs */
+	bool slow;       /* a writer that is stopped with a lock makes it fail after 2 s */
+	uint32_t every;  /* only in each so many passes; 0: in each */
 	uint32_t passes, rounds, wrong;
 	double longest;
 } ways[] = {
-	{"LOCAL_INV of a type 2 window", window_2, local_inv},
+	{"LOCAL_INV of a type 2 window", window_2, local_inv, .not_of = 1 << XRC},
 	{"rebinding a type 1 window", window_1, rebind},
 	{"unbinding a type 1 window", window_1, unbind},
-	{"SEND_WITH_INV", window_2, send_inv, END_SEND_INV, .rc_only = true, .alive = true},
+	{"SEND_WITH_INV", window_2, send_inv, END_SEND_INV, .not_of = 1 << UC | 1 << XRC,
+	 .alive = true},
 	{"dereg_mr", region, dereg},
 	{"rereg_mr", region, rereg},
 	{"its QP to ERR", region, to_err},
@@ -505,17 +552,31 @@ static void wait_randomly(void)
 		;
 }
 
-static void begin(struct owner *o, struct way *w)
+static void make_owner(struct owner *o)
 {
 	struct ibv_recv_wr *bad, recv = {0};
+	struct end_point *e = &o->e;
 
+	if (!e->ctx)
+		open_device(e);
+	if (kind == XRC && !e->srq) {
+		make_srq(e);
+		e->local = new_qp(e, IBV_QPT_RC);
+		connect_qp(e, e->local, e->local->qp_num);
+	}
+	if (!e->qp)
+		e->qp = new_qp(e, kind == RC   ? IBV_QPT_RC
+				  : kind == UC ? IBV_QPT_UC
+					       : IBV_QPT_XRC_RECV);
+	connect_qp(e, e->qp, board->writer_qpn);
+	if (kind != XRC)
+		CHECK(!ibv_post_recv(e->qp, &recv, &bad));
+}
+
+static void begin(struct owner *o, struct way *w)
+{
 	until_(have_writer, 0, "a writer");
-	if (!o->e.ctx)
-		open_device(&o->e);
-	if (!o->e.qp)
-		make_qp(&o->e);
-	connect_qp(&o->e, board->writer_qpn);
-	CHECK(!ibv_post_recv(o->e.qp, &recv, &bad));
+	make_owner(o);
 	w->give(o);
 	memset(o->buf, BEFORE, BYTES);
 	board->va = (uintptr_t)o->buf;
@@ -589,7 +650,7 @@ static int owner_main(double seconds)
 	o->buf = aligned_alloc(4096, BYTES);
 	for (uint32_t pass = 0; !pass || now() < until; pass++)
 		for (size_t i = 0; i < WAYS; i++)
-			if ((qp_type == IBV_QPT_RC || !ways[i].rc_only) &&
+			if (!(ways[i].not_of & 1u << kind) &&
 			    !(ways[i].every && pass % ways[i].every))
 				one_round(o, &ways[i]);
 	for (size_t i = 0; i < WAYS; i++) {
@@ -631,10 +692,10 @@ int main(int argc, char **argv)
 	pid_t own, wr;
 
 	if (argc != 5) {
-		fprintf(stderr, "inval <seconds> <rc|uc> <write|read> <run|stop|kill>\n");
+		fprintf(stderr, "inval <seconds> <rc|uc|xrc> <write|read> <run|stop|kill>\n");
 		return 2;
 	}
-	qp_type = strcmp(argv[2], "uc") ? IBV_QPT_RC : IBV_QPT_UC;
+	kind = !strcmp(argv[2], "uc") ? UC : !strcmp(argv[2], "xrc") ? XRC : RC;
 	reading = !strcmp(argv[3], "read");
 	torment = !strcmp(argv[4], "stop") ? STOP : !strcmp(argv[4], "kill") ? KILL : RUN;
 	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,

@@ -16,7 +16,7 @@ from softhca import BUILD, Case, Fabric, wait_for  # noqa: E402
 SECONDS = int(os.environ.get('SOFTHCA_STRESS_SECONDS', 5))
 PROGRAM = os.path.join(BUILD, 'tests', 'stress', 'stress_inval')
 KINDS = (('trap', 'rc', 'write'), ('trap', 'rc', 'read'), ('trap', 'uc', 'write'),
-         ('poll', 'rc', 'write'))
+         ('trap', 'xrc', 'write'), ('poll', 'rc', 'write'))
 
 
 class Taken(Case):
