@@ -103,7 +103,7 @@ static bool in_the_way(const struct waiting *w, uint64_t use)
 {
 	uint64_t who = use & SEG_RING_WHO;
 
-	return who && who != SEG_RING_WAITS && use >> SEG_RING_BITS < w->it->epoch &&
+	return who && !(use & SEG_RING_WAITS) && use >> SEG_RING_BITS < w->it->epoch &&
 	       (!w->it->uses || w->it->uses(w->it, (uint32_t)who - 1));
 }
 

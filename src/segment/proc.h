@@ -24,13 +24,13 @@ enum seg_proc_state {
 
 /* A thread at work on a send queue. */
 struct seg_ring {
-	/* Since which epoch << 24 | 1 + QPN; low 24 bits: 0 free, SEG_RING_WAITS */
+	/* Since which epoch << 25 | SEG_RING_WAITS | 1 + QPN; without the last: free */
 	_Alignas(128) _Atomic uint64_t use;
 	struct seg_gate gate; /* its copies */
 };
-#define SEG_RING_BITS 24
-#define SEG_RING_WHO ((UINT64_C(1) << SEG_RING_BITS) - 1)
-#define SEG_RING_WAITS SEG_RING_WHO /* it waits for others and uses nothing itself */
+#define SEG_RING_BITS 25
+#define SEG_RING_WHO UINT64_C(0xffffff)
+#define SEG_RING_WAITS UINT64_C(0x1000000) /* it waits for others and uses nothing itself */
 
 struct seg_proc {
 	uint32_t gen;
