@@ -101,6 +101,8 @@ try:
         assert os.waitpid(pid, 0)[1] == 0
         worst = max(worst, time.monotonic() - t)
         n += 1
+        if n == 1:
+            print('opens', flush=True)
 except KeyboardInterrupt:
     print(n, worst)
 '''
@@ -293,13 +295,14 @@ class Up(Case):
         with Fabric('--topo', 'fat-tree:3:42') as fab:
             opener = fab.start('python3', '-c', OPENER)
             try:
+                opener.wait_said('opens')
                 longest = 0
                 for state in ('down', 'up'):
                     t = time.monotonic()
                     fab.softhca('link', '--fabric', fab.name, 'mlx5_0', '1', state)
                     longest = max(longest, time.monotonic() - t)
                 opener.proc.send_signal(signal.SIGINT)
-                n, worst = self.ok(opener.finish()).split()
+                _, n, worst = self.ok(opener.finish()).split()
             finally:
                 opener.kill()
             print(f'{n} opens, the worst took {float(worst):.3f} s; a sweep {longest:.3f} s')

@@ -37,7 +37,7 @@ class Processes(softhca.Case):
         return json.loads(self.fab.softhca('status', '-j', self.fab.name))['objects']
 
     def nothing_left(self):
-        softhca.wait_for(lambda: not any(self.objects().values()), 'objects to vanish', 5)
+        softhca.wait_for(lambda: not any(self.objects().values()), 'objects to vanish')
 
     def tearDown(self):
         self.nothing_left()
@@ -142,6 +142,37 @@ class Processes(softhca.Case):
                 self.nothing_left()
             finally:
                 os.unlink(path)
+
+    def test_what_was_pinned_is_given_back(self):
+        """Also where the supervisor sees the end of a file before who has closed it last asks."""
+        path = self.fab.dir + '/go'
+        p = self.fab.start('/usr/bin/python3', '-c', script('''
+            import random
+            keep = []
+            for i in range(200):
+                keep.append(make_objects())
+                fd, = command_fds()
+                pid = os.fork()
+                if not pid:
+                    os.close(fd)    # asks first: from then on it is looked after
+                    os._exit(0)
+                os.waitpid(pid, 0)
+                end = time.perf_counter() + random.random() * 0.004   # at any moment of that
+                while time.perf_counter() < end:
+                    pass
+                os.close(fd)
+            print('closed', flush=True)
+            while not os.path.exists(sys.argv[1]): time.sleep(0.01)
+            os._exit(0)
+            '''), path)
+        try:
+            p.wait_said('closed')
+            mine = [x for x in self.status(self.fab)['processes'] if x['pid'] == p.proc.pid]
+            self.assertEqual([x['pinned'] for x in mine], [0])
+        finally:
+            open(path, 'w').close()
+            p.finish()
+            os.unlink(path)
 
     def test_dup_keeps_the_objects_until_the_last_is_closed(self):
         p = self.fab.start('/usr/bin/python3', '-c', script('''

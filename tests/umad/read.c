@@ -232,7 +232,7 @@ static void waiting_for_a_time_out(void **state)
 
 static void *ask_later(void *fd)
 {
-	poll(NULL, 0, 5);
+	until_asleep(getpid()); /* the reader */
 	ask(*(int *)fd, 3);
 	return NULL;
 }
@@ -262,10 +262,10 @@ static void *interrupt(void *arg)
 	const struct interrupted *i = arg;
 
 	for (int n = 0; n < 3; n++) {
-		poll(NULL, 0, 5);
+		until_asleep(getpid()); /* the reader */
 		pthread_kill(i->reader, SIGUSR1);
 	}
-	poll(NULL, 0, 5);
+	until_asleep(getpid());
 	ask(i->fd, 4);
 	return NULL;
 }
