@@ -460,8 +460,12 @@ void shim_file_ended(struct shim_file *f)
 	sigset_t old;
 
 	shim_enter(&old);
-	if (!attach() && (f->file != SEG_NONE || find_file(f)))
-		last = link_file_closed(&at.link, f->file, f->gen) > 0;
+	if (!attach() && (f->file != SEG_NONE || find_file(f))) {
+		int r = link_file_closed(&at.link, f->file, f->gen);
+
+		/* -ENOENT: the supervisor saw the end by itself, between close(2) and this. */
+		last = r > 0 || r == -ENOENT;
+	}
 	TRACE(LOG_SHIM, "file %u.%u kind %u: closed here%s", f->file, f->gen, f->kind,
 	      last ? ", was the last" : "");
 	if (f->obj && f->kind == SEG_FILE_UVERBS)
