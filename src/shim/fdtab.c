@@ -109,6 +109,7 @@ static struct shim_file *claim(struct shim_file *f)
 	f->obj = NULL;
 	f->dev = 0;
 	f->ino = 0;
+	f->pages = 0;
 	atomic_store_explicit(&f->refs, 1, memory_order_release);
 	return f;
 }
@@ -243,12 +244,13 @@ bool fdtab_fix_statx(int fd, struct statx *stx)
 	return node;
 }
 
-/* The child has one thread, in fork(): every reference that is not a descriptor's is gone. */
+/* The child has one thread, in fork(): every reference that is not a descriptor's or a mapping's is
+ * gone. */
 void fdtab_forked(void)
 {
 	for (struct block *b = atomic_load(&blocks); b; b = b->next)
 		for (unsigned int i = 0; i < BLOCK_FILES; i++)
-			atomic_store(&b->file[i].refs, 0);
+			atomic_store(&b->file[i].refs, b->file[i].pages ? 1 : 0);
 	atomic_store(&fdtab_private.refs, 1);
 	for (long fd = fdtab_next(0, FDTAB_MAX); fd >= 0;
 	     fd = fdtab_next((unsigned int)fd + 1, FDTAB_MAX))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Which descriptors are ours. An entry refers to an open file (struct shim_file), counted: one
- * reference per descriptor and one per call in progress, so that a close in one thread does not
- * pull the file from under an ioctl in another. Looking a descriptor up takes two loads and no
- * lock; everything else is compare-and-swap, because wrappers run in signal handlers too.
+ * reference per descriptor, one per call in progress, so that a close in one thread does not pull
+ * the file from under an ioctl in another, and one for all its mapped pages. Looking a descriptor
+ * up takes two loads and no lock; everything else is compare-and-swap, because wrappers run in
+ * signal handlers too.
  *
  * Nothing here changes in a vfork child, which runs on its parent's memory with descriptors of its
  * own.
@@ -20,7 +21,8 @@
 enum shim_file_state { SHIM_FILE_FREE, SHIM_FILE_USED };
 
 struct shim_file {
-	_Atomic uint32_t refs;  /* descriptors and calls in progress; 0: being released, or free */
+	_Atomic uint32_t
+		refs; /* descriptors, calls in progress, mappings; 0: being released, or free */
 	_Atomic uint32_t state; /* enum shim_file_state; memory is reused, never given back */
 	uint32_t kind;          /* enum seg_file_kind; 0 not known yet (inherited, see attach.c) */
 	uint32_t file, gen;     /* SEG_T_FILE */
@@ -29,6 +31,11 @@ struct shim_file {
 	void *obj; /* uv_file or uv_event_file; NULL: opened by another process, passed to us */
 	dev_t dev; /* of the kernel's object behind it */
 	ino_t ino;
+	/* uar.c's: the doorbell pages of it that are mapped, and while there are any: a descriptor
+	 * of our own that keeps it open, as a mapping does, and a reference. */
+	uint32_t pages;
+	int pages_fd;
+	struct shim_file *unmapped; /* the next whose last page has gone */
 };
 
 #define FDTAB_CHUNK 4096u

@@ -46,6 +46,8 @@ static void *mmap_ours(void *addr, size_t len, int prot, int flags, int fd, off_
 		shim_enter(&old);
 		p = uv_mmap(f->obj, addr, len, prot, flags, off, err);
 		shim_leave(&old);
+		if (p != MAP_FAILED)
+			uar_keep_file(p, f, fd);
 	}
 	fdtab_put(f);
 	return p;

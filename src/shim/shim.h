@@ -74,6 +74,9 @@ long sig_syscall(long nr, const long args[6], bool *handled);
  * mode. */
 void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *err);
 void uar_unmapped(void *addr, size_t len); /* from the munmap/mmap(MAP_FIXED)/mremap wrappers */
+/* p has been mapped through fd, which is f's: while it is, f stays open. For a doorbell page. */
+struct shim_file;
+void uar_keep_file(void *p, struct shim_file *f, int fd);
 /* Does this process map that UAR anywhere? */
 bool uar_mapped(uint32_t uar);
 /* The UAR behind an address: index, or SEG_NONE. Lock-free. */

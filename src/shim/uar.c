@@ -8,6 +8,7 @@
  * a doorbell left in it is taken by exactly one of parent and child.
  */
 #include "shim/shim.h"
+#include "shim/fdtab.h"
 #include "shim/patch.h"
 #include "shim/sig.h"
 #include "shim/stack.h"
@@ -32,6 +33,7 @@
 static struct {
 	_Atomic uintptr_t page[SLOTS];
 	_Atomic uint32_t uar[SLOTS];
+	struct shim_file *file[SLOTS]; /* that the page keeps open, or NULL */
 	_Atomic uint32_t live;
 	_Atomic uint32_t used; /* live and gone */
 	_Atomic uint32_t lock;
@@ -126,10 +128,39 @@ void uar_forked(void)
 	atomic_store(&tab.lock, 0);
 }
 
-static void drop(uint32_t slot)
+/*
+ * As its mapping keeps a file open on a kernel (vm_area_struct.vm_file), until the last page of it
+ * that this process has mapped is gone. Of files of which that was the last: a list.
+ */
+static struct shim_file *leave_file(uint32_t slot, struct shim_file *list)
+{
+	struct shim_file *f = tab.file[slot];
+
+	tab.file[slot] = NULL;
+	if (!f || --f->pages)
+		return list;
+	f->unmapped = list;
+	return f;
+}
+
+/* Not under the lock: the last reference ends the file. In a vfork child, whose descriptors are not
+ * its parent's, it stays open. */
+static void close_files(struct shim_file *f)
+{
+	while (f && shim_owns_tables()) {
+		struct shim_file *next = f->unmapped;
+
+		sys_fd_drop(f->pages_fd);
+		fdtab_put(f);
+		f = next;
+	}
+}
+
+static void drop(uint32_t slot, struct shim_file **ended)
 {
 	uint32_t top = atomic_load(&tab.top);
 
+	*ended = leave_file(slot, *ended);
 	atomic_store(&tab.page[slot], SLOT_GONE);
 	atomic_fetch_sub(&tab.live, 1);
 	for (uint32_t i = 0; i < top; i++)
@@ -148,12 +179,12 @@ static void drop(uint32_t slot)
 	}
 }
 
-static int add(uintptr_t page, uint32_t uar)
+static int add(uintptr_t page, uint32_t uar, struct shim_file **ended)
 {
 	uint32_t i = hash(page), top = atomic_load(&tab.top);
 
 	if (find(page) != SEG_NONE)
-		drop(find(page));
+		drop(find(page), ended);
 	if (atomic_load(&tab.live) >= SLOTS / 2)
 		return -ENOMEM;
 	while (tab.page[i] > SLOT_GONE)
@@ -184,6 +215,7 @@ void uar_unmapped(void *addr, size_t len)
 {
 	uintptr_t from = (uintptr_t)addr & ~(PAGE - 1),
 		  to = ((uintptr_t)addr + len + PAGE - 1) & ~(PAGE - 1);
+	struct shim_file *ended = NULL;
 	sigset_t old;
 
 	if (!uar_any())
@@ -193,9 +225,44 @@ void uar_unmapped(void *addr, size_t len)
 		uint32_t slot = atomic_load(&tab.list[i]);
 
 		if (tab.page[slot] >= from && tab.page[slot] < to)
-			drop(slot);
+			drop(slot, &ended);
 	}
 	unlock(&old);
+	close_files(ended);
+}
+
+/* The descriptor may be another file's by now. */
+static bool is_of(int fd, const struct shim_file *f)
+{
+	struct stat st;
+
+	return !sys_call(SYS_fstat, fd, &st) && st.st_dev == f->dev && st.st_ino == f->ino;
+}
+
+void uar_keep_file(void *p, struct shim_file *f, int fd)
+{
+	int own = sys_fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	uint32_t slot;
+	sigset_t old;
+
+	if (own >= 0)
+		own = sys_fd_high(own);
+	if (own < 0 || !is_of(own, f))
+		goto out; /* then it is as if the page were none */
+	lock(&old);
+	slot = find((uintptr_t)p);
+	if (slot != SEG_NONE && !tab.file[slot]) {
+		tab.file[slot] = f;
+		if (!f->pages++) {
+			atomic_fetch_add(&f->refs, 1);
+			f->pages_fd = own;
+			own = -1;
+		}
+	}
+	unlock(&old);
+out:
+	if (own >= 0)
+		sys_fd_drop(own);
 }
 
 /* What a process needs before its first doorbell. */
@@ -237,6 +304,7 @@ static void *plain_mmap(void *addr, size_t len, int prot, int flags, int *err)
 void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *err)
 {
 	bool poll = uar_poll_mode();
+	struct shim_file *ended = NULL;
 	sigset_t old;
 	void *p;
 
@@ -259,13 +327,14 @@ void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *e
 		*err = (int)(intptr_t)p;
 		p = MAP_FAILED;
 	} else {
-		*err = add((uintptr_t)p, uar);
+		*err = add((uintptr_t)p, uar, &ended);
 		if (*err) {
 			sys_munmap(p, len);
 			p = MAP_FAILED;
 		}
 	}
 	unlock(&old);
+	close_files(ended);
 	/* It may have gone to sleep before there was a page to watch. */
 	if (poll && !*err)
 		seg_proc_rouse(uar_seg(), uar_seg()->self);

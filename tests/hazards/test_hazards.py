@@ -176,6 +176,21 @@ class Trap(Both, Hazards):
     def test_100000_events_wait_for_their_reader(self):
         self.case('events', 'pile_up', '100000')
 
+    # 17: mappings and descriptors
+    def test_a_mapped_page_keeps_its_closed_file(self):
+        self.case('mapped', 'closed')
+        self.case('mapped', 'replaced')
+        self.nothing_left()
+
+    def test_a_program_that_closes_all_descriptors(self):
+        self.case('mapped', 'closefrom', 'loop')
+        self.case('mapped', 'closefrom', 'range')
+
+    def test_a_childs_pages_keep_its_parents_file(self):
+        for how in ('unmaps', 'exits', 'execs'):
+            self.case('mapped', 'child', how)
+        self.nothing_left()
+
     # 9
     def test_a_child_rings_its_parents_queue(self):
         self.case('forked', 'child_rings')
