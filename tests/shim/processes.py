@@ -187,6 +187,14 @@ class Processes(softhca.Case):
             os.close(d)
             print('closed', flush=True)
             while not os.path.exists(sys.argv[1] + '/go2'): time.sleep(0.01)
+            # As a mapping does on a kernel, the doorbell pages keep the file open.
+            for line in open('/proc/self/maps'):
+                at, perms, *_, name = line.split(None, 5)
+                start, end = (int(x, 16) for x in at.split('-'))
+                if perms[3] == 's' and name.startswith('/dev/zero'):
+                    check('unmapped', libc.munmap(ctypes.c_void_p(start), end - start) == 0)
+            print('unmapped', flush=True)
+            while not os.path.exists(sys.argv[1] + '/go3'): time.sleep(0.01)
             os._exit(0)
             '''), self.fab.dir)
         try:
@@ -194,12 +202,15 @@ class Processes(softhca.Case):
             self.assertEqual(self.objects()['qp'], 1)
             open(self.fab.dir + '/go1', 'w').close()
             softhca.wait_for(lambda: b'closed' in os.pread(p.file.fileno(), 100, 0), 'the close')
-            self.assertEqual(self.objects()['qp'], 0)   # close is synchronous
+            self.assertEqual(self.objects()['qp'], 1)
             open(self.fab.dir + '/go2', 'w').close()
+            softhca.wait_for(lambda: b'unmapped' in os.pread(p.file.fileno(), 100, 0), 'the end')
+            self.assertEqual(self.objects()['qp'], 0)   # it is synchronous
+            open(self.fab.dir + '/go3', 'w').close()
             self.ok(p.finish())
         finally:
             p.kill()
-            for f in ('/go1', '/go2'):
+            for f in ('/go1', '/go2', '/go3'):
                 if os.path.exists(self.fab.dir + f):
                     os.unlink(self.fab.dir + f)
 
