@@ -147,7 +147,7 @@ struct hw_port {
 	uint16_t pkey[HW_PKEYS];
 	uint32_t enforce;         /* switch ports: PartitionEnforcement, 1 inbound, 2 outbound */
 	uint32_t qctr;            /* SEG_T_QCTR: the set of QPs made by verbs */
-	struct seg_lock mad_lock; /* registering MAD agents on this port */
+	struct seg_lock mad_lock; /* making the fabric's own agent (rmpp_send.c) */
 	/* softhca console's Error: percent of the MADs that arrive here to be lost, of this
 	 * attribute or (0) any; what was lost is kept in percents, so that it comes out even. */
 	_Atomic uint32_t err_rate, err_attr, err_sum;

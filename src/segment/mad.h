@@ -24,7 +24,9 @@ struct mad_agent { /* SEG_T_AGENT */
 	uint32_t rmpp_version;
 	uint32_t flags; /* IB_USER_MAD_USER_RMPP */
 	uint64_t methods[MAD_AGENT_METHODS / 64];
-	struct seg_lock rmpp_lock; /* its mad_recv; leaf but for the pool of pieces */
+	_Atomic uint32_t claims;       /* not ready, but it wants its methods */
+	uint32_t claimer, claimer_gen; /* the process */
+	struct seg_lock rmpp_lock;     /* its mad_recv; leaf but for the pool of pieces */
 } SEG_ELEM;
 
 /*

@@ -443,7 +443,10 @@ static void see_death(struct seg *s, const struct test_child *c)
 /* A FIFO that is readable has a record, and the other way round. */
 static void expect_agreement(struct seg *s, const struct queue *q)
 {
-	assert_int_equal(bytes_in(q) > 0, evq_ready(s, seg_live(s, SEG_T_EVQ, q->idx)));
+	const struct seg_evq *e = seg_live(s, SEG_T_EVQ, q->idx);
+
+	if (e->lazy != EVQ_LAZY)
+		assert_int_equal(bytes_in(q) > 0, evq_ready(s, e));
 }
 
 /* Works as ever, and is empty at the end. Returns how many there were of each cookie below 8. */
@@ -454,7 +457,7 @@ static void expect_works(struct seg *s, const struct queue *q, unsigned int n[8]
 
 	memset(n, 0, 8 * sizeof(*n));
 	assert_int_equal(push(s, q, 7), 0);
-	assert_true(bytes_in(q) > 0);
+	assert_true(bytes_in(q) > 0 || e->lazy == EVQ_LAZY);
 	while (!evq_pop(s, q->idx, q->gen, q->fd, &r)) {
 		assert_true(r.cookie < 8);
 		n[r.cookie]++;
@@ -645,10 +648,12 @@ static void expect_sane(const struct step *step, const unsigned int n[8])
 
 static void read_loss(struct seg *s, const struct queue *q)
 {
+	const struct seg_evq *e = seg_live(s, SEG_T_EVQ, q->idx);
 	struct seg_evrec r;
 
-	if (((struct seg_evq *)seg_live(s, SEG_T_EVQ, q->idx))->lost)
-		assert_int_equal(evq_pop(s, q->idx, q->gen, q->fd, &r), -EOVERFLOW);
+	if (!e->lost)
+		return;
+	assert_int_equal(evq_pop(s, q->idx, q->gen, q->fd, &r), -EOVERFLOW);
 	expect_agreement(s, q);
 }
 

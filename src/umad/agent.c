@@ -2,7 +2,7 @@
 /*
  * Owns agents: the registry of a port, shared by all processes, and the ioctls that change it. The
  * rules are those of ib_umad_reg_agent*() in user_mad.c and ib_register_mad_agent() in mad.c.
- * Registering takes hw_port.mad_lock; looking an agent up takes none.
+ * Registering and writing take seg_file.umad_lock, looking an agent up takes none.
  */
 #include "umad/priv.h"
 
@@ -10,7 +10,9 @@
 #include <string.h>
 #include "segment/link.h"
 #include "segment/mem.h"
+#include "segment/proc.h"
 #include "util/log.h"
+#include "util/sys.h"
 
 #define MAX_CLASS 80           /* MAX_MGMT_CLASS of mad_priv.h */
 #define MAX_CLASS_VERSION 0x83 /* MAX_MGMT_VERSION */
@@ -181,46 +183,94 @@ static int check(const struct reg *r)
 	return r->flags & IB_USER_MAD_USER_RMPP ? -EINVAL : 0;
 }
 
-/* Is one of its methods another agent's? And is there room for one more OUI in its class? */
-static int check_taken(struct seg *s, uint32_t port, struct reg *r)
+/*
+ * Registering takes no lock of the port, as whoever is stopped with it would keep all others from
+ * registering. An agent first claims its methods, then looks who else has them or claims them. Of
+ * two that claim the same, at least one sees the other: the one with the higher index gives its
+ * claim up until the other is through, the one with the lower waits until that has happened. A
+ * claimer that does not get through in time (it is stopped) counts as the holder.
+ */
+#define CLAIM_NAPS 100
+#define CLAIM_NAP_NS 100000L
+
+enum { FREE, CLAIMED, HELD };
+
+static bool claims(struct seg *s, const struct mad_agent *a)
 {
-	bool vendor = mad_is_vendor2(r->mgmt_class), known = false;
+	return atomic_load(&a->claims) && !seg_proc_gone(s, a->claimer, a->claimer_gen);
+}
+
+/* Whose are the methods of `idx`, which claims them? *other: whose claim it is. */
+static int whose(struct seg *s, uint32_t idx, struct reg *r, uint32_t *other, bool *room)
+{
+	const struct mad_agent *me = seg_at(s, SEG_T_AGENT, idx);
+	bool vendor = mad_is_vendor2(me->mgmt_class), known = false;
 	uint32_t ouis[MAX_OUIS], n = 0, k;
+	int is = FREE;
 
-	if (!r->mgmt_class)
-		return 0;
 	seg_for_each_live (s, SEG_T_AGENT, i) {
-		const struct mad_agent *a = live(s, i);
+		const struct mad_agent *a = seg_at(s, SEG_T_AGENT, i);
+		bool ready = live(s, i);
 
-		if (!a || a->port != port || !same_class(a, r->mgmt_class, r->class_version))
+		if (i == idx || a->port != me->port ||
+		    !same_class(a, me->mgmt_class, me->class_version) || (!ready && !claims(s, a)))
 			continue;
-		if (!vendor || a->oui == r->oui) {
-			known = true;
-			if (!(a->methods[0] & r->methods[0]) && !(a->methods[1] & r->methods[1]))
+		if (!vendor || a->oui == me->oui) {
+			known = known || ready;
+			if (!(a->methods[0] & me->methods[0]) && !(a->methods[1] & me->methods[1]))
 				continue;
 			r->holder = a->file;
 			r->holder_gen = a->file_gen;
-			return -EINVAL;
+			*other = i;
+			is = ready ? HELD : CLAIMED;
+			if (ready)
+				break;
+			continue;
 		}
 		for (k = 0; k < n && ouis[k] != a->oui; k++)
 			;
 		if (k == n && n < MAX_OUIS)
 			ouis[n++] = a->oui;
 	}
-	return vendor && !known && n == MAX_OUIS ? -ENOMEM : 0;
+	*room = !vendor || known || n < MAX_OUIS;
+	return is;
 }
 
-static int add(const struct umad_file *f, uint32_t port, struct reg *r, uint32_t id, uint32_t *idx)
+/* Are its methods nobody else's? And is there room for one more OUI in its class? */
+static int claim_methods(struct seg *s, uint32_t idx, struct reg *r)
+{
+	const struct timespec nap = {.tv_nsec = CLAIM_NAP_NS};
+	struct mad_agent *me = seg_at(s, SEG_T_AGENT, idx);
+	uint32_t other = 0;
+	bool room;
+	int is;
+
+	if (!r->mgmt_class)
+		return 0;
+	for (int i = 0; i < CLAIM_NAPS; i++) {
+		atomic_store(&me->claims, 1);
+		is = whose(s, idx, r, &other, &room);
+		if (is == FREE)
+			return room ? 0 : -ENOMEM;
+		if (is == HELD)
+			return -EINVAL;
+		if (other < idx)
+			atomic_store(&me->claims, 0);
+		sys_call(SYS_nanosleep, &nap, NULL);
+	}
+	return -EINVAL;
+}
+
+/* Not ready yet; it goes with seg_free(). */
+static int make(const struct umad_file *f, uint32_t port, struct reg *r, uint32_t id, uint32_t *idx)
 {
 	struct mad_agent *a;
 	int err = check(r);
 
-	if (!err)
-		err = check_taken(f->s, port, r);
-	if (!err && seg_alloc(f->s, SEG_T_AGENT, f->file + 1, idx))
-		err = -ENOMEM;
 	if (err)
 		return err;
+	if (seg_alloc(f->s, SEG_T_AGENT, f->file + 1, idx))
+		return -ENOMEM;
 	a = seg_at(f->s, SEG_T_AGENT, *idx);
 	a->file = f->file;
 	a->file_gen = f->gen;
@@ -233,7 +283,12 @@ static int add(const struct umad_file *f, uint32_t port, struct reg *r, uint32_t
 	a->rmpp_version = r->rmpp_version;
 	a->flags = r->flags;
 	memcpy(a->methods, r->methods, sizeof(a->methods));
-	return 0;
+	a->claimer = f->s->self;
+	a->claimer_gen = f->s->self_gen;
+	err = claim_methods(f->s, *idx, r);
+	if (err)
+		seg_free(f->s, SEG_T_AGENT, *idx);
+	return err;
 }
 
 static int free_id(const struct seg_file *sf, uint32_t *id)
@@ -258,7 +313,7 @@ static int register_locked(const struct umad_file *f, struct seg_file *sf, uint3
 	if (!err && r->mgmt_class && r->oui > 0xffffff)
 		err = -EINVAL;
 	if (!err)
-		err = add(f, port, r, id, &idx);
+		err = make(f, port, r, id, &idx);
 	if (err)
 		return err;
 	if (mem_guarded_copy(arg_id, &id, sizeof(id))) {
@@ -273,38 +328,37 @@ static int register_locked(const struct umad_file *f, struct seg_file *sf, uint3
 	return 0;
 }
 
-/* The locked port, or -errno. A dead holder leaves nothing to repair: `ready` is the last store. */
-static int lock_port(const struct umad_file *f, struct seg_file **sf, uint32_t *port)
+int umad_lock(const struct umad_file *f)
 {
+	struct seg_file *sf = seg_file(f->s, f->file);
 	int r;
 
-	*sf = seg_file(f->s, f->file);
-	*port = umad_port(f);
-	if (*port == SEG_NONE)
+	if (!sf || sf->gen != f->gen)
 		return -EPIPE;
-	r = seg_lock(f->s, &hw_port(f->s, *port)->mad_lock, SEG_LOCK_CTRL_NS);
+	r = seg_lock(f->s, &sf->umad_lock, SEG_LOCK_CTRL_NS);
 	return r < 0 ? r : 0;
 }
 
-static void unlock_port(const struct umad_file *f, uint32_t port)
+void umad_unlock(const struct umad_file *f)
 {
-	seg_unlock(f->s, &hw_port(f->s, port)->mad_lock);
+	seg_unlock(f->s, &((struct seg_file *)seg_at(f->s, SEG_T_FILE, f->file))->umad_lock);
 }
 
 static int do_register(const struct umad_file *f, struct reg *r, void *arg_id, bool pkey)
 {
-	struct seg_file *sf;
-	uint32_t port;
+	uint32_t port = umad_port(f);
 	int err;
 
+	if (port == SEG_NONE)
+		return -EPIPE;
 	/* A process that is dead has nothing any more, also where nobody has swept up behind it. */
 	do {
-		err = lock_port(f, &sf, &port);
+		err = umad_lock(f);
 		if (err)
 			return err;
 		r->holder = SEG_NONE;
-		err = register_locked(f, sf, port, r, arg_id, pkey);
-		unlock_port(f, port);
+		err = register_locked(f, seg_file(f->s, f->file), port, r, arg_id, pkey);
+		umad_unlock(f);
 	} while (r->holder != SEG_NONE && r->holder != f->file && r->holder != UMAD_NO_FILE &&
 		 link_file_gone(f->s, r->holder, r->holder_gen));
 	TRACE(LOG_EVENT, "umad file %u: agent for class %#x version %u on QP%u: %d", f->file,
@@ -357,15 +411,17 @@ static long register_agent2(const struct umad_file *f, uint8_t *arg)
 
 static long unregister_agent(const struct umad_file *f, const void *arg)
 {
-	struct seg_file *sf;
-	uint32_t id, idx = 0, port;
+	struct seg_file *sf = seg_file(f->s, f->file);
+	uint32_t id, idx = 0;
 	int err;
 
 	if (mem_guarded_copy(&id, arg, sizeof(id)))
 		return -EFAULT;
 	if (id >= SEG_UMAD_AGENTS)
 		return -EINVAL;
-	err = lock_port(f, &sf, &port);
+	if (umad_port(f) == SEG_NONE)
+		return -EPIPE;
+	err = umad_lock(f);
 	if (err)
 		return err;
 	if (umad_agent_of(f, id, &idx)) {
@@ -376,15 +432,14 @@ static long unregister_agent(const struct umad_file *f, const void *arg)
 	} else {
 		err = -EINVAL;
 	}
-	unlock_port(f, port);
+	umad_unlock(f);
 	return err;
 }
 
 static long enable_pkey(const struct umad_file *f)
 {
-	struct seg_file *sf;
-	uint32_t port;
-	int err = lock_port(f, &sf, &port);
+	struct seg_file *sf = seg_file(f->s, f->file);
+	int err = umad_port(f) == SEG_NONE ? -EPIPE : umad_lock(f);
 
 	if (err)
 		return err;
@@ -392,7 +447,7 @@ static long enable_pkey(const struct umad_file *f)
 		err = -EINVAL;
 	else
 		atomic_fetch_or(&sf->umad_flags, SEG_UMAD_PKEY);
-	unlock_port(f, port);
+	umad_unlock(f);
 	return err;
 }
 

@@ -100,6 +100,9 @@ static inline void umad_leaves(struct seg *s, const struct umad_pkt *p)
 /* The live agent (index, generation), or NULL. */
 struct mad_agent *umad_agent(struct seg *s, uint32_t idx, uint32_t gen);
 /* Agent `id` of a file; *idx its number. NULL: none. */
+/* Against other threads that write to this file or change its agents. 0, -EPIPE, -ETIMEDOUT. */
+int umad_lock(const struct umad_file *f);
+void umad_unlock(const struct umad_file *f);
 struct mad_agent *umad_agent_of(const struct umad_file *f, uint32_t id, uint32_t *idx);
 /* Who gets this MAD at that port: *idx, or NULL. */
 struct mad_agent *umad_agent_find(struct seg *s, uint32_t port, const uint8_t *mad, uint32_t *idx);

@@ -241,10 +241,10 @@ int umad_rmpp_write(const struct umad_file *f, uint32_t port, const uint8_t *buf
 	if (!r)
 		r = copy_message(f, buf, len, p->mad, &data);
 	if (!r)
-		r = seg_lock(f->s, &hw_port(f->s, port)->mad_lock, SEG_LOCK_CTRL_NS);
-	if (r >= 0) {
+		r = umad_lock(f);
+	if (!r) {
 		r = begin_locked(f, h, p, &data);
-		seg_unlock(f->s, &hw_port(f->s, port)->mad_lock);
+		umad_unlock(f);
 	}
 	if (r) {
 		chain_free(f->s, &data);

@@ -256,11 +256,11 @@ ssize_t umad_write(const struct umad_file *f, const void *buf, size_t count)
 		r = umad_rmpp_write(f, q.port, from + hdr, count - hdr, &h, &p);
 		return r ? r : (ssize_t)count;
 	}
-	r = seg_lock(f->s, &hw_port(f->s, q.port)->mad_lock, SEG_LOCK_CTRL_NS);
-	if (r < 0)
+	r = umad_lock(f);
+	if (r)
 		return r;
 	r = write_locked(&q, from + hdr, count - hdr, &p);
-	seg_unlock(f->s, &hw_port(f->s, q.port)->mad_lock);
+	umad_unlock(f);
 	if (r < 0)
 		return r;
 	if (!r) {

@@ -12,7 +12,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* ---- chains; each change is one store, so a dead holder of the lock leaves them whole */
+/*
+ * ---- chains. Each change is one store, so a dead holder of the lock leaves them whole; only
+ * unlinking needs it. Looking waits 2 ms for a holder that is stopped, then goes without.
+ */
 
 static struct mad_chain *chain_at(struct seg *s, uint32_t n)
 {
@@ -37,16 +40,14 @@ static struct mad_send *send_at(struct seg *s, uint32_t i)
 int umad_send_link(struct seg *s, uint32_t i, struct mad_send *m)
 {
 	struct mad_chain *c;
-	int r;
+	uint32_t head;
 
 	m->chain = chain_of(m->mad);
 	c = chain_at(s, m->chain);
-	r = seg_lock(s, &c->lock, SEG_LOCK_CTRL_NS);
-	if (r < 0)
-		return r;
-	atomic_store(&m->next, atomic_load(&c->head));
-	atomic_store(&c->head, i);
-	seg_unlock(s, &c->lock);
+	head = atomic_load(&c->head);
+	do
+		atomic_store(&m->next, head);
+	while (!atomic_compare_exchange_weak(&c->head, &head, i));
 	return 0;
 }
 
@@ -54,6 +55,7 @@ int umad_send_link(struct seg *s, uint32_t i, struct mad_send *m)
 static void unlink_locked(struct seg *s, struct mad_chain *c, uint32_t i, struct mad_send *m)
 {
 	_Atomic uint32_t *link = &c->head;
+	const uint32_t was = i;
 	struct mad_send *at;
 
 	for (uint32_t n = 0; atomic_load(link) && atomic_load(link) != i; n++) {
@@ -62,8 +64,10 @@ static void unlink_locked(struct seg *s, struct mad_chain *c, uint32_t i, struct
 			return;
 		link = &at->next;
 	}
-	if (atomic_load(link) == i)
-		atomic_store(link, atomic_load(&m->next));
+	/* The head has changed meanwhile: look again. */
+	if (atomic_load(link) == i &&
+	    !atomic_compare_exchange_strong(link, &i, atomic_load(&m->next)))
+		unlink_locked(s, c, was, m);
 }
 
 /* Where the chain's lock is not to be had it stays, TAKEN, until its file goes. */
@@ -72,7 +76,7 @@ void umad_send_free(struct seg *s, uint32_t i)
 	struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
 	struct mad_chain *c = chain_at(s, m->chain % MAD_CHAINS);
 
-	if (seg_lock(s, &c->lock, SEG_LOCK_CTRL_NS) < 0)
+	if (seg_lock(s, &c->lock, 10 * SEG_LOCK_DATA_NS) < 0)
 		return;
 	unlink_locked(s, c, i, m);
 	seg_free(s, SEG_T_MSEND, i);
@@ -87,9 +91,11 @@ static uint32_t look(struct seg *s, const uint8_t *mad, is_fn *is, const void *a
 	struct mad_chain *c = chain_at(s, chain_of(mad));
 	const struct mad_send *m;
 	uint32_t i, found = SEG_NONE, n = 0;
+	bool locked;
 
-	if (!atomic_load(&c->head) || seg_lock(s, &c->lock, SEG_LOCK_CTRL_NS) < 0)
+	if (!atomic_load(&c->head))
 		return SEG_NONE;
+	locked = seg_lock(s, &c->lock, SEG_LOCK_DATA_NS) >= 0;
 	for (i = atomic_load(&c->head); (m = send_at(s, i)) && found == SEG_NONE;
 	     i = atomic_load(&m->next)) {
 		if (atomic_load(&m->state) == MAD_SEND_WAITS &&
@@ -101,7 +107,8 @@ static uint32_t look(struct seg *s, const uint8_t *mad, is_fn *is, const void *a
 		if (n++ > seg_table(s, SEG_T_MSEND)->capacity)
 			break;
 	}
-	seg_unlock(s, &c->lock);
+	if (locked)
+		seg_unlock(s, &c->lock);
 	return found;
 }
 

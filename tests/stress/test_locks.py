@@ -36,5 +36,23 @@ class Start(Case):
                 self.crowd(n, 'opened')
 
 
+class Stop(Case):
+    """A umad client that is stopped keeps no other one waiting."""
+
+    def stops(self, what):
+        with Fabric() as fab:
+            out = self.ok(fab.run(program('stop_mad'), str(SECONDS), what, timeout=SECONDS + 60))
+            self.assertRegex(out, r'\d+ stops, 0 froze others')
+
+    def test_stopped_among_smps(self):
+        self.stops('get')
+
+    def test_stopped_among_requests_to_the_sa(self):
+        self.stops('sa')
+
+    def test_stopped_among_registrations(self):
+        self.stops('register')
+
+
 if __name__ == '__main__':
     unittest.main()
