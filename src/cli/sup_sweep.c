@@ -6,27 +6,31 @@
  */
 #include "cli/supervisor.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 #include "fabric/fabric.h"
 #include "umad/umad.h"
 #include "util/clock.h"
 
 #define SMALL_SUBNET 256 /* nodes */
+#define AGAIN_NS 10000000L
 
-static bool nobody_at(struct seg *s, struct seg_lock *l)
+static bool nobody_at(struct seg *s)
 {
-	int r = seg_trylock(s, l);
-
-	if (r == SEG_LOCK_INHERITED) /* whoever sweeps next does it all again */
-		atomic_store(&fab_subnet(s)->sm_dirty, 1);
-	if (r >= 0)
-		seg_unlock(s, l);
-	return r >= 0;
+	if (fab_subnet_trylock(s))
+		return false;
+	fab_subnet_unlock(s);
+	return true;
 }
 
+/* Whoever is stopped with the lock is not waited for: another job tries again. */
 static void run_sweep(struct sup_job *j)
 {
-	fab_sm_sweep(j->s);
+	const struct timespec nap = {.tv_nsec = AGAIN_NS};
+
+	if (fab_sm_sweep(j->s) == -ETIMEDOUT)
+		nanosleep(&nap, NULL);
 }
 
 static void swept(struct sup *sup, struct sup_job *j)
@@ -40,11 +44,16 @@ void sup_sweep(struct sup *sup)
 {
 	struct fab_subnet *sub = fab_subnet(&sup->seg);
 	struct sup_job *j;
+	uint64_t again;
 
+	if (!fab_issm_retry(&sup->seg)) {
+		again = clock_now_ns() + AGAIN_NS;
+		if (again < sup->mads_at)
+			sup->mads_at = again;
+	}
 	if (sup->sweeping || !atomic_load(&sub->sm_dirty))
 		return;
-	j = seg_table(&sup->seg, SEG_T_NODE)->high > SMALL_SUBNET ||
-			    !nobody_at(&sup->seg, &sub->lock)
+	j = seg_table(&sup->seg, SEG_T_NODE)->high > SMALL_SUBNET || !nobody_at(&sup->seg)
 		    ? calloc(1, sizeof(*j))
 		    : NULL;
 	if (!j) {

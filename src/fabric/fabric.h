@@ -30,7 +30,8 @@ int fab_create(struct seg *s, const struct fab_options *o);
 int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o);
 /*
  * The built-in SM looks at everything and sets what is missing or not right any more. 0, -ENOMEM,
- * -ENOSPC (no LIDs left), -ETIMEDOUT. Slow: linear in switches times LIDs. Does nothing when there
+ * -ENOSPC (no LIDs left), -ETIMEDOUT (somebody has the lock; sm_dirty still says that it is to be
+ * done). Slow: linear in switches times LIDs. Does nothing when there
  * is no built-in SM, or it has left the subnet to another one.
  */
 int fab_sm_sweep(struct seg *s);
@@ -44,6 +45,16 @@ bool fab_sm_here(const struct seg *s, uint32_t port);
  * subnet again, as that has left it.
  */
 void fab_issm_set(struct seg *s, uint32_t port, bool on);
+/* What it could not do, as somebody is stopped with the subnet's lock. False: there is some left.
+ */
+bool fab_issm_retry(struct seg *s);
+/*
+ * fab_subnet.lock, repaired if its holder has died. 0 or -ETIMEDOUT: a holder is stopped. Not for
+ * the supervisor, which others wait for; it tries again: fab_subnet_trylock().
+ */
+int fab_subnet_lock(struct seg *s);
+int fab_subnet_trylock(struct seg *s);
+void fab_subnet_unlock(struct seg *s);
 
 /* "h1/mlx5_0/1", or a switch's description and the port: for people. Returns buf. */
 #define FAB_PORT_NAME 96
@@ -119,6 +130,11 @@ enum fab_change {
 };
 void fab_port_changed(struct seg *s, uint32_t port, uint32_t what);
 /* Change a port's state (and its end of the link), and say so. */
+/* From one state to another, if it is in that one still: links are trained under another lock. */
+static inline bool fab_port_advance(struct hw_port *p, uint32_t from, uint32_t to)
+{
+	return atomic_compare_exchange_strong(&p->state, &from, to);
+}
 int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state);
 /* Is this MAD, which has arrived at `port` for its agents, to be lost (hw_port.err_rate)? */
 bool fab_port_loses(struct seg *s, uint32_t port, uint32_t attr_id);

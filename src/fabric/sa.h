@@ -83,6 +83,10 @@ uint16_t sa_shared_pkey(const struct hw_port *a, const struct hw_port *b);
 /* The partition is in its table. */
 bool sa_port_has_pkey(const struct hw_port *p, uint16_t pkey);
 
+/* Under the subnet's lock, whose holder has died: drop what it was making. */
+void sa_groups_repair(struct seg *s);
+void sa_kept_repair(struct seg *s);
+
 extern const struct sa_row sa_node_rows[], sa_path_rows[], sa_group_rows[], sa_kept_rows[];
 
 #endif

@@ -277,6 +277,22 @@ static uint32_t enter(struct sa_call *c, const struct fab_mcgrp *g)
 	return i;
 }
 
+/* A group is there as long as it has a full member (o15-0.1.15). */
+static void drop_group(struct seg *s, uint32_t group, struct fab_mcgrp *g)
+{
+	seg_for_each_live (s, SEG_T_MCMEM, i) {
+		const struct fab_mcmem *m = seg_at(s, SEG_T_MCMEM, i);
+
+		if (in_group(m, group, g) &&
+		    (m->join_state & (SA_JOIN_FULL | SA_JOIN_SEND_ONLY_FULL)))
+			return;
+	}
+	seg_for_each_live (s, SEG_T_MCMEM, i)
+		if (in_group(seg_at(s, SEG_T_MCMEM, i), group, g))
+			seg_free(s, SEG_T_MCMEM, i);
+	seg_free(s, SEG_T_MCGRP, group);
+}
+
 static uint16_t add(struct sa_call *c, uint32_t group, const struct fab_mcgrp *g, uint32_t port,
 		    struct fab_mcmem *m)
 {
@@ -330,44 +346,33 @@ static uint16_t join(struct sa_call *c, uint8_t *r)
 	status = add(c, group, g, port, m);
 	m = member(c->s, group, g, port_gid_of(c), &mi);
 	put(g, group, m, r);
+	/* No room for its first member. */
+	if (!m) {
+		drop_group(c->s, group, g);
+		fab_mcast_update(c->s, group);
+	}
 	return status;
 }
 
 /* ---- leaving */
 
-/* A group is there as long as it has a full member (o15-0.1.15). */
-static void drop_group(struct sa_call *c, uint32_t group, struct fab_mcgrp *g)
-{
-	seg_for_each_live (c->s, SEG_T_MCMEM, i) {
-		const struct fab_mcmem *m = seg_at(c->s, SEG_T_MCMEM, i);
-
-		if (in_group(m, group, g) &&
-		    (m->join_state & (SA_JOIN_FULL | SA_JOIN_SEND_ONLY_FULL)))
-			return;
-	}
-	seg_for_each_live (c->s, SEG_T_MCMEM, i)
-		if (in_group(seg_at(c->s, SEG_T_MCMEM, i), group, g))
-			seg_free(c->s, SEG_T_MCMEM, i);
-	seg_free(c->s, SEG_T_MCGRP, group);
-}
-
 /*
  * Somebody has died with the lock: what he was making has no full member, or belongs to nothing.
  * The tables are made again.
  */
-static void repair(struct sa_call *c)
+void sa_groups_repair(struct seg *s)
 {
-	seg_for_each_live (c->s, SEG_T_MCMEM, i) {
-		const struct fab_mcmem *m = seg_at(c->s, SEG_T_MCMEM, i);
-		const struct fab_mcgrp *g = seg_live(c->s, SEG_T_MCGRP, m->group);
+	seg_for_each_live (s, SEG_T_MCMEM, i) {
+		const struct fab_mcmem *m = seg_at(s, SEG_T_MCMEM, i);
+		const struct fab_mcgrp *g = seg_live(s, SEG_T_MCGRP, m->group);
 
 		if (!g || g->gen != m->group_gen || !m->join_state)
-			seg_free(c->s, SEG_T_MCMEM, i);
+			seg_free(s, SEG_T_MCMEM, i);
 	}
-	for (uint32_t i = 1; i < fab_subnet(c->s)->mc_top; i++) {
-		if (seg_live(c->s, SEG_T_MCGRP, i))
-			drop_group(c, i, seg_at(c->s, SEG_T_MCGRP, i));
-		fab_mcast_update(c->s, i);
+	for (uint32_t i = 1; i < fab_subnet(s)->mc_top; i++) {
+		if (seg_live(s, SEG_T_MCGRP, i))
+			drop_group(s, i, seg_at(s, SEG_T_MCGRP, i));
+		fab_mcast_update(s, i);
 	}
 }
 
@@ -384,7 +389,7 @@ static uint16_t leave(struct sa_call *c, uint8_t *r)
 	put(g, group, m, r);
 	if (!m->join_state)
 		seg_free(c->s, SEG_T_MCMEM, i);
-	drop_group(c, group, g);
+	drop_group(c->s, group, g);
 	return fab_mcast_update(c->s, group) ? SA_STATUS_NO_RESOURCES : MAD_STATUS_OK;
 }
 
@@ -403,8 +408,6 @@ static bool is_of_subnet(const struct sa_call *c, const uint8_t *gid)
 static void change(struct sa_call *c, uint16_t (*fn)(struct sa_call *c, uint8_t *r))
 {
 	uint8_t r[LAYOUT_SZ(mc_member_record)];
-	struct fab_subnet *sub = fab_subnet(c->s);
-	int locked = 0;
 
 	if ((c->mask & JOIN_NEEDS) != JOIN_NEEDS)
 		c->status = SA_STATUS_REQ_INSUFFICIENT_COMPONENTS;
@@ -412,16 +415,12 @@ static void change(struct sa_call *c, uint16_t (*fn)(struct sa_call *c, uint8_t 
 		c->status = SA_STATUS_REQ_INVALID;
 	else if (!is_of_subnet(c, port_gid_of(c)))
 		c->status = SA_STATUS_REQ_INVALID_GID;
-	if (!c->status)
-		locked = seg_lock(c->s, &sub->lock, SEG_LOCK_CTRL_NS);
-	if (locked < 0)
+	if (!c->status && fab_subnet_lock(c->s))
 		c->status = MAD_STATUS_BUSY;
 	if (c->status)
 		return;
-	if (locked == SEG_LOCK_INHERITED)
-		repair(c);
 	c->status = fn(c, r);
-	seg_unlock(c->s, &sub->lock);
+	fab_subnet_unlock(c->s);
 	sa_emit(c, UINT64_MAX, r);
 }
 

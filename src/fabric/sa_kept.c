@@ -34,7 +34,7 @@ static void expire(struct sa_call *c)
 
 static bool lock(struct sa_call *c)
 {
-	if (seg_lock(c->s, &fab_subnet(c->s)->lock, SEG_LOCK_CTRL_NS) < 0) {
+	if (fab_subnet_lock(c->s)) {
 		c->status = MAD_STATUS_BUSY;
 		return false;
 	}
@@ -44,22 +44,37 @@ static bool lock(struct sa_call *c)
 
 static void unlock(struct sa_call *c)
 {
-	seg_unlock(c->s, &fab_subnet(c->s)->lock);
+	fab_subnet_unlock(c->s);
 }
 
-static struct fab_sarec *keep(struct sa_call *c, uint32_t attr_id)
+/* Until finish() it is a record of nothing, whatever it was before. */
+static struct fab_sarec *begin(struct sa_call *c, struct fab_sarec *r)
 {
-	struct fab_sarec *r;
 	uint32_t i;
 
+	if (r) {
+		atomic_store(&r->attr_id, 0);
+		return r;
+	}
 	if (seg_alloc(c->s, SEG_T_SAREC, SEG_OWNER_DEVICE, &i)) {
 		c->status = SA_STATUS_NO_RESOURCES;
 		return NULL;
 	}
 	r = at(c, i);
 	r->deadline = UINT64_MAX;
-	r->attr_id = attr_id;
 	return r;
+}
+
+static void finish(struct fab_sarec *r, uint32_t attr_id)
+{
+	atomic_store(&r->attr_id, attr_id);
+}
+
+void sa_kept_repair(struct seg *s)
+{
+	seg_for_each_live (s, SEG_T_SAREC, i)
+		if (!atomic_load(&((struct fab_sarec *)seg_at(s, SEG_T_SAREC, i))->attr_id))
+			seg_free(s, SEG_T_SAREC, i);
 }
 
 /* ---- ServiceRecord */
@@ -126,8 +141,8 @@ static void set_service(struct sa_call *c)
 	r = service(c, &idx);
 	if (r && !key_fits(c, r))
 		c->status = SA_STATUS_REQ_INVALID;
-	else if (!r)
-		r = keep(c, SA_ATTR_SERVICE_RECORD);
+	else
+		r = begin(c, r);
 	if (!c->status) {
 		memcpy(r->record, c->want, LAYOUT_SZ(service_record));
 		if (!sa_has(c, SR_PKEY))
@@ -137,6 +152,7 @@ static void set_service(struct sa_call *c)
 		lease = (uint32_t)LAYOUT_GET(service_record, r->record, lease);
 		r->deadline =
 			lease == FOR_EVER ? UINT64_MAX : clock_now_ns() + lease * NSEC_PER_SEC;
+		finish(r, SA_ATTR_SERVICE_RECORD);
 		show_service(c, UINT64_MAX, r);
 	}
 	unlock(c);
@@ -208,14 +224,16 @@ static void subscribe(struct sa_call *c, const uint8_t *record, bool on)
 	uint32_t idx = SEG_NONE;
 	struct fab_sarec *r = subscription(c, record, &idx);
 
-	if (on && !r)
-		r = keep(c, SA_ATTR_INFORM_INFO_RECORD);
-	if (on && r)
+	if (on)
+		r = begin(c, r);
+	if (on && r) {
 		memcpy(r->record, record, LAYOUT_SZ(inform_info_record));
-	else if (!on && r)
+		finish(r, SA_ATTR_INFORM_INFO_RECORD);
+	} else if (!on && r) {
 		seg_free(c->s, SEG_T_SAREC, idx);
-	else if (!on)
+	} else if (!on) {
 		c->status = SA_STATUS_REQ_INVALID;
+	}
 }
 
 static void set_inform(struct sa_call *c)

@@ -270,7 +270,10 @@ static void activate(struct sweep *w)
 			p->active_mtu = hw_port(s, peer)->max_mtu;
 		else
 			p->active_mtu = p->max_mtu;
-		fab_port_set_state(s, i, HW_PORT_ACTIVE);
+		/* A cable that is pulled meanwhile wins. */
+		if (fab_port_advance(p, HW_PORT_INIT, HW_PORT_ACTIVE) ||
+		    fab_port_advance(p, HW_PORT_ARMED, HW_PORT_ACTIVE))
+			fab_port_changed(s, i, FAB_CHANGED_STATE);
 	}
 }
 
@@ -301,14 +304,14 @@ static int sweep(struct seg *s)
 int fab_sm_sweep(struct seg *s)
 {
 	struct fab_subnet *sub = fab_subnet(s);
-	int r = seg_lock(s, &sub->lock, SEG_LOCK_CTRL_NS);
+	int r = fab_subnet_trylock(s);
 
-	if (r < 0)
+	if (r)
 		return r;
 	/* What changes from here on asks for another sweep. */
 	atomic_store(&sub->sm_dirty, 0);
 	r = atomic_load(&sub->sm_state) == FAB_SM_MASTER ? sweep(s) : 0;
-	seg_unlock(s, &sub->lock);
+	fab_subnet_unlock(s);
 	return r;
 }
 

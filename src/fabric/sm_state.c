@@ -7,6 +7,7 @@
  */
 #include "fabric/mad.h"
 #include "fabric/notice.h"
+#include "fabric/sa.h"
 #include "fabric/sweep.h"
 
 #include <string.h>
@@ -63,20 +64,76 @@ static void come_back(struct seg *s)
 	atomic_store(&sub->sm_state, FAB_SM_MASTER);
 }
 
-void fab_issm_set(struct seg *s, uint32_t port, bool on)
+static int locked(struct seg *s, int r)
+{
+	if (r == SEG_LOCK_INHERITED) {
+		sa_groups_repair(s);
+		sa_kept_repair(s);
+	}
+	return r < 0 ? r : 0;
+}
+
+int fab_subnet_lock(struct seg *s)
+{
+	return locked(s, seg_lock_if_runs(s, &fab_subnet(s)->lock));
+}
+
+int fab_subnet_trylock(struct seg *s)
+{
+	return locked(s, seg_lock(s, &fab_subnet(s)->lock, SEG_LOCK_DATA_NS));
+}
+
+void fab_subnet_unlock(struct seg *s)
+{
+	seg_unlock(s, &fab_subnet(s)->lock);
+}
+
+enum { ISSM_OFF = 1, ISSM_ON };
+
+bool fab_issm_retry(struct seg *s)
 {
 	struct fab_subnet *sub = fab_subnet(s);
+	bool back = false;
 
-	if (!hw_port(s, port) || seg_lock(s, &sub->lock, SEG_LOCK_CTRL_NS) < 0)
-		return;
-	if (on)
-		leave(s);
-	show(s, port, on);
-	if (!on)
+	if (!atomic_load(&sub->issm_owed))
+		return true;
+	if (fab_subnet_trylock(s))
+		return false;
+	atomic_store(&sub->issm_owed, 0);
+	seg_for_each_live (s, SEG_T_PORT, i) {
+		uint32_t owed = atomic_exchange(&hw_port(s, i)->issm_owed, 0);
+
+		if (!owed)
+			continue;
+		if (owed == ISSM_ON)
+			leave(s);
+		show(s, i, owed == ISSM_ON);
+		back = back || owed == ISSM_OFF;
+	}
+	if (back)
 		come_back(s);
-	seg_unlock(s, &sub->lock);
-	if (!on)
+	fab_subnet_unlock(s);
+	if (back)
 		fab_sm_kick(s);
+	return true;
+}
+
+void fab_issm_set(struct seg *s, uint32_t port, bool on)
+{
+	if (!hw_port(s, port))
+		return;
+	atomic_store(&hw_port(s, port)->issm_owed, on ? ISSM_ON : ISSM_OFF);
+	atomic_store(&fab_subnet(s)->issm_owed, 1);
+	fab_issm_retry(s);
+}
+
+/* Is a program a subnet manager, or ready to be one? */
+static bool another_is_there(const struct seg *s)
+{
+	seg_for_each_live (s, SEG_T_PORT, i)
+		if (i != fab_subnet(s)->sm_port && (hw_port(s, i)->cap_mask & FAB_CAP_IS_SM))
+			return true;
+	return false;
 }
 
 static uint16_t sm_info(struct seg *s, uint32_t port, uint8_t *mad)
@@ -98,10 +155,13 @@ static uint16_t sm_info(struct seg *s, uint32_t port, uint8_t *mad)
 	/* A master is told nothing else. */
 	if (mod != SM_HANDOVER)
 		return MAD_STATUS_BAD_VALUE;
-	if (seg_lock(s, &sub->lock, SEG_LOCK_CTRL_NS) < 0)
+	/* IBA 14.4.1: HANDOVER comes from a master. Without one, nobody would have the subnet. */
+	if (!another_is_there(s))
+		return MAD_STATUS_BAD_VALUE;
+	if (fab_subnet_lock(s))
 		return MAD_STATUS_BUSY;
 	leave(s);
-	seg_unlock(s, &sub->lock);
+	fab_subnet_unlock(s);
 	return MAD_STATUS_OK;
 }
 

@@ -294,16 +294,16 @@ static uint32_t set_state(const struct fab_mad_call *c, uint32_t port)
 {
 	struct hw_port *p = hw_port(c->s, port);
 	const uint8_t *d = c->data;
-	uint32_t v = IN(port_state), phys = IN(port_phys_state);
+	uint32_t v = IN(port_state), phys = IN(port_phys_state), was = p->state;
 
 	if (phys || v == HW_PORT_DOWN) {
 		fab_link_set(c->s, port, phys ? phys : p->down_default);
 		return 0;
 	}
-	if (v == STATE_NOP || p->state == v)
+	if (v == STATE_NOP || was == v)
 		return 0;
-	atomic_store(&p->state, v);
-	return FAB_CHANGED_STATE;
+	/* A cable that is pulled meanwhile wins. */
+	return fab_port_advance(p, was, v) ? FAB_CHANGED_STATE : 0;
 }
 
 uint16_t sma_set_port_info(const struct fab_mad_call *c)

@@ -416,12 +416,27 @@ static void bad_joins_and_leaves_are_refused(void **state)
 	assert_int_equal(group(b, MAD_METHOD_SET, SA_JOIN_FULL, JOIN), SA_STATUS_REQ_INVALID);
 }
 
-/* Who dies in the middle leaves a group without members, or a member of nothing. */
-static void what_a_dead_process_was_making_is_gone(void **state)
+/* Where there is no room for its first member, a group does not come to be. */
+static void a_group_without_room_for_members_is_none(void **state)
+{
+	uint32_t i, n = 0;
+
+	while (!seg_alloc(&seg, SEG_T_MCMEM, SEG_OWNER_DEVICE, &i))
+		n++;
+	assert_true(n > 0);
+	assert_int_equal(group(port_of(4, 1), MAD_METHOD_SET, SA_JOIN_FULL, CREATE),
+			 SA_STATUS_NO_RESOURCES);
+	assert_int_equal(seg_next(&seg, SEG_T_MCGRP, SEG_OWNER_ANY, 0), SEG_NONE);
+}
+
+/* Who dies in the middle leaves a group without members, or a member of nothing, or half a record.
+ * Whoever has the lock next, a join or not, does away with them. */
+static void what_a_dead_process_was_making_is_gone(void **state, bool joins)
 {
 	struct seg_lock *l = &fab_subnet(&seg)->lock;
-	uint32_t slot, gen, i;
+	uint32_t slot, gen, i, r;
 
+	assert_int_equal(seg_alloc(&seg, SEG_T_SAREC, SEG_OWNER_DEVICE, &r), 0);
 	assert_int_equal(group(port_of(4, 1), MAD_METHOD_SET, SA_JOIN_FULL, CREATE), 0);
 	assert_int_equal(seg_alloc_at(&seg, SEG_T_MCGRP, SEG_OWNER_DEVICE, 2), 0);
 	fab_subnet(&seg)->mc_top = 3;
@@ -431,10 +446,23 @@ static void what_a_dead_process_was_making_is_gone(void **state)
 	/* as that process has it */
 	l->word = (gen & 0x7f) << 24 | (slot + 1);
 	seg_proc(&seg, slot)->state = SEG_PROC_DEAD;
+	if (!joins)
+		assert_int_equal(fab_sm_sweep(&seg), 0);
 	assert_int_equal(group(port_of(6, 1), MAD_METHOD_SET, SA_JOIN_FULL, JOIN), 0);
 	assert_null(seg_live(&seg, SEG_T_MCGRP, 2));
 	assert_null(seg_live(&seg, SEG_T_MCMEM, i));
+	assert_null(seg_live(&seg, SEG_T_SAREC, r));
 	assert_true(reach(port_of(4, 1), FAB_MLID_FIRST, port_of(6, 1)));
+}
+
+static void a_join_repairs_what_a_dead_process_left(void **state)
+{
+	what_a_dead_process_was_making_is_gone(state, true);
+}
+
+static void a_sweep_repairs_what_a_dead_process_left(void **state)
+{
+	what_a_dead_process_was_making_is_gone(state, false);
 }
 
 static void an_mgid_is_made_when_none_is_given(void **state)
@@ -530,7 +558,9 @@ int main(void)
 		T(all_groups_have_their_rows),
 		T(any_prefix_of_the_subnet_joins),
 		T(bad_joins_and_leaves_are_refused),
-		T(what_a_dead_process_was_making_is_gone),
+		T(a_group_without_room_for_members_is_none),
+		T(a_join_repairs_what_a_dead_process_left),
+		T(a_sweep_repairs_what_a_dead_process_left),
 		T(an_mgid_is_made_when_none_is_given),
 		T(members_are_told_to_the_trusted_only),
 		T(a_path_to_a_group_is_the_groups),

@@ -11,6 +11,7 @@
 
 #include "fabric/mad.h"
 #include "fabric/test_topo.h"
+#include "util/clock.h"
 
 static struct seg seg;
 static struct tt topo;
@@ -483,6 +484,11 @@ static void sminfo_is_a_masters_at_its_port_only(void **state)
 	assert_true(fab_sm_here(&seg, sm));
 	/* answers to somebody else's questions are for agents */
 	assert_int_equal(ask(sm, MAD_METHOD_GET_RESP, 0, out), FAB_MAD_PASS);
+	/* nobody is there to take the subnet */
+	assert_int_equal(ask(sm, MAD_METHOD_SET, 1, out), FAB_MAD_REPLY);
+	assert_int_equal(LAYOUT_GET(mad_hdr, out, status), MAD_STATUS_BAD_VALUE);
+	assert_true(fab_sm_here(&seg, sm));
+	hw_port(&seg, port_of(3, 1))->cap_mask |= FAB_CAP_IS_SM;
 	assert_int_equal(ask(sm, MAD_METHOD_SET, 1, out), FAB_MAD_REPLY);
 	assert_int_equal(LAYOUT_GET(mad_hdr, out, status), 0);
 	assert_false(fab_sm_here(&seg, sm));
@@ -522,6 +528,41 @@ static void the_manager_leaves_for_programs_and_comes_back_after_the_last(void *
 	all_reach_all();
 }
 
+/* The lock's holder is somebody of whom nothing is known, as a stopped process. */
+static void a_stopped_holder_of_the_lock_is_not_waited_for(void **state)
+{
+	uint64_t start = clock_now_ns();
+	struct fab_subnet *sub;
+	uint32_t sm, other;
+
+	tt_ring(&topo, 2, 1);
+	build(&tt_options);
+	sub = fab_subnet(&seg);
+	sm = sub->sm_port;
+	other = port_of(3, 1);
+	fab_unplug(&seg, other);
+	fab_plug(&seg, other, port_of(1, 3));
+	assert_int_equal(sub->sm_dirty, 1);
+	sub->lock.word = 1;
+	assert_int_equal(fab_sm_sweep(&seg), -ETIMEDOUT);
+	assert_int_equal(sub->sm_dirty, 1); /* still to be done */
+	fab_issm_set(&seg, other, true);
+	assert_false(fab_issm_retry(&seg));
+	assert_true(fab_sm_here(&seg, sm));
+	assert_true(clock_now_ns() - start < SEG_LOCK_CTRL_NS);
+	sub->lock.word = 0;
+	assert_true(fab_issm_retry(&seg));
+	assert_false(fab_sm_here(&seg, sm));
+	assert_int_equal(hw_port(&seg, other)->cap_mask & FAB_CAP_IS_SM, FAB_CAP_IS_SM);
+	/* on and off before it could be done */
+	sub->lock.word = 1;
+	fab_issm_set(&seg, other, false);
+	fab_issm_set(&seg, other, true);
+	sub->lock.word = 0;
+	assert_true(fab_issm_retry(&seg));
+	assert_int_equal(hw_port(&seg, other)->cap_mask & FAB_CAP_IS_SM, FAB_CAP_IS_SM);
+}
+
 static void a_trap_to_the_manager_is_not_repeated(void **state)
 {
 	uint8_t out[MAD_SIZE];
@@ -559,6 +600,7 @@ int main(void)
 		T(the_smaller_mtu_of_a_cable_counts),
 		T(sminfo_is_a_masters_at_its_port_only),
 		T(the_manager_leaves_for_programs_and_comes_back_after_the_last),
+		T(a_stopped_holder_of_the_lock_is_not_waited_for),
 		T(a_trap_to_the_manager_is_not_repeated),
 	};
 

@@ -108,9 +108,9 @@ struct fab_mcmem { /* SEG_T_MCMEM */
 /* A ServiceRecord or a subscription. */
 struct fab_sarec { /* SEG_T_SAREC */
 	uint32_t gen, flags;
-	uint32_t attr_id;
-	uint64_t deadline;   /* clock_now_ns() when its lease ends; UINT64_MAX never */
-	uint8_t record[192]; /* as the SA gives it */
+	_Atomic uint32_t attr_id; /* stored last; 0: it is being changed */
+	uint64_t deadline;        /* clock_now_ns() when its lease ends; UINT64_MAX never */
+	uint8_t record[192];      /* as the SA gives it */
 } SEG_ELEM;
 
 /*
@@ -150,6 +150,7 @@ struct fab_subnet { /* SEG_T_SUBNET, index FAB_SUBNET */
 	uint32_t sm_again;         /* another one has had the subnet: clients must register again */
 	uint32_t mc_top;           /* one more than the highest group ever */
 	uint32_t mc_mgids;         /* MGIDs made by the SA */
+	_Atomic uint32_t issm_owed; /* some port's, see hw_port.issm_owed */
 	uint32_t sm_updn; /* its ways go up and then down a tree: the shortest could block */
 } SEG_ELEM;
 #define FAB_SUBNET 1

@@ -139,6 +139,7 @@ struct hw_port {
 	uint32_t lmc, sm_sl;
 	uint32_t cap_mask;
 	_Atomic uint32_t issm; /* 1 + the SEG_T_FILE that has issmN open; futex word of who waits */
+	_Atomic uint32_t issm_owed; /* what fab_issm_set() could not do yet: 1 off, 2 on */
 	uint32_t width, speed; /* IB_WIDTH_* / IB_SPEED_* codes of PortInfo: 2 = 4x; 32 = EDR, 64 =
 				  HDR, 128 = NDR */
 	uint32_t active_mtu, max_mtu; /* IBV_MTU codes */

@@ -30,6 +30,7 @@
 #define SPINS 200
 #define SLICE_NS NSEC_PER_MSEC
 #define SLICE_MAX_NS (64 * NSEC_PER_MSEC)
+#define STOPPED_NS (20 * NSEC_PER_MSEC)
 
 /* The sleepers' bits for futex(2). */
 #define SLEEPS_NEW 1u
@@ -75,22 +76,18 @@ struct waiter {
 	uint64_t looked; /* at the owner, or left it to another waiter */
 	uint32_t keep;   /* LOCK_WAITERS once it has slept: others may sleep still */
 	uint8_t passed;
+	bool patient;
 	bool turn; /* it has slept: LOCK_ORDER does not keep it away */
 };
-
-static bool patient(const struct waiter *w)
-{
-	return w->timeout >= SEG_LOCK_CTRL_NS;
-}
 
 /* Sleep until the word changes or the slice ends. `word`: as last seen. */
 static void sleep_slice(struct seg_lock *l, struct waiter *w, uint32_t word)
 {
-	bool overtaken = w->turn && patient(w);
+	bool overtaken = w->turn && w->patient;
 	uint32_t bits = word | LOCK_WAITERS | (overtaken ? LOCK_ORDER : 0);
 	uint64_t ns = w->slice, gone = w->now - w->since;
 
-	if (!patient(w) && gone + ns > w->timeout)
+	if (!w->patient && gone + ns > w->timeout)
 		ns = w->timeout - gone;
 	if (bits != word && !atomic_compare_exchange_strong(&l->word, &word, bits))
 		return;
@@ -127,20 +124,20 @@ static bool expired(struct seg *s, struct seg_lock *l, struct waiter *w, uint32_
 {
 	uint8_t passed = atomic_load_explicit(&l->passed, memory_order_relaxed);
 
-	if (patient(w) && passed != w->passed) {
+	if (w->patient && passed != w->passed) {
 		w->passed = passed;
 		w->since = w->now;
 	}
 	if (w->now - w->since < w->timeout)
 		return false;
 	/* An owner that runs, or waits for a processor among a thousand others, is waited for. */
-	return !patient(w) || w->now - w->since >= SEG_LOCK_HUNG_NS ||
+	return !w->patient || w->now - w->since >= SEG_LOCK_HUNG_NS ||
 	       seg_proc_stopped(s, LOCK_SLOT(word));
 }
 
-static int lock_slow(struct seg *s, struct seg_lock *l, uint64_t timeout_ns)
+static int lock_slow(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, bool patient)
 {
-	struct waiter w = {.timeout = timeout_ns, .slice = SLICE_NS};
+	struct waiter w = {.timeout = timeout_ns, .patient = patient, .slice = SLICE_NS};
 	uint32_t word;
 
 	w.now = w.since = w.looked = clock_now_ns();
@@ -171,18 +168,28 @@ static inline bool lock_fast(struct seg *s, struct seg_lock *l)
 						       memory_order_acquire, memory_order_relaxed);
 }
 
-int seg_lock(struct seg *s, struct seg_lock *l, uint64_t timeout_ns)
+static bool spin(struct seg *s, struct seg_lock *l)
 {
 	for (unsigned int i = 0; i < SPINS; i++) {
 		uint32_t w = atomic_load_explicit(&l->word, memory_order_relaxed);
 
 		if (!w && lock_fast(s, l))
-			return 0;
+			return true;
 		if (w & LOCK_ORDER)
-			break;
+			return false;
 		sys_cpu_relax();
 	}
-	return lock_slow(s, l, timeout_ns);
+	return false;
+}
+
+int seg_lock(struct seg *s, struct seg_lock *l, uint64_t timeout_ns)
+{
+	return spin(s, l) ? 0 : lock_slow(s, l, timeout_ns, timeout_ns >= SEG_LOCK_CTRL_NS);
+}
+
+int seg_lock_if_runs(struct seg *s, struct seg_lock *l)
+{
+	return spin(s, l) ? 0 : lock_slow(s, l, STOPPED_NS, true);
 }
 
 int seg_trylock(struct seg *s, struct seg_lock *l)

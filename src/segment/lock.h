@@ -39,6 +39,8 @@ enum { SEG_LOCK_INHERITED = 1 }; /* taken, but its last owner died holding it: r
 /* 0, SEG_LOCK_INHERITED, or -ETIMEDOUT: after `timeout_ns` (owner stopped or busy), with
  * SEG_LOCK_CTRL_NS or more as said there. */
 int seg_lock(struct seg *s, struct seg_lock *l, uint64_t timeout_ns);
+/* As patient, but it gives up when one owner has kept the lock for 20 ms and is stopped. */
+int seg_lock_if_runs(struct seg *s, struct seg_lock *l);
 /* 0, SEG_LOCK_INHERITED (of an owner that the supervisor has seen die), or -EBUSY at once. */
 int seg_trylock(struct seg *s, struct seg_lock *l);
 void seg_unlock(struct seg *s, struct seg_lock *l);

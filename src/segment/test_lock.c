@@ -287,7 +287,7 @@ static void who_waits_and_goes_away_stops_nobody(void **state)
 	struct seg *s = *state;
 	struct shared *sh = shared(s);
 
-	for (int round = 0; round < 40; round++) {
+	for (int round = 0; round < 20; round++) {
 		struct test_child c, w[4];
 
 		sh->counter = 0;

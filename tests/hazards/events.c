@@ -294,6 +294,109 @@ static int async_readiness(int argc, char **argv)
 	return 0;
 }
 
+/* ---- each event is told of, also while others are unread (ib_uverbs_comp_handler() and
+ * ib_uverbs_async_handler() in uverbs_main.c: wake_up_interruptible() and kill_fasync()) */
+
+static void comp_event(void)
+{
+	arm();
+	message();
+	CHECK(!rc_wait(&pair.b, 10).status);
+}
+
+static void take_async(void)
+{
+	struct ibv_async_event e;
+
+	CHECK(!ibv_get_async_event(pair.b.ctx, &e));
+	ibv_ack_async_event(&e);
+}
+
+/* A write to a key that is none of b's; then both ends as they were. */
+static void async_event(void)
+{
+	pair.a.peer.rkey ^= 0x1100;
+	rc_write(&pair.a, 0, 8, 0);
+	CHECK(rc_wait(&pair.a, 10).status == IBV_WC_REM_ACCESS_ERR);
+	rc_reset(&pair.a);
+	rc_reset(&pair.b);
+	rc_connect(&pair.a, &pair.b.me, 14, 7);
+	rc_connect(&pair.b, &pair.a.me, 14, 7);
+}
+
+static const struct told {
+	const char *name;
+	void (*event)(void);
+	void (*take)(void);
+} tolds[] = {{"completion", comp_event, take_event}, {"async", async_event, take_async}};
+
+static const struct told *told_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(tolds) / sizeof(tolds[0]); i++)
+		if (!strcmp(tolds[i].name, name))
+			return &tolds[i];
+	DIE("no kind of event is called %s", name);
+}
+
+static int told_fd(const struct told *t)
+{
+	return t == &tolds[0] ? pair.b.chan->fd : pair.b.ctx->async_fd;
+}
+
+/* An edge each for epoll_wait(), with one unread, and read one by one. */
+static int edges(int argc, char **argv)
+{
+	struct epoll_event ev = {.events = EPOLLIN | EPOLLET}, got;
+	const struct told *t = told_of(argc > 1 ? argv[1] : "");
+	int ep = epoll_create1(EPOLL_CLOEXEC);
+
+	make();
+	nonblocking(told_fd(t));
+	CHECK(!epoll_ctl(ep, EPOLL_CTL_ADD, told_fd(t), &ev));
+	t->event();
+	CHECK(epoll_wait(ep, &got, 1, 10000) == 1);
+	CHECK(epoll_wait(ep, &got, 1, 0) == 0);
+	for (int i = 0; i < 200; i++) {
+		t->event();
+		t->take();
+		CHECK(epoll_wait(ep, &got, 1, 10000) == 1);
+	}
+	t->take();
+	CHECK(epoll_wait(ep, &got, 1, 0) == 0);
+	return 0;
+}
+
+static volatile sig_atomic_t sigios;
+
+static void count_sigio(int sig)
+{
+	(void)sig;
+	sigios++;
+}
+
+/* A SIGIO each, whatever is unread. */
+static int signalled(int argc, char **argv)
+{
+	const struct told *t = told_of(argc > 1 ? argv[1] : "");
+	struct sigaction sa = {.sa_handler = count_sigio, .sa_flags = SA_RESTART};
+	struct timespec nap = {.tv_nsec = 1000000};
+
+	make();
+	CHECK(!sigaction(SIGIO, &sa, NULL));
+	CHECK(!fcntl(told_fd(t), F_SETOWN, getpid()));
+	CHECK(!fcntl(told_fd(t), F_SETFL, fcntl(told_fd(t), F_GETFL) | O_ASYNC));
+	for (int i = 0; i < 20; i++) {
+		int was = sigios;
+		double end = rc_now() + 10;
+
+		t->event();
+		while (sigios == was && rc_now() < end)
+			nanosleep(&nap, NULL);
+		CHECK(sigios > was);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct rc_case cases[] = {
@@ -303,6 +406,8 @@ int main(int argc, char **argv)
 		{"interrupted", interrupted},
 		{"completion_readiness", completion_readiness},
 		{"async_readiness", async_readiness},
+		{"edges", edges},
+		{"signalled", signalled},
 		{NULL, NULL},
 	};
 

@@ -123,6 +123,16 @@ class Both:
     def test_async_events_can_be_polled(self):
         self.case('events', 'async_readiness')
 
+    def test_each_event_is_an_edge(self):
+        for kind in ('completion', 'async'):
+            with self.subTest(kind):
+                self.case('events', 'edges', kind)
+
+    def test_each_event_is_a_sigio(self):
+        for kind in ('completion', 'async'):
+            with self.subTest(kind):
+                self.case('events', 'signalled', kind)
+
     # 9: fork
     def test_a_child_registers_its_own_memory(self):
         self.case('forked', 'child_registers')
