@@ -113,7 +113,7 @@ static void absorb(struct seg *s, struct seg_evq *q)
 		r->after = REF_IDX(above);
 	else
 		q->head = above;
-	POINT("evq_absorb");
+	POINT("evq-absorb");
 	q->known = newest;
 }
 
@@ -167,7 +167,7 @@ static void remove_head(struct seg *s, uint32_t evq, struct seg_evq *q, struct s
 	if (atomic_load(&q->newest) == ref && atomic_load(&q->byte) && !atomic_load(&q->dead) &&
 	    !atomic_load(&q->lost)) {
 		atomic_store(&q->byte, 0);
-		POINT("evq_drain");
+		POINT("evq-drain");
 		if (!evq_drain(s, evq, q, fd))
 			atomic_store(&q->byte, 1);
 		if (atomic_load(&q->newest) != ref || atomic_load(&q->dead) ||
@@ -180,7 +180,7 @@ static void remove_head(struct seg *s, uint32_t evq, struct seg_evq *q, struct s
 		atomic_fetch_sub(&q->bytes, r->len);
 	}
 	evq_debt_paid(s, r, ref);
-	POINT("evq_remove");
+	POINT("evq-remove");
 	q->head = ref_at(s, r->after);
 	seg_free(s, SEG_T_EVREC, REF_IDX(ref));
 }
@@ -353,7 +353,7 @@ void evq_attend(struct seg *s, uint32_t evq, struct seg_evq *q)
 			return;
 		if ((atomic_exchange(&q->asked, 0) & EVQ_ASK_REPAIR) || r == SEG_LOCK_INHERITED)
 			repair(s, evq, q);
-		POINT("evq_attend");
+		POINT("evq-attend");
 		agree(s, evq, q);
 		seg_unlock(s, &q->lock);
 	}

@@ -85,10 +85,10 @@ void evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q)
 
 	if (tells(q)) {
 		atomic_fetch_add(&q->byte, 1);
-		POINT("evq_byte");
+		POINT("evq-byte");
 		err = write_byte(s, evq, gen);
 	}
-	POINT("evq_wake");
+	POINT("evq-wake");
 	q->silent = err != 0;
 	wake_readers(q);
 	if (err)
@@ -145,7 +145,7 @@ void evq_settle(struct seg *s, uint32_t evq, struct seg_evq *q, int fd)
 		if (!atomic_load(&q->byte))
 			return;
 		atomic_store(&q->byte, 0);
-		POINT("evq_settle");
+		POINT("evq-settle");
 		if (!evq_drain(s, evq, q, fd))
 			atomic_store(&q->byte, 1);
 		/* An event that came meanwhile may have lost its byte with the others. */
