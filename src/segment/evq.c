@@ -327,7 +327,8 @@ int evq_enter(struct seg *s, uint32_t evq, uint32_t gen, uint64_t ns, struct seg
 
 	if (!q || q->gen != gen)
 		return -ENOENT;
-	r = seg_lock(s, &q->lock, ns);
+	/* A reader that finds it held by a stopped process comes again (evq_wait()). */
+	r = ns >= SEG_LOCK_CTRL_NS ? seg_lock_if_runs(s, &q->lock) : seg_lock(s, &q->lock, ns);
 	if (r < 0)
 		return r;
 	if (seg_live(s, SEG_T_EVQ, evq) != q || q->gen != gen) {
