@@ -458,21 +458,21 @@ static int put_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q,
 
 	atomic_fetch_add(&q->count, 1);
 	atomic_fetch_add(&q->bytes, r->len);
-	POINT("evq_link");
+	POINT("evq-link");
 	if (!link_rec(s, evq, gen, q, i, d)) {
 		count_down(q);
 		atomic_fetch_sub(&q->bytes, r->len);
 		seg_free(s, SEG_T_EVREC, i);
 		return -ENOENT;
 	}
-	POINT("evq_linked");
+	POINT("evq-linked");
 	if (d)
 		evq_debt_paid(
 			s, &(struct seg_evrec){.src = r->src, .type = r->type, .serial = d->serial},
 			REF(rgen, i));
-	POINT("evq_paid");
+	POINT("evq-paid");
 	evq_tell(s, evq, gen, q);
-	POINT("evq_told");
+	POINT("evq-told");
 	/* It was taken without waiting for us: our byte may be one too many. */
 	if (!change(r, rgen, LINKED, TOLD)) {
 		atomic_fetch_or(&q->asked, EVQ_ASK);
@@ -514,9 +514,9 @@ static int push_owed(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evrec
 		atomic_fetch_and(d->word, ~d->bit);
 		return r;
 	}
-	POINT("evq_made");
+	POINT("evq-made");
 	r = evq_debt_claim(s, q, d, ref_at(s, i), overtake);
-	POINT("evq_claimed");
+	POINT("evq-claimed");
 	if (r == 1)
 		return put_rec(s, evq, gen, q, i, d);
 	seg_free(s, SEG_T_EVREC, i);
