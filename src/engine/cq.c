@@ -33,6 +33,29 @@ void cqe_set_error(struct eng_cqe *c, enum eng_why why)
 	c->why = why;
 }
 
+#define TLS_IE _Thread_local __attribute__((tls_model("initial-exec")))
+
+/* The CQ that this thread has locked with cq_begin(). */
+static TLS_IE struct {
+	uint32_t pi; /* where its CQE goes */
+	uint16_t inherited;
+	struct seg_gate *gate;
+} held;
+
+/* False: it was stopped, and somebody has taken the lock over (cq_take_over()). */
+static bool cq_is_ours(const struct hw_cq *cq)
+{
+	return cq->lock.inherited == held.inherited;
+}
+
+static void cq_unlock(struct seg *s, struct hw_cq *cq)
+{
+	if (!cq_is_ours(cq))
+		return;
+	atomic_store_explicit(&cq->ring, 0, memory_order_relaxed);
+	seg_unlock(s, &cq->lock);
+}
+
 /* For indices that go up, also when an older one comes late. */
 static void raise_to(_Atomic uint32_t *w, uint32_t to)
 {
@@ -114,6 +137,8 @@ void cq_pay_event(struct seg *s, uint32_t cqn, bool overtake)
 
 static void cq_fail(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t why)
 {
+	if (!cq_is_ours(cq))
+		return;
 	TRACE(LOG_CQE, "cq %x: %s", cqn,
 	      why == HW_CQ_ERR_OVERRUN ? "overrun" : "its buffer is not accessible");
 	eng_cq_event_note(cq, IBV_EVENT_CQ_ERR);
@@ -153,6 +178,7 @@ static void cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 	uint32_t arm = atomic_load(&cq->armed);
 	struct eng_cqe c;
 
+	atomic_store(&cq->ring, 0);
 	if (cq_has_news(cq, arm, cq->arm_ci, &told))
 		cq_note(cq, arm, pi);
 	/* Its arm ended, and it had no time to say what the event tells of. */
@@ -170,10 +196,39 @@ static void cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 	cq_pay_event(s, cqn, false);
 }
 
+/*
+ * The holder is stopped, and writes here into another process by its gate: once that is shut, its
+ * CQE is there or will never be, and all that it does when it goes on has been done (cq_count()).
+ */
+static bool cq_take_over(struct seg *s, struct hw_cq *cq)
+{
+	uint32_t word, slot, ring = atomic_load(&cq->ring);
+	struct seg_proc *p;
+	struct seg_gate *g;
+
+	if (!seg_lock_holder(s, &cq->lock, &word, &slot) || slot == cq->mem.slot || !ring ||
+	    ring > SEG_RINGS)
+		return false;
+	p = seg_proc(s, slot);
+	if (!p)
+		return false;
+	g = &p->ring[ring - 1].gate;
+	if (gate_shut(s, slot, p->gen, g, true) == GATE_OPEN ||
+	    !seg_lock_steal(s, &cq->lock, word))
+		return false;
+	if (atomic_load(&cq->ring) == ring && gate_word(g) & GATE_REVOKED)
+		return true;
+	/* It has gone on meanwhile, and has the lock for something else. */
+	seg_lock_give_back(s, &cq->lock, word);
+	return false;
+}
+
 int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
 	int rc = seg_lock(s, &cq->lock, SEG_LOCK_DATA_NS);
 
+	if (rc == -ETIMEDOUT && cq_take_over(s, cq))
+		rc = SEG_LOCK_INHERITED;
 	if (rc < 0)
 		return rc;
 	if (rc == SEG_LOCK_INHERITED)
@@ -217,6 +272,8 @@ static int cq_room(struct seg *s, struct hw_cq *cq)
 int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out)
 {
 	struct hw_cq *cq = hw_cq(s, cqn);
+	struct seg_ring *e;
+	uint32_t n;
 	int rc;
 
 	if (!cq)
@@ -224,37 +281,48 @@ int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out)
 	rc = cq_lock(s, cq, cqn);
 	if (rc)
 		return rc;
+	e = running_mine(&n);
+	held.inherited = cq->lock.inherited;
+	held.gate = e ? &e->gate : NULL;
+	held.pi = atomic_load_explicit(&cq->pi, memory_order_relaxed);
+	atomic_store_explicit(&cq->ring, e ? n : 0, memory_order_relaxed);
+	POINT("cq-locked");
 	rc = atomic_load_explicit(&cq->state, memory_order_relaxed) ? -EOVERFLOW : cq_room(s, cq);
 	if (!rc) {
-		LAYOUT_SET(cqe64, c->b, owner, cq->pi >> cq->log_size & 1);
+		LAYOUT_SET(cqe64, c->b, owner, held.pi >> cq->log_size & 1);
 		*out = cq;
 		return 0;
 	}
 	if (rc == -EOVERFLOW && !atomic_load(&cq->state))
 		cq_fail(s, cq, cqn, HW_CQ_ERR_OVERRUN);
-	seg_unlock(s, &cq->lock);
+	cq_unlock(s, cq);
 	return rc;
 }
 
 int cq_write(struct seg *s, struct hw_cq *cq, const struct eng_cqe *c)
 {
-	uint64_t va = cq_slot(cq);
+	uint64_t va = cq_slot_at(cq, held.pi);
+	int rc;
 	/* The owner byte last and by itself: it is what the program polls. One vector there,
 	 * because each costs the kernel a look-up of the page; two here, because they are copied in
 	 * turn. */
 	struct mem_vec to = {va, 64};
 	struct iovec from[2] = {{(void *)c->b, 63}, {(void *)(c->b + 63), 1}};
 
-	return mem_writev(s, cq->mem, &to, 1, from, 2);
+	if (!mem_is_self(s, cq->mem))
+		mem_gate = held.gate;
+	rc = mem_writev(s, cq->mem, &to, 1, from, 2);
+	mem_gate = NULL;
+	return rc;
 }
 
 void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited)
 {
 	bool owes = atomic_load_explicit(&cq->armed, memory_order_relaxed) & HW_CQ_OWES;
-	bool noted = cq_count(cq, atomic_load_explicit(&cq->pi, memory_order_relaxed), solicited);
+	bool noted = cq_count(cq, held.pi, solicited);
 
 	POINT("cq-unlock");
-	seg_unlock(s, &cq->lock);
+	cq_unlock(s, cq);
 	POINT("cq-unlocked");
 	/* Or by somebody who has not come to it: he may be stopped. */
 	if (__builtin_expect(noted || owes, 0))
@@ -263,7 +331,7 @@ void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited)
 
 void cq_abort(struct seg *s, struct hw_cq *cq)
 {
-	seg_unlock(s, &cq->lock);
+	cq_unlock(s, cq);
 }
 
 /* `rq`: the QP whose receive it completes, or NULL. */
@@ -278,11 +346,13 @@ static int push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited, 
 		resp_intent(rq, cqn, cq);
 	rc = cq_write(s, cq, c);
 	if (rc) {
-		if (!nobody_home(rc))
+		if (rc != -ECANCELED && !nobody_home(rc))
 			cq_fail(s, cq, cqn, HW_CQ_ERR_BUFFER);
 		cq_abort(s, cq);
 		if (rq)
 			resp_done(rq);
+		if (rc == -ECANCELED) /* taken over: it is as if the lock had not been had */
+			return -ETIMEDOUT;
 		return nobody_home(rc) ? rc : -EOVERFLOW;
 	}
 	cq_commit(s, cq, cqn, solicited);
@@ -409,6 +479,8 @@ int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va,
 	if (!rc) {
 		LAYOUT_SET(cqe64, c.b, opcode, CQE_RESIZE);
 		LAYOUT_SET(cqe64, c.b, owner, cq->pi >> cq->log_size & 1);
+		held.pi = cq->pi;
+		held.gate = NULL;
 		rc = cq_write(s, cq, &c);
 	}
 	if (!rc) {

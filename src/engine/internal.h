@@ -211,6 +211,8 @@ void sgl_trim(struct eng_sgl *l, uint64_t len);
 struct seg_ring *running_enter(struct seg *s, uint32_t qpn);
 void running_again(struct seg *s, struct seg_ring *e);
 void running_leave(struct seg_ring *e);
+/* This thread's entry, NULL when it has none; 1 + its index. */
+struct seg_ring *running_mine(uint32_t *n);
 /* For whom to wait. */
 struct running {
 	uint64_t epoch; /* for those who entered before it */
@@ -288,8 +290,9 @@ static inline uint64_t cq_slot_at(const struct hw_cq *cq, uint32_t index)
 }
 static inline uint64_t cq_slot(const struct hw_cq *cq)
 {
-	return cq_slot_at(cq, cq->pi);
+	return cq_slot_at(cq, atomic_load_explicit(&cq->pi, memory_order_relaxed));
 }
+/* -ECANCELED: the lock was taken over from us, and nothing is written. */
 int cq_write(struct seg *s, struct hw_cq *cq, const struct eng_cqe *c);
 void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited);
 void cq_abort(struct seg *s, struct hw_cq *cq);

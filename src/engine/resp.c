@@ -62,7 +62,7 @@ void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 			atomic_fetch_add(&qp->rq_ci, 1);
 	}
 	qp->rx_intent = 0;
-	cq_abort(s, cq);
+	seg_unlock(s, &cq->lock);
 }
 
 int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn)
@@ -524,7 +524,7 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 		ack_end(r->qp);
 		if (rc == -EAGAIN) /* resized between the look and the lock */
 			return ENG_LOCKED;
-		if (merge)
+		if (merge || rc == -ECANCELED)
 			return resp_copy_failed(r, rc);
 	}
 	if (rc == -ETIMEDOUT)

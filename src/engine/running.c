@@ -23,6 +23,7 @@
 
 /* Where this thread looks first: the entry that it had last. */
 static TLS_IE uint32_t mine;
+static TLS_IE struct seg_ring *in_use; /* between _enter() and _leave() */
 
 /* Slot 0 is nobody's: those without a slot (unit tests, a supervisor that starts) share it. */
 static struct seg_proc *self(struct seg *s)
@@ -67,12 +68,20 @@ struct seg_ring *running_enter(struct seg *s, uint32_t qpn)
 		for (uint32_t i = 0; i < SEG_RINGS; i++)
 			if (take(s, p, (mine + i) % SEG_RINGS, qpn)) {
 				mine = (mine + i) % SEG_RINGS;
-				return &p->ring[mine];
+				in_use = &p->ring[mine];
+				return in_use;
 			}
+}
+
+struct seg_ring *running_mine(uint32_t *n)
+{
+	*n = mine + 1;
+	return in_use;
 }
 
 void running_leave(struct seg_ring *e)
 {
+	in_use = NULL;
 	uint64_t was = atomic_load_explicit(&e->use, memory_order_relaxed);
 
 	atomic_store_explicit(&e->use, was & ~SEG_RING_WHO, memory_order_release);

@@ -243,6 +243,40 @@ void seg_unlock(struct seg *s, struct seg_lock *l)
 	wake_next(l, bits);
 }
 
+bool seg_lock_holder(struct seg *s, struct seg_lock *l, uint32_t *word, uint32_t *slot)
+{
+	*word = LOCK_OWNER(atomic_load(&l->word));
+	*slot = LOCK_SLOT(*word);
+	return *word && *slot && *word != my_word(s);
+}
+
+/* The owner's part of the word, sleepers stay noted. */
+static bool pass(struct seg_lock *l, uint32_t from, uint32_t to)
+{
+	uint32_t was = atomic_load(&l->word);
+
+	while (LOCK_OWNER(was) == from)
+		if (atomic_compare_exchange_weak(&l->word, &was, to | (was & LOCK_BITS)))
+			return true;
+	return false;
+}
+
+bool seg_lock_steal(struct seg *s, struct seg_lock *l, uint32_t word)
+{
+	if (!pass(l, word, my_word(s)))
+		return false;
+	l->inherited++;
+	atomic_fetch_add_explicit(&l->passed, 1, memory_order_relaxed);
+	TRACE(LOG_LINK, "lock of stopped slot %u taken over", LOCK_SLOT(word));
+	return true;
+}
+
+void seg_lock_give_back(struct seg *s, struct seg_lock *l, uint32_t word)
+{
+	l->inherited--;
+	pass(l, my_word(s), word);
+}
+
 bool seg_lock_orphaned(struct seg *s, struct seg_lock *l)
 {
 	uint32_t w = atomic_load(&l->word);

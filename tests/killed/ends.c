@@ -212,7 +212,7 @@ void receiver_drop_qp(struct end *e)
 void receiver_post(struct end *e)
 {
 	struct ibv_sge sge = {(uintptr_t)e->mem, MSG_BYTES + GRH_BYTES, e->mr->lkey};
-	struct ibv_recv_wr wr = {.sg_list = &sge, .num_sge = 1}, *bad;
+	struct ibv_recv_wr wr = {.wr_id = (uintptr_t)e->qp, .sg_list = &sge, .num_sge = 1}, *bad;
 
 	if (e->srq)
 		NEED(!ibv_post_srq_recv(e->srq, &wr, &bad));

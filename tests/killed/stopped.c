@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One of two senders to the same receiver is stopped at random moments: stopped TRANSPORT [stops].
+ * The other one goes on meanwhile: a stop ends when a hundred messages of it have come, and is one
+ * too long when they have not after LONG_S. Prints the counts and the longest time in which nothing
+ * came; status 1 when a stop held the other sender up.
+ */
+#include "ends.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LONG_S 2
+#define GO_ON 100
+#define WINDOW 16
+
+static struct end e;
+static struct peer {
+	pid_t pid;
+	int sock;
+	uint32_t qpn;
+	unsigned long got;
+} peers[2];
+
+static int sender(enum transport t)
+{
+	struct ibv_wc wc[16];
+	int out = 0, n;
+
+	sender_begin(&e, t);
+	for (;;) {
+		if (out < WINDOW && !sender_post(&e, true))
+			out++;
+		n = ibv_poll_cq(e.cq, 16, wc);
+		NEED(n >= 0);
+		for (int k = 0; k < n; k++)
+			if (wc[k].status) {
+				fprintf(stderr, "sender: %s\n", ibv_wc_status_str(wc[k].status));
+				return 98;
+			}
+		out -= n;
+	}
+}
+
+static void serve(void)
+{
+	struct ibv_wc wc[64];
+	int n = ibv_poll_cq(e.cq, 64, wc);
+
+	NEED(n >= 0);
+	for (int i = 0; i < n; i++) {
+		NEED(!wc[i].status);
+		for (int k = 0; k < 2; k++)
+			if (peers[k].qpn == wc[i].src_qp) {
+				peers[k].got++;
+				if (!e.srq && e.t != T_UD)
+					e.qp = (void *)(uintptr_t)wc[i].wr_id;
+			}
+		receiver_post(&e);
+	}
+}
+
+/* Until `n` more messages of peer k have come. False: not within `s` seconds. */
+static bool more(int k, unsigned long n, double s, double *worst)
+{
+	double end = now_s() + s, last = now_s(), now;
+	unsigned long from = peers[k].got, seen = from;
+
+	while (peers[k].got < from + n) {
+		serve();
+		now = now_s();
+		if (peers[k].got != seen) {
+			seen = peers[k].got;
+			last = now;
+		}
+		if (worst && now - last > *worst)
+			*worst = now - last;
+		if (now > end)
+			return false;
+	}
+	return true;
+}
+
+static void start(const char *prog, enum transport t, int k)
+{
+	struct addr me, peer;
+	char go;
+
+	peers[k].pid = sender_start(prog, t, "-", &peers[k].sock);
+	if (t != T_UD && t != T_DC)
+		e.qp = NULL;
+	me = receiver_new_qp(&e);
+	NEED(read(peers[k].sock, &peer, sizeof(peer)) == sizeof(peer));
+	peers[k].qpn = peer.qpn;
+	receiver_connect(&e, &peer);
+	NEED(write(peers[k].sock, &me, sizeof(me)) == sizeof(me));
+	NEED(read(peers[k].sock, &go, 1) == 1);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int seed = (unsigned int)getpid();
+	unsigned long max, stops = 0, held = 0;
+	enum transport t = T_RC;
+	double end, worst = 0;
+	int status;
+
+	while (t < T_COUNT && argc > 1 && strcmp(argv[1], transport_names[t]))
+		t++;
+	if (argc < 2 || t == T_COUNT)
+		return 2;
+	if (argc > 3 && !strcmp(argv[3], "sender"))
+		return sender(t);
+	max = argc > 2 ? strtoul(argv[2], NULL, 0) : ~0ul;
+	end_open(&e, t, DEPTH);
+	start(argv[0], t, 0);
+	start(argv[0], t, 1);
+	for (end = now_s() + stress_seconds(2); stops < max && (argc > 2 || now_s() < end);
+	     stops++) {
+		unsigned int us = (unsigned int)rand_r(&seed) % 3000;
+
+		NEED(more(0, 1, 30, NULL) && more(1, 1, 30, NULL));
+		for (double at = now_s() + us / 1e6; now_s() < at;)
+			serve();
+		kill(peers[0].pid, SIGSTOP);
+		NEED(waitpid(peers[0].pid, &status, WUNTRACED) == peers[0].pid &&
+		     WIFSTOPPED(status));
+		held += !more(1, GO_ON, LONG_S, &worst);
+		kill(peers[0].pid, SIGCONT);
+	}
+	for (int k = 0; k < 2; k++)
+		kill(peers[k].pid, SIGKILL);
+	printf("%s: %lu stops, %lu of them held the other sender up; %.1f ms without a message\n",
+	       argv[1], stops, held, worst * 1e3);
+	return held != 0;
+}
