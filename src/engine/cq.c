@@ -213,8 +213,7 @@ static bool cq_take_over(struct seg *s, struct hw_cq *cq)
 	if (!p)
 		return false;
 	g = &p->ring[ring - 1].gate;
-	if (gate_shut(s, slot, p->gen, g, true) == GATE_OPEN ||
-	    !seg_lock_steal(s, &cq->lock, word))
+	if (gate_shut(s, slot, p->gen, g, true) == GATE_OPEN || !seg_lock_steal(s, &cq->lock, word))
 		return false;
 	if (atomic_load(&cq->ring) == ring && gate_word(g) & GATE_REVOKED)
 		return true;

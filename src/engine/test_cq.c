@@ -131,6 +131,28 @@ static void armed_for_solicited(void **state)
 	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), 0);
 }
 
+/* IBA 11.4.2.2: a request for any completion that is outstanding stays, also when one for solicited
+ * completions follows; the other way round it is for any. */
+static void any_stands_when_solicited_follows(void **state)
+{
+	struct t_pair *p = *state;
+
+	arm(p->a, 0, 0);
+	arm(p->a, 0, 1);
+	nop(p->a);
+	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), 0);
+	assert_non_null(t_poll(&p->a->cq));
+	arm(p->a, 1, 1);
+	nop(p->a);
+	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), -1);
+	assert_non_null(t_poll(&p->a->cq));
+	arm(p->a, 1, 0);
+	nop(p->a);
+	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), 0);
+	nop(p->a);
+	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), -1);
+}
+
 static void cq_overrun(void **state)
 {
 	struct t_pair *p = *state;
@@ -257,10 +279,17 @@ int main(void)
 {
 #define P(f) cmocka_unit_test_setup_teardown(f, t_pair_setup, t_pair_teardown)
 	const struct CMUnitTest tests[] = {
-		P(armed_fires_once),      P(same_arm_twice),      P(armed_before_polling),
-		P(polls_one_then_arms),   P(armed_for_solicited), P(cq_overrun),
-		P(responders_cq_overrun), P(cqe_of_128_bytes),    P(resize),
+		P(armed_fires_once),
+		P(same_arm_twice),
+		P(armed_before_polling),
+		P(polls_one_then_arms),
+		P(armed_for_solicited),
+		P(cq_overrun),
+		P(responders_cq_overrun),
+		P(cqe_of_128_bytes),
+		P(resize),
 		P(completion_owed),
+		P(any_stands_when_solicited_follows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -311,9 +311,10 @@ struct hw_cq {
 	uint32_t cqe_bytes;  /* 64 or 128 */
 	struct mem_slot mem; /* of the buffer */
 	uint64_t va;
-	_Atomic uint32_t ring;  /* [cq] 1 + the seg_ring of its holder, who writes CQEs by its gate */
-	_Atomic uint32_t pi;    /* [cq] next CQE, free running */
-	uint32_t ci_cached;     /* [cq] last SET_CI seen: re-read only when the queue looks full */
+	_Atomic uint32_t
+		ring;        /* [cq] 1 + the seg_ring of its holder, who writes CQEs by its gate */
+	_Atomic uint32_t pi; /* [cq] next CQE, free running */
+	uint32_t ci_cached;  /* [cq] last SET_CI seen: re-read only when the queue looks full */
 	_Atomic uint32_t state; /* 0 OK, else HW_CQ_ERR_* */
 	_Atomic uint32_t armed; /* HW_CQ_*; armed by [cq] */
 	uint32_t arm_sn;        /* [cq] */
@@ -327,6 +328,8 @@ struct hw_cq {
 
 /* Which command made a shared receive queue: each has numbers that the others do not know. */
 enum hw_srq_type { HW_SRQ_RMP = 0, HW_SRQ_XRC = 1, HW_SRQ_XRQ = 2, HW_SRQ_SRQ = 3 };
+
+#define HW_LWM_FIRED UINT32_C(0x80000000)
 
 struct hw_srq {
 	uint32_t gen, flags;
@@ -342,12 +345,16 @@ struct hw_srq {
 	uint64_t va;
 	struct mem_slot dbr_mem;
 	uint64_t dbr_va; /* one BE32 counter */
-	/* The next two are stored as one 8-byte word. */
-	_Alignas(8) uint32_t head; /* [rq] index of the next WQE to consume (linked list) */
+	/*
+	 * One 8-byte word, changed by compare-and-swap: whoever was stopped with the lock, which
+	 * was taken over from him, comes too late with his.
+	 */
+	_Alignas(8) uint16_t head; /* [rq] index of the next WQE to consume (linked list) */
+	uint16_t turn;             /* [rq] +1 when the lock is taken over */
 	uint32_t consumed; /* [rq] WQEs taken so far (free running, compare with the DBR counter's
 			      16 bits) */
 	uint32_t dbr_seen; /* [rq] the counter when last looked at: again when it is used up */
-	uint32_t lwm;      /* limit; 0 disarmed */
+	_Atomic uint32_t lwm; /* limit; 0 disarmed; with HW_LWM_FIRED the event is to be noted */
 	uint32_t buf_umem, dbr_umem; /* umems referred to */
 	_Atomic uint32_t state;      /* 0 good, 1 error */
 	_Atomic uint32_t refs;

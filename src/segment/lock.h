@@ -46,8 +46,8 @@ int seg_trylock(struct seg *s, struct seg_lock *l);
 void seg_unlock(struct seg *s, struct seg_lock *l);
 /*
  * For a lock whose holder can be cut off from what it protects (gate.h). _holder: the word, and
- * whose it is; false: nobody's with a slot, or ours. _steal: from that word to ours, `inherited` + 1,
- * by which the holder knows. _give_back: it was not to be.
+ * whose it is; false: nobody's with a slot, or ours. _steal: from that word to ours, `inherited` +
+ * 1, by which the holder knows. _give_back: it was not to be.
  */
 bool seg_lock_holder(struct seg *s, struct seg_lock *l, uint32_t *word, uint32_t *slot);
 bool seg_lock_steal(struct seg *s, struct seg_lock *l, uint32_t word);
