@@ -112,6 +112,11 @@ static void child(struct bed *e)
 	CHECK(await(e->go[0]));
 	CHECK(point_set(scene->spec));
 	scene->is->act(scene, c);
+	/* Its device thread. */
+	for (int i = 0; i < 50 && c->hw->park == HW_PARK_LOCK; i++) {
+		t_now += 2000000;
+		eng_run_due(&e->p.t->s);
+	}
 }
 
 /* ---- what is right afterwards */
@@ -360,9 +365,104 @@ static void killed_at_every_step(void **state)
 	}
 }
 
+/* ---- stopped */
+
+/* Other users of the CQ and the SRQ go on beside a stopped one, at once or when it is their turn.
+ */
+static void others_go_on(struct scene *x)
+{
+	struct t_qp *q = x->e->p.a, *c, *d;
+	struct seg *s = seg_of(x);
+
+	q->hw->cqn_snd = x->b->cq.cqn;
+	t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	for (int i = 0; i < 20 && q->hw->park; i++) {
+		t_now += 2000000;
+		eng_run_due(s);
+	}
+	assert_int_equal(q->hw->park, HW_PARK_NO);
+	if (!x->is->srq)
+		return;
+	c = t_qp_make(x->e->p.t, 0, HW_ST_RC, NULL);
+	d = t_qp_make(x->e->p.t, 1, HW_ST_RC, &x->srq);
+	t_connect(c, d);
+	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "y", .inl_len = 1});
+	for (int i = 0; i < 20 && !d->cq.hw->pi; i++) {
+		t_now += 2000000;
+		eng_run_due(s);
+	}
+	assert_non_null(t_poll(&d->cq));
+}
+
+/* Each message once, and one event for the one arm. */
+static void check_stopped(struct scene *x)
+{
+	struct mlx5_cqe64 *c;
+	uint32_t sent = 0, received = 0;
+
+	while ((c = t_poll(&x->b->cq))) {
+		received += mlx5dv_get_cqe_opcode(c) == MLX5_CQE_RESP_SEND;
+		sent += mlx5dv_get_cqe_opcode(c) == MLX5_CQE_REQ;
+	}
+	assert_int_equal(sent, 1);
+	assert_int_equal(received, 1);
+	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), 1);
+	if (x->is->srq)
+		assert_int_equal(x->srq.hw->consumed, 2);
+	else
+		assert_int_equal(x->b->hw->rq_ci, 1);
+	assert_int_equal(x->b->hw->rx_srq_wqe, 0);
+}
+
+static bool stopped_at(const struct scenario *is, uint32_t n)
+{
+	struct scene x = {.is = is};
+	int status, over = 0;
+	void *state;
+
+	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
+	bed_setup(&state);
+	x.e = state;
+	scene_setup(&x);
+	tell(x.e->go[1]);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	over = !WIFSTOPPED(status);
+	others_go_on(&x);
+	if (!over) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+	}
+	assert_int_equal(status, 0);
+	settle(&x);
+	check_stopped(&x);
+	goes_on(&x);
+	close(x.e->go[1]);
+	close(x.e->tell[0]);
+	close(x.eventfd);
+	t_qp_free(x.b);
+	bed_teardown(&state);
+	return !over;
+}
+
+static void stopped_at_every_step(void **state)
+{
+	const char *from = getenv("STEP_FROM");
+
+	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+		uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+		if (scenarios[i].st != HW_ST_RC || scenarios[i].check != check_send)
+			continue;
+		for (; stopped_at(&scenarios[i], n); n++)
+			assert_true(n < MAX_STEPS);
+		print_message("%s: stopped at %u steps\n", scenarios[i].name, n - 1);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(killed_at_every_step)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(killed_at_every_step),
+					   cmocka_unit_test(stopped_at_every_step)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
