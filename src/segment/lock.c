@@ -135,6 +135,14 @@ static bool expired(struct seg *s, struct seg_lock *l, struct waiter *w, uint32_
 	       seg_proc_stopped(s, LOCK_SLOT(word));
 }
 
+/* A short wait may have left every look to others. */
+static int give_up(struct seg *s, struct seg_lock *l, uint32_t word)
+{
+	return LOCK_OWNER(word) && owner_gone(s, word, true) && inherit(s, l, word)
+		       ? SEG_LOCK_INHERITED
+		       : -ETIMEDOUT;
+}
+
 static int lock_slow(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, bool patient)
 {
 	struct waiter w = {.timeout = timeout_ns, .patient = patient, .slice = SLICE_NS};
@@ -155,7 +163,7 @@ static int lock_slow(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, boo
 		if (look(s, l, &w, word) && inherit(s, l, word))
 			return SEG_LOCK_INHERITED;
 		if (expired(s, l, &w, word))
-			return -ETIMEDOUT;
+			return give_up(s, l, word);
 		sleep_slice(l, &w, word);
 	}
 }

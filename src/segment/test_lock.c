@@ -151,6 +151,25 @@ static void a_dead_owners_lock_is_inherited(void **state)
 	test_reap(&c);
 }
 
+/* A short wait looks at least once, whoever has looked before. */
+static void a_short_wait_inherits_too(void **state)
+{
+	struct seg *s = *state;
+	struct shared *sh = shared(s);
+	struct test_child c;
+
+	spawn_holder(s, &c, sh);
+	signal_and_see(&c, SIGKILL);
+	for (unsigned int i = 0; i < 256; i++) {
+		uint32_t held = sh->lock.word;
+
+		sh->lock.looked = (uint8_t)(clock_now_ns() / NSEC_PER_MSEC + 1);
+		assert_int_equal(seg_lock(s, &sh->lock, SEG_LOCK_DATA_NS), SEG_LOCK_INHERITED);
+		sh->lock.word = held;
+	}
+	test_reap(&c);
+}
+
 static void a_waiter_sees_its_owner_die(void **state)
 {
 	struct seg *s = *state;
@@ -394,6 +413,7 @@ int main(void)
 		cmocka_unit_test(processes_exclude_each_other),
 		cmocka_unit_test(threads_exclude_each_other),
 		cmocka_unit_test(a_dead_owners_lock_is_inherited),
+		cmocka_unit_test(a_short_wait_inherits_too),
 		cmocka_unit_test(a_waiter_sees_its_owner_die),
 		cmocka_unit_test(a_stopped_owner_is_a_timeout_then_goes_on),
 		cmocka_unit_test(who_waits_in_a_crowd_is_served),
