@@ -279,8 +279,8 @@ void cqe_set_error(struct eng_cqe *c, enum eng_why why);
 int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn);
 /*
  * Lock the CQ for one CQE and stamp its owner bit. 0: *out, to be ended by cq_commit or cq_abort;
- * -ETIMEDOUT lock, or mem.h's; -ESRCH its process is gone; -EOVERFLOW full or in error (the event is
- * raised).
+ * -ETIMEDOUT lock, or mem.h's; -ESRCH its process is gone; -EOVERFLOW full or in error (the event
+ * is raised).
  */
 int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out);
 static inline uint64_t cq_slot_at(const struct hw_cq *cq, uint32_t index)

@@ -201,8 +201,9 @@ int fw_cmd_query_cq(struct fw_call *k)
 	LAYOUT_SET(cqc, cqc, status,
 		   cq->state == 0 ? 0 : (cq->state == HW_CQ_ERR_OVERRUN ? 9 : 10));
 	LAYOUT_SET(cqc, cqc, st,
-		   !(cq->armed & HW_CQ_ARMED) ? CQC_ST_FIRED
-				  : (cq->armed & HW_CQ_ANY ? CQC_ST_ARMED : CQC_ST_SOLICITED_ARMED));
+		   !(cq->armed & HW_CQ_ARMED)
+			   ? CQC_ST_FIRED
+			   : (cq->armed & HW_CQ_ANY ? CQC_ST_ARMED : CQC_ST_SOLICITED_ARMED));
 	LAYOUT_SET(cqc, cqc, producer_counter, cq->pi & 0xffffff);
 	LAYOUT_SET(cqc, cqc, consumer_counter, ci & 0xffffff);
 	LAYOUT_SET(cqc, cqc, last_notified_index, cq->arm_ci & 0xffffff);
