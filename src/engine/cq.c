@@ -50,10 +50,8 @@ static bool cq_is_ours(const struct hw_cq *cq)
 
 static void cq_unlock(struct seg *s, struct hw_cq *cq)
 {
-	if (!cq_is_ours(cq))
-		return;
-	atomic_store_explicit(&cq->ring, 0, memory_order_relaxed);
-	seg_unlock(s, &cq->lock);
+	if (cq_is_ours(cq))
+		seg_unlock(s, &cq->lock);
 }
 
 /* For indices that go up, also when an older one comes late. */
@@ -178,7 +176,6 @@ static void cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 	uint32_t arm = atomic_load(&cq->armed);
 	struct eng_cqe c;
 
-	atomic_store(&cq->ring, 0);
 	if (cq_has_news(cq, arm, cq->arm_ci, &told))
 		cq_note(cq, arm, pi);
 	/* Its arm ended, and it had no time to say what the event tells of. */
@@ -196,26 +193,43 @@ static void cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 	cq_pay_event(s, cqn, false);
 }
 
+/* hw_cq.ring: whose, and 1 + which of its entries; 0: it writes without a gate (a command). */
+#define CQ_RING(slot, n) ((slot) << 8 | (n))
+
+/* The gates of the process's threads, or of the one that noted itself in the CQ. False: it runs. */
+static bool shut_gates(struct seg *s, uint32_t slot, uint32_t ring, bool look_only)
+{
+	struct seg_proc *p = seg_proc(s, slot);
+	uint32_t high = p ? atomic_load(&p->rings_high) : 0;
+
+	if (ring == CQ_RING(slot, 0))
+		return false;
+	for (uint32_t i = 0; i < high && i < SEG_RINGS; i++) {
+		struct seg_gate *g = &p->ring[i].gate;
+
+		if ((ring >> 8 == slot && (ring & 0xff) != i + 1) ||
+		    !(atomic_load(&p->ring[i].use) & SEG_RING_WHO))
+			continue;
+		if (look_only ? !(gate_word(g) & GATE_REVOKED)
+			      : gate_shut(s, slot, p->gen, g, true) == GATE_OPEN)
+			return false;
+	}
+	return p && seg_proc_stopped(s, slot);
+}
+
 /*
  * The holder is stopped, and writes here into another process by its gate: once that is shut, its
  * CQE is there or will never be, and all that it does when it goes on has been done (cq_count()).
+ * One that was stopped before it could note itself has written nothing: no thread of it will.
  */
 static bool cq_take_over(struct seg *s, struct hw_cq *cq)
 {
 	uint32_t word, slot, ring = atomic_load(&cq->ring);
-	struct seg_proc *p;
-	struct seg_gate *g;
 
-	if (!seg_lock_holder(s, &cq->lock, &word, &slot) || slot == cq->mem.slot || !ring ||
-	    ring > SEG_RINGS)
+	if (!seg_lock_holder(s, &cq->lock, &word, &slot) || slot == cq->mem.slot ||
+	    !shut_gates(s, slot, ring, false) || !seg_lock_steal(s, &cq->lock, word))
 		return false;
-	p = seg_proc(s, slot);
-	if (!p)
-		return false;
-	g = &p->ring[ring - 1].gate;
-	if (gate_shut(s, slot, p->gen, g, true) == GATE_OPEN || !seg_lock_steal(s, &cq->lock, word))
-		return false;
-	if (atomic_load(&cq->ring) == ring && gate_word(g) & GATE_REVOKED)
+	if (atomic_load(&cq->ring) == ring && shut_gates(s, slot, ring, true))
 		return true;
 	/* It has gone on meanwhile, and has the lock for something else. */
 	seg_lock_give_back(s, &cq->lock, word);
@@ -284,7 +298,7 @@ int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out)
 	held.inherited = cq->lock.inherited;
 	held.gate = e ? &e->gate : NULL;
 	held.pi = atomic_load_explicit(&cq->pi, memory_order_relaxed);
-	atomic_store_explicit(&cq->ring, e ? n : 0, memory_order_relaxed);
+	atomic_store_explicit(&cq->ring, CQ_RING(s->self, e ? n : 0), memory_order_relaxed);
 	POINT("cq-locked");
 	rc = atomic_load_explicit(&cq->state, memory_order_relaxed) ? -EOVERFLOW : cq_room(s, cq);
 	if (!rc) {

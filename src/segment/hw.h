@@ -312,7 +312,7 @@ struct hw_cq {
 	struct mem_slot mem; /* of the buffer */
 	uint64_t va;
 	_Atomic uint32_t
-		ring;        /* [cq] 1 + the seg_ring of its holder, who writes CQEs by its gate */
+		ring;        /* [cq] the seg_ring of its last holder, who writes CQEs by its gate */
 	_Atomic uint32_t pi; /* [cq] next CQE, free running */
 	uint32_t ci_cached;  /* [cq] last SET_CI seen: re-read only when the queue looks full */
 	_Atomic uint32_t state; /* 0 OK, else HW_CQ_ERR_* */
