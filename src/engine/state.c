@@ -157,7 +157,7 @@ static int flush_owed(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci
 
 bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	uint32_t pi = atomic_load(&qp->sq_pi), ci = atomic_load(&qp->sq_ci) & 0xffff, nbb;
+	uint32_t pi = atomic_load(&qp->sq_pi), ci = atomic_load(&qp->sq_ci) & 0xffff, nbb = 1;
 
 	if (qp->no_sq)
 		return true;
