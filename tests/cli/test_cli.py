@@ -330,8 +330,11 @@ STOPPED = 'until jobs -s | grep -q Stopped; do sleep 0.02; done; echo stopped'
 class Signals(Cli):
     @classmethod
     def setUpClass(cls):
-        # A shell does not trap what was ignored when it started, and nohup ignores SIGHUP.
+        # A shell does not trap what was ignored when it started; nohup ignores SIGHUP, and a
+        # shell's jobs in the background SIGINT and SIGQUIT.
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
     def running(self, script, *options):
         p = self.popen('run', *options, '--', 'bash', '-c', script, start_new_session=True)
@@ -956,7 +959,7 @@ class Supervisor(Cli):
         self.assertEqual(self.ask(s, CLOSED, file=0xffffffff)['err'], -errno.ENOENT)
         self.assertEqual(self.ask(s, CLOSED, file=5)['err'], -errno.ENOENT)
 
-    def test_a_wake_up_writes_its_byte_and_has_no_answer(self):
+    def test_a_wake_up_of_an_empty_queue_leaves_it_unreadable_and_has_no_answer(self):
         s, _ = self.hello()
         file, gen, fd = self.open_file(s, 3)
         for f, g in ((file, gen + 1), (file + 1, gen), (0, 0), (0xffffffff, gen)):
@@ -965,11 +968,10 @@ class Supervisor(Cli):
         self.send(s, WAKE, file=file + 1, gen=cmd_gen)  # the command file has no byte
         self.assertEqual(self.ask(s, STATUS)['op'], STATUS)
         self.assertEqual(select.select([fd], [], [], 0)[0], [])
-        for _ in range(3):
+        for _ in range(3):  # a file that is readable has a record; with one: hazards, segment-evq
             self.send(s, WAKE, file=file, gen=gen)
         self.assertEqual(self.ask(s, STATUS)['op'], STATUS)
-        self.assertEqual(select.select([fd], [], [], 0)[0], [fd])
-        self.assertEqual(len(os.read(fd, 10)), 3)
+        self.assertEqual(select.select([fd], [], [], 0)[0], [])
 
     def test_messages_of_another_shape_end_the_connection(self):
         for data in (b'', b'x', bytes(LINK.size - 1), bytes(LINK.size + 1), bytes(60000)):

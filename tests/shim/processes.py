@@ -152,6 +152,7 @@ class Processes(softhca.Case):
             for i in range(200):
                 keep.append(make_objects())
                 fd, = command_fds()
+                unmap_doorbells()
                 pid = os.fork()
                 if not pid:
                     os.close(fd)    # asks first: from then on it is looked after
@@ -187,12 +188,7 @@ class Processes(softhca.Case):
             os.close(d)
             print('closed', flush=True)
             while not os.path.exists(sys.argv[1] + '/go2'): time.sleep(0.01)
-            # As a mapping does on a kernel, the doorbell pages keep the file open.
-            for line in open('/proc/self/maps'):
-                at, perms, *_, name = line.split(None, 5)
-                start, end = (int(x, 16) for x in at.split('-'))
-                if perms[3] == 's' and name.startswith('/dev/zero'):
-                    check('unmapped', libc.munmap(ctypes.c_void_p(start), end - start) == 0)
+            unmap_doorbells()
             print('unmapped', flush=True)
             while not os.path.exists(sys.argv[1] + '/go3'): time.sleep(0.01)
             os._exit(0)
