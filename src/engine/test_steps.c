@@ -392,6 +392,8 @@ static void others_go_on(struct scene *x)
 		eng_run_due(s);
 	}
 	assert_non_null(t_poll(&d->cq));
+	t_qp_free(c);
+	t_qp_free(d);
 }
 
 /* Each message once, and one event for the one arm. */
