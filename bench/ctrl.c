@@ -5,8 +5,8 @@
  *
  *	softhca run -- build/bench/ctrl [MOST [KIND]]
  *
- * MOST: the greatest number of live objects (100000); KIND: only lines that start so. "flat" is the
- * dearest cost over the cheapest.
+ * MOST: the greatest number of live objects (60000: max_pd is 65536); KIND: only lines that start
+ *so. "flat" is the dearest cost over the cheapest.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -206,7 +206,7 @@ static void open_device(void)
 
 int main(int argc, char **argv)
 {
-	unsigned int most = argc > 1 ? (unsigned int)strtoul(argv[1], NULL, 0) : 100000;
+	unsigned int most = argc > 1 ? (unsigned int)strtoul(argv[1], NULL, 0) : 60000;
 
 	open_device();
 	printf("create + destroy: ns, ratio to a null system call, beside live objects\n");
