@@ -42,6 +42,8 @@ struct seg_evq { /* SEG_T_EVQ: same index and generation as its SEG_T_FILE entry
 	_Atomic uint32_t pollers;
 	_Atomic uint32_t sleepers; /* at `wake`; too many when one was killed */
 	_Atomic uint32_t byte;     /* the FIFO may have as many */
+	_Atomic uint32_t drains;   /* times that the FIFO was emptied */
+	_Atomic uint32_t told;     /* `drains` + 1: a byte was written since, and is there */
 	_Atomic uint32_t asked;    /* whoever has the lock next: do FIFO and queue agree? */
 	_Atomic uint32_t reader;   /* the thread that took last (evq_ease()); 0: forgotten */
 	_Atomic uint32_t room;     /* futex word: +1 when a crowded queue is nearly empty */

@@ -79,14 +79,28 @@ static bool tells(const struct seg_evq *q)
 	return atomic_load(&q->lazy) != EVQ_LAZY || atomic_load(&q->pollers);
 }
 
+/*
+ * A lazy queue's waiters do not look for edges: one byte is enough, if it is certain to be there. A
+ * reader that empties the FIFO now looks for new records afterwards.
+ */
+static bool told_already(const struct seg_evq *q)
+{
+	return atomic_load(&q->lazy) == EVQ_LAZY &&
+	       atomic_load(&q->told) == atomic_load(&q->drains) + 1;
+}
+
 void evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q)
 {
 	int err = 0;
 
-	if (tells(q)) {
+	if (tells(q) && !told_already(q)) {
+		uint32_t drains = atomic_load(&q->drains);
+
 		atomic_fetch_add(&q->byte, 1);
 		POINT("evq-byte");
 		err = write_byte(s, evq, gen);
+		if (!err)
+			atomic_store(&q->told, drains + 1);
 	}
 	POINT("evq-wake");
 	q->silent = err != 0;
@@ -113,11 +127,12 @@ static void drain(int fd, int keep)
 			return;
 }
 
-bool evq_drain(const struct seg *s, uint32_t evq, const struct seg_evq *q, int fd)
+bool evq_drain(const struct seg *s, uint32_t evq, struct seg_evq *q, int fd)
 {
 	char path[320];
 	int own;
 
+	atomic_fetch_add(&q->drains, 1);
 	if (fd >= 0) {
 		drain(fd, 0);
 		return true;

@@ -12,7 +12,7 @@ void evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q);
 /* Under the lock: make the FIFO agree with the queue. `fd`: -1 by path. */
 void evq_settle(struct seg *s, uint32_t evq, struct seg_evq *q, int fd);
 /* Under the lock: empty the FIFO. False: it could not be opened. */
-bool evq_drain(const struct seg *s, uint32_t evq, const struct seg_evq *q, int fd);
+bool evq_drain(const struct seg *s, uint32_t evq, struct seg_evq *q, int fd);
 /* Read all bytes but one when there are many. */
 void evq_trim(struct seg_evq *q, int fd);
 /* Let whoever has the lock, us if it is free, look whether FIFO and queue agree. */
