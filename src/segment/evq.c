@@ -30,6 +30,7 @@
 
 /* How long a reader waits for a pusher that is between its record and its byte. */
 #define UNTOLD_SPINS 200
+#define UNTOLD_YIELDS 20 /* its byte has woken us, on its processor */
 #define UNTOLD_NAPS 60
 #define UNTOLD_NAP_NS 50000L
 
@@ -144,9 +145,11 @@ static void wait_until_told(struct seg *s, struct seg_evrec *r)
 {
 	const struct timespec nap = {.tv_nsec = UNTOLD_NAP_NS};
 
-	for (int i = 0; is(r, LINKED) && i < UNTOLD_SPINS + UNTOLD_NAPS; i++) {
+	for (int i = 0; is(r, LINKED) && i < UNTOLD_SPINS + UNTOLD_YIELDS + UNTOLD_NAPS; i++) {
 		if (i < UNTOLD_SPINS)
 			sys_cpu_relax();
+		else if (i < UNTOLD_SPINS + UNTOLD_YIELDS)
+			sys_call(SYS_sched_yield);
 		else if (evq_pusher_dead(s, r))
 			break;
 		else
