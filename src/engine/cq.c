@@ -97,6 +97,11 @@ static bool cq_count(struct hw_cq *cq, uint32_t at, bool solicited)
 	if (!atomic_compare_exchange_strong(&cq->pi, &was, at + 1))
 		return false;
 	POINT("cq-counted");
+	/* Never so far behind that the signs of differences turn. `told` first: no news of it. */
+	if (__builtin_expect(!(at & CQ_COUNTER), 0)) {
+		raise_to(&cq->told, at - CQ_COUNTER / 2);
+		raise_to(&cq->sol_pi, at - CQ_COUNTER / 2);
+	}
 	if (!(arm & HW_CQ_ANY) && !(arm & HW_CQ_SOLICITED && solicited))
 		return false;
 	return (int32_t)(at + 1 - atomic_load(&cq->told)) > 0 && cq_note(cq, arm, at + 1);

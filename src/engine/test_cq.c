@@ -131,6 +131,29 @@ static void armed_for_solicited(void **state)
 	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), 0);
 }
 
+/* Indices of 32 bits come round while the program never arms. */
+static void armed_after_many(void **state)
+{
+	struct t_pair *p = *state;
+	struct t_cq *cq = &p->a->cq;
+	uint32_t sn = 0;
+
+	for (uint32_t i = 1; i < 600; i++) {
+		cq->hw->pi = cq->ci = i << 24; /* the same in doorbell records */
+		nop(p->a);
+		assert_non_null(t_poll(cq));
+		if (i % 150)
+			continue;
+		arm(p->a, sn++, 1);
+		assert_int_equal(t_event(p->t, cq->evq[0]), -1);
+		arm(p->a, sn++, 0);
+		assert_int_equal(t_event(p->t, cq->evq[0]), -1);
+		nop(p->a);
+		assert_int_equal(t_event(p->t, cq->evq[0]), 0);
+		assert_non_null(t_poll(cq));
+	}
+}
+
 /* IBA 11.4.2.2: a request for any completion that is outstanding stays, also when one for solicited
  * completions follows; the other way round it is for any. */
 static void any_stands_when_solicited_follows(void **state)
@@ -279,17 +302,12 @@ int main(void)
 {
 #define P(f) cmocka_unit_test_setup_teardown(f, t_pair_setup, t_pair_teardown)
 	const struct CMUnitTest tests[] = {
-		P(armed_fires_once),
-		P(same_arm_twice),
-		P(armed_before_polling),
-		P(polls_one_then_arms),
-		P(armed_for_solicited),
-		P(cq_overrun),
-		P(responders_cq_overrun),
-		P(cqe_of_128_bytes),
-		P(resize),
-		P(completion_owed),
-		P(any_stands_when_solicited_follows),
+		P(armed_fires_once),     P(same_arm_twice),
+		P(armed_before_polling), P(polls_one_then_arms),
+		P(armed_for_solicited),  P(armed_after_many),
+		P(cq_overrun),           P(responders_cq_overrun),
+		P(cqe_of_128_bytes),     P(resize),
+		P(completion_owed),      P(any_stands_when_solicited_follows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
