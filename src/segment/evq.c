@@ -434,9 +434,9 @@ static int make_rec(struct seg *s, uint32_t evq, const struct seg_evrec *from, u
 	return 0;
 }
 
-/* On top of the stack. False: the queue is no more, or somebody else pays the debt. */
-static bool link_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q, uint32_t idx,
-		     const struct evq_debt *d)
+/* On top of the stack: 0; -ENOENT, the queue is no more; -EALREADY, the debt is somebody else's. */
+static int link_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q, uint32_t idx,
+		    const struct evq_debt *d)
 {
 	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, idx);
 	uint64_t was = atomic_load(&q->newest);
@@ -444,29 +444,31 @@ static bool link_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *
 	atomic_store(&r->state, state_word(r->gen, LINKED));
 	do {
 		if (seg_live(s, SEG_T_EVQ, evq) != q || q->gen != gen)
-			return false;
+			return -ENOENT;
 		if (d && atomic_load(d->paying) != REF(r->gen, idx))
-			return false;
+			return -EALREADY;
 		atomic_store(&r->next, was);
 	} while (!atomic_compare_exchange_weak(&q->newest, &was, REF(r->gen, idx)));
-	return true;
+	return 0;
 }
 
-/* The record that is made already: 0 or -ENOENT, then it is freed. */
+/* The record that is made already: 0; or as link_rec() says, then it is freed. */
 static int put_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q, uint32_t i,
 		   const struct evq_debt *d)
 {
 	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, i);
 	uint32_t rgen = r->gen;
+	int rc;
 
 	atomic_fetch_add(&q->count, 1);
 	atomic_fetch_add(&q->bytes, r->len);
 	POINT("evq-link");
-	if (!link_rec(s, evq, gen, q, i, d)) {
+	rc = link_rec(s, evq, gen, q, i, d);
+	if (rc) {
 		count_down(q);
 		atomic_fetch_sub(&q->bytes, r->len);
 		seg_free(s, SEG_T_EVREC, i);
-		return -ENOENT;
+		return rc;
 	}
 	POINT("evq-linked");
 	if (d)
@@ -544,7 +546,7 @@ int evq_push_owed(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc sr
 	r = push_owed(s, evq, gen, &rec, &d, overtake);
 	if (r)
 		evq_data_free(s, &rec);
-	if (r == -EALREADY)
+	if (r == -EALREADY) /* or whoever has overtaken us does: the debt is not ours to forget */
 		return 0;
 	if (r)
 		TRACE(LOG_EVENT, "evq %u: push table %u idx %#x type %u: %d", evq, src.table,

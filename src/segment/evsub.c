@@ -265,6 +265,7 @@ static void signal_eventfd(struct seg *s, struct seg_evsub *sub)
 static void deliver(struct seg *s, uint32_t idx, struct seg_evsub *sub, const uint8_t *eqe)
 {
 	struct seg_evsrc src = {.table = SEG_T_EVSUB, .idx = idx, .gen = sub->gen};
+	bool pushed = !sub->eventfd && (!sub->omit || sub->fresh);
 	int r = 0;
 
 	if (sub->eventfd)
@@ -283,7 +284,9 @@ static void deliver(struct seg *s, uint32_t idx, struct seg_evsub *sub, const ui
 	}
 	if (r && r != -ENOENT)
 		evq_lost(s, sub->evq, sub->evq_gen);
-	atomic_store(&sub->owed, 0);
+	/* Else it went with the record; what is owed since is another one's. */
+	if (!pushed || r)
+		atomic_store(&sub->owed, 0);
 }
 
 static bool wants(const struct seg_evsub *sub, uint32_t hca, uint32_t key, uint32_t id)
