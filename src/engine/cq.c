@@ -73,9 +73,10 @@ static bool cq_note(struct hw_cq *cq, uint32_t arm, uint32_t told)
 
 	while ((now & HW_CQ_ARMED) == (arm & HW_CQ_ARMED) &&
 	       now / HW_CQ_ARM_SEQ == arm / HW_CQ_ARM_SEQ)
-		if (atomic_compare_exchange_weak(&cq->armed, &now,
-						 (now & ~(uint32_t)HW_CQ_ARMED) | HW_CQ_OWES |
-							 HW_CQ_OWES_DEVX)) {
+		if (atomic_compare_exchange_weak(
+			    &cq->armed, &now,
+			    ((now & ~(uint32_t)HW_CQ_ARMED) | HW_CQ_OWES | HW_CQ_OWES_DEVX) +
+				    HW_CQ_ARM_SEQ)) {
 			POINT("cq-noted");
 			raise_to(&cq->told, told);
 			return true;
@@ -427,7 +428,7 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t word)
 		/* An arm for any completion stands until it has had its event (IBA 11.4.2.2). */
 		if (was & HW_CQ_ANY)
 			arm = HW_CQ_ANY;
-		arm |= (was & ~(uint32_t)HW_CQ_ARMED) + HW_CQ_ARM_SEQ;
+		arm |= was & ~(uint32_t)HW_CQ_ARMED;
 	} while (!atomic_compare_exchange_weak(&cq->armed, &was, arm));
 	POINT("cq-armed");
 	atomic_store_explicit(&cq->arm_seen, rec, memory_order_relaxed);

@@ -509,7 +509,7 @@ static int push_rec(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_
 }
 
 static int push_owed(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evrec *from,
-		     const struct evq_debt *d, bool overtake)
+		     struct evq_debt *d, bool overtake)
 {
 	struct seg_evq *q = seg_at(s, SEG_T_EVQ, evq);
 	uint32_t i;
@@ -522,8 +522,10 @@ static int push_owed(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evrec
 	POINT("evq-made");
 	r = evq_debt_claim(s, q, d, ref_at(s, i), overtake);
 	POINT("evq-claimed");
-	if (r == 1)
+	if (r == 1) {
+		((struct seg_evrec *)seg_at(s, SEG_T_EVREC, i))->serial = d->serial;
 		return put_rec(s, evq, gen, q, i, d);
+	}
 	seg_free(s, SEG_T_EVREC, i);
 	return r ? r : -EALREADY;
 }
@@ -537,7 +539,6 @@ int evq_push_owed(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc sr
 
 	if (!evq_debt_of(s, &src, type, &d) || !evq_debt_owed(&d))
 		return 0;
-	rec.serial = d.serial;
 	r = len ? data_make(s, evq + 1, data, len, &rec) : 0;
 	if (r) {
 		atomic_fetch_and(d.word, ~d.bit);

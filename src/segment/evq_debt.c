@@ -17,7 +17,7 @@
 
 static bool of_target(struct hw_evtarget *t, uint32_t type, struct evq_debt *d)
 {
-	*d = (struct evq_debt){&t->owed, &t->paying, 1u << (type & 31), 0};
+	*d = (struct evq_debt){&t->owed, &t->paying, 1u << (type & 31), 0, 0};
 	return true;
 }
 
@@ -35,7 +35,7 @@ bool evq_debt_of(const struct seg *s, const struct seg_evsrc *src, uint32_t type
 	case SEG_T_CQ:
 		if (src->counter)
 			return of_target(&cq->async, type, d);
-		*d = (struct evq_debt){&cq->armed, &cq->comp.paying, HW_CQ_OWES,
+		*d = (struct evq_debt){&cq->armed, &cq->comp.paying, HW_CQ_OWES, HW_CQ_ARM_SEQ,
 				       atomic_load(&cq->armed) / HW_CQ_ARM_SEQ};
 		return true;
 	case SEG_T_QP:
@@ -45,7 +45,7 @@ bool evq_debt_of(const struct seg *s, const struct seg_evsrc *src, uint32_t type
 	case SEG_T_SHARE:
 		return of_target(&((struct hw_share *)e)->async, type, d);
 	case SEG_T_EVSUB:
-		*d = (struct evq_debt){&sub->owed, &sub->paying, 1, 0};
+		*d = (struct evq_debt){&sub->owed, &sub->paying, 1, 0, 0};
 		return true;
 	}
 	return false;
@@ -60,11 +60,14 @@ bool evq_debt_owed(const struct evq_debt *d)
 void evq_debt_paid(struct seg *s, const struct seg_evrec *r, uint64_t ref)
 {
 	struct evq_debt d;
+	uint32_t was;
 
 	if (!evq_debt_of(s, &r->src, r->type, &d) || atomic_load(d.paying) != ref)
 		return;
-	if (r->serial == d.serial) /* not of the next arm */
-		atomic_fetch_and(d.word, ~d.bit);
+	was = atomic_load(d.word);
+	while (was & d.bit && (!d.unit || was / d.unit == r->serial) && /* not the next one */
+	       !atomic_compare_exchange_weak(d.word, &was, was & ~d.bit))
+		;
 	atomic_compare_exchange_strong(d.paying, &ref, 0);
 }
 
@@ -95,10 +98,11 @@ static bool settle(struct seg *s, const struct seg_evq *q, const struct evq_debt
 	return true;
 }
 
-int evq_debt_claim(struct seg *s, const struct seg_evq *q, const struct evq_debt *d, uint64_t me,
+int evq_debt_claim(struct seg *s, const struct seg_evq *q, struct evq_debt *d, uint64_t me,
 		   bool overtake)
 {
 	uint64_t claim;
+	uint32_t word;
 
 	for (;;) {
 		claim = atomic_load(d->paying);
@@ -109,8 +113,11 @@ int evq_debt_claim(struct seg *s, const struct seg_evq *q, const struct evq_debt
 		if (claim && !settle(s, q, d, claim, overtake))
 			return -EBUSY;
 	}
-	/* Paid between the look at the debt and the claim? */
-	if (evq_debt_owed(d))
+	/* Paid between the look at the debt and the claim? Or paid and noted anew since. */
+	word = atomic_load(d->word);
+	if (d->unit)
+		d->serial = word / d->unit;
+	if (word & d->bit)
 		return 1;
 	atomic_compare_exchange_strong(d->paying, &me, 0);
 	return 0;

@@ -28,16 +28,17 @@ bool evq_pusher_dead(const struct seg *s, const struct seg_evrec *r);
 struct evq_debt {
 	_Atomic uint32_t *word;
 	_Atomic uint64_t *paying;
-	uint32_t bit, serial;
+	uint32_t bit;
+	uint32_t unit, serial; /* which note of many: the word in units, then; else 0 */
 };
 /* False: its source is no more, or notes nothing. */
 bool evq_debt_of(const struct seg *s, const struct seg_evsrc *src, uint32_t type,
 		 struct evq_debt *d);
 bool evq_debt_owed(const struct evq_debt *d);
-/* For the record `me`: 1 claimed; 0 it is paid; -EBUSY somebody alive has it. `overtake`: then,
- * too.
+/* For the record `me`: 1 claimed, and d->serial says what; 0 it is paid; -EBUSY somebody alive has
+ * it. `overtake`: then, too.
  */
-int evq_debt_claim(struct seg *s, const struct seg_evq *q, const struct evq_debt *d, uint64_t me,
+int evq_debt_claim(struct seg *s, const struct seg_evq *q, struct evq_debt *d, uint64_t me,
 		   bool overtake);
 /* That record is in the queue, or is being taken. */
 void evq_debt_paid(struct seg *s, const struct seg_evrec *r, uint64_t ref);

@@ -284,7 +284,8 @@ enum { HW_CQ_ERR_OVERRUN = 1, HW_CQ_ERR_BUFFER = 2 };
 
 /*
  * hw_cq.armed. One word, so that the end of an arm and the event that is owed for it are one store:
- * there is an event for each arm that ended, and one only. HW_CQ_ARM_SEQ counts arms.
+ * there is an event for each arm that ended, and one only. HW_CQ_ARM_SEQ counts arms that
+ * ended.
  */
 enum {
 	HW_CQ_ANY = 1,       /* armed for any completion */
