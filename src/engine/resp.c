@@ -46,15 +46,19 @@ void qp_comm_est(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	eng_qp_event_pay(s, qp, qpn);
 }
 
+static void srq_settle(struct seg *s, const struct hw_qp *qp);
+
 /* The last holder of rq_lock died. Was the receive that it completed counted? */
 void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	struct hw_cq *cq = qp->rx_intent ? hw_cq(s, qp->rx_cqn) : NULL;
-	uint32_t want = qp->rx_srq_wqe ? qp->rx_srq_wqe - 1 : atomic_load(&qp->rq_ci) & 0xffff;
+	uint32_t want;
 	struct eng_cqe c;
 
 	TRACE(LOG_CQE, "qp %x: its receive queue's last user died", qpn);
 	qp->rx_n = 0;
+	srq_settle(s, qp);
+	want = qp->rx_srq_wqe ? qp->rx_srq_wqe - 1 : atomic_load(&qp->rq_ci) & 0xffff;
 	if (qp->comm_est == 1)
 		qp_comm_est(s, qp, qpn);
 	qp_fail_resume(s, qp, qpn, &qp->rx_fail);
@@ -257,11 +261,12 @@ static void srq_repair(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 {
 	uint32_t mask = (1u << srq->log_size) - 1, to;
 	uint64_t pos = srq_pos(srq);
+	struct hw_qp *qp = srq_taker(s, srq, srqn);
 	uint8_t next[WQE_SEG];
 	int rc = 0;
 
 	to = POS_HEAD(pos) + 1;
-	if (srq_taker(s, srq, srqn)) {
+	if (qp) {
 		if (!srq->wq_type) {
 			rc = mem_read(s, srq->mem,
 				      srq->va + ((uint64_t)POS_HEAD(pos) << srq->log_stride), next,
@@ -270,6 +275,8 @@ static void srq_repair(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 		}
 		if (!rc)
 			srq_move(srq, pos, to & mask, POS_CONSUMED(pos) + 1);
+		else
+			qp->rx_srq_wqe = 0;
 	}
 	srq_resume_limit(s, srq, srqn);
 }
@@ -312,6 +319,16 @@ static void srq_unlock(struct seg *s, struct hw_srq *srq, uint32_t turn)
 {
 	if (srq->lock.inherited == turn)
 		seg_unlock(s, &srq->lock);
+}
+
+/* A WQE that the QP has noted as taken: the queue is to be past it before anybody uses it. */
+static void srq_settle(struct seg *s, const struct hw_qp *qp)
+{
+	struct hw_srq *srq = qp->rx_srq_wqe ? hw_srq(s, qp->rx_srqn) : NULL;
+	uint32_t turn;
+
+	if (srq && !srq_lock(s, srq, qp->rx_srqn, &turn))
+		srq_unlock(s, srq, turn);
 }
 
 void srq_adopt(struct seg *s, struct hw_srq *srq, uint32_t srqn)

@@ -167,6 +167,35 @@ static void child_dies_with_srq(struct bed *e)
 	raise(SIGKILL);
 }
 
+static void child_dies_with_both(struct bed *e)
+{
+	CHECK(!seg_lock(&e->p.t->s, &e->p.b->hw->rq_lock, 0));
+	child_dies_with_srq(e);
+}
+
+/* The QP that has noted the WQE goes on first, and need not look at the SRQ for it. */
+static void killed_with_the_srq_by_its_qp(void **state)
+{
+	struct bed *e = *state;
+	struct t_qp *c, *d;
+
+	t_srq_make(e->p.t, &dead_srq, e->p.t->pd[1]);
+	e->p.b->hw->srqn = dead_srq.srqn;
+	c = t_qp_make(e->p.t, 0, HW_ST_RC, NULL);
+	d = t_qp_make(e->p.t, 1, HW_ST_RC, &dead_srq);
+	t_connect(c, d);
+	for (int i = 0; i < 3; i++)
+		t_srq_post(&dead_srq, d->key, d->mem, 64);
+	spawn(e, child_dies_with_both);
+	reap(e);
+	assert_int_equal(eng_qp_set_state(&e->p.t->s, e->p.b->qpn, HW_QPS_ERR), 0);
+	assert_int_equal(dead_srq.hw->consumed, 1);
+	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "x", .inl_len = 1});
+	t_received(d, MLX5_CQE_RESP_SEND, 1, 5);
+	t_qp_free(c);
+	t_qp_free(d);
+}
+
 /* Another QP goes on with the SRQ; the WQE that b had taken is b's. */
 static void killed_with_the_srq(void **state)
 {
@@ -221,6 +250,7 @@ int main(void)
 		BED_TEST(killed_before_the_cqe),
 		BED_TEST(killed_with_the_send_queue),
 		BED_TEST(killed_with_the_srq),
+		BED_TEST(killed_with_the_srq_by_its_qp),
 		BED_TEST(killed_with_the_srq_before_a_limit),
 	};
 
