@@ -89,9 +89,11 @@ static bool settle(struct seg *s, const struct seg_evq *q, const struct evq_debt
 {
 	const struct seg_evrec *r = evq_rec(s, claim);
 
-	if (r && in_queue(s, q, claim))
+	if (r && in_queue(s, q, claim)) {
 		evq_debt_paid(s, r, claim);
-	else if (r && !overtake && !evq_pusher_dead(s, r))
+		/* A record that was purged does not say whose it was. */
+		atomic_compare_exchange_strong(d->paying, &claim, 0);
+	} else if (r && !overtake && !evq_pusher_dead(s, r))
 		return false;
 	else
 		atomic_compare_exchange_strong(d->paying, &claim, 0);
