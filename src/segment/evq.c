@@ -794,8 +794,9 @@ void evq_repair(struct seg *s)
 	seg_for_each_live (s, SEG_T_EVQ, i) {
 		struct seg_evq *q = seg_at(s, SEG_T_EVQ, i);
 
-		/* Held, perhaps by a dead reader; or told of nothing. */
+		/* Held, perhaps by a dead reader; told of nothing; or of what was taken already. */
 		if (atomic_load(&q->lock.word) || atomic_load(&q->lost) ||
+		    (atomic_load(&q->byte) && !evq_ready(s, q)) ||
 		    atomic_load(&q->lazy) == EVQ_PUBLISHING)
 			atomic_fetch_or(&q->asked, EVQ_ASK_REPAIR);
 		evq_attend(s, i, q);

@@ -859,6 +859,19 @@ static void a_stray_byte_is_drained(void **state)
 	queue_close(s, &q);
 }
 
+/* One whose pusher died after it, when its record had been taken already. */
+static void a_dead_pushers_late_byte_is_drained(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+
+	atomic_fetch_add(&((struct seg_evq *)seg_live(s, SEG_T_EVQ, q.idx))->byte, 1);
+	assert_int_equal(write(q.fd, "", 1), 1);
+	evq_repair(s);
+	assert_int_equal(bytes_in(&q), 0);
+	queue_close(s, &q);
+}
+
 static struct queue crowd;
 
 static void *read_all(void *arg)
@@ -923,6 +936,7 @@ int main(void)
 		cmocka_unit_test(publishing_waits_for_no_reader),
 		cmocka_unit_test(each_event_is_an_edge),
 		cmocka_unit_test(a_stray_byte_is_drained),
+		cmocka_unit_test(a_dead_pushers_late_byte_is_drained),
 		cmocka_unit_test(who_fills_a_queue_waits_for_its_reader),
 		cmocka_unit_test(killed_at_any_moment),
 		cmocka_unit_test(killed_at_each_instruction),
