@@ -118,12 +118,16 @@ static void absorb(struct seg *s, struct seg_evq *q)
 	q->known = newest;
 }
 
-/* `count` is also lowered by pushers that fail and never raised by readers. */
-static void count_down(struct seg_evq *q)
+/* Of a record that goes. Both are made anew by repair(), which may not have seen it: 0 at least. */
+static void count_down(struct seg_evq *q, uint32_t len)
 {
+	uint64_t bytes = atomic_load(&q->bytes);
 	uint32_t n = atomic_load(&q->count);
 
 	while (n && !atomic_compare_exchange_weak(&q->count, &n, n - 1))
+		;
+	while (bytes &&
+	       !atomic_compare_exchange_weak(&q->bytes, &bytes, bytes > len ? bytes - len : 0))
 		;
 }
 
@@ -178,10 +182,8 @@ static void remove_head(struct seg *s, uint32_t evq, struct seg_evq *q, struct s
 			evq_tell(s, evq, q->gen, q);
 	}
 	absorb(s, q);
-	if (r->src.table != PURGED) {
-		count_down(q);
-		atomic_fetch_sub(&q->bytes, r->len);
-	}
+	if (r->src.table != PURGED)
+		count_down(q, r->len);
 	evq_debt_paid(s, r, ref);
 	POINT("evq-remove");
 	q->head = ref_at(s, r->after);
@@ -465,8 +467,7 @@ static int put_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q,
 	POINT("evq-link");
 	rc = link_rec(s, evq, gen, q, i, d);
 	if (rc) {
-		count_down(q);
-		atomic_fetch_sub(&q->bytes, r->len);
+		count_down(q, r->len);
 		seg_free(s, SEG_T_EVREC, i);
 		return rc;
 	}
@@ -743,8 +744,7 @@ void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32
 		if (r->src.table != table || r->src.idx != idx)
 			continue;
 		r->src.table = PURGED;
-		count_down(q);
-		atomic_fetch_sub(&q->bytes, r->len);
+		count_down(q, r->len);
 		evq_data_free(s, r);
 		r->len = 0;
 	}
