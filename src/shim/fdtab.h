@@ -35,7 +35,6 @@ struct shim_file {
 	 * of our own that keeps it open, as a mapping does, and a reference. */
 	uint32_t pages;
 	int pages_fd;
-	struct shim_file *unmapped; /* the next whose last page has gone */
 };
 
 #define FDTAB_CHUNK 4096u

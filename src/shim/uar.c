@@ -128,39 +128,54 @@ void uar_forked(void)
 	atomic_store(&tab.lock, 0);
 }
 
+/* The descriptor may be another file's by now. */
+static bool is_of(int fd, const struct shim_file *f)
+{
+	struct stat st;
+
+	return !sys_fstat(fd, &st) && st.st_dev == f->dev && st.st_ino == f->ino;
+}
+
+/* A file whose last page has gone, and the descriptor that kept it open: taken out under the lock,
+ * because another page of it may be mapped before they are dropped. */
+struct ended {
+	struct shim_file *file; /* NULL: none */
+	int fd;
+};
+
 /*
  * As its mapping keeps a file open on a kernel (vm_area_struct.vm_file), until the last page of it
- * that this process has mapped is gone. Of files of which that was the last: a list.
+ * that this process has mapped is gone.
  */
-static struct shim_file *leave_file(uint32_t slot, struct shim_file *list)
+static struct ended leave_file(uint32_t slot)
 {
 	struct shim_file *f = tab.file[slot];
+	struct ended e = {NULL, -1};
 
 	tab.file[slot] = NULL;
-	if (!f || --f->pages)
-		return list;
-	f->unmapped = list;
-	return f;
+	if (f && !--f->pages) {
+		e = (struct ended){f, f->pages_fd};
+		f->pages_fd = -1;
+	}
+	return e;
 }
 
 /* Not under the lock: the last reference ends the file. In a vfork child, whose descriptors are not
  * its parent's, it stays open. */
-static void close_files(struct shim_file *f)
+static void close_file(const struct ended *e)
 {
-	while (f && shim_owns_tables()) {
-		struct shim_file *next = f->unmapped;
-
-		sys_fd_drop(f->pages_fd);
-		fdtab_put(f);
-		f = next;
-	}
+	if (!e->file || !shim_owns_tables())
+		return;
+	if (is_of(e->fd, e->file))
+		sys_fd_drop(e->fd);
+	fdtab_put(e->file);
 }
 
-static void drop(uint32_t slot, struct shim_file **ended)
+static struct ended drop(uint32_t slot)
 {
 	uint32_t top = atomic_load(&tab.top);
+	struct ended e = leave_file(slot);
 
-	*ended = leave_file(slot, *ended);
 	atomic_store(&tab.page[slot], SLOT_GONE);
 	atomic_fetch_sub(&tab.live, 1);
 	for (uint32_t i = 0; i < top; i++)
@@ -177,14 +192,15 @@ static void drop(uint32_t slot, struct shim_file **ended)
 				atomic_fetch_sub(&tab.used, 1);
 			}
 	}
+	return e;
 }
 
-static int add(uintptr_t page, uint32_t uar, struct shim_file **ended)
+static int add(uintptr_t page, uint32_t uar, struct ended *e)
 {
 	uint32_t i = hash(page), top = atomic_load(&tab.top);
 
 	if (find(page) != SEG_NONE)
-		drop(find(page), ended);
+		*e = drop(find(page));
 	if (atomic_load(&tab.live) >= SLOTS / 2)
 		return -ENOMEM;
 	while (tab.page[i] > SLOT_GONE)
@@ -211,32 +227,33 @@ bool uar_mapped(uint32_t uar)
 	return found;
 }
 
+/* Forget the pages of [from, to), but none after one that was its file's last: false without. */
+static bool drop_until_ended(uintptr_t from, uintptr_t to, struct ended *e)
+{
+	sigset_t old;
+
+	*e = (struct ended){NULL, -1};
+	lock(&old);
+	for (uint32_t i = atomic_load(&tab.top); i-- > 0 && !e->file;) {
+		uint32_t slot = atomic_load(&tab.list[i]);
+
+		if (tab.page[slot] >= from && tab.page[slot] < to)
+			*e = drop(slot);
+	}
+	unlock(&old);
+	return e->file != NULL;
+}
+
 void uar_unmapped(void *addr, size_t len)
 {
 	uintptr_t from = (uintptr_t)addr & ~(PAGE - 1),
 		  to = ((uintptr_t)addr + len + PAGE - 1) & ~(PAGE - 1);
-	struct shim_file *ended = NULL;
-	sigset_t old;
+	struct ended e;
 
 	if (!uar_any())
 		return;
-	lock(&old);
-	for (uint32_t i = atomic_load(&tab.top); i-- > 0;) {
-		uint32_t slot = atomic_load(&tab.list[i]);
-
-		if (tab.page[slot] >= from && tab.page[slot] < to)
-			drop(slot, &ended);
-	}
-	unlock(&old);
-	close_files(ended);
-}
-
-/* The descriptor may be another file's by now. */
-static bool is_of(int fd, const struct shim_file *f)
-{
-	struct stat st;
-
-	return !sys_call(SYS_fstat, fd, &st) && st.st_dev == f->dev && st.st_ino == f->ino;
+	while (drop_until_ended(from, to, &e))
+		close_file(&e);
 }
 
 void uar_keep_file(void *p, struct shim_file *f, int fd)
@@ -304,7 +321,7 @@ static void *plain_mmap(void *addr, size_t len, int prot, int flags, int *err)
 void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *err)
 {
 	bool poll = uar_poll_mode();
-	struct shim_file *ended = NULL;
+	struct ended ended = {NULL, -1};
 	sigset_t old;
 	void *p;
 
@@ -334,7 +351,7 @@ void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *e
 		}
 	}
 	unlock(&old);
-	close_files(ended);
+	close_file(&ended);
 	/* It may have gone to sleep before there was a page to watch. */
 	if (poll && !*err)
 		seg_proc_rouse(uar_seg(), uar_seg()->self);
