@@ -110,6 +110,7 @@ static struct shim_file *claim(struct shim_file *f)
 	f->dev = 0;
 	f->ino = 0;
 	f->pages = 0;
+	f->pages_fd = -1;
 	atomic_store_explicit(&f->refs, 1, memory_order_release);
 	return f;
 }

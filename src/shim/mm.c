@@ -45,9 +45,9 @@ static void *mmap_ours(void *addr, size_t len, int prot, int flags, int fd, off_
 	if (!*err) {
 		shim_enter(&old);
 		p = uv_mmap(f->obj, addr, len, prot, flags, off, err);
-		shim_leave(&old);
 		if (p != MAP_FAILED)
-			uar_keep_file(p, f, fd);
+			uar_keep_file(p, f, fd); /* inside: fork() copies its page count */
+		shim_leave(&old);
 	}
 	fdtab_put(f);
 	return p;

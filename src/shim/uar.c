@@ -227,6 +227,18 @@ bool uar_mapped(uint32_t uar)
 	return found;
 }
 
+static bool any_in(uintptr_t from, uintptr_t to)
+{
+	bool found = false;
+	sigset_t old;
+
+	lock(&old);
+	for (uint32_t i = 0; i < tab.top && !found; i++)
+		found = tab.page[tab.list[i]] >= from && tab.page[tab.list[i]] < to;
+	unlock(&old);
+	return found;
+}
+
 /* Forget the pages of [from, to), but none after one that was its file's last: false without. */
 static bool drop_until_ended(uintptr_t from, uintptr_t to, struct ended *e)
 {
@@ -249,11 +261,15 @@ void uar_unmapped(void *addr, size_t len)
 	uintptr_t from = (uintptr_t)addr & ~(PAGE - 1),
 		  to = ((uintptr_t)addr + len + PAGE - 1) & ~(PAGE - 1);
 	struct ended e;
+	sigset_t old;
 
-	if (!uar_any())
+	/* Only then wait for a fork(): a library may unmap under a lock that fork() takes. */
+	if (!uar_any() || !any_in(from, to))
 		return;
+	shim_enter(&old);
 	while (drop_until_ended(from, to, &e))
 		close_file(&e);
+	shim_leave(&old);
 }
 
 void uar_keep_file(void *p, struct shim_file *f, int fd)

@@ -47,6 +47,16 @@ void fdtab_put(struct shim_file *f)
 	(void)f;
 }
 
+void shim_enter(sigset_t *old)
+{
+	sig_block_all(old);
+}
+
+void shim_leave(const sigset_t *old)
+{
+	sig_restore(old);
+}
+
 /* No umad files: nobody asks further. */
 _Atomic uint32_t wait_files;
 
