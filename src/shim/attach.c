@@ -210,9 +210,9 @@ static int attach(void)
 		return -ENODEV;
 	if (!shim_owns_tables() || attaching)
 		return -EAGAIN;
-	attaching = true;
-	shim_start();
 	shim_enter(&old);
+	attaching = true; /* with signals blocked: a handler's open() is not such a call */
+	shim_start();
 	for (;;) {
 		s = DETACHED;
 		if (atomic_compare_exchange_strong(&at.state, &s, BUSY)) {
@@ -227,8 +227,8 @@ static int attach(void)
 		}
 		sys_call(SYS_sched_yield);
 	}
-	shim_leave(&old);
 	attaching = false;
+	shim_leave(&old);
 	return r;
 }
 
