@@ -51,13 +51,17 @@ def wait_for(cond, what, timeout=TIMEOUT):
 
 def thread_states(pid):
     """The state letters of a process's threads; none when it is gone."""
-    states = ''
     try:
-        for t in os.listdir(f'/proc/{pid}/task'):
+        threads = os.listdir(f'/proc/{pid}/task')
+    except (FileNotFoundError, ProcessLookupError):
+        return ''
+    states = ''
+    for t in threads:
+        try:
             with open(f'/proc/{pid}/task/{t}/stat') as f:
                 states += f.read().rsplit(')', 1)[1].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        pass
+        except (FileNotFoundError, ProcessLookupError):
+            pass  # this one has ended: the others have not
     return states
 
 
