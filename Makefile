@@ -2,7 +2,7 @@
 # make        build into build/ (installs what is missing)
 # make demo   see it work       make check   the whole gate      make install DESTDIR=... PREFIX=/usr/local
 # make check-long   the same with a minute of fuzzing for each target, and every level of optimization
-# make check-slow   the same as a machine ten times slower would
+# make check-slow   the tests of it as a machine ten times slower would run them
 # make fuzz T=ioctl SECONDS=600   one fuzz target: fw devx ioctl write wqe umad rmpp
 PREFIX ?= /usr/local
 BUILD ?= build
@@ -35,7 +35,8 @@ check-long: check
 check-slow:
 	@tools/deps all
 	@$(MAKE) --no-print-directory build
-	@tools/slow tools/check $(BUILD)
+	@tools/check --build-only $(BUILD)
+	@tools/slow tools/check --tests-only $(BUILD)
 
 T ?= ioctl
 SECONDS ?= 60
