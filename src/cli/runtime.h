@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The runtime directory and the fabrics in it:
- *	<runtime>/<name>.lock	flock()ed by the fabric's supervisor for its life, holds its pid,
- *and "run" where the fabric ends with a command <runtime>/<name>/	the fabric's directory, mode
- *0700 The lock file is made before the directory and removed after it, so a directory without a
- *living supervisor can always be told: its lock can be had. Nothing here follows a symbolic link.
+ *
+ * - <runtime>/<name>.lock: flock()ed by the fabric's supervisor for its life, holds its pid, and
+ *   "run" where the fabric ends with a command
+ * - <runtime>/<name>/: the fabric's directory, mode 0700
+ *
+ * The lock file is made before the directory and removed after it, so a directory without a living
+ * supervisor can always be told: its lock can be had. Nothing here follows a symbolic link.
  */
 #ifndef SOFTHCA_CLI_RUNTIME_H
 #define SOFTHCA_CLI_RUNTIME_H

@@ -28,8 +28,8 @@
 #include "util/log.h"
 #include "util/sys.h"
 
+#define ZOMBIES_GAP (20 * NSEC_PER_MSEC) /* then longer, up to ZOMBIES_GAP_MAX */
 /* Watched files are looked at soon after a process has gone, then less and less often. */
-#define ZOMBIES_GAP (20 * NSEC_PER_MSEC) /* then less and less often */
 #define PROBE_GAP_MIN NSEC_PER_MSEC
 #define PROBE_GAP_MAX (200 * NSEC_PER_MSEC)
 

@@ -41,7 +41,7 @@ static const uint8_t prm_event[] = {
 	[IBV_EVENT_QP_LAST_WQE_REACHED] = PRM_EVENT_SRQ_LAST_WQE,
 };
 
-/* Who has an object's events, as the device keeps it. */
+/* The target of an object's events, as the device keeps it. */
 struct source {
 	struct hw_evtarget *t;
 	enum seg_table_id table;

@@ -429,8 +429,8 @@ static void a_group_without_room_for_members_is_none(void **state)
 	assert_int_equal(seg_next(&seg, SEG_T_MCGRP, SEG_OWNER_ANY, 0), SEG_NONE);
 }
 
-/* Who dies in the middle leaves a group without members, or a member of nothing, or half a record.
- * Whoever has the lock next, a join or not, does away with them. */
+/* A process that dies in the middle leaves a group without members, or a member of nothing, or half
+ * a record. The next one that takes the lock, for a join or not, does away with them. */
 static void what_a_dead_process_was_making_is_gone(void **state, bool joins)
 {
 	struct seg_lock *l = &fab_subnet(&seg)->lock;

@@ -65,7 +65,7 @@ static int write_byte(struct seg *s, uint32_t evq, uint32_t gen)
 	return r == -EAGAIN ? 0 : r < 0 ? (int)r : 0; /* EAGAIN: full of bytes: readable */
 }
 
-/* Who is not counted yet finds that `wake` has changed. */
+/* A reader that is not counted in `sleepers` yet finds that `wake` has changed. */
 static void wake_readers(struct seg_evq *q)
 {
 	atomic_fetch_add(&q->wake, 1);
