@@ -239,6 +239,7 @@ struct reaping {
 	uint64_t mask;
 	uint64_t look; /* how long to wait for a queue's lock */
 	int share, lock;
+	bool stuck; /* somebody has kept the HCA's lock for long: not waited for again */
 };
 
 static bool reaping_of(struct seg *s, uint32_t file, struct reaping *p)
@@ -251,6 +252,21 @@ static bool reaping_of(struct seg *s, uint32_t file, struct reaping *p)
 	return p->hca != NULL;
 }
 
+/* Before share_lock is held, for which others wait: does somebody keep the HCA's lock? */
+static void find_stuck(struct reaping *p)
+{
+	int r;
+
+	if (p->stuck)
+		return;
+	r = seg_lock(p->s, &p->hca->lock, SEG_LOCK_CTRL_NS);
+	p->stuck = r < 0;
+	if (r == SEG_LOCK_INHERITED)
+		fw_recount(p->s, p->hca_idx);
+	if (r >= 0)
+		seg_unlock(p->s, &p->hca->lock);
+}
+
 /*
  * A stopped process may hold the HCA's lock. Nobody else can name the objects of this file any
  * more, and counters are atomic: then it goes without. False: `wait` is off and somebody has one of
@@ -261,12 +277,16 @@ static bool begin(struct reaping *p, bool wait)
 	p->mask = fw_sig_block(NULL);
 	p->look = wait ? SEG_LOCK_DATA_NS : 0;
 	p->lock = -EBUSY;
+	if (wait)
+		find_stuck(p);
 	p->share = wait ? seg_lock(p->s, &p->hca->share_lock, SEG_LOCK_CTRL_NS)
 			: seg_trylock(p->s, &p->hca->share_lock);
-	if (wait)
+	if (wait && !p->stuck) {
 		p->lock = seg_lock(p->s, &p->hca->lock, SEG_LOCK_CTRL_NS);
-	else if (p->share >= 0)
+		p->stuck = p->lock < 0;
+	} else if (wait || p->share >= 0) {
 		p->lock = seg_trylock(p->s, &p->hca->lock);
+	}
 	if (p->lock == SEG_LOCK_INHERITED)
 		fw_recount(p->s, p->hca_idx);
 	return wait || p->lock >= 0;

@@ -6,6 +6,7 @@
 #include "fw/test.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -255,6 +256,35 @@ static void test_reaping_takes_over_a_dead_process_locks(void **state)
 	assert_int_equal(hw_hca(&e->s, e->hca)->zombies, 0);
 }
 
+/* The lock's holder is stopped: the file is reaped without, and the lock stays its holder's. */
+static void test_reaping_goes_on_without_a_stopped_holder(void **state)
+{
+	struct env *e = *state;
+	struct hw_hca *hca = hw_hca(&e->s, e->hca);
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		e->s.self = SEG_NONE;
+		if (seg_proc_register_self(&e->s, 0) ||
+		    seg_lock(&e->s, &hca->lock, SEG_LOCK_CTRL_NS))
+			_exit(1);
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	assert_true(WIFSTOPPED(status));
+	fw_reap_file(&e->s, e->file);
+	assert_int_equal(owned(e, e->file + 1), 0);
+	assert_int_equal(hca->zombies, 0);
+	assert_int_equal(seg_trylock(&e->s, &hca->lock), -EBUSY);
+	assert_int_equal(seg_trylock(&e->s, &hca->share_lock), 0);
+	seg_unlock(&e->s, &hca->share_lock);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+}
+
 /* The supervisor waits for nobody: what is held now is left, out of service, and nothing else. */
 static void test_a_try_waits_for_nobody(void **state)
 {
@@ -360,6 +390,7 @@ int main(void)
 		reap_test(test_destroy_of_a_busy_key_keeps_it),
 		reap_test(test_references_are_counted_again_after_a_death),
 		reap_test(test_reaping_takes_over_a_dead_process_locks),
+		reap_test(test_reaping_goes_on_without_a_stopped_holder),
 		reap_test(test_a_try_waits_for_nobody),
 	};
 
