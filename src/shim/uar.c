@@ -197,10 +197,11 @@ static struct ended drop(uint32_t slot)
 
 static int add(uintptr_t page, uint32_t uar, struct ended *e)
 {
-	uint32_t i = hash(page), top = atomic_load(&tab.top);
+	uint32_t i = hash(page), top;
 
 	if (find(page) != SEG_NONE)
 		*e = drop(find(page));
+	top = atomic_load(&tab.top);
 	if (atomic_load(&tab.live) >= SLOTS / 2)
 		return -ENOMEM;
 	while (tab.page[i] > SLOT_GONE)
