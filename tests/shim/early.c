@@ -80,6 +80,7 @@ int strncmp(const char *a, const char *b, size_t n)
 	return 0;
 }
 
+#undef snprintf /* a macro under clang's _FORTIFY_SOURCE */
 int snprintf(char *out, size_t size, const char *fmt, ...)
 {
 	va_list ap;
