@@ -472,6 +472,8 @@ void eng_srq_event_note(struct hw_srq *srq, uint32_t ib_event_type);
 bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx, bool overtake);
 
 /* park.c */
+/* Polled doorbells: serve the arm that this CQ's record shows, if it is ours and has changed. */
+void park_poll_arm(struct seg *s, uint32_t cqn);
 /* Make that process's device thread look at everything of its own. */
 void park_rouse(struct seg *s, uint32_t slot);
 void park_qp(struct seg *s, struct hw_qp *qp, enum hw_park why, uint64_t deadline);

@@ -160,6 +160,15 @@ static bool no_move(struct hw_evtarget *t)
 	return now && now == was;
 }
 
+void park_poll_arm(struct seg *s, uint32_t cqn)
+{
+	struct hw_cq *cq = hw_cq(s, cqn);
+	uint32_t rec;
+
+	if (cq && mem_is_self(s, cq->dbr_mem) && arm_changed(s, cq, &rec))
+		eng_arm_cq(s, cqn, rec);
+}
+
 /* Both: serve what is due, and say when to look again; UINT64_MAX: nothing is outstanding. */
 static uint64_t serve_qps(struct seg *s, _Atomic uint32_t *parked)
 {

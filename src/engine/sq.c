@@ -234,6 +234,19 @@ static bool step(struct eng_run *r, uint32_t pi)
 }
 
 /*
+ * What a program armed before it posted this is armed before this completes. Its record is there,
+ * but it may not have been seen yet.
+ */
+static void arms_first(struct seg *s, const struct hw_qp *qp)
+{
+	const struct hw_qp *peer = hw_qp(s, qp_target(qp));
+
+	park_poll_arm(s, qp->cqn_snd);
+	if (peer)
+		park_poll_arm(s, peer->cqn_rcv);
+}
+
+/*
  * Under sq_lock: the doorbell rang, so the record counts. In RST it does not (that rings in INIT
  * and RTR are remembered is inferred: no library rings there). A polled doorbell may be seen when
  * the QP was reset meanwhile; then the record is as sq_note_record() left it. False: the record
@@ -254,6 +267,8 @@ static bool look(struct eng_run *r)
 	}
 	if (rc || (r->s->polled && rec == atomic_load_explicit(&qp->sq_seen, memory_order_relaxed)))
 		return true;
+	if (r->s->polled)
+		arms_first(r->s, qp);
 	atomic_store_explicit(&qp->sq_seen, rec, memory_order_relaxed);
 	atomic_store_explicit(&qp->sq_pi, rec & 0xffff, memory_order_relaxed);
 	return true;
