@@ -6,6 +6,7 @@
 #include "segment/proc.h"
 #include "segment/table.h"
 #include "util/clock.h"
+#include "util/fmt.h"
 #include "util/sys.h"
 
 #include <sched.h>
@@ -44,25 +45,6 @@ static uint64_t stat_field(const char *after_comm, unsigned int field)
 	for (; *p >= '0' && *p <= '9'; p++)
 		v = v * 10 + (uint64_t)(*p - '0');
 	return v;
-}
-
-/* Appends; there is room. */
-static char *put(char *p, const char *text)
-{
-	while (*text)
-		*p++ = *text++;
-	*p = 0;
-	return p;
-}
-
-static char *put_number(char *p, uint32_t v)
-{
-	char digits[12] = {0}, *d = digits + sizeof(digits) - 1;
-
-	do
-		*--d = (char)('0' + v % 10);
-	while (v /= 10);
-	return put(p, d);
 }
 
 /* What the stat file of a process or thread says. */
@@ -112,7 +94,7 @@ static int leader_stat(uint32_t pid, struct stat_file *f)
 {
 	char path[64];
 
-	put(put_number(put(path, "/proc/"), pid), "/stat");
+	fmt(path, sizeof(path), "/proc/%u/stat", pid);
 	return read_stat(path, f);
 }
 
@@ -131,12 +113,12 @@ struct entry { /* of getdents64(2) */
 static int others_go_on(uint32_t pid)
 {
 	_Alignas(struct entry) char buf[1024];
-	char path[64], *name;
+	char path[320];
 	struct stat_file f;
 	int dir, found = 0;
 	long n;
 
-	name = put(put_number(put(path, "/proc/"), pid), "/task/");
+	fmt(path, sizeof(path), "/proc/%u/task", pid);
 	dir = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (dir < 0)
 		return dir == -ENOENT || dir == -ESRCH ? 0 : dir;
@@ -147,7 +129,7 @@ static int others_go_on(uint32_t pid)
 			at += e->len;
 			if (e->name[0] < '0' || e->name[0] > '9')
 				continue;
-			put(put(name, e->name), "/stat");
+			fmt(path, sizeof(path), "/proc/%u/task/%s/stat", pid, e->name);
 			found = !read_stat(path, &f) && !f.ends;
 		}
 	}
