@@ -47,10 +47,14 @@ class Trace(Case):
                               r'NodeDescription=\{NodeString=h1 mlx5_0\}\)')
 
     def test_what_is_lost_says_why(self):
-        done, lines = self.lines('smpquery', '-t', '100', 'nodeinfo', '99')
-        self.assertNotEqual(done.status, 0)
-        self.assertTrue([x for x in lines if x['what'] == 'lost' and x.get('reason')], lines)
-        self.assertTrue([x for x in lines if x['what'] == 'timed out'], lines)
+        # libibmad gives up after the same time by its own clock: on a busy machine now and then before the device.
+        for _ in range(50):
+            done, lines = self.lines('smpquery', '-t', '100', 'nodeinfo', '99')
+            self.assertNotEqual(done.status, 0)
+            self.assertTrue([x for x in lines if x['what'] == 'lost' and x.get('reason')], lines)
+            if [x for x in lines if x['what'] == 'timed out']:
+                return
+        self.fail(f'no time-out is seen: {lines}')
 
     def test_counters_by_name(self):
         done, lines = self.lines('perfquery', '-x')
