@@ -66,11 +66,9 @@ static void add_refusal(struct json_object *list, const struct fw_refusal *f)
 		put(o, "command", "any");
 	}
 	put(o, "field", f->field);
-	if (fw_refusal_reason(f)) {
-		snprintf(text, sizeof(text), "%.*s", (int)fw_refusal_reason(f), f->text);
-		put(o, "reason", text);
-	}
-	put(o, "allowed", fw_refusal_allowed(f));
+	if (f->reason)
+		put(o, "reason", f->reason);
+	put(o, "allowed", f->allowed);
 	snprintf(text, sizeof(text), "%s (0x%x)", fw_status_name(f->status), f->status);
 	put(o, "status", text);
 	put(o, "errno", strerrorname_np(-fw_status_to_errno(f->status)));

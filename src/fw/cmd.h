@@ -16,7 +16,7 @@
 #include "util/log.h"
 #include "wire/prm/prm.h"
 
-#define FW_R_ENUM(name, syn, st, field, text) FW_R_##name,
+#define FW_R_ENUM(name, syn, st, field, says) FW_R_##name,
 enum fw_r { FW_R_NONE, FW_REFUSALS(FW_R_ENUM) FW_R_COUNT };
 const struct fw_refusal *fw_refusal(enum fw_r r);
 

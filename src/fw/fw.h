@@ -76,6 +76,7 @@ const char *fw_status_name(uint8_t status);
 bool fw_status_at(unsigned int n, uint8_t *status);
 const char *fw_opcode_name(uint16_t opcode);
 struct layout;
+struct layout_field;
 /* The layouts of a command's input and output; false: this firmware has no such command. */
 bool fw_command_layouts(uint16_t opcode, const struct layout **in, const struct layout **out);
 /* The layout of what follows that of the input or output, as the input's op_mod says; NULL. */
@@ -87,15 +88,13 @@ const struct layout *fw_command_body(uint16_t opcode, const void *in, bool outpu
  */
 struct fw_refusal {
 	uint32_t syndrome;
-	uint8_t status;    /* enum fw_status */
-	const char *field; /* layout.field it is about */
-	const char *text;  /* see refusals.h */
-	const char *name;  /* of the row */
+	uint8_t status;                 /* enum fw_status */
+	const char *field;              /* layout.field it is about */
+	const char *name;               /* of the row */
+	const char *text;               /* reason and allowed as one line, for logs */
+	const char *reason, *allowed;   /* reason: NULL where `allowed` says it, too */
+	const struct layout_field *cap; /* general capability behind it, in cmd_hca_cap; NULL */
 };
-/* What is allowed; and, where that does not say it, how many bytes of the text say why it is
- * refused. */
-const char *fw_refusal_allowed(const struct fw_refusal *f);
-size_t fw_refusal_reason(const struct fw_refusal *f);
 /* All rows, from 0 on; NULL behind the last. */
 const struct fw_refusal *fw_refusal_at(unsigned int n);
 const struct fw_refusal *fw_refusal_find(uint32_t syndrome);

@@ -1,416 +1,484 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every reason for which this firmware refuses a command: X(name, syndrome, status, field, text).
+ * Every reason for which this firmware refuses a command: X(name, syndrome, status, field, says).
  * A syndrome is opcode << 8 | n for a reason of one command, 0xf000nn for those of all commands.
- * Numbers are stable: append, never renumber. `text` says what is
- * allowed; or why not, and then "; allowed: " what is. "no such ...", a row _IN_USE and "cap ... is
- * 0" say it all.
+ * Numbers are stable: append, never renumber. `says` is one of:
+ *
+ *	ALLOWED(what)         what is allowed, which also says why anything else is refused
+ *	BECAUSE(why, what)    why the value is refused, and what is allowed
+ *	NO_SUCH(object)       the number of an object that does not exist under this uid
+ *	UNKNOWN(thing)        a selector that this device does not have
+ *	IN_USE(why)           the object is still referred to
+ *	MUST_BE_0(why)        the feature is off
+ *
+ * A trailing CAP(name) names the general capability whose value the trace shows beside it.
  */
 #ifndef SOFTHCA_FW_REFUSALS_H
 #define SOFTHCA_FW_REFUSALS_H
 
-#define FW_REFUSALS(X)                                                                            \
-	X(OPCODE, 0xf00001, BAD_OP, "cmd_in.opcode",                                              \
-	  "not a command of this firmware; allowed: those of doc/SUPPORT.md")                     \
-	X(INPUT_LEN, 0xf00002, BAD_INPUT_LEN, "cmd_in",                                           \
-	  "input is shorter than the command; allowed: its whole length or more")                 \
-	X(OUTPUT_LEN, 0xf00003, BAD_OUTPUT_LEN, "cmd_out",                                        \
-	  "output is shorter than the answer; allowed: room for all of it")                       \
-	X(RESERVED, 0xf00004, BAD_PARAM, "cmd_in", "reserved bits must be zero")                  \
-	X(OP_MOD, 0xf00005, BAD_PARAM, "cmd_in.op_mod", "no such modifier of this command")       \
-	X(UID, 0xf00006, BAD_PARAM, "cmd_in.uid", "must be the context's uid")                    \
-	X(PAGE_LIST, 0xf00007, BAD_PARAM, "cmd_in", "page lists are not taken; allowed: a umem")  \
-	X(TABLE_FULL, 0xf00008, EXCEED_LIM, "cmd_in",                                             \
-	  "no more objects of this kind; allowed: as many as the capabilities say")               \
-	X(KERNEL_ONLY, 0xf00009, BAD_PARAM, "cmd_in.opcode",                                      \
-	  "the driver sends this one itself; allowed: the commands for programs")                 \
-	X(NO_MEMORY, 0xf0000a, BAD_PARAM, "cmd_in",                                               \
-	  "the command needs a page list; allowed: with one, which the driver adds")              \
-	/* capabilities and ports */                                                              \
-	X(CAP_GROUP, 0x10001, BAD_PARAM, "query_hca_cap_in.op_mod", "no such capability group")   \
-	X(CAP_FUNCTION, 0x10002, BAD_PARAM, "query_hca_cap_in.function_id", "own function only")  \
-	X(VPORT_OTHER, 0x76201, BAD_PARAM, "query_hca_vport_context_in.other_vport",              \
-	  "own vport only")                                                                       \
-	X(VPORT_PORT, 0x76202, BAD_PARAM, "query_hca_vport_context_in.port_num",                  \
-	  "a port of the HCA; 0 only when it has one")                                            \
-	X(VPORT_STATE_OTHER, 0x75001, BAD_PARAM, "query_vport_state_in.other_vport",              \
-	  "own vport only")                                                                       \
-	X(VPORT_COUNTER_OTHER, 0x77001, BAD_PARAM, "query_vport_counter_in.other_vport",          \
-	  "own vport only")                                                                       \
-	X(VPORT_COUNTER_PORT, 0x77002, BAD_PARAM, "query_vport_counter_in.port_num",              \
-	  "a port of the HCA; 0 only when it has one")                                            \
-	X(VPORT_COUNTER_CLEAR, 0x77003, BAD_PARAM, "query_vport_counter_in.clear",                \
-	  "0: counters only go up")                                                               \
-	X(VNIC_ENV_OTHER, 0x76f01, BAD_PARAM, "query_vnic_env_in.other_vport", "own vport only")  \
-	X(NIC_VPORT_OTHER, 0x75401, BAD_PARAM, "query_nic_vport_context_in.other_vport",          \
-	  "own vport only")                                                                       \
-	X(NIC_VPORT_LIST, 0x75402, BAD_PARAM, "query_nic_vport_context_in.allowed_list_type",     \
-	  "unicast (0), multicast (1) or VLAN (2)")                                               \
-	/* UARs, PDs, umems */                                                                    \
-	X(UAR_NONE, 0x80301, BAD_RES, "dealloc_uar_in.uar", "no such UAR")                        \
-	X(UAR_IN_USE, 0x80302, BAD_RES_STATE, "dealloc_uar_in.uar", "queues still use the UAR")   \
-	X(PD_NONE, 0x80101, BAD_RES, "dealloc_pd_in.pd", "no such PD")                            \
-	X(PD_IN_USE, 0x80102, BAD_RES_STATE, "dealloc_pd_in.pd",                                  \
-	  "QPs, SRQs or mkeys are in the PD")                                                     \
-	X(UMEM_LEN, 0xa0801, BAD_PARAM, "umem.num_of_mtt",                                        \
-	  "the memory must not be empty nor wrap")                                                \
-	X(UMEM_ATS, 0xa0802, BAD_PARAM, "umem.ats", "cap ats is 0")                               \
-	X(UMEM_NONE, 0xa0a01, BAD_RES, "destroy_umem_in.umem_id", "no such umem")                 \
-	X(UMEM_IN_USE, 0xa0a02, BAD_RES_STATE, "destroy_umem_in.umem_id", "objects use the umem") \
-	/* mkeys */                                                                               \
-	X(MKC_FREE, 0x20001, BAD_PARAM, "mkc.free", "0, or umr_en")                               \
-	X(MKC_ACCESS_MODE, 0x20002, BAD_PARAM, "mkc.access_mode_1_0",                             \
-	  "MTT (1), KLM (2) or KSM (3)")                                                          \
-	X(MKC_PD, 0x20003, BAD_RES, "mkc.pd", "no such PD")                                       \
-	X(MKC_LENGTH64, 0x20005, BAD_PARAM, "mkc.length64", "0 for memory: a length is needed")   \
-	X(MKC_LEN, 0x20006, BAD_PARAM, "mkc.len", "start_addr + len must not wrap")               \
-	X(MKC_BSF, 0x20007, BAD_PARAM, "mkc.bsf_en", "0: signatures are not supported")           \
-	X(MKC_CRYPTO, 0x20008, BAD_PARAM, "mkc.crypto_en", "0: crypto is not supported")          \
-	X(MKC_PAGE_SIZE, 0x2000a, BAD_PARAM, "mkc.log_page_size", "12 to 31")                     \
-	X(MKC_TRANSLATIONS, 0x2000b, BAD_PARAM, "mkc.translations_octword_size",                  \
-	  "fewer translations than pages; allowed: one for each page or more")                    \
-	X(MKEY_UMEM_VALID, 0x2000c, BAD_PARAM, "create_mkey_in.mkey_umem_valid", "must be 1")     \
-	X(MKEY_UMEM, 0x2000d, BAD_RES, "create_mkey_in.mkey_umem_id", "no such umem")             \
-	X(MKEY_UMEM_FIT, 0x2000e, BAD_PARAM, "create_mkey_in.mkey_umem_offset",                   \
-	  "the region must lie inside the umem")                                                  \
-	X(MKEY_MEM_FIT, 0x2000f, BAD_PARAM, "mkc.len",                                            \
-	  "longer than the page list; allowed: at most its length")                               \
-	X(MKEY_PG_ACCESS, 0x20010, BAD_PARAM, "create_mkey_in.pg_access",                         \
-	  "0: ODP is not supported")                                                              \
-	X(MKEY_LIST_UMEM, 0x20012, BAD_PARAM, "create_mkey_in.mkey_umem_valid",                   \
-	  "0 for KLM and KSM: the list comes with the command")                                   \
-	X(MKC_LIST_SIZE, 0x20013, BAD_PARAM, "mkc.translations_octword_size",                     \
-	  "for KLM and KSM at most 1 << log_max_klm_list_size")                                   \
-	X(MKEY_LIST_MOST, 0x20014, BAD_PARAM, "create_mkey_in.translations_octword_actual_size",  \
-	  "at most mkc.translations_octword_size")                                                \
-	X(MKEY_LIST_LEN, 0x20015, BAD_INPUT_LEN,                                                  \
-	  "create_mkey_in.translations_octword_actual_size",                                      \
-	  "the input is too short for the list; allowed: all of it in the input")                 \
-	X(MKC_ENTITY, 0x20016, BAD_PARAM, "mkc.log_page_size", "for KSM 12 to 31")                \
-	X(MKEY_QUERY_NONE, 0x20101, BAD_RES, "query_mkey_in.mkey_index", "no such mkey")          \
-	X(MKEY_NONE, 0x20201, BAD_RES, "destroy_mkey_in.mkey_index", "no such mkey")              \
-	/* event queues */                                                                        \
-	X(EQ_INTR, 0x30101, BAD_PARAM, "eqc.intr", "a completion vector without EQ")              \
-	X(EQ_UAR, 0x30102, BAD_RES, "eqc.uar_page", "no such UAR")                                \
-	X(EQ_SIZE, 0x30103, BAD_PARAM, "eqc.log_eq_size", "at most 22")                           \
-	X(EQ_NONE, 0x30301, BAD_RES, "query_eq_in.eq_number", "no such EQ")                       \
-	X(EQ_DESTROY_NONE, 0x30201, BAD_RES, "destroy_eq_in.eq_number", "no such EQ")             \
-	/* completion queues */                                                                   \
-	X(CQC_EQN, 0x40001, BAD_RES, "cqc.c_eqn", "no such EQ")                                   \
-	X(CQC_UAR, 0x40002, BAD_RES, "cqc.uar_page", "no such UAR")                               \
-	X(CQC_SIZE, 0x40003, BAD_PARAM, "cqc.log_cq_size", "at most log_max_cq_sz")               \
-	X(CQC_CQE_SZ, 0x40004, BAD_PARAM, "cqc.cqe_sz", "0 (64 bytes) or 1 (128 bytes)")          \
-	X(CQC_COMPRESSION, 0x40005, BAD_PARAM, "cqc.cqe_comp_en", "cap cqe_compression is 0")     \
-	X(CQC_COLLAPSED, 0x40006, BAD_PARAM, "cqc.cc", "0: collapsed CQs are not supported")      \
-	X(CQC_BREAK_MODERATION, 0x40007, BAD_PARAM, "cqc.scqe_break_moderation_en", "cap is 0")   \
-	X(CQC_STATUS, 0x40008, BAD_PARAM, "cqc.status", "0 at creation")                          \
-	X(CQ_UMEM_VALID, 0x40009, BAD_PARAM, "create_cq_in.cq_umem_valid", "must be 1")           \
-	X(CQ_UMEM, 0x4000a, BAD_RES, "create_cq_in.cq_umem_id", "no such umem")                   \
-	X(CQ_UMEM_FIT, 0x4000b, BAD_PARAM, "create_cq_in.cq_umem_offset",                         \
-	  "64-byte aligned, and the CQEs must lie inside the umem")                               \
-	X(CQ_DBR_VALID, 0x4000c, BAD_PARAM, "cqc.dbr_umem_valid", "must be 1")                    \
-	X(CQ_DBR_UMEM, 0x4000d, BAD_RES, "cqc.dbr_umem_id", "no such umem")                       \
-	X(CQ_DBR_FIT, 0x4000e, BAD_PARAM, "cqc.dbr_addr", "8 bytes, aligned, inside the umem")    \
-	X(CQC_PERIOD_MODE, 0x4000f, BAD_PARAM, "cqc.cq_period_mode", "0: from EQE")               \
-	X(CQ_QUERY_NONE, 0x40201, BAD_RES, "query_cq_in.cqn", "no such CQ")                       \
-	X(CQ_NONE, 0x40101, BAD_RES, "destroy_cq_in.cqn", "no such CQ")                           \
-	X(CQ_IN_USE, 0x40102, BAD_RES_STATE, "destroy_cq_in.cqn", "QPs still complete to the CQ") \
-	X(CQ_MODIFY_NONE, 0x40301, BAD_RES, "modify_cq_in.cqn", "no such CQ")                     \
-	X(CQ_MODIFY_SELECT, 0x40302, BAD_PARAM, "modify_cq_in.modify_field_select",               \
-	  "period, max_count, oi, eqn, period_mode")                                              \
-	X(CQ_RESIZE_SELECT, 0x40303, BAD_PARAM, "modify_cq_in.resize_field_select",               \
-	  "log size, page offset, page size, umem; log size is needed")                           \
-	X(CQ_RESIZE_SMALL, 0x40304, BAD_SIZE_OUTS_CQES, "cqc.log_cq_size",                        \
-	  "the unread CQEs must fit")                                                             \
-	X(CQ_RESIZE_STATE, 0x40305, BAD_RES_STATE, "modify_cq_in.cqn",                            \
-	  "the CQ is in error; allowed: one that works")                                          \
-	/* receive memory pools */                                                                \
-	X(RMPC_STATE, 0x90c01, BAD_PARAM, "rmpc.state", "ready (1)")                              \
-	X(RMPC_CYCLIC, 0x90c02, BAD_PARAM, "rmpc.basic_cyclic_rcv_wqe", "cap is 0")               \
-	X(WQ_TYPE, 0x90c03, BAD_PARAM, "wq.wq_type", "linked list (0) or cyclic (1)")             \
-	X(WQ_PD, 0x90c04, BAD_RES, "wq.pd", "no such PD")                                         \
-	X(WQ_STRIDE, 0x90c05, BAD_PARAM, "wq.log_wq_stride", "32 bytes to max_wqe_sz_rq")         \
-	X(WQ_SIZE, 0x90c06, BAD_PARAM, "wq.log_wq_sz", "at most log_max_srq_sz")                  \
-	X(WQ_SIGNATURE, 0x90c07, BAD_PARAM, "wq.wq_signature", "cap wq_signature is 0")           \
-	X(WQ_UMEM_VALID, 0x90c08, BAD_PARAM, "wq.wq_umem_valid", "must be 1")                     \
-	X(WQ_UMEM, 0x90c09, BAD_RES, "wq.wq_umem_id", "no such umem")                             \
-	X(WQ_UMEM_FIT, 0x90c0a, BAD_PARAM, "wq.wq_umem_offset",                                   \
-	  "16-byte aligned, and the WQEs must lie inside the umem")                               \
-	X(WQ_DBR_VALID, 0x90c0b, BAD_PARAM, "wq.dbr_umem_valid", "must be 1")                     \
-	X(WQ_DBR_UMEM, 0x90c0c, BAD_RES, "wq.dbr_umem_id", "no such umem")                        \
-	X(WQ_DBR_FIT, 0x90c0d, BAD_PARAM, "wq.dbr_addr", "4 bytes, aligned, inside the umem")     \
-	X(WQ_STRIDING, 0x90c0e, BAD_PARAM, "wq.log_wqe_num_of_strides", "cap striding_rq is 0")   \
-	X(WQ_LWM, 0x90c0f, BAD_PARAM, "wq.lwm", "less than the number of WQEs")                   \
-	X(RMP_MODIFY_NONE, 0x90d01, BAD_RES, "modify_rmp_in.rmpn", "no such RMP")                 \
-	X(RMP_MODIFY_STATE, 0x90d02, BAD_PARAM, "modify_rmp_in.rmp_state", "ready (1)")           \
-	X(RMP_MODIFY_LWM, 0x90d03, BAD_PARAM, "wq.lwm", "less than the number of WQEs")           \
-	X(RMP_NONE, 0x90e01, BAD_RES, "destroy_rmp_in.rmpn", "no such RMP")                       \
-	X(RMP_IN_USE, 0x90e02, BAD_RES_STATE, "destroy_rmp_in.rmpn", "QPs still use the RMP")     \
-	X(RMP_QUERY_NONE, 0x90f01, BAD_RES, "query_rmp_in.rmpn", "no such RMP")                   \
-	/* transport domains, RQs, RQTs, TIRs, TISs, SQs */                                       \
-	X(TD_NONE, 0x81701, BAD_RES, "dealloc_transport_domain_in.transport_domain",              \
-	  "no such transport domain")                                                             \
-	X(TD_IN_USE, 0x81702, BAD_RES_STATE, "dealloc_transport_domain_in.transport_domain",      \
-	  "TIRs or TISs are in the transport domain")                                             \
-	X(RQC_STATE, 0x90801, BAD_PARAM, "rqc.state", "reset (0) at creation")                    \
-	X(RQC_RLKY, 0x90802, BAD_PARAM, "rqc.rlky",                                               \
-	  "the reserved lkey is for the driver; allowed: 0")                                      \
-	X(RQC_DELAY_DROP, 0x90803, BAD_PARAM, "rqc.delay_drop_en", "cap delay_drop is 0")         \
-	X(RQC_SCATTER_FCS, 0x90804, BAD_PARAM, "rqc.scatter_fcs", "cap scatter_fcs is 0")         \
-	X(RQC_HAIRPIN, 0x90805, BAD_PARAM, "rqc.hairpin", "cap hairpin is 0")                     \
-	X(RQC_MEM_TYPE, 0x90806, BAD_PARAM, "rqc.mem_rq_type", "inline (0) or RMP (1)")           \
-	X(RQC_TS_FORMAT, 0x90807, BAD_PARAM, "rqc.ts_format", "free running (0) or default (1)")  \
-	X(RQC_CQN, 0x90808, BAD_RES, "rqc.cqn", "no such CQ")                                     \
-	X(RQC_RMPN, 0x90809, BAD_RES, "rqc.rmpn", "no such RMP")                                  \
-	X(RQ_WQ_TYPE, 0x9080a, BAD_PARAM, "wq.wq_type", "linked list (0) or cyclic (1)")          \
-	X(RQ_STRIDE, 0x9080b, BAD_PARAM, "wq.log_wq_stride", "16 bytes to max_wqe_sz_rq")         \
-	X(RQ_SIZE, 0x9080c, BAD_PARAM, "wq.log_wq_sz", "at most log_max_wq_sz")                   \
-	X(RQ_END_PADDING, 0x9080d, BAD_PARAM, "wq.end_padding_mode", "cap end_pad is 0")          \
-	X(RQC_COUNTERS, 0x9080e, BAD_RES, "rqc.counter_set_id", "0 or a set of Q counters")       \
-	X(RQ_MODIFY_NONE, 0x90901, BAD_RES, "modify_rq_in.rqn", "no such RQ")                     \
-	X(RQ_MODIFY_FROM, 0x90902, BAD_RES_STATE, "modify_rq_in.rq_state", "the RQ's state")      \
-	X(RQ_MODIFY_TO, 0x90903, BAD_RES_STATE, "rqc.state",                                      \
-	  "reset (0), ready (1), error (3); from error to reset only")                            \
-	X(RQ_MODIFY_MASK, 0x90904, BAD_PARAM, "modify_rq_in.modify_bitmask",                      \
-	  "lwm, vsd, scatter_fcs, counter_set_id")                                                \
-	X(RQ_MODIFY_LWM, 0x90905, BAD_PARAM, "wq.lwm", "less than the number of WQEs")            \
-	X(RQ_NONE, 0x90a01, BAD_RES, "destroy_rq_in.rqn", "no such RQ")                           \
-	X(RQ_IN_USE, 0x90a02, BAD_RES_STATE, "destroy_rq_in.rqn", "TIRs or RQTs use the RQ")      \
-	X(RQ_QUERY_NONE, 0x90b01, BAD_RES, "query_rq_in.rqn", "no such RQ")                       \
-	X(ARM_RQ_NONE, 0x70301, BAD_RES, "arm_rq_in.srq_number", "no such RQ")                    \
-	X(ARM_RQ_LWM, 0x70302, BAD_PARAM, "arm_rq_in.lwm", "less than the number of WQEs")        \
-	X(RQT_SIZE, 0x91601, BAD_PARAM, "rqtc.rqt_actual_size",                                   \
-	  "1 to rqt_max_size, which is at most 1 << log_max_rqt_size")                            \
-	X(RQT_LIST, 0x91602, BAD_INPUT_LEN, "rqtc.rqt_actual_size",                               \
-	  "the input must hold rqt_actual_size numbers")                                          \
-	X(RQT_RQ, 0x91603, BAD_RES, "rqtc.rqt_actual_size",                                       \
-	  "one of the numbers is no RQ; allowed: RQs")                                            \
-	X(RQT_Q_TYPE, 0x91604, BAD_PARAM, "rqtc.list_q_type", "RQ (0)")                           \
-	X(RQT_VHCA, 0x91605, BAD_PARAM, "rqtc.rq_vhca_id_format", "0: own function only")         \
-	X(RQT_RESERVED, 0x91606, BAD_PARAM, "rqtc.rqt_actual_size",                               \
-	  "reserved bits of the numbers must be zero")                                            \
-	X(RQT_MODIFY_NONE, 0x91701, BAD_RES, "modify_rqt_in.rqtn", "no such RQT")                 \
-	X(RQT_NONE, 0x91801, BAD_RES, "destroy_rqt_in.rqtn", "no such RQT")                       \
-	X(RQT_IN_USE, 0x91802, BAD_RES_STATE, "destroy_rqt_in.rqtn", "TIRs use the RQT")          \
-	X(RQT_QUERY_NONE, 0x91901, BAD_RES, "query_rqt_in.rqtn", "no such RQT")                   \
-	X(TIRC_DISP_TYPE, 0x90001, BAD_PARAM, "tirc.disp_type", "direct (0) or indirect (1)")     \
-	X(TIRC_TD, 0x90002, BAD_RES, "tirc.transport_domain", "no such transport domain")         \
-	X(TIRC_RQN, 0x90003, BAD_RES, "tirc.inline_rqn", "no such RQ")                            \
-	X(TIRC_RQT, 0x90004, BAD_RES, "tirc.indirect_table", "no such RQT")                       \
-	X(TIRC_HASH_FN, 0x90005, BAD_PARAM, "tirc.rx_hash_fn",                                    \
-	  "none (0), inverted XOR8 (1) or Toeplitz (2); indirect TIRs need one")                  \
-	X(TIRC_TLS, 0x90006, BAD_PARAM, "tirc.tls_en", "cap tls_rx is 0")                         \
-	X(TIRC_MERGE, 0x90007, BAD_PARAM, "tirc.packet_merge_mask", "cap lro_cap is 0")           \
-	X(TIRC_TUNNEL, 0x90008, BAD_PARAM, "tirc.tunneled_offload_en",                            \
-	  "caps tunnel_stateless_* are 0")                                                        \
-	X(TIR_MODIFY_NONE, 0x90101, BAD_RES, "modify_tir_in.tirn", "no such TIR")                 \
-	X(TIR_NONE, 0x90201, BAD_RES, "destroy_tir_in.tirn", "no such TIR")                       \
-	X(TIR_QUERY_NONE, 0x90301, BAD_RES, "query_tir_in.tirn", "no such TIR")                   \
-	X(TISC_TD, 0x91201, BAD_RES, "tisc.transport_domain", "no such transport domain")         \
-	X(TISC_PD, 0x91202, BAD_RES, "tisc.pd", "0 or a PD")                                      \
-	X(TISC_UNDERLAY, 0x91203, BAD_RES, "tisc.underlay_qpn", "0 or a QP")                      \
-	X(TISC_TLS, 0x91204, BAD_PARAM, "tisc.tls_en", "cap tls_tx is 0")                         \
-	X(TISC_LAG, 0x91205, BAD_PARAM, "tisc.lag_tx_port_affinity", "0: LAG is not active")      \
-	X(TIS_MODIFY_NONE, 0x91301, BAD_RES, "modify_tis_in.tisn", "no such TIS")                 \
-	X(TIS_NONE, 0x91401, BAD_RES, "destroy_tis_in.tisn", "no such TIS")                       \
-	X(TIS_IN_USE, 0x91402, BAD_RES_STATE, "destroy_tis_in.tisn", "SQs use the TIS")           \
-	X(TIS_QUERY_NONE, 0x91501, BAD_RES, "query_tis_in.tisn", "no such TIS")                   \
-	X(GOBJ_TYPE, 0xa0001, BAD_PARAM, "create_general_object_in.op_mod",                       \
-	  "a type whose bit is set in general_obj_types")                                         \
-	X(GOBJ_LEN, 0xa0002, BAD_INPUT_LEN, "create_general_object_in",                           \
-	  "the input must hold the object")                                                       \
-	X(GOBJ_RESERVED, 0xa0003, BAD_PARAM, "create_general_object_in",                          \
-	  "reserved bits of the object must be zero")                                             \
-	X(GOBJ_RANGE, 0xa0004, BAD_PARAM, "create_general_object_in.log_obj_range", "0")          \
-	X(GOBJ_ID, 0xa0005, BAD_PARAM, "create_general_object_in.obj_id", "0 at creation")        \
-	X(AV_QPN, 0xa0006, BAD_PARAM, "av_qp_mapping.qpn", "a QPN: 24 bits")                      \
-	X(AV_SELECT, 0xa0007, BAD_PARAM, "av_qp_mapping.modify_field_select", "0")                \
-	X(GOBJ_MODIFY, 0xa0101, BAD_OP, "modify_general_object_in.op_mod",                        \
-	  "objects of this type cannot be modified; allowed: scheduling elements (0x26)")         \
-	X(GOBJ_NONE, 0xa0201, BAD_RES, "query_general_object_in.obj_id",                          \
-	  "no such object of this type")                                                          \
-	X(SCHED_HIERARCHY, 0x78201, BAD_PARAM,                                                    \
-	  "create_scheduling_element_in.scheduling_hierarchy", "NIC (3)")                         \
-	X(SCHED_TYPE, 0x78202, BAD_PARAM, "scheduling_context.element_type",                      \
-	  "TSAR (0) or queue group (4); what it was made as")                                     \
-	X(SCHED_TSAR, 0x78203, BAD_PARAM, "scheduling_context.tsar_type", "DWRR (0)")             \
-	X(SCHED_PARENT, 0x78204, BAD_RES, "scheduling_context.parent_element_id",                 \
-	  "a TSAR; 0 for a TSAR at the root")                                                     \
-	X(SCHED_SHARE, 0x78205, BAD_PARAM, "scheduling_context.bw_share",                         \
-	  "at most max_tsar_bw_share")                                                            \
-	X(SCHED_SELECT, 0x78206, BAD_PARAM, "modify_scheduling_element_in.modify_bitmask",        \
-	  "bw_share, max_average_bw")                                                             \
-	X(SCHED_ROOT, 0x78207, BAD_PARAM, "scheduling_context.bw_share",                          \
-	  "0, and max_average_bw 0, at the root")                                                 \
-	X(SCHED_NONE, 0x78301, BAD_RES, "destroy_scheduling_element_in.scheduling_element_id",    \
-	  "no such scheduling element")                                                           \
-	X(SCHED_IN_USE, 0x78302, BAD_RES_STATE,                                                   \
-	  "destroy_scheduling_element_in.scheduling_element_id",                                  \
-	  "other elements, QPs or SQs use the element")                                           \
-	X(QP_EXT, 0x50501, BAD_PARAM, "rts2rts_qp_in.opt_param_mask_95_32",                       \
-	  "qos_queue_group_id, with qpc_ext")                                                     \
-	X(QP_EXT_RESERVED, 0x50502, BAD_PARAM, "rts2rts_qp_in.qpc_ext",                           \
-	  "reserved bits of the extension must be zero")                                          \
-	X(QP_QOS_REQUESTER, 0x50503, BAD_RES, "qpc_ext.qos_queue_group_id_requester",             \
-	  "0 or a queue group of the NIC")                                                        \
-	X(QP_QOS_RESPONDER, 0x50504, BAD_RES, "qpc_ext.qos_queue_group_id_responder",             \
-	  "0 or, for RC, a queue group of the NIC")                                               \
-	X(PP_INDEX, 0x78001, BAD_INDEX, "set_pp_rate_limit_in.rate_limit_index",                  \
-	  "1 to packet_pacing_rate_table_size - 1")                                               \
-	X(PP_RATE, 0x78002, BAD_PARAM, "set_pp_rate_limit_context.rate_limit",                    \
-	  "0, or packet_pacing_min_rate to packet_pacing_max_rate")                               \
-	X(PP_BUSY, 0x78003, RES_BUSY, "set_pp_rate_limit_in.rate_limit_index",                    \
-	  "a free place, or one that has the same limit and is shared")                           \
-	X(PP_NONE, 0x78004, BAD_RES, "set_pp_rate_limit_in.rate_limit_index",                     \
-	  "no such limit of this file")                                                           \
-	X(SQC_STATE, 0x90401, BAD_PARAM, "sqc.state", "reset (0) at creation")                    \
-	X(SQC_RLKY, 0x90402, BAD_PARAM, "sqc.rlky",                                               \
-	  "the reserved lkey is for the driver; allowed: 0")                                      \
-	X(SQC_CD, 0x90403, BAD_PARAM, "sqc.cd_master", "cap cd is 0")                             \
-	X(SQC_MPW, 0x90404, BAD_PARAM, "sqc.allow_multi_pkt_send_wqe",                            \
-	  "cap multi_pkt_send_wqe is 0")                                                          \
-	X(SQC_UMR, 0x90405, BAD_PARAM, "sqc.reg_umr",                                             \
-	  "the driver sends this one itself; allowed: the commands for programs")                 \
-	X(SQC_SWP, 0x90406, BAD_PARAM, "sqc.allow_swp", "cap swp is 0")                           \
-	X(SQC_HAIRPIN, 0x90407, BAD_PARAM, "sqc.hairpin", "cap hairpin is 0")                     \
-	X(SQC_TS_FORMAT, 0x90408, BAD_PARAM, "sqc.ts_format", "free running (0) or default (1)")  \
-	X(SQC_CQN, 0x90409, BAD_RES, "sqc.cqn", "no such CQ")                                     \
-	X(SQC_TS_CQE, 0x9040a, BAD_PARAM, "sqc.ts_cqe_to_dest_cqn", "cap is 0")                   \
-	X(SQC_TIS_SIZE, 0x9040b, BAD_PARAM, "sqc.tis_lst_sz", "at most 1 << log_max_tis_per_sq")  \
-	X(SQC_TIS, 0x9040c, BAD_RES, "sqc.tis_num_0", "no such TIS")                              \
-	X(SQC_PACING, 0x9040d, BAD_INDEX, "sqc.packet_pacing_rate_limit_index",                   \
-	  "0 or a rate limit that is set")                                                        \
-	X(SQC_QOS_GROUP, 0x9040e, BAD_RES, "sqc.qos_queue_group_id",                              \
-	  "0 or a queue group of the NIC")                                                        \
-	X(SQ_WQ_TYPE, 0x9040f, BAD_PARAM, "wq.wq_type", "cyclic (1)")                             \
-	X(SQ_STRIDE, 0x90410, BAD_PARAM, "wq.log_wq_stride", "64 bytes (6)")                      \
-	X(SQ_SIZE, 0x90411, BAD_PARAM, "wq.log_wq_sz", "at most log_max_wq_sz")                   \
-	X(SQ_UAR, 0x90412, BAD_RES, "wq.uar_page", "no such UAR")                                 \
-	X(SQ_MODIFY_NONE, 0x90501, BAD_RES, "modify_sq_in.sqn", "no such SQ")                     \
-	X(SQ_MODIFY_FROM, 0x90502, BAD_RES_STATE, "modify_sq_in.sq_state", "the SQ's state")      \
-	X(SQ_MODIFY_TO, 0x90503, BAD_RES_STATE, "sqc.state",                                      \
-	  "reset (0), ready (1), error (3); from error to reset only")                            \
-	X(SQ_MODIFY_MASK, 0x90504, BAD_PARAM, "modify_sq_in.modify_bitmask",                      \
-	  "packet_pacing_rate_limit_index, qos_queue_group_id")                                   \
-	X(SQ_NONE, 0x90601, BAD_RES, "destroy_sq_in.sqn", "no such SQ")                           \
-	X(SQ_QUERY_NONE, 0x90701, BAD_RES, "query_sq_in.sqn", "no such SQ")                       \
-	/* DCTs */                                                                                \
-	X(DCTC_STATE, 0x71001, BAD_PARAM, "dctc.state", "active (0) at creation")                 \
-	X(DCTC_PD, 0x71002, BAD_RES, "dctc.pd", "no such PD")                                     \
-	X(DCTC_CQN, 0x71003, BAD_RES, "dctc.cqn", "no such CQ")                                   \
-	X(DCTC_SRQN, 0x71004, BAD_RES, "dctc.srqn_xrqn", "no such RMP, SRQ or XRQ")               \
-	X(DCTC_RLKY, 0x71005, BAD_PARAM, "dctc.rlky", "the reserved lkey is for the driver")      \
-	X(DCTC_PORT, 0x71006, BAD_PARAM, "dctc.port", "a port of the HCA, from 1")                \
-	X(DCTC_PKEY, 0x71007, BAD_INDEX, "dctc.pkey_index", "a P_Key of the port")                \
-	X(DCTC_MTU, 0x71008, BAD_PARAM, "dctc.mtu", "256 (1) up to the port's")                   \
-	X(DCTC_COUNTERS, 0x71009, BAD_RES, "dctc.counter_set_id", "0 or a set of Q counters")     \
-	X(DCT_NONE, 0x71101, BAD_RES, "destroy_dct_in.dctn", "no such DCT")                       \
-	X(DCT_DRAIN_NONE, 0x71201, BAD_RES, "drain_dct_in.dctn", "no such DCT")                   \
-	X(DCT_QUERY_NONE, 0x71301, BAD_RES, "query_dct_in.dctn", "no such DCT")                   \
-	X(DCT_ARM_NONE, 0x71401, BAD_RES, "arm_dct_in.dct_number", "no such DCT")                 \
-	/* multicast groups */                                                                    \
-	X(MCG_QPN, 0x80601, BAD_RES, "attach_to_mcg_in.qpn", "no such QP")                        \
-	X(MCG_QP_ST, 0x80602, BAD_PARAM, "attach_to_mcg_in.qpn", "a QP of type UD")               \
-	X(MCG_GID, 0x80603, BAD_PARAM, "prm_gid.subnet_prefix", "0xff...")                        \
-	X(MCG_FULL, 0x80604, EXCEED_LIM, "prm_gid.subnet_prefix",                                 \
-	  "the group has max_qp_mcg QPs; allowed: that many")                                     \
-	X(MCG_NONE, 0x80701, BAD_RES, "detach_from_mcg_in.qpn", "the QP is not in the group")     \
-	X(QP_ATTACHED, 0x50102, BAD_RES_STATE, "destroy_qp_in.qpn",                               \
-	  "the QP is attached to multicast groups")                                               \
-	/* XRQs, PSVs */                                                                          \
-	X(XRQC_STATE, 0x71701, BAD_PARAM, "xrqc.state", "good (0) at creation")                   \
-	X(XRQC_OFFLOAD, 0x71702, BAD_PARAM, "xrqc.offload", "cap tag_matching is 0")              \
-	X(XRQC_RLKEY, 0x71703, BAD_PARAM, "xrqc.rlkey", "the reserved lkey is for the driver")    \
-	X(XRQ_NONE, 0x71801, BAD_RES, "destroy_xrq_in.xrqn", "no such XRQ")                       \
-	X(XRQ_IN_USE, 0x71802, BAD_RES_STATE, "destroy_xrq_in.xrqn", "QPs or DCTs use the XRQ")   \
-	X(XRQ_QUERY_NONE, 0x71901, BAD_RES, "query_xrq_in.xrqn", "no such XRQ")                   \
-	X(XRQ_ARM_NONE, 0x71a01, BAD_RES, "arm_xrq_in.xrqn", "no such XRQ")                       \
-	X(XRQ_ARM_LWM, 0x71a02, BAD_PARAM, "arm_xrq_in.lwm", "less than the number of WQEs")      \
-	X(PSV_NUM, 0x60001, BAD_PARAM, "create_psv_in.num_psv", "1")                              \
-	X(PSV_PD, 0x60002, BAD_RES, "create_psv_in.pd", "no such PD")                             \
-	X(PSV_NONE, 0x60101, BAD_RES, "destroy_psv_in.psvn", "no such PSV")                       \
-	/* Q counters */                                                                          \
-	X(QCTR_FULL, 0x77101, EXCEED_LIM, "alloc_q_counter_out.counter_set_id",                   \
-	  "255 sets at a time")                                                                   \
-	X(QCTR_NONE, 0x77201, BAD_RES, "dealloc_q_counter_in.counter_set_id", "no such set")      \
-	X(QCTR_IN_USE, 0x77202, BAD_RES_STATE, "dealloc_q_counter_in.counter_set_id",             \
-	  "QPs count in the set")                                                                 \
-	X(QCTR_QUERY_NONE, 0x77301, BAD_RES, "query_q_counter_in.counter_set_id", "no such set")  \
-	/* XRC domains and SRQs */                                                                \
-	X(XRCD_NONE, 0x80f01, BAD_RES, "dealloc_xrcd_in.xrcd", "no such XRC domain")              \
-	X(XRCD_IN_USE, 0x80f02, BAD_RES_STATE, "dealloc_xrcd_in.xrcd",                            \
-	  "SRQs or QPs are in the domain")                                                        \
-	X(XRC_SRQC_STATE, 0x70501, BAD_PARAM, "xrc_srqc.state", "0 at creation")                  \
-	X(XRC_SRQC_SIGNATURE, 0x70502, BAD_PARAM, "xrc_srqc.wq_signature",                        \
-	  "cap wq_signature is 0")                                                                \
-	X(XRC_SRQC_CYCLIC, 0x70503, BAD_PARAM, "xrc_srqc.basic_cyclic_rcv_wqe", "cap is 0")       \
-	X(XRC_SRQC_RLKY, 0x70504, BAD_PARAM, "xrc_srqc.rlky",                                     \
-	  "the reserved lkey is for the driver; allowed: 0")                                      \
-	X(XRC_SRQC_STRIDE, 0x70505, BAD_PARAM, "xrc_srqc.log_rq_stride",                          \
-	  "32 bytes to max_wqe_sz_rq")                                                            \
-	X(XRC_SRQC_LWM, 0x70506, BAD_PARAM, "xrc_srqc.lwm", "less than the number of WQEs")       \
-	X(XRC_SRQC_PD, 0x70507, BAD_RES, "xrc_srqc.pd", "no such PD")                             \
-	X(XRC_SRQC_CQN, 0x70508, BAD_RES, "xrc_srqc.cqn", "no such CQ")                           \
-	X(XRC_SRQC_XRCD, 0x70509, BAD_RES, "xrc_srqc.xrcd", "no such XRC domain")                 \
-	X(XRC_SRQ_UMEM_VALID, 0x7050a, BAD_PARAM, "create_xrc_srq_in.xrc_srq_umem_valid",         \
-	  "must be 1")                                                                            \
-	X(XRC_SRQ_UMEM, 0x7050b, BAD_RES, "create_xrc_srq_in.xrc_srq_umem_id", "no such umem")    \
-	X(XRC_SRQ_UMEM_FIT, 0x7050c, BAD_PARAM, "create_xrc_srq_in.xrc_srq_umem_offset",          \
-	  "16-byte aligned, and the WQEs must lie inside the umem")                               \
-	X(XRC_SRQ_DBR_VALID, 0x7050d, BAD_PARAM, "xrc_srqc.dbr_umem_valid", "must be 1")          \
-	X(XRC_SRQ_DBR_UMEM, 0x7050e, BAD_RES, "xrc_srqc.dbr_umem_id", "no such umem")             \
-	X(XRC_SRQ_DBR_FIT, 0x7050f, BAD_PARAM, "xrc_srqc.dbr_addr",                               \
-	  "4 bytes, aligned, inside the umem")                                                    \
-	X(XRC_SRQ_NONE, 0x70601, BAD_RES, "destroy_xrc_srq_in.xrc_srqn", "no such XRC SRQ")       \
-	X(XRC_SRQ_QUERY_NONE, 0x70701, BAD_RES, "query_xrc_srq_in.xrc_srqn", "no such XRC SRQ")   \
-	X(XRC_SRQ_ARM_NONE, 0x70801, BAD_RES, "arm_xrc_srq_in.xrc_srqn", "no such XRC SRQ")       \
-	X(XRC_SRQ_ARM_LWM, 0x70802, BAD_PARAM, "arm_xrc_srq_in.lwm",                              \
-	  "less than the number of WQEs")                                                         \
-	/* queue pairs */                                                                         \
-	X(QPC_ST, 0x50001, BAD_PARAM, "qpc.st", "RC (0), UC (1), UD (2), XRC (3) or DCI (5)")     \
-	X(QPC_PD, 0x50002, BAD_RES, "qpc.pd", "no such PD")                                       \
-	X(QPC_CQN_SND, 0x50003, BAD_RES, "qpc.cqn_snd", "no such CQ")                             \
-	X(QPC_CQN_RCV, 0x50004, BAD_RES, "qpc.cqn_rcv", "no such CQ")                             \
-	X(QPC_UAR, 0x50005, BAD_RES, "qpc.uar_page", "no such UAR")                               \
-	X(QPC_RQ_TYPE, 0x50006, BAD_PARAM, "qpc.rq_type", "own RQ (0), RMP (1) or none (3)")      \
-	X(QPC_SRQN, 0x50007, BAD_RES, "qpc.srqn_rmpn_xrqn", "no such RMP")                        \
-	X(QPC_RQ_STRIDE, 0x50008, BAD_PARAM, "qpc.log_rq_stride", "at most max_wqe_sz_rq bytes")  \
-	X(QPC_TS_FORMAT, 0x50009, BAD_PARAM, "qpc.ts_format", "free running (0) or default (1)")  \
-	X(QPC_WQ_SIGNATURE, 0x5000a, BAD_PARAM, "qpc.wq_signature", "cap wq_signature is 0")      \
-	X(QPC_RLKY, 0x5000b, BAD_PARAM, "qpc.rlky",                                               \
-	  "the reserved lkey is for the driver; allowed: 0")                                      \
-	X(QPC_OFFLOAD, 0x5000c, BAD_PARAM, "qpc.offload_type", "0: no offloads")                  \
-	X(QP_INPUT_QPN, 0x5000d, BAD_PARAM, "create_qp_in.input_qpn", "0: QPNs are not reserved") \
-	X(QP_CREATE_OPT, 0x5000e, BAD_PARAM, "create_qp_in.opt_param_mask", "0")                  \
-	X(QP_UMEM_VALID, 0x5000f, BAD_PARAM, "create_qp_in.wq_umem_valid", "must be 1")           \
-	X(QP_UMEM, 0x50010, BAD_RES, "create_qp_in.wq_umem_id", "no such umem")                   \
-	X(QP_UMEM_FIT, 0x50011, BAD_PARAM, "create_qp_in.wq_umem_offset",                         \
-	  "64-byte aligned, and RQ then SQ must lie inside the umem")                             \
-	X(QP_DBR_VALID, 0x50012, BAD_PARAM, "qpc.dbr_umem_valid", "must be 1")                    \
-	X(QP_DBR_UMEM, 0x50013, BAD_RES, "qpc.dbr_umem_id", "no such umem")                       \
-	X(QP_DBR_FIT, 0x50014, BAD_PARAM, "qpc.dbr_addr", "8 bytes, aligned, inside the umem")    \
-	X(QPC_STATE, 0x50015, BAD_PARAM, "qpc.state", "reset (0) at creation")                    \
-	X(QPC_END_PADDING, 0x50016, BAD_PARAM, "qpc.end_padding_mode", "cap end_pad is 0")        \
-	X(QPC_DRAIN_SIGERR, 0x50017, BAD_PARAM, "qpc.drain_sigerr", "cap drain_sigerr is 0")      \
-	X(QPC_XRC_RQ, 0x50018, BAD_PARAM, "qpc.rq_type", "an XRC QP has no RQ of its own")        \
-	X(QPC_XRCD, 0x50019, BAD_RES, "qpc.xrcd", "no such XRC domain")                           \
-	X(QPC_COUNTERS, 0x50220, BAD_RES, "qpc.counter_set_id", "0 or a set of Q counters")       \
-	X(QP_DESTROY_NONE, 0x50101, BAD_RES, "destroy_qp_in.qpn", "no such QP")                   \
-	X(QP_QUERY_NONE, 0x50b01, BAD_RES, "query_qp_in.qpn", "no such QP")                       \
-	X(QP_NONE, 0x50201, BAD_RES, "rst2init_qp_in.qpn", "no such QP")                          \
-	X(QP_FROM_STATE, 0x50202, BAD_QP_STATE, "qpc.state",                                      \
-	  "the state that the command starts from")                                               \
-	X(QP_OPT_MASK, 0x50203, BAD_PARAM, "rst2init_qp_in.opt_param_mask",                       \
-	  "what this transition takes for this service type")                                     \
-	X(PATH_PORT, 0x50204, BAD_PARAM, "ads.vhca_port_num", "a port of the HCA, from 1")        \
-	X(PATH_PKEY, 0x50205, BAD_INDEX, "ads.pkey_index", "a P_Key of the port")                 \
-	X(PATH_SGID, 0x50206, BAD_INDEX, "ads.src_addr_index", "a GID of the port")               \
-	X(QPC_ATOMIC_MODE, 0x50207, BAD_PARAM, "qpc.atomic_mode",                                 \
-	  "none (0), IB compatible (1), CX (2) or up to 8 bytes (3)")                             \
-	X(QPC_MTU, 0x50301, BAD_PARAM, "qpc.mtu", "256 (1) up to the port's")                     \
-	X(QPC_MSG_MAX, 0x50302, BAD_PARAM, "qpc.log_msg_max", "at most cap log_max_msg")          \
-	X(QPC_RRA_MAX, 0x50303, BAD_PARAM, "qpc.log_rra_max", "at most cap log_max_ra_res_qp")    \
-	X(QPC_SRA_MAX, 0x50401, BAD_PARAM, "qpc.log_sra_max", "at most cap log_max_ra_req_qp")    \
-	X(QPC_PM_STATE, 0x50402, BAD_PARAM, "qpc.pm_state", "migrated (3): cap apm is 0")
+#define FW_REFUSALS(X)                                                                             \
+	X(OPCODE, 0xf00001, BAD_OP, "cmd_in.opcode",                                               \
+	  BECAUSE("not a command of this firmware", "those of doc/SUPPORT.md"))                    \
+	X(INPUT_LEN, 0xf00002, BAD_INPUT_LEN, "cmd_in",                                            \
+	  BECAUSE("input is shorter than the command", "its whole length or more"))                \
+	X(OUTPUT_LEN, 0xf00003, BAD_OUTPUT_LEN, "cmd_out",                                         \
+	  BECAUSE("output is shorter than the answer", "room for all of it"))                      \
+	X(RESERVED, 0xf00004, BAD_PARAM, "cmd_in", ALLOWED("reserved bits must be zero"))          \
+	X(OP_MOD, 0xf00005, BAD_PARAM, "cmd_in.op_mod", UNKNOWN("modifier of this command"))       \
+	X(UID, 0xf00006, BAD_PARAM, "cmd_in.uid", ALLOWED("must be the context's uid"))            \
+	X(PAGE_LIST, 0xf00007, BAD_PARAM, "cmd_in", BECAUSE("page lists are not taken", "a umem")) \
+	X(TABLE_FULL, 0xf00008, EXCEED_LIM, "cmd_in",                                              \
+	  BECAUSE("no more objects of this kind", "as many as the capabilities say"))              \
+	X(KERNEL_ONLY, 0xf00009, BAD_PARAM, "cmd_in.opcode",                                       \
+	  BECAUSE("the driver sends this one itself", "the commands for programs"))                \
+	X(NO_MEMORY, 0xf0000a, BAD_PARAM, "cmd_in",                                                \
+	  BECAUSE("the command needs a page list", "with one, which the driver adds"))             \
+	/* capabilities and ports */                                                               \
+	X(CAP_GROUP, 0x10001, BAD_PARAM, "query_hca_cap_in.op_mod", UNKNOWN("capability group"))   \
+	X(CAP_FUNCTION, 0x10002, BAD_PARAM, "query_hca_cap_in.function_id",                        \
+	  ALLOWED("own function only"))                                                            \
+	X(VPORT_OTHER, 0x76201, BAD_PARAM, "query_hca_vport_context_in.other_vport",               \
+	  ALLOWED("own vport only"))                                                               \
+	X(VPORT_PORT, 0x76202, BAD_PARAM, "query_hca_vport_context_in.port_num",                   \
+	  ALLOWED("a port of the HCA; 0 only when it has one"))                                    \
+	X(VPORT_STATE_OTHER, 0x75001, BAD_PARAM, "query_vport_state_in.other_vport",               \
+	  ALLOWED("own vport only"))                                                               \
+	X(VPORT_COUNTER_OTHER, 0x77001, BAD_PARAM, "query_vport_counter_in.other_vport",           \
+	  ALLOWED("own vport only"))                                                               \
+	X(VPORT_COUNTER_PORT, 0x77002, BAD_PARAM, "query_vport_counter_in.port_num",               \
+	  ALLOWED("a port of the HCA; 0 only when it has one"))                                    \
+	X(VPORT_COUNTER_CLEAR, 0x77003, BAD_PARAM, "query_vport_counter_in.clear",                 \
+	  ALLOWED("0: counters only go up"))                                                       \
+	X(VNIC_ENV_OTHER, 0x76f01, BAD_PARAM, "query_vnic_env_in.other_vport",                     \
+	  ALLOWED("own vport only"))                                                               \
+	X(NIC_VPORT_OTHER, 0x75401, BAD_PARAM, "query_nic_vport_context_in.other_vport",           \
+	  ALLOWED("own vport only"))                                                               \
+	X(NIC_VPORT_LIST, 0x75402, BAD_PARAM, "query_nic_vport_context_in.allowed_list_type",      \
+	  ALLOWED("unicast (0), multicast (1) or VLAN (2)"))                                       \
+	/* UARs, PDs, umems */                                                                     \
+	X(UAR_NONE, 0x80301, BAD_RES, "dealloc_uar_in.uar", NO_SUCH("UAR"))                        \
+	X(UAR_IN_USE, 0x80302, BAD_RES_STATE, "dealloc_uar_in.uar",                                \
+	  IN_USE("queues still use the UAR"))                                                      \
+	X(PD_NONE, 0x80101, BAD_RES, "dealloc_pd_in.pd", NO_SUCH("PD"))                            \
+	X(PD_IN_USE, 0x80102, BAD_RES_STATE, "dealloc_pd_in.pd",                                   \
+	  IN_USE("QPs, SRQs or mkeys are in the PD"))                                              \
+	X(UMEM_LEN, 0xa0801, BAD_PARAM, "umem.num_of_mtt",                                         \
+	  ALLOWED("the memory must not be empty nor wrap"))                                        \
+	X(UMEM_ATS, 0xa0802, BAD_PARAM, "umem.ats", MUST_BE_0("cap ats is 0"))                     \
+	X(UMEM_NONE, 0xa0a01, BAD_RES, "destroy_umem_in.umem_id", NO_SUCH("umem"))                 \
+	X(UMEM_IN_USE, 0xa0a02, BAD_RES_STATE, "destroy_umem_in.umem_id",                          \
+	  IN_USE("objects use the umem"))                                                          \
+	/* mkeys */                                                                                \
+	X(MKC_FREE, 0x20001, BAD_PARAM, "mkc.free", ALLOWED("0, or umr_en"))                       \
+	X(MKC_ACCESS_MODE, 0x20002, BAD_PARAM, "mkc.access_mode_1_0",                              \
+	  ALLOWED("MTT (1), KLM (2) or KSM (3)"))                                                  \
+	X(MKC_PD, 0x20003, BAD_RES, "mkc.pd", NO_SUCH("PD"))                                       \
+	X(MKC_LENGTH64, 0x20005, BAD_PARAM, "mkc.length64",                                        \
+	  ALLOWED("0 for memory: a length is needed"))                                             \
+	X(MKC_LEN, 0x20006, BAD_PARAM, "mkc.len", ALLOWED("start_addr + len must not wrap"))       \
+	X(MKC_BSF, 0x20007, BAD_PARAM, "mkc.bsf_en", ALLOWED("0: signatures are not supported"))   \
+	X(MKC_CRYPTO, 0x20008, BAD_PARAM, "mkc.crypto_en", ALLOWED("0: crypto is not supported"))  \
+	X(MKC_PAGE_SIZE, 0x2000a, BAD_PARAM, "mkc.log_page_size", ALLOWED("12 to 31"))             \
+	X(MKC_TRANSLATIONS, 0x2000b, BAD_PARAM, "mkc.translations_octword_size",                   \
+	  BECAUSE("fewer translations than pages", "one for each page or more"))                   \
+	X(MKEY_UMEM_VALID, 0x2000c, BAD_PARAM, "create_mkey_in.mkey_umem_valid",                   \
+	  ALLOWED("must be 1"))                                                                    \
+	X(MKEY_UMEM, 0x2000d, BAD_RES, "create_mkey_in.mkey_umem_id", NO_SUCH("umem"))             \
+	X(MKEY_UMEM_FIT, 0x2000e, BAD_PARAM, "create_mkey_in.mkey_umem_offset",                    \
+	  ALLOWED("the region must lie inside the umem"))                                          \
+	X(MKEY_MEM_FIT, 0x2000f, BAD_PARAM, "mkc.len",                                             \
+	  BECAUSE("longer than the page list", "at most its length"))                              \
+	X(MKEY_PG_ACCESS, 0x20010, BAD_PARAM, "create_mkey_in.pg_access",                          \
+	  ALLOWED("0: ODP is not supported"))                                                      \
+	X(MKEY_LIST_UMEM, 0x20012, BAD_PARAM, "create_mkey_in.mkey_umem_valid",                    \
+	  ALLOWED("0 for KLM and KSM: the list comes with the command"))                           \
+	X(MKC_LIST_SIZE, 0x20013, BAD_PARAM, "mkc.translations_octword_size",                      \
+	  ALLOWED("for KLM and KSM at most 1 << log_max_klm_list_size",                            \
+		  CAP(log_max_klm_list_size)))                                                     \
+	X(MKEY_LIST_MOST, 0x20014, BAD_PARAM, "create_mkey_in.translations_octword_actual_size",   \
+	  ALLOWED("at most mkc.translations_octword_size"))                                        \
+	X(MKEY_LIST_LEN, 0x20015, BAD_INPUT_LEN,                                                   \
+	  "create_mkey_in.translations_octword_actual_size",                                       \
+	  BECAUSE("the input is too short for the list", "all of it in the input"))                \
+	X(MKC_ENTITY, 0x20016, BAD_PARAM, "mkc.log_page_size", ALLOWED("for KSM 12 to 31"))        \
+	X(MKEY_QUERY_NONE, 0x20101, BAD_RES, "query_mkey_in.mkey_index", NO_SUCH("mkey"))          \
+	X(MKEY_NONE, 0x20201, BAD_RES, "destroy_mkey_in.mkey_index", NO_SUCH("mkey"))              \
+	/* event queues */                                                                         \
+	X(EQ_INTR, 0x30101, BAD_PARAM, "eqc.intr", ALLOWED("a completion vector without EQ"))      \
+	X(EQ_UAR, 0x30102, BAD_RES, "eqc.uar_page", NO_SUCH("UAR"))                                \
+	X(EQ_SIZE, 0x30103, BAD_PARAM, "eqc.log_eq_size", ALLOWED("at most 22"))                   \
+	X(EQ_NONE, 0x30301, BAD_RES, "query_eq_in.eq_number", NO_SUCH("EQ"))                       \
+	X(EQ_DESTROY_NONE, 0x30201, BAD_RES, "destroy_eq_in.eq_number", NO_SUCH("EQ"))             \
+	/* completion queues */                                                                    \
+	X(CQC_EQN, 0x40001, BAD_RES, "cqc.c_eqn", NO_SUCH("EQ"))                                   \
+	X(CQC_UAR, 0x40002, BAD_RES, "cqc.uar_page", NO_SUCH("UAR"))                               \
+	X(CQC_SIZE, 0x40003, BAD_PARAM, "cqc.log_cq_size",                                         \
+	  ALLOWED("at most log_max_cq_sz", CAP(log_max_cq_sz)))                                    \
+	X(CQC_CQE_SZ, 0x40004, BAD_PARAM, "cqc.cqe_sz", ALLOWED("0 (64 bytes) or 1 (128 bytes)"))  \
+	X(CQC_COMPRESSION, 0x40005, BAD_PARAM, "cqc.cqe_comp_en",                                  \
+	  MUST_BE_0("cap cqe_compression is 0", CAP(cqe_compression)))                             \
+	X(CQC_COLLAPSED, 0x40006, BAD_PARAM, "cqc.cc",                                             \
+	  ALLOWED("0: collapsed CQs are not supported"))                                           \
+	X(CQC_BREAK_MODERATION, 0x40007, BAD_PARAM, "cqc.scqe_break_moderation_en",                \
+	  MUST_BE_0("cap is 0"))                                                                   \
+	X(CQC_STATUS, 0x40008, BAD_PARAM, "cqc.status", ALLOWED("0 at creation"))                  \
+	X(CQ_UMEM_VALID, 0x40009, BAD_PARAM, "create_cq_in.cq_umem_valid", ALLOWED("must be 1"))   \
+	X(CQ_UMEM, 0x4000a, BAD_RES, "create_cq_in.cq_umem_id", NO_SUCH("umem"))                   \
+	X(CQ_UMEM_FIT, 0x4000b, BAD_PARAM, "create_cq_in.cq_umem_offset",                          \
+	  ALLOWED("64-byte aligned, and the CQEs must lie inside the umem"))                       \
+	X(CQ_DBR_VALID, 0x4000c, BAD_PARAM, "cqc.dbr_umem_valid", ALLOWED("must be 1"))            \
+	X(CQ_DBR_UMEM, 0x4000d, BAD_RES, "cqc.dbr_umem_id", NO_SUCH("umem"))                       \
+	X(CQ_DBR_FIT, 0x4000e, BAD_PARAM, "cqc.dbr_addr",                                          \
+	  ALLOWED("8 bytes, aligned, inside the umem"))                                            \
+	X(CQC_PERIOD_MODE, 0x4000f, BAD_PARAM, "cqc.cq_period_mode", ALLOWED("0: from EQE"))       \
+	X(CQ_QUERY_NONE, 0x40201, BAD_RES, "query_cq_in.cqn", NO_SUCH("CQ"))                       \
+	X(CQ_NONE, 0x40101, BAD_RES, "destroy_cq_in.cqn", NO_SUCH("CQ"))                           \
+	X(CQ_IN_USE, 0x40102, BAD_RES_STATE, "destroy_cq_in.cqn",                                  \
+	  IN_USE("QPs still complete to the CQ"))                                                  \
+	X(CQ_MODIFY_NONE, 0x40301, BAD_RES, "modify_cq_in.cqn", NO_SUCH("CQ"))                     \
+	X(CQ_MODIFY_SELECT, 0x40302, BAD_PARAM, "modify_cq_in.modify_field_select",                \
+	  ALLOWED("period, max_count, oi, eqn, period_mode"))                                      \
+	X(CQ_RESIZE_SELECT, 0x40303, BAD_PARAM, "modify_cq_in.resize_field_select",                \
+	  ALLOWED("log size, page offset, page size, umem; log size is needed"))                   \
+	X(CQ_RESIZE_SMALL, 0x40304, BAD_SIZE_OUTS_CQES, "cqc.log_cq_size",                         \
+	  ALLOWED("the unread CQEs must fit"))                                                     \
+	X(CQ_RESIZE_STATE, 0x40305, BAD_RES_STATE, "modify_cq_in.cqn",                             \
+	  BECAUSE("the CQ is in error", "one that works"))                                         \
+	/* receive memory pools */                                                                 \
+	X(RMPC_STATE, 0x90c01, BAD_PARAM, "rmpc.state", ALLOWED("ready (1)"))                      \
+	X(RMPC_CYCLIC, 0x90c02, BAD_PARAM, "rmpc.basic_cyclic_rcv_wqe", MUST_BE_0("cap is 0"))     \
+	X(WQ_TYPE, 0x90c03, BAD_PARAM, "wq.wq_type", ALLOWED("linked list (0) or cyclic (1)"))     \
+	X(WQ_PD, 0x90c04, BAD_RES, "wq.pd", NO_SUCH("PD"))                                         \
+	X(WQ_STRIDE, 0x90c05, BAD_PARAM, "wq.log_wq_stride",                                       \
+	  ALLOWED("32 bytes to max_wqe_sz_rq", CAP(max_wqe_sz_rq)))                                \
+	X(WQ_SIZE, 0x90c06, BAD_PARAM, "wq.log_wq_sz",                                             \
+	  ALLOWED("at most log_max_srq_sz", CAP(log_max_srq_sz)))                                  \
+	X(WQ_SIGNATURE, 0x90c07, BAD_PARAM, "wq.wq_signature",                                     \
+	  MUST_BE_0("cap wq_signature is 0", CAP(wq_signature)))                                   \
+	X(WQ_UMEM_VALID, 0x90c08, BAD_PARAM, "wq.wq_umem_valid", ALLOWED("must be 1"))             \
+	X(WQ_UMEM, 0x90c09, BAD_RES, "wq.wq_umem_id", NO_SUCH("umem"))                             \
+	X(WQ_UMEM_FIT, 0x90c0a, BAD_PARAM, "wq.wq_umem_offset",                                    \
+	  ALLOWED("16-byte aligned, and the WQEs must lie inside the umem"))                       \
+	X(WQ_DBR_VALID, 0x90c0b, BAD_PARAM, "wq.dbr_umem_valid", ALLOWED("must be 1"))             \
+	X(WQ_DBR_UMEM, 0x90c0c, BAD_RES, "wq.dbr_umem_id", NO_SUCH("umem"))                        \
+	X(WQ_DBR_FIT, 0x90c0d, BAD_PARAM, "wq.dbr_addr",                                           \
+	  ALLOWED("4 bytes, aligned, inside the umem"))                                            \
+	X(WQ_STRIDING, 0x90c0e, BAD_PARAM, "wq.log_wqe_num_of_strides",                            \
+	  MUST_BE_0("cap striding_rq is 0", CAP(striding_rq)))                                     \
+	X(WQ_LWM, 0x90c0f, BAD_PARAM, "wq.lwm", ALLOWED("less than the number of WQEs"))           \
+	X(RMP_MODIFY_NONE, 0x90d01, BAD_RES, "modify_rmp_in.rmpn", NO_SUCH("RMP"))                 \
+	X(RMP_MODIFY_STATE, 0x90d02, BAD_PARAM, "modify_rmp_in.rmp_state", ALLOWED("ready (1)"))   \
+	X(RMP_MODIFY_LWM, 0x90d03, BAD_PARAM, "wq.lwm", ALLOWED("less than the number of WQEs"))   \
+	X(RMP_NONE, 0x90e01, BAD_RES, "destroy_rmp_in.rmpn", NO_SUCH("RMP"))                       \
+	X(RMP_IN_USE, 0x90e02, BAD_RES_STATE, "destroy_rmp_in.rmpn",                               \
+	  IN_USE("QPs still use the RMP"))                                                         \
+	X(RMP_QUERY_NONE, 0x90f01, BAD_RES, "query_rmp_in.rmpn", NO_SUCH("RMP"))                   \
+	/* transport domains, RQs, RQTs, TIRs, TISs, SQs */                                        \
+	X(TD_NONE, 0x81701, BAD_RES, "dealloc_transport_domain_in.transport_domain",               \
+	  NO_SUCH("transport domain"))                                                             \
+	X(TD_IN_USE, 0x81702, BAD_RES_STATE, "dealloc_transport_domain_in.transport_domain",       \
+	  IN_USE("TIRs or TISs are in the transport domain"))                                      \
+	X(RQC_STATE, 0x90801, BAD_PARAM, "rqc.state", ALLOWED("reset (0) at creation"))            \
+	X(RQC_RLKY, 0x90802, BAD_PARAM, "rqc.rlky",                                                \
+	  BECAUSE("the reserved lkey is for the driver", "0"))                                     \
+	X(RQC_DELAY_DROP, 0x90803, BAD_PARAM, "rqc.delay_drop_en",                                 \
+	  MUST_BE_0("cap delay_drop is 0"))                                                        \
+	X(RQC_SCATTER_FCS, 0x90804, BAD_PARAM, "rqc.scatter_fcs",                                  \
+	  MUST_BE_0("cap scatter_fcs is 0"))                                                       \
+	X(RQC_HAIRPIN, 0x90805, BAD_PARAM, "rqc.hairpin", MUST_BE_0("cap hairpin is 0"))           \
+	X(RQC_MEM_TYPE, 0x90806, BAD_PARAM, "rqc.mem_rq_type", ALLOWED("inline (0) or RMP (1)"))   \
+	X(RQC_TS_FORMAT, 0x90807, BAD_PARAM, "rqc.ts_format",                                      \
+	  ALLOWED("free running (0) or default (1)"))                                              \
+	X(RQC_CQN, 0x90808, BAD_RES, "rqc.cqn", NO_SUCH("CQ"))                                     \
+	X(RQC_RMPN, 0x90809, BAD_RES, "rqc.rmpn", NO_SUCH("RMP"))                                  \
+	X(RQ_WQ_TYPE, 0x9080a, BAD_PARAM, "wq.wq_type", ALLOWED("linked list (0) or cyclic (1)"))  \
+	X(RQ_STRIDE, 0x9080b, BAD_PARAM, "wq.log_wq_stride",                                       \
+	  ALLOWED("16 bytes to max_wqe_sz_rq", CAP(max_wqe_sz_rq)))                                \
+	X(RQ_SIZE, 0x9080c, BAD_PARAM, "wq.log_wq_sz",                                             \
+	  ALLOWED("at most log_max_wq_sz", CAP(log_max_wq_sz)))                                    \
+	X(RQ_END_PADDING, 0x9080d, BAD_PARAM, "wq.end_padding_mode",                               \
+	  MUST_BE_0("cap end_pad is 0", CAP(end_pad)))                                             \
+	X(RQC_COUNTERS, 0x9080e, BAD_RES, "rqc.counter_set_id",                                    \
+	  ALLOWED("0 or a set of Q counters"))                                                     \
+	X(RQ_MODIFY_NONE, 0x90901, BAD_RES, "modify_rq_in.rqn", NO_SUCH("RQ"))                     \
+	X(RQ_MODIFY_FROM, 0x90902, BAD_RES_STATE, "modify_rq_in.rq_state",                         \
+	  ALLOWED("the RQ's state"))                                                               \
+	X(RQ_MODIFY_TO, 0x90903, BAD_RES_STATE, "rqc.state",                                       \
+	  ALLOWED("reset (0), ready (1), error (3); from error to reset only"))                    \
+	X(RQ_MODIFY_MASK, 0x90904, BAD_PARAM, "modify_rq_in.modify_bitmask",                       \
+	  ALLOWED("lwm, vsd, scatter_fcs, counter_set_id"))                                        \
+	X(RQ_MODIFY_LWM, 0x90905, BAD_PARAM, "wq.lwm", ALLOWED("less than the number of WQEs"))    \
+	X(RQ_NONE, 0x90a01, BAD_RES, "destroy_rq_in.rqn", NO_SUCH("RQ"))                           \
+	X(RQ_IN_USE, 0x90a02, BAD_RES_STATE, "destroy_rq_in.rqn",                                  \
+	  IN_USE("TIRs or RQTs use the RQ"))                                                       \
+	X(RQ_QUERY_NONE, 0x90b01, BAD_RES, "query_rq_in.rqn", NO_SUCH("RQ"))                       \
+	X(ARM_RQ_NONE, 0x70301, BAD_RES, "arm_rq_in.srq_number", NO_SUCH("RQ"))                    \
+	X(ARM_RQ_LWM, 0x70302, BAD_PARAM, "arm_rq_in.lwm",                                         \
+	  ALLOWED("less than the number of WQEs"))                                                 \
+	X(RQT_SIZE, 0x91601, BAD_PARAM, "rqtc.rqt_actual_size",                                    \
+	  ALLOWED("1 to rqt_max_size, which is at most 1 << log_max_rqt_size",                     \
+		  CAP(log_max_rqt_size)))                                                          \
+	X(RQT_LIST, 0x91602, BAD_INPUT_LEN, "rqtc.rqt_actual_size",                                \
+	  ALLOWED("the input must hold rqt_actual_size numbers"))                                  \
+	X(RQT_RQ, 0x91603, BAD_RES, "rqtc.rqt_actual_size",                                        \
+	  BECAUSE("one of the numbers is no RQ", "RQs"))                                           \
+	X(RQT_Q_TYPE, 0x91604, BAD_PARAM, "rqtc.list_q_type", ALLOWED("RQ (0)"))                   \
+	X(RQT_VHCA, 0x91605, BAD_PARAM, "rqtc.rq_vhca_id_format", ALLOWED("0: own function only")) \
+	X(RQT_RESERVED, 0x91606, BAD_PARAM, "rqtc.rqt_actual_size",                                \
+	  ALLOWED("reserved bits of the numbers must be zero"))                                    \
+	X(RQT_MODIFY_NONE, 0x91701, BAD_RES, "modify_rqt_in.rqtn", NO_SUCH("RQT"))                 \
+	X(RQT_NONE, 0x91801, BAD_RES, "destroy_rqt_in.rqtn", NO_SUCH("RQT"))                       \
+	X(RQT_IN_USE, 0x91802, BAD_RES_STATE, "destroy_rqt_in.rqtn", IN_USE("TIRs use the RQT"))   \
+	X(RQT_QUERY_NONE, 0x91901, BAD_RES, "query_rqt_in.rqtn", NO_SUCH("RQT"))                   \
+	X(TIRC_DISP_TYPE, 0x90001, BAD_PARAM, "tirc.disp_type",                                    \
+	  ALLOWED("direct (0) or indirect (1)"))                                                   \
+	X(TIRC_TD, 0x90002, BAD_RES, "tirc.transport_domain", NO_SUCH("transport domain"))         \
+	X(TIRC_RQN, 0x90003, BAD_RES, "tirc.inline_rqn", NO_SUCH("RQ"))                            \
+	X(TIRC_RQT, 0x90004, BAD_RES, "tirc.indirect_table", NO_SUCH("RQT"))                       \
+	X(TIRC_HASH_FN, 0x90005, BAD_PARAM, "tirc.rx_hash_fn",                                     \
+	  ALLOWED("none (0), inverted XOR8 (1) or Toeplitz (2); indirect TIRs need one"))          \
+	X(TIRC_TLS, 0x90006, BAD_PARAM, "tirc.tls_en", MUST_BE_0("cap tls_rx is 0"))               \
+	X(TIRC_MERGE, 0x90007, BAD_PARAM, "tirc.packet_merge_mask", MUST_BE_0("cap lro_cap is 0")) \
+	X(TIRC_TUNNEL, 0x90008, BAD_PARAM, "tirc.tunneled_offload_en",                             \
+	  MUST_BE_0("caps tunnel_stateless_* are 0"))                                              \
+	X(TIR_MODIFY_NONE, 0x90101, BAD_RES, "modify_tir_in.tirn", NO_SUCH("TIR"))                 \
+	X(TIR_NONE, 0x90201, BAD_RES, "destroy_tir_in.tirn", NO_SUCH("TIR"))                       \
+	X(TIR_QUERY_NONE, 0x90301, BAD_RES, "query_tir_in.tirn", NO_SUCH("TIR"))                   \
+	X(TISC_TD, 0x91201, BAD_RES, "tisc.transport_domain", NO_SUCH("transport domain"))         \
+	X(TISC_PD, 0x91202, BAD_RES, "tisc.pd", ALLOWED("0 or a PD"))                              \
+	X(TISC_UNDERLAY, 0x91203, BAD_RES, "tisc.underlay_qpn", ALLOWED("0 or a QP"))              \
+	X(TISC_TLS, 0x91204, BAD_PARAM, "tisc.tls_en", MUST_BE_0("cap tls_tx is 0"))               \
+	X(TISC_LAG, 0x91205, BAD_PARAM, "tisc.lag_tx_port_affinity",                               \
+	  ALLOWED("0: LAG is not active"))                                                         \
+	X(TIS_MODIFY_NONE, 0x91301, BAD_RES, "modify_tis_in.tisn", NO_SUCH("TIS"))                 \
+	X(TIS_NONE, 0x91401, BAD_RES, "destroy_tis_in.tisn", NO_SUCH("TIS"))                       \
+	X(TIS_IN_USE, 0x91402, BAD_RES_STATE, "destroy_tis_in.tisn", IN_USE("SQs use the TIS"))    \
+	X(TIS_QUERY_NONE, 0x91501, BAD_RES, "query_tis_in.tisn", NO_SUCH("TIS"))                   \
+	X(GOBJ_TYPE, 0xa0001, BAD_PARAM, "create_general_object_in.op_mod",                        \
+	  ALLOWED("a type whose bit is set in general_obj_types", CAP(general_obj_types)))         \
+	X(GOBJ_LEN, 0xa0002, BAD_INPUT_LEN, "create_general_object_in",                            \
+	  ALLOWED("the input must hold the object"))                                               \
+	X(GOBJ_RESERVED, 0xa0003, BAD_PARAM, "create_general_object_in",                           \
+	  ALLOWED("reserved bits of the object must be zero"))                                     \
+	X(GOBJ_RANGE, 0xa0004, BAD_PARAM, "create_general_object_in.log_obj_range", ALLOWED("0"))  \
+	X(GOBJ_ID, 0xa0005, BAD_PARAM, "create_general_object_in.obj_id",                          \
+	  ALLOWED("0 at creation"))                                                                \
+	X(AV_QPN, 0xa0006, BAD_PARAM, "av_qp_mapping.qpn", ALLOWED("a QPN: 24 bits"))              \
+	X(AV_SELECT, 0xa0007, BAD_PARAM, "av_qp_mapping.modify_field_select", ALLOWED("0"))        \
+	X(GOBJ_MODIFY, 0xa0101, BAD_OP, "modify_general_object_in.op_mod",                         \
+	  BECAUSE("objects of this type cannot be modified", "scheduling elements (0x26)"))        \
+	X(GOBJ_NONE, 0xa0201, BAD_RES, "query_general_object_in.obj_id",                           \
+	  NO_SUCH("object of this type"))                                                          \
+	X(SCHED_HIERARCHY, 0x78201, BAD_PARAM,                                                     \
+	  "create_scheduling_element_in.scheduling_hierarchy", ALLOWED("NIC (3)"))                 \
+	X(SCHED_TYPE, 0x78202, BAD_PARAM, "scheduling_context.element_type",                       \
+	  ALLOWED("TSAR (0) or queue group (4); what it was made as"))                             \
+	X(SCHED_TSAR, 0x78203, BAD_PARAM, "scheduling_context.tsar_type", ALLOWED("DWRR (0)"))     \
+	X(SCHED_PARENT, 0x78204, BAD_RES, "scheduling_context.parent_element_id",                  \
+	  ALLOWED("a TSAR; 0 for a TSAR at the root"))                                             \
+	X(SCHED_SHARE, 0x78205, BAD_PARAM, "scheduling_context.bw_share",                          \
+	  ALLOWED("at most max_tsar_bw_share"))                                                    \
+	X(SCHED_SELECT, 0x78206, BAD_PARAM, "modify_scheduling_element_in.modify_bitmask",         \
+	  ALLOWED("bw_share, max_average_bw"))                                                     \
+	X(SCHED_ROOT, 0x78207, BAD_PARAM, "scheduling_context.bw_share",                           \
+	  ALLOWED("0, and max_average_bw 0, at the root"))                                         \
+	X(SCHED_NONE, 0x78301, BAD_RES, "destroy_scheduling_element_in.scheduling_element_id",     \
+	  NO_SUCH("scheduling element"))                                                           \
+	X(SCHED_IN_USE, 0x78302, BAD_RES_STATE,                                                    \
+	  "destroy_scheduling_element_in.scheduling_element_id",                                   \
+	  IN_USE("other elements, QPs or SQs use the element"))                                    \
+	X(QP_EXT, 0x50501, BAD_PARAM, "rts2rts_qp_in.opt_param_mask_95_32",                        \
+	  ALLOWED("qos_queue_group_id, with qpc_ext"))                                             \
+	X(QP_EXT_RESERVED, 0x50502, BAD_PARAM, "rts2rts_qp_in.qpc_ext",                            \
+	  ALLOWED("reserved bits of the extension must be zero"))                                  \
+	X(QP_QOS_REQUESTER, 0x50503, BAD_RES, "qpc_ext.qos_queue_group_id_requester",              \
+	  ALLOWED("0 or a queue group of the NIC"))                                                \
+	X(QP_QOS_RESPONDER, 0x50504, BAD_RES, "qpc_ext.qos_queue_group_id_responder",              \
+	  ALLOWED("0 or, for RC, a queue group of the NIC"))                                       \
+	X(PP_INDEX, 0x78001, BAD_INDEX, "set_pp_rate_limit_in.rate_limit_index",                   \
+	  ALLOWED("1 to packet_pacing_rate_table_size - 1"))                                       \
+	X(PP_RATE, 0x78002, BAD_PARAM, "set_pp_rate_limit_context.rate_limit",                     \
+	  ALLOWED("0, or packet_pacing_min_rate to packet_pacing_max_rate"))                       \
+	X(PP_BUSY, 0x78003, RES_BUSY, "set_pp_rate_limit_in.rate_limit_index",                     \
+	  ALLOWED("a free place, or one that has the same limit and is shared"))                   \
+	X(PP_NONE, 0x78004, BAD_RES, "set_pp_rate_limit_in.rate_limit_index",                      \
+	  NO_SUCH("limit of this file"))                                                           \
+	X(SQC_STATE, 0x90401, BAD_PARAM, "sqc.state", ALLOWED("reset (0) at creation"))            \
+	X(SQC_RLKY, 0x90402, BAD_PARAM, "sqc.rlky",                                                \
+	  BECAUSE("the reserved lkey is for the driver", "0"))                                     \
+	X(SQC_CD, 0x90403, BAD_PARAM, "sqc.cd_master", MUST_BE_0("cap cd is 0"))                   \
+	X(SQC_MPW, 0x90404, BAD_PARAM, "sqc.allow_multi_pkt_send_wqe",                             \
+	  MUST_BE_0("cap multi_pkt_send_wqe is 0"))                                                \
+	X(SQC_UMR, 0x90405, BAD_PARAM, "sqc.reg_umr",                                              \
+	  BECAUSE("the driver sends this one itself", "the commands for programs"))                \
+	X(SQC_SWP, 0x90406, BAD_PARAM, "sqc.allow_swp", MUST_BE_0("cap swp is 0"))                 \
+	X(SQC_HAIRPIN, 0x90407, BAD_PARAM, "sqc.hairpin", MUST_BE_0("cap hairpin is 0"))           \
+	X(SQC_TS_FORMAT, 0x90408, BAD_PARAM, "sqc.ts_format",                                      \
+	  ALLOWED("free running (0) or default (1)"))                                              \
+	X(SQC_CQN, 0x90409, BAD_RES, "sqc.cqn", NO_SUCH("CQ"))                                     \
+	X(SQC_TS_CQE, 0x9040a, BAD_PARAM, "sqc.ts_cqe_to_dest_cqn", MUST_BE_0("cap is 0"))         \
+	X(SQC_TIS_SIZE, 0x9040b, BAD_PARAM, "sqc.tis_lst_sz",                                      \
+	  ALLOWED("at most 1 << log_max_tis_per_sq", CAP(log_max_tis_per_sq)))                     \
+	X(SQC_TIS, 0x9040c, BAD_RES, "sqc.tis_num_0", NO_SUCH("TIS"))                              \
+	X(SQC_PACING, 0x9040d, BAD_INDEX, "sqc.packet_pacing_rate_limit_index",                    \
+	  ALLOWED("0 or a rate limit that is set"))                                                \
+	X(SQC_QOS_GROUP, 0x9040e, BAD_RES, "sqc.qos_queue_group_id",                               \
+	  ALLOWED("0 or a queue group of the NIC"))                                                \
+	X(SQ_WQ_TYPE, 0x9040f, BAD_PARAM, "wq.wq_type", ALLOWED("cyclic (1)"))                     \
+	X(SQ_STRIDE, 0x90410, BAD_PARAM, "wq.log_wq_stride", ALLOWED("64 bytes (6)"))              \
+	X(SQ_SIZE, 0x90411, BAD_PARAM, "wq.log_wq_sz",                                             \
+	  ALLOWED("at most log_max_wq_sz", CAP(log_max_wq_sz)))                                    \
+	X(SQ_UAR, 0x90412, BAD_RES, "wq.uar_page", NO_SUCH("UAR"))                                 \
+	X(SQ_MODIFY_NONE, 0x90501, BAD_RES, "modify_sq_in.sqn", NO_SUCH("SQ"))                     \
+	X(SQ_MODIFY_FROM, 0x90502, BAD_RES_STATE, "modify_sq_in.sq_state",                         \
+	  ALLOWED("the SQ's state"))                                                               \
+	X(SQ_MODIFY_TO, 0x90503, BAD_RES_STATE, "sqc.state",                                       \
+	  ALLOWED("reset (0), ready (1), error (3); from error to reset only"))                    \
+	X(SQ_MODIFY_MASK, 0x90504, BAD_PARAM, "modify_sq_in.modify_bitmask",                       \
+	  ALLOWED("packet_pacing_rate_limit_index, qos_queue_group_id"))                           \
+	X(SQ_NONE, 0x90601, BAD_RES, "destroy_sq_in.sqn", NO_SUCH("SQ"))                           \
+	X(SQ_QUERY_NONE, 0x90701, BAD_RES, "query_sq_in.sqn", NO_SUCH("SQ"))                       \
+	/* DCTs */                                                                                 \
+	X(DCTC_STATE, 0x71001, BAD_PARAM, "dctc.state", ALLOWED("active (0) at creation"))         \
+	X(DCTC_PD, 0x71002, BAD_RES, "dctc.pd", NO_SUCH("PD"))                                     \
+	X(DCTC_CQN, 0x71003, BAD_RES, "dctc.cqn", NO_SUCH("CQ"))                                   \
+	X(DCTC_SRQN, 0x71004, BAD_RES, "dctc.srqn_xrqn", NO_SUCH("RMP, SRQ or XRQ"))               \
+	X(DCTC_RLKY, 0x71005, BAD_PARAM, "dctc.rlky",                                              \
+	  ALLOWED("the reserved lkey is for the driver"))                                          \
+	X(DCTC_PORT, 0x71006, BAD_PARAM, "dctc.port", ALLOWED("a port of the HCA, from 1"))        \
+	X(DCTC_PKEY, 0x71007, BAD_INDEX, "dctc.pkey_index", ALLOWED("a P_Key of the port"))        \
+	X(DCTC_MTU, 0x71008, BAD_PARAM, "dctc.mtu", ALLOWED("256 (1) up to the port's"))           \
+	X(DCTC_COUNTERS, 0x71009, BAD_RES, "dctc.counter_set_id",                                  \
+	  ALLOWED("0 or a set of Q counters"))                                                     \
+	X(DCT_NONE, 0x71101, BAD_RES, "destroy_dct_in.dctn", NO_SUCH("DCT"))                       \
+	X(DCT_DRAIN_NONE, 0x71201, BAD_RES, "drain_dct_in.dctn", NO_SUCH("DCT"))                   \
+	X(DCT_QUERY_NONE, 0x71301, BAD_RES, "query_dct_in.dctn", NO_SUCH("DCT"))                   \
+	X(DCT_ARM_NONE, 0x71401, BAD_RES, "arm_dct_in.dct_number", NO_SUCH("DCT"))                 \
+	/* multicast groups */                                                                     \
+	X(MCG_QPN, 0x80601, BAD_RES, "attach_to_mcg_in.qpn", NO_SUCH("QP"))                        \
+	X(MCG_QP_ST, 0x80602, BAD_PARAM, "attach_to_mcg_in.qpn", ALLOWED("a QP of type UD"))       \
+	X(MCG_GID, 0x80603, BAD_PARAM, "prm_gid.subnet_prefix", ALLOWED("0xff..."))                \
+	X(MCG_FULL, 0x80604, EXCEED_LIM, "prm_gid.subnet_prefix",                                  \
+	  BECAUSE("the group has max_qp_mcg QPs", "that many", CAP(max_qp_mcg)))                   \
+	X(MCG_NONE, 0x80701, BAD_RES, "detach_from_mcg_in.qpn",                                    \
+	  ALLOWED("the QP is not in the group"))                                                   \
+	X(QP_ATTACHED, 0x50102, BAD_RES_STATE, "destroy_qp_in.qpn",                                \
+	  ALLOWED("the QP is attached to multicast groups"))                                       \
+	/* XRQs, PSVs */                                                                           \
+	X(XRQC_STATE, 0x71701, BAD_PARAM, "xrqc.state", ALLOWED("good (0) at creation"))           \
+	X(XRQC_OFFLOAD, 0x71702, BAD_PARAM, "xrqc.offload",                                        \
+	  MUST_BE_0("cap tag_matching is 0", CAP(tag_matching)))                                   \
+	X(XRQC_RLKEY, 0x71703, BAD_PARAM, "xrqc.rlkey",                                            \
+	  ALLOWED("the reserved lkey is for the driver"))                                          \
+	X(XRQ_NONE, 0x71801, BAD_RES, "destroy_xrq_in.xrqn", NO_SUCH("XRQ"))                       \
+	X(XRQ_IN_USE, 0x71802, BAD_RES_STATE, "destroy_xrq_in.xrqn",                               \
+	  IN_USE("QPs or DCTs use the XRQ"))                                                       \
+	X(XRQ_QUERY_NONE, 0x71901, BAD_RES, "query_xrq_in.xrqn", NO_SUCH("XRQ"))                   \
+	X(XRQ_ARM_NONE, 0x71a01, BAD_RES, "arm_xrq_in.xrqn", NO_SUCH("XRQ"))                       \
+	X(XRQ_ARM_LWM, 0x71a02, BAD_PARAM, "arm_xrq_in.lwm",                                       \
+	  ALLOWED("less than the number of WQEs"))                                                 \
+	X(PSV_NUM, 0x60001, BAD_PARAM, "create_psv_in.num_psv", ALLOWED("1"))                      \
+	X(PSV_PD, 0x60002, BAD_RES, "create_psv_in.pd", NO_SUCH("PD"))                             \
+	X(PSV_NONE, 0x60101, BAD_RES, "destroy_psv_in.psvn", NO_SUCH("PSV"))                       \
+	/* Q counters */                                                                           \
+	X(QCTR_FULL, 0x77101, EXCEED_LIM, "alloc_q_counter_out.counter_set_id",                    \
+	  ALLOWED("255 sets at a time"))                                                           \
+	X(QCTR_NONE, 0x77201, BAD_RES, "dealloc_q_counter_in.counter_set_id", NO_SUCH("set"))      \
+	X(QCTR_IN_USE, 0x77202, BAD_RES_STATE, "dealloc_q_counter_in.counter_set_id",              \
+	  IN_USE("QPs count in the set"))                                                          \
+	X(QCTR_QUERY_NONE, 0x77301, BAD_RES, "query_q_counter_in.counter_set_id", NO_SUCH("set"))  \
+	/* XRC domains and SRQs */                                                                 \
+	X(XRCD_NONE, 0x80f01, BAD_RES, "dealloc_xrcd_in.xrcd", NO_SUCH("XRC domain"))              \
+	X(XRCD_IN_USE, 0x80f02, BAD_RES_STATE, "dealloc_xrcd_in.xrcd",                             \
+	  IN_USE("SRQs or QPs are in the domain"))                                                 \
+	X(XRC_SRQC_STATE, 0x70501, BAD_PARAM, "xrc_srqc.state", ALLOWED("0 at creation"))          \
+	X(XRC_SRQC_SIGNATURE, 0x70502, BAD_PARAM, "xrc_srqc.wq_signature",                         \
+	  MUST_BE_0("cap wq_signature is 0", CAP(wq_signature)))                                   \
+	X(XRC_SRQC_CYCLIC, 0x70503, BAD_PARAM, "xrc_srqc.basic_cyclic_rcv_wqe",                    \
+	  MUST_BE_0("cap is 0"))                                                                   \
+	X(XRC_SRQC_RLKY, 0x70504, BAD_PARAM, "xrc_srqc.rlky",                                      \
+	  BECAUSE("the reserved lkey is for the driver", "0"))                                     \
+	X(XRC_SRQC_STRIDE, 0x70505, BAD_PARAM, "xrc_srqc.log_rq_stride",                           \
+	  ALLOWED("32 bytes to max_wqe_sz_rq", CAP(max_wqe_sz_rq)))                                \
+	X(XRC_SRQC_LWM, 0x70506, BAD_PARAM, "xrc_srqc.lwm",                                        \
+	  ALLOWED("less than the number of WQEs"))                                                 \
+	X(XRC_SRQC_PD, 0x70507, BAD_RES, "xrc_srqc.pd", NO_SUCH("PD"))                             \
+	X(XRC_SRQC_CQN, 0x70508, BAD_RES, "xrc_srqc.cqn", NO_SUCH("CQ"))                           \
+	X(XRC_SRQC_XRCD, 0x70509, BAD_RES, "xrc_srqc.xrcd", NO_SUCH("XRC domain"))                 \
+	X(XRC_SRQ_UMEM_VALID, 0x7050a, BAD_PARAM, "create_xrc_srq_in.xrc_srq_umem_valid",          \
+	  ALLOWED("must be 1"))                                                                    \
+	X(XRC_SRQ_UMEM, 0x7050b, BAD_RES, "create_xrc_srq_in.xrc_srq_umem_id", NO_SUCH("umem"))    \
+	X(XRC_SRQ_UMEM_FIT, 0x7050c, BAD_PARAM, "create_xrc_srq_in.xrc_srq_umem_offset",           \
+	  ALLOWED("16-byte aligned, and the WQEs must lie inside the umem"))                       \
+	X(XRC_SRQ_DBR_VALID, 0x7050d, BAD_PARAM, "xrc_srqc.dbr_umem_valid", ALLOWED("must be 1"))  \
+	X(XRC_SRQ_DBR_UMEM, 0x7050e, BAD_RES, "xrc_srqc.dbr_umem_id", NO_SUCH("umem"))             \
+	X(XRC_SRQ_DBR_FIT, 0x7050f, BAD_PARAM, "xrc_srqc.dbr_addr",                                \
+	  ALLOWED("4 bytes, aligned, inside the umem"))                                            \
+	X(XRC_SRQ_NONE, 0x70601, BAD_RES, "destroy_xrc_srq_in.xrc_srqn", NO_SUCH("XRC SRQ"))       \
+	X(XRC_SRQ_QUERY_NONE, 0x70701, BAD_RES, "query_xrc_srq_in.xrc_srqn", NO_SUCH("XRC SRQ"))   \
+	X(XRC_SRQ_ARM_NONE, 0x70801, BAD_RES, "arm_xrc_srq_in.xrc_srqn", NO_SUCH("XRC SRQ"))       \
+	X(XRC_SRQ_ARM_LWM, 0x70802, BAD_PARAM, "arm_xrc_srq_in.lwm",                               \
+	  ALLOWED("less than the number of WQEs"))                                                 \
+	/* queue pairs */                                                                          \
+	X(QPC_ST, 0x50001, BAD_PARAM, "qpc.st",                                                    \
+	  ALLOWED("RC (0), UC (1), UD (2), XRC (3) or DCI (5)"))                                   \
+	X(QPC_PD, 0x50002, BAD_RES, "qpc.pd", NO_SUCH("PD"))                                       \
+	X(QPC_CQN_SND, 0x50003, BAD_RES, "qpc.cqn_snd", NO_SUCH("CQ"))                             \
+	X(QPC_CQN_RCV, 0x50004, BAD_RES, "qpc.cqn_rcv", NO_SUCH("CQ"))                             \
+	X(QPC_UAR, 0x50005, BAD_RES, "qpc.uar_page", NO_SUCH("UAR"))                               \
+	X(QPC_RQ_TYPE, 0x50006, BAD_PARAM, "qpc.rq_type",                                          \
+	  ALLOWED("own RQ (0), RMP (1) or none (3)"))                                              \
+	X(QPC_SRQN, 0x50007, BAD_RES, "qpc.srqn_rmpn_xrqn", NO_SUCH("RMP"))                        \
+	X(QPC_RQ_STRIDE, 0x50008, BAD_PARAM, "qpc.log_rq_stride",                                  \
+	  ALLOWED("at most max_wqe_sz_rq bytes", CAP(max_wqe_sz_rq)))                              \
+	X(QPC_TS_FORMAT, 0x50009, BAD_PARAM, "qpc.ts_format",                                      \
+	  ALLOWED("free running (0) or default (1)"))                                              \
+	X(QPC_WQ_SIGNATURE, 0x5000a, BAD_PARAM, "qpc.wq_signature",                                \
+	  MUST_BE_0("cap wq_signature is 0", CAP(wq_signature)))                                   \
+	X(QPC_RLKY, 0x5000b, BAD_PARAM, "qpc.rlky",                                                \
+	  BECAUSE("the reserved lkey is for the driver", "0"))                                     \
+	X(QPC_OFFLOAD, 0x5000c, BAD_PARAM, "qpc.offload_type", ALLOWED("0: no offloads"))          \
+	X(QP_INPUT_QPN, 0x5000d, BAD_PARAM, "create_qp_in.input_qpn",                              \
+	  ALLOWED("0: QPNs are not reserved"))                                                     \
+	X(QP_CREATE_OPT, 0x5000e, BAD_PARAM, "create_qp_in.opt_param_mask", ALLOWED("0"))          \
+	X(QP_UMEM_VALID, 0x5000f, BAD_PARAM, "create_qp_in.wq_umem_valid", ALLOWED("must be 1"))   \
+	X(QP_UMEM, 0x50010, BAD_RES, "create_qp_in.wq_umem_id", NO_SUCH("umem"))                   \
+	X(QP_UMEM_FIT, 0x50011, BAD_PARAM, "create_qp_in.wq_umem_offset",                          \
+	  ALLOWED("64-byte aligned, and RQ then SQ must lie inside the umem"))                     \
+	X(QP_DBR_VALID, 0x50012, BAD_PARAM, "qpc.dbr_umem_valid", ALLOWED("must be 1"))            \
+	X(QP_DBR_UMEM, 0x50013, BAD_RES, "qpc.dbr_umem_id", NO_SUCH("umem"))                       \
+	X(QP_DBR_FIT, 0x50014, BAD_PARAM, "qpc.dbr_addr",                                          \
+	  ALLOWED("8 bytes, aligned, inside the umem"))                                            \
+	X(QPC_STATE, 0x50015, BAD_PARAM, "qpc.state", ALLOWED("reset (0) at creation"))            \
+	X(QPC_END_PADDING, 0x50016, BAD_PARAM, "qpc.end_padding_mode",                             \
+	  MUST_BE_0("cap end_pad is 0", CAP(end_pad)))                                             \
+	X(QPC_DRAIN_SIGERR, 0x50017, BAD_PARAM, "qpc.drain_sigerr",                                \
+	  MUST_BE_0("cap drain_sigerr is 0", CAP(drain_sigerr)))                                   \
+	X(QPC_XRC_RQ, 0x50018, BAD_PARAM, "qpc.rq_type",                                           \
+	  ALLOWED("an XRC QP has no RQ of its own"))                                               \
+	X(QPC_XRCD, 0x50019, BAD_RES, "qpc.xrcd", NO_SUCH("XRC domain"))                           \
+	X(QPC_COUNTERS, 0x50220, BAD_RES, "qpc.counter_set_id",                                    \
+	  ALLOWED("0 or a set of Q counters"))                                                     \
+	X(QP_DESTROY_NONE, 0x50101, BAD_RES, "destroy_qp_in.qpn", NO_SUCH("QP"))                   \
+	X(QP_QUERY_NONE, 0x50b01, BAD_RES, "query_qp_in.qpn", NO_SUCH("QP"))                       \
+	X(QP_NONE, 0x50201, BAD_RES, "rst2init_qp_in.qpn", NO_SUCH("QP"))                          \
+	X(QP_FROM_STATE, 0x50202, BAD_QP_STATE, "qpc.state",                                       \
+	  ALLOWED("the state that the command starts from"))                                       \
+	X(QP_OPT_MASK, 0x50203, BAD_PARAM, "rst2init_qp_in.opt_param_mask",                        \
+	  ALLOWED("what this transition takes for this service type"))                             \
+	X(PATH_PORT, 0x50204, BAD_PARAM, "ads.vhca_port_num",                                      \
+	  ALLOWED("a port of the HCA, from 1"))                                                    \
+	X(PATH_PKEY, 0x50205, BAD_INDEX, "ads.pkey_index", ALLOWED("a P_Key of the port"))         \
+	X(PATH_SGID, 0x50206, BAD_INDEX, "ads.src_addr_index", ALLOWED("a GID of the port"))       \
+	X(QPC_ATOMIC_MODE, 0x50207, BAD_PARAM, "qpc.atomic_mode",                                  \
+	  ALLOWED("none (0), IB compatible (1), CX (2) or up to 8 bytes (3)"))                     \
+	X(QPC_MTU, 0x50301, BAD_PARAM, "qpc.mtu", ALLOWED("256 (1) up to the port's"))             \
+	X(QPC_MSG_MAX, 0x50302, BAD_PARAM, "qpc.log_msg_max",                                      \
+	  ALLOWED("at most cap log_max_msg", CAP(log_max_msg)))                                    \
+	X(QPC_RRA_MAX, 0x50303, BAD_PARAM, "qpc.log_rra_max",                                      \
+	  ALLOWED("at most cap log_max_ra_res_qp", CAP(log_max_ra_res_qp)))                        \
+	X(QPC_SRA_MAX, 0x50401, BAD_PARAM, "qpc.log_sra_max",                                      \
+	  ALLOWED("at most cap log_max_ra_req_qp", CAP(log_max_ra_req_qp)))                        \
+	X(QPC_PM_STATE, 0x50402, BAD_PARAM, "qpc.pm_state", ALLOWED("migrated (3): cap apm is 0"))
 
 #endif

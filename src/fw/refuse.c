@@ -5,12 +5,24 @@
 #include <errno.h>
 #include "util/cleanup.h"
 
-#define REFUSAL_ROW(row, syn, st, fld, txt) \
-	[FW_R_##row] = {.syndrome = (syn),  \
-			.status = FW_##st,  \
-			.field = (fld),     \
-			.text = (txt),      \
-			.name = #row},
+/* What a row says; `text` is all of it in one line. */
+#define SAYS(line, why, what, ...) .text = line, .reason = why, .allowed = what, __VA_ARGS__
+#define CAP(f)                                                                                   \
+	.cap = &(const struct layout_field)                                                      \
+	{                                                                                        \
+		.name = #f, .bit = LF_cmd_hca_cap_##f##_BIT, .width = LF_cmd_hca_cap_##f##_WIDTH \
+	}
+#define ALLOWED(what, ...) SAYS(what, NULL, what, __VA_ARGS__)
+#define BECAUSE(why, what, ...) SAYS(why "; allowed: " what, why, what, __VA_ARGS__)
+#define NO_SUCH(object)                            \
+	SAYS("no such " object, "no such " object, \
+	     "the number of one that exists, made under this uid")
+#define UNKNOWN(thing) SAYS("no such " thing, "no such " thing, "one that this device has")
+#define IN_USE(why) SAYS(why, why, "one that nothing refers to any more")
+#define MUST_BE_0(why, ...) SAYS(why, why, "0", __VA_ARGS__)
+
+#define REFUSAL_ROW(row, syn, st, fld, says) \
+	[FW_R_##row] = {.syndrome = (syn), .status = FW_##st, .field = (fld), .name = #row, says},
 static const struct fw_refusal refusals[FW_R_COUNT] = {FW_REFUSALS(REFUSAL_ROW)};
 
 const struct fw_refusal *fw_refusal(enum fw_r r)
@@ -29,40 +41,6 @@ const struct fw_refusal *fw_refusal_find(uint32_t syndrome)
 const struct fw_refusal *fw_refusal_at(unsigned int n)
 {
 	return n + 1 < FW_R_COUNT ? &refusals[n + 1] : NULL;
-}
-
-static const char separator[] = "; allowed: ";
-
-static bool begins(const char *s, const char *with)
-{
-	return !strncmp(s, with, strlen(with));
-}
-
-const char *fw_refusal_allowed(const struct fw_refusal *f)
-{
-	const char *also = strstr(f->text, separator);
-	size_t n = strlen(f->name);
-
-	if (also)
-		return also + strlen(separator);
-	if (begins(f->text, "no such "))
-		return f->status == FW_BAD_PARAM
-			       ? "one that this device has"
-			       : "the number of one that exists, made under this uid";
-	if (n > 7 && !strcmp(f->name + n - 7, "_IN_USE"))
-		return "one that nothing refers to any more";
-	if (begins(f->text, "cap ") || begins(f->text, "caps "))
-		return "0";
-	return f->text;
-}
-
-size_t fw_refusal_reason(const struct fw_refusal *f)
-{
-	const char *also = strstr(f->text, separator);
-
-	return also                               ? (size_t)(also - f->text)
-	       : fw_refusal_allowed(f) == f->text ? 0
-						  : strlen(f->text);
 }
 
 /* errno as the kernel's driver answers (cmd_status_to_err in mlx5/core/cmd.c). */

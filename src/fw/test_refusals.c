@@ -200,6 +200,33 @@ static void test_refusal_table(void **state)
 	assert_null(fw_refusal_find(0));
 }
 
+/* Does the text name this capability, as a word of its own? Those of one English word are left out.
+ */
+static bool names(const char *text, const char *cap)
+{
+	const char *at = strstr(text, cap);
+	size_t n = strlen(cap);
+
+	return at && strchr(cap, '_') && (at == text || at[-1] != '_') && at[n] != '_' &&
+	       (at[n] < 'a' || at[n] > 'z');
+}
+
+/* A reader of the text sees the value of each general capability that it names, and of no other. */
+static void test_refusals_show_the_capabilities_they_name(void **state)
+{
+	const struct fw_refusal *r;
+
+	for (unsigned int n = 0; (r = fw_refusal_at(n)); n++) {
+		const char *shown = r->cap ? r->cap->name : "";
+
+		assert_true(*r->allowed && (!r->reason || *r->reason));
+		assert_true(!r->cap || names(r->text, shown));
+		for (uint32_t i = 0; i < layout_cmd_hca_cap.nfields; i++)
+			if (names(r->text, layout_cmd_hca_cap.fields[i].name))
+				assert_string_equal(shown, layout_cmd_hca_cap.fields[i].name);
+	}
+}
+
 /* Limits are those of the tables behind them; a few low numbers are reserved, as on the card. */
 static void test_capabilities_fit_the_segment(void **state)
 {
@@ -242,6 +269,7 @@ int main(void)
 		cmocka_unit_test(test_a_refusal_leaves_no_trace),
 		cmocka_unit_test(test_command_table),
 		cmocka_unit_test(test_refusal_table),
+		cmocka_unit_test(test_refusals_show_the_capabilities_they_name),
 		cmocka_unit_test(test_capabilities_fit_the_segment),
 	};
 

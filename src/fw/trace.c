@@ -15,7 +15,7 @@
 /* Of a command that this firmware does not know: how much of its bytes is shown. */
 #define UNKNOWN_BYTES 64u
 
-static const struct layout *variant(void *ctx, const struct layout *inner)
+static const struct layout *trace_variant(void *ctx, const struct layout *inner)
 {
 	return prm_variant(inner, ctx);
 }
@@ -42,7 +42,7 @@ static void rec_input(struct rec *r, const struct fw_call *k, const void *in, ui
 
 	rec_group(r, "in", "(");
 	if (k->cmd) {
-		layout_rec(r, k->cmd->in, in, inlen, from, variant, (void *)(uintptr_t)in);
+		layout_rec(r, k->cmd->in, in, inlen, from, trace_variant, (void *)(uintptr_t)in);
 	} else {
 		layout_rec(r, &layout_cmd_in, in, inlen, from, NULL, NULL);
 		known = inlen < LAYOUT_SZ(cmd_in) ? inlen : LAYOUT_SZ(cmd_in);
@@ -69,40 +69,26 @@ static bool any_set(const uint8_t *p, uint32_t n)
 	return n;
 }
 
-/* The values of the capabilities that a text names: "at most log_max_cq_sz". */
-static void rec_caps(struct rec *r, const struct fw_call *k, const char *text)
+/* The value of the capability that decides what is allowed. */
+static void rec_cap(struct rec *r, const struct fw_call *k, const struct layout_field *cap)
 {
 	uint8_t in[LAYOUT_SZ(query_hca_cap_in)] = {0}, out[LAYOUT_SZ(query_hca_cap_out)] = {0};
-	const uint8_t *cap = LAYOUT_IN(query_hca_cap_out, capability, out);
 	struct fw_call q = *k;
-	bool any = false;
 
 	q.in = in;
 	q.out = out;
 	q.op_mod = 0;
-	if (fw_cmd_query_hca_cap(&q))
+	if (!cap || fw_cmd_query_hca_cap(&q))
 		return;
-	for (uint32_t i = 0; i < layout_cmd_hca_cap.nfields; i++) {
-		const struct layout_field *f = &layout_cmd_hca_cap.fields[i];
-		const char *at = strstr(text, f->name);
-		size_t n = strlen(f->name);
-
-		/* a word of its own, and not one of English */
-		if (!at || !strchr(f->name, '_') || (at > text && at[-1] == '_') || at[n] == '_' ||
-		    (at[n] >= 'a' && at[n] <= 'z'))
-			continue;
-		if (!any)
-			rec_group(r, "caps", " (");
-		any = true;
-		rec_u(r, f->name, layout_get(cap, f->bit, f->width));
-	}
-	if (any)
-		rec_group_end(r, ")");
+	rec_group(r, "caps", " (");
+	rec_u(r, cap->name,
+	      layout_get(LAYOUT_IN(query_hca_cap_out, capability, out), cap->bit, cap->width));
+	rec_group_end(r, ")");
 }
 
 /* The place of a field in the input. */
-static bool find(const struct fw_call *k, const char *field, uint32_t inlen, uint32_t *bit,
-		 uint32_t *width)
+static bool trace_find(const struct fw_call *k, const char *field, uint32_t inlen, uint32_t *bit,
+		       uint32_t *width)
 {
 	const struct layout *body;
 
@@ -129,7 +115,7 @@ static void rec_where(struct rec *r, const struct fw_call *k, const struct fw_re
 	if (reserved_bit >= 0) {
 		bit = (uint32_t)reserved_bit & ~31u;
 		width = 32;
-	} else if (!find(k, f->field, inlen, &bit, &width)) {
+	} else if (!trace_find(k, f->field, inlen, &bit, &width)) {
 		width = 0;
 	}
 	if (r->json) {
@@ -160,7 +146,7 @@ static void rec_where(struct rec *r, const struct fw_call *k, const struct fw_re
 static void rec_refusal(struct rec *r, const struct fw_call *k, const struct fw_refusal *f,
 			uint32_t inlen, uint32_t outlen, int32_t reserved_bit)
 {
-	char text[48], reason[128];
+	char text[48];
 
 	rec_group(r, "refused", "");
 	if (r->json) {
@@ -171,11 +157,10 @@ static void rec_refusal(struct rec *r, const struct fw_call *k, const struct fw_
 		rec_say(r, "", fw_status_name(f->status), text);
 	}
 	rec_where(r, k, f, inlen, outlen, reserved_bit);
-	fmt(reason, sizeof(reason), "%.*s", (int)fw_refusal_reason(f), f->text);
-	if (reason[0])
-		rec_say(r, "reason", ": ", reason);
-	rec_say(r, "allowed", "; allowed: ", fw_refusal_allowed(f));
-	rec_caps(r, k, f->text);
+	if (f->reason)
+		rec_say(r, "reason", ": ", f->reason);
+	rec_say(r, "allowed", "; allowed: ", f->allowed);
+	rec_cap(r, k, f->cap);
 	rec_group_end(r, "");
 }
 
@@ -191,7 +176,8 @@ void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t
 	rec_input(&r, k, k->in, inlen);
 	if (result == 0 && k->cmd && any_set(k->out, outlen)) {
 		rec_group(&r, "out", " -> ");
-		layout_rec(&r, k->cmd->out, k->out, outlen, 0, variant, (void *)(uintptr_t)k->in);
+		layout_rec(&r, k->cmd->out, k->out, outlen, 0, trace_variant,
+			   (void *)(uintptr_t)k->in);
 		rec_body(&r, k, k->out, outlen, true);
 		rec_group_end(&r, "");
 	}

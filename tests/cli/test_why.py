@@ -442,7 +442,8 @@ class Explain(Why):
         return json.loads(self.ok('explain', '-j', *words))
 
     def refusals(self):
-        rows = re.findall(r'X\((\w+), (0x[0-9a-f]+), (\w+),[ \\\n\t]*"([^"]+)",[ \\\n\t]*"([^"]+)"\)',
+        rows = re.findall(r'X\((\w+), (0x[0-9a-f]+), (\w+),[ \\\n\t]*"([^"]+)",[ \\\n\t]*'
+                          r'(\w+)\([ \\\n\t]*"([^"]+)"(?:,[ \\\n\t]*"([^"]+)")?[^"]*?\)\)',
                           c_source('src/fw/refusals.h'))
         self.assertGreater(len(rows), 90)
         self.assertEqual(len(rows), len(re.findall(r'\bX\(\w+, 0x', c_source('src/fw/refusals.h'))))
@@ -450,14 +451,17 @@ class Explain(Why):
 
     def test_every_refusal_is_explained(self):
         rows = self.refusals()
-        found = self.meanings(*[syndrome for _, syndrome, _, _, _ in rows])
+        found = self.meanings(*[row[1] for row in rows])
         found = {m['value']: m for m in found if m['kind'] == 'syndrome of softhca'}
-        for name, syndrome, status, field, text in rows:
+        says = {'ALLOWED': lambda what: (None, what), 'BECAUSE': lambda why, what: (why, what),
+                'NO_SUCH': lambda it: ('no such ' + it, 'the number of one that exists, made under this uid'),
+                'UNKNOWN': lambda it: ('no such ' + it, 'one that this device has'),
+                'IN_USE': lambda why: (why, 'one that nothing refers to any more'),
+                'MUST_BE_0': lambda why: (why, '0')}
+        for name, syndrome, status, field, kind, *texts in rows:
             m = found[int(syndrome, 16)]
             self.assertEqual((m['name'], m['field']), (name, field))
-            said = m.get('reason', '') + ('; allowed: ' if '; allowed: ' in text else '')
-            self.assertEqual(said + m['allowed'] if '; allowed: ' in text else m.get('reason', m['allowed']),
-                             text)
+            self.assertEqual((m.get('reason'), m['allowed']), says[kind](*filter(None, texts)))
             self.assertTrue(m['status'].startswith(status + ' ('), m)
             self.assertFalse(m['allowed'].startswith(('no such', 'cap ', 'caps ')) or not m['allowed'], m)
             if '.' in field and int(syndrome, 16) < 0xf00000 and m['command'] != 'any':
