@@ -8,14 +8,16 @@
 #include <rdma/mlx5_user_ioctl_verbs.h>
 #include "mlx5/drv.h"
 
-#define CMD_IN_MIN LAYOUT_SZ(cmd_in)
-#define CMD_OUT_MIN LAYOUT_SZ(cmd_out)
-
-/* A command: at least a header, edited by the driver. */
+/* A command: at least a header, edited by the driver; and its answer. */
 #define ATTR_CMD_IN(i)                                                                             \
 	{                                                                                          \
 		.id = (i), .name = #i, .kind = UV_A_PTR_IN, .mandatory = true, .alloc_copy = true, \
-		.min_len = CMD_IN_MIN, .max_len = 0xffff                                           \
+		.min_len = LAYOUT_SZ(cmd_in), .max_len = 0xffff, .show = mlx5_show_cmd_in          \
+	}
+#define ATTR_CMD_OUT(i)                                                                     \
+	{                                                                                   \
+		.id = (i), .name = #i, .kind = UV_A_PTR_OUT, .mandatory = true,             \
+		.min_len = LAYOUT_SZ(cmd_out), .max_len = 0xffff, .show = mlx5_show_cmd_out \
 	}
 #define METHOD(i, a, h)                                                                      \
 	{                                                                                    \
@@ -53,7 +55,7 @@ static const struct uv_method_def pd_methods[] = {
 
 static const struct uv_attr_def other_attrs[] = {
 	ATTR_CMD_IN(MLX5_IB_ATTR_DEVX_OTHER_CMD_IN),
-	UV_ATTR_OUT_MIN(MLX5_IB_ATTR_DEVX_OTHER_CMD_OUT, CMD_OUT_MIN, true),
+	ATTR_CMD_OUT(MLX5_IB_ATTR_DEVX_OTHER_CMD_OUT),
 };
 static const struct uv_attr_def query_uar_attrs[] = {
 	UV_ATTR_IN(MLX5_IB_ATTR_DEVX_QUERY_UAR_USER_IDX, uint32_t, true),
@@ -83,7 +85,7 @@ static const struct uv_method_def devx_methods[] = {
 static const struct uv_attr_def obj_create_attrs[] = {
 	UV_ATTR_IDR(MLX5_IB_ATTR_DEVX_OBJ_CREATE_HANDLE, &mlx5_devx_obj_type, UV_NEW, true),
 	ATTR_CMD_IN(MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_IN),
-	UV_ATTR_OUT_MIN(MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT, CMD_OUT_MIN, true),
+	ATTR_CMD_OUT(MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT),
 };
 static const struct uv_attr_def obj_destroy_attrs[] = {
 	UV_ATTR_IDR(MLX5_IB_ATTR_DEVX_OBJ_DESTROY_HANDLE, &mlx5_devx_obj_type, UV_DESTROY_ACCESS,
@@ -92,12 +94,12 @@ static const struct uv_attr_def obj_destroy_attrs[] = {
 static const struct uv_attr_def obj_modify_attrs[] = {
 	UV_ATTR_IDR(MLX5_IB_ATTR_DEVX_OBJ_MODIFY_HANDLE, NULL, UV_READ, true),
 	ATTR_CMD_IN(MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_IN),
-	UV_ATTR_OUT_MIN(MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_OUT, CMD_OUT_MIN, true),
+	ATTR_CMD_OUT(MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_OUT),
 };
 static const struct uv_attr_def obj_query_attrs[] = {
 	UV_ATTR_IDR(MLX5_IB_ATTR_DEVX_OBJ_QUERY_HANDLE, NULL, UV_READ, true),
 	ATTR_CMD_IN(MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_IN),
-	UV_ATTR_OUT_MIN(MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_OUT, CMD_OUT_MIN, true),
+	ATTR_CMD_OUT(MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_OUT),
 };
 static const struct uv_attr_def obj_async_query_attrs[] = {
 	UV_ATTR_IDR(MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_HANDLE, NULL, UV_READ, true),

@@ -275,6 +275,10 @@ uint8_t mlx5_rate_of(uint64_t stat_rate);
 
 /* ---- DEVX: devx.c devx_umem.c */
 extern const struct uv_type mlx5_devx_obj_type, mlx5_devx_umem_type;
+/* Firmware commands in a trace (devx_trace.c). */
+struct rec;
+void mlx5_show_cmd_in(struct rec *r, const char *name, const uint8_t *p, size_t len);
+void mlx5_show_cmd_out(struct rec *r, const char *name, const uint8_t *p, size_t len);
 int mlx5_method_devx_other(struct uv_bundle *b);
 int mlx5_method_devx_query_uar(struct uv_bundle *b);
 int mlx5_method_devx_query_eqn(struct uv_bundle *b);

@@ -312,10 +312,14 @@ enum uv_attr_kind {
 };
 enum uv_access { UV_READ, UV_WRITE, UV_NEW, UV_DESTROY_ACCESS };
 
+struct rec;
 struct uv_attr_def {
 	uint16_t id; /* with UVERBS_ID_NS_SHIFT bit for the driver namespace */
 	const char *name;
-	const char *type_name; /* of PTR_*: "struct ib_..." or a number's; for traces */
+	/* For traces, of PTR_*: "struct ib_..." or a number's; of UHW what follows "DRIVER_ib_". */
+	const char *type_name;
+	/* For traces, of PTR_*: what shows min_len bytes or more; NULL: they are of type_name. */
+	void (*show)(struct rec *r, const char *name, const uint8_t *p, size_t len);
 	enum uv_attr_kind kind;
 	bool mandatory;
 	bool zero_trailing;        /* a longer input must have a zero tail (else EOPNOTSUPP) */
@@ -378,15 +382,18 @@ struct uv_attr_def {
 		.id = (i), .name = #i, .kind = UV_A_FD, .mandatory = (m), .access = (acc), \
 		.type = (typ)                                                              \
 	}
-#define UV_ATTR_UHW                                                                 \
-	{.id = UVERBS_ATTR_UHW_IN,                                                  \
-	 .name = "UHW_IN",                                                          \
-	 .kind = UV_A_PTR_IN,                                                       \
-	 .is_udata = true,                                                          \
-	 .max_len = 0xffff},                                                        \
-	{                                                                           \
-		.id = UVERBS_ATTR_UHW_OUT, .name = "UHW_OUT", .kind = UV_A_PTR_OUT, \
-		.is_udata = true, .max_len = 0xffff                                 \
+/* The driver's data and the names of its structures, by the uapi's scheme: mlx5_ib_IN. NULL: none.
+ */
+#define UV_ATTR_UHW(in, out)                                                      \
+	{.id = UVERBS_ATTR_UHW_IN,                                                \
+	 .name = "UHW_IN",                                                        \
+	 .type_name = (in),                                                       \
+	 .kind = UV_A_PTR_IN,                                                     \
+	 .is_udata = true,                                                        \
+	 .max_len = 0xffff},                                                      \
+	{                                                                         \
+		.id = UVERBS_ATTR_UHW_OUT, .name = "UHW_OUT", .type_name = (out), \
+		.kind = UV_A_PTR_OUT, .is_udata = true, .max_len = 0xffff         \
 	}
 
 struct uv_bundle; /* one call: see below */
@@ -400,6 +407,7 @@ struct uv_method_def {
 						of that id; a method whose only work is
 						to destroy: uv_destroy_handler */
 	bool no_context;                     /* callable before GET_CONTEXT */
+	bool runs_command;                   /* INVOKE_WRITE: the command judges CORE_IN */
 };
 
 struct uv_object_def {

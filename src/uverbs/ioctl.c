@@ -181,7 +181,7 @@ static int check_values(struct uv_bundle *b)
 		}
 		/* CORE_IN's own length is for its command to judge. */
 		if ((d->kind == UV_A_PTR_IN || d->kind == UV_A_ENUM_IN) &&
-		    b->method->def->handler != uv_cmd_invoke_write)
+		    !b->method->def->runs_command)
 			r = fetch(b, a);
 	}
 	return r;
@@ -253,7 +253,7 @@ static int run_method(struct uv_bundle *b)
 	r = check_values(b);
 	if (!r)
 		r = fill_udata(b);
-	if (b->trace && m->def->handler != uv_cmd_invoke_write) /* there with the command's name */
+	if (b->trace && !m->def->runs_command) /* a command first shows its name */
 		uv_trace_attrs(b);
 	return r ? r : run_handler(b);
 }

@@ -131,6 +131,8 @@ struct uv_cmd {
 	bool ex;
 	const char *name;
 	uint16_t req, resp; /* bytes of the core structs; ex commands may be shorter or longer */
+	const char *req_type, *resp_type;   /* their names; NULL: there is none */
+	const char *driver_in, *driver_out; /* of the driver's, behind "DRIVER_ib_"; NULL: none */
 	bool has_resp, has_udata;
 	bool destroys;
 	size_t needs[2]; /* offsets of the driver operations without which it is absent */

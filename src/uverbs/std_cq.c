@@ -244,7 +244,7 @@ static const struct uv_attr_def create_attrs[] = {
 		      false),
 	UV_ATTR_OUT(UVERBS_ATTR_CREATE_CQ_RESP_CQE, uint32_t, true),
 	UV_ATTR_FD(UVERBS_ATTR_CREATE_CQ_EVENT_FD, &uv_type_async_event, UV_READ, false),
-	UV_ATTR_UHW,
+	UV_ATTR_UHW("create_cq", "create_cq_resp"),
 };
 static const struct uv_attr_def destroy_attrs[] = {
 	UV_ATTR_IDR(UVERBS_ATTR_DESTROY_CQ_HANDLE, &uv_type_cq, UV_DESTROY_ACCESS, true),

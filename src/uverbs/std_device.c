@@ -376,7 +376,7 @@ static const struct uv_attr_def invoke_write_attrs[] = {
 	UV_ATTR_CONST(UVERBS_ATTR_WRITE_CMD, UINT32_MAX, true),
 	UV_ATTR_IN_MIN(UVERBS_ATTR_CORE_IN, 4, false),
 	UV_ATTR_OUT_MIN(UVERBS_ATTR_CORE_OUT, 0, false),
-	UV_ATTR_UHW,
+	UV_ATTR_UHW(NULL, NULL), /* of the command */
 };
 static const struct uv_attr_def info_handles_attrs[] = {
 	UV_ATTR_CONST(UVERBS_ATTR_INFO_OBJECT_ID, UINT16_MAX, true),
@@ -391,7 +391,7 @@ static const struct uv_attr_def query_port_attrs[] = {
 static const struct uv_attr_def get_context_attrs[] = {
 	UV_ATTR_OUT(UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, uint32_t, false),
 	UV_ATTR_OUT(UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT, uint64_t, false),
-	UV_ATTR_UHW,
+	UV_ATTR_UHW("alloc_ucontext_req_v2", "alloc_ucontext_resp"),
 };
 static const struct uv_attr_def query_context_attrs[] = {
 	UV_ATTR_OUT(UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS, uint32_t, false),
@@ -411,12 +411,12 @@ static const struct uv_attr_def query_gid_entry_attrs[] = {
 			   netdev_ifindex, true),
 };
 
-#define METHOD(n, attrs, handler, no_context)                                        \
-	{                                                                            \
-		UVERBS_METHOD_##n, #n, attrs, ARRAY_SIZE(attrs), handler, no_context \
+#define METHOD(n, attrs, handler, no_context, ...)                                                \
+	{                                                                                         \
+		UVERBS_METHOD_##n, #n, attrs, ARRAY_SIZE(attrs), handler, no_context, __VA_ARGS__ \
 	}
 static const struct uv_method_def methods[] = {
-	METHOD(INVOKE_WRITE, invoke_write_attrs, uv_cmd_invoke_write, true),
+	METHOD(INVOKE_WRITE, invoke_write_attrs, uv_cmd_invoke_write, true, .runs_command = true),
 	METHOD(INFO_HANDLES, info_handles_attrs, info_handles, true),
 	METHOD(QUERY_PORT, query_port_attrs, query_port, false),
 	METHOD(GET_CONTEXT, get_context_attrs, get_context, true),

@@ -493,7 +493,7 @@ static const struct uv_attr_def create_attrs[] = {
 	UV_ATTR_OUT_STRUCT(UVERBS_ATTR_CREATE_QP_RESP_CAP, struct ib_uverbs_qp_cap, max_inline_data,
 			   true),
 	UV_ATTR_OUT(UVERBS_ATTR_CREATE_QP_RESP_QP_NUM, uint32_t, true),
-	UV_ATTR_UHW,
+	UV_ATTR_UHW("create_qp", "create_qp_resp"),
 };
 static const struct uv_attr_def destroy_attrs[] = {
 	UV_ATTR_IDR(UVERBS_ATTR_DESTROY_QP_HANDLE, &uv_type_qp, UV_DESTROY_ACCESS, true),

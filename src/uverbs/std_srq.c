@@ -273,7 +273,7 @@ static const struct uv_attr_def create_attrs[] = {
 	UV_ATTR_OUT(UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, uint32_t, true),
 	UV_ATTR_OUT(UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, uint32_t, true),
 	UV_ATTR_OUT(UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM, uint32_t, false),
-	UV_ATTR_UHW,
+	UV_ATTR_UHW("create_srq", "create_srq_resp"),
 };
 static const struct uv_attr_def destroy_attrs[] = {
 	UV_ATTR_IDR(UVERBS_ATTR_DESTROY_SRQ_HANDLE, &uv_type_srq, UV_DESTROY_ACCESS, true),

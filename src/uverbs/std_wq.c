@@ -330,7 +330,7 @@ static const struct uv_attr_def create_attrs[] = {
 	UV_ATTR_OUT(UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR, uint32_t, true),
 	UV_ATTR_OUT(UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE, uint32_t, true),
 	UV_ATTR_OUT(UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM, uint32_t, false),
-	UV_ATTR_UHW,
+	UV_ATTR_UHW("create_wq", "create_wq_resp"),
 };
 static const struct uv_attr_def destroy_attrs[] = {
 	UV_ATTR_IDR(UVERBS_ATTR_DESTROY_WQ_HANDLE, &uv_type_wq, UV_DESTROY_ACCESS, true),

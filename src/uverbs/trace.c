@@ -4,18 +4,15 @@
  * the method's row and with the members of its structure; what was written back; the result; and of
  * a refusal the rule. Called by ioctl.c, write.c and bundle.c when the topic is on.
  *
- * Structures are found by name (structs.h): rows name theirs by the UV_ATTR macros, write commands
- * and driver data by the uapi's own scheme: ib_uverbs_COMMAND, ib_uverbs_COMMAND_resp,
- * DRIVER_ib_COMMAND.
+ * Structures are found by name (structs.h): the rows of attributes and of write commands name
+ * theirs. Those of driver data begin with DRIVER_ib_.
  */
 #include <endian.h>
 #include <stdarg.h>
-#include "fw/fw.h"
 #include "uverbs/priv.h"
 #include "uverbs/structs.h"
 #include "util/fmt.h"
 #include "util/log.h"
-#include "wire/prm/prm.h"
 
 static _Thread_local const char *thread_rule; /* uv_no() */
 
@@ -37,7 +34,7 @@ const char *uv_short_name(const char *name)
 
 /* ---- structures */
 
-static const struct uv_struct *find_struct(const char *name)
+static const struct uv_struct *trace_struct_find(const char *name)
 {
 	unsigned int low = 0, high = uv_nstructs;
 
@@ -57,7 +54,7 @@ static const struct uv_struct *find_struct(const char *name)
 	return NULL;
 }
 
-static bool all_zero(const uint8_t *p, size_t n)
+static bool trace_all_zero(const uint8_t *p, size_t n)
 {
 	while (n && !*p)
 		p++, n--;
@@ -103,17 +100,17 @@ static void rec_struct(struct rec *r, const char *name, const struct uv_struct *
 	for (unsigned int i = 0; i < s->n; i++) {
 		const struct uv_member *m = &uv_members[s->first + i];
 
-		if (m->offset + m->size <= len && !all_zero(p + m->offset, m->size))
+		if (m->offset + m->size <= len && !trace_all_zero(p + m->offset, m->size))
 			rec_member(r, m, p + m->offset, depth);
 	}
-	if (len > s->size && !all_zero(p + s->size, len - s->size))
+	if (len > s->size && !trace_all_zero(p + s->size, len - s->size))
 		rec_bytes(r, "rest", p + s->size, len - s->size);
 	rec_group_end(r, "}");
 }
 
 static void rec_typed(struct rec *r, const char *name, const char *type, const void *p, size_t len)
 {
-	const struct uv_struct *s = type ? find_struct(type) : NULL;
+	const struct uv_struct *s = type ? trace_struct_find(type) : NULL;
 
 	if (s)
 		rec_struct(r, name, s, p, len, 0);
@@ -123,97 +120,16 @@ static void rec_typed(struct rec *r, const char *name, const char *type, const v
 		rec_bytes(r, name, p, len);
 }
 
-/* ---- commands of the firmware, as DEVX carries them */
+/* ---- the driver's structures */
 
-static bool ends_with(const char *s, const char *end)
+static void rec_driver(struct uv_bundle *b, const char *name, const char *type, const void *p,
+		       size_t len)
 {
-	size_t n = strlen(s), m = strlen(end);
+	char full[64];
 
-	return n >= m && !strcmp(s + n - m, end);
-}
-
-static void rec_prm_in(struct rec *r, const char *name, const uint8_t *p, size_t len)
-{
-	uint16_t opcode = (uint16_t)LAYOUT_GET(cmd_in, p, opcode);
-	const struct layout *in = NULL, *out;
-
-	rec_group(r, name, "{");
-	rec_code(r, "opcode", opcode, fw_opcode_name(opcode));
-	/* In text the line of the firmware has the rest; it never saw what the driver refused. */
-	if (r->json || !fw_command_layouts(opcode, &in, &out))
-		rec_bytes(r, "bytes", p, len);
-	else
-		rec_u(r, "len", len);
-	rec_group_end(r, "}");
-}
-
-static void rec_prm_out(struct rec *r, const char *name, const uint8_t *p, size_t len)
-{
-	uint8_t status = (uint8_t)LAYOUT_GET(cmd_out, p, status);
-	uint32_t syndrome = (uint32_t)LAYOUT_GET(cmd_out, p, syndrome);
-	const struct fw_refusal *f = status ? fw_refusal_find(syndrome) : NULL;
-
-	rec_group(r, name, "{");
-	rec_code(r, "status", status, fw_status_name(status));
-	rec_x(r, "syndrome", syndrome);
-	if (f) {
-		rec_s(r, "field", f->field);
-		rec_s(r, "reason", f->text);
-	}
-	if (r->json)
-		rec_bytes(r, "bytes", p, len);
-	else
-		rec_u(r, "len", len);
-	rec_group_end(r, "}");
-}
-
-/* ---- names of structures by the uapi's scheme */
-
-static void lower(char *to, size_t size, const char *from)
-{
-	size_t n = 0;
-
-	for (; *from && n + 1 < size; from++)
-		to[n++] = *from >= 'A' && *from <= 'Z' ? (char)(*from + 'a' - 'A') : *from;
-	to[n] = '\0';
-}
-
-static const char *core_type(const struct uv_bundle *b, bool resp, char *buf, size_t size)
-{
-	char name[48];
-
-	lower(name, sizeof(name), b->cmd->name);
-	fmt(buf, size, "ib_uverbs_%s%s", name, resp ? "_resp" : "");
-	if (!find_struct(buf) && resp && !strcmp(name, "create_xsrq"))
-		fmt(buf, size, "ib_uverbs_create_srq_resp");
-	return buf;
-}
-
-static const char *driver_type(const struct uv_bundle *b, bool resp, char *buf, size_t size)
-{
-	const char *driver = b->file->api->driver->name, *n;
-	char name[64], object[32];
-
-	if (b->cmd) {
-		lower(name, sizeof(name), b->cmd->name);
-		n = strncmp(name, "ex_", 3) ? name : name + 3;
-	} else {
-		/* "CREATE" of "QP", or "QP_CREATE" */
-		lower(name, sizeof(name), uv_short_name(b->method->def->name));
-		lower(object, sizeof(object), uv_short_name(b->method->object_name));
-		n = strrchr(name, '_');
-		n = n && !strncmp(name, object, strlen(object)) ? n + 1 : name;
-		if (strcmp(object, "device")) {
-			fmt(buf, size, "_%s", object);
-			memmove(name, n, strlen(n) + 1);
-			lower(name + strlen(name), sizeof(name) - strlen(name), buf);
-			n = name;
-		}
-	}
-	if (!strcmp(n, "get_context"))
-		n = resp ? "alloc_ucontext" : "alloc_ucontext_req_v2";
-	fmt(buf, size, "%s_ib_%s%s", driver, n, resp ? "_resp" : "");
-	return buf;
+	if (type)
+		fmt(full, sizeof(full), "%s_ib_%s", b->file->api->driver->name, type);
+	rec_typed(b->trace, name, type ? full : NULL, p, len);
 }
 
 /* What needs no rule of its own. */
@@ -244,8 +160,8 @@ void uv_trace_begin(struct uv_bundle *b, struct rec *r, const char *what, uint64
 }
 
 /* What the program gave: of an attribute that was refused only its length is known. */
-static void in_attr(struct uv_bundle *b, const struct ib_uverbs_attr *u,
-		    const struct uv_attr_def *d, const struct uv_attr *a)
+static void trace_attr_in(struct uv_bundle *b, const struct ib_uverbs_attr *u,
+			  const struct uv_attr_def *d, const struct uv_attr *a)
 {
 	const char *name = uv_short_name(d->name), *type = d->type_name;
 	uint8_t copy[COPY_MAX];
@@ -291,12 +207,12 @@ static void in_attr(struct uv_bundle *b, const struct ib_uverbs_attr *u,
 			}
 		}
 	}
-	if (d->id == UVERBS_ATTR_UHW_IN)
-		type = driver_type(b, false, buf, sizeof(buf));
 	if (d->id == UVERBS_ATTR_CORE_IN && b->cmd)
-		type = core_type(b, false, buf, sizeof(buf));
-	if (ends_with(name, "CMD_IN") && len >= LAYOUT_SZ(cmd_in))
-		rec_prm_in(b->trace, name, p, len);
+		type = b->cmd->req_type;
+	if (d->is_udata)
+		rec_driver(b, name, b->cmd ? b->cmd->driver_in : type, p, len);
+	else if (d->show && len >= d->min_len)
+		d->show(b->trace, name, p, len);
 	else
 		rec_typed(b->trace, name, type, p, len);
 }
@@ -316,7 +232,8 @@ void uv_trace_attrs(struct uv_bundle *b)
 		if (slot >= 0) {
 			const struct uv_attr *a = &b->attrs[slot];
 
-			in_attr(b, u, b->method->attrs[slot], a->def && a->index == i ? a : NULL);
+			trace_attr_in(b, u, b->method->attrs[slot],
+				      a->def && a->index == i ? a : NULL);
 			continue;
 		}
 		fmt(name, sizeof(name), "attr_0x%x", u->attr_id);
@@ -327,17 +244,14 @@ void uv_trace_attrs(struct uv_bundle *b)
 /* A write command's own structure. `p` has `len` bytes, those beyond what was given are zero. */
 void uv_trace_request(struct uv_bundle *b, const void *p, size_t len)
 {
-	char type[64];
-
 	if (b->method)
 		return; /* CORE_IN, among the attributes */
-	rec_typed(b->trace, "request", core_type(b, false, type, sizeof(type)), p, len);
+	rec_typed(b->trace, "request", b->cmd->req_type, p, len);
 	if (b->udata.inlen)
-		rec_typed(b->trace, "driver", driver_type(b, false, type, sizeof(type)),
-			  b->udata.in, b->udata.inlen);
+		rec_driver(b, "driver", b->cmd->driver_in, b->udata.in, b->udata.inlen);
 }
 
-static void begin_out(struct uv_bundle *b)
+static void trace_begin_out(struct uv_bundle *b)
 {
 	if (b->trace_out)
 		return;
@@ -351,43 +265,44 @@ static void begin_out(struct uv_bundle *b)
 void uv_trace_out(struct uv_bundle *b, const struct uv_attr *a, const void *p, size_t len)
 {
 	const char *name = uv_short_name(a->def->name);
-	char type[64];
 
-	begin_out(b);
+	trace_begin_out(b);
 	len = len < a->len ? len : a->len;
-	if (ends_with(name, "CMD_OUT") && len >= LAYOUT_SZ(cmd_out))
-		rec_prm_out(b->trace, name, p, len);
+	if (a->def->show && len >= a->def->min_len)
+		a->def->show(b->trace, name, p, len);
 	else if (a->def->id == UVERBS_ATTR_CORE_OUT && b->cmd)
-		rec_typed(b->trace, name, core_type(b, true, type, sizeof(type)), p, len);
+		rec_typed(b->trace, name, b->cmd->resp_type, p, len);
 	else
 		rec_typed(b->trace, name, a->def->type_name, p, len);
 }
 
 void uv_trace_response(struct uv_bundle *b, const void *p, size_t len)
 {
-	char type[64];
-
-	begin_out(b);
-	rec_typed(b->trace, "response", core_type(b, true, type, sizeof(type)), p, len);
+	trace_begin_out(b);
+	rec_typed(b->trace, "response", b->cmd->resp_type, p, len);
 }
 
 void uv_trace_driver_out(struct uv_bundle *b, const void *p, size_t len)
 {
-	char type[64];
+	const struct uv_attr *a = b->cmd ? NULL : uv_b_attr(b, UVERBS_ATTR_UHW_OUT);
 
-	begin_out(b);
-	rec_typed(b->trace, "UHW_OUT", driver_type(b, true, type, sizeof(type)), p, len);
+	trace_begin_out(b);
+	rec_driver(b, "UHW_OUT",
+		   b->cmd ? b->cmd->driver_out
+		   : a    ? a->def->type_name
+			  : NULL,
+		   p, len);
 }
 
 /* Handles that were taken: the program learns them whatever becomes of the call. */
-static void new_handles(struct uv_bundle *b)
+static void trace_new_handles(struct uv_bundle *b)
 {
 	for (unsigned int i = 0; b->attrs && i < b->method->nattrs; i++) {
 		const struct uv_attr *a = &b->attrs[i];
 
 		if (a->def && a->def->access == UV_NEW && b->trace_new &&
 		    (a->def->kind == UV_A_IDR || a->def->kind == UV_A_FD)) {
-			begin_out(b);
+			trace_begin_out(b);
 			rec_u(b->trace, uv_short_name(a->def->name), b->trace_new - 1);
 		}
 	}
@@ -436,7 +351,7 @@ void uv_trace_end(struct uv_bundle *b, int result)
 
 	if (b->method) {
 		uv_trace_attrs(b);
-		new_handles(b);
+		trace_new_handles(b);
 	}
 	rec_group_end(r, b->trace_out ? "" : ")");
 	if (result)
