@@ -20,55 +20,53 @@ enum {
 	CLI_MAX_HOSTS = 256,
 };
 
-enum cli_opt { /* bits of cli_options.given, and which options a command takes */
-	       CLI_OPT_HOSTS = 1 << 0,
-	       CLI_OPT_HCA = 1 << 1,
-	       CLI_OPT_PORTS = 1 << 2,
-	       CLI_OPT_DEVICE = 1 << 3,
-	       CLI_OPT_DOORBELL = 1 << 4,
-	       CLI_OPT_MEMLOCK = 1 << 5,
-	       CLI_OPT_HOST = 1 << 6,
-	       CLI_OPT_FABRIC = 1 << 7,
-	       CLI_OPT_JSON = 1 << 8,
-	       CLI_OPT_TRACE = 1 << 9,
-	       CLI_OPT_OUTPUT = 1 << 10,
-	       CLI_OPT_TOPICS = 1 << 11,
-	       CLI_OPT_KIND = 1 << 12,
-	       CLI_OPT_TOPO = 1 << 13,
-	       CLI_OPT_SM = 1 << 14,
-	       CLI_OPT_FORMAT = 1 << 15,
-	       CLI_OPT_SCRIPT = 1 << 16,
-	       CLI_OPT_SNAP = 1 << 17,
-	       CLI_OPT_LIVE = 1 << 18,
-	       CLI_OPT_CAPTURE = 1 << 19, /* run: the fabric is captured */
-	       CLI_OPT_SIZE = CLI_OPT_HOSTS | CLI_OPT_HCA | CLI_OPT_PORTS,
-	       CLI_OPT_SHAPE = CLI_OPT_SIZE | CLI_OPT_DEVICE | CLI_OPT_TOPO | CLI_OPT_SM,
+enum { /* bits: the commands, for the rows of the options that they take */
+       CLI_RUN = 1 << 0,
+       CLI_TRACE = 1 << 1,
+       CLI_PCAP = 1 << 2,
+       CLI_EXPLAIN = 1 << 3,
+       CLI_DECODE = 1 << 4,
+       CLI_UP = 1 << 5,
+       CLI_DOWN = 1 << 6,
+       CLI_TOPO = 1 << 7,
+       CLI_CONSOLE = 1 << 8,
+       CLI_LINK = 1 << 9,
+       CLI_STATUS = 1 << 10,
+};
+
+enum { /* bits of cli_options.given: what the options that were given are about */
+       CLI_SIZE = 1 << 0,  /* how many hosts, adapters and ports there are */
+       CLI_SHAPE = 1 << 1, /* anything else that is decided when a fabric is made */
 };
 
 struct cli_options {
 	const char *verb;
-	unsigned int given; /* enum cli_opt bits */
+	unsigned int given; /* CLI_SIZE, CLI_SHAPE */
 	struct fab_options fab;
 	const char *doorbell, *memlock; /* words for the environment */
 	const char *host, *fabric;      /* NULL: not given */
 	bool json;
+	bool trace;                  /* the command is traced */
 	const char *topics, *output; /* of a trace; NULL: the usual ones, standard error */
 	const char *topo;            /* what --topo says; NULL */
-	const char *format, *script; /* NULL: not given */
+	uint32_t dot;                /* a topology is written for Graphviz */
+	const char *script;          /* NULL: not given */
+	bool capture;                /* the command's fabric is captured */
 	uint32_t snap;               /* of a capture, bytes of a packet; 0: all */
 	bool live;                   /* it is read while it is written */
 	bool stdout_taken;           /* by the capture: the command's goes to standard error */
-	const char *kind, *kind_arg; /* of what is decoded; NULL: not told */
+	uint32_t kind;               /* enum hex_kind: of what is decoded; 0: not told */
+	const char *kind_arg;        /* whose output it is; NULL: not told */
 	/* what is left: [NAME] or CMD ARGS... */
 	int argc;
 	char **argv;
 };
 
 struct cli_verb {
+	unsigned int bit;
 	const char *name;
 	const char *args;       /* for usage */
 	const char *summary;    /* one line */
-	unsigned int takes;     /* enum cli_opt bits */
 	int min_args, max_args; /* max < 0: the first ends the options, any number */
 	bool words;             /* arguments are not names of fabrics */
 	int (*run)(struct cli_options *o);

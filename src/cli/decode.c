@@ -377,51 +377,51 @@ static bool is_output(const uint8_t *p, size_t n)
 	       (p[0] ? be32_load(p + 4) != 0 : n > 8 && !be32_load(p + 4));
 }
 
-static char guess(const struct hex_block *b)
+static enum hex_kind guess(const struct hex_block *b)
 {
 	if (b->hint)
 		return b->hint;
 	if (decode_is_mad(b->bytes, b->n))
-		return 'm';
+		return HEX_MAD;
 	if (is_error_cqe(b->bytes, b->n))
-		return 'c';
+		return HEX_CQE;
 	if (is_input(b->bytes, b->n))
-		return 'i';
+		return HEX_INPUT;
 	if (decode_is_wqe(b->bytes, b->n))
-		return 'w';
+		return HEX_WQE;
 	if (is_cqe(b->bytes, b->n))
-		return 'c';
-	return is_output(b->bytes, b->n) ? 'o' : 0;
+		return HEX_CQE;
+	return is_output(b->bytes, b->n) ? HEX_OUTPUT : HEX_UNKNOWN;
 }
 
 /* 0, or CLI_UNKNOWN: they cannot be told, or are no such thing. */
 static int decode_block(const struct cli_options *o, struct json_object *list,
 			const struct hex_block *b, uint16_t opcode)
 {
-	char kind = o->kind ? o->kind[0] : guess(b);
+	enum hex_kind kind = o->kind ? (enum hex_kind)o->kind : guess(b);
 	bool done = false;
 
 	switch (kind) {
-	case 'i':
+	case HEX_UNKNOWN:
+		break;
+	case HEX_INPUT:
 		done = decode_input(list, b->bytes, b->n);
 		break;
-	case 'o':
+	case HEX_OUTPUT:
 		done = decode_output(list, b->bytes, b->n, opcode ? opcode : b->opcode);
 		break;
-	case 'w':
+	case HEX_WQE:
 		done = decode_wqes(list, b->bytes, b->n);
 		break;
-	case 'c':
+	case HEX_CQE:
 		done = decode_cqe(list, b->bytes, b->n);
 		break;
-	case 'm':
+	case HEX_MAD:
 		done = decode_mads(list, b->bytes, b->n);
 		break;
-	case 'e':
+	case HEX_EQE:
 		done = decode_eqe(list, b->bytes, b->n);
 		break;
-	default:
-		return CLI_UNKNOWN;
 	}
 	return done ? 0 : CLI_UNKNOWN;
 }

@@ -196,7 +196,7 @@ static int add(struct hex_input *in, const struct line *l, bool begin, unsigned 
 }
 
 struct hints {
-	char kind;
+	enum hex_kind kind;
 	uint16_t opcode;
 	bool entry, mailbox;
 };
@@ -210,18 +210,18 @@ static void look_for_hints(const char *text, struct hints *h)
 	} else if (strstr(text, "command block:")) {
 		h->mailbox = true;
 	} else if (strstr(text, "INPUT") || strstr(text, "OUTPUT")) {
-		h->kind = strstr(text, "INPUT") ? 'i' : 'o';
+		h->kind = strstr(text, "INPUT") ? HEX_INPUT : HEX_OUTPUT;
 		h->opcode = paren ? (uint16_t)strtoul(paren + 1, NULL, 16) : 0;
 		h->entry = strstr(text, "dump command ") && !strstr(text, "dump command data ");
 	} else if (strstr(text, "MAD") || strstr(text, "mad:")) {
-		h->kind = 'm';
+		h->kind = HEX_MAD;
 	} else if (strcasestr(text, "eqe")) {
-		h->kind = 'e';
+		h->kind = HEX_EQE;
 	} else if (strcasestr(text, "cqe") || strstr(text, "completion with error")) {
-		h->kind = 'c';
+		h->kind = HEX_CQE;
 	} else if (strcasestr(text, "wqe") || strstr(text, "Error SQ") ||
 		   strstr(text, "Error RQ")) {
-		h->kind = 'w';
+		h->kind = HEX_WQE;
 	}
 }
 
@@ -243,7 +243,7 @@ static int join(struct hex_input *in)
 
 	for (size_t i = 0; i < in->n; i++) {
 		struct hex_block *b = &in->blocks[i];
-		bool out = b->hint == 'o';
+		bool out = b->hint == HEX_OUTPUT;
 
 		if (b->mailbox && to) {
 			size_t room = want > to->n ? want - to->n : 0, n = b->n < BOX ? b->n : BOX;

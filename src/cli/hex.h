@@ -11,13 +11,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* What bytes are. */
+enum hex_kind { HEX_UNKNOWN, HEX_INPUT, HEX_OUTPUT, HEX_WQE, HEX_CQE, HEX_EQE, HEX_MAD };
+
 /* Bytes that belong together: lines of data without other lines in between. */
 struct hex_block {
 	uint8_t *bytes; /* three zero bytes follow the last: it may end within a dword */
 	size_t n, cap;
-	unsigned int line; /* of the input, from 1 */
-	char hint;         /* what the lines before say: 'i', 'o', 'c', 'w', 'e'; 0 nothing */
-	uint16_t opcode;   /* of a command's dump, 0 unknown */
+	unsigned int line;  /* of the input, from 1 */
+	enum hex_kind hint; /* what the lines before say */
+	uint16_t opcode;    /* of a command's dump, 0 unknown */
 	/* of mlx5_core's dump of everything: a queue entry, and the mailboxes that go on with it */
 	bool entry, mailbox;
 };

@@ -11,33 +11,28 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 
-#define CLI_OPTS_RUN                                                                \
-	(CLI_OPT_HCA | CLI_OPT_PORTS | CLI_OPT_DEVICE | CLI_OPT_TOPO | CLI_OPT_SM | \
-	 CLI_OPT_DOORBELL | CLI_OPT_MEMLOCK | CLI_OPT_HOST | CLI_OPT_FABRIC)
-
 static const struct cli_verb verbs[] = {
-	{"run", "-- CMD [ARG...]", "Run a command on a host with InfiniBand adapters.",
-	 CLI_OPTS_RUN | CLI_OPT_TRACE, 1, -1, false, cli_run},
-	{"trace", "-- CMD [ARG...]", "Run a command and see all that it does with the adapters.",
-	 CLI_OPTS_RUN | CLI_OPT_OUTPUT | CLI_OPT_JSON | CLI_OPT_TOPICS, 1, -1, false, cli_trace},
-	{"pcap", "[-- CMD [ARG...]]", "Capture the packets of a fabric, for Wireshark.",
-	 CLI_OPTS_RUN | CLI_OPT_OUTPUT | CLI_OPT_SNAP | CLI_OPT_LIVE, 0, -1, false, cli_pcap},
-	{"explain", "WHAT...",
-	 "Say what a syndrome, status (also a MAD's), errno or CQE syndrome means.", CLI_OPT_JSON,
-	 1, INT_MAX, true, cli_explain},
-	{"decode", "[FILE]", "Read a dump of a command, WQE, CQE, EQE or MAD.",
-	 CLI_OPT_JSON | CLI_OPT_KIND, 0, 1, true, cli_decode},
-	{"up", "NAME", "Make a fabric that stays, for many commands.", CLI_OPT_SHAPE, 1, 1, false,
-	 cli_up},
-	{"down", "NAME", "Take a fabric down.", 0, 1, 1, false, cli_down},
-	{"topo", "[SPEC]", "Write a topology, or a fabric's as it is now.",
-	 CLI_OPT_FABRIC | CLI_OPT_FORMAT | CLI_OPT_DEVICE, 0, 1, true, cli_topo},
-	{"console", "", "Change a fabric by ibsim's console commands.",
-	 CLI_OPT_FABRIC | CLI_OPT_SCRIPT, 0, 0, true, cli_console},
-	{"link", "HCA PORT up|down", "Pull the cable of a port, or plug it in.",
-	 CLI_OPT_HOST | CLI_OPT_FABRIC, 3, 3, true, cli_link},
-	{"status", "[NAME]", "Show fabrics: hosts, adapters, ports, processes, objects.",
-	 CLI_OPT_JSON, 0, 1, false, cli_status},
+	{CLI_RUN, "run", "-- CMD [ARG...]", "Run a command on a host with InfiniBand adapters.", 1,
+	 -1, false, cli_run},
+	{CLI_TRACE, "trace", "-- CMD [ARG...]",
+	 "Run a command and see all that it does with the adapters.", 1, -1, false, cli_trace},
+	{CLI_PCAP, "pcap", "[-- CMD [ARG...]]", "Capture the packets of a fabric, for Wireshark.",
+	 0, -1, false, cli_pcap},
+	{CLI_EXPLAIN, "explain", "WHAT...",
+	 "Say what a syndrome, status (also a MAD's), errno or CQE syndrome means.", 1, INT_MAX,
+	 true, cli_explain},
+	{CLI_DECODE, "decode", "[FILE]", "Read a dump of a command, WQE, CQE, EQE or MAD.", 0, 1,
+	 true, cli_decode},
+	{CLI_UP, "up", "NAME", "Make a fabric that stays, for many commands.", 1, 1, false, cli_up},
+	{CLI_DOWN, "down", "NAME", "Take a fabric down.", 1, 1, false, cli_down},
+	{CLI_TOPO, "topo", "[SPEC]", "Write a topology, or a fabric's as it is now.", 0, 1, true,
+	 cli_topo},
+	{CLI_CONSOLE, "console", "", "Change a fabric by ibsim's console commands.", 0, 0, true,
+	 cli_console},
+	{CLI_LINK, "link", "HCA PORT up|down", "Pull the cable of a port, or plug it in.", 3, 3,
+	 true, cli_link},
+	{CLI_STATUS, "status", "[NAME]",
+	 "Show fabrics: hosts, adapters, ports, processes, objects.", 0, 1, false, cli_status},
 };
 
 int cli_fail(const char *fmt, ...)

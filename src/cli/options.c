@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the command line: one row per option, shared by the commands that take it. argp parses; its
+ * Owns the command line: one row per option, with all that is known of it. argp parses; its
  * own messages are off, because they take two lines and other exit statuses.
  */
 #include "cli/cli.h"
@@ -9,80 +9,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cli/hex.h"
 #include "fw/caps.h"
 #include "util/cleanup.h"
 
 struct word {
 	const char *word;
-	int value;
+	uint32_t value;
 };
 
 static const struct word doorbells[] = {{"trap", 0}, {"poll", 0}, {NULL, 0}};
 static const struct word memlocks[] = {{"account", 0}, {"enforce", 0}, {NULL, 0}};
 static const struct word sms[] = {{"builtin", 0}, {"none", 1}, {NULL, 0}};
-static const struct word formats[] = {{"ibnetdiscover", 0}, {"dot", 0}, {NULL, 0}};
+static const struct word formats[] = {{"ibnetdiscover", false}, {"dot", true}, {NULL, 0}};
 static const struct word devices[] = {{"cx6", HW_CX6}, {"cx7", HW_CX7}, {NULL, 0}};
 
 enum { KEY_HELP = 0x200, KEY_FIRST };
-
-struct opt_row {
-	unsigned int bit;
-	const char *name;
-	int short_key;
-	const char *arg;
-	const char *doc;
-	uint32_t min, max;        /* numbers */
-	const struct word *words; /* or one of these */
-	int flags;                /* argp's */
-};
-
-static const struct opt_row rows[] = {
-	{CLI_OPT_HOSTS, "hosts", 0, "N", "hosts h1..hN on the fabric (1)", 1, CLI_MAX_HOSTS, NULL},
-	{CLI_OPT_HCA, "hca", 0, "N", "HCAs of each host: mlx5_0.. (1)", 1, 16, NULL},
-	{CLI_OPT_PORTS, "ports", 0, "N", "ports of each HCA (1)", 1, HW_MAX_PORTS, NULL},
-	{CLI_OPT_DEVICE, "device", 0, "cx6|cx7", "model: ConnectX-6 or ConnectX-7 (cx6)", 0, 0,
-	 devices},
-	{CLI_OPT_TOPO, "topo", 0, "SPEC",
-	 "the subnet: a file (ibnetdiscover, ibsim), or ring:N, star:N, torus:XxYxZ, "
-	 "fat-tree:LEVELS:RADIX, random:NODES:SEED",
-	 0, 0, NULL},
-	{CLI_OPT_SM, "sm", 0, "builtin|none",
-	 "who manages the subnet: softhca itself until another SM comes, or nobody (builtin)", 0, 0,
-	 sms},
-	{CLI_OPT_DOORBELL, "doorbell", 0, "trap|poll",
-	 "how stores to a UAR are noticed: by a fault, or by a thread that watches (trap)", 0, 0,
-	 doorbells},
-	{CLI_OPT_MEMLOCK, "memlock", 0, "account|enforce",
-	 "registered memory: count it only, or also refuse what is beyond RLIMIT_MEMLOCK (account)",
-	 0, 0, memlocks},
-	{CLI_OPT_HOST, "host", 0, "NAME", "the host (the first)", 0, 0, NULL},
-	{CLI_OPT_FABRIC, "fabric", 0, "NAME", "a fabric that is up; else the command's own", 0, 0,
-	 NULL},
-	{CLI_OPT_JSON, "json", 'j', NULL, "machine-readable", 0, 0, NULL},
-	{CLI_OPT_KIND, "in", 0, NULL, "it is the input of a command", 0, 0, NULL},
-	{CLI_OPT_KIND, "out", 0, "COMMAND", "it is an output, of this command", 0, 0, NULL,
-	 OPTION_ARG_OPTIONAL},
-	{CLI_OPT_KIND, "wqe", 0, NULL, "it is one or more work requests", 0, 0, NULL},
-	{CLI_OPT_KIND, "cqe", 0, NULL, "it is one or more completions", 0, 0, NULL},
-	{CLI_OPT_KIND, "eqe", 0, NULL, "it is an event", 0, 0, NULL},
-	{CLI_OPT_KIND, "mad", 0, NULL, "it is one or more MADs", 0, 0, NULL},
-	{CLI_OPT_TRACE, "trace", 0, "TOPIC,...",
-	 "say on standard error what the command does, as `softhca trace` does", 0, 0, NULL,
-	 OPTION_ARG_OPTIONAL},
-	{CLI_OPT_OUTPUT, "output", 'o', "FILE", "where it goes (a trace: standard error)", 0, 0,
-	 NULL},
-	{CLI_OPT_SCRIPT, "script", 's', "FILE", "where the commands are (standard input)", 0, 0,
-	 NULL},
-	{CLI_OPT_FORMAT, "format", 'o', "ibnetdiscover|dot", "the form (ibnetdiscover)", 0, 0,
-	 formats},
-	{CLI_OPT_SNAP, "snap", 's', "BYTES",
-	 "how much of each packet is kept, from its begin (all)", 1, 65535, NULL},
-	{CLI_OPT_LIVE, "live", 0, NULL,
-	 "it is read while it is written; without -o to standard output", 0, 0, NULL},
-	{CLI_OPT_TOPICS, "topics", 'e', "TOPIC,...",
-	 "what is traced: uverbs, fw, doorbell, cqe, event (these), mad, mem, shim, link, all", 0,
-	 0, NULL},
-};
 
 struct parse {
 	const struct cli_verb *verb;
@@ -92,123 +34,191 @@ struct parse {
 	bool said; /* the error has been told already */
 };
 
-static int parse_number(const char *s, uint32_t min, uint32_t max, uint32_t *v)
-{
-	unsigned long n;
-	char *end;
+struct opt_row {
+	unsigned int verbs; /* which commands take it */
+	const char *name;
+	int short_key;
+	const char *arg;
+	const char *doc;
+	/* Checks the argument and stores it at offset `at` of struct cli_options. 0; CLI_FAILED
+	 * after a message. */
+	int (*store)(struct parse *p, const struct opt_row *row, const char *arg);
+	size_t at;
+	unsigned int given;       /* bits of cli_options.given */
+	uint32_t min, max;        /* of a number */
+	const struct word *words; /* or one of these */
+	uint32_t value;           /* of an option that stands for one of several */
+	int flags;                /* argp's */
+};
 
-	if (*s < '0' || *s > '9')
-		return -EINVAL;
-	errno = 0;
-	n = strtoul(s, &end, 10);
-	if (errno || *end || n < min || n > max)
-		return -EINVAL;
-	*v = (uint32_t)n;
+/* ---- the types of options */
+
+static int store_text(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	*(const char **)((char *)p->o + row->at) = arg;
 	return 0;
 }
 
-static const struct word *find_word(const struct word *w, const char *s)
+static int store_flag(struct parse *p, const struct opt_row *row, const char *arg)
 {
-	for (; w->word; w++)
-		if (!strcmp(w->word, s))
+	*(bool *)((char *)p->o + row->at) = true;
+	return 0;
+}
+
+static int store_number(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	unsigned long n = 0;
+	char *end = NULL;
+
+	errno = 0;
+	if (*arg >= '0' && *arg <= '9')
+		n = strtoul(arg, &end, 10);
+	if (!end || errno || *end || n < row->min || n > row->max)
+		return cli_fail("%s: --%s: '%s' is not a number from %u to %u", p->verb->name,
+				row->name, arg, row->min, row->max);
+	*(uint32_t *)((char *)p->o + row->at) = (uint32_t)n;
+	return 0;
+}
+
+static const struct word *word_find(const struct parse *p, const struct opt_row *row,
+				    const char *arg)
+{
+	for (const struct word *w = row->words; w->word; w++)
+		if (!strcmp(w->word, arg))
 			return w;
+	cli_fail("%s: --%s: '%s' is not one of %s", p->verb->name, row->name, arg, row->arg);
 	return NULL;
 }
 
-/* Store a value that has been checked against its row. */
-static void store(struct cli_options *o, unsigned int bit, const char *arg, uint32_t n,
-		  const struct word *w)
+static int store_word(struct parse *p, const struct opt_row *row, const char *arg)
 {
-	switch (bit) {
-	case CLI_OPT_HOSTS:
-		o->fab.hosts = n;
-		break;
-	case CLI_OPT_HCA:
-		o->fab.hcas = n;
-		break;
-	case CLI_OPT_PORTS:
-		o->fab.ports = n;
-		break;
-	case CLI_OPT_DEVICE:
-		o->fab.model = (enum hw_model)w->value;
-		break;
-	case CLI_OPT_TOPO:
-		o->topo = arg;
-		break;
-	case CLI_OPT_SM:
-		o->fab.no_sm = (uint32_t)w->value;
-		break;
-	case CLI_OPT_SCRIPT:
-		o->script = arg;
-		break;
-	case CLI_OPT_FORMAT:
-		o->format = w->word;
-		break;
-	case CLI_OPT_DOORBELL:
-		o->doorbell = w->word;
-		break;
-	case CLI_OPT_MEMLOCK:
-		o->memlock = w->word;
-		break;
-	case CLI_OPT_HOST:
-		o->host = arg;
-		break;
-	case CLI_OPT_FABRIC:
-		o->fabric = arg;
-		break;
-	case CLI_OPT_JSON:
-		o->json = true;
-		break;
-	case CLI_OPT_TRACE:
-	case CLI_OPT_TOPICS:
-		o->topics = arg;
-		break;
-	case CLI_OPT_SNAP:
-		o->snap = n;
-		break;
-	case CLI_OPT_LIVE:
-		o->live = true;
-		break;
-	case CLI_OPT_OUTPUT:
-		o->output = arg;
-		break;
-	}
-	o->given |= bit;
+	const struct word *w = word_find(p, row, arg);
+
+	return w ? store_text(p, row, w->word) : CLI_FAILED;
+}
+
+static int store_value(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	const struct word *w = word_find(p, row, arg);
+
+	if (!w)
+		return CLI_FAILED;
+	*(uint32_t *)((char *)p->o + row->at) = w->value;
+	return 0;
+}
+
+static int store_fabric(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	if (!options_name_ok(arg))
+		return cli_fail("%s: --%s: '%s' cannot be a fabric's name", p->verb->name,
+				row->name, arg);
+	return store_text(p, row, arg);
+}
+
+static int store_topics(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	return trace_check_topics(p->verb->name, "-e", arg) ?: store_text(p, row, arg);
+}
+
+/* Topics are optional: without them it is the usual ones. */
+static int store_trace(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	int r = arg ? trace_check_topics(p->verb->name, "--trace", arg) : 0;
+
+	p->o->trace = !r;
+	return r ? r : store_text(p, row, arg);
+}
+
+static int store_kind(struct parse *p, const struct opt_row *row, const char *arg);
+
+/* ---- the options */
+
+#define AT(type, m)                             \
+	.at = offsetof(struct cli_options, m) + \
+	      0 * sizeof(&((struct cli_options *)0)->m == (type *)0)
+#define TEXT(m) .store = store_text, AT(const char *, m)
+#define FLAG(m) .store = store_flag, AT(bool, m)
+#define NUMBER(m, low, high) .store = store_number, AT(uint32_t, m), .min = (low), .max = (high)
+#define WORD(m, list) .store = store_word, AT(const char *, m), .words = (list)
+#define VALUE(type, m, list) .store = store_value, AT(type, m), .words = (list)
+#define KIND(v) .store = store_kind, .value = (v)
+
+#define CLI_COMMANDS (CLI_RUN | CLI_TRACE | CLI_PCAP) /* they run one */
+#define CLI_MAKERS (CLI_COMMANDS | CLI_UP)
+#define CLI_USERS (CLI_COMMANDS | CLI_TOPO | CLI_CONSOLE | CLI_LINK)
+
+static const struct opt_row rows[] = {
+	{CLI_UP, "hosts", 0, "N", "hosts h1..hN on the fabric (1)",
+	 NUMBER(fab.hosts, 1, CLI_MAX_HOSTS), .given = CLI_SIZE | CLI_SHAPE},
+	{CLI_MAKERS, "hca", 0, "N", "HCAs of each host: mlx5_0.. (1)", NUMBER(fab.hcas, 1, 16),
+	 .given = CLI_SIZE | CLI_SHAPE},
+	{CLI_MAKERS, "ports", 0, "N", "ports of each HCA (1)", NUMBER(fab.ports, 1, HW_MAX_PORTS),
+	 .given = CLI_SIZE | CLI_SHAPE},
+	{CLI_MAKERS | CLI_TOPO, "device", 0, "cx6|cx7", "model: ConnectX-6 or ConnectX-7 (cx6)",
+	 VALUE(enum hw_model, fab.model, devices), .given = CLI_SHAPE},
+	{CLI_MAKERS, "topo", 0, "SPEC",
+	 "the subnet: a file (ibnetdiscover, ibsim), or ring:N, star:N, torus:XxYxZ, "
+	 "fat-tree:LEVELS:RADIX, random:NODES:SEED",
+	 TEXT(topo), .given = CLI_SHAPE},
+	{CLI_MAKERS, "sm", 0, "builtin|none",
+	 "who manages the subnet: softhca itself until another SM comes, or nobody (builtin)",
+	 VALUE(uint32_t, fab.no_sm, sms), .given = CLI_SHAPE},
+	{CLI_COMMANDS, "doorbell", 0, "trap|poll",
+	 "how stores to a UAR are noticed: by a fault, or by a thread that watches (trap)",
+	 WORD(doorbell, doorbells)},
+	{CLI_COMMANDS, "memlock", 0, "account|enforce",
+	 "registered memory: count it only, or also refuse what is beyond RLIMIT_MEMLOCK (account)",
+	 WORD(memlock, memlocks)},
+	{CLI_COMMANDS | CLI_LINK, "host", 0, "NAME", "the host (the first)", TEXT(host)},
+	{CLI_USERS, "fabric", 0, "NAME", "a fabric that is up; else the command's own",
+	 .store = store_fabric, AT(const char *, fabric)},
+	{CLI_TRACE | CLI_EXPLAIN | CLI_DECODE | CLI_STATUS, "json", 'j', NULL, "machine-readable",
+	 FLAG(json)},
+	{CLI_DECODE, "in", 0, NULL, "it is the input of a command", KIND(HEX_INPUT)},
+	{CLI_DECODE, "out", 0, "COMMAND", "it is an output, of this command", KIND(HEX_OUTPUT),
+	 .flags = OPTION_ARG_OPTIONAL},
+	{CLI_DECODE, "wqe", 0, NULL, "it is one or more work requests", KIND(HEX_WQE)},
+	{CLI_DECODE, "cqe", 0, NULL, "it is one or more completions", KIND(HEX_CQE)},
+	{CLI_DECODE, "eqe", 0, NULL, "it is an event", KIND(HEX_EQE)},
+	{CLI_DECODE, "mad", 0, NULL, "it is one or more MADs", KIND(HEX_MAD)},
+	{CLI_RUN, "trace", 0, "TOPIC,...",
+	 "say on standard error what the command does, as `softhca trace` does",
+	 .store = store_trace, AT(const char *, topics), .flags = OPTION_ARG_OPTIONAL},
+	{CLI_TRACE | CLI_PCAP, "output", 'o', "FILE", "where it goes (a trace: standard error)",
+	 TEXT(output)},
+	{CLI_CONSOLE, "script", 's', "FILE", "where the commands are (standard input)",
+	 TEXT(script)},
+	{CLI_TOPO, "format", 'o', "ibnetdiscover|dot", "the form (ibnetdiscover)",
+	 VALUE(uint32_t, dot, formats)},
+	{CLI_PCAP, "snap", 's', "BYTES", "how much of each packet is kept, from its begin (all)",
+	 NUMBER(snap, 1, 65535)},
+	{CLI_PCAP, "live", 0, NULL, "it is read while it is written; without -o to standard output",
+	 FLAG(live)},
+	{CLI_TRACE, "topics", 'e', "TOPIC,...",
+	 "what is traced: uverbs, fw, doorbell, cqe, event (these), mad, mem, shim, link, all",
+	 .store = store_topics, AT(const char *, topics)},
+};
+
+/* Of the options that say what is decoded there may be one. */
+static int store_kind(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows) && p->o->kind; i++)
+		if (rows[i].store == store_kind && rows[i].value == p->o->kind)
+			return cli_fail("%s: --%s: it is told to be --%s already", p->verb->name,
+					row->name, rows[i].name);
+	p->o->kind = row->value;
+	p->o->kind_arg = arg;
+	return 0;
 }
 
 static error_t parse_row(struct parse *p, const struct opt_row *row, const char *arg)
 {
-	const struct word *w = NULL;
-	uint32_t n = 0;
-
-	if (row->words) {
-		w = find_word(row->words, arg);
-		if (!w)
-			cli_fail("%s: --%s: '%s' is not one of %s", p->verb->name, row->name, arg,
-				 row->arg);
-	} else if (row->max && parse_number(arg, row->min, row->max, &n) < 0) {
-		cli_fail("%s: --%s: '%s' is not a number from %u to %u", p->verb->name, row->name,
-			 arg, row->min, row->max);
-	} else if (row->bit == CLI_OPT_FABRIC && !options_name_ok(arg)) {
-		cli_fail("%s: --%s: '%s' cannot be a fabric's name", p->verb->name, row->name, arg);
-	} else if (row->bit == CLI_OPT_KIND && p->o->kind) {
-		cli_fail("%s: --%s: it is told to be --%s already", p->verb->name, row->name,
-			 p->o->kind);
-	} else if (row->bit == CLI_OPT_KIND) {
-		p->o->kind = row->name;
-		p->o->kind_arg = arg;
-		return 0;
-	} else if (!(row->bit & (CLI_OPT_TRACE | CLI_OPT_TOPICS)) || !arg ||
-		   !trace_check_topics(p->verb->name, row->short_key ? "-e" : "--trace", arg)) {
-		store(p->o, row->bit, arg, n, w);
-		return 0;
+	if (row->store(p, row, arg)) {
+		p->said = true;
+		return EINVAL;
 	}
-	if (w) {
-		store(p->o, row->bit, arg, n, w);
-		return 0;
-	}
-	p->said = true;
-	return EINVAL;
+	p->o->given |= row->given;
+	return 0;
 }
 
 static error_t parse_key(int key, char *arg, struct argp_state *state)
@@ -243,7 +253,7 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 		return ARGP_ERR_UNKNOWN;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if ((p->verb->takes & rows[i].bit) &&
+		if ((p->verb->bit & rows[i].verbs) &&
 		    key == (rows[i].short_key ? rows[i].short_key : KEY_FIRST + (int)i))
 			return parse_row(p, &rows[i], arg);
 	return ARGP_ERR_UNKNOWN;
@@ -254,7 +264,7 @@ static void describe(const struct cli_verb *v, struct argp_option *out)
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (v->takes & rows[i].bit)
+		if (v->bit & rows[i].verbs)
 			out[n++] = (struct argp_option){
 				.name = rows[i].name,
 				.key = rows[i].short_key ? rows[i].short_key : KEY_FIRST + (int)i,
@@ -278,10 +288,10 @@ static int check_args(const struct cli_verb *v, const struct cli_options *o)
 	for (int i = 0; v->max_args >= 0 && !v->words && i < o->argc; i++)
 		if (!options_name_ok(o->argv[i]))
 			return cli_fail("%s: '%s' cannot be a fabric's name", v->name, o->argv[i]);
-	if (o->topo && (o->given & CLI_OPT_SIZE))
+	if (o->topo && (o->given & CLI_SIZE))
 		return cli_fail("%s: --topo says what there is of hosts, adapters and ports",
 				v->name);
-	if (o->fabric && (o->given & CLI_OPT_SHAPE))
+	if (o->fabric && (o->given & CLI_SHAPE))
 		return cli_fail("%s: --hca, --ports, --device, --topo and --sm belong to the "
 				"making of a fabric; "
 				"'%s' is there already",

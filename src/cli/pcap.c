@@ -237,7 +237,7 @@ static int with_command(struct cli_options *o, const sigset_t *set, const sigset
 		sigprocmask(SIG_SETMASK, old, NULL);
 		if (o->stdout_taken)
 			dup2(STDERR_FILENO, STDOUT_FILENO);
-		o->given &= ~(unsigned int)CLI_OPT_CAPTURE;
+		o->capture = false;
 		exit(cli_run(o));
 	}
 	status = wait_for(pid, set);
@@ -269,7 +269,7 @@ int cli_pcap(struct cli_options *o)
 	if (!o->output && !o->live)
 		return cli_fail("pcap: where to? -o FILE, or --live for a pipe");
 	o->stdout_taken = !o->output || !strcmp(o->output, "-");
-	o->given |= CLI_OPT_CAPTURE;
+	o->capture = true;
 	if (o->fabric || !o->argc)
 		return on_fabric(o);
 	return cli_run(o);

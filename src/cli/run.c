@@ -270,7 +270,7 @@ static int run_private(struct cli_options *o)
 		r = use_host(&sup, host);
 	if (!r)
 		r = child_environment(o, sup.seg.dir, host);
-	if (!r && (o->given & CLI_OPT_CAPTURE))
+	if (!r && o->capture)
 		r = capture_begin(&capture, &sup.seg, o);
 	if (!r)
 		r = supervise(&sup, o, &st, &handled, &status);
@@ -324,7 +324,7 @@ static int run_joined(struct cli_options *o)
 
 int cli_run(struct cli_options *o)
 {
-	int r = o->given & CLI_OPT_TRACE ? trace_prepare(o, o->verb) : 0;
+	int r = o->trace ? trace_prepare(o, o->verb) : 0;
 
 	if (r)
 		return r;

@@ -48,7 +48,6 @@ int cli_topo(struct cli_options *o)
 					       .switch_id = 0xd2f0,
 					       .width = o->fab.link_width,
 					       .speed = o->fab.link_speed};
-	bool dot = o->format && !strcmp(o->format, "dot");
 	char err[TOPO_ERR];
 	struct topo t;
 	int r;
@@ -56,11 +55,11 @@ int cli_topo(struct cli_options *o)
 	if (o->argc && o->fabric)
 		return cli_fail("topo: either '%s' or --fabric", o->argv[0]);
 	if (!o->argc)
-		return write_fabric(o, dot);
+		return write_fabric(o, o->dot);
 	if (topo_load(o->argv[0], &t, err) < 0)
 		return cli_fail("topo: %s", err);
 	topo_fill(&t, &defaults);
-	r = dot ? topo_write_dot(stdout, &t) : topo_write_ibnetdiscover(stdout, &t);
+	r = o->dot ? topo_write_dot(stdout, &t) : topo_write_ibnetdiscover(stdout, &t);
 	topo_free(&t);
 	if (fflush(stdout) || r < 0)
 		return cli_fail("standard output: %s", strerror(errno));

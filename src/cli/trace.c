@@ -105,6 +105,6 @@ int trace_prepare(const struct cli_options *o, const char *verb)
 
 int cli_trace(struct cli_options *o)
 {
-	o->given |= CLI_OPT_TRACE;
+	o->trace = true;
 	return cli_run(o);
 }
