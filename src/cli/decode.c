@@ -37,31 +37,69 @@ struct json_object *decode_part(struct json_object *list, const char *kind, cons
 	return o;
 }
 
-static const char *code_name(const char *layout, const char *field, uint64_t v)
+static const char *opcode_name(uint64_t v)
 {
-	size_t n = strlen(layout);
-
-	if (n > 3 && !strcmp(layout + n - 3, "_in") && !strcmp(field, "opcode"))
-		return fw_opcode_name((uint16_t)v);
-	if (n > 4 && !strcmp(layout + n - 4, "_out") && !strcmp(field, "status"))
-		return fw_status_name((uint8_t)v);
-	if ((!strcmp(layout, "wqe_ctrl") && !strcmp(field, "opcode")) ||
-	    !strcmp(field, "send_opcode"))
-		return wqe_opcode_name((uint8_t)v);
-	if (!strcmp(layout, "err_cqe") && !strcmp(field, "syndrome"))
-		return cqe_syndrome_name((uint8_t)v);
-	if (!strcmp(layout, "eqe") && !strcmp(field, "event_type"))
-		return eqe_type_name((uint8_t)v);
-	return "?";
+	return fw_opcode_name((uint16_t)v);
 }
+
+static const char *status_name(uint64_t v)
+{
+	return fw_status_name((uint8_t)v);
+}
+
+static const char *wqe_name(uint64_t v)
+{
+	return wqe_opcode_name((uint8_t)v);
+}
+
+static const char *syndrome_name(uint64_t v)
+{
+	return cqe_syndrome_name((uint8_t)v);
+}
+
+static const char *event_name(uint64_t v)
+{
+	return eqe_type_name((uint8_t)v);
+}
+
+/* Fields whose values have names; those of cmd_in and cmd_out are those of every command. */
+#define CODE(l, f, names)                              \
+	{                                              \
+		&layout_##l, LF_##l##_##f##_BIT, names \
+	}
+static const struct {
+	const struct layout *l;
+	uint32_t bit;
+	const char *(*name)(uint64_t value); /* "?": it has none */
+} codes[] = {
+	CODE(cmd_in, opcode, opcode_name),    CODE(cmd_out, status, status_name),
+	CODE(wqe_ctrl, opcode, wqe_name),     CODE(cqe64, send_opcode, wqe_name),
+	CODE(err_cqe, send_opcode, wqe_name), CODE(err_cqe, syndrome, syndrome_name),
+	CODE(eqe, event_type, event_name),
+};
 
 struct walk {
 	struct json_object *o;
 	const struct layout *top;
-	char path[256]; /* of the places above: "qpc." */
+	const struct layout *head; /* cmd_in or cmd_out, which `top` begins with; NULL */
+	char path[256];            /* of the places above: "qpc." */
 	size_t base;
-	const void *in;
+	const void *in; /* the command's input, for places that it decides; NULL */
 };
+
+static const char *code_name(const struct walk *w, const struct layout *l, uint32_t bit,
+			     uint64_t value)
+{
+	const char *name;
+
+	for (size_t i = 0; i < ARRAY_SIZE(codes); i++)
+		if (codes[i].bit == bit &&
+		    (codes[i].l == l || (w->head && l == w->top && codes[i].l == w->head))) {
+			name = codes[i].name(value);
+			return *name == '?' ? NULL : name;
+		}
+	return mad_value_name(l, bit, value);
+}
 
 static struct json_object *entry(struct walk *w, const char *list, uint32_t bit)
 {
@@ -77,16 +115,14 @@ static void on_field(void *ctx, const struct layout *l, const struct layout_fiel
 {
 	struct walk *w = ctx;
 	struct json_object *e = entry(w, "fields", bit);
-	const char *code = code_name(l->name, f->name, value);
+	const char *code = code_name(w, l, f->bit, value);
 	char name[320];
 
 	snprintf(name, sizeof(name), "%s%s", w->path, f->name);
 	json_object_object_add(e, "width", json_object_new_uint64(f->width));
 	json_object_object_add(e, "name", json_object_new_string(name));
 	json_object_object_add(e, "value", json_object_new_uint64(value));
-	if (*code == '?' && mad_value_name(l, f->name, value))
-		code = mad_value_name(l, f->name, value);
-	if (*code != '?')
+	if (code)
 		json_object_object_add(e, "value_name", json_object_new_string(code));
 }
 
@@ -126,8 +162,7 @@ static const struct layout *on_open(void *ctx, const struct layout *inner)
 	return prm_variant(inner, w->in ? w->in : general);
 }
 
-void decode_layout(struct json_object *o, const struct layout *l, const uint8_t *p, size_t n,
-		   size_t base, const void *in)
+static void walk_layout(struct walk *w, const uint8_t *p, size_t n)
 {
 	static const struct layout_walker walker = {
 		.field = on_field,
@@ -136,14 +171,19 @@ void decode_layout(struct json_object *o, const struct layout *l, const uint8_t 
 		.reserved = on_reserved,
 		.open = on_open,
 	};
-	struct walk w = {.o = o, .top = l, .base = base, .in = in};
 
-	/* Segments of a work request are told apart by their layout's name. */
-	if (base || !strcmp(l->name, "wqe_ctrl"))
-		snprintf(w.path, sizeof(w.path), "%s.",
-			 strncmp(l->name, "wqe_", 4) ? l->name : l->name + 4);
 	n = (n + 3) & ~(size_t)3;
-	layout_walk(l, p, n > UINT32_MAX ? UINT32_MAX : (uint32_t)n, &walker, &w);
+	layout_walk(w->top, p, n > UINT32_MAX ? UINT32_MAX : (uint32_t)n, &walker, w);
+}
+
+void decode_layout(struct json_object *o, const struct layout *l, const uint8_t *p, size_t n,
+		   size_t base, const char *name)
+{
+	struct walk w = {.o = o, .top = l, .base = base};
+
+	if (name)
+		snprintf(w.path, sizeof(w.path), "%s.", name);
+	walk_layout(&w, p, n);
 }
 
 void decode_fields(struct json_object *o, const struct layout *l, const uint8_t *p, size_t n,
@@ -185,23 +225,11 @@ static void put_note(struct json_object *o, const char *text)
 
 /* ---- commands */
 
-/* By the firmware's table, or by its name where only the layout is there. */
 static const struct layout *command_layout(uint16_t opcode, bool output)
 {
-	const char *name = fw_opcode_name(opcode);
 	const struct layout *in, *out;
-	char want[64];
-	size_t n = 0;
 
-	if (fw_command_layouts(opcode, &in, &out))
-		return output ? out : in;
-	for (; name[n] && n + 8 < sizeof(want); n++)
-		want[n] = name[n] >= 'A' && name[n] <= 'Z' ? (char)(name[n] + 32) : name[n];
-	strcpy(want + n, output ? "_out" : "_in");
-	for (const struct layout *const *l = prm_layouts; *l; l++)
-		if (!strcmp((*l)->name, want))
-			return *l;
-	return NULL;
+	return !fw_command_layouts(opcode, &in, &out) ? NULL : output ? out : in;
 }
 
 static bool all_zero(const uint8_t *p, size_t n)
@@ -218,7 +246,7 @@ static void rest(struct json_object *o, const struct layout *l, const uint8_t *p
 	size_t at = l->bytes;
 
 	if (body && n > at) {
-		decode_layout(o, body, p + at, n - at, at, NULL);
+		decode_layout(o, body, p + at, n - at, at, body->name);
 		at += body->bytes;
 	}
 	if (n > at && !all_zero(p + at, n - at))
@@ -241,7 +269,7 @@ static bool decode_input(struct json_object *list, const uint8_t *p, size_t n)
 	else if (n < l->bytes)
 		put_note(o, "shorter than the command");
 	l = l ? l : &layout_cmd_in;
-	decode_layout(o, l, p, n, 0, p);
+	walk_layout(&(struct walk){.o = o, .top = l, .head = &layout_cmd_in, .in = p}, p, n);
 	rest(o, l, p, n, fw_command_body(opcode, p, false));
 	return true;
 }
@@ -261,7 +289,7 @@ static bool decode_output(struct json_object *list, const uint8_t *p, size_t n, 
 			       : "of which command is not known (--out=COMMAND): its header and "
 				 "its bytes");
 	l = l ? l : &layout_cmd_out;
-	decode_layout(o, l, p, n, 0, NULL);
+	walk_layout(&(struct walk){.o = o, .top = l, .head = &layout_cmd_out}, p, n);
 	rest(o, l, p, n, NULL);
 	if (!p[0])
 		return true;
@@ -341,7 +369,8 @@ static bool decode_eqe(struct json_object *list, const uint8_t *p, size_t n)
 	memcpy(head, p, sizeof(head));
 	memset(head + EQE_DATA, 0, layout_eqe_comp.bytes);
 	decode_layout(o, &layout_eqe, head, sizeof(head), 0, NULL);
-	decode_layout(o, eqe_data(type), p + EQE_DATA, layout_eqe_comp.bytes, EQE_DATA, NULL);
+	decode_layout(o, eqe_data(type), p + EQE_DATA, layout_eqe_comp.bytes, EQE_DATA,
+		      eqe_data(type)->name);
 	return true;
 }
 
@@ -443,31 +472,19 @@ static bool match(const regex_t *re, const char *line, uint32_t *v)
 	return true;
 }
 
-static bool told(struct json_object *means, const char *kind, uint32_t value)
-{
-	for (size_t i = 0; i < json_object_array_length(means); i++) {
-		struct json_object *o = json_object_array_get_idx(means, i);
-
-		if (json_object_get_uint64(json_object_object_get(o, "value")) == value &&
-		    !strcmp(json_object_get_string(json_object_object_get(o, "kind")), kind))
-			return true;
-	}
-	return false;
-}
-
 static void on_text(void *ctx, const char *line)
 {
 	struct words *w = ctx;
 	uint32_t v;
 
-	if (match(&w->status, line, &v) && !told(w->means, "command status", v))
+	if (match(&w->status, line, &v) && !explain_told(w->means, EXPLAIN_STATUS, v))
 		explain_status(w->means, (uint8_t)v);
 	if (!match(&w->syndrome, line, &v))
 		return;
 	if (v > UINT8_MAX) {
-		if (!told(w->means, "syndrome of softhca", v))
+		if (!explain_told(w->means, EXPLAIN_SYNDROME, v))
 			explain_syndrome(w->means, v);
-	} else if (!told(w->means, "CQE syndrome", v)) {
+	} else if (!explain_told(w->means, EXPLAIN_CQE, v)) {
 		explain_cqe(w->means, (uint8_t)v);
 	}
 }

@@ -8,11 +8,10 @@
 
 /*
  * The set fields of a layout and what is set beside them, into o's "fields" and "reserved".
- * `base`: bytes from the begin of the dump; `in`: the command's input, for places that it decides,
- * or NULL.
+ * `base`: bytes from the begin of the dump; `name`: what its fields have in front, or NULL.
  */
 void decode_layout(struct json_object *o, const struct layout *l, const uint8_t *p, size_t n,
-		   size_t base, const void *in);
+		   size_t base, const char *name);
 /* Only the fields, their names behind `prefix`. */
 void decode_fields(struct json_object *o, const struct layout *l, const uint8_t *p, size_t n,
 		   size_t base, const char *prefix);

@@ -9,7 +9,7 @@
 
 #define UMAD_HDR 64 /* of struct ib_user_mad, before the MAD that a program wrote or read */
 
-static bool is_mad(const uint8_t *p)
+static bool mad_is_one(const uint8_t *p)
 {
 	uint32_t class_version = (uint32_t)LAYOUT_GET(mad_hdr, p, class_version);
 
@@ -21,8 +21,8 @@ static bool is_mad(const uint8_t *p)
 
 bool decode_is_mad(const uint8_t *p, size_t n)
 {
-	return (n && n % MAD_SIZE == 0 && is_mad(p)) ||
-	       (n == UMAD_HDR + MAD_SIZE && is_mad(p + UMAD_HDR));
+	return (n && n % MAD_SIZE == 0 && mad_is_one(p)) ||
+	       (n == UMAD_HDR + MAD_SIZE && mad_is_one(p + UMAD_HDR));
 }
 
 static void put_text(struct json_object *o, const struct mad_part *part, const uint8_t *mad)
@@ -69,10 +69,9 @@ static void decode_one(struct json_object *list, const uint8_t *mad, size_t byte
 	o = decode_part(list, "mad", mad_title(mad, title, sizeof(title)), bytes);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct mad_part *p = &part[i];
-		bool attribute = p->attr || !strcmp(p->name, "details");
 
-		snprintf(prefix, sizeof(prefix), "%s%s", attribute ? p->name : "",
-			 attribute ? "." : "");
+		snprintf(prefix, sizeof(prefix), "%s%s", p->header ? "" : p->name,
+			 p->header ? "" : ".");
 		if (p->layout)
 			decode_fields(o, p->layout, mad + p->at, p->bytes, p->at, prefix);
 		if (p->attr)
@@ -92,7 +91,7 @@ bool decode_mads(struct json_object *list, const uint8_t *p, size_t n)
 {
 	uint8_t mad[MAD_SIZE];
 
-	if (n == UMAD_HDR + MAD_SIZE && !is_mad(p)) {
+	if (n == UMAD_HDR + MAD_SIZE && !mad_is_one(p)) {
 		p += UMAD_HDR;
 		n -= UMAD_HDR;
 	}

@@ -16,11 +16,11 @@ bool decode_is_wqe(const uint8_t *p, size_t n)
 	       *wqe_opcode_name((uint8_t)LAYOUT_GET(wqe_ctrl, p, opcode)) != '?';
 }
 
-static void segment(struct json_object *o, const struct layout *l, const uint8_t *p, size_t n,
-		    size_t *at)
+static void segment(struct json_object *o, const char *name, const struct layout *l,
+		    const uint8_t *p, size_t n, size_t *at)
 {
 	if (*at < n)
-		decode_layout(o, l, p + *at, n - *at < l->bytes ? n - *at : l->bytes, *at, NULL);
+		decode_layout(o, l, p + *at, n - *at < l->bytes ? n - *at : l->bytes, *at, name);
 	*at += l->bytes;
 }
 
@@ -39,7 +39,7 @@ static void data_segments(struct json_object *o, const uint8_t *p, size_t n, siz
 			at += (WQE_INLINE_HDR + len + WQE_SEG - 1) / WQE_SEG * WQE_SEG;
 			continue;
 		}
-		segment(o, &layout_wqe_data, p, n, &at);
+		segment(o, "data", &layout_wqe_data, p, n, &at);
 	}
 }
 
@@ -54,12 +54,12 @@ static bool has_av(const uint8_t *p, size_t n)
 static void masked_atomic(struct json_object *o, const uint8_t *p, size_t n, size_t *at)
 {
 	if (LAYOUT_GET(wqe_ctrl, p, opmod) == WQE_OPMOD_ATOMIC32) {
-		segment(o, &layout_wqe_atomic32, p, n, at);
+		segment(o, "atomic32", &layout_wqe_atomic32, p, n, at);
 		return;
 	}
-	segment(o, &layout_wqe_atomic, p, n, at);
+	segment(o, "atomic", &layout_wqe_atomic, p, n, at);
 	if (LAYOUT_GET(wqe_ctrl, p, opcode) == WQE_OP_ATOMIC_MASKED_CS)
-		segment(o, &layout_wqe_atomic, p, n, at);
+		segment(o, "atomic", &layout_wqe_atomic, p, n, at);
 }
 
 /* What a UMR does, the key's new context, and its list; one that is not inline is a data segment.
@@ -69,16 +69,17 @@ static void umr(struct json_object *o, const uint8_t *p, size_t n, size_t *at)
 	bool is_list = *at + WQE_SEG <= n && LAYOUT_GET(wqe_umr, p + *at, inline_list);
 	uint64_t strided = 0;
 
-	segment(o, &layout_wqe_umr, p, n, at);
-	segment(o, &layout_mkc, p, n, at);
+	segment(o, "umr", &layout_wqe_umr, p, n, at);
+	segment(o, "mkc", &layout_mkc, p, n, at);
 	if (!is_list)
 		return;
 	if (*at + WQE_SEG <= n && LAYOUT_GET(wqe_repeat, p + *at, op) == WQE_REPEAT_OP) {
 		strided = LAYOUT_GET(wqe_repeat, p + *at, num_ent);
-		segment(o, &layout_wqe_repeat, p, n, at);
+		segment(o, "repeat", &layout_wqe_repeat, p, n, at);
 	}
 	for (; *at + WQE_SEG <= n; strided -= !!strided)
-		segment(o, strided ? &layout_wqe_repeat_ent : &layout_wqe_klm, p, n, at);
+		segment(o, strided ? "repeat_ent" : "klm",
+			strided ? &layout_wqe_repeat_ent : &layout_wqe_klm, p, n, at);
 }
 
 static void segments(struct json_object *o, const uint8_t *p, size_t n)
@@ -86,26 +87,26 @@ static void segments(struct json_object *o, const uint8_t *p, size_t n)
 	uint8_t opcode = (uint8_t)LAYOUT_GET(wqe_ctrl, p, opcode);
 	size_t at = 0;
 
-	segment(o, &layout_wqe_ctrl, p, n, &at);
+	segment(o, "ctrl", &layout_wqe_ctrl, p, n, &at);
 	switch (opcode) {
 	case WQE_OP_SEND:
 	case WQE_OP_SEND_IMM:
 		if (has_av(p, n))
-			segment(o, &layout_wqe_av, p, n, &at);
+			segment(o, "av", &layout_wqe_av, p, n, &at);
 		break;
 	case WQE_OP_RDMA_WRITE:
 	case WQE_OP_RDMA_WRITE_IMM:
 	case WQE_OP_RDMA_READ:
-		segment(o, &layout_wqe_raddr, p, n, &at);
+		segment(o, "raddr", &layout_wqe_raddr, p, n, &at);
 		break;
 	case WQE_OP_ATOMIC_CS:
 	case WQE_OP_ATOMIC_FA:
-		segment(o, &layout_wqe_raddr, p, n, &at);
-		segment(o, &layout_wqe_atomic, p, n, &at);
+		segment(o, "raddr", &layout_wqe_raddr, p, n, &at);
+		segment(o, "atomic", &layout_wqe_atomic, p, n, &at);
 		break;
 	case WQE_OP_ATOMIC_MASKED_CS:
 	case WQE_OP_ATOMIC_MASKED_FA:
-		segment(o, &layout_wqe_raddr, p, n, &at);
+		segment(o, "raddr", &layout_wqe_raddr, p, n, &at);
 		masked_atomic(o, p, n, &at);
 		break;
 	case WQE_OP_UMR:

@@ -21,16 +21,56 @@ static void put(struct json_object *o, const char *key, const char *text)
 	json_object_object_add(o, key, json_object_new_string(text));
 }
 
-static struct json_object *meaning(struct json_object *list, const char *kind, uint64_t value,
+/* The text shows numbers that have this as their userdata in decimal, others in hexadecimal. */
+static const char decimal[] = "decimal";
+
+static void put_number(struct json_object *o, const char *key, uint64_t value, bool in_decimal)
+{
+	struct json_object *number = json_object_new_uint64(value);
+
+	json_object_set_userdata(number, in_decimal ? (void *)decimal : NULL, NULL);
+	json_object_object_add(o, key, number);
+}
+
+static const struct kind {
+	const char *name;
+	bool decimal;
+} kinds[] = {
+	[EXPLAIN_SYNDROME] = {"syndrome of softhca"},
+	[EXPLAIN_STATUS] = {"command status"},
+	[EXPLAIN_CQE] = {"CQE syndrome"},
+	[EXPLAIN_VENDOR_ERR] = {"vendor_err"},
+	[EXPLAIN_MAD] = {"MAD status"},
+	[EXPLAIN_WC] = {"wc status", true},
+	[EXPLAIN_ERRNO] = {"errno", true},
+	[EXPLAIN_OPCODE] = {"command opcode"},
+};
+
+#define HEAD_MEMBERS 3 /* of a meaning, first: kind, value, name */
+
+static struct json_object *meaning(struct json_object *list, enum explain_kind kind, uint64_t value,
 				   const char *name)
 {
 	struct json_object *o = json_object_new_object();
 
-	put(o, "kind", kind);
-	json_object_object_add(o, "value", json_object_new_uint64(value));
+	json_object_set_userdata(o, (void *)&kinds[kind], NULL);
+	put(o, "kind", kinds[kind].name);
+	put_number(o, "value", value, kinds[kind].decimal);
 	put(o, "name", name);
 	json_object_array_add(list, o);
 	return o;
+}
+
+bool explain_told(struct json_object *list, enum explain_kind kind, uint64_t value)
+{
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *o = json_object_array_get_idx(list, i);
+
+		if (json_object_get_userdata(o) == &kinds[kind] &&
+		    json_object_get_uint64(json_object_object_get(o, "value")) == value)
+			return true;
+	}
+	return false;
 }
 
 /* ---- by number */
@@ -49,7 +89,7 @@ static const struct layout *layout_of(const char *field)
 static void add_refusal(struct json_object *list, const struct fw_refusal *f)
 {
 	uint32_t opcode = f->syndrome >> 8, bit, width;
-	struct json_object *o = meaning(list, "syndrome of softhca", f->syndrome, f->name);
+	struct json_object *o = meaning(list, EXPLAIN_SYNDROME, f->syndrome, f->name);
 	const struct layout *in, *out;
 	char text[128];
 
@@ -58,8 +98,8 @@ static void add_refusal(struct json_object *list, const struct fw_refusal *f)
 		if (!layout_find(in, f->field, &bit, &width))
 			in = layout_of(f->field);
 		if (in && layout_find(in, f->field, &bit, &width)) {
-			json_object_object_add(o, "bit", json_object_new_uint64(bit));
-			json_object_object_add(o, "width", json_object_new_uint64(width));
+			put_number(o, "bit", bit, false);
+			put_number(o, "width", width, true);
 			put(o, "of", in->name);
 		}
 	} else {
@@ -91,7 +131,7 @@ int explain_status(struct json_object *list, uint8_t status)
 
 		if (s->status != status)
 			continue;
-		o = meaning(list, "command status", status, fw_status_name(status));
+		o = meaning(list, EXPLAIN_STATUS, status, fw_status_name(status));
 		put(o, "means", s->means);
 		put(o, "cause", s->cause);
 		/* The same in the kernel's driver and in libmlx5. */
@@ -136,7 +176,7 @@ int explain_cqe(struct json_object *list, uint8_t syndrome)
 
 		if (c->syndrome != syndrome)
 			continue;
-		o = meaning(list, "CQE syndrome", syndrome, cqe_syndrome_name(syndrome));
+		o = meaning(list, EXPLAIN_CQE, syndrome, cqe_syndrome_name(syndrome));
 		put(o, "means", c->means);
 		put(o, "cause", c->cause);
 		snprintf(text, sizeof(text), "IBV_WC_%s (%d)", w ? w->name : "?", c->wc);
@@ -147,7 +187,7 @@ int explain_cqe(struct json_object *list, uint8_t syndrome)
 	return 0;
 }
 
-int explain_vendor_err(struct json_object *list, uint8_t vendor_err)
+static int explain_vendor_err(struct json_object *list, uint8_t vendor_err)
 {
 	const struct eng_failure *f;
 	int found = 0;
@@ -157,7 +197,7 @@ int explain_vendor_err(struct json_object *list, uint8_t vendor_err)
 
 		if (!f->syndrome || f->vendor_err != vendor_err)
 			continue;
-		o = meaning(list, "vendor_err", vendor_err, cqe_syndrome_name(f->syndrome));
+		o = meaning(list, EXPLAIN_VENDOR_ERR, vendor_err, cqe_syndrome_name(f->syndrome));
 		put(o, "means", f->text);
 		found++;
 	}
@@ -166,7 +206,7 @@ int explain_vendor_err(struct json_object *list, uint8_t vendor_err)
 
 static void add_mad_status(struct json_object *list, const struct mad_status_info *s)
 {
-	struct json_object *o = meaning(list, "MAD status", s->status, s->name);
+	struct json_object *o = meaning(list, EXPLAIN_MAD, s->status, s->name);
 
 	put(o, "class", s->mgmt_class ? mad_class_name(s->mgmt_class) : "any");
 	put(o, "means", s->means);
@@ -193,7 +233,7 @@ static int explain_wc_status(struct json_object *list, int wc)
 	if (!w)
 		return 0;
 	snprintf(text, sizeof(text), "IBV_WC_%s", w->name);
-	o = meaning(list, "wc status", (uint64_t)wc, text);
+	o = meaning(list, EXPLAIN_WC, (uint64_t)wc, text);
 	put(o, "means", w->means);
 	for (const struct explain_cqe *c = explain_cqes; c->means; c++)
 		if (c->wc == wc) {
@@ -215,7 +255,7 @@ static int explain_errno(struct json_object *list, int err)
 
 		if (e->err != err)
 			continue;
-		o = meaning(list, "errno", (uint64_t)err, strerrorname_np(err));
+		o = meaning(list, EXPLAIN_ERRNO, (uint64_t)err, strerrorname_np(err));
 		put(o, "at", e->where);
 		put(o, "means", e->means);
 		put(o, "cause", e->cause);
@@ -233,7 +273,7 @@ static int explain_opcode(struct json_object *list, uint32_t opcode)
 	if (opcode > UINT16_MAX || fw_opcode_name((uint16_t)opcode)[0] == '?')
 		return 0;
 	known = fw_command_layouts((uint16_t)opcode, &in, &out);
-	o = meaning(list, "command opcode", opcode, fw_opcode_name((uint16_t)opcode));
+	o = meaning(list, EXPLAIN_OPCODE, opcode, fw_opcode_name((uint16_t)opcode));
 	put(o, "here",
 	    known ? "executed by softhca's firmware"
 		  : "not executed by softhca's firmware: BAD_OP");
@@ -329,8 +369,9 @@ static void print_member(const char *indent, const char *key, struct json_object
 			printf("%s  %-10s %s\n", indent, i ? "" : key,
 			       json_object_get_string(json_object_array_get_idx(v, i)));
 	} else if (json_object_is_type(v, json_type_int)) {
-		printf(strcmp(key, "width") ? "%s  %-10s 0x%llx\n" : "%s  %-10s %llu\n", indent,
-		       key, (unsigned long long)json_object_get_uint64(v));
+		printf(json_object_get_userdata(v) == decimal ? "%s  %-10s %llu\n"
+							      : "%s  %-10s 0x%llx\n",
+		       indent, key, (unsigned long long)json_object_get_uint64(v));
 	} else {
 		printf("%s  %-10s %s\n", indent, key, json_object_get_string(v));
 	}
@@ -341,15 +382,14 @@ void explain_print(struct json_object *list, const char *indent)
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
 		struct json_object *o = json_object_array_get_idx(list, i);
 		uint64_t value = json_object_get_uint64(json_object_object_get(o, "value"));
-		const char *kind = json_object_get_string(json_object_object_get(o, "kind"));
+		const struct kind *kind = json_object_get_userdata(o);
+		unsigned int n = 0;
 
-		printf(!strcmp(kind, "errno") || !strcmp(kind, "wc status") ? "%s%s %s (%llu)\n"
-									    : "%s%s %s (0x%llx)\n",
-		       indent, kind, json_object_get_string(json_object_object_get(o, "name")),
+		printf(kind->decimal ? "%s%s %s (%llu)\n" : "%s%s %s (0x%llx)\n", indent,
+		       kind->name, json_object_get_string(json_object_object_get(o, "name")),
 		       (unsigned long long)value);
-		json_object_object_foreach(o, key,
-					   v) if (strcmp(key, "kind") && strcmp(key, "value") &&
-						  strcmp(key, "name")) print_member(indent, key, v);
+		json_object_object_foreach(o, key, v) if (n++ >= HEAD_MEMBERS)
+			print_member(indent, key, v);
 	}
 }
 

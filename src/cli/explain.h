@@ -11,13 +11,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum explain_kind {
+	EXPLAIN_SYNDROME,
+	EXPLAIN_STATUS,
+	EXPLAIN_CQE,
+	EXPLAIN_VENDOR_ERR,
+	EXPLAIN_MAD,
+	EXPLAIN_WC,
+	EXPLAIN_ERRNO,
+	EXPLAIN_OPCODE,
+};
+
 /* Each adds to `list` what it knows and says how much that was. */
 int explain_syndrome(struct json_object *list, uint32_t syndrome);
 int explain_status(struct json_object *list, uint8_t status);
 int explain_cqe(struct json_object *list, uint8_t syndrome);
 /* Of a MAD of that class. */
 int explain_mad_status(struct json_object *list, uint32_t mgmt_class, uint16_t status);
-int explain_vendor_err(struct json_object *list, uint8_t vendor_err);
+/* Has the list a meaning of this kind and value? */
+bool explain_told(struct json_object *list, enum explain_kind kind, uint64_t value);
 
 /* As text on standard output, indented. */
 void explain_print(struct json_object *list, const char *indent);

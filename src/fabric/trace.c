@@ -38,7 +38,8 @@ void fab_trace_port(const struct seg *s, uint32_t port, uint32_t what)
 	};
 	const struct hw_port *p = hw_port(s, port);
 	uint32_t state = atomic_load(&p->state);
-	const char *state_name = mad_value_name(&layout_port_info, "port_state", state);
+	const char *state_name =
+		mad_value_name(&layout_port_info, LF_port_info_port_state_BIT, state);
 	char name[FAB_PORT_NAME];
 	struct rec r;
 

@@ -199,13 +199,13 @@ static const char *const sm_states[] = {"NOTACTIVE", "DISCOVERING", "STANDBY", "
 static const char *const rmpp_types[] = {"NONE", "DATA", "ACK", "STOP", "ABORT"};
 static const char *const notice_types[] = {"FATAL", "URGENT", "SECURITY", "SM", "INFO"};
 
-#define V(l, f, t)                           \
-	{                                    \
-		&layout_##l, #f, t, COUNT(t) \
+#define V(l, f, t)                                           \
+	{                                                    \
+		&layout_##l, LF_##l##_##f##_BIT, t, COUNT(t) \
 	}
 static const struct {
 	const struct layout *l;
-	const char *field;
+	uint32_t bit;
 	const char *const *names;
 	size_t n;
 } values[] = {
@@ -223,18 +223,18 @@ static const struct {
 	V(notice, producer_type, node_types),
 };
 
-const char *mad_value_name(const struct layout *l, const char *field, uint64_t v)
+const char *mad_value_name(const struct layout *l, uint32_t bit, uint64_t v)
 {
 	const char *name = NULL;
 
-	if (l == &layout_mad_hdr && !strcmp(field, "mgmt_class"))
+	if (l == &layout_mad_hdr && bit == LF_mad_hdr_mgmt_class_BIT)
 		name = mad_class_name((uint32_t)v);
-	else if (l == &layout_mad_rmpp && !strcmp(field, "status") && v)
+	else if (l == &layout_mad_rmpp && bit == LF_mad_rmpp_status_BIT && v)
 		name = mad_rmpp_status_name((uint32_t)v);
-	else if (l == &layout_mad_hdr && !strcmp(field, "method"))
+	else if (l == &layout_mad_hdr && bit == LF_mad_hdr_method_BIT)
 		name = mad_method_name((uint32_t)v);
 	for (size_t i = 0; i < COUNT(values); i++)
-		if (values[i].l == l && !strcmp(values[i].field, field) && v < values[i].n)
+		if (values[i].l == l && values[i].bit == bit && v < values[i].n)
 			name = values[i].names[v];
 	return name && *name != '?' ? name : NULL;
 }

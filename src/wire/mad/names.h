@@ -32,8 +32,8 @@ const char *mad_title(const uint8_t *mad, char *buf, size_t size);
 /* Of RMPPStatus, as the specification abbreviates them. */
 const char *mad_rmpp_status_name(uint32_t status);
 
-/* The value of a field by name ("ACTIVE" of port_info.port_state), or NULL. */
-const char *mad_value_name(const struct layout *l, const char *field, uint64_t v);
+/* The name of a value of the field at this bit ("ACTIVE" of port_info.port_state), or NULL. */
+const char *mad_value_name(const struct layout *l, uint32_t bit, uint64_t v);
 
 /* A status: the bits of all classes, and the class's own. */
 struct mad_status_info {
@@ -59,6 +59,7 @@ struct mad_part {
 	const struct layout *layout;
 	uint32_t at, bytes;               /* in the MAD */
 	const struct mad_attr_info *attr; /* of what is an attribute, else NULL */
+	bool header;                      /* it comes before the attribute */
 };
 #define MAD_MAX_PARTS 12
 uint32_t mad_parts(const uint8_t mad[MAD_SIZE], struct mad_part out[MAD_MAX_PARTS]);

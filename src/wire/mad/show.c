@@ -18,7 +18,12 @@ static void add(struct mad_part *out, uint32_t *n, const char *name, const struc
 	uint32_t most = at < MAD_SIZE ? MAD_SIZE - at : 0;
 
 	if (*n < MAD_MAX_PARTS && most)
-		out[(*n)++] = (struct mad_part){name, l, at, bytes < most ? bytes : most, a};
+		out[(*n)++] = (struct mad_part){name, l, at, bytes < most ? bytes : most, a, false};
+}
+
+static void add_header(struct mad_part *out, uint32_t *n, const char *name, const struct layout *l)
+{
+	out[(*n)++] = (struct mad_part){name, l, 0, l->bytes, NULL, true};
 }
 
 /* The DataDetails of a trap that is known. */
@@ -83,15 +88,15 @@ uint32_t mad_parts(const uint8_t mad[MAD_SIZE], struct mad_part out[MAD_MAX_PART
 			: class == MAD_CLASS_PERF ? (uint32_t)PMA_DATA
 						  : mad_data_offset(class);
 
-	add(out, &n, "hdr", &layout_mad_hdr, 0, layout_mad_hdr.bytes, NULL);
+	add_header(out, &n, "hdr", &layout_mad_hdr);
 	if (mad_is_smi(class))
-		add(out, &n, "smp", &layout_smp, 0, layout_smp.bytes, NULL);
+		add_header(out, &n, "smp", &layout_smp);
 	if (mad_has_rmpp(class))
-		add(out, &n, "rmpp", &layout_mad_rmpp, 0, layout_mad_rmpp.bytes, NULL);
+		add_header(out, &n, "rmpp", &layout_mad_rmpp);
 	if (mad_is_vendor2(class))
-		add(out, &n, "vendor", &layout_mad_vendor2, 0, layout_mad_vendor2.bytes, NULL);
+		add_header(out, &n, "vendor", &layout_mad_vendor2);
 	if (class == MAD_CLASS_SA)
-		add(out, &n, "sa", &layout_sa_hdr, 0, layout_sa_hdr.bytes, NULL);
+		add_header(out, &n, "sa", &layout_sa_hdr);
 	if (!a)
 		return n;
 	if (!a->layout)
@@ -132,7 +137,7 @@ static void on_field(void *ctx, const struct layout *l, const struct layout_fiel
 		     uint64_t value)
 {
 	struct walk *w = ctx;
-	const char *name = mad_value_name(l, f->name, value);
+	const char *name = mad_value_name(l, f->bit, value);
 
 	if (w->inside_gid)
 		return;
@@ -323,8 +328,7 @@ void mad_rec(struct rec *r, const uint8_t mad[MAD_SIZE])
 	if (mad_is_response(mad) || status)
 		rec_code(r, "status", status, mad_status_text(class, status, text, sizeof(text)));
 	for (uint32_t i = 0; i < n; i++) {
-		/* Headers are shown already. */
-		if (!part[i].attr && strcmp(part[i].name, "details"))
+		if (part[i].header) /* shown already */
 			continue;
 		if (!any_set(mad + part[i].at, part[i].bytes))
 			continue;
