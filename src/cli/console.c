@@ -33,30 +33,30 @@ struct console {
 
 static void run_file(struct console *c, FILE *f, const char *name, bool prompt);
 
-static void complain(struct console *c, const char *why)
+static void console_complain(struct console *c, const char *why)
 {
 	cli_fail("%s:%u: %s", c->file, c->line, why);
 	c->failed = true;
 }
 
 /* What came back, to standard output, or as the reason of a failure. */
-static void show(struct console *c, int fd, bool failed)
+static void console_show(struct console *c, int fd, bool failed)
 {
 	_cleanup_free_ char *text = NULL;
 	struct stat st;
 
 	if (fstat(fd, &st) < 0 || !(text = calloc(1, (size_t)st.st_size + 1)) ||
 	    pread(fd, text, (size_t)st.st_size, 0) != st.st_size) {
-		complain(c, "the fabric's answer cannot be read");
+		console_complain(c, "the fabric's answer cannot be read");
 		return;
 	}
 	if (failed)
-		complain(c, text);
+		console_complain(c, text);
 	else
 		fputs(text, stdout);
 }
 
-static void ask(struct console *c, const char *line)
+static void console_ask(struct console *c, const char *line)
 {
 	_cleanup_close_ int in = memfd_create("softhca-command", MFD_CLOEXEC);
 	struct link_msg m = {.op = LINK_CONSOLE};
@@ -69,7 +69,7 @@ static void ask(struct console *c, const char *line)
 	if (!r && out < 0)
 		r = -EPROTO;
 	if (!r)
-		show(c, out, m.arg);
+		console_show(c, out, m.arg);
 	else
 		cli_fail("console: the fabric does not answer: %s", strerror(-r));
 	c->broken = r < 0;
@@ -84,7 +84,7 @@ static void wait_seconds(struct console *c, const char *arg)
 	struct timespec t;
 
 	if (end == arg || !(sec > 0) || sec > 1e6) {
-		complain(c, "a number of seconds is missing");
+		console_complain(c, "a number of seconds is missing");
 		return;
 	}
 	fflush(stdout);
@@ -101,14 +101,14 @@ static void run_other_file(struct console *c, char *name)
 
 	name += strspn(name, " \t");
 	if (!*name) {
-		complain(c, "a file's name is missing");
+		console_complain(c, "a file's name is missing");
 		return;
 	}
 	f = c->depth < MAX_DEPTH ? fopen(name, "re") : NULL;
 	if (!f) {
 		snprintf(why, sizeof(why), "cannot read %.300s: %s", name,
 			 c->depth < MAX_DEPTH ? strerror(errno) : "files run files too deep");
-		complain(c, why);
+		console_complain(c, why);
 		return;
 	}
 	c->depth++;
@@ -120,7 +120,7 @@ static void run_other_file(struct console *c, char *name)
 }
 
 /* Is it this command, or its beginning? Those of ours have no namesakes but what is behind them. */
-static bool is(const char *line, const char *name, const char **args)
+static bool console_is(const char *line, const char *name, const char **args)
 {
 	size_t n = strcspn(line, " \t");
 
@@ -141,12 +141,12 @@ static void run_line(struct console *c, char *line)
 		puts(line);
 	else if (*line == '!')
 		run_other_file(c, line + 1);
-	else if (is(line, "Wait", &args))
+	else if (console_is(line, "Wait", &args))
 		wait_seconds(c, args);
-	else if (is(line, "Quit", &args))
+	else if (console_is(line, "Quit", &args))
 		c->quit = true;
 	else
-		ask(c, line);
+		console_ask(c, line);
 }
 
 static void run_file(struct console *c, FILE *f, const char *name, bool prompt)
@@ -162,7 +162,7 @@ static void run_file(struct console *c, FILE *f, const char *name, bool prompt)
 		if (!fgets(line, sizeof(line), f))
 			break;
 		if (!strchr(line, '\n') && !feof(f)) {
-			complain(c, "the line is too long");
+			console_complain(c, "the line is too long");
 			break;
 		}
 		run_line(c, line);

@@ -87,8 +87,8 @@ struct walk {
 	const void *in; /* the command's input, for places that it decides; NULL */
 };
 
-static const char *code_name(const struct walk *w, const struct layout *l, uint32_t bit,
-			     uint64_t value)
+static const char *decode_code_name(const struct walk *w, const struct layout *l, uint32_t bit,
+				    uint64_t value)
 {
 	const char *name;
 
@@ -101,7 +101,7 @@ static const char *code_name(const struct walk *w, const struct layout *l, uint3
 	return mad_value_name(l, bit, value);
 }
 
-static struct json_object *entry(struct walk *w, const char *list, uint32_t bit)
+static struct json_object *decode_entry(struct walk *w, const char *list, uint32_t bit)
 {
 	struct json_object *e = json_object_new_object();
 
@@ -110,12 +110,12 @@ static struct json_object *entry(struct walk *w, const char *list, uint32_t bit)
 	return e;
 }
 
-static void on_field(void *ctx, const struct layout *l, const struct layout_field *f, uint32_t bit,
-		     uint64_t value)
+static void decode_on_field(void *ctx, const struct layout *l, const struct layout_field *f,
+			    uint32_t bit, uint64_t value)
 {
 	struct walk *w = ctx;
-	struct json_object *e = entry(w, "fields", bit);
-	const char *code = code_name(w, l, f->bit, value);
+	struct json_object *e = decode_entry(w, "fields", bit);
+	const char *code = decode_code_name(w, l, f->bit, value);
 	char name[320];
 
 	snprintf(name, sizeof(name), "%s%s", w->path, f->name);
@@ -126,7 +126,7 @@ static void on_field(void *ctx, const struct layout *l, const struct layout_fiel
 		json_object_object_add(e, "value_name", json_object_new_string(code));
 }
 
-static void on_enter(void *ctx, const struct layout_place *place, uint32_t bit)
+static void decode_on_enter(void *ctx, const struct layout_place *place, uint32_t bit)
 {
 	struct walk *w = ctx;
 	size_t n = strlen(w->path);
@@ -134,7 +134,7 @@ static void on_enter(void *ctx, const struct layout_place *place, uint32_t bit)
 	snprintf(w->path + n, sizeof(w->path) - n, "%s.", place->name);
 }
 
-static void on_leave(void *ctx, const struct layout_place *place)
+static void decode_on_leave(void *ctx, const struct layout_place *place)
 {
 	struct walk *w = ctx;
 	size_t n = strlen(w->path), m = strlen(place->name) + 1;
@@ -150,7 +150,7 @@ static void on_reserved(void *ctx, uint32_t bit, uint32_t value)
 
 	if (!json_object_object_get(w->o, "reserved"))
 		json_object_object_add(w->o, "reserved", json_object_new_array());
-	e = entry(w, "reserved", bit);
+	e = decode_entry(w, "reserved", bit);
 	json_object_object_add(e, "value", json_object_new_uint64(value));
 }
 
@@ -165,9 +165,9 @@ static const struct layout *on_open(void *ctx, const struct layout *inner)
 static void walk_layout(struct walk *w, const uint8_t *p, size_t n)
 {
 	static const struct layout_walker walker = {
-		.field = on_field,
-		.enter = on_enter,
-		.leave = on_leave,
+		.field = decode_on_field,
+		.enter = decode_on_enter,
+		.leave = decode_on_leave,
 		.reserved = on_reserved,
 		.open = on_open,
 	};
@@ -190,9 +190,9 @@ void decode_fields(struct json_object *o, const struct layout *l, const uint8_t 
 		   size_t base, const char *prefix)
 {
 	static const struct layout_walker walker = {
-		.field = on_field,
-		.enter = on_enter,
-		.leave = on_leave,
+		.field = decode_on_field,
+		.enter = decode_on_enter,
+		.leave = decode_on_leave,
 	};
 	struct walk w = {.o = o, .top = l, .base = base};
 

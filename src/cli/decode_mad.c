@@ -25,7 +25,7 @@ bool decode_is_mad(const uint8_t *p, size_t n)
 	       (n == UMAD_HDR + MAD_SIZE && mad_is_one(p + UMAD_HDR));
 }
 
-static void put_text(struct json_object *o, const struct mad_part *part, const uint8_t *mad)
+static void decode_mad_text(struct json_object *o, const struct mad_part *part, const uint8_t *mad)
 {
 	const struct mad_attr_info *a = part->attr;
 	const char *from = (const char *)mad + part->at + a->text;
@@ -75,7 +75,7 @@ static void decode_one(struct json_object *list, const uint8_t *mad, size_t byte
 		if (p->layout)
 			decode_fields(o, p->layout, mad + p->at, p->bytes, p->at, prefix);
 		if (p->attr)
-			put_text(o, p, mad);
+			decode_mad_text(o, p, mad);
 	}
 	put_path(o, mad);
 	if (mad_is_smi(class))

@@ -124,7 +124,7 @@ static void segments(struct json_object *o, const uint8_t *p, size_t n)
 }
 
 /* Receives have no control segment: a list of data segments, ended by the invalid lkey. */
-static bool receive(struct json_object *list, const uint8_t *p, size_t n)
+static bool decode_wqe_receive(struct json_object *list, const uint8_t *p, size_t n)
 {
 	size_t used = 0;
 
@@ -142,7 +142,7 @@ bool decode_wqes(struct json_object *list, const uint8_t *p, size_t n)
 	size_t at = 0;
 
 	if (!decode_is_wqe(p, n))
-		return receive(list, p, n);
+		return decode_wqe_receive(list, p, n);
 	while (n - at >= WQE_SEG && decode_is_wqe(p + at, n - at)) {
 		uint8_t opcode = (uint8_t)LAYOUT_GET(wqe_ctrl, p + at, opcode);
 		size_t bytes = (size_t)LAYOUT_GET(wqe_ctrl, p + at, ds) * WQE_SEG;

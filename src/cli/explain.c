@@ -16,7 +16,7 @@
 #include "wire/prm/prm.h"
 #include "wire/wqe/cqe.h"
 
-static void put(struct json_object *o, const char *key, const char *text)
+static void explain_put(struct json_object *o, const char *key, const char *text)
 {
 	json_object_object_add(o, key, json_object_new_string(text));
 }
@@ -24,7 +24,8 @@ static void put(struct json_object *o, const char *key, const char *text)
 /* The text shows numbers that have this as their userdata in decimal, others in hexadecimal. */
 static const char decimal[] = "decimal";
 
-static void put_number(struct json_object *o, const char *key, uint64_t value, bool in_decimal)
+static void explain_put_number(struct json_object *o, const char *key, uint64_t value,
+			       bool in_decimal)
 {
 	struct json_object *number = json_object_new_uint64(value);
 
@@ -54,9 +55,9 @@ static struct json_object *meaning(struct json_object *list, enum explain_kind k
 	struct json_object *o = json_object_new_object();
 
 	json_object_set_userdata(o, (void *)&kinds[kind], NULL);
-	put(o, "kind", kinds[kind].name);
-	put_number(o, "value", value, kinds[kind].decimal);
-	put(o, "name", name);
+	explain_put(o, "kind", kinds[kind].name);
+	explain_put_number(o, "value", value, kinds[kind].decimal);
+	explain_put(o, "name", name);
 	json_object_array_add(list, o);
 	return o;
 }
@@ -94,24 +95,24 @@ static void add_refusal(struct json_object *list, const struct fw_refusal *f)
 	char text[128];
 
 	if (opcode < 0xf000 && fw_command_layouts((uint16_t)opcode, &in, &out)) {
-		put(o, "command", fw_opcode_name((uint16_t)opcode));
+		explain_put(o, "command", fw_opcode_name((uint16_t)opcode));
 		if (!layout_find(in, f->field, &bit, &width))
 			in = layout_of(f->field);
 		if (in && layout_find(in, f->field, &bit, &width)) {
-			put_number(o, "bit", bit, false);
-			put_number(o, "width", width, true);
-			put(o, "of", in->name);
+			explain_put_number(o, "bit", bit, false);
+			explain_put_number(o, "width", width, true);
+			explain_put(o, "of", in->name);
 		}
 	} else {
-		put(o, "command", "any");
+		explain_put(o, "command", "any");
 	}
-	put(o, "field", f->field);
+	explain_put(o, "field", f->field);
 	if (f->reason)
-		put(o, "reason", f->reason);
-	put(o, "allowed", f->allowed);
+		explain_put(o, "reason", f->reason);
+	explain_put(o, "allowed", f->allowed);
 	snprintf(text, sizeof(text), "%s (0x%x)", fw_status_name(f->status), f->status);
-	put(o, "status", text);
-	put(o, "errno", strerrorname_np(-fw_status_to_errno(f->status)));
+	explain_put(o, "status", text);
+	explain_put(o, "errno", strerrorname_np(-fw_status_to_errno(f->status)));
 }
 
 int explain_syndrome(struct json_object *list, uint32_t syndrome)
@@ -132,11 +133,11 @@ int explain_status(struct json_object *list, uint8_t status)
 		if (s->status != status)
 			continue;
 		o = meaning(list, EXPLAIN_STATUS, status, fw_status_name(status));
-		put(o, "means", s->means);
-		put(o, "cause", s->cause);
+		explain_put(o, "means", s->means);
+		explain_put(o, "cause", s->cause);
 		/* The same in the kernel's driver and in libmlx5. */
-		put(o, "errno", err ? strerrorname_np(err) : "0");
-		put(o, "DEVX", err ? "EREMOTEIO, with this status in the output" : "0");
+		explain_put(o, "errno", err ? strerrorname_np(err) : "0");
+		explain_put(o, "DEVX", err ? "EREMOTEIO, with this status in the output" : "0");
 		return 1;
 	}
 	return 0;
@@ -177,10 +178,10 @@ int explain_cqe(struct json_object *list, uint8_t syndrome)
 		if (c->syndrome != syndrome)
 			continue;
 		o = meaning(list, EXPLAIN_CQE, syndrome, cqe_syndrome_name(syndrome));
-		put(o, "means", c->means);
-		put(o, "cause", c->cause);
+		explain_put(o, "means", c->means);
+		explain_put(o, "cause", c->cause);
 		snprintf(text, sizeof(text), "IBV_WC_%s (%d)", w ? w->name : "?", c->wc);
-		put(o, "wc_status", text);
+		explain_put(o, "wc_status", text);
 		put_vendor_errs(o, syndrome);
 		return 1;
 	}
@@ -198,7 +199,7 @@ static int explain_vendor_err(struct json_object *list, uint8_t vendor_err)
 		if (!f->syndrome || f->vendor_err != vendor_err)
 			continue;
 		o = meaning(list, EXPLAIN_VENDOR_ERR, vendor_err, cqe_syndrome_name(f->syndrome));
-		put(o, "means", f->text);
+		explain_put(o, "means", f->text);
 		found++;
 	}
 	return found;
@@ -208,10 +209,10 @@ static void add_mad_status(struct json_object *list, const struct mad_status_inf
 {
 	struct json_object *o = meaning(list, EXPLAIN_MAD, s->status, s->name);
 
-	put(o, "class", s->mgmt_class ? mad_class_name(s->mgmt_class) : "any");
-	put(o, "means", s->means);
+	explain_put(o, "class", s->mgmt_class ? mad_class_name(s->mgmt_class) : "any");
+	explain_put(o, "means", s->means);
 	if (*s->cause)
-		put(o, "cause", s->cause);
+		explain_put(o, "cause", s->cause);
 }
 
 int explain_mad_status(struct json_object *list, uint32_t mgmt_class, uint16_t status)
@@ -234,13 +235,13 @@ static int explain_wc_status(struct json_object *list, int wc)
 		return 0;
 	snprintf(text, sizeof(text), "IBV_WC_%s", w->name);
 	o = meaning(list, EXPLAIN_WC, (uint64_t)wc, text);
-	put(o, "means", w->means);
+	explain_put(o, "means", w->means);
 	for (const struct explain_cqe *c = explain_cqes; c->means; c++)
 		if (c->wc == wc) {
-			put(o, "cause", c->cause);
+			explain_put(o, "cause", c->cause);
 			snprintf(text, sizeof(text), "%s (0x%x)", cqe_syndrome_name(c->syndrome),
 				 c->syndrome);
-			put(o, "cqe_syndrome", text);
+			explain_put(o, "cqe_syndrome", text);
 			put_vendor_errs(o, c->syndrome);
 		}
 	return 1;
@@ -256,9 +257,9 @@ static int explain_errno(struct json_object *list, int err)
 		if (e->err != err)
 			continue;
 		o = meaning(list, EXPLAIN_ERRNO, (uint64_t)err, strerrorname_np(err));
-		put(o, "at", e->where);
-		put(o, "means", e->means);
-		put(o, "cause", e->cause);
+		explain_put(o, "at", e->where);
+		explain_put(o, "means", e->means);
+		explain_put(o, "cause", e->cause);
 		found++;
 	}
 	return found;
@@ -274,9 +275,9 @@ static int explain_opcode(struct json_object *list, uint32_t opcode)
 		return 0;
 	known = fw_command_layouts((uint16_t)opcode, &in, &out);
 	o = meaning(list, EXPLAIN_OPCODE, opcode, fw_opcode_name((uint16_t)opcode));
-	put(o, "here",
-	    known ? "executed by softhca's firmware"
-		  : "not executed by softhca's firmware: BAD_OP");
+	explain_put(o, "here",
+		    known ? "executed by softhca's firmware"
+			  : "not executed by softhca's firmware: BAD_OP");
 	return 1;
 }
 
@@ -307,7 +308,8 @@ static int by_number(struct json_object *list, uint64_t n)
 /* ---- by name */
 
 /* The name with or without what constants have in front and behind. */
-static bool named(const char *word, const char *prefix, const char *name, const char *suffix)
+static bool explain_named(const char *word, const char *prefix, const char *name,
+			  const char *suffix)
 {
 	size_t n;
 
@@ -326,25 +328,26 @@ static int by_name(struct json_object *list, const char *word)
 	int found = 0;
 
 	for (unsigned int n = 0; (f = fw_refusal_at(n)); n++)
-		if (named(word, "FW_R_", f->name, "") || !strcasecmp(word, f->field)) {
+		if (explain_named(word, "FW_R_", f->name, "") || !strcasecmp(word, f->field)) {
 			add_refusal(list, f);
 			found++;
 		}
 	for (const struct explain_status *s = explain_statuses; s->means; s++)
-		if (named(word, "FW_", fw_status_name(s->status), "_ERR") ||
-		    named(word, "MLX5_CMD_STAT_", s->kernel, ""))
+		if (explain_named(word, "FW_", fw_status_name(s->status), "_ERR") ||
+		    explain_named(word, "MLX5_CMD_STAT_", s->kernel, ""))
 			found += explain_status(list, s->status);
 	for (const struct explain_cqe *c = explain_cqes; c->means; c++)
-		if (named(word, "CQE_SYND_", cqe_syndrome_name(c->syndrome), "_ERR") ||
-		    named(word, "MLX5_CQE_SYNDROME_", c->kernel, ""))
+		if (explain_named(word, "CQE_SYND_", cqe_syndrome_name(c->syndrome), "_ERR") ||
+		    explain_named(word, "MLX5_CQE_SYNDROME_", c->kernel, ""))
 			found += explain_cqe(list, c->syndrome);
 	for (const struct explain_wc *w = explain_wcs; w->means; w++)
-		if (named(word, "IBV_WC_", w->name, "") || named(word, "IB_WC_", w->name, ""))
+		if (explain_named(word, "IBV_WC_", w->name, "") ||
+		    explain_named(word, "IB_WC_", w->name, ""))
 			found += explain_wc_status(list, w->wc);
 	for (const struct mad_status_info *m; (m = mad_status_at(mads)); mads++)
-		if (m->status && (named(word, "MAD_STATUS_", m->name, "") ||
-				  named(word, "SA_STATUS_", m->name, "") ||
-				  named(word, "IB_SA_MAD_STATUS_", m->name, ""))) {
+		if (m->status && (explain_named(word, "MAD_STATUS_", m->name, "") ||
+				  explain_named(word, "SA_STATUS_", m->name, "") ||
+				  explain_named(word, "IB_SA_MAD_STATUS_", m->name, ""))) {
 			add_mad_status(list, m);
 			found++;
 		}
@@ -354,7 +357,7 @@ static int by_name(struct json_object *list, const char *word)
 	for (uint32_t op = 0; op <= UINT16_MAX; op++) {
 		const char *name = fw_opcode_name((uint16_t)op);
 
-		if (*name != '?' && named(word, "MLX5_CMD_OP_", name, ""))
+		if (*name != '?' && explain_named(word, "MLX5_CMD_OP_", name, ""))
 			found += explain_opcode(list, op);
 	}
 	return found;

@@ -26,7 +26,7 @@ static void line_copy(struct line *to, const struct line *from)
 	memcpy(to, from, offsetof(struct line, bytes) + from->n);
 }
 
-static int digit(char c)
+static int hex_digit(char c)
 {
 	return c >= '0' && c <= '9'   ? c - '0'
 	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -45,7 +45,7 @@ static size_t token_bytes(const char *s, size_t len, uint8_t *out, size_t room)
 		len -= 2;
 	}
 	for (size_t i = 0; i < len; i++) {
-		int d = digit(s[i]);
+		int d = hex_digit(s[i]);
 
 		if (s[i] == ':' && high < 0 && n && i + 1 < len)
 			continue;
@@ -98,7 +98,7 @@ static bool offset_of(const char *s, size_t len, uint64_t *v)
 		return false;
 	*v = 0;
 	for (size_t i = 0; i < len; i++) {
-		int d = digit(s[i]);
+		int d = hex_digit(s[i]);
 
 		if (d < 0)
 			return false;
@@ -135,7 +135,7 @@ static void strip_bare_offset(const char *s, struct line *l)
  * The data of a line: at its begin, or behind a word that ends with a colon; of several such places
  * the one with most bytes.
  */
-static bool read_line(const char *text, struct line *best)
+static bool hex_read_line(const char *text, struct line *best)
 {
 	const char *s = skip_space(text);
 	struct line l;
@@ -164,7 +164,7 @@ static bool read_line(const char *text, struct line *best)
 
 /* ---- blocks */
 
-static int add(struct hex_input *in, const struct line *l, bool begin, unsigned int number)
+static int hex_add(struct hex_input *in, const struct line *l, bool begin, unsigned int number)
 {
 	struct hex_block *b;
 
@@ -226,7 +226,7 @@ static void look_for_hints(const char *text, struct hints *h)
 }
 
 /* hexdump ends with the offset behind the last byte. */
-static bool is_end(const struct hex_block *b, const struct line *l)
+static bool hex_is_end(const struct hex_block *b, const struct line *l)
 {
 	return !l->has_offset && l->n == 4 && b->n < UINT32_MAX && be32_load(l->bytes) == b->n;
 }
@@ -235,7 +235,7 @@ static bool is_end(const struct hex_block *b, const struct line *l)
  * struct mlx5_cmd_layout and struct mlx5_cmd_prot_block of mlx5_core: the first 16 bytes of the
  * input or output are in the queue entry, the rest in mailboxes of 512 bytes.
  */
-static int join(struct hex_input *in)
+static int hex_join(struct hex_input *in)
 {
 	enum { ENTRY = 64, LENGTH = 4, INLINE = 16, OUT_LENGTH = 56, OUT_INLINE = 32, BOX = 512 };
 	struct hex_block *to = NULL;
@@ -291,7 +291,7 @@ int hex_read(FILE *f, struct hex_input *in)
 		number++;
 		if (bar)
 			*bar = '\0'; /* the characters that a dump has beside */
-		if (!read_line(text, &l)) {
+		if (!hex_read_line(text, &l)) {
 			if (bar)
 				*bar = '|';
 			inside = inside && !*skip_space(text); /* an empty line does not end one */
@@ -304,9 +304,9 @@ int hex_read(FILE *f, struct hex_input *in)
 		look_for_hints(text, &h);
 		if (l.has_offset && !l.offset && !h.mailbox)
 			inside = false;
-		if (inside && is_end(&in->blocks[in->n - 1], &l))
+		if (inside && hex_is_end(&in->blocks[in->n - 1], &l))
 			continue;
-		r = add(in, &l, !inside, number);
+		r = hex_add(in, &l, !inside, number);
 		if (!r && !inside) {
 			struct hex_block *b = &in->blocks[in->n - 1];
 
@@ -319,7 +319,7 @@ int hex_read(FILE *f, struct hex_input *in)
 		inside = true;
 	}
 	if (!r)
-		r = join(in);
+		r = hex_join(in);
 	if (!r && ferror(f))
 		r = -errno;
 	return r;

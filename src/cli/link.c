@@ -14,7 +14,7 @@
 #include "util/cleanup.h"
 
 /* The number at the end of `text` behind `prefix`; -1. */
-static long number(const char *text, const char *prefix)
+static long link_number(const char *text, const char *prefix)
 {
 	size_t n = strlen(prefix);
 	char *end;
@@ -30,7 +30,7 @@ int cli_link(struct cli_options *o)
 {
 	const char *here = getenv(SHIM_ENV_HOST), *state = o->argv[2];
 	const char *host = o->host ? o->host : here && !o->fabric ? here : "";
-	long hca = number(o->argv[0], "mlx5_"), port = number(o->argv[1], "");
+	long hca = link_number(o->argv[0], "mlx5_"), port = link_number(o->argv[1], "");
 	struct link_msg m = {.op = LINK_PORT};
 	int sock, fd = -1, r;
 

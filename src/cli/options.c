@@ -259,7 +259,7 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-static void describe(const struct cli_verb *v, struct argp_option *out)
+static void options_describe(const struct cli_verb *v, struct argp_option *out)
 {
 	size_t n = 0;
 
@@ -313,7 +313,7 @@ int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_op
 		.doorbell = doorbells[0].word,
 		.memlock = memlocks[0].word,
 	};
-	describe(v, opts);
+	options_describe(v, opts);
 	snprintf(usage, sizeof(usage), "%s", v->args);
 	snprintf(doc, sizeof(doc), "%s\v", v->summary);
 	if (argp_parse(&argp, argc, argv,

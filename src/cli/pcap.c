@@ -45,7 +45,7 @@ static bool write_one(struct capture *c, pcap_dumper_t *dump, const struct seg_c
 }
 
 /* All that is there. False: it cannot be written. */
-static bool write_all(struct capture *c, pcap_dumper_t *dump, bool *any)
+static bool pcap_write_all(struct capture *c, pcap_dumper_t *dump, bool *any)
 {
 	const struct seg_cap_rec *rec;
 
@@ -73,7 +73,7 @@ static void *work(void *arg)
 	while (ok) {
 		bool last = atomic_load(&c->stop);
 
-		ok = write_all(c, dump, &any);
+		ok = pcap_write_all(c, dump, &any);
 		if (!ok || last)
 			break;
 		nap = any ? NAP_MIN_NS : nap * 2 < NAP_MAX_NS ? nap * 2 : NAP_MAX_NS;
@@ -93,7 +93,7 @@ static void *work(void *arg)
 
 /* ---- begin and end */
 
-static FILE *open_file(const char *name)
+static FILE *pcap_open_file(const char *name)
 {
 	FILE *f;
 	int fd;
@@ -118,7 +118,7 @@ int capture_begin(struct capture *c, struct seg *s, const struct cli_options *o)
 		.snap = o->snap ? o->snap : SNAP_ALL,
 		.live = o->live,
 	};
-	c->file = open_file(c->name);
+	c->file = pcap_open_file(c->name);
 	if (!c->file)
 		return cli_fail("pcap: cannot write to %s: %s", c->name, strerror(errno));
 	if (!strcmp(c->name, "-") && isatty(fileno(c->file))) {
@@ -199,7 +199,7 @@ static void block_signals(sigset_t *set, sigset_t *old)
 }
 
 /* Until a signal, the fabric's end, or an error. */
-static void watch(const struct capture *c, const sigset_t *set)
+static void pcap_watch(const struct capture *c, const sigset_t *set)
 {
 	const struct timespec turn = {0, 100 * NSEC_PER_MSEC};
 
@@ -212,7 +212,7 @@ static void watch(const struct capture *c, const sigset_t *set)
 }
 
 /* The command's wait status. Signals from the terminal it has got itself. */
-static int wait_for(pid_t pid, const sigset_t *set)
+static int pcap_wait_for(pid_t pid, const sigset_t *set)
 {
 	siginfo_t si;
 	int status;
@@ -240,7 +240,7 @@ static int with_command(struct cli_options *o, const sigset_t *set, const sigset
 		o->capture = false;
 		exit(cli_run(o));
 	}
-	status = wait_for(pid, set);
+	status = pcap_wait_for(pid, set);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -258,7 +258,7 @@ static int on_fabric(struct cli_options *o)
 	if (!r && o->argc)
 		r = with_command(o, &set, &old);
 	else if (!r)
-		watch(&c, &set);
+		pcap_watch(&c, &set);
 	end = capture_end(&c);
 	seg_unmap(&s);
 	return r ? r : end;

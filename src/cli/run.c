@@ -95,7 +95,7 @@ static void reap_children(struct command *c)
 	}
 }
 
-static void on_signal(struct sup *sup, struct sup_source *src, uint32_t events)
+static void run_on_signal(struct sup *sup, struct sup_source *src, uint32_t events)
 {
 	struct command *c = (struct command *)src;
 	struct signalfd_siginfo si;
@@ -113,7 +113,7 @@ static void on_signal(struct sup *sup, struct sup_source *src, uint32_t events)
 	}
 }
 
-static int start(struct command *c, const struct cli_options *o, const struct child_state *st)
+static int run_start(struct command *c, const struct cli_options *o, const struct child_state *st)
 {
 	pid_t parent = getpid();
 
@@ -179,12 +179,12 @@ static int supervise(struct sup *sup, const struct cli_options *o, const struct 
 		     const sigset_t *handled, int *status)
 {
 	struct command c = {.signals.fd = signalfd(-1, handled, SFD_CLOEXEC | SFD_NONBLOCK),
-			    .signals.ready = on_signal};
+			    .signals.ready = run_on_signal};
 	int r;
 
 	if (c.signals.fd < 0 || sup_watch(sup, &c.signals) < 0)
 		return cli_fail("cannot watch signals: %s", strerror(errno));
-	r = start(&c, o, st);
+	r = run_start(&c, o, st);
 	while (!r && !c.ended) {
 		int err = sup_turn(sup, UINT64_MAX);
 

@@ -298,7 +298,7 @@ int runtime_holder(struct runtime *rt, const char *name)
 }
 
 /* "name.lock" -> "name"; false: some other file. */
-static bool name_of(const char *file, char *name)
+static bool runtime_name_of(const char *file, char *name)
 {
 	size_t n = strlen(file), suffix = sizeof(LOCK_SUFFIX) - 1;
 
@@ -325,7 +325,7 @@ int runtime_for_each(struct runtime *rt, int (*each)(void *arg, const char *name
 	while (!r && (e = readdir(d))) {
 		int lock = -1, got;
 
-		if (!name_of(e->d_name, name))
+		if (!runtime_name_of(e->d_name, name))
 			continue;
 		got = take_lock(rt, e->d_name, 0, &lock);
 		if (!got)

@@ -83,7 +83,7 @@ static void print_fabric(struct json_object *o)
 /* ---- asking ---- */
 
 /* The parsed answer of a fabric, or NULL and *err. */
-static struct json_object *ask(struct runtime *rt, const char *name, int *err)
+static struct json_object *status_ask(struct runtime *rt, const char *name, int *err)
 {
 	_cleanup_close_ int sock = runtime_connect(rt, name);
 	_cleanup_close_ int fd = -1;
@@ -121,7 +121,7 @@ static int add_fabric(void *arg, const char *name)
 	struct json_object *o;
 	int err;
 
-	o = ask(l->rt, name, &err);
+	o = status_ask(l->rt, name, &err);
 	if (o)
 		json_object_array_add(l->fabrics, o);
 	else if (err != -ENOENT && err != -ECONNREFUSED && err != -ECONNRESET) /* just ending */
@@ -141,7 +141,7 @@ static int status_one(struct runtime *rt, const char *name, bool json)
 	struct json_object *o;
 	int err = -ENOENT;
 
-	o = rt->fd < 0 ? NULL : ask(rt, name, &err);
+	o = rt->fd < 0 ? NULL : status_ask(rt, name, &err);
 	if (!o)
 		return err == -ENOENT || err == -ECONNREFUSED
 			       ? cli_fail("there is no fabric '%s'", name)

@@ -25,7 +25,7 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 
-static void on_signal(struct sup *sup, struct sup_source *src, uint32_t events)
+static void up_on_signal(struct sup *sup, struct sup_source *src, uint32_t events)
 {
 	struct signalfd_siginfo si;
 
@@ -83,9 +83,9 @@ static void detach(void)
 }
 
 /* The supervisor's process. `ready`: told one byte when the fabric can be joined. */
-static int serve(const struct cli_options *o, int ready)
+static int up_serve(const struct cli_options *o, int ready)
 {
-	struct sup_source signals = {.ready = on_signal};
+	struct sup_source signals = {.ready = up_on_signal};
 	struct lock_watch watched;
 	const char *name = o->argv[0];
 	struct topo topo = {0};
@@ -162,7 +162,7 @@ int cli_up(struct cli_options *o)
 		log_finish();
 		syscall(SYS_close_range, 4, ~0U, 0);
 		log_init();
-		_exit(serve(o, ready));
+		_exit(up_serve(o, ready));
 	}
 	close(p[1]);
 	if (read(p[0], &c, 1) == 1)

@@ -69,8 +69,6 @@ uint32_t fab_host_by_name(struct seg *s, const char *name);
  * nowhere (unknown LID, a port on the way not ACTIVE): the transport then times out.
  */
 uint32_t fab_route(struct seg *s, uint32_t from, uint32_t dlid);
-/* The same for what subnet management sends, which needs no more than links that are up. */
-uint32_t fab_route_smp(struct seg *s, uint32_t from, uint32_t dlid);
 /*
  * The same over ports in `state` or a higher one; `hop` (may be NULL) is called for each cable,
  * from port `out` to port `in`, also when the packet is lost later.

@@ -73,11 +73,6 @@ uint32_t fab_walk(struct seg *s, uint32_t from, uint32_t dlid, uint32_t state, f
 	return SEG_NONE;
 }
 
-uint32_t fab_route_smp(struct seg *s, uint32_t from, uint32_t dlid)
-{
-	return fab_walk(s, from, dlid, HW_PORT_INIT, NULL, NULL);
-}
-
 bool fab_port_has_gid(const struct hw_port *p, const uint8_t gid[16])
 {
 	static const uint8_t zero[16];

@@ -72,8 +72,6 @@ int fw_umr(const struct fw_ctx *c, uint32_t key, const void *in);
 /* errno the kernel gives for a status (mlx5 cmd_status_to_err): 0 or a negative errno. */
 int fw_status_to_errno(uint8_t status);
 const char *fw_status_name(uint8_t status);
-/* All statuses, from 0 on: false behind the last. */
-bool fw_status_at(unsigned int n, uint8_t *status);
 const char *fw_opcode_name(uint16_t opcode);
 struct layout;
 struct layout_field;

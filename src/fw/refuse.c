@@ -83,14 +83,6 @@ const char *fw_status_name(uint8_t status)
 	return "?";
 }
 
-bool fw_status_at(unsigned int n, uint8_t *status)
-{
-	if (n >= ARRAY_SIZE(statuses))
-		return false;
-	*status = statuses[n].status;
-	return true;
-}
-
 const char *fw_opcode_name(uint16_t opcode)
 {
 	return prm_opcode_name(opcode);

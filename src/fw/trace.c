@@ -62,7 +62,7 @@ static void rec_input(struct rec *r, const struct fw_call *k, const void *in, ui
 	rec_group_end(r, ")");
 }
 
-static bool any_set(const uint8_t *p, uint32_t n)
+static bool trace_any_set(const uint8_t *p, uint32_t n)
 {
 	while (n && !*p)
 		p++, n--;
@@ -174,7 +174,7 @@ void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t
 	    prm_opcode_name(opcode), opcode);
 	rec_begin(&r, LOG_FW, name, since);
 	rec_input(&r, k, k->in, inlen);
-	if (result == 0 && k->cmd && any_set(k->out, outlen)) {
+	if (result == 0 && k->cmd && trace_any_set(k->out, outlen)) {
 		rec_group(&r, "out", " -> ");
 		layout_rec(&r, k->cmd->out, k->out, outlen, 0, trace_variant,
 			   (void *)(uintptr_t)k->in);

@@ -132,11 +132,6 @@ struct uv_attr *uv_b_attr(struct uv_bundle *b, uint16_t id)
 	return slot < 0 || !b->attrs[slot].def ? NULL : &b->attrs[slot];
 }
 
-struct uv_file *uv_b_file(struct uv_bundle *b)
-{
-	return b->file;
-}
-
 struct uv_context *uv_b_context(struct uv_bundle *b)
 {
 	return b->ctx;
@@ -235,11 +230,6 @@ struct uv_object *uv_b_new(struct uv_bundle *b, uint16_t attr)
 void uv_b_created(struct uv_bundle *b)
 {
 	b->created = true;
-}
-
-struct uv_udata *uv_b_udata(struct uv_bundle *b)
-{
-	return &b->udata;
 }
 
 int uv_udata_out(struct uv_udata *u, const void *data, size_t len)

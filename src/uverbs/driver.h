@@ -424,7 +424,6 @@ int uv_destroy_handler(struct uv_bundle *b);
 
 /* ---- what a handler sees ---- */
 
-struct uv_file *uv_b_file(struct uv_bundle *b);
 struct uv_context *uv_b_context(struct uv_bundle *b); /* never NULL unless no_context */
 bool uv_b_has(struct uv_bundle *b, uint16_t attr);
 /* Input bytes (in our memory, valid during the call) and their length; NULL when the attribute is
@@ -454,8 +453,6 @@ void uv_b_created(struct uv_bundle *b);
 int uv_why(struct uv_bundle *b, int err, const char *rule);
 /* The same where no call is at hand: it is that of this thread. */
 int uv_no(int err, const char *rule);
-/* Driver data. */
-struct uv_udata *uv_b_udata(struct uv_bundle *b);
 /* Guarded access to the caller's memory outside attributes. 0 or -EFAULT. */
 int uv_copy_from_user(void *dst, uint64_t uaddr, size_t len);
 int uv_copy_to_user(uint64_t uaddr, const void *src, size_t len);
@@ -470,18 +467,13 @@ void uv_event_file_put(struct uv_event_file *e);
 /*
  * What ib_umem_get() checks of a range of the caller's memory: -EINVAL wraps or is empty; -EFAULT
  * not mapped, or not writable although `access` (IB_ACCESS_*) needs it; -ENOMEM beyond the limit
- * (uv_account of the pages it covers). REG_MR does this for the driver; for umems and queue buffers
- * the driver calls it. put: gives the accounted pages back.
+ * (of locked memory, counting the pages it covers). REG_MR does this for the driver; for umems and
+ * queue buffers the driver calls it. put: gives the accounted pages back.
  */
 int uv_umem_get(struct uv_file *f, uint64_t addr, uint64_t len, uint32_t access);
 void uv_umem_put(struct uv_file *f, uint64_t addr, uint64_t len);
 
 /* The caller's effective capabilities (CAP_*), as capable() would say. */
 bool uv_capable(unsigned int cap);
-
-/* Registered memory (--memlock): 0 or -ENOMEM when enforcing and beyond the limit. Bytes are
- * rounded out to pages by the caller. */
-int uv_account(struct uv_file *f, uint64_t bytes);
-void uv_unaccount(struct uv_file *f, uint64_t bytes);
 
 #endif

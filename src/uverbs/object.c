@@ -54,7 +54,7 @@ static void handle_free(struct uv_handles *h, uint32_t n)
 		h->hint = n / 64;
 }
 
-void uv_list_add(struct uv_object **head, struct uv_object *o)
+static void object_list_add(struct uv_object **head, struct uv_object *o)
 {
 	o->prev = NULL;
 	o->next = *head;
@@ -245,7 +245,7 @@ static int commit_fd(struct uv_file *f, struct uv_event_file *e)
 {
 	int r;
 
-	uv_list_add(&f->fds, &e->obj);
+	object_list_add(&f->fds, &e->obj);
 	uv_file_get(f);
 	r = f->sys->fd_publish((int)e->obj.handle, e->obj.type->fd_kind, e->evq, e->gen, e);
 	if (r) {
@@ -265,7 +265,7 @@ int uv_commit(struct uv_bundle *b)
 	if (o->type->is_fd) {
 		r = commit_fd(f, (struct uv_event_file *)o);
 	} else {
-		uv_list_add(&f->objects, o);
+		object_list_add(&f->objects, o);
 		f->handles.slot[o->handle] = o;
 	}
 	if (!r)
@@ -292,7 +292,7 @@ void uv_abort(struct uv_bundle *b)
 		 */
 		TRACE(LOG_UVERBS, "%s %u could not be undone", o->type->name, o->handle);
 		o->locks = 0;
-		uv_list_add(&f->objects, o);
+		object_list_add(&f->objects, o);
 		f->handles.slot[o->handle] = o;
 		return;
 	}

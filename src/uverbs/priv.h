@@ -327,7 +327,6 @@ void uv_abort(struct uv_bundle *b);
 void uv_put_all(struct uv_bundle *b);
 /* The whole file's objects, at its close: local memory only. */
 void uv_close_all(struct uv_file *f);
-void uv_list_add(struct uv_object **head, struct uv_object *o);
 void uv_list_del(struct uv_object **head, struct uv_object *o);
 
 /* ---- what open files share (share.c) ---- */

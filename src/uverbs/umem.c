@@ -151,7 +151,9 @@ static int check_mapped(uint64_t from, uint64_t to, bool write)
 	return r < 0 ? r : 0;
 }
 
-int uv_account(struct uv_file *f, uint64_t bytes)
+/* Registered memory (--memlock), in whole pages: 0, or -ENOMEM when it is enforced and beyond the
+ * limit. */
+static int umem_account(struct uv_file *f, uint64_t bytes)
 {
 	struct seg_proc *p = seg_proc(f->seg, f->seg->self);
 	struct seg_file *sf = seg_file(f->seg, f->file);
@@ -172,7 +174,7 @@ int uv_account(struct uv_file *f, uint64_t bytes)
 	return 0;
 }
 
-void uv_unaccount(struct uv_file *f, uint64_t bytes)
+static void umem_unaccount(struct uv_file *f, uint64_t bytes)
 {
 	struct seg_proc *p = seg_proc(f->seg, f->seg->self);
 	struct seg_file *sf = seg_file(f->seg, f->file);
@@ -207,16 +209,16 @@ int uv_umem_get(struct uv_file *f, uint64_t addr, uint64_t len, uint32_t access)
 		return uv_no(-EINVAL, "address and length wrap");
 	if (to == from || (to - from) / PAGE > UINT32_MAX)
 		return uv_no(-EINVAL, "the memory is empty, or too large");
-	r = uv_account(f, to - from);
+	r = umem_account(f, to - from);
 	if (r)
 		return r;
 	r = uv_umem_check(addr, len, access);
 	if (r)
-		uv_unaccount(f, to - from);
+		umem_unaccount(f, to - from);
 	return r;
 }
 
 void uv_umem_put(struct uv_file *f, uint64_t addr, uint64_t len)
 {
-	uv_unaccount(f, page_up(addr + len) - page_down(addr));
+	umem_unaccount(f, page_up(addr + len) - page_down(addr));
 }

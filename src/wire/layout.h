@@ -132,11 +132,7 @@ static inline void layout_set(void *p, unsigned int bit, unsigned int width, uin
 #define LAYOUT_GET(l, p, f) layout_get((p), LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH)
 #define LAYOUT_SET(l, p, f, v) layout_set((p), LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH, (v))
 
-/*
- * A place declared outside a list: LAYOUT_PLACE(create_qp_in, qpc, 0x18) declares
- * it (byte offset), LAYOUT_IN(create_qp_in, qpc, ptr) points to it (keeps const-ness out: void *).
- */
-#define LAYOUT_PLACE(l, inner, byte) enum { LP_##l##_##inner = (byte) };
+/* LAYOUT_IN(create_qp_in, qpc, ptr) points to a place (keeps const-ness out: void *). */
 #define LAYOUT_IN(l, inner, p) ((void *)((uintptr_t)(p) + LP_##l##_##inner))
 
 /*
