@@ -12,7 +12,7 @@
 #define SOFTHCA_FW_CMD_H
 
 #include "fw/fw.h"
-#include "fw/refusals.h"
+#include "fw/commands.h"
 #include "util/log.h"
 #include "wire/prm/prm.h"
 
@@ -54,98 +54,9 @@ struct fw_cmd {
 extern const struct fw_cmd fw_cmds[];
 extern const unsigned int fw_ncmds;
 
-int fw_cmd_query_hca_cap(struct fw_call *k);
-int fw_cmd_query_adapter(struct fw_call *k);
-int fw_cmd_query_issi(struct fw_call *k);
-int fw_cmd_query_special_contexts(struct fw_call *k);
-int fw_cmd_nop(struct fw_call *k);
-int fw_cmd_query_hca_vport_context(struct fw_call *k);
-int fw_cmd_query_vport_state(struct fw_call *k);
-int fw_cmd_query_lag(struct fw_call *k);
-int fw_cmd_query_vport_counter(struct fw_call *k);
-int fw_cmd_query_vnic_env(struct fw_call *k);
-int fw_cmd_query_nic_vport_context(struct fw_call *k);
-int fw_cmd_alloc_uar(struct fw_call *k);
-int fw_cmd_dealloc_uar(struct fw_call *k);
-int fw_cmd_alloc_pd(struct fw_call *k);
-int fw_cmd_dealloc_pd(struct fw_call *k);
-int fw_cmd_create_umem(struct fw_call *k);
-int fw_cmd_destroy_umem(struct fw_call *k);
-int fw_cmd_create_mkey(struct fw_call *k);
-int fw_cmd_query_mkey(struct fw_call *k);
-int fw_cmd_destroy_mkey(struct fw_call *k);
-int fw_cmd_create_eq(struct fw_call *k);
-int fw_cmd_query_eq(struct fw_call *k);
-int fw_cmd_destroy_eq(struct fw_call *k);
-int fw_cmd_create_cq(struct fw_call *k);
-int fw_cmd_query_cq(struct fw_call *k);
-int fw_cmd_modify_cq(struct fw_call *k);
-int fw_cmd_destroy_cq(struct fw_call *k);
-int fw_cmd_create_rmp(struct fw_call *k);
-int fw_cmd_query_rmp(struct fw_call *k);
-int fw_cmd_modify_rmp(struct fw_call *k);
-int fw_cmd_destroy_rmp(struct fw_call *k);
-int fw_cmd_alloc_q_counter(struct fw_call *k);
-int fw_cmd_dealloc_q_counter(struct fw_call *k);
-int fw_cmd_query_q_counter(struct fw_call *k);
-int fw_cmd_create_dct(struct fw_call *k);
-int fw_cmd_query_dct(struct fw_call *k);
-int fw_cmd_drain_dct(struct fw_call *k);
-int fw_cmd_destroy_dct(struct fw_call *k);
-int fw_cmd_arm_dct(struct fw_call *k);
-int fw_cmd_attach_to_mcg(struct fw_call *k);
-int fw_cmd_detach_from_mcg(struct fw_call *k);
+#define FW_HANDLER(op, name, flags, handler, table, what) int handler(struct fw_call *k);
+FW_COMMANDS(FW_HANDLER)
 bool fw_qp_attached(struct fw_call *k, uint32_t qpn); /* to any multicast group */
-int fw_cmd_create_xrq(struct fw_call *k);
-int fw_cmd_query_xrq(struct fw_call *k);
-int fw_cmd_arm_xrq(struct fw_call *k);
-int fw_cmd_destroy_xrq(struct fw_call *k);
-int fw_cmd_create_psv(struct fw_call *k);
-int fw_cmd_destroy_psv(struct fw_call *k);
-int fw_cmd_alloc_xrcd(struct fw_call *k);
-int fw_cmd_dealloc_xrcd(struct fw_call *k);
-int fw_cmd_create_xrc_srq(struct fw_call *k);
-int fw_cmd_query_xrc_srq(struct fw_call *k);
-int fw_cmd_arm_xrc_srq(struct fw_call *k);
-int fw_cmd_destroy_xrc_srq(struct fw_call *k);
-int fw_cmd_create_qp(struct fw_call *k);
-int fw_cmd_query_qp(struct fw_call *k);
-int fw_cmd_destroy_qp(struct fw_call *k);
-int fw_cmd_modify_qp(struct fw_call *k); /* all transitions with a QPC */
-int fw_cmd_qp_2err(struct fw_call *k);
-int fw_cmd_qp_2rst(struct fw_call *k);
-int fw_cmd_create_general_object(struct fw_call *k);
-int fw_cmd_modify_general_object(struct fw_call *k);
-int fw_cmd_query_general_object(struct fw_call *k);
-int fw_cmd_destroy_general_object(struct fw_call *k);
-int fw_cmd_create_scheduling_element(struct fw_call *k);
-int fw_cmd_query_scheduling_element(struct fw_call *k);
-int fw_cmd_modify_scheduling_element(struct fw_call *k);
-int fw_cmd_destroy_scheduling_element(struct fw_call *k);
-int fw_cmd_set_pp_rate_limit(struct fw_call *k);
-int fw_cmd_alloc_td(struct fw_call *k);
-int fw_cmd_dealloc_td(struct fw_call *k);
-int fw_cmd_create_rq(struct fw_call *k);
-int fw_cmd_query_rq(struct fw_call *k);
-int fw_cmd_modify_rq(struct fw_call *k);
-int fw_cmd_destroy_rq(struct fw_call *k);
-int fw_cmd_arm_rq(struct fw_call *k);
-int fw_cmd_create_rqt(struct fw_call *k);
-int fw_cmd_query_rqt(struct fw_call *k);
-int fw_cmd_modify_rqt(struct fw_call *k);
-int fw_cmd_destroy_rqt(struct fw_call *k);
-int fw_cmd_create_tir(struct fw_call *k);
-int fw_cmd_query_tir(struct fw_call *k);
-int fw_cmd_modify_tir(struct fw_call *k);
-int fw_cmd_destroy_tir(struct fw_call *k);
-int fw_cmd_create_tis(struct fw_call *k);
-int fw_cmd_query_tis(struct fw_call *k);
-int fw_cmd_modify_tis(struct fw_call *k);
-int fw_cmd_destroy_tis(struct fw_call *k);
-int fw_cmd_create_sq(struct fw_call *k);
-int fw_cmd_query_sq(struct fw_call *k);
-int fw_cmd_modify_sq(struct fw_call *k);
-int fw_cmd_destroy_sq(struct fw_call *k);
 
 /*
  * Objects by the numbers that commands carry: NULL unless committed, of this HCA, and of the

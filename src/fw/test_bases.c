@@ -24,7 +24,7 @@ void b_rate(struct env *e, uint32_t index, uint32_t rate)
 }
 
 /* e->tsar at the root, e->group in it. */
-static void build_sched(struct env *e, enum base b)
+static bool build_sched(struct env *e, enum base b)
 {
 	void *sc;
 
@@ -74,11 +74,12 @@ static void build_sched(struct env *e, enum base b)
 		b_qp_groups(e, PRM_OP_RTS2RTS_QP, e->group, e->group);
 		break;
 	default:
-		fail();
+		return false;
 	}
+	return true;
 }
 
-static void build_raw(struct env *e, enum base b)
+static bool build_raw(struct env *e, enum base b)
 {
 	raw_up(e);
 	switch ((int)b) {
@@ -152,11 +153,12 @@ static void build_raw(struct env *e, enum base b)
 		b_id(e, PRM_OP_DESTROY_SQ, e->sq);
 		break;
 	default:
-		fail();
+		return false;
 	}
+	return true;
 }
 
-static void build_qp(struct env *e, enum base b)
+static bool build_qp(struct env *e, enum base b)
 {
 	switch ((int)b) {
 	case B_CREATE_QP:
@@ -204,62 +206,14 @@ static void build_qp(struct env *e, enum base b)
 		b_id(e, PRM_OP_2RST_QP, e->qp);
 		break;
 	default:
-		fail();
+		return false;
 	}
+	return true;
 }
 
-void base_build(struct env *e, enum base b)
+static bool build_mem(struct env *e, enum base b)
 {
-	if (b >= B_CREATE_GENERAL_OBJECT && b <= B_RTS2RTS_QP_EXT) {
-		build_sched(e, b);
-		return;
-	}
-	if (b >= B_ALLOC_TRANSPORT_DOMAIN && b <= B_DESTROY_SQ) {
-		build_raw(e, b);
-		return;
-	}
-	if (b >= B_CREATE_QP && b <= B_2RST_QP) {
-		build_qp(e, b);
-		return;
-	}
-	if (base_build_shared(e, b))
-		return;
 	switch ((int)b) {
-	case B_QUERY_HCA_CAP:
-		cmd_init(e, PRM_OP_QUERY_HCA_CAP, 1);
-		break;
-	case B_QUERY_ADAPTER:
-		cmd_init(e, PRM_OP_QUERY_ADAPTER, 0);
-		break;
-	case B_QUERY_ISSI:
-		cmd_init(e, PRM_OP_QUERY_ISSI, 0);
-		break;
-	case B_QUERY_SPECIAL_CONTEXTS:
-		cmd_init(e, PRM_OP_QUERY_SPECIAL_CONTEXTS, 0);
-		break;
-	case B_NOP:
-		cmd_init(e, PRM_OP_NOP, 0);
-		break;
-	case B_QUERY_HCA_VPORT_CONTEXT:
-		LAYOUT_SET(query_hca_vport_context_in,
-			   cmd_init(e, PRM_OP_QUERY_HCA_VPORT_CONTEXT, 0), port_num, 1);
-		break;
-	case B_QUERY_VPORT_STATE:
-		cmd_init(e, PRM_OP_QUERY_VPORT_STATE, 0);
-		break;
-	case B_QUERY_VPORT_COUNTER:
-		LAYOUT_SET(query_vport_counter_in, cmd_init(e, PRM_OP_QUERY_VPORT_COUNTER, 0),
-			   port_num, 1);
-		break;
-	case B_QUERY_VNIC_ENV:
-		cmd_init(e, PRM_OP_QUERY_VNIC_ENV, 0);
-		break;
-	case B_QUERY_NIC_VPORT_CONTEXT:
-		cmd_init(e, PRM_OP_QUERY_NIC_VPORT_CONTEXT, 0);
-		break;
-	case B_QUERY_LAG:
-		cmd_init(e, PRM_OP_QUERY_LAG, 0);
-		break;
 	case B_ALLOC_UAR:
 		cmd_init(e, PRM_OP_ALLOC_UAR, 1);
 		break;
@@ -333,8 +287,36 @@ void base_build(struct env *e, enum base b)
 		b_rate(e, 5, 1000);
 		break;
 	default:
-		break;
+		return false;
 	}
+	return true;
+}
+
+static const uint16_t opcode_of[] = {
+#define OPCODE_OF(op, name, flags, handler, table, what) [B_##op] = PRM_OP_##op,
+	FW_COMMANDS(OPCODE_OF)};
+
+void base_edit(struct env *e, const struct edit *edit, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (edit[i].width)
+			layout_set(e->in, edit[i].bit, edit[i].width, edit[i].value);
+}
+
+void base_build(struct env *e, enum base b)
+{
+	const struct valid_row *v = valid_row(b);
+
+	if (v) {
+		cmd_init(e, opcode_of[b], v->op_mod);
+		base_edit(e, v->edit, ARRAY_SIZE(v->edit));
+		return;
+	}
+	/* The last two make objects before they look at b. */
+	if (!build_mem(e, b) && !build_qp(e, b) && !build_shared(e, b) && !build_sched(e, b) &&
+	    !build_raw(e, b))
+		fail_msg("%s has no valid form: add a row to `valid` of its family",
+			 b < B_COMMANDS ? fw_opcode_name(opcode_of[b]) : "a form");
 }
 
 uint32_t base_len(const struct fw_cmd *cmd, enum base b)

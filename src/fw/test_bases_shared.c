@@ -89,7 +89,7 @@ static void b_create_psv(struct env *e)
 	LAYOUT_SET(create_psv_in, in, pd, e->pd);
 }
 
-bool base_build_shared(struct env *e, enum base b)
+bool build_shared(struct env *e, enum base b)
 {
 	switch ((int)b) {
 	case B_ALLOC_XRCD:
@@ -161,7 +161,7 @@ bool base_build_shared(struct env *e, enum base b)
 	case B_DESTROY_DCT:
 		b_id(e, PRM_OP_DESTROY_DCT, new_from(e, b_create_dct, IN(create_dct)));
 		break;
-	case B_ARM_DCT:
+	case B_ARM_DCT_FOR_KEY_VIOLATION:
 		b_id(e, PRM_OP_ARM_DCT_FOR_KEY_VIOLATION,
 		     new_from(e, b_create_dct, IN(create_dct)));
 		break;

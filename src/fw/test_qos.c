@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Scheduling elements, general objects, and the QPs in queue groups; counters of ports. */
-#include "fabric/count.h"
 #include "fw/test.h"
 
 static int sched_setup(void **state)
@@ -214,25 +213,6 @@ static void test_caps_name_what_is_there(void **state)
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, crypto), 0);
 }
 
-static void test_vport_counters_are_the_ports(void **state)
-{
-	struct env *e = *state;
-	uint32_t p2 = hw_hca(&e->s, e->hca)->port[1];
-	const void *rcv = LAYOUT_IN(query_vport_counter_out, received_ib_unicast, e->out);
-	const void *xmit = LAYOUT_IN(query_vport_counter_out, transmitted_ib_unicast, e->out);
-	void *in = cmd_init(e, PRM_OP_QUERY_VPORT_COUNTER, 0);
-
-	fab_count(&e->s, p2, HW_CTR_XMIT_PKTS, 7);
-	fab_count(&e->s, p2, HW_CTR_XMIT_DATA, 100);
-	fab_count(&e->s, p2, HW_CTR_RCV_PKTS, 3);
-	LAYOUT_SET(query_vport_counter_in, in, port_num, 2);
-	assert_int_equal(run(e, in, IN(query_vport_counter), OUT(query_vport_counter)), FW_OK);
-	assert_int_equal(LAYOUT_GET(traffic_counter, xmit, packets), 7);
-	assert_int_equal(LAYOUT_GET(traffic_counter, xmit, octets), 400);
-	assert_int_equal(LAYOUT_GET(traffic_counter, rcv, packets), 3);
-	assert_int_equal(LAYOUT_GET(traffic_counter, rcv, octets), 0);
-}
-
 static void test_nic_vport_shows_the_hca(void **state)
 {
 	struct env *e = *state;
@@ -271,7 +251,6 @@ int main(void)
 		sched_test(test_reserved_qpns),
 		sched_test(test_av_qp_mappings),
 		sched_test(test_caps_name_what_is_there),
-		sched_test(test_vport_counters_are_the_ports),
 		sched_test(test_nic_vport_shows_the_hca),
 		sched_test(test_all_go_with_their_file),
 	};

@@ -11,117 +11,31 @@
 
 /* ---- valid commands, one per opcode and form ---- */
 
+/* B_<command>, and forms of commands that have several. */
+#define FORM(op, name, flags, handler, table, what) B_##op,
 enum base {
-	B_QUERY_HCA_CAP,
-	B_QUERY_ADAPTER,
-	B_QUERY_ISSI,
-	B_QUERY_SPECIAL_CONTEXTS,
-	B_NOP,
-	B_QUERY_HCA_VPORT_CONTEXT,
-	B_QUERY_VPORT_STATE,
-	B_QUERY_LAG,
-	B_QUERY_VPORT_COUNTER,
-	B_QUERY_VNIC_ENV,
-	B_QUERY_NIC_VPORT_CONTEXT,
-	B_ALLOC_UAR,
-	B_DEALLOC_UAR,
-	B_ALLOC_PD,
-	B_DEALLOC_PD,
-	B_CREATE_UMEM,
-	B_DESTROY_UMEM,
-	B_CREATE_MKEY,
-	B_CREATE_MKEY_MEM,
-	B_QUERY_MKEY,
-	B_DESTROY_MKEY,
-	B_CREATE_EQ,
-	B_QUERY_EQ,
-	B_DESTROY_EQ,
-	B_CREATE_CQ,
-	B_QUERY_CQ,
-	B_MODIFY_CQ,
+	FW_COMMANDS(FORM) B_COMMANDS,
+	B_CREATE_MKEY_MEM = B_COMMANDS,
 	B_RESIZE_CQ,
-	B_DESTROY_CQ,
-	B_CREATE_RMP,
-	B_QUERY_RMP,
-	B_MODIFY_RMP,
-	B_DESTROY_RMP,
-	B_CREATE_GENERAL_OBJECT,
-	B_MODIFY_GENERAL_OBJECT,
-	B_QUERY_GENERAL_OBJECT,
-	B_DESTROY_GENERAL_OBJECT,
-	B_CREATE_SCHEDULING_ELEMENT,
-	B_QUERY_SCHEDULING_ELEMENT,
-	B_MODIFY_SCHEDULING_ELEMENT,
-	B_DESTROY_SCHEDULING_ELEMENT,
 	B_CREATE_RESERVED_QPN,
 	B_CREATE_AV_QP_MAPPING,
 	B_RTS2RTS_QP_EXT,
-	B_SET_PP_RATE_LIMIT,
-	B_ALLOC_TRANSPORT_DOMAIN,
-	B_DEALLOC_TRANSPORT_DOMAIN,
-	B_CREATE_RQ,
-	B_QUERY_RQ,
-	B_MODIFY_RQ,
-	B_DESTROY_RQ,
-	B_ARM_RQ,
-	B_CREATE_RQT,
-	B_QUERY_RQT,
-	B_MODIFY_RQT,
-	B_DESTROY_RQT,
-	B_CREATE_TIR,
-	B_QUERY_TIR,
-	B_MODIFY_TIR,
-	B_DESTROY_TIR,
-	B_CREATE_TIS,
-	B_QUERY_TIS,
-	B_MODIFY_TIS,
-	B_DESTROY_TIS,
-	B_CREATE_SQ,
-	B_QUERY_SQ,
-	B_MODIFY_SQ,
-	B_DESTROY_SQ,
-	B_CREATE_QP,
-	B_QUERY_QP,
-	B_DESTROY_QP,
-	B_RST2INIT_QP,
-	B_INIT2INIT_QP,
-	B_INIT2RTR_QP,
-	B_RTR2RTS_QP,
-	B_RTS2RTS_QP,
-	B_SQERR2RTS_QP,
-	B_SQD_RTS_QP,
-	B_2ERR_QP,
-	B_2RST_QP,
-	B_ALLOC_XRCD,
-	B_DEALLOC_XRCD,
-	B_CREATE_XRC_SRQ,
-	B_QUERY_XRC_SRQ,
-	B_ARM_XRC_SRQ,
-	B_DESTROY_XRC_SRQ,
 	B_CREATE_XRC_QP,
-	B_ALLOC_Q_COUNTER,
-	B_DEALLOC_Q_COUNTER,
-	B_QUERY_Q_COUNTER,
-	B_CREATE_DCT,
-	B_QUERY_DCT,
-	B_DRAIN_DCT,
-	B_DESTROY_DCT,
-	B_ARM_DCT,
-	B_ATTACH_TO_MCG,
-	B_DETACH_FROM_MCG,
-	B_CREATE_XRQ,
-	B_QUERY_XRQ,
-	B_ARM_XRQ,
-	B_DESTROY_XRQ,
-	B_CREATE_PSV,
-	B_DESTROY_PSV,
 	B_COUNT
 };
 
-/* Makes what the command needs and leaves the command in e->in. */
+struct edit {
+	uint32_t bit, width;
+	uint64_t value;
+};
+
+/*
+ * Makes what the command needs and leaves the command in e->in: by its row in a family's `valid`,
+ * or by one of the functions build_*(), which say false when b is none of theirs.
+ */
 void base_build(struct env *e, enum base b);
-/* The same of what several QPs share; false: b is none of those. */
-bool base_build_shared(struct env *e, enum base b);
+void base_edit(struct env *e, const struct edit *edit, size_t n);
+bool build_shared(struct env *e, enum base b);
 /* The command's length: its layout, and what follows it. */
 uint32_t base_len(const struct fw_cmd *cmd, enum base b);
 /* Room for the answer, with what follows its layout. */
@@ -140,11 +54,6 @@ void b_mcg(struct env *e, uint16_t opcode);
 
 /* ---- what is wrong ---- */
 
-struct edit {
-	uint32_t bit, width;
-	uint64_t value;
-};
-
 struct refusal_row {
 	enum fw_r want;
 	enum base base;
@@ -152,11 +61,23 @@ struct refusal_row {
 	void (*more)(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen);
 };
 
+/* The valid form of a command that needs nothing but its fields, and what it then has answered. */
+struct valid_row {
+	enum base base;
+	uint32_t op_mod;
+	struct edit edit[5];
+	void (*check)(struct env *e); /* after success: the answer is in e->out; NULL: none */
+};
+
 struct refusal_rows {
 	const char *name;
 	const struct refusal_row *row;
 	size_t n;
+	const struct valid_row *valid;
+	size_t nvalid;
 };
+/* NULL: no family has a row for it. */
+const struct valid_row *valid_row(enum base b);
 
 #define E(l, f, v)                                            \
 	{                                                     \
@@ -172,6 +93,10 @@ struct refusal_rows {
 #define R(want, base, ...)                                 \
 	{                                                  \
 		FW_R_##want, B_##base, {__VA_ARGS__}, NULL \
+	}
+#define V(base, op_mod, check, ...)                    \
+	{                                              \
+		B_##base, op_mod, {__VA_ARGS__}, check \
 	}
 #define M(want, base, fn, ...)                           \
 	{                                                \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What is wrong with any command, and with the queries of the adapter and its ports. */
+#include "fabric/count.h"
 #include "fw/test_refusals.h"
 
 void short_in(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
@@ -78,4 +79,37 @@ static const struct refusal_row rows[] = {
 	  E(query_nic_vport_context_in, allowed_list_type, 3)),
 };
 
-const struct refusal_rows rows_common = {"common", rows, ARRAY_SIZE(rows)};
+static void counters_are_the_ports(struct env *e)
+{
+	const void *rcv = LAYOUT_IN(query_vport_counter_out, received_ib_unicast, e->out);
+	const void *xmit = LAYOUT_IN(query_vport_counter_out, transmitted_ib_unicast, e->out);
+	uint32_t p2 = hw_hca(&e->s, e->hca)->port[1];
+
+	assert_int_equal(LAYOUT_GET(traffic_counter, xmit, packets), 0);
+	fab_count(&e->s, p2, HW_CTR_XMIT_PKTS, 7);
+	fab_count(&e->s, p2, HW_CTR_XMIT_DATA, 100);
+	fab_count(&e->s, p2, HW_CTR_RCV_PKTS, 3);
+	LAYOUT_SET(query_vport_counter_in, e->in, port_num, 2);
+	assert_int_equal(run(e, e->in, IN(query_vport_counter), OUT(query_vport_counter)), FW_OK);
+	assert_int_equal(LAYOUT_GET(traffic_counter, xmit, packets), 7);
+	assert_int_equal(LAYOUT_GET(traffic_counter, xmit, octets), 400);
+	assert_int_equal(LAYOUT_GET(traffic_counter, rcv, packets), 3);
+	assert_int_equal(LAYOUT_GET(traffic_counter, rcv, octets), 0);
+}
+
+static const struct valid_row valid[] = {
+	V(QUERY_HCA_CAP, 1, NULL, {0, 0, 0}),
+	V(QUERY_ADAPTER, 0, NULL, {0, 0, 0}),
+	V(QUERY_ISSI, 0, NULL, {0, 0, 0}),
+	V(QUERY_SPECIAL_CONTEXTS, 0, NULL, {0, 0, 0}),
+	V(NOP, 0, NULL, {0, 0, 0}),
+	V(QUERY_HCA_VPORT_CONTEXT, 0, NULL, E(query_hca_vport_context_in, port_num, 1)),
+	V(QUERY_VPORT_STATE, 0, NULL, {0, 0, 0}),
+	V(QUERY_VPORT_COUNTER, 0, counters_are_the_ports, E(query_vport_counter_in, port_num, 1)),
+	V(QUERY_VNIC_ENV, 0, NULL, {0, 0, 0}),
+	V(QUERY_NIC_VPORT_CONTEXT, 0, NULL, {0, 0, 0}),
+	V(QUERY_LAG, 0, NULL, {0, 0, 0}),
+};
+
+const struct refusal_rows rows_common = {"common", rows, ARRAY_SIZE(rows), valid,
+					 ARRAY_SIZE(valid)};

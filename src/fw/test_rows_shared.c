@@ -154,7 +154,7 @@ static const struct refusal_row rows[] = {
 	R(DCT_NONE, DESTROY_DCT, E(destroy_dct_in, dctn, NOBODY)),
 	R(DCT_DRAIN_NONE, DRAIN_DCT, E(drain_dct_in, dctn, NOBODY)),
 	R(DCT_QUERY_NONE, QUERY_DCT, E(query_dct_in, dctn, NOBODY)),
-	R(DCT_ARM_NONE, ARM_DCT, E(arm_dct_in, dct_number, NOBODY)),
+	R(DCT_ARM_NONE, ARM_DCT_FOR_KEY_VIOLATION, E(arm_dct_in, dct_number, NOBODY)),
 	M(DCT_NONE, DESTROY_DCT, qp_as_dct, {0, 0, 0}),
 	M(QP_DESTROY_NONE, DESTROY_QP, dct_as_qp, {0, 0, 0}),
 	R(MCG_QPN, ATTACH_TO_MCG, E(attach_to_mcg_in, qpn, NOBODY)),

@@ -444,9 +444,9 @@ class Explain(Why):
     def refusals(self):
         rows = re.findall(r'X\((\w+), (0x[0-9a-f]+), (\w+),[ \\\n\t]*"([^"]+)",[ \\\n\t]*'
                           r'(\w+)\([ \\\n\t]*"([^"]+)"(?:,[ \\\n\t]*"([^"]+)")?[^"]*?\)\)',
-                          c_source('src/fw/refusals.h'))
+                          c_source('src/fw/commands.h'))
         self.assertGreater(len(rows), 90)
-        self.assertEqual(len(rows), len(re.findall(r'\bX\(\w+, 0x', c_source('src/fw/refusals.h'))))
+        self.assertEqual(len(rows), len(re.findall(r'\bX\(\w+, 0x', c_source('src/fw/commands.h'))))
         return rows
 
     def test_every_refusal_is_explained(self):

@@ -22,10 +22,10 @@ def table(path, name):
     return m.group(1)
 
 
-def x_rows(path, macro):
-    """The second arguments of an X-macro's rows."""
+def x_rows(path, macro, n=1):
+    """The arguments number n, from 0 on, of an X-macro's rows."""
     text = re.search(r'#define %s\(X\)((?:.*\\\n)*.*)\n' % macro, read(path)).group(1)
-    return re.findall(r'\bX\(\w+, *(\w+)', text)
+    return [row.split(',')[n].strip() for row in re.findall(r'\bX\(([^)]*)', text)]
 
 
 def sections():
@@ -67,7 +67,7 @@ def mlx5_methods():
 
 
 def fw_commands():
-    return set(re.findall(r'\bCMD\((\w+),', table('src/fw/exec.c', 'fw_cmds')))
+    return set(x_rows('src/fw/commands.h', 'FW_COMMANDS', 0))
 
 
 def devx_commands():
