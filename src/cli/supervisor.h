@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The supervisor of one fabric (design.md 7): holds the segment and the fabric's directory, answers
+ * The supervisor of one fabric (DESIGN.md 7): holds the segment and the fabric's directory, answers
  * the socket (segment/link.h), and frees what processes owned as the kernel would on close. One
  * epoll loop, nothing in it blocks on a client: a request is read and answered with MSG_DONTWAIT, a
  * client that does not take its answers loses its link, and no lock that a process of the fabric

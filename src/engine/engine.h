@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The data path: WQE -> memory -> CQE, run to completion by the thread that rings (design.md 1).
+ * The data path: WQE -> memory -> CQE, run to completion by the thread that rings (DESIGN.md 1).
  *
  * Context: any thread, also inside the SIGSEGV handler, on the engine's stack (64 KiB; frames are
  * checked by -Wstack-usage). All asynchronous signals are blocked by the caller. No malloc, no

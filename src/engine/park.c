@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Waiting: QPs that cannot go on now are marked in the segment, and the device thread of the
- * process that registered them resumes them (design.md 6). Also the poll mode's look at doorbells.
+ * process that registered them resumes them (DESIGN.md 6). Also the poll mode's look at doorbells.
  */
 #include "engine/internal.h"
 #include "segment/evsub.h"

@@ -151,8 +151,8 @@ void fab_devices_gone(struct seg *s);
 /*
  * The sysfs tree of one host, rendered below `root` (<dir>/host/<name>):
  * sys/class/infiniband{,_verbs,_mad}, sys/devices/pci.../, dev/infiniband/ (placeholders).
- * Everything ibv_devinfo -v, ibstat, ibstatus, UCX and pyverbs read (abi.md 1). Values come from
- * the segment and the capability table (`caps` strings are passed in to keep fabric below fw).
+ * Everything ibv_devinfo -v, ibstat, ibstatus, UCX and pyverbs read (SUPPORT.md 2). Values come
+ * from the segment and the capability table (`caps` strings are passed in to keep fabric below fw).
  */
 struct fab_sysfs_ids {
 	const char *fw_ver, *hca_type, *board_id; /* "20.31.1014", "MT4123", "MT_0000000223" */

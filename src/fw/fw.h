@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The firmware: one table of PRM commands (style.md 11). fw_exec() is the only way in: the mlx5
+ * The firmware: one table of PRM commands (STYLE.md 11). fw_exec() is the only way in: the mlx5
  * driver hands it command bytes for verbs objects and DEVX alike.
  */
 #ifndef SOFTHCA_FW_FW_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Locks in the segment: shared by processes, robust, always taken with a deadline (design.md 5).
+ * Locks in the segment: shared by processes, robust, always taken with a deadline (DESIGN.md 5).
  *
  * The word is 0, or the owner's memory slot + 1 (23 bits), the low 7 bits of that slot's
  * generation, a "somebody waits" bit and an "in order" bit; waiters sleep on it with futex(2).

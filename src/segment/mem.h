@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The device's way to the memory of programs (design.md 4). Addresses are virtual addresses in the
+ * The device's way to the memory of programs (DESIGN.md 4). Addresses are virtual addresses in the
  * address space of a memory slot. Own slot: guarded plain copies (an unmapped page is an error,
  * never a crash). Others: process_vm_readv/writev; when the kernel refuses, the /proc/self/mem
  * descriptor that the process left with the supervisor. Callable in a trap: no malloc, no stdio;

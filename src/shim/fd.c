@@ -292,7 +292,7 @@ WRAP(int, recvmmsg,
 
 /*
  * A kernel without RDMA has no such protocol. With one, an empty answer would hide every device
- * (design.md 9).
+ * (DESIGN.md 9).
  */
 WRAP(int, socket, (int domain, int type, int protocol))
 {

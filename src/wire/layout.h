@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One field list per wire layout (style.md 13). A layout is written once, as
+ * One field list per wire layout (STYLE.md 13). A layout is written once, as
  *
  *	#define PRM_L_create_cq_out(F) \
  *		F(create_cq_out, status, 0x00, 8)      \

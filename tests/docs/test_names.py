@@ -6,14 +6,15 @@ import re
 import unittest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-DOCS = ['README.md', 'doc/GLOSSARY.md', 'doc/HOWTO_ADD_FW_COMMAND.md', 'doc/HOWTO_ADD_METHOD.md',
-        'doc/HOWTO_ADD_MAD_ATTRIBUTE.md',
+DOCS = ['README.md', 'CONTRIBUTING.md', 'doc/README.md', 'doc/DESIGN.md', 'doc/STYLE.md', 'doc/GLOSSARY.md',
+        'doc/HAZARDS.md', 'doc/HOWTO_ADD_FW_COMMAND.md', 'doc/HOWTO_ADD_METHOD.md',
+        'doc/HOWTO_ADD_MAD_ATTRIBUTE.md', 'doc/HOWTO_FUZZ.md',
         'doc/INTERNALS.md', 'doc/SUPPORT.md']
 # What an example adds.
 EXAMPLES = {'std_<object>', 'counters', 'std_counters', 'uv_def_counters'}
 OTHERS = {  # of libibverbs, libc and the kernel
     'ibv_create_qp', 'ibv_post_send', 'ibv_req_notify_cq', 'ibv_query_device_ex',
-    'ibv_query_rt_values_ex', 'ibv_import_device', 'ioctl', 'close', 'write', 'syscall', 'freopen',
+    'ibv_query_rt_values_ex', 'ibv_import_device', 'process_vm_readv', 'process_vm_writev', 'fork', 'ioctl', 'close', 'write', 'syscall', 'freopen',
 }
 
 
@@ -64,6 +65,19 @@ class Names(unittest.TestCase):
             for to in re.findall(r'\]\(([^)#:]+)(?:#[^)]*)?\)', read(doc)):
                 path = os.path.normpath(os.path.join(os.path.dirname(doc), to))
                 self.assertTrue(path in self.files, f'{doc}: {to}')
+
+    def test_cited_documents_are_there(self):
+        """Comments cite a document by its name and the number of a rule or section."""
+        docs = {os.path.basename(f) for f in self.files if f.endswith('.md')}
+        for path in sorted(self.files):
+            if not re.match(r'(src|include|tests|bench|examples|tools)/.*\.(c|h|S|py|build|inc)$', path):
+                continue
+            for name, rule in re.findall(r'\b([A-Za-z_]\w*\.md)\b(?: (\d+))?', read(path)):
+                self.assertIn(name, docs, path)
+                if rule:
+                    text = read('doc/' + name)
+                    there = re.search(r'^(?:\*\*|## )?%s\. ' % rule, text, re.M)
+                    self.assertTrue(there, f'{path}: {name} {rule}')
 
     def test_all_documents_are_installed(self):
         """else links between them lead nowhere"""
