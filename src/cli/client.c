@@ -101,7 +101,7 @@ static int connect_default(const char *verb)
 	if (rt.fd >= 0)
 		r = runtime_for_each(&rt, count_fabric, &only);
 	if (only.n != 1)
-		r = cli_fail(only.n ? "%s: several fabrics are up: say which with --fabric"
+		r = cli_fail(only.n ? "%s: several fabrics are up: choose one with --fabric"
 				    : "%s: no fabric is up",
 			     verb);
 	else

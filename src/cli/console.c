@@ -107,7 +107,7 @@ static void run_other_file(struct console *c, char *name)
 	f = c->depth < MAX_DEPTH ? fopen(name, "re") : NULL;
 	if (!f) {
 		snprintf(why, sizeof(why), "cannot read %.300s: %s", name,
-			 c->depth < MAX_DEPTH ? strerror(errno) : "files run files too deep");
+			 c->depth < MAX_DEPTH ? strerror(errno) : "files are nested too deeply");
 		console_complain(c, why);
 		return;
 	}

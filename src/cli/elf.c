@@ -88,11 +88,11 @@ static const char *why_not(const struct program *p, const struct program *own)
 	if (p->class == ELFCLASS32)
 		return "is a 32-bit program";
 	if (p->machine != own->machine)
-		return "is a program of another machine";
+		return "is a program for another machine";
 	if (!p->interp[0])
 		return p->loader ? NULL : "is linked statically";
 	if (strcmp(last_part(p->interp), last_part(own->interp)) != 0)
-		return "has another C library";
+		return "uses another C library";
 	return NULL;
 }
 

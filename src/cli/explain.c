@@ -404,7 +404,7 @@ static int unknown(const char *word, bool number, uint64_t n)
 			 "command status says more",
 			 word);
 	else
-		cli_fail("explain: nothing is known of '%s'", word);
+		cli_fail("explain: '%s' is unknown", word);
 	return CLI_UNKNOWN;
 }
 

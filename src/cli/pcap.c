@@ -123,12 +123,13 @@ int capture_begin(struct capture *c, struct seg *s, const struct cli_options *o)
 		return cli_fail("pcap: cannot write to %s: %s", c->name, strerror(errno));
 	if (!strcmp(c->name, "-") && isatty(fileno(c->file))) {
 		fclose(c->file);
-		return cli_fail("pcap: a capture is no text for a terminal: -o FILE, or a pipe");
+		return cli_fail(
+			"pcap: a capture cannot be written to a terminal: use -o FILE or a pipe");
 	}
 	r = cap_start(s, c->snap);
 	if (r) {
 		fclose(c->file);
-		return cli_fail("pcap: somebody captures on this fabric already");
+		return cli_fail("pcap: another capture is running on this fabric");
 	}
 	c->seg = s;
 	/* A reader that is gone is an error of write(), not our end. */
@@ -184,7 +185,7 @@ static int map_segment(const struct cli_options *o, struct seg *s)
 	close(sock);
 	if (!r)
 		r = fd < 0 ? -EPROTO : seg_map(s, fd);
-	return r ? cli_fail("pcap: the fabric does not give its memory: %s", strerror(-r)) : 0;
+	return r ? cli_fail("pcap: cannot get the memory of the fabric: %s", strerror(-r)) : 0;
 }
 
 /* What ends us, blocked. */
@@ -267,7 +268,7 @@ static int on_fabric(struct cli_options *o)
 int cli_pcap(struct cli_options *o)
 {
 	if (!o->output && !o->live)
-		return cli_fail("pcap: where to? -o FILE, or --live for a pipe");
+		return cli_fail("pcap: no output given: use -o FILE, or --live for a pipe");
 	o->stdout_taken = !o->output || !strcmp(o->output, "-");
 	o->capture = true;
 	if (o->fabric || !o->argc)

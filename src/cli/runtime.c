@@ -82,8 +82,8 @@ int runtime_open(struct runtime *rt, bool create)
 		return cli_fail("cannot use the runtime directory %s: %s", path, strerror(errno));
 	if (fstat(rt->fd, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 022)) {
 		runtime_close(rt);
-		return cli_fail("the runtime directory %s must belong to this user and to nobody "
-				"else (SOFTHCA_RUNTIME_DIR names another one)",
+		return cli_fail("the runtime directory %s must belong to this user and be "
+				"writable by nobody else (SOFTHCA_RUNTIME_DIR names another one)",
 				path);
 	}
 	if (!realpath(path, abs) || strlen(abs) > RUNTIME_PATH_MAX) {

@@ -88,7 +88,7 @@ int con_target(struct con *c, struct con_target *t)
 	uint64_t num;
 
 	if (!end)
-		return con_fail(c, "the name of a node in quotes is missing");
+		return con_fail(c, "a node name in quotes is missing");
 	*end = 0;
 	t->given = name + 1;
 	t->num = SEG_NONE;
@@ -106,7 +106,7 @@ int con_target(struct con *c, struct con_target *t)
 				t->node->nports);
 	t->num = (uint32_t)num;
 	if (*c->args != ']')
-		return con_fail(c, "']' behind the port's number is missing");
+		return con_fail(c, "']' is missing after the port number");
 	c->args++;
 	return 0;
 }
@@ -311,9 +311,9 @@ static int do_error(struct con *c)
 	if (!con_number(&c->args, &rate))
 		return con_fail(c, "the error rate is missing");
 	if (rate > 100)
-		return con_fail(c, "the error rate is from 0 to 100");
+		return con_fail(c, "the error rate must be from 0 to 100");
 	if (con_number(&c->args, &attr) && attr > 0xffff)
-		return con_fail(c, "an attribute's number is from 0 to 65535");
+		return con_fail(c, "the number of an attribute must be from 0 to 65535");
 	range(&t, true, &first, &last);
 	for (uint32_t i = first; i <= last; i++) {
 		struct hw_port *p = hw_port(&c->sup->seg, i);
@@ -337,7 +337,7 @@ static int do_baselid(struct con *c)
 	if (!con_number(&c->args, &lid) || !lid || lid >= FAB_LIDS)
 		return con_fail(c, "a LID from 1 to %u is missing", FAB_LIDS - 1);
 	if (con_number(&c->args, &lmc) && lmc > MAX_LMC)
-		return con_fail(c, "the LMC is from 0 to %u", MAX_LMC);
+		return con_fail(c, "the LMC must be from 0 to %u", MAX_LMC);
 	p = hw_port(&c->sup->seg, t.node->port0 + t.num);
 	if (!p)
 		return con_fail(c, "there is no such port");
@@ -424,7 +424,7 @@ static int run(struct con *c, char *line)
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		if (n <= strlen(commands[i].name) && !strncasecmp(line, commands[i].name, n))
 			return commands[i].run(c);
-	return con_fail(c, "'%.*s' is no command", n < 32 ? (int)n : 32, line);
+	return con_fail(c, "'%.*s' is not a command", n < 32 ? (int)n : 32, line);
 }
 
 int sup_console_run(struct sup *sup, char *line, bool *failed, int *fd)

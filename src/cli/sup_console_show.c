@@ -154,8 +154,10 @@ static uint32_t forward(struct con *c, const struct hw_port *in, uint32_t lid)
 	char id[24];
 
 	if (lid > top || num > n->nports) {
-		con_fail(c, "no way at \"%s\": its table says port %u for LID %u (top %u)",
-			 con_id(c, in->node, id), num, lid, top);
+		con_fail(
+			c,
+			"no path from \"%s\": the forwarding table has port %u for LID %u (top %u)",
+			con_id(c, in->node, id), num, lid, top);
 		return SEG_NONE;
 	}
 	out = hw_port(s, n->port0 + num);
@@ -196,7 +198,7 @@ int con_route(struct con *c)
 			return con_fail(c, "port %u of \"%s\" leads nowhere", hw_port(s, out)->num,
 					con_id(c, p->node, id));
 		if (hops == MAX_HOPS || (!sw && hops))
-			return con_fail(c, "the way does not end at LID %u", (unsigned int)to);
+			return con_fail(c, "the path does not end at LID %u", (unsigned int)to);
 		fprintf(c->out, "[%u] -> \"%s\"[%u]\n", hw_port(s, out)->num,
 			con_id(c, hw_port(s, at)->node, id), hw_port(s, at)->num);
 	}

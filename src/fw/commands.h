@@ -597,7 +597,7 @@
 	X(QP_FROM_STATE, 0x50202, BAD_QP_STATE, "qpc.state",                                       \
 	  ALLOWED("the state that the command starts from"))                                       \
 	X(QP_OPT_MASK, 0x50203, BAD_PARAM, "rst2init_qp_in.opt_param_mask",                        \
-	  ALLOWED("what this transition takes for this service type"))                             \
+	  ALLOWED("options of this transition for this service type"))                             \
 	X(PATH_PORT, 0x50204, BAD_PARAM, "ads.vhca_port_num",                                      \
 	  ALLOWED("a port of the HCA, from 1"))                                                    \
 	X(PATH_PKEY, 0x50205, BAD_INDEX, "ads.pkey_index", ALLOWED("a P_Key of the port"))         \

@@ -133,7 +133,7 @@ int mlx5_modify_dct(struct uv_qp *qp, const struct uv_qp_modify *m, uint32_t ece
 	struct mlx5_qp *q = qp->obj.drv;
 
 	if (!(m->mask & IBV_QP_STATE))
-		return uv_no(-EINVAL, "of a DCT only the state is modified");
+		return uv_no(-EINVAL, "only the state of a DCT can be modified");
 	if (ece) /* else what it was made with stands: mlx5_ib_modify_dct() */
 		LAYOUT_SET(dctc, q->dctc, ece, ece);
 	if (m->cur_state == IBV_QPS_RESET && m->new_state == IBV_QPS_INIT)
@@ -155,7 +155,8 @@ int mlx5_query_dct(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask)
 	int r;
 
 	if (mask & ~(uint32_t)DCT_ASKS || qp->state != IBV_QPS_RTR)
-		return uv_no(-EINVAL, "a DCT is asked in RTR, and has not all attributes");
+		return uv_no(-EINVAL,
+			     "a DCT is queried in RTR, and only for the attributes that it has");
 	LAYOUT_SET(query_dct_in, in, dctn, q->dctn);
 	r = MLX5_EXEC(uv_obj_context(&qp->obj), QUERY_DCT, NULL, in, out);
 	if (r < 0)

@@ -446,7 +446,7 @@ static void trap_run(void *arg)
 		return;
 	}
 	if (r < 0) {
-		refused(uc, "whose other side faults");
+		refused(uc, "with another operand that faults");
 		return;
 	}
 	if (r == 0)

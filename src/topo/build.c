@@ -84,7 +84,7 @@ static int check_node(struct topo_build *b, const struct topo_node *n, const str
 	uint32_t i = build_find(b, n->id);
 
 	if (i != TOPO_NONE)
-		return build_error(b, at, "there is a node \"%s\" already (line %u)", n->id,
+		return build_error(b, at, "node \"%s\" is already defined (line %u)", n->id,
 				   b->at[i].line);
 	if (!n->nports)
 		return build_error(b, at, "\"%s\" has no ports", n->id);
@@ -96,7 +96,7 @@ static int check_node(struct topo_build *b, const struct topo_node *n, const str
 				   n->nports, TOPO_MAX_PORTS);
 	b->nlids += n->type == TOPO_SWITCH ? 1 : n->nports;
 	if (b->nlids > TOPO_MAX_LIDS)
-		return build_error(b, at, "a subnet has %u LIDs: so many nodes do not fit",
+		return build_error(b, at, "a subnet has %u LIDs, too few for these nodes",
 				   TOPO_MAX_LIDS);
 	return 0;
 }
@@ -155,7 +155,7 @@ int build_alias(struct topo_build *b, const char *name, const struct topo_line *
 	int r;
 
 	if (i != TOPO_HASH_NONE)
-		return build_error(b, &l->peer_at, "there is an alias \"%s\" already (line %u)",
+		return build_error(b, &l->peer_at, "alias \"%s\" is already defined (line %u)",
 				   name, b->line[b->alias[i].line].at.line);
 	if (strlen(name) >= sizeof(b->alias[0].name))
 		return build_error(b, &l->peer_at, "an alias has at most %zu characters",
@@ -245,7 +245,7 @@ static int place_lines(struct join *j)
 		uint32_t *of = line_of(j, l->node, l->num);
 
 		if (*of)
-			return build_error(b, &l->at, "port %u of \"%s\" has a line already (%u)",
+			return build_error(b, &l->at, "port %u of \"%s\" already has a line (%u)",
 					   l->num, b->node[l->node].id, b->line[*of - 1].at.line);
 		*of = i + 1;
 		p->guid = l->guid;
@@ -271,7 +271,7 @@ static int join_alias(struct join *j, uint32_t line)
 		return build_error(b, &l->peer_at, "there is no alias \"%s\"", l->peer);
 	peer = &b->line[b->alias[i].line];
 	if (peer->peer_node != TOPO_NONE)
-		return build_error(b, &l->peer_at, "\"%s\" is connected already (line %u)", l->peer,
+		return build_error(b, &l->peer_at, "\"%s\" is already connected (line %u)", l->peer,
 				   peer->peer_at.line);
 	l->peer_node = peer->node;
 	l->peer_port = peer->num;
@@ -341,7 +341,7 @@ static int join_line(struct join *j, uint32_t line)
 	other = *line_of(j, l->peer_node, l->peer_port);
 	m = other ? &b->line[other - 1] : NULL;
 	if (!m || m->peer_node == TOPO_NONE)
-		return build_error(b, &l->at, "port %u of \"%s\" does not speak of this cable",
+		return build_error(b, &l->at, "port %u of \"%s\" does not mention this cable",
 				   l->peer_port, peer->id);
 	if (m->peer_node != l->node || m->peer_port != l->num)
 		return build_error(

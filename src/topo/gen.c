@@ -141,9 +141,8 @@ static int gen_grid(struct gen *g, struct grid *d)
 	for (uint32_t i = 0; i < d->dims; i++)
 		nodes *= d->size[i];
 	if (nodes * (d->hcas + 1) > TOPO_MAX_LIDS)
-		return build_error(&g->b, NULL,
-				   "%s: a subnet has %u LIDs: so many nodes do not fit", g->spec,
-				   TOPO_MAX_LIDS);
+		return build_error(&g->b, NULL, "%s: a subnet has %u LIDs, too few for these nodes",
+				   g->spec, TOPO_MAX_LIDS);
 	d->nodes = (uint32_t)nodes;
 	sw = calloc(d->nodes, sizeof(*sw));
 	if (!sw)
@@ -445,7 +444,7 @@ static int parse_args(struct gen *g, const struct generator *of)
 	g->nargs = n;
 	return !*s && n >= of->needed
 		       ? 0
-		       : build_error(&g->b, NULL, "%s: it is %s", g->spec, of->usage);
+		       : build_error(&g->b, NULL, "%s: the form is %s", g->spec, of->usage);
 }
 
 int topo_generate(const char *spec, struct topo *t, char err[TOPO_ERR])
@@ -456,7 +455,7 @@ int topo_generate(const char *spec, struct topo *t, char err[TOPO_ERR])
 
 	*t = (struct topo){0};
 	build_init(&g.b, err);
-	r = of ? parse_args(&g, of) : build_error(&g.b, NULL, "%s: no generator", spec);
+	r = of ? parse_args(&g, of) : build_error(&g.b, NULL, "%s: not a generator", spec);
 	if (!r)
 		r = of->make(&g);
 	if (!r)

@@ -110,8 +110,8 @@ static int parse_node_comment(struct topo_text *x, struct topo_node *n, bool own
 
 	text_blanks(x);
 	if (*x->p && *x->p != '#')
-		return text_error(x, "'%.*s' behind a node's name", (int)strcspn(x->p, " \t"),
-				  x->p);
+		return text_error(x, "unexpected '%.*s' after the name of a node",
+				  (int)strcspn(x->p, " \t"), x->p);
 	desc = find_desc(x, &len);
 	if (x->b->err[0])
 		return -EINVAL;
@@ -342,7 +342,7 @@ static int parse_include(struct topo_parse *p, struct topo_text *x)
 
 static int parse_do(struct topo_parse *p, struct topo_text *x)
 {
-	return text_error(x, "commands belong into a script for softhca console");
+	return text_error(x, "put commands into a script for softhca console");
 }
 
 static int ignore(struct topo_parse *p, struct topo_text *x)
@@ -402,7 +402,7 @@ static int parse_line(struct topo_parse *p, struct topo_text *x)
 		return keywords[i].parse(p, x);
 	}
 	return text_error(
-		x, "'%.*s' begins no line of a topology",
+		x, "'%.*s' does not start a line of a topology",
 		(int)strnlen(x->p, strcspn(x->p, " \t=") > 24 ? 24 : strcspn(x->p, " \t=")), x->p);
 }
 
@@ -432,7 +432,7 @@ static int parse_text(struct topo_parse *p, const char *name, char *text, size_t
 		*x.end = 0;
 		if (memchr(line, 0, (size_t)(x.end - line))) {
 			x.p = memchr(line, 0, (size_t)(x.end - line));
-			return text_error(&x, "a byte of 0: this is no text");
+			return text_error(&x, "a zero byte: this is not a text file");
 		}
 		if (x.end > line && x.end[-1] == '\r')
 			x.end[-1] = 0;
@@ -503,7 +503,7 @@ static int read_file(struct topo_parse *p, const char *name, const struct topo_w
 	int fd, r;
 
 	if (p->depth > MAX_DEPTH)
-		return build_error(&p->b, from, "files are included %d deep: no further",
+		return build_error(&p->b, from, "files are included more than %d levels deep",
 				   MAX_DEPTH);
 	if (!path)
 		return -ENOMEM;

@@ -77,7 +77,7 @@ static int parse_rate(struct topo_text *x, size_t len, struct topo_line *l)
 		l->speeds = speeds[k].code;
 		return 1;
 	}
-	return text_error(x, "\"%.*s\" is no link speed", (int)(len < 16 ? len : 16), speed);
+	return text_error(x, "\"%.*s\" is not a link speed", (int)(len < 16 ? len : 16), speed);
 }
 
 /*
@@ -124,11 +124,11 @@ static int parse_options(struct topo_text *x, struct topo_line *l)
 			r = text_number(x, "the mask of extended speeds", 0, 31, &ext);
 			speed = true;
 		} else {
-			return text_error(x, "'%.*s' is no option of a port (w=, s=, e=)",
+			return text_error(x, "'%.*s' is not an option of a port (w=, s=, e=)",
 					  (int)strcspn(x->p, " \t"), x->p);
 		}
 		if (!r && *x->p && !strchr(" \t#", *x->p))
-			r = text_error(x, "'%.1s' behind a number", x->p);
+			r = text_error(x, "unexpected '%.1s' after a number", x->p);
 		if (r)
 			return r;
 	}
@@ -159,7 +159,7 @@ static int parse_bracketed(struct topo_text *x, const char *what, uint64_t max, 
 		return text_error(x, "'[' and %s are missing", what);
 	r = text_number(x, what, 1, max, v);
 	if (!r && !text_skip(x, "]"))
-		r = text_error(x, "']' behind %s is missing", what);
+		r = text_error(x, "']' is missing after %s", what);
 	return r;
 }
 
@@ -230,7 +230,7 @@ int parse_port(struct topo_parse *p, struct topo_text *x)
 	int r;
 
 	if (!n)
-		return text_error(x, "a port's line, but no node's before it");
+		return text_error(x, "a port's line without a node's line before it");
 	r = parse_bracketed(x, "the port's number", n->nports, &num);
 	if (!r)
 		r = parse_ext(x);

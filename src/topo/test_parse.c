@@ -269,8 +269,8 @@ static const struct {
 } bad[] = {
 	{"", "f: there are no nodes"},
 	{"# only this\n", "f: there are no nodes"},
-	{"Swich 4 \"A\"\n", "f:1:1: 'Swich' begins no line of a topology"},
-	{"\n  blah=3", "f:2:3: 'blah' begins no line of a topology"},
+	{"Swich 4 \"A\"\n", "f:1:1: 'Swich' does not start a line of a topology"},
+	{"\n  blah=3", "f:2:3: 'blah' does not start a line of a topology"},
 	{"Switch \"A\"\n", "f:1:8: the number of ports is missing"},
 	{"Switch 0 \"A\"\n", "f:1:8: the number of ports is 0: it must be from 1 to 254"},
 	{"Switch 300 \"A\"\n", "f:1:8: the number of ports is 300: it must be from 1 to 254"},
@@ -278,45 +278,44 @@ static const struct {
 	{"Switch 4 \"A\n", "f:1:10: the quote after the node's name is missing"},
 	{"Switch 4 \"\"\n", "f:1:10: an empty name"},
 	{"Switch 4 \"A@B\"\n", "f:1:10: a node's name has no '@'"},
-	{"Switch 4 \"A\" x\n", "f:1:14: 'x' behind a node's name"},
+	{"Switch 4 \"A\" x\n", "f:1:14: unexpected 'x' after the name of a node"},
 	{"Switch 4 \"A\" # \"x\n", "f:1:16: the quote after the description is missing"},
 	{"Switch 4 \"A\" # \"x\" base port 0 lid 50000 lmc 0\n",
 	 "f:1:36: the LID is 50000: it must be from 0 to 49151"},
 	{"Switch 4 \"A\" # \"x\" base port 0 lid 5 lmc 8\n",
 	 "f:1:42: the LMC is 8: it must be from 0 to 7"},
 	{"Ca 5 \"A\"\n", "f:1:1: \"A\" has 5 ports: an adapter has at most 4"},
-	{"Ca 1 \"A\"\nCa 1 \"A\"\n", "f:2:1: there is a node \"A\" already (line 1)"},
-	{"[1] \"A\"\n", "f:1:1: a port's line, but no node's before it"},
+	{"Ca 1 \"A\"\nCa 1 \"A\"\n", "f:2:1: node \"A\" is already defined (line 1)"},
+	{"[1] \"A\"\n", "f:1:1: a port's line without a node's line before it"},
 	{"Ca 2 \"A\"\n[3] \"B\"\n", "f:2:2: the port's number is 3: it must be from 1 to 2"},
 	{"Ca 2 \"A\"\n[0] \"B\"\n", "f:2:2: the port's number is 0: it must be from 1 to 2"},
 	{"Ca 2 \"A\"\n[x] \"B\"\n", "f:2:2: the port's number is missing"},
-	{"Ca 2 \"A\"\n[1 \"B\"\n", "f:2:3: ']' behind the port's number is missing"},
+	{"Ca 2 \"A\"\n[1 \"B\"\n", "f:2:3: ']' is missing after the port's number"},
 	{"Ca 2 \"A\"\n[1](xyz) \"B\"\n", "f:2:5: the port's GUID is missing"},
 	{"Ca 2 \"A\"\n[1](12345678123456789)\n", "f:2:5: the port's GUID is too large"},
 	{"Ca 2 \"A\"\n[1](12 \"B\"\n", "f:2:7: ')' is missing"},
 	{"Ca 2 \"A\"\n[1] B\n", "f:2:5: the name of the other end in quotes is missing"},
 	{"Ca 2 \"A\"\n[1] \"B\"[0]\n",
 	 "f:2:9: the number of the other port is 0: it must be from 1 to 255"},
-	{"Ca 2 \"A\"\n[1] \"B\" q=1\n", "f:2:9: 'q=1' is no option of a port (w=, s=, e=)"},
+	{"Ca 2 \"A\"\n[1] \"B\" q=1\n", "f:2:9: 'q=1' is not an option of a port (w=, s=, e=)"},
 	{"Ca 2 \"A\"\n[1] \"B\" w=32\n",
 	 "f:2:11: the mask of widths is 32: it must be from 1 to 31"},
-	{"Ca 2 \"A\"\n[1] \"B\" w=2x\n", "f:2:12: 'x' behind a number"},
+	{"Ca 2 \"A\"\n[1] \"B\" w=2x\n", "f:2:12: unexpected 'x' after a number"},
 	{"Ca 2 \"A\"\n[1] \"B\" # lid 1 lmc 0 \"B\" lid 2 4xABC\n",
-	 "f:2:33: \"ABC\" is no link speed"},
+	 "f:2:33: \"ABC\" is not a link speed"},
 	{"Ca 2 \"A\"\n[1] \"B\"\n", "f:2:5: there is no node \"B\""},
 	{"Ca 2 \"A\"\n[1] \"x@B\"\n", "f:2:5: there is no alias \"x@B\""},
 	{"Ca 2 \"A\"\n[1] \"B\"[2]\nCa 1 \"B\"\n", "f:2:5: \"B\" has no port 2 (it has 1)"},
 	{"Ca 2 \"A\"\n[1] \"B\"[1]\nCa 1 \"B\"\n",
-	 "f:2:1: port 1 of \"B\" does not speak of this cable"},
+	 "f:2:1: port 1 of \"B\" does not mention this cable"},
 	{"Ca 2 \"A\"\n[1] \"B\"[1]\n[2] \"B\"[1]\nCa 1 \"B\"\n[1] \"A\"[1]\n",
 	 "f:3:1: port 1 of \"B\" is connected to port 1 of \"A\" (line 5)"},
 	{"Ca 2 \"A\"\n[1] \"A\"[1]\n", "f:2:5: port 1 of \"A\" is connected to itself"},
 	{"Ca 2 \"A\"\n[1] \"A\"[2]\n[1] \"A\"[2]\n",
-	 "f:3:1: port 1 of \"A\" has a line already (2)"},
-	{"Ca 2 \"A\"\n@[1] \"x\"\n@[2] \"x\"\n",
-	 "f:3:6: there is an alias \"@x\" already (line 2)"},
+	 "f:3:1: port 1 of \"A\" already has a line (2)"},
+	{"Ca 2 \"A\"\n@[1] \"x\"\n@[2] \"x\"\n", "f:3:6: alias \"@x\" is already defined (line 2)"},
 	{"Ca 2 \"A\"\n@[1] \"x\"\nSwitch 2 \"B\"\n[1] \"@x\"\n[2] \"@x\"\n",
-	 "f:5:5: \"@x\" is connected already (line 4)"},
+	 "f:5:5: \"@x\" is already connected (line 4)"},
 	{"Ca 1 \"A\"\n[1] \"B\" w=1\nCa 1 \"B\"\n[1] \"A\" w=2\n",
 	 "f:2:1: port 1 of \"B\", the other end (line 4), has another width"},
 	{"Ca 1 \"A\"\n[1] \"B\" # \"B\" lid 1 4xEDR\nCa 1 \"B\"\n[1] \"A\" # \"A\" lid 1 4xHDR\n",
@@ -331,7 +330,7 @@ static const struct {
 	{"width=32\n", "f:1:7: the mask of widths is 32: it must be from 0 to 31"},
 	{"module=x\n", "f:1:8: the module's name in quotes is missing"},
 	{"include \"/etc/passwd\"\n", "f:1:9: nothing can be included here"},
-	{"do Dump\n", "f:1:4: commands belong into a script for softhca console"},
+	{"do Dump\n", "f:1:4: put commands into a script for softhca console"},
 };
 
 static void test_refused(void **state)
@@ -348,7 +347,7 @@ static void test_no_text(void **state)
 	assert_int_equal(topo_parse("f", "Ca 1\n\0\n", 7, &none, err), -EINVAL);
 	assert_string_equal(err, "f:1:5: the node's name in quotes is missing");
 	assert_int_equal(topo_parse("f", "#\n#\0\n", 5, &none, err), -EINVAL);
-	assert_string_equal(err, "f:2:2: a byte of 0: this is no text");
+	assert_string_equal(err, "f:2:2: a zero byte: this is not a text file");
 	assert_int_equal(topo_load("/nowhere/at/all", &none, err), -ENOENT);
 	assert_string_equal(err, "cannot read /nowhere/at/all: No such file or directory");
 }
@@ -383,7 +382,7 @@ static void test_include(void **state)
 	assert_string_equal(err, why);
 	put(dir, "b", "include \"a\"\n");
 	assert_int_equal(topo_load(path, &t, err), -EINVAL);
-	snprintf(why, sizeof(why), "%s/b:1:9: files are included 9 deep: no further", dir);
+	snprintf(why, sizeof(why), "%s/b:1:9: files are included more than 9 levels deep", dir);
 	assert_string_equal(err, why);
 	put(dir, "b", "include \"c\"\n");
 	assert_int_equal(topo_load(path, &t, err), -ENOENT);

@@ -208,8 +208,8 @@ static uint32_t carry(struct seg *s, struct umad_pkt *p, uint32_t at)
 	}
 	if (port == SEG_NONE)
 		lost(s, p,
-		     p->qpn ? "no way to this LID over ports that are ACTIVE, and pass it"
-			    : "no way over links that are up");
+		     p->qpn ? "no path to this LID: a port on it is not ACTIVE or drops the packet"
+			    : "no path: a link on it is down");
 	return port;
 }
 

@@ -172,7 +172,7 @@ int uv_cmd_rereg_mr(struct uv_bundle *b)
 	if (r)
 		return r;
 	if (!cmd.flags)
-		return uv_why(b, -EINVAL, "flags say nothing to change");
+		return uv_why(b, -EINVAL, "flags select nothing to change");
 	if (cmd.flags & ~(uint32_t)(IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD |
 				    IBV_REREG_MR_CHANGE_ACCESS))
 		return uv_why(b, -EOPNOTSUPP, "unknown flags");

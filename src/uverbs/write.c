@@ -350,9 +350,9 @@ ssize_t uv_write(struct uv_file *f, const void *buf, size_t count)
 	if (!uv_user_range((uintptr_t)buf, count))
 		return -EFAULT;
 	if (!may_write(f))
-		return uv_refuse_frame(
-			"write", NULL, count, -EACCES,
-			"who opened the file writes: the process, with its credentials");
+		return uv_refuse_frame("write", NULL, count, -EACCES,
+				       "only the process that opened the file may write, with the "
+				       "same credentials");
 	if (count < sizeof(h))
 		return uv_refuse_frame("write", NULL, count, -EINVAL, "shorter than the header");
 	if (uv_copy_from_user(&h, (uintptr_t)buf, sizeof(h)))

@@ -171,31 +171,31 @@ class Console(Case):
             self.assertEqual(status, 1)
             self.assertEqual(out, '# outer\n# inner\nverbose level is 3\nverbose level is 3\n')
             self.assertEqual(err, f'softhca: {tmp}/inner:2: port 2 of "Hca1" has no cable\n'
-                                  f"softhca: {tmp}/outer:6: 'Foo' is no command\n")
+                                  f"softhca: {tmp}/outer:6: 'Foo' is not a command\n")
             with open(os.path.join(tmp, 'inner'), 'w') as f:
                 f.write(f'!{tmp}/inner\n')
             status, out, err = self.console(f'!{tmp}/inner\n')
             self.assertEqual(status, 1)
-            self.assertIn('files run files too deep', err)
+            self.assertIn('files are nested too deeply', err)
 
     def test_refused(self):
         for line, why in (
-                ('Link', 'the name of a node in quotes is missing'),
+                ('Link', 'a node name in quotes is missing'),
                 ('Link "x"[1] "y"[1]', 'there is no node "x"'),
                 ('Link "Hca1"[3] "y"[1]', '"Hca1" has no such port: it has 2'),
                 ('Link "Hca1" "Hca2"[1]', '"Hca1": a port from 1 to 2 is missing'),
                 ('Link "Hca1"[1] "Hca2"[1]', 'one of the ports has a cable already'),
                 ('Link "Hca1"[2] "Hca1"[2]', 'these ports cannot be connected'),
-                ('Link "Hca1"[1 "Hca2"[1]', "']' behind the port's number is missing"),
+                ('Link "Hca1"[1 "Hca2"[1]', "']' is missing after the port number"),
                 ('Unlink "Switch1"[0]', 'port 0 has no cable'),
                 ('ReLink "Hca1"[2]', 'port 2 of "Hca1" had no cable before'),
                 ('Guid "Hca1"', 'the GUID is missing'),
                 ('Error "Hca1"', 'the error rate is missing'),
-                ('Error "Hca1" 101', 'the error rate is from 0 to 100'),
-                ('Error "Hca1" 5 65536', "an attribute's number is from 0 to 65535"),
+                ('Error "Hca1" 101', 'the error rate must be from 0 to 100'),
+                ('Error "Hca1" 5 65536', 'the number of an attribute must be from 0 to 65535'),
                 ('Baselid "Hca1" 5', 'the port is missing'),
                 ('Baselid "Hca1"[1] 49152', 'a LID from 1 to 49151 is missing'),
-                ('Baselid "Hca1"[1] 5 8', 'the LMC is from 0 to 7'),
+                ('Baselid "Hca1"[1] 5 8', 'the LMC must be from 0 to 7'),
                 ('X 9999', 'there is no such client'),
                 ('Wait', 'a number of seconds is missing'),
                 ('!', "a file's name is missing"),
@@ -208,7 +208,7 @@ class Console(Case):
                  'the value is no number'),
                 ('PerformanceSet "Switch1"[0] PortCounters.PortXmitPkts=1',
                  'a base port 0 has no counters'),
-                ('Frobnicate', "'Frobnicate' is no command")):
+                ('Frobnicate', "'Frobnicate' is not a command")):
             self.refused(line, why)
 
     def test_no_fabric(self):

@@ -190,7 +190,7 @@ class Capture(Case):
             other = Running([SOFTHCA, 'pcap', '--fabric', fabric.name, '-o', self.file + '2'],
                             env=fabric.env).finish()
             self.assertEqual(other.status, 2)
-            self.assertIn('somebody captures', other.out)
+            self.assertIn('another capture', other.out)
             os.kill(cap.proc.pid, signal.SIGINT)
             self.assertIn('2 packets', self.ok(cap.finish()))
             self.assertEqual(len(self.read()), 2)
@@ -200,7 +200,7 @@ class Capture(Case):
             self.assertEqual(len(self.read()), 2)
 
     def test_bad_usage(self):
-        for args, text in ((['--', 'true'], 'where to?'), (['-o', '/nonexistent/x', '--', 'true'], 'cannot write'),
+        for args, text in ((['--', 'true'], 'no output given'), (['-o', '/nonexistent/x', '--', 'true'], 'cannot write'),
                            (['-s', '0', '-o', 'x', '--', 'true'], 'not a number')):
             r = Running([SOFTHCA, 'pcap', *args]).finish()
             self.assertEqual(r.status, 2)

@@ -139,7 +139,7 @@ class Written(Case):
 
     def test_bad_lines_are_placed(self):
         for text, why in (('Switch 4 "A"\n[1] "B"[1]\n', "<stdin>:2:5: there is no node \"B\""),
-                          ('\n\nfoo\n', "<stdin>:3:1: 'foo' begins no line of a topology"),
+                          ('\n\nfoo\n', "<stdin>:3:1: 'foo' does not start a line of a topology"),
                           ('', '<stdin>: there are no nodes')):
             r = self.topo('-', stdin=text)
             self.assertEqual((r.returncode, r.stdout), (2, ''))

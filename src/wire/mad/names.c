@@ -275,8 +275,9 @@ static const struct mad_status_info statuses[] = {
 	 "ask Get(ClassPortInfo) where, and send it there"},
 	{MAD_STATUS_BAD_VERSION, 0, "BAD_VERSION",
 	 "the base version, or class and class version, are not supported",
-	 "ClassVersion: 1, of SubnAdm 2; of a class that this port has not: no agent"},
-	{MAD_STATUS_BAD_METHOD, 0, "BAD_METHOD", "the class has no such method", "its number"},
+	 "ClassVersion: 1, for SubnAdm 2; a class without an agent at this port is not answered"},
+	{MAD_STATUS_BAD_METHOD, 0, "BAD_METHOD", "the class has no such method",
+	 "the number of the method"},
 	{MAD_STATUS_BAD_ATTR, 0, "BAD_ATTR",
 	 "no such attribute, or not with this method; of SMPs and GMPs also: nobody takes it",
 	 "Set of an attribute that can only be read; an optional attribute; a switch's asked of an "
@@ -293,7 +294,8 @@ static const struct mad_status_info statuses[] = {
 	{SA_STATUS_TOO_MANY_RECORDS, MAD_CLASS_SA, "TOO_MANY_RECORDS",
 	 "Get() matches more than one record", "give more components, or use GetTable()"},
 	{SA_STATUS_REQ_INVALID_GID, MAD_CLASS_SA, "REQ_INVALID_GID",
-	 "a GID in the request is not one of this subnet", "its prefix, or no such port"},
+	 "a GID in the request is not one of this subnet",
+	 "the prefix of the GID, or a port that does not exist"},
 	{SA_STATUS_REQ_INSUFFICIENT_COMPONENTS, MAD_CLASS_SA, "REQ_INSUFFICIENT_COMPONENTS",
 	 "the component mask lacks components that this request must have",
 	 "a join that makes a group needs Q_Key, P_Key, TClass, SL, FlowLabel; a path needs its "
