@@ -265,7 +265,7 @@ static bool decode_input(struct json_object *list, const uint8_t *p, size_t n)
 	l = command_layout(opcode, false);
 	o = decode_part(list, "input", fw_opcode_name(opcode), n);
 	if (!l)
-		put_note(o, "no layout of this command is known here: its header and its bytes");
+		put_note(o, "the layout of this command is unknown: header and bytes");
 	else if (n < l->bytes)
 		put_note(o, "shorter than the command");
 	l = l ? l : &layout_cmd_in;
@@ -283,11 +283,8 @@ static bool decode_output(struct json_object *list, const uint8_t *p, size_t n, 
 		return false;
 	o = decode_part(list, "output", opcode ? fw_opcode_name(opcode) : "?", n);
 	if (!l)
-		put_note(
-			o,
-			opcode ? "no layout of this command is known here: its header and its bytes"
-			       : "of which command is not known (--out=COMMAND): its header and "
-				 "its bytes");
+		put_note(o, opcode ? "the layout of this command is unknown: header and bytes"
+				   : "the command is unknown (--out=COMMAND): header and bytes");
 	l = l ? l : &layout_cmd_out;
 	walk_layout(&(struct walk){.o = o, .top = l, .head = &layout_cmd_out}, p, n);
 	rest(o, l, p, n, NULL);
@@ -531,7 +528,7 @@ static int opcode_option(const char *arg, uint16_t *opcode)
 			*opcode = (uint16_t)op;
 			return 0;
 		}
-	return cli_fail("decode: --out: '%s' is no command", arg);
+	return cli_fail("decode: --out: '%s' is not a command", arg);
 }
 
 static int decode_file(const struct cli_options *o, FILE *f, const char *name, uint16_t opcode)
@@ -555,7 +552,8 @@ static int decode_file(const struct cli_options *o, FILE *f, const char *name, u
 	if (!r && failed && (!found || o->kind)) {
 		cli_fail(o->kind ? "decode: the %zu bytes at line %u are too few, or are no such "
 				   "thing"
-				 : "decode: the %zu bytes at line %u could be anything: say --in, "
+				 : "decode: the %zu bytes at line %u are of no known kind: choose "
+				   "--in, "
 				   "--out, "
 				   "--wqe, --cqe, --eqe or --mad",
 			 failed->n, failed->line);

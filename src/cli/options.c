@@ -148,54 +148,53 @@ static int store_kind(struct parse *p, const struct opt_row *row, const char *ar
 #define CLI_USERS (CLI_COMMANDS | CLI_TOPO | CLI_CONSOLE | CLI_LINK)
 
 static const struct opt_row rows[] = {
-	{CLI_UP, "hosts", 0, "N", "hosts h1..hN on the fabric (1)",
+	{CLI_UP, "hosts", 0, "N", "number of hosts, named h1 to hN (1)",
 	 NUMBER(fab.hosts, 1, CLI_MAX_HOSTS), .given = CLI_SIZE | CLI_SHAPE},
-	{CLI_MAKERS, "hca", 0, "N", "HCAs of each host: mlx5_0.. (1)", NUMBER(fab.hcas, 1, 16),
+	{CLI_MAKERS, "hca", 0, "N", "number of HCAs of each host (1)", NUMBER(fab.hcas, 1, 16),
 	 .given = CLI_SIZE | CLI_SHAPE},
-	{CLI_MAKERS, "ports", 0, "N", "ports of each HCA (1)", NUMBER(fab.ports, 1, HW_MAX_PORTS),
-	 .given = CLI_SIZE | CLI_SHAPE},
+	{CLI_MAKERS, "ports", 0, "N", "number of ports of each HCA (1)",
+	 NUMBER(fab.ports, 1, HW_MAX_PORTS), .given = CLI_SIZE | CLI_SHAPE},
 	{CLI_MAKERS | CLI_TOPO, "device", 0, "cx6|cx7", "model: ConnectX-6 or ConnectX-7 (cx6)",
 	 VALUE(enum hw_model, fab.model, devices), .given = CLI_SHAPE},
 	{CLI_MAKERS, "topo", 0, "SPEC",
-	 "the subnet: a file (ibnetdiscover, ibsim), or ring:N, star:N, torus:XxYxZ, "
+	 "topology: a file (ibnetdiscover, ibsim), or ring:N, star:N, torus:XxYxZ, "
 	 "fat-tree:LEVELS:RADIX, random:NODES:SEED",
 	 TEXT(topo), .given = CLI_SHAPE},
 	{CLI_MAKERS, "sm", 0, "builtin|none",
-	 "who manages the subnet: softhca itself until another SM comes, or nobody (builtin)",
+	 "subnet manager: the built-in one until another takes over, or none (builtin)",
 	 VALUE(uint32_t, fab.no_sm, sms), .given = CLI_SHAPE},
 	{CLI_COMMANDS, "doorbell", 0, "trap|poll",
-	 "how stores to a UAR are noticed: by a fault, or by a thread that watches (trap)",
+	 "detect stores to a UAR by a fault, or by a thread that watches (trap)",
 	 WORD(doorbell, doorbells)},
 	{CLI_COMMANDS, "memlock", 0, "account|enforce",
-	 "registered memory: count it only, or also refuse what is beyond RLIMIT_MEMLOCK (account)",
+	 "count registered memory, or also enforce RLIMIT_MEMLOCK (account)",
 	 WORD(memlock, memlocks)},
 	{CLI_COMMANDS | CLI_LINK, "host", 0, "NAME", "the host (the first)", TEXT(host)},
-	{CLI_USERS, "fabric", 0, "NAME", "a fabric that is up; else the command's own",
+	{CLI_USERS, "fabric", 0, "NAME", "use a fabric that is up (default: the command's own)",
 	 .store = store_fabric, AT(const char *, fabric)},
-	{CLI_TRACE | CLI_EXPLAIN | CLI_DECODE | CLI_STATUS, "json", 'j', NULL, "machine-readable",
+	{CLI_TRACE | CLI_EXPLAIN | CLI_DECODE | CLI_STATUS, "json", 'j', NULL, "write JSON",
 	 FLAG(json)},
-	{CLI_DECODE, "in", 0, NULL, "it is the input of a command", KIND(HEX_INPUT)},
-	{CLI_DECODE, "out", 0, "COMMAND", "it is an output, of this command", KIND(HEX_OUTPUT),
+	{CLI_DECODE, "in", 0, NULL, "decode the input of a command", KIND(HEX_INPUT)},
+	{CLI_DECODE, "out", 0, "COMMAND", "decode the output of this command", KIND(HEX_OUTPUT),
 	 .flags = OPTION_ARG_OPTIONAL},
-	{CLI_DECODE, "wqe", 0, NULL, "it is one or more work requests", KIND(HEX_WQE)},
-	{CLI_DECODE, "cqe", 0, NULL, "it is one or more completions", KIND(HEX_CQE)},
-	{CLI_DECODE, "eqe", 0, NULL, "it is an event", KIND(HEX_EQE)},
-	{CLI_DECODE, "mad", 0, NULL, "it is one or more MADs", KIND(HEX_MAD)},
-	{CLI_RUN, "trace", 0, "TOPIC,...",
-	 "say on standard error what the command does, as `softhca trace` does",
+	{CLI_DECODE, "wqe", 0, NULL, "decode work requests", KIND(HEX_WQE)},
+	{CLI_DECODE, "cqe", 0, NULL, "decode completions", KIND(HEX_CQE)},
+	{CLI_DECODE, "eqe", 0, NULL, "decode an event", KIND(HEX_EQE)},
+	{CLI_DECODE, "mad", 0, NULL, "decode MADs", KIND(HEX_MAD)},
+	{CLI_RUN, "trace", 0, "TOPIC,...", "trace to standard error, as `softhca trace` does",
 	 .store = store_trace, AT(const char *, topics), .flags = OPTION_ARG_OPTIONAL},
-	{CLI_TRACE | CLI_PCAP, "output", 'o', "FILE", "where it goes (a trace: standard error)",
+	{CLI_TRACE | CLI_PCAP, "output", 'o', "FILE", "write to FILE (a trace: standard error)",
 	 TEXT(output)},
-	{CLI_CONSOLE, "script", 's', "FILE", "where the commands are (standard input)",
+	{CLI_CONSOLE, "script", 's', "FILE", "read the commands from FILE (standard input)",
 	 TEXT(script)},
-	{CLI_TOPO, "format", 'o', "ibnetdiscover|dot", "the form (ibnetdiscover)",
+	{CLI_TOPO, "format", 'o', "ibnetdiscover|dot", "output format (ibnetdiscover)",
 	 VALUE(uint32_t, dot, formats)},
-	{CLI_PCAP, "snap", 's', "BYTES", "how much of each packet is kept, from its begin (all)",
+	{CLI_PCAP, "snap", 's', "BYTES", "keep the first BYTES of each packet (all)",
 	 NUMBER(snap, 1, 65535)},
-	{CLI_PCAP, "live", 0, NULL, "it is read while it is written; without -o to standard output",
+	{CLI_PCAP, "live", 0, NULL, "write packets at once; without -o to standard output",
 	 FLAG(live)},
 	{CLI_TRACE, "topics", 'e', "TOPIC,...",
-	 "what is traced: uverbs, fw, doorbell, cqe, event (these), mad, mem, shim, link, all",
+	 "topics to trace: uverbs, fw, doorbell, cqe, event (these), mad, mem, shim, link, all",
 	 .store = store_topics, AT(const char *, topics)},
 };
 
@@ -204,7 +203,7 @@ static int store_kind(struct parse *p, const struct opt_row *row, const char *ar
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows) && p->o->kind; i++)
 		if (rows[i].store == store_kind && rows[i].value == p->o->kind)
-			return cli_fail("%s: --%s: it is told to be --%s already", p->verb->name,
+			return cli_fail("%s: --%s: --%s was given already", p->verb->name,
 					row->name, rows[i].name);
 	p->o->kind = row->value;
 	p->o->kind_arg = arg;
@@ -283,18 +282,16 @@ static int check_args(const struct cli_verb *v, const struct cli_options *o)
 				v->min_args > 1 ? "one of " : "",
 				v->max_args < 0 ? "the command" : v->args, v->name);
 	if (v->max_args >= 0 && o->argc > v->max_args)
-		return cli_fail("%s: '%s' is too much (softhca %s --help)", v->name,
+		return cli_fail("%s: '%s' is one argument too many (softhca %s --help)", v->name,
 				o->argv[v->max_args], v->name);
 	for (int i = 0; v->max_args >= 0 && !v->words && i < o->argc; i++)
 		if (!options_name_ok(o->argv[i]))
 			return cli_fail("%s: '%s' cannot be a fabric's name", v->name, o->argv[i]);
 	if (o->topo && (o->given & CLI_SIZE))
-		return cli_fail("%s: --topo says what there is of hosts, adapters and ports",
-				v->name);
+		return cli_fail("%s: --topo determines hosts, adapters and ports", v->name);
 	if (o->fabric && (o->given & CLI_SHAPE))
-		return cli_fail("%s: --hca, --ports, --device, --topo and --sm belong to the "
-				"making of a fabric; "
-				"'%s' is there already",
+		return cli_fail("%s: --hca, --ports, --device, --topo and --sm describe a new "
+				"fabric; '%s' is up already",
 				v->name, o->fabric);
 	return 0;
 }

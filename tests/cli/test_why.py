@@ -646,7 +646,7 @@ class Decode(Why):
     def test_a_command_without_a_layout_here(self):
         part, = self.parts('09300001 00000000 deadbeef 00000000 00000001')
         self.assertEqual(part['name'], 'CREATE_FLOW_TABLE')
-        self.assertIn('no layout', part['note'])
+        self.assertIn('layout of this command is unknown', part['note'])
         self.assertEqual(self.fields(part)['uid'], 1)
         self.assertEqual(part['reserved'], [{'bit': 0x40, 'value': 0xdeadbeef}])
         self.assertEqual(self.fields(part)['rest'], '00000001')

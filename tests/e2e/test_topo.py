@@ -149,7 +149,7 @@ class Written(Case):
         for args, why in ((['ring:x'], 'ring:N[:HCAS]'), (['/nowhere'], 'No such file'),
                           (['-o', 'svg', 'ring:3'], 'not one of ibnetdiscover|dot'),
                           (['--fabric', 'x', 'ring:3'], 'either'),
-                          (['a', 'b'], 'too much')):
+                          (['a', 'b'], 'too many')):
             r = self.topo(*args)
             self.assertEqual((r.returncode, r.stdout), (2, ''), args)
             self.assertIn(why, r.stderr)
@@ -254,10 +254,10 @@ class Up(Case):
                                'ibstat']).finish())
         self.assertIn('0x5a17ca0300020000', out)
         for args, why in ((['--topo', 'star:3', '--host', 'h4'], "no host 'h4' on star:3"),
-                          (['--topo', 'star:3', '--hca', '2'], '--topo says what there is'),
+                          (['--topo', 'star:3', '--hca', '2'], '--topo determines'),
                           (['--topo', 'star:0'], 'N must be a number'),
                           (['--sm', 'opensm'], 'not one of builtin|none'),
-                          (['--fabric', 'x', '--topo', 'ring:3'], 'belong to the making')):
+                          (['--fabric', 'x', '--topo', 'ring:3'], 'describe a new fabric')):
             r = Running([SOFTHCA, 'run', *args, '--', 'true']).finish()
             self.assertEqual(r.status, 2, str(r))
             self.assertIn(why, r.out)
