@@ -152,7 +152,7 @@
 	X(OPCODE, 0xf00001, BAD_OP, "cmd_in.opcode",                                               \
 	  BECAUSE("not a command of this firmware", "those of doc/SUPPORT.md"))                    \
 	X(INPUT_LEN, 0xf00002, BAD_INPUT_LEN, "cmd_in",                                            \
-	  BECAUSE("input is shorter than the command", "its whole length or more"))                \
+	  BECAUSE("input is shorter than the command", "the whole length of the command"))         \
 	X(OUTPUT_LEN, 0xf00003, BAD_OUTPUT_LEN, "cmd_out",                                         \
 	  BECAUSE("output is shorter than the answer", "room for all of it"))                      \
 	X(RESERVED, 0xf00004, BAD_PARAM, "cmd_in", ALLOWED("reserved bits must be zero"))          \
