@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Event queues whose readers and writers are killed or stopped between any two instructions. */
+#include "segment/test_evq.h"
+
+#include <sys/ptrace.h>
+
+static void push_for_ever(struct seg *s, struct test_child *c, void *arg)
+{
+	struct seg_evrec r;
+
+	test_tell(c->tell[1]);
+	for (;;) {
+		struct queue *q = arg;
+
+		push(s, q, 1);
+		push(s, q, 2);
+		evq_pop(s, q->idx, q->gen, -1, &r);
+		evq_purge(s, q->idx, q->gen, SEG_T_COUNT, 0);
+	}
+}
+
+/* As the supervisor sees it: the slot is dead. */
+static void see_death(struct seg *s, const struct test_child *c)
+{
+	seg_for_each_live (s, SEG_T_PROC, i)
+		if (seg_proc(s, i)->pid == (uint32_t)c->pid)
+			seg_proc(s, i)->state = SEG_PROC_DEAD;
+	evq_repair(s);
+}
+
+/* A FIFO that is readable has a record, and the other way round. */
+static void expect_agreement(struct seg *s, const struct queue *q)
+{
+	const struct seg_evq *e = seg_live(s, SEG_T_EVQ, q->idx);
+
+	if (e->lazy != EVQ_LAZY)
+		assert_int_equal(bytes_in(q) > 0, evq_ready(s, e));
+}
+
+/* Works as ever, and is empty at the end. Returns how many there were of each cookie below 8. */
+static void expect_works(struct seg *s, const struct queue *q, unsigned int n[8])
+{
+	const struct seg_evq *e = seg_live(s, SEG_T_EVQ, q->idx);
+	struct seg_evrec r = {0};
+
+	memset(n, 0, 8 * sizeof(*n));
+	assert_int_equal(push(s, q, 7), 0);
+	assert_true(bytes_in(q) > 0 || e->lazy == EVQ_LAZY);
+	while (!evq_pop(s, q->idx, q->gen, q->fd, &r)) {
+		assert_true(r.cookie < 8);
+		n[r.cookie]++;
+		expect_agreement(s, q);
+	}
+	assert_int_equal(r.cookie, 7);
+	assert_int_equal(n[7], 1);
+	assert_int_equal(bytes_in(q), 0);
+	assert_int_equal(e->count, 0);
+	assert_int_equal(e->bytes, 0);
+}
+
+static void killed_at_any_moment(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+	unsigned int n[8];
+
+	for (int round = 0; round < 60; round++) {
+		struct timespec ts = {0, (round % 7) * 50000};
+		struct test_child c;
+
+		test_spawn(s, &c, push_for_ever, &q);
+		assert_true(test_wait(c.tell[0]));
+		nanosleep(&ts, NULL); /* where it is killed: anywhere */
+		kill(c.pid, SIGKILL);
+		test_reap(&c);
+		see_death(s, &c);
+		expect_agreement(s, &q);
+		expect_works(s, &q, n);
+	}
+	queue_close(s, &q);
+}
+
+/* ---- at each instruction, by single steps */
+
+static void step_push(struct seg *s, const struct queue *q)
+{
+	push(s, q, 1);
+}
+
+static void step_push_data(struct seg *s, const struct queue *q)
+{
+	static const char data[2 * EVQ_PIECE];
+
+	evq_push_data(s, q->idx, q->gen, no_source, 1, data, sizeof(data));
+}
+
+static void step_pop(struct seg *s, const struct queue *q)
+{
+	struct seg_evrec r;
+
+	evq_pop(s, q->idx, q->gen, q->fd, &r);
+}
+
+static void step_untake(struct seg *s, const struct queue *q)
+{
+	const struct seg_evrec r = {.src = no_source, .cookie = 1};
+
+	evq_untake(s, q->idx, q->gen, &r);
+}
+
+static void step_purge(struct seg *s, const struct queue *q)
+{
+	evq_purge(s, q->idx, q->gen, SEG_T_COUNT, 0);
+}
+
+static void step_lost(struct seg *s, const struct queue *q)
+{
+	evq_lost(s, q->idx, q->gen);
+}
+
+static void step_publish(struct seg *s, const struct queue *q)
+{
+	evq_publish(s, q->idx, q->gen);
+}
+
+static const struct step {
+	const char *name;
+	void (*go)(struct seg *s, const struct queue *q);
+	unsigned int before;     /* events in the queue: cookies 2, 3... */
+	bool lazy, locks, reads; /* has the readers' lock; takes what is there */
+} steps[] = {
+	{"push, empty", step_push, 0, false, false, false},
+	{"push", step_push, 1, false, false, false},
+	{"push with data", step_push_data, 0, false, false, false},
+	{"pop the last", step_pop, 1, false, true, true},
+	{"pop", step_pop, 2, false, true, true},
+	{"pop, empty", step_pop, 0, false, true, true},
+	{"untake, empty", step_untake, 0, false, true, false},
+	{"untake", step_untake, 1, false, true, false},
+	{"purge", step_purge, 2, false, true, true},
+	{"lost, empty", step_lost, 0, false, true, false},
+	{"lost", step_lost, 1, false, true, false},
+	{"publish", step_publish, 1, true, true, false},
+};
+#define STEPS (sizeof(steps) / sizeof(steps[0]))
+
+struct stepped {
+	const struct step *step;
+	const struct queue *q;
+};
+
+static void be_stepped(struct seg *s, struct test_child *c, void *arg)
+{
+	const struct stepped *st = arg;
+
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+		_exit(77);
+	raise(SIGSTOP);
+	st->step->go(s, st->q);
+	raise(SIGSTOP);
+}
+
+/* Up to `n` instructions of the step are behind it: how many; fewer: it stands after the step. */
+static unsigned int go_steps(const struct test_child *c, unsigned int n)
+{
+	unsigned int i;
+	int st;
+
+	assert_int_equal(waitpid(c->pid, &st, 0), c->pid);
+	if (WIFEXITED(st) && WEXITSTATUS(st) == 77) {
+		print_message("ptrace is refused here\n");
+		skip();
+	}
+	assert_true(WIFSTOPPED(st));
+	for (i = 0; i < n; i++) {
+		assert_int_equal(ptrace(PTRACE_SINGLESTEP, c->pid, NULL, NULL), 0);
+		assert_int_equal(waitpid(c->pid, &st, 0), c->pid);
+		assert_true(WIFSTOPPED(st));
+		if (WSTOPSIG(st) == SIGSTOP)
+			break;
+	}
+	return i;
+}
+
+static double seconds_of_stress(void)
+{
+	const char *v = getenv("SOFTHCA_STRESS_SECONDS");
+
+	return v ? atof(v) / 2 : 2;
+}
+
+/* Does what is to be seen when up to `n` instructions of a step are done; how many were. */
+typedef unsigned int see_step(struct seg *s, const struct step *step, unsigned int n);
+
+/* Each step at as many of its instructions as there is time for, evenly spread. */
+static unsigned int walk_steps(struct seg *s, see_step *at)
+{
+	unsigned int did = 0;
+
+	for (size_t i = 0; i < STEPS; i++) {
+		uint64_t end = clock_now_ns() +
+			       (uint64_t)(seconds_of_stress() * (double)NSEC_PER_SEC / STEPS);
+		unsigned int size = at(s, &steps[i], UINT32_MAX), stride = 1;
+
+		while (stride < size)
+			stride *= 2;
+		/* A half, the quarters, the eighths... */
+		for (; stride > 1; stride /= 2)
+			for (unsigned int n = stride / 2; n < size && clock_now_ns() < end;
+			     n += stride, did++)
+				at(s, &steps[i], n);
+	}
+	return did;
+}
+
+static void prepare(struct seg *s, const struct step *step, struct queue *q)
+{
+	*q = queue_open(s, 0);
+	if (step->lazy)
+		evq_set_lazy(s, q->idx);
+	for (unsigned int i = 0; i < step->before; i++)
+		push(s, q, 2 + i);
+}
+
+/* What was there before is there once, what was made at most once. */
+static void expect_sane(const struct step *step, const unsigned int n[8])
+{
+	assert_true(n[1] <= 1);
+	for (unsigned int i = 0; i < step->before; i++)
+		assert_true(n[2 + i] <= 1);
+	if (step->reads)
+		return;
+	for (unsigned int i = 0; i < step->before; i++)
+		assert_int_equal(n[2 + i], 1);
+}
+
+static void read_loss(struct seg *s, const struct queue *q)
+{
+	const struct seg_evq *e = seg_live(s, SEG_T_EVQ, q->idx);
+	struct seg_evrec r;
+
+	if (!e->lost)
+		return;
+	assert_int_equal(evq_pop(s, q->idx, q->gen, q->fd, &r), -EOVERFLOW);
+	expect_agreement(s, q);
+}
+
+static unsigned int kill_at(struct seg *s, const struct step *step, unsigned int n)
+{
+	struct queue q;
+	struct stepped st = {step, &q};
+	unsigned int done, got[8];
+	struct test_child c;
+
+	prepare(s, step, &q);
+	test_spawn(s, &c, be_stepped, &st);
+	done = go_steps(&c, n);
+	/* Bytes without a record are there at no instruction (but while a loss is read). */
+	if (bytes_in(&q) > 0)
+		assert_true(evq_ready(s, seg_live(s, SEG_T_EVQ, q.idx)));
+	kill(c.pid, SIGKILL);
+	test_reap(&c);
+	see_death(s, &c);
+	if (!step->lazy || done < n)
+		expect_agreement(s, &q);
+	read_loss(s, &q);
+	expect_works(s, &q, got);
+	expect_sane(step, got);
+	queue_close(s, &q);
+	assert_int_equal(seg_next(s, SEG_T_EVBUF, q.idx + 1, 0), SEG_NONE);
+	return done;
+}
+
+static void killed_at_each_instruction(void **state)
+{
+	print_message("killed at %u instructions\n", walk_steps(*state, kill_at));
+}
+
+/* While it is stopped, others push, and read if it is not reading itself, without delay. */
+static unsigned int stop_at(struct seg *s, const struct step *step, unsigned int n)
+{
+	struct queue q;
+	struct stepped st = {step, &q};
+	unsigned int done, got[8] = {0}, more[8];
+	struct test_child c;
+	struct seg_evrec r;
+	uint64_t start;
+
+	prepare(s, step, &q);
+	test_spawn(s, &c, be_stepped, &st);
+	done = go_steps(&c, n);
+	start = clock_now_ns();
+	assert_int_equal(push(s, &q, 6), 0);
+	if (!step->lazy || done < n)
+		assert_true(bytes_in(&q) > 0);
+	while (!step->locks && (evq_ready(s, seg_live(s, SEG_T_EVQ, q.idx))))
+		if (!evq_pop(s, q.idx, q.gen, q.fd, &r))
+			got[r.cookie]++;
+	assert_true(clock_now_ns() - start < NSEC_PER_SEC); /* 5 ms, but on a loaded machine */
+	ptrace(PTRACE_DETACH, c.pid, NULL, NULL);
+	if (done < n)
+		kill(c.pid, SIGCONT);
+	for (int status; !waitpid(c.pid, &status, WUNTRACED) || WIFSTOPPED(status);)
+		kill(c.pid, SIGCONT);
+	c.pid = -1;
+	if (!step->lazy)
+		expect_agreement(s, &q);
+	read_loss(s, &q);
+	expect_works(s, &q, more);
+	for (int i = 0; i < 8; i++)
+		more[i] += got[i];
+	assert_true(more[6] == 1 || (step->reads && !more[6]));
+	expect_sane(step, more);
+	queue_close(s, &q);
+	return done;
+}
+
+static void stopped_at_each_instruction(void **state)
+{
+	print_message("stopped at %u instructions\n", walk_steps(*state, stop_at));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(killed_at_any_moment),
+		cmocka_unit_test(killed_at_each_instruction),
+		cmocka_unit_test(stopped_at_each_instruction),
+	};
+
+	return cmocka_run_group_tests(tests, test_ev_setup, test_ev_teardown);
+}
