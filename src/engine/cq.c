@@ -203,7 +203,7 @@ static void cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 #define CQ_RING(slot, n) ((slot) << 8 | (n))
 
 /* The gates of the process's threads, or of the one that noted itself in the CQ. False: it runs. */
-static bool shut_gates(struct seg *s, uint32_t slot, uint32_t ring, bool look_only)
+static bool shut_gates(struct seg *s, uint32_t slot, uint32_t ring)
 {
 	struct seg_proc *p = seg_proc(s, slot);
 	uint32_t high = p ? atomic_load(&p->rings_high) : 0;
@@ -216,8 +216,7 @@ static bool shut_gates(struct seg *s, uint32_t slot, uint32_t ring, bool look_on
 		if ((ring >> 8 == slot && (ring & 0xff) != i + 1) ||
 		    !(atomic_load(&p->ring[i].use) & SEG_RING_WHO))
 			continue;
-		if (look_only ? !(gate_word(g) & GATE_REVOKED)
-			      : gate_shut(s, slot, p->gen, g, true) == GATE_OPEN)
+		if (gate_shut(s, slot, p->gen, g, true) == GATE_OPEN)
 			return false;
 	}
 	return p && seg_proc_stopped(s, slot);
@@ -226,20 +225,15 @@ static bool shut_gates(struct seg *s, uint32_t slot, uint32_t ring, bool look_on
 /*
  * The holder is stopped, and writes here into another process by its gate: once that is shut, its
  * CQE is there or will never be, and all that it does when it goes on has been done (cq_count()).
- * One that was stopped before it could note itself has written nothing: no thread of it will.
+ * One that was stopped before it could note itself has written nothing: no thread of it will. If
+ * it goes on and lets go meanwhile, the lock is not stolen.
  */
 static bool cq_take_over(struct seg *s, struct hw_cq *cq)
 {
-	uint32_t word, slot, ring = atomic_load(&cq->ring);
+	uint32_t word, slot;
 
-	if (!seg_lock_holder(s, &cq->lock, &word, &slot) || slot == cq->mem.slot ||
-	    !shut_gates(s, slot, ring, false) || !seg_lock_steal(s, &cq->lock, word))
-		return false;
-	if (atomic_load(&cq->ring) == ring && shut_gates(s, slot, ring, true))
-		return true;
-	/* It has gone on meanwhile, and has the lock for something else. */
-	seg_lock_give_back(s, &cq->lock, word);
-	return false;
+	return seg_lock_holder(s, &cq->lock, &word, &slot) && slot != cq->mem.slot &&
+	       shut_gates(s, slot, atomic_load(&cq->ring)) && seg_lock_steal(s, &cq->lock, word);
 }
 
 int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn)

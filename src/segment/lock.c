@@ -21,9 +21,11 @@
 #define LOCK_WAITERS UINT32_C(0x80000000)
 #define LOCK_ORDER UINT32_C(0x00800000)
 #define LOCK_BITS (LOCK_WAITERS | LOCK_ORDER)
-#define LOCK_OWNER(word) ((word) & ~LOCK_BITS)
+#define LOCK_TAG UINT32_C(0x007f0000) /* of whoever is about to take it over; ends with a hold */
+#define LOCK_TAG_SHIFT 16
+#define LOCK_OWNER(word) ((word) & ~(LOCK_BITS | LOCK_TAG))
 #define LOCK_SLOT(word) (((word) & ((1u << LOCK_SLOT_BITS) - 1)) - 1)
-#define LOCK_SLOT_BITS 23
+#define LOCK_SLOT_BITS 16
 #define LOCK_GEN_SHIFT 24
 #define LOCK_GENS 0x7fu
 
@@ -253,36 +255,33 @@ void seg_unlock(struct seg *s, struct seg_lock *l)
 
 bool seg_lock_holder(struct seg *s, struct seg_lock *l, uint32_t *word, uint32_t *slot)
 {
-	*word = LOCK_OWNER(atomic_load(&l->word));
-	*slot = LOCK_SLOT(*word);
-	return *word && *slot && *word != my_word(s);
-}
+	uint32_t was = atomic_load(&l->word), tag;
 
-/* The owner's part of the word, sleepers stay noted. */
-static bool pass(struct seg_lock *l, uint32_t from, uint32_t to)
-{
-	uint32_t was = atomic_load(&l->word);
-
-	while (LOCK_OWNER(was) == from)
-		if (atomic_compare_exchange_weak(&l->word, &was, to | (was & LOCK_BITS)))
-			return true;
-	return false;
+	/* Another one for each, so that two who take it over cannot take theirs for the other's. */
+	do {
+		*slot = LOCK_SLOT(was);
+		if (!LOCK_OWNER(was) || !*slot || LOCK_OWNER(was) == my_word(s))
+			return false;
+		tag = (was + (1u << LOCK_TAG_SHIFT)) & LOCK_TAG;
+		if (!tag)
+			tag = 1u << LOCK_TAG_SHIFT;
+		*word = LOCK_OWNER(was) | tag;
+	} while (!atomic_compare_exchange_weak(&l->word, &was, *word | (was & LOCK_BITS)));
+	return true;
 }
 
 bool seg_lock_steal(struct seg *s, struct seg_lock *l, uint32_t word)
 {
-	if (!pass(l, word, my_word(s)))
-		return false;
+	uint32_t was = atomic_load(&l->word);
+
+	do
+		if ((was & ~LOCK_BITS) != word)
+			return false;
+	while (!atomic_compare_exchange_weak(&l->word, &was, my_word(s) | (was & LOCK_BITS)));
 	l->inherited++;
 	atomic_fetch_add_explicit(&l->passed, 1, memory_order_relaxed);
 	TRACE(LOG_LINK, "lock of stopped slot %u taken over", LOCK_SLOT(word));
 	return true;
-}
-
-void seg_lock_give_back(struct seg *s, struct seg_lock *l, uint32_t word)
-{
-	l->inherited--;
-	pass(l, my_word(s), word);
 }
 
 bool seg_lock_orphaned(struct seg *s, struct seg_lock *l)

@@ -2,8 +2,9 @@
 /*
  * Locks in the segment: shared by processes, robust, always taken with a deadline (DESIGN.md 5).
  *
- * The word is 0, or the owner's memory slot + 1 (23 bits), the low 7 bits of that slot's
- * generation, a "somebody waits" bit and an "in order" bit; waiters sleep on it with futex(2).
+ * The word is 0, or the owner's memory slot + 1 (16 bits), the low 7 bits of that slot's
+ * generation, 7 bits of seg_lock_holder(), a "somebody waits" bit and an "in order" bit; waiters
+ * sleep on it with futex(2).
  * Waiters look whether the owner's slot is still that process; when it is dead one of them inherits
  * the lock and is told. Inside one process a lock is not recursive.
  *
@@ -47,11 +48,11 @@ void seg_unlock(struct seg *s, struct seg_lock *l);
 /*
  * For a lock whose holder can be cut off from what it protects (gate.h). _holder: the word, and
  * whose it is; false: nobody's with a slot, or ours. _steal: from that word to ours, `inherited` +
- * 1, by which the holder knows. _give_back: it was not to be.
+ * 1, by which the holder knows; false: it was let go since _holder, or somebody else came to take
+ * it over.
  */
 bool seg_lock_holder(struct seg *s, struct seg_lock *l, uint32_t *word, uint32_t *slot);
 bool seg_lock_steal(struct seg *s, struct seg_lock *l, uint32_t word);
-void seg_lock_give_back(struct seg *s, struct seg_lock *l, uint32_t word);
 /* Is its holder dead? Makes system calls when somebody holds it: not for a hot path. */
 bool seg_lock_orphaned(struct seg *s, struct seg_lock *l);
 /* Is the lock held by this process? (for assertions) */

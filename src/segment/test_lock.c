@@ -130,7 +130,7 @@ static void signal_and_see(const struct test_child *c, int sig)
 
 static uint32_t owner_slot(const struct shared *sh)
 {
-	return (sh->lock.word & 0xffffff) - 1;
+	return (sh->lock.word & 0xffff) - 1;
 }
 
 /* SIGKILL; and nobody has reaped the zombie or told the segment. */
@@ -331,6 +331,63 @@ static void who_waits_and_goes_away_stops_nobody(void **state)
 	}
 }
 
+static void hold_twice(struct seg *s, struct test_child *c, void *arg)
+{
+	struct shared *sh = arg;
+
+	for (int i = 0; i < 2; i++) {
+		if (seg_lock(s, &sh->lock, SEG_LOCK_CTRL_NS))
+			_exit(1);
+		test_tell(c->tell[1]);
+		test_wait(c->go[0]);
+		seg_unlock(s, &sh->lock);
+	}
+}
+
+/* Its holder let it go and has it again: what was found out about the first hold is void. */
+static void who_let_go_meanwhile_is_not_robbed(void **state)
+{
+	struct seg *s = *state;
+	struct shared *sh = shared(s);
+	uint32_t word, other, slot;
+	struct test_child c;
+
+	test_spawn(s, &c, hold_twice, sh);
+	assert_true(test_wait(c.tell[0]));
+	assert_true(seg_lock_holder(s, &sh->lock, &word, &slot));
+	assert_int_equal(slot, owner_slot(sh));
+	test_tell(c.go[1]);
+	assert_true(test_wait(c.tell[0]));
+	assert_false(seg_lock_steal(s, &sh->lock, word));
+	/* Nor of two who come to rob one the first. */
+	assert_true(seg_lock_holder(s, &sh->lock, &word, &slot));
+	assert_true(seg_lock_holder(s, &sh->lock, &other, &slot));
+	assert_false(seg_lock_steal(s, &sh->lock, word));
+	assert_int_equal(sh->lock.inherited, 0);
+	test_tell(c.go[1]);
+	assert_int_equal(test_reap(&c), 0);
+	assert_int_equal(sh->lock.word, 0);
+}
+
+static void who_is_stopped_is_robbed(void **state)
+{
+	struct seg *s = *state;
+	struct shared *sh = shared(s);
+	uint32_t word, slot;
+	struct test_child c;
+
+	spawn_holder(s, &c, sh);
+	assert_true(seg_lock_holder(s, &sh->lock, &word, &slot));
+	assert_int_equal(seg_lock(s, &sh->lock, SEG_LOCK_DATA_NS), -ETIMEDOUT);
+	assert_true(seg_lock_steal(s, &sh->lock, word));
+	assert_int_equal(sh->lock.inherited, 1);
+	test_tell(c.go[1]);
+	assert_int_equal(test_reap(&c), 0);
+	assert_true(seg_lock_is_mine(s, &sh->lock));
+	seg_unlock(s, &sh->lock);
+	assert_int_equal(sh->lock.word, 0);
+}
+
 static void state_dead_and_reused_slot_free_the_lock(void **state)
 {
 	struct seg *s = *state;
@@ -420,6 +477,8 @@ int main(void)
 		cmocka_unit_test(who_is_overtaken_is_next),
 		cmocka_unit_test(marks_of_the_dead_keep_nobody_away),
 		cmocka_unit_test(who_waits_and_goes_away_stops_nobody),
+		cmocka_unit_test(who_let_go_meanwhile_is_not_robbed),
+		cmocka_unit_test(who_is_stopped_is_robbed),
 		cmocka_unit_test(state_dead_and_reused_slot_free_the_lock),
 		cmocka_unit_test(liveness_of_processes),
 		cmocka_unit_test(exec_puts_memory_off_limits),
