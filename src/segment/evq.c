@@ -34,20 +34,13 @@
 #define UNTOLD_NAPS 60
 #define UNTOLD_NAP_NS 50000L
 
-enum rec_state { MAKING, LINKED, TOLD, TAKEN };
+enum rec_state { MAKING = 1, LINKED, TOLD, TAKEN, GONE };
 
 /* seg_evrec.src.table: its object was destroyed; the record goes when it is the oldest. */
 #define PURGED (SEG_T_COUNT + 1)
 
 #define REF(gen, idx) ((uint64_t)(gen) << 32 | (idx))
 #define REF_IDX(ref) ((uint32_t)(ref))
-
-struct seg_evrec *evq_rec(const struct seg *s, uint64_t ref)
-{
-	struct seg_evrec *r = REF_IDX(ref) ? seg_live(s, SEG_T_EVREC, REF_IDX(ref)) : NULL;
-
-	return r && r->gen == ref >> 32 ? r : NULL;
-}
 
 static uint64_t ref_at(struct seg *s, uint32_t i)
 {
@@ -56,41 +49,90 @@ static uint64_t ref_at(struct seg *s, uint32_t i)
 	return r ? REF(r->gen, i) : 0;
 }
 
-/* ---- states: with bits of the generation, so that nobody changes the next record's */
+/*
+ * ---- states
+ *
+ * With the generation, so that nobody changes the next record's; and with the process that the
+ * record waits for: its pusher, or (GONE) the one that frees it. One process frees it: the one that
+ * made it GONE.
+ */
 
-static uint32_t state_word(uint32_t gen, enum rec_state st)
+#define WHO_BITS 14
+#define WHO_MASK ((1u << WHO_BITS) - 1)
+#define STATE_BITS 4
+
+static uint64_t state_word(uint32_t gen, uint32_t who, enum rec_state st)
 {
-	return gen << 2 | st;
+	return (uint64_t)gen << 32 | who << STATE_BITS | st;
+}
+
+static uint32_t who_am_i(const struct seg *s)
+{
+	return s->self == SEG_NONE ? 0
+				   : (s->self_gen & WHO_MASK) << WHO_BITS | (s->self & WHO_MASK);
+}
+
+static uint32_t who_of(uint64_t state)
+{
+	return (uint32_t)state >> STATE_BITS;
+}
+
+static bool in_state(uint64_t state, uint32_t gen, enum rec_state st)
+{
+	return state >> 32 == gen && (state & ((1u << STATE_BITS) - 1)) == st;
 }
 
 static bool is(const struct seg_evrec *r, enum rec_state st)
 {
-	return atomic_load(&r->state) == state_word(r->gen, st);
+	return in_state(atomic_load(&r->state), r->gen, st);
 }
 
 static bool change(struct seg_evrec *r, uint32_t gen, enum rec_state from, enum rec_state to)
 {
-	uint32_t was = state_word(gen, from);
+	uint64_t was = atomic_load(&r->state);
 
-	return atomic_compare_exchange_strong(&r->state, &was, state_word(gen, to));
-}
-
-#define PUSHER_SLOTS 0xffffu
-
-static uint32_t pusher_word(const struct seg *s)
-{
-	return s->self == SEG_NONE ? 0 : s->self_gen << 16 | (s->self & PUSHER_SLOTS);
+	while (in_state(was, gen, from))
+		if (atomic_compare_exchange_weak(&r->state, &was, state_word(gen, who_of(was), to)))
+			return true;
+	return false;
 }
 
 bool evq_pusher_dead(const struct seg *s, const struct seg_evrec *r)
 {
-	uint32_t slot = r->pusher & PUSHER_SLOTS;
+	uint32_t who = who_of(atomic_load(&r->state)), slot = who & WHO_MASK;
 	const struct seg_proc *p = slot ? seg_proc(s, slot) : NULL;
 
 	if (!slot)
 		return false;
-	return !p || (p->gen & 0xffff) != r->pusher >> 16 ||
+	return !p || (p->gen & WHO_MASK) != who >> WHO_BITS ||
 	       atomic_load(&p->state) == SEG_PROC_DEAD;
+}
+
+/* Free the record, whoever else is about to. */
+static void free_rec(struct seg *s, uint64_t ref)
+{
+	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, REF_IDX(ref));
+	uint32_t gen = (uint32_t)(ref >> 32);
+	uint64_t was = atomic_load(&r->state);
+
+	do
+		if (was >> 32 != gen || (in_state(was, gen, GONE) && !evq_pusher_dead(s, r)))
+			return;
+	while (!atomic_compare_exchange_weak(&r->state, &was, state_word(gen, who_am_i(s), GONE)));
+	seg_free(s, SEG_T_EVREC, REF_IDX(ref));
+}
+
+/* It is between its making and the queue: whoever pushes it owns it, and frees it if need be. */
+static bool is_pushers(const struct seg *s, const struct seg_evrec *r)
+{
+	return (is(r, MAKING) || is(r, LINKED)) && !evq_pusher_dead(s, r);
+}
+
+struct seg_evrec *evq_rec(const struct seg *s, uint64_t ref)
+{
+	struct seg_evrec *r = REF_IDX(ref) ? seg_live(s, SEG_T_EVREC, REF_IDX(ref)) : NULL;
+
+	return r && r->gen == ref >> 32 && !is(r, GONE) ? r : NULL;
 }
 
 /* ---- the list, under the lock */
@@ -187,7 +229,7 @@ static void remove_head(struct seg *s, uint32_t evq, struct seg_evq *q, struct s
 	evq_debt_paid(s, r, ref);
 	POINT("evq-remove");
 	q->head = ref_at(s, r->after);
-	seg_free(s, SEG_T_EVREC, REF_IDX(ref));
+	free_rec(s, ref);
 }
 
 /* ---- sources */
@@ -242,28 +284,36 @@ const uint8_t *evq_data(struct seg *s, uint32_t at, uint32_t *next)
 	return d->bytes;
 }
 
-/* rec->data, rec->len: a copy of `len` bytes. 0 or -ENOSPC. */
-static int data_make(struct seg *s, uint32_t owner, const uint8_t *from, uint32_t len,
-		     struct seg_evrec *rec)
+/* rec->data, rec->len of the record that we make: a copy of `len` bytes. 0 or -ENOSPC. */
+static int data_make(struct seg *s, uint32_t owner, const uint8_t *from, uint32_t len, uint64_t ref)
 {
+	struct seg_evrec *rec = seg_at(s, SEG_T_EVREC, REF_IDX(ref));
 	uint32_t *link = &rec->data;
 
-	rec->data = 0;
-	for (rec->len = 0; rec->len < len;) {
+	while (rec->len < len) {
 		uint32_t n = len - rec->len < EVQ_PIECE ? len - rec->len : EVQ_PIECE, i;
 		struct seg_evdata *d;
 
-		if (seg_alloc(s, SEG_T_EVBUF, owner, &i)) {
-			evq_data_free(s, rec);
+		if (seg_alloc_begin(s, SEG_T_EVBUF, &i))
 			return -ENOSPC;
-		}
 		d = seg_at(s, SEG_T_EVBUF, i);
 		memcpy(d->bytes, from + rec->len, n);
-		*link = i;
+		*link = i; /* before evq_close() finds it */
 		link = &d->next;
+		seg_alloc_end(s, SEG_T_EVBUF, owner, i);
 		rec->len += n;
 	}
 	return 0;
+}
+
+/* A record that is in no queue, and the data that was made for it. */
+static void unmake(struct seg *s, uint64_t ref)
+{
+	const struct seg_evrec *r = evq_rec(s, ref);
+
+	if (r && !r->lent)
+		evq_data_free(s, r);
+	free_rec(s, ref);
 }
 
 /* The oldest record whose source lives; those before it are dropped. NULL: empty. */
@@ -305,8 +355,8 @@ static void repair(struct seg *s, uint32_t evq, struct seg_evq *q)
 	/* A dead pusher's record that is not there (else it is TOLD now) will never be. */
 	seg_for_each_owned (s, SEG_T_EVREC, evq + 1, i) {
 		r = seg_at(s, SEG_T_EVREC, i);
-		if (evq_pusher_dead(s, r) && (is(r, MAKING) || is(r, LINKED)))
-			seg_free(s, SEG_T_EVREC, i);
+		if (evq_pusher_dead(s, r) && (is(r, MAKING) || is(r, LINKED) || is(r, GONE)))
+			unmake(s, REF(r->gen, i));
 	}
 	atomic_store(&q->count, n);
 	atomic_store(&q->bytes, bytes);
@@ -389,165 +439,203 @@ int evq_open(struct seg *s, uint32_t file, uint32_t max)
 	q->known = REF(f->gen, 0);
 	/* No value that a late pusher to an earlier queue of this index may have seen. */
 	atomic_store(&q->newest, REF(f->gen, 0));
+	/* Nor of `told`. */
+	atomic_store(&q->drains, f->gen * 0x9e3779b1u);
 	q->gen = f->gen;
 	return 0;
+}
+
+/* All that is in the queue; nothing is pushed to it any more. */
+static void free_stack(struct seg *s, struct seg_evq *q)
+{
+	uint32_t left = seg_table(s, SEG_T_EVREC)->capacity;
+	const struct seg_evrec *r;
+	uint64_t below;
+
+	for (uint64_t at = atomic_exchange(&q->newest, 0); (r = evq_rec(s, at)) && left;
+	     at = below, left--) {
+		below = atomic_load(&r->next);
+		free_rec(s, at);
+	}
+}
+
+static bool is_pushers_data(struct seg *s, uint32_t file, uint32_t piece)
+{
+	seg_for_each_owned (s, SEG_T_EVREC, file + 1, i) {
+		const struct seg_evrec *r = seg_at(s, SEG_T_EVREC, i);
+		uint32_t at = r->data, left = seg_table(s, SEG_T_EVBUF)->capacity;
+
+		for (; at && left && is_pushers(s, r); left--)
+			if (at == piece)
+				return true;
+			else if (!evq_data(s, at, &at))
+				break;
+	}
+	return false;
 }
 
 void evq_close(struct seg *s, uint32_t file)
 {
 	struct seg_evq *q = seg_live(s, SEG_T_EVQ, file);
+	uint32_t pushers = 0;
 	bool locked;
 
 	if (!q)
 		return;
 	locked = seg_lock(s, &q->lock, SEG_LOCK_DATA_NS) >= 0;
 	seg_free(s, SEG_T_EVQ, file);
-	atomic_store(&q->newest, 0);
+	free_stack(s, q);
+	/* A pusher that finds no queue frees its record and data itself. */
 	seg_for_each_owned (s, SEG_T_EVREC, file + 1, i) {
-		const struct seg_evrec *r = seg_live(s, SEG_T_EVREC, i);
+		const struct seg_evrec *r = seg_at(s, SEG_T_EVREC, i);
 
-		/* A pusher that finds no queue frees its record itself. */
-		if (r && (!is(r, MAKING) || evq_pusher_dead(s, r)))
-			seg_free(s, SEG_T_EVREC, i);
+		if (is_pushers(s, r))
+			pushers++;
+		else
+			free_rec(s, REF(r->gen, i));
 	}
 	seg_for_each_owned (s, SEG_T_EVBUF, file + 1, i)
-		seg_free(s, SEG_T_EVBUF, i);
+		if (!pushers || !is_pushers_data(s, file, i))
+			seg_free_of(s, SEG_T_EVBUF, file + 1, i);
 	if (locked)
 		seg_unlock(s, &q->lock);
 }
 
 /* A record like `from`, by us. */
-static int make_rec(struct seg *s, uint32_t evq, const struct seg_evrec *from, uint32_t *idx)
+static int make_rec(struct seg *s, uint32_t evq, const struct seg_evrec *from, uint64_t *ref)
 {
 	struct seg_evrec *r;
+	uint32_t i;
 
-	if (seg_alloc(s, SEG_T_EVREC, evq + 1, idx))
+	if (seg_alloc_begin(s, SEG_T_EVREC, &i))
 		return -ENOSPC;
-	r = seg_at(s, SEG_T_EVREC, *idx);
-	r->pusher = pusher_word(s);
-	atomic_store(&r->state, state_word(r->gen, MAKING));
+	r = seg_at(s, SEG_T_EVREC, i);
+	atomic_store(&r->state, state_word(r->gen, who_am_i(s), MAKING));
 	r->src = from->src;
 	r->cookie = from->cookie;
 	r->type = from->type;
 	r->extra = from->extra;
 	r->data = from->data;
 	r->len = from->len;
+	r->lent = from->data != 0;
 	r->serial = from->serial;
+	*ref = REF(r->gen, i);
+	seg_alloc_end(s, SEG_T_EVREC, evq + 1, i);
 	return 0;
+}
+
+static bool is_open(const struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evq *q)
+{
+	return seg_live(s, SEG_T_EVQ, evq) == q && q->gen == gen;
 }
 
 /* On top of the stack: 0; -ENOENT, the queue is no more; -EALREADY, the debt is somebody else's. */
-static int link_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q, uint32_t idx,
+static int link_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q, uint64_t ref,
 		    const struct evq_debt *d)
 {
-	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, idx);
+	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, REF_IDX(ref));
 	uint64_t was = atomic_load(&q->newest);
 
-	atomic_store(&r->state, state_word(r->gen, LINKED));
+	if (!change(r, (uint32_t)(ref >> 32), MAKING, LINKED))
+		return -ENOENT;
 	do {
-		if (seg_live(s, SEG_T_EVQ, evq) != q || q->gen != gen)
+		if (!is_open(s, evq, gen, q))
 			return -ENOENT;
-		if (d && atomic_load(d->paying) != REF(r->gen, idx))
+		if (d && atomic_load(d->paying) != ref)
 			return -EALREADY;
 		atomic_store(&r->next, was);
-	} while (!atomic_compare_exchange_weak(&q->newest, &was, REF(r->gen, idx)));
+	} while (!atomic_compare_exchange_weak(&q->newest, &was, ref));
 	return 0;
 }
 
-/* The record that is made already: 0; or as link_rec() says, then it is freed. */
-static int put_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q, uint32_t i,
+/* The record that is made already: 0; or as link_rec() says. */
+static int put_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q, uint64_t ref,
 		   const struct evq_debt *d)
 {
-	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, i);
-	uint32_t rgen = r->gen;
+	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, REF_IDX(ref));
+	const struct seg_evrec paid = {.src = r->src, .type = r->type, .serial = d ? d->serial : 0};
 	int rc;
 
 	atomic_fetch_add(&q->count, 1);
 	atomic_fetch_add(&q->bytes, r->len);
 	POINT("evq-link");
-	rc = link_rec(s, evq, gen, q, i, d);
+	rc = link_rec(s, evq, gen, q, ref, d);
 	if (rc) {
 		count_down(q, r->len);
-		seg_free(s, SEG_T_EVREC, i);
 		return rc;
 	}
 	POINT("evq-linked");
 	if (d)
-		evq_debt_paid(
-			s, &(struct seg_evrec){.src = r->src, .type = r->type, .serial = d->serial},
-			REF(rgen, i));
+		evq_debt_paid(s, &paid, ref);
 	POINT("evq-paid");
 	evq_tell(s, evq, gen, q);
 	POINT("evq-told");
 	/* It was taken without waiting for us: our byte may be one too many. */
-	if (!change(r, rgen, LINKED, TOLD)) {
+	if (!change(r, (uint32_t)(ref >> 32), LINKED, TOLD)) {
 		atomic_fetch_or(&q->asked, EVQ_ASK);
 		evq_attend(s, evq, q);
 	}
 	return 0;
 }
 
-/* 0 and the record, made; -ENOENT, -ENOSPC. */
+/* 0 and the record, made, with a copy of the data, if any; -ENOENT, -ENOSPC. */
 static int begin_push(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec *from,
-		      uint32_t *idx)
+		      const void *data, uint32_t len, uint64_t *ref)
 {
 	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
 
 	if (!q || q->gen != gen || atomic_load(&q->dead))
 		return -ENOENT;
-	if (!(q->max && atomic_load(&q->count) >= q->max) && !make_rec(s, evq, from, idx))
-		return 0;
+	if (!(q->max && atomic_load(&q->count) >= q->max) && !make_rec(s, evq, from, ref)) {
+		/* From here on evq_close() knows of the record, or we know of it. */
+		bool gone = !is_open(s, evq, gen, q);
+
+		if (!gone && (!len || !data_make(s, evq + 1, data, len, *ref)))
+			return 0;
+		unmake(s, *ref);
+		if (gone)
+			return -ENOENT;
+	}
 	atomic_fetch_add(&q->dropped, 1);
 	return -ENOSPC;
 }
 
-static int push_rec(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec *from)
-{
-	uint32_t i;
-	int r = begin_push(s, evq, gen, from, &i);
-
-	return r ? r : put_rec(s, evq, gen, seg_at(s, SEG_T_EVQ, evq), i, NULL);
-}
-
-static int push_owed(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evrec *from,
-		     struct evq_debt *d, bool overtake)
+static int push_owed(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec *from,
+		     const void *data, uint32_t len, struct evq_debt *d, bool overtake)
 {
 	struct seg_evq *q = seg_at(s, SEG_T_EVQ, evq);
-	uint32_t i;
-	int r = begin_push(s, evq, gen, from, &i);
+	uint64_t ref;
+	int r = begin_push(s, evq, gen, from, data, len, &ref);
 
 	if (r) {
 		atomic_fetch_and(d->word, ~d->bit);
 		return r;
 	}
 	POINT("evq-made");
-	r = evq_debt_claim(s, q, d, ref_at(s, i), overtake);
+	r = evq_debt_claim(s, q, d, ref, overtake);
 	POINT("evq-claimed");
 	if (r == 1) {
-		((struct seg_evrec *)seg_at(s, SEG_T_EVREC, i))->serial = d->serial;
-		return put_rec(s, evq, gen, q, i, d);
+		((struct seg_evrec *)seg_at(s, SEG_T_EVREC, REF_IDX(ref)))->serial = d->serial;
+		r = put_rec(s, evq, gen, q, ref, d);
+		if (!r)
+			return 0;
+	} else if (!r) {
+		r = -EALREADY;
 	}
-	seg_free(s, SEG_T_EVREC, i);
-	return r ? r : -EALREADY;
+	unmake(s, ref);
+	return r;
 }
 
 int evq_push_owed(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
 		  uint32_t type, const void *data, uint32_t len, bool overtake)
 {
-	struct seg_evrec rec = {.src = src, .cookie = cookie, .type = type};
+	const struct seg_evrec rec = {.src = src, .cookie = cookie, .type = type};
 	struct evq_debt d;
 	int r;
 
 	if (!evq_debt_of(s, &src, type, &d) || !evq_debt_owed(&d))
 		return 0;
-	r = len ? data_make(s, evq + 1, data, len, &rec) : 0;
-	if (r) {
-		atomic_fetch_and(d.word, ~d.bit);
-		return r;
-	}
-	r = push_owed(s, evq, gen, &rec, &d, overtake);
-	if (r)
-		evq_data_free(s, &rec);
+	r = push_owed(s, evq, gen, &rec, data, len, &d, overtake);
 	if (r == -EALREADY) /* or whoever has overtaken us does: the debt is not ours to forget */
 		return 0;
 	if (r)
@@ -556,10 +644,18 @@ int evq_push_owed(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc sr
 	return r;
 }
 
-static int push(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec *rec)
+/* `data`, `len`: to be copied. */
+static int push(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec *rec,
+		const void *data, uint32_t len)
 {
-	int r = push_rec(s, evq, gen, rec);
+	uint64_t ref;
+	int r = begin_push(s, evq, gen, rec, data, len, &ref);
 
+	if (!r) {
+		r = put_rec(s, evq, gen, seg_at(s, SEG_T_EVQ, evq), ref, NULL);
+		if (r)
+			unmake(s, ref);
+	}
 	if (r) /* else whoever raises it has said so */
 		TRACE(LOG_EVENT, "evq %u: push table %u idx %#x type %u: %d", evq, rec->src.table,
 		      rec->src.idx, rec->type, r);
@@ -571,21 +667,15 @@ int evq_push(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, ui
 {
 	const struct seg_evrec rec = {.src = src, .cookie = cookie, .type = type, .extra = extra};
 
-	return push(s, evq, gen, &rec);
+	return push(s, evq, gen, &rec, NULL, 0);
 }
 
 int evq_push_data(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
 		  const void *data, uint32_t len)
 {
-	struct seg_evrec rec = {.src = src, .cookie = cookie};
-	int r = data_make(s, evq + 1, data, len, &rec);
+	const struct seg_evrec rec = {.src = src, .cookie = cookie};
 
-	if (r)
-		return r;
-	r = push(s, evq, gen, &rec);
-	if (r)
-		evq_data_free(s, &rec);
-	return r;
+	return push(s, evq, gen, &rec, data, len);
 }
 
 int evq_push_pieces(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src,
@@ -593,7 +683,7 @@ int evq_push_pieces(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc 
 {
 	const struct seg_evrec rec = {.src = src, .cookie = cookie, .data = head, .len = len};
 
-	return push(s, evq, gen, &rec);
+	return push(s, evq, gen, &rec, NULL, 0);
 }
 
 static void drop_all(struct seg *s, uint32_t evq, struct seg_evq *q)
@@ -682,12 +772,12 @@ int evq_peek(struct seg *s, uint32_t evq, uint32_t gen, void *data, uint32_t n,
 }
 
 /* Below the oldest, or the only one. */
-static void link_oldest(struct seg *s, struct seg_evq *q, uint32_t idx)
+static void link_oldest(struct seg *s, struct seg_evq *q, uint64_t me)
 {
-	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, idx), *head;
-	uint64_t me = REF(r->gen, idx), was;
+	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, REF_IDX(me)), *head;
+	uint64_t was;
 
-	atomic_store(&r->state, state_word(r->gen, TOLD));
+	change(r, r->gen, MAKING, TOLD);
 	do {
 		absorb(s, q);
 		head = evq_rec(s, q->head);
@@ -705,17 +795,23 @@ static void link_oldest(struct seg *s, struct seg_evq *q, uint32_t idx)
 int evq_untake(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec *rec)
 {
 	struct seg_evq *q;
-	uint32_t i;
+	uint64_t ref;
 	int ret = evq_enter(s, evq, gen, SEG_LOCK_CTRL_NS, &q);
 
 	if (ret)
 		return ret;
-	ret = make_rec(s, evq, rec, &i);
+	ret = make_rec(s, evq, rec, &ref);
 	if (!ret) {
 		atomic_fetch_add(&q->count, 1);
 		atomic_fetch_add(&q->bytes, rec->len);
-		link_oldest(s, q, i);
-		evq_tell(s, evq, q->gen, q);
+		link_oldest(s, q, ref);
+		/* Else evq_close() finds it. */
+		if (!is_open(s, evq, gen, q)) {
+			free_rec(s, ref);
+			ret = -ENOENT;
+		} else {
+			evq_tell(s, evq, q->gen, q);
+		}
 	}
 	evq_leave(s, evq, q);
 	return ret;
@@ -789,7 +885,7 @@ void evq_repair(struct seg *s)
 		if (q)
 			atomic_fetch_or(&q->asked, EVQ_ASK_REPAIR);
 		else
-			seg_free(s, SEG_T_EVREC, i);
+			unmake(s, REF(r->gen, i));
 	}
 	seg_for_each_live (s, SEG_T_EVQ, i) {
 		struct seg_evq *q = seg_at(s, SEG_T_EVQ, i);

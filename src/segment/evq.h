@@ -61,17 +61,17 @@ struct seg_evsrc {
 
 struct seg_evrec { /* SEG_T_EVREC */
 	uint32_t gen;
-	_Atomic uint32_t state; /* evq.c */
+	uint32_t serial;        /* of the debt that it pays */
+	_Atomic uint64_t state; /* evq.c */
 	_Atomic uint64_t next;  /* generation and index of the one before; taken: the end */
 	struct seg_evsrc src;
 	uint64_t cookie; /* user_handle, or what the reader's file wants */
 	uint32_t type;   /* async: IBV event type as in the uapi; else 0 */
 	uint32_t extra;
-	uint32_t data;   /* SEG_T_EVBUF index of the first piece, 0 none */
-	uint32_t len;    /* bytes of data */
-	uint32_t serial; /* of the debt that it pays */
-	uint32_t after;  /* readers: index of the one pushed after it */
-	uint32_t pusher; /* slot (16 bits) and bits of its generation */
+	uint32_t data;  /* SEG_T_EVBUF index of the first piece, 0 none */
+	uint32_t len;   /* bytes of data */
+	uint32_t lent;  /* until it is in the queue, the data is somebody else\'s */
+	uint32_t after; /* readers: index of the one pushed after it */
 } SEG_ELEM;
 
 #define EVQ_PIECE 248

@@ -172,10 +172,18 @@ void seg_unmap(struct seg *s);
  * each claim and is never 0, so that a stale (index, gen) pair is recognised.
  */
 int seg_alloc(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t *idx);
+/*
+ * The same in two steps: between them the element is ours and nobody finds it, and our death frees
+ * it. So what belongs to it is there when it is found.
+ */
+int seg_alloc_begin(struct seg *s, enum seg_table_id t, uint32_t *idx);
+void seg_alloc_end(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t idx);
 /* Claim one given index, 1 and up: 0, -EBUSY (taken), -EINVAL (out of range). */
 int seg_alloc_at(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t idx);
 /* Free is idempotent; index out of range: nothing. */
 void seg_free(struct seg *s, enum seg_table_id t, uint32_t idx);
+/* The same, of this owner only. */
+void seg_free_of(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t idx);
 
 static inline struct seg_table_hdr *seg_table(const struct seg *s, enum seg_table_id t)
 {

@@ -132,6 +132,16 @@ int seg_alloc(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t *idx)
 	return 0;
 }
 
+int seg_alloc_begin(struct seg *s, enum seg_table_id t, uint32_t *idx)
+{
+	return seg_alloc(s, t, claiming_word(s), idx);
+}
+
+void seg_alloc_end(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t idx)
+{
+	atomic_store_explicit(seg_owner_word(s, t, idx), owner, memory_order_release);
+}
+
 int seg_alloc_at(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t idx)
 {
 	uint32_t w;
@@ -144,15 +154,19 @@ int seg_alloc_at(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t id
 	return claim(s, t, idx, w, owner) ? 0 : -EBUSY;
 }
 
+void seg_free_of(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t idx)
+{
+	if (!atomic_compare_exchange_strong(seg_owner_word(s, t, idx), &owner, SEG_OWNER_FREE))
+		return; /* freed by somebody else */
+	count_down(s, t, idx);
+}
+
 void seg_free(struct seg *s, enum seg_table_id t, uint32_t idx)
 {
 	uint32_t w = seg_owner(s, t, idx);
 
-	if (w == SEG_OWNER_FREE)
-		return;
-	if (!atomic_compare_exchange_strong(seg_owner_word(s, t, idx), &w, SEG_OWNER_FREE))
-		return; /* freed by somebody else */
-	count_down(s, t, idx);
+	if (w != SEG_OWNER_FREE)
+		seg_free_of(s, t, w, idx);
 }
 
 uint32_t seg_next(const struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t from)

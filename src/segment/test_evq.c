@@ -227,25 +227,6 @@ static uint32_t data_live(struct seg *s, const struct queue *q)
 	return n;
 }
 
-/* The data of a record, and its end. */
-static void expect_data(struct seg *s, const struct seg_evrec *r, const uint8_t *want, uint32_t len)
-{
-	uint32_t at = r->data, done = 0;
-	const uint8_t *p;
-
-	assert_int_equal(r->len, len);
-	while (done < len) {
-		uint32_t n = len - done < EVQ_PIECE ? len - done : EVQ_PIECE;
-
-		p = evq_data(s, at, &at);
-		assert_non_null(p);
-		assert_memory_equal(p, want + done, n);
-		done += n;
-	}
-	assert_null(evq_data(s, at, &at));
-	evq_data_free(s, r);
-}
-
 static void data_comes_in_pieces(void **state)
 {
 	static const uint32_t lens[] = {1, EVQ_PIECE, EVQ_PIECE + 1, 65535};

@@ -55,4 +55,24 @@ static inline int push(struct seg *s, const struct queue *q, uint64_t cookie)
 	return evq_push(s, q->idx, q->gen, no_source, cookie, 3, 4);
 }
 
+/* The data of a record, and its end. */
+static inline void expect_data(struct seg *s, const struct seg_evrec *r, const uint8_t *want,
+			       uint32_t len)
+{
+	uint32_t at = r->data, done = 0;
+	const uint8_t *p;
+
+	assert_int_equal(r->len, len);
+	while (done < len) {
+		uint32_t n = len - done < EVQ_PIECE ? len - done : EVQ_PIECE;
+
+		p = evq_data(s, at, &at);
+		assert_non_null(p);
+		assert_memory_equal(p, want + done, n);
+		done += n;
+	}
+	assert_null(evq_data(s, at, &at));
+	evq_data_free(s, r);
+}
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Event queues whose readers and writers are killed or stopped between any two instructions. */
 #include "segment/test_evq.h"
+#include "segment/hw.h"
 
 #include <sys/ptrace.h>
 
@@ -94,6 +95,33 @@ static void step_push_data(struct seg *s, const struct queue *q)
 	evq_push_data(s, q->idx, q->gen, no_source, 1, data, sizeof(data));
 }
 
+/* The source of an event that is owed: one CQ for all. */
+static struct seg_evsrc debtor = {.table = SEG_T_CQ};
+
+static void owe(struct seg *s)
+{
+	struct hw_cq *cq;
+
+	if (!debtor.idx)
+		assert_int_equal(seg_alloc(s, SEG_T_CQ, 1, &debtor.idx), 0);
+	cq = hw_cq(s, debtor.idx);
+	debtor.gen = cq->gen;
+	atomic_store(&cq->comp.paying, 0);
+	atomic_store(&cq->armed, (atomic_load(&cq->armed) | HW_CQ_OWES) + HW_CQ_ARM_SEQ);
+}
+
+static void step_push_owed(struct seg *s, const struct queue *q)
+{
+	evq_push_owed(s, q->idx, q->gen, debtor, 1, 0, NULL, 0, false);
+}
+
+static void step_push_owed_data(struct seg *s, const struct queue *q)
+{
+	static const char data[2 * EVQ_PIECE];
+
+	evq_push_owed(s, q->idx, q->gen, debtor, 1, 0, data, sizeof(data), false);
+}
+
 static void step_pop(struct seg *s, const struct queue *q)
 {
 	struct seg_evrec r;
@@ -128,19 +156,22 @@ static const struct step {
 	void (*go)(struct seg *s, const struct queue *q);
 	unsigned int before;     /* events in the queue: cookies 2, 3... */
 	bool lazy, locks, reads; /* has the readers' lock; takes what is there */
+	bool owed;               /* the debt is paid once, whoever pays */
 } steps[] = {
-	{"push, empty", step_push, 0, false, false, false},
-	{"push", step_push, 1, false, false, false},
-	{"push with data", step_push_data, 0, false, false, false},
-	{"pop the last", step_pop, 1, false, true, true},
-	{"pop", step_pop, 2, false, true, true},
-	{"pop, empty", step_pop, 0, false, true, true},
-	{"untake, empty", step_untake, 0, false, true, false},
-	{"untake", step_untake, 1, false, true, false},
-	{"purge", step_purge, 2, false, true, true},
-	{"lost, empty", step_lost, 0, false, true, false},
-	{"lost", step_lost, 1, false, true, false},
-	{"publish", step_publish, 1, true, true, false},
+	{"push, empty", step_push, 0, false, false, false, false},
+	{"push", step_push, 1, false, false, false, false},
+	{"push with data", step_push_data, 0, false, false, false, false},
+	{"push owed", step_push_owed, 1, false, false, false, true},
+	{"push owed data", step_push_owed_data, 0, false, false, false, true},
+	{"pop the last", step_pop, 1, false, true, true, false},
+	{"pop", step_pop, 2, false, true, true, false},
+	{"pop, empty", step_pop, 0, false, true, true, false},
+	{"untake, empty", step_untake, 0, false, true, false, false},
+	{"untake", step_untake, 1, false, true, false, false},
+	{"purge", step_purge, 2, false, true, true, false},
+	{"lost, empty", step_lost, 0, false, true, false, false},
+	{"lost", step_lost, 1, false, true, false, false},
+	{"publish", step_publish, 1, true, true, false, false},
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
@@ -216,6 +247,8 @@ static unsigned int walk_steps(struct seg *s, see_step *at)
 static void prepare(struct seg *s, const struct step *step, struct queue *q)
 {
 	*q = queue_open(s, 0);
+	if (step->owed)
+		owe(s);
 	if (step->lazy)
 		evq_set_lazy(s, q->idx);
 	for (unsigned int i = 0; i < step->before; i++)
@@ -225,6 +258,8 @@ static void prepare(struct seg *s, const struct step *step, struct queue *q)
 /* What was there before is there once, what was made at most once. */
 static void expect_sane(const struct step *step, const unsigned int n[8])
 {
+	if (step->owed)
+		assert_int_equal(n[1], 1);
 	assert_true(n[1] <= 1);
 	for (unsigned int i = 0; i < step->before; i++)
 		assert_true(n[2 + i] <= 1);
@@ -264,6 +299,8 @@ static unsigned int kill_at(struct seg *s, const struct step *step, unsigned int
 	if (!step->lazy || done < n)
 		expect_agreement(s, &q);
 	read_loss(s, &q);
+	if (step->owed)
+		assert_int_equal(evq_push_owed(s, q.idx, q.gen, debtor, 1, 0, NULL, 0, false), 0);
 	expect_works(s, &q, got);
 	expect_sane(step, got);
 	queue_close(s, &q);
@@ -274,6 +311,18 @@ static unsigned int kill_at(struct seg *s, const struct step *step, unsigned int
 static void killed_at_each_instruction(void **state)
 {
 	print_message("killed at %u instructions\n", walk_steps(*state, kill_at));
+}
+
+/* It goes on, to its end. */
+static void go_on(struct test_child *c, bool stepping)
+{
+	ptrace(PTRACE_DETACH, c->pid, NULL, NULL);
+	if (stepping)
+		kill(c->pid, SIGCONT);
+	for (int status; waitpid(c->pid, &status, WUNTRACED) == c->pid && WIFSTOPPED(status);)
+		kill(c->pid, SIGCONT);
+	close(c->go[1]);
+	close(c->tell[0]);
 }
 
 /* While it is stopped, others push, and read if it is not reading itself, without delay. */
@@ -297,12 +346,7 @@ static unsigned int stop_at(struct seg *s, const struct step *step, unsigned int
 		if (!evq_pop(s, q.idx, q.gen, q.fd, &r))
 			got[r.cookie]++;
 	assert_true(clock_now_ns() - start < NSEC_PER_SEC); /* 5 ms, but on a loaded machine */
-	ptrace(PTRACE_DETACH, c.pid, NULL, NULL);
-	if (done < n)
-		kill(c.pid, SIGCONT);
-	for (int status; !waitpid(c.pid, &status, WUNTRACED) || WIFSTOPPED(status);)
-		kill(c.pid, SIGCONT);
-	c.pid = -1;
+	go_on(&c, done < n);
 	if (!step->lazy)
 		expect_agreement(s, &q);
 	read_loss(s, &q);
@@ -320,12 +364,78 @@ static void stopped_at_each_instruction(void **state)
 	print_message("stopped at %u instructions\n", walk_steps(*state, stop_at));
 }
 
+/* What is freed is used again at once. */
+static void search_from_the_start(struct seg *s)
+{
+	atomic_store(&seg_table(s, SEG_T_EVREC)->hint, 0);
+	atomic_store(&seg_table(s, SEG_T_EVBUF)->hint, 0);
+}
+
+static struct queue neighbour(struct seg *s)
+{
+	struct queue o = {.idx = 78};
+
+	assert_int_equal(seg_alloc_at(s, SEG_T_FILE, SEG_OWNER_DEVICE, o.idx), 0);
+	o.gen = seg_file(s, o.idx)->gen;
+	o.fd = test_ev_open(s, o.idx, 0, 0);
+	return o;
+}
+
+#define NEIGHBOURS 6
+
+/*
+ * While it is stopped, its queue is closed and another one takes what is free: that one is not
+ * touched, and nothing is left of the first.
+ */
+static unsigned int close_at(struct seg *s, const struct step *step, unsigned int n)
+{
+	uint8_t data[NEIGHBOURS][2 * EVQ_PIECE];
+	struct queue q, o = neighbour(s);
+	struct stepped st = {step, &q};
+	struct test_child c;
+	struct seg_evrec r;
+	unsigned int done;
+
+	prepare(s, step, &q);
+	search_from_the_start(s);
+	test_spawn(s, &c, be_stepped, &st);
+	done = go_steps(&c, n);
+	evq_close(s, q.idx);
+	search_from_the_start(s);
+	for (uint8_t i = 0; i < NEIGHBOURS; i++) {
+		memset(data[i], 1 + i, sizeof(data[i]));
+		assert_int_equal(
+			evq_push_data(s, o.idx, o.gen, no_source, i, data[i], sizeof(data[i])), 0);
+	}
+	go_on(&c, done < n);
+	for (uint8_t i = 0; i < NEIGHBOURS; i++) {
+		assert_int_equal(evq_take(s, o.idx, o.gen, o.fd, 0, SIZE_MAX, &r), 0);
+		assert_int_equal(r.cookie, i);
+		expect_data(s, &r, data[i], sizeof(data[i]));
+	}
+	assert_int_equal(evq_pop(s, o.idx, o.gen, o.fd, &r), -EAGAIN);
+	see_death(s, &c);
+	if (seg_next(s, SEG_T_EVREC, SEG_OWNER_ANY, 0) != SEG_NONE)
+		print_message("%s: closed at %u of %u: a record is left\n", step->name, n, done);
+	queue_close(s, &q);
+	queue_close(s, &o);
+	assert_int_equal(seg_next(s, SEG_T_EVREC, SEG_OWNER_ANY, 0), SEG_NONE);
+	assert_int_equal(seg_next(s, SEG_T_EVBUF, SEG_OWNER_ANY, 0), SEG_NONE);
+	return done;
+}
+
+static void closed_at_each_instruction(void **state)
+{
+	print_message("closed at %u instructions\n", walk_steps(*state, close_at));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(killed_at_any_moment),
 		cmocka_unit_test(killed_at_each_instruction),
 		cmocka_unit_test(stopped_at_each_instruction),
+		cmocka_unit_test(closed_at_each_instruction),
 	};
 
 	return cmocka_run_group_tests(tests, test_ev_setup, test_ev_teardown);
