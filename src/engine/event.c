@@ -127,7 +127,8 @@ static void tell_devx(struct seg *s, const struct source *o, uint32_t type)
 		LAYOUT_SET(eqe_qp_srq, data, type, o->queue);
 		LAYOUT_SET(eqe_qp_srq, data, qp_srq_n, o->idx);
 	}
-	evsub_raise_owed(s, o->hca, prm_event[type] | o->queue << 16, o->idx, eqe, &debt);
+	if (!evsub_raise_owed(s, o->hca, prm_event[type] | o->queue << 16, o->idx, eqe, &debt))
+		park_rouse(s, o->slot);
 }
 
 bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx, bool overtake)
@@ -218,5 +219,6 @@ void event_comp(struct seg *s, const struct hw_cq *cq, uint32_t cqn)
 
 	LAYOUT_SET(eqe, eqe, event_type, PRM_EVENT_COMP);
 	LAYOUT_SET(eqe_comp, eqe + EQE_DATA, cqn, cqn);
-	evsub_raise_owed(s, cq->hca, PRM_EVENT_COMP, cqn, eqe, &debt);
+	if (!evsub_raise_owed(s, cq->hca, PRM_EVENT_COMP, cqn, eqe, &debt))
+		park_rouse(s, cq->dbr_mem.slot);
 }

@@ -108,6 +108,16 @@ bool evq_pusher_dead(const struct seg *s, const struct seg_evrec *r)
 	       atomic_load(&p->state) == SEG_PROC_DEAD;
 }
 
+bool evq_pusher_runs(struct seg *s, const struct seg_evrec *r)
+{
+	uint32_t slot = who_of(atomic_load(&r->state)) & WHO_MASK;
+	const struct seg_proc *p = slot ? seg_proc(s, slot) : NULL;
+	uint64_t ran;
+
+	return p && !evq_pusher_dead(s, r) && p->pid_ns && p->pid_ns == s->pid_ns &&
+	       seg_proc_look(s, slot, p->gen, &ran) == SEG_LOOK_RUNS;
+}
+
 /* Free the record, whoever else is about to. */
 static void free_rec(struct seg *s, uint64_t ref)
 {

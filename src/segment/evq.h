@@ -102,7 +102,7 @@ int evq_push(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, ui
  * The same for an event whose source has noted that it is owed (hw_cq.armed, hw_evtarget.owed,
  * seg_evsub.owed): the note goes when the record is in the queue, and nothing is done when it is
  * gone already. `data`, `len`: as below, or NULL, 0. Besides: -EBUSY, somebody alive is paying, and
- * the note stays; if that one does not go on, `overtake`.
+ * the note stays. `overtake`: look whether that one runs, and if not do it for him.
  */
 int evq_push_owed(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
 		  uint32_t type, const void *data, uint32_t len, bool overtake);

@@ -93,7 +93,7 @@ static bool settle(struct seg *s, const struct seg_evq *q, const struct evq_debt
 		evq_debt_paid(s, r, claim);
 		/* A record that was purged does not say whose it was. */
 		atomic_compare_exchange_strong(d->paying, &claim, 0);
-	} else if (r && !overtake && !evq_pusher_dead(s, r))
+	} else if (r && (overtake ? evq_pusher_runs(s, r) : !evq_pusher_dead(s, r)))
 		return false;
 	else
 		atomic_compare_exchange_strong(d->paying, &claim, 0);

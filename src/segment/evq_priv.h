@@ -24,6 +24,9 @@ void evq_leave(struct seg *s, uint32_t evq, struct seg_evq *q);
 /* Is whoever pushes this record dead? */
 bool evq_pusher_dead(const struct seg *s, const struct seg_evrec *r);
 
+/* Does it go on by itself, as far as we can see? Makes system calls. */
+bool evq_pusher_runs(struct seg *s, const struct seg_evrec *r);
+
 /* evq_debt.c: where a source notes that an event is owed, and the record that pays it. */
 struct evq_debt {
 	_Atomic uint32_t *word;
@@ -36,7 +39,7 @@ bool evq_debt_of(const struct seg *s, const struct seg_evsrc *src, uint32_t type
 		 struct evq_debt *d);
 bool evq_debt_owed(const struct evq_debt *d);
 /* For the record `me`: 1 claimed, and d->serial says what; 0 it is paid; -EBUSY somebody alive has
- * it. `overtake`: then, too.
+ * it. `overtake`: only if that one runs.
  */
 int evq_debt_claim(struct seg *s, const struct seg_evq *q, struct evq_debt *d, uint64_t me,
 		   bool overtake);

@@ -2,10 +2,10 @@
 /*
  * Owns subscriptions: chains by (hca, key, id) in a hash of the segment, a lock per chain.
  *
- * Order of locks: a queue's (CQ, SRQ, RQ) -> chain -> event queue. A chain whose lock cannot be had
- * (its holder is stopped) is walked without: every step is checked, and only one who unsubscribes
- * in the same chain at the same time could lead it astray, who holds that lock too. After a death
- * the chain is made again from the table.
+ * Order of locks: a queue's (CQ, SRQ, RQ) -> chain -> event queue. Where the chain's lock cannot be
+ * had (its holder is stopped), subscribers are found in the table, and told without what the chain
+ * notes; if the holder was raising an event, it is finished for it first. After a death the chain
+ * is made again from the table.
  */
 #include "segment/evsub.h"
 #include "segment/evq.h"
@@ -16,6 +16,7 @@
 #include "util/sys.h"
 #include "wire/wqe/eqe.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <string.h>
 
@@ -49,17 +50,24 @@ static void raise_locked(struct seg *s, uint32_t n);
 
 static void repair(struct seg *s, uint32_t n)
 {
-	struct seg_evhash *c = chain(s, n);
+	uint32_t above = 0;
 
-	atomic_store(&c->head, 0);
+	/* In the table's order, and never cut: whoever walks without the lock finds it whole. */
 	seg_for_each_live (s, SEG_T_EVSUB, i) {
 		struct seg_evsub *sub = seg_at(s, SEG_T_EVSUB, i);
 
 		if (!in_chain(sub, n))
 			continue;
-		atomic_store(&sub->next, atomic_load(&c->head));
-		atomic_store(&c->head, i);
+		if (above)
+			atomic_store(&((struct seg_evsub *)seg_at(s, SEG_T_EVSUB, above))->next, i);
+		else
+			atomic_store(&chain(s, n)->head, i);
+		above = i;
 	}
+	if (above)
+		atomic_store(&((struct seg_evsub *)seg_at(s, SEG_T_EVSUB, above))->next, 0);
+	else
+		atomic_store(&chain(s, n)->head, 0);
 	TRACE(LOG_EVENT, "subscriptions: chain %u repaired", n);
 	raise_locked(s, n);
 }
@@ -236,29 +244,35 @@ static void write_eventfd(int fd, uint64_t n)
 
 static void flush_eventfd(struct seg_evsub *sub)
 {
-	uint32_t to = atomic_load(&sub->signals), from = atomic_exchange(&sub->written, to);
+	uint32_t to = atomic_load(&sub->signals) + atomic_load(&sub->signals_unlocked);
+	uint32_t from = atomic_exchange(&sub->written, to);
 
 	if (to != from)
 		write_eventfd(sub->eventfd - 1, to - from);
 }
 
-/* Once more than `signals_next` says, however often this is called for one event. */
-static void signal_eventfd(struct seg *s, struct seg_evsub *sub)
+/* Its process writes the eventfd: this one, or its device thread. */
+static void have_it_written(struct seg *s, struct seg_evsub *sub)
 {
 	struct seg_proc *p;
 
-	atomic_store(&sub->signals, sub->signals_next);
 	if (mem_is_self(s, sub->mem) && s->self_pid == (uint32_t)sys_getpid()) {
 		flush_eventfd(sub);
 		return;
 	}
-	/* Only its own process can: that one's device thread. */
 	p = seg_proc(s, sub->mem.slot);
 	if (!p || p->gen != sub->mem.gen)
 		return;
 	atomic_store(&p->signals, 1);
 	atomic_store(&p->parked, 1);
 	seg_proc_rouse(s, sub->mem.slot);
+}
+
+/* Once more than `signals_next` says, however often this is called for one event. */
+static void signal_eventfd(struct seg *s, struct seg_evsub *sub)
+{
+	atomic_store(&sub->signals, sub->signals_next);
+	have_it_written(s, sub);
 }
 
 /* The event that a subscriber is owed. */
@@ -282,6 +296,8 @@ static void deliver(struct seg *s, uint32_t idx, struct seg_evsub *sub, const ui
 		if (r)
 			atomic_store(&sub->queued, 0);
 	}
+	if (r == -EBUSY) /* whoever goes on for us, or for whom we do */
+		return;
 	if (r && r != -ENOENT)
 		evq_lost(s, sub->evq, sub->evq_gen);
 	/* Else it went with the record; what is owed since is another one's. */
@@ -304,8 +320,8 @@ static void mark(struct seg_evsub *sub)
 	atomic_store(&sub->owed, 1);
 }
 
-/* Each of a chain that is not GONE; under the lock those are freed on the way. */
-static void walk(struct seg *s, uint32_t n, bool locked,
+/* Each of a chain that is not GONE; those are freed on the way. */
+static void walk(struct seg *s, uint32_t n,
 		 void (*each)(struct seg *s, struct seg_evhash *c, uint32_t i))
 {
 	struct seg_evhash *c = chain(s, n);
@@ -315,7 +331,7 @@ static void walk(struct seg *s, uint32_t n, bool locked,
 	for (uint32_t i = c->head; (sub = sub_at(s, i)) && in_chain(sub, n) && left; i = next) {
 		left--;
 		next = atomic_load(&sub->next);
-		if (atomic_load(&sub->state) == EVSUB_GONE && locked) {
+		if (atomic_load(&sub->state) == EVSUB_GONE) {
 			unlink_sub(s, c, prev, i);
 			continue;
 		}
@@ -324,11 +340,21 @@ static void walk(struct seg *s, uint32_t n, bool locked,
 	}
 }
 
+/* Without the lock: whatever its holder was about to do with the chain, the table has all. */
+static void walk_unlocked(struct seg *s, uint32_t n,
+			  void (*each)(struct seg *s, struct seg_evhash *c, uint32_t i))
+{
+	seg_for_each_live (s, SEG_T_EVSUB, i)
+		if (in_chain(seg_at(s, SEG_T_EVSUB, i), n))
+			each(s, chain(s, n), i);
+}
+
 static void each_mark(struct seg *s, struct seg_evhash *c, uint32_t i)
 {
 	struct seg_evsub *sub = seg_at(s, SEG_T_EVSUB, i);
 
-	if (wants(sub, c->hca, c->key, c->id))
+	/* Else somebody has gone on for us while we were stopped. */
+	if (atomic_load(&c->raising) == EVSUB_MARKS && wants(sub, c->hca, c->key, c->id))
 		mark(sub);
 	POINT("evsub-mark");
 }
@@ -337,7 +363,7 @@ static void each_tell(struct seg *s, struct seg_evhash *c, uint32_t i)
 {
 	struct seg_evsub *sub = seg_at(s, SEG_T_EVSUB, i);
 
-	if (atomic_load(&sub->owed))
+	if (atomic_load(&c->raising) == EVSUB_TELLS && atomic_load(&sub->owed))
 		deliver(s, i, sub, c->eqe);
 	POINT("evsub-tell");
 }
@@ -351,20 +377,31 @@ static void pay_debt(struct seg *s, const struct seg_evhash *c)
 }
 
 /* The event in the chain's head, from where it is on. */
-static void raise_locked(struct seg *s, uint32_t n)
+static void
+go_on_raising(struct seg *s, uint32_t n,
+	      void (*walk_by)(struct seg *s, uint32_t n,
+			      void (*each)(struct seg *s, struct seg_evhash *c, uint32_t i)))
 {
 	struct seg_evhash *c = chain(s, n);
+	uint32_t stage = EVSUB_MARKS;
 
 	if (atomic_load(&c->raising) == EVSUB_MARKS) {
-		walk(s, n, true, each_mark);
-		atomic_store(&c->raising, EVSUB_TELLS);
+		walk_by(s, n, each_mark);
+		atomic_compare_exchange_strong(&c->raising, &stage, EVSUB_TELLS);
 	}
 	if (atomic_load(&c->raising) == EVSUB_TELLS) {
-		walk(s, n, true, each_tell);
-		pay_debt(s, c);
+		walk_by(s, n, each_tell);
+		stage = EVSUB_TELLS;
+		if (atomic_load(&c->raising) == stage)
+			pay_debt(s, c);
 		POINT("evsub-paid");
-		atomic_store(&c->raising, EVSUB_IDLE);
+		atomic_compare_exchange_strong(&c->raising, &stage, EVSUB_IDLE);
 	}
+}
+
+static void raise_locked(struct seg *s, uint32_t n)
+{
+	go_on_raising(s, n, walk);
 }
 
 static void trace_raise(uint32_t key, uint32_t id)
@@ -382,19 +419,35 @@ static void trace_raise(uint32_t key, uint32_t id)
 	rec_end(&r);
 }
 
-/* The lock's holder is stopped: without it, and without its notes. */
-static void raise_unlocked(struct seg *s, uint32_t n, const struct seg_evhash *ev)
+/* Of an event that nobody notes, as the chain's notes are another one's. */
+static void deliver_unlocked(struct seg *s, uint32_t idx, struct seg_evsub *sub, const uint8_t *eqe)
 {
-	uint32_t left = seg_table(s, SEG_T_EVSUB)->capacity;
-	struct seg_evsub *sub;
+	const struct seg_evsrc src = {.table = SEG_T_EVSUB, .idx = idx, .gen = sub->gen};
+	int r = 0;
 
-	for (uint32_t i = chain(s, n)->head; (sub = sub_at(s, i)) && in_chain(sub, n) && left;
-	     i = atomic_load(&sub->next)) {
-		left--;
-		if (!wants(sub, ev->hca, ev->key, ev->id))
-			continue;
-		mark(sub);
-		deliver(s, i, sub, ev->eqe);
+	if (sub->eventfd) {
+		atomic_fetch_add(&sub->signals_unlocked, 1);
+		have_it_written(s, sub);
+	} else if (!sub->omit) {
+		r = evq_push_data(s, sub->evq, sub->evq_gen, src, sub->cookie, eqe, EVSUB_EQE);
+	} else if (!atomic_exchange(&sub->queued, 1)) {
+		r = evq_push(s, sub->evq, sub->evq_gen, src, sub->cookie, 0, 0);
+		if (r)
+			atomic_store(&sub->queued, 0);
+	}
+	if (r && r != -ENOENT)
+		evq_lost(s, sub->evq, sub->evq_gen);
+}
+
+/* The lock's holder keeps it. What it has noted in the chain and at the subscribers stays. */
+static void raise_unlocked(struct seg *s, uint32_t n, uint32_t hca, uint32_t key, uint32_t id,
+			   const uint8_t *eqe)
+{
+	seg_for_each_live (s, SEG_T_EVSUB, i) {
+		struct seg_evsub *sub = seg_at(s, SEG_T_EVSUB, i);
+
+		if (in_chain(sub, n) && wants(sub, hca, key, id))
+			deliver_unlocked(s, i, sub, eqe);
 	}
 }
 
@@ -403,46 +456,64 @@ static bool is_owed(const struct evsub_debt *debt)
 	return !debt || (atomic_load(debt->word) & debt->bit);
 }
 
-void evsub_raise_owed(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
+static void note_event(struct seg *s, struct seg_evhash *c, uint32_t hca, uint32_t key, uint32_t id,
+		       const uint8_t *eqe, const struct evsub_debt *debt)
+{
+	c->hca = hca;
+	c->key = key;
+	c->id = id;
+	c->debt = debt ? (uint64_t)((uint8_t *)debt->word - s->base) : 0;
+	if (debt) {
+		c->debt_bit = debt->bit;
+		c->debt_table = debt->table;
+		c->debt_idx = debt->idx;
+		c->debt_gen = debt->gen;
+	}
+	memcpy(c->eqe, eqe, EVSUB_EQE);
+}
+
+/* The chain's lock cannot be had. False: its holder runs, and may be raising just this. */
+static bool raise_around(struct seg *s, uint32_t n, uint32_t hca, uint32_t key, uint32_t id,
+			 const uint8_t *eqe, const struct evsub_debt *debt)
+{
+	uint32_t word, slot;
+	bool held = seg_lock_holder(s, &chain(s, n)->lock, &word, &slot);
+
+	if (held && seg_proc_stopped(s, slot))
+		go_on_raising(s, n, walk_unlocked); /* what it was raising, perhaps this */
+	else if (debt)
+		return false;
+	if (!debt || atomic_fetch_and(debt->word, ~debt->bit) & debt->bit)
+		raise_unlocked(s, n, hca, key, id, eqe);
+	return true;
+}
+
+bool evsub_raise_owed(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
 		      const uint8_t eqe[EVSUB_EQE], const struct evsub_debt *debt)
 {
-	uint32_t n = chain_of(hca, key, id), was;
-	struct seg_evhash *c = chain(s, n), local;
+	uint32_t n = chain_of(hca, key, id);
+	struct seg_evhash *c = chain(s, n);
 
 	if (!atomic_load(&c->head)) {
 		if (debt)
 			atomic_fetch_and(debt->word, ~debt->bit);
-		return;
+		return true;
 	}
 	if (TRACE_ON(LOG_EVENT))
 		trace_raise(key, id);
-	if (lock_chain(s, n, SEG_LOCK_DATA_NS)) {
-		local.hca = hca;
-		local.key = key;
-		local.id = id;
-		memcpy(local.eqe, eqe, EVSUB_EQE);
-		was = debt ? atomic_fetch_and(debt->word, ~debt->bit) & debt->bit : 1;
-		if (was)
-			raise_unlocked(s, n, &local);
-		return;
-	}
+	if (lock_chain(s, n, SEG_LOCK_DATA_NS))
+		return raise_around(s, n, hca, key, id, eqe, debt);
 	if (is_owed(debt)) {
-		c->hca = hca;
-		c->key = key;
-		c->id = id;
-		c->debt = debt ? (uint64_t)((uint8_t *)debt->word - s->base) : 0;
-		if (debt) {
-			c->debt_bit = debt->bit;
-			c->debt_table = debt->table;
-			c->debt_idx = debt->idx;
-			c->debt_gen = debt->gen;
-		}
-		memcpy(c->eqe, eqe, EVSUB_EQE);
+		note_event(s, c, hca, key, id, eqe, debt);
 		POINT("evsub-noted");
 		atomic_store(&c->raising, EVSUB_MARKS);
+		/* Somebody came while we were stopped. */
+		if (!is_owed(debt))
+			atomic_store(&c->raising, EVSUB_IDLE);
 		raise_locked(s, n);
 	}
 	seg_unlock(s, &c->lock);
+	return true;
 }
 
 void evsub_raise(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,

@@ -33,7 +33,8 @@ struct seg_evsub { /* SEG_T_EVSUB; owner: the event file */
 	uint32_t fresh;
 	_Atomic uint32_t signals; /* raised so often: what is above `written` goes to the eventfd */
 	_Atomic uint32_t written; /* by the subscriber's process */
-	uint32_t signals_next;    /* while `owed` */
+	_Atomic uint32_t signals_unlocked; /* as `signals`, by whoever could not have the lock */
+	uint32_t signals_next;             /* while `owed` */
 	int32_t eventfd; /* 1 + a descriptor of process `mem`, instead of the queue; 0 none */
 	struct mem_slot mem;
 	uint64_t cookie;
@@ -90,8 +91,11 @@ bool evsub_file_has_any(struct seg *s, uint32_t file);
 /* An event has happened. */
 void evsub_raise(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
 		 const uint8_t eqe[EVSUB_EQE]);
-/* The same for an event that is noted as owed; nothing when it is not (any more). */
-void evsub_raise_owed(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
+/*
+ * The same for an event that is noted as owed; nothing when it is not (any more). False: somebody
+ * who runs has the chain's lock, perhaps to raise just this, and the note stays.
+ */
+bool evsub_raise_owed(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
 		      const uint8_t eqe[EVSUB_EQE], const struct evsub_debt *debt);
 /* Write the eventfds of our own process that others have raised: by the device thread. */
 void evsub_signal_own(struct seg *s);

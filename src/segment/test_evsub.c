@@ -2,8 +2,10 @@
 /* Subscriptions: who hears of what, coalescing, losses, ends, other processes, deaths. */
 #include "segment/test.h"
 #include "segment/evsub.h"
+#include "segment/hw.h"
 
 #include <sys/eventfd.h>
+#include <sys/ptrace.h>
 
 enum { HCA = 5, COMM_EST = 2, PORT_CHANGE = 9, RQ = 1 << 16 };
 
@@ -331,6 +333,122 @@ static void killed_at_any_instruction(void **state)
 	assert_int_equal(seg_next(s, SEG_T_EVSUB, SEG_OWNER_ANY, 0), SEG_NONE);
 }
 
+/* ---- a raiser that is stopped, and another event meanwhile */
+
+static uint32_t raiser_debt[2];
+
+static struct evsub_debt debt_of(struct seg *s, uint32_t which)
+{
+	struct hw_cq *cq = hw_cq(s, raiser_debt[which]);
+
+	return (struct evsub_debt){&cq->armed, HW_CQ_OWES_DEVX, SEG_T_CQ, raiser_debt[which],
+				   cq->gen};
+}
+
+static bool raise_debt(struct seg *s, uint32_t which, uint8_t mark)
+{
+	struct evsub_debt d = debt_of(s, which);
+	uint8_t eqe[EVSUB_EQE];
+
+	memset(eqe, mark, sizeof(eqe));
+	return evsub_raise_owed(s, HCA, COMM_EST, 7, eqe, &d);
+}
+
+static void be_stepped(struct seg *s, struct test_child *c, void *arg)
+{
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+		_exit(77);
+	raise(SIGSTOP);
+	raise_debt(s, 0, 1);
+	raise(SIGSTOP);
+}
+
+static unsigned int go_steps(const struct test_child *c, unsigned int n)
+{
+	unsigned int i;
+	int st;
+
+	assert_int_equal(waitpid(c->pid, &st, 0), c->pid);
+	if (WIFEXITED(st) && WEXITSTATUS(st) == 77) {
+		print_message("ptrace is refused here\n");
+		skip();
+	}
+	for (i = 0; i < n; i++) {
+		assert_int_equal(ptrace(PTRACE_SINGLESTEP, c->pid, NULL, NULL), 0);
+		assert_int_equal(waitpid(c->pid, &st, 0), c->pid);
+		assert_true(WIFSTOPPED(st));
+		if (WSTOPSIG(st) == SIGSTOP)
+			break;
+	}
+	return i;
+}
+
+static void go_on(struct test_child *c, bool stepping)
+{
+	ptrace(PTRACE_DETACH, c->pid, NULL, NULL);
+	if (stepping)
+		kill(c->pid, SIGCONT);
+	for (int status; waitpid(c->pid, &status, WUNTRACED) == c->pid && WIFSTOPPED(status);)
+		kill(c->pid, SIGCONT);
+	close(c->go[1]);
+	close(c->tell[0]);
+}
+
+/*
+ * Stopped after `n` instructions of raising event 1, which another process raises too; then that
+ * one raises event 2. Each subscriber has each once at the end. How many instructions there were.
+ */
+static unsigned int stop_raiser_at(struct seg *s, const struct evfile e[2], unsigned int n)
+{
+	unsigned int done, got[2][3] = {{0}};
+	struct test_child c;
+	uint8_t m = 0;
+
+	atomic_store(debt_of(s, 0).word, HW_CQ_OWES_DEVX);
+	test_spawn(s, &c, be_stepped, NULL);
+	done = go_steps(&c, n);
+	assert_true(raise_debt(s, 0, 1));
+	atomic_store(debt_of(s, 1).word, HW_CQ_OWES_DEVX);
+	assert_true(raise_debt(s, 1, 2));
+	go_on(&c, done < n);
+	raise_event(s, COMM_EST, 8, 0); /* whatever a death left is repaired */
+	raise_debt(s, 0, 1);
+	for (int i = 0; i < 2; i++)
+		while (next(s, &e[i], &m) >= 0)
+			got[i][m]++;
+	for (int i = 0; i < 2; i++)
+		if (got[i][1] != 1 || got[i][2] != 1)
+			fail_msg("stopped after %u: file %d has %u of 1, %u of 2", done, i,
+				 got[i][1], got[i][2]);
+	return done;
+}
+
+static void a_stopped_raisers_event_comes_once(void **state)
+{
+	const char *v = getenv("SOFTHCA_STRESS_SECONDS");
+	uint64_t end = clock_now_ns() + (uint64_t)((v ? atof(v) : 2) * NSEC_PER_SEC);
+	struct seg *s = *state;
+	struct evfile e[] = {file_open(s, SEG_FILE_DEVX_EVENT, 0),
+			     file_open(s, SEG_FILE_DEVX_EVENT, 0)};
+	unsigned int size, stride = 1, did = 0;
+
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(seg_alloc(s, SEG_T_CQ, 1, &raiser_debt[i]), 0);
+		subscribe(s, &e[i], COMM_EST, 7, 1, false);
+	}
+	size = stop_raiser_at(s, e, UINT32_MAX);
+	while (stride < size)
+		stride *= 2;
+	for (; stride > 1; stride /= 2)
+		for (unsigned int n = stride / 2; n < size && clock_now_ns() < end; n += stride)
+			stop_raiser_at(s, e, n), did++;
+	print_message("stopped at %u of %u instructions\n", did, size);
+	for (int i = 0; i < 2; i++) {
+		seg_free(s, SEG_T_CQ, raiser_debt[i]);
+		file_close(s, &e[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,6 +459,7 @@ int main(void)
 		cmocka_unit_test(an_eventfd_is_written_by_its_own_process),
 		cmocka_unit_test(a_stopped_raiser_stops_nobody_else),
 		cmocka_unit_test(killed_at_any_instruction),
+		cmocka_unit_test(a_stopped_raisers_event_comes_once),
 	};
 
 	return cmocka_run_group_tests(tests, test_ev_setup, test_ev_teardown);
