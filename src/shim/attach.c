@@ -368,6 +368,21 @@ static long issm_wait(uint32_t minor, uint32_t holder)
 	return p && holder ? sys_call(SYS_futex, &p->issm, FUTEX_WAIT, holder, NULL) : 0;
 }
 
+/*
+ * All that doorbells and the device thread need of the loader, here where no lock is held: a
+ * constructor that opens a device has the loader's lock, while other threads open and ring. Where
+ * it fails, mapping a doorbell says so.
+ */
+static void look_up(void)
+{
+	int saved = errno;
+
+	if (!uar_poll_mode())
+		trap_decode_init();
+	devthread_init();
+	errno = saved;
+}
+
 int shim_dev_open(uint32_t minor, int flags)
 {
 	struct uv_system *sys;
@@ -378,6 +393,7 @@ int shim_dev_open(uint32_t minor, int flags)
 		return -EEXIST;
 	if (flags & O_DIRECTORY)
 		return -ENOTDIR;
+	look_up();
 	r = shim_attach(&sys);
 	if (r)
 		return r == -EAGAIN || r == -ENOMEM || r == -EMFILE || r == -ENFILE ? r : -ENODEV;

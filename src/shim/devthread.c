@@ -137,20 +137,26 @@ static void *devthread(void *arg)
 	return NULL;
 }
 
-/* libc's own, below whatever the program put before it. Looked up once, on the control path. */
+/* libc's own, below whatever the program put before it. */
+static _Atomic(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)) libc_create;
+
+void devthread_init(void)
+{
+	void *libc =
+		atomic_load(&libc_create) ? NULL : dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
+	void *p = libc ? dlsym(libc, "pthread_create") : NULL;
+
+	if (p)
+		atomic_store(&libc_create, (__typeof__(&pthread_create))p);
+	if (libc)
+		dlclose(libc);
+}
+
 static int create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
 {
-	static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-	void *libc;
-
-	if (!real) {
-		libc = dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
-		if (libc) {
-			*(void **)&real = dlsym(libc, "pthread_create");
-			dlclose(libc);
-		}
-	}
-	return real ? real(t, attr, fn, arg) : pthread_create(t, attr, fn, arg);
+	devthread_init(); /* where the device was not opened, but a descriptor of it inherited */
+	return atomic_load(&libc_create) ? atomic_load(&libc_create)(t, attr, fn, arg)
+					 : pthread_create(t, attr, fn, arg);
 }
 
 int devthread_start(void)
