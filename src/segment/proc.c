@@ -4,6 +4,7 @@
  * registering may be called in a trap.
  */
 #include "segment/proc.h"
+#include "segment/look.h"
 #include "segment/table.h"
 #include "util/clock.h"
 #include "util/fmt.h"
@@ -98,42 +99,28 @@ static int leader_stat(uint32_t pid, struct stat_file *f)
 	return read_stat(path, f);
 }
 
-struct entry { /* of getdents64(2) */
-	uint64_t ino;
-	int64_t off;
-	unsigned short len;
-	unsigned char type;
-	char name[];
-};
-
 /*
  * Does some thread of a process go on whose leader does not? Such a leader has called
  * pthread_exit(), or the whole process is being killed and others are slower. < 0: cannot say.
  */
+static bool goes_on(const char *thread, void *arg)
+{
+	char path[64];
+	struct stat_file f;
+	bool *found = arg;
+
+	fmt(path, sizeof(path), "%s/stat", thread);
+	*found = !read_stat(path, &f) && !f.ends;
+	return !*found;
+}
+
 static int others_go_on(uint32_t pid)
 {
-	_Alignas(struct entry) char buf[1024];
-	char path[320];
-	struct stat_file f;
-	int dir, found = 0;
-	long n;
+	bool found = false;
+	int r = look_each_thread(pid, goes_on, &found);
 
-	fmt(path, sizeof(path), "/proc/%u/task", pid);
-	dir = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-	if (dir < 0)
-		return dir == -ENOENT || dir == -ESRCH ? 0 : dir;
-	while (!found && (n = sys_call(SYS_getdents64, dir, buf, sizeof(buf))) > 0) {
-		for (long at = 0; at < n && !found;) {
-			const struct entry *e = (const struct entry *)(buf + at);
-
-			at += e->len;
-			if (e->name[0] < '0' || e->name[0] > '9')
-				continue;
-			fmt(path, sizeof(path), "/proc/%u/task/%s/stat", pid, e->name);
-			found = !read_stat(path, &f) && !f.ends;
-		}
-	}
-	sys_close(dir);
+	if (r)
+		return r == -ENOENT || r == -ESRCH ? 0 : r;
 	return found;
 }
 

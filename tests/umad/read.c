@@ -232,7 +232,7 @@ static void waiting_for_a_time_out(void **state)
 
 static void *ask_later(void *fd)
 {
-	until_asleep(getpid()); /* the reader */
+	test_until_asleep(getpid()); /* the reader */
 	ask(*(int *)fd, 3);
 	return NULL;
 }
@@ -262,10 +262,10 @@ static void *interrupt(void *arg)
 	const struct interrupted *i = arg;
 
 	for (int n = 0; n < 3; n++) {
-		until_asleep(getpid()); /* the reader */
+		test_until_asleep(getpid()); /* the reader */
 		pthread_kill(i->reader, SIGUSR1);
 	}
-	until_asleep(getpid());
+	test_until_asleep(getpid());
 	ask(i->fd, 4);
 	return NULL;
 }

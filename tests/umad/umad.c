@@ -277,27 +277,6 @@ void again(CMUnitTestFunction f, void **state)
 	times = 1;
 }
 
-bool asleep(pid_t tid)
-{
-	char path[40], state = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
-	f = fopen(path, "r");
-	if (!f)
-		return false;
-	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
-		state = 0;
-	fclose(f);
-	return state == 'S';
-}
-
-void until_asleep(pid_t tid)
-{
-	while (!asleep(tid))
-		poll(NULL, 0, 1);
-}
-
 uint8_t *at_the_end(size_t n)
 {
 	static uint8_t *page;

@@ -24,6 +24,8 @@
 #include <arpa/inet.h>
 #include <rdma/ib_user_mad.h>
 
+#include "util/test_time.h"
+
 enum { GET = 0x01, SET = 0x02, SEND = 0x03, TRAP = 0x05, REPORT = 0x06, TRAP_REPRESS = 0x07 };
 enum { GET_RESP = 0x81, RESP = 0x80, BAD_ATTR = 0x0c };
 enum {
@@ -126,10 +128,6 @@ long now_ms(void);
 uint32_t slowly(uint32_t ms);
 bool overdue(long start, uint32_t ms);
 void again(CMUnitTestFunction f, void **state);
-
-/* Does this process, or thread, sleep: in the call that it is to be woken or interrupted in? */
-bool asleep(pid_t tid);
-void until_asleep(pid_t tid);
 
 /* A page of memory before one that is not there: its last `n` bytes. */
 uint8_t *at_the_end(size_t n);

@@ -528,7 +528,7 @@ static void a_killed_waiter_does_no_harm(void **state)
 	(void)state;
 	if (!pid)
 		_exit(by_poll(fd, -1));
-	until_asleep(pid);
+	test_until_asleep(pid);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
@@ -588,7 +588,7 @@ static void forks_meanwhile(int fd, bool reads)
 	int status;
 
 	if (!other) {
-		until_asleep(me);
+		test_until_asleep(me);
 		_exit(kill(me, SIGUSR1));
 	}
 	forked = -1;
