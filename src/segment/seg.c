@@ -24,108 +24,15 @@
 #define SEG_PAGE UINT64_C(4096)
 #define SEG_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW)
 
-/*
- * About 4.6 GiB in all, sparse; SUPPORT.md 1 and test_table.c say so, too. Ids stay inside their
- * fields on the wire (24 bits; UAR page ids and LIDs 16), QPNs 0 and 1 are the management QPs' and
- * 0x40 is where a card starts.
- */
+/* About 4.6 GiB in all, sparse; SUPPORT.md 1 and test_table.c say so, too. */
+#define ROW(id, type, capacity, first) [SEG_T_##id] = {(capacity), sizeof(struct type), (first)},
 static const struct {
 	uint32_t capacity, elem_size, first;
-} tables[SEG_T_COUNT] = {
-	[SEG_T_PROC] = {16 * K, sizeof(struct seg_proc), 1},
-	[SEG_T_FILE] = {64 * K, sizeof(struct seg_file), 1},
-	[SEG_T_EVQ] = {64 * K, sizeof(struct seg_evq), 1},
-	[SEG_T_EVREC] = {1 * M, sizeof(struct seg_evrec), 1},
-	[SEG_T_WORD] = {MEM_WORD_LOCKS, sizeof(struct seg_word), 1},
-	[SEG_T_EVBUF] = {1 * M, sizeof(struct seg_evdata), 1},
-	[SEG_T_EVSUB] = {256 * K, sizeof(struct seg_evsub), 1},
-	[SEG_T_EVTAB] = {EVSUB_CHAINS, sizeof(struct seg_evhash), 1},
-	[SEG_T_HOST] = {32 * K, sizeof(struct hw_host), 1},
-	[SEG_T_HCA] = {32 * K, sizeof(struct hw_hca), 1},
-	[SEG_T_PORT] = {512 * K, sizeof(struct hw_port), 1},
-	[SEG_T_NODE] = {48 * K, sizeof(struct fab_node), 1},
-	[SEG_T_SWITCH] = {8 * K, sizeof(struct fab_switch), 1},
-	[SEG_T_LFT] = {8 * K, sizeof(struct fab_lft), 1},
-	[SEG_T_MFT] = {8 * K, sizeof(struct fab_mft), 1},
-	[SEG_T_SL2VL] = {256 * K, sizeof(struct fab_sl2vl), 1},
-	[SEG_T_VLARB] = {256 * K, sizeof(struct fab_vl_arb), 1},
-	[SEG_T_NOTICE] = {16 * K, sizeof(struct fab_notice), 1},
-	[SEG_T_SUBNET] = {2, sizeof(struct fab_subnet), 1},
-	[SEG_T_CTR] = {512 * K, sizeof(struct fab_ctr), 1},
-	[SEG_T_CTRBASE] = {512 * K, sizeof(struct fab_ctr_base), 1},
-	[SEG_T_MCGRP] = {FAB_MLIDS + 1, sizeof(struct fab_mcgrp), 1},
-	[SEG_T_MCMEM] = {128 * K, sizeof(struct fab_mcmem), 1},
-	[SEG_T_SAREC] = {32 * K, sizeof(struct fab_sarec), 1},
-	[SEG_T_EQ] = {256 * K, sizeof(struct hw_eq), 1},
-	[SEG_T_UAR] = {65535, sizeof(struct hw_uar), 1},
-	[SEG_T_PD] = {256 * K, sizeof(struct hw_pd), 1},
-	[SEG_T_UMEM] = {2 * M, sizeof(struct hw_umem), 1},
-	[SEG_T_MKEY] = {2 * M, sizeof(struct hw_mkey), HW_FIRST_MKEY},
-	[SEG_T_KLM] = {128 * K, sizeof(struct hw_klm), 1},
-	[SEG_T_CQ] = {1 * M + 1, sizeof(struct hw_cq), 1},
-	[SEG_T_SRQ] = {256 * K + 1, sizeof(struct hw_srq), 1},
-	[SEG_T_QP] = {1 * M + 0x40, sizeof(struct hw_qp), 0x40},
-	[SEG_T_AHEAD] = {1 * M + 0x40, sizeof(struct hw_rq_ahead), 0x40},
-	[SEG_T_OBJ] = {64 * K + 1, sizeof(struct hw_obj), 1},
-	[SEG_T_XRCD] = {64 * K, sizeof(struct hw_xrcd), 1},
-	[SEG_T_SHARE] = {64 * K, sizeof(struct hw_share), 1},
-	[SEG_T_QCTR] = {16 * K, sizeof(struct hw_qctr), 1},
-	[SEG_T_MCG] = {64 * K, sizeof(struct hw_mcg), 1},
-	[SEG_T_AGENT] = {64 * K, sizeof(struct mad_agent), 1},
-	[SEG_T_MSEND] = {64 * K, sizeof(struct mad_send), 1},
-	[SEG_T_MCHAIN] = {MAD_CHAINS, sizeof(struct mad_chain), 1},
-	[SEG_T_MRECV] = {64 * K, sizeof(struct mad_recv), 1},
-	[SEG_T_CAP] = {2, sizeof(struct seg_cap), 1},
-	[SEG_T_CAPREC] = {CAP_SLOTS, sizeof(struct seg_cap_rec), 1},
-};
+} tables[SEG_T_COUNT] = {SEG_TABLES(ROW)};
 
-#define CHECK_ELEM(t) static_assert(sizeof(struct t) % 64 == 0, #t " wants SEG_ELEM")
-CHECK_ELEM(seg_proc);
-CHECK_ELEM(seg_file);
-CHECK_ELEM(seg_evq);
-CHECK_ELEM(seg_evrec);
-CHECK_ELEM(seg_evdata);
-CHECK_ELEM(seg_evsub);
-CHECK_ELEM(seg_evhash);
-CHECK_ELEM(hw_host);
-CHECK_ELEM(hw_hca);
-CHECK_ELEM(hw_port);
-CHECK_ELEM(fab_node);
-CHECK_ELEM(fab_switch);
-CHECK_ELEM(fab_lft);
-CHECK_ELEM(fab_mft);
-CHECK_ELEM(fab_sl2vl);
-CHECK_ELEM(fab_vl_arb);
-CHECK_ELEM(fab_notice);
-CHECK_ELEM(fab_subnet);
-CHECK_ELEM(fab_ctr);
-CHECK_ELEM(fab_ctr_base);
-CHECK_ELEM(fab_mcgrp);
-CHECK_ELEM(fab_mcmem);
-CHECK_ELEM(fab_sarec);
-CHECK_ELEM(hw_eq);
-CHECK_ELEM(hw_uar);
-CHECK_ELEM(hw_pd);
-CHECK_ELEM(hw_umem);
-CHECK_ELEM(hw_mkey);
-CHECK_ELEM(hw_klm);
-CHECK_ELEM(hw_cq);
-CHECK_ELEM(hw_srq);
-CHECK_ELEM(hw_qp);
-CHECK_ELEM(seg_word);
-CHECK_ELEM(hw_rq_ahead);
-CHECK_ELEM(hw_obj);
-CHECK_ELEM(hw_xrcd);
-CHECK_ELEM(hw_share);
-CHECK_ELEM(hw_qctr);
-CHECK_ELEM(hw_mcg);
-CHECK_ELEM(mad_agent);
-CHECK_ELEM(mad_send);
-CHECK_ELEM(mad_chain);
-CHECK_ELEM(mad_recv);
-CHECK_ELEM(seg_cap);
-CHECK_ELEM(seg_cap_rec);
-static_assert(SEG_T_COUNT == 45, "the table of tables has a row per table");
+#define CHECK_ELEM(id, type, capacity, first) \
+	static_assert(sizeof(struct type) % 64 == 0, #type " wants SEG_ELEM");
+SEG_TABLES(CHECK_ELEM)
 static_assert(sizeof(struct seg_table_hdr) == 64, "a header per cache line");
 
 static uint64_t page_up(uint64_t n)

@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define SEG_MAGIC UINT64_C(0x534f465448434131) /* "SOFTHCA1" */
-#define SEG_LAYOUT_VERSION 8u
+#define SEG_LAYOUT_VERSION 9u
 
 #define SEG_OWNER_FREE 0u
 #define SEG_OWNER_DEVICE UINT32_MAX
@@ -35,54 +35,66 @@
 /* On every element's struct: its size becomes a multiple of 64 by itself. */
 #define SEG_ELEM __attribute__((aligned(64)))
 
-enum seg_table_id {
-	SEG_T_PROC,  /* struct seg_proc     memory slots: processes of the fabric      (proc.h) */
-	SEG_T_FILE,  /* struct seg_file     open virtual files                         (proc.h) */
-	SEG_T_EVQ,   /* struct seg_evq      event queues; index == its file's index    (evq.h)  */
-	SEG_T_EVREC, /* struct seg_evrec    pool of queued event records               (evq.h)  */
-	SEG_T_EVBUF, /* struct seg_evdata   pieces of what comes with a record         (evq.h)  */
-	SEG_T_EVSUB, /* struct seg_evsub    subscriptions to events                  (evsub.h)  */
-	SEG_T_EVTAB, /* struct seg_evhash   chains of them; never claimed            (evsub.h)  */
-	SEG_T_WORD,  /* struct seg_word     locks of memory words, never claimed      (mem.h)   */
-	SEG_T_AHEAD, /* struct hw_rq_ahead  index = qpn; never claimed                 (hw.h)   */
-	SEG_T_AGENT, /* struct mad_agent    who receives which MADs                     (mad.h)   */
-	SEG_T_MSEND, /* struct mad_send     MADs that wait for an answer                        */
-	SEG_T_MCHAIN,  /* struct mad_chain   where they are found; never claimed                  */
-	SEG_T_MRECV,   /* struct mad_recv     long MADs that come in segments                     */
-	SEG_T_CAP,     /* struct seg_cap      the capture: the one and only             (cap.h)   */
-	SEG_T_CAPREC,  /* struct seg_cap_rec  its packets; never claimed                          */
-	SEG_T_HOST,    /* struct hw_host      owner DEVICE                               (hw.h)   */
-	SEG_T_HCA,     /* struct hw_hca       owner DEVICE                                        */
-	SEG_T_PORT,    /* struct hw_port      owner DEVICE; of adapters and switches              */
-	SEG_T_NODE,    /* struct fab_node     adapters and switches                      (fab.h)  */
-	SEG_T_SWITCH,  /* struct fab_switch                                                      */
-	SEG_T_LFT,     /* struct fab_lft      index as SEG_T_SWITCH's; never claimed              */
-	SEG_T_MFT,     /* struct fab_mft      index as SEG_T_SWITCH's; never claimed              */
-	SEG_T_SL2VL,   /* struct fab_sl2vl    virtual lanes of ports, where they were set         */
-	SEG_T_VLARB,   /* struct fab_vl_arb                                                       */
-	SEG_T_NOTICE,  /* struct fab_notice   what subnet managers are told                       */
-	SEG_T_SUBNET,  /* struct fab_subnet  the one and only                                    */
-	SEG_T_CTR,     /* struct fab_ctr      index as SEG_T_PORT's; never claimed                */
-	SEG_T_CTRBASE, /* struct fab_ctr_base the same                                           */
-	SEG_T_MCGRP,   /* struct fab_mcgrp    multicast groups of the built-in SA       (fab.h)  */
-	SEG_T_MCMEM,   /* struct fab_mcmem    their members                                       */
-	SEG_T_SAREC,   /* struct fab_sarec    what clients have left with it                      */
-	SEG_T_EQ,      /* struct hw_eq        index = eqn                                         */
-	SEG_T_UAR,     /* struct hw_uar       index = UAR page id                                 */
-	SEG_T_PD,      /* struct hw_pd        index = pdn                                         */
-	SEG_T_UMEM,    /* struct hw_umem      index = umem id                                     */
-	SEG_T_MKEY,    /* struct hw_mkey      index = key >> 8                                    */
-	SEG_T_KLM,     /* struct hw_klm       lists of indirect mkeys                             */
-	SEG_T_CQ,      /* struct hw_cq        index = cqn                                         */
-	SEG_T_SRQ,     /* struct hw_srq       index = srqn                                        */
-	SEG_T_QP,      /* struct hw_qp        index = qpn or dctn                                 */
-	SEG_T_OBJ,     /* struct hw_obj       index = rqn, sqn, tirn...: one space of numbers     */
-	SEG_T_XRCD,    /* struct hw_xrcd      index = xrcd                                        */
-	SEG_T_SHARE,   /* struct hw_share     an open file's part in an XRC domain or XRC QP      */
-	SEG_T_QCTR,    /* struct hw_qctr      sets of Q counters                                  */
-	SEG_T_MCG,     /* struct hw_mcg       QPs attached to multicast groups                    */
-	SEG_T_COUNT
-};
+/*
+ * Every table: T(id, struct, elements, first index). An index is a number on the wire where a kind
+ * has one: capacities keep it within its field (24 bits; UAR page ids and LIDs 16). QPNs 0 and 1
+ * are the management QPs', and 0x40 is where a card starts. K and M: see seg.c.
+ */
+#define SEG_TABLES(T)                                                                            \
+	T(PROC, seg_proc, 16 * K, 1)    /* memory slots: processes of the fabric (proc.h) */     \
+	T(FILE, seg_file, 64 * K, 1)    /* open virtual files (proc.h) */                        \
+	T(EVQ, seg_evq, 64 * K, 1)      /* event queues; index == its file's index (evq.h) */    \
+	T(EVREC, seg_evrec, 1 * M, 1)   /* pool of queued event records (evq.h) */               \
+	T(EVBUF, seg_evdata, 1 * M, 1)  /* pieces of what comes with a record (evq.h) */         \
+	T(EVSUB, seg_evsub, 256 * K, 1) /* subscriptions to events (evsub.h) */                  \
+	T(EVTAB, seg_evhash, EVSUB_CHAINS, 1) /* chains of them; never claimed (evsub.h) */      \
+	T(WORD, seg_word, MEM_WORD_LOCKS, 1)  /* locks of memory words, never claimed (mem.h) */ \
+	T(AHEAD, hw_rq_ahead, 1 * M + 0x40, 0x40) /* index = qpn; never claimed (hw.h) */        \
+	T(AGENT, mad_agent, 64 * K, 1)            /* who receives which MADs (mad.h) */          \
+	T(MSEND, mad_send, 64 * K, 1)             /* MADs that wait for an answer */             \
+	T(MCHAIN, mad_chain, MAD_CHAINS, 1)       /* where they are found; never claimed */      \
+	T(MRECV, mad_recv, 64 * K, 1)             /* long MADs that come in segments */          \
+	T(CAP, seg_cap, 2, 1)                     /* the capture: the one and only (cap.h) */    \
+	T(CAPREC, seg_cap_rec, CAP_SLOTS, 1)      /* its packets; never claimed */               \
+	T(HOST, hw_host, 32 * K, 1)               /* owner DEVICE (hw.h) */                      \
+	T(HCA, hw_hca, 32 * K, 1)                 /* owner DEVICE */                             \
+	T(PORT, hw_port, 512 * K, 1)              /* owner DEVICE; of adapters and switches */   \
+	T(NODE, fab_node, 48 * K, 1)              /* adapters and switches (fab.h) */            \
+	T(SWITCH, fab_switch, 8 * K, 1)                                                          \
+	T(LFT, fab_lft, 8 * K, 1)       /* index as SEG_T_SWITCH's; never claimed */             \
+	T(MFT, fab_mft, 8 * K, 1)       /* index as SEG_T_SWITCH's; never claimed */             \
+	T(SL2VL, fab_sl2vl, 256 * K, 1) /* virtual lanes of ports, where they were set */        \
+	T(VLARB, fab_vl_arb, 256 * K, 1)                                                         \
+	T(NOTICE, fab_notice, 16 * K, 1)      /* what subnet managers are told */                \
+	T(SUBNET, fab_subnet, 2, 1)           /* the one and only */                             \
+	T(CTR, fab_ctr, 512 * K, 1)           /* index as SEG_T_PORT's; never claimed */         \
+	T(CTRBASE, fab_ctr_base, 512 * K, 1)  /* the same */                                     \
+	T(MCGRP, fab_mcgrp, FAB_MLIDS + 1, 1) /* multicast groups of the built-in SA (fab.h) */  \
+	T(MCMEM, fab_mcmem, 128 * K, 1)       /* their members */                                \
+	T(SAREC, fab_sarec, 32 * K, 1)        /* what clients have left with it */               \
+	HW_KINDS(T)
+
+/* What firmware commands make: the last tables. Each has a row in fw/kinds.c. */
+#define HW_KINDS(T)                                                                         \
+	T(EQ, hw_eq, 256 * K, 1)               /* index = eqn (hw.h) */                     \
+	T(UAR, hw_uar, 65535, 1)               /* index = UAR page id */                    \
+	T(PD, hw_pd, 256 * K, 1)               /* index = pdn */                            \
+	T(UMEM, hw_umem, 2 * M, 1)             /* index = umem id */                        \
+	T(MKEY, hw_mkey, 2 * M, HW_FIRST_MKEY) /* index = key >> 8 */                       \
+	T(KLM, hw_klm, 128 * K, 1)             /* lists of indirect mkeys */                \
+	T(CQ, hw_cq, 1 * M + 1, 1)             /* index = cqn */                            \
+	T(SRQ, hw_srq, 256 * K + 1, 1)         /* index = srqn */                           \
+	T(QP, hw_qp, 1 * M + 0x40, 0x40)       /* index = qpn or dctn */                    \
+	T(OBJ, hw_obj, 64 * K + 1, 1) /* index = rqn, sqn, tirn...: one space of numbers */ \
+	T(XRCD, hw_xrcd, 64 * K, 1)   /* index = xrcd */                                    \
+	T(QCTR, hw_qctr, 16 * K, 1)   /* sets of Q counters */                              \
+	T(MCG, hw_mcg, 64 * K, 1)     /* QPs attached to multicast groups */                \
+	T(SHARE, hw_share, 64 * K, 1) /* an open file's part in an XRC domain or XRC QP */
+
+#define SEG_TABLE_ID(id, type, capacity, first) SEG_T_##id,
+enum seg_table_id { SEG_TABLES(SEG_TABLE_ID) SEG_T_COUNT };
+#define HW_KIND_FIRST SEG_T_EQ
+#define HW_KIND_COUNT (SEG_T_COUNT - HW_KIND_FIRST)
 
 struct seg_table_hdr {
 	uint32_t capacity;     /* elements; index 0 is never handed out */
