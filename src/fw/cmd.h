@@ -13,6 +13,7 @@
 
 #include "fw/fw.h"
 #include "fw/commands.h"
+#include "fw/kinds.h"
 #include "util/log.h"
 #include "wire/prm/prm.h"
 
@@ -121,14 +122,10 @@ static inline uint64_t fw_page_offset(uint64_t page_offset, uint64_t log_page_si
 }
 
 /*
- * References. Each kind of object knows what it refers to: fw_*_refs() adds or drops all of them
- * (by = 1 or -1). Drops stop at 0: a reference may be missing after its taker died.
+ * References. fw_refer() adds or drops (by = 1 or -1) all that an element holds, as its kind's row
+ * says. Drops stop at 0: a reference may be missing after its taker died. (kinds.c)
  */
-void fw_qp_refs(struct seg *s, const struct hw_qp *qp, int by);
-void fw_srq_refs(struct seg *s, const struct hw_srq *srq, int by);
-void fw_cq_refs(struct seg *s, const struct hw_cq *cq, int by);
-void fw_mkey_refs(struct seg *s, const struct hw_mkey *m, int by);
-void fw_obj_refs(struct seg *s, const struct hw_obj *o, int by);
+void fw_refer(struct seg *s, enum seg_table_id t, const void *e, int by);
 void fw_ref(_Atomic uint32_t *refs, int by);
 /* Count every reference of an HCA's objects again: after its lock's owner died. Linear. */
 void fw_recount(struct seg *s, uint32_t hca);

@@ -177,7 +177,7 @@ int fw_cmd_create_cq(struct fw_call *k)
 	atomic_store(&cq->comp.evq, SEG_NONE);
 	atomic_store(&cq->async.evq, SEG_NONE);
 	memcpy(cq->cqc, cqc, sizeof(cq->cqc));
-	fw_cq_refs(k->s, cq, 1);
+	fw_refer(k->s, SEG_T_CQ, cq, 1);
 	eng_cq_created(k->s, cqn);
 	LAYOUT_SET(create_cq_out, k->out, cqn, cqn);
 	fw_commit(&cq->flags);

@@ -82,7 +82,7 @@ int fw_cmd_create_dct(struct fw_call *k)
 	dct->ece = fw_ece((uint32_t)DCTC(ece));
 	LAYOUT_SET(dctc, (void *)dct->qpc, ece, dct->ece);
 	LAYOUT_SET(create_dct_out, k->out, ece, dct->ece);
-	fw_qp_refs(k->s, dct, 1);
+	fw_refer(k->s, SEG_T_QP, dct, 1);
 	atomic_store(&dct->state, HW_QPS_RTR);
 	LAYOUT_SET(create_dct_out, k->out, dctn, dctn);
 	fw_commit(&dct->flags);

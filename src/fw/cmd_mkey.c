@@ -127,7 +127,7 @@ static void mkey_fill(struct fw_call *k, struct hw_mkey *m, const void *mkc,
 	m->mem = mem->mem;
 	m->va = mem->va;
 	m->umem = umem;
-	fw_mkey_refs(k->s, m, 1);
+	fw_refer(k->s, SEG_T_MKEY, m, 1);
 }
 
 /* Blocks for the longest list that the key may have: from the first on they are found through it.
@@ -220,7 +220,7 @@ static int umr_locked(struct fw_call *k, uint32_t key)
 	atomic_store_explicit(&m->valid, 0, memory_order_seq_cst);
 	r = eng_mkey_quiesce(k->s, key >> 8);
 	if (r == 0) {
-		fw_mkey_refs(k->s, m, -1);
+		fw_refer(k->s, SEG_T_MKEY, m, -1);
 		mkey_fill(k, m, mkc, &mem, umem);
 	}
 	atomic_store_explicit(&m->valid, 1, memory_order_release);

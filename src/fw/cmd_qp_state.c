@@ -275,10 +275,10 @@ static enum fw_r check_ext(struct fw_call *k, const struct hw_qp *qp, const void
 /* Its queue groups: noted, and kept as long as the QP is in them. Nothing is paced. */
 static void qp_groups(struct fw_call *k, struct hw_qp *qp, const void *ext)
 {
-	fw_qp_refs(k->s, qp, -1);
+	fw_refer(k->s, SEG_T_QP, qp, -1);
 	qp->qos_req = (uint32_t)LAYOUT_GET(qpc_ext, ext, qos_queue_group_id_requester);
 	qp->qos_resp = (uint32_t)LAYOUT_GET(qpc_ext, ext, qos_queue_group_id_responder);
-	fw_qp_refs(k->s, qp, 1);
+	fw_refer(k->s, SEG_T_QP, qp, 1);
 }
 
 /* The QP counts there from now on; nothing can be refused after this. */

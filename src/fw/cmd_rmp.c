@@ -110,7 +110,7 @@ int fw_cmd_create_rmp(struct fw_call *k)
 		return r;
 	fw_srq_fill(k, srq, wq, &places);
 	memcpy(srq->ctx, rmpc, sizeof(srq->ctx)); /* all named fields lie in its first bytes */
-	fw_srq_refs(k->s, srq, 1);
+	fw_refer(k->s, SEG_T_SRQ, srq, 1);
 	LAYOUT_SET(create_rmp_out, k->out, rmpn, idx);
 	fw_commit(&srq->flags);
 	return 0;

@@ -191,9 +191,9 @@ int fw_cmd_modify_rq(struct fw_call *k)
 		LAYOUT_SET(rqc, o->ctx, vsd, RQC(vsd));
 	if (mask & PRM_RQ_MODIFY_COUNTER_SET_ID) {
 		LAYOUT_SET(rqc, o->ctx, counter_set_id, RQC(counter_set_id));
-		fw_obj_refs(k->s, o, -1);
+		fw_refer(k->s, SEG_T_OBJ, o, -1);
 		o->ref[RQ_REF_COUNTERS] = counters;
-		fw_obj_refs(k->s, o, 1);
+		fw_refer(k->s, SEG_T_OBJ, o, 1);
 	}
 	atomic_store(&o->state, (uint32_t)RQC(state));
 	return 0;
@@ -316,8 +316,8 @@ int fw_cmd_modify_rqt(struct fw_call *k)
 	k->obj = rqtn;
 	if (r)
 		return r;
-	fw_obj_refs(k->s, &next, 1);
-	fw_obj_refs(k->s, o, -1);
+	fw_refer(k->s, SEG_T_OBJ, &next, 1);
+	fw_refer(k->s, SEG_T_OBJ, o, -1);
 	o->nrqs = next.nrqs;
 	memcpy(o->rqn, next.rqn, sizeof(o->rqn));
 	return 0;

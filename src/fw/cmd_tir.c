@@ -296,9 +296,9 @@ int fw_cmd_query_sq(struct fw_call *k)
 /* From now on the SQ is in that queue group, 0: none. */
 static void sq_group(struct fw_call *k, struct hw_obj *sq, uint32_t id)
 {
-	fw_obj_refs(k->s, sq, -1);
+	fw_refer(k->s, SEG_T_OBJ, sq, -1);
 	sq->ref[SQ_REF_GROUP] = id ? fw_objref(SEG_T_OBJ, id) : (struct hw_objref){0};
-	fw_obj_refs(k->s, sq, 1);
+	fw_refer(k->s, SEG_T_OBJ, sq, 1);
 	LAYOUT_SET(sqc, sq->ctx, qos_queue_group_id, id);
 }
 

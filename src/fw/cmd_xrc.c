@@ -126,7 +126,7 @@ int fw_cmd_create_xrc_srq(struct fw_call *k)
 	srq->lwm = (uint32_t)SRQC(lwm);
 	atomic_store(&srq->async.evq, SEG_NONE);
 	memcpy(srq->ctx, srqc, LAYOUT_SZ(xrc_srqc));
-	fw_srq_refs(k->s, srq, 1);
+	fw_refer(k->s, SEG_T_SRQ, srq, 1);
 	LAYOUT_SET(create_xrc_srq_out, k->out, xrc_srqn, idx);
 	fw_commit(&srq->flags);
 	return 0;

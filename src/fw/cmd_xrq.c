@@ -48,7 +48,7 @@ int fw_cmd_create_xrq(struct fw_call *k)
 	srq->user_index = (uint32_t)XRQC(user_index);
 	memcpy(srq->ctx, xrqc, HEAD);
 	memcpy(srq->ctx + HEAD, wq, WQ_KEPT);
-	fw_srq_refs(k->s, srq, 1);
+	fw_refer(k->s, SEG_T_SRQ, srq, 1);
 	LAYOUT_SET(create_xrq_out, k->out, xrqn, idx);
 	fw_commit(&srq->flags);
 	return 0;

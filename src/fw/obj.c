@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns look-up, creation, reference counts and freeing of hardware objects. Called by the command
+ * Owns look-up, creation and freeing of hardware objects. Called by the command
  * handlers and by reaping, with the HCA's lock held.
  */
 #include "fw/cmd.h"
@@ -119,7 +119,7 @@ int fw_obj_make(struct fw_call *k, const struct hw_obj *proto, uint32_t *idx)
 	o->max_rqs = proto->max_rqs;
 	memcpy(o->rqn, proto->rqn, proto->nrqs * sizeof(o->rqn[0]));
 	atomic_store(&o->async.evq, SEG_NONE);
-	fw_obj_refs(k->s, o, 1);
+	fw_refer(k->s, SEG_T_OBJ, o, 1);
 	fw_commit(&o->flags);
 	return 0;
 }
@@ -145,141 +145,6 @@ int fw_umem_place(const struct hw_umem *u, uint64_t offset, uint64_t bytes, uint
 	return 0;
 }
 
-/* ---- references ---- */
-
-void fw_ref(_Atomic uint32_t *refs, int by)
-{
-	uint32_t old = atomic_load_explicit(refs, memory_order_relaxed);
-
-	do {
-		if (by < 0 && old == 0)
-			return;
-	} while (!atomic_compare_exchange_weak(refs, &old, old + (uint32_t)by));
-}
-
-_Atomic uint32_t *fw_refs_of(struct seg *s, enum seg_table_id t, uint32_t idx)
-{
-	void *e = seg_live(s, t, idx);
-
-	if (!e)
-		return NULL;
-	switch ((int)t) {
-	case SEG_T_SRQ:
-		return &((struct hw_srq *)e)->refs;
-	case SEG_T_CQ:
-		return &((struct hw_cq *)e)->refs;
-	case SEG_T_UMEM:
-		return &((struct hw_umem *)e)->refs;
-	case SEG_T_UAR:
-		return &((struct hw_uar *)e)->refs;
-	case SEG_T_PD:
-		return &((struct hw_pd *)e)->refs;
-	case SEG_T_OBJ:
-		return &((struct hw_obj *)e)->refs;
-	case SEG_T_XRCD:
-		return &((struct hw_xrcd *)e)->refs;
-	case SEG_T_QCTR:
-		return &((struct hw_qctr *)e)->refs;
-	default:
-		return NULL;
-	}
-}
-
-/* Nothing where nothing is referred to: 0 and SEG_NONE are no elements. */
-static void ref_at(struct seg *s, enum seg_table_id t, uint32_t idx, int by)
-{
-	_Atomic uint32_t *refs = fw_refs_of(s, t, idx);
-
-	if (refs)
-		fw_ref(refs, by);
-}
-
-void fw_mkey_refs(struct seg *s, const struct hw_mkey *m, int by)
-{
-	ref_at(s, SEG_T_PD, m->pdn, by);
-	ref_at(s, SEG_T_UMEM, m->umem, by);
-}
-
-void fw_cq_refs(struct seg *s, const struct hw_cq *cq, int by)
-{
-	ref_at(s, SEG_T_UAR, cq->uar, by);
-	ref_at(s, SEG_T_UMEM, cq->buf_umem, by);
-	ref_at(s, SEG_T_UMEM, cq->dbr_umem, by);
-}
-
-void fw_srq_refs(struct seg *s, const struct hw_srq *srq, int by)
-{
-	ref_at(s, SEG_T_PD, srq->pdn, by);
-	ref_at(s, SEG_T_CQ, srq->cqn, by);
-	ref_at(s, SEG_T_XRCD, srq->xrcd, by);
-	ref_at(s, SEG_T_UMEM, srq->buf_umem, by);
-	ref_at(s, SEG_T_UMEM, srq->dbr_umem, by);
-}
-
-void fw_qp_refs(struct seg *s, const struct hw_qp *qp, int by)
-{
-	ref_at(s, SEG_T_PD, qp->pdn, by);
-	ref_at(s, SEG_T_CQ, qp->cqn_snd, by);
-	ref_at(s, SEG_T_CQ, qp->cqn_rcv, by);
-	ref_at(s, SEG_T_UAR, qp->uar, by);
-	ref_at(s, SEG_T_XRCD, qp->xrcd, by);
-	ref_at(s, SEG_T_QCTR, qp->qctr, by);
-	ref_at(s, SEG_T_UMEM, qp->buf_umem, by);
-	ref_at(s, SEG_T_UMEM, qp->dbr_umem, by);
-	ref_at(s, SEG_T_SRQ, qp->srqn, by);
-	ref_at(s, SEG_T_OBJ, qp->qos_req, by);
-	ref_at(s, SEG_T_OBJ, qp->qos_resp, by);
-}
-
-void fw_obj_refs(struct seg *s, const struct hw_obj *o, int by)
-{
-	for (size_t i = 0; i < HW_OBJ_REFS; i++)
-		if (o->ref[i].table)
-			ref_at(s, (enum seg_table_id)o->ref[i].table, o->ref[i].idx, by);
-	for (uint32_t i = 0; i < o->nrqs && i < HW_RQT_RQS; i++)
-		ref_at(s, SEG_T_OBJ, o->rqn[i], by);
-}
-
-#define RECOUNT_ZERO(table, type)                                                 \
-	seg_for_each_live (s, table, i) {                                         \
-		struct type *o = seg_at(s, table, i);                             \
-                                                                                  \
-		if (o->hca == hca)                                                \
-			atomic_store_explicit(&o->refs, 0, memory_order_relaxed); \
-	}
-#define RECOUNT_ADD(table, type, refs_fn)                   \
-	seg_for_each_live (s, table, i) {                   \
-		const struct type *o = seg_at(s, table, i); \
-                                                            \
-		if (o->hca == hca && fw_ready(&o->flags))   \
-			refs_fn(s, o, 1);                   \
-	}
-
-static void eq_refs(struct seg *s, const struct hw_eq *eq, int by)
-{
-	ref_at(s, SEG_T_UAR, eq->uar, by);
-}
-
-void fw_recount(struct seg *s, uint32_t hca)
-{
-	TRACE(LOG_FW, "hca %u: its lock's owner died, counting references again", hca);
-	fw_limits_recount(s, hca);
-	RECOUNT_ZERO(SEG_T_UAR, hw_uar)
-	RECOUNT_ZERO(SEG_T_PD, hw_pd)
-	RECOUNT_ZERO(SEG_T_UMEM, hw_umem)
-	RECOUNT_ZERO(SEG_T_CQ, hw_cq)
-	RECOUNT_ZERO(SEG_T_SRQ, hw_srq)
-	RECOUNT_ZERO(SEG_T_OBJ, hw_obj)
-	RECOUNT_ZERO(SEG_T_XRCD, hw_xrcd)
-	RECOUNT_ZERO(SEG_T_QCTR, hw_qctr)
-	RECOUNT_ADD(SEG_T_EQ, hw_eq, eq_refs)
-	RECOUNT_ADD(SEG_T_MKEY, hw_mkey, fw_mkey_refs)
-	RECOUNT_ADD(SEG_T_CQ, hw_cq, fw_cq_refs)
-	RECOUNT_ADD(SEG_T_SRQ, hw_srq, fw_srq_refs)
-	RECOUNT_ADD(SEG_T_QP, hw_qp, fw_qp_refs)
-	RECOUNT_ADD(SEG_T_OBJ, hw_obj, fw_obj_refs)
-}
-
 /* ---- out of service ---- */
 
 /*
@@ -302,7 +167,7 @@ int fw_qp_free(struct seg *s, uint32_t qpn)
 		if (r < 0)
 			return r;
 		if (retire(&qp->flags))
-			fw_qp_refs(s, qp, -1);
+			fw_refer(s, SEG_T_QP, qp, -1);
 	}
 	fw_free(s, SEG_T_QP, qpn);
 	return 0;
@@ -321,7 +186,7 @@ int fw_srq_free(struct seg *s, uint32_t srqn)
 			__atomic_fetch_or(&srq->flags, HW_F_READY, __ATOMIC_RELEASE);
 			return r;
 		}
-		fw_srq_refs(s, srq, -1);
+		fw_refer(s, SEG_T_SRQ, srq, -1);
 	}
 	fw_free(s, SEG_T_SRQ, srqn);
 	return 0;
@@ -332,7 +197,7 @@ void fw_obj_retire(struct seg *s, uint32_t idx)
 	struct hw_obj *o = seg_at(s, SEG_T_OBJ, idx);
 
 	if (retire(&o->flags))
-		fw_obj_refs(s, o, -1);
+		fw_refer(s, SEG_T_OBJ, o, -1);
 }
 
 int fw_obj_free(struct seg *s, uint32_t idx)
@@ -352,7 +217,7 @@ int fw_cq_free(struct seg *s, uint32_t cqn)
 		if (r < 0)
 			return r;
 		if (retire(&cq->flags))
-			fw_cq_refs(s, cq, -1);
+			fw_refer(s, SEG_T_CQ, cq, -1);
 	}
 	fw_free(s, SEG_T_CQ, cqn);
 	return 0;
@@ -377,7 +242,7 @@ int fw_mkey_release(struct seg *s, uint32_t idx)
 	klm_free(s, m, idx, m->klm);
 
 	if (retire(&m->flags))
-		fw_mkey_refs(s, m, -1);
+		fw_refer(s, SEG_T_MKEY, m, -1);
 	fw_free(s, SEG_T_MKEY, idx);
 	return 0;
 }

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the table of kinds, and what only goes over its rows: references between objects. Called by
+ * the command handlers and by reaping, with the HCA's lock held.
+ */
+#include "fw/kinds.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include "fw/cmd.h"
+
+/* Where a field of that type is; of another type it does not compile. */
+#define AT(ctype, type, field) \
+	_Generic(&((struct hw_##type *)0)->field, ctype * : offsetof(struct hw_##type, field))
+#define REFS(type) AT(_Atomic uint32_t, type, refs)
+#define REF(type, field, to)                          \
+	{                                             \
+		AT(uint32_t, type, field), SEG_T_##to \
+	}
+
+static void obj_refer(struct seg *s, const void *e, int by);
+
+const struct fw_kind fw_kinds[HW_KIND_COUNT] = {
+	{
+		.table = SEG_T_SHARE,
+	},
+	{
+		.table = SEG_T_MCG,
+	},
+	{
+		.table = SEG_T_QP,
+		.refers = {REF(qp, pdn, PD), REF(qp, cqn_snd, CQ), REF(qp, cqn_rcv, CQ),
+			   REF(qp, uar, UAR), REF(qp, xrcd, XRCD), REF(qp, qctr, QCTR),
+			   REF(qp, buf_umem, UMEM), REF(qp, dbr_umem, UMEM), REF(qp, srqn, SRQ),
+			   REF(qp, qos_req, OBJ), REF(qp, qos_resp, OBJ)},
+	},
+	{
+		.table = SEG_T_OBJ,
+		.refs = REFS(obj),
+		.refer = obj_refer,
+	},
+	{
+		.table = SEG_T_QCTR,
+		.refs = REFS(qctr),
+	},
+	{
+		.table = SEG_T_SRQ,
+		.refs = REFS(srq),
+		.refers = {REF(srq, pdn, PD), REF(srq, cqn, CQ), REF(srq, xrcd, XRCD),
+			   REF(srq, buf_umem, UMEM), REF(srq, dbr_umem, UMEM)},
+	},
+	{
+		.table = SEG_T_CQ,
+		.refs = REFS(cq),
+		.refers = {REF(cq, uar, UAR), REF(cq, buf_umem, UMEM), REF(cq, dbr_umem, UMEM)},
+	},
+	{
+		.table = SEG_T_MKEY,
+		.refers = {REF(mkey, pdn, PD), REF(mkey, umem, UMEM)},
+	},
+	{
+		.table = SEG_T_KLM,
+	},
+	{
+		.table = SEG_T_UMEM,
+		.refs = REFS(umem),
+	},
+	{
+		.table = SEG_T_EQ,
+		.refers = {REF(eq, uar, UAR)},
+	},
+	{
+		.table = SEG_T_UAR,
+		.refs = REFS(uar),
+	},
+	{
+		.table = SEG_T_PD,
+		.refs = REFS(pd),
+	},
+	{
+		.table = SEG_T_XRCD,
+		.refs = REFS(xrcd),
+	},
+};
+
+#define STARTS_LIKE_ELEM(id, type, capacity, first)                                \
+	static_assert(offsetof(struct type, hca) == offsetof(struct fw_elem, hca), \
+		      #type " does not start like struct fw_elem");
+HW_KINDS(STARTS_LIKE_ELEM)
+
+const struct fw_kind *fw_kind(enum seg_table_id t)
+{
+	fw_for_each_kind (k)
+		if (k->table == t)
+			return k;
+	return NULL;
+}
+
+/* ---- references ---- */
+
+static void *field(const void *e, uint16_t at)
+{
+	return (uint8_t *)(uintptr_t)e + at;
+}
+
+void fw_ref(_Atomic uint32_t *refs, int by)
+{
+	uint32_t old = atomic_load_explicit(refs, memory_order_relaxed);
+
+	do {
+		if (by < 0 && old == 0)
+			return;
+	} while (!atomic_compare_exchange_weak(refs, &old, old + (uint32_t)by));
+}
+
+_Atomic uint32_t *fw_refs_of(struct seg *s, enum seg_table_id t, uint32_t idx)
+{
+	const struct fw_kind *k = fw_kind(t);
+	void *e = k && k->refs ? seg_live(s, t, idx) : NULL;
+
+	return e ? field(e, k->refs) : NULL;
+}
+
+/* Nothing where nothing is referred to: 0 and SEG_NONE are no elements. */
+static void ref_at(struct seg *s, enum seg_table_id t, uint32_t idx, int by)
+{
+	_Atomic uint32_t *refs = fw_refs_of(s, t, idx);
+
+	if (refs)
+		fw_ref(refs, by);
+}
+
+void fw_refer(struct seg *s, enum seg_table_id t, const void *e, int by)
+{
+	const struct fw_kind *k = fw_kind(t);
+
+	if (!k)
+		return;
+	for (const struct fw_refers *r = k->refers; r < k->refers + FW_KIND_REFERS && r->at; r++)
+		ref_at(s, (enum seg_table_id)r->table, *(const uint32_t *)field(e, r->at), by);
+	if (k->refer)
+		k->refer(s, e, by);
+}
+
+static void obj_refer(struct seg *s, const void *e, int by)
+{
+	const struct hw_obj *o = e;
+
+	for (size_t i = 0; i < HW_OBJ_REFS; i++)
+		if (o->ref[i].table)
+			ref_at(s, (enum seg_table_id)o->ref[i].table, o->ref[i].idx, by);
+	for (uint32_t i = 0; i < o->nrqs && i < HW_RQT_RQS; i++)
+		ref_at(s, SEG_T_OBJ, o->rqn[i], by);
+}
+
+void fw_recount(struct seg *s, uint32_t hca)
+{
+	TRACE(LOG_FW, "hca %u: its lock's owner died, counting references again", hca);
+	fw_limits_recount(s, hca);
+	fw_for_each_kind (k) {
+		if (!k->refs)
+			continue;
+		seg_for_each_live (s, k->table, i) {
+			const struct fw_elem *e = fw_elem(s, k, i);
+
+			if (e->hca == hca)
+				atomic_store_explicit((_Atomic uint32_t *)field(e, k->refs), 0,
+						      memory_order_relaxed);
+		}
+	}
+	fw_for_each_kind (k) {
+		if (!k->refers[0].at && !k->refer)
+			continue;
+		seg_for_each_live (s, k->table, i) {
+			const struct fw_elem *e = fw_elem(s, k, i);
+
+			if (e->hca == hca && fw_ready(&e->flags))
+				fw_refer(s, k->table, e, 1);
+		}
+	}
+}
