@@ -11,6 +11,9 @@
 #ifndef SOFTHCA_FW_CMD_H
 #define SOFTHCA_FW_CMD_H
 
+#include <assert.h>
+#include <stddef.h>
+
 #include "fw/fw.h"
 #include "fw/commands.h"
 #include "fw/kinds.h"
@@ -64,19 +67,27 @@ bool fw_qp_attached(struct fw_call *k, uint32_t qpn); /* to any multicast group 
  * caller's uid: the driver sees all but where it speaks for a context with a uid, as the program
  * may have chosen the number (a UAR's, say). (obj.c)
  */
-struct hw_uar *fw_uar(struct fw_call *k, uint32_t id);        /* that queues may ring in */
-struct hw_uar *fw_uar_or_var(struct fw_call *k, uint32_t id); /* of any type */
-struct hw_pd *fw_pd(struct fw_call *k, uint32_t pdn);
+void *fw_find(struct fw_call *k, enum seg_table_id t, uint32_t id);
+#define FW_FIND(name, type, table)                                                      \
+	static_assert(offsetof(struct hw_##type, uid) == offsetof(struct fw_elem, uid), \
+		      #type " does not start like struct fw_elem");                     \
+	static inline struct hw_##type *fw_##name(struct fw_call *k, uint32_t id)       \
+	{                                                                               \
+		return fw_find(k, table, id);                                           \
+	}
+FW_FIND(pd, pd, SEG_T_PD)
+FW_FIND(mkey, mkey, SEG_T_MKEY)
+FW_FIND(cq, cq, SEG_T_CQ)
+FW_FIND(srq, srq, SEG_T_SRQ)
+FW_FIND(any_qp, qp, SEG_T_QP) /* or DCT */
+FW_FIND(xrcd, xrcd, SEG_T_XRCD)
+FW_FIND(uar_or_var, uar, SEG_T_UAR)                    /* of any type */
+struct hw_uar *fw_uar(struct fw_call *k, uint32_t id); /* that queues may ring in */
 struct hw_umem *fw_umem(struct fw_call *k, uint32_t id);
-struct hw_mkey *fw_mkey(struct fw_call *k, uint32_t index);
-struct hw_cq *fw_cq(struct fw_call *k, uint32_t cqn);
-struct hw_srq *fw_srq(struct fw_call *k, uint32_t srqn);
 /* The same, made by that kind of command only. */
 struct hw_srq *fw_srq_of(struct fw_call *k, uint32_t srqn, enum hw_srq_type type);
 struct hw_qp *fw_qp(struct fw_call *k, uint32_t qpn);
 struct hw_obj *fw_obj(struct fw_call *k, enum hw_obj_kind kind, uint32_t id);
-struct hw_qp *fw_any_qp(struct fw_call *k, uint32_t qpn); /* or DCT */
-struct hw_xrcd *fw_xrcd(struct fw_call *k, uint32_t xrcd);
 /*
  * Whether the caller may use, or may change and destroy, what was made under this uid. The driver
  * makes what every program's objects may name under FW_SHARED_UID (MLX5_SHARED_RESOURCE_UID): EQs

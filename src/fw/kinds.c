@@ -17,6 +17,7 @@
 	{                                             \
 		AT(uint32_t, type, field), SEG_T_##to \
 	}
+#define LOG_MAX(field) offsetof(struct fw_caps, field)
 
 static void obj_refer(struct seg *s, const void *e, int by);
 
@@ -29,6 +30,7 @@ const struct fw_kind fw_kinds[HW_KIND_COUNT] = {
 	},
 	{
 		.table = SEG_T_QP,
+		.log_max = LOG_MAX(log_max_qp),
 		.refers = {REF(qp, pdn, PD), REF(qp, cqn_snd, CQ), REF(qp, cqn_rcv, CQ),
 			   REF(qp, uar, UAR), REF(qp, xrcd, XRCD), REF(qp, qctr, QCTR),
 			   REF(qp, buf_umem, UMEM), REF(qp, dbr_umem, UMEM), REF(qp, srqn, SRQ),
@@ -37,6 +39,7 @@ const struct fw_kind fw_kinds[HW_KIND_COUNT] = {
 	{
 		.table = SEG_T_OBJ,
 		.refs = REFS(obj),
+		.log_max = LOG_MAX(log_max_obj),
 		.refer = obj_refer,
 	},
 	{
@@ -46,16 +49,19 @@ const struct fw_kind fw_kinds[HW_KIND_COUNT] = {
 	{
 		.table = SEG_T_SRQ,
 		.refs = REFS(srq),
+		.log_max = LOG_MAX(log_max_srq),
 		.refers = {REF(srq, pdn, PD), REF(srq, cqn, CQ), REF(srq, xrcd, XRCD),
 			   REF(srq, buf_umem, UMEM), REF(srq, dbr_umem, UMEM)},
 	},
 	{
 		.table = SEG_T_CQ,
 		.refs = REFS(cq),
+		.log_max = LOG_MAX(log_max_cq),
 		.refers = {REF(cq, uar, UAR), REF(cq, buf_umem, UMEM), REF(cq, dbr_umem, UMEM)},
 	},
 	{
 		.table = SEG_T_MKEY,
+		.log_max = LOG_MAX(log_max_mkey),
 		.refers = {REF(mkey, pdn, PD), REF(mkey, umem, UMEM)},
 	},
 	{
@@ -76,10 +82,12 @@ const struct fw_kind fw_kinds[HW_KIND_COUNT] = {
 	{
 		.table = SEG_T_PD,
 		.refs = REFS(pd),
+		.log_max = LOG_MAX(log_max_pd),
 	},
 	{
 		.table = SEG_T_XRCD,
 		.refs = REFS(xrcd),
+		.log_max = LOG_MAX(log_max_xrcd),
 	},
 };
 

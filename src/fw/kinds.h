@@ -26,7 +26,8 @@ struct fw_refers {
 struct fw_kind {
 	enum seg_table_id table;
 	/* Offsets in the element; 0: it has none. */
-	uint16_t refs; /* count of references to it, _Atomic uint32_t */
+	uint16_t refs;    /* count of references to it, _Atomic uint32_t */
+	uint16_t log_max; /* in struct fw_caps: how many an HCA can have; 0: what the table holds */
 	struct fw_refers refers[FW_KIND_REFERS];
 	/* References that `refers` does not list, added or dropped; NULL. */
 	void (*refer)(struct seg *s, const void *e, int by);

@@ -32,21 +32,13 @@ static bool visible(const struct fw_call *k, const uint32_t *flags, uint32_t hca
 	       fw_may_change(k, uid);
 }
 
-#define FW_GETTER(type, name, table)                                          \
-	struct hw_##type *fw_##name(struct fw_call *k, uint32_t id)           \
-	{                                                                     \
-		struct hw_##type *o = seg_live(k->s, table, id);              \
-                                                                              \
-		k->obj = id;                                                  \
-		return o && visible(k, &o->flags, o->hca, o->uid) ? o : NULL; \
-	}
-FW_GETTER(pd, pd, SEG_T_PD)
-FW_GETTER(mkey, mkey, SEG_T_MKEY)
-FW_GETTER(cq, cq, SEG_T_CQ)
-FW_GETTER(srq, srq, SEG_T_SRQ)
-FW_GETTER(qp, any_qp, SEG_T_QP)
-FW_GETTER(xrcd, xrcd, SEG_T_XRCD)
-FW_GETTER(uar, uar_or_var, SEG_T_UAR)
+void *fw_find(struct fw_call *k, enum seg_table_id t, uint32_t id)
+{
+	struct fw_elem *e = seg_live(k->s, t, id);
+
+	k->obj = id;
+	return e && visible(k, &e->flags, e->hca, e->uid) ? e : NULL;
+}
 
 struct hw_qp *fw_qp(struct fw_call *k, uint32_t id)
 {

@@ -22,33 +22,36 @@ static void b_alloc_td(struct env *e)
 }
 
 static const struct {
-	enum hw_limit limit;
 	enum seg_table_id table;
 	void (*build)(struct env *e);
 	uint32_t inlen;
 	uint16_t destroy;
 } kinds[] = {
-	{HW_LIMIT_PD, SEG_T_PD, b_alloc_pd, IN(alloc_pd), PRM_OP_DEALLOC_PD},
-	{HW_LIMIT_MKEY, SEG_T_MKEY, b_create_mkey, IN(create_mkey), PRM_OP_DESTROY_MKEY},
-	{HW_LIMIT_CQ, SEG_T_CQ, b_create_cq, IN(create_cq), PRM_OP_DESTROY_CQ},
-	{HW_LIMIT_SRQ, SEG_T_SRQ, b_create_rmp, IN(create_rmp), PRM_OP_DESTROY_RMP},
-	{HW_LIMIT_QP, SEG_T_QP, b_create_qp, IN(create_qp), PRM_OP_DESTROY_QP},
-	{HW_LIMIT_XRCD, SEG_T_XRCD, b_alloc_xrcd, IN(alloc_xrcd), PRM_OP_DEALLOC_XRCD},
-	{HW_LIMIT_OBJ, SEG_T_OBJ, b_alloc_td, IN(alloc_transport_domain),
-	 PRM_OP_DEALLOC_TRANSPORT_DOMAIN},
+	{SEG_T_PD, b_alloc_pd, IN(alloc_pd), PRM_OP_DEALLOC_PD},
+	{SEG_T_MKEY, b_create_mkey, IN(create_mkey), PRM_OP_DESTROY_MKEY},
+	{SEG_T_CQ, b_create_cq, IN(create_cq), PRM_OP_DESTROY_CQ},
+	{SEG_T_SRQ, b_create_rmp, IN(create_rmp), PRM_OP_DESTROY_RMP},
+	{SEG_T_QP, b_create_qp, IN(create_qp), PRM_OP_DESTROY_QP},
+	{SEG_T_XRCD, b_alloc_xrcd, IN(alloc_xrcd), PRM_OP_DEALLOC_XRCD},
+	{SEG_T_OBJ, b_alloc_td, IN(alloc_transport_domain), PRM_OP_DEALLOC_TRANSPORT_DOMAIN},
 };
 
-static uint32_t limit_of(enum hw_limit l)
+static uint32_t limit_of(enum seg_table_id table)
 {
 	const struct fw_caps *c = fw_caps(HW_CX6);
-	const uint32_t log_max[] = {
-		[HW_LIMIT_PD] = c->log_max_pd,   [HW_LIMIT_MKEY] = c->log_max_mkey,
-		[HW_LIMIT_CQ] = c->log_max_cq,   [HW_LIMIT_SRQ] = c->log_max_srq,
-		[HW_LIMIT_QP] = c->log_max_qp,   [HW_LIMIT_XRCD] = c->log_max_xrcd,
-		[HW_LIMIT_OBJ] = c->log_max_obj,
+	const uint32_t log_max[SEG_T_COUNT] = {
+		[SEG_T_PD] = c->log_max_pd,   [SEG_T_MKEY] = c->log_max_mkey,
+		[SEG_T_CQ] = c->log_max_cq,   [SEG_T_SRQ] = c->log_max_srq,
+		[SEG_T_QP] = c->log_max_qp,   [SEG_T_XRCD] = c->log_max_xrcd,
+		[SEG_T_OBJ] = c->log_max_obj,
 	};
 
-	return 1u << log_max[l];
+	return 1u << log_max[table];
+}
+
+static _Atomic uint32_t *made_of(struct env *e, enum seg_table_id table)
+{
+	return &hw_hca(&e->s, e->hca)->made[table - HW_KIND_FIRST];
 }
 
 static uint32_t destroy_one(struct env *e, size_t i, uint32_t id)
@@ -67,21 +70,23 @@ static uint32_t make_one(struct env *e, size_t i)
 static void test_the_limit_of_every_kind(void **state)
 {
 	struct env *e = *state;
-	struct hw_hca *hca = hw_hca(&e->s, e->hca);
+	size_t limited = 0;
 
-	assert_int_equal(ARRAY_SIZE(kinds), HW_LIMITS);
+	fw_for_each_kind (k)
+		limited += k->log_max != 0;
+	assert_int_equal(ARRAY_SIZE(kinds), limited);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		_Atomic uint32_t *made = &hca->made[kinds[i].limit];
+		_Atomic uint32_t *made = made_of(e, kinds[i].table);
 		uint32_t before = *made, id;
 
-		*made = limit_of(kinds[i].limit) - 1;
+		*made = limit_of(kinds[i].table) - 1;
 		assert_int_equal(make_one(e, i), FW_OK);
 		id = out_id(e);
 		assert_int_equal(make_one(e, i), FW_EXCEED_LIM);
 		assert_int_equal(fw_status_to_errno(FW_EXCEED_LIM), -ENOMEM);
-		assert_int_equal(*made, limit_of(kinds[i].limit));
+		assert_int_equal(*made, limit_of(kinds[i].table));
 		assert_int_equal(destroy_one(e, i, id), FW_OK);
-		assert_int_equal(*made, limit_of(kinds[i].limit) - 1);
+		assert_int_equal(*made, limit_of(kinds[i].table) - 1);
 		assert_int_equal(make_one(e, i), FW_OK);
 		assert_int_equal(destroy_one(e, i, out_id(e)), FW_OK);
 		*made = before;
@@ -96,7 +101,7 @@ static void test_the_tables_hold_what_is_advertised(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		const struct seg_table_hdr *t = seg_table(&e->s, kinds[i].table);
 
-		assert_true(t->capacity - t->first >= limit_of(kinds[i].limit));
+		assert_true(t->capacity - t->first >= limit_of(kinds[i].table));
 	}
 	assert_true(seg_table(&e->s, SEG_T_AHEAD)->capacity ==
 		    seg_table(&e->s, SEG_T_QP)->capacity);
@@ -105,37 +110,36 @@ static void test_the_tables_hold_what_is_advertised(void **state)
 static void test_all_pds_one_by_one(void **state)
 {
 	struct env *e = *state;
-	uint32_t n = hw_hca(&e->s, e->hca)->made[HW_LIMIT_PD];
+	uint32_t n = *made_of(e, SEG_T_PD);
 
 	while (make_one(e, 0) == FW_OK)
 		n++;
-	assert_int_equal(n, limit_of(HW_LIMIT_PD));
+	assert_int_equal(n, limit_of(SEG_T_PD));
 	assert_int_equal(LAYOUT_GET(cmd_out, e->out, status), FW_EXCEED_LIM);
 	fw_reap_file(&e->s, e->file);
-	assert_int_equal(hw_hca(&e->s, e->hca)->made[HW_LIMIT_PD], 0);
+	assert_int_equal(*made_of(e, SEG_T_PD), 0);
 }
 
 /* Refusals, destroying and reaping leave the counts at what there is; so does counting again. */
 static void test_counts_follow_what_there_is(void **state)
 {
 	struct env *e = *state;
-	struct hw_hca *hca = hw_hca(&e->s, e->hca);
-	uint32_t made[HW_LIMITS];
+	uint32_t made[ARRAY_SIZE(kinds)], qps = *made_of(e, SEG_T_QP);
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		made[kinds[i].limit] = hca->made[kinds[i].limit];
+		made[i] = *made_of(e, kinds[i].table);
 	b_create_qp(e);
 	LAYOUT_SET(qpc, LAYOUT_IN(create_qp_in, qpc, e->in), pd, 0xabcde);
 	assert_int_equal(run(e, e->in, IN(create_qp), OUT(create_qp)), FW_BAD_RES);
-	assert_int_equal(hca->made[HW_LIMIT_QP], made[HW_LIMIT_QP]);
+	assert_int_equal(*made_of(e, SEG_T_QP), qps);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		hca->made[kinds[i].limit] += 7;
+		*made_of(e, kinds[i].table) += 7;
 	fw_recount(&e->s, e->hca);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		assert_int_equal(hca->made[kinds[i].limit], made[kinds[i].limit]);
+		assert_int_equal(*made_of(e, kinds[i].table), made[i]);
 	fw_reap_file(&e->s, e->file);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		assert_int_equal(hca->made[kinds[i].limit], 0);
+		assert_int_equal(*made_of(e, kinds[i].table), 0);
 }
 
 int main(void)

@@ -2,7 +2,8 @@
 /*
  * Hardware state in the segment: what a card keeps in its own memory. Made and changed by the
  * firmware (src/fw), run by the engine (src/engine), read by everybody. Every element starts with
- * gen, flags (see seg_alloc). SEG_ELEM rounds their sizes to 64.
+ * gen, flags (see seg_alloc); what commands make goes on as struct fw_elem (fw/kinds.h) says.
+ * SEG_ELEM rounds their sizes to 64.
  *
  * Who may write what: fields marked [fw] change under the HCA's lock together with the object's own
  * locks; [sq]/[rq]/[cq] under that lock by the engine; unmarked are set at creation.
@@ -42,18 +43,6 @@ struct hw_host {
 	uint32_t hca[16]; /* SEG_T_HCA indices, in device order: mlx5_0, mlx5_1... */
 } SEG_ELEM;
 
-/* What an HCA can have a limited number of. */
-enum hw_limit {
-	HW_LIMIT_PD,
-	HW_LIMIT_MKEY,
-	HW_LIMIT_CQ,
-	HW_LIMIT_SRQ,
-	HW_LIMIT_QP,
-	HW_LIMIT_XRCD,
-	HW_LIMIT_OBJ,
-	HW_LIMITS
-};
-
 struct hw_hca {
 	uint32_t gen, flags;
 	struct seg_lock lock; /* control plane of this HCA */
@@ -70,7 +59,7 @@ struct hw_hca {
 		clock_nsec;        /* the same instant by completion stamps and by wall clock */
 	_Atomic uint32_t next_uid; /* DEVX uids */
 	_Atomic uint32_t mkey_var; /* low byte of the next MR key: the driver's choice */
-	_Atomic uint32_t made[HW_LIMITS]; /* so many there are (fw/limits.c) */
+	_Atomic uint32_t made[HW_KIND_COUNT]; /* so many of each kind (fw/limits.c) */
 	_Atomic uint32_t zombies; /* objects of closed files that a stopped process still holds */
 	/*
 	 * Finding, joining and leaving what several open files share (hw_share); taken before
@@ -181,9 +170,8 @@ enum hw_uar_type { HW_UAR_BF = 0, HW_UAR_NC = 1, HW_UAR_VAR = 2 };
 
 struct hw_uar {
 	uint32_t gen, flags;
-	uint32_t hca;
-	uint32_t type; /* enum hw_uar_type: op_mod of ALLOC_UAR */
-	uint32_t uid;
+	uint32_t hca, uid;
+	uint32_t type;         /* enum hw_uar_type: op_mod of ALLOC_UAR */
 	_Atomic uint32_t refs; /* QPs, CQs, EQs that ring there */
 } SEG_ELEM;
 
