@@ -110,6 +110,14 @@ bool fw_reap_try(struct seg *s, uint32_t file);
  * True: some is left. */
 bool fw_reap_zombies(struct seg *s, uint32_t hca);
 
+/*
+ * An element that open files share goes on in another of them: if it is owned by `owner` (an owner
+ * word), it is that sharer's from now on. False: nobody shares it but by `leaving`, a SEG_T_SHARE
+ * that ends, or SEG_NONE. Called with hw_hca.share_lock held, if that was to be had. (kinds.c)
+ */
+bool fw_share_pass_on(struct seg *s, enum seg_table_id t, uint32_t idx, uint32_t owner,
+		      uint32_t leaving);
+
 /* Device bring-up, once per HCA when a fabric is made: CREATE_EQ for each completion vector. */
 int fw_hca_init(struct seg *s, uint32_t hca);
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the table of kinds, and what only goes over its rows: references between objects. Called by
- * the command handlers and by reaping, with the HCA's lock held.
+ * Owns the table of kinds, and what only goes over its rows: references between objects, shares,
+ * whether threads work on an object. Called by the command handlers and by reaping, with the HCA's
+ * lock held.
  */
 #include "fw/kinds.h"
 
 #include <assert.h>
 #include <stddef.h>
+#include "engine/engine.h"
 #include "fw/cmd.h"
 
 /* Where a field of that type is; of another type it does not compile. */
@@ -17,77 +19,122 @@
 	{                                             \
 		AT(uint32_t, type, field), SEG_T_##to \
 	}
+#define LOCK(type, field) AT(struct seg_lock, type, field)
 #define LOG_MAX(field) offsetof(struct fw_caps, field)
 
 static void obj_refer(struct seg *s, const void *e, int by);
+static bool srq_held(struct seg *s, const void *e);
+static void qp_stop(void *e);
+static bool qp_shared(const void *e);
+static bool xrcd_shared(const void *e);
 
 const struct fw_kind fw_kinds[HW_KIND_COUNT] = {
 	{
 		.table = SEG_T_SHARE,
+		.name = "share",
+		.stage = FW_STAGE_QUEUE,
 	},
 	{
 		.table = SEG_T_MCG,
+		.name = "mcg",
+		.stage = FW_STAGE_QUEUE,
 	},
 	{
 		.table = SEG_T_QP,
+		.name = "qp",
+		.stage = FW_STAGE_QUEUE,
+		.locks = {LOCK(qp, sq_lock), LOCK(qp, rq_lock)},
 		.log_max = LOG_MAX(log_max_qp),
 		.refers = {REF(qp, pdn, PD), REF(qp, cqn_snd, CQ), REF(qp, cqn_rcv, CQ),
 			   REF(qp, uar, UAR), REF(qp, xrcd, XRCD), REF(qp, qctr, QCTR),
 			   REF(qp, buf_umem, UMEM), REF(qp, dbr_umem, UMEM), REF(qp, srqn, SRQ),
 			   REF(qp, qos_req, OBJ), REF(qp, qos_resp, OBJ)},
+		.stop = qp_stop,
+		.free = fw_qp_free,
+		.shared = qp_shared,
+		.adopt = eng_qp_adopt,
 	},
 	{
 		.table = SEG_T_OBJ,
+		.name = "obj",
+		.stage = FW_STAGE_QUEUE,
 		.refs = REFS(obj),
 		.log_max = LOG_MAX(log_max_obj),
 		.refer = obj_refer,
+		.retire = fw_obj_retire, /* they refer to each other in any order */
+		.free = fw_obj_free,
 	},
 	{
 		.table = SEG_T_QCTR,
+		.name = "qctr",
+		.stage = FW_STAGE_QUEUE,
 		.refs = REFS(qctr),
 	},
 	{
 		.table = SEG_T_SRQ,
+		.name = "srq",
+		.stage = FW_STAGE_QUEUE,
 		.refs = REFS(srq),
+		.locks = {LOCK(srq, lock)},
 		.log_max = LOG_MAX(log_max_srq),
 		.refers = {REF(srq, pdn, PD), REF(srq, cqn, CQ), REF(srq, xrcd, XRCD),
 			   REF(srq, buf_umem, UMEM), REF(srq, dbr_umem, UMEM)},
+		.held = srq_held,
+		.free = fw_srq_free,
 	},
 	{
 		.table = SEG_T_CQ,
+		.name = "cq",
+		.stage = FW_STAGE_QUEUE,
 		.refs = REFS(cq),
+		.locks = {LOCK(cq, lock)},
 		.log_max = LOG_MAX(log_max_cq),
 		.refers = {REF(cq, uar, UAR), REF(cq, buf_umem, UMEM), REF(cq, dbr_umem, UMEM)},
+		.free = fw_cq_free,
 	},
 	{
 		.table = SEG_T_MKEY,
+		.name = "mkey",
+		.stage = FW_STAGE_KEY,
 		.log_max = LOG_MAX(log_max_mkey),
 		.refers = {REF(mkey, pdn, PD), REF(mkey, umem, UMEM)},
+		.free = fw_mkey_release,
 	},
 	{
 		.table = SEG_T_KLM,
+		.stage = FW_STAGE_REST,
 	},
 	{
 		.table = SEG_T_UMEM,
+		.name = "umem",
+		.stage = FW_STAGE_REST,
 		.refs = REFS(umem),
 	},
 	{
 		.table = SEG_T_EQ,
+		.stage = FW_STAGE_NEVER,
 		.refers = {REF(eq, uar, UAR)},
 	},
 	{
 		.table = SEG_T_UAR,
+		.name = "uar",
+		.stage = FW_STAGE_REST,
 		.refs = REFS(uar),
 	},
 	{
 		.table = SEG_T_PD,
+		.name = "pd",
+		.stage = FW_STAGE_REST,
 		.refs = REFS(pd),
 		.log_max = LOG_MAX(log_max_pd),
 	},
 	{
 		.table = SEG_T_XRCD,
+		.name = "xrcd",
+		.stage = FW_STAGE_REST,
 		.refs = REFS(xrcd),
 		.log_max = LOG_MAX(log_max_xrcd),
+		.shared = xrcd_shared,
 	},
 };
 
@@ -186,4 +233,82 @@ void fw_recount(struct seg *s, uint32_t hca)
 				fw_refer(s, k->table, e, 1);
 		}
 	}
+}
+
+/* ---- who works on it ---- */
+
+/* ns 0: only a look. With time, a dead owner is found who is not known to be dead yet. */
+static bool lock_is_free(struct seg *s, struct seg_lock *l, uint64_t ns)
+{
+	int r = ns ? seg_lock(s, l, ns) : seg_trylock(s, l);
+
+	if (r < 0)
+		return false;
+	seg_unlock(s, l);
+	return true;
+}
+
+/* An XRC SRQ is also at work where a QP of its domain is, which is waited for when it is freed. */
+static bool srq_held(struct seg *s, const void *e)
+{
+	const struct hw_srq *srq = e;
+
+	if (srq->type != HW_SRQ_XRC)
+		return false;
+	seg_for_each_live (s, SEG_T_QP, i) {
+		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
+
+		if (qp->st == HW_ST_XRC && qp->xrcd == srq->xrcd && atomic_load(&qp->rq_lock.word))
+			return true;
+	}
+	return false;
+}
+
+bool fw_held(struct seg *s, const struct fw_kind *k, uint32_t idx, uint64_t ns)
+{
+	const struct fw_elem *e = fw_elem(s, k, idx);
+
+	for (size_t i = 0; i < FW_KIND_LOCKS && k->locks[i]; i++)
+		if (!lock_is_free(s, field(e, k->locks[i]), ns))
+			return true;
+	return k->held && !ns && k->held(s, e);
+}
+
+static void qp_stop(void *e)
+{
+	atomic_store(&((struct hw_qp *)e)->state, HW_QPS_RST);
+}
+
+/* ---- shares ---- */
+
+static bool qp_shared(const void *e)
+{
+	return ((const struct hw_qp *)e)->shared;
+}
+
+static bool xrcd_shared(const void *e)
+{
+	return true;
+}
+
+bool fw_share_pass_on(struct seg *s, enum seg_table_id t, uint32_t idx, uint32_t owner,
+		      uint32_t leaving)
+{
+	const struct fw_kind *k = fw_kind(t);
+
+	if (!k || !k->shared || !k->shared(fw_elem(s, k, idx)))
+		return false;
+	seg_for_each_live (s, SEG_T_SHARE, i) {
+		const struct hw_share *sh = seg_at(s, SEG_T_SHARE, i);
+		uint32_t heir = seg_owner(s, SEG_T_SHARE, i), old = owner;
+
+		if (i == leaving || sh->table != (uint32_t)t || sh->idx != idx ||
+		    !fw_ready(&sh->flags) || heir == SEG_OWNER_FREE)
+			continue;
+		if (atomic_compare_exchange_strong(seg_owner_word(s, t, idx), &old, heir) &&
+		    k->adopt)
+			k->adopt(s, idx, sh->slot);
+		return true;
+	}
+	return false;
 }

@@ -16,177 +16,71 @@
 #include "util/clock.h"
 #include "util/sys.h"
 
-/* Queues first, then what they refer to. */
-static const struct reap_step {
-	enum seg_table_id table;
-	int (*free)(struct seg *s, uint32_t idx); /* NULL: nothing works on it, only refers to it */
-	void (*prepare)(struct seg *s, uint32_t idx); /* of all before the first is freed */
-} steps[] = {
-	{SEG_T_MCG, NULL, NULL},
-	{SEG_T_QP, fw_qp_free, NULL},
-	{SEG_T_OBJ, fw_obj_free, fw_obj_retire}, /* they refer to each other in any order */
-	{SEG_T_QCTR, NULL, NULL},
-	{SEG_T_SRQ, fw_srq_free, NULL},
-	{SEG_T_CQ, fw_cq_free, NULL},
-	{SEG_T_MKEY, fw_mkey_release, NULL},
-	{SEG_T_KLM, NULL, NULL},
-	{SEG_T_UMEM, NULL, NULL},
-	{SEG_T_UAR, NULL, NULL},
-	{SEG_T_PD, NULL, NULL},
-	{SEG_T_XRCD, NULL, NULL},
-};
-
-/* Where keys begin; what comes before them are queues, and what only refers to queues. */
-static size_t key_step(void)
-{
-	size_t n = 0;
-
-	while (steps[n].table != SEG_T_MKEY)
-		n++;
-	return n;
-}
-
 #define LOOK_NS UINT64_C(1000000) /* where something has been waited for already */
 
-/* Every element of these tables starts like this. */
-struct elem {
-	uint32_t gen, flags;
-	uint32_t hca;
-};
-static_assert(offsetof(struct hw_qp, hca) == offsetof(struct elem, hca) &&
-		      offsetof(struct hw_obj, hca) == offsetof(struct elem, hca) &&
-		      offsetof(struct hw_srq, hca) == offsetof(struct elem, hca) &&
-		      offsetof(struct hw_cq, hca) == offsetof(struct elem, hca) &&
-		      offsetof(struct hw_mkey, hca) == offsetof(struct elem, hca) &&
-		      offsetof(struct hw_klm, hca) == offsetof(struct elem, hca) &&
-		      offsetof(struct hw_umem, hca) == offsetof(struct elem, hca) &&
-		      offsetof(struct hw_uar, hca) == offsetof(struct elem, hca) &&
-		      offsetof(struct hw_pd, hca) == offsetof(struct elem, hca) &&
-		      offsetof(struct hw_xrcd, hca) == offsetof(struct elem, hca) &&
-		      offsetof(struct hw_share, hca) == offsetof(struct elem, hca) &&
-		      offsetof(struct hw_qctr, hca) == offsetof(struct elem, hca) &&
-		      offsetof(struct hw_mcg, hca) == offsetof(struct elem, hca),
-	      "the head of reapable elements");
-
-static uint32_t refs_of(struct seg *s, enum seg_table_id table, uint32_t idx)
+/* A step of reaping: a kind, in the table's order. Queues first, then what they refer to. */
+static const struct fw_kind *next_kind(const struct fw_kind *k, enum fw_stage from,
+				       enum fw_stage to)
 {
-	const _Atomic uint32_t *refs = fw_refs_of(s, table, idx);
+	for (k = k ? k + 1 : fw_kinds; k < fw_kinds + HW_KIND_COUNT; k++)
+		if (k->stage >= from && k->stage <= to)
+			return k;
+	return NULL;
+}
+#define for_each_step(k, from, to)                                                         \
+	for (const struct fw_kind *k = next_kind(NULL, FW_STAGE_##from, FW_STAGE_##to); k; \
+	     k = next_kind(k, FW_STAGE_##from, FW_STAGE_##to))
+
+static uint32_t refs_of(struct seg *s, const struct fw_kind *k, uint32_t idx)
+{
+	const _Atomic uint32_t *refs = fw_refs_of(s, k->table, idx);
 
 	return refs ? *refs : 0;
 }
 
-static void make_zombie(struct seg *s, struct hw_hca *hca, enum seg_table_id table, uint32_t idx)
+static void make_zombie(struct seg *s, struct hw_hca *hca, const struct fw_kind *k, uint32_t idx)
 {
-	struct elem *e = seg_at(s, table, idx);
+	struct fw_elem *e = fw_elem(s, k, idx);
 
 	/* No new work: whoever holds its lock finds it in reset when it goes on. */
-	if (table == SEG_T_QP)
-		atomic_store(&((struct hw_qp *)(void *)e)->state, HW_QPS_RST);
+	if (k->stop)
+		k->stop(e);
 	if (!(__atomic_fetch_or(&e->flags, HW_F_ZOMBIE, __ATOMIC_ACQ_REL) & HW_F_ZOMBIE))
 		atomic_fetch_add(&hca->zombies, 1);
-	atomic_store(seg_owner_word(s, table, idx), SEG_OWNER_DEVICE);
+	atomic_store(seg_owner_word(s, k->table, idx), SEG_OWNER_DEVICE);
 }
 
-/* ns 0: only a look. With time, a dead owner is found who is not known to be dead yet. */
-static bool lock_is_free(struct seg *s, struct seg_lock *l, uint64_t ns)
+static void reap_one(struct seg *s, struct hw_hca *hca, const struct fw_kind *k, uint32_t idx)
 {
-	int r = ns ? seg_lock(s, l, ns) : seg_trylock(s, l);
-
-	if (r < 0)
-		return false;
-	seg_unlock(s, l);
-	return true;
-}
-
-/* An XRC SRQ is also at work where a QP of its domain is, which is waited for when it is freed. */
-static bool srq_held(struct seg *s, struct hw_srq *srq, uint64_t ns)
-{
-	if (!lock_is_free(s, &srq->lock, ns))
-		return true;
-	if (srq->type != HW_SRQ_XRC || ns)
-		return false;
-	seg_for_each_live (s, SEG_T_QP, i) {
-		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
-
-		if (qp->st == HW_ST_XRC && qp->xrcd == srq->xrcd && atomic_load(&qp->rq_lock.word))
-			return true;
-	}
-	return false;
-}
-
-/* Does somebody work on it? What free() waits for is not held then. */
-static bool still_held(struct seg *s, enum seg_table_id table, uint32_t idx, uint64_t ns)
-{
-	void *e = seg_at(s, table, idx);
-	struct hw_qp *qp = e;
-
-	switch ((int)table) {
-	case SEG_T_QP:
-		return !lock_is_free(s, &qp->sq_lock, ns) || !lock_is_free(s, &qp->rq_lock, ns);
-	case SEG_T_SRQ:
-		return srq_held(s, e, ns);
-	case SEG_T_CQ:
-		return !lock_is_free(s, &((struct hw_cq *)e)->lock, ns);
-	default:
-		return false;
-	}
-}
-
-/*
- * Somebody else's share of it, whose file owns it from now on. The caller has freed the shares of
- * the file that goes, and holds share_lock if that was to be had.
- */
-static bool pass_on(struct seg *s, enum seg_table_id table, uint32_t idx, uint32_t from)
-{
-	if (table != SEG_T_XRCD &&
-	    (table != SEG_T_QP || !((struct hw_qp *)seg_at(s, table, idx))->shared))
-		return false;
-	seg_for_each_live (s, SEG_T_SHARE, i) {
-		const struct hw_share *sh = seg_at(s, SEG_T_SHARE, i);
-		uint32_t heir = seg_owner(s, SEG_T_SHARE, i);
-
-		if (sh->table != (uint32_t)table || sh->idx != idx || !fw_ready(&sh->flags) ||
-		    heir == from || heir == SEG_OWNER_FREE)
-			continue;
-		atomic_store(seg_owner_word(s, table, idx), heir);
-		if (table == SEG_T_QP)
-			eng_qp_adopt(s, idx, sh->slot);
-		return true;
-	}
-	return false;
-}
-
-static void reap_one(struct seg *s, struct hw_hca *hca, const struct reap_step *step, uint32_t idx)
-{
-	struct elem *e = seg_at(s, step->table, idx);
+	const struct fw_elem *e = fw_elem(s, k, idx);
 	bool zombie = __atomic_load_n(&e->flags, __ATOMIC_ACQUIRE) & HW_F_ZOMBIE;
 	int r = 0;
 
-	if (!zombie && pass_on(s, step->table, idx, seg_owner(s, step->table, idx)))
+	if (!zombie && fw_share_pass_on(s, k->table, idx, seg_owner(s, k->table, idx), SEG_NONE))
 		return;
 	/*
 	 * With zombies about, a reference may be theirs. Without, it is one whose taker died before
 	 * it committed.
 	 */
-	if (refs_of(s, step->table, idx) > 0 && hca->zombies > (zombie ? 1u : 0u))
+	if (refs_of(s, k, idx) > 0 && hca->zombies > (zombie ? 1u : 0u))
 		r = -EBUSY;
-	else if (zombie && still_held(s, step->table, idx, 0))
+	else if (zombie && fw_held(s, k, idx, 0))
 		r = -EBUSY;
-	else if (step->free)
-		r = step->free(s, idx);
+	else if (k->free)
+		r = k->free(s, idx);
 	else
-		fw_free(s, step->table, idx);
+		fw_free(s, k->table, idx);
 	if (r < 0)
-		make_zombie(s, hca, step->table, idx);
+		make_zombie(s, hca, k, idx);
 	else if (zombie)
 		atomic_fetch_sub(&hca->zombies, 1);
 }
 
 /* Of those that the device owns, only its zombies of this HCA are for reaping. */
-static bool for_reaping(struct seg *s, enum seg_table_id table, uint32_t idx, uint32_t owner,
+static bool for_reaping(struct seg *s, const struct fw_kind *k, uint32_t idx, uint32_t owner,
 			uint32_t hca_idx)
 {
-	const struct elem *e = seg_at(s, table, idx);
+	const struct fw_elem *e = fw_elem(s, k, idx);
 
 	return owner != SEG_OWNER_DEVICE || ((e->flags & HW_F_ZOMBIE) && e->hca == hca_idx);
 }
@@ -194,10 +88,11 @@ static bool for_reaping(struct seg *s, enum seg_table_id table, uint32_t idx, ui
 /* All keys die at once, so that one look at the send queues of the fabric is enough. */
 static int disable_mkeys(struct seg *s, uint32_t owner, uint32_t hca_idx, uint64_t ns)
 {
+	const struct fw_kind *k = fw_kind(SEG_T_MKEY);
 	bool any = false;
 
 	seg_for_each_owned (s, SEG_T_MKEY, owner, i) {
-		if (!for_reaping(s, SEG_T_MKEY, i, owner, hca_idx))
+		if (!for_reaping(s, k, i, owner, hca_idx))
 			continue;
 		atomic_store(&((struct hw_mkey *)seg_at(s, SEG_T_MKEY, i))->valid, 0);
 		any = true;
@@ -212,21 +107,20 @@ static void reap_zombies(struct seg *s, struct hw_hca *hca, uint32_t hca_idx, ui
 
 	if (!hca->zombies)
 		return;
-	for (size_t n = 0; n < ARRAY_SIZE(steps); n++) {
-		const struct reap_step *step = &steps[n];
-		bool busy = step->table == SEG_T_MKEY && disable_mkeys(s, owner, hca_idx, ns) < 0;
+	for_each_step (k, QUEUE, REST) {
+		bool busy = k->stage == FW_STAGE_KEY && disable_mkeys(s, owner, hca_idx, ns) < 0;
 
-		if (step->prepare)
-			seg_for_each_owned (s, step->table, owner, i)
-				if (for_reaping(s, step->table, i, owner, hca_idx))
-					step->prepare(s, i);
-		seg_for_each_owned (s, step->table, owner, i) {
-			if (!for_reaping(s, step->table, i, owner, hca_idx))
+		if (k->retire)
+			seg_for_each_owned (s, k->table, owner, i)
+				if (for_reaping(s, k, i, owner, hca_idx))
+					k->retire(s, i);
+		seg_for_each_owned (s, k->table, owner, i) {
+			if (!for_reaping(s, k, i, owner, hca_idx))
 				continue;
 			if (busy)
-				make_zombie(s, hca, step->table, i);
+				make_zombie(s, hca, k, i);
 			else
-				reap_one(s, hca, step, i);
+				reap_one(s, hca, k, i);
 		}
 	}
 }
@@ -301,25 +195,19 @@ static void end(struct reaping *p)
 	fw_sig_restore(NULL, p->mask);
 }
 
-static void free_shares(const struct reaping *p)
-{
-	seg_for_each_owned (p->s, SEG_T_SHARE, p->owner, i)
-		seg_free(p->s, SEG_T_SHARE, i);
-}
-
 /* One of the queues. False: somebody works on it; a QP takes no new work then. */
-static bool reap_idle(const struct reaping *p, const struct reap_step *step, uint32_t idx)
+static bool reap_idle(const struct reaping *p, const struct fw_kind *k, uint32_t idx)
 {
-	struct elem *e = seg_at(p->s, step->table, idx);
+	struct fw_elem *e = fw_elem(p->s, k, idx);
 
-	if (pass_on(p->s, step->table, idx, p->owner))
+	if (fw_share_pass_on(p->s, k->table, idx, p->owner, SEG_NONE))
 		return true;
-	if (fw_ready(&e->flags) && still_held(p->s, step->table, idx, p->look)) {
-		if (step->table == SEG_T_QP)
-			atomic_store(&((struct hw_qp *)(void *)e)->state, HW_QPS_RST);
+	if (fw_ready(&e->flags) && fw_held(p->s, k, idx, p->look)) {
+		if (k->stop)
+			k->stop(e);
 		return false;
 	}
-	reap_one(p->s, p->hca, step, idx);
+	reap_one(p->s, p->hca, k, idx);
 	return true;
 }
 
@@ -328,26 +216,27 @@ static bool reap_queues(const struct reaping *p)
 {
 	bool idle = true;
 
-	free_shares(p);
-	for (size_t n = 0; n < key_step() && idle; n++) {
-		if (steps[n].prepare)
-			seg_for_each_owned (p->s, steps[n].table, p->owner, i)
-				steps[n].prepare(p->s, i);
-		seg_for_each_owned (p->s, steps[n].table, p->owner, i)
-			idle = reap_idle(p, &steps[n], i) && idle;
+	for_each_step (k, QUEUE, QUEUE) {
+		if (k->retire)
+			seg_for_each_owned (p->s, k->table, p->owner, i)
+				k->retire(p->s, i);
+		seg_for_each_owned (p->s, k->table, p->owner, i)
+			idle = reap_idle(p, k, i) && idle;
+		if (!idle)
+			return false;
 	}
-	return idle;
+	return true;
 }
 
 /* The rest, in which nobody works but through keys: those are disabled. */
 static void reap_rest(const struct reaping *p, bool keys_busy)
 {
-	for (size_t n = key_step(); n < ARRAY_SIZE(steps); n++)
-		seg_for_each_owned (p->s, steps[n].table, p->owner, i)
-			if (keys_busy && steps[n].table == SEG_T_MKEY)
-				make_zombie(p->s, p->hca, steps[n].table, i);
+	for_each_step (k, KEY, REST)
+		seg_for_each_owned (p->s, k->table, p->owner, i)
+			if (keys_busy && k->stage == FW_STAGE_KEY)
+				make_zombie(p->s, p->hca, k, i);
 			else
-				reap_one(p->s, p->hca, &steps[n], i);
+				reap_one(p->s, p->hca, k, i);
 	TRACE(LOG_FW, "file %u: reaped (hca %u, zombies %u)", p->owner - 1, p->hca_idx,
 	      p->hca->zombies);
 }
@@ -398,10 +287,10 @@ void fw_reap_file(struct seg *s, uint32_t file)
 	busy = disable_mkeys(s, p.owner, p.hca_idx, SEG_LOCK_CTRL_NS) < 0;
 	begin(&p, true);
 	/* What was in use all the time becomes zombies. */
-	for (size_t n = 0; n < key_step(); n++)
-		seg_for_each_owned (s, steps[n].table, p.owner, i)
-			if (!reap_idle(&p, &steps[n], i))
-				make_zombie(s, p.hca, steps[n].table, i);
+	for_each_step (k, QUEUE, QUEUE)
+		seg_for_each_owned (s, k->table, p.owner, i)
+			if (!reap_idle(&p, k, i))
+				make_zombie(s, p.hca, k, i);
 	reap_rest(&p, busy);
 	end(&p);
 }
