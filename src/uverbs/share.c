@@ -5,7 +5,7 @@
  * that it is reaped with the last. Called by std_xrcd.c and std_qp.c, under hw_hca.share_lock.
  */
 #include "uverbs/priv.h"
-#include "engine/engine.h"
+#include "fw/fw.h"
 #include "segment/lock.h"
 
 static struct hw_hca *hca_of(struct uv_file *f)
@@ -45,23 +45,9 @@ int uv_share_join(struct uv_file *f, enum seg_table_id table, uint32_t idx, uint
 bool uv_share_leave(struct uv_file *f, uint32_t share)
 {
 	const struct hw_share *mine = seg_at(f->seg, SEG_T_SHARE, share);
-	enum seg_table_id table = mine->table;
-	uint32_t idx = mine->idx;
 
-	seg_for_each_live (f->seg, SEG_T_SHARE, i) {
-		const struct hw_share *sh = seg_at(f->seg, SEG_T_SHARE, i);
-		uint32_t mark = f->file + 1;
-
-		if (i == share || sh->table != table || sh->idx != idx || sh->hca != f->hca ||
-		    !(__atomic_load_n(&sh->flags, __ATOMIC_ACQUIRE) & HW_F_READY))
-			continue;
-		/* If it is ours, it is the other's from now on. */
-		if (atomic_compare_exchange_strong(seg_owner_word(f->seg, table, idx), &mark,
-						   seg_owner(f->seg, SEG_T_SHARE, i)) &&
-		    table == SEG_T_QP)
-			eng_qp_adopt(f->seg, idx, sh->slot);
-		seg_free(f->seg, SEG_T_SHARE, share);
-		return true;
-	}
-	return false;
+	if (!fw_share_pass_on(f->seg, mine->table, mine->idx, f->file + 1, share))
+		return false;
+	seg_free(f->seg, SEG_T_SHARE, share);
+	return true;
 }
