@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "fw/caps.h"
+#include "fw/kinds.h"
 #include "util/cleanup.h"
 
 static void add_str(struct json_object *o, const char *key, const char *v)
@@ -137,34 +138,27 @@ static struct json_object *show_subnet(struct sup *sup)
 	return o;
 }
 
+static uint64_t count_owned(struct sup *sup, enum seg_table_id t)
+{
+	uint64_t n = 0;
+
+	seg_for_each_live (&sup->seg, t, idx)
+		n += seg_owner(&sup->seg, t, idx) != SEG_OWNER_DEVICE;
+	return n;
+}
+
 /* What open files own; what was made with the fabric is not counted. */
 static struct json_object *show_objects(struct sup *sup)
 {
-	static const struct {
-		const char *name;
-		enum seg_table_id table;
-	} rows[] = {{"uar", SEG_T_UAR},
-		    {"pd", SEG_T_PD},
-		    {"umem", SEG_T_UMEM},
-		    {"mkey", SEG_T_MKEY},
-		    {"cq", SEG_T_CQ},
-		    {"srq", SEG_T_SRQ},
-		    {"qp", SEG_T_QP},
-		    {"obj", SEG_T_OBJ},
-		    {"xrcd", SEG_T_XRCD},
-		    {"qctr", SEG_T_QCTR},
-		    {"mcg", SEG_T_MCG},
-		    {"share", SEG_T_SHARE},
-		    {"subscription", SEG_T_EVSUB}};
 	struct json_object *o = json_object_new_object();
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		uint64_t n = 0;
+	for (unsigned int t = HW_KIND_FIRST; t < SEG_T_COUNT; t++) {
+		const struct fw_kind *k = fw_kind((enum seg_table_id)t);
 
-		seg_for_each_live (&sup->seg, rows[i].table, idx)
-			n += seg_owner(&sup->seg, rows[i].table, idx) != SEG_OWNER_DEVICE;
-		add_num(o, rows[i].name, n);
+		if (k && k->name)
+			add_num(o, k->name, count_owned(sup, k->table));
 	}
+	add_num(o, "subscription", count_owned(sup, SEG_T_EVSUB));
 	add_num(o, "file", sup->nopen);
 	return o;
 }
