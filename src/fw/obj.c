@@ -141,11 +141,11 @@ int fw_umem_place(const struct hw_umem *u, uint64_t offset, uint64_t bytes, uint
 
 /*
  * Invisible first, so that no command finds it again; references last but one, so that what it
- * uses outlives it.
+ * uses outlives it. A zombie stays one until it is free.
  */
 static bool retire(uint32_t *flags)
 {
-	return __atomic_exchange_n(flags, 0, __ATOMIC_ACQ_REL) & HW_F_READY;
+	return __atomic_fetch_and(flags, ~(uint32_t)HW_F_READY, __ATOMIC_ACQ_REL) & HW_F_READY;
 }
 
 int fw_qp_free(struct seg *s, uint32_t qpn)

@@ -100,13 +100,10 @@ static int disable_mkeys(struct seg *s, uint32_t owner, uint32_t hca_idx, uint64
 	return any ? eng_mkey_quiesce_all(s, ns) : 0;
 }
 
-/* `ns`: how long to wait for the users of dying keys. */
-static void reap_zombies(struct seg *s, struct hw_hca *hca, uint32_t hca_idx, uint64_t ns)
+static void reap_zombies_locked(struct seg *s, struct hw_hca *hca, uint32_t hca_idx, uint64_t ns)
 {
 	const uint32_t owner = SEG_OWNER_DEVICE;
 
-	if (!hca->zombies)
-		return;
 	for_each_step (k, QUEUE, REST) {
 		bool busy = k->stage == FW_STAGE_KEY && disable_mkeys(s, owner, hca_idx, ns) < 0;
 
@@ -123,6 +120,18 @@ static void reap_zombies(struct seg *s, struct hw_hca *hca, uint32_t hca_idx, ui
 				reap_one(s, hca, k, i);
 		}
 	}
+}
+
+/*
+ * `ns`: how long to wait for the users of dying keys. A job that goes without the HCA's lock may
+ * meet others here: whoever comes second leaves the zombies to the first.
+ */
+static void reap_zombies(struct seg *s, struct hw_hca *hca, uint32_t hca_idx, uint64_t ns)
+{
+	if (!hca->zombies || seg_trylock(s, &hca->reap_lock) < 0)
+		return;
+	reap_zombies_locked(s, hca, hca_idx, ns);
+	seg_unlock(s, &hca->reap_lock);
 }
 
 /* The end of a file. */

@@ -6,6 +6,7 @@
 #include "fw/test.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,12 +15,39 @@
 #include "segment/proc.h"
 
 static bool qp_busy, mkeys_busy;
-static unsigned int mkey_waits;
+static unsigned int mkey_waits, qp_waits;
+/* Run once by another thread while a QP is being freed. */
+static void (*meanwhile)(struct env *e);
+static struct env *meanwhile_env;
+/* A lock whose holder is stopped, for those who would wait for it. */
+static const struct seg_lock *stuck;
+
+static void *run_meanwhile(void *fn)
+{
+	(*(void (**)(struct env *))fn)(meanwhile_env);
+	return NULL;
+}
+
+int __real_seg_lock(struct seg *s, struct seg_lock *l, uint64_t ns);
+int __wrap_seg_lock(struct seg *s, struct seg_lock *l, uint64_t ns);
+int __wrap_seg_lock(struct seg *s, struct seg_lock *l, uint64_t ns)
+{
+	return l == stuck ? -ETIMEDOUT : __real_seg_lock(s, l, ns);
+}
 
 int __real_eng_qp_quiesce(struct seg *s, uint32_t qpn);
 int __wrap_eng_qp_quiesce(struct seg *s, uint32_t qpn);
 int __wrap_eng_qp_quiesce(struct seg *s, uint32_t qpn)
 {
+	void (*fn)(struct env *) = meanwhile;
+	pthread_t thread;
+
+	qp_waits++;
+	meanwhile = NULL;
+	if (fn) {
+		assert_int_equal(pthread_create(&thread, NULL, run_meanwhile, &fn), 0);
+		assert_int_equal(pthread_join(thread, NULL), 0);
+	}
 	return qp_busy ? -ETIMEDOUT : __real_eng_qp_quiesce(s, qpn);
 }
 
@@ -42,7 +70,9 @@ int __wrap_eng_mkey_quiesce_all(struct seg *s, uint64_t ns)
 static int setup(void **state)
 {
 	qp_busy = mkeys_busy = false;
-	mkey_waits = 0;
+	mkey_waits = qp_waits = 0;
+	meanwhile = NULL;
+	stuck = NULL;
 	return env_setup(state);
 }
 
@@ -173,6 +203,59 @@ static void test_zombies_are_tried_again_without_waiting(void **state)
 	assert_int_equal(hca->zombies, 0);
 	assert_int_equal(owned(e, SEG_OWNER_DEVICE), device);
 	assert_false(fw_reap_zombies(&e->s, SEG_NONE));
+}
+
+/* A queue group is referred to by a QP, and goes with the QP. */
+static void test_zombies_that_only_commands_work_on_go(void **state)
+{
+	struct env *e = *state;
+	struct hw_hca *hca = hw_hca(&e->s, e->hca);
+	unsigned int device = owned(e, SEG_OWNER_DEVICE);
+
+	sched_up(e);
+	qp_to(e, HW_QPS_RTS);
+	hw_qp(&e->s, e->qp)->qos_req = e->group;
+	fw_ref(&hw_obj(&e->s, e->group)->refs, 1);
+	qp_busy = true;
+	fw_reap_file(&e->s, e->file);
+	assert_int_equal(seg_owner(&e->s, SEG_T_OBJ, e->group), SEG_OWNER_DEVICE);
+	assert_true(fw_reap_zombies(&e->s, e->hca));
+	qp_busy = false;
+	assert_false(fw_reap_zombies(&e->s, e->hca));
+	assert_int_equal(hca->zombies, 0);
+	assert_int_equal(seg_table(&e->s, SEG_T_OBJ)->live, 0);
+	assert_int_equal(owned(e, SEG_OWNER_DEVICE), device);
+}
+
+static uint32_t other_file;
+
+static void reap_the_other_file(struct env *e)
+{
+	fw_reap_file(&e->s, other_file);
+}
+
+/* A job goes without the HCA's lock, which the supervisor's loop has: the same QP is freed once. */
+static void test_one_thread_at_a_time_frees_zombies(void **state)
+{
+	struct env *e = *state;
+	struct hw_hca *hca = hw_hca(&e->s, e->hca);
+	unsigned int device = owned(e, SEG_OWNER_DEVICE);
+
+	other_file = file_new(e);
+	qp_to(e, HW_QPS_RTS);
+	qp_busy = true;
+	fw_reap_file(&e->s, e->file);
+	assert_int_equal(hca->zombies, 6);
+	qp_busy = false;
+	qp_waits = 0;
+	stuck = &hca->lock;
+	meanwhile_env = e;
+	meanwhile = reap_the_other_file;
+	assert_false(fw_reap_zombies(&e->s, e->hca));
+	assert_null(meanwhile);
+	assert_int_equal(qp_waits, 1);
+	assert_int_equal(hca->zombies, 0);
+	assert_int_equal(owned(e, SEG_OWNER_DEVICE), device);
 }
 
 static void test_keys_in_use_stay_for_later(void **state)
@@ -386,6 +469,8 @@ int main(void)
 		reap_test(test_a_thousand_qps_go),
 		reap_test(test_a_stopped_process_leaves_zombies_for_later),
 		reap_test(test_zombies_are_tried_again_without_waiting),
+		reap_test(test_zombies_that_only_commands_work_on_go),
+		reap_test(test_one_thread_at_a_time_frees_zombies),
 		reap_test(test_keys_in_use_stay_for_later),
 		reap_test(test_destroy_of_a_busy_key_keeps_it),
 		reap_test(test_references_are_counted_again_after_a_death),

@@ -66,6 +66,7 @@ struct hw_hca {
 	 * `lock`. Nothing to repair: each step is one store.
 	 */
 	struct seg_lock share_lock;
+	struct seg_lock reap_lock; /* freeing zombies: only tried, never waited for */
 } SEG_ELEM;
 
 /* Of hw_port.speed: what is no speed of PortInfo's older fields, and the highest. */
