@@ -117,49 +117,28 @@ void fz_answer_check(const uint8_t *out)
 	fz_check(r && r->status == status);
 }
 
-static _Atomic uint32_t *refs_of(struct seg *s, enum seg_table_id t, uint32_t i)
-{
-	switch (t) {
-	case SEG_T_UAR:
-		return &hw_uar(s, i)->refs;
-	case SEG_T_PD:
-		return &hw_pd(s, i)->refs;
-	case SEG_T_UMEM:
-		return &hw_umem(s, i)->refs;
-	case SEG_T_CQ:
-		return &hw_cq(s, i)->refs;
-	case SEG_T_SRQ:
-		return &hw_srq(s, i)->refs;
-	case SEG_T_OBJ:
-		return &hw_obj(s, i)->refs;
-	case SEG_T_XRCD:
-		return &hw_xrcd(s, i)->refs;
-	case SEG_T_QCTR:
-		return &hw_qctr(s, i)->refs;
-	default:
-		return NULL;
-	}
-}
-
 #define REFS_MAX 4096
+
+/* All counts of references: before and after they are counted again. */
+static unsigned int refs_all(struct seg *s, uint32_t refs[REFS_MAX])
+{
+	unsigned int n = 0;
+
+	fw_for_each_kind (k)
+		seg_for_each_live (s, k->table, i)
+			if (k->refs && n < REFS_MAX)
+				refs[n++] = atomic_load(fw_refs_of(s, k->table, i));
+	return n;
+}
 
 void fz_refs_check(struct seg *s, uint32_t hca)
 {
-	static const enum seg_table_id all[] = {SEG_T_UAR, SEG_T_PD,  SEG_T_UMEM, SEG_T_CQ,
-						SEG_T_SRQ, SEG_T_OBJ, SEG_T_XRCD, SEG_T_QCTR};
-	static uint32_t was[REFS_MAX];
-	unsigned int n = 0;
+	static uint32_t was[REFS_MAX], is[REFS_MAX];
+	unsigned int n = refs_all(s, was);
 
-	for (size_t t = 0; t < sizeof(all) / sizeof(all[0]); t++)
-		seg_for_each_live (s, all[t], i)
-			if (n < REFS_MAX)
-				was[n++] = atomic_load(refs_of(s, all[t], i));
 	fw_recount(s, hca);
-	n = 0;
-	for (size_t t = 0; t < sizeof(all) / sizeof(all[0]); t++)
-		seg_for_each_live (s, all[t], i)
-			if (n < REFS_MAX)
-				fz_check(was[n++] == atomic_load(refs_of(s, all[t], i)));
+	fz_check(refs_all(s, is) == n);
+	fz_check(!memcmp(was, is, n * sizeof(was[0])));
 }
 
 void fz_owned_check(struct seg *s, uint32_t file)
