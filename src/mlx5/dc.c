@@ -50,7 +50,6 @@ int mlx5_create_dct(struct uv_qp *qp, uint32_t create_flags, const struct mlx5_i
 	m = heap_zalloc(sizeof(*m));
 	if (!m)
 		return -ENOMEM;
-	m->bfreg = -1;
 	m->is_dct = true;
 	LAYOUT_SET(dctc, m->dctc, pd, qp->pd->pdn);
 	LAYOUT_SET(dctc, m->dctc, srqn_xrqn, qp->srq->srqn);

@@ -233,13 +233,13 @@ int mlx5_destroy_rwq_ind_tbl(struct uv_rwq_ind_tbl *t);
 int mlx5_create_counters(struct uv_counters *c);
 int mlx5_destroy_counters(struct uv_counters *c);
 
-struct mlx5_qp { /* uv_qp.obj.drv */
+struct mlx5_qp { /* uv_qp.obj.drv; all zero: it has nothing yet */
 	struct mlx5_umem buf;
 	struct mlx5_dbr dbr;
 	uint32_t rq_wqe_cnt, rq_max_gs;
 	uint32_t sq_wqe_cnt;
 	uint32_t uar;
-	int bfreg; /* given by bfreg.c; -1 none */
+	uint32_t bfreg; /* 1 + what bfreg.c gave; 0 none */
 	bool block_lb_mc;
 	/* what modify needs of earlier modifies: set_qpc_atomic_flags in the kernel */
 	uint32_t access_flags;

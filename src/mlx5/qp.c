@@ -185,7 +185,7 @@ static int uar_get(struct uv_context *ctx, const struct mlx5_ib_create_qp *cmd, 
 		r = mlx5_bfreg_alloc(mc);
 		if (r < 0)
 			return r;
-		m->bfreg = r;
+		m->bfreg = (uint32_t)r + 1;
 		m->uar = mlx5_bfreg_uar(mc, (uint32_t)r);
 		return 0;
 	default:
@@ -193,13 +193,26 @@ static int uar_get(struct uv_context *ctx, const struct mlx5_ib_create_qp *cmd, 
 	}
 }
 
-static void qp_free(struct uv_context *ctx, struct mlx5_qp *m)
+/* The end of a QP, half made or whole. Refused: it is as before. */
+static int qp_end(struct uv_qp *qp)
 {
-	if (m->bfreg >= 0)
-		mlx5_bfreg_free(mlx5_context(ctx), (uint32_t)m->bfreg);
+	struct uv_context *ctx = uv_obj_context(&qp->obj);
+	struct mlx5_qp *m = qp->obj.drv;
+	int r = 0;
+
+	if (m->is_dct)
+		r = mlx5_destroy_dct(qp);
+	else if (qp->qpn)
+		r = mlx5_exec_id_as(ctx, mlx5_qp_uid(ctx, qp), PRM_OP_DESTROY_QP, qp->qpn);
+	if (r < 0)
+		return r;
+	if (m->bfreg)
+		mlx5_bfreg_free(mlx5_context(ctx), m->bfreg - 1);
 	mlx5_dbr_put(ctx, &m->dbr);
 	mlx5_umem_destroy(ctx, &m->buf);
 	heap_free(m);
+	qp->obj.drv = NULL;
+	return 0;
 }
 
 static int qp_make(struct uv_context *ctx, struct uv_qp *qp, struct mlx5_qp *m,
@@ -256,19 +269,16 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 	if (!m)
 		return -ENOMEM;
 	*m = sizes;
-	m->bfreg = -1;
 	m->block_lb_mc = create_flags & IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
+	qp->obj.drv = m;
 	r = qp_make(ctx, qp, m, &cmd, &resp.ece_options);
-	if (r < 0) {
-		qp_free(ctx, m);
-		return r;
+	if (r == 0) {
+		if (m->bfreg)
+			resp.bfreg_index = mlx5_bfreg_user(m->bfreg - 1);
+		r = uv_udata_out(u, &resp, MIN(u->outlen, sizeof(resp)));
 	}
-	if (m->bfreg >= 0)
-		resp.bfreg_index = mlx5_bfreg_user((uint32_t)m->bfreg);
-	r = uv_udata_out(u, &resp, MIN(u->outlen, sizeof(resp)));
 	if (r < 0) {
-		mlx5_exec_id_as(ctx, mlx5_qp_uid(ctx, qp), PRM_OP_DESTROY_QP, qp->qpn);
-		qp_free(ctx, m);
+		qp_end(qp);
 		return r;
 	}
 	qp->cap = *cap;
@@ -276,7 +286,6 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 		qp->cap.max_recv_wr = 0;
 		qp->cap.max_recv_sge = 0;
 	}
-	qp->obj.drv = m;
 	return 0;
 }
 
@@ -386,18 +395,9 @@ int mlx5_query_qp(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask)
 int mlx5_destroy_qp(struct uv_qp *qp)
 {
 	struct uv_context *ctx = uv_obj_context(&qp->obj);
-	int r;
+	const struct mlx5_qp *m = qp->obj.drv;
 
-	if (((struct mlx5_qp *)qp->obj.drv)->is_dct) {
-		r = mlx5_destroy_dct(qp);
-	} else {
-		if (qp->state != IBV_QPS_RESET)
-			mlx5_exec_id_as(ctx, mlx5_qp_uid(ctx, qp), PRM_OP_2RST_QP, qp->qpn);
-		r = mlx5_exec_id_as(ctx, mlx5_qp_uid(ctx, qp), PRM_OP_DESTROY_QP, qp->qpn);
-	}
-	if (r < 0)
-		return r;
-	qp_free(ctx, qp->obj.drv);
-	qp->obj.drv = NULL;
-	return 0;
+	if (!m->is_dct && qp->state != IBV_QPS_RESET)
+		mlx5_exec_id_as(ctx, mlx5_qp_uid(ctx, qp), PRM_OP_2RST_QP, qp->qpn);
+	return qp_end(qp);
 }

@@ -104,17 +104,13 @@ int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags,
 	LAYOUT_SET(qpc, qpc, block_lb_mc, !!(create_flags & block_lb));
 	LAYOUT_SET(qpc, qpc, user_index, cmd->uidx);
 	r = mlx5_exec_as(ctx, 0, PRM_OP_CREATE_QP, NULL, in, sizeof(in), out, sizeof(out));
-	if (r < 0) {
-		mlx5_close_qp(qp);
-		return r;
+	if (r == 0) {
+		qp->qpn = (uint32_t)LAYOUT_GET(create_qp_out, out, qpn);
+		resp.ece_options = (uint32_t)LAYOUT_GET(create_qp_out, out, ece);
+		r = uv_udata_out(u, &resp, MIN(u->outlen, sizeof(resp)));
 	}
-	qp->qpn = (uint32_t)LAYOUT_GET(create_qp_out, out, qpn);
-	resp.ece_options = (uint32_t)LAYOUT_GET(create_qp_out, out, ece);
-	r = uv_udata_out(u, &resp, MIN(u->outlen, sizeof(resp)));
-	if (r < 0) {
-		mlx5_exec_id_as(ctx, 0, PRM_OP_DESTROY_QP, qp->qpn);
-		mlx5_close_qp(qp);
-	}
+	if (r < 0)
+		mlx5_destroy_qp(qp);
 	return r;
 }
 
@@ -124,7 +120,6 @@ int mlx5_open_qp(struct uv_qp *qp)
 
 	if (!m)
 		return -ENOMEM;
-	m->bfreg = -1; /* a target sends nothing */
 	qp->obj.drv = m;
 	return 0;
 }
