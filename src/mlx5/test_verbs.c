@@ -30,10 +30,10 @@ static void test_cq_becomes_a_firmware_cq(void **state)
 	verbs_close(&v);
 }
 
-static int open_xrcd(struct verbs *v, int fd, uint32_t oflags, uint32_t *xrcd)
+static int open_xrcd(struct verbs *v, int fd, uint32_t oflags, uint32_t *xrcd, uint32_t *handle)
 {
 	struct ib_uverbs_open_xrcd cmd = {.fd = (uint32_t)fd, .oflags = oflags};
-	struct ib_uverbs_open_xrcd_resp resp;
+	struct ib_uverbs_open_xrcd_resp resp = {0};
 	struct test_write w = {
 		.cmd = IB_USER_VERBS_CMD_OPEN_XRCD,
 		.in = &cmd,
@@ -44,6 +44,7 @@ static int open_xrcd(struct verbs *v, int fd, uint32_t oflags, uint32_t *xrcd)
 	int r = test_write(v->e, &w);
 
 	*xrcd = seg_table(&v->e->seg, SEG_T_XRCD)->high - 1;
+	*handle = resp.xrcd_handle;
 	return r;
 }
 
@@ -51,19 +52,68 @@ static int open_xrcd(struct verbs *v, int fd, uint32_t oflags, uint32_t *xrcd)
 static void test_a_domain_of_a_closed_file_is_not_found(void **state)
 {
 	int fd = open(".", O_RDONLY | O_DIRECTORY);
-	uint32_t first, second;
+	uint32_t first, second, h;
 	struct verbs v;
 
 	verbs_open(&v, *state);
-	assert_int_equal(open_xrcd(&v, fd, O_CREAT, &first), 0);
-	assert_int_equal(open_xrcd(&v, fd, 0, &second), 0);
+	assert_int_equal(open_xrcd(&v, fd, O_CREAT, &first, &h), 0);
+	assert_int_equal(open_xrcd(&v, fd, 0, &second, &h), 0);
 	assert_int_equal(second, first);
 	hw_xrcd(&v.e->seg, first)->flags |= HW_F_ZOMBIE;
-	assert_int_equal(open_xrcd(&v, fd, 0, &second), -EAGAIN);
-	assert_int_equal(open_xrcd(&v, fd, O_CREAT, &second), 0);
+	assert_int_equal(open_xrcd(&v, fd, 0, &second, &h), -EAGAIN);
+	assert_int_equal(open_xrcd(&v, fd, O_CREAT, &second, &h), 0);
 	assert_int_not_equal(second, first);
 	hw_xrcd(&v.e->seg, first)->flags &= ~(uint32_t)HW_F_ZOMBIE;
 	close(fd);
+	verbs_close(&v);
+}
+
+static int create_xrc_target(struct verbs *v, uint32_t xrcd_handle, uint32_t *handle)
+{
+	struct ib_uverbs_create_qp cmd = {.pd_handle = xrcd_handle,
+					  .qp_type = IB_UVERBS_QPT_XRC_TGT};
+	struct ib_uverbs_create_qp_resp resp = {0};
+	struct mlx5_ib_create_qp uhw = {0};
+	struct test_write w = {
+		.cmd = IB_USER_VERBS_CMD_CREATE_QP,
+		.in = &cmd,
+		.inlen = sizeof(cmd),
+		.out = &resp,
+		.outlen = sizeof(resp),
+		.uhw_in = &uhw,
+		.uhw_inlen = sizeof(uhw),
+	};
+	int r = test_write(v->e, &w);
+
+	*handle = resp.qp_handle;
+	return r;
+}
+
+/* It is made before it is shared, and that fails: neither it nor its use of the domain is left. */
+static void test_a_target_that_cannot_be_shared_is_undone(void **state)
+{
+	struct ib_uverbs_close_xrcd cmd;
+	struct test_write w = {
+		.cmd = IB_USER_VERBS_CMD_CLOSE_XRCD, .in = &cmd, .inlen = sizeof(cmd)};
+	uint32_t xrcd, domain, h, i;
+	struct verbs v;
+	struct seg *s;
+
+	verbs_open(&v, *state);
+	s = &v.e->seg;
+	assert_int_equal(open_xrcd(&v, -1, O_CREAT, &xrcd, &domain), 0);
+	while (!seg_alloc(s, SEG_T_SHARE, SEG_OWNER_DEVICE, &i))
+		;
+	assert_int_equal(create_xrc_target(&v, domain, &h), -ENOMEM);
+	assert_int_equal(test_owned(v.e, SEG_T_QP), 0);
+	seg_for_each_owned (s, SEG_T_SHARE, SEG_OWNER_DEVICE, n)
+		seg_free(s, SEG_T_SHARE, n);
+	assert_int_equal(create_xrc_target(&v, domain, &h), 0);
+	assert_int_equal(test_owned(v.e, SEG_T_QP), 1);
+	assert_int_equal(destroy(&v, IB_USER_VERBS_CMD_DESTROY_QP, h), 0);
+	cmd.xrcd_handle = domain;
+	assert_int_equal(test_write(v.e, &w), 0);
+	assert_int_equal(test_owned(v.e, SEG_T_XRCD), 0);
 	verbs_close(&v);
 }
 
@@ -476,6 +526,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_cq_becomes_a_firmware_cq),
 		T(test_a_domain_of_a_closed_file_is_not_found),
+		T(test_a_target_that_cannot_be_shared_is_undone),
 		T(test_bad_cqs_leave_nothing),
 		T(test_doorbell_records_share_their_page),
 		T(test_many_pages_of_doorbell_records),

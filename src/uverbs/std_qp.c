@@ -129,20 +129,18 @@ static int make_qp(struct uv_bundle *b, struct uv_qp *qp, const struct qp_create
 	qp->obj.user_handle = c->user_handle;
 	if (b->file->api->driver->create_qp)
 		r = b->file->api->driver->create_qp(qp, &c->cap, c->flags, &b->udata);
-	if (!r && qp->xrcd) {
-		r = share_qp(qp);
-		if (r)
-			b->file->api->driver->destroy_qp(qp);
-	}
 	if (r) {
 		uv_event_file_put(qp->async);
 		return r;
 	}
+	/* Made: qp_destroy() undoes it from here on. */
 	use_all(qp, uv_use);
-	hw = qp->share ? NULL : hw_qp(b->file->seg, qp->qpn);
+	uv_b_created(b);
+	if (qp->xrcd)
+		return share_qp(qp);
+	hw = hw_qp(b->file->seg, qp->qpn);
 	if (hw)
 		uv_target_set(&hw->async, qp->async, qp->obj.user_handle);
-	uv_b_created(b);
 	return 0;
 }
 
