@@ -49,6 +49,8 @@ bool dc_accepts(struct eng_run *r, struct hw_qp *dct, uint32_t port)
 		return true;
 	}
 	TRACE(LOG_CQE, "dct %x: wrong access key from qp %x", r->dest, r->qpn);
+	if (!resp_busy(dct))
+		return false;
 	n = LAYOUT_GET(dctc, dct->qpc, dc_access_key_violation_count);
 	if (n < UINT32_MAX)
 		LAYOUT_SET(dctc, dct->qpc, dc_access_key_violation_count, n + 1);
@@ -57,5 +59,6 @@ bool dc_accepts(struct eng_run *r, struct hw_qp *dct, uint32_t port)
 		eng_devx_event(r->s, dct->hca, PRM_EVENT_DCT_KEY_VIOLATION, PRM_EVENT_QUEUE_DCT,
 			       r->dest, eqe);
 	}
+	resp_busy_end();
 	return false;
 }

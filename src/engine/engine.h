@@ -48,6 +48,8 @@ bool eng_poll_doorbells(struct seg *s);
  * ERR); -EINVAL no such QP, or an error came first and stands.
  */
 int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to);
+/* Before a new QP is shown. */
+void eng_qp_created(struct hw_qp *qp);
 /* A QP without queues that several open files share belongs to another of them now: that one's
  * process looks after it (what could not be done for want of a lock, and later posts). */
 void eng_qp_adopt(struct seg *s, uint32_t qpn, uint32_t slot);

@@ -18,6 +18,8 @@
 #include "wire/wqe/cqe.h"
 #include "wire/wqe/wqe.h"
 
+#include <errno.h>
+
 #define ENG_LOG_MAX_MSG 30  /* as general cap log_max_msg: 1 GiB */
 #define ENG_MAX_SG 62       /* ds <= 63, one is the control segment; two more vectors hold a CQE */
 #define ENG_MAX_WQE 1024    /* bytes, send: 63 segments */
@@ -381,27 +383,58 @@ static inline bool qp_receives(const struct hw_qp *qp)
 	return st == HW_QPS_RTR || st == HW_QPS_RTS || st == HW_QPS_SQD || st == HW_QPS_SQER;
 }
 
-/* resp.c: all under the responder's rq_lock, which resp_lock takes: 0 or -ETIMEDOUT. */
+/*
+ * resp_lock.c. resp_lock(): 0; -ETIMEDOUT; -ECANCELED: our gate is shut, ENG_AGAIN. _ctrl: a
+ * command, as patient as seg_lock() is for `ns`. All but the holder of the lock must expect the
+ * words to change.
+ */
 int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn);
-/* Under rq_lock, whose last holder died: was the receive that it completed counted? */
+int resp_lock_ctrl(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t ns);
+static inline enum eng_out resp_not_locked(int rc)
+{
+	return rc == -ECANCELED ? ENG_AGAIN : ENG_LOCKED;
+}
+/* _pending: with rx_intent left as it is. */
+void resp_unlock(struct seg *s, struct hw_qp *qp);
+void resp_unlock_pending(struct seg *s, struct hw_qp *qp);
+/*
+ * From here on all under rq_lock, which may be taken over from a stopped holder at any time: what
+ * it stores then is dropped, and its copies are refused. _is_ours: it was not.
+ */
+bool resp_is_ours(const struct hw_qp *qp);
+/* Receives consumed; stored with the next resp_intent(), resp_done() or resp_unlock(). */
+uint32_t resp_ci(void);
+void resp_consumed(uint32_t ci);
+/* 1 + the SRQ WQE that is noted as taken for the QP, 0 none; of which SRQ. _note: false: not ours.
+ * _unnote: by the SRQ's holder, of whatever QP. */
+uint32_t resp_noted(void);
+uint32_t resp_noted_srqn(void);
+bool resp_note(struct hw_qp *qp, uint32_t wqe, uint32_t srqn);
+void resp_unnote(struct hw_qp *qp);
+/* The WQEs in hw_rq_ahead. */
+void resp_ahead(uint32_t *first, uint32_t *n);
+bool resp_set_ahead(struct hw_qp *qp, uint32_t first, uint32_t n);
+/* A message was executed: the next one's sequence number. */
+void resp_set_psn(struct hw_qp *qp, uint32_t psn);
+/* A receive's CQE comes next at the CQ's index, until resp_done() or resp_unlock(). _written: that
+ * of receive `index` is there. */
+void resp_intent(struct hw_qp *qp, uint32_t cqn, const struct hw_cq *cq);
+void resp_written(struct hw_qp *qp, uint32_t index);
+void resp_done(struct hw_qp *qp);
+/* From true on until _end() the lock is not taken over; false: it was. */
+bool resp_busy(const struct hw_qp *qp);
+void resp_busy_end(void);
+/* As a reset leaves the words. */
+void resp_reset(struct hw_qp *qp);
+/* Its last holder died, or was stopped: was the receive that it completed counted? */
 void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 /* The same for what a dead process held of a QP's responder, of an SRQ. */
 void resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn);
+
+/* resp.c */
 void srq_adopt(struct seg *s, struct hw_srq *srq, uint32_t srqn);
-/* Under rq_lock: a receive's CQE comes next at the CQ's index, until resp_done(). */
-static inline void resp_intent(struct hw_qp *qp, uint32_t cqn, const struct hw_cq *cq)
-{
-	qp->rx_cq_pi = atomic_load_explicit(&cq->pi, memory_order_relaxed);
-	qp->rx_cqn = cqn;
-	atomic_signal_fence(memory_order_seq_cst);
-	qp->rx_intent = 1;
-	atomic_signal_fence(memory_order_seq_cst);
-}
-static inline void resp_done(struct hw_qp *qp)
-{
-	atomic_signal_fence(memory_order_seq_cst);
-	qp->rx_intent = 0;
-}
+/* A WQE that the QP has noted as taken: the queue is to be past it before anybody uses it. */
+void srq_settle(struct seg *s, const struct hw_qp *qp);
 /* Under rq_lock: a message came in RTR. */
 void qp_comm_est(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 /* The next receive WQE. 0; -ENOENT none posted; -ETIMEDOUT; -EFAULT, -ESRCH... its memory. */

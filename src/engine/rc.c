@@ -204,6 +204,8 @@ static enum eng_out receive(struct eng_run *r, struct hw_qp *peer, const struct 
 	}
 	if (rc == -ETIMEDOUT)
 		return ENG_LOCKED;
+	if (rc == -ECANCELED)
+		return ENG_AGAIN;
 	if (rc == -ESRCH)
 		return ENG_SILENT;
 	if (rc)
@@ -333,10 +335,8 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 			     0) &&
 	    !peer->comm_est)
 		qp_comm_est(r->s, peer, r->dest);
-	if (!ahead || r->qp->st == HW_ST_UC || r->qp->st == HW_ST_DCI) {
-		peer->next_rcv_psn = (r->qp->next_send_psn + n) & PSN_MASK;
-		peer->msn = (peer->msn + 1) & PSN_MASK;
-	}
+	if (!ahead || r->qp->st == HW_ST_UC || r->qp->st == HW_ST_DCI)
+		resp_set_psn(peer, (r->qp->next_send_psn + n) & PSN_MASK);
 	r->qp->next_send_psn = (r->qp->next_send_psn + n) & PSN_MASK;
 	way_count_answer(r, op, peer);
 	return ENG_DONE;
@@ -419,14 +419,16 @@ enum eng_out rc_execute(struct eng_run *r)
 		eng_capture_request(r, op);
 	way_request(r, op, rc_has_grh(r), &pkts);
 	if (peer && fab_path_passes(r->s, &r->path, &pkts)) {
-		out = ENG_LOCKED;
-		if (!resp_lock(r->s, peer, r->dest)) {
+		int rc = resp_lock(r->s, peer, r->dest);
+
+		out = resp_not_locked(rc);
+		if (!rc) {
 			out = rc_accepts(r, peer, port) && way_back(r, peer, port)
 				      ? rc_request(r, peer, op)
 				      : ENG_SILENT;
 			if (cap_on(r->s))
 				eng_capture_answer(r, op, peer, psn, out);
-			seg_unlock(r->s, &peer->rq_lock);
+			resp_unlock(r->s, peer);
 		}
 	}
 	if (out != ENG_LOCKED && out != ENG_AGAIN && out != ENG_GONE &&

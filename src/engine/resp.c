@@ -38,76 +38,15 @@ static bool srq_move(struct hw_srq *srq, uint64_t from, uint32_t head, uint32_t 
 /* Under rq_lock: a message came in RTR. */
 void qp_comm_est(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
+	if (!resp_busy(qp))
+		return;
 	qp->comm_est = 1;
 	atomic_signal_fence(memory_order_seq_cst);
 	eng_qp_event_note(s, qp, qpn, IBV_EVENT_COMM_EST);
 	POINT("comm-est-noted");
 	qp->comm_est = 2;
 	eng_qp_event_pay(s, qp, qpn);
-}
-
-static void srq_settle(struct seg *s, const struct hw_qp *qp);
-
-/* The last holder of rq_lock died. Was the receive that it completed counted? */
-void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
-{
-	struct hw_cq *cq = qp->rx_intent ? hw_cq(s, qp->rx_cqn) : NULL;
-	uint32_t want;
-	struct eng_cqe c;
-
-	TRACE(LOG_CQE, "qp %x: its receive queue's last user died", qpn);
-	qp->rx_n = 0;
-	srq_settle(s, qp);
-	want = qp->rx_srq_wqe ? qp->rx_srq_wqe - 1 : atomic_load(&qp->rq_ci) & 0xffff;
-	if (qp->comm_est == 1)
-		qp_comm_est(s, qp, qpn);
-	qp_fail_resume(s, qp, qpn, &qp->rx_fail);
-	if (!cq) {
-		qp->rx_intent = 0;
-		return;
-	}
-	if (cq_lock(s, cq, qp->rx_cqn)) /* the next who has our lock tries again */
-		return;
-	if ((int32_t)(cq->pi - qp->rx_cq_pi) > 0 &&
-	    !mem_read(s, cq->mem, cq_slot_at(cq, qp->rx_cq_pi), c.b, sizeof(c.b)) &&
-	    LAYOUT_GET(cqe64, c.b, qpn) == qpn && LAYOUT_GET(cqe64, c.b, wqe_counter) == want &&
-	    LAYOUT_GET(cqe64, c.b, opcode) >= CQE_RESP_WR_IMM) {
-		if (qp->rx_srq_wqe)
-			qp->rx_srq_wqe = 0;
-		else
-			atomic_fetch_add(&qp->rq_ci, 1);
-	}
-	qp->rx_intent = 0;
-	seg_unlock(s, &cq->lock);
-}
-
-int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn)
-{
-	int rc = seg_lock(s, &qp->rq_lock, SEG_LOCK_DATA_NS);
-
-	if (rc < 0)
-		return rc;
-	/* Nobody lets go of the lock with a receive under way, but after a death. */
-	if (__builtin_expect(rc == SEG_LOCK_INHERITED || qp->rx_intent, 0)) {
-		resp_inherited(s, qp, qpn);
-		if (qp->rx_intent) {
-			seg_unlock(s, &qp->rq_lock);
-			return -ETIMEDOUT;
-		}
-	}
-	return 0;
-}
-
-void resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn)
-{
-	int rc = -EBUSY;
-
-	if (qp->rx_intent || seg_lock_orphaned(s, &qp->rq_lock))
-		rc = seg_trylock(s, &qp->rq_lock);
-	if (rc == SEG_LOCK_INHERITED || (!rc && qp->rx_intent))
-		resp_inherited(s, qp, qpn);
-	if (rc >= 0)
-		seg_unlock(s, &qp->rq_lock);
+	resp_busy_end();
 }
 
 /*
@@ -118,14 +57,16 @@ static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint8_t *wqe, uint32_
 {
 	uint32_t stride = 1u << qp->rq_log_stride, size = 1u << qp->rq_log_size;
 	uint32_t at = ci & (size - 1), n = HW_RX_AHEAD >> qp->rq_log_stride, avail;
-	uint32_t dbr;
+	uint32_t dbr, own;
+	struct seg_ring *e = running_mine(&own);
 	int rc;
 
 	if (!n)
 		n = 1;
 	if (n > size - at)
 		n = size - at;
-	qp->rx_n = 0;
+	if (!resp_set_ahead(qp, ci, 0))
+		return -ETIMEDOUT;
 	if (qp->mem.slot == qp->dbr_mem.slot && qp->mem.gen == qp->dbr_mem.gen) {
 		uint32_t bytes = n * stride < HW_RX_AHEAD ? n * stride : HW_RX_AHEAD;
 		/* The record first: what it counts is there when the WQEs are read. */
@@ -133,7 +74,10 @@ static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint8_t *wqe, uint32_
 					  {qp->rq_va + (uint64_t)at * stride, bytes}};
 		struct iovec to[2] = {{&dbr, 4}, {wqe, bytes}};
 
+		/* Into the segment: not when the lock was taken over from us. */
+		mem_gate = e ? &e->gate : NULL;
 		rc = mem_readv(s, qp->mem, from, 2, to, 2);
+		mem_gate = NULL;
 		dbr = be32_load(&dbr);
 	} else {
 		rc = -EXDEV;
@@ -143,10 +87,7 @@ static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint8_t *wqe, uint32_
 	avail = (uint16_t)(dbr - ci);
 	if (!avail)
 		return -ENOENT;
-	qp->rx_first = ci;
-	atomic_signal_fence(memory_order_seq_cst);
-	qp->rx_n = n < avail ? n : avail;
-	return 0;
+	return resp_set_ahead(qp, ci, n < avail ? n : avail) ? 0 : -ECANCELED;
 }
 
 /* The WQE at `ci` alone, into r->rx. */
@@ -167,21 +108,22 @@ static int rq_fetch_one(struct eng_run *r, const struct hw_qp *qp, uint32_t ci)
 static int rq_fetch(struct eng_run *r, struct hw_qp *qp, uint32_t qpn, struct eng_recv *rv)
 {
 	struct hw_rq_ahead *kept = seg_at(r->s, SEG_T_AHEAD, qpn);
-	uint32_t ci = atomic_load_explicit(&qp->rq_ci, memory_order_relaxed) & 0xffff;
-	uint32_t stride = 1u << qp->rq_log_stride;
-	uint32_t ahead = (ci - qp->rx_first) & 0xffff;
+	uint32_t ci = resp_ci(), stride = 1u << qp->rq_log_stride, first, kept_n, ahead;
 	int rc = 0;
 
+	resp_ahead(&first, &kept_n);
+	ahead = (ci - first) & 0xffff;
 	rv->seg = r->rx;
 	if (!mem_is_self(r->s, qp->mem)) {
-		if (ahead >= qp->rx_n) {
+		if (ahead >= kept_n) {
 			rc = rq_fetch_ahead(r->s, qp, kept->wqe, ci);
 			ahead = 0;
 		}
 		rv->seg = kept->wqe + ahead * stride;
 	}
 	if (mem_is_self(r->s, qp->mem) || rc == -EXDEV) {
-		qp->rx_n = 0; /* 16-bit indices come round: nothing kept may be skipped */
+		if (kept_n) /* 16-bit indices come round: nothing kept may be skipped */
+			resp_set_ahead(qp, ci, 0);
 		rc = rq_fetch_one(r, qp, ci);
 		rv->seg = r->rx;
 	}
@@ -250,7 +192,7 @@ static struct hw_qp *srq_taker(struct seg *s, const struct hw_srq *srq, uint32_t
 	seg_for_each_live (s, SEG_T_QP, i) {
 		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
 
-		if (qp->rx_srqn == srqn && qp->rx_srq_wqe == srq->head + 1u)
+		if ((qp->rx_srqn & 0xffffff) == srqn && qp->rx_srq_wqe == srq->head + 1u)
 			return qp;
 	}
 	return NULL;
@@ -276,7 +218,7 @@ static void srq_repair(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 		if (!rc)
 			srq_move(srq, pos, to & mask, POS_CONSUMED(pos) + 1);
 		else
-			qp->rx_srq_wqe = 0;
+			resp_unnote(qp);
 	}
 	srq_resume_limit(s, srq, srqn);
 }
@@ -297,7 +239,7 @@ static bool srq_take_over(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 		;
 	qp = srq_taker(s, srq, srqn);
 	if (qp)
-		qp->rx_srq_wqe = 0;
+		resp_unnote(qp);
 	srq_resume_limit(s, srq, srqn);
 	return true;
 }
@@ -321,13 +263,12 @@ static void srq_unlock(struct seg *s, struct hw_srq *srq, uint32_t turn)
 		seg_unlock(s, &srq->lock);
 }
 
-/* A WQE that the QP has noted as taken: the queue is to be past it before anybody uses it. */
-static void srq_settle(struct seg *s, const struct hw_qp *qp)
+void srq_settle(struct seg *s, const struct hw_qp *qp)
 {
-	struct hw_srq *srq = qp->rx_srq_wqe ? hw_srq(s, qp->rx_srqn) : NULL;
-	uint32_t turn;
+	uint32_t srqn = qp->rx_srqn & 0xffffff, turn;
+	struct hw_srq *srq = qp->rx_srq_wqe ? hw_srq(s, srqn) : NULL;
 
-	if (srq && !srq_lock(s, srq, qp->rx_srqn, &turn))
+	if (srq && !srq_lock(s, srq, srqn, &turn))
 		srq_unlock(s, srq, turn);
 }
 
@@ -350,14 +291,13 @@ static int srq_note_taken(struct eng_run *r, struct hw_srq *srq, struct hw_qp *q
 	uint32_t next =
 		srq->wq_type ? head + 1 : (uint32_t)LAYOUT_GET(wqe_srq_next, r->rx, next_wqe_index);
 
-	qp->rx_srqn = r->to.srqn;
-	qp->rx_cqn = r->to.cqn;
-	atomic_signal_fence(memory_order_seq_cst);
-	qp->rx_srq_wqe = head + 1;
-	atomic_signal_fence(memory_order_seq_cst);
+	if (resp_is_ours(qp))
+		qp->rx_cqn = r->to.cqn;
+	if (!resp_note(qp, head + 1, r->to.srqn))
+		return -ETIMEDOUT;
 	POINT("srq-noted");
 	if (!srq_move(srq, pos, next & mask, POS_CONSUMED(pos) + 1)) {
-		qp->rx_srq_wqe = 0;
+		resp_note(qp, 0, r->to.srqn);
 		return -ETIMEDOUT;
 	}
 	POINT("srq-taken");
@@ -400,11 +340,12 @@ static int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 	bytes = 1u << srq->log_stride;
 	if (bytes > HW_RX_AHEAD)
 		bytes = HW_RX_AHEAD;
-	if (qp->rx_srq_wqe && qp->rx_srqn != r->to.srqn) /* for a message that never came again */
+	if (resp_noted() &&
+	    resp_noted_srqn() != r->to.srqn) /* for a message that never came again */
 		resp_return_srq(r->s, qp);
-	if (qp->rx_srq_wqe) /* taken before, not completed */
+	if (resp_noted()) /* taken before, not completed */
 		rc = mem_read(r->s, srq->mem,
-			      srq->va + ((uint64_t)(qp->rx_srq_wqe - 1) << srq->log_stride), r->rx,
+			      srq->va + ((uint64_t)(resp_noted() - 1) << srq->log_stride), r->rx,
 			      bytes);
 	else
 		rc = srq_take(r, srq, qp, bytes);
@@ -413,7 +354,7 @@ static int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 	/* The next segment is there in cyclic queues, too (rmpc.basic_cyclic_rcv_wqe is 0). */
 	rv->seg = r->rx + WQE_SEG;
 	rv->nseg = (bytes - WQE_SEG) / WQE_SEG;
-	rv->index = qp->rx_srq_wqe - 1;
+	rv->index = resp_noted() - 1;
 	rv->pdn = srq->pdn;
 	rv->from_srq = true;
 	return 0;
@@ -430,8 +371,10 @@ int resp_fetch(struct eng_run *r, struct hw_qp *qp, uint32_t qpn, struct eng_rec
 static void srq_put_back(struct seg *s, struct hw_srq *srq, uint32_t idx)
 {
 	uint64_t pos = srq_pos(srq);
-	uint32_t before = POS_CONSUMED(pos) - 1;
+	uint32_t before = POS_CONSUMED(pos) - 1, n;
+	struct seg_ring *e = running_mine(&n);
 	uint8_t next[2];
+	int rc;
 
 	if (srq->wq_type) { /* a ring: only the one that was taken last can go back */
 		if (idx == (before & ((1u << srq->log_size) - 1)))
@@ -439,21 +382,25 @@ static void srq_put_back(struct seg *s, struct hw_srq *srq, uint32_t idx)
 		return;
 	}
 	be16_store(next, (uint16_t)POS_HEAD(pos));
-	if (!mem_write(s, srq->mem, srq->va + ((uint64_t)idx << srq->log_stride) + 2, next, 2))
+	mem_gate = e ? &e->gate : NULL;
+	rc = mem_write(s, srq->mem, srq->va + ((uint64_t)idx << srq->log_stride) + 2, next, 2);
+	mem_gate = NULL;
+	if (!rc)
 		srq_move(srq, pos, idx, before);
 }
 
 void resp_return_srq(struct seg *s, struct hw_qp *qp)
 {
-	struct hw_srq *srq = qp->rx_srq_wqe ? hw_srq(s, qp->rx_srqn) : NULL;
-	uint32_t idx = qp->rx_srq_wqe - 1, turn;
+	uint32_t srqn = resp_noted_srqn(), idx = resp_noted() - 1, turn;
+	struct hw_srq *srq = resp_noted() ? hw_srq(s, srqn) : NULL;
 
-	if (srq && !srq_lock(s, srq, qp->rx_srqn, &turn)) {
+	if (srq && !srq_lock(s, srq, srqn, &turn)) {
 		srq_put_back(s, srq, idx);
-		qp->rx_srq_wqe = 0;
+		resp_note(qp, 0, srqn);
 		srq_unlock(s, srq, turn);
 	}
-	qp->rx_srq_wqe = 0;
+	if (resp_noted())
+		resp_note(qp, 0, srqn);
 }
 
 enum eng_why resp_buffers(struct eng_run *r, const struct hw_qp *qp, uint32_t qpn,
@@ -480,8 +427,16 @@ enum eng_why resp_buffers(struct eng_run *r, const struct hw_qp *qp, uint32_t qp
 
 void resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type)
 {
+	bool failed;
+
 	/* A DCT says no, and goes on. */
-	if (qp->st == HW_ST_DCT || !qp_fail(s, qp, qpn, &qp->rx_fail, ib_event_type))
+	if (qp->st == HW_ST_DCT || !resp_busy(qp))
+		return;
+	failed = qp_fail(s, qp, qpn, &qp->rx_fail, ib_event_type);
+	resp_busy_end();
+	/* Another process's queues are flushed by its device thread, which is roused: we may be
+	 * stopped. */
+	if (!failed || !mem_is_self(s, qp->mem))
 		return;
 	rq_flush(s, qp, qpn);
 	POINT("fail-flushed");
@@ -499,10 +454,9 @@ static void receive_done(struct hw_qp *qp, const struct eng_recv *rv)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 	if (rv->from_srq)
-		qp->rx_srq_wqe = 0;
+		resp_note(qp, 0, resp_noted_srqn());
 	else
-		atomic_store_explicit(&qp->rq_ci, (rv->index + 1) & 0xffff, memory_order_release);
-	resp_done(qp);
+		resp_consumed(rv->index + 1);
 }
 
 enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
@@ -525,6 +479,7 @@ enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	if (why == ENG_W_RECV_LENGTH)
 		eng_count(r->s, qp, HW_QC_RESP_LOCAL_LENGTH_ERROR);
 	receive_done(qp, rv);
+	resp_done(qp);
 	resp_fail(r->s, qp, qpn, rc ? IBV_EVENT_QP_FATAL : -1);
 	return ENG_FAILED;
 }
@@ -633,13 +588,14 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 					       : cq_write(r->s, cq, c);
 		POINT("recv-written");
 		if (!rc) {
+			resp_written(qp, rv->index);
 			cq_commit(r->s, cq, r->to.cqn, solicited);
 			POINT("recv-committed");
 			receive_done(qp, rv);
 			return ENG_DONE;
 		}
 		cq_abort(r->s, cq);
-		qp->rx_intent = 0;
+		resp_done(qp);
 		ack_end(r->qp);
 		if (rc == -EAGAIN) /* resized between the look and the lock */
 			return ENG_LOCKED;

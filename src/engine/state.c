@@ -212,15 +212,15 @@ static void qp_last_wqe(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 
 static bool srq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	const struct hw_srq *srq = qp->rx_srq_wqe ? hw_srq(s, qp->rx_srqn) : NULL;
+	const struct hw_srq *srq = resp_noted() ? hw_srq(s, resp_noted_srqn()) : NULL;
 
-	if (qp->rx_srq_wqe) {
-		if (flush_receive(s, qp, qpn, qp->rx_srq_wqe - 1, qp->rx_cqn,
+	if (resp_noted()) {
+		if (flush_receive(s, qp, qpn, resp_noted() - 1, qp->rx_cqn,
 				  srq && srq->type == HW_SRQ_XRC ? srq->user_index
 								 : qp->user_index) == -ETIMEDOUT)
 			return false;
 		POINT("flush-srq-pushed");
-		qp->rx_srq_wqe = 0;
+		resp_note(qp, 0, resp_noted_srqn());
 		resp_done(qp);
 	}
 	qp_last_wqe(s, qp, qpn);
@@ -243,12 +243,11 @@ bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 		park_pending(s, qp, HW_PEND_FLUSH_RQ);
 	if (rc)
 		return rc != -ETIMEDOUT;
-	n = (dbr - atomic_load(&qp->rq_ci)) & 0xffff;
+	n = (dbr - resp_ci()) & 0xffff;
 	if (n > 1u << qp->rq_log_size)
 		n = 1u << qp->rq_log_size;
 	while (n) {
-		uint32_t ci = atomic_load(&qp->rq_ci) & 0xffff;
-		uint32_t done;
+		uint32_t ci = resp_ci(), done;
 
 		rc = flush_receive(s, qp, qpn, ci, qp->cqn_rcv, qp->user_index);
 		done = rc ? n : 1; /* all at once when there is no CQ to tell */
@@ -257,7 +256,7 @@ bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 			return false;
 		}
 		POINT("flush-rq-pushed");
-		atomic_store(&qp->rq_ci, (ci + done) & 0xffff);
+		resp_consumed(ci + done);
 		resp_done(qp);
 		n -= done;
 	}
@@ -272,7 +271,7 @@ void rq_flush_locking(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	}
 	if (atomic_load(&qp->state) == HW_QPS_ERR)
 		rq_flush(s, qp, qpn);
-	seg_unlock(s, &qp->rq_lock);
+	resp_unlock(s, qp);
 }
 
 static void reset_progress(struct seg *s, struct hw_qp *qp)
@@ -280,7 +279,6 @@ static void reset_progress(struct seg *s, struct hw_qp *qp)
 	resp_return_srq(s, qp);
 	atomic_store(&qp->sq_pi, 0);
 	atomic_store(&qp->sq_ci, 0);
-	atomic_store(&qp->rq_ci, 0);
 	atomic_store(&qp->park, HW_PARK_NO);
 	atomic_store(&qp->park_deadline, 0);
 	atomic_store(&qp->flush_pending, 0);
@@ -288,12 +286,8 @@ static void reset_progress(struct seg *s, struct hw_qp *qp)
 	qp->sq_out = 0;
 	qp->took = 0;
 	ack_end(qp);
-	qp->rx_intent = 0;
-	qp->comm_est = 0;
-	qp->rx_fail = 0;
 	qp->sq_fail = 0;
-	qp->msn = 0;
-	qp->rx_n = 0;
+	resp_reset(qp);
 }
 
 /* A thread that works on the QP, or for requests to it. */
@@ -321,7 +315,7 @@ static int wait_for_users(struct seg *s, const struct hw_qp *qp, uint32_t qpn, u
 
 static void unlock_queues(struct seg *s, struct hw_qp *qp)
 {
-	seg_unlock(s, &qp->rq_lock);
+	resp_unlock_pending(s, qp);
 	seg_unlock(s, &qp->sq_lock);
 }
 
@@ -334,14 +328,10 @@ static int lock_queues(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t n
 		return sq;
 	if (sq == SEG_LOCK_INHERITED)
 		sq_inherited(s, qp, qpn);
-	rq = seg_lock(s, &qp->rq_lock, ns);
-	if (rq < 0) {
+	rq = resp_lock_ctrl(s, qp, qpn, ns);
+	if (rq)
 		seg_unlock(s, &qp->sq_lock);
-		return rq;
-	}
-	if (rq == SEG_LOCK_INHERITED || qp->rx_intent)
-		resp_inherited(s, qp, qpn);
-	return 0;
+	return rq;
 }
 
 /* An error waits for those who run, not for one who is stopped with a lock: what that one was about

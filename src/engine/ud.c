@@ -114,7 +114,7 @@ static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct
 	if (rc == -ENOENT)
 		eng_count(r->s, peer, HW_QC_OUT_OF_BUFFER);
 	if (rc)
-		return rc == -ETIMEDOUT ? ENG_LOCKED : ENG_RNR;
+		return rc == -ETIMEDOUT ? ENG_LOCKED : rc == -ECANCELED ? ENG_AGAIN : ENG_RNR;
 	why = resp_buffers(r, peer, av->dqpn, &rv, len + ENG_GRH_BYTES);
 	if (why == ENG_W_RECV_LENGTH && !rv.from_srq) {
 		/* Dropped, and the receive stays where it is; one of an SRQ cannot, and fails (the
@@ -212,27 +212,45 @@ static void reach_find(struct eng_run *r, const struct ud_av *av, const struct f
 	}
 }
 
-/* To one member. ENG_FAILED: nobody can get it. */
-static enum eng_out ud_member(struct eng_run *r, const struct ud_av *av, const struct eng_op *op,
-			      struct hw_qp *peer, uint32_t qpn, const struct reach *x)
+static enum eng_out ud_to_member(struct eng_run *r, const struct ud_av *av, const struct eng_op *op,
+				 struct hw_qp *peer, uint32_t qpn, const struct reach *x)
 {
 	enum eng_out out = ENG_SILENT;
 	struct ud_av to = *av;
 	uint64_t len = r->local.len;
+	int rc;
 
 	atomic_store_explicit(&r->qp->ud_dest, qpn, memory_order_relaxed);
 	r->dest = qpn;
 	r->path.dlid = av->dlid;
-	if (resp_lock(r->s, peer, qpn))
-		return ENG_SILENT;
+	rc = resp_lock(r->s, peer, qpn);
+	if (rc)
+		return resp_not_locked(rc);
 	to.dqpn = qpn;
 	if (seg_owner(r->s, SEG_T_QP, qpn) != SEG_OWNER_FREE && peer->st == HW_ST_UD &&
 	    qp_receives(peer) && peer->qkey == av->qkey && (reach_bit(x, peer->port) & x->got) &&
 	    way_pkey_match(r, peer))
 		out = ud_receive(r, &to, peer, op);
-	seg_unlock(r->s, &peer->rq_lock);
+	resp_unlock(r->s, peer);
 	if (r->local.len > len) /* the header of that one */
 		skip_front(&r->local, r->local.len - len);
+	return out;
+}
+
+/* To one member. ENG_FAILED: nobody can get it. */
+static enum eng_out ud_member(struct eng_run *r, const struct ud_av *av, const struct eng_op *op,
+			      struct hw_qp *peer, uint32_t qpn, const struct reach *x)
+{
+	enum eng_out out;
+
+	/* Taken back from us: our keys are looked up anew, and the others have theirs already. */
+	while ((out = ud_to_member(r, av, op, peer, qpn, x)) == ENG_AGAIN) {
+		running_again(r->s, r->ring);
+		if (sgl_from_wqe(r, WQE_SEG + av->bytes, HW_ACC_LOCAL_READ)) {
+			r->why = ENG_W_LOCAL_FAULT;
+			return ENG_FAILED;
+		}
+	}
 	return out == ENG_FAILED && r->why == ENG_W_LOCAL_FAULT ? out : ENG_SILENT;
 }
 
@@ -269,18 +287,20 @@ static enum eng_out ud_arrive(struct eng_run *r, const struct ud_av *av, struct 
 			      const struct eng_op *op)
 {
 	enum eng_out out = ENG_SILENT;
+	int rc;
 
 	/* Seen by eng_mkey_quiesce before the responder's keys are looked at (the lock is taken in
 	 * between). */
 	atomic_store_explicit(&r->qp->ud_dest, av->dqpn, memory_order_relaxed);
 	r->dest = av->dqpn;
-	if (resp_lock(r->s, peer, av->dqpn))
-		return ENG_LOCKED;
+	rc = resp_lock(r->s, peer, av->dqpn);
+	if (rc)
+		return resp_not_locked(rc);
 	if (seg_owner(r->s, SEG_T_QP, av->dqpn) != SEG_OWNER_FREE && peer->st == HW_ST_UD &&
 	    qp_receives(peer) && peer->port == r->path.to && way_qkey_match(r, peer, av->qkey) &&
 	    way_pkey_match(r, peer))
 		out = ud_receive(r, av, peer, op);
-	seg_unlock(r->s, &peer->rq_lock);
+	resp_unlock(r->s, peer);
 	return out;
 }
 

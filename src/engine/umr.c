@@ -231,9 +231,10 @@ static enum eng_out take_away(struct eng_run *r, struct hw_mkey *mk)
 {
 	bool first = !r->qp->took;
 
+	/* mkey_wait() ends with the gate open: nobody may have shut it for our responder's lock. */
+	if (!gate_pass(&r->ring->gate, GATE_BUSY))
+		return ENG_AGAIN;
 	if (first) {
-		if (!gate_pass(&r->ring->gate, GATE_BUSY))
-			return ENG_AGAIN;
 		atomic_store(&mk->free, 1);
 		LAYOUT_SET(mkc, mk->mkc, free, 1);
 		r->qp->took = running_mark(r->s);

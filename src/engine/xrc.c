@@ -43,14 +43,12 @@ int eng_srq_quiesce(struct seg *s, uint32_t srqn)
 
 		if (qp->st != HW_ST_XRC || qp->xrcd != srq->xrcd)
 			continue;
-		rc = seg_lock(s, &qp->rq_lock, SEG_LOCK_CTRL_NS);
-		if (rc < 0)
+		rc = resp_lock_ctrl(s, qp, i, SEG_LOCK_CTRL_NS);
+		if (rc)
 			return rc;
-		if (rc == SEG_LOCK_INHERITED)
-			resp_inherited(s, qp, i);
-		if (qp->rx_srqn == srqn)
-			qp->rx_srq_wqe = 0;
-		seg_unlock(s, &qp->rq_lock);
+		if (resp_noted() && resp_noted_srqn() == srqn)
+			resp_note(qp, 0, srqn);
+		resp_unlock_pending(s, qp);
 	}
 	return 0;
 }

@@ -67,7 +67,7 @@ int fw_cmd_create_dct(struct fw_call *k)
 	dct->user_index = (uint32_t)DCTC(user_index);
 	dct->qctr = set;
 	dct->no_rq = dct->no_sq = 1;
-	dct->comm_est = 1; /* no such event */
+	dct->comm_est = 2; /* no such event */
 	dct->mem = mem_self(k->s);
 	dct->port = k->hca->port[DCTC(port) - 1];
 	dct->pkey_index = (uint32_t)DCTC(pkey_index);
@@ -82,6 +82,7 @@ int fw_cmd_create_dct(struct fw_call *k)
 	dct->ece = fw_ece((uint32_t)DCTC(ece));
 	LAYOUT_SET(dctc, (void *)dct->qpc, ece, dct->ece);
 	LAYOUT_SET(create_dct_out, k->out, ece, dct->ece);
+	eng_qp_created(dct);
 	fw_refer(k->s, SEG_T_QP, dct, 1);
 	atomic_store(&dct->state, HW_QPS_RTR);
 	LAYOUT_SET(create_dct_out, k->out, dctn, dctn);

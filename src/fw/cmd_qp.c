@@ -191,6 +191,7 @@ int fw_cmd_create_qp(struct fw_call *k)
 	qp->port = SEG_NONE;
 	atomic_store(&qp->async.evq, SEG_NONE);
 	memcpy(qp->qpc, qpc, sizeof(qp->qpc));
+	eng_qp_created(qp);
 	fw_refer(k->s, SEG_T_QP, qp, 1);
 	/* Not what the other end has, but a wish to be told what this one can. */
 	qp->ece = ece ? ECE_VERSION << ECE_VERSION_SHIFT : 0;

@@ -444,23 +444,30 @@ struct hw_qp {
 	uint32_t sq_fail;      /* qp_fail()'s note */
 
 	/* responder [rq] */
+	/*
+	 * Four words of 8 bytes, each changed in one step from what its writer found: whoever was
+	 * stopped with the lock, which was taken over from him, comes too late (resp_lock.c). The
+	 * highest bits of msn, rx_srqn (8) and rx_n (16) are tags for that.
+	 */
 	_Alignas(64) struct seg_lock rq_lock;
 	_Atomic uint32_t rq_ci; /* receive WQEs consumed, 16 bits count */
+	uint32_t rx_turn;       /* +1 whenever the lock is let go of, or taken over */
 	uint32_t next_rcv_psn;
 	uint32_t msn;
 	uint32_t rx_srq_wqe; /* 1 + index of an SRQ WQE taken for this QP and not yet completed */
 	uint32_t rx_srqn;    /* of that SRQ: an XRC QP's requests say which */
-	uint32_t rx_cqn;     /* where the receive in work completes */
-	uint32_t comm_est;   /* a message came in RTR: 1 COMM_EST is to be noted, 2 was */
-	uint32_t rx_fail;    /* qp_fail()'s note */
-	_Atomic uint32_t key_armed; /* DCT: the next wrong access key is an event */
-	uint32_t rx_intent;         /* 1: a receive CQE is being written at index rx_cq_pi */
-	uint32_t rx_cq_pi;
 	/* WQEs in hw_rq_ahead: [rx_first, rx_first + rx_n) */
 	uint32_t rx_first, rx_n;
+	uint32_t rx_intent; /* a receive CQE is being written at index rx_cq_pi, or was */
+	uint32_t rx_cq_pi;
+	uint32_t rx_cqn;          /* where the receive in work completes */
+	_Atomic uint32_t rx_ring; /* the seg_ring of the lock's last holder */
+	uint32_t comm_est;        /* a message came in RTR: 1 COMM_EST is to be noted, 2 was */
+	uint32_t rx_fail;         /* qp_fail()'s note */
 
 	_Alignas(64) struct hw_evtarget async;
 	_Atomic uint32_t err_reported; /* LAST_WQE_REACHED: 1 is to be noted, 2 was */
+	_Atomic uint32_t key_armed;    /* [rq] DCT: the next wrong access key is an event */
 	uint8_t qpc[232]; /* QPC as the commands left it; QUERY_QP patches state and moving fields
 			   */
 } SEG_ELEM;

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the taking, letting go and taking over of a responder's lock (hw_qp.rq_lock), and the words
+ * that change under it. Called by whoever executes a request, flushes or changes a state.
+ *
+ * A sender may be stopped (SIGSTOP) with the lock, and other senders and the QP's owner must not
+ * wait for it. Whoever waits in vain shuts the gates through which the stopped process copies
+ * (gate.h), takes the lock over, and finishes what was noted (resp_inherited()). The stopped thread
+ * knows nothing of it when it goes on. So all that it may still store is a compare-and-swap from
+ * what it found: hw_qp.rx_turn changes whenever the lock is let go of or taken over, the other
+ * words carry a tag that changes when it is taken over. Those that fail are of no consequence: its
+ * copies have answered -ECANCELED, and the WQE is executed anew; or its CQE was written, and the
+ * receive was counted by the new holder.
+ *
+ * What cannot be noted in one word (the way to ERR, an event) is done with the gate's word at
+ * GATE_BUSY, and not taken over.
+ */
+#include "engine/internal.h"
+#include "util/point.h"
+
+#include <errno.h>
+
+#define TLS_IE _Thread_local __attribute__((tls_model("initial-exec")))
+
+/* hw_qp.rx_ring: whose, and 1 + which of its entries; 0: a command, which copies without a gate. */
+#define RX_RING(slot, n) ((slot) << 8 | (n))
+
+/* hw_qp.rx_intent: WRITTEN with the index of the receive above it. */
+enum { INTENT_NONE, INTENT_WRITES, INTENT_WRITTEN, INTENT_MASK = 0xff, INTENT_INDEX = 16 };
+
+#define PAIR(first, second)                                                     \
+	(offsetof(struct hw_qp, first) % 8 == 0 &&                              \
+	 offsetof(struct hw_qp, second) == offsetof(struct hw_qp, first) + 4 && \
+	 sizeof(((struct hw_qp *)0)->first) == 4)
+static_assert(PAIR(rq_ci, rx_turn) && PAIR(next_rcv_psn, msn) && PAIR(rx_srq_wqe, rx_srqn) &&
+		      PAIR(rx_first, rx_n),
+	      "what changes together is one word");
+#define POS(qp) ((uint64_t *)&(qp)->rq_ci)
+#define PSN(qp) ((uint64_t *)&(qp)->next_rcv_psn)
+#define NOTE(qp) ((uint64_t *)&(qp)->rx_srq_wqe)
+#define AHEAD(qp) ((uint64_t *)&(qp)->rx_first)
+#define TURN UINT64_C(0x100000000)
+/* Tags lie above the numbers of the second half. */
+#define TAG24 (UINT64_C(1) << 56)
+#define TAG16 (UINT64_C(1) << 48)
+
+/* The responder that this thread has locked: its words as they were found, or left. */
+static TLS_IE struct {
+	uint64_t pos, note, ahead, psn;
+	uint32_t ci; /* receives consumed, to be stored with the next turn */
+	uint16_t inherited;
+} held;
+
+static uint64_t load(const uint64_t *w)
+{
+	return __atomic_load_n(w, __ATOMIC_ACQUIRE);
+}
+
+static bool swap(uint64_t *w, uint64_t *was, uint64_t to)
+{
+	if (!__atomic_compare_exchange_n(w, &(uint64_t){*was}, to, false, __ATOMIC_SEQ_CST,
+					 __ATOMIC_RELAXED))
+		return false;
+	*was = to;
+	return true;
+}
+
+bool resp_is_ours(const struct hw_qp *qp)
+{
+	return load((const uint64_t *)&qp->rq_ci) == held.pos;
+}
+
+/* Our progress is to be seen. False: the lock was taken over from us. */
+static bool resp_step(struct hw_qp *qp)
+{
+	return swap(POS(qp), &held.pos, ((held.pos >> 32) + 1) << 32 | held.ci);
+}
+
+uint32_t resp_ci(void)
+{
+	return held.ci;
+}
+
+void resp_consumed(uint32_t ci)
+{
+	held.ci = ci & 0xffff;
+}
+
+uint32_t resp_noted(void)
+{
+	return (uint32_t)held.note;
+}
+
+uint32_t resp_noted_srqn(void)
+{
+	return (uint32_t)(held.note >> 32) & 0xffffff;
+}
+
+bool resp_note(struct hw_qp *qp, uint32_t wqe, uint32_t srqn)
+{
+	uint64_t tag = held.note & ~(TAG24 - 1);
+
+	return resp_is_ours(qp) &&
+	       swap(NOTE(qp), &held.note, tag | (uint64_t)(srqn & 0xffffff) << 32 | wqe);
+}
+
+void resp_unnote(struct hw_qp *qp)
+{
+	uint64_t was = load(NOTE(qp));
+
+	while (!swap(NOTE(qp), &was, was >> 32 << 32))
+		was = load(NOTE(qp));
+}
+
+void resp_ahead(uint32_t *first, uint32_t *n)
+{
+	*first = (uint32_t)held.ahead;
+	*n = (uint32_t)(held.ahead >> 32) & 0xffff;
+}
+
+bool resp_set_ahead(struct hw_qp *qp, uint32_t first, uint32_t n)
+{
+	uint64_t tag = held.ahead & ~(TAG16 - 1);
+
+	return resp_is_ours(qp) && swap(AHEAD(qp), &held.ahead, tag | (uint64_t)n << 32 | first);
+}
+
+/* Nobody but the owner of a connection takes it over from the only sender: one instruction is
+ * enough to be before or after that (gate_pass()). */
+void resp_set_psn(struct hw_qp *qp, uint32_t psn)
+{
+	uint64_t msn = ((held.psn >> 32) + 1) & 0xffffff, tag = held.psn & ~(TAG24 - 1);
+	uint64_t to = tag | msn << 32 | psn, was = held.psn;
+
+#if defined(__x86_64__)
+	__asm__ volatile("cmpxchgq %2, %0" : "+m"(*PSN(qp)), "+a"(was) : "r"(to) : "memory", "cc");
+#else
+	swap(PSN(qp), &was, to);
+#endif
+	held.psn = to;
+}
+
+void resp_intent(struct hw_qp *qp, uint32_t cqn, const struct hw_cq *cq)
+{
+	if (held.ci != (uint32_t)held.pos)
+		resp_step(qp);
+	if (!resp_is_ours(qp))
+		return;
+	qp->rx_cq_pi = atomic_load_explicit(&cq->pi, memory_order_relaxed);
+	qp->rx_cqn = cqn;
+	atomic_signal_fence(memory_order_seq_cst);
+	qp->rx_intent = INTENT_WRITES;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+void resp_written(struct hw_qp *qp, uint32_t index)
+{
+	if (resp_is_ours(qp))
+		qp->rx_intent = INTENT_WRITTEN | index << INTENT_INDEX;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+void resp_done(struct hw_qp *qp)
+{
+	if (held.ci != (uint32_t)held.pos)
+		resp_step(qp);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (qp->rx_intent && resp_is_ours(qp))
+		qp->rx_intent = INTENT_NONE;
+}
+
+bool resp_busy(const struct hw_qp *qp)
+{
+	uint32_t n;
+	struct seg_ring *e = running_mine(&n);
+
+	if (!e)
+		return true;
+	if (!gate_pass(&e->gate, GATE_BUSY))
+		return false;
+	if (resp_is_ours(qp))
+		return true;
+	gate_reset(&e->gate);
+	return false;
+}
+
+void resp_busy_end(void)
+{
+	uint32_t n;
+	struct seg_ring *e = running_mine(&n);
+
+	if (e)
+		gate_reset(&e->gate);
+}
+
+/* The receive that was being completed: is its CQE there? */
+static bool was_written(struct seg *s, const struct hw_qp *qp, uint32_t qpn, struct hw_cq *cq,
+			uint32_t want)
+{
+	struct eng_cqe c;
+
+	if ((qp->rx_intent & INTENT_MASK) == INTENT_WRITTEN)
+		return qp->rx_intent >> INTENT_INDEX == want;
+	return (int32_t)(cq->pi - qp->rx_cq_pi) > 0 &&
+	       !mem_read(s, cq->mem, cq_slot_at(cq, qp->rx_cq_pi), c.b, sizeof(c.b)) &&
+	       LAYOUT_GET(cqe64, c.b, qpn) == qpn && LAYOUT_GET(cqe64, c.b, wqe_counter) == want &&
+	       LAYOUT_GET(cqe64, c.b, opcode) >= CQE_RESP_WR_IMM;
+}
+
+void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	struct hw_cq *cq = qp->rx_intent ? hw_cq(s, qp->rx_cqn) : NULL;
+	uint32_t want;
+
+	TRACE(LOG_CQE, "qp %x: its receive queue's last user died or is stopped", qpn);
+	resp_set_ahead(qp, 0, 0);
+	srq_settle(s, qp);
+	held.note = load(NOTE(qp));
+	want = resp_noted() ? resp_noted() - 1 : held.ci;
+	if (qp->comm_est == 1)
+		qp_comm_est(s, qp, qpn);
+	qp_fail_resume(s, qp, qpn, &qp->rx_fail);
+	if (!cq) {
+		qp->rx_intent = INTENT_NONE;
+		return;
+	}
+	/* What it wrote is counted by whoever has the CQ's lock. */
+	if (cq_lock(s, cq, qp->rx_cqn)) /* the next who has our lock tries again */
+		return;
+	if (was_written(s, qp, qpn, cq, want)) {
+		if (resp_noted())
+			resp_note(qp, 0, resp_noted_srqn());
+		else if (qp->srqn == SEG_NONE && !qp->no_rq)
+			resp_consumed(held.ci + 1);
+	}
+	resp_done(qp);
+	seg_unlock(s, &cq->lock);
+}
+
+/* Might that thread have the lock, or be about to take it? */
+static bool works_for(struct seg *s, const struct seg_ring *e, uint32_t qpn)
+{
+	uint32_t who = (uint32_t)(atomic_load(&e->use) & SEG_RING_WHO);
+	const struct hw_qp *qp = who ? hw_qp(s, who - 1) : NULL;
+
+	return qp && qp_target(qp) == qpn;
+}
+
+/*
+ * The gates of all threads of a stopped process that may have the lock; they need not have noted
+ * themselves yet. False: it runs, or is in the middle of what cannot be taken over.
+ */
+static bool shut_gates(struct seg *s, uint32_t slot, uint32_t ring, uint32_t qpn)
+{
+	struct seg_proc *p = seg_proc(s, slot);
+	uint32_t high = p ? atomic_load(&p->rings_high) : 0;
+	bool any = false;
+
+	if (ring == RX_RING(slot, 0))
+		return false;
+	for (uint32_t i = 0; i < high && i < SEG_RINGS; i++) {
+		struct seg_ring *e = &p->ring[i];
+
+		if (!(atomic_load(&e->use) & SEG_RING_WHO) ||
+		    (ring != RX_RING(slot, i + 1) && !works_for(s, e, qpn)))
+			continue;
+		if (gate_shut(s, slot, p->gen, &e->gate, true) == GATE_OPEN)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+static void new_tag(uint64_t *w, uint64_t tag)
+{
+	uint64_t was = load(w);
+
+	while (!swap(w, &was, was + tag))
+		was = load(w);
+}
+
+/*
+ * The turn decides who has the lock: when it changes from what it was before we looked, the holder
+ * has not let go of the lock since, and its gates were shut meanwhile. It cannot let go any more.
+ */
+static bool take_over(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	uint64_t pos = load(POS(qp));
+	uint32_t ring = atomic_load(&qp->rx_ring), word, slot;
+
+	if (!seg_lock_holder(s, &qp->rq_lock, &word, &slot) || slot == qp->mem.slot ||
+	    !shut_gates(s, slot, ring, qpn) || !swap(POS(qp), &pos, pos + TURN) ||
+	    !seg_lock_steal(s, &qp->rq_lock, word))
+		return false;
+	new_tag(NOTE(qp), TAG24);
+	new_tag(PSN(qp), TAG24);
+	new_tag(AHEAD(qp), TAG16);
+	POINT("resp-taken-over");
+	return true;
+}
+
+static void hold(struct seg *s, struct hw_qp *qp, uint32_t ring)
+{
+	atomic_store_explicit(&qp->rx_ring, RX_RING(s->self, ring), memory_order_relaxed);
+	held.inherited = qp->rq_lock.inherited;
+	held.pos = load(POS(qp));
+	held.ci = (uint32_t)held.pos & 0xffff;
+	held.psn = load(PSN(qp));
+	held.note = load(NOTE(qp));
+	held.ahead = load(AHEAD(qp));
+	POINT("resp-locked");
+}
+
+/* The lock is taken: 0, or what resp_lock() says. */
+static int begin(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool inherited)
+{
+	uint32_t n;
+	struct seg_ring *e = running_mine(&n);
+
+	hold(s, qp, e ? n : 0);
+	/* Shut: perhaps the lock was ours no more when we looked at the words. Nothing is begun. */
+	if (__builtin_expect(e && gate_word(&e->gate) & GATE_REVOKED, 0)) {
+		if (seg_lock_is_mine(s, &qp->rq_lock))
+			resp_unlock(s, qp);
+		return -ECANCELED;
+	}
+	/* Nobody lets go of the lock with a receive under way, but after a death. */
+	if (__builtin_expect(inherited || qp->rx_intent, 0))
+		resp_inherited(s, qp, qpn);
+	return 0;
+}
+
+int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	int rc = seg_lock(s, &qp->rq_lock, SEG_LOCK_DATA_NS);
+
+	if (rc == -ETIMEDOUT && take_over(s, qp, qpn))
+		rc = SEG_LOCK_INHERITED;
+	if (rc < 0)
+		return rc;
+	rc = begin(s, qp, qpn, rc == SEG_LOCK_INHERITED);
+	if (!rc && __builtin_expect(qp->rx_intent, 0)) {
+		resp_unlock_pending(s, qp);
+		return -ETIMEDOUT;
+	}
+	return rc;
+}
+
+int resp_lock_ctrl(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t ns)
+{
+	uint64_t end = clock_now_ns() + ns;
+	int rc;
+
+	do {
+		rc = ns < SEG_LOCK_CTRL_NS ? seg_lock(s, &qp->rq_lock, ns)
+					   : seg_lock_if_runs(s, &qp->rq_lock);
+		if (rc == -ETIMEDOUT && take_over(s, qp, qpn))
+			rc = SEG_LOCK_INHERITED;
+	} while (rc == -ETIMEDOUT && clock_now_ns() < end);
+	return rc < 0 ? rc : begin(s, qp, qpn, rc == SEG_LOCK_INHERITED);
+}
+
+void resp_unlock_pending(struct seg *s, struct hw_qp *qp)
+{
+	if (!resp_step(qp))
+		return;
+	POINT("resp-stepped");
+	if (qp->rq_lock.inherited == held.inherited)
+		seg_unlock(s, &qp->rq_lock);
+}
+
+void resp_unlock(struct seg *s, struct hw_qp *qp)
+{
+	if (!resp_step(qp))
+		return;
+	POINT("resp-stepped");
+	if (qp->rx_intent)
+		qp->rx_intent = INTENT_NONE;
+	if (qp->rq_lock.inherited == held.inherited)
+		seg_unlock(s, &qp->rq_lock);
+}
+
+void resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	int rc = -EBUSY;
+
+	if (qp->rx_intent || seg_lock_orphaned(s, &qp->rq_lock))
+		rc = seg_trylock(s, &qp->rq_lock);
+	if (rc >= 0 && !begin(s, qp, qpn, rc == SEG_LOCK_INHERITED))
+		resp_unlock_pending(s, qp);
+}
+
+void resp_reset(struct hw_qp *qp)
+{
+	resp_consumed(0);
+	resp_set_ahead(qp, 0, 0);
+	qp->rx_intent = INTENT_NONE;
+	qp->comm_est = 0;
+	qp->rx_fail = 0;
+	qp->msn &= 0xff000000;
+	new_tag(NOTE(qp), TAG24);
+	new_tag(PSN(qp), TAG24);
+	new_tag(AHEAD(qp), TAG16);
+	held.note = load(NOTE(qp));
+	held.psn = load(PSN(qp));
+	held.ahead = load(AHEAD(qp));
+}
+
+/* Whoever was stopped with an earlier QP of this number finds other words than those he left. */
+void eng_qp_created(struct hw_qp *qp)
+{
+	qp->rx_turn = qp->gen << 16;
+	qp->msn = qp->gen << 24;
+	qp->rx_srqn = qp->gen << 24;
+	qp->rx_n = qp->gen << 16;
+}
