@@ -67,6 +67,7 @@ static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint8_t *wqe, uint32_
 		n = size - at;
 	if (!resp_set_ahead(qp, ci, 0))
 		return -ETIMEDOUT;
+	POINT("recv-ahead-none");
 	if (qp->mem.slot == qp->dbr_mem.slot && qp->mem.gen == qp->dbr_mem.gen) {
 		uint32_t bytes = n * stride < HW_RX_AHEAD ? n * stride : HW_RX_AHEAD;
 		/* The record first: what it counts is there when the WQEs are read. */
@@ -87,6 +88,7 @@ static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint8_t *wqe, uint32_
 	avail = (uint16_t)(dbr - ci);
 	if (!avail)
 		return -ENOENT;
+	POINT("recv-ahead");
 	return resp_set_ahead(qp, ci, n < avail ? n : avail) ? 0 : -ECANCELED;
 }
 

@@ -317,6 +317,7 @@ static int begin(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool inherited)
 	uint32_t n;
 	struct seg_ring *e = running_mine(&n);
 
+	POINT("resp-taken");
 	hold(s, qp, e ? n : 0);
 	/* Shut: perhaps the lock was ours no more when we looked at the words. Nothing is begun. */
 	if (__builtin_expect(e && gate_word(&e->gate) & GATE_REVOKED, 0)) {

@@ -367,6 +367,22 @@ static void killed_at_every_step(void **state)
 
 /* ---- stopped */
 
+/* From another sender to the same QP. */
+static void other_datagram(struct scene *x)
+{
+	struct t_qp *c = t_qp_make(x->e->p.t, 0, HW_ST_UD, NULL);
+
+	t_rts(c, x->b);
+	send_datagram(x, c);
+	for (int i = 0; i < 20 && c->hw->park; i++) {
+		t_now += 2000000;
+		eng_run_due(seg_of(x));
+	}
+	assert_int_equal(c->hw->park, HW_PARK_NO);
+	assert_in_range(x->b->hw->rq_ci, 1, 2);
+	t_qp_free(c);
+}
+
 /* Other users of the CQ and the SRQ go on beside a stopped one, at once or when it is their turn.
  */
 static void others_go_on(struct scene *x)
@@ -381,6 +397,8 @@ static void others_go_on(struct scene *x)
 		eng_run_due(s);
 	}
 	assert_int_equal(q->hw->park, HW_PARK_NO);
+	if (x->is->st == HW_ST_UD)
+		other_datagram(x);
 	if (!x->is->srq)
 		return;
 	c = t_qp_make(x->e->p.t, 0, HW_ST_RC, NULL);
@@ -407,12 +425,12 @@ static void check_stopped(struct scene *x)
 		sent += mlx5dv_get_cqe_opcode(c) == MLX5_CQE_REQ;
 	}
 	assert_int_equal(sent, 1);
-	assert_int_equal(received, 1);
+	assert_int_equal(received, x->is->st == HW_ST_UD ? 2 : 1);
 	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), 1);
 	if (x->is->srq)
 		assert_int_equal(x->srq.hw->consumed, 2);
 	else
-		assert_int_equal(x->b->hw->rq_ci, 1);
+		assert_int_equal(x->b->hw->rq_ci, received);
 	assert_int_equal(x->b->hw->rx_srq_wqe, 0);
 }
 
@@ -453,7 +471,7 @@ static void stopped_at_every_step(void **state)
 	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
 		uint32_t n = from ? (uint32_t)atoi(from) : 1;
 
-		if (scenarios[i].st != HW_ST_RC || scenarios[i].check != check_send)
+		if (scenarios[i].st == HW_ST_UC || scenarios[i].check != check_send)
 			continue;
 		for (; stopped_at(&scenarios[i], n); n++)
 			assert_true(n < MAX_STEPS);
@@ -461,10 +479,85 @@ static void stopped_at_every_step(void **state)
 	}
 }
 
+/* ---- stopped, and its receiver is reset meanwhile */
+
+/* What was received before the reset is complete, and nothing comes after it. */
+static void check_reset(struct scene *x, uint32_t received)
+{
+	const struct hw_qp *b = x->b->hw;
+
+	t_assert_empty(&x->b->cq);
+	assert_int_equal(b->state, HW_QPS_RST);
+	assert_int_equal(b->rq_ci, 0);
+	assert_int_equal(b->rx_srq_wqe, 0);
+	assert_int_equal(b->rx_intent, 0);
+	assert_int_equal(b->rx_n & 0xffff, 0);
+	assert_int_equal(b->msn & 0xffffff, 0);
+	assert_int_equal(b->next_rcv_psn, 0xabc);
+	assert_int_equal(b->rq_lock.word, 0);
+	assert_int_equal(x->b->cq.hw->lock.word, 0);
+	if (x->is->srq) {
+		assert_int_equal(x->srq.hw->lock.word, 0);
+		assert_int_equal(x->srq.hw->consumed, received);
+	}
+}
+
+static bool reset_at(const struct scenario *is, uint32_t n)
+{
+	struct scene x = {.is = is};
+	int status, over = 0;
+	uint32_t received;
+	void *state;
+	uint64_t t;
+
+	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
+	bed_setup(&state);
+	x.e = state;
+	scene_setup(&x);
+	tell(x.e->go[1]);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	over = !WIFSTOPPED(status);
+	t = clock_now_ns();
+	assert_int_equal(eng_qp_set_state(seg_of(&x), x.b->qpn, HW_QPS_RST), 0);
+	assert_true(clock_now_ns() - t < SEG_LOCK_CTRL_NS);
+	x.b->hw->next_rcv_psn = 0xabc; /* as the way to RTR does */
+	received = count_cqes(&x, MLX5_CQE_RESP_SEND);
+	assert_in_range(received, 0, 1);
+	if (!over) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+	}
+	assert_int_equal(status, 0);
+	settle(&x);
+	check_reset(&x, received);
+	close(x.e->go[1]);
+	close(x.e->tell[0]);
+	close(x.eventfd);
+	t_qp_free(x.b);
+	bed_teardown(&state);
+	return !over;
+}
+
+static void reset_beside_one_stopped_at_every_step(void **state)
+{
+	const char *from = getenv("STEP_FROM");
+
+	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+		uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+		if (scenarios[i].check != check_send)
+			continue;
+		for (; reset_at(&scenarios[i], n); n++)
+			assert_true(n < MAX_STEPS);
+		print_message("%s: reset at %u steps\n", scenarios[i].name, n - 1);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(killed_at_every_step),
-					   cmocka_unit_test(stopped_at_every_step)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(killed_at_every_step), cmocka_unit_test(stopped_at_every_step),
+		cmocka_unit_test(reset_beside_one_stopped_at_every_step)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

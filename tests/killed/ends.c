@@ -3,6 +3,7 @@
 #include "ends.h"
 
 #include <errno.h>
+#include <endian.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -116,7 +117,7 @@ static void make_qp(struct end *e, bool receiver)
 			a.cap.max_recv_wr = a.cap.max_recv_sge = 0;
 		if (!receiver) {
 			a.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-			a.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE;
+			a.send_ops_flags = IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_WRITE;
 		}
 		NEED(e->qp = mlx5dv_create_qp(e->ctx, &a, &dv));
 	} else {
@@ -260,7 +261,7 @@ static int post_dc(struct end *e, bool signaled)
 
 	ibv_wr_start(q);
 	q->wr_flags = signaled ? IBV_SEND_SIGNALED : 0;
-	ibv_wr_send(q);
+	ibv_wr_send_imm(q, htobe32(e->sent++));
 	mlx5dv_wr_set_dc_addr(mlx5dv_qp_ex_from_ibv_qp_ex(q), e->ah, e->peer.qpn, DC_KEY);
 	ibv_wr_set_sge(q, e->mr->lkey, (uintptr_t)e->mem, MSG_BYTES);
 	return ibv_wr_complete(q);
@@ -269,7 +270,7 @@ static int post_dc(struct end *e, bool signaled)
 int sender_post(struct end *e, bool signaled)
 {
 	struct ibv_sge sge = {(uintptr_t)e->mem, MSG_BYTES, e->mr->lkey};
-	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND,
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND_WITH_IMM,
 				 .send_flags = signaled ? IBV_SEND_SIGNALED : 0,
 				 .sg_list = &sge,
 				 .num_sge = 1},
@@ -277,6 +278,7 @@ int sender_post(struct end *e, bool signaled)
 
 	if (e->t == T_DC)
 		return post_dc(e, signaled);
+	wr.imm_data = htobe32(e->sent++);
 	if (e->t == T_UD) {
 		wr.wr.ud.ah = e->ah;
 		wr.wr.ud.remote_qpn = e->peer.qpn;

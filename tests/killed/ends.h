@@ -38,6 +38,7 @@ struct end {
 	struct ibv_ah *ah;
 	struct ibv_port_attr port;
 	uint8_t *mem;
+	uint32_t sent; /* each message carries its number */
 	int depth;
 	struct addr peer;
 };
