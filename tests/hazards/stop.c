@@ -217,7 +217,7 @@ static void sender(int sock)
 /* From now on the page is not there: its touch waits for page_arrives(). -1: no such thing here. */
 static int lazy_page(uint8_t *p)
 {
-	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_api api = {.api = UFFD_API, .features = UFFD_FEATURE_THREAD_ID};
 	struct uffdio_register reg = {.range.len = 4096, .mode = UFFDIO_REGISTER_MODE_MISSING};
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 
@@ -228,7 +228,8 @@ static int lazy_page(uint8_t *p)
 	return fd;
 }
 
-static void page_touched(int fd)
+/* The thread that waits for it. */
+static pid_t page_touched(int fd)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	struct uffd_msg m;
@@ -236,6 +237,7 @@ static void page_touched(int fd)
 	if (poll(&p, 1, RC_HANGS * 1000) != 1 || read(fd, &m, sizeof(m)) != sizeof(m))
 		DIE("the peer does not write");
 	CHECK(m.event == UFFD_EVENT_PAGEFAULT);
+	return (pid_t)m.arg.pagefault.feat.ptid;
 }
 
 static void page_arrives(int fd, uint8_t *p)
@@ -252,17 +254,16 @@ static void on_alarm(int sig)
 	ticks++;
 }
 
-/* With the peer stopped: post, arm, ask, and stay alive to signals. How many of the two completions
- * came: ours waits for the peer where its lock cannot be taken over (stopped-* test where it can).
- */
-static int beside_a_stopped_peer(struct rc_end *e)
+/* With the peer stopped: post, arm, ask, have the completion, and stay alive to signals. True: the
+ * peer's message was seen, too. */
+static bool beside_a_stopped_peer(struct rc_end *e)
 {
 	struct itimerval t = {{0, 20000}, {0, 20000}}, none = {{0, 0}, {0, 0}};
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 	double start = rc_now(), own = rc_own();
+	bool sent = false, received = false;
 	struct ibv_wc wc;
-	int n = 0;
 
 	ticks = 0;
 	signal(SIGALRM, on_alarm);
@@ -274,23 +275,25 @@ static int beside_a_stopped_peer(struct rc_end *e)
 	own = rc_own() - own;
 	if (own > 0.5)
 		DIE("posting to a stopped peer took %g s", own);
-	while ((n < 2 && rc_now() < start + 1) || ticks < 5) {
+	while (!sent || ticks < 5) {
 		if (rc_now() > start + RC_HANGS)
-			DIE("no signal arrives");
+			DIE("%s", sent ? "no signal arrives" : "a stopped peer holds us up");
 		if (!ibv_poll_cq(e->cq, 1, &wc))
 			continue;
 		CHECK(!wc.status);
-		n++;
+		sent |= !(wc.opcode & IBV_WC_RECV);
+		received |= !!(wc.opcode & IBV_WC_RECV);
 	}
 	CHECK(!setitimer(ITIMER_REAL, &none, NULL));
-	return n;
+	return received;
 }
 
 /* 0; -1: cannot be arranged here. */
 static int held_round(void)
 {
 	struct rc_end e = {0};
-	int sp[2], status, fd, n;
+	int sp[2], status, fd;
+	bool received;
 	pid_t pid;
 
 	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, sp));
@@ -306,13 +309,14 @@ static int held_round(void)
 	rc_exchange(&e, sp[0]);
 	rc_recv(&e, 0, 64);
 	rc_sync(sp[0]);
-	page_touched(fd);
-	CHECK(!kill(pid, SIGSTOP)); /* pending, until the copy is done */
+	/* Pending until the copy is done. To that thread: with polled doorbells another one may
+	 * take the process's signals, and this one goes on until that has a processor. */
+	CHECK(!syscall(SYS_tgkill, pid, page_touched(fd), SIGSTOP));
 	page_arrives(fd, e.buf);
 	CHECK(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
-	n = beside_a_stopped_peer(&e);
+	received = beside_a_stopped_peer(&e);
 	CHECK(!kill(pid, SIGCONT));
-	for (; n < 2; n++) {
+	if (!received) {
 		struct ibv_wc wc = rc_wait(&e, RC_HANGS);
 
 		if (wc.status)
