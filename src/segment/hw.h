@@ -136,9 +136,9 @@ struct hw_port {
 	uint64_t guid, gid_prefix;    /* host order */
 	uint8_t gid[HW_GIDS][16];     /* index 0 = prefix:guid, rest zero */
 	uint16_t pkey[HW_PKEYS];
-	uint32_t enforce;         /* switch ports: PartitionEnforcement, 1 inbound, 2 outbound */
-	uint32_t qctr;            /* SEG_T_QCTR: the set of QPs made by verbs */
-	struct seg_lock mad_lock; /* making the fabric's own agent (rmpp_send.c) */
+	uint32_t enforce;           /* switch ports: PartitionEnforcement, 1 inbound, 2 outbound */
+	uint32_t qctr;              /* SEG_T_QCTR: the set of QPs made by verbs */
+	_Atomic uint64_t own_agent; /* MAD_REF() of the fabric's own SEG_T_AGENT (rmpp_send.c) */
 	/* softhca console's Error: percent of the MADs that arrive here to be lost, of this
 	 * attribute or (0) any; what was lost is kept in percents, so that it comes out even. */
 	_Atomic uint32_t err_rate, err_attr, err_sum;

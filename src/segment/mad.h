@@ -26,7 +26,6 @@ struct mad_agent { /* SEG_T_AGENT */
 	uint64_t methods[MAD_AGENT_METHODS / 64];
 	_Atomic uint32_t claims;       /* not ready, but it wants its methods */
 	uint32_t claimer, claimer_gen; /* the process */
-	struct seg_lock rmpp_lock;     /* its mad_recv; leaf but for the pool of pieces */
 } SEG_ELEM;
 
 /*
@@ -38,11 +37,17 @@ static inline uint32_t mad_agent_tid(uint32_t idx, uint32_t gen)
 	return (gen & 0xff) << 16 | idx;
 }
 
+/* An element of a table and its generation: what it was, even when its place is used anew. */
+#define MAD_REF(gen, idx) ((uint64_t)(gen) << 32 | (idx))
+#define MAD_REF_IDX(ref) ((uint32_t)(ref) & ~MAD_REF_GOING)
+#define MAD_REF_GEN(ref) ((uint32_t)((ref) >> 32))
+#define MAD_REF_GOING UINT32_C(0x80000000) /* mad_send.next: the send leaves its chain */
+
 enum mad_send_state { MAD_SEND_NEW, MAD_SEND_WAITS, MAD_SEND_TAKEN };
 
 struct mad_send { /* SEG_T_MSEND */
 	uint32_t gen;
-	_Atomic uint32_t state; /* enum mad_send_state. Who makes it TAKEN ends it and frees it. */
+	_Atomic uint32_t state; /* mad_send_word(). Who makes it TAKEN ends it and frees it. */
 	uint32_t agent, agent_gen;
 	uint32_t slot, slot_gen; /* the process that raises the time-out */
 	uint32_t port;
@@ -50,7 +55,7 @@ struct mad_send { /* SEG_T_MSEND */
 	_Atomic uint32_t retries_left;
 	_Atomic uint64_t deadline; /* clock_now_ns() */
 	uint32_t chain;            /* SEG_T_MCHAIN */
-	_Atomic uint32_t next;     /* in it */
+	_Atomic uint64_t next;     /* MAD_REF() of the next one in it, with MAD_REF_GOING */
 	uint8_t hdr[64];           /* struct ib_user_mad_hdr as written */
 	uint8_t mad[256];
 	/*
@@ -69,30 +74,42 @@ struct mad_send { /* SEG_T_MSEND */
 	uint32_t last_len; /* bytes in the last segment */
 } SEG_ELEM;
 
+/* With bits of the generation, so that nobody changes the next send's. */
+static inline uint32_t mad_send_word(uint32_t gen, enum mad_send_state state)
+{
+	return gen << 2 | state;
+}
+
+static inline bool mad_send_is(const struct mad_send *m, uint32_t gen, enum mad_send_state state)
+{
+	return atomic_load(&m->state) == mad_send_word(gen, state);
+}
+
 /* Sends whose transaction ID and class have the same hash. */
 #define MAD_CHAINS 4096u
 struct mad_chain { /* SEG_T_MCHAIN; never claimed */
 	uint32_t gen;
-	struct seg_lock lock;
-	_Atomic uint32_t head; /* SEG_T_MSEND indices; 0: the end */
+	_Atomic uint64_t head; /* MAD_REF() of a mad_send; 0: the end */
 } SEG_ELEM;
 
 enum mad_recv_state { MAD_RECV_NEW, MAD_RECV_ACTIVE, MAD_RECV_COMPLETE };
 
-/* A long MAD that an agent receives, or has received lately. Under its agent's rmpp_lock. */
+/* A long MAD that an agent receives, or has received lately. */
 struct mad_recv { /* SEG_T_MRECV */
 	uint32_t gen;
 	_Atomic uint32_t state; /* enum mad_recv_state; stored last */
+	struct seg_lock lock;   /* its segments: only this message's sender wants it */
+	_Atomic uint32_t drop;  /* `gen`: it goes, by whoever has the lock */
 	uint32_t agent, agent_gen;
 	uint32_t slot, slot_gen; /* the process that raises the time-out */
-	uint32_t torn;           /* being changed: who inherits the lock drops it */
+	uint32_t torn;           /* being changed: whoever inherits the lock drops it */
 	_Atomic uint64_t deadline;
 	uint64_t tid;
 	uint32_t qpn, slid, mgmt_class, class_version, method;
 	int32_t seg_num;        /* all until this one are there */
 	int32_t newwin;         /* what the sender may send */
 	int32_t last_ack;       /* as told to the sender */
-	int32_t repwin;         /* first window of the answer */
+	_Atomic int32_t repwin; /* first window of the answer */
 	uint32_t flags, paylen; /* of segment seg_num */
 	struct seg_chain msg;   /* struct ib_user_mad_hdr and the message so far */
 	uint32_t early;         /* SEG_T_EVBUF: segments after a gap, in order */

@@ -91,8 +91,8 @@ struct seg_file {
 	uint32_t uid;            /* DEVX uid given to the context, 0 none */
 	uint32_t flags;
 	_Atomic uint64_t pinned; /* bytes registered through this file */
-	/* umad: SEG_T_AGENT by agent id, 0 none; under umad_lock. SEG_UMAD_* in umad_flags. */
-	struct seg_lock umad_lock; /* of whoever writes or changes the agents of this file */
+	/* umad: SEG_T_AGENT by agent id, 0 none; changed by compare-and-swap. SEG_UMAD_* in
+	 * umad_flags. */
 	_Atomic uint32_t agent[SEG_UMAD_AGENTS];
 	_Atomic uint32_t umad_flags;
 } SEG_ELEM;

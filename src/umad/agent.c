@@ -2,7 +2,7 @@
 /*
  * Owns agents: the registry of a port, shared by all processes, and the ioctls that change it. The
  * rules are those of ib_umad_reg_agent*() in user_mad.c and ib_register_mad_agent() in mad.c.
- * Registering and writing take seg_file.umad_lock, looking an agent up takes none.
+ * None of it takes a lock: whoever is stopped here keeps nobody waiting.
  */
 #include "umad/priv.h"
 
@@ -12,6 +12,7 @@
 #include "segment/mem.h"
 #include "segment/proc.h"
 #include "util/log.h"
+#include "util/point.h"
 #include "util/sys.h"
 
 #define MAX_CLASS 80           /* MAX_MGMT_CLASS of mad_priv.h */
@@ -291,23 +292,59 @@ static int make(const struct umad_file *f, uint32_t port, struct reg *r, uint32_
 	return err;
 }
 
-static int free_id(const struct seg_file *sf, uint32_t *id)
+/* Is that number of the file nobody's? What was in its place may be dead. */
+static bool is_free(const struct umad_file *f, uint32_t id, uint32_t idx)
+{
+	const struct mad_agent *a = idx ? seg_live(f->s, SEG_T_AGENT, idx) : NULL;
+
+	return !a || a->file != f->file || a->file_gen != f->gen || a->id != id ||
+	       (!atomic_load(&a->ready) && seg_proc_gone(f->s, a->claimer, a->claimer_gen));
+}
+
+static int free_id(const struct umad_file *f, const struct seg_file *sf, uint32_t *id)
 {
 	for (*id = 0; *id < SEG_UMAD_AGENTS; ++*id)
-		if (!atomic_load(&sf->agent[*id]))
+		if (is_free(f, *id, atomic_load(&sf->agent[*id])))
 			return 0;
 	return -ENOMEM;
+}
+
+/* The agent gets the file's first number that is free: until it is ready nobody finds it there. */
+static int take_id(const struct umad_file *f, struct seg_file *sf, uint32_t idx, uint32_t *id)
+{
+	struct mad_agent *a = seg_at(f->s, SEG_T_AGENT, idx);
+	uint32_t was;
+
+	while (!free_id(f, sf, id)) {
+		was = atomic_load(&sf->agent[*id]);
+		a->id = *id;
+		if (is_free(f, *id, was) &&
+		    atomic_compare_exchange_strong(&sf->agent[*id], &was, idx))
+			return 0;
+	}
+	return -ENOMEM;
+}
+
+/* The first registration settles the form of the headers. */
+static void note_used(struct seg_file *sf, bool pkey)
+{
+	uint32_t was = atomic_load(&sf->umad_flags);
+
+	while (!(was & SEG_UMAD_USED) &&
+	       !atomic_compare_exchange_weak(&sf->umad_flags, &was,
+					     was | SEG_UMAD_USED | (pkey ? SEG_UMAD_PKEY : 0)))
+		;
 }
 
 /*
  * `arg_id`: where the program wants the agent's id. `pkey`: a first registration of this kind makes
  * headers with a P_Key index.
  */
-static int register_locked(const struct umad_file *f, struct seg_file *sf, uint32_t port,
-			   struct reg *r, void *arg_id, bool pkey)
+static int register_once(const struct umad_file *f, struct seg_file *sf, uint32_t port,
+			 struct reg *r, void *arg_id, bool pkey)
 {
-	uint32_t id, idx;
-	int err = free_id(sf, &id);
+	uint32_t id, idx, mine;
+	int err = free_id(f, sf, &id);
 
 	/* A rule of the second ioctl that the kernel looks at only now. */
 	if (!err && r->mgmt_class && r->oui > 0xffffff)
@@ -316,32 +353,21 @@ static int register_locked(const struct umad_file *f, struct seg_file *sf, uint3
 		err = make(f, port, r, id, &idx);
 	if (err)
 		return err;
-	if (mem_guarded_copy(arg_id, &id, sizeof(id))) {
-		seg_free(f->s, SEG_T_AGENT, idx);
-		return -EFAULT;
+	err = take_id(f, sf, idx, &id);
+	mine = idx;
+	if (!err && mem_guarded_copy(arg_id, &id, sizeof(id))) {
+		atomic_compare_exchange_strong(&sf->agent[id], &mine, 0);
+		err = -EFAULT;
 	}
-	if (!(atomic_load(&sf->umad_flags) & SEG_UMAD_USED))
-		atomic_fetch_or(&sf->umad_flags, SEG_UMAD_USED | (pkey ? SEG_UMAD_PKEY : 0));
-	atomic_store(&sf->agent[id], idx);
+	if (err) {
+		seg_free(f->s, SEG_T_AGENT, idx);
+		return err;
+	}
+	note_used(sf, pkey);
+	POINT("agent-numbered");
 	atomic_store_explicit(&((struct mad_agent *)seg_at(f->s, SEG_T_AGENT, idx))->ready, 1,
 			      memory_order_release);
 	return 0;
-}
-
-int umad_lock(const struct umad_file *f)
-{
-	struct seg_file *sf = seg_file(f->s, f->file);
-	int r;
-
-	if (!sf || sf->gen != f->gen)
-		return -EPIPE;
-	r = seg_lock(f->s, &sf->umad_lock, SEG_LOCK_CTRL_NS);
-	return r < 0 ? r : 0;
-}
-
-void umad_unlock(const struct umad_file *f)
-{
-	seg_unlock(f->s, &((struct seg_file *)seg_at(f->s, SEG_T_FILE, f->file))->umad_lock);
 }
 
 static int do_register(const struct umad_file *f, struct reg *r, void *arg_id, bool pkey)
@@ -353,12 +379,12 @@ static int do_register(const struct umad_file *f, struct reg *r, void *arg_id, b
 		return -EPIPE;
 	/* A process that is dead has nothing any more, also where nobody has swept up behind it. */
 	do {
-		err = umad_lock(f);
-		if (err)
-			return err;
+		struct seg_file *sf = seg_file(f->s, f->file);
+
+		if (!sf || sf->gen != f->gen)
+			return -EPIPE;
 		r->holder = SEG_NONE;
-		err = register_locked(f, seg_file(f->s, f->file), port, r, arg_id, pkey);
-		umad_unlock(f);
+		err = register_once(f, sf, port, r, arg_id, pkey);
 	} while (r->holder != SEG_NONE && r->holder != f->file && r->holder != UMAD_NO_FILE &&
 		 link_file_gone(f->s, r->holder, r->holder_gen));
 	TRACE(LOG_EVENT, "umad file %u: agent for class %#x version %u on QP%u: %d", f->file,
@@ -412,8 +438,7 @@ static long register_agent2(const struct umad_file *f, uint8_t *arg)
 static long unregister_agent(const struct umad_file *f, const void *arg)
 {
 	struct seg_file *sf = seg_file(f->s, f->file);
-	uint32_t id, idx = 0;
-	int err;
+	uint32_t id, idx = 0, was;
 
 	if (mem_guarded_copy(&id, arg, sizeof(id)))
 		return -EFAULT;
@@ -421,34 +446,31 @@ static long unregister_agent(const struct umad_file *f, const void *arg)
 		return -EINVAL;
 	if (umad_port(f) == SEG_NONE)
 		return -EPIPE;
-	err = umad_lock(f);
-	if (err)
-		return err;
-	if (umad_agent_of(f, id, &idx)) {
-		atomic_store(&sf->agent[id], 0);
-		umad_rmpp_cancel(f->s, idx, seg_at(f->s, SEG_T_AGENT, idx));
-		seg_free(f->s, SEG_T_AGENT, idx);
-		umad_sends_cancel(f->s, f->file, idx);
-	} else {
-		err = -EINVAL;
-	}
-	umad_unlock(f);
-	return err;
+	if (!umad_agent_of(f, id, &idx))
+		return -EINVAL;
+	/* Of several that want it gone, one succeeds. */
+	was = idx;
+	if (!atomic_compare_exchange_strong(&sf->agent[id], &was, 0))
+		return -EINVAL;
+	umad_rmpp_cancel(f->s, idx, seg_at(f->s, SEG_T_AGENT, idx));
+	seg_free(f->s, SEG_T_AGENT, idx);
+	umad_sends_cancel(f->s, f->file, idx);
+	return 0;
 }
 
 static long enable_pkey(const struct umad_file *f)
 {
 	struct seg_file *sf = seg_file(f->s, f->file);
-	int err = umad_port(f) == SEG_NONE ? -EPIPE : umad_lock(f);
+	uint32_t was;
 
-	if (err)
-		return err;
-	if (atomic_load(&sf->umad_flags) & SEG_UMAD_USED)
-		err = -EINVAL;
-	else
-		atomic_fetch_or(&sf->umad_flags, SEG_UMAD_PKEY);
-	umad_unlock(f);
-	return err;
+	if (umad_port(f) == SEG_NONE || !sf)
+		return -EPIPE;
+	was = atomic_load(&sf->umad_flags);
+	do
+		if (was & SEG_UMAD_USED)
+			return -EINVAL;
+	while (!atomic_compare_exchange_weak(&sf->umad_flags, &was, was | SEG_UMAD_PKEY));
+	return 0;
 }
 
 long umad_ioctl(const struct umad_file *f, unsigned long cmd, void *arg)

@@ -100,17 +100,21 @@ static inline void umad_leaves(struct seg *s, const struct umad_pkt *p)
 /* The live agent (index, generation), or NULL. */
 struct mad_agent *umad_agent(struct seg *s, uint32_t idx, uint32_t gen);
 /* Agent `id` of a file; *idx its number. NULL: none. */
-/* Against other threads that write to this file or change its agents. 0, -EPIPE, -ETIMEDOUT. */
-int umad_lock(const struct umad_file *f);
-void umad_unlock(const struct umad_file *f);
 struct mad_agent *umad_agent_of(const struct umad_file *f, uint32_t id, uint32_t *idx);
 /* Who gets this MAD at that port: *idx, or NULL. */
 struct mad_agent *umad_agent_find(struct seg *s, uint32_t port, const uint8_t *mad, uint32_t *idx);
 bool umad_kernel_rmpp(const struct mad_agent *a);
 
 /* ---- sends.c */
-/* Into the chain of its transaction ID and class; 0 or -errno. */
-int umad_send_link(struct seg *s, uint32_t i, struct mad_send *m);
+/* MAD_REF() of a send; NULL: it is no more. */
+struct mad_send *umad_send_at(struct seg *s, uint64_t ref);
+/*
+ * Into the chain of its transaction ID and class. 0; -EINVAL, `alone`: the file has begun the same
+ * before (umad_is_duplicate()); it is in the chain all the same.
+ */
+int umad_send_link(const struct umad_file *f, uint32_t i, struct mad_send *m, bool alone);
+/* All of it is filled in: from now on it is found. */
+void umad_send_waits(struct seg *s, uint32_t i, struct mad_send *m);
 /* Out of it, and freed. */
 void umad_send_free(struct seg *s, uint32_t i);
 /* Sends of an agent are taken back, without a word to its reader. */
@@ -118,11 +122,11 @@ void umad_sends_cancel(struct seg *s, uint32_t file, uint32_t agent);
 /* The send that this answer belongs to is taken; false: there is none. */
 bool umad_send_match(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		     const struct umad_pkt *p);
-/* The same, but it stays: SEG_T_MSEND index or SEG_NONE. */
-uint32_t umad_send_find(struct seg *s, uint32_t agent, const struct mad_agent *a,
+/* The same, but it stays: its MAD_REF() or 0. */
+uint64_t umad_send_find(struct seg *s, uint32_t agent, const struct mad_agent *a,
 			const struct umad_pkt *p);
 /* Whoever gets true ends the send: umad_send_end(). */
-bool umad_send_take(struct mad_send *m);
+bool umad_send_take(struct mad_send *m, uint32_t gen);
 bool umad_is_duplicate(const struct umad_file *f, const struct ib_user_mad_hdr *h,
 		       const uint8_t *mad);
 
@@ -141,9 +145,13 @@ void umad_pkt_fill(struct seg *s, uint32_t port, const struct mad_agent *a,
 		   const struct ib_user_mad_hdr *h, struct umad_pkt *p);
 /* The high half of a request's transaction ID. */
 void umad_set_tid(uint32_t agent, const struct mad_agent *a, uint8_t *mad);
-/* An element for *p, filled in but for `state`; p->send is its index. 0 or -ENOMEM. */
+/*
+ * An element for *p, filled in but for `state`; p->send is its index. 0, -ENOMEM, or -EINVAL as of
+ * umad_send_link().
+ */
 int umad_send_new(const struct umad_file *f, uint32_t agent, const struct mad_agent *a,
-		  const struct ib_user_mad_hdr *h, struct umad_pkt *p, struct mad_send **m);
+		  const struct ib_user_mad_hdr *h, struct umad_pkt *p, bool alone,
+		  struct mad_send **m);
 uint64_t umad_deadline_of(uint32_t timeout_ms);
 /* What was sent is not answered at once: the device thread must know its deadline. */
 void umad_watch(struct seg *s, const struct umad_pkt *p);

@@ -4,7 +4,8 @@
  * thread, ACKs go back in it, the whole message is queued as one packet. The rules are those of
  * ib_process_rmpp_recv_wc() and what it calls in mad_rmpp.c.
  *
- * mad_agent.rmpp_lock is held while a segment is put in its place, never while a MAD is sent.
+ * mad_recv.lock is held while a segment is put in its place, never while a MAD is sent. Messages
+ * are found without a lock.
  */
 #include "umad/priv.h"
 
@@ -12,6 +13,7 @@
 #include <string.h>
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/point.h"
 
 #define WINDOW 64                       /* window_size(): an eighth of the receive queue's 512 */
 #define ASSEMBLY_NS (40 * NSEC_PER_SEC) /* start_rmpp() */
@@ -75,7 +77,7 @@ void umad_rmpp_nack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 	refuse(s, a, p, status);
 }
 
-/* ---- messages under way, under the agent's lock */
+/* ---- messages under way */
 
 static bool is_of(const struct mad_recv *r, uint32_t agent, const struct mad_agent *a)
 {
@@ -83,6 +85,7 @@ static bool is_of(const struct mad_recv *r, uint32_t agent, const struct mad_age
 	       atomic_load(&r->state) != MAD_RECV_NEW;
 }
 
+/* With its lock, or before anybody has found it. */
 static void forget(struct seg *s, uint32_t i, struct mad_recv *r)
 {
 	uint32_t next;
@@ -97,31 +100,51 @@ static void forget(struct seg *s, uint32_t i, struct mad_recv *r)
 	seg_free(s, SEG_T_MRECV, i);
 }
 
-/* A dead process was changing one. */
-static void repair(struct seg *s, uint32_t agent, const struct mad_agent *a)
+/* By whoever has the lock, us if it is free. */
+static void drop_due(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
 {
-	seg_for_each_owned (s, SEG_T_MRECV, a->file + 1, i) {
-		struct mad_recv *r = seg_at(s, SEG_T_MRECV, i);
-
-		if (is_of(r, agent, a) && r->torn)
-			forget(s, i, r);
+	while (atomic_load(&r->drop) == gen && seg_live(s, SEG_T_MRECV, i) && r->gen == gen) {
+		if (seg_trylock(s, &r->lock) < 0)
+			return;
+		if (seg_live(s, SEG_T_MRECV, i) && r->gen == gen) {
+			forget(s, i, r); /* the next claim zeroes the lock */
+			return;
+		}
+		seg_unlock(s, &r->lock);
 	}
 }
 
-static bool lock(struct seg *s, uint32_t agent, struct mad_agent *a, uint32_t gen)
+/* It is of no use any more. Whoever is stopped with its lock does it in the end. */
+static void drop(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
 {
-	/* As long as for a system call: what is dropped here costs its sender two seconds. */
-	int r = seg_lock(s, &a->rmpp_lock, SEG_LOCK_CTRL_NS);
+	atomic_store(&r->drop, gen);
+	POINT("recv-drop");
+	drop_due(s, i, r, gen);
+}
 
-	if (r < 0)
+/* False: it is no more, or somebody who is stopped has it. */
+static bool enter(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
+{
+	int rc = seg_lock_if_runs(s, &r->lock);
+
+	if (rc < 0)
 		return false;
-	if (umad_agent(s, agent, gen) != a) {
-		seg_unlock(s, &a->rmpp_lock);
+	if (!seg_live(s, SEG_T_MRECV, i) || r->gen != gen) {
+		seg_unlock(s, &r->lock);
 		return false;
 	}
-	if (r == SEG_LOCK_INHERITED)
-		repair(s, agent, a);
+	/* A dead process was changing it. */
+	if (rc == SEG_LOCK_INHERITED && r->torn) {
+		forget(s, i, r);
+		return false;
+	}
 	return true;
+}
+
+static void leave(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
+{
+	seg_unlock(s, &r->lock);
+	drop_due(s, i, r, gen);
 }
 
 static bool same(const struct mad_recv *r, const struct umad_pkt *p)
@@ -132,30 +155,42 @@ static bool same(const struct mad_recv *r, const struct umad_pkt *p)
 	       r->method == LAYOUT_GET(mad_hdr, p->mad, method);
 }
 
-/* Also drops what need not be remembered any longer. p->recv is where it was last time. */
-static struct mad_recv *find(struct seg *s, uint32_t agent, const struct mad_agent *a,
-			     struct umad_pkt *p)
+/* Its MAD_REF(), 0; not `but`. Also drops what need not be remembered any longer. */
+static uint64_t find(struct seg *s, uint32_t agent, const struct mad_agent *a,
+		     const struct umad_pkt *p, uint32_t but)
+{
+	uint64_t now = clock_now_ns();
+
+	seg_for_each_owned (s, SEG_T_MRECV, a->file + 1, i) {
+		struct mad_recv *r = seg_at(s, SEG_T_MRECV, i);
+		uint32_t gen = r->gen;
+
+		if (i == but || !is_of(r, agent, a))
+			continue;
+		if (atomic_load(&r->state) == MAD_RECV_COMPLETE && atomic_load(&r->deadline) <= now)
+			drop(s, i, r, gen);
+		else if (same(r, p) && seg_live(s, SEG_T_MRECV, i) && r->gen == gen)
+			return MAD_REF(gen, i);
+	}
+	return 0;
+}
+
+/* The message that the segment is of, locked; p->recv is where it was last time. */
+static struct mad_recv *find_locked(struct seg *s, uint32_t agent, const struct mad_agent *a,
+				    struct umad_pkt *p)
 {
 	struct mad_recv *r = p->recv == SEG_NONE ? NULL : seg_live(s, SEG_T_MRECV, p->recv);
-	uint64_t now;
+	uint64_t ref;
 
-	if (r && r->gen == p->recv_gen && is_of(r, agent, a) && same(r, p))
-		return r;
-	now = clock_now_ns();
-	seg_for_each_owned (s, SEG_T_MRECV, a->file + 1, i) {
-		r = seg_at(s, SEG_T_MRECV, i);
-		if (!is_of(r, agent, a))
-			continue;
-		if (atomic_load(&r->state) == MAD_RECV_COMPLETE &&
-		    atomic_load(&r->deadline) <= now) {
-			forget(s, i, r);
-		} else if (same(r, p)) {
-			p->recv = i;
-			p->recv_gen = r->gen;
-			return r;
-		}
+	if (!r || r->gen != p->recv_gen || !is_of(r, agent, a) || !same(r, p)) {
+		ref = find(s, agent, a, p, SEG_NONE);
+		p->recv = ref ? MAD_REF_IDX(ref) : SEG_NONE;
+		if (!ref)
+			return NULL;
+		p->recv_gen = MAD_REF_GEN(ref);
+		r = seg_at(s, SEG_T_MRECV, p->recv);
 	}
-	return NULL;
+	return enter(s, p->recv, r, p->recv_gen) ? r : NULL;
 }
 
 /* What is to be done once the lock is given back. */
@@ -243,22 +278,36 @@ static struct mad_recv *create(struct seg *s, uint32_t agent, const struct mad_a
 	return r;
 }
 
+/* A new message. Two threads that send the same at once: the one whose place is lower stays. */
 static void start(struct seg *s, uint32_t agent, const struct mad_agent *a, struct umad_pkt *p,
 		  struct outcome *o)
 {
 	struct mad_recv *r = create(s, agent, a, p);
+	uint64_t other;
 
 	if (!r)
 		return;
-	if (r->flags & MAD_RMPP_LAST) {
-		complete(s, a, r, o);
+	atomic_store(&r->deadline, clock_now_ns() + ASSEMBLY_NS);
+	if (!(r->flags & MAD_RMPP_LAST))
+		r->newwin += WINDOW;
+	seg_lock_if_runs(s, &r->lock); /* nobody knows it yet */
+	atomic_store(&r->state, MAD_RECV_ACTIVE);
+	POINT("recv-made");
+	other = find(s, agent, a, p, p->recv);
+	if (other && MAD_REF_IDX(other) < p->recv) {
+		forget(s, p->recv, r);
+		p->recv = SEG_NONE;
 		return;
 	}
-	r->newwin += WINDOW;
-	atomic_store(&r->deadline, clock_now_ns() + ASSEMBLY_NS);
-	atomic_store(&r->state, MAD_RECV_ACTIVE);
-	atomic_store_explicit(&begun, 1, memory_order_relaxed);
-	tell(r, p->mad, o);
+	if (r->flags & MAD_RMPP_LAST) {
+		r->torn = 1;
+		complete(s, a, r, o);
+		r->torn = 0;
+	} else {
+		atomic_store_explicit(&begun, 1, memory_order_relaxed);
+		tell(r, p->mad, o);
+	}
+	leave(s, p->recv, r, p->recv_gen);
 }
 
 /* Behind what is there. 0 or -ENOSPC. */
@@ -319,30 +368,30 @@ static int close_gap(struct seg *s, uint32_t owner, struct mad_recv *r)
 	return err;
 }
 
-static void go_on(struct seg *s, const struct mad_agent *a, struct mad_recv *r, struct umad_pkt *p,
-		  struct outcome *o)
+/* False: there is no room for it, the message is to be dropped. */
+static bool go_on(struct seg *s, const struct mad_agent *a, struct mad_recv *r,
+		  const struct umad_pkt *p, struct outcome *o)
 {
 	int32_t seg_num = (int32_t)LAYOUT_GET(mad_rmpp, p->mad, segment);
 	uint32_t off = mad_data_offset(r->mgmt_class);
 
 	if (seg_num > r->newwin)
-		return;
+		return true;
 	if (seg_num <= r->last_ack || atomic_load(&r->state) == MAD_RECV_COMPLETE) {
 		tell(r, p->mad, o);
-		return;
+		return true;
 	}
 	if (seg_num <= r->seg_num)
-		return;
+		return true;
 	if (seg_num > r->seg_num + 1) {
 		keep(s, a->file + 1, r, seg_num, p);
-		return;
+		return true;
 	}
 	if (append(s, a->file + 1, r, (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, flags),
 		   (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, payload_length), p->mad + off) ||
 	    close_gap(s, a->file + 1, r)) {
 		TRACE(LOG_MAD, "an RMPP message is dropped: no room for %u bytes", r->msg.len);
-		forget(s, p->recv, r);
-		return;
+		return false;
 	}
 	if (r->flags & MAD_RMPP_LAST) {
 		complete(s, a, r, o);
@@ -350,6 +399,7 @@ static void go_on(struct seg *s, const struct mad_agent *a, struct mad_recv *r, 
 		r->newwin += WINDOW;
 		tell(r, p->mad, o);
 	}
+	return true;
 }
 
 /* ---- one segment */
@@ -357,21 +407,24 @@ static void go_on(struct seg *s, const struct mad_agent *a, struct mad_recv *r, 
 static void put_in(struct seg *s, uint32_t agent, struct mad_agent *a, struct umad_pkt *p,
 		   struct outcome *o)
 {
-	struct mad_recv *r;
+	struct mad_recv *r = find_locked(s, agent, a, p);
+	uint32_t gen = p->recv_gen;
 
-	if (!lock(s, agent, a, a->gen))
+	if (!r) {
+		if (p->recv == SEG_NONE && LAYOUT_GET(mad_rmpp, p->mad, segment) == 1)
+			start(s, agent, a, p, o);
 		return;
-	r = find(s, agent, a, p);
-	if (r) {
-		r->torn = 1;
-		atomic_signal_fence(memory_order_seq_cst);
-		go_on(s, a, r, p, o);
-		atomic_signal_fence(memory_order_seq_cst);
-		r->torn = 0;
-	} else if (LAYOUT_GET(mad_rmpp, p->mad, segment) == 1) {
-		start(s, agent, a, p, o);
 	}
-	seg_unlock(s, &a->rmpp_lock);
+	r->torn = 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	POINT("recv-torn");
+	if (!go_on(s, a, r, p, o)) {
+		forget(s, p->recv, r);
+		return;
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	r->torn = 0;
+	leave(s, p->recv, r, gen);
 }
 
 static void data(struct seg *s, uint32_t agent, struct mad_agent *a, struct umad_pkt *p)
@@ -406,7 +459,7 @@ void umad_rmpp_arrived(struct seg *s, uint32_t agent, struct mad_agent *a, struc
 
 	/* mad.c, is_kernel_rmpp_data_response() */
 	if (type == MAD_RMPP_TYPE_DATA && mad_is_response(p->mad) &&
-	    mad_has_rmpp(class_of(p->mad)) && umad_send_find(s, agent, a, p) == SEG_NONE)
+	    mad_has_rmpp(class_of(p->mad)) && !umad_send_find(s, agent, a, p))
 		return;
 	if (LAYOUT_GET(mad_rmpp, p->mad, rmpp_version) != 1) {
 		umad_rmpp_nack(s, agent, a, p, MAD_RMPP_STATUS_UNV);
@@ -441,92 +494,87 @@ void umad_rmpp_arrived(struct seg *s, uint32_t agent, struct mad_agent *a, struc
 void umad_rmpp_ds_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		      const struct umad_pkt *p, int32_t newwin)
 {
-	struct mad_agent *mine = umad_agent(s, agent, a->gen);
-	struct umad_pkt look = *p;
-	struct mad_recv *r;
+	uint64_t ref = find(s, agent, a, p, SEG_NONE);
+	struct mad_recv *r = ref ? seg_at(s, SEG_T_MRECV, MAD_REF_IDX(ref)) : NULL;
 
-	if (!mine || !lock(s, agent, mine, a->gen))
-		return;
-	look.recv = SEG_NONE;
-	r = find(s, agent, a, &look);
 	if (r && atomic_load(&r->state) == MAD_RECV_COMPLETE)
-		r->repwin = newwin;
-	seg_unlock(s, &mine->rmpp_lock);
+		atomic_store(&r->repwin, newwin);
 }
 
 /* init_newwin() */
 uint32_t umad_rmpp_window(struct seg *s, uint32_t agent, const struct mad_agent *a,
 			  const struct umad_pkt *p)
 {
-	struct mad_agent *mine = umad_agent(s, agent, a->gen);
-	uint32_t win = 1;
-
-	if (!(LAYOUT_GET(mad_hdr, p->mad, method) & MAD_METHOD_RESP) || !mine ||
-	    !lock(s, agent, mine, a->gen))
-		return win;
+	if (!(LAYOUT_GET(mad_hdr, p->mad, method) & MAD_METHOD_RESP))
+		return 1;
 	seg_for_each_owned (s, SEG_T_MRECV, a->file + 1, i) {
 		const struct mad_recv *r = seg_at(s, SEG_T_MRECV, i);
+		uint32_t gen = r->gen;
+		int32_t win;
 
 		if (!is_of(r, agent, a) || r->tid != LAYOUT_GET(mad_hdr, p->mad, tid) ||
 		    r->mgmt_class != class_of(p->mad) ||
 		    r->class_version != LAYOUT_GET(mad_hdr, p->mad, class_version) ||
 		    (r->method & MAD_METHOD_RESP) || r->slid != p->dlid)
 			continue;
-		win = (uint32_t)r->repwin;
-		break;
+		win = atomic_load(&r->repwin);
+		return seg_live(s, SEG_T_MRECV, i) && r->gen == gen ? (uint32_t)win : 1;
 	}
-	seg_unlock(s, &mine->rmpp_lock);
-	return win;
+	return 1;
 }
 
 /* ib_cancel_rmpp_recvs() */
 void umad_rmpp_cancel(struct seg *s, uint32_t agent, struct mad_agent *a)
 {
-	bool locked;
-
 	atomic_store(&a->ready, 0); /* nobody begins another */
-	locked = seg_lock(s, &a->rmpp_lock, SEG_LOCK_CTRL_NS) >= 0;
 	seg_for_each_owned (s, SEG_T_MRECV, a->file + 1, i) {
 		struct mad_recv *r = seg_at(s, SEG_T_MRECV, i);
+		uint32_t gen = r->gen;
 
 		if (is_of(r, agent, a))
-			forget(s, i, r);
+			drop(s, i, r, gen);
 	}
-	if (locked)
-		seg_unlock(s, &a->rmpp_lock);
 }
 
 /* ---- time-outs */
 
+/* The packet that its next answer goes back to. */
+static void answer_to(const struct mad_recv *r, const struct mad_agent *a, struct umad_pkt *p)
+{
+	*p = (struct umad_pkt){.recv = SEG_NONE, .send = SEG_NONE};
+	p->from = a->port;
+	p->qpn = r->qpn;
+	p->dst_qpn = r->qpn;
+	p->pkey_index = r->pkey_index;
+	p->slid = (uint16_t)r->slid;
+	p->sl = (uint8_t)r->sl;
+	p->grh = r->grh;
+	p->hop_limit = (uint8_t)r->hop_limit;
+	p->traffic_class = (uint8_t)r->traffic_class;
+	p->flow_label = r->flow_label;
+	memcpy(p->sgid, r->sgid, 16);
+	memcpy(p->dgid, r->dgid, 16);
+	memcpy(p->mad, r->mad, sizeof(r->mad));
+}
+
 /* recv_timeout_handler(): the sender is told. */
-static void give_up(struct seg *s, uint32_t i, struct mad_recv *r)
+static void give_up(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
 {
 	struct mad_agent *a = umad_agent(s, r->agent, r->agent_gen);
-	struct umad_pkt p = {.recv = SEG_NONE, .send = SEG_NONE};
-	uint32_t gen = r->gen;
-	bool late = false;
+	struct umad_pkt p;
+	bool late;
 
-	if (!a || !lock(s, r->agent, a, r->agent_gen))
+	if (!a || !enter(s, i, r, gen)) {
+		drop(s, i, r, gen);
 		return;
-	if (seg_live(s, SEG_T_MRECV, i) == r && r->gen == gen &&
-	    atomic_load(&r->deadline) <= clock_now_ns()) {
-		late = atomic_load(&r->state) == MAD_RECV_ACTIVE;
-		p.from = a->port;
-		p.qpn = r->qpn;
-		p.dst_qpn = r->qpn;
-		p.pkey_index = r->pkey_index;
-		p.slid = (uint16_t)r->slid;
-		p.sl = (uint8_t)r->sl;
-		p.grh = r->grh;
-		p.hop_limit = (uint8_t)r->hop_limit;
-		p.traffic_class = (uint8_t)r->traffic_class;
-		p.flow_label = r->flow_label;
-		memcpy(p.sgid, r->sgid, 16);
-		memcpy(p.dgid, r->dgid, 16);
-		memcpy(p.mad, r->mad, sizeof(r->mad));
-		forget(s, i, r);
 	}
-	seg_unlock(s, &a->rmpp_lock);
+	if (atomic_load(&r->deadline) > clock_now_ns()) {
+		leave(s, i, r, gen);
+		return;
+	}
+	late = atomic_load(&r->state) == MAD_RECV_ACTIVE;
+	answer_to(r, a, &p);
+	forget(s, i, r);
 	if (late)
 		refuse(s, a, &p, MAD_RMPP_STATUS_T2L);
 }
@@ -537,12 +585,13 @@ uint64_t umad_rmpp_run_due(struct seg *s, bool orphans)
 
 	seg_for_each_live (s, SEG_T_MRECV, i) {
 		struct mad_recv *r = seg_at(s, SEG_T_MRECV, i);
+		uint32_t gen = r->gen;
 
 		if (atomic_load(&r->state) == MAD_RECV_NEW ||
 		    !umad_looks_after(s, r->slot, r->slot_gen, orphans))
 			continue;
 		if (atomic_load(&r->deadline) <= now)
-			give_up(s, i, r);
+			give_up(s, i, r, gen);
 		else if (atomic_load(&r->state) == MAD_RECV_ACTIVE &&
 			 atomic_load(&r->deadline) < due)
 			due = atomic_load(&r->deadline);

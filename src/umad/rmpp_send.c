@@ -15,6 +15,7 @@
 #include <string.h>
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/point.h"
 
 #define ACK_MS 2000 /* send_next_seg(): the longest wait for an ACK */
 
@@ -75,7 +76,7 @@ static int next_segment(struct seg *s, struct mad_send *m, struct umad_pkt *p)
 
 static bool waits(const struct mad_send *m, uint32_t gen)
 {
-	return m->gen == gen && atomic_load(&m->state) == MAD_SEND_WAITS;
+	return m->gen == gen && mad_send_is(m, gen, MAD_SEND_WAITS);
 }
 
 /* All that the window allows. */
@@ -141,7 +142,7 @@ static void pump(struct seg *s, uint32_t i, uint32_t gen)
 			m->pos_seg = UINT32_MAX;
 		atomic_store(&m->again, 0);
 		send_window(s, i, m, gen);
-		if (m->gen == gen && atomic_load(&m->state) == MAD_SEND_TAKEN) {
+		if (m->gen == gen && mad_send_is(m, gen, MAD_SEND_TAKEN)) {
 			release(s, i, m);
 			return;
 		}
@@ -199,11 +200,12 @@ static int copy_message(const struct umad_file *f, const uint8_t *buf, size_t le
 
 /* A message that is ready to be sent. Takes the data over, unless it fails. */
 static int begin(const struct umad_file *f, uint32_t idx, const struct mad_agent *a,
-		 const struct ib_user_mad_hdr *h, struct umad_pkt *p, const struct seg_chain *data)
+		 const struct ib_user_mad_hdr *h, struct umad_pkt *p, const struct seg_chain *data,
+		 bool alone)
 {
 	uint32_t size = MAD_SIZE - mad_data_offset(class_of(p->mad));
 	struct mad_send *m;
-	int r = umad_send_new(f, idx, a, h, p, &m);
+	int r = umad_send_new(f, idx, a, h, p, alone, &m);
 
 	if (r)
 		return r;
@@ -214,12 +216,12 @@ static int begin(const struct umad_file *f, uint32_t idx, const struct mad_agent
 	m->max_retries = h->retries;
 	atomic_store(&m->acked, (uint64_t)umad_rmpp_window(f->s, idx, a, p) << 32);
 	atomic_store(&m->deadline, ack_deadline(m));
-	atomic_store(&m->state, MAD_SEND_WAITS);
+	umad_send_waits(f->s, p->send, m);
 	return 0;
 }
 
-static int begin_locked(const struct umad_file *f, const struct ib_user_mad_hdr *h,
-			struct umad_pkt *p, const struct seg_chain *data)
+static int begin_of(const struct umad_file *f, const struct ib_user_mad_hdr *h, struct umad_pkt *p,
+		    const struct seg_chain *data)
 {
 	uint32_t idx;
 	const struct mad_agent *a = umad_agent_of(f, h->id, &idx);
@@ -228,7 +230,7 @@ static int begin_locked(const struct umad_file *f, const struct ib_user_mad_hdr 
 		return -EIO;
 	umad_pkt_fill(f->s, p->from, a, h, p);
 	umad_set_tid(idx, a, p->mad);
-	return umad_is_duplicate(f, h, p->mad) ? -EINVAL : begin(f, idx, a, h, p, data);
+	return umad_is_duplicate(f, h, p->mad) ? -EINVAL : begin(f, idx, a, h, p, data, true);
 }
 
 int umad_rmpp_write(const struct umad_file *f, uint32_t port, const uint8_t *buf, size_t len,
@@ -241,11 +243,7 @@ int umad_rmpp_write(const struct umad_file *f, uint32_t port, const uint8_t *buf
 	if (!r)
 		r = copy_message(f, buf, len, p->mad, &data);
 	if (!r)
-		r = umad_lock(f);
-	if (!r) {
-		r = begin_locked(f, h, p, &data);
-		umad_unlock(f);
-	}
+		r = begin_of(f, h, p, &data);
 	if (r) {
 		chain_free(f->s, &data);
 		return r;
@@ -265,33 +263,36 @@ int umad_rmpp_write(const struct umad_file *f, uint32_t port, const uint8_t *buf
 
 static struct mad_agent *own_agent(struct seg *s, uint32_t port, uint32_t *idx)
 {
-	seg_for_each_owned (s, SEG_T_AGENT, SEG_OWNER_DEVICE, i) {
-		struct mad_agent *a = seg_at(s, SEG_T_AGENT, i);
+	uint64_t ref = atomic_load(&hw_port(s, port)->own_agent);
 
-		if (a->port != port || !atomic_load(&a->ready))
-			continue;
-		*idx = i;
-		return a;
-	}
-	return NULL;
+	*idx = MAD_REF_IDX(ref);
+	return umad_agent(s, *idx, MAD_REF_GEN(ref));
 }
 
-static struct mad_agent *make_own_agent(struct seg *s, uint32_t port, uint32_t *idx)
+/* The first who needs it makes it. Until it is the port's it goes with the file that asks. */
+static struct mad_agent *make_own_agent(struct seg *s, uint32_t port, uint32_t owner, uint32_t *idx)
 {
+	_Atomic uint64_t *own = &hw_port(s, port)->own_agent;
+	uint64_t was = atomic_load(own);
 	struct mad_agent *a;
 
-	if (seg_lock(s, &hw_port(s, port)->mad_lock, SEG_LOCK_CTRL_NS) < 0)
+	if (seg_alloc(s, SEG_T_AGENT, owner, idx))
 		return NULL;
-	a = own_agent(s, port, idx);
-	if (!a && !seg_alloc(s, SEG_T_AGENT, SEG_OWNER_DEVICE, idx)) {
-		a = seg_at(s, SEG_T_AGENT, *idx);
-		a->file = UMAD_NO_FILE;
-		a->port = port;
-		a->qpn = 1;
-		a->rmpp_version = 1;
-		atomic_store(&a->ready, 1);
+	a = seg_at(s, SEG_T_AGENT, *idx);
+	a->file = UMAD_NO_FILE;
+	a->port = port;
+	a->qpn = 1;
+	a->rmpp_version = 1;
+	atomic_store(&a->ready, 1);
+	POINT("own-agent-made");
+	if (umad_agent(s, MAD_REF_IDX(was), MAD_REF_GEN(was)) ||
+	    !atomic_compare_exchange_strong(own, &was, MAD_REF(a->gen, *idx))) {
+		seg_free(s, SEG_T_AGENT, *idx);
+		return own_agent(s, port, idx);
 	}
-	seg_unlock(s, &hw_port(s, port)->mad_lock);
+	POINT("own-agent-shown");
+	atomic_compare_exchange_strong(seg_owner_word(s, SEG_T_AGENT, *idx), &owner,
+				       SEG_OWNER_DEVICE);
 	return a;
 }
 
@@ -327,10 +328,10 @@ int umad_rmpp_answer(struct seg *s, uint32_t port, const struct umad_pkt *req, c
 	LAYOUT_SET(mad_rmpp, p.mad, rmpp_type, MAD_RMPP_TYPE_DATA);
 	LAYOUT_SET(mad_rmpp, p.mad, status, 0);
 	if (!a)
-		a = make_own_agent(s, port, &idx);
+		a = make_own_agent(s, port, f.file + 1, &idx);
 	if (a) {
 		umad_pkt_fill(s, port, a, &h, &p);
-		r = begin(&f, idx, a, &h, &p, data);
+		r = begin(&f, idx, a, &h, &p, data, false);
 	}
 	if (r) {
 		chain_free(s, data);
@@ -352,7 +353,7 @@ bool umad_rmpp_own(struct seg *s, uint32_t port, struct umad_pkt *p)
 	    LAYOUT_GET(mad_rmpp, p->mad, rmpp_type) == MAD_RMPP_TYPE_DATA)
 		return false;
 	a = own_agent(s, port, &idx);
-	if (!a || umad_send_find(s, idx, a, p) == SEG_NONE)
+	if (!a || !umad_send_find(s, idx, a, p))
 		return false;
 	umad_rmpp_arrived(s, idx, a, p);
 	return true;
@@ -364,15 +365,16 @@ bool umad_rmpp_own(struct seg *s, uint32_t port, struct umad_pkt *p)
 void umad_rmpp_abort(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		     const struct umad_pkt *p)
 {
-	uint32_t i = umad_send_find(s, agent, a, p);
-	struct mad_send *m = i == SEG_NONE ? NULL : seg_at(s, SEG_T_MSEND, i);
+	uint64_t ref = umad_send_find(s, agent, a, p);
+	struct mad_send *m = umad_send_at(s, ref);
 
-	if (!m || last_acked(atomic_load(&m->acked)) >= m->segs || !umad_send_take(m))
+	if (!m || last_acked(atomic_load(&m->acked)) >= m->segs ||
+	    !umad_send_take(m, MAD_REF_GEN(ref)))
 		return;
 	if (TRACE_ON(LOG_MAD))
 		umad_trace(s, "given up", a->port, p,
 			   mad_rmpp_status_name((uint32_t)LAYOUT_GET(mad_rmpp, p->mad, status)));
-	umad_send_end(s, i, m);
+	umad_send_end(s, MAD_REF_IDX(ref), m);
 }
 
 enum ack { ACK_OLD, ACK_NEWS, ACK_TOO_BIG, ACK_AGAIN };
@@ -402,8 +404,9 @@ void umad_rmpp_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 {
 	int32_t seg = (int32_t)LAYOUT_GET(mad_rmpp, p->mad, segment);
 	int32_t newwin = (int32_t)LAYOUT_GET(mad_rmpp, p->mad, new_window_last);
-	uint32_t i, gen;
 	struct mad_send *m;
+	uint32_t i, gen;
+	uint64_t ref;
 
 	if (LAYOUT_GET(mad_rmpp, p->mad, status) || newwin < seg) {
 		umad_rmpp_nack(s, agent, a, p,
@@ -411,14 +414,15 @@ void umad_rmpp_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 								    : MAD_RMPP_STATUS_W2S);
 		return;
 	}
-	i = umad_send_find(s, agent, a, p);
-	if (i == SEG_NONE) {
+	ref = umad_send_find(s, agent, a, p);
+	if (!ref) {
 		if (!seg)
 			umad_rmpp_ds_ack(s, agent, a, p, newwin);
 		return;
 	}
+	i = MAD_REF_IDX(ref);
+	gen = MAD_REF_GEN(ref);
 	m = seg_at(s, SEG_T_MSEND, i);
-	gen = m->gen;
 	switch (note(m, seg, newwin)) {
 	case ACK_OLD:
 		return;
@@ -439,7 +443,7 @@ void umad_rmpp_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 	} else if (m->timeout_ms) { /* now for the answer, which may have segments too */
 		atomic_store(&m->deadline, umad_deadline_of(m->timeout_ms));
 		umad_rmpp_reply(s, a, p, p->mad, MAD_RMPP_TYPE_ACK, 0, 0, 1);
-	} else if (umad_send_take(m)) {
+	} else if (umad_send_take(m, gen)) {
 		umad_send_end(s, i, m);
 	}
 }

@@ -86,9 +86,11 @@ static bool user_rmpp_active(const struct mad_agent *a, const uint8_t *mad)
 }
 
 int umad_send_new(const struct umad_file *f, uint32_t agent, const struct mad_agent *a,
-		  const struct ib_user_mad_hdr *h, struct umad_pkt *p, struct mad_send **out)
+		  const struct ib_user_mad_hdr *h, struct umad_pkt *p, bool alone,
+		  struct mad_send **out)
 {
 	struct mad_send *m;
+	int r;
 
 	if (seg_alloc(f->s, SEG_T_MSEND, f->file + 1, &p->send))
 		return -ENOMEM;
@@ -104,13 +106,13 @@ int umad_send_new(const struct umad_file *f, uint32_t agent, const struct mad_ag
 	atomic_store(&m->deadline, umad_deadline_of(h->timeout_ms));
 	memcpy(m->hdr, h, sizeof(m->hdr));
 	memcpy(m->mad, p->mad, MAD_SIZE);
-	if (umad_send_link(f->s, p->send, m)) {
+	r = umad_send_link(f, p->send, m, alone);
+	if (r) {
 		umad_send_free(f->s, p->send);
 		p->send = SEG_NONE;
-		return -ENOMEM;
 	}
 	*out = m;
-	return 0;
+	return r;
 }
 
 /*
@@ -124,14 +126,20 @@ static bool answered_at_once(const uint8_t *mad)
 	return mad_is_smi(class) || class == MAD_CLASS_PERF;
 }
 
-/* The element that waits for the answer; none when none is expected. 0 or -ENOMEM. */
-static int remember(const struct umad_req *q, struct umad_pkt *p)
+/*
+ * The element that waits for the answer; none when none is expected. 0, -ENOMEM, or as of
+ * umad_send_link() -EINVAL.
+ */
+static int remember(const struct umad_req *q, struct umad_pkt *p, bool alone)
 {
 	struct mad_send *m;
-	int r = q->h->timeout_ms ? umad_send_new(q->f, q->agent, q->a, q->h, p, &m) : 0;
+	int r;
 
-	if (!r && q->h->timeout_ms)
-		atomic_store(&m->state, MAD_SEND_WAITS);
+	if (!q->h->timeout_ms)
+		return 0;
+	r = umad_send_new(q->f, q->agent, q->a, q->h, p, alone, &m);
+	if (!r)
+		umad_send_waits(q->f->s, p->send, m);
 	return r;
 }
 
@@ -145,7 +153,7 @@ int umad_req_keep(struct umad_pkt *p)
 	q->state = UMAD_REQ_KEPT;
 	sent.from = q->port;
 	memcpy(sent.mad, q->mad, MAD_SIZE);
-	q->err = remember(q, &sent);
+	q->err = remember(q, &sent, false);
 	if (!q->err) {
 		p->send = sent.send;
 		p->send_gen = sent.send_gen;
@@ -158,8 +166,7 @@ void umad_watch(struct seg *s, const struct umad_pkt *p)
 	const struct mad_send *m = p->send == SEG_NONE ? NULL : seg_live(s, SEG_T_MSEND, p->send);
 	uint64_t due = umad_rmpp_begun(s), was;
 
-	if (m && m->gen == p->send_gen && atomic_load(&m->state) == MAD_SEND_WAITS &&
-	    atomic_load(&m->deadline) < due)
+	if (m && mad_send_is(m, p->send_gen, MAD_SEND_WAITS) && atomic_load(&m->deadline) < due)
 		due = atomic_load(&m->deadline);
 	if (due == UINT64_MAX)
 		return;
@@ -187,10 +194,11 @@ static int start(struct umad_req *q, struct umad_pkt *p)
 	const struct umad_file *f = q->f;
 	const struct mad_agent *a = q->a;
 	uint8_t *mad = p->mad;
+	bool alone = !user_rmpp_active(a, mad);
 	int r;
 
 	umad_set_tid(q->agent, a, mad);
-	if (!user_rmpp_active(a, mad) && umad_is_duplicate(f, q->h, mad))
+	if (alone && umad_is_duplicate(f, q->h, mad))
 		return -EINVAL;
 	if (a->rmpp_version && !mad_has_rmpp((uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class)))
 		return -EINVAL;
@@ -200,15 +208,14 @@ static int start(struct umad_req *q, struct umad_pkt *p)
 			return r;
 	}
 	if (!q->h->timeout_ms || !answered_at_once(mad))
-		return remember(q, p);
+		return remember(q, p, alone);
 	memcpy(q->mad, mad, MAD_SIZE);
 	q->state = UMAD_REQ_OUT;
 	p->req = q;
 	return 0;
 }
 
-static ssize_t write_locked(struct umad_req *q, const uint8_t *buf, size_t count,
-			    struct umad_pkt *p)
+static ssize_t begin(struct umad_req *q, const uint8_t *buf, size_t count, struct umad_pkt *p)
 {
 	const struct mad_agent *a = q->a = umad_agent_of(q->f, q->h->id, &q->agent);
 	int r;
@@ -256,11 +263,7 @@ ssize_t umad_write(const struct umad_file *f, const void *buf, size_t count)
 		r = umad_rmpp_write(f, q.port, from + hdr, count - hdr, &h, &p);
 		return r ? r : (ssize_t)count;
 	}
-	r = umad_lock(f);
-	if (r)
-		return r;
-	r = write_locked(&q, from + hdr, count - hdr, &p);
-	umad_unlock(f);
+	r = begin(&q, from + hdr, count - hdr, &p);
 	if (r < 0)
 		return r;
 	if (!r) {
@@ -289,7 +292,7 @@ static void repeat(struct seg *s, uint32_t i, struct mad_send *m, const struct m
 	umad_route(s, &p);
 }
 
-static void expire(struct seg *s, uint32_t i, struct mad_send *m)
+static void expire(struct seg *s, uint32_t i, struct mad_send *m, uint32_t gen)
 {
 	const struct mad_agent *a = umad_agent(s, m->agent, m->agent_gen);
 
@@ -301,7 +304,7 @@ static void expire(struct seg *s, uint32_t i, struct mad_send *m)
 		if (umad_rmpp_retry(s, i, m))
 			return;
 	}
-	if (!umad_send_take(m))
+	if (!umad_send_take(m, gen))
 		return;
 	if (a)
 		umad_deliver_timeout(s, a, m);
@@ -322,7 +325,7 @@ bool umad_looks_after(struct seg *s, uint32_t slot, uint32_t slot_gen, bool orph
 
 struct due {
 	uint64_t deadline;
-	uint32_t send;
+	uint64_t send; /* MAD_REF() */
 };
 
 /* Into what is sorted, if it is among the earliest. */
@@ -346,14 +349,15 @@ static uint32_t over(struct seg *s, bool orphans, uint64_t now, struct due *d, u
 
 	seg_for_each_live (s, SEG_T_MSEND, i) {
 		const struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
+		uint32_t gen = m->gen;
 		uint64_t at;
 
 		if (!umad_looks_after(s, m->slot, m->slot_gen, orphans) ||
-		    atomic_load(&m->state) != MAD_SEND_WAITS)
+		    !mad_send_is(m, gen, MAD_SEND_WAITS))
 			continue;
 		at = atomic_load(&m->deadline);
 		if (at <= now)
-			n = insert(d, n, (struct due){at, i});
+			n = insert(d, n, (struct due){at, MAD_REF(gen, i)});
 		else if (at < *next)
 			*next = at;
 	}
@@ -371,15 +375,16 @@ static uint64_t run(struct seg *s, bool orphans)
 		due = UINT64_MAX;
 		n = over(s, orphans, now, d, &due);
 		for (uint32_t k = 0; k < n; k++) {
-			struct mad_send *m = seg_live(s, SEG_T_MSEND, d[k].send);
+			uint32_t gen = MAD_REF_GEN(d[k].send);
+			struct mad_send *m = umad_send_at(s, d[k].send);
 
 			if (!m || atomic_load(&m->deadline) != d[k].deadline ||
-			    atomic_load(&m->state) != MAD_SEND_WAITS)
+			    !mad_send_is(m, gen, MAD_SEND_WAITS))
 				continue;
-			expire(s, d[k].send, m);
+			expire(s, MAD_REF_IDX(d[k].send), m, gen);
 			/* To be repeated once more. */
-			m = seg_live(s, SEG_T_MSEND, d[k].send);
-			if (m && atomic_load(&m->state) == MAD_SEND_WAITS &&
+			m = umad_send_at(s, d[k].send);
+			if (m && mad_send_is(m, gen, MAD_SEND_WAITS) &&
 			    atomic_load(&m->deadline) < due)
 				due = atomic_load(&m->deadline);
 		}

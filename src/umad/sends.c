@@ -11,11 +11,17 @@
 
 #include <errno.h>
 #include <string.h>
+#include "util/bug.h"
+#include "util/point.h"
 
 /*
- * ---- chains. Each change is one store, so a dead holder of the lock leaves them whole; only
- * unlinking needs it. Looking waits 2 ms for a holder that is stopped, then goes without.
+ * ---- chains. No locks: a send is put in at the head by one compare-and-swap. What leaves is first
+ * marked in its own `next`, which nobody changes from then on; whoever comes by takes it out. It is
+ * freed when it is certainly not in the chain any more. A walk that stands on a send which was
+ * taken out and freed finds another generation, and begins again.
  */
+
+#define WALKS 1000 /* so often: something else is wrong with the chain */
 
 static struct mad_chain *chain_at(struct seg *s, uint32_t n)
 {
@@ -32,104 +38,134 @@ static uint32_t chain_of(const uint8_t *mad)
 	return ((uint32_t)tid + salt * 0x9e3779b9u) % MAD_CHAINS;
 }
 
-static struct mad_send *send_at(struct seg *s, uint32_t i)
+struct mad_send *umad_send_at(struct seg *s, uint64_t ref)
 {
-	return i ? seg_live(s, SEG_T_MSEND, i) : NULL;
+	uint32_t i = MAD_REF_IDX(ref);
+	struct mad_send *m = i ? seg_live(s, SEG_T_MSEND, i) : NULL;
+
+	return m && m->gen == MAD_REF_GEN(ref) ? m : NULL;
 }
 
-int umad_send_link(struct seg *s, uint32_t i, struct mad_send *m)
+static void link_in(struct seg *s, uint32_t i, struct mad_send *m)
 {
 	struct mad_chain *c;
-	uint32_t head;
+	uint64_t head;
 
 	m->chain = chain_of(m->mad);
 	c = chain_at(s, m->chain);
 	head = atomic_load(&c->head);
 	do
 		atomic_store(&m->next, head);
-	while (!atomic_compare_exchange_weak(&c->head, &head, i));
-	return 0;
+	while (!atomic_compare_exchange_weak(&c->head, &head, MAD_REF(m->gen, i)));
 }
 
-/* What is not in its chain is not found there. */
-static void unlink_locked(struct seg *s, struct mad_chain *c, uint32_t i, struct mad_send *m)
+typedef bool is_fn(struct seg *s, uint64_t ref, const struct mad_send *m, const void *arg);
+
+enum walk { WALK_END, WALK_FOUND, WALK_AGAIN };
+
+/* Takes out what is marked, from `link` up to the first send that is it: *found. */
+static enum walk walk(struct seg *s, _Atomic uint64_t *link, is_fn *is, const void *arg,
+		      uint64_t *found)
 {
-	_Atomic uint32_t *link = &c->head;
-	const uint32_t was = i;
-	struct mad_send *at;
+	uint64_t ref = atomic_load(link), next, was;
+	uint32_t left = seg_table(s, SEG_T_MSEND)->capacity;
 
-	for (uint32_t n = 0; atomic_load(link) && atomic_load(link) != i; n++) {
-		at = send_at(s, atomic_load(link));
-		if (!at || n > seg_table(s, SEG_T_MSEND)->capacity)
-			return;
-		link = &at->next;
+	for (; ref && left; left--) {
+		struct mad_send *m = umad_send_at(s, ref);
+
+		if (!m)
+			return WALK_AGAIN;
+		next = atomic_load(&m->next);
+		if (m->gen != MAD_REF_GEN(ref))
+			return WALK_AGAIN;
+		if (next & MAD_REF_GOING) {
+			was = ref;
+			ref = next & ~(uint64_t)MAD_REF_GOING;
+			if (!atomic_compare_exchange_strong(link, &was, ref))
+				return WALK_AGAIN;
+			continue;
+		}
+		if (is && is(s, ref, m, arg)) {
+			*found = ref;
+			return WALK_FOUND;
+		}
+		link = &m->next;
+		ref = next;
 	}
-	/* The head has changed meanwhile: look again. */
-	if (atomic_load(link) == i &&
-	    !atomic_compare_exchange_strong(link, &i, atomic_load(&m->next)))
-		unlink_locked(s, c, was, m);
+	return WALK_END;
 }
 
-/* Where the chain's lock is not to be had it stays, TAKEN, until its file goes. */
+/* In vain: it stays, TAKEN, until its file goes. */
 void umad_send_free(struct seg *s, uint32_t i)
 {
 	struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
 	struct mad_chain *c = chain_at(s, m->chain % MAD_CHAINS);
+	uint64_t none;
 
-	if (seg_lock(s, &c->lock, 10 * SEG_LOCK_DATA_NS) < 0)
-		return;
-	unlink_locked(s, c, i, m);
-	seg_free(s, SEG_T_MSEND, i);
-	seg_unlock(s, &c->lock);
+	atomic_fetch_or(&m->next, (uint64_t)MAD_REF_GOING);
+	POINT("mad-going");
+	for (int n = 0; n < WALKS; n++)
+		if (walk(s, &c->head, NULL, NULL, &none) == WALK_END) {
+			POINT("mad-gone");
+			seg_free(s, SEG_T_MSEND, i);
+			return;
+		}
+	BUG_ON(true);
 }
 
-typedef bool is_fn(struct seg *s, uint32_t i, const struct mad_send *m, const void *arg);
-
-/* The first with this MAD's transaction ID and class that is it; SEG_NONE. */
-static uint32_t look(struct seg *s, const uint8_t *mad, is_fn *is, const void *arg)
+/* The first from there on that is it; 0. */
+static uint64_t look(struct seg *s, _Atomic uint64_t *link, is_fn *is, const void *arg)
 {
-	struct mad_chain *c = chain_at(s, chain_of(mad));
-	const struct mad_send *m;
-	uint32_t i, found = SEG_NONE, n = 0;
-	bool locked;
+	uint64_t found = 0;
 
-	if (!atomic_load(&c->head))
-		return SEG_NONE;
-	locked = seg_lock(s, &c->lock, SEG_LOCK_DATA_NS) >= 0;
-	for (i = atomic_load(&c->head); (m = send_at(s, i)) && found == SEG_NONE;
-	     i = atomic_load(&m->next)) {
-		if (atomic_load(&m->state) == MAD_SEND_WAITS &&
-		    LAYOUT_GET(mad_hdr, m->mad, tid) == LAYOUT_GET(mad_hdr, mad, tid) &&
-		    LAYOUT_GET(mad_hdr, m->mad, mgmt_class) ==
-			    LAYOUT_GET(mad_hdr, mad, mgmt_class) &&
-		    is(s, i, m, arg))
-			found = i;
-		if (n++ > seg_table(s, SEG_T_MSEND)->capacity)
-			break;
+	if (!atomic_load(link))
+		return 0;
+	for (int n = 0; n < WALKS; n++) {
+		enum walk w = walk(s, link, is, arg, &found);
+
+		if (w != WALK_AGAIN)
+			return w == WALK_FOUND ? found : 0;
 	}
-	if (locked)
-		seg_unlock(s, &c->lock);
-	return found;
+	BUG_ON(true);
+	return 0;
+}
+
+static bool same_transaction(const struct mad_send *m, const uint8_t *mad)
+{
+	return LAYOUT_GET(mad_hdr, m->mad, tid) == LAYOUT_GET(mad_hdr, mad, tid) &&
+	       LAYOUT_GET(mad_hdr, m->mad, mgmt_class) == LAYOUT_GET(mad_hdr, mad, mgmt_class);
 }
 
 /* ---- answers */
 
 /* Whoever gets true ends the send. */
-bool umad_send_take(struct mad_send *m)
+bool umad_send_take(struct mad_send *m, uint32_t gen)
 {
-	uint32_t waits = MAD_SEND_WAITS;
+	uint32_t waits = mad_send_word(gen, MAD_SEND_WAITS);
 
-	return atomic_compare_exchange_strong(&m->state, &waits, MAD_SEND_TAKEN);
+	return atomic_compare_exchange_strong(&m->state, &waits,
+					      mad_send_word(gen, MAD_SEND_TAKEN));
 }
 
 void umad_sends_cancel(struct seg *s, uint32_t file, uint32_t agent)
 {
 	seg_for_each_owned (s, SEG_T_MSEND, file + 1, i) {
 		struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
+		uint32_t gen = m->gen;
 
-		if (m->agent == agent && umad_send_take(m))
+		if (m->agent == agent && umad_send_take(m, gen))
 			umad_send_end(s, i, m);
 	}
+}
+
+void umad_send_waits(struct seg *s, uint32_t i, struct mad_send *m)
+{
+	uint32_t gen = m->gen;
+
+	atomic_store(&m->state, mad_send_word(gen, MAD_SEND_WAITS));
+	/* Its agent went meanwhile, perhaps without seeing it (umad_sends_cancel()). */
+	if (!umad_agent(s, m->agent, m->agent_gen) && umad_send_take(m, gen))
+		umad_send_end(s, i, m);
 }
 
 /* mad.c, rcv_has_same_gid() */
@@ -154,21 +190,22 @@ struct asked {
 	const struct umad_pkt *p;
 };
 
-static bool is_answered(struct seg *s, uint32_t i, const struct mad_send *m, const void *arg)
+static bool is_answered(struct seg *s, uint64_t ref, const struct mad_send *m, const void *arg)
 {
 	const struct asked *q = arg;
 
-	return m->agent == q->agent && m->agent_gen == q->agent_gen &&
+	return mad_send_is(m, MAD_REF_GEN(ref), MAD_SEND_WAITS) && same_transaction(m, q->p->mad) &&
+	       m->agent == q->agent && m->agent_gen == q->agent_gen &&
 	       (LAYOUT_GET(mad_hdr, q->p->mad, mgmt_class) == MAD_CLASS_SUBN_DR ||
 		same_gid(s, m->port, (const struct ib_user_mad_hdr *)m->hdr, m->mad, q->p));
 }
 
-uint32_t umad_send_find(struct seg *s, uint32_t agent, const struct mad_agent *a,
+uint64_t umad_send_find(struct seg *s, uint32_t agent, const struct mad_agent *a,
 			const struct umad_pkt *p)
 {
 	const struct asked q = {agent, a->gen, p};
 
-	return look(s, p->mad, is_answered, &q);
+	return look(s, &chain_at(s, chain_of(p->mad))->head, is_answered, &q);
 }
 
 /* The same for a send that is remembered nowhere. */
@@ -186,40 +223,53 @@ bool umad_send_match(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		     const struct umad_pkt *p)
 {
 	struct umad_req *q = p->req;
-	uint32_t i;
+	uint64_t ref;
 
 	if (q && q->state == UMAD_REQ_OUT && is_request_answered(s, q, agent, a, p)) {
 		q->state = UMAD_REQ_ANSWERED;
 		return true;
 	}
-	while ((i = umad_send_find(s, agent, a, p)) != SEG_NONE) {
-		struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
+	while ((ref = umad_send_find(s, agent, a, p))) {
+		struct mad_send *m = seg_at(s, SEG_T_MSEND, MAD_REF_IDX(ref));
 
-		if (!umad_send_take(m))
+		if (!umad_send_take(m, MAD_REF_GEN(ref)))
 			continue;
-		umad_send_end(s, i, m);
+		umad_send_end(s, MAD_REF_IDX(ref), m);
 		return true;
 	}
 	return false;
 }
 
-/* ---- duplicates */
+/* ---- duplicates
+ *
+ * Two threads that write the same request at once: both put theirs into the chain, and the one that
+ * was put in later finds the other behind it.
+ */
 
 struct twin {
 	uint32_t owner;
 	const struct ib_user_mad_hdr *h;
-	bool resp;
+	const uint8_t *mad;
 };
 
-static bool is_twin(struct seg *s, uint32_t i, const struct mad_send *m, const void *arg)
+/* Its writer is not through with it. One that is dead never will be. */
+static bool is_begun(struct seg *s, uint64_t ref, const struct mad_send *m)
+{
+	return mad_send_is(m, MAD_REF_GEN(ref), MAD_SEND_WAITS) ||
+	       (!atomic_load(&m->state) && !seg_proc_gone(s, m->slot, m->slot_gen));
+}
+
+static bool is_twin(struct seg *s, uint64_t ref, const struct mad_send *m, const void *arg)
 {
 	const struct ib_user_mad_hdr *sent = (const struct ib_user_mad_hdr *)m->hdr;
 	const struct twin *t = arg;
 	const struct ib_user_mad_hdr *h = t->h;
+	bool resp = mad_is_response(t->mad);
 
-	if (seg_owner(s, SEG_T_MSEND, i) != t->owner || mad_is_response(m->mad) != t->resp)
+	if (!same_transaction(m, t->mad) || mad_is_response(m->mad) != resp ||
+	    seg_owner(s, SEG_T_MSEND, MAD_REF_IDX(ref)) != t->owner || !is_begun(s, ref, m))
 		return false;
-	return !t->resp || (!h->grh_present && !sent->grh_present && h->lid == sent->lid) ||
+	return !resp || (!h->grh_present && !sent->grh_present && h->lid == sent->lid) ||
 	       (h->grh_present && sent->grh_present && !memcmp(h->gid, sent->gid, 16));
 }
 
@@ -227,7 +277,17 @@ static bool is_twin(struct seg *s, uint32_t i, const struct mad_send *m, const v
 bool umad_is_duplicate(const struct umad_file *f, const struct ib_user_mad_hdr *h,
 		       const uint8_t *mad)
 {
-	const struct twin t = {f->file + 1, h, mad_is_response(mad)};
+	const struct twin t = {.owner = f->file + 1, .h = h, .mad = mad};
 
-	return look(f->s, mad, is_twin, &t) != SEG_NONE;
+	return look(f->s, &chain_at(f->s, chain_of(mad))->head, is_twin, &t) != 0;
+}
+
+int umad_send_link(const struct umad_file *f, uint32_t i, struct mad_send *m, bool alone)
+{
+	const struct twin t = {
+		.owner = f->file + 1, .h = (const struct ib_user_mad_hdr *)m->hdr, .mad = m->mad};
+
+	link_in(f->s, i, m);
+	POINT("mad-linked");
+	return alone && look(f->s, &m->next, is_twin, &t) ? -EINVAL : 0;
 }

@@ -350,16 +350,16 @@ static void a_torn_message_is_dropped(void **state)
 	put(&u, &p);
 	got(&u);
 	r->torn = 1;
-	((struct mad_agent *)seg_at(&seg, SEG_T_AGENT, r->agent))->rmpp_lock.word =
-		word_of_the_dead();
+	r->lock.word = word_of_the_dead();
 	rmpp(&p, MAD_RMPP_TYPE_DATA, MAD_RMPP_ACTIVE | MAD_RMPP_LAST, 2, 220);
 	put(&u, &p);
 	in = got(&u);
 	is(&in, MAD_RMPP_TYPE_ACK, 0, 2, 65);
-	assert_int_equal(live(SEG_T_MRECV), 1);
+	assert_int_equal(live(SEG_T_MRECV), 2);
 	LAYOUT_SET(mad_hdr, p.mad, tid, 1);
 	put(&u, &p);
 	nothing(&u);
+	assert_int_equal(live(SEG_T_MRECV), 1);
 	gone(&k);
 	gone(&u);
 	assert_clean();

@@ -72,8 +72,8 @@ static uint32_t chained(void)
 	for (uint32_t c = 0; c < MAD_CHAINS; c++) {
 		const struct mad_chain *ch = seg_at(&seg, SEG_T_MCHAIN, c);
 
-		for (uint32_t i = ch->head; i; n++)
-			i = ((struct mad_send *)seg_at(&seg, SEG_T_MSEND, i))->next;
+		for (uint64_t ref = ch->head; ref; n++)
+			ref = umad_send_at(&seg, ref)->next;
 	}
 	return n;
 }
@@ -135,29 +135,11 @@ static void each_of_many_is_found(void **state)
 	gone(&f);
 }
 
-static void a_dead_holder_of_a_chain_does_no_harm(void **state)
-{
-	struct umad_file f = file();
-	uint32_t slot, gen;
-
-	assert_int_equal(seg_proc_register(&seg, fab_host_by_name(&seg, "h1"), 1, 1, &slot, &gen),
-			 0);
-	for (uint32_t c = 0; c < MAD_CHAINS; c++)
-		atomic_store(&((struct mad_chain *)seg_at(&seg, SEG_T_MCHAIN, c))->lock.word,
-			     (gen & 0x7f) << 24 | (slot + 1));
-	seg_proc(&seg, slot)->state = SEG_PROC_DEAD;
-	assert_true(ask(&f, NOBODY, 1) > 0);
-	assert_int_equal(ask(&f, NOBODY, 1), -EINVAL);
-	gone(&f);
-	seg_free(&seg, SEG_T_PROC, slot);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_answered_at_once_is_remembered_nowhere),
 		cmocka_unit_test(each_of_many_is_found),
-		cmocka_unit_test(a_dead_holder_of_a_chain_does_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -85,12 +85,10 @@ static void no_locks(void)
 {
 	struct seg *s = &world.s;
 
-	seg_for_each_live (s, SEG_T_AGENT, i)
-		fz_check(!((struct mad_agent *)seg_at(s, SEG_T_AGENT, i))->rmpp_lock.word);
+	seg_for_each_live (s, SEG_T_MRECV, i)
+		fz_check(!((struct mad_recv *)seg_at(s, SEG_T_MRECV, i))->lock.word);
 	seg_for_each_live (s, SEG_T_MSEND, i)
 		fz_check(!((struct mad_send *)seg_at(s, SEG_T_MSEND, i))->pump.word);
-	for (int i = 0; i < 2; i++)
-		fz_check(!hw_port(s, world.port[i])->mad_lock.word);
 }
 
 long fu_register(struct fu_world *w, unsigned int n, struct ib_user_mad_reg_req2 *q)
