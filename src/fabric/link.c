@@ -113,7 +113,7 @@ static void train(struct seg *s, uint32_t a)
 
 static int lock(struct seg *s)
 {
-	int r = seg_lock(s, &fab_subnet(s)->link_lock, SEG_LOCK_CTRL_NS);
+	int r = seg_lock_if_runs(s, &fab_subnet(s)->link_lock);
 
 	return r < 0 ? r : 0;
 }

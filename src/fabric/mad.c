@@ -8,6 +8,8 @@
 
 #include <string.h>
 #include "segment/lock.h"
+#include "segment/proc.h"
+#include "util/point.h"
 
 static const struct fab_mad_row *find(const struct fab_mad_row *r, uint64_t attr_id)
 {
@@ -17,16 +19,31 @@ static const struct fab_mad_row *find(const struct fab_mad_row *r, uint64_t attr
 	return NULL;
 }
 
+/*
+ * The holder is stopped. Its Set goes on when it does, as if it had come later: each of its stores
+ * is a complete value, but it does not give back a lock that is somebody else's (`inherited`).
+ */
+static bool take_over(struct seg *s, struct seg_lock *l)
+{
+	uint32_t word, slot;
+
+	return seg_lock_holder(s, l, &word, &slot) && seg_proc_stopped(s, slot) &&
+	       seg_lock_steal(s, l, word);
+}
+
 static uint16_t set(const struct fab_mad_call *c, uint16_t (*fn)(const struct fab_mad_call *c))
 {
 	struct fab_node *n = fab_node(c->s, hw_port(c->s, c->port)->node);
-	uint16_t status;
+	uint16_t status, turn;
 
 	/* Whoever held it and died has left complete values. */
-	if (seg_lock(c->s, &n->lock, SEG_LOCK_CTRL_NS) < 0)
+	if (seg_lock_if_runs(c->s, &n->lock) < 0 && !take_over(c->s, &n->lock))
 		return MAD_STATUS_BUSY;
+	turn = n->lock.inherited;
 	status = fn(c);
-	seg_unlock(c->s, &n->lock);
+	POINT("node-set");
+	if (n->lock.inherited == turn)
+		seg_unlock(c->s, &n->lock);
 	return status;
 }
 

@@ -8,6 +8,7 @@
  */
 #include "fabric/sma.h"
 
+#include <errno.h>
 #include <string.h>
 #include "fabric/count.h"
 
@@ -289,15 +290,15 @@ static void set_switch_link(const struct fab_mad_call *c, struct hw_port *p)
 	fab_moved(c->s);
 }
 
-/* Last of all; the bits of what has changed. */
-static uint32_t set_state(const struct fab_mad_call *c, uint32_t port)
+/* Last of all; the bits of what has changed. *busy: somebody is stopped while he trains a link. */
+static uint32_t set_state(const struct fab_mad_call *c, uint32_t port, bool *busy)
 {
 	struct hw_port *p = hw_port(c->s, port);
 	const uint8_t *d = c->data;
 	uint32_t v = IN(port_state), phys = IN(port_phys_state), was = p->state;
 
 	if (phys || v == HW_PORT_DOWN) {
-		fab_link_set(c->s, port, phys ? phys : p->down_default);
+		*busy = fab_link_set(c->s, port, phys ? phys : p->down_default) == -ETIMEDOUT;
 		return 0;
 	}
 	if (v == STATE_NOP || was == v)
@@ -311,7 +312,7 @@ uint16_t sma_set_port_info(const struct fab_mad_call *c)
 	const struct fab_node *n = sma_node(c);
 	const struct fab_switch *sw = sma_switch(c);
 	uint32_t port = named(c), what = 0, again;
-	bool lid, link;
+	bool lid, link, busy = false;
 	struct hw_port *p;
 	uint16_t status;
 
@@ -328,7 +329,7 @@ uint16_t sma_set_port_info(const struct fab_mad_call *c)
 		set_switch_link(c, p);
 	if (link) {
 		set_link(c, port);
-		what |= set_state(c, port);
+		what |= set_state(c, port, &busy);
 	}
 	if (what)
 		fab_port_changed(c->s, port, what);
@@ -336,7 +337,7 @@ uint16_t sma_set_port_info(const struct fab_mad_call *c)
 	again = (uint32_t)LAYOUT_GET(port_info, c->data, client_reregister);
 	status = sma_get_port_info(c);
 	LAYOUT_SET(port_info, c->data, client_reregister, lid && again);
-	return status;
+	return busy ? MAD_STATUS_BUSY : status;
 }
 
 /* ---- FDR10: the maker's attribute says what PortInfo shows as 10 Gbit/s */
