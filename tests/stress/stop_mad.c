@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Clients of one port's umad file that go on while one of them is stopped (SIGSTOP), at any point
- *of what it does.
+ * Clients of one port that go on while one of them is stopped (SIGSTOP), at any point of what it
+ * does: no exchange of another one takes longer than 50 ms and what the machine itself makes of it.
  *
- *	stop_mad <seconds> get|sa|register
+ *	stop_mad <seconds> get|set|sa|gmp|rmpp|register
  *
- * get: SMPs that the port answers in the write; sa: PortInfo records of the SA, whose requests wait
- * for their answers; register: agents. In each round one client is stopped until every other one
- * has done ten more; who has not in 1.5 s is frozen. Says how many rounds there were and how many
- * froze somebody; status 0: none.
+ * get, set: SMPs that the port answers in the write; sa: a table of the SA, whose requests wait for
+ * their answers; gmp, rmpp: requests and long messages to a client's own agent, in another file;
+ * register: agents. A stop lasts 600 ms, or (short runs) 150 ms. The machine's noise is the longest
+ * gap in a thread that only looks at the clock meanwhile. Status 0: nobody waited.
  */
 #include <infiniband/umad.h>
 #include <errno.h>
@@ -25,19 +25,35 @@
 
 #define CLIENTS 4
 #define MORE 10
-#define PATIENCE 1.5
+#define BAR 0.050
+#define TURNS 6 /* how often an exchange may lose the processor: the client and the server */
+#define LONG_RUN 60
 
 static struct shared {
 	_Atomic unsigned long done[CLIENTS];
+	_Atomic long began[CLIENTS]; /* the exchange that is going on, ns */
+	_Atomic long worst[CLIENTS]; /* the longest since the last stop, ns */
+	_Atomic long noise;          /* the same of whoever looks at the clock, ns */
 	_Atomic int end;
 } * sh;
 
-static double now(void)
+static long now_ns(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+
+static double now(void)
+{
+	return (double)now_ns() / 1e9;
+}
+
+static void note_worst(_Atomic long *worst, long ns)
+{
+	if (ns > atomic_load(worst))
+		atomic_store(worst, ns);
 }
 
 static _Noreturn void die(const char *what)
@@ -46,45 +62,82 @@ static _Noreturn void die(const char *what)
 	_exit(3);
 }
 
+#define VENDOR 0x30
+#define DATA 40 /* of a vendor's MAD: behind RMPP's header and the OUI */
+#define LONG_MAD (DATA + 20 * 216)
+
+static uint8_t oui[3] = {0x00, 0x14, 0x05};
+
 struct client {
 	int port, agent;
 	uint16_t lid;
 	uint32_t tid;
 };
 
-/* A Get of attribute `attr`, to the port itself. */
-static void ask(struct client *c, uint8_t class, uint8_t version, uint16_t attr, int qp, int len)
+union mad {
+	uint8_t bytes[sizeof(struct ib_user_mad) + LONG_MAD];
+	struct ib_user_mad umad;
+};
+
+static void receive(int port, union mad *m, int len)
 {
-	union {
-		uint8_t bytes[sizeof(struct ib_user_mad) + 256];
-		struct ib_user_mad umad;
-	} m = {0};
+	if (umad_recv(port, m, &len, 20000) < 0)
+		die("umad_recv");
+	if (umad_status(m))
+		die("no answer");
+}
+
+/* A request of `method` for attribute `attr`, to the port itself. */
+static void ask(struct client *c, uint8_t class, uint8_t version, uint8_t method, uint16_t attr,
+		int len)
+{
+	int qp = class != 0x01;
+	union mad m = {0};
 	uint8_t *mad = umad_get_mad(&m);
 
 	mad[0] = 1;
 	mad[1] = class;
 	mad[2] = version;
-	mad[3] = 1; /* Get */
+	mad[3] = method;
 	c->tid++;
 	memcpy(mad + 12, &c->tid, sizeof(c->tid));
 	mad[16] = (uint8_t)(attr >> 8);
 	mad[17] = (uint8_t)attr;
+	if (class == VENDOR)
+		memcpy(mad + DATA - 3, oui, 3);
+	if (len > 256) {
+		mad[24] = 1; /* RMPP version */
+		mad[26] = 1; /* active */
+	}
 	umad_set_addr(&m, c->lid, qp, 0, qp ? 0x80010000 : 0);
 	if (umad_send(c->port, c->agent, &m, len, 10000, 0))
 		die("umad_send");
-	len = 256;
-	if (umad_recv(c->port, &m, &len, 20000) < 0)
-		die("umad_recv");
+	receive(c->port, &m, LONG_MAD);
 }
 
 static void get(struct client *c)
 {
-	ask(c, 0x01, 1, 0x11, 0, 256);
+	ask(c, 0x01, 1, 1, 0x11, 256); /* NodeInfo */
+}
+
+static void set(struct client *c)
+{
+	ask(c, 0x01, 1, 2, 0x31, 256); /* LedInfo */
 }
 
 static void sa(struct client *c)
 {
-	ask(c, 0x03, 2, 0x01, 1, 256); /* ClassPortInfo */
+	ask(c, 0x03, 2, 0x12, 0x11, 256); /* GetTable(NodeRecord) */
+}
+
+static void gmp(struct client *c)
+{
+	ask(c, VENDOR, 1, 1, 1, 256);
+}
+
+static void rmpp(struct client *c)
+{
+	ask(c, VENDOR, 1, 1, 1, LONG_MAD);
 }
 
 static void reregister(struct client *c)
@@ -97,34 +150,82 @@ static void reregister(struct client *c)
 
 static const struct kind {
 	const char *name;
-	int class, version;
+	int class, version, rmpp;
 	void (*go)(struct client *c);
-} kinds[] = {{"get", 0x01, 1, get}, {"sa", 0x03, 2, sa}, {"register", 0x01, 1, reregister}};
+} kinds[] = {{"get", 0x01, 1, 0, get},     {"set", 0x01, 1, 0, set},
+	     {"sa", 0x03, 2, 1, sa},       {"gmp", VENDOR, 1, 0, gmp},
+	     {"rmpp", VENDOR, 1, 1, rmpp}, {"register", 0x01, 1, 0, reregister}};
 
-static int client(unsigned int n, const struct kind *k)
+static void open_client(struct client *c, const struct kind *k, bool server)
 {
-	struct client c = {.tid = n << 24};
+	long methods[16 / sizeof(long)] = {2}; /* Get */
 	umad_port_t info;
 
 	if (umad_init() || umad_get_port("mlx5_0", 1, &info))
 		die("umad_get_port");
-	c.lid = (uint16_t)info.base_lid;
-	c.port = umad_open_port("mlx5_0", 1);
-	c.agent = c.port < 0 ? -1 : umad_register(c.port, k->class, k->version, 0, NULL);
-	if (c.agent < 0)
+	c->lid = (uint16_t)info.base_lid;
+	c->port = umad_open_port("mlx5_0", 1);
+	if (c->port < 0)
 		die("umad_open_port");
+	c->agent = k->class == VENDOR
+			   ? umad_register_oui(c->port, VENDOR, (uint8_t)k->rmpp, oui,
+					       server ? methods : NULL)
+			   : umad_register(c->port, k->class, k->version, (uint8_t)k->rmpp, NULL);
+	if (c->agent < 0)
+		die("umad_register");
+}
+
+/* Answers what is asked with the same again. Ended by a signal. */
+static int server(const struct kind *k, int ready)
+{
+	int len = k->rmpp ? LONG_MAD : 256;
+	struct client c = {0};
+	union mad m;
+
+	open_client(&c, k, true);
+	if (write(ready, "", 1) != 1)
+		return 3;
+	for (;;) {
+		int n = len;
+
+		if (umad_recv(c.port, &m, &n, -1) < 0)
+			die("umad_recv");
+		((uint8_t *)umad_get_mad(&m))[3] |= 0x80;
+		umad_set_addr(&m, c.lid, 1, 0, 0x80010000);
+		if (umad_send(c.port, c.agent, &m, len, 0, 0))
+			die("umad_send");
+	}
+}
+
+static int client(unsigned int n, const struct kind *k)
+{
+	struct client c = {.tid = n << 24};
+
+	open_client(&c, k, false);
 	while (!atomic_load(&sh->end)) {
+		long start = now_ns();
+
+		atomic_store(&sh->began[n], start);
 		k->go(&c);
+		note_worst(&sh->worst[n], now_ns() - start);
 		atomic_fetch_add(&sh->done[n], 1);
 	}
 	return 0;
 }
 
+static int noise(void)
+{
+	for (long last = now_ns(), t; !atomic_load(&sh->end); last = t) {
+		t = now_ns();
+		note_worst(&sh->noise, t - last);
+	}
+	return 0;
+}
+
 /* All but `stopped` have done MORE more. */
-static bool all_go_on(unsigned int stopped)
+static void all_go_on(unsigned int stopped)
 {
 	unsigned long was[CLIENTS];
-	double end = now() + PATIENCE;
 	unsigned int left;
 
 	for (unsigned int i = 0; i < CLIENTS; i++)
@@ -135,55 +236,104 @@ static bool all_go_on(unsigned int stopped)
 			left += i != stopped && atomic_load(&sh->done[i]) < was[i] + MORE;
 		if (left)
 			usleep(100);
-	} while (left && now() < end);
-	return !left;
+	} while (left);
+}
+
+/* The longest exchange of the others since the stop, seconds. */
+static double longest(unsigned int stopped)
+{
+	long most = 0, t = now_ns();
+
+	for (unsigned int i = 0; i < CLIENTS; i++) {
+		long going = t - atomic_load(&sh->began[i]), done = atomic_load(&sh->worst[i]);
+
+		if (i == stopped)
+			continue;
+		most = going > most ? going : most;
+		most = done > most ? done : most;
+	}
+	return (double)most / 1e9;
 }
 
 static int rounds(const pid_t *pid, double seconds)
 {
-	double end = now() + seconds;
+	useconds_t stop = seconds >= LONG_RUN ? 600000 : 150000;
+	double end = now() + seconds, worst = 0;
 	unsigned int n = 0, frozen = 0;
 	int status;
 
-	if (!all_go_on(CLIENTS) && !all_go_on(CLIENTS))
-		return 2;
+	all_go_on(CLIENTS);
 	while (now() < end) {
 		unsigned int who = n++ % CLIENTS;
+		double waited, quiet;
 
+		usleep((useconds_t)(now_ns() / 7 % 3000)); /* at any point of what it does */
 		kill(pid[who], SIGSTOP);
 		if (waitpid(pid[who], &status, WUNTRACED) != pid[who] || !WIFSTOPPED(status))
 			return 2;
-		frozen += !all_go_on(who);
+		for (unsigned int i = 0; i < CLIENTS; i++)
+			atomic_store(&sh->worst[i], 0);
+		atomic_store(&sh->noise, 0);
+		usleep(stop);
+		waited = longest(who);
+		quiet = (double)atomic_load(&sh->noise) / 1e9;
+		worst = waited - quiet > worst ? waited - quiet : worst;
+		frozen += waited > BAR + TURNS * quiet;
 		kill(pid[who], SIGCONT);
 		all_go_on(CLIENTS);
 	}
-	printf("%u stops, %u froze others\n", n, frozen);
+	printf("%u stops, %u froze others, who waited %.1f ms at most beside the noise\n", n,
+	       frozen, 1e3 * worst);
 	return frozen != 0;
+}
+
+static pid_t start_server(const struct kind *k)
+{
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	if (pipe(ready))
+		die("pipe");
+	pid = fork();
+	if (!pid)
+		_exit(server(k, ready[1]));
+	close(ready[1]);
+	if (read(ready[0], &c, 1) != 1)
+		die("the server");
+	close(ready[0]);
+	return pid;
 }
 
 int main(int argc, char **argv)
 {
-	const struct kind *k = kinds;
-	pid_t pid[CLIENTS];
+	const struct kind *k = NULL;
+	pid_t pid[CLIENTS + 1], other = 0;
 	int r, status;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (argc == 3 && !strcmp(kinds[i].name, argv[2]))
 			k = &kinds[i];
-	if (argc != 3)
+	if (!k)
 		return 2;
 	sh = mmap(NULL, sizeof(*sh), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (sh == MAP_FAILED)
 		return 2;
-	for (unsigned int i = 0; i < CLIENTS; i++) {
+	if (k->class == VENDOR)
+		other = start_server(k);
+	for (unsigned int i = 0; i <= CLIENTS; i++) {
 		pid[i] = fork();
 		if (!pid[i])
-			_exit(client(i, k));
+			_exit(i < CLIENTS ? client(i, k) : noise());
 	}
 	r = rounds(pid, atof(argv[1]));
 	atomic_store(&sh->end, 1);
-	for (unsigned int i = 0; i < CLIENTS; i++)
+	for (unsigned int i = 0; i <= CLIENTS; i++)
 		if (waitpid(pid[i], &status, 0) == pid[i] && status && !r)
 			r = 3;
+	if (other) {
+		kill(other, SIGKILL);
+		waitpid(other, &status, 0);
+	}
 	return r;
 }

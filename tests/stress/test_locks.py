@@ -50,6 +50,15 @@ class Stop(Case):
     def test_stopped_among_requests_to_the_sa(self):
         self.stops('sa')
 
+    def test_stopped_among_sets(self):
+        self.stops('set')
+
+    def test_stopped_among_requests_to_an_agent(self):
+        self.stops('gmp')
+
+    def test_stopped_among_long_messages_both_ways(self):
+        self.stops('rmpp')
+
     def test_stopped_among_registrations(self):
         self.stops('register')
 
