@@ -100,6 +100,7 @@ void umad_send_free(struct seg *s, uint32_t i)
 {
 	struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
 	struct mad_chain *c = chain_at(s, m->chain % MAD_CHAINS);
+	uint32_t gen = m->gen;
 	uint64_t none;
 
 	atomic_fetch_or(&m->next, (uint64_t)MAD_REF_GOING);
@@ -107,7 +108,8 @@ void umad_send_free(struct seg *s, uint32_t i)
 	for (int n = 0; n < WALKS; n++)
 		if (walk(s, &c->head, NULL, NULL, &none) == WALK_END) {
 			POINT("mad-gone");
-			seg_free(s, SEG_T_MSEND, i);
+			if (m->gen == gen) /* its file may have gone meanwhile, and taken it */
+				seg_free(s, SEG_T_MSEND, i);
 			return;
 		}
 	BUG_ON(true);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <infiniband/verbs.h>
 
@@ -135,11 +136,97 @@ static void each_of_many_is_found(void **state)
 	gone(&f);
 }
 
+/* ---- many threads in one chain */
+
+#define THREADS 4
+#define TURNS 5000
+
+static struct crowd {
+	struct umad_file f;
+	uint32_t idx, gen;
+	_Atomic uint32_t wrong;
+} crowd;
+
+static bool answered(uint32_t tid)
+{
+	const struct mad_agent *a = seg_at(&seg, SEG_T_AGENT, crowd.idx);
+	struct umad_pkt p = {.from = port, .slid = NOBODY};
+
+	p.dlid = (uint16_t)hw_port(&seg, port)->lid;
+	p.mad[1] = MAD_CLASS_SUBN_LID;
+	p.mad[3] = MAD_METHOD_GET_RESP;
+	LAYOUT_SET(mad_hdr, p.mad, tid, (uint64_t)mad_agent_tid(crowd.idx, crowd.gen) << 32 | tid);
+	return umad_send_match(&seg, crowd.idx, a, &p);
+}
+
+/* Its own requests are found by it alone, as often as they were sent. */
+static void *one_of_the_crowd(void *arg)
+{
+	uint32_t base = (uint32_t)(uintptr_t)arg * 16;
+
+	for (uint32_t i = 0; i < TURNS; i++) {
+		uint32_t tid = MAD_CHAINS * (base + i % 16);
+
+		crowd.wrong += ask(&crowd.f, NOBODY, tid) <= 0;
+		crowd.wrong += ask(&crowd.f, NOBODY, tid) != -EINVAL;
+		if (i % 3 == 1) /* some stay for a while */
+			crowd.wrong += ask(&crowd.f, NOBODY, tid + MAD_CHAINS * 1000) <= 0;
+		crowd.wrong += !answered(tid);
+		crowd.wrong += answered(tid);
+		if (i % 3 == 1)
+			crowd.wrong += !answered(tid + MAD_CHAINS * 1000);
+	}
+	return NULL;
+}
+
+static void a_crowd_shares_a_chain(void **state)
+{
+	pthread_t t[THREADS];
+
+	crowd.f = file();
+	crowd.gen = umad_agent_of(&crowd.f, 0, &crowd.idx)->gen;
+	for (uintptr_t i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, one_of_the_crowd, (void *)i), 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+	assert_int_equal(crowd.wrong, 0);
+	gone(&crowd.f);
+}
+
+/* Of threads that write the same at once, one succeeds. */
+static void *writes_the_same(void *arg)
+{
+	uint32_t *mine = arg;
+
+	for (uint32_t i = 0; i < TURNS; i++)
+		*mine += ask(&crowd.f, NOBODY, i) > 0;
+	return NULL;
+}
+
+static void one_of_two_duplicates_is_sent(void **state)
+{
+	uint32_t sent[THREADS] = {0}, all = 0;
+	pthread_t t[THREADS];
+
+	crowd.f = file();
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, writes_the_same, &sent[i]), 0);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(t[i], NULL);
+		all += sent[i];
+	}
+	assert_int_equal(all, live());
+	assert_int_equal(all, TURNS);
+	gone(&crowd.f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_answered_at_once_is_remembered_nowhere),
 		cmocka_unit_test(each_of_many_is_found),
+		cmocka_unit_test(a_crowd_shares_a_chain),
+		cmocka_unit_test(one_of_two_duplicates_is_sent),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
