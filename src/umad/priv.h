@@ -182,14 +182,14 @@ void umad_rmpp_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		   const struct umad_pkt *p);
 void umad_rmpp_abort(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		     const struct umad_pkt *p);
-
-/* ---- rmpp_recv.c */
-/* An active RMPP MAD for an agent whose RMPP is ours. */
-void umad_rmpp_arrived(struct seg *s, uint32_t agent, struct mad_agent *a, struct umad_pkt *p);
 /* An answer to *p with the header (of its class) at `hdr`. */
 void umad_rmpp_reply(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p,
 		     const uint8_t *hdr, uint32_t type, uint32_t status, uint32_t seg_num,
 		     uint32_t newwin);
+
+/* ---- rmpp_recv.c */
+/* An active RMPP MAD for an agent whose RMPP is ours. */
+void umad_rmpp_arrived(struct seg *s, uint32_t agent, struct mad_agent *a, struct umad_pkt *p);
 /* What it belongs to is given up, and its sender is told why. */
 void umad_rmpp_nack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		    const struct umad_pkt *p, uint32_t status);

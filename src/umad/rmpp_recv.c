@@ -18,7 +18,6 @@
 #define WINDOW 64                       /* window_size(): an eighth of the receive queue's 512 */
 #define ASSEMBLY_NS (40 * NSEC_PER_SEC) /* start_rmpp() */
 #define REMEMBER_NS (10 * NSEC_PER_SEC) /* complete_rmpp(): for repeated segments */
-#define TURNS 4                         /* data, ACK, ACK of it: no more make sense */
 
 /* A segment that came too early, in a piece of the pool. */
 struct early {
@@ -38,29 +37,6 @@ static uint32_t class_of(const uint8_t *mad)
 }
 
 /* ---- answers */
-
-void umad_rmpp_reply(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p,
-		     const uint8_t *hdr, uint32_t type, uint32_t status, uint32_t seg_num,
-		     uint32_t newwin)
-{
-	uint8_t mad[MAD_SIZE] = {0};
-
-	/*
-	 * Two sends of one transaction, a request and an answer, would acknowledge each other's
-	 * ACKs until they time out; the kernel lets them.
-	 */
-	if (p->turns >= TURNS)
-		return;
-	memcpy(mad, hdr, mad_data_offset(class_of(hdr)));
-	LAYOUT_SET(mad_hdr, mad, method, LAYOUT_GET(mad_hdr, mad, method) ^ MAD_METHOD_RESP);
-	LAYOUT_SET(mad_rmpp, mad, rmpp_version, 1);
-	LAYOUT_SET(mad_rmpp, mad, rmpp_type, type);
-	LAYOUT_SET(mad_rmpp, mad, flags, MAD_RMPP_ACTIVE);
-	LAYOUT_SET(mad_rmpp, mad, status, status);
-	LAYOUT_SET(mad_rmpp, mad, segment, seg_num);
-	LAYOUT_SET(mad_rmpp, mad, new_window_last, newwin);
-	umad_answer(s, a->port, p, mad);
-}
 
 static void refuse(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p,
 		   uint32_t status)

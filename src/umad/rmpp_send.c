@@ -18,6 +18,7 @@
 #include "util/point.h"
 
 #define ACK_MS 2000 /* send_next_seg(): the longest wait for an ACK */
+#define TURNS 4     /* data, ACK, ACK of it: no more make sense */
 
 static uint32_t last_acked(uint64_t acked)
 {
@@ -360,6 +361,29 @@ bool umad_rmpp_own(struct seg *s, uint32_t port, struct umad_pkt *p)
 }
 
 /* ---- what comes back */
+
+void umad_rmpp_reply(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p,
+		     const uint8_t *hdr, uint32_t type, uint32_t status, uint32_t seg_num,
+		     uint32_t newwin)
+{
+	uint8_t mad[MAD_SIZE] = {0};
+
+	/*
+	 * Two sends of one transaction, a request and an answer, would acknowledge each other's
+	 * ACKs until they time out; the kernel lets them.
+	 */
+	if (p->turns >= TURNS)
+		return;
+	memcpy(mad, hdr, mad_data_offset(class_of(hdr)));
+	LAYOUT_SET(mad_hdr, mad, method, LAYOUT_GET(mad_hdr, mad, method) ^ MAD_METHOD_RESP);
+	LAYOUT_SET(mad_rmpp, mad, rmpp_version, 1);
+	LAYOUT_SET(mad_rmpp, mad, rmpp_type, type);
+	LAYOUT_SET(mad_rmpp, mad, flags, MAD_RMPP_ACTIVE);
+	LAYOUT_SET(mad_rmpp, mad, status, status);
+	LAYOUT_SET(mad_rmpp, mad, segment, seg_num);
+	LAYOUT_SET(mad_rmpp, mad, new_window_last, newwin);
+	umad_answer(s, a->port, p, mad);
+}
 
 /* abort_send(): its writer hears nothing of it. */
 void umad_rmpp_abort(struct seg *s, uint32_t agent, const struct mad_agent *a,
