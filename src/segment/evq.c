@@ -26,11 +26,9 @@
 #include "util/sys.h"
 
 #include <string.h>
-#include <time.h>
 
 /* How long a reader waits for a pusher that is between its record and its byte. */
-#define UNTOLD_SPINS 200
-#define UNTOLD_YIELDS 20 /* its byte has woken us, on its processor */
+#define UNTOLD_SPINS 20
 #define UNTOLD_NAPS 60
 #define UNTOLD_NAP_NS 50000L
 
@@ -196,20 +194,25 @@ void evq_data_free(struct seg *s, const struct seg_evrec *rec)
 			seg_free(s, SEG_T_EVBUF, i);
 }
 
-/* Usually it takes a microsecond. */
-static void wait_until_told(struct seg *s, struct seg_evrec *r)
+/*
+ * Usually it takes a microsecond. A reader that the byte has woken on the pusher's processor sleeps
+ * until that one has told all (evq_tell()): it would only get the processor back too early.
+ */
+static void wait_until_told(struct seg *s, struct seg_evq *q, struct seg_evrec *r)
 {
-	const struct timespec nap = {.tv_nsec = UNTOLD_NAP_NS};
+	for (int i = 0; is(r, LINKED) && i < UNTOLD_SPINS + UNTOLD_NAPS; i++) {
+		uint32_t seen = atomic_load(&q->wake);
 
-	for (int i = 0; is(r, LINKED) && i < UNTOLD_SPINS + UNTOLD_YIELDS + UNTOLD_NAPS; i++) {
-		if (i < UNTOLD_SPINS)
+		if (i < UNTOLD_SPINS) {
 			sys_cpu_relax();
-		else if (i < UNTOLD_SPINS + UNTOLD_YIELDS)
-			sys_call(SYS_sched_yield);
-		else if (evq_pusher_dead(s, r))
+		} else if (evq_pusher_dead(s, r)) {
 			break;
-		else
-			sys_call(SYS_nanosleep, &nap, NULL);
+		} else {
+			atomic_fetch_add(&q->sleepers, 1);
+			if (is(r, LINKED))
+				sys_futex_wait(&q->wake, seen, UNTOLD_NAP_NS);
+			atomic_fetch_sub(&q->sleepers, 1);
+		}
 	}
 }
 
@@ -219,7 +222,7 @@ static void remove_head(struct seg *s, uint32_t evq, struct seg_evq *q, struct s
 	uint64_t ref = q->head;
 
 	if (is(r, LINKED)) {
-		wait_until_told(s, r);
+		wait_until_told(s, q, r);
 		change(r, r->gen, LINKED, TAKEN);
 	}
 	/* The last one: first the bytes, so that no death leaves bytes alone. */
