@@ -7,8 +7,9 @@
  *
  * get, set: SMPs that the port answers in the write; sa: a table of the SA, whose requests wait for
  * their answers; gmp, rmpp: requests and long messages to a client's own agent, in another file;
- * register: agents. A stop lasts 600 ms, or (short runs) 150 ms. The machine's noise is the longest
- * gap in a thread that only looks at the clock meanwhile. Status 0: nobody waited.
+ * register: agents. A stop lasts 600 ms, or (short runs) 150 ms. What the machine makes of it is
+ *the time that the client, and who answers it, were ready to run and had no processor (proc(5),
+ * schedstat). Status 0: nobody waited.
  */
 #include <infiniband/umad.h>
 #include <errno.h>
@@ -26,14 +27,12 @@
 #define CLIENTS 4
 #define MORE 10
 #define BAR 0.050
-#define TURNS 6 /* how often an exchange may lose the processor: the client and the server */
 #define LONG_RUN 60
 
 static struct shared {
 	_Atomic unsigned long done[CLIENTS];
 	_Atomic long began[CLIENTS]; /* the exchange that is going on, ns */
 	_Atomic long worst[CLIENTS]; /* the longest since the last stop, ns */
-	_Atomic long noise;          /* the same of whoever looks at the clock, ns */
 	_Atomic int end;
 } * sh;
 
@@ -213,15 +212,6 @@ static int client(unsigned int n, const struct kind *k)
 	return 0;
 }
 
-static int noise(void)
-{
-	for (long last = now_ns(), t; !atomic_load(&sh->end); last = t) {
-		t = now_ns();
-		note_worst(&sh->noise, t - last);
-	}
-	return 0;
-}
-
 /* All but `stopped` have done MORE more. */
 static void all_go_on(unsigned int stopped)
 {
@@ -239,23 +229,76 @@ static void all_go_on(unsigned int stopped)
 	} while (left);
 }
 
-/* The longest exchange of the others since the stop, seconds. */
-static double longest(unsigned int stopped)
+/* What the process waited for a processor so far, ns. */
+static long starved(pid_t pid)
 {
-	long most = 0, t = now_ns();
+	unsigned long ran, waited = 0;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%lu %lu", &ran, &waited) != 2)
+		waited = 0;
+	fclose(f);
+	return (long)waited;
+}
+
+/* Does it wait for a processor, which is counted only when it has got one? */
+static bool may_run(pid_t pid)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "r");
+	if (!f)
+		return false;
+	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	fclose(f);
+	return state == 'R';
+}
+
+/* The clients and, last, the server (0: none). */
+struct crowd {
+	pid_t pid[CLIENTS + 1];
+	long starved[CLIENTS + 1];
+};
+
+static void look(struct crowd *c)
+{
+	for (unsigned int i = 0; i <= CLIENTS; i++)
+		c->starved[i] = c->pid[i] ? starved(c->pid[i]) : 0;
+	for (unsigned int i = 0; i < CLIENTS; i++)
+		atomic_store(&sh->worst[i], 0);
+}
+
+/* The longest exchange of the others since then, seconds, without what the machine made of it. */
+static double longest(const struct crowd *was, unsigned int stopped)
+{
+	pid_t server = was->pid[CLIENTS];
+	long most = 0;
 
 	for (unsigned int i = 0; i < CLIENTS; i++) {
-		long going = t - atomic_load(&sh->began[i]), done = atomic_load(&sh->worst[i]);
+		long going = now_ns() - atomic_load(&sh->began[i]);
+		long took = atomic_load(&sh->worst[i]);
 
 		if (i == stopped)
 			continue;
-		most = going > most ? going : most;
-		most = done > most ? done : most;
+		if (going > took && !may_run(was->pid[i]) && !(server && may_run(server)))
+			took = going;
+		took -= starved(was->pid[i]) - was->starved[i];
+		if (server)
+			took -= starved(server) - was->starved[CLIENTS];
+		most = took > most ? took : most;
 	}
 	return (double)most / 1e9;
 }
 
-static int rounds(const pid_t *pid, double seconds)
+static int rounds(struct crowd *c, double seconds)
 {
 	useconds_t stop = seconds >= LONG_RUN ? 600000 : 150000;
 	double end = now() + seconds, worst = 0;
@@ -265,25 +308,21 @@ static int rounds(const pid_t *pid, double seconds)
 	all_go_on(CLIENTS);
 	while (now() < end) {
 		unsigned int who = n++ % CLIENTS;
-		double waited, quiet;
+		double waited;
 
 		usleep((useconds_t)(now_ns() / 7 % 3000)); /* at any point of what it does */
-		kill(pid[who], SIGSTOP);
-		if (waitpid(pid[who], &status, WUNTRACED) != pid[who] || !WIFSTOPPED(status))
+		kill(c->pid[who], SIGSTOP);
+		if (waitpid(c->pid[who], &status, WUNTRACED) != c->pid[who] || !WIFSTOPPED(status))
 			return 2;
-		for (unsigned int i = 0; i < CLIENTS; i++)
-			atomic_store(&sh->worst[i], 0);
-		atomic_store(&sh->noise, 0);
+		look(c);
 		usleep(stop);
-		waited = longest(who);
-		quiet = (double)atomic_load(&sh->noise) / 1e9;
-		worst = waited - quiet > worst ? waited - quiet : worst;
-		frozen += waited > BAR + TURNS * quiet;
-		kill(pid[who], SIGCONT);
+		waited = longest(c, who);
+		worst = waited > worst ? waited : worst;
+		frozen += waited > BAR;
+		kill(c->pid[who], SIGCONT);
 		all_go_on(CLIENTS);
 	}
-	printf("%u stops, %u froze others, who waited %.1f ms at most beside the noise\n", n,
-	       frozen, 1e3 * worst);
+	printf("%u stops, %u froze others, who waited %.1f ms at most\n", n, frozen, 1e3 * worst);
 	return frozen != 0;
 }
 
@@ -308,7 +347,7 @@ static pid_t start_server(const struct kind *k)
 int main(int argc, char **argv)
 {
 	const struct kind *k = NULL;
-	pid_t pid[CLIENTS + 1], other = 0;
+	struct crowd c = {0};
 	int r, status;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -320,20 +359,20 @@ int main(int argc, char **argv)
 	if (sh == MAP_FAILED)
 		return 2;
 	if (k->class == VENDOR)
-		other = start_server(k);
-	for (unsigned int i = 0; i <= CLIENTS; i++) {
-		pid[i] = fork();
-		if (!pid[i])
-			_exit(i < CLIENTS ? client(i, k) : noise());
+		c.pid[CLIENTS] = start_server(k);
+	for (unsigned int i = 0; i < CLIENTS; i++) {
+		c.pid[i] = fork();
+		if (!c.pid[i])
+			_exit(client(i, k));
 	}
-	r = rounds(pid, atof(argv[1]));
+	r = rounds(&c, atof(argv[1]));
 	atomic_store(&sh->end, 1);
-	for (unsigned int i = 0; i <= CLIENTS; i++)
-		if (waitpid(pid[i], &status, 0) == pid[i] && status && !r)
+	for (unsigned int i = 0; i < CLIENTS; i++)
+		if (waitpid(c.pid[i], &status, 0) == c.pid[i] && status && !r)
 			r = 3;
-	if (other) {
-		kill(other, SIGKILL);
-		waitpid(other, &status, 0);
+	if (c.pid[CLIENTS]) {
+		kill(c.pid[CLIENTS], SIGKILL);
+		waitpid(c.pid[CLIENTS], &status, 0);
 	}
 	return r;
 }
