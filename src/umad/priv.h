@@ -131,7 +131,8 @@ bool umad_is_duplicate(const struct umad_file *f, const struct ib_user_mad_hdr *
 		       const uint8_t *mad);
 
 /* ---- send.c */
-/* Before a MAD is given to somebody who may answer later: its request is remembered. 0, -ENOMEM. */
+/* Before a MAD is given to somebody who may answer later: its request is remembered. 0, -ENOMEM,
+ * -EINVAL: another thread has sent the same meanwhile. */
 int umad_req_keep(struct umad_pkt *p);
 /* Its answer was lost after all. */
 static inline void umad_req_reopen(struct umad_pkt *p)

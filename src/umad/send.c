@@ -153,7 +153,7 @@ int umad_req_keep(struct umad_pkt *p)
 	q->state = UMAD_REQ_KEPT;
 	sent.from = q->port;
 	memcpy(sent.mad, q->mad, MAD_SIZE);
-	q->err = remember(q, &sent, false);
+	q->err = remember(q, &sent, true);
 	if (!q->err) {
 		p->send = sent.send;
 		p->send_gen = sent.send_gen;
