@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # make        build into build/ (installs what is missing)
 # make demo   see it work       make check   the whole gate      make install DESTDIR=... PREFIX=/usr/local
-# make check-long   the same with a minute of fuzzing for each target, and every level of optimization
-# make check-slow   the tests of it as a machine ten times slower would run them
+# make quick        what changed, and all unit tests: in seconds
+# make check T=fw   the tests of one layer (or suite, or one test), and what they need
+# make check-long   the gate with a minute of fuzzing for each target, and every level of optimization
+# make check-slow   its tests as a machine ten times slower would run them
 # make fuzz T=ioctl SECONDS=600   one fuzz target: fw devx ioctl write wqe umad rmpp
 PREFIX ?= /usr/local
 BUILD ?= build
@@ -12,19 +14,25 @@ all: build
 deps:
 	@tools/deps
 
-build: deps
+configured:
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) >$(BUILD).log 2>&1 || \
 		{ cat $(BUILD).log; false; }
 	@rm -f $(BUILD).log
+
+build: deps configured
 	@ninja -C $(BUILD)
 
 demo: build
 	@tools/demo $(BUILD)
 
-check:
+deps-all:
 	@tools/deps all
-	@$(MAKE) --no-print-directory build
-	@tools/check $(BUILD)
+
+quick: deps-all configured
+	@tools/check --quick $(BUILD)
+
+check: deps-all configured
+	@tools/check $(if $(T),--tests $(T)) $(BUILD)
 
 check-long: export SOFTHCA_FUZZ_SECONDS = 60
 check-long: export SOFTHCA_STRESS_SECONDS = 60
@@ -32,20 +40,17 @@ check-long: export SOFTHCA_LEVELS = all
 check-long: check
 
 # The build is not what is to be slow.
-check-slow:
-	@tools/deps all
-	@$(MAKE) --no-print-directory build
+check-slow: deps-all configured
 	@tools/check --build-only $(BUILD)
 	@tools/slow tools/check --tests-only $(BUILD)
 
-T ?= ioctl
 SECONDS ?= 60
 fuzz: deps
 	@test -f build-asan/build.ninja || CC=clang meson setup build-asan -Db_sanitize=address,undefined \
 		-Db_lundef=false -Dfuzz=true >/dev/null
 	@meson configure build-asan -Dfuzz=true
 	@ninja -C build-asan >/dev/null
-	@tests/fuzz/run.py build-asan $(T) $(SECONDS)
+	@tests/fuzz/run.py build-asan $(or $(T),ioctl) $(SECONDS)
 
 # The prefix is asked for here, whatever the tree was built for: the program knows where its library is.
 install: build
@@ -56,4 +61,6 @@ install: build
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all deps build demo check check-long check-slow fuzz install clean
+# One after the other, also with -j: the packages are installed first.
+.NOTPARALLEL:
+.PHONY: all deps deps-all configured build demo quick check check-long check-slow fuzz install clean

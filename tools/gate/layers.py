@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The includes of src/ against the edges that tools/layers allows."""
+import os
+import re
+
+from .common import read, result, sources
+
+INCLUDE = re.compile(r'\s*#\s*include\s*"([^"]+)"')
+
+
+def matrix(text):
+    """Layer to the layers that it may include, in the order of the lines; what is wrong with them."""
+    allowed, bad = {}, []
+    for n, line in enumerate(text.splitlines(), 1):
+        line = line.split('#')[0].strip()
+        if not line:
+            continue
+        layer, colon, rest = line.partition(':')
+        if not colon or layer in allowed:
+            bad.append(f'tools/layers:{n}: {"a second line for " + layer if colon else "no colon"}')
+            continue
+        allowed[layer] = rest.split()
+        bad += [f'tools/layers:{n}: {layer} may not include {to}: no line above is for it'
+                for to in allowed[layer] if to not in list(allowed)[:-1]]
+        if len(set(allowed[layer])) < len(allowed[layer]):
+            bad.append(f'tools/layers:{n}: a layer stands there twice')
+    return allowed, bad
+
+
+def edges(files):
+    """(file, line, layer, included path) of each include that leaves its layer, tests apart."""
+    found = []
+    for f in files:
+        layer = f.split('/')[1]
+        for n, line in enumerate(read(f).splitlines(), 1):
+            m = INCLUDE.match(line)
+            if m and '/' in m.group(1) and m.group(1).split('/')[0] != layer:
+                found.append((f, n, layer, m.group(1)))
+    return found
+
+
+def problems(text, files):
+    allowed, bad = matrix(text)
+    order = list(allowed)
+    used = set()
+    for f, n, layer, path in edges(files):
+        to = path.split('/')[0]
+        if layer not in allowed:
+            continue
+        if os.path.basename(f).startswith('test_'):
+            ok = to in order and layer != 'devx' and order.index(to) < order.index(layer)
+        else:
+            ok = to in allowed[layer]
+            used.add((layer, to))
+        if not ok:
+            bad.append(f'{f}:{n}: {layer} may not include {path} (tools/layers)')
+    folders = {f.split('/')[1] for f in files}
+    bad += [f'tools/layers: no line for src/{d}' for d in sorted(folders - set(order))]
+    bad += [f'tools/layers: {d}: there is no such folder' for d in order if d not in folders]
+    bad += [f'tools/layers: {layer} does not include {to} any more: take it out'
+            for layer, row in allowed.items() for to in row
+            if layer in folders and (layer, to) not in used]
+    return bad
+
+
+def check_layering():
+    bad = problems(read('tools/layers'), sources(('.c', '.h', '.S'), ('src',)))
+    result('layering: includes are those of tools/layers', not bad, '\n'.join(bad))
+
+
+def check_heap():
+    """A signal handler that interrupted malloc may call the device: see util/heap.h."""
+    bad = []
+    for f in sources(('.c',), ('src/uverbs', 'src/mlx5')):
+        if not os.path.basename(f).startswith('test_'):
+            bad += [f'{f}:{n}: {line.strip()}' for n, line in enumerate(read(f).splitlines(), 1)
+                    if re.search(r'(?<![\w.>])(malloc|calloc|realloc|free|strdup)\(', line)]
+    result('layering: uverbs and drivers allocate by util/heap.h', not bad, '\n'.join(bad))

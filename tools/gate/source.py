@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Format, licences, and headers that compile alone."""
+from .common import CORES, on_all_cores, read, result, sh, sources
+
+LICENCE = 'SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause'
+GCC = ['gcc', '-std=gnu17', '-D_GNU_SOURCE', '-Wall', '-Wextra', '-Wno-unused-parameter', '-Isrc',
+       '-Iinclude', '-xc', '-fsyntax-only', '-include']
+GXX = ['g++', '-Wall', '-Wextra', '-xc++', '-fsyntax-only', '-include']
+
+
+def check_format(files=None):
+    files = sources(('.c', '.h')) if files is None else files
+    slices = [files[i::CORES * 2] for i in range(CORES * 2)]
+    out = ''.join(r.stdout for r in on_all_cores(
+        lambda some: sh(['clang-format', '--dry-run', '--Werror', *some]),
+        [s for s in slices if s]) if r.returncode)
+    result('format: clang-format', not out, out[-2000:])
+    bad = [f for f in files if LICENCE not in read(f)[:200]]
+    result('format: every file names its licence', not bad, '\n'.join(bad))
+
+
+def check_headers(headers=None):
+    if headers is None:
+        headers = sources(('.h',), ('src', 'include'))
+    commands = [[*GCC, h, '/dev/null'] for h in headers]
+    commands += [[*GXX, h, '/dev/null'] for h in headers if h.startswith('include/')]
+    bad = [r.stdout for r in on_all_cores(sh, commands) if r.returncode]
+    result('headers: each compiles alone', not bad, '\n'.join(bad)[-3000:])

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Choose tests of a build tree, build what they need, run them, and count their cases."""
+import json
+import os
+import re
+import subprocess
+
+from .common import CORES, TOP, Part, failed, passed, result, sh, skipped
+
+CLANG = {'CC': 'clang'}
+SANITIZED = ('-Db_sanitize=address,undefined', '-Db_lundef=false', '-Dfuzz=true')
+
+
+def introspect(build, what):
+    return json.loads(subprocess.run(['meson', 'introspect', '--' + what, build], cwd=TOP, check=True,
+                                     stdout=subprocess.PIPE).stdout)
+
+
+def suites(test):
+    return {s.rsplit(':', 1)[-1] for s in test['suite']}
+
+
+def of(tests, *words):
+    """Those of a suite, of a layer (engine: engine-cq and others), or of this name."""
+    return [t for t in tests if any(w in suites(t) or t['name'] == w or t['name'].startswith(w + '-')
+                                    for w in words)]
+
+
+def targets(build, tests):
+    """The files of the build tree that these tests need; none: all. Only unit tests and fuzzers say."""
+    if any(not suites(t) <= {'unit', 'fuzz'} for t in tests):
+        return []
+    files = {t['id']: t['filename'] for t in introspect(build, 'targets')}
+    top = os.path.join(TOP, build)
+    return sorted({os.path.relpath(f, top) for t in tests for d in t['depends'] for f in files[d]})
+
+
+def setup(build, *args, env=None):
+    """Configure a tree that may be there already."""
+    if not os.path.exists(os.path.join(TOP, build, 'build.ninja')):
+        return sh(['meson', 'setup', build, *args], env=dict(os.environ, **(env or {})))
+    return sh(['meson', 'configure', build, *args]) if args else None
+
+
+def compile_targets(build, name, files=(), first=None, prefix=()):
+    """first: what setup() gave. prefix: a command that runs the compilation at a lower priority."""
+    r = first
+    if r is None or r.returncode == 0:
+        r = sh([*prefix, 'ninja', '-C', build, '-j', str(CORES), *files])
+    result(f'build: {name}', r.returncode == 0, r.stdout[-3000:])
+    return r.returncode == 0
+
+
+def unittest_failures(out):
+    return sum(int(x) for x in re.findall(r'(?:failures|errors)=(\d+)', out))
+
+
+def count(test, label):
+    """A meson test may hold many cases: count what its runner (cmocka, unittest) says it ran."""
+    out = (test.get('stdout') or '') + '\n' + (test.get('stderr') or '')
+    name = f"{label}{test['name']}"
+    if test['result'] == 'SKIP':
+        skipped.append((name, out.strip().splitlines()[-1] if out.strip() else ''))
+        print(f'skip {name}')
+        return
+    ran = re.search(r'^Ran (\d+) tests? in', out, re.M)
+    mocka = {w: sum(int(n) for n in re.findall(r'\[  %s *\] (\d+) test' % w, out))
+             for w in ('PASSED', 'SKIPPED')}
+    if ran:
+        m = re.search(r'skipped=(\d+)', out)
+        nskip = int(m.group(1)) if m else 0
+        n = int(ran.group(1)) - nskip - unittest_failures(out)
+    elif mocka['PASSED']:
+        n, nskip = mocka['PASSED'], mocka['SKIPPED']
+    else:
+        n, nskip = int(test['result'] == 'OK'), 0
+    passed.extend([name] * n)
+    why = re.findall(r"^(\S+).* \.\.\. skipped ['\"](.*)['\"]$", out, re.M)
+    skipped.extend((f'{name}: {w[0]}', w[1]) for w in why)
+    skipped.extend([(name, 'see its log')] * max(nskip - len(why), 0))
+    if test['result'] == 'OK':
+        print(f"ok   {name} ({n} cases, {test['duration']:.1f} s)", flush=True)
+        return
+    bad = unittest_failures(out) or len(re.findall(r'^\[  FAILED  \] \w+$', out, re.M)) or 1
+    failed.extend([name] * bad)
+    print(f"FAIL {name} ({test['result']})\n" + '\n'.join(out.splitlines()[-60:]), flush=True)
+
+
+def run(part, build, label, tests, at_once):
+    """These tests, at_once of them at a time; one that leaves no line in the log has failed."""
+    if not tests:
+        return
+    with Part(part):
+        run_logged(build, label, tests, at_once)
+
+
+def run_logged(build, label, tests, at_once):
+    log = os.path.join(TOP, build, 'meson-logs', f'gate-{at_once}.json')
+    if os.path.exists(log):
+        os.unlink(log)
+    r = sh(['meson', 'test', '-C', build, '--no-rebuild', '--num-processes', str(at_once),
+            '--logbase', f'gate-{at_once}',
+            '--timeout-multiplier', os.environ.get('SOFTHCA_PATIENCE', '4'),  # for hangs only
+            *(t['name'] for t in tests)])
+    told = 0
+    if os.path.exists(log):
+        with open(log, encoding='utf-8') as f:
+            for line in f:
+                count(json.loads(line), label)
+                told += 1
+    if told != len(tests):
+        result(f'{label}tests of {build}: {told} of {len(tests)} ran', False, r.stdout[-2000:])
