@@ -10,7 +10,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import BUILD, SOFTHCA, TIMEOUT, TOP  # noqa: E402
+from softhca import BUILD, SOFTHCA, TIMEOUT, TOP, port_block  # noqa: E402
 
 DEVX_SEND = os.path.join(BUILD, 'examples', 'devx_send')
 PYTHON = '/usr/bin/python3'
@@ -304,9 +304,9 @@ create(cq[:64])
 
     def test_errors_and_events(self):
         """A receive without a buffer, a completion channel."""
+        pingpong = f'ibv_rc_pingpong -p {port_block()} -e -n 4'
         lines = [normal(x) for x in self.traced(
-            'sh', '-c', 'ibv_rc_pingpong -p 18599 -e -n 4 & until ibv_rc_pingpong -p 18599 -e -n 4 localhost; '
-            'do sleep 0.1; done; wait',
+            'sh', '-c', f'{pingpong} & until {pingpong} localhost; do sleep 0.1; done; wait',
             options=['-e', 'doorbell,event'])]
         self.assertTrue([x for x in lines if re.match(
             r'doorbell: ring\(uar=\d+, offset=0x800, qpn=0x4[01], wqe_index=0, opcode=SEND\(0xa\), '

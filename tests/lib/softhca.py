@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -37,6 +38,25 @@ def listening(port):
         if any(len(c) > 3 and c[1].endswith(want) and c[3] == '0A' for c in rows):
             return True
     return False
+
+
+port_guards = []  # the first port of each block that is ours: bound, so that no other test gets it
+
+
+def port_block(size=500):
+    """The first of `size` TCP ports for this process alone, below those that connections get."""
+    blocks = range(18600, 32768 - size, size)
+    for i in range(len(blocks)):
+        first = blocks[(os.getpid() + i) % len(blocks)]
+        s = socket.socket()
+        try:
+            s.bind(('', first))
+        except OSError:
+            s.close()
+            continue
+        port_guards.append(s)
+        return first + 1
+    raise AssertionError('no TCP ports for this test')
 
 
 def wait_for(cond, what, timeout=TIMEOUT):
@@ -178,10 +198,12 @@ class Fabric:
 
 class Case(unittest.TestCase):
     """With helpers that show the command and its output when something is wrong."""
-    port = 18600 + (os.getpid() % 500) * 20
+    port = port_block()
 
     def setUp(self):
         Case.port += 1
+        if Case.port > port_guards[-1].getsockname()[1] + 400:
+            Case.port = port_block()
 
     def ok(self, r):
         self.assertEqual(r.status, 0, str(r))

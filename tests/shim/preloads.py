@@ -11,6 +11,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from softhca import port_block  # noqa: E402
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get('SOFTHCA_BUILD', os.path.join(TOP, 'build'))
 SOFTHCA = os.path.join(BUILD, 'softhca')
@@ -55,7 +58,7 @@ def gcc_lib(name):
 
 
 class Preloads(unittest.TestCase):
-    port = 20000 + os.getpid() % 20000
+    port = port_block()
 
     def ok(self, *argv, has='', **kw):
         rc, out, err = run(*argv, **kw)
