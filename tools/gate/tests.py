@@ -42,11 +42,11 @@ def setup(build, *args, env=None):
     return sh(['meson', 'configure', build, *args]) if args else None
 
 
-def compile_targets(build, name, files=(), first=None, prefix=()):
-    """first: what setup() gave. prefix: a command that runs the compilation at a lower priority."""
+def compile_targets(build, name, files=(), first=None, run_it=sh):
+    """first: the result of setup(). run_it: runs the command, perhaps at a lower priority."""
     r = first
     if r is None or r.returncode == 0:
-        r = sh([*prefix, 'ninja', '-C', build, '-j', str(CORES), *files])
+        r = run_it(['ninja', '-C', build, '-j', str(CORES), *files])
     result(f'build: {name}', r.returncode == 0, r.stdout[-3000:])
     return r.returncode == 0
 
