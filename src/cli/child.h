@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include "cli/cli.h"
 
+#include <sys/types.h>
+
 /* What this program changes for itself and the command must not inherit. */
 struct child_state {
 	sigset_t mask;

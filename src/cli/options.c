@@ -11,6 +11,7 @@
 #include <string.h>
 #include "cli/hex.h"
 #include "fw/caps.h"
+#include "hw/hca.h"
 #include "util/cleanup.h"
 
 struct word {

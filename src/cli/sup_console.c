@@ -15,6 +15,8 @@
 #include <strings.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "topo/snapshot.h"
 #include "util/bits.h"
 #include "util/cleanup.h"

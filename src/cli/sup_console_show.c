@@ -13,6 +13,8 @@
 #include <time.h>
 #include "fabric/mad.h"
 #include "fabric/notice.h"
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "util/cleanup.h"
 
 #define MAX_HOPS 64

@@ -20,6 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "fw/fw.h"
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "segment/evq.h"
 #include "segment/evsub.h"
 #include "umad/umad.h"

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "fw/caps.h"
 #include "fw/fw.h"
+#include "hw/hca.h"
 #include "util/cleanup.h"
 
 enum sup_used {

@@ -19,6 +19,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 #include "engine/engine.h"
+#include "hw/hca.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"

@@ -15,6 +15,8 @@
 #include <unistd.h>
 #include "fw/caps.h"
 #include "fw/kinds.h"
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "util/cleanup.h"
 
 static void add_str(struct json_object *o, const char *key, const char *v)

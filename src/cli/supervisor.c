@@ -14,8 +14,8 @@
 #include <unistd.h>
 #include "fw/caps.h"
 #include "fw/fw.h"
+#include "hw/port.h"
 #include "segment/evq.h"
-#include "segment/hw.h"
 #include "umad/umad.h"
 #include "util/cleanup.h"
 #include "util/clock.h"

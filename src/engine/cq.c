@@ -4,6 +4,9 @@
  * one CQ lock at a time and calls segment/mem.h and segment/evq.h under it.
  */
 #include "engine/internal.h"
+#include "hw/cq.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
 #include "segment/evq.h"
 #include "util/point.h"
 

@@ -5,6 +5,9 @@
  * connection lasts as long as a message.
  */
 #include "engine/internal.h"
+#include "hw/qctr.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
 #include "wire/prm/prm.h"
 
 uint32_t dc_header(const struct eng_run *r)

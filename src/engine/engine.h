@@ -9,7 +9,12 @@
 #ifndef SOFTHCA_ENGINE_ENGINE_H
 #define SOFTHCA_ENGINE_ENGINE_H
 
-#include "segment/hw.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+
+struct hw_cq;
+struct hw_srq;
+struct hw_mkey;
 
 /*
  * A store of 8 bytes (`be` is the raw qword, big-endian as it lies in memory) to byte `offset` of

@@ -5,6 +5,13 @@
  * device thread; by DEVX, to who has subscribed. Called by the engine and the firmware.
  */
 #include "engine/internal.h"
+#include "hw/cq.h"
+#include "hw/evtarget.h"
+#include "hw/flags.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/share.h"
+#include "hw/srq.h"
 #include "segment/evq.h"
 #include "segment/evsub.h"
 #include "wire/prm/eq.h"

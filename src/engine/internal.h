@@ -12,6 +12,11 @@
 
 #include "engine/engine.h"
 #include "fabric/path.h"
+#include "hw/cq.h"
+#include "hw/mkey.h"
+#include "hw/qctr.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
 #include "segment/proc.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -19,6 +24,8 @@
 #include "wire/wqe/wqe.h"
 
 #include <errno.h>
+
+struct hw_srq;
 
 #define ENG_LOG_MAX_MSG 30  /* as general cap log_max_msg: 1 GiB */
 #define ENG_MAX_SG 62       /* ds <= 63, one is the control segment; two more vectors hold a CQE */

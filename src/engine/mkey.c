@@ -5,6 +5,10 @@
  * keeps a key registered (eng_mkey_quiesce waits for it), so nothing is written to the key.
  */
 #include "engine/internal.h"
+#include "hw/mkey.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
 #include "util/point.h"
 
 #include <errno.h>

@@ -4,6 +4,12 @@
  * process that registered them resumes them (DESIGN.md 6). Also the poll mode's look at doorbells.
  */
 #include "engine/internal.h"
+#include "hw/cq.h"
+#include "hw/evtarget.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/share.h"
+#include "hw/srq.h"
 #include "segment/evsub.h"
 #include "segment/proc.h"
 

@@ -6,6 +6,11 @@
  */
 #include "engine/internal.h"
 #include "fabric/fabric.h"
+#include "hw/mkey.h"
+#include "hw/port.h"
+#include "hw/qctr.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
 #include "segment/cap.h"
 #include "wire/prm/prm.h"
 

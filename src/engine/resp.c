@@ -4,6 +4,12 @@
  * requester's thread, under the responder's rq_lock; takes the SRQ's and one CQ's lock.
  */
 #include "engine/internal.h"
+#include "hw/cq.h"
+#include "hw/mkey.h"
+#include "hw/qctr.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
 #include "util/point.h"
 #include "util/sys.h"
 

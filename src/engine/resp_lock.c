@@ -16,6 +16,9 @@
  * GATE_BUSY, and not taken over.
  */
 #include "engine/internal.h"
+#include "hw/cq.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
 #include "util/point.h"
 
 #include <errno.h>

@@ -4,6 +4,10 @@
  * parking). Entered by the ringing thread, the device thread and the firmware; owns sq_lock.
  */
 #include "engine/internal.h"
+#include "hw/cq.h"
+#include "hw/qctr.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>

@@ -4,6 +4,10 @@
  * by the firmware under the HCA's lock, and by the rest of the engine.
  */
 #include "engine/internal.h"
+#include "hw/qctr.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
 #include "util/point.h"
 
 #include <errno.h>

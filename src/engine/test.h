@@ -24,8 +24,14 @@
 
 #include "engine/internal.h"
 #include "fabric/fabric.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
 #include "segment/evq.h"
 #include "segment/proc.h"
+
+struct hw_cq;
+struct hw_srq;
+struct hw_mkey;
 
 #define T_OWNER 3 /* file index 2 + 1: any will do */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Messages as packets of a capture: which, with what in them, and nothing while nobody captures. */
 #include "engine/test.h"
+#include "hw/port.h"
+#include "hw/qp_state.h"
 #include "segment/cap.h"
 
 static struct seg *seg; /* of the capture */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Completion queues: arming, overrun, sizes, resizing. */
 #include "engine/test.h"
+#include "hw/cq.h"
+#include "hw/qp_state.h"
 #include <infiniband/verbs.h>
 
 static void arm_on(struct t_qp *q, uint32_t uar, uint32_t sn, uint32_t cmd)

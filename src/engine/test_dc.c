@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* DC: initiators that name a target in each WQE, and what the target does with wrong ones. */
 #include "engine/test.h"
+#include "hw/port.h"
+#include "hw/qp_state.h"
 #include "wire/prm/prm.h"
 #include "segment/evsub.h"
 #include "wire/prm/eq.h"

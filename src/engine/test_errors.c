@@ -4,6 +4,9 @@
  * get. The flush that follows is looked at in every row.
  */
 #include "engine/test.h"
+#include "hw/mkey.h"
+#include "hw/qctr.h"
+#include "hw/qp_state.h"
 #include "wire/prm/prm.h"
 #include <infiniband/verbs.h>
 

@@ -3,6 +3,10 @@
 #include "engine/test.h"
 #include "fabric/count.h"
 #include "fabric/test_net.h"
+#include "hw/flags.h"
+#include "hw/mcg.h"
+#include "hw/port.h"
+#include "hw/qp_state.h"
 #include "wire/prm/prm.h"
 
 #define ACK_14_NS UINT64_C(67108864) /* 4.096 us << 14 */

@@ -6,6 +6,7 @@
 #define SOFTHCA_ENGINE_TEST_KEYS_H
 
 #include "engine/test.h"
+#include "hw/mkey.h"
 #include "wire/prm/prm.h"
 
 #define ALL (HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_READ | HW_ACC_REMOTE_WRITE | HW_ACC_ATOMIC)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Keys over keys: lists, strides, and what may be wrong with them. */
 #include "engine/test_keys.h"
+#include "hw/mkey.h"
+#include "hw/qp_state.h"
 #include <infiniband/verbs.h>
 
 static void test_a_list_of_keys(void **state)

@@ -2,6 +2,15 @@
 /* The engine tests' bed: objects made by hand, WQEs as libmlx5 writes them, CQEs as it reads them.
  */
 #include "engine/test.h"
+#include "hw/cq.h"
+#include "hw/evtarget.h"
+#include "hw/hca.h"
+#include "hw/mkey.h"
+#include "hw/pd.h"
+#include "hw/port.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
 #include "wire/prm/prm.h"
 
 uint64_t t_now = 1000000;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Datagrams to multicast groups: who gets them. */
 #include "engine/test.h"
+#include "hw/flags.h"
+#include "hw/mcg.h"
+#include "hw/port.h"
+#include "hw/qp_state.h"
 
 #include <string.h>
 #include <sys/mman.h>

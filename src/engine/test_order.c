@@ -2,6 +2,10 @@
 /* Order between the two ends' completions, and how long a message waits for somebody's lock. The
  * clock is a hook: it is read while the engine waits. */
 #include "engine/test.h"
+#include "hw/port.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
 
 static struct t_pair *now_of;
 static int looks;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The engine between processes: traffic, inherited queues, peers that stop at bad moments. */
 #include "engine/test_procs.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
 #include <infiniband/verbs.h>
 
 #define N_SENDS 12

@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include "engine/test.h"
+#include "hw/qp_state.h"
 #include "util/test_time.h"
 
 /* What the processes tell each other; shared memory, unlike everything else in here. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* RC between two QPs of one process: every opcode, and where data and completions end up. */
 #include "engine/test.h"
+#include "hw/port.h"
+#include "hw/qp_state.h"
 #include <pthread.h>
 
 static void send_one(void **state)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Who uses a key that goes: queues that run meanwhile, and owners that are stopped. */
 #include "engine/test_procs.h"
+#include "hw/mkey.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
 #include <infiniband/verbs.h>
 #include <pthread.h>
 

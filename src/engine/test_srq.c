@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Shared receive queues: their order, limits, and what is in hand. */
 #include "engine/test.h"
+#include "hw/cq.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
 #include <infiniband/verbs.h>
 
 struct srq_bed {

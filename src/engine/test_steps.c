@@ -6,6 +6,10 @@
  * and it goes on.
  */
 #include "engine/test_procs.h"
+#include "hw/cq.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
 #include "segment/evsub.h"
 #include "util/point.h"
 #include "wire/prm/eq.h"

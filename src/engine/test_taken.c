@@ -5,6 +5,8 @@
  */
 #include "engine/test_keys.h"
 #include "engine/test_procs.h"
+#include "hw/mkey.h"
+#include "hw/qp_state.h"
 #include "util/sys.h"
 
 #include <infiniband/verbs.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* RNR and transport retries by a clock of our own. Nothing here sleeps. */
 #include "engine/test.h"
+#include "hw/cq.h"
+#include "hw/port.h"
+#include "hw/qp_state.h"
 #include <infiniband/verbs.h>
 
 #define ACK_NS(t) (UINT64_C(4096) << (t))

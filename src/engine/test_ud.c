@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Transports without answers: datagrams, and UC. */
 #include "engine/test.h"
+#include "hw/port.h"
+#include "hw/qctr.h"
+#include "hw/qp_state.h"
 #include <infiniband/verbs.h>
 
 /* ---- UD */

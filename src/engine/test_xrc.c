@@ -2,6 +2,11 @@
 /* XRC: requests that name an SRQ, on one initiator and one target QP with two SRQs of its domain.
  */
 #include "engine/test.h"
+#include "hw/flags.h"
+#include "hw/mkey.h"
+#include "hw/qctr.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
 
 #include <string.h>
 

@@ -4,6 +4,9 @@
  * rest of the engine when the topic is on, on the engine's stack and with queue locks held.
  */
 #include "engine/internal.h"
+#include "hw/cq.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
 #include "util/fmt.h"
 #include "util/rec.h"
 #include "wire/ib_event.h"

@@ -7,6 +7,14 @@
 #include "engine/internal.h"
 #include "fabric/count.h"
 #include "fabric/fabric.h"
+#include "hw/flags.h"
+#include "hw/hca.h"
+#include "hw/mcg.h"
+#include "hw/mkey.h"
+#include "hw/port.h"
+#include "hw/qctr.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
 #include "segment/cap.h"
 
 #include <errno.h>

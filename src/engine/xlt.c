@@ -6,6 +6,7 @@
  * (UMR): every entry is read once and checked.
  */
 #include "engine/internal.h"
+#include "hw/mkey.h"
 
 #include <errno.h>
 

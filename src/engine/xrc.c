@@ -4,6 +4,10 @@
  * rq_lock, and by the firmware before an XRC SRQ goes.
  */
 #include "engine/internal.h"
+#include "hw/flags.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
 
 #include <errno.h>
 

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "util/bits.h"
 #include "util/heap.h"
 

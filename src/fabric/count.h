@@ -7,6 +7,7 @@
 #ifndef SOFTHCA_FABRIC_COUNT_H
 #define SOFTHCA_FABRIC_COUNT_H
 
+#include "hw/port.h"
 #include "segment/fab.h"
 
 static inline struct fab_ctr *fab_ctr(const struct seg *s, uint32_t port)

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <infiniband/verbs.h>
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "segment/evq.h"
 #include "segment/evsub.h"
 #include "segment/proc.h"

@@ -6,6 +6,8 @@
 #define SOFTHCA_FABRIC_FABRIC_H
 
 #include "fabric/topo.h"
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "segment/fab.h"
 
 struct fab_options {

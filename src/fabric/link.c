@@ -9,6 +9,7 @@
 #include <errno.h>
 #include "fabric/count.h"
 #include "fabric/notice.h"
+#include "hw/port.h"
 
 static bool may_train(const struct hw_port *p)
 {

@@ -7,6 +7,7 @@
 #include "fabric/notice.h"
 
 #include <string.h>
+#include "hw/port.h"
 #include "segment/lock.h"
 #include "segment/proc.h"
 #include "util/point.h"

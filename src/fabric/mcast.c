@@ -6,6 +6,7 @@
 #include "fabric/path.h"
 #include "fabric/count.h"
 #include "fabric/fabric.h"
+#include "hw/port.h"
 
 /* Cables that a packet has still to cross: of a tree of any depth, a switch's ports for each level
  * at most. What does not fit is lost, as in a switch whose buffers are full. */

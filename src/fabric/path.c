@@ -12,6 +12,8 @@
 #include "fabric/fabric.h"
 
 #include <string.h>
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "util/bits.h"
 
 /* More switches than any sound route has: tables may hold loops. */

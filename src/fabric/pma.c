@@ -9,6 +9,7 @@
 #include "fabric/fabric.h"
 
 #include <string.h>
+#include "hw/port.h"
 #include "util/bits.h"
 #include "util/cleanup.h"
 

@@ -4,6 +4,8 @@
  * port that has that LID. Calls the segment only; called by the engine, also in a trap.
  */
 #include "fabric/fabric.h"
+#include "hw/hca.h"
+#include "hw/port.h"
 
 #include <string.h>
 

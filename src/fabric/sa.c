@@ -6,6 +6,8 @@
 #include "fabric/sa.h"
 
 #include <string.h>
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "util/heap.h"
 
 #define SA_CLASS_VERSION 2

@@ -10,6 +10,8 @@
 #include "fabric/mad.h"
 #include "wire/mad/sa_comp.h"
 
+struct hw_port;
+
 #define FAB_SA_KEY 1 /* SM_Key of trusted requests: OpenSM's, and what saquery sends */
 
 /* ---- for src/umad */

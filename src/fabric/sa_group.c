@@ -5,6 +5,7 @@
  * the asker's thread. Called by sa.c; takes fab_subnet.lock.
  */
 #include "fabric/sa.h"
+#include "hw/port.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include "fabric/sa.h"
 
 #include <string.h>
+#include "hw/port.h"
 #include "util/clock.h"
 
 /* Component numbers of ServiceRecord. */

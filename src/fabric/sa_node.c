@@ -4,6 +4,8 @@
  * LID of whom they are about. Called by sa.c.
  */
 #include "fabric/sa.h"
+#include "hw/hca.h"
+#include "hw/port.h"
 
 #include <string.h>
 

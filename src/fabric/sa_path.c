@@ -4,6 +4,7 @@
  * there when packets arrive in both directions. Called by sa.c.
  */
 #include "fabric/sa.h"
+#include "hw/port.h"
 
 #include <string.h>
 

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include "hw/port.h"
 #include "segment/link.h"
 #include "util/heap.h"
 

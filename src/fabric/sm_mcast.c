@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include "hw/port.h"
 #include "util/heap.h"
 #include "wire/mad/sa.h"
 

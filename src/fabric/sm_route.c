@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include "hw/port.h"
 #include "util/heap.h"
 
 /* ---- distances */

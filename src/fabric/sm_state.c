@@ -11,6 +11,7 @@
 #include "fabric/sweep.h"
 
 #include <string.h>
+#include "hw/port.h"
 #include "util/log.h"
 
 /* AttributeModifier of Set(SMInfo), IBA 14.4.1 */

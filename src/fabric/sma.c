@@ -9,6 +9,8 @@
 #include <string.h>
 #include "fabric/count.h"
 #include "fabric/notice.h"
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "util/clock.h"
 
 #define PKEY_BLOCK 32

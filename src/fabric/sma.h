@@ -5,6 +5,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/mad.h"
+#include "hw/port.h"
 
 static inline struct fab_node *sma_node(const struct fab_mad_call *c)
 {

@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <string.h>
 #include "fabric/count.h"
+#include "hw/hca.h"
+#include "hw/port.h"
 
 #define OLD_SPEEDS 7u /* 2.5, 5, 10: the others are extended ones */
 #define EXT_SHIFT 4

@@ -4,6 +4,7 @@
  * 14.2.5.10, 14.2.5.12).
  */
 #include "fabric/sma.h"
+#include "hw/hca.h"
 
 #include <string.h>
 

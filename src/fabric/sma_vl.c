@@ -4,6 +4,7 @@
  * has no lanes.
  */
 #include "fabric/sma.h"
+#include "hw/port.h"
 
 #include <string.h>
 

@@ -9,6 +9,7 @@
 #include "fabric/count.h"
 #include "fabric/fabric.h"
 
+#include "hw/port.h"
 #include "wire/mad/mad.h"
 
 /* Where a packet goes on from a node: out of a port (from 1 on), or one of these. */

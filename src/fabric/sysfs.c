@@ -15,6 +15,9 @@
 #include <string.h>
 #include "fabric/cpumask.h"
 #include "fabric/tree.h"
+#include "hw/hca.h"
+#include "hw/port.h"
+#include "hw/qctr.h"
 #include "util/bits.h"
 #include "util/cleanup.h"
 

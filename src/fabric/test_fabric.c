@@ -17,6 +17,8 @@
 
 #include "fabric/fabric.h"
 #include "fabric/mad.h"
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "segment/evq.h"
 #include "segment/evsub.h"
 #include "segment/proc.h"

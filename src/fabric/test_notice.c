@@ -3,6 +3,7 @@
 #include "fabric/test_net.h"
 
 #include "fabric/notice.h"
+#include "hw/port.h"
 
 static uint8_t sent[4][MAD_SIZE];
 static uint32_t nsent, sent_from[4];

@@ -9,6 +9,8 @@
 
 #include "fabric/count.h"
 #include "fabric/path.h"
+#include "hw/hca.h"
+#include "hw/port.h"
 
 static void a_way_names_its_ports(void **state)
 {

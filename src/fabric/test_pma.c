@@ -3,6 +3,7 @@
 #include "fabric/test_net.h"
 
 #include "fabric/count.h"
+#include "hw/port.h"
 
 static uint8_t out[MAD_SIZE];
 

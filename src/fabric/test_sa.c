@@ -11,6 +11,7 @@
 #include "fabric/path.h"
 #include "fabric/sa.h"
 #include "fabric/test_topo.h"
+#include "hw/port.h"
 #include "segment/proc.h"
 
 static struct seg seg;

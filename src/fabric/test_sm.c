@@ -11,6 +11,7 @@
 
 #include "fabric/mad.h"
 #include "fabric/test_topo.h"
+#include "hw/port.h"
 #include "util/clock.h"
 
 static struct seg seg;

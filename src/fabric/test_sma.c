@@ -3,6 +3,8 @@
 #include "fabric/test_net.h"
 
 #include "fabric/count.h"
+#include "hw/hca.h"
+#include "hw/port.h"
 
 static uint8_t in[MAD_SIZE], out[MAD_SIZE];
 static uint64_t key; /* M_Key that is sent */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The way of subnet management packets: IBA 14.2.2, and the rules of smi.c (Linux). */
 #include "fabric/test_net.h"
+#include "hw/port.h"
 
 static uint8_t mad[MAD_SIZE];
 

@@ -18,6 +18,7 @@
 #include "fabric/cpumask.h"
 #include "fabric/count.h"
 #include "fabric/fabric.h"
+#include "hw/port.h"
 
 #define IB "sys/class/infiniband/mlx5_0/"
 #define PORT IB "ports/1/"

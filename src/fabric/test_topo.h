@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <infiniband/verbs.h>
 #include "fabric/fabric.h"
+#include "hw/hca.h"
 
 #define TT_RADIX 36
 

@@ -3,6 +3,8 @@
 #include "fabric/fabric.h"
 
 #include <string.h>
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "util/fmt.h"
 #include "util/log.h"
 #include "util/rec.h"

@@ -8,6 +8,8 @@
 #include "fw/caps.h"
 
 #include <infiniband/verbs.h>
+#include "hw/hca.h"
+#include "hw/mkey.h"
 #include "wire/prm/eq.h"
 
 /*

@@ -7,9 +7,10 @@
 #ifndef SOFTHCA_FW_CAPS_H
 #define SOFTHCA_FW_CAPS_H
 
+#include "hw/hca.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-#include "segment/hw.h"
 
 enum { /* atomic_operations */
        FW_ATOMIC_CS = 1,

@@ -17,8 +17,25 @@
 #include "fw/fw.h"
 #include "fw/commands.h"
 #include "fw/kinds.h"
+#include "hw/cq.h"
+#include "hw/flags.h"
+#include "hw/mkey.h"
+#include "hw/obj.h"
+#include "hw/pd.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
+#include "hw/uar.h"
+#include "hw/xrcd.h"
 #include "util/log.h"
 #include "wire/prm/prm.h"
+
+struct hw_eq;
+struct hw_hca;
+struct hw_qctr;
+struct hw_uar;
+struct hw_umem;
+struct hw_qp;
 
 #define FW_R_ENUM(name, syn, st, field, says) FW_R_##name,
 enum fw_r { FW_R_NONE, FW_REFUSALS(FW_R_ENUM) FW_R_COUNT };

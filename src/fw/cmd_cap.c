@@ -6,6 +6,7 @@
 #include "fw/cmd.h"
 
 #include <string.h>
+#include "hw/mkey.h"
 #include "util/cleanup.h"
 
 #define CAP(f, v) LAYOUT_SET(cmd_hca_cap, cap, f, (v))

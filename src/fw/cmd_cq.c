@@ -10,6 +10,10 @@
 
 #include <errno.h>
 #include "engine/engine.h"
+#include "hw/cq.h"
+#include "hw/hca.h"
+#include "hw/uar.h"
+#include "hw/umem.h"
 
 #define CQC(f) LAYOUT_GET(cqc, cqc, f)
 

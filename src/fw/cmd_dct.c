@@ -8,6 +8,11 @@
 
 #include <errno.h>
 #include "engine/engine.h"
+#include "hw/hca.h"
+#include "hw/port.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
 
 #define DCTC(f) LAYOUT_GET(dctc, dctc, f)
 

@@ -6,6 +6,10 @@
 #include "fw/cmd.h"
 
 #include <errno.h>
+#include "hw/flags.h"
+#include "hw/obj.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
 #include "util/cleanup.h"
 
 struct gobj_type {

@@ -5,6 +5,9 @@
  * The memory itself is never touched here: a umem says whose it is and where.
  */
 #include "fw/cmd.h"
+#include "hw/pd.h"
+#include "hw/uar.h"
+#include "hw/umem.h"
 
 /* ---- UAR ---- */
 

@@ -7,6 +7,9 @@
 
 #include <errno.h>
 #include "engine/engine.h"
+#include "hw/hca.h"
+#include "hw/mkey.h"
+#include "hw/umem.h"
 
 #define MKC(f) LAYOUT_GET(mkc, mkc, f)
 

@@ -6,6 +6,7 @@
 #include "fw/cmd.h"
 
 #include <errno.h>
+#include "hw/qctr.h"
 #include "util/cleanup.h"
 
 enum { SET_IDS = 256 }; /* 0 is none */

@@ -8,6 +8,7 @@
  * Only SQs can be paced, and no SQ sends: nothing is ever slowed down.
  */
 #include "fw/cmd.h"
+#include "hw/obj.h"
 
 #include <errno.h>
 

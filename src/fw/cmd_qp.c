@@ -11,6 +11,10 @@
 #include <errno.h>
 #include <sys/param.h>
 #include "engine/engine.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
+#include "hw/umem.h"
 
 #define QPC(f) LAYOUT_GET(qpc, qpc, f)
 

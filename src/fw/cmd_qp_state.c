@@ -11,6 +11,11 @@
 
 #include <errno.h>
 #include "engine/engine.h"
+#include "hw/hca.h"
+#include "hw/port.h"
+#include "hw/qctr.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
 #include "util/cleanup.h"
 
 enum { /* opt_param_mask */

@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include "engine/engine.h"
+#include "hw/srq.h"
+#include "hw/umem.h"
 
 #define WQ(f) LAYOUT_GET(wq, wq, f)
 

@@ -7,6 +7,8 @@
  * no packet ever arrives in one: all that works on them is commands.
  */
 #include "fw/cmd.h"
+#include "hw/obj.h"
+#include "hw/srq.h"
 
 #include <errno.h>
 

@@ -4,6 +4,7 @@
  * of raw packets. Called by exec.c under the HCA's lock. No packet passes: see cmd_rq.c.
  */
 #include "fw/cmd.h"
+#include "hw/obj.h"
 
 #include <errno.h>
 

@@ -4,6 +4,7 @@
 
 #include "fabric/count.h"
 #include "fabric/fabric.h"
+#include "hw/port.h"
 
 #define VPORT(f, v) LAYOUT_SET(hca_vport_context, ctx, f, (v))
 

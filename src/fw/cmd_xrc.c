@@ -7,6 +7,9 @@
 
 #include <errno.h>
 #include "engine/engine.h"
+#include "hw/srq.h"
+#include "hw/umem.h"
+#include "hw/xrcd.h"
 
 #define SRQC(f) LAYOUT_GET(xrc_srqc, srqc, f)
 

@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include "engine/engine.h"
+#include "hw/obj.h"
+#include "hw/srq.h"
 
 #define XRQC(f) LAYOUT_GET(xrqc, xrqc, f)
 #define WQ(f) LAYOUT_GET(wq, wq, f)

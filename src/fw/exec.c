@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include "hw/hca.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/sys.h"

@@ -6,8 +6,8 @@
 #ifndef SOFTHCA_FW_FW_H
 #define SOFTHCA_FW_FW_H
 
-#include "segment/hw.h"
 #include "fw/caps.h"
+#include "segment/mem.h"
 
 /* The uid of what the driver shares between contexts: fw_may_name() in cmd.h. */
 #define FW_SHARED_UID 0xffffu

@@ -10,6 +10,19 @@
 #include <stddef.h>
 #include "engine/engine.h"
 #include "fw/cmd.h"
+#include "hw/cq.h"
+#include "hw/mcg.h"
+#include "hw/mkey.h"
+#include "hw/obj.h"
+#include "hw/pd.h"
+#include "hw/qctr.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/share.h"
+#include "hw/srq.h"
+#include "hw/uar.h"
+#include "hw/umem.h"
+#include "hw/xrcd.h"
 
 /* Where a field of that type is; of another type it does not compile. */
 #define AT(ctype, type, field) \

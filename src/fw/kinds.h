@@ -7,7 +7,6 @@
 #define SOFTHCA_FW_KINDS_H
 
 #include "fw/caps.h"
-#include "segment/hw.h"
 
 /* Each element starts like this; fw_find() also needs the uid. */
 struct fw_elem {

@@ -8,6 +8,7 @@
  * killed in between leaves it too high, until whoever inherits the HCA's lock counts again.
  */
 #include "fw/cmd.h"
+#include "hw/hca.h"
 
 #include <errno.h>
 #include <string.h>

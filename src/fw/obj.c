@@ -7,6 +7,16 @@
 
 #include <errno.h>
 #include "engine/engine.h"
+#include "hw/cq.h"
+#include "hw/flags.h"
+#include "hw/hca.h"
+#include "hw/mkey.h"
+#include "hw/obj.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
+#include "hw/uar.h"
+#include "hw/umem.h"
 
 /* The driver for itself: what it makes is nobody's (uid 0) or everybody's (shared). */
 static bool is_driver(const struct fw_call *k)

@@ -11,6 +11,11 @@
 
 #include <errno.h>
 #include "engine/engine.h"
+#include "hw/flags.h"
+#include "hw/hca.h"
+#include "hw/mkey.h"
+#include "hw/port.h"
+#include "hw/qctr.h"
 #include "segment/proc.h"
 #include "util/cleanup.h"
 #include "util/clock.h"

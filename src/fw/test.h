@@ -16,6 +16,8 @@
 
 #include "fabric/fabric.h"
 #include "fw/cmd.h"
+#include "hw/hca.h"
+#include "hw/qp_state.h"
 #include "segment/proc.h"
 #include "util/cleanup.h"
 

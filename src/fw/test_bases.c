@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The valid commands, but for those of test_bases_shared.c: one per opcode and form. */
 #include "fw/test_refusals.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
 
 uint32_t new_id(struct env *e, uint16_t opcode)
 {

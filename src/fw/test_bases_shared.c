@@ -2,6 +2,7 @@
 /* The valid commands of what several QPs share (XRC, multicast, counters) and of the other
  * transports. */
 #include "fw/test_refusals.h"
+#include "hw/qp_state.h"
 
 void b_create_xrc_srq(struct env *e)
 {

@@ -8,6 +8,11 @@
 
 #include <sys/eventfd.h>
 #include <unistd.h>
+#include "hw/hca.h"
+#include "hw/mkey.h"
+#include "hw/pd.h"
+#include "hw/port.h"
+#include "hw/qp.h"
 #include "segment/evsub.h"
 
 static void test_general_caps_come_from_the_table(void **state)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What the commands of mkeys do when they succeed: memory, lists, page offsets. */
 #include "fw/test.h"
+#include "hw/mkey.h"
+#include "hw/umem.h"
 
 static void test_mkey_maps_its_part_of_the_umem(void **state)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The table of kinds: a complete row for each table of hardware objects, in an order that reaps. */
 #include "fw/test.h"
+#include "hw/obj.h"
 
 static void test_each_table_has_one_row(void **state)
 {

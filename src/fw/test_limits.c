@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include "fw/test.h"
+#include "hw/hca.h"
 
 static void b_alloc_pd(struct env *e)
 {

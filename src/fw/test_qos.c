@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Scheduling elements, general objects, and the QPs in queue groups; counters of ports. */
 #include "fw/test.h"
+#include "hw/hca.h"
+#include "hw/obj.h"
+#include "hw/port.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
 
 static int sched_setup(void **state)
 {

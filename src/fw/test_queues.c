@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What the commands of CQs, RMPs and QPs do when they succeed: stored state, references. */
 #include "fw/test.h"
+#include "hw/cq.h"
+#include "hw/hca.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
 
 static void test_cq_query_shows_counters(void **state)
 {

@@ -4,6 +4,11 @@
  * a status that it knows, keeps its references right, and can give everything back.
  */
 #include "fw/test.h"
+#include "hw/cq.h"
+#include "hw/obj.h"
+#include "hw/pd.h"
+#include "hw/qp_state.h"
+#include "hw/umem.h"
 
 static uint64_t rnd_state;
 

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Transport domains, RQs, RQTs, TIRs, TISs, SQs: state, references, the end of their file. */
 #include "fw/test.h"
+#include "hw/cq.h"
+#include "hw/hca.h"
+#include "hw/obj.h"
+#include "hw/pd.h"
+#include "hw/port.h"
+#include "hw/qctr.h"
+#include "hw/srq.h"
+#include "hw/umem.h"
 
 static int raw_setup(void **state)
 {

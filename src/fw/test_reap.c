@@ -12,6 +12,18 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "hw/cq.h"
+#include "hw/flags.h"
+#include "hw/hca.h"
+#include "hw/mkey.h"
+#include "hw/obj.h"
+#include "hw/pd.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/share.h"
+#include "hw/srq.h"
+#include "hw/uar.h"
+#include "hw/umem.h"
 #include "segment/proc.h"
 
 static bool qp_busy, mkeys_busy;

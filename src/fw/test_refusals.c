@@ -5,6 +5,11 @@
  * its row.
  */
 #include "fw/test_refusals.h"
+#include "hw/cq.h"
+#include "hw/hca.h"
+#include "hw/obj.h"
+#include "hw/pd.h"
+#include "hw/umem.h"
 
 static const struct refusal_rows *const families[] = {
 	&rows_common, &rows_mem, &rows_qp, &rows_raw, &rows_qos, &rows_shared,

@@ -2,6 +2,8 @@
 /* What is wrong with any command, and with the queries of the adapter and its ports. */
 #include "fabric/count.h"
 #include "fw/test_refusals.h"
+#include "hw/hca.h"
+#include "hw/port.h"
 
 void short_in(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {

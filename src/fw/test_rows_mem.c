@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What is wrong with UARs, PDs, umems, mkeys, EQs and CQs. */
 #include "fw/test_refusals.h"
+#include "hw/cq.h"
+#include "hw/hca.h"
 
 #define E_MKC(f, v) E_IN(create_mkey_in, memory_key_mkey_entry, mkc, f, v)
 #define E_KLM E_MKC(access_mode_1_0, 2), E(create_mkey_in, mkey_umem_valid, 0)

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What is wrong with QPs and SRQs. */
 #include "fw/test_refusals.h"
+#include "hw/hca.h"
+#include "hw/port.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
 
 #define E_RMPC(f, v) E_IN(create_rmp_in, ctx, rmpc, f, v)
 #define E_WQ(f, v)                                                                                \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What is wrong with transport domains, RQs, RQTs, TIRs, TISs and SQs. */
 #include "fw/test_refusals.h"
+#include "hw/obj.h"
 
 #define E_RQC(f, v) E_IN(create_rq_in, ctx, rqc, f, v)
 #define E_RQWQ(f, v)                                                                            \

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include "hw/hca.h"
 #include "mlx5/drv.h"
 #include "util/sys.h"
 

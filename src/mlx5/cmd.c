@@ -4,6 +4,7 @@
  * status into what the caller is owed. Called by every other file of src/mlx5; calls src/fw only.
  */
 #include <errno.h>
+#include "hw/hca.h"
 #include "mlx5/drv.h"
 
 static struct fw_ctx fw_ctx(struct uv_context *ctx, uint16_t uid, bool kernel,

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <sys/param.h>
+#include "hw/hca.h"
 #include "mlx5/drv.h"
 #include "util/heap.h"
 

@@ -9,6 +9,8 @@
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_verbs.h>
 #include "fabric/count.h"
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "mlx5/drv.h"
 
 #define CAP_END(f) (offsetof(struct mlx5_ib_query_device_resp, f) + SIZEOF_CAP(f))

@@ -6,6 +6,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_verbs.h>
+#include "hw/hca.h"
 #include "mlx5/drv.h"
 
 /* A command: at least a header, edited by the driver; and its answer. */

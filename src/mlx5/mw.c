@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <sys/param.h>
+#include "hw/mkey.h"
 #include "mlx5/drv.h"
 
 #define QPN_ANY 0xffffff

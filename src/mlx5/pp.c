@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_verbs.h>
+#include "hw/flags.h"
+#include "hw/obj.h"
 #include "mlx5/drv.h"
 
 #define CTX_BYTES LAYOUT_SZ(set_pp_rate_limit_context)

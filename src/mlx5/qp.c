@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <sys/param.h>
 #include <infiniband/mlx5dv.h>
+#include "hw/hca.h"
+#include "hw/qp_state.h"
 #include "mlx5/drv.h"
 
 #define DEFAULT_UIDX 0xffffffu   /* "none": work as CQE version 0 does */

@@ -6,6 +6,10 @@
  */
 #include <errno.h>
 #include <sys/param.h>
+#include "hw/hca.h"
+#include "hw/port.h"
+#include "hw/qctr.h"
+#include "hw/qp_state.h"
 #include "mlx5/drv.h"
 
 #define NSTATES (HW_QPS_ERR + 1)

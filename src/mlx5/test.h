@@ -21,6 +21,7 @@
 #include <rdma/rdma_user_ioctl.h>
 #include "fabric/fabric.h"
 #include "fw/fw.h"
+#include "hw/hca.h"
 #include "mlx5/mlx5.h"
 #include "segment/proc.h"
 #include "util/cleanup.h"

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* GET_CONTEXT, QUERY_CONTEXT, EX_QUERY_DEVICE, QUERY_PORT, UARs and mmap offsets. */
 #include "fabric/count.h"
+#include "hw/hca.h"
+#include "hw/mkey.h"
+#include "hw/port.h"
 #include "mlx5/test.h"
 
 static void test_get_context_answers_libmlx5(void **state)

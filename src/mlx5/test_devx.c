@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* DEVX through ioctl(2) to the real firmware: uid, white lists, identity, refusals, destroying. */
+#include "hw/hca.h"
+#include "hw/pd.h"
+#include "hw/umem.h"
 #include "mlx5/test.h"
 
 #define NO_SUCH_PD 0xabcdef

@@ -4,6 +4,7 @@
  * edits, named by its commands and by no others, in use, destroyed by the command that its creation
  * gave (devx.c in the kernel: devx_obj_build_destroy_cmd, devx_get_obj_id).
  */
+#include "hw/obj.h"
 #include "mlx5/test.h"
 
 enum kind { TD, RQ, RQT, TIR, TIS, SQ, TSAR, GROUP, GOBJ_GROUP, GOBJ_QPN, GOBJ_AV, KINDS };

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Pages of the device (UAR, VAR), packet pacing entries, and whose umems are whose. */
+#include "hw/cq.h"
+#include "hw/hca.h"
+#include "hw/uar.h"
+#include "hw/umem.h"
 #include "mlx5/test.h"
 #include "mlx5/test_verbs.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* QPs through write commands: what the firmware gets, what is refused, what comes back. */
+#include "hw/hca.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
 #include "mlx5/test_verbs.h"
 
 struct qp {

@@ -5,6 +5,7 @@
  * Whatever arrives: an errno, nothing written beyond a buffer, nothing left behind at the end.
  * SOFTHCA_RANDOM=N makes N calls, SOFTHCA_SEED=N others.
  */
+#include "hw/hca.h"
 #include "mlx5/devx_table.h"
 #include "mlx5/test_fds.h"
 #include "mlx5/test_verbs.h"

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* CQs, SRQs and MRs through write commands: what the firmware gets, what is refused and left. */
 #include "mlx5/test_verbs.h"
+#include "hw/cq.h"
+#include "hw/flags.h"
+#include "hw/mkey.h"
+#include "hw/srq.h"
+#include "hw/xrcd.h"
 
 #include <fcntl.h>
 

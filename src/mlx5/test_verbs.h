@@ -3,6 +3,7 @@
 #ifndef SOFTHCA_MLX5_TEST_VERBS_H
 #define SOFTHCA_MLX5_TEST_VERBS_H
 
+#include "hw/pd.h"
 #include "mlx5/test.h"
 
 /* A context with a PD, a UAR and memory for queues; doorbell records in its last page. */

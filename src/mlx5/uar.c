@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_verbs.h>
+#include "hw/uar.h"
 #include "mlx5/drv.h"
 
 /* Bits 8..15 of the page offset of an mmap. */

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <sys/param.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
+#include "hw/hca.h"
+#include "hw/mkey.h"
 #include "mlx5/drv.h"
 
 #define BFREGS_PER_UAR 2

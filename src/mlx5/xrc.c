@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <sys/param.h>
 #include <rdma/ib_user_ioctl_verbs.h>
+#include "hw/qp_state.h"
 #include "mlx5/drv.h"
 #include "util/heap.h"
 

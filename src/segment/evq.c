@@ -16,9 +16,13 @@
  * takes a record which is LINKED still (its pusher is stopped) says so (TAKEN): its pusher then
  * looks whether its byte was one too many.
  */
+#include "hw/cq.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/share.h"
+#include "hw/srq.h"
 #include "segment/evq_priv.h"
 #include "segment/evsub.h"
-#include "segment/hw.h"
 #include "segment/proc.h"
 #include "util/clock.h"
 #include "util/log.h"

@@ -9,9 +9,14 @@
  * the debt is paid; if not, its payer is dead or has been overtaken and the claim is void. A payer
  * that was overtaken finds that the claim is not its own.
  */
+#include "hw/cq.h"
+#include "hw/evtarget.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/share.h"
+#include "hw/srq.h"
 #include "segment/evq_priv.h"
 #include "segment/evsub.h"
-#include "segment/hw.h"
 
 #include <errno.h>
 

@@ -7,7 +7,7 @@
 #ifndef SOFTHCA_SEGMENT_FAB_H
 #define SOFTHCA_SEGMENT_FAB_H
 
-#include "segment/hw.h"
+#include "hw/port.h"
 
 enum fab_node_type { FAB_CA = 1, FAB_SWITCH = 2, FAB_ROUTER = 3 }; /* NodeInfo:NodeType */
 

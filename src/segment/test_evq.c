@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Event queues: order, the byte, purging, sources that are gone, waiting. */
 #include "segment/test_evq.h"
-#include "segment/hw.h"
 
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "hw/cq.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
 #include "segment/link.h"
 #include "util/clock.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Subscriptions: who hears of what, coalescing, losses, ends, other processes, deaths. */
 #include "segment/test.h"
+#include "hw/cq.h"
 #include "segment/evsub.h"
-#include "segment/hw.h"
 
 #include <sys/eventfd.h>
 #include <sys/ptrace.h>

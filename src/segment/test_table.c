@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Tables: claiming, freeing, generations, scanning; the segment's own creation and refusal. */
 #include "segment/test.h"
-#include "segment/hw.h"
+#include "hw/pd.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
 #include "segment/table.h"
 
 #include <fcntl.h>

@@ -8,6 +8,8 @@
  */
 #include "shim/attach.h"
 #include "fabric/fabric.h"
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "mlx5/mlx5.h"
 #include "segment/evq.h"
 #include "shim/fdtab.h"

@@ -4,12 +4,12 @@
  * speeds, GUIDs. Calls hash.c and hosts.c; called by the parser and the generators.
  */
 #include "topo/build.h"
+#include "hw/hca.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include "segment/hw.h"
 
 void build_init(struct topo_build *b, char *err)
 {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fabric/fabric.h"
+#include "hw/port.h"
 
 void topo_node_id(const struct fab_node *n, char id[24])
 {

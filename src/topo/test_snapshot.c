@@ -4,6 +4,8 @@
 
 #include <infiniband/verbs.h>
 #include "fabric/fabric.h"
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "topo/snapshot.h"
 
 static const struct fab_options options = {.model = HW_CX6,

@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <string.h>
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "segment/link.h"
 #include "segment/mem.h"
 #include "segment/proc.h"

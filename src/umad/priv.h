@@ -4,9 +4,9 @@
 #define SOFTHCA_UMAD_PRIV_H
 
 #include <rdma/ib_user_mad.h>
+#include "hw/port.h"
 #include "segment/cap.h"
 #include "segment/fab.h"
-#include "segment/hw.h"
 #include "segment/mad.h"
 #include "segment/proc.h"
 #include "umad/umad.h"

@@ -8,7 +8,10 @@
 
 #include <errno.h>
 #include <string.h>
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "segment/evq.h"
+#include "segment/mem.h"
 #include "util/clock.h"
 #include "util/log.h"
 

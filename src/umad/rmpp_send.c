@@ -9,6 +9,8 @@
  * a note, so the stack does not grow with the message; no lock that others wait for is held while
  * a segment is on its way.
  */
+#include "hw/port.h"
+#include "segment/mem.h"
 #include "umad/priv.h"
 
 #include <errno.h>

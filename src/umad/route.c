@@ -13,6 +13,8 @@
 #include "fabric/mad.h"
 #include "fabric/notice.h"
 #include "fabric/path.h"
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "util/log.h"
 
 /* ---- at the port where it arrives */

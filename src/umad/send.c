@@ -3,6 +3,9 @@
  * Owns write() and what was sent and waits for its answer. The rules are those of ib_umad_write()
  * in user_mad.c, and of ib_create_send_mad(), ib_post_send_mad() and timeout_sends() in mad.c.
  */
+#include "hw/hca.h"
+#include "hw/port.h"
+#include "segment/mem.h"
 #include "umad/priv.h"
 
 #include <errno.h>

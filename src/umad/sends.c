@@ -7,6 +7,7 @@
  * A send whose answer comes in the write itself, as that of an SMA does, is never put there: it is
  * a struct umad_req on the stack until a program gets the MAD or nobody has answered.
  */
+#include "hw/port.h"
 #include "umad/priv.h"
 
 #include <errno.h>

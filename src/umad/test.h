@@ -6,6 +6,7 @@
 #include <string.h>
 #include <infiniband/verbs.h>
 #include "fabric/fabric.h"
+#include "hw/hca.h"
 #include "segment/proc.h"
 
 /* `ports`: their SEG_T_PORT indices, `hcas` of them. 0 or what failed. */

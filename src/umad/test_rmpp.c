@@ -14,6 +14,7 @@
 #include <infiniband/verbs.h>
 
 #include "fabric/fabric.h"
+#include "hw/port.h"
 #include "segment/evq.h"
 #include "umad/priv.h"
 #include "umad/test.h"

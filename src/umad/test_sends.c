@@ -11,6 +11,7 @@
 #include <infiniband/verbs.h>
 
 #include "fabric/fabric.h"
+#include "hw/port.h"
 #include "segment/evq.h"
 #include "umad/priv.h"
 #include "umad/test.h"

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 #include "fabric/fabric.h"
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "util/clock.h"
 #include "util/fmt.h"
 #include "util/log.h"

@@ -7,6 +7,7 @@
 
 #include <string.h>
 #include "fabric/notice.h"
+#include "hw/port.h"
 
 static void send(struct seg *s, uint32_t port, const uint8_t *mad)
 {

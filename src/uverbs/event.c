@@ -4,6 +4,7 @@
  * objects go. Records are in the segment's queues (evq.h), pushed by the device; here they are
  * read. Called by the shim (read, close) and by the handlers of CQs, QPs and SRQs.
  */
+#include "hw/evtarget.h"
 #include "uverbs/priv.h"
 #include "wire/ib_event.h"
 

@@ -6,6 +6,8 @@
  */
 #include <linux/capability.h>
 #include "uverbs/priv.h"
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "util/sys.h"
 
 bool uv_capable(unsigned int cap)

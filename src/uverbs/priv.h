@@ -20,12 +20,14 @@
 #include <errno.h>
 #include "uverbs/driver.h"
 #include "segment/evq.h"
-#include "segment/hw.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/heap.h"
 #include "util/log.h"
 #include "util/rec.h"
+
+struct hw_port;
+struct hw_evtarget;
 
 /* ---- an open file (file.c) ---- */
 

@@ -4,6 +4,8 @@
  * the drivers' common checks, which they ask for. Handlers, called by write.c.
  */
 #include <linux/capability.h>
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "uverbs/priv.h"
 
 #define STANDARD_BITS ((1u << 21) - 1)

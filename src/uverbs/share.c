@@ -6,6 +6,9 @@
  */
 #include "uverbs/priv.h"
 #include "fw/fw.h"
+#include "hw/flags.h"
+#include "hw/hca.h"
+#include "hw/share.h"
 #include "segment/lock.h"
 
 static struct hw_hca *hca_of(struct uv_file *f)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Completion queues. Handlers, called by ioctl.c and write.c. */
+#include "hw/cq.h"
 #include "uverbs/priv.h"
 
 static void drop_events(struct uv_cq *cq)

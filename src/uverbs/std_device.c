@@ -3,6 +3,8 @@
  * The DEVICE object: contexts, queries of device and ports, GIDs, INVOKE_WRITE. Handlers, called
  * by ioctl.c and write.c.
  */
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "uverbs/priv.h"
 
 /* ---- context ---- */

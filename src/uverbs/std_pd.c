@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Protection domains and address handles. Handlers, called by ioctl.c and write.c. */
+#include "hw/hca.h"
+#include "hw/port.h"
 #include "uverbs/priv.h"
 
 /* ---- PD ---- */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Making and destroying queue pairs. Handlers, called by ioctl.c and write.c. */
 #include <linux/capability.h>
+#include "hw/flags.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/share.h"
 #include "uverbs/priv.h"
 
 /* What both ways to create one agree on. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Shared receive queues. Handlers, called by ioctl.c and write.c. */
+#include "hw/srq.h"
 #include "uverbs/priv.h"
 
 static void use_all(struct uv_srq *srq, void (*fn)(struct uv_object *))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Receive work queues and tables of them. Handlers, called by ioctl.c and write.c. */
+#include "hw/obj.h"
 #include "uverbs/priv.h"
 
 #define WQ_FLAGS                                                               \

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include "uverbs/priv.h"
+#include "hw/flags.h"
+#include "hw/xrcd.h"
 #include "util/sys.h"
 
 /* Which file: an inode's number alone may come back. */

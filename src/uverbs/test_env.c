@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The fake driver and shim of this folder's tests: see test.h. */
 #include "uverbs/test.h"
+#include "hw/cq.h"
+#include "hw/hca.h"
+#include "hw/port.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
 #include "util/test_tmp.h"
 
 struct env *env;

@@ -2,6 +2,10 @@
 /* Readable files: what is read, waiting, counters of what was read, the end of objects and files.
  */
 #include "uverbs/test.h"
+#include "hw/cq.h"
+#include "hw/hca.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
 #include "util/test_time.h"
 #include <sys/ioctl.h>
 #include <sys/time.h>

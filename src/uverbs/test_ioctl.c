@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The attribute engine: frames, attributes, the outcome of a call. */
+#include "hw/hca.h"
 #include "uverbs/test.h"
 
 static uint32_t make_fake(void)

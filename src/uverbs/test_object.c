@@ -2,6 +2,7 @@
 /* Objects that refer to each other, memory regions, device queries, the end of a file. */
 #include <linux/capability.h>
 #include <sys/syscall.h>
+#include "hw/hca.h"
 #include "uverbs/test.h"
 
 static int dealloc_pd(uint32_t h)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The QP state machine's rules, MODIFY_QP and QUERY_QP. */
+#include "hw/hca.h"
 #include "uverbs/test.h"
 
 #define S IBV_QP_STATE

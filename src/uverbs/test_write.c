@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The command interface: frames of write(2), INVOKE_WRITE, that both reach the same handlers. */
+#include "hw/hca.h"
 #include "uverbs/test.h"
 
 struct alloc_pd {

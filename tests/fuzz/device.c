@@ -2,6 +2,7 @@
 /* The device behind the system calls of the world, and what must hold at an input's end. */
 #include "fabric/fabric.h"
 #include "fw/fw.h"
+#include "hw/hca.h"
 #include "mlx5/mlx5.h"
 #include "segment/evq.h"
 #include "segment/evsub.h"

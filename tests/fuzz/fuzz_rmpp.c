@@ -4,6 +4,7 @@
  * them by hand, to agents whose RMPP is the kernel's, which send messages of their own. Besides
  * what holds for umad: the bytes of a message are those of its segments, in their order.
  */
+#include "hw/port.h"
 #include "umad_world.h"
 
 #define STEPS 120

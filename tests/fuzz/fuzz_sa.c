@@ -7,6 +7,7 @@
 
 #include "fabric/sa.h"
 #include "fabric/test_topo.h"
+#include "hw/port.h"
 #include "segment/proc.h"
 
 #define CALLS 30

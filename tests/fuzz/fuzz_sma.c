@@ -9,6 +9,7 @@
 #include "fabric/mad.h"
 #include "fabric/notice.h"
 #include "fabric/test_topo.h"
+#include "hw/port.h"
 #include "segment/proc.h"
 
 #define CALLS 30

@@ -3,6 +3,7 @@
  * umad: registrations, write() of any bytes, read() of any length. Whatever is written, the answers
  * are those of the rules, no lock is left, and all goes with the files.
  */
+#include "hw/port.h"
 #include "umad_world.h"
 
 #define CALLS 40

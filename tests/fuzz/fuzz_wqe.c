@@ -5,6 +5,11 @@
  * queues say, and nothing else: wqe_guard.c looks.
  */
 #include "engine/test.h"
+#include "hw/flags.h"
+#include "hw/mkey.h"
+#include "hw/port.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
 #include "segment/evq.h"
 #include "wire/prm/prm.h"
 #include "fuzz.h"

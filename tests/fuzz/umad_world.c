@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <infiniband/verbs.h>
 #include "fabric/fabric.h"
+#include "hw/port.h"
 #include "segment/evq.h"
 #include "segment/mem.h"
 #include "umad/test.h"

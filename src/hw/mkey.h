@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Memory keys, direct and indirect. Who may write what: hw/flags.h. */
+#ifndef SOFTHCA_HW_MKEY_H
+#define SOFTHCA_HW_MKEY_H
+
+#include "segment/mem.h"
+#include "segment/seg.h"
+
+enum { /* hw_mkey.access */
+       HW_ACC_LOCAL_READ = 1,
+       HW_ACC_LOCAL_WRITE = 2,
+       HW_ACC_REMOTE_READ = 4,
+       HW_ACC_REMOTE_WRITE = 8,
+       HW_ACC_ATOMIC = 16,
+};
+
+struct hw_mkey {
+	uint32_t gen, flags;
+	uint32_t hca, uid;
+	uint32_t key; /* idx << 8 | variant: lkey and rkey */
+	uint32_t pdn;
+	uint32_t access; /* HW_ACC_* */
+	uint32_t mode;   /* PRM access mode: 0 PA, 1 MTT, 2 KLM, 3 KSM */
+	uint64_t start;  /* I/O virtual address of the first byte */
+	uint64_t len;    /* bytes; length64: the whole address space */
+	uint32_t length64;
+	_Atomic uint32_t valid; /* 0: being destroyed or free; then eng_mkey_quiesce() */
+	uint32_t qpn;           /* 0xffffff: any */
+	struct mem_slot mem;
+	uint64_t va;     /* of `start` in that slot's address space */
+	uint32_t umem;   /* whose pages it maps (it holds a reference); 0 none */
+	uint8_t mkc[64]; /* as QUERY_MKEY returns it */
+	/* Keys over other keys, and keys that UMRs change. */
+	uint32_t slow;         /* one of them */
+	_Atomic uint32_t free; /* mkc.free: not usable until a UMR */
+	uint32_t umr_en, en_rinval;
+	uint32_t log_entity; /* KSM */
+	uint32_t klm;        /* SEG_T_KLM index of the list's first block; 0 none */
+	uint32_t klm_max;    /* entries that fit its blocks */
+	_Atomic uint32_t klm_n;
+} SEG_ELEM;
+
+/* Keys that are nobody's: accesses to the null key fail; what is written to the other is gone, and
+ * zeroes are read from it. */
+#define HW_KEY_NULL 0x200
+#define HW_KEY_DUMP_FILL 0x300
+#define HW_FIRST_MKEY 0x10
+
+#define HW_MAX_INDIRECTION 4
+enum { HW_MODE_PA = 0, HW_MODE_MTT = 1, HW_MODE_KLM = 2, HW_MODE_KSM = 3 }; /* hw_mkey.mode */
+
+/*
+ * A part of an indirect key's list, with its entries as they were given (wqe_klm or, first of a
+ * strided list, wqe_repeat and wqe_repeat_ent). The first block knows the others. Owned by the file
+ * until its key knows it, then by the device: it goes with the key.
+ */
+#define HW_KLM_BYTES 16
+#define HW_KLM_PER_BLOCK 60
+#define HW_KLM_MORE 11
+struct hw_klm {
+	uint32_t gen, flags;
+	uint32_t hca;
+	uint32_t mkey, mkey_gen; /* whose it is */
+	uint32_t more[HW_KLM_MORE];
+	uint8_t entry[HW_KLM_PER_BLOCK][HW_KLM_BYTES];
+} SEG_ELEM;
+
+static inline struct hw_mkey *hw_mkey(const struct seg *s, uint32_t key)
+{
+	return seg_live(s, SEG_T_MKEY, key >> 8);
+}
+
+/* Entry i of a key's list, or NULL. */
+static inline uint8_t *hw_klm_entry(const struct seg *s, const struct hw_mkey *mk, uint32_t i)
+{
+	struct hw_klm *b = mk->klm ? seg_at(s, SEG_T_KLM, mk->klm) : NULL;
+	uint32_t n = i / HW_KLM_PER_BLOCK;
+
+	if (b && n)
+		b = n <= HW_KLM_MORE && b->more[n - 1] ? seg_at(s, SEG_T_KLM, b->more[n - 1])
+						       : NULL;
+	return b ? b->entry[i % HW_KLM_PER_BLOCK] : NULL;
+}
+
+#endif
