@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "fabric/fabric.h"
+#include "subnet/subnet.h"
 
 enum {
 	CLI_UNKNOWN = 1,      /* softhca explain, decode: nothing is known of it */

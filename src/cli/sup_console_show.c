@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 #include <time.h>
-#include "fabric/mad.h"
+#include "subnet/mad.h"
 #include "fabric/notice.h"
 #include "hw/hca.h"
 #include "hw/port.h"

@@ -24,6 +24,7 @@
 #include "hw/port.h"
 #include "segment/evq.h"
 #include "segment/evsub.h"
+#include "subnet/subnet.h"
 #include "umad/umad.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -481,7 +482,7 @@ static void refresh_counters(struct sup *sup, uint32_t hca_idx)
 		for (uint32_t i = 0; i < HW_CTR_COUNT; i++)
 			sum += c.n[i];
 		if (sum != sup->shown[hca->port[n]] &&
-		    !fab_sysfs_update_counters(&sup->seg, hca->port[n], root))
+		    !fab_sysfs_update_counters(&sup->seg, hca->port[n], root, &c))
 			sup->shown[hca->port[n]] = sum;
 	}
 }

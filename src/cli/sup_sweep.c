@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include "fabric/fabric.h"
+#include "subnet/subnet.h"
 #include "umad/umad.h"
 #include "util/clock.h"
 

@@ -16,6 +16,7 @@
 #include "fw/fw.h"
 #include "hw/port.h"
 #include "segment/evq.h"
+#include "subnet/subnet.h"
 #include "umad/umad.h"
 #include "util/cleanup.h"
 #include "util/clock.h"

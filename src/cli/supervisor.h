@@ -18,6 +18,7 @@
 #include "cli/cli.h"
 #include "cli/runtime.h"
 #include "segment/link.h"
+#include "subnet/subnet.h"
 
 struct sup;
 

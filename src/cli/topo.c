@@ -42,7 +42,7 @@ static int write_fabric(const struct cli_options *o, bool dot)
 
 int cli_topo(struct cli_options *o)
 {
-	/* As fabric/build.c chooses. */
+	/* As subnet/build.c chooses. */
 	const struct topo_defaults defaults = {.vendor_id = 0x2c9,
 					       .ca_id = o->fab.device_id,
 					       .switch_id = 0xd2f0,

@@ -11,6 +11,7 @@
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
+#include "subnet/subnet.h"
 #include "wire/prm/prm.h"
 
 uint64_t t_now = 1000000;

@@ -15,6 +15,7 @@
 #include "hw/port.h"
 #include "segment/evq.h"
 #include "segment/evsub.h"
+#include "segment/link.h"
 #include "segment/proc.h"
 #include "util/bits.h"
 #include "util/log.h"
@@ -126,6 +127,14 @@ static void update_sysfs(struct seg *s, uint32_t port, const struct hw_hca *hca,
 		r = fab_sysfs_update_tables(s, port, root);
 	if (r < 0 && r != -ENOENT)
 		TRACE(LOG_ERROR, "sysfs of port %u not updated: %d", port, r);
+}
+
+void fab_sm_kick(struct seg *s)
+{
+	struct fab_subnet *sub = fab_subnet(s);
+
+	if (atomic_load(&sub->sm_state) == FAB_SM_MASTER && !atomic_exchange(&sub->sm_dirty, 1))
+		link_sweep(s);
 }
 
 void fab_port_changed(struct seg *s, uint32_t port, uint32_t what)

@@ -529,19 +529,18 @@ static int update_hw_counters(struct seg *s, const struct hw_port *p, const char
 	return r;
 }
 
-int fab_sysfs_update_counters(struct seg *s, uint32_t port, const char *root)
+int fab_sysfs_update_counters(struct seg *s, uint32_t port, const char *root,
+			      const struct fab_counters *c)
 {
 	_cleanup_close_ int top = -1;
 	_cleanup_close_ int dir = -1;
 	const struct hw_port *p = hw_port(s, port);
-	struct fab_counters v;
 	int r = open_port(s, p, root, "/counters", &top, &dir);
 
-	fab_pma_counters(s, port, &v);
 	for (size_t i = 0; !r && i < ARRAY_SIZE(counters); i++) {
 		char text[32];
 		int n = snprintf(text, sizeof(text), "%llu\n",
-				 (unsigned long long)v.n[counters[i].what]);
+				 (unsigned long long)c->n[counters[i].what]);
 
 		TREE_STEP(r, tree_replace(top, dir, counters[i].name, text, (size_t)n));
 	}

@@ -16,12 +16,13 @@
 #include <infiniband/verbs.h>
 
 #include "fabric/fabric.h"
-#include "fabric/mad.h"
+#include "subnet/mad.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "segment/evq.h"
 #include "segment/evsub.h"
 #include "segment/proc.h"
+#include "subnet/subnet.h"
 #include "wire/prm/eq.h"
 #include "wire/mad/names.h"
 

@@ -13,8 +13,9 @@
 #include <infiniband/verbs.h>
 
 #include "fabric/fabric.h"
-#include "fabric/mad.h"
+#include "subnet/mad.h"
 #include "hw/port.h"
+#include "subnet/subnet.h"
 
 /* h1 -1- S0 -2-1- S1 -2-1- S2 -2- h2; switches of 4 ports. Node i is SEG_T_NODE i. */
 enum { H1 = 1, S0, S1, S2, H2, NET_NODES = 5, NET_PORTS = 4 };

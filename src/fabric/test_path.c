@@ -11,6 +11,7 @@
 #include "fabric/path.h"
 #include "hw/hca.h"
 #include "hw/port.h"
+#include "subnet/subnet.h"
 
 static void a_way_names_its_ports(void **state)
 {

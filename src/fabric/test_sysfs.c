@@ -19,6 +19,7 @@
 #include "fabric/count.h"
 #include "fabric/fabric.h"
 #include "hw/port.h"
+#include "subnet/subnet.h"
 
 #define IB "sys/class/infiniband/mlx5_0/"
 #define PORT IB "ports/1/"
@@ -244,13 +245,15 @@ static void tables_are_written_again(void **state)
 
 static void counters_are_written_again(void **state)
 {
+	struct fab_counters c;
 	uint32_t port = fab_port_by_umad(&seg, fab_host_by_name(&seg, "h1"), 0);
 
 	fab_count(&seg, port, HW_CTR_XMIT_PKTS, 12);
 	fab_count(&seg, port, HW_CTR_XMIT_MCAST, 2);
 	fab_count(&seg, port, HW_CTR_RCV_DATA, 1234567890123);
 	fab_count(&seg, port, HW_CTR_XMIT_DISCARDS, 70000);
-	assert_int_equal(fab_sysfs_update_counters(&seg, port, root), 0);
+	fab_pma_counters(&seg, port, &c);
+	assert_int_equal(fab_sysfs_update_counters(&seg, port, root, &c), 0);
 	assert_string_equal(text_of(PORT "counters/port_xmit_packets"), "12\n");
 	assert_string_equal(text_of(PORT "counters/unicast_xmit_packets"), "10\n");
 	assert_string_equal(text_of(PORT "counters/port_xmit_discards"), "65535\n");

@@ -8,6 +8,7 @@
 #include <infiniband/verbs.h>
 #include "fabric/fabric.h"
 #include "hw/hca.h"
+#include "subnet/subnet.h"
 
 #define TT_RADIX 36
 

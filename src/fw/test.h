@@ -19,6 +19,7 @@
 #include "hw/hca.h"
 #include "hw/qp_state.h"
 #include "segment/proc.h"
+#include "subnet/subnet.h"
 #include "util/cleanup.h"
 
 #define TEST_UID 7u

@@ -24,6 +24,7 @@
 #include "hw/hca.h"
 #include "mlx5/mlx5.h"
 #include "segment/proc.h"
+#include "subnet/subnet.h"
 #include "util/cleanup.h"
 #include "uverbs/priv.h" /* uv_api_destroy */
 #include "wire/prm/prm.h"

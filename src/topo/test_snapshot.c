@@ -6,6 +6,7 @@
 #include "fabric/fabric.h"
 #include "hw/hca.h"
 #include "hw/port.h"
+#include "subnet/subnet.h"
 #include "topo/snapshot.h"
 
 static const struct fab_options options = {.model = HW_CX6,

@@ -10,11 +10,12 @@
 #include <string.h>
 #include "fabric/count.h"
 #include "fabric/fabric.h"
-#include "fabric/mad.h"
+#include "subnet/mad.h"
 #include "fabric/notice.h"
 #include "fabric/path.h"
 #include "hw/hca.h"
 #include "hw/port.h"
+#include "subnet/subnet.h"
 #include "util/log.h"
 
 /* ---- at the port where it arrives */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the way of the built-in subnet administration's answers: a MAD, or an RMPP message. Called
- * where a MAD arrives; what is answered is the fabric's (fabric/sa.h).
+ * where a MAD arrives; what is answered is the fabric's (subnet/sa.h).
  */
-#include "fabric/sa.h"
+#include "subnet/sa.h"
 #include "umad/priv.h"
 
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "fabric/fabric.h"
 #include "hw/hca.h"
 #include "segment/proc.h"
+#include "subnet/subnet.h"
 
 /* `ports`: their SEG_T_PORT indices, `hcas` of them. 0 or what failed. */
 static inline int umad_test_world(struct seg *s, uint32_t hcas, uint32_t *ports)

@@ -7,6 +7,7 @@
 #include "segment/evq.h"
 #include "segment/evsub.h"
 #include "segment/proc.h"
+#include "subnet/subnet.h"
 #include "util/heap.h"
 #include "uverbs/priv.h"
 #include "device.h"

@@ -5,10 +5,11 @@
  */
 #include "fuzz.h"
 
-#include "fabric/sa.h"
+#include "subnet/sa.h"
 #include "fabric/test_topo.h"
 #include "hw/port.h"
 #include "segment/proc.h"
+#include "subnet/subnet.h"
 
 #define CALLS 30
 

@@ -6,11 +6,12 @@
  */
 #include "fuzz.h"
 
-#include "fabric/mad.h"
+#include "subnet/mad.h"
 #include "fabric/notice.h"
 #include "fabric/test_topo.h"
 #include "hw/port.h"
 #include "segment/proc.h"
+#include "subnet/subnet.h"
 
 #define CALLS 30
 

@@ -2,6 +2,7 @@
 /* The way of subnet management packets: IBA 14.2.2, and the rules of smi.c (Linux). */
 #include "fabric/test_net.h"
 #include "hw/port.h"
+#include "subnet/subnet.h"
 
 static uint8_t mad[MAD_SIZE];
 

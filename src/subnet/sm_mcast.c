@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 #include "hw/port.h"
+#include "subnet/subnet.h"
 #include "util/heap.h"
 #include "wire/mad/sa.h"
 

@@ -3,7 +3,7 @@
  * Owns the choice of ways by the built-in subnet manager: forwarding tables, and the tree that
  * groups' packets take. Called by its sweep (sm.c) with the subnet's lock held.
  */
-#include "fabric/sweep.h"
+#include "subnet/sweep.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Owns the attributes that switches have: SwitchInfo and the forwarding tables (IBA 14.2.5.4,
  * 14.2.5.10, 14.2.5.12).
  */
-#include "fabric/sma.h"
+#include "subnet/sma.h"
 #include "hw/hca.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  * of a node as a whole, GUIDs and P_Keys, and the M_Key. Ports are in sma_port.c, switches in
  * sma_switch.c, virtual lanes in sma_vl.c. Called by mad.c.
  */
-#include "fabric/sma.h"
+#include "subnet/sma.h"
 
 #include <string.h>
 #include "fabric/count.h"

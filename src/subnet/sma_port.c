@@ -6,7 +6,7 @@
  *
  * A Set() with a wrong value in it changes nothing: status 0x001c.
  */
-#include "fabric/sma.h"
+#include "subnet/sma.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,12 +4,13 @@
  * PortCountersExtended of adapters and of switches, whose agent is behind port 0. What is counted
  * is in the ports' counters (count.h); what was set is a base that is taken off when they are read.
  */
-#include "fabric/mad.h"
+#include "subnet/mad.h"
 #include "fabric/count.h"
 #include "fabric/fabric.h"
 
 #include <string.h>
 #include "hw/port.h"
+#include "subnet/subnet.h"
 #include "util/bits.h"
 #include "util/cleanup.h"
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "hw/hca.h"
 #include "hw/port.h"
+#include "subnet/subnet.h"
 #include "util/bits.h"
 #include "util/heap.h"
 

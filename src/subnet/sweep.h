@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* One sweep of the built-in subnet manager: between sm.c and sm_route.c only. */
-#ifndef SOFTHCA_FABRIC_SWEEP_H
-#define SOFTHCA_FABRIC_SWEEP_H
+#ifndef SOFTHCA_SUBNET_SWEEP_H
+#define SOFTHCA_SUBNET_SWEEP_H
 
 #include "fabric/fabric.h"
 

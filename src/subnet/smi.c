@@ -10,6 +10,7 @@
 #include "fabric/fabric.h"
 
 #include "hw/port.h"
+#include "subnet/subnet.h"
 #include "wire/mad/mad.h"
 
 /* Where a packet goes on from a node: out of a port (from 1 on), or one of these. */

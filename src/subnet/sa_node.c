@@ -3,7 +3,7 @@
  * Owns the SA's records of nodes, ports, tables and links: what the nodes' own agents say, with the
  * LID of whom they are about. Called by sa.c.
  */
-#include "fabric/sa.h"
+#include "subnet/sa.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 

@@ -3,11 +3,11 @@
  * The subnet administration of the built-in subnet manager (IBA chapter 15). It answers in the
  * asker's thread, from the segment. Statuses are those of IBA 15.2.1.1, used as OpenSM does.
  */
-#ifndef SOFTHCA_FABRIC_SA_H
-#define SOFTHCA_FABRIC_SA_H
+#ifndef SOFTHCA_SUBNET_SA_H
+#define SOFTHCA_SUBNET_SA_H
 
 #include "fabric/fabric.h"
-#include "fabric/mad.h"
+#include "subnet/mad.h"
 #include "wire/mad/sa_comp.h"
 
 struct hw_port;

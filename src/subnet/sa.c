@@ -3,11 +3,12 @@
  * Owns the subnet administration's dispatch: which MADs it takes, what is wrong with them, and the
  * frame of its answers. Records are the rows of sa_node.c, sa_path.c, sa_group.c and sa_kept.c.
  */
-#include "fabric/sa.h"
+#include "subnet/sa.h"
 
 #include <string.h>
 #include "hw/hca.h"
 #include "hw/port.h"
+#include "subnet/subnet.h"
 #include "util/heap.h"
 
 #define SA_CLASS_VERSION 2

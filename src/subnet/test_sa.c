@@ -9,10 +9,11 @@
 #include <string.h>
 
 #include "fabric/path.h"
-#include "fabric/sa.h"
+#include "subnet/sa.h"
 #include "fabric/test_topo.h"
 #include "hw/port.h"
 #include "segment/proc.h"
+#include "subnet/subnet.h"
 
 static struct seg seg;
 static struct tt topo;

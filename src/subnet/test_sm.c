@@ -9,9 +9,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fabric/mad.h"
+#include "subnet/mad.h"
 #include "fabric/test_topo.h"
 #include "hw/port.h"
+#include "subnet/subnet.h"
 #include "util/clock.h"
 
 static struct seg seg;

@@ -4,8 +4,9 @@
  * what IBA leaves open is as in OpenSM's osm_sa_mcmember_record.c). The forwarding tables follow in
  * the asker's thread. Called by sa.c; takes fab_subnet.lock.
  */
-#include "fabric/sa.h"
+#include "subnet/sa.h"
 #include "hw/port.h"
+#include "subnet/subnet.h"
 
 #include <string.h>
 

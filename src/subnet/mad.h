@@ -3,8 +3,8 @@
  * The agents inside an adapter: SMA and PMA. They answer in the process that asks, from the
  * segment. Called by src/umad for a MAD that has arrived at a port.
  */
-#ifndef SOFTHCA_FABRIC_MAD_H
-#define SOFTHCA_FABRIC_MAD_H
+#ifndef SOFTHCA_SUBNET_MAD_H
+#define SOFTHCA_SUBNET_MAD_H
 
 #include "segment/fab.h"
 #include "wire/mad/mad.h"

@@ -4,10 +4,11 @@
  * (InformInfo). Nobody is reported to: there are no traps that a subscriber would wait for on a
  * subnet whose manager sees every change itself. Called by sa.c; takes fab_subnet.lock.
  */
-#include "fabric/sa.h"
+#include "subnet/sa.h"
 
 #include <string.h>
 #include "hw/port.h"
+#include "subnet/subnet.h"
 #include "util/clock.h"
 
 /* Component numbers of ServiceRecord. */

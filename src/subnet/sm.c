@@ -4,12 +4,13 @@
  * writes what a subnet manager would set with MADs straight into the segment. Called by the
  * supervisor, and by fab_build().
  */
-#include "fabric/sweep.h"
+#include "subnet/sweep.h"
 
 #include <errno.h>
 #include <string.h>
 #include "hw/port.h"
 #include "segment/link.h"
+#include "subnet/subnet.h"
 #include "util/heap.h"
 
 static void sweep_free(struct sweep *w)
@@ -314,12 +315,4 @@ int fab_sm_sweep(struct seg *s)
 	r = atomic_load(&sub->sm_state) == FAB_SM_MASTER ? sweep(s) : 0;
 	fab_subnet_unlock(s);
 	return r;
-}
-
-void fab_sm_kick(struct seg *s)
-{
-	struct fab_subnet *sub = fab_subnet(s);
-
-	if (atomic_load(&sub->sm_state) == FAB_SM_MASTER && !atomic_exchange(&sub->sm_dirty, 1))
-		link_sweep(s);
 }

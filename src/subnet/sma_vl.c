@@ -3,7 +3,7 @@
  * Owns the tables of virtual lanes (IBA 14.2.5.8, 14.2.5.9). They are kept and shown; the data path
  * has no lanes.
  */
-#include "fabric/sma.h"
+#include "subnet/sma.h"
 #include "hw/port.h"
 
 #include <string.h>

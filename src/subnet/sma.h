@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Between the files of the subnet management agent: sma*.c, and mad.c that calls them. */
-#ifndef SOFTHCA_FABRIC_SMA_H
-#define SOFTHCA_FABRIC_SMA_H
+#ifndef SOFTHCA_SUBNET_SMA_H
+#define SOFTHCA_SUBNET_SMA_H
 
 #include "fabric/fabric.h"
-#include "fabric/mad.h"
+#include "subnet/mad.h"
 #include "hw/port.h"
 
 static inline struct fab_node *sma_node(const struct fab_mad_call *c)

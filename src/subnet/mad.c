@@ -3,7 +3,7 @@
  * Owns which MADs an adapter takes for itself and the headers of its answers; the attributes are
  * the rows of sma.c and pma.c.
  */
-#include "fabric/sma.h"
+#include "subnet/sma.h"
 #include "fabric/notice.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * Owns the SA's PathRecords: what a way over the forwarding tables, as they are, is like. A path is
  * there when packets arrive in both directions. Called by sa.c.
  */
-#include "fabric/sa.h"
+#include "subnet/sa.h"
 #include "hw/port.h"
 
 #include <string.h>

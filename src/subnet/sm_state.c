@@ -5,10 +5,11 @@
  * its port (mad.c), and by the supervisor for issm files. Another manager never meets it: it looks
  * like a port without one, so that OpenSM becomes master at once.
  */
-#include "fabric/mad.h"
+#include "subnet/mad.h"
 #include "fabric/notice.h"
-#include "fabric/sa.h"
-#include "fabric/sweep.h"
+#include "subnet/sa.h"
+#include "subnet/subnet.h"
+#include "subnet/sweep.h"
 
 #include <string.h>
 #include "hw/port.h"
