@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "shim/shim.h"
+#include "super/program.h"
 #include "util/cleanup.h"
 
 #define LIB "libsofthca.so"
@@ -90,21 +91,21 @@ static int preload(const char *dir)
 	_cleanup_free_ char *value = NULL;
 
 	if (find_library(lib) < 0)
-		return cli_fail("cannot find " LIB " beside this program or in " SOFTHCA_LIBDIR);
+		return prog_fail("cannot find " LIB " beside this program or in " SOFTHCA_LIBDIR);
 	if (strpbrk(lib, " :\t")) {
 		/* LD_PRELOAD has no way to quote: go through a link of a plain name. */
 		if (snprintf(link, sizeof(link), "%s/" LIB, dir) >= (int)sizeof(link) ||
 		    strpbrk(link, " :\t"))
-			return cli_fail("neither '%s' nor '%s' can be in LD_PRELOAD", lib, dir);
+			return prog_fail("neither '%s' nor '%s' can be in LD_PRELOAD", lib, dir);
 		if (symlink(lib, link) < 0 && errno != EEXIST)
-			return cli_fail("cannot make %s: %s", link, strerror(errno));
+			return prog_fail("cannot make %s: %s", link, strerror(errno));
 		snprintf(lib, sizeof(lib), "%s", link);
 	}
 	if (in_list(old, lib, " :"))
 		return 0;
 	if (asprintf(&value, "%s%s%s", lib, old && *old ? ":" : "", old ? old : "") < 0 ||
 	    setenv("LD_PRELOAD", value, 1) < 0)
-		return cli_fail("out of memory");
+		return prog_fail("out of memory");
 	return 0;
 }
 
@@ -131,7 +132,7 @@ int child_environment(const struct cli_options *o, const char *dir, const char *
 	if (setenv(SHIM_ENV_DIR, dir, 1) < 0 || setenv(SHIM_ENV_HOST, host, 1) < 0 ||
 	    setenv(SHIM_ENV_DOORBELL, o->doorbell, 1) < 0 ||
 	    setenv(SHIM_ENV_MEMLOCK, o->memlock, 1) < 0 || calm_asan() < 0)
-		return cli_fail("out of memory");
+		return prog_fail("out of memory");
 	return 0;
 }
 
@@ -142,6 +143,6 @@ void child_exec(char **argv)
 	child_check_program(argv[0]);
 	execvp(argv[0], argv);
 	err = errno;
-	cli_fail("cannot run '%s': %s", argv[0], strerror(err));
+	prog_fail("cannot run '%s': %s", argv[0], strerror(err));
 	_exit(err == ENOENT ? CLI_NOT_FOUND : CLI_CANNOT_RUN);
 }

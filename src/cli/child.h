@@ -24,7 +24,7 @@ void child_restore_state(const struct child_state *st);
 /*
  * Set the environment of the command: SOFTHCA_*, LD_PRELOAD, ASAN_OPTIONS. `dir`: the fabric's
  * directory (a link to the library is made there when its own path cannot be in LD_PRELOAD).
- * 0; CLI_FAILED after a message.
+ * 0; PROG_FAILED after a message.
  */
 int child_environment(const struct cli_options *o, const char *dir, const char *host);
 /* Says so on standard error when a program cannot have the preloaded library in it (elf.c). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The program `softhca`: its commands and options. Functions that can fail say why in one line on
- * standard error and return CLI_FAILED; 0 is success.
+ * standard error and return PROG_FAILED; 0 is success.
  */
 #ifndef SOFTHCA_CLI_CLI_H
 #define SOFTHCA_CLI_CLI_H
@@ -14,10 +14,8 @@
 
 enum {
 	CLI_UNKNOWN = 1,      /* softhca explain, decode: nothing is known of it */
-	CLI_FAILED = 2,       /* softhca itself could not */
 	CLI_CANNOT_RUN = 126, /* as env(1): the command was found but cannot be run */
 	CLI_NOT_FOUND = 127,  /* it was not found */
-	CLI_NAME_MAX = 32,    /* characters of a fabric's name */
 	CLI_MAX_HOSTS = 256,
 };
 
@@ -85,25 +83,19 @@ int cli_trace(struct cli_options *o);
 int cli_explain(struct cli_options *o);
 int cli_decode(struct cli_options *o);
 
-/* Is it a list of topics? 0, or CLI_FAILED after a message. */
+/* Is it a list of topics? 0, or PROG_FAILED after a message. */
 int trace_check_topics(const char *verb, const char *option, const char *topics);
-/* Open the trace and put it into our environment, for the command. 0; CLI_FAILED after a message.
+/* Open the trace and put it into our environment, for the command. 0; PROG_FAILED after a message.
  */
 int trace_prepare(const struct cli_options *o, const char *verb);
 
 struct topo;
-/* What --topo says, or nothing without it. 0; CLI_FAILED after a message. */
+/* What --topo says, or nothing without it. 0; PROG_FAILED after a message. */
 int topo_prepare(const struct cli_options *o, const char *verb, struct topo *t);
 
-/* "softhca: ..." and a newline on standard error. Returns CLI_FAILED. */
-int cli_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
 /*
- * Parse a command's own arguments (argv[0] is its name). 0; CLI_FAILED after a message; -1: help
+ * Parse a command's own arguments (argv[0] is its name). 0; PROG_FAILED after a message; -1: help
  * was asked for and given.
  */
 int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_options *o);
-/* Is it fit for a fabric's name (a folder's name, safe in any path)? */
-bool options_name_ok(const char *name);
-
 #endif

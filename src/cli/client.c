@@ -11,6 +11,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 #include "shim/shim.h"
+#include "super/program.h"
+#include "super/runtime.h"
 
 int client_send(int sock, struct link_msg *m, int send_fd, int *fd)
 {
@@ -62,7 +64,7 @@ int client_request(int sock, struct link_msg *m, int *fd)
 /* ---- which fabric */
 
 struct only {
-	char name[CLI_NAME_MAX + 1];
+	char name[PROG_NAME_MAX + 1];
 	unsigned int n;
 };
 
@@ -91,8 +93,8 @@ static int connect_default(const char *verb)
 		r = rt.fd < 0 ? -errno : runtime_connect(&rt, name + 1);
 		if (rt.fd >= 0)
 			close(rt.fd);
-		return r < 0 ? cli_fail("%s: fabric %s does not answer: %s", verb, here,
-					strerror(-r))
+		return r < 0 ? prog_fail("%s: fabric %s does not answer: %s", verb, here,
+					 strerror(-r))
 			     : r;
 	}
 	r = runtime_open(&rt, false);
@@ -101,18 +103,18 @@ static int connect_default(const char *verb)
 	if (rt.fd >= 0)
 		r = runtime_for_each(&rt, count_fabric, &only);
 	if (only.n != 1)
-		r = cli_fail(only.n ? "%s: several fabrics are up: choose one with --fabric"
-				    : "%s: no fabric is up",
-			     verb);
+		r = prog_fail(only.n ? "%s: several fabrics are up: choose one with --fabric"
+				     : "%s: no fabric is up",
+			      verb);
 	else
 		r = runtime_connect(&rt, only.name);
 	runtime_close(&rt);
-	return r < 0 ? cli_fail("%s: fabric '%s' does not answer: %s", verb, only.name,
-				strerror(-r))
+	return r < 0 ? prog_fail("%s: fabric '%s' does not answer: %s", verb, only.name,
+				 strerror(-r))
 		     : r;
 }
 
-/* A socket, >= 3 (main() sees to that); CLI_FAILED. */
+/* A socket, >= 3 (main() sees to that); PROG_FAILED. */
 static int connect_named(const char *verb, const char *name)
 {
 	struct runtime rt;
@@ -123,8 +125,8 @@ static int connect_named(const char *verb, const char *name)
 	r = r ? r : runtime_connect(&rt, name);
 	runtime_close(&rt);
 	if (r == -ENOENT || r == -ECONNREFUSED)
-		return cli_fail("%s: there is no fabric '%s'", verb, name);
-	return r < 0 ? cli_fail("%s: fabric '%s' does not answer: %s", verb, name, strerror(-r))
+		return prog_fail("%s: there is no fabric '%s'", verb, name);
+	return r < 0 ? prog_fail("%s: fabric '%s' does not answer: %s", verb, name, strerror(-r))
 		     : r;
 }
 

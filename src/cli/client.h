@@ -3,7 +3,7 @@
 #ifndef SOFTHCA_CLI_CLIENT_H
 #define SOFTHCA_CLI_CLIENT_H
 
-#include "cli/runtime.h"
+#include "cli/cli.h"
 #include "segment/link.h"
 
 /*
@@ -15,7 +15,7 @@ int client_request(int sock, struct link_msg *m, int *fd);
 int client_send(int sock, struct link_msg *m, int send_fd, int *fd);
 /*
  * The fabric that --fabric names; else the one we run on, else the only one. A socket, >= 3 (main()
- * sees to that); CLI_FAILED after a message that begins with `verb`.
+ * sees to that); PROG_FAILED after a message that begins with `verb`.
  */
 int client_connect(const struct cli_options *o, const char *verb);
 

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "cli/client.h"
+#include "super/program.h"
 #include "util/cleanup.h"
 
 #define MAX_LINE 4096
@@ -35,7 +36,7 @@ static void run_file(struct console *c, FILE *f, const char *name, bool prompt);
 
 static void console_complain(struct console *c, const char *why)
 {
-	cli_fail("%s:%u: %s", c->file, c->line, why);
+	prog_fail("%s:%u: %s", c->file, c->line, why);
 	c->failed = true;
 }
 
@@ -71,7 +72,7 @@ static void console_ask(struct console *c, const char *line)
 	if (!r)
 		console_show(c, out, m.arg);
 	else
-		cli_fail("console: the fabric does not answer: %s", strerror(-r));
+		prog_fail("console: the fabric does not answer: %s", strerror(-r));
 	c->broken = r < 0;
 	if (out >= 0)
 		close(out);
@@ -174,19 +175,19 @@ int cli_console(struct cli_options *o)
 	struct console c = {.sock = client_connect(o, "console")};
 	FILE *f = stdin;
 
-	if (c.sock < 0 || c.sock == CLI_FAILED)
-		return CLI_FAILED;
+	if (c.sock < 0 || c.sock == PROG_FAILED)
+		return PROG_FAILED;
 	if (o->script && strcmp(o->script, "-"))
 		f = fopen(o->script, "re");
 	if (!f) {
 		close(c.sock);
-		return cli_fail("console: cannot read %s: %s", o->script, strerror(errno));
+		return prog_fail("console: cannot read %s: %s", o->script, strerror(errno));
 	}
 	run_file(&c, f, f == stdin ? "<stdin>" : o->script, f == stdin && isatty(0));
 	if (f != stdin)
 		fclose(f);
 	close(c.sock);
 	if (fflush(stdout))
-		return cli_fail("standard output: %s", strerror(errno));
-	return c.broken ? CLI_FAILED : c.failed ? CLI_UNKNOWN : 0;
+		return prog_fail("standard output: %s", strerror(errno));
+	return c.broken ? PROG_FAILED : c.failed ? CLI_UNKNOWN : 0;
 }

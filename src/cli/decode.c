@@ -15,6 +15,7 @@
 #include "cli/explain.h"
 #include "cli/hex.h"
 #include "fw/fw.h"
+#include "super/program.h"
 #include "util/cleanup.h"
 #include "wire/mad/names.h"
 #include "wire/prm/prm.h"
@@ -528,7 +529,7 @@ static int opcode_option(const char *arg, uint16_t *opcode)
 			*opcode = (uint16_t)op;
 			return 0;
 		}
-	return cli_fail("decode: --out: '%s' is not a command", arg);
+	return prog_fail("decode: --out: '%s' is not a command", arg);
 }
 
 static int decode_file(const struct cli_options *o, FILE *f, const char *name, uint16_t opcode)
@@ -543,26 +544,26 @@ static int decode_file(const struct cli_options *o, FILE *f, const char *name, u
 	words_init(&w);
 	r = hex_read(f, &in);
 	if (r < 0)
-		r = cli_fail("decode: %s: %s", name, strerror(-r));
+		r = prog_fail("decode: %s: %s", name, strerror(-r));
 	for (size_t i = 0; !r && i < in.n; i++)
 		if (decode_block(o, list, &in.blocks[i], opcode) && !failed)
 			failed = &in.blocks[i];
 	found = json_object_array_length(list) + json_object_array_length(w.means);
 	/* A log may have other numbers, too: they are nobody's loss. */
 	if (!r && failed && (!found || o->kind)) {
-		cli_fail(o->kind ? "decode: the %zu bytes at line %u are too few, or are no such "
-				   "thing"
-				 : "decode: the %zu bytes at line %u are of no known kind: choose "
-				   "--in, "
-				   "--out, "
-				   "--wqe, --cqe, --eqe or --mad",
-			 failed->n, failed->line);
+		prog_fail(o->kind ? "decode: the %zu bytes at line %u are too few, or are no such "
+				    "thing"
+				  : "decode: the %zu bytes at line %u are of no known kind: choose "
+				    "--in, "
+				    "--out, "
+				    "--wqe, --cqe, --eqe or --mad",
+			  failed->n, failed->line);
 		r = CLI_UNKNOWN;
 	} else if (!r && !found) {
-		cli_fail("decode: no hexadecimal bytes in %s", name);
+		prog_fail("decode: no hexadecimal bytes in %s", name);
 		r = CLI_UNKNOWN;
 	}
-	if (r != CLI_FAILED && found)
+	if (r != PROG_FAILED && found)
 		print_all(o, list, w.means);
 	hex_free(&in);
 	regfree(&w.syndrome);
@@ -584,11 +585,11 @@ int cli_decode(struct cli_options *o)
 		return r;
 	f = input ? stdin : fopen(name, "re");
 	if (!f)
-		return cli_fail("decode: %s: %s", name, strerror(errno));
+		return prog_fail("decode: %s: %s", name, strerror(errno));
 	r = decode_file(o, f, input ? "standard input" : name, opcode);
 	if (!input)
 		fclose(f);
 	if (fflush(stdout))
-		return cli_fail("standard output: %s", strerror(errno));
+		return prog_fail("standard output: %s", strerror(errno));
 	return r;
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "super/program.h"
 #include "util/cleanup.h"
 
 #define SCRIPTS_MAX 5 /* interpreters of interpreters: BINPRM_MAX_RECURSION of the kernel */
@@ -155,5 +156,5 @@ void child_check_program(const char *command)
 		return;
 	why = why_not(&p, &own);
 	if (why)
-		cli_fail("run: '%s' %s: it runs, but does not see the adapter", command, why);
+		prog_fail("run: '%s' %s: it runs, but does not see the adapter", command, why);
 }

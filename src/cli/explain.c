@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "engine/engine.h"
 #include "fw/fw.h"
+#include "super/program.h"
 #include "util/cleanup.h"
 #include "wire/ib_event.h"
 #include "wire/mad/names.h"
@@ -399,12 +400,12 @@ void explain_print(struct json_object *list, const char *indent)
 static int unknown(const char *word, bool number, uint64_t n)
 {
 	if (number && n > UINT16_MAX)
-		cli_fail("explain: %s is no syndrome of softhca (a card's own are not published): "
-			 "its "
-			 "command status says more",
-			 word);
+		prog_fail("explain: %s is no syndrome of softhca (a card's own are not published): "
+			  "its "
+			  "command status says more",
+			  word);
 	else
-		cli_fail("explain: '%s' is unknown", word);
+		prog_fail("explain: '%s' is unknown", word);
 	return CLI_UNKNOWN;
 }
 
@@ -433,6 +434,6 @@ int cli_explain(struct cli_options *o)
 		explain_print(list, "");
 	json_object_put(list);
 	if (fflush(stdout))
-		return cli_fail("standard output: %s", strerror(errno));
+		return prog_fail("standard output: %s", strerror(errno));
 	return r;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "cli/client.h"
-#include "cli/runtime.h"
+#include "super/program.h"
 #include "shim/shim.h"
 #include "util/cleanup.h"
 
@@ -35,28 +35,28 @@ int cli_link(struct cli_options *o)
 	int sock, fd = -1, r;
 
 	if (hca < 0)
-		return cli_fail("link: '%s' is not an adapter (mlx5_0...)", o->argv[0]);
+		return prog_fail("link: '%s' is not an adapter (mlx5_0...)", o->argv[0]);
 	if (port < 1)
-		return cli_fail("link: '%s' is not a port (1...)", o->argv[1]);
+		return prog_fail("link: '%s' is not a port (1...)", o->argv[1]);
 	if (strcmp(state, "up") && strcmp(state, "down"))
-		return cli_fail("link: '%s' is neither 'up' nor 'down'", state);
+		return prog_fail("link: '%s' is neither 'up' nor 'down'", state);
 	snprintf(m.host, sizeof(m.host), "%s", host);
 	m.hca = (uint32_t)hca;
 	m.port = (uint32_t)port;
 	m.arg = !strcmp(state, "up");
 	sock = client_connect(o, "link");
-	if (sock == CLI_FAILED)
-		return CLI_FAILED;
+	if (sock == PROG_FAILED)
+		return PROG_FAILED;
 	r = client_request(sock, &m, &fd);
 	close(sock);
 	if (fd >= 0)
 		close(fd);
 	if (r == -ENODEV)
-		return cli_fail("link: there is no host '%s'", host);
+		return prog_fail("link: there is no host '%s'", host);
 	if (r == -ENOLINK)
-		return cli_fail("link: port %ld of %s has no cable", port, o->argv[0]);
+		return prog_fail("link: port %ld of %s has no cable", port, o->argv[0]);
 	if (r == -ENXIO)
-		return cli_fail("link: %s%s has no port %ld of %s",
-				*host ? "host " : "the first host", host, port, o->argv[0]);
-	return r < 0 ? cli_fail("link: the fabric does not answer: %s", strerror(-r)) : 0;
+		return prog_fail("link: %s%s has no port %ld of %s",
+				 *host ? "host " : "the first host", host, port, o->argv[0]);
+	return r < 0 ? prog_fail("link: the fabric does not answer: %s", strerror(-r)) : 0;
 }

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "super/program.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 
@@ -34,21 +35,6 @@ static const struct cli_verb verbs[] = {
 	{CLI_STATUS, "status", "[NAME]",
 	 "Show fabrics: hosts, adapters, ports, processes, objects.", 0, 1, false, cli_status},
 };
-
-int cli_fail(const char *fmt, ...)
-{
-	char line[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	for (char *c = line; *c; c++)
-		if ((unsigned char)*c < ' ')
-			*c = '?'; /* one line, whatever was on the command line */
-	fprintf(stderr, "softhca: %s\n", line);
-	return CLI_FAILED;
-}
 
 static int print_help(void)
 {
@@ -81,14 +67,14 @@ int main(int argc, char **argv)
 	fill_standard_files();
 	log_init();
 	if (argc < 2)
-		return cli_fail("no command given (softhca --help)");
+		return prog_fail("no command given (softhca --help)");
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		print_help();
-		return fflush(stdout) ? cli_fail("standard output: %s", strerror(errno)) : 0;
+		return fflush(stdout) ? prog_fail("standard output: %s", strerror(errno)) : 0;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		printf("softhca %s\n", SOFTHCA_VERSION);
-		return fflush(stdout) ? cli_fail("standard output: %s", strerror(errno)) : 0;
+		return fflush(stdout) ? prog_fail("standard output: %s", strerror(errno)) : 0;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
 		if (strcmp(argv[1], verbs[i].name))
@@ -96,5 +82,5 @@ int main(int argc, char **argv)
 		r = options_parse(&verbs[i], argc - 1, argv + 1, &o);
 		return r ? (r < 0 ? 0 : r) : verbs[i].run(&o);
 	}
-	return cli_fail("'%s' is not a command (softhca --help)", argv[1]);
+	return prog_fail("'%s' is not a command (softhca --help)", argv[1]);
 }

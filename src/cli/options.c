@@ -12,6 +12,8 @@
 #include "cli/hex.h"
 #include "fw/caps.h"
 #include "hw/hca.h"
+#include "super/program.h"
+#include "super/runtime.h"
 #include "util/cleanup.h"
 
 struct word {
@@ -41,7 +43,7 @@ struct opt_row {
 	int short_key;
 	const char *arg;
 	const char *doc;
-	/* Checks the argument and stores it at offset `at` of struct cli_options. 0; CLI_FAILED
+	/* Checks the argument and stores it at offset `at` of struct cli_options. 0; PROG_FAILED
 	 * after a message. */
 	int (*store)(struct parse *p, const struct opt_row *row, const char *arg);
 	size_t at;
@@ -75,8 +77,8 @@ static int store_number(struct parse *p, const struct opt_row *row, const char *
 	if (*arg >= '0' && *arg <= '9')
 		n = strtoul(arg, &end, 10);
 	if (!end || errno || *end || n < row->min || n > row->max)
-		return cli_fail("%s: --%s: '%s' is not a number from %u to %u", p->verb->name,
-				row->name, arg, row->min, row->max);
+		return prog_fail("%s: --%s: '%s' is not a number from %u to %u", p->verb->name,
+				 row->name, arg, row->min, row->max);
 	*(uint32_t *)((char *)p->o + row->at) = (uint32_t)n;
 	return 0;
 }
@@ -87,7 +89,7 @@ static const struct word *word_find(const struct parse *p, const struct opt_row 
 	for (const struct word *w = row->words; w->word; w++)
 		if (!strcmp(w->word, arg))
 			return w;
-	cli_fail("%s: --%s: '%s' is not one of %s", p->verb->name, row->name, arg, row->arg);
+	prog_fail("%s: --%s: '%s' is not one of %s", p->verb->name, row->name, arg, row->arg);
 	return NULL;
 }
 
@@ -95,7 +97,7 @@ static int store_word(struct parse *p, const struct opt_row *row, const char *ar
 {
 	const struct word *w = word_find(p, row, arg);
 
-	return w ? store_text(p, row, w->word) : CLI_FAILED;
+	return w ? store_text(p, row, w->word) : PROG_FAILED;
 }
 
 static int store_value(struct parse *p, const struct opt_row *row, const char *arg)
@@ -103,16 +105,16 @@ static int store_value(struct parse *p, const struct opt_row *row, const char *a
 	const struct word *w = word_find(p, row, arg);
 
 	if (!w)
-		return CLI_FAILED;
+		return PROG_FAILED;
 	*(uint32_t *)((char *)p->o + row->at) = w->value;
 	return 0;
 }
 
 static int store_fabric(struct parse *p, const struct opt_row *row, const char *arg)
 {
-	if (!options_name_ok(arg))
-		return cli_fail("%s: --%s: '%s' cannot be a fabric's name", p->verb->name,
-				row->name, arg);
+	if (!runtime_name_ok(arg))
+		return prog_fail("%s: --%s: '%s' cannot be a fabric's name", p->verb->name,
+				 row->name, arg);
 	return store_text(p, row, arg);
 }
 
@@ -204,8 +206,8 @@ static int store_kind(struct parse *p, const struct opt_row *row, const char *ar
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows) && p->o->kind; i++)
 		if (rows[i].store == store_kind && rows[i].value == p->o->kind)
-			return cli_fail("%s: --%s: --%s was given already", p->verb->name,
-					row->name, rows[i].name);
+			return prog_fail("%s: --%s: --%s was given already", p->verb->name,
+					 row->name, rows[i].name);
 	p->o->kind = row->value;
 	p->o->kind_arg = arg;
 	return 0;
@@ -245,7 +247,7 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ERROR:
 		if (!p->said && !p->helped)
-			cli_fail(
+			prog_fail(
 				"%s: '%s' is not understood or lacks its value (softhca %s --help)",
 				p->verb->name, state->argv[state->next > 1 ? state->next - 1 : 1],
 				p->verb->name);
@@ -279,21 +281,21 @@ static void options_describe(const struct cli_verb *v, struct argp_option *out)
 static int check_args(const struct cli_verb *v, const struct cli_options *o)
 {
 	if (o->argc < v->min_args)
-		return cli_fail("%s: %s%s is missing (softhca %s --help)", v->name,
-				v->min_args > 1 ? "one of " : "",
-				v->max_args < 0 ? "the command" : v->args, v->name);
+		return prog_fail("%s: %s%s is missing (softhca %s --help)", v->name,
+				 v->min_args > 1 ? "one of " : "",
+				 v->max_args < 0 ? "the command" : v->args, v->name);
 	if (v->max_args >= 0 && o->argc > v->max_args)
-		return cli_fail("%s: '%s' is one argument too many (softhca %s --help)", v->name,
-				o->argv[v->max_args], v->name);
+		return prog_fail("%s: '%s' is one argument too many (softhca %s --help)", v->name,
+				 o->argv[v->max_args], v->name);
 	for (int i = 0; v->max_args >= 0 && !v->words && i < o->argc; i++)
-		if (!options_name_ok(o->argv[i]))
-			return cli_fail("%s: '%s' cannot be a fabric's name", v->name, o->argv[i]);
+		if (!runtime_name_ok(o->argv[i]))
+			return prog_fail("%s: '%s' cannot be a fabric's name", v->name, o->argv[i]);
 	if (o->topo && (o->given & CLI_SIZE))
-		return cli_fail("%s: --topo determines hosts, adapters and ports", v->name);
+		return prog_fail("%s: --topo determines hosts, adapters and ports", v->name);
 	if (o->fabric && (o->given & CLI_SHAPE))
-		return cli_fail("%s: --hca, --ports, --device, --topo and --sm describe a new "
-				"fabric; '%s' is up already",
-				v->name, o->fabric);
+		return prog_fail("%s: --hca, --ports, --device, --topo and --sm describe a new "
+				 "fabric; '%s' is up already",
+				 v->name, o->fabric);
 	return 0;
 }
 
@@ -318,7 +320,7 @@ int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_op
 		       ARGP_NO_ERRS | ARGP_NO_HELP | ARGP_NO_EXIT |
 			       (v->max_args < 0 ? ARGP_IN_ORDER : 0),
 		       NULL, &p))
-		return p.helped ? -1 : CLI_FAILED;
+		return p.helped ? -1 : PROG_FAILED;
 	caps = fw_caps(o->fab.model);
 	o->fab.link_speed = caps->link_speed;
 	o->fab.device_id = caps->pci_device;
@@ -326,13 +328,4 @@ int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_op
 	o->fab.link_width = caps->link_width;
 	o->fab.max_mtu = caps->max_mtu;
 	return check_args(v, o);
-}
-
-bool options_name_ok(const char *name)
-{
-	size_t n = strlen(name);
-
-	return n > 0 && n <= CLI_NAME_MAX && name[0] != '.' && name[0] != '-' &&
-	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
-		       n;
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include "cli/client.h"
 #include "segment/cap.h"
+#include "super/program.h"
 #include "util/clock.h"
 
 #define SNAP_ALL 65535
@@ -120,16 +121,16 @@ int capture_begin(struct capture *c, struct seg *s, const struct cli_options *o)
 	};
 	c->file = pcap_open_file(c->name);
 	if (!c->file)
-		return cli_fail("pcap: cannot write to %s: %s", c->name, strerror(errno));
+		return prog_fail("pcap: cannot write to %s: %s", c->name, strerror(errno));
 	if (!strcmp(c->name, "-") && isatty(fileno(c->file))) {
 		fclose(c->file);
-		return cli_fail(
+		return prog_fail(
 			"pcap: a capture cannot be written to a terminal: use -o FILE or a pipe");
 	}
 	r = cap_start(s, c->snap);
 	if (r) {
 		fclose(c->file);
-		return cli_fail("pcap: another capture is running on this fabric");
+		return prog_fail("pcap: another capture is running on this fabric");
 	}
 	c->seg = s;
 	/* A reader that is gone is an error of write(), not our end. */
@@ -143,7 +144,7 @@ int capture_begin(struct capture *c, struct seg *s, const struct cli_options *o)
 	cap_finish(s);
 	fclose(c->file);
 	c->seg = NULL;
-	return cli_fail("pcap: cannot start a thread: %s", strerror(r));
+	return prog_fail("pcap: cannot start a thread: %s", strerror(r));
 }
 
 int capture_end(struct capture *c)
@@ -163,7 +164,7 @@ int capture_end(struct capture *c)
 	if (err == EPIPE && c->live)
 		err = 0; /* whoever watched has seen enough */
 	if (err)
-		return cli_fail("pcap: cannot write to %s: %s", c->name, strerror(err));
+		return prog_fail("pcap: cannot write to %s: %s", c->name, strerror(err));
 	fprintf(stderr, "softhca: pcap: %llu packets", (unsigned long long)c->packets);
 	if (c->lost)
 		fprintf(stderr, ", %llu more were lost%s", (unsigned long long)c->lost,
@@ -179,13 +180,13 @@ static int map_segment(const struct cli_options *o, struct seg *s)
 	struct link_msg m = {.op = LINK_SEGMENT};
 	int sock = client_connect(o, "pcap"), fd = -1, r;
 
-	if (sock == CLI_FAILED)
-		return CLI_FAILED;
+	if (sock == PROG_FAILED)
+		return PROG_FAILED;
 	r = client_request(sock, &m, &fd);
 	close(sock);
 	if (!r)
 		r = fd < 0 ? -EPROTO : seg_map(s, fd);
-	return r ? cli_fail("pcap: cannot get the memory of the fabric: %s", strerror(-r)) : 0;
+	return r ? prog_fail("pcap: cannot get the memory of the fabric: %s", strerror(-r)) : 0;
 }
 
 /* What ends us, blocked. */
@@ -233,7 +234,7 @@ static int with_command(struct cli_options *o, const sigset_t *set, const sigset
 	pid_t pid = fork();
 
 	if (pid < 0)
-		return cli_fail("cannot start a process: %s", strerror(errno));
+		return prog_fail("cannot start a process: %s", strerror(errno));
 	if (!pid) {
 		sigprocmask(SIG_SETMASK, old, NULL);
 		if (o->stdout_taken)
@@ -268,7 +269,7 @@ static int on_fabric(struct cli_options *o)
 int cli_pcap(struct cli_options *o)
 {
 	if (!o->output && !o->live)
-		return cli_fail("pcap: no output given: use -o FILE, or --live for a pipe");
+		return prog_fail("pcap: no output given: use -o FILE, or --live for a pipe");
 	o->stdout_taken = !o->output || !strcmp(o->output, "-");
 	o->capture = true;
 	if (o->fabric || !o->argc)

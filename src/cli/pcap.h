@@ -21,9 +21,10 @@ struct capture {
 	uint64_t packets, lost;
 };
 
-/* Open the file and begin, by a thread of its own. 0; CLI_FAILED after a message. */
+/* Open the file and begin, by a thread of its own. 0; PROG_FAILED after a message. */
 int capture_begin(struct capture *c, struct seg *s, const struct cli_options *o);
-/* End it and say how much it was, on standard error. 0; CLI_FAILED: something could not be written.
+/* End it and say how much it was, on standard error. 0; PROG_FAILED: something could not be
+ * written.
  */
 int capture_end(struct capture *c);
 

@@ -19,8 +19,9 @@
 #include "cli/child.h"
 #include "cli/client.h"
 #include "cli/pcap.h"
-#include "cli/runtime.h"
-#include "cli/supervisor.h"
+#include "super/program.h"
+#include "super/runtime.h"
+#include "super/supervisor.h"
 #include "util/cleanup.h"
 #include "topo/topo.h"
 #include "util/clock.h"
@@ -119,12 +120,12 @@ static int run_start(struct command *c, const struct cli_options *o, const struc
 
 	c->pid = fork();
 	if (c->pid < 0)
-		return cli_fail("cannot start a process: %s", strerror(errno));
+		return prog_fail("cannot start a process: %s", strerror(errno));
 	if (c->pid)
 		return 0;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
-		_exit(CLI_FAILED); /* it died before the line above */
+		_exit(PROG_FAILED); /* it died before the line above */
 	child_restore_state(st);
 	if (o->stdout_taken)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -183,13 +184,13 @@ static int supervise(struct sup *sup, const struct cli_options *o, const struct 
 	int r;
 
 	if (c.signals.fd < 0 || sup_watch(sup, &c.signals) < 0)
-		return cli_fail("cannot watch signals: %s", strerror(errno));
+		return prog_fail("cannot watch signals: %s", strerror(errno));
 	r = run_start(&c, o, st);
 	while (!r && !c.ended) {
 		int err = sup_turn(sup, UINT64_MAX);
 
 		if (err < 0) {
-			r = cli_fail("the supervisor cannot go on: %s", strerror(-err));
+			r = prog_fail("the supervisor cannot go on: %s", strerror(-err));
 			kill(c.pid, SIGKILL);
 			waitpid(c.pid, &c.status, 0);
 		}
@@ -212,12 +213,12 @@ static const char *pick_host(const struct cli_options *o, const struct topo *t)
 		if (!strcmp(t->host[i], want))
 			return want;
 	if (o->topo && !t->nhosts)
-		cli_fail("run: there is no host on %s", o->topo);
+		prog_fail("run: there is no host on %s", o->topo);
 	else if (o->topo)
-		cli_fail("run: there is no host '%s' on %s", want, o->topo);
+		prog_fail("run: there is no host '%s' on %s", want, o->topo);
 	else
-		cli_fail("run: there is no host '%s': a private fabric has " FIRST_HOST " only",
-			 want);
+		prog_fail("run: there is no host '%s': a private fabric has " FIRST_HOST " only",
+			  want);
 	return NULL;
 }
 
@@ -225,7 +226,7 @@ static int use_host(struct sup *sup, const char *host)
 {
 	int r = sup_host_use(sup, fab_host_by_name(&sup->seg, host));
 
-	return r < 0 ? cli_fail("cannot make host %s in %s: %s", host, sup->seg.dir, strerror(-r))
+	return r < 0 ? prog_fail("cannot make host %s in %s: %s", host, sup->seg.dir, strerror(-r))
 		     : 0;
 }
 
@@ -235,7 +236,7 @@ static int run_private(struct cli_options *o)
 	struct runtime rt;
 	struct sup sup;
 	sigset_t handled;
-	char name[CLI_NAME_MAX + 1];
+	char name[PROG_NAME_MAX + 1];
 	struct topo topo = {0};
 	struct capture capture = {0};
 	const char *host;
@@ -245,7 +246,7 @@ static int run_private(struct cli_options *o)
 	if (r)
 		return r;
 	host = pick_host(o, &topo);
-	r = host ? runtime_open(&rt, true) : CLI_FAILED;
+	r = host ? runtime_open(&rt, true) : PROG_FAILED;
 	if (r) {
 		topo_free(&topo);
 		return r;
@@ -260,7 +261,8 @@ static int run_private(struct cli_options *o)
 			break;
 	}
 	if (r < 0) {
-		r = cli_fail("cannot write in the runtime directory %s: %s", rt.path, strerror(-r));
+		r = prog_fail("cannot write in the runtime directory %s: %s", rt.path,
+			      strerror(-r));
 		runtime_close(&rt);
 		topo_free(&topo);
 		return r;
@@ -275,7 +277,7 @@ static int run_private(struct cli_options *o)
 	if (!r)
 		r = supervise(&sup, o, &st, &handled, &status);
 	if (capture_end(&capture) && !r)
-		r = CLI_FAILED;
+		r = PROG_FAILED;
 	sup_finish(&sup);
 	runtime_release(&rt, name, lock);
 	runtime_close(&rt);
@@ -285,7 +287,7 @@ static int run_private(struct cli_options *o)
 
 static int run_joined(struct cli_options *o)
 {
-	char dir[RUNTIME_PATH_MAX + CLI_NAME_MAX + 2];
+	char dir[RUNTIME_PATH_MAX + PROG_NAME_MAX + 2];
 	struct link_msg m = {.op = LINK_HOST};
 	struct runtime rt;
 	int r = runtime_open(&rt, false), fd = -1;
@@ -295,9 +297,9 @@ static int run_joined(struct cli_options *o)
 		return r;
 	if (sock < 0)
 		return sock == -ENOENT || sock == -ECONNREFUSED
-			       ? cli_fail("run: there is no fabric '%s'", o->fabric)
-			       : cli_fail("run: fabric '%s' does not answer: %s", o->fabric,
-					  strerror(-sock));
+			       ? prog_fail("run: there is no fabric '%s'", o->fabric)
+			       : prog_fail("run: fabric '%s' does not answer: %s", o->fabric,
+					   strerror(-sock));
 	if (o->host)
 		snprintf(m.host, sizeof(m.host), "%s", o->host);
 	r = o->host && (!*o->host || strlen(o->host) >= sizeof(m.host))
@@ -307,12 +309,12 @@ static int run_joined(struct cli_options *o)
 	if (fd >= 0)
 		close(fd);
 	if (r == -ENODEV && !o->host)
-		return cli_fail("run: there is no host on fabric '%s'", o->fabric);
+		return prog_fail("run: there is no host on fabric '%s'", o->fabric);
 	if (r == -ENODEV)
-		return cli_fail("run: there is no host '%s' on fabric '%s'", o->host, o->fabric);
+		return prog_fail("run: there is no host '%s' on fabric '%s'", o->host, o->fabric);
 	if (r < 0)
-		return cli_fail("run: fabric '%s' cannot make its host ready: %s", o->fabric,
-				strerror(-r));
+		return prog_fail("run: fabric '%s' cannot make its host ready: %s", o->fabric,
+				 strerror(-r));
 	snprintf(dir, sizeof(dir), "%s/%s", rt.path, o->fabric);
 	m.host[sizeof(m.host) - 1] = 0;
 	r = child_environment(o, dir, m.host);

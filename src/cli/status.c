@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cli/client.h"
-#include "cli/runtime.h"
+#include "super/program.h"
+#include "super/runtime.h"
 #include "util/cleanup.h"
 
 /* ---- the text ---- */
@@ -125,7 +126,7 @@ static int add_fabric(void *arg, const char *name)
 	if (o)
 		json_object_array_add(l->fabrics, o);
 	else if (err != -ENOENT && err != -ECONNREFUSED && err != -ECONNRESET) /* just ending */
-		return cli_fail("fabric '%s' does not answer: %s", name, strerror(-err));
+		return prog_fail("fabric '%s' does not answer: %s", name, strerror(-err));
 	return 0;
 }
 
@@ -144,8 +145,8 @@ static int status_one(struct runtime *rt, const char *name, bool json)
 	o = rt->fd < 0 ? NULL : status_ask(rt, name, &err);
 	if (!o)
 		return err == -ENOENT || err == -ECONNREFUSED
-			       ? cli_fail("there is no fabric '%s'", name)
-			       : cli_fail("fabric '%s' does not answer: %s", name, strerror(-err));
+			       ? prog_fail("there is no fabric '%s'", name)
+			       : prog_fail("fabric '%s' does not answer: %s", name, strerror(-err));
 	if (json)
 		print_json(o);
 	else
@@ -163,7 +164,7 @@ static int status_all(struct runtime *rt, bool json)
 	if (rt->fd >= 0)
 		r = runtime_for_each(rt, add_fabric, &l);
 	if (r < 0)
-		r = cli_fail("cannot read %s: %s", rt->path, strerror(-r));
+		r = prog_fail("cannot read %s: %s", rt->path, strerror(-r));
 	if (!r && !json) {
 		for_each(l.fabrics, o, i) print_fabric(o);
 		if (!json_object_array_length(l.fabrics))
@@ -189,6 +190,6 @@ int cli_status(struct cli_options *o)
 	r = o->argc ? status_one(&rt, o->argv[0], o->json) : status_all(&rt, o->json);
 	runtime_close(&rt);
 	if (!r && fflush(stdout))
-		r = cli_fail("standard output: %s", strerror(errno));
+		r = prog_fail("standard output: %s", strerror(errno));
 	return r;
 }

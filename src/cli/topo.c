@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "cli/client.h"
+#include "super/program.h"
 #include "topo/topo.h"
 #include "util/cleanup.h"
 
@@ -15,7 +16,7 @@ int topo_prepare(const struct cli_options *o, const char *verb, struct topo *t)
 	char err[TOPO_ERR];
 
 	*t = (struct topo){0};
-	return o->topo && topo_load(o->topo, t, err) < 0 ? cli_fail("%s: %s", verb, err) : 0;
+	return o->topo && topo_load(o->topo, t, err) < 0 ? prog_fail("%s: %s", verb, err) : 0;
 }
 
 static int write_fabric(const struct cli_options *o, bool dot)
@@ -26,17 +27,17 @@ static int write_fabric(const struct cli_options *o, bool dot)
 	char buf[65536];
 	ssize_t n;
 
-	if (sock == CLI_FAILED)
-		return CLI_FAILED;
+	if (sock == PROG_FAILED)
+		return PROG_FAILED;
 	r = client_request(sock, &m, &fd);
 	close(sock);
 	if (r < 0 || fd < 0)
-		return cli_fail("topo: the fabric does not answer: %s", strerror(r ? -r : EPROTO));
+		return prog_fail("topo: the fabric does not answer: %s", strerror(r ? -r : EPROTO));
 	lseek(fd, 0, SEEK_SET);
 	while ((n = read(fd, buf, sizeof(buf))) > 0)
 		fwrite(buf, 1, (size_t)n, stdout);
 	if (fflush(stdout) || n < 0)
-		return cli_fail("standard output: %s", strerror(errno));
+		return prog_fail("standard output: %s", strerror(errno));
 	return 0;
 }
 
@@ -53,15 +54,15 @@ int cli_topo(struct cli_options *o)
 	int r;
 
 	if (o->argc && o->fabric)
-		return cli_fail("topo: either '%s' or --fabric", o->argv[0]);
+		return prog_fail("topo: either '%s' or --fabric", o->argv[0]);
 	if (!o->argc)
 		return write_fabric(o, o->dot);
 	if (topo_load(o->argv[0], &t, err) < 0)
-		return cli_fail("topo: %s", err);
+		return prog_fail("topo: %s", err);
 	topo_fill(&t, &defaults);
 	r = o->dot ? topo_write_dot(stdout, &t) : topo_write_ibnetdiscover(stdout, &t);
 	topo_free(&t);
 	if (fflush(stdout) || r < 0)
-		return cli_fail("standard output: %s", strerror(errno));
+		return prog_fail("standard output: %s", strerror(errno));
 	return 0;
 }

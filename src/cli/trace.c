@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "super/program.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 
@@ -24,9 +25,9 @@ int trace_check_topics(const char *verb, const char *option, const char *topics)
 		size_t n = strcspn(s, ",");
 
 		if (!log_topic_bits(s, n))
-			return cli_fail("%s: %s: '%.*s' is not one of uverbs, fw, doorbell, cqe, "
-					"event, mad, mem, shim, link, all",
-					verb, option, (int)n, s);
+			return prog_fail("%s: %s: '%.*s' is not one of uverbs, fw, doorbell, cqe, "
+					 "event, mad, mem, shim, link, all",
+					 verb, option, (int)n, s);
 		if (!s[n])
 			return 0;
 		s += n + 1;
@@ -88,18 +89,18 @@ int trace_prepare(const struct cli_options *o, const char *verb)
 
 	fd = open_output(o->output);
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return cli_fail("%s: cannot write to %s: %s", verb,
-				o->output ? o->output : "standard error", strerror(errno));
+		return prog_fail("%s: cannot write to %s: %s", verb,
+				 o->output ? o->output : "standard error", strerror(errno));
 	r = path_of(o->output, fd, path);
 	if (r < 0)
-		return cli_fail("%s: %s: %s", verb, o->output, strerror(-r));
+		return prog_fail("%s: %s: %s", verb, o->output, strerror(-r));
 	snprintf(id, sizeof(id), "%d:%llu:%llu", fd, (unsigned long long)st.st_dev,
 		 (unsigned long long)st.st_ino);
 	if (setenv(LOG_ENV_TOPICS, o->topics ? o->topics : default_topics, 1) < 0 ||
 	    setenv(LOG_ENV_FORMAT, o->json ? "json" : "text", 1) < 0 ||
 	    setenv(LOG_ENV_FD, id, 1) < 0 || setenv(LOG_ENV_FILE, path, 1) < 0 ||
 	    setenv(LOG_ENV_NAME, o->output ? o->output : "standard error", 1) < 0)
-		return cli_fail("out of memory");
+		return prog_fail("out of memory");
 	return 0;
 }
 

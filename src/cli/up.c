@@ -19,8 +19,9 @@
 #include <unistd.h>
 #include "cli/child.h"
 #include "cli/client.h"
-#include "cli/runtime.h"
-#include "cli/supervisor.h"
+#include "super/program.h"
+#include "super/runtime.h"
+#include "super/supervisor.h"
 #include "topo/topo.h"
 #include "util/cleanup.h"
 #include "util/log.h"
@@ -111,9 +112,9 @@ static int up_serve(const struct cli_options *o, int ready)
 	runtime_sweep(&rt);
 	r = runtime_claim(&rt, name, false, &lock, &dir);
 	if (r < 0) {
-		r = r == -EBUSY ? cli_fail("up: fabric '%s' is up already", name)
-				: cli_fail("cannot write in the runtime directory %s: %s", rt.path,
-					   strerror(-r));
+		r = r == -EBUSY ? prog_fail("up: fabric '%s' is up already", name)
+				: prog_fail("cannot write in the runtime directory %s: %s", rt.path,
+					    strerror(-r));
 		runtime_close(&rt);
 		return r;
 	}
@@ -123,7 +124,7 @@ static int up_serve(const struct cli_options *o, int ready)
 	if (!r) {
 		signals.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 		if (signals.fd < 0 || sup_watch(&sup, &signals) < 0)
-			r = cli_fail("cannot watch signals: %s", strerror(errno));
+			r = prog_fail("cannot watch signals: %s", strerror(errno));
 	}
 	if (!r) {
 		detach();
@@ -148,10 +149,10 @@ int cli_up(struct cli_options *o)
 	char c;
 
 	if (pipe2(p, O_CLOEXEC) < 0)
-		return cli_fail("cannot make a pipe: %s", strerror(errno));
+		return prog_fail("cannot make a pipe: %s", strerror(errno));
 	pid = fork();
 	if (pid < 0)
-		return cli_fail("cannot start a process: %s", strerror(errno));
+		return prog_fail("cannot start a process: %s", strerror(errno));
 	if (!pid) {
 		int ready = p[1];
 
@@ -169,7 +170,7 @@ int cli_up(struct cli_options *o)
 		return 0;
 	if (waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status))
 		return WEXITSTATUS(status);
-	return cli_fail("up: the supervisor ended before it was ready");
+	return prog_fail("up: the supervisor ended before it was ready");
 }
 
 static int wait_end(int pidfd)
@@ -238,13 +239,14 @@ int cli_down(struct cli_options *o)
 	r = take_down(&rt, name);
 	runtime_close(&rt);
 	if (r == -ENOENT)
-		return cli_fail("down: there is no fabric '%s'", name);
+		return prog_fail("down: there is no fabric '%s'", name);
 	if (r == -EBUSY)
-		return cli_fail("down: '%s' is the fabric of a running command and ends with it",
-				name);
+		return prog_fail("down: '%s' is the fabric of a running command and ends with it",
+				 name);
 	if (r == -ESRCH)
-		return cli_fail("down: the files of fabric '%s' are gone, and its supervisor is in "
-				"another PID namespace",
-				name);
-	return r < 0 ? cli_fail("down: fabric '%s' does not answer: %s", name, strerror(-r)) : 0;
+		return prog_fail(
+			"down: the files of fabric '%s' are gone, and its supervisor is in "
+			"another PID namespace",
+			name);
+	return r < 0 ? prog_fail("down: fabric '%s' does not answer: %s", name, strerror(-r)) : 0;
 }

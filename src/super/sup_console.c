@@ -5,7 +5,7 @@
  * on this fabric a cable is a cable, so that subnet managers, programs and traps see it. Called by
  * sup_link.c for a line of a script.
  */
-#include "cli/sup_console.h"
+#include "super/sup_console.h"
 
 #include <ctype.h>
 #include <errno.h>

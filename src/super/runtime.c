@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Owns the runtime directory, its locks and the sweeping of litter. Used by every command. */
-#include "cli/runtime.h"
+#include "super/runtime.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include <sys/un.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-#include "cli/cli.h"
+#include "super/program.h"
 #include "util/cleanup.h"
 
 #define LOCK_SUFFIX ".lock"
@@ -61,6 +61,15 @@ static int pick_path(char *path, size_t size, bool *chosen)
 	return n > 0 && (size_t)n < size ? 0 : -ENAMETOOLONG;
 }
 
+bool runtime_name_ok(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 0 && n <= PROG_NAME_MAX && name[0] != '.' && name[0] != '-' &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+		       n;
+}
+
 int runtime_open(struct runtime *rt, bool create)
 {
 	char path[PATH_MAX], abs[PATH_MAX];
@@ -69,28 +78,28 @@ int runtime_open(struct runtime *rt, bool create)
 
 	*rt = RUNTIME_EMPTY;
 	if (pick_path(path, sizeof(path), &chosen) < 0)
-		return cli_fail("the runtime directory's path is too long");
+		return prog_fail("the runtime directory's path is too long");
 	if (create && !mkdir(path, 0700))
 		rt->ours = true;
 	else if (create && errno != EEXIST)
-		return cli_fail("cannot make the runtime directory %s: %s", path, strerror(errno));
+		return prog_fail("cannot make the runtime directory %s: %s", path, strerror(errno));
 	rt->ours |= !chosen;
 	rt->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (chosen ? 0 : O_NOFOLLOW));
 	if (rt->fd < 0 && errno == ENOENT && !create)
 		return -ENOENT;
 	if (rt->fd < 0)
-		return cli_fail("cannot use the runtime directory %s: %s", path, strerror(errno));
+		return prog_fail("cannot use the runtime directory %s: %s", path, strerror(errno));
 	if (fstat(rt->fd, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 022)) {
 		runtime_close(rt);
-		return cli_fail("the runtime directory %s must belong to this user and be "
-				"writable by nobody else (SOFTHCA_RUNTIME_DIR names another one)",
-				path);
+		return prog_fail("the runtime directory %s must belong to this user and be "
+				 "writable by nobody else (SOFTHCA_RUNTIME_DIR names another one)",
+				 path);
 	}
 	if (!realpath(path, abs) || strlen(abs) > RUNTIME_PATH_MAX) {
 		runtime_close(rt);
-		return cli_fail("the runtime directory's path is longer than %d characters "
-				"(SOFTHCA_RUNTIME_DIR names another one): %s",
-				RUNTIME_PATH_MAX, path);
+		return prog_fail("the runtime directory's path is longer than %d characters "
+				 "(SOFTHCA_RUNTIME_DIR names another one): %s",
+				 RUNTIME_PATH_MAX, path);
 	}
 	memcpy(rt->path, abs, strlen(abs) + 1);
 	return 0;
@@ -184,7 +193,7 @@ static int take_lock(struct runtime *rt, const char *file, int flags, int *out)
 
 static void lock_name(char *buf, size_t size, const char *name)
 {
-	snprintf(buf, size, "%.*s" LOCK_SUFFIX, CLI_NAME_MAX, name);
+	snprintf(buf, size, "%.*s" LOCK_SUFFIX, PROG_NAME_MAX, name);
 }
 
 /* The directory can be removed by the end of another fabric between our finding and using it. */
@@ -204,7 +213,7 @@ static int reopen(struct runtime *rt)
 
 int runtime_claim(struct runtime *rt, const char *name, bool command, int *lock, int *dir)
 {
-	char file[CLI_NAME_MAX + sizeof(LOCK_SUFFIX)];
+	char file[PROG_NAME_MAX + sizeof(LOCK_SUFFIX)];
 	char pid[24];
 	int r, n;
 
@@ -241,7 +250,7 @@ int runtime_claim(struct runtime *rt, const char *name, bool command, int *lock,
 
 void runtime_release(struct runtime *rt, const char *name, int lock)
 {
-	char file[CLI_NAME_MAX + sizeof(LOCK_SUFFIX)];
+	char file[PROG_NAME_MAX + sizeof(LOCK_SUFFIX)];
 
 	lock_name(file, sizeof(file), name);
 	if (is_there(rt, file, lock)) {
@@ -276,7 +285,7 @@ static bool has_lock(unsigned long pid, int fd)
 
 int runtime_holder(struct runtime *rt, const char *name)
 {
-	char file[CLI_NAME_MAX + sizeof(LOCK_SUFFIX)], text[24] = "";
+	char file[PROG_NAME_MAX + sizeof(LOCK_SUFFIX)], text[24] = "";
 	_cleanup_close_ int fd = -1, pidfd = -1;
 	unsigned long pid;
 	char *end;
@@ -302,16 +311,16 @@ static bool runtime_name_of(const char *file, char *name)
 {
 	size_t n = strlen(file), suffix = sizeof(LOCK_SUFFIX) - 1;
 
-	if (n <= suffix || n - suffix > CLI_NAME_MAX || strcmp(file + n - suffix, LOCK_SUFFIX))
+	if (n <= suffix || n - suffix > PROG_NAME_MAX || strcmp(file + n - suffix, LOCK_SUFFIX))
 		return false;
 	memcpy(name, file, n - suffix);
 	name[n - suffix] = '\0';
-	return options_name_ok(name);
+	return runtime_name_ok(name);
 }
 
 int runtime_for_each(struct runtime *rt, int (*each)(void *arg, const char *name), void *arg)
 {
-	char name[CLI_NAME_MAX + 1];
+	char name[PROG_NAME_MAX + 1];
 	int copy = openat(rt->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
 	struct dirent *e;
@@ -350,8 +359,8 @@ int runtime_connect(const struct runtime *rt, const char *name)
 	if (fd < 0)
 		return -errno;
 	/* By descriptor: the path itself may be longer than a socket's address. */
-	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%.*s/sock", rt->fd, CLI_NAME_MAX,
-		 name);
+	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%.*s/sock", rt->fd,
+		 PROG_NAME_MAX, name);
 	if (connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
 		return -errno;
 	return take_fd(&fd);

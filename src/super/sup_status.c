@@ -3,7 +3,7 @@
  * Owns what `softhca status -j` shows: the fabric as JSON text, made by the supervisor from the
  * segment. Numbers as numbers; GUIDs as sysfs shows them.
  */
-#include "cli/supervisor.h"
+#include "super/supervisor.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
  * that nobody else sends. Both take locks that processes of the fabric hold, and a sweep of a large
  * subnet takes seconds, so they are jobs; a small subnet that nobody is at is swept at once.
  */
-#include "cli/supervisor.h"
+#include "super/supervisor.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * driver finds when it starts. Made when a host is first used, as a subnet may have thousands that
  * nobody ever runs anything on.
  */
-#include "cli/supervisor.h"
+#include "super/supervisor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +15,7 @@
 #include "fw/caps.h"
 #include "fw/fw.h"
 #include "hw/hca.h"
+#include "super/runtime.h"
 #include "util/cleanup.h"
 
 enum sup_used {

@@ -9,16 +9,17 @@
  *
  * Embedded in `softhca run`, or a process of its own after `softhca up`.
  */
-#ifndef SOFTHCA_CLI_SUPERVISOR_H
-#define SOFTHCA_CLI_SUPERVISOR_H
+#ifndef SOFTHCA_SUPER_SUPERVISOR_H
+#define SOFTHCA_SUPER_SUPERVISOR_H
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
-#include "cli/cli.h"
-#include "cli/runtime.h"
 #include "segment/link.h"
 #include "subnet/subnet.h"
+#include "super/program.h"
+
+struct runtime;
 
 struct sup;
 
@@ -91,7 +92,7 @@ struct sup_file {
 
 struct sup {
 	struct seg seg;
-	char name[CLI_NAME_MAX + 1];
+	char name[PROG_NAME_MAX + 1];
 	bool embedded; /* in `softhca run`: ends with its command, not by `softhca down` */
 	struct fab_options fab;
 	int dir; /* the fabric's directory */
@@ -123,7 +124,7 @@ struct sup {
 /*
  * Make the segment, the fabric in it, its directory's content and the socket. `dir` is the
  * directory's descriptor, taken. `topo`: NULL, or what to make instead of what `fab` says of hosts,
- * adapters and ports. 0; CLI_FAILED after a message, `sup` may then be finished.
+ * adapters and ports. 0; PROG_FAILED after a message, `sup` may then be finished.
  */
 int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int dir,
 	     const struct fab_options *fab, const struct topo *topo, bool embedded);

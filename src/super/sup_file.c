@@ -7,7 +7,7 @@
  * description; `probe` is another description of the same object. While the first lives anywhere,
  * in a process or in a message, the probe cannot have the lock.
  */
-#include "cli/supervisor.h"
+#include "super/supervisor.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * Owns the connections of a fabric's processes: the server side of segment/link.h, one row per
  * request. A link's end is its process's end, or its exec.
  */
-#include "cli/supervisor.h"
+#include "super/supervisor.h"
 
 #include <errno.h>
 #include <fcntl.h>

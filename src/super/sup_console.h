@@ -3,11 +3,11 @@
  * The console's commands, which run in the supervisor: one line each, as ibsim's console has them.
  * sup_console.c finds and runs them, sup_console_show.c has those that only show something.
  */
-#ifndef SOFTHCA_CLI_SUP_CONSOLE_H
-#define SOFTHCA_CLI_SUP_CONSOLE_H
+#ifndef SOFTHCA_SUPER_SUP_CONSOLE_H
+#define SOFTHCA_SUPER_SUP_CONSOLE_H
 
 #include <stdio.h>
-#include "cli/supervisor.h"
+#include "super/supervisor.h"
 
 /* What the console keeps between commands. */
 struct sup_console {

@@ -3,8 +3,9 @@
  * Owns a fabric from its making to its end, and the loop. Calls fabric and firmware bring-up;
  * called by `run` and `up`.
  */
-#include "cli/supervisor.h"
+#include "super/supervisor.h"
 
+#include <limits.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,6 +18,8 @@
 #include "hw/port.h"
 #include "segment/evq.h"
 #include "subnet/subnet.h"
+#include "super/program.h"
+#include "super/runtime.h"
 #include "umad/umad.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -31,18 +34,18 @@ static int make_segment(struct sup *sup, const struct topo *topo)
 	int r = seg_create(&sup->seg, sup->name);
 
 	if (r < 0)
-		return cli_fail("cannot make the fabric's shared memory: %s%s", strerror(-r),
-				r == -ENOMEM  ? " (ulimit -v?)"
-				: r == -EFBIG ? " (ulimit -f?)"
-					      : "");
+		return prog_fail("cannot make the fabric's shared memory: %s%s", strerror(-r),
+				 r == -ENOMEM  ? " (ulimit -v?)"
+				 : r == -EFBIG ? " (ulimit -f?)"
+					       : "");
 	sup->seg.hdr->supervisor_pid = (uint32_t)getpid();
 	r = topo ? fab_build(&sup->seg, topo, &sup->fab) : fab_create(&sup->seg, &sup->fab);
 	/* The supervisor takes locks too, so it needs a memory slot; on no host in particular. */
 	if (!r)
 		r = seg_proc_register_self(&sup->seg, SEG_NONE);
 	if (r == -ENOSPC)
-		return cli_fail("a fabric cannot have so many hosts, adapters and ports");
-	return r < 0 ? cli_fail("cannot make the fabric: %s", strerror(-r)) : 0;
+		return prog_fail("a fabric cannot have so many hosts, adapters and ports");
+	return r < 0 ? prog_fail("cannot make the fabric: %s", strerror(-r)) : 0;
 }
 
 /*
@@ -104,8 +107,8 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 		r = sup_work_init(sup);
 	if (!r)
 		r = sup_listen(sup);
-	return r < 0 ? cli_fail("cannot make the fabric's files in %s: %s", sup->seg.dir,
-				strerror(-r))
+	return r < 0 ? prog_fail("cannot make the fabric's files in %s: %s", sup->seg.dir,
+				 strerror(-r))
 		     : 0;
 }
 

@@ -9,14 +9,15 @@
  * The lock file is made before the directory and removed after it, so a directory without a living
  * supervisor can always be told: its lock can be had. Nothing here follows a symbolic link.
  */
-#ifndef SOFTHCA_CLI_RUNTIME_H
-#define SOFTHCA_CLI_RUNTIME_H
+#ifndef SOFTHCA_SUPER_RUNTIME_H
+#define SOFTHCA_SUPER_RUNTIME_H
+
+#include "super/program.h"
 
 #include <stdbool.h>
-#include "cli/cli.h"
 
 /* What segment and socket leave for it: seg.dir's 256 less "/<name>" and its end. */
-#define RUNTIME_PATH_MAX (255 - 1 - CLI_NAME_MAX)
+#define RUNTIME_PATH_MAX (255 - 1 - PROG_NAME_MAX)
 
 struct runtime {
 	char path[RUNTIME_PATH_MAX + 1]; /* absolute */
@@ -25,7 +26,7 @@ struct runtime {
 };
 #define RUNTIME_EMPTY ((struct runtime){.fd = -1})
 
-/* Find it and, with `create`, make it. 0; CLI_FAILED after a message; -ENOENT without `create`. */
+/* Find it and, with `create`, make it. 0; PROG_FAILED after a message; -ENOENT without `create`. */
 int runtime_open(struct runtime *rt, bool create);
 /* Remove the directory when nothing is in it any more and it is ours to remove. */
 void runtime_close(struct runtime *rt);
@@ -52,5 +53,8 @@ void runtime_sweep(struct runtime *rt);
 int runtime_for_each(struct runtime *rt, int (*each)(void *arg, const char *name), void *arg);
 /* A connection to a fabric's supervisor, or -errno (-ENOENT, -ECONNREFUSED: there is none). */
 int runtime_connect(const struct runtime *rt, const char *name);
+
+/* Is it fit for a fabric's name (a folder's name, safe in any path)? */
+bool runtime_name_ok(const char *name);
 
 #endif

@@ -3,7 +3,7 @@
  * Owns the console's commands that show the subnet, in ibsim's words, and PerformanceSet. Called by
  * sup_console.c.
  */
-#include "cli/sup_console.h"
+#include "super/sup_console.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  * holds, or takes long, is done beside the loop. A job's run() sees the segment only; its done() is
  * called in the loop.
  */
-#include "cli/supervisor.h"
+#include "super/supervisor.h"
 
 #include <errno.h>
 #include <malloc.h>
