@@ -6,7 +6,7 @@
  * which calls mmap(), which is ours): raw system calls and loops of its own. meson.build compiles
  * it so that the compiler makes no calls of the loops; tests/shim/symbols.py looks at the result.
  */
-#include "shim/paths.h"
+#include "shim/files/paths.h"
 #include "shim/shim.h"
 #include "util/sys.h"
 

@@ -6,8 +6,8 @@
  * they are all gone, so is it.
  */
 #include "shim/shim.h"
-#include "shim/sig.h"
-#include "shim/trap.h"
+#include "shim/signals/sig.h"
+#include "shim/doorbell/trap.h"
 #include "engine/engine.h"
 #include "segment/proc.h"
 #include "umad/umad.h"

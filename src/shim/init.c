@@ -4,8 +4,8 @@
  * wrappers is a pass-through.
  */
 #include "shim/attach.h"
-#include "shim/fdtab.h"
-#include "shim/paths.h"
+#include "shim/files/fdtab.h"
+#include "shim/files/paths.h"
 #include "shim/shim.h"
 #include "shim/wrap.h"
 #include "util/log.h"

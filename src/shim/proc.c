@@ -7,7 +7,7 @@
 #include "shim/attach.h"
 #include "shim/calls.h"
 #include "shim/shim.h"
-#include "shim/wait.h"
+#include "shim/files/wait.h"
 #include "shim/wrap.h"
 #include "util/sys.h"
 

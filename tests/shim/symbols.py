@@ -172,7 +172,7 @@ class Symbols(unittest.TestCase):
     def test_wrappers_forward_to_their_own_name(self):
         """See wrap.h: no NEXT() of another name, and no wrapper called by another."""
         wrong, seen = [], 0
-        for f in sorted(glob.glob(os.path.join(TOP, 'src/shim/*.c'))):
+        for f in sorted(glob.glob(os.path.join(TOP, 'src/shim/**/*.c'), recursive=True)):
             with open(f, encoding='utf-8') as source:
                 text = re.sub(r'/\*.*?\*/', '', source.read(), flags=re.S)
             for chunk in re.split(r'\n(?=[#A-Za-z])', text):

@@ -5,8 +5,8 @@
  * each is taken over by itself.
  */
 #include "segment/mem.h"
-#include "shim/fdtab.h"
-#include "shim/paths.h"
+#include "shim/files/fdtab.h"
+#include "shim/files/paths.h"
 #include "shim/wrap.h"
 
 #include <dirent.h>

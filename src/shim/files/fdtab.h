@@ -9,8 +9,8 @@
  * Nothing here changes in a vfork child, which runs on its parent's memory with descriptors of its
  * own.
  */
-#ifndef SOFTHCA_SHIM_FDTAB_H
-#define SOFTHCA_SHIM_FDTAB_H
+#ifndef SOFTHCA_SHIM_FILES_FDTAB_H
+#define SOFTHCA_SHIM_FILES_FDTAB_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -8,11 +8,11 @@
  * a doorbell left in it is taken by exactly one of parent and child.
  */
 #include "shim/shim.h"
-#include "shim/fdtab.h"
-#include "shim/patch.h"
-#include "shim/sig.h"
-#include "shim/stack.h"
-#include "shim/trap.h"
+#include "shim/files/fdtab.h"
+#include "shim/doorbell/patch.h"
+#include "shim/signals/sig.h"
+#include "shim/doorbell/stack.h"
+#include "shim/doorbell/trap.h"
 #include "engine/engine.h"
 #include "segment/proc.h"
 #include "util/log.h"

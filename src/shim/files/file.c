@@ -5,8 +5,8 @@
  */
 #include "shim/attach.h"
 #include "shim/calls.h"
-#include "shim/fdtab.h"
-#include "shim/paths.h"
+#include "shim/files/fdtab.h"
+#include "shim/files/paths.h"
 #include "shim/wrap.h"
 #include "util/log.h"
 #include "util/sys.h"

@@ -8,8 +8,8 @@
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 #include "shim/shim.h"
-#include "shim/sig.h"
-#include "shim/wait.h"
+#include "shim/signals/sig.h"
+#include "shim/files/wait.h"
 #include "shim/wrap.h"
 #include "segment/mem.h"
 #include "util/sys.h"

@@ -19,11 +19,11 @@
  * States are in patch.c; patch_enter.c, stack.c and uar.c are compiled for general registers only,
  * because they run with the program's vector registers live.
  */
-#ifndef SOFTHCA_SHIM_PATCH_H
-#define SOFTHCA_SHIM_PATCH_H
+#ifndef SOFTHCA_SHIM_DOORBELL_PATCH_H
+#define SOFTHCA_SHIM_DOORBELL_PATCH_H
 
 #include <signal.h>
-#include "shim/trap.h"
+#include "shim/doorbell/trap.h"
 
 #define PATCH_TRAPS 32
 #define PATCH_CODE 9 /* bytes looked at: REX, opcode, ModRM, SIB, disp32 (and what follows) */

@@ -9,10 +9,10 @@
  * SITE_HOT	jumps. Other code may come to lie there (dlclose): the bytes tell, see patch_op().
  * SITE_REFUSED	traps for ever
  */
-#include "shim/patch.h"
+#include "shim/doorbell/patch.h"
 #include "shim/shim.h"
-#include "shim/sig.h"
-#include "shim/stack.h"
+#include "shim/signals/sig.h"
+#include "shim/doorbell/stack.h"
 #include "segment/mem.h"
 #include "util/log.h"
 #include "util/sys.h"

@@ -10,9 +10,9 @@
  * Async-signal-safe, raw system calls. Called by the wrappers (sigwrap.c), uar.c, trap.c.
  */
 #include "shim/shim.h"
-#include "shim/sig.h"
-#include "shim/stack.h"
-#include "shim/trap.h"
+#include "shim/signals/sig.h"
+#include "shim/doorbell/stack.h"
+#include "shim/doorbell/trap.h"
 #include "segment/mem.h"
 #include "util/sys.h"
 

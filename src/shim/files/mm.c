@@ -5,10 +5,10 @@
  */
 #include "shim/attach.h"
 #include "shim/calls.h"
-#include "shim/fdtab.h"
-#include "shim/paths.h"
+#include "shim/files/fdtab.h"
+#include "shim/files/paths.h"
 #include "shim/shim.h"
-#include "shim/wait.h"
+#include "shim/files/wait.h"
 #include "shim/wrap.h"
 #include "util/sys.h"
 

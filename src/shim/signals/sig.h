@@ -14,8 +14,8 @@
  * What that costs: a thread that blocks SIGSEGV but not SIGSTKFLT has both blocked, and inside a
  * signal handler or a new thread it is also told so.
  */
-#ifndef SOFTHCA_SHIM_SIG_H
-#define SOFTHCA_SHIM_SIG_H
+#ifndef SOFTHCA_SHIM_SIGNALS_SIG_H
+#define SOFTHCA_SHIM_SIGNALS_SIG_H
 
 #include <signal.h>
 #include <stdatomic.h>

@@ -4,8 +4,8 @@
  * extended attributes. Device nodes and command files show as character devices with the kernel's
  * numbers, whichever way they are asked.
  */
-#include "shim/fdtab.h"
-#include "shim/paths.h"
+#include "shim/files/fdtab.h"
+#include "shim/files/paths.h"
 #include "shim/wrap.h"
 
 #include <errno.h>

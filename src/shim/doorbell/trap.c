@@ -6,10 +6,10 @@
  * no libc call that the program could have replaced.
  */
 #include "shim/shim.h"
-#include "shim/patch.h"
-#include "shim/sig.h"
-#include "shim/stack.h"
-#include "shim/trap.h"
+#include "shim/doorbell/patch.h"
+#include "shim/signals/sig.h"
+#include "shim/doorbell/stack.h"
+#include "shim/doorbell/trap.h"
 #include "engine/engine.h"
 #include "segment/mem.h"
 #include "util/log.h"

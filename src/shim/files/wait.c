@@ -5,13 +5,13 @@
  * A poller that does not come back (cancelled, killed, gone by siglongjmp) leaves the file with a
  * byte for each packet: slower, never wrong. No reference to a file is held while it waits.
  */
-#include "shim/wait.h"
+#include "shim/files/wait.h"
 #include "segment/evq.h"
 #include "segment/mem.h"
 #include "shim/attach.h"
-#include "shim/fdtab.h"
+#include "shim/files/fdtab.h"
 #include "shim/shim.h"
-#include "shim/sig.h"
+#include "shim/signals/sig.h"
 #include "shim/wrap.h"
 #include "umad/umad.h"
 #include "util/sys.h"

@@ -4,8 +4,8 @@
  * shaped like the real one (sys/class/infiniband..., dev/infiniband/...); a path of ours is the
  * same path below that root. Lock-free; one strstr() or three for a path that is not ours.
  */
-#ifndef SOFTHCA_SHIM_PATHS_H
-#define SOFTHCA_SHIM_PATHS_H
+#ifndef SOFTHCA_SHIM_FILES_PATHS_H
+#define SOFTHCA_SHIM_FILES_PATHS_H
 
 #include <stdbool.h>
 #include <stddef.h>

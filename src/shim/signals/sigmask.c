@@ -5,7 +5,7 @@
  * (sigwrap.c), by sig.c, and by whoever takes the segment's locks (sig_block_all).
  */
 #include "shim/shim.h"
-#include "shim/sig.h"
+#include "shim/signals/sig.h"
 #include "util/sys.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
  * given back at its end, so there is nothing to clean up when a thread exits and there are only as
  * many as threads have ever rung at the same instant.
  */
-#ifndef SOFTHCA_SHIM_STACK_H
-#define SOFTHCA_SHIM_STACK_H
+#ifndef SOFTHCA_SHIM_DOORBELL_STACK_H
+#define SOFTHCA_SHIM_DOORBELL_STACK_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Owns the pool of engine stacks (stack.h). Lock-free; raw system calls; usable in a trap. */
-#include "shim/stack.h"
+#include "shim/doorbell/stack.h"
 #include "util/sys.h"
 
 #include <errno.h>

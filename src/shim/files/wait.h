@@ -4,8 +4,8 @@
  * poll(2), select(2) and their like come through here. Whoever can look without us (epoll, SIGIO,
  * another program) is announced by wait_publish().
  */
-#ifndef SOFTHCA_SHIM_WAIT_H
-#define SOFTHCA_SHIM_WAIT_H
+#ifndef SOFTHCA_SHIM_FILES_WAIT_H
+#define SOFTHCA_SHIM_FILES_WAIT_H
 
 #include <poll.h>
 #include <stdatomic.h>

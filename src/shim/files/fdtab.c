@@ -3,10 +3,10 @@
  * Owns the fd table and the open files it refers to. Called by the descriptor wrappers; calls
  * attach.c to tell the supervisor and uverbs of a file's end.
  */
-#include "shim/fdtab.h"
+#include "shim/files/fdtab.h"
 #include "fabric/fabric.h"
 #include "shim/attach.h"
-#include "shim/paths.h"
+#include "shim/files/paths.h"
 #include "shim/shim.h"
 #include "util/sys.h"
 

@@ -3,7 +3,7 @@
  * Owns the translation of paths (see paths.h). Called by every wrapper that takes a path; calls raw
  * system calls only.
  */
-#include "shim/paths.h"
+#include "shim/files/paths.h"
 #include "fabric/fabric.h"
 #include "util/fmt.h"
 #include "util/sys.h"

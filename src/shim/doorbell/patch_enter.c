@@ -4,10 +4,10 @@
  * registers only: the program's vector registers are live. Calls stack.c and uar.c, compiled
  * likewise, and nothing of libc.
  */
-#include "shim/patch.h"
+#include "shim/doorbell/patch.h"
 #include "shim/shim.h"
-#include "shim/sig.h"
-#include "shim/stack.h"
+#include "shim/signals/sig.h"
+#include "shim/doorbell/stack.h"
 #include "util/sys.h"
 
 static bool block(struct patch_frame *f)

@@ -4,7 +4,7 @@
  * device. Read once, at the first question, by raw system calls; the tree does not gain or lose
  * nodes while a program runs. Called by the stat, open and readdir wrappers.
  */
-#include "shim/paths.h"
+#include "shim/files/paths.h"
 #include "fabric/fabric.h"
 #include "shim/shim.h"
 #include "util/fmt.h"
