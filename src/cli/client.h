@@ -4,7 +4,7 @@
 #define SOFTHCA_CLI_CLIENT_H
 
 #include "cli/cli.h"
-#include "segment/link.h"
+#include "segment/suplink.h"
 
 /*
  * Send a request on `sock`, wait at most 10 s for its reply. *fd: a descriptor that came with it,

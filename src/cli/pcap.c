@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * `softhca pcap`: packets of a fabric as a capture file (ERF records, LINKTYPE_ERF). The processes
- * of the fabric put them into the segment (segment/cap.h); a thread here takes them out, makes
+ * of the fabric put them into the segment (hw/cap.h); a thread here takes them out, makes
  * their bytes and writes them. On a private fabric that is in the supervisor's process, else in
  * ours.
  */
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "cli/client.h"
-#include "segment/cap.h"
+#include "hw/cap.h"
 #include "super/program.h"
 #include "util/clock.h"
 

@@ -6,7 +6,7 @@
  * Words are in the host's byte order, and so are answers of 8 bytes (atomic_req_8B_endianness_mode
  * 1); those of 4 bytes are big-endian in any mode, as are the operands in a WQE.
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 
 #include <errno.h>
 

@@ -7,12 +7,12 @@
  *
  * DC is left out: the form of its packets is not published.
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
-#include "segment/cap.h"
+#include "hw/cap.h"
 #include "wire/prm/prm.h"
 
 #include <time.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Completion queues: writing CQEs, overrun, arming, resizing. Called with queue locks held; takes
- * one CQ lock at a time and calls segment/mem.h and segment/evq.h under it.
+ * one CQ lock at a time and calls segment/mem.h and hw/evq.h under it.
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "hw/cq.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
-#include "segment/evq.h"
+#include "hw/evq.h"
 #include "util/point.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  * and an access key. Called by rc.c, which does the rest as for RC but for the sequence numbers: a
  * connection lasts as long as a message.
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "hw/qctr.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"

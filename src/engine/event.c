@@ -4,7 +4,7 @@
  * made with, where an event whose queue is locked by a stopped reader is owed, and raised by the
  * device thread; by DEVX, to who has subscribed. Called by the engine and the firmware.
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "hw/cq.h"
 #include "hw/evtarget.h"
 #include "hw/flags.h"
@@ -12,8 +12,8 @@
 #include "hw/qp_state.h"
 #include "hw/share.h"
 #include "hw/srq.h"
-#include "segment/evq.h"
-#include "segment/evsub.h"
+#include "hw/evq.h"
+#include "hw/evsub.h"
 #include "wire/prm/eq.h"
 
 #include <errno.h>

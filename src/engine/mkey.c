@@ -4,7 +4,7 @@
  * by the requester and responder code between running_enter() and running_leave(): that is what
  * keeps a key registered (eng_mkey_quiesce waits for it), so nothing is written to the key.
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "hw/mkey.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"

@@ -3,14 +3,14 @@
  * Waiting: QPs that cannot go on now are marked in the segment, and the device thread of the
  * process that registered them resumes them (DESIGN.md 6). Also the poll mode's look at doorbells.
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "hw/cq.h"
 #include "hw/evtarget.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/share.h"
 #include "hw/srq.h"
-#include "segment/evsub.h"
+#include "hw/evsub.h"
 #include "segment/proc.h"
 
 /* A program tells nobody that it posts receives to a QP in ERR: look this often. */

@@ -4,14 +4,14 @@
  * back, for READ) and the acknowledgement that the wire would have carried. Called by sq.c with the
  * requester's sq_lock held; takes the responder's rq_lock.
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "fabric/fabric.h"
 #include "hw/mkey.h"
 #include "hw/port.h"
 #include "hw/qctr.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
-#include "segment/cap.h"
+#include "hw/cap.h"
 #include "wire/prm/prm.h"
 
 #include <errno.h>

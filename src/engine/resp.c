@@ -3,7 +3,7 @@
  * The responder: receive queues and SRQs, receive completions, the receiver's errors. Runs in the
  * requester's thread, under the responder's rq_lock; takes the SRQ's and one CQ's lock.
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "hw/cq.h"
 #include "hw/mkey.h"
 #include "hw/qctr.h"

@@ -15,7 +15,7 @@
  * What cannot be noted in one word (the way to ERR, an event) is done with the gate's word at
  * GATE_BUSY, and not taken over.
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "hw/cq.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"

@@ -11,7 +11,7 @@
  * the new epoch finds the change. While a thread waits itself it holds nothing either, and nobody
  * waits for it.
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "segment/proc.h"
 #include "util/sys.h"
 

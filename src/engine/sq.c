@@ -3,7 +3,7 @@
  * Send queues: doorbells in, WQEs fetched and dispatched, outcomes settled (completion, error,
  * parking). Entered by the ringing thread, the device thread and the firmware; owns sq_lock.
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "hw/cq.h"
 #include "hw/qctr.h"
 #include "hw/qp.h"

@@ -3,7 +3,7 @@
  * QP states: transitions by command and by error, flushing, quiescing before an object goes. Called
  * by the firmware under the HCA's lock, and by the rest of the engine.
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "hw/qctr.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"

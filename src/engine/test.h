@@ -22,11 +22,11 @@
 #include <unistd.h>
 #include <infiniband/mlx5dv.h>
 
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "fabric/fabric.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
-#include "segment/evq.h"
+#include "hw/evq.h"
 #include "segment/proc.h"
 
 struct hw_cq;

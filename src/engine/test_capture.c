@@ -3,7 +3,7 @@
 #include "engine/test.h"
 #include "hw/port.h"
 #include "hw/qp_state.h"
-#include "segment/cap.h"
+#include "hw/cap.h"
 
 static struct seg *seg; /* of the capture */
 

@@ -4,7 +4,7 @@
 #include "hw/port.h"
 #include "hw/qp_state.h"
 #include "wire/prm/prm.h"
-#include "segment/evsub.h"
+#include "hw/evsub.h"
 #include "wire/prm/eq.h"
 
 #include <string.h>

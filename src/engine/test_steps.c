@@ -10,7 +10,7 @@
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
-#include "segment/evsub.h"
+#include "hw/evsub.h"
 #include "util/point.h"
 #include "wire/prm/eq.h"
 

@@ -3,7 +3,7 @@
  * Lines of the trace about the data path: doorbells, completions with error, events. Called by the
  * rest of the engine when the topic is on, on the engine's stack and with queue locks held.
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "hw/cq.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"

@@ -4,7 +4,7 @@
  * there is dropped without a word. Called by sq.c with the sender's sq_lock held; takes the
  * receiver's rq_lock.
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "fabric/count.h"
 #include "fabric/fabric.h"
 #include "hw/flags.h"
@@ -15,7 +15,7 @@
 #include "hw/qctr.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
-#include "segment/cap.h"
+#include "hw/cap.h"
 
 #include <errno.h>
 

@@ -8,7 +8,7 @@
  * the work request completed. When that takes long the request waits at the head of its queue;
  * hw_qp.took says that it has begun.
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "hw/mkey.h"
 #include "util/point.h"
 #include "wire/prm/prm.h"

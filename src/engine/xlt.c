@@ -5,7 +5,7 @@
  * held, which keeps all keys of the protection domain registered. A key's list may change under us
  * (UMR): every entry is read once and checked.
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "hw/mkey.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * XRC: what a request's own SRQ changes at the responder. Called by rc.c under the responder's
  * rq_lock, and by the firmware before an XRC SRQ goes.
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "hw/flags.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"

@@ -8,7 +8,7 @@
 #define SOFTHCA_FABRIC_COUNT_H
 
 #include "hw/port.h"
-#include "segment/fab.h"
+#include "hw/fab.h"
 
 static inline struct fab_ctr *fab_ctr(const struct seg *s, uint32_t port)
 {

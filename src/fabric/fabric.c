@@ -13,9 +13,9 @@
 #include <infiniband/verbs.h>
 #include "hw/hca.h"
 #include "hw/port.h"
-#include "segment/evq.h"
-#include "segment/evsub.h"
-#include "segment/link.h"
+#include "hw/evq.h"
+#include "hw/evsub.h"
+#include "segment/suplink.h"
 #include "segment/proc.h"
 #include "util/bits.h"
 #include "util/log.h"

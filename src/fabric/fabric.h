@@ -8,7 +8,7 @@
 #include "fabric/topo.h"
 #include "hw/hca.h"
 #include "hw/port.h"
-#include "segment/fab.h"
+#include "hw/fab.h"
 
 /* Something has changed that it should look at: the supervisor sweeps. */
 void fab_sm_kick(struct seg *s);

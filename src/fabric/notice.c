@@ -9,7 +9,7 @@
 #include <string.h>
 #include "fabric/fabric.h"
 #include "hw/port.h"
-#include "segment/link.h"
+#include "segment/suplink.h"
 #include "util/clock.h"
 #include "wire/mad/mad.h"
 

@@ -8,7 +8,7 @@
 #ifndef SOFTHCA_FABRIC_NOTICE_H
 #define SOFTHCA_FABRIC_NOTICE_H
 
-#include "segment/fab.h"
+#include "hw/fab.h"
 
 /*
  * `port`: any port of the node; of a switch its port 0 sends. Nothing is kept while no manager has

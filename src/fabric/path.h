@@ -6,7 +6,7 @@
 #ifndef SOFTHCA_FABRIC_PATH_H
 #define SOFTHCA_FABRIC_PATH_H
 
-#include "segment/fab.h"
+#include "hw/fab.h"
 
 /* Longer ones are walked anew for each message: the same answers, only slower. */
 #define FAB_PATH_CABLES 12

@@ -3,7 +3,7 @@
  * Capabilities and identity: QUERY_HCA_CAP, QUERY_ADAPTER, QUERY_ISSI, QUERY_SPECIAL_CONTEXTS, NOP.
  * All answers come from the capability table and the HCA's element. Called by exec.c.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 
 #include <string.h>
 #include "hw/mkey.h"

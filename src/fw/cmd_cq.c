@@ -6,7 +6,7 @@
  * An EQ is a number to bind CQs to: events go to the event queues of open files, which uverbs names
  * in the CQ. CQs are always 64 or 128 bytes per CQE in one contiguous piece of a umem.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 
 #include <errno.h>
 #include "engine/engine.h"

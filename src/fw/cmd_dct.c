@@ -4,7 +4,7 @@
  * initiator that knows its access key; its number is one of the QPs' space. Called by exec.c under
  * the HCA's lock.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 
 #include <errno.h>
 #include "engine/engine.h"

@@ -3,7 +3,7 @@
  * General objects: one row per type says how it lies behind the header and who makes, changes,
  * shows and destroys it. Called by exec.c under the HCA's lock.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 
 #include <errno.h>
 #include "hw/flags.h"

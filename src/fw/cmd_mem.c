@@ -4,7 +4,7 @@
  *
  * The memory itself is never touched here: a umem says whose it is and where.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 #include "hw/pd.h"
 #include "hw/uar.h"
 #include "hw/umem.h"

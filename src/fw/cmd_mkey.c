@@ -3,7 +3,7 @@
  * Memory keys: which part of a umem, or of other keys, may be used, how, and under which I/O
  * virtual addresses. Called by exec.c under the HCA's lock; the memory itself is never touched.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 
 #include <errno.h>
 #include "engine/engine.h"

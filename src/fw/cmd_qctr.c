@@ -3,7 +3,7 @@
  * Sets of Q counters. QPs name a set by a number of 8 bits; the engine counts into it. Each port
  * has one, made at bring-up, for the QPs of verbs programs. Called by exec.c under the HCA's lock.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 
 #include <errno.h>
 #include "hw/qctr.h"

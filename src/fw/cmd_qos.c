@@ -7,7 +7,7 @@
  * it, so that each open file's share goes with the file; the place is free when the last is gone.
  * Only SQs can be paced, and no SQ sends: nothing is ever slowed down.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 #include "hw/obj.h"
 
 #include <errno.h>

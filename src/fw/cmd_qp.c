@@ -6,7 +6,7 @@
  * The work queues lie in one umem: RQ first, then SQ at the next multiple of 64 bytes. Both
  * doorbell counters are one record of 8 bytes: receive, send.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 
 #include <errno.h>
 #include <sys/param.h>

@@ -7,7 +7,7 @@
  * which transitions always take it and under which opt_param_mask bit others may. Fields that a
  * command does not take keep their values, whatever the command carries in them.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 
 #include <errno.h>
 #include "engine/engine.h"

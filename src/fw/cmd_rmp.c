@@ -3,7 +3,7 @@
  * Receive memory pools, which is what a basic SRQ is to the card: a linked list of receive WQEs in
  * a umem and one doorbell record. Called by exec.c under the HCA's lock.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 
 #include <errno.h>
 #include "engine/engine.h"

@@ -6,7 +6,7 @@
  * They are what raw packets are received with. There is no Ethernet port and no IPoIB offload, so
  * no packet ever arrives in one: all that works on them is commands.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 #include "hw/obj.h"
 #include "hw/srq.h"
 

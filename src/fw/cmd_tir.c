@@ -3,7 +3,7 @@
  * Transport interfaces (TIR: where received packets go; TIS: how packets are sent) and send queues
  * of raw packets. Called by exec.c under the HCA's lock. No packet passes: see cmd_rq.c.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 #include "hw/obj.h"
 
 #include <errno.h>

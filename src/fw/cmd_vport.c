@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Ports as the firmware shows them. Reads port elements only; called by exec.c. */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 
 #include "fabric/count.h"
 #include "fabric/fabric.h"

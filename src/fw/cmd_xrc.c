@@ -3,7 +3,7 @@
  * XRC domains and XRC SRQs: shared receive queues that requests name by number, with a completion
  * queue of their own. Called by exec.c under the HCA's lock.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 
 #include <errno.h>
 #include "engine/engine.h"

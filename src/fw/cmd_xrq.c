@@ -3,7 +3,7 @@
  * Extended SRQs, which are plain ones while tag matching is off, and PSVs, which are numbers only
  * while signatures are. Called by exec.c under the HCA's lock.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 
 #include <errno.h>
 #include "engine/engine.h"

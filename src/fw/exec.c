@@ -4,7 +4,7 @@
  * all commands (sizes, reserved bits, modifiers, uid), takes the HCA's lock, calls the handler and
  * writes status and syndrome. Called by the driver.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stddef.h>
 #include "engine/engine.h"
-#include "fw/cmd.h"
+#include "fw/priv.h"
 #include "hw/cq.h"
 #include "hw/mcg.h"
 #include "hw/mkey.h"

@@ -7,7 +7,7 @@
  * A count is raised before the element is claimed and lowered after it is free: a process that is
  * killed in between leaves it too high, until whoever inherits the HCA's lock counts again.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 #include "hw/hca.h"
 
 #include <errno.h>

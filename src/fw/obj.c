@@ -3,7 +3,7 @@
  * Owns look-up, creation and freeing of hardware objects. Called by the command
  * handlers and by reaping, with the HCA's lock held.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 
 #include <errno.h>
 #include "engine/engine.h"

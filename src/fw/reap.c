@@ -7,7 +7,7 @@
  * little later, with no lock held meanwhile; after two seconds, as that process is stopped, it is
  * given to the device and freed by a later call, when that process has gone on or died.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 
 #include <errno.h>
 #include "engine/engine.h"

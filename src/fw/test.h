@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "fabric/fabric.h"
-#include "fw/cmd.h"
+#include "fw/priv.h"
 #include "hw/hca.h"
 #include "hw/qp_state.h"
 #include "segment/proc.h"

@@ -13,7 +13,7 @@
 #include "hw/pd.h"
 #include "hw/port.h"
 #include "hw/qp.h"
-#include "segment/evsub.h"
+#include "hw/evsub.h"
 
 static void test_general_caps_come_from_the_table(void **state)
 {

@@ -4,7 +4,7 @@
  * refusal which field at which bit had which value and what is allowed. Called by exec.c when the
  * topic is on.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 
 #include <errno.h>
 #include "util/clock.h"

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include "hw/hca.h"
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 #include "util/sys.h"
 
 static void info_fill(const struct uv_context *ctx, struct mlx5_ib_clock_info *i)

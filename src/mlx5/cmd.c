@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 #include "hw/hca.h"
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 static struct fw_ctx fw_ctx(struct uv_context *ctx, uint16_t uid, bool kernel,
 			    const struct fw_mem *mem)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Counters objects: empty until something is bound to them. Called by uverbs through the ops table.
  */
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 int mlx5_create_counters(struct uv_counters *c)
 {

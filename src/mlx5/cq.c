@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <sys/param.h>
 #include <rdma/ib_user_ioctl_verbs.h>
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 enum { CQE_STRIDE_64 = 0, CQE_STRIDE_128 = 1 }; /* cqc.cqe_sz */
 enum { CQ_OPMOD_RESIZE = 1 };

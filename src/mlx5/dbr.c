@@ -4,7 +4,7 @@
  * wants a umem, and there is one per page. Called by the driver's objects with queues.
  */
 #include <errno.h>
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 #define FIRST_BUCKETS 64u
 

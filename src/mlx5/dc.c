@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <sys/param.h>
 #include "hw/hca.h"
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 #include "util/heap.h"
 
 static bool mask_is(uint32_t mask, uint32_t must, uint32_t may)

@@ -11,7 +11,7 @@
 #include "fabric/count.h"
 #include "hw/hca.h"
 #include "hw/port.h"
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 #define CAP_END(f) (offsetof(struct mlx5_ib_query_device_resp, f) + SIZEOF_CAP(f))
 #define SIZEOF_CAP(f) sizeof(((struct mlx5_ib_query_device_resp *)0)->f)

@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include "mlx5/devx_table.h"
-#include "mlx5/drv.h"
-#include "segment/evq.h"
-#include "segment/evsub.h"
+#include "mlx5/priv.h"
+#include "hw/evq.h"
+#include "hw/evsub.h"
 
 struct devx_obj {
 	struct uv_object obj;

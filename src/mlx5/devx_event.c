@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * DEVX files that are read: results of asynchronous queries, and events. Who gets which event is
- * in the segment's subscriptions (segment/evsub.h); here they are checked and made. Called by
+ * in the segment's subscriptions (hw/evsub.h); here they are checked and made. Called by
  * uverbs.
  */
 #include <errno.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_verbs.h>
 #include "mlx5/devx_table.h"
-#include "mlx5/drv.h"
-#include "segment/evsub.h"
+#include "mlx5/priv.h"
+#include "hw/evsub.h"
 #include "segment/proc.h"
 #include "util/fmt.h"
 #include "util/sys.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Firmware commands, as DEVX attributes carry them, in a line of the trace. Called by uverbs. */
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 #include "util/rec.h"
 
 void mlx5_show_cmd_in(struct rec *r, const char *name, const uint8_t *p, size_t len)

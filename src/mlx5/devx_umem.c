@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 struct devx_umem {
 	struct uv_object obj;

@@ -7,7 +7,7 @@
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_verbs.h>
 #include "hw/hca.h"
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 /* A command: at least a header, edited by the driver; and its answer. */
 #define ATTR_CMD_IN(i)                                                                             \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Multicast groups of verbs programs. Called by uverbs through the ops table. */
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 static int mcg(struct uv_qp *qp, enum prm_opcode op, const uint8_t *gid)
 {

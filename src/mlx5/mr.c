@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "hw/hca.h"
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 enum { MKC_ACCESS_MODE_MTT = 1, MKC_QPN_ANY = 0xffffff };
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <sys/param.h>
 #include "hw/mkey.h"
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 #define QPN_ANY 0xffffff
 

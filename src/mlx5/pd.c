@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Protection domains and address handles. Called by uverbs through the ops table. */
 #include <errno.h>
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 int mlx5_alloc_pd(struct uv_pd *pd, struct uv_udata *u)
 {

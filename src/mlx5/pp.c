@@ -11,7 +11,7 @@
 #include <rdma/mlx5_user_ioctl_verbs.h>
 #include "hw/flags.h"
 #include "hw/obj.h"
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 #define CTX_BYTES LAYOUT_SZ(set_pp_rate_limit_context)
 

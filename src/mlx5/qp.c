@@ -8,7 +8,7 @@
 #include <infiniband/mlx5dv.h>
 #include "hw/hca.h"
 #include "hw/qp_state.h"
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 #define DEFAULT_UIDX 0xffffffu   /* "none": work as CQE version 0 does */
 #define INVALID_BFREG (1u << 31) /* the UAR is the program's business */

@@ -10,7 +10,7 @@
 #include "hw/port.h"
 #include "hw/qctr.h"
 #include "hw/qp_state.h"
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 #define NSTATES (HW_QPS_ERR + 1)
 #define ACK_REQ_FREQ 8 /* log2 of packets between acknowledge requests: the kernel's value */

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <sys/param.h>
 #include <infiniband/mlx5dv.h>
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 #define NO_UIDX 0xffffffu
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Contexts that have their UARs from the start: who gets which register, what can be mapped. */
 #include "mlx5/test.h"
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 static void open_static(struct test_env *e, uint32_t total, uint32_t low, size_t request)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* DEVX files that are read, through ioctl(2) to the real firmware and to read(2). */
 #include "mlx5/devx_table.h"
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 #include "mlx5/test_fds.h"
 #include "util/heap.h"
 

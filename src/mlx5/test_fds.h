@@ -4,8 +4,8 @@
 #define SOFTHCA_MLX5_TEST_FDS_H
 
 #include "mlx5/test.h"
-#include "segment/evq.h"
-#include "segment/evsub.h"
+#include "hw/evq.h"
+#include "hw/evsub.h"
 
 #define FDS 64
 static struct {

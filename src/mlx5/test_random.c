@@ -9,7 +9,7 @@
 #include "mlx5/devx_table.h"
 #include "mlx5/test_fds.h"
 #include "mlx5/test_verbs.h"
-#include "segment/evq.h"
+#include "hw/evq.h"
 #include "util/sys.h"
 
 static uint64_t rnd_state;

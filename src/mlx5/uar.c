@@ -13,7 +13,7 @@
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_verbs.h>
 #include "hw/uar.h"
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 /* Bits 8..15 of the page offset of an mmap. */
 enum mmap_cmd {

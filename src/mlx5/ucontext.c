@@ -8,7 +8,7 @@
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include "hw/hca.h"
 #include "hw/mkey.h"
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 #define BFREGS_PER_UAR 2
 

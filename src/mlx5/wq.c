@@ -7,7 +7,7 @@
 #include <linux/capability.h>
 #include <sys/param.h>
 #include <rdma/ib_user_ioctl_verbs.h>
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 
 enum { WQ_TYPE_CYCLIC = 1, TS_FORMAT_DEFAULT = 1, RQC_ERR = 3 };
 

@@ -8,7 +8,7 @@
 #include <sys/param.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "hw/qp_state.h"
-#include "mlx5/drv.h"
+#include "mlx5/priv.h"
 #include "util/heap.h"
 
 int mlx5_alloc_xrcd(struct uv_xrcd *x)

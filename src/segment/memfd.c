@@ -8,7 +8,7 @@
  * they want. mem_fetch() asks, without locks, and goes on another time if no answer comes.
  */
 #include "segment/memfd.h"
-#include "segment/link.h"
+#include "segment/suplink.h"
 #include "segment/table.h"
 #include "util/log.h"
 #include "util/sys.h"

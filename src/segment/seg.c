@@ -1,28 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the segment's layout (the table of tables), its creation and its mapping. Calls the kernel
- * only, below libc. Called by the supervisor (seg_create) and by link.c (seg_map).
+ * Owns the segment's layout (its tables are hw/tables.c's), its creation and its mapping. Calls the
+ * kernel only, below libc. Called by the supervisor (seg_create) and by link.c (seg_map).
  */
 #include "segment/seg.h"
-#include "hw/cq.h"
-#include "hw/mcg.h"
-#include "hw/mkey.h"
-#include "hw/obj.h"
-#include "hw/pd.h"
-#include "hw/qctr.h"
-#include "hw/qp.h"
-#include "hw/qp_state.h"
-#include "hw/share.h"
-#include "hw/srq.h"
-#include "hw/uar.h"
-#include "hw/umem.h"
-#include "hw/xrcd.h"
-#include "segment/cap.h"
-#include "segment/evq.h"
-#include "segment/evsub.h"
-#include "segment/fab.h"
-#include "segment/mad.h"
-#include "segment/mem.h"
 #include "segment/proc.h"
 #include "segment/table.h"
 #include "util/sys.h"
@@ -32,20 +13,9 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#define K 1024u
-#define M (1024u * 1024u)
 #define SEG_PAGE UINT64_C(4096)
 #define SEG_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW)
 
-/* About 4.6 GiB in all, sparse; SUPPORT.md 1 and test_table.c say so, too. */
-#define ROW(id, type, capacity, first) [SEG_T_##id] = {(capacity), sizeof(struct type), (first)},
-static const struct {
-	uint32_t capacity, elem_size, first;
-} tables[SEG_T_COUNT] = {SEG_TABLES(ROW)};
-
-#define CHECK_ELEM(id, type, capacity, first) \
-	static_assert(sizeof(struct type) % 64 == 0, #type " wants SEG_ELEM");
-SEG_TABLES(CHECK_ELEM)
 static_assert(sizeof(struct seg_table_hdr) == 64, "a header per cache line");
 
 static uint64_t page_up(uint64_t n)
@@ -65,9 +35,9 @@ static void layout(struct seg_hdr *h)
 	for (unsigned int t = 0; t < SEG_T_COUNT; t++) {
 		struct seg_table_hdr *d = &h->table[t];
 
-		d->capacity = tables[t].capacity;
-		d->elem_size = tables[t].elem_size;
-		d->first = tables[t].first;
+		d->capacity = seg_table_rows[t].capacity;
+		d->elem_size = seg_table_rows[t].elem_size;
+		d->first = seg_table_rows[t].first;
 		d->hint = d->first;
 		d->owner_off = off;
 		off = page_up(off + 4 * (uint64_t)d->capacity);

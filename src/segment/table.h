@@ -18,4 +18,10 @@
 /* The inode of our PID namespace, 0 when /proc does not tell. */
 uint64_t seg_pid_ns(void);
 
+/* A row per table, in hw/tables.c: it knows the elements. */
+struct seg_table_row {
+	uint32_t capacity, elem_size, first;
+};
+extern const struct seg_table_row seg_table_rows[SEG_T_COUNT];
+
 #endif

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "segment/evq.h"
+#include "hw/evq.h"
 #include "segment/lock.h"
 #include "segment/proc.h"
 #include "segment/seg.h"

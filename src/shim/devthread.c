@@ -7,7 +7,7 @@
  */
 #include "shim/shim.h"
 #include "shim/signals/sig.h"
-#include "shim/doorbell/trap.h"
+#include "shim/doorbell/fault.h"
 #include "engine/engine.h"
 #include "segment/proc.h"
 #include "umad/umad.h"

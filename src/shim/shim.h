@@ -14,7 +14,7 @@
 #define SOFTHCA_SHIM_SHIM_H
 
 #include <signal.h>
-#include "segment/link.h"
+#include "segment/suplink.h"
 #include "uverbs/uverbs.h"
 
 enum shim_doorbell { SHIM_DB_TRAP, SHIM_DB_POLL };

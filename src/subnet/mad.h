@@ -6,7 +6,7 @@
 #ifndef SOFTHCA_SUBNET_MAD_H
 #define SOFTHCA_SUBNET_MAD_H
 
-#include "segment/fab.h"
+#include "hw/fab.h"
 #include "wire/mad/mad.h"
 
 enum fab_mad_result {

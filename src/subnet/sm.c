@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 #include "hw/port.h"
-#include "segment/link.h"
+#include "segment/suplink.h"
 #include "subnet/subnet.h"
 #include "util/heap.h"
 

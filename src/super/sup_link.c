@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the connections of a fabric's processes: the server side of segment/link.h, one row per
+ * Owns the connections of a fabric's processes: the server side of segment/suplink.h, one row per
  * request. A link's end is its process's end, or its exec.
  */
 #include "super/supervisor.h"

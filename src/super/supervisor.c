@@ -16,7 +16,7 @@
 #include "fw/caps.h"
 #include "fw/fw.h"
 #include "hw/port.h"
-#include "segment/evq.h"
+#include "hw/evq.h"
 #include "subnet/subnet.h"
 #include "super/program.h"
 #include "super/runtime.h"
@@ -50,7 +50,7 @@ static int make_segment(struct sup *sup, const struct topo *topo)
 
 /*
  * A private fabric ends with us, also by SIGKILL. The kernel then closes this FIFO's only writer,
- * and sends the signal that each process of the fabric has asked for (segment/link.c).
+ * and sends the signal that each process of the fabric has asked for (segment/suplink.c).
  */
 static int make_alive(struct sup *sup)
 {

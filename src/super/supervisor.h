@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The supervisor of one fabric (DESIGN.md 7): holds the segment and the fabric's directory, answers
- * the socket (segment/link.h), and frees what processes owned as the kernel would on close. One
+ * the socket (segment/suplink.h), and frees what processes owned as the kernel would on close. One
  * epoll loop, nothing in it blocks on a client: a request is read and answered with MSG_DONTWAIT, a
  * client that does not take its answers loses its link, and no lock that a process of the fabric
  * may hold is waited for. What has to wait, or takes long, is a job in a thread of its own
@@ -15,7 +15,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
-#include "segment/link.h"
+#include "segment/suplink.h"
 #include "subnet/subnet.h"
 #include "super/program.h"
 

@@ -3,7 +3,7 @@
 #ifndef SOFTHCA_TOPO_SNAPSHOT_H
 #define SOFTHCA_TOPO_SNAPSHOT_H
 
-#include "segment/fab.h"
+#include "hw/fab.h"
 #include "topo/topo.h"
 
 /* All nodes in their order, hosts left out. 0, -ENOMEM. */

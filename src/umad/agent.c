@@ -10,7 +10,7 @@
 #include <string.h>
 #include "hw/hca.h"
 #include "hw/port.h"
-#include "segment/link.h"
+#include "segment/suplink.h"
 #include "segment/mem.h"
 #include "segment/proc.h"
 #include "util/log.h"

@@ -5,9 +5,9 @@
 
 #include <rdma/ib_user_mad.h>
 #include "hw/port.h"
-#include "segment/cap.h"
-#include "segment/fab.h"
-#include "segment/mad.h"
+#include "hw/cap.h"
+#include "hw/fab.h"
+#include "hw/mad.h"
 #include "segment/proc.h"
 #include "umad/umad.h"
 #include "util/log.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include "hw/hca.h"
 #include "hw/port.h"
-#include "segment/evq.h"
+#include "hw/evq.h"
 #include "segment/mem.h"
 #include "util/clock.h"
 #include "util/log.h"

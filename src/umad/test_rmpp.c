@@ -15,7 +15,7 @@
 
 #include "fabric/fabric.h"
 #include "hw/port.h"
-#include "segment/evq.h"
+#include "hw/evq.h"
 #include "umad/priv.h"
 #include "umad/test.h"
 #include "util/clock.h"

@@ -8,7 +8,7 @@
 #include <infiniband/verbs.h>
 #include "fabric/fabric.h"
 #include "hw/port.h"
-#include "segment/evq.h"
+#include "hw/evq.h"
 #include "umad/priv.h"
 #include "umad/test.h"
 #include "util/point.h"

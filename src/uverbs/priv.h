@@ -19,7 +19,7 @@
 
 #include <errno.h>
 #include "uverbs/driver.h"
-#include "segment/evq.h"
+#include "hw/evq.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/heap.h"

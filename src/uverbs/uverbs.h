@@ -10,7 +10,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/types.h>
-#include "segment/link.h"
+#include "segment/suplink.h"
 
 struct uv_driver;
 struct uv_api;        /* the core's and the driver's methods, combined */

@@ -3,7 +3,7 @@
  * DEVX through the ioctl: firmware commands of a program by each method, on objects of DEVX and of
  * verbs, umems, UARs and their mappings.
  */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 #include "device.h"
 
 #include <sys/mman.h>

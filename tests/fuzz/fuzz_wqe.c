@@ -10,7 +10,7 @@
 #include "hw/port.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
-#include "segment/evq.h"
+#include "hw/evq.h"
 #include "wire/prm/prm.h"
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Firmware commands out of an input, and what must hold of the firmware afterwards. */
-#include "fw/cmd.h"
+#include "fw/priv.h"
 #include "fuzz.h"
 
 void fz_id_add(struct fz_ids *ids, uint32_t id)

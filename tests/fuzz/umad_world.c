@@ -7,7 +7,7 @@
 #include <infiniband/verbs.h>
 #include "fabric/fabric.h"
 #include "hw/port.h"
-#include "segment/evq.h"
+#include "hw/evq.h"
 #include "segment/mem.h"
 #include "umad/test.h"
 

@@ -23,7 +23,7 @@
 #define SOFTHCA_SHIM_DOORBELL_PATCH_H
 
 #include <signal.h>
-#include "shim/doorbell/trap.h"
+#include "shim/doorbell/fault.h"
 
 #define PATCH_TRAPS 32
 #define PATCH_CODE 9 /* bytes looked at: REX, opcode, ModRM, SIB, disp32 (and what follows) */

@@ -4,7 +4,7 @@
  * cannot do. For a foreign descriptor each costs two loads. uverbs runs with asynchronous signals
  * blocked.
  */
-#include "segment/evq.h"
+#include "hw/evq.h"
 #include "segment/mem.h"
 #include "shim/attach.h"
 #include "shim/calls.h"

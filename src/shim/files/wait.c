@@ -6,7 +6,7 @@
  * byte for each packet: slower, never wrong. No reference to a file is held while it waits.
  */
 #include "shim/files/wait.h"
-#include "segment/evq.h"
+#include "hw/evq.h"
 #include "segment/mem.h"
 #include "shim/attach.h"
 #include "shim/files/fdtab.h"

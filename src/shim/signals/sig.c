@@ -12,7 +12,7 @@
 #include "shim/shim.h"
 #include "shim/signals/sig.h"
 #include "shim/doorbell/stack.h"
-#include "shim/doorbell/trap.h"
+#include "shim/doorbell/fault.h"
 #include "segment/mem.h"
 #include "util/sys.h"
 

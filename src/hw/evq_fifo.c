@@ -7,8 +7,8 @@
  * after the record, and goes (all of them do) before the last record is taken: at any instruction,
  * a FIFO that is readable has a record. A byte that is owed has its note (evq.c).
  */
-#include "segment/evq_priv.h"
-#include "segment/link.h"
+#include "hw/evq_priv.h"
+#include "segment/suplink.h"
 #include "segment/proc.h"
 #include "util/clock.h"
 #include "util/fmt.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The ring of captured packets: order, loss, writers that die, readers that come and go. */
 #include "segment/test.h"
-#include "segment/cap.h"
+#include "hw/cap.h"
 
 static void put(struct seg *s, uint32_t psn)
 {

@@ -4,8 +4,8 @@
  * cables, forwarding tables. All made by fab_build(), owner DEVICE, never freed while the fabric
  * lives; what moves are port states, cables, tables and what subnet managers set.
  */
-#ifndef SOFTHCA_SEGMENT_FAB_H
-#define SOFTHCA_SEGMENT_FAB_H
+#ifndef SOFTHCA_HW_FAB_H
+#define SOFTHCA_HW_FAB_H
 
 #include "hw/port.h"
 

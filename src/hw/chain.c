@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Owns chains of bytes. Calls table.c and, for a program's memory, mem.c; called by src/umad. */
-#include "segment/chain.h"
+#include "hw/chain.h"
 #include "segment/mem.h"
 
 #include <errno.h>

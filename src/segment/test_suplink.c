@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The client's end of the link against a server that a thread of the test plays. */
 #include "segment/test.h"
-#include "segment/link.h"
+#include "segment/suplink.h"
 #include "util/test_tmp.h"
 #include "util/sys.h"
 

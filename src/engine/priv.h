@@ -7,8 +7,8 @@
  *
  * Locks in the order in which they are taken: own SQ -> peer's (or own) RQ -> SRQ -> one CQ.
  */
-#ifndef SOFTHCA_ENGINE_INTERNAL_H
-#define SOFTHCA_ENGINE_INTERNAL_H
+#ifndef SOFTHCA_ENGINE_PRIV_H
+#define SOFTHCA_ENGINE_PRIV_H
 
 #include "engine/engine.h"
 #include "fabric/path.h"

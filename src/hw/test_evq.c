@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Event queues: order, the byte, purging, sources that are gone, waiting. */
-#include "segment/test_evq.h"
+#include "hw/test_evq.h"
 
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -9,7 +9,7 @@
 #include "hw/cq.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
-#include "segment/link.h"
+#include "segment/suplink.h"
 #include "util/clock.h"
 
 static void in_order_with_a_byte_each(void **state)

@@ -3,7 +3,7 @@
  * Owns the ring of captured packets. Writers: the engine and umad, in any process, also in a trap;
  * the reader: `softhca pcap`.
  */
-#include "segment/cap.h"
+#include "hw/cap.h"
 
 #include <errno.h>
 #include "util/clock.h"

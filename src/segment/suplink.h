@@ -4,8 +4,8 @@
  * closes virtual files, and how the supervisor learns of death and exec (the link is close-on-exec:
  * HUP). On no hot path. One request, one reply; fds travel as SCM_RIGHTS.
  */
-#ifndef SOFTHCA_SEGMENT_LINK_H
-#define SOFTHCA_SEGMENT_LINK_H
+#ifndef SOFTHCA_SEGMENT_SUPLINK_H
+#define SOFTHCA_SEGMENT_SUPLINK_H
 
 #include "segment/seg.h"
 #include "segment/mem.h"

@@ -3,7 +3,7 @@
  * A message as packets on the subnet: which way they go, whether they get there, and what they
  * leave in the counters of the ports that they pass. Called by the transports (rc.c, ud.c, dc.c).
  */
-#include "engine/internal.h"
+#include "engine/priv.h"
 #include "fabric/count.h"
 #include "fabric/fabric.h"
 #include "fabric/notice.h"

@@ -15,8 +15,8 @@
 #include "hw/qp_state.h"
 #include "hw/share.h"
 #include "hw/srq.h"
-#include "segment/evq_priv.h"
-#include "segment/evsub.h"
+#include "hw/evq_priv.h"
+#include "hw/evsub.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /* Subscriptions: who hears of what, coalescing, losses, ends, other processes, deaths. */
 #include "segment/test.h"
 #include "hw/cq.h"
-#include "segment/evsub.h"
+#include "hw/evsub.h"
 
 #include <sys/eventfd.h>
 #include <sys/ptrace.h>

@@ -4,7 +4,7 @@
  * link_get_mem(), which a trap may call. Calls the kernel below libc: the program's close() and
  * connect() may be wrapped, by us or by others.
  */
-#include "segment/link.h"
+#include "segment/suplink.h"
 #include "segment/memfd.h"
 #include "util/fmt.h"
 #include "util/log.h"

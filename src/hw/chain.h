@@ -4,10 +4,10 @@
  * they are sent and put together. One user at a time (the callers' locks); whoever reads what a
  * dying process may be freeing gets other bytes or an error, never another's memory.
  */
-#ifndef SOFTHCA_SEGMENT_CHAIN_H
-#define SOFTHCA_SEGMENT_CHAIN_H
+#ifndef SOFTHCA_HW_CHAIN_H
+#define SOFTHCA_HW_CHAIN_H
 
-#include "segment/evq.h"
+#include "hw/evq.h"
 
 struct seg_chain {
 	uint32_t head, tail; /* SEG_T_EVBUF indices, 0 none */

@@ -8,8 +8,8 @@
  * HW_F_READY: a process killed anywhere leaves at most an invisible element and stray references,
  * which whoever inherits the HCA's lock counts again (fw_recount).
  */
-#ifndef SOFTHCA_FW_CMD_H
-#define SOFTHCA_FW_CMD_H
+#ifndef SOFTHCA_FW_PRIV_H
+#define SOFTHCA_FW_PRIV_H
 
 #include <assert.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 #include "shim/doorbell/patch.h"
 #include "shim/signals/sig.h"
 #include "shim/doorbell/stack.h"
-#include "shim/doorbell/trap.h"
+#include "shim/doorbell/fault.h"
 #include "engine/engine.h"
 #include "segment/mem.h"
 #include "util/log.h"

@@ -3,8 +3,8 @@
  * Inside the mlx5 driver: its per-object state and what its files offer each other. Nobody outside
  * src/mlx5 includes this.
  */
-#ifndef SOFTHCA_MLX5_DRV_H
-#define SOFTHCA_MLX5_DRV_H
+#ifndef SOFTHCA_MLX5_PRIV_H
+#define SOFTHCA_MLX5_PRIV_H
 
 #include <rdma/mlx5-abi.h>
 #include "fw/fw.h"

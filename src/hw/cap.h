@@ -8,8 +8,8 @@
  * wrote are free slots, a process killed while it fills one leaves it behind (the reader steps over
  * it after a while), and one that comes back late cannot take a later user's.
  */
-#ifndef SOFTHCA_SEGMENT_CAP_H
-#define SOFTHCA_SEGMENT_CAP_H
+#ifndef SOFTHCA_HW_CAP_H
+#define SOFTHCA_HW_CAP_H
 
 #include "segment/seg.h"
 #include "wire/pkt/pkt.h"

@@ -3,8 +3,8 @@
  * What trap.c (carries a store out), trap_decode.c (says what store it is), uar.c and devthread.c
  * share.
  */
-#ifndef SOFTHCA_SHIM_DOORBELL_TRAP_H
-#define SOFTHCA_SHIM_DOORBELL_TRAP_H
+#ifndef SOFTHCA_SHIM_DOORBELL_FAULT_H
+#define SOFTHCA_SHIM_DOORBELL_FAULT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Event queues whose readers and writers are killed or stopped between any two instructions. */
 #include "hw/cq.h"
-#include "segment/test_evq.h"
+#include "hw/test_evq.h"
 
 #include <sys/ptrace.h>
 

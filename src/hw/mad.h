@@ -4,10 +4,10 @@
  * and waits for an answer. Owned by the umad file (SEG_T_FILE index + 1), so that both go with it.
  * Worked on by src/umad.
  */
-#ifndef SOFTHCA_SEGMENT_MAD_H
-#define SOFTHCA_SEGMENT_MAD_H
+#ifndef SOFTHCA_HW_MAD_H
+#define SOFTHCA_HW_MAD_H
 
-#include "segment/chain.h"
+#include "hw/chain.h"
 
 #define MAD_AGENT_METHODS 128
 

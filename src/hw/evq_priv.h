@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Between evq.c (the records) and evq_fifo.c (who waits for them) only. */
-#ifndef SOFTHCA_SEGMENT_EVQ_PRIV_H
-#define SOFTHCA_SEGMENT_EVQ_PRIV_H
+#ifndef SOFTHCA_HW_EVQ_PRIV_H
+#define SOFTHCA_HW_EVQ_PRIV_H
 
-#include "segment/evq.h"
+#include "hw/evq.h"
 
 /* The live record that a reference names; NULL: it was taken. */
 struct seg_evrec *evq_rec(const struct seg *s, uint64_t ref);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What the tests of event queues share: a queue as the supervisor makes one. */
-#ifndef SOFTHCA_SEGMENT_TEST_EVQ_H
-#define SOFTHCA_SEGMENT_TEST_EVQ_H
+#ifndef SOFTHCA_HW_TEST_EVQ_H
+#define SOFTHCA_HW_TEST_EVQ_H
 
 #include "segment/test.h"
 

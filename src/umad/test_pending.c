@@ -12,7 +12,7 @@
 
 #include "fabric/fabric.h"
 #include "hw/port.h"
-#include "segment/evq.h"
+#include "hw/evq.h"
 #include "umad/priv.h"
 #include "umad/test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Chains of bytes. */
 #include "segment/test.h"
-#include "segment/chain.h"
+#include "hw/chain.h"
 
 static uint8_t byte(uint32_t i)
 {

@@ -5,8 +5,8 @@
  * hardware knows its subscribers. Added and dropped by the driver and by reaping; raised by the
  * engine, the fabric and the firmware, in any process, also in a trap.
  */
-#ifndef SOFTHCA_SEGMENT_EVSUB_H
-#define SOFTHCA_SEGMENT_EVSUB_H
+#ifndef SOFTHCA_HW_EVSUB_H
+#define SOFTHCA_HW_EVSUB_H
 
 #include "segment/lock.h"
 #include "segment/mem.h"

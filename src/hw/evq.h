@@ -4,8 +4,8 @@
  * The records are here; the file is a FIFO that gets a byte with each and is empty without any.
  * Pushed by any process of the fabric, also in a trap.
  */
-#ifndef SOFTHCA_SEGMENT_EVQ_H
-#define SOFTHCA_SEGMENT_EVQ_H
+#ifndef SOFTHCA_HW_EVQ_H
+#define SOFTHCA_HW_EVQ_H
 
 #include "segment/seg.h"
 #include "segment/lock.h"

@@ -7,8 +7,8 @@
  * notes; if the holder was raising an event, it is finished for it first. After a death the chain
  * is made again from the table.
  */
-#include "segment/evsub.h"
-#include "segment/evq.h"
+#include "hw/evsub.h"
+#include "hw/evq.h"
 #include "segment/proc.h"
 #include "util/log.h"
 #include "util/point.h"

@@ -7,7 +7,7 @@
  * must load where Zydis is not found (musl's loader does not look into Debian's directories), and a
  * program that has another Zydis must not decode for us.
  */
-#include "shim/doorbell/trap.h"
+#include "shim/doorbell/fault.h"
 #include "util/cleanup.h"
 #include "util/fmt.h"
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the table of tables: what the segment holds and how much of it. Read by seg.c, which knows
+ * no element but its own.
+ */
+#include "hw/cap.h"
+#include "hw/cq.h"
+#include "hw/evq.h"
+#include "hw/evsub.h"
+#include "hw/fab.h"
+#include "hw/hca.h"
+#include "hw/mad.h"
+#include "hw/mcg.h"
+#include "hw/mkey.h"
+#include "hw/obj.h"
+#include "hw/pd.h"
+#include "hw/port.h"
+#include "hw/qctr.h"
+#include "hw/qp.h"
+#include "hw/share.h"
+#include "hw/srq.h"
+#include "hw/test_evq.h"
+#include "hw/uar.h"
+#include "hw/umem.h"
+#include "hw/xrcd.h"
+#include "segment/mem.h"
+#include "segment/proc.h"
+#include "segment/table.h"
+
+#include <assert.h>
+
+#define K 1024u
+#define M (1024u * 1024u)
+
+/* About 4.6 GiB in all, sparse; SUPPORT.md 1 and test_table.c say so, too. */
+#define ROW(id, type, capacity, first) [SEG_T_##id] = {(capacity), sizeof(struct type), (first)},
+const struct seg_table_row seg_table_rows[SEG_T_COUNT] = {SEG_TABLES(ROW)};
+
+#define CHECK_ELEM(id, type, capacity, first) \
+	static_assert(sizeof(struct type) % 64 == 0, #type " wants SEG_ELEM");
+SEG_TABLES(CHECK_ELEM)
