@@ -8,6 +8,9 @@
  * MOST: the greatest number of live objects (60000: max_pd is 65536); KIND: only lines that start
  *so. "flat" is the dearest cost over the cheapest.
  */
+#include "wire/prm/pd.h"
+#include "wire/prm/opcodes.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +19,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <infiniband/mlx5dv.h>
-#include "wire/prm/prm.h"
 
 #define ROUNDS 15
 #define PAIRS 1000 /* create and destroy, in a round */

@@ -8,6 +8,10 @@
  *
  * With a second argument it prints its pid and waits to be killed.
  */
+#include "wire/prm/qp.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/umem.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +20,6 @@
 #include <time.h>
 #include <unistd.h>
 #include <infiniband/mlx5dv.h>
-#include "wire/prm/prm.h"
 
 #define PAGE 4096
 

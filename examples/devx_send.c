@@ -17,7 +17,15 @@
 #include <string.h>
 #include <time.h>
 #include "devx_device.h"
-#include "wire/prm/prm.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/hca_cap.h"
+#include "wire/prm/mkey.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/pd.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/rmp_srq.h"
+#include "wire/prm/umem.h"
+#include "wire/prm/vport.h"
 
 #define PAGE 4096
 #define LOG_RQ_SIZE 4   /* 16 receive WQEs ... */

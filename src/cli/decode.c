@@ -18,6 +18,8 @@
 #include "super/program.h"
 #include "util/cleanup.h"
 #include "wire/mad/names.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/eq.h"
 #include "wire/prm/prm.h"
 #include "wire/wqe/cqe.h"
 #include "wire/wqe/eqe.h"

@@ -2,7 +2,7 @@
 /* Work requests of a dump: control segment, then what the opcode has, then data segments. */
 #include "cli/decode.h"
 
-#include "wire/prm/prm.h"
+#include "wire/prm/mkey.h"
 #include "wire/wqe/wqe.h"
 
 bool decode_is_wqe(const uint8_t *p, size_t n)

@@ -12,7 +12,7 @@
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "wire/mad/mad.h"
-#include "wire/prm/prm.h"
+#include "wire/prm/qp.h"
 
 /* Octets of headers (IBA 5.2); the ICRC is with them. */
 enum {

@@ -8,7 +8,9 @@
 #include "hw/qctr.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
-#include "wire/prm/prm.h"
+#include "wire/prm/dct.h"
+#include "wire/prm/eq.h"
+#include "wire/prm/qp.h"
 
 uint32_t dc_header(const struct eng_run *r)
 {

@@ -12,7 +12,7 @@
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/cap.h"
-#include "wire/prm/prm.h"
+#include "wire/prm/qp.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>

@@ -3,9 +3,10 @@
 #include "engine/test.h"
 #include "hw/port.h"
 #include "hw/qp_state.h"
-#include "wire/prm/prm.h"
 #include "hw/evsub.h"
+#include "wire/prm/dct.h"
 #include "wire/prm/eq.h"
+#include "wire/prm/qp.h"
 
 #include <string.h>
 #include <sys/eventfd.h>

@@ -7,7 +7,7 @@
 #include "hw/mkey.h"
 #include "hw/qctr.h"
 #include "hw/qp_state.h"
-#include "wire/prm/prm.h"
+#include "wire/prm/qp.h"
 #include <infiniband/verbs.h>
 
 enum { OK = -1, NONE = -2 };

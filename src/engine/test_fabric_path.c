@@ -8,7 +8,7 @@
 #include "hw/port.h"
 #include "hw/qp_state.h"
 #include "subnet/subnet.h"
-#include "wire/prm/prm.h"
+#include "wire/prm/qp.h"
 
 #define ACK_14_NS UINT64_C(67108864) /* 4.096 us << 14 */
 

@@ -7,7 +7,7 @@
 
 #include "engine/test.h"
 #include "hw/mkey.h"
-#include "wire/prm/prm.h"
+#include "wire/prm/mkey.h"
 
 #define ALL (HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_READ | HW_ACC_REMOTE_WRITE | HW_ACC_ATOMIC)
 

@@ -12,7 +12,8 @@
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include "subnet/subnet.h"
-#include "wire/prm/prm.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/mkey.h"
 
 uint64_t t_now = 1000000;
 

@@ -8,6 +8,7 @@
 #include "hw/mkey.h"
 #include "hw/qp_state.h"
 #include "util/sys.h"
+#include "wire/prm/mkey.h"
 
 #include <infiniband/verbs.h>
 #include <pthread.h>

@@ -6,6 +6,7 @@
 #include "engine/test_keys.h"
 #include "hw/mkey.h"
 #include "hw/qp_state.h"
+#include "wire/prm/mkey.h"
 #include <infiniband/verbs.h>
 
 static void changed(struct t_qp *q, uint32_t key, const struct umr *u, uint32_t bytes)

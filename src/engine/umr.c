@@ -11,7 +11,7 @@
 #include "engine/priv.h"
 #include "hw/mkey.h"
 #include "util/point.h"
-#include "wire/prm/prm.h"
+#include "wire/prm/mkey.h"
 
 #include <errno.h>
 

@@ -23,6 +23,7 @@
 #include "hw/evsub.h"
 #include "segment/proc.h"
 #include "subnet/subnet.h"
+#include "wire/prm/cmd_hdr.h"
 #include "wire/prm/eq.h"
 #include "wire/mad/names.h"
 

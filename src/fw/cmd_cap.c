@@ -8,6 +8,8 @@
 #include <string.h>
 #include "hw/mkey.h"
 #include "util/cleanup.h"
+#include "wire/prm/hca_cap.h"
+#include "wire/prm/qos.h"
 
 #define CAP(f, v) LAYOUT_SET(cmd_hca_cap, cap, f, (v))
 

@@ -14,6 +14,9 @@
 #include "hw/hca.h"
 #include "hw/uar.h"
 #include "hw/umem.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/eq.h"
+#include "wire/prm/umem.h"
 
 #define CQC(f) LAYOUT_GET(cqc, cqc, f)
 

@@ -13,6 +13,9 @@
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
+#include "wire/prm/dct.h"
+#include "wire/prm/eq.h"
+#include "wire/prm/qp.h"
 
 #define DCTC(f) LAYOUT_GET(dctc, dctc, f)
 

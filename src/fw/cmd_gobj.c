@@ -11,6 +11,8 @@
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "util/cleanup.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/gobj.h"
 
 struct gobj_type {
 	uint16_t type;

@@ -4,6 +4,7 @@
 #include "hw/mcg.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
+#include "wire/prm/mcg.h"
 
 #include <errno.h>
 

@@ -8,6 +8,9 @@
 #include "hw/pd.h"
 #include "hw/uar.h"
 #include "hw/umem.h"
+#include "wire/prm/pd.h"
+#include "wire/prm/uar.h"
+#include "wire/prm/umem.h"
 
 /* ---- UAR ---- */
 

@@ -10,6 +10,8 @@
 #include "hw/hca.h"
 #include "hw/mkey.h"
 #include "hw/umem.h"
+#include "wire/prm/mkey.h"
+#include "wire/prm/umem.h"
 
 #define MKC(f) LAYOUT_GET(mkc, mkc, f)
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include "hw/qctr.h"
 #include "util/cleanup.h"
+#include "wire/prm/qctr.h"
 
 enum { SET_IDS = 256 }; /* 0 is none */
 

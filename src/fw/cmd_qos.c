@@ -9,6 +9,7 @@
  */
 #include "fw/priv.h"
 #include "hw/obj.h"
+#include "wire/prm/qos.h"
 
 #include <errno.h>
 

@@ -15,6 +15,7 @@
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include "hw/umem.h"
+#include "wire/prm/qp.h"
 
 #define QPC(f) LAYOUT_GET(qpc, qpc, f)
 

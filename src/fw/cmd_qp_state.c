@@ -17,6 +17,8 @@
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "util/cleanup.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/qp.h"
 
 enum { /* opt_param_mask */
        OPT_RRE = 1 << 1,

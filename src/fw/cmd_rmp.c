@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "hw/srq.h"
 #include "hw/umem.h"
+#include "wire/prm/rmp_srq.h"
 
 #define WQ(f) LAYOUT_GET(wq, wq, f)
 

@@ -9,6 +9,9 @@
 #include "fw/priv.h"
 #include "hw/obj.h"
 #include "hw/srq.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/raw.h"
+#include "wire/prm/rmp_srq.h"
 
 #include <errno.h>
 

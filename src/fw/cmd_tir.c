@@ -5,6 +5,8 @@
  */
 #include "fw/priv.h"
 #include "hw/obj.h"
+#include "wire/prm/raw.h"
+#include "wire/prm/rmp_srq.h"
 
 #include <errno.h>
 

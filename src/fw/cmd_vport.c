@@ -5,6 +5,7 @@
 #include "fabric/count.h"
 #include "fabric/fabric.h"
 #include "hw/port.h"
+#include "wire/prm/vport.h"
 
 #define VPORT(f, v) LAYOUT_SET(hca_vport_context, ctx, f, (v))
 

@@ -10,6 +10,7 @@
 #include "hw/srq.h"
 #include "hw/umem.h"
 #include "hw/xrcd.h"
+#include "wire/prm/xrc.h"
 
 #define SRQC(f) LAYOUT_GET(xrc_srqc, srqc, f)
 

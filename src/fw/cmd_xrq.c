@@ -9,6 +9,8 @@
 #include "engine/engine.h"
 #include "hw/obj.h"
 #include "hw/srq.h"
+#include "wire/prm/rmp_srq.h"
+#include "wire/prm/xrq.h"
 
 #define XRQC(f) LAYOUT_GET(xrqc, xrqc, f)
 #define WQ(f) LAYOUT_GET(wq, wq, f)

@@ -23,6 +23,7 @@
 #include "hw/uar.h"
 #include "hw/umem.h"
 #include "hw/xrcd.h"
+#include "wire/prm/umem.h"
 
 /* Where a field of that type is; of another type it does not compile. */
 #define AT(ctype, type, field) \

@@ -28,7 +28,9 @@
 #include "hw/uar.h"
 #include "hw/xrcd.h"
 #include "util/log.h"
-#include "wire/prm/prm.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/rmp_srq.h"
+#include "wire/prm/opcodes.h"
 
 struct hw_eq;
 struct hw_hca;

@@ -20,6 +20,10 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/sys.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/eq.h"
+#include "wire/prm/qctr.h"
+#include "wire/prm/uar.h"
 
 #define LOOK_NS UINT64_C(1000000) /* where something has been waited for already */
 

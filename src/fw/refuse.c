@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include "util/cleanup.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/prm.h"
 
 /* What a row says; `text` is all of it in one line. */
 #define SAYS(line, why, what, ...) .text = line, .reason = why, .allowed = what, __VA_ARGS__

@@ -21,6 +21,18 @@
 #include "segment/proc.h"
 #include "subnet/subnet.h"
 #include "util/cleanup.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/eq.h"
+#include "wire/prm/gobj.h"
+#include "wire/prm/mkey.h"
+#include "wire/prm/pd.h"
+#include "wire/prm/qos.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/raw.h"
+#include "wire/prm/rmp_srq.h"
+#include "wire/prm/uar.h"
+#include "wire/prm/umem.h"
 
 #define TEST_UID 7u
 #define TEST_BUF (1u << 20)

@@ -14,6 +14,13 @@
 #include "hw/port.h"
 #include "hw/qp.h"
 #include "hw/evsub.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/dct.h"
+#include "wire/prm/eq.h"
+#include "wire/prm/hca_cap.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/umem.h"
+#include "wire/prm/vport.h"
 
 static void test_general_caps_come_from_the_table(void **state)
 {

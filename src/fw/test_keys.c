@@ -3,6 +3,8 @@
 #include "fw/test.h"
 #include "hw/mkey.h"
 #include "hw/umem.h"
+#include "wire/prm/mkey.h"
+#include "wire/prm/umem.h"
 
 static void test_mkey_maps_its_part_of_the_umem(void **state)
 {

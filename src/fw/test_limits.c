@@ -6,6 +6,14 @@
 #include <errno.h>
 #include "fw/test.h"
 #include "hw/hca.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/mkey.h"
+#include "wire/prm/pd.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/raw.h"
+#include "wire/prm/rmp_srq.h"
+#include "wire/prm/xrc.h"
 
 static void b_alloc_pd(struct env *e)
 {

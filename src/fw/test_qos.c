@@ -6,6 +6,12 @@
 #include "hw/port.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
+#include "wire/prm/gobj.h"
+#include "wire/prm/hca_cap.h"
+#include "wire/prm/qos.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/raw.h"
+#include "wire/prm/vport.h"
 
 static int sched_setup(void **state)
 {

@@ -6,6 +6,10 @@
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/rmp_srq.h"
 
 static void test_cq_query_shows_counters(void **state)
 {

@@ -9,6 +9,10 @@
 #include "hw/pd.h"
 #include "hw/qp_state.h"
 #include "hw/umem.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/gobj.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/umem.h"
 
 static uint64_t rnd_state;
 

@@ -9,6 +9,15 @@
 #include "hw/qctr.h"
 #include "hw/srq.h"
 #include "hw/umem.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/dct.h"
+#include "wire/prm/hca_cap.h"
+#include "wire/prm/qctr.h"
+#include "wire/prm/qos.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/raw.h"
+#include "wire/prm/rmp_srq.h"
+#include "wire/prm/umem.h"
 
 static int raw_setup(void **state)
 {

@@ -25,6 +25,11 @@
 #include "hw/uar.h"
 #include "hw/umem.h"
 #include "segment/proc.h"
+#include "wire/prm/mkey.h"
+#include "wire/prm/pd.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/umem.h"
+#include "wire/prm/xrc.h"
 
 static bool qp_busy, mkeys_busy;
 static unsigned int mkey_waits, qp_waits;

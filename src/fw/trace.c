@@ -11,6 +11,10 @@
 #include "util/fmt.h"
 #include "util/log.h"
 #include "util/rec.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/hca_cap.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/prm.h"
 
 /* Of a command that this firmware does not know: how much of its bytes is shown. */
 #define UNKNOWN_BYTES 64u

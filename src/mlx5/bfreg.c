@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/param.h>
 #include "mlx5/priv.h"
+#include "wire/prm/uar.h"
 
 #define PER_PAGE 2       /* MLX5_NON_FP_BFREGS_PER_UAR */
 #define PER_PAGE_HW 4    /* MLX5_BFREGS_PER_UAR */

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include "hw/hca.h"
 #include "mlx5/priv.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/opcodes.h"
 
 static struct fw_ctx fw_ctx(struct uv_context *ctx, uint16_t uid, bool kernel,
 			    const struct fw_mem *mem)

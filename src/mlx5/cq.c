@@ -4,6 +4,9 @@
 #include <sys/param.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "mlx5/priv.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/umem.h"
 
 enum { CQE_STRIDE_64 = 0, CQE_STRIDE_128 = 1 }; /* cqc.cqe_sz */
 enum { CQ_OPMOD_RESIZE = 1 };

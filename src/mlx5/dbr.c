@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include "mlx5/priv.h"
+#include "wire/prm/umem.h"
 
 #define FIRST_BUCKETS 64u
 

@@ -9,6 +9,8 @@
 #include "hw/hca.h"
 #include "mlx5/priv.h"
 #include "util/heap.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/dct.h"
 
 static bool mask_is(uint32_t mask, uint32_t must, uint32_t may)
 {

@@ -10,6 +10,9 @@
 #include "mlx5/priv.h"
 #include "hw/evq.h"
 #include "hw/evsub.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/mkey.h"
 
 struct devx_obj {
 	struct uv_object obj;

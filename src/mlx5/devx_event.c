@@ -13,6 +13,7 @@
 #include "segment/proc.h"
 #include "util/fmt.h"
 #include "util/sys.h"
+#include "wire/prm/eq.h"
 
 #define MAX_EVENTS 16 /* of one call */
 

@@ -6,7 +6,8 @@
  */
 #include "mlx5/devx_table.h"
 #include "util/cleanup.h"
-#include "wire/prm/prm.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/opcodes.h"
 
 /* clang-format off */
 /* Fields that commands share; numbers as in mlx5_ifc. */

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "wire/prm/opcodes.h"
 
 enum devx_method { /* bits */
 		   DEVX_OTHER = 1,

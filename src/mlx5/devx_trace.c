@@ -2,6 +2,7 @@
 /* Firmware commands, as DEVX attributes carry them, in a line of the trace. Called by uverbs. */
 #include "mlx5/priv.h"
 #include "util/rec.h"
+#include "wire/prm/cmd_hdr.h"
 
 void mlx5_show_cmd_in(struct rec *r, const char *name, const uint8_t *p, size_t len)
 {

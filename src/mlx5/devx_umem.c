@@ -4,6 +4,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include "mlx5/priv.h"
+#include "wire/prm/umem.h"
 
 struct devx_umem {
 	struct uv_object obj;

@@ -8,6 +8,12 @@
 #include <rdma/mlx5_user_ioctl_verbs.h>
 #include "hw/hca.h"
 #include "mlx5/priv.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/pd.h"
+#include "wire/prm/qos.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/xrc.h"
 
 /* A command: at least a header, edited by the driver; and its answer. */
 #define ATTR_CMD_IN(i)                                                                             \

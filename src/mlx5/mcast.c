@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Multicast groups of verbs programs. Called by uverbs through the ops table. */
 #include "mlx5/priv.h"
+#include "wire/prm/mcg.h"
+#include "wire/prm/opcodes.h"
 
 static int mcg(struct uv_qp *qp, enum prm_opcode op, const uint8_t *gid)
 {

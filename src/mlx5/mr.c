@@ -7,6 +7,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "hw/hca.h"
 #include "mlx5/priv.h"
+#include "wire/prm/mkey.h"
 
 enum { MKC_ACCESS_MODE_MTT = 1, MKC_QPN_ANY = 0xffffff };
 

@@ -7,6 +7,7 @@
 #include <sys/param.h>
 #include "hw/mkey.h"
 #include "mlx5/priv.h"
+#include "wire/prm/mkey.h"
 
 #define QPN_ANY 0xffffff
 

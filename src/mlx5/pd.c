@@ -2,6 +2,7 @@
 /* Protection domains and address handles. Called by uverbs through the ops table. */
 #include <errno.h>
 #include "mlx5/priv.h"
+#include "wire/prm/pd.h"
 
 int mlx5_alloc_pd(struct uv_pd *pd, struct uv_udata *u)
 {

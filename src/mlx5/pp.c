@@ -12,6 +12,7 @@
 #include "hw/flags.h"
 #include "hw/obj.h"
 #include "mlx5/priv.h"
+#include "wire/prm/qos.h"
 
 #define CTX_BYTES LAYOUT_SZ(set_pp_rate_limit_context)
 

@@ -11,7 +11,11 @@
 #include "mlx5/mlx5.h"
 #include "util/cleanup.h"
 #include "util/heap.h"
-#include "wire/prm/prm.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/dct.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/rmp_srq.h"
+#include "wire/prm/umem.h"
 
 #define MLX5_PAGE_SHIFT 12
 #define MLX5_PAGE_SIZE (1u << MLX5_PAGE_SHIFT)

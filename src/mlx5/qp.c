@@ -9,6 +9,9 @@
 #include "hw/hca.h"
 #include "hw/qp_state.h"
 #include "mlx5/priv.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/umem.h"
 
 #define DEFAULT_UIDX 0xffffffu   /* "none": work as CQE version 0 does */
 #define INVALID_BFREG (1u << 31) /* the UAR is the program's business */

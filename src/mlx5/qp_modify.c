@@ -11,6 +11,8 @@
 #include "hw/qctr.h"
 #include "hw/qp_state.h"
 #include "mlx5/priv.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/qp.h"
 
 #define NSTATES (HW_QPS_ERR + 1)
 #define ACK_REQ_FREQ 8 /* log2 of packets between acknowledge requests: the kernel's value */

@@ -7,6 +7,9 @@
 #include <sys/param.h>
 #include <infiniband/mlx5dv.h>
 #include "mlx5/priv.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/rmp_srq.h"
+#include "wire/prm/umem.h"
 
 #define NO_UIDX 0xffffffu
 

@@ -27,7 +27,7 @@
 #include "subnet/subnet.h"
 #include "util/cleanup.h"
 #include "uverbs/priv.h" /* uv_api_destroy */
-#include "wire/prm/prm.h"
+#include "wire/prm/cmd_hdr.h"
 
 #define TEST_PORTS 2
 

@@ -2,6 +2,7 @@
 /* Contexts that have their UARs from the start: who gets which register, what can be mapped. */
 #include "mlx5/test.h"
 #include "mlx5/priv.h"
+#include "wire/prm/cmd_hdr.h"
 
 static void open_static(struct test_env *e, uint32_t total, uint32_t low, size_t request)
 {

@@ -5,6 +5,7 @@
 #include "hw/mkey.h"
 #include "hw/port.h"
 #include "mlx5/test.h"
+#include "wire/prm/cmd_hdr.h"
 
 static void test_get_context_answers_libmlx5(void **state)
 {

@@ -4,6 +4,13 @@
 #include "hw/pd.h"
 #include "hw/umem.h"
 #include "mlx5/test.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/mkey.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/pd.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/umem.h"
 
 #define NO_SUCH_PD 0xabcdef
 

@@ -4,6 +4,11 @@
 #include "mlx5/priv.h"
 #include "mlx5/test_fds.h"
 #include "util/heap.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/eq.h"
+#include "wire/prm/mkey.h"
+#include "wire/prm/pd.h"
+#include "wire/prm/umem.h"
 
 #include <sys/eventfd.h>
 

@@ -7,7 +7,13 @@
 #include <cmocka.h>
 #include "mlx5/devx_table.h"
 #include "util/cleanup.h"
-#include "wire/prm/prm.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/mkey.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/pd.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/rmp_srq.h"
 
 /* ---- white lists, as the kernel has them */
 

@@ -6,6 +6,15 @@
  */
 #include "hw/obj.h"
 #include "mlx5/test.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/gobj.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/pd.h"
+#include "wire/prm/qos.h"
+#include "wire/prm/raw.h"
+#include "wire/prm/rmp_srq.h"
+#include "wire/prm/umem.h"
 
 enum kind { TD, RQ, RQT, TIR, TIS, SQ, TSAR, GROUP, GOBJ_GROUP, GOBJ_QPN, GOBJ_AV, KINDS };
 

@@ -6,6 +6,10 @@
 #include "hw/umem.h"
 #include "mlx5/test.h"
 #include "mlx5/test_verbs.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/qos.h"
 
 /* ---- VAR */
 

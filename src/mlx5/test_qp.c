@@ -4,6 +4,10 @@
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "mlx5/test_verbs.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/qp.h"
 
 struct qp {
 	uint32_t handle, qpn, cq, cqn;

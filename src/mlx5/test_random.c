@@ -11,6 +11,11 @@
 #include "mlx5/test_verbs.h"
 #include "hw/evq.h"
 #include "util/sys.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/mkey.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/qp.h"
 
 static uint64_t rnd_state;
 

@@ -6,6 +6,9 @@
 #include "hw/mkey.h"
 #include "hw/srq.h"
 #include "hw/xrcd.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/mkey.h"
 
 #include <fcntl.h>
 

@@ -5,6 +5,8 @@
 
 #include "hw/pd.h"
 #include "mlx5/test.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/cq.h"
 
 /* A context with a PD, a UAR and memory for queues; doorbell records in its last page. */
 struct verbs {

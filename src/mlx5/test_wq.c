@@ -5,6 +5,11 @@
  */
 #include "mlx5/test.h"
 #include "mlx5/test_verbs.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/raw.h"
+#include "wire/prm/rmp_srq.h"
 
 #define EX(n) (UINT64_C(0x80000000) | IB_USER_VERBS_EX_CMD_##n)
 

@@ -14,6 +14,8 @@
 #include <rdma/mlx5_user_ioctl_verbs.h>
 #include "hw/uar.h"
 #include "mlx5/priv.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/uar.h"
 
 /* Bits 8..15 of the page offset of an mmap. */
 enum mmap_cmd {

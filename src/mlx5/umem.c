@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "mlx5/priv.h"
+#include "wire/prm/umem.h"
 
 static int umem_cmd(struct uv_context *ctx, uint16_t uid, uint64_t va, uint64_t len, uint32_t *id)
 {

@@ -8,6 +8,10 @@
 #include <sys/param.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "mlx5/priv.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/raw.h"
+#include "wire/prm/rmp_srq.h"
+#include "wire/prm/umem.h"
 
 enum { WQ_TYPE_CYCLIC = 1, TS_FORMAT_DEFAULT = 1, RQC_ERR = 3 };
 

@@ -10,6 +10,10 @@
 #include "hw/qp_state.h"
 #include "mlx5/priv.h"
 #include "util/heap.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/umem.h"
+#include "wire/prm/xrc.h"
 
 int mlx5_alloc_xrcd(struct uv_xrcd *x)
 {

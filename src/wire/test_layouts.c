@@ -16,7 +16,14 @@
 #include "wire/golden_mad.h"
 #include "wire/golden_prm.h"
 #include "wire/mad/mad.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/hca_cap.h"
+#include "wire/prm/mkey.h"
+#include "wire/prm/opcodes.h"
 #include "wire/prm/prm.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/rmp_srq.h"
 
 /* Marks a field's bits; fails when one is taken. */
 static void claim(const struct layout *l, const char *name, uint8_t *owner, uint32_t bit,

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 #include "objects.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/prm.h"
 
 #define HANGS 60000 /* ms */
 #define COOKIE 0xfedcba9876543210

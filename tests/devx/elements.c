@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "devx_device.h"
-#include "wire/prm/prm.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/gobj.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/qos.h"
+#include "wire/prm/raw.h"
 
 static struct ibv_context *ctx;
 static uint8_t in[0x110], out[0x110];

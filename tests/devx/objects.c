@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Objects for DEVX tests, see objects.h. */
 #include "objects.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/prm.h"
 
 #define RQ_BYTES (16 << LOG_QUEUE)
 

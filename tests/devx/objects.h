@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "devx_device.h"
-#include "wire/prm/prm.h"
+#include "wire/prm/rmp_srq.h"
+#include "wire/prm/umem.h"
 
 #define PAGE 4096
 #define LOG_QUEUE 4 /* 16 WQEs and CQEs */

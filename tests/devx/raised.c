@@ -4,6 +4,9 @@
  * causes, a port's, and what is left of an event file when its device is closed.
  */
 #include "objects.h"
+#include "wire/prm/eq.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/prm.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -5,12 +5,18 @@
  * (counters.c, mlx5_ib_alloc_counters(): MLX5_SHARED_RESOURCE_UID), and lets objects made by DEVX
  * count there, too. And QUERY_LAG, which succeeds and says that there is none.
  */
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/dct.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/umem.h"
+#include "wire/prm/vport.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <infiniband/mlx5dv.h>
-#include "wire/prm/prm.h"
 
 static struct ibv_context *ctx;
 

@@ -9,7 +9,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "devx_device.h"
-#include "wire/prm/prm.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/hca_cap.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/pd.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/umem.h"
 
 #define PAGE 4096
 

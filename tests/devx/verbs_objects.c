@@ -10,7 +10,10 @@
 #include <string.h>
 #include <infiniband/mlx5dv.h>
 #include "devx_device.h"
-#include "wire/prm/prm.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/opcodes.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/rmp_srq.h"
 
 static struct ibv_context *ctx;
 

@@ -5,6 +5,7 @@
  */
 #include "fw/priv.h"
 #include "device.h"
+#include "wire/prm/umem.h"
 
 #include <sys/mman.h>
 

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include "fw/test.h"
 #include "fuzz.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/umem.h"
 
 #define COMMANDS 24
 #define OTHER_UID 8u

@@ -11,8 +11,10 @@
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include "hw/evq.h"
-#include "wire/prm/prm.h"
 #include "fuzz.h"
+#include "wire/prm/dct.h"
+#include "wire/prm/mkey.h"
+#include "wire/prm/qp.h"
 
 #include <stdarg.h>
 

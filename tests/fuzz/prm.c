@@ -2,6 +2,7 @@
 /* Firmware commands out of an input, and what must hold of the firmware afterwards. */
 #include "fw/priv.h"
 #include "fuzz.h"
+#include "wire/prm/cmd_hdr.h"
 
 void fz_id_add(struct fz_ids *ids, uint32_t id)
 {

@@ -8,6 +8,13 @@
 #include "mlx5/devx_table.h"
 #include "wire/golden_prm.h"
 #include "fuzz.h"
+#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/mkey.h"
+#include "wire/prm/pd.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/umem.h"
+#include "wire/prm/vport.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -9,8 +9,8 @@ INCLUDE = re.compile(r'\s*#\s*include\s*"([^"]+)"')
 
 
 def matrix(text):
-    """Layer to the layers that it may include, in the order of the lines; what is wrong with them."""
-    allowed, bad = {}, []
+    """Layer to the layers that it and that only its tests may include, in the order of the lines; what is wrong."""
+    allowed, tests, bad = {}, {}, []
     for n, line in enumerate(text.splitlines(), 1):
         line = line.split('#')[0].strip()
         if not line:
@@ -19,12 +19,13 @@ def matrix(text):
         if not colon or layer in allowed:
             bad.append(f'tools/layers:{n}: {"a second line for " + layer if colon else "no colon"}')
             continue
-        allowed[layer] = rest.split()
+        rest, _, extra = rest.partition('+')
+        allowed[layer], tests[layer] = rest.split(), extra.split()
         bad += [f'tools/layers:{n}: {layer} may not include {to}: no line above is for it'
                 for to in allowed[layer] if to not in list(allowed)[:-1]]
         if len(set(allowed[layer])) < len(allowed[layer]):
             bad.append(f'tools/layers:{n}: a layer stands there twice')
-    return allowed, bad
+    return allowed, tests, bad
 
 
 def edges(files):
@@ -40,7 +41,7 @@ def edges(files):
 
 
 def problems(text, files):
-    allowed, bad = matrix(text)
+    allowed, tests, bad = matrix(text)
     order = list(allowed)
     used = set()
     for f, n, layer, path in edges(files):
@@ -48,7 +49,8 @@ def problems(text, files):
         if layer not in allowed:
             continue
         if os.path.basename(f).startswith('test_'):
-            ok = to in order and layer != 'devx' and order.index(to) < order.index(layer)
+            ok = to in order and layer != 'devx' and (
+                order.index(to) < order.index(layer) or to in tests[layer])
         else:
             ok = to in allowed[layer]
             used.add((layer, to))
