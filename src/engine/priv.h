@@ -357,7 +357,7 @@ uint32_t atomic_parse(struct eng_run *r);
 /* One word of r->remote, the answer into r->was. 0 or a mem_* error of the remote side; or
  * r->why. */
 int atomic_perform(struct eng_run *r);
-/* way.c */
+/* address.c */
 /* May packets of r->qp with its P_Key, or a Q_Key, enter the peer (r->dest)? If not, they are
  * counted at its port, which says so to the subnet manager (traps 257, 258). */
 bool way_pkey_match(struct eng_run *r, const struct hw_qp *peer);

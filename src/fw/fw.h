@@ -9,7 +9,7 @@
 #include "fw/caps.h"
 #include "segment/mem.h"
 
-/* The uid of what the driver shares between contexts: fw_may_name() in cmd.h. */
+/* The uid of what the driver shares between contexts: fw_may_name() in priv.h. */
 #define FW_SHARED_UID 0xffffu
 
 /* PRM command status (out.status). */

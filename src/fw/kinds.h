@@ -50,7 +50,7 @@ struct fw_kind {
 	void (*stop)(void *e);
 	/* Of all elements, before the first is freed: drop the references to others. */
 	void (*retire)(struct seg *s, uint32_t idx);
-	/* Out of service, and free: see cmd.h. NULL: fw_free(). */
+	/* Out of service, and free: see priv.h. NULL: fw_free(). */
 	int (*free)(struct seg *s, uint32_t idx);
 	/* May other files have a hw_share of it? NULL: never. */
 	bool (*shared)(const void *e);

@@ -3,7 +3,6 @@
  * transports. */
 #include "fw/test_refusals.h"
 #include "hw/qp_state.h"
-#include "wire/prm/prm.h"
 
 void b_create_xrc_srq(struct env *e)
 {

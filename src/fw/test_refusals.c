@@ -10,8 +10,6 @@
 #include "hw/obj.h"
 #include "hw/pd.h"
 #include "hw/umem.h"
-#include "wire/prm/hca_cap.h"
-#include "wire/prm/prm.h"
 
 static const struct refusal_rows *const families[] = {
 	&rows_common, &rows_mem, &rows_qp, &rows_raw, &rows_qos, &rows_shared,

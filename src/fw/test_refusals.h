@@ -8,8 +8,7 @@
 #define SOFTHCA_FW_TEST_REFUSALS_H
 
 #include "fw/test.h"
-#include "wire/prm/cmd_hdr.h"
-#include "wire/prm/qp.h"
+#include "wire/prm/prm.h"
 
 /* ---- valid commands, one per opcode and form ---- */
 

@@ -4,7 +4,6 @@
 #include "fw/test_refusals.h"
 #include "hw/hca.h"
 #include "hw/port.h"
-#include "wire/prm/prm.h"
 
 void short_in(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {

@@ -2,7 +2,6 @@
 /* What is wrong with transport domains, RQs, RQTs, TIRs, TISs and SQs. */
 #include "fw/test_refusals.h"
 #include "hw/obj.h"
-#include "wire/prm/prm.h"
 
 #define E_RQC(f, v) E_IN(create_rq_in, ctx, rqc, f, v)
 #define E_RQWQ(f, v)                                                                            \

@@ -5,7 +5,6 @@
  */
 #include "fw/test_refusals.h"
 #include "hw/hca.h"
-#include "wire/prm/prm.h"
 
 #define E_XSRQC(f, v) E_IN(create_xrc_srq_in, xrc_srq_context_entry, xrc_srqc, f, v)
 #define E_DCTC(f, v) E_IN(create_dct_in, dct_context_entry, dctc, f, v)

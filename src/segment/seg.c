@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the segment's layout (its tables are hw/tables.c's), its creation and its mapping. Calls the
- * kernel only, below libc. Called by the supervisor (seg_create) and by link.c (seg_map).
+ * kernel only, below libc. Called by the supervisor (seg_create) and by suplink.c (seg_map).
  */
 #include "segment/seg.h"
 #include "segment/proc.h"

@@ -49,14 +49,14 @@
 	T(EVSUB, seg_evsub, 256 * K, 1) /* subscriptions to events (evsub.h) */                  \
 	T(EVTAB, seg_evhash, EVSUB_CHAINS, 1) /* chains of them; never claimed (evsub.h) */      \
 	T(WORD, seg_word, MEM_WORD_LOCKS, 1)  /* locks of memory words, never claimed (mem.h) */ \
-	T(AHEAD, hw_rq_ahead, 1 * M + 0x40, 0x40) /* index = qpn; never claimed (hw.h) */        \
+	T(AHEAD, hw_rq_ahead, 1 * M + 0x40, 0x40) /* index = qpn; never claimed (qp.h) */        \
 	T(AGENT, mad_agent, 64 * K, 1)            /* who receives which MADs (mad.h) */          \
 	T(MSEND, mad_send, 64 * K, 1)             /* MADs that wait for an answer */             \
 	T(MCHAIN, mad_chain, MAD_CHAINS, 1)       /* where they are found; never claimed */      \
 	T(MRECV, mad_recv, 64 * K, 1)             /* long MADs that come in segments */          \
 	T(CAP, seg_cap, 2, 1)                     /* the capture: the one and only (cap.h) */    \
 	T(CAPREC, seg_cap_rec, CAP_SLOTS, 1)      /* its packets; never claimed */               \
-	T(HOST, hw_host, 32 * K, 1)               /* owner DEVICE (hw.h) */                      \
+	T(HOST, hw_host, 32 * K, 1)               /* owner DEVICE (hca.h)*/                      \
 	T(HCA, hw_hca, 32 * K, 1)                 /* owner DEVICE */                             \
 	T(PORT, hw_port, 512 * K, 1)              /* owner DEVICE; of adapters and switches */   \
 	T(NODE, fab_node, 48 * K, 1)              /* adapters and switches (fab.h) */            \
@@ -76,7 +76,7 @@
 
 /* What firmware commands make: the last tables. Each has a row in fw/kinds.c. */
 #define HW_KINDS(T)                                                                         \
-	T(EQ, hw_eq, 256 * K, 1)               /* index = eqn (hw.h) */                     \
+	T(EQ, hw_eq, 256 * K, 1)               /* index = eqn (hca.h)*/                     \
 	T(UAR, hw_uar, 65535, 1)               /* index = UAR page id */                    \
 	T(PD, hw_pd, 256 * K, 1)               /* index = pdn */                            \
 	T(UMEM, hw_umem, 2 * M, 1)             /* index = umem id */                        \

@@ -7,7 +7,7 @@
  * What programs see: paths (paths.c, node.c; wrappers in file.c, stat.c, dir.c), descriptors
  * (fdtab.c; wrappers in fd.c, io.c), mappings and syscall() (mm.c), exec (proc.c). The process's
  * place on the fabric and its open files: attach.c, init.c. Signals virtualised (sig.c, sigmask.c,
- * sigwrap.c), doorbells (trap.c, trap_decode.c: decode with Zydis and skip; uar.c: mappings;
+ * sigwrap.c), doorbells (fault.c, decode.c: decode with Zydis and skip; uar.c: mappings;
  * stack.c: the engine's stack), the device thread (devthread.c).
  */
 #ifndef SOFTHCA_SHIM_SHIM_H
@@ -69,7 +69,7 @@ void sig_init(void);
  */
 long sig_syscall(long nr, const long args[6], bool *handled);
 
-/* ---- doorbells (uar.c, trap.c) */
+/* ---- doorbells (uar.c, fault.c) */
 /* Map a page whose stores reach eng_uar_write: PROT_NONE in trap mode, plain memory watched in poll
  * mode. */
 void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *err);

@@ -538,5 +538,5 @@ int main(void)
 		T(records_show_no_key),
 	};
 
-	return cmocka_run_group_tests_name("fabric-sma", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("subnet-sma", tests, NULL, NULL);
 }

@@ -204,5 +204,5 @@ int main(void)
 		MANAGED(every_cable_is_told_of),
 	};
 
-	return cmocka_run_group_tests_name("fabric-smi", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("subnet-smi", tests, NULL, NULL);
 }

@@ -105,7 +105,7 @@ struct mad_agent *umad_agent_of(const struct umad_file *f, uint32_t id, uint32_t
 struct mad_agent *umad_agent_find(struct seg *s, uint32_t port, const uint8_t *mad, uint32_t *idx);
 bool umad_kernel_rmpp(const struct mad_agent *a);
 
-/* ---- sends.c */
+/* ---- pending.c */
 /* MAD_REF() of a send; NULL: it is no more. */
 struct mad_send *umad_send_at(struct seg *s, uint64_t ref);
 /*
@@ -221,7 +221,7 @@ void umad_answer(struct seg *s, uint32_t port, const struct umad_pkt *p, const u
  */
 int umad_direct(struct seg *s, struct umad_pkt *p, const struct mad_agent *a);
 
-/* ---- trap.c */
+/* ---- notice.c */
 /* Notices that are due, and when to look again; and only if there may be new ones. */
 uint64_t umad_traps_run(struct seg *s);
 void umad_traps_new(struct seg *s);

@@ -66,7 +66,7 @@ static void give(struct seg *s, uint32_t idx, struct mad_agent *a, struct umad_p
 	else if (mad_is_response(p->mad) && !umad_send_match(s, idx, a, p) && !rmpp)
 		lost(s, p, "an answer to no request");
 	else if (umad_req_keep(p))
-		lost(s, p, "its request cannot be remembered");
+		lost(s, p, "no room to remember the request");
 	else if (umad_deliver(s, a, p) == -ETIMEDOUT) /* no room: it was answered all the same */
 		umad_req_reopen(p);
 }

@@ -968,7 +968,7 @@ class Supervisor(Cli):
         self.send(s, WAKE, file=file + 1, gen=cmd_gen)  # the command file has no byte
         self.assertEqual(self.ask(s, STATUS)['op'], STATUS)
         self.assertEqual(select.select([fd], [], [], 0)[0], [])
-        for _ in range(3):  # a file that is readable has a record; with one: hazards, segment-evq
+        for _ in range(3):  # a file that is readable has a record; with one: hazards, hw-evq
             self.send(s, WAKE, file=file, gen=gen)
         self.assertEqual(self.ask(s, STATUS)['op'], STATUS)
         self.assertEqual(select.select([fd], [], [], 0)[0], [])

@@ -10,13 +10,13 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 OPENING = re.compile(r'(?:^|[.!?:;|] +|\*\*|^\| *)((?:Who|Whose|What|Of|Its)\b(?! is the\b)[^.?|]{0,60})(?![^.|]*\?)', re.M)
 # Strings that users see: file, and the definition or macro in which they stand; None: everywhere.
 STRINGS = ('src/cli/*.c', 'src/fw/commands.h', 'src/engine/state.c', 'src/uverbs/*.c', 'src/mlx5/*.c',
-           'src/umad/*.c', 'src/topo/*.c', 'src/wire/mad/names.c', 'src/shim/*.c')
+           'src/umad/*.c', 'src/super/*.c', 'src/subnet/*.c', 'src/topo/*.c', 'src/wire/mad/names.c', 'src/shim/**/*.c')
 DOCS = ('README.md', 'CONTRIBUTING.md', 'doc/README.md', 'doc/DESIGN.md', 'doc/GLOSSARY.md',
         'doc/HAZARDS.md', 'doc/HOWTO_*.md', 'doc/SUPPORT.md')
 
 
 def files(*patterns):
-    return sorted(f for p in patterns for f in glob.glob(os.path.join(TOP, p))
+    return sorted(f for p in patterns for f in glob.glob(os.path.join(TOP, p), recursive=True)
                   if not os.path.basename(f).startswith('test_'))
 
 

@@ -48,7 +48,7 @@ def problems(text, files):
         to = path.split('/')[0]
         if layer not in allowed:
             continue
-        if os.path.basename(f).startswith('test_'):
+        if os.path.basename(f).startswith(('test_', 'test.')):
             ok = to in order and layer != 'devx' and (
                 order.index(to) < order.index(layer) or to in tests[layer])
         else:

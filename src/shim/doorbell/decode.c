@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the meaning of the instructions that programs ring with: Zydis decodes, this reduces to
- * struct trap_op. Pure; called by trap.c on the engine's stack.
+ * struct trap_op. Pure; called by fault.c on the engine's stack.
  *
  * Zydis is loaded by hand, before the first doorbell: the library that is put into every program
  * must load where Zydis is not found (musl's loader does not look into Debian's directories), and a

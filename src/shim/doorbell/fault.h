@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What trap.c (carries a store out), trap_decode.c (says what store it is), uar.c and devthread.c
+ * What fault.c (carries a store out), decode.c (says what store it is), uar.c and devthread.c
  * share.
  */
 #ifndef SOFTHCA_SHIM_DOORBELL_FAULT_H
@@ -89,7 +89,7 @@ bool uar_any(void); /* is a page mapped? */
 void uar_forked(void);
 bool uar_poll_mode(void);
 
-/* ---- trap.c */
+/* ---- fault.c */
 /* A store of n bytes at `off` of a UAR page: to the engine. Bit i of valid: byte i is stored. */
 void trap_store(struct seg *s, uint32_t uar, uintptr_t page, uint32_t off, const uint8_t *data,
 		uint32_t n, uint64_t valid);

@@ -485,7 +485,7 @@ void patch_forked(void)
 	atomic_store(&patch_lock, 0);
 }
 
-/* From a handler on its alternate stack: see disarm_alt_stack() in trap.c. */
+/* From a handler on its alternate stack: see disarm_alt_stack() in fault.c. */
 static void ring_off_alt_stack(struct patch_frame *f)
 {
 	stack_t alt, off = {.ss_flags = SS_DISABLE};

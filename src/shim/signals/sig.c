@@ -7,7 +7,7 @@
  * In --doorbell poll no handler is ever installed (the device thread watches plain memory, and
  * guarded copies go through the kernel): gdb, valgrind and sanitizers see nothing of us.
  *
- * Async-signal-safe, raw system calls. Called by the wrappers (sigwrap.c), uar.c, trap.c.
+ * Async-signal-safe, raw system calls. Called by the wrappers (sigwrap.c), uar.c, fault.c.
  */
 #include "shim/shim.h"
 #include "shim/signals/sig.h"

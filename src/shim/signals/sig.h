@@ -124,7 +124,7 @@ extern _Thread_local __attribute__((tls_model("initial-exec"))) struct sig_alt s
 /* ---- stack.S */
 void sig_entry(int sig, siginfo_t *si, void *uc); /* the handler that the kernel has */
 void sig_return(void) __asm__("__restore_rt");    /* sa_restorer */
-/* C part of the entry (trap.c). */
+/* C part of the entry (fault.c). */
 void sig_dispatch(int sig, siginfo_t *si, void *uc, struct sig_jump *j, void *sp);
 
 #endif
