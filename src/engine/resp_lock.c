@@ -37,7 +37,7 @@ enum { INTENT_NONE, INTENT_WRITES, INTENT_WRITTEN, INTENT_MASK = 0xff, INTENT_IN
 	 sizeof(((struct hw_qp *)0)->first) == 4)
 static_assert(PAIR(rq_ci, rx_turn) && PAIR(next_rcv_psn, msn) && PAIR(rx_srq_wqe, rx_srqn) &&
 		      PAIR(rx_first, rx_n),
-	      "what changes together is one word");
+	      "fields that change together are one word");
 #define POS(qp) ((uint64_t *)&(qp)->rq_ci)
 #define PSN(qp) ((uint64_t *)&(qp)->next_rcv_psn)
 #define NOTE(qp) ((uint64_t *)&(qp)->rx_srq_wqe)
