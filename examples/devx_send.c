@@ -17,15 +17,7 @@
 #include <string.h>
 #include <time.h>
 #include "devx_device.h"
-#include "wire/prm/cq.h"
-#include "wire/prm/hca_cap.h"
-#include "wire/prm/mkey.h"
-#include "wire/prm/opcodes.h"
-#include "wire/prm/pd.h"
-#include "wire/prm/qp.h"
-#include "wire/prm/rmp_srq.h"
-#include "wire/prm/umem.h"
-#include "wire/prm/vport.h"
+#include "prm.h"
 
 #define PAGE 4096
 #define LOG_RQ_SIZE 4   /* 16 receive WQEs ... */
@@ -97,28 +89,28 @@ static void open_device(struct demo *d)
 /* General commands: what the device can do, and our LID. */
 static void query_device(struct demo *d)
 {
-	uint8_t in[LAYOUT_SZ(query_hca_cap_in)] = {0};
-	uint8_t out[LAYOUT_SZ(query_hca_cap_out)] = {0};
-	uint8_t vin[LAYOUT_SZ(query_hca_vport_context_in)] = {0};
-	uint8_t vout[LAYOUT_SZ(query_hca_vport_context_out)] = {0};
-	const void *cap = LAYOUT_IN(query_hca_cap_out, capability, out), *vport;
+	uint8_t in[PRM_SIZE(query_hca_cap_in)] = {0};
+	uint8_t out[PRM_SIZE(query_hca_cap_out)] = {0};
+	uint8_t vin[PRM_SIZE(query_hca_vport_context_in)] = {0};
+	uint8_t vout[PRM_SIZE(query_hca_vport_context_out)] = {0};
+	const void *cap = PRM_IN(query_hca_cap_out, capability, out), *vport;
 	unsigned int ports;
 
-	LAYOUT_SET(query_hca_cap_in, in, opcode, PRM_OP_QUERY_HCA_CAP);
-	LAYOUT_SET(query_hca_cap_in, in, op_mod, 1); /* general capabilities, current values */
+	PRM_SET(query_hca_cap_in, in, opcode, PRM_OP_QUERY_HCA_CAP);
+	PRM_SET(query_hca_cap_in, in, op_mod, 1); /* general capabilities, current values */
 	if (mlx5dv_devx_general_cmd(d->ctx, in, sizeof(in), out, sizeof(out)))
 		die("QUERY_HCA_CAP");
-	ports = (unsigned int)LAYOUT_GET(cmd_hca_cap, cap, num_ports);
+	ports = (unsigned int)PRM_GET(cmd_hca_cap, cap, num_ports);
 	printf("QUERY_HCA_CAP: %u port(s), 2^%u QPs, 2^%u CQs\n", ports,
-	       (unsigned int)LAYOUT_GET(cmd_hca_cap, cap, log_max_qp),
-	       (unsigned int)LAYOUT_GET(cmd_hca_cap, cap, log_max_cq));
+	       (unsigned int)PRM_GET(cmd_hca_cap, cap, log_max_qp),
+	       (unsigned int)PRM_GET(cmd_hca_cap, cap, log_max_cq));
 
-	LAYOUT_SET(query_hca_vport_context_in, vin, opcode, PRM_OP_QUERY_HCA_VPORT_CONTEXT);
-	LAYOUT_SET(query_hca_vport_context_in, vin, port_num, ports > 1 ? 1 : 0);
+	PRM_SET(query_hca_vport_context_in, vin, opcode, PRM_OP_QUERY_HCA_VPORT_CONTEXT);
+	PRM_SET(query_hca_vport_context_in, vin, port_num, ports > 1 ? 1 : 0);
 	if (mlx5dv_devx_general_cmd(d->ctx, vin, sizeof(vin), vout, sizeof(vout)))
 		die("QUERY_HCA_VPORT_CONTEXT");
-	vport = LAYOUT_IN(query_hca_vport_context_out, hca_vport_context, vout);
-	d->lid = (uint32_t)LAYOUT_GET(hca_vport_context, vport, lid);
+	vport = PRM_IN(query_hca_vport_context_out, hca_vport_context, vout);
+	d->lid = (uint32_t)PRM_GET(hca_vport_context, vport, lid);
 	if (mlx5dv_devx_query_eqn(d->ctx, 0, &d->eqn))
 		die("mlx5dv_devx_query_eqn");
 	printf("QUERY_HCA_VPORT_CONTEXT: LID %u; completion vector 0 is EQ %u\n", d->lid, d->eqn);
@@ -126,64 +118,64 @@ static void query_device(struct demo *d)
 
 static void make_pd(struct demo *d)
 {
-	uint8_t in[LAYOUT_SZ(alloc_pd_in)] = {0}, out[LAYOUT_SZ(alloc_pd_out)] = {0};
+	uint8_t in[PRM_SIZE(alloc_pd_in)] = {0}, out[PRM_SIZE(alloc_pd_out)] = {0};
 
-	LAYOUT_SET(alloc_pd_in, in, opcode, PRM_OP_ALLOC_PD);
+	PRM_SET(alloc_pd_in, in, opcode, PRM_OP_ALLOC_PD);
 	d->pd = mlx5dv_devx_obj_create(d->ctx, in, sizeof(in), out, sizeof(out));
 	if (!d->pd)
 		die("ALLOC_PD");
-	d->pdn = (uint32_t)LAYOUT_GET(alloc_pd_out, out, pd);
+	d->pdn = (uint32_t)PRM_GET(alloc_pd_out, out, pd);
 }
 
 /* The key for one page of data, by its addresses in this program. */
 static void make_mkey(struct demo *d)
 {
-	uint8_t in[LAYOUT_SZ(create_mkey_in)] = {0}, out[LAYOUT_SZ(create_mkey_out)] = {0};
-	void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, in);
+	uint8_t in[PRM_SIZE(create_mkey_in)] = {0}, out[PRM_SIZE(create_mkey_out)] = {0};
+	void *mkc = PRM_IN(create_mkey_in, memory_key_mkey_entry, in);
 	const uint32_t variant = 0x42; /* the key's low byte, ours to choose */
 
 	region_make(d, &d->data, 0);
 	d->buf = d->data.p;
-	LAYOUT_SET(create_mkey_in, in, opcode, PRM_OP_CREATE_MKEY);
-	LAYOUT_SET(create_mkey_in, in, mkey_umem_id, d->data.umem->umem_id);
-	LAYOUT_SET(create_mkey_in, in, mkey_umem_valid, 1);
-	LAYOUT_SET(create_mkey_in, in, translations_octword_actual_size, 1);
-	LAYOUT_SET(mkc, mkc, access_mode_1_0, 1); /* pages */
-	LAYOUT_SET(mkc, mkc, lr, 1);
-	LAYOUT_SET(mkc, mkc, lw, 1);
-	LAYOUT_SET(mkc, mkc, qpn, 0xffffff); /* any QP */
-	LAYOUT_SET(mkc, mkc, mkey_7_0, variant);
-	LAYOUT_SET(mkc, mkc, pd, d->pdn);
-	LAYOUT_SET(mkc, mkc, start_addr, (uintptr_t)d->buf);
-	LAYOUT_SET(mkc, mkc, len, PAGE);
-	LAYOUT_SET(mkc, mkc, log_page_size, 12);
-	LAYOUT_SET(mkc, mkc, translations_octword_size, 1); /* of two pages each */
+	PRM_SET(create_mkey_in, in, opcode, PRM_OP_CREATE_MKEY);
+	PRM_SET(create_mkey_in, in, mkey_umem_id, d->data.umem->umem_id);
+	PRM_SET(create_mkey_in, in, mkey_umem_valid, 1);
+	PRM_SET(create_mkey_in, in, translations_octword_actual_size, 1);
+	PRM_SET(mkc, mkc, access_mode_1_0, 1); /* pages */
+	PRM_SET(mkc, mkc, lr, 1);
+	PRM_SET(mkc, mkc, lw, 1);
+	PRM_SET(mkc, mkc, qpn, 0xffffff); /* any QP */
+	PRM_SET(mkc, mkc, mkey_7_0, variant);
+	PRM_SET(mkc, mkc, pd, d->pdn);
+	PRM_SET(mkc, mkc, start_addr, (uintptr_t)d->buf);
+	PRM_SET(mkc, mkc, len, PAGE);
+	PRM_SET(mkc, mkc, log_page_size, 12);
+	PRM_SET(mkc, mkc, translations_octword_size, 1); /* of two pages each */
 	d->mkey = mlx5dv_devx_obj_create(d->ctx, in, sizeof(in), out, sizeof(out));
 	if (!d->mkey)
 		die("CREATE_MKEY");
-	d->lkey = (uint32_t)LAYOUT_GET(create_mkey_out, out, mkey_index) << 8 | variant;
+	d->lkey = (uint32_t)PRM_GET(create_mkey_out, out, mkey_index) << 8 | variant;
 }
 
 static void make_cq(struct demo *d)
 {
-	uint8_t in[LAYOUT_SZ(create_cq_in)] = {0}, out[LAYOUT_SZ(create_cq_out)] = {0};
-	void *cqc = LAYOUT_IN(create_cq_in, cq_context, in);
+	uint8_t in[PRM_SIZE(create_cq_in)] = {0}, out[PRM_SIZE(create_cq_out)] = {0};
+	void *cqc = PRM_IN(create_cq_in, cq_context, in);
 
 	region_make(d, &d->cqe, 0xff); /* 0xf.: no completion; the owner bit is the hardware's */
 	region_make(d, &d->cq_dbr, 0);
-	LAYOUT_SET(create_cq_in, in, opcode, PRM_OP_CREATE_CQ);
-	LAYOUT_SET(create_cq_in, in, cq_umem_id, d->cqe.umem->umem_id);
-	LAYOUT_SET(create_cq_in, in, cq_umem_valid, 1);
-	LAYOUT_SET(cqc, cqc, log_cq_size, LOG_CQ_SIZE);
-	LAYOUT_SET(cqc, cqc, uar_page, d->nc->page_id);
-	LAYOUT_SET(cqc, cqc, c_eqn, d->eqn);
-	LAYOUT_SET(cqc, cqc, dbr_umem_valid, 1);
-	LAYOUT_SET(cqc, cqc, dbr_umem_id, d->cq_dbr.umem->umem_id);
-	LAYOUT_SET(cqc, cqc, dbr_addr, DBR_OFFSET);
+	PRM_SET(create_cq_in, in, opcode, PRM_OP_CREATE_CQ);
+	PRM_SET(create_cq_in, in, cq_umem_id, d->cqe.umem->umem_id);
+	PRM_SET(create_cq_in, in, cq_umem_valid, 1);
+	PRM_SET(cqc, cqc, log_cq_size, LOG_CQ_SIZE);
+	PRM_SET(cqc, cqc, uar_page, d->nc->page_id);
+	PRM_SET(cqc, cqc, c_eqn, d->eqn);
+	PRM_SET(cqc, cqc, dbr_umem_valid, 1);
+	PRM_SET(cqc, cqc, dbr_umem_id, d->cq_dbr.umem->umem_id);
+	PRM_SET(cqc, cqc, dbr_addr, DBR_OFFSET);
 	d->cq = mlx5dv_devx_obj_create(d->ctx, in, sizeof(in), out, sizeof(out));
 	if (!d->cq)
 		die("CREATE_CQ");
-	d->cqn = (uint32_t)LAYOUT_GET(create_cq_out, out, cqn);
+	d->cqn = (uint32_t)PRM_GET(create_cq_out, out, cqn);
 }
 
 static void make_objects(struct demo *d)
@@ -200,48 +192,48 @@ static void make_objects(struct demo *d)
 }
 
 static int create_qp(struct demo *d, struct qp *q, uint32_t pdn,
-		     uint8_t out[LAYOUT_SZ(create_qp_out)])
+		     uint8_t out[PRM_SIZE(create_qp_out)])
 {
-	uint8_t in[LAYOUT_SZ(create_qp_in)] = {0};
-	void *qpc = LAYOUT_IN(create_qp_in, qpc, in);
+	uint8_t in[PRM_SIZE(create_qp_in)] = {0};
+	void *qpc = PRM_IN(create_qp_in, qpc, in);
 
-	LAYOUT_SET(create_qp_in, in, opcode, PRM_OP_CREATE_QP);
-	LAYOUT_SET(create_qp_in, in, wq_umem_valid, 1);
-	LAYOUT_SET(create_qp_in, in, wq_umem_id, q->wq.umem->umem_id);
-	LAYOUT_SET(qpc, qpc, st, 0);       /* RC */
-	LAYOUT_SET(qpc, qpc, pm_state, 3); /* migrated */
-	LAYOUT_SET(qpc, qpc, pd, pdn);
-	LAYOUT_SET(qpc, qpc, uar_page, q->uar->page_id);
-	LAYOUT_SET(qpc, qpc, cqn_snd, d->cqn);
-	LAYOUT_SET(qpc, qpc, cqn_rcv, d->cqn);
-	LAYOUT_SET(qpc, qpc, log_rq_size, LOG_RQ_SIZE);
-	LAYOUT_SET(qpc, qpc, log_rq_stride, LOG_RQ_STRIDE);
-	LAYOUT_SET(qpc, qpc, log_sq_size, LOG_SQ_SIZE);
-	LAYOUT_SET(qpc, qpc, user_index, 0xffffff);
-	LAYOUT_SET(qpc, qpc, cs_req, 0);
-	LAYOUT_SET(qpc, qpc, cs_res, 0);
-	LAYOUT_SET(qpc, qpc, dbr_umem_valid, 1);
-	LAYOUT_SET(qpc, qpc, dbr_umem_id, q->dbr.umem->umem_id);
-	LAYOUT_SET(qpc, qpc, dbr_addr, DBR_OFFSET);
-	q->obj = mlx5dv_devx_obj_create(d->ctx, in, sizeof(in), out, LAYOUT_SZ(create_qp_out));
+	PRM_SET(create_qp_in, in, opcode, PRM_OP_CREATE_QP);
+	PRM_SET(create_qp_in, in, wq_umem_valid, 1);
+	PRM_SET(create_qp_in, in, wq_umem_id, q->wq.umem->umem_id);
+	PRM_SET(qpc, qpc, st, 0);       /* RC */
+	PRM_SET(qpc, qpc, pm_state, 3); /* migrated */
+	PRM_SET(qpc, qpc, pd, pdn);
+	PRM_SET(qpc, qpc, uar_page, q->uar->page_id);
+	PRM_SET(qpc, qpc, cqn_snd, d->cqn);
+	PRM_SET(qpc, qpc, cqn_rcv, d->cqn);
+	PRM_SET(qpc, qpc, log_rq_size, LOG_RQ_SIZE);
+	PRM_SET(qpc, qpc, log_rq_stride, LOG_RQ_STRIDE);
+	PRM_SET(qpc, qpc, log_sq_size, LOG_SQ_SIZE);
+	PRM_SET(qpc, qpc, user_index, 0xffffff);
+	PRM_SET(qpc, qpc, cs_req, 0);
+	PRM_SET(qpc, qpc, cs_res, 0);
+	PRM_SET(qpc, qpc, dbr_umem_valid, 1);
+	PRM_SET(qpc, qpc, dbr_umem_id, q->dbr.umem->umem_id);
+	PRM_SET(qpc, qpc, dbr_addr, DBR_OFFSET);
+	q->obj = mlx5dv_devx_obj_create(d->ctx, in, sizeof(in), out, PRM_SIZE(create_qp_out));
 	return q->obj ? 0 : -errno;
 }
 
 static void make_qp(struct demo *d, struct qp *q, const struct mlx5dv_devx_uar *uar)
 {
-	uint8_t out[LAYOUT_SZ(create_qp_out)] = {0};
+	uint8_t out[PRM_SIZE(create_qp_out)] = {0};
 
 	q->uar = uar;
 	region_make(d, &q->wq, 0);
 	region_make(d, &q->dbr, 0);
 	if (create_qp(d, q, d->pdn, out))
 		die("CREATE_QP");
-	q->qpn = (uint32_t)LAYOUT_GET(create_qp_out, out, qpn);
+	q->qpn = (uint32_t)PRM_GET(create_qp_out, out, qpn);
 }
 
 static void modify(struct qp *q, const void *in, size_t inlen, const char *what)
 {
-	uint8_t out[LAYOUT_SZ(rst2init_qp_out)] = {0};
+	uint8_t out[PRM_SIZE(rst2init_qp_out)] = {0};
 
 	if (mlx5dv_devx_obj_modify(q->obj, in, inlen, out, sizeof(out)))
 		die(what);
@@ -250,39 +242,39 @@ static void modify(struct qp *q, const void *in, size_t inlen, const char *what)
 /* Reset -> Init -> Ready to receive -> Ready to send, connected to QP `to` on our own port. */
 static void connect_qp(struct demo *d, struct qp *q, const struct qp *to)
 {
-	uint8_t init[LAYOUT_SZ(rst2init_qp_in)] = {0}, rtr[LAYOUT_SZ(init2rtr_qp_in)] = {0};
-	uint8_t rts[LAYOUT_SZ(rtr2rts_qp_in)] = {0};
-	void *qpc = LAYOUT_IN(rst2init_qp_in, qpc, init), *ads;
+	uint8_t init[PRM_SIZE(rst2init_qp_in)] = {0}, rtr[PRM_SIZE(init2rtr_qp_in)] = {0};
+	uint8_t rts[PRM_SIZE(rtr2rts_qp_in)] = {0};
+	void *qpc = PRM_IN(rst2init_qp_in, qpc, init), *ads;
 
-	LAYOUT_SET(rst2init_qp_in, init, opcode, PRM_OP_RST2INIT_QP);
-	LAYOUT_SET(rst2init_qp_in, init, qpn, q->qpn);
-	LAYOUT_SET(qpc, qpc, pm_state, 3);
-	ads = LAYOUT_IN(qpc, primary_address_path, qpc);
-	LAYOUT_SET(ads, ads, vhca_port_num, 1);
-	LAYOUT_SET(ads, ads, pkey_index, 0);
+	PRM_SET(rst2init_qp_in, init, opcode, PRM_OP_RST2INIT_QP);
+	PRM_SET(rst2init_qp_in, init, qpn, q->qpn);
+	PRM_SET(qpc, qpc, pm_state, 3);
+	ads = PRM_IN(qpc, primary_address_path, qpc);
+	PRM_SET(ads, ads, vhca_port_num, 1);
+	PRM_SET(ads, ads, pkey_index, 0);
 	modify(q, init, sizeof(init), "RST2INIT_QP");
 
-	qpc = LAYOUT_IN(init2rtr_qp_in, qpc, rtr);
-	LAYOUT_SET(init2rtr_qp_in, rtr, opcode, PRM_OP_INIT2RTR_QP);
-	LAYOUT_SET(init2rtr_qp_in, rtr, qpn, q->qpn);
-	LAYOUT_SET(qpc, qpc, mtu, IBV_MTU_4096);
-	LAYOUT_SET(qpc, qpc, log_msg_max, 30);
-	LAYOUT_SET(qpc, qpc, remote_qpn, to->qpn);
-	LAYOUT_SET(qpc, qpc, min_rnr_nak, 12);
-	LAYOUT_SET(qpc, qpc, next_rcv_psn, 0x123);
-	ads = LAYOUT_IN(qpc, primary_address_path, qpc);
-	LAYOUT_SET(ads, ads, rlid, d->lid);
-	LAYOUT_SET(ads, ads, vhca_port_num, 1);
+	qpc = PRM_IN(init2rtr_qp_in, qpc, rtr);
+	PRM_SET(init2rtr_qp_in, rtr, opcode, PRM_OP_INIT2RTR_QP);
+	PRM_SET(init2rtr_qp_in, rtr, qpn, q->qpn);
+	PRM_SET(qpc, qpc, mtu, IBV_MTU_4096);
+	PRM_SET(qpc, qpc, log_msg_max, 30);
+	PRM_SET(qpc, qpc, remote_qpn, to->qpn);
+	PRM_SET(qpc, qpc, min_rnr_nak, 12);
+	PRM_SET(qpc, qpc, next_rcv_psn, 0x123);
+	ads = PRM_IN(qpc, primary_address_path, qpc);
+	PRM_SET(ads, ads, rlid, d->lid);
+	PRM_SET(ads, ads, vhca_port_num, 1);
 	modify(q, rtr, sizeof(rtr), "INIT2RTR_QP");
 
-	qpc = LAYOUT_IN(rtr2rts_qp_in, qpc, rts);
-	LAYOUT_SET(rtr2rts_qp_in, rts, opcode, PRM_OP_RTR2RTS_QP);
-	LAYOUT_SET(rtr2rts_qp_in, rts, qpn, q->qpn);
-	LAYOUT_SET(qpc, qpc, next_send_psn, 0x123);
-	LAYOUT_SET(qpc, qpc, retry_count, 7);
-	LAYOUT_SET(qpc, qpc, rnr_retry, 7);
-	ads = LAYOUT_IN(qpc, primary_address_path, qpc);
-	LAYOUT_SET(ads, ads, ack_timeout, 14);
+	qpc = PRM_IN(rtr2rts_qp_in, qpc, rts);
+	PRM_SET(rtr2rts_qp_in, rts, opcode, PRM_OP_RTR2RTS_QP);
+	PRM_SET(rtr2rts_qp_in, rts, qpn, q->qpn);
+	PRM_SET(qpc, qpc, next_send_psn, 0x123);
+	PRM_SET(qpc, qpc, retry_count, 7);
+	PRM_SET(qpc, qpc, rnr_retry, 7);
+	ads = PRM_IN(qpc, primary_address_path, qpc);
+	PRM_SET(ads, ads, ack_timeout, 14);
 	modify(q, rts, sizeof(rts), "RTR2RTS_QP");
 }
 
@@ -371,16 +363,15 @@ static void exchange(struct demo *d, struct qp *from, struct qp *to, const char 
 
 static void query_and_destroy(struct qp *q, const char *name)
 {
-	uint8_t in[LAYOUT_SZ(query_qp_in)] = {0}, out[LAYOUT_SZ(query_qp_out)] = {0};
-	const void *qpc = LAYOUT_IN(query_qp_out, qpc, out);
+	uint8_t in[PRM_SIZE(query_qp_in)] = {0}, out[PRM_SIZE(query_qp_out)] = {0};
+	const void *qpc = PRM_IN(query_qp_out, qpc, out);
 
-	LAYOUT_SET(query_qp_in, in, opcode, PRM_OP_QUERY_QP);
-	LAYOUT_SET(query_qp_in, in, qpn, q->qpn);
+	PRM_SET(query_qp_in, in, opcode, PRM_OP_QUERY_QP);
+	PRM_SET(query_qp_in, in, qpn, q->qpn);
 	if (mlx5dv_devx_obj_query(q->obj, in, sizeof(in), out, sizeof(out)))
 		die("QUERY_QP");
 	printf("QUERY_QP %s: QPN 0x%x, state %u (3 is RTS), remote QPN 0x%x\n", name, q->qpn,
-	       (unsigned int)LAYOUT_GET(qpc, qpc, state),
-	       (unsigned int)LAYOUT_GET(qpc, qpc, remote_qpn));
+	       (unsigned int)PRM_GET(qpc, qpc, state), (unsigned int)PRM_GET(qpc, qpc, remote_qpn));
 	if (mlx5dv_devx_obj_destroy(q->obj))
 		die("DESTROY_QP");
 	region_free(&q->wq);
@@ -390,7 +381,7 @@ static void query_and_destroy(struct qp *q, const char *name)
 /* A PD that does not exist: the firmware refuses, and says why. */
 static void make_a_mistake(struct demo *d)
 {
-	uint8_t out[LAYOUT_SZ(create_qp_out)] = {0};
+	uint8_t out[PRM_SIZE(create_qp_out)] = {0};
 	struct qp q = d->a;
 
 	if (!create_qp(d, &q, 0xabcdef, out) || errno != EREMOTEIO) {
@@ -399,8 +390,8 @@ static void make_a_mistake(struct demo *d)
 		exit(1);
 	}
 	printf("CREATE_QP with PD 0xabcdef: %s, status 0x%x, syndrome 0x%" PRIx64 "\n",
-	       strerror(errno), (unsigned int)LAYOUT_GET(create_qp_out, out, status),
-	       LAYOUT_GET(create_qp_out, out, syndrome));
+	       strerror(errno), (unsigned int)PRM_GET(create_qp_out, out, status),
+	       PRM_GET(create_qp_out, out, syndrome));
 }
 
 int main(void)

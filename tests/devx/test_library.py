@@ -86,7 +86,7 @@ class Library(unittest.TestCase):
                                ('static', [f for f in flags if f != '-ldevx'] +
                                 [found['libdevx.a']])):
                 exe = os.path.join(root, name)
-                sh('gcc', '-D_GNU_SOURCE', '-DHAVE_LIBDEVX', '-I' + os.path.join(TOP, 'src'),
+                sh('gcc', '-D_GNU_SOURCE', '-DHAVE_LIBDEVX',
                    os.path.join(TOP, 'examples', 'devx_send.c'), '-o', exe, *link)
                 libs = sh('ldd', exe)
                 self.assertNotRegex(libs, 'ibverbs|mlx5|libnl')

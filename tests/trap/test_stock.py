@@ -142,8 +142,7 @@ loop()
             self.skipTest(compiler + ' is not installed')
         exe = os.path.join(self.tmp, f'{compiler}-{sanitizer}')
         r = subprocess.run([compiler, '-g', '-w', '-D_GNU_SOURCE', '-fsanitize=' + sanitizer,
-                            '-I', os.path.join(TOP, 'src'), '-o', exe,
-                            os.path.join(TOP, 'examples', 'devx_send.c'), '-libverbs', '-lmlx5'],
+                            '-o', exe, os.path.join(TOP, 'examples', 'devx_send.c'), '-libverbs', '-lmlx5'],
                            capture_output=True, text=True)
         if r.returncode and 'cannot find' in r.stderr:
             self.skipTest(f'{compiler} has no {sanitizer} sanitizer')
