@@ -370,12 +370,7 @@ static long issm_wait(uint32_t minor, uint32_t holder)
 	return p && holder ? sys_call(SYS_futex, &p->issm, FUTEX_WAIT, holder, NULL) : 0;
 }
 
-/*
- * All that doorbells and the device thread need of the loader, here where no lock is held: a
- * constructor that opens a device has the loader's lock, while other threads open and ring. Where
- * it fails, mapping a doorbell says so.
- */
-static void look_up(void)
+void shim_look_up(void)
 {
 	int saved = errno;
 
@@ -395,7 +390,6 @@ int shim_dev_open(uint32_t minor, int flags)
 		return -EEXIST;
 	if (flags & O_DIRECTORY)
 		return -ENOTDIR;
-	look_up();
 	r = shim_attach(&sys);
 	if (r)
 		return r == -EAGAIN || r == -ENOMEM || r == -EMFILE || r == -ENFILE ? r : -ENODEV;

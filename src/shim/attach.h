@@ -35,4 +35,11 @@ void shim_adopt_inherited(void);
 struct seg_proc;
 struct seg_proc *shim_own_slot(void);
 
+/*
+ * All that doorbells and the device thread need of the loader. At start-up: later a constructor may
+ * have the loader's lock while it waits for a thread that rings, and a signal handler that opens a
+ * device may have interrupted malloc. If it fails, mapping a doorbell reports that.
+ */
+void shim_look_up(void);
+
 #endif

@@ -154,7 +154,7 @@ void devthread_init(void)
 
 static int create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
 {
-	devthread_init(); /* where the device was not opened, but a descriptor of it inherited */
+	devthread_init(); /* another constructor may run before ours */
 	return atomic_load(&libc_create) ? atomic_load(&libc_create)(t, attr, fn, arg)
 					 : pthread_create(t, attr, fn, arg);
 }

@@ -54,6 +54,7 @@ __attribute__((constructor)) static void shim_init(void)
 	if (shim_on()) {
 		shim_adopt_inherited();
 		sig_init();
+		shim_look_up();
 	}
 	errno = saved;
 }

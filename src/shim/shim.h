@@ -93,7 +93,7 @@ void trap_fork_done(void);
 void trap_forked(void);
 
 /* ---- device thread (devthread.c) */
-/* What needs the loader's lock: before the first start, with no other lock held. Idempotent. */
+/* The part that needs the loader's lock (shim_look_up()). Idempotent. */
 void devthread_init(void);
 int devthread_start(void); /* control path only; idempotent; all signals blocked in it; after the
 			      first uar_mmap */

@@ -273,7 +273,7 @@ create(cq[:64])
                                           '0x00800000); allowed: reserved bits must be zero'), lines[0])
         self.assertRegex(lines[1], r'cqc\.log_cq_size \(bit 0xe3, width 5\) = 0x1f; '
                          r'allowed: at most log_max_cq_sz \(log_max_cq_sz=22\)$')
-        self.assertRegex(lines[2], r'BAD_INPUT_LEN\(0x50\) .*cmd_in \(64 of 272 bytes in, 16 of 16 out\): .*; allowed: its')
+        self.assertRegex(lines[2], r'BAD_INPUT_LEN\(0x50\) .*cmd_in \(64 of 272 bytes in, 16 of 16 out\): .*; allowed: the whole')
 
     def test_every_line_of_json_is_an_object(self):
         for topics in ('all', 'uverbs,fw'):

@@ -61,11 +61,13 @@ class Messages(Case):
                 self.assertNotIn('ERR', f.read())
 
     def cap_mask(self, fab):
-        out = self.ok(fab.run('ibstat', options=('--host', 'h1')))
-        mad = self.ok(fab.run('smpquery', '-D', 'portinfo', '0', options=('--host', 'h1')))
-        shown = re.search(r'Capability mask: (0x\w+)', out).group(1)
-        self.assertEqual(re.search(r'^CapMask:\.*(0x\w+)', mad, re.M).group(1), shown)
-        return int(shown, 16)
+        def both():
+            out = self.ok(fab.run('ibstat', options=('--host', 'h1')))
+            mad = self.ok(fab.run('smpquery', '-D', 'portinfo', '0', options=('--host', 'h1')))
+            shown = re.search(r'Capability mask: (0x\w+)', out).group(1)
+            return re.search(r'^CapMask:\.*(0x\w+)', mad, re.M).group(1) == shown and int(shown, 16)
+
+        return wait_for(both, 'sysfs and PortInfo to say the same')  # it may change between the two
 
     def test_issm(self):
         """What OpenSM says of itself while it lives, also when it is killed."""
