@@ -225,7 +225,7 @@ static void rec_rmpp(struct rec *r, const uint8_t *mad)
 		return;
 	rec_group(r, "rmpp", "{");
 	on_field(&(struct walk){.r = r}, &layout_mad_rmpp,
-		 &(struct layout_field){"rmpp_type", 0, 8}, 0, type);
+		 &(struct layout_field){"rmpp_type", LF_mad_rmpp_rmpp_type_BIT, 8}, 0, type);
 	if (flags & MAD_RMPP_FIRST)
 		rec_u(r, "first", 1);
 	if (flags & MAD_RMPP_LAST)
