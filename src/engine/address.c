@@ -4,6 +4,7 @@
  * leave in the counters of the ports that they pass. Called by the transports (rc.c, ud.c, dc.c).
  */
 #include "engine/priv.h"
+#include "engine/transport.h"
 #include "fabric/count.h"
 #include "fabric/fabric.h"
 #include "fabric/notice.h"
@@ -13,19 +14,6 @@
 #include "hw/qp_state.h"
 #include "wire/mad/mad.h"
 #include "wire/prm/qp.h"
-
-/* Octets of headers (IBA 5.2); the ICRC is with them. */
-enum {
-	HDR_BASE = 8 + 12 + 4, /* LRH, BTH, ICRC */
-	HDR_GRH = 40,
-	HDR_DETH = 8,
-	HDR_XRCETH = 4,
-	HDR_RETH = 16,
-	HDR_ATOMICETH = 28,
-	HDR_AETH = 4,
-	HDR_ATOMICACKETH = 8,
-	HDR_IMM = 4, /* ImmDt, IETH */
-};
 
 uint16_t way_pkey(const struct seg *s, const struct hw_qp *qp)
 {
@@ -101,12 +89,7 @@ bool way_back(struct eng_run *r, const struct hw_qp *peer, uint32_t port)
 {
 	struct way_to to = {.dlid = peer->dlid, .dgid = peer->grh ? peer->dgid : NULL};
 
-	if (r->qp->st == HW_ST_UC)
-		return true;
-	if (r->qp->st == HW_ST_DCI) { /* a target answers where the request came from */
-		fab_path(r->s, port, way_slid(r->s, r->qp, 0), &r->back);
-		return r->back.to == r->qp->port;
-	}
+	(void)port;
 	return way_find(r->s, peer, &to, &r->back) && r->back.to == r->qp->port;
 }
 
@@ -117,11 +100,10 @@ static bool answered(const struct eng_op *op)
 
 void way_request(struct eng_run *r, const struct eng_op *op, bool grh, struct fab_pkts *k)
 {
-	bool ud = r->qp->st == HW_ST_UD;
+	const struct eng_transport *t = r->transport;
 	uint64_t len = answered(op) ? 0 : r->local.len;
-	uint32_t n = ud ? 1 : eng_npkts(len, r->qp->mtu);
-	uint32_t each = HDR_BASE + (grh ? HDR_GRH : 0) + (ud ? HDR_DETH : 0) +
-			(r->qp->st == HW_ST_XRC ? HDR_XRCETH : 0);
+	uint32_t n = t->one_packet ? 1 : eng_npkts(len, r->qp->mtu);
+	uint32_t each = t->headers + (grh ? HDR_GRH : 0);
 	uint32_t once = op->imm ? HDR_IMM : 0;
 
 	if (op->kind == ENG_K_READ || op->kind == ENG_K_WRITE)

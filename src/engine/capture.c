@@ -8,6 +8,7 @@
  * DC is left out: the form of its packets is not published.
  */
 #include "engine/priv.h"
+#include "engine/transport.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "hw/qp.h"
@@ -68,11 +69,6 @@ static uint16_t pkey_of(const struct hw_port *p, uint32_t index)
 	return p && index < HW_PKEYS ? p->pkey[index] : 0;
 }
 
-static uint8_t transport(const struct hw_qp *qp)
-{
-	return qp->st == HW_ST_UC ? PKT_UC : qp->st == HW_ST_XRC ? PKT_XRC : PKT_RC;
-}
-
 /* Addresses of what the requester sends; its port's, too. False: this transport is not shown. */
 static bool address(const struct eng_run *r, struct pkt *p)
 {
@@ -80,7 +76,7 @@ static bool address(const struct eng_run *r, struct pkt *p)
 	const struct hw_port *port = hw_port(r->s, qp->port);
 	const void *ads = LAYOUT_IN(qpc, primary_address_path, qp->qpc);
 
-	if (!port || qp->st == HW_ST_DCI)
+	if (!port || !r->transport->shown)
 		return false;
 	*p = (struct pkt){
 		.slid = (uint16_t)atomic_load(&port->lid),
@@ -143,35 +139,36 @@ void eng_capture_request(struct eng_run *r, const struct eng_op *op)
 {
 	uint32_t mtu = r->qp->mtu, n = eng_npkts(r->local.len, mtu);
 	struct eng_cursor at = {.l = &r->local};
+	const struct eng_transport *t = r->transport;
 	uint64_t left = r->local.len;
-	uint8_t type = transport(r->qp), flags;
+	uint8_t flags;
 	struct pkt p;
 
 	/* It waited for a lock, not for an answer: it is not sent again. */
 	if (atomic_load(&r->qp->park) == HW_PARK_LOCK || !address(r, &p))
 		return;
 	flags = p.flags;
-	if (r->qp->st == HW_ST_XRC)
+	if (t->names_srq)
 		p.srqn = (uint32_t)LAYOUT_GET(wqe_xrc, r->wqe + WQE_SEG, xrc_srqn);
 	fill_rdma(r, op, &p);
 	p.imm = r->imm;
 	p.psn = r->qp->next_send_psn;
 	if (op->kind == ENG_K_READ || op->kind == ENG_K_ATOMIC) {
-		p.opcode = type | (op->kind == ENG_K_READ ? PKT_READ_REQUEST
-				   : r->atomic.add        ? PKT_FETCH_ADD
-							  : PKT_COMPARE_SWAP);
+		p.opcode = t->pkt | (op->kind == ENG_K_READ ? PKT_READ_REQUEST
+				     : r->atomic.add        ? PKT_FETCH_ADD
+							    : PKT_COMPARE_SWAP);
 		p.flags |= PKT_F_ACK_REQ;
 		send(r->s, &p, NULL);
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		p.opcode = type | request_opcode(r, op, i, n);
+		p.opcode = t->pkt | request_opcode(r, op, i, n);
 		p.payload = (uint32_t)(left < mtu ? left : mtu);
 		p.psn = (r->qp->next_send_psn + i) & PSN_MASK;
 		p.flags = flags;
 		if (i + 1 == n)
-			p.flags |= (r->se ? PKT_F_SOLICITED : 0) |
-				   (type == PKT_UC ? 0 : PKT_F_ACK_REQ);
+			p.flags |=
+				(r->se ? PKT_F_SOLICITED : 0) | (eng_acks(t) ? PKT_F_ACK_REQ : 0);
 		send(r->s, &p, &at);
 		left -= p.payload;
 	}
@@ -202,10 +199,10 @@ static void read_response(struct eng_run *r, struct pkt *p, uint32_t psn, uint32
 {
 	struct eng_cursor at = {.l = r->late ? &r->remote : &r->local};
 	uint64_t left = r->local.len;
-	uint8_t type = transport(r->qp);
 
 	for (uint32_t i = 0; i < n; i++) {
-		p->opcode = type | place(PKT_READ_RESP_FIRST, PKT_READ_RESP_ONLY, i, n);
+		p->opcode =
+			r->transport->pkt | place(PKT_READ_RESP_FIRST, PKT_READ_RESP_ONLY, i, n);
 		p->payload = (uint32_t)(left < r->qp->mtu ? left : r->qp->mtu);
 		p->psn = (psn + i) & PSN_MASK;
 		send(r->s, p, &at);
@@ -220,7 +217,7 @@ void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct
 	const struct hw_port *port = hw_port(r->s, peer->port);
 	struct pkt q, p;
 
-	if (!synd || r->qp->st == HW_ST_UC || !port || !address(r, &q))
+	if (!synd || !eng_acks(r->transport) || !port || !address(r, &q))
 		return;
 	p = (struct pkt){
 		.slid = (uint16_t)atomic_load(&port->lid),
@@ -232,7 +229,7 @@ void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct
 		.hop_limit = q.hop_limit,
 		.dest_qpn = r->qpn,
 		.psn = psn,
-		.opcode = transport(r->qp) | PKT_ACK,
+		.opcode = r->transport->pkt | PKT_ACK,
 		.syndrome = synd,
 		.msn = peer->msn,
 	};
@@ -243,7 +240,7 @@ void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct
 		return;
 	}
 	if (out == ENG_DONE && op->kind == ENG_K_ATOMIC) {
-		p.opcode = transport(r->qp) | PKT_ATOMIC_ACK;
+		p.opcode = r->transport->pkt | PKT_ATOMIC_ACK;
 		p.compare = r->was; /* an adapter gives it in the host's order */
 	} else if (out == ENG_DONE) {
 		p.psn = (psn + n - 1) & PSN_MASK;
@@ -267,7 +264,7 @@ void eng_capture_ud(struct eng_run *r, const struct eng_op *op, const uint8_t *a
 		.pkey = pkey_of(port, r->qp->pkey_index),
 		.sl = (uint8_t)LAYOUT_GET(wqe_av, av, sl),
 		.port = (uint8_t)port->num,
-		.opcode = PKT_UD | (op->imm ? PKT_SEND_ONLY_IMM : PKT_SEND_ONLY),
+		.opcode = r->transport->pkt | (op->imm ? PKT_SEND_ONLY_IMM : PKT_SEND_ONLY),
 		.flags = r->se ? PKT_F_SOLICITED : 0,
 		.dest_qpn = (uint32_t)LAYOUT_GET(wqe_av, av, dqpn),
 		.src_qpn = r->qpn,

@@ -5,6 +5,7 @@
  * connection lasts as long as a message.
  */
 #include "engine/priv.h"
+#include "engine/transport.h"
 #include "hw/qctr.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
@@ -12,31 +13,26 @@
 #include "wire/prm/eq.h"
 #include "wire/prm/qp.h"
 
-uint32_t dc_header(const struct eng_run *r)
-{
-	const uint8_t *av = r->wqe + WQE_SEG;
-	uint32_t bytes;
-
-	if (r->bytes < WQE_SEG + WQE_AV_COMPACT)
-		return 0;
-	bytes = WQE_SEG + (LAYOUT_GET(wqe_av, av, ext) ? LAYOUT_SZ(wqe_av) : WQE_AV_COMPACT);
-	return r->bytes < bytes ? 0 : bytes;
-}
-
 struct hw_qp *dc_peer(struct eng_run *r, uint32_t *port)
 {
 	const uint8_t *av = r->wqe + WQE_SEG;
 	struct way_to to = {.dlid = (uint32_t)LAYOUT_GET(wqe_av, av, rlid)};
-	bool grh = LAYOUT_GET(wqe_av, av, ext) && LAYOUT_GET(wqe_av, av, grh);
 
 	r->dest = (uint32_t)LAYOUT_GET(wqe_av, av, dqpn);
 	/* Seen by eng_mkey_quiesce before the target's keys are looked at. */
 	atomic_store(&r->qp->ud_dest, r->dest);
-	to.dgid = grh ? av + WQE_AV_RGID : NULL;
+	to.dgid = eng_av_grh(av) ? av + WQE_AV_RGID : NULL;
 	if (!way_find(r->s, r->qp, &to, &r->path))
 		return NULL;
 	*port = r->path.to;
 	return hw_qp(r->s, r->dest);
+}
+
+bool dc_back(struct eng_run *r, const struct hw_qp *dct, uint32_t port)
+{
+	(void)dct;
+	fab_path(r->s, port, way_slid(r->s, r->qp, 0), &r->back);
+	return r->back.to == r->qp->port;
 }
 
 /* Under the target's lock. A wrong key is counted, and answered no more than a wrong P_Key. */
@@ -46,8 +42,7 @@ bool dc_accepts(struct eng_run *r, struct hw_qp *dct, uint32_t port)
 	uint8_t eqe[EQE_BYTES] = {0};
 	uint64_t n;
 
-	if (seg_owner(r->s, SEG_T_QP, r->dest) == SEG_OWNER_FREE || dct->st != HW_ST_DCT ||
-	    !qp_receives(dct) || dct->port != port || !way_pkey_match(r, dct))
+	if (!eng_is_responder(r, dct) || dct->port != port || !way_pkey_match(r, dct))
 		return false;
 	if (LAYOUT_GET(dctc, dct->qpc, dc_access_key) == key) {
 		eng_count(r->s, dct, HW_QC_RX_DCT_CONNECT);

@@ -5,6 +5,7 @@
  * device thread; by DEVX, to who has subscribed. Called by the engine and the firmware.
  */
 #include "engine/priv.h"
+#include "engine/transport.h"
 #include "hw/cq.h"
 #include "hw/evtarget.h"
 #include "hw/flags.h"
@@ -72,8 +73,7 @@ static struct source source_of(struct seg *s, enum seg_table_id table, uint32_t 
 				       qp->gen,
 				       qp->mem.slot,
 				       qp->hca,
-				       qp->st == HW_ST_DCT ? PRM_EVENT_QUEUE_DCT
-							   : PRM_EVENT_QUEUE_QP,
+				       eng_transport(qp)->event_queue,
 				       true};
 	case SEG_T_CQ:
 		return (struct source){&cq->async,       table,   idx, cq->gen,

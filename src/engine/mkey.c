@@ -5,6 +5,7 @@
  * keeps a key registered (eng_mkey_quiesce waits for it), so nothing is written to the key.
  */
 #include "engine/priv.h"
+#include "engine/transport.h"
 #include "hw/mkey.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
@@ -182,9 +183,9 @@ static bool dying(struct seg *s, const struct hw_mkey *one, uint32_t pdn)
 static bool may_use(struct seg *s, const struct hw_qp *qp, const struct hw_mkey *mk)
 {
 	const struct hw_qp *peer = hw_qp(s, qp_target(qp));
-	uint32_t srqn = qp->st == HW_ST_XRC ? atomic_load(&qp->xrc_srqn)
-			: peer              ? peer->srqn
-					    : SEG_NONE;
+	uint32_t srqn = eng_transport(qp)->names_srq ? atomic_load(&qp->xrc_srqn)
+			: peer                       ? peer->srqn
+						     : SEG_NONE;
 	const struct hw_srq *srq = srqn == SEG_NONE ? NULL : hw_srq(s, srqn);
 
 	return dying(s, mk, qp->pdn) || (peer && dying(s, mk, peer->pdn)) ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The engine's own interfaces. One WQE at a time: sq.c fetches and dispatches, rc.c and ud.c
- * execute, atomic.c computes, resp.c is the other end's responder, mkey.c and xlt.c turn keys
- * into memory, umr.c changes keys, cq.c writes completions, park.c waits, state.c changes states
- * and flushes, event.c tells the program.
+ * execute, transport.c says how transports differ, atomic.c computes, resp.c is the other end's
+ * responder, mkey.c and xlt.c turn keys into memory, umr.c changes keys, cq.c writes completions,
+ * park.c waits, state.c changes states and flushes, event.c tells the program.
  *
  * Locks in the order in which they are taken: own SQ -> peer's (or own) RQ -> SRQ -> one CQ.
  */
@@ -25,6 +25,7 @@
 
 #include <errno.h>
 
+struct eng_transport;
 struct hw_srq;
 
 #define ENG_LOG_MAX_MSG 30  /* as general cap log_max_msg: 1 GiB */
@@ -123,7 +124,8 @@ struct eng_run {
 	struct seg *s;
 	struct hw_qp *qp;
 	uint32_t qpn;
-	struct seg_ring *ring; /* what says that we are at work here */
+	struct seg_ring *ring;                 /* what says that we are at work here */
+	const struct eng_transport *transport; /* of qp */
 	struct eng_target to;
 	uint32_t hdr;               /* bytes of the control segment and the transport's own */
 	uint32_t dest;              /* QPN or DCTN of the other end */
@@ -327,22 +329,25 @@ enum eng_kind {
 	ENG_K_UMR
 };
 struct eng_op {
-	uint8_t kind;  /* enum eng_kind */
-	uint8_t cqe;   /* the receiver's CQE opcode; 0 none: no receive is consumed */
-	uint8_t imm;   /* carries immediate data */
-	uint8_t types; /* 1 << enum hw_qp_st */
+	uint8_t kind; /* enum eng_kind */
+	uint8_t cqe;  /* the receiver's CQE opcode; 0 none: no receive is consumed */
+	uint8_t imm;  /* carries immediate data */
 };
 const struct eng_op *eng_op(uint32_t opcode);
 
 /* xrc.c: the SRQ that the request names into r->to; false: the responder must refuse. */
 bool xrc_aim(struct eng_run *r, const struct hw_qp *peer);
+bool xrc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port);
 
-/* dc.c: bytes of control segment and address vector, 0 malformed; whom it names; does it answer? */
-uint32_t dc_header(const struct eng_run *r);
+/* dc.c: the target that the WQE names; it answers to where the request came from. */
 struct hw_qp *dc_peer(struct eng_run *r, uint32_t *port);
 bool dc_accepts(struct eng_run *r, struct hw_qp *dct, uint32_t port);
+bool dc_back(struct eng_run *r, const struct hw_qp *dct, uint32_t port);
 
-/* rc.c (RC, UC, XRC, DC), ud.c: execute the WQE in r. */
+/* rc.c (RC, UC, XRC, DC), ud.c: execute the WQE in r. These and the ones above are operations of
+ * struct eng_transport. */
+struct hw_qp *rc_peer(struct eng_run *r, uint32_t *port);
+bool rc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port);
 enum eng_out rc_execute(struct eng_run *r);
 enum eng_out ud_execute(struct eng_run *r);
 static inline uint32_t eng_npkts(uint64_t len, uint32_t mtu)
@@ -523,12 +528,6 @@ bool park_patience_ends(struct hw_qp *qp);
 void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend);
 uint64_t park_rnr_ns(uint32_t timer);
 uint64_t park_ack_ns(uint32_t timeout);
-
-/* Whom the WQE in work is for; written before anything of that QP is looked at. */
-static inline uint32_t qp_target(const struct hw_qp *qp)
-{
-	return qp->st == HW_ST_UD || qp->st == HW_ST_DCI ? atomic_load(&qp->ud_dest) : qp->dest_qpn;
-}
 
 /* state.c */
 /* ERR unless the QP is already there or below RTR. True: the caller made the change. */

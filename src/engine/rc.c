@@ -5,6 +5,7 @@
  * requester's sq_lock held; takes the responder's rq_lock.
  */
 #include "engine/priv.h"
+#include "engine/transport.h"
 #include "fabric/fabric.h"
 #include "hw/mkey.h"
 #include "hw/port.h"
@@ -20,14 +21,11 @@
 #define PSN_MASK 0xffffffu
 #define PSN_BEHIND 0x800000u /* this much or more ahead is behind */
 
-/* The QP at the other end, if packets would get there at all. */
-static struct hw_qp *rc_peer(struct eng_run *r, uint32_t *port)
+struct hw_qp *rc_peer(struct eng_run *r, uint32_t *port)
 {
 	const struct hw_qp *qp = r->qp;
 	struct way_to to = {.dlid = qp->dlid, .dgid = qp->grh ? qp->dgid : NULL};
 
-	if (qp->st == HW_ST_DCI)
-		return dc_peer(r, port);
 	r->dest = qp->dest_qpn;
 	if (!way_find(r->s, qp, &to, &r->path))
 		return NULL;
@@ -35,14 +33,10 @@ static struct hw_qp *rc_peer(struct eng_run *r, uint32_t *port)
 	return hw_qp(r->s, qp->dest_qpn);
 }
 
-/* Under the peer's lock: would it take a request of ours? */
-static bool rc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port)
+bool rc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port)
 {
-	if (r->qp->st == HW_ST_DCI)
-		return dc_accepts(r, peer, port);
-	return seg_owner(r->s, SEG_T_QP, r->dest) != SEG_OWNER_FREE && qp_receives(peer) &&
-	       peer->st == r->qp->st && peer->dest_qpn == r->qpn && peer->port == port &&
-	       (peer->st != HW_ST_XRC || peer->xrcd) && way_pkey_match(r, peer);
+	return eng_is_responder(r, peer) && peer->dest_qpn == r->qpn && peer->port == port &&
+	       way_pkey_match(r, peer);
 }
 
 /* The peer refuses the request itself: it goes to ERR and says so. */
@@ -306,11 +300,12 @@ static enum eng_out perform(struct eng_run *r, struct hw_qp *peer, const struct 
 
 static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
 {
+	const struct eng_transport *t = r->transport;
 	uint32_t n = eng_npkts(r->local.len, r->qp->mtu);
 	uint32_t ahead = (r->qp->next_send_psn - peer->next_rcv_psn) & PSN_MASK;
 	enum eng_out out;
 
-	if (ahead && r->qp->st != HW_ST_UC && r->qp->st != HW_ST_DCI) {
+	if (ahead && t->psn) {
 		eng_count(r->s, peer,
 			  ahead < PSN_BEHIND ? HW_QC_OUT_OF_SEQUENCE : HW_QC_DUPLICATE_REQUEST);
 		if (ahead < PSN_BEHIND)
@@ -324,7 +319,7 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 		}
 	}
 	resp_aim(r, peer);
-	if (r->qp->st == HW_ST_XRC && !xrc_aim(r, peer))
+	if (t->names_srq && !xrc_aim(r, peer))
 		return refuse(r, peer, ENG_W_XRC_SRQ, IBV_EVENT_QP_REQ_ERR);
 	out = perform(r, peer, op);
 	if (out == ENG_RNR)
@@ -340,7 +335,7 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 			     0) &&
 	    !peer->comm_est)
 		qp_comm_est(r->s, peer, r->dest);
-	if (!ahead || r->qp->st == HW_ST_UC || r->qp->st == HW_ST_DCI)
+	if (!ahead || !t->psn)
 		resp_set_psn(peer, (r->qp->next_send_psn + n) & PSN_MASK);
 	r->qp->next_send_psn = (r->qp->next_send_psn + n) & PSN_MASK;
 	way_count_answer(r, op, peer);
@@ -397,29 +392,24 @@ static enum eng_why local_memory(struct eng_run *r, const struct eng_op *op)
 
 static bool rc_has_grh(const struct eng_run *r)
 {
-	const uint8_t *av = r->wqe + WQE_SEG;
-
-	if (r->qp->st != HW_ST_DCI)
-		return r->qp->grh;
-	return LAYOUT_GET(wqe_av, av, ext) && LAYOUT_GET(wqe_av, av, grh);
+	return r->transport->av ? eng_av_grh(r->wqe + WQE_SEG) : r->qp->grh;
 }
 
 enum eng_out rc_execute(struct eng_run *r)
 {
+	const struct eng_transport *t = r->transport;
 	const struct eng_op *op = eng_op(r->opcode);
 	struct hw_qp *peer;
 	struct fab_pkts pkts;
 	enum eng_out out = ENG_SILENT;
 	uint32_t port, psn;
 
-	r->hdr = r->qp->st == HW_ST_XRC ? 2 * WQE_SEG : WQE_SEG;
-	if (r->qp->st == HW_ST_DCI)
-		r->hdr = dc_header(r);
+	r->hdr = eng_wqe_header(r);
 	r->why = r->hdr ? local_memory(r, op) : ENG_W_WQE_MALFORMED;
 	if (r->why)
 		return ENG_FAILED;
 	psn = r->qp->next_send_psn;
-	peer = rc_peer(r, &port);
+	peer = t->peer(r, &port);
 	if (cap_on(r->s))
 		eng_capture_request(r, op);
 	way_request(r, op, rc_has_grh(r), &pkts);
@@ -428,7 +418,7 @@ enum eng_out rc_execute(struct eng_run *r)
 
 		out = resp_not_locked(rc);
 		if (!rc) {
-			out = rc_accepts(r, peer, port) && way_back(r, peer, port)
+			out = t->accepts(r, peer, port) && (!eng_acks(t) || t->back(r, peer, port))
 				      ? rc_request(r, peer, op)
 				      : ENG_SILENT;
 			if (cap_on(r->s))
@@ -444,7 +434,7 @@ enum eng_out rc_execute(struct eng_run *r)
 		out = ENG_FAILED;
 	} else if (out == ENG_DONE) {
 		r->byte_cnt = (uint32_t)r->local.len;
-	} else if (r->qp->st == HW_ST_UC && out != ENG_AGAIN &&
+	} else if (!eng_acks(t) && out != ENG_AGAIN &&
 		   (out != ENG_LOCKED || park_patience_ends(r->qp)) &&
 		   (out != ENG_FAILED || r->why != ENG_W_LOCAL_FAULT)) {
 		/* Nobody tells an unacknowledged requester. */

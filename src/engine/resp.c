@@ -4,6 +4,7 @@
  * requester's thread, under the responder's rq_lock; takes the SRQ's and one CQ's lock.
  */
 #include "engine/priv.h"
+#include "engine/transport.h"
 #include "hw/cq.h"
 #include "hw/mkey.h"
 #include "hw/qctr.h"
@@ -437,8 +438,7 @@ void resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type)
 {
 	bool failed;
 
-	/* A DCT says no, and goes on. */
-	if (qp->st == HW_ST_DCT || !resp_busy(qp))
+	if (eng_transport(qp)->stays || !resp_busy(qp))
 		return;
 	failed = qp_fail(s, qp, qpn, &qp->rx_fail, ib_event_type);
 	resp_busy_end();

@@ -16,6 +16,7 @@
  * GATE_BUSY, and not taken over.
  */
 #include "engine/priv.h"
+#include "engine/transport.h"
 #include "hw/cq.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"

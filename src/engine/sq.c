@@ -4,6 +4,7 @@
  * parking). Entered by the ringing thread, the device thread and the firmware; owns sq_lock.
  */
 #include "engine/priv.h"
+#include "engine/transport.h"
 #include "hw/cq.h"
 #include "hw/qctr.h"
 #include "hw/qp.h"
@@ -17,26 +18,19 @@
 #define UAR_BF_MASK 0xff
 #define SQ_NOTED 0x80000000u /* of a doorbell record, whose index has 16 bits */
 
-#define T_RC (1u << HW_ST_RC)
-#define T_UC (1u << HW_ST_UC)
-#define T_UD (1u << HW_ST_UD)
-#define T_XRC (1u << HW_ST_XRC)
-#define T_DCI (1u << HW_ST_DCI)
-
-/* What is not here is refused: TSO, MMO... have no capability bit either. */
 static const struct eng_op ops[] = {
-	[WQE_OP_NOP] = {ENG_K_NOP, 0, 0, T_RC | T_UC | T_UD | T_XRC | T_DCI},
-	[WQE_OP_SEND_INVAL] = {ENG_K_SEND, CQE_RESP_SEND_INV, 1, T_RC | T_XRC | T_DCI},
-	[WQE_OP_SEND] = {ENG_K_SEND, CQE_RESP_SEND, 0, T_RC | T_UC | T_UD | T_XRC | T_DCI},
-	[WQE_OP_SEND_IMM] = {ENG_K_SEND, CQE_RESP_SEND_IMM, 1, T_RC | T_UC | T_UD | T_XRC | T_DCI},
-	[WQE_OP_RDMA_WRITE] = {ENG_K_WRITE, 0, 0, T_RC | T_UC | T_XRC | T_DCI},
-	[WQE_OP_RDMA_WRITE_IMM] = {ENG_K_WRITE, CQE_RESP_WR_IMM, 1, T_RC | T_UC | T_XRC | T_DCI},
-	[WQE_OP_RDMA_READ] = {ENG_K_READ, 0, 0, T_RC | T_XRC | T_DCI},
-	[WQE_OP_ATOMIC_CS] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC | T_DCI},
-	[WQE_OP_ATOMIC_FA] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC | T_DCI},
-	[WQE_OP_ATOMIC_MASKED_CS] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC | T_DCI},
-	[WQE_OP_ATOMIC_MASKED_FA] = {ENG_K_ATOMIC, 0, 0, T_RC | T_XRC | T_DCI},
-	[WQE_OP_UMR] = {ENG_K_UMR, 0, 0, T_RC | T_UC | T_XRC | T_DCI},
+	[WQE_OP_NOP] = {ENG_K_NOP, 0, 0},
+	[WQE_OP_SEND_INVAL] = {ENG_K_SEND, CQE_RESP_SEND_INV, 1},
+	[WQE_OP_SEND] = {ENG_K_SEND, CQE_RESP_SEND, 0},
+	[WQE_OP_SEND_IMM] = {ENG_K_SEND, CQE_RESP_SEND_IMM, 1},
+	[WQE_OP_RDMA_WRITE] = {ENG_K_WRITE, 0, 0},
+	[WQE_OP_RDMA_WRITE_IMM] = {ENG_K_WRITE, CQE_RESP_WR_IMM, 1},
+	[WQE_OP_RDMA_READ] = {ENG_K_READ, 0, 0},
+	[WQE_OP_ATOMIC_CS] = {ENG_K_ATOMIC, 0, 0},
+	[WQE_OP_ATOMIC_FA] = {ENG_K_ATOMIC, 0, 0},
+	[WQE_OP_ATOMIC_MASKED_CS] = {ENG_K_ATOMIC, 0, 0},
+	[WQE_OP_ATOMIC_MASKED_FA] = {ENG_K_ATOMIC, 0, 0},
+	[WQE_OP_UMR] = {ENG_K_UMR, 0, 0},
 };
 
 const struct eng_op *eng_op(uint32_t opcode)
@@ -99,7 +93,7 @@ static enum eng_out execute(struct eng_run *r)
 	const struct eng_op *op = eng_op(r->opcode);
 
 	r->byte_cnt = 0;
-	if (op->kind == ENG_K_NONE || !(op->types & 1u << r->qp->st)) {
+	if (!eng_accepts(r->transport, r->opcode)) {
 		r->why = ENG_W_OPCODE;
 		return ENG_FAILED;
 	}
@@ -107,7 +101,7 @@ static enum eng_out execute(struct eng_run *r)
 		return ENG_DONE;
 	if (op->kind == ENG_K_UMR)
 		return umr_execute(r);
-	return r->qp->st == HW_ST_UD ? ud_execute(r) : rc_execute(r);
+	return r->transport->execute(r);
 }
 
 static void advance(struct eng_run *r)
@@ -163,7 +157,7 @@ static bool fail(struct eng_run *r, enum eng_why why)
 		eng_count(r->s, qp, HW_QC_REQ_REMOTE_ACCESS_ERRORS);
 	if (eng_failures[why].syndrome == CQE_SYND_REMOTE_INVAL_REQ)
 		eng_count(r->s, qp, HW_QC_REQ_REMOTE_INVALID_REQUEST);
-	qp_enter_err(qp, qp->st == HW_ST_UC || qp->st == HW_ST_UD ? HW_QPS_SQER : HW_QPS_ERR);
+	qp_enter_err(qp, r->transport->sqer ? HW_QPS_SQER : HW_QPS_ERR);
 	return complete(r, why);
 }
 
@@ -348,6 +342,7 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work)
 			park_pending(s, qp, work);
 			return;
 		}
+		r.transport = eng_transport(qp);
 		if (rc == SEG_LOCK_INHERITED)
 			sq_inherited(s, qp, qpn);
 		if (atomic_load_explicit(&qp->flush_pending, memory_order_relaxed))

@@ -4,6 +4,7 @@
  * by the firmware under the HCA's lock, and by the rest of the engine.
  */
 #include "engine/priv.h"
+#include "engine/transport.h"
 #include "hw/qctr.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"

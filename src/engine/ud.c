@@ -5,6 +5,7 @@
  * receiver's rq_lock.
  */
 #include "engine/priv.h"
+#include "engine/transport.h"
 #include "fabric/count.h"
 #include "fabric/fabric.h"
 #include "hw/flags.h"
@@ -30,19 +31,14 @@ struct ud_av {
 	uint32_t qkey, dqpn, sl, dlid, path_bits;
 	bool grh;
 	const uint8_t *seg;
-	uint32_t bytes;
 };
 
 static enum eng_why parse_av(struct eng_run *r, struct ud_av *av)
 {
 	const uint8_t *seg = r->wqe + WQE_SEG;
-	bool ext;
 
-	if (r->bytes < WQE_SEG + WQE_AV_COMPACT)
-		return ENG_W_WQE_MALFORMED;
-	ext = LAYOUT_GET(wqe_av, seg, ext);
-	av->bytes = ext ? LAYOUT_SZ(wqe_av) : WQE_AV_COMPACT;
-	if (r->bytes < WQE_SEG + av->bytes)
+	r->hdr = eng_wqe_header(r);
+	if (!r->hdr)
 		return ENG_W_WQE_MALFORMED;
 	av->seg = seg;
 	av->qkey = (uint32_t)LAYOUT_GET(wqe_av, seg, qkey);
@@ -52,7 +48,7 @@ static enum eng_why parse_av(struct eng_run *r, struct ud_av *av)
 	av->sl = (uint32_t)LAYOUT_GET(wqe_av, seg, sl);
 	av->dlid = (uint32_t)LAYOUT_GET(wqe_av, seg, rlid);
 	av->path_bits = (uint32_t)LAYOUT_GET(wqe_av, seg, mlid);
-	av->grh = ext && LAYOUT_GET(wqe_av, seg, grh);
+	av->grh = eng_av_grh(seg);
 	return ENG_W_NONE;
 }
 
@@ -235,9 +231,8 @@ static enum eng_out ud_to_member(struct eng_run *r, const struct ud_av *av, cons
 	if (rc)
 		return resp_not_locked(rc);
 	to.dqpn = qpn;
-	if (seg_owner(r->s, SEG_T_QP, qpn) != SEG_OWNER_FREE && peer->st == HW_ST_UD &&
-	    qp_receives(peer) && peer->qkey == av->qkey && (reach_bit(x, peer->port) & x->got) &&
-	    way_pkey_match(r, peer))
+	if (eng_is_responder(r, peer) && peer->qkey == av->qkey &&
+	    (reach_bit(x, peer->port) & x->got) && way_pkey_match(r, peer))
 		out = ud_receive(r, &to, peer, op);
 	resp_unlock(r->s, peer);
 	if (r->local.len > len) /* the header of that one */
@@ -254,7 +249,7 @@ static enum eng_out ud_member(struct eng_run *r, const struct ud_av *av, const s
 	/* Taken back from us: our keys are looked up anew, and the others have theirs already. */
 	while ((out = ud_to_member(r, av, op, peer, qpn, x)) == ENG_AGAIN) {
 		running_again(r->s, r->ring);
-		if (sgl_from_wqe(r, WQE_SEG + av->bytes, HW_ACC_LOCAL_READ)) {
+		if (sgl_from_wqe(r, r->hdr, HW_ACC_LOCAL_READ)) {
 			r->why = ENG_W_LOCAL_FAULT;
 			return ENG_FAILED;
 		}
@@ -304,9 +299,8 @@ static enum eng_out ud_arrive(struct eng_run *r, const struct ud_av *av, struct 
 	rc = resp_lock(r->s, peer, av->dqpn);
 	if (rc)
 		return resp_not_locked(rc);
-	if (seg_owner(r->s, SEG_T_QP, av->dqpn) != SEG_OWNER_FREE && peer->st == HW_ST_UD &&
-	    qp_receives(peer) && peer->port == r->path.to && way_qkey_match(r, peer, av->qkey) &&
-	    way_pkey_match(r, peer))
+	if (eng_is_responder(r, peer) && peer->port == r->path.to &&
+	    way_qkey_match(r, peer, av->qkey) && way_pkey_match(r, peer))
 		out = ud_receive(r, av, peer, op);
 	resp_unlock(r->s, peer);
 	return out;
@@ -341,7 +335,7 @@ enum eng_out ud_execute(struct eng_run *r)
 
 	r->why = parse_av(r, &av);
 	if (!r->why)
-		r->why = sgl_from_wqe(r, WQE_SEG + av.bytes, HW_ACC_LOCAL_READ);
+		r->why = sgl_from_wqe(r, r->hdr, HW_ACC_LOCAL_READ);
 	len = r->local.len;
 	if (!r->why && (!port || len > 128u << port->active_mtu))
 		r->why = ENG_W_LENGTH;

@@ -4,6 +4,7 @@
  * rq_lock, and by the firmware before an XRC SRQ goes.
  */
 #include "engine/priv.h"
+#include "engine/transport.h"
 #include "hw/flags.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
@@ -30,6 +31,12 @@ bool xrc_aim(struct eng_run *r, const struct hw_qp *peer)
 	return true;
 }
 
+/* An initiator has no domain, and takes nothing. */
+bool xrc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port)
+{
+	return peer->xrcd && rc_accepts(r, peer, port);
+}
+
 /*
  * The SRQ is not ready any more, so no request finds it; wait for those that have. A receive that
  * was taken for a message which has to come again is forgotten.
@@ -45,7 +52,7 @@ int eng_srq_quiesce(struct seg *s, uint32_t srqn)
 		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
 		int rc;
 
-		if (qp->st != HW_ST_XRC || qp->xrcd != srq->xrcd)
+		if (!eng_transport(qp)->names_srq || qp->xrcd != srq->xrcd)
 			continue;
 		rc = resp_lock_ctrl(s, qp, i, SEG_LOCK_CTRL_NS);
 		if (rc)

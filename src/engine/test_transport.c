@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The rows of the transports, compared with each other and with the opcodes. */
+#include "engine/test.h"
+#include "engine/transport.h"
+
+#include <string.h>
+
+static const enum hw_qp_st all[] = {HW_ST_RC, HW_ST_UC, HW_ST_UD, HW_ST_XRC, HW_ST_DCI, HW_ST_DCT};
+#define ALL (sizeof(all) / sizeof(all[0]))
+
+static void test_only_these_numbers_have_a_row(void **state)
+{
+	(void)state;
+	for (uint32_t st = 0; st < ENG_TRANSPORTS; st++) {
+		const struct hw_qp qp = {.st = st};
+		bool is = false;
+
+		for (size_t i = 0; i < ALL; i++)
+			is |= all[i] == st;
+		assert_int_equal(eng_transport(&qp)->name != NULL, is);
+		if (!is)
+			assert_true(!eng_transport(&qp)->opcodes);
+	}
+}
+
+static void test_names_are_unique(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ALL; i++)
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(eng_transports[all[i]].name,
+						eng_transports[all[j]].name);
+}
+
+static void test_what_is_accepted_can_be_executed(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ALL; i++) {
+		const struct eng_transport *t = &eng_transports[all[i]];
+
+		for (uint32_t opcode = 0; opcode < 256; opcode++)
+			if (eng_accepts(t, opcode))
+				assert_int_not_equal(eng_op(opcode)->kind, ENG_K_NONE);
+		assert_int_equal(t->execute != NULL, t->opcodes != 0);
+	}
+}
+
+/* An opcode that no transport accepts is a row for nothing. */
+static void test_each_opcode_has_a_transport(void **state)
+{
+	uint64_t any = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ALL; i++)
+		any |= eng_transports[all[i]].opcodes;
+	for (uint32_t opcode = 0; opcode < 64; opcode++)
+		if (eng_op(opcode)->kind != ENG_K_NONE)
+			assert_true(any >> opcode & 1);
+}
+
+/* READs and atomics have answers, and those are sent again after a loss. */
+static void test_answers_need_acknowledgements(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ALL; i++) {
+		const struct eng_transport *t = &eng_transports[all[i]];
+
+		for (uint32_t opcode = 0; opcode < 64; opcode++) {
+			uint32_t kind = eng_op(opcode)->kind;
+
+			if (eng_accepts(t, opcode) && (kind == ENG_K_READ || kind == ENG_K_ATOMIC))
+				assert_true(eng_acks(t));
+		}
+		if (t->psn)
+			assert_true(eng_acks(t));
+		if (t->execute)
+			assert_int_equal(t->sqer, !eng_acks(t));
+	}
+}
+
+static void test_rows_are_complete(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ALL; i++) {
+		const struct eng_transport *t = &eng_transports[all[i]];
+
+		assert_false(t->av && t->names_srq);
+		if (!t->execute)
+			continue;
+		assert_int_equal(t->headers, HDR_BASE + (t->one_packet ? HDR_DETH : 0) +
+						     (t->names_srq ? HDR_XRCETH : 0));
+		assert_non_null(eng_transports[t->responder].name);
+		if (t->execute == rc_execute)
+			assert_true(t->peer && t->accepts);
+	}
+}
+
+/* The header of each transport, and each size of WQE that is too small for it. */
+static void test_header_of_a_wqe(void **state)
+{
+	static const struct {
+		enum hw_qp_st st;
+		bool ext;
+		uint32_t bytes;
+	} is[] = {
+		{HW_ST_RC, false, 16}, {HW_ST_UC, false, 16}, {HW_ST_XRC, false, 32},
+		{HW_ST_UD, false, 32}, {HW_ST_UD, true, 64},  {HW_ST_DCI, false, 32},
+		{HW_ST_DCI, true, 64},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
+		struct eng_run r = {.transport = &eng_transports[is[i].st]};
+
+		LAYOUT_SET(wqe_av, r.wqe + WQE_SEG, ext, is[i].ext);
+		r.bytes = is[i].bytes;
+		assert_int_equal(eng_wqe_header(&r), is[i].bytes);
+		r.bytes = is[i].bytes - WQE_SEG;
+		if (r.transport->av)
+			assert_int_equal(eng_wqe_header(&r), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_only_these_numbers_have_a_row),
+		cmocka_unit_test(test_names_are_unique),
+		cmocka_unit_test(test_what_is_accepted_can_be_executed),
+		cmocka_unit_test(test_each_opcode_has_a_transport),
+		cmocka_unit_test(test_answers_need_acknowledgements),
+		cmocka_unit_test(test_rows_are_complete),
+		cmocka_unit_test(test_header_of_a_wqe),
+	};
+
+	return cmocka_run_group_tests_name("engine transports", tests, NULL, NULL);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The rows of transport.h. Data only; the functions that they name are in rc.c, ud.c, dc.c. */
+#include "engine/transport.h"
+#include "wire/pkt/pkt.h"
+#include "wire/prm/eq.h"
+
+#define OP(name) (UINT64_C(1) << WQE_OP_##name)
+
+/* What is not here is refused: TSO, MMO... have no capability bit either. */
+#define OPS_DATAGRAM (OP(NOP) | OP(SEND) | OP(SEND_IMM))
+#define OPS_UNRELIABLE (OPS_DATAGRAM | OP(RDMA_WRITE) | OP(RDMA_WRITE_IMM) | OP(UMR))
+#define OPS_ATOMIC (OP(ATOMIC_CS) | OP(ATOMIC_FA) | OP(ATOMIC_MASKED_CS) | OP(ATOMIC_MASKED_FA))
+#define OPS_RELIABLE (OPS_UNRELIABLE | OP(SEND_INVAL) | OP(RDMA_READ) | OPS_ATOMIC)
+
+const struct eng_transport eng_transports[ENG_TRANSPORTS] = {
+	[HW_ST_RC] =
+		{
+			.name = "RC",
+			.opcodes = OPS_RELIABLE,
+			.execute = rc_execute,
+			.headers = HDR_BASE,
+			.shown = true,
+			.pkt = PKT_RC,
+			.responder = HW_ST_RC,
+			.peer = rc_peer,
+			.accepts = rc_accepts,
+			.back = way_back,
+			.psn = true,
+			.event_queue = PRM_EVENT_QUEUE_QP,
+		},
+	[HW_ST_UC] =
+		{
+			.name = "UC",
+			.opcodes = OPS_UNRELIABLE,
+			.execute = rc_execute,
+			.headers = HDR_BASE,
+			.shown = true,
+			.pkt = PKT_UC,
+			.responder = HW_ST_UC,
+			.peer = rc_peer,
+			.accepts = rc_accepts,
+			.sqer = true,
+			.event_queue = PRM_EVENT_QUEUE_QP,
+		},
+	[HW_ST_UD] =
+		{
+			.name = "UD",
+			.opcodes = OPS_DATAGRAM,
+			.execute = ud_execute,
+			.av = true,
+			.headers = HDR_BASE + HDR_DETH,
+			.one_packet = true,
+			.shown = true,
+			.pkt = PKT_UD,
+			.responder = HW_ST_UD,
+			.sqer = true,
+			.event_queue = PRM_EVENT_QUEUE_QP,
+		},
+	[HW_ST_XRC] =
+		{
+			.name = "XRC",
+			.opcodes = OPS_RELIABLE,
+			.execute = rc_execute,
+			.names_srq = true,
+			.headers = HDR_BASE + HDR_XRCETH,
+			.shown = true,
+			.pkt = PKT_XRC,
+			.responder = HW_ST_XRC,
+			.peer = rc_peer,
+			.accepts = xrc_accepts,
+			.back = way_back,
+			.psn = true,
+			.event_queue = PRM_EVENT_QUEUE_QP,
+		},
+	[HW_ST_DCI] =
+		{
+			.name = "DCI",
+			.opcodes = OPS_RELIABLE,
+			.execute = rc_execute,
+			.av = true,
+			.headers = HDR_BASE,
+			.responder = HW_ST_DCT,
+			.peer = dc_peer,
+			.accepts = dc_accepts,
+			.back = dc_back,
+			.event_queue = PRM_EVENT_QUEUE_QP,
+		},
+	[HW_ST_DCT] =
+		{
+			/* has no send queue */
+			.name = "DCT",
+			.stays = true,
+			.event_queue = PRM_EVENT_QUEUE_DCT,
+		},
+};
