@@ -2,8 +2,8 @@
 /*
  * The engine's own interfaces. One WQE at a time: sq.c fetches and dispatches, rc.c and ud.c
  * execute, transport.c says how transports differ, atomic.c computes, resp.c is the other end's
- * responder, mkey.c and xlt.c turn keys into memory, umr.c changes keys, cq.c writes completions,
- * park.c waits, state.c changes states and flushes, event.c tells the program.
+ * responder, srq.c its SRQ, mkey.c and xlt.c turn keys into memory, umr.c changes keys, cq.c writes
+ * completions, park.c waits, state.c changes states and flushes, event.c tells the program.
  *
  * Locks in the order in which they are taken: own SQ -> peer's (or own) RQ -> SRQ -> one CQ.
  */
@@ -443,10 +443,16 @@ void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 /* The same for what a dead process held of a QP's responder, of an SRQ. */
 void resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 
-/* resp.c */
+/* srq.c */
 void srq_adopt(struct seg *s, struct hw_srq *srq, uint32_t srqn);
 /* A WQE that the QP has noted as taken: the queue is to be past it before anybody uses it. */
 void srq_settle(struct seg *s, const struct hw_qp *qp);
+/* resp_fetch() for r->to.srqn. */
+int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv);
+/* Give an SRQ WQE that was taken for this QP back to its queue. */
+void resp_return_srq(struct seg *s, struct hw_qp *qp);
+
+/* resp.c */
 /* Under rq_lock: a message came in RTR. */
 void qp_comm_est(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 /* The next receive WQE. 0; -ENOENT none posted; -ETIMEDOUT; -EFAULT, -ESRCH... its memory. */
@@ -478,9 +484,6 @@ static inline void resp_aim(struct eng_run *r, const struct hw_qp *qp)
 {
 	r->to = (struct eng_target){qp->srqn, qp->cqn_rcv, qp->pdn, qp->user_index};
 }
-/* Give an SRQ WQE that was taken for this QP back to its queue. */
-void resp_return_srq(struct seg *s, struct hw_qp *qp);
-
 /* sq.c */
 /*
  * The producer index in the doorbell record: a program may have left anything there until it rings.

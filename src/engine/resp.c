@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The responder: receive queues and SRQs, receive completions, the receiver's errors. Runs in the
- * requester's thread, under the responder's rq_lock; takes the SRQ's and one CQ's lock.
+ * The responder: receive queues, receive completions, the receiver's errors. Runs in the
+ * requester's thread, under the responder's rq_lock; takes one CQ's lock, and the SRQ's by srq.c.
  */
 #include "engine/priv.h"
 #include "engine/transport.h"
@@ -10,7 +10,6 @@
 #include "hw/qctr.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
-#include "hw/srq.h"
 #include "util/point.h"
 #include "util/sys.h"
 
@@ -19,28 +18,6 @@
 
 #define ACK_SPINS 64                      /* between looks at the clock */
 #define ACK_YIELD_NS (50 * NSEC_PER_USEC) /* then sleep as long each time */
-
-static_assert(offsetof(struct hw_srq, head) % 8 == 0 &&
-		      offsetof(struct hw_srq, consumed) == offsetof(struct hw_srq, head) + 4,
-	      "an SRQ's position is one word");
-
-#define POS_HEAD(pos) ((uint32_t)(pos)&0xffff)
-#define POS_CONSUMED(pos) ((uint32_t)((pos) >> 32))
-
-static uint64_t srq_pos(const struct hw_srq *srq)
-{
-	return __atomic_load_n((const uint64_t *)&srq->head, __ATOMIC_ACQUIRE);
-}
-
-/* One store: a process killed here leaves the old position or the new one. False: the lock was
- * taken over from us. */
-static bool srq_move(struct hw_srq *srq, uint64_t from, uint32_t head, uint32_t consumed)
-{
-	uint64_t to = (uint64_t)consumed << 32 | (from & 0xffff0000) | (head & 0xffff);
-
-	return __atomic_compare_exchange_n((uint64_t *)&srq->head, &from, to, false,
-					   __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
-}
 
 /* Under rq_lock: a message came in RTR. */
 void qp_comm_est(struct seg *s, struct hw_qp *qp, uint32_t qpn)
@@ -143,273 +120,11 @@ static int rq_fetch(struct eng_run *r, struct hw_qp *qp, uint32_t qpn, struct en
 	return rc;
 }
 
-/* The limit was passed: from HW_LWM_FIRED on the event is certain. */
-static void srq_fire(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t lwm)
-{
-	eng_srq_event_note(srq, IBV_EVENT_SRQ_LIMIT_REACHED);
-	POINT("srq-limit-noted");
-	atomic_compare_exchange_strong(&srq->lwm, &lwm, 0);
-	event_pay(s, SEG_T_SRQ, srqn, false);
-}
-
-/*
- * How many WQEs are posted. The record is read when those seen are used up, or when their number
- * matters; or when it cannot be right, because somebody who was stopped has stored an old one.
- */
-static int srq_posted(struct seg *s, struct hw_srq *srq, uint16_t *posted)
-{
-	uint32_t dbr;
-	int rc;
-
-	*posted = (uint16_t)(srq->dbr_seen - srq->consumed);
-	if (*posted && *posted <= 1u << srq->log_size && !atomic_load(&srq->lwm))
-		return 0;
-	rc = mem_read_be32(s, srq->dbr_mem, srq->dbr_va, &dbr);
-	if (!rc)
-		srq->dbr_seen = dbr;
-	*posted = (uint16_t)(dbr - srq->consumed);
-	return rc;
-}
-
-/* Under the SRQ's lock: raise the limit event when fewer than the limit are left. */
-static void srq_check_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t posted)
-{
-	uint32_t lwm = atomic_load(&srq->lwm);
-
-	if (!lwm || lwm & HW_LWM_FIRED || posted >= lwm ||
-	    !atomic_compare_exchange_strong(&srq->lwm, &lwm, lwm | HW_LWM_FIRED))
-		return;
-	POINT("srq-limit-fired");
-	srq_fire(s, srq, srqn, lwm | HW_LWM_FIRED);
-}
-
-/* What a holder who died or was stopped may have left. */
-static void srq_resume_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn)
-{
-	uint32_t lwm = atomic_load(&srq->lwm);
-	uint16_t posted;
-
-	if (lwm & HW_LWM_FIRED)
-		srq_fire(s, srq, srqn, lwm);
-	else if (lwm && !srq_posted(s, srq, &posted))
-		srq_check_limit(s, srq, srqn, posted);
-}
-
-/* The QP that has noted the WQE at the head as taken, NULL: none. */
-static struct hw_qp *srq_taker(struct seg *s, const struct hw_srq *srq, uint32_t srqn)
-{
-	seg_for_each_live (s, SEG_T_QP, i) {
-		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
-
-		if ((qp->rx_srqn & 0xffffff) == srqn && qp->rx_srq_wqe == srq->head + 1u)
-			return qp;
-	}
-	return NULL;
-}
-
-/* A QP notes the WQE it takes before the queue moves on: finish that for the dead. */
-static void srq_repair(struct seg *s, struct hw_srq *srq, uint32_t srqn)
-{
-	uint32_t mask = (1u << srq->log_size) - 1, to;
-	uint64_t pos = srq_pos(srq);
-	struct hw_qp *qp = srq_taker(s, srq, srqn);
-	uint8_t next[WQE_SEG];
-	int rc = 0;
-
-	to = POS_HEAD(pos) + 1;
-	if (qp) {
-		if (!srq->wq_type) {
-			rc = mem_read(s, srq->mem,
-				      srq->va + ((uint64_t)POS_HEAD(pos) << srq->log_stride), next,
-				      sizeof(next));
-			to = (uint32_t)LAYOUT_GET(wqe_srq_next, next, next_wqe_index);
-		}
-		if (!rc)
-			srq_move(srq, pos, to & mask, POS_CONSUMED(pos) + 1);
-		else
-			resp_unnote(qp);
-	}
-	srq_resume_limit(s, srq, srqn);
-}
-
-/* The holder is stopped. Whatever it does when it goes on, it does not move the queue. */
-static bool srq_take_over(struct seg *s, struct hw_srq *srq, uint32_t srqn)
-{
-	uint32_t word, slot;
-	struct hw_qp *qp;
-	uint64_t pos;
-
-	if (!seg_lock_holder(s, &srq->lock, &word, &slot) || !seg_proc_stopped(s, slot) ||
-	    !seg_lock_steal(s, &srq->lock, word))
-		return false;
-	pos = srq_pos(srq);
-	while (!__atomic_compare_exchange_n((uint64_t *)&srq->head, &pos, pos + (1u << 16), false,
-					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-		;
-	qp = srq_taker(s, srq, srqn);
-	if (qp)
-		resp_unnote(qp);
-	srq_resume_limit(s, srq, srqn);
-	return true;
-}
-
-/* `*turn`: for srq_unlock(), which knows by it whether the lock is still ours. */
-static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t *turn)
-{
-	int rc = seg_lock(s, &srq->lock, SEG_LOCK_DATA_NS);
-
-	if (rc == -ETIMEDOUT && srq_take_over(s, srq, srqn))
-		rc = 0;
-	if (rc == SEG_LOCK_INHERITED)
-		srq_repair(s, srq, srqn);
-	*turn = srq->lock.inherited;
-	return rc < 0 ? rc : 0;
-}
-
-static void srq_unlock(struct seg *s, struct hw_srq *srq, uint32_t turn)
-{
-	if (srq->lock.inherited == turn)
-		seg_unlock(s, &srq->lock);
-}
-
-void srq_settle(struct seg *s, const struct hw_qp *qp)
-{
-	uint32_t srqn = qp->rx_srqn & 0xffffff, turn;
-	struct hw_srq *srq = qp->rx_srq_wqe ? hw_srq(s, srqn) : NULL;
-
-	if (srq && !srq_lock(s, srq, srqn, &turn))
-		srq_unlock(s, srq, turn);
-}
-
-void srq_adopt(struct seg *s, struct hw_srq *srq, uint32_t srqn)
-{
-	int rc = seg_lock_orphaned(s, &srq->lock) ? seg_trylock(s, &srq->lock) : -EBUSY;
-
-	if (rc == SEG_LOCK_INHERITED)
-		srq_repair(s, srq, srqn);
-	if (rc >= 0)
-		seg_unlock(s, &srq->lock);
-}
-
-/* Under the SRQ's lock: the WQE in r->rx is the QP's. */
-static int srq_note_taken(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uint64_t pos,
-			  uint16_t posted)
-{
-	uint32_t mask = (1u << srq->log_size) - 1;
-	uint32_t head = (srq->wq_type ? POS_CONSUMED(pos) : POS_HEAD(pos)) & mask;
-	uint32_t next =
-		srq->wq_type ? head + 1 : (uint32_t)LAYOUT_GET(wqe_srq_next, r->rx, next_wqe_index);
-
-	if (resp_is_ours(qp))
-		qp->rx_cqn = r->to.cqn;
-	if (!resp_note(qp, head + 1, r->to.srqn))
-		return -ETIMEDOUT;
-	POINT("srq-noted");
-	if (!srq_move(srq, pos, next & mask, POS_CONSUMED(pos) + 1)) {
-		resp_note(qp, 0, r->to.srqn);
-		return -ETIMEDOUT;
-	}
-	POINT("srq-taken");
-	srq_check_limit(r->s, srq, r->to.srqn, posted - 1u);
-	return 0;
-}
-
-static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uint32_t bytes)
-{
-	uint32_t mask = (1u << srq->log_size) - 1, turn, head;
-	uint16_t posted;
-	uint64_t pos;
-	int rc = srq_lock(r->s, srq, r->to.srqn, &turn);
-
-	if (rc < 0)
-		return rc;
-	POINT("srq-locked");
-	pos = srq_pos(srq);
-	rc = srq_posted(r->s, srq, &posted);
-	if (!rc && !posted)
-		rc = -ENOENT;
-	head = (srq->wq_type ? POS_CONSUMED(pos) : POS_HEAD(pos)) & mask;
-	if (!rc)
-		rc = mem_read(r->s, srq->mem, srq->va + ((uint64_t)head << srq->log_stride), r->rx,
-			      bytes);
-	if (!rc)
-		rc = srq_note_taken(r, srq, qp, pos, posted);
-	srq_unlock(r->s, srq, turn);
-	return rc;
-}
-
-static int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
-{
-	struct hw_srq *srq = hw_srq(r->s, r->to.srqn);
-	uint32_t bytes;
-	int rc;
-
-	if (!srq || atomic_load(&srq->state))
-		return -ENOENT;
-	bytes = 1u << srq->log_stride;
-	if (bytes > HW_RX_AHEAD)
-		bytes = HW_RX_AHEAD;
-	if (resp_noted() &&
-	    resp_noted_srqn() != r->to.srqn) /* for a message that never came again */
-		resp_return_srq(r->s, qp);
-	if (resp_noted()) /* taken before, not completed */
-		rc = mem_read(r->s, srq->mem,
-			      srq->va + ((uint64_t)(resp_noted() - 1) << srq->log_stride), r->rx,
-			      bytes);
-	else
-		rc = srq_take(r, srq, qp, bytes);
-	if (rc)
-		return rc;
-	/* The next segment is there in cyclic queues, too (rmpc.basic_cyclic_rcv_wqe is 0). */
-	rv->seg = r->rx + WQE_SEG;
-	rv->nseg = (bytes - WQE_SEG) / WQE_SEG;
-	rv->index = resp_noted() - 1;
-	rv->pdn = srq->pdn;
-	rv->from_srq = true;
-	return 0;
-}
-
 int resp_fetch(struct eng_run *r, struct hw_qp *qp, uint32_t qpn, struct eng_recv *rv)
 {
 	if (r->to.srqn != SEG_NONE)
 		return srq_fetch(r, qp, rv);
 	return qp->no_rq ? -ENOENT : rq_fetch(r, qp, qpn, rv);
-}
-
-/* Under the SRQ's lock: WQE `idx` is the next again. */
-static void srq_put_back(struct seg *s, struct hw_srq *srq, uint32_t idx)
-{
-	uint64_t pos = srq_pos(srq);
-	uint32_t before = POS_CONSUMED(pos) - 1, n;
-	struct seg_ring *e = running_mine(&n);
-	uint8_t next[2];
-	int rc;
-
-	if (srq->wq_type) { /* a ring: only the one that was taken last can go back */
-		if (idx == (before & ((1u << srq->log_size) - 1)))
-			srq_move(srq, pos, idx, before);
-		return;
-	}
-	be16_store(next, (uint16_t)POS_HEAD(pos));
-	mem_gate = e ? &e->gate : NULL;
-	rc = mem_write(s, srq->mem, srq->va + ((uint64_t)idx << srq->log_stride) + 2, next, 2);
-	mem_gate = NULL;
-	if (!rc)
-		srq_move(srq, pos, idx, before);
-}
-
-void resp_return_srq(struct seg *s, struct hw_qp *qp)
-{
-	uint32_t srqn = resp_noted_srqn(), idx = resp_noted() - 1, turn;
-	struct hw_srq *srq = resp_noted() ? hw_srq(s, srqn) : NULL;
-
-	if (srq && !srq_lock(s, srq, srqn, &turn)) {
-		srq_put_back(s, srq, idx);
-		resp_note(qp, 0, srqn);
-		srq_unlock(s, srq, turn);
-	}
-	if (resp_noted())
-		resp_note(qp, 0, srqn);
 }
 
 enum eng_why resp_buffers(struct eng_run *r, const struct hw_qp *qp, uint32_t qpn,
@@ -617,23 +332,4 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	resp_fail(r->s, qp, qpn, IBV_EVENT_QP_FATAL);
 	r->why = ENG_W_REMOTE_OP;
 	return ENG_FAILED;
-}
-
-int eng_srq_arm_limit(struct seg *s, uint32_t srqn, uint32_t lwm)
-{
-	struct hw_srq *srq = hw_srq(s, srqn);
-	uint16_t posted;
-	uint32_t turn;
-	int rc;
-
-	if (!srq)
-		return -EINVAL;
-	rc = srq_lock(s, srq, srqn, &turn);
-	if (rc)
-		return rc;
-	atomic_store(&srq->lwm, lwm);
-	if (!srq_posted(s, srq, &posted))
-		srq_check_limit(s, srq, srqn, posted);
-	srq_unlock(s, srq, turn);
-	return 0;
 }
