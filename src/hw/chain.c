@@ -20,8 +20,9 @@ static struct seg_evdata *open_piece(struct seg *s, uint32_t owner, struct seg_c
 
 	if (c->len % EVQ_PIECE)
 		return seg_live(s, SEG_T_EVBUF, c->tail);
-	if (seg_alloc(s, SEG_T_EVBUF, owner, &i))
+	if (seg_alloc_begin(s, SEG_T_EVBUF, &i))
 		return NULL;
+	c->owner = owner;
 	if (c->len) {
 		d = seg_live(s, SEG_T_EVBUF, c->tail);
 		if (!d) {
@@ -34,6 +35,7 @@ static struct seg_evdata *open_piece(struct seg *s, uint32_t owner, struct seg_c
 	}
 	c->prev = c->tail;
 	c->tail = i;
+	seg_alloc_end(s, SEG_T_EVBUF, owner, i); /* evq_close() finds it in the chain */
 	return seg_at(s, SEG_T_EVBUF, i);
 }
 
@@ -87,7 +89,7 @@ void chain_cut(struct seg *s, struct seg_chain *c, uint32_t len)
 	if (len >= c->len)
 		return;
 	if (pieces(len) < pieces(c->len)) {
-		seg_free(s, SEG_T_EVBUF, c->tail);
+		seg_free_of(s, SEG_T_EVBUF, c->owner, c->tail);
 		c->tail = c->prev;
 	}
 	c->len = len;
@@ -101,7 +103,7 @@ void chain_free(struct seg *s, struct seg_chain *c)
 		if (!evq_data(s, i, &next))
 			break;
 		else
-			seg_free(s, SEG_T_EVBUF, i);
+			seg_free_of(s, SEG_T_EVBUF, c->owner, i);
 	*c = (struct seg_chain){0};
 }
 

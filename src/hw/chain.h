@@ -13,6 +13,7 @@ struct seg_chain {
 	uint32_t head, tail; /* SEG_T_EVBUF indices, 0 none */
 	uint32_t prev;       /* the one before tail */
 	uint32_t len;        /* bytes */
+	uint32_t owner; /* of the pieces; when it goes they go, and are nobody's here to free */
 };
 
 /* -ENOSPC; what is in the chain already stays. */

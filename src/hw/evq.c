@@ -17,6 +17,7 @@
  * looks whether its byte was one too many.
  */
 #include "hw/cq.h"
+#include "hw/mad.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/share.h"
@@ -257,7 +258,8 @@ static bool source(struct seg *s, const struct seg_evsrc *src, _Atomic uint32_t 
 	uint32_t *gen = NULL;
 
 	*counter = NULL;
-	if (src->table >= SEG_T_COUNT || !src->idx)
+	/* A MAD is read also when what it answers is forgotten. */
+	if (src->table >= SEG_T_COUNT || src->table == SEG_T_MSEND || !src->idx)
 		return true;
 	gen = seg_live(s, src->table, src->idx);
 	if (src->table == SEG_T_EVSUB) {
@@ -476,17 +478,42 @@ static void free_stack(struct seg *s, struct seg_evq *q)
 	}
 }
 
+static bool is_among(struct seg *s, uint32_t at, uint32_t piece)
+{
+	for (uint32_t left = seg_table(s, SEG_T_EVBUF)->capacity; at && left; left--)
+		if (at == piece)
+			return true;
+		else if (!evq_data(s, at, &at))
+			break;
+	return false;
+}
+
 static bool is_pushers_data(struct seg *s, uint32_t file, uint32_t piece)
 {
 	seg_for_each_owned (s, SEG_T_EVREC, file + 1, i) {
 		const struct seg_evrec *r = seg_at(s, SEG_T_EVREC, i);
-		uint32_t at = r->data, left = seg_table(s, SEG_T_EVBUF)->capacity;
 
-		for (; at && left && is_pushers(s, r); left--)
-			if (at == piece)
-				return true;
-			else if (!evq_data(s, at, &at))
-				break;
+		if (is_pushers(s, r) && is_among(s, r->data, piece))
+			return true;
+	}
+	return false;
+}
+
+/* Of a long MAD that outlives the file, because somebody is at it. `piece` 0: are there any? */
+static bool is_mads_data(struct seg *s, uint32_t owner, uint32_t piece)
+{
+	seg_for_each_live (s, SEG_T_MRECV, i) {
+		const struct mad_recv *r = seg_at(s, SEG_T_MRECV, i);
+
+		if (r->msg.owner == owner &&
+		    (!piece || is_among(s, r->msg.head, piece) || is_among(s, r->early, piece)))
+			return true;
+	}
+	seg_for_each_live (s, SEG_T_MSEND, i) {
+		const struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
+
+		if (m->data.owner == owner && (!piece || is_among(s, m->data.head, piece)))
+			return true;
 	}
 	return false;
 }
@@ -495,7 +522,7 @@ void evq_close(struct seg *s, uint32_t file)
 {
 	struct seg_evq *q = seg_live(s, SEG_T_EVQ, file);
 	uint32_t pushers = 0;
-	bool locked;
+	bool locked, mads;
 
 	if (!q)
 		return;
@@ -511,8 +538,10 @@ void evq_close(struct seg *s, uint32_t file)
 		else
 			free_rec(s, REF(r->gen, i));
 	}
+	mads = is_mads_data(s, file + 1, 0);
 	seg_for_each_owned (s, SEG_T_EVBUF, file + 1, i)
-		if (!pushers || !is_pushers_data(s, file, i))
+		if (!(pushers && is_pushers_data(s, file, i)) &&
+		    !(mads && is_mads_data(s, file + 1, i)))
 			seg_free_of(s, SEG_T_EVBUF, file + 1, i);
 	if (locked)
 		seg_unlock(s, &q->lock);
@@ -659,6 +688,17 @@ int evq_push_owed(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc sr
 		TRACE(LOG_EVENT, "evq %u: push table %u idx %#x type %u: %d", evq, src.table,
 		      src.idx, type, r);
 	return r;
+}
+
+int evq_push_owed_pieces(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src,
+			 uint32_t head, uint32_t len)
+{
+	const struct seg_evrec rec = {.src = src, .data = head, .len = len};
+	struct evq_debt d;
+
+	if (!evq_debt_of(s, &src, 0, &d) || !evq_debt_owed(&d))
+		return -EALREADY;
+	return push_owed(s, evq, gen, &rec, NULL, 0, &d, false);
 }
 
 /* `data`, `len`: to be copied. */

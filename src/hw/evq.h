@@ -106,6 +106,9 @@ int evq_push(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, ui
  */
 int evq_push_owed(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
 		  uint32_t type, const void *data, uint32_t len, bool overtake);
+/* The same with pieces as of evq_push_pieces(). Besides: -EALREADY, somebody else has paid. */
+int evq_push_owed_pieces(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src,
+			 uint32_t head, uint32_t len);
 /* The same with a copy of `len` bytes, for evq_data(). */
 int evq_push_data(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
 		  const void *data, uint32_t len);

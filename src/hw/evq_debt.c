@@ -11,6 +11,7 @@
  */
 #include "hw/cq.h"
 #include "hw/evtarget.h"
+#include "hw/mad.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/share.h"
@@ -33,6 +34,7 @@ bool evq_debt_of(const struct seg *s, const struct seg_evsrc *src, uint32_t type
 	const uint32_t *gen = e;
 	struct hw_cq *cq = e;
 	struct seg_evsub *sub = e;
+	struct mad_send *send = e;
 
 	if (!e || *gen != src->gen)
 		return false;
@@ -51,6 +53,9 @@ bool evq_debt_of(const struct seg *s, const struct seg_evsrc *src, uint32_t type
 		return of_target(&((struct hw_share *)e)->async, type, d);
 	case SEG_T_EVSUB:
 		*d = (struct evq_debt){&sub->owed, &sub->paying, 1, 0, 0};
+		return true;
+	case SEG_T_MSEND:
+		*d = (struct evq_debt){&send->owed, &send->paying, 1, 0, 0};
 		return true;
 	}
 	return false;

@@ -43,11 +43,18 @@ static inline uint32_t mad_agent_tid(uint32_t idx, uint32_t gen)
 #define MAD_REF_GEN(ref) ((uint32_t)((ref) >> 32))
 #define MAD_REF_GOING UINT32_C(0x80000000) /* mad_send.next: the send leaves its chain */
 
-enum mad_send_state { MAD_SEND_NEW, MAD_SEND_WAITS, MAD_SEND_TAKEN };
+/*
+ * TAKEN: whoever took it delivers what ends it, an answer or its time-out (`owed`). ENDED: its
+ * reader has that, or is to hear nothing; it is freed by whoever ended it. Both name the process:
+ * when that one dies, the supervisor goes on from there.
+ */
+enum mad_send_state { MAD_SEND_NEW, MAD_SEND_WAITS, MAD_SEND_TAKEN, MAD_SEND_ENDED };
 
 struct mad_send { /* SEG_T_MSEND */
 	uint32_t gen;
-	_Atomic uint32_t state; /* mad_send_word(). Who makes it TAKEN ends it and frees it. */
+	_Atomic uint32_t owed;   /* 1: one record to its reader (evq_debt.c) */
+	_Atomic uint64_t paying; /* the record that is it */
+	_Atomic uint64_t state;  /* mad_send_word() */
 	uint32_t agent, agent_gen;
 	uint32_t slot, slot_gen; /* the process that raises the time-out */
 	uint32_t port;
@@ -61,7 +68,7 @@ struct mad_send { /* SEG_T_MSEND */
 	/*
 	 * RMPP in the kernel's role: the data behind the header in `mad`, sent in `segs` segments
 	 * (0: one MAD, and none of this is used). Whoever holds `pump` sends segments; others set
-	 * `again` and leave it to him. Who takes the send frees it only as the pump.
+	 * `again` and leave it to him. A send that is ENDED is freed by the pump only.
 	 */
 	uint32_t segs, max_retries;
 	struct seg_lock pump;
@@ -74,15 +81,36 @@ struct mad_send { /* SEG_T_MSEND */
 	uint32_t last_len; /* bytes in the last segment */
 } SEG_ELEM;
 
-/* With bits of the generation, so that nobody changes the next send's. */
-static inline uint32_t mad_send_word(uint32_t gen, enum mad_send_state state)
+/* With the generation, so that nobody changes the next send's; `who`: mad_who(), 0 nobody. */
+static inline uint64_t mad_send_word(uint32_t gen, uint32_t who, enum mad_send_state state)
 {
-	return gen << 2 | state;
+	return (uint64_t)gen << 32 | who << 2 | state;
+}
+
+static inline enum mad_send_state mad_send_state(uint64_t word)
+{
+	return (enum mad_send_state)(word & 3);
+}
+
+/* A process: its slot, and bits of the slot's generation. */
+#define MAD_WHO_BITS 14
+#define MAD_WHO_MASK ((1u << MAD_WHO_BITS) - 1)
+static inline uint32_t mad_who(uint32_t slot, uint32_t slot_gen)
+{
+	return slot == SEG_NONE ? 0
+				: (slot_gen & MAD_WHO_MASK) << MAD_WHO_BITS | (slot & MAD_WHO_MASK);
+}
+
+static inline uint32_t mad_send_who(uint64_t word)
+{
+	return (uint32_t)word >> 2;
 }
 
 static inline bool mad_send_is(const struct mad_send *m, uint32_t gen, enum mad_send_state state)
 {
-	return atomic_load(&m->state) == mad_send_word(gen, state);
+	uint64_t word = atomic_load(&m->state);
+
+	return word >> 32 == gen && mad_send_state(word) == state;
 }
 
 /* Sends whose transaction ID and class have the same hash. */

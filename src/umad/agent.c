@@ -495,9 +495,6 @@ void umad_file_gone(struct seg *s, uint32_t file)
 {
 	seg_for_each_owned (s, SEG_T_AGENT, file + 1, i)
 		seg_free(s, SEG_T_AGENT, i);
-	seg_for_each_owned (s, SEG_T_MSEND, file + 1, i)
-		umad_send_free(s, i);
-	/* Their bytes go with the file's queue. */
-	seg_for_each_owned (s, SEG_T_MRECV, file + 1, i)
-		seg_free(s, SEG_T_MRECV, i);
+	umad_sends_gone(s, file);
+	umad_recvs_gone(s, file);
 }

@@ -96,21 +96,19 @@ static enum walk walk(struct seg *s, _Atomic uint64_t *link, is_fn *is, const vo
 	return WALK_END;
 }
 
-/* In vain: it stays, TAKEN, until its file goes. */
-void umad_send_free(struct seg *s, uint32_t i)
+void umad_send_free(struct seg *s, uint32_t i, uint32_t gen)
 {
 	struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
 	struct mad_chain *c = chain_at(s, m->chain % MAD_CHAINS);
-	uint32_t gen = m->gen;
 	uint64_t none;
 
+	BUG_ON(m->gen != gen);
 	atomic_fetch_or(&m->next, (uint64_t)MAD_REF_GOING);
 	POINT("mad-going");
 	for (int n = 0; n < WALKS; n++)
 		if (walk(s, &c->head, NULL, NULL, &none) == WALK_END) {
 			POINT("mad-gone");
-			if (m->gen == gen) /* its file may have gone meanwhile, and taken it */
-				seg_free(s, SEG_T_MSEND, i);
+			seg_free(s, SEG_T_MSEND, i);
 			return;
 		}
 	BUG_ON(true);
@@ -141,34 +139,114 @@ static bool same_transaction(const struct mad_send *m, const uint8_t *mad)
 
 /* ---- answers */
 
-/* Whoever gets true ends the send. */
-bool umad_send_take(struct mad_send *m, uint32_t gen)
+/* One process has a send that waits no more: the one that is named in its state. */
+static bool change(struct seg *s, uint64_t ref, uint64_t was, enum mad_send_state to)
 {
-	uint32_t waits = mad_send_word(gen, MAD_SEND_WAITS);
+	struct mad_send *m = seg_at(s, SEG_T_MSEND, MAD_REF_IDX(ref));
+	uint32_t gen = MAD_REF_GEN(ref);
 
-	return atomic_compare_exchange_strong(&m->state, &waits,
-					      mad_send_word(gen, MAD_SEND_TAKEN));
+	return was >> 32 == gen &&
+	       atomic_compare_exchange_strong(
+		       &m->state, &was, mad_send_word(gen, mad_who(s->self, s->self_gen), to));
+}
+
+bool umad_send_take(struct seg *s, uint64_t ref, enum mad_send_state how)
+{
+	if (!change(s, ref, mad_send_word(MAD_REF_GEN(ref), 0, MAD_SEND_WAITS), how))
+		return false;
+	POINT("mad-taken");
+	return true;
+}
+
+void umad_send_done(struct seg *s, uint64_t ref)
+{
+	uint32_t gen = MAD_REF_GEN(ref), me = mad_who(s->self, s->self_gen);
+
+	if (!ref)
+		return;
+	POINT("mad-delivered");
+	if (change(s, ref, mad_send_word(gen, me, MAD_SEND_TAKEN), MAD_SEND_ENDED))
+		umad_send_end(s, ref);
+}
+
+/* The process that a state names, or the one that has begun the send and was to show it. */
+static bool is_left(struct seg *s, const struct mad_send *m, uint64_t word)
+{
+	uint32_t who = mad_send_who(word), slot = who & MAD_WHO_MASK;
+	const struct seg_proc *p;
+
+	if (mad_send_state(word) == MAD_SEND_NEW)
+		return umad_looks_after(s, m->slot, m->slot_gen, true);
+	p = slot ? seg_proc(s, slot) : NULL;
+	return slot && (!p || (p->gen & MAD_WHO_MASK) != who >> MAD_WHO_BITS ||
+			atomic_load(&p->state) == SEG_PROC_DEAD);
+}
+
+void umad_send_adopt(struct seg *s, uint32_t i)
+{
+	struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
+	uint64_t word = atomic_load(&m->state), ref = MAD_REF(m->gen, i);
+	enum mad_send_state st = mad_send_state(word);
+	const struct mad_agent *a;
+
+	if (st == MAD_SEND_WAITS || word >> 32 != MAD_REF_GEN(ref))
+		return;
+	/* Whoever pumps frees it, unless that one has died. */
+	if (st == MAD_SEND_ENDED && m->segs && seg_lock_orphaned(s, &m->pump)) {
+		umad_send_end(s, ref);
+		return;
+	}
+	if (!is_left(s, m, word) ||
+	    !change(s, ref, word, st == MAD_SEND_TAKEN ? MAD_SEND_TAKEN : MAD_SEND_ENDED))
+		return;
+	if (st != MAD_SEND_TAKEN) {
+		umad_send_end(s, ref);
+		return;
+	}
+	a = umad_agent(s, m->agent, m->agent_gen);
+	if (a)
+		umad_deliver_timeout(s, a, m, ref);
+	umad_send_done(s, ref);
+}
+
+void umad_sends_gone(struct seg *s, uint32_t file)
+{
+	seg_for_each_owned (s, SEG_T_MSEND, file + 1, i) {
+		uint32_t owner = file + 1;
+		const struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
+		uint64_t ref = MAD_REF(m->gen, i);
+
+		if (umad_send_take(s, ref, MAD_SEND_ENDED))
+			umad_send_end(s, ref);
+		else
+			umad_send_adopt(s, i);
+		/* Somebody is at it, and ends it. */
+		if (umad_send_at(s, ref))
+			atomic_compare_exchange_strong(seg_owner_word(s, SEG_T_MSEND, i), &owner,
+						       SEG_OWNER_DEVICE);
+	}
 }
 
 void umad_sends_cancel(struct seg *s, uint32_t file, uint32_t agent)
 {
 	seg_for_each_owned (s, SEG_T_MSEND, file + 1, i) {
-		struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
-		uint32_t gen = m->gen;
+		const struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
+		uint64_t ref = MAD_REF(m->gen, i);
 
-		if (m->agent == agent && umad_send_take(m, gen))
-			umad_send_end(s, i, m);
+		if (m->agent == agent && umad_send_take(s, ref, MAD_SEND_ENDED))
+			umad_send_end(s, ref);
 	}
 }
 
 void umad_send_waits(struct seg *s, uint32_t i, struct mad_send *m)
 {
-	uint32_t gen = m->gen;
+	uint64_t ref = MAD_REF(m->gen, i);
+	uint32_t agent = m->agent, agent_gen = m->agent_gen;
 
-	atomic_store(&m->state, mad_send_word(gen, MAD_SEND_WAITS));
+	atomic_store(&m->state, mad_send_word(MAD_REF_GEN(ref), 0, MAD_SEND_WAITS));
 	/* Its agent went meanwhile, perhaps without seeing it (umad_sends_cancel()). */
-	if (!umad_agent(s, m->agent, m->agent_gen) && umad_send_take(m, gen))
-		umad_send_end(s, i, m);
+	if (!umad_agent(s, agent, agent_gen) && umad_send_take(s, ref, MAD_SEND_ENDED))
+		umad_send_end(s, ref);
 }
 
 /* mad.c, rcv_has_same_gid() */
@@ -223,23 +301,21 @@ static bool is_request_answered(struct seg *s, const struct umad_req *q, uint32_
 }
 
 bool umad_send_match(struct seg *s, uint32_t agent, const struct mad_agent *a,
-		     const struct umad_pkt *p)
+		     const struct umad_pkt *p, uint64_t *send)
 {
 	struct umad_req *q = p->req;
 	uint64_t ref;
 
+	*send = 0;
 	if (q && q->state == UMAD_REQ_OUT && is_request_answered(s, q, agent, a, p)) {
 		q->state = UMAD_REQ_ANSWERED;
 		return true;
 	}
-	while ((ref = umad_send_find(s, agent, a, p))) {
-		struct mad_send *m = seg_at(s, SEG_T_MSEND, MAD_REF_IDX(ref));
-
-		if (!umad_send_take(m, MAD_REF_GEN(ref)))
-			continue;
-		umad_send_end(s, MAD_REF_IDX(ref), m);
-		return true;
-	}
+	while ((ref = umad_send_find(s, agent, a, p)))
+		if (umad_send_take(s, ref, MAD_SEND_TAKEN)) {
+			*send = ref;
+			return true;
+		}
 	return false;
 }
 
@@ -259,7 +335,8 @@ struct twin {
 static bool is_begun(struct seg *s, uint64_t ref, const struct mad_send *m)
 {
 	return mad_send_is(m, MAD_REF_GEN(ref), MAD_SEND_WAITS) ||
-	       (!atomic_load(&m->state) && !seg_proc_gone(s, m->slot, m->slot_gen));
+	       (mad_send_is(m, MAD_REF_GEN(ref), MAD_SEND_NEW) &&
+		!seg_proc_gone(s, m->slot, m->slot_gen));
 }
 
 static bool is_twin(struct seg *s, uint64_t ref, const struct mad_send *m, const void *arg)

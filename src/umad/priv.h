@@ -115,18 +115,27 @@ struct mad_send *umad_send_at(struct seg *s, uint64_t ref);
 int umad_send_link(const struct umad_file *f, uint32_t i, struct mad_send *m, bool alone);
 /* All of it is filled in: from now on it is found. */
 void umad_send_waits(struct seg *s, uint32_t i, struct mad_send *m);
-/* Out of it, and freed. */
-void umad_send_free(struct seg *s, uint32_t i);
+/* Out of it, and freed: by whoever has ended it, or has just made it. */
+void umad_send_free(struct seg *s, uint32_t i, uint32_t gen);
+/* A file goes: what nobody is at is freed, the rest by whoever is. */
+void umad_sends_gone(struct seg *s, uint32_t file);
+/* What a process that died has left of a send is brought to its end. */
+void umad_send_adopt(struct seg *s, uint32_t i);
 /* Sends of an agent are taken back, without a word to its reader. */
 void umad_sends_cancel(struct seg *s, uint32_t file, uint32_t agent);
-/* The send that this answer belongs to is taken; false: there is none. */
+/*
+ * The send that this answer belongs to is taken; false: there is none. *send: for umad_deliver(),
+ * then umad_send_done(); 0: it is remembered nowhere.
+ */
 bool umad_send_match(struct seg *s, uint32_t agent, const struct mad_agent *a,
-		     const struct umad_pkt *p);
+		     const struct umad_pkt *p, uint64_t *send);
+/* A send that was TAKEN is over; 0: nothing. */
+void umad_send_done(struct seg *s, uint64_t send);
 /* The same, but it stays: its MAD_REF() or 0. */
 uint64_t umad_send_find(struct seg *s, uint32_t agent, const struct mad_agent *a,
 			const struct umad_pkt *p);
-/* Whoever gets true ends the send: umad_send_end(). */
-bool umad_send_take(struct mad_send *m, uint32_t gen);
+/* TAKEN: whoever gets true delivers, then umad_send_done(). ENDED: umad_send_end(). */
+bool umad_send_take(struct seg *s, uint64_t ref, enum mad_send_state how);
 bool umad_is_duplicate(const struct umad_file *f, const struct ib_user_mad_hdr *h,
 		       const uint8_t *mad);
 
@@ -167,8 +176,8 @@ int umad_rmpp_write(const struct umad_file *f, uint32_t port, const uint8_t *buf
 		    const struct ib_user_mad_hdr *h, struct umad_pkt *p);
 /* Its deadline is over, and retries are left. False: it is not repeated any more. */
 bool umad_rmpp_retry(struct seg *s, uint32_t i, struct mad_send *m);
-/* Frees a send that was taken, of one MAD or of many. */
-void umad_send_end(struct seg *s, uint32_t i, struct mad_send *m);
+/* Frees a send that is ENDED, of one MAD or of many. */
+void umad_send_end(struct seg *s, uint64_t ref);
 /*
  * A message of the fabric's own (the built-in SA) from `port`, to whoever sent *req: the header of
  * its class at `hdr`, `data` behind it in pieces of umad_answer_owner(). Takes the data over.
@@ -201,6 +210,8 @@ uint32_t umad_rmpp_window(struct seg *s, uint32_t agent, const struct mad_agent 
 			  const struct umad_pkt *p);
 /* The agent, no longer `ready`, goes. */
 void umad_rmpp_cancel(struct seg *s, uint32_t agent, struct mad_agent *a);
+/* A file goes: what nobody has locked is freed, the rest by whoever has. */
+void umad_recvs_gone(struct seg *s, uint32_t file);
 uint64_t umad_rmpp_run_due(struct seg *s, bool orphans);
 /* The earliest deadline of what this process has begun to receive since last asked. */
 uint64_t umad_rmpp_begun(struct seg *s);
@@ -227,14 +238,16 @@ uint64_t umad_traps_run(struct seg *s);
 void umad_traps_new(struct seg *s);
 
 /* ---- recv.c */
-/* A MAD into the queue of an agent's file. 0 or -errno. */
-int umad_deliver(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p);
+/* A MAD into the queue of an agent's file; `send`: what it ends, or 0. 0 or -errno. */
+int umad_deliver(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p, uint64_t send);
 /* The header that its reader sees. 0 or -ENOENT: the file is gone. */
 int umad_hdr_of(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p,
 		struct ib_user_mad_hdr *h);
 /* A header and a MAD of any length, taken over. */
-int umad_deliver_pieces(struct seg *s, const struct mad_agent *a, const struct seg_chain *c);
+int umad_deliver_pieces(struct seg *s, const struct mad_agent *a, const struct seg_chain *c,
+			uint64_t send);
 /* The header of a MAD that was not answered. */
-int umad_deliver_timeout(struct seg *s, const struct mad_agent *a, const struct mad_send *m);
+int umad_deliver_timeout(struct seg *s, const struct mad_agent *a, const struct mad_send *m,
+			 uint64_t send);
 
 #endif

@@ -35,14 +35,25 @@ static bool once_more(int r, uint64_t *until)
 	return now < *until;
 }
 
-static int push(struct seg *s, const struct mad_agent *a, const void *packet, uint32_t len)
+/* What a send that was taken is waiting for is pushed once, whoever dies meanwhile. */
+static struct seg_evsrc source(uint64_t send)
 {
-	const struct seg_evsrc src = {.table = SEG_T_COUNT};
+	if (!send)
+		return (struct seg_evsrc){.table = SEG_T_COUNT};
+	return (struct seg_evsrc){
+		.table = SEG_T_MSEND, .idx = MAD_REF_IDX(send), .gen = MAD_REF_GEN(send)};
+}
+
+static int push(struct seg *s, const struct mad_agent *a, uint64_t send, const void *packet,
+		uint32_t len)
+{
+	const struct seg_evsrc src = source(send);
 	uint64_t until = 0;
 	int r;
 
 	do
-		r = evq_push_data(s, a->file, a->file_gen, src, 0, packet, len);
+		r = send ? evq_push_owed(s, a->file, a->file_gen, src, 0, 0, packet, len, false)
+			 : evq_push_data(s, a->file, a->file_gen, src, 0, packet, len);
 	while (once_more(r, &until));
 	if (r)
 		TRACE(LOG_MAD, "umad file %u: a packet is lost: %d", a->file, r);
@@ -78,7 +89,7 @@ int umad_hdr_of(struct seg *s, const struct mad_agent *a, const struct umad_pkt 
 	return 0;
 }
 
-int umad_deliver(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p)
+int umad_deliver(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p, uint64_t send)
 {
 	struct {
 		struct ib_user_mad_hdr hdr;
@@ -90,17 +101,19 @@ int umad_deliver(struct seg *s, const struct mad_agent *a, const struct umad_pkt
 		return r;
 	memcpy(packet.mad, p->mad, MAD_SIZE);
 	umad_seen(s, "received", a->port, p);
-	return push(s, a, &packet, sizeof(packet));
+	return push(s, a, send, &packet, sizeof(packet));
 }
 
-int umad_deliver_pieces(struct seg *s, const struct mad_agent *a, const struct seg_chain *c)
+int umad_deliver_pieces(struct seg *s, const struct mad_agent *a, const struct seg_chain *c,
+			uint64_t send)
 {
-	const struct seg_evsrc src = {.table = SEG_T_COUNT};
+	const struct seg_evsrc src = source(send);
 	uint64_t until = 0;
 	int r;
 
 	do
-		r = evq_push_pieces(s, a->file, a->file_gen, src, 0, c->head, c->len);
+		r = send ? evq_push_owed_pieces(s, a->file, a->file_gen, src, c->head, c->len)
+			 : evq_push_pieces(s, a->file, a->file_gen, src, 0, c->head, c->len);
 	while (once_more(r, &until));
 	if (r)
 		TRACE(LOG_MAD, "umad file %u: a message of %u bytes is lost: %d", a->file, c->len,
@@ -108,7 +121,8 @@ int umad_deliver_pieces(struct seg *s, const struct mad_agent *a, const struct s
 	return r;
 }
 
-int umad_deliver_timeout(struct seg *s, const struct mad_agent *a, const struct mad_send *m)
+int umad_deliver_timeout(struct seg *s, const struct mad_agent *a, const struct mad_send *m,
+			 uint64_t send)
 {
 	uint8_t packet[UMAD_HDR + LAYOUT_SZ(mad_hdr)];
 	const uint32_t status = ETIMEDOUT;
@@ -119,7 +133,7 @@ int umad_deliver_timeout(struct seg *s, const struct mad_agent *a, const struct 
 	memcpy(packet + UMAD_HDR, m->mad, LAYOUT_SZ(mad_hdr));
 	if (TRACE_ON(LOG_MAD))
 		umad_trace_timeout(s, m);
-	return push(s, a, packet, sizeof(packet));
+	return push(s, a, send, packet, sizeof(packet));
 }
 
 /* ---- read() */

@@ -64,14 +64,14 @@ static bool is_of(const struct mad_recv *r, uint32_t agent, const struct mad_age
 /* With its lock, or before anybody has found it. */
 static void forget(struct seg *s, uint32_t i, struct mad_recv *r)
 {
-	uint32_t next;
+	uint32_t owner = r->msg.owner, next;
 
 	chain_free(s, &r->msg);
 	for (uint32_t n = WINDOW; r->early && n; n--, r->early = next)
 		if (!evq_data(s, r->early, &next))
 			break;
 		else
-			seg_free(s, SEG_T_EVBUF, r->early);
+			seg_free_of(s, SEG_T_EVBUF, owner, r->early);
 	r->early = 0;
 	seg_free(s, SEG_T_MRECV, i);
 }
@@ -203,7 +203,7 @@ static void complete(struct seg *s, const struct mad_agent *a, struct mad_recv *
 	}
 	o->done = true;
 	o->msg = r->msg;
-	r->msg = (struct seg_chain){0};
+	r->msg = (struct seg_chain){.owner = o->msg.owner};
 	atomic_store(&r->state, MAD_RECV_COMPLETE);
 	atomic_store(&r->deadline, clock_now_ns() + REMEMBER_NS);
 	tell(r, r->mad, o);
@@ -215,7 +215,7 @@ static struct mad_recv *create(struct seg *s, uint32_t agent, const struct mad_a
 	struct ib_user_mad_hdr h;
 	struct mad_recv *r;
 
-	if (umad_hdr_of(s, a, p, &h) || seg_alloc(s, SEG_T_MRECV, a->file + 1, &p->recv)) {
+	if (umad_hdr_of(s, a, p, &h) || seg_alloc_begin(s, SEG_T_MRECV, &p->recv)) {
 		p->recv = SEG_NONE;
 		return NULL;
 	}
@@ -268,6 +268,13 @@ static void start(struct seg *s, uint32_t agent, const struct mad_agent *a, stru
 		r->newwin += WINDOW;
 	seg_lock_if_runs(s, &r->lock); /* nobody knows it yet */
 	atomic_store(&r->state, MAD_RECV_ACTIVE);
+	seg_alloc_end(s, SEG_T_MRECV, a->file + 1, p->recv);
+	/* Its agent went meanwhile, and nobody has seen it go on. */
+	if (!umad_agent(s, agent, r->agent_gen)) {
+		forget(s, p->recv, r);
+		p->recv = SEG_NONE;
+		return;
+	}
 	POINT("recv-made");
 	other = find(s, agent, a, p, p->recv);
 	if (other && MAD_REF_IDX(other) < p->recv) {
@@ -313,7 +320,7 @@ static void keep(struct seg *s, uint32_t owner, struct mad_recv *r, int32_t seg_
 		if (e->seg_num > seg_num)
 			break;
 	}
-	if (seg_alloc(s, SEG_T_EVBUF, owner, &i))
+	if (seg_alloc_begin(s, SEG_T_EVBUF, &i))
 		return;
 	d = seg_at(s, SEG_T_EVBUF, i);
 	e = (struct early *)d->bytes;
@@ -323,6 +330,7 @@ static void keep(struct seg *s, uint32_t owner, struct mad_recv *r, int32_t seg_
 	memcpy(e->data, p->mad + off, MAD_SIZE - off);
 	d->next = *link;
 	*link = i;
+	seg_alloc_end(s, SEG_T_EVBUF, owner, i); /* evq_close() finds it in the message */
 }
 
 /* update_seg_num() */
@@ -339,7 +347,7 @@ static int close_gap(struct seg *s, uint32_t owner, struct mad_recv *r)
 			break;
 		err = append(s, owner, r, e->flags, e->paylen, e->data);
 		r->early = d->next;
-		seg_free(s, SEG_T_EVBUF, i);
+		seg_free_of(s, SEG_T_EVBUF, owner, i);
 	}
 	return err;
 }
@@ -407,6 +415,7 @@ static void data(struct seg *s, uint32_t agent, struct mad_agent *a, struct umad
 {
 	bool first = LAYOUT_GET(mad_rmpp, p->mad, flags) & MAD_RMPP_FIRST;
 	struct outcome o = {0};
+	uint64_t send = 0;
 
 	if (LAYOUT_GET(mad_rmpp, p->mad, status)) {
 		refuse(s, a, p, MAD_RMPP_STATUS_BAD_STATUS);
@@ -423,9 +432,10 @@ static void data(struct seg *s, uint32_t agent, struct mad_agent *a, struct umad
 		return;
 	if (TRACE_ON(LOG_MAD))
 		umad_trace_message(s, a, p, o.msg.len);
-	if ((mad_is_response(p->mad) && !umad_send_match(s, agent, a, p)) ||
-	    umad_deliver_pieces(s, a, &o.msg))
+	if ((mad_is_response(p->mad) && !umad_send_match(s, agent, a, p, &send)) ||
+	    umad_deliver_pieces(s, a, &o.msg, send))
 		chain_free(s, &o.msg);
+	umad_send_done(s, send);
 }
 
 void umad_rmpp_arrived(struct seg *s, uint32_t agent, struct mad_agent *a, struct umad_pkt *p)
@@ -509,6 +519,19 @@ void umad_rmpp_cancel(struct seg *s, uint32_t agent, struct mad_agent *a)
 
 		if (is_of(r, agent, a))
 			drop(s, i, r, gen);
+	}
+}
+
+void umad_recvs_gone(struct seg *s, uint32_t file)
+{
+	seg_for_each_owned (s, SEG_T_MRECV, file + 1, i) {
+		struct mad_recv *r = seg_at(s, SEG_T_MRECV, i);
+		uint32_t gen = r->gen, owner = file + 1;
+
+		drop(s, i, r, gen);
+		if (seg_live(s, SEG_T_MRECV, i) && r->gen == gen)
+			atomic_compare_exchange_strong(seg_owner_word(s, SEG_T_MRECV, i), &owner,
+						       SEG_OWNER_DEVICE);
 	}
 }
 

@@ -121,11 +121,11 @@ static void release(struct seg *s, uint32_t i, struct mad_send *m)
 
 	m->data = (struct seg_chain){0};
 	chain_free(s, &data);
-	umad_send_free(s, i); /* with the lock: the next claim zeroes it */
+	umad_send_free(s, i, m->gen); /* with the lock: the next claim zeroes it */
 }
 
 /*
- * Let the segments that may be sent be sent, by us or by who is at it. Frees a send that was taken.
+ * Let the segments that may be sent be sent, by us or by who is at it. Frees a send that is ENDED.
  */
 static void pump(struct seg *s, uint32_t i, uint32_t gen)
 {
@@ -145,7 +145,7 @@ static void pump(struct seg *s, uint32_t i, uint32_t gen)
 			m->pos_seg = UINT32_MAX;
 		atomic_store(&m->again, 0);
 		send_window(s, i, m, gen);
-		if (m->gen == gen && mad_send_is(m, gen, MAD_SEND_TAKEN)) {
+		if (m->gen == gen && mad_send_is(m, gen, MAD_SEND_ENDED)) {
 			release(s, i, m);
 			return;
 		}
@@ -153,12 +153,18 @@ static void pump(struct seg *s, uint32_t i, uint32_t gen)
 	} while (atomic_load(&m->again));
 }
 
-void umad_send_end(struct seg *s, uint32_t i, struct mad_send *m)
+void umad_send_end(struct seg *s, uint64_t ref)
 {
-	if (m->segs)
-		pump(s, i, m->gen);
+	const struct mad_send *m = seg_at(s, SEG_T_MSEND, MAD_REF_IDX(ref));
+	bool pumped = m->segs != 0;
+
+	/* Else whoever pumps was faster. */
+	if (!umad_send_at(s, ref))
+		return;
+	if (pumped)
+		pump(s, MAD_REF_IDX(ref), MAD_REF_GEN(ref));
 	else
-		umad_send_free(s, i);
+		umad_send_free(s, MAD_REF_IDX(ref), MAD_REF_GEN(ref));
 }
 
 bool umad_rmpp_retry(struct seg *s, uint32_t i, struct mad_send *m)
@@ -395,12 +401,12 @@ void umad_rmpp_abort(struct seg *s, uint32_t agent, const struct mad_agent *a,
 	struct mad_send *m = umad_send_at(s, ref);
 
 	if (!m || last_acked(atomic_load(&m->acked)) >= m->segs ||
-	    !umad_send_take(m, MAD_REF_GEN(ref)))
+	    !umad_send_take(s, ref, MAD_SEND_ENDED))
 		return;
 	if (TRACE_ON(LOG_MAD))
 		umad_trace(s, "given up", a->port, p,
 			   mad_rmpp_status_name((uint32_t)LAYOUT_GET(mad_rmpp, p->mad, status)));
-	umad_send_end(s, MAD_REF_IDX(ref), m);
+	umad_send_end(s, ref);
 }
 
 enum ack { ACK_OLD, ACK_NEWS, ACK_TOO_BIG, ACK_AGAIN };
@@ -469,7 +475,7 @@ void umad_rmpp_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 	} else if (m->timeout_ms) { /* now for the answer, which may have segments too */
 		atomic_store(&m->deadline, umad_deadline_of(m->timeout_ms));
 		umad_rmpp_reply(s, a, p, p->mad, MAD_RMPP_TYPE_ACK, 0, 0, 1);
-	} else if (umad_send_take(m, gen)) {
-		umad_send_end(s, i, m);
+	} else if (umad_send_take(s, ref, MAD_SEND_ENDED)) {
+		umad_send_end(s, ref);
 	}
 }

@@ -60,15 +60,17 @@ static void give(struct seg *s, uint32_t idx, struct mad_agent *a, struct umad_p
 {
 	bool active = LAYOUT_GET(mad_rmpp, p->mad, flags) & MAD_RMPP_ACTIVE;
 	bool rmpp = active && mad_has_rmpp((uint32_t)LAYOUT_GET(mad_hdr, p->mad, mgmt_class));
+	uint64_t send = 0;
 
 	if (active && umad_kernel_rmpp(a))
 		umad_rmpp_arrived(s, idx, a, p);
-	else if (mad_is_response(p->mad) && !umad_send_match(s, idx, a, p) && !rmpp)
+	else if (mad_is_response(p->mad) && !umad_send_match(s, idx, a, p, &send) && !rmpp)
 		lost(s, p, "an answer to no request");
 	else if (umad_req_keep(p))
 		lost(s, p, "no room to remember the request");
-	else if (umad_deliver(s, a, p) == -ETIMEDOUT) /* no room: it was answered all the same */
+	else if (umad_deliver(s, a, p, send) == -ETIMEDOUT) /* no room: answered all the same */
 		umad_req_reopen(p);
+	umad_send_done(s, send);
 }
 
 /* *p becomes the answer to itself: its header is the new one, it leaves the port that it came to.
@@ -299,14 +301,14 @@ int umad_direct(struct seg *s, struct umad_pkt *p, const struct mad_agent *a)
 	switch (fab_mad(s, p->from, slid, p->mad, out)) {
 	case FAB_MAD_REPLY:
 		memcpy(in.mad, out, MAD_SIZE);
-		umad_deliver(s, a, &in);
+		umad_deliver(s, a, &in, 0);
 		break;
 	case FAB_MAD_CONSUMED:
 		break;
 	case FAB_MAD_PASS:
 		a = umad_agent_find(s, p->from, p->mad, &idx);
 		if (a)
-			umad_deliver(s, a, &in);
+			umad_deliver(s, a, &in, 0);
 		break;
 	}
 	return 1;

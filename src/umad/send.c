@@ -95,10 +95,12 @@ int umad_send_new(const struct umad_file *f, uint32_t agent, const struct mad_ag
 	struct mad_send *m;
 	int r;
 
-	if (seg_alloc(f->s, SEG_T_MSEND, f->file + 1, &p->send))
+	if (seg_alloc_begin(f->s, SEG_T_MSEND, &p->send))
 		return -ENOMEM;
 	m = seg_at(f->s, SEG_T_MSEND, p->send);
 	p->send_gen = m->gen;
+	atomic_store(&m->state, mad_send_word(m->gen, 0, MAD_SEND_NEW));
+	atomic_store(&m->owed, 1);
 	m->agent = agent;
 	m->agent_gen = a->gen;
 	m->slot = f->s->self;
@@ -109,9 +111,10 @@ int umad_send_new(const struct umad_file *f, uint32_t agent, const struct mad_ag
 	atomic_store(&m->deadline, umad_deadline_of(h->timeout_ms));
 	memcpy(m->hdr, h, sizeof(m->hdr));
 	memcpy(m->mad, p->mad, MAD_SIZE);
+	seg_alloc_end(f->s, SEG_T_MSEND, f->file + 1, p->send);
 	r = umad_send_link(f, p->send, m, alone);
 	if (r) {
-		umad_send_free(f->s, p->send);
+		umad_send_free(f->s, p->send, p->send_gen);
 		p->send = SEG_NONE;
 	}
 	*out = m;
@@ -307,11 +310,11 @@ static void expire(struct seg *s, uint32_t i, struct mad_send *m, uint32_t gen)
 		if (umad_rmpp_retry(s, i, m))
 			return;
 	}
-	if (!umad_send_take(m, gen))
+	if (!umad_send_take(s, MAD_REF(gen, i), MAD_SEND_TAKEN))
 		return;
 	if (a)
-		umad_deliver_timeout(s, a, m);
-	umad_send_end(s, i, m);
+		umad_deliver_timeout(s, a, m, MAD_REF(gen, i));
+	umad_send_done(s, MAD_REF(gen, i));
 }
 
 bool umad_looks_after(struct seg *s, uint32_t slot, uint32_t slot_gen, bool orphans)
@@ -398,8 +401,12 @@ static uint64_t run(struct seg *s, bool orphans)
 
 uint64_t umad_run_orphans(struct seg *s)
 {
-	uint64_t mads = run(s, true), traps = umad_traps_run(s);
+	uint64_t mads, traps;
 
+	seg_for_each_live (s, SEG_T_MSEND, i)
+		umad_send_adopt(s, i);
+	mads = run(s, true);
+	traps = umad_traps_run(s);
 	return mads < traps ? mads : traps;
 }
 

@@ -94,6 +94,15 @@ static void gone(struct umad_file *f)
 	assert_int_equal(chained(), 0);
 }
 
+static bool matched(uint32_t idx, const struct mad_agent *a, const struct umad_pkt *p)
+{
+	uint64_t send;
+	bool found = umad_send_match(&seg, idx, a, p, &send);
+
+	umad_send_done(&seg, send);
+	return found;
+}
+
 static void what_is_answered_at_once_is_remembered_nowhere(void **state)
 {
 	struct umad_file f = file();
@@ -128,8 +137,8 @@ static void each_of_many_is_found(void **state)
 		p.mad[1] = MAD_CLASS_SUBN_LID;
 		p.mad[3] = MAD_METHOD_GET_RESP;
 		LAYOUT_SET(mad_hdr, p.mad, tid, (uint64_t)mad_agent_tid(idx, a->gen) << 32 | i);
-		assert_true(umad_send_match(&seg, idx, a, &p));
-		assert_false(umad_send_match(&seg, idx, a, &p));
+		assert_true(matched(idx, a, &p));
+		assert_false(matched(idx, a, &p));
 	}
 	gone(&other);
 	for (uint32_t i = 0; i < MANY; i++)
@@ -157,7 +166,7 @@ static bool answered(uint32_t tid)
 	p.mad[1] = MAD_CLASS_SUBN_LID;
 	p.mad[3] = MAD_METHOD_GET_RESP;
 	LAYOUT_SET(mad_hdr, p.mad, tid, (uint64_t)mad_agent_tid(crowd.idx, crowd.gen) << 32 | tid);
-	return umad_send_match(&seg, crowd.idx, a, &p);
+	return matched(crowd.idx, a, &p);
 }
 
 /* Its own requests are found by it alone, as often as they were sent. */

@@ -138,7 +138,7 @@ static void message(const struct umad_file *f, const struct cast *c)
 }
 
 /* The server's part: an answer to the request of whoever came first. */
-static void answer(const struct umad_file *f, const struct cast *c)
+static void respond(const struct cast *c, bool rmpp)
 {
 	struct packet p;
 
@@ -147,8 +147,32 @@ static void answer(const struct umad_file *f, const struct cast *c)
 	p.hdr.timeout_ms = 0;
 	p.hdr.id = 1;
 	p.mad[3] |= MAD_METHOD_RESP;
-	LAYOUT_SET(mad_rmpp, p.mad, flags, 0);
-	umad_write(&c->server, &p, UMAD_HDR + MAD_SIZE);
+	LAYOUT_SET(mad_rmpp, p.mad, rmpp_version, 1);
+	LAYOUT_SET(mad_rmpp, p.mad, flags, rmpp ? MAD_RMPP_ACTIVE : 0);
+	umad_write(&c->server, &p, UMAD_HDR + (rmpp ? sizeof(p.mad) : MAD_SIZE));
+}
+
+static void answer(const struct umad_file *f, const struct cast *c)
+{
+	respond(c, false);
+}
+
+static void long_answer(const struct umad_file *f, const struct cast *c)
+{
+	respond(c, true);
+}
+
+/* The first request's time is over, and it is this process that says so. */
+static void expire(const struct umad_file *f, const struct cast *c)
+{
+	uint32_t i = seg_next(&seg, SEG_T_MSEND, c->me.file + 1, 0);
+	struct mad_send *m = seg_at(&seg, SEG_T_MSEND, i);
+
+	m->slot = seg.self;
+	m->slot_gen = seg.self_gen;
+	atomic_store(&m->deadline, 1);
+	umad_watch(&seg, &(struct umad_pkt){.send = i, .send_gen = m->gen});
+	umad_run_due(&seg);
 }
 
 static void registers(const struct umad_file *f, const struct cast *c)
@@ -164,9 +188,10 @@ static const struct step {
 	const char *name;
 	void (*go)(const struct umad_file *f, const struct cast *c);
 } steps[] = {
-	{"Get that the port answers", smp_get}, {"Set", smp_set},
-	{"request that is refused", smp_lost},  {"request to an agent", gmp},
-	{"message of three segments", message}, {"answer", answer},
+	{"Get that the port answers", smp_get},    {"Set", smp_set},
+	{"request that is refused", smp_lost},     {"request to an agent", gmp},
+	{"message of three segments", message},    {"answer", answer},
+	{"answer of three segments", long_answer}, {"time-out", expire},
 	{"register and unregister", registers},
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
@@ -210,6 +235,29 @@ static uint32_t packets(const struct umad_file *f)
 	return ((struct seg_evq *)seg_at(&seg, SEG_T_EVQ, f->file))->count;
 }
 
+/* Does it end the request that open_cast() has begun? */
+static bool is_about_request(void (*go)(const struct umad_file *f, const struct cast *c))
+{
+	return go == answer || go == long_answer || go == expire;
+}
+
+/* It waits still, or has its answer or time-out: one of both, once, and that can be read. */
+static void request_is_seen_to(const struct cast *c)
+{
+	uint32_t waits = 0, n = 0;
+	struct packet p;
+
+	seg_for_each_owned (&seg, SEG_T_MSEND, c->me.file + 1, i) {
+		const struct mad_send *m = seg_at(&seg, SEG_T_MSEND, i);
+
+		assert_true(mad_send_is(m, m->gen, MAD_SEND_WAITS));
+		waits++;
+	}
+	while (umad_read(&c->me, -1, &p, sizeof(p), true, NULL) > 0)
+		n++;
+	assert_int_equal(waits + n, 1);
+}
+
 /* All that there is, by another file; its longest call. */
 static uint64_t others_go_on(const struct cast *c)
 {
@@ -220,8 +268,8 @@ static uint64_t others_go_on(const struct cast *c)
 		uint32_t mine = packets(&c->other), theirs = packets(&c->server);
 		uint64_t start = clock_now_ns(), took;
 
-		if (steps[i].go == answer)
-			continue; /* its file is the server's, who may be the stopped one */
+		if (is_about_request(steps[i].go))
+			continue; /* its file is not the other's */
 		steps[i].go(&c->other, c);
 		took = clock_now_ns() - start;
 		if (took > longest)
@@ -299,18 +347,80 @@ static bool at(const struct step *step, unsigned int n, bool to_kill)
 		test_reap(&c);
 	}
 	see_death(&c);
+	if (is_about_request(step->go))
+		request_is_seen_to(&cast);
 	others_go_on(&cast);
 	close_cast(&cast);
 	forget_child(&c);
 	return stopped;
 }
 
-static unsigned int walk(bool to_kill)
+/* The elements that were freed last are used anew at once. */
+static void reuse(void)
+{
+	atomic_store(&seg_table(&seg, SEG_T_MSEND)->hint, 0);
+	atomic_store(&seg_table(&seg, SEG_T_EVBUF)->hint, 0);
+}
+
+static uint32_t sends(const struct umad_file *f)
+{
+	uint32_t n = 0;
+
+	seg_for_each_owned (&seg, SEG_T_MSEND, f->file + 1, i)
+		n++;
+	return n;
+}
+
+/* The asker's file goes while somebody is stopped over its request, and goes on later: what the
+ * other has begun in the same places stays. */
+static bool gone_at(const struct step *step, unsigned int n)
+{
+	struct cast cast;
+	struct stepped st = {step, &cast, n};
+	struct test_child c;
+	struct umad_file late;
+	bool stopped;
+	int status;
+
+	open_cast(&cast);
+	reuse();
+	test_spawn(&seg, &c, be_stopped, &st);
+	stopped = stops(&c);
+	if (stopped) {
+		gone(&cast.me);
+		reuse();
+		gmp(&cast.other, &cast);
+		message(&cast.other, &cast);
+		assert_int_equal(sends(&cast.other), 2);
+		kill(c.pid, SIGCONT);
+		assert_int_equal(waitpid(c.pid, &status, 0), c.pid);
+		assert_true(WIFEXITED(status));
+		assert_int_equal(sends(&cast.other), 2);
+		late = file(0);
+		cast.me = late;
+	}
+	see_death(&c);
+	close_cast(&cast);
+	forget_child(&c);
+	return stopped;
+}
+
+static bool stopped_at(const struct step *step, unsigned int n)
+{
+	return at(step, n, false);
+}
+
+static bool killed_at(const struct step *step, unsigned int n)
+{
+	return at(step, n, true);
+}
+
+static unsigned int walk(bool (*at_step)(const struct step *step, unsigned int n))
 {
 	unsigned int did = 0;
 
 	for (size_t i = 0; i < STEPS; i++)
-		for (unsigned int n = 1; n < MAX_STEPS && at(&steps[i], n, to_kill); n++)
+		for (unsigned int n = 1; n < MAX_STEPS && at_step(&steps[i], n); n++)
 			did++;
 	assert_true(did > 3 * STEPS);
 	return did;
@@ -318,7 +428,7 @@ static unsigned int walk(bool to_kill)
 
 static void stopped_at_each_step(void **state)
 {
-	unsigned int n = walk(false);
+	unsigned int n = walk(stopped_at);
 
 	print_message("stopped at %u steps: others waited %.1f ms at most, %.1f without\n", n,
 		      (double)worst / 1e6, (double)noise / 1e6);
@@ -327,7 +437,20 @@ static void stopped_at_each_step(void **state)
 
 static void killed_at_each_step(void **state)
 {
-	print_message("killed at %u steps\n", walk(true));
+	print_message("killed at %u steps\n", walk(killed_at));
+}
+
+static void file_goes_at_each_step(void **state)
+{
+	unsigned int did = 0;
+
+	for (size_t i = 0; i < STEPS; i++)
+		for (unsigned int n = 1; is_about_request(steps[i].go) && n < MAX_STEPS; n++)
+			if (gone_at(&steps[i], n))
+				did++;
+			else
+				break;
+	print_message("a file went at %u steps\n", did);
 }
 
 int main(void)
@@ -335,6 +458,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stopped_at_each_step),
 		cmocka_unit_test(killed_at_each_step),
+		cmocka_unit_test(file_goes_at_each_step),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
