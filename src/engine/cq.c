@@ -38,10 +38,11 @@ void cqe_set_error(struct eng_cqe *c, enum eng_why why)
 
 #define TLS_IE _Thread_local __attribute__((tls_model("initial-exec")))
 
-/* The CQ that this thread has locked with cq_begin(). */
+/* The CQ that this thread has locked with cq_lock(). */
 static TLS_IE struct {
 	uint32_t pi; /* where its CQE goes */
 	uint16_t inherited;
+	bool taken_over; /* by somebody while we waited for it, or from us */
 	struct seg_gate *gate;
 } held;
 
@@ -53,8 +54,11 @@ static bool cq_is_ours(const struct hw_cq *cq)
 
 static void cq_unlock(struct seg *s, struct hw_cq *cq)
 {
-	if (cq_is_ours(cq))
-		seg_unlock(s, &cq->lock);
+	if (!cq_is_ours(cq))
+		return;
+	/* The next holder is not taken for us before it notes itself (shut_gates()). */
+	atomic_store_explicit(&cq->ring, 0, memory_order_relaxed);
+	seg_unlock(s, &cq->lock);
 }
 
 /* For indices that go up, also when an older one comes late. */
@@ -241,14 +245,20 @@ static bool cq_take_over(struct seg *s, struct hw_cq *cq)
 
 int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
+	uint16_t before = cq->lock.inherited;
 	int rc = seg_lock(s, &cq->lock, SEG_LOCK_DATA_NS);
 
 	if (rc == -ETIMEDOUT && cq_take_over(s, cq))
 		rc = SEG_LOCK_INHERITED;
 	if (rc < 0)
 		return rc;
-	if (rc == SEG_LOCK_INHERITED)
+	POINT("cq-taken");
+	held.inherited = cq->lock.inherited;
+	held.taken_over = held.inherited != before;
+	if (rc == SEG_LOCK_INHERITED) {
+		atomic_store_explicit(&cq->ring, 0, memory_order_relaxed); /* the last holder's */
 		cq_repair(s, cq, cqn);
+	}
 	return 0;
 }
 
@@ -285,6 +295,21 @@ static int cq_room(struct seg *s, struct hw_cq *cq)
 	return ((cq->pi - cq->ci_cached) & CQ_COUNTER) < size ? 0 : -EOVERFLOW;
 }
 
+/*
+ * A thread that was stopped between the taking of the lock and the note in the CQ cannot know by
+ * `inherited` whether the lock is its own still. Its gate is shut then. Nothing is begun.
+ */
+static bool cq_is_lost(struct seg *s, struct hw_cq *cq)
+{
+	bool ours = !held.taken_over || seg_lock_is_mine(s, &cq->lock);
+
+	if (mem_is_self(s, cq->mem) || (held.gate ? !(gate_word(held.gate) & GATE_REVOKED) : ours))
+		return false;
+	if (ours)
+		cq_unlock(s, cq);
+	return true;
+}
+
 int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out)
 {
 	struct hw_cq *cq = hw_cq(s, cqn);
@@ -298,11 +323,12 @@ int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out)
 	if (rc)
 		return rc;
 	e = running_mine(&n);
-	held.inherited = cq->lock.inherited;
 	held.gate = e ? &e->gate : NULL;
 	held.pi = atomic_load_explicit(&cq->pi, memory_order_relaxed);
 	atomic_store_explicit(&cq->ring, CQ_RING(s->self, e ? n : 0), memory_order_relaxed);
 	POINT("cq-locked");
+	if (__builtin_expect(cq_is_lost(s, cq), 0))
+		return -ETIMEDOUT;
 	rc = atomic_load_explicit(&cq->state, memory_order_relaxed) ? -EOVERFLOW : cq_room(s, cq);
 	if (!rc) {
 		LAYOUT_SET(cqe64, c->b, owner, held.pi >> cq->log_size & 1);
@@ -394,6 +420,12 @@ int eng_cq_created(struct seg *s, uint32_t cqn)
 
 	if (!cq)
 		return -EINVAL;
+	/* Whoever was stopped with an earlier CQ of this number finds other words than those he
+	 * left; what the program sees of them is 0. */
+	cq->lock.inherited = (uint16_t)(cq->gen << 8);
+	atomic_store(&cq->pi, cq->gen << 24);
+	atomic_store(&cq->told, cq->gen << 24);
+	atomic_store(&cq->sol_pi, cq->gen << 24);
 	atomic_store(&cq->arm_seen, seed);
 	return mem_write_be32(s, cq->dbr_mem, cq->dbr_va + 4, seed);
 }
@@ -414,7 +446,7 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t word)
 	/* Poll mode finds both the record and the store: the same sequence number is the same arm.
 	 */
 	if (rec == word && rec == atomic_load_explicit(&cq->arm_seen, memory_order_relaxed)) {
-		seg_unlock(s, &cq->lock);
+		cq_unlock(s, cq);
 		return;
 	}
 	cq->arm_ci = rec & CQ_COUNTER;
@@ -430,7 +462,7 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t word)
 	POINT("cq-armed");
 	atomic_store_explicit(&cq->arm_seen, rec, memory_order_relaxed);
 	noted = cq_has_news(cq, arm, cq->arm_ci, &told) && cq_note(cq, arm, told);
-	seg_unlock(s, &cq->lock);
+	cq_unlock(s, cq);
 	if (noted)
 		cq_pay_event(s, cqn, false);
 }

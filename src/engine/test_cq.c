@@ -133,15 +133,33 @@ static void armed_for_solicited(void **state)
 	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), 0);
 }
 
+/* Whoever was stopped with the CQ that had the number before finds another index, another turn. */
+static void a_number_used_anew(void **state)
+{
+	struct t_pair *p = *state;
+	struct t_cq *cq = &p->a->cq;
+	struct hw_cq was = *cq->hw;
+
+	seg_free(&p->t->s, SEG_T_CQ, cq->cqn);
+	assert_int_equal(seg_alloc_at(&p->t->s, SEG_T_CQ, T_OWNER, cq->cqn), 0);
+	cq->hw->dbr_mem = was.dbr_mem;
+	cq->hw->dbr_va = was.dbr_va;
+	assert_int_equal(eng_cq_created(&p->t->s, cq->cqn), 0);
+	assert_int_not_equal(cq->hw->pi, was.pi);
+	assert_int_not_equal(cq->hw->lock.inherited, was.lock.inherited);
+	assert_int_equal(cq->hw->pi & 0xffffff, 0);
+}
+
 /* Indices of 32 bits come round while the program never arms. */
 static void armed_after_many(void **state)
 {
 	struct t_pair *p = *state;
 	struct t_cq *cq = &p->a->cq;
-	uint32_t sn = 0;
+	uint32_t sn = 0, first = cq->hw->pi;
 
 	for (uint32_t i = 1; i < 600; i++) {
-		cq->hw->pi = cq->ci = i << 24; /* the same in doorbell records */
+		/* The same in doorbell records. */
+		cq->hw->pi = cq->ci = first + (i << 24);
 		nop(p->a);
 		assert_non_null(t_poll(cq));
 		if (i % 150)
@@ -304,12 +322,19 @@ int main(void)
 {
 #define P(f) cmocka_unit_test_setup_teardown(f, t_pair_setup, t_pair_teardown)
 	const struct CMUnitTest tests[] = {
-		P(armed_fires_once),     P(same_arm_twice),
-		P(armed_before_polling), P(polls_one_then_arms),
-		P(armed_for_solicited),  P(armed_after_many),
-		P(cq_overrun),           P(responders_cq_overrun),
-		P(cqe_of_128_bytes),     P(resize),
-		P(completion_owed),      P(any_stands_when_solicited_follows),
+		P(armed_fires_once),
+		P(same_arm_twice),
+		P(armed_before_polling),
+		P(polls_one_then_arms),
+		P(armed_for_solicited),
+		P(armed_after_many),
+		P(a_number_used_anew),
+		P(cq_overrun),
+		P(responders_cq_overrun),
+		P(cqe_of_128_bytes),
+		P(resize),
+		P(completion_owed),
+		P(any_stands_when_solicited_follows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

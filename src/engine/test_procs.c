@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The engine between processes: traffic, inherited queues, peers that stop at bad moments. */
+#include "engine/priv.h"
 #include "engine/test_procs.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
+#include <pthread.h>
 #include <infiniband/verbs.h>
 
 #define N_SENDS 12
@@ -263,6 +265,55 @@ static void async_events_beside_a_stopped_reader(void **state)
 	assert_int_equal(t_event(e->p.t, evq), IBV_EVENT_SRQ_LIMIT_REACHED);
 }
 
+static void *take_and_stop(void *arg)
+{
+	struct bed *e = arg;
+	struct seg *s = &e->p.t->s;
+
+	CHECK(running_enter(s, e->p.a->qpn));
+	CHECK(!seg_lock(s, &e->p.a->cq.hw->lock, 0));
+	raise(SIGSTOP);
+	return NULL;
+}
+
+static void child_takes_cq_by_another_thread(struct bed *e)
+{
+	struct seg_ring *mine = running_enter(&e->p.t->s, e->p.a->qpn);
+	struct eng_cqe c;
+	struct hw_cq *cq;
+	pthread_t other;
+
+	CHECK(mine && !cq_begin(&e->p.t->s, e->p.a->cq.cqn, &c, &cq));
+	cq_abort(&e->p.t->s, cq);
+	CHECK(!pthread_create(&other, NULL, take_and_stop, e));
+	CHECK(!pthread_join(other, NULL));
+	running_leave(mine);
+}
+
+/* The CQ still names the thread that had it before: that is not the one to be cut off. */
+static void stopped_before_it_noted_itself(void **state)
+{
+	struct bed *e = *state;
+	struct seg *s = &e->p.t->s;
+	struct eng_cqe c;
+	struct hw_cq *cq;
+	int status;
+
+	spawn(e, child_takes_cq_by_another_thread);
+	assert_int_equal(waitpid(e->pid, &status, WUNTRACED), e->pid);
+	assert_true(WIFSTOPPED(status));
+	assert_int_equal(cq_begin(s, e->p.a->cq.cqn, &c, &cq), 0);
+	seg_for_each_live (s, SEG_T_PROC, i) {
+		struct seg_proc *p = seg_proc(s, i);
+
+		for (uint32_t n = 0; p->pid == (uint32_t)e->pid && n < 2; n++)
+			assert_true(gate_word(&p->ring[n].gate) & GATE_REVOKED);
+	}
+	cq_abort(s, cq);
+	kill(e->pid, SIGCONT);
+	EXPECT_OK(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,6 +323,7 @@ int main(void)
 		BED_TEST(peer_stopped),
 		BED_TEST(event_beside_a_stopped_reader),
 		BED_TEST(async_events_beside_a_stopped_reader),
+		BED_TEST(stopped_before_it_noted_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
