@@ -1,9 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Between evq.c (the records) and evq_fifo.c (who waits for them) only. */
+/* Between evq.c (readers), evq_push.c, evq_rec.c (records), evq_debt.c and evq_fifo.c only. */
 #ifndef SOFTHCA_HW_EVQ_PRIV_H
 #define SOFTHCA_HW_EVQ_PRIV_H
 
 #include "hw/evq.h"
+
+enum evq_rec_state { EVQ_MAKING = 1, EVQ_LINKED, EVQ_TOLD, EVQ_TAKEN, EVQ_GONE };
+
+#define EVQ_REF(gen, idx) ((uint64_t)(gen) << 32 | (idx))
+#define EVQ_REF_IDX(ref) ((uint32_t)(ref))
+
+bool evq_rec_is(const struct seg_evrec *r, enum evq_rec_state st);
+bool evq_rec_change(struct seg_evrec *r, uint32_t gen, enum evq_rec_state from,
+		    enum evq_rec_state to);
+/* A record like `from`, by us. 0 or -ENOSPC. */
+int evq_rec_make(struct seg *s, uint32_t evq, const struct seg_evrec *from, uint64_t *ref);
+/* rec->data, rec->len of the record that we make: a copy of `len` bytes. 0 or -ENOSPC. */
+int evq_data_make(struct seg *s, uint32_t owner, const uint8_t *from, uint32_t len, uint64_t ref);
+/* A record that is in no queue, and the data that was made for it. */
+void evq_rec_unmake(struct seg *s, uint64_t ref);
+/* Free the record, whoever else is about to. */
+void evq_rec_free(struct seg *s, uint64_t ref);
+/* Is it between its making and the queue, and its pusher alive? That one frees it if need be. */
+bool evq_rec_is_pushers(const struct seg *s, const struct seg_evrec *r);
+/* Of a record that goes. */
+void evq_count_down(struct seg_evq *q, uint32_t len);
+bool evq_is_open(const struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evq *q);
 
 /* The live record that a reference names; NULL: it was taken. */
 struct seg_evrec *evq_rec(const struct seg *s, uint64_t ref);

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the single record of an event queue: its making and its end, its state, its data. Called by
+ * evq.c and evq_push.c.
+ */
+#include "hw/evq_priv.h"
+#include "segment/proc.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * ---- states
+ *
+ * With the generation, so that nobody changes the next record's; and with the process that the
+ * record waits for: its pusher, or (EVQ_GONE) the one that frees it. One process frees it: the one
+ * that made it EVQ_GONE.
+ */
+
+#define WHO_BITS 14
+#define WHO_MASK ((1u << WHO_BITS) - 1)
+#define STATE_BITS 4
+
+static uint64_t state_word(uint32_t gen, uint32_t who, enum evq_rec_state st)
+{
+	return (uint64_t)gen << 32 | who << STATE_BITS | st;
+}
+
+static uint32_t who_am_i(const struct seg *s)
+{
+	return s->self == SEG_NONE ? 0
+				   : (s->self_gen & WHO_MASK) << WHO_BITS | (s->self & WHO_MASK);
+}
+
+static uint32_t who_of(uint64_t state)
+{
+	return (uint32_t)state >> STATE_BITS;
+}
+
+static bool in_state(uint64_t state, uint32_t gen, enum evq_rec_state st)
+{
+	return state >> 32 == gen && (state & ((1u << STATE_BITS) - 1)) == st;
+}
+
+bool evq_rec_is(const struct seg_evrec *r, enum evq_rec_state st)
+{
+	return in_state(atomic_load(&r->state), r->gen, st);
+}
+
+bool evq_rec_change(struct seg_evrec *r, uint32_t gen, enum evq_rec_state from,
+		    enum evq_rec_state to)
+{
+	uint64_t was = atomic_load(&r->state);
+
+	while (in_state(was, gen, from))
+		if (atomic_compare_exchange_weak(&r->state, &was, state_word(gen, who_of(was), to)))
+			return true;
+	return false;
+}
+
+bool evq_pusher_dead(const struct seg *s, const struct seg_evrec *r)
+{
+	uint32_t who = who_of(atomic_load(&r->state)), slot = who & WHO_MASK;
+	const struct seg_proc *p = slot ? seg_proc(s, slot) : NULL;
+
+	if (!slot)
+		return false;
+	return !p || (p->gen & WHO_MASK) != who >> WHO_BITS ||
+	       atomic_load(&p->state) == SEG_PROC_DEAD;
+}
+
+bool evq_pusher_runs(struct seg *s, const struct seg_evrec *r)
+{
+	uint32_t slot = who_of(atomic_load(&r->state)) & WHO_MASK;
+	const struct seg_proc *p = slot ? seg_proc(s, slot) : NULL;
+	uint64_t ran;
+
+	return p && !evq_pusher_dead(s, r) && p->pid_ns && p->pid_ns == s->pid_ns &&
+	       seg_proc_look(s, slot, p->gen, &ran) == SEG_LOOK_RUNS;
+}
+
+/* Free the record, whoever else is about to. */
+void evq_rec_free(struct seg *s, uint64_t ref)
+{
+	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, EVQ_REF_IDX(ref));
+	uint32_t gen = (uint32_t)(ref >> 32);
+	uint64_t was = atomic_load(&r->state);
+
+	do
+		if (was >> 32 != gen || (in_state(was, gen, EVQ_GONE) && !evq_pusher_dead(s, r)))
+			return;
+	while (!atomic_compare_exchange_weak(&r->state, &was,
+					     state_word(gen, who_am_i(s), EVQ_GONE)));
+	seg_free(s, SEG_T_EVREC, EVQ_REF_IDX(ref));
+}
+
+/* It is between its making and the queue: whoever pushes it owns it, and frees it if need be. */
+bool evq_rec_is_pushers(const struct seg *s, const struct seg_evrec *r)
+{
+	return (evq_rec_is(r, EVQ_MAKING) || evq_rec_is(r, EVQ_LINKED)) && !evq_pusher_dead(s, r);
+}
+
+struct seg_evrec *evq_rec(const struct seg *s, uint64_t ref)
+{
+	struct seg_evrec *r = EVQ_REF_IDX(ref) ? seg_live(s, SEG_T_EVREC, EVQ_REF_IDX(ref)) : NULL;
+
+	return r && r->gen == ref >> 32 && !evq_rec_is(r, EVQ_GONE) ? r : NULL;
+}
+
+/* Of a record that goes. Both are made anew by repair(), which may not have seen it: 0 at least. */
+void evq_count_down(struct seg_evq *q, uint32_t len)
+{
+	uint64_t bytes = atomic_load(&q->bytes);
+	uint32_t n = atomic_load(&q->count);
+
+	while (n && !atomic_compare_exchange_weak(&q->count, &n, n - 1))
+		;
+	while (bytes &&
+	       !atomic_compare_exchange_weak(&q->bytes, &bytes, bytes > len ? bytes - len : 0))
+		;
+}
+
+/* ---- data: pieces, made before the record is linked and read after it is unlinked */
+
+const uint8_t *evq_data(struct seg *s, uint32_t at, uint32_t *next)
+{
+	const struct seg_evdata *d = at ? seg_live(s, SEG_T_EVBUF, at) : NULL;
+
+	if (!d)
+		return NULL;
+	*next = d->next;
+	return d->bytes;
+}
+
+/* rec->data, rec->len of the record that we make: a copy of `len` bytes. 0 or -ENOSPC. */
+int evq_data_make(struct seg *s, uint32_t owner, const uint8_t *from, uint32_t len, uint64_t ref)
+{
+	struct seg_evrec *rec = seg_at(s, SEG_T_EVREC, EVQ_REF_IDX(ref));
+	uint32_t *link = &rec->data;
+
+	while (rec->len < len) {
+		uint32_t n = len - rec->len < EVQ_PIECE ? len - rec->len : EVQ_PIECE, i;
+		struct seg_evdata *d;
+
+		if (seg_alloc_begin(s, SEG_T_EVBUF, &i))
+			return -ENOSPC;
+		d = seg_at(s, SEG_T_EVBUF, i);
+		memcpy(d->bytes, from + rec->len, n);
+		*link = i; /* before evq_close() finds it */
+		link = &d->next;
+		seg_alloc_end(s, SEG_T_EVBUF, owner, i);
+		rec->len += n;
+	}
+	return 0;
+}
+
+void evq_data_free(struct seg *s, const struct seg_evrec *rec)
+{
+	uint32_t i = rec->data, next;
+
+	/* As many as there can be: a chain that its writer's death left behind may lead anywhere.
+	 */
+	for (uint32_t n = (rec->len + EVQ_PIECE - 1) / EVQ_PIECE; n && i; n--, i = next)
+		if (!evq_data(s, i, &next))
+			return;
+		else
+			seg_free(s, SEG_T_EVBUF, i);
+}
+
+/* A record like `from`, by us. */
+int evq_rec_make(struct seg *s, uint32_t evq, const struct seg_evrec *from, uint64_t *ref)
+{
+	struct seg_evrec *r;
+	uint32_t i;
+
+	if (seg_alloc_begin(s, SEG_T_EVREC, &i))
+		return -ENOSPC;
+	r = seg_at(s, SEG_T_EVREC, i);
+	atomic_store(&r->state, state_word(r->gen, who_am_i(s), EVQ_MAKING));
+	r->src = from->src;
+	r->cookie = from->cookie;
+	r->type = from->type;
+	r->extra = from->extra;
+	r->data = from->data;
+	r->len = from->len;
+	r->lent = from->data != 0;
+	r->serial = from->serial;
+	*ref = EVQ_REF(r->gen, i);
+	seg_alloc_end(s, SEG_T_EVREC, evq + 1, i);
+	return 0;
+}
+
+/* A record that is in no queue, and the data that was made for it. */
+void evq_rec_unmake(struct seg *s, uint64_t ref)
+{
+	const struct seg_evrec *r = evq_rec(s, ref);
+
+	if (r && !r->lent)
+		evq_data_free(s, r);
+	evq_rec_free(s, ref);
+}
+
+bool evq_is_open(const struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evq *q)
+{
+	return seg_live(s, SEG_T_EVQ, evq) == q && q->gen == gen;
+}
