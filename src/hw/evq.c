@@ -28,6 +28,7 @@
 #include "util/point.h"
 #include "util/sys.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* How long a reader waits for a pusher that is between its record and its byte. */
@@ -278,6 +279,8 @@ int evq_open(struct seg *s, uint32_t file, uint32_t max)
 
 	if (!f)
 		return -EINVAL;
+	if (evq_is_held(s, file))
+		return -EBUSY;
 	r = seg_alloc_at(s, SEG_T_EVQ, file + 1, file);
 	if (r)
 		return r;
@@ -290,6 +293,14 @@ int evq_open(struct seg *s, uint32_t file, uint32_t max)
 	atomic_store(&q->drains, f->gen * 0x9e3779b1u);
 	q->gen = f->gen;
 	return 0;
+}
+
+bool evq_is_held(struct seg *s, uint32_t file)
+{
+	struct seg_evq *q = seg_at(s, SEG_T_EVQ, file);
+	uint32_t word, slot;
+
+	return q && seg_lock_holder(s, &q->lock, &word, &slot) && !seg_lock_orphaned(s, &q->lock);
 }
 
 /* All that is in the queue; nothing is pushed to it any more. */

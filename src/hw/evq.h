@@ -160,6 +160,11 @@ void evq_poll_end(struct seg *s, uint32_t evq, uint32_t gen);
 /* In a fork child: what its parent's thread is counted in stays the parent's. And how often. */
 void evq_forked(void);
 uint32_t evq_forks(void);
+/*
+ * Does a living process stand with the lock of the queue that this file's index had before? What it
+ * does to that queue when it goes on would be done to the next one.
+ */
+bool evq_is_held(struct seg *s, uint32_t file);
 /* From now on the FIFO always tells: somebody waits for it whom we do not see. Never waits. */
 void evq_publish(struct seg *s, uint32_t evq, uint32_t gen);
 /* While this thread has a descriptor of that queue's FIFO at hand, its pushes need not open one;

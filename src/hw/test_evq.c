@@ -416,6 +416,26 @@ static void publishing_waits_for_no_reader(void **state)
 	}
 }
 
+/* Closed under a reader that is stopped with the lock: it finds no other queue in its place. */
+static void no_new_queue_under_an_old_reader(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+	struct test_child c;
+
+	test_spawn(s, &c, hold_lock, &q);
+	assert_true(test_wait(c.tell[0]));
+	queue_close(s, &q);
+	assert_int_equal(seg_alloc_at(s, SEG_T_FILE, SEG_OWNER_DEVICE, q.idx), 0);
+	assert_true(evq_is_held(s, q.idx));
+	assert_int_equal(evq_open(s, q.idx, 0), -EBUSY);
+	test_tell(c.go[1]);
+	assert_int_equal(test_reap(&c), 0);
+	assert_int_equal(evq_open(s, q.idx, 0), 0);
+	evq_close(s, q.idx);
+	seg_free(s, SEG_T_FILE, q.idx);
+}
+
 /* EPOLLET: each event is an edge, whatever is unread. */
 static void each_event_is_an_edge(void **state)
 {
@@ -551,6 +571,7 @@ int main(void)
 		cmocka_unit_test(a_lazy_queue_tells_pollers_only),
 		cmocka_unit_test(a_published_queue_always_tells),
 		cmocka_unit_test(publishing_waits_for_no_reader),
+		cmocka_unit_test(no_new_queue_under_an_old_reader),
 		cmocka_unit_test(each_event_is_an_edge),
 		cmocka_unit_test(a_stray_byte_is_drained),
 		cmocka_unit_test(a_dead_pushers_late_byte_is_drained),

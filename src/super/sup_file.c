@@ -204,6 +204,23 @@ static int check_issm(struct sup *sup, const struct link_msg *m)
 	return atomic_load(&p->issm) ? -EBUSY : 0;
 }
 
+#define TRIES 64
+
+/* Not one whose last queue somebody still has locked (evq_is_held()). */
+static int alloc_file(struct seg *s, uint32_t *file)
+{
+	for (int i = 0; i < TRIES; i++) {
+		int r = seg_alloc(s, SEG_T_FILE, SEG_OWNER_DEVICE, file);
+
+		if (r < 0)
+			return r == -ENOSPC ? -ENFILE : r;
+		if (!evq_is_held(s, *file))
+			return 0;
+		seg_free(s, SEG_T_FILE, *file);
+	}
+	return -ENFILE;
+}
+
 int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m, uint32_t *file,
 		  uint32_t *gen, int *fd)
 {
@@ -217,9 +234,9 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 		r = check_issm(sup, m);
 	if (r)
 		return r;
-	r = seg_alloc(s, SEG_T_FILE, SEG_OWNER_DEVICE, file);
+	r = alloc_file(s, file);
 	if (r < 0)
-		return r == -ENOSPC ? -ENFILE : r;
+		return r;
 	f = seg_at(s, SEG_T_FILE, *file);
 	*gen = f->gen;
 	r = grow(sup, *file);
