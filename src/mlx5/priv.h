@@ -200,10 +200,13 @@ int mlx5_destroy_srq(struct uv_srq *srq);
 
 int mlx5_attach_mcast(struct uv_qp *qp, const uint8_t *gid, uint16_t lid);
 int mlx5_detach_mcast(struct uv_qp *qp, const uint8_t *gid, uint16_t lid);
-int mlx5_alloc_xrcd(struct uv_xrcd *x);
+uint32_t mlx5_find_xrcd(struct uv_context *ctx, const struct uv_inode *k);
+int mlx5_alloc_xrcd(struct uv_xrcd *x, const struct uv_inode *k);
+int mlx5_open_xrcd(struct uv_xrcd *x);
 int mlx5_dealloc_xrcd(struct uv_xrcd *x);
 int mlx5_open_qp(struct uv_qp *qp);
-void mlx5_close_qp(struct uv_qp *qp);
+/* destroy_qp of an XRC target: one handle, and the QP with the last. */
+int mlx5_destroy_xrc_tgt(struct uv_qp *qp);
 /* CREATE_QP of an XRC target: no queue, no memory, nothing asked or answered. */
 int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags,
 			const struct mlx5_ib_create_qp *cmd, struct uv_udata *u);
@@ -227,6 +230,20 @@ static inline uint16_t mlx5_qp_uid(const struct uv_context *ctx, const struct uv
 
 	return xrc ? 0 : (uint16_t)ctx->devx_uid;
 }
+/* ---- what open files share (share.c) */
+int mlx5_share_lock(struct uv_context *ctx);
+void mlx5_share_unlock(struct uv_context *ctx);
+/* A part in the element for this context's file. */
+int mlx5_share_join(struct uv_context *ctx, enum seg_table_id table, uint32_t idx, uint32_t *share);
+/* True: others have it, the part is gone. False: it is the last; free it after the element. */
+bool mlx5_share_leave(struct uv_context *ctx, uint32_t share);
+
+/* ---- where events go (target.c) */
+struct uv_target mlx5_cq_target(const struct uv_cq *cq, bool comp);
+struct uv_target mlx5_srq_target(const struct uv_srq *srq);
+struct uv_target mlx5_qp_target(const struct uv_qp *qp);
+struct uv_target mlx5_wq_target(const struct uv_wq *wq);
+
 /* wq.c */
 int mlx5_create_wq(struct uv_wq *wq, uint32_t flags, struct uv_udata *u);
 int mlx5_modify_wq(struct uv_wq *wq, const struct uv_wq_modify *m, struct uv_udata *u);
@@ -272,6 +289,8 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_udata *u);
 int mlx5_query_qp(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask);
 int mlx5_destroy_qp(struct uv_qp *qp);
+/* The same whether or not others share it. */
+int mlx5_end_qp(struct uv_qp *qp);
 /* enum hw_qp_st of an IBV_QPT_*; -EOPNOTSUPP for what this HCA has no transport for. */
 int mlx5_qp_st(uint32_t qp_type);
 /* IBV_RATE_* of ads.stat_rate. */

@@ -397,7 +397,7 @@ int mlx5_query_qp(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask)
 	return 0; /* libmlx5 fills in the send side */
 }
 
-int mlx5_destroy_qp(struct uv_qp *qp)
+int mlx5_end_qp(struct uv_qp *qp)
 {
 	struct uv_context *ctx = uv_obj_context(&qp->obj);
 	const struct mlx5_qp *m = qp->obj.drv;
@@ -405,4 +405,9 @@ int mlx5_destroy_qp(struct uv_qp *qp)
 	if (!m->is_dct && qp->state != IBV_QPS_RESET)
 		mlx5_exec_id_as(ctx, mlx5_qp_uid(ctx, qp), PRM_OP_2RST_QP, qp->qpn);
 	return qp_end(qp);
+}
+
+int mlx5_destroy_qp(struct uv_qp *qp)
+{
+	return qp->share ? mlx5_destroy_xrc_tgt(qp) : mlx5_end_qp(qp);
 }

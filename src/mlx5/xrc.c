@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <sys/param.h>
 #include <rdma/ib_user_ioctl_verbs.h>
-#include "hw/qp_state.h"
+#include "hw/flags.h"
+#include "hw/qp.h"
+#include "hw/xrcd.h"
 #include "mlx5/priv.h"
 #include "util/heap.h"
 #include "wire/prm/cmd_hdr.h"
@@ -15,20 +17,72 @@
 #include "wire/prm/umem.h"
 #include "wire/prm/xrc.h"
 
-int mlx5_alloc_xrcd(struct uv_xrcd *x)
+uint32_t mlx5_find_xrcd(struct uv_context *ctx, const struct uv_inode *k)
+{
+	seg_for_each_live (ctx->seg, SEG_T_XRCD, i) {
+		const struct hw_xrcd *x = seg_at(ctx->seg, SEG_T_XRCD, i);
+
+		if (hw_in_service(&x->flags) && x->hca == ctx->hca && atomic_load(&x->keyed) &&
+		    x->ino == k->ino && x->born == k->born && x->dev_major == k->major &&
+		    x->dev_minor == k->minor)
+			return i;
+	}
+	return 0;
+}
+
+static int end_xrcd(struct uv_xrcd *x)
+{
+	return mlx5_exec_id_as(uv_obj_context(&x->obj), 0, PRM_OP_DEALLOC_XRCD, x->xrcd);
+}
+
+int mlx5_alloc_xrcd(struct uv_xrcd *x, const struct uv_inode *k)
 {
 	uint8_t in[LAYOUT_SZ(alloc_xrcd_in)] = {0}, out[LAYOUT_SZ(alloc_xrcd_out)];
-	int r = mlx5_exec_as(uv_obj_context(&x->obj), 0, PRM_OP_ALLOC_XRCD, NULL, in, sizeof(in),
-			     out, sizeof(out));
+	struct uv_context *ctx = uv_obj_context(&x->obj);
+	struct hw_xrcd *hw;
+	int r = mlx5_exec_as(ctx, 0, PRM_OP_ALLOC_XRCD, NULL, in, sizeof(in), out, sizeof(out));
 
-	if (r == 0)
-		x->xrcd = (uint32_t)LAYOUT_GET(alloc_xrcd_out, out, xrcd);
-	return r;
+	if (r < 0)
+		return r;
+	x->xrcd = (uint32_t)LAYOUT_GET(alloc_xrcd_out, out, xrcd);
+	if (!k)
+		return 0;
+	r = mlx5_open_xrcd(x);
+	if (r) {
+		end_xrcd(x);
+		return r;
+	}
+	hw = hw_xrcd(ctx->seg, x->xrcd);
+	hw->dev_major = k->major;
+	hw->dev_minor = k->minor;
+	hw->ino = k->ino;
+	hw->born = k->born;
+	atomic_store(&hw->keyed, 1);
+	return 0;
+}
+
+int mlx5_open_xrcd(struct uv_xrcd *x)
+{
+	return mlx5_share_join(uv_obj_context(&x->obj), SEG_T_XRCD, x->xrcd, &x->share);
 }
 
 int mlx5_dealloc_xrcd(struct uv_xrcd *x)
 {
-	return mlx5_exec_id_as(uv_obj_context(&x->obj), 0, PRM_OP_DEALLOC_XRCD, x->xrcd);
+	struct uv_context *ctx = uv_obj_context(&x->obj);
+	int r;
+
+	if (!x->share)
+		return end_xrcd(x);
+	r = mlx5_share_lock(ctx);
+	if (r)
+		return r;
+	if (!mlx5_share_leave(ctx, x->share)) {
+		r = end_xrcd(x);
+		if (!r)
+			seg_free(ctx->seg, SEG_T_SHARE, x->share);
+	}
+	mlx5_share_unlock(ctx);
+	return r;
 }
 
 int mlx5_xrc_srq_create(struct uv_context *ctx, const struct uv_srq *srq, const struct mlx5_srq *m,
@@ -84,6 +138,33 @@ int mlx5_xrc_srq_query(struct uv_srq *srq, struct ibv_srq_attr *a)
 	return 0;
 }
 
+/* An empty block of the driver's data. */
+static int begin_handle(struct uv_qp *qp)
+{
+	struct mlx5_qp *m = heap_zalloc(sizeof(*m));
+
+	if (!m)
+		return -ENOMEM;
+	qp->obj.drv = m;
+	return 0;
+}
+
+static void end_handle(struct uv_qp *qp)
+{
+	heap_free(qp->obj.drv);
+	qp->obj.drv = NULL;
+}
+
+static int share_qp(struct uv_qp *qp)
+{
+	struct uv_context *ctx = uv_obj_context(&qp->obj);
+	int r = mlx5_share_join(ctx, SEG_T_QP, qp->qpn, &qp->share);
+
+	if (!r)
+		hw_qp(ctx->seg, qp->qpn)->shared = 1;
+	return r;
+}
+
 /* The kernel names a PD, CQ and SRQ of its own, which nothing uses: number 0 to our firmware. */
 int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags,
 			const struct mlx5_ib_create_qp *cmd, struct uv_udata *u)
@@ -98,7 +179,7 @@ int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags,
 
 	if (create_flags & ~block_lb)
 		return uv_no(-EOPNOTSUPP, "create_flags: each needs a capability that is off");
-	r = mlx5_open_qp(qp);
+	r = begin_handle(qp);
 	if (r < 0)
 		return r;
 	LAYOUT_SET(qpc, qpc, st, HW_ST_XRC);
@@ -114,23 +195,58 @@ int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags,
 		resp.ece_options = (uint32_t)LAYOUT_GET(create_qp_out, out, ece);
 		r = uv_udata_out(u, &resp, MIN(u->outlen, sizeof(resp)));
 	}
+	if (r == 0)
+		r = share_qp(qp);
 	if (r < 0)
-		mlx5_destroy_qp(qp);
+		mlx5_end_qp(qp);
+	return r;
+}
+
+int mlx5_destroy_xrc_tgt(struct uv_qp *qp)
+{
+	struct uv_context *ctx = uv_obj_context(&qp->obj);
+	int r = mlx5_share_lock(ctx);
+
+	if (r)
+		return r;
+	if (mlx5_share_leave(ctx, qp->share)) {
+		end_handle(qp);
+	} else {
+		r = mlx5_end_qp(qp);
+		if (!r)
+			seg_free(ctx->seg, SEG_T_SHARE, qp->share);
+	}
+	mlx5_share_unlock(ctx);
+	return r;
+}
+
+/* Under the share lock. */
+static int open_qp(struct uv_qp *qp)
+{
+	const struct uv_context *ctx = uv_obj_context(&qp->obj);
+	const struct hw_qp *hw = hw_qp(ctx->seg, qp->qpn);
+	int r;
+
+	if (!hw || !hw_in_service(&hw->flags) || hw->hca != ctx->hca || !hw->shared ||
+	    hw->xrcd != qp->xrcd->xrcd)
+		return uv_no(-EINVAL, "no such XRC target in this domain");
+	r = begin_handle(qp);
+	if (r)
+		return r;
+	r = share_qp(qp);
+	if (r)
+		end_handle(qp);
 	return r;
 }
 
 int mlx5_open_qp(struct uv_qp *qp)
 {
-	struct mlx5_qp *m = heap_zalloc(sizeof(*m));
+	struct uv_context *ctx = uv_obj_context(&qp->obj);
+	int r = mlx5_share_lock(ctx);
 
-	if (!m)
-		return -ENOMEM;
-	qp->obj.drv = m;
-	return 0;
-}
-
-void mlx5_close_qp(struct uv_qp *qp)
-{
-	heap_free(qp->obj.drv);
-	qp->obj.drv = NULL;
+	if (r)
+		return r;
+	r = open_qp(qp);
+	mlx5_share_unlock(ctx);
+	return r;
 }

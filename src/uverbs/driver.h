@@ -18,6 +18,7 @@
 
 /* ---- objects ---- */
 
+struct hw_evtarget;
 struct uv_object;
 struct uv_bundle;
 struct uv_object_def;
@@ -127,7 +128,7 @@ struct uv_cq {
 struct uv_xrcd {
 	struct uv_object obj;
 	uint32_t xrcd;
-	uint32_t share; /* SEG_T_SHARE; 0: private */
+	uint32_t share; /* the driver's: the part in what open files share; 0: private */
 };
 
 struct uv_srq {
@@ -177,7 +178,7 @@ struct uv_qp {
 	struct uv_cq *send_cq, *recv_cq;
 	struct uv_srq *srq;
 	struct uv_xrcd *xrcd;           /* XRC target: and no other of these */
-	uint32_t share;                 /* XRC target: SEG_T_SHARE */
+	uint32_t share;                 /* XRC target: the driver's, as uv_xrcd.share */
 	struct uv_mcast *mcast;         /* groups that it is attached to */
 	struct uv_rwq_ind_tbl *ind_tbl; /* instead of a receive queue; no recv_cq then */
 	uint32_t qpn;
@@ -229,6 +230,19 @@ struct uv_wq_modify {
 	uint32_t flags, flags_mask;
 };
 
+/* The file that stands for an XRC domain. `born`: the number of an inode may come back. */
+struct uv_inode {
+	uint32_t major, minor;
+	uint64_t ino, born;
+};
+
+/* Where the driver keeps whom an object's events go to, and what these are about (seg_evsrc). */
+struct uv_target {
+	struct hw_evtarget *at; /* NULL: the object has no events now */
+	uint32_t table, idx;
+	bool busy; /* a hardware object refers to it, so that destroying it will be refused */
+};
+
 /*
  * All with the file's mutex held, on valid objects of that file. A create op that fails has undone
  * everything itself; obj.drv is its own. Operations are optional: without one the objects, methods
@@ -267,11 +281,15 @@ struct uv_driver {
 	int (*resize_cq)(struct uv_cq *cq, uint32_t cqe, struct uv_udata *u);
 	int (*modify_cq)(struct uv_cq *cq, uint16_t count, uint16_t period);
 	int (*destroy_cq)(struct uv_cq *cq);
+	/* Of completions, or of async events. The driver reads and raises what uverbs sets there.
+	 */
+	struct uv_target (*cq_target)(const struct uv_cq *cq, bool comp);
 	int (*create_srq)(struct uv_srq *srq, const struct ibv_srq_init_attr_ex *a,
 			  struct uv_udata *u);
 	int (*modify_srq)(struct uv_srq *srq, uint32_t mask, const struct ibv_srq_attr *a);
 	int (*query_srq)(struct uv_srq *srq, struct ibv_srq_attr *a);
 	int (*destroy_srq)(struct uv_srq *srq);
+	struct uv_target (*srq_target)(const struct uv_srq *srq);
 	int (*create_qp)(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t create_flags,
 			 struct uv_udata *u);
 	/* Asks uv_modify_qp_check() itself, when it has read its data. */
@@ -279,18 +297,31 @@ struct uv_driver {
 	/* everything of *a, cap included */
 	int (*query_qp)(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask);
 	int (*destroy_qp)(struct uv_qp *qp);
+	struct uv_target (*qp_target)(const struct uv_qp *qp);
 	int (*attach_mcast)(struct uv_qp *qp, const uint8_t *gid, uint16_t lid);
 	int (*detach_mcast)(struct uv_qp *qp, const uint8_t *gid, uint16_t lid);
-	int (*alloc_xrcd)(struct uv_xrcd *x);
-	int (*dealloc_xrcd)(struct uv_xrcd *x);
-	/* Another handle for a QP that exists (qpn is set), and the end of one while others stay.
+	/*
+	 * XRC domains and XRC target QPs may have handles in several open files, also of other
+	 * processes; dealloc_xrcd and destroy_qp end one handle, and the element with the last.
+	 * While share_lock is held (0 or -ETIMEDOUT), nobody else finds, makes or ends a shared
+	 * domain: find_xrcd, alloc_xrcd and open_xrcd are called under it, the others are not.
 	 */
+	int (*share_lock)(struct uv_context *ctx);
+	void (*share_unlock)(struct uv_context *ctx);
+	/* The domain that the file stands for; 0: there is none. */
+	uint32_t (*find_xrcd)(struct uv_context *ctx, const struct uv_inode *k);
+	/* A private domain (k is NULL), or one that the file stands for. */
+	int (*alloc_xrcd)(struct uv_xrcd *x, const struct uv_inode *k);
+	/* Another handle of the domain x->xrcd, which find_xrcd has found. */
+	int (*open_xrcd)(struct uv_xrcd *x);
+	int (*dealloc_xrcd)(struct uv_xrcd *x);
+	/* Another handle of an XRC target: qpn and xrcd are set. -EINVAL: no such QP there. */
 	int (*open_qp)(struct uv_qp *qp);
-	void (*close_qp)(struct uv_qp *qp);
 	/* create_flags IB_UVERBS_WQ_FLAGS_*: not checked by uverbs for the command */
 	int (*create_wq)(struct uv_wq *wq, uint32_t create_flags, struct uv_udata *u);
 	int (*modify_wq)(struct uv_wq *wq, const struct uv_wq_modify *m, struct uv_udata *u);
 	int (*destroy_wq)(struct uv_wq *wq);
+	struct uv_target (*wq_target)(const struct uv_wq *wq);
 	int (*create_rwq_ind_tbl)(struct uv_rwq_ind_tbl *t, struct uv_udata *u);
 	int (*destroy_rwq_ind_tbl)(struct uv_rwq_ind_tbl *t);
 	int (*create_counters)(struct uv_counters *c);

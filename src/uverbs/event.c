@@ -60,30 +60,31 @@ void uv_async_made(struct uv_event_file *e)
 		f->default_async = uv_event_file_get(e);
 }
 
-void uv_target_set(struct hw_evtarget *t, const struct uv_event_file *e, uint64_t cookie)
+void uv_target_set(const struct uv_target *t, const struct uv_event_file *e, uint64_t cookie)
 {
-	if (!e)
+	if (!t->at || !e)
 		return;
-	t->evq_gen = e->gen;
-	t->cookie = cookie;
-	atomic_store_explicit(&t->evq, e->evq, memory_order_release);
+	t->at->evq_gen = e->gen;
+	t->at->cookie = cookie;
+	atomic_store_explicit(&t->at->evq, e->evq, memory_order_release);
 }
 
-void uv_target_clear(struct seg *s, struct hw_evtarget *t, enum seg_table_id table, uint32_t idx,
-		     uint32_t *reported)
+void uv_target_clear(struct seg *s, const struct uv_target *t, uint32_t *reported)
 {
-	uint32_t evq = atomic_exchange(&t->evq, SEG_NONE);
+	uint32_t evq;
 
+	if (!t->at || t->busy)
+		return;
+	evq = atomic_exchange(&t->at->evq, SEG_NONE);
 	if (evq != SEG_NONE)
-		evq_purge(s, evq, t->evq_gen, table, idx);
-	*reported = atomic_load(&t->reported);
+		evq_purge(s, evq, t->at->evq_gen, t->table, t->idx);
+	*reported = atomic_load(&t->at->reported);
 }
 
-void uv_target_gone(struct seg *s, const struct uv_event_file *e, enum seg_table_id table,
-		    uint32_t idx)
+void uv_target_gone(struct seg *s, const struct uv_target *t, const struct uv_event_file *e)
 {
-	if (e)
-		evq_purge(s, e->evq, e->gen, table, idx);
+	if (t->at && e)
+		evq_purge(s, e->evq, e->gen, t->table, t->idx);
 }
 
 /* ---- reading ---- */

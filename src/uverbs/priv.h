@@ -27,7 +27,6 @@
 #include "util/rec.h"
 
 struct hw_port;
-struct hw_evtarget;
 
 /* ---- an open file (file.c) ---- */
 
@@ -331,16 +330,6 @@ void uv_put_all(struct uv_bundle *b);
 void uv_close_all(struct uv_file *f);
 void uv_list_del(struct uv_object **head, struct uv_object *o);
 
-/* ---- what open files share (share.c) ---- */
-
-/* Before joining, leaving or looking for a shared element. 0 or -ETIMEDOUT. */
-int uv_share_lock(struct uv_file *f);
-void uv_share_unlock(struct uv_file *f);
-/* A share of the element for this file. */
-int uv_share_join(struct uv_file *f, enum seg_table_id table, uint32_t idx, uint32_t *share);
-/* True: others have it, the share is gone. False: it is the last; free it after the element. */
-bool uv_share_leave(struct uv_file *f, uint32_t share);
-
 /* ---- registered memory (umem.c) ---- */
 
 /* The part of uv_umem_get() that looks at the memory: of a range that was registered before. */
@@ -351,15 +340,14 @@ int uv_umem_check(uint64_t addr, uint64_t len, uint32_t access);
 /* The async file of an attribute, or the file's default one; a reference. May be NULL. */
 struct uv_event_file *uv_async_file(struct uv_bundle *b, uint16_t attr);
 void uv_async_made(struct uv_event_file *e); /* the first one becomes the default */
-void uv_target_set(struct hw_evtarget *t, const struct uv_event_file *e, uint64_t cookie);
+void uv_target_set(const struct uv_target *t, const struct uv_event_file *e, uint64_t cookie);
 /*
  * Before an object's destruction: no event of it is queued any more, and what is unread is taken
- * back; *reported is final. uv_target_gone: again, after it is gone.
+ * back; *reported is final. A busy object keeps its events. uv_target_gone: again, after it is
+ * gone.
  */
-void uv_target_clear(struct seg *s, struct hw_evtarget *t, enum seg_table_id table, uint32_t idx,
-		     uint32_t *reported);
-void uv_target_gone(struct seg *s, const struct uv_event_file *e, enum seg_table_id table,
-		    uint32_t idx);
+void uv_target_clear(struct seg *s, const struct uv_target *t, uint32_t *reported);
+void uv_target_gone(struct seg *s, const struct uv_target *t, const struct uv_event_file *e);
 void uv_event_closed(struct uv_event_file *e); /* its device file is gone: readers get EIO */
 
 /* ---- QP state machine (qp_mask.c) ---- */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Completion queues. Handlers, called by ioctl.c and write.c. */
-#include "hw/cq.h"
 #include "uverbs/priv.h"
 
 static void drop_events(struct uv_cq *cq)
@@ -10,41 +9,43 @@ static void drop_events(struct uv_cq *cq)
 	cq->comp = cq->async = NULL;
 }
 
-static void clear_targets(struct seg *s, struct uv_cq *cq, struct hw_cq *hw)
+static struct uv_target target_of(const struct uv_cq *cq, bool comp)
 {
-	uv_target_clear(s, &hw->comp, SEG_T_CQ, cq->cqn, &cq->comp_reported);
-	uv_target_clear(s, &hw->async, SEG_T_CQ, cq->cqn, &cq->async_reported);
+	const struct uv_driver *d = cq->obj.file->api->driver;
+
+	return d->cq_target ? d->cq_target(cq, comp) : (struct uv_target){0};
 }
 
-static void set_targets(struct uv_cq *cq, struct hw_cq *hw)
+static void set_targets(struct uv_cq *cq)
 {
-	uv_target_set(&hw->comp, cq->comp, cq->obj.user_handle);
-	uv_target_set(&hw->async, cq->async, cq->obj.user_handle);
+	struct uv_target comp = target_of(cq, true), async = target_of(cq, false);
+
+	uv_target_set(&comp, cq->comp, cq->obj.user_handle);
+	uv_target_set(&async, cq->async, cq->obj.user_handle);
 }
 
 static int cq_destroy(struct uv_object *o, int why)
 {
 	struct uv_cq *cq = (struct uv_cq *)o;
 	struct seg *s = o->file->seg;
-	struct hw_cq *hw = hw_cq(s, cq->cqn);
-	bool idle = hw && !atomic_load(&hw->refs);
-	int r = 0;
+	struct uv_target comp, async;
+	int r;
 
 	if (why == UV_CLOSE) {
 		drop_events(cq);
 		return 0;
 	}
-	/* One that a QP of another interface still uses will be refused: leave its events alone. */
-	if (idle)
-		clear_targets(s, cq, hw);
+	comp = target_of(cq, true);
+	async = target_of(cq, false);
+	uv_target_clear(s, &comp, &cq->comp_reported);
+	uv_target_clear(s, &async, &cq->async_reported);
 	r = o->file->api->driver->destroy_cq(cq);
 	if (r) {
-		if (idle)
-			set_targets(cq, hw);
+		set_targets(cq);
 		return r;
 	}
-	uv_target_gone(s, cq->comp, SEG_T_CQ, cq->cqn);
-	uv_target_gone(s, cq->async, SEG_T_CQ, cq->cqn);
+	uv_target_gone(s, &comp, cq->comp);
+	uv_target_gone(s, &async, cq->async);
 	drop_events(cq);
 	return 0;
 }
@@ -61,7 +62,6 @@ const struct uv_type uv_type_cq = {
 static int make_cq(struct uv_bundle *b, struct uv_cq *cq, uint32_t cqe, uint32_t vector,
 		   uint32_t flags)
 {
-	struct hw_cq *hw;
 	int r;
 
 	if (vector < uv_file_comp_vectors(b->file))
@@ -72,9 +72,7 @@ static int make_cq(struct uv_bundle *b, struct uv_cq *cq, uint32_t cqe, uint32_t
 		drop_events(cq);
 		return r;
 	}
-	hw = hw_cq(b->file->seg, cq->cqn);
-	if (hw)
-		set_targets(cq, hw);
+	set_targets(cq);
 	uv_b_created(b);
 	return 0;
 }

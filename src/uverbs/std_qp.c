@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Making and destroying queue pairs. Handlers, called by ioctl.c and write.c. */
 #include <linux/capability.h>
-#include "hw/flags.h"
-#include "hw/qp.h"
-#include "hw/qp_state.h"
-#include "hw/share.h"
 #include "uverbs/priv.h"
 
 /* What both ways to create one agree on. */
@@ -33,54 +29,18 @@ static void use_all(struct uv_qp *qp, void (*fn)(struct uv_object *))
 		fn(&qp->ind_tbl->obj);
 }
 
-/* One handle of several for an XRC target: the QP goes with the last. */
-static int shared_destroy(struct uv_qp *qp)
+static struct uv_target target_of(const struct uv_qp *qp)
 {
 	const struct uv_driver *d = qp->obj.file->api->driver;
-	struct seg *s = qp->obj.file->seg;
-	struct hw_share *sh = seg_at(s, SEG_T_SHARE, qp->share);
-	int r = uv_share_lock(qp->obj.file);
 
-	if (r)
-		return r;
-	uv_target_clear(s, &sh->async, SEG_T_SHARE, qp->share, &qp->async_reported);
-	if (uv_share_leave(qp->obj.file, qp->share)) {
-		d->close_qp(qp);
-	} else {
-		r = d->destroy_qp(qp);
-		if (r)
-			uv_target_set(&sh->async, qp->async, qp->obj.user_handle);
-		else
-			seg_free(s, SEG_T_SHARE, qp->share);
-	}
-	uv_share_unlock(qp->obj.file);
-	if (r)
-		return r;
-	uv_target_gone(s, qp->async, SEG_T_SHARE, qp->share);
-	uv_event_file_put(qp->async);
-	uv_unuse(&qp->xrcd->obj);
-	return 0;
-}
-
-static int share_qp(struct uv_qp *qp)
-{
-	struct seg *s = qp->obj.file->seg;
-	struct hw_share *sh;
-	int r = uv_share_join(qp->obj.file, SEG_T_QP, qp->qpn, &qp->share);
-
-	if (r)
-		return r;
-	sh = seg_at(s, SEG_T_SHARE, qp->share);
-	uv_target_set(&sh->async, qp->async, qp->obj.user_handle);
-	hw_qp(s, qp->qpn)->shared = 1;
-	return 0;
+	return d->qp_target ? d->qp_target(qp) : (struct uv_target){0};
 }
 
 static int qp_destroy(struct uv_object *o, int why)
 {
 	struct uv_qp *qp = (struct uv_qp *)o;
 	struct seg *s = o->file->seg;
-	struct hw_qp *hw = hw_qp(s, qp->qpn);
+	struct uv_target t;
 	int r;
 
 	if (why == UV_DESTROY && qp->mcast)
@@ -90,17 +50,14 @@ static int qp_destroy(struct uv_object *o, int why)
 		uv_event_file_put(qp->async);
 		return 0;
 	}
-	if (qp->share)
-		return shared_destroy(qp);
-	if (hw)
-		uv_target_clear(s, &hw->async, SEG_T_QP, qp->qpn, &qp->async_reported);
+	t = target_of(qp);
+	uv_target_clear(s, &t, &qp->async_reported);
 	r = o->file->api->driver->destroy_qp(qp);
 	if (r) {
-		if (hw)
-			uv_target_set(&hw->async, qp->async, o->user_handle);
+		uv_target_set(&t, qp->async, o->user_handle);
 		return r;
 	}
-	uv_target_gone(s, qp->async, SEG_T_QP, qp->qpn);
+	uv_target_gone(s, &t, qp->async);
 	uv_event_file_put(qp->async);
 	use_all(qp, uv_unuse);
 	return 0;
@@ -116,7 +73,7 @@ const struct uv_type uv_type_qp = {
 
 static int make_qp(struct uv_bundle *b, struct uv_qp *qp, const struct qp_create *c)
 {
-	struct hw_qp *hw;
+	struct uv_target t;
 	int r = -EOPNOTSUPP;
 
 	qp->pd = (struct uv_pd *)c->pd;
@@ -140,11 +97,8 @@ static int make_qp(struct uv_bundle *b, struct uv_qp *qp, const struct qp_create
 	/* Made: qp_destroy() undoes it from here on. */
 	use_all(qp, uv_use);
 	uv_b_created(b);
-	if (qp->xrcd)
-		return share_qp(qp);
-	hw = hw_qp(b->file->seg, qp->qpn);
-	if (hw)
-		uv_target_set(&hw->async, qp->async, qp->obj.user_handle);
+	t = target_of(qp);
+	uv_target_set(&t, qp->async, qp->obj.user_handle);
 	return 0;
 }
 
@@ -298,28 +252,11 @@ int uv_cmd_ex_create_qp(struct uv_bundle *b)
 	return create_qp(b, &cmd);
 }
 
-/* Under the share lock. */
-static int open_qp(struct uv_bundle *b, struct uv_qp *qp)
-{
-	const struct hw_qp *hw = hw_qp(b->file->seg, qp->qpn);
-	int r;
-
-	if (!hw || !hw_in_service(&hw->flags) || hw->hca != b->file->hca || !hw->shared ||
-	    hw->xrcd != qp->xrcd->xrcd)
-		return uv_why(b, -EINVAL, "no such XRC target in this domain");
-	r = b->file->api->driver->open_qp(qp);
-	if (r)
-		return r;
-	r = share_qp(qp);
-	if (r)
-		b->file->api->driver->close_qp(qp);
-	return r;
-}
-
 int uv_cmd_open_qp(struct uv_bundle *b)
 {
 	struct ib_uverbs_open_qp cmd;
 	struct ib_uverbs_create_qp_resp resp = {0};
+	struct uv_target t;
 	struct uv_object *o;
 	struct uv_qp *qp;
 	int r;
@@ -337,17 +274,15 @@ int uv_cmd_open_qp(struct uv_bundle *b)
 	qp->qp_type = cmd.qp_type;
 	o->user_handle = cmd.user_handle;
 	qp->async = uv_event_file_get(b->file->default_async);
-	r = uv_share_lock(b->file);
-	if (!r) {
-		r = open_qp(b, qp);
-		uv_share_unlock(b->file);
-	}
+	r = b->file->api->driver->open_qp(qp);
 	if (r) {
 		uv_event_file_put(qp->async);
 		return r;
 	}
 	uv_use(&qp->xrcd->obj);
 	uv_b_created(b);
+	t = target_of(qp);
+	uv_target_set(&t, qp->async, o->user_handle);
 	resp.qpn = qp->qpn;
 	resp.qp_handle = o->handle;
 	return uv_response(b, &resp, sizeof(resp));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Shared receive queues. Handlers, called by ioctl.c and write.c. */
-#include "hw/srq.h"
 #include "uverbs/priv.h"
 
 static void use_all(struct uv_srq *srq, void (*fn)(struct uv_object *))
@@ -12,27 +11,32 @@ static void use_all(struct uv_srq *srq, void (*fn)(struct uv_object *))
 		fn(&srq->xrcd->obj);
 }
 
+static struct uv_target target_of(const struct uv_srq *srq)
+{
+	const struct uv_driver *d = srq->obj.file->api->driver;
+
+	return d->srq_target ? d->srq_target(srq) : (struct uv_target){0};
+}
+
 static int srq_destroy(struct uv_object *o, int why)
 {
 	struct uv_srq *srq = (struct uv_srq *)o;
 	struct seg *s = o->file->seg;
-	struct hw_srq *hw = hw_srq(s, srq->srqn);
-	bool idle = hw && !atomic_load(&hw->refs);
+	struct uv_target t;
 	int r;
 
 	if (why == UV_CLOSE) {
 		uv_event_file_put(srq->async);
 		return 0;
 	}
-	if (idle)
-		uv_target_clear(s, &hw->async, SEG_T_SRQ, srq->srqn, &srq->async_reported);
+	t = target_of(srq);
+	uv_target_clear(s, &t, &srq->async_reported);
 	r = o->file->api->driver->destroy_srq(srq);
 	if (r) {
-		if (idle)
-			uv_target_set(&hw->async, srq->async, o->user_handle);
+		uv_target_set(&t, srq->async, o->user_handle);
 		return r;
 	}
-	uv_target_gone(s, srq->async, SEG_T_SRQ, srq->srqn);
+	uv_target_gone(s, &t, srq->async);
 	uv_event_file_put(srq->async);
 	use_all(srq, uv_unuse);
 	return 0;
@@ -48,7 +52,7 @@ const struct uv_type uv_type_srq = {
 
 static int make_srq(struct uv_bundle *b, struct uv_srq *srq, struct ibv_srq_init_attr_ex *a)
 {
-	struct hw_srq *hw;
+	struct uv_target t;
 	int r;
 
 	if (!b->file->api->driver->create_srq)
@@ -60,9 +64,8 @@ static int make_srq(struct uv_bundle *b, struct uv_srq *srq, struct ibv_srq_init
 		return r;
 	}
 	use_all(srq, uv_use);
-	hw = hw_srq(b->file->seg, srq->srqn);
-	if (hw)
-		uv_target_set(&hw->async, srq->async, srq->obj.user_handle);
+	t = target_of(srq);
+	uv_target_set(&t, srq->async, srq->obj.user_handle);
 	uv_b_created(b);
 	return 0;
 }

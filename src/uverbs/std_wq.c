@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Receive work queues and tables of them. Handlers, called by ioctl.c and write.c. */
-#include "hw/obj.h"
 #include "uverbs/priv.h"
 
 #define WQ_FLAGS                                                               \
@@ -9,27 +8,32 @@
 
 /* ---- work queues ---- */
 
+static struct uv_target target_of(const struct uv_wq *wq)
+{
+	const struct uv_driver *d = wq->obj.file->api->driver;
+
+	return d->wq_target ? d->wq_target(wq) : (struct uv_target){0};
+}
+
 static int wq_destroy(struct uv_object *o, int why)
 {
 	struct uv_wq *wq = (struct uv_wq *)o;
 	struct seg *s = o->file->seg;
-	struct hw_obj *hw = hw_obj(s, wq->wqn);
-	bool idle = hw && !atomic_load(&hw->refs);
+	struct uv_target t;
 	int r;
 
 	if (why == UV_CLOSE) {
 		uv_event_file_put(wq->async);
 		return 0;
 	}
-	if (idle)
-		uv_target_clear(s, &hw->async, SEG_T_OBJ, wq->wqn, &wq->async_reported);
+	t = target_of(wq);
+	uv_target_clear(s, &t, &wq->async_reported);
 	r = o->file->api->driver->destroy_wq(wq);
 	if (r) {
-		if (idle)
-			uv_target_set(&hw->async, wq->async, o->user_handle);
+		uv_target_set(&t, wq->async, o->user_handle);
 		return r;
 	}
-	uv_target_gone(s, wq->async, SEG_T_OBJ, wq->wqn);
+	uv_target_gone(s, &t, wq->async);
 	uv_event_file_put(wq->async);
 	uv_unuse(&wq->pd->obj);
 	uv_unuse(&wq->cq->obj);
@@ -47,7 +51,7 @@ const struct uv_type uv_type_wq = {
 /* pd, cq, max_wr, max_sge, type and async are set. */
 static int make_wq(struct uv_bundle *b, struct uv_wq *wq, uint32_t flags)
 {
-	struct hw_obj *hw;
+	struct uv_target t;
 	int r = -EOPNOTSUPP;
 
 	if (b->file->api->driver->create_wq)
@@ -59,9 +63,8 @@ static int make_wq(struct uv_bundle *b, struct uv_wq *wq, uint32_t flags)
 	wq->state = IBV_WQS_RESET;
 	uv_use(&wq->pd->obj);
 	uv_use(&wq->cq->obj);
-	hw = hw_obj(b->file->seg, wq->wqn);
-	if (hw)
-		uv_target_set(&hw->async, wq->async, wq->obj.user_handle);
+	t = target_of(wq);
+	uv_target_set(&t, wq->async, wq->obj.user_handle);
 	uv_b_created(b);
 	return 0;
 }

@@ -7,29 +7,21 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include "uverbs/priv.h"
-#include "hw/flags.h"
-#include "hw/xrcd.h"
 #include "util/sys.h"
 
-/* Which file: an inode's number alone may come back. */
-struct inode_key {
-	uint32_t major, minor;
-	uint64_t ino, born;
-};
-
 /* Where a sandbox does not know statx(2). */
-static int key_without_birth(int fd, struct inode_key *k)
+static int key_without_birth(int fd, struct uv_inode *k)
 {
 	struct stat st;
 
 	if (sys_fstat(fd, &st) < 0)
 		return uv_no(-EBADF, "fd is no open file");
-	*k = (struct inode_key){
+	*k = (struct uv_inode){
 		.major = major(st.st_dev), .minor = minor(st.st_dev), .ino = st.st_ino};
 	return 0;
 }
 
-static int key_of(int fd, struct inode_key *k)
+static int key_of(int fd, struct uv_inode *k)
 {
 	struct statx st;
 	long r = sys_call(SYS_fcntl, fd, F_GETFL);
@@ -41,7 +33,7 @@ static int key_of(int fd, struct inode_key *k)
 		return key_without_birth(fd, k);
 	if (r < 0)
 		return uv_no(-EBADF, "fd is no open file");
-	*k = (struct inode_key){
+	*k = (struct uv_inode){
 		.major = st.stx_dev_major, .minor = st.stx_dev_minor, .ino = st.stx_ino};
 	if (st.stx_mask & STATX_BTIME)
 		k->born =
@@ -49,46 +41,12 @@ static int key_of(int fd, struct inode_key *k)
 	return 0;
 }
 
-static uint32_t find(const struct uv_file *f, const struct inode_key *k)
-{
-	seg_for_each_live (f->seg, SEG_T_XRCD, i) {
-		const struct hw_xrcd *x = seg_at(f->seg, SEG_T_XRCD, i);
-
-		if (hw_in_service(&x->flags) && x->hca == f->hca && atomic_load(&x->keyed) &&
-		    x->ino == k->ino && x->born == k->born && x->dev_major == k->major &&
-		    x->dev_minor == k->minor)
-			return i;
-	}
-	return 0;
-}
-
-static int make(struct uv_bundle *b, struct uv_xrcd *x, const struct inode_key *k)
-{
-	const struct uv_driver *d = b->file->api->driver;
-	struct hw_xrcd *hw;
-	int r = d->alloc_xrcd(x);
-
-	if (r || !k)
-		return r;
-	hw = hw_xrcd(b->file->seg, x->xrcd);
-	r = uv_share_join(b->file, SEG_T_XRCD, x->xrcd, &x->share);
-	if (r) {
-		d->dealloc_xrcd(x);
-		return r;
-	}
-	hw->dev_major = k->major;
-	hw->dev_minor = k->minor;
-	hw->ino = k->ino;
-	hw->born = k->born;
-	atomic_store(&hw->keyed, 1);
-	return 0;
-}
-
 /* Under the share lock. */
 static int open_xrcd(struct uv_bundle *b, const struct ib_uverbs_open_xrcd *cmd,
-		     const struct inode_key *k, struct uv_object **o)
+		     const struct uv_inode *k, struct uv_object **o)
 {
-	uint32_t found = k ? find(b->file, k) : 0;
+	const struct uv_driver *d = b->file->api->driver;
+	uint32_t found = k ? d->find_xrcd(b->ctx, k) : 0;
 	struct uv_xrcd *x;
 	int r;
 
@@ -101,7 +59,7 @@ static int open_xrcd(struct uv_bundle *b, const struct ib_uverbs_open_xrcd *cmd,
 		return r;
 	x = (struct uv_xrcd *)*o;
 	x->xrcd = found;
-	r = found ? uv_share_join(b->file, SEG_T_XRCD, found, &x->share) : make(b, x, k);
+	r = found ? d->open_xrcd(x) : d->alloc_xrcd(x, k);
 	if (!r)
 		uv_b_created(b);
 	return r;
@@ -111,19 +69,22 @@ int uv_cmd_open_xrcd(struct uv_bundle *b)
 {
 	struct ib_uverbs_open_xrcd cmd;
 	struct ib_uverbs_open_xrcd_resp resp = {0};
-	struct inode_key k;
+	const struct uv_driver *d = b->file->api->driver;
+	struct uv_inode k;
 	struct uv_object *o;
 	int r;
 
 	r = uv_request(b, &cmd, sizeof(cmd));
 	if (!r && cmd.fd != UINT32_MAX)
 		r = key_of((int)cmd.fd, &k);
+	if (!r && !b->ctx)
+		r = uv_why(b, -EINVAL, "the file has no context yet");
 	if (!r)
-		r = uv_share_lock(b->file);
+		r = d->share_lock(b->ctx);
 	if (r)
 		return r;
 	r = open_xrcd(b, &cmd, cmd.fd != UINT32_MAX ? &k : NULL, &o);
-	uv_share_unlock(b->file);
+	d->share_unlock(b->ctx);
 	if (r)
 		return r;
 	resp.xrcd_handle = o->handle;
@@ -143,24 +104,7 @@ int uv_cmd_close_xrcd(struct uv_bundle *b)
 
 static int xrcd_destroy(struct uv_object *o, int why)
 {
-	struct uv_xrcd *x = (struct uv_xrcd *)o;
-	struct uv_file *f = o->file;
-	int r;
-
-	if (why == UV_CLOSE)
-		return 0;
-	if (!x->share)
-		return f->api->driver->dealloc_xrcd(x);
-	r = uv_share_lock(f);
-	if (r)
-		return r;
-	if (!uv_share_leave(f, x->share)) {
-		r = f->api->driver->dealloc_xrcd(x);
-		if (!r)
-			seg_free(f->seg, SEG_T_SHARE, x->share);
-	}
-	uv_share_unlock(f);
-	return r;
+	return why == UV_CLOSE ? 0 : o->file->api->driver->dealloc_xrcd((struct uv_xrcd *)o);
 }
 
 const struct uv_type uv_type_xrcd = {

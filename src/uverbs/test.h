@@ -52,7 +52,11 @@ enum {
 	FAKE_ATTR_OTHER, /* any object, exclusive */
 };
 
-int env_setup(void **state);         /* without context */
+extern const struct uv_driver fake_driver;
+
+int env_setup_driver(void **state, const struct uv_driver *driver); /* without context */
+int env_make_context(void);
+int env_setup(void **state);         /* with the fake driver, without context */
 int env_setup_context(void **state); /* with one, made by ioctl, and an async file */
 int env_teardown(void **state);
 
