@@ -119,6 +119,31 @@ int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct u
 	return u ? query_device_resp(u) : 0;
 }
 
+void mlx5_get_device(struct seg *s, uint32_t hca, struct uv_device *d)
+{
+	const struct hw_hca *h = hw_hca(s, hca);
+
+	if (!h)
+		return;
+	*d = (struct uv_device){
+		.num_ports = h->nports,
+		.num_comp_vectors = fw_caps(h->model)->num_comp_vectors,
+		.gid_tbl_len = HW_GIDS,
+		.pkey_tbl_len = HW_PKEYS,
+	};
+}
+
+int mlx5_query_gid(struct seg *s, uint32_t hca, uint32_t port, uint32_t index, uint8_t gid[16])
+{
+	const struct hw_hca *h = hw_hca(s, hca);
+	const struct hw_port *p = h ? hw_port(s, h->port[port - 1]) : NULL;
+
+	if (!p)
+		return -EINVAL;
+	memcpy(gid, p->gid[index], sizeof(p->gid[index]));
+	return 0;
+}
+
 int mlx5_query_port(struct uv_context *ctx, uint32_t port, struct ibv_port_attr *a)
 {
 	const struct hw_hca *hca = hw_hca(ctx->seg, ctx->hca);

@@ -6,7 +6,6 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_verbs.h>
-#include "hw/hca.h"
 #include "mlx5/priv.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/cq.h"
@@ -235,11 +234,6 @@ static const struct uv_object_def mlx5_objects[] = {
 	OBJECT(MLX5_IB_OBJECT_PP, &mlx5_pp_type, pp_methods),
 };
 
-static uint32_t num_comp_vectors(struct seg *s, uint32_t hca)
-{
-	return fw_caps(hw_hca(s, hca)->model)->num_comp_vectors;
-}
-
 const struct uv_driver mlx5_driver = {
 	.name = "mlx5",
 	.driver_id = RDMA_DRIVER_MLX5,
@@ -250,7 +244,8 @@ const struct uv_driver mlx5_driver = {
 	.dealloc_ucontext = mlx5_dealloc_ucontext,
 	.query_ucontext = mlx5_query_ucontext,
 	.query_device = mlx5_query_device,
-	.num_comp_vectors = num_comp_vectors,
+	.get_device = mlx5_get_device,
+	.query_gid = mlx5_query_gid,
 	.query_port = mlx5_query_port,
 	.mmap = mlx5_mmap,
 

@@ -230,6 +230,12 @@ struct uv_wq_modify {
 	uint32_t flags, flags_mask;
 };
 
+/* What is constant of a device. The tables are those of each port. */
+struct uv_device {
+	uint32_t num_ports, num_comp_vectors;
+	uint32_t gid_tbl_len, pkey_tbl_len;
+};
+
 /* The file that stands for an XRC domain. `born`: the number of an inode may come back. */
 struct uv_inode {
 	uint32_t major, minor;
@@ -260,7 +266,11 @@ struct uv_driver {
 	int (*query_ucontext)(struct uv_context *ctx, struct uv_udata *u); /* QUERY_CONTEXT */
 	/* u NULL: the old QUERY_DEVICE, which has no driver data */
 	int (*query_device)(struct uv_context *ctx, struct uv_device_attr *a, struct uv_udata *u);
-	uint32_t (*num_comp_vectors)(struct seg *s, uint32_t hca); /* NULL: HW_COMP_VECTORS */
+	/* Needed; asked once for each open file. */
+	void (*get_device)(struct seg *s, uint32_t hca, struct uv_device *d);
+	/* Of a port and index that the device has. -EINVAL: the port is gone. */
+	int (*query_gid)(struct seg *s, uint32_t hca, uint32_t port, uint32_t index,
+			 uint8_t gid[16]);
 	int (*query_port)(struct uv_context *ctx, uint32_t port, struct ibv_port_attr *a);
 	int (*mmap)(struct uv_context *ctx, void *addr, size_t len, int prot, int flags, off_t off,
 		    void **out);

@@ -6,8 +6,6 @@
  */
 #include <linux/capability.h>
 #include "uverbs/priv.h"
-#include "hw/hca.h"
-#include "hw/port.h"
 #include "util/sys.h"
 
 bool uv_capable(unsigned int cap)
@@ -32,20 +30,21 @@ void uv_cred_get(struct uv_cred *c)
 	c->caps = (uint64_t)d[1].effective << 32 | d[0].effective;
 }
 
-uint32_t uv_file_comp_vectors(const struct uv_file *f)
+bool uv_file_has_port(const struct uv_file *f, uint32_t num)
 {
-	const struct uv_driver *d = f->api->driver;
-
-	return d->num_comp_vectors ? d->num_comp_vectors(f->seg, f->hca) : HW_COMP_VECTORS;
+	return num >= 1 && num <= f->device.num_ports;
 }
 
-struct hw_port *uv_file_port(const struct uv_file *f, uint32_t num)
+int uv_file_gid(const struct uv_file *f, uint32_t port, uint64_t index, uint8_t gid[16])
 {
-	struct hw_hca *hca = hw_hca(f->seg, f->hca);
+	static const uint8_t none[16];
+	int r = -EINVAL;
 
-	if (!hca || num < 1 || num > hca->nports || num > HW_MAX_PORTS)
-		return NULL;
-	return hw_port(f->seg, hca->port[num - 1]);
+	if (uv_file_has_port(f, port) && index < f->device.gid_tbl_len)
+		r = f->api->driver->query_gid(f->seg, f->hca, port, (uint32_t)index, gid);
+	if (r)
+		return r;
+	return memcmp(gid, none, sizeof(none)) ? 0 : -ENODATA;
 }
 
 /* The table is made once per process; of two threads that make it one throws its own away. */
@@ -80,6 +79,7 @@ int uv_open(struct uv_system *sys, uint32_t hca, uint32_t file, uint32_t gen, st
 	f->seg = sys->seg;
 	f->api = sys->api;
 	f->hca = hca;
+	sys->driver->get_device(sys->seg, hca, &f->device);
 	f->file = file;
 	f->gen = gen;
 	atomic_store(&f->refs, 1);

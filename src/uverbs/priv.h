@@ -26,8 +26,6 @@
 #include "util/log.h"
 #include "util/rec.h"
 
-struct hw_port;
-
 /* ---- an open file (file.c) ---- */
 
 struct uv_handles { /* lowest free number first, as the kernel's xa_alloc */
@@ -49,7 +47,8 @@ struct uv_file {
 	struct uv_system *sys;
 	struct seg *seg;
 	const struct uv_api *api;
-	uint32_t hca;  /* SEG_T_HCA */
+	uint32_t hca; /* SEG_T_HCA */
+	struct uv_device device;
 	uint32_t file; /* SEG_T_FILE and its generation */
 	uint32_t gen;
 	_Atomic int refs;     /* the open descriptor(s) of this process, each event file */
@@ -66,9 +65,10 @@ struct uv_file {
 
 void uv_file_get(struct uv_file *f);
 void uv_file_put(struct uv_file *f);
-uint32_t uv_file_comp_vectors(const struct uv_file *f);
-/* The port by its number, NULL when the HCA has none such. */
-struct hw_port *uv_file_port(const struct uv_file *f, uint32_t num);
+/* Does the device have a port of this number? */
+bool uv_file_has_port(const struct uv_file *f, uint32_t num);
+/* An entry of a port's table. -EINVAL: there is no such port or index; -ENODATA: it is empty. */
+int uv_file_gid(const struct uv_file *f, uint32_t port, uint64_t index, uint8_t gid[16]);
 void uv_cred_get(struct uv_cred *c);
 
 /* ---- the combined tables (api.c) ---- */

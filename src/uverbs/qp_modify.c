@@ -4,8 +4,6 @@
  * the drivers' common checks, which they ask for. Handlers, called by write.c.
  */
 #include <linux/capability.h>
-#include "hw/hca.h"
-#include "hw/port.h"
 #include "uverbs/priv.h"
 
 #define STANDARD_BITS ((1u << 21) - 1)
@@ -54,10 +52,10 @@ static int check_ports(const struct uv_qp *qp, struct ib_uverbs_modify_qp *c)
 {
 	const struct uv_file *f = qp->obj.file;
 
-	if (c->attr_mask & IBV_QP_PORT && !uv_file_port(f, c->port_num))
+	if (c->attr_mask & IBV_QP_PORT && !uv_file_has_port(f, c->port_num))
 		return uv_no(-EINVAL, "port_num is no port of the device");
 	if (c->attr_mask & IBV_QP_AV) {
-		if (!uv_file_port(f, c->dest.port_num))
+		if (!uv_file_has_port(f, c->dest.port_num))
 			return uv_no(-EINVAL, "dest.port_num is no port of the device");
 		if (c->attr_mask & IBV_QP_STATE && c->qp_state == IBV_QPS_RTR) {
 			if (c->dest.port_num != qp->port)
@@ -71,23 +69,19 @@ static int check_ports(const struct uv_qp *qp, struct ib_uverbs_modify_qp *c)
 		}
 	}
 	if (c->attr_mask & IBV_QP_ALT_PATH &&
-	    (!uv_file_port(f, c->alt_port_num) || c->alt_port_num != c->alt_dest.port_num))
+	    (!uv_file_has_port(f, c->alt_port_num) || c->alt_port_num != c->alt_dest.port_num))
 		return uv_no(-EINVAL, "alt_port_num is not that of alt_dest, or no port");
 	return 0;
 }
 
 static int check_gid(const struct uv_file *f, const struct ib_uverbs_qp_dest *d)
 {
-	static const uint8_t none[16];
-	struct hw_port *p = uv_file_port(f, d->port_num);
+	uint8_t gid[16];
+	int r = d->is_global ? uv_file_gid(f, d->port_num, d->sgid_index, gid) : 0;
 
-	if (!d->is_global)
-		return 0;
-	if (!p || d->sgid_index >= HW_GIDS)
-		return uv_no(-EINVAL, "sgid_index is outside the port's table");
-	return memcmp(p->gid[d->sgid_index], none, sizeof(none))
-		       ? 0
-		       : uv_no(-ENODATA, "the GID at sgid_index is empty");
+	if (r == -EINVAL)
+		return uv_no(r, "sgid_index is outside the port's table");
+	return r ? uv_no(r, "the GID at sgid_index is empty") : 0;
 }
 
 static int check_values(const struct uv_qp *qp, const struct ib_uverbs_modify_qp *c)
@@ -141,11 +135,13 @@ static void fill(const struct ib_uverbs_modify_qp *c, struct ibv_qp_attr *a)
 
 int uv_modify_qp_check(const struct uv_qp *qp, const struct uv_qp_modify *m)
 {
+	const uint32_t pkeys = qp->obj.file->device.pkey_tbl_len;
+
 	if (!uv_modify_qp_is_ok(m->cur_state, m->new_state, qp->qp_type, m->mask))
 		return uv_no(-EINVAL, "no such transition with this attr_mask for the QP's type");
-	if (m->mask & IBV_QP_PKEY_INDEX && m->attr.pkey_index >= HW_PKEYS)
+	if (m->mask & IBV_QP_PKEY_INDEX && m->attr.pkey_index >= pkeys)
 		return uv_no(-EINVAL, "pkey_index is outside the port's table");
-	if (m->mask & IBV_QP_ALT_PATH && m->attr.alt_pkey_index >= HW_PKEYS)
+	if (m->mask & IBV_QP_ALT_PATH && m->attr.alt_pkey_index >= pkeys)
 		return uv_no(-EINVAL, "alt_pkey_index is outside the port's table");
 	if (m->mask & IBV_QP_PATH_MTU &&
 	    (m->attr.path_mtu < IBV_MTU_256 || m->attr.path_mtu > IBV_MTU_4096))

@@ -64,7 +64,7 @@ static int make_cq(struct uv_bundle *b, struct uv_cq *cq, uint32_t cqe, uint32_t
 {
 	int r;
 
-	if (vector < uv_file_comp_vectors(b->file))
+	if (vector < b->file->device.num_comp_vectors)
 		r = b->file->api->driver->create_cq(cq, cqe, vector, flags, &b->udata);
 	else
 		r = uv_why(b, -EINVAL, "comp_vector: less than num_comp_vectors");
@@ -84,7 +84,7 @@ static int create_cq(struct uv_bundle *b, const struct ib_uverbs_ex_create_cq *c
 	struct uv_cq *cq;
 	int r;
 
-	if (cmd->comp_vector >= uv_file_comp_vectors(b->file))
+	if (cmd->comp_vector >= b->file->device.num_comp_vectors)
 		return uv_why(b, -EINVAL, "comp_vector: less than num_comp_vectors");
 	r = uv_new(b, &uv_type_cq, &o);
 	if (r)

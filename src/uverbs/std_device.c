@@ -3,8 +3,6 @@
  * The DEVICE object: contexts, queries of device and ports, GIDs, INVOKE_WRITE. Handlers, called
  * by ioctl.c and write.c.
  */
-#include "hw/hca.h"
-#include "hw/port.h"
 #include "uverbs/priv.h"
 
 /* ---- context ---- */
@@ -38,7 +36,7 @@ static int out_optional(struct uv_bundle *b, uint16_t attr, const void *p, size_
 static int get_context(struct uv_bundle *b)
 {
 	uint64_t core = IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS;
-	uint32_t vectors = uv_file_comp_vectors(b->file);
+	uint32_t vectors = b->file->device.num_comp_vectors;
 	int r;
 
 	r = out_optional(b, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, &vectors, sizeof(vectors));
@@ -51,7 +49,7 @@ int uv_cmd_get_context(struct uv_bundle *b)
 {
 	struct ib_uverbs_get_context cmd;
 	struct ib_uverbs_get_context_resp resp = {.num_comp_vectors =
-							  uv_file_comp_vectors(b->file)};
+							  b->file->device.num_comp_vectors};
 	struct uv_context *before = b->ctx;
 	struct uv_object *o;
 	int r;
@@ -76,7 +74,7 @@ int uv_cmd_get_context(struct uv_bundle *b)
 static int query_context(struct uv_bundle *b)
 {
 	uint64_t core = IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS;
-	uint32_t vectors = uv_file_comp_vectors(b->file);
+	uint32_t vectors = b->file->device.num_comp_vectors;
 	const struct uv_driver *d = b->file->api->driver;
 	int r;
 
@@ -211,7 +209,7 @@ static int query_one_port(struct uv_bundle *b, uint32_t num, struct ib_uverbs_qu
 	struct ibv_port_attr a = {0};
 	int ret;
 
-	if (!uv_file_port(b->file, num))
+	if (!uv_file_has_port(b->file, num))
 		return uv_why(b, -EINVAL, "no such port");
 	ret = b->file->api->driver->query_port(b->ctx, num, &a);
 	*r = (struct ib_uverbs_query_port_resp){
@@ -274,32 +272,25 @@ int uv_cmd_query_port(struct uv_bundle *b)
 
 /* ---- GIDs ---- */
 
-static bool gid_valid(const uint8_t gid[16])
-{
-	static const uint8_t zero[16];
-
-	return memcmp(gid, zero, sizeof(zero)) != 0;
-}
-
-static void gid_entry(struct ib_uverbs_gid_entry *e, const struct hw_port *p, uint32_t i)
+static int gid_entry(const struct uv_file *f, uint32_t port, uint64_t i,
+		     struct ib_uverbs_gid_entry *e)
 {
 	*e = (struct ib_uverbs_gid_entry){
-		.gid_index = i, .port_num = p->num, .gid_type = IBV_GID_TYPE_IB};
-	memcpy(e->gid, p->gid[i], sizeof(p->gid[i]));
+		.gid_index = (uint32_t)i, .port_num = port, .gid_type = IBV_GID_TYPE_IB};
+	return uv_file_gid(f, port, i, (uint8_t *)e->gid);
 }
 
 static int query_gid_entry(struct uv_bundle *b)
 {
 	uint64_t i = uv_b_const(b, UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX, 0);
-	struct hw_port *p =
-		uv_file_port(b->file, (uint32_t)uv_b_const(b, UVERBS_ATTR_QUERY_GID_ENTRY_PORT, 0));
+	uint32_t port = (uint32_t)uv_b_const(b, UVERBS_ATTR_QUERY_GID_ENTRY_PORT, 0);
 	struct ib_uverbs_gid_entry e;
+	int r = gid_entry(b->file, port, i, &e);
 
-	if (!p || i >= HW_GIDS)
-		return uv_why(b, -EINVAL, "no such port, or no such entry in its table");
-	if (!gid_valid(p->gid[i]))
-		return uv_why(b, -ENODATA, "the entry is empty");
-	gid_entry(&e, p, (uint32_t)i);
+	if (r == -EINVAL)
+		return uv_why(b, r, "no such port, or no such entry in its table");
+	if (r)
+		return uv_why(b, r, "the entry is empty");
 	return uv_b_out_zero(b, UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, &e, sizeof(e));
 }
 
@@ -321,22 +312,21 @@ static int query_gid_table(struct uv_bundle *b)
 {
 	struct uv_attr *out = uv_b_attr(b, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES);
 	uint64_t size = uv_b_const(b, UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, 0), n = 0;
-	struct hw_port *p;
+	const struct uv_device *d = &b->file->device;
 	int r;
 
 	if (!size || out->len % size || out->len < size)
 		return uv_why(b, -EINVAL,
 			      "RESP_ENTRIES is no whole number of entries of ENTRY_SIZE");
-	for (uint32_t num = 1; (p = uv_file_port(b->file, num)); num++)
-		for (uint32_t i = 0; i < HW_GIDS; i++) {
+	for (uint32_t num = 1; num <= d->num_ports; num++)
+		for (uint32_t i = 0; i < d->gid_tbl_len; i++) {
 			struct ib_uverbs_gid_entry e;
 
-			if (!gid_valid(p->gid[i]))
+			if (gid_entry(b->file, num, i, &e))
 				continue;
 			if (n >= out->len / size)
 				return uv_why(b, -EINVAL,
 					      "RESP_ENTRIES has no room for all entries");
-			gid_entry(&e, p, i);
 			if (put_entry(out->data + n++ * size, &e, size))
 				return -EFAULT;
 		}

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Protection domains and address handles. Handlers, called by ioctl.c and write.c. */
-#include "hw/hca.h"
-#include "hw/port.h"
 #include "uverbs/priv.h"
 
 /* ---- PD ---- */
@@ -87,18 +85,14 @@ const struct uv_type uv_type_ah = {
 	.destroy = ah_destroy,
 };
 
-static int ah_check_gid(struct uv_bundle *b, const struct ib_uverbs_ah_attr *a)
+static int ah_check_gid(const struct uv_file *f, const struct ib_uverbs_ah_attr *a)
 {
-	static const uint8_t none[16];
-	struct hw_port *p = uv_file_port(b->file, a->port_num);
+	uint8_t gid[16];
+	int r = a->is_global ? uv_file_gid(f, a->port_num, a->grh.sgid_index, gid) : 0;
 
-	if (!a->is_global)
-		return 0;
-	if (!p || a->grh.sgid_index >= HW_GIDS)
-		return uv_no(-EINVAL, "no such port, or no such sgid_index in its table");
-	return memcmp(p->gid[a->grh.sgid_index], none, sizeof(none))
-		       ? 0
-		       : uv_no(-ENODATA, "sgid_index: the entry is empty");
+	if (r == -EINVAL)
+		return uv_no(r, "no such port, or no such sgid_index in its table");
+	return r ? uv_no(r, "sgid_index: the entry is empty") : 0;
 }
 
 int uv_cmd_create_ah(struct uv_bundle *b)
@@ -114,12 +108,12 @@ int uv_cmd_create_ah(struct uv_bundle *b)
 		r = uv_new(b, &uv_type_ah, &o);
 	if (r)
 		return r;
-	if (!uv_file_port(b->file, cmd.attr.port_num))
+	if (!uv_file_has_port(b->file, cmd.attr.port_num))
 		return uv_why(b, -EINVAL, "port_num is no port of the device");
 	pd = uv_get(b, &uv_type_pd, cmd.pd_handle, UV_READ, &r);
 	if (!pd)
 		return r;
-	r = ah_check_gid(b, &cmd.attr);
+	r = ah_check_gid(b->file, &cmd.attr);
 	if (r)
 		return r;
 	ah = (struct uv_ah *)o;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the tests of this folder share: a segment with one HCA of two ports, a driver that makes
- * nothing but notes, and a shim of an array.
+ * What the tests of this folder share: a segment, a driver that makes nothing but notes, and a shim
+ * of an array.
  */
 #ifndef SOFTHCA_UVERBS_TEST_H
 #define SOFTHCA_UVERBS_TEST_H
@@ -15,7 +15,8 @@
 #include "uverbs/priv.h"
 
 #define MAX_FD 256
-#define FAKE_NS 0x1000 /* the driver's ids */
+#define FAKE_NS 0x1000                                                    /* the driver's ids */
+enum { FAKE_PORTS = 2, FAKE_VECTORS = 5, FAKE_GIDS = 6, FAKE_PKEYS = 3 }; /* its device */
 
 struct env {
 	struct seg s;

@@ -53,6 +53,26 @@ static int query_device(struct uv_context *ctx, struct uv_device_attr *a, struct
 	return 0;
 }
 
+static void get_device(struct seg *s, uint32_t hca, struct uv_device *d)
+{
+	*d = (struct uv_device){FAKE_PORTS, FAKE_VECTORS, FAKE_GIDS, FAKE_PKEYS};
+}
+
+/* Port n has fe00::n, port 2 also fd00:: at 3. */
+static int query_gid(struct seg *s, uint32_t hca, uint32_t port, uint32_t index, uint8_t gid[16])
+{
+	assert_in_range(port, 1, FAKE_PORTS);
+	assert_in_range(index, 0, FAKE_GIDS - 1);
+	memset(gid, 0, 16);
+	if (index == 0) {
+		gid[0] = 0xfe;
+		gid[15] = (uint8_t)port;
+	} else if (port == 2 && index == 3) {
+		gid[0] = 0xfd;
+	}
+	return 0;
+}
+
 static int query_port(struct uv_context *ctx, uint32_t port, struct ibv_port_attr *a)
 {
 	a->lid = (uint16_t)(10 + port);
@@ -339,6 +359,8 @@ const struct uv_driver fake_driver = {
 	.dealloc_ucontext = dealloc_ucontext,
 	.query_ucontext = query_ucontext,
 	.query_device = query_device,
+	.get_device = get_device,
+	.query_gid = query_gid,
 	.query_port = query_port,
 	.alloc_pd = alloc_pd,
 	.dealloc_pd = dealloc_pd,

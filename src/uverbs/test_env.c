@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The fake shim and supervisor of this folder's tests: see test.h. */
 #include "uverbs/test.h"
-#include "hw/hca.h"
-#include "hw/port.h"
 #include "util/test_tmp.h"
 
 struct env *env;
@@ -71,25 +69,6 @@ static void *fd_lookup(int fd, enum seg_file_kind kind)
 	return fd < 0 || fd >= MAX_FD || env->fd_kind[fd] != (int)kind ? NULL : env->fd_obj[fd];
 }
 
-static void make_hca(void)
-{
-	struct hw_hca *h;
-
-	assert_int_equal(seg_alloc(&env->s, SEG_T_HCA, SEG_OWNER_DEVICE, &env->hca), 0);
-	h = hw_hca(&env->s, env->hca);
-	h->nports = 2;
-	for (uint32_t i = 0; i < 2; i++) {
-		struct hw_port *p;
-
-		assert_int_equal(seg_alloc(&env->s, SEG_T_PORT, SEG_OWNER_DEVICE, &h->port[i]), 0);
-		p = hw_port(&env->s, h->port[i]);
-		p->num = i + 1;
-		p->gid[0][0] = 0xfe;
-		p->gid[0][15] = (uint8_t)(i + 1);
-	}
-	hw_port(&env->s, h->port[1])->gid[3][0] = 0xfd;
-}
-
 int env_setup_driver(void **state, const struct uv_driver *driver)
 {
 	char path[300];
@@ -105,7 +84,8 @@ int env_setup_driver(void **state, const struct uv_driver *driver)
 	snprintf(path, sizeof(path), "%s/ev", env->s.dir);
 	if (mkdir(path, 0700))
 		return -1;
-	make_hca();
+	if (seg_alloc(&env->s, SEG_T_HCA, SEG_OWNER_DEVICE, &env->hca))
+		return -1;
 	env->driver = *driver;
 	env->sys = (struct uv_system){
 		.seg = &env->s,

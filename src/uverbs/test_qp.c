@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The QP state machine's rules, MODIFY_QP and QUERY_QP. */
-#include "hw/hca.h"
 #include "uverbs/test.h"
 
 #define S IBV_QP_STATE
@@ -140,7 +139,7 @@ static void bad_attributes_of_init(void **state)
 	m.port_num = 0;
 	assert_int_equal(modify(m), -EINVAL);
 	m = good;
-	m.pkey_index = HW_PKEYS;
+	m.pkey_index = FAKE_PKEYS;
 	assert_int_equal(modify(m), -EINVAL);
 	m = good;
 	m.attr_mask |= 1u << 21;
@@ -176,7 +175,7 @@ static void bad_attributes_of_rtr(void **state)
 	m.dest.is_global = 1;
 	m.dest.sgid_index = 1;
 	assert_int_equal(modify(m), -ENODATA);
-	m.dest.sgid_index = HW_GIDS;
+	m.dest.sgid_index = FAKE_GIDS;
 	assert_int_equal(modify(m), -EINVAL);
 	m.dest.sgid_index = 0;
 	m.dest.dgid[3] = 0x33;
@@ -228,7 +227,7 @@ static void alternate_path(void **state)
 	m.alt_port_num = 2;
 	assert_int_equal(modify(m), -EINVAL); /* not the path's */
 	m.alt_dest.port_num = 2;
-	m.alt_pkey_index = HW_PKEYS;
+	m.alt_pkey_index = FAKE_PKEYS;
 	assert_int_equal(modify(m), -EINVAL);
 	m.alt_pkey_index = 0;
 	assert_int_equal(modify(m), 0);

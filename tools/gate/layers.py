@@ -9,7 +9,7 @@ INCLUDE = re.compile(r'\s*#\s*include\s*"([^"]+)"')
 
 
 def matrix(text):
-    """Layer to the layers that it and that only its tests may include, in the order of the lines; what is wrong."""
+    """Layer to the layers or headers that it and that only its tests may include, in the order of the lines; what is wrong."""
     allowed, tests, bad = {}, {}, []
     for n, line in enumerate(text.splitlines(), 1):
         line = line.split('#')[0].strip()
@@ -22,9 +22,9 @@ def matrix(text):
         rest, _, extra = rest.partition('+')
         allowed[layer], tests[layer] = rest.split(), extra.split()
         bad += [f'tools/layers:{n}: {layer} may not include {to}: no line above is for it'
-                for to in allowed[layer] if to not in list(allowed)[:-1]]
+                for to in allowed[layer] if to.split('/')[0] not in list(allowed)[:-1]]
         if len(set(allowed[layer])) < len(allowed[layer]):
-            bad.append(f'tools/layers:{n}: a layer stands there twice')
+            bad.append(f'tools/layers:{n}: a layer or header stands there twice')
     return allowed, tests, bad
 
 
@@ -52,8 +52,8 @@ def problems(text, files):
             ok = to in order and layer != 'devx' and (
                 order.index(to) < order.index(layer) or to in tests[layer])
         else:
-            ok = to in allowed[layer]
-            used.add((layer, to))
+            ok = to in allowed[layer] or path in allowed[layer]
+            used |= {(layer, to), (layer, path)}
         if not ok:
             bad.append(f'{f}:{n}: {layer} may not include {path} (tools/layers)')
     folders = {f.split('/')[1] for f in files}
