@@ -5,8 +5,6 @@
  */
 #include "engine/priv.h"
 #include "hw/cq.h"
-#include "hw/qp.h"
-#include "hw/qp_state.h"
 #include "hw/evq.h"
 #include "util/point.h"
 
@@ -16,17 +14,6 @@
 #define CQ_COUNTER 0xffffffu /* indices in doorbell records have 24 bits */
 
 uint64_t (*eng_clock)(void) = clock_now_ns;
-
-void cqe_init(struct eng_cqe *c, uint32_t opcode, const struct hw_qp *qp, uint32_t qpn,
-	      uint32_t wqe_counter)
-{
-	memset(c, 0, sizeof(*c));
-	LAYOUT_SET(cqe64, c->b, srqn_uidx, qp->user_index & 0xffffff);
-	LAYOUT_SET(cqe64, c->b, timestamp, eng_clock());
-	LAYOUT_SET(cqe64, c->b, qpn, qpn);
-	LAYOUT_SET(cqe64, c->b, wqe_counter, wqe_counter & 0xffff);
-	LAYOUT_SET(cqe64, c->b, opcode, opcode);
-}
 
 void cqe_set_error(struct eng_cqe *c, enum eng_why why)
 {

@@ -7,7 +7,6 @@
 #include "engine/priv.h"
 #include "engine/transport.h"
 #include "hw/qctr.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "wire/prm/dct.h"
 #include "wire/prm/eq.h"

@@ -9,10 +9,12 @@
 #ifndef SOFTHCA_ENGINE_ENGINE_H
 #define SOFTHCA_ENGINE_ENGINE_H
 
-#include "hw/qp.h"
 #include "hw/qp_state.h"
+#include "segment/mem.h"
+#include "segment/seg.h"
 
 struct hw_cq;
+struct hw_qp;
 struct hw_srq;
 struct hw_mkey;
 

@@ -4,9 +4,9 @@
  * process that registered them resumes them (DESIGN.md 6). Also the poll mode's look at doorbells.
  */
 #include "engine/priv.h"
+#include "engine/qp.h"
 #include "hw/cq.h"
 #include "hw/evtarget.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/share.h"
 #include "hw/srq.h"

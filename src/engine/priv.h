@@ -14,9 +14,8 @@
 #include "fabric/path.h"
 #include "hw/cq.h"
 #include "hw/mkey.h"
-#include "hw/qctr.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
+#include "hw/rq_ahead.h"
 #include "segment/proc.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -156,15 +155,6 @@ struct eng_cqe {
 	enum eng_why why; /* of one with error, for the trace */
 };
 
-/* Into the set of Q counters that a QP names, if any. */
-static inline void eng_count(const struct seg *s, const struct hw_qp *qp, enum hw_qc what)
-{
-	struct hw_qctr *c = qp->qctr ? hw_qctr(s, qp->qctr) : NULL;
-
-	if (c)
-		atomic_fetch_add_explicit(&c->n[what], 1, memory_order_relaxed);
-}
-
 /* The engine's clock: clock_now_ns(), or a test's. */
 extern uint64_t (*eng_clock)(void);
 
@@ -283,8 +273,6 @@ bool umr_may_invalidate(struct eng_run *r);
 enum eng_out umr_invalidate(struct eng_run *r);
 
 /* cq.c */
-void cqe_init(struct eng_cqe *c, uint32_t opcode, const struct hw_qp *qp, uint32_t qpn,
-	      uint32_t wqe_counter);
 void cqe_set_error(struct eng_cqe *c, enum eng_why why);
 /* Lock it, and count what a dead holder left; cq_abort() lets go. 0 or -ETIMEDOUT. */
 int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn);
@@ -387,14 +375,6 @@ bool way_back(struct eng_run *r, const struct hw_qp *peer, uint32_t port);
 void way_request(struct eng_run *r, const struct eng_op *op, bool grh, struct fab_pkts *k);
 /* Those of its answer, counted on r->back. An acknowledgement alone is no packet here. */
 void way_count_answer(struct eng_run *r, const struct eng_op *op, const struct hw_qp *peer);
-/* Does this QP take requests now? */
-static inline bool qp_receives(const struct hw_qp *qp)
-{
-	uint32_t st = atomic_load_explicit(&qp->state, memory_order_acquire);
-
-	return st == HW_QPS_RTR || st == HW_QPS_RTS || st == HW_QPS_SQD || st == HW_QPS_SQER;
-}
-
 /*
  * resp_lock.c. resp_lock(): 0; -ETIMEDOUT; -ECANCELED: our gate is shut, ENG_AGAIN. _ctrl: a
  * command, as patient as seg_lock() is for `ns`. All but the holder of the lock must expect the
@@ -471,19 +451,6 @@ void resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type)
 /* What a failed mem_* call between r->local and r->remote means. ENG_FAILED with r->why
  * ENG_W_LOCAL_FAULT or ENG_W_REMOTE_FAULT or _REFUSED; ENG_SILENT. */
 enum eng_out resp_copy_failed(struct eng_run *r, int rc);
-/* Under sq_lock: the requester's own completion for a message is written, or will not be. */
-static inline void ack_end(struct hw_qp *qp)
-{
-	uint32_t seq = atomic_load_explicit(&qp->ack_seq, memory_order_relaxed);
-
-	/* A responder tired of waiting may do the same at the same time: the same value. */
-	if (seq & 1)
-		atomic_store_explicit(&qp->ack_seq, seq + 1, memory_order_release);
-}
-static inline void resp_aim(struct eng_run *r, const struct hw_qp *qp)
-{
-	r->to = (struct eng_target){qp->srqn, qp->cqn_rcv, qp->pdn, qp->user_index};
-}
 /* sq.c */
 /*
  * The producer index in the doorbell record: a program may have left anything there until it rings.
@@ -524,7 +491,6 @@ bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx, bool overta
 void park_poll_arm(struct seg *s, uint32_t cqn);
 /* Make that process's device thread look at everything of its own. */
 void park_rouse(struct seg *s, uint32_t slot);
-void park_qp(struct seg *s, struct hw_qp *qp, enum hw_park why, uint64_t deadline);
 bool park_ready(struct hw_qp *qp);
 /* Has this QP's WQE waited ENG_PATIENCE_NS for a lock? */
 bool park_patience_ends(struct hw_qp *qp);

@@ -10,7 +10,6 @@
 #include "hw/mkey.h"
 #include "hw/port.h"
 #include "hw/qctr.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/cap.h"
 #include "wire/prm/qp.h"

@@ -8,7 +8,6 @@
 #include "hw/cq.h"
 #include "hw/mkey.h"
 #include "hw/qctr.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "util/point.h"
 #include "util/sys.h"

@@ -18,8 +18,6 @@
 #include "engine/priv.h"
 #include "engine/transport.h"
 #include "hw/cq.h"
-#include "hw/qp.h"
-#include "hw/qp_state.h"
 #include "util/point.h"
 
 #include <errno.h>

@@ -7,7 +7,6 @@
 #include "engine/transport.h"
 #include "hw/cq.h"
 #include "hw/qctr.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 
 #include <errno.h>

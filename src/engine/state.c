@@ -6,7 +6,6 @@
 #include "engine/priv.h"
 #include "engine/transport.h"
 #include "hw/qctr.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include "util/point.h"

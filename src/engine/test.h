@@ -24,7 +24,6 @@
 
 #include "engine/priv.h"
 #include "fabric/fabric.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/evq.h"
 #include "segment/proc.h"
@@ -108,6 +107,9 @@ void t_srq_post(struct t_srq *srq, uint32_t key, void *addr, uint32_t len);
 /* On port `side`; in RST. srq may be NULL. */
 struct t_qp *t_qp_make(struct tb *t, uint32_t side, enum hw_qp_st st, struct t_srq *srq);
 void t_qp_free(struct t_qp *q);
+enum hw_qp_state t_state(const struct t_qp *q);
+/* Does `to` expect the number that `from` sends next? */
+bool t_psns_agree(const struct t_qp *from, const struct t_qp *to);
 /* Through RTR to RTS, at each other. */
 void t_connect(struct t_qp *a, struct t_qp *b);
 void t_rts(struct t_qp *q, struct t_qp *peer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Atomics: what they compute, for all kinds and sizes, once, and against each other. */
 #include "engine/test.h"
-#include "hw/qp_state.h"
+#include "hw/qp.h"
 #include "util/sys.h"
 
 #include <pthread.h>

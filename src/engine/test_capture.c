@@ -4,6 +4,7 @@
 #include "hw/port.h"
 #include "hw/qp_state.h"
 #include "hw/cap.h"
+#include "hw/qp.h"
 
 static struct seg *seg; /* of the capture */
 

@@ -2,6 +2,7 @@
 /* Completion queues: arming, overrun, sizes, resizing. */
 #include "engine/test.h"
 #include "hw/cq.h"
+#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include <infiniband/verbs.h>
 

@@ -4,6 +4,7 @@
 #include "hw/port.h"
 #include "hw/qp_state.h"
 #include "hw/evsub.h"
+#include "hw/qp.h"
 #include "wire/prm/dct.h"
 #include "wire/prm/eq.h"
 #include "wire/prm/qp.h"

@@ -6,6 +6,7 @@
 #include "engine/test.h"
 #include "hw/mkey.h"
 #include "hw/qctr.h"
+#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "wire/prm/qp.h"
 #include <infiniband/verbs.h>

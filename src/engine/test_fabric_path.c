@@ -6,6 +6,7 @@
 #include "hw/flags.h"
 #include "hw/mcg.h"
 #include "hw/port.h"
+#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "subnet/subnet.h"
 #include "wire/prm/qp.h"

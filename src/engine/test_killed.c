@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The engine between processes: peers that die at bad moments. */
 #include "engine/test_procs.h"
+#include "engine/qp.h"
 #include "hw/cq.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include <infiniband/verbs.h>

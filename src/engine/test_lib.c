@@ -461,6 +461,16 @@ struct mlx5_cqe64 *t_received(struct t_qp *q, uint8_t opcode, uint32_t len, uint
 	return c;
 }
 
+enum hw_qp_state t_state(const struct t_qp *q)
+{
+	return (enum hw_qp_state)q->hw->state;
+}
+
+bool t_psns_agree(const struct t_qp *from, const struct t_qp *to)
+{
+	return from->hw->next_send_psn == to->hw->next_rcv_psn;
+}
+
 struct t_sge t_own(struct t_qp *q, uint32_t off, uint32_t len)
 {
 	return (struct t_sge){q->key, (uintptr_t)q->mem + off, len};

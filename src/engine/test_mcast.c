@@ -4,6 +4,7 @@
 #include "hw/flags.h"
 #include "hw/mcg.h"
 #include "hw/port.h"
+#include "hw/qp.h"
 #include "hw/qp_state.h"
 
 #include <string.h>

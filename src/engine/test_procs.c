@@ -2,6 +2,7 @@
 /* The engine between processes: traffic, inherited queues, peers that stop at bad moments. */
 #include "engine/priv.h"
 #include "engine/test_procs.h"
+#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include <pthread.h>

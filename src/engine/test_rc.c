@@ -2,6 +2,7 @@
 /* RC between two QPs of one process: every opcode, and where data and completions end up. */
 #include "engine/test.h"
 #include "hw/port.h"
+#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include <pthread.h>
 

@@ -2,6 +2,7 @@
 /* Who uses a key that goes: queues that run meanwhile, and owners that are stopped. */
 #include "engine/test_procs.h"
 #include "hw/mkey.h"
+#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include <infiniband/verbs.h>

@@ -2,6 +2,7 @@
 /* Shared receive queues: their order, limits, and what is in hand. */
 #include "engine/test.h"
 #include "hw/cq.h"
+#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include <infiniband/verbs.h>

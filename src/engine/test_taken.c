@@ -6,6 +6,7 @@
 #include "engine/test_keys.h"
 #include "engine/test_procs.h"
 #include "hw/mkey.h"
+#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "util/sys.h"
 #include "wire/prm/mkey.h"

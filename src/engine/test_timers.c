@@ -3,6 +3,7 @@
 #include "engine/test.h"
 #include "hw/cq.h"
 #include "hw/port.h"
+#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include <infiniband/verbs.h>
 

@@ -5,6 +5,7 @@
 #include "hw/flags.h"
 #include "hw/mkey.h"
 #include "hw/qctr.h"
+#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 

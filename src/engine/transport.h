@@ -8,6 +8,7 @@
 #define SOFTHCA_ENGINE_TRANSPORT_H
 
 #include "engine/priv.h"
+#include "engine/qp.h"
 
 /* Octets of headers (IBA 5.2); the ICRC is with them. */
 enum {

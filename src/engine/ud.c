@@ -14,7 +14,6 @@
 #include "hw/mkey.h"
 #include "hw/port.h"
 #include "hw/qctr.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/cap.h"
 

@@ -9,6 +9,7 @@
  * hw_qp.took says that it has begun.
  */
 #include "engine/priv.h"
+#include "hw/qp.h"
 #include "hw/mkey.h"
 #include "util/point.h"
 #include "wire/prm/mkey.h"

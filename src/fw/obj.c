@@ -50,6 +50,14 @@ void *fw_find(struct fw_call *k, enum seg_table_id t, uint32_t id)
 	return e && visible(k, &e->flags, e->hca, e->uid) ? e : NULL;
 }
 
+static_assert(offsetof(struct hw_qp, uid) == offsetof(struct fw_elem, uid),
+	      "qp does not start like struct fw_elem");
+
+struct hw_qp *fw_any_qp(struct fw_call *k, uint32_t id)
+{
+	return fw_find(k, SEG_T_QP, id);
+}
+
 struct hw_qp *fw_qp(struct fw_call *k, uint32_t id)
 {
 	struct hw_qp *o = fw_any_qp(k, id);

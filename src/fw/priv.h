@@ -22,8 +22,6 @@
 #include "hw/mkey.h"
 #include "hw/obj.h"
 #include "hw/pd.h"
-#include "hw/qp.h"
-#include "hw/qp_state.h"
 #include "hw/srq.h"
 #include "hw/uar.h"
 #include "hw/xrcd.h"
@@ -98,7 +96,6 @@ FW_FIND(pd, pd, SEG_T_PD)
 FW_FIND(mkey, mkey, SEG_T_MKEY)
 FW_FIND(cq, cq, SEG_T_CQ)
 FW_FIND(srq, srq, SEG_T_SRQ)
-FW_FIND(any_qp, qp, SEG_T_QP) /* or DCT */
 FW_FIND(xrcd, xrcd, SEG_T_XRCD)
 FW_FIND(uar_or_var, uar, SEG_T_UAR)                    /* of any type */
 struct hw_uar *fw_uar(struct fw_call *k, uint32_t id); /* that queues may ring in */
@@ -106,6 +103,7 @@ struct hw_umem *fw_umem(struct fw_call *k, uint32_t id);
 /* The same, made by that kind of command only. */
 struct hw_srq *fw_srq_of(struct fw_call *k, uint32_t srqn, enum hw_srq_type type);
 struct hw_qp *fw_qp(struct fw_call *k, uint32_t qpn);
+struct hw_qp *fw_any_qp(struct fw_call *k, uint32_t id); /* or DCT */
 struct hw_obj *fw_obj(struct fw_call *k, enum hw_obj_kind kind, uint32_t id);
 /*
  * Whether the caller may use, or may change and destroy, what was made under this uid. The driver

@@ -17,6 +17,7 @@
 #include "hw/port.h"
 #include "hw/qctr.h"
 #include "hw/qp.h"
+#include "hw/rq_ahead.h"
 #include "hw/share.h"
 #include "hw/srq.h"
 #include "hw/test_evq.h"

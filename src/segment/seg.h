@@ -49,7 +49,7 @@
 	T(EVSUB, seg_evsub, 256 * K, 1) /* subscriptions to events (evsub.h) */                  \
 	T(EVTAB, seg_evhash, EVSUB_CHAINS, 1) /* chains of them; never claimed (evsub.h) */      \
 	T(WORD, seg_word, MEM_WORD_LOCKS, 1)  /* locks of memory words, never claimed (mem.h) */ \
-	T(AHEAD, hw_rq_ahead, 1 * M + 0x40, 0x40) /* index = qpn; never claimed (qp.h) */        \
+	T(AHEAD, hw_rq_ahead, 1 * M + 0x40, 0x40) /* index = qpn; never claimed (rq_ahead.h) */  \
 	T(AGENT, mad_agent, 64 * K, 1)            /* who receives which MADs (mad.h) */          \
 	T(MSEND, mad_send, 64 * K, 1)             /* MADs that wait for an answer */             \
 	T(MCHAIN, mad_chain, MAD_CHAINS, 1)       /* where they are found; never claimed */      \

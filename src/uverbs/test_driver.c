@@ -3,7 +3,6 @@
 #include "uverbs/test.h"
 #include "hw/cq.h"
 #include "hw/qp.h"
-#include "hw/qp_state.h"
 #include "hw/srq.h"
 
 static int makes(void)

@@ -3,8 +3,7 @@
  */
 #include "uverbs/test.h"
 #include "hw/cq.h"
-#include "hw/qp.h"
-#include "hw/qp_state.h"
+#include "hw/evtarget.h"
 #include "util/test_time.h"
 #include <sys/ioctl.h>
 #include <sys/time.h>
@@ -256,16 +255,15 @@ static void qp_events_go_to_the_default_file(void **state)
 {
 	uint32_t pd = make_pd(), cq = make_cq(NULL, -1, 0);
 	uint32_t h = make_qp(pd, cq, cq, IBV_QPT_RC);
-	struct hw_qp *hw = hw_qp(&env->s, the_qp(h)->qpn);
+	struct uv_target t = fake_driver.qp_target(the_qp(h));
 	struct ib_uverbs_destroy_qp req = {.qp_handle = h};
 	struct ib_uverbs_destroy_qp_resp resp;
 	struct ib_uverbs_async_event_desc a;
-	struct seg_evsrc src = {SEG_T_QP, the_qp(h)->qpn, hw->gen, 1};
+	struct seg_evsrc src = {t.table, t.idx, *(uint32_t *)seg_at(&env->s, t.table, t.idx), 1};
 
-	assert_int_equal(hw->async.evq, env->f->default_async->evq);
-	assert_int_equal(hw->async.cookie, 0x1111);
-	evq_push(&env->s, hw->async.evq, hw->async.evq_gen, src, hw->async.cookie,
-		 IBV_EVENT_QP_FATAL, 0);
+	assert_int_equal(t.at->evq, env->f->default_async->evq);
+	assert_int_equal(t.at->cookie, 0x1111);
+	evq_push(&env->s, t.at->evq, t.at->evq_gen, src, t.at->cookie, IBV_EVENT_QP_FATAL, 0);
 	assert_int_equal(read_event(async_fd(), &a, sizeof(a)), sizeof(a));
 	assert_int_equal(a.element, 0x1111);
 	assert_int_equal(COMMAND(DESTROY_QP, req, resp), 0);

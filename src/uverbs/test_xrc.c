@@ -2,7 +2,7 @@
 /* XRC domains and their target QPs: which operations of the driver are called, and under what lock.
  */
 #include "uverbs/test.h"
-#include "hw/qp.h"
+#include "hw/evtarget.h"
 
 /* ---- the driver's domains */
 
@@ -197,28 +197,28 @@ static void opened_target_gets_events(void **state)
 	struct ib_uverbs_create_qp req = {.qp_type = IBV_QPT_XRC_RECV, .user_handle = 0x1111};
 	struct ib_uverbs_create_qp_resp resp;
 	uint32_t domain, second;
-	struct hw_qp *hw;
+	struct uv_target t;
 	int refs;
 
 	assert_int_equal(open_domain(-1, 0, &domain), 0);
 	req.pd_handle = domain;
 	assert_int_equal(COMMAND(CREATE_QP, req, resp), 0);
-	hw = hw_qp(&env->s, resp.qpn);
-	assert_int_equal(hw->async.cookie, 0x1111);
+	t = fake_driver.qp_target(the_qp(resp.qp_handle));
+	assert_int_equal(t.at->cookie, 0x1111);
 	refs = env->f->default_async->refs;
 	xrc.no_open = -EINVAL;
 	assert_int_equal(open_target(domain, resp.qpn, &second), -EINVAL);
 	assert_int_equal(env->f->default_async->refs, refs);
 	xrc.no_open = 0;
 	assert_int_equal(open_target(domain, resp.qpn, &second), 0);
-	assert_int_equal(hw->async.cookie, 0x2222);
-	assert_int_equal(hw->async.evq, env->f->default_async->evq);
+	assert_int_equal(t.at->cookie, 0x2222);
+	assert_int_equal(t.at->evq, env->f->default_async->evq);
 	assert_int_equal(close_domain(domain), -EBUSY);
 	assert_int_equal(destroy(resp.qp_handle), 0);
 	env->fail = -ETIMEDOUT;
 	assert_int_equal(destroy(second), -ETIMEDOUT);
-	assert_int_equal(hw->async.cookie, 0x2222); /* still its */
-	assert_int_equal(hw->async.evq, env->f->default_async->evq);
+	assert_int_equal(t.at->cookie, 0x2222); /* still its */
+	assert_int_equal(t.at->evq, env->f->default_async->evq);
 	assert_int_equal(destroy(second), 0);
 	assert_int_equal(env->f->default_async->refs, refs - 1);
 	assert_int_equal(close_domain(domain), 0);

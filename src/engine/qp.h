@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the engine's files ask of a QP's fields. Apart from priv.h, which does not need the fields.
+ */
+#ifndef SOFTHCA_ENGINE_QP_H
+#define SOFTHCA_ENGINE_QP_H
+
+#include "engine/priv.h"
+#include "hw/qctr.h"
+#include "hw/qp.h"
+
+/* Into the set of Q counters that a QP names, if any. */
+static inline void eng_count(const struct seg *s, const struct hw_qp *qp, enum hw_qc what)
+{
+	struct hw_qctr *c = qp->qctr ? hw_qctr(s, qp->qctr) : NULL;
+
+	if (c)
+		atomic_fetch_add_explicit(&c->n[what], 1, memory_order_relaxed);
+}
+
+/* Does this QP take requests now? */
+static inline bool qp_receives(const struct hw_qp *qp)
+{
+	uint32_t st = atomic_load_explicit(&qp->state, memory_order_acquire);
+
+	return st == HW_QPS_RTR || st == HW_QPS_RTS || st == HW_QPS_SQD || st == HW_QPS_SQER;
+}
+
+/* Under sq_lock: the requester's own completion for a message is written, or will not be. */
+static inline void ack_end(struct hw_qp *qp)
+{
+	uint32_t seq = atomic_load_explicit(&qp->ack_seq, memory_order_relaxed);
+
+	/* A responder tired of waiting may do the same at the same time: the same value. */
+	if (seq & 1)
+		atomic_store_explicit(&qp->ack_seq, seq + 1, memory_order_release);
+}
+
+static inline void resp_aim(struct eng_run *r, const struct hw_qp *qp)
+{
+	r->to = (struct eng_target){qp->srqn, qp->cqn_rcv, qp->pdn, qp->user_index};
+}
+
+/* A CQE of this QP, but for what its opcode needs besides. */
+static inline void cqe_init(struct eng_cqe *c, uint32_t opcode, const struct hw_qp *qp,
+			    uint32_t qpn, uint32_t wqe_counter)
+{
+	memset(c, 0, sizeof(*c));
+	LAYOUT_SET(cqe64, c->b, srqn_uidx, qp->user_index & 0xffffff);
+	LAYOUT_SET(cqe64, c->b, timestamp, eng_clock());
+	LAYOUT_SET(cqe64, c->b, qpn, qpn);
+	LAYOUT_SET(cqe64, c->b, wqe_counter, wqe_counter & 0xffff);
+	LAYOUT_SET(cqe64, c->b, opcode, opcode);
+}
+
+/* park.c */
+void park_qp(struct seg *s, struct hw_qp *qp, enum hw_park why, uint64_t deadline);
+
+#endif
