@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The documents name what is there: functions and files of the source, and each other. What HOWTOs
 show as examples is in their code blocks, which are not looked at."""
+import glob
 import os
 import re
 import unittest
@@ -9,7 +10,8 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 DOCS = ['README.md', 'CONTRIBUTING.md', 'doc/README.md', 'doc/DESIGN.md', 'doc/STYLE.md', 'doc/GLOSSARY.md',
         'doc/HAZARDS.md', 'doc/HOWTO_ADD_FW_COMMAND.md', 'doc/HOWTO_ADD_METHOD.md',
         'doc/HOWTO_ADD_MAD_ATTRIBUTE.md', 'doc/HOWTO_FUZZ.md',
-        'doc/INTERNALS.md', 'doc/SUPPORT.md']
+        'doc/INTERNALS.md', 'doc/SUPPORT.md'] + sorted(
+            os.path.relpath(f, TOP) for f in glob.glob(os.path.join(TOP, 'doc/internals/*.md')))
 # What an example adds.
 EXAMPLES = {'std_<object>', 'counters', 'std_counters', 'uv_def_counters'}
 OTHERS = {  # of libibverbs, libc and the kernel
@@ -83,8 +85,8 @@ class Names(unittest.TestCase):
         """else links between them lead nowhere"""
         rule = read('doc/meson.build')
         for path in self.files:
-            if re.fullmatch(r'doc/\w+\.md', path):
-                self.assertIn(f"'{os.path.basename(path)}'", rule)
+            if re.fullmatch(r'doc/(\w+/)?[\w-]+\.md', path):
+                self.assertIn(f"'{os.path.relpath(path, 'doc')}'", rule)
 
 
 if __name__ == '__main__':

@@ -12,7 +12,7 @@ OPENING = re.compile(r'(?:^|[.!?:;|] +|\*\*|^\| *)((?:Who|Whose|What|Of|Its)\b(?
 STRINGS = ('src/cli/*.c', 'src/fw/commands.h', 'src/engine/state.c', 'src/uverbs/*.c', 'src/mlx5/*.c',
            'src/umad/*.c', 'src/super/*.c', 'src/subnet/*.c', 'src/topo/*.c', 'src/wire/mad/names.c', 'src/shim/**/*.c')
 DOCS = ('README.md', 'CONTRIBUTING.md', 'doc/README.md', 'doc/DESIGN.md', 'doc/GLOSSARY.md',
-        'doc/HAZARDS.md', 'doc/HOWTO_*.md', 'doc/SUPPORT.md')
+        'doc/HAZARDS.md', 'doc/HOWTO_*.md', 'doc/INTERNALS.md', 'doc/internals/*.md', 'doc/SUPPORT.md')
 
 
 def files(*patterns):
