@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the process's attachment to the fabric (link, segment, uverbs system) and the open files'
- * beginning and end. Called by the wrappers through attach.h; calls link, fabric, uverbs.
+ * Owns the process's attachment to the fabric (link to the supervisor, segment, uverbs system), and
+ * opens and ends files. The wrappers call it through attach.h; it calls link, fabric, uverbs.
  *
- * Attached at the first open of a device, and again by a fork child the first time that it uses
- * something inherited. One thread attaches, the others wait; all with signals blocked.
+ * A process attaches at its first open of a device; a fork child attaches again when it first uses
+ * an inherited file. One thread attaches, the others wait; all block signals.
  */
 #include "shim/attach.h"
 #include "fabric/fabric.h"
@@ -30,7 +30,7 @@
 #include <sys/mman.h>
 
 enum { DETACHED, BUSY, ATTACHED };
-/* This thread is attaching: what that calls, of a library that is put before libc, may call us. */
+/* This thread is attaching. Code of another preloaded library that it calls may call us. */
 static __thread bool attaching __attribute__((tls_model("initial-exec")));
 
 static struct {
@@ -41,7 +41,7 @@ static struct {
 	uint32_t host; /* SEG_T_HOST */
 } at = {.link = {.fd = -1, .alive = -1}, .seg = {.fd = -1, .self = SEG_NONE}};
 
-/* Whose tables these are; 0 until the first thing is put into them. */
+/* The pid that owns these tables; 0 until the first entry is made. */
 static _Atomic int owner_pid;
 
 bool shim_owns_tables(void)
@@ -53,10 +53,12 @@ bool shim_owns_tables(void)
 	return atomic_compare_exchange_strong(&owner_pid, &owner, pid) || owner == pid;
 }
 
-/* ---- forks ----
+/*
+ * ---- forks ----
  *
- * The child has a copy of whatever the other threads were in the middle of: mutexes held for ever,
- * lists half changed. So a fork waits until nobody is inside, and who comes later waits for it.
+ * The child gets a copy of the other threads' unfinished changes: mutexes held for ever, lists half
+ * changed. A fork therefore waits until no thread is inside, and threads that arrive later wait for
+ * the fork.
  */
 
 #define FORKING                                                                          \
@@ -67,7 +69,7 @@ bool shim_owns_tables(void)
 
 static _Atomic uint32_t gate;
 static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
-/* This thread is in fork(): a handler that runs there must not wait for the end of it. */
+/* This thread is in fork(): a handler that runs in it must not wait for the fork's end. */
 static __thread uint32_t in_fork __attribute__((tls_model("initial-exec")));
 
 void shim_gate_enter(void)
@@ -213,7 +215,7 @@ static int attach(void)
 	if (!shim_owns_tables() || attaching)
 		return -EAGAIN;
 	shim_enter(&old);
-	attaching = true; /* with signals blocked: a handler's open() is not such a call */
+	attaching = true; /* signals are blocked here, so a handler's open() does not count */
 	shim_start();
 	for (;;) {
 		s = DETACHED;
@@ -250,7 +252,8 @@ void shim_forked(void)
 
 	in_fork--;
 	atomic_store(&gate, in_fork * FORKING + (depth && !in_fork ? 1 : 0));
-	trap_fork_done(); /* also where nothing was ever opened: shim_forking() ran there too */
+	/* also if the parent never opened a device: shim_forking() ran there, too */
+	trap_fork_done();
 	node_forked();
 	heap_forked();
 	evq_forked();
@@ -275,7 +278,7 @@ struct seg_proc *shim_own_slot(void)
 
 /* ---- open files ---- */
 
-/* What was asked for when it was opened, and its entry in the table of descriptors. */
+/* The parameters of the open, and the file's entry in the descriptor table. */
 static int publish_node(int fd, enum seg_file_kind kind, uint32_t file, uint32_t gen,
 			uint32_t minor, int flags, void *obj)
 {
@@ -286,7 +289,7 @@ static int publish_node(int fd, enum seg_file_kind kind, uint32_t file, uint32_t
 	return publish(fd, kind, file, gen, minor, flags & O_ACCMODE, obj);
 }
 
-/* `fd` if nothing has failed, else what has: the file is given back. */
+/* Returns `fd` if nothing has failed, else the error; then the file is given back. */
 static int opened(int fd, uint32_t file, uint32_t gen, int err)
 {
 	if (!err)
@@ -314,7 +317,7 @@ static int open_uverbs(struct uv_system *sys, uint32_t hca, uint32_t minor, int 
 	return opened(fd, file, gen, r);
 }
 
-/* umad, issm. All of it is in the segment: there is no object of ours behind the descriptor. */
+/* umad, issm: their whole state is in the segment, so the descriptor has no object of ours. */
 static int open_of_port(uint32_t port, enum seg_file_kind kind, uint32_t minor, int flags)
 {
 	const struct hw_port *p = hw_port(&at.seg, port);
@@ -334,7 +337,7 @@ static bool is_issm(uint32_t minor)
 	return minor >= FAB_ISSM_MINOR(0) && minor < FAB_UVERBS_MINOR(0);
 }
 
-/* The node's number to what it stands for; -ENXIO. -EBUSY: an issm that is open already. */
+/* Translates the node's number to its device; -ENXIO. -EBUSY: an issm that is open already. */
 static int open_node(struct uv_system *sys, uint32_t minor, int flags)
 {
 	const struct hw_host *host = seg_live(&at.seg, SEG_T_HOST, at.host);
@@ -362,7 +365,10 @@ static uint32_t issm_holder(uint32_t minor)
 	return p ? atomic_load(&p->issm) : 0;
 }
 
-/* Until it is no longer this one's. Without a time, so that the kernel restarts it (SA_RESTART). */
+/*
+ * Wait until the process no longer has it open. No timeout, so that the kernel restarts the wait
+ * (SA_RESTART).
+ */
 static long issm_wait(uint32_t minor, uint32_t holder)
 {
 	struct hw_port *p = issm_port(minor);
@@ -403,13 +409,18 @@ int shim_dev_open(uint32_t minor, int flags)
 			return r;
 		if (flags & O_NONBLOCK)
 			return -EAGAIN;
-		/* With the program's signals: a handler without SA_RESTART ends it. */
+		/*
+		 * Signals are as the program has them: a handler without SA_RESTART ends the wait.
+		 */
 		if (issm_wait(minor, holder) == -EINTR)
 			return -EINTR;
 	}
 }
 
-/* Which open file of the fabric the kernel's object is: of another process, or ours before exec. */
+/*
+ * Finds the fabric's open file behind a kernel object that another process opened, or this process
+ * before an exec.
+ */
 static bool find_file(struct shim_file *f)
 {
 	seg_for_each_live (&at.seg, SEG_T_FILE, i) {
@@ -448,7 +459,8 @@ bool shim_file_umad(struct shim_file *f, struct umad_file *u)
 	if (shim_attach(&sys) || (f->file == SEG_NONE && !find_file(f)) || f->kind != SEG_FILE_UMAD)
 		return false;
 	*u = (struct umad_file){&at.seg, f->file, f->gen};
-	if (f->minor == NODE_NONE) { /* came over exec or a socket: a FIFO until now */
+	/* inherited or received through a socket: it was only a FIFO until now */
+	if (f->minor == NODE_NONE) {
 		f->accmode = O_RDWR;
 		f->minor = FAB_UMAD_MINOR(umad_minor(u));
 	}
@@ -475,7 +487,9 @@ void shim_file_ended(struct shim_file *f)
 	if (!attach() && (f->file != SEG_NONE || find_file(f))) {
 		int r = link_file_closed(&at.link, f->file, f->gen);
 
-		/* -ENOENT: the supervisor saw the end by itself, between close(2) and this. */
+		/*
+		 * -ENOENT: the supervisor noticed the end by itself between close(2) and this call.
+		 */
 		last = r > 0 || r == -ENOENT;
 	}
 	TRACE(LOG_SHIM, "file %u.%u kind %u: closed here%s", f->file, f->gen, f->kind,
@@ -490,8 +504,8 @@ void shim_file_ended(struct shim_file *f)
 }
 
 /*
- * Our kernel objects say who they are by their name: memfds "softhca-uverbs<N>" and
- * "softhca-issm<N>", FIFOs below the fabric's directory. True if fd is one; *minor for a memfd.
+ * The names of our kernel objects identify them: memfds "softhca-uverbs<N>" and "softhca-issm<N>",
+ * FIFOs below the fabric's directory. True if fd is one; *minor for a memfd.
  */
 static bool is_ours(int fd, uint32_t *minor)
 {

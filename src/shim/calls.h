@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the wrappers of a call and its raw form, syscall(), have in common: the work, which is given
- * the next definition of whatever name the program has called (wrap.h says why).
+ * Functions shared by the wrappers of a call and of its raw form, syscall(). Each is given the next
+ * definition of the name that the program called (wrap.h says why).
  */
 #ifndef SOFTHCA_SHIM_CALLS_H
 #define SOFTHCA_SHIM_CALLS_H

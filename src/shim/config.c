@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the library's configuration: the environment, read once. Called by every wrapper, so at
- * times before any library has been initialised, and from inside the start-up of others. It calls
- * nothing that another library can have replaced (a sanitizer's strlen() starts the sanitizer,
- * which calls mmap(), which is ours): raw system calls and loops of its own. meson.build compiles
- * it so that the compiler makes no calls of the loops; tests/shim/symbols.py looks at the result.
+ * Owns the library's configuration: the environment, read once. Every wrapper calls it, sometimes
+ * before any library has been initialised, or during the start-up of another library. It must not
+ * call a function that another library can replace (a sanitizer's strlen() starts the sanitizer,
+ * which calls mmap(), which is ours), so it uses raw system calls and its own loops. meson.build
+ * compiles it so that the compiler makes no calls of the loops; tests/shim/symbols.py checks the
+ * result.
  */
 #include "shim/files/paths.h"
 #include "shim/shim.h"
@@ -15,10 +16,10 @@
 #include <sys/auxv.h>
 
 static struct shim_config config;
-enum { UNREAD = 0, READ = -1 }; /* else: the thread that reads it */
+enum { UNREAD = 0, READ = -1 }; /* otherwise: the thread that reads it */
 static _Atomic int config_state;
 
-/* Absent in other libcs, under which nothing of ours would work. */
+/* Other libcs do not have it; nothing of ours would work under them. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
 static size_t length(const char *s)
@@ -45,7 +46,7 @@ static bool equal(const char *a, const char *b)
 	return n == length(b) && same(a, b, n);
 }
 
-/* Puts `s` at `at`; where it ends. What does not fit is cut off. */
+/* Puts `s` at `at` and returns its end. Text that does not fit is cut off. */
 static size_t put(char *out, size_t size, size_t at, const char *s)
 {
 	for (; *s && at + 1 < size; s++)
@@ -94,7 +95,7 @@ static void fd_link(char *out, size_t size, unsigned int fd)
 	put(out, size, put(out, size, 0, "/proc/self/fd/"), d);
 }
 
-/* Kernel answers (getcwd, /proc/self/fd) name the root without symbolic links. */
+/* Paths that the kernel returns (getcwd, /proc/self/fd) name the root without symbolic links. */
 static void find_real_root(struct shim_config *c)
 {
 	int fd = sys_openat(AT_FDCWD, c->root, O_PATH | O_CLOEXEC, 0);
@@ -109,7 +110,7 @@ static void find_real_root(struct shim_config *c)
 	if (n <= 0 || c->real_root[0] != '/')
 		return;
 	c->real_root_len = (size_t)n;
-	/* <dir>/host/<host>: the two last components are no links. */
+	/* <dir>/host/<host>: the last two components are not links. */
 	n -= (long)(length("/host/") + length(c->host));
 	for (long i = 0; i < n; i++)
 		c->real_dir[i] = c->real_root[i];
@@ -119,8 +120,7 @@ static void read_config(struct shim_config *c)
 {
 	const char *s;
 
-	/* A program with more rights than its caller does not let itself be led by the environment.
-	 */
+	/* A program with more rights than its caller ignores the environment (setuid). */
 	if (!gnu_get_libc_version || getauxval(AT_SECURE))
 		return;
 	if (!copy_env(SHIM_ENV_DIR, c->dir, sizeof(c->dir)) || c->dir[0] != '/')
@@ -138,15 +138,15 @@ static void read_config(struct shim_config *c)
 	c->on = true;
 }
 
-/* A fork() of another thread may have left the reader behind. */
+/* fork() in another thread may have copied this state without its reader. */
 static bool gone(int tid)
 {
 	return sys_call(SYS_tgkill, sys_getpid(), tid, 0) == -ESRCH;
 }
 
 /*
- * Whoever comes while it is read waits, but for the reader itself (a signal handler): for that one
- * call the library is not there.
+ * Callers wait while another thread reads. The reader itself (in a signal handler) does not: for
+ * that one call the library is inactive.
  */
 static const struct shim_config *config_unread(void)
 {
@@ -174,7 +174,7 @@ const struct shim_config *shim_config(void)
 {
 	if (__builtin_expect(atomic_load_explicit(&config_state, memory_order_acquire) == READ, 1))
 		return &config;
-	/* A sanitizer's start-up comes before libc has the environment: nothing is known yet. */
+	/* A sanitizer starts before libc has set up the environment: nothing is known yet. */
 	if (!environ)
 		return &config;
 	return config_unread();

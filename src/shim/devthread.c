@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the device thread: one per process that maps a UAR. In trap mode it sleeps until something
- * parked is due or somebody rouses it (seg_proc.wake); in poll mode it also watches the UAR pages
- * and the doorbell records. All signals blocked; never counted among the program's threads: when
- * they are all gone, so is it.
+ * Owns the device thread: one per process that maps a UAR. In trap mode it sleeps until parked work
+ * is due or another thread wakes it (seg_proc.wake); in poll mode it also watches the UAR pages and
+ * the doorbell records. It blocks all signals and does not keep the process alive: it ends when the
+ * program's last thread has ended.
  */
 #include "shim/shim.h"
 #include "shim/signals/sig.h"
@@ -23,21 +23,21 @@
 #include <sys/prctl.h>
 
 #define THREAD_STACK (256 * 1024)
-#define POLL_SPIN_NS (5 * NSEC_PER_USEC) /* after work: more may be on its way */
+#define POLL_SPIN_NS (5 * NSEC_PER_USEC) /* after work: more may follow soon */
 #define POLL_MIN_NS (50 * NSEC_PER_USEC)
 #define POLL_MAX_NS NSEC_PER_MSEC
 #ifndef SLEEP_MAX_NS
-#define SLEEP_MAX_NS NSEC_PER_SEC /* whoever brings work rouses; this is the net below */
+#define SLEEP_MAX_NS NSEC_PER_SEC /* new work wakes the thread; this limit is only a safety net */
 #endif
 #define LEAVING_NS \
-	(10 * NSEC_PER_MSEC) /* how often to look whether the program's threads are gone */
+	(10 * NSEC_PER_MSEC) /* how often to check whether the program's threads are gone */
 
 enum { THREAD_NONE, THREAD_STARTING, THREAD_RUNS };
 
 static _Atomic uint32_t state;
 static _Atomic bool main_left; /* the main thread has called pthread_exit() */
 
-/* Are there threads but this one and the main thread's remains? */
+/* Does the process have threads other than this one and the ended main thread? */
 static bool program_has_threads(void)
 {
 	char buf[1024];
@@ -70,7 +70,7 @@ void devthread_main_exits(void)
 		seg_proc_rouse(s, s->self);
 }
 
-/* Until `deadline` or until the word is no longer `seen`. */
+/* Sleep until `deadline`, or until the word no longer has the value `seen`. */
 static void sleep_until(_Atomic uint32_t *wake, uint32_t seen, uint64_t deadline, uint64_t max)
 {
 	uint64_t now = clock_now_ns(), ns;
@@ -81,7 +81,7 @@ static void sleep_until(_Atomic uint32_t *wake, uint32_t seen, uint64_t deadline
 	sys_futex_wait(wake, seen, ns);
 }
 
-/* How long the poller sleeps: not at all while there is work, then ever longer. */
+/* Sleep time of the poller: none while there is work, then longer and longer. */
 static uint64_t poll_pause(bool worked, uint64_t pause, uint64_t *idle_since)
 {
 	uint64_t now = clock_now_ns();
@@ -137,7 +137,7 @@ static void *devthread(void *arg)
 	return NULL;
 }
 
-/* libc's own, below whatever the program put before it. */
+/* libc's own function, behind any replacement by the program. */
 static _Atomic(int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)) libc_create;
 
 void devthread_init(void)
@@ -174,10 +174,11 @@ int devthread_start(void)
 	if (!r) {
 		pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 		pthread_attr_setstacksize(&attr, THREAD_STACK);
-		/* It inherits the mask: all but what a guarded copy needs. */
+		/* The thread inherits this mask: all but the signals that a guarded copy needs. */
 		old = sig_raw_setmask(~(sig_bit(SIGSEGV) | sig_bit(SIGBUS)));
 		r = create(&t, &attr, devthread, s);
-		if (r == EINVAL) { /* the program's thread-local data leaves no room in it */
+		/* the program's thread-local data leaves no room in a small stack */
+		if (r == EINVAL) {
 			pthread_attr_setstacksize(&attr, 8 << 20);
 			r = create(&t, &attr, devthread, s);
 		}
@@ -191,8 +192,8 @@ int devthread_start(void)
 
 /*
  * In a fork child the first thing to park may come before the next mapping, even from a trap.
- * Making a thread allocates; that a doorbell may have interrupted malloc() is accepted in this one
- * case.
+ * Creating a thread allocates, although the doorbell may have interrupted malloc(); this one case
+ * is accepted.
  */
 void devthread_if_parked(void)
 {

@@ -14,13 +14,15 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-/* libc's pthread_atfork(), which other libcs do not have in this form: the library loads there,
- * too, and does nothing. */
+/*
+ * libc's pthread_atfork(). Other libcs do not have this form; the library loads there, too, and
+ * does nothing.
+ */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 			     void *dso) __attribute__((weak));
 extern void *__dso_handle __attribute__((visibility("hidden")));
 
-/* The library's own descriptors are not the program's to close. */
+/* The program must not close the library's own descriptors. */
 static void kept(int fd, int on)
 {
 	if (on)
@@ -30,8 +32,8 @@ static void kept(int fd, int on)
 }
 
 /*
- * What has to be there before the first device is opened. Normally by our constructor, but those of
- * other libraries may run before it.
+ * Work that precedes the first open of a device. Our constructor normally does it, but constructors
+ * of other libraries may run earlier.
  */
 void shim_start(void)
 {

@@ -2,7 +2,7 @@
 /*
  * Owns the exec wrappers. The pid survives an exec, the memory does not: peers must stop writing to
  * our addresses before the new image has them (hazards 2). posix_spawn, system and popen run the
- * new program from a child of their own and need nothing.
+ * new program in their own child and need no wrapper.
  */
 #include "shim/attach.h"
 #include "shim/calls.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The slot to be revived if the exec fails; NULL in a vfork child, whose memory is its parent's. */
+/* The slot to revive if the exec fails; NULL in a vfork child, which shares its parent's memory. */
 static struct seg_proc *exec_begin(void)
 {
 	struct seg_proc *p = shim_own_slot();
@@ -25,7 +25,10 @@ static struct seg_proc *exec_begin(void)
 	return p && shim_owns_tables() && seg_proc_exec_begin(p) ? p : NULL;
 }
 
-/* Still here: the exec failed. Another thread's exec may be on its way; it has its own answer. */
+/*
+ * This code is reached only when the exec failed. Another thread's exec may be in progress; it
+ * reports its own result.
+ */
 static int exec_failed(struct seg_proc *p)
 {
 	if (p)
@@ -68,9 +71,9 @@ WRAP_EXEC(execveat,
 	  (dirfd, path, argv, envp, flags))
 
 /*
- * The list forms: arg0, ..., NULL [, envp]. They are handed on as they came, in as many words as
- * there may be: the next definition stops at its NULL. A longer list goes on as a vector, which
- * nobody makes a list of again. Gathered on the stack: no malloc in a vfork child.
+ * The list forms: arg0, ..., NULL [, envp]. They are passed on unchanged, with a fixed number of
+ * words: the next definition stops at its NULL. A longer list is passed on as a vector, which no
+ * later definition turns into a list again. Gathered on the stack: no malloc in a vfork child.
  */
 #define LIST_MAX 64
 #define WORDS8(v, i) v[i], v[i + 1], v[i + 2], v[i + 3], v[i + 4], v[i + 5], v[i + 6], v[i + 7]

@@ -5,10 +5,10 @@
  *
  * Files: the table of wrapped symbols (symbols.h, symbols.c; wrap.h says how a wrapper is written).
  * What programs see: paths (paths.c, node.c; wrappers in file.c, stat.c, dir.c), descriptors
- * (fdtab.c; wrappers in fd.c, io.c), mappings and syscall() (mm.c), exec (proc.c). The process's
- * place on the fabric and its open files: attach.c, init.c. Signals virtualised (sig.c, sigmask.c,
- * sigwrap.c), doorbells (fault.c, decode.c: decode with Zydis and skip; uar.c: mappings;
- * stack.c: the engine's stack), the device thread (devthread.c).
+ * (fdtab.c; wrappers in fd.c, io.c), mappings and syscall() (mm.c), exec (proc.c). Attachment to
+ * the fabric and open files: attach.c, init.c. Virtualised signals (sig.c, sigmask.c, sigwrap.c),
+ * doorbells (fault.c, decode.c: decode with Zydis and skip; uar.c: mappings; stack.c: the engine's
+ * stack), the device thread (devthread.c).
  */
 #ifndef SOFTHCA_SHIM_SHIM_H
 #define SOFTHCA_SHIM_SHIM_H
@@ -19,15 +19,17 @@
 
 enum shim_doorbell { SHIM_DB_TRAP, SHIM_DB_POLL };
 
-/* The environment that `softhca run` gives. Absent SOFTHCA_DIR: the library does nothing at all. */
+/* Environment variables set by `softhca run`. Without SOFTHCA_DIR the library does nothing. */
 #define SHIM_ENV_DIR "SOFTHCA_DIR"           /* the fabric's directory */
 #define SHIM_ENV_HOST "SOFTHCA_HOST"         /* h1 */
 #define SHIM_ENV_DOORBELL "SOFTHCA_DOORBELL" /* trap | poll */
 #define SHIM_ENV_MEMLOCK "SOFTHCA_MEMLOCK"   /* account | enforce */
 #define SHIM_ENV_PATCH "SOFTHCA_PATCH"       /* 0: hot doorbells go on trapping */
 
-/* The process's one attachment; made at the first open of a device file. 0 or -errno. Not in a
- * vfork child. */
+/*
+ * The process's one attachment, made at the first open of a device file. 0 or -errno. Never in a
+ * vfork child.
+ */
 int shim_attach(struct uv_system **sys);
 /* Is this the process that owns the shim's tables (a raw getpid compared; false in a vfork child)?
  */
@@ -35,12 +37,12 @@ bool shim_owns_tables(void);
 /* The constructor's first half, once (init.c). */
 void shim_start(void);
 /*
- * Around what changes the process's files and contexts: signals are blocked, and fork() waits.
- * Nests. Not around what sleeps at the program's will.
+ * Brackets changes to the process's files and contexts: signals are blocked, and fork() waits.
+ * Nests. Must not enclose a sleep of unlimited length.
  */
 void shim_enter(sigset_t *old);
 void shim_leave(const sigset_t *old);
-/* The same for the fork alone, inside a sig_guard (sig.h). */
+/* The same for the fork only, inside a sig_guard (sig.h). */
 void shim_gate_enter(void);
 void shim_gate_leave(void);
 /* pthread_atfork: before, and afterwards in the parent. */
@@ -55,11 +57,12 @@ void shim_forked(void);
  * restore. Nests. */
 void sig_block_all(sigset_t *old);
 void sig_restore(const sigset_t *old);
-/* (Re)install our SIGSEGV and SIGBUS handlers, keeping what is there as the program's. Raw calls.
- * Idempotent. Does nothing in poll mode: there the program's handlers stay in the kernel. */
-void sig_install(void);
-/* From the constructor: SIGSEGV and SIGBUS unblocked in the kernel (masks are inherited over exec).
+/*
+ * (Re)install our SIGSEGV and SIGBUS handlers and keep the present ones as the program's. Raw
+ * calls. Idempotent. No effect in poll mode: there the program's handlers stay in the kernel.
  */
+void sig_install(void);
+/* The constructor unblocks SIGSEGV and SIGBUS in the kernel (masks are inherited over exec). */
 void sig_init(void);
 /*
  * From the syscall() wrapper: rt_sigaction, rt_sigprocmask, rt_sigpending, rt_sigsuspend and the
@@ -74,18 +77,27 @@ long sig_syscall(long nr, const long args[6], bool *handled);
  * mode. */
 void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *err);
 void uar_unmapped(void *addr, size_t len); /* from the munmap/mmap(MAP_FIXED)/mremap wrappers */
-/* p has been mapped through fd, which is f's: while it is, f stays open. For a doorbell page. */
+/*
+ * p has been mapped through fd, which belongs to f: f stays open while p is mapped. For a doorbell
+ * page.
+ */
 struct shim_file;
 void uar_keep_file(void *p, struct shim_file *f, int fd);
 /* Does this process map that UAR anywhere? */
 bool uar_mapped(uint32_t uar);
-/* The UAR behind an address: index, or SEG_NONE. Lock-free. */
+/* The UAR at an address: index, or SEG_NONE. Lock-free. */
 uint32_t uar_lookup(uintptr_t addr, uintptr_t *page);
-/* Called by the SIGSEGV handler: true when it was ours and the instruction has been carried out. */
+/*
+ * The SIGSEGV handler calls this: true when the fault was a doorbell and the instruction has been
+ * executed.
+ */
 bool trap_handle(siginfo_t *si, void *ucontext);
-/* The same work without a signal frame, for code that knows the UAR (`be` as it lies in memory). */
+/*
+ * The same work without a signal frame, for code that knows the UAR (`be`: the value as it is in
+ * memory).
+ */
 void trap_ring(uint32_t uar, uint32_t offset, uint64_t be);
-/* Before a fork, and after it in the parent: from shim_forking() and shim_fork_done(). */
+/* Before a fork, and after it in the parent: called by shim_forking() and shim_fork_done(). */
 void trap_forking(void);
 void trap_fork_done(void);
 /* In a fork child, from shim_forked(): locks re-made, engine stacks freed, device thread forgotten
@@ -97,9 +109,15 @@ void trap_forked(void);
 void devthread_init(void);
 int devthread_start(void); /* control path only; idempotent; all signals blocked in it; after the
 			      first uar_mmap */
-/* After anything that may have parked work: makes sure that somebody resumes it (fork children). */
+/*
+ * After any call that may have parked work: makes sure that a device thread exists to resume it
+ * (fork children).
+ */
 void devthread_if_parked(void);
-/* From the pthread_exit() wrapper: the main thread leaves, and ours must not keep the process. */
+/*
+ * The pthread_exit() wrapper calls this: the main thread leaves, and our thread must not keep the
+ * process.
+ */
 void devthread_main_exits(void);
 
 #endif

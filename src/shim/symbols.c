@@ -24,20 +24,20 @@ static long next_missing(void)
 }
 
 /*
- * All of them, at start-up. Later would do for finding them, but dlsym() may wait for another
- * thread's dlopen(), which a signal handler or the child of a fork must not, and it takes away the
- * message that the program's dlerror() is about to ask for.
+ * Find all of them at start-up. Later, dlsym() may wait for another thread's dlopen(), which a
+ * signal handler or a fork child must not do, and it takes away the message that the program's
+ * dlerror() is about to ask for.
  */
 void shim_next_find_all(void)
 {
 	for (int i = 0; i < SYM_COUNT; i++)
 		shim_next(i);
-	dlerror(); /* of those that are missing */
+	dlerror(); /* the number of missing ones */
 }
 
 /*
  * dlsym() does not allocate when it finds the name, so a malloc that itself opens files can call
- * us. Two threads find the same address: no lock.
+ * us. No lock: two threads find the same address.
  */
 void *shim_next_find(enum shim_sym i)
 {
@@ -45,7 +45,7 @@ void *shim_next_find(enum shim_sym i)
 	int saved = errno;
 	void *p = dlsym(RTLD_NEXT, shim_syms[i].name);
 
-	/* What libc keeps for old programs only has no default version. */
+	/* Functions that libc keeps only for old programs have no default version. */
 	for (size_t v = 0; !p && dlvsym && v < sizeof(old) / sizeof(old[0]); v++)
 		p = dlvsym(RTLD_NEXT, shim_syms[i].name, old[v]);
 	if (!p)

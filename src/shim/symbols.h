@@ -34,7 +34,7 @@ SYM(fopen64, PATH, "opens inside libc")
 SYM(freopen, PATH, "opens inside libc, closes the old descriptor")
 SYM(freopen64, PATH, "opens inside libc, closes the old descriptor")
 
-/* Asking about a path. */
+/* Queries about a path. */
 SYM(stat, PATH, "device nodes look like character devices")
 SYM(stat64, PATH, "device nodes look like character devices")
 SYM(lstat, PATH, "device nodes look like character devices")
@@ -138,7 +138,7 @@ SYM(recvmsg, FD, "SCM_RIGHTS brings descriptors")
 SYM(recvmmsg, FD, "SCM_RIGHTS brings descriptors")
 SYM(socket, FD, "NETLINK_RDMA is refused")
 
-/* Waiting: a umad file's FIFO tells of packets only when somebody looks (wait.c). */
+/* Waiting: a umad file's FIFO signals packets only while a process waits (wait.c). */
 SYM(poll, FD, "umad files")
 SYM(__poll_chk, FD, "fortified poll")
 SYM(select, FD, "umad files")
@@ -153,7 +153,7 @@ SYM(munmap, MEM, "doorbell pages")
 SYM(mremap, MEM, "doorbell pages cannot move")
 SYM(syscall, MEM, "raw forms of the above")
 
-/* Replacing the program: our memory is off limits from here on. */
+/* Replacing the program: from here on peers must not access our memory. */
 SYM(execve, EXEC, "memory ends")
 SYM(execv, EXEC, "memory ends")
 SYM(execvp, EXEC, "memory ends")
@@ -196,8 +196,10 @@ SYM(pthread_exit, SIG, "the main thread leaves, our device thread must not keep 
 
 /* ---- left alone ---- */
 
-/* The tree is not the program's to change. On a real machine most of these fail with EACCES or EPERM;
- * here the real path is asked, which does not exist. */
+/*
+ * The program cannot change the tree. On a real machine most of these fail with EACCES or EPERM;
+ * here the kernel gets the real path, which does not exist.
+ */
 NOWRAP(chmod, "changes a file system; the real path does not exist")
 NOWRAP(chown, "changes a file system; the real path does not exist")
 NOWRAP(lchown, "changes a file system; the real path does not exist")
@@ -231,7 +233,7 @@ NOWRAP(mount, "changes a file system; the real path does not exist")
 NOWRAP(umount, "changes a file system; the real path does not exist")
 NOWRAP(umount2, "changes a file system; the real path does not exist")
 
-/* A descriptor of ours is a kernel object; what this does to it is of no consequence. */
+/* Our descriptor is a kernel object; these calls on it have no effect that matters. */
 NOWRAP(fchmod, "acts on the kernel object behind the descriptor")
 NOWRAP(fchown, "acts on the kernel object behind the descriptor")
 NOWRAP(fgetxattr, "acts on the kernel object behind the descriptor")
@@ -251,7 +253,9 @@ NOWRAP(posix_fallocate64, "acts on the kernel object behind the descriptor")
 NOWRAP(timerfd_settime, "acts on the kernel object behind the descriptor")
 NOWRAP(fchdir, "acts on the kernel object behind the descriptor")
 
-/* The kernel says of our objects what it says of a device: not a terminal, not a socket. */
+/*
+ * The kernel's answer for our objects equals its answer for a device: not a terminal, not a socket.
+ */
 NOWRAP(isatty, "the kernel refuses it for our objects as for a device")
 NOWRAP(tcflow, "the kernel refuses it for our objects as for a device")
 NOWRAP(tcgetattr, "the kernel refuses it for our objects as for a device")
@@ -279,10 +283,12 @@ NOWRAP(open_by_handle_at, "the kernel refuses it for our objects as for a device
 NOWRAP(eventfd_read, "the kernel refuses it for our objects as for a device")
 NOWRAP(eventfd_write, "the kernel refuses it for our objects as for a device")
 
-/* Readiness is that of the kernel object (a memfd cannot be polled by epoll, as the device cannot). */
+/*
+ * The kernel object determines readiness (a memfd cannot be polled by epoll, nor can the device).
+ */
 NOWRAP(epoll_wait, "acts on the kernel object behind the descriptor")
 
-/* One by one. */
+/* Each name separately. */
 NOWRAP(basename, "cuts a string, asks nothing of the kernel")
 NOWRAP(setmntent, "opens mount tables only")
 NOWRAP(fdopen, "keeps the number; nobody reads or writes devices through stdio")

@@ -2,19 +2,19 @@
 /*
  * How a wrapper is written, and what the files of this folder share.
  *
- *	WRAP(int, access, (const char *path, int mode))
- *	{
- *		...
- *		return NEXT(access)(path, mode);
- *	}
+ * 	WRAP(int, access, (const char *path, int mode))
+ * 	{
+ * 		...
+ * 		return NEXT(access)(path, mode);
+ * 	}
  *
  * The function is called wrap_access in C and `access` for the linker: no clash with the headers'
  * prototypes, their _FILE_OFFSET_BITS redirections or fortified inlines. The name must have its row
  * in symbols.h, else NEXT() does not compile and the symbol is not exported.
  *
- * A wrapper forwards to the next definition of its OWN name, and calls no other wrapper. Then
- * whoever else is preloaded may implement any name by any other: a call goes down the libraries
- * name by name as it would without us, and ends where it would end without us. What several names
+ * A wrapper forwards to the next definition of its OWN name, and calls no other wrapper. Another
+ * preloaded library may then implement any name by any other: a call goes down the libraries name
+ * by name as it would without us, and ends where it would end without us. Code that several names
  * share is a function that is given the next definition. tests/shim/symbols.py checks the source,
  * tests/shim/preloads.py runs programs over libraries that swap all names.
  */
@@ -39,7 +39,7 @@ struct shim_sym_row {
 };
 extern const struct shim_sym_row shim_syms[SYM_COUNT];
 
-/* The next definition of each symbol, found once. Usable before our constructor. */
+/* The next definition of each symbol, found once. Works before our constructor. */
 extern void *_Atomic shim_next_tab[SYM_COUNT];
 void *shim_next_find(enum shim_sym i);
 void shim_next_find_all(void);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the meaning of the instructions that programs ring with: Zydis decodes, this reduces to
- * struct trap_op. Pure; called by fault.c on the engine's stack.
+ * Owns the meaning of the instructions that ring doorbells: Zydis decodes, this file reduces the
+ * result to struct trap_op. Pure; fault.c calls it on the engine's stack.
  *
- * Zydis is loaded by hand, before the first doorbell: the library that is put into every program
- * must load where Zydis is not found (musl's loader does not look into Debian's directories), and a
- * program that has another Zydis must not decode for us.
+ * dlopen() loads Zydis before the first doorbell: the preloaded library must load where Zydis is
+ * not found (musl's loader does not search Debian's directories), and must not use another Zydis of
+ * the program.
  */
 #include "shim/doorbell/fault.h"
 #include "util/cleanup.h"
@@ -52,7 +52,7 @@ int trap_decode_init(void)
 	return 0;
 }
 
-/* Plain moves, by mnemonic. Everything else that touches memory is refused. */
+/* Plain moves, by mnemonic. Every other instruction that accesses memory is refused. */
 enum move_class { MOVE_NONE, MOVE_INT, MOVE_VEC, MOVE_VEC_HIGH, MOVE_EXTRACT, MOVE_EXTEND };
 
 #define ROW(name, class)                            \
@@ -154,7 +154,7 @@ static bool address_register(ZydisRegister r, uint8_t *n)
 	return gpr_number(r, n, &high8);
 }
 
-/* FS and GS have bases that we do not know here: nobody maps a UAR relative to them. */
+/* The bases of FS and GS are unknown here; no program maps a UAR relative to them. */
 static int decode_mem(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o,
 		      struct trap_op *op)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the trapped doorbell: a store to a UAR page faults, is decoded, carried out against the
- * engine and skipped. The signal entry (stack.S) calls sig_dispatch() on whatever stack the program
- * had, which uses a few hundred bytes of it and goes on with an engine stack. No malloc, no stdio,
+ * engine and skipped. The signal entry (stack.S) calls sig_dispatch() on the program's current
+ * stack; it uses a few hundred bytes there and continues on an engine stack. No malloc, no stdio,
  * no libc call that the program could have replaced.
  */
 #include "shim/shim.h"
@@ -26,13 +26,16 @@
 
 /* ---- stores become doorbells */
 
-/* A doorbell written in pieces (two halves on 32-bit code): the pieces, until the last byte. */
+/*
+ * The parts of a doorbell that is written in pieces (two halves in 32-bit code), until the last
+ * byte arrives.
+ */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
 	uintptr_t addr;
 	uint64_t value;
 } partial;
 
-/* A BlueFlame copy brings a whole WQE: only the first qword of each 64 bytes can be a doorbell. */
+/* A BlueFlame copy writes a whole WQE: only the first qword of each 64 bytes can be a doorbell. */
 static bool rings(uint32_t off)
 {
 	return off == UAR_CQ_DB || (off >= UAR_BF && off % 64 == 0);
@@ -122,7 +125,10 @@ void trap_init(void)
 	xs.zmm_16 = xsave_offset(7);
 }
 
-/* `bytes` at `offset` of a component; NULL when it is in its initial state (zeroes) or absent. */
+/*
+ * Returns `bytes` at `offset` of a component; NULL when the component is in its initial state
+ * (zeroes) or absent.
+ */
 static uint8_t *xs_area(ucontext_t *uc, unsigned int component, uint32_t offset)
 {
 	uint8_t *fp = (uint8_t *)uc->uc_mcontext.fpregs;
@@ -138,7 +144,7 @@ static uint8_t *xs_area(ucontext_t *uc, unsigned int component, uint32_t offset)
 	return offset && (bv & (UINT64_C(1) << component)) ? fp + offset : NULL;
 }
 
-/* The four parts of vector register n: where each is, what bytes of the register it is. */
+/* The four parts of vector register n: the place of each, and its bytes of the register. */
 static unsigned int vec_parts(ucontext_t *uc, uint8_t n, uint8_t *part[3], uint8_t bytes[3])
 {
 	if (n >= 16) {
@@ -186,7 +192,7 @@ static void vec_zero(ucontext_t *uc, uint8_t n, uint32_t len)
 	}
 }
 
-/* Which bytes of a masked store are stored. */
+/* Which bytes a masked store writes. */
 static uint64_t valid_bytes(ucontext_t *uc, const struct trap_op *op)
 {
 	uint8_t *k = xs_area(uc, 5, xs.opmask);
@@ -204,7 +210,7 @@ static uint64_t valid_bytes(ucontext_t *uc, const struct trap_op *op)
 
 /* ---- one instruction */
 
-/* -EAGAIN: not ours after all (its address is no UAR). -EFAULT: its other side faults. */
+/* -EAGAIN: the address is no UAR after all. -EFAULT: the other operand faults. */
 static int run_simple(struct seg *s, ucontext_t *uc, const struct trap_op *op)
 {
 	uint8_t data[64];
@@ -255,8 +261,8 @@ static int run_movdir64b(struct seg *s, ucontext_t *uc, const struct trap_op *op
 }
 
 /*
- * String operations, element by element as the CPU does, while both sides can be carried out; the
- * registers always say what is left. 0: finished. 1: made progress, let it fault again or go on.
+ * String operations, element by element as the CPU does, while both operands are accessible; the
+ * registers always hold the remaining work. 0: finished. 1: progress; let it fault again, or go on.
  */
 static int run_string(struct seg *s, ucontext_t *uc, const struct trap_op *op)
 {
@@ -299,7 +305,7 @@ static int run_string(struct seg *s, ucontext_t *uc, const struct trap_op *op)
 
 /*
  * Entries are written once and never change: code is recognised by address and bytes, so patched
- * code is simply another entry. When a row is full, decoding costs 0.3 us each time.
+ * code is just another entry. When a row is full, each decoding costs 0.3 us.
  */
 #define CACHE_ROWS 128
 #define CACHE_WAYS 4
@@ -345,7 +351,7 @@ static void cache_add(uintptr_t rip, const uint8_t *code, const struct trap_op *
 	}
 }
 
-/* The instruction may be the last of its page: ask for no more bytes than there are. */
+/* The instruction may be the last of its page: do not read beyond it. */
 static int fetch_and_decode(uintptr_t rip, struct trap_op *op)
 {
 	uint8_t code[TRAP_INSN_MAX];
@@ -368,7 +374,7 @@ static int fetch_and_decode(uintptr_t rip, struct trap_op *op)
 struct trap_run {
 	ucontext_t *uc;
 	struct seg *seg;
-	bool hlt; /* at a site that is being patched: the store has not been tried */
+	bool hlt; /* at a site that is being patched: the store has not been executed yet */
 	bool done;
 };
 
@@ -379,8 +385,8 @@ static void refused(const ucontext_t *uc, const char *why)
 }
 
 /*
- * A program's alternate stack must be disarmed while we are off it: a fault in a guarded copy would
- * be delivered at its top, over the frame that we will return through. sigreturn arms it again.
+ * Disarm the program's alternate stack while we run elsewhere: the kernel would deliver a fault of
+ * a guarded copy at its top, over the frame that we return through. sigreturn arms it again.
  */
 static void disarm_alt_stack(const ucontext_t *uc)
 {
@@ -390,7 +396,7 @@ static void disarm_alt_stack(const ucontext_t *uc)
 		sys_raw(SYS_sigaltstack, (long)&off, 0, 0, 0, 0, 0);
 }
 
-/* A fork child has no memory slot until it asks for one: a doorbell may be the first to need it. */
+/* A fork child has no memory slot until it asks for one; a doorbell may be its first use. */
 static void have_slot(struct seg *s)
 {
 	struct uv_system *sys;
@@ -399,7 +405,7 @@ static void have_slot(struct seg *s)
 		shim_attach(&sys);
 }
 
-/* A patched site's store to memory that is no UAR. */
+/* A patched site stores to memory that is no UAR. */
 static int store_elsewhere(ucontext_t *uc, const struct trap_op *op)
 {
 	uint64_t v = reg_read(uc, op);
@@ -422,7 +428,7 @@ static void trap_run(void *arg)
 		op = cache_find(rip);
 	if (!op) {
 		if (fetch_and_decode(rip, &fresh)) {
-			if (patch_op(rip)) { /* it has just changed: once more */
+			if (patch_op(rip)) { /* the site has just changed: execute it again */
 				t->done = true;
 				return;
 			}
@@ -439,7 +445,7 @@ static void trap_run(void *arg)
 	else
 		r = run_simple(t->seg, uc, op);
 	if (r == -EAGAIN && t->hlt) {
-		/* a fault of the program's is met again, after the patch */
+		/* the program's own fault occurs again after the patch */
 		if (!store_elsewhere(uc, op))
 			uc->uc_mcontext.gregs[REG_RIP] += op->len;
 		t->done = true;

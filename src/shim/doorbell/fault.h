@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What fault.c (carries a store out), decode.c (says what store it is), uar.c and devthread.c
- * share.
+ * Shared by fault.c (executes a store), decode.c (recognises it), uar.c and devthread.c.
  */
 #ifndef SOFTHCA_SHIM_DOORBELL_FAULT_H
 #define SOFTHCA_SHIM_DOORBELL_FAULT_H
@@ -49,7 +48,7 @@ struct trap_op {
 	uint64_t imm;
 };
 
-/* Where a machine register is in gregs. */
+/* The index of a machine register in gregs. */
 static inline greg_t *trap_greg(greg_t *gregs, uint8_t n)
 {
 	static const uint8_t at[16] = {
@@ -76,7 +75,7 @@ static inline uintptr_t trap_addr(greg_t *g, const struct trap_op *op)
 
 /* Loads the decoder, on the control path, before the first doorbell. 0, -ELIBACC. */
 int trap_decode_init(void);
-/* 0, or -EINVAL: not an instruction that can be carried out here. Needs about 2 KiB of stack. */
+/* 0, or -EINVAL: this instruction cannot be emulated here. Needs about 2 KiB of stack. */
 int trap_decode(const uint8_t *code, size_t len, struct trap_op *op);
 
 /* ---- uar.c */
@@ -90,7 +89,9 @@ void uar_forked(void);
 bool uar_poll_mode(void);
 
 /* ---- fault.c */
-/* A store of n bytes at `off` of a UAR page: to the engine. Bit i of valid: byte i is stored. */
+/*
+ * Give a store of n bytes at `off` of a UAR page to the engine. Bit i of valid: byte i is stored.
+ */
 void trap_store(struct seg *s, uint32_t uar, uintptr_t page, uint32_t off, const uint8_t *data,
 		uint32_t n, uint64_t valid);
 void trap_init(void);

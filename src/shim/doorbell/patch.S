@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where a stub calls to (patch.h). Stack at entry: the stub's return address, the program's red
- * zone. Everything but memory is given back as it was; the stub goes on at its return address when
- * the doorbell was rung, SLOW bytes further when not.
+ * The function that a stub calls (patch.h). Stack at entry: the stub's return address, the
+ * program's red zone. All registers and flags are restored. The stub continues at its return
+ * address when the doorbell was rung, else SLOW bytes further.
  */
 #define F_R8 0
 #define F_R9 8

@@ -32,9 +32,9 @@
 enum { SITE_COLD, SITE_BUSY, SITE_HOT, SITE_REFUSED };
 
 static struct site {
-	_Atomic uintptr_t rip; /* 0: free, and so are all behind it */
+	_Atomic uintptr_t rip; /* 0: free; all entries behind it are free, too */
 	_Atomic uint32_t state, count;
-	uint8_t code[PATCH_CODE]; /* as the program has it */
+	uint8_t code[PATCH_CODE]; /* the program's original bytes */
 	uint8_t jmp[JMP];
 	struct trap_op op;
 	uint8_t *stub;
@@ -95,7 +95,7 @@ static long membarrier(int cmd)
 	return sys_raw(SYS_membarrier, cmd, 0, 0, 0, 0, 0);
 }
 
-/* Every thread of this process executes a serialising instruction before it goes on. */
+/* Make every thread of this process execute a serialising instruction. */
 static bool sync_cores(void)
 {
 	long r = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE);
@@ -107,7 +107,7 @@ static bool sync_cores(void)
 	return r == 0;
 }
 
-/* Registering is cheap while there is one thread, and waits for an RCU period later. */
+/* Registering is cheap while there is one thread; later it waits for an RCU period. */
 void patch_init(void)
 {
 	static _Atomic bool done;
@@ -140,9 +140,9 @@ bool patch_is_plain(const struct trap_op *op, const uint8_t *code)
 }
 
 /*
- * Both a store that faulted before the change and one that met hlt arrive here. With hlt in place
- * the record's state does not count: a child that was forked by the bare system call may have the
- * code and this table from different instants.
+ * Both a store that faulted before the change and one that met hlt arrive here. With hlt in place,
+ * ignore the site's state: after a bare fork system call the child's code and this table may be
+ * from different instants.
  */
 const struct trap_op *patch_op(uintptr_t rip)
 {
@@ -229,7 +229,7 @@ static void parse_line(const char *p, struct mapping *m)
 	m->prot = PROT_READ | PROT_EXEC | (perm[1] == 'w' ? PROT_WRITE : 0);
 }
 
-/* The mappings of the site and of ourselves. */
+/* Finds the mappings of the site and of this library. */
 static bool find_mappings(uintptr_t rip, struct mapping *site, struct mapping *own)
 {
 	char buf[4096];
@@ -274,14 +274,15 @@ static uint8_t *page_at(uintptr_t addr)
 		return NULL;
 	if ((uintptr_t)p == addr)
 		return p;
-	sys_munmap(p, PAGE); /* a kernel that takes the address for a hint */
+	sys_munmap(p, PAGE); /* an older kernel takes the address only as a hint */
 	return NULL;
 }
 
 /*
- * The jump may only change bytes of the mov: where that is shorter than five bytes, the jump's last
- * ones are what follows the mov, and so say where the stub is: a window of 64 KiB or 16 MiB. Longer
- * ones have all 2 GiB, but stay away from what lies next to the code and may want to grow.
+ * The jump may only change bytes of the mov. If the mov is shorter than five bytes, the bytes after
+ * it are the last ones of the jump and limit the stub's place to a window of 64 KiB or 16 MiB. For
+ * longer ones the window is 2 GiB, but the stub keeps away from neighbours of the code that may
+ * want to grow.
  */
 static uint8_t *page_near(const struct site *s)
 {
@@ -305,7 +306,7 @@ static uint8_t *put(uint8_t *to, const void *bytes, size_t n)
 	return to + n;
 }
 
-/* jmp or call, at `to`. */
+/* Encodes a jmp or call to `to`. */
 static uint8_t *put_jmp(uint8_t *to, uintptr_t target)
 {
 	int32_t rel = (int32_t)(target - ((uintptr_t)to + JMP));
@@ -336,7 +337,7 @@ static void write_stub(const struct site *s)
 
 static bool make_stub(struct site *s)
 {
-	if (s->stub) /* the same code has come back to the same address */
+	if (s->stub) /* the same code has been mapped at the same address again */
 		return true;
 	s->stub = page_near(s);
 	if (!s->stub)
@@ -360,9 +361,9 @@ static void set_code(struct site *s, const uint8_t *from, size_t first, size_t l
 }
 
 /*
- * The pages are writable. A thread that meets hlt has its store carried out by the trap, so
- * whatever ends this half-way (a membarrier that worked a moment ago, a fork) leaves a site that
- * works: SITE_BUSY for good.
+ * The pages are writable. The trap executes the store of a thread that meets hlt, so an
+ * interruption half-way (a failing membarrier, a fork) leaves a site that works: SITE_BUSY for
+ * good.
  */
 static void write_jmp(struct site *s)
 {
@@ -384,7 +385,7 @@ static void write_jmp(struct site *s)
 	atomic_store(&s->state, SITE_HOT);
 }
 
-/* NULL, or why not. */
+/* Returns NULL, or the reason of the failure. */
 static const char *patch_site(struct site *s)
 {
 	struct mapping m = {0}, own = {0};
@@ -394,7 +395,7 @@ static const char *patch_site(struct site *s)
 		return "mapping not found";
 	if (!m.patchable)
 		return "not code of a file";
-	if (end - first != PAGE) /* a fork could copy the one without the other */
+	if (end - first != PAGE) /* a fork could copy the code without the table */
 		return "on two pages";
 	if (m.dev == own.dev && m.inode == own.inode)
 		return "own code";
@@ -411,7 +412,10 @@ static const char *patch_site(struct site *s)
 	return NULL;
 }
 
-/* Under the lock: the site as the code is now. A stub that is left behind may still be in use. */
+/*
+ * Under the lock: reads the site's present code. The old stub stays, since a thread may still be in
+ * it.
+ */
 static void renew(struct site *s, uintptr_t rip, const struct trap_op *op, const uint8_t *code)
 {
 	s->op = *op;
@@ -439,7 +443,7 @@ static void hot(struct site *s, const struct trap_op *op, const uint8_t *code)
 
 	if (atomic_load(&s->state) != SITE_COLD)
 		return;
-	if (memcmp(s->code, code, sizeof(s->code))) { /* not the code that was counted */
+	if (memcmp(s->code, code, sizeof(s->code))) { /* not the code whose traps were counted */
 		renew(s, s->rip, op, code);
 		return;
 	}
@@ -463,7 +467,7 @@ void patch_trapped(uintptr_t rip, const struct trap_op *op)
 	if (atomic_exchange_explicit(&patch_lock, 1, memory_order_acquire))
 		return;
 	if (mem_guarded_copy(code, (const void *)rip, sizeof(code)))
-		; /* the last bytes of its mapping: no room to tell */
+		; /* the last bytes of the mapping: too short to compare */
 	else if (code[0] == HLT)
 		; /* see patch_op() */
 	else if (s)
@@ -498,8 +502,8 @@ static void ring_off_alt_stack(struct patch_frame *f)
 }
 
 /*
- * A fault of a guarded copy is delivered at the top of the alternate stack, where one is armed: it
- * must not have frames on it that we will return through.
+ * The kernel delivers a fault of a guarded copy at the top of an armed alternate stack, so that
+ * stack must not contain frames that we return through.
  */
 void patch_ring(struct patch_frame *f)
 {

@@ -26,12 +26,12 @@
 #include "shim/doorbell/fault.h"
 
 #define PATCH_TRAPS 32
-#define PATCH_CODE 9 /* bytes looked at: REX, opcode, ModRM, SIB, disp32 (and what follows) */
+#define PATCH_CODE 9 /* bytes compared: REX, opcode, ModRM, SIB, disp32 (and next bytes) */
 
 /* What patch_entry keeps on the program's stack; offsets known to patch.S. */
 struct patch_frame {
 	greg_t g[16];  /* REG_R8 .. REG_RSP, as trap_addr() takes them */
-	uint64_t mask; /* the kernel's signal mask to go back to */
+	uint64_t mask; /* the kernel's signal mask to restore */
 	uintptr_t addr;
 	uint64_t value;
 	uint32_t uar;
@@ -44,29 +44,30 @@ struct patch_frame {
 /* ---- patch.c, on the control path or inside the trap */
 void patch_init(void);
 bool patch_is_plain(const struct trap_op *op, const uint8_t *code);
-/* The instruction that was at a site that is patched now, or is being patched. NULL: read the code.
- */
+/* The original instruction at a site that is, or is being, patched. NULL: read the code. */
 const struct trap_op *patch_op(uintptr_t rip);
-/* Did the first byte of a patch under way raise this? */
+/* Did the first byte of a patch in progress raise this signal? */
 bool patch_at_hlt(uintptr_t rip);
-/* A plain store has trapped and is done: count, and patch it when it is hot. */
+/* A plain store has trapped and is done: count it, and patch the site when it is hot. */
 void patch_trapped(uintptr_t rip, const struct trap_op *op);
-/* A fault for the program, raised by the copy of its instruction in a stub: say the site's address.
+/*
+ * A fault for the program, raised by the copy of its instruction in a stub: report the site's
+ * address.
  */
 void patch_own_fault(const siginfo_t *si, ucontext_t *uc);
-/* Around a fork: the copy is not made in the middle of a change. */
+/* Around a fork: prevents a copy in the middle of a change. */
 void patch_forking(void);
 void patch_forked(void);
 
 /* ---- patch.S, patch_enter.c */
 void patch_entry(void);
-/* Where a stub keeps the operand of its site, from the return address on. */
+/* The place where a stub keeps its site's operand, relative to the return address. */
 #define PATCH_RET_TO_OP 53
-/* Where the engine's stack begins, below the room for the vector state; NULL: the slow way. */
+/* Start of the engine's stack, below the room for the vector state; NULL: take the slow path. */
 void *patch_enter(struct patch_frame *f);
 void patch_ring(struct patch_frame *f);
 void patch_leave(struct patch_frame *f);
-/* XSAVE: the components that are kept, room for them, is there XSAVEC. */
+/* XSAVE: the components to keep, their size, and whether XSAVEC is available. */
 extern uint64_t patch_xmask;
 extern uint32_t patch_xbytes;
 extern bool patch_xsavec;

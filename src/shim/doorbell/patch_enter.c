@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns what a patched site does before and after the engine (patch.h). Compiled for general
- * registers only: the program's vector registers are live. Calls stack.c and uar.c, compiled
- * likewise, and nothing of libc.
+ * Owns the work of a patched site before and after the engine (patch.h). Compiled for general
+ * registers only, because the program's vector registers are live. Calls stack.c and uar.c,
+ * compiled likewise, and no libc function.
  */
 #include "shim/doorbell/patch.h"
 #include "shim/shim.h"
@@ -34,9 +34,9 @@ static void *take_stack(struct patch_frame *f)
 }
 
 /*
- * No handler of the program's may run inside the engine: it could ring, and it could leave by
- * siglongjmp(). Where it has none there is nothing to block. The stack comes first then: whoever
- * installs the first handler sees that it is in use and waits (sig_note_handler).
+ * No handler of the program may run inside the engine: it could ring, or leave by siglongjmp(). If
+ * the program has none, no signal is blocked. The stack is taken first: a thread that installs the
+ * first handler sees that it is in use and waits (sig_note_handler).
  */
 static void *enter(struct patch_frame *f)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The few instructions that C cannot say: the signal entry that can leave its own frame behind
+ * The instructions that C cannot express: the signal entry that can leave its own frame behind
  * (sig.h), the sa_restorer, and a call on another stack (stack.h).
  */
 	.text
 
 /*
- * void sig_entry(int sig, siginfo_t *si, void *uc): stack at entry is the kernel's frame. Registers
- * that a function must preserve are free here: sigreturn brings all of them back.
- * Frame: 32 bytes struct sig_jump.
+ * void sig_entry(int sig, siginfo_t *si, void *uc): stack at entry is the kernel's frame.
+ * Callee-saved registers are free here, because sigreturn restores all of them. Frame: 32 bytes
+ * struct sig_jump.
  */
 	.globl	sig_entry
 	.hidden	sig_entry
@@ -39,8 +39,9 @@ sig_entry:
 	.size	sig_entry, .-sig_entry
 
 /*
- * Debuggers and unwinders know a signal frame by these bytes, gdb by this name as well. No unwind information on purpose, and
- * a nop before, because they look up the address minus one.
+ * Debuggers and unwinders recognise a signal frame by these bytes, gdb also by this name. There is
+ * deliberately no unwind information, and a nop comes first, because they look up the address minus
+ * one.
  */
 	.globl	__restore_rt
 	.hidden	__restore_rt

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #define GUARD_BYTES 4096
-#define STACK_MAX 64 /* threads in the engine at the same instant */
+#define STACK_MAX 64 /* threads that are in the engine at the same time */
 
 enum { BUSY_NOT, BUSY, BUSY_OPEN };
 
@@ -19,11 +19,11 @@ static struct {
 	_Atomic(char *) base;
 } __attribute__((aligned(64))) pool[STACK_MAX];
 
-/* The one this thread used last: warm, and in a cache line of its own. */
+/* The stack that this thread used last: warm, and in its own cache line. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) uint32_t last;
-static _Atomic uint32_t spread; /* where a new thread starts to look */
+static _Atomic uint32_t spread; /* where a new thread starts to search */
 
-/* Called by the one that holds pool[n]. */
+/* The caller holds pool[n]. */
 static char *stack_make(uint32_t n)
 {
 	char *p = sys_mmap(NULL, GUARD_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE,
@@ -31,7 +31,7 @@ static char *stack_make(uint32_t n)
 
 	if (sys_is_err(p))
 		return NULL;
-	/* Where a sandbox refuses it, without a guard. */
+	/* Without a guard page where a sandbox refuses it. */
 	sys_raw(SYS_mprotect, (long)p, GUARD_BYTES, PROT_NONE, 0, 0, 0);
 	atomic_store_explicit(&pool[n].base, p, memory_order_release);
 	return p;
@@ -67,7 +67,7 @@ void *stack_get(uint32_t *n)
 	top = stack_try(from, last != 0);
 	while (!top && any) {
 		any = false;
-		/* one that exists, else a new one */
+		/* an existing stack, else a new one */
 		for (uint32_t pass = 0; !top && pass < 2; pass++)
 			for (uint32_t i = 0; !top && i < STACK_MAX; i++) {
 				*n = (from + i) % STACK_MAX;

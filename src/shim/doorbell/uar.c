@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the table of mapped UAR pages. Written on the control path under a lock of its own, read
- * without any by the trap handler and the device thread. Raw memory calls.
+ * Owns the table of mapped UAR pages. The control path writes it under its own lock; the trap
+ * handler and the device thread read it without a lock. Memory calls are raw.
  *
- * Trap mode: a page without access, whose stores fault. Poll mode: plain memory that the device
- * thread empties. Both shared and anonymous: a fork child has the same page, as with hardware, and
- * a doorbell left in it is taken by exactly one of parent and child.
+ * In trap mode a page has no access rights, so that stores fault. In poll mode it is plain memory
+ * that the device thread empties. Both are shared and anonymous: a fork child has the same page, as
+ * with hardware, and a doorbell left in it is taken by exactly one of parent and child.
  */
 #include "shim/shim.h"
 #include "shim/files/fdtab.h"
@@ -27,17 +27,17 @@
 #define PAGE UINT64_C(4096)
 #define SLOTS 8192u /* open addressing, kept at most half full */
 #define SLOT_FREE 0u
-#define SLOT_GONE 1u /* was used: a search goes on */
+#define SLOT_GONE 1u /* was used: a search continues behind it */
 
-/* Two cache lines of `page` say "not ours" to any address: what a foreign fault costs. */
+/* Two cache lines of `page` reject any foreign address; this bounds the cost of a foreign fault. */
 static struct {
 	_Atomic uintptr_t page[SLOTS];
 	_Atomic uint32_t uar[SLOTS];
-	struct shim_file *file[SLOTS]; /* that the page keeps open, or NULL */
+	struct shim_file *file[SLOTS]; /* the file that the page keeps open, or NULL */
 	_Atomic uint32_t live;
 	_Atomic uint32_t used; /* live and gone */
 	_Atomic uint32_t lock;
-	_Atomic uint32_t top; /* poll mode: slots to look at are in list[0..top) */
+	_Atomic uint32_t top; /* poll mode: list[0..top) holds the slots to poll */
 	_Atomic uint32_t list[SLOTS / 2];
 	struct seg *_Atomic seg;
 } tab;
@@ -82,7 +82,7 @@ bool uar_any(void)
 	return atomic_load_explicit(&tab.live, memory_order_relaxed) != 0;
 }
 
-/* The slot of a mapped page, or SEG_NONE. */
+/* Returns the slot of a mapped page, or SEG_NONE. */
 static uint32_t find(uintptr_t page)
 {
 	uint32_t i = hash(page);
@@ -128,7 +128,7 @@ void uar_forked(void)
 	atomic_store(&tab.lock, 0);
 }
 
-/* The descriptor may be another file's by now. */
+/* The descriptor may refer to another file by now. */
 static bool is_of(int fd, const struct shim_file *f)
 {
 	struct stat st;
@@ -136,16 +136,18 @@ static bool is_of(int fd, const struct shim_file *f)
 	return !sys_fstat(fd, &st) && st.st_dev == f->dev && st.st_ino == f->ino;
 }
 
-/* A file whose last page has gone, and the descriptor that kept it open: taken out under the lock,
- * because another page of it may be mapped before they are dropped. */
+/*
+ * A file whose last page has gone, and the descriptor that kept it open. They are taken out under
+ * the lock and dropped later, because another page of the file may be mapped in between.
+ */
 struct ended {
 	struct shim_file *file; /* NULL: none */
 	int fd;
 };
 
 /*
- * As its mapping keeps a file open on a kernel (vm_area_struct.vm_file), until the last page of it
- * that this process has mapped is gone.
+ * Keep the file open until this process has unmapped its last page of it, as the kernel's mapping
+ * does (vm_area_struct.vm_file).
  */
 static struct ended leave_file(uint32_t slot)
 {
@@ -160,8 +162,10 @@ static struct ended leave_file(uint32_t slot)
 	return e;
 }
 
-/* Not under the lock: the last reference ends the file. In a vfork child, whose descriptors are not
- * its parent's, it stays open. */
+/*
+ * Must not be called under the lock: the last reference ends the file. In a vfork child, whose
+ * descriptors are not its parent's, the file stays open.
+ */
 static void close_file(const struct ended *e)
 {
 	if (!e->file || !shim_owns_tables())
@@ -184,7 +188,7 @@ static struct ended drop(uint32_t slot)
 			atomic_store(&tab.top, top - 1);
 			break;
 		}
-	/* nothing lives: forget what was */
+	/* no live entry: forget the deleted ones */
 	if (!atomic_load(&tab.live)) {
 		for (uint32_t i = 0; i < SLOTS && atomic_load(&tab.used); i++)
 			if (tab.page[i] == SLOT_GONE) {
@@ -240,7 +244,10 @@ static bool any_in(uintptr_t from, uintptr_t to)
 	return found;
 }
 
-/* Forget the pages of [from, to), but none after one that was its file's last: false without. */
+/*
+ * Forget the pages of [from, to), and stop after a page that was the last of its file. False: no
+ * page was left.
+ */
 static bool drop_until_ended(uintptr_t from, uintptr_t to, struct ended *e)
 {
 	sigset_t old;
@@ -264,7 +271,10 @@ void uar_unmapped(void *addr, size_t len)
 	struct ended e;
 	sigset_t old;
 
-	/* Only then wait for a fork(): a library may unmap under a lock that fork() takes. */
+	/*
+	 * Wait for a fork() only after the look-up: a library may unmap under a lock that fork()
+	 * takes.
+	 */
 	if (!uar_any() || !any_in(from, to))
 		return;
 	shim_enter(&old);
@@ -282,7 +292,7 @@ void uar_keep_file(void *p, struct shim_file *f, int fd)
 	if (own >= 0)
 		own = sys_fd_high(own);
 	if (own < 0 || !is_of(own, f))
-		goto out; /* then it is as if the page were none */
+		goto out; /* then treat it as no page */
 	lock(&old);
 	slot = find((uintptr_t)p);
 	if (slot != SEG_NONE && !tab.file[slot]) {
@@ -299,7 +309,7 @@ out:
 		sys_fd_drop(own);
 }
 
-/* What a process needs before its first doorbell. */
+/* Prepares a process for its first doorbell. */
 static int prepare(bool poll)
 {
 	struct uv_system *sys;
@@ -323,7 +333,7 @@ static int prepare(bool poll)
 	return devthread_start();
 }
 
-/* A page of the device that nobody listens to: memory. */
+/* A page of the device that no code reads: plain memory. */
 static void *plain_mmap(void *addr, size_t len, int prot, int flags, int *err)
 {
 	void *p = sys_mmap(addr, len, prot,
@@ -352,7 +362,7 @@ void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *e
 	if (*err)
 		return MAP_FAILED;
 	lock(&old);
-	/* The device thread reads and empties the page whatever the program may do with it. */
+	/* The device thread can read and empty the page whatever protection the program sets. */
 	p = sys_mmap(addr, len, poll ? PROT_READ | PROT_WRITE : PROT_NONE,
 		     MAP_SHARED | MAP_ANONYMOUS |
 			     (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT)),
@@ -369,7 +379,7 @@ void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *e
 	}
 	unlock(&old);
 	close_file(&ended);
-	/* It may have gone to sleep before there was a page to watch. */
+	/* The thread may have gone to sleep before there was a page to watch. */
 	if (poll && !*err)
 		seg_proc_rouse(uar_seg(), uar_seg()->self);
 	TRACE(LOG_SHIM, "uar %u mapped at %p%s: %d", uar, p, poll ? " (polled)" : "", *err);
@@ -378,7 +388,10 @@ void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *e
 
 /* ---- poll mode */
 
-/* Under the lock: munmap() cannot take the page away meanwhile. Short: values first, work after. */
+/*
+ * Under the lock, so that munmap() cannot take the page away. It is held briefly: values first,
+ * work after.
+ */
 struct found {
 	uint32_t uar, off;
 	uint64_t be;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the wrappers for directories and for paths that come back from the kernel: opendir, readdir,
- * scandir, glob; readlink, realpath, chdir, getcwd. libc reaches the kernel from inside these, so
- * each is taken over by itself.
+ * scandir, glob; readlink, realpath, chdir, getcwd. libc enters the kernel from inside these
+ * functions, so each needs its own wrapper.
  */
 #include "segment/mem.h"
 #include "shim/files/fdtab.h"
@@ -30,7 +30,10 @@ WRAP(DIR *, opendir, (const char *path))
 	return NEXT(opendir)(paths_map(AT_FDCWD, path, &b));
 }
 
-/* closedir() closes inside libc: the table must not keep a descriptor that a later file gets. */
+/*
+ * closedir() closes inside libc: the table must not keep an entry for a descriptor that a later
+ * file gets.
+ */
 WRAP(int, closedir, (DIR * d))
 {
 	int saved = errno, fd = d ? dirfd(d) : -1;
@@ -43,7 +46,7 @@ WRAP(int, closedir, (DIR * d))
 	return r;
 }
 
-/* A device node's entry says so; the file behind it is a regular one. */
+/* A device node's entry shows a character device; the file behind it is a regular one. */
 static void fix_entry(int fd, struct dirent *e)
 {
 	struct stat st;
@@ -78,8 +81,9 @@ WRAP_READDIR_R(readdir_r)
 WRAP_READDIR_R(readdir64_r)
 
 /*
- * scandir() shows entries to the program's filter before we see them: put a filter of ours in
- * between. It has no argument of its own, hence thread-local; scandir may nest inside a filter.
+ * scandir() shows entries to the program's filter before we see them, so our filter goes in
+ * between. A filter has no argument for data, hence the thread-local variable; scandir may nest
+ * inside a filter.
  */
 static __thread struct scan {
 	int (*filter)(const struct dirent *);
@@ -145,8 +149,8 @@ WRAP_SCANDIRAT(scandirat)
 WRAP_SCANDIRAT(scandirat64)
 
 /*
- * A pattern whose fixed beginning lies in one of our trees. Our root may hold characters that a
- * pattern gives a meaning to; there the pattern is left alone and matches nothing.
+ * Is the fixed beginning of the pattern in one of our trees? If our root contains characters that
+ * are special in a pattern, the pattern is left alone and matches nothing.
  */
 static const char *glob_map(const char *pattern, struct paths_buf *b)
 {
@@ -188,20 +192,20 @@ static size_t unmap_memfd(char *buf, size_t n)
 	    memcmp(buf + n - end, deleted, end))
 		return n;
 	name = n - from - end;
-	memmove(buf + to, buf + from, name); /* to == from + 1, and " (deleted)" goes */
+	memmove(buf + to, buf + from, name); /* to == from + 1, and " (deleted)" is removed */
 	memcpy(buf, dev, to);
 	return to + name;
 }
 
 static ssize_t unmap_link(ssize_t n, char *buf)
 {
-	/* A result that was cut off cannot be told from a whole one; so it is for the program. */
+	/* A truncated result cannot be told from a whole one, by us or by the program. */
 	if (n <= 0 || buf[0] != '/' || !shim_on())
 		return n;
 	return (ssize_t)unmap_memfd(buf, paths_unmap_bytes(buf, (size_t)n));
 }
 
-/* Can these first bytes of a link's target be those of a path that unmap_link() changes? */
+/* Can a link's target that starts with these bytes be a path that unmap_link() changes? */
 static bool maybe_ours(const char *buf, size_t n)
 {
 	static const char memfd[] = "/memfd:softhca-";
@@ -220,8 +224,8 @@ static bool maybe_ours(const char *buf, size_t n)
 }
 
 /*
- * The kernel fills the program's buffer, and says so if that is a bad one. A link of ours is read
- * again into a buffer of our own: the program's has room for its own path only.
+ * The kernel fills the program's buffer, and reports a bad one. Our links are read again into our
+ * own buffer, because the program's may have room for the translated path only.
  */
 static ssize_t read_link(int dirfd, const char *path, char *buf, size_t size,
 			 ssize_t (*next)(int, const char *, char *, size_t))
@@ -248,7 +252,7 @@ static ssize_t read_link(int dirfd, const char *path, char *buf, size_t size,
 typedef ssize_t readlink_fn(const char *, char *, size_t);
 typedef ssize_t readlink_chk_fn(const char *, char *, size_t, size_t);
 
-/* The other three in readlinkat()'s clothes. */
+/* The other three calls, expressed as readlinkat(). */
 static ssize_t next_readlink(int dirfd, const char *path, char *buf, size_t size)
 {
 	return ((readlink_fn *)shim_next(SYM_readlink))(path, buf, size);
@@ -293,7 +297,7 @@ static ssize_t next___readlinkat_chk(int dirfd, const char *path, char *buf, siz
 /*
  * realpath() of a path that is not ours may still end in our trees: a relative one from inside, or
  * one through a link of the program's own. libc resolves those by itself, hence always the unmap.
- * `r` is libc's answer. On failure POSIX leaves `resolved` undefined, glibc the path that failed.
+ * `r` is libc's result. On failure POSIX leaves `resolved` undefined, glibc the path that failed.
  */
 static char *real_path(char *r, const char *m, const struct paths_buf *b, char *resolved)
 {
@@ -337,8 +341,8 @@ WRAP(int, chdir, (const char *path))
 }
 
 /*
- * The working directory, when it is in our tree (*ours); else libc is to be asked. The program's
- * buffer has room for its own path, not for our root before it.
+ * Returns the working directory when it is in our tree (*ours); otherwise the caller asks libc. The
+ * program's buffer has room for the translated path, not for our root before it.
  */
 static char *cwd_inside(char *buf, size_t size, bool *ours)
 {
@@ -385,7 +389,7 @@ WRAP(char *, __getcwd_chk, (char *buf, size_t size, size_t room))
 	return ours ? r : NEXT(__getcwd_chk)(buf, size, room); /* size > room ends the program */
 }
 
-/* libc's looks at $PWD first and compares it by stat() from inside; ours does not trust it. */
+/* libc first reads $PWD and compares it by an internal stat(); this code does not trust $PWD. */
 WRAP(char *, get_current_dir_name, (void))
 {
 	bool ours;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the wrappers that make and end descriptors: close, dup, fcntl, close_range, recvmsg, socket.
- * They keep the fd table in step with the kernel's: an entry goes before the kernel's close and
- * comes after its open, so that a number never shows another file's entry.
+ * Owns the wrappers that create and close descriptors: close, dup, fcntl, close_range, recvmsg,
+ * socket. They keep the fd table in step with the kernel's: an entry is removed before the kernel's
+ * close and added after its open, so that a number never shows another file's entry.
  */
 #include "shim/attach.h"
 #include "shim/calls.h"
@@ -20,7 +20,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 
-/* The library's own descriptor: for the program it is not open. */
+/* The library's own descriptor: the program must see it as closed. */
 static bool hidden(int fd)
 {
 	return fdtab_peek(fd) == &fdtab_private && shim_owns_tables();
@@ -63,7 +63,7 @@ WRAP(int, fclose, (FILE * fp))
 	return r;
 }
 
-/* newfd is what the kernel made out of the file with entry f (NULL: not ours). */
+/* The kernel has made newfd a copy of the file with entry f (NULL: not ours). */
 static int duplicated(int newfd, struct shim_file *f)
 {
 	if (newfd < 0 || (!f && !fdtab_peek(newfd)) || !shim_owns_tables())
@@ -89,7 +89,7 @@ WRAP(int, dup, (int fd))
 	return call_dup(fd, NEXT(dup));
 }
 
-/* dup2 and dup3: `to` may be in use by us, which the program cannot know. */
+/* dup2 and dup3: the library may be using `to`, which the program cannot know. */
 static bool dup_refused(int fd, int to)
 {
 	if (hidden(fd)) {
@@ -160,7 +160,9 @@ static int fcntl_ours(int fd, int cmd, void *arg, next_fcntl *next)
 	}
 }
 
-/* The argument is an int, a pointer or absent: all travel the same way on 64-bit machines. */
+/*
+ * The argument is an int, a pointer or absent; all are passed in the same way on 64-bit machines.
+ */
 int call_fcntl(int fd, int cmd, void *arg, next_fcntl *next)
 {
 	int r;
@@ -195,9 +197,9 @@ static int raw_close(int fd)
 }
 
 /*
- * Ours in the range are closed one by one, each with its end; the library's own stay open; the rest
- * goes to the kernel in as many ranges as that leaves. No number is closed twice: another thread
- * may have it by then.
+ * Descriptors of ours in the range are closed one by one, each with its own end; the library's own
+ * stay open; the kernel closes the rest in as many ranges as necessary. No number is closed twice:
+ * another thread may have reused it.
  */
 static int close_range_ours(unsigned int first, unsigned int last, int flags)
 {
@@ -245,7 +247,7 @@ WRAP(void, closefrom, (int low))
 		close_range_ours(first, UINT32_MAX, 0);
 }
 
-/* The lock on our files is how the supervisor knows that they are open (hazards 2). */
+/* The supervisor tells by the lock on our files that they are open (hazards 2). */
 WRAP(int, flock, (int fd, int op))
 {
 	if (__builtin_expect(fdtab_peek(fd) != NULL, 0)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the fd table and the open files it refers to. Called by the descriptor wrappers; calls
- * attach.c to tell the supervisor and uverbs of a file's end.
+ * attach.c to tell the supervisor and uverbs that a file has ended.
  */
 #include "shim/files/fdtab.h"
 #include "fabric/fabric.h"
@@ -18,8 +18,8 @@ struct fdtab_chunk *_Atomic fdtab_root[FDTAB_CHUNKS];
 struct shim_file fdtab_private = {.refs = 1, .state = SHIM_FILE_USED, .minor = NODE_NONE};
 
 /*
- * Open files: blocks of them, chained, each block for good. The first is among our static data, so
- * that a leak checker finds what uverbs has allocated for a program that ends without closing.
+ * Open files, in chained blocks that are never freed. The first block is static data, so that a
+ * leak checker finds memory of uverbs in a program that ends without closing.
  */
 #define BLOCK_FILES 63
 struct block {
@@ -74,7 +74,8 @@ struct shim_file *fdtab_get(int fd)
 
 	while ((f = fdtab_peek(fd))) {
 		if (!ref_unless_zero(f))
-			continue; /* on its way out: the entry is gone or another's now */
+			/* being removed: the entry is gone, or belongs to another file by now */
+			continue;
 		if (fdtab_peek(fd) == f)
 			return f;
 		fdtab_put(f);
@@ -245,8 +246,7 @@ bool fdtab_fix_statx(int fd, struct statx *stx)
 	return node;
 }
 
-/* The child has one thread, in fork(): every reference that is not a descriptor's or a mapping's is
- * gone. */
+/* The child has one thread, in fork(): only references of descriptors and mappings remain valid. */
 void fdtab_forked(void)
 {
 	for (struct block *b = atomic_load(&blocks); b; b = b->next)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which descriptors are ours. An entry refers to an open file (struct shim_file), counted: one
+ * The table of our descriptors. An entry refers to an open file (struct shim_file), counted: one
  * reference per descriptor, one per call in progress, so that a close in one thread does not pull
  * the file from under an ioctl in another, and one for all its mapped pages. Looking a descriptor
- * up takes two loads and no lock; everything else is compare-and-swap, because wrappers run in
- * signal handlers too.
+ * up takes two loads and no lock; all changes are made by compare-and-swap, because wrappers also
+ * run in signal handlers.
  *
- * Nothing here changes in a vfork child, which runs on its parent's memory with descriptors of its
- * own.
+ * A vfork child changes nothing here: it runs on its parent's memory but has its own descriptors.
  */
 #ifndef SOFTHCA_SHIM_FILES_FDTAB_H
 #define SOFTHCA_SHIM_FILES_FDTAB_H
@@ -31,8 +30,10 @@ struct shim_file {
 	void *obj; /* uv_file or uv_event_file; NULL: opened by another process, passed to us */
 	dev_t dev; /* of the kernel's object behind it */
 	ino_t ino;
-	/* uar.c's: the doorbell pages of it that are mapped, and while there are any: a descriptor
-	 * of our own that keeps it open, as a mapping does, and a reference. */
+	/*
+	 * Used by uar.c: the number of mapped doorbell pages of this file. While it is not 0, they
+	 * hold a reference and a descriptor of our own that keeps the file open, as a mapping does.
+	 */
 	uint32_t pages;
 	int pages_fd;
 };
@@ -45,10 +46,10 @@ struct fdtab_chunk {
 	struct shim_file *_Atomic file[FDTAB_CHUNK];
 };
 extern struct fdtab_chunk *_Atomic fdtab_root[FDTAB_CHUNKS];
-/* Entry of the library's own descriptors, which the program must neither use nor close. */
+/* Entry of the library's own descriptors; the program must neither use nor close them. */
 extern struct shim_file fdtab_private;
 
-/* The entry, without a reference: only to see whether there is one. */
+/* The entry, without a reference: only tells whether there is one. */
 static inline struct shim_file *fdtab_peek(int fd)
 {
 	struct fdtab_chunk *c;
@@ -63,18 +64,22 @@ static inline struct shim_file *fdtab_peek(int fd)
 
 /* The entry with a reference, or NULL. */
 struct shim_file *fdtab_get(int fd);
-/* Drop a reference. The last one ends the open file: the supervisor is told, the local side freed.
- * Keeps errno. NULL is allowed. */
+/*
+ * Drop a reference; NULL is allowed. The last one ends the open file: the supervisor is told, the
+ * local part freed. Keeps errno.
+ */
 void fdtab_put(struct shim_file *f);
 
 /* A new open file with one reference; NULL without memory. */
 struct shim_file *fdtab_new(void);
-/* fd now refers to f, whose reference is given away; whatever was there is dropped. 0 or -errno
- * (the reference stays with the caller). f NULL: fd is a foreign file's now. */
+/*
+ * Makes fd refer to f and takes over the caller's reference; a former entry is dropped. 0 or -errno
+ * (the caller keeps the reference). f NULL: fd is now a foreign file's.
+ */
 int fdtab_set(int fd, struct shim_file *f);
 /*
- * A file is about to be closed by libc: the entry is taken out before the number can be reused.
- * NULL when not ours (or in a vfork child). To be given to fdtab_put_closed() afterwards.
+ * libc is about to close a file: take the entry out before the number can be reused. NULL when not
+ * ours (or in a vfork child). Give it to fdtab_put_closed() afterwards.
  */
 struct shim_file *fdtab_take_closing(int fd);
 void fdtab_put_closed(struct shim_file *f);
@@ -83,7 +88,7 @@ struct shim_file *fdtab_find(dev_t dev, ino_t ino);
 /* Lowest tracked descriptor in [from, to], or -1. */
 long fdtab_next(unsigned int from, unsigned int to);
 
-/* For every open command file that has a uv_file. */
+/* Calls a function for every open command file that has a uv_file. */
 struct uv_file;
 void fdtab_each_uverbs(void (*fn)(struct uv_file *f));
 
@@ -95,7 +100,9 @@ void fdtab_unhide(int fd);
 bool fdtab_fix_stat(int fd, struct stat *st);
 bool fdtab_fix_statx(int fd, struct statx *stx);
 
-/* After fork, in the child: references of calls in progress in threads that are not here any more.
+/*
+ * After fork, in the child: drops references of calls in progress in threads that do not exist
+ * here.
  */
 void fdtab_forked(void);
 

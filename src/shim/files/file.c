@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the wrappers that open files by path. A device node is opened by attach.c; everything else
- * below our root is read-only, as the attributes of sysfs that it stands for.
+ * Owns the wrappers that open files by path. attach.c opens device nodes; all other files below our
+ * root are read-only, like the sysfs attributes that they represent.
  */
 #include "shim/attach.h"
 #include "shim/calls.h"
@@ -16,7 +16,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An entry that outlived its descriptor (closed by a raw system call): the number is another's. */
+/*
+ * The entry outlived its descriptor (closed by a raw system call); the number belongs to another
+ * file.
+ */
 static int fresh(int fd)
 {
 	if (fd >= 0 && __builtin_expect(fdtab_peek(fd) != NULL, 0))
@@ -24,7 +27,7 @@ static int fresh(int fd)
 	return fd;
 }
 
-/* Opening an attribute without a store method for writing: EACCES for root too. 0: go on. */
+/* Opening an attribute without a store method for writing gives EACCES, even to root. 0: go on. */
 static int check_write(const char *mapped, int flags)
 {
 	struct stat st;
@@ -37,8 +40,8 @@ static int check_write(const char *mapped, int flags)
 }
 
 /*
- * What an open of (dirfd, path) comes to: a descriptor, -errno, or OPEN_NEXT and the path to give
- * to the next definition.
+ * The result of opening (dirfd, path): a descriptor, -errno, or OPEN_NEXT and the path for the next
+ * definition.
  */
 #define OPEN_NEXT INT32_MIN
 static int open_ours(int dirfd, const char **path, int flags, struct paths_buf *b)
@@ -81,7 +84,7 @@ int call_open(int dirfd, const char *path, int flags, mode_t mode, next_open *ne
 	return r == OPEN_NEXT ? fresh(next(dirfd, path, flags, mode)) : result(r);
 }
 
-/* The mode argument is there only when the flags say so. */
+/* The caller passes a mode argument only when the flags say so. */
 #define OPEN_MODE(flags)                                                     \
 	({                                                                   \
 		mode_t mode_ = 0;                                            \
@@ -154,7 +157,7 @@ static int stdio_flags(const char *mode)
 	return flags | (strchr(mode, 'x') ? O_EXCL : 0) | (strchr(mode, 'e') ? O_CLOEXEC : 0);
 }
 
-/* A device that we have just opened is of no use. */
+/* The program cannot use a device as a stream: close what was just opened. */
 static void drop(int fd)
 {
 	struct shim_file *f = fdtab_take_closing(fd);
@@ -186,8 +189,8 @@ WRAP_FOPEN(fopen)
 WRAP_FOPEN(fopen64)
 
 /*
- * freopen() closes and opens inside libc. A device node cannot be put under an existing stream
- * without libc's internals: refused as a device that does not exist.
+ * freopen() closes and opens inside libc. Attaching a device node to an existing stream needs
+ * libc's internals, so it is refused as a device that does not exist.
  */
 #define WRAP_FREOPEN(name)                                                 \
 	WRAP(FILE *, name, (const char *path, const char *mode, FILE *fp)) \
@@ -213,7 +216,10 @@ WRAP_FOPEN(fopen64)
 WRAP_FREOPEN(freopen)
 WRAP_FREOPEN(freopen64)
 
-/* Attributes only: a device that a new program gets so is a file of the tree, not the device. */
+/*
+ * Attributes only: a new program that gets a device this way has the file of the tree, not the
+ * device.
+ */
 WRAP(int, posix_spawn_file_actions_addopen,
      (posix_spawn_file_actions_t * a, int fd, const char *path, int flags, mode_t mode))
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the wrappers of what is done to an open descriptor: ioctl, read, write and what a device
- * cannot do. For a foreign descriptor each costs two loads. uverbs runs with asynchronous signals
- * blocked.
+ * Owns the wrappers of operations on an open descriptor: ioctl, read, write, and calls that a
+ * device refuses. On a foreign descriptor each costs two loads. uverbs runs with asynchronous
+ * signals blocked.
  */
 #include "hw/evq.h"
 #include "segment/mem.h"
@@ -33,8 +33,8 @@ static ssize_t result(ssize_t r)
 }
 
 /*
- * What the kernel answers for every character device before the driver is asked, and what a driver
- * without the method gets.
+ * The kernel's answers for every character device before it calls the driver, and for a driver
+ * without the method.
  */
 static bool generic_ioctl(unsigned long cmd)
 {
@@ -42,7 +42,7 @@ static bool generic_ioctl(unsigned long cmd)
 }
 
 /*
- * An open file of another process: its contexts are that process's memory. Refused until contexts
+ * An open file of another process: its contexts use that process's memory. Refused until contexts
  * can be imported.
  */
 #define NOT_HERE (-EOPNOTSUPP)
@@ -115,14 +115,13 @@ WRAP(int, ioctl, (int fd, unsigned long cmd, ...))
 
 /* ---- vectors ---- */
 
-/* Moves one vector: bytes, or -errno. */
+/* Moves one vector: returns bytes, or -errno. */
 typedef ssize_t move_fn(struct shim_file *f, int fd, void *buf, size_t count);
 
 /*
- * As the kernel does for a driver with read() and write() only: vector by vector, until one is not
- * filled. `unfit` is what this kind of file answers before any vector is looked at, or 0. Takes
- * over the reference to f, which is NULL when fd was closed meanwhile. Keeps errno but for a
- * failure.
+ * Like the kernel for a driver with only read() and write(): vector by vector, until one is not
+ * filled. `unfit` is the error of this kind of file before any vector is checked, or 0. Takes over
+ * the reference to f (NULL: fd has been closed). Changes errno only on failure.
  */
 static ssize_t each_vector(struct shim_file *f, int fd, const struct iovec *iov, int n,
 			   ssize_t unfit, move_fn *move)
@@ -151,7 +150,7 @@ static ssize_t each_vector(struct shim_file *f, int fd, const struct iovec *iov,
 	return result(total ? total : r);
 }
 
-/* What the kernel finds wrong with vectors before the first byte is moved; 0: nothing to move. */
+/* The kernel's checks of vectors before the first byte is moved; 0: nothing to move. */
 static ssize_t vectors_len(const struct iovec *iov, int n)
 {
 	size_t total = 0;
@@ -231,7 +230,7 @@ static ssize_t readv_ours(int fd, const struct iovec *iov, int n)
 	struct shim_file *f = shim_file_get(fd);
 	ssize_t unfit = 0;
 
-	/* They have no read(): asked after the mode. */
+	/* These files have no read(): the mode is checked first. */
 	if (f && (f->kind == SEG_FILE_UVERBS || f->kind == SEG_FILE_ISSM))
 		unfit = f->accmode == O_WRONLY ? -EBADF : -EINVAL;
 	return each_vector(f, fd, iov, n, unfit, read_file);
@@ -286,7 +285,10 @@ static ssize_t write_umad(const struct umad_file *u, int fd, const void *buf, si
 	devthread_if_parked();
 	shim_gate_leave();
 	sig_guard_end(&g);
-	/* Answers are there at once: a program that limits nothing would never be ahead of them. */
+	/*
+	 * Answers are available at once, so a program that does not limit itself would never catch
+	 * up.
+	 */
 	evq_ease(u->s, u->file, u->gen);
 	return r;
 }
@@ -318,7 +320,7 @@ static ssize_t write_file(struct shim_file *f, int fd, void *buf, size_t count)
 	return r;
 }
 
-/* One call, so one command, for each vector. */
+/* Each vector is one call and so one command. */
 static ssize_t writev_ours(int fd, const struct iovec *iov, int n)
 {
 	return each_vector(shim_file_get(fd), fd, iov, n, 0, write_file);
@@ -385,7 +387,7 @@ WRAP_SEEKING(ssize_t, pwritev64, (int fd, const struct iovec *iov, int n, off_t 
 WRAP_SEEKING(off_t, lseek, (int fd, off_t off, int whence), (fd, off, whence))
 WRAP_SEEKING(off_t, lseek64, (int fd, off_t off, int whence), (fd, off, whence))
 
-/* Offset -1 means the file position: a readv or writev, for which a driver knows no flags. */
+/* Offset -1 means the file position: a readv or writev; a driver knows no flags for it. */
 #define WRAP_V2(name, plain)                                                                \
 	WRAP(ssize_t, name, (int fd, const struct iovec *iov, int n, off_t off, int flags)) \
 	{                                                                                   \

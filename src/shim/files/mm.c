@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the wrappers of mappings and of syscall(). A mapping of a command file is the driver's; a
- * doorbell page that goes away is reported to uar.c first, while its address can be no one else's.
+ * Owns the wrappers of mappings and of syscall(). The driver makes the mapping of a command file.
+ * Before a doorbell page is unmapped, uar.c is told, while its address cannot be reused.
  */
 #include "shim/attach.h"
 #include "shim/calls.h"
@@ -46,7 +46,8 @@ static void *mmap_ours(void *addr, size_t len, int prot, int flags, int fd, off_
 		shim_enter(&old);
 		p = uv_mmap(f->obj, addr, len, prot, flags, off, err);
 		if (p != MAP_FAILED)
-			uar_keep_file(p, f, fd); /* inside: fork() copies its page count */
+			/* inside the guarded part: fork() copies the page count */
+			uar_keep_file(p, f, fd);
 		shim_leave(&old);
 	}
 	fdtab_put(f);
@@ -84,8 +85,8 @@ WRAP(int, munmap, (void *addr, size_t len))
 }
 
 /*
- * Device mappings do not move or grow (VM_DONTEXPAND, see vma_to_resize() in mm/mremap.c), on a
- * real machine either: false. Else what the call takes away is forgotten.
+ * Device mappings do not move or grow (VM_DONTEXPAND, see vma_to_resize() in mm/mremap.c), as on a
+ * real machine: false. Otherwise the pages that the call removes are forgotten.
  */
 static bool may_remap(void *addr, size_t old_len, size_t new_len, int flags, void *to)
 {
@@ -123,7 +124,7 @@ WRAP(void *, mremap, (void *addr, size_t old_len, size_t new_len, int flags, ...
 
 typedef long next_syscall(long, long, long, long, long, long, long);
 
-/* Answers of the kernel to a call that is not ours, in libc's form. */
+/* Results of the kernel for a call that is not ours, in libc's form. */
 static long forward(long nr, const long a[6])
 {
 	return ((next_syscall *)shim_next(SYM_syscall))(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
@@ -217,8 +218,8 @@ static int raw_execveat(int dirfd, const char *path, char *const argv[], char *c
 }
 
 /*
- * The raw forms of what is wrapped. Memory calls that are not ours go straight on: UCX's hooks call
- * us from inside the function that our own wrapper has called.
+ * The raw forms of wrapped calls. Foreign memory calls go straight on: UCX's hooks call us from
+ * inside the function that our own wrapper has called.
  */
 static long syscall_memory(long nr, const long a[6])
 {
@@ -321,7 +322,7 @@ WRAP(long, syscall, (long nr, ...))
 	long a[6], r;
 	va_list ap;
 
-	/* Six, whatever was given: what is too much is whatever the registers hold. */
+	/* Always six arguments: surplus ones contain whatever the registers hold. */
 	va_start(ap, nr);
 	for (int i = 0; i < 6; i++)
 		a[i] = va_arg(ap, long);

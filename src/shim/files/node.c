@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the list of device nodes: which files of <root>/dev/infiniband stand for which character
- * device. Read once, at the first question, by raw system calls; the tree does not gain or lose
- * nodes while a program runs. Called by the stat, open and readdir wrappers.
+ * Owns the list of device nodes: the character device that each file of <root>/dev/infiniband
+ * represents. It is read once, at the first look-up, by raw system calls; the tree does not gain or
+ * lose nodes while a program runs. The stat, open and readdir wrappers call it.
  */
 #include "shim/files/paths.h"
 #include "fabric/fabric.h"
@@ -111,7 +111,9 @@ static bool nodes_ready(void)
 		return true;
 	if (!shim_on())
 		return false;
-	/* Who waits for state 1 must not be what the reader itself was interrupted for. */
+	/*
+	 * A thread that waits for state 1 to end must not be a handler that interrupted the reader.
+	 */
 	sig_block_all(&old);
 	if (atomic_compare_exchange_strong(&nodes.state, &unread, 1)) {
 		read_nodes();
@@ -123,7 +125,7 @@ static bool nodes_ready(void)
 	return true;
 }
 
-/* The reader may have been another thread of the parent. */
+/* The reader may have been a thread that exists only in the parent. */
 void node_forked(void)
 {
 	int reading = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the translation of paths (see paths.h). Called by every wrapper that takes a path; calls raw
- * system calls only.
+ * Owns the translation of paths (see paths.h). Every wrapper that takes a path calls it; it makes
+ * raw system calls only.
  */
 #include "shim/files/paths.h"
 #include "fabric/fabric.h"
@@ -17,8 +17,8 @@
 #define CHAR_DEVICES "/dev/char/"
 
 /*
- * Where our trees hang. A whole entry is a real directory on a real machine, so that leaving it by
- * ".." means its parent; a `prefix` entry matches names that begin so, which may be links.
+ * The places of our trees. A whole entry is a real directory on a real machine, so leaving it by
+ * ".." leads to its parent; a `prefix` entry matches names that begin with it, which may be links.
  */
 static const struct {
 	const char *path;
@@ -33,7 +33,7 @@ static const struct {
 	{CHAR_DEVICES "231:", true},
 };
 
-/* Every path of ours contains one of these. */
+/* Every path of ours contains one of these strings. */
 static bool has_marker(const char *path)
 {
 	return strstr(path, "infiniband") || strstr(path, FAB_PCI_DOMAIN ":") ||
@@ -52,7 +52,7 @@ static int mount_of(const char *path, size_t len)
 	return -1;
 }
 
-/* One component of a path: its length, and *next at the one after it (or at the end). */
+/* One component of a path: returns its length, and sets *next to the following one (or the end). */
 static size_t component(const char *p, const char **next)
 {
 	size_t n = strcspn(p, "/");
@@ -67,8 +67,8 @@ static bool is_dotdot(const char *p, size_t n)
 }
 
 /*
- * Two directories of a real machine have links to what is ours among links to what is not; the
- * kernel is given their targets. False: there is none.
+ * On a real machine two directories contain both links to our devices and links to others; the
+ * kernel gets the target of the link. False: there is none.
  */
 static bool follow_link(char *s, size_t *len, size_t size)
 {
@@ -99,17 +99,21 @@ static bool follow_link(char *s, size_t *len, size_t size)
 }
 
 /*
- * An absolute path, folded component by component until it stands in one of our trees; from there
- * on the kernel resolves it, because our trees have symbolic links. out has room for PATHS_MAX.
- * False: the path is to be used as it is.
+ * Folds an absolute path component by component until it is in one of our trees; from there on the
+ * kernel resolves it, because our trees have symbolic links. out has room for PATHS_MAX. False: use
+ * the path unchanged.
  */
 static bool map_absolute(const struct shim_config *c, const char *path, char *out)
 {
-	char *v = out + c->root_len; /* the program's view grows here */
+	char *v = out + c->root_len; /* the path in the program's view grows here */
 	size_t room = PATHS_MAX - c->root_len, len = 0, n;
 	const char *p = path + strspn(path, "/"), *next;
 	bool left =
-		false; /* went into one of our trees and out again: it may not really be there */
+		/*
+		 * the path entered one of our trees and left it: the directory may not exist on the
+		 * host
+		 */
+		false;
 
 	for (; *p; p = next) {
 		int m;
@@ -134,7 +138,7 @@ static bool map_absolute(const struct shim_config *c, const char *path, char *ou
 		if (!mounts[m].prefix) {
 			const char *after;
 
-			/* Still a real directory: "..", perhaps after ".", folds as well. */
+			/* Still a real directory: fold "..", perhaps after ".", as well. */
 			for (after = next; after[0] == '.' && (after[1] == '/' || !after[1]);)
 				component(after, &after);
 			if (is_dotdot(after, component(after, &(const char *){NULL}))) {
@@ -144,7 +148,7 @@ static bool map_absolute(const struct shim_config *c, const char *path, char *ou
 		} else if (!follow_link(v, &len, room)) {
 			return false;
 		}
-		/* What follows, with its slashes: a trailing one asks for a directory. */
+		/* Appends the rest with its slashes: a trailing one asks for a directory. */
 		p += n;
 		if (len + strlen(p) + 1 > room)
 			return false;
@@ -159,7 +163,7 @@ static bool map_absolute(const struct shim_config *c, const char *path, char *ou
 	return left;
 }
 
-/* The directory a relative path starts from, as the kernel names it; 0 or < 0. */
+/* The directory that a relative path starts from, as the kernel names it; 0 or < 0. */
 static int base_of(int dirfd, char *buf, size_t size)
 {
 	char link[32];
@@ -193,7 +197,7 @@ static const char *map_relative(const struct shim_config *c, int dirfd, const ch
 	ours = paths_unmap(full);
 	if (!ours && !has_marker(path))
 		return path;
-	/* The base is free of links, so leading ".." fold exactly. */
+	/* The base contains no links, so leading ".." components fold exactly. */
 	len = strlen(full);
 	while (up) {
 		const char *next;
@@ -214,15 +218,15 @@ static const char *map_relative(const struct shim_config *c, int dirfd, const ch
 		return b->s;
 	if (!ours)
 		return path;
-	/* Out of our tree into the real one. */
+	/* The path leaves our tree into the real one. */
 	strcpy(b->s, full);
 	return b->s;
 }
 
 /*
- * May the string be read up to its end? A bad pointer is no crash for a program that calls the
- * kernel, but EFAULT. Asked of the kernel, which reads no further than it must. Where a sandbox
- * forbids the question, the pointer is taken for good.
+ * Is the string readable up to its end? A bad pointer must give EFAULT, as from the kernel, not a
+ * crash. The kernel is asked, so that no byte beyond the end is read. If a sandbox forbids the
+ * call, the pointer is trusted.
  */
 static bool readable(const char *path)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The program's paths and the fabric's. The fabric keeps one tree per host, <dir>/host/<host>,
- * shaped like the real one (sys/class/infiniband..., dev/infiniband/...); a path of ours is the
- * same path below that root. Lock-free; one strstr() or three for a path that is not ours.
+ * shaped like the real one (sys/class/infiniband..., dev/infiniband/...); each path of ours maps to
+ * the same path below that root. Lock-free; one strstr() or three for a path that is not ours.
  */
 #ifndef SOFTHCA_SHIM_FILES_PATHS_H
 #define SOFTHCA_SHIM_FILES_PATHS_H
@@ -12,11 +12,11 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#define PATHS_MAX 1024 /* paths of ours are far shorter; what does not fit is not ours */
+#define PATHS_MAX 1024 /* our paths are far shorter; a longer path is not ours */
 
 struct paths_buf {
 	char s[PATHS_MAX];
-	bool foreign; /* a bad pointer, or longer than a path may be: the kernel is to say so */
+	bool foreign; /* a bad pointer, or longer than a path may be: the kernel reports it */
 };
 
 struct shim_config {
@@ -31,7 +31,7 @@ struct shim_config {
 	bool memlock_enforce;
 	bool on;
 };
-/* The environment as it was at first use. Before the constructor, too. */
+/* The environment as it was at first use, which may be before the constructor. */
 const struct shim_config *shim_config(void);
 static inline bool shim_on(void)
 {
@@ -39,18 +39,18 @@ static inline bool shim_on(void)
 }
 
 /*
- * What to give the kernel for (dirfd, path): `path` itself, or a path below our root in *b.
- * Absolute results are to be used with any dirfd. With b->foreign, `path` is not to be looked at.
+ * The path to give to the kernel for (dirfd, path): `path` itself, or a path below our root in *b.
+ * Absolute results work with any dirfd. With b->foreign, do not read `path`.
  */
 const char *paths_map(int dirfd, const char *path, struct paths_buf *b);
 /* Is that a path below our root? */
 bool paths_is_mapped(const char *mapped, const struct paths_buf *b);
-/* An answer of the kernel: takes our root away again, in place. True if it was there. */
+/* Removes our root from a path that the kernel returned, in place. True if it was there. */
 bool paths_unmap(char *path);
-/* The same for bytes without an end: the new length. */
+/* The same for bytes without a terminator: returns the new length. */
 size_t paths_unmap_bytes(char *path, size_t len);
 
-/* Device nodes. In the tree they are regular files; here is which file is which device. */
+/* Device nodes are regular files in the tree; these functions tell which file is which device. */
 #define NODE_NONE UINT32_MAX /* no minor: not a device node */
 /* Minor of the node with that (st_dev, st_ino). */
 uint32_t node_minor(dev_t dev, ino_t ino);
@@ -58,9 +58,9 @@ uint32_t node_minor(dev_t dev, ino_t ino);
 void node_forked(void);
 /* Some node has this inode number (cheap; the device still has to be compared). */
 bool node_ino_known(ino_t ino);
-/* Minor of the node that an open of (dirfd, mapped path) would reach; NODE_NONE if it is none. */
+/* Minor of the node that opening (dirfd, mapped path) would reach; NODE_NONE if none. */
 uint32_t node_of_path(int dirfd, const char *mapped, int flags);
-/* What a stat call must show for a node, or for a command file with that minor. */
+/* Fills the stat result for a node, or for a command file with that minor. */
 uint32_t node_mode(uint32_t minor);
 void node_fix_stat(struct stat *st);
 void node_fix_statx(struct statx *stx);

@@ -2,7 +2,7 @@
 /*
  * Owns the wrappers that ask about a file: stat and its relatives, access, statfs, pathconf,
  * extended attributes. Device nodes and command files show as character devices with the kernel's
- * numbers, whichever way they are asked.
+ * numbers, whichever call asks.
  */
 #include "shim/files/fdtab.h"
 #include "shim/files/paths.h"
@@ -22,7 +22,7 @@
 /* struct stat and struct stat64 are one on 64-bit machines. */
 _Static_assert(sizeof(struct stat) == sizeof(struct stat64), "needs a 64-bit machine");
 
-/* r: what the next stat call said. fd >= 0: the file asked about is that descriptor. */
+/* r: the next stat call's result. fd >= 0: that descriptor is the file in question. */
 static int stat_done(int r, int fd, struct stat *st)
 {
 	if (r == 0 && (fd < 0 || !fdtab_fix_stat(fd, st)))
@@ -50,7 +50,7 @@ WRAP_STAT(lstat64)
 WRAP_FSTAT(fstat)
 WRAP_FSTAT(fstat64)
 
-/* After success only: then `path` can be read. */
+/* Call after success only: then `path` is readable. */
 static int asked_fd(int dirfd, const char *path, int flags)
 {
 	return (flags & AT_EMPTY_PATH) && path && !*path ? dirfd : -1;
@@ -80,7 +80,7 @@ WRAP(int, statx, (int dirfd, const char *path, int flags, unsigned int mask, str
 }
 
 /*
- * What stat was before glibc 2.33: functions with a version number. On x86-64 both versions ever
+ * The form of stat before glibc 2.33: functions with a version number. On x86-64 both versions ever
  * used (0 kernel, 1 libc) mean the same structure; libc refuses others.
  */
 #define WRAP_XSTAT(name)                                              \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns waiting for umad files. What is in a queue is seen without a system call; who has to wait
- * does it in the kernel, on the FIFO, counted as a poller meanwhile so that pushers write its byte.
- * A poller that does not come back (cancelled, killed, gone by siglongjmp) leaves the file with a
- * byte for each packet: slower, never wrong. No reference to a file is held while it waits.
+ * Owns waiting for umad files. Checking a queue needs no system call. A thread that has to wait
+ * sleeps in the kernel, on the FIFO, and is counted as a poller so that pushers write its byte. A
+ * poller that does not return (cancelled, killed, gone by siglongjmp) leaves the file with a byte
+ * for each packet: slower, never wrong. A waiting thread holds no reference to a file.
  */
 #include "shim/files/wait.h"
 #include "hw/evq.h"
@@ -21,7 +21,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#define WAIT_MAX 8 /* files of one call; of more, the rest is published */
+#define WAIT_MAX 8 /* limit of files per call; further ones are published */
 #define IN_BITS (POLLIN | POLLRDNORM)
 #define OUT_BITS (POLLOUT | POLLWRNORM)
 
@@ -128,7 +128,7 @@ static void end(struct set *set)
 			evq_poll_end(set->s[i].u.s, set->s[i].u.file, set->s[i].u.gen);
 }
 
-/* False: there is something already, and nothing is begun. */
+/* False: packets are there already, and no wait is begun. */
 static bool begin(struct set *set)
 {
 	struct sig_guard g;
@@ -154,7 +154,7 @@ static bool begin(struct set *set)
 	return wait;
 }
 
-/* The next definition; how long it waits depends on what there is. */
+/* Calls the next definition; the state of the queues decides how long it waits. */
 static int call(const struct wait_call *c, struct set *set)
 {
 	uint32_t forks = evq_forks();
@@ -164,7 +164,7 @@ static int call(const struct wait_call *c, struct set *set)
 		return c->next(c, true);
 	r = c->next(c, false);
 	saved = errno;
-	/* A child that a handler has made comes back here, too, and was never counted. */
+	/* A fork child made in a handler returns here, too, and was never counted. */
 	if (evq_forks() == forks)
 		end(set);
 	errno = saved;
@@ -186,7 +186,7 @@ static bool scan_poll(const struct wait_call *c, struct set *set)
 	return set->n > 0;
 }
 
-/* What the kernel said of the descriptors and what their queues say. */
+/* Combines the kernel's result for the descriptors with the state of their queues. */
 static int merge_poll(const struct wait_call *c, const struct set *set, int r)
 {
 	for (unsigned int i = 0; r >= 0 && i < set->n; i++) {
@@ -206,7 +206,7 @@ int wait_poll(const struct wait_call *c)
 
 	if (!scan_poll(c, &set))
 		return c->next(c, false);
-	/* Only ours, and no need to wait: the kernel has nothing to say. */
+	/* Only umad files, and no need to wait: skip the kernel. */
 	if (!set.others && (c->now || any_ready(&set))) {
 		for (nfds_t i = 0; i < c->n; i++)
 			if (mem_guarded_copy(&c->fds[i].revents, &none, sizeof(none)))
@@ -298,7 +298,7 @@ WRAP(int, select, (int n, fd_set *rd, fd_set *wr, fd_set *ex, struct timeval *tv
 	return wait_select(&c);
 }
 
-/* What is left of the time is written back, so what is not used of it stays. */
+/* The remaining time is written back, so time that is not used remains. */
 static int next_select(const struct wait_call *c, bool now)
 {
 	struct timeval none = {0, 0};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns who handles SIGSEGV and SIGBUS: ours in the kernel once a UAR is mapped, the program's kept
- * here and called for everything that is not ours, as the kernel would have called it. Until the
- * first UAR the program's own are in the kernel as ever.
+ * Owns the handlers of SIGSEGV and SIGBUS. Once a UAR is mapped, the kernel has ours; the program's
+ * are kept here and called for all other faults, as the kernel would call them. Until the first UAR
+ * is mapped, the kernel has the program's own.
  *
  * In --doorbell poll no handler is ever installed (the device thread watches plain memory, and
- * guarded copies go through the kernel): gdb, valgrind and sanitizers see nothing of us.
+ * guarded copies go through the kernel): gdb, valgrind and sanitizers are not disturbed.
  *
  * Async-signal-safe, raw system calls. Called by the wrappers (sigwrap.c), uar.c, fault.c.
  */
@@ -20,19 +20,22 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Bytes of the kernel's struct ucontext, shorter than libc's: up to and including 8 of mask. */
+/*
+ * Size of the kernel's struct ucontext, shorter than libc's: up to and including 8 bytes of mask.
+ */
 #define KERNEL_UC_BYTES (offsetof(ucontext_t, uc_sigmask) + 8)
 #define REDZONE 128
 
 static struct {
 	_Atomic uint32_t lock; /* taken with every signal blocked */
 	_Atomic bool installed;
-	struct sig_kaction act[SIG_FAULTS]; /* the program's; masks as it gave them */
+	/* the program's handlers, with the masks that it gave */
+	struct sig_kaction act[SIG_FAULTS];
 } prog;
 
 static const int fault_sig[SIG_FAULTS] = {SIGSEGV, SIGBUS};
 
-/* Everything is blocked for the few instructions inside, SIGSEGV too: nothing in there faults. */
+/* All signals are blocked for the few instructions inside, SIGSEGV too: none of them faults. */
 static uint64_t prog_lock(void)
 {
 	uint64_t old = sig_raw_setmask(SIG_MASK_ALL);
@@ -71,7 +74,7 @@ static int raw_action_program(int sig, const struct sig_kaction *new, struct sig
 
 /*
  * SA_NODEFER and no SIGSEGV in the mask: a fault inside the engine (a guarded copy) must be
- * delivered. SA_RESTART as the program wants it: a sent SIGSEGV may interrupt a system call.
+ * delivered. SA_RESTART follows the program's choice: a sent SIGSEGV may interrupt a system call.
  */
 static void install_one(int i)
 {
@@ -111,7 +114,7 @@ void sig_install(void)
 
 void sig_init(void)
 {
-	/* exec hands the mask down; the stand-ins now hold what the program was given. */
+	/* exec inherits the mask; the stand-ins now hold the signals that the program was given. */
 	sig_mask_adopt();
 }
 
@@ -145,7 +148,10 @@ int sig_fault_action(int sig, const struct sig_kaction *new, struct sig_kaction 
 enum { HANDLERS_NONE, HANDLERS_COMING, HANDLERS_HERE };
 _Atomic uint32_t sig_handler_state;
 
-/* Threads between sig_guard_begin() and _end() with nothing blocked; and how deep this one is. */
+/*
+ * The number of threads between sig_guard_begin() and _end() with no signal blocked, and the
+ * nesting depth of this one.
+ */
 static _Atomic uint32_t unblocked;
 static _Thread_local __attribute__((tls_model("initial-exec"))) uint32_t my_unblocked;
 
@@ -182,7 +188,7 @@ static void wait_unblocked(void)
 		sys_raw(SYS_nanosleep, (long)&ts, 0, 0, 0, 0, 0);
 }
 
-/* Whoever comes while another one waits, waits too. */
+/* If another thread waits already, this one waits, too. */
 void sig_note(void)
 {
 	if (__builtin_expect(atomic_load(&sig_handler_state) == HANDLERS_HERE, 1))
@@ -207,11 +213,15 @@ void sig_forked(void)
 	atomic_store(&unblocked, my_unblocked);
 }
 
-/* SigCgt of /proc/self/status. Without it: as if there were. */
+/* Reads SigCgt of /proc/self/status. If that fails, assume that the program has handlers. */
 void sig_note_caught(void)
 {
 	const uint64_t glibc = UINT64_C(3)
-			       << 31; /* SIGCANCEL, SIGSETXID: only note, or do no harm */
+			       /*
+				* SIGCANCEL, SIGSETXID: glibc's handlers only take a note, or do no
+				* harm
+				*/
+			       << 31;
 	char buf[4096], *p;
 	int fd = sys_openat(AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
 	uint64_t caught = 0;
@@ -235,8 +245,8 @@ void sig_note_caught(void)
 _Thread_local __attribute__((tls_model("initial-exec"))) struct sig_alt sig_alt;
 
 /*
- * No handler may run between the two. What a handler sets lasts until its sigreturn, which we do
- * not see. A vfork child has a setting of its own, in the memory of its parent.
+ * No handler may run between the two calls. A stack that a handler sets lasts until its sigreturn,
+ * which we do not see. A vfork child has its own setting, in its parent's memory.
  */
 int sig_alt_change(const stack_t *new, stack_t *old)
 {
@@ -253,7 +263,7 @@ int sig_alt_change(const stack_t *new, stack_t *old)
 
 /* ---- a signal for the program */
 
-/* Die of it: by the default action, at the instruction that faulted or by sending it again. */
+/* Die of the signal: by the default action, at the faulting instruction or by sending it again. */
 static void die(int sig, const siginfo_t *si, bool sent)
 {
 	struct sig_kaction dfl = {.handler = (void *)SIG_DFL};
@@ -273,8 +283,8 @@ static bool on_alt_stack(const ucontext_t *uc, uintptr_t sp)
 
 /*
  * A handler without SA_ONSTACK expects to run where the fault happened, but ours took the kernel's
- * frame to the alternate stack. Move the frame to where the kernel would have put it. 0, or -EFAULT
- * when there is no room (a stack overflow: the kernel would have killed it too).
+ * frame to the alternate stack. Move the frame to the place that the kernel would have chosen. 0,
+ * or -EFAULT when there is no room (a stack overflow: the kernel would have killed it too).
  */
 static int move_frame(const siginfo_t *si, const ucontext_t *uc, const void *sp, struct sig_jump *j)
 {
@@ -303,9 +313,9 @@ static int move_frame(const siginfo_t *si, const ucontext_t *uc, const void *sp,
 }
 
 /*
- * Decides what happens and, for a handler, fills *j: the entry leaves our frame and jumps there
- * with the stack as the kernel made it, so that backtraces, siglongjmp and sigreturn are the
- * program's own.
+ * Chooses the action and, for a handler, fills *j: the entry leaves our frame and jumps to the
+ * handler with the stack as the kernel made it, so that backtraces, siglongjmp and sigreturn work
+ * as in the program alone.
  */
 void sig_chain(int sig, siginfo_t *si, ucontext_t *uc, void *sp, struct sig_jump *j)
 {

@@ -2,17 +2,17 @@
 /*
  * Virtualised signals, inside the shim (sigmask.c, sig.c, sigwrap.c).
  *
- * SIGSEGV and SIGBUS must never be blocked in a thread that rings: a doorbell is a fault, and the
- * kernel kills a thread that faults with the signal blocked. Each of the two therefore has a
- * stand-in that nobody sends, and "the program blocks SIGSEGV" is kept in the kernel's mask as
- * "SIGSTKFLT is blocked". So the kernel itself saves, restores and inherits what the program asked
- * for - over threads, fork, exec, signal frames, siglongjmp and contexts - and the shim keeps no
- * mask.
+ * SIGSEGV and SIGBUS must never be blocked in a thread that rings a doorbell: a doorbell is a
+ * fault, and the kernel kills a thread that faults with the signal blocked. Each of the two
+ * therefore has a stand-in that is never sent, and "the program blocks SIGSEGV" is kept in the
+ * kernel's mask as "SIGSTKFLT is blocked". So the kernel itself saves, restores and inherits the
+ * program's mask (over threads, fork, exec, signal frames, siglongjmp and contexts), and the shim
+ * keeps no mask.
  *
- *	SIGSEGV -> SIGSTKFLT (never sent by Linux)	SIGBUS -> SIGRTMAX
+ * 	SIGSEGV -> SIGSTKFLT (never sent by Linux)	SIGBUS -> SIGRTMAX
  *
- * What that costs: a thread that blocks SIGSEGV but not SIGSTKFLT has both blocked, and inside a
- * signal handler or a new thread it is also told so.
+ * The cost: a thread that blocks SIGSEGV but not SIGSTKFLT has both blocked, and a signal handler
+ * or a new thread also sees both in its mask.
  */
 #ifndef SOFTHCA_SHIM_SIGNALS_SIG_H
 #define SOFTHCA_SHIM_SIGNALS_SIG_H
@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* The kernel's struct sigaction: what rt_sigaction takes. */
+/* The kernel's struct sigaction, the argument of rt_sigaction. */
 struct sig_kaction {
 	void *handler; /* SIG_DFL, SIG_IGN or a function of either shape */
 	unsigned long flags;
@@ -55,16 +55,18 @@ static inline int sig_fault_index(int sig)
 
 /* ---- masks (sigmask.c): "program" is what the program asked for, "kernel" what the kernel has. */
 uint64_t sig_mask_to_kernel(uint64_t program);
-uint64_t sig_mask_to_program(uint64_t kernel); /* with no knowledge of the calling thread */
+uint64_t sig_mask_to_program(uint64_t kernel); /* uses no state of the calling thread */
 /* sigprocmask: 0 or -errno; set and old may be NULL. */
 int sig_mask_change(int how, const uint64_t *set, uint64_t *old);
-/* Does the program block SIGSEGV/SIGBUS in this thread, when the kernel's mask is this? */
+/* With this kernel mask, does the program block SIGSEGV/SIGBUS in this thread? */
 bool sig_mask_blocks(uint64_t kernel, int sig);
-/* A sent SIGSEGV/SIGBUS found itself blocked: keep it until sig_mask_change() unblocks it. */
+/* A sent SIGSEGV/SIGBUS is blocked: keep it until sig_mask_change() unblocks it. */
 void sig_pend(int sig, const siginfo_t *si);
 uint64_t sig_pending_mask(void); /* those kept for the calling thread */
-/* From now on masks are translated; what this thread has blocked in the kernel goes to the
- * stand-ins. */
+/*
+ * Masks are translated from now on; signals that this thread has blocked in the kernel move to the
+ * stand-ins.
+ */
 void sig_mask_adopt(void);
 /* Raw, whole masks. */
 uint64_t sig_raw_setmask(uint64_t kernel); /* returns the old one */
@@ -74,16 +76,20 @@ uint64_t sig_raw_setmask(uint64_t kernel); /* returns the old one */
 /* sigaction of SIGSEGV or SIGBUS; new and old (program's masks) may be NULL. 0 or -errno. */
 int sig_fault_action(int sig, const struct sig_kaction *new, struct sig_kaction *old);
 
-/* Where the signal entry goes when C returns: nowhere (fn NULL: resume the interrupted code), or
- * into the program's handler as if the kernel had called it. Layout known to stack.S. */
+/*
+ * The place where the signal entry continues after the C part: the interrupted code (fn NULL), or
+ * the program's handler as if the kernel had called it. stack.S knows the layout.
+ */
 struct sig_jump {
 	void *fn;
 	void *info;
 	void *uc;
 	void *sp; /* address of the frame's return address */
 };
-/* A signal that is not ours: to the program's handler, or death as it would have died. `sp` is the
- * kernel's frame. */
+/*
+ * Passes a signal that is not ours to the program's handler, or lets the program die of it. `sp` is
+ * the kernel's frame.
+ */
 void sig_chain(int sig, siginfo_t *si, ucontext_t *uc, void *sp, struct sig_jump *j);
 
 /* ---- has the program handlers for asynchronous signals? (sig.c) */
@@ -92,17 +98,19 @@ static inline bool sig_handlers(void)
 {
 	return atomic_load(&sig_handler_state) != 0;
 }
-/* Before the program's handler goes to the kernel, or threads may be interrupted from now on: for
- * good. Returns when no doorbell is under way that did not know. */
+/*
+ * Called before the kernel gets a handler of the program, or before threads may be interrupted;
+ * permanent. Returns when no doorbell is in progress that started without knowing it.
+ */
 void sig_note_handler(int sig, const void *handler);
 void sig_note(void);
-/* The same for what the kernel has already, by whatever way. */
+/* The same for handlers that the kernel has already, however they were set. */
 void sig_note_caught(void);
 
 /*
- * Around work that no handler of the program's may interrupt. Where it has none no signal is
- * blocked, and who installs the first one waits until the work is done: so it must not sleep at
- * the program's will. Nests.
+ * Brackets work that no handler of the program may interrupt. If the program has no handler, no
+ * signal is blocked, and a thread that installs the first one waits until the work is done; the
+ * work must therefore not sleep for an unlimited time. Nests.
  */
 struct sig_guard {
 	sigset_t old;
@@ -114,8 +122,10 @@ void sig_guard_end(const struct sig_guard *g);
 /* ---- alternate stacks (sig.c) */
 /* sigaltstack: 0 or -errno. Remembers the calling thread's. */
 int sig_alt_change(const stack_t *new, stack_t *old);
-/* The calling thread's: size 0 when it has none. Not of a program that makes the call by itself,
- * without libc's sigaltstack() or syscall(). */
+/*
+ * The calling thread's alternate stack: size 0 when it has none. Unknown when a program makes the
+ * system call itself, without libc's sigaltstack() or syscall().
+ */
 struct sig_alt {
 	uintptr_t base, size;
 };

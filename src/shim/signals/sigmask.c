@@ -2,7 +2,7 @@
 /*
  * Owns the translation of signal masks (see sig.h) and the sent SIGSEGV/SIGBUS that wait for a
  * thread to unblock them. Raw system calls only; async-signal-safe. Called by the wrappers
- * (sigwrap.c), by sig.c, and by whoever takes the segment's locks (sig_block_all).
+ * (sigwrap.c), by sig.c, and by code that takes the segment's locks (sig_block_all).
  */
 #include "shim/shim.h"
 #include "shim/signals/sig.h"
@@ -17,12 +17,13 @@ static const struct {
 	int sig, stand_in;
 } pairs[SIG_FAULTS] = {{SIGSEGV, SIGSTKFLT}, {SIGBUS, 64}};
 
-/* glibc keeps these from programs: SIGCANCEL and SIGSETXID. */
+/* glibc hides these from programs: SIGCANCEL and SIGSETXID. */
 #define GLIBC_SIGNALS ((uint64_t)3 << 31)
 
 /*
- * What this thread last asked for, only to tell "SIGSEGV", "SIGSTKFLT" and "both" apart while the
- * stand-in's bit is set; without a record (a handler's sa_mask, a new thread) it means both.
+ * The mask that this thread last asked for, needed only to tell "SIGSEGV", "SIGSTKFLT" and "both"
+ * apart while the stand-in's bit is set. When it is unknown (a handler's sa_mask, a new thread),
+ * the bit means both.
  */
 static TLS_IE struct {
 	bool sig, stand_in;
@@ -33,7 +34,7 @@ static TLS_IE struct {
 	siginfo_t si;
 } pended[SIG_FAULTS];
 
-/* Without a fabric nothing is translated. */
+/* Without a fabric masks are not translated. */
 static bool enabled;
 
 static int raw_procmask(int how, const uint64_t *set, uint64_t *old)
@@ -106,7 +107,7 @@ uint64_t sig_pending_mask(void)
 	return m;
 }
 
-/* After a change of mask: what may be delivered now, is. */
+/* After a change of mask: deliver the pending signals that are now unblocked. */
 static void deliver_pended(uint64_t program)
 {
 	for (int i = 0; i < SIG_FAULTS; i++) {

@@ -262,7 +262,7 @@ WRAP(int, sigsuspend, (const sigset_t *mask))
 	return NEXT(sigsuspend)(kernel_mask(mask, &k));
 }
 
-/* Waiting with a mask: umad files are wait.c's. */
+/* Waiting with a mask: wait.c handles umad files. */
 static const struct timespec none;
 
 static bool no_time(const struct timespec *t)
@@ -272,7 +272,7 @@ static bool no_time(const struct timespec *t)
 	return wait_any() && t && !mem_guarded_copy(&v, t, sizeof(v)) && !v.tv_sec && !v.tv_nsec;
 }
 
-/* What the kernel finds wrong with it is for the kernel to say. */
+/* The kernel reports errors in the arguments. */
 static bool bad_time(const struct timespec *t)
 {
 	struct timespec v;
@@ -383,13 +383,13 @@ WRAP(int, pthread_attr_getsigmask_np, (const pthread_attr_t *attr, sigset_t *mas
 	return r;
 }
 
-/* Where it is, patched doorbells need not ask the kernel. */
+/* While it is in place, patched doorbells need not ask the kernel. */
 WRAP(int, sigaltstack, (const stack_t *new, stack_t *old))
 {
 	return fail(sig_alt_change(new, old));
 }
 
-/* Such a thread may be unwound at any instruction, by a signal of glibc's own. */
+/* A signal of glibc's own may unwind such a thread at any instruction. */
 WRAP(int, pthread_setcanceltype, (int type, int *old))
 {
 	if (type == PTHREAD_CANCEL_ASYNCHRONOUS)
