@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns how softhca says that something failed. Called by all of the program. */
+/* Owns softhca's error messages. All of the program calls it. */
 #include "super/program.h"
 
 #include <stdarg.h>
@@ -15,7 +15,7 @@ int prog_fail(const char *fmt, ...)
 	va_end(ap);
 	for (char *c = line; *c; c++)
 		if ((unsigned char)*c < ' ')
-			*c = '?'; /* one line, whatever was on the command line */
+			*c = '?'; /* one line, whatever the command line contained */
 	fprintf(stderr, "softhca: %s\n", line);
 	return PROG_FAILED;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns the runtime directory, its locks and the sweeping of litter. Used by every command. */
+/*
+ * Owns the runtime directory and its locks, and removes the remains of dead supervisors. Every
+ * command uses it.
+ */
 #include "super/runtime.h"
 
 #include <dirent.h>
@@ -24,7 +27,7 @@
 #define LOCK_SUFFIX ".lock"
 #define TREE_DEPTH 24
 
-/* Is XDG_RUNTIME_DIR there and ours? After su it is another user's: then it is not for us. */
+/* Is XDG_RUNTIME_DIR there and ours? After su it belongs to another user and must not be used. */
 static bool own_directory(const char *path)
 {
 	struct stat st;
@@ -33,8 +36,8 @@ static bool own_directory(const char *path)
 }
 
 /*
- * Where memory can be had as files: starting on a disk costs twenty times as much when the disk is
- * busy, as each of a fabric's files and folders is one more entry of its journal.
+ * Directories in memory: on a busy disk starting takes twenty times as long, because each file and
+ * folder of a fabric is another entry in the disk's journal.
  */
 static bool on_tmpfs(const char *path)
 {
@@ -43,7 +46,7 @@ static bool on_tmpfs(const char *path)
 	return !statfs(path, &fs) && fs.f_type == TMPFS_MAGIC && !access(path, R_OK | W_OK | X_OK);
 }
 
-/* The path as configured. *chosen: the user named that directory itself. */
+/* The path as configured. *chosen: the user named this directory explicitly. */
 static int pick_path(char *path, size_t size, bool *chosen)
 {
 	const char *own = getenv("SOFTHCA_RUNTIME_DIR");
@@ -108,7 +111,7 @@ int runtime_open(struct runtime *rt, bool create)
 void runtime_close(struct runtime *rt)
 {
 	if (rt->ours && rt->path[0])
-		rmdir(rt->path); /* fails while anything is in it */
+		rmdir(rt->path); /* fails while the directory is not empty */
 	if (rt->fd >= 0)
 		close(rt->fd);
 	*rt = RUNTIME_EMPTY;
@@ -123,8 +126,8 @@ struct entry { /* of getdents64(2) */
 };
 
 /*
- * rm -r of `name` in `parent`. Everything below is on our own side of a 0700 directory. By system
- * call rather than readdir(3), whose own calls are a third of the time.
+ * rm -r of `name` in `parent`. A 0700 directory of ours protects everything below it. Uses system
+ * calls, since readdir(3) takes a third of the time.
  */
 static int remove_tree(int parent, const char *name, int depth)
 {
@@ -170,8 +173,8 @@ static bool is_there(struct runtime *rt, const char *file, int fd)
 }
 
 /*
- * flock() a lock file that is still the one at its path. *fd on success. 0; -EBUSY: its supervisor
- * lives; -EAGAIN: the file was replaced meanwhile; -errno.
+ * flock() a lock file and check that it is still the one at its path. *fd on success. 0; -EBUSY:
+ * its supervisor is alive; -EAGAIN: the file has been replaced; -errno.
  */
 static int take_lock(struct runtime *rt, const char *file, int flags, int *out)
 {
@@ -196,7 +199,7 @@ static void lock_name(char *buf, size_t size, const char *name)
 	snprintf(buf, size, "%.*s" LOCK_SUFFIX, PROG_NAME_MAX, name);
 }
 
-/* The directory can be removed by the end of another fabric between our finding and using it. */
+/* The end of another fabric may remove the directory between our look-up and our use. */
 static int reopen(struct runtime *rt)
 {
 	int fd;
@@ -218,7 +221,10 @@ int runtime_claim(struct runtime *rt, const char *name, bool command, int *lock,
 	int r, n;
 
 	lock_name(file, sizeof(file), name);
-	/* -EBUSY may also be a sweeper that looks at the file this moment: look again for 0.2 s. */
+	/*
+	 * -EBUSY may also come from a sweeper that checks the file at this moment: try again for
+	 * 0.2 s.
+	 */
 	for (int i = 0; i < 20; i++) {
 		r = take_lock(rt, file, O_CREAT, lock);
 		if (r == -ENOENT)
@@ -260,7 +266,7 @@ void runtime_release(struct runtime *rt, const char *name, int lock)
 	close(lock);
 }
 
-/* Does that process have the lock on the file? As /proc/locks says it in our PID namespace. */
+/* Does that process hold the lock on the file? Read from /proc/locks, in our PID namespace. */
 static bool has_lock(unsigned long pid, int fd)
 {
 	FILE *f = fopen("/proc/locks", "re");
@@ -297,7 +303,10 @@ int runtime_holder(struct runtime *rt, const char *name)
 	pid = strtoul(text, &end, 10);
 	if (!pid || pid > INT_MAX)
 		return -ENOENT;
-	/* First the process, then whether it is the one: its number may be another's by then. */
+	/*
+	 * Open the process first, then check that it is the right one: its number may have been
+	 * reused.
+	 */
 	pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 	if (!flock(fd, LOCK_SH | LOCK_NB))
 		return -ENOENT; /* its supervisor is dead */
@@ -358,7 +367,7 @@ int runtime_connect(const struct runtime *rt, const char *name)
 
 	if (fd < 0)
 		return -errno;
-	/* By descriptor: the path itself may be longer than a socket's address. */
+	/* By descriptor: the path itself may be longer than a socket address. */
 	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%.*s/sock", rt->fd,
 		 PROG_NAME_MAX, name);
 	if (connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0)

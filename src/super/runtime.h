@@ -7,7 +7,7 @@
  * - <runtime>/<name>/: the fabric's directory, mode 0700
  *
  * The lock file is made before the directory and removed after it, so a directory without a living
- * supervisor can always be told: its lock can be had. Nothing here follows a symbolic link.
+ * supervisor is always recognised: its lock is free. No function here follows a symbolic link.
  */
 #ifndef SOFTHCA_SUPER_RUNTIME_H
 #define SOFTHCA_SUPER_RUNTIME_H
@@ -16,45 +16,49 @@
 
 #include <stdbool.h>
 
-/* What segment and socket leave for it: seg.dir's 256 less "/<name>" and its end. */
+/* Limit from segment and socket: seg.dir's 256 minus "/<name>" and the terminator. */
 #define RUNTIME_PATH_MAX (255 - 1 - PROG_NAME_MAX)
 
 struct runtime {
 	char path[RUNTIME_PATH_MAX + 1]; /* absolute */
 	int fd;
-	bool ours; /* made by us, or a place of our own choice: removed when empty */
+	bool ours; /* made by us, or chosen by us: removed when empty */
 };
 #define RUNTIME_EMPTY ((struct runtime){.fd = -1})
 
-/* Find it and, with `create`, make it. 0; PROG_FAILED after a message; -ENOENT without `create`. */
+/*
+ * Finds it and, with `create`, makes it. 0; PROG_FAILED after a message; -ENOENT without `create`.
+ */
 int runtime_open(struct runtime *rt, bool create);
-/* Remove the directory when nothing is in it any more and it is ours to remove. */
+/* Remove the directory when it is empty and ours to remove. */
 void runtime_close(struct runtime *rt);
 
 /*
  * Take a name: its lock, and a new empty directory. *lock: the lock's descriptor, *dir: the
- * directory's. `command`: for as long as a command runs. 0; -EBUSY somebody else's; -errno.
+ * directory's. `command`: the name is taken while a command runs. 0; -EBUSY: it is taken; -errno.
  */
 int runtime_claim(struct runtime *rt, const char *name, bool command, int *lock, int *dir);
-/* Give it back: directory, then lock file, then the descriptor. Where the lock file is not ours any
- * more (somebody has emptied the runtime directory), nothing else is. */
+/*
+ * Give the name back: directory, then lock file, then the descriptor. If the lock file is not ours
+ * any more (somebody has emptied the runtime directory), only the descriptor is closed.
+ */
 void runtime_release(struct runtime *rt, const char *name, int lock);
 /*
- * The supervisor that has a name's lock, as a pidfd, also where its socket is gone with the content
- * of its directory. -ENOENT there is none; -EBUSY its fabric is that of a command; -ESRCH it is in
- * another PID namespace.
+ * Returns a pidfd of the supervisor that holds a name's lock, even if its socket has been deleted.
+ * -ENOENT: there is none; -EBUSY: its fabric belongs to a command; -ESRCH: it is in another PID
+ * namespace.
  */
 int runtime_holder(struct runtime *rt, const char *name);
 /* rm -r of `name` in `parent`. 0, -errno. */
 int runtime_remove(int parent, const char *name);
-/* Remove what dead supervisors left. */
+/* Remove the remains of dead supervisors. */
 void runtime_sweep(struct runtime *rt);
 /* Calls `each` for every fabric with a living supervisor; stops when it returns non-zero. */
 int runtime_for_each(struct runtime *rt, int (*each)(void *arg, const char *name), void *arg);
 /* A connection to a fabric's supervisor, or -errno (-ENOENT, -ECONNREFUSED: there is none). */
 int runtime_connect(const struct runtime *rt, const char *name);
 
-/* Is it fit for a fabric's name (a folder's name, safe in any path)? */
+/* Is it a valid fabric name (a folder's name, safe in any path)? */
 bool runtime_name_ok(const char *name);
 
 #endif

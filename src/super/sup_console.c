@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the console's commands that change the subnet, and finding nodes by name. What they do is
+ * Owns the console's commands that change the subnet, and finds nodes by name. The commands follow
  * ibsim's sim_cmd.c (do_link, do_relink, do_unlink, do_set_guid, do_seterror, do_change_baselid);
- * on this fabric a cable is a cable, so that subnet managers, programs and traps see it. Called by
- * sup_link.c for a line of a script.
+ * on this fabric they change the real cables, so that subnet managers and programs see the change
+ * and MAD traps report it. Called by sup_link.c for a line of a script.
  */
 #include "super/sup_console.h"
 
@@ -60,7 +60,10 @@ const char *con_id(const struct con *c, uint32_t node, char id[24])
 	return id;
 }
 
-/* By its file's name, else by ibnetdiscover's, else the only one with that description. */
+/*
+ * Finds a node by its name in the file, else by ibnetdiscover's, else by a description that only it
+ * has.
+ */
 static uint32_t find_node(struct con *c, const char *name)
 {
 	struct seg *s = &c->sup->seg;
@@ -113,7 +116,7 @@ int con_target(struct con *c, struct con_target *t)
 	return 0;
 }
 
-/* A target with a port that can have a cable; SEG_NONE after con_fail(). */
+/* Finds a target with a port that can have a cable; SEG_NONE after con_fail(). */
 static uint32_t cable_end(struct con *c, struct con_target *t)
 {
 	if (con_target(c, t) < 0)
@@ -125,7 +128,7 @@ static uint32_t cable_end(struct con *c, struct con_target *t)
 	return t->node->port0 + t->num;
 }
 
-/* The ports that a target means, all without a number: [*first, *last]. */
+/* The ports that a target selects, all if it has no number: [*first, *last]. */
 static void range(const struct con_target *t, bool with_zero, uint32_t *first, uint32_t *last)
 {
 	uint32_t low = with_zero && t->node->type == FAB_SWITCH ? 0 : 1;
@@ -136,7 +139,7 @@ static void range(const struct con_target *t, bool with_zero, uint32_t *first, u
 
 /* ---- cables */
 
-/* Where a port's cable went before; NULL: no memory. */
+/* The former peer of a port's cable; NULL: no memory. */
 static uint32_t *previous(struct sup *sup, uint32_t port)
 {
 	if (!sup->console)
@@ -197,7 +200,7 @@ static int do_link(struct con *c)
 	return b == SEG_NONE ? -1 : connect(c, a, b);
 }
 
-/* As after power-on. */
+/* Resets it to its state after power-on. */
 static void reset(struct con *c, uint32_t port)
 {
 	struct hw_port *p = hw_port(&c->sup->seg, port);
@@ -362,7 +365,7 @@ static int do_verbose(struct con *c)
 	return 0;
 }
 
-/* The client's process loses the fabric: its devices are gone for it. */
+/* The client's process loses the fabric: its devices disappear. */
 static int do_disconnect(struct con *c)
 {
 	uint64_t slot;
@@ -383,7 +386,7 @@ static int do_nothing(struct con *c)
 
 static int do_help(struct con *c);
 
-/* In the order in which ibsim tries them: that decides what a beginning stands for. */
+/* In the order in which ibsim tries them, which decides the meaning of an abbreviation. */
 static const struct command {
 	const char *name, *usage;
 	int (*run)(struct con *c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The console's commands, which run in the supervisor: one line each, as ibsim's console has them.
- * sup_console.c finds and runs them, sup_console_show.c has those that only show something.
+ * The console's commands, which run in the supervisor: one line each, as in ibsim's console.
+ * sup_console.c finds and runs them; sup_console_show.c has those that only show information.
  */
 #ifndef SOFTHCA_SUPER_SUP_CONSOLE_H
 #define SOFTHCA_SUPER_SUP_CONSOLE_H
@@ -9,19 +9,19 @@
 #include <stdio.h>
 #include "super/supervisor.h"
 
-/* What the console keeps between commands. */
+/* State that the console keeps between commands. */
 struct sup_console {
-	char (*id)[65]; /* per SEG_T_NODE: what its file calls it; NULL: as ibnetdiscover does */
-	uint32_t *previous; /* per SEG_T_PORT: where its cable went before Unlink; 0 nowhere */
+	char (*id)[65];     /* per SEG_T_NODE: its name in the file; NULL: ibnetdiscover's name */
+	uint32_t *previous; /* per SEG_T_PORT: peer of its cable before Unlink; 0 none */
 	uint32_t verbose;
 };
 
-/* A command that runs. */
+/* A running command. */
 struct con {
 	struct sup *sup;
 	FILE *out;
-	char *args;       /* behind the command's name */
-	char reason[512]; /* why it failed */
+	char *args;       /* the text after the command's name */
+	char reason[512]; /* reason of the failure */
 };
 
 /* A node, and one of its ports or all. */
@@ -32,11 +32,11 @@ struct con_target {
 	const char *given; /* the name */
 };
 
-/* Why, without a newline. Returns -1. */
+/* Sets the reason, without a newline. Returns -1. */
 int con_fail(struct con *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* `"name"[port]`, and c->args behind it. 0, -1. */
+/* Parses `"name"[port]` and moves c->args behind it. 0, -1. */
 int con_target(struct con *c, struct con_target *t);
-/* What a node is called. */
+/* Returns a node's name. */
 const char *con_id(const struct con *c, uint32_t node, char id[24]);
 /* A number (decimal, 0x); false: there is none. */
 bool con_number(char **s, uint64_t *v);

@@ -61,7 +61,7 @@ static void dump_port(struct con *c, const struct fab_node *n, uint32_t num)
 	bool sma = n->type == FAB_SWITCH && !num;
 	char id[24];
 
-	/* A switch's ports have no GUIDs of their own. */
+	/* A switch's ports share the switch's GUID. */
 	fprintf(c->out, "%llx\t[%u]\t",
 		(unsigned long long)(n->type == FAB_SWITCH ? hw_port(s, n->port0)->guid : p->guid),
 		num);
@@ -146,7 +146,7 @@ static uint32_t port_of_lid(struct seg *s, uint32_t lid)
 	return SEG_NONE;
 }
 
-/* Where a switch sends it: SEG_T_PORT; SEG_NONE after con_fail(). */
+/* The port to which a switch forwards it: SEG_T_PORT; SEG_NONE after con_fail(). */
 static uint32_t forward(struct con *c, const struct hw_port *in, uint32_t lid)
 {
 	struct seg *s = &c->sup->seg;
@@ -233,7 +233,7 @@ int con_attached(struct con *c)
 	{                                                                                \
 		name, FIELD(port_counters, f), FIELD(port_counters, counter_select), bit \
 	}
-/* What a node tells its subnet manager of. */
+/* The events that a node reports to its subnet manager. */
 #define FAULT(name, f, bit, trap)                                                              \
 	{                                                                                      \
 		name, FIELD(port_counters, f), FIELD(port_counters, counter_select), bit, trap \
@@ -256,7 +256,7 @@ int con_attached(struct con *c)
 struct counter {
 	const char *name;
 	uint32_t bit, width;               /* of the counter */
-	uint32_t select_bit, select_width; /* of the field that selects */
+	uint32_t select_bit, select_width; /* bit of the field that selects the counter */
 	uint32_t select;                   /* and which bit of it */
 	uint32_t trap;                     /* sent when it goes up; 0 none */
 };
@@ -340,7 +340,7 @@ static const struct counter *find_counter(const struct counter *k, const char *n
 	return NULL;
 }
 
-/* The agent's own row: no MAD, which an error rate could lose. */
+/* Calls the agent's row directly: an error rate could drop a MAD. */
 static int set_counter(struct con *c, const struct con_target *t, const struct attribute *a,
 		       const struct counter *k, uint64_t value)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the virtual files: makes the kernel object behind each, and finds out when its last
- * reference is gone, whoever held it (dup, fork, exec, a passed descriptor).
+ * Owns the virtual files: makes the kernel object behind each, and detects when its last reference
+ * is gone (dup, fork, exec and passed descriptors included).
  *
  * The descriptor that we send carries an exclusive flock(2), which belongs to its open file
- * description; `probe` is another description of the same object. While the first lives anywhere,
- * in a process or in a message, the probe cannot have the lock.
+ * description; `probe` is another description of the same object. While the first is open anywhere,
+ * in a process or in a message, the probe cannot take the lock.
  */
 #include "super/supervisor.h"
 
@@ -32,7 +32,7 @@
 #include "util/sys.h"
 
 #define ZOMBIES_GAP (20 * NSEC_PER_MSEC) /* then longer, up to ZOMBIES_GAP_MAX */
-/* Watched files are looked at soon after a process has gone, then less and less often. */
+/* Watched files are checked soon after a process has ended, then less and less often. */
 #define PROBE_GAP_MIN NSEC_PER_MSEC
 #define PROBE_GAP_MAX (200 * NSEC_PER_MSEC)
 
@@ -43,7 +43,7 @@ struct kind {
 	const char *name;
 	bool fifo;     /* else a sealed memfd */
 	bool has_port; /* opened for one port */
-	uint32_t max;  /* records in its queue; 0: as many as there is memory */
+	uint32_t max;  /* event records in its queue; 0: limited by memory only */
 };
 
 static const struct kind kinds[] = {
@@ -53,7 +53,8 @@ static const struct kind kinds[] = {
 	[SEG_FILE_DEVX_CMD] = {"devx_cmd", true, false},
 	[SEG_FILE_DEVX_EVENT] = {"devx_event", true, false, 64 * 1024},
 	[SEG_FILE_UMAD] = {"umad", true, true, UMAD_QUEUE},
-	[SEG_FILE_ISSM] = {"issm", false, true}, /* nothing to read; its being open is all */
+	/* there is nothing to read; only being open matters */
+	[SEG_FILE_ISSM] = {"issm", false, true},
 };
 
 static const struct kind *kind_of(uint32_t kind)
@@ -70,14 +71,14 @@ const char *sup_file_kind_name(uint32_t kind)
 
 /*
  * Sealed, so that a store through a mapping that the shim did not see fails instead of ringing a
- * bell that nobody hears. As with a real command file, poll works and epoll_ctl gives EPERM.
+ * doorbell that is not watched. As with a real command file, poll works and epoll_ctl gives EPERM.
  */
 static int make_memfd(const char *kind, uint32_t n, int *fd, int *probe)
 {
 	_cleanup_close_ int f = -1;
 	char path[32];
 
-	/* By this name the shim knows a descriptor that was passed or inherited over exec. */
+	/* The shim recognises a passed or inherited descriptor by this name. */
 	snprintf(path, sizeof(path), "softhca-%s%u", kind, n);
 	f = memfd_create(path, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
@@ -126,7 +127,7 @@ static int make_fifo(struct sup *sup, uint32_t file, uint32_t gen, int *fd, int 
 	return r;
 }
 
-/* Room for the probe of file `idx`. */
+/* Makes room for the probe of file `idx`. */
 static int grow(struct sup *sup, uint32_t idx)
 {
 	uint32_t n = sup->nfiles ? sup->nfiles : 64;
@@ -146,7 +147,7 @@ static int grow(struct sup *sup, uint32_t idx)
 	return 0;
 }
 
-/* May this process open that? The answer is what open(2) of a missing node would be. */
+/* May this process open that? If not, the answer is the one of open(2) for a missing node. */
 static int check_target(struct sup *sup, const struct sup_link *l, const struct link_msg *m)
 {
 	const struct seg_proc *proc = seg_proc(&sup->seg, l->slot);
@@ -190,7 +191,7 @@ static void set_issm(struct seg *s, uint32_t port, uint32_t holder)
 
 static void reap(struct sup *sup, uint32_t idx);
 
-/* -EBUSY: somebody has it, or had it a moment ago: by the time that we look he may be gone. */
+/* -EBUSY: another process has it, or had it a moment ago: its end may not have been noticed yet. */
 static int check_issm(struct sup *sup, const struct link_msg *m)
 {
 	const struct hw_port *p = hw_port(&sup->seg, hw_hca(&sup->seg, m->hca)->port[m->port - 1]);
@@ -249,7 +250,7 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 		*fd = -1;
 		return r;
 	}
-	flock(*fd, LOCK_EX | LOCK_NB); /* ours alone: cannot fail */
+	flock(*fd, LOCK_EX | LOCK_NB); /* no other process uses it: cannot fail */
 	if (!fstat(*fd, &st)) {
 		f->dev = st.st_dev;
 		f->ino = st.st_ino;
@@ -263,9 +264,9 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 		evq_open(s, *file, kinds[m->kind].max);
 	if (m->kind == SEG_FILE_ISSM)
 		set_issm(s, port_of(s, f), *file + 1);
-	if (m->kind == SEG_FILE_UMAD) /* the shim sees who polls it */
+	if (m->kind == SEG_FILE_UMAD) /* the shim sees its pollers */
 		evq_set_lazy(s, *file);
-	f->kind = m->kind; /* last: from here on it is found by those who look for its kind */
+	f->kind = m->kind; /* last: from here on a search for its kind finds it */
 	sup->files[*file] =
 		(struct sup_file){.probe = probe, .opener = l->slot, .opener_gen = l->gen};
 	sup->nopen++;
@@ -293,7 +294,7 @@ struct reaper {
 	uint32_t idx, port; /* of an issm file, else SEG_NONE */
 };
 
-/* What its queues, agents and subscriptions are. Waits for locks. */
+/* Closes its queues, agents and subscriptions. Waits for locks. */
 static void run_reap(struct sup_job *j)
 {
 	const struct reaper *r = (struct reaper *)j;
@@ -318,7 +319,7 @@ static bool evq_is_idle(struct seg *s, uint32_t idx)
 	return true;
 }
 
-/* Most files have nothing that anybody works on. */
+/* Most files own no object that another process may be using. */
 static bool reap_at_once(struct seg *s, uint32_t idx)
 {
 	const struct seg_file *f = seg_at(s, SEG_T_FILE, idx);
@@ -354,7 +355,7 @@ static void reaped(struct sup *sup, uint32_t idx)
 	sup->nopen--;
 	*sf = (struct sup_file){.probe = -1};
 	seg_free(s, SEG_T_FILE, idx);
-	/* The last of a dead process's files: nothing else keeps its slot. */
+	/* The last of a dead process's files: the slot has no other user. */
 	if (opener && opener->gen == was.opener_gen && opener->state == SEG_PROC_DEAD &&
 	    !sup_files_of(sup, was.opener, was.opener_gen))
 		seg_free(s, SEG_T_PROC, was.opener);
@@ -366,7 +367,7 @@ static void reap_done(struct sup *sup, struct sup_job *j)
 	free(j);
 }
 
-/* Its last reference is gone. What somebody works on is waited for in a job. */
+/* Its last reference is gone. A job waits for objects that another process uses. */
 static void reap(struct sup *sup, uint32_t idx)
 {
 	struct seg *s = &sup->seg;
@@ -479,7 +480,7 @@ void sup_files_free(struct sup *sup)
 	sup->nfiles = 0;
 }
 
-/* Writes the counters of an adapter's ports into sysfs, where they have moved. */
+/* Writes the counters of an adapter's ports into sysfs if they have changed. */
 static void refresh_counters(struct sup *sup, uint32_t hca_idx)
 {
 	const struct hw_hca *hca = hw_hca(&sup->seg, hca_idx);
@@ -504,7 +505,10 @@ static void refresh_counters(struct sup *sup, uint32_t hca_idx)
 	}
 }
 
-/* Nobody tells us of traffic (no daemon is on a hot path), so look, while devices are in use. */
+/*
+ * Nothing reports traffic to the supervisor (no daemon is on a hot path), so poll while devices are
+ * open.
+ */
 void sup_refresh_counters(struct sup *sup)
 {
 	for (uint32_t i = 0; i < sup->nfiles; i++) {

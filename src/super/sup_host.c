@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the hosts of a fabric as far as the supervisor makes them: sysfs trees, EQs and all that a
- * driver finds when it starts. Made when a host is first used, as a subnet may have thousands that
- * nobody ever runs anything on.
+ * Owns the supervisor's part of a host: sysfs trees, EQs and everything that a driver finds when it
+ * starts. It is made when a host is first used, because a subnet may have thousands that no program
+ * ever uses.
  */
 #include "super/supervisor.h"
 
@@ -21,7 +21,7 @@
 enum sup_used {
 	NOT_USED,
 	USED,
-	USED_MEANWHILE, /* its tree was made while a sweep was under way */
+	USED_MEANWHILE, /* its tree was made during a sweep */
 };
 
 int sup_hosts_init(struct sup *sup)
@@ -37,7 +37,7 @@ bool sup_host_used(const struct sup *sup, uint32_t host)
 	return host < seg_table(&sup->seg, SEG_T_HOST)->high && sup->used[host];
 }
 
-/* A try that failed, for want of space perhaps, leaves nothing. */
+/* A failed attempt, perhaps for want of space, leaves nothing behind. */
 static int make_tree(struct sup *sup, uint32_t host, const struct hw_host *h,
 		     const struct fab_sysfs_ids *ids)
 {
@@ -49,7 +49,7 @@ static int make_tree(struct sup *sup, uint32_t host, const struct hw_host *h,
 	if (dir < 0)
 		return -errno;
 	snprintf(root, sizeof(root), "%s/host/%.31s", sup->seg.dir, h->name);
-	/* Of another try, which even had no space to clean up. */
+	/* Remains of an earlier attempt that had no space even to clean up. */
 	r = runtime_remove(dir, h->name);
 	if (!r && mkdir(root, 0700) < 0)
 		r = -errno;
@@ -80,7 +80,7 @@ int sup_host_use(struct sup *sup, uint32_t host)
 	for (uint32_t i = 0; i < h->nhcas && !r; i++) {
 		const struct hw_hca *hca = hw_hca(&sup->seg, h->hca[i]);
 
-		if (hca && hca->eqn[0] == SEG_NONE) /* an earlier try may have got so far */
+		if (hca && hca->eqn[0] == SEG_NONE) /* an earlier attempt may have made it */
 			r = fw_hca_init(&sup->seg, h->hca[i]);
 	}
 	if (!r)

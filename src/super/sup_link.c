@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the connections of a fabric's processes: the server side of segment/suplink.h, one row per
- * request. A link's end is its process's end, or its exec.
+ * request. A link ends when its process ends or calls exec.
  */
 #include "super/supervisor.h"
 
@@ -24,7 +24,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-#define MAX_FDS 2 /* with one request; more are refused */
+#define MAX_FDS 2 /* with one request; further ones are refused */
 
 /* ---- requests ---- */
 
@@ -43,8 +43,8 @@ static void pid_ready(struct sup *sup, struct sup_source *src, uint32_t events)
 }
 
 /*
- * The link alone would miss the end of a process whose fork child still holds a copy of it, so its
- * end is watched too.
+ * A fork child may hold a copy of the link after its process has ended, so the process is watched,
+ * too.
  */
 static void watch_pid(struct sup *sup, struct sup_link *l)
 {
@@ -60,7 +60,7 @@ static void watch_pid(struct sup *sup, struct sup_link *l)
 
 static void read_link(struct sup *sup, struct sup_source *src, uint32_t events);
 
-/* After exec the process says hello again, perhaps before we have seen the end of its old link. */
+/* After exec the process says hello again, perhaps before we notice the end of its old link. */
 static void end_old_links(struct sup *sup, const struct sup_link *l)
 {
 	for (struct sup_link *o = sup->links; o; o = o->next) {
@@ -93,7 +93,10 @@ static int do_hello(struct sup *sup, struct sup_link *l, struct sup_request *q, 
 	if (r < 0)
 		return r;
 	end_old_links(sup, l);
-	/* In a PID namespace below ours, l->pid is its number here and the message's there. */
+	/*
+	 * In a PID namespace below ours, l->pid is its number here, and the message has its number
+	 * there.
+	 */
 	r = seg_proc_register(s, host, l->pid > 0 ? (uint32_t)l->pid : q->m.pid, q->m.start_time,
 			      &l->slot, &l->gen);
 	if (r < 0) {
@@ -118,7 +121,7 @@ static int do_open(struct sup *sup, struct sup_link *l, struct sup_request *q, s
 {
 	if (l->slot == SEG_NONE)
 		return -ENOTCONN;
-	if (q->m.kind == SEG_FILE_ISSM && sup->sweeping) /* it tells the manager to go */
+	if (q->m.kind == SEG_FILE_ISSM && sup->sweeping) /* it tells the manager to leave */
 		return SUP_LATER;
 	return sup_file_open(sup, l, &q->m, &p->m.file, &p->m.gen, &p->fd);
 }
@@ -179,7 +182,7 @@ static int do_down(struct sup *sup, struct sup_link *l, struct sup_request *q, s
 	return 0;
 }
 
-/* The host that a request names, the first when it names none; SEG_NONE. */
+/* The host that a request names, or the first when it names none; SEG_NONE. */
 static uint32_t host_of(struct sup *sup, struct link_msg *m)
 {
 	m->host[sizeof(m->host) - 1] = '\0';
@@ -215,9 +218,9 @@ static int do_console(struct sup *sup, struct sup_link *l, struct sup_request *q
 	ssize_t n;
 	int r;
 
-	if (sup->sweeping) /* it may change the subnet */
+	if (sup->sweeping) /* the command may change the subnet */
 		return SUP_LATER;
-	/* A file: reading it does not wait. */
+	/* The descriptor is a file: reading it does not wait. */
 	if (q->fd < 0 || fstat(q->fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return -EINVAL;
 	n = pread(q->fd, line, sizeof(line) - 1, 0);
@@ -267,7 +270,7 @@ static int do_wake(struct sup *sup, struct sup_link *l, struct sup_request *q, s
 	return 0;
 }
 
-/* The loop sees to it, and to what subnet managers are to be told. */
+/* The loop does it, and notifies subnet managers. */
 static int do_sweep(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
 	sup->mads_at = 0;
@@ -290,7 +293,7 @@ union control {
 	char space[CMSG_SPACE(MAX_FDS * sizeof(int))];
 };
 
-/* 1 and *q; 0 the other end is closed; -EAGAIN; another -errno: not our protocol. */
+/* 1 and *q; 0: the other end is closed; -EAGAIN; another -errno: not our protocol. */
 static int receive(int sock, struct sup_request *q)
 {
 	union control c;
@@ -393,7 +396,7 @@ static void serve(struct sup *sup, struct sup_link *l, struct sup_request *q)
 	if (q->fd >= 0)
 		close(q->fd);
 	if (r < 0)
-		sup_link_close(sup, l); /* gone, or it does not read its answers */
+		sup_link_close(sup, l); /* the client is gone, or does not read its answers */
 }
 
 static void read_link(struct sup *sup, struct sup_source *src, uint32_t events)
@@ -404,7 +407,7 @@ static void read_link(struct sup *sup, struct sup_source *src, uint32_t events)
 
 	if (r == -EAGAIN)
 		return;
-	/* Nobody asks anything else before he is answered, but for what has no answer. */
+	/* A client sends one request at a time, except requests without an answer. */
 	if (r > 0 && l->again && q.m.op != LINK_WAKE && q.m.op != LINK_SWEEP) {
 		if (q.fd >= 0)
 			close(q.fd);
@@ -442,7 +445,7 @@ static void accept_link(struct sup *sup, struct sup_source *src, uint32_t events
 	int fd = accept4(src->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-		/* Refuse it, else it would wait in the queue and wake us for ever. */
+		/* Refuse it; otherwise it would stay in the queue and wake the loop for ever. */
 		close(sup->spare);
 		fd = accept4(src->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd >= 0)
@@ -478,7 +481,7 @@ int sup_listen(struct sup *sup)
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	int n = snprintf(a.sun_path, sizeof(a.sun_path), "%s/sock", sup->seg.dir);
 
-	/* A path longer than a socket's address goes by descriptor. */
+	/* A path longer than a socket address is used through a descriptor. */
 	if (n < 0 || (size_t)n >= sizeof(a.sun_path))
 		snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/sock", sup->dir);
 	sup->listen = (struct sup_source){
@@ -491,8 +494,8 @@ int sup_listen(struct sup *sup)
 }
 
 /*
- * The process has ended or become another by exec. Its memory is off limits from now on; its files
- * may live on with others. The slot is free for reuse as soon as none of its files is left.
+ * The process has ended or called exec. Its memory must not be accessed from now on; its files may
+ * live on in other processes. The slot is free for reuse as soon as none of its files is left.
  */
 void sup_link_close(struct sup *sup, struct sup_link *l)
 {
@@ -517,7 +520,7 @@ void sup_link_close(struct sup *sup, struct sup_link *l)
 		atomic_store(&proc->state, SEG_PROC_DEAD);
 	eng_proc_died(&sup->seg, l->slot);
 	sup_files_probe(sup, l->slot, l->gen);
-	sup->mads_at = 0; /* look what it has left in files that live on */
+	sup->mads_at = 0; /* check the data that it left in files that live on */
 	if (proc && !sup_files_of(sup, l->slot, l->gen))
 		seg_free(&sup->seg, SEG_T_PROC, l->slot);
 }

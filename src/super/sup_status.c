@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns what `softhca status -j` shows: the fabric as JSON text, made by the supervisor from the
- * segment. Numbers as numbers; GUIDs as sysfs shows them.
+ * Owns the output of `softhca status -j`: the fabric as JSON text, which the supervisor makes from
+ * the segment. Numbers are numbers; GUIDs have sysfs's form.
  */
 #include "super/supervisor.h"
 
@@ -118,7 +118,7 @@ static struct json_object *show_hosts(struct sup *sup)
 	return hosts;
 }
 
-/* What there is, and what it costs: the shared memory that was ever touched. */
+/* The totals, and their cost: the shared memory that has been touched. */
 static struct json_object *show_subnet(struct sup *sup)
 {
 	struct json_object *o = json_object_new_object();
@@ -149,7 +149,7 @@ static uint64_t count_owned(struct sup *sup, enum seg_table_id t)
 	return n;
 }
 
-/* What open files own; what was made with the fabric is not counted. */
+/* Objects that open files own; objects made with the fabric are not counted. */
 static struct json_object *show_objects(struct sup *sup)
 {
 	struct json_object *o = json_object_new_object();
@@ -216,7 +216,7 @@ static struct json_object *show_files(struct sup *sup)
 		add_str(o, "hca", text);
 		if (f->port)
 			add_num(o, "port", f->port);
-		/* 0: who opened it is gone, somebody else holds it. */
+		/* 0: its opener has ended, another process holds it. */
 		add_num(o, "pid", opener && opener->gen == f->opener_gen ? opener->pid : 0);
 		add_num(o, "pinned", f->pinned);
 		json_object_array_add(a, o);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the supervisor's part in the subnet: sweeps of the built-in subnet manager, and the MADs
- * that nobody else sends. Both take locks that processes of the fabric hold, and a sweep of a large
- * subnet takes seconds, so they are jobs; a small subnet that nobody is at is swept at once.
+ * that no process sends. Both take locks that processes of the fabric hold, and a sweep of a large
+ * subnet takes seconds, so they are jobs; a small subnet whose lock is free is swept at once.
  */
 #include "super/supervisor.h"
 
@@ -25,7 +25,7 @@ static bool nobody_at(struct seg *s)
 	return true;
 }
 
-/* Whoever is stopped with the lock is not waited for: another job tries again. */
+/* Do not wait for a process that is stopped with the lock: another job tries again. */
 static void run_sweep(struct sup_job *j)
 {
 	const struct timespec nap = {.tv_nsec = AGAIN_NS};
@@ -83,7 +83,7 @@ static void orphans_ran(struct sup *sup, struct sup_job *j)
 	uint64_t next = ((struct orphans *)j)->next;
 
 	sup->sending = false;
-	if (next < sup->mads_at) /* else somebody has asked meanwhile */
+	if (next < sup->mads_at) /* else another request has arrived */
 		sup->mads_at = next;
 	free(j);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns what `softhca topo --fabric` shows: the subnet as it is now, as text. */
+/* Owns the output of `softhca topo --fabric`: the present subnet, as text. */
 #include "super/supervisor.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the supervisor's threads: what may have to wait for a lock that a process of the fabric
- * holds, or takes long, is done beside the loop. A job's run() sees the segment only; its done() is
- * called in the loop.
+ * Owns the supervisor's threads. Work that may wait for a lock of the fabric's processes, or that
+ * takes long, is done beside the loop. A job's run() sees the segment only; the loop calls its
+ * done().
  */
 #include "super/supervisor.h"
 
@@ -14,7 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define JOBS_MAX 64 /* at once; more wait for their turn */
+#define JOBS_MAX 64 /* at the same time; further ones wait */
 #define STACK_BYTES (1u << 20)
 
 static void finish(struct sup_work *w, struct sup_job *j)
@@ -35,7 +35,7 @@ static void *run_job(void *arg)
 	return NULL;
 }
 
-/* No signal is a job's. */
+/* Jobs take no signals. */
 static int start_thread(struct sup_job *j)
 {
 	pthread_attr_t attr;
@@ -62,7 +62,7 @@ static void start(struct sup *sup, struct sup_job *j)
 	j->threaded = !start_thread(j);
 	if (j->threaded)
 		return;
-	j->run(j); /* no thread is to be had: better slowly than not */
+	j->run(j); /* no thread available: run it here, which delays the loop */
 	finish(w, j);
 }
 
@@ -79,7 +79,7 @@ void sup_work(struct sup *sup, struct sup_job *j)
 	w->last = &j->next;
 }
 
-/* Those that have ended, in the loop. */
+/* Finishes the jobs that have ended, in the loop. */
 static void collect(struct sup *sup)
 {
 	struct sup_work *w = &sup->work;
@@ -123,7 +123,7 @@ int sup_work_init(struct sup *sup)
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.last = &w->waiting,
 	};
-	mallopt(M_ARENA_MAX, 1); /* threads seldom run here */
+	mallopt(M_ARENA_MAX, 1); /* the supervisor seldom runs here */
 	return w->src.fd < 0 ? -errno : sup_watch(sup, &w->src);
 }
 

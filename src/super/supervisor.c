@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns a fabric from its making to its end, and the loop. Calls fabric and firmware bring-up;
- * called by `run` and `up`.
+ * Owns a fabric from its creation to its end, and the loop. Calls fabric and firmware bring-up;
+ * `run` and `up` call it.
  */
 #include "super/supervisor.h"
 
@@ -40,7 +40,7 @@ static int make_segment(struct sup *sup, const struct topo *topo)
 					       : "");
 	sup->seg.hdr->supervisor_pid = (uint32_t)getpid();
 	r = topo ? fab_build(&sup->seg, topo, &sup->fab) : fab_create(&sup->seg, &sup->fab);
-	/* The supervisor takes locks too, so it needs a memory slot; on no host in particular. */
+	/* The supervisor takes locks, too, so it needs a memory slot, of no particular host. */
 	if (!r)
 		r = seg_proc_register_self(&sup->seg, SEG_NONE);
 	if (r == -ENOSPC)
@@ -49,8 +49,9 @@ static int make_segment(struct sup *sup, const struct topo *topo)
 }
 
 /*
- * A private fabric ends with us, also by SIGKILL. The kernel then closes this FIFO's only writer,
- * and sends the signal that each process of the fabric has asked for (segment/suplink.c).
+ * A private fabric ends with its supervisor, even by SIGKILL. The kernel then closes this FIFO's
+ * only writer, and sends the signal that each process of the fabric has asked for
+ * (segment/suplink.c).
  */
 static int make_alive(struct sup *sup)
 {
@@ -91,7 +92,7 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 		r = sup_hosts_init(sup);
 	if (!r && topo)
 		r = sup_console_names(sup, topo);
-	/* The one that commands run on by themselves: then what is wrong shows now. */
+	/* Make the default host ready now, so that errors are reported now. */
 	first = seg_next(&sup->seg, SEG_T_HOST, SEG_OWNER_ANY, 0);
 	if (!r && !embedded && first != SEG_NONE)
 		r = sup_host_use(sup, first);
@@ -112,7 +113,7 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 		     : 0;
 }
 
-/* The devices go away: readers of event files get EIO, device threads wake up and see `down`. */
+/* The devices disappear: readers of event files get EIO, device threads wake up and see `down`. */
 static void tell_gone(struct sup *sup)
 {
 	struct seg *s = &sup->seg;
@@ -129,7 +130,7 @@ static void tell_gone(struct sup *sup)
 	seg_for_each_live (s, SEG_T_PORT, i) {
 		struct hw_port *p = hw_port(s, i);
 
-		/* Whoever waits to open an issm is told that there is none. */
+		/* Processes that wait to open an issm are told that there is none. */
 		if (atomic_load(&p->issm) && atomic_exchange(&p->issm, 0))
 			sys_futex_wake(&p->issm, INT_MAX);
 	}
@@ -175,7 +176,7 @@ void sup_unwatch(struct sup *sup, struct sup_source *src)
 		return;
 	epoll_ctl(sup->ep, EPOLL_CTL_DEL, src->fd, NULL);
 	close(src->fd);
-	src->fd = -1; /* an event of it that is in the batch already finds this */
+	src->fd = -1; /* a later event of it in the same batch finds this mark */
 }
 
 static void retry_zombies(struct sup *sup, uint64_t now)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Big-endian loads and stores and bit fields in big-endian dwords. Everything on the wire or in a
- * PRM structure goes through here; nobody else shifts by hand. All take unaligned pointers.
+ * PRM structure goes through here; no other code shifts by hand. All take unaligned pointers.
  */
 #ifndef SOFTHCA_UTIL_BITS_H
 #define SOFTHCA_UTIL_BITS_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An invariant of ours that does not hold. The library and the supervisor log it and go on with
- * what the caller can do instead: they live in other people's processes, at times inside a signal
- * handler, and must neither print a report nor end the program. In unit tests and fuzzers it ends
- * the program (bug_fatal.c): a test that meets one has found something. So it does in programs that
- * use headers of ours without the library.
+ * A violated invariant of our own. The library and the supervisor log it and continue with the
+ * caller's fallback: they run in other people's processes, sometimes inside a signal handler, and
+ * must neither print a report nor end the program. In unit tests and fuzzers it ends the program
+ * (bug_fatal.c), because the test has found a bug. It also ends programs that use our headers
+ * without the library.
  *
- *	if (BUG_ON(n > N))
- *		n = N;
+ * 	if (BUG_ON(n > N))
+ * 		n = N;
  */
 #ifndef SOFTHCA_UTIL_BUG_H
 #define SOFTHCA_UTIL_BUG_H
@@ -15,8 +15,8 @@
 #include <stdbool.h>
 
 /*
- * Says it on the error topic, the first few times in a process. Usable in a trap; keeps errno. Weak
- * in log.c, so that bug_fatal.c's comes before it.
+ * Reports it on the error topic, the first few times in a process. Usable in a trap; keeps errno.
+ * Weak in log.c, so that bug_fatal.c's definition wins.
  */
 void bug_at(const char *file, int line, const char *what) __attribute__((cold, weak));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * bug_at() of unit tests and fuzzers, which end there. Compiled into each of them (the top
- * meson.build). bug.h is not included: it would make this definition a weak one, as log.c's is.
+ * bug_at() of unit tests and fuzzers: ends the program. It is compiled into each of them (the top
+ * meson.build). It does not include bug.h, which would make this definition weak, like log.c's.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Scope clean-up (STYLE.md 10): defined and assigned in one statement, given away by take_*(). */
+/* Scope clean-up (STYLE.md 10): define and assign in one statement, give away by take_*(). */
 #ifndef SOFTHCA_UTIL_CLEANUP_H
 #define SOFTHCA_UTIL_CLEANUP_H
 

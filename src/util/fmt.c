@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns nothing. Called by traces, also inside a signal handler. */
+/* Owns no state. Traces call it, also inside a signal handler. */
 #include "util/fmt.h"
 
 #include <stdbool.h>

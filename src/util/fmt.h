@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The little of printf(3) that traces need, for code that may run inside a trapped doorbell: no
+ * The part of printf(3) that traces need, for code that may run inside a trapped doorbell: no
  * malloc, no locale, no locks. Conversions d i u x X p c s %, flags # and 0 and -, width, a
- * precision for s, lengths hh h l ll z j. Anything else ends the text.
+ * precision for s, lengths hh h l ll z j. Any other conversion ends the text.
  */
 #ifndef SOFTHCA_UTIL_FMT_H
 #define SOFTHCA_UTIL_FMT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the process's heap of heap.h: blocks of powers of two cut from arenas, a free list each;
- * larger ones are mappings of their own. Arenas are kept. Calls sys.h only; called by uverbs and
- * the drivers.
+ * Owns the process's heap of heap.h: blocks of powers of two, cut from arenas, with a free list per
+ * size; each larger block is a mapping. Arenas are never freed. Calls sys.h only; uverbs and the
+ * drivers call it.
  *
  * Built with the address sanitizer it is malloc(), so that the sanitizer sees every object.
  */
@@ -31,7 +31,7 @@
 #define HEAP_MAX 16  /* 64 KiB; beyond: a mapping */
 #define HEAP_OWN 255 /* class of a mapping */
 #define HEAP_ARENA ((size_t)1 << 20)
-#define HEAP_LIMIT ((size_t)1 << 32) /* nothing of ours is larger */
+#define HEAP_LIMIT ((size_t)1 << 32) /* no block of ours is larger */
 #define HEAP_PAGE ((size_t)4096)
 #define HEAP_MAGIC 0x48454150u
 
@@ -84,7 +84,9 @@ static struct block *own_mapping(size_t size)
 	return b;
 }
 
-/* With the lock held. The rest of an arena that is too small for this block is given up. */
+/*
+ * Called with the lock held. If the rest of an arena is too small for this block, it is given up.
+ */
 static struct block *cut(uint32_t cls)
 {
 	size_t size = (size_t)1 << cls;
@@ -149,7 +151,7 @@ void heap_free(void *p)
 	if (!b--)
 		return;
 	if (b->magic != HEAP_MAGIC)
-		__builtin_trap(); /* freed twice, or not ours: a bug that must not go on */
+		__builtin_trap(); /* freed twice, or not ours: a bug that must end the program */
 	b->magic = 0;
 	if (b->cls == HEAP_OWN) {
 		sys_munmap(b, b->size);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Memory for what the preloaded library keeps of a program's calls: handles, objects, tables. Not
- * malloc(): a program may call us from a signal handler that has interrupted malloc, with its lock
- * held. Raw system calls only; `errno` is not touched. Called with asynchronous signals blocked, as
- * everything in uverbs and the drivers is; any number of threads.
+ * Memory for the preloaded library's data about a program: handles, objects, tables. It replaces
+ * malloc(), because a program may call us from a signal handler that has interrupted malloc and its
+ * lock. Raw system calls only; `errno` is not changed. Callers block asynchronous signals, as all
+ * of uverbs and the drivers does; any number of threads may call.
  */
 #ifndef SOFTHCA_UTIL_HEAP_H
 #define SOFTHCA_UTIL_HEAP_H
@@ -13,16 +13,16 @@
 /* `n` zeroed bytes, aligned to 16; NULL when there is no memory. */
 void *heap_zalloc(size_t n);
 /*
- * Memory of `n` bytes that begins with the first `old` bytes of `p` and goes on with zeroes; `p` is
- * freed. NULL: no memory, `p` is as it was. `p` may be NULL.
+ * Memory of `n` bytes that begins with the first `old` bytes of `p` and continues with zeroes; `p`,
+ * which may be NULL, is freed. NULL: no memory, `p` is unchanged.
  */
 void *heap_grow(void *p, size_t old, size_t n);
-/* NULL is fine. */
+/* `p` may be NULL. */
 void heap_free(void *p);
-/* In a fork child, before anything else: nobody holds the lock any more. */
+/* In a fork child, first of all: the lock has no holder any more. */
 void heap_forked(void);
 
-/* For tests: n > 0: the n-th allocation from now on fails, once. */
+/* For tests: if n > 0, the n-th allocation from now on fails, once. */
 void heap_fail_at(int n);
 
 #endif

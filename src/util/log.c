@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns what is traced and the descriptor that it goes to. Called from everywhere, also inside a
- * signal handler.
+ * Owns the topics that are traced and the descriptor of the output. All layers call it, also inside
+ * a signal handler.
  */
 #include "util/log.h"
 #include "util/bug.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Other libcs have neither: there the library only has to load. */
+/* Other libcs have neither; there the library only has to load. */
 #pragma weak strerrordesc_np
 #pragma weak strerrorname_np
 
@@ -24,9 +24,9 @@ uint32_t log_mask = LOG_ERROR;
 bool log_json;
 static int log_fd = 2;
 static bool inherited;
-static bool log_pipe; /* writes of more than PIPE_BUF are not atomic: they are serialised */
-static int lost;      /* a write failed; said once */
-static dev_t err_dev; /* what standard error was: a program may reuse the number */
+static bool log_pipe; /* writes of more than PIPE_BUF are not atomic and must be serialised */
+static int lost;      /* a write failed; reported once */
+static dev_t err_dev; /* identity of standard error: a program may reuse the number */
 static ino_t err_ino;
 static int writing; /* tid of the thread that writes, 0 none */
 
@@ -67,7 +67,7 @@ const char *log_errno_name(int err)
 
 /* ---- where it goes */
 
-/* The descriptor that `softhca trace` has left us, if it is still that file. */
+/* The descriptor that `softhca trace` passed, if it is still that file. */
 static int inherited_fd(void)
 {
 	const char *s = getenv(LOG_ENV_FD);
@@ -89,7 +89,9 @@ static int inherited_fd(void)
 
 static void drop_fd(void)
 {
-	/* The inherited one may be asked for again, by us or by what we execute. */
+	/*
+	 * Keep the inherited descriptor: we, or a program that we execute, may look for it again.
+	 */
 	if (log_fd != 2 && !inherited)
 		sys_fd_drop(log_fd);
 	log_fd = 2;
@@ -104,7 +106,10 @@ static int open_trace(void)
 	if (inherited)
 		return fd;
 	if (file && *file) {
-		/* Raw: our own open() wrapper is above us. Moved high, out of the program's way. */
+		/*
+		 * Raw, because our own open() wrapper calls this code. Moved to a high number,
+		 * which programs do not use.
+		 */
 		fd = sys_openat(AT_FDCWD, file,
 				O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
 		if (fd >= 0)
@@ -152,9 +157,9 @@ void log_finish(void)
 #define TURN_SLEEP_NS 20000
 
 /*
- * One writer at a time where the kernel does not see to it: in the process by a word, among
- * processes by a record lock, both with patience only. Regular files need neither; in a pipe the
- * short lines have to wait for the long ones, which it takes in pieces.
+ * One writer at a time where the kernel does not ensure it: a word in the process and a file lock
+ * among processes, both with a time limit. Regular files need neither. In a pipe the kernel splits
+ * long lines, so short lines wait for them.
  */
 static int take_turn(int tid)
 {
@@ -167,7 +172,7 @@ static int take_turn(int tid)
 		int none = 0;
 
 		if (!ours && __atomic_load_n(&writing, __ATOMIC_RELAXED) == tid)
-			return 0; /* a signal handler, above ourselves */
+			return 0; /* a signal handler that interrupted our own write */
 		if (!ours)
 			ours = __atomic_compare_exchange_n(&writing, &none, tid, false,
 							   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
@@ -175,7 +180,7 @@ static int take_turn(int tid)
 			return 1;
 		sys_call(SYS_nanosleep, &nap, NULL);
 	} while (clock_now_ns() < end);
-	/* A thread that was left behind by fork() will not come back for it. */
+	/* fork() may have copied the word of a thread that does not exist here. */
 	__atomic_store_n(&writing, tid, __ATOMIC_RELAXED);
 	return 1;
 }
@@ -188,7 +193,10 @@ static void end_turn(void)
 	__atomic_store_n(&writing, 0, __ATOMIC_RELEASE);
 }
 
-/* All of it, or -errno. The descriptor may be non-blocking: it is somebody's standard error. */
+/*
+ * Writes all of it, or returns -errno. The descriptor may be non-blocking: it is the user's
+ * standard error.
+ */
 static int write_all(const char *p, size_t n)
 {
 	while (n) {
@@ -211,7 +219,7 @@ static int write_all(const char *p, size_t n)
 	return 0;
 }
 
-/* Where the program has closed or replaced its standard error there is nobody to tell. */
+/* If the program has closed or replaced its standard error, say nothing. */
 static void complain(int err)
 {
 	const char *file = getenv(LOG_ENV_NAME);
@@ -233,7 +241,7 @@ static void complain(int err)
 
 void log_write(const char *line, size_t n)
 {
-	/* A full disk or a reader that is gone is our trouble, not the program's. */
+	/* A full disk or a closed reader must not disturb the program. */
 	uint64_t mine = UINT64_C(1) << (SIGPIPE - 1) | UINT64_C(1) << (SIGXFSZ - 1);
 	uint64_t old = 0, pending = 0;
 	struct timespec now = {0};
@@ -285,7 +293,7 @@ void bug_at(const char *file, int line, const char *what)
 	if (__atomic_load_n(&said, __ATOMIC_RELAXED) >= BUGS_SAID ||
 	    __atomic_fetch_add(&said, 1, __ATOMIC_RELAXED) >= BUGS_SAID)
 		return;
-	/* Inline functions have one line for all their callers: these are told by the address. */
+	/* An inline function has one line for all its callers; the address tells them apart. */
 	log_line(LOG_ERROR, "bug at %s:%d, called from %p: %s", file, line,
 		 __builtin_return_address(0), what);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Diagnostics. Two kinds, both off unless asked for, both one line per call, both usable inside a
- * trapped doorbell (no malloc, no stdio), both keep errno. Here: which topics are on, where the
- * lines go, and free text. Lines with fields are records: util/rec.h.
+ * Diagnostics. There are two kinds; both are off by default, write one line per call, work inside a
+ * trapped doorbell (no malloc, no stdio) and keep errno. This header has the topics, the
+ * destination and free text. util/rec.h makes lines with fields.
  *
  * A topic that is off costs one branch.
  */
@@ -13,12 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The environment of a traced program. */
+/* Environment variables of a traced program. */
 #define LOG_ENV_TOPICS "SOFTHCA_TRACE"        /* uverbs,fw,... or all */
 #define LOG_ENV_FILE "SOFTHCA_TRACE_FILE"     /* path; else standard error */
 #define LOG_ENV_FORMAT "SOFTHCA_TRACE_FORMAT" /* text or json */
 #define LOG_ENV_FD "SOFTHCA_TRACE_FD"         /* FD:DEV:INO, inherited; tried before the path */
-#define LOG_ENV_NAME "SOFTHCA_TRACE_NAME"     /* what the user calls it, for messages */
+#define LOG_ENV_NAME "SOFTHCA_TRACE_NAME"     /* the user's name for it, for messages */
 
 enum log_topic {
 	LOG_UVERBS = 1 << 0,   /* ioctl and write() calls, their attributes and result */
@@ -30,16 +30,18 @@ enum log_topic {
 	LOG_SHIM = 1 << 6,     /* redirected paths, fds, signals */
 	LOG_LINK = 1 << 7,     /* states of ports; the supervisor's socket */
 	LOG_MAD = 1 << 8,      /* MADs, decoded */
-	LOG_ERROR = 1 << 30,   /* always on: our own failures that the program cannot be told */
+	/* always on: our own failures that cannot be reported to the program */
+	LOG_ERROR = 1 << 30,
 };
 
 extern uint32_t log_mask;
 extern bool log_json; /* records are JSON objects */
 
-void log_init(void);   /* reads the environment; may be called again */
-void log_finish(void); /* closes the file; only errors are said from here on, on standard error */
+void log_init(void); /* reads the environment; may be called again */
+/* closes the file; from here on only errors are written, to standard error */
+void log_finish(void);
 void log_line(enum log_topic topic, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* One whole line, with its newline, undivided. */
+/* Writes one whole line, with its newline, undivided. */
 void log_write(const char *line, size_t n);
 const char *log_topic_name(uint32_t topic);
 const char *log_errno_name(int err); /* ENOENT */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns what a test wants to happen at marked points. Empty but in a build with -Dpoints=true. Runs
- * in traps: raw system calls only, nothing allocates.
+ * Owns the actions that a test requests at marked points. Empty except in a build with
+ * -Dpoints=true. Runs in traps: raw system calls only, no allocation.
  */
 #include "util/point.h"
 
@@ -24,7 +24,7 @@ struct rule {
 };
 
 static struct rule rules[RULES];
-static _Atomic int nrules = -1; /* -1: the environment was not looked at */
+static _Atomic int nrules = -1; /* -1: the environment has not been read */
 
 static void act_delay(uint64_t us)
 {
@@ -82,7 +82,7 @@ static const char *number(const char *p, uint64_t *v)
 	return p;
 }
 
-/* One rule; where the next begins, NULL when it has not its form. */
+/* Parses one rule; returns the start of the next, or NULL on a syntax error. */
 static const char *parse(const char *p, struct rule *r)
 {
 	const char *colon = strchr(p, ':');
@@ -116,7 +116,7 @@ bool point_set(const char *spec)
 	return !spec || (p && !*p);
 }
 
-/* The first threads may all read the environment: they find the same. */
+/* Several first threads may read the environment; all find the same. */
 static const char *from_environment(void)
 {
 	static const char var[] = "SOFTHCA_POINT=";

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Marked points of the code: POINT("name") between two steps that somebody else may see apart. In a
- * build with -Dpoints=true a test makes threads wait, stop or die there; in other builds a point is
- * nothing.
+ * Marked points of the code: POINT("name") stands between two steps when another thread or process
+ * may see the state between them. In a build with -Dpoints=true a test makes threads wait, stop or
+ * die there; in other builds a point is empty.
  *
- * What happens is said by SOFTHCA_POINT in the program's environment, or by point_set():
- *	name:action[:n][,name:action[:n]...]
- * `name` is a point's, or * for any. `n`: only the n-th time, counted from 1, that this process
- * comes by; else each time. Actions: delay=<microseconds>, stop (SIGSTOP to this thread, hence its
- * process), kill (SIGKILL), exit (exit_group with status 0), term (of this thread: exit).
+ * The actions are set by SOFTHCA_POINT in the program's environment, or by point_set():
+ * name:action[:n][,name:action[:n]...] `name` is a point's, or * for any. `n`: only the n-th time,
+ * counted from 1, that this process comes by; else each time. Actions: delay=<microseconds>, stop
+ * (SIGSTOP to this thread, hence its process), kill (SIGKILL), exit (exit_group with status 0),
+ * term (of this thread: exit).
  */
 #ifndef SOFTHCA_UTIL_POINT_H
 #define SOFTHCA_UTIL_POINT_H
@@ -17,8 +17,10 @@
 
 #ifdef SOFTHCA_POINTS
 void point_hit(const char *name);
-/* In place of the environment's; NULL: nothing happens. `spec` is kept, not copied, and counts
- * start anew. False: it is not of the form above. No thread may be at a point. */
+/*
+ * Replaces the environment's actions; NULL: no actions. `spec` is kept, not copied, and counts
+ * restart. False: a syntax error. No thread may be at a point.
+ */
 bool point_set(const char *spec);
 #define POINT(name) point_hit(name)
 #else

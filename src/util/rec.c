@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the form of a trace line, text and JSON. Called by whoever traces, on any stack that has
- * room for a struct rec, also inside a signal handler.
+ * Owns the form of a trace line, text and JSON. All layers that trace call it, on any stack that
+ * has room for a struct rec, also inside a signal handler.
  */
 #include "util/rec.h"
 
@@ -11,7 +11,7 @@
 #include "util/fmt.h"
 #include "util/sys.h"
 
-#define TAIL 128        /* kept free for what closes a record */
+#define TAIL 128        /* reserved for the end of a trace line */
 #define PART_FIRST 2600 /* of REC_TEXT_MAX, for the first group; then some more for each */
 #define PART_MORE 700
 
@@ -56,7 +56,7 @@ static void puts_(struct rec *r, const char *s)
 	put(r, s, strlen(s));
 }
 
-/* What closes a record has room always: TAIL bytes, of which a line has few groups to close. */
+/* The end of a trace line always has room: TAIL bytes, and a line has few groups to close. */
 static void put_tail(struct rec *r, const char *s)
 {
 	size_t n = strlen(s);
@@ -161,7 +161,7 @@ static void open_group(struct rec *r, const char *name, const char *text, const 
 {
 	struct mark m = {r->n, r->filled};
 
-	/* In text a group may be one of the line's own parts, which commas do not separate. */
+	/* In text a group may be one of the line's own parts, which no comma separates. */
 	if (r->json || *text == '{' || *text == '[')
 		m = begin(r, name);
 	puts_(r, r->json ? json : text);
@@ -184,7 +184,7 @@ static void close_group(struct rec *r, const char *text, const char *json)
 		put_tail(r, r->json ? json : text);
 		r->depth--;
 	}
-	/* One part of the line was too long; the next may have its share. */
+	/* One part of the line was too long; the next may still use its share. */
 	if (!r->depth && !r->skipped) {
 		r->was_cut |= r->cut;
 		r->cut = false;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One record of the trace: a line that is built piece by piece and written at once, as text
+ * One trace line, built piece by piece and written at once, as text
  *
- *	softhca[PID/TID] SECONDS topic: CREATE_CQ(uid=1) -> cqn=3 = OK <0.000012>
+ * 	softhca[PID/TID] SECONDS topic: CREATE_CQ(uid=1) -> cqn=3 = OK <0.000012>
  *
  * or as one JSON object. Usable inside a trapped doorbell: no malloc, no stdio; a line that does
- * not fit the record's own buffer goes on in memory of its own (raw mmap). In text a line ends at
- * REC_TEXT_MAX with "..."; in JSON it is whole.
+ * not fit the buffer in struct rec continues in a raw mmap(). In text a line ends at REC_TEXT_MAX
+ * with "..."; in JSON it is complete.
  *
- * What is added after the memory ran out is left out and the record says so ("cut"); it stays
+ * Members that are added after memory ran out are omitted, and the line says so ("cut"); it stays
  * valid.
  */
 #ifndef SOFTHCA_UTIL_REC_H
@@ -28,25 +28,25 @@ struct rec {
 	char *buf;
 	size_t n, cap;
 	bool json, mapped;
-	bool cut;         /* no room: what comes now is left out */
-	bool was_cut;     /* something is missing */
+	bool cut;         /* no room: further members are omitted */
+	bool was_cut;     /* a member is missing */
 	uint32_t depth;   /* open groups */
-	uint32_t skipped; /* groups that are left out, with their members */
+	uint32_t skipped; /* depth of omitted groups, with their members */
 	size_t limit;     /* text: bytes up to here */
-	uint32_t filled;  /* bit per depth: something is in it already */
+	uint32_t filled;  /* a bit per depth: the group has a member already */
 	uint64_t since;   /* ns; 0: no duration */
 	char small[REC_SMALL];
 };
 
-/* `since`: when what it tells of began (clock_now_ns()), 0 where that has no duration. */
+/* `since`: when the event began (clock_now_ns()), 0 if it has no duration. */
 void rec_begin(struct rec *r, enum log_topic topic, const char *what, uint64_t since);
 /* Writes the line. */
 void rec_end(struct rec *r);
 void rec_free(struct rec *r);
 
 /*
- * Groups. In text `open` and `close` are what stands around the members: "(" and ")". A name NULL
- * makes an element of a list.
+ * Groups. In text `open` and `close` enclose the members: "(" and ")". A NULL name makes an element
+ * of a list.
  */
 void rec_group(struct rec *r, const char *name, const char *open);
 void rec_group_end(struct rec *r, const char *close);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * System calls below libc: the answer is a value >= 0 or -errno, `errno` itself is not touched, and
- * nothing that the program or our own shim put around libc's functions (syscall() included) sees
- * them. For code that runs in the preloaded library, also inside a trap.
+ * System calls below libc: the result is a value >= 0 or -errno, and `errno` does not change. They
+ * bypass all wrappers of libc's functions (syscall() included), the program's and our own. For code
+ * that runs in the preloaded library, also inside a trap.
  */
 #ifndef SOFTHCA_UTIL_SYS_H
 #define SOFTHCA_UTIL_SYS_H
@@ -44,7 +44,7 @@ static inline long sys_raw(long nr, long a, long b, long c, long d, long e, long
 #endif
 }
 
-/* sys_call(SYS_dup, fd): up to six arguments, integers or pointers; what is not given is 0. */
+/* sys_call(SYS_dup, fd): up to six arguments, integers or pointers; missing ones are 0. */
 #define SYS_CALL_7(nr, a, b, c, d, e, f, ...) \
 	sys_raw(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 #define sys_call(...) SYS_CALL_7(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
@@ -126,15 +126,15 @@ static inline int sys_kill(int pid, int sig)
 }
 
 /*
- * A sandbox that refuses a call says nothing of what the call was asked: such an answer is no
- * finding. (A filter may say anything; these are what profiles in use say.)
+ * A sandbox that refuses a call does not answer its question, so such a result proves nothing. (A
+ * filter may return any error; these are the ones that common profiles use.)
  */
 static inline int sys_refused(long r)
 {
 	return r == -EPERM || r == -EACCES || r == -ENOSYS;
 }
 
-/* Under filters that know only how today's libc asks, too. */
+/* Works under filters that only know the calls of today's libc, too. */
 static inline int sys_fstat(int fd, struct stat *st)
 {
 	int r = (int)sys_raw(SYS_fstat, fd, (long)st, 0, 0, 0, 0);
@@ -144,7 +144,7 @@ static inline int sys_fstat(int fd, struct stat *st)
 	return r;
 }
 
-/* Is there something to read? > 0: yes; 0: no; < 0: cannot be asked. */
+/* Is there something to read? > 0: yes; 0: no; < 0: the check failed. */
 static inline int sys_readable(int fd)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -158,7 +158,7 @@ static inline int sys_readable(int fd)
 	return r < 0 ? r : n > 0;
 }
 
-/* In a loop that waits for another processor. */
+/* For a loop that waits for another processor. */
 static inline void sys_cpu_relax(void)
 {
 #if defined(__x86_64__)
@@ -181,8 +181,10 @@ static inline int sys_futex_wake(_Atomic uint32_t *word, int n)
 	return (int)sys_raw(SYS_futex, (long)word, FUTEX_WAKE, n, 0, 0, 0);
 }
 
-/* Until a point in time of CLOCK_MONOTONIC. A sleeper with `bits` is woken by sys_futex_wake() and
- * by calls that name one of its bits. */
+/*
+ * Waits until a time of CLOCK_MONOTONIC. sys_futex_wake() wakes a sleeper with `bits`, and so do
+ * calls that name one of its bits.
+ */
 static inline int sys_futex_wait_until(_Atomic uint32_t *word, uint32_t seen, uint64_t end_ns,
 				       uint32_t bits)
 {
@@ -198,8 +200,8 @@ static inline int sys_futex_wake_bits(_Atomic uint32_t *word, int n, uint32_t bi
 }
 
 /*
- * Told of every descriptor that we keep to ourselves, and of its end: the preloaded library hides
- * them from closefrom(3) and the like. NULL elsewhere.
+ * Called for every descriptor that we keep to ourselves, and at its end: the preloaded library
+ * hides them from closefrom(3) and the like. NULL in other programs.
  */
 extern void (*sys_fd_kept)(int fd, int kept);
 
@@ -210,7 +212,7 @@ static inline int sys_fd_keep(int fd)
 	return fd;
 }
 
-/* The end of one that sys_fd_high() gave. */
+/* Closes a descriptor that sys_fd_high() returned. */
 static inline void sys_fd_drop(int fd)
 {
 	if (sys_fd_kept)
@@ -218,8 +220,10 @@ static inline void sys_fd_drop(int fd)
 	sys_close(fd);
 }
 
-/* Move a descriptor of our own out of the program's way (above 900 where its limit allows). Takes
- * fd; returns the new one, close-on-exec. */
+/*
+ * Move our own descriptor to a number that programs do not use (above 900 where its limit allows).
+ * Takes fd; returns the new one, close-on-exec.
+ */
 static inline int sys_fd_high(int fd)
 {
 	static const int bases[] = {900, 200, 60};
