@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `softhca link`: pull a port's cable, or plug it in. Asks the fabric's supervisor. */
+/* `softhca link`: pulls a port's cable, or plugs it in, by a request to the fabric's supervisor. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "shim/shim.h"
 #include "util/cleanup.h"
 
-/* The number at the end of `text` behind `prefix`; -1. */
+/* Parses the number in `text` that follows `prefix`; -1. */
 static long link_number(const char *text, const char *prefix)
 {
 	size_t n = strlen(prefix);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Finds the preloaded library, makes the command's environment. Used by run.c. */
+/* Finds the preloaded library and makes the command's environment. run.c uses it. */
 #include "cli/child.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ void child_save_state(struct child_state *st, const sigset_t *handled)
 	st->umask = umask(022);
 	getrlimit(RLIMIT_NOFILE, &st->nofile);
 	r = st->nofile;
-	r.rlim_cur = r.rlim_max; /* some descriptors for each process of the fabric */
+	r.rlim_cur = r.rlim_max; /* spare descriptors for each process of the fabric */
 	setrlimit(RLIMIT_NOFILE, &r);
 }
 
@@ -41,7 +41,7 @@ void child_restore_state(const struct child_state *st)
 	sigprocmask(SIG_SETMASK, &st->mask, NULL);
 }
 
-/* Beside the program as it was built, or where it was installed. */
+/* Beside the program in the build tree, or in the installed place. */
 static int find_library(char path[PATH_MAX])
 {
 	static const char *const places[] = {
@@ -93,7 +93,7 @@ static int preload(const char *dir)
 	if (find_library(lib) < 0)
 		return prog_fail("cannot find " LIB " beside this program or in " SOFTHCA_LIBDIR);
 	if (strpbrk(lib, " :\t")) {
-		/* LD_PRELOAD has no way to quote: go through a link of a plain name. */
+		/* LD_PRELOAD has no quoting: use a link with a plain name. */
 		if (snprintf(link, sizeof(link), "%s/" LIB, dir) >= (int)sizeof(link) ||
 		    strpbrk(link, " :\t"))
 			return prog_fail("neither '%s' nor '%s' can be in LD_PRELOAD", lib, dir);
@@ -109,7 +109,7 @@ static int preload(const char *dir)
 	return 0;
 }
 
-/* Address sanitizer refuses to start under any preload unless it is told not to. */
+/* The address sanitizer refuses to start under any preload unless told not to. */
 static int calm_asan(void)
 {
 	const char *old = getenv("ASAN_OPTIONS");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The program `softhca`: its commands and options. Functions that can fail say why in one line on
- * standard error and return PROG_FAILED; 0 is success.
+ * The program `softhca`: its commands and options. Functions that can fail print one line with the
+ * reason on standard error and return PROG_FAILED; 0 is success.
  */
 #ifndef SOFTHCA_CLI_CLI_H
 #define SOFTHCA_CLI_CLI_H
@@ -13,13 +13,13 @@
 #include "subnet/subnet.h"
 
 enum {
-	CLI_UNKNOWN = 1,      /* softhca explain, decode: nothing is known of it */
+	CLI_UNKNOWN = 1,      /* softhca explain, decode: the subject is unknown */
 	CLI_CANNOT_RUN = 126, /* as env(1): the command was found but cannot be run */
 	CLI_NOT_FOUND = 127,  /* it was not found */
 	CLI_MAX_HOSTS = 256,
 };
 
-enum { /* bits: the commands, for the rows of the options that they take */
+enum { /* bits of the commands, for the rows of the options that they accept */
        CLI_RUN = 1 << 0,
        CLI_TRACE = 1 << 1,
        CLI_PCAP = 1 << 2,
@@ -33,9 +33,9 @@ enum { /* bits: the commands, for the rows of the options that they take */
        CLI_STATUS = 1 << 10,
 };
 
-enum { /* bits of cli_options.given: what the options that were given are about */
-       CLI_SIZE = 1 << 0,  /* how many hosts, adapters and ports there are */
-       CLI_SHAPE = 1 << 1, /* anything else that is decided when a fabric is made */
+enum { /* bits of cli_options.given: the subjects of the options that were given */
+       CLI_SIZE = 1 << 0,  /* number of hosts, adapters and ports */
+       CLI_SHAPE = 1 << 1, /* any other property that is fixed when a fabric is made */
 };
 
 struct cli_options {
@@ -46,17 +46,17 @@ struct cli_options {
 	const char *host, *fabric;      /* NULL: not given */
 	bool json;
 	bool trace;                  /* the command is traced */
-	const char *topics, *output; /* of a trace; NULL: the usual ones, standard error */
-	const char *topo;            /* what --topo says; NULL */
-	uint32_t dot;                /* a topology is written for Graphviz */
+	const char *topics, *output; /* of a trace; NULL: the default topics, standard error */
+	const char *topo;            /* argument of --topo, or NULL */
+	uint32_t dot;                /* a topology is written in Graphviz's format */
 	const char *script;          /* NULL: not given */
-	bool capture;                /* the command's fabric is captured */
-	uint32_t snap;               /* of a capture, bytes of a packet; 0: all */
-	bool live;                   /* it is read while it is written */
-	bool stdout_taken;           /* by the capture: the command's goes to standard error */
-	uint32_t kind;               /* enum hex_kind: of what is decoded; 0: not told */
-	const char *kind_arg;        /* whose output it is; NULL: not told */
-	/* what is left: [NAME] or CMD ARGS... */
+	bool capture;                /* capture the command's fabric */
+	uint32_t snap;               /* of a capture, bytes per packet; 0: all */
+	bool live;                   /* a reader reads the capture while it is written */
+	bool stdout_taken;           /* used by the capture: the command's goes to standard error */
+	uint32_t kind;               /* enum hex_kind of the data to decode; 0: not given */
+	const char *kind_arg;        /* program that made the output; NULL: not given */
+	/* the remaining arguments: [NAME] or CMD ARGS... */
 	int argc;
 	char **argv;
 };
@@ -64,10 +64,11 @@ struct cli_options {
 struct cli_verb {
 	unsigned int bit;
 	const char *name;
-	const char *args;       /* for usage */
-	const char *summary;    /* one line */
-	int min_args, max_args; /* max < 0: the first ends the options, any number */
-	bool words;             /* arguments are not names of fabrics */
+	const char *args;    /* for usage */
+	const char *summary; /* one line */
+	/* max < 0: the first argument ends the options, any number may follow */
+	int min_args, max_args;
+	bool words; /* arguments are not names of fabrics */
 	int (*run)(struct cli_options *o);
 };
 
@@ -85,17 +86,18 @@ int cli_decode(struct cli_options *o);
 
 /* Is it a list of topics? 0, or PROG_FAILED after a message. */
 int trace_check_topics(const char *verb, const char *option, const char *topics);
-/* Open the trace and put it into our environment, for the command. 0; PROG_FAILED after a message.
+/*
+ * Open the trace and put it into the environment for the command. 0; PROG_FAILED after a message.
  */
 int trace_prepare(const struct cli_options *o, const char *verb);
 
 struct topo;
-/* What --topo says, or nothing without it. 0; PROG_FAILED after a message. */
+/* Loads the topology of --topo, or nothing without it. 0; PROG_FAILED after a message. */
 int topo_prepare(const struct cli_options *o, const char *verb, struct topo *t);
 
 /*
- * Parse a command's own arguments (argv[0] is its name). 0; PROG_FAILED after a message; -1: help
- * was asked for and given.
+ * Parse a command's own arguments (argv[0] is its name). 0; PROG_FAILED after a message; -1: the
+ * user asked for help and got it.
  */
 int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_options *o);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns asking a supervisor, and finding the one that is meant. Called by the commands. */
+/* Owns requests to a supervisor, and the choice of the supervisor. The commands call it. */
 #include "cli/client.h"
 
 #include <errno.h>
@@ -77,7 +77,7 @@ static int count_fabric(void *arg, const char *name)
 	return 0;
 }
 
-/* The fabric that is meant where none is named: the one we run on, else the only one. */
+/* The default fabric: the one that this process runs on, else the only one. */
 static int connect_default(const char *verb)
 {
 	struct runtime rt = RUNTIME_EMPTY;
@@ -114,7 +114,7 @@ static int connect_default(const char *verb)
 		     : r;
 }
 
-/* A socket, >= 3 (main() sees to that); PROG_FAILED. */
+/* Returns a socket, >= 3 (main() ensures it); PROG_FAILED. */
 static int connect_named(const char *verb, const char *name)
 {
 	struct runtime rt;

@@ -11,11 +11,15 @@
  * -1 none. 0 or -errno (the supervisor's refusal, or -ETIMEDOUT, -ECONNRESET).
  */
 int client_request(int sock, struct link_msg *m, int *fd);
-/* The same with a descriptor that goes along, -1 none. Several may follow on one connection. */
+/*
+ * The same with a descriptor that is sent along, -1 none. Several requests may follow on one
+ * connection.
+ */
 int client_send(int sock, struct link_msg *m, int send_fd, int *fd);
 /*
- * The fabric that --fabric names; else the one we run on, else the only one. A socket, >= 3 (main()
- * sees to that); PROG_FAILED after a message that begins with `verb`.
+ * Connects to the fabric that --fabric names; else to the one that this process runs on, else to
+ * the only one. A socket, >= 3 (main() ensures it); PROG_FAILED after a message that begins with
+ * `verb`.
  */
 int client_connect(const struct cli_options *o, const char *verb);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `softhca console`: reads a script of ibsim's console commands, or what is typed, and has the
- * fabric's supervisor run each line. Waiting, comments, files and the end are its own.
+ * `softhca console`: reads a script of ibsim's console commands, or typed lines, and has the
+ * fabric's supervisor run each line. It handles waiting, comments, files and the end itself.
  */
 #include "cli/cli.h"
 
@@ -20,7 +20,7 @@
 #include "util/cleanup.h"
 
 #define MAX_LINE 4096
-#define MAX_DEPTH 9 /* of files that run files */
+#define MAX_DEPTH 9 /* nesting limit of files that run files */
 
 struct console {
 	int sock;
@@ -40,7 +40,7 @@ static void console_complain(struct console *c, const char *why)
 	c->failed = true;
 }
 
-/* What came back, to standard output, or as the reason of a failure. */
+/* Prints the reply to standard output, or as the reason of a failure. */
 static void console_show(struct console *c, int fd, bool failed)
 {
 	_cleanup_free_ char *text = NULL;
@@ -120,7 +120,7 @@ static void run_other_file(struct console *c, char *name)
 	fclose(f);
 }
 
-/* Is it this command, or its beginning? Those of ours have no namesakes but what is behind them. */
+/* Is it this command, or an abbreviation of it? No other command shares the beginning of ours. */
 static bool console_is(const char *line, const char *name, const char **args)
 {
 	size_t n = strcspn(line, " \t");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `softhca decode`: dumps of command inputs and outputs, WQEs, CQEs, EQEs and MADs as fields with
- * names, and what the errors in them mean. Everything known of a layout is in its table: a new one
- * is decoded by itself.
+ * `softhca decode`: dumps of command inputs and outputs, WQEs, CQEs, EQEs and MADs as named fields,
+ * and the meaning of errors in them. The tables of layouts have all that is needed, so a new layout
+ * is decoded without new code.
  */
 #include "cli/decode.h"
 
@@ -65,7 +65,7 @@ static const char *event_name(uint64_t v)
 	return eqe_type_name((uint8_t)v);
 }
 
-/* Fields whose values have names; those of cmd_in and cmd_out are those of every command. */
+/* Fields whose values have names; those of cmd_in and cmd_out apply to every command. */
 #define CODE(l, f, names)                              \
 	{                                              \
 		&layout_##l, LF_##l##_##f##_BIT, names \
@@ -73,7 +73,7 @@ static const char *event_name(uint64_t v)
 static const struct {
 	const struct layout *l;
 	uint32_t bit;
-	const char *(*name)(uint64_t value); /* "?": it has none */
+	const char *(*name)(uint64_t value); /* "?": the value has no name */
 } codes[] = {
 	CODE(cmd_in, opcode, opcode_name),    CODE(cmd_out, status, status_name),
 	CODE(wqe_ctrl, opcode, wqe_name),     CODE(cqe64, send_opcode, wqe_name),
@@ -84,10 +84,10 @@ static const struct {
 struct walk {
 	struct json_object *o;
 	const struct layout *top;
-	const struct layout *head; /* cmd_in or cmd_out, which `top` begins with; NULL */
+	const struct layout *head; /* cmd_in or cmd_out, which begins `top`; NULL */
 	char path[256];            /* of the places above: "qpc." */
 	size_t base;
-	const void *in; /* the command's input, for places that it decides; NULL */
+	const void *in; /* the command's input, for places whose layout it decides; NULL */
 };
 
 static const char *decode_code_name(const struct walk *w, const struct layout *l, uint32_t bit,
@@ -242,7 +242,7 @@ static bool all_zero(const uint8_t *p, size_t n)
 	return !n;
 }
 
-/* What follows the command's layout: an object, a list, or too much. */
+/* The data behind the command's layout: an object, a list, or surplus bytes. */
 static void rest(struct json_object *o, const struct layout *l, const uint8_t *p, size_t n,
 		 const struct layout *body)
 {
@@ -323,7 +323,7 @@ static bool decode_cqe(struct json_object *list, const uint8_t *p, size_t n)
 {
 	if (n < LAYOUT_SZ(cqe64))
 		return false;
-	/* Of an entry of 128 bytes the second half; several entries one after the other. */
+	/* The second half of an entry of 128 bytes; several entries one after the other. */
 	for (size_t at = n == 128 && all_zero(p, 64) ? 64 : 0; n - at >= 64; at += 64) {
 		const uint8_t *c = p + at;
 		unsigned int opcode = (unsigned int)LAYOUT_GET(cqe64, c, opcode);
@@ -340,7 +340,7 @@ static bool decode_cqe(struct json_object *list, const uint8_t *p, size_t n)
 	return true;
 }
 
-/* What the data of an event is. */
+/* The layout of an event's data. */
 static const struct layout *eqe_data(uint64_t type)
 {
 	switch (type) {
@@ -423,7 +423,7 @@ static enum hex_kind guess(const struct hex_block *b)
 	return is_output(b->bytes, b->n) ? HEX_OUTPUT : HEX_UNKNOWN;
 }
 
-/* 0, or CLI_UNKNOWN: they cannot be told, or are no such thing. */
+/* 0, or CLI_UNKNOWN: the bytes cannot be recognised, or are not of the named kind. */
 static int decode_block(const struct cli_options *o, struct json_object *list,
 			const struct hex_block *b, uint16_t opcode)
 {
@@ -551,7 +551,7 @@ static int decode_file(const struct cli_options *o, FILE *f, const char *name, u
 		if (decode_block(o, list, &in.blocks[i], opcode) && !failed)
 			failed = &in.blocks[i];
 	found = json_object_array_length(list) + json_object_array_length(w.means);
-	/* A log may have other numbers, too: they are nobody's loss. */
+	/* A log may contain other numbers, too; leaving them out loses nothing. */
 	if (!r && failed && (!found || o->kind)) {
 		prog_fail(o->kind ? "decode: the %zu bytes at line %u are too few, or are no such "
 				    "thing"

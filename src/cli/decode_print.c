@@ -16,7 +16,7 @@ static void print_bits(struct json_object *e)
 	       (unsigned long long)json_object_get_uint64(json_object_object_get(e, "bit")), text);
 }
 
-/* It is somebody's own: no control characters to a terminal. */
+/* The text comes from a user's file: no control characters to a terminal. */
 static void print_text(const char *text)
 {
 	putchar('"');

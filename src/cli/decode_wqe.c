@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Work requests of a dump: control segment, then what the opcode has, then data segments. */
+/* Work requests of a dump: control segment, then the segments of the opcode, then data segments. */
 #include "cli/decode.h"
 
 #include "wire/prm/mkey.h"
@@ -43,14 +43,16 @@ static void data_segments(struct json_object *o, const uint8_t *p, size_t n, siz
 	}
 }
 
-/* A datagram has an address vector where others have data already. */
+/* A datagram has an address vector where other transports have data already. */
 static bool has_av(const uint8_t *p, size_t n)
 {
 	return n >= 2 * WQE_SEG + LAYOUT_SZ(wqe_av) && LAYOUT_GET(wqe_av, p + WQE_SEG, ext) &&
 	       !be32_load(p + WQE_SEG + 4);
 }
 
-/* Operands of a masked atomic: by size, and for 8 bytes the masks of a swap in a second segment. */
+/*
+ * Operands of a masked atomic: their size; for 8 bytes the masks of a swap are in a second segment.
+ */
 static void masked_atomic(struct json_object *o, const uint8_t *p, size_t n, size_t *at)
 {
 	if (LAYOUT_GET(wqe_ctrl, p, opmod) == WQE_OPMOD_ATOMIC32) {
@@ -62,7 +64,9 @@ static void masked_atomic(struct json_object *o, const uint8_t *p, size_t n, siz
 		segment(o, "atomic", &layout_wqe_atomic, p, n, at);
 }
 
-/* What a UMR does, the key's new context, and its list; one that is not inline is a data segment.
+/*
+ * The parts of a UMR: its control, the key's new context, and its list; a list that is not inline
+ * is a data segment.
  */
 static void umr(struct json_object *o, const uint8_t *p, size_t n, size_t *at)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Looks at the command that `run` is about to become: can the preloaded library be in it? A program
- * of another word size, of another C library or without a dynamic loader runs as ever, but sees no
- * adapter, and says nothing of it. Only the command itself is looked at (and the interpreter of a
- * script), not what it starts.
+ * Checks whether the library can be preloaded into the command that `run` starts. A program with
+ * another word size, with another C library or without a dynamic loader runs as usual, but sees no
+ * adapter, and gives no reason. Only the command itself is checked (and the interpreter of a
+ * script), not programs that it starts.
  */
 #include "cli/child.h"
 
@@ -21,12 +21,12 @@
 #define SCRIPTS_MAX 5 /* interpreters of interpreters: BINPRM_MAX_RECURSION of the kernel */
 #define PHDRS_MAX 128
 
-/* What of an ELF file matters. */
+/* The relevant facts of an ELF file. */
 struct program {
 	uint8_t class;
 	uint16_t machine;
 	char interp[PATH_MAX]; /* PT_INTERP; "" without */
-	bool loader;           /* without PT_INTERP, but no static program: an ld.so */
+	bool loader;           /* without PT_INTERP, but not a static program: an ld.so */
 };
 
 static int read_at(int fd, void *buf, size_t n, uint64_t off)
@@ -34,7 +34,7 @@ static int read_at(int fd, void *buf, size_t n, uint64_t off)
 	return pread(fd, buf, n, (off_t)off) == (ssize_t)n ? 0 : -1;
 }
 
-/* DF_1_PIE is what tells a static PIE from a shared object, which a loader is. */
+/* DF_1_PIE tells a static PIE from a shared object; a loader is a shared object. */
 static bool is_pie(int fd, const Elf64_Phdr *dynamic)
 {
 	Elf64_Dyn d;
@@ -48,7 +48,7 @@ static bool is_pie(int fd, const Elf64_Phdr *dynamic)
 	return false;
 }
 
-/* -1: not an ELF file, or one that cannot be read. */
+/* -1: not an ELF file, or unreadable. */
 static int read_program(int fd, struct program *p)
 {
 	Elf64_Ehdr h;
@@ -83,7 +83,7 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Why the library cannot be in it; NULL: it can. `own` is this program. */
+/* The reason why the library cannot be preloaded; NULL: it can. `own` is this program. */
 static const char *why_not(const struct program *p, const struct program *own)
 {
 	if (p->class == ELFCLASS32)
@@ -97,7 +97,7 @@ static const char *why_not(const struct program *p, const struct program *own)
 	return NULL;
 }
 
-/* As execvp() finds it. A descriptor, or -1. */
+/* Finds it as execvp() does. A descriptor, or -1. */
 static int open_command(const char *name)
 {
 	const char *path = getenv("PATH"), *end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `softhca explain`: numbers and names, in any of the tables that know them. */
+/* `softhca explain`: looks numbers and names up in all tables. */
 #include "cli/explain.h"
 
 #include <ctype.h>
@@ -22,7 +22,7 @@ static void explain_put(struct json_object *o, const char *key, const char *text
 	json_object_object_add(o, key, json_object_new_string(text));
 }
 
-/* The text shows numbers that have this as their userdata in decimal, others in hexadecimal. */
+/* The text shows numbers with this userdata in decimal, others in hexadecimal. */
 static const char decimal[] = "decimal";
 
 static void explain_put_number(struct json_object *o, const char *key, uint64_t value,
@@ -48,7 +48,7 @@ static const struct kind {
 	[EXPLAIN_OPCODE] = {"command opcode"},
 };
 
-#define HEAD_MEMBERS 3 /* of a meaning, first: kind, value, name */
+#define HEAD_MEMBERS 3 /* the first members of a meaning: kind, value, name */
 
 static struct json_object *meaning(struct json_object *list, enum explain_kind kind, uint64_t value,
 				   const char *name)
@@ -77,7 +77,7 @@ bool explain_told(struct json_object *list, enum explain_kind kind, uint64_t val
 
 /* ---- by number */
 
-/* A structure that follows a command's own layout, by the field's name. */
+/* A structure behind a command's own layout, by the field's name. */
 static const struct layout *layout_of(const char *field)
 {
 	size_t n = strcspn(field, ".");
@@ -136,7 +136,7 @@ int explain_status(struct json_object *list, uint8_t status)
 		o = meaning(list, EXPLAIN_STATUS, status, fw_status_name(status));
 		explain_put(o, "means", s->means);
 		explain_put(o, "cause", s->cause);
-		/* The same in the kernel's driver and in libmlx5. */
+		/* The kernel's driver and libmlx5 have the same table. */
 		explain_put(o, "errno", err ? strerrorname_np(err) : "0");
 		explain_put(o, "DEVX", err ? "EREMOTEIO, with this status in the output" : "0");
 		return 1;
@@ -308,7 +308,7 @@ static int by_number(struct json_object *list, uint64_t n)
 
 /* ---- by name */
 
-/* The name with or without what constants have in front and behind. */
+/* Compares the name with or without the prefix and suffix of constants. */
 static bool explain_named(const char *word, const char *prefix, const char *name,
 			  const char *suffix)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the numbers and names mean that a program of the adapter meets. Meanings are JSON objects
- * with "kind", "value", "name" and any number of further members; the text is made from them.
- * Shared by `softhca explain` and `softhca decode`.
+ * Meanings of the numbers and names that programs of the adapter meet. A meaning is a JSON object
+ * with "kind", "value", "name" and any number of further members; the text is made from it.
+ * `softhca explain` and `softhca decode` share this.
  */
 #ifndef SOFTHCA_CLI_EXPLAIN_H
 #define SOFTHCA_CLI_EXPLAIN_H
@@ -22,16 +22,16 @@ enum explain_kind {
 	EXPLAIN_OPCODE,
 };
 
-/* Each adds to `list` what it knows and says how much that was. */
+/* Each adds its meanings to `list` and returns their number. */
 int explain_syndrome(struct json_object *list, uint32_t syndrome);
 int explain_status(struct json_object *list, uint8_t status);
 int explain_cqe(struct json_object *list, uint8_t syndrome);
-/* Of a MAD of that class. */
+/* For a MAD of that class. */
 int explain_mad_status(struct json_object *list, uint32_t mgmt_class, uint16_t status);
-/* Has the list a meaning of this kind and value? */
+/* Does the list have a meaning of this kind and value? */
 bool explain_told(struct json_object *list, enum explain_kind kind, uint64_t value);
 
-/* As text on standard output, indented. */
+/* Prints it as text on standard output, indented. */
 void explain_print(struct json_object *list, const char *indent);
 
 /* ---- the data (explain_data.c) ---- */

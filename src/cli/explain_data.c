@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the numbers mean, row by row. Sources: enum ibv_wc_status and its use in libmlx5's cq.c;
- * MLX5_CMD_STAT_* and cmd_status_to_err() of mlx5_core; the errors that the kernel's ib_uverbs and
- * mlx5_ib give (uverbs_ioctl.c, uverbs_main.c, devx.c). Data only.
+ * The meanings of the numbers, row by row. Sources: enum ibv_wc_status and its use in libmlx5's
+ * cq.c; MLX5_CMD_STAT_* and cmd_status_to_err() of mlx5_core; the errors that the kernel's
+ * ib_uverbs and mlx5_ib give (uverbs_ioctl.c, uverbs_main.c, devx.c). Data only.
  */
 #include "cli/explain.h"
 

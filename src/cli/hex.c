@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads hexadecimal dumps. Called by decode.c; what it reads is anybody's. */
+/* Reads hexadecimal dumps from any source. decode.c calls it. */
 #include "cli/hex.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 
 #define BLOCK_MAX (16u << 20) /* bytes of one dump */
 #define PAD 3u                /* see struct hex_block */
-#define LINE_BYTES 65536u     /* of one line: a whole command may be one */
+#define LINE_BYTES 65536u     /* per line: a whole command may be one line */
 
 struct line {
 	size_t n;
@@ -34,7 +34,10 @@ static int hex_digit(char c)
 				      : -1;
 }
 
-/* A token of hex digits, with 0x or colons between its parts; bytes, 0: it is none. */
+/*
+ * A token of hex digits, with 0x or colons between its parts; returns bytes, 0: it is no such
+ * token.
+ */
 static size_t token_bytes(const char *s, size_t len, uint8_t *out, size_t room)
 {
 	size_t n = 0;
@@ -73,7 +76,7 @@ static const char *skip_space(const char *s)
 	return s + strspn(s, " \t\r\n,;{}\"'");
 }
 
-/* Data tokens from s on. `colon`: there was an offset with a colon, so two blanks end the data. */
+/* Data tokens from s on. `colon`: the offset ended with a colon, so two blanks end the data. */
 static void read_tokens(const char *s, bool colon, struct line *l)
 {
 	l->n = 0;
@@ -108,8 +111,8 @@ static bool offset_of(const char *s, size_t len, uint64_t *v)
 }
 
 /*
- * od and hexdump have an offset without a colon: the first token, of another width than all that
- * follow.
+ * od and hexdump write the offset without a colon: the first token, with another width than all
+ * that follow.
  */
 static void strip_bare_offset(const char *s, struct line *l)
 {
@@ -132,7 +135,7 @@ static void strip_bare_offset(const char *s, struct line *l)
 }
 
 /*
- * The data of a line: at its begin, or behind a word that ends with a colon; of several such places
+ * The data of a line: at its start, or behind a word that ends with a colon; of several such places
  * the one with most bytes.
  */
 static bool hex_read_line(const char *text, struct line *best)
@@ -150,7 +153,7 @@ static bool hex_read_line(const char *text, struct line *best)
 		if (len && s[len - 1] == ':') {
 			l.has_offset = offset_of(s, len - 1, &l.offset);
 			read_tokens(s + len, true, &l);
-			/* An offset alone is the end of some dumps. */
+			/* Some dumps end with an offset alone. */
 			if (l.n > best->n || (l.n && l.n == best->n && l.has_offset))
 				line_copy(best, &l);
 		}
@@ -158,7 +161,9 @@ static bool hex_read_line(const char *text, struct line *best)
 		if (!*s)
 			break;
 	}
-	/* Words like "dead" or a number are no dump; a short line of a dump has its offset. */
+	/*
+	 * Words like "dead" or a single number are no dump; a short line of a dump has its offset.
+	 */
 	return best->n >= 4 || (best->n && best->has_offset);
 }
 
@@ -225,7 +230,7 @@ static void look_for_hints(const char *text, struct hints *h)
 	}
 }
 
-/* hexdump ends with the offset behind the last byte. */
+/* hexdump ends with an offset one past the last byte. */
 static bool hex_is_end(const struct hex_block *b, const struct line *l)
 {
 	return !l->has_offset && l->n == 4 && b->n < UINT32_MAX && be32_load(l->bytes) == b->n;
@@ -290,7 +295,7 @@ int hex_read(FILE *f, struct hex_input *in)
 
 		number++;
 		if (bar)
-			*bar = '\0'; /* the characters that a dump has beside */
+			*bar = '\0'; /* the character column of a dump */
 		if (!hex_read_line(text, &l)) {
 			if (bar)
 				*bar = '|';
@@ -300,7 +305,7 @@ int hex_read(FILE *f, struct hex_input *in)
 				in->text(in->ctx, text);
 			continue;
 		}
-		/* "... completion with error: 00000000 ..." says both. */
+		/* "... completion with error: 00000000 ..." contains both. */
 		look_for_hints(text, &h);
 		if (l.has_offset && !l.offset && !h.mailbox)
 			inside = false;

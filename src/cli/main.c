@@ -49,8 +49,8 @@ static int print_help(void)
 }
 
 /*
- * A descriptor of ours must not become the standard error that we were started without. The command
- * still gets them closed.
+ * If a standard descriptor is missing, open a placeholder, so that no descriptor of ours becomes
+ * standard error. The command still gets it closed.
  */
 static void fill_standard_files(void)
 {

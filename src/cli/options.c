@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the command line: one row per option, with all that is known of it. argp parses; its
- * own messages are off, because they take two lines and other exit statuses.
+ * Owns the command line: one row per option, with everything about it. argp parses; its own
+ * messages are off, because they take two lines and other exit statuses.
  */
 #include "cli/cli.h"
 
@@ -34,11 +34,11 @@ struct parse {
 	struct cli_options *o;
 	const struct argp *argp;
 	bool helped;
-	bool said; /* the error has been told already */
+	bool said; /* the error has been reported already */
 };
 
 struct opt_row {
-	unsigned int verbs; /* which commands take it */
+	unsigned int verbs; /* the commands that accept it */
 	const char *name;
 	int short_key;
 	const char *arg;
@@ -48,9 +48,9 @@ struct opt_row {
 	int (*store)(struct parse *p, const struct opt_row *row, const char *arg);
 	size_t at;
 	unsigned int given;       /* bits of cli_options.given */
-	uint32_t min, max;        /* of a number */
-	const struct word *words; /* or one of these */
-	uint32_t value;           /* of an option that stands for one of several */
+	uint32_t min, max;        /* for a number */
+	const struct word *words; /* or one of these words */
+	uint32_t value;           /* of an option that represents one of several */
 	int flags;                /* argp's */
 };
 
@@ -123,7 +123,7 @@ static int store_topics(struct parse *p, const struct opt_row *row, const char *
 	return trace_check_topics(p->verb->name, "-e", arg) ?: store_text(p, row, arg);
 }
 
-/* Topics are optional: without them it is the usual ones. */
+/* Topics are optional; the default is the usual ones. */
 static int store_trace(struct parse *p, const struct opt_row *row, const char *arg)
 {
 	int r = arg ? trace_check_topics(p->verb->name, "--trace", arg) : 0;
@@ -146,7 +146,7 @@ static int store_kind(struct parse *p, const struct opt_row *row, const char *ar
 #define VALUE(type, m, list) .store = store_value, AT(type, m), .words = (list)
 #define KIND(v) .store = store_kind, .value = (v)
 
-#define CLI_COMMANDS (CLI_RUN | CLI_TRACE | CLI_PCAP) /* they run one */
+#define CLI_COMMANDS (CLI_RUN | CLI_TRACE | CLI_PCAP) /* commands that run a program */
 #define CLI_MAKERS (CLI_COMMANDS | CLI_UP)
 #define CLI_USERS (CLI_COMMANDS | CLI_TOPO | CLI_CONSOLE | CLI_LINK)
 
@@ -201,7 +201,7 @@ static const struct opt_row rows[] = {
 	 .store = store_topics, AT(const char *, topics)},
 };
 
-/* Of the options that say what is decoded there may be one. */
+/* Of the options that name the kind of the data only one may be given. */
 static int store_kind(struct parse *p, const struct opt_row *row, const char *arg)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows) && p->o->kind; i++)
@@ -234,7 +234,7 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 		p->helped = true;
 		return EINVAL;
 	case ARGP_KEY_ARG:
-		/* The rest is the command's, or there are names only. */
+		/* The remaining arguments belong to the command, or are names only. */
 		if (p->verb->max_args >= 0)
 			return ARGP_ERR_UNKNOWN;
 		p->o->argv = state->argv + state->next - 1;

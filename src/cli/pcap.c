@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * `softhca pcap`: packets of a fabric as a capture file (ERF records, LINKTYPE_ERF). The processes
- * of the fabric put them into the segment (hw/cap.h); a thread here takes them out, makes
- * their bytes and writes them. On a private fabric that is in the supervisor's process, else in
- * ours.
+ * of the fabric put descriptions into the segment (hw/cap.h); a thread here takes them out, makes
+ * the packets' bytes and writes them. On a private fabric this runs in the supervisor's process,
+ * else in ours.
  */
 #include "cli/pcap.h"
 
@@ -32,7 +32,7 @@ static bool write_one(struct capture *c, pcap_dumper_t *dump, const struct seg_c
 	uint32_t n = erf_record(&rec->pkt, rec->payload, c->snap,
 				(uint32_t)(lost < UINT16_MAX ? lost : UINT16_MAX), bytes);
 	struct pcap_pkthdr h = {
-		/* microseconds: nanoseconds, as the file's header says */
+		/* microseconds or nanoseconds, as the file's header says */
 		.ts = {(time_t)(rec->pkt.time_ns / NSEC_PER_SEC),
 		       (suseconds_t)(rec->pkt.time_ns % NSEC_PER_SEC)},
 		.caplen = n,
@@ -45,7 +45,7 @@ static bool write_one(struct capture *c, pcap_dumper_t *dump, const struct seg_c
 	return !ferror(c->file);
 }
 
-/* All that is there. False: it cannot be written. */
+/* Writes all packets that are there. False: the file cannot be written. */
 static bool pcap_write_all(struct capture *c, pcap_dumper_t *dump, bool *any)
 {
 	const struct seg_cap_rec *rec;
@@ -133,7 +133,7 @@ int capture_begin(struct capture *c, struct seg *s, const struct cli_options *o)
 		return prog_fail("pcap: another capture is running on this fabric");
 	}
 	c->seg = s;
-	/* A reader that is gone is an error of write(), not our end. */
+	/* A reader that has gone gives an error of write(), and must not end us. */
 	sigemptyset(&pipe);
 	sigaddset(&pipe, SIGPIPE);
 	pthread_sigmask(SIG_BLOCK, &pipe, &old);
@@ -162,7 +162,7 @@ int capture_end(struct capture *c)
 		err = errno;
 	c->seg = NULL;
 	if (err == EPIPE && c->live)
-		err = 0; /* whoever watched has seen enough */
+		err = 0; /* the reader has closed its end */
 	if (err)
 		return prog_fail("pcap: cannot write to %s: %s", c->name, strerror(err));
 	fprintf(stderr, "softhca: pcap: %llu packets", (unsigned long long)c->packets);
@@ -189,7 +189,7 @@ static int map_segment(const struct cli_options *o, struct seg *s)
 	return r ? prog_fail("pcap: cannot get the memory of the fabric: %s", strerror(-r)) : 0;
 }
 
-/* What ends us, blocked. */
+/* The signals that end us, blocked. */
 static void block_signals(sigset_t *set, sigset_t *old)
 {
 	static const int ours[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD};
@@ -200,7 +200,7 @@ static void block_signals(sigset_t *set, sigset_t *old)
 	sigprocmask(SIG_BLOCK, set, old);
 }
 
-/* Until a signal, the fabric's end, or an error. */
+/* Runs until a signal, the fabric's end, or an error. */
 static void pcap_watch(const struct capture *c, const sigset_t *set)
 {
 	const struct timespec turn = {0, 100 * NSEC_PER_MSEC};
@@ -213,7 +213,7 @@ static void pcap_watch(const struct capture *c, const sigset_t *set)
 	}
 }
 
-/* The command's wait status. Signals from the terminal it has got itself. */
+/* Returns the command's wait status. The terminal sends its signals to the command itself. */
 static int pcap_wait_for(pid_t pid, const sigset_t *set)
 {
 	siginfo_t si;

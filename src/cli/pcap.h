@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A capture: what leaves the ports of a fabric, into a file. Owned by `softhca pcap`. */
+/* A capture: packets that leave the ports of a fabric go into a file. `softhca pcap` owns it. */
 #ifndef SOFTHCA_CLI_PCAP_H
 #define SOFTHCA_CLI_PCAP_H
 
@@ -9,21 +9,22 @@
 #include "segment/seg.h"
 
 struct capture {
-	struct seg *seg; /* NULL: nothing runs */
+	struct seg *seg; /* NULL: no capture */
 	FILE *file;
 	const char *name;
 	uint32_t snap;
 	bool live;
 	pthread_t thread;
-	_Atomic uint32_t stop;  /* 1: write what is there, and end */
-	_Atomic uint32_t ended; /* by itself: it cannot write */
+	_Atomic uint32_t stop;  /* 1: write the packets that are there, and end */
+	_Atomic uint32_t ended; /* ended by itself: it cannot write */
 	int error;              /* errno of that */
 	uint64_t packets, lost;
 };
 
-/* Open the file and begin, by a thread of its own. 0; PROG_FAILED after a message. */
+/* Open the file and start its thread. 0; PROG_FAILED after a message. */
 int capture_begin(struct capture *c, struct seg *s, const struct cli_options *o);
-/* End it and say how much it was, on standard error. 0; PROG_FAILED: something could not be
+/*
+ * End it and report the totals on standard error. 0; PROG_FAILED: some packets could not be
  * written.
  */
 int capture_end(struct capture *c);

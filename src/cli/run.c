@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `softhca run`. On a fabric that is up it becomes the command. Otherwise it is the supervisor of a
- * private fabric and the command is its child: in the same process group, so that the terminal's
- * signals reach it as usual; other signals to us are passed on; its end is ours, and so is its
- * being stopped by the terminal or by itself (job control), which the shell sees in us.
+ * `softhca run`. On a fabric that is up it executes the command in its own place. Otherwise it is
+ * the supervisor of a private fabric and the command is its child: in the same process group, so
+ * that the terminal's signals reach it as usual. Other signals to us are passed on. We end when the
+ * command ends, and stop when the terminal or the command itself stops it (job control), so that
+ * the shell sees it.
  */
 #include "cli/cli.h"
 
@@ -28,7 +29,7 @@
 
 #define FIRST_HOST "h1"
 
-/* Passed on to the command when somebody sends them to us. */
+/* Passed on to the command when another process sends them to us. */
 static const int forwarded[] = {SIGHUP,  SIGINT,   SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
 				SIGCONT, SIGWINCH, SIGPWR,  SIGTSTP, SIGTTIN, SIGTTOU};
 
@@ -53,7 +54,7 @@ static bool stops(int sig)
 	return sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
 
-/* The command has stopped: so do we, in the same way, until somebody continues us. */
+/* The command has stopped: stop in the same way until we are continued. */
 static void stop_like(int sig)
 {
 	const struct sigaction dfl = {.sa_handler = SIG_DFL};
@@ -70,8 +71,8 @@ static void stop_like(int sig)
 }
 
 /*
- * SIGSTOP is a debugger's or a tester's, who means the command alone; or its own, when it is a
- * shell (in a group of its own) that was told to suspend.
+ * SIGSTOP comes from a debugger or a tester, who means the command alone, or from a shell (in its
+ * own group) that was told to suspend.
  */
 static void on_stop(const struct command *c, int sig)
 {
@@ -108,7 +109,7 @@ static void run_on_signal(struct sup *sup, struct sup_source *src, uint32_t even
 			c->hurry |= si.ssi_signo != SIGCONT && si.ssi_signo != SIGWINCH &&
 				    !stops((int)si.ssi_signo);
 		} else if (si.ssi_code != SI_KERNEL && (pid_t)si.ssi_pid != c->pid) {
-			/* From the terminal (SI_KERNEL) the command has got it itself. */
+			/* The terminal (SI_KERNEL) has sent it to the command, too. */
 			kill(c->pid, (int)si.ssi_signo);
 		}
 	}
@@ -133,9 +134,9 @@ static int run_start(struct command *c, const struct cli_options *o, const struc
 }
 
 /*
- * The command has ended, but processes that it started may still be on the fabric: a server in the
- * background that is just printing its result. They get a second to end, a second after SIGTERM,
- * then SIGKILL, for without a supervisor their devices are dead.
+ * The command has ended, but processes that it started may still be on the fabric: for example a
+ * server in the background that is printing its result. They get a second to end, another second
+ * after SIGTERM, then SIGKILL, because their devices do not work without a supervisor.
  */
 static void wind_up(struct sup *sup, struct command *c)
 {
@@ -155,7 +156,7 @@ static void wind_up(struct sup *sup, struct command *c)
 	}
 }
 
-/* Our own end is the command's: its exit status, or its signal. */
+/* We end as the command did: with its exit status, or by its signal. */
 static int end_like(int status, const struct child_state *st)
 {
 	const struct rlimit no_core = {0, 0};
@@ -167,7 +168,8 @@ static int end_like(int status, const struct child_state *st)
 		return WEXITSTATUS(status);
 	sig = WTERMSIG(status);
 	setrlimit(RLIMIT_CORE, &no_core);
-	prctl(PR_SET_DUMPABLE, 0); /* also when core_pattern is a pipe: the core is the command's */
+	/* also when core_pattern is a pipe: only the command dumps core */
+	prctl(PR_SET_DUMPABLE, 0);
 	sigaction(sig, &dfl, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, sig);
@@ -202,7 +204,7 @@ static int supervise(struct sup *sup, const struct cli_options *o, const struct 
 	return r;
 }
 
-/* The host that is asked for; NULL after a message. */
+/* The host that the user asks for; NULL after a message. */
 static const char *pick_host(const struct cli_options *o, const struct topo *t)
 {
 	const char *want = o->host ? o->host : t->nhosts ? t->host[0] : FIRST_HOST;
@@ -254,7 +256,8 @@ static int run_private(struct cli_options *o)
 	handled_signals(&handled);
 	child_save_state(&st, &handled);
 	runtime_sweep(&rt);
-	for (int i = 0; i < 100; i++) { /* another PID namespace may have our number */
+	/* in another PID namespace our number may have another meaning */
+	for (int i = 0; i < 100; i++) {
 		snprintf(name, sizeof(name), i ? "run-%d-%d" : "run-%d", (int)getpid(), i);
 		r = runtime_claim(&rt, name, true, &lock, &dir);
 		if (r != -EBUSY)

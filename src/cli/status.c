@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `softhca status`: asks the supervisors for their JSON, and prints it or a text made from it. */
+/* `softhca status`: asks the supervisors for their JSON, and prints it, or text made from it. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -83,7 +83,7 @@ static void print_fabric(struct json_object *o)
 
 /* ---- asking ---- */
 
-/* The parsed answer of a fabric, or NULL and *err. */
+/* Returns the parsed answer of a fabric, or NULL and *err. */
 static struct json_object *status_ask(struct runtime *rt, const char *name, int *err)
 {
 	_cleanup_close_ int sock = runtime_connect(rt, name);

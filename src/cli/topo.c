@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `softhca topo`: write a topology; and what --topo says to `up` and `run`. */
+/* `softhca topo`: writes a topology. Also loads the argument of --topo for `up` and `run`. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static int write_fabric(const struct cli_options *o, bool dot)
 
 int cli_topo(struct cli_options *o)
 {
-	/* As subnet/build.c chooses. */
+	/* The same choice as in subnet/build.c. */
 	const struct topo_defaults defaults = {.vendor_id = 0x2c9,
 					       .ca_id = o->fab.device_id,
 					       .switch_id = 0xd2f0,

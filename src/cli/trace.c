@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `softhca trace`, and --trace of `softhca run`: says in the command's environment what is traced
- * and where it goes. The lines themselves are written by the traced processes (util/log.c).
+ * `softhca trace`, and --trace of `softhca run`: puts the topics and the destination into the
+ * command's environment. The traced processes write the lines (util/log.c).
  */
 #include "cli/cli.h"
 
@@ -34,7 +34,7 @@ int trace_check_topics(const char *verb, const char *option, const char *topics)
 	}
 }
 
-/* Out of the way of what the command opens, and left open over its exec. */
+/* A high number, out of the command's way, that stays open over its exec. */
 static int high_copy(int fd)
 {
 	static const int bases[] = {900, 200, 60, 3};
@@ -51,7 +51,7 @@ static int open_output(const char *file)
 	int fd, copy;
 
 	if (!file) {
-		/* What the command writes there itself must not go over our lines. */
+		/* Append, so that the command's own output there does not overwrite our lines. */
 		if (!fstat(STDERR_FILENO, &st) && S_ISREG(st.st_mode))
 			fcntl(STDERR_FILENO, F_SETFL, fcntl(STDERR_FILENO, F_GETFL) | O_APPEND);
 		return high_copy(STDERR_FILENO);
@@ -64,7 +64,7 @@ static int open_output(const char *file)
 	return copy;
 }
 
-/* Programs that close all descriptors have to open it again, wherever they are by then. */
+/* Programs that close all descriptors have to open the file again, from any directory. */
 static int path_of(const char *file, int fd, char path[PATH_MAX])
 {
 	char cwd[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `softhca up` and `softhca down`: a supervisor as a process of its own. */
+/* `softhca up` and `softhca down`: a supervisor in its own process. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static void up_on_signal(struct sup *sup, struct sup_source *src, uint32_t event
 		sup->stop = true;
 }
 
-/* Somebody has removed the lock file, by which a fabric is found. */
+/* Somebody has removed the lock file, by which commands find the fabric. */
 struct lock_watch {
 	struct sup_source src; /* first */
 	int lock;
@@ -52,7 +52,7 @@ static void on_lock(struct sup *sup, struct sup_source *src, uint32_t events)
 	w->gone = !fstat(w->lock, &st) && !st.st_nlink;
 }
 
-/* Where this cannot be watched such a fabric stays until it is killed. */
+/* If the file cannot be watched, such a fabric stays until it is killed. */
 static void watch_lock(struct sup *sup, struct lock_watch *w, int lock)
 {
 	char path[32];
@@ -70,7 +70,7 @@ static void watch_lock(struct sup *sup, struct lock_watch *w, int lock)
 	}
 }
 
-/* From here on nobody can see what we print, and no pipe of our caller is kept open by us. */
+/* From here on our output is invisible, and we hold no pipe of our caller open. */
 static void detach(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -80,10 +80,10 @@ static void detach(void)
 	if (null > 2)
 		close(null);
 	if (chdir("/") < 0)
-		return; /* then it keeps its caller's directory busy, no more */
+		return; /* otherwise it would keep its caller's directory busy */
 }
 
-/* The supervisor's process. `ready`: told one byte when the fabric can be joined. */
+/* The supervisor's process. It writes one byte to `ready` when the fabric can be joined. */
 static int up_serve(const struct cli_options *o, int ready)
 {
 	struct sup_source signals = {.ready = up_on_signal};
@@ -128,7 +128,7 @@ static int up_serve(const struct cli_options *o, int ready)
 	}
 	if (!r) {
 		detach();
-		/* Nobody waits for it any more: interrupted, so nothing is to stay. */
+		/* The caller was interrupted and does not wait any more: leave nothing behind. */
 		sup.stop = write(ready, "", 1) != 1;
 		close(ready);
 		watch_lock(&sup, &watched, lock);
@@ -157,7 +157,7 @@ int cli_up(struct cli_options *o)
 		int ready = p[1];
 
 		setsid();
-		/* Descriptors that our caller leaked to us are not ours to keep open for days. */
+		/* Close descriptors that our caller leaked: they would stay open for days. */
 		if (ready != 3)
 			ready = dup3(ready, 3, O_CLOEXEC);
 		log_finish();
@@ -180,7 +180,7 @@ static int wait_end(int pidfd)
 	return poll(&p, 1, 10000) > 0 ? 0 : -ETIMEDOUT;
 }
 
-/* Wait until the supervisor's process has ended: then nothing of the fabric is left. */
+/* Wait until the supervisor's process has ended; then the fabric has left nothing behind. */
 static int wait_gone(int sock)
 {
 	struct ucred cred = {0};
@@ -196,11 +196,13 @@ static int wait_gone(int sock)
 		close(pidfd);
 		return r;
 	}
-	/* It is in another PID namespace, or gone already: the end of the connection must do. */
+	/*
+	 * It is in another PID namespace, or has ended already: rely on the end of the connection.
+	 */
 	return recv(sock, &c, 1, 0) < 0 && errno == EAGAIN ? -ETIMEDOUT : 0;
 }
 
-/* Its socket is not there, but perhaps its supervisor: somebody has emptied its directory. */
+/* Its socket is missing, but its supervisor may be alive: somebody has emptied its directory. */
 static int end_without_socket(struct runtime *rt, const char *name)
 {
 	_cleanup_close_ int pidfd = rt->fd < 0 ? -ENOENT : runtime_holder(rt, name);

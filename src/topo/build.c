@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns a topology in the making, and what its lines must agree on: both ends of a cable, widths and
- * speeds, GUIDs. Calls hash.c and hosts.c; called by the parser and the generators.
+ * Owns a topology under construction, and checks that its lines agree: both ends of a cable, widths
+ * and speeds, GUIDs. Calls hash.c and hosts.c; the parser and the generators call it.
  */
 #include "topo/build.h"
 #include "hw/hca.h"
@@ -51,7 +51,7 @@ int build_error(struct topo_build *b, const struct topo_where *at, const char *f
 	return -EINVAL;
 }
 
-/* Room for one more. */
+/* Makes room for one more. */
 static int grow(void **p, uint32_t used, uint32_t *room, size_t size)
 {
 	uint32_t more = *room ? *room * 2 : 64;
@@ -199,7 +199,7 @@ int build_link(struct topo_build *b, uint32_t a, uint32_t a_port, uint32_t c, ui
 
 /* ---- making the topology */
 
-/* While lines are put together: which line spoke of each port, 1-based, port by port. */
+/* While lines are combined: the line that described each port, 1-based, port by port. */
 struct join {
 	struct topo_build *b;
 	struct topo *t;
@@ -234,7 +234,7 @@ static int make_ports(struct join *j)
 	return 0;
 }
 
-/* Every line at its port, and with its other end's node. */
+/* Puts every line at its port, with its other end's node. */
 static int place_lines(struct join *j)
 {
 	struct topo_build *b = j->b;
@@ -260,7 +260,7 @@ static int place_lines(struct join *j)
 	return 0;
 }
 
-/* A cable to a port that is known by its alias, which does not speak of us. */
+/* A cable to a port that is known by its alias; that port's line does not name us. */
 static int join_alias(struct join *j, uint32_t line)
 {
 	struct topo_build *b = j->b;
@@ -296,7 +296,7 @@ static uint32_t best_speed(uint32_t mask)
 	return mask ? 1u << (31 - __builtin_clz(mask)) : 0;
 }
 
-/* An end that says nothing goes with the other. */
+/* An end without a value takes the other end's. */
 static uint32_t common(uint32_t a, uint32_t c)
 {
 	return a && c ? a & c : a | c;
@@ -307,7 +307,7 @@ static int join_speeds(struct topo_build *b, const struct topo_line *l, const st
 {
 	uint32_t speeds = common(l->speeds, m->speeds);
 
-	/* ibnetdiscover says QDR for an end whose vendor's attribute it could not read. */
+	/* ibnetdiscover prints QDR for an end whose vendor attribute it could not read. */
 	if (!speeds && (l->speeds | m->speeds) == (TOPO_QDR | TOPO_FDR10))
 		speeds = TOPO_FDR10;
 	p->width = best_width(common(l->widths, m->widths));
@@ -320,7 +320,7 @@ static int join_speeds(struct topo_build *b, const struct topo_line *l, const st
 	return 0;
 }
 
-/* One end of a cable; the other is looked at in its own turn. */
+/* Checks one end of a cable; the other end has its own turn. */
 static int join_line(struct join *j, uint32_t line)
 {
 	struct topo_build *b = j->b;
@@ -363,14 +363,14 @@ static bool same_guid(const void *arg, const void *key, uint32_t value)
 }
 
 /*
- * Ports that nobody gave a GUID: they follow the first port of their node that has one, else the
+ * Ports without a GUID in the file: they follow the first port of their node that has one, else the
  * node, as ibsim numbers them.
  */
 static void fill_guids(struct topo_node *n)
 {
 	uint32_t known = 1;
 
-	/* Without a cable nothing is known of a port: no format has a place for it. */
+	/* Without a cable a port has no known properties: no format has a place for them. */
 	for (uint32_t i = 1; i <= n->nports; i++)
 		if (n->port[i].peer_node == TOPO_NONE)
 			n->port[i].guid = n->port[i].lid = n->port[i].lmc = 0;
@@ -389,7 +389,7 @@ static void fill_guids(struct topo_node *n)
 				known <= n->nports ? n->port[known].guid + i - known : n->guid + i;
 }
 
-/* Node GUIDs differ, and so do port GUIDs; a port may have its node's. */
+/* Node GUIDs are unique, and so are port GUIDs; a port may have its node's. */
 static int check_guids(struct topo_build *b, const struct topo *t)
 {
 	struct topo_hash nodes = {0}, ports = {0};

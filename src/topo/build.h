@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A topology in the making: nodes and the lines of their ports as they come, in any order; finish
- * checks them against each other and makes the struct topo. Used by the parser and the generators.
+ * A topology under construction: nodes and the lines of their ports arrive in any order; the last
+ * step checks them against each other and makes the struct topo. The parser and the generators use
+ * it.
  */
 #ifndef SOFTHCA_TOPO_BUILD_H
 #define SOFTHCA_TOPO_BUILD_H
@@ -9,7 +10,7 @@
 #include "topo/hash.h"
 #include "topo/topo.h"
 
-/* Where something was said; line 0: by no file. */
+/* The place of a statement; line 0: not from a file. */
 struct topo_where {
 	uint32_t file, line, col;
 };
@@ -27,15 +28,15 @@ enum {
 	TOPO_XDR = 256,
 };
 
-/* A port that was spoken of. */
+/* A port that a line describes. */
 struct topo_line {
 	struct topo_where at, peer_at;
 	uint32_t node, num;
 	/* The other end: a node's index, or TOPO_NONE and a name. Neither: no cable (an alias). */
 	uint32_t peer_node, peer_port;
-	const char *peer;        /* in the text of its file, or kept */
-	bool by_alias;           /* `peer` is an alias: the other end does not speak of us */
-	uint32_t widths, speeds; /* masks of what it can; 0: it does not say */
+	const char *peer;        /* in the text of its file, or a kept copy */
+	bool by_alias;           /* `peer` is an alias: the other end does not name us */
+	uint32_t widths, speeds; /* masks of its abilities; 0: not given */
 	uint64_t guid, peer_guid;
 	uint32_t lid, lmc;
 };
@@ -46,7 +47,7 @@ struct topo_alias {
 };
 
 struct topo_build {
-	char *err; /* TOPO_ERR bytes of the caller's */
+	char *err; /* the caller's buffer of TOPO_ERR bytes */
 	struct topo_node *node;
 	struct topo_where *at; /* of each node */
 	uint32_t nnodes, node_room;
@@ -58,7 +59,7 @@ struct topo_build {
 	char **file;                   /* names of files, for messages */
 	char **text;                   /* and their content */
 	uint32_t nfiles;
-	char **kept; /* names that are nowhere in a text */
+	char **kept; /* names that are in no file's text */
 	uint32_t nkept, kept_room;
 	uint32_t nlids;
 };
@@ -66,30 +67,30 @@ struct topo_build {
 void build_init(struct topo_build *b, char *err);
 void build_finish(struct topo_build *b);
 
-/* "FILE:LINE:COLUMN: ..." into b->err. Returns -EINVAL. */
+/* Writes "FILE:LINE:COLUMN: ..." into b->err. Returns -EINVAL. */
 int build_error(struct topo_build *b, const struct topo_where *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * A node with this id, which must be new. Its index is b->nnodes - 1. What `n` says is taken over,
- * but ports and host. 0, -EINVAL, -ENOMEM.
+ * Adds a node with this id, which must be new; its index is b->nnodes - 1. The values of `n` are
+ * taken over, except ports and host. 0, -EINVAL, -ENOMEM.
  */
 int build_node(struct topo_build *b, const struct topo_node *n, const struct topo_where *at);
-/* By id; TOPO_NONE. */
+/* Finds a node by id; TOPO_NONE. */
 uint32_t build_find(const struct topo_build *b, const char *id);
-/* A new line, zeroed but for where and no peer; NULL: no memory. */
+/* Adds a line, zeroed except its place, and without a peer; NULL: no memory. */
 struct topo_line *build_line(struct topo_build *b, uint32_t node, uint32_t num,
 			     const struct topo_where *at);
-/* An alias of a line's port, which must be new. 0, -EINVAL, -ENOMEM. */
+/* Adds an alias of a line's port, which must be new. 0, -EINVAL, -ENOMEM. */
 int build_alias(struct topo_build *b, const char *name, const struct topo_line *l);
-/* A copy that lives as long as the build; NULL: no memory. */
+/* Returns a copy that lives as long as the build; NULL: no memory. */
 const char *build_keep(struct topo_build *b, const char *name);
-/* For generators: a cable, both ends. 0, -ENOMEM. */
+/* For generators: adds a cable, both ends. 0, -ENOMEM. */
 int build_link(struct topo_build *b, uint32_t a, uint32_t a_port, uint32_t c, uint32_t c_port);
-/* Check all and hand out. */
+/* Checks everything and returns the topology. */
 int build_topo(struct topo_build *b, struct topo *t);
 
-/* hosts.c: names hosts and tells CAs whose they are. 0, -ENOMEM. */
+/* hosts.c: names hosts and assigns CAs to them. 0, -ENOMEM. */
 int topo_name_hosts(struct topo *t);
 
 #endif

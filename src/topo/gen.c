@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the generators: regular and random topologies from a few numbers, the same for the same
- * numbers always. What each makes is in softhca-topo(5). Calls the builder.
+ * Owns the generators: regular and random topologies from a few numbers; the same numbers always
+ * give the same topology. softhca-topo(5) describes each. Calls the builder.
  */
 #include "topo/build.h"
 
@@ -15,7 +15,7 @@
 #define RANDOM_RADIX 36
 #define RANDOM_HCAS 8 /* of a switch, on average */
 
-/* As fab_create() numbers the hosts of a fabric without a topology; switches beside them. */
+/* Hosts are numbered as fab_create() does without a topology; switches have their own numbers. */
 #define CA_GUID UINT64_C(0x5a17ca0300000000)
 #define SWITCH_GUID UINT64_C(0x5a17ca0400000000)
 
@@ -40,7 +40,7 @@ static uint32_t random_below(struct gen *g, uint32_t n)
 	return (uint32_t)((z ^ z >> 31) % n);
 }
 
-/* A switch; its node's index in *idx. */
+/* Adds a switch; its node's index in *idx. */
 static int new_switch(struct gen *g, uint32_t nports, const char *name, uint32_t *idx)
 {
 	struct topo_node n = {.type = TOPO_SWITCH, .nports = nports};
@@ -52,7 +52,7 @@ static int new_switch(struct gen *g, uint32_t nports, const char *name, uint32_t
 	return build_node(&g->b, &n, NULL);
 }
 
-/* A host with one HCA on a switch's port. */
+/* Adds a host with one HCA on a switch's port. */
 static int new_host(struct gen *g, uint32_t sw, uint32_t port)
 {
 	struct topo_node n = {.type = TOPO_CA, .nports = 1};
@@ -111,7 +111,7 @@ static int grid_switches(struct gen *g, const struct grid *d, uint32_t *sw)
 	return 0;
 }
 
-/* Port 1 of a switch goes up in the first dimension, port 2 down, 3 and 4 in the second... */
+/* Port 1 of a switch leads up in the first dimension, port 2 down, 3 and 4 in the second... */
 static int grid_links(struct gen *g, const struct grid *d, const uint32_t *sw)
 {
 	uint32_t step = 1;
@@ -125,7 +125,7 @@ static int grid_links(struct gen *g, const struct grid *d, const uint32_t *sw)
 			uint32_t next = at + 1 < size ? i + step : i - at * step;
 
 			if (size == 2 && at)
-				continue; /* one cable between two, not two */
+				continue; /* one cable between two switches, not two */
 			r = build_link(&g->b, sw[i], 2 * dim + 1, sw[next], 2 * dim + 2);
 		}
 	}
@@ -159,7 +159,7 @@ static int gen_ring(struct gen *g)
 	return gen_grid(g, &d);
 }
 
-/* XxYxZ came as three numbers, or two. */
+/* XxYxZ has given three numbers, or two. */
 static int gen_torus(struct gen *g, uint32_t dims, uint32_t hcas)
 {
 	struct grid d = {.dims = dims, .hcas = hcas};
@@ -172,7 +172,7 @@ static int gen_torus(struct gen *g, uint32_t dims, uint32_t hcas)
 /* ---- fat trees */
 
 struct tree {
-	uint32_t *root; /* nodes; each has `half` ports free, from half + 1 on */
+	uint32_t *root; /* nodes; each has `half` free ports, from half + 1 on */
 	uint32_t nroots;
 };
 
@@ -189,7 +189,7 @@ static int tree_switch(struct gen *g, uint32_t level, uint32_t radix, uint32_t *
 	return new_switch(g, radix, name, idx);
 }
 
-/* A leaf; hosts are spread evenly on all of them. */
+/* Adds a leaf; hosts are spread evenly on all leaves. */
 static int tree_leaf(struct gen *g, uint32_t radix, struct tree *t)
 {
 	uint32_t hosts = div_up(g->left, g->leaves_left);
@@ -208,8 +208,8 @@ static int tree_leaf(struct gen *g, uint32_t radix, struct tree *t)
 }
 
 /*
- * Parents over the children's roots: those with the same number get `width` parents, each reached
- * by `cables` cables from each child.
+ * Adds parents over the children's roots: roots with the same number get `width` parents, each
+ * connected by `cables` cables to each child.
  */
 static int tree_parents(struct gen *g, uint32_t level, uint32_t radix, const struct tree *child,
 			uint32_t children, uint32_t width, struct tree *t)
@@ -232,7 +232,7 @@ static int tree_parents(struct gen *g, uint32_t level, uint32_t radix, const str
 	return r;
 }
 
-/* Of how many trees of the level below is one with so many leaves made? They are all alike. */
+/* The number of equal trees of the level below that make one with so many leaves. */
 static uint32_t tree_children(uint32_t level, uint32_t radix, uint32_t leaves)
 {
 	uint64_t per_child = 1;
@@ -249,7 +249,7 @@ static uint32_t tree_leaves(uint32_t level, uint32_t radix, uint32_t leaves)
 	return children ? children * tree_leaves(level - 1, radix, div_up(leaves, children)) : 1;
 }
 
-/* A tree of so many levels and leaves; `top`: it has nothing above it. */
+/* Makes a tree of so many levels and leaves; `top`: it has no parent. */
 static int tree_make(struct gen *g, uint32_t level, uint32_t radix, uint32_t leaves, bool top,
 		     struct tree *t)
 {
@@ -260,7 +260,9 @@ static int tree_make(struct gen *g, uint32_t level, uint32_t radix, uint32_t lea
 	if (level == 1)
 		return tree_leaf(g, radix, t);
 	children = tree_children(level, radix, leaves);
-	/* Roots of the whole need no ports upwards: fewer do, if all cables can be spread evenly.
+	/*
+	 * The topmost roots need no ports upwards: fewer roots suffice, if all cables can be spread
+	 * evenly.
 	 */
 	if (top)
 		for (width = div_up(children * half, radix); half % width; width++)
@@ -312,7 +314,9 @@ static int gen_fat_tree(struct gen *g)
 
 /* ---- random */
 
-/* Switches in a random tree, as many cables again between any two, hosts anywhere. */
+/*
+ * Switches in a random tree, the same number of cables again between random pairs, hosts anywhere.
+ */
 static int gen_random(struct gen *g)
 {
 	uint32_t hosts = (uint32_t)g->arg[0], n = div_up(hosts, RANDOM_HCAS);
@@ -364,7 +368,7 @@ static int gen_torus3(struct gen *g)
 
 static const struct generator {
 	const char *name, *usage;
-	/* Numbers are behind ':', dimensions behind 'x': "::" is three of them. */
+	/* Numbers follow ':', dimensions follow 'x': "::" gives three of them. */
 	const char *seps;
 	uint32_t needed;
 	struct {
@@ -407,7 +411,10 @@ static const struct generator *find_generator(const char *spec)
 		const struct generator *g = &generators[i];
 		size_t n = strlen(g->name);
 
-		/* The last of a name takes what its namesakes do not. */
+		/*
+		 * The last generator of a name takes the arguments that the others of that name
+		 * refuse.
+		 */
 		if (strncmp(spec, g->name, n) || spec[n] != ':')
 			continue;
 		if (g->seps[1] != 'x' || g->seps[2] != 'x' ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the names of hosts. A CA's host is the first word of its NodeDescription, so that CAs with
- * the same first word are one host's. Where that cannot be a host's name, or too many share it
- * (a factory's default), each such CA is a host of its own that is named as ibnetdiscover names the
+ * Owns the names of hosts. A CA's host is the first word of its NodeDescription, so CAs with the
+ * same first word belong to one host. If the word is no valid name of a host, or too many CAs share
+ * it (a factory default), each such CA becomes a separate host with ibnetdiscover's name of the
  * node: H-<16 digits>. Called at the end of build_topo().
  */
 #include "topo/build.h"
@@ -28,7 +28,7 @@ static bool same_name(const void *arg, const void *key, uint32_t value)
 	return !strcmp(w->name[value], key);
 }
 
-/* What options_name_ok() wants of names that become folders. */
+/* The rule of options_name_ok() for names that become folders. */
 static bool usable(const char *word, size_t len)
 {
 	static const char ok[] =
@@ -53,7 +53,7 @@ static bool first_word(const struct topo_node *n, char out[HOST_LEN])
 	return true;
 }
 
-/* The number of a name, new or not; TOPO_NONE: no memory. */
+/* The index of a name, which may be new; TOPO_NONE: no memory. */
 static uint32_t intern(struct names *w, const char *name)
 {
 	uint64_t hash = topo_hash_bytes(name, strlen(name));

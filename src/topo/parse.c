@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the reading of topology files: what ibnetdiscover prints, and ibsim's net files, which are
- * the same with names of one's own choice. Facts: ibnetdiscover.c (out_ids, out_switch, out_ca) and
- * ibsim's sim_net.c (parse_netconf and what it calls). Calls the builder; called by the command
- * line.
+ * Owns the reading of topology files: the output of ibnetdiscover, and ibsim's net files, which
+ * have the same form with freely chosen names. Facts: ibnetdiscover.c (out_ids, out_switch, out_ca)
+ * and ibsim's sim_net.c (parse_netconf and its callees). Calls the builder; the command line calls
+ * it.
  */
 #include "topo/parse.h"
 
@@ -56,8 +56,8 @@ static bool guid_of_id(const char *id, uint64_t *guid)
 }
 
 /*
- * The description: in quotes, which it may have inside too, or bare as old versions wrote it. `*s`
- * is left behind it, `*len` -1 when there is none.
+ * The description: in quotes, which it may also contain, or bare as old versions wrote it. `*s`
+ * moves behind it, `*len` is -1 when there is none.
  */
 static const char *find_desc(struct topo_text *x, int *len)
 {
@@ -101,7 +101,7 @@ static void set_desc(struct topo_node *n, const char *desc, int len, bool own_na
 	n->desc[len] = 0;
 }
 
-/* What is said behind the id of a node: `# "desc" base port 0 lid 6 lmc 0`. */
+/* The values behind the id of a node: `# "desc" base port 0 lid 6 lmc 0`. */
 static int parse_node_comment(struct topo_text *x, struct topo_node *n, bool own_name,
 			      uint32_t *lid, uint32_t *lmc)
 {
@@ -122,7 +122,7 @@ static int parse_node_comment(struct topo_text *x, struct topo_node *n, bool own
 	return parse_lid_lmc(x, x->end, lid, lmc);
 }
 
-/* GUIDs and numbers that were said before, as ibsim counts them. */
+/* GUIDs and numbers that preceding lines gave, counted as ibsim does. */
 static void identify(struct topo_parse *p, struct topo_node *n, bool own_name)
 {
 	if (own_name) {
@@ -210,7 +210,7 @@ static int parse_value(struct topo_text *x, const char *what, uint64_t max, uint
 	return text_number(x, what, 0, max, v);
 }
 
-/* switchguid=0x...(port 0's), or +N: from the last that was said so. */
+/* switchguid=0x...(port 0's), or +N: relative to the last one given. */
 static int parse_guid_base(struct topo_parse *p, struct topo_text *x, enum topo_type type)
 {
 	bool relative;
@@ -350,7 +350,7 @@ static int ignore(struct topo_parse *p, struct topo_text *x)
 	return 0;
 }
 
-/* Each with the shortest beginning that ibsim takes for it. */
+/* Each with its shortest abbreviation in ibsim. */
 static const struct keyword {
 	const char *word;
 	int (*parse)(struct topo_parse *p, struct topo_text *x);
@@ -380,7 +380,10 @@ static const struct keyword {
 	{"include", parse_include},
 	{"do ", parse_do},
 	{"pdebug", ignore},
-	/* ibnetdiscover -g; and what its messages on standard error are when they came along. */
+	/*
+	 * Lines of ibnetdiscover -g, and its messages from standard error, if the file contains
+	 * them.
+	 */
 	{"Chassis ", ignore},
 	{"Non-Chassis Nodes", ignore},
 	{"Hostname:", ignore},
@@ -406,7 +409,7 @@ static int parse_line(struct topo_parse *p, struct topo_text *x)
 		(int)strnlen(x->p, strcspn(x->p, " \t=") > 24 ? 24 : strcspn(x->p, " \t=")), x->p);
 }
 
-/* `text` (size bytes and a 0) becomes the builder's, also when this fails. */
+/* The builder takes over `text` (size bytes and a 0), also on failure. */
 static int parse_text(struct topo_parse *p, const char *name, char *text, size_t size)
 {
 	struct topo_build *b = &p->b;
@@ -441,7 +444,7 @@ static int parse_text(struct topo_parse *p, const char *name, char *text, size_t
 	return r;
 }
 
-/* All of a descriptor; *text has a 0 behind it. */
+/* Reads all of a descriptor; *text ends with a 0. */
 static int slurp(int fd, char **text, size_t *size)
 {
 	_cleanup_free_ char *buf = NULL;
@@ -472,7 +475,7 @@ static int slurp(int fd, char **text, size_t *size)
 	return 0;
 }
 
-/* As it is named; else beside the file that includes it. `path`: which it was. */
+/* Opens it by its name; else beside the file that includes it. `path`: the one that was found. */
 static int open_file(struct topo_parse *p, const char *name, const struct topo_where *from,
 		     char path[PATH_MAX])
 {
@@ -525,7 +528,7 @@ static void init(struct topo_parse *p, bool may_include, char err[TOPO_ERR])
 {
 	*p = (struct topo_parse){.node = TOPO_NONE, .may_include = may_include};
 	build_init(&p->b, err);
-	/* Where ibsim begins to count. */
+	/* The value where ibsim starts to count. */
 	p->next[TOPO_CA] = p->base[TOPO_CA] = 0x100000;
 	p->next[TOPO_SWITCH] = p->base[TOPO_SWITCH] = 0x200000;
 	p->next[TOPO_ROUTER] = p->base[TOPO_ROUTER] = 0x300000;

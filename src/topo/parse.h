@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the parts of the topology parser share: parse.c reads files and nodes, ports.c ports. */
+/*
+ * Shared by the parts of the topology parser: parse.c reads files and nodes, ports.c reads ports.
+ */
 #ifndef SOFTHCA_TOPO_PARSE_H
 #define SOFTHCA_TOPO_PARSE_H
 
 #include "topo/text.h"
 
-#define TOPO_PREFIX_LEN 20 /* of a module's name, as ibsim has it */
+#define TOPO_PREFIX_LEN 20 /* length of a module's name, as in ibsim */
 
 struct topo_parse {
 	struct topo_build b;
 	bool may_include;
-	unsigned int depth; /* of files that include files */
-	uint32_t node;      /* whose ports come; TOPO_NONE */
-	/* What was said before a node and is meant for it, or for all that follow. */
+	unsigned int depth; /* nesting limit of files that include files */
+	uint32_t node;      /* the node whose ports follow; TOPO_NONE */
+	/* Values given before a node, for that node or for all that follow. */
 	uint64_t base[4], next[4]; /* GUIDs, by enum topo_type */
 	uint64_t sys_guid, port_guid;
 	uint32_t vendor_id, device_id;
@@ -21,18 +23,18 @@ struct topo_parse {
 };
 
 /*
- * The name of a node as the rest of the file knows it: "module#name". In place or kept; NULL: no
- * memory, or too long, said so at `at`.
+ * The name of a node in the rest of the file: "module#name". In place or a kept copy; NULL: no
+ * memory, or too long, reported at `at`.
  */
 char *parse_name(struct topo_parse *p, struct topo_text *x, char *name,
 		 const struct topo_where *at);
 /* A line that begins with '[' or '@'. 0, -EINVAL, -ENOMEM. */
 int parse_port(struct topo_parse *p, struct topo_text *x);
-/* The next word of a comment: its length, from x->p on; 0: there is none. */
+/* Length of the next word of a comment, from x->p on; 0: none. */
 size_t parse_word(struct topo_text *x);
-/* "lid N" and "lmc N" before `stop`; words that are something else are a comment. 0, -EINVAL. */
+/* "lid N" and "lmc N" before `stop`; other words are a comment. 0, -EINVAL. */
 int parse_lid_lmc(struct topo_text *x, const char *stop, uint32_t *lid, uint32_t *lmc);
-/* Masks of ibsim's old and extended speeds as ours. */
+/* Translates ibsim's masks of old and extended speeds to ours. */
 uint32_t parse_speed_masks(uint64_t old, uint64_t ext);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Owns the lines of ports in topology files: `[1](guid) "H-..."[1](guid) w=2 # lid 4 lmc 0 "desc"
  * lid 5 4xFDR`. Facts: ibnetdiscover.c (out_switch_port, out_ca_port) and ibsim's sim_net.c
- * (parse_port, parse_port_opt, parse_port_connection_data). Called by parse.c.
+ * (parse_port, parse_port_opt, parse_port_connection_data). parse.c calls it.
  */
 #include "topo/parse.h"
 
@@ -55,7 +55,7 @@ int parse_lid_lmc(struct topo_text *x, const char *stop, uint32_t *lid, uint32_t
 	return r;
 }
 
-/* "4xFDR": is it one? Then 1, or -EINVAL. */
+/* Is it a word like "4xFDR"? Returns 1, 0 or -EINVAL. */
 static int parse_rate(struct topo_text *x, size_t len, struct topo_line *l)
 {
 	const char *speed;
@@ -81,7 +81,7 @@ static int parse_rate(struct topo_text *x, size_t len, struct topo_line *l)
 }
 
 /*
- * After the '#': what is before the description is this port's (a CA's), what is behind it is the
+ * After the '#': values before the description belong to this port (of a CA); after it come the
  * other end's LID and the cable's width and speed.
  */
 static int parse_comment(struct topo_text *x, struct topo_line *l)
@@ -104,7 +104,7 @@ static int parse_comment(struct topo_text *x, struct topo_line *l)
 	return r;
 }
 
-/* ibsim's: w, s and e are masks of what the port can. */
+/* ibsim's options: w, s and e are masks of the port's abilities. */
 static int parse_options(struct topo_text *x, struct topo_line *l)
 {
 	uint64_t old = 0, ext = 0, v;
@@ -193,7 +193,7 @@ static int parse_peer(struct topo_parse *p, struct topo_text *x, struct topo_lin
 	if (!l->peer)
 		return -EINVAL;
 	text_blanks(x);
-	if (*x->p == '[') /* else it is port 1, as with ibsim */
+	if (*x->p == '[') /* else it is port 1, as in ibsim */
 		r = parse_bracketed(x, "the number of the other port", 255, &num);
 	l->peer_port = (uint32_t)num;
 	if (!r)
@@ -203,7 +203,7 @@ static int parse_peer(struct topo_parse *p, struct topo_text *x, struct topo_lin
 	return r;
 }
 
-/* @[port] "name": the port can be connected by this name. */
+/* @[port] "name": cables can name the port so. */
 static int parse_alias(struct topo_parse *p, struct topo_text *x, struct topo_line *l)
 {
 	char *name, full[TOPO_PREFIX_LEN + 80];

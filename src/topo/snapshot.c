@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns reading a subnet back from the segment, as it is now: links that are up, LIDs and
- * descriptions as they were set. Calls the segment only.
+ * Owns reading the present subnet back from the segment: links that are up, LIDs and descriptions
+ * as they are set. Calls the segment only.
  */
 #include "topo/snapshot.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A topology from a running fabric. For the supervisor. */
+/* Makes a topology from a running fabric, for the supervisor. */
 #ifndef SOFTHCA_TOPO_SNAPSHOT_H
 #define SOFTHCA_TOPO_SNAPSHOT_H
 
@@ -8,7 +8,7 @@
 
 /* All nodes in their order, hosts left out. 0, -ENOMEM. */
 int topo_snapshot(struct seg *s, struct topo *t);
-/* A node's name as ibnetdiscover gives it: "S-<GUID>". */
+/* A node's name in ibnetdiscover's form: "S-<GUID>". */
 void topo_node_id(const struct fab_node *n, char id[24]);
 
 #endif

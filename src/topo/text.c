@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns the cursor in a line of a topology file. Called by the parser. */
+/* Owns the cursor in a line of a topology file. The parser calls it. */
 #include "topo/text.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A line of a topology file as the parser reads it: a cursor, and the small things that it reads.
- * The text is the parser's own copy and may be written to.
+ * A line of a topology file as the parser reads it: a cursor, and functions that read small items.
+ * The text is the parser's own copy and may be changed.
  */
 #ifndef SOFTHCA_TOPO_TEXT_H
 #define SOFTHCA_TOPO_TEXT_H
@@ -15,10 +15,10 @@ struct topo_text {
 };
 
 struct topo_where text_at(const struct topo_text *x, const char *p);
-/* Says so of where the cursor is. Returns -EINVAL. */
+/* Reports an error at the cursor. Returns -EINVAL. */
 int text_error(struct topo_text *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void text_blanks(struct topo_text *x);
-/* Is this next? Then go past it. */
+/* If this comes next, move the cursor past it. */
 bool text_skip(struct topo_text *x, const char *word);
 /*
  * A number: decimal or 0x..., or hexadecimal in any case. `what` names it in errors. 0, -EINVAL.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Topologies: makes a struct topo from a file (what ibnetdiscover prints, and the net files of
- * ibsim: one grammar) or from a generator, and writes it again. For the supervisor and the command
- * line only: ordinary memory and stdio. The formats are in softhca-topo(5).
+ * Topologies: makes a struct topo from a file (the output of ibnetdiscover, and ibsim's net files:
+ * one grammar) or from a generator, and writes it again. For the supervisor and the command line
+ * only: ordinary memory and stdio. The formats are in softhca-topo(5).
  *
- * Functions that fail say why in `err`, one line without a newline: "FILE:LINE:COLUMN: reason" when
- * a file's content is to blame.
+ * On failure functions put the reason into `err`, one line without a newline: "FILE:LINE:COLUMN:
+ * reason" when a file's content is to blame.
  */
 #ifndef SOFTHCA_TOPO_TOPO_H
 #define SOFTHCA_TOPO_TOPO_H
@@ -16,20 +16,20 @@
 #include "fabric/topo.h"
 
 #define TOPO_ERR 512
-/* Unicast LIDs: what a subnet can have of switches and of ports of adapters and routers. */
+/* The number of unicast LIDs limits a subnet's switches plus ports of adapters and routers. */
 #define TOPO_MAX_LIDS 0xbfffu
 
-/* A generator ("ring:4"...), or a file's name, "-" for standard input. 0; -EINVAL, -errno. */
+/* Loads a generator ("ring:4"...), or a file ("-" for standard input). 0; -EINVAL, -errno. */
 int topo_load(const char *spec, struct topo *t, char err[TOPO_ERR]);
-/* A file's content; `name` is for messages. It cannot include others. 0; -EINVAL, -ENOMEM. */
+/* Loads a file's content; `name` is for messages. It cannot include others. 0; -EINVAL, -ENOMEM. */
 int topo_parse(const char *name, const char *text, size_t len, struct topo *t, char err[TOPO_ERR]);
-/* Is it a generator's name with its arguments ("ring:..."), and no file's? */
+/* Is it a generator's name with its arguments ("ring:..."), and not a file's? */
 bool topo_is_generator(const char *spec);
 int topo_generate(const char *spec, struct topo *t, char err[TOPO_ERR]);
-/* Frees what the functions above made; a zeroed one too. */
+/* Frees a topology of the functions above, or a zeroed one. */
 void topo_free(struct topo *t);
 
-/* What is 0 becomes that: what fab_build() would choose. */
+/* Sets values that are 0 to the choice of fab_build(). */
 struct topo_defaults {
 	uint32_t vendor_id, ca_id, switch_id; /* NodeInfo */
 	uint32_t width, speed;                /* of cables */
@@ -37,12 +37,12 @@ struct topo_defaults {
 void topo_fill(struct topo *t, const struct topo_defaults *d);
 
 /*
- * The node that is called `name` (its id, else the only one with such a description): its index, or
+ * Finds the node called `name` (its id, else the only one with such a description): its index, or
  * TOPO_NONE.
  */
 uint32_t topo_find(const struct topo *t, const char *name);
 
-/* What ibnetdiscover prints for it, less the date. 0, or -EIO. */
+/* Writes it in ibnetdiscover's form, without the date. 0, or -EIO. */
 int topo_write_ibnetdiscover(FILE *f, const struct topo *t);
 /* For graphviz. */
 int topo_write_dot(FILE *f, const struct topo *t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the writing of topologies, and finding a node by what people call it. Facts of the format:
- * ibnetdiscover.c (dump_topology and what it calls). What is unknown is left out or 0, and read
+ * Owns the writing of topologies, and finding a node by its name. Facts of the format:
+ * ibnetdiscover.c (dump_topology and its callees). Unknown values are omitted or 0, and are read
  * back so.
  */
 #include "topo/build.h"
@@ -98,7 +98,7 @@ int topo_write_ibnetdiscover(FILE *f, const struct topo *t)
 	return ferror(f) ? -EIO : 0;
 }
 
-/* A label: quotes and backslashes are not its end. */
+/* A label: escape quotes and backslashes. */
 static void write_label(FILE *f, const char *s)
 {
 	fputc('"', f);
@@ -126,7 +126,7 @@ int topo_write_dot(FILE *f, const struct topo *t)
 		for (uint32_t p = 1; p <= t->node[i].nports; p++) {
 			const struct topo_port *port = &t->node[i].port[p];
 
-			/* Each cable once, from its first end. */
+			/* Writes each cable once, from its first end. */
 			if (port->peer_node == TOPO_NONE || port->peer_node < i ||
 			    (port->peer_node == i && port->peer_port < p))
 				continue;
