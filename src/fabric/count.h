@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A port's counters: what the performance management agent, sysfs and the firmware's counters of a
- * virtual port tell. Counted where it happens, by whoever makes it happen: single atomic additions,
- * so a process that is killed leaves nothing half counted.
+ * A port's counters, which the performance management agent, sysfs and the firmware's counters of a
+ * virtual port return. The thread that causes an event counts it by single atomic additions, so a
+ * process that is killed leaves no half-counted event.
  */
 #ifndef SOFTHCA_FABRIC_COUNT_H
 #define SOFTHCA_FABRIC_COUNT_H
@@ -24,8 +24,10 @@ static inline void fab_count(const struct seg *s, uint32_t port, enum hw_ctr wha
 }
 
 uint64_t fab_counted(const struct seg *s, uint32_t port, enum hw_ctr what);
-/* The same of key violations, in the 16 bits that PortInfo and virtual ports have: it stays at the
- * highest. */
+/*
+ * The same for key violations, which have 16 bits in PortInfo and virtual ports: the counter stops
+ * at its highest value.
+ */
 static inline uint16_t fab_violations(const struct seg *s, uint32_t port, enum hw_ctr what)
 {
 	uint64_t n = fab_counted(s, port, what);
@@ -37,13 +39,13 @@ void fab_count_plug(const struct seg *s, uint32_t a, uint32_t b);
 void fab_count_unplug(const struct seg *s, uint32_t a, uint32_t b);
 
 /*
- * Octets between the delimiters of a packet, VCRC aside, in units of four (IBA, PortXmitData): a
+ * Octets between the delimiters of a packet, without VCRC, in units of four (IBA, PortXmitData): a
  * MAD is LRH, BTH, DETH, 256 octets and ICRC.
  */
 #define FAB_MAD_WORDS ((8u + 12u + 8u + 256u + 4u) / 4u)
 #define FAB_MAD_GRH_WORDS (FAB_MAD_WORDS + 40u / 4u)
 
-/* One MAD over one cable: a fab_hop for fab_walk(); `arg` is not looked at. */
+/* Counts one MAD on one cable: a fab_hop for fab_walk(); `arg` is unused. */
 void fab_count_mad(struct seg *s, uint32_t out, uint32_t in, void *arg);
 
 #endif

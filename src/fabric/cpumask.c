@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Turns the machine's list of online CPUs into a device's local_cpus and local_cpulist. A device
- * without a NUMA node is near to all CPUs. Called by the sysfs rendering only.
+ * without a NUMA node is near to all CPUs. Only the sysfs rendering calls it.
  */
 #include "fabric/cpumask.h"
 
@@ -29,7 +29,7 @@ static bool read_line(const char *path, char *buf, size_t size)
 	return buf[0] != '\0';
 }
 
-/* The next range "a" or "a-b" of a list. 1 found, 0 end, -EINVAL. */
+/* Parses the next range "a" or "a-b" of a list. 1 found, 0 end, -EINVAL. */
 static int next_range(const char **list, unsigned int *from, unsigned int *to)
 {
 	char *end;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the fabric's content in the segment: hosts, HCAs, ports, LIDs, and what a change of a port's
- * state means to those who listen. Calls the segment only. fab_create by the supervisor; look-ups
- * by the engine, also in a trap (no malloc, no stdio there); state changes by anybody.
+ * Owns the fabric's content in the segment: hosts, HCAs, ports, LIDs, and the events that a change
+ * of a port's state raises. Calls the segment only. The supervisor calls fab_create; the engine
+ * calls look-ups, also in a trap (no malloc, no stdio there); any process may change states.
  */
 #include "fabric/fabric.h"
 #include "fabric/count.h"
@@ -32,7 +32,7 @@ uint32_t fab_host_by_name(struct seg *s, const char *name)
 	return SEG_NONE;
 }
 
-/* Events come until the command file is closed, also when the event file lives longer. */
+/* Events arrive until the command file is closed, even if the event file is open longer. */
 static bool has_parent(struct seg *s, const struct seg_file *f)
 {
 	uint32_t i = atomic_load(&f->parent);
@@ -41,7 +41,7 @@ static bool has_parent(struct seg *s, const struct seg_file *f)
 	return parent && parent->kind == SEG_FILE_UVERBS && parent->gen == f->parent_gen;
 }
 
-/* To who has subscribed to the events of the adapter as such. */
+/* Sends to subscribers of the adapter's own events. */
 static void tell_subscribers(struct seg *s, const struct hw_port *p, uint32_t ib_event_type)
 {
 	static const uint8_t sub_types[] = {
@@ -70,7 +70,7 @@ void fab_port_event(struct seg *s, uint32_t port, uint32_t ib_event_type)
 {
 	const struct hw_port *p = hw_port(s, port);
 	struct seg_evsrc src = {
-		.table = SEG_T_COUNT}; /* no object: nobody waits for it to be acked */
+		.table = SEG_T_COUNT}; /* no object, so no destroy waits for an acknowledgement */
 
 	if (!p)
 		return;
@@ -104,8 +104,10 @@ void fab_port_counters(struct seg *s, uint32_t port, struct fab_counters *c)
 	c->n[HW_CTR_RCV_UCAST] = c->n[HW_CTR_RCV_PKTS] - c->n[HW_CTR_RCV_MCAST];
 }
 
-/* Of a state: mlx5 reports every change away from ACTIVE as PORT_ERR; DOWN to INIT is one more of
- * it, and ARMED is no change that it sees. */
+/*
+ * For a port state: mlx5 reports every change away from ACTIVE as PORT_ERR. It reports DOWN to INIT
+ * in the same way, and does not report ARMED.
+ */
 static uint32_t event_of_state(const struct hw_port *p)
 {
 	if (p->state == HW_PORT_ARMED)
@@ -158,7 +160,7 @@ void fab_port_changed(struct seg *s, uint32_t port, uint32_t what)
 		fab_sm_kick(s);
 	hca = p && what ? hw_hca(s, p->hca) : NULL;
 	if (!hca)
-		return; /* of a switch: nobody listens */
+		return; /* a switch's port: no listeners */
 	update_sysfs(s, port, hca, what);
 	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (what & rows[i].what)
@@ -191,7 +193,7 @@ bool fab_port_loses(struct seg *s, uint32_t port, uint32_t attr_id)
 
 	if (!rate || (attr && attr != attr_id))
 		return false;
-	/* Every 100 percent one is lost: the same script gives the same losses. */
+	/* One MAD is lost each time the sum passes 100: the same script gives the same losses. */
 	was = atomic_fetch_add(&p->err_sum, rate);
 	return was / 100 != (was + rate) / 100;
 }

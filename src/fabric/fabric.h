@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The fabric: nodes, ports, cables, and a packet's way over them. One subnet.
+ * The fabric: nodes, ports, cables, and a packet's path over them. One subnet.
  */
 #ifndef SOFTHCA_FABRIC_FABRIC_H
 #define SOFTHCA_FABRIC_FABRIC_H
@@ -10,10 +10,10 @@
 #include "hw/port.h"
 #include "hw/fab.h"
 
-/* Something has changed that it should look at: the supervisor sweeps. */
+/* The subnet has changed: the supervisor sweeps. */
 void fab_sm_kick(struct seg *s);
 
-/* "h1/mlx5_0/1", or a switch's description and the port: for people. Returns buf. */
+/* "h1/mlx5_0/1", or a switch's description and the port, for messages. Returns buf. */
 #define FAB_PORT_NAME 96
 const char *fab_port_name(const struct seg *s, uint32_t port, char buf[FAB_PORT_NAME]);
 /* A line of the trace. */
@@ -22,13 +22,13 @@ void fab_trace_port(const struct seg *s, uint32_t port, uint32_t what);
 /* SEG_T_HOST index by name, SEG_NONE. */
 uint32_t fab_host_by_name(struct seg *s, const char *name);
 /*
- * Where a packet from port `from` to `dlid` arrives: SEG_T_PORT index, or SEG_NONE when it gets
- * nowhere (unknown LID, a port on the way not ACTIVE): the transport then times out.
+ * The port where a packet from port `from` to `dlid` arrives: SEG_T_PORT index, or SEG_NONE when it
+ * is lost (unknown LID, a port on the path not ACTIVE): the transport then times out.
  */
 uint32_t fab_route(struct seg *s, uint32_t from, uint32_t dlid);
 /*
  * The same over ports in `state` or a higher one; `hop` (may be NULL) is called for each cable,
- * from port `out` to port `in`, also when the packet is lost later.
+ * from port `out` to port `in`, even if the packet is lost later.
  */
 typedef void fab_hop(struct seg *s, uint32_t out, uint32_t in, void *arg);
 uint32_t fab_walk(struct seg *s, uint32_t from, uint32_t dlid, uint32_t state, fab_hop *hop,
@@ -38,56 +38,59 @@ uint32_t fab_peer(const struct seg *s, uint32_t port);
 
 bool fab_port_has_lid(const struct hw_port *p, uint32_t lid);
 bool fab_port_has_gid(const struct hw_port *p, const uint8_t gid[16]);
-/* The port with that GID, or SEG_NONE. Looks at all ports. */
+/* The port with that GID, or SEG_NONE. Searches all ports. */
 uint32_t fab_port_by_gid(struct seg *s, const uint8_t gid[16]);
 
 /*
- * Cables and links (link.c). fab_plug(): both ports are free (-EBUSY); the link trains, when both
- * ends may, and both go to INIT. fab_unplug(): both go DOWN.
+ * Cables and links (link.c). fab_plug(): both ports are free (-EBUSY); the link trains if both ends
+ * allow it, and both go to INIT. fab_unplug(): both go DOWN.
  */
 int fab_plug(struct seg *s, uint32_t a, uint32_t b);
 int fab_unplug(struct seg *s, uint32_t port);
-/* As Set(PortInfo:PortPhysicalState) to HW_PHYS_SLEEP, _POLLING or _DISABLED: the link goes down at
- * both ends, and trains again when both are polling. 0, -EINVAL, -ETIMEDOUT. */
+/*
+ * Performs Set(PortInfo:PortPhysicalState) to HW_PHYS_SLEEP, _POLLING or _DISABLED: the link goes
+ * down at both ends, and trains again when both are polling. 0, -EINVAL, -ETIMEDOUT.
+ */
 int fab_link_set(struct seg *s, uint32_t port, uint32_t phys);
 /*
- * What has changed in a port; whoever changed it calls fab_port_changed() once, afterwards: it
+ * The changes of a port. After all of them the changing code calls fab_port_changed() once: it
  * raises the events on every async event file of every open device of the port's HCA, renders the
- * port's sysfs files again, and moves the routes' epoch. Ports of switches have no listeners.
+ * port's sysfs files again, and increments the routes' epoch. Ports of switches have no listeners.
  */
 enum fab_change {
 	FAB_CHANGED_STATE = 1, /* PORT_ACTIVE, PORT_ERR */
 	FAB_CHANGED_LID = 2,   /* LID, LMC */
-	FAB_CHANGED_SM = 4,    /* LID and SL of the SM, capability mask: no event */
+	FAB_CHANGED_SM = 4,    /* LID and SL of the SM, capability mask: these raise no event */
 	FAB_CHANGED_PKEY = 8,
 	FAB_CHANGED_GID = 16,
 	FAB_CHANGED_REREGISTER = 32,
 };
 void fab_port_changed(struct seg *s, uint32_t port, uint32_t what);
-/* Change a port's state (and its end of the link), and say so. */
-/* From one state to another, if it is in that one still: links are trained under another lock. */
+/* Change a port's state (and its end of the link), and report it. */
+/* Changes the state only if it is still the expected one: links train under another lock. */
 static inline bool fab_port_advance(struct hw_port *p, uint32_t from, uint32_t to)
 {
 	return atomic_compare_exchange_strong(&p->state, &from, to);
 }
 int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state);
-/* Is this MAD, which has arrived at `port` for its agents, to be lost (hw_port.err_rate)? */
+/* Must this MAD, which has arrived at `port` for its agents, be lost (hw_port.err_rate)? */
 bool fab_port_loses(struct seg *s, uint32_t port, uint32_t attr_id);
-/* What a port has counted since the fabric is there: sysfs, the firmware's counters. */
+/* The port's counts since the fabric was made: for sysfs and the firmware's counters. */
 struct fab_counters {
 	uint64_t n[HW_CTR_COUNT];
 };
 void fab_port_counters(struct seg *s, uint32_t port, struct fab_counters *c);
 /* Raise an async event without object (element = port number) on every open device of an HCA. */
 void fab_port_event(struct seg *s, uint32_t port, uint32_t ib_event_type);
-/* The fabric goes away: DEVICE_FATAL to every async event file. */
+/* The fabric goes away: raises DEVICE_FATAL on every async event file. */
 void fab_devices_gone(struct seg *s);
 
 /*
  * The sysfs tree of one host, rendered below `root` (<dir>/host/<name>):
- * sys/class/infiniband{,_verbs,_mad}, sys/devices/pci.../, dev/infiniband/ (placeholders).
- * Everything ibv_devinfo -v, ibstat, ibstatus, UCX and pyverbs read (SUPPORT.md 2). Values come
- * from the segment and the capability table (`caps` strings are passed in to keep fabric below fw).
+ * sys/class/infiniband{,_verbs,_mad}, sys/devices/pci.../, dev/infiniband/ (placeholders). It has
+ * everything that ibv_devinfo -v, ibstat, ibstatus, UCX and pyverbs read (SUPPORT.md 2). Values
+ * come from the segment and the capability table (`caps` strings are passed in to keep fabric below
+ * fw).
  */
 struct fab_sysfs_ids {
 	const char *fw_ver, *hca_type, *board_id; /* "20.31.1014", "MT4123", "MT_0000000223" */
@@ -97,7 +100,7 @@ struct fab_sysfs_ids {
 int fab_sysfs_render(struct seg *s, uint32_t host, const char *root,
 		     const struct fab_sysfs_ids *ids);
 /*
- * Write what has moved again: state, LIDs... of a port, its byte and packet counters. Each file is
+ * Writes changed values again: state, LIDs... of a port, its byte and packet counters. Each file is
  * replaced as a whole (a reader sees old or new, never half); directories of devices keep their
  * times. 0 or -errno; -ENOENT: there is no tree.
  */
@@ -105,19 +108,21 @@ int fab_sysfs_update_port(struct seg *s, uint32_t port, const char *root);
 int fab_sysfs_update_tables(struct seg *s, uint32_t port, const char *root); /* P_Keys, GIDs */
 int fab_sysfs_update_counters(struct seg *s, uint32_t port, const char *root,
 			      const struct fab_counters *c); /* fab_pma_counters() */
-/* Character device numbers, as the kernel's first ones: uverbs 231:192+n, umad 231:n, issm
- * 231:64+n. */
+/*
+ * Character device numbers, as the kernel assigns them first: uverbs 231:192+n, umad 231:n, issm
+ * 231:64+n.
+ */
 #define FAB_DEV_MAJOR 231
 #define FAB_UVERBS_MINOR(n) (192 + (n))
 #define FAB_UMAD_MINOR(n) (n)
 #define FAB_ISSM_MINOR(n) (64 + (n))
-/* N of umadN and issmN: ports are counted over the host's HCAs, as the kernel finds them. */
+/* N of umadN and issmN: ports are numbered over the host's HCAs, in the kernel's order. */
 uint32_t fab_umad_index(struct seg *s, uint32_t port);
-/* The other way: SEG_T_PORT index behind umadN/issmN of a host, SEG_NONE. */
+/* The reverse: SEG_T_PORT index behind umadN/issmN of a host, SEG_NONE. */
 uint32_t fab_port_by_umad(struct seg *s, uint32_t host, uint32_t n);
 /*
  * PCI address of an HCA on its host: "5a17:00:<n>.0", n its device number, below
- * sys/devices/pci5a17:00 (a root complex of its own, in a domain that no real machine has).
+ * sys/devices/pci5a17:00 (a separate root complex, in a domain that no real machine has).
  */
 #define FAB_PCI_DOMAIN "5a17"
 void fab_pci_name(const struct hw_hca *hca, char out[16]);

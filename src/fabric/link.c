@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns links: cables, and the physical states of the ports at both ends. Training takes no time.
- * All changes are made under fab_subnet.link_lock, which is taken after a node's lock. Called by
- * the supervisor (cables) and by the subnet management agent.
+ * All changes are made under fab_subnet.link_lock, which is taken after a node's lock. The
+ * supervisor (cables) and the subnet management agent call this.
  */
 #include "fabric/fabric.h"
 
@@ -16,7 +16,7 @@ static bool may_train(const struct hw_port *p)
 	return p->phys_state == HW_PHYS_POLLING || p->phys_state == HW_PHYS_LINKUP;
 }
 
-/* Of the widths or speeds that both ends have: 2x is less than 4x, and has the higher bit. */
+/* The best width or speed that both ends have: 2x is less than 4x, although its bit is higher. */
 static uint32_t best_width(uint32_t common)
 {
 	static const uint8_t order[] = {8, 4, 2, 16, 1}; /* 12x, 8x, 4x, 2x, 1x */
@@ -51,7 +51,7 @@ static void store(struct seg *s, struct end *e)
 	atomic_store(&p->state, e->state);
 }
 
-/* A switch remembers that a link has come or gone. */
+/* Sets a switch's note that a link has come or gone. */
 static void tell(struct seg *s, const struct end *e)
 {
 	const struct fab_node *n = fab_node(s, hw_port(s, e->port)->node);
@@ -69,7 +69,7 @@ static void tell(struct seg *s, const struct end *e)
 	fab_port_changed(s, e->port, e->what);
 }
 
-/* Both ends, before anybody hears of one: who looks then finds no link that is half there. */
+/* Changes both ends before reporting either, so that an observer never finds a half-made link. */
 static void set(struct seg *s, struct end *a, struct end *b)
 {
 	store(s, a);
@@ -80,7 +80,7 @@ static void set(struct seg *s, struct end *a, struct end *b)
 		tell(s, b);
 }
 
-/* Both ends of a link that was up: who lost it goes to its default. */
+/* If the link was up, both ends lose it; the other end goes to its LinkDownDefaultState. */
 static void lose(struct seg *s, uint32_t port, uint32_t phys)
 {
 	struct hw_port *p = hw_port(s, port);

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the way of a multicast packet: along the switches' multicast forwarding tables, to all end
- * ports that they lead to. Called by the engine, also in a trap.
+ * Owns the path of a multicast packet: along the switches' multicast forwarding tables, to all end
+ * ports that they lead to. The engine calls it, also in a trap.
  */
 #include "fabric/path.h"
 #include "fabric/count.h"
 #include "fabric/fabric.h"
 #include "hw/port.h"
 
-/* Cables that a packet has still to cross: of a tree of any depth, a switch's ports for each level
- * at most. What does not fit is lost, as in a switch whose buffers are full. */
+/*
+ * Cables that a packet still has to cross: in a tree of any depth, at most one switch's ports per
+ * level. Surplus copies are lost, as in a switch whose buffers are full.
+ */
 #define ROOM 512
-/* Tables may hold loops, in which packets multiply. */
+/* Tables may contain loops, in which packets multiply. */
 #define MAX_STEPS 65536
 
 struct mcast {
@@ -19,7 +21,7 @@ struct mcast {
 	const struct fab_pkts *k;
 	bool count;
 	uint32_t n;
-	uint32_t in[ROOM]; /* where copies have arrived */
+	uint32_t in[ROOM]; /* the number of copies that have arrived */
 };
 
 static void cross(struct mcast *m, uint32_t out)
@@ -49,7 +51,7 @@ static bool in_table(const struct seg *s, uint32_t sw, uint32_t mlid)
 	return any;
 }
 
-/* Out of a switch, but for the port that it came by. */
+/* Sends copies out of a switch, except to the port where the packet arrived. */
 static void relay(struct mcast *m, const struct fab_node *n, uint32_t mlid, uint32_t came)
 {
 	for (uint32_t part = 0; part < 4; part++) {
@@ -58,14 +60,14 @@ static void relay(struct mcast *m, const struct fab_node *n, uint32_t mlid, uint
 		for (; mask; mask &= mask - 1) {
 			uint32_t num = part * 64 + (uint32_t)__builtin_ctzll(mask);
 
-			/* 0 is the switch itself: nobody there listens. */
+			/* 0 is the switch itself, which has no receiver. */
 			if (num && num <= n->nports && num != came)
 				cross(m, n->port0 + num);
 		}
 	}
 }
 
-/* A group that the table does not have: SwitchInfo:DefaultMulticastPrimaryPort and its like. */
+/* A group that is not in the table: SwitchInfo:DefaultMulticastPrimaryPort and NotPrimaryPort. */
 static void relay_default(struct mcast *m, const struct fab_node *n, uint32_t came)
 {
 	const struct fab_switch *sw = fab_switch(m->s, n->sw);

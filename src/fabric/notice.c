@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns notices (SEG_T_NOTICE): making them, repeating them at the pace that PortInfo's
- * SubnetTimeout allows, and forgetting them. No locks: `ready` is a notice's last store, and who
- * moves `due` forward sends it.
+ * Owns notices (SEG_T_NOTICE): creating them, repeating them at the pace that PortInfo's
+ * SubnetTimeout allows, and deleting them. No locks: `ready` is a notice's last store, and the
+ * thread that moves `due` forward sends it.
  */
 #include "fabric/notice.h"
 
@@ -24,7 +24,7 @@ static uint32_t own_port(const struct seg *s, uint32_t port)
 	return n->type == FAB_SWITCH ? n->port0 : port;
 }
 
-/* NULL: nobody is to be told. */
+/* NULL: there is no recipient. */
 static struct hw_port *issuer(const struct seg *s, uint32_t port, uint32_t *own)
 {
 	struct hw_port *p = hw_port(s, port);
@@ -44,8 +44,8 @@ static struct fab_notice *live(const struct seg *s, uint32_t i)
 }
 
 /*
- * What a program can make as often as it likes goes out once in SubnetTimeout, repressed or not
- * (IBA 13.4.9): else packets with a wrong key would be as many traps.
+ * Programs can cause these notices at any rate, so each goes out once per SubnetTimeout, repressed
+ * or not (IBA 13.4.9). Otherwise every packet with a wrong key would cause a MAD trap.
  */
 static bool is_paced(const struct fab_notice *n)
 {
@@ -54,7 +54,7 @@ static bool is_paced(const struct fab_notice *n)
 
 enum renewed { NEW, ANEW, LATER };
 
-/* The same one is open: it goes out anew, or when it is due. */
+/* The same notice is open: send it again now, or when it is due. */
 static enum renewed renew(struct seg *s, uint32_t own, const uint8_t *d)
 {
 	seg_for_each_live (s, SEG_T_NOTICE, i) {
@@ -89,7 +89,7 @@ static void post(struct seg *s, uint32_t own, uint8_t *d, uint32_t type, uint32_
 		return;
 	if (known == NEW) {
 		if (seg_alloc(s, SEG_T_NOTICE, SEG_OWNER_DEVICE, &i))
-			return; /* thousands are open: nobody listens */
+			return; /* thousands are open: no manager represses them */
 		n = seg_at(s, SEG_T_NOTICE, i);
 		n->port = own;
 		n->tid = atomic_fetch_add(&sub->notice_tid, 1) + 1;
@@ -207,7 +207,7 @@ void fab_notice_repress(struct seg *s, uint32_t port, const uint8_t *mad)
 
 		if (!n || n->port != own || n->tid != tid)
 			continue;
-		/* fab_notices_run() forgets it when it would be due. */
+		/* fab_notices_run() deletes it when it would be due. */
 		if (is_paced(n))
 			atomic_store(&n->tries, MAX_TRIES);
 		else if (atomic_compare_exchange_strong(&n->ready, &ready, 0))
@@ -240,7 +240,7 @@ uint64_t fab_notices_run(struct seg *s, fab_notice_send *send)
 		}
 		p = hw_port(s, n->port);
 		if (!p)
-			continue; /* repressed meanwhile, and the element is being made anew */
+			continue; /* repressed in the meantime, and the element is being reused */
 		then = now + ((uint64_t)TIMEOUT_UNIT_NS << (p->subnet_timeout & 31));
 		if (!p->sm_lid || atomic_load(&n->tries) >= MAX_TRIES) {
 			give_up(s, i, n);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the way of data packets through the subnet and this process's memory of ways that it has
- * found. Calls the segment only; called by the engine, also in a trap, and by fab_route().
+ * Owns the path of data packets through the subnet, and this process's cache of paths. Calls the
+ * segment only; the engine calls it, also in a trap, and so does fab_route().
  *
- * A remembered way holds for one value of fab_subnet.epoch, which goes up after every change of
- * what is looked at here: whoever has made a change and counted it up meets nobody any more who
- * goes the old way.
+ * A cached path is valid for one value of fab_subnet.epoch, which is incremented after every change
+ * of the data used here. Once it is incremented, no packet takes the old path any more.
  */
 #include "fabric/path.h"
 #include "fabric/count.h"
@@ -16,7 +15,7 @@
 #include "hw/port.h"
 #include "util/bits.h"
 
-/* More switches than any sound route has: tables may hold loops. */
+/* More switches than any correct route has: tables may contain loops. */
 #define MAX_CABLES 64
 
 /* PortInfo:PartitionEnforcement of a switch's port. */
@@ -50,7 +49,7 @@ static bool ends(struct walk *w, enum fab_lost lost, uint32_t to)
 	return false;
 }
 
-/* Where the packet is after cable c: true and the next port out, or the walk is over. */
+/* The packet's position after cable c: true and the next port out, or the walk ends. */
 static bool next_out(struct walk *w, uint32_t *out)
 {
 	const struct fab_node *n = fab_node(w->s, w->in->node);
@@ -74,7 +73,7 @@ static bool next_out(struct walk *w, uint32_t *out)
 	return ends(w, FAB_LOST_AWAY, SEG_NONE);
 }
 
-/* Over the cable at `out`. */
+/* Follows the cable at `out`. */
 static bool cross(struct walk *w, uint32_t out)
 {
 	const struct hw_port *p = hw_port(w->s, out);
@@ -91,7 +90,7 @@ static bool cross(struct walk *w, uint32_t out)
 	return true;
 }
 
-/* Calls `visit` for each cable that is met; false from it ends the walk. */
+/* Calls `visit` for each cable on the path; the walk ends when it returns false. */
 typedef bool visit_fn(const struct walk *w, void *arg);
 
 static void walk(struct walk *w, uint32_t from, visit_fn *visit, void *arg)
@@ -108,7 +107,7 @@ static void walk(struct walk *w, uint32_t from, visit_fn *visit, void *arg)
 		return;
 	}
 	if (fab_node(w->s, p->node)->type == FAB_SWITCH) {
-		/* Port 0 sends what its switch then relays. */
+		/* Port 0 sends packets that its switch then relays. */
 		w->in = p;
 		w->c.in = from;
 		if (!next_out(w, &out))
@@ -159,7 +158,7 @@ static void find(struct seg *s, uint32_t from, uint32_t dlid, struct fab_path *p
 
 /* ---- remembering */
 
-/* An entry: the key, then epoch and destination, then the rest and the cables. */
+/* A cache entry: the key, then epoch and destination, then the rest and the cables. */
 enum { W_KEY, W_TO, W_REST, W_CABLE };
 _Static_assert(W_CABLE + FAB_PATH_CABLES == SEG_PATH_WORDS, "a path fits its entry");
 
@@ -191,7 +190,7 @@ static bool recall(const struct seg_path *e, uint64_t key, uint32_t epoch, struc
 	p->enforce = (uint8_t)(rest >> 32);
 	p->more = 0;
 	if (p->n > FAB_PATH_CABLES)
-		return false; /* torn: somebody is writing */
+		return false; /* torn: another thread is writing it */
 	for (uint32_t i = 0; i < p->n; i++) {
 		uint64_t c = word(e, W_CABLE + i);
 
@@ -206,7 +205,7 @@ static void put_word(struct seg_path *e, uint32_t i, uint64_t v)
 	atomic_store_explicit(&e->word[i], v, memory_order_relaxed);
 }
 
-/* One thread at a time; another that comes meanwhile does without. */
+/* One thread writes at a time; another that comes then does not cache its path. */
 static void remember(struct seg_path *e, uint64_t key, uint32_t epoch, const struct fab_path *p)
 {
 	uint32_t seq = atomic_load_explicit(&e->seq, memory_order_relaxed);
@@ -228,7 +227,7 @@ void fab_path(struct seg *s, uint32_t from, uint32_t dlid, struct fab_path *p)
 {
 	uint64_t key = (uint64_t)from << 32 | dlid;
 	struct seg_path *e = entry_of(s, key);
-	/* Before anything else is looked at. */
+	/* Checked before everything else. */
 	uint32_t epoch = atomic_load_explicit(&fab_subnet(s)->epoch, memory_order_acquire);
 
 	if (recall(e, key, epoch, p))
@@ -278,7 +277,7 @@ static bool stop(const struct seg *s, struct passing *v, uint32_t port, enum hw_
 	return false;
 }
 
-/* Over one cable; false: it stopped them. */
+/* Sends them over one cable; false: it stopped them. */
 static bool pass(const struct seg *s, struct fab_cable c, struct passing *v)
 {
 	const struct hw_port *out = hw_port(s, c.out), *in;
@@ -349,7 +348,7 @@ void fab_path_count(struct seg *s, const struct fab_path *p, const struct fab_pk
 
 	if (p->lost == FAB_LOST_UNSENT)
 		return;
-	if (p->to == p->from) { /* inside the adapter: its port counts, no cable does */
+	if (p->to == p->from) { /* inside the adapter: only its port counts, no cable */
 		count_pkts(s, p->from, HW_CTR_XMIT_DATA, HW_CTR_XMIT_PKTS, HW_CTR_XMIT_MCAST, k);
 		count_pkts(s, p->from, HW_CTR_RCV_DATA, HW_CTR_RCV_PKTS, HW_CTR_RCV_MCAST, k);
 		return;

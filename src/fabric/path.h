@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The way of data packets: which ports they pass, what stops them there, and what they leave in the
+ * The path of data packets: the ports on it, the checks that drop packets, and their effect on the
  * ports' counters. For the engine, also in a trap.
  */
 #ifndef SOFTHCA_FABRIC_PATH_H
@@ -8,60 +8,60 @@
 
 #include "hw/fab.h"
 
-/* Longer ones are walked anew for each message: the same answers, only slower. */
+/* Longer paths are walked anew for each message, with the same result, only slower. */
 #define FAB_PATH_CABLES 12
 
-/* What becomes of packets at the last cable of a path that ends before its destination. */
+/* The fate of packets at the last cable of a path that ends before its destination. */
 enum fab_lost {
 	FAB_ARRIVES,
-	FAB_LOST_UNSENT,   /* the sending port itself is not ACTIVE: nothing happens at all */
+	FAB_LOST_UNSENT,   /* the sending port itself is not ACTIVE: no packet, no count */
 	FAB_LOST_INACTIVE, /* the last port cannot send: PortXmitDiscards */
-	FAB_LOST_AWAY,     /* the port behind the cable is not who it is for */
-	FAB_LOST_RELAY,    /* the last switch knows no way: PortRcvSwitchRelayErrors */
-	FAB_LOST_LOOPING,  /* ... or it is out of the port that they came by */
+	FAB_LOST_AWAY,     /* the port behind the cable does not have the destination LID */
+	FAB_LOST_RELAY,    /* the last switch has no route: PortRcvSwitchRelayErrors */
+	FAB_LOST_LOOPING,  /* ... or its route is the port where they arrived */
 };
 
 struct fab_path {
 	uint32_t to; /* SEG_T_PORT, SEG_NONE: lost */
 	uint32_t from, dlid;
-	uint16_t mtu;    /* octets: the least NeighborMTU on the way */
+	uint16_t mtu;    /* octets: the least NeighborMTU on the path */
 	uint8_t lost;    /* enum fab_lost */
 	uint8_t n;       /* cables in `cable` */
 	uint8_t more;    /* ... and more that are not */
-	uint8_t enforce; /* a port of it looks at P_Keys */
+	uint8_t enforce; /* a port of it checks P_Keys */
 	struct fab_cable {
 		uint32_t out, in; /* SEG_T_PORT; `in` SEG_NONE: not sent */
 	} cable[FAB_PATH_CABLES];
 };
 
-/* Packets of one message that go the same way. */
+/* Packets of one message that take the same path. */
 struct fab_pkts {
-	uint64_t words; /* octets of all / 4, as PortXmitData counts them */
+	uint64_t words; /* sum of their octets / 4, as PortXmitData counts them */
 	uint32_t n;
-	uint32_t payload; /* octets of the longest */
+	uint32_t payload; /* octets of the longest packet */
 	uint16_t pkey;
 	bool multicast;
 };
 
 /*
- * From port `from` to `dlid`, as things are now. Ports pass data that they send when they are
- * ACTIVE, and take what they receive from ARMED on (IBA 7.2.7).
+ * The path from port `from` to `dlid` at present. Ports send data when they are ACTIVE, and accept
+ * it from ARMED on (IBA 7.2.7).
  */
 void fab_path(struct seg *s, uint32_t from, uint32_t dlid, struct fab_path *p);
-/* Would they all arrive? */
+/* Would all of them arrive? */
 bool fab_path_passes(const struct seg *s, const struct fab_path *p, const struct fab_pkts *k);
-/* They have been sent: counted on each port as far as they came, and where they were lost. */
+/* Counts sent packets on each port that they reached, and their loss where they were lost. */
 void fab_path_count(struct seg *s, const struct fab_path *p, const struct fab_pkts *k);
 
 /*
- * Over the cable at port `out`: where they arrive, SEG_NONE when they do not. With `count` as they
- * pass, what became of them is counted.
+ * Sends them over the cable at port `out`: returns the port where they arrive, or SEG_NONE. With
+ * `count` it counts them, and their loss.
  */
 uint32_t fab_cable(struct seg *s, uint32_t out, const struct fab_pkts *k, bool count);
 
 /*
- * Multicast, along the switches' tables: `end` for each adapter's or router's port where it arrives
- * (the sender's own is none of them), twice where tables lead there twice.
+ * Multicast, along the switches' tables: calls `end` for each adapter's or router's port where the
+ * packet arrives (except the sender's own), twice where tables lead there twice.
  */
 typedef void fab_end(struct seg *s, uint32_t port, void *arg);
 void fab_mcast(struct seg *s, uint32_t from, uint32_t mlid, const struct fab_pkts *k, bool count,

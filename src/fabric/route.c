@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the way of a packet by LID: from a port, over cables and switches' forwarding tables, to the
- * port that has that LID. Calls the segment only; called by the engine, also in a trap.
+ * Owns the path of a packet by LID: from a port, over cables and switches' forwarding tables, to
+ * the port that has that LID. Calls the segment only; the engine calls it, also in a trap.
  */
 #include "fabric/fabric.h"
 #include "hw/hca.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* More switches than any sound route has: tables may hold loops. */
+/* More switches than any correct route has: tables may contain loops. */
 #define MAX_HOPS 64
 
 bool fab_port_has_lid(const struct hw_port *p, uint32_t lid)
@@ -19,7 +19,7 @@ bool fab_port_has_lid(const struct hw_port *p, uint32_t lid)
 	return base && lid >= base && lid - base < 1u << p->lmc;
 }
 
-/* A port passes packets on from this state on. */
+/* A port forwards packets from this state on. */
 static bool passes(const struct hw_port *p, uint32_t state)
 {
 	return atomic_load_explicit(&p->state, memory_order_relaxed) >= state;
@@ -62,7 +62,7 @@ uint32_t fab_walk(struct seg *s, uint32_t from, uint32_t dlid, uint32_t state, f
 			if (!passes(hw_port(s, out), state))
 				return SEG_NONE;
 		} else if (at != from) {
-			/* An adapter: it is for this port, or for nobody. */
+			/* An adapter: the packet is for this port, or is lost. */
 			return fab_port_has_lid(hw_port(s, at), dlid) ? at : SEG_NONE;
 		}
 		at = fab_peer(s, out);
@@ -80,7 +80,7 @@ bool fab_port_has_gid(const struct hw_port *p, const uint8_t gid[16])
 	static const uint8_t zero[16];
 
 	if (!memcmp(gid, zero, sizeof(zero)))
-		return false; /* an empty table entry is nobody's GID */
+		return false; /* an empty table entry is no port's GID */
 	for (unsigned int g = 0; g < HW_GIDS; g++)
 		if (!memcmp(p->gid[g], gid, 16))
 			return true;

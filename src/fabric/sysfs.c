@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the sysfs tree of a host below `<dir>/host/<name>`: what drivers/infiniband/core/sysfs.c,
- * uverbs_main.c, user_mad.c and mlx5's main.c show of a real card, in their formats. Reads the
- * segment. Rendered by the supervisor at start, kept true by whoever changes a port.
+ * Owns the sysfs tree of a host below `<dir>/host/<name>`: the files that
+ * drivers/infiniband/core/sysfs.c, uverbs_main.c, user_mad.c and mlx5's main.c show for a real
+ * card, in their formats. Reads the segment. The supervisor renders it when the host is first used;
+ * each process that changes a port updates it.
  *
- * Start-up pays for every file, so tables are no longer than a port's real ones here (HW_GIDS,
- * HW_PKEYS), and what nobody asks of a PCI device is not there.
+ * Every file costs start-up time, so tables are no longer than a port's own (HW_GIDS, HW_PKEYS),
+ * and PCI attributes that no program reads are missing.
  */
 #include "fabric/fabric.h"
 
@@ -23,7 +24,7 @@
 
 #define PCI_ROOT "sys/devices/pci5a17:00"
 
-/* What is being shown, and where. */
+/* What is being rendered, and where. */
 struct view {
 	struct seg *s;
 	const struct hw_host *host;
@@ -167,7 +168,7 @@ static int show_gid(const uint8_t *g, char *out, size_t size)
 
 /*
  * Where the kernel's read gives EINVAL (type of an empty entry, network device of an InfiniBand
- * GID) ours gives end of file: what readers of these files treat alike.
+ * GID) ours gives end of file; readers of these files treat both alike.
  */
 static int show_gid_type(const uint8_t *g, char *out, size_t size)
 {
@@ -211,7 +212,9 @@ static int render_pkeys(struct tree *t, int dir, const struct hw_port *p)
 	return r;
 }
 
-/* mlx5's hw_counters, as far as this firmware's capabilities go: the port's set of Q counters. */
+/*
+ * mlx5's hw_counters, as far as this firmware's capabilities allow: the port's set of Q counters.
+ */
 static const struct {
 	const char *name;
 	enum hw_qc what;
@@ -245,7 +248,7 @@ static int render_counters(struct tree *t, int dir, const struct fab_counters *v
 
 static int render_port(struct tree *t, int ports, const struct hw_port *p)
 {
-	const struct fab_counters zero = {0}; /* a fabric is rendered before it has traffic */
+	const struct fab_counters zero = {0}; /* a fabric is rendered before it carries traffic */
 	char name[16], text[128];
 	_cleanup_close_ int dir = -1;
 	int r = 0;
@@ -370,7 +373,7 @@ static int render_chardev(const struct view *v, int pci, int class, const struct
 	TREE_STEP(r, tree_symlink(dir, "subsystem", "../../../../../class/%s", c->class));
 	TREE_STEP(r, tree_symlink(class, name, "../../devices/pci5a17:00/%s/%s/%s", v->bdf,
 				  c->class, name));
-	/* A file of its own: its inode number stands for the device. */
+	/* A separate file: its inode number identifies the device. */
 	TREE_STEP(r, tree_write(NULL, v->dev, name, 0666, "", 0));
 	return r;
 }
@@ -441,7 +444,7 @@ int fab_sysfs_render(struct seg *s, uint32_t host, const char *root,
 	TREE_STEP(r, open_folder(v.root, "dev/infiniband", &v.dev));
 	TREE_STEP(r, tree_put(&t, v.verbs, "abi_version", "6\n"));
 	TREE_STEP(r, tree_put(&t, v.mad, "abi_version", "5\n"));
-	/* tmpfs lists the newest entry first: mlx5_0 shall be what a program finds first. */
+	/* tmpfs lists the newest entry first; programs should find mlx5_0 first. */
 	for (uint32_t i = v.host->nhcas; i-- > 0;) {
 		v.hca = hw_hca(s, v.host->hca[i]);
 		snprintf(v.ibdev, sizeof(v.ibdev), "mlx5_%u", v.hca->dev_index & 0xff);

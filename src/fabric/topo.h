@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A subnet as plain data: what a topology file or a generator says, before it is a segment. Made by
- * src/topo in ordinary memory, read by fab_create(); no behaviour here.
+ * A subnet as plain data: the content of a topology file or the result of a generator, before it
+ * becomes a segment. src/topo makes it in ordinary memory, fab_create() reads it; no behaviour
+ * here.
  */
 #ifndef SOFTHCA_FABRIC_TOPO_H
 #define SOFTHCA_FABRIC_TOPO_H
@@ -15,12 +16,15 @@
 /* As NodeInfo:NodeType. */
 enum topo_type { TOPO_CA = 1, TOPO_SWITCH = 2, TOPO_ROUTER = 3 };
 
-/* What is 0 is chosen by fab_create(): GUIDs from the node's number, the rest from the device. */
+/*
+ * Fields that are 0 are chosen by fab_create(): GUIDs from the node's number, the rest from the
+ * device.
+ */
 struct topo_port {
 	uint64_t guid;                 /* CA and router ports, and port 0 of a switch */
-	uint32_t lid, lmc;             /* wanted by the file; the built-in SM keeps them */
+	uint32_t lid, lmc;             /* requested by the file; the built-in SM keeps it */
 	uint32_t peer_node, peer_port; /* the other end; TOPO_NONE: no cable */
-	uint32_t width, speed;         /* of the link, codes of hw_port; both ends say the same */
+	uint32_t width, speed;         /* of the link, codes of hw_port; equal at both ends */
 };
 
 struct topo_node {
@@ -31,14 +35,14 @@ struct topo_node {
 	uint32_t enhanced_port0;  /* switches */
 	uint32_t host;            /* CAs: index in topo.host */
 	char desc[TOPO_DESC + 1]; /* NodeDescription; a CA's first word names its host */
-	char id[65];              /* as its file calls it ("S-0002c9...", ibsim's name) */
+	char id[65];              /* its name in the file ("S-0002c9...", ibsim's name) */
 	struct topo_port *port;   /* [0, nports] */
 };
 
 struct topo {
 	uint32_t nnodes, nhosts;
 	struct topo_node *node;
-	/* Hosts in the order in which they are first met: names for `run --host`. */
+	/* Hosts in the order of their first mention: names for `run --host`. */
 	char (*host)[32];
 };
 

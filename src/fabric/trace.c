@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Names of ports for people, and lines of the trace about them. */
+/* Names of ports for messages, and trace lines about ports. */
 #include "fabric/fabric.h"
 
 #include <string.h>

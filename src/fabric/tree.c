@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns how files of a rendered tree are made. Called by sysfs.c. */
+/* Owns the creation of files in a rendered tree. sysfs.c calls it. */
 #include "fabric/tree.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ void tree_finish(struct tree *t)
 	t->n = 0;
 }
 
-/* A new file; its descriptor. */
+/* Creates a new file; returns its descriptor. */
 static int make(int dir, const char *name, mode_t mode, const char *text, size_t len)
 {
 	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
@@ -39,7 +39,10 @@ static int make(int dir, const char *name, mode_t mode, const char *text, size_t
 	return fd;
 }
 
-/* Another name for a file of the pool with this text. 0; -ENOENT none, or no links here. */
+/*
+ * Makes another name for a file of the pool with this text. 0; -ENOENT: no such file, or no hard
+ * links here.
+ */
 static int link_pooled(struct tree *t, int dir, const char *name, mode_t mode, const char *text,
 		       size_t len)
 {
@@ -144,7 +147,7 @@ int tree_replace(int tmp, int dir, const char *name, const char *text, size_t le
 	fd = make(tmp, own, 0444, text, len);
 	if (fd < 0)
 		return fd;
-	/* The umask here is some program's. */
+	/* The umask here belongs to some program. */
 	r = fchmod(fd, 0444) < 0 || renameat(tmp, own, dir, name) < 0 ? -errno : 0;
 	close(fd);
 	if (r)

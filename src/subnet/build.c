@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns making a subnet in an empty segment: from a description (topo.h), or a plain one of hosts
- * behind as few switches as hold them. Everything comes up as hardware does: cables are in, ports
- * are in INIT without LIDs; a subnet manager does the rest. Called by the supervisor and by tests.
+ * Owns making a subnet in an empty segment, from a description (topo.h), or a plain one: hosts
+ * behind the smallest number of switches that suffices. It starts in the state of hardware at
+ * power-on: cables are plugged, ports are in INIT without LIDs; a subnet manager does the rest. The
+ * supervisor and tests call it.
  */
 #include "fabric/fabric.h"
 
@@ -17,10 +18,10 @@
 
 /*
  * EUI-64 GUIDs: a locally administered prefix (bit 1 of the first octet is set, so that no vendor's
- * can be met), then host, device and port. The same options give the same GUIDs in every fabric.
+ * GUID is equal), then host, device and port. The same options give the same GUIDs in every fabric.
  */
 #define GUID_PREFIX UINT64_C(0x5a17ca0300000000)
-#define GUID_SWITCH UINT64_C(0x0000000080000000) /* in the place of the host's number */
+#define GUID_SWITCH UINT64_C(0x0000000080000000) /* instead of the host's number */
 
 #define VENDOR_ID 0x0002c9
 #define SWITCH_DEVICE_ID 0xd2f0 /* Quantum */
@@ -55,7 +56,10 @@ static void port_fill(struct hw_port *p, const struct topo_port *t, const struct
 	p->lid = t->lid;
 	p->lmc = t->lmc;
 	p->width_sup = p->width_en = (uint8_t)(p->width == 2 ? 3 : p->width | 1);
-	/* XDR has no place in PortInfo. FDR10 is the maker's own: of ports that have no better. */
+	/*
+	 * PortInfo has no code for XDR. FDR10 is a vendor extension: set for ports without a better
+	 * speed.
+	 */
 	p->speed = p->speed > HW_SPEED_NDR ? HW_SPEED_NDR : p->speed;
 	p->speed_sup = p->speed_en = (uint8_t)(p->speed | (p->speed - 1));
 	if (p->speed != HW_SPEED_FDR10)
@@ -72,7 +76,7 @@ static void port_guid(struct hw_port *p, uint64_t guid)
 	be64_store(p->gid[0] + 8, guid);
 }
 
-/* The elements of a node's ports, in one row. */
+/* The table elements of a node's ports, in one row. */
 static int ports_create(struct seg *s, uint32_t node_idx, const struct topo_node *t,
 			const struct fab_options *o, uint32_t *next)
 {
@@ -113,7 +117,7 @@ static int switch_create(struct seg *s, uint32_t node_idx, const struct topo_nod
 	p->cap_mask = PORT0_CAP_MASK;
 	for (uint32_t i = 0; i <= t->nports; i++)
 		p[i].op_vls = p[i].vl_cap = VL_CAP_SWITCH;
-	/* The port to the switch itself has no cable; a base one has no states either. */
+	/* The port to the switch itself has no cable; a base port 0 has no states either. */
 	p->state = t->enhanced_port0 ? HW_PORT_INIT : HW_PORT_ACTIVE;
 	p->phys_state = HW_PHYS_LINKUP;
 	port_guid(p, t->port[0].guid ? t->port[0].guid : n->guid);
@@ -162,7 +166,7 @@ static int hca_create(struct seg *s, uint32_t node_idx, const struct topo_node *
 	return 0;
 }
 
-/* An end node whose ports lead out of the subnet; nothing runs on it. */
+/* An end node whose ports lead out of the subnet; no program runs on it. */
 static void router_create(struct seg *s, uint32_t node_idx, const struct topo_node *t)
 {
 	struct fab_node *n = seg_at(s, SEG_T_NODE, node_idx);
@@ -207,7 +211,7 @@ static int node_create(struct seg *s, const struct topo_node *t, const uint32_t 
 	return r;
 }
 
-/* Nodes are made in the description's order: element i + 1 is its node i. */
+/* Nodes are made in the description's order: element i + 1 is the description's node i. */
 static void plug_all(struct seg *s, const struct topo *t)
 {
 	for (uint32_t i = 0; i < t->nnodes; i++) {
@@ -220,7 +224,7 @@ static void plug_all(struct seg *s, const struct topo *t)
 			if (p->peer_node == TOPO_NONE)
 				continue;
 			to = seg_at(s, SEG_T_NODE, p->peer_node + 1);
-			/* Each cable is met twice. */
+			/* The loop sees each cable twice. */
 			if (p->peer_node > i || (p->peer_node == i && p->peer_port > num))
 				fab_plug(s, n->port0 + num, to->port0 + p->peer_port);
 		}
@@ -309,7 +313,7 @@ static void add_hosts(struct plain *b, const struct fab_options *o)
 			struct topo_node *ca = add_node(b, TOPO_CA, o->ports);
 
 			ca->host = h;
-			/* As rdma-ndd names nodes: "<host> <device>". */
+			/* The name that rdma-ndd would give: "<host> <device>". */
 			snprintf(ca->desc, sizeof(ca->desc), "h%u mlx5_%u", h + 1, d);
 		}
 	}

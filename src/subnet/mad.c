@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns which MADs an adapter takes for itself and the headers of its answers; the attributes are
+ * Decides which MADs an adapter consumes, and owns the headers of its answers; the attributes are
  * the rows of sma.c and pma.c.
  */
 #include "subnet/sma.h"
@@ -21,8 +21,9 @@ static const struct fab_mad_row *find(const struct fab_mad_row *r, uint64_t attr
 }
 
 /*
- * The holder is stopped. Its Set goes on when it does, as if it had come later: each of its stores
- * is a complete value, but it does not give back a lock that is somebody else's (`inherited`).
+ * The holder is stopped. When it continues, its Set completes as if it had come later: each of its
+ * stores is a complete value, and it does not release a lock that has passed to another process
+ * (`inherited`).
  */
 static bool take_over(struct seg *s, struct seg_lock *l)
 {
@@ -37,7 +38,7 @@ static uint16_t set(const struct fab_mad_call *c, uint16_t (*fn)(const struct fa
 	struct fab_node *n = fab_node(c->s, hw_port(c->s, c->port)->node);
 	uint16_t status, turn;
 
-	/* Whoever held it and died has left complete values. */
+	/* A holder that died has left complete values. */
 	if (seg_lock_if_runs(c->s, &n->lock) < 0 && !take_over(c->s, &n->lock))
 		return MAD_STATUS_BUSY;
 	turn = n->lock.inherited;
@@ -76,13 +77,14 @@ uint16_t fab_sma_get(struct seg *s, uint32_t port, uint16_t attr_id, uint32_t at
 	return row && row->get ? row->get(&c) : MAD_STATUS_BAD_ATTR;
 }
 
-/* What the driver gives to the adapter, and what not: mlx5_ib_process_mad(). */
+/* Which MADs the driver passes to the adapter: mlx5_ib_process_mad(). */
 enum fab_mad_result fab_mad(struct seg *s, uint32_t port, uint16_t slid, const uint8_t *in,
 			    uint8_t *out)
 {
 	uint64_t class = LAYOUT_GET(mad_hdr, in, mgmt_class);
 	uint64_t method = LAYOUT_GET(mad_hdr, in, method);
-	const struct fab_mad_row *rows = NULL; /* none: it knows no attribute of the class */
+	/* none: the adapter knows no attribute of the class */
+	const struct fab_mad_row *rows = NULL;
 	uint16_t status = MAD_STATUS_BAD_ATTR;
 
 	if (!(method & MAD_METHOD_RESP) &&

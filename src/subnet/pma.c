@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the performance management agent of a port (IBA chapter 16): ClassPortInfo, PortCounters and
- * PortCountersExtended of adapters and of switches, whose agent is behind port 0. What is counted
- * is in the ports' counters (count.h); what was set is a base that is taken off when they are read.
+ * PortCountersExtended of adapters and of switches, whose agent is behind port 0. The counts are in
+ * the ports' counters (count.h); Set() stores a base that is subtracted when they are read.
  */
 #include "subnet/mad.h"
 #include "fabric/count.h"
@@ -14,7 +14,9 @@
 #include "util/bits.h"
 #include "util/cleanup.h"
 
-/* One counter: its field in an attribute, and its bit of CounterSelect, behind it CounterSelect2's.
+/*
+ * One counter: its field in an attribute, and its bit of CounterSelect, followed by
+ * CounterSelect2's.
  */
 struct row {
 	enum hw_ctr ctr;
@@ -93,7 +95,10 @@ static const struct row discard_rows[] = {
 	ROW(port_xmit_discard_details, sw_hoq_lifetime_discards, HOQ_LIFETIME, 3),
 };
 
-/* An attribute with counters. Each is set by itself: `base` is where in struct fab_ctr_base. */
+/*
+ * An attribute with counters. Each attribute is set separately: `base` is its place in struct
+ * fab_ctr_base.
+ */
 struct kind {
 	const struct row *rows;
 	uint32_t n, bytes, base;
@@ -122,8 +127,8 @@ static uint16_t get_class_port_info(const struct fab_mad_call *c)
 }
 
 /*
- * Ports [*first, *last] by PortSelect, a byte at the same place in both attributes. 0 is the port
- * that was asked, as mlx5's process_pma_cmd() answers it, and of a switch the port of that number.
+ * Ports [*first, *last] for PortSelect, a byte at the same place in both attributes. 0 means the
+ * port that received the request, as in mlx5's process_pma_cmd(); on a switch it means port 0.
  */
 static bool selected(const struct fab_mad_call *c, uint32_t *first, uint32_t *last)
 {
@@ -139,7 +144,7 @@ static bool selected(const struct fab_mad_call *c, uint32_t *first, uint32_t *la
 	return *first != SEG_NONE;
 }
 
-/* Errors are the same counters in both attributes; data has two of each. */
+/* Both attributes have the same error counters; each has its own data counters. */
 static _Atomic uint64_t *base_of(const struct seg *s, const struct kind *k, uint32_t port,
 				 const struct row *r)
 {
@@ -160,7 +165,7 @@ static uint64_t raw(const struct seg *s, uint32_t port, enum hw_ctr ctr)
 	return fab_counted(s, port, ctr);
 }
 
-/* The sum of some ports'. Narrow ones stop at their highest value, wide ones wrap. */
+/* The sum over some ports. Narrow counters stop at their highest value, wide ones wrap. */
 static uint64_t value(const struct seg *s, const struct kind *k, const struct row *r,
 		      uint32_t first, uint32_t last)
 {
@@ -187,7 +192,7 @@ static uint16_t get(const struct fab_mad_call *c, const struct kind *k)
 	return MAD_STATUS_OK;
 }
 
-/* Those whose bits are selected become what the attribute says. */
+/* Sets the counters whose bits are selected to the attribute's values. */
 static uint16_t set(const struct fab_mad_call *c, const struct kind *k)
 {
 	uint64_t select = LAYOUT_GET(port_counters, c->data, counter_select);
@@ -207,7 +212,7 @@ static uint16_t set(const struct fab_mad_call *c, const struct kind *k)
 			_Atomic uint64_t *base = base_of(c->s, k, port, r);
 			uint64_t to = raw(c->s, port, r->ctr) - v;
 
-			/* Pages that nobody writes cost nothing. */
+			/* A page of zeroes that is only read costs no memory. */
 			if (atomic_load_explicit(base, memory_order_relaxed) != to)
 				atomic_store_explicit(base, to, memory_order_relaxed);
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the subnet administration's dispatch: which MADs it takes, what is wrong with them, and the
- * frame of its answers. Records are the rows of sa_node.c, sa_path.c, sa_group.c and sa_kept.c.
+ * Owns the subnet administration's dispatch: it chooses its MADs, checks them, and builds the frame
+ * of the answers. SA records are the rows of sa_node.c, sa_path.c, sa_group.c and sa_kept.c.
  */
 #include "subnet/sa.h"
 
@@ -113,7 +113,7 @@ static void frame(struct sa_call *c, struct fab_sa_answer *a)
 		a->len = c->len;
 		return;
 	}
-	if (c->status) /* as it was asked */
+	if (c->status) /* as in the request */
 		memcpy(a->mad + SA_DATA, c->want, SA_DATA_SIZE);
 	else if (c->count)
 		memcpy(a->mad + SA_DATA, c->data, c->size);
@@ -139,7 +139,7 @@ enum fab_mad_result fab_sa(struct seg *s, uint32_t port, uint32_t from, const ui
 	memset(a, 0, sizeof(*a));
 	if (!is_request(c.method))
 		return c.method & MAD_METHOD_RESP ? FAB_MAD_PASS : FAB_MAD_CONSUMED;
-	/* C15-0.1.5: a wrong key is not answered. */
+	/* C15-0.1.5: a request with a wrong key gets no answer. */
 	if (key && key != FAB_SA_KEY)
 		return FAB_MAD_CONSUMED;
 	c.trusted = key != 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The subnet administration of the built-in subnet manager (IBA chapter 15). It answers in the
- * asker's thread, from the segment. Statuses are those of IBA 15.2.1.1, used as OpenSM does.
+ * The subnet administration of the built-in subnet manager (IBA chapter 15). It answers from the
+ * segment, in the requester's thread. Statuses are those of IBA 15.2.1.1, with OpenSM's usage.
  */
 #ifndef SOFTHCA_SUBNET_SA_H
 #define SOFTHCA_SUBNET_SA_H
@@ -12,20 +12,20 @@
 
 struct hw_port;
 
-#define FAB_SA_KEY 1 /* SM_Key of trusted requests: OpenSM's, and what saquery sends */
+#define FAB_SA_KEY 1 /* SM_Key of trusted requests: OpenSM's default, which saquery sends */
 
 /* ---- for src/umad */
 
 struct fab_sa_answer {
-	uint8_t mad[MAD_SIZE]; /* the answer; of a long one the header */
+	uint8_t mad[MAD_SIZE]; /* the answer; for a long one its header */
 	bool rmpp;             /* `data` goes behind the header, as an RMPP message */
 	uint8_t *data;
 	uint32_t len;
 };
 
 /*
- * A MAD of class SA from the port `from` has come to `port`. PASS: the built-in SM is not there.
- * REPLY: the answer is to be sent, and then fab_sa_free()d.
+ * A MAD of class SA has arrived at `port` from the port `from`. PASS: the built-in SM is not there.
+ * REPLY: send the answer, then fab_sa_free() it.
  */
 enum fab_mad_result fab_sa(struct seg *s, uint32_t port, uint32_t from, const uint8_t *in,
 			   struct fab_sa_answer *a);
@@ -37,19 +37,19 @@ struct sa_call {
 	struct seg *s;
 	uint32_t port, from;
 	const uint8_t *in;
-	const uint8_t *want; /* the record in the request */
+	const uint8_t *want; /* the SA record in the request */
 	uint64_t mask;       /* ComponentMask */
 	uint32_t method, attr_mod;
-	bool trusted; /* it knows the SM_Key */
+	bool trusted; /* the requester knows the SM_Key */
 	const struct sa_record *rec;
-	uint32_t size; /* bytes of a record with what fills it up to 8 */
+	uint32_t size; /* bytes of an SA record with padding to a multiple of 8 */
 	/* the answer */
 	uint16_t status;
 	uint8_t *data;
 	uint32_t len, room, count;
 };
 
-/* An attribute. `get` gives all records that may match to sa_emit(); `set` and `del` one. */
+/* An attribute. `get` gives all candidate SA records to sa_emit(); `set` and `del` one. */
 struct sa_row {
 	uint16_t attr_id;
 	uint16_t size;
@@ -58,34 +58,38 @@ struct sa_row {
 	void (*del)(struct sa_call *c);
 };
 
-/* A record into the answer, if it is what was asked for. `own`: these components are. */
+/*
+ * Adds an SA record to the answer if it matches the request. `own`: components that the caller has
+ * matched already.
+ */
 void sa_emit(struct sa_call *c, uint64_t own, const void *record);
-/* Is component number `bit` given? */
+/* Does the request give component number `bit`? */
 static inline bool sa_has(const struct sa_call *c, unsigned int bit)
 {
 	return c->mask >> bit & 1;
 }
-/* No more records are wanted: an error, or more than the one of a Get. */
+/* No more SA records are needed: an error, or more than the one of a Get. */
 static inline bool sa_done(const struct sa_call *c)
 {
 	return c->status || (c->method == MAD_METHOD_GET && c->count > 1);
 }
 /* Component numbers. */
-#define SA_RID_LID 0 /* of most records of nodes */
+#define SA_RID_LID 0 /* of most SA records of nodes */
 
-/* IBA's codes of rates: Gb/s times 10 of one, and the one of a port's link. 0: no such rate. */
+/* IBA's codes of rates: Gb/s times 10 of a code, and the code of a port's link. 0: no such rate. */
 uint32_t sa_rate_value(uint32_t rate);
 uint32_t sa_port_rate(const struct hw_port *p);
 /*
- * Does `have` satisfy a selector with a value (enum sa_selector)? By value(), which may be NULL.
+ * Does `have` satisfy a selector with a value (enum sa_selector)? Compared by value(), which may be
+ * NULL.
  */
 bool sa_selected(uint32_t selector, uint32_t want, uint32_t have, uint32_t (*value)(uint32_t));
-/* Do they have a partition in common, at least one as a full member? Its P_Key, or 0. */
+/* Do both have a common partition, at least one as a full member? Returns its P_Key, or 0. */
 uint16_t sa_shared_pkey(const struct hw_port *a, const struct hw_port *b);
-/* The partition is in its table. */
+/* Is the partition in its table? */
 bool sa_port_has_pkey(const struct hw_port *p, uint16_t pkey);
 
-/* Under the subnet's lock, whose holder has died: drop what it was making. */
+/* Under the subnet's lock, whose holder has died: drop the holder's unfinished record. */
 void sa_groups_repair(struct seg *s);
 void sa_kept_repair(struct seg *s);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the SA's multicast groups: joining, leaving and asking for MCMemberRecords (IBA 15.2.5.17;
- * what IBA leaves open is as in OpenSM's osm_sa_mcmember_record.c). The forwarding tables follow in
- * the asker's thread. Called by sa.c; takes fab_subnet.lock.
+ * Owns the SA's multicast groups: joining, leaving and queries of MCMemberRecords (IBA 15.2.5.17;
+ * where IBA leaves a choice, OpenSM's osm_sa_mcmember_record.c decides). The requester's thread
+ * also updates the forwarding tables. sa.c calls this; it takes fab_subnet.lock.
  */
 #include "subnet/sa.h"
 #include "hw/port.h"
@@ -110,7 +110,7 @@ static void put(const struct fab_mcgrp *g, uint32_t idx, const struct fab_mcmem 
 
 /* ---- what must fit */
 
-/* MTU, rate and life time as they are given. */
+/* MTU, rate and life time as the request gives them. */
 static bool values_are(const struct sa_call *c)
 {
 	if (sa_has(c, MC_RATE_SEL) && sa_has(c, MC_RATE) && !sa_rate_value(WANT(c, rate)))
@@ -139,7 +139,7 @@ static bool fits(const struct sa_call *c, const struct fab_mcgrp *g)
 	       sa_selected(WANT(c, rate_selector), WANT(c, rate), g->rate, sa_rate_value);
 }
 
-/* o15-0.1.5; IPoIB's signatures are free. */
+/* o15-0.1.5; IPoIB's signatures are allowed. */
 static bool mgid_is_valid(const uint8_t *mgid)
 {
 	uint32_t signature = be16_load(mgid + 2);
@@ -151,7 +151,7 @@ static bool mgid_is_valid(const uint8_t *mgid)
 	return !(mgid[1] & 0xe0) && !(signature == 0xa01b && (mgid[1] & 0xf) == SCOPE_LINK_LOCAL);
 }
 
-/* The largest that a port can do and a selector allows; 0: there is none. */
+/* The largest value that the port supports and the selector allows; 0: none. */
 static uint32_t choose_mtu(const struct sa_call *c, const struct hw_port *p)
 {
 	uint32_t want = WANT(c, mtu), sel = WANT(c, mtu_selector);
@@ -205,7 +205,7 @@ static void make_mgid(struct seg *s, struct fab_mcgrp *g)
 	} while (group_by_mgid(s, g->mgid, &idx));
 }
 
-/* A group as the request describes it, not in the table yet. 0 or a status. */
+/* Makes a group as the request describes it, not in the table yet. 0 or a status. */
 static uint16_t describe(const struct sa_call *c, const struct hw_port *p, struct fab_mcgrp *g)
 {
 	static const uint8_t none[16];
@@ -246,7 +246,7 @@ static bool port_can(const struct fab_mcgrp *g, const struct hw_port *p)
 	       sa_port_has_pkey(p, (uint16_t)g->pkey);
 }
 
-/* o15-0.2.1: a member is changed by itself, or by its partition when it was joined by others. */
+/* o15-0.2.1: a member may be changed by itself, or by its partition if another port joined it. */
 static bool may_change(const struct sa_call *c, const struct fab_mcgrp *g,
 		       const struct fab_mcmem *m)
 {
@@ -254,7 +254,7 @@ static bool may_change(const struct sa_call *c, const struct fab_mcgrp *g,
 			: m->port == c->from;
 }
 
-/* Takes the first free MLID, or the one asked for. 0: there is none. */
+/* Takes the first free MLID, or the requested one. 0: none is free. */
 static uint32_t enter(struct sa_call *c, const struct fab_mcgrp *g)
 {
 	struct fab_subnet *sub = fab_subnet(c->s);
@@ -279,7 +279,7 @@ static uint32_t enter(struct sa_call *c, const struct fab_mcgrp *g)
 	return i;
 }
 
-/* A group is there as long as it has a full member (o15-0.1.15). */
+/* A group exists as long as it has a full member (o15-0.1.15). */
 static void drop_group(struct seg *s, uint32_t group, struct fab_mcgrp *g)
 {
 	seg_for_each_live (s, SEG_T_MCMEM, i) {
@@ -348,7 +348,7 @@ static uint16_t join(struct sa_call *c, uint8_t *r)
 	status = add(c, group, g, port, m);
 	m = member(c->s, group, g, port_gid_of(c), &mi);
 	put(g, group, m, r);
-	/* No room for its first member. */
+	/* No room for the group's first member. */
 	if (!m) {
 		drop_group(c->s, group, g);
 		fab_mcast_update(c->s, group);
@@ -359,8 +359,8 @@ static uint16_t join(struct sa_call *c, uint8_t *r)
 /* ---- leaving */
 
 /*
- * Somebody has died with the lock: what he was making has no full member, or belongs to nothing.
- * The tables are made again.
+ * A holder of the lock has died. Its unfinished group has no full member, its unfinished member no
+ * group. The tables are rebuilt.
  */
 void sa_groups_repair(struct seg *s)
 {
@@ -397,7 +397,9 @@ static uint16_t leave(struct sa_call *c, uint8_t *r)
 
 /* ---- requests */
 
-/* With the subnet's prefix, which a manager before may have set, or the one that is always right.
+/*
+ * Uses the subnet's prefix, which a former manager may have set, or the default prefix, which is
+ * always valid.
  */
 static bool is_of_subnet(const struct sa_call *c, const uint8_t *gid)
 {
@@ -443,7 +445,7 @@ static bool member_fits(const struct sa_call *c, const struct fab_mcmem *m)
 	       (!sa_has(c, MC_PROXY) || m->proxy == WANT(c, proxy_join));
 }
 
-/* Who does not know the SM_Key is told of groups, not of members. */
+/* A requester that does not know the SM_Key gets groups, not members. */
 static void group_records(struct sa_call *c, uint32_t idx, const struct fab_mcgrp *g)
 {
 	uint8_t r[LAYOUT_SZ(mc_member_record)];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns what clients leave with the SA: ServiceRecords with their leases, and subscriptions
- * (InformInfo). Nobody is reported to: there are no traps that a subscriber would wait for on a
- * subnet whose manager sees every change itself. Called by sa.c; takes fab_subnet.lock.
+ * Owns SA records that clients store: ServiceRecords with their leases, and subscriptions
+ * (InformInfo). No reports are sent: the manager of this subnet sees every change itself, so no MAD
+ * traps arrive that it would forward. sa.c calls this; it takes fab_subnet.lock.
  */
 #include "subnet/sa.h"
 
@@ -16,7 +16,7 @@ enum { SR_ID, SR_GID, SR_PKEY, SR_LEASE = 4, SR_KEY };
 #define SR_OWN (UINT64_C(1) << SR_PKEY | UINT64_C(1) << SR_LEASE)
 #define FOR_EVER UINT32_MAX
 
-/* InformInfo:TrapNumber of security traps, which are for the trusted. */
+/* InformInfo:TrapNumber of security traps, which only trusted requesters may get. */
 #define TRAP_SECURITY_FIRST 256
 #define TRAP_SECURITY_LAST 259
 
@@ -49,7 +49,7 @@ static void unlock(struct sa_call *c)
 	fab_subnet_unlock(c->s);
 }
 
-/* Until finish() it is a record of nothing, whatever it was before. */
+/* Until finish() the element counts as empty, whatever it was before. */
 static struct fab_sarec *begin(struct sa_call *c, struct fab_sarec *r)
 {
 	uint32_t i;
@@ -81,7 +81,7 @@ void sa_kept_repair(struct seg *s)
 
 /* ---- ServiceRecord */
 
-/* Its identity: ServiceID, GID, P_Key. */
+/* The identity of a record: ServiceID, GID, P_Key. */
 static struct fab_sarec *service(struct sa_call *c, uint32_t *idx)
 {
 	uint64_t pkey = LAYOUT_GET(service_record, c->want, pkey);
@@ -103,7 +103,7 @@ static struct fab_sarec *service(struct sa_call *c, uint32_t *idx)
 	return NULL;
 }
 
-/* A key that is set guards the record (validate_sr() of osm_sa_service_record.c). */
+/* A key that is set protects the record (validate_sr() of osm_sa_service_record.c). */
 static bool key_fits(const struct sa_call *c, const struct fab_sarec *r)
 {
 	static const uint8_t none[16];
@@ -113,7 +113,7 @@ static bool key_fits(const struct sa_call *c, const struct fab_sarec *r)
 	       (sa_has(c, SR_KEY) && !memcmp(key, LAYOUT_IN(service_record, key, c->want), 16));
 }
 
-/* What is left of its lease. */
+/* The remaining lease. */
 static void show_service(struct sa_call *c, uint64_t own, const struct fab_sarec *r)
 {
 	uint8_t out[LAYOUT_SZ(service_record)];

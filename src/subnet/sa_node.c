@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the SA's records of nodes, ports, tables and links: what the nodes' own agents say, with the
- * LID of whom they are about. Called by sa.c.
+ * Owns the SA records of nodes, ports, tables and links: the answers of the nodes' own agents, with
+ * the LID of the node. sa.c calls this.
  */
 #include "subnet/sa.h"
 #include "hw/hca.h"
@@ -11,23 +11,23 @@
 
 #define LFT_BLOCK 64
 #define MFT_BLOCK 32
-#define MFT_PORTS 16 /* of a block */
+#define MFT_PORTS 16 /* entries of a block */
 #define PKEY_BLOCK 32
 #define GUID_BLOCK 8
 
 #define MATCH_BITS 0x80000000u /* AttributeModifier: CapabilityMask names bits that must be set */
 
-/* Who is asked about: a node with the port that its LID belongs to. */
+/* The subject of a record: a node, with the port that its LID belongs to. */
 struct subject {
 	const struct fab_node *n;
 	uint32_t node; /* SEG_T_NODE */
-	uint32_t port; /* with the LID: an adapter's own, of switches port 0 */
+	uint32_t port; /* the port with the LID: an adapter's own, a switch's port 0 */
 	uint32_t lid;
 };
 
 typedef void each_fn(struct sa_call *c, const struct subject *at);
 
-/* Nodes of `type` (0: any): adapters once for each port that has a LID. */
+/* Visits nodes of `type` (0: any); adapters once for each port that has a LID. */
 static void for_each_lid(struct sa_call *c, uint32_t type, each_fn *fn)
 {
 	uint32_t lid = sa_has(c, SA_RID_LID) ? be16_load(c->want) : 0;
@@ -51,7 +51,7 @@ static void for_each_lid(struct sa_call *c, uint32_t type, each_fn *fn)
 	}
 }
 
-/* One attribute of a subject, as its agent has it. */
+/* One attribute of a subject, as its agent answers it. */
 static bool get(const struct sa_call *c, const struct subject *at, uint32_t attr, uint32_t mod,
 		uint8_t *to, uint32_t n)
 {
@@ -171,8 +171,8 @@ static uint32_t mft_blocks(const struct sa_call *c, uint32_t sw)
 	const struct fab_mft *t = seg_at(c->s, SEG_T_MFT, sw);
 
 	/*
-	 * Row i is that of group i + 1. Rows above mc_top were never written by us: reading them
-	 * would make their pages.
+	 * Row i belongs to group i + 1. Rows above mc_top have never been written: reading them
+	 * would allocate their pages.
 	 */
 	for (uint32_t i = fab_subnet(c->s)->mc_top; i > 1; i--)
 		for (uint32_t k = 0; k < 4; k++)
@@ -223,7 +223,7 @@ static void guid_info_records(struct sa_call *c)
 	for_each_lid(c, 0, guid_info);
 }
 
-/* Calls `fn` for the subject's port, of a switch for each of its ports. */
+/* Calls `fn` for the subject's port; for each port of a switch. */
 static void for_each_port(struct sa_call *c, const struct subject *at,
 			  void (*fn)(struct sa_call *c, const struct subject *at, uint32_t num))
 {
@@ -256,7 +256,9 @@ static void pkey_tables(struct sa_call *c, const struct subject *at)
 	for_each_port(c, at, pkey_block);
 }
 
-/* OpenSM gives P_Key tables to those who know the SM_Key only (osm_pkey_rec_rcv_process()). */
+/*
+ * OpenSM gives P_Key tables only to requesters that know the SM_Key (osm_pkey_rec_rcv_process()).
+ */
 static void pkey_table_records(struct sa_call *c)
 {
 	if (!c->trusted)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the SA's PathRecords: what a way over the forwarding tables, as they are, is like. A path is
- * there when packets arrive in both directions. Called by sa.c.
+ * Owns the SA's PathRecords: the properties of a path over the present forwarding tables. A path
+ * exists when packets arrive in both directions. sa.c calls this.
  */
 #include "subnet/sa.h"
 #include "hw/port.h"
@@ -29,9 +29,9 @@ enum {
 	 1 << PR_NUMB_PATH | 1 << PR_PKEY | 1 << PR_MTU_SEL | 1 << PR_MTU | 1 << PR_RATE_SEL | \
 	 1 << PR_RATE | 1 << PR_LIFE_SEL | 1 << PR_LIFE)
 
-#define PACKET_LIFE_TIME 18 /* 2^18 * 4.096 us, as OpenSM says by default */
+#define PACKET_LIFE_TIME 18 /* 2^18 * 4.096 us, OpenSM's default */
 
-/* What a packet meets on its way. */
+/* Properties that limit a packet on its path. */
 struct way {
 	uint32_t mtu, rate;
 };
@@ -52,7 +52,7 @@ static void step(struct seg *s, uint32_t out, uint32_t in, void *arg)
 	narrow(arg, hw_port(s, in));
 }
 
-/* From one LID of a port to one of another, and back. */
+/* Walks from one LID of a port to one of another, and back. */
 static bool walk(struct seg *s, uint32_t src, uint32_t slid, uint32_t dst, uint32_t dlid,
 		 struct way *w)
 {
@@ -78,7 +78,7 @@ static bool selected(const struct sa_call *c, const struct way *w, uint32_t life
 			   (uint32_t)LAYOUT_GET(path_record, q, packet_life_time), life, NULL);
 }
 
-/* The P_Key of a path, 0: there is none. */
+/* The P_Key of a path, 0: none. */
 static uint16_t pkey_of(const struct sa_call *c, const struct hw_port *a, const struct hw_port *b)
 {
 	uint16_t pkey = (uint16_t)LAYOUT_GET(path_record, c->want, pkey);
@@ -122,12 +122,12 @@ static bool one_path(struct sa_call *c, uint32_t src, uint32_t slid, uint32_t ds
 	return c->count > count;
 }
 
-/* An end of a path: which port, and which of its LIDs; SEG_NONE: any. */
+/* An end of a path: a port and one of its LIDs; SEG_NONE: any. */
 struct end {
 	uint32_t port, lid;
 };
 
-/* All paths between two ports: pairs of their LIDs, the n-th with the n-th. */
+/* All paths between two ports: the n-th LID of one with the n-th of the other. */
 static void paths(struct sa_call *c, uint32_t src, uint32_t slid, uint32_t dst, uint32_t dlid)
 {
 	const struct hw_port *a = hw_port(c->s, src), *b = hw_port(c->s, dst);
@@ -151,7 +151,7 @@ static uint32_t port_by_lid(struct seg *s, uint32_t lid)
 	return SEG_NONE;
 }
 
-/* osm_pr_get_end_points(): an unknown GID is an error of its own, an unknown LID is no record. */
+/* osm_pr_get_end_points(): an unknown GID is an error, an unknown LID gives no record. */
 static void find_end(struct sa_call *c, unsigned int gid_bit, const uint8_t *gid,
 		     unsigned int lid_bit, uint32_t lid, struct end *e)
 {
@@ -195,7 +195,7 @@ static void from_one(struct sa_call *c, uint32_t src, uint32_t slid, const struc
 	}
 }
 
-/* A path to a group: its own MTU, rate... (pr_process_multicast()) */
+/* A path to a group has the group's MTU, rate... (pr_process_multicast()) */
 static void path_to_group(struct sa_call *c)
 {
 	const uint8_t *dgid = LAYOUT_IN(path_record, dgid, c->want);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the sweep of the built-in subnet manager: LIDs, forwarding tables, ports to ACTIVE. It
- * writes what a subnet manager would set with MADs straight into the segment. Called by the
- * supervisor, and by fab_build().
+ * writes straight into the segment the values that a subnet manager would set with MADs. The
+ * supervisor and fab_build() call it.
  */
 #include "subnet/sweep.h"
 
@@ -77,7 +77,9 @@ static void add_end(struct sweep *w, uint32_t port, uint32_t sw, uint32_t num)
 	w->end_port[w->nends++] = (uint8_t)num;
 }
 
-/* Adapters' ports first, in their order, so that small subnets have LIDs from 1 on the hosts. */
+/*
+ * Adapters' ports come first, in their order, so that in small subnets the hosts' LIDs start at 1.
+ */
 static void find_ends(struct sweep *w)
 {
 	struct seg *s = w->s;
@@ -105,7 +107,7 @@ static void find_ends(struct sweep *w)
 
 static void sort_ends(struct sweep *w)
 {
-	/* at[i + 1] is where those of i begin, and becomes where they end. */
+	/* at[i + 1] is first the start of the entries of i, and becomes their end. */
 	for (uint32_t i = 0; i < w->nends; i++)
 		if (w->end_sw[i] != SWEEP_NO_SWITCH && w->end_sw[i] + 2u <= w->nsw)
 			w->at[w->end_sw[i] + 2]++;
@@ -140,7 +142,7 @@ static void find_cables(struct sweep *w)
 
 /* ---- LIDs */
 
-/* A port's LIDs become its own, unless they are no LIDs or somebody's already. */
+/* A port keeps its LIDs unless they are invalid or another port has them. */
 static bool take_lids(uint8_t *used, const struct hw_port *p)
 {
 	uint32_t n = 1u << p->lmc, lid = p->lid;
@@ -154,7 +156,7 @@ static bool take_lids(uint8_t *used, const struct hw_port *p)
 	return true;
 }
 
-/* The first free ones for a port; 0: there are none. */
+/* The first free LIDs for a port; 0: none. */
 static uint32_t free_lids(const uint8_t *used, uint32_t n, uint32_t *from)
 {
 	uint32_t lid, k;
@@ -174,8 +176,8 @@ static bool has_link(const struct seg *s, uint32_t port)
 }
 
 /*
- * Ports keep the LIDs that they have, unless somebody else has them too; those that are not
- * plugged in now as well, for when they come back.
+ * Ports keep their LIDs unless another port has the same; unplugged ports keep them, too, for their
+ * return.
  */
 static int assign_lids(struct sweep *w)
 {
@@ -222,7 +224,7 @@ static int assign_lids(struct sweep *w)
 
 /* ---- ports */
 
-/* It stays where it is as long as there is a link. */
+/* The manager stays at its port as long as that has a link. */
 static void settle(struct sweep *w)
 {
 	struct fab_subnet *sub = fab_subnet(w->s);
@@ -272,7 +274,7 @@ static void activate(struct sweep *w)
 			p->active_mtu = hw_port(s, peer)->max_mtu;
 		else
 			p->active_mtu = p->max_mtu;
-		/* A cable that is pulled meanwhile wins. */
+		/* If a cable is pulled at the same time, the pull wins. */
 		if (fab_port_advance(p, HW_PORT_INIT, HW_PORT_ACTIVE) ||
 		    fab_port_advance(p, HW_PORT_ARMED, HW_PORT_ACTIVE))
 			fab_port_changed(s, i, FAB_CHANGED_STATE);
@@ -310,7 +312,7 @@ int fab_sm_sweep(struct seg *s)
 
 	if (r)
 		return r;
-	/* What changes from here on asks for another sweep. */
+	/* Changes from here on require another sweep. */
 	atomic_store(&sub->sm_dirty, 0);
 	r = atomic_load(&sub->sm_state) == FAB_SM_MASTER ? sweep(s) : 0;
 	fab_subnet_unlock(s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the multicast forwarding tables that the built-in SA's groups need: branches of one tree of
- * the whole subnet (fab_switch.tree_up), cut to what joins the members. Called by the SA, with
- * fab_subnet.lock held, and by the sweep.
+ * Owns the multicast forwarding tables for the built-in SA's groups: branches of one tree of the
+ * whole subnet (fab_switch.tree_up), reduced to those that join the members. The SA calls it with
+ * fab_subnet.lock held, and so does the sweep.
  */
 #include "fabric/fabric.h"
 
@@ -13,10 +13,10 @@
 #include "util/heap.h"
 #include "wire/mad/sa.h"
 
-/* Being made: by SEG_T_SWITCH index. */
+/* A row under construction: by SEG_T_SWITCH index. */
 struct branch {
 	uint64_t mask[4];
-	uint32_t members; /* at this switch, those that only send too */
+	uint32_t members; /* members at this switch, send-only ones included */
 	bool on;
 };
 
@@ -36,8 +36,8 @@ static const struct fab_node *node_at(const struct seg *s, uint32_t port)
 }
 
 /*
- * The switch's port at the other end of the cable at `port`; SEG_NONE: there is none. Cables may
- * have moved since the tree was laid: the sweep that follows lays it anew.
+ * The switch's port at the other end of the cable at `port`; SEG_NONE: none. Cables may have moved
+ * since the tree was built; the next sweep builds it again.
  */
 static uint32_t next_switch(struct seg *s, uint32_t port)
 {
@@ -46,7 +46,7 @@ static uint32_t next_switch(struct seg *s, uint32_t port)
 	return peer == SEG_NONE || node_at(s, peer)->type != FAB_SWITCH ? SEG_NONE : peer;
 }
 
-/* A member's switch, and all above it, are on the tree. Its root, or SEG_NONE: no switch. */
+/* Puts a member's switch and all above it on the tree. Returns its root, or SEG_NONE: no switch. */
 static uint32_t add_member(struct seg *s, struct branch *b, const struct fab_mcmem *m)
 {
 	const struct fab_node *n = node_at(s, m->port);
@@ -63,7 +63,7 @@ static uint32_t add_member(struct seg *s, struct branch *b, const struct fab_mcm
 		uint32_t down = next_switch(s, up);
 
 		if (b[sw].on && down != SEG_NONE)
-			return SEG_NONE; /* somebody has been here */
+			return SEG_NONE; /* the switch is on the tree already */
 		b[sw].on = true;
 		if (down == SEG_NONE)
 			return sw;
@@ -73,7 +73,7 @@ static uint32_t add_member(struct seg *s, struct branch *b, const struct fab_mcm
 	}
 }
 
-/* From the root down: what leads to one switch only is no part of the way between members. */
+/* From the root down: remove switches with a single branch, which no path between members uses. */
 static void prune(struct seg *s, struct branch *b, uint32_t sw)
 {
 	for (;;) {
@@ -132,7 +132,7 @@ int fab_mcast_update(struct seg *s, uint32_t group)
 int fab_mcast_sweep(struct seg *s)
 {
 	struct fab_subnet *sub = fab_subnet(s);
-	/* Another manager may have written anywhere. */
+	/* Another manager may have written any row. */
 	uint32_t top = sub->sm_again ? FAB_MLIDS + 1 : sub->mc_top;
 	int r = 0;
 

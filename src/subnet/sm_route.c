@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the choice of ways by the built-in subnet manager: forwarding tables, and the tree that
- * groups' packets take. Called by its sweep (sm.c) with the subnet's lock held.
+ * Owns the routing of the built-in subnet manager: forwarding tables, and the tree for multicast
+ * packets. Its sweep (sm.c) calls this with the subnet's lock held.
  */
 #include "subnet/sweep.h"
 
@@ -12,7 +12,9 @@
 
 /* ---- distances */
 
-/* Of all switches to one, over the fewest cables. How many can be reached. */
+/*
+ * Distances of all switches to one, in cables. Returns the number of switches that can be reached.
+ */
 static uint32_t measure(struct sweep *w, uint32_t to)
 {
 	uint32_t head = 0, tail = 0;
@@ -33,9 +35,9 @@ static uint32_t measure(struct sweep *w, uint32_t to)
 }
 
 /*
- * The same over ways that go up and then down. What has a way that only goes down takes it, even if
- * another were shorter: whoever sent the packet down counts on it, and tables do not know where a
- * packet came from.
+ * Distances over paths that go up and then down. A switch with a path that only goes down uses it
+ * even if another is shorter: a switch that sends packets down relies on that, and forwarding
+ * tables do not know a packet's origin.
  */
 static void measure_updn(struct sweep *w, uint32_t to)
 {
@@ -59,7 +61,7 @@ static void measure_updn(struct sweep *w, uint32_t to)
 			}
 		}
 	}
-	/* The others go up, to one that is before them in `order`. */
+	/* The other switches go up, to one that precedes them in `order`. */
 	for (uint32_t n = 0; n < w->nsw; n++) {
 		uint32_t i = w->order[n];
 
@@ -73,7 +75,7 @@ static void measure_updn(struct sweep *w, uint32_t to)
 	}
 }
 
-/* Does the cable begin a way to the switch that was measured? */
+/* Is the cable the first of a path to the measured switch? */
 static bool leads(const struct sweep *w, uint32_t from, uint32_t cable)
 {
 	uint32_t to = w->to[cable];
@@ -91,17 +93,17 @@ static bool leads(const struct sweep *w, uint32_t from, uint32_t cable)
 #define WORDS 4 /* bits for all neighbours of a switch */
 
 /*
- * Channels: switch i to its k-th neighbour is number first[i] + k. `then`: which of the neighbour's
- * channels a packet may take next, of all shortest ways between switches with adapters.
+ * Channels: switch i to its k-th neighbour is number first[i] + k. `then`: the neighbour's channels
+ * that a packet may take next, over all shortest paths between switches with adapters.
  */
 struct channels {
 	uint32_t *first; /* [nsw + 1] */
 	uint16_t *to;
 	uint64_t (*then)[WORDS];
-	uint64_t (*next)[WORDS]; /* [nsw] scratch: channels that begin a shortest way */
-	uint32_t *before;        /* how many channels wait for this one */
+	uint64_t (*next)[WORDS]; /* [nsw] scratch: channels that start a shortest path */
+	uint32_t *before;        /* number of channels that wait for this one */
 	uint32_t *queue;
-	uint8_t *used;  /* [nsw] scratch: such a way passes here */
+	uint8_t *used;  /* [nsw] scratch: such a path passes here */
 	uint32_t *dist; /* [nsw] sum of the distances to switches with adapters */
 	uint32_t n;
 };
@@ -134,7 +136,7 @@ static bool channels_alloc(const struct sweep *w, struct channels *ch)
 	       ch->dist;
 }
 
-/* Cables side by side are one channel here: who may wait for one of them may wait for each. */
+/* Parallel cables are one channel here: a packet that waits for one of them may wait for any. */
 static void find_channels(const struct sweep *w, struct channels *ch)
 {
 	for (uint32_t i = 0; i < w->nsw; i++) {
@@ -153,11 +155,14 @@ static void find_channels(const struct sweep *w, struct channels *ch)
 
 static bool has_adapters(const struct sweep *w, uint32_t sw)
 {
-	/* Its own port is the last of its ends. */
+	/* The switch's own port is the last of its ends. */
 	return w->at[sw + 1] - w->at[sw] > 1;
 }
 
-/* What the ways to one switch add. `n` switches are in w->queue, the nearest first. */
+/*
+ * Adds the dependencies of the paths to one switch. `n` switches are in w->queue, the nearest
+ * first.
+ */
 static void add_ways(const struct sweep *w, struct channels *ch, uint32_t n)
 {
 	memset(ch->used, 0, w->nsw);
@@ -189,7 +194,7 @@ static void add_ways(const struct sweep *w, struct channels *ch, uint32_t n)
 	}
 }
 
-/* Calls `fn` for every channel that may be waited for while `k` is held. */
+/* Calls `fn` for every channel that a packet may wait for while it occupies `k`. */
 static void for_each_then(const struct channels *ch, uint32_t k,
 			  void (*fn)(struct channels *ch, uint32_t then), struct channels *arg)
 {
@@ -209,7 +214,7 @@ static void release_one(struct channels *ch, uint32_t then)
 		ch->queue[ch->n++] = then;
 }
 
-/* Take away what nothing waits for, again and again: a cycle remains. */
+/* Remove channels that no other waits for, repeatedly; only cycles remain. */
 static bool has_cycle(struct channels *ch)
 {
 	uint32_t all = ch->n;
@@ -226,8 +231,8 @@ static bool has_cycle(struct channels *ch)
 }
 
 /*
- * Switches in the order of their distance from the middle of their part of the subnet, from which
- * the switches with adapters are nearest; the tree of groups with it.
+ * Orders the switches by their distance from the middle of their part of the subnet, which is the
+ * switch nearest to all switches with adapters; also builds the tree of groups.
  */
 static void lay_tree(struct sweep *w, const uint32_t *dist)
 {
@@ -294,7 +299,7 @@ static struct fab_lft *table_of(const struct sweep *w, uint32_t sw)
 	return seg_at(w->s, SEG_T_LFT, fab_node(w->s, w->sw_node[sw])->sw);
 }
 
-/* Cables that begin a way, the least used one first. How many. */
+/* Collects the cables that start a path, the least used one first. Returns their number. */
 static uint32_t sort_cables(const struct sweep *w, uint32_t from, uint32_t *cable)
 {
 	uint32_t n = 0;
@@ -313,8 +318,8 @@ static uint32_t sort_cables(const struct sweep *w, uint32_t from, uint32_t *cabl
 }
 
 /*
- * One switch's ways to the ends on another. LIDs of one port take different ways where there are
- * some (LMC).
+ * Sets one switch's paths to the ends at another. LIDs of one port take different paths if there
+ * are several (LMC).
  */
 static void route_from(struct sweep *w, uint32_t from, uint32_t to)
 {
@@ -333,7 +338,7 @@ static void route_from(struct sweep *w, uint32_t from, uint32_t to)
 		}
 }
 
-/* A switch's ways to its own ends. */
+/* Sets a switch's paths to its own ends. */
 static void route_own(struct sweep *w, uint32_t sw)
 {
 	struct fab_lft *t = table_of(w, sw);
@@ -355,7 +360,7 @@ static void find_lids(struct sweep *w)
 	}
 }
 
-/* LIDs that nobody has any more, or that are not plugged in. */
+/* LIDs that no port has any more, or whose port is unplugged. */
 static void clear_rest(struct sweep *w, uint32_t sw)
 {
 	struct fab_switch *f = fab_switch(w->s, fab_node(w->s, w->sw_node[sw])->sw);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns whether the built-in subnet manager has the subnet: it leaves when another one comes, and
- * comes back when the last one is gone; and what it answers to SMInfo and traps. Called for MADs at
- * its port (mad.c), and by the supervisor for issm files. Another manager never meets it: it looks
- * like a port without one, so that OpenSM becomes master at once.
+ * Owns the state of the built-in subnet manager, and its answers to SMInfo and MAD traps. It leaves
+ * when another manager starts, and returns when the last one has gone. mad.c calls this for MADs at
+ * its port, the supervisor for issm files. To another manager its port looks like one without an
+ * SM, so that OpenSM becomes master at once.
  */
 #include "subnet/mad.h"
 #include "fabric/notice.h"
@@ -39,7 +39,7 @@ static void show(struct seg *s, uint32_t port, bool on)
 	fab_notice_local(s, port, 0);
 }
 
-/* Under fab_subnet.lock, as the next one. */
+/* Called under fab_subnet.lock, like the next one. */
 static void leave(struct seg *s)
 {
 	struct fab_subnet *sub = fab_subnet(s);
@@ -129,7 +129,7 @@ void fab_issm_set(struct seg *s, uint32_t port, bool on)
 	fab_issm_retry(s);
 }
 
-/* Is a program a subnet manager, or ready to be one? */
+/* Is a program the subnet manager, or ready to be one? */
 static bool another_is_there(const struct seg *s)
 {
 	seg_for_each_live (s, SEG_T_PORT, i)
@@ -154,10 +154,13 @@ static uint16_t sm_info(struct seg *s, uint32_t port, uint8_t *mad)
 	LAYOUT_SET(sm_info, d, sm_state, SM_STATE_MASTER);
 	if (!set || mod == SM_ACKNOWLEDGE)
 		return MAD_STATUS_OK;
-	/* A master is told nothing else. */
+	/* A master accepts no other message. */
 	if (mod != SM_HANDOVER)
 		return MAD_STATUS_BAD_VALUE;
-	/* IBA 14.4.1: HANDOVER comes from a master. Without one, nobody would have the subnet. */
+	/*
+	 * IBA 14.4.1: HANDOVER comes from a master. If there is none, the subnet would be left
+	 * without a manager.
+	 */
 	if (!another_is_there(s))
 		return MAD_STATUS_BAD_VALUE;
 	if (fab_subnet_lock(s))
@@ -175,7 +178,10 @@ enum fab_mad_result fab_sm_mad(struct seg *s, uint32_t port, const uint8_t *in, 
 	if (!fab_sm_here(s, port))
 		return FAB_MAD_PASS;
 	if (method == MAD_METHOD_TRAP) {
-		/* It looks at the subnet itself; this only ends the trap's repetition. */
+		/*
+		 * The built-in manager examines the subnet itself; the answer only ends the
+		 * repetition of the MAD trap.
+		 */
 		memcpy(out, in, MAD_SIZE);
 		LAYOUT_SET(mad_hdr, out, method, MAD_METHOD_TRAP_REPRESS);
 		return FAB_MAD_REPLY;

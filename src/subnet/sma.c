@@ -2,7 +2,7 @@
 /*
  * Owns the subnet management agent of every node: the table of its attributes (IBA 14.2.5), those
  * of a node as a whole, GUIDs and P_Keys, and the M_Key. Ports are in sma_port.c, switches in
- * sma_switch.c, virtual lanes in sma_vl.c. Called by mad.c.
+ * sma_switch.c, virtual lanes in sma_vl.c. mad.c calls this.
  */
 #include "subnet/sma.h"
 
@@ -18,7 +18,7 @@
 
 /* ---- M_Key */
 
-/* The lease has run out: anybody may read and set the key. */
+/* The lease has expired: any requester may read and set the key. */
 static void expire(struct hw_port *p)
 {
 	uint64_t until = atomic_load(&p->mkey_until);
@@ -133,7 +133,7 @@ static uint16_t get_guid_info(const struct fab_mad_call *c)
 	return MAD_STATUS_OK;
 }
 
-/* The first is the port's own, and cannot be set. */
+/* The first GUID is the port's own, and cannot be set. */
 static uint16_t set_guid_info(const struct fab_mad_call *c)
 {
 	struct hw_port *p = hw_port(c->s, sma_own(c));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Between the files of the subnet management agent: sma*.c, and mad.c that calls them. */
+/* Shared by the files of the subnet management agent (sma*.c) and mad.c, their caller. */
 #ifndef SOFTHCA_SUBNET_SMA_H
 #define SOFTHCA_SUBNET_SMA_H
 
@@ -12,7 +12,10 @@ static inline struct fab_node *sma_node(const struct fab_mad_call *c)
 	return fab_node(c->s, hw_port(c->s, c->port)->node);
 }
 
-/* Where an SMP arrived; of a switch its port 0: what has LIDs, GUIDs, keys. SEG_T_PORT */
+/*
+ * The port where an SMP arrived (SEG_T_PORT). On a switch it is port 0, which has LIDs, GUIDs,
+ * keys.
+ */
 static inline uint32_t sma_own(const struct fab_mad_call *c)
 {
 	const struct fab_node *n = sma_node(c);
@@ -20,7 +23,10 @@ static inline uint32_t sma_own(const struct fab_mad_call *c)
 	return n->type == FAB_SWITCH ? n->port0 : c->port;
 }
 
-/* NULL: of an adapter or a router, and of a switch's external ports what has no such thing. */
+/*
+ * NULL on adapters and routers, and on external ports of switches where they have no such
+ * attribute.
+ */
 static inline struct fab_switch *sma_switch(const struct fab_mad_call *c)
 {
 	const struct fab_node *n = sma_node(c);
@@ -29,11 +35,11 @@ static inline struct fab_switch *sma_switch(const struct fab_mad_call *c)
 }
 
 /*
- * Is the SMP's M_Key good for its method (IBA 14.2.4)? False: it is discarded, and counted. A good
- * one keeps the lease from running out.
+ * Is the SMP's M_Key right for its method (IBA 14.2.4)? False: discard and count the SMP. A right
+ * one renews the lease.
  */
 bool sma_mkey_ok(struct seg *s, uint32_t port, const uint8_t *mad);
-/* May an SMP with that key see the port's? NULL: no SMP, but a record of the SA. */
+/* May an SMP with that key read the port's M_Key? NULL: no SMP, but an SA record. */
 bool sma_mkey_shown(const struct hw_port *own, const uint8_t *mad);
 
 /* Handlers, by file. All Set handlers run under the node's lock. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns PortInfo (IBA 14.2.5.6) of ports of every kind. Three kinds of components: of what has a LID
- * (an adapter's or router's port, a switch's port 0), of what has a link (all but a switch's port
- * 0), and of both.
+ * Owns PortInfo (IBA 14.2.5.6) of ports of every kind. A component belongs to ports with a LID (an
+ * adapter's or router's port, a switch's port 0), to ports with a link (all but a switch's port 0),
+ * or to both.
  *
  * A Set() with a wrong value in it changes nothing: status 0x001c.
  */
@@ -20,7 +20,7 @@
 #define EXT_HDR 4
 #define EXT_NDR 8
 
-/* What writing means that is not a value (IBA, table of PortInfo). */
+/* Values with a special meaning when written (IBA, table of PortInfo). */
 enum {
 	WIDTH_ALL = 255,
 	SPEED_ALL = 15,
@@ -31,10 +31,13 @@ enum {
 
 #define VL_ARB_LEN 8
 #define RESP_TIME 16                /* 4.096 us * 2^16 */
-#define EXTENDED_SPEEDS 0x80000000u /* modifier: who asks knows of them; that changes nothing */
+#define EXTENDED_SPEEDS 0x80000000u /* modifier: the requester supports them; no effect */
 #define LID_MAX (FAB_LIDS - 1)
 
-/* The port that the modifier names, SEG_NONE. 0: a switch's port 0, else where it came in. */
+/*
+ * The port that the modifier names, SEG_NONE. 0: a switch's port 0, else the port where the SMP
+ * arrived.
+ */
 static uint32_t named(const struct fab_mad_call *c)
 {
 	const struct fab_node *n = sma_node(c);
@@ -144,7 +147,7 @@ uint16_t sma_get_port_info(const struct fab_mad_call *c)
 
 #define IN(f) ((uint32_t)LAYOUT_GET(port_info, d, f))
 
-/* Unicast; or what it is already (0 of a port that nobody manages). */
+/* Unicast; or the present value (0 on a port without a manager). */
 static bool lid_ok(uint32_t v, uint32_t now)
 {
 	return (v && v <= LID_MAX) || v == now;
@@ -162,7 +165,7 @@ static bool speeds_ok(const struct hw_port *p, const uint8_t *d)
 	return ext == EXT_ALL || ext == EXT_NONE || !(ext & ~(p->speed_sup >> EXT_SHIFT));
 }
 
-/* IBA 7.2.7: a subnet manager makes INIT ARMED and ARMED ACTIVE, and takes a link down. */
+/* IBA 7.2.7: a subnet manager changes INIT to ARMED and ARMED to ACTIVE, and takes a link down. */
 static bool state_ok(const struct hw_port *p, const uint8_t *d)
 {
 	uint32_t v = IN(port_state), phys = IN(port_phys_state), now = p->state;
@@ -193,7 +196,9 @@ static bool lid_part_ok(const struct hw_port *p, const uint8_t *d)
 
 static void set_count(const struct fab_mad_call *c, uint32_t port, enum hw_ctr what, uint32_t v)
 {
-	/* IBA: it is set to what was written. As read before and written back, it stays. */
+	/*
+	 * IBA: the value is set as written. A value that was read before and is written back stays.
+	 */
 	if (v != fab_violations(c->s, port, what))
 		atomic_store(&fab_ctr(c->s, port)->n[what], v);
 }
@@ -206,7 +211,7 @@ static void set_prefix(struct hw_port *p, uint64_t prefix)
 			be64_store(p->gid[i], prefix);
 }
 
-/* The bits of what has changed. */
+/* Returns the bits of the changed values. */
 static uint32_t set_lid_part(const struct fab_mad_call *c, uint32_t port, bool base_port0)
 {
 	struct hw_port *p = hw_port(c->s, port);
@@ -239,7 +244,7 @@ static uint32_t set_lid_part(const struct fab_mad_call *c, uint32_t port, bool b
 	return what;
 }
 
-/* Effective when the link trains next. */
+/* Takes effect at the next link training. */
 static void set_speeds(struct hw_port *p, const uint8_t *d)
 {
 	uint32_t w = IN(link_width_enabled), v = IN(link_speed_enabled);
@@ -292,7 +297,10 @@ static void set_switch_link(const struct fab_mad_call *c, struct hw_port *p)
 	fab_moved(c->s);
 }
 
-/* Last of all; the bits of what has changed. *busy: somebody is stopped while he trains a link. */
+/*
+ * Applied last; returns the bits of the changes. *busy: another process is stopped while it trains
+ * a link.
+ */
 static uint32_t set_state(const struct fab_mad_call *c, uint32_t port, bool *busy)
 {
 	struct hw_port *p = hw_port(c->s, port);
@@ -305,7 +313,7 @@ static uint32_t set_state(const struct fab_mad_call *c, uint32_t port, bool *bus
 	}
 	if (v == STATE_NOP || was == v)
 		return 0;
-	/* A cable that is pulled meanwhile wins. */
+	/* If a cable is pulled at the same time, the pull wins. */
 	return fab_port_advance(p, was, v) ? FAB_CHANGED_STATE : 0;
 }
 
@@ -335,7 +343,7 @@ uint16_t sma_set_port_info(const struct fab_mad_call *c)
 	}
 	if (what)
 		fab_port_changed(c->s, port, what);
-	/* o14-12.2.1: the answer has the bit as it was set */
+	/* o14-12.2.1: the answer repeats the bit as the request set it */
 	again = (uint32_t)LAYOUT_GET(port_info, c->data, client_reregister);
 	status = sma_get_port_info(c);
 	LAYOUT_SET(port_info, c->data, client_reregister, lid && again);
@@ -363,7 +371,7 @@ uint16_t sma_get_mlnx_ext_port_info(const struct fab_mad_call *c)
 	return MAD_STATUS_OK;
 }
 
-/* Effective when the link trains next. */
+/* Takes effect at the next link training. */
 uint16_t sma_set_mlnx_ext_port_info(const struct fab_mad_call *c)
 {
 	uint64_t want = LAYOUT_GET(mlnx_ext_port_info, c->data, link_speed_enabled);

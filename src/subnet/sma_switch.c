@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the attributes that switches have: SwitchInfo and the forwarding tables (IBA 14.2.5.4,
- * 14.2.5.10, 14.2.5.12).
+ * Owns the attributes of switches: SwitchInfo and the forwarding tables (IBA 14.2.5.4, 14.2.5.10,
+ * 14.2.5.12).
  */
 #include "subnet/sma.h"
 #include "hw/hca.h"
@@ -102,7 +102,7 @@ uint16_t sma_set_lft(const struct fab_mad_call *c)
 	return MAD_STATUS_OK;
 }
 
-/* Modifier: block of LIDs, and in its top 4 bits the ports' position. */
+/* Modifier: block of LIDs; the position of the ports is in its top 4 bits. */
 static _Atomic uint64_t *mft_of(const struct fab_mad_call *c, uint32_t i, uint32_t pos)
 {
 	struct fab_mft *t = seg_at(c->s, SEG_T_MFT, sma_node(c)->sw);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the tables of virtual lanes (IBA 14.2.5.8, 14.2.5.9). They are kept and shown; the data path
- * has no lanes.
+ * Owns the tables of virtual lanes (IBA 14.2.5.8, 14.2.5.9). They are stored and returned; the data
+ * path has no lanes.
  */
 #include "subnet/sma.h"
 #include "hw/port.h"
@@ -10,7 +10,7 @@
 
 #define ARB_LEN 8 /* entries of each table: PortInfo:VLArbitrationHighCap, ...LowCap */
 
-/* Before anybody sets it: all lanes in turn. */
+/* Default until a manager sets it: all lanes in turn. */
 static void sl2vl_default(const struct hw_port *p, uint8_t *d)
 {
 	uint32_t vls = p->vl_cap < 2 ? 1 : 1u << (p->vl_cap - 1);
@@ -20,8 +20,8 @@ static void sl2vl_default(const struct hw_port *p, uint8_t *d)
 }
 
 /*
- * Modifier: input and output port of a switch. An adapter has one table for each port, whatever it
- * says. False: no such ports.
+ * Modifier: input and output port of a switch. An adapter has one table for each port and ignores
+ * the modifier. False: no such ports.
  */
 static bool sl2vl_of(const struct fab_mad_call *c, uint32_t *port, uint32_t *in)
 {
@@ -102,8 +102,10 @@ uint16_t sma_set_sl2vl(const struct fab_mad_call *c)
 	return sma_get_sl2vl(c);
 }
 
-/* Modifier: which part (enum vl_arb_part), and a switch's port. The tables are so short that only
- * their first halves exist. */
+/*
+ * Modifier: the part of the table (enum vl_arb_part), and a switch's port. The tables are short, so
+ * only their first halves exist.
+ */
 static bool vl_arb_of(const struct fab_mad_call *c, uint32_t *port, uint32_t *part)
 {
 	const struct fab_node *n = sma_node(c);
@@ -113,7 +115,7 @@ static bool vl_arb_of(const struct fab_mad_call *c, uint32_t *port, uint32_t *pa
 	return *port != SEG_NONE && (*part == VL_ARB_LOW || *part == VL_ARB_HIGH);
 }
 
-/* Weight for all lanes in the low table, for the first in the high one. */
+/* The low table has a weight for all lanes, the high table for the first lane only. */
 static void vl_arb_default(const struct hw_port *p, uint32_t part, uint8_t *d)
 {
 	uint32_t vls = p->vl_cap < 2 ? 1 : 1u << (p->vl_cap - 1);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the way of a subnet management packet: by LID, and hop by hop along the path in a
- * directed-route packet, whose hop pointer and return path it keeps (IBA 14.2.2). Calls the
- * segment only; called by src/umad, in the sender's thread.
+ * Owns the forwarding of subnet management packets: by LID, and hop by hop along the path in a
+ * directed-route packet, whose hop pointer and return path it maintains (IBA 14.2.2). Calls the
+ * segment only; src/umad calls it, in the sender's thread.
  *
- * Links that are up are enough: VL15 waits for no subnet manager.
+ * Links only need to be up: VL15 works without a subnet manager.
  */
 #include "fabric/count.h"
 #include "fabric/fabric.h"
@@ -13,17 +13,17 @@
 #include "subnet/subnet.h"
 #include "wire/mad/mad.h"
 
-/* Where a packet goes on from a node: out of a port (from 1 on), or one of these. */
+/* Where a packet continues from a node: a port (from 1 on), or one of these. */
 enum { LOST = -1, HERE = -2, BY_LID = -3 };
 
 struct way {
 	struct seg *s;
 	struct fab_smp *p;
-	/* The tables' beginnings: what they hold of a subnet is there for good. */
+	/* The start of the tables: their data about a subnet never moves. */
 	const struct hw_port *ports;
 	const struct fab_node *nodes;
 	struct fab_ctr *ctrs;
-	uint32_t via; /* SEG_T_PORT where it came in last */
+	uint32_t via; /* SEG_T_PORT of its last arrival */
 };
 
 static bool is_open(const uint8_t *lid)
@@ -40,7 +40,7 @@ static uint8_t *path_field(uint8_t *mad, uint32_t bit)
 #define DR_SLID(mad) path_field((mad), LF_smp_dr_slid_BIT)
 #define DR_DLID(mad) path_field((mad), LF_smp_dr_dlid_BIT)
 
-/* On the way there; `in`: the port of this node that it came by, 0: by LID. C14-9 */
+/* Outbound; `in`: the port of this node where it arrived, 0: by LID. C14-9 */
 static int forth(uint8_t *mad, bool is_switch, uint32_t in)
 {
 	uint32_t ptr = HOP_PTR(mad), cnt = HOP_CNT(mad);
@@ -55,7 +55,7 @@ static int forth(uint8_t *mad, bool is_switch, uint32_t in)
 		HOP_PTR(mad) = (uint8_t)(ptr + 1);
 		return is_open(DR_DLID(mad)) ? HERE : is_switch ? BY_LID : LOST;
 	}
-	/* Its directed part begins where it came by LID; else its sender has begun it. */
+	/* If it arrived by LID, its directed part starts here; else its sender has started it. */
 	if (!is_switch || (!ptr && in))
 		return LOST;
 	if (ptr)
@@ -64,7 +64,7 @@ static int forth(uint8_t *mad, bool is_switch, uint32_t in)
 	return mad[SMP_INITIAL_PATH + ptr + 1] ? mad[SMP_INITIAL_PATH + ptr + 1] : LOST;
 }
 
-/* On the way back. C14-13 */
+/* Inbound, back to the requester. C14-13 */
 static int back(uint8_t *mad, bool is_switch, bool made_here)
 {
 	uint32_t ptr = HOP_PTR(mad), cnt = HOP_CNT(mad);
@@ -101,7 +101,7 @@ static void passed(struct seg *s, uint32_t out, uint32_t in, void *arg)
 		w->p->hop(s, out, in, w->p->arg);
 }
 
-/* By LID: the port where it comes in, of a switch not its port 0. */
+/* By LID: the port where it arrives; on a switch not its port 0. */
 static uint32_t by_lid(struct way *w, uint32_t from, uint16_t dlid)
 {
 	uint32_t at;
@@ -126,7 +126,7 @@ static uint32_t over_link(struct way *w, uint32_t out)
 	return at;
 }
 
-/* A directed-route packet on port `at`: it came there by its link, by LID, or was made there. */
+/* A directed-route packet at port `at`: it arrived over its link or by LID, or was made there. */
 static uint32_t direct(struct way *w, uint32_t at, bool linked, bool made_here)
 {
 	struct fab_smp *p = w->p;
