@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The ioctl of the uverbs device: header and attributes. Called by the rest of libdevx. */
+/* The ioctl of the uverbs device: header and attributes. The rest of libdevx calls it. */
 #include <assert.h>
 #include <errno.h>
 #include <string.h>

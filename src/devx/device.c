@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which mlx5 devices there are: class/infiniband_verbs in sysfs. Called by programs and by open.c.
- * $SYSFS_PATH stands for /sys as it does for libibverbs.
+ * Finds mlx5 devices: class/infiniband_verbs in sysfs. Programs and open.c call it. $SYSFS_PATH
+ * replaces /sys, as for libibverbs.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define VERBS_ABI 6 /* class/infiniband_verbs/abi_version */
 #define MLX5_ABI 1  /* uverbsN/abi_version */
 
-/* A program holds `ibv`; `next` until they are put in order. */
+/* A program holds `ibv`; `next` is used until they are sorted. */
 struct device {
 	struct ibv_device ibv;
 	unsigned int number; /* of uverbsN */
@@ -32,7 +32,7 @@ static const char *sysfs(void)
 	return p && *p ? p : "/sys";
 }
 
-/* One line of a small file, without its newline. False: not there, empty or too long. */
+/* Reads one line of a small file, without its newline. False: not there, empty or too long. */
 __attribute__((format(printf, 3, 4))) static bool read_line(char *buf, size_t size, const char *fmt,
 							    ...)
 {
@@ -60,7 +60,7 @@ __attribute__((format(printf, 3, 4))) static bool read_line(char *buf, size_t si
 	return buf[0] != 0;
 }
 
-/* A number of sysfs, as 0x15b3 or 1; -1: no number. */
+/* Reads a number in sysfs's forms, 0x15b3 or 1; -1: not a number. */
 __attribute__((format(printf, 1, 2))) static long read_number(const char *fmt, ...)
 {
 	char path[512], buf[32], *end;
@@ -78,9 +78,9 @@ __attribute__((format(printf, 1, 2))) static long read_number(const char *fmt, .
 }
 
 /*
- * Connect-IB and all that came after it: PCI ids 0x1011..0x10ff, and BlueField's 0xa2d2..0xa2ff.
- * Functions that are not on PCI (subfunctions) are known by their driver. ABI 1 alone does not say
- * it, other drivers of that vendor have it too.
+ * Connect-IB and all later devices: PCI ids 0x1011..0x10ff, and BlueField's 0xa2d2..0xa2ff. The
+ * driver's name identifies functions that are not on PCI (subfunctions). ABI 1 alone is not enough:
+ * other drivers of that vendor have it, too.
  */
 bool devx_device_is_mlx5(const struct ibv_device *d)
 {
@@ -114,7 +114,7 @@ uint64_t devx_device_rdev(const struct ibv_device *d)
 	return makedev(major, minor);
 }
 
-/* Fills in a device of which class/infiniband_verbs has an entry. */
+/* Fills in a device from its entry in class/infiniband_verbs. */
 static bool device_read(struct device *dev, const char *entry)
 {
 	struct ibv_device *d = &dev->ibv;
@@ -145,7 +145,7 @@ static void chain_free(struct device *chain)
 	}
 }
 
-/* Puts `dev` where its number belongs. */
+/* Inserts `dev` in the order of numbers. */
 static void chain_insert(struct device **at, struct device *dev)
 {
 	while (*at && (*at)->number < dev->number)
@@ -154,7 +154,7 @@ static void chain_insert(struct device **at, struct device *dev)
 	*at = dev;
 }
 
-/* All devices; the number of them, or -1 with errno. */
+/* Finds all devices; returns their number, or -1 with errno. */
 static int scan(DIR *dir, struct device **chain)
 {
 	struct dirent *e;
@@ -221,7 +221,7 @@ DEVX_API void devx_free_device_list(struct ibv_device **list)
 	free(list);
 }
 
-/* Also for a device of libibverbs' list, whose public part is the same. */
+/* Also works for a device of libibverbs' list, whose public part is the same. */
 DEVX_API bool mlx5dv_is_supported(struct ibv_device *device)
 {
 	return devx_device_is_mlx5(device);

@@ -4,8 +4,9 @@
  * is a client of the kernel's interface: it uses libc and the public headers, and nothing else of
  * this tree.
  *
- * Results are mlx5dv.h's, also inside: an int is 0 or a positive errno, a pointer is NULL with
- * errno set. A context may be ours (devx_open()) or libibverbs': of the latter only cmd_fd is used.
+ * Results follow mlx5dv.h, also internally: an int is 0 or a positive errno, a pointer is NULL with
+ * errno set. A context comes from devx_open() or from libibverbs; of the latter only cmd_fd is
+ * used.
  */
 #ifndef DEVX_DEVX_H
 #define DEVX_DEVX_H
@@ -21,8 +22,8 @@
 #include <rdma/rdma_user_ioctl_cmds.h>
 
 /*
- * What is exported by the shared library. In the archive everything stays hidden, so that a program
- * that holds it and also loads libmlx5 does not answer libmlx5's own calls.
+ * Exported by the shared library. In the archive all symbols stay hidden, so that a program that
+ * contains it and also loads libmlx5 does not intercept libmlx5's own calls.
  */
 #ifdef DEVX_SHARED
 #define DEVX_API __attribute__((visibility("default")))
@@ -36,21 +37,24 @@
 struct devx_cmd {
 	struct ib_uverbs_ioctl_hdr hdr;
 	struct ib_uverbs_attr attrs[DEVX_MAX_ATTRS];
-	bool too_long; /* some buffer does not fit the 16 bits of its length */
+	bool too_long; /* some buffer exceeds the 16 bits of its length */
 };
 
 static_assert(offsetof(struct devx_cmd, attrs) == sizeof(struct ib_uverbs_ioctl_hdr),
 	      "attributes follow the header");
 
 void devx_cmd_init(struct devx_cmd *cmd, uint16_t object, uint16_t method);
-/* Each adds an attribute, marked mandatory, and returns it; its `data` has what came back. */
+/*
+ * Each adds an attribute, marked mandatory, and returns it; after the call its `data` has the
+ * result.
+ */
 struct ib_uverbs_attr *devx_in(struct devx_cmd *cmd, uint16_t id, const void *p, size_t len);
 struct ib_uverbs_attr *devx_in_u32(struct devx_cmd *cmd, uint16_t id, uint32_t v);
 struct ib_uverbs_attr *devx_in_u64(struct devx_cmd *cmd, uint16_t id, uint64_t v);
 struct ib_uverbs_attr *devx_out(struct devx_cmd *cmd, uint16_t id, void *p, size_t len);
 /* An object's handle; 0 where the call makes the object, and returns its handle. */
 struct ib_uverbs_attr *devx_handle(struct devx_cmd *cmd, uint16_t id, uint32_t handle);
-/* A descriptor; left out if it is -1. */
+/* A descriptor; omitted if it is -1. */
 struct ib_uverbs_attr *devx_fd(struct devx_cmd *cmd, uint16_t id, int fd);
 /* 0 or errno, which is also in errno. */
 int devx_ioctl(int fd, struct devx_cmd *cmd);
@@ -64,7 +68,7 @@ struct devx_context {
 	uint32_t bf_reg_size;   /* bytes; 0: no BlueFlame, all registers of a page are one */
 	uint32_t uars_per_page; /* 4 KiB UARs in a page of the system */
 	struct devx_uar_page *nc;
-	pthread_mutex_t lock; /* guards what follows */
+	pthread_mutex_t lock; /* guards the following fields */
 	struct devx_uar_page *bf_pages;
 	struct devx_uar *bf_free, **bf_free_end; /* first in, first out */
 };
@@ -72,12 +76,12 @@ struct devx_context {
 /* NULL: the context is another library's. */
 struct devx_context *devx_context(struct ibv_context *context);
 
-/* Takes `d` and looks again whether it is (still) an mlx5 device. */
+/* Takes `d` and checks again whether it is (still) an mlx5 device. */
 bool devx_device_is_mlx5(const struct ibv_device *d);
-/* The number of its character device, 0 if sysfs does not tell. */
+/* The number of its character device, 0 if sysfs does not show it. */
 uint64_t devx_device_rdev(const struct ibv_device *d);
 
-/* The shared NC page, made at open as libmlx5 does; without it NC UARs are EOPNOTSUPP. */
+/* The shared NC page, made at open like libmlx5's; without it NC UARs give EOPNOTSUPP. */
 void devx_uar_init(struct devx_context *c);
 void devx_uar_finish(struct devx_context *c);
 

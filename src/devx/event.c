@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Descriptors that become readable: completions of queries, and events. Called by programs. */
+/* Descriptors that become readable: completions of queries, and events. Programs call this. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -96,7 +96,7 @@ DEVX_API void mlx5dv_devx_destroy_event_channel(struct mlx5dv_devx_event_channel
 	free(event_channel);
 }
 
-/* `events_sz` is in bytes. Without an object: events of the device. */
+/* `events_sz` is in bytes. Without an object: events of the device itself. */
 DEVX_API int mlx5dv_devx_subscribe_devx_event(struct mlx5dv_devx_event_channel *event_channel,
 					      struct mlx5dv_devx_obj *obj, uint16_t events_sz,
 					      uint16_t events_num[], uint64_t cookie)
@@ -136,7 +136,7 @@ DEVX_API ssize_t mlx5dv_devx_get_event(struct mlx5dv_devx_event_channel *event_c
 {
 	ssize_t n = read(event_channel->fd, event_data, event_resp_len);
 
-	/* The cookie is always there; without event data there is nothing behind it. */
+	/* The cookie is always present; without event data no bytes follow it. */
 	if (n >= 0 && (size_t)n < sizeof(*event_data)) {
 		errno = EINVAL;
 		return -1;

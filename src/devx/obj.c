@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Commands: on the device, on objects that commands made, and on those of verbs. Called by
- * programs. A status in the output is EREMOTEIO, and the kernel has filled the output in.
+ * Commands: on the device, on objects that commands made, and on objects of verbs. Programs call
+ * this. A failed status in the output gives EREMOTEIO, and the kernel has filled the output in.
  */
 #include <endian.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ DEVX_API int mlx5dv_devx_obj_destroy(struct mlx5dv_devx_obj *obj)
 	return err;
 }
 
-/* The kernel takes the handle of any object that a command can mean. */
+/* The kernel takes the handle of any object that a command can refer to. */
 static int query(const struct ibv_context *context, uint32_t handle, const void *in, size_t inlen,
 		 void *out, size_t outlen)
 {
@@ -165,7 +165,7 @@ DEVX_API int mlx5dv_devx_query_eqn(struct ibv_context *context, uint32_t vector,
 	return devx_ioctl(context->cmd_fd, &cmd);
 }
 
-/* A command's status and what it means; a status that is not here is EIO. */
+/* A command's status and its errno; an unlisted status is EIO. */
 static const struct {
 	uint8_t status;
 	int err;

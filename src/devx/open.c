@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Contexts: the character device and GET_CONTEXT. Called by programs. What is sent and in which
- * order it is tried again is what libmlx5 does (providers/mlx5/mlx5.c, mlx5_alloc_context()).
+ * Contexts: the character device and GET_CONTEXT. Programs call this. The requests and the order of
+ * retries are libmlx5's (providers/mlx5/mlx5.c, mlx5_alloc_context()).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ struct devx_context *devx_context(struct ibv_context *context)
 	return context->abi_compat == &ours ? (struct devx_context *)context : NULL;
 }
 
-/* What a kernel that knows a shorter request accepts: it refuses what it does not know. */
+/* The lengths that older kernels accept: each refuses data that it does not know. */
 static const size_t request_sizes[] = {
 	sizeof(struct mlx5_ib_alloc_ucontext_req_v2),
 	offsetof(struct mlx5_ib_alloc_ucontext_req_v2, lib_caps),
@@ -50,7 +50,7 @@ static int get_context_sized(struct devx_context *c, struct mlx5_ib_alloc_uconte
 static int get_context(struct devx_context *c, bool devx)
 {
 	struct mlx5_ib_alloc_ucontext_req_v2 req = {
-		/* Of the UARs that kernels without dynamic ones hand out; 0 is refused. */
+		/* For UARs that kernels without dynamic ones allocate; 0 is refused. */
 		.total_num_bfregs = 16,
 		.num_low_latency_bfregs = 4,
 		.flags = devx ? MLX5_IB_ALLOC_UCTX_DEVX : 0,
@@ -71,7 +71,7 @@ static int get_context(struct devx_context *c, bool devx)
 	return 0;
 }
 
-/* The character device, if it is the one that sysfs means. -1 with errno. */
+/* Opens the character device, if it is the one that sysfs describes. -1 with errno. */
 static int open_cdev(const struct ibv_device *d)
 {
 	char path[sizeof(d->dev_name) + 32];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * User access regions: the pages that doorbells are rung on. Called by programs and by open.c.
+ * User access regions: the pages on which doorbells ring. Programs and open.c call this.
  *
  * A page of type BF has two registers for each 4 KiB UAR in it; they are handed out one by one, and
- * come back to the context's list (as in libmlx5: the same calls reach the kernel). The page of
- * type NC is the context's own, shared by all who ask. NC_DEDICATED, and every UAR of a context
- * that is not ours and so has no list, is a page by itself and really goes at free.
+ * return to the context's list (as in libmlx5, so that the same calls reach the kernel). The page
+ * of type NC belongs to the context; all requests share it. NC_DEDICATED, and every UAR of a
+ * context that is not ours and so has no list, is a separate page that is really freed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static int page_alloc_object(struct devx_uar_page *p, uint32_t type, uint64_t *o
 	return err;
 }
 
-/* `uars` of the page are handed out, `regs` registers of each, `reg_size` bytes apart. */
+/* `uars` of the page are in use, with `regs` registers each, `reg_size` bytes apart. */
 static struct devx_uar_page *page_alloc(struct ibv_context *context, enum page_use use,
 					uint32_t type, uint32_t uars, uint32_t regs,
 					uint32_t reg_size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Memory that commands refer to by umem id. Called by programs. */
+/* Memory that commands refer to by umem id. Programs call this. */
 #include <errno.h>
 #include <stdlib.h>
 #include "devx/devx.h"

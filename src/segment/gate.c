@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the taking back of copies. Called in traps by the engine, when it has waited long for
- * somebody who uses a key; calls seg_proc_look().
+ * Owns the revocation of copies. The engine calls it, also in traps, when it has waited long for a
+ * thread that uses a key; calls seg_proc_look().
  */
 #include "segment/gate.h"
 #include "segment/proc.h"
@@ -9,7 +9,7 @@
 #include "util/log.h"
 #include "util/sys.h"
 
-/* Longer than a thread takes from entering the stopped state to leaving its processor. */
+/* Longer than a thread needs from entering the stopped state to leaving its processor. */
 #define SETTLE_NS (100 * NSEC_PER_USEC)
 
 GATE_TLS struct seg_gate *mem_gate;
@@ -30,8 +30,8 @@ static bool take_back(struct seg_gate *g, bool own)
 /*
  * A stopped thread is not inside a system call: the kernel stops it on its way back to the program.
  * If it has not run from before our store until after it, its copy was complete before, or will be
- * refused. The third look is for one that ran meanwhile and is just being stopped again: it has the
- * state already but is counted when it leaves the processor.
+ * refused. The third look catches a thread that ran in between and is being stopped again: it shows
+ * the state already, but its context switch is counted only when it leaves the processor.
  */
 enum gate_shut gate_shut(struct seg *s, uint32_t slot, uint32_t gen, struct seg_gate *g, bool own)
 {

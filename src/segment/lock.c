@@ -3,12 +3,12 @@
  * Owns the lock word. A taker spins for the time that a queue's work takes, then sleeps in slices
  * until an unlock wakes it.
  *
- * Waiting: the kernel keeps the sleepers in order (futex). A taker that runs may be faster than the
- * sleeper that was just woken. The sleeper then sets LOCK_ORDER: from there on newcomers sleep even
- * when the word is free, and unlocks wake the sleepers that were overtaken first. A mark that is
- * left without a sleeper costs the next taker one slice.
+ * Waiting: the kernel keeps the sleepers in order (futex). A running taker may be faster than the
+ * sleeper that was just woken. The sleeper then sets LOCK_ORDER: from then on newcomers sleep even
+ * when the word is free, and unlocks wake the sleepers that were overtaken first. A mark without a
+ * sleeper costs the next taker one slice.
  *
- * Looking: one waiter per millisecond looks whether the owner still lives. The others sleep longer
+ * Checking: one waiter per millisecond checks whether the owner is alive. The others sleep longer
  * and longer, so a thousand waiters leave the processors to the owner. No waiter depends on
  * another: a wake-up that dies with its receiver costs a slice.
  */
@@ -21,7 +21,7 @@
 #define LOCK_WAITERS UINT32_C(0x80000000)
 #define LOCK_ORDER UINT32_C(0x00800000)
 #define LOCK_BITS (LOCK_WAITERS | LOCK_ORDER)
-#define LOCK_TAG UINT32_C(0x007f0000) /* of whoever is about to take it over; ends with a hold */
+#define LOCK_TAG UINT32_C(0x007f0000) /* of a take-over; lasts for one hold */
 #define LOCK_TAG_SHIFT 16
 #define LOCK_OWNER(word) ((word) & ~(LOCK_BITS | LOCK_TAG))
 #define LOCK_SLOT(word) (((word) & ((1u << LOCK_SLOT_BITS) - 1)) - 1)
@@ -34,7 +34,7 @@
 #define SLICE_MAX_NS (64 * NSEC_PER_MSEC)
 #define STOPPED_NS (20 * NSEC_PER_MSEC)
 
-/* The sleepers' bits for futex(2). */
+/* The bits of sleepers for futex(2). */
 #define SLEEPS_NEW 1u
 #define SLEEPS_OVERTAKEN 2u
 
@@ -45,13 +45,13 @@ static inline uint32_t my_word(const struct seg *s)
 	return (s->self_gen & LOCK_GENS) << LOCK_GEN_SHIFT | (s->self + 1);
 }
 
-/* `ask`: look at the process itself too, which costs system calls. */
+/* `ask`: also examine the process itself, which costs system calls. */
 static bool owner_gone(struct seg *s, uint32_t word, bool ask)
 {
 	uint32_t slot = LOCK_SLOT(word);
 	const struct seg_proc *p;
 
-	if (!slot) /* somebody without a slot */
+	if (!slot) /* an owner without a slot */
 		return false;
 	p = seg_proc(s, slot);
 	if (!p || (p->gen & LOCK_GENS) != (word >> LOCK_GEN_SHIFT & LOCK_GENS) ||
@@ -60,7 +60,7 @@ static bool owner_gone(struct seg *s, uint32_t word, bool ask)
 	return ask && seg_proc_gone(s, slot, p->gen);
 }
 
-/* From a dead owner's word to ours; sleepers stay noted. */
+/* Moves the word from a dead owner to us; the note of sleepers stays. */
 static bool inherit(struct seg *s, struct seg_lock *l, uint32_t word)
 {
 	if (!atomic_compare_exchange_strong(&l->word, &word, my_word(s) | (word & LOCK_BITS)))
@@ -74,12 +74,13 @@ static bool inherit(struct seg *s, struct seg_lock *l, uint32_t word)
 /* One taker that has to wait. */
 struct waiter {
 	uint64_t timeout, now, slice;
-	uint64_t since;  /* when the wait began, or (a patient one) the lock last changed hands */
-	uint64_t looked; /* at the owner, or left it to another waiter */
-	uint32_t keep;   /* LOCK_WAITERS once it has slept: others may sleep still */
+	/* when the wait began, or (for a patient taker) when the lock last changed hands */
+	uint64_t since;
+	uint64_t looked; /* when it last checked the owner, or left that to another waiter */
+	uint32_t keep;   /* LOCK_WAITERS after its first sleep: others may still sleep */
 	uint8_t passed;
 	bool patient;
-	bool turn; /* it has slept: LOCK_ORDER does not keep it away */
+	bool turn; /* it has slept: LOCK_ORDER does not apply to it */
 };
 
 /* Sleep until the word changes or the slice ends. `word`: as last seen. */
@@ -94,13 +95,13 @@ static void sleep_slice(struct seg_lock *l, struct waiter *w, uint32_t word)
 	if (bits != word && !atomic_compare_exchange_strong(&l->word, &word, bits))
 		return;
 	w->keep = LOCK_WAITERS;
-	/* Woken, or a slice later: no newcomer any more. */
+	/* Woken, or a slice later: no longer a newcomer. */
 	if (sys_futex_wait_until(&l->word, bits, w->now + ns,
 				 overtaken ? SLEEPS_OVERTAKEN : SLEEPS_NEW) != -EAGAIN)
 		w->turn = true;
 }
 
-/* At the end of each slice. True: the owner is dead. One waiter per millisecond looks. */
+/* Called at the end of each slice. True: the owner is dead. One waiter per millisecond checks. */
 static bool look(struct seg *s, struct seg_lock *l, struct waiter *w, uint32_t word)
 {
 	uint8_t ms = (uint8_t)(w->now / SLICE_NS);
@@ -109,7 +110,7 @@ static bool look(struct seg *s, struct seg_lock *l, struct waiter *w, uint32_t w
 	if (w->now - w->looked < w->slice)
 		return false;
 	w->looked = w->now;
-	/* What the supervisor has seen costs nothing to know. */
+	/* If the supervisor has noticed the death, the check is free. */
 	if (LOCK_OWNER(word) && owner_gone(s, word, false))
 		return true;
 	if (was == ms || !atomic_compare_exchange_strong(&l->looked, &was, ms)) {
@@ -132,12 +133,12 @@ static bool expired(struct seg *s, struct seg_lock *l, struct waiter *w, uint32_
 	}
 	if (w->now - w->since < w->timeout)
 		return false;
-	/* An owner that runs, or waits for a processor among a thousand others, is waited for. */
+	/* Wait for an owner that runs, or that waits for a processor among a thousand others. */
 	return !w->patient || w->now - w->since >= SEG_LOCK_HUNG_NS ||
 	       seg_proc_stopped(s, LOCK_SLOT(word));
 }
 
-/* A short wait may have left every look to others. */
+/* A short wait may have left every check to other waiters. */
 static int give_up(struct seg *s, struct seg_lock *l, uint32_t word)
 {
 	return LOCK_OWNER(word) && owner_gone(s, word, true) && inherit(s, l, word)
@@ -219,7 +220,7 @@ int seg_trylock(struct seg *s, struct seg_lock *l)
 	return -EBUSY;
 }
 
-/* The word's owner is gone from it; LOCK_ORDER, if it was there, still is. */
+/* The owner is removed from the word; LOCK_ORDER remains if it was there. */
 static void wake_next(struct seg_lock *l, uint32_t bits)
 {
 	if (bits & LOCK_ORDER) {
@@ -241,8 +242,10 @@ void seg_unlock(struct seg *s, struct seg_lock *l)
 		return;
 	do {
 		if (LOCK_OWNER(w) != my_word(s)) {
-			/* Not ours (any more): the element was freed and made anew under a stale
-			 * holder. */
+			/*
+			 * Not ours any more: the element was freed and reused while a stale holder
+			 * had it.
+			 */
 			TRACE(LOG_MEM, "unlock of a lock held by %#x", w);
 			return;
 		}
@@ -257,7 +260,10 @@ bool seg_lock_holder(struct seg *s, struct seg_lock *l, uint32_t *word, uint32_t
 {
 	uint32_t was = atomic_load(&l->word), tag;
 
-	/* Another one for each, so that two who take it over cannot take theirs for the other's. */
+	/*
+	 * A different number for each taker, so that two takers cannot mistake each other's
+	 * takeover.
+	 */
 	do {
 		*slot = LOCK_SLOT(was);
 		if (!LOCK_OWNER(was) || !*slot || LOCK_OWNER(was) == my_word(s))

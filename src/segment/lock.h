@@ -3,16 +3,15 @@
  * Locks in the segment: shared by processes, robust, always taken with a deadline (DESIGN.md 5).
  *
  * The word is 0, or the owner's memory slot + 1 (16 bits), the low 7 bits of that slot's
- * generation, 7 bits of seg_lock_holder(), a "somebody waits" bit and an "in order" bit; waiters
- * sleep on it with futex(2).
- * Waiters look whether the owner's slot is still that process; when it is dead one of them inherits
- * the lock and is told. Inside one process a lock is not recursive.
+ * generation, 7 bits of seg_lock_holder(), a "waiters" bit and an "in order" bit; waiters sleep on
+ * it with futex(2). Waiters check whether the owner's slot is still that process; when it is dead,
+ * one of them inherits the lock and is told so. Inside one process a lock is not recursive.
  *
  * A process without a slot (a supervisor before it registers itself) locks as slot 0, which is
  * never dead. A zeroed lock is free.
  *
- * Whoever holds one must have all asynchronous signals blocked (sig_block_all()/the trap handler).
- * Order: HCA -> requester (SQ) -> responder (RQ or SRQ) -> CQ -> event queue; at most one CQ lock.
+ * A holder must have all asynchronous signals blocked (sig_block_all()/the trap handler). Order:
+ * HCA -> requester (SQ) -> responder (RQ or SRQ) -> CQ -> event queue; at most one CQ lock.
  */
 #ifndef SOFTHCA_SEGMENT_LOCK_H
 #define SOFTHCA_SEGMENT_LOCK_H
@@ -23,37 +22,39 @@ struct seg_lock {
 	_Atomic uint32_t word;
 	uint16_t inherited;     /* times a dead owner was replaced */
 	_Atomic uint8_t passed; /* +1 whenever an owner left the lock to waiters */
-	_Atomic uint8_t looked; /* in which millisecond a waiter last looked at the owner */
+	_Atomic uint8_t looked; /* the millisecond in which a waiter last checked the owner */
 };
 
 /*
- * Control plane. Such a taker is patient: it waits as long as the lock changes hands. When one
- * owner has kept it for SEG_LOCK_CTRL_NS and is stopped (or for SEG_LOCK_HUNG_NS), the taker gives
- * up.
+ * Control plane. Such a taker is patient: it waits as long as the lock changes hands. It gives up
+ * when one owner has kept the lock for SEG_LOCK_CTRL_NS and is stopped (or for SEG_LOCK_HUNG_NS).
  */
 #define SEG_LOCK_CTRL_NS UINT64_C(2000000000)
 #define SEG_LOCK_HUNG_NS UINT64_C(30000000000)
-#define SEG_LOCK_DATA_NS UINT64_C(2000000) /* data path: then the QP is parked */
+#define SEG_LOCK_DATA_NS UINT64_C(2000000) /* data path: on expiry the QP is parked */
 
-enum { SEG_LOCK_INHERITED = 1 }; /* taken, but its last owner died holding it: repair, then go on */
+/* taken, but its last owner died holding it: repair the data, then go on */
+enum { SEG_LOCK_INHERITED = 1 };
 
-/* 0, SEG_LOCK_INHERITED, or -ETIMEDOUT: after `timeout_ns` (owner stopped or busy), with
- * SEG_LOCK_CTRL_NS or more as said there. */
+/*
+ * 0, SEG_LOCK_INHERITED, or -ETIMEDOUT after `timeout_ns` (owner stopped or busy). With
+ * SEG_LOCK_CTRL_NS or more the taker is patient, as above.
+ */
 int seg_lock(struct seg *s, struct seg_lock *l, uint64_t timeout_ns);
-/* As patient, but it gives up when one owner has kept the lock for 20 ms and is stopped. */
+/* Patient, too, but it gives up when one owner has kept the lock for 20 ms and is stopped. */
 int seg_lock_if_runs(struct seg *s, struct seg_lock *l);
-/* 0, SEG_LOCK_INHERITED (of an owner that the supervisor has seen die), or -EBUSY at once. */
+/* 0, SEG_LOCK_INHERITED (the supervisor has seen the owner die), or -EBUSY at once. */
 int seg_trylock(struct seg *s, struct seg_lock *l);
 void seg_unlock(struct seg *s, struct seg_lock *l);
 /*
- * For a lock whose holder can be cut off from what it protects (gate.h). _holder: the word, and
- * whose it is; false: nobody's with a slot, or ours. _steal: from that word to ours, `inherited` +
- * 1, by which the holder knows; false: it was let go since _holder, or somebody else came to take
- * it over.
+ * For a lock whose holder can be cut off from the guarded data (gate.h). _holder gives the word and
+ * its holder; false: no holder with a slot, or ourselves. _steal changes that word to ours and
+ * increments `inherited`, by which the old holder notices; false: the lock was released since
+ * _holder, or another process took it over.
  */
 bool seg_lock_holder(struct seg *s, struct seg_lock *l, uint32_t *word, uint32_t *slot);
 bool seg_lock_steal(struct seg *s, struct seg_lock *l, uint32_t word);
-/* Is its holder dead? Makes system calls when somebody holds it: not for a hot path. */
+/* Is its holder dead? Makes system calls when the lock is held: not for a hot path. */
 bool seg_lock_orphaned(struct seg *s, struct seg_lock *l);
 /* Is the lock held by this process? (for assertions) */
 bool seg_lock_is_mine(struct seg *s, struct seg_lock *l);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the look at other processes' threads in /proc: may one run, or are all stopped? Called in
- * traps: raw system calls, no allocation.
+ * Checks the threads of other processes in /proc: may one run, or are all stopped? Called in traps:
+ * raw system calls, no allocation.
  */
 #include "segment/look.h"
 #include "segment/proc.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct look {
-	uint32_t stopped, running; /* threads; `running`: may run */
+	uint32_t stopped, running; /* number of threads; `running`: those that may run */
 	uint64_t counts;
 };
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns copies between address spaces. The engine's way to every byte of a program; calls the kernel
- * below libc, and memfd.c when process_vm_* is refused. Runs in traps: nothing here allocates.
+ * Owns copies between address spaces. The engine accesses every byte of a program through it; calls
+ * the kernel below libc, and memfd.c when process_vm_* is refused. Runs in traps and never
+ * allocates.
  *
  * A foreign slot is checked before each access and marked in_flight during it, so that an exec
- * waits for us and the new image is never written (seg_proc_exec_begin).
+ * waits for the copy and the new image is never written (seg_proc_exec_begin).
  */
 #include "segment/mem.h"
 #include "segment/memfd.h"
@@ -29,7 +30,7 @@ static uint64_t total(const struct mem_vec *v, unsigned int n)
 	return sum;
 }
 
-/* Both sides ours. `write`: from the iovecs into the vectors, else the other way. */
+/* Both address spaces are ours. `write`: from the iovecs into the vectors, else the reverse. */
 static int copy_own(const struct mem_vec *v, unsigned int nv, const struct iovec *io,
 		    unsigned int nio, bool write)
 {
@@ -57,7 +58,7 @@ static int copy_own(const struct mem_vec *v, unsigned int nv, const struct iovec
 	return 0;
 }
 
-/* The rest of a list after `skip` bytes, in `out`; its length. */
+/* Puts the rest of a list after `skip` bytes into `out`; returns its length. */
 static unsigned int rest_of(const struct iovec *v, unsigned int n, uint64_t skip, struct iovec *out)
 {
 	unsigned int k = 0;
@@ -74,7 +75,7 @@ static unsigned int rest_of(const struct iovec *v, unsigned int n, uint64_t skip
 	return k;
 }
 
-/* Cut a list to `len` bytes; its new length. */
+/* Cuts a list to `len` bytes; returns its new length. */
 static unsigned int cut(struct iovec *v, unsigned int n, uint64_t len)
 {
 	for (unsigned int i = 0; i < n; i++) {
@@ -87,13 +88,13 @@ static unsigned int cut(struct iovec *v, unsigned int n, uint64_t len)
 	return n;
 }
 
-/* The two sides of one call of the kernel. */
+/* The local and the remote list of one system call. */
 struct sides {
 	const struct iovec *rv, *io;
 	unsigned int nv, nio;
 };
 
-/* The shorter list, which the gate has room for, goes through it. */
+/* The gate has room for the shorter list, so that one passes it. */
 static long call_gated(long nr, uint32_t pid, const struct sides *x, struct seg_gate *g)
 {
 	bool theirs = x->nv <= x->nio;
@@ -120,9 +121,9 @@ static long call(long nr, uint32_t pid, const struct sides *x, struct seg_gate *
 }
 
 /*
- * What does not go in one call: lists longer than a gate, and what the kernel left when it stopped
- * short: at a page that is not there, or at its own limit of 2 GiB a call. Going on from there
- * tells the two apart.
+ * The part that one call cannot copy: lists longer than a gate, and the rest when the kernel
+ * stopped short, at an unmapped page or at its limit of 2 GiB per call. Continuing there tells the
+ * two apart.
  */
 static __attribute__((noinline)) int copy_pieces(long nr, uint32_t pid, const struct mem_job *j,
 						 uint64_t done, uint64_t len)
@@ -150,8 +151,8 @@ static __attribute__((noinline)) int copy_pieces(long nr, uint32_t pid, const st
 }
 
 /*
- * 0, -EFAULT, -ECANCELED, or what the kernel refused with. -ESRCH does not say that the process is
- * gone: its first thread has no memory any more, which others may still use.
+ * 0, -EFAULT, -ECANCELED, or the error of a refusal. -ESRCH does not mean that the process is gone:
+ * its first thread may have no memory any more while others still use it.
  */
 static int copy_vm(const struct seg_proc *p, const struct mem_job *j)
 {
@@ -165,14 +166,14 @@ static int copy_vm(const struct seg_proc *p, const struct mem_job *j)
 		return 0;
 	if (r >= 0)
 		r = copy_pieces(nr, p->pid, j, (uint64_t)r, len);
-	return r == -EINVAL || r == -ENOMEM ? -EFAULT /* lengths beyond the address space */
+	return r == -EINVAL || r == -ENOMEM ? -EFAULT /* lengths that exceed the address space */
 					    : (int)r;
 }
 
 /*
- * A pid of another namespace may be a stranger here: never by pid then. `refused` says that
- * somebody was refused, not that we are: only a descriptor that we hold already is better than
- * trying.
+ * A pid of another namespace may be another process here, so never use it. `refused` says that some
+ * process was refused, perhaps not this one, so only a descriptor that we hold already is better
+ * than trying.
  */
 static int copy_live(struct seg *s, struct mem_slot m, const struct seg_proc *p,
 		     const struct mem_job *j)
@@ -251,7 +252,7 @@ int mem_write(struct seg *s, struct mem_slot m, uint64_t va, const void *src, si
 	return copy_foreign(s, m, &(struct mem_job){&v, &io, 1, 1, true, mem_gate});
 }
 
-/* Cut [off, off + len) out of a list into `out`; the number of vectors. */
+/* Cuts [off, off + len) out of a list into `out`; returns the number of vectors. */
 static unsigned int slice(const struct mem_vec *v, unsigned int n, uint64_t off, uint64_t len,
 			  struct mem_vec *out)
 {
@@ -312,8 +313,8 @@ int mem_copy(struct seg *s, struct mem_slot dst, const struct mem_vec *to, unsig
 }
 
 /*
- * Foreign: the aligned quadword around it, because the kernel copies less than 8 bytes one by one
- * on processors without fast short string moves, but 8 at once: a counter is never seen half
+ * Foreign memory: write the aligned quadword around it. On processors without fast short string
+ * moves the kernel copies less than 8 bytes one by one, but 8 at once: a counter is never seen half
  * changed.
  */
 int mem_read_be32(struct seg *s, struct mem_slot m, uint64_t va, uint32_t *v)

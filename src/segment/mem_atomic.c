@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns read-modify-write of programs' memory, and the locks that make it one step. Called by the
- * engine's responder, in traps too; takes one word's lock at a time, the last but an event queue's.
+ * Owns read-modify-write of programs' memory, and the locks that make it one step. The engine's
+ * responder calls it, also in traps; it takes one word's lock at a time; in the lock order only an
+ * event queue's comes later.
  *
- * The lock is chosen by the place in the page, so that processes that map the same pages at
- * different addresses meet. What a killed holder leaves needs no repair: the only store is one of
- * an aligned word, which has happened or not.
+ * The word's place in the page chooses the lock, so that processes with the same pages at different
+ * addresses use the same one. A killed holder leaves nothing to repair: the only store is one of an
+ * aligned word, which has happened or not.
  */
 #include "segment/mem.h"
 
@@ -18,7 +19,7 @@ static struct seg_lock *word_lock(const struct seg *s, uint64_t va)
 	return &w->lock;
 }
 
-/* Our own memory: by instructions that other threads of the program can see as one only. */
+/* Our own memory: by instructions that are atomic for the program's other threads. */
 static int own(uint64_t va, uint32_t size, uint64_t (*next)(uint64_t was, const void *arg),
 	       const void *arg, uint64_t *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns copies inside our own memory at addresses that nobody vouches for. The copy itself is in
- * mem_guard.S; where that or its fault handler is missing, the kernel copies for us.
+ * Owns copies inside our own memory at addresses that may be bad. The copy itself is in
+ * mem_guard.S; without it or its fault handler the kernel copies for us.
  */
 #include "segment/mem.h"
 #include "util/sys.h"
@@ -32,7 +32,7 @@ int mem_populate(uint64_t from, uint64_t len, bool write)
 
 	/*
 	 * EINVAL is the answer for wrong protection, for device memory (which cannot be pinned
-	 * either), and of kernels before 5.14 for everything: those refuse our own stack too.
+	 * either), and from kernels before 5.14 for every address: those refuse our own stack, too.
 	 */
 	if (sys_refused(r) ||
 	    (r == -EINVAL && populate_call((uintptr_t)&here & ~(PAGE - 1), PAGE, false) == -EINVAL))
@@ -48,9 +48,8 @@ static int usable(const void *p, size_t len, bool write)
 }
 
 /*
- * Where a container refuses process_vm_* even to ourselves: look, then copy. A page that is
- * unmapped in between, or that nobody may ask for, is the program's crash, as if it had been
- * touched there.
+ * A container may refuse process_vm_* even on the own process: check, then copy. A page that is
+ * unmapped in between, or that cannot be checked, crashes the program, as its own access would.
  */
 static int checked_copy(void *dst, const void *src, size_t len)
 {
@@ -79,7 +78,10 @@ static int kernel_copy(void *dst, const void *src, size_t len)
 	return 0;
 }
 
-/* Without a handler: look, then touch; where the kernel cannot look, it reads and writes for us. */
+/*
+ * Without a handler: check, then access; if the check is impossible, the kernel reads and writes
+ * for us.
+ */
 static int checked_cas(void *p, uint32_t size, uint64_t *old, uint64_t next)
 {
 	uint64_t was = 0;

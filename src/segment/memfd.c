@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns this process's few mem descriptors of others (s->memfd): for peers that process_vm_* is
- * refused for (not dumpable, other PID or user namespace). Lock-free, because a trap may interrupt
- * anything. Such a descriptor is bound to the memory image: after exec or exit it moves nothing.
+ * Owns this process's few mem descriptors of other processes (s->memfd), for peers that
+ * process_vm_* refuses (not dumpable, other PID or user namespace). Lock-free, because a trap may
+ * interrupt any code. Such a descriptor is bound to the memory image: after exec or exit it copies
+ * nothing.
  *
- * Copies are made with queues locked, where nobody may wait for the supervisor: they only say what
- * they want. mem_fetch() asks, without locks, and goes on another time if no answer comes.
+ * Copies are made with queues locked, where waiting for the supervisor is forbidden: they only note
+ * the descriptor that they need. mem_fetch() asks for it, without locks, and continues later if no
+ * answer comes.
  */
 #include "segment/memfd.h"
 #include "segment/suplink.h"
@@ -14,7 +16,7 @@
 #include "util/sys.h"
 
 #define KEY_CLOSING UINT64_MAX
-#define FD_REFUSED 0x1fffe /* in place of a descriptor: there is none to be had */
+#define FD_REFUSED 0x1fffe /* instead of a descriptor: none is available */
 
 enum { SAID_FALLBACK = 1, SAID_REFUSED = 2 };
 
@@ -28,7 +30,7 @@ static uint64_t who(struct mem_slot m)
 	return SEG_MEMFD_WHO(SEG_MEMFD_KEY(m.slot, m.gen, -1));
 }
 
-/* An entry that will not be closed until release(), or NULL. */
+/* An entry that stays open until release(), or NULL. */
 static struct seg_memfd *hold(struct seg *s, struct mem_slot m, int *fd)
 {
 	for (unsigned int i = 0; i < SEG_MEMFDS; i++) {
@@ -37,7 +39,7 @@ static struct seg_memfd *hold(struct seg *s, struct mem_slot m, int *fd)
 
 		if (key == KEY_CLOSING || SEG_MEMFD_WHO(key) != who(m))
 			continue;
-		/* Against evict(): it marks the key, then looks at users. */
+		/* Ordered against evict(), which marks the key and then checks the users. */
 		atomic_fetch_add(&e->users, 1);
 		if (atomic_load(&e->key) == key) {
 			*fd = SEG_MEMFD_FD(key);
@@ -53,7 +55,7 @@ static void release(struct seg_memfd *e)
 	atomic_fetch_sub(&e->users, 1);
 }
 
-/* Make its place free: of a process that is gone, or (`any`) that is not being copied from now. */
+/* Makes room: removes an entry of a dead process, or (`any`) one that no copy uses. */
 static void evict(struct seg *s, struct seg_memfd *e, bool any)
 {
 	uint64_t key = atomic_load(&e->key);
@@ -75,7 +77,10 @@ static void evict(struct seg *s, struct seg_memfd *e, bool any)
 	atomic_store(&e->key, 0);
 }
 
-/* False: another thread keeps one of that slot by now, or all are in use; the caller closes fd. */
+/*
+ * False: another thread has cached one of that slot, or all entries are in use; the caller closes
+ * fd.
+ */
 static bool keep(struct seg *s, struct mem_slot m, int fd)
 {
 	struct seg_memfd *e;
@@ -188,7 +193,7 @@ int memfd_refused(struct seg *s, struct mem_slot m, int err, const struct mem_jo
 
 /* ---- fetching */
 
-/* Somebody to fetch from will not be there later either. */
+/* Without a supervisor to ask now, there is none later either. */
 static void refused(struct seg *s, struct mem_slot m, int err)
 {
 	if (first_time(s, SAID_REFUSED))
@@ -199,7 +204,7 @@ static void refused(struct seg *s, struct mem_slot m, int err)
 	keep(s, m, FD_REFUSED);
 }
 
-/* An answer of the supervisor's; false: none yet. */
+/* Takes the supervisor's answer; false: none yet. */
 static bool answered(struct seg *s, struct mem_slot m, int fd)
 {
 	if (fd == -EAGAIN || fd == -EINTR)
@@ -208,7 +213,7 @@ static bool answered(struct seg *s, struct mem_slot m, int fd)
 		fd = sys_fd_high(fd);
 		if (!keep(s, m, fd))
 			sys_fd_drop(fd);
-	} else if (fd != -ESRCH) { /* gone: the next copy finds that */
+	} else if (fd != -ESRCH) { /* the process is gone: the next copy notices */
 		refused(s, m, fd);
 	}
 	return true;
@@ -221,7 +226,7 @@ static bool fetch(struct seg *s, uint64_t want, uint64_t wait_ns)
 	struct mem_slot m = {(uint32_t)SEG_MEMFD_WHO(want) & 0x7fff, (uint32_t)(want >> 32)};
 	int r;
 
-	if (g->sock && g->asked != want) { /* nobody wants that any more */
+	if (g->sock && g->asked != want) { /* no copy needs that one any more */
 		sys_fd_drop(g->sock - 1);
 		g->sock = 0;
 	}
@@ -251,7 +256,7 @@ bool mem_fetch(struct seg *s, uint64_t wait_ns)
 	if (__builtin_expect(!want, 1) || atomic_exchange(&g->busy, 1))
 		return false;
 	done = fetch(s, want, wait_ns);
-	if (done) /* or somebody else is wanted by now */
+	if (done) /* or another descriptor is wanted by now */
 		atomic_compare_exchange_strong(&g->want, &want, 0);
 	atomic_store(&g->busy, 0);
 	return done;

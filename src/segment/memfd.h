@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Between mem.c and memfd.c: copies through the mem descriptor that a process left behind. */
+/*
+ * Copies through the mem descriptor that a process left with the supervisor. Shared by mem.c and
+ * memfd.c.
+ */
 #ifndef SOFTHCA_SEGMENT_MEMFD_H
 #define SOFTHCA_SEGMENT_MEMFD_H
 
 #include "segment/mem.h"
 #include "segment/proc.h"
 
-/* One copy, as mem_readv() and mem_writev() are given it. */
+/* One copy, with the parameters of mem_readv() and mem_writev(). */
 struct mem_job {
 	const struct mem_vec *v;
 	const struct iovec *io;
@@ -15,14 +18,14 @@ struct mem_job {
 	struct seg_gate *gate; /* NULL: none */
 };
 
-/* -ENOENT: we hold no descriptor of (slot, gen). Else as mem_readv(). */
+/* -ENOENT: we hold no descriptor of (slot, gen). Otherwise as mem_readv(). */
 int memfd_copy(struct seg *s, struct mem_slot m, const struct mem_job *j);
 /*
- * process_vm_* refused us with `err`, or may not be tried. As mem_readv(): -ETIMEDOUT when the
- * descriptor is still to be fetched, which mem_fetch() does.
+ * For a copy that process_vm_* refused with `err`, or may not try. Results as mem_readv():
+ * -ETIMEDOUT when mem_fetch() must fetch the descriptor first.
  */
 int memfd_refused(struct seg *s, struct mem_slot m, int err, const struct mem_job *j);
-/* In a fork child: what a thread of the parent was at is not ours. */
+/* In a fork child: drops the fetch that a thread of the parent was making. */
 void memfd_forked(struct seg *s);
 
 #endif

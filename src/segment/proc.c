@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns memory slots: who they are given to and whether that process is still there. Everything but
- * registering may be called in a trap.
+ * Owns memory slots: which process each belongs to, and whether that process is alive. Everything
+ * except registration may be called in a trap.
  */
 #include "segment/proc.h"
 #include "segment/look.h"
@@ -48,10 +48,10 @@ static uint64_t stat_field(const char *after_comm, unsigned int field)
 	return v;
 }
 
-/* What the stat file of a process or thread says. */
+/* The content of the stat file of a process or thread. */
 struct stat_file {
 	char state;
-	bool ends; /* it never runs an instruction of its program again */
+	bool ends; /* it never executes an instruction of its program again */
 	uint64_t threads, start;
 };
 
@@ -78,7 +78,7 @@ static int read_stat(const char *path, struct stat_file *f)
 	if (n <= 0)
 		return n == -ESRCH ? -ESRCH : -EIO;
 	buf[n] = 0;
-	/* The command name may hold anything, a parenthesis too. */
+	/* The command name may contain any character, also a parenthesis. */
 	p = strrchr(buf, ')');
 	if (!p || p[1] != ' ')
 		return -EIO;
@@ -100,8 +100,8 @@ static int leader_stat(uint32_t pid, struct stat_file *f)
 }
 
 /*
- * Does some thread of a process go on whose leader does not? Such a leader has called
- * pthread_exit(), or the whole process is being killed and others are slower. < 0: cannot say.
+ * Does a thread continue after the leader of its process has ended? Such a leader has called
+ * pthread_exit(), or the whole process is being killed and other threads are slower. < 0: unknown.
  */
 static bool goes_on(const char *thread, void *arg)
 {
@@ -125,8 +125,8 @@ static int others_go_on(uint32_t pid)
 }
 
 /*
- * 0 and *start; -ESRCH: only its zombie is there, or it is on the way to that and none of its
- * threads runs any more; -ENOENT not there or hidden (hidepid); -EIO.
+ * 0 and *start; -ESRCH: only its zombie is left, or it is dying and none of its threads runs any
+ * more; -ENOENT: not there or hidden (hidepid); -EIO.
  */
 static int read_start_time(uint32_t pid, uint64_t *start)
 {
@@ -241,7 +241,7 @@ bool seg_proc_exec_begin(struct seg_proc *p)
 	uint64_t end = clock_now_ns() + EXEC_WAIT_NS;
 	uint32_t live = SEG_PROC_LIVE;
 
-	/* Against mem.c: it raises in_flight, then reads state. */
+	/* Ordered against mem.c, which raises in_flight, then reads state. */
 	if (!atomic_compare_exchange_strong(&p->state, &live, SEG_PROC_EXECING))
 		return false;
 	while (atomic_load(&p->in_flight) && clock_now_ns() < end)

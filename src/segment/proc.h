@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who is on the fabric: processes ("memory slots") and open virtual files.
- *
- * A memory slot is one process's address space, from its hello to its exit or exec. Buffers,
- * doorbell records and mkeys name the slot (index, generation) of the process that registered them.
+ * Members of the fabric: processes ("memory slots") and open virtual files. A memory slot is one
+ * process's address space, from its hello to its exit or exec. Buffers, doorbell records and mkeys
+ * name the slot (index, generation) of the process that registered them.
  */
 #ifndef SOFTHCA_SEGMENT_PROC_H
 #define SOFTHCA_SEGMENT_PROC_H
@@ -15,16 +14,18 @@
 enum seg_proc_state {
 	SEG_PROC_FREE,
 	SEG_PROC_LIVE,
-	SEG_PROC_EXECING, /* between the exec wrapper and its failure or success: memory is off
-			     limits */
-	SEG_PROC_DEAD,    /* the supervisor saw it go; its objects are being reaped */
+	/*
+	 * between the exec wrapper and the exec's failure or success: memory must not be accessed
+	 */
+	SEG_PROC_EXECING,
+	SEG_PROC_DEAD, /* the supervisor saw it end; its objects are being reaped */
 };
 
 #define SEG_RINGS 32
 
 /* A thread at work on a send queue. */
 struct seg_ring {
-	/* Since which epoch << 25 | SEG_RING_WAITS | 1 + QPN; without the last: free */
+	/* start epoch << 25 | SEG_RING_WAITS | 1 + QPN; lower bits 0: free */
 	_Alignas(128) _Atomic uint64_t use;
 	struct seg_gate gate; /* its copies */
 };
@@ -37,23 +38,27 @@ struct seg_proc {
 	_Atomic uint32_t state; /* enum seg_proc_state */
 	uint32_t pid;
 	uint32_t host;         /* SEG_T_HOST index */
-	uint64_t start_time;   /* field 22 of its stat file: pid reuse shows */
-	_Atomic uint32_t wake; /* futex word of its device thread: add 1 and wake to rouse it */
+	uint64_t start_time;   /* field 22 of its stat file: reveals reuse of the pid */
+	_Atomic uint32_t wake; /* futex word of its device thread: add 1 and wake */
 	_Atomic uint32_t
-		refused; /* process_vm_* gave EPERM/ESRCH although it lives: use its mem fd */
+		refused; /* process_vm_* gave EPERM/ESRCH although it is alive: use its mem fd */
 	_Atomic uint64_t pinned;  /* bytes of registered memory, accounted per process */
 	_Atomic uint64_t memlock; /* its RLIMIT_MEMLOCK at hello, bytes */
 	char comm[16];
 	uint64_t pid_ns; /* inode of the PID namespace in which `pid` is meant; 0 unknown */
-	/* 1: some QP of it may be parked or wait for a flush. Whoever sets it rouses the device
-	 * thread; the shim starts that thread when it finds the flag up after an engine call. */
-	_Atomic uint32_t parked;
-	_Atomic uint32_t signals;   /* eventfds of it are to be written (evsub.h); with `parked` */
-	_Atomic uint32_t in_flight; /* copies to and from its memory going on in other processes */
 	/*
-	 * The send queues that its threads are working on, so that whoever takes a key away finds
-	 * its users without a look at every QP (src/engine/running.c); lines of their own, as
-	 * threads write them at every doorbell. Those from rings_high on were never used.
+	 * 1: some QP of it may be parked or wait for a flush. The code that sets it wakes the
+	 * device thread; the shim starts that thread when it finds the flag set after an engine
+	 * call.
+	 */
+	_Atomic uint32_t parked;
+	_Atomic uint32_t signals; /* eventfds of it must be written (evsub.h); with `parked` */
+	/* copies to and from its memory in progress in other processes */
+	_Atomic uint32_t in_flight;
+	/*
+	 * The send queues that its threads are working on: a thread that revokes a key finds its
+	 * users without checking every QP (src/engine/running.c). They have their own cache lines,
+	 * because threads write them at every doorbell. Those from rings_high on were never used.
 	 */
 	_Atomic uint32_t rings_high;
 	_Atomic uint32_t foreign; /* its threads that arm a CQ of another process */
@@ -72,7 +77,7 @@ enum seg_file_kind {
 
 #define SEG_UMAD_AGENTS 32
 enum {                    /* seg_file.umad_flags */
-       SEG_UMAD_USED = 1, /* an agent was registered: the header's form stands */
+       SEG_UMAD_USED = 1, /* an agent was registered: the form of the header is fixed */
        SEG_UMAD_PKEY = 2, /* headers have a P_Key index */
 };
 
@@ -83,12 +88,12 @@ struct seg_file {
 	uint32_t port;   /* umad, issm: 1-based port; else 0 */
 	uint32_t opener; /* memory slot that opened it */
 	uint32_t opener_gen;
-	uint64_t dev; /* st_dev, st_ino of the kernel object, to recognise a passed fd */
+	uint64_t dev; /* st_dev, st_ino of the kernel object, to recognise a passed descriptor */
 	uint64_t ino;
 	uint32_t parent_gen;
-	_Atomic uint32_t parent; /* an event file: the command file that it was made through (stored
-				    last), SEG_NONE until then */
-	uint32_t uid;            /* DEVX uid given to the context, 0 none */
+	/* an event file: the command file that made it (stored last), SEG_NONE until then */
+	_Atomic uint32_t parent;
+	uint32_t uid; /* DEVX uid given to the context, 0 none */
 	uint32_t flags;
 	_Atomic uint64_t pinned; /* bytes registered through this file */
 	/* umad: SEG_T_AGENT by agent id, 0 none; changed by compare-and-swap. SEG_UMAD_* in
@@ -109,51 +114,59 @@ static inline struct seg_file *seg_file(const struct seg *s, uint32_t file)
 
 /*
  * Give a process a memory slot (the supervisor, at its hello). `start_time` 0: look it up. 0 and
- * (*slot, *gen), LIVE; -ENOSPC. Freed with seg_free(s, SEG_T_PROC, slot) when all that names it has
- * been reaped; SEG_PROC_DEAD until then.
+ * (*slot, *gen), LIVE; -ENOSPC. Freed with seg_free(s, SEG_T_PROC, slot) when every object that
+ * names it has been reaped; SEG_PROC_DEAD until then.
  */
 int seg_proc_register(struct seg *s, uint32_t host, uint32_t pid, uint64_t start_time,
 		      uint32_t *slot, uint32_t *gen);
-/* The same for the calling process, without a supervisor (the supervisor itself, unit tests): fills
- * in s->self. */
+/*
+ * The same for the calling process, without a supervisor (for the supervisor itself and unit
+ * tests): fills in s->self.
+ */
 int seg_proc_register_self(struct seg *s, uint32_t host);
-/* s->self = (slot, gen), given to us by a supervisor; notes our own view of our pid in the slot. */
+/*
+ * Sets s->self = (slot, gen), as the supervisor assigned; notes our own view of our pid in the
+ * slot.
+ */
 void seg_proc_set_self(struct seg *s, uint32_t slot, uint32_t gen);
 
 /* Is (slot, gen) still that living process (and not between exec and its end)? */
 bool seg_proc_alive(struct seg *s, uint32_t slot, uint32_t gen);
 /*
- * Is (slot, gen) gone for good: exited, killed or replaced by exec? Looks at the slot and, in our
- * PID namespace, at the process itself, so that it also tells when the supervisor is slow or dead.
- * No thread of it is left in a system call then, copying. Makes system calls: not for a hot path.
+ * Is (slot, gen) gone for good: exited, killed or replaced by exec? Checks the slot and, in our PID
+ * namespace, the process itself, so that it works when the supervisor is slow or dead. If true, no
+ * thread of the process is left in a system call that copies. Makes system calls: not for a hot
+ * path.
  */
 bool seg_proc_gone(struct seg *s, uint32_t slot, uint32_t gen);
-/* Is the process of the slot stopped (SIGSTOP, a debugger), as far as we can tell? True too where
- * we cannot: another PID namespace, a hidden /proc. */
+/*
+ * Is the process of the slot stopped (SIGSTOP, a debugger)? Also true when that is unknown: another
+ * PID namespace, a hidden /proc.
+ */
 bool seg_proc_stopped(struct seg *s, uint32_t slot);
 /* Field 22 of /proc/<pid>/stat, or 0 when there is no such process (or only its zombie). */
 uint64_t seg_proc_start_time(uint32_t pid);
 
 enum seg_look {
-	SEG_LOOK_RUNS,    /* some thread may run, or they cannot be seen */
+	SEG_LOOK_RUNS,    /* some thread may run, or the threads cannot be seen */
 	SEG_LOOK_STOPPED, /* each is stopped by a signal or a tracer, outside of system calls */
 	SEG_LOOK_ENDED,   /* seg_proc_gone() */
 };
 /*
- * What may still come from (slot, gen)? *ran (of STOPPED): if two looks find the same, no thread
- * has run from the first to the second. About ten system calls.
+ * Which actions of (slot, gen) may still follow? *ran (of STOPPED): if two looks return the same
+ * value, no thread has run between them. About ten system calls.
  */
 enum seg_look seg_proc_look(struct seg *s, uint32_t slot, uint32_t gen, uint64_t *ran);
 
 /*
- * Around exec of the process of slot p: from begin on nobody touches its memory, and copies under
- * way have ended when it returns (it waits at most 100 ms for them). False: another thread is at
- * it. `failed` undoes it.
+ * Around an exec of the process of slot p: from begin on no process accesses its memory, and begin
+ * waits at most 100 ms for copies in progress. False: another thread is executing. `failed` undoes
+ * it.
  */
 bool seg_proc_exec_begin(struct seg_proc *p);
 void seg_proc_exec_failed(struct seg_proc *p);
 
-/* Its device thread has something to do: wake it (futex; callable in a trap). */
+/* Its device thread has work: wake it (futex; callable in a trap). */
 void seg_proc_rouse(struct seg *s, uint32_t slot);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the segment's layout (its tables are hw/tables.c's), its creation and its mapping. Calls the
- * kernel only, below libc. Called by the supervisor (seg_create) and by suplink.c (seg_map).
+ * Owns the segment's layout (hw/tables.c defines its tables), its creation and its mapping. Calls
+ * the kernel only, below libc. The supervisor (seg_create) and suplink.c (seg_map) call it.
  */
 #include "segment/seg.h"
 #include "segment/proc.h"
@@ -23,7 +23,7 @@ static uint64_t page_up(uint64_t n)
 	return (n + SEG_PAGE - 1) & ~(SEG_PAGE - 1);
 }
 
-/* The header that this build gives a segment (but for name and pid): what others must have too. */
+/* The header that this build gives a segment (except name and pid): others must have the same. */
 static void layout(struct seg_hdr *h)
 {
 	uint64_t off = page_up(sizeof(*h));
@@ -55,7 +55,7 @@ static int map(struct seg *s, int fd, uint64_t size)
 
 	if (sys_is_err(p))
 		return (int)(intptr_t)p;
-	/* A core dump of some program would fill the holes of the whole fabric. */
+	/* A program's core dump would otherwise fill the holes of the whole fabric. */
 	sys_madvise(p, size, MADV_DONTDUMP);
 	memset(s, 0, sizeof(*s));
 	s->base = p;
@@ -76,7 +76,7 @@ int seg_create(struct seg *s, const char *name)
 	layout(&h);
 	h.supervisor_pid = (uint32_t)sys_getpid();
 	strncpy(h.name, name, sizeof(h.name) - 1);
-	/* Asked first: ftruncate() beyond the limit would also raise SIGXFSZ. */
+	/* Checked first: ftruncate() beyond the limit would also raise SIGXFSZ. */
 	if (!getrlimit(RLIMIT_FSIZE, &lim) && lim.rlim_cur != RLIM_INFINITY &&
 	    lim.rlim_cur < h.size)
 		return -EFBIG;
@@ -118,7 +118,7 @@ static int check(int fd, uint64_t *size)
 		    a->used_off != b->used_off || a->first != b->first)
 			return -EPROTONOSUPPORT;
 	}
-	/* A file that could shrink under us would be a SIGBUS while holding locks. */
+	/* If the file could shrink, an access could raise SIGBUS while we hold locks. */
 	seals = sys_fcntl(fd, F_GET_SEALS, 0);
 	if (sys_raw(SYS_lseek, fd, 0, SEEK_END, 0, 0, 0) != (long)want.size ||
 	    (!sys_refused(seals) && (seals < 0 || (seals & SEG_SEALS) != SEG_SEALS)))

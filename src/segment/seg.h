@@ -4,18 +4,16 @@
  * It holds what belongs to the hardware, in tables addressed by index. A sparse file: only touched
  * pages cost memory. No pointers inside, ever.
  *
- * Ownership. Each table has, beside its elements, one 32-bit owner word per element:
- *	0                     free
- *	SEG_OWNER_DEVICE      made when the fabric was (HCAs, ports, EQs)
- *	file index + 1        belongs to that open file (see SEG_T_FILE) and dies with it
- *	SEG_CLAIMING...       being prepared by the process named in the word: not live yet
- * An element is claimed by a compare-and-swap of its owner word to a claiming word, then zeroed,
- * and becomes live when the owner is stored; it is freed by storing 0. Each is the last store of
- *its operation: a process killed at any instruction leaves no torn object behind, and a claim whose
- * process is dead is taken over by the next search that meets it. What is live but not filled in
- * yet by its maker is all zero but for `gen`. Everything that an open file owns can be found by
- * scanning owner words, without help from the (perhaps dead) process that made it: that is how a
- * dead process's objects are reaped.
+ * Ownership. Each table has, beside its elements, one 32-bit owner word per element: 0
+ * free SEG_OWNER_DEVICE      made when the fabric was (HCAs, ports, EQs) file index + 1
+ * belongs to that open file (see SEG_T_FILE) and dies with it SEG_CLAIMING...       being prepared
+ * by the process named in the word: not live yet An element is claimed by a compare-and-swap of its
+ * owner word to a claiming word, then zeroed, and becomes live when the owner is stored; it is
+ * freed by storing 0. Each is the last store of its operation: a process killed at any instruction
+ * leaves no torn object behind, and a claim whose process is dead is taken over by the next search
+ * that meets it. An element that is live but not filled in yet is all zero except `gen`. Everything
+ * that an open file owns can be found by scanning owner words, without help from the (perhaps dead)
+ * process that made it: that is how a dead process's objects are reaped.
  */
 #ifndef SOFTHCA_SEGMENT_SEG_H
 #define SOFTHCA_SEGMENT_SEG_H
@@ -32,7 +30,7 @@
 #define SEG_OWNER_DEVICE UINT32_MAX
 #define SEG_NONE UINT32_MAX /* "no index" */
 
-/* On every element's struct: its size becomes a multiple of 64 by itself. */
+/* For every element's struct: makes its size a multiple of 64. */
 #define SEG_ELEM __attribute__((aligned(64)))
 
 /*
@@ -45,16 +43,16 @@
 	T(FILE, seg_file, 64 * K, 1)    /* open virtual files (proc.h) */                        \
 	T(EVQ, seg_evq, 64 * K, 1)      /* event queues; index == its file's index (evq.h) */    \
 	T(EVREC, seg_evrec, 1 * M, 1)   /* pool of queued event records (evq.h) */               \
-	T(EVBUF, seg_evdata, 1 * M, 1)  /* pieces of what comes with a record (evq.h) */         \
+	T(EVBUF, seg_evdata, 1 * M, 1)  /* pieces of a record's data (evq.h) */                  \
 	T(EVSUB, seg_evsub, 256 * K, 1) /* subscriptions to events (evsub.h) */                  \
 	T(EVTAB, seg_evhash, EVSUB_CHAINS, 1) /* chains of them; never claimed (evsub.h) */      \
 	T(WORD, seg_word, MEM_WORD_LOCKS, 1)  /* locks of memory words, never claimed (mem.h) */ \
 	T(AHEAD, hw_rq_ahead, 1 * M + 0x40, 0x40) /* index = qpn; never claimed (rq_ahead.h) */  \
 	T(AGENT, mad_agent, 64 * K, 1)            /* who receives which MADs (mad.h) */          \
 	T(MSEND, mad_send, 64 * K, 1)             /* MADs that wait for an answer */             \
-	T(MCHAIN, mad_chain, MAD_CHAINS, 1)       /* where they are found; never claimed */      \
+	T(MCHAIN, mad_chain, MAD_CHAINS, 1)       /* chains of them; never claimed */            \
 	T(MRECV, mad_recv, 64 * K, 1)             /* long MADs that come in segments */          \
-	T(CAP, seg_cap, 2, 1)                     /* the capture: the one and only (cap.h) */    \
+	T(CAP, seg_cap, 2, 1)                     /* the capture: one element (cap.h) */         \
 	T(CAPREC, seg_cap_rec, CAP_SLOTS, 1)      /* its packets; never claimed */               \
 	T(HOST, hw_host, 32 * K, 1)               /* owner DEVICE (hca.h)*/                      \
 	T(HCA, hw_hca, 32 * K, 1)                 /* owner DEVICE */                             \
@@ -65,16 +63,16 @@
 	T(MFT, fab_mft, 8 * K, 1)       /* index as SEG_T_SWITCH's; never claimed */             \
 	T(SL2VL, fab_sl2vl, 256 * K, 1) /* virtual lanes of ports, where they were set */        \
 	T(VLARB, fab_vl_arb, 256 * K, 1)                                                         \
-	T(NOTICE, fab_notice, 16 * K, 1)      /* what subnet managers are told */                \
+	T(NOTICE, fab_notice, 16 * K, 1)      /* notices for subnet managers */                  \
 	T(SUBNET, fab_subnet, 2, 1)           /* the one and only */                             \
 	T(CTR, fab_ctr, 512 * K, 1)           /* index as SEG_T_PORT's; never claimed */         \
 	T(CTRBASE, fab_ctr_base, 512 * K, 1)  /* the same */                                     \
 	T(MCGRP, fab_mcgrp, FAB_MLIDS + 1, 1) /* multicast groups of the built-in SA (fab.h) */  \
 	T(MCMEM, fab_mcmem, 128 * K, 1)       /* their members */                                \
-	T(SAREC, fab_sarec, 32 * K, 1)        /* what clients have left with it */               \
+	T(SAREC, fab_sarec, 32 * K, 1)        /* SA records that clients store */                \
 	HW_KINDS(T)
 
-/* What firmware commands make: the last tables. Each has a row in fw/kinds.c. */
+/* Objects of firmware commands: the last tables. Each has a row in fw/kinds.c. */
 #define HW_KINDS(T)                                                                         \
 	T(EQ, hw_eq, 256 * K, 1)               /* index = eqn (hca.h)*/                     \
 	T(UAR, hw_uar, 65535, 1)               /* index = UAR page id */                    \
@@ -97,14 +95,14 @@ enum seg_table_id { SEG_TABLES(SEG_TABLE_ID) SEG_T_COUNT };
 #define HW_KIND_COUNT (SEG_T_COUNT - HW_KIND_FIRST)
 
 struct seg_table_hdr {
-	uint32_t capacity;     /* elements; index 0 is never handed out */
+	uint32_t capacity;     /* elements; index 0 is never allocated */
 	uint32_t elem_size;    /* bytes, a multiple of 64 */
 	uint64_t elems_off;    /* bytes from the segment's start, page aligned */
 	uint64_t owner_off;    /* uint32_t[capacity] */
-	_Atomic uint32_t hint; /* where the next search starts: ids are handed out cyclically */
+	_Atomic uint32_t hint; /* where the next search starts: ids are allocated cyclically */
 	_Atomic uint32_t high; /* 1 + highest index ever claimed: bound of every scan */
 	_Atomic uint32_t live; /* claimed elements */
-	uint32_t first;        /* lowest index that seg_alloc may hand out */
+	uint32_t first;        /* lowest index that seg_alloc may return */
 	uint32_t pad[4];
 	uint64_t used_off; /* uint32_t[]: claimed elements per SEG_BLOCK; never too low */
 };
@@ -116,15 +114,17 @@ struct seg_hdr {
 	uint64_t size; /* of the whole segment, bytes */
 	uint32_t supervisor_pid;
 	_Atomic uint32_t down;    /* 1: the supervisor is going away */
-	_Atomic uint32_t capture; /* packets are handed over (cap.h) */
+	_Atomic uint32_t capture; /* a capture runs: packets are put into it (cap.h) */
 	uint32_t pad;
-	/* Goes up when something is taken away from the threads that use it (engine/running.c). */
+	/*
+	 * Incremented when a key or QP is revoked from the threads that use it (engine/running.c).
+	 */
 	_Atomic uint64_t epoch;
 	char name[64]; /* the fabric's */
 	struct seg_table_hdr table[SEG_T_COUNT];
 };
 
-/* A mem descriptor of another process, kept because process_vm_* is refused for it (mem.c). */
+/* A mem descriptor of another process, kept because process_vm_* refuses that process (mem.c). */
 struct seg_memfd {
 	_Atomic uint64_t key; /* gen << 32 | slot << 17 | fd + 1; 0 empty */
 	_Atomic uint32_t users;
@@ -134,31 +134,32 @@ struct seg_memfd {
 /* The one that is being fetched (mem_fetch()). */
 struct seg_memget {
 	_Atomic uint64_t want; /* key without a descriptor; 0 nothing */
-	_Atomic uint32_t busy; /* a thread is at it */
+	_Atomic uint32_t busy; /* a thread is fetching */
 	int sock;              /* 1 + a connection that has asked for `asked`; 0 none */
 	uint64_t asked;
 };
 
-/* A way through the fabric that this process has found (fabric/path.c). */
+/* A path through the fabric that this process has found (fabric/path.c). */
 #define SEG_PATHS 256
 #define SEG_PATH_WORDS 15
 struct seg_path {
-	_Atomic uint32_t seq; /* odd while somebody writes it */
+	_Atomic uint32_t seq; /* odd while a thread writes it */
 	_Atomic uint64_t word[SEG_PATH_WORDS];
 };
 
-/* A process's mapping of the segment, and what this process is in it. */
+/* A process's mapping of the segment, and the process's own data about it. */
 struct seg {
 	struct seg_hdr *hdr;
 	uint8_t *base;
 	uint64_t size;
-	int fd;            /* the memfd, moved out of the program's way */
+	int fd;            /* the memfd, at a number that programs do not use */
 	uint32_t self;     /* our memory slot (SEG_T_PROC), SEG_NONE before hello */
 	uint32_t self_gen; /* its generation */
-	uint32_t self_pid; /* who `self` was given to; differs from a raw getpid() in a (v)fork
-			      child */
-	uint64_t pid_ns;   /* inode of our PID namespace: pids of others mean nothing to us */
-	char dir[256];     /* the fabric's directory */
+	/* the pid that `self` belongs to; differs from a raw getpid() in a (v)fork child */
+	uint32_t self_pid;
+	/* inode of our PID namespace: pids of other namespaces are meaningless here */
+	uint64_t pid_ns;
+	char dir[256]; /* the fabric's directory */
 	struct seg_memfd memfd[SEG_MEMFDS];
 	struct seg_memget memget;
 	_Atomic uint32_t said; /* diagnostics given once (mem.c) */
@@ -170,31 +171,33 @@ struct seg {
 /* Make a new, empty segment (the supervisor) and map it. `name`: the fabric's. -EFBIG: the file
  * size limit (ulimit -f), -ENOMEM: the address space limit (ulimit -v), else -errno. */
 int seg_create(struct seg *s, const char *name);
-/* Map one that was handed to us; initialises *s. -EPROTO: not a segment; -EPROTONOSUPPORT: another
- * layout; -ENOMEM: ulimit -v. Takes fd, also when it fails. */
+/*
+ * Maps a segment that was passed to us; initialises *s. -EPROTO: not a segment; -EPROTONOSUPPORT:
+ * another layout; -ENOMEM: ulimit -v. Takes fd, also on failure.
+ */
 int seg_map(struct seg *s, int fd);
-/* Forget the mapping and its descriptor; a zeroed struct seg is fine. */
+/* Drops the mapping and its descriptor; accepts a zeroed struct seg. */
 void seg_unmap(struct seg *s);
 
 /*
- * Claim a free element: zeroed but for `gen`, owner set last. 0, or -ENOSPC when the table is full.
- * Amortised constant time. Indices go round in a window of 16384 or four times what is live,
- * whichever is more: not reused soon, and a long-lived fabric does not touch the whole table.
- * By convention every element starts with `uint32_t gen`: it is kept over reuse, goes up by 1 with
- * each claim and is never 0, so that a stale (index, gen) pair is recognised.
+ * Claim a free element: zeroed except `gen`, owner set last. 0, or -ENOSPC when the table is full.
+ * Amortised constant time. Indices rotate in a window of 16384 or four times the number of live
+ * elements, whichever is more: none is reused soon, and a long-lived fabric does not touch the
+ * whole table. By convention every element starts with `uint32_t gen`: it survives reuse, is
+ * incremented by each claim and is never 0, so that a stale (index, gen) pair is recognised.
  */
 int seg_alloc(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t *idx);
 /*
- * The same in two steps: between them the element is ours and nobody finds it, and our death frees
- * it. So what belongs to it is there when it is found.
+ * The same in two steps. Between them the element belongs to us and cannot be found, and our death
+ * frees it; so its data can be completed before it becomes visible.
  */
 int seg_alloc_begin(struct seg *s, enum seg_table_id t, uint32_t *idx);
 void seg_alloc_end(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t idx);
 /* Claim one given index, 1 and up: 0, -EBUSY (taken), -EINVAL (out of range). */
 int seg_alloc_at(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t idx);
-/* Free is idempotent; index out of range: nothing. */
+/* Idempotent; an index out of range has no effect. */
 void seg_free(struct seg *s, enum seg_table_id t, uint32_t idx);
-/* The same, of this owner only. */
+/* The same, but only if this is the owner. */
 void seg_free_of(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t idx);
 
 static inline struct seg_table_hdr *seg_table(const struct seg *s, enum seg_table_id t)

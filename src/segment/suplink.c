@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the client's end of the supervisor's socket. On the control path, but for link_ask_mem() and
- * link_get_mem(), which a trap may call. Calls the kernel below libc: the program's close() and
- * connect() may be wrapped, by us or by others.
+ * Owns the client's end of the supervisor's socket. It is on the control path, except
+ * link_ask_mem() and link_get_mem(), which a trap may call. Calls the kernel below libc: we or
+ * others may wrap the program's close() and connect().
  */
 #include "segment/suplink.h"
 #include "segment/memfd.h"
@@ -19,8 +19,9 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
-#define LINK_TIMEOUT_S 30 /* a supervisor that is stopped with its command, or in a debugger */
-#define ONCE_TIMEOUT_S 2  /* signals may be blocked */
+/* For a supervisor that is stopped with its command, or in a debugger. */
+#define LINK_TIMEOUT_S 30
+#define ONCE_TIMEOUT_S 2 /* signals may be blocked */
 
 /* ---- one message */
 
@@ -49,7 +50,8 @@ static long send_msg(int sock, const struct link_msg *m, int fd)
 	return r < 0 ? r : 0;
 }
 
-/* 0; -ECONNRESET at end of file; -EAGAIN when time is over; -EPROTO. *fd: what came along, or -1.
+/*
+ * 0; -ECONNRESET at end of file; -EAGAIN on timeout; -EPROTO. *fd: the descriptor received, or -1.
  */
 static long recv_msg(int sock, struct link_msg *m, int *fd)
 {
@@ -107,7 +109,7 @@ static int connect_path(int sock, const char *dir, size_t n)
 	return (int)sys_raw(SYS_connect, sock, (long)&a, sizeof(a), 0, 0, 0);
 }
 
-/* A directory whose name is too long for a socket address goes by its descriptor. */
+/* A directory whose name is too long for a socket address is used through a descriptor. */
 static int connect_long(int sock, const char *dir)
 {
 	int fd = sys_openat(AT_FDCWD, dir, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
@@ -121,7 +123,7 @@ static int connect_long(int sock, const char *dir)
 	return r;
 }
 
-/* timeout 0: nothing on it ever waits, -EAGAIN: there is a queue of others. */
+/* timeout 0: never wait; -EAGAIN: other processes are queueing. */
 static int dial(const char *dir, unsigned int timeout_s)
 {
 	struct timeval tv = {.tv_sec = timeout_s};
@@ -163,8 +165,8 @@ static void busy_unlock(_Atomic uint32_t *w)
 }
 
 /*
- * Ask and wait. The answer replaces *m. An answer that does not come in time is remembered as owed:
- * it would be taken for the next request's.
+ * Sends a request and waits. The reply replaces *m. A reply that is late is noted as owed, since it
+ * would be taken for the reply to the next request.
  */
 static int ask_locked(struct link *l, struct link_msg *m, int give, int *got)
 {
@@ -216,8 +218,8 @@ static int ask(struct link *l, struct link_msg *m, int give, int *got)
 /* ---- joining */
 
 /*
- * The descriptor through which others may reach our memory when process_vm_* is refused to them. It
- * can be opened only while we are dumpable; a program may have given that up before it came here.
+ * The descriptor through which other processes access our memory when process_vm_* is refused to
+ * them. It can be opened only while we are dumpable; a program may have given that up earlier.
  */
 static int open_own_mem(void)
 {
@@ -259,8 +261,8 @@ static int hello(struct link *l, struct link_msg *m, const char *host, int *seg_
 }
 
 /*
- * The descriptor of `<dir>/alive`, set to raise SIGKILL when its writer has gone. -ENOENT: the
- * fabric has none; -ECONNREFUSED: the supervisor was killed meanwhile.
+ * Opens `<dir>/alive`, set to raise SIGKILL when its writer closes it. -ENOENT: the fabric has
+ * none; -ECONNREFUSED: the supervisor has just been killed.
  */
 static int hold_alive(const char *dir)
 {
@@ -327,7 +329,7 @@ void link_forget(struct link *l, struct seg *s)
 		sys_fd_drop(l->fd);
 	if (l->alive >= 0)
 		sys_fd_drop(l->alive);
-	/* `busy` may have been held by a thread that this process does not have. */
+	/* `busy` may have been held by a thread that does not exist in this process. */
 	*l = (struct link){.fd = -1, .alive = -1, .seg = s};
 	s->self = SEG_NONE;
 	s->self_gen = 0;
@@ -345,7 +347,7 @@ int link_open_file(struct link *l, enum seg_file_kind kind, uint32_t hca, uint32
 
 	if (r)
 		return r;
-	if (*fd < 0) { /* the kernel drops what our table has no room for */
+	if (*fd < 0) { /* the kernel drops descriptors for which our table has no room */
 		link_file_closed(l, m.file, m.gen);
 		return -EMFILE;
 	}
@@ -365,7 +367,7 @@ int link_file_closed(struct link *l, uint32_t file, uint32_t gen)
 	return r ? r : m.arg == 1;
 }
 
-/* One message, no reply: it may go in between a request and its answer. */
+/* One message, no reply: it may be sent between a request and its reply. */
 static int tell(struct seg *s, const struct link_msg *m)
 {
 	int fd = atomic_load_explicit(&s->wake_fd, memory_order_relaxed) - 1;
@@ -391,7 +393,7 @@ int link_sweep(struct seg *s)
 	return tell(s, &m);
 }
 
-/* By a connection of its own. */
+/* On a separate connection. */
 static int ask_once(struct seg *s, struct link_msg *m, int *fd)
 {
 	struct link l = {.fd = -1, .alive = -1, .seg = s};
@@ -453,6 +455,6 @@ bool link_file_gone(struct seg *s, uint32_t file, uint32_t gen)
 
 	if (fd >= 0)
 		sys_close(fd);
-	f = seg_file(s, file); /* the supervisor may have been faster */
+	f = seg_file(s, file); /* the supervisor may have noticed first */
 	return (!r && m.arg == 1) || !f || f->gen != gen;
 }

@@ -2,7 +2,7 @@
 /*
  * The supervisor's socket `<dir>/sock` (SOCK_SEQPACKET): how a process joins a fabric, opens and
  * closes virtual files, and how the supervisor learns of death and exec (the link is close-on-exec:
- * HUP). On no hot path. One request, one reply; fds travel as SCM_RIGHTS.
+ * HUP). It is not on a hot path. One request, one reply; fds travel as SCM_RIGHTS.
  */
 #ifndef SOFTHCA_SEGMENT_SUPLINK_H
 #define SOFTHCA_SEGMENT_SUPLINK_H
@@ -17,28 +17,38 @@ enum link_op {
 			   /proc/self/mem (may be absent) -> {slot, gen}, fd: the segment */
 	LINK_OPEN,      /* {kind, hca, port} -> {file, gen}, fd: the memfd or FIFO, flock()ed by the
 			   supervisor */
-	LINK_CLOSED,    /* {file, gen}: an fd of it was closed -> {arg = 1: it was the last, all is
-			   reaped; 0: not} */
-	LINK_GET_MEM,   /* {slot, gen} -> fd: that process's mem descriptor. First and only request
-			   of a connection of its own. -ESRCH gone, -ENOENT it gave none */
-	LINK_STATUS,    /* -> fd: memfd with JSON text. For `softhca status` */
-	LINK_DOWN,      /* stop the fabric. For `softhca down` */
-	LINK_PORT,      /* {host, hca: N of mlx5_N, port: its number, arg: 1 up, 0 down}: plug a
-			   port's cable in, or pull it; "": the first host. For `softhca link` */
-	LINK_WAKE,      /* {file, gen}: write the byte of an event queue's FIFO. No reply. */
-	LINK_TOPO,      /* {arg: 1 dot, 0 ibnetdiscover} -> fd: memfd with the subnet as it is now.
-			   For `softhca topo` */
-	LINK_CONSOLE,   /* fd: memfd with a command -> {arg: 1 it failed}, fd: memfd with what it
-			   says, or why. For `softhca console` */
-	LINK_SEGMENT,   /* -> fd: the segment, without being a process of the fabric. For `softhca
-			   pcap` */
-	LINK_HOST,      /* {host, "": the first} -> {host}: make it ready. For `softhca run` */
-	LINK_SWEEP,     /* the subnet has changed (fab_subnet.sm_dirty). No reply. */
+	/*
+	 * {file, gen}: an fd of it was closed -> {arg = 1: it was the last, everything is reaped;
+	 * 0: not}
+	 */
+	LINK_CLOSED,
+	/*
+	 * {slot, gen} -> fd: that process's mem descriptor. The only request of a separate
+	 * connection. -ESRCH gone, -ENOENT it gave none
+	 */
+	LINK_GET_MEM,
+	LINK_STATUS, /* -> fd: memfd with JSON text. For `softhca status` */
+	LINK_DOWN,   /* stop the fabric. For `softhca down` */
+	LINK_PORT,   /* {host, hca: N of mlx5_N, port: its number, arg: 1 up, 0 down}: plug a
+			port's cable in, or pull it; "": the first host. For `softhca link` */
+	LINK_WAKE,   /* {file, gen}: write the byte of an event queue's FIFO. No reply. */
+	LINK_TOPO,   /* {arg: 1 dot, 0 ibnetdiscover} -> fd: memfd with the subnet as it is now.
+			For `softhca topo` */
+	/*
+	 * fd: memfd with a command -> {arg: 1 it failed}, fd: memfd with its output, or the reason.
+	 * For `softhca console`
+	 */
+	LINK_CONSOLE,
+	LINK_SEGMENT, /* -> fd: the segment, without being a process of the fabric. For `softhca
+			 pcap` */
+	LINK_HOST,    /* {host, "": the first} -> {host}: make it ready. For `softhca run` */
+	LINK_SWEEP,   /* the subnet has changed (fab_subnet.sm_dirty). No reply. */
 };
 
 struct link_msg {
 	uint32_t op;
-	int32_t err; /* replies: 0 or -errno, then all else but op is 0 and no fd comes with it */
+	/* replies: 0 or -errno; on error all fields except op are 0 and no fd comes with it */
+	int32_t err;
 	uint32_t layout_version;
 	uint32_t pid;
 	uint64_t start_time;
@@ -54,18 +64,19 @@ struct link_msg {
  * Client side. `dir`: the fabric's directory. Both fds are moved above 900 where possible.
  * link_join: connect, say hello, map the segment. 0; -ENOENT/-ECONNREFUSED no fabric;
  * -EPROTONOSUPPORT layout; -ETIMEDOUT the supervisor does not answer (30 s). `s` is zeroed, or (in
- * a forked child) the parent's, mapped: then the child gets a slot of its own.
+ * a forked child) the parent's, mapped: then the child gets its own slot.
  */
 struct link {
 	int fd;
 	/*
-	 * On a private fabric (`<dir>/alive` is there): a FIFO whose only writer is the supervisor.
-	 * When that is killed the kernel kills us, as nothing of it may be left. -1 none.
+	 * On a private fabric (`<dir>/alive` exists): a FIFO whose only writer is the supervisor.
+	 * When the supervisor is killed, the kernel kills us, because no process of the fabric may
+	 * remain. -1 none.
 	 */
 	int alive;
 	struct seg *seg;
 	_Atomic uint32_t busy; /* one request at a time (futex: 0 free, 1 held, 2 with waiters) */
-	uint32_t owed; /* replies that came too late for their request: still to be dropped */
+	uint32_t owed; /* replies that came too late for their request and must still be dropped */
 };
 int link_join(struct link *l, struct seg *s, const char *dir, const char *host);
 /* Forget an inherited link in a fork child (closes the fd, slot becomes SEG_NONE). */
@@ -78,19 +89,22 @@ int link_open_file(struct link *l, enum seg_file_kind kind, uint32_t hca, uint32
  * reaped. */
 int link_file_closed(struct link *l, uint32_t file, uint32_t gen);
 /*
- * On a connection of its own, callable in a trap: ask for a process's mem descriptor, which does
- * not wait; a socket (the caller's to close), -EAGAIN or -errno. Then get it: the descriptor,
- * -EAGAIN when it has not come after wait_ns, -ESRCH the process is gone, another -errno.
+ * On a separate connection, callable in a trap. link_ask_mem() asks for a process's mem descriptor
+ * without waiting: a socket (which the caller closes), -EAGAIN or -errno. link_get_mem() receives
+ * it: the descriptor, -EAGAIN when it has not arrived after wait_ns, -ESRCH: the process is gone,
+ * another -errno.
  */
 int link_ask_mem(struct seg *s, struct mem_slot who);
 int link_get_mem(int sock, uint64_t wait_ns);
 /*
- * Has nobody a descriptor of this file any more? Then it is reaped now, which otherwise happens a
- * little after its last process has died. On a connection of its own.
+ * Has every process closed its descriptors of this file? If so, it is reaped now, not only some
+ * time after its last process has died. On a separate connection.
  */
 bool link_file_gone(struct seg *s, uint32_t file, uint32_t gen);
-/* Ask the supervisor to wake the pollers of an event file; does not wait. Callable in a trap. 0,
- * -ENOTCONN no link, -EAGAIN it does not read. */
+/*
+ * Asks the supervisor to wake the pollers of an event file; does not wait. Callable in a trap. 0,
+ * -ENOTCONN: no link, -EAGAIN: the supervisor does not read.
+ */
 int link_wake(struct seg *s, uint32_t file, uint32_t gen);
 /* The same for LINK_SWEEP. -ENOTCONN also in the supervisor itself. */
 int link_sweep(struct seg *s);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns claiming, freeing and finding elements. Lock-free: any process may do any of it at any time,
- * in a trap too, and may be killed at any instruction.
+ * Owns claiming, freeing and finding elements. Lock-free: any process may call any function at any
+ * time, also in a trap, and may be killed at any instruction.
  *
- * Three counts beside the owner words only steer searches: `high`, `live` and the blocks' `used`.
+ * Three counts beside the owner words only guide searches: `high`, `live` and the blocks' `used`.
  * They are raised before a claim and lowered after a free, so that a process that is killed in
- * between leaves them too high, never too low: a search may look in vain, but never miss.
+ * between leaves them too high, never too low: a search may look in vain, but never misses an
+ * element.
  */
 #include "segment/table.h"
 #include "segment/proc.h"
@@ -29,7 +30,7 @@ static uint32_t claiming_word(const struct seg *s)
 	return SEG_CLAIMING | (slot ? (s->self_gen & CLAIM_GENS) << 14 | slot : 0);
 }
 
-/* Has whoever was claiming an element died over it? Slot 0: nobody can tell; it stays. */
+/* Has the process that was claiming an element died? Slot 0: unknown; the claim stays. */
 static bool claim_is_stale(struct seg *s, uint32_t word)
 {
 	uint32_t slot = word & CLAIM_SLOTS;
@@ -53,7 +54,10 @@ static void count_down(struct seg *s, enum seg_table_id t, uint32_t idx)
 	atomic_fetch_sub(&seg_table(s, t)->live, 1);
 }
 
-/* From `old` (free, or a dead claimer's word) to `owner`. False: somebody was faster. */
+/*
+ * Changes the word from `old` (free, or a dead claimer's) to `owner`. False: another process was
+ * faster.
+ */
 static bool claim(struct seg *s, enum seg_table_id t, uint32_t idx, uint32_t old, uint32_t owner)
 {
 	struct seg_table_hdr *h = seg_table(s, t);
@@ -68,7 +72,7 @@ static bool claim(struct seg *s, enum seg_table_id t, uint32_t idx, uint32_t old
 		count_down(s, t, idx);
 		return false;
 	}
-	if (old != SEG_OWNER_FREE) /* the dead claimer had counted it */
+	if (old != SEG_OWNER_FREE) /* the dead claimer had counted the element */
 		count_down(s, t, idx);
 	memcpy(&gen, elem, sizeof(gen));
 	memset(elem, 0, h->elem_size);
@@ -78,7 +82,7 @@ static bool claim(struct seg *s, enum seg_table_id t, uint32_t idx, uint32_t old
 	return true;
 }
 
-/* Claim something in [from, to). With `trust`, blocks that are counted full are stepped over. */
+/* Claims any free element in [from, to). With `trust` it skips blocks that are counted as full. */
 static uint32_t claim_between(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t from,
 			      uint32_t to, bool trust)
 {
@@ -157,7 +161,7 @@ int seg_alloc_at(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t id
 void seg_free_of(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t idx)
 {
 	if (!atomic_compare_exchange_strong(seg_owner_word(s, t, idx), &owner, SEG_OWNER_FREE))
-		return; /* freed by somebody else */
+		return; /* freed by another process */
 	count_down(s, t, idx);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Between the files of this folder only. */
+/* Private to the files of this folder. */
 #ifndef SOFTHCA_SEGMENT_TABLE_H
 #define SOFTHCA_SEGMENT_TABLE_H
 
 #include "segment/seg.h"
 
-/* Owner words are counted in blocks of a page, so that searches step over full and empty ones. */
+/* Owner words are counted in blocks of a page, so that searches skip full and empty ones. */
 #define SEG_BLOCK 1024u
 #define SEG_BLOCKS(capacity) (((capacity) + SEG_BLOCK - 1) / SEG_BLOCK)
 
@@ -15,10 +15,10 @@
 #define SEG_MEMFD_FD(key) ((int)((key)&0x1ffff) - 1)
 #define SEG_MEMFD_WHO(key) ((key) >> 17)
 
-/* The inode of our PID namespace, 0 when /proc does not tell. */
+/* The inode of our PID namespace, 0 when /proc does not show it. */
 uint64_t seg_pid_ns(void);
 
-/* A row per table, in hw/tables.c: it knows the elements. */
+/* A row per table, defined in hw/tables.c, which knows the elements. */
 struct seg_table_row {
 	uint32_t capacity, elem_size, first;
 };

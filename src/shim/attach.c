@@ -61,11 +61,10 @@ bool shim_owns_tables(void)
  * the fork.
  */
 
-#define FORKING                                                                          \
-	0x10000u /* threads in fork(), counted in the upper half; inside: the lower half \
-		  */
+/* Threads in fork() are counted in the upper half, threads inside in the lower half. */
+#define FORKING 0x10000u
 #define INSIDE(v) ((v) & (FORKING - 1))
-#define FORK_WAIT_NS NSEC_PER_SEC /* somebody waits for a supervisor that is stopped: go on */
+#define FORK_WAIT_NS NSEC_PER_SEC /* a thread waits for a stopped supervisor: go on */
 
 static _Atomic uint32_t gate;
 static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
