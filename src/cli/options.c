@@ -201,7 +201,7 @@ static const struct opt_row rows[] = {
 	 .store = store_topics, AT(const char *, topics)},
 };
 
-/* Of the options that name the kind of the data only one may be given. */
+/* Only one of the options that name the kind of the data may be given. */
 static int store_kind(struct parse *p, const struct opt_row *row, const char *arg)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows) && p->o->kind; i++)

@@ -54,7 +54,7 @@ static bool stops(int sig)
 	return sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
 
-/* The command has stopped: stop in the same way until we are continued. */
+/* The command has stopped: stop in the same manner until we are continued. */
 static void stop_like(int sig)
 {
 	const struct sigaction dfl = {.sa_handler = SIG_DFL};
@@ -71,8 +71,8 @@ static void stop_like(int sig)
 }
 
 /*
- * SIGSTOP comes from a debugger or a tester, who means the command alone, or from a shell (in its
- * own group) that was told to suspend.
+ * SIGSTOP comes from a debugger or a tester and is meant for the command alone, or from a shell (in
+ * its own group) that was told to suspend.
  */
 static void on_stop(const struct command *c, int sig)
 {

@@ -34,7 +34,7 @@ static void up_on_signal(struct sup *sup, struct sup_source *src, uint32_t event
 		sup->stop = true;
 }
 
-/* Somebody has removed the lock file, by which commands find the fabric. */
+/* The lock file, by which commands find the fabric, has been removed. */
 struct lock_watch {
 	struct sup_source src; /* first */
 	int lock;
@@ -202,7 +202,7 @@ static int wait_gone(int sock)
 	return recv(sock, &c, 1, 0) < 0 && errno == EAGAIN ? -ETIMEDOUT : 0;
 }
 
-/* Its socket is missing, but its supervisor may be alive: somebody has emptied its directory. */
+/* The socket is missing, but the supervisor may be alive: a user may have emptied its directory. */
 static int end_without_socket(struct runtime *rt, const char *name)
 {
 	_cleanup_close_ int pidfd = rt->fd < 0 ? -ENOENT : runtime_holder(rt, name);

@@ -13,7 +13,7 @@
 #include <rdma/mlx5-abi.h>
 #include "devx/devx.h"
 
-/* Its address marks a context as ours. */
+/* The address of this variable marks a context as ours. */
 static char ours;
 
 struct devx_context *devx_context(struct ibv_context *context)

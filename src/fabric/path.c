@@ -244,7 +244,7 @@ uint32_t fab_route(struct seg *s, uint32_t from, uint32_t dlid)
 	return p.to;
 }
 
-/* ---- what stops packets on a way that is open */
+/* ---- checks that stop packets on an open path */
 
 /* IBA 10.9.3: is it in the table, and is one of the two a full member? */
 static bool pkey_allowed(const struct hw_port *p, uint16_t pkey)

@@ -24,7 +24,7 @@
 
 #define PCI_ROOT "sys/devices/pci5a17:00"
 
-/* What is being rendered, and where. */
+/* The device to render, and the open folders of the tree. */
 struct view {
 	struct seg *s;
 	const struct hw_host *host;

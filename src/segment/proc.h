@@ -166,7 +166,7 @@ enum seg_look seg_proc_look(struct seg *s, uint32_t slot, uint32_t gen, uint64_t
 bool seg_proc_exec_begin(struct seg_proc *p);
 void seg_proc_exec_failed(struct seg_proc *p);
 
-/* Its device thread has work: wake it (futex; callable in a trap). */
+/* The process's device thread has work: wake it (futex; callable in a trap). */
 void seg_proc_rouse(struct seg *s, uint32_t slot);
 
 #endif

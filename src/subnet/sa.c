@@ -14,7 +14,7 @@
 #define SA_CLASS_VERSION 2
 #define SA_MAX_ANSWER (64u << 20)
 
-/* Of ClassPortInfo. */
+/* Values in ClassPortInfo. */
 #define SA_CAP_UD_MCAST 0x0200
 #define SA_CAP_CAPMASK_MATCH 0x2000 /* IsPortInfoCapMaskMatchSupported */
 #define SA_QP1_QKEY 0x80010000u

@@ -359,7 +359,7 @@ static uint16_t join(struct sa_call *c, uint8_t *r)
 /* ---- leaving */
 
 /*
- * A holder of the lock has died. Its unfinished group has no full member, its unfinished member no
+ * A holder of the lock has died. An unfinished group has no full member, an unfinished member no
  * group. The tables are rebuilt.
  */
 void sa_groups_repair(struct seg *s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the routing of the built-in subnet manager: forwarding tables, and the tree for multicast
- * packets. Its sweep (sm.c) calls this with the subnet's lock held.
+ * packets. The sweep (sm.c) calls this with the subnet's lock held.
  */
 #include "subnet/sweep.h"
 

@@ -143,7 +143,7 @@ uint16_t sma_get_port_info(const struct fab_mad_call *c)
 	return MAD_STATUS_OK;
 }
 
-/* ---- Set: what it may not ask for. `v` is a component's value. */
+/* ---- Set: forbidden values. `v` is a component's value. */
 
 #define IN(f) ((uint32_t)LAYOUT_GET(port_info, d, f))
 
@@ -192,7 +192,7 @@ static bool lid_part_ok(const struct hw_port *p, const uint8_t *d)
 	return lid_ok(IN(lid), p->lid) && lid_ok(IN(master_sm_lid), p->sm_lid);
 }
 
-/* ---- Set: what it does */
+/* ---- Set: effects */
 
 static void set_count(const struct fab_mad_call *c, uint32_t port, enum hw_ctr what, uint32_t v)
 {

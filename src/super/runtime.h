@@ -40,7 +40,7 @@ void runtime_close(struct runtime *rt);
 int runtime_claim(struct runtime *rt, const char *name, bool command, int *lock, int *dir);
 /*
  * Give the name back: directory, then lock file, then the descriptor. If the lock file is not ours
- * any more (somebody has emptied the runtime directory), only the descriptor is closed.
+ * any more (a user has emptied the runtime directory), only the descriptor is closed.
  */
 void runtime_release(struct runtime *rt, const char *name, int lock);
 /*

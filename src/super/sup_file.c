@@ -367,7 +367,7 @@ static void reap_done(struct sup *sup, struct sup_job *j)
 	free(j);
 }
 
-/* Its last reference is gone. A job waits for objects that another process uses. */
+/* The file's last reference is gone. A job waits for objects that another process uses. */
 static void reap(struct sup *sup, uint32_t idx)
 {
 	struct seg *s = &sup->seg;

@@ -494,7 +494,7 @@ int sup_listen(struct sup *sup)
 }
 
 /*
- * The process has ended or called exec. Its memory must not be accessed from now on; its files may
+ * The process has ended or called exec. The old memory must not be accessed from now on; files may
  * live on in other processes. The slot is free for reuse as soon as none of its files is left.
  */
 void sup_link_close(struct sup *sup, struct sup_link *l)

@@ -153,7 +153,7 @@ void log_finish(void)
 
 /* ---- writing */
 
-#define TURN_NS (100 * NSEC_PER_MSEC) /* patience with another writer, who may be stopped */
+#define TURN_NS (100 * NSEC_PER_MSEC) /* how long to wait for a writer, which may be stopped */
 #define TURN_SLEEP_NS 20000
 
 /*

@@ -306,7 +306,7 @@ static int next_select(const struct wait_call *c, bool now)
 	return NEXT(select)(c->nfds, c->rd, c->wr, c->ex, now ? &none : c->tv);
 }
 
-/* ---- who looks without us */
+/* ---- waiters that bypass the wrappers */
 
 WRAP(int, epoll_ctl, (int epfd, int op, int fd, struct epoll_event *ev))
 {
