@@ -17,7 +17,7 @@
 
 enum { XRQ_GOOD = 0, XRQ_ERROR = 1 };
 enum { HEAD = 0x10, WQ_KEPT = 0x40 }; /* bytes of both contexts that have named fields */
-_Static_assert(HEAD + WQ_KEPT <= sizeof(((struct hw_srq *)0)->ctx), "what QUERY needs");
+_Static_assert(HEAD + WQ_KEPT <= sizeof(((struct hw_srq *)0)->ctx), "QUERY needs room");
 
 static enum fw_r check_xrqc(struct fw_call *k, const void *xrqc)
 {

@@ -404,7 +404,7 @@
 	X(SCHED_HIERARCHY, 0x78201, BAD_PARAM,                                                     \
 	  "create_scheduling_element_in.scheduling_hierarchy", ALLOWED("NIC (3)"))                 \
 	X(SCHED_TYPE, 0x78202, BAD_PARAM, "scheduling_context.element_type",                       \
-	  ALLOWED("TSAR (0) or queue group (4); what it was made as"))                             \
+	  ALLOWED("TSAR (0) or queue group (4), as at creation"))                                  \
 	X(SCHED_TSAR, 0x78203, BAD_PARAM, "scheduling_context.tsar_type", ALLOWED("DWRR (0)"))     \
 	X(SCHED_PARENT, 0x78204, BAD_RES, "scheduling_context.parent_element_id",                  \
 	  ALLOWED("a TSAR; 0 for a TSAR at the root"))                                             \

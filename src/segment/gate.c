@@ -52,6 +52,6 @@ enum gate_shut gate_shut(struct seg *s, uint32_t slot, uint32_t gen, struct seg_
 		if (look != SEG_LOOK_STOPPED || again != ran)
 			return GATE_OPEN;
 	}
-	TRACE(LOG_MEM, "slot %u is stopped: what it was about to copy is taken back", slot);
+	TRACE(LOG_MEM, "slot %u is stopped: its pending copy is revoked", slot);
 	return GATE_SHUT;
 }
