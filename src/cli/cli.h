@@ -46,12 +46,12 @@ struct cli_options {
 	const char *host, *fabric;      /* NULL: not given */
 	bool json;
 	bool trace;                  /* the command is traced */
-	const char *topics, *output; /* of a trace; NULL: the default topics, standard error */
+	const char *topics, *output; /* trace options; NULL: the default topics, standard error */
 	const char *topo;            /* argument of --topo, or NULL */
 	uint32_t dot;                /* a topology is written in Graphviz's format */
 	const char *script;          /* NULL: not given */
 	bool capture;                /* capture the command's fabric */
-	uint32_t snap;               /* of a capture, bytes per packet; 0: all */
+	uint32_t snap;               /* capture: bytes per packet; 0: all */
 	bool live;                   /* a reader reads the capture while it is written */
 	bool stdout_taken;           /* used by the capture: the command's goes to standard error */
 	uint32_t kind;               /* enum hex_kind of the data to decode; 0: not given */
@@ -64,7 +64,7 @@ struct cli_options {
 struct cli_verb {
 	unsigned int bit;
 	const char *name;
-	const char *args;    /* for usage */
+	const char *args;    /* for the usage text */
 	const char *summary; /* one line */
 	/* max < 0: the first argument ends the options, any number may follow */
 	int min_args, max_args;

@@ -7,7 +7,7 @@
 #include "cli/explain.h"
 #include "wire/mad/names.h"
 
-#define UMAD_HDR 64 /* of struct ib_user_mad, before the MAD that a program wrote or read */
+#define UMAD_HDR 64 /* size of struct ib_user_mad, before the MAD that a program wrote or read */
 
 static bool mad_is_one(const uint8_t *p)
 {

@@ -20,8 +20,8 @@ struct hex_block {
 	size_t n, cap;
 	unsigned int line;  /* line of the input, from 1 */
 	enum hex_kind hint; /* the kind that the preceding lines tell */
-	uint16_t opcode;    /* of a command's dump, 0 unknown */
-	/* of mlx5_core's full dump: a queue entry, and the mailboxes that continue it */
+	uint16_t opcode;    /* opcode of a command's dump, 0 unknown */
+	/* part of mlx5_core's full dump: a queue entry, and the mailboxes that continue it */
 	bool entry, mailbox;
 };
 

@@ -48,9 +48,9 @@ struct opt_row {
 	int (*store)(struct parse *p, const struct opt_row *row, const char *arg);
 	size_t at;
 	unsigned int given;       /* bits of cli_options.given */
-	uint32_t min, max;        /* for a number */
-	const struct word *words; /* or one of these words */
-	uint32_t value;           /* of an option that represents one of several */
+	uint32_t min, max;        /* range of a number */
+	const struct word *words; /* or a list of words */
+	uint32_t value;           /* if the option stands for one of several values */
 	int flags;                /* argp's */
 };
 

@@ -34,10 +34,10 @@ static const int forwarded[] = {SIGHUP,  SIGINT,   SIGQUIT, SIGTERM, SIGUSR1, SI
 				SIGCONT, SIGWINCH, SIGPWR,  SIGTSTP, SIGTTIN, SIGTTOU};
 
 struct command {
-	struct sup_source signals; /* first: the source is the command */
+	struct sup_source signals; /* must be first: the source is cast to the command */
 	pid_t pid;
 	bool ended;
-	int status; /* of waitpid */
+	int status; /* result of waitpid */
 	bool hurry; /* signalled after its end: do not wait for stragglers */
 };
 
@@ -168,7 +168,7 @@ static int end_like(int status, const struct child_state *st)
 		return WEXITSTATUS(status);
 	sig = WTERMSIG(status);
 	setrlimit(RLIMIT_CORE, &no_core);
-	/* also when core_pattern is a pipe: only the command dumps core */
+	/* needed even when core_pattern is a pipe: only the command dumps core */
 	prctl(PR_SET_DUMPABLE, 0);
 	sigaction(sig, &dfl, NULL);
 	sigemptyset(&set);

@@ -21,7 +21,7 @@
 /* A program holds `ibv`; `next` is used until they are sorted. */
 struct device {
 	struct ibv_device ibv;
-	unsigned int number; /* of uverbsN */
+	unsigned int number; /* N of uverbsN */
 	struct device *next;
 };
 

@@ -63,7 +63,7 @@ struct devx_uar_page;
 struct devx_uar;
 
 struct devx_context {
-	struct ibv_context ibv; /* first: the program's pointer */
+	struct ibv_context ibv; /* must be first: programs hold a pointer to it */
 	struct ibv_device device;
 	uint32_t bf_reg_size;   /* bytes; 0: no BlueFlame, all registers of a page are one */
 	uint32_t uars_per_page; /* 4 KiB UARs in a page of the system */

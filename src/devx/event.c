@@ -6,7 +6,7 @@
 #include "devx/obj.h"
 
 struct channel {
-	struct mlx5dv_devx_event_channel dv; /* first: the program's pointer */
+	struct mlx5dv_devx_event_channel dv; /* must be first: programs hold a pointer to it */
 	struct ibv_context *context;
 };
 

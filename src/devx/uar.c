@@ -13,11 +13,11 @@
 #include "devx/devx.h"
 
 #define UAR_BYTES 4096
-#define UAR_REG_OFFSET 0x800 /* of the first register in a UAR */
+#define UAR_REG_OFFSET 0x800 /* offset of the first register in a UAR */
 #define UAR_REGS 2           /* registers of a UAR that a program may use */
 
 struct devx_uar {
-	struct mlx5dv_devx_uar dv; /* first: the program's pointer */
+	struct mlx5dv_devx_uar dv; /* must be first: programs hold a pointer to it */
 	struct devx_uar_page *page;
 	struct devx_uar *next;
 };

@@ -7,7 +7,7 @@
 #define ADAPTER_PAGE 4096 /* bytes; the smallest page of the device */
 
 struct umem {
-	struct mlx5dv_devx_umem dv; /* first: the program's pointer */
+	struct mlx5dv_devx_umem dv; /* must be first: programs hold a pointer to it */
 	struct ibv_context *context;
 	uint32_t handle;
 };

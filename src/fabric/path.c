@@ -39,7 +39,7 @@ struct walk {
 	enum fab_lost lost;
 	uint32_t to;
 	struct fab_cable c;
-	const struct hw_port *in; /* of c.in */
+	const struct hw_port *in; /* port at c.in */
 };
 
 static bool ends(struct walk *w, enum fab_lost lost, uint32_t to)

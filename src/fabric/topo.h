@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define TOPO_NONE UINT32_MAX
-#define TOPO_MAX_PORTS 254 /* of a switch, without port 0 */
+#define TOPO_MAX_PORTS 254 /* ports of a switch, without port 0 */
 #define TOPO_DESC 64       /* octets of a NodeDescription */
 
 /* As NodeInfo:NodeType. */
@@ -24,7 +24,7 @@ struct topo_port {
 	uint64_t guid;                 /* CA and router ports, and port 0 of a switch */
 	uint32_t lid, lmc;             /* requested by the file; the built-in SM keeps it */
 	uint32_t peer_node, peer_port; /* the other end; TOPO_NONE: no cable */
-	uint32_t width, speed;         /* of the link, codes of hw_port; equal at both ends */
+	uint32_t width, speed;         /* link values, codes of hw_port; equal at both ends */
 };
 
 struct topo_node {

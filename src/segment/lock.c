@@ -21,7 +21,7 @@
 #define LOCK_WAITERS UINT32_C(0x80000000)
 #define LOCK_ORDER UINT32_C(0x00800000)
 #define LOCK_BITS (LOCK_WAITERS | LOCK_ORDER)
-#define LOCK_TAG UINT32_C(0x007f0000) /* of a take-over; lasts for one hold */
+#define LOCK_TAG UINT32_C(0x007f0000) /* identifies a take-over; lasts for one hold */
 #define LOCK_TAG_SHIFT 16
 #define LOCK_OWNER(word) ((word) & ~(LOCK_BITS | LOCK_TAG))
 #define LOCK_SLOT(word) (((word) & ((1u << LOCK_SLOT_BITS) - 1)) - 1)

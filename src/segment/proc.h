@@ -27,7 +27,7 @@ enum seg_proc_state {
 struct seg_ring {
 	/* start epoch << 25 | SEG_RING_WAITS | 1 + QPN; lower bits 0: free */
 	_Alignas(128) _Atomic uint64_t use;
-	struct seg_gate gate; /* its copies */
+	struct seg_gate gate; /* gate of the thread's copies */
 };
 #define SEG_RING_BITS 25
 #define SEG_RING_WHO UINT64_C(0xffffff)
@@ -43,7 +43,7 @@ struct seg_proc {
 	_Atomic uint32_t
 		refused; /* process_vm_* gave EPERM/ESRCH although it is alive: use its mem fd */
 	_Atomic uint64_t pinned;  /* bytes of registered memory, accounted per process */
-	_Atomic uint64_t memlock; /* its RLIMIT_MEMLOCK at hello, bytes */
+	_Atomic uint64_t memlock; /* RLIMIT_MEMLOCK of the process at hello, bytes */
 	char comm[16];
 	uint64_t pid_ns; /* inode of the PID namespace in which `pid` is meant; 0 unknown */
 	/*
@@ -61,7 +61,7 @@ struct seg_proc {
 	 * because threads write them at every doorbell. Those from rings_high on were never used.
 	 */
 	_Atomic uint32_t rings_high;
-	_Atomic uint32_t foreign; /* its threads that arm a CQ of another process */
+	_Atomic uint32_t foreign; /* number of its threads that arm a CQ of another process */
 	struct seg_ring ring[SEG_RINGS];
 } SEG_ELEM;
 

@@ -99,7 +99,7 @@ struct seg_table_hdr {
 	uint32_t elem_size;    /* bytes, a multiple of 64 */
 	uint64_t elems_off;    /* bytes from the segment's start, page aligned */
 	uint64_t owner_off;    /* uint32_t[capacity] */
-	_Atomic uint32_t hint; /* where the next search starts: ids are allocated cyclically */
+	_Atomic uint32_t hint; /* start of the next search: ids are allocated cyclically */
 	_Atomic uint32_t high; /* 1 + highest index ever claimed: bound of every scan */
 	_Atomic uint32_t live; /* claimed elements */
 	uint32_t first;        /* lowest index that seg_alloc may return */
@@ -111,7 +111,7 @@ struct seg_hdr {
 	uint64_t magic;
 	uint32_t layout_version;
 	uint32_t hdr_size;
-	uint64_t size; /* of the whole segment, bytes */
+	uint64_t size; /* size of the whole segment, bytes */
 	uint32_t supervisor_pid;
 	_Atomic uint32_t down;    /* 1: the supervisor is going away */
 	_Atomic uint32_t capture; /* a capture runs: packets are put into it (cap.h) */
@@ -154,7 +154,7 @@ struct seg {
 	uint64_t size;
 	int fd;            /* the memfd, at a number that programs do not use */
 	uint32_t self;     /* our memory slot (SEG_T_PROC), SEG_NONE before hello */
-	uint32_t self_gen; /* its generation */
+	uint32_t self_gen; /* generation of that slot */
 	/* the pid that `self` belongs to; differs from a raw getpid() in a (v)fork child */
 	uint32_t self_pid;
 	/* inode of our PID namespace: pids of other namespaces are meaningless here */

@@ -251,7 +251,7 @@ void shim_forked(void)
 
 	in_fork--;
 	atomic_store(&gate, in_fork * FORKING + (depth && !in_fork ? 1 : 0));
-	/* also if the parent never opened a device: shim_forking() ran there, too */
+	/* needed even if the parent never opened a device: shim_forking() ran there, too */
 	trap_fork_done();
 	node_forked();
 	heap_forked();

@@ -76,7 +76,8 @@ long sig_syscall(long nr, const long args[6], bool *handled);
 /* Map a page whose stores reach eng_uar_write: PROT_NONE in trap mode, plain memory watched in poll
  * mode. */
 void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *err);
-void uar_unmapped(void *addr, size_t len); /* from the munmap/mmap(MAP_FIXED)/mremap wrappers */
+/* called by the munmap/mmap(MAP_FIXED)/mremap wrappers */
+void uar_unmapped(void *addr, size_t len);
 /*
  * p has been mapped through fd, which belongs to f: f stays open while p is mapped. For a doorbell
  * page.

@@ -264,11 +264,11 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 
 /* ---- the plain subnet: hosts of equal adapters, all on one switch, or on a tree of two levels */
 
-#define LEAF_PORTS 200u /* of a leaf switch, for adapters */
+#define LEAF_PORTS 200u /* ports of a leaf switch for adapters */
 
 struct plain {
 	struct topo t;
-	struct topo_port *port; /* of all nodes */
+	struct topo_port *port; /* ports of all nodes */
 	uint32_t ports_used, leaves, per_leaf;
 };
 

@@ -74,7 +74,7 @@ static inline bool sa_done(const struct sa_call *c)
 	return c->status || (c->method == MAD_METHOD_GET && c->count > 1);
 }
 /* Component numbers. */
-#define SA_RID_LID 0 /* of most SA records of nodes */
+#define SA_RID_LID 0 /* octet of the LID in most SA records of nodes */
 
 /* IBA's codes of rates: Gb/s times 10 of a code, and the code of a port's link. 0: no such rate. */
 uint32_t sa_rate_value(uint32_t rate);

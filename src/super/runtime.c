@@ -117,7 +117,7 @@ void runtime_close(struct runtime *rt)
 	*rt = RUNTIME_EMPTY;
 }
 
-struct entry { /* of getdents64(2) */
+struct entry { /* an entry of getdents64(2) */
 	uint64_t ino;
 	int64_t off;
 	unsigned short len;

@@ -255,9 +255,9 @@ int con_attached(struct con *c)
 
 struct counter {
 	const char *name;
-	uint32_t bit, width;               /* of the counter */
+	uint32_t bit, width;               /* place of the counter */
 	uint32_t select_bit, select_width; /* bit of the field that selects the counter */
-	uint32_t select;                   /* and which bit of it */
+	uint32_t select;                   /* the bit in that field */
 	uint32_t trap;                     /* sent when it goes up; 0 none */
 };
 

@@ -31,7 +31,7 @@
 #include "util/log.h"
 #include "util/sys.h"
 
-#define ZOMBIES_GAP (20 * NSEC_PER_MSEC) /* then longer, up to ZOMBIES_GAP_MAX */
+#define ZOMBIES_GAP (20 * NSEC_PER_MSEC) /* first gap; it grows up to ZOMBIES_GAP_MAX */
 /* Watched files are checked soon after a process has ended, then less and less often. */
 #define PROBE_GAP_MIN NSEC_PER_MSEC
 #define PROBE_GAP_MAX (200 * NSEC_PER_MSEC)
@@ -41,7 +41,7 @@
 
 struct kind {
 	const char *name;
-	bool fifo;     /* else a sealed memfd */
+	bool fifo;     /* false: a sealed memfd */
 	bool has_port; /* opened for one port */
 	uint32_t max;  /* event records in its queue; 0: limited by memory only */
 };
@@ -291,7 +291,7 @@ static void refresh_counters(struct sup *sup, uint32_t hca_idx);
 
 struct reaper {
 	struct sup_job job; /* first */
-	uint32_t idx, port; /* of an issm file, else SEG_NONE */
+	uint32_t idx, port; /* port of an issm file, else SEG_NONE */
 };
 
 /* Closes its queues, agents and subscriptions. Waits for locks. */

@@ -198,7 +198,7 @@ static void periodic(struct sup *sup)
 		sup_files_probe(sup, SEG_NONE, 0);
 	if (now >= sup->zombies_at)
 		retry_zombies(sup, now);
-	if (now >= sup->mads_at) { /* also when a process has ended */
+	if (now >= sup->mads_at) { /* runs also when a process has ended */
 		evq_repair(&sup->seg);
 		sup_orphans(sup);
 	}

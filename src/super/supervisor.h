@@ -46,7 +46,7 @@ struct sup_job {
 
 struct sup_work {
 	struct sup_source src; /* an eventfd: jobs have ended */
-	pthread_mutex_t lock;  /* of `done` */
+	pthread_mutex_t lock;  /* guards `done` */
 	struct sup_job *done;
 	struct sup_job *waiting, **last;
 	unsigned int running;
@@ -73,7 +73,7 @@ enum { SUP_LATER = 1 };
 
 /* A connection. Dead ones stay on the list until the loop's batch of events is done. */
 struct sup_link {
-	struct sup_source src;     /* first: the source is the link */
+	struct sup_source src;     /* must be first: the source is cast to the link */
 	struct sup_source pid_src; /* a pidfd, readable when the process has ended; -1 none */
 	struct sup_link *next;
 	bool closed;
@@ -92,7 +92,7 @@ struct sup_file {
 	/* second open file description of the same object, to test the lock; -1: unused */
 	int probe;
 	uint32_t opener, opener_gen;
-	bool watched; /* its opener has ended or closed it: it may end without a message */
+	bool watched; /* the opener has ended or closed it: it may end without a message */
 	bool reaping; /* it has ended, and a job frees its objects */
 };
 
@@ -102,7 +102,7 @@ struct sup {
 	bool embedded; /* in `softhca run`: ends with its command, not by `softhca down` */
 	struct fab_options fab;
 	int dir; /* the fabric's directory */
-	int ev;  /* its ev/ */
+	int ev;  /* the directory ev/ */
 	int ep;
 	int alive; /* embedded: the write end of `alive`, whose closing reports our end; else -1 */
 	/* a spare descriptor: closed when there are no others, so that accept can refuse */
@@ -112,12 +112,12 @@ struct sup {
 	struct sup_file *files;
 	uint32_t nfiles;             /* room in `files` */
 	uint32_t nopen;              /* used */
-	uint32_t nwatched;           /* of them watched */
+	uint32_t nwatched;           /* number of watched files */
 	struct sup_console *console; /* NULL: not used yet, and no names are known */
 	uint8_t *used;               /* per SEG_T_HOST: enum sup_used (sup_host.c) */
 	uint64_t *shown;    /* per SEG_T_PORT: sum of its counters when last written to sysfs */
 	uint64_t probe_at;  /* when to check watched files again, clock_now_ns() */
-	uint64_t probe_gap; /* and how long to wait after that */
+	uint64_t probe_gap; /* wait after that */
 	uint64_t counters_at;
 	uint64_t zombies_at; /* when to try again to free objects that a stopped process holds */
 	uint64_t zombies_gap;

@@ -203,7 +203,7 @@ int build_link(struct topo_build *b, uint32_t a, uint32_t a_port, uint32_t c, ui
 struct join {
 	struct topo_build *b;
 	struct topo *t;
-	uint32_t *line; /* of the port with the same place in the ports' array */
+	uint32_t *line; /* line of the port at the same index of the ports' array */
 };
 
 static uint32_t *line_of(const struct join *j, uint32_t node, uint32_t num)

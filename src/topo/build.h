@@ -49,15 +49,15 @@ struct topo_alias {
 struct topo_build {
 	char *err; /* the caller's buffer of TOPO_ERR bytes */
 	struct topo_node *node;
-	struct topo_where *at; /* of each node */
+	struct topo_where *at; /* place of each node */
 	uint32_t nnodes, node_room;
 	struct topo_line *line;
 	uint32_t nlines, line_room;
 	struct topo_alias *alias;
 	uint32_t naliases, alias_room;
-	struct topo_hash ids, aliases; /* of nodes, of `alias` */
+	struct topo_hash ids, aliases; /* tables of node ids and of `alias` */
 	char **file;                   /* names of files, for messages */
-	char **text;                   /* and their content */
+	char **text;                   /* content of the files */
 	uint32_t nfiles;
 	char **kept; /* names that are in no file's text */
 	uint32_t nkept, kept_room;

@@ -13,7 +13,7 @@
 #define MAX_ARGS 4
 #define MAX_LEVELS 8
 #define RANDOM_RADIX 36
-#define RANDOM_HCAS 8 /* of a switch, on average */
+#define RANDOM_HCAS 8 /* HCAs per switch, on average */
 
 /* Hosts are numbered as fab_create() does without a topology; switches have their own numbers. */
 #define CA_GUID UINT64_C(0x5a17ca0300000000)

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include "util/cleanup.h"
 
-#define MAX_DEPTH 9 /* of includes, as ibsim has it */
+#define MAX_DEPTH 9 /* nesting of includes, as in ibsim */
 #define MAX_FILE (256u << 20)
 
 char *parse_name(struct topo_parse *p, struct topo_text *x, char *name, const struct topo_where *at)

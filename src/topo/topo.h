@@ -32,7 +32,7 @@ void topo_free(struct topo *t);
 /* Sets values that are 0 to the choice of fab_build(). */
 struct topo_defaults {
 	uint32_t vendor_id, ca_id, switch_id; /* NodeInfo */
-	uint32_t width, speed;                /* of cables */
+	uint32_t width, speed;                /* for cables */
 };
 void topo_fill(struct topo *t, const struct topo_defaults *d);
 

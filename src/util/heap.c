@@ -49,7 +49,7 @@ struct free_block {
 static struct {
 	pthread_mutex_t lock;
 	struct free_block *free[HEAP_MAX + 1];
-	char *at, *end; /* of the newest arena: never used yet, so zero */
+	char *at, *end; /* free part of the newest arena: never used yet, so zero */
 } heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Atomic int fail_at;

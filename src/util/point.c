@@ -18,7 +18,7 @@
 
 struct rule {
 	const char *name, *action;
-	size_t len; /* of the name */
+	size_t len; /* length of the name */
 	uint64_t nth, arg;
 	_Atomic uint64_t came;
 };

@@ -12,8 +12,8 @@
 #include "util/sys.h"
 
 #define TAIL 128        /* reserved for the end of a trace line */
-#define PART_FIRST 2600 /* of REC_TEXT_MAX, for the first group; then some more for each */
-#define PART_MORE 700
+#define PART_FIRST 2600 /* share of REC_TEXT_MAX for the first group */
+#define PART_MORE 700   /* more for each further group */
 
 static bool grow(struct rec *r, size_t need)
 {

@@ -22,7 +22,7 @@
 #define REC_SMALL 1024
 #define REC_TEXT_MAX 4000       /* below PIPE_BUF: a whole line is one atomic write */
 #define REC_JSON_MAX (1u << 20) /* bytes */
-#define REC_BYTES_TEXT 64       /* of one value, in text */
+#define REC_BYTES_TEXT 64       /* limit of one value, in text */
 
 struct rec {
 	char *buf;

@@ -33,7 +33,7 @@ struct trap_op {
 	uint8_t kind; /* enum trap_kind */
 	uint8_t size; /* bytes stored or loaded; string operations: of one element */
 	uint8_t reg;
-	uint8_t base, index, scale; /* of the memory operand; TRAP_NOREG, TRAP_RIP */
+	uint8_t base, index, scale; /* memory operand; TRAP_NOREG, TRAP_RIP */
 	uint8_t shift;              /* ST_REG: 8 for ah..bh; ST_VEC: byte offset in the register */
 	bool high8;                 /* reg is ah..bh */
 	bool swap;                  /* movbe */

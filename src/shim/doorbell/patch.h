@@ -35,7 +35,7 @@ struct patch_frame {
 	uintptr_t addr;
 	uint64_t value;
 	uint32_t uar;
-	uint16_t stack; /* of the engine, for stack_put() */
+	uint16_t stack; /* number of the engine stack, for stack_put() */
 	bool blocked;   /* signals are, and `mask` is what was before */
 	uint64_t flags;
 	uintptr_t ret; /* into the stub */

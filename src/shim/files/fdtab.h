@@ -28,7 +28,7 @@ struct shim_file {
 	uint32_t minor;         /* NODE_NONE for event files */
 	int accmode;            /* O_RDONLY, O_WRONLY, O_RDWR as opened */
 	void *obj; /* uv_file or uv_event_file; NULL: opened by another process, passed to us */
-	dev_t dev; /* of the kernel's object behind it */
+	dev_t dev; /* the kernel object behind it */
 	ino_t ino;
 	/*
 	 * Used by uar.c: the number of mapped doorbell pages of this file. While it is not 0, they

@@ -18,14 +18,14 @@
 struct wait_call {
 	/* The next definition with the call's own arguments, or with a time-out of 0. */
 	int (*next)(const struct wait_call *c, bool now);
-	bool now; /* its own time-out is 0 */
+	bool now; /* the call's own time-out is 0 */
 	/* poll: */
 	struct pollfd *fds;
 	nfds_t n;
 	/* select: */
 	int nfds;
 	fd_set *rd, *wr, *ex;
-	/* for next(): */
+	/* used by next(): */
 	int ms;
 	const struct timespec *ts;
 	struct timeval *tv;
