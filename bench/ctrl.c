@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What making and destroying one object costs, as a ratio to a null system call of the same run,
+ * The cost of making and destroying one object, as a ratio to a null system call of the same run,
  * while few and many objects of its kind are alive. Stock libibverbs and libmlx5:
  *
- *	softhca run -- build/bench/ctrl [MOST [KIND]]
+ * 	softhca run -- build/bench/ctrl [MOST [KIND]]
  *
  * MOST: the greatest number of live objects (60000: max_pd is 65536); KIND: only lines that start
- *so. "flat" is the dearest cost over the cheapest.
+ * so. "flat" is the dearest cost over the cheapest.
  */
 #include "wire/prm/pd.h"
 #include "wire/prm/opcodes.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What this machine costs without softhca, in nanoseconds for one operation, as "name value" lines:
- * the floors that bench/run divides by. Cross-process copies go to a child that polls its last byte
- * on the other core, as the two ends of perftest do. Each value is the median of rounds. With names
- * as arguments only these are measured.
+ * The costs of this machine without softhca, in nanoseconds for one operation, as "name value"
+ * lines: the floors that bench/run divides by. Cross-process copies go to a child that polls its
+ * last byte on the other core, as the two ends of perftest do. Each value is the median of rounds.
+ * With names as arguments only these are measured.
  */
 #define FLOOR_ROUNDS 31
 #include <sched.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the tests of this folder share: a segment of their own, and children in it. */
+/* Shared by the tests of this folder: a private segment, and children in it. */
 #ifndef SOFTHCA_SEGMENT_TEST_H
 #define SOFTHCA_SEGMENT_TEST_H
 
@@ -47,7 +47,7 @@ static inline int test_seg_teardown(void **state)
 	return 0;
 }
 
-/* A segment with a directory of its own, for the FIFOs of event queues. */
+/* A private segment with a directory for the FIFOs of event queues. */
 static inline int test_ev_setup(void **state)
 {
 	char path[300];
@@ -69,7 +69,7 @@ static inline int test_ev_teardown(void **state)
 	return test_seg_teardown(state);
 }
 
-/* The queue of file `idx`, whose entry there is, and the FIFO's descriptor. */
+/* The queue of file `idx` (which has its entry there), and the FIFO's descriptor. */
 static inline int test_ev_open(struct seg *s, uint32_t idx, int flags, uint32_t max)
 {
 	char path[320];
@@ -83,8 +83,10 @@ static inline int test_ev_open(struct seg *s, uint32_t idx, int flags, uint32_t 
 	return fd;
 }
 
-/* A child with a memory slot of its own; `tell` wakes the parent's test_wait(). Not in memory that
- * both share: each side has its own pid. */
+/*
+ * A child with its own memory slot; `tell` wakes the parent's test_wait(). It must not be in memory
+ * that both share: each side has its own pid.
+ */
 struct test_child {
 	pid_t pid;
 	int tell[2], go[2];
@@ -98,7 +100,7 @@ static inline void test_tell(int fd)
 		;
 }
 
-/* False: the other side went away first. */
+/* False: the other side ended first. */
 static inline bool test_wait(int fd)
 {
 	char c;
@@ -119,7 +121,7 @@ static inline void test_spawn(struct seg *s, struct test_child *c,
 		close(c->go[0]);
 		return;
 	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves nobody behind */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves no child behind */
 	close(c->tell[0]);
 	close(c->go[1]);
 	s->self = SEG_NONE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Copies that are taken back from threads that are stopped, and those that cannot be. */
+/* Copies that are revoked from stopped threads, and those that cannot be. */
 #include "segment/test.h"
 #include "segment/mem.h"
 #include "segment/memfd.h"
@@ -50,7 +50,7 @@ static void dawdle(void)
 		;
 }
 
-/* Writes into the parent as long as it is allowed to; looks, waits, writes. */
+/* Writes into the parent as long as it is allowed to: check, wait, write. */
 static void writes(struct seg *s, struct test_child *c, void *arg)
 {
 	struct world *w = arg;
@@ -77,7 +77,7 @@ static void writes(struct seg *s, struct test_child *c, void *arg)
 	}
 }
 
-/* 1 + how many attempts it took. */
+/* 1 + the number of attempts. */
 static uint32_t shut(struct seg *s, const struct world *w)
 {
 	uint64_t end = clock_now_ns() + 60 * NSEC_PER_SEC;
@@ -107,7 +107,7 @@ static void assert_all(const uint8_t *p, uint8_t byte)
 	assert_memory_equal(p, p + 1, BYTES - 1);
 }
 
-/* Whenever it is stopped, what it had decided does not happen when it is continued. */
+/* At whatever point it is stopped, a copy decided before does not happen after it is continued. */
 static void a_stopped_writer_does_not_write(void **state)
 {
 	struct seg *s = *state;
@@ -130,7 +130,7 @@ static void a_stopped_writer_does_not_write(void **state)
 		wait_until_more(&w->seen_invalid, seen);
 		assert_all(w->buf, 0x55);
 	}
-	/* It was caught between its look and its copy at least once. */
+	/* It was stopped between its check and its copy at least once. */
 	assert_true(w->canceled > 0);
 	kill(c.pid, SIGKILL);
 	test_reap(&c);
@@ -216,7 +216,7 @@ static uint64_t cut_up(uint8_t *at, unsigned int n, uint64_t total, struct iovec
 	return done;
 }
 
-/* Through a gate as without one, by process_vm_* and by descriptor. */
+/* Through a gate and without one, by process_vm_* and by descriptor: the same result. */
 static void copies_through_a_gate(struct seg *s, struct mem_slot m, struct world *w)
 {
 	static const unsigned int counts[] = {1, 2, GATE_VECS, GATE_VECS + 1, 20, MEM_MAX_VEC};

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-/* Shared by the tests' processes: in the segment, in an element that nobody else uses. */
+/* Shared by the tests' processes: in the segment, in an element that no other code uses. */
 struct shared {
 	uint32_t gen;
 	struct seg_lock lock;
@@ -119,7 +119,7 @@ static void spawn_holder(struct seg *s, struct test_child *c, struct shared *sh)
 	assert_true(test_wait(c->tell[0]));
 }
 
-/* Stopped, or dead but not reaped, when this returns. */
+/* Returns when the child is stopped, or dead but not reaped. */
 static void signal_and_see(const struct test_child *c, int sig)
 {
 	siginfo_t si;
@@ -133,7 +133,7 @@ static uint32_t owner_slot(const struct shared *sh)
 	return (sh->lock.word & 0xffff) - 1;
 }
 
-/* SIGKILL; and nobody has reaped the zombie or told the segment. */
+/* SIGKILL; the zombie is not reaped, and the segment is not told. */
 static void a_dead_owners_lock_is_inherited(void **state)
 {
 	struct seg *s = *state;
@@ -151,7 +151,7 @@ static void a_dead_owners_lock_is_inherited(void **state)
 	test_reap(&c);
 }
 
-/* A short wait looks at least once, whoever has looked before. */
+/* A short wait checks at least once, even if another waiter has just checked. */
 static void a_short_wait_inherits_too(void **state)
 {
 	struct seg *s = *state;
@@ -217,7 +217,7 @@ static void hold_a_while(struct seg *s, struct test_child *c, void *arg)
 
 #define CROWD 50
 
-/* The last one waits longer than SEG_LOCK_CTRL_NS, but no owner keeps the lock so long. */
+/* The last waiter waits longer than SEG_LOCK_CTRL_NS, but no owner keeps the lock so long. */
 static void who_waits_in_a_crowd_is_served(void **state)
 {
 	struct seg *s = *state;
@@ -250,7 +250,7 @@ static void hammer(struct seg *s, struct test_child *c, void *arg)
 	}
 }
 
-/* Others that take the lock again as soon as they have left it keep nobody away. */
+/* Threads that take the lock again as soon as they have released it starve no waiter. */
 static void who_is_overtaken_is_next(void **state)
 {
 	struct seg *s = *state;
@@ -300,7 +300,7 @@ static void take_and_leave(struct seg *s, struct test_child *c, void *arg)
 	seg_unlock(s, &sh->lock);
 }
 
-/* Waiters that are killed or stopped while they sleep are stepped over. */
+/* Waiters that are killed or stopped while they sleep are skipped. */
 static void who_waits_and_goes_away_stops_nobody(void **state)
 {
 	struct seg *s = *state;
@@ -344,7 +344,7 @@ static void hold_twice(struct seg *s, struct test_child *c, void *arg)
 	}
 }
 
-/* Its holder let it go and has it again: what was found out about the first hold is void. */
+/* The holder released it and has it again: facts about the first hold are void. */
 static void who_let_go_meanwhile_is_not_robbed(void **state)
 {
 	struct seg *s = *state;
@@ -359,7 +359,7 @@ static void who_let_go_meanwhile_is_not_robbed(void **state)
 	test_tell(c.go[1]);
 	assert_true(test_wait(c.tell[0]));
 	assert_false(seg_lock_steal(s, &sh->lock, word));
-	/* Nor of two who come to rob one the first. */
+	/* Of two that come to take it over, the second does not succeed either. */
 	assert_true(seg_lock_holder(s, &sh->lock, &word, &slot));
 	assert_true(seg_lock_holder(s, &sh->lock, &other, &slot));
 	assert_false(seg_lock_steal(s, &sh->lock, word));
@@ -432,7 +432,7 @@ static void liveness_of_processes(void **state)
 	p->start_time++; /* another process with that pid */
 	assert_true(seg_proc_gone(s, slot, gen));
 	p->start_time--;
-	p->pid_ns++; /* not our business what that pid is here */
+	p->pid_ns++; /* that pid has no meaning here */
 	signal_and_see(&c, SIGKILL);
 	assert_int_equal(seg_proc_start_time(p->pid), 0);
 	assert_false(seg_proc_gone(s, slot, gen));
@@ -453,7 +453,7 @@ static void exec_puts_memory_off_limits(void **state)
 	assert_false(seg_proc_exec_begin(p));
 	seg_proc_exec_failed(p);
 	assert_true(seg_proc_alive(s, s->self, s->self_gen));
-	/* a copy of a process that died in it is not waited for without end */
+	/* waiting for a copy of a process that died during it has an end */
 	p->in_flight = 1;
 	t = clock_now_ns();
 	assert_true(seg_proc_exec_begin(p));

@@ -21,7 +21,7 @@ static void on_fault(int sig, siginfo_t *si, void *uc)
 	}
 }
 
-/* Inside the test: cmocka puts its own handlers in place before each. */
+/* Called inside the test: cmocka installs its own handlers before each. */
 static void with_guard(void (*test)(void **state), void **state)
 {
 	struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
@@ -326,7 +326,7 @@ static void memfd_serves_what_process_vm_is_refused(void **state)
 	snprintf(path, sizeof(path), "/proc/%d/mem", c.pid);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	assert_true(fd >= 0);
-	/* As if it came from another PID namespace: its pid must not be used. */
+	/* Treat it as if it came from another PID namespace: its pid must not be used. */
 	seg_proc(s, p->m.slot)->pid_ns++;
 	s->memfd[3].key = SEG_MEMFD_KEY(p->m.slot, p->m.gen, fd);
 	check_peer_copies(s, p);
@@ -391,7 +391,7 @@ static void peer_leads(struct seg *s, struct test_child *c, void *arg)
 	sys_call(SYS_exit, 0); /* of this thread */
 }
 
-/* Its first thread has ended: process_vm_* says ESRCH, but others live. */
+/* The first thread has ended: process_vm_* gives ESRCH, but other threads are alive. */
 static void a_process_without_its_first_thread_is_not_gone(void **state)
 {
 	struct seg *s = *state;
@@ -415,7 +415,7 @@ static void a_process_without_its_first_thread_is_not_gone(void **state)
 	peer_end(p);
 }
 
-/* From the kill to the zombie, at every moment: its memory is there or it is gone. */
+/* At every moment from the kill to the zombie, its memory is there or it is gone. */
 static void an_exiting_process_is_gone(void **state)
 {
 	struct seg *s = *state;

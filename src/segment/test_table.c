@@ -266,7 +266,7 @@ static uint64_t vm_size(void)
 	return pages * 4096;
 }
 
-/* What each process pays in address space: doc/SUPPORT.md 1 says how much. */
+/* Address space that each process needs; doc/SUPPORT.md 1 states it. */
 static void the_address_space_is_what_the_documents_say(void **state)
 {
 	const uint64_t documented = UINT64_C(4710) << 20, tolerance = UINT64_C(100) << 20;

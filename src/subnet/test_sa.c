@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the built-in SA answers, and how groups' packets go then. */
+/* The answers of the built-in SA, and the paths of groups' packets afterwards. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -350,7 +350,7 @@ static void an_adapter_where_the_tree_led_on_is_no_switch(void **state)
 	assert_false(reach(a, FAB_MLID_FIRST, c));
 }
 
-/* Of the highest group the row is the table's last. */
+/* The row of the highest group is the table's last. */
 static void all_groups_have_their_rows(void **state)
 {
 	struct fab_mft *t = seg_at(&seg, SEG_T_MFT, fab_node(&seg, 1)->sw);

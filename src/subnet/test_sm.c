@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the built-in subnet manager makes of subnets of all shapes, and of changes. */
+/* Sweeps of the built-in subnet manager over subnets of all shapes, and after changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

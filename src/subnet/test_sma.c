@@ -21,7 +21,7 @@ static enum fab_mad_result smp(uint32_t port, uint32_t method, uint32_t attr, ui
 	return fab_mad(&net, port, 1, in, out);
 }
 
-/* Its status; the attribute is in out, and in `in` for a Set() that follows. */
+/* Returns the status; the attribute is in out, and in `in` for a Set() that follows. */
 static uint32_t get(uint32_t port, uint32_t attr, uint32_t mod)
 {
 	memset(in, 0, sizeof(in));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the tests of topologies share. */
+/* Shared by the tests of topologies. */
 #ifndef SOFTHCA_TOPO_TEST_H
 #define SOFTHCA_TOPO_TEST_H
 

@@ -15,7 +15,7 @@ static const struct fab_options options = {.model = HW_CX6,
 					   .max_mtu = IBV_MTU_4096,
 					   .device_id = 0x101b,
 					   .no_sm = 1};
-/* What fab_build() chooses. */
+/* Values that fab_build() chooses. */
 static const struct topo_defaults defaults = {
 	.vendor_id = 0x2c9, .ca_id = 0x101b, .switch_id = 0xd2f0, .width = 2, .speed = 64};
 

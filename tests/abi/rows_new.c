@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What libraries newer than the kernel ask for (rdma-core up to 64), as Linux 6.1 answers: an
- * object or method that it does not know is EPROTONOSUPPORT, and the library goes on with an older
- * one; an attribute that it does not know is EPROTONOSUPPORT when mandatory, and ignored when not
+ * Requests of libraries newer than the kernel (rdma-core up to 64), as Linux 6.1 answers: an object
+ * or method that it does not know is EPROTONOSUPPORT, and the library goes on with an older one; an
+ * attribute that it does not know is EPROTONOSUPPORT when mandatory, and ignored when not
  * (uverbs_ioctl.c, uverbs_set_attr()). Numbers are those of later uapi headers.
  */
 #include "forms.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What uverbs_process_attr() (uverbs_ioctl.c) refuses of every attribute, whatever it is for: each
- * attribute of each method of the device's own tables, given wrong by its kind. The tables are
- * linked in only to be walked; the calls go where those of the rows go.
+ * Errors that uverbs_process_attr() (uverbs_ioctl.c) refuses in every attribute: each attribute of
+ * each method of the device's own tables, given wrong by its kind. The tables are linked in only to
+ * be walked; the calls go where those of the rows go.
  */
 #include "mlx5/mlx5.h"
 #include "uverbs/priv.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What DEVX tests are made of: a device, a PD, a key for a page of data, a CQ and connected RC
- * queue pairs, all by commands. Each function ends the program when it fails.
+ * Objects of the DEVX tests: a device, a PD, a key for a page of data, a CQ and connected RC queue
+ * pairs, all by commands. Each function ends the program when it fails.
  */
 #ifndef TESTS_DEVX_OBJECTS_H
 #define TESTS_DEVX_OBJECTS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What becomes of work requests that go wrong, seen through libibverbs: two queue pairs of one
- * process. Prints a line for each case, exits with the number of those that failed. Started by
+ * The results of wrong work requests, seen through libibverbs: two queue pairs of one process.
+ * Prints a line for each case, exits with the number of those that failed. Started by
  * test_wr_rules.py.
  */
 #include <endian.h>

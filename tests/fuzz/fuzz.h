@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the fuzz targets share. An input is a stream of bytes from which a target reads numbers:
- * when it is used up, everything is zero. Targets check what must hold whatever arrives (fz_check)
- * and put everything back at the end of an input, so that inputs do not depend on each other.
+ * Shared by the fuzz targets. An input is a stream of bytes from which a target reads numbers: when
+ * it is used up, everything is zero. Targets check what must hold whatever arrives (fz_check) and
+ * put everything back at the end of an input, so that inputs do not depend on each other.
  */
 #ifndef SOFTHCA_TESTS_FUZZ_H
 #define SOFTHCA_TESTS_FUZZ_H

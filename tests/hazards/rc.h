@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the programs of this folder share: one end of an RC connection, two of them in one process,
+ * Shared by the programs of this folder: one end of an RC connection, two of them in one process,
  * and a way out when something is wrong. Plain verbs, so that it also builds under a sanitizer.
  */
 #ifndef SOFTHCA_TESTS_HAZARDS_RC_H
@@ -26,7 +26,7 @@
 			DIE("%s", #cond); \
 	} while (0)
 
-/* What one end tells the other. */
+/* The data that one end sends to the other. */
 struct rc_addr {
 	uint64_t va;
 	uint32_t qpn, rkey;

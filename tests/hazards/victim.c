@@ -148,7 +148,7 @@ static struct ibv_qp *make_xrc_target(struct rc_end *e, uint32_t *srqn)
 	return ibv_create_qp_ex(e->ctx, &x);
 }
 
-/* What the victim tells of itself. */
+/* The victim's report about itself. */
 struct hello {
 	struct rc_addr at;
 	uint32_t srqn; /* its XRC SRQ */

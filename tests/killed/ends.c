@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What ends.h promises. */
+/* Implements ends.h. */
 #include "ends.h"
 
 #include <errno.h>

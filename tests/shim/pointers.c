@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a wrapper must leave to the kernel, under `softhca run`: bad pointers give EFAULT where a
- * system call would say so, and never a crash.
+ * Checks that a wrapper must leave to the kernel, under `softhca run`: bad pointers give EFAULT
+ * where a system call would say so, and never a crash.
  */
 #include <dirent.h>
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a doorbell costs with an engine that does nothing: trapped, against a bare SIGSEGV handler
+ * The cost of a doorbell with an engine that does nothing: trapped, against a bare SIGSEGV handler
  * that skips the same instruction (alternating rounds, medians); and patched.
  */
 #include "fake.h"

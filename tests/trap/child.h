@@ -21,7 +21,7 @@
 		}                                                             \
 	} while (0)
 
-/* Its wait status; fn returning is exit status 0. */
+/* Returns the child's wait status; if fn returns, the exit status is 0. */
 static inline int run_child(void (*fn)(void))
 {
 	struct rlimit no_core = {0, 0};

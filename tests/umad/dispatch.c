@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who gets a MAD: the adapter first, then agents; requests by version, class, method and OUI,
- * answers by transaction ID and only if somebody waits: ib_mad_recv_done(), find_mad_agent(),
+ * The receiver of a MAD: the adapter first, then agents; requests by version, class, method and
+ * OUI, answers by transaction ID and only if somebody waits: ib_mad_recv_done(), find_mad_agent(),
  * ib_mad_complete_recv(). The client is at umad0, the server at umad1.
  */
 #include "umad.h"

@@ -348,7 +348,7 @@ static int child_asks_for_ever(int up, int n)
 	return 0;
 }
 
-/* Its requests are with the server, whose answers find nobody. */
+/* The process's requests are with the server, whose answers find no receiver. */
 static void a_killed_clients_answers(void **state)
 {
 	int s = umad(1);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What read() gives, how much room it wants, and what stays: ib_umad_read(), copy_recv_mad(),
- * copy_send_mad(). */
+/*
+ * The results of read(), the room that it needs, and the MADs that stay: ib_umad_read(),
+ * copy_recv_mad(), copy_send_mad().
+ */
 #include "umad.h"
 
 #include <pthread.h>

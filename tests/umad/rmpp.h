@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the tests of RMPP share: the kernel's role against a peer that makes its segments and ACKs
- * by hand (USER_RMPP), and against itself. The rules cited are in
- * drivers/infiniband/core/mad_rmpp.c where no other file is named.
+ * Shared by the tests of RMPP: the kernel's role against a peer that makes its segments and ACKs by
+ * hand (USER_RMPP), and against itself. The rules cited are in drivers/infiniband/core/mad_rmpp.c
+ * where no other file is named.
  */
 #ifndef SOFTHCA_TESTS_UMAD_RMPP_H
 #define SOFTHCA_TESTS_UMAD_RMPP_H

@@ -30,7 +30,7 @@ static const struct row rows[] = {
 	 .kept = true},
 };
 
-/* What leaves is what a time-out gives back. */
+/* A time-out gives back the bytes that left. */
 static uint64_t sent_as(int fd, uint32_t id, const struct row *r, uint64_t tid)
 {
 	struct packet p = mad(1, 0xbfff, r->mgmt_class, r->method, 0x99, 0), in;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What nobody answers: time-outs, retries, and what ends a send before: timeout_sends(),
+ * MADs without an answer: time-outs, retries, and what ends a send before: timeout_sends(),
  * retry_send(), cancel_mads(), send_handler(). The client is at umad0, the server at umad1.
  */
 #include "umad.h"

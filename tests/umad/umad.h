@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the programs of this folder share: open files, agents, MADs, and cases. They use system
- * calls alone, on two adapters of one host (umad0, umad1). What they expect is cited by the
- * kernel's file and function; without a file's name it is drivers/infiniband/core/user_mad.c
- * (ib_umad_*, hdr_size, is_duplicate, send_handler, recv_handler, copy_*) or mad.c (all others).
+ * Shared by the programs of this folder: open files, agents, MADs, and cases. They use system calls
+ * alone, on two adapters of one host (umad0, umad1). What they expect is cited by the kernel's file
+ * and function; without a file's name it is drivers/infiniband/core/user_mad.c (ib_umad_*,
+ * hdr_size, is_duplicate, send_handler, recv_handler, copy_*) or mad.c (all others).
  */
 #ifndef SOFTHCA_TESTS_UMAD_H
 #define SOFTHCA_TESTS_UMAD_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What write() takes and refuses, and which bytes leave: ib_umad_write(), ib_create_send_mad(). */
+/*
+ * MADs that write() accepts and refuses, and the bytes that leave: ib_umad_write(),
+ * ib_create_send_mad().
+ */
 #include "umad.h"
 
 #include <stdlib.h>
@@ -128,7 +131,7 @@ static const struct row rows[] = {
 	 HDR + MAD + 1, ALL, PMA, .grh = true, .gid_index = 7},
 };
 
-/* What is refused sends nothing and leaves nothing. */
+/* A refused write sends nothing and leaves nothing. */
 static void written(void **state)
 {
 	const struct row *r = *state;
