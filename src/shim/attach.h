@@ -38,9 +38,10 @@ struct seg_proc;
 struct seg_proc *shim_own_slot(void);
 
 /*
- * All that doorbells and the device thread need of the loader. At start-up: later a constructor may
- * have the loader's lock while it waits for a thread that rings, and a signal handler that opens a
- * device may have interrupted malloc. If it fails, mapping a doorbell reports that.
+ * Loads everything that doorbells and the device thread need from the loader. Called at start-up:
+ * later a constructor may hold the loader's lock while it waits for a thread that rings a doorbell,
+ * or a signal handler that opens a device may have interrupted malloc. On failure the mapping of a
+ * doorbell reports it.
  */
 void shim_look_up(void);
 
