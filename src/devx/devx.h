@@ -65,12 +65,13 @@ struct devx_uar;
 struct devx_context {
 	struct ibv_context ibv; /* must be first: programs hold a pointer to it */
 	struct ibv_device device;
-	uint32_t bf_reg_size;   /* bytes; 0: no BlueFlame, all registers of a page are one */
+	/* bytes; 0: no BlueFlame, all doorbells of a page use the same register */
+	uint32_t bf_reg_size;
 	uint32_t uars_per_page; /* 4 KiB UARs in a page of the system */
 	struct devx_uar_page *nc;
 	pthread_mutex_t lock; /* guards the following fields */
 	struct devx_uar_page *bf_pages;
-	struct devx_uar *bf_free, **bf_free_end; /* first in, first out */
+	struct devx_uar *bf_free, **bf_free_end; /* taken from the front, returned at the end */
 };
 
 /* NULL: the context is another library's. */

@@ -50,7 +50,7 @@ static int get_context_sized(struct devx_context *c, struct mlx5_ib_alloc_uconte
 static int get_context(struct devx_context *c, bool devx)
 {
 	struct mlx5_ib_alloc_ucontext_req_v2 req = {
-		/* For UARs that kernels without dynamic ones allocate; 0 is refused. */
+		/* Used by kernels without dynamic UARs; they refuse 0. */
 		.total_num_bfregs = 16,
 		.num_low_latency_bfregs = 4,
 		.flags = devx ? MLX5_IB_ALLOC_UCTX_DEVX : 0,

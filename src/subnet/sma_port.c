@@ -14,7 +14,7 @@
 #include "hw/hca.h"
 #include "hw/port.h"
 
-#define OLD_SPEEDS 7u /* 2.5, 5, 10: the others are extended ones */
+#define OLD_SPEEDS 7u /* 2.5, 5 and 10 Gb/s; the others are extended speeds */
 #define EXT_SHIFT 4
 #define SPEED_10 4
 #define EXT_HDR 4

@@ -298,7 +298,10 @@ WRAP(int, select, (int n, fd_set *rd, fd_set *wr, fd_set *ex, struct timeval *tv
 	return wait_select(&c);
 }
 
-/* The remaining time is written back, so time that is not used remains. */
+/*
+ * select() writes the remaining time back; an immediate look must leave the program's time-out as
+ * it is.
+ */
 static int next_select(const struct wait_call *c, bool now)
 {
 	struct timeval none = {0, 0};
