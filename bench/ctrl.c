@@ -34,7 +34,7 @@ struct kind {
 	double bar; /* ratio to a null system call; 0: none */
 	void *(*create)(void);
 	int (*destroy)(void *);
-	/* What lives meanwhile; NULL: more of the same. */
+	/* The object that lives meanwhile; NULL: more of the same. */
 	void *(*live_create)(void);
 	int (*live_destroy)(void *);
 };

@@ -60,7 +60,7 @@ static void same(const struct account *was, const char *what, const char *how, i
 	abort();
 }
 
-/* What the kernel says when memory, a device's resource or descriptors run out. */
+/* The kernel's errors when memory, a device's resource or descriptors run out. */
 static bool is_shortage(int err)
 {
 	return err == ENOMEM || err == EREMOTEIO || err == ENOSPC || err == ENFILE ||

@@ -59,7 +59,10 @@ static void queries(void)
 	CHECK(!readable(comp->fd, 0));
 	CHECK(!fcntl(comp->fd, F_SETFL, O_NONBLOCK));
 	CHECK(mlx5dv_devx_get_async_cmd_comp(comp, &resp.hdr, sizeof(resp)) == EAGAIN);
-	/* What the firmware refuses completes, too; what the kernel refuses does not begin. */
+	/*
+	 * A command that the firmware refuses completes, too; one that the kernel refuses does not
+	 * begin.
+	 */
 	LAYOUT_SET(query_qp_in, in, qpn, b.qpn);
 	CHECK(mlx5dv_devx_obj_query_async(a.obj, in, sizeof(in), sizeof(out), 1, comp) == EINVAL);
 	/* 1 MiB of output may be outstanding. */

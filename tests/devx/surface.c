@@ -94,7 +94,7 @@ static void objects(struct ibv_context *ctx)
 	IS(mlx5dv_devx_obj_destroy(pd), 0);
 }
 
-/* What is in use stays, and can be destroyed later. */
+/* An object in use stays, and can be destroyed later. */
 static void busy(struct ibv_context *ctx)
 {
 	uint8_t in[LAYOUT_SZ(create_cq_in)] = {0}, out[LAYOUT_SZ(create_cq_out)];
@@ -196,7 +196,7 @@ static void uars(struct ibv_context *ctx)
 	IS(mlx5dv_devx_alloc_uar(ctx, MLX5DV_UAR_ALLOC_TYPE_BF) == bf[0], 1);
 }
 
-/* What the calls return depends on the device's events; that they ask the same does not. */
+/* The results depend on the device's events; the requests do not. */
 static void descriptors(struct ibv_context *ctx)
 {
 	struct mlx5dv_devx_cmd_comp *comp = mlx5dv_devx_create_cmd_comp(ctx);

@@ -222,7 +222,7 @@ static bool stale_record(void)
 	return ok;
 }
 
-/* What READs and atomics say of keys that are wrong here, there, or at both ends. */
+/* Errors of READs and atomics with keys that are wrong here, there, or at both ends. */
 static bool answers(void)
 {
 	static const struct {

@@ -109,7 +109,7 @@ struct fz_cmd {
 /* A command: opcode, then its body, then values for single fields, by their layout. */
 void fz_cmd_read(struct fz *f, const struct fz_ids *ids, struct fz_cmd *c);
 
-/* What a command's answer must be: its status known, its refusal one of the table. */
+/* Checks a command's answer: a known status, a refusal from the table. */
 void fz_answer_check(const uint8_t *out);
 /* All references of an HCA's objects are what counting them again finds. */
 void fz_refs_check(struct seg *s, uint32_t hca);

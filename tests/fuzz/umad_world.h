@@ -29,7 +29,7 @@ long fu_register(struct fu_world *w, unsigned int n, struct ib_user_mad_reg_req2
 /* The calls. The answers must be those of the rules, and no lock be held. */
 ssize_t fu_write(struct fu_world *w, unsigned int n, const void *buf, size_t count);
 ssize_t fu_read(struct fu_world *w, unsigned int n, void *buf, size_t count);
-/* What is outstanding is due; as the device thread and the supervisor do. */
+/* Makes outstanding work due and does it, as the device thread and the supervisor do. */
 void fu_time_passes(struct fu_world *w, uint8_t which);
 
 #endif

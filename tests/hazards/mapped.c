@@ -149,8 +149,8 @@ static int close_all(int argc, char **argv)
 	return 0;
 }
 
-/* A child has the pages, and its parent nothing any more. What ends them: its munmap, exit, exec.
- */
+/* A child has the pages, and its parent has none any more; the child's munmap, exit or exec ends
+ * them. */
 static int child(int argc, char **argv)
 {
 	int sp[2], status;

@@ -77,7 +77,10 @@ static void end_of_traffic(int sock, int self)
 	       received < shared->sent[!self] || shared->received[!self] < sent) {
 		struct ibv_wc wc;
 
-		/* What was sent is known by now, and no more will be: the other end may go. */
+		/*
+		 * All sent messages are known by now, and no more will follow: the other end may
+		 * go.
+		 */
 		if (shared->finish)
 			shared->stopped[self] = true;
 		if (!ibv_poll_cq(e.cq, 1, &wc))

@@ -58,7 +58,7 @@ double stress_seconds(double quick);
 bool readable(int fd, int ms);
 
 void end_open(struct end *e, enum transport t, int depth);
-/* What this end's peer must know of it, after the QP was made for a new peer. */
+/* Data about this end for its peer, after the QP was made for a new peer. */
 struct addr receiver_new_qp(struct end *e);
 /* ... and once that one's address is known. */
 void receiver_connect(struct end *e, const struct addr *peer);

@@ -297,7 +297,7 @@ static void link_forms(void **state)
 	assert_memory_equal(tiny, "../.", 4);
 	assert_int_equal(readlink(ATTR, buf, sizeof(buf)), -1);
 	assert_int_equal(errno, EINVAL);
-	/* What the kernel says of our files is the program's path. */
+	/* For our files the kernel reports the program's path. */
 	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", dir);
 	assert_int_equal(readlink(proc, buf, sizeof(buf)), strlen(CLASS));
 	assert_memory_equal(buf, CLASS, strlen(CLASS));

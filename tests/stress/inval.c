@@ -44,7 +44,7 @@ enum { BEFORE = 0x11, SECRET = 0x55, WRITTEN = 0xaa };
 			DIE("%s", #x); \
 	} while (0)
 
-/* What all three see. */
+/* The memory that all three share. */
 static struct board {
 	_Atomic pid_t writer; /* 0: there is none now */
 	_Atomic uint32_t writer_qpn, lid;

@@ -52,7 +52,7 @@ static void of_a_request(void **state)
 	assert_memory_equal(in.hdr.reserved, zero, 6);
 }
 
-/* What was written for the request is not in its answer's header. */
+/* The answer's header contains none of the values written for the request. */
 static void of_an_answer(void **state)
 {
 	struct packet p = mad(0, lid_of(1), SMI, GET, 0x11, 9), in;

@@ -506,7 +506,7 @@ static void in_order(void **state)
 	nothing(k);
 }
 
-/* What is half there goes with the file, many times over: nothing is left behind. */
+/* A half-received message goes with the file, many times over: nothing is left behind. */
 static void left_half_done(void **state)
 {
 	struct step st = {ACTIVE | FIRST, 0, 1, 0, SAYS_ACK(1, W1)};

@@ -80,7 +80,7 @@ static uint32_t number(int fd, uint32_t id)
 	return (uint32_t)(sent_as(fd, id, &get, 1) >> 32);
 }
 
-/* Of all files, ports and processes: ib_mad_clients is one. */
+/* The numbers of all files, ports and processes: ib_mad_clients is one for all. */
 static void each_agent_has_its_own(void **state)
 {
 	int fd[4] = {umad(0), umad(0), umad(1), umad(1)};
