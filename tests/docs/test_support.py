@@ -77,9 +77,16 @@ def devx_commands():
 
 
 def engine_ops():
-    t = table('src/engine/sq.c', 'ops')
-    return {name: set(re.findall(r'\bT_(\w+)', row))
-            for name, row in re.findall(r'\[WQE_OP_(\w+)\] = \{(.*?)\}', t)}
+    """Opcode: the transports whose row has it."""
+    t = read('src/engine/transport.c')
+    sets = {}
+    for name, body in re.findall(r'^#define (OPS_\w+) \(((?:[^()]|\(\w+\))*)\)$', t, re.M):
+        sets[name] = set(re.findall(r'\bOP\((\w+)\)', body)).union(*(sets[s] for s in re.findall(r'\bOPS_\w+', body)))
+    ops = {}
+    for name, opcodes in re.findall(r'\.name = "(\w+)",\s*\.opcodes = (OPS_\w+)', t):
+        for op in sets[opcodes]:
+            ops.setdefault(op, set()).add(name)
+    return ops
 
 
 def engine_failures():
