@@ -17,7 +17,7 @@
 #include "fw/fw.h"
 #include "super/program.h"
 #include "util/cleanup.h"
-#include "wire/mad/names.h"
+#include "wire/names.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/eq.h"
 #include "wire/prm/prm.h"
@@ -40,47 +40,6 @@ struct json_object *decode_part(struct json_object *list, const char *kind, cons
 	return o;
 }
 
-static const char *opcode_name(uint64_t v)
-{
-	return fw_opcode_name((uint16_t)v);
-}
-
-static const char *status_name(uint64_t v)
-{
-	return fw_status_name((uint8_t)v);
-}
-
-static const char *wqe_name(uint64_t v)
-{
-	return wqe_opcode_name((uint8_t)v);
-}
-
-static const char *syndrome_name(uint64_t v)
-{
-	return cqe_syndrome_name((uint8_t)v);
-}
-
-static const char *event_name(uint64_t v)
-{
-	return eqe_type_name((uint8_t)v);
-}
-
-/* Fields whose values have names; those of cmd_in and cmd_out apply to every command. */
-#define CODE(l, f, names)                              \
-	{                                              \
-		&layout_##l, LF_##l##_##f##_BIT, names \
-	}
-static const struct {
-	const struct layout *l;
-	uint32_t bit;
-	const char *(*name)(uint64_t value); /* "?": the value has no name */
-} codes[] = {
-	CODE(cmd_in, opcode, opcode_name),    CODE(cmd_out, status, status_name),
-	CODE(wqe_ctrl, opcode, wqe_name),     CODE(cqe64, send_opcode, wqe_name),
-	CODE(err_cqe, send_opcode, wqe_name), CODE(err_cqe, syndrome, syndrome_name),
-	CODE(eqe, event_type, event_name),
-};
-
 struct walk {
 	struct json_object *o;
 	const struct layout *top;
@@ -90,18 +49,13 @@ struct walk {
 	const void *in; /* the command's input, for places whose layout it decides; NULL */
 };
 
+/* The fields of cmd_in and cmd_out are those of every command. */
 static const char *decode_code_name(const struct walk *w, const struct layout *l, uint32_t bit,
 				    uint64_t value)
 {
-	const char *name;
+	const char *name = wire_value_name(l, bit, value);
 
-	for (size_t i = 0; i < ARRAY_SIZE(codes); i++)
-		if (codes[i].bit == bit &&
-		    (codes[i].l == l || (w->head && l == w->top && codes[i].l == w->head))) {
-			name = codes[i].name(value);
-			return *name == '?' ? NULL : name;
-		}
-	return mad_value_name(l, bit, value);
+	return !name && w->head && l == w->top ? wire_value_name(w->head, bit, value) : name;
 }
 
 static struct json_object *decode_entry(struct walk *w, const char *list, uint32_t bit)
@@ -304,19 +258,9 @@ static bool decode_output(struct json_object *list, const uint8_t *p, size_t n, 
 
 static const char *cqe_name(unsigned int opcode)
 {
-	static const char *const names[16] = {
-		[CQE_REQ] = "REQ",
-		[CQE_RESP_WR_IMM] = "RESP_WR_IMM",
-		[CQE_RESP_SEND] = "RESP_SEND",
-		[CQE_RESP_SEND_IMM] = "RESP_SEND_IMM",
-		[CQE_RESP_SEND_INV] = "RESP_SEND_INV",
-		[CQE_RESIZE] = "RESIZE_CQ",
-		[CQE_REQ_ERR] = "REQ_ERR",
-		[CQE_RESP_ERR] = "RESP_ERR",
-		[CQE_INVALID] = "INVALID",
-	};
+	const char *name = wire_value_name(&layout_cqe64, LF_cqe64_opcode_BIT, opcode);
 
-	return names[opcode] ? names[opcode] : "?";
+	return name ? name : "?";
 }
 
 static bool decode_cqe(struct json_object *list, const uint8_t *p, size_t n)

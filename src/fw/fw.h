@@ -8,29 +8,14 @@
 
 #include "fw/caps.h"
 #include "segment/mem.h"
+#include "wire/prm/cmd_hdr.h"
 
 /* The uid of what the driver shares between contexts: fw_may_name() in priv.h. */
 #define FW_SHARED_UID 0xffffu
 
 /* PRM command status (out.status). */
-enum fw_status {
-	FW_OK = 0x00,
-	FW_INT_ERR = 0x01,
-	FW_BAD_OP = 0x02,
-	FW_BAD_PARAM = 0x03,
-	FW_BAD_SYS_STATE = 0x04,
-	FW_BAD_RES = 0x05,
-	FW_RES_BUSY = 0x06,
-	FW_EXCEED_LIM = 0x08,
-	FW_BAD_RES_STATE = 0x09,
-	FW_BAD_INDEX = 0x0a,
-	FW_NO_RESOURCES = 0x0f,
-	FW_BAD_INPUT_LEN = 0x50,
-	FW_BAD_OUTPUT_LEN = 0x51,
-	FW_BAD_QP_STATE = 0x10,
-	FW_BAD_PKT = 0x30,
-	FW_BAD_SIZE_OUTS_CQES = 0x40,
-};
+#define FW_STATUS(prefix, name, v) FW_##name = (v),
+enum fw_status { PRM_V_STATUS(FW_STATUS) };
 
 /*
  * The page list of a command, as the IOMMU sees it. A real driver appends physical pages (pas[],

@@ -48,25 +48,24 @@ const struct fw_refusal *fw_refusal_at(unsigned int n)
 /* errno as the kernel's driver answers (cmd_status_to_err in mlx5/core/cmd.c). */
 static const struct {
 	uint8_t status;
-	const char *name;
 	int err;
 } statuses[] = {
-	{FW_OK, "OK", 0},
-	{FW_INT_ERR, "INT_ERR", -EIO},
-	{FW_BAD_OP, "BAD_OP", -EINVAL},
-	{FW_BAD_PARAM, "BAD_PARAM", -EINVAL},
-	{FW_BAD_SYS_STATE, "BAD_SYS_STATE", -EIO},
-	{FW_BAD_RES, "BAD_RES", -EINVAL},
-	{FW_RES_BUSY, "RES_BUSY", -EBUSY},
-	{FW_EXCEED_LIM, "EXCEED_LIM", -ENOMEM},
-	{FW_BAD_RES_STATE, "BAD_RES_STATE", -EINVAL},
-	{FW_BAD_INDEX, "BAD_INDEX", -EINVAL},
-	{FW_NO_RESOURCES, "NO_RESOURCES", -EAGAIN},
-	{FW_BAD_INPUT_LEN, "BAD_INPUT_LEN", -EIO},
-	{FW_BAD_OUTPUT_LEN, "BAD_OUTPUT_LEN", -EIO},
-	{FW_BAD_QP_STATE, "BAD_QP_STATE", -EINVAL},
-	{FW_BAD_PKT, "BAD_PKT", -EINVAL},
-	{FW_BAD_SIZE_OUTS_CQES, "BAD_SIZE_OUTS_CQES", -EINVAL},
+	{FW_OK, 0},
+	{FW_INT_ERR, -EIO},
+	{FW_BAD_OP, -EINVAL},
+	{FW_BAD_PARAM, -EINVAL},
+	{FW_BAD_SYS_STATE, -EIO},
+	{FW_BAD_RES, -EINVAL},
+	{FW_RES_BUSY, -EBUSY},
+	{FW_EXCEED_LIM, -ENOMEM},
+	{FW_BAD_RES_STATE, -EINVAL},
+	{FW_BAD_INDEX, -EINVAL},
+	{FW_NO_RESOURCES, -EAGAIN},
+	{FW_BAD_INPUT_LEN, -EIO},
+	{FW_BAD_OUTPUT_LEN, -EIO},
+	{FW_BAD_QP_STATE, -EINVAL},
+	{FW_BAD_PKT, -EINVAL},
+	{FW_BAD_SIZE_OUTS_CQES, -EINVAL},
 };
 
 int fw_status_to_errno(uint8_t status)
@@ -79,10 +78,9 @@ int fw_status_to_errno(uint8_t status)
 
 const char *fw_status_name(uint8_t status)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++)
-		if (statuses[i].status == status)
-			return statuses[i].name;
-	return "?";
+	const char *name = prm_value_name(&layout_cmd_out, LF_cmd_out_status_BIT, status);
+
+	return name ? name : "?";
 }
 
 const char *fw_opcode_name(uint16_t opcode)

@@ -34,7 +34,7 @@ static uint32_t rec_body(struct rec *r, const struct fw_call *k, const uint8_t *
 	if (!l || len <= head)
 		return 0;
 	rec_group(r, l->name, "{");
-	layout_rec(r, l, p + head, len - head, 0, NULL, NULL);
+	layout_rec(r, l, p + head, len - head, &(struct layout_rec){.name = prm_value_name});
 	rec_group_end(r, "}");
 	return l->bytes < len - head ? l->bytes : len - head;
 }
@@ -42,13 +42,18 @@ static uint32_t rec_body(struct rec *r, const struct fw_call *k, const uint8_t *
 static void rec_input(struct rec *r, const struct fw_call *k, const void *in, uint32_t inlen)
 {
 	uint32_t known = k->cmd ? k->cmd->in->bytes : 0;
-	uint32_t from = r->json ? 0 : LF_cmd_in_uid_BIT; /* the opcode is there by name */
+	const struct layout_rec how = {
+		.open = k->cmd ? trace_variant : NULL,
+		.name = prm_value_name,
+		.ctx = (void *)(uintptr_t)in,
+		.from = r->json ? 0 : LF_cmd_in_uid_BIT, /* the opcode is there by name */
+	};
 
 	rec_group(r, "in", "(");
 	if (k->cmd) {
-		layout_rec(r, k->cmd->in, in, inlen, from, trace_variant, (void *)(uintptr_t)in);
+		layout_rec(r, k->cmd->in, in, inlen, &how);
 	} else {
-		layout_rec(r, &layout_cmd_in, in, inlen, from, NULL, NULL);
+		layout_rec(r, &layout_cmd_in, in, inlen, &how);
 		known = inlen < LAYOUT_SZ(cmd_in) ? inlen : LAYOUT_SZ(cmd_in);
 		if (inlen - known > UNKNOWN_BYTES && !r->json)
 			inlen = known + UNKNOWN_BYTES;
@@ -180,8 +185,10 @@ void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t
 	rec_input(&r, k, k->in, inlen);
 	if (result == 0 && k->cmd && trace_any_set(k->out, outlen)) {
 		rec_group(&r, "out", " -> ");
-		layout_rec(&r, k->cmd->out, k->out, outlen, 0, trace_variant,
-			   (void *)(uintptr_t)k->in);
+		layout_rec(&r, k->cmd->out, k->out, outlen,
+			   &(struct layout_rec){.open = trace_variant,
+						.name = prm_value_name,
+						.ctx = (void *)(uintptr_t)k->in});
 		rec_body(&r, k, k->out, outlen, true);
 		rec_group_end(&r, "");
 	}

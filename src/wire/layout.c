@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Walks the tables of layouts: reserved bits, field names. Called by the firmware and traces. */
+/* Walks the tables of layouts: reserved bits, names of fields and of values. Called by the firmware
+ * and traces. */
 #include "wire/layout.h"
 
 /* Layouts are at most a command's 0x110 bytes here; the mask of what is named lives on the stack.
@@ -96,4 +97,15 @@ bool layout_find(const struct layout *l, const char *dotted, uint32_t *bit, uint
 	if (n < 3 || memcmp(dot - 3, "_in", 3))
 		return false;
 	return find_in(l, l->name, strlen(l->name), dot + 1, 0, bit, width);
+}
+
+const char *layout_value_name(const struct layout_named *t, const struct layout *l, uint32_t bit,
+			      uint64_t v)
+{
+	for (; t->l; t++)
+		if (t->l == l && t->bit == bit)
+			for (const struct layout_value *n = t->values; n->name; n++)
+				if (n->value == v)
+					return n->name;
+	return NULL;
 }

@@ -27,6 +27,14 @@
  *	LAYOUT_SET(layout, ptr, field, value)    a value that does not fit is a bug; cut off
  *	LAYOUT_SZ(layout)                        bytes
  * and a table (struct layout) for traces, reserved-bit checks and the self-test.
+ *
+ * Values that have names stand beside the layout, once for code and for every printer:
+ *
+ *	#define PRM_V_WQ_TYPE(V) V(PRM_WQ, LINKED_LIST, 0) V(PRM_WQ, CYCLIC, 1)
+ *	LAYOUT_ENUM(prm_wq_type, PRM_V_WQ_TYPE)       // PRM_WQ_LINKED_LIST, PRM_WQ_CYCLIC
+ *	#define PRM_NAMED_RMP_SRQ(N) N(wq, wq_type, PRM_V_WQ_TYPE)
+ *
+ * V(prefix, name, value); N(layout, field, list of values).
  */
 #ifndef SOFTHCA_WIRE_LAYOUT_H
 #define SOFTHCA_WIRE_LAYOUT_H
@@ -105,6 +113,32 @@ struct layout {
 					  sizeof(layout_places_##l) / sizeof(struct layout_place), \
 					  layout_places_##l};
 
+/* The constants of a list of values; in a header. */
+#define LAYOUT__VALUE(prefix, name, v) prefix##_##name = (v),
+#define LAYOUT_ENUM(e, list) enum e { list(LAYOUT__VALUE) };
+
+struct layout_value {
+	const char *name; /* NULL: the end */
+	uint64_t value;
+};
+
+/* The names of the values of a field. */
+struct layout_named {
+	const struct layout *l;
+	uint32_t bit;
+	const struct layout_value *values;
+};
+
+/* A row of a table of such; N of a list. */
+#define LAYOUT__VALUE_ROW(prefix, name, v) {#name, (v)},
+#define LAYOUT_NAMED_ROW(layout, f, list)           \
+	{&layout_##layout, LF_##layout##_##f##_BIT, \
+	 (const struct layout_value[]){list(LAYOUT__VALUE_ROW){NULL, 0}}},
+
+/* The name of a value of the field at `bit` of `l`, by a table that ends with l NULL; or NULL. */
+const char *layout_value_name(const struct layout_named *t, const struct layout *l, uint32_t bit,
+			      uint64_t v);
+
 /* A second name of one field (a union in the PRM). After LAYOUT; not in the table. */
 #define LAYOUT_ALIAS(l, alias, f)                                \
 	enum {                                                   \
@@ -170,9 +204,17 @@ void layout_walk(const struct layout *l, const void *p, uint32_t bytes,
 		 const struct layout_walker *w, void *ctx);
 
 struct rec;
-/* The same as members of a trace record: field=value, place={...}; fields before bit `from` left
- * out. */
-void layout_rec(struct rec *r, const struct layout *l, const void *p, uint32_t bytes, uint32_t from,
-		const struct layout *(*open)(void *ctx, const struct layout *inner), void *ctx);
+/*
+ * The same as members of a trace record: field=value, place={...}; fields before bit `from` left
+ * out. `open` as above; `name` gives a value's name, or NULL.
+ */
+struct layout_rec {
+	const struct layout *(*open)(void *ctx, const struct layout *inner);
+	const char *(*name)(const struct layout *l, uint32_t bit, uint64_t v);
+	void *ctx;
+	uint32_t from;
+};
+void layout_rec(struct rec *r, const struct layout *l, const void *p, uint32_t bytes,
+		const struct layout_rec *how);
 
 #endif

@@ -132,24 +132,28 @@ void layout_walk(const struct layout *l, const void *p, uint32_t bytes,
 
 struct rec_walk {
 	struct rec *r;
-	uint32_t from;
-	const struct layout *(*open)(void *ctx, const struct layout *inner);
-	void *ctx;
+	const struct layout_rec *how;
 };
 
 static const struct layout *rec_open(void *ctx, const struct layout *inner)
 {
-	struct rec_walk *k = ctx;
+	const struct layout_rec *how = ((struct rec_walk *)ctx)->how;
 
-	return k->open ? k->open(k->ctx, inner) : NULL;
+	return how->open ? how->open(how->ctx, inner) : NULL;
 }
 
 static void rec_field(void *ctx, const struct layout *l, const struct layout_field *f, uint32_t bit,
 		      uint64_t value)
 {
 	struct rec_walk *k = ctx;
+	const char *name;
 
-	if (bit >= k->from)
+	if (bit < k->how->from)
+		return;
+	name = k->how->name ? k->how->name(l, f->bit, value) : NULL;
+	if (name)
+		rec_code(k->r, f->name, value, name);
+	else
 		rec_x(k->r, f->name, value);
 }
 
@@ -163,8 +167,8 @@ static void rec_leave(void *ctx, const struct layout_place *place)
 	rec_group_end(((struct rec_walk *)ctx)->r, "}");
 }
 
-void layout_rec(struct rec *r, const struct layout *l, const void *p, uint32_t bytes, uint32_t from,
-		const struct layout *(*open)(void *ctx, const struct layout *inner), void *ctx)
+void layout_rec(struct rec *r, const struct layout *l, const void *p, uint32_t bytes,
+		const struct layout_rec *how)
 {
 	static const struct layout_walker w = {
 		.field = rec_field,
@@ -172,7 +176,6 @@ void layout_rec(struct rec *r, const struct layout *l, const void *p, uint32_t b
 		.leave = rec_leave,
 		.open = rec_open,
 	};
-	struct rec_walk k = {r, from, open, ctx};
 
-	layout_walk(l, p, bytes, &w, &k);
+	layout_walk(l, p, bytes, &w, &(struct rec_walk){r, how});
 }

@@ -13,9 +13,11 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
+#include "util/rec.h"
 #include "wire/golden_mad.h"
 #include "wire/golden_prm.h"
 #include "wire/mad/mad.h"
+#include "wire/names.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/cq.h"
 #include "wire/prm/hca_cap.h"
@@ -24,6 +26,7 @@
 #include "wire/prm/prm.h"
 #include "wire/prm/qp.h"
 #include "wire/prm/rmp_srq.h"
+#include "wire/wqe/cqe.h"
 
 /* Marks a field's bits; fails when one is taken. */
 static void claim(const struct layout *l, const char *name, uint8_t *owner, uint32_t bit,
@@ -197,6 +200,68 @@ static void test_fields_are_found_by_name(void **state)
 	assert_false(layout_find(&layout_create_qp_in, "cmd_in", &bit, &width));
 }
 
+/* ---- names of values */
+
+static uint32_t width_at(const struct layout *l, uint32_t bit)
+{
+	for (uint32_t i = 0; i < l->nfields; i++)
+		if (l->fields[i].bit == bit)
+			return l->fields[i].width;
+	return 0;
+}
+
+/* Mode bits of memory keys are in two fields, of which one has the names. */
+static void test_values_fit_and_have_one_name(void **state)
+{
+	for (const struct layout_named *n = prm_named; n->l; n++) {
+		uint32_t width = width_at(n->l, n->bit);
+
+		assert_true(width);
+		for (const struct layout_named *m = n + 1; m->l; m++)
+			assert_false(m->l == n->l && m->bit == n->bit);
+		for (const struct layout_value *v = n->values; v->name; v++) {
+			if (v->value > bits_max(width))
+				fail_msg("%s: %s does not fit", n->l->name, v->name);
+			assert_string_equal(prm_value_name(n->l, n->bit, v->value), v->name);
+			for (const struct layout_value *w = v + 1; w->name; w++)
+				assert_string_not_equal(v->name, w->name);
+		}
+	}
+}
+
+static void test_names_of_values(void **state)
+{
+	assert_string_equal(prm_value_name(&layout_qpc, LF_qpc_state_BIT, 3), "RTS");
+	assert_string_equal(prm_value_name(&layout_qpc, LF_qpc_pm_state_BIT, 3), "MIGRATED");
+	assert_null(prm_value_name(&layout_qpc, LF_qpc_pm_state_BIT, 2));
+	assert_null(prm_value_name(&layout_qpc, LF_qpc_pd_BIT, 3));
+	assert_null(prm_value_name(&layout_mkc, LF_qpc_state_BIT, 3));
+	assert_string_equal(wire_value_name(&layout_cmd_in, LF_cmd_in_opcode_BIT, 0x500),
+			    "CREATE_QP");
+	assert_string_equal(wire_value_name(&layout_err_cqe, LF_err_cqe_syndrome_BIT, 5),
+			    "WR_FLUSH");
+	assert_string_equal(wire_value_name(&layout_port_info, LF_port_info_mtu_cap_BIT, 5),
+			    "4096");
+	assert_null(wire_value_name(&layout_port_info, LF_port_info_mtu_cap_BIT, 6));
+}
+
+/* A value without a name is a number, one with a name has both. */
+static void test_a_record_names_values(void **state)
+{
+	uint8_t in[LAYOUT_SZ(create_qp_in)] = {0};
+	void *qpc = LAYOUT_IN(create_qp_in, qpc, in);
+	struct rec r;
+
+	LAYOUT_SET(qpc, qpc, st, PRM_ST_UD);
+	LAYOUT_SET(qpc, qpc, pm_state, 2);
+	LAYOUT_SET(qpc, qpc, mtu, IB_MTU_4096);
+	rec_begin(&r, LOG_FW, "t", 0);
+	layout_rec(&r, &layout_create_qp_in, in, sizeof(in),
+		   &(struct layout_rec){.name = prm_value_name});
+	assert_non_null(memmem(r.buf, r.n, "qpc={st=UD(0x2), pm_state=2, mtu=4096(0x5)}", 43));
+	rec_free(&r);
+}
+
 /* ---- walks */
 
 struct seen {
@@ -363,6 +428,9 @@ int main(void)
 		cmocka_unit_test(test_a_single_reserved_bit_is_found),
 		cmocka_unit_test(test_reserved_is_the_complement_of_the_fields),
 		cmocka_unit_test(test_fields_are_found_by_name),
+		cmocka_unit_test(test_values_fit_and_have_one_name),
+		cmocka_unit_test(test_names_of_values),
+		cmocka_unit_test(test_a_record_names_values),
 		cmocka_unit_test(test_a_walk_sees_each_bit_once),
 		cmocka_unit_test(test_a_walk_stops_at_the_end),
 		cmocka_unit_test(test_a_walk_gives_place_and_value),

@@ -468,7 +468,7 @@ class Explain(Why):
                 self.assertTrue('bit' in m or name == 'CQ_RESIZE_SELECT', m)
 
     def test_every_status_is_explained(self):
-        rows = re.findall(r'\bFW_(\w+) = (0x[0-9a-f]+)', c_source('src/fw/fw.h'))
+        rows = re.findall(r'V\(PRM_STATUS, (\w+), (0x[0-9a-f]+)\)', c_source('src/wire/prm/cmd_hdr.h'))
         self.assertEqual(len(rows), 16)
         for name, number in rows:
             for word in (number, str(int(number, 16)), name, name.lower(), 'FW_' + name):

@@ -3,6 +3,7 @@
 #include "wire/mad/names.h"
 
 #include "util/fmt.h"
+#include "wire/ib/port.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -190,38 +191,29 @@ const char *mad_title(const uint8_t *mad, char *buf, size_t size)
 
 /* ---- values */
 
-static const char *const node_types[] = {NULL, "CA", "SWITCH", "ROUTER"};
-static const char *const port_states[] = {"NOP", "DOWN", "INIT", "ARMED", "ACTIVE"};
-static const char *const phys_states[] = {"NOP",      "SLEEP",   "POLLING", "DISABLED",
-					  "TRAINING", "LINK_UP", "RECOVERY"};
-static const char *const mtus[] = {NULL, "256", "512", "1024", "2048", "4096"};
-static const char *const sm_states[] = {"NOTACTIVE", "DISCOVERING", "STANDBY", "MASTER"};
-static const char *const rmpp_types[] = {"NONE", "DATA", "ACK", "STOP", "ABORT"};
-static const char *const notice_types[] = {"FATAL", "URGENT", "SECURITY", "SM", "INFO"};
+#define NODE_TYPES(V) V(NODE, CA, 1) V(NODE, SWITCH, 2) V(NODE, ROUTER, 3)
+#define SM_STATES(V) V(SM, NOTACTIVE, 0) V(SM, DISCOVERING, 1) V(SM, STANDBY, 2) V(SM, MASTER, 3)
+#define RMPP_TYPES(V) \
+	V(RMPP, NONE, 0) V(RMPP, DATA, 1) V(RMPP, ACK, 2) V(RMPP, STOP, 3) V(RMPP, ABORT, 4)
+#define NOTICE_TYPES(V)     \
+	V(NOTICE, FATAL, 0) \
+	V(NOTICE, URGENT, 1) V(NOTICE, SECURITY, 2) V(NOTICE, SM, 3) V(NOTICE, INFO, 4)
 
-#define V(l, f, t)                                           \
-	{                                                    \
-		&layout_##l, LF_##l##_##f##_BIT, t, COUNT(t) \
-	}
-static const struct {
-	const struct layout *l;
-	uint32_t bit;
-	const char *const *names;
-	size_t n;
-} values[] = {
-	V(node_info, node_type, node_types),
-	V(port_info, port_state, port_states),
-	V(port_info, port_phys_state, phys_states),
-	V(port_info, link_down_default, phys_states),
-	V(port_info, neighbor_mtu, mtus),
-	V(port_info, mtu_cap, mtus),
-	V(path_record, mtu, mtus),
-	V(mc_member_record, mtu, mtus),
-	V(sm_info, sm_state, sm_states),
-	V(mad_rmpp, rmpp_type, rmpp_types),
-	V(notice, type, notice_types),
-	V(notice, producer_type, node_types),
-};
+#define MAD_NAMED(N)                                     \
+	N(node_info, node_type, NODE_TYPES)              \
+	N(port_info, port_state, IB_V_PORT_STATE)        \
+	N(port_info, port_phys_state, IB_V_PHYS_STATE)   \
+	N(port_info, link_down_default, IB_V_PHYS_STATE) \
+	N(port_info, neighbor_mtu, IB_V_MTU)             \
+	N(port_info, mtu_cap, IB_V_MTU)                  \
+	N(path_record, mtu, IB_V_MTU)                    \
+	N(mc_member_record, mtu, IB_V_MTU)               \
+	N(sm_info, sm_state, SM_STATES)                  \
+	N(mad_rmpp, rmpp_type, RMPP_TYPES)               \
+	N(notice, type, NOTICE_TYPES)                    \
+	N(notice, producer_type, NODE_TYPES)
+
+static const struct layout_named mad_named[] = {MAD_NAMED(LAYOUT_NAMED_ROW){NULL, 0, NULL}};
 
 const char *mad_value_name(const struct layout *l, uint32_t bit, uint64_t v)
 {
@@ -233,10 +225,9 @@ const char *mad_value_name(const struct layout *l, uint32_t bit, uint64_t v)
 		name = mad_rmpp_status_name((uint32_t)v);
 	else if (l == &layout_mad_hdr && bit == LF_mad_hdr_method_BIT)
 		name = mad_method_name((uint32_t)v);
-	for (size_t i = 0; i < COUNT(values); i++)
-		if (values[i].l == l && values[i].bit == bit && v < values[i].n)
-			name = values[i].names[v];
-	return name && *name != '?' ? name : NULL;
+	if (name)
+		return *name != '?' ? name : NULL;
+	return layout_value_name(mad_named, l, bit, v);
 }
 
 static const struct {

@@ -41,4 +41,32 @@
 
 PRM_LAYOUTS_CMD_HDR(PRM_LAYOUT)
 
+/* Status of a command: MLX5_CMD_STAT_* of mlx5_core. */
+#define PRM_V_STATUS(V)                         \
+	V(PRM_STATUS, OK, 0x00)                 \
+	V(PRM_STATUS, INT_ERR, 0x01)            \
+	V(PRM_STATUS, BAD_OP, 0x02)             \
+	V(PRM_STATUS, BAD_PARAM, 0x03)          \
+	V(PRM_STATUS, BAD_SYS_STATE, 0x04)      \
+	V(PRM_STATUS, BAD_RES, 0x05)            \
+	V(PRM_STATUS, RES_BUSY, 0x06)           \
+	V(PRM_STATUS, EXCEED_LIM, 0x08)         \
+	V(PRM_STATUS, BAD_RES_STATE, 0x09)      \
+	V(PRM_STATUS, BAD_INDEX, 0x0a)          \
+	V(PRM_STATUS, NO_RESOURCES, 0x0f)       \
+	V(PRM_STATUS, BAD_QP_STATE, 0x10)       \
+	V(PRM_STATUS, BAD_PKT, 0x30)            \
+	V(PRM_STATUS, BAD_SIZE_OUTS_CQES, 0x40) \
+	V(PRM_STATUS, BAD_INPUT_LEN, 0x50)      \
+	V(PRM_STATUS, BAD_OUTPUT_LEN, 0x51)
+
+/* What timestamps of completions count; of QPs, RQs and SQs. */
+#define PRM_V_TS_FORMAT(V)         \
+	V(PRM_TS, FREE_RUNNING, 0) \
+	V(PRM_TS, DEFAULT, 1)      \
+	V(PRM_TS, REAL_TIME, 2)
+LAYOUT_ENUM(prm_ts_format, PRM_V_TS_FORMAT)
+
+#define PRM_NAMED_CMD_HDR(N) N(cmd_out, status, PRM_V_STATUS)
+
 #endif

@@ -98,4 +98,32 @@ enum { /* modify_cq_in.resize_field_select, op_mod 1 */
        PRM_CQ_RESIZE_UMEM = 1 << 3,
 };
 
+#define PRM_V_CQ_STATUS(V)            \
+	V(PRM_CQ_STATUS, OK, 0)       \
+	V(PRM_CQ_STATUS, OVERFLOW, 9) \
+	V(PRM_CQ_STATUS, WRITE_FAIL, 10)
+LAYOUT_ENUM(prm_cq_status, PRM_V_CQ_STATUS)
+
+#define PRM_V_CQE_SZ(V)      \
+	V(PRM_CQE_SZ, 64, 0) \
+	V(PRM_CQE_SZ, 128, 1)
+LAYOUT_ENUM(prm_cqe_sz, PRM_V_CQE_SZ)
+
+#define PRM_V_CQ_ST(V)                   \
+	V(PRM_CQ_ST, SOLICITED_ARMED, 6) \
+	V(PRM_CQ_ST, ARMED, 9)           \
+	V(PRM_CQ_ST, FIRED, 10)
+LAYOUT_ENUM(prm_cq_st, PRM_V_CQ_ST)
+
+#define PRM_V_CQ_PERIOD_MODE(V)       \
+	V(PRM_CQ_PERIOD, FROM_EQE, 0) \
+	V(PRM_CQ_PERIOD, FROM_CQE, 1)
+LAYOUT_ENUM(prm_cq_period_mode, PRM_V_CQ_PERIOD_MODE)
+
+#define PRM_NAMED_CQ(N)                 \
+	N(cqc, status, PRM_V_CQ_STATUS) \
+	N(cqc, cqe_sz, PRM_V_CQE_SZ)    \
+	N(cqc, st, PRM_V_CQ_ST)         \
+	N(cqc, cq_period_mode, PRM_V_CQ_PERIOD_MODE)
+
 #endif

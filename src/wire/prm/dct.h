@@ -4,6 +4,7 @@
 #define SOFTHCA_WIRE_PRM_DCT_H
 
 #include "wire/prm/cmd_hdr.h"
+#include "wire/prm/qp.h"
 
 #define PRM_L_dctc(F, S)                                  \
 	F(dctc, state, 0x04, 4)                           \
@@ -86,5 +87,16 @@
 	X(arm_dct_out, 0x10)
 
 PRM_LAYOUTS_DCT(PRM_LAYOUT)
+
+#define PRM_V_DCT_STATE(V)      \
+	V(PRM_DCT, ACTIVE, 0)   \
+	V(PRM_DCT, DRAINING, 1) \
+	V(PRM_DCT, DRAINED, 2)
+LAYOUT_ENUM(prm_dct_state, PRM_V_DCT_STATE)
+
+#define PRM_NAMED_DCT(N)                           \
+	N(dctc, state, PRM_V_DCT_STATE)            \
+	N(dctc, atomic_mode, PRM_V_QP_ATOMIC_MODE) \
+	N(dctc, mtu, IB_V_MTU)
 
 #endif

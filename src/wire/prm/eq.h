@@ -125,4 +125,18 @@ enum {
 	PRM_PORT_CLIENT_REREG = 9,
 };
 
+#define PRM_V_EQ_STATUS(V)      \
+	V(PRM_EQ_STATUS, OK, 0) \
+	V(PRM_EQ_STATUS, WRITE_FAILURE, 10)
+LAYOUT_ENUM(prm_eq_status, PRM_V_EQ_STATUS)
+
+#define PRM_V_EQ_ST(V)         \
+	V(PRM_EQ_ST, ARMED, 9) \
+	V(PRM_EQ_ST, FIRED, 10)
+LAYOUT_ENUM(prm_eq_st, PRM_V_EQ_ST)
+
+#define PRM_NAMED_EQ(N)                 \
+	N(eqc, status, PRM_V_EQ_STATUS) \
+	N(eqc, st, PRM_V_EQ_ST)
+
 #endif

@@ -75,4 +75,14 @@
 
 PRM_LAYOUTS_MKEY(PRM_LAYOUT)
 
+/* mkc.access_mode_4_2 and access_mode_1_0 together; 4 and 5, beyond the latter, are not known. */
+#define PRM_V_MKC_MODE(V)  \
+	V(PRM_MKC, PA, 0)  \
+	V(PRM_MKC, MTT, 1) \
+	V(PRM_MKC, KLM, 2) \
+	V(PRM_MKC, KSM, 3)
+LAYOUT_ENUM(prm_mkc_mode, PRM_V_MKC_MODE)
+
+#define PRM_NAMED_MKEY(N) N(mkc, access_mode_1_0, PRM_V_MKC_MODE)
+
 #endif

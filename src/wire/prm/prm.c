@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns the tables of the PRM layouts and the names of the opcodes. Data only. */
+/* Owns the tables of the PRM layouts and the names of opcodes and values. Data only. */
 #include "wire/prm/prm.h"
 
 #define PRM_TABLE(l, bytes) LAYOUT_NEST_TABLE(l, PRM_L_##l)
@@ -7,6 +7,8 @@ PRM_LAYOUTS(PRM_TABLE)
 
 #define PRM_ROW(l, bytes) &layout_##l,
 const struct layout *const prm_layouts[] = {PRM_LAYOUTS(PRM_ROW) NULL};
+
+const struct layout_named prm_named[] = {PRM_NAMED(LAYOUT_NAMED_ROW){NULL, 0, NULL}};
 
 static const struct prm_variant variants[] = {
 	{&layout_hca_cap_union, 0x00, &layout_cmd_hca_cap},
@@ -24,6 +26,17 @@ const struct layout *prm_variant(const struct layout *open, const void *in)
 		if (variants[i].open == open && variants[i].selector == selector)
 			return variants[i].is;
 	return NULL;
+}
+
+const char *prm_value_name(const struct layout *l, uint32_t bit, uint64_t v)
+{
+	const char *name;
+
+	if (l == &layout_cmd_in && bit == LF_cmd_in_opcode_BIT) {
+		name = prm_opcode_name((uint16_t)v);
+		return *name == '?' ? NULL : name;
+	}
+	return layout_value_name(prm_named, l, bit, v);
 }
 
 #define PRM_OP_ROW(nr, name) {nr, #name},

@@ -45,8 +45,28 @@
 	PRM_LAYOUTS_XRQ(X)     \
 	PRM_LAYOUTS_XRC(X)
 
+/* Fields whose values have names. */
+#define PRM_NAMED(N)         \
+	PRM_NAMED_CMD_HDR(N) \
+	PRM_NAMED_CQ(N)      \
+	PRM_NAMED_DCT(N)     \
+	PRM_NAMED_EQ(N)      \
+	PRM_NAMED_MKEY(N)    \
+	PRM_NAMED_QOS(N)     \
+	PRM_NAMED_QP(N)      \
+	PRM_NAMED_RAW(N)     \
+	PRM_NAMED_RMP_SRQ(N) \
+	PRM_NAMED_VPORT(N)   \
+	PRM_NAMED_XRC(N)     \
+	PRM_NAMED_XRQ(N)
+
 /* Every layout above; ends with NULL. */
 extern const struct layout *const prm_layouts[];
+
+/* Every row of PRM_NAMED; ends with l NULL. */
+extern const struct layout_named prm_named[];
+/* The name of a value of the field at this bit ("RTS" of qpc.state), or NULL. */
+const char *prm_value_name(const struct layout *l, uint32_t bit, uint64_t v);
 
 /*
  * Where a layout leaves open what a place holds, the command's input says it: QUERY_HCA_CAP's

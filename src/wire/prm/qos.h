@@ -105,4 +105,31 @@ enum { /* modify_bitmask, and sched_elem.modify_field_select */
 
 PRM_LAYOUTS_QOS(PRM_LAYOUT)
 
+#define PRM_V_SCHED_HIERARCHY(V)           \
+	V(PRM_SCHED_HIERARCHY, ESWITCH, 2) \
+	V(PRM_SCHED_HIERARCHY, NIC, 3)
+LAYOUT_ENUM(prm_sched_hierarchy, PRM_V_SCHED_HIERARCHY)
+
+#define PRM_V_SCHED_ELEM(V)                 \
+	V(PRM_SCHED_ELEM, TSAR, 0)          \
+	V(PRM_SCHED_ELEM, VPORT, 1)         \
+	V(PRM_SCHED_ELEM, VPORT_TC, 2)      \
+	V(PRM_SCHED_ELEM, PARA_VPORT_TC, 3) \
+	V(PRM_SCHED_ELEM, QUEUE_GROUP, 4)
+LAYOUT_ENUM(prm_sched_elem, PRM_V_SCHED_ELEM)
+
+#define PRM_V_TSAR(V)               \
+	V(PRM_TSAR, DWRR, 0)        \
+	V(PRM_TSAR, ROUND_ROBIN, 1) \
+	V(PRM_TSAR, ETS, 2)
+LAYOUT_ENUM(prm_tsar, PRM_V_TSAR)
+
+#define PRM_NAMED_QOS(N)                                                              \
+	N(create_scheduling_element_in, scheduling_hierarchy, PRM_V_SCHED_HIERARCHY)  \
+	N(query_scheduling_element_in, scheduling_hierarchy, PRM_V_SCHED_HIERARCHY)   \
+	N(modify_scheduling_element_in, scheduling_hierarchy, PRM_V_SCHED_HIERARCHY)  \
+	N(destroy_scheduling_element_in, scheduling_hierarchy, PRM_V_SCHED_HIERARCHY) \
+	N(scheduling_context, element_type, PRM_V_SCHED_ELEM)                         \
+	N(scheduling_context, tsar_type, PRM_V_TSAR)
+
 #endif

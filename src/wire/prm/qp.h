@@ -3,6 +3,7 @@
 #ifndef SOFTHCA_WIRE_PRM_QP_H
 #define SOFTHCA_WIRE_PRM_QP_H
 
+#include "wire/ib/port.h"
 #include "wire/prm/cmd_hdr.h"
 
 #define PRM_L_ads(F, S)                 \
@@ -261,5 +262,60 @@ enum { /* opt_param_mask_95_32 */
 	X(qp_2rst_out, 0x10)
 
 PRM_LAYOUTS_QP(PRM_LAYOUT)
+
+/* enum mlx5_qp_state of Linux' mlx5/qp.h; the other values as mlx5_ifc.h has them. */
+#define PRM_V_QP_STATE(V)        \
+	V(PRM_QP_STATE, RST, 0)  \
+	V(PRM_QP_STATE, INIT, 1) \
+	V(PRM_QP_STATE, RTR, 2)  \
+	V(PRM_QP_STATE, RTS, 3)  \
+	V(PRM_QP_STATE, SQER, 4) \
+	V(PRM_QP_STATE, SQD, 5)  \
+	V(PRM_QP_STATE, ERR, 6)
+LAYOUT_ENUM(prm_qp_state, PRM_V_QP_STATE)
+
+#define PRM_V_ST(V)                \
+	V(PRM_ST, RC, 0)           \
+	V(PRM_ST, UC, 1)           \
+	V(PRM_ST, UD, 2)           \
+	V(PRM_ST, XRC, 3)          \
+	V(PRM_ST, DCI, 5)          \
+	V(PRM_ST, QP0, 7)          \
+	V(PRM_ST, QP1, 8)          \
+	V(PRM_ST, RAW_DATAGRAM, 9) \
+	V(PRM_ST, REG_UMR, 0xc)
+LAYOUT_ENUM(prm_st, PRM_V_ST)
+
+#define PRM_V_PM_STATE(V)   \
+	V(PRM_PM, ARMED, 0) \
+	V(PRM_PM, REARM, 1) \
+	V(PRM_PM, MIGRATED, 3)
+LAYOUT_ENUM(prm_pm_state, PRM_V_PM_STATE)
+
+#define PRM_V_QP_RQ_TYPE(V)                                  \
+	V(PRM_QP_RQ, REGULAR, 0)                             \
+	V(PRM_QP_RQ, SHARED, 1) /* an RMP, XRC SRQ or XRQ */ \
+	V(PRM_QP_RQ, NONE, 3)
+LAYOUT_ENUM(prm_qp_rq_type, PRM_V_QP_RQ_TYPE)
+
+#define PRM_V_QP_ATOMIC_MODE(V)      \
+	V(PRM_ATOMIC, IB_COMP, 1)    \
+	V(PRM_ATOMIC, ONLY_8B, 2)    \
+	V(PRM_ATOMIC, UP_TO_8B, 3)   \
+	V(PRM_ATOMIC, UP_TO_16B, 4)  \
+	V(PRM_ATOMIC, UP_TO_32B, 5)  \
+	V(PRM_ATOMIC, UP_TO_64B, 6)  \
+	V(PRM_ATOMIC, UP_TO_128B, 7) \
+	V(PRM_ATOMIC, UP_TO_256B, 8)
+LAYOUT_ENUM(prm_qp_atomic_mode, PRM_V_QP_ATOMIC_MODE)
+
+#define PRM_NAMED_QP(N)                    \
+	N(qpc, state, PRM_V_QP_STATE)      \
+	N(qpc, st, PRM_V_ST)               \
+	N(qpc, pm_state, PRM_V_PM_STATE)   \
+	N(qpc, rq_type, PRM_V_QP_RQ_TYPE)  \
+	N(qpc, ts_format, PRM_V_TS_FORMAT) \
+	N(qpc, mtu, IB_V_MTU)              \
+	N(qpc, atomic_mode, PRM_V_QP_ATOMIC_MODE)
 
 #endif

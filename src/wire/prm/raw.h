@@ -354,4 +354,31 @@ enum { /* modify_sq_in.modify_bitmask */
 
 PRM_LAYOUTS_RAW(PRM_LAYOUT)
 
+#define PRM_V_MEM_RQ_TYPE(V)     \
+	V(PRM_MEM_RQ, INLINE, 0) \
+	V(PRM_MEM_RQ, RMP, 1)
+LAYOUT_ENUM(prm_mem_rq_type, PRM_V_MEM_RQ_TYPE)
+
+#define PRM_V_TIR_TYPE(V)     \
+	V(PRM_TIR, DIRECT, 0) \
+	V(PRM_TIR, INDIRECT, 1)
+LAYOUT_ENUM(prm_tir_type, PRM_V_TIR_TYPE)
+
+#define PRM_V_RX_HASH(V)                 \
+	V(PRM_RX_HASH, NONE, 0)          \
+	V(PRM_RX_HASH, INVERTED_XOR8, 1) \
+	V(PRM_RX_HASH, TOEPLITZ, 2)
+LAYOUT_ENUM(prm_rx_hash, PRM_V_RX_HASH)
+
+#define PRM_NAMED_RAW(N)                          \
+	N(rqc, mem_rq_type, PRM_V_MEM_RQ_TYPE)    \
+	N(rqc, state, PRM_V_WQ_STATE)             \
+	N(rqc, ts_format, PRM_V_TS_FORMAT)        \
+	N(modify_rq_in, rq_state, PRM_V_WQ_STATE) \
+	N(tirc, disp_type, PRM_V_TIR_TYPE)        \
+	N(tirc, rx_hash_fn, PRM_V_RX_HASH)        \
+	N(sqc, state, PRM_V_WQ_STATE)             \
+	N(sqc, ts_format, PRM_V_TS_FORMAT)        \
+	N(modify_sq_in, sq_state, PRM_V_WQ_STATE)
+
 #endif

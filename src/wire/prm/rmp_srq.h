@@ -81,4 +81,29 @@
 
 PRM_LAYOUTS_RMP_SRQ(PRM_LAYOUT)
 
+#define PRM_V_WQ_TYPE(V)                      \
+	V(PRM_WQ, LINKED_LIST, 0)             \
+	V(PRM_WQ, CYCLIC, 1)                  \
+	V(PRM_WQ, LINKED_LIST_STRIDING_RQ, 2) \
+	V(PRM_WQ, CYCLIC_STRIDING_RQ, 3)
+LAYOUT_ENUM(prm_wq_type, PRM_V_WQ_TYPE)
+
+/* Of RMPs, RQs and SQs; an RMP has no RST. */
+#define PRM_V_WQ_STATE(V)       \
+	V(PRM_WQ_STATE, RST, 0) \
+	V(PRM_WQ_STATE, RDY, 1) \
+	V(PRM_WQ_STATE, ERR, 3)
+LAYOUT_ENUM(prm_wq_state, PRM_V_WQ_STATE)
+
+/* Of XRC SRQs and XRQs. */
+#define PRM_V_SRQ_STATE(V)        \
+	V(PRM_SRQ_STATE, GOOD, 0) \
+	V(PRM_SRQ_STATE, ERROR, 1)
+LAYOUT_ENUM(prm_srq_state, PRM_V_SRQ_STATE)
+
+#define PRM_NAMED_RMP_SRQ(N)           \
+	N(wq, wq_type, PRM_V_WQ_TYPE)  \
+	N(rmpc, state, PRM_V_WQ_STATE) \
+	N(modify_rmp_in, rmp_state, PRM_V_WQ_STATE)
+
 #endif

@@ -3,6 +3,7 @@
 #ifndef SOFTHCA_WIRE_PRM_VPORT_H
 #define SOFTHCA_WIRE_PRM_VPORT_H
 
+#include "wire/ib/port.h"
 #include "wire/prm/cmd_hdr.h"
 
 #define PRM_L_hca_vport_context(F, S)                           \
@@ -126,5 +127,20 @@
 	X(query_lag_out, 0x10)
 
 PRM_LAYOUTS_VPORT(PRM_LAYOUT)
+
+/* vport_state_policy and query_vport_state_out.admin_state; .state has the first two. */
+#define PRM_V_VPORT_STATE(V)  \
+	V(PRM_VPORT, DOWN, 0) \
+	V(PRM_VPORT, UP, 1)   \
+	V(PRM_VPORT, FOLLOW, 2)
+LAYOUT_ENUM(prm_vport_state, PRM_V_VPORT_STATE)
+
+#define PRM_NAMED_VPORT(N)                                          \
+	N(hca_vport_context, port_physical_state, IB_V_PHYS_STATE)  \
+	N(hca_vport_context, vport_state_policy, PRM_V_VPORT_STATE) \
+	N(hca_vport_context, port_state, IB_V_PORT_STATE)           \
+	N(hca_vport_context, vport_state, IB_V_PORT_STATE)          \
+	N(query_vport_state_out, admin_state, PRM_V_VPORT_STATE)    \
+	N(query_vport_state_out, state, PRM_V_VPORT_STATE)
 
 #endif

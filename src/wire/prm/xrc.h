@@ -8,6 +8,7 @@
 #define SOFTHCA_WIRE_PRM_XRC_H
 
 #include "wire/prm/cmd_hdr.h"
+#include "wire/prm/rmp_srq.h"
 
 #define PRM_L_alloc_xrcd_in(F, S) PRM_CMD_IN(F, alloc_xrcd_in)
 
@@ -92,5 +93,7 @@
 PRM_LAYOUTS_XRC(PRM_LAYOUT)
 
 enum { PRM_ARM_XRC_SRQ = 1 }; /* arm_xrc_srq_in.op_mod */
+
+#define PRM_NAMED_XRC(N) N(xrc_srqc, state, PRM_V_SRQ_STATE)
 
 #endif

@@ -79,4 +79,6 @@
 
 PRM_LAYOUTS_XRQ(PRM_LAYOUT)
 
+#define PRM_NAMED_XRQ(N) N(xrqc, state, PRM_V_SRQ_STATE)
+
 #endif

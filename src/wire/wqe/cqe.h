@@ -50,17 +50,17 @@ LAYOUT(cqe64, 0x40, CQE_L_cqe64)
 	F(err_cqe, owner, 0x1ff, 1)
 LAYOUT(err_cqe, 0x40, CQE_L_err)
 
-enum cqe_opcode {
-	CQE_REQ = 0,
-	CQE_RESP_WR_IMM = 1,
-	CQE_RESP_SEND = 2,
-	CQE_RESP_SEND_IMM = 3,
-	CQE_RESP_SEND_INV = 4,
-	CQE_RESIZE = 5,
-	CQE_REQ_ERR = 13,
-	CQE_RESP_ERR = 14,
-	CQE_INVALID = 15,
-};
+#define CQE_V_OPCODE(V)          \
+	V(CQE, REQ, 0)           \
+	V(CQE, RESP_WR_IMM, 1)   \
+	V(CQE, RESP_SEND, 2)     \
+	V(CQE, RESP_SEND_IMM, 3) \
+	V(CQE, RESP_SEND_INV, 4) \
+	V(CQE, RESIZE, 5)        \
+	V(CQE, REQ_ERR, 13)      \
+	V(CQE, RESP_ERR, 14)     \
+	V(CQE, INVALID, 15)
+LAYOUT_ENUM(cqe_opcode, CQE_V_OPCODE)
 
 /* err_cqe.syndrome: number, name. */
 #define CQE_SYNDROMES(X)             \
