@@ -10,6 +10,7 @@
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include "util/point.h"
+#include "wire/prm/mkey.h"
 
 #include <errno.h>
 
@@ -209,7 +210,7 @@ static bool uses_key(const struct running *it, uint32_t qpn)
 /* An indirect key may lead to memory of any process. */
 static struct key_users users_of(struct seg *s, const struct hw_mkey *mk, uint64_t epoch)
 {
-	bool one = mk && mk->mode <= HW_MODE_MTT;
+	bool one = mk && mk->mode <= PRM_MKC_MTT;
 	struct running it = {epoch, uses_key, one ? mk->mem.slot : SEG_NONE};
 
 	return (struct key_users){.running = it, .s = s, .mk = mk};

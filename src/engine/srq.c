@@ -8,6 +8,7 @@
 #include "hw/qp.h"
 #include "hw/srq.h"
 #include "util/point.h"
+#include "wire/prm/rmp_srq.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -109,7 +110,7 @@ static void srq_repair(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 
 	to = POS_HEAD(pos) + 1;
 	if (qp) {
-		if (!srq->wq_type) {
+		if (srq->wq_type == PRM_WQ_LINKED_LIST) {
 			rc = mem_read(s, srq->mem,
 				      srq->va + ((uint64_t)POS_HEAD(pos) << srq->log_stride), next,
 				      sizeof(next));
@@ -187,9 +188,10 @@ static int srq_note_taken(struct eng_run *r, struct hw_srq *srq, struct hw_qp *q
 			  uint16_t posted)
 {
 	uint32_t mask = (1u << srq->log_size) - 1;
-	uint32_t head = (srq->wq_type ? POS_CONSUMED(pos) : POS_HEAD(pos)) & mask;
-	uint32_t next =
-		srq->wq_type ? head + 1 : (uint32_t)LAYOUT_GET(wqe_srq_next, r->rx, next_wqe_index);
+	uint32_t head = (srq->wq_type == PRM_WQ_CYCLIC ? POS_CONSUMED(pos) : POS_HEAD(pos)) & mask;
+	uint32_t next = srq->wq_type == PRM_WQ_CYCLIC
+				? head + 1
+				: (uint32_t)LAYOUT_GET(wqe_srq_next, r->rx, next_wqe_index);
 
 	if (resp_is_ours(qp))
 		qp->rx_cqn = r->to.cqn;
@@ -219,7 +221,7 @@ static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uin
 	rc = srq_posted(r->s, srq, &posted);
 	if (!rc && !posted)
 		rc = -ENOENT;
-	head = (srq->wq_type ? POS_CONSUMED(pos) : POS_HEAD(pos)) & mask;
+	head = (srq->wq_type == PRM_WQ_CYCLIC ? POS_CONSUMED(pos) : POS_HEAD(pos)) & mask;
 	if (!rc)
 		rc = mem_read(r->s, srq->mem, srq->va + ((uint64_t)head << srq->log_stride), r->rx,
 			      bytes);
@@ -269,7 +271,8 @@ static void srq_put_back(struct seg *s, struct hw_srq *srq, uint32_t idx)
 	uint8_t next[2];
 	int rc;
 
-	if (srq->wq_type) { /* a ring: only the one that was taken last can go back */
+	if (srq->wq_type ==
+	    PRM_WQ_CYCLIC) { /* a ring: only the one that was taken last can go back */
 		if (idx == (before & ((1u << srq->log_size) - 1)))
 			srq_move(srq, pos, idx, before);
 		return;

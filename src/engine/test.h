@@ -27,6 +27,7 @@
 #include "hw/qp_state.h"
 #include "hw/evq.h"
 #include "segment/proc.h"
+#include "wire/prm/mkey.h"
 
 struct hw_cq;
 struct hw_srq;
@@ -99,7 +100,7 @@ uint32_t t_evq(struct tb *t);
 int t_event(struct tb *t, uint32_t evq);
 void t_cq_make(struct tb *t, struct t_cq *cq, uint32_t log_size, uint32_t cqe_bytes);
 uint32_t t_key(struct tb *t, uint32_t pd, void *mem, uint64_t len, uint32_t access);
-/* An empty indirect key (HW_MODE_*), free, with room for `room` entries, as CREATE_MKEY makes it.
+/* An empty indirect key (PRM_MKC_*), free, with room for `room` entries, as CREATE_MKEY makes it.
  */
 struct hw_mkey *t_indirect_key(struct tb *t, uint32_t pd, uint32_t mode, uint32_t room);
 void t_srq_make(struct tb *t, struct t_srq *srq, uint32_t pd);

@@ -48,7 +48,7 @@ static inline uint32_t list_key(struct tb *t, uint32_t pd, uint32_t mode, const 
 static inline uint32_t strided_key(struct t_qp *q, uint32_t side, uint32_t turns, uint32_t len,
 				   uint32_t stride)
 {
-	struct hw_mkey *mk = t_indirect_key(q->t, q->t->pd[side], HW_MODE_KLM, 4);
+	struct hw_mkey *mk = t_indirect_key(q->t, q->t->pd[side], PRM_MKC_KLM, 4);
 	struct mlx5_wqe_umr_repeat_block_seg *h = (void *)hw_klm_entry(&q->t->s, mk, 0);
 	struct mlx5_wqe_umr_repeat_ent_seg *e = (void *)hw_klm_entry(&q->t->s, mk, 1);
 

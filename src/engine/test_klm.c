@@ -3,6 +3,7 @@
 #include "engine/test_keys.h"
 #include "hw/mkey.h"
 #include "hw/qp_state.h"
+#include "wire/prm/mkey.h"
 #include <infiniband/verbs.h>
 
 static void test_a_list_of_keys(void **state)
@@ -13,7 +14,7 @@ static void test_a_list_of_keys(void **state)
 				   {0, 0, 0}, /* padding */
 				   {p->b->key, (uintptr_t)m + 50, 3},
 				   {p->b->key, (uintptr_t)m + 5000, 100}};
-	uint32_t key = list_key(p->t, p->t->pd[1], HW_MODE_KLM, list, 4, 0x7000, 113);
+	uint32_t key = list_key(p->t, p->t->pd[1], PRM_MKC_KLM, list, 4, 0x7000, 113);
 
 	transfer(p, MLX5_OPCODE_RDMA_WRITE, p->a->key, (uintptr_t)p->a->mem, 113, key, 0x7000);
 	assert_memory_equal(m + 1000, p->a->mem, 10);
@@ -32,7 +33,7 @@ static void test_equal_parts(void **state)
 	uint8_t *m = p->b->mem;
 	const struct klm list[] = {{p->b->key, (uintptr_t)m + 0x5000, 0},
 				   {p->b->key, (uintptr_t)m + 0x2000, 0}};
-	uint32_t key = list_key(p->t, p->t->pd[1], HW_MODE_KSM, list, 2, 0x100123, 0x2000);
+	uint32_t key = list_key(p->t, p->t->pd[1], PRM_MKC_KSM, list, 2, 0x100123, 0x2000);
 
 	transfer(p, MLX5_OPCODE_RDMA_WRITE, p->a->key, (uintptr_t)p->a->mem, 0x1100, key,
 		 0x100123 + 0xf00);
@@ -76,7 +77,7 @@ static void test_dump_and_fill(void **state)
 	const struct klm list[] = {{p->b->key, (uintptr_t)p->b->mem, 8},
 				   {HW_KEY_DUMP_FILL, 0, 6000},
 				   {p->b->key, (uintptr_t)p->b->mem + 8, 8}};
-	uint32_t key = list_key(p->t, p->t->pd[1], HW_MODE_KLM, list, 3, 0, 6016);
+	uint32_t key = list_key(p->t, p->t->pd[1], PRM_MKC_KLM, list, 3, 0, 6016);
 	struct t_sge fill[2] = {{HW_KEY_DUMP_FILL, 0, 5000}, t_own(p->a, 0, 4)};
 	struct t_sge dump[2] = {{HW_KEY_DUMP_FILL, 0, 4}, t_own(p->b, 0x4000, 0x2000)};
 
@@ -101,14 +102,14 @@ static void test_lists_of_lists(void **state)
 	struct t_wr wr = {.opcode = MLX5_OPCODE_RDMA_WRITE, .sge = &sge, .nsge = 1};
 
 	for (int depth = 1; depth <= HW_MAX_INDIRECTION; depth++) {
-		next.key = list_key(p->t, p->t->pd[1], HW_MODE_KLM, &next, 1, 0, 64);
+		next.key = list_key(p->t, p->t->pd[1], PRM_MKC_KLM, &next, 1, 0, 64);
 		next.addr = 0;
 		memset(p->b->mem, 0, 64);
 		transfer(p, MLX5_OPCODE_RDMA_WRITE, p->a->key, (uintptr_t)p->a->mem, 64, next.key,
 			 0);
 		assert_memory_equal(p->b->mem, p->a->mem, 64);
 	}
-	wr.rkey = list_key(p->t, p->t->pd[1], HW_MODE_KLM, &next, 1, 0, 64);
+	wr.rkey = list_key(p->t, p->t->pd[1], PRM_MKC_KLM, &next, 1, 0, 64);
 	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR,
 		       t_post(p->a, &wr));
 }
@@ -117,7 +118,7 @@ static void test_lists_of_lists(void **state)
 static void test_a_list_of_itself(void **state)
 {
 	struct t_pair *p = *state;
-	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], HW_MODE_KLM, 1);
+	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], PRM_MKC_KLM, 1);
 	struct t_sge sge = t_own(p->a, 0, 64);
 	struct t_wr wr = {
 		.opcode = MLX5_OPCODE_RDMA_WRITE, .sge = &sge, .nsge = 1, .rkey = mk->key};
@@ -193,7 +194,7 @@ static void test_what_is_wrong_with_lists(void **state)
 		one = (struct klm){p->b->key, (uintptr_t)p->b->mem, 64};
 		sge = t_own(p->a, 0, 64);
 		wr = (struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE, .sge = &sge, .nsge = 1};
-		wr.rkey = list_key(p->t, p->t->pd[1], HW_MODE_KLM, &one, 1, 0, 64);
+		wr.rkey = list_key(p->t, p->t->pd[1], PRM_MKC_KLM, &one, 1, 0, 64);
 		spoil[i](p->t, hw_mkey(&p->t->s, wr.rkey), hw_mkey(&p->t->s, p->b->key));
 		print_message("  %zu\n", i);
 		t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR,
@@ -255,7 +256,7 @@ static void test_atomics_on_lists(void **state)
 	const struct klm list[] = {{p->b->key, (uintptr_t)p->b->mem + 64, 8},
 				   {p->b->key, (uintptr_t)p->b->mem + 128, 4},
 				   {p->b->key, (uintptr_t)p->b->mem + 256, 4}};
-	uint32_t key = list_key(p->t, p->t->pd[1], HW_MODE_KLM, list, 3, 0, 16);
+	uint32_t key = list_key(p->t, p->t->pd[1], PRM_MKC_KLM, list, 3, 0, 16);
 	const struct mlx5_wqe_atomic_seg one = {.swap_add = htobe64(1)};
 	struct t_sge sge = t_own(p->a, 0, 8);
 	struct t_wr wr = {.opcode = MLX5_OPCODE_ATOMIC_FA,

@@ -21,7 +21,7 @@
 /* A key over the QP's memory that any QP of its domain may use, bound. */
 static struct hw_mkey *bound_key(struct t_qp *q)
 {
-	struct hw_mkey *mk = t_indirect_key(q->t, q->hw->pdn, HW_MODE_KLM, 4);
+	struct hw_mkey *mk = t_indirect_key(q->t, q->hw->pdn, PRM_MKC_KLM, 4);
 
 	entry_set((void *)hw_klm_entry(&q->t->s, mk, 0),
 		  &(struct klm){q->key, (uintptr_t)q->mem, LEN});

@@ -17,7 +17,7 @@ static void changed(struct t_qp *q, uint32_t key, const struct umr *u, uint32_t 
 static void test_a_window_is_bound_used_and_unbound(void **state)
 {
 	struct t_pair *p = *state;
-	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], HW_MODE_KLM, 4);
+	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], PRM_MKC_KLM, 4);
 	struct umr u = bind_to(0x77, p->b->qpn, p->b->key, p->b->mem + 256, 128), out = unbind();
 	struct t_sge sge = t_own(p->a, 0, 128);
 	struct t_wr wr = {.opcode = MLX5_OPCODE_RDMA_WRITE,
@@ -211,7 +211,7 @@ static void test_what_is_wrong_with_umrs(void **state)
 		print_message("  %s\n", umr_rows[i].name);
 		assert_int_equal(t_pair_setup(&st), 0);
 		p = st;
-		mk = t_indirect_key(p->t, p->t->pd[1], HW_MODE_KLM, 4);
+		mk = t_indirect_key(p->t, p->t->pd[1], PRM_MKC_KLM, 4);
 		u = bind_to(0x77, p->b->qpn, p->b->key, p->b->mem, 128);
 		key = mk->key;
 		umr_rows[i].spoil(p, mk, &u, &bytes);
@@ -225,7 +225,7 @@ static void test_what_is_wrong_with_umrs(void **state)
 static void test_strides_by_umr(void **state)
 {
 	struct t_pair *p = *state;
-	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], HW_MODE_KLM, 4);
+	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], PRM_MKC_KLM, 4);
 	struct umr u = bind_to(0, 0xffffff, 0, NULL, 0);
 
 	strided(&u, p->b);
@@ -239,7 +239,7 @@ static void test_strides_by_umr(void **state)
 static void test_a_key_of_any_qp_is_invalidated(void **state)
 {
 	struct t_pair *p = *state;
-	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], HW_MODE_KLM, 4);
+	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], PRM_MKC_KLM, 4);
 	struct umr u = bind_to(0, 0xffffff, p->b->key, p->b->mem, 128), out = unbind();
 
 	changed(p->b, mk->key, &u, HEAD + 64);
@@ -252,7 +252,7 @@ static void test_a_key_of_any_qp_is_invalidated(void **state)
 static void test_a_list_by_pointer(void **state)
 {
 	struct t_pair *p = *state;
-	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], HW_MODE_KLM, 512);
+	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], PRM_MKC_KLM, 512);
 	struct mlx5_wqe_umr_klm_seg *list = (void *)(p->b->mem + 0x20000);
 	struct umr u = bind_to(0x42, 0xffffff, 0, NULL, 1024);
 
@@ -276,7 +276,7 @@ static void test_rights_of_a_region(void **state)
 	struct hw_mkey *mk = hw_mkey(&p->t->s, p->b->key);
 	struct umr u = {0};
 
-	LAYOUT_SET(mkc, mk->mkc, access_mode_1_0, HW_MODE_MTT);
+	LAYOUT_SET(mkc, mk->mkc, access_mode_1_0, PRM_MKC_MTT);
 	LAYOUT_SET(mkc, mk->mkc, umr_en, 1);
 	LAYOUT_SET(mkc, mk->mkc, lr, 1);
 	LAYOUT_SET(mkc, mk->mkc, lw, 1);
@@ -314,7 +314,7 @@ static void send_inval(struct t_pair *p, uint32_t key, uint32_t *at)
 static void test_send_with_invalidate(void **state)
 {
 	struct t_pair *p = *state;
-	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], HW_MODE_KLM, 4);
+	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], PRM_MKC_KLM, 4);
 	struct umr u = bind_to(0x77, p->b->qpn, p->b->key, p->b->mem, 128);
 	struct mlx5_cqe64 *c;
 	uint32_t at;
@@ -349,7 +349,7 @@ static void test_send_with_invalidate(void **state)
 static void test_an_invalidate_that_has_to_wait(void **state)
 {
 	struct t_pair *p = *state;
-	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], HW_MODE_KLM, 4);
+	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], PRM_MKC_KLM, 4);
 	struct umr u = bind_to(0x77, p->b->qpn, p->b->key, p->b->mem, 128);
 	uint32_t at;
 

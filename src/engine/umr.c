@@ -55,7 +55,7 @@ void eng_mkey_fields(struct hw_mkey *mk)
 	mk->umr_en = (uint32_t)MKC(umr_en);
 	mk->en_rinval = (uint32_t)MKC(en_rinval);
 	mk->log_entity = (uint32_t)MKC(log_page_size);
-	mk->slow = mk->mode > HW_MODE_MTT || mk->umr_en;
+	mk->slow = mk->mode > PRM_MKC_MTT || mk->umr_en;
 }
 
 /* Is it there, and a key of ours to change? */
@@ -162,13 +162,13 @@ static bool list_fits(const struct eng_run *r, const struct hw_mkey *mk, uint32_
 {
 	const uint8_t *e = hw_klm_entry(r->s, mk, 0);
 
-	if (mk->mode == HW_MODE_KLM && LAYOUT_GET(wqe_repeat, e, op) == WQE_REPEAT_OP)
+	if (mk->mode == PRM_MKC_KLM && LAYOUT_GET(wqe_repeat, e, op) == WQE_REPEAT_OP)
 		return strided_fits(r, mk, access, e, n);
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t len;
 
 		e = hw_klm_entry(r->s, mk, i);
-		len = mk->mode == HW_MODE_KLM ? LAYOUT_GET(wqe_klm, e, byte_count) : 1;
+		len = mk->mode == PRM_MKC_KLM ? LAYOUT_GET(wqe_klm, e, byte_count) : 1;
 		if (len && !part_fits(r, mk, access, (uint32_t)LAYOUT_GET(wqe_klm, e, mkey),
 				      LAYOUT_GET(wqe_klm, e, addr), len))
 			return false;
@@ -200,7 +200,7 @@ static enum eng_why check_change(struct eng_run *r, const struct hw_mkey *mk, st
 	eng_mkey_fields(to);
 	if (LAYOUT_GET(wqe_umr, u, translation_offset)) /* or, without its bit, BSFs */
 		return ENG_W_WQE_MALFORMED;
-	if (mk->mode > HW_MODE_MTT ? n > mk->klm_max : n || to->len > mk->len)
+	if (mk->mode > PRM_MKC_MTT ? n > mk->klm_max : n || to->len > mk->len)
 		return ENG_W_BIND_LIST;
 	return ENG_W_NONE;
 }

@@ -7,6 +7,7 @@
  */
 #include "engine/priv.h"
 #include "hw/mkey.h"
+#include "wire/prm/mkey.h"
 
 #include <errno.h>
 
@@ -97,12 +98,12 @@ static bool klm_part(struct seg *s, const struct hw_mkey *mk, uint64_t off, stru
 enum eng_why xlt_resolve(struct seg *s, const struct hw_mkey *mk, uint64_t addr, uint64_t *len,
 			 uint32_t qpn, uint32_t access, struct mem_slot *mem, uint64_t *va)
 {
-	for (uint32_t depth = 0; mk->mode > HW_MODE_MTT; depth++) {
+	for (uint32_t depth = 0; mk->mode > PRM_MKC_MTT; depth++) {
 		uint64_t off = mk->length64 ? addr : addr - mk->start;
 		struct part p;
 
 		if (depth == HW_MAX_INDIRECTION ||
-		    !(mk->mode == HW_MODE_KSM ? ksm_part(s, mk, off, &p)
+		    !(mk->mode == PRM_MKC_KSM ? ksm_part(s, mk, off, &p)
 					      : klm_part(s, mk, off, &p)))
 			return ENG_W_LKEY_RANGE;
 		if (*len > p.len)

@@ -191,8 +191,6 @@ int fw_cmd_create_cq(struct fw_call *k)
 	return 0;
 }
 
-enum { CQC_ST_ARMED = 6, CQC_ST_SOLICITED_ARMED = 9, CQC_ST_FIRED = 10 };
-
 int fw_cmd_query_cq(struct fw_call *k)
 {
 	void *cqc = LAYOUT_IN(query_cq_out, cq_context, k->out);
@@ -206,11 +204,13 @@ int fw_cmd_query_cq(struct fw_call *k)
 	if (mem_read_be32(k->s, cq->dbr_mem, cq->dbr_va, &ci) < 0)
 		ci = cq->ci_cached;
 	LAYOUT_SET(cqc, cqc, status,
-		   cq->state == 0 ? 0 : (cq->state == HW_CQ_ERR_OVERRUN ? 9 : 10));
+		   cq->state == 0                   ? PRM_CQ_STATUS_OK
+		   : cq->state == HW_CQ_ERR_OVERRUN ? PRM_CQ_STATUS_OVERFLOW
+						    : PRM_CQ_STATUS_WRITE_FAIL);
 	LAYOUT_SET(cqc, cqc, st,
 		   !(cq->armed & HW_CQ_ARMED)
-			   ? CQC_ST_FIRED
-			   : (cq->armed & HW_CQ_ANY ? CQC_ST_ARMED : CQC_ST_SOLICITED_ARMED));
+			   ? PRM_CQ_ST_FIRED
+			   : (cq->armed & HW_CQ_ANY ? PRM_CQ_ST_SOLICITED_ARMED : PRM_CQ_ST_ARMED));
 	LAYOUT_SET(cqc, cqc, producer_counter, cq->pi & 0xffffff);
 	LAYOUT_SET(cqc, cqc, consumer_counter, ci & 0xffffff);
 	LAYOUT_SET(cqc, cqc, last_notified_index, cq->arm_ci & 0xffffff);

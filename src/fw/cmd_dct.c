@@ -19,8 +19,6 @@
 
 #define DCTC(f) LAYOUT_GET(dctc, dctc, f)
 
-enum { DCT_ACTIVE = 0, DCT_DRAINED = 2 };
-
 static struct hw_qp *dct_of(struct fw_call *k, uint32_t dctn)
 {
 	struct hw_qp *dct = fw_any_qp(k, dctn);
@@ -33,7 +31,7 @@ static enum fw_r check_dctc(struct fw_call *k, const void *dctc, uint32_t *set)
 	const struct hw_srq *srq = fw_srq(k, (uint32_t)DCTC(srqn_xrqn));
 	const struct hw_port *port;
 
-	if (DCTC(state) != DCT_ACTIVE)
+	if (DCTC(state) != PRM_DCT_ACTIVE)
 		return FW_R_DCTC_STATE;
 	if (!fw_pd(k, (uint32_t)DCTC(pd)))
 		return FW_R_DCTC_PD;
@@ -106,7 +104,7 @@ int fw_cmd_query_dct(struct fw_call *k)
 	if (!dct)
 		return FW_R_DCT_QUERY_NONE;
 	memcpy(dctc, dct->qpc, LAYOUT_SZ(dctc));
-	LAYOUT_SET(dctc, dctc, state, dct->state == HW_QPS_RTR ? DCT_ACTIVE : DCT_DRAINED);
+	LAYOUT_SET(dctc, dctc, state, dct->state == HW_QPS_RTR ? PRM_DCT_ACTIVE : PRM_DCT_DRAINED);
 	return 0;
 }
 

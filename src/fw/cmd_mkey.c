@@ -24,7 +24,7 @@ static uint32_t mode_of(const void *mkc)
 
 static bool is_indirect(const void *mkc)
 {
-	return mode_of(mkc) == HW_MODE_KLM || mode_of(mkc) == HW_MODE_KSM;
+	return mode_of(mkc) == PRM_MKC_KLM || mode_of(mkc) == PRM_MKC_KSM;
 }
 
 /* Keys over other keys: how long the list may become, and the one that comes with the command. */
@@ -41,7 +41,7 @@ static enum fw_r check_list(struct fw_call *k, const void *mkc)
 		return FW_R_MKEY_LIST_MOST;
 	if (k->inlen < LAYOUT_SZ(create_mkey_in) + n * HW_KLM_BYTES)
 		return FW_R_MKEY_LIST_LEN;
-	if (mode_of(mkc) == HW_MODE_KSM && MKC(log_page_size) < PAGES_MTT)
+	if (mode_of(mkc) == PRM_MKC_KSM && MKC(log_page_size) < PAGES_MTT)
 		return FW_R_MKC_ENTITY;
 	return FW_R_NONE;
 }
@@ -61,7 +61,7 @@ static enum fw_r check_mkc(struct fw_call *k, const void *mkc)
 {
 	if (MKC(free) && !MKC(umr_en))
 		return FW_R_MKC_FREE;
-	if (mode_of(mkc) != HW_MODE_MTT && !is_indirect(mkc))
+	if (mode_of(mkc) != PRM_MKC_MTT && !is_indirect(mkc))
 		return FW_R_MKC_ACCESS_MODE;
 	if (MKC(length64) && !is_indirect(mkc))
 		return FW_R_MKC_LENGTH64;

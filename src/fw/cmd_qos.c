@@ -78,15 +78,11 @@ int fw_cmd_set_pp_rate_limit(struct fw_call *k)
 
 #define SC(f) LAYOUT_GET(scheduling_context, sc, f)
 
-enum { HIERARCHY_NIC = 3 };
-enum { ELEM_TSAR = 0, ELEM_QUEUE_GROUP = 4 };
-enum { TSAR_DWRR = 0 };
-
 bool fw_queue_group(struct fw_call *k, uint32_t id)
 {
 	const struct hw_obj *o = fw_obj(k, HW_OBJ_SCHED, id);
 
-	return o && o->type == ELEM_QUEUE_GROUP;
+	return o && o->type == PRM_SCHED_ELEM_QUEUE_GROUP;
 }
 
 /* The limits that are selected: nothing holds anybody back, they are kept for queries. */
@@ -118,14 +114,14 @@ int fw_sched_create(struct fw_call *k, uint32_t hierarchy, const void *sc, uint6
 	const struct hw_obj *up = parent ? fw_obj(k, HW_OBJ_SCHED, parent) : NULL;
 	int r;
 
-	if (hierarchy != HIERARCHY_NIC)
+	if (hierarchy != PRM_SCHED_HIERARCHY_NIC)
 		return FW_R_SCHED_HIERARCHY;
-	if (proto.type != ELEM_TSAR && proto.type != ELEM_QUEUE_GROUP)
+	if (proto.type != PRM_SCHED_ELEM_TSAR && proto.type != PRM_SCHED_ELEM_QUEUE_GROUP)
 		return FW_R_SCHED_TYPE;
 	/* libmlx5 sends a TSAR's type with queue groups, too */
-	if (SC(tsar_type) != TSAR_DWRR)
+	if (SC(tsar_type) != PRM_TSAR_DWRR)
 		return FW_R_SCHED_TSAR;
-	if (parent ? !up || up->type != ELEM_TSAR : proto.type != ELEM_TSAR)
+	if (parent ? !up || up->type != PRM_SCHED_ELEM_TSAR : proto.type != PRM_SCHED_ELEM_TSAR)
 		return FW_R_SCHED_PARENT;
 	r = (int)check_limits(k, sc, sel, !parent);
 	if (r)
@@ -146,7 +142,7 @@ int fw_sched_modify(struct fw_call *k, uint32_t hierarchy, uint32_t id, const vo
 
 	if (!o)
 		return FW_R_SCHED_NONE;
-	if (hierarchy != HIERARCHY_NIC)
+	if (hierarchy != PRM_SCHED_HIERARCHY_NIC)
 		return FW_R_SCHED_HIERARCHY;
 	if (SC(element_type) != o->type)
 		return FW_R_SCHED_TYPE;
@@ -190,7 +186,8 @@ int fw_cmd_query_scheduling_element(struct fw_call *k)
 {
 	uint64_t id = LAYOUT_GET(query_scheduling_element_in, k->in, scheduling_element_id);
 
-	if (LAYOUT_GET(query_scheduling_element_in, k->in, scheduling_hierarchy) != HIERARCHY_NIC)
+	if (LAYOUT_GET(query_scheduling_element_in, k->in, scheduling_hierarchy) !=
+	    PRM_SCHED_HIERARCHY_NIC)
 		return FW_R_SCHED_HIERARCHY;
 	return fw_sched_query(k, (uint32_t)id, SE_CTX(query_scheduling_element_out, k->out));
 }
@@ -209,7 +206,8 @@ int fw_cmd_destroy_scheduling_element(struct fw_call *k)
 {
 	uint64_t id = LAYOUT_GET(destroy_scheduling_element_in, k->in, scheduling_element_id);
 
-	if (LAYOUT_GET(destroy_scheduling_element_in, k->in, scheduling_hierarchy) != HIERARCHY_NIC)
+	if (LAYOUT_GET(destroy_scheduling_element_in, k->in, scheduling_hierarchy) !=
+	    PRM_SCHED_HIERARCHY_NIC)
 		return FW_R_SCHED_HIERARCHY;
 	return fw_sched_destroy(k, (uint32_t)id);
 }

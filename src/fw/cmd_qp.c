@@ -15,12 +15,10 @@
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include "hw/umem.h"
+#include "wire/prm/cmd_hdr.h"
 #include "wire/prm/qp.h"
 
 #define QPC(f) LAYOUT_GET(qpc, qpc, f)
-
-enum { RQ_TYPE_OWN = 0, RQ_TYPE_RMP = 1, RQ_TYPE_NONE = 3 };
-enum { TS_FORMAT_DEFAULT = 1 };
 
 static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
 {
@@ -31,13 +29,14 @@ static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
 		return FW_R_QPC_ST;
 	if (QPC(state) != HW_QPS_RST)
 		return FW_R_QPC_STATE;
-	if (rq_type != RQ_TYPE_OWN && rq_type != RQ_TYPE_RMP && rq_type != RQ_TYPE_NONE)
+	if (rq_type != PRM_QP_RQ_REGULAR && rq_type != PRM_QP_RQ_SHARED &&
+	    rq_type != PRM_QP_RQ_NONE)
 		return FW_R_QPC_RQ_TYPE;
-	if (rq_type == RQ_TYPE_OWN && st == HW_ST_XRC)
+	if (rq_type == PRM_QP_RQ_REGULAR && st == HW_ST_XRC)
 		return FW_R_QPC_XRC_RQ;
-	if (rq_type == RQ_TYPE_OWN && (16u << QPC(log_rq_stride)) > k->caps->max_wqe_sz_rq)
+	if (rq_type == PRM_QP_RQ_REGULAR && (16u << QPC(log_rq_stride)) > k->caps->max_wqe_sz_rq)
 		return FW_R_QPC_RQ_STRIDE;
-	if (QPC(ts_format) > TS_FORMAT_DEFAULT)
+	if (QPC(ts_format) > PRM_TS_DEFAULT)
 		return FW_R_QPC_TS_FORMAT;
 	if (QPC(wq_signature))
 		return FW_R_QPC_WQ_SIGNATURE;
@@ -81,8 +80,8 @@ static enum fw_r check_qpc_objects(struct fw_call *k, const void *qpc)
 		return !QPC(xrcd) || fw_xrcd(k, (uint32_t)QPC(xrcd)) ? FW_R_NONE : FW_R_QPC_XRCD;
 	if (QPC(st) == HW_ST_DCI) /* receives nothing */
 		return FW_R_NONE;
-	srq = QPC(rq_type) == RQ_TYPE_RMP ? fw_srq(k, (uint32_t)QPC(srqn_rmpn_xrqn)) : NULL;
-	if (QPC(rq_type) == RQ_TYPE_RMP && (!srq || srq->type == HW_SRQ_XRC))
+	srq = QPC(rq_type) == PRM_QP_RQ_SHARED ? fw_srq(k, (uint32_t)QPC(srqn_rmpn_xrqn)) : NULL;
+	if (QPC(rq_type) == PRM_QP_RQ_SHARED && (!srq || srq->type == HW_SRQ_XRC))
 		return FW_R_QPC_SRQN;
 	return FW_R_NONE;
 }
@@ -109,7 +108,7 @@ static enum fw_r qp_places(struct fw_call *k, const void *qpc, struct hw_qp *at)
 	const struct hw_umem *u;
 	int r;
 
-	if (QPC(rq_type) == RQ_TYPE_OWN) {
+	if (QPC(rq_type) == PRM_QP_RQ_REGULAR) {
 		rq_bytes = UINT64_C(16) << (QPC(log_rq_size) + QPC(log_rq_stride));
 		rq_bytes = (rq_bytes + 63) & ~UINT64_C(63);
 	}
@@ -174,13 +173,13 @@ int fw_cmd_create_qp(struct fw_call *k)
 	qp->pdn = (uint32_t)QPC(pd);
 	qp->cqn_snd = (uint32_t)QPC(cqn_snd);
 	qp->cqn_rcv = (uint32_t)QPC(cqn_rcv);
-	qp->srqn = QPC(rq_type) == RQ_TYPE_RMP && qp->st != HW_ST_XRC && qp->st != HW_ST_DCI
+	qp->srqn = QPC(rq_type) == PRM_QP_RQ_SHARED && qp->st != HW_ST_XRC && qp->st != HW_ST_DCI
 			   ? (uint32_t)QPC(srqn_rmpn_xrqn)
 			   : SEG_NONE;
 	qp->xrcd = qp->st == HW_ST_XRC ? (uint32_t)QPC(xrcd) : 0;
 	qp->uar = (uint32_t)QPC(uar_page);
 	qp->user_index = (uint32_t)QPC(user_index);
-	qp->no_rq = QPC(rq_type) != RQ_TYPE_OWN;
+	qp->no_rq = QPC(rq_type) != PRM_QP_RQ_REGULAR;
 	qp->no_sq = (uint32_t)QPC(no_sq);
 	qp->block_lb_mc = (uint32_t)QPC(block_lb_mc);
 	qp->rq_log_size = (uint32_t)QPC(log_rq_size);

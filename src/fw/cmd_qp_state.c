@@ -167,8 +167,6 @@ static void take_fields(void *to, const void *from, const struct transition *t, 
 	}
 }
 
-#define ATOMIC_MODE_8B 3 /* above: up to 16 bytes and more */
-
 #define QPC(f) LAYOUT_GET(qpc, qpc, f)
 #define ADS(f) LAYOUT_GET(ads, ads, f)
 
@@ -197,7 +195,7 @@ static enum fw_r check_qpc(const struct fw_call *k, const void *qpc, uint32_t st
 		return FW_R_PATH_PORT;
 	if (ADS(pkey_index) >= HW_PKEYS || !(port->pkey[ADS(pkey_index)] & 0x7fff))
 		return FW_R_PATH_PKEY;
-	if (QPC(atomic_mode) > ATOMIC_MODE_8B)
+	if (QPC(atomic_mode) > PRM_ATOMIC_UP_TO_8B)
 		return FW_R_QPC_ATOMIC_MODE;
 	if (t->bit == I2R) {
 		if (QPC(mtu) < 1 || QPC(mtu) > port->active_mtu)
@@ -340,7 +338,7 @@ int fw_cmd_modify_qp(struct fw_call *k)
 	/* An initiator of DC takes what one of XRC does. */
 	if (opt & ~t->opt[qp->st == HW_ST_DCI ? HW_ST_XRC : qp->st])
 		return FW_R_QP_OPT_MASK;
-	if ((opt & OPT_PM_STATE) && LAYOUT_GET(qpc, in_qpc, pm_state) != 3)
+	if ((opt & OPT_PM_STATE) && LAYOUT_GET(qpc, in_qpc, pm_state) != PRM_PM_MIGRATED)
 		return FW_R_QPC_PM_STATE;
 	if (k->cmd->flags & FW_C_LIST)
 		r = check_ext(k, qp, &ext);

@@ -13,13 +13,11 @@
 
 #define WQ(f) LAYOUT_GET(wq, wq, f)
 
-enum { RMPC_STATE_RDY = 1, RMPC_STATE_ERR = 3 };
-enum { WQ_CYCLIC = 1 };
 enum { WQ_LOG_STRIDE_MIN = 5 }; /* a next segment and one data segment */
 
 enum fw_r fw_srq_wq_check(struct fw_call *k, const void *wq)
 {
-	if (WQ(wq_type) > WQ_CYCLIC)
+	if (WQ(wq_type) > PRM_WQ_CYCLIC)
 		return FW_R_WQ_TYPE;
 	if (WQ(wq_signature))
 		return FW_R_WQ_SIGNATURE;
@@ -39,7 +37,7 @@ enum fw_r fw_srq_wq_check(struct fw_call *k, const void *wq)
 
 static enum fw_r check_rmpc(struct fw_call *k, const void *rmpc, const void *wq)
 {
-	if (LAYOUT_GET(rmpc, rmpc, state) != RMPC_STATE_RDY)
+	if (LAYOUT_GET(rmpc, rmpc, state) != PRM_WQ_STATE_RDY)
 		return FW_R_RMPC_STATE;
 	if (LAYOUT_GET(rmpc, rmpc, basic_cyclic_rcv_wqe))
 		return FW_R_RMPC_CYCLIC;
@@ -132,7 +130,7 @@ int fw_cmd_query_rmp(struct fw_call *k)
 	memcpy(rmpc, srq->ctx, sizeof(srq->ctx));
 	if (mem_read_be32(k->s, srq->dbr_mem, srq->dbr_va, &sw) < 0)
 		sw = 0;
-	LAYOUT_SET(rmpc, rmpc, state, srq->state ? RMPC_STATE_ERR : RMPC_STATE_RDY);
+	LAYOUT_SET(rmpc, rmpc, state, srq->state ? PRM_WQ_STATE_ERR : PRM_WQ_STATE_RDY);
 	LAYOUT_SET(wq, wq, lwm, srq->lwm & 0xffff);
 	LAYOUT_SET(wq, wq, hw_counter, srq->consumed);
 	LAYOUT_SET(wq, wq, sw_counter, sw);
@@ -148,8 +146,8 @@ int fw_cmd_modify_rmp(struct fw_call *k)
 
 	if (!srq)
 		return FW_R_RMP_MODIFY_NONE;
-	if (LAYOUT_GET(modify_rmp_in, k->in, rmp_state) != RMPC_STATE_RDY ||
-	    LAYOUT_GET(rmpc, rmpc, state) != RMPC_STATE_RDY)
+	if (LAYOUT_GET(modify_rmp_in, k->in, rmp_state) != PRM_WQ_STATE_RDY ||
+	    LAYOUT_GET(rmpc, rmpc, state) != PRM_WQ_STATE_RDY)
 		return FW_R_RMP_MODIFY_STATE;
 	if (!LAYOUT_GET(rmp_bitmask, LAYOUT_IN(modify_rmp_in, bitmask, k->in), lwm))
 		return 0;

@@ -18,10 +18,6 @@
 #define RQC(f) LAYOUT_GET(rqc, rqc, f)
 #define WQ(f) LAYOUT_GET(wq, wq, f)
 
-enum { MEM_RQ_INLINE = 0, MEM_RQ_RMP = 1 };
-enum { WQ_LINKED_LIST = 0, WQ_CYCLIC = 1 };
-enum { ST_RST = 0, ST_RDY = 1, ST_ERR = 3 };
-enum { TS_FORMAT_DEFAULT = 1 };
 enum { ARM_RQ_SRQ = 1 };
 enum { RQ_REF_COUNTERS = 4 }; /* hw_obj.ref[] of an RQ: its set of Q counters */
 
@@ -49,7 +45,7 @@ int fw_cmd_dealloc_td(struct fw_call *k)
 
 static enum fw_r check_rqc(struct fw_call *k, const void *rqc)
 {
-	if (RQC(state) != ST_RST)
+	if (RQC(state) != PRM_WQ_STATE_RST)
 		return FW_R_RQC_STATE;
 	if (RQC(rlky) && !k->c->kernel)
 		return FW_R_RQC_RLKY;
@@ -59,13 +55,13 @@ static enum fw_r check_rqc(struct fw_call *k, const void *rqc)
 		return FW_R_RQC_SCATTER_FCS;
 	if (RQC(hairpin))
 		return FW_R_RQC_HAIRPIN;
-	if (RQC(mem_rq_type) > MEM_RQ_RMP)
+	if (RQC(mem_rq_type) > PRM_MEM_RQ_RMP)
 		return FW_R_RQC_MEM_TYPE;
-	if (RQC(ts_format) > TS_FORMAT_DEFAULT)
+	if (RQC(ts_format) > PRM_TS_DEFAULT)
 		return FW_R_RQC_TS_FORMAT;
 	if (!fw_cq(k, (uint32_t)RQC(cqn)))
 		return FW_R_RQC_CQN;
-	if (RQC(mem_rq_type) == MEM_RQ_RMP && !fw_srq_of(k, (uint32_t)RQC(rmpn), HW_SRQ_RMP))
+	if (RQC(mem_rq_type) == PRM_MEM_RQ_RMP && !fw_srq_of(k, (uint32_t)RQC(rmpn), HW_SRQ_RMP))
 		return FW_R_RQC_RMPN;
 	return FW_R_NONE;
 }
@@ -90,7 +86,7 @@ static enum fw_r check_rq_wq(struct fw_call *k, const void *wq, struct hw_obj *o
 	struct fw_wq_place at = {0};
 	enum fw_r r;
 
-	if (WQ(wq_type) > WQ_CYCLIC)
+	if (WQ(wq_type) > PRM_WQ_CYCLIC)
 		return FW_R_RQ_WQ_TYPE;
 	if (WQ(wq_signature))
 		return FW_R_WQ_SIGNATURE;
@@ -123,7 +119,7 @@ int fw_cmd_create_rq(struct fw_call *k)
 	if (r)
 		return r;
 	proto.ref[0] = fw_objref(SEG_T_CQ, RQC(cqn));
-	if (RQC(mem_rq_type) == MEM_RQ_RMP)
+	if (RQC(mem_rq_type) == PRM_MEM_RQ_RMP)
 		proto.ref[1] = fw_objref(SEG_T_SRQ, RQC(rmpn));
 	else
 		r = (int)check_rq_wq(k, LAYOUT_IN(rqc, wq, rqc), &proto);
@@ -153,9 +149,9 @@ int fw_cmd_query_rq(struct fw_call *k)
 /* From a queue in error only reset leads on; everything else may go anywhere. */
 bool fw_wq_state_leads(uint64_t from, uint64_t to)
 {
-	if (to != ST_RST && to != ST_RDY && to != ST_ERR)
+	if (to != PRM_WQ_STATE_RST && to != PRM_WQ_STATE_RDY && to != PRM_WQ_STATE_ERR)
 		return false;
-	return from != ST_ERR || to != ST_RDY;
+	return from != PRM_WQ_STATE_ERR || to != PRM_WQ_STATE_RDY;
 }
 
 static bool lwm_fits(const void *wq, uint64_t lwm)

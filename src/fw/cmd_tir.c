@@ -5,6 +5,7 @@
  */
 #include "fw/priv.h"
 #include "hw/obj.h"
+#include "wire/prm/cmd_hdr.h"
 #include "wire/prm/raw.h"
 #include "wire/prm/rmp_srq.h"
 
@@ -15,10 +16,7 @@
 #define SQC(f) LAYOUT_GET(sqc, sqc, f)
 #define WQ(f) LAYOUT_GET(wq, wq, f)
 
-enum { TIR_DIRECT = 0, TIR_INDIRECT = 1 };
-enum { HASH_NONE = 0, HASH_TOEPLITZ = 2 };
-enum { WQ_CYCLIC = 1, SQ_LOG_STRIDE = 6 };
-enum { TS_FORMAT_DEFAULT = 1 };
+enum { SQ_LOG_STRIDE = 6 };
 enum { SQ_REF_GROUP = 6 }; /* hw_obj.ref[] of an SQ: its queue group */
 
 /* ---- TIR ---- */
@@ -26,9 +24,9 @@ enum { SQ_REF_GROUP = 6 }; /* hw_obj.ref[] of an SQ: its queue group */
 /* The hash and what it needs; `disp` is the TIR's, whose commands need not repeat it. */
 static enum fw_r check_hash(const void *tirc, uint64_t disp)
 {
-	if (TIRC(rx_hash_fn) > HASH_TOEPLITZ)
+	if (TIRC(rx_hash_fn) > PRM_RX_HASH_TOEPLITZ)
 		return FW_R_TIRC_HASH_FN;
-	if (disp == TIR_INDIRECT && TIRC(rx_hash_fn) == HASH_NONE)
+	if (disp == PRM_TIR_INDIRECT && TIRC(rx_hash_fn) == PRM_RX_HASH_NONE)
 		return FW_R_TIRC_HASH_FN;
 	if (TIRC(tunneled_offload_en))
 		return FW_R_TIRC_TUNNEL;
@@ -39,7 +37,7 @@ static enum fw_r check_tirc(struct fw_call *k, const void *tirc)
 {
 	enum fw_r r;
 
-	if (TIRC(disp_type) > TIR_INDIRECT)
+	if (TIRC(disp_type) > PRM_TIR_INDIRECT)
 		return FW_R_TIRC_DISP_TYPE;
 	if (TIRC(tls_en))
 		return FW_R_TIRC_TLS;
@@ -51,9 +49,9 @@ static enum fw_r check_tirc(struct fw_call *k, const void *tirc)
 		return r;
 	if (!fw_obj(k, HW_OBJ_TD, (uint32_t)TIRC(transport_domain)))
 		return FW_R_TIRC_TD;
-	if (TIRC(disp_type) == TIR_DIRECT && !fw_obj(k, HW_OBJ_RQ, (uint32_t)TIRC(inline_rqn)))
+	if (TIRC(disp_type) == PRM_TIR_DIRECT && !fw_obj(k, HW_OBJ_RQ, (uint32_t)TIRC(inline_rqn)))
 		return FW_R_TIRC_RQN;
-	if (TIRC(disp_type) == TIR_INDIRECT &&
+	if (TIRC(disp_type) == PRM_TIR_INDIRECT &&
 	    !fw_obj(k, HW_OBJ_RQT, (uint32_t)TIRC(indirect_table)))
 		return FW_R_TIRC_RQT;
 	return FW_R_NONE;
@@ -69,8 +67,9 @@ int fw_cmd_create_tir(struct fw_call *k)
 	if (r)
 		return r;
 	proto.ref[0] = fw_objref(SEG_T_OBJ, TIRC(transport_domain));
-	proto.ref[1] = fw_objref(SEG_T_OBJ, TIRC(disp_type) == TIR_DIRECT ? TIRC(inline_rqn)
-									  : TIRC(indirect_table));
+	proto.ref[1] =
+		fw_objref(SEG_T_OBJ, TIRC(disp_type) == PRM_TIR_DIRECT ? TIRC(inline_rqn)
+								       : TIRC(indirect_table));
 	memcpy(proto.ctx, tirc, LAYOUT_SZ(tirc));
 	r = fw_obj_make(k, &proto, &tirn);
 	if (r == 0)
@@ -217,7 +216,7 @@ static enum fw_r check_sqc(struct fw_call *k, const void *sqc)
 		return FW_R_SQC_SWP;
 	if (SQC(hairpin))
 		return FW_R_SQC_HAIRPIN;
-	if (SQC(ts_format) > TS_FORMAT_DEFAULT)
+	if (SQC(ts_format) > PRM_TS_DEFAULT)
 		return FW_R_SQC_TS_FORMAT;
 	if (SQC(ts_cqe_to_dest_cqn))
 		return FW_R_SQC_TS_CQE;
@@ -240,7 +239,7 @@ static enum fw_r check_sq_wq(struct fw_call *k, const void *wq, struct hw_obj *o
 	struct fw_wq_place at = {0};
 	enum fw_r r;
 
-	if (WQ(wq_type) != WQ_CYCLIC)
+	if (WQ(wq_type) != PRM_WQ_CYCLIC)
 		return FW_R_SQ_WQ_TYPE;
 	if (WQ(wq_signature))
 		return FW_R_WQ_SIGNATURE;

@@ -10,11 +10,10 @@
 #include "hw/srq.h"
 #include "hw/umem.h"
 #include "hw/xrcd.h"
+#include "wire/prm/rmp_srq.h"
 #include "wire/prm/xrc.h"
 
 #define SRQC(f) LAYOUT_GET(xrc_srqc, srqc, f)
-
-enum { SRQC_GOOD = 0, SRQC_ERROR = 1 };
 
 int fw_cmd_alloc_xrcd(struct fw_call *k)
 {
@@ -48,7 +47,7 @@ static enum fw_r check_srqc(struct fw_call *k, const void *srqc)
 {
 	uint64_t stride = UINT64_C(16) << SRQC(log_rq_stride);
 
-	if (SRQC(state) != SRQC_GOOD)
+	if (SRQC(state) != PRM_SRQ_STATE_GOOD)
 		return FW_R_XRC_SRQC_STATE;
 	if (SRQC(wq_signature))
 		return FW_R_XRC_SRQC_SIGNATURE;
@@ -148,7 +147,7 @@ int fw_cmd_query_xrc_srq(struct fw_call *k)
 	memcpy(srqc, srq->ctx, LAYOUT_SZ(xrc_srqc));
 	if (mem_read_be32(k->s, srq->dbr_mem, srq->dbr_va, &sw) < 0)
 		sw = srq->consumed;
-	LAYOUT_SET(xrc_srqc, srqc, state, srq->state ? SRQC_ERROR : SRQC_GOOD);
+	LAYOUT_SET(xrc_srqc, srqc, state, srq->state ? PRM_SRQ_STATE_ERROR : PRM_SRQ_STATE_GOOD);
 	LAYOUT_SET(xrc_srqc, srqc, lwm, srq->lwm & 0xffff);
 	LAYOUT_SET(xrc_srqc, srqc, wqe_cnt, (sw - srq->consumed) & 0xffff);
 	return 0;

@@ -15,13 +15,12 @@
 #define XRQC(f) LAYOUT_GET(xrqc, xrqc, f)
 #define WQ(f) LAYOUT_GET(wq, wq, f)
 
-enum { XRQ_GOOD = 0, XRQ_ERROR = 1 };
 enum { HEAD = 0x10, WQ_KEPT = 0x40 }; /* bytes of both contexts that have named fields */
 _Static_assert(HEAD + WQ_KEPT <= sizeof(((struct hw_srq *)0)->ctx), "QUERY needs room");
 
 static enum fw_r check_xrqc(struct fw_call *k, const void *xrqc)
 {
-	if (XRQC(state) != XRQ_GOOD)
+	if (XRQC(state) != PRM_SRQ_STATE_GOOD)
 		return FW_R_XRQC_STATE;
 	if (XRQC(offload) || XRQC(topology))
 		return FW_R_XRQC_OFFLOAD;
@@ -69,7 +68,7 @@ int fw_cmd_query_xrq(struct fw_call *k)
 		return FW_R_XRQ_QUERY_NONE;
 	memcpy(xrqc, srq->ctx, HEAD);
 	memcpy(wq, srq->ctx + HEAD, WQ_KEPT);
-	LAYOUT_SET(xrqc, xrqc, state, srq->state ? XRQ_ERROR : XRQ_GOOD);
+	LAYOUT_SET(xrqc, xrqc, state, srq->state ? PRM_SRQ_STATE_ERROR : PRM_SRQ_STATE_GOOD);
 	LAYOUT_SET(wq, wq, lwm, srq->lwm & 0xffff);
 	LAYOUT_SET(wq, wq, hw_counter, srq->consumed);
 	return 0;

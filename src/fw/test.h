@@ -211,12 +211,12 @@ static inline void b_create_qp(struct env *e)
 	LAYOUT_SET(create_qp_in, in, wq_umem_id, e->umem);
 	LAYOUT_SET(create_qp_in, in, wq_umem_offset, 0x40000);
 	LAYOUT_SET(qpc, qpc, st, HW_ST_RC);
-	LAYOUT_SET(qpc, qpc, pm_state, 3);
+	LAYOUT_SET(qpc, qpc, pm_state, PRM_PM_MIGRATED);
 	LAYOUT_SET(qpc, qpc, pd, e->pd);
 	LAYOUT_SET(qpc, qpc, log_rq_size, 4);
 	LAYOUT_SET(qpc, qpc, log_rq_stride, 0);
 	LAYOUT_SET(qpc, qpc, log_sq_size, 4);
-	LAYOUT_SET(qpc, qpc, ts_format, 1);
+	LAYOUT_SET(qpc, qpc, ts_format, PRM_TS_DEFAULT);
 	LAYOUT_SET(qpc, qpc, uar_page, e->uar);
 	LAYOUT_SET(qpc, qpc, user_index, 0x123);
 	LAYOUT_SET(qpc, qpc, cqn_snd, e->cq);
@@ -278,7 +278,7 @@ static inline void b_create_rq(struct env *e)
 
 	LAYOUT_SET(rqc, rqc, vsd, 1);
 	LAYOUT_SET(rqc, rqc, flush_in_error_en, 1);
-	LAYOUT_SET(rqc, rqc, ts_format, 1);
+	LAYOUT_SET(rqc, rqc, ts_format, PRM_TS_DEFAULT);
 	LAYOUT_SET(rqc, rqc, user_index, 0x77);
 	LAYOUT_SET(rqc, rqc, cqn, e->cq);
 	b_wq(e, LAYOUT_IN(rqc, wq, rqc), 1, 5, 0x50000, 0x100);
@@ -365,7 +365,7 @@ static inline void b_create_sq(struct env *e)
 	void *wq = LAYOUT_IN(sqc, wq, sqc);
 
 	LAYOUT_SET(sqc, sqc, flush_in_error_en, 1);
-	LAYOUT_SET(sqc, sqc, ts_format, 1);
+	LAYOUT_SET(sqc, sqc, ts_format, PRM_TS_DEFAULT);
 	LAYOUT_SET(sqc, sqc, cqn, e->cq);
 	LAYOUT_SET(sqc, sqc, tis_lst_sz, 1);
 	LAYOUT_SET(sqc, sqc, tis_num_0, e->tis);

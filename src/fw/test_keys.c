@@ -72,7 +72,7 @@ static void test_indirect_mkeys_keep_their_list(void **state)
 	const struct hw_mkey *m;
 	uint32_t idx;
 
-	for (uint32_t mode = HW_MODE_KLM; mode <= HW_MODE_KSM; mode++) {
+	for (uint32_t mode = PRM_MKC_KLM; mode <= PRM_MKC_KSM; mode++) {
 		idx = make(e, b_create_klm(e, mode, 512, 130));
 		m = hw_mkey(&e->s, idx << 8);
 		assert_int_equal(m->mode, mode);
@@ -90,7 +90,7 @@ static void test_indirect_mkeys_keep_their_list(void **state)
 		assert_int_equal(klms(e), 0);
 	}
 	/* one without any room, over the whole address space */
-	b_create_klm(e, HW_MODE_KSM, 0, 0);
+	b_create_klm(e, PRM_MKC_KSM, 0, 0);
 	LAYOUT_SET(mkc, LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, e->in), length64, 1);
 	idx = make(e, IN(create_mkey));
 	assert_int_equal(hw_mkey(&e->s, idx << 8)->length64, 1);
@@ -100,7 +100,7 @@ static void test_indirect_mkeys_keep_their_list(void **state)
 static void test_free_mkeys_wait_for_a_umr(void **state)
 {
 	struct env *e = *state;
-	uint32_t len = b_create_klm(e, HW_MODE_KLM, 4, 0), idx;
+	uint32_t len = b_create_klm(e, PRM_MKC_KLM, 4, 0), idx;
 	void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, e->in);
 
 	LAYOUT_SET(mkc, mkc, free, 1);
@@ -123,8 +123,8 @@ static void test_lists_go_with_their_file(void **state)
 	struct hw_mkey *half;
 	uint32_t idx, k, block;
 
-	make(e, b_create_klm(e, HW_MODE_KLM, 512, 512));
-	idx = make(e, b_create_klm(e, HW_MODE_KLM, 61, 61));
+	make(e, b_create_klm(e, PRM_MKC_KLM, 512, 512));
+	idx = make(e, b_create_klm(e, PRM_MKC_KLM, 61, 61));
 	block = hw_mkey(&e->s, idx << 8)->klm;
 	/* half made, with a list that is another key's by now */
 	assert_int_equal(seg_alloc(&e->s, SEG_T_MKEY, e->file + 1, &k), 0);

@@ -20,7 +20,7 @@ struct hw_mkey {
 	uint32_t key; /* idx << 8 | variant: lkey and rkey */
 	uint32_t pdn;
 	uint32_t access; /* HW_ACC_* */
-	uint32_t mode;   /* PRM access mode: 0 PA, 1 MTT, 2 KLM, 3 KSM */
+	uint32_t mode;   /* enum prm_mkc_mode */
 	uint64_t start;  /* I/O virtual address of the first byte */
 	uint64_t len;    /* bytes; length64: the whole address space */
 	uint32_t length64;
@@ -47,7 +47,6 @@ struct hw_mkey {
 #define HW_FIRST_MKEY 0x10
 
 #define HW_MAX_INDIRECTION 4
-enum { HW_MODE_PA = 0, HW_MODE_MTT = 1, HW_MODE_KLM = 2, HW_MODE_KSM = 3 }; /* hw_mkey.mode */
 
 /*
  * A part of an indirect key's list, with its entries as they were given (wqe_klm or, first of a

@@ -8,7 +8,6 @@
 #include "wire/prm/cq.h"
 #include "wire/prm/umem.h"
 
-enum { CQE_STRIDE_64 = 0, CQE_STRIDE_128 = 1 }; /* cqc.cqe_sz */
 enum { CQ_OPMOD_RESIZE = 1 };
 
 struct mlx5_cq { /* uv_cq.obj.drv */
@@ -80,7 +79,7 @@ static int cq_cmd(struct uv_context *ctx, const struct mlx5_cq *m, uint32_t entr
 	LAYOUT_SET(cqc, cqc, dbr_umem_id, m->dbr.umem);
 	LAYOUT_SET(cqc, cqc, dbr_umem_valid, 1);
 	LAYOUT_SET(cqc, cqc, dbr_addr, m->dbr.offset);
-	LAYOUT_SET(cqc, cqc, cqe_sz, m->cqe_size == 128 ? CQE_STRIDE_128 : CQE_STRIDE_64);
+	LAYOUT_SET(cqc, cqc, cqe_sz, m->cqe_size == 128 ? PRM_CQE_SZ_128 : PRM_CQE_SZ_64);
 	LAYOUT_SET(cqc, cqc, log_cq_size, log2_of(entries));
 	LAYOUT_SET(cqc, cqc, uar_page, uar);
 	LAYOUT_SET(cqc, cqc, c_eqn, eqn);
@@ -173,7 +172,7 @@ static int resize_cmd(struct uv_context *ctx, const struct uv_cq *cq, const stru
 			   PRM_CQ_RESIZE_LOG_PAGE_SIZE | PRM_CQ_RESIZE_UMEM);
 	LAYOUT_SET(modify_cq_in, in, cq_umem_id, buf->id);
 	LAYOUT_SET(modify_cq_in, in, cq_umem_valid, 1);
-	LAYOUT_SET(cqc, cqc, cqe_sz, cqe_size == 128 ? CQE_STRIDE_128 : CQE_STRIDE_64);
+	LAYOUT_SET(cqc, cqc, cqe_sz, cqe_size == 128 ? PRM_CQE_SZ_128 : PRM_CQE_SZ_64);
 	LAYOUT_SET(cqc, cqc, log_cq_size, log2_of(entries));
 	return MLX5_EXEC(ctx, MODIFY_CQ, NULL, in, out);
 }

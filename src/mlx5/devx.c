@@ -155,7 +155,6 @@ const struct uv_type mlx5_devx_obj_type = {
 /* Keys over a list of other keys have no memory of their own; all others lie in a umem. */
 static int create_mkey_edit(struct devx_call *c)
 {
-	enum { KLMS = 2, KSM = 3 };
 	const void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, c->in);
 	uint32_t mode;
 
@@ -163,7 +162,7 @@ static int create_mkey_edit(struct devx_call *c)
 		return uv_no(-EINVAL, "shorter than the command");
 	mode = (uint32_t)(LAYOUT_GET(mkc, mkc, access_mode_4_2) << 2 |
 			  LAYOUT_GET(mkc, mkc, access_mode_1_0));
-	if (mode != KLMS && mode != KSM)
+	if (mode != PRM_MKC_KLM && mode != PRM_MKC_KSM)
 		LAYOUT_SET(create_mkey_in, c->in, mkey_umem_valid, 1);
 	return 0;
 }

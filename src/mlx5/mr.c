@@ -9,7 +9,7 @@
 #include "mlx5/priv.h"
 #include "wire/prm/mkey.h"
 
-enum { MKC_ACCESS_MODE_MTT = 1, MKC_QPN_ANY = 0xffffff };
+enum { MKC_QPN_ANY = 0xffffff };
 
 /* uv_mr.obj.drv: whose memory it is, to make the key again without being told (rereg). */
 struct mlx5_mr {
@@ -57,7 +57,7 @@ static int mkey_fill(uint8_t in[LAYOUT_SZ(create_mkey_in)], const struct mr_para
 		   !!(p->access & IB_UVERBS_ACCESS_RELAXED_ORDERING));
 	LAYOUT_SET(mkc, mkc, relaxed_ordering_read,
 		   !!(p->access & IB_UVERBS_ACCESS_RELAXED_ORDERING));
-	LAYOUT_SET(mkc, mkc, access_mode_1_0, MKC_ACCESS_MODE_MTT);
+	LAYOUT_SET(mkc, mkc, access_mode_1_0, PRM_MKC_MTT);
 	LAYOUT_SET(mkc, mkc, qpn, MKC_QPN_ANY);
 	LAYOUT_SET(mkc, mkc, mkey_7_0, variant);
 	LAYOUT_SET(mkc, mkc, pd, p->pdn);

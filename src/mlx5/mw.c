@@ -47,7 +47,7 @@ int mlx5_alloc_mw(struct uv_mw *mw, struct uv_udata *u)
 	LAYOUT_SET(mkc, mkc, pd, mw->pd->pdn);
 	LAYOUT_SET(mkc, mkc, umr_en, 1);
 	LAYOUT_SET(mkc, mkc, lr, 1);
-	LAYOUT_SET(mkc, mkc, access_mode_1_0, HW_MODE_KLM);
+	LAYOUT_SET(mkc, mkc, access_mode_1_0, PRM_MKC_KLM);
 	LAYOUT_SET(mkc, mkc, en_rinval, mw->type == IBV_MW_TYPE_2);
 	LAYOUT_SET(mkc, mkc, qpn, QPN_ANY);
 	LAYOUT_SET(mkc, mkc, mkey_7_0, variant);

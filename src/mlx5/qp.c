@@ -16,7 +16,6 @@
 #define DEFAULT_UIDX 0xffffffu   /* "none": work as CQE version 0 does */
 #define INVALID_BFREG (1u << 31) /* the UAR is the program's business */
 enum { SQ_WQEBB_SHIFT = 6 };     /* libmlx5 posts in units of 64 bytes */
-enum { RQ_TYPE_OWN = 0, RQ_TYPE_SRQ = 1, RQ_TYPE_NONE = 3 }; /* qpc.rq_type */
 
 int mlx5_qp_st(uint32_t qp_type)
 {
@@ -117,10 +116,8 @@ static uint32_t log2_of(uint32_t pow2)
 static void qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp *m,
 		     const struct mlx5_ib_create_qp *cmd)
 {
-	enum { PM_MIGRATED = 3 };
-
 	LAYOUT_SET(qpc, qpc, st, (uint32_t)mlx5_qp_st(qp->qp_type));
-	LAYOUT_SET(qpc, qpc, pm_state, PM_MIGRATED);
+	LAYOUT_SET(qpc, qpc, pm_state, PRM_PM_MIGRATED);
 	LAYOUT_SET(qpc, qpc, block_lb_mc, m->block_lb_mc);
 	LAYOUT_SET(qpc, qpc, pd, qp->pd->pdn);
 	LAYOUT_SET(qpc, qpc, wq_signature, !!(cmd->flags & MLX5_QP_FLAG_SIGNATURE));
@@ -130,9 +127,9 @@ static void qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp *m,
 		LAYOUT_SET(qpc, qpc, log_rq_size, log2_of(m->rq_wqe_cnt));
 	}
 	if (qp->srq || qp->qp_type == IBV_QPT_XRC_SEND || qp->qp_type == IBV_QPT_DRIVER)
-		LAYOUT_SET(qpc, qpc, rq_type, RQ_TYPE_SRQ);
+		LAYOUT_SET(qpc, qpc, rq_type, PRM_QP_RQ_SHARED);
 	else
-		LAYOUT_SET(qpc, qpc, rq_type, m->rq_wqe_cnt ? RQ_TYPE_OWN : RQ_TYPE_NONE);
+		LAYOUT_SET(qpc, qpc, rq_type, m->rq_wqe_cnt ? PRM_QP_RQ_REGULAR : PRM_QP_RQ_NONE);
 	if (m->sq_wqe_cnt)
 		LAYOUT_SET(qpc, qpc, log_sq_size, log2_of(m->sq_wqe_cnt));
 	else
@@ -314,10 +311,11 @@ static enum ibv_qp_state state_of(uint32_t prm)
 	}
 }
 
-/* qpc.pm_state: 0 armed, 1 rearm, 3 migrated. */
 static enum ibv_mig_state mig_state_of(uint32_t prm)
 {
-	return prm == 0 ? IBV_MIG_ARMED : prm == 1 ? IBV_MIG_REARM : IBV_MIG_MIGRATED;
+	return prm == PRM_PM_ARMED   ? IBV_MIG_ARMED
+	       : prm == PRM_PM_REARM ? IBV_MIG_REARM
+				     : IBV_MIG_MIGRATED;
 }
 
 static void path_to_ah(const struct uv_context *ctx, const void *ads, struct ibv_ah_attr *ah)

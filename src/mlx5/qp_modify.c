@@ -257,13 +257,12 @@ static uint32_t log2_up(uint32_t n)
  */
 int mlx5_atomic_mode(const struct fw_caps *c)
 {
-	enum { IB_COMP = 1, UP_TO_8 = 3 };
 	const uint32_t standard = FW_ATOMIC_CS | FW_ATOMIC_FA;
 	uint32_t sizes = c->atomic_size_qp & 0x1ff;
 
 	if (c->atomic_operations & (FW_ATOMIC_MASKED_CS | FW_ATOMIC_MASKED_FA) && sizes)
-		return MAX(UP_TO_8, 31 - __builtin_clz(sizes));
-	return (c->atomic_operations & standard) == standard ? IB_COMP : -EOPNOTSUPP;
+		return MAX(PRM_ATOMIC_UP_TO_8B, 31 - __builtin_clz(sizes));
+	return (c->atomic_operations & standard) == standard ? PRM_ATOMIC_IB_COMP : -EOPNOTSUPP;
 }
 
 static int access_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_modify *m)
@@ -310,17 +309,15 @@ static int mtu_fill(void *qpc, const struct fw_caps *c, const struct uv_qp *qp,
 
 static uint32_t pm_state_of(const struct uv_qp_modify *m)
 {
-	enum { ARMED = 0, REARM = 1, MIGRATED = 3 };
-
 	if (!(m->mask & IBV_QP_PATH_MIG_STATE))
-		return MIGRATED;
+		return PRM_PM_MIGRATED;
 	switch (m->attr.path_mig_state) {
 	case IBV_MIG_REARM:
-		return REARM;
+		return PRM_PM_REARM;
 	case IBV_MIG_ARMED:
-		return ARMED;
+		return PRM_PM_ARMED;
 	default:
-		return MIGRATED;
+		return PRM_PM_MIGRATED;
 	}
 }
 

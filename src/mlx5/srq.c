@@ -13,8 +13,6 @@
 
 #define NO_UIDX 0xffffffu
 
-enum { RMPC_STATE_RDY = 1, WQ_TYPE_LINKED_LIST = 0 };
-
 static uint32_t log2_up(uint32_t v)
 {
 	uint32_t l = 0;
@@ -78,8 +76,8 @@ static int rmp_create(struct uv_context *ctx, const struct mlx5_srq *m, uint32_t
 	void *wq = LAYOUT_IN(rmpc, wq, rmpc);
 	int r;
 
-	LAYOUT_SET(rmpc, rmpc, state, RMPC_STATE_RDY);
-	LAYOUT_SET(wq, wq, wq_type, WQ_TYPE_LINKED_LIST);
+	LAYOUT_SET(rmpc, rmpc, state, PRM_WQ_STATE_RDY);
+	LAYOUT_SET(wq, wq, wq_type, PRM_WQ_LINKED_LIST);
 	LAYOUT_SET(wq, wq, wq_signature, m->wq_sig);
 	LAYOUT_SET(wq, wq, log_wq_stride, m->log_stride);
 	LAYOUT_SET(wq, wq, log_wq_sz, m->log_size);
@@ -171,10 +169,10 @@ int mlx5_modify_srq(struct uv_srq *srq, uint32_t mask, const struct ibv_srq_attr
 		return uv_no(-EINVAL, "srq_limit is beyond max_wr");
 	if (srq->srq_type == IBV_SRQT_XRC)
 		return mlx5_xrc_srq_arm(srq, a->srq_limit);
-	LAYOUT_SET(modify_rmp_in, in, rmp_state, RMPC_STATE_RDY);
+	LAYOUT_SET(modify_rmp_in, in, rmp_state, PRM_WQ_STATE_RDY);
 	LAYOUT_SET(modify_rmp_in, in, rmpn, srq->srqn);
 	LAYOUT_SET(rmp_bitmask, bitmask, lwm, 1);
-	LAYOUT_SET(rmpc, rmpc, state, RMPC_STATE_RDY);
+	LAYOUT_SET(rmpc, rmpc, state, PRM_WQ_STATE_RDY);
 	LAYOUT_SET(wq, wq, lwm, a->srq_limit);
 	return MLX5_EXEC(uv_obj_context(&srq->obj), MODIFY_RMP, NULL, in, out);
 }

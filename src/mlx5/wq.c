@@ -13,8 +13,6 @@
 #include "wire/prm/rmp_srq.h"
 #include "wire/prm/umem.h"
 
-enum { WQ_TYPE_CYCLIC = 1, TS_FORMAT_DEFAULT = 1, RQC_ERR = 3 };
-
 struct mlx5_wq { /* uv_wq.obj.drv */
 	struct mlx5_umem buf;
 	struct mlx5_dbr dbr;
@@ -72,10 +70,10 @@ static int rq_create(struct uv_context *ctx, const struct mlx5_wq *m, struct uv_
 
 	LAYOUT_SET(rqc, rqc, vsd, 1);
 	LAYOUT_SET(rqc, rqc, flush_in_error_en, 1);
-	LAYOUT_SET(rqc, rqc, ts_format, TS_FORMAT_DEFAULT);
+	LAYOUT_SET(rqc, rqc, ts_format, PRM_TS_DEFAULT);
 	LAYOUT_SET(rqc, rqc, user_index, m->user_index & bits_max(LF_rqc_user_index_WIDTH));
 	LAYOUT_SET(rqc, rqc, cqn, uwq->cq->cqn);
-	LAYOUT_SET(wq, wq, wq_type, WQ_TYPE_CYCLIC);
+	LAYOUT_SET(wq, wq, wq_type, PRM_WQ_CYCLIC);
 	LAYOUT_SET(wq, wq, wq_signature, m->sig);
 	LAYOUT_SET(wq, wq, log_wq_stride, MIN(m->wqe_shift, bits_max(LF_wq_log_wq_stride_WIDTH)));
 	LAYOUT_SET(wq, wq, log_wq_sz, 31 - (uint32_t)__builtin_clz(m->wqe_cnt));
@@ -154,7 +152,7 @@ int mlx5_create_wq(struct uv_wq *wq, uint32_t flags, struct uv_udata *u)
 
 static uint32_t rqc_state(uint32_t wqs)
 {
-	return wqs == IBV_WQS_ERR ? RQC_ERR : wqs;
+	return wqs == IBV_WQS_ERR ? PRM_WQ_STATE_ERR : wqs;
 }
 
 int mlx5_modify_wq(struct uv_wq *wq, const struct uv_wq_modify *m, struct uv_udata *u)

@@ -169,7 +169,6 @@ static int share_qp(struct uv_qp *qp)
 int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags,
 			const struct mlx5_ib_create_qp *cmd, struct uv_udata *u)
 {
-	enum { SRQ_RQ = 1, PM_MIGRATED = 3 };
 	const uint32_t block_lb = IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
 	struct mlx5_ib_create_qp_resp resp = {0};
 	uint8_t in[LAYOUT_SZ(create_qp_in)] = {0}, out[LAYOUT_SZ(create_qp_out)];
@@ -183,8 +182,8 @@ int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags,
 	if (r < 0)
 		return r;
 	LAYOUT_SET(qpc, qpc, st, HW_ST_XRC);
-	LAYOUT_SET(qpc, qpc, pm_state, PM_MIGRATED);
-	LAYOUT_SET(qpc, qpc, rq_type, SRQ_RQ);
+	LAYOUT_SET(qpc, qpc, pm_state, PRM_PM_MIGRATED);
+	LAYOUT_SET(qpc, qpc, rq_type, PRM_QP_RQ_SHARED);
 	LAYOUT_SET(qpc, qpc, no_sq, 1);
 	LAYOUT_SET(qpc, qpc, xrcd, qp->xrcd->xrcd);
 	LAYOUT_SET(qpc, qpc, block_lb_mc, !!(create_flags & block_lb));

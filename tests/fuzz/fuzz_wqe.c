@@ -131,7 +131,7 @@ static void bind_parts(struct hw_mkey *mk)
 		e->mkey = htobe32(keys[1]);
 		e->address = htobe64((uintptr_t)qp[1]->mem + i * (T_MEM - 2048));
 	}
-	LAYOUT_SET(mkc, mk->mkc, access_mode_1_0, HW_MODE_KSM);
+	LAYOUT_SET(mkc, mk->mkc, access_mode_1_0, PRM_MKC_KSM);
 	LAYOUT_SET(mkc, mk->mkc, start_addr, (uintptr_t)qp[1]->mem);
 	LAYOUT_SET(mkc, mk->mkc, len, 8192);
 	LAYOUT_SET(mkc, mk->mkc, rr, 1);
@@ -172,7 +172,7 @@ static void up(void)
 	keys[QPS + 2] = t_key(bed, bed->pd[1], qp[1]->mem, 4096, HW_ACC_REMOTE_READ);
 	/* Free lists of both ends, for UMRs; that of parts is bound. */
 	for (unsigned int i = 0; i < LISTS; i++)
-		keys[QPS + 3 + i] = t_indirect_key(bed, bed->pd[i % 2], HW_MODE_KLM, 70)->key;
+		keys[QPS + 3 + i] = t_indirect_key(bed, bed->pd[i % 2], PRM_MKC_KLM, 70)->key;
 	bind_parts(hw_mkey(&bed->s, keys[QPS + 3 + LISTS - 1]));
 	wqe_arena_allow(qp[0]->mem + T_MEM, 4096);
 	wqe_arena_allow(qp[1]->mem + T_MEM, 4096);
