@@ -10,7 +10,6 @@
 #include "fabric/notice.h"
 #include "hw/hca.h"
 #include "hw/port.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "wire/mad/mad.h"
 #include "wire/prm/qp.h"

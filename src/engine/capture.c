@@ -11,7 +11,6 @@
 #include "engine/transport.h"
 #include "hw/hca.h"
 #include "hw/port.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/cap.h"
 #include "wire/prm/qp.h"

@@ -54,7 +54,7 @@ bool eng_poll_doorbells(struct seg *s);
  * resets progress, RTS goes on with what was rung for. 0; -ETIMEDOUT nothing changed (never for
  * ERR); -EINVAL no such QP, or an error came first and stands.
  */
-int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to);
+int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to);
 /* Before a new QP is shown. */
 void eng_qp_created(struct hw_qp *qp);
 /* A QP without queues that several open files share belongs to another of them now: that one's

@@ -9,7 +9,6 @@
 #include "hw/cq.h"
 #include "hw/evtarget.h"
 #include "hw/flags.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/share.h"
 #include "hw/srq.h"

@@ -140,14 +140,14 @@ static uint64_t qp_due(struct hw_qp *qp, uint64_t now)
 {
 	uint32_t st = atomic_load(&qp->state);
 
-	if (st == HW_QPS_RST || st == HW_QPS_INIT)
+	if (st == PRM_QP_STATE_RST || st == PRM_QP_STATE_INIT)
 		return UINT64_MAX;
 	if (atomic_load(&qp->flush_pending))
 		return now;
 	if (atomic_load(&qp->park) != HW_PARK_NO)
 		return atomic_load(&qp->park_deadline);
-	return st == HW_QPS_ERR && qp->srqn == SEG_NONE && !qp->no_rq ? now + ERR_LOOK_NS
-								      : UINT64_MAX;
+	return st == PRM_QP_STATE_ERR && qp->srqn == SEG_NONE && !qp->no_rq ? now + ERR_LOOK_NS
+									    : UINT64_MAX;
 }
 
 static bool arm_changed(struct seg *s, struct hw_cq *cq, uint32_t *rec)
@@ -189,7 +189,7 @@ static uint64_t serve_qps(struct seg *s, _Atomic uint32_t *parked)
 		resp_adopt(s, qp, i);
 		due = qp_due(qp, now);
 		if (due <= now || seg_lock_orphaned(s, &qp->sq_lock) ||
-		    atomic_load(&qp->state) == HW_QPS_ERR) {
+		    atomic_load(&qp->state) == PRM_QP_STATE_ERR) {
 			sq_resume(s, i);
 			now = eng_clock();
 			due = qp_due(qp, now);
@@ -283,7 +283,7 @@ bool eng_poll_doorbells(struct seg *s)
 		uint32_t st = atomic_load_explicit(&qp->state, memory_order_relaxed);
 
 		if (!mem_is_self(s, qp->mem) ||
-		    (st != HW_QPS_RTS && st != HW_QPS_ERR && st != HW_QPS_SQER) ||
+		    (st != PRM_QP_STATE_RTS && st != PRM_QP_STATE_ERR && st != PRM_QP_STATE_SQER) ||
 		    atomic_load_explicit(&qp->park, memory_order_relaxed) != HW_PARK_NO ||
 		    !sq_record_changed(s, qp))
 			continue;

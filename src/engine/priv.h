@@ -500,7 +500,7 @@ uint64_t park_ack_ns(uint32_t timeout);
 
 /* state.c */
 /* ERR unless the QP is already there or below RTR. True: the caller made the change. */
-bool qp_enter_err(struct hw_qp *qp, enum hw_qp_state to);
+bool qp_enter_err(struct hw_qp *qp, enum prm_qp_state to);
 /*
  * The same to ERR, with all that follows noted first: the flush of both queues, for which the
  * device thread is roused, and the event (or QP_QUIET). `note`: hw_qp.sq_fail under sq_lock,

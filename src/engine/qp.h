@@ -22,7 +22,8 @@ static inline bool qp_receives(const struct hw_qp *qp)
 {
 	uint32_t st = atomic_load_explicit(&qp->state, memory_order_acquire);
 
-	return st == HW_QPS_RTR || st == HW_QPS_RTS || st == HW_QPS_SQD || st == HW_QPS_SQER;
+	return st == PRM_QP_STATE_RTR || st == PRM_QP_STATE_RTS || st == PRM_QP_STATE_SQD ||
+	       st == PRM_QP_STATE_SQER;
 }
 
 /* Under sq_lock: the requester's own completion for a message is written, or will not be. */

@@ -330,7 +330,8 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 			  op->kind == ENG_K_WRITE  ? HW_QC_RX_WRITE_REQUESTS
 			  : op->kind == ENG_K_READ ? HW_QC_RX_READ_REQUESTS
 						   : HW_QC_RX_ATOMIC_REQUESTS);
-	if (__builtin_expect(atomic_load_explicit(&peer->state, memory_order_relaxed) == HW_QPS_RTR,
+	if (__builtin_expect(atomic_load_explicit(&peer->state, memory_order_relaxed) ==
+				     PRM_QP_STATE_RTR,
 			     0) &&
 	    !peer->comm_est)
 		qp_comm_est(r->s, peer, r->dest);

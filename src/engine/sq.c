@@ -156,7 +156,7 @@ static bool fail(struct eng_run *r, enum eng_why why)
 		eng_count(r->s, qp, HW_QC_REQ_REMOTE_ACCESS_ERRORS);
 	if (eng_failures[why].syndrome == CQE_SYND_REMOTE_INVAL_REQ)
 		eng_count(r->s, qp, HW_QC_REQ_REMOTE_INVALID_REQUEST);
-	qp_enter_err(qp, r->transport->sqer ? HW_QPS_SQER : HW_QPS_ERR);
+	qp_enter_err(qp, r->transport->sqer ? PRM_QP_STATE_SQER : PRM_QP_STATE_ERR);
 	return complete(r, why);
 }
 
@@ -255,7 +255,7 @@ static bool look(struct eng_run *r)
 	uint32_t rec;
 	int rc;
 
-	if (qp->no_sq || atomic_load_explicit(&qp->state, memory_order_relaxed) == HW_QPS_RST)
+	if (qp->no_sq || atomic_load_explicit(&qp->state, memory_order_relaxed) == PRM_QP_STATE_RST)
 		return true;
 	rc = mem_read_be32(r->s, qp->dbr_mem, qp->dbr_va + 4, &rec);
 	if (rc == -ETIMEDOUT) {
@@ -304,9 +304,9 @@ static bool run(struct eng_run *r)
 		uint32_t st = atomic_load_explicit(&qp->state, memory_order_acquire);
 
 		r->ci = atomic_load_explicit(&qp->sq_ci, memory_order_relaxed) & 0xffff;
-		if (st == HW_QPS_ERR || st == HW_QPS_SQER)
+		if (st == PRM_QP_STATE_ERR || st == PRM_QP_STATE_SQER)
 			return sq_flush(r->s, qp, r->qpn);
-		if (st != HW_QPS_RTS || r->ci == pi || !park_ready(qp) || !step(r, pi))
+		if (st != PRM_QP_STATE_RTS || r->ci == pi || !park_ready(qp) || !step(r, pi))
 			return true;
 	}
 }
@@ -314,7 +314,7 @@ static bool run(struct eng_run *r)
 /* Without locks: the receives of a QP in ERR, posted before or after it got there. */
 static void flush_receives(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	if (atomic_load(&qp->state) == HW_QPS_ERR)
+	if (atomic_load(&qp->state) == PRM_QP_STATE_ERR)
 		rq_flush_locking(s, qp, qpn);
 }
 

@@ -59,12 +59,13 @@ const struct eng_failure *eng_failure_at(unsigned int n)
 	return n < ENG_W_COUNT ? &eng_failures[n] : NULL;
 }
 
-bool qp_enter_err(struct hw_qp *qp, enum hw_qp_state to)
+bool qp_enter_err(struct hw_qp *qp, enum prm_qp_state to)
 {
 	uint32_t st = atomic_load(&qp->state);
 
 	do {
-		if (st == HW_QPS_RST || st == HW_QPS_INIT || st == HW_QPS_ERR || st == to)
+		if (st == PRM_QP_STATE_RST || st == PRM_QP_STATE_INIT || st == PRM_QP_STATE_ERR ||
+		    st == to)
 			return false;
 	} while (!atomic_compare_exchange_weak(&qp->state, &st, to));
 	return true;
@@ -75,7 +76,7 @@ bool qp_enter_err(struct hw_qp *qp, enum hw_qp_state to)
 
 void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note)
 {
-	bool failed = *note && atomic_load(&qp->state) == HW_QPS_ERR;
+	bool failed = *note && atomic_load(&qp->state) == PRM_QP_STATE_ERR;
 	int event = (int)*note - 2;
 
 	if (failed) {
@@ -98,12 +99,12 @@ void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *not
 bool qp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note, int ib_event_type)
 {
 	/* With ERR there already, a note would tell of somebody else's failure. */
-	if (atomic_load(&qp->state) == HW_QPS_ERR)
+	if (atomic_load(&qp->state) == PRM_QP_STATE_ERR)
 		return false;
 	*note = FAIL_NOTE(ib_event_type);
 	atomic_signal_fence(memory_order_seq_cst);
 	POINT("fail-begin");
-	if (!qp_enter_err(qp, HW_QPS_ERR)) {
+	if (!qp_enter_err(qp, PRM_QP_STATE_ERR)) {
 		*note = 0;
 		return false;
 	}
@@ -273,7 +274,7 @@ void rq_flush_locking(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 		park_pending(s, qp, HW_PEND_FLUSH_RQ);
 		return;
 	}
-	if (atomic_load(&qp->state) == HW_QPS_ERR)
+	if (atomic_load(&qp->state) == PRM_QP_STATE_ERR)
 		rq_flush(s, qp, qpn);
 	resp_unlock(s, qp);
 }
@@ -351,17 +352,17 @@ static int lock_for_error(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	return rc;
 }
 
-int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to)
+int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 {
 	struct hw_qp *qp = hw_qp(s, qpn);
 	int rc;
 
 	if (!qp)
 		return -EINVAL;
-	rc = to == HW_QPS_ERR ? lock_for_error(s, qp, qpn)
-			      : lock_queues(s, qp, qpn, SEG_LOCK_CTRL_NS);
+	rc = to == PRM_QP_STATE_ERR ? lock_for_error(s, qp, qpn)
+				    : lock_queues(s, qp, qpn, SEG_LOCK_CTRL_NS);
 	if (rc) {
-		if (to != HW_QPS_ERR)
+		if (to != PRM_QP_STATE_ERR)
 			return rc;
 		/* Whoever has the lock, or the device thread, flushes. */
 		atomic_fetch_or(&qp->flush_pending, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
@@ -371,22 +372,22 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum hw_qp_state to)
 		return 0;
 	}
 	/* An error that came before the command stands: only a reset leads out of it. */
-	if (qp->state == HW_QPS_ERR && to != HW_QPS_ERR && to != HW_QPS_RST) {
+	if (qp->state == PRM_QP_STATE_ERR && to != PRM_QP_STATE_ERR && to != PRM_QP_STATE_RST) {
 		unlock_queues(s, qp);
 		return -EINVAL;
 	}
-	if (to == HW_QPS_RST)
+	if (to == PRM_QP_STATE_RST)
 		reset_progress(s, qp);
-	else if (qp->state < HW_QPS_RTS)
+	else if (qp->state < PRM_QP_STATE_RTS)
 		sq_note_record(s, qp);
 	atomic_store(&qp->state, to);
-	if (to == HW_QPS_ERR) {
+	if (to == PRM_QP_STATE_ERR) {
 		sq_flush(s, qp, qpn);
 		rq_flush(s, qp, qpn);
 		park_pending(s, qp, 0); /* its device thread looks out for later posts */
 	}
 	unlock_queues(s, qp);
-	if (to == HW_QPS_RTS)
+	if (to == PRM_QP_STATE_RTS)
 		sq_resume(s, qpn);
 	return 0;
 }
@@ -402,7 +403,7 @@ int eng_qp_quiesce(struct seg *s, uint32_t qpn)
 	if (rc)
 		return rc;
 	/* Who waits for a lock now finds a QP that does nothing. */
-	atomic_store(&qp->state, HW_QPS_RST);
+	atomic_store(&qp->state, PRM_QP_STATE_RST);
 	reset_progress(s, qp);
 	unlock_queues(s, qp);
 	return 0;

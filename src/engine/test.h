@@ -106,9 +106,9 @@ struct hw_mkey *t_indirect_key(struct tb *t, uint32_t pd, uint32_t mode, uint32_
 void t_srq_make(struct tb *t, struct t_srq *srq, uint32_t pd);
 void t_srq_post(struct t_srq *srq, uint32_t key, void *addr, uint32_t len);
 /* On port `side`; in RST. srq may be NULL. */
-struct t_qp *t_qp_make(struct tb *t, uint32_t side, enum hw_qp_st st, struct t_srq *srq);
+struct t_qp *t_qp_make(struct tb *t, uint32_t side, enum prm_st st, struct t_srq *srq);
 void t_qp_free(struct t_qp *q);
-enum hw_qp_state t_state(const struct t_qp *q);
+enum prm_qp_state t_state(const struct t_qp *q);
 /* Does `to` expect the number that `from` sends next? */
 bool t_psns_agree(const struct t_qp *from, const struct t_qp *to);
 /* Through RTR to RTS, at each other. */

@@ -220,7 +220,7 @@ static void test_no_answer(void **state)
 	struct t_pair *p = *state;
 	uint32_t psn = p->a->hw->next_send_psn;
 
-	assert_int_equal(eng_qp_set_state(seg, p->b->qpn, HW_QPS_RST), 0);
+	assert_int_equal(eng_qp_set_state(seg, p->b->qpn, PRM_QP_STATE_RST), 0);
 	send_of(p, MLX5_OPCODE_RDMA_WRITE, 8, 0);
 	expect(PKT_WRITE_ONLY, psn, 8);
 	no_more();

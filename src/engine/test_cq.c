@@ -130,7 +130,7 @@ static void armed_for_solicited(void **state)
 	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), 0);
 	arm(p->b, 4, 1);
 	/* An error counts as solicited. */
-	assert_int_equal(eng_qp_set_state(&p->t->s, p->b->qpn, HW_QPS_ERR), 0);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->b->qpn, PRM_QP_STATE_ERR), 0);
 	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), 0);
 }
 
@@ -209,7 +209,7 @@ static void cq_overrun(void **state)
 	t_post(p->a, &wr);
 	assert_int_equal(p->a->cq.hw->state, HW_CQ_ERR_OVERRUN);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[1]), IBV_EVENT_CQ_ERR);
-	assert_int_equal(p->a->hw->state, HW_QPS_ERR);
+	assert_int_equal(p->a->hw->state, PRM_QP_STATE_ERR);
 	assert_int_equal(t_event(p->t, p->a->evq), IBV_EVENT_QP_FATAL);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[1]), -1);
 	/* What was there is whole. */
@@ -231,7 +231,7 @@ static void responders_cq_overrun(void **state)
 	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_OP_ERR, 0);
 	assert_int_equal(t_event(p->t, p->b->cq.evq[1]), IBV_EVENT_CQ_ERR);
 	assert_int_equal(t_event(p->t, p->b->evq), IBV_EVENT_QP_FATAL);
-	assert_int_equal(p->b->hw->state, HW_QPS_ERR);
+	assert_int_equal(p->b->hw->state, PRM_QP_STATE_ERR);
 }
 
 static void cqe_of_128_bytes(void **state)

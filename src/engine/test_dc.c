@@ -31,10 +31,10 @@ static int setup(void **state)
 	d->dct = t_qp_make(d->t, 1, HW_ST_DCT, &d->srq);
 	d->dct->hw->no_rq = d->dct->hw->no_sq = 1;
 	LAYOUT_SET(dctc, d->dct->hw->qpc, dc_access_key, KEY);
-	atomic_store(&d->dct->hw->state, HW_QPS_RTR);
+	atomic_store(&d->dct->hw->state, PRM_QP_STATE_RTR);
 	for (int i = 0; i < 2; i++) {
-		d->ini[i] = t_qp_make(d->t, 0, HW_ST_DCI, NULL);
-		assert_int_equal(eng_qp_set_state(&d->t->s, d->ini[i]->qpn, HW_QPS_RTS), 0);
+		d->ini[i] = t_qp_make(d->t, 0, PRM_ST_DCI, NULL);
+		assert_int_equal(eng_qp_set_state(&d->t->s, d->ini[i]->qpn, PRM_QP_STATE_RTS), 0);
 	}
 	*state = d;
 	return 0;
@@ -165,8 +165,8 @@ static void a_wrong_rkey_fails_the_initiator_only(void **state)
 			   .inl = "x",
 			   .inl_len = 1});
 	t_expect_error(d->ini[0], MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR, 0);
-	assert_int_equal(d->ini[0]->hw->state, HW_QPS_ERR);
-	assert_int_equal(d->dct->hw->state, HW_QPS_RTR);
+	assert_int_equal(d->ini[0]->hw->state, PRM_QP_STATE_ERR);
+	assert_int_equal(d->dct->hw->state, PRM_QP_STATE_RTR);
 	t_srq_post(&d->srq, d->dct->key, d->dct->mem, 64);
 	send_from(d, 1, KEY, "still");
 	t_received(d->dct, MLX5_CQE_RESP_SEND, 5, 0);
@@ -234,7 +234,7 @@ static void a_drained_target_does_not_answer(void **state)
 {
 	struct dc *d = *state;
 
-	assert_int_equal(eng_qp_set_state(&d->t->s, d->dct->qpn, HW_QPS_RST), 0);
+	assert_int_equal(eng_qp_set_state(&d->t->s, d->dct->qpn, PRM_QP_STATE_RST), 0);
 	t_srq_post(&d->srq, d->dct->key, d->dct->mem, 64);
 	send_from(d, 0, KEY, "no");
 	assert_int_equal(d->ini[0]->hw->park, HW_PARK_RETRY);

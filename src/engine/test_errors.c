@@ -391,7 +391,7 @@ static void run_row(const struct row *r, struct t_pair *p)
 	expect_flushed(p->a, MLX5_CQE_REQ_ERR, 2);
 	expect_flushed(p->a, MLX5_CQE_RESP_ERR, 0);
 	t_assert_empty(&p->a->cq);
-	assert_int_equal(p->a->hw->state, HW_QPS_ERR);
+	assert_int_equal(p->a->hw->state, PRM_QP_STATE_ERR);
 	assert_int_equal(t_event(p->t, p->a->evq), -1);
 	/* Later ones, too. */
 	t_post(p->a, &after);
@@ -400,11 +400,11 @@ static void run_row(const struct row *r, struct t_pair *p)
 	if (r->b != NONE)
 		t_expect_error(p->b, MLX5_CQE_RESP_ERR, (uint8_t)r->b, b_ci++);
 	if (r->b_err) {
-		assert_int_equal(p->b->hw->state, HW_QPS_ERR);
+		assert_int_equal(p->b->hw->state, PRM_QP_STATE_ERR);
 		for (; b_ci < 2; b_ci++)
 			expect_flushed(p->b, MLX5_CQE_RESP_ERR, b_ci);
 	} else {
-		assert_int_equal(p->b->hw->state, HW_QPS_RTS);
+		assert_int_equal(p->b->hw->state, PRM_QP_STATE_RTS);
 	}
 	t_assert_empty(&p->b->cq);
 	assert_int_equal(t_event(p->t, p->b->evq), r->b_event == NONE ? -1 : r->b_event);
@@ -450,7 +450,7 @@ static void answers_that_do_not_land(void **state)
 					    .nsge = 1});
 		t_expect_error(p->a, MLX5_CQE_REQ_ERR, PROT, 0);
 		assert_int_equal(p->b->mem[0], i);
-		assert_int_equal(p->b->hw->state, HW_QPS_RTS);
+		assert_int_equal(p->b->hw->state, PRM_QP_STATE_RTS);
 		assert_int_equal(p->b->hw->msn, 1);
 		assert_int_equal(p->b->hw->next_rcv_psn,
 				 (0xfffff0 + (p->a->qpn & 7) + (i ? 1 : 3)) & 0xffffff);
@@ -468,7 +468,7 @@ static void a_bad_lkey_waits_for_the_answer(void **state)
 	struct t_pair *p = *state;
 
 	p->a->hw->retry_count = 0;
-	atomic_store(&p->b->hw->state, HW_QPS_INIT);
+	atomic_store(&p->b->hw->state, PRM_QP_STATE_INIT);
 	t_post(p->a, &(struct t_wr){.opcode = READ,
 				    .raddr = (uintptr_t)p->b->mem,
 				    .rkey = p->b->key,
@@ -502,7 +502,7 @@ static void flush_on_command(void **state)
 
 	t_recv_at(p->a, 0, 8);
 	t_recv_at(p->a, 0, 8);
-	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_ERR), 0);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_ERR), 0);
 	expect_flushed(p->a, MLX5_CQE_RESP_ERR, 0);
 	expect_flushed(p->a, MLX5_CQE_RESP_ERR, 1);
 	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_NOP});
@@ -513,7 +513,7 @@ static void flush_on_command(void **state)
 	assert_true(eng_run_due(&p->t->s) <= t_now + 10000000);
 	expect_flushed(p->a, MLX5_CQE_RESP_ERR, 2);
 	/* Then through RESET all is new. */
-	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_RST), 0);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_RST), 0);
 	p->a->sq_pi = p->a->rq_pi = 0;
 	memset(p->a->dbr, 0, 8);
 	assert_int_equal(eng_run_due(&p->t->s), UINT64_MAX);
@@ -528,7 +528,7 @@ static void flush_counts_no_more_than_fit(void **state)
 	struct t_pair *p = *state;
 
 	p->a->dbr[MLX5_RCV_DBR] = htobe32(1000);
-	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_ERR), 0);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_ERR), 0);
 	for (uint32_t i = 0; i < 1u << T_RQ_LOG; i++)
 		expect_flushed(p->a, MLX5_CQE_RESP_ERR, i);
 	t_assert_empty(&p->a->cq);
@@ -547,7 +547,7 @@ static void comm_est(void **state)
 
 	t_post(p->a, &wr);
 	assert_int_equal(t_event(p->t, p->b->evq), -1);
-	p->b->hw->state = HW_QPS_RTR;
+	p->b->hw->state = PRM_QP_STATE_RTR;
 	t_post(p->a, &wr);
 	assert_int_equal(t_event(p->t, p->b->evq), IBV_EVENT_COMM_EST);
 	t_post(p->a, &wr);
@@ -562,13 +562,13 @@ static void send_queue_unmapped(void **state)
 	p->a->dbr[MLX5_SND_DBR] = htobe32(1);
 	p->a->hw->sq_va = 4096;
 	t_ring(p->a);
-	assert_int_equal(p->a->hw->state, HW_QPS_ERR);
+	assert_int_equal(p->a->hw->state, PRM_QP_STATE_ERR);
 	assert_int_equal(t_event(p->t, p->a->evq), IBV_EVENT_QP_FATAL);
 	t_assert_empty(&p->a->cq);
 	/* Nor the doorbell record. */
 	p->b->hw->dbr_va = 4096;
 	t_ring(p->b);
-	assert_int_equal(p->b->hw->state, HW_QPS_RTS);
+	assert_int_equal(p->b->hw->state, PRM_QP_STATE_RTS);
 }
 
 /* Bytes that no library would write, from a fixed seed: any answer, but an answer, and no harm. */
@@ -615,11 +615,12 @@ static void any_bytes(void **state)
 		struct t_qp *q[2] = {p->a, p->b};
 
 		for (int i = 0; i < 2; i++) {
-			assert_int_equal(eng_qp_set_state(&p->t->s, q[i]->qpn, HW_QPS_RST), 0);
+			assert_int_equal(eng_qp_set_state(&p->t->s, q[i]->qpn, PRM_QP_STATE_RST),
+					 0);
 			q[i]->cq.ci = q[i]->cq.hw->pi;
 			q[i]->cq.dbr[T_SET_CI] = htobe32(q[i]->cq.ci & 0xffffff);
 			atomic_store(&q[i]->cq.hw->state, 0);
-			q[i]->hw->st = round % 3 ? HW_ST_RC : HW_ST_UD;
+			q[i]->hw->st = round % 3 ? PRM_ST_RC : PRM_ST_UD;
 			garbage(q[i], &seed);
 		}
 		t_connect(p->a, p->b);

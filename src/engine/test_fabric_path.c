@@ -24,8 +24,8 @@ static int setup(void **state)
 
 	assert_non_null(p);
 	p->t = tb_create_on(chain);
-	p->a = t_qp_make(p->t, 0, HW_ST_RC, NULL);
-	p->b = t_qp_make(p->t, 1, HW_ST_RC, NULL);
+	p->a = t_qp_make(p->t, 0, PRM_ST_RC, NULL);
+	p->b = t_qp_make(p->t, 1, PRM_ST_RC, NULL);
 	p->a->hw->ack_timeout = 14;
 	p->a->hw->retry_count = 3;
 	t_connect(p->a, p->b);
@@ -245,7 +245,7 @@ static void armed_ports_take_data_and_send_none(void **state)
 
 	assert_int_equal(fab_port_set_state(&p->t->s, port_of(p, S1, 1), HW_PORT_ARMED), 0);
 	/* One way only: UC asks for no answer. */
-	p->a->hw->st = p->b->hw->st = HW_ST_UC;
+	p->a->hw->st = p->b->hw->st = PRM_ST_UC;
 	write_len(p, 8);
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 0);
 	assert_memory_equal(p->a->mem, p->b->mem, 8);
@@ -359,8 +359,8 @@ static void path_bits_of_both_ends(void **state)
 static void a_datagram_is_lost_on_the_way(void **state)
 {
 	struct t_pair *p = *state;
-	struct t_qp *a = t_qp_make(p->t, 0, HW_ST_UD, NULL),
-		    *b = t_qp_make(p->t, 1, HW_ST_UD, NULL);
+	struct t_qp *a = t_qp_make(p->t, 0, PRM_ST_UD, NULL),
+		    *b = t_qp_make(p->t, 1, PRM_ST_UD, NULL);
 	struct mlx5_wqe_av av = {.dqp_dct = htobe32(MLX5_EXTENDED_UD_AV | b->qpn)};
 	struct t_wr wr = {.opcode = MLX5_OPCODE_SEND,
 			  .fm_ce_se = T_SIG,
@@ -368,8 +368,8 @@ static void a_datagram_is_lost_on_the_way(void **state)
 			  .inl = "datagram",
 			  .inl_len = 8};
 
-	assert_int_equal(eng_qp_set_state(&p->t->s, a->qpn, HW_QPS_RTS), 0);
-	assert_int_equal(eng_qp_set_state(&p->t->s, b->qpn, HW_QPS_RTS), 0);
+	assert_int_equal(eng_qp_set_state(&p->t->s, a->qpn, PRM_QP_STATE_RTS), 0);
+	assert_int_equal(eng_qp_set_state(&p->t->s, b->qpn, PRM_QP_STATE_RTS), 0);
 	av.key.qkey.qkey = htobe32(0x11111111);
 	av.rlid = htobe16((uint16_t)hw_of(p, H2, 1)->lid);
 	t_recv_at(b, 0, 100);
@@ -407,11 +407,11 @@ struct group {
 
 static struct t_qp *joined(struct t_pair *p, uint32_t side)
 {
-	struct t_qp *q = t_qp_make(p->t, side, HW_ST_UD, NULL);
+	struct t_qp *q = t_qp_make(p->t, side, PRM_ST_UD, NULL);
 	struct hw_mcg *m;
 	uint32_t i;
 
-	assert_int_equal(eng_qp_set_state(&p->t->s, q->qpn, HW_QPS_RTS), 0);
+	assert_int_equal(eng_qp_set_state(&p->t->s, q->qpn, PRM_QP_STATE_RTS), 0);
 	assert_int_equal(seg_alloc(&p->t->s, SEG_T_MCG, T_OWNER, &i), 0);
 	m = seg_at(&p->t->s, SEG_T_MCG, i);
 	memcpy(m->gid, mgid, sizeof(mgid));

@@ -9,7 +9,7 @@
 
 static void child_dies(struct bed *e)
 {
-	struct t_qp *b = child_qp(e, HW_ST_RC, NULL);
+	struct t_qp *b = child_qp(e, PRM_ST_RC, NULL);
 
 	t_recv_at(b, 0, 100);
 	t_rts(b, e->p.a);
@@ -109,7 +109,7 @@ static void killed_in_a_receive_then_err(void **state)
 	t_recv_at(e->p.b, 100, 100);
 	spawn(e, child_dies_before_rq_counts);
 	reap(e);
-	assert_int_equal(eng_qp_set_state(&e->p.t->s, e->p.b->qpn, HW_QPS_ERR), 0);
+	assert_int_equal(eng_qp_set_state(&e->p.t->s, e->p.b->qpn, PRM_QP_STATE_ERR), 0);
 	t_received(e->p.b, MLX5_CQE_RESP_SEND, 3, 0);
 	t_expect_error(e->p.b, MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 1);
 	t_assert_empty(&e->p.b->cq);
@@ -185,14 +185,14 @@ static void killed_with_the_srq_by_its_qp(void **state)
 
 	t_srq_make(e->p.t, &dead_srq, e->p.t->pd[1]);
 	e->p.b->hw->srqn = dead_srq.srqn;
-	c = t_qp_make(e->p.t, 0, HW_ST_RC, NULL);
-	d = t_qp_make(e->p.t, 1, HW_ST_RC, &dead_srq);
+	c = t_qp_make(e->p.t, 0, PRM_ST_RC, NULL);
+	d = t_qp_make(e->p.t, 1, PRM_ST_RC, &dead_srq);
 	t_connect(c, d);
 	for (int i = 0; i < 3; i++)
 		t_srq_post(&dead_srq, d->key, d->mem, 64);
 	spawn(e, child_dies_with_both);
 	reap(e);
-	assert_int_equal(eng_qp_set_state(&e->p.t->s, e->p.b->qpn, HW_QPS_ERR), 0);
+	assert_int_equal(eng_qp_set_state(&e->p.t->s, e->p.b->qpn, PRM_QP_STATE_ERR), 0);
 	assert_int_equal(dead_srq.hw->consumed, 1);
 	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "x", .inl_len = 1});
 	t_received(d, MLX5_CQE_RESP_SEND, 1, 5);
@@ -208,8 +208,8 @@ static void killed_with_the_srq(void **state)
 
 	t_srq_make(e->p.t, &dead_srq, e->p.t->pd[1]);
 	e->p.b->hw->srqn = dead_srq.srqn;
-	c = t_qp_make(e->p.t, 0, HW_ST_RC, NULL);
-	d = t_qp_make(e->p.t, 1, HW_ST_RC, &dead_srq);
+	c = t_qp_make(e->p.t, 0, PRM_ST_RC, NULL);
+	d = t_qp_make(e->p.t, 1, PRM_ST_RC, &dead_srq);
 	t_connect(c, d);
 	for (int i = 0; i < 3; i++)
 		t_srq_post(&dead_srq, d->key, d->mem, 64);

@@ -243,7 +243,8 @@ static void test_the_null_mr_for_others(void **state)
 		else
 			t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR,
 				       at);
-		assert_int_equal(t_state(p->b), null_rows[i].works ? HW_QPS_RTS : HW_QPS_ERR);
+		assert_int_equal(t_state(p->b),
+				 null_rows[i].works ? PRM_QP_STATE_RTS : PRM_QP_STATE_ERR);
 		for (uint32_t n = 1; n < 3 * T_MTU && null_rows[i].works && reads; n++)
 			assert_int_equal(p->a->mem[n], 0);
 		t_pair_teardown((void **)&p);

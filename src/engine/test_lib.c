@@ -243,7 +243,7 @@ void t_srq_post(struct t_srq *srq, uint32_t key, void *addr, uint32_t len)
 	*srq->dbr = htobe32(++srq->posted);
 }
 
-struct t_qp *t_qp_make(struct tb *t, uint32_t side, enum hw_qp_st st, struct t_srq *srq)
+struct t_qp *t_qp_make(struct tb *t, uint32_t side, enum prm_st st, struct t_srq *srq)
 {
 	struct t_qp *q = calloc(1, sizeof(*q));
 	struct hw_qp *hw;
@@ -305,12 +305,12 @@ void t_rts(struct t_qp *q, struct t_qp *peer)
 	q->hw->dest_qpn = peer->qpn;
 	q->hw->dlid = atomic_load(&port->lid);
 	memcpy(q->hw->dgid, port->gid[0], 16);
-	assert_int_equal(eng_qp_set_state(s, q->qpn, HW_QPS_INIT), 0);
+	assert_int_equal(eng_qp_set_state(s, q->qpn, PRM_QP_STATE_INIT), 0);
 	/* PSNs close to the wrap. */
 	q->hw->next_rcv_psn = 0xfffff0 + (peer->qpn & 7);
-	assert_int_equal(eng_qp_set_state(s, q->qpn, HW_QPS_RTR), 0);
+	assert_int_equal(eng_qp_set_state(s, q->qpn, PRM_QP_STATE_RTR), 0);
 	q->hw->next_send_psn = 0xfffff0 + (q->qpn & 7);
-	assert_int_equal(eng_qp_set_state(s, q->qpn, HW_QPS_RTS), 0);
+	assert_int_equal(eng_qp_set_state(s, q->qpn, PRM_QP_STATE_RTS), 0);
 }
 
 void t_connect(struct t_qp *a, struct t_qp *b)
@@ -331,7 +331,7 @@ uint32_t t_post_quiet(struct t_qp *q, const struct t_wr *wr)
 	uint32_t index = q->sq_pi & 0xffff, start = q->sq_pi * WQE_BB, at = start + 16, end, ds;
 	struct mlx5_wqe_ctrl_seg c = {0};
 
-	if (q->hw->st == HW_ST_XRC) {
+	if (q->hw->st == PRM_ST_XRC) {
 		struct mlx5_wqe_srq_next_seg pad = {0}; /* 16 bytes, as an XRC segment has */
 
 		be32_store(&pad, wr->xrc_srqn);
@@ -461,9 +461,9 @@ struct mlx5_cqe64 *t_received(struct t_qp *q, uint8_t opcode, uint32_t len, uint
 	return c;
 }
 
-enum hw_qp_state t_state(const struct t_qp *q)
+enum prm_qp_state t_state(const struct t_qp *q)
 {
-	return (enum hw_qp_state)q->hw->state;
+	return (enum prm_qp_state)q->hw->state;
 }
 
 bool t_psns_agree(const struct t_qp *from, const struct t_qp *to)
@@ -481,8 +481,8 @@ int t_pair_setup(void **state)
 	struct t_pair *p = calloc(1, sizeof(*p));
 
 	p->t = tb_create();
-	p->a = t_qp_make(p->t, 0, HW_ST_RC, NULL);
-	p->b = t_qp_make(p->t, 1, HW_ST_RC, NULL);
+	p->a = t_qp_make(p->t, 0, PRM_ST_RC, NULL);
+	p->b = t_qp_make(p->t, 1, PRM_ST_RC, NULL);
 	t_connect(p->a, p->b);
 	for (uint32_t i = 0; i < T_MEM; i++)
 		p->a->mem[i] = (uint8_t)(i * 7 + (i >> 8));

@@ -40,9 +40,9 @@ static void attach(struct tb *t, struct t_qp *q)
 
 static struct t_qp *member(struct tb *t, uint32_t side)
 {
-	struct t_qp *q = t_qp_make(t, side, HW_ST_UD, NULL);
+	struct t_qp *q = t_qp_make(t, side, PRM_ST_UD, NULL);
 
-	assert_int_equal(eng_qp_set_state(&t->s, q->qpn, HW_QPS_RTS), 0);
+	assert_int_equal(eng_qp_set_state(&t->s, q->qpn, PRM_QP_STATE_RTS), 0);
 	t_recv_at(q, 0, 100);
 	return q;
 }

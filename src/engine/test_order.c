@@ -144,10 +144,10 @@ static void acking_ends_without_delivery(void **state)
 	send_x(p->a); /* no receive */
 	assert_int_equal(p->a->hw->ack_seq & 1, 0);
 	p->a->hw->ack_seq = 9;
-	eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_ERR);
+	eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_ERR);
 	assert_int_equal(p->a->hw->ack_seq, 10);
 	p->a->hw->ack_seq = 11;
-	eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_RST);
+	eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_RST);
 	assert_int_equal(p->a->hw->ack_seq, 12);
 }
 
@@ -158,7 +158,7 @@ struct dgram {
 	struct mlx5_wqe_av av;
 };
 
-static void unacked_make(struct tb *t, enum hw_qp_st st, struct dgram *d)
+static void unacked_make(struct tb *t, enum prm_st st, struct dgram *d)
 {
 	d->a = t_qp_make(t, 0, st, NULL);
 	d->b = t_qp_make(t, 1, st, NULL);
@@ -173,10 +173,10 @@ static void unacked_make(struct tb *t, enum hw_qp_st st, struct dgram *d)
 
 static void unacked_send(struct dgram *d)
 {
-	send_wr(d->a, MLX5_OPCODE_SEND, d->a->hw->st == HW_ST_UD ? &d->av : NULL);
+	send_wr(d->a, MLX5_OPCODE_SEND, d->a->hw->st == PRM_ST_UD ? &d->av : NULL);
 }
 
-static const enum hw_qp_st unacked[] = {HW_ST_UC, HW_ST_UD};
+static const enum prm_st unacked[] = {PRM_ST_UC, PRM_ST_UD};
 
 /* The locks that a delivery takes, one after the other, are held for a while. */
 static void unacked_waits_for_locks(void **state)
@@ -184,8 +184,8 @@ static void unacked_waits_for_locks(void **state)
 	struct t_pair *p = *state;
 
 	for (int i = 0; i < 4; i++) {
-		enum hw_qp_st st = unacked[i % 2];
-		uint32_t grh = st == HW_ST_UD ? ENG_GRH_BYTES : 0;
+		enum prm_st st = unacked[i % 2];
+		uint32_t grh = st == PRM_ST_UD ? ENG_GRH_BYTES : 0;
 		struct seg_lock *l;
 		struct dgram d;
 
@@ -224,7 +224,7 @@ static void unacked_is_dropped_at_last(void **state)
 		t_assert_empty(&d.b->cq);
 		/* The next one has all the time again. */
 		unacked_send(&d);
-		t_expect_done(d.a, MLX5_OPCODE_SEND, unacked[i] == HW_ST_UD ? 2 : 1);
+		t_expect_done(d.a, MLX5_OPCODE_SEND, unacked[i] == PRM_ST_UD ? 2 : 1);
 		assert_non_null(t_poll(&d.b->cq));
 		t_qp_free(d.a);
 		t_qp_free(d.b);
@@ -238,7 +238,7 @@ static void datagram_waits_for_srq(void **state)
 	struct dgram d;
 
 	t_srq_make(p->t, &srq, p->t->pd[1]);
-	unacked_make(p->t, HW_ST_UD, &d);
+	unacked_make(p->t, PRM_ST_UD, &d);
 	d.b->hw->srqn = srq.srqn;
 	t_srq_post(&srq, d.b->key, d.b->mem, 64);
 	assert_int_equal(seg_lock(&p->t->s, &srq.hw->lock, 0), 0);

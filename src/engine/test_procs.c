@@ -14,7 +14,7 @@
 
 static void child_traffic(struct bed *e)
 {
-	struct t_qp *b = child_qp(e, HW_ST_RC, NULL);
+	struct t_qp *b = child_qp(e, PRM_ST_RC, NULL);
 	struct t_sge sge;
 	struct mlx5_cqe64 *c;
 
@@ -98,13 +98,13 @@ static void traffic(void **state)
 /* Remote memory that is not there, seen across processes. */
 static void child_unmapped(struct bed *e)
 {
-	struct t_qp *b = child_qp(e, HW_ST_RC, NULL);
+	struct t_qp *b = child_qp(e, PRM_ST_RC, NULL);
 
 	mmap(b->mem + 8192, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	t_rts(b, e->p.a);
 	tell(e->tell[1]);
 	CHECK(await(e->go[0]));
-	CHECK(b->hw->state == HW_QPS_ERR);
+	CHECK(b->hw->state == PRM_QP_STATE_ERR);
 }
 
 static void unmapped(void **state)

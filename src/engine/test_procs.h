@@ -38,7 +38,7 @@ void spawn(struct bed *e, void (*body)(struct bed *e));
 int reap(struct bed *e);
 
 /* The child's QP, connected to the parent's a. */
-struct t_qp *child_qp(struct bed *e, enum hw_qp_st st, struct t_srq *srq);
+struct t_qp *child_qp(struct bed *e, enum prm_st st, struct t_srq *srq);
 /* The parent's side of that, when the child has told its QP's number. */
 void connect_to_child(struct bed *e);
 

@@ -73,7 +73,7 @@ int reap(struct bed *e)
 	return status;
 }
 
-struct t_qp *child_qp(struct bed *e, enum hw_qp_st st, struct t_srq *srq)
+struct t_qp *child_qp(struct bed *e, enum prm_st st, struct t_srq *srq)
 {
 	struct t_qp *b = t_qp_make(e->p.t, 1, st, srq);
 
@@ -88,10 +88,10 @@ void connect_to_child(struct bed *e)
 	struct t_qp *a = e->p.a;
 
 	assert_true(await(e->tell[0]));
-	assert_int_equal(eng_qp_set_state(&e->p.t->s, a->qpn, HW_QPS_RST), 0);
+	assert_int_equal(eng_qp_set_state(&e->p.t->s, a->qpn, PRM_QP_STATE_RST), 0);
 	a->hw->dest_qpn = e->board->qpn;
-	assert_int_equal(eng_qp_set_state(&e->p.t->s, a->qpn, HW_QPS_INIT), 0);
+	assert_int_equal(eng_qp_set_state(&e->p.t->s, a->qpn, PRM_QP_STATE_INIT), 0);
 	a->hw->next_rcv_psn = 0xfffff0 + (e->board->qpn & 7);
 	a->hw->next_send_psn = 0xfffff0 + (a->qpn & 7);
-	assert_int_equal(eng_qp_set_state(&e->p.t->s, a->qpn, HW_QPS_RTS), 0);
+	assert_int_equal(eng_qp_set_state(&e->p.t->s, a->qpn, PRM_QP_STATE_RTS), 0);
 }

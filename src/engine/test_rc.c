@@ -230,7 +230,7 @@ static void batch(void **state)
 static void loopback_to_itself(void **state)
 {
 	struct t_pair *p = *state;
-	struct t_qp *q = t_qp_make(p->t, 0, HW_ST_RC, NULL);
+	struct t_qp *q = t_qp_make(p->t, 0, PRM_ST_RC, NULL);
 	struct t_sge sge = t_own(q, 0, 100);
 
 	t_rts(q, q);
@@ -248,16 +248,16 @@ static void loopback_to_itself(void **state)
 static void rts_goes_on(void **state)
 {
 	struct t_pair *p = *state;
-	struct t_qp *c = t_qp_make(p->t, 0, HW_ST_RC, NULL);
+	struct t_qp *c = t_qp_make(p->t, 0, PRM_ST_RC, NULL);
 
 	t_rts(c, c);
-	assert_int_equal(eng_qp_set_state(&p->t->s, c->qpn, HW_QPS_RTR), 0);
+	assert_int_equal(eng_qp_set_state(&p->t->s, c->qpn, PRM_QP_STATE_RTR), 0);
 	t_recv_at(c, 0, 8);
 	t_post(c,
 	       &(struct t_wr){
 		       .opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG, .inl = "abc", .inl_len = 4});
 	t_assert_empty(&c->cq);
-	assert_int_equal(eng_qp_set_state(&p->t->s, c->qpn, HW_QPS_RTS), 0);
+	assert_int_equal(eng_qp_set_state(&p->t->s, c->qpn, PRM_QP_STATE_RTS), 0);
 	t_received(c, MLX5_CQE_RESP_SEND, 4, 0);
 	t_qp_free(c);
 }
@@ -301,7 +301,7 @@ static const struct t_wr nop = {.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG};
  * (uct_dc_mlx5_iface_reset_dci()). */
 static void reset(struct t_pair *p, uint32_t record)
 {
-	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_RST), 0);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_RST), 0);
 	memset(p->a->sq, 0, WQE_BB << T_SQ_LOG);
 	p->a->sq_pi = 0;
 	p->a->dbr[MLX5_SND_DBR] = htobe32(record);
@@ -318,7 +318,7 @@ static void a_record_is_not_looked_at_before_the_doorbell(void **state)
 		reset(p, record);
 		eng_run_due(&p->t->s);
 		t_assert_empty(&p->a->cq);
-		assert_int_equal(p->a->hw->state, HW_QPS_RTS);
+		assert_int_equal(p->a->hw->state, PRM_QP_STATE_RTS);
 		for (uint32_t i = 0; i < 3; i++)
 			t_expect_done(p->a, MLX5_OPCODE_NOP, t_post(p->a, &nop));
 		t_assert_empty(&p->a->cq);
@@ -330,7 +330,7 @@ static void an_error_flushes_what_was_rung_for(void **state)
 	struct t_pair *p = *state;
 
 	reset(p, 3);
-	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_ERR), 0);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_ERR), 0);
 	eng_run_due(&p->t->s);
 	t_assert_empty(&p->a->cq);
 	t_post_quiet(p->a, &nop);
@@ -360,7 +360,7 @@ static void polled_records_count_from_rts_on(void **state)
 			t_expect_done(p->a, MLX5_OPCODE_NOP, at);
 			assert_false(eng_poll_doorbells(&p->t->s));
 		}
-		assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_ERR), 0);
+		assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_ERR), 0);
 		assert_false(eng_poll_doorbells(&p->t->s));
 		t_post_quiet(p->a, &nop);
 		assert_true(eng_poll_doorbells(&p->t->s));
@@ -381,14 +381,14 @@ static void a_polled_doorbell_from_before_a_reset(void **state)
 	reset(p, 1);
 	t_ring(p->a);
 	t_assert_empty(&p->a->cq);
-	assert_int_equal(p->a->hw->state, HW_QPS_RTS);
+	assert_int_equal(p->a->hw->state, PRM_QP_STATE_RTS);
 	t_expect_done(p->a, MLX5_OPCODE_NOP, t_post(p->a, &nop));
 	/* ... or while it is in reset */
-	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_RST), 0);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_RST), 0);
 	t_ring(p->a);
 	reset(p, 1);
 	t_assert_empty(&p->a->cq);
-	assert_int_equal(p->a->hw->state, HW_QPS_RTS);
+	assert_int_equal(p->a->hw->state, PRM_QP_STATE_RTS);
 }
 
 /* The device thread and a second ringer beside the poster: every message once, in order. */

@@ -69,7 +69,7 @@ static int64_t quiesce_ms(struct bed *e, uint32_t key, int want)
 
 static void keys_and_stopped_queues(void **state)
 {
-	static const enum hw_qp_st st[] = {HW_ST_RC, HW_ST_UC, HW_ST_UD, HW_ST_UD};
+	static const enum prm_st st[] = {PRM_ST_RC, PRM_ST_UC, PRM_ST_UD, PRM_ST_UD};
 	struct bed *e = *state;
 	struct seg *s = &e->p.t->s;
 	uint32_t pd, pd2, other, far;
@@ -107,13 +107,13 @@ static void keys_and_stopped_queues(void **state)
 /* Whose keys could a thread at work on a QP of each kind have in its hands? */
 static const struct kind {
 	const char *name;
-	enum hw_qp_st st;
+	enum prm_st st;
 	bool target_now; /* it is the WQE that says whom it is for */
 	bool srq;        /* and which SRQ */
 } kinds[] = {
-	{"RC", HW_ST_RC, false, false},  {"UC", HW_ST_UC, false, false},
-	{"UD", HW_ST_UD, true, false},   {"DCI", HW_ST_DCI, true, false},
-	{"XRC", HW_ST_XRC, false, true},
+	{"RC", PRM_ST_RC, false, false},  {"UC", PRM_ST_UC, false, false},
+	{"UD", PRM_ST_UD, true, false},   {"DCI", PRM_ST_DCI, true, false},
+	{"XRC", PRM_ST_XRC, false, true},
 };
 
 static uint32_t dead_key_of(struct bed *e, uint32_t *pd)

@@ -20,8 +20,8 @@ static int srq_setup(void **state)
 	p->t = tb_create();
 	t_srq_make(p->t, &p->srq, p->t->pd[1]);
 	for (int i = 0; i < 2; i++) {
-		p->a[i] = t_qp_make(p->t, 0, HW_ST_RC, NULL);
-		p->b[i] = t_qp_make(p->t, 1, HW_ST_RC, &p->srq);
+		p->a[i] = t_qp_make(p->t, 0, PRM_ST_RC, NULL);
+		p->b[i] = t_qp_make(p->t, 1, PRM_ST_RC, &p->srq);
 		t_connect(p->a[i], p->b[i]);
 	}
 	*state = p;
@@ -139,7 +139,7 @@ static void srq_last_wqe(void **state)
 	struct srq_bed *p = *state;
 
 	t_srq_post(&p->srq, p->b[0]->key, p->b[0]->mem, 64);
-	assert_int_equal(eng_qp_set_state(&p->t->s, p->b[0]->qpn, HW_QPS_ERR), 0);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->b[0]->qpn, PRM_QP_STATE_ERR), 0);
 	assert_int_equal(t_event(p->t, p->b[0]->evq), IBV_EVENT_QP_LAST_WQE_REACHED);
 	t_ring(p->b[0]);
 	assert_int_equal(t_event(p->t, p->b[0]->evq), -1);

@@ -24,7 +24,7 @@ struct scene;
 
 struct scenario {
 	const char *name;
-	enum hw_qp_st st;
+	enum prm_st st;
 	bool srq;
 	void (*setup)(struct scene *x);
 	void (*act)(struct scene *x, struct t_qp *c); /* in the child */
@@ -161,7 +161,7 @@ static void check_comm_est(struct scene *x, bool whole)
 
 static void check_failure(struct scene *x, bool whole)
 {
-	bool failed = x->b->hw->state == HW_QPS_ERR;
+	bool failed = x->b->hw->state == PRM_QP_STATE_ERR;
 	struct mlx5_cqe64 *c;
 	uint32_t n = 0;
 
@@ -178,7 +178,7 @@ static void check_failure(struct scene *x, bool whole)
 
 static void check_srq_failure(struct scene *x, bool whole)
 {
-	bool failed = x->b->hw->state == HW_QPS_ERR;
+	bool failed = x->b->hw->state == PRM_QP_STATE_ERR;
 	uint32_t access = 0, last = 0;
 	int got;
 
@@ -193,11 +193,11 @@ static void check_srq_failure(struct scene *x, bool whole)
 
 static void check_overrun(struct scene *x, bool whole)
 {
-	assert_true(!whole || x->b->hw->state == HW_QPS_ERR);
+	assert_true(!whole || x->b->hw->state == PRM_QP_STATE_ERR);
 	assert_int_equal(count_events(x, x->b->cq.evq[1], IBV_EVENT_CQ_ERR),
 			 x->b->cq.hw->state ? 1 : 0);
 	assert_int_equal(count_events(x, x->b->evq, IBV_EVENT_QP_FATAL),
-			 x->b->hw->state == HW_QPS_ERR);
+			 x->b->hw->state == PRM_QP_STATE_ERR);
 	x->b->cq.hw->state = 0;
 }
 
@@ -229,7 +229,7 @@ static void setup_limit(struct scene *x)
 
 static void setup_rtr(struct scene *x)
 {
-	atomic_store(&x->b->hw->state, HW_QPS_RTR);
+	atomic_store(&x->b->hw->state, PRM_QP_STATE_RTR);
 }
 
 static void setup_full(struct scene *x)
@@ -259,16 +259,16 @@ static void setup_devx(struct scene *x)
 }
 
 static const struct scenario scenarios[] = {
-	{"send", HW_ST_RC, false, NULL, send_one, check_send},
-	{"send on UC", HW_ST_UC, false, NULL, send_one, check_send},
-	{"datagram", HW_ST_UD, false, NULL, send_datagram, check_send},
-	{"send to an SRQ", HW_ST_RC, true, NULL, send_one, check_send},
-	{"SRQ limit", HW_ST_RC, true, setup_limit, send_one, check_limit},
-	{"first message in RTR", HW_ST_RC, false, setup_rtr, send_one, check_comm_est},
-	{"bad request", HW_ST_RC, false, NULL, write_badly, check_failure},
-	{"bad request, SRQ", HW_ST_RC, true, NULL, write_badly, check_srq_failure},
-	{"CQ overrun", HW_ST_RC, false, setup_full, send_one, check_overrun},
-	{"DEVX subscribers", HW_ST_RC, false, setup_devx, send_one, check_devx},
+	{"send", PRM_ST_RC, false, NULL, send_one, check_send},
+	{"send on UC", PRM_ST_UC, false, NULL, send_one, check_send},
+	{"datagram", PRM_ST_UD, false, NULL, send_datagram, check_send},
+	{"send to an SRQ", PRM_ST_RC, true, NULL, send_one, check_send},
+	{"SRQ limit", PRM_ST_RC, true, setup_limit, send_one, check_limit},
+	{"first message in RTR", PRM_ST_RC, false, setup_rtr, send_one, check_comm_est},
+	{"bad request", PRM_ST_RC, false, NULL, write_badly, check_failure},
+	{"bad request, SRQ", PRM_ST_RC, true, NULL, write_badly, check_srq_failure},
+	{"CQ overrun", PRM_ST_RC, false, setup_full, send_one, check_overrun},
+	{"DEVX subscribers", PRM_ST_RC, false, setup_devx, send_one, check_devx},
 };
 
 static void scene_setup(struct scene *x)
@@ -374,7 +374,7 @@ static void killed_at_every_step(void **state)
 /* From another sender to the same QP. */
 static void other_datagram(struct scene *x)
 {
-	struct t_qp *c = t_qp_make(x->e->p.t, 0, HW_ST_UD, NULL);
+	struct t_qp *c = t_qp_make(x->e->p.t, 0, PRM_ST_UD, NULL);
 
 	t_rts(c, x->b);
 	send_datagram(x, c);
@@ -401,12 +401,12 @@ static void others_go_on(struct scene *x)
 		eng_run_due(s);
 	}
 	assert_int_equal(q->hw->park, HW_PARK_NO);
-	if (x->is->st == HW_ST_UD)
+	if (x->is->st == PRM_ST_UD)
 		other_datagram(x);
 	if (!x->is->srq)
 		return;
-	c = t_qp_make(x->e->p.t, 0, HW_ST_RC, NULL);
-	d = t_qp_make(x->e->p.t, 1, HW_ST_RC, &x->srq);
+	c = t_qp_make(x->e->p.t, 0, PRM_ST_RC, NULL);
+	d = t_qp_make(x->e->p.t, 1, PRM_ST_RC, &x->srq);
 	t_connect(c, d);
 	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "y", .inl_len = 1});
 	for (int i = 0; i < 20 && !(d->cq.hw->pi & 0xffffff); i++) {
@@ -429,7 +429,7 @@ static void check_stopped(struct scene *x)
 		sent += mlx5dv_get_cqe_opcode(c) == MLX5_CQE_REQ;
 	}
 	assert_int_equal(sent, 1);
-	assert_int_equal(received, x->is->st == HW_ST_UD ? 2 : 1);
+	assert_int_equal(received, x->is->st == PRM_ST_UD ? 2 : 1);
 	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), 1);
 	if (x->is->srq)
 		assert_int_equal(x->srq.hw->consumed, 2);
@@ -475,7 +475,7 @@ static void stopped_at_every_step(void **state)
 	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
 		uint32_t n = from ? (uint32_t)atoi(from) : 1;
 
-		if (scenarios[i].st == HW_ST_UC || scenarios[i].check != check_send)
+		if (scenarios[i].st == PRM_ST_UC || scenarios[i].check != check_send)
 			continue;
 		for (; stopped_at(&scenarios[i], n); n++)
 			assert_true(n < MAX_STEPS);
@@ -491,7 +491,7 @@ static void check_reset(struct scene *x, uint32_t received)
 	const struct hw_qp *b = x->b->hw;
 
 	t_assert_empty(&x->b->cq);
-	assert_int_equal(b->state, HW_QPS_RST);
+	assert_int_equal(b->state, PRM_QP_STATE_RST);
 	assert_int_equal(b->rq_ci, 0);
 	assert_int_equal(b->rx_srq_wqe, 0);
 	assert_int_equal(b->rx_intent, 0);
@@ -522,7 +522,7 @@ static bool reset_at(const struct scenario *is, uint32_t n)
 	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
 	over = !WIFSTOPPED(status);
 	t = clock_now_ns();
-	assert_int_equal(eng_qp_set_state(seg_of(&x), x.b->qpn, HW_QPS_RST), 0);
+	assert_int_equal(eng_qp_set_state(seg_of(&x), x.b->qpn, PRM_QP_STATE_RST), 0);
 	assert_true(clock_now_ns() - t < SEG_LOCK_CTRL_NS);
 	x.b->hw->next_rcv_psn = 0xabc; /* as the way to RTR does */
 	received = count_cqes(&x, MLX5_CQE_RESP_SEND);

@@ -143,7 +143,7 @@ static void a_change_that_waits_is_flushed(void **state)
 
 	t_assert_empty(&p->b->cq);
 	running_leave(user);
-	assert_int_equal(eng_qp_set_state(&p->t->s, p->b->qpn, HW_QPS_ERR), 0);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->b->qpn, PRM_QP_STATE_ERR), 0);
 	t_expect_error(p->b, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, at);
 	assert_true(!p->b->hw->took);
 	assert_int_equal(mk->free, 1);
@@ -320,12 +320,12 @@ static void an_error_does_not_wait_for_the_stopped(void **state)
 	assert_true(await(e->tell[0]));
 	assert_int_equal(waitpid(e->pid, NULL, WUNTRACED), e->pid);
 	t = clock_now_ns();
-	assert_int_equal(eng_qp_set_state(&p->t->s, p->b->qpn, HW_QPS_ERR), 0);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->b->qpn, PRM_QP_STATE_ERR), 0);
 	assert_true(clock_now_ns() - t < SEG_LOCK_CTRL_NS);
-	assert_int_equal(p->b->hw->state, HW_QPS_ERR);
+	assert_int_equal(p->b->hw->state, PRM_QP_STATE_ERR);
 	kill(e->pid, SIGKILL);
 	reap(e);
-	assert_int_equal(eng_qp_set_state(&p->t->s, p->b->qpn, HW_QPS_RST), 0);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->b->qpn, PRM_QP_STATE_RST), 0);
 }
 
 int main(void)

@@ -55,8 +55,8 @@ static void rnr_retries_exceeded(void **state)
 	}
 	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_RNR_RETRY_EXC_ERR, 0);
 	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 1);
-	assert_int_equal(p->a->hw->state, HW_QPS_ERR);
-	assert_int_equal(p->b->hw->state, HW_QPS_RTS);
+	assert_int_equal(p->a->hw->state, PRM_QP_STATE_ERR);
+	assert_int_equal(p->b->hw->state, PRM_QP_STATE_RTS);
 }
 
 static void rnr_seven_is_for_ever(void **state)
@@ -109,13 +109,13 @@ static void rnr_timer_table(void **state)
 /* Why nobody answers, one row each. */
 static void peer_in_init(struct t_pair *p)
 {
-	eng_qp_set_state(&p->t->s, p->b->qpn, HW_QPS_RST);
-	eng_qp_set_state(&p->t->s, p->b->qpn, HW_QPS_INIT);
+	eng_qp_set_state(&p->t->s, p->b->qpn, PRM_QP_STATE_RST);
+	eng_qp_set_state(&p->t->s, p->b->qpn, PRM_QP_STATE_INIT);
 }
 
 static void peer_in_err(struct t_pair *p)
 {
-	eng_qp_set_state(&p->t->s, p->b->qpn, HW_QPS_ERR);
+	eng_qp_set_state(&p->t->s, p->b->qpn, PRM_QP_STATE_ERR);
 }
 
 static void peer_destroyed(struct t_pair *p)
@@ -259,7 +259,7 @@ static void timeout_zero_waits_for_ever(void **state)
 	assert_int_equal(eng_run_due(&p->t->s), UINT64_MAX);
 	pass(p->t, UINT64_C(1000000000000));
 	t_assert_empty(&p->a->cq);
-	eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_ERR);
+	eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_ERR);
 	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 0);
 }
 
@@ -327,8 +327,8 @@ static void flush_later(void **state)
 	send_x(p->a);
 	t_recv_at(p->a, 0, 8);
 	assert_int_equal(seg_lock(&p->t->s, &p->a->cq.hw->lock, 0), 0);
-	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, HW_QPS_ERR), 0);
-	assert_int_equal(p->a->hw->state, HW_QPS_ERR);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_ERR), 0);
+	assert_int_equal(p->a->hw->state, PRM_QP_STATE_ERR);
 	seg_unlock(&p->t->s, &p->a->cq.hw->lock);
 	t_assert_empty(&p->a->cq);
 	pass(p->t, 0);

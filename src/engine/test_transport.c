@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-static const enum hw_qp_st all[] = {HW_ST_RC, HW_ST_UC, HW_ST_UD, HW_ST_XRC, HW_ST_DCI, HW_ST_DCT};
+static const enum prm_st all[] = {PRM_ST_RC,  PRM_ST_UC,  PRM_ST_UD,
+				  PRM_ST_XRC, PRM_ST_DCI, HW_ST_DCT};
 #define ALL (sizeof(all) / sizeof(all[0]))
 
 static void test_only_these_numbers_have_a_row(void **state)
@@ -99,13 +100,13 @@ static void test_rows_are_complete(void **state)
 static void test_header_of_a_wqe(void **state)
 {
 	static const struct {
-		enum hw_qp_st st;
+		enum prm_st st;
 		bool ext;
 		uint32_t bytes;
 	} is[] = {
-		{HW_ST_RC, false, 16}, {HW_ST_UC, false, 16}, {HW_ST_XRC, false, 32},
-		{HW_ST_UD, false, 32}, {HW_ST_UD, true, 64},  {HW_ST_DCI, false, 32},
-		{HW_ST_DCI, true, 64},
+		{PRM_ST_RC, false, 16}, {PRM_ST_UC, false, 16}, {PRM_ST_XRC, false, 32},
+		{PRM_ST_UD, false, 32}, {PRM_ST_UD, true, 64},  {PRM_ST_DCI, false, 32},
+		{PRM_ST_DCI, true, 64},
 	};
 
 	(void)state;

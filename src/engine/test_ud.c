@@ -11,7 +11,7 @@
 
 static struct t_qp *ud_make(struct tb *t, uint32_t side)
 {
-	struct t_qp *q = t_qp_make(t, side, HW_ST_UD, NULL);
+	struct t_qp *q = t_qp_make(t, side, PRM_ST_UD, NULL);
 
 	t_rts(q, q);
 	return q;
@@ -158,14 +158,14 @@ static void ud_sender_errors(void **state)
 	t_recv_at(a, 0, 100);
 	t_post(a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .av = &av, .sge = &big, .nsge = 1});
 	t_expect_error(a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR, 0);
-	assert_int_equal(a->hw->state, HW_QPS_SQER);
+	assert_int_equal(a->hw->state, PRM_QP_STATE_SQER);
 	ud_send(a, &av, MLX5_OPCODE_SEND, "flushed");
 	t_expect_error(a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 2);
 	av_to(&av, a);
 	ud_send(b, &av, MLX5_OPCODE_SEND, "receives still");
 	t_received(a, MLX5_CQE_RESP_SEND, 54, 0);
 	t_expect_done(b, MLX5_OPCODE_SEND, 0);
-	assert_int_equal(eng_qp_set_state(&t->s, a->qpn, HW_QPS_RTS), 0);
+	assert_int_equal(eng_qp_set_state(&t->s, a->qpn, PRM_QP_STATE_RTS), 0);
 	t_recv_at(b, 0, 100);
 	av_to(&av, b);
 	ud_send(a, &av, MLX5_OPCODE_SEND, "again");
@@ -190,7 +190,7 @@ static void ud_receive_too_short(void **state)
 	ud_send(a, &av, MLX5_OPCODE_SEND, "abc");
 	t_expect_done(a, MLX5_OPCODE_SEND, 0);
 	t_assert_empty(&b->cq);
-	assert_int_equal(b->hw->state, HW_QPS_RTS);
+	assert_int_equal(b->hw->state, PRM_QP_STATE_RTS);
 	assert_int_equal(hw_qctr(&t->s, qctr)->n[HW_QC_RESP_LOCAL_LENGTH_ERROR], 1);
 	ud_send(a, &av, MLX5_OPCODE_SEND, "ab");
 	t_received(b, MLX5_CQE_RESP_SEND, 42, 0);
@@ -210,7 +210,7 @@ static void ud_shared_receive_too_short(void **state)
 	struct mlx5_wqe_av av;
 
 	t_srq_make(t, &srq, t->pd[1]);
-	b = t_qp_make(t, 1, HW_ST_UD, &srq);
+	b = t_qp_make(t, 1, PRM_ST_UD, &srq);
 	t_rts(b, b);
 	av_to(&av, b);
 	t_srq_post(&srq, b->key, b->mem, 42);
@@ -226,7 +226,7 @@ static void ud_shared_receive_too_short(void **state)
 static void uc_is_not_answered(void **state)
 {
 	struct tb *t = *state;
-	struct t_qp *a = t_qp_make(t, 0, HW_ST_UC, NULL), *b = t_qp_make(t, 1, HW_ST_UC, NULL);
+	struct t_qp *a = t_qp_make(t, 0, PRM_ST_UC, NULL), *b = t_qp_make(t, 1, PRM_ST_UC, NULL);
 	struct t_sge sge = t_own(a, 0, 8);
 	struct t_wr wr = {.opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG, .sge = &sge, .nsge = 1};
 
@@ -240,7 +240,7 @@ static void uc_is_not_answered(void **state)
 	wr.opcode = MLX5_OPCODE_RDMA_READ;
 	t_post(a, &wr);
 	t_expect_error(a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR, 2);
-	assert_int_equal(a->hw->state, HW_QPS_SQER);
+	assert_int_equal(a->hw->state, PRM_QP_STATE_SQER);
 	t_qp_free(a);
 	t_qp_free(b);
 }

@@ -217,7 +217,7 @@ static void test_what_is_wrong_with_umrs(void **state)
 		umr_rows[i].spoil(p, mk, &u, &bytes);
 		t_expect_error(p->b, MLX5_CQE_REQ_ERR, umr_rows[i].syndrome,
 			       change(p->b, key, &u, bytes));
-		assert_int_equal(t_state(p->b), HW_QPS_ERR);
+		assert_int_equal(t_state(p->b), PRM_QP_STATE_ERR);
 		t_pair_teardown(&st);
 	}
 }
@@ -334,12 +334,12 @@ static void test_send_with_invalidate(void **state)
 	t_recv_at(p->b, 0, 64);
 	send_inval(p, mk->key, &at);
 	t_expect_done(p->a, MLX5_OPCODE_SEND_INVAL, at);
-	assert_int_equal(t_state(p->a), HW_QPS_RTS);
+	assert_int_equal(t_state(p->a), PRM_QP_STATE_RTS);
 	assert_true(t_psns_agree(p->a, p->b));
 	t_expect_error(p->b, MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_LOCAL_ACCESS_ERR, 1);
 	t_expect_error(p->b, MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 2);
 	t_assert_empty(&p->b->cq);
-	assert_int_equal(t_state(p->b), HW_QPS_ERR);
+	assert_int_equal(t_state(p->b), PRM_QP_STATE_ERR);
 	assert_int_equal(t_event(p->t, p->b->evq), -1);
 	assert_memory_equal(p->b->mem, p->a->mem, 16);
 }

@@ -29,8 +29,8 @@ static int setup(void **state)
 
 	assert_non_null(x);
 	x->t = tb_create();
-	x->ini = t_qp_make(x->t, 0, HW_ST_XRC, NULL);
-	x->tgt = t_qp_make(x->t, 1, HW_ST_XRC, NULL);
+	x->ini = t_qp_make(x->t, 0, PRM_ST_XRC, NULL);
+	x->tgt = t_qp_make(x->t, 1, PRM_ST_XRC, NULL);
 	x->tgt->hw->xrcd = DOMAIN;
 	x->tgt->hw->no_rq = x->tgt->hw->no_sq = 1;
 	assert_int_equal(seg_alloc(&x->t->s, SEG_T_PD, T_OWNER, &x->pd), 0);
@@ -122,7 +122,7 @@ static void keys_are_those_of_the_srqs_domain(void **state)
 	w.rkey = x->tgt->key; /* the target QP's own domain */
 	t_post(x->ini, &w);
 	t_expect_error(x->ini, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR, 1);
-	assert_int_equal(x->tgt->hw->state, HW_QPS_ERR);
+	assert_int_equal(x->tgt->hw->state, PRM_QP_STATE_ERR);
 }
 
 static void a_read_works(void **state)
@@ -147,7 +147,7 @@ static void refused(struct xrc *x, uint32_t srqn)
 {
 	send_to(x, srqn, "no");
 	t_expect_error(x->ini, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR, 0);
-	assert_int_equal(x->tgt->hw->state, HW_QPS_ERR);
+	assert_int_equal(x->tgt->hw->state, PRM_QP_STATE_ERR);
 	assert_int_equal(t_event(x->t, x->tgt->evq), IBV_EVENT_QP_REQ_ERR);
 	assert_int_equal(t_event(x->t, x->tgt->evq), IBV_EVENT_QP_LAST_WQE_REACHED);
 }

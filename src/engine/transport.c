@@ -13,7 +13,7 @@
 #define OPS_RELIABLE (OPS_UNRELIABLE | OP(SEND_INVAL) | OP(RDMA_READ) | OPS_ATOMIC)
 
 const struct eng_transport eng_transports[ENG_TRANSPORTS] = {
-	[HW_ST_RC] =
+	[PRM_ST_RC] =
 		{
 			.name = "RC",
 			.opcodes = OPS_RELIABLE,
@@ -21,14 +21,14 @@ const struct eng_transport eng_transports[ENG_TRANSPORTS] = {
 			.headers = HDR_BASE,
 			.shown = true,
 			.pkt = PKT_RC,
-			.responder = HW_ST_RC,
+			.responder = PRM_ST_RC,
 			.peer = rc_peer,
 			.accepts = rc_accepts,
 			.back = way_back,
 			.psn = true,
 			.event_queue = PRM_EVENT_QUEUE_QP,
 		},
-	[HW_ST_UC] =
+	[PRM_ST_UC] =
 		{
 			.name = "UC",
 			.opcodes = OPS_UNRELIABLE,
@@ -36,13 +36,13 @@ const struct eng_transport eng_transports[ENG_TRANSPORTS] = {
 			.headers = HDR_BASE,
 			.shown = true,
 			.pkt = PKT_UC,
-			.responder = HW_ST_UC,
+			.responder = PRM_ST_UC,
 			.peer = rc_peer,
 			.accepts = rc_accepts,
 			.sqer = true,
 			.event_queue = PRM_EVENT_QUEUE_QP,
 		},
-	[HW_ST_UD] =
+	[PRM_ST_UD] =
 		{
 			.name = "UD",
 			.opcodes = OPS_DATAGRAM,
@@ -52,11 +52,11 @@ const struct eng_transport eng_transports[ENG_TRANSPORTS] = {
 			.one_packet = true,
 			.shown = true,
 			.pkt = PKT_UD,
-			.responder = HW_ST_UD,
+			.responder = PRM_ST_UD,
 			.sqer = true,
 			.event_queue = PRM_EVENT_QUEUE_QP,
 		},
-	[HW_ST_XRC] =
+	[PRM_ST_XRC] =
 		{
 			.name = "XRC",
 			.opcodes = OPS_RELIABLE,
@@ -65,14 +65,14 @@ const struct eng_transport eng_transports[ENG_TRANSPORTS] = {
 			.headers = HDR_BASE + HDR_XRCETH,
 			.shown = true,
 			.pkt = PKT_XRC,
-			.responder = HW_ST_XRC,
+			.responder = PRM_ST_XRC,
 			.peer = rc_peer,
 			.accepts = xrc_accepts,
 			.back = way_back,
 			.psn = true,
 			.event_queue = PRM_EVENT_QUEUE_QP,
 		},
-	[HW_ST_DCI] =
+	[PRM_ST_DCI] =
 		{
 			.name = "DCI",
 			.opcodes = OPS_RELIABLE,

@@ -43,7 +43,7 @@ struct eng_transport {
 	 * The other end. peer(): the QP, and its port, if packets get there. accepts(): under that
 	 * QP's lock, does it take this request? execute() of datagrams needs neither.
 	 */
-	enum hw_qp_st responder; /* the service of its QP */
+	enum prm_st responder; /* the service of its QP */
 	struct hw_qp *(*peer)(struct eng_run *r, uint32_t *port);
 	bool (*accepts)(struct eng_run *r, struct hw_qp *peer, uint32_t port);
 
@@ -60,7 +60,7 @@ struct eng_transport {
 	uint32_t event_queue; /* PRM_EVENT_QUEUE_* of its events */
 };
 
-/* By enum hw_qp_st. A number that is no transport has an empty row, which accepts no WQE. */
+/* By enum prm_st. A number that is no transport has an empty row, which accepts no WQE. */
 #define ENG_TRANSPORTS (HW_ST_DCT + 1)
 extern const struct eng_transport eng_transports[ENG_TRANSPORTS];
 

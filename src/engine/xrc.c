@@ -6,7 +6,6 @@
 #include "engine/priv.h"
 #include "engine/transport.h"
 #include "hw/flags.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 

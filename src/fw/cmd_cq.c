@@ -210,7 +210,7 @@ int fw_cmd_query_cq(struct fw_call *k)
 	LAYOUT_SET(cqc, cqc, st,
 		   !(cq->armed & HW_CQ_ARMED)
 			   ? PRM_CQ_ST_FIRED
-			   : (cq->armed & HW_CQ_ANY ? PRM_CQ_ST_SOLICITED_ARMED : PRM_CQ_ST_ARMED));
+			   : (cq->armed & HW_CQ_ANY ? PRM_CQ_ST_ARMED : PRM_CQ_ST_SOLICITED_ARMED));
 	LAYOUT_SET(cqc, cqc, producer_counter, cq->pi & 0xffffff);
 	LAYOUT_SET(cqc, cqc, consumer_counter, ci & 0xffffff);
 	LAYOUT_SET(cqc, cqc, last_notified_index, cq->arm_ci & 0xffffff);

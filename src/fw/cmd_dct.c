@@ -90,7 +90,7 @@ int fw_cmd_create_dct(struct fw_call *k)
 	LAYOUT_SET(create_dct_out, k->out, ece, dct->ece);
 	eng_qp_created(dct);
 	fw_refer(k->s, SEG_T_QP, dct, 1);
-	atomic_store(&dct->state, HW_QPS_RTR);
+	atomic_store(&dct->state, PRM_QP_STATE_RTR);
 	LAYOUT_SET(create_dct_out, k->out, dctn, dctn);
 	fw_commit(&dct->flags);
 	return 0;
@@ -104,7 +104,8 @@ int fw_cmd_query_dct(struct fw_call *k)
 	if (!dct)
 		return FW_R_DCT_QUERY_NONE;
 	memcpy(dctc, dct->qpc, LAYOUT_SZ(dctc));
-	LAYOUT_SET(dctc, dctc, state, dct->state == HW_QPS_RTR ? PRM_DCT_ACTIVE : PRM_DCT_DRAINED);
+	LAYOUT_SET(dctc, dctc, state,
+		   dct->state == PRM_QP_STATE_RTR ? PRM_DCT_ACTIVE : PRM_DCT_DRAINED);
 	return 0;
 }
 
@@ -117,7 +118,7 @@ int fw_cmd_drain_dct(struct fw_call *k)
 
 	if (!dct_of(k, dctn))
 		return FW_R_DCT_DRAIN_NONE;
-	r = eng_qp_set_state(k->s, dctn, HW_QPS_RST);
+	r = eng_qp_set_state(k->s, dctn, PRM_QP_STATE_RST);
 	if (r)
 		return r;
 	LAYOUT_SET(eqe_dct, data, dctn, dctn);

@@ -58,7 +58,7 @@ int fw_cmd_attach_to_mcg(struct fw_call *k)
 
 	if (!qp)
 		return FW_R_MCG_QPN;
-	if (qp->st != HW_ST_UD)
+	if (qp->st != PRM_ST_UD)
 		return FW_R_MCG_QP_ST;
 	if (gid[0] != MULTICAST)
 		return FW_R_MCG_GID;

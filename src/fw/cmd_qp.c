@@ -24,15 +24,15 @@ static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
 {
 	uint64_t st = QPC(st), rq_type = QPC(rq_type);
 
-	if (st != HW_ST_RC && st != HW_ST_UC && st != HW_ST_UD && st != HW_ST_XRC &&
-	    st != HW_ST_DCI)
+	if (st != PRM_ST_RC && st != PRM_ST_UC && st != PRM_ST_UD && st != PRM_ST_XRC &&
+	    st != PRM_ST_DCI)
 		return FW_R_QPC_ST;
-	if (QPC(state) != HW_QPS_RST)
+	if (QPC(state) != PRM_QP_STATE_RST)
 		return FW_R_QPC_STATE;
 	if (rq_type != PRM_QP_RQ_REGULAR && rq_type != PRM_QP_RQ_SHARED &&
 	    rq_type != PRM_QP_RQ_NONE)
 		return FW_R_QPC_RQ_TYPE;
-	if (rq_type == PRM_QP_RQ_REGULAR && st == HW_ST_XRC)
+	if (rq_type == PRM_QP_RQ_REGULAR && st == PRM_ST_XRC)
 		return FW_R_QPC_XRC_RQ;
 	if (rq_type == PRM_QP_RQ_REGULAR && (16u << QPC(log_rq_stride)) > k->caps->max_wqe_sz_rq)
 		return FW_R_QPC_RQ_STRIDE;
@@ -61,7 +61,7 @@ static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
  */
 static bool drivers_own(const struct fw_call *k, const void *qpc, uint64_t number)
 {
-	return !number && k->c->kernel && (QPC(st) == HW_ST_XRC || QPC(st) == HW_ST_DCI);
+	return !number && k->c->kernel && (QPC(st) == PRM_ST_XRC || QPC(st) == PRM_ST_DCI);
 }
 
 static enum fw_r check_qpc_objects(struct fw_call *k, const void *qpc)
@@ -76,9 +76,9 @@ static enum fw_r check_qpc_objects(struct fw_call *k, const void *qpc)
 		return FW_R_QPC_CQN_RCV;
 	if (!drivers_own(k, qpc, QPC(uar_page)) && !fw_uar(k, (uint32_t)QPC(uar_page)))
 		return FW_R_QPC_UAR;
-	if (QPC(st) == HW_ST_XRC) /* requests say which SRQ */
+	if (QPC(st) == PRM_ST_XRC) /* requests say which SRQ */
 		return !QPC(xrcd) || fw_xrcd(k, (uint32_t)QPC(xrcd)) ? FW_R_NONE : FW_R_QPC_XRCD;
-	if (QPC(st) == HW_ST_DCI) /* receives nothing */
+	if (QPC(st) == PRM_ST_DCI) /* receives nothing */
 		return FW_R_NONE;
 	srq = QPC(rq_type) == PRM_QP_RQ_SHARED ? fw_srq(k, (uint32_t)QPC(srqn_rmpn_xrqn)) : NULL;
 	if (QPC(rq_type) == PRM_QP_RQ_SHARED && (!srq || srq->type == HW_SRQ_XRC))
@@ -114,7 +114,7 @@ static enum fw_r qp_places(struct fw_call *k, const void *qpc, struct hw_qp *at)
 	}
 	if (!QPC(no_sq))
 		sq_bytes = UINT64_C(64) << QPC(log_sq_size);
-	if (rq_bytes + sq_bytes == 0 && QPC(st) == HW_ST_XRC) {
+	if (rq_bytes + sq_bytes == 0 && QPC(st) == PRM_ST_XRC) {
 		at->mem = mem_self(k->s); /* nothing to ring: who asks for it looks after it */
 		return FW_R_NONE;
 	}
@@ -173,10 +173,10 @@ int fw_cmd_create_qp(struct fw_call *k)
 	qp->pdn = (uint32_t)QPC(pd);
 	qp->cqn_snd = (uint32_t)QPC(cqn_snd);
 	qp->cqn_rcv = (uint32_t)QPC(cqn_rcv);
-	qp->srqn = QPC(rq_type) == PRM_QP_RQ_SHARED && qp->st != HW_ST_XRC && qp->st != HW_ST_DCI
+	qp->srqn = QPC(rq_type) == PRM_QP_RQ_SHARED && qp->st != PRM_ST_XRC && qp->st != PRM_ST_DCI
 			   ? (uint32_t)QPC(srqn_rmpn_xrqn)
 			   : SEG_NONE;
-	qp->xrcd = qp->st == HW_ST_XRC ? (uint32_t)QPC(xrcd) : 0;
+	qp->xrcd = qp->st == PRM_ST_XRC ? (uint32_t)QPC(xrcd) : 0;
 	qp->uar = (uint32_t)QPC(uar_page);
 	qp->user_index = (uint32_t)QPC(user_index);
 	qp->no_rq = QPC(rq_type) != PRM_QP_RQ_REGULAR;
@@ -236,7 +236,7 @@ int fw_cmd_destroy_qp(struct fw_call *k)
 
 	if (!fw_qp(k, qpn))
 		return FW_R_QP_DESTROY_NONE;
-	if (hw_qp(k->s, qpn)->st == HW_ST_UD && fw_qp_attached(k, qpn))
+	if (hw_qp(k->s, qpn)->st == PRM_ST_UD && fw_qp_attached(k, qpn))
 		return FW_R_QP_ATTACHED;
 	return fw_qp_free(k->s, qpn);
 }

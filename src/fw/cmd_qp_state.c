@@ -45,7 +45,7 @@ enum { /* transitions, as bits for the field table */
        WITH_ECE = R2I | I2I | I2R | R2S | S2S,
 };
 
-#define LAST_ST HW_ST_XRC
+#define LAST_ST PRM_ST_XRC
 static const struct transition {
 	uint16_t opcode, bit;
 	uint8_t from, to;
@@ -53,45 +53,45 @@ static const struct transition {
 } transitions[] = {
 	{PRM_OP_RST2INIT_QP,
 	 R2I,
-	 HW_QPS_RST,
-	 HW_QPS_INIT,
+	 PRM_QP_STATE_RST,
+	 PRM_QP_STATE_INIT,
 	 {OPT_LAG_TX_AFF, OPT_LAG_TX_AFF, OPT_LAG_TX_AFF, OPT_LAG_TX_AFF}},
 	{PRM_OP_INIT2INIT_QP,
 	 I2I,
-	 HW_QPS_INIT,
-	 HW_QPS_INIT,
+	 PRM_QP_STATE_INIT,
+	 PRM_QP_STATE_INIT,
 	 {OPT_ACCESS | OPT_PKEY_INDEX | OPT_PRI_PORT | OPT_LAG_TX_AFF,
 	  OPT_RWE | OPT_PKEY_INDEX | OPT_PRI_PORT | OPT_LAG_TX_AFF,
 	  OPT_PKEY_INDEX | OPT_Q_KEY | OPT_PRI_PORT,
 	  OPT_ACCESS | OPT_PKEY_INDEX | OPT_PRI_PORT | OPT_LAG_TX_AFF}},
 	{PRM_OP_INIT2RTR_QP,
 	 I2R,
-	 HW_QPS_INIT,
-	 HW_QPS_RTR,
+	 PRM_QP_STATE_INIT,
+	 PRM_QP_STATE_RTR,
 	 {OPT_ACCESS | OPT_PKEY_INDEX | OPT_LAG_TX_AFF, OPT_RWE | OPT_PKEY_INDEX | OPT_LAG_TX_AFF,
 	  OPT_PKEY_INDEX | OPT_Q_KEY, OPT_ACCESS | OPT_PKEY_INDEX | OPT_LAG_TX_AFF}},
 	{PRM_OP_RTR2RTS_QP,
 	 R2S,
-	 HW_QPS_RTR,
-	 HW_QPS_RTS,
+	 PRM_QP_STATE_RTR,
+	 PRM_QP_STATE_RTS,
 	 {OPT_ACCESS | OPT_PM_STATE | OPT_RNR_TIMEOUT, OPT_RWE | OPT_PM_STATE, OPT_Q_KEY,
 	  OPT_ACCESS | OPT_PM_STATE | OPT_RNR_TIMEOUT}},
 	{PRM_OP_RTS2RTS_QP,
 	 S2S,
-	 HW_QPS_RTS,
-	 HW_QPS_RTS,
+	 PRM_QP_STATE_RTS,
+	 PRM_QP_STATE_RTS,
 	 {OPT_ACCESS | OPT_PM_STATE | OPT_RNR_TIMEOUT | OPT_COUNTER_SET_ID,
 	  OPT_RWE | OPT_PM_STATE | OPT_COUNTER_SET_ID, OPT_Q_KEY | OPT_COUNTER_SET_ID,
 	  OPT_ACCESS | OPT_PM_STATE | OPT_RNR_TIMEOUT | OPT_COUNTER_SET_ID}},
 	{PRM_OP_SQERR2RTS_QP,
 	 E2S,
-	 HW_QPS_SQER,
-	 HW_QPS_RTS,
+	 PRM_QP_STATE_SQER,
+	 PRM_QP_STATE_RTS,
 	 {OPT_ACCESS | OPT_RNR_TIMEOUT, OPT_RWE, OPT_Q_KEY, OPT_ACCESS | OPT_RNR_TIMEOUT}},
 	{PRM_OP_SQD_RTS_QP,
 	 D2S,
-	 HW_QPS_SQD,
-	 HW_QPS_RTS,
+	 PRM_QP_STATE_SQD,
+	 PRM_QP_STATE_RTS,
 	 {OPT_ACCESS | OPT_RNR_TIMEOUT, OPT_RWE, OPT_Q_KEY}},
 };
 
@@ -204,7 +204,7 @@ static enum fw_r check_qpc(const struct fw_call *k, const void *qpc, uint32_t st
 			return FW_R_QPC_MSG_MAX;
 		if (QPC(log_rra_max) > k->caps->log_max_ra_res_qp)
 			return FW_R_QPC_RRA_MAX;
-		if (st != HW_ST_UD && ADS(grh) &&
+		if (st != PRM_ST_UD && ADS(grh) &&
 		    (ADS(src_addr_index) >= HW_GIDS || gid_is_zero(port->gid[ADS(src_addr_index)])))
 			return FW_R_PATH_SGID;
 	}
@@ -271,7 +271,7 @@ static enum fw_r check_ext(struct fw_call *k, const struct hw_qp *qp, const void
 	resp = (uint32_t)LAYOUT_GET(qpc_ext, tail, qos_queue_group_id_responder);
 	if (req && !fw_queue_group(k, req))
 		return FW_R_QP_QOS_REQUESTER;
-	if (resp && (qp->st != HW_ST_RC || !fw_queue_group(k, resp)))
+	if (resp && (qp->st != PRM_ST_RC || !fw_queue_group(k, resp)))
 		return FW_R_QP_QOS_RESPONDER;
 	*ext = tail;
 	return FW_R_NONE;
@@ -336,7 +336,7 @@ int fw_cmd_modify_qp(struct fw_call *k)
 	if (qp->state != t->from)
 		return FW_R_QP_FROM_STATE;
 	/* An initiator of DC takes what one of XRC does. */
-	if (opt & ~t->opt[qp->st == HW_ST_DCI ? HW_ST_XRC : qp->st])
+	if (opt & ~t->opt[qp->st == PRM_ST_DCI ? PRM_ST_XRC : qp->st])
 		return FW_R_QP_OPT_MASK;
 	if ((opt & OPT_PM_STATE) && LAYOUT_GET(qpc, in_qpc, pm_state) != PRM_PM_MIGRATED)
 		return FW_R_QPC_PM_STATE;
@@ -365,7 +365,7 @@ int fw_cmd_modify_qp(struct fw_call *k)
 	/* Staying: the engine may have put it into error meanwhile, which must stand. */
 	if (t->from == t->to)
 		return 0;
-	e = eng_qp_set_state(k->s, qpn, (enum hw_qp_state)t->to);
+	e = eng_qp_set_state(k->s, qpn, (enum prm_qp_state)t->to);
 	return e == -EINVAL ? (int)FW_R_QP_FROM_STATE : e;
 }
 
@@ -375,7 +375,7 @@ int fw_cmd_qp_2err(struct fw_call *k)
 
 	if (!fw_qp(k, qpn))
 		return FW_R_QP_NONE;
-	return eng_qp_set_state(k->s, qpn, HW_QPS_ERR);
+	return eng_qp_set_state(k->s, qpn, PRM_QP_STATE_ERR);
 }
 
 int fw_cmd_qp_2rst(struct fw_call *k)
@@ -384,5 +384,5 @@ int fw_cmd_qp_2rst(struct fw_call *k)
 
 	if (!fw_qp(k, qpn))
 		return FW_R_QP_NONE;
-	return eng_qp_set_state(k->s, qpn, HW_QPS_RST);
+	return eng_qp_set_state(k->s, qpn, PRM_QP_STATE_RST);
 }

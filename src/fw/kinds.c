@@ -272,7 +272,7 @@ static bool srq_held(struct seg *s, const void *e)
 	seg_for_each_live (s, SEG_T_QP, i) {
 		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
 
-		if (qp->st == HW_ST_XRC && qp->xrcd == srq->xrcd && atomic_load(&qp->rq_lock.word))
+		if (qp->st == PRM_ST_XRC && qp->xrcd == srq->xrcd && atomic_load(&qp->rq_lock.word))
 			return true;
 	}
 	return false;
@@ -290,7 +290,7 @@ bool fw_held(struct seg *s, const struct fw_kind *k, uint32_t idx, uint64_t ns)
 
 static void qp_stop(void *e)
 {
-	atomic_store(&((struct hw_qp *)e)->state, HW_QPS_RST);
+	atomic_store(&((struct hw_qp *)e)->state, PRM_QP_STATE_RST);
 }
 
 /* ---- shares ---- */

@@ -210,7 +210,7 @@ static inline void b_create_qp(struct env *e)
 	LAYOUT_SET(create_qp_in, in, wq_umem_valid, 1);
 	LAYOUT_SET(create_qp_in, in, wq_umem_id, e->umem);
 	LAYOUT_SET(create_qp_in, in, wq_umem_offset, 0x40000);
-	LAYOUT_SET(qpc, qpc, st, HW_ST_RC);
+	LAYOUT_SET(qpc, qpc, st, PRM_ST_RC);
 	LAYOUT_SET(qpc, qpc, pm_state, PRM_PM_MIGRATED);
 	LAYOUT_SET(qpc, qpc, pd, e->pd);
 	LAYOUT_SET(qpc, qpc, log_rq_size, 4);
@@ -395,17 +395,17 @@ static inline uint32_t run_on(struct env *e, uint16_t opcode, uint32_t id)
 	return run(e, e->in, 0x10, 0x10);
 }
 
-static inline void qp_to(struct env *e, enum hw_qp_state to)
+static inline void qp_to(struct env *e, enum prm_qp_state to)
 {
-	if (to >= HW_QPS_INIT) {
+	if (to >= PRM_QP_STATE_INIT) {
 		b_rst2init(e);
 		assert_int_equal(run(e, e->in, IN(rst2init_qp), OUT(rst2init_qp)), FW_OK);
 	}
-	if (to >= HW_QPS_RTR) {
+	if (to >= PRM_QP_STATE_RTR) {
 		b_init2rtr(e);
 		assert_int_equal(run(e, e->in, IN(init2rtr_qp), OUT(init2rtr_qp)), FW_OK);
 	}
-	if (to >= HW_QPS_RTS) {
+	if (to >= PRM_QP_STATE_RTS) {
 		b_rtr2rts(e);
 		assert_int_equal(run(e, e->in, IN(rtr2rts_qp), OUT(rtr2rts_qp)), FW_OK);
 	}

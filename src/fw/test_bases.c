@@ -72,7 +72,7 @@ static bool build_sched(struct env *e, enum base b)
 		LAYOUT_SET(av_qp_mapping, e->in + 0x10, qpn, e->qp);
 		break;
 	case B_RTS2RTS_QP_EXT:
-		qp_to(e, HW_QPS_RTS);
+		qp_to(e, PRM_QP_STATE_RTS);
 		b_qp_groups(e, PRM_OP_RTS2RTS_QP, e->group, e->group);
 		break;
 	default:
@@ -176,29 +176,29 @@ static bool build_qp(struct env *e, enum base b)
 		b_rst2init(e);
 		break;
 	case B_INIT2INIT_QP:
-		qp_to(e, HW_QPS_INIT);
+		qp_to(e, PRM_QP_STATE_INIT);
 		b_modify_qp(e, PRM_OP_INIT2INIT_QP, 1 << 3);
 		break;
 	case B_INIT2RTR_QP:
-		qp_to(e, HW_QPS_INIT);
+		qp_to(e, PRM_QP_STATE_INIT);
 		b_init2rtr(e);
 		break;
 	case B_RTR2RTS_QP:
-		qp_to(e, HW_QPS_RTR);
+		qp_to(e, PRM_QP_STATE_RTR);
 		b_rtr2rts(e);
 		break;
 	case B_RTS2RTS_QP:
-		qp_to(e, HW_QPS_RTS);
+		qp_to(e, PRM_QP_STATE_RTS);
 		b_modify_qp(e, PRM_OP_RTS2RTS_QP, 1 << 6);
 		break;
 	case B_SQERR2RTS_QP:
-		qp_to(e, HW_QPS_RTS);
-		hw_qp(&e->s, e->qp)->state = HW_QPS_SQER;
+		qp_to(e, PRM_QP_STATE_RTS);
+		hw_qp(&e->s, e->qp)->state = PRM_QP_STATE_SQER;
 		b_modify_qp(e, PRM_OP_SQERR2RTS_QP, 0);
 		break;
 	case B_SQD_RTS_QP:
-		qp_to(e, HW_QPS_RTS);
-		hw_qp(&e->s, e->qp)->state = HW_QPS_SQD;
+		qp_to(e, PRM_QP_STATE_RTS);
+		hw_qp(&e->s, e->qp)->state = PRM_QP_STATE_SQD;
 		b_modify_qp(e, PRM_OP_SQD_RTS_QP, 0);
 		break;
 	case B_2ERR_QP:

@@ -33,7 +33,7 @@ static void b_create_xrc_qp(struct env *e)
 	b_create_qp(e);
 	LAYOUT_SET(create_qp_in, e->in, wq_umem_valid, 0);
 	qpc = LAYOUT_IN(create_qp_in, qpc, e->in);
-	LAYOUT_SET(qpc, qpc, st, HW_ST_XRC);
+	LAYOUT_SET(qpc, qpc, st, PRM_ST_XRC);
 	LAYOUT_SET(qpc, qpc, rq_type, 1);
 	LAYOUT_SET(qpc, qpc, no_sq, 1);
 	LAYOUT_SET(qpc, qpc, xrcd, xrcd);
@@ -64,7 +64,7 @@ void b_mcg(struct env *e, uint16_t opcode)
 	uint32_t qpn;
 
 	b_create_qp(e);
-	LAYOUT_SET(qpc, LAYOUT_IN(create_qp_in, qpc, e->in), st, HW_ST_UD);
+	LAYOUT_SET(qpc, LAYOUT_IN(create_qp_in, qpc, e->in), st, PRM_ST_UD);
 	qpn = make(e, IN(create_qp));
 	LAYOUT_SET(attach_to_mcg_in, cmd_init(e, PRM_OP_ATTACH_TO_MCG, 0), qpn, qpn);
 	((uint8_t *)LAYOUT_IN(attach_to_mcg_in, multicast_gid, e->in))[0] = 0xff;

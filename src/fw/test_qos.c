@@ -95,7 +95,7 @@ static void test_qps_in_queue_groups(void **state)
 	struct env *e = *state;
 	uint32_t second = sched_new(e, 4, e->tsar);
 
-	qp_to(e, HW_QPS_INIT);
+	qp_to(e, PRM_QP_STATE_INIT);
 	assert_int_equal(qp_groups(e, PRM_OP_INIT2INIT_QP, e->group, second), FW_OK);
 	assert_int_equal(sched_destroy(e, e->group), FW_BAD_RES_STATE);
 	assert_int_equal(sched_destroy(e, second), FW_BAD_RES_STATE);
@@ -120,7 +120,7 @@ static void test_an_extension_without_options(void **state)
 {
 	struct env *e = *state;
 
-	qp_to(e, HW_QPS_RTS);
+	qp_to(e, PRM_QP_STATE_RTS);
 	assert_int_equal(qp_groups(e, PRM_OP_RTS2RTS_QP, e->group, e->group), FW_OK);
 	b_qp_groups(e, PRM_OP_RTS2RTS_QP, 0, 0);
 	LAYOUT_SET(rts2rts_qp_in, e->in, opt_param_mask_95_32, 0);
@@ -134,7 +134,7 @@ static void test_responder_groups_are_for_rc(void **state)
 	void *qpc = LAYOUT_IN(create_qp_in, qpc, e->in);
 
 	b_create_qp(e);
-	LAYOUT_SET(qpc, qpc, st, HW_ST_UC);
+	LAYOUT_SET(qpc, qpc, st, PRM_ST_UC);
 	e->qp = make(e, IN(create_qp));
 	b_rst2init(e);
 	LAYOUT_SET(qpc, LAYOUT_IN(rst2init_qp_in, qpc, e->in), rre, 0);

@@ -30,6 +30,22 @@ static void test_cq_query_shows_counters(void **state)
 	assert_int_equal(LAYOUT_GET(cqc, cqc, c_eqn), 1);
 }
 
+/* The values of mlx5_ifc.h: MLX5_CQC_ST_*. */
+static void test_cq_query_shows_how_it_is_armed(void **state)
+{
+	static const uint32_t rows[][2] = {
+		{0, 0xa}, {HW_CQ_SOLICITED, 6}, {HW_CQ_ANY, 9}, {HW_CQ_ARMED, 9}};
+	struct env *e = *state;
+	const void *cqc = LAYOUT_IN(query_cq_out, cq_context, e->out);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		atomic_store(&hw_cq(&e->s, e->cq)->armed, rows[i][0]);
+		b_id(e, PRM_OP_QUERY_CQ, e->cq);
+		assert_int_equal(run(e, e->in, IN(query_cq), OUT(query_cq)), FW_OK);
+		assert_int_equal(LAYOUT_GET(cqc, cqc, st), rows[i][1]);
+	}
+}
+
 static void test_cq_moderation_is_kept(void **state)
 {
 	struct env *e = *state;
@@ -183,8 +199,8 @@ static void test_qp_to_rts_takes_what_each_transition_takes(void **state)
 	const struct hw_hca *hca = hw_hca(&e->s, e->hca);
 	const void *qpc = LAYOUT_IN(query_qp_out, qpc, e->out);
 
-	qp_to(e, HW_QPS_INIT);
-	assert_int_equal(query_qp_state(e), HW_QPS_INIT);
+	qp_to(e, PRM_QP_STATE_INIT);
+	assert_int_equal(query_qp_state(e), PRM_QP_STATE_INIT);
 	assert_int_equal(qp->port, hca->port[0]);
 	assert_int_equal(qp->rwe, 1);
 	assert_int_equal(qp->rae, 0);
@@ -197,7 +213,7 @@ static void test_qp_to_rts_takes_what_each_transition_takes(void **state)
 	assert_int_equal(qp->rwe, 1); /* the command carries 0, but did not ask */
 	b_rtr2rts(e);
 	assert_int_equal(run(e, e->in, IN(rtr2rts_qp), OUT(rtr2rts_qp)), FW_OK);
-	assert_int_equal(query_qp_state(e), HW_QPS_RTS);
+	assert_int_equal(query_qp_state(e), PRM_QP_STATE_RTS);
 	assert_int_equal(qp->ack_timeout, 14);
 	assert_int_equal(qp->retry_count, 7);
 	assert_int_equal(qp->rnr_retry, 6);
@@ -215,7 +231,7 @@ static void test_opt_param_mask_selects_optional_fields(void **state)
 	const struct hw_qp *qp = hw_qp(&e->s, e->qp);
 	void *qpc;
 
-	qp_to(e, HW_QPS_RTS);
+	qp_to(e, PRM_QP_STATE_RTS);
 	qpc = b_modify_qp(e, PRM_OP_RTS2RTS_QP, 1 << 1 /* rre */ | 1 << 6 /* rnr timeout */);
 	LAYOUT_SET(qpc, qpc, min_rnr_nak, 20);
 	assert_int_equal(run(e, e->in, IN(rts2rts_qp), OUT(rts2rts_qp)), FW_OK);
@@ -223,20 +239,20 @@ static void test_opt_param_mask_selects_optional_fields(void **state)
 	assert_int_equal(qp->rwe, 1);
 	assert_int_equal(qp->min_rnr_nak, 20);
 	assert_int_equal(qp->retry_count, 7);
-	assert_int_equal(qp->state, HW_QPS_RTS);
+	assert_int_equal(qp->state, PRM_QP_STATE_RTS);
 }
 
 static void test_qp_err_and_reset(void **state)
 {
 	struct env *e = *state;
 
-	qp_to(e, HW_QPS_RTS);
+	qp_to(e, PRM_QP_STATE_RTS);
 	assert_int_equal(run_on(e, PRM_OP_2ERR_QP, e->qp), FW_OK);
-	assert_int_equal(query_qp_state(e), HW_QPS_ERR);
+	assert_int_equal(query_qp_state(e), PRM_QP_STATE_ERR);
 	assert_int_equal(run_on(e, PRM_OP_2RST_QP, e->qp), FW_OK);
-	assert_int_equal(query_qp_state(e), HW_QPS_RST);
-	qp_to(e, HW_QPS_RTS); /* and again */
-	assert_int_equal(query_qp_state(e), HW_QPS_RTS);
+	assert_int_equal(query_qp_state(e), PRM_QP_STATE_RST);
+	qp_to(e, PRM_QP_STATE_RTS); /* and again */
+	assert_int_equal(query_qp_state(e), PRM_QP_STATE_RTS);
 }
 
 static void test_init2init_changes_the_port(void **state)
@@ -245,7 +261,7 @@ static void test_init2init_changes_the_port(void **state)
 	const struct hw_hca *hca = hw_hca(&e->s, e->hca);
 	void *qpc;
 
-	qp_to(e, HW_QPS_INIT);
+	qp_to(e, PRM_QP_STATE_INIT);
 	qpc = b_modify_qp(e, PRM_OP_INIT2INIT_QP, 1 << 16);
 	LAYOUT_SET(ads, LAYOUT_IN(qpc, primary_address_path, qpc), vhca_port_num, 2);
 	assert_int_equal(run(e, e->in, IN(init2init_qp), OUT(init2init_qp)), FW_OK);
@@ -259,7 +275,7 @@ static void test_ud_qp_with_srq(void **state)
 	const struct hw_qp *qp;
 
 	b_create_qp(e);
-	LAYOUT_SET(qpc, qpc, st, HW_ST_UD);
+	LAYOUT_SET(qpc, qpc, st, PRM_ST_UD);
 	LAYOUT_SET(qpc, qpc, rq_type, 1);
 	LAYOUT_SET(qpc, qpc, srqn_rmpn_xrqn, e->srq);
 	e->qp = make(e, IN(create_qp));
@@ -334,6 +350,7 @@ int main(void)
 		env_test(test_ece_is_not_there_unless_asked_for),
 		env_test(test_a_cyclic_rmp_is_one),
 		env_test(test_cq_query_shows_counters),
+		env_test(test_cq_query_shows_how_it_is_armed),
 		env_test(test_cq_moderation_is_kept),
 		env_test(test_cq_resize_moves_to_the_new_buffer),
 		env_test(test_cq_resize_moves_the_reference),

@@ -176,7 +176,7 @@ static void test_damaged_commands_on_objects(void **state)
 
 	raw_up(e);
 	sched_up(e);
-	qp_to(e, HW_QPS_INIT);
+	qp_to(e, PRM_QP_STATE_INIT);
 	rnd_state = 77;
 	for (int n = 0; n < 10000; n++) {
 		uint32_t i = rnd(ARRAY_SIZE(obj_builders));

@@ -178,11 +178,11 @@ static void test_a_stopped_process_leaves_zombies_for_later(void **state)
 	unsigned int device = owned(e, SEG_OWNER_DEVICE);
 	uint32_t next_file = file_new(e);
 
-	qp_to(e, HW_QPS_RTS);
+	qp_to(e, PRM_QP_STATE_RTS);
 	qp_busy = true;
 	fw_reap_file(&e->s, e->file);
 	assert_int_equal(owned(e, e->file + 1), 0);
-	assert_int_equal(hw_qp(&e->s, e->qp)->state, HW_QPS_RST);
+	assert_int_equal(hw_qp(&e->s, e->qp)->state, PRM_QP_STATE_RST);
 	/* the QP and what it refers to: CQ, both umems, UAR, PD; not the SRQ and the mkey */
 	assert_int_equal(hca->zombies, 6);
 	assert_int_equal(owned(e, SEG_OWNER_DEVICE), device + 6);
@@ -206,7 +206,7 @@ static void test_zombies_are_tried_again_without_waiting(void **state)
 	unsigned int device = owned(e, SEG_OWNER_DEVICE);
 
 	assert_false(fw_reap_zombies(&e->s, e->hca));
-	qp_to(e, HW_QPS_RTS);
+	qp_to(e, PRM_QP_STATE_RTS);
 	qp_busy = true;
 	fw_reap_file(&e->s, e->file);
 	assert_int_equal(hca->zombies, 6);
@@ -230,7 +230,7 @@ static void test_zombies_that_only_commands_work_on_go(void **state)
 	unsigned int device = owned(e, SEG_OWNER_DEVICE);
 
 	sched_up(e);
-	qp_to(e, HW_QPS_RTS);
+	qp_to(e, PRM_QP_STATE_RTS);
 	hw_qp(&e->s, e->qp)->qos_req = e->group;
 	fw_ref(&hw_obj(&e->s, e->group)->refs, 1);
 	qp_busy = true;
@@ -259,7 +259,7 @@ static void test_one_thread_at_a_time_frees_zombies(void **state)
 	unsigned int device = owned(e, SEG_OWNER_DEVICE);
 
 	other_file = file_new(e);
-	qp_to(e, HW_QPS_RTS);
+	qp_to(e, PRM_QP_STATE_RTS);
 	qp_busy = true;
 	fw_reap_file(&e->s, e->file);
 	assert_int_equal(hca->zombies, 6);
@@ -346,7 +346,7 @@ static void test_reaping_takes_over_a_dead_process_locks(void **state)
 	struct env *e = *state;
 	struct hw_qp *qp = hw_qp(&e->s, e->qp);
 
-	qp_to(e, HW_QPS_RTS);
+	qp_to(e, PRM_QP_STATE_RTS);
 	die_holding(e, &qp->sq_lock);
 	die_holding(e, &qp->rq_lock);
 	die_holding(e, &hw_cq(&e->s, e->cq)->lock);
@@ -394,7 +394,7 @@ static void test_a_try_waits_for_nobody(void **state)
 	struct seg_lock *locks[] = {&hca->lock, &hca->share_lock, &qp->sq_lock, &qp->rq_lock,
 				    &hw_cq(&e->s, e->cq)->lock};
 
-	qp_to(e, HW_QPS_RTS);
+	qp_to(e, PRM_QP_STATE_RTS);
 	for (size_t i = 0; i < ARRAY_SIZE(locks); i++) {
 		assert_int_equal(seg_lock(&e->s, locks[i], SEG_LOCK_DATA_NS), 0);
 		assert_false(fw_reap_try(&e->s, e->file));
@@ -402,7 +402,7 @@ static void test_a_try_waits_for_nobody(void **state)
 		assert_int_equal(hca->zombies, 0);
 		seg_unlock(&e->s, locks[i]);
 		if (i == 3)
-			assert_int_equal(qp->state, HW_QPS_RST);
+			assert_int_equal(qp->state, PRM_QP_STATE_RST);
 	}
 	mkeys_busy = true;
 	assert_false(fw_reap_try(&e->s, e->file));

@@ -45,7 +45,7 @@ static void dead_qp(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *
 
 static void qp_in_err(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
-	hw_qp(&e->s, e->qp)->state = HW_QPS_ERR;
+	hw_qp(&e->s, e->qp)->state = PRM_QP_STATE_ERR;
 }
 
 static const struct refusal_row rows[] = {
@@ -72,7 +72,7 @@ static const struct refusal_row rows[] = {
 	M(RMP_IN_USE, DESTROY_RMP, used_srq, {0, 0, 0}),
 	R(RMP_QUERY_NONE, QUERY_RMP, E(query_rmp_in, rmpn, NOBODY)),
 
-	R(QPC_ST, CREATE_QP, E_QPC(st, HW_ST_QP0)),
+	R(QPC_ST, CREATE_QP, E_QPC(st, PRM_ST_QP0)),
 	R(QPC_PD, CREATE_QP, E_QPC(pd, NOBODY)),
 	R(QPC_CQN_SND, CREATE_QP, E_QPC(cqn_snd, NOBODY)),
 	R(QPC_CQN_RCV, CREATE_QP, E_QPC(cqn_rcv, 0)),
@@ -96,7 +96,7 @@ static const struct refusal_row rows[] = {
 	R(QP_DBR_UMEM, CREATE_QP, E_QPC(dbr_umem_id, NOBODY)),
 	R(QP_DBR_FIT, CREATE_QP, E_QPC(dbr_addr, 0xffc)),
 	R(QP_DBR_FIT, CREATE_QP, E_QPC(dbr_addr, UINT64_MAX - 7)),
-	R(QPC_STATE, CREATE_QP, E_QPC(state, HW_QPS_RTS)),
+	R(QPC_STATE, CREATE_QP, E_QPC(state, PRM_QP_STATE_RTS)),
 	R(QPC_END_PADDING, CREATE_QP, E_QPC(end_padding_mode, 1)),
 	R(QPC_DRAIN_SIGERR, CREATE_QP, E_QPC(drain_sigerr, 1)),
 	R(QP_DESTROY_NONE, DESTROY_QP, E(destroy_qp_in, qpn, NOBODY)),

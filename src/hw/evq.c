@@ -15,12 +15,8 @@
  * reader that takes a record which is EVQ_LINKED still (its pusher is stopped) says so (EVQ_TAKEN):
  * its pusher then looks whether its byte was one too many.
  */
-#include "hw/cq.h"
 #include "hw/mad.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
-#include "hw/share.h"
-#include "hw/srq.h"
 #include "hw/evq_priv.h"
 #include "hw/evsub.h"
 #include "segment/proc.h"
@@ -124,45 +120,6 @@ static void remove_head(struct seg *s, uint32_t evq, struct seg_evq *q, struct s
 
 /* ---- sources */
 
-/* The source's counter; NULL for an event without one. False: its object is no more. */
-static bool source(struct seg *s, const struct seg_evsrc *src, _Atomic uint32_t **counter)
-{
-	uint32_t *gen = NULL;
-
-	*counter = NULL;
-	/* A MAD is read also when what it answers is forgotten. */
-	if (src->table >= SEG_T_COUNT || src->table == SEG_T_MSEND || !src->idx)
-		return true;
-	gen = seg_live(s, src->table, src->idx);
-	if (src->table == SEG_T_EVSUB) {
-		/* Its next event is another record; one whose object is gone is read all the same.
-		 */
-		if (gen && *gen == src->gen)
-			atomic_store(&((struct seg_evsub *)gen)->queued, 0);
-		return true;
-	}
-	if (!gen || *gen != src->gen)
-		return false;
-	switch (src->table) {
-	case SEG_T_CQ: {
-		struct hw_cq *cq = (struct hw_cq *)gen;
-
-		*counter = src->counter ? &cq->async.reported : &cq->comp.reported;
-		break;
-	}
-	case SEG_T_QP:
-		*counter = &((struct hw_qp *)gen)->async.reported;
-		break;
-	case SEG_T_SRQ:
-		*counter = &((struct hw_srq *)gen)->async.reported;
-		break;
-	case SEG_T_SHARE:
-		*counter = &((struct hw_share *)gen)->async.reported;
-		break;
-	}
-	return true;
-}
-
 /* The oldest record whose source lives; those before it are dropped. NULL: empty. */
 static struct seg_evrec *first(struct seg *s, uint32_t evq, struct seg_evq *q, int fd,
 			       _Atomic uint32_t **counter)
@@ -172,7 +129,7 @@ static struct seg_evrec *first(struct seg *s, uint32_t evq, struct seg_evq *q, i
 	while ((r = evq_rec(s, q->head))) {
 		const struct seg_evrec was = *r;
 
-		if (r->src.table != PURGED && source(s, &r->src, counter))
+		if (r->src.table != PURGED && evq_source(s, &r->src, counter))
 			return r;
 		remove_head(s, evq, q, r, fd);
 		evq_data_free(s, &was);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the way from an event that its source has noted as owed to the record in the queue: one
- * record for each debt, whoever dies or is stopped when. Called by evq.c.
+ * record for each debt, whoever dies or is stopped when; and what the reader counts at the source.
+ * Called by the other evq files.
  *
  * A payer makes its record, then claims the debt: the source names the record (`paying`). Then it
  * links the record, takes the note and at last the claim away. A claim that is left is settled by
@@ -133,4 +134,42 @@ int evq_debt_claim(struct seg *s, const struct seg_evq *q, struct evq_debt *d, u
 		return 1;
 	atomic_compare_exchange_strong(d->paying, &me, 0);
 	return 0;
+}
+
+bool evq_source(struct seg *s, const struct seg_evsrc *src, _Atomic uint32_t **counter)
+{
+	uint32_t *gen = NULL;
+
+	*counter = NULL;
+	/* A MAD is read also when what it answers is forgotten. */
+	if (src->table >= SEG_T_COUNT || src->table == SEG_T_MSEND || !src->idx)
+		return true;
+	gen = seg_live(s, src->table, src->idx);
+	if (src->table == SEG_T_EVSUB) {
+		/* Its next event is another record; one whose object is gone is read all the same.
+		 */
+		if (gen && *gen == src->gen)
+			atomic_store(&((struct seg_evsub *)gen)->queued, 0);
+		return true;
+	}
+	if (!gen || *gen != src->gen)
+		return false;
+	switch (src->table) {
+	case SEG_T_CQ: {
+		struct hw_cq *cq = (struct hw_cq *)gen;
+
+		*counter = src->counter ? &cq->async.reported : &cq->comp.reported;
+		break;
+	}
+	case SEG_T_QP:
+		*counter = &((struct hw_qp *)gen)->async.reported;
+		break;
+	case SEG_T_SRQ:
+		*counter = &((struct hw_srq *)gen)->async.reported;
+		break;
+	case SEG_T_SHARE:
+		*counter = &((struct hw_share *)gen)->async.reported;
+		break;
+	}
+	return true;
 }

@@ -71,4 +71,7 @@ void evq_debt_paid(struct seg *s, const struct seg_evrec *r, uint64_t ref);
 /* Under the lock; the queue has just become shorter. */
 void evq_taken(struct seg_evq *q);
 
+/* The source's counter; NULL for an event without one. False: its object is no more. */
+bool evq_source(struct seg *s, const struct seg_evsrc *src, _Atomic uint32_t **counter);
+
 #endif

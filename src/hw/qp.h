@@ -25,8 +25,8 @@ enum { /* hw_qp.flush_pending: work that somebody could not do for want of a loc
 struct hw_qp {
 	uint32_t gen, flags;
 	uint32_t hca, uid;
-	_Atomic uint32_t state;               /* [fw]+[sq]+[rq] enum hw_qp_state */
-	uint32_t st;                          /* enum hw_qp_st */
+	_Atomic uint32_t state;               /* [fw]+[sq]+[rq] enum prm_qp_state */
+	uint32_t st;                          /* enum prm_st */
 	uint32_t pdn, cqn_snd, cqn_rcv, srqn; /* srqn SEG_NONE: own RQ */
 	uint32_t qctr;                        /* SEG_T_QCTR: where it counts; 0 nowhere */
 	uint32_t xrcd;        /* XRC: requests may name SRQs of this domain; 0: takes none */

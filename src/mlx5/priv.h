@@ -293,7 +293,7 @@ int mlx5_query_qp(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask);
 int mlx5_destroy_qp(struct uv_qp *qp);
 /* The same whether or not others share it. */
 int mlx5_end_qp(struct uv_qp *qp);
-/* enum hw_qp_st of an IBV_QPT_*; -EOPNOTSUPP for what this HCA has no transport for. */
+/* enum prm_st of an IBV_QPT_*; -EOPNOTSUPP for what this HCA has no transport for. */
 int mlx5_qp_st(uint32_t qp_type);
 /* IBV_RATE_* of ads.stat_rate. */
 uint8_t mlx5_rate_of(uint64_t stat_rate);

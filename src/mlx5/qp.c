@@ -21,16 +21,16 @@ int mlx5_qp_st(uint32_t qp_type)
 {
 	switch (qp_type) {
 	case IBV_QPT_RC:
-		return HW_ST_RC;
+		return PRM_ST_RC;
 	case IBV_QPT_UC:
-		return HW_ST_UC;
+		return PRM_ST_UC;
 	case IBV_QPT_UD:
-		return HW_ST_UD;
+		return PRM_ST_UD;
 	case IBV_QPT_XRC_SEND:
 	case IBV_QPT_XRC_RECV:
-		return HW_ST_XRC;
+		return PRM_ST_XRC;
 	case IBV_QPT_DRIVER: /* an initiator; a target has none */
-		return HW_ST_DCI;
+		return PRM_ST_DCI;
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -294,17 +294,17 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 static enum ibv_qp_state state_of(uint32_t prm)
 {
 	switch (prm) {
-	case HW_QPS_RST:
+	case PRM_QP_STATE_RST:
 		return IBV_QPS_RESET;
-	case HW_QPS_INIT:
+	case PRM_QP_STATE_INIT:
 		return IBV_QPS_INIT;
-	case HW_QPS_RTR:
+	case PRM_QP_STATE_RTR:
 		return IBV_QPS_RTR;
-	case HW_QPS_RTS:
+	case PRM_QP_STATE_RTS:
 		return IBV_QPS_RTS;
-	case HW_QPS_SQER:
+	case PRM_QP_STATE_SQER:
 		return IBV_QPS_SQE;
-	case HW_QPS_SQD:
+	case PRM_QP_STATE_SQD:
 		return IBV_QPS_SQD;
 	default:
 		return IBV_QPS_ERR;

@@ -14,7 +14,7 @@
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/qp.h"
 
-#define NSTATES (HW_QPS_ERR + 1)
+#define NSTATES (PRM_QP_STATE_ERR + 1)
 #define ACK_REQ_FREQ 8 /* log2 of packets between acknowledge requests: the kernel's value */
 
 /* opt_param_mask: which fields of the context a command really changes. */
@@ -45,66 +45,65 @@ struct transition {
 	uint32_t rc, uc, ud;
 };
 
-static const struct transition transitions[NSTATES][NSTATES] =
-	{
-		[HW_QPS_RST] =
-			{
-				[HW_QPS_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
-				[HW_QPS_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
-				[HW_QPS_INIT] = {PRM_OP_RST2INIT_QP, 0, 0, 0},
-			},
-		[HW_QPS_INIT] =
-			{
-				[HW_QPS_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
-				[HW_QPS_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
-				[HW_QPS_INIT] = {PRM_OP_INIT2INIT_QP,
-						 OPT_ACCESS | OPT_PKEY_INDEX | OPT_PRI_PORT,
-						 OPT_RWE | OPT_PKEY_INDEX | OPT_PRI_PORT,
-						 OPT_PKEY_INDEX | OPT_Q_KEY | OPT_PRI_PORT},
-				[HW_QPS_RTR] = {PRM_OP_INIT2RTR_QP,
-						OPT_ALT_ADDR_PATH | OPT_ACCESS | OPT_PKEY_INDEX,
-						OPT_ALT_ADDR_PATH | OPT_RWE | OPT_PKEY_INDEX,
-						OPT_PKEY_INDEX | OPT_Q_KEY},
-			},
-		[HW_QPS_RTR] =
-			{
-				[HW_QPS_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
-				[HW_QPS_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
-				[HW_QPS_RTS] = {PRM_OP_RTR2RTS_QP,
-						OPT_ALT_ADDR_PATH | OPT_ACCESS | OPT_PM_STATE |
-							OPT_RNR_TIMEOUT,
-						OPT_ALT_ADDR_PATH | OPT_RWE | OPT_PM_STATE,
-						OPT_Q_KEY},
-			},
-		[HW_QPS_RTS] =
-			{
-				[HW_QPS_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
-				[HW_QPS_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
-				[HW_QPS_RTS] = {PRM_OP_RTS2RTS_QP,
-						OPT_ACCESS | OPT_RNR_TIMEOUT | OPT_PM_STATE |
-							OPT_ALT_ADDR_PATH,
-						OPT_RWE | OPT_PM_STATE | OPT_ALT_ADDR_PATH,
-						OPT_Q_KEY | OPT_SRQN | OPT_CQN_RCV},
-			},
-		[HW_QPS_SQD] =
-			{
-				[HW_QPS_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
-				[HW_QPS_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
-				[HW_QPS_RTS] = {PRM_OP_SQD_RTS_QP, OPT_RNR_TIMEOUT | OPT_ACCESS,
-						OPT_RWE, OPT_Q_KEY},
-			},
-		[HW_QPS_SQER] =
-			{
-				[HW_QPS_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
-				[HW_QPS_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
-				[HW_QPS_RTS] = {PRM_OP_SQERR2RTS_QP, OPT_RNR_TIMEOUT | OPT_ACCESS,
-						OPT_RWE, OPT_Q_KEY},
-			},
-		[HW_QPS_ERR] =
-			{
-				[HW_QPS_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
-				[HW_QPS_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
-			},
+static const struct transition transitions[NSTATES][NSTATES] = {
+	[PRM_QP_STATE_RST] =
+		{
+			[PRM_QP_STATE_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
+			[PRM_QP_STATE_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
+			[PRM_QP_STATE_INIT] = {PRM_OP_RST2INIT_QP, 0, 0, 0},
+		},
+	[PRM_QP_STATE_INIT] =
+		{
+			[PRM_QP_STATE_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
+			[PRM_QP_STATE_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
+			[PRM_QP_STATE_INIT] = {PRM_OP_INIT2INIT_QP,
+					       OPT_ACCESS | OPT_PKEY_INDEX | OPT_PRI_PORT,
+					       OPT_RWE | OPT_PKEY_INDEX | OPT_PRI_PORT,
+					       OPT_PKEY_INDEX | OPT_Q_KEY | OPT_PRI_PORT},
+			[PRM_QP_STATE_RTR] = {PRM_OP_INIT2RTR_QP,
+					      OPT_ALT_ADDR_PATH | OPT_ACCESS | OPT_PKEY_INDEX,
+					      OPT_ALT_ADDR_PATH | OPT_RWE | OPT_PKEY_INDEX,
+					      OPT_PKEY_INDEX | OPT_Q_KEY},
+		},
+	[PRM_QP_STATE_RTR] =
+		{
+			[PRM_QP_STATE_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
+			[PRM_QP_STATE_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
+			[PRM_QP_STATE_RTS] = {PRM_OP_RTR2RTS_QP,
+					      OPT_ALT_ADDR_PATH | OPT_ACCESS | OPT_PM_STATE |
+						      OPT_RNR_TIMEOUT,
+					      OPT_ALT_ADDR_PATH | OPT_RWE | OPT_PM_STATE,
+					      OPT_Q_KEY},
+		},
+	[PRM_QP_STATE_RTS] =
+		{
+			[PRM_QP_STATE_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
+			[PRM_QP_STATE_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
+			[PRM_QP_STATE_RTS] = {PRM_OP_RTS2RTS_QP,
+					      OPT_ACCESS | OPT_RNR_TIMEOUT | OPT_PM_STATE |
+						      OPT_ALT_ADDR_PATH,
+					      OPT_RWE | OPT_PM_STATE | OPT_ALT_ADDR_PATH,
+					      OPT_Q_KEY | OPT_SRQN | OPT_CQN_RCV},
+		},
+	[PRM_QP_STATE_SQD] =
+		{
+			[PRM_QP_STATE_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
+			[PRM_QP_STATE_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
+			[PRM_QP_STATE_RTS] = {PRM_OP_SQD_RTS_QP, OPT_RNR_TIMEOUT | OPT_ACCESS,
+					      OPT_RWE, OPT_Q_KEY},
+		},
+	[PRM_QP_STATE_SQER] =
+		{
+			[PRM_QP_STATE_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
+			[PRM_QP_STATE_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
+			[PRM_QP_STATE_RTS] = {PRM_OP_SQERR2RTS_QP, OPT_RNR_TIMEOUT | OPT_ACCESS,
+					      OPT_RWE, OPT_Q_KEY},
+		},
+	[PRM_QP_STATE_ERR] =
+		{
+			[PRM_QP_STATE_RST] = {PRM_OP_2RST_QP, 0, 0, 0},
+			[PRM_QP_STATE_ERR] = {PRM_OP_2ERR_QP, 0, 0, 0},
+		},
 };
 
 /* What each verbs attribute asks to change. */
@@ -129,10 +128,10 @@ static const struct {
 static int state_to_prm(uint32_t ib)
 {
 	static const int8_t prm[] = {
-		[IBV_QPS_RESET] = HW_QPS_RST, [IBV_QPS_INIT] = HW_QPS_INIT,
-		[IBV_QPS_RTR] = HW_QPS_RTR,   [IBV_QPS_RTS] = HW_QPS_RTS,
-		[IBV_QPS_SQD] = HW_QPS_SQD,   [IBV_QPS_SQE] = HW_QPS_SQER,
-		[IBV_QPS_ERR] = HW_QPS_ERR,
+		[IBV_QPS_RESET] = PRM_QP_STATE_RST, [IBV_QPS_INIT] = PRM_QP_STATE_INIT,
+		[IBV_QPS_RTR] = PRM_QP_STATE_RTR,   [IBV_QPS_RTS] = PRM_QP_STATE_RTS,
+		[IBV_QPS_SQD] = PRM_QP_STATE_SQD,   [IBV_QPS_SQE] = PRM_QP_STATE_SQER,
+		[IBV_QPS_ERR] = PRM_QP_STATE_ERR,
 	};
 
 	return ib < ARRAY_SIZE(prm) ? prm[ib] : -1;
@@ -466,7 +465,7 @@ int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_uda
 		return r;
 	if (cur < 0 || new < 0)
 		return uv_no(-EINVAL, "no such state");
-	if (cur == HW_QPS_RST && new == HW_QPS_RST)
+	if (cur == PRM_QP_STATE_RST && new == PRM_QP_STATE_RST)
 		return 0;
 	t = &transitions[cur][new];
 	if (!t->op)

@@ -81,7 +81,7 @@ static void test_qp_becomes_a_firmware_qp(void **state)
 	qp_open(&v, &qp, IBV_QPT_RC);
 	hw = hw_qp(&v.e->seg, qp.qpn);
 	assert_non_null(hw);
-	assert_int_equal(hw->st, HW_ST_RC);
+	assert_int_equal(hw->st, PRM_ST_RC);
 	assert_int_equal(hw->pdn, v.pdn);
 	assert_int_equal(hw->cqn_snd, qp.cqn);
 	assert_int_equal(hw->cqn_rcv, qp.cqn);
@@ -305,7 +305,7 @@ static void test_attributes_come_back(void **state)
 	err.qp_state = IBV_QPS_RESET;
 	assert_int_equal(modify_qp(&v, &qp, &err, IBV_QP_STATE), 0);
 	assert_int_equal(modify_qp(&v, &qp, &err, IBV_QP_STATE), 0);
-	assert_int_equal(hw->state, HW_QPS_RST);
+	assert_int_equal(hw->state, PRM_QP_STATE_RST);
 	verbs_close(&v);
 }
 
@@ -353,7 +353,7 @@ static void test_bad_modifies_change_nothing(void **state)
 	m = init;
 	m.pkey_index = HW_PKEYS;
 	assert_int_equal(modify_qp(&v, &qp, &m, INIT_MASK), -EINVAL);
-	assert_int_equal(hw->state, HW_QPS_RST);
+	assert_int_equal(hw->state, PRM_QP_STATE_RST);
 	assert_int_equal(modify_qp(&v, &qp, &init, INIT_MASK), 0);
 	m = rtr;
 	m.path_mtu = 6;
@@ -364,7 +364,7 @@ static void test_bad_modifies_change_nothing(void **state)
 	m = rtr;
 	m.dest.static_rate = 99;
 	assert_int_equal(modify_qp(&v, &qp, &m, RTR_MASK), -EINVAL);
-	assert_int_equal(hw->state, HW_QPS_INIT);
+	assert_int_equal(hw->state, PRM_QP_STATE_INIT);
 	assert_int_equal(modify_qp(&v, &qp, &rtr, RTR_MASK), 0);
 	verbs_close(&v);
 }

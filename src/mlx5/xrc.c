@@ -181,7 +181,7 @@ int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags,
 	r = begin_handle(qp);
 	if (r < 0)
 		return r;
-	LAYOUT_SET(qpc, qpc, st, HW_ST_XRC);
+	LAYOUT_SET(qpc, qpc, st, PRM_ST_XRC);
 	LAYOUT_SET(qpc, qpc, pm_state, PRM_PM_MIGRATED);
 	LAYOUT_SET(qpc, qpc, rq_type, PRM_QP_RQ_SHARED);
 	LAYOUT_SET(qpc, qpc, no_sq, 1);

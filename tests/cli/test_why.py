@@ -254,7 +254,7 @@ fails(mmap.mmap, fd, 4096)
         lines = [normal(x) for x in self.traced(DEVX_SEND, options=['-e', 'fw'])]
         refused = [x for x in lines if ' syndrome ' in x]
         self.assertEqual(len(refused), 1)
-        self.assertRegex(refused[0], r'^fw: CREATE_QP\(uid=1, qpc=\{.*pd=0xabcdef.*\) = BAD_RES\(0x5\) '
+        self.assertRegex(refused[0], r'^fw: CREATE_QP\(uid=1, qpc=\{pm_state=MIGRATED\(0x3\), pd=0xabcdef.*\) = BAD_RES\(0x5\) '
                          r'syndrome 0x50002: qpc\.pd \(bit 0xe8, width 24\) = 0xabcdef: no such PD; '
                          r'allowed: .+$')
 

@@ -145,9 +145,9 @@ static void bind_parts(struct hw_mkey *mk)
 
 static void up(void)
 {
-	static const enum hw_qp_st st[QPS] = {HW_ST_RC,  HW_ST_RC,  HW_ST_RC,  HW_ST_RC,
-					      HW_ST_UC,  HW_ST_UC,  HW_ST_UD,  HW_ST_UD,
-					      HW_ST_XRC, HW_ST_XRC, HW_ST_DCI, HW_ST_DCT};
+	static const enum prm_st st[QPS] = {PRM_ST_RC,  PRM_ST_RC,  PRM_ST_RC,  PRM_ST_RC,
+					    PRM_ST_UC,  PRM_ST_UC,  PRM_ST_UD,  PRM_ST_UD,
+					    PRM_ST_XRC, PRM_ST_XRC, PRM_ST_DCI, HW_ST_DCT};
 
 	bed = tb_create();
 	t_srq_make(bed, &srq[0], bed->pd[1]);
@@ -159,10 +159,10 @@ static void up(void)
 	make_xrc(qp[9]);
 	for (unsigned int i = 0; i < DCI; i += 2)
 		t_connect(qp[i], qp[i + 1]);
-	fz_check(!eng_qp_set_state(&bed->s, qp[DCI]->qpn, HW_QPS_RTS));
+	fz_check(!eng_qp_set_state(&bed->s, qp[DCI]->qpn, PRM_QP_STATE_RTS));
 	qp[DCT]->hw->no_rq = qp[DCT]->hw->no_sq = 1;
 	LAYOUT_SET(dctc, qp[DCT]->hw->qpc, dc_access_key, DC_KEY);
-	atomic_store(&qp[DCT]->hw->state, HW_QPS_RTR);
+	atomic_store(&qp[DCT]->hw->state, PRM_QP_STATE_RTR);
 	/* One whose end is not mapped, one that goes on behind its mapping, one only to read. */
 	keys[QPS] = t_key(bed, bed->pd[0], qp[0]->mem + T_MEM - 64, 4096,
 			  HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_WRITE | HW_ACC_REMOTE_READ);
@@ -298,13 +298,13 @@ static void post(struct fz *f, unsigned int i, bool ring)
 		wr.operands_len = flags & 16 ? 32 : 16;
 		fz_bytes(f, operands, wr.operands_len);
 	}
-	if (qp[i]->hw->st == HW_ST_DCI) {
+	if (qp[i]->hw->st == PRM_ST_DCI) {
 		av.dqp_dct = htobe32(qp[DCT]->qpn | MLX5_EXTENDED_UD_AV);
 		av.rlid = htobe16((uint16_t)atomic_load(&hw_port(&bed->s, bed->port[1])->lid));
 		be64_store(&av.key, flags & 32 ? fz_u64(f) : DC_KEY);
 		wr.av = &av;
 	}
-	if (qp[i]->hw->st == HW_ST_UD) {
+	if (qp[i]->hw->st == PRM_ST_UD) {
 		fz_bytes(f, &av, flags & 32 ? sizeof(av) : 0);
 		if (!(flags & 32)) {
 			av.key.qkey.qkey = htobe32(0x11111111);
@@ -313,7 +313,7 @@ static void post(struct fz *f, unsigned int i, bool ring)
 		}
 		wr.av = &av;
 	}
-	if (qp[i]->hw->st == HW_ST_XRC)
+	if (qp[i]->hw->st == PRM_ST_XRC)
 		wr.xrc_srqn = fz_u8(f) < 200 ? srq[1].srqn : fz_u32(f);
 	if (flags & 64) {
 		len = fz_u8(f);
@@ -356,14 +356,14 @@ static void reconnect(unsigned int i, bool records)
 {
 	struct seg *s = &bed->s;
 
-	if (eng_qp_set_state(s, qp[i]->qpn, HW_QPS_RST))
+	if (eng_qp_set_state(s, qp[i]->qpn, PRM_QP_STATE_RST))
 		return;
 	if (!records)
 		memset(qp[i]->dbr, 0, 8);
 	qp[i]->sq_pi = qp[i]->rq_pi = 0;
-	eng_qp_set_state(s, qp[i]->qpn, HW_QPS_INIT);
-	eng_qp_set_state(s, qp[i]->qpn, HW_QPS_RTR);
-	eng_qp_set_state(s, qp[i]->qpn, HW_QPS_RTS);
+	eng_qp_set_state(s, qp[i]->qpn, PRM_QP_STATE_INIT);
+	eng_qp_set_state(s, qp[i]->qpn, PRM_QP_STATE_RTR);
+	eng_qp_set_state(s, qp[i]->qpn, PRM_QP_STATE_RTS);
 }
 
 static void one(struct fz *f)
@@ -422,7 +422,7 @@ static void one(struct fz *f)
 		if (who & 0x80)
 			reconnect(i, who & 0x20);
 		else
-			eng_qp_set_state(s, qp[i]->qpn, (enum hw_qp_state)(fz_u8(f) % 7));
+			eng_qp_set_state(s, qp[i]->qpn, (enum prm_qp_state)(fz_u8(f) % 7));
 		break;
 	case 14:
 		for (unsigned int n = fz_u8(f); n && t_poll(cq); n--)
@@ -444,7 +444,7 @@ static void check(void)
 		fz_check(!atomic_load(&qp[i]->hw->sq_lock.word));
 		fz_check(!atomic_load(&qp[i]->hw->rq_lock.word));
 		fz_check(!atomic_load(&qp[i]->cq.hw->lock.word));
-		fz_check(atomic_load(&qp[i]->hw->state) <= HW_QPS_ERR);
+		fz_check(atomic_load(&qp[i]->hw->state) <= PRM_QP_STATE_ERR);
 	}
 	for (unsigned int i = 0; i < SRQS; i++)
 		fz_check(!atomic_load(&srq[i].hw->lock.word));
