@@ -79,11 +79,38 @@ static void a_page_that_is_mapped_while_the_thread_sleeps_is_seen(void **state)
 	assert_child_ok(again);
 }
 
+/* The child's thread would take some of the parent's doorbells, which are then never counted here.
+ */
+static void beside_a_child(void)
+{
+	void *page = fake_map(1), *own;
+	pid_t pid;
+
+	CHECK(page != MAP_FAILED);
+	ring_and_wait(page);
+	pid = fork();
+	if (!pid) {
+		own = fake_map(2);
+		CHECK(own != MAP_FAILED);
+		for (;;)
+			ring_and_wait(own);
+	}
+	for (int i = 0; i < 300; i++)
+		ring_and_wait(page);
+	CHECK(!kill(pid, SIGKILL) && waitpid(pid, NULL, 0) == pid);
+}
+
+static void a_fork_child_leaves_its_parents_pages_to_the_parent(void **state)
+{
+	assert_child_ok(beside_a_child);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_page_of_a_process_is_seen),
 		cmocka_unit_test(a_page_that_is_mapped_while_the_thread_sleeps_is_seen),
+		cmocka_unit_test(a_fork_child_leaves_its_parents_pages_to_the_parent),
 	};
 
 	setenv("SOFTHCA_DOORBELL", "poll", 1);

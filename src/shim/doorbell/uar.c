@@ -33,7 +33,8 @@
 static struct {
 	_Atomic uintptr_t page[SLOTS];
 	_Atomic uint32_t uar[SLOTS];
-	struct shim_file *file[SLOTS]; /* the file that the page keeps open, or NULL */
+	struct shim_file *file[SLOTS];             /* the file that the page keeps open, or NULL */
+	uint32_t mapper[SLOTS], mapper_gen[SLOTS]; /* SEG_T_PROC that mapped it */
 	_Atomic uint32_t live;
 	_Atomic uint32_t used; /* live and gone */
 	_Atomic uint32_t lock;
@@ -212,6 +213,8 @@ static int add(uintptr_t page, uint32_t uar, struct ended *e)
 		i = (i + 1) % SLOTS;
 	if (tab.page[i] == SLOT_FREE)
 		atomic_fetch_add(&tab.used, 1);
+	tab.mapper[i] = uar_seg()->self;
+	tab.mapper_gen[i] = uar_seg()->self_gen;
 	atomic_store(&tab.uar[i], uar);
 	atomic_store(&tab.page[i], page);
 	atomic_store(&tab.list[top], i);
@@ -397,7 +400,25 @@ struct found {
 	uint64_t be;
 };
 
-static uint32_t collect(struct found *f, uint32_t max)
+/*
+ * A fork child has its parent's pages, too, and leaves them to the parent as long as that lives. If
+ * the child served a queue of the parent and ended meanwhile, the queue would go to ERR.
+ */
+static bool parent_watches(const struct seg *s, uint32_t slot)
+{
+	const struct seg_proc *p;
+	uint32_t state;
+
+	if (tab.mapper[slot] == s->self && tab.mapper_gen[slot] == s->self_gen)
+		return false;
+	p = seg_proc(s, tab.mapper[slot]);
+	if (!p || p->gen != tab.mapper_gen[slot])
+		return false;
+	state = atomic_load_explicit(&p->state, memory_order_relaxed);
+	return state == SEG_PROC_LIVE || state == SEG_PROC_EXECING;
+}
+
+static uint32_t collect(const struct seg *s, struct found *f, uint32_t max)
 {
 	uint32_t n = 0;
 	sigset_t old;
@@ -407,6 +428,8 @@ static uint32_t collect(struct found *f, uint32_t max)
 		uint32_t slot = tab.list[i], off = 0x20;
 		char *page = (char *)tab.page[slot];
 
+		if (parent_watches(s, slot))
+			continue;
 		for (; off < PAGE && n < max; off = off == 0x20 ? 0x800 : off + 64) {
 			_Atomic uint64_t *q = (_Atomic uint64_t *)(page + off);
 
@@ -422,7 +445,7 @@ static uint32_t collect(struct found *f, uint32_t max)
 bool uar_poll(struct seg *s)
 {
 	struct found f[64];
-	uint32_t n = collect(f, 64);
+	uint32_t n = collect(s, f, 64);
 
 	for (uint32_t i = 0; i < n; i++)
 		eng_uar_write(s, f[i].uar, f[i].off, f[i].be);
