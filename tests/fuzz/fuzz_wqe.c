@@ -8,6 +8,7 @@
 #include "hw/flags.h"
 #include "hw/mkey.h"
 #include "hw/port.h"
+#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include "hw/evq.h"
