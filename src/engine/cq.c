@@ -7,6 +7,7 @@
 #include "hw/cq.h"
 #include "hw/evq.h"
 #include "util/point.h"
+#include "util/tls.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -22,8 +23,6 @@ void cqe_set_error(struct eng_cqe *c, enum eng_why why)
 	LAYOUT_SET(err_cqe, c->b, vendor_err, eng_failures[why].vendor_err);
 	c->why = why;
 }
-
-#define TLS_IE _Thread_local __attribute__((tls_model("initial-exec")))
 
 /* The CQ that this thread has locked with cq_lock(). */
 static TLS_IE struct {

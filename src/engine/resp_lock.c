@@ -19,10 +19,9 @@
 #include "engine/transport.h"
 #include "hw/cq.h"
 #include "util/point.h"
+#include "util/tls.h"
 
 #include <errno.h>
-
-#define TLS_IE _Thread_local __attribute__((tls_model("initial-exec")))
 
 /* hw_qp.rx_ring: whose, and 1 + which of its entries; 0: a command, which copies without a gate. */
 #define RX_RING(slot, n) ((slot) << 8 | (n))

@@ -14,8 +14,7 @@
 #include "engine/priv.h"
 #include "segment/proc.h"
 #include "util/sys.h"
-
-#define TLS_IE _Thread_local __attribute__((tls_model("initial-exec")))
+#include "util/tls.h"
 
 #define SPIN_NS (20 * NSEC_PER_USEC) /* a small message takes less */
 #define NAP_NS (50 * NSEC_PER_USEC)

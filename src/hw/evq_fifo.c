@@ -15,6 +15,7 @@
 #include "util/log.h"
 #include "util/point.h"
 #include "util/sys.h"
+#include "util/tls.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -31,7 +32,7 @@ void evq_path(const struct seg *s, uint32_t evq, uint32_t gen, char path[320])
 	fmt(path, 320, "%s/ev/%u.%u", s->dir, evq, gen); /* also in a trap: no stdio */
 }
 
-static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
+static TLS_IE struct {
 	uint32_t evq, gen;
 	int fd;
 } hint = {.fd = -1};

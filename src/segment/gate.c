@@ -8,11 +8,12 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/sys.h"
+#include "util/tls.h"
 
 /* Longer than a thread needs from entering the stopped state to leaving its processor. */
 #define SETTLE_NS (100 * NSEC_PER_USEC)
 
-GATE_TLS struct seg_gate *mem_gate;
+TLS_IE struct seg_gate *mem_gate;
 
 static bool take_back(struct seg_gate *g, bool own)
 {

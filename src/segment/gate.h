@@ -21,6 +21,8 @@
 #ifndef SOFTHCA_SEGMENT_GATE_H
 #define SOFTHCA_SEGMENT_GATE_H
 
+#include "util/tls.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/uio.h>
@@ -36,9 +38,8 @@ struct seg_gate {
 #define GATE_OWN (GATE_REVOKED - 1)  /* copies by CPU instructions are in progress, or were */
 #define GATE_BUSY (GATE_REVOKED - 2) /* the device changes its own state: a key, its list */
 
-#define GATE_TLS _Thread_local __attribute__((tls_model("initial-exec")))
 /* While it is set, this thread's copies through mem.h pass this gate. */
-extern GATE_TLS struct seg_gate *mem_gate;
+extern TLS_IE struct seg_gate *mem_gate;
 
 static inline uint64_t gate_word(const struct seg_gate *g)
 {

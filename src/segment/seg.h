@@ -54,7 +54,7 @@
 	T(MRECV, mad_recv, 64 * K, 1)             /* long MADs that come in segments */          \
 	T(CAP, seg_cap, 2, 1)                     /* the capture: one element (cap.h) */         \
 	T(CAPREC, seg_cap_rec, CAP_SLOTS, 1)      /* its packets; never claimed */               \
-	T(HOST, hw_host, 32 * K, 1)               /* owner DEVICE (hca.h)*/                      \
+	T(HOST, hw_host, 32 * K, 1)               /* owner DEVICE (hca.h) */                     \
 	T(HCA, hw_hca, 32 * K, 1)                 /* owner DEVICE */                             \
 	T(PORT, hw_port, 512 * K, 1)              /* owner DEVICE; of adapters and switches */   \
 	T(NODE, fab_node, 48 * K, 1)              /* adapters and switches (fab.h) */            \
@@ -74,7 +74,7 @@
 
 /* Objects of firmware commands: the last tables. Each has a row in fw/kinds.c. */
 #define HW_KINDS(T)                                                                         \
-	T(EQ, hw_eq, 256 * K, 1)               /* index = eqn (hca.h)*/                     \
+	T(EQ, hw_eq, 256 * K, 1)               /* index = eqn (hca.h) */                    \
 	T(UAR, hw_uar, 65535, 1)               /* index = UAR page id */                    \
 	T(PD, hw_pd, 256 * K, 1)               /* index = pdn */                            \
 	T(UMEM, hw_umem, 2 * M, 1)             /* index = umem id */                        \

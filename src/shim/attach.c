@@ -24,6 +24,7 @@
 #include "util/log.h"
 #include "util/fmt.h"
 #include "util/sys.h"
+#include "util/tls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@
 
 enum { DETACHED, BUSY, ATTACHED };
 /* This thread is attaching. Code of another preloaded library that it calls may call us. */
-static __thread bool attaching __attribute__((tls_model("initial-exec")));
+static TLS_IE bool attaching;
 
 static struct {
 	_Atomic int state;
@@ -67,9 +68,9 @@ bool shim_owns_tables(void)
 #define FORK_WAIT_NS NSEC_PER_SEC /* a thread waits for a stopped supervisor: go on */
 
 static _Atomic uint32_t gate;
-static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
+static TLS_IE uint32_t depth;
 /* This thread is in fork(): a handler that runs in it must not wait for the fork's end. */
-static __thread uint32_t in_fork __attribute__((tls_model("initial-exec")));
+static TLS_IE uint32_t in_fork;
 
 void shim_gate_enter(void)
 {

@@ -10,11 +10,12 @@
 #include <endian.h>
 #include <stdarg.h>
 #include "uverbs/priv.h"
+#include "util/tls.h"
 #include "uverbs/structs.h"
 #include "util/fmt.h"
 #include "util/log.h"
 
-static _Thread_local const char *thread_rule; /* uv_no() */
+static TLS_IE const char *thread_rule; /* uv_no() */
 
 #define COPY_MAX 512u /* of what the call itself had no reason to read */
 

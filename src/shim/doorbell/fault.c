@@ -14,6 +14,7 @@
 #include "segment/mem.h"
 #include "util/log.h"
 #include "util/sys.h"
+#include "util/tls.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -30,7 +31,7 @@
  * The parts of a doorbell that is written in pieces (two halves in 32-bit code), until the last
  * byte arrives.
  */
-static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
+static TLS_IE struct {
 	uintptr_t addr;
 	uint64_t value;
 } partial;

@@ -2,6 +2,7 @@
 /* Owns the pool of engine stacks (stack.h). Lock-free; raw system calls; usable in a trap. */
 #include "shim/doorbell/stack.h"
 #include "util/sys.h"
+#include "util/tls.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -20,7 +21,7 @@ static struct {
 } __attribute__((aligned(64))) pool[STACK_MAX];
 
 /* The stack that this thread used last: warm, and in its own cache line. */
-static _Thread_local __attribute__((tls_model("initial-exec"))) uint32_t last;
+static TLS_IE uint32_t last;
 static _Atomic uint32_t spread; /* where a new thread starts to search */
 
 /* The caller holds pool[n]. */

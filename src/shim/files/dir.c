@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "util/sys.h"
+#include "util/tls.h"
 
 /* struct dirent and struct dirent64 are one on 64-bit machines. */
 _Static_assert(sizeof(struct dirent) == sizeof(struct dirent64), "needs a 64-bit machine");
@@ -85,7 +86,7 @@ WRAP_READDIR_R(readdir64_r)
  * between. A filter has no argument for data, hence the thread-local variable; scandir may nest
  * inside a filter.
  */
-static __thread struct scan {
+static TLS_IE struct scan {
 	int (*filter)(const struct dirent *);
 	struct scan *outer;
 } * scanning;

@@ -15,6 +15,7 @@
 #include "shim/doorbell/fault.h"
 #include "segment/mem.h"
 #include "util/sys.h"
+#include "util/tls.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -153,7 +154,7 @@ _Atomic uint32_t sig_handler_state;
  * nesting depth of this one.
  */
 static _Atomic uint32_t unblocked;
-static _Thread_local __attribute__((tls_model("initial-exec"))) uint32_t my_unblocked;
+static TLS_IE uint32_t my_unblocked;
 
 void sig_guard_begin(struct sig_guard *g)
 {
@@ -242,7 +243,7 @@ void sig_note_caught(void)
 
 /* ---- alternate stacks */
 
-_Thread_local __attribute__((tls_model("initial-exec"))) struct sig_alt sig_alt;
+TLS_IE struct sig_alt sig_alt;
 
 /*
  * No handler may run between the two calls. A stack that a handler sets lasts until its sigreturn,

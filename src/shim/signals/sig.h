@@ -17,6 +17,8 @@
 #ifndef SOFTHCA_SHIM_SIGNALS_SIG_H
 #define SOFTHCA_SHIM_SIGNALS_SIG_H
 
+#include "util/tls.h"
+
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -129,7 +131,7 @@ int sig_alt_change(const stack_t *new, stack_t *old);
 struct sig_alt {
 	uintptr_t base, size;
 };
-extern _Thread_local __attribute__((tls_model("initial-exec"))) struct sig_alt sig_alt;
+extern TLS_IE struct sig_alt sig_alt;
 
 /* ---- stack.S */
 void sig_entry(int sig, siginfo_t *si, void *uc); /* the handler that the kernel has */

@@ -7,11 +7,10 @@
 #include "shim/shim.h"
 #include "shim/signals/sig.h"
 #include "util/sys.h"
+#include "util/tls.h"
 
 #include <errno.h>
 #include <string.h>
-
-#define TLS_IE _Thread_local __attribute__((tls_model("initial-exec")))
 
 static const struct {
 	int sig, stand_in;
