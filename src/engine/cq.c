@@ -6,6 +6,7 @@
 #include "engine/priv.h"
 #include "hw/cq.h"
 #include "hw/evq.h"
+#include "hw/flags.h"
 #include "util/point.h"
 #include "util/tls.h"
 
@@ -458,7 +459,7 @@ void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word)
 	struct hw_cq *cq = hw_cq(s, cqn);
 	struct seg_proc *p = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
 
-	if (!cq) {
+	if (!cq || !hw_in_service(&cq->flags)) {
 		TRACE(LOG_DOORBELL, "arm of unknown cq %x", cqn);
 		return;
 	}

@@ -7,6 +7,7 @@
 #include "engine/qp.h"
 #include "hw/cq.h"
 #include "hw/evtarget.h"
+#include "hw/flags.h"
 #include "hw/qp_state.h"
 #include "hw/share.h"
 #include "hw/srq.h"
@@ -150,9 +151,10 @@ static uint64_t qp_due(struct hw_qp *qp, uint64_t now)
 									    : UINT64_MAX;
 }
 
+/* Not of a CQ that is being made: its record and `arm_seen` are not set together. */
 static bool arm_changed(struct seg *s, struct hw_cq *cq, uint32_t *rec)
 {
-	return !mem_read_be32(s, cq->dbr_mem, cq->dbr_va + 4, rec) &&
+	return hw_in_service(&cq->flags) && !mem_read_be32(s, cq->dbr_mem, cq->dbr_va + 4, rec) &&
 	       *rec != atomic_load_explicit(&cq->arm_seen, memory_order_relaxed);
 }
 

@@ -4,6 +4,7 @@
 #include "engine/test.h"
 #include "hw/cq.h"
 #include "hw/evtarget.h"
+#include "hw/flags.h"
 #include "hw/hca.h"
 #include "hw/mkey.h"
 #include "hw/pd.h"
@@ -155,6 +156,7 @@ void t_cq_make(struct tb *t, struct t_cq *cq, uint32_t log_size, uint32_t cqe_by
 	target(t, &hw->comp, cq->evq[0], cq->cqn);
 	target(t, &hw->async, cq->evq[1], cq->cqn);
 	assert_int_equal(eng_cq_created(&t->s, cq->cqn), 0);
+	hw->flags = HW_F_READY;
 }
 
 uint32_t t_key(struct tb *t, uint32_t pd, void *mem, uint64_t len, uint32_t access)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* RC between two QPs of one process: every opcode, and where data and completions end up. */
 #include "engine/test.h"
+#include "hw/cq.h"
+#include "hw/flags.h"
 #include "hw/port.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
@@ -295,6 +297,22 @@ static void poll_mode(void **state)
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), 0);
 }
 
+/* The record of a CQ that is being made is not the program's yet: no arm that nobody has asked for.
+ */
+static void poll_mode_beside_create_cq(void **state)
+{
+	struct t_pair *p = *state;
+	struct t_cq *cq = &p->a->cq;
+
+	cq->hw->flags = 0;
+	cq->dbr[T_ARM] = htobe32(0);
+	assert_false(eng_poll_doorbells(&p->t->s));
+	assert_int_equal(eng_cq_created(&p->t->s, cq->cqn), 0);
+	cq->hw->flags = HW_F_READY;
+	assert_false(eng_poll_doorbells(&p->t->s));
+	assert_int_equal(cq->hw->armed, 0);
+}
+
 static const struct t_wr nop = {.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG};
 
 /* Through RST, from which UCX brings its DCIs back with the old record and an empty queue
@@ -459,6 +477,7 @@ int main(void)
 		T(a_polled_doorbell_from_before_a_reset),
 		T(uar_store),
 		T(poll_mode),
+		T(poll_mode_beside_create_cq),
 		T(many_ringers),
 	};
 
