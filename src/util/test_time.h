@@ -3,6 +3,7 @@
 #ifndef SOFTHCA_UTIL_TEST_TIME_H
 #define SOFTHCA_UTIL_TEST_TIME_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,6 +28,32 @@ static inline uint64_t test_own_ns(void)
 		fclose(f);
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec - waited;
+}
+
+/* Time that the threads of a process were ready to run and waited for a CPU: the part of a delay
+ * that the machine has caused, where it is one of theirs. 0: no such process, or the host does not
+ * say. */
+static inline uint64_t test_starved_ns(pid_t pid)
+{
+	unsigned long long ran, waited, sum = 0;
+	struct dirent *t;
+	char path[64];
+	DIR *tasks;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	while (tasks && (t = readdir(tasks))) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%.12s/schedstat", (int)pid, t->d_name);
+		f = fopen(path, "r");
+		if (f && fscanf(f, "%llu %llu", &ran, &waited) == 2)
+			sum += waited;
+		if (f)
+			fclose(f);
+	}
+	if (tasks)
+		closedir(tasks);
+	return sum;
 }
 
 /* Does this thread sleep: in the system call that it is to be interrupted or woken in? */

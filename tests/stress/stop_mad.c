@@ -3,13 +3,13 @@
  * Clients of one port that go on while one of them is stopped (SIGSTOP), at any point of what it
  * does: no exchange of another one takes longer than 50 ms and what the machine itself makes of it.
  *
- *	stop_mad <seconds> get|set|sa|gmp|rmpp|register
+ *	stop_mad <seconds> get|set|sa|gmp|rmpp|register [supervisor's pid]
  *
  * get, set: SMPs that the port answers in the write; sa: a table of the SA, whose requests wait for
  * their answers; gmp, rmpp: requests and long messages to a client's own agent, in another file;
  * register: agents. A stop lasts 600 ms, or (short runs) 150 ms. What the machine makes of it is
- *the time that the client, and who answers it, were ready to run and had no processor (proc(5),
- * schedstat). Status 0: nobody waited.
+ * the time that threads of the clients, of the server and of the supervisor were ready to run and
+ * had no processor (proc(5), schedstat). Status 0: nobody waited.
  */
 #include <infiniband/umad.h>
 #include <errno.h>
@@ -24,6 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/test_time.h"
+
 #define CLIENTS 4
 #define MORE 10
 #define BAR 0.050
@@ -31,7 +33,6 @@
 
 static struct shared {
 	_Atomic unsigned long done[CLIENTS];
-	_Atomic long began[CLIENTS]; /* the exchange that is going on, ns */
 	_Atomic long worst[CLIENTS]; /* the longest since the last stop, ns */
 	_Atomic int end;
 } * sh;
@@ -204,7 +205,6 @@ static int client(unsigned int n, const struct kind *k)
 	while (!atomic_load(&sh->end)) {
 		long start = now_ns();
 
-		atomic_store(&sh->began[n], start);
 		k->go(&c);
 		note_worst(&sh->worst[n], now_ns() - start);
 		atomic_fetch_add(&sh->done[n], 1);
@@ -229,73 +229,41 @@ static void all_go_on(unsigned int stopped)
 	} while (left);
 }
 
-/* What the process waited for a processor so far, ns. */
-static long starved(pid_t pid)
-{
-	unsigned long ran, waited = 0;
-	char path[64];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
-	f = fopen(path, "r");
-	if (!f)
-		return 0;
-	if (fscanf(f, "%lu %lu", &ran, &waited) != 2)
-		waited = 0;
-	fclose(f);
-	return (long)waited;
-}
-
-/* Does it wait for a processor, which is counted only when it has got one? */
-static bool may_run(pid_t pid)
-{
-	char path[64], state = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	f = fopen(path, "r");
-	if (!f)
-		return false;
-	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
-		state = 0;
-	fclose(f);
-	return state == 'R';
-}
-
-/* The clients and, last, the server (0: none). */
+/* The clients, the server (0: none) and, last, the fabric's supervisor (0: unknown). */
 struct crowd {
-	pid_t pid[CLIENTS + 1];
-	long starved[CLIENTS + 1];
+	pid_t pid[CLIENTS + 2];
+	uint64_t starved;
 };
+
+/* A client waits for whoever has the lock or the MAD that it needs: all that wait for a processor.
+ */
+static uint64_t all_starved(const struct crowd *c)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < CLIENTS + 2; i++)
+		sum += c->pid[i] ? test_starved_ns(c->pid[i]) : 0;
+	return sum;
+}
 
 static void look(struct crowd *c)
 {
-	for (unsigned int i = 0; i <= CLIENTS; i++)
-		c->starved[i] = c->pid[i] ? starved(c->pid[i]) : 0;
+	c->starved = all_starved(c);
 	for (unsigned int i = 0; i < CLIENTS; i++)
 		atomic_store(&sh->worst[i], 0);
 }
 
-/* The longest exchange of the others since then, seconds, without what the machine made of it. */
-static double longest(const struct crowd *was, unsigned int stopped)
+/* The longest exchange of the others since then, seconds, without what the machine made of it. Each
+ * of them has ended one meanwhile. */
+static double longest(const struct crowd *c, unsigned int stopped)
 {
-	pid_t server = was->pid[CLIENTS];
 	long most = 0;
 
-	for (unsigned int i = 0; i < CLIENTS; i++) {
-		long going = now_ns() - atomic_load(&sh->began[i]);
-		long took = atomic_load(&sh->worst[i]);
-
-		if (i == stopped)
-			continue;
-		if (going > took && !may_run(was->pid[i]) && !(server && may_run(server)))
-			took = going;
-		took -= starved(was->pid[i]) - was->starved[i];
-		if (server)
-			took -= starved(server) - was->starved[CLIENTS];
-		most = took > most ? took : most;
-	}
-	return (double)most / 1e9;
+	for (unsigned int i = 0; i < CLIENTS; i++)
+		if (i != stopped && atomic_load(&sh->worst[i]) > most)
+			most = atomic_load(&sh->worst[i]);
+	most -= (long)(all_starved(c) - c->starved);
+	return most > 0 ? (double)most / 1e9 : 0;
 }
 
 static int rounds(struct crowd *c, double seconds)
@@ -316,11 +284,11 @@ static int rounds(struct crowd *c, double seconds)
 			return 2;
 		look(c);
 		usleep(stop);
+		kill(c->pid[who], SIGCONT);
+		all_go_on(CLIENTS);
 		waited = longest(c, who);
 		worst = waited > worst ? waited : worst;
 		frozen += waited > BAR;
-		kill(c->pid[who], SIGCONT);
-		all_go_on(CLIENTS);
 	}
 	printf("%u stops, %u froze others, who waited %.1f ms at most\n", n, frozen, 1e3 * worst);
 	return frozen != 0;
@@ -351,7 +319,7 @@ int main(int argc, char **argv)
 	int r, status;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (argc == 3 && !strcmp(kinds[i].name, argv[2]))
+		if (argc >= 3 && !strcmp(kinds[i].name, argv[2]))
 			k = &kinds[i];
 	if (!k)
 		return 2;
@@ -360,6 +328,7 @@ int main(int argc, char **argv)
 		return 2;
 	if (k->class == VENDOR)
 		c.pid[CLIENTS] = start_server(k);
+	c.pid[CLIENTS + 1] = argc > 3 ? atoi(argv[3]) : 0;
 	for (unsigned int i = 0; i < CLIENTS; i++) {
 		c.pid[i] = fork();
 		if (!c.pid[i])

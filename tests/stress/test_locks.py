@@ -6,7 +6,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'lib'))
-from softhca import BUILD, Case, Fabric, wait_for  # noqa: E402
+from softhca import BUILD, TIMEOUT, Case, Fabric, wait_for  # noqa: E402
 
 SECONDS = int(os.environ.get('SOFTHCA_STRESS_SECONDS', 5))
 LONG = SECONDS >= 60
@@ -41,7 +41,8 @@ class Stop(Case):
 
     def stops(self, what):
         with Fabric() as fab:
-            out = self.ok(fab.run(program('stop_mad'), str(SECONDS), what, timeout=SECONDS + 60))
+            out = self.ok(fab.run(program('stop_mad'), str(SECONDS), what,
+                                  str(self.status(fab)['supervisor']), timeout=SECONDS + TIMEOUT))
             self.assertRegex(out, r'\d+ stops, 0 froze others')
 
     def test_stopped_among_smps(self):
