@@ -107,8 +107,10 @@ class Capture(Case):
 
     def pair(self, cmd, options=()):
         """A server and its client, captured. Summaries of the packets."""
+        cmd += f' -p {Case.port}'
+        Case.port += 1
         self.ok(Running([SOFTHCA, 'pcap', '-o', self.file, *options, '--', 'sh', '-c',
-                         f'{cmd} & s=$!; n=0; until {cmd} localhost || [ $n = 300 ]; '
+                         f'{cmd} & s=$!; n=0; until {cmd} localhost || [ $n = 3000 ]; '
                          'do n=$((n + 1)); sleep 0.1; done; wait $s']).finish())
         return [re.sub(r' QP=.*', '', x) for x in self.info()]
 

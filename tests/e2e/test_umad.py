@@ -79,8 +79,8 @@ class Diags(Case):
         bw = f'ib_send_bw -n 100 -s 4096 -p {Case.port}'
         # Until the server listens; an attempt before that sends nothing.
         script = (f'{bw} >/dev/null 2>&1 & n=0; '
-                  f'until {bw} localhost >/dev/null 2>&1 || [ $n = 300 ]; '
-                  'do n=$((n + 1)); sleep 0.1; done; [ $n = 300 ] && kill $!; wait; '
+                  f'until {bw} localhost >/dev/null 2>&1 || [ $n = 3000 ]; '
+                  'do n=$((n + 1)); sleep 0.1; done; [ $n = 3000 ] && kill $!; wait; '
                   'perfquery 1; perfquery -x 1; perfquery -R 1 1 0x1000; perfquery 1')
         out = self.ok(self.ask('sh', '-c', script))
         data = [int(x) for x in re.findall(r'PortXmitData:\.*(\d+)', out)]
