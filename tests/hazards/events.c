@@ -301,7 +301,7 @@ static void comp_event(void)
 {
 	arm();
 	message();
-	CHECK(!rc_wait(&pair.b, 10).status);
+	CHECK(!rc_wait(&pair.b, RC_HANGS).status);
 }
 
 static void take_async(void)
@@ -317,7 +317,7 @@ static void async_event(void)
 {
 	pair.a.peer.rkey ^= 0x1100;
 	rc_write(&pair.a, 0, 8, 0);
-	CHECK(rc_wait(&pair.a, 10).status == IBV_WC_REM_ACCESS_ERR);
+	CHECK(rc_wait(&pair.a, RC_HANGS).status == IBV_WC_REM_ACCESS_ERR);
 	rc_reset(&pair.a);
 	rc_reset(&pair.b);
 	rc_connect(&pair.a, &pair.b.me, 14, 7);
@@ -354,12 +354,12 @@ static int edges(int argc, char **argv)
 	nonblocking(told_fd(t));
 	CHECK(!epoll_ctl(ep, EPOLL_CTL_ADD, told_fd(t), &ev));
 	t->event();
-	CHECK(epoll_wait(ep, &got, 1, 10000) == 1);
+	CHECK(epoll_wait(ep, &got, 1, RC_HANGS * 1000) == 1);
 	CHECK(epoll_wait(ep, &got, 1, 0) == 0);
 	for (int i = 0; i < 200; i++) {
 		t->event();
 		t->take();
-		CHECK(epoll_wait(ep, &got, 1, 10000) == 1);
+		CHECK(epoll_wait(ep, &got, 1, RC_HANGS * 1000) == 1);
 	}
 	t->take();
 	CHECK(epoll_wait(ep, &got, 1, 0) == 0);
@@ -387,7 +387,7 @@ static int signalled(int argc, char **argv)
 	CHECK(!fcntl(told_fd(t), F_SETFL, fcntl(told_fd(t), F_GETFL) | O_ASYNC));
 	for (int i = 0; i < 20; i++) {
 		int was = sigios;
-		double end = rc_now() + 10;
+		double end = rc_now() + RC_HANGS;
 
 		t->event();
 		while (sigios == was && rc_now() < end)

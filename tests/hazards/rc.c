@@ -200,10 +200,10 @@ void rc_pair_loop(struct rc_pair *p, unsigned int n)
 			p->a.buf[k] = (uint8_t)(i + k * 7);
 		rc_recv(&p->b, 0, MSG);
 		rc_send(&p->a, 0, MSG);
-		wc = rc_wait(&p->a, 10);
+		wc = rc_wait(&p->a, RC_HANGS);
 		if (wc.status)
 			DIE("send %u: %s", i, ibv_wc_status_str(wc.status));
-		wc = rc_wait(&p->b, 10);
+		wc = rc_wait(&p->b, RC_HANGS);
 		if (wc.status || wc.byte_len != MSG)
 			DIE("receive %u: %s", i, ibv_wc_status_str(wc.status));
 		CHECK(!memcmp(p->a.buf, p->b.buf, MSG));
