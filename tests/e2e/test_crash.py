@@ -15,11 +15,13 @@ PROGRAMS = ('ib_send_bw', 'ib_write_bw', 'ib_read_bw')
 SMALL = '64'  # bytes: many messages, so that a kill meets the engine in all its places
 
 
-class Crash(Case):
+class Pairs(Case):
     def going(self, pair):
         for r in pair:
             self.assertFalse(r.ended(), r.said())
 
+
+class Crash(Pairs):
     def test_kills_leave_others_alone(self):
         rnd = random.Random(os.environ.get('SOFTHCA_CRASH_SEED', '1'))
         with Fabric() as fab:
@@ -44,6 +46,8 @@ class Crash(Case):
             self.assertEqual(s['objects'], {k: 0 for k in s['objects']}, s)
             self.pair(fab, ('ib_send_bw', '-F', '-n', '500'))
 
+
+class Stops(Pairs):
     def test_stopped_end_goes_on(self):
         with Fabric() as fab:
             for which, prog, secs in ((0, 'ib_send_bw', 3), (1, 'ib_send_bw', 1),

@@ -27,16 +27,22 @@ class Death(Case):
             for r in pair:
                 r.kill()
 
-    def test_kill_either_end(self):
-        rnd = random.Random(1)
+    def rounds(self, kill_server):
+        rnd = random.Random(kill_server)
         with Fabric() as fab:
-            for i in range(ROUNDS):
+            for i in range(ROUNDS // 2):
                 with self.subTest(round=i):
-                    self.round(fab, i % 2 == 0, rnd.random() / 2)
+                    self.round(fab, kill_server, rnd.random() / 2)
             s = self.status(fab)
             self.assertEqual(s['objects'], {k: 0 for k in s['objects']}, s)
             self.assertEqual(s['processes'], [])
             self.pair(fab, ('ib_write_bw', '-F', '-n', '500'))
+
+    def test_kill_the_server(self):
+        self.rounds(True)
+
+    def test_kill_the_client(self):
+        self.rounds(False)
 
 
 if __name__ == '__main__':

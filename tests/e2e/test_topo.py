@@ -290,6 +290,18 @@ class Up(Case):
             out = self.ok(fab.run('ibstat', options=['--host', 'h20000']))
             self.assertIn('State: Active', out)
 
+    def test_a_file_that_cannot_be(self):
+        with tempfile.NamedTemporaryFile('w') as f:
+            f.write('Switch 4 "A"\n[1] "A"[1]\n')
+            f.flush()
+            r = Running([SOFTHCA, 'up', 'lab', '--topo', f.name]).finish()
+            self.assertEqual(r.status, 2)
+            self.assertEqual(r.out, f'softhca: up: {f.name}:2:5: port 1 of "A" is connected to '
+                                    'itself\n')
+
+
+class Sweep(Case):
+    # Alone: it measures time.
     def test_a_sweep_keeps_nobody_waiting(self):
         """Processes join, open and close while the built-in manager sweeps a large subnet."""
         with Fabric('--topo', 'fat-tree:3:42') as fab:
@@ -308,15 +320,6 @@ class Up(Case):
             print(f'{n} opens, the worst took {float(worst):.3f} s; a sweep {longest:.3f} s')
             self.assertGreater(int(n), 0)
             self.assertLess(float(worst), longest / 3)
-
-    def test_a_file_that_cannot_be(self):
-        with tempfile.NamedTemporaryFile('w') as f:
-            f.write('Switch 4 "A"\n[1] "A"[1]\n')
-            f.flush()
-            r = Running([SOFTHCA, 'up', 'lab', '--topo', f.name]).finish()
-            self.assertEqual(r.status, 2)
-            self.assertEqual(r.out, f'softhca: up: {f.name}:2:5: port 1 of "A" is connected to '
-                                    'itself\n')
 
 
 if __name__ == '__main__':

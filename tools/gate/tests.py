@@ -51,6 +51,32 @@ def compile_targets(build, name, files=(), first=None, run_it=sh):
     return r.returncode == 0
 
 
+# All cases of a module, and those of some names in it.
+CASES = '''
+import importlib.util, sys, unittest
+def ids(suite):
+    return {i for t in suite for i in (ids(t) if isinstance(t, unittest.TestSuite) else [t.id()])}
+spec = importlib.util.spec_from_file_location('module', sys.argv[1])
+sys.modules['module'] = module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+load = unittest.TestLoader()
+print(*ids(load.loadTestsFromModule(module)) - ids(load.loadTestsFromNames(sys.argv[2:], module)))
+'''
+
+
+def check_parts(rows):
+    """A module of Python that several tests run in parts: each case is in one of them."""
+    parts = {}
+    for t in rows:
+        names = t['cmd'][t['cmd'].index('-v') + 1:] if '-v' in t['cmd'] else []
+        if names:
+            parts.setdefault(t['cmd'][1], (t, []))[1].extend(names)
+    for module, (t, names) in sorted(parts.items()):
+        r = sh(['python3', '-c', CASES, module, *names], env=dict(os.environ, **t['env']))
+        result(f'tests: every case of {os.path.relpath(module, TOP)} is in a part',
+               not r.returncode and not r.stdout.strip(), r.stdout)
+
+
 def unittest_failures(out):
     return sum(int(x) for x in re.findall(r'(?:failures|errors)=(\d+)', out))
 
