@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* See rc.h. Called by the programs of this folder only. */
 #include "rc.h"
+#include "util/test_time.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,14 +20,7 @@ double rc_now(void)
 
 double rc_own(void)
 {
-	unsigned long long ran, waited = 0;
-	FILE *f = fopen("/proc/thread-self/schedstat", "r");
-
-	if (f && fscanf(f, "%llu %llu", &ran, &waited) != 2)
-		waited = 0;
-	if (f)
-		fclose(f);
-	return rc_now() - (double)waited / 1e9;
+	return (double)test_own_ns() / 1e9;
 }
 
 char rc_state(pid_t tid)

@@ -12,7 +12,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'lib'))
-from softhca import (BUILD, Case, Fabric, NOBODY, SOFTHCA, TIMEOUT, listening,  # noqa: E402
+from softhca import (BUILD, Case, Fabric, NOBODY, SOFTHCA, TIMEOUT, TOP, listening,  # noqa: E402
                      ordinary_user_can_run, stop, wait_for)
 
 SKIP = 77
@@ -279,6 +279,7 @@ loop()
             self.skipTest(compiler + ' is not installed')
         exe = os.path.join(self.tmp, f'{compiler}-{sanitizer}')
         r = subprocess.run([compiler, '-g', '-w', '-D_GNU_SOURCE', '-fsanitize=' + sanitizer,
+                            '-I' + os.path.join(TOP, 'src'),
                             '-fno-sanitize-recover=all', '-o', exe,
                             os.path.join(HERE, 'signals.c'), os.path.join(HERE, 'rc.c'),
                             '-libverbs', '-lpthread'], capture_output=True, text=True)

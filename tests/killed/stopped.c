@@ -107,13 +107,14 @@ static double starved(void)
 /* With peer 0 stopped: does it hold the other one up? What the machine does is not the stop's. */
 static bool held_up(double *worst)
 {
-	double start = now_s(), gap = 0, was = starved(), noise;
+	double was = starved(), start = now_s(), gap = 0, took, noise;
 	bool come = more(1, GO_ON, &gap);
 
+	took = now_s() - start;
 	noise = starved() - was;
 	if (gap - noise > *worst)
 		*worst = gap - noise;
-	return !come || now_s() - start - noise > LONG_S;
+	return !come || took - noise > LONG_S;
 }
 
 static void start(const char *prog, enum transport t, int k)
