@@ -9,7 +9,7 @@
 #include "util/clock.h"
 #include "util/sys.h"
 
-#define STUCK_NS NSEC_PER_SEC /* a writer that takes longer is dead, or as good as that */
+#define STUCK_NS NSEC_PER_SEC /* a writer that takes longer counts as dead */
 
 static struct seg_cap *ctl(const struct seg *s)
 {
@@ -49,7 +49,7 @@ struct seg_cap_rec *cap_get(const struct seg *s, uint64_t *had)
 
 void cap_put(struct seg_cap_rec *r, uint64_t turn)
 {
-	/* Another one by now: the reader has given us up. */
+	/* The turn has changed: the reader has given this slot up. */
 	atomic_compare_exchange_strong(&r->turn, &turn, turn + 1);
 }
 
@@ -84,7 +84,7 @@ const struct seg_cap_rec *cap_first(struct seg *s)
 		}
 		if (clock_now_ns() - c->stuck_since < STUCK_NS)
 			return NULL;
-		/* Its writer is gone. */
+		/* The writer of this slot is dead: skip the slot. */
 		if (atomic_compare_exchange_strong(&r->turn, &want, want + 2)) {
 			atomic_store(&c->tail, pos + 1);
 			atomic_fetch_add(&c->lost, 1);

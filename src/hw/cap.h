@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The capture: a ring of packets in the segment. Every process of the fabric puts in what leaves
- * its ports, `softhca pcap` takes out. Nobody waits: what does not fit is counted and left out.
- * While nobody captures it costs one branch (cap_on()).
+ * The capture: a ring of packets in the segment. Each process of the fabric adds the packets that
+ * leave its ports; `softhca pcap` takes them out. Nobody waits: a packet that does not fit is
+ * counted and left out. Without a capture it costs one branch (cap_on()).
  *
- * A slot's word `turn` counts its uses: 2n free for the n-th, 2n + 1 filled. So pages that nobody
- * wrote are free slots, a process killed while it fills one leaves it behind (the reader steps over
- * it after a while), and one that comes back late cannot take a later user's.
+ * The word `turn` of a slot counts its uses: 2n means free for the n-th packet, 2n + 1 filled.
+ * Pages never written are therefore free slots. The reader skips a slot whose writer was killed,
+ * after a while; a writer that comes back late cannot overwrite a later packet.
  */
 #ifndef SOFTHCA_HW_CAP_H
 #define SOFTHCA_HW_CAP_H
@@ -16,14 +16,15 @@
 
 #define CAP_SLOTS 16384u /* a power of two */
 
-struct seg_cap {                        /* SEG_T_CAP, index 1 */
-	_Atomic uint32_t reader;        /* its pid; 0 nobody */
-	_Atomic uint32_t snap;          /* bytes of each packet's payload that are kept */
-	_Atomic uint64_t lost;          /* packets that found no free slot */
-	_Atomic uint64_t tail;          /* the next slot to be read */
-	uint64_t stuck_at, stuck_since; /* the reader's: a slot that is not being filled */
+struct seg_cap {                 /* SEG_T_CAP, index 1 */
+	_Atomic uint32_t reader; /* pid of the reader; 0: none */
+	_Atomic uint32_t snap;   /* bytes of each packet's payload that are kept */
+	_Atomic uint64_t lost;   /* packets left out because no slot was free */
+	_Atomic uint64_t tail;   /* the next slot to be read */
+	/* used by the reader: a slot that stays unfilled, and since when */
+	uint64_t stuck_at, stuck_since;
 	uint64_t pad[3];
-	_Atomic uint64_t head; /* the next to be filled */
+	_Atomic uint64_t head; /* the next slot to be filled */
 } SEG_ELEM;
 
 struct seg_cap_rec { /* SEG_T_CAPREC, index 0 to CAP_SLOTS - 1; never claimed */
@@ -38,19 +39,22 @@ static inline bool cap_on(const struct seg *s)
 				0);
 }
 
-/* Writers. A free slot, or NULL (counted); it must be given to cap_put(), with its turn. */
+/*
+ * For writers: a free slot, or NULL (counted as lost). The caller gives it to cap_put() with its
+ * turn.
+ */
 struct seg_cap_rec *cap_get(const struct seg *s, uint64_t *turn);
 void cap_put(struct seg_cap_rec *rec, uint64_t turn);
-/* Bytes of a payload that are kept. */
+/* The number of payload bytes that are kept. */
 uint32_t cap_snap(const struct seg *s, uint32_t len);
 
-/* The reader: one at a time. -EBUSY: there is one, alive. What was left in the ring is dropped. */
+/* There is one reader at a time. -EBUSY: a living one exists. Drops what is left in the ring. */
 int cap_start(struct seg *s, uint32_t snap);
-/* No more packets come in; those in the ring can still be read. */
+/* Stop the writers; packets in the ring can still be read. */
 void cap_stop(struct seg *s);
-/* The reader goes. */
+/* End the reader's part. */
 void cap_finish(struct seg *s);
-/* The oldest packet, or NULL: none now. Valid until cap_next(). */
+/* The oldest packet, valid until cap_next(). NULL: the ring is empty. */
 const struct seg_cap_rec *cap_first(struct seg *s);
 void cap_next(struct seg *s);
 /* Packets lost since the last call. */

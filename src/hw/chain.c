@@ -12,7 +12,7 @@ static int copy_own(void *dst, const void *src, size_t n)
 	return 0;
 }
 
-/* The piece that the next byte goes to; NULL: no room. */
+/* The piece that the next byte goes to; NULL: no space. */
 static struct seg_evdata *open_piece(struct seg *s, uint32_t owner, struct seg_chain *c)
 {
 	struct seg_evdata *d;
@@ -35,7 +35,8 @@ static struct seg_evdata *open_piece(struct seg *s, uint32_t owner, struct seg_c
 	}
 	c->prev = c->tail;
 	c->tail = i;
-	seg_alloc_end(s, SEG_T_EVBUF, owner, i); /* evq_close() finds it in the chain */
+	/* from here on evq_close() finds the piece through the chain */
+	seg_alloc_end(s, SEG_T_EVBUF, owner, i);
 	return seg_at(s, SEG_T_EVBUF, i);
 }
 
@@ -52,7 +53,8 @@ static int append(struct seg *s, uint32_t owner, struct seg_chain *c, const uint
 		if (k > n)
 			k = n;
 		err = copy(d->bytes + at, from, k);
-		c->len += k; /* also then: the piece is part of the chain, and goes with it */
+		/* also after a failed copy: the piece is part of the chain and is freed with it */
+		c->len += k;
 		if (err)
 			return -EFAULT;
 		from += k;

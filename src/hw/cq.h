@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Completion queues. Who may write what: hw/flags.h. */
+/* Completion queues. hw/flags.h says who may write which field. */
 #ifndef SOFTHCA_HW_CQ_H
 #define SOFTHCA_HW_CQ_H
 
@@ -11,16 +11,15 @@
 enum { HW_CQ_ERR_OVERRUN = 1, HW_CQ_ERR_BUFFER = 2 };
 
 /*
- * hw_cq.armed. One word, so that the end of an arm and the event that is owed for it are one store:
- * there is an event for each arm that ended, and one only. HW_CQ_ARM_SEQ counts arms that
- * ended.
+ * hw_cq.armed: arm state and owed event in one word, so that one store ends the arm and notes the
+ * event. Each arm that ended has exactly one event. HW_CQ_ARM_SEQ counts arms that ended.
  */
 enum {
 	HW_CQ_ANY = 1,       /* armed for any completion */
-	HW_CQ_SOLICITED = 2, /* for a solicited one or an error */
+	HW_CQ_SOLICITED = 2, /* armed for a solicited completion or an error */
 	HW_CQ_ARMED = 3,
-	HW_CQ_OWES = 4,      /* a record in the completion channel's queue */
-	HW_CQ_OWES_DEVX = 8, /* an event of DEVX subscribers */
+	HW_CQ_OWES = 4,      /* a record is owed to the completion channel's queue */
+	HW_CQ_OWES_DEVX = 8, /* an event is owed to DEVX subscribers */
 	HW_CQ_ARM_SEQ = 16,
 };
 
@@ -31,28 +30,30 @@ struct hw_cq {
 	uint32_t uar;
 	_Atomic uint32_t refs;       /* QPs and SRQs using it */
 	uint32_t oi, cc;             /* overrun ignore, collapsed (from CQC) */
-	uint32_t buf_umem, dbr_umem; /* umems referred to */
+	uint32_t buf_umem, dbr_umem; /* umems of the buffer and of the doorbell record */
 	struct mem_slot dbr_mem;
-	uint64_t dbr_va; /* SET_CI at +0, ARM at +4, both BE32 */
-	/* what a completion touches: one cache line and a bit */
+	uint64_t dbr_va; /* doorbell record: SET_CI at +0, ARM at +4, both BE32 */
+	/* From here on: what a completion writes, in one cache line and a bit. */
 	_Alignas(64) struct seg_lock lock;
 	uint32_t log_size;   /* CQEs = 1 << log_size */
 	uint32_t cqe_bytes;  /* 64 or 128 */
-	struct mem_slot mem; /* of the buffer */
+	struct mem_slot mem; /* memory of the buffer */
 	uint64_t va;
 	_Atomic uint32_t
-		ring;        /* [cq] the seg_ring of its last holder, who writes CQEs by its gate */
-	_Atomic uint32_t pi; /* [cq] next CQE, free running */
-	uint32_t ci_cached;  /* [cq] last SET_CI seen: re-read only when the queue looks full */
-	_Atomic uint32_t state; /* 0 OK, else HW_CQ_ERR_* */
-	_Atomic uint32_t armed; /* HW_CQ_*; armed by [cq] */
+		/* [cq] seg_ring of the lock's last holder, through whose gate CQEs are written */
+		ring;
+	_Atomic uint32_t pi; /* [cq] index of the next CQE, free running */
+	/* [cq] SET_CI as last read; read again only when the queue looks full */
+	uint32_t ci_cached;
+	_Atomic uint32_t state; /* 0: OK; else HW_CQ_ERR_* */
+	_Atomic uint32_t armed; /* HW_CQ_*; the arm bits are set under [cq] */
 	uint32_t arm_sn;        /* [cq] */
 	uint32_t arm_ci;
-	_Atomic uint32_t told;     /* CQEs below this index have had their event */
+	_Atomic uint32_t told;     /* an event was sent for all CQEs below this index */
 	_Atomic uint32_t sol_pi;   /* 1 + index of the last solicited or error CQE */
-	_Atomic uint32_t arm_seen; /* the ARM record as last looked at (poll mode) */
+	_Atomic uint32_t arm_seen; /* the ARM record as last read (poll mode) */
 	_Alignas(64) struct hw_evtarget comp, async;
-	uint8_t cqc[64]; /* CQC as created/modified; QUERY_CQ patches the moving fields */
+	uint8_t cqc[64]; /* CQC as created or modified; QUERY_CQ fills in the changing fields */
 } SEG_ELEM;
 
 static inline struct hw_cq *hw_cq(const struct seg *s, uint32_t i)

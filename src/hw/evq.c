@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns event queues: opening and closing them, and reading their records, which any process pushes
+ * Owns event queues: opens and closes them and reads their records. Any process pushes records
  * (evq_push.c), in traps too.
  *
- * Pushing takes no lock, so a process that is stopped or killed in it keeps nobody waiting: a
- * record is claimed, filled and put on top of a stack (`newest`, and `next` to the one before) by
- * one compare-and-swap. Readers, under the lock, walk down the stack from `newest` and note the way
- * up (`after`): the oldest is `head`. A reference names index and generation, so the stack ends
- * where a record was taken. All that readers note can be made again from the stack: what a reader
- * leaves that dies with the lock.
+ * Pushing takes no lock, so a process that is stopped or killed in it delays nobody: a record is
+ * claimed, filled and put on top of a stack (`newest`, and `next` to the record before) by one
+ * compare-and-swap. Readers, under the lock, walk down the stack from `newest` and link the records
+ * upwards (`after`); `head` is the oldest. A reference contains index and generation, so the stack
+ * ends where a record was taken. All that readers note can be rebuilt from the stack after the
+ * lock's holder has died.
  *
- * What a death leaves undone is seen in the state of a record: EVQ_MAKING is not linked, EVQ_LINKED
- * has no byte in the FIFO yet. The supervisor looks when a process has ended (evq_repair()). A
- * reader that takes a record which is EVQ_LINKED still (its pusher is stopped) says so (EVQ_TAKEN):
- * its pusher then looks whether its byte was one too many.
+ * The state of a record shows what a dead process left undone: EVQ_MAKING is not linked, EVQ_LINKED
+ * has no byte in the FIFO yet. The supervisor looks after each death (evq_repair()). A reader that
+ * takes an EVQ_LINKED record (its pusher is stopped) marks it EVQ_TAKEN: the pusher then checks
+ * whether its byte was one too many.
  */
 #include "hw/mad.h"
 #include "hw/qp_state.h"
@@ -27,12 +27,14 @@
 #include <errno.h>
 #include <string.h>
 
-/* How long a reader waits for a pusher that is between its record and its byte. */
+/*
+ * How often a reader checks for a pusher that has linked its record but not written its byte yet.
+ */
 #define UNTOLD_SPINS 20
 #define UNTOLD_NAPS 60
 #define UNTOLD_NAP_NS 50000L
 
-/* seg_evrec.src.table: its object was destroyed; the record goes when it is the oldest. */
+/* seg_evrec.src.table: the object was destroyed; the record is dropped when it is the oldest. */
 #define PURGED (SEG_T_COUNT + 1)
 
 static uint64_t ref_at(struct seg *s, uint32_t i)
@@ -44,7 +46,9 @@ static uint64_t ref_at(struct seg *s, uint32_t i)
 
 /* ---- the list, under the lock */
 
-/* What was pushed since the last look: `after` upwards from the newest known, or from the end. */
+/*
+ * Link the records pushed since the last call upwards (`after`), from the newest known or the end.
+ */
 static void absorb(struct seg *s, struct seg_evq *q)
 {
 	uint64_t newest = atomic_load(&q->newest), ref = newest, above = 0;
@@ -68,8 +72,9 @@ static void absorb(struct seg *s, struct seg_evq *q)
 }
 
 /*
- * Usually it takes a microsecond. A reader that the byte has woken on the pusher's processor sleeps
- * until that one has told all (evq_tell()): it would only get the processor back too early.
+ * Telling usually takes a microsecond. A reader that the byte has woken on the pusher's processor
+ * sleeps until the pusher has finished (evq_tell()): otherwise it would take the processor back too
+ * early.
  */
 static void wait_until_told(struct seg *s, struct seg_evq *q, struct seg_evrec *r)
 {
@@ -89,7 +94,7 @@ static void wait_until_told(struct seg *s, struct seg_evq *q, struct seg_evrec *
 	}
 }
 
-/* The oldest goes; its data is the caller's. `fd`: the FIFO's, -1 by path. */
+/* Remove the oldest record; the caller gets its data. `fd`: the FIFO's, or -1: open it by path. */
 static void remove_head(struct seg *s, uint32_t evq, struct seg_evq *q, struct seg_evrec *r, int fd)
 {
 	uint64_t ref = q->head;
@@ -98,7 +103,10 @@ static void remove_head(struct seg *s, uint32_t evq, struct seg_evq *q, struct s
 		wait_until_told(s, q, r);
 		evq_rec_change(r, r->gen, EVQ_LINKED, EVQ_TAKEN);
 	}
-	/* The last one: first the bytes, so that no death leaves bytes alone. */
+	/*
+	 * The last record: drain the bytes first, so that a death never leaves bytes without a
+	 * record.
+	 */
 	if (atomic_load(&q->newest) == ref && atomic_load(&q->byte) && !atomic_load(&q->dead) &&
 	    !atomic_load(&q->lost)) {
 		atomic_store(&q->byte, 0);
@@ -137,7 +145,7 @@ static struct seg_evrec *first(struct seg *s, uint32_t evq, struct seg_evq *q, i
 	return NULL;
 }
 
-/* All from the stack; and what dead pushers have left. */
+/* Rebuild everything from the stack, and finish what dead pushers left. */
 static void repair(struct seg *s, uint32_t evq, struct seg_evq *q)
 {
 	uint64_t bytes = 0;
@@ -156,7 +164,10 @@ static void repair(struct seg *s, uint32_t evq, struct seg_evq *q)
 		n++;
 		bytes += r->len;
 	}
-	/* A dead pusher's record that is not there (else it is EVQ_TOLD now) will never be. */
+	/*
+	 * A dead pusher's record that is not linked by now will never be (linked ones are
+	 * EVQ_TOLD).
+	 */
 	seg_for_each_owned (s, SEG_T_EVREC, evq + 1, i) {
 		r = seg_at(s, SEG_T_EVREC, i);
 		if (evq_pusher_dead(s, r) && (evq_rec_is(r, EVQ_MAKING) ||
@@ -169,7 +180,7 @@ static void repair(struct seg *s, uint32_t evq, struct seg_evq *q)
 	TRACE(LOG_EVENT, "evq %u repaired: %u records", evq, n);
 }
 
-/* Whatever was begun: readable if there is something, and only then. */
+/* Make the FIFO agree, whatever was begun: it is readable exactly if there is something to read. */
 static void agree(struct seg *s, uint32_t evq, struct seg_evq *q)
 {
 	if (evq_ready(s, q)) {
@@ -187,7 +198,7 @@ int evq_enter(struct seg *s, uint32_t evq, uint32_t gen, uint64_t ns, struct seg
 
 	if (!q || q->gen != gen)
 		return -ENOENT;
-	/* A reader that finds it held by a stopped process comes again (evq_wait()). */
+	/* A reader that finds the lock held by a stopped process tries again (evq_wait()). */
 	r = ns >= SEG_LOCK_CTRL_NS ? seg_lock_if_runs(s, &q->lock) : seg_lock(s, &q->lock, ns);
 	if (r < 0)
 		return r;
@@ -204,7 +215,7 @@ int evq_enter(struct seg *s, uint32_t evq, uint32_t gen, uint64_t ns, struct seg
 	return 0;
 }
 
-/* Who asks does it when the lock is free; else its holder, who looks once more when it has left. */
+/* The caller does it if the lock is free; else the holder does: it checks again after unlocking. */
 void evq_attend(struct seg *s, uint32_t evq, struct seg_evq *q)
 {
 	while (atomic_load(&q->asked)) {
@@ -244,9 +255,9 @@ int evq_open(struct seg *s, uint32_t file, uint32_t max)
 	q = seg_at(s, SEG_T_EVQ, file);
 	q->max = max;
 	q->known = EVQ_REF(f->gen, 0);
-	/* No value that a late pusher to an earlier queue of this index may have seen. */
+	/* Choose a value that no late pusher to an earlier queue of this index can have seen. */
 	atomic_store(&q->newest, EVQ_REF(f->gen, 0));
-	/* Nor of `told`. */
+	/* The same for `told`. */
 	atomic_store(&q->drains, f->gen * 0x9e3779b1u);
 	q->gen = f->gen;
 	return 0;
@@ -260,7 +271,7 @@ bool evq_is_held(struct seg *s, uint32_t file)
 	return q && seg_lock_holder(s, &q->lock, &word, &slot) && !seg_lock_orphaned(s, &q->lock);
 }
 
-/* All that is in the queue; nothing is pushed to it any more. */
+/* Free all records of the queue; nothing is pushed to it any more. */
 static void free_stack(struct seg *s, struct seg_evq *q)
 {
 	uint32_t left = seg_table(s, SEG_T_EVREC)->capacity;
@@ -295,7 +306,10 @@ static bool is_pushers_data(struct seg *s, uint32_t file, uint32_t piece)
 	return false;
 }
 
-/* Of a long MAD that outlives the file, because somebody is at it. `piece` 0: are there any? */
+/*
+ * Does the piece belong to a long MAD that outlives the file, because a process works on it?
+ * `piece` 0: does any?
+ */
 static bool is_mads_data(struct seg *s, uint32_t owner, uint32_t piece)
 {
 	seg_for_each_live (s, SEG_T_MRECV, i) {
@@ -388,7 +402,7 @@ int evq_take(struct seg *s, uint32_t evq, uint32_t gen, int fd, size_t fixed, si
 	ret = take_locked(s, evq, q, fd, fixed, room, rec);
 	if (!ret)
 		evq_taken(q);
-	/* Who finds nothing may have come for a byte that nobody knows of. */
+	/* Found nothing: the FIFO may have a stray byte, so check it. */
 	if (ret == -EAGAIN && fd >= 0)
 		atomic_store(&q->byte, 1);
 	evq_settle(s, evq, q, fd);
@@ -428,7 +442,7 @@ int evq_peek(struct seg *s, uint32_t evq, uint32_t gen, void *data, uint32_t n,
 	return ret;
 }
 
-/* Below the oldest, or the only one. */
+/* Link the record below the oldest, or as the only one. */
 static void link_oldest(struct seg *s, struct seg_evq *q, uint64_t me)
 {
 	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, EVQ_REF_IDX(me)), *head;
@@ -462,7 +476,10 @@ int evq_untake(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec
 		atomic_fetch_add(&q->count, 1);
 		atomic_fetch_add(&q->bytes, rec->len);
 		link_oldest(s, q, ref);
-		/* Else evq_close() finds it. */
+		/*
+		 * If the queue is closed by now, take the record back; if not, evq_close() finds
+		 * it.
+		 */
 		if (!evq_is_open(s, evq, gen, q)) {
 			evq_rec_free(s, ref);
 			ret = -ENOENT;
@@ -489,7 +506,7 @@ void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32
 	struct seg_evrec *r;
 	struct seg_evq *q;
 
-	/* In vain: evq_pop() drops what has no living source. */
+	/* If this fails, nothing is lost: evq_pop() drops records without a living source. */
 	if (evq_enter(s, evq, gen, SEG_LOCK_CTRL_NS, &q))
 		return;
 	for (uint32_t i = EVQ_REF_IDX(q->head); i; i = r->after) {
@@ -547,7 +564,10 @@ void evq_repair(struct seg *s)
 	seg_for_each_live (s, SEG_T_EVQ, i) {
 		struct seg_evq *q = seg_at(s, SEG_T_EVQ, i);
 
-		/* Held, perhaps by a dead reader; told of nothing; or of what was taken already. */
+		/*
+		 * The lock may have a dead holder, a loss may be unreported, or taken records may
+		 * have left bytes.
+		 */
 		if (atomic_load(&q->lock.word) || atomic_load(&q->lost) ||
 		    (atomic_load(&q->byte) && !evq_ready(s, q)) ||
 		    atomic_load(&q->lazy) == EVQ_PUBLISHING)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns what wakes the readers of an event queue: the bytes in its FIFO, the futex of blocking
- * reads, and the rules of waiting. Called by evq.c, by readers and by whoever polls.
+ * reads, and the rules of waiting. Called by evq.c and by readers and pollers.
  *
- * Each event writes a byte of its own, as each is an edge to epoll(7) and a SIGIO. The byte comes
- * after the record, and goes (all of them do) before the last record is taken: at any instruction,
- * a FIFO that is readable has a record. A byte that is owed has its note (evq.c).
+ * Each event writes a byte of its own, as each is an edge to epoll(7) and a SIGIO. The byte is
+ * written after the record is linked; all bytes are drained before the last record is taken. So a
+ * readable FIFO has a record at any instruction. A note says when a byte is still to be written
+ * (evq.c).
  */
 #include "hw/evq_priv.h"
 #include "segment/suplink.h"
@@ -22,14 +23,14 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
-/* A queue whose lock a stopped process holds may have records: its readers look again so soon. */
+/* How soon readers look again at a queue whose lock a stopped process holds. */
 #define LOCKED_NS 10000000L
-/* A FIFO holds 64 KiB. It is emptied but for a byte when it has as many as this. */
+/* A FIFO holds 64 KiB. With this many bytes in it, all but one are read. */
 #define MANY_BYTES 16384
 
 void evq_path(const struct seg *s, uint32_t evq, uint32_t gen, char path[320])
 {
-	fmt(path, 320, "%s/ev/%u.%u", s->dir, evq, gen); /* also in a trap: no stdio */
+	fmt(path, 320, "%s/ev/%u.%u", s->dir, evq, gen); /* no stdio: this also runs in a trap */
 }
 
 static TLS_IE struct {
@@ -45,8 +46,8 @@ void evq_hint(uint32_t evq, uint32_t gen, int fd)
 }
 
 /*
- * By path, as the reader may be any process. Where that cannot be done (no descriptor left, another
- * root directory or user by now) the supervisor does it.
+ * Opens the FIFO by path, as the reader may be any process. If this process cannot (no descriptor
+ * left, chroot or setuid since), the supervisor does it.
  */
 static int write_byte(struct seg *s, uint32_t evq, uint32_t gen)
 {
@@ -54,7 +55,7 @@ static int write_byte(struct seg *s, uint32_t evq, uint32_t gen)
 	ssize_t r;
 	int fd, n;
 
-	/* The descriptor may be a blocking one. */
+	/* The descriptor may be in blocking mode. */
 	if (hint.fd >= 0 && hint.evq == evq && hint.gen == gen && !sys_ioctl(hint.fd, FIONREAD, &n))
 		return n >= MANY_BYTES || sys_write(hint.fd, &byte, 1) == 1 ? 0 : -EIO;
 	evq_path(s, evq, gen, path);
@@ -63,10 +64,11 @@ static int write_byte(struct seg *s, uint32_t evq, uint32_t gen)
 		return link_wake(s, evq, gen);
 	r = sys_write(fd, &byte, 1);
 	sys_close(fd);
-	return r == -EAGAIN ? 0 : r < 0 ? (int)r : 0; /* EAGAIN: full of bytes: readable */
+	/* EAGAIN: the FIFO is full, so it is readable */
+	return r == -EAGAIN ? 0 : r < 0 ? (int)r : 0;
 }
 
-/* A reader that is not counted in `sleepers` yet finds that `wake` has changed. */
+/* A reader that `sleepers` does not count yet finds that `wake` has changed. */
 static void wake_readers(struct seg_evq *q)
 {
 	atomic_fetch_add(&q->wake, 1);
@@ -74,14 +76,14 @@ static void wake_readers(struct seg_evq *q)
 		sys_futex_wake(&q->wake, INT_MAX);
 }
 
-/* Does anybody wait for the FIFO, as far as we know? */
+/* Is a thread known to wait for the FIFO? */
 static bool tells(const struct seg_evq *q)
 {
 	return atomic_load(&q->lazy) != EVQ_LAZY || atomic_load(&q->pollers);
 }
 
 /*
- * A lazy queue's waiters do not look for edges: one byte is enough, if it is certain to be there. A
+ * Is there certainly a byte? One is enough for a lazy queue, whose waiters do not count edges. A
  * reader that empties the FIFO now looks for new records afterwards.
  */
 static bool told_already(const struct seg_evq *q)
@@ -110,7 +112,9 @@ void evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q)
 		TRACE(LOG_EVENT, "evq %u: who polls it is not woken: %d", evq, err);
 }
 
-/* Only what is there, but for `keep`: the descriptor may be a blocking one, and the lock is held.
+/*
+ * Reads only the bytes that are there, except `keep`: the descriptor may be in blocking mode, and
+ * the lock is held.
  */
 static void drain(int fd, int keep)
 {
@@ -122,7 +126,7 @@ static void drain(int fd, int keep)
 		if (sys_read(fd, buf, (size_t)n < sizeof(buf) ? (size_t)n : sizeof(buf)) <= 0)
 			return;
 	}
-	/* Where a filter refuses to count them: all or none. */
+	/* If a filter (seccomp) refuses to count the bytes, read all or none. */
 	while (sys_refused(r) && !keep && sys_readable(fd) > 0)
 		if (sys_read(fd, buf, sizeof(buf)) <= 0)
 			return;
@@ -164,7 +168,7 @@ void evq_settle(struct seg *s, uint32_t evq, struct seg_evq *q, int fd)
 		POINT("evq-settle");
 		if (!evq_drain(s, evq, q, fd))
 			atomic_store(&q->byte, 1);
-		/* An event that came meanwhile may have lost its byte with the others. */
+		/* An event that came meanwhile may have lost its byte in the drain. */
 		if (evq_ready(s, q))
 			evq_tell(s, evq, q->gen, q);
 	} else if (tells(q) && !atomic_load(&q->byte)) {
@@ -216,7 +220,7 @@ int evq_poll_begin(struct seg *s, uint32_t evq, uint32_t gen)
 
 	if (!q || q->gen != gen)
 		return -ENOENT;
-	/* A pusher links its record, then looks for pollers: one of us sees the other. */
+	/* A pusher links its record, then looks for pollers: one of the two sees the other. */
 	atomic_fetch_add(&q->pollers, 1);
 	if (!evq_ready(s, q))
 		return 0;
@@ -233,8 +237,8 @@ void evq_poll_end(struct seg *s, uint32_t evq, uint32_t gen)
 }
 
 /*
- * Whoever holds the lock sees to it when it leaves. A holder that is stopped keeps all others from
- * taking records: until it goes on, a byte is not one too many.
+ * The lock's holder does it when it unlocks. If the holder is stopped, nobody can take records, and
+ * until it goes on no byte is a stray one.
  */
 static void tell_now(struct seg *s, uint32_t evq, struct seg_evq *q)
 {
@@ -286,13 +290,13 @@ void evq_wake(struct seg *s, uint32_t evq, uint32_t gen)
 
 /* ---- a queue that is filled faster than it is read */
 
-/* Of the calling thread, whatever its process: a number that most others have not. */
+/* A number for the calling thread of any process, which few others share. */
 static uint32_t this_thread(void)
 {
 	return (uint32_t)((uintptr_t)&hint >> 4) | 1;
 }
 
-/* Under the lock; the queue has just become shorter. */
+/* Called under the lock; the queue has just become shorter. */
 void evq_taken(struct seg_evq *q)
 {
 	atomic_store_explicit(&q->reader, this_thread(), memory_order_relaxed);
@@ -327,7 +331,7 @@ void evq_ease(struct seg *s, uint32_t evq, uint32_t gen)
 		if (r == -EINTR || !crowded(q, EVQ_CROWDED / 4 + 1))
 			break;
 		if (clock_now_ns() >= end) {
-			if (q->count >= before) /* it does something else: no more of this */
+			if (q->count >= before) /* the reader does something else: stop waiting */
 				atomic_store(&q->reader, 0);
 			break;
 		}

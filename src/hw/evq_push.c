@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns pushing: a record is made, put on top of its queue's stack, and its reader told. Takes no
- * lock; called by any process, in traps too.
+ * Owns pushing: makes a record, puts it on top of its queue's stack and wakes the reader. Takes no
+ * lock; any process calls it, in traps too.
  */
 #include "hw/evq_priv.h"
 #include "util/log.h"
@@ -9,7 +9,10 @@
 
 #include <errno.h>
 
-/* On top of the stack: 0; -ENOENT, the queue is no more; -EALREADY, the debt is somebody else's. */
+/*
+ * Put the record on top of the stack. -ENOENT: the queue is gone; -EALREADY: another process has
+ * claimed the debt.
+ */
 static int link_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q, uint64_t ref,
 		    const struct evq_debt *d)
 {
@@ -28,7 +31,7 @@ static int link_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q
 	return 0;
 }
 
-/* The record that is made already: 0; or as link_rec() says. */
+/* Link the finished record and wake readers. 0, or as link_rec(). */
 static int put_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q, uint64_t ref,
 		   const struct evq_debt *d)
 {
@@ -50,7 +53,7 @@ static int put_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q,
 	POINT("evq-paid");
 	evq_tell(s, evq, gen, q);
 	POINT("evq-told");
-	/* It was taken without waiting for us: our byte may be one too many. */
+	/* The record was taken before its byte was written: the byte may be one too many. */
 	if (!evq_rec_change(r, (uint32_t)(ref >> 32), EVQ_LINKED, EVQ_TOLD)) {
 		atomic_fetch_or(&q->asked, EVQ_ASK);
 		evq_attend(s, evq, q);
@@ -58,7 +61,7 @@ static int put_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q,
 	return 0;
 }
 
-/* 0 and the record, made, with a copy of the data, if any; -ENOENT, -ENOSPC. */
+/* 0 and the finished record with a copy of the data, if any; -ENOENT, -ENOSPC. */
 static int begin_push(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec *from,
 		      const void *data, uint32_t len, uint64_t *ref)
 {
@@ -67,7 +70,10 @@ static int begin_push(struct seg *s, uint32_t evq, uint32_t gen, const struct se
 	if (!q || q->gen != gen || atomic_load(&q->dead))
 		return -ENOENT;
 	if (!(q->max && atomic_load(&q->count) >= q->max) && !evq_rec_make(s, evq, from, ref)) {
-		/* From here on evq_close() knows of the record, or we know of it. */
+		/*
+		 * From here on either evq_close() sees the record, or this process sees that the
+		 * queue is closed.
+		 */
 		bool gone = !evq_is_open(s, evq, gen, q);
 
 		if (!gone && (!len || !evq_data_make(s, evq + 1, data, len, *ref)))
@@ -116,7 +122,7 @@ int evq_push_owed(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc sr
 	if (!evq_debt_of(s, &src, type, &d) || !evq_debt_owed(&d))
 		return 0;
 	r = push_owed(s, evq, gen, &rec, data, len, &d, overtake);
-	if (r == -EALREADY) /* or whoever has overtaken us does: the debt is not ours to forget */
+	if (r == -EALREADY) /* the process that overtook this one clears the debt instead */
 		return 0;
 	if (r)
 		TRACE(LOG_EVENT, "evq %u: push table %u idx %#x type %u: %d", evq, src.table,
@@ -135,7 +141,7 @@ int evq_push_owed_pieces(struct seg *s, uint32_t evq, uint32_t gen, struct seg_e
 	return push_owed(s, evq, gen, &rec, NULL, 0, &d, false);
 }
 
-/* `data`, `len`: to be copied. */
+/* Push a record with a copy of `data`. */
 static int push(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec *rec,
 		const void *data, uint32_t len)
 {
@@ -147,7 +153,7 @@ static int push(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evre
 		if (r)
 			evq_rec_unmake(s, ref);
 	}
-	if (r) /* else whoever raises it has said so */
+	if (r) /* for a debt, the process that raises it reports the loss */
 		TRACE(LOG_EVENT, "evq %u: push table %u idx %#x type %u: %d", evq, rec->src.table,
 		      rec->src.idx, rec->type, r);
 	return r;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the single record of an event queue: its making and its end, its state, its data. Called by
- * evq.c and evq_push.c.
+ * Owns the single record of an event queue: its creation, state, data and end. Called by evq.c and
+ * evq_push.c.
  */
 #include "hw/evq_priv.h"
 #include "segment/proc.h"
@@ -12,9 +12,9 @@
 /*
  * ---- states
  *
- * With the generation, so that nobody changes the next record's; and with the process that the
- * record waits for: its pusher, or (EVQ_GONE) the one that frees it. One process frees it: the one
- * that made it EVQ_GONE.
+ * The word contains the generation, so that no late process changes a later record, and the process
+ * that the record waits for: its pusher or, in EVQ_GONE, the process that frees it. Only the
+ * process that set EVQ_GONE frees the record.
  */
 
 #define WHO_BITS 14
@@ -79,7 +79,7 @@ bool evq_pusher_runs(struct seg *s, const struct seg_evrec *r)
 	       seg_proc_look(s, slot, p->gen, &ran) == SEG_LOOK_RUNS;
 }
 
-/* Free the record, whoever else is about to. */
+/* Free the record, even if another process is about to. */
 void evq_rec_free(struct seg *s, uint64_t ref)
 {
 	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, EVQ_REF_IDX(ref));
@@ -94,7 +94,7 @@ void evq_rec_free(struct seg *s, uint64_t ref)
 	seg_free(s, SEG_T_EVREC, EVQ_REF_IDX(ref));
 }
 
-/* It is between its making and the queue: whoever pushes it owns it, and frees it if need be. */
+/* The record is not in the queue yet: its pusher owns it, and frees it if necessary. */
 bool evq_rec_is_pushers(const struct seg *s, const struct seg_evrec *r)
 {
 	return (evq_rec_is(r, EVQ_MAKING) || evq_rec_is(r, EVQ_LINKED)) && !evq_pusher_dead(s, r);
@@ -107,7 +107,7 @@ struct seg_evrec *evq_rec(const struct seg *s, uint64_t ref)
 	return r && r->gen == ref >> 32 && !evq_rec_is(r, EVQ_GONE) ? r : NULL;
 }
 
-/* Of a record that goes. Both are made anew by repair(), which may not have seen it: 0 at least. */
+/* Take a record out of the counts, which stop at 0: repair() may have recounted without it. */
 void evq_count_down(struct seg_evq *q, uint32_t len)
 {
 	uint64_t bytes = atomic_load(&q->bytes);
@@ -132,7 +132,7 @@ const uint8_t *evq_data(struct seg *s, uint32_t at, uint32_t *next)
 	return d->bytes;
 }
 
-/* rec->data, rec->len of the record that we make: a copy of `len` bytes. 0 or -ENOSPC. */
+/* Set data and len of a record in the making to a copy of `len` bytes. 0 or -ENOSPC. */
 int evq_data_make(struct seg *s, uint32_t owner, const uint8_t *from, uint32_t len, uint64_t ref)
 {
 	struct seg_evrec *rec = seg_at(s, SEG_T_EVREC, EVQ_REF_IDX(ref));
@@ -146,7 +146,7 @@ int evq_data_make(struct seg *s, uint32_t owner, const uint8_t *from, uint32_t l
 			return -ENOSPC;
 		d = seg_at(s, SEG_T_EVBUF, i);
 		memcpy(d->bytes, from + rec->len, n);
-		*link = i; /* before evq_close() finds it */
+		*link = i; /* linked before evq_close() can find it */
 		link = &d->next;
 		seg_alloc_end(s, SEG_T_EVBUF, owner, i);
 		rec->len += n;
@@ -158,7 +158,8 @@ void evq_data_free(struct seg *s, const struct seg_evrec *rec)
 {
 	uint32_t i = rec->data, next;
 
-	/* As many as there can be: a chain that its writer's death left behind may lead anywhere.
+	/*
+	 * At most as many pieces as `len` needs: a chain left by a dead writer may lead anywhere.
 	 */
 	for (uint32_t n = (rec->len + EVQ_PIECE - 1) / EVQ_PIECE; n && i; n--, i = next)
 		if (!evq_data(s, i, &next))
@@ -167,7 +168,7 @@ void evq_data_free(struct seg *s, const struct seg_evrec *rec)
 			seg_free(s, SEG_T_EVBUF, i);
 }
 
-/* A record like `from`, by us. */
+/* Make a record like `from`, with this process as pusher. */
 int evq_rec_make(struct seg *s, uint32_t evq, const struct seg_evrec *from, uint64_t *ref)
 {
 	struct seg_evrec *r;
@@ -190,7 +191,7 @@ int evq_rec_make(struct seg *s, uint32_t evq, const struct seg_evrec *from, uint
 	return 0;
 }
 
-/* A record that is in no queue, and the data that was made for it. */
+/* Free a record that is in no queue, and the data made for it. */
 void evq_rec_unmake(struct seg *s, uint64_t ref)
 {
 	const struct seg_evrec *r = evq_rec(s, ref);

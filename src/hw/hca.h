@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Hosts and their adapters. Who may write what: hw/flags.h. */
+/* Hosts and their adapters. hw/flags.h says who may write which field. */
 #ifndef SOFTHCA_HW_HCA_H
 #define SOFTHCA_HW_HCA_H
 
@@ -7,9 +7,9 @@
 #include "segment/seg.h"
 
 #define HW_MAX_PORTS 4    /* per HCA */
-#define HW_GIDS 8         /* per port: index 0 is the port GUID's */
-#define HW_PKEYS 16       /* per port: index 0 is 0xffff */
-#define HW_COMP_VECTORS 8 /* per HCA, an EQ each */
+#define HW_GIDS 8         /* per port; index 0 holds the port GUID */
+#define HW_PKEYS 16       /* per port; index 0 holds 0xffff */
+#define HW_COMP_VECTORS 8 /* per HCA, each with an EQ */
 
 enum hw_model { HW_CX6 = 0, HW_CX7 = 1 };
 
@@ -17,33 +17,35 @@ struct hw_host {
 	uint32_t gen, flags;
 	char name[32];
 	uint32_t nhcas;
-	uint32_t hca[16]; /* SEG_T_HCA indices, in device order: mlx5_0, mlx5_1... */
+	uint32_t hca[16]; /* SEG_T_HCA indices, in the order of devices: mlx5_0, mlx5_1... */
 } SEG_ELEM;
 
 struct hw_hca {
 	uint32_t gen, flags;
-	struct seg_lock lock; /* control plane of this HCA */
+	struct seg_lock lock; /* protects the control plane of this HCA */
 	uint32_t model;       /* enum hw_model */
 	uint32_t host;
-	uint32_t dev_index; /* N of mlx5_N and uverbsN on its host */
+	uint32_t dev_index; /* the N of mlx5_N and uverbsN on its host */
 	uint32_t nports;
 	uint32_t port[HW_MAX_PORTS];        /* SEG_T_PORT indices */
-	uint64_t node_guid, sys_image_guid; /* host order */
-	uint32_t node;                      /* SEG_T_NODE: what the subnet sees of it */
-	uint32_t eqn[HW_COMP_VECTORS];      /* the HCA's own numbers (1 + vector), not SEG_T_EQ's */
+	uint64_t node_guid, sys_image_guid; /* in host byte order */
+	uint32_t node;                      /* SEG_T_NODE index: the HCA as a node of the subnet */
+	/* EQ numbers of this HCA (1 + vector), not SEG_T_EQ indices */
+	uint32_t eqn[HW_COMP_VECTORS];
 	uint32_t vhca_id;
 	uint64_t clock_cycles,
-		clock_nsec;        /* the same instant by completion stamps and by wall clock */
-	_Atomic uint32_t next_uid; /* DEVX uids */
-	_Atomic uint32_t mkey_var; /* low byte of the next MR key: the driver's choice */
-	_Atomic uint32_t made[HW_KIND_COUNT]; /* so many of each kind (fw/limits.c) */
+		/* one instant, by the clock of completion timestamps and by wall clock */
+		clock_nsec;
+	_Atomic uint32_t next_uid; /* the next DEVX uid */
+	_Atomic uint32_t mkey_var; /* low byte of the next MR key, which the driver chooses */
+	_Atomic uint32_t made[HW_KIND_COUNT]; /* number of objects of each kind (fw/limits.c) */
 	_Atomic uint32_t zombies; /* objects of closed files that a stopped process still holds */
 	/*
-	 * Finding, joining and leaving what several open files share (hw_share); taken before
-	 * `lock`. Nothing to repair: each step is one store.
+	 * Protects finding, joining and leaving what several open files share (hw_share); taken
+	 * before `lock`. Each step is one store, so a dead holder leaves nothing to repair.
 	 */
 	struct seg_lock share_lock;
-	struct seg_lock reap_lock; /* freeing zombies: only tried, never waited for */
+	struct seg_lock reap_lock; /* for freeing zombies: only tried, never waited for */
 } SEG_ELEM;
 
 struct hw_eq {

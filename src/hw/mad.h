@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the processes of a fabric share about MADs: who is registered for which, and what was sent
- * and waits for an answer. Owned by the umad file (SEG_T_FILE index + 1), so that both go with it.
- * Worked on by src/umad.
+ * What the processes of a fabric share about MADs: registered agents, and sends that wait for an
+ * answer. The umad file owns them (SEG_T_FILE index + 1), so that they are freed with it. src/umad
+ * works on them.
  */
 #ifndef SOFTHCA_HW_MAD_H
 #define SOFTHCA_HW_MAD_H
@@ -13,47 +13,50 @@
 
 struct mad_agent { /* SEG_T_AGENT */
 	uint32_t gen;
-	_Atomic uint32_t ready; /* stored last: until then nobody finds it */
+	_Atomic uint32_t ready; /* stored last: nobody finds the agent before */
 	uint32_t file, file_gen;
 	uint32_t port;       /* SEG_T_PORT */
-	uint32_t id;         /* in its file */
+	uint32_t id;         /* number of the agent in its file */
 	uint32_t qpn;        /* 0 SMI, 1 GSI */
-	uint32_t mgmt_class; /* 0: receives answers only */
+	uint32_t mgmt_class; /* 0: the agent receives answers only */
 	uint32_t class_version;
 	uint32_t oui;
 	uint32_t rmpp_version;
 	uint32_t flags; /* IB_USER_MAD_USER_RMPP */
 	uint64_t methods[MAD_AGENT_METHODS / 64];
-	_Atomic uint32_t claims;       /* not ready, but it wants its methods */
-	uint32_t claimer, claimer_gen; /* the process */
+	_Atomic uint32_t claims;       /* not ready yet, but claims its methods */
+	uint32_t claimer, claimer_gen; /* the process that claims */
 } SEG_ELEM;
 
 /*
- * The high half of an agent's transaction IDs says which agent: 24 bits, as the kernel's, the low
- * ones its index (SEG_T_AGENT has 64 Ki elements), the others of its generation.
+ * The high half of a transaction ID names the agent: 24 bits as in the kernel; the low bits are its
+ * index (SEG_T_AGENT has 64 Ki elements), the others come from its generation.
  */
 static inline uint32_t mad_agent_tid(uint32_t idx, uint32_t gen)
 {
 	return (gen & 0xff) << 16 | idx;
 }
 
-/* An element of a table and its generation: what it was, even when its place is used anew. */
+/*
+ * A reference to an element of a table: index and generation, so that it stays unique when the
+ * element is reused.
+ */
 #define MAD_REF(gen, idx) ((uint64_t)(gen) << 32 | (idx))
 #define MAD_REF_IDX(ref) ((uint32_t)(ref) & ~MAD_REF_GOING)
 #define MAD_REF_GEN(ref) ((uint32_t)((ref) >> 32))
-#define MAD_REF_GOING UINT32_C(0x80000000) /* mad_send.next: the send leaves its chain */
+#define MAD_REF_GOING UINT32_C(0x80000000) /* in mad_send.next: this send is leaving its chain */
 
 /*
- * TAKEN: whoever took it delivers what ends it, an answer or its time-out (`owed`). ENDED: its
- * reader has that, or is to hear nothing; it is freed by whoever ended it. Both name the process:
- * when that one dies, the supervisor goes on from there.
+ * TAKEN: one process delivers what ends the send, an answer or a time-out (`owed`). ENDED: the
+ * reader has that, or gets nothing; the process that ended it frees it. Both states name the
+ * process: if it dies, the supervisor continues.
  */
 enum mad_send_state { MAD_SEND_NEW, MAD_SEND_WAITS, MAD_SEND_TAKEN, MAD_SEND_ENDED };
 
 struct mad_send { /* SEG_T_MSEND */
 	uint32_t gen;
-	_Atomic uint32_t owed;   /* 1: one record to its reader (evq_debt.c) */
-	_Atomic uint64_t paying; /* the record that is it */
+	_Atomic uint32_t owed;   /* 1: a record is owed to its reader (evq_debt.c) */
+	_Atomic uint64_t paying; /* the record that pays it */
 	_Atomic uint64_t state;  /* mad_send_word() */
 	uint32_t agent, agent_gen;
 	uint32_t slot, slot_gen; /* the process that raises the time-out */
@@ -62,26 +65,30 @@ struct mad_send { /* SEG_T_MSEND */
 	_Atomic uint32_t retries_left;
 	_Atomic uint64_t deadline; /* clock_now_ns() */
 	uint32_t chain;            /* SEG_T_MCHAIN */
-	_Atomic uint64_t next;     /* MAD_REF() of the next one in it, with MAD_REF_GOING */
-	uint8_t hdr[64];           /* struct ib_user_mad_hdr as written */
+	_Atomic uint64_t next;     /* MAD_REF() of the next send in the chain, with MAD_REF_GOING */
+	uint8_t hdr[64];           /* struct ib_user_mad_hdr as the program wrote it */
 	uint8_t mad[256];
 	/*
-	 * RMPP in the kernel's role: the data behind the header in `mad`, sent in `segs` segments
-	 * (0: one MAD, and none of this is used). Whoever holds `pump` sends segments; others set
-	 * `again` and leave it to him. A send that is ENDED is freed by the pump only.
+	 * For RMPP in the kernel's role: the data behind the header in `mad`, sent in `segs`
+	 * segments (0: a single MAD, which uses none of these fields). The holder of `pump` sends
+	 * segments; others set `again`, and the holder goes on. Only the pump frees a send that is
+	 * ENDED.
 	 */
 	uint32_t segs, max_retries;
 	struct seg_lock pump;
 	_Atomic uint32_t again, restart;
 	_Atomic uint64_t acked; /* last segment of the window << 32 | last segment acknowledged */
-	uint32_t seg_num;       /* the last one sent */
-	uint32_t pos_seg;       /* the segment behind which `pos` is */
+	uint32_t seg_num;       /* the last segment sent */
+	uint32_t pos_seg;       /* the segment after which `pos` points */
 	struct chain_pos pos;
 	struct seg_chain data;
 	uint32_t last_len; /* bytes in the last segment */
 } SEG_ELEM;
 
-/* With the generation, so that nobody changes the next send's; `who`: mad_who(), 0 nobody. */
+/*
+ * Contains the generation, so that no late process changes a later send. `who`: mad_who(), or 0:
+ * none.
+ */
 static inline uint64_t mad_send_word(uint32_t gen, uint32_t who, enum mad_send_state state)
 {
 	return (uint64_t)gen << 32 | who << 2 | state;
@@ -92,7 +99,7 @@ static inline enum mad_send_state mad_send_state(uint64_t word)
 	return (enum mad_send_state)(word & 3);
 }
 
-/* A process: its slot, and bits of the slot's generation. */
+/* A process, as its slot and some bits of the slot's generation. */
 #define MAD_WHO_BITS 14
 #define MAD_WHO_MASK ((1u << MAD_WHO_BITS) - 1)
 static inline uint32_t mad_who(uint32_t slot, uint32_t slot_gen)
@@ -113,7 +120,7 @@ static inline bool mad_send_is(const struct mad_send *m, uint32_t gen, enum mad_
 	return word >> 32 == gen && mad_send_state(word) == state;
 }
 
-/* Sends whose transaction ID and class have the same hash. */
+/* Chains of sends whose transaction ID and class have the same hash. */
 #define MAD_CHAINS 4096u
 struct mad_chain { /* SEG_T_MCHAIN; never claimed */
 	uint32_t gen;
@@ -122,26 +129,27 @@ struct mad_chain { /* SEG_T_MCHAIN; never claimed */
 
 enum mad_recv_state { MAD_RECV_NEW, MAD_RECV_ACTIVE, MAD_RECV_COMPLETE };
 
-/* A long MAD that an agent receives, or has received lately. */
+/* A long MAD that an agent receives or has received recently. */
 struct mad_recv { /* SEG_T_MRECV */
 	uint32_t gen;
 	_Atomic uint32_t state; /* enum mad_recv_state; stored last */
-	struct seg_lock lock;   /* its segments: only this message's sender wants it */
-	_Atomic uint32_t drop;  /* `gen`: it goes, by whoever has the lock */
+	/* protects the segments: only this message's sender competes for it */
+	struct seg_lock lock;
+	_Atomic uint32_t drop; /* set to `gen`: the lock's next holder frees the message */
 	uint32_t agent, agent_gen;
 	uint32_t slot, slot_gen; /* the process that raises the time-out */
-	uint32_t torn;           /* being changed: whoever inherits the lock drops it */
+	uint32_t torn; /* a change is unfinished: the next holder after a death drops the message */
 	_Atomic uint64_t deadline;
 	uint64_t tid;
 	uint32_t qpn, slid, mgmt_class, class_version, method;
-	int32_t seg_num;        /* all until this one are there */
-	int32_t newwin;         /* what the sender may send */
-	int32_t last_ack;       /* as told to the sender */
-	_Atomic int32_t repwin; /* first window of the answer */
+	int32_t seg_num;        /* all segments up to this one have arrived */
+	int32_t newwin;         /* end of the window that the sender may use */
+	int32_t last_ack;       /* the last ACK sent */
+	_Atomic int32_t repwin; /* the first window of the answer */
 	uint32_t flags, paylen; /* of segment seg_num */
-	struct seg_chain msg;   /* struct ib_user_mad_hdr and the message so far */
-	uint32_t early;         /* SEG_T_EVBUF: segments after a gap, in order */
-	/* Where answers go, and their header. */
+	struct seg_chain msg; /* struct ib_user_mad_hdr and the message as far as it has arrived */
+	uint32_t early;       /* SEG_T_EVBUF index: segments after a gap, in order */
+	/* The destination of answers, and their header. */
 	uint32_t pkey_index, sl, grh, hop_limit, traffic_class, flow_label;
 	uint8_t sgid[16], dgid[16];
 	uint8_t mad[64];

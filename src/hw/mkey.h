@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Memory keys, direct and indirect. Who may write what: hw/flags.h. */
+/* Memory keys, direct and indirect. hw/flags.h says who may write which field. */
 #ifndef SOFTHCA_HW_MKEY_H
 #define SOFTHCA_HW_MKEY_H
 
@@ -17,31 +17,33 @@ enum { /* hw_mkey.access */
 struct hw_mkey {
 	uint32_t gen, flags;
 	uint32_t hca, uid;
-	uint32_t key; /* idx << 8 | variant: lkey and rkey */
+	uint32_t key; /* lkey and rkey: idx << 8 | variant */
 	uint32_t pdn;
 	uint32_t access; /* HW_ACC_* */
 	uint32_t mode;   /* enum prm_mkc_mode */
 	uint64_t start;  /* I/O virtual address of the first byte */
-	uint64_t len;    /* bytes; length64: the whole address space */
+	uint64_t len;    /* bytes; with length64 the whole address space */
 	uint32_t length64;
-	_Atomic uint32_t valid; /* 0: being destroyed or free; then eng_mkey_quiesce() */
-	uint32_t qpn;           /* 0xffffff: any */
+	_Atomic uint32_t valid; /* 0: free or being destroyed, and eng_mkey_quiesce() follows */
+	uint32_t qpn;           /* the only QP that may use the key; 0xffffff: any */
 	struct mem_slot mem;
-	uint64_t va;     /* of `start` in that slot's address space */
-	uint32_t umem;   /* whose pages it maps (it holds a reference); 0 none */
+	uint64_t va;     /* address of `start` in the address space of `slot` */
+	uint32_t umem;   /* the umem whose pages the key maps, with a reference; 0: none */
 	uint8_t mkc[64]; /* as QUERY_MKEY returns it */
-	/* Keys over other keys, and keys that UMRs change. */
-	uint32_t slow;         /* one of them */
-	_Atomic uint32_t free; /* mkc.free: not usable until a UMR */
+	/* For keys over other keys, and keys that UMRs change. */
+	uint32_t slow;         /* the key is one of these */
+	_Atomic uint32_t free; /* mkc.free: not usable until a UMR enables it */
 	uint32_t umr_en, en_rinval;
 	uint32_t log_entity; /* KSM */
-	uint32_t klm;        /* SEG_T_KLM index of the list's first block; 0 none */
-	uint32_t klm_max;    /* entries that fit its blocks */
+	uint32_t klm;        /* SEG_T_KLM index of the first block of the list; 0: none */
+	uint32_t klm_max;    /* number of entries that its blocks can hold */
 	_Atomic uint32_t klm_n;
 } SEG_ELEM;
 
-/* Keys that are nobody's: accesses to the null key fail; what is written to the other is gone, and
- * zeroes are read from it. */
+/*
+ * Reserved keys. Access by the null key fails; the other key reads zeroes and discards what is
+ * written.
+ */
 #define HW_KEY_NULL 0x200
 #define HW_KEY_DUMP_FILL 0x300
 #define HW_FIRST_MKEY 0x10
@@ -49,9 +51,9 @@ struct hw_mkey {
 #define HW_MAX_INDIRECTION 4
 
 /*
- * A part of an indirect key's list, with its entries as they were given (wqe_klm or, first of a
- * strided list, wqe_repeat and wqe_repeat_ent). The first block knows the others. Owned by the file
- * until its key knows it, then by the device: it goes with the key.
+ * A block of an indirect key's list, with entries in the format of the command (wqe_klm or, for a
+ * strided list, wqe_repeat and wqe_repeat_ent). The first block has the indices of the others. The
+ * file owns a block until its key refers to it, then the device does, and it is freed with the key.
  */
 #define HW_KLM_BYTES 16
 #define HW_KLM_PER_BLOCK 60
@@ -59,7 +61,7 @@ struct hw_mkey {
 struct hw_klm {
 	uint32_t gen, flags;
 	uint32_t hca;
-	uint32_t mkey, mkey_gen; /* whose it is */
+	uint32_t mkey, mkey_gen; /* the key that the block belongs to */
 	uint32_t more[HW_KLM_MORE];
 	uint8_t entry[HW_KLM_PER_BLOCK][HW_KLM_BYTES];
 } SEG_ELEM;
@@ -69,7 +71,7 @@ static inline struct hw_mkey *hw_mkey(const struct seg *s, uint32_t key)
 	return seg_live(s, SEG_T_MKEY, key >> 8);
 }
 
-/* Entry i of a key's list, or NULL. */
+/* Entry i of a key's list; NULL: not there. */
 static inline uint8_t *hw_klm_entry(const struct seg *s, const struct hw_mkey *mk, uint32_t i)
 {
 	struct hw_klm *b = mk->klm ? seg_at(s, SEG_T_KLM, mk->klm) : NULL;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Objects that only commands work on. Who may write what: hw/flags.h. */
+/* Objects that only commands use. hw/flags.h says who may write which field. */
 #ifndef SOFTHCA_HW_OBJ_H
 #define SOFTHCA_HW_OBJ_H
 
 #include "hw/evtarget.h"
 #include "segment/seg.h"
 
-/* What only commands work on: no queue of it is run by the engine. All kinds share one space of
- * numbers. */
+/*
+ * Objects that only commands use: the engine runs no queue of them. All kinds share one space of
+ * numbers.
+ */
 enum hw_obj_kind {
 	HW_OBJ_TD = 1, /* transport domain */
 	HW_OBJ_RQ,
@@ -18,12 +20,12 @@ enum hw_obj_kind {
 	HW_OBJ_SCHED, /* scheduling element; `type` is element_type */
 	HW_OBJ_AV_QP_MAPPING,
 	HW_OBJ_PSV,
-	HW_OBJ_RATE, /* a share of a rate limit; `type` is its index */
+	HW_OBJ_RATE, /* a share of a rate limit; `type` is its index in the rate table */
 };
 
-#define HW_OBJ_REFS 8  /* objects that one refers to, but for an RQT's RQs */
+#define HW_OBJ_REFS 8  /* how many objects one may refer to, not counting an RQT's RQs */
 #define HW_OBJ_CTX 256 /* bytes of context */
-#define HW_RQT_RQS 128 /* RQs of an RQT */
+#define HW_RQT_RQS 128 /* the most RQs of an RQT */
 
 struct hw_objref {
 	uint32_t table; /* enum seg_table_id; 0: none */
@@ -36,12 +38,12 @@ struct hw_obj {
 	uint32_t kind; /* enum hw_obj_kind */
 	_Atomic uint32_t refs;
 	_Atomic uint32_t state; /* [fw] RQ and SQ: PRM state 0 RST, 1 RDY, 3 ERR */
-	uint32_t type;          /* what the kind says */
+	uint32_t type;          /* meaning depends on the kind */
 	struct hw_objref ref[HW_OBJ_REFS];
-	struct hw_evtarget async; /* RQ: where its events go */
-	uint8_t ctx[HW_OBJ_CTX];  /* [fw] the context as commands left it, for QUERY */
+	struct hw_evtarget async; /* RQ: the queue for its events */
+	uint8_t ctx[HW_OBJ_CTX];  /* [fw] the context as commands have set it, for QUERY */
 	uint32_t nrqs, max_rqs;   /* [fw] RQT */
-	uint32_t rqn[HW_RQT_RQS]; /* [fw] RQT: holds a reference to each */
+	uint32_t rqn[HW_RQT_RQS]; /* [fw] RQT: it holds a reference to each RQ */
 } SEG_ELEM;
 
 static inline struct hw_obj *hw_obj(const struct seg *s, uint32_t i)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Sets of Q counters. Who may write what: hw/flags.h. */
+/* Sets of Q counters. hw/flags.h says who may write which field. */
 #ifndef SOFTHCA_HW_QCTR_H
 #define SOFTHCA_HW_QCTR_H
 
 #include "segment/seg.h"
 
-enum hw_qc { /* what a set of Q counters counts; names are query_q_counter_out's */
+enum hw_qc { /* Counters of a set; the names are those of query_q_counter_out. */
 	     HW_QC_RX_WRITE_REQUESTS,
 	     HW_QC_RX_READ_REQUESTS,
 	     HW_QC_RX_ATOMIC_REQUESTS,
@@ -32,7 +32,7 @@ struct hw_qctr {
 	uint32_t gen, flags;
 	uint32_t hca, uid;
 	uint32_t id;           /* counter_set_id: 1 to 255 on its HCA */
-	_Atomic uint32_t refs; /* QPs that count there */
+	_Atomic uint32_t refs; /* QPs that count in this set */
 	_Atomic uint32_t n[HW_QC_COUNT];
 } SEG_ELEM;
 

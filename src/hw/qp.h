@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Queue pairs and DCTs. Who may write what: hw/flags.h. */
+/* Queue pairs and DCTs. hw/flags.h says who may write which field. */
 #ifndef SOFTHCA_HW_QP_H
 #define SOFTHCA_HW_QP_H
 
@@ -11,103 +11,110 @@
 
 enum hw_park { HW_PARK_NO = 0, HW_PARK_RNR, HW_PARK_RETRY, HW_PARK_LOCK };
 
-enum { /* hw_qp.flush_pending: work that somebody could not do for want of a lock */
-       HW_PEND_RING = 1, /* a doorbell rang: the record is to be read */
+enum {                   /* hw_qp.flush_pending: work put off because a lock was not to be had */
+       HW_PEND_RING = 1, /* a doorbell rang: the record must be read */
        HW_PEND_FLUSH_SQ = 2,
        HW_PEND_FLUSH_RQ = 4,
-       HW_PEND_RUN = 8, /* the queue is to go on, as far as it was rung for */
+       HW_PEND_RUN = 8, /* the queue must continue, up to the last ring */
 };
 
 /*
- * The requester's and the responder's moving parts lie in cache lines of their own: they are
- * written by different processes.
+ * The changing fields of requester and responder have cache lines of their own, because different
+ * processes write them.
  */
 struct hw_qp {
 	uint32_t gen, flags;
 	uint32_t hca, uid;
 	_Atomic uint32_t state;               /* [fw]+[sq]+[rq] enum prm_qp_state */
 	uint32_t st;                          /* enum prm_st */
-	uint32_t pdn, cqn_snd, cqn_rcv, srqn; /* srqn SEG_NONE: own RQ */
-	uint32_t qctr;                        /* SEG_T_QCTR: where it counts; 0 nowhere */
-	uint32_t xrcd;        /* XRC: requests may name SRQs of this domain; 0: takes none */
-	uint32_t block_lb_mc; /* gets nothing of what it sends to groups itself */
-	uint32_t shared;      /* an XRC target of verbs: its events go to every hw_share of it */
+	uint32_t pdn, cqn_snd, cqn_rcv, srqn; /* srqn SEG_NONE: the QP has its own RQ */
+	uint32_t qctr;                        /* SEG_T_QCTR index of its counter set; 0: none */
+	uint32_t xrcd;        /* XRC: requests may name SRQs of this domain; 0: accepts none */
+	uint32_t block_lb_mc; /* does not receive what it sends to multicast groups */
+	uint32_t shared;      /* an XRC target QP of verbs: each hw_share of it gets its events */
 	uint32_t uar, user_index;
-	uint32_t rq_log_size, rq_log_stride; /* WQEs; bytes of one WQE */
-	uint32_t sq_log_size;                /* WQEBBs of 64 bytes */
+	/* log2 of the number of WQEs, and of the bytes of one WQE */
+	uint32_t rq_log_size, rq_log_stride;
+	uint32_t sq_log_size; /* WQEBBs of 64 bytes */
 	uint32_t no_rq, no_sq;
-	uint32_t buf_umem, dbr_umem; /* umems referred to */
-	struct mem_slot mem;         /* of the work queues */
+	uint32_t buf_umem, dbr_umem; /* umems of the work queues and of the doorbell record */
+	struct mem_slot mem;         /* memory of the work queues */
 	uint64_t rq_va, sq_va;
 	struct mem_slot dbr_mem;
-	uint64_t dbr_va; /* RCV at +0, SND at +4, both BE32 */
-	/* path and transport [fw], valid from RTR/RTS */
+	uint64_t dbr_va; /* doorbell record: RCV at +0, SND at +4, both BE32 */
+	/* Path and transport [fw], valid from RTR or RTS on. */
 	uint32_t port;                         /* SEG_T_PORT index */
-	uint32_t dest_qpn, dlid, sl, grh, mtu; /* mtu in bytes */
+	uint32_t dest_qpn, dlid, sl, grh, mtu; /* mtu is in bytes */
 	uint8_t dgid[16];
 	uint32_t sgid_index, pkey_index, qkey;
 	uint32_t rre, rwe, rae, atomic_mode;
 	uint32_t retry_count, rnr_retry, ack_timeout, min_rnr_nak;
-	uint32_t qos_req, qos_resp; /* [fw] queue groups (SEG_T_OBJ); 0: none */
-	uint32_t ece;               /* [fw] what was agreed of enhanced connection establishment */
+	uint32_t qos_req, qos_resp; /* [fw] scheduling elements (SEG_T_OBJ); 0: none */
+	uint32_t ece; /* [fw] the agreed options of enhanced connection establishment */
 
-	/* requester [sq] */
+	/* Requester [sq]. */
 	_Alignas(64) struct seg_lock sq_lock;
-	_Atomic uint32_t sq_pi;   /* WQEBBs rung for since RST, 16 bits count */
-	_Atomic uint32_t sq_ci;   /* ... and consumed */
-	_Atomic uint32_t sq_seen; /* the record's 32 bits when it was last looked at (poll mode) */
+	_Atomic uint32_t sq_pi;   /* WQEBBs posted by doorbells since RST; the low 16 bits count */
+	_Atomic uint32_t sq_ci;   /* ... and WQEBBs consumed */
+	_Atomic uint32_t sq_seen; /* the doorbell record's 32 bits as last read (poll mode) */
 	uint32_t next_send_psn;
 	_Atomic uint32_t park; /* enum hw_park */
 	uint32_t retries_left, rnr_left;
-	uint32_t cur_wqe;               /* first WQEBB of the WQE in work when parked */
+	uint32_t cur_wqe;               /* first WQEBB of the WQE that was interrupted by parking */
 	_Atomic uint64_t park_deadline; /* clock_now_ns() */
-	uint32_t sq_out; /* that WQE is executed, only its CQE is owed: 1 done, else 1 + why not */
-	uint32_t sq_out_len; /* its byte count */
-	uint64_t took; /* that WQE has taken a key out of service: the epoch to wait for; 0: none */
+	/* the current WQE is executed and its CQE is owed: 1 success, else 1 + the reason */
+	uint32_t sq_out;
+	uint32_t sq_out_len; /* byte count of that WQE */
+	/* the current WQE has disabled a key and must wait for this epoch; 0: none */
+	uint64_t took;
 	/*
-	 * Odd from the delivery of a message with a receive CQE until our own CQE for it is
-	 * written: answers wait, because on the wire the acknowledgement comes first. Ended by the
-	 * responder of an answer when it has waited too long.
+	 * Odd from the delivery of a message with a receive CQE until this QP's CQE for it is
+	 * written: answers wait, because on the wire the acknowledgement comes first. If an answer
+	 * waits too long, its responder ends the wait.
 	 */
 	_Atomic uint32_t ack_seq;
-	_Atomic uint32_t ud_dest;  /* UD: whom the WQE in work is for */
-	_Atomic uint32_t xrc_srqn; /* XRC: the SRQ that the WQE in work names, 0 none yet */
-	uint64_t locked_since;     /* HW_PARK_LOCK without a break since then, clock_now_ns() */
+	_Atomic uint32_t ud_dest;  /* UD: destination of the current WQE */
+	_Atomic uint32_t xrc_srqn; /* XRC: the SRQ that the current WQE names; 0: not known yet */
+	uint64_t locked_since; /* in HW_PARK_LOCK without a break since this time, clock_now_ns() */
 	_Atomic uint32_t
-		flush_pending; /* HW_PEND_*: the lock's holder, else the device thread, does it */
-	uint32_t sq_fail;      /* qp_fail()'s note */
+		flush_pending; /* HW_PEND_*: the lock's holder does it, or else the device thread */
+	uint32_t sq_fail;      /* qp_fail() notes the failure here */
 
-	/* responder [rq] */
+	/* Responder [rq]. */
 	/*
-	 * Four words of 8 bytes, each changed in one step from what its writer found: whoever was
-	 * stopped with the lock, which was taken over from him, comes too late (resp_lock.c). The
-	 * highest bits of msn, rx_srqn (8) and rx_n (16) are tags for that.
+	 * Four words of 8 bytes. Each is changed by a compare-and-swap, which fails for a stopped
+	 * thread whose lock was taken over (resp_lock.c). The highest bits of msn, rx_srqn (8) and
+	 * rx_n (16) are tags for that purpose.
 	 */
 	_Alignas(64) struct seg_lock rq_lock;
-	_Atomic uint32_t rq_ci; /* receive WQEs consumed, 16 bits count */
-	uint32_t rx_turn;       /* +1 whenever the lock is let go of, or taken over */
+	_Atomic uint32_t rq_ci; /* receive WQEs consumed; the low 16 bits count */
+	uint32_t rx_turn;       /* incremented when the lock is released or taken over */
 	uint32_t next_rcv_psn;
 	uint32_t msn;
-	uint32_t rx_srq_wqe; /* 1 + index of an SRQ WQE taken for this QP and not yet completed */
-	uint32_t rx_srqn;    /* of that SRQ: an XRC QP's requests say which */
+	uint32_t rx_srq_wqe; /* 1 + index of the SRQ WQE that this QP has taken and not completed */
+	uint32_t rx_srqn;    /* the SRQ of rx_srq_wqe: an XRC QP's requests name it */
 	/* WQEs in hw_rq_ahead: [rx_first, rx_first + rx_n) */
 	uint32_t rx_first, rx_n;
-	uint32_t rx_intent; /* a receive CQE is being written at index rx_cq_pi, or was */
+	/* state of the receive CQE at index rx_cq_pi: being written, or written */
+	uint32_t rx_intent;
 	uint32_t rx_cq_pi;
-	uint32_t rx_cqn;          /* where the receive in work completes */
-	_Atomic uint32_t rx_ring; /* the seg_ring of the lock's last holder */
-	uint32_t comm_est;        /* a message came in RTR: 1 COMM_EST is to be noted, 2 was */
-	uint32_t rx_fail;         /* qp_fail()'s note */
+	uint32_t rx_cqn;          /* the CQ of the receive in work */
+	_Atomic uint32_t rx_ring; /* seg_ring of the lock's last holder */
+	/* a message arrived in RTR: 1 the event COMM_EST is owed, 2 it was noted */
+	uint32_t comm_est;
+	uint32_t rx_fail; /* qp_fail() notes the failure here */
 
 	_Alignas(64) struct hw_evtarget async;
-	_Atomic uint32_t err_reported; /* LAST_WQE_REACHED: 1 is to be noted, 2 was */
-	_Atomic uint32_t key_armed;    /* [rq] DCT: the next wrong access key is an event */
-	uint8_t qpc[232]; /* QPC as the commands left it; QUERY_QP patches state and moving fields
-			   */
+	_Atomic uint32_t err_reported; /* event LAST_WQE_REACHED: 1 it is owed, 2 it was noted */
+	_Atomic uint32_t key_armed;    /* [rq] DCT: the next wrong access key raises an event */
+	/* QPC as commands have set it; QUERY_QP fills in the state and changing fields */
+	uint8_t qpc[232];
 } SEG_ELEM;
 
-/* A million QPs within a GiB of resident segment: the rest of a KiB is their owner words' and
- * umems'. */
+/*
+ * A million QPs take less than a GiB of resident segment; owner words and umems use the rest of
+ * each KiB.
+ */
 _Static_assert(sizeof(struct hw_qp) <= 896, "a QP stays under a KiB");
 
 static inline struct hw_qp *hw_qp(const struct seg *s, uint32_t i)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Parts of open files in what they share. Who may write what: hw/flags.h. */
+/* Shares of open files in common objects. hw/flags.h says who may write which field. */
 #ifndef SOFTHCA_HW_SHARE_H
 #define SOFTHCA_HW_SHARE_H
 
@@ -7,16 +7,16 @@
 #include "segment/seg.h"
 
 /*
- * An open file's part in something that outlives its maker as long as anybody shares it (verbs' XRC
- * domains by inode, XRC target QPs): the element belongs to one of the sharers, and passes to
- * another when that one goes. Made and ended under hw_hca.share_lock.
+ * The share of an open file in an object that lives as long as any file shares it (XRC domains by
+ * inode, XRC target QPs). One of the sharers owns the object; ownership passes on when that one
+ * closes. Made and ended under hw_hca.share_lock.
  */
 struct hw_share {
 	uint32_t gen, flags;
 	uint32_t hca;
 	uint32_t table, idx;      /* SEG_T_XRCD or SEG_T_QP */
-	uint32_t slot;            /* whose device thread pays the events that are owed */
-	struct hw_evtarget async; /* of a QP */
+	uint32_t slot;            /* process whose device thread pays owed events */
+	struct hw_evtarget async; /* of a shared QP: the queue for its events */
 } SEG_ELEM;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the table of tables: what the segment holds and how much of it. Read by seg.c, which knows
- * no element but its own.
+ * Owns the list of the segment's tables and their capacities. seg.c reads it, and knows no other
+ * type of element than its own.
  */
 #include "hw/cap.h"
 #include "hw/cq.h"
@@ -33,7 +33,7 @@
 #define K 1024u
 #define M (1024u * 1024u)
 
-/* About 4.6 GiB in all, sparse; SUPPORT.md 1 and test_table.c say so, too. */
+/* About 4.6 GiB in all, sparse; SUPPORT.md 1 and test_table.c contain the number, too. */
 #define ROW(id, type, capacity, first) [SEG_T_##id] = {(capacity), sizeof(struct type), (first)},
 const struct seg_table_row seg_table_rows[SEG_T_COUNT] = {SEG_TABLES(ROW)};
 

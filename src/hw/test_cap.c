@@ -61,13 +61,15 @@ static void test_what_does_not_fit_is_counted(void **state)
 	assert_int_equal(cap_lost(s), 2);
 	assert_int_equal(cap_lost(s), 0);
 	cap_finish(s);
-	/* The next reader gets nothing old. */
+	/* The next reader gets no packet from before. */
 	assert_int_equal(cap_start(s, 0), 0);
 	assert_int_equal(take(s), UINT32_MAX);
 	cap_finish(s);
 }
 
-/* A writer that never comes back is stepped over; coming back late it takes nobody's slot. */
+/*
+ * The reader skips a dead writer's slot; a writer that comes back late overwrites no other packet.
+ */
 static void test_a_writer_that_dies_is_stepped_over(void **state)
 {
 	struct seg *s = *state;
@@ -101,7 +103,7 @@ static void test_there_is_one_reader(void **state)
 	waitpid(pid, NULL, 0);
 	assert_int_equal(cap_start(s, 0), 0);
 	assert_int_equal(cap_start(s, 0), -EBUSY);
-	atomic_store(&c->reader, (uint32_t)pid); /* of one that was killed */
+	atomic_store(&c->reader, (uint32_t)pid); /* pid of a reader that was killed */
 	assert_int_equal(cap_start(s, 0), 0);
 	cap_finish(s);
 }

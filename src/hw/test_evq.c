@@ -22,7 +22,7 @@ static void in_order_with_a_byte_each(void **state)
 		assert_int_equal(bytes_in(&q), 0);
 		for (uint64_t i = 0; i < 5; i++)
 			assert_int_equal(push(s, &q, i), 0);
-		assert_int_equal(bytes_in(&q), 5); /* an edge each */
+		assert_int_equal(bytes_in(&q), 5); /* each byte is an edge */
 		for (uint64_t i = 0; i < 5; i++) {
 			assert_true(bytes_in(&q) > 0);
 			assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
@@ -83,7 +83,7 @@ static void reading_counts_on_the_source(void **state)
 		assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
 	assert_int_equal(cq->comp.reported, 2);
 	assert_int_equal(cq->async.reported, 1);
-	/* an event of an object that is gone is never read: its cookie points nowhere */
+	/* an event of a destroyed object is never read: its cookie may be stale */
 	evq_push(s, q.idx, q.gen, src, 4, 0, 0);
 	push(s, &q, 5);
 	seg_free(s, SEG_T_CQ, src.idx);
@@ -115,7 +115,7 @@ static void purge_takes_one_source_only(void **state)
 	}
 	assert_int_equal(hw_qp(s, b.idx)->async.reported, 3);
 	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), -EAGAIN);
-	/* the last one purged: the next follows the one before it */
+	/* the last record was purged: the next links to the one before it */
 	evq_push(s, q.idx, q.gen, b, 1, 0, 0);
 	evq_push(s, q.idx, q.gen, a, 2, 0, 0);
 	evq_purge(s, q.idx, q.gen, SEG_T_QP, a.idx);
@@ -124,7 +124,7 @@ static void purge_takes_one_source_only(void **state)
 		assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
 		assert_int_equal(r.cookie, i);
 	}
-	/* all purged: nobody is told of anything */
+	/* all records were purged: nobody is woken */
 	evq_push(s, q.idx, q.gen, a, 1, 0, 0);
 	evq_purge(s, q.idx, q.gen, SEG_T_QP, a.idx);
 	assert_int_equal(bytes_in(&q), 0);
@@ -175,7 +175,8 @@ static void every_event_wakes_its_reader(void **state)
 	while (n < 2 * EVENTS) {
 		struct pollfd p = {.fd = q.fd, .events = POLLIN};
 
-		assert_int_equal(poll(&p, 1, 60000), 1); /* else an event nobody was woken for */
+		/* a missing byte would make this time out */
+		assert_int_equal(poll(&p, 1, 60000), 1);
 		while (!evq_pop(s, q.idx, q.gen, q.fd, &r)) {
 			sum += r.cookie;
 			n++;
@@ -188,7 +189,7 @@ static void every_event_wakes_its_reader(void **state)
 	queue_close(s, &q);
 }
 
-/* Killed with the readers' lock, and what readers note gone. */
+/* Dies holding the readers' lock, with the readers' notes erased. */
 static void die_in_take(struct seg *s, struct test_child *c, void *arg)
 {
 	struct queue *q = arg;
@@ -252,7 +253,7 @@ static void data_comes_in_pieces(void **state)
 	}
 	assert_int_equal(e->bytes, 0);
 	assert_int_equal(data_live(s, &q), 0);
-	/* what nobody reads goes with its record, whoever drops that */
+	/* unread data is freed with its record, by each way of dropping it */
 	evq_push_data(s, q.idx, q.gen, no_source, 1, bytes, 3 * EVQ_PIECE);
 	evq_purge(s, q.idx, q.gen, SEG_T_COUNT, 0);
 	assert_int_equal(data_live(s, &q), 0);
@@ -307,8 +308,10 @@ static void a_loss_is_told_once_and_first(void **state)
 	queue_close(s, &q);
 }
 
-/* No descriptor is left, or the folder cannot be seen: the supervisor is asked to write the byte,
- * and if nobody can, the next event tries again. */
+/*
+ * Without a descriptor, or without access to the folder, the supervisor is asked to write the byte;
+ * if nobody can, the next event tries again.
+ */
 static void who_cannot_open_the_fifo_asks(void **state)
 {
 	struct seg *s = *state;
@@ -321,7 +324,7 @@ static void who_cannot_open_the_fifo_asks(void **state)
 
 	strcpy(dir, s->dir);
 	strcpy(s->dir, "/no-such-folder");
-	assert_int_equal(push(s, &q, 1), 0); /* no link either */
+	assert_int_equal(push(s, &q, 1), 0); /* no connection to the supervisor either */
 	assert_int_equal(e->silent, 1);
 	assert_int_equal(bytes_in(&q), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sock), 0);
@@ -334,7 +337,7 @@ static void who_cannot_open_the_fifo_asks(void **state)
 	assert_int_equal(e->silent, 0);
 	strcpy(s->dir, dir);
 	atomic_store(&s->wake_fd, 0);
-	evq_wake(s, q.idx, q.gen); /* what the supervisor does */
+	evq_wake(s, q.idx, q.gen); /* as the supervisor does */
 	assert_true(bytes_in(&q) > 0);
 	push(s, &q, 3);
 	close(sock[0]);
@@ -344,7 +347,7 @@ static void who_cannot_open_the_fifo_asks(void **state)
 		assert_int_equal(r.cookie, i);
 	}
 	assert_int_equal(bytes_in(&q), 0);
-	evq_wake(s, q.idx, q.gen); /* too late */
+	evq_wake(s, q.idx, q.gen); /* after the record was read */
 	assert_int_equal(bytes_in(&q), 0);
 	queue_close(s, &q);
 }
@@ -361,7 +364,8 @@ static void a_lazy_queue_tells_pollers_only(void **state)
 	assert_int_equal(push(s, &q, 1), 0);
 	assert_true(evq_ready(s, e));
 	assert_int_equal(bytes_in(&q), 0);
-	assert_int_equal(evq_poll_begin(s, q.idx, q.gen), 1); /* it need not wait */
+	/* there is a record: no need to wait */
+	assert_int_equal(evq_poll_begin(s, q.idx, q.gen), 1);
 	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
 	assert_int_equal(evq_poll_begin(s, q.idx, q.gen), 0);
 	assert_int_equal(push(s, &q, 2), 0);
@@ -377,8 +381,10 @@ static void a_lazy_queue_tells_pollers_only(void **state)
 	queue_close(s, &q);
 }
 
-/* While another process is stopped with the readers' lock: who publishes does not wait, and the
- * FIFO tells. */
+/*
+ * While another process is stopped with the readers' lock, evq_publish() does not wait, and the
+ * FIFO gets a byte.
+ */
 static void hold_lock(struct seg *s, struct test_child *c, void *arg)
 {
 	const struct queue *q = arg;
@@ -416,7 +422,10 @@ static void publishing_waits_for_no_reader(void **state)
 	}
 }
 
-/* Closed under a reader that is stopped with the lock: it finds no other queue in its place. */
+/*
+ * A queue is closed while its reader is stopped with the lock: the reader finds no new queue in its
+ * place.
+ */
 static void no_new_queue_under_an_old_reader(void **state)
 {
 	struct seg *s = *state;
@@ -436,7 +445,7 @@ static void no_new_queue_under_an_old_reader(void **state)
 	seg_free(s, SEG_T_FILE, q.idx);
 }
 
-/* EPOLLET: each event is an edge, whatever is unread. */
+/* EPOLLET: each event is an edge, however much is unread. */
 static void each_event_is_an_edge(void **state)
 {
 	struct seg *s = *state;
@@ -452,7 +461,7 @@ static void each_event_is_an_edge(void **state)
 	push(s, &q, 2);
 	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
 	assert_int_equal(epoll_wait(ep, &got, 1, 0), 1);
-	/* one is read per edge, and never all: the FIFO does not fill up */
+	/* reads one record per edge and never the last: the FIFO does not fill up */
 	for (int i = 0; i < 70000; i++) {
 		push(s, &q, 3);
 		assert_int_equal(epoll_wait(ep, &got, 1, 0), 1);
@@ -483,7 +492,7 @@ static void a_published_queue_always_tells(void **state)
 	queue_close(s, &q);
 }
 
-/* A byte that came too late (the supervisor's) is drained by whoever comes for it. */
+/* A late byte (from the supervisor) is drained by the next reader. */
 static void a_stray_byte_is_drained(void **state)
 {
 	struct seg *s = *state;
@@ -496,7 +505,7 @@ static void a_stray_byte_is_drained(void **state)
 	queue_close(s, &q);
 }
 
-/* One whose pusher died after it, when its record had been taken already. */
+/* A pusher that died after its record was taken may have left a byte. */
 static void a_dead_pushers_late_byte_is_drained(void **state)
 {
 	struct seg *s = *state;
@@ -536,7 +545,8 @@ static void who_fills_a_queue_waits_for_its_reader(void **state)
 	for (uint64_t i = 0; i < 2 * EVQ_CROWDED; i++)
 		push(s, &crowd, i);
 	start = test_own_ns();
-	evq_ease(s, crowd.idx, crowd.gen); /* who reads it itself waits for nobody */
+	/* the thread that reads the queue itself does not wait */
+	evq_ease(s, crowd.idx, crowd.gen);
 	assert_true(test_own_ns() - start < EVQ_EASE_NS);
 	atomic_fetch_add(&e->reader, 2);
 	assert_int_equal(pthread_create(&t, NULL, read_all, s), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the tests of event queues share: a queue as the supervisor makes one. */
+/* Shared by the tests of event queues: a queue made as the supervisor does. */
 #ifndef SOFTHCA_HW_TEST_EVQ_H
 #define SOFTHCA_HW_TEST_EVQ_H
 
@@ -14,12 +14,12 @@ struct queue {
 	int fd;
 };
 
-/* As the supervisor makes one; blocking, as a completion channel is. */
+/* Makes a queue as the supervisor does; blocking, like a completion channel. */
 static inline struct queue queue_open(struct seg *s, uint32_t max)
 {
 	struct queue q;
 
-	/* A file that had no queue before: the queue's generation is its file's all the same. */
+	/* The queue has its file's generation, also the first at this index. */
 	q.idx = 77;
 	assert_int_equal(seg_alloc_at(s, SEG_T_FILE, SEG_OWNER_DEVICE, q.idx), 0);
 	seg_free(s, SEG_T_FILE, q.idx);
@@ -55,7 +55,7 @@ static inline int push(struct seg *s, const struct queue *q, uint64_t cookie)
 	return evq_push(s, q->idx, q->gen, no_source, cookie, 3, 4);
 }
 
-/* The data of a record, and its end. */
+/* Compares the data of a record, and frees it. */
 static inline void expect_data(struct seg *s, const struct seg_evrec *r, const uint8_t *want,
 			       uint32_t len)
 {

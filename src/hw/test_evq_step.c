@@ -20,7 +20,7 @@ static void push_for_ever(struct seg *s, struct test_child *c, void *arg)
 	}
 }
 
-/* As the supervisor sees it: the slot is dead. */
+/* As the supervisor does on a death: mark the slot dead, repair. */
 static void see_death(struct seg *s, const struct test_child *c)
 {
 	seg_for_each_live (s, SEG_T_PROC, i)
@@ -29,7 +29,7 @@ static void see_death(struct seg *s, const struct test_child *c)
 	evq_repair(s);
 }
 
-/* A FIFO that is readable has a record, and the other way round. */
+/* The FIFO is readable exactly if the queue has a record. */
 static void expect_agreement(struct seg *s, const struct queue *q)
 {
 	const struct seg_evq *e = seg_live(s, SEG_T_EVQ, q->idx);
@@ -38,7 +38,7 @@ static void expect_agreement(struct seg *s, const struct queue *q)
 		assert_int_equal(bytes_in(q) > 0, evq_ready(s, e));
 }
 
-/* Works as ever, and is empty at the end. Returns how many there were of each cookie below 8. */
+/* Checks that the queue still works and drains it. Counts the records of each cookie below 8. */
 static void expect_works(struct seg *s, const struct queue *q, unsigned int n[8])
 {
 	const struct seg_evq *e = seg_live(s, SEG_T_EVQ, q->idx);
@@ -71,7 +71,7 @@ static void killed_at_any_moment(void **state)
 
 		test_spawn(s, &c, push_for_ever, &q);
 		assert_true(test_wait(c.tell[0]));
-		nanosleep(&ts, NULL); /* where it is killed: anywhere */
+		nanosleep(&ts, NULL); /* killed here, at a random instruction */
 		kill(c.pid, SIGKILL);
 		test_reap(&c);
 		see_death(s, &c);
@@ -95,7 +95,7 @@ static void step_push_data(struct seg *s, const struct queue *q)
 	evq_push_data(s, q->idx, q->gen, no_source, 1, data, sizeof(data));
 }
 
-/* The source of an event that is owed: one CQ for all. */
+/* The CQ that is the source of every owed event. */
 static struct seg_evsrc debtor = {.table = SEG_T_CQ};
 
 static void owe(struct seg *s)
@@ -154,9 +154,9 @@ static void step_publish(struct seg *s, const struct queue *q)
 static const struct step {
 	const char *name;
 	void (*go)(struct seg *s, const struct queue *q);
-	unsigned int before;     /* events in the queue: cookies 2, 3... */
-	bool lazy, locks, reads; /* has the readers' lock; takes what is there */
-	bool owed;               /* the debt is paid once, whoever pays */
+	unsigned int before;     /* events queued before the step: cookies 2, 3... */
+	bool lazy, locks, reads; /* the step holds the readers' lock; it takes records */
+	bool owed;               /* the step pays a debt, which must be paid once */
 } steps[] = {
 	{"push, empty", step_push, 0, false, false, false, false},
 	{"push", step_push, 1, false, false, false, false},
@@ -191,7 +191,10 @@ static void be_stepped(struct seg *s, struct test_child *c, void *arg)
 	raise(SIGSTOP);
 }
 
-/* Up to `n` instructions of the step are behind it: how many; fewer: it stands after the step. */
+/*
+ * Let up to `n` instructions of the step pass. Returns how many; fewer than n: the step is
+ * finished.
+ */
 static unsigned int go_steps(const struct test_child *c, unsigned int n)
 {
 	unsigned int i;
@@ -220,10 +223,10 @@ static double seconds_of_stress(void)
 	return v ? atof(v) / 2 : 2;
 }
 
-/* Does what is to be seen when up to `n` instructions of a step are done; how many were. */
+/* Checks what must hold after up to `n` instructions of a step. Returns how many were executed. */
 typedef unsigned int see_step(struct seg *s, const struct step *step, unsigned int n);
 
-/* Each step at as many of its instructions as there is time for, evenly spread. */
+/* Check each step at as many instructions as time allows, evenly spread. */
 static unsigned int walk_steps(struct seg *s, see_step *at)
 {
 	unsigned int did = 0;
@@ -255,7 +258,7 @@ static void prepare(struct seg *s, const struct step *step, struct queue *q)
 		push(s, q, 2 + i);
 }
 
-/* What was there before is there once, what was made at most once. */
+/* Each record from before is there once, a pushed one at most once. */
 static void expect_sane(const struct step *step, const unsigned int n[8])
 {
 	if (step->owed)
@@ -290,7 +293,7 @@ static unsigned int kill_at(struct seg *s, const struct step *step, unsigned int
 	prepare(s, step, &q);
 	test_spawn(s, &c, be_stepped, &st);
 	done = go_steps(&c, n);
-	/* Bytes without a record are there at no instruction (but while a loss is read). */
+	/* At no instruction are there bytes without a record (except while a loss is read). */
 	if (bytes_in(&q) > 0)
 		assert_true(evq_ready(s, seg_live(s, SEG_T_EVQ, q.idx)));
 	kill(c.pid, SIGKILL);
@@ -313,7 +316,7 @@ static void killed_at_each_instruction(void **state)
 	print_message("killed at %u instructions\n", walk_steps(*state, kill_at));
 }
 
-/* It goes on, to its end. */
+/* Let the stopped process run to its end. */
 static void go_on(struct test_child *c, bool stepping)
 {
 	ptrace(PTRACE_DETACH, c->pid, NULL, NULL);
@@ -325,7 +328,9 @@ static void go_on(struct test_child *c, bool stepping)
 	close(c->tell[0]);
 }
 
-/* While it is stopped, others push, and read if it is not reading itself, without delay. */
+/*
+ * While the process is stopped, others push, and read if it does not hold the lock, without delay.
+ */
 static unsigned int stop_at(struct seg *s, const struct step *step, unsigned int n)
 {
 	struct queue q;
@@ -345,7 +350,8 @@ static unsigned int stop_at(struct seg *s, const struct step *step, unsigned int
 	while (!step->locks && (evq_ready(s, seg_live(s, SEG_T_EVQ, q.idx))))
 		if (!evq_pop(s, q.idx, q.gen, q.fd, &r))
 			got[r.cookie]++;
-	assert_true(clock_now_ns() - start < NSEC_PER_SEC); /* 5 ms, but on a loaded machine */
+	/* 5 ms are the aim; a loaded machine takes longer */
+	assert_true(clock_now_ns() - start < NSEC_PER_SEC);
 	go_on(&c, done < n);
 	if (!step->lazy)
 		expect_agreement(s, &q);
@@ -364,7 +370,7 @@ static void stopped_at_each_instruction(void **state)
 	print_message("stopped at %u instructions\n", walk_steps(*state, stop_at));
 }
 
-/* What is freed is used again at once. */
+/* Freed elements are used again at once. */
 static void search_from_the_start(struct seg *s)
 {
 	atomic_store(&seg_table(s, SEG_T_EVREC)->hint, 0);
@@ -384,8 +390,8 @@ static struct queue neighbour(struct seg *s)
 #define NEIGHBOURS 6
 
 /*
- * While it is stopped, its queue is closed and another one takes what is free: that one is not
- * touched, and nothing is left of the first.
+ * While the process is stopped, its queue is closed and a new one reuses the elements: the process
+ * must not touch the new queue, and nothing of the old one is left.
  */
 static unsigned int close_at(struct seg *s, const struct step *step, unsigned int n)
 {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Ranges of a process's memory that the device may use. Who may write what: hw/flags.h. */
+/* Memory ranges of processes that the device may use. hw/flags.h says who may write which field. */
 #ifndef SOFTHCA_HW_UMEM_H
 #define SOFTHCA_HW_UMEM_H
 
 #include "segment/mem.h"
 #include "segment/seg.h"
 
-/* A range of a process's memory that the device may use for queues, records or, through an mkey,
- * data. */
+/*
+ * A memory range of a process that the device may use for queues, doorbell records or, by an mkey,
+ * data.
+ */
 struct hw_umem {
 	uint32_t gen, flags;
 	uint32_t hca, uid;

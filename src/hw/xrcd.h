@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* XRC domains. Who may write what: hw/flags.h. */
+/* XRC domains. hw/flags.h says who may write which field. */
 #ifndef SOFTHCA_HW_XRCD_H
 #define SOFTHCA_HW_XRCD_H
 
@@ -8,10 +8,10 @@
 struct hw_xrcd {
 	uint32_t gen, flags;
 	uint32_t hca, uid;
-	_Atomic uint32_t refs; /* SRQs and QPs in it */
+	_Atomic uint32_t refs; /* SRQs and QPs of this domain */
 	/*
-	 * The file that stands for it, of a domain that open files share: device, inode, and the
-	 * inode's birth, as a number may come back when the file is gone. `keyed` is stored last.
+	 * The file that names a domain shared by open files: device, inode, and birth time of the
+	 * inode, because an inode number may be reused. `keyed` is stored last.
 	 */
 	uint32_t dev_major, dev_minor;
 	uint64_t ino, born;
