@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A message as packets on the subnet: which way they go, whether they get there, and what they
- * leave in the counters of the ports that they pass. Called by the transports (rc.c, ud.c, dc.c).
+ * Sends a message as packets over the subnet: finds their path, decides whether they arrive, and
+ * counts them at the ports that they pass. Called by the transports (rc.c, ud.c, dc.c).
  */
 #include "engine/priv.h"
 #include "engine/transport.h"
@@ -21,7 +21,7 @@ uint16_t way_pkey(const struct seg *s, const struct hw_qp *qp)
 	return p && qp->pkey_index < HW_PKEYS ? p->pkey[qp->pkey_index] : 0;
 }
 
-/* A packet to a QP has the wrong key: counted, and the subnet manager hears of it. */
+/* A packet with a wrong key reached a QP: count it and send a notice to the subnet manager. */
 static void bad_key(struct eng_run *r, const struct hw_qp *peer, uint32_t trap, uint32_t key)
 {
 	const struct fab_bad_key k = {
@@ -41,7 +41,7 @@ bool way_pkey_match(struct eng_run *r, const struct hw_qp *peer)
 {
 	uint16_t ka = way_pkey(r->s, r->qp), kb = way_pkey(r->s, peer);
 
-	/* Same partition, and not both limited members. */
+	/* Both are in the same partition, and at least one is a full member. */
 	if (((ka ^ kb) & 0x7fff) == 0 && (ka & 0x7fff) && ((ka | kb) & 0x8000))
 		return true;
 	bad_key(r, peer, TRAP_BAD_PKEY, ka);
@@ -76,7 +76,7 @@ bool way_find(struct seg *s, const struct hw_qp *qp, const struct way_to *to, st
 	const struct hw_port *own = hw_port(s, qp->port);
 	uint32_t dlid = to->dlid;
 
-	/* Without a LID nothing leaves the port: it can only be meant itself. */
+	/* Without a LID nothing leaves the port: the destination can only be the port itself. */
 	if (!dlid && to->dgid && own && fab_port_has_gid(own, to->dgid))
 		dlid = atomic_load_explicit(&own->lid, memory_order_relaxed);
 	fab_path(s, qp->port, dlid, path);
@@ -127,7 +127,7 @@ void way_count_answer(struct eng_run *r, const struct eng_op *op, const struct h
 	if (op->kind == ENG_K_READ)
 		k.n = eng_npkts(len, r->qp->mtu);
 	if (k.n > 1)
-		aeths = 2; /* of the first and of the last */
+		aeths = 2; /* AETHs of the first and the last packet of the answer */
 	k.words = ((uint64_t)k.n * (HDR_BASE + (peer->grh ? HDR_GRH : 0)) + aeths * HDR_AETH + len +
 		   3) /
 		  4;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Atomics: their operands and what becomes of the word. Called by rc.c under the responder's
- * rq_lock; calls mem_atomic(), which makes it one step for all of the fabric.
+ * Atomics: reads their operands and computes the new value of the word. Called by rc.c under the
+ * responder's rq_lock; calls mem_atomic(), which makes it one step for the whole fabric.
  *
  * Words are in the host's byte order, and so are answers of 8 bytes (atomic_req_8B_endianness_mode
- * 1); those of 4 bytes are big-endian in any mode, as are the operands in a WQE.
+ * 1); answers of 4 bytes are big-endian in any mode, as are the operands in a WQE.
  */
 #include "engine/priv.h"
 
@@ -69,7 +69,7 @@ uint32_t atomic_parse(struct eng_run *r)
 	return off <= r->bytes ? off : 0;
 }
 
-/* A carry does not leave a bit that is set in the mask: there a field ends. */
+/* A set bit in the mask ends a field: carries stop there. */
 static uint64_t next_value(uint64_t was, const void *arg)
 {
 	const struct eng_atomic *a = arg;
@@ -86,7 +86,7 @@ int atomic_perform(struct eng_run *r)
 {
 	int rc;
 
-	/* An indirect key may have put the word together from pieces. */
+	/* An indirect key may have split the word into pieces. */
 	if (r->remote.n != 1 || r->remote.mem[0].slot >= ENG_SLOT_VOID ||
 	    r->remote.v[0].va % r->atomic.size) {
 		r->why = ENG_W_REMOTE_ALIGN;

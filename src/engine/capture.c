@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The data path as packets, for a capture. The engine moves messages as a whole; here is what a
- * link would have carried: packets of the path's MTU with their sequence numbers, and the answers.
- * Called by rc.c and ud.c while cap_on(), with their locks held. Waits for nothing: packets that
- * find no room are lost and counted.
+ * Shows the data path as packets, for a capture. The engine moves messages as a whole; this file
+ * makes the packets that a link would have carried, of the path's MTU and with sequence numbers,
+ * and their answers. Called by rc.c and ud.c while cap_on(), with their locks held. Never waits:
+ * packets that do not fit are counted as lost.
  *
- * DC is left out: the form of its packets is not published.
+ * DC is left out: its packet format is not published.
  */
 #include "engine/priv.h"
 #include "engine/transport.h"
@@ -27,7 +27,7 @@ static uint64_t real_now(void)
 	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 
-/* The next `len` bytes of a message, as far as they are kept and can be read. */
+/* Copy the next `len` bytes of a message, as far as they are kept and readable. */
 static uint32_t copy_payload(struct seg *s, struct eng_cursor *at, uint32_t len, uint8_t *to)
 {
 	uint32_t keep = cap_snap(s, len), done = 0;
@@ -68,7 +68,7 @@ static uint16_t pkey_of(const struct hw_port *p, uint32_t index)
 	return p && index < HW_PKEYS ? p->pkey[index] : 0;
 }
 
-/* Addresses of what the requester sends; its port's, too. False: this transport is not shown. */
+/* Fill in the addresses of the requester's packets. False: captures do not show this transport. */
 static bool address(const struct eng_run *r, struct pkt *p)
 {
 	const struct hw_qp *qp = r->qp;
@@ -97,7 +97,7 @@ static bool address(const struct eng_run *r, struct pkt *p)
 	return true;
 }
 
-/* Which of a message's packets: the operations of one kind follow each other. */
+/* The opcode for packet i of n: the opcodes of one kind follow each other. */
 static uint8_t place(uint8_t first, uint8_t only, uint32_t i, uint32_t n)
 {
 	if (n == 1)
@@ -143,7 +143,7 @@ void eng_capture_request(struct eng_run *r, const struct eng_op *op)
 	uint8_t flags;
 	struct pkt p;
 
-	/* It waited for a lock, not for an answer: it is not sent again. */
+	/* The WQE waited for a lock, not for an answer: nothing is sent a second time. */
 	if (atomic_load(&r->qp->park) == HW_PARK_LOCK || !address(r, &p))
 		return;
 	flags = p.flags;
@@ -173,7 +173,7 @@ void eng_capture_request(struct eng_run *r, const struct eng_op *op)
 	}
 }
 
-/* AETH's syndrome for what came of a request; 0: nothing is said. */
+/* The AETH syndrome for the outcome of a request; 0: the responder does not answer. */
 static uint32_t syndrome(const struct eng_run *r, enum eng_out out)
 {
 	if (out == ENG_DONE)
@@ -240,7 +240,7 @@ void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct
 	}
 	if (out == ENG_DONE && op->kind == ENG_K_ATOMIC) {
 		p.opcode = r->transport->pkt | PKT_ATOMIC_ACK;
-		p.compare = r->was; /* an adapter gives it in the host's order */
+		p.compare = r->was; /* an adapter answers in the host's byte order */
 	} else if (out == ENG_DONE) {
 		p.psn = (psn + n - 1) & PSN_MASK;
 	}

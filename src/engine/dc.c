@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Dynamically connected transport: each WQE of an initiator names its target by an address vector
- * and an access key. Called by rc.c, which does the rest as for RC but for the sequence numbers: a
- * connection lasts as long as a message.
+ * and an access key. Called by rc.c, which treats DC like RC except for sequence numbers: a
+ * connection lasts only as long as a message.
  */
 #include "engine/priv.h"
 #include "engine/transport.h"
@@ -18,7 +18,7 @@ struct hw_qp *dc_peer(struct eng_run *r, uint32_t *port)
 	struct way_to to = {.dlid = (uint32_t)LAYOUT_GET(wqe_av, av, rlid)};
 
 	r->dest = (uint32_t)LAYOUT_GET(wqe_av, av, dqpn);
-	/* Seen by eng_mkey_quiesce before the target's keys are looked at. */
+	/* Stored before the target's keys are read, so that eng_mkey_quiesce() sees it. */
 	atomic_store(&r->qp->ud_dest, r->dest);
 	to.dgid = eng_av_grh(av) ? av + WQE_AV_RGID : NULL;
 	if (!way_find(r->s, r->qp, &to, &r->path))
@@ -34,7 +34,10 @@ bool dc_back(struct eng_run *r, const struct hw_qp *dct, uint32_t port)
 	return r->back.to == r->qp->port;
 }
 
-/* Under the target's lock. A wrong key is counted, and answered no more than a wrong P_Key. */
+/*
+ * Called under the target's lock. A wrong access key is counted and, like a wrong P_Key, not
+ * answered.
+ */
 bool dc_accepts(struct eng_run *r, struct hw_qp *dct, uint32_t port)
 {
 	uint64_t key = be64_load(r->wqe + WQE_SEG);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Async events of objects, for the program's event files: by verbs, to the file that the object was
- * made with, where an event whose queue is locked by a stopped reader is owed, and raised by the
- * device thread; by DEVX, to who has subscribed. Called by the engine and the firmware.
+ * Async events of objects, for the program's event files. By verbs they go to the file that the
+ * object was made with; if a stopped reader locks that file's queue, the event is owed and the
+ * device thread raises it. By DEVX they go to subscribers. Called by the engine and the firmware.
  */
 #include "engine/priv.h"
 #include "engine/transport.h"
@@ -33,7 +33,7 @@ void eng_devx_event(struct seg *s, uint32_t hca, uint32_t event, uint32_t queue,
 	evsub_raise(s, hca, event | queue << 16, id, eqe);
 }
 
-/* PRM events by IBV_EVENT_*. */
+/* PRM event numbers, indexed by IBV_EVENT_*. */
 static const uint8_t prm_event[] = {
 	[IBV_EVENT_CQ_ERR] = PRM_EVENT_CQ_ERROR,
 	[IBV_EVENT_QP_FATAL] = PRM_EVENT_WQ_CATAS_ERROR,
@@ -48,12 +48,12 @@ static const uint8_t prm_event[] = {
 	[IBV_EVENT_QP_LAST_WQE_REACHED] = PRM_EVENT_SRQ_LAST_WQE,
 };
 
-/* The target of an object's events, as the device keeps it. */
+/* An object's event target, and where the device notes owed events. */
 struct source {
 	struct hw_evtarget *t;
 	enum seg_table_id table;
 	uint32_t idx, gen, slot, hca;
-	uint32_t queue; /* of the EQE: PRM_EVENT_QUEUE_* */
+	uint32_t queue; /* PRM_EVENT_QUEUE_* for the EQE */
 	bool devx;
 };
 
@@ -80,7 +80,7 @@ static struct source source_of(struct seg *s, enum seg_table_id table, uint32_t 
 	case SEG_T_SHARE:
 		return (struct source){&sh->async, table,   idx, sh->gen,
 				       sh->slot,   sh->hca, 0,   false};
-	default: /* Basic SRQs are RMPs, whose events are receive queues'. */
+	default: /* Basic SRQs are RMPs: their events are those of receive queues. */
 		return (struct source){&srq->async,
 				       table,
 				       idx,
@@ -100,7 +100,7 @@ static void note(struct hw_evtarget *t, uint32_t type, bool devx)
 		atomic_fetch_or(&t->devx_owed, 1u << type);
 }
 
-/* To the async event file that the object was made with. */
+/* Send the event to the async event file that the object was made with. */
 static void tell_verbs(struct seg *s, const struct source *o, uint32_t type, bool overtake)
 {
 	uint32_t evq = atomic_load_explicit(&o->t->evq, memory_order_acquire);
@@ -150,7 +150,7 @@ bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx, bool overta
 	return !atomic_load(&o.t->owed) && !atomic_load(&o.t->devx_owed);
 }
 
-/* A QP that several files have open tells each of them. */
+/* Each of the files that share a QP gets its events: the next share after `i`. */
 static uint32_t share_of(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t from)
 {
 	for (uint32_t i = seg_next(s, SEG_T_SHARE, SEG_OWNER_ANY, from); i != SEG_NONE;

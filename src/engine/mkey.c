@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Memory keys and lists of memory. Owns the checks of lkeys and rkeys; calls segment/mem.h. Called
- * by the requester and responder code between running_enter() and running_leave(): that is what
- * keeps a key registered (eng_mkey_quiesce waits for it), so nothing is written to the key.
+ * by requester and responder code between running_enter() and running_leave(): this keeps a key
+ * registered (eng_mkey_quiesce() waits for it), so nothing is written to the key.
  */
 #include "engine/priv.h"
 #include "engine/transport.h"
@@ -41,9 +41,9 @@ int sgl_add_special(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_
 }
 
 /*
- * A number that is nobody's key. By ibv_alloc_null_mr(3) it is an lkey only, but perftest's
- * --use-null-mr has the other end WRITE to it and READ from it (set_up_connection() in its
- * perftest_communication.c), which presumes that cards do that.
+ * A reserved key number. By ibv_alloc_null_mr(3) the null key is an lkey only, but perftest's
+ * --use-null-mr lets the other end WRITE to it and READ from it (set_up_connection() in its
+ * perftest_communication.c), which presumes that cards allow that.
  */
 static enum eng_why add_special(struct eng_sgl *l, uint32_t key, uint64_t len, uint32_t access)
 {
@@ -84,7 +84,10 @@ enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access)
 		enum eng_why why;
 
 		if (LAYOUT_GET(wqe_data, seg, inline_seg)) {
-			/* A source only; its bytes are in our copy of the WQE. */
+			/*
+			 * Inline data is a source only; its bytes are in the engine's copy of the
+			 * WQE.
+			 */
 			if (access & HW_ACC_LOCAL_WRITE || n > r->bytes - off - WQE_INLINE_HDR ||
 			    sgl_add(&r->local, self, (uintptr_t)seg + WQE_INLINE_HDR, n))
 				return ENG_W_WQE_MALFORMED;
@@ -177,8 +180,8 @@ static bool dying(struct seg *s, const struct hw_mkey *one, uint32_t pdn)
 }
 
 /*
- * Could the holder of this QP's send queue be using a dying key: of its own protection domain or,
- * as a responder's, of its peer's? `mk` NULL: any that is not valid.
+ * Could the holder of this QP's send queue be using a key that goes away: a key of its own
+ * protection domain or, as the responder's, of its peer's? `mk` NULL: any key that is not valid.
  */
 static bool may_use(struct seg *s, const struct hw_qp *qp, const struct hw_mkey *mk)
 {
@@ -192,7 +195,7 @@ static bool may_use(struct seg *s, const struct hw_qp *qp, const struct hw_mkey 
 	       (srq && dying(s, mk, srq->pdn));
 }
 
-/* A thread that uses the key, or changes it. */
+/* The key whose users quiesce() waits for, as running_wait() needs it. */
 struct key_users {
 	struct running running; /* first */
 	struct seg *s;
@@ -207,7 +210,7 @@ static bool uses_key(const struct running *it, uint32_t qpn)
 	return qp && may_use(u->s, qp, u->mk);
 }
 
-/* An indirect key may lead to memory of any process. */
+/* The users of an indirect key may be anywhere: it may lead to memory of any process. */
 static struct key_users users_of(struct seg *s, const struct hw_mkey *mk, uint64_t epoch)
 {
 	bool one = mk && mk->mode <= PRM_MKC_MTT;
@@ -216,7 +219,7 @@ static struct key_users users_of(struct seg *s, const struct hw_mkey *mk, uint64
 	return (struct key_users){.running = it, .s = s, .mk = mk};
 }
 
-/* The caller has made the keys unusable. */
+/* The caller has made the keys unusable before. */
 static int quiesce(struct seg *s, const struct hw_mkey *mk, uint64_t ns)
 {
 	struct key_users u = users_of(s, mk, running_mark(s));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Waiting: QPs that cannot go on now are marked in the segment, and the device thread of the
- * process that registered them resumes them (DESIGN.md 6). Also the poll mode's look at doorbells.
+ * Waiting: a QP that cannot continue is marked in the segment, and the device thread of the process
+ * that registered it resumes it (DESIGN.md 6). Also reads doorbell records in poll mode.
  */
 #include "engine/priv.h"
 #include "engine/qp.h"
@@ -14,7 +14,7 @@
 #include "hw/evsub.h"
 #include "segment/proc.h"
 
-/* A program tells nobody that it posts receives to a QP in ERR: look this often. */
+/* A program does not ring for receives that it posts to a QP in ERR: look for them this often. */
 #define ERR_LOOK_NS (10 * NSEC_PER_MSEC)
 #define CQ_OWES (HW_CQ_OWES | HW_CQ_OWES_DEVX)
 
@@ -60,8 +60,8 @@ static void rouse_qp(struct seg *s, uint32_t qpn)
 }
 
 /*
- * What it was working on is in its entries of seg_proc.ring; everything that it may have left half
- * done belongs to one of these queues, or to that of their peers.
+ * The entries of seg_proc.ring say which queues the process worked on; whatever it left half done
+ * belongs to one of these queues or to their peers.
  */
 void eng_proc_died(struct seg *s, uint32_t slot)
 {
@@ -97,7 +97,10 @@ void eng_qp_adopt(struct seg *s, uint32_t qpn, uint32_t slot)
 
 	if (!p || !qp || !qp->no_rq || !qp->no_sq)
 		return;
-	/* Who compares it meanwhile may find neither of the two: the rouse comes after. */
+	/*
+	 * A thread that compares `mem` meanwhile may find neither owner: park_rouse() follows
+	 * afterwards.
+	 */
 	qp->mem = (struct mem_slot){slot, p->gen};
 	park_rouse(s, slot);
 }
@@ -122,7 +125,7 @@ void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend)
 
 uint64_t park_rnr_ns(uint32_t timer)
 {
-	/* IBTA table 45, in units of 10 us. */
+	/* IBTA table 45 (RNR timers), in units of 10 us. */
 	static const uint32_t tens_of_us[32] = {
 		65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
 		48,    64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
@@ -136,7 +139,7 @@ uint64_t park_ack_ns(uint32_t timeout)
 	return timeout ? UINT64_C(4096) << (timeout & 31) : UINT64_MAX;
 }
 
-/* When must this QP of ours be looked at again? */
+/* The time at which this process must look at the QP again. */
 static uint64_t qp_due(struct hw_qp *qp, uint64_t now)
 {
 	uint32_t st = atomic_load(&qp->state);
@@ -151,14 +154,18 @@ static uint64_t qp_due(struct hw_qp *qp, uint64_t now)
 									    : UINT64_MAX;
 }
 
-/* Not of a CQ that is being made: its record and `arm_seen` are not set together. */
+/*
+ * Has the program stored a new ARM record? Not for a CQ in the making: `arm_seen` is not set yet.
+ */
 static bool arm_changed(struct seg *s, struct hw_cq *cq, uint32_t *rec)
 {
 	return hw_in_service(&cq->flags) && !mem_read_be32(s, cq->dbr_mem, cq->dbr_va + 4, rec) &&
 	       *rec != atomic_load_explicit(&cq->arm_seen, memory_order_relaxed);
 }
 
-/* Somebody pays an event of this target, and has not moved on since we looked before. */
+/*
+ * Another process is paying an event of this target and has made no progress since the last look.
+ */
 static bool no_move(struct hw_evtarget *t)
 {
 	uint64_t was = atomic_load(&t->seen), now = atomic_load(&t->paying);
@@ -177,7 +184,7 @@ void park_poll_arm(struct seg *s, uint32_t cqn)
 		eng_arm_cq(s, cqn, rec);
 }
 
-/* Both: serve what is due, and say when to look again; UINT64_MAX: nothing is outstanding. */
+/* These two serve what is due and return when to look again; UINT64_MAX: nothing is outstanding. */
 static uint64_t serve_qps(struct seg *s, _Atomic uint32_t *parked)
 {
 	uint64_t next = UINT64_MAX, now = eng_clock();
@@ -195,7 +202,8 @@ static uint64_t serve_qps(struct seg *s, _Atomic uint32_t *parked)
 			sq_resume(s, i);
 			now = eng_clock();
 			due = qp_due(qp, now);
-			if (due <= now || seg_lock_orphaned(s, &qp->sq_lock)) /* still no lock */
+			/* the lock is still not to be had */
+			if (due <= now || seg_lock_orphaned(s, &qp->sq_lock))
 				due = now + NSEC_PER_MSEC;
 		}
 		if (!event_pay(s, SEG_T_QP, i, no_move(&qp->async)) && due > now + NSEC_PER_MSEC)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the engine's files ask of a QP's fields. Apart from priv.h, which does not need the fields.
+/*
+ * Small functions on a QP's fields for the engine's files. Not in priv.h, which does not need the
+ * fields.
  */
 #ifndef SOFTHCA_ENGINE_QP_H
 #define SOFTHCA_ENGINE_QP_H
@@ -8,7 +10,7 @@
 #include "hw/qctr.h"
 #include "hw/qp.h"
 
-/* Into the set of Q counters that a QP names, if any. */
+/* Count in the set of Q counters that a QP names, if any. */
 static inline void eng_count(const struct seg *s, const struct hw_qp *qp, enum hw_qc what)
 {
 	struct hw_qctr *c = qp->qctr ? hw_qctr(s, qp->qctr) : NULL;
@@ -26,12 +28,12 @@ static inline bool qp_receives(const struct hw_qp *qp)
 	       st == PRM_QP_STATE_SQER;
 }
 
-/* Under sq_lock: the requester's own completion for a message is written, or will not be. */
+/* Under sq_lock: the requester's own completion for a message is written, or will not come. */
 static inline void ack_end(struct hw_qp *qp)
 {
 	uint32_t seq = atomic_load_explicit(&qp->ack_seq, memory_order_relaxed);
 
-	/* A responder tired of waiting may do the same at the same time: the same value. */
+	/* A responder that stops waiting may store the same value at the same time. */
 	if (seq & 1)
 		atomic_store_explicit(&qp->ack_seq, seq + 1, memory_order_release);
 }
@@ -41,7 +43,7 @@ static inline void resp_aim(struct eng_run *r, const struct hw_qp *qp)
 	r->to = (struct eng_target){qp->srqn, qp->cqn_rcv, qp->pdn, qp->user_index};
 }
 
-/* A CQE of this QP, but for what its opcode needs besides. */
+/* Fill in a CQE of this QP, except for fields that only some opcodes have. */
 static inline void cqe_init(struct eng_cqe *c, uint32_t opcode, const struct hw_qp *qp,
 			    uint32_t qpn, uint32_t wqe_counter)
 {

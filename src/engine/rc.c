@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Connected transports, RC and UC: one message from the requester's memory into the responder's (or
- * back, for READ) and the acknowledgement that the wire would have carried. Called by sq.c with the
- * requester's sq_lock held; takes the responder's rq_lock.
+ * Connected transports, RC and UC: moves one message from the requester's memory to the responder's
+ * (or back, for READ), and handles the acknowledgement that the wire would have carried. Called by
+ * sq.c with the requester's sq_lock held; takes the responder's rq_lock.
  */
 #include "engine/priv.h"
 #include "engine/transport.h"
@@ -18,7 +18,7 @@
 #include <infiniband/verbs.h>
 
 #define PSN_MASK 0xffffffu
-#define PSN_BEHIND 0x800000u /* this much or more ahead is behind */
+#define PSN_BEHIND 0x800000u /* PSNs this far ahead, or farther, count as behind */
 
 struct hw_qp *rc_peer(struct eng_run *r, uint32_t *port)
 {
@@ -38,7 +38,7 @@ bool rc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port)
 	       way_pkey_match(r, peer);
 }
 
-/* The peer refuses the request itself: it goes to ERR and says so. */
+/* The peer refuses the request: its QP enters ERR, and the requester gets the reason. */
 static enum eng_out refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why why, int event)
 {
 	r->why = why;
@@ -50,7 +50,7 @@ static enum eng_out refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why w
 	return ENG_FAILED;
 }
 
-/* The memory of r's rkey into r->remote, or why the peer refuses. */
+/* Add the memory of the request's rkey to r->remote, or return the reason for a refusal. */
 static enum eng_why remote_key(struct eng_run *r, bool allowed, uint32_t access)
 {
 	const uint8_t *ra = r->wqe + r->hdr;
@@ -59,7 +59,7 @@ static enum eng_why remote_key(struct eng_run *r, bool allowed, uint32_t access)
 	sgl_init(&r->remote);
 	if (!allowed)
 		return ENG_W_QP_ACCESS;
-	if (!r->local.len) /* keys of empty messages are not looked at */
+	if (!r->local.len) /* the keys of empty messages are not checked */
 		return ENG_W_NONE;
 	why = sgl_add_key(r->s, &r->remote, (uint32_t)LAYOUT_GET(wqe_raddr, ra, rkey),
 			  LAYOUT_GET(wqe_raddr, ra, va), r->local.len, r->to.pdn, r->dest, access);
@@ -106,8 +106,8 @@ static void recv_cqe(struct eng_run *r, const struct hw_qp *peer, const struct e
 }
 
 /*
- * The peer refuses a WRITE with immediate whose receive it has in hand: that one says so (the
- * meaning of Local Access Error in IBA 11.6.2), and no event.
+ * The peer refuses a WRITE with immediate after fetching the receive: the receive completes with
+ * Local Access Error (its meaning in IBA 11.6.2), without an event.
  */
 static enum eng_out refuse_received(struct eng_run *r, struct hw_qp *peer,
 				    const struct eng_recv *rv, enum eng_why why)
@@ -121,7 +121,7 @@ static enum eng_out refuse_received(struct eng_run *r, struct hw_qp *peer,
 	return out;
 }
 
-/* Payload and CQE of a receive. */
+/* Write the payload and the CQE of a receive. */
 static enum eng_out deliver(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op,
 			    const struct eng_recv *rv)
 {
@@ -138,10 +138,10 @@ static enum eng_out deliver(struct eng_run *r, struct hw_qp *peer, const struct 
 }
 
 /*
- * SEND with invalidate: the payload; then the key; and when nobody uses that any more the
- * completion. A key that cannot be invalidated is an error of the responder only (IBA 9.9.6.3,
- * class J). As in execute() and RESPST_ERR_INVALIDATE_RKEY of rxe_resp.c the message is in memory
- * and acknowledged, the receive fails, and so does the QP.
+ * SEND with invalidate: copies the payload, invalidates the key and, when the key has no users,
+ * completes. A key that cannot be invalidated is an error of the responder only (IBA 9.9.6.3, class
+ * J): as in execute() and RESPST_ERR_INVALIDATE_RKEY of rxe_resp.c the message is in memory and
+ * acknowledged, and the receive and its QP fail.
  */
 static enum eng_out receive_and_invalidate(struct eng_run *r, struct hw_qp *peer,
 					   const struct eng_op *op, const struct eng_recv *rv)
@@ -162,7 +162,7 @@ static enum eng_out receive_and_invalidate(struct eng_run *r, struct hw_qp *peer
 	if (out != ENG_DONE)
 		return out;
 	recv_cqe(r, peer, op, rv, &c);
-	r->local.len = 0; /* it is there */
+	r->local.len = 0; /* the payload is copied already */
 	out = resp_complete(r, peer, r->dest, rv, &c);
 	r->local.len = len;
 	return out;
@@ -183,7 +183,7 @@ static enum eng_out receive_send(struct eng_run *r, struct hw_qp *peer, const st
 static enum eng_out receive(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
 {
 	bool writes = op->kind == ENG_K_WRITE;
-	/* The key comes with the first packet, the receive is taken by the last. */
+	/* The key comes with the first packet; the last one takes the receive. */
 	bool several = eng_npkts(r->local.len, r->qp->mtu) > 1;
 	struct eng_recv rv;
 	enum eng_why why;
@@ -216,9 +216,8 @@ static enum eng_out receive(struct eng_run *r, struct hw_qp *peer, const struct 
 }
 
 /*
- * The answer, r->remote, into the requester's memory. Its keys are looked at only now: the request
- * has gone and was executed, so what is wrong with them is the requester's own matter (r->late).
- * 0 or a mem_* error.
+ * Copy the answer, r->remote, to the requester's memory. Its keys are checked only now: the request
+ * was already executed, so a wrong key is the requester's error only (r->late). 0 or a mem_* error.
  */
 static int scatter(struct eng_run *r)
 {
@@ -272,8 +271,10 @@ static enum eng_out atomic(struct eng_run *r, struct hw_qp *peer)
 		return copied(r, peer, rc);
 	if (r->why == ENG_W_REMOTE_ALIGN)
 		return refuse(r, peer, r->why, IBV_EVENT_QP_REQ_ERR);
-	/* It has happened: it must not be tried again. Only the place of its answer may be looked
-	 * up anew. */
+	/*
+	 * The atomic is executed and must not be repeated. Only the place for its answer may be
+	 * looked up again.
+	 */
 	sgl_init(&r->remote);
 	sgl_add(&r->remote, mem_self(r->s), (uintptr_t)&r->was, r->atomic.size);
 	while ((rc = scatter(r)) == -ECANCELED)
@@ -308,11 +309,13 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 		eng_count(r->s, peer,
 			  ahead < PSN_BEHIND ? HW_QC_OUT_OF_SEQUENCE : HW_QC_DUPLICATE_REQUEST);
 		if (ahead < PSN_BEHIND)
-			return ENG_SILENT; /* out of sequence: no answer that we would accept */
+			/* out of sequence: the requester would accept no answer */
+			return ENG_SILENT;
 		if (op->kind == ENG_K_ATOMIC)
-			return ENG_SILENT; /* its answer is not kept, and never executed twice */
+			/* the answer of an atomic is not kept, and an atomic never runs twice */
+			return ENG_SILENT;
 		if (op->kind != ENG_K_READ) {
-			/* A duplicate: acknowledged, not executed again. */
+			/* A duplicate: acknowledge it without executing it. */
 			r->qp->next_send_psn = (r->qp->next_send_psn + n) & PSN_MASK;
 			return ENG_DONE;
 		}
@@ -342,7 +345,7 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 	return ENG_DONE;
 }
 
-/* 0 in the QPC (a DEVX program that leaves it out): the device's own limit. */
+/* 0 in the QPC (left out by a DEVX program) means the device's limit. */
 static uint64_t max_message(const struct hw_qp *qp)
 {
 	uint64_t log = LAYOUT_GET(qpc, qp->qpc, log_msg_max);
@@ -350,7 +353,7 @@ static uint64_t max_message(const struct hw_qp *qp)
 	return UINT64_C(1) << (log ? log : ENG_LOG_MAX_MSG);
 }
 
-/* How much the data segments take of an answer; their keys are not looked at yet. */
+/* Space in the data segments for an answer; their keys are not checked yet. */
 static enum eng_why scatter_length(struct eng_run *r, uint32_t off)
 {
 	sgl_init(&r->local);
@@ -364,8 +367,10 @@ static enum eng_why scatter_length(struct eng_run *r, uint32_t off)
 	return ENG_W_NONE;
 }
 
-/* The requester's own memory, from the data segments: what goes out is looked up, for what comes
- * in its length is known. */
+/*
+ * The requester's memory, from the data segments: looked up for data that goes out; only the length
+ * for data that comes in.
+ */
 static enum eng_why local_memory(struct eng_run *r, const struct eng_op *op)
 {
 	bool writes = op->kind == ENG_K_READ || op->kind == ENG_K_ATOMIC;
@@ -437,7 +442,7 @@ enum eng_out rc_execute(struct eng_run *r)
 	} else if (!eng_acks(t) && out != ENG_AGAIN &&
 		   (out != ENG_LOCKED || park_patience_ends(r->qp)) &&
 		   (out != ENG_FAILED || r->why != ENG_W_LOCAL_FAULT)) {
-		/* Nobody tells an unacknowledged requester. */
+		/* An unacknowledged requester gets no answer. */
 		r->qp->next_send_psn =
 			(r->qp->next_send_psn + eng_npkts(r->local.len, r->qp->mtu)) & PSN_MASK;
 		out = ENG_DONE;

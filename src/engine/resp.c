@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The responder: receive queues, receive completions, the receiver's errors. Runs in the
- * requester's thread, under the responder's rq_lock; takes one CQ's lock, and the SRQ's by srq.c.
+ * requester's thread under the responder's rq_lock; takes the lock of one CQ and, through srq.c, of
+ * the SRQ.
  */
 #include "engine/priv.h"
 #include "engine/transport.h"
@@ -15,10 +16,10 @@
 #include <errno.h>
 #include <infiniband/verbs.h>
 
-#define ACK_SPINS 64                      /* between looks at the clock */
-#define ACK_YIELD_NS (50 * NSEC_PER_USEC) /* then sleep as long each time */
+#define ACK_SPINS 64                      /* spins between reads of the clock */
+#define ACK_YIELD_NS (50 * NSEC_PER_USEC) /* time of each sleep after that */
 
-/* Under rq_lock: a message came in RTR. */
+/* Under rq_lock: a message came in RTR, so raise COMM_EST. */
 void qp_comm_est(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	if (!resp_busy(qp))
@@ -33,8 +34,8 @@ void qp_comm_est(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 }
 
 /*
- * Another process's queue: as many WQEs as fit from `ci` on, and the doorbell record, in one call.
- * They are the device's once posted, so they may be kept (as a card does) until they are used.
+ * A queue of another process: read as many WQEs as fit from `ci` on, and the doorbell record, in
+ * one call. Posted WQEs belong to the device, so they may be kept until used, as on a card.
  */
 static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint8_t *wqe, uint32_t ci)
 {
@@ -53,12 +54,17 @@ static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint8_t *wqe, uint32_
 	POINT("recv-ahead-none");
 	if (qp->mem.slot == qp->dbr_mem.slot && qp->mem.gen == qp->dbr_mem.gen) {
 		uint32_t bytes = n * stride < HW_RX_AHEAD ? n * stride : HW_RX_AHEAD;
-		/* The record first: what it counts is there when the WQEs are read. */
+		/*
+		 * Copy the record first: the WQEs that it counts are written when they are copied.
+		 */
 		struct mem_vec from[2] = {{qp->dbr_va, 4},
 					  {qp->rq_va + (uint64_t)at * stride, bytes}};
 		struct iovec to[2] = {{&dbr, 4}, {wqe, bytes}};
 
-		/* Into the segment: not when the lock was taken over from us. */
+		/*
+		 * The copy goes to the segment: prevent it if the lock is taken over from this
+		 * thread.
+		 */
 		mem_gate = e ? &e->gate : NULL;
 		rc = mem_readv(s, qp->mem, from, 2, to, 2);
 		mem_gate = NULL;
@@ -75,7 +81,7 @@ static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint8_t *wqe, uint32_
 	return resp_set_ahead(qp, ci, n < avail ? n : avail) ? 0 : -ECANCELED;
 }
 
-/* The WQE at `ci` alone, into r->rx. */
+/* Read the WQE at `ci` alone to r->rx. */
 static int rq_fetch_one(struct eng_run *r, const struct hw_qp *qp, uint32_t ci)
 {
 	uint32_t stride = 1u << qp->rq_log_stride, dbr;
@@ -107,7 +113,7 @@ static int rq_fetch(struct eng_run *r, struct hw_qp *qp, uint32_t qpn, struct en
 		rv->seg = kept->wqe + ahead * stride;
 	}
 	if (mem_is_self(r->s, qp->mem) || rc == -EXDEV) {
-		if (kept_n) /* 16-bit indices come round: nothing kept may be skipped */
+		if (kept_n) /* 16-bit indices wrap: no kept WQE may be skipped */
 			resp_set_ahead(qp, ci, 0);
 		rc = rq_fetch_one(r, qp, ci);
 		rv->seg = r->rx;
@@ -156,14 +162,18 @@ void resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type)
 		return;
 	failed = qp_fail(s, qp, qpn, &qp->rx_fail, ib_event_type);
 	resp_busy_end();
-	/* Another process's queues are flushed by its device thread, which is roused: we may be
-	 * stopped. */
+	/*
+	 * Leave the flush of another process's queues to its device thread, as this process may be
+	 * stopped.
+	 */
 	if (!failed || !mem_is_self(s, qp->mem))
 		return;
 	rq_flush(s, qp, qpn);
 	POINT("fail-flushed");
-	/* Its send queue's lock comes before the one we hold, so it may only be tried. Whoever has
-	 * it looks at flush_pending after letting go. */
+	/*
+	 * The lock of its send queue comes before the one held here, so it may only be tried. Its
+	 * holder checks flush_pending after unlocking.
+	 */
 	park_pending(s, qp, HW_PEND_FLUSH_SQ);
 	if (seg_trylock(s, &qp->sq_lock) >= 0) {
 		if (sq_flush(s, qp, qpn))
@@ -221,7 +231,9 @@ enum eng_out resp_copy_failed(struct eng_run *r, int rc)
 	return ENG_FAILED;
 }
 
-/* Payload, CQE and owner byte in one call: all of it in one other process's memory. */
+/*
+ * Can payload, CQE and owner byte be written in one call? If all are in one other process's memory.
+ */
 static bool can_merge(const struct eng_run *r, const struct hw_cq *cq)
 {
 	return r->local.len && r->local.len <= ENG_MERGE_MAX && !r->local.mixed &&
@@ -247,22 +259,23 @@ static int copy_with_cqe(struct eng_run *r, const struct hw_cq *cq, struct eng_c
 	return rc;
 }
 
-/* The receive CQE comes next: the peer's answer waits for our own CQE from here on. */
+/* The receive CQE is written next: from here on the peer's answer waits for this QP's own CQE. */
 static void ack_begin(struct eng_run *r)
 {
 	uint32_t seq = atomic_load_explicit(&r->qp->ack_seq, memory_order_relaxed);
 
-	if (r->ce < WQE_CE_ALWAYS) /* no CQE of our own */
+	if (r->ce < WQE_CE_ALWAYS) /* this QP gets no CQE of its own */
 		return;
 	atomic_store_explicit(&r->qp->ack_seq, seq | 1, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
 }
 
 /*
- * `seq`: the receiver's ack_seq before this message was delivered. Odd: a thread of it has shown
- * our program a message, but not yet written the completion for it (it waits for a processor,
- * maybe). Whatever we send now may be the answer, and must be seen after that completion. It cannot
- * be waiting for us: between the two it takes no lock but those of event queues and its own CQ.
+ * `seq`: the receiver's ack_seq before this message was delivered. If odd, one of its threads has
+ * delivered a message to this program and not yet written its own completion for it (it may wait
+ * for a processor). What this QP sends now may be the answer, and must arrive after that
+ * completion. No deadlock: between the two, that thread only takes locks of event queues and its
+ * own CQ.
  */
 static void ack_wait(struct hw_qp *qp, uint32_t seq)
 {
@@ -277,7 +290,8 @@ static void ack_wait(struct hw_qp *qp, uint32_t seq)
 		if (i % ACK_SPINS)
 			continue;
 		waited = eng_clock() - start;
-		if (waited >= ENG_ACK_WAIT_NS) { /* stopped: never wait for it again */
+		/* that thread is stopped: do not wait for it again */
+		if (waited >= ENG_ACK_WAIT_NS) {
 			atomic_compare_exchange_strong(&qp->ack_seq, &seq, seq + 1);
 			return;
 		}
@@ -319,7 +333,7 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 		cq_abort(r->s, cq);
 		resp_done(qp);
 		ack_end(r->qp);
-		if (rc == -EAGAIN) /* resized between the look and the lock */
+		if (rc == -EAGAIN) /* the CQ was resized before it was locked */
 			return ENG_LOCKED;
 		if (merge || rc == -ECANCELED)
 			return resp_copy_failed(r, rc);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the list of threads that work on send queues (seg_proc.ring), and waiting for them. A thread
- * enters its queue before it takes the queue's lock and leaves after it has given it back; what a
- * dead process left there goes with its slot. Called by sq.c, umr.c, rc.c, mkey.c, state.c.
+ * Owns the list of threads that work on send queues (seg_proc.ring), and waits for them. A thread
+ * enters a queue before it takes the queue's lock and leaves after releasing it; entries of a dead
+ * process go with its slot. Called by sq.c, umr.c, rc.c, mkey.c, state.c.
  *
- * Epochs. Whoever takes something away (a key, a QP's right to receive) first makes the change,
- * then raises seg_hdr.epoch, then waits for those who entered in an older epoch: they may have
- * looked before the change. A thread notes the epoch when it enters and again before each WQE, when
- * it holds nothing that it looked up before; a full barrier follows before it looks. Whoever notes
- * the new epoch finds the change. While a thread waits itself it holds nothing either, and nobody
+ * Epochs: to take something away (a key, a QP's right to receive), make the change, then increment
+ * seg_hdr.epoch, then wait for threads that entered in an older epoch, because they may have looked
+ * before the change. A thread notes the epoch when it enters and again before each WQE, when it
+ * holds nothing looked up before; a full barrier follows before it looks anything up. So a thread
+ * that has noted the new epoch sees the change. A waiting thread holds nothing either, and no one
  * waits for it.
  */
 #include "engine/priv.h"
@@ -16,15 +16,18 @@
 #include "util/sys.h"
 #include "util/tls.h"
 
-#define SPIN_NS (20 * NSEC_PER_USEC) /* a small message takes less */
+#define SPIN_NS (20 * NSEC_PER_USEC) /* longer than a small message takes */
 #define NAP_NS (50 * NSEC_PER_USEC)
-#define LOOK_NS NSEC_PER_MSEC /* then somebody may be stopped */
+#define LOOK_NS NSEC_PER_MSEC /* after this time, check for stopped threads */
 
-/* Where this thread looks first: the entry that it had last. */
+/* Index of this thread's last entry, where it looks first. */
 static TLS_IE uint32_t mine;
-static TLS_IE struct seg_ring *in_use; /* between _enter() and _leave() */
+static TLS_IE struct seg_ring *in_use; /* set between _enter() and _leave() */
 
-/* Slot 0 is nobody's: those without a slot (unit tests, a supervisor that starts) share it. */
+/*
+ * Slot 0 belongs to no process: callers without a slot (unit tests, a starting supervisor) share
+ * it.
+ */
 static struct seg_proc *self(struct seg *s)
 {
 	return seg_at(s, SEG_T_PROC, s->self == SEG_NONE ? 0 : s->self);
@@ -35,7 +38,7 @@ static uint64_t use_word(struct seg *s, uint64_t who)
 	return atomic_load(&s->hdr->epoch) << SEG_RING_BITS | who;
 }
 
-/* Before the entry is used: whoever looks for users looks at all below `high`. */
+/* Called before the entry is used: running_wait() looks at all entries below `high`. */
 static void raise_high(struct seg_proc *p, uint32_t high)
 {
 	uint32_t was = atomic_load_explicit(&p->rings_high, memory_order_relaxed);
@@ -62,7 +65,7 @@ struct seg_ring *running_enter(struct seg *s, uint32_t qpn)
 {
 	struct seg_proc *p = self(s);
 
-	/* More threads than entries: nobody who has one waits for somebody who has none. */
+	/* More threads than entries: wait. No thread with an entry waits for one without. */
 	for (;; sys_call(SYS_sched_yield))
 		for (uint32_t i = 0; i < SEG_RINGS; i++)
 			if (take(s, p, (mine + i) % SEG_RINGS, qpn)) {
@@ -115,7 +118,7 @@ static bool in_the_way(const struct waiting *w, uint64_t use)
 	       (!w->it->uses || w->it->uses(w->it, (uint32_t)who - 1));
 }
 
-/* It does not move on: can anything still come from it? */
+/* The thread makes no progress: is it certain that it will copy nothing? */
 static bool harmless(const struct waiting *w, uint32_t slot, struct seg_ring *e)
 {
 	const struct seg_proc *p = seg_at(w->s, SEG_T_PROC, slot);
@@ -126,7 +129,7 @@ static bool harmless(const struct waiting *w, uint32_t slot, struct seg_ring *e)
 			 w->it->of != SEG_NONE && w->it->of != slot) != GATE_OPEN;
 }
 
-/* As with locks: commands give up on those who are stopped, not on those who take long. */
+/* As with locks, commands give up on stopped threads, not on slow ones. */
 static bool gives_up(const struct waiting *w, uint32_t slot, uint64_t now)
 {
 	if (now < w->end)

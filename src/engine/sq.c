@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Send queues: doorbells in, WQEs fetched and dispatched, outcomes settled (completion, error,
- * parking). Entered by the ringing thread, the device thread and the firmware; owns sq_lock.
+ * Send queues: takes doorbells, fetches and dispatches WQEs, settles outcomes (completion, error,
+ * parking). Called by the thread that rings, the device thread and the firmware; owns sq_lock.
  */
 #include "engine/priv.h"
 #include "engine/transport.h"
@@ -13,9 +13,9 @@
 #include <infiniband/verbs.h>
 
 #define UAR_CQ_DOORBELL 0x20
-#define UAR_BF_FIRST 0x800 /* send doorbell registers, one every 0x100 bytes */
+#define UAR_BF_FIRST 0x800 /* first of the send doorbell registers, one every 0x100 bytes */
 #define UAR_BF_MASK 0xff
-#define SQ_NOTED 0x80000000u /* of a doorbell record, whose index has 16 bits */
+#define SQ_NOTED 0x80000000u /* marks a noted doorbell record, whose index has only 16 bits */
 
 static const struct eng_op ops[] = {
 	[WQE_OP_NOP] = {ENG_K_NOP, 0, 0},
@@ -60,7 +60,10 @@ int sq_read_wqe(struct seg *s, const struct hw_qp *qp, uint32_t ci, uint32_t off
 	return rc;
 }
 
-/* The WQE at r->ci, unwrapped, and its control segment. 0, > 0 enum eng_why, < 0 mem_* error. */
+/*
+ * Fetch the WQE at r->ci, unwrapped, with its control segment. 0, > 0 enum eng_why, < 0 mem_*
+ * error.
+ */
 static int fetch(struct eng_run *r, uint32_t pi)
 {
 	int rc = sq_read_wqe(r->s, r->qp, r->ci, 0, r->wqe, WQE_BB);
@@ -113,8 +116,8 @@ static void advance(struct eng_run *r)
 }
 
 /*
- * The WQE is over: its CQE, then on to the next. False: the CQ's lock was not to be had; the CQE is
- * owed (hw_qp.sq_out) and the WQE is not executed again.
+ * End a WQE: write its CQE and advance. False: the CQ's lock was not to be had; the CQE is owed
+ * (hw_qp.sq_out) and the WQE is not executed again.
  */
 static bool complete(struct eng_run *r, enum eng_why why)
 {
@@ -150,7 +153,7 @@ static bool fail(struct eng_run *r, enum eng_why why)
 
 	TRACE(LOG_CQE, "qp %x: %s at %u: %s", r->qpn, wqe_opcode_name((uint8_t)r->opcode), r->ci,
 	      eng_failures[why].text);
-	/* First the state, so that the program finds it when it has seen the completion. */
+	/* Change the state first, so that a program that sees the completion finds it. */
 	eng_count(r->s, qp, HW_QC_REQ_CQE_ERROR);
 	if (eng_failures[why].syndrome == CQE_SYND_REMOTE_ACCESS)
 		eng_count(r->s, qp, HW_QC_REQ_REMOTE_ACCESS_ERRORS);
@@ -190,7 +193,7 @@ static bool retry(struct eng_run *r, enum eng_out out)
 		park_qp(r->s, qp, HW_PARK_RNR, now + park_rnr_ns(r->rnr_timer));
 		return false;
 	}
-	/* The first time-out comes after the first attempt, each later one costs a retry. */
+	/* The first time-out follows the first attempt; each later one uses up a retry. */
 	if (again && atomic_load(&qp->park) == HW_PARK_RETRY) {
 		eng_count(r->s, qp, HW_QC_LOCAL_ACK_TIMEOUT_ERR);
 		if (!qp->retries_left)
@@ -202,7 +205,7 @@ static bool retry(struct eng_run *r, enum eng_out out)
 	return false;
 }
 
-/* One WQE. False: stop. */
+/* Execute one WQE. False: stop. */
 static bool step(struct eng_run *r, uint32_t pi)
 {
 	struct hw_qp *qp = r->qp;
@@ -216,7 +219,7 @@ static bool step(struct eng_run *r, uint32_t pi)
 			qp_fail(r->s, qp, r->qpn, &qp->sq_fail, IBV_EVENT_QP_FATAL);
 		return false;
 	}
-	if (qp->sq_out) { /* executed before: only the CQE is owed */
+	if (qp->sq_out) { /* the WQE was executed before: only its CQE is owed */
 		r->byte_cnt = qp->sq_out_len;
 		return complete(r, (enum eng_why)(qp->sq_out - 1));
 	}
@@ -231,8 +234,8 @@ static bool step(struct eng_run *r, uint32_t pi)
 }
 
 /*
- * What a program armed before it posted this is armed before this completes. Its record is there,
- * but it may not have been seen yet.
+ * A CQ that a program armed before this post must be armed before the completion. In poll mode the
+ * ARM record is written, but may not have been read yet.
  */
 static void arms_first(struct seg *s, const struct hw_qp *qp)
 {
@@ -244,10 +247,10 @@ static void arms_first(struct seg *s, const struct hw_qp *qp)
 }
 
 /*
- * Under sq_lock: the doorbell rang, so the record counts. In RST it does not (that rings in INIT
- * and RTR are remembered is inferred: no library rings there). A polled doorbell may be seen when
- * the QP was reset meanwhile; then the record is as sq_note_record() left it. False: the record
- * cannot be read yet, and is the device thread's now.
+ * Under sq_lock: the doorbell rang, so read the record, except in RST (that INIT and RTR remember
+ * doorbells is inferred: no library rings there). A polled doorbell may be seen after the QP was
+ * reset; then the record is as sq_note_record() left it. False: the record cannot be read now, and
+ * the device thread will try.
  */
 static bool look(struct eng_run *r)
 {
@@ -291,8 +294,10 @@ void sq_note_record(struct seg *s, struct hw_qp *qp)
 	atomic_store(&qp->sq_seen, rec);
 }
 
-/* Under sq_lock: everything that was rung for. False: a flush waits for a CQ's lock, and is the
- * device thread's now. */
+/*
+ * Under sq_lock: execute everything rung for. False: a flush waits for a CQ's lock, and the device
+ * thread continues it.
+ */
 static bool run(struct eng_run *r)
 {
 	struct hw_qp *qp = r->qp;
@@ -311,7 +316,7 @@ static bool run(struct eng_run *r)
 	}
 }
 
-/* Without locks: the receives of a QP in ERR, posted before or after it got there. */
+/* Without locks: flush the receives of a QP in ERR, posted before or after the error. */
 static void flush_receives(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	if (atomic_load(&qp->state) == PRM_QP_STATE_ERR)
@@ -351,10 +356,10 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work)
 		on = run(&r) && on;
 		seg_unlock(s, &qp->sq_lock);
 		running_leave(r.ring);
-		/* What waits for it is parked, and tried again by the device thread. */
+		/* WQEs that wait for memory are parked, and the device thread tries again. */
 		mem_fetch(s, SEG_LOCK_DATA_NS);
 		flush_receives(s, qp, qpn);
-		/* Somebody wanted the lock meanwhile and left us its work. */
+		/* Another thread found the lock taken meanwhile and has left its work here. */
 	} while (on &&
 		 atomic_load(&qp->flush_pending) & (HW_PEND_RING | HW_PEND_RUN | HW_PEND_FLUSH_SQ));
 }
@@ -371,8 +376,8 @@ void sq_resume(struct seg *s, uint32_t qpn)
 
 /*
  * A card takes the number from the doorbell, fetches that queue's context, and ignores the doorbell
- * if it was not rung on the context's uar_page (the kernel says so in drivers/infiniband/hw/mlx5/
- * devx.c, "Security note").
+ * unless it was rung on the context's uar_page (drivers/infiniband/hw/mlx5/devx.c, "Security
+ * note").
  */
 static bool uar_is(const char *what, uint32_t n, uint32_t own, uint32_t uar)
 {
@@ -402,5 +407,5 @@ void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be)
 		if (!qp || uar_is("qp", n, qp->uar, uar))
 			eng_ring_sq(s, n);
 	}
-	/* The rest of a BlueFlame copy: the WQE is in the queue, too. */
+	/* The rest of a BlueFlame copy: ignored, as the WQE is in the queue, too. */
 }

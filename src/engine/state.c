@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * QP states: transitions by command and by error, flushing, quiescing before an object goes. Called
- * by the firmware under the HCA's lock, and by the rest of the engine.
+ * QP states: transitions by command and by error, flushing, and waiting for users before an object
+ * is freed. Called by the firmware under the HCA's lock, and by the rest of the engine.
  */
 #include "engine/priv.h"
 #include "engine/transport.h"
@@ -15,7 +15,7 @@
 
 #define ERR_SLICE_NS (20 * NSEC_PER_MSEC)
 
-/* vendor_err: what ConnectX cards are seen to report with these syndromes, where known. */
+/* vendor_err: the values that ConnectX cards report with these syndromes, where known. */
 const struct eng_failure eng_failures[ENG_W_COUNT] = {
 	[ENG_W_NONE] = {0, 0, "no error"},
 	[ENG_W_FLUSHED_SQ] = {CQE_SYND_WR_FLUSH, 0xf9, "flushed: send queue in error"},
@@ -71,7 +71,7 @@ bool qp_enter_err(struct hw_qp *qp, enum prm_qp_state to)
 	return true;
 }
 
-/* hw_qp.sq_fail, rx_fail: 0 nothing, 1 + QP_QUIET..., else 2 + the event. */
+/* Values of hw_qp.sq_fail and rx_fail: 0 nothing, 1 + QP_QUIET, else 2 + the event. */
 #define FAIL_NOTE(event) ((uint32_t)((event) + 2))
 
 void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note)
@@ -90,7 +90,7 @@ void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *not
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!failed)
 		return;
-	/* Not before: the device thread would raise the event, and find the note again. */
+	/* Not earlier: the device thread would raise the event, and find the note again. */
 	park_rouse(s, qp->mem.slot);
 	POINT("fail-roused");
 	eng_qp_event_pay(s, qp, qpn);
@@ -98,7 +98,7 @@ void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *not
 
 bool qp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note, int ib_event_type)
 {
-	/* With ERR there already, a note would tell of somebody else's failure. */
+	/* If ERR is set already, a note would belong to another failure. */
 	if (atomic_load(&qp->state) == PRM_QP_STATE_ERR)
 		return false;
 	*note = FAIL_NOTE(ib_event_type);
@@ -135,7 +135,7 @@ static int flush_one(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci,
 	*nbb = ds ? (ds + WQE_BB / WQE_SEG - 1) / (WQE_BB / WQE_SEG) : 1;
 	cqe_init(&c, CQE_REQ_ERR, qp, qpn, ci);
 	LAYOUT_SET(cqe64, c.b, send_opcode, LAYOUT_GET(wqe_ctrl, ctrl, opcode));
-	/* One that failed before its CQE could be written still says why. */
+	/* A WQE that failed before its CQE was written still gets its own error. */
 	cqe_set_error(&c, qp->sq_out > 1 ? (enum eng_why)(qp->sq_out - 1) : ENG_W_FLUSHED_SQ);
 	rc = cq_push(s, qp->cqn_snd, &c, true);
 	if (!rc)
@@ -143,7 +143,7 @@ static int flush_one(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci,
 	return rc;
 }
 
-/* A WQE that was executed gets its own completion, not a flush. */
+/* A WQE that was executed gets its own completion, not a flush error. */
 static int flush_owed(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci, uint32_t *nbb)
 {
 	uint8_t ctrl[WQE_SEG];
@@ -174,7 +174,7 @@ bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 			park_pending(s, qp, HW_PEND_FLUSH_SQ);
 			return false;
 		}
-		if (rc) /* no WQEs to read, or no CQ to tell */
+		if (rc) /* the WQEs cannot be read, or there is no CQ */
 			nbb = (pi - ci) & 0xffff;
 		if (nbb > ((pi - ci) & 0xffff))
 			nbb = (pi - ci) & 0xffff;
@@ -203,7 +203,7 @@ static int flush_receive(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t
 	return rc;
 }
 
-/* Under rq_lock. err_reported 1: whoever wrote it may have died before the event was noted. */
+/* Under rq_lock. err_reported 1: the thread that set it may have died before it noted the event. */
 static void qp_last_wqe(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	if (atomic_load(&qp->err_reported) == 2)
@@ -255,7 +255,7 @@ bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 		uint32_t ci = resp_ci(), done;
 
 		rc = flush_receive(s, qp, qpn, ci, qp->cqn_rcv, qp->user_index);
-		done = rc ? n : 1; /* all at once when there is no CQ to tell */
+		done = rc ? n : 1; /* without a CQ, skip all at once */
 		if (rc == -ETIMEDOUT) {
 			park_pending(s, qp, HW_PEND_FLUSH_RQ);
 			return false;
@@ -295,7 +295,7 @@ static void reset_progress(struct seg *s, struct hw_qp *qp)
 	resp_reset(qp);
 }
 
-/* A thread that works on the QP, or for requests to it. */
+/* The QP whose users quiesce waits for: threads that work on it or on requests to it. */
 struct qp_users {
 	struct running running; /* first */
 	struct seg *s;
@@ -324,7 +324,7 @@ static void unlock_queues(struct seg *s, struct hw_qp *qp)
 	seg_unlock(s, &qp->sq_lock);
 }
 
-/* Both queue locks, or none: then nobody copies on behalf of this QP. */
+/* Lock both queues, or none: with both, nobody copies on behalf of this QP. */
 static int lock_queues(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t ns)
 {
 	int sq = seg_lock(s, &qp->sq_lock, ns), rq;
@@ -339,8 +339,7 @@ static int lock_queues(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t n
 	return rq;
 }
 
-/* An error waits for those who run, not for one who is stopped with a lock: what that one was about
- * to copy is taken back. */
+/* On an error, wait for running lock holders, but not for a stopped one: its copies are revoked. */
 static int lock_for_error(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	uint64_t end = clock_now_ns() + SEG_LOCK_CTRL_NS;
@@ -364,14 +363,14 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 	if (rc) {
 		if (to != PRM_QP_STATE_ERR)
 			return rc;
-		/* Whoever has the lock, or the device thread, flushes. */
+		/* The locks' holders, or the device thread, do the flush. */
 		atomic_fetch_or(&qp->flush_pending, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
 		atomic_store(&qp->state, to);
 		park_pending(s, qp, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
 		wait_for_users(s, qp, qpn, SEG_LOCK_CTRL_NS);
 		return 0;
 	}
-	/* An error that came before the command stands: only a reset leads out of it. */
+	/* An error that came before the command stays: only a reset leaves ERR. */
 	if (qp->state == PRM_QP_STATE_ERR && to != PRM_QP_STATE_ERR && to != PRM_QP_STATE_RST) {
 		unlock_queues(s, qp);
 		return -EINVAL;
@@ -384,7 +383,7 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 	if (to == PRM_QP_STATE_ERR) {
 		sq_flush(s, qp, qpn);
 		rq_flush(s, qp, qpn);
-		park_pending(s, qp, 0); /* its device thread looks out for later posts */
+		park_pending(s, qp, 0); /* its device thread watches for later posts */
 	}
 	unlock_queues(s, qp);
 	if (to == PRM_QP_STATE_RTS)
@@ -402,7 +401,7 @@ int eng_qp_quiesce(struct seg *s, uint32_t qpn)
 	rc = lock_queues(s, qp, qpn, SEG_LOCK_CTRL_NS);
 	if (rc)
 		return rc;
-	/* Who waits for a lock now finds a QP that does nothing. */
+	/* Threads that wait for a lock now will find a QP that does nothing. */
 	atomic_store(&qp->state, PRM_QP_STATE_RST);
 	reset_progress(s, qp);
 	unlock_queues(s, qp);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the engine's tests share: a segment with two one-port HCAs, and objects made by hand as the
- * firmware would. WQEs and CQEs are written and read with rdma-core's own structures.
+ * Shared by the engine's tests: a segment with two one-port HCAs, and objects made by hand as the
+ * firmware makes them. WQEs and CQEs use rdma-core's own structures.
  */
 #ifndef SOFTHCA_ENGINE_TEST_H
 #define SOFTHCA_ENGINE_TEST_H
@@ -33,14 +33,14 @@ struct hw_cq;
 struct hw_srq;
 struct hw_mkey;
 
-#define T_OWNER 3 /* file index 2 + 1: any will do */
+#define T_OWNER 3 /* owner of the test's objects: a file index + 1; any will do */
 
-struct tb { /* test bed */
+struct tb { /* The test bed. */
 	struct seg s;
 	char dir[64];
 	uint32_t port[2];
 	uint32_t pd[2];
-	int fd[64]; /* ends of the event queues' FIFOs */
+	int fd[64]; /* read ends of the event queues' FIFOs */
 	uint32_t nfd;
 };
 
@@ -54,7 +54,7 @@ struct t_cq {
 	uint8_t *buf;
 	__be32 *dbr;
 	struct hw_cq *hw;
-	uint32_t evq[2]; /* comp, async */
+	uint32_t evq[2]; /* of completions, of async events */
 };
 
 struct t_srq {
@@ -78,40 +78,41 @@ struct t_qp {
 	uint32_t evq;
 };
 
-enum { T_SET_CI = 0, T_ARM = 1 }; /* dwords of a CQ's doorbell record */
+enum { T_SET_CI = 0, T_ARM = 1 }; /* Index of a dword in a CQ's doorbell record. */
 
 #define T_MEM (1u << 18)
 #define T_SQ_LOG 6 /* WQEBBs */
-#define T_UAR 1    /* uar_page of all queues */
+#define T_UAR 1    /* the uar_page of all queues */
 #define T_RQ_LOG 4
 #define T_RQ_STRIDE_LOG 6
 #define T_CQ_LOG 5
 #define T_MTU 1024
 
 struct tb *tb_create(void);
-/* The same on a subnet of the caller's, with two adapters of one port. */
+/* The same on the subnet that fill() makes, with two adapters of one port. */
 struct tb *tb_create_on(int (*fill)(struct seg *s));
 void tb_destroy(struct tb *t);
 int tb_setup(void **state);
 int tb_teardown(void **state);
 
 uint32_t t_evq(struct tb *t);
-/* The next event's type, or -1. */
+/* The type of the next event; -1: none. */
 int t_event(struct tb *t, uint32_t evq);
 void t_cq_make(struct tb *t, struct t_cq *cq, uint32_t log_size, uint32_t cqe_bytes);
 uint32_t t_key(struct tb *t, uint32_t pd, void *mem, uint64_t len, uint32_t access);
-/* An empty indirect key (PRM_MKC_*), free, with room for `room` entries, as CREATE_MKEY makes it.
+/*
+ * An empty indirect key (PRM_MKC_*), free, with space for `room` entries, as CREATE_MKEY makes it.
  */
 struct hw_mkey *t_indirect_key(struct tb *t, uint32_t pd, uint32_t mode, uint32_t room);
 void t_srq_make(struct tb *t, struct t_srq *srq, uint32_t pd);
 void t_srq_post(struct t_srq *srq, uint32_t key, void *addr, uint32_t len);
-/* On port `side`; in RST. srq may be NULL. */
+/* Make a QP on port `side`, in RST. srq may be NULL. */
 struct t_qp *t_qp_make(struct tb *t, uint32_t side, enum prm_st st, struct t_srq *srq);
 void t_qp_free(struct t_qp *q);
 enum prm_qp_state t_state(const struct t_qp *q);
-/* Does `to` expect the number that `from` sends next? */
+/* Does `to` expect the PSN that `from` sends next? */
 bool t_psns_agree(const struct t_qp *from, const struct t_qp *to);
-/* Through RTR to RTS, at each other. */
+/* Bring both through RTR to RTS, connected to each other. */
 void t_connect(struct t_qp *a, struct t_qp *b);
 void t_rts(struct t_qp *q, struct t_qp *peer);
 
@@ -124,15 +125,15 @@ struct t_sge {
 struct t_wr {
 	uint8_t opcode;
 	uint8_t fm_ce_se; /* MLX5_WQE_CTRL_* */
-	uint32_t imm;     /* host order */
+	uint32_t imm;     /* in host byte order */
 	uint64_t raddr;
 	uint32_t rkey;
-	uint32_t xrc_srqn; /* on XRC QPs */
+	uint32_t xrc_srqn; /* for XRC QPs */
 	const struct mlx5_wqe_av *av;
 	uint8_t opmod;
-	const void *operands; /* of an atomic, after the remote address */
+	const void *operands; /* operands of an atomic, after the remote address */
 	uint32_t operands_len;
-	const void *raw; /* all behind the control segment */
+	const void *raw; /* if set: all bytes after the control segment */
 	uint32_t raw_len;
 	const struct t_sge *sge;
 	uint32_t nsge;
@@ -140,21 +141,21 @@ struct t_wr {
 	uint32_t inl_len;
 };
 
-/* Writes the WQE and the doorbell record; returns its index. Rings unless `quiet`. */
+/* Write the WQE and the doorbell record; returns the WQE's index. Rings unless `quiet`. */
 uint32_t t_post(struct t_qp *q, const struct t_wr *wr);
 uint32_t t_post_quiet(struct t_qp *q, const struct t_wr *wr);
 void t_ring(struct t_qp *q);
 void t_recv(struct t_qp *q, const struct t_sge *sge, uint32_t nsge);
-/* One receive of `len` bytes at q->mem + off. */
+/* Post one receive of `len` bytes at q->mem + off. */
 void t_recv_at(struct t_qp *q, uint32_t off, uint32_t len);
-/* The next CQE or NULL; consumed at once. */
+/* Take the next CQE; NULL: none. */
 struct mlx5_cqe64 *t_poll(struct t_cq *cq);
 void t_assert_empty(struct t_cq *cq);
 /* Expect an error CQE. */
 void t_expect_error(struct t_qp *q, uint8_t opcode, uint8_t syndrome, uint32_t counter);
 /* Expect a good requester CQE. */
 void t_expect_done(struct t_qp *q, uint8_t wqe_opcode, uint32_t counter);
-/* Expect a receiver's CQE. */
+/* Expect the CQE of a received message. */
 struct mlx5_cqe64 *t_received(struct t_qp *q, uint8_t opcode, uint32_t len, uint32_t counter);
 struct t_sge t_own(struct t_qp *q, uint32_t off, uint32_t len);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Atomics: what they compute, for all kinds and sizes, once, and against each other. */
+/*
+ * Atomics: their results for all kinds and sizes, executed once, and by several requesters at once.
+ */
 #include "engine/test.h"
 #include "hw/qp.h"
 #include "util/sys.h"
@@ -11,7 +13,10 @@ static uint64_t *word(struct t_qp *q, uint32_t off)
 	return (uint64_t *)(q->mem + off);
 }
 
-/* `n` 64-bit operands from a to b's word at `off`; the answer at a's offset 0, or its CQE fails. */
+/*
+ * Post an atomic with `n` 64-bit operands from a to b's word at `off`; the answer goes to a's
+ * offset 0.
+ */
 static void post(struct t_pair *p, uint8_t opcode, uint8_t opmod, const uint64_t *operands,
 		 uint32_t n, uint32_t off, uint32_t len)
 {
@@ -43,7 +48,7 @@ static void test_compare_and_swap(void **state)
 	post(p, MLX5_OPCODE_ATOMIC_CS, 0, (uint64_t[]){0x1122334455667788, 5}, 2, 64, 8);
 	assert_true(*word(p->a, 0) == 5);
 	assert_true(*word(p->b, 64) == 0x1122334455667788);
-	/* not equal: as it was */
+	/* not equal: the word stays */
 	post(p, MLX5_OPCODE_ATOMIC_CS, 0, (uint64_t[]){9, 5}, 2, 64, 8);
 	assert_true(*word(p->a, 0) == 0x1122334455667788);
 	assert_true(*word(p->b, 64) == 0x1122334455667788);
@@ -60,7 +65,7 @@ static void test_fetch_and_add(void **state)
 	post(p, MLX5_OPCODE_ATOMIC_FA, 0, (uint64_t[]){3, 0}, 2, 0, 8);
 	assert_true(*word(p->a, 0) == UINT64_MAX);
 	assert_true(*word(p->b, 0) == 2);
-	/* more room than needed: 8 bytes are written */
+	/* a buffer of more than 8 bytes: only 8 are written */
 	post(p, MLX5_OPCODE_ATOMIC_FA, 0, (uint64_t[]){1, 0}, 2, 0, 32);
 	assert_true(*word(p->a, 0) == 2);
 	assert_true(*word(p->a, 8) == 0xeeeeeeeeeeeeeeee);
@@ -74,18 +79,18 @@ static void test_masked_of_8_bytes(void **state)
 	struct t_pair *p = *state;
 
 	*word(p->b, 8) = 0xaaaabbbbccccdddd;
-	/* compare the low half, swap the second quarter */
+	/* compares the low half, swaps the second quarter */
 	post(p, MLX5_OPCODE_ATOMIC_MASKED_CS, WQE_OPMOD_ATOMIC64,
 	     (uint64_t[]){0x1111222233334444, 0xccccdddd, 0xffff00000000, 0xffffffff}, 4, 8, 8);
 	assert_true(*word(p->a, 0) == 0xaaaabbbbccccdddd);
 	assert_true(*word(p->b, 8) == 0xaaaa2222ccccdddd);
-	/* fields of 16 bits: no carry leaves them */
+	/* fields of 16 bits: carries do not cross fields */
 	*word(p->b, 8) = 0xffff0001ffff8000;
 	post(p, MLX5_OPCODE_ATOMIC_MASKED_FA, WQE_OPMOD_ATOMIC64,
 	     (uint64_t[]){0x0002000300018000, 0x8000800080008000}, 2, 8, 8);
 	assert_true(*word(p->a, 0) == 0xffff0001ffff8000);
 	assert_true(*word(p->b, 8) == 0x0001000400000000);
-	/* no boundary: one field */
+	/* mask without boundaries: one field */
 	*word(p->b, 8) = 0xffffffff;
 	post(p, MLX5_OPCODE_ATOMIC_MASKED_FA, WQE_OPMOD_ATOMIC64, (uint64_t[]){1, 0}, 2, 8, 8);
 	assert_true(*word(p->b, 8) == 0x100000000);
@@ -106,7 +111,7 @@ static void test_masked_of_4_bytes(void **state)
 	assert_true(*word(p->b, 16) == TWO(0x66660000, 0xaabb3344));
 }
 
-/* A requester that comes with an old PSN (its state was lost): never twice. */
+/* A requester with an old PSN (its state was lost): the atomic is not executed twice. */
 static void test_a_duplicate_is_not_executed(void **state)
 {
 	struct t_pair *p = *state;
@@ -128,7 +133,7 @@ static void test_a_duplicate_is_not_executed(void **state)
 	assert_true(*word(p->b, 0) == 1);
 }
 
-/* The word's lock is held by somebody (who is stopped): later, then once. */
+/* A stopped process holds the word's lock: the atomic waits, then runs once. */
 static void test_a_held_word_parks_the_requester(void **state)
 {
 	struct t_pair *p = *state;
@@ -181,8 +186,8 @@ static void *by_processor(void *arg)
 }
 
 /*
- * Our own threads add with instructions while the device does, to a private word; and two other
- * processes add to a word of ours, one through its own mapping of the same page.
+ * Threads of this process add with instructions to a private word while the device does; two other
+ * processes add to a shared word, one through its own mapping of the page.
  */
 static void test_nothing_is_lost(void **state)
 {

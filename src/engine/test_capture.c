@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Messages as packets of a capture: which, with what in them, and nothing while nobody captures. */
+/*
+ * Packets of a capture: which packets a message makes, their content, and none without a capture.
+ */
 #include "engine/test.h"
 #include "hw/port.h"
 #include "hw/qp_state.h"
 #include "hw/cap.h"
 #include "hw/qp.h"
 
-static struct seg *seg; /* of the capture */
+static struct seg *seg; /* the segment that the capture reads */
 
 static int setup(void **state)
 {
@@ -22,7 +24,7 @@ static int teardown(void **state)
 	return t_pair_teardown(state);
 }
 
-/* The next packet; fails when there is none. */
+/* The next captured packet; fails if there is none. */
 static struct pkt next(uint8_t *payload)
 {
 	const struct seg_cap_rec *r = cap_first(seg);
@@ -201,13 +203,13 @@ static void test_refusals(void **state)
 	expect(PKT_SEND_ONLY, psn, 8);
 	expect_answer(PKT_ACK, psn, PKT_SYND_RNR_NAK | 12);
 	no_more();
-	/* and again */
+	/* the next attempt succeeds */
 	t_recv_at(p->b, 0, 8);
 	t_now += NSEC_PER_SEC;
 	eng_run_due(seg);
 	expect(PKT_SEND_ONLY, psn, 8);
 	expect_answer(PKT_ACK, psn, PKT_SYND_ACK);
-	/* a key that is none */
+	/* a key that does not exist */
 	p->b->key ^= 0xff00;
 	send_of(p, MLX5_OPCODE_RDMA_WRITE, 8, 0);
 	expect(PKT_WRITE_ONLY, psn + 1, 8);
@@ -226,7 +228,7 @@ static void test_no_answer(void **state)
 	no_more();
 }
 
-/* Waiting for a lock is nothing that a link would show. */
+/* Waiting for a lock sends no packet. */
 static void test_a_lock_is_no_packet(void **state)
 {
 	struct t_pair *p = *state;

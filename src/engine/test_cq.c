@@ -34,7 +34,7 @@ static void armed_fires_once(void **state)
 	nop(p->a);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), -1); /* not armed */
 	assert_non_null(t_poll(&p->a->cq));
-	arm_on(p->a, T_UAR + 1, 0, 0); /* not the CQ's uar_page: nothing */
+	arm_on(p->a, T_UAR + 1, 0, 0); /* not the CQ's uar_page: ignored */
 	nop(p->a);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), -1);
 	assert_non_null(t_poll(&p->a->cq));
@@ -44,14 +44,17 @@ static void armed_fires_once(void **state)
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), 0);
 	nop(p->a);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), -1);
-	/* A completion beyond the consumer, after the one that the event was for: at once. */
+	/*
+	 * A completion above the consumer index, after the one that had the event: the event comes
+	 * at once.
+	 */
 	arm(p->a, 1, 0);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), 0);
 	nop(p->a);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), -1);
 }
 
-/* Poll mode finds the record and the store; the second one does not arm again. */
+/* Poll mode finds the record and the store: the second one does not arm again. */
 static void same_arm_twice(void **state)
 {
 	struct t_pair *p = *state;
@@ -64,7 +67,7 @@ static void same_arm_twice(void **state)
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), -1);
 }
 
-/* ib_send_lat -e: arms before it polls, and takes each event for one completion. */
+/* ib_send_lat -e arms before it polls, and takes each event for one completion. */
 static void armed_before_polling(void **state)
 {
 	struct t_pair *p = *state;
@@ -79,7 +82,7 @@ static void armed_before_polling(void **state)
 	}
 }
 
-/* One completion for each event: the rest is announced when armed again. */
+/* Polls one completion per event: the remaining ones raise an event at the next arm. */
 static void polls_one_then_arms(void **state)
 {
 	struct t_pair *p = *state;
@@ -111,14 +114,14 @@ static void armed_for_solicited(void **state)
 	wr.fm_ce_se = T_SOL;
 	t_post(p->a, &wr);
 	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), 0);
-	/* Both unseen, one of them solicited, but announced. */
+	/* Two unseen CQEs, one of them solicited, but both already had an event. */
 	arm(p->b, 1, 1);
 	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), -1);
 	assert_non_null(t_poll(&p->b->cq));
 	assert_non_null(t_poll(&p->b->cq));
 	wr.fm_ce_se = 0;
 	t_post(p->a, &wr);
-	arm(p->b, 2, 1); /* an unseen one, but not solicited */
+	arm(p->b, 2, 1); /* an unseen CQE, but not a solicited one */
 	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), -1);
 	wr.fm_ce_se = T_SOL;
 	t_post(p->a, &wr);
@@ -126,7 +129,7 @@ static void armed_for_solicited(void **state)
 	t_recv_at(p->b, 0, 8);
 	t_recv_at(p->b, 0, 8);
 	t_post(p->a, &wr);
-	arm(p->b, 3, 1); /* a solicited one that came unarmed */
+	arm(p->b, 3, 1); /* a solicited CQE that came while the CQ was not armed */
 	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), 0);
 	arm(p->b, 4, 1);
 	/* An error counts as solicited. */
@@ -134,7 +137,7 @@ static void armed_for_solicited(void **state)
 	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), 0);
 }
 
-/* Whoever was stopped with the CQ that had the number before finds another index, another turn. */
+/* A process stopped in an earlier CQ of the same number finds another index and turn. */
 static void a_number_used_anew(void **state)
 {
 	struct t_pair *p = *state;
@@ -151,7 +154,7 @@ static void a_number_used_anew(void **state)
 	assert_int_equal(cq->hw->pi & 0xffffff, 0);
 }
 
-/* Indices of 32 bits come round while the program never arms. */
+/* 32-bit indices wrap while the program never arms. */
 static void armed_after_many(void **state)
 {
 	struct t_pair *p = *state;
@@ -159,7 +162,7 @@ static void armed_after_many(void **state)
 	uint32_t sn = 0, first = cq->hw->pi;
 
 	for (uint32_t i = 1; i < 600; i++) {
-		/* The same in doorbell records. */
+		/* The same index in doorbell records. */
 		cq->hw->pi = cq->ci = first + (i << 24);
 		nop(p->a);
 		assert_non_null(t_poll(cq));
@@ -175,8 +178,10 @@ static void armed_after_many(void **state)
 	}
 }
 
-/* IBA 11.4.2.2: a request for any completion that is outstanding stays, also when one for solicited
- * completions follows; the other way round it is for any. */
+/*
+ * IBA 11.4.2.2: an outstanding request for any completion stays when one for solicited completions
+ * follows; in the other order, the request becomes one for any.
+ */
 static void any_stands_when_solicited_follows(void **state)
 {
 	struct t_pair *p = *state;
@@ -212,10 +217,10 @@ static void cq_overrun(void **state)
 	assert_int_equal(p->a->hw->state, PRM_QP_STATE_ERR);
 	assert_int_equal(t_event(p->t, p->a->evq), IBV_EVENT_QP_FATAL);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[1]), -1);
-	/* What was there is whole. */
+	/* The CQEs written before the overrun are intact. */
 	for (uint32_t i = 0; i < 1u << T_CQ_LOG; i++)
 		t_expect_done(p->a, MLX5_OPCODE_NOP, i);
-	/* A responder whose CQ is broken. */
+	/* The CQ of the responder is in error. */
 	t_post(p->b, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "x", .inl_len = 1});
 	assert_int_equal(p->b->hw->park, HW_PARK_RETRY); /* a is in ERR */
 }
@@ -274,14 +279,14 @@ static void resize(void **state)
 		eng_cq_resize(&p->t->s, cq->cqn, mem_self(&p->t->s), (uintptr_t)next.buf, 7, 64),
 		0);
 	nop(p->a);
-	/* The old buffer ends with the notice... */
+	/* The old buffer ends with the resize CQE... */
 	t_expect_done(p->a, MLX5_OPCODE_NOP, 3);
 	t_expect_done(p->a, MLX5_OPCODE_NOP, 4);
 	c = t_poll(cq);
 	assert_non_null(c);
 	assert_int_equal(mlx5dv_get_cqe_opcode(c), MLX5_CQE_RESIZE_CQ);
 	t_assert_empty(cq);
-	/* ...and the new one goes on after its index. */
+	/* ...and the new one continues after its index. */
 	next.ci = cq->ci;
 	c = t_poll(&next);
 	assert_non_null(c);
@@ -295,7 +300,9 @@ static void resize(void **state)
 	free(next.buf);
 }
 
-/* The CQ's lock is held by somebody for long: the WQE is not executed twice, its CQE comes later.
+/*
+ * Another thread holds the CQ's lock for long: the WQE is not executed twice, and its CQE comes
+ * later.
  */
 static void completion_owed(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* DC: initiators that name a target in each WQE, and what the target does with wrong ones. */
+/* DC: initiators that name a target in each WQE, and the target's answers to wrong requests. */
 #include "engine/test.h"
 #include "hw/port.h"
 #include "hw/qp_state.h"
@@ -117,7 +117,9 @@ static void a_write_and_a_read_work(void **state)
 	assert_memory_equal(d->ini[0]->mem, "write", 5);
 }
 
-/* Behind the address vector: 8 bytes, and masked of 4. A wrong one fails the initiator. */
+/*
+ * Atomics after the address vector: 8 bytes, and masked ones of 4. A wrong one fails the initiator.
+ */
 static void atomics_work(void **state)
 {
 	struct dc *d = *state;
@@ -187,7 +189,7 @@ static void a_wrong_access_key_is_counted_and_not_answered(void **state)
 	t_expect_error(d->ini[0], MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, 0);
 }
 
-/* ARM_DCT_FOR_KEY_VIOLATION: the next one, and no other. */
+/* After ARM_DCT_FOR_KEY_VIOLATION only the next violation raises an event. */
 static void a_wrong_access_key_is_told_once_when_armed(void **state)
 {
 	struct dc *d = *state;
@@ -222,7 +224,7 @@ static void an_empty_srq_is_rnr(void **state)
 	send_from(d, 0, KEY, "late");
 	assert_int_equal(d->ini[0]->hw->park, HW_PARK_RNR);
 	t_srq_post(&d->srq, d->dct->key, d->dct->mem, 64);
-	send_from(d, 1, KEY, "first"); /* another one does not wait for it */
+	send_from(d, 1, KEY, "first"); /* another initiator is not delayed */
 	t_received(d->dct, MLX5_CQE_RESP_SEND, 5, 0);
 	t_srq_post(&d->srq, d->dct->key, d->dct->mem, 64);
 	t_now += 1000 * NSEC_PER_MSEC;

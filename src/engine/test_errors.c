@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Errors, one row each: what is done wrong, and the completions, states and events that both ends
- * get. The flush that follows is looked at in every row.
+ * Errors, one row each: the mistake, and the completions, states and events at both ends. Every row
+ * also checks the flush that follows.
  */
 #include "engine/test.h"
 #include "hw/mkey.h"
@@ -17,10 +17,10 @@ struct row {
 	const char *name;
 	uint8_t opcode;
 	void (*spoil)(struct t_pair *p, struct t_wr *wr, struct t_sge *sge);
-	int a;       /* syndrome of the requester's WQE */
-	int b;       /* of the responder's receive: OK received, NONE no CQE of its own */
+	int a;       /* syndrome of the requester's CQE */
+	int b;       /* syndrome of the responder's receive; OK received, NONE no CQE */
 	bool b_err;  /* the responder goes to ERR */
-	int b_event; /* its async event, or NONE */
+	int b_event; /* the responder's async event, or NONE */
 	uint8_t b_opcode;
 };
 
@@ -91,7 +91,7 @@ static void remote_unmapped(struct t_pair *p, struct t_wr *wr, struct t_sge *sge
 	assert_ptr_equal(mmap(at, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
 			 at);
 	wr->raddr = (uintptr_t)at - 8;
-	p->b->rq_pi = 0; /* the receive, too */
+	p->b->rq_pi = 0; /* take the receive back, too */
 	t_recv_at(p->b, 8192 - 8, 64);
 	t_recv_at(p->b, 0, 64);
 }
@@ -196,7 +196,9 @@ static void atomic_opmod(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 	wr->opmod = 1;
 }
 
-/* Wrong at both ends: a request goes before the requester's key for the answer is looked at. */
+/*
+ * Wrong keys at both ends: the request fails before the requester's key for the answer is checked.
+ */
 static void both_keys(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 {
 	lkey_unknown(p, wr, sge);
@@ -245,7 +247,7 @@ static void nothing(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 
 static void no_ds(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 {
-	wr->opcode |= 0x80; /* patched below: see post_bad() */
+	wr->opcode |= 0x80; /* an invalid opcode; post_bad() sets it */
 }
 
 #define LEN MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR
@@ -263,7 +265,7 @@ static void no_ds(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 #define ACC_EVENT IBV_EVENT_QP_ACCESS_ERR
 
 static const struct row rows[] = {
-	/* what is wrong with the requester's memory: the responder sees nothing */
+	/* Errors in the requester's memory: the responder sees nothing. */
 	{"send: lkey unknown", SEND, lkey_unknown, PROT, NONE, false, NONE, 0},
 	{"send: lkey of another variant", SEND, lkey_variant, PROT, NONE, false, NONE, 0},
 	{"send: lkey destroyed", SEND, lkey_invalid, PROT, NONE, false, NONE, 0},
@@ -282,7 +284,7 @@ static const struct row rows[] = {
 	{"send: byte_count 0", SEND, zero_means_2g, LEN, NONE, false, NONE, 0},
 	{"send: both keys", SEND, both_keys, PROT, NONE, false, NONE, 0},
 	{"write: both keys", WRITE, both_keys, PROT, NONE, false, NONE, 0},
-	/* ... for an answer: the responder has done its part (answers_that_do_not_land()) */
+	/* ... of a READ or atomic: the responder has executed it (answers_that_do_not_land()) */
 	{"read: lkey unknown", READ, lkey_unknown, PROT, NONE, false, NONE, 0},
 	{"read: lkey of another PD", READ, lkey_other_pd, PROT, NONE, false, NONE, 0},
 	{"read: no local write", READ, lkey_read_only, PROT, NONE, false, NONE, 0},
@@ -294,7 +296,7 @@ static const struct row rows[] = {
 	{"atomic: no local write", FA, lkey_read_only, PROT, NONE, false, NONE, 0},
 	{"atomic: memory unmapped", FA, local_unmapped8, PROT, NONE, false, NONE, 0},
 	{"atomic: memory read-only", FA, local_read_only, PROT, NONE, false, NONE, 0},
-	/* ... and the other end, too: that comes first */
+	/* ... at both ends: the responder's error comes first */
 	{"read: both keys", READ, both_keys, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"read: lkey, memory unmapped there", READ, lkey_and_unmapped, REM_ACC, NONE, true,
 	 ACC_EVENT, 0},
@@ -304,27 +306,27 @@ static const struct row rows[] = {
 	 IBV_EVENT_QP_REQ_ERR, 0},
 	{"atomic: both keys, not aligned", FA, rkey_and_misaligned, REM_INV, NONE, true,
 	 IBV_EVENT_QP_REQ_ERR, 0},
-	/* what is wrong with the WQE */
+	/* Errors in the WQE. */
 	{"atomic: opmod", FA, atomic_opmod, QP_OP, NONE, false, NONE, 0},
 	{"masked atomic: opmod", MLX5_OPCODE_ATOMIC_MASKED_CS, nothing, QP_OP, NONE, false, NONE,
 	 0},
 	{"umr: too short", MLX5_OPCODE_UMR, nothing, QP_OP, NONE, false, NONE, 0},
 	{"opcode 0x3f", 0x3f, nothing, QP_OP, NONE, false, NONE, 0},
 	{"ds 0", SEND, no_ds, QP_OP, NONE, false, NONE, 0},
-	/* what the responder refuses */
+	/* Requests that the responder refuses. */
 	{"write: rkey unknown", WRITE, rkey_unknown, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"write: rkey of another PD", WRITE, rkey_other_pd, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"write: beyond the region", WRITE, rkey_range, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"write: region without access", WRITE, rkey_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"write: QP without access", WRITE, qp_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"write: memory unmapped there", WRITE, remote_unmapped, REM_ACC, NONE, true, ACC_EVENT, 0},
-	/* ... with the receive in hand: Local Access Error is for just that (IBA 11.6.2) */
+	/* ... after it has fetched a receive: Local Access Error exists for this (IBA 11.6.2) */
 	{"write imm: rkey unknown", WRITE_IMM, rkey_unknown, REM_ACC, ACCESS, true, NONE, 0},
 	{"write imm: beyond the region", WRITE_IMM, rkey_range, REM_ACC, ACCESS, true, NONE, 0},
 	{"write imm: QP without access", WRITE_IMM, qp_no_access, REM_ACC, ACCESS, true, NONE, 0},
 	{"write imm: memory unmapped there", WRITE_IMM, remote_unmapped, REM_ACC, ACCESS, true,
 	 NONE, 0},
-	/* ... the key comes with the first packet, the receive is taken by the last */
+	/* ... the first packet brings the key, the last one takes the receive */
 	{"write imm: rkey, several packets", WRITE_IMM, rkey_several_packets, REM_ACC, NONE, true,
 	 ACC_EVENT, 0},
 	{"read: rkey unknown", READ, rkey_unknown, REM_ACC, NONE, true, ACC_EVENT, 0},
@@ -340,7 +342,7 @@ static const struct row rows[] = {
 	{"atomic: memory unmapped there", FA, remote_unmapped8, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"atomic: not aligned", FA, atomic_misaligned, REM_INV, NONE, true, IBV_EVENT_QP_REQ_ERR,
 	 0},
-	/* what is wrong with the receive */
+	/* Errors of the receive. */
 	{"send: receive too short", SEND, recv_short, REM_INV, LEN, true, NONE, 0},
 	{"send: receive without local write", SEND, recv_lkey, REM_OP, PROT, true, NONE, 0},
 	{"send: receive unmapped", SEND, remote_unmapped, REM_OP, PROT, true, NONE, 0},
@@ -381,7 +383,7 @@ static void run_row(const struct row *r, struct t_pair *p)
 	t_recv_at(p->b, 0, 64);
 	t_recv_at(p->b, 64, 64);
 	r->spoil(p, &wr, &sge);
-	post_bad(p, &wr); /* unsignaled: errors complete all the same */
+	post_bad(p, &wr); /* unsignaled; an error completes all the same */
 	t_post_quiet(p->a, &after);
 	t_post_quiet(p->a, &after);
 	t_recv_at(p->a, 0, 8);
@@ -393,7 +395,7 @@ static void run_row(const struct row *r, struct t_pair *p)
 	t_assert_empty(&p->a->cq);
 	assert_int_equal(p->a->hw->state, PRM_QP_STATE_ERR);
 	assert_int_equal(t_event(p->t, p->a->evq), -1);
-	/* Later ones, too. */
+	/* WQEs posted later are flushed, too. */
 	t_post(p->a, &after);
 	expect_flushed(p->a, MLX5_CQE_REQ_ERR, 3);
 
@@ -424,8 +426,8 @@ static void table(void **state)
 }
 
 /*
- * The key for the answer is looked at when the answer is there (as do_read() and do_atomic() of
- * rxe_comp.c do): the responder has executed the request, counts it, and goes on.
+ * The key for the answer is checked when the answer arrives (as in do_read() and do_atomic() of
+ * rxe_comp.c): the responder has executed the request and counted it, and goes on.
  */
 static void answers_that_do_not_land(void **state)
 {
@@ -462,7 +464,7 @@ static void answers_that_do_not_land(void **state)
 	}
 }
 
-/* Nobody answers: nothing to scatter. */
+/* Without an answer the wrong lkey is never used. */
 static void a_bad_lkey_waits_for_the_answer(void **state)
 {
 	struct t_pair *p = *state;
@@ -480,7 +482,7 @@ static void a_bad_lkey_waits_for_the_answer(void **state)
 	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, 0);
 }
 
-/* The peer's posted sends are flushed too when it fails as a responder. */
+/* A QP that fails as responder flushes its posted sends, too. */
 static void responder_flushes_its_sends(void **state)
 {
 	struct t_pair *p = *state;
@@ -507,12 +509,12 @@ static void flush_on_command(void **state)
 	expect_flushed(p->a, MLX5_CQE_RESP_ERR, 1);
 	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_NOP});
 	expect_flushed(p->a, MLX5_CQE_REQ_ERR, 0);
-	/* A receive posted now: nobody rings for it; the device thread looks. */
+	/* A receive posted to a QP in ERR rings no doorbell; the device thread finds it. */
 	t_recv_at(p->a, 0, 8);
 	t_assert_empty(&p->a->cq);
 	assert_true(eng_run_due(&p->t->s) <= t_now + 10000000);
 	expect_flushed(p->a, MLX5_CQE_RESP_ERR, 2);
-	/* Then through RESET all is new. */
+	/* After RESET the QP works again. */
 	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_RST), 0);
 	p->a->sq_pi = p->a->rq_pi = 0;
 	memset(p->a->dbr, 0, 8);
@@ -522,7 +524,7 @@ static void flush_on_command(void **state)
 	t_expect_done(p->a, MLX5_OPCODE_NOP, 0);
 }
 
-/* A record that counts more receives than the queue holds: each of its WQEs once in a round. */
+/* A doorbell record that counts more receives than the queue holds: each WQE is flushed once. */
 static void flush_counts_no_more_than_fit(void **state)
 {
 	struct t_pair *p = *state;
@@ -535,7 +537,7 @@ static void flush_counts_no_more_than_fit(void **state)
 	assert_int_equal(p->a->cq.hw->state, 0);
 }
 
-/* The first message in RTR is told, once. */
+/* The first message in RTR raises COMM_EST, once. */
 static void comm_est(void **state)
 {
 	struct t_pair *p = *state;
@@ -554,7 +556,7 @@ static void comm_est(void **state)
 	assert_int_equal(t_event(p->t, p->b->evq), -1);
 }
 
-/* The SQ itself is not there. */
+/* The memory of the SQ is unmapped. */
 static void send_queue_unmapped(void **state)
 {
 	struct t_pair *p = *state;
@@ -565,13 +567,13 @@ static void send_queue_unmapped(void **state)
 	assert_int_equal(p->a->hw->state, PRM_QP_STATE_ERR);
 	assert_int_equal(t_event(p->t, p->a->evq), IBV_EVENT_QP_FATAL);
 	t_assert_empty(&p->a->cq);
-	/* Nor the doorbell record. */
+	/* The doorbell record is unmapped, too. */
 	p->b->hw->dbr_va = 4096;
 	t_ring(p->b);
 	assert_int_equal(p->b->hw->state, PRM_QP_STATE_RTS);
 }
 
-/* Bytes that no library would write, from a fixed seed: any answer, but an answer, and no harm. */
+/* Random bytes (fixed seed) that no library would write: any result is fine, without harm. */
 static uint32_t rnd(uint32_t *seed)
 {
 	*seed = *seed * 1664525 + 1013904223;

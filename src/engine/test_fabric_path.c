@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Messages over three switches: what lets them pass, what stops them, and who counts what. */
+/* Messages over three switches: what lets them pass, what stops them, and what each port counts. */
 #include "engine/test.h"
 #include "fabric/count.h"
 #include "fabric/test_net.h"
@@ -84,7 +84,7 @@ static void read_len(struct t_pair *p, uint32_t len)
 				    .nsge = 1});
 }
 
-/* Nothing is answered until the retries are used up. */
+/* No answer until the retries are used up. */
 static void expect_retry_exc(struct t_pair *p, uint32_t counter)
 {
 	for (uint32_t i = 0; i < 4; i++) {
@@ -95,7 +95,7 @@ static void expect_retry_exc(struct t_pair *p, uint32_t counter)
 	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, counter);
 }
 
-/* Both ends of every cable on the way, and the direction. */
+/* Both ends of every cable of the path, and the direction. */
 static const struct {
 	uint32_t node, num;
 } hops[] = {{H1, 1}, {S0, 1}, {S0, 2}, {S1, 1}, {S1, 2}, {S2, 1}, {S2, 2}, {H2, 1}};
@@ -118,7 +118,7 @@ static void a_write_counts_on_every_port(void **state)
 {
 	struct t_pair *p = *state;
 
-	write_len(p, 3001); /* 3 packets of T_MTU: 24 octets of headers each, a RETH, a pad */
+	write_len(p, 3001); /* 3 packets of T_MTU: 24 octets of headers each, a RETH, padding */
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 0);
 	assert_way(p, false, 3, (3 * 24 + 16 + 3004) / 4);
 	assert_way(p, true, 0, 0);
@@ -154,7 +154,7 @@ static void cut_link_ends_in_retry_exc(void **state)
 	assert_int_equal(fab_unplug(&p->t->s, port_of(p, S1, 2)), 0);
 	write_len(p, 8);
 	expect_retry_exc(p, 1);
-	/* 1 that arrived, and 5 attempts that the middle switch could not send on */
+	/* one packet that arrived, and 5 attempts that the middle switch discarded */
 	assert_int_equal(counted(p, S1, 1, HW_CTR_RCV_PKTS), 6);
 	assert_int_equal(counted(p, S1, 2, HW_CTR_XMIT_PKTS), 1);
 	assert_int_equal(counted(p, S1, 2, HW_CTR_XMIT_DISCARDS), 5);
@@ -181,7 +181,7 @@ static void link_that_comes_back_in_time(void **state)
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 0);
 }
 
-/* Requests arrive, but what is sent back does not: nothing is executed. */
+/* Requests arrive, but answers have no path: nothing is executed. */
 static void no_way_back(void **state)
 {
 	struct t_pair *p = *state;
@@ -209,7 +209,7 @@ static void table_without_the_lid(void **state)
 	assert_int_equal(counted(p, S1, 2, HW_CTR_XMIT_PKTS), 1);
 }
 
-/* Back out of the port that it came by. */
+/* A table that sends packets back to the port that they came from. */
 static void table_that_turns_round(void **state)
 {
 	struct t_pair *p = *state;
@@ -244,7 +244,7 @@ static void armed_ports_take_data_and_send_none(void **state)
 	struct t_pair *p = *state;
 
 	assert_int_equal(fab_port_set_state(&p->t->s, port_of(p, S1, 1), HW_PORT_ARMED), 0);
-	/* One way only: UC asks for no answer. */
+	/* Only the requests have a path: UC needs no answer. */
 	p->a->hw->st = p->b->hw->st = PRM_ST_UC;
 	write_len(p, 8);
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 0);
@@ -253,7 +253,7 @@ static void armed_ports_take_data_and_send_none(void **state)
 	assert_int_equal(fab_port_set_state(&p->t->s, port_of(p, S1, 2), HW_PORT_ARMED), 0);
 	memset(p->b->mem, 0, 8);
 	write_len(p, 8);
-	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 1); /* lost, and nobody says so */
+	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 1); /* lost, without an error */
 	assert_int_equal(p->b->mem[0] | p->b->mem[1], 0);
 	assert_int_equal(counted(p, S1, 2, HW_CTR_XMIT_DISCARDS), 1);
 }
@@ -264,7 +264,7 @@ static void switches_enforce_partitions(void **state)
 
 	hw_of(p, S2, 1)->enforce = 1;
 	fab_moved(&p->t->s);
-	write_len(p, 8); /* 0xffff is in its table */
+	write_len(p, 8); /* the table has 0xffff for it */
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 0);
 	hw_of(p, S2, 1)->pkey[0] = 0x8001;
 	write_len(p, 8);
@@ -287,7 +287,7 @@ static void switches_enforce_partitions_outwards(void **state)
 	assert_int_equal(counted(p, S0, 2, HW_CTR_XMIT_PKTS), 0);
 }
 
-/* What the port says to its subnet manager. */
+/* The notice that the port sends to its subnet manager. */
 static void assert_trap(struct t_pair *p, uint32_t trap, uint32_t key, uint32_t qp1, uint32_t qp2)
 {
 	uint32_t found = 0;
@@ -309,7 +309,7 @@ static void assert_trap(struct t_pair *p, uint32_t trap, uint32_t key, uint32_t 
 	assert_int_equal(found, 1);
 }
 
-/* Queue pairs keep the index and use what is there now. */
+/* QPs keep the index of a P_Key and use the present entry. */
 static void pkey_tables_as_they_are_now(void **state)
 {
 	struct t_pair *p = *state;
@@ -319,7 +319,7 @@ static void pkey_tables_as_they_are_now(void **state)
 	t_assert_empty(&p->a->cq);
 	assert_int_equal(counted(p, H2, 1, HW_CTR_PKEY_VIOL), 1);
 	assert_trap(p, TRAP_BAD_PKEY, 0x8005, p->a->qpn, p->b->qpn);
-	hw_of(p, H2, 1)->pkey[0] = 0x0005; /* a limited member may hear a full one */
+	hw_of(p, H2, 1)->pkey[0] = 0x0005; /* a limited member may receive from a full one */
 	t_now += ACK_14_NS;
 	eng_run_due(&p->t->s);
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 0);
@@ -383,7 +383,7 @@ static void a_datagram_is_lost_on_the_way(void **state)
 	t_expect_done(a, MLX5_OPCODE_SEND, 2); /* two WQEBBs each */
 	t_assert_empty(&b->cq);
 	assert_int_equal(counted(p, S2, 2, HW_CTR_XMIT_DISCARDS), 1);
-	/* A wrong Q_Key is counted where it arrives. */
+	/* A wrong Q_Key is counted at the port where it arrives. */
 	assert_int_equal(fab_plug(&p->t->s, port_of(p, H2, 1), port_of(p, S2, 2)), 0);
 	assert_int_equal(fab_sm_sweep(&p->t->s), 0);
 	av.key.qkey.qkey = htobe32(0x2222);
@@ -401,7 +401,7 @@ static const uint8_t mgid[16] = {0xff, 0x12, 0x40, 0x1b, [15] = 7};
 #define MLID 0xc005
 
 struct group {
-	struct t_qp *a, *b, *c; /* c is beside a */
+	struct t_qp *a, *b, *c; /* c is on a's switch */
 	uint32_t sent;
 };
 
@@ -433,7 +433,7 @@ static void group_free(struct group *g)
 	t_qp_free(g->c);
 }
 
-/* From a: does b get it? c does in any case. */
+/* Sends from a. Does b get it? c always does. */
 static void group_send(struct group *g, bool arrives)
 {
 	struct mlx5_wqe_av av = {.dqp_dct = htobe32(MLX5_EXTENDED_UD_AV | 0xffffff),
@@ -478,10 +478,10 @@ static void groups_go_where_the_tables_lead(void **state)
 		assert_int_equal(counted(p, hops[i].node, hops[i].num,
 					 i & 1 ? HW_CTR_RCV_MCAST : HW_CTR_XMIT_MCAST),
 				 1);
-	mft_set(p, S2, 1 << 1); /* back only */
+	mft_set(p, S2, 1 << 1); /* only the port back */
 	group_send(&g, false);
 	assert_int_equal(counted(p, S2, 1, HW_CTR_RCV_MCAST), 2);
-	mft_set(p, S1, 0); /* it has a port for groups that it does not know */
+	mft_set(p, S1, 0); /* the switch has a port for unknown groups */
 	fab_switch(&p->t->s, fab_node(&p->t->s, S1)->sw)->default_mcast = 2;
 	mft_set(p, S2, 1 << 2);
 	group_send(&g, true);
@@ -491,7 +491,7 @@ static void groups_go_where_the_tables_lead(void **state)
 	group_free(&g);
 }
 
-/* Attaching a queue pair is not joining: no switch knows. */
+/* Attaching a QP does not join the group: no switch knows of it. */
 static void groups_that_nobody_has_joined(void **state)
 {
 	struct t_pair *p = *state;
@@ -504,7 +504,7 @@ static void groups_that_nobody_has_joined(void **state)
 	group_free(&g);
 }
 
-/* Tables that send packets in a ring: they come to an end, and arrive. */
+/* Tables that form a ring: packets are delivered and end. */
 static void groups_in_a_loop(void **state)
 {
 	struct t_pair *p = *state;

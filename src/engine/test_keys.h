@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * For the tests of keys over keys: lists are written with rdma-core's structures, as libmlx5 does.
+ * Shared by the tests of indirect keys: lists are written with rdma-core's structures, as libmlx5
+ * does.
  */
 #ifndef SOFTHCA_ENGINE_TEST_KEYS_H
 #define SOFTHCA_ENGINE_TEST_KEYS_H
@@ -96,7 +97,7 @@ struct umr {
 #define FLAG(f) MLX5_WQE_UMR_CTRL_FLAG_##f
 #define ACCESS(a) MLX5_WQE_MKEY_CONTEXT_ACCESS_FLAGS_##a
 
-/* As libmlx5's set_bind_wr(): a window of type 2 with number `tag` over one region. */
+/* As set_bind_wr() of libmlx5: a type 2 window with number `tag` over one region. */
 static inline struct umr bind_to(uint8_t tag, uint32_t qpn, uint32_t key, void *addr, uint32_t len)
 {
 	struct umr u = {0};
@@ -126,7 +127,7 @@ static inline struct umr unbind(void)
 	return u;
 }
 
-/* The QP changes the key; `bytes` of u. Returns the WQE's index. */
+/* Post a UMR of `bytes` of u that changes the key. Returns the WQE's index. */
 static inline uint32_t change(struct t_qp *q, uint32_t key, const struct umr *u, uint32_t bytes)
 {
 	struct t_wr wr = {.opcode = MLX5_OPCODE_UMR,

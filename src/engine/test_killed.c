@@ -35,7 +35,7 @@ static void peer_killed(void **state)
 	t_expect_error(e->p.a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, 0);
 }
 
-/* A CQE of b's receive 0 as the dying process left it. */
+/* Make the CQE of b's receive 0 as the dying process left it. */
 static void half_receive(struct bed *e, bool counted_by_cq)
 {
 	struct seg *s = &e->p.t->s;
@@ -100,7 +100,7 @@ static void killed_in_a_receive_later(void **state)
 	after_half_receive(e);
 }
 
-/* A command is the next to find it: that receive is not flushed as well. */
+/* A command finds it next: it does not flush that receive, too. */
 static void killed_in_a_receive_then_err(void **state)
 {
 	struct bed *e = *state;
@@ -115,7 +115,7 @@ static void killed_in_a_receive_then_err(void **state)
 	t_assert_empty(&e->p.b->cq);
 }
 
-/* Nothing was written yet: the receive is still there. */
+/* Nothing was written before the death: the receive is still posted. */
 static void child_dies_before_cqe(struct bed *e)
 {
 	CHECK(!resp_lock(&e->p.t->s, e->p.b->hw, e->p.b->qpn));
@@ -144,7 +144,7 @@ static void child_dies_with_sq(struct bed *e)
 	raise(SIGKILL);
 }
 
-/* A send queue's state is lost with its user: the QP is in error, and says so. */
+/* The send queue's state is lost with its holder: the QP enters ERR and raises an event. */
 static void killed_with_the_send_queue(void **state)
 {
 	struct bed *e = *state;
@@ -177,7 +177,7 @@ static void child_dies_with_both(struct bed *e)
 	child_dies_with_srq(e);
 }
 
-/* The QP that has noted the WQE goes on first, and need not look at the SRQ for it. */
+/* The QP that has noted the WQE continues first, and finds it without reading the SRQ. */
 static void killed_with_the_srq_by_its_qp(void **state)
 {
 	struct bed *e = *state;
@@ -200,7 +200,7 @@ static void killed_with_the_srq_by_its_qp(void **state)
 	t_qp_free(d);
 }
 
-/* Another QP goes on with the SRQ; the WQE that b had taken is b's. */
+/* Another QP continues with the SRQ; the WQE that b had taken stays b's. */
 static void killed_with_the_srq(void **state)
 {
 	struct bed *e = *state;
@@ -223,7 +223,7 @@ static void killed_with_the_srq(void **state)
 	t_qp_free(d);
 }
 
-/* Who sets a limit may be the first to have the lock: what was taken stays taken. */
+/* The first to take the lock may be a thread that sets a limit: the WQE stays taken. */
 static void killed_with_the_srq_before_a_limit(void **state)
 {
 	struct bed *e = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Keys over keys: lists, strides, and what may be wrong with them. */
+/* Indirect keys: lists, strides, and errors in them. */
 #include "engine/test_keys.h"
 #include "hw/mkey.h"
 #include "hw/qp_state.h"
@@ -21,7 +21,7 @@ static void test_a_list_of_keys(void **state)
 	assert_memory_equal(m + 50, p->a->mem + 10, 3);
 	assert_memory_equal(m + 5000, p->a->mem + 13, 100);
 	assert_int_equal(m[1010] | m[53] | m[5100] | m[999] | m[49], 0);
-	/* from the middle on, and back */
+	/* from the middle on, and the READ back */
 	transfer(p, MLX5_OPCODE_RDMA_READ, p->a->key, (uintptr_t)p->a->mem + 0x1000, 8, key,
 		 0x7000 + 8);
 	assert_memory_equal(p->a->mem + 0x1000, p->a->mem + 8, 8);
@@ -42,7 +42,7 @@ static void test_equal_parts(void **state)
 	assert_int_equal(m[0x6000] | m[0x3000] | m[0x5eff], 0);
 }
 
-/* More pieces than a list of memory has entries, on both sides, by every way that data goes. */
+/* More pieces than a list has entries, on both sides, for each direction of data. */
 static void test_many_pieces(void **state)
 {
 	struct t_pair *p = *state;
@@ -114,7 +114,7 @@ static void test_lists_of_lists(void **state)
 		       t_post(p->a, &wr));
 }
 
-/* One that is its own part ends, too. */
+/* A key that contains itself ends, too. */
 static void test_a_list_of_itself(void **state)
 {
 	struct t_pair *p = *state;
@@ -130,7 +130,7 @@ static void test_a_list_of_itself(void **state)
 		       t_post(p->a, &wr));
 }
 
-/* What may be wrong with a list when it is used: an rkey of one entry, and what is done to it. */
+/* Errors in a list when it is used: an rkey with one entry, and the damage to it. */
 static void part_free(struct tb *t, struct hw_mkey *mk, struct hw_mkey *part)
 {
 	atomic_store(&part->free, 1);
@@ -204,8 +204,10 @@ static void test_what_is_wrong_with_lists(void **state)
 	}
 }
 
-/* perftest's --use-null-mr sends the null MR's lkey to the other end as its rkey
- * (set_up_connection()), for WRITEs and READs. */
+/*
+ * perftest's --use-null-mr gives the null MR's lkey to the other end as rkey (set_up_connection()),
+ * for WRITEs and READs.
+ */
 static void test_the_null_mr_for_others(void **state)
 {
 	static const struct mlx5_wqe_atomic_seg one = {.swap_add = 0x0100000000000000};
@@ -270,7 +272,7 @@ static void test_atomics_on_lists(void **state)
 
 	t_expect_done(p->a, MLX5_OPCODE_ATOMIC_FA, t_post(p->a, &wr));
 	assert_int_equal(p->b->mem[64], 1);
-	wr.raddr = 8; /* two halves of it: no word */
+	wr.raddr = 8; /* a word in two halves: refused */
 	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR,
 		       t_post(p->a, &wr));
 	assert_int_equal(p->b->mem[128] | p->b->mem[256], 0);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The engine tests' bed: objects made by hand, WQEs as libmlx5 writes them, CQEs as it reads them.
- */
+/* The engine tests' bed: objects made by hand, WQEs written and CQEs read as libmlx5 does. */
 #include "engine/test.h"
 #include "hw/cq.h"
 #include "hw/evtarget.h"
@@ -23,7 +22,7 @@ uint64_t t_clock(void)
 	return t_now;
 }
 
-/* Shared, so that forked children see the program's memory move as real ones would not: private. */
+/* Shared pages, so that the memory of forked children behaves like that of separate programs. */
 static void *pages(size_t len)
 {
 	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -226,7 +225,7 @@ void t_srq_make(struct tb *t, struct t_srq *srq, uint32_t pd)
 	hw->va = (uintptr_t)srq->buf;
 	hw->dbr_va = (uintptr_t)srq->dbr;
 	atomic_store(&hw->async.evq, SEG_NONE);
-	/* A list that does not go up by one, to tell it from a ring: 0, 5, 10, 15, 4, ... */
+	/* A list in another order than a ring's: 0, 5, 10, 15, 4, ... */
 	for (uint32_t i = 0; i < 1u << SRQ_LOG; i++) {
 		struct mlx5_wqe_srq_next_seg *n = (void *)(srq->buf + (i << srq->log_stride));
 
@@ -321,7 +320,7 @@ void t_connect(struct t_qp *a, struct t_qp *b)
 	t_rts(b, a);
 }
 
-/* Bytes into the send queue at a running offset, around its end. */
+/* Put bytes into the send queue at a running offset, wrapping at its end. */
 static void put(struct t_qp *q, uint32_t *at, const void *src, uint32_t len)
 {
 	for (uint32_t i = 0; i < len; i++, (*at)++)
@@ -334,7 +333,8 @@ uint32_t t_post_quiet(struct t_qp *q, const struct t_wr *wr)
 	struct mlx5_wqe_ctrl_seg c = {0};
 
 	if (q->hw->st == PRM_ST_XRC) {
-		struct mlx5_wqe_srq_next_seg pad = {0}; /* 16 bytes, as an XRC segment has */
+		/* padding to the 16 bytes of an XRC segment */
+		struct mlx5_wqe_srq_next_seg pad = {0};
 
 		be32_store(&pad, wr->xrc_srqn);
 		put(q, &at, &pad, sizeof(pad));

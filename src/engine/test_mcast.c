@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Datagrams to multicast groups: who gets them. */
+/* Datagrams to multicast groups: which QPs receive them. */
 #include "engine/test.h"
 #include "hw/flags.h"
 #include "hw/mcg.h"
@@ -13,7 +13,7 @@
 static const uint8_t mgid[16] = {0xff, 0x12, [15] = 7};
 #define MLID 0xc001
 
-/* On the switch: both adapters have joined. */
+/* In the switch's table: both adapters have joined. */
 static void join(struct tb *t)
 {
 	for (uint32_t side = 0; side < 2; side++) {
@@ -72,7 +72,7 @@ static void send_to(struct t_qp *q, const uint8_t *gid)
 static void got(struct t_qp *q)
 {
 	t_received(q, MLX5_CQE_RESP_SEND, 45, 0);
-	assert_memory_equal(q->mem + 24, mgid, 16); /* destination in the header */
+	assert_memory_equal(q->mem + 24, mgid, 16); /* the destination in the GRH */
 	assert_memory_equal(q->mem + 40, "hello", 5);
 }
 
@@ -85,7 +85,7 @@ static void all_members_get_it(void **state)
 	attach(t, b);
 	attach(t, c);
 	send_to(a, mgid);
-	got(a); /* as a member itself */
+	got(a); /* the sender is a member, too */
 	t_expect_done(a, MLX5_OPCODE_SEND, 0);
 	got(b);
 	got(c);
@@ -136,7 +136,7 @@ static void others_do_not_get_it(void **state)
 	t_qp_free(c);
 }
 
-/* The sender's own memory is gone: its error, whoever the members are. */
+/* The sender's own memory is unmapped: the sender gets the error, whoever the members are. */
 static void a_sender_hears_of_its_own_fault(void **state)
 {
 	struct tb *t = *state;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Order between the two ends' completions, and how long a message waits for somebody's lock. The
- * clock is a hook: it is read while the engine waits. */
+/*
+ * Order of the completions at both ends, and how long a message waits for a lock. The test's clock
+ * is a hook that the engine calls while it waits.
+ */
 #include "engine/test.h"
 #include "hw/port.h"
 #include "hw/qp.h"
@@ -50,7 +52,7 @@ static uint64_t acks_late(void)
 
 	if (++looks == 3) {
 		t_assert_empty(&now_of->a->cq);
-		assert_int_equal(now_of->a->mem[0], 'x'); /* the payload is there already */
+		assert_int_equal(now_of->a->mem[0], 'x'); /* the payload is written already */
 		atomic_fetch_add(&a->ack_seq, 1);
 	}
 	return t_now;
@@ -75,7 +77,7 @@ static uint64_t runs(void)
 	return t_now += NSEC_PER_MSEC;
 }
 
-/* The sender is stopped between the two: waited for once, then never again. */
+/* The sender is stopped in between: the answer waits for it once, then never again. */
 static void answer_does_not_wait_for_ever(void **state)
 {
 	struct t_pair *p = *state;
@@ -90,10 +92,10 @@ static void answer_does_not_wait_for_ever(void **state)
 	looks = 0;
 	send_x(p->b);
 	t_received(p->a, MLX5_CQE_RESP_SEND, 1, 1);
-	assert_true(looks <= 2); /* two CQEs' time stamps */
+	assert_true(looks <= 2); /* read for two CQEs' time stamps only */
 }
 
-/* What has no receive CQE does not wait. */
+/* A message without a receive CQE does not make the answer wait. */
 static void write_does_not_wait(void **state)
 {
 	struct t_pair *p = *state;
@@ -108,7 +110,7 @@ static void write_does_not_wait(void **state)
 
 static uint32_t seen;
 
-/* Time stamps are taken for b's CQE, then for a's. */
+/* Called for time stamps of b's CQE, then of a's. */
 static uint64_t notes(void)
 {
 	looks++;
@@ -127,7 +129,7 @@ static void acking_until_own_cqe(void **state)
 	assert_int_equal(looks, 2);
 	assert_int_equal(seen, 1);
 	assert_int_equal(p->a->hw->ack_seq, 2);
-	/* The CQE is owed: still. */
+	/* The CQE is still owed. */
 	assert_int_equal(seg_lock(&p->t->s, &p->a->cq.hw->lock, 0), 0);
 	send_x(p->a);
 	assert_int_equal(p->a->hw->ack_seq, 3);
@@ -136,12 +138,12 @@ static void acking_until_own_cqe(void **state)
 	assert_int_equal(p->a->hw->ack_seq, 4);
 }
 
-/* No answer can come to what was not delivered, and an error ends it. */
+/* A message that was not delivered has no answer to delay, and an error ends the wait. */
 static void acking_ends_without_delivery(void **state)
 {
 	struct t_pair *p = *state;
 
-	send_x(p->a); /* no receive */
+	send_x(p->a); /* no receive is posted */
 	assert_int_equal(p->a->hw->ack_seq & 1, 0);
 	p->a->hw->ack_seq = 9;
 	eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_ERR);
@@ -178,7 +180,7 @@ static void unacked_send(struct dgram *d)
 
 static const enum prm_st unacked[] = {PRM_ST_UC, PRM_ST_UD};
 
-/* The locks that a delivery takes, one after the other, are held for a while. */
+/* Each lock that a delivery takes is held for a while, one after the other. */
 static void unacked_waits_for_locks(void **state)
 {
 	struct t_pair *p = *state;
@@ -205,7 +207,7 @@ static void unacked_waits_for_locks(void **state)
 	}
 }
 
-/* A stopped peer gets no datagrams, but does not keep the sender for ever. */
+/* A stopped peer gets no datagrams, and does not delay the sender for ever. */
 static void unacked_is_dropped_at_last(void **state)
 {
 	struct t_pair *p = *state;
@@ -222,7 +224,7 @@ static void unacked_is_dropped_at_last(void **state)
 		assert_int_equal(d.a->hw->park, HW_PARK_NO);
 		seg_unlock(&p->t->s, &d.b->hw->rq_lock);
 		t_assert_empty(&d.b->cq);
-		/* The next one has all the time again. */
+		/* The next datagram waits as long again. */
 		unacked_send(&d);
 		t_expect_done(d.a, MLX5_OPCODE_SEND, unacked[i] == PRM_ST_UD ? 2 : 1);
 		assert_non_null(t_poll(&d.b->cq));

@@ -30,7 +30,7 @@ static void child_traffic(struct bed *e)
 		CHECK(b->mem[i * 256 + 10 + i] == 0);
 	}
 	CHECK(!t_poll(&b->cq));
-	/* Big ones: one SEND, one WRITE. */
+	/* Large messages: one SEND, one WRITE. */
 	t_recv_at(b, 0, T_MEM);
 	tell(e->tell[1]);
 	CHECK(await(e->go[0]));
@@ -38,7 +38,7 @@ static void child_traffic(struct bed *e)
 	CHECK(c && be32toh(c->byte_cnt) == BIG && be16toh(c->wqe_counter) == N_SENDS);
 	CHECK(b->mem[0] == 0x77 && b->mem[BIG - 1] == 0x77 && b->mem[BIG] == 0);
 	CHECK(b->mem[FAR] == 0x66 && b->mem[FAR + BIG - 1] == 0x66);
-	/* Back again. */
+	/* A READ back. */
 	memset(b->mem, 0x55, 100);
 	sge = t_own(b, 0, 100);
 	t_post(b, &(struct t_wr){.opcode = MLX5_OPCODE_SEND_IMM,
@@ -95,7 +95,7 @@ static void traffic(void **state)
 	EXPECT_OK(e);
 }
 
-/* Remote memory that is not there, seen across processes. */
+/* Remote memory in another process that is unmapped. */
 static void child_unmapped(struct bed *e)
 {
 	struct t_qp *b = child_qp(e, PRM_ST_RC, NULL);
@@ -123,10 +123,10 @@ static void unmapped(void **state)
 	EXPECT_OK(e);
 }
 
-/* A child that rings its parent's queue: WQEs, data and completions are the parent's. */
+/* A child rings its parent's queue: the engine uses the parent's WQEs, data and completions. */
 static void child_rings_parents_queue(struct bed *e)
 {
-	memset(e->p.a->mem, 0xee, 4096); /* our copy: must not be what is sent */
+	memset(e->p.a->mem, 0xee, 4096); /* the child's copy, which must not be sent */
 	t_ring(e->p.a);
 }
 
@@ -194,8 +194,10 @@ static void peer_stopped(void **state)
 	EXPECT_OK(e);
 }
 
-/* The reader of the completion channel is stopped with its queue locked: that keeps nobody waiting,
- * and the event is there when it goes on. */
+/*
+ * The completion channel's reader is stopped with its queue locked: nobody waits, and the event is
+ * there when the reader continues.
+ */
 static void child_holds_event_queue(struct bed *e)
 {
 	struct seg_evq *q = seg_at(&e->p.t->s, SEG_T_EVQ, e->p.a->cq.evq[0]);
@@ -291,7 +293,7 @@ static void child_takes_cq_by_another_thread(struct bed *e)
 	running_leave(mine);
 }
 
-/* The CQ still names the thread that had it before: that is not the one to be cut off. */
+/* The CQ still names the thread that held it before: that thread must not be cut off. */
 static void stopped_before_it_noted_itself(void **state)
 {
 	struct bed *e = *state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * For the tests of the engine between processes: a pair of QPs of which b is the child's once it
- * runs, and what parent and child tell each other.
+ * For tests of the engine between processes: a pair of QPs, b in a child, and messages between
+ * parent and child.
  */
 #ifndef SOFTHCA_ENGINE_TEST_PROCS_H
 #define SOFTHCA_ENGINE_TEST_PROCS_H
@@ -11,7 +11,7 @@
 #include "hw/qp_state.h"
 #include "util/test_time.h"
 
-/* What the processes tell each other; shared memory, unlike everything else in here. */
+/* The only memory that the processes share. */
 struct board {
 	uint32_t qpn, key;
 	uint64_t mem;
@@ -20,7 +20,7 @@ struct board {
 };
 
 struct bed {
-	struct t_pair p; /* b is the child's once it runs */
+	struct t_pair p; /* b belongs to the child while it runs */
 	struct board *board;
 	pid_t pid;
 	int tell[2], go[2];
@@ -29,20 +29,20 @@ struct bed {
 int bed_setup(void **state);
 int bed_teardown(void **state);
 
-/* One byte to the other process; false: none came within 10 s. */
+/* Send one byte to the other process, or wait for one; false: none came within 10 s. */
 void tell(int fd);
 bool await(int fd);
-/* Run `body` in a child with a memory slot of its own. Failures there exit with a status. */
+/* Run `body` in a child with a memory slot of its own. A failure there is its exit status. */
 void spawn(struct bed *e, void (*body)(struct bed *e));
-/* Lets the child go and waits for its end; its wait status. */
+/* Let the child continue and wait for its end; returns its wait status. */
 int reap(struct bed *e);
 
-/* The child's QP, connected to the parent's a. */
+/* Make the child's QP, connected to the parent's a. */
 struct t_qp *child_qp(struct bed *e, enum prm_st st, struct t_srq *srq);
-/* The parent's side of that, when the child has told its QP's number. */
+/* The parent's part, after the child has sent its QP number. */
 void connect_to_child(struct bed *e);
 
-/* In a child. */
+/* Check in a child. */
 #define CHECK(x)                  \
 	do {                      \
 		if (!(x))         \

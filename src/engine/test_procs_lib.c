@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What test_procs.h promises: two processes with a queue each. */
+/* Implements test_procs.h: two processes with a queue each. */
 #include "engine/test_procs.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"

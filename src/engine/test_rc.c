@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* RC between two QPs of one process: every opcode, and where data and completions end up. */
+/* RC between two QPs of one process: every opcode, and where its data and completions go. */
 #include "engine/test.h"
 #include "hw/cq.h"
 #include "hw/flags.h"
@@ -143,7 +143,7 @@ static void zero_length(void **state)
 	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG});
 	t_received(p->b, MLX5_CQE_RESP_SEND, 0, 0);
 	t_expect_done(p->a, MLX5_OPCODE_SEND, 0);
-	/* Keys of empty messages are not looked at. */
+	/* The keys of empty messages are not checked. */
 	t_post(p->a,
 	       &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE, .fm_ce_se = T_SIG, .rkey = 0xdead});
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 1);
@@ -153,7 +153,8 @@ static void zero_length(void **state)
 	assert_int_equal(p->b->hw->next_rcv_psn, p->a->hw->next_send_psn);
 }
 
-/* Inline data of every length up to a few blocks, from every place in the queue: wraps at its end.
+/*
+ * Inline data of every length up to a few blocks, at every place in the queue, also around its end.
  */
 static void inline_wraps(void **state)
 {
@@ -178,7 +179,7 @@ static void inline_wraps(void **state)
 	}
 }
 
-/* 16-bit counters of both queues, laps of both CQs. */
+/* 16-bit counters of both queues wrap, both CQs go round. */
 static void counters_wrap(void **state)
 {
 	struct t_pair *p = *state;
@@ -207,7 +208,7 @@ static void counters_wrap(void **state)
 	t_assert_empty(&p->b->cq);
 }
 
-/* Several posted, one ring. */
+/* Several WQEs, one doorbell. */
 static void batch(void **state)
 {
 	struct t_pair *p = *state;
@@ -246,7 +247,7 @@ static void loopback_to_itself(void **state)
 	t_qp_free(q);
 }
 
-/* What was posted in RTR goes out when the QP gets to RTS. */
+/* WQEs posted in RTR are sent when the QP reaches RTS. */
 static void rts_goes_on(void **state)
 {
 	struct t_pair *p = *state;
@@ -264,7 +265,7 @@ static void rts_goes_on(void **state)
 	t_qp_free(c);
 }
 
-/* The doorbell as the shim hands it over. */
+/* The doorbell's store, as the shim passes it on. */
 static void uar_store(void **state)
 {
 	struct t_pair *p = *state;
@@ -272,7 +273,7 @@ static void uar_store(void **state)
 
 	t_post_quiet(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
 	memcpy(&be, p->a->sq, sizeof(be));
-	eng_uar_write(&p->t->s, T_UAR, 0x808, be); /* second qword of a copy */
+	eng_uar_write(&p->t->s, T_UAR, 0x808, be); /* the second qword of a copy */
 	t_assert_empty(&p->a->cq);
 	eng_uar_write(&p->t->s, T_UAR + 1, 0x900, be); /* not the QP's uar_page */
 	t_assert_empty(&p->a->cq);
@@ -290,15 +291,14 @@ static void poll_mode(void **state)
 	assert_true(eng_poll_doorbells(&p->t->s));
 	t_expect_done(p->a, MLX5_OPCODE_NOP, 0);
 	assert_false(eng_poll_doorbells(&p->t->s));
-	/* The first ARM record a program writes may well be 0. */
+	/* The first ARM record that a program writes may be 0. */
 	p->a->cq.dbr[T_ARM] = htobe32(0);
 	assert_true(eng_poll_doorbells(&p->t->s));
 	assert_false(eng_poll_doorbells(&p->t->s));
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), 0);
 }
 
-/* The record of a CQ that is being made is not the program's yet: no arm that nobody has asked for.
- */
+/* The record of a CQ in the making is not the program's yet: it must not arm the CQ. */
 static void poll_mode_beside_create_cq(void **state)
 {
 	struct t_pair *p = *state;
@@ -315,8 +315,10 @@ static void poll_mode_beside_create_cq(void **state)
 
 static const struct t_wr nop = {.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG};
 
-/* Through RST, from which UCX brings its DCIs back with the old record and an empty queue
- * (uct_dc_mlx5_iface_reset_dci()). */
+/*
+ * Through RST, as UCX does with DCIs: the old record stays and the queue is empty
+ * (uct_dc_mlx5_iface_reset_dci()).
+ */
 static void reset(struct t_pair *p, uint32_t record)
 {
 	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_RST), 0);
@@ -361,7 +363,7 @@ static void an_error_flushes_what_was_rung_for(void **state)
 	t_assert_empty(&p->a->cq);
 }
 
-/* The record that a reset left may be the next one: a polled doorbell tells them apart. */
+/* The next record may equal the one that a reset left: polled doorbells tell them apart. */
 static void polled_records_count_from_rts_on(void **state)
 {
 	struct t_pair *p = *state;
@@ -387,7 +389,7 @@ static void polled_records_count_from_rts_on(void **state)
 	}
 }
 
-/* The poller takes a value that was stored before the reset. */
+/* The poller reads a value that was stored before the reset. */
 static void a_polled_doorbell_from_before_a_reset(void **state)
 {
 	struct t_pair *p = *state;
@@ -401,7 +403,7 @@ static void a_polled_doorbell_from_before_a_reset(void **state)
 	t_assert_empty(&p->a->cq);
 	assert_int_equal(p->a->hw->state, PRM_QP_STATE_RTS);
 	t_expect_done(p->a, MLX5_OPCODE_NOP, t_post(p->a, &nop));
-	/* ... or while it is in reset */
+	/* ... or during the reset */
 	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_RST), 0);
 	t_ring(p->a);
 	reset(p, 1);
@@ -409,7 +411,7 @@ static void a_polled_doorbell_from_before_a_reset(void **state)
 	assert_int_equal(p->a->hw->state, PRM_QP_STATE_RTS);
 }
 
-/* The device thread and a second ringer beside the poster: every message once, in order. */
+/* The device thread and a second thread ring beside the poster: every message once, in order. */
 static _Atomic bool stop_ringing;
 
 static void *ringer(void *arg)

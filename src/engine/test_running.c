@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Who uses a key that goes: queues that run meanwhile, and owners that are stopped. */
+/* Users of a key that goes away: queues that run meanwhile, and stopped owners. */
 #include "engine/test_procs.h"
 #include "hw/mkey.h"
 #include "hw/qp.h"
@@ -8,7 +8,7 @@
 #include <infiniband/verbs.h>
 #include <pthread.h>
 
-/* A key that somebody may be using is not given up; one that nobody uses is. */
+/* A key that a thread may be using is not freed; one without users is. */
 static void child_stops_with_sq(struct bed *e)
 {
 	struct seg_ring *running = running_enter(&e->p.t->s, e->p.a->qpn);
@@ -33,7 +33,7 @@ static void key_in_use(void **state)
 	assert_true(await(e->tell[0]));
 	atomic_store(&hw_mkey(&e->p.t->s, other)->valid, 0);
 	assert_int_equal(eng_mkey_quiesce(&e->p.t->s, other >> 8), 0);
-	/* The peer's keys, too, are in a requester's hands. */
+	/* A requester may use its peer's keys, too. */
 	atomic_store(&hw_mkey(&e->p.t->s, key)->valid, 0);
 	assert_int_equal(eng_mkey_quiesce_all(&e->p.t->s, 0), -ETIMEDOUT);
 	tell(e->go[1]);
@@ -43,8 +43,8 @@ static void key_in_use(void **state)
 }
 
 /*
- * Queues that cannot use the key cost nothing; neither do those of the stopped, whose copies are
- * taken back, and of the dead.
+ * Queues that cannot use the key cause no wait; nor do stopped threads, whose copies are revoked,
+ * or dead ones.
  */
 static struct t_qp *stuck[4];
 
@@ -89,7 +89,7 @@ static void keys_and_stopped_queues(void **state)
 	assert_true(await(e->tell[0]));
 	assert_true(quiesce_ms(e, other, 0) < 500);
 	assert_true(quiesce_ms(e, far, 0) < 500);
-	/* The last one sends to a QP with an SRQ of that protection domain. */
+	/* The last one sends to a QP whose SRQ is of that protection domain. */
 	stuck[3]->hw->ud_dest = e->p.b->qpn;
 	e->p.b->hw->srqn = srq.srqn;
 	assert_int_equal(eng_mkey_quiesce_all(s, 0), -ETIMEDOUT);
@@ -104,12 +104,12 @@ static void keys_and_stopped_queues(void **state)
 		t_qp_free(stuck[i]);
 }
 
-/* Whose keys could a thread at work on a QP of each kind have in its hands? */
+/* The domain whose keys a thread may be using, by the kind of QP it works on. */
 static const struct kind {
 	const char *name;
 	enum prm_st st;
-	bool target_now; /* it is the WQE that says whom it is for */
-	bool srq;        /* and which SRQ */
+	bool target_now; /* the WQE names the target */
+	bool srq;        /* and the SRQ */
 } kinds[] = {
 	{"RC", PRM_ST_RC, false, false},  {"UC", PRM_ST_UC, false, false},
 	{"UD", PRM_ST_UD, true, false},   {"DCI", PRM_ST_DCI, true, false},
@@ -126,7 +126,7 @@ static uint32_t dead_key_of(struct bed *e, uint32_t *pd)
 	return key;
 }
 
-/* A key that is gone, of that domain: is the thread waited for? */
+/* A key of that domain goes away: is the thread waited for? */
 static void is_user(const struct kind *k, const char *what, struct bed *e, uint32_t *pd, bool want)
 {
 	uint32_t was = *pd, key = dead_key_of(e, pd);
@@ -184,7 +184,7 @@ static void *in_and_out(void *arg)
 	return NULL;
 }
 
-/* Threads that find no free entry wait for one: nobody works unseen. */
+/* Threads that find no free entry wait for one, so no thread works unlisted. */
 static void more_threads_than_entries(void **state)
 {
 	struct bed *e = *state;
@@ -207,7 +207,7 @@ static void more_threads_than_entries(void **state)
 	assert_int_equal(running_wait(s, &it, 0), 0);
 }
 
-/* Nobody waits for those who begin after the change, between WQEs, or wait themselves. */
+/* Nobody waits for threads that start after the change, are between WQEs, or wait themselves. */
 static void who_is_waited_for(void **state)
 {
 	struct bed *e = *state;
@@ -223,7 +223,7 @@ static void who_is_waited_for(void **state)
 	it.epoch = running_mark(s);
 	running_again(s, after);
 	assert_int_equal(running_wait_outside(s, before, &it, 0), 0);
-	/* It has come back, and may have looked again by now. */
+	/* The thread is back, and may have looked again. */
 	none.epoch = running_mark(s);
 	assert_int_equal(running_wait_outside(s, after, &none, 0), -ETIMEDOUT);
 	running_leave(before);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Shared receive queues: their order, limits, and what is in hand. */
+/* Shared receive queues: order, limits, and receives taken but not completed. */
 #include "engine/test.h"
 #include "hw/cq.h"
 #include "hw/qp.h"
@@ -10,7 +10,7 @@
 struct srq_bed {
 	struct tb *t;
 	struct t_srq srq;
-	struct t_qp *a[2], *b[2]; /* the b's share the SRQ */
+	struct t_qp *a[2], *b[2]; /* both b use the SRQ */
 };
 
 static int srq_setup(void **state)
@@ -68,11 +68,11 @@ static void srq_follows_the_list(void **state)
 	assert_int_equal(p->a[0]->hw->park, HW_PARK_RNR);
 }
 
-/* Many more than the queue has places, the list relinked as libmlx5 does on completion. */
+/* Many more messages than places; the list is relinked as libmlx5 does on completion. */
 static void srq_goes_round(void **state)
 {
 	struct srq_bed *p = *state;
-	uint32_t tail = 15u * 5 & 15; /* the last of the list: 16 steps of 5 */
+	uint32_t tail = 15u * 5 & 15; /* the last entry of the list: 16 steps of 5 */
 	uint32_t order = 0;
 
 	for (uint32_t i = 0; i < 15; i++)
@@ -93,7 +93,7 @@ static void srq_goes_round(void **state)
 	}
 }
 
-/* A cyclic one is taken in its own order, whatever its next segments say. */
+/* A cyclic SRQ is used in order, whatever its next segments contain. */
 static void srq_that_is_cyclic(void **state)
 {
 	struct srq_bed *p = *state;
@@ -128,10 +128,11 @@ static void srq_limit(void **state)
 	send_inline(p->a[0], "2");
 	assert_int_equal(t_event(p->t, evq), IBV_EVENT_SRQ_LIMIT_REACHED);
 	send_inline(p->a[0], "3");
-	assert_int_equal(t_event(p->t, evq), -1); /* one shot */
+	assert_int_equal(t_event(p->t, evq), -1); /* the limit fires once */
 	assert_int_equal(p->srq.hw->lwm, 0);
 	assert_int_equal(eng_srq_arm_limit(&p->t->s, p->srq.srqn, 3), 0);
-	assert_int_equal(t_event(p->t, evq), IBV_EVENT_SRQ_LIMIT_REACHED); /* low already */
+	/* already below the limit */
+	assert_int_equal(t_event(p->t, evq), IBV_EVENT_SRQ_LIMIT_REACHED);
 }
 
 static void srq_last_wqe(void **state)
@@ -143,12 +144,12 @@ static void srq_last_wqe(void **state)
 	assert_int_equal(t_event(p->t, p->b[0]->evq), IBV_EVENT_QP_LAST_WQE_REACHED);
 	t_ring(p->b[0]);
 	assert_int_equal(t_event(p->t, p->b[0]->evq), -1);
-	t_assert_empty(&p->b[0]->cq); /* the SRQ's receives stay */
+	t_assert_empty(&p->b[0]->cq); /* the receives of the SRQ stay */
 	send_inline(p->a[1], "other");
 	t_received(p->b[1], MLX5_CQE_RESP_SEND, 5, 0);
 }
 
-/* Taken for a message whose CQ is locked by somebody else: not lost, used by the next attempt. */
+/* A receive taken for a message whose CQ is locked is not lost: the next attempt uses it. */
 static void srq_wqe_in_hand(void **state)
 {
 	struct srq_bed *p = *state;
@@ -167,7 +168,7 @@ static void srq_wqe_in_hand(void **state)
 	t_received(p->b[0], MLX5_CQE_RESP_SEND, 4, 0);
 	assert_int_equal(p->srq.hw->consumed, 1);
 	assert_int_equal(p->b[0]->hw->rx_srq_wqe, 0);
-	/* And given back by a reset. */
+	/* A reset returns it, too. */
 	assert_int_equal(seg_lock(&p->t->s, &cq->lock, 0), 0);
 	send_inline(p->a[0], "wait");
 	assert_int_equal(p->srq.hw->consumed, 2);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A sender that is killed at each marked step (POINT()) of what it does to its receiver, one after
- * the other: rows are the steps that a scenario comes by, in order. Then the receiver has what the
- * hardware would give it: the whole message with its one event or nothing, a whole failure or none;
- * and it goes on.
+ * A sender is killed at each marked step (POINT()) of what it does to its receiver, one after the
+ * other: rows list the steps of a scenario in order. Afterwards the receiver has what hardware
+ * would give it: the whole message with one event or nothing, a whole failure or none; and it
+ * continues to work.
  */
 #include "engine/test_procs.h"
 #include "hw/cq.h"
@@ -27,14 +27,14 @@ struct scenario {
 	enum prm_st st;
 	bool srq;
 	void (*setup)(struct scene *x);
-	void (*act)(struct scene *x, struct t_qp *c); /* in the child */
+	void (*act)(struct scene *x, struct t_qp *c); /* run in the child */
 	void (*check)(struct scene *x, bool whole);   /* whole: the child survived */
 };
 
 struct scene {
 	struct bed *e;
 	const struct scenario *is;
-	struct t_qp *b; /* the receiver */
+	struct t_qp *b; /* the receiver's QP */
 	struct t_srq srq;
 	uint32_t srq_evq, sub[3], subq[2];
 	int eventfd;
@@ -116,7 +116,7 @@ static void child(struct bed *e)
 	CHECK(await(e->go[0]));
 	CHECK(point_set(scene->spec));
 	scene->is->act(scene, c);
-	/* Its device thread. */
+	/* Acts as the child's device thread. */
 	for (int i = 0; i < 50 && c->hw->park == HW_PARK_LOCK; i++) {
 		t_now += 2000000;
 		eng_run_due(&e->p.t->s);
@@ -295,7 +295,7 @@ static void scene_setup(struct scene *x)
 		x->is->setup(x);
 }
 
-/* As the supervisor and the device thread do. */
+/* Do what the supervisor and the device thread do after a death. */
 static void settle(struct scene *x)
 {
 	struct seg *s = seg_of(x);
@@ -310,7 +310,7 @@ static void settle(struct scene *x)
 	}
 }
 
-/* The receiver's queues are nobody's, and its CQ works. */
+/* The receiver's queues are unlocked, and its CQ works. */
 static void goes_on(struct scene *x)
 {
 	struct t_qp *q = x->e->p.a;
@@ -331,7 +331,7 @@ static void goes_on(struct scene *x)
 	assert_int_equal(t_event(x->e->p.t, x->b->cq.evq[0]), -1);
 }
 
-/* At its n-th step. False: there are fewer. */
+/* Kill the child at its n-th step. False: it has fewer. */
 static bool killed_at(const struct scenario *is, uint32_t n)
 {
 	struct scene x = {.is = is};
@@ -371,7 +371,7 @@ static void killed_at_every_step(void **state)
 
 /* ---- stopped */
 
-/* From another sender to the same QP. */
+/* A datagram from another sender to the same QP. */
 static void other_datagram(struct scene *x)
 {
 	struct t_qp *c = t_qp_make(x->e->p.t, 0, PRM_ST_UD, NULL);
@@ -387,7 +387,9 @@ static void other_datagram(struct scene *x)
 	t_qp_free(c);
 }
 
-/* Other users of the CQ and the SRQ go on beside a stopped one, at once or when it is their turn.
+/*
+ * Other users of the CQ and the SRQ continue while one is stopped, at once or after its lock's
+ * time.
  */
 static void others_go_on(struct scene *x)
 {
@@ -418,7 +420,7 @@ static void others_go_on(struct scene *x)
 	t_qp_free(d);
 }
 
-/* Each message once, and one event for the one arm. */
+/* Each message arrives once, with one event for the one arm. */
 static void check_stopped(struct scene *x)
 {
 	struct mlx5_cqe64 *c;
@@ -485,7 +487,7 @@ static void stopped_at_every_step(void **state)
 
 /* ---- stopped, and its receiver is reset meanwhile */
 
-/* What was received before the reset is complete, and nothing comes after it. */
+/* Receives from before the reset are complete, and none follow. */
 static void check_reset(struct scene *x, uint32_t received)
 {
 	const struct hw_qp *b = x->b->hw;
@@ -524,7 +526,7 @@ static bool reset_at(const struct scenario *is, uint32_t n)
 	t = clock_now_ns();
 	assert_int_equal(eng_qp_set_state(seg_of(&x), x.b->qpn, PRM_QP_STATE_RST), 0);
 	assert_true(clock_now_ns() - t < SEG_LOCK_CTRL_NS);
-	x.b->hw->next_rcv_psn = 0xabc; /* as the way to RTR does */
+	x.b->hw->next_rcv_psn = 0xabc; /* as a transition to RTR does */
 	received = count_cqes(&x, MLX5_CQE_RESP_SEND);
 	assert_in_range(received, 0, 1);
 	if (!over) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Keys that are taken away from those who use them: the work request that does it waits, nobody
- * waits for one who waits, and what is taken back from a thread it does anew.
+ * Keys that are taken away from their users: the work request that does it waits, nobody waits for
+ * a waiting thread, and a thread whose copy was revoked repeats it.
  */
 #include "engine/test_keys.h"
 #include "engine/test_procs.h"
@@ -18,7 +18,7 @@
 #define LEN 128
 #define CHANGES 3000
 
-/* A key over the QP's memory that any QP of its domain may use, bound. */
+/* A bound key over the QP's memory, for any QP of its domain. */
 static struct hw_mkey *bound_key(struct t_qp *q)
 {
 	struct hw_mkey *mk = t_indirect_key(q->t, q->hw->pdn, PRM_MKC_KLM, 4);
@@ -47,7 +47,7 @@ static void later(struct t_pair *p)
 	eng_run_due(&p->t->s);
 }
 
-/* The list of a key that somebody uses stays as it is until he has left; new users find none. */
+/* The list of a key stays as it is until its users have left; new users find no key. */
 static void a_change_waits_for_users(void **state)
 {
 	struct t_pair *p = *state;
@@ -73,7 +73,7 @@ static void a_change_waits_for_users(void **state)
 	assert_true(!p->b->hw->took);
 }
 
-/* A bound key's user may be anybody of its domain; binding a key that was free waits for nobody. */
+/* Any thread of its domain may use a bound key; binding a key that was free waits for nobody. */
 static void a_free_key_has_no_users(void **state)
 {
 	struct t_pair *p = *state;
@@ -116,7 +116,7 @@ static void send_with_invalidate_waits_for_users(void **state)
 	assert_memory_equal(p->b->mem + 8192, p->a->mem, 16);
 }
 
-/* Nobody waits for the change that waits: the key can be destroyed under it. */
+/* Nobody waits for a waiting change: the key can be destroyed meanwhile. */
 static void a_key_goes_while_it_is_changed(void **state)
 {
 	struct t_pair *p = *state;
@@ -149,7 +149,7 @@ static void a_change_that_waits_is_flushed(void **state)
 	assert_int_equal(mk->free, 1);
 }
 
-/* Each changes a key of the domain that the other works in, and nobody else is there. */
+/* Two threads; each changes a key of the domain that the other works in. */
 struct changer {
 	struct t_pair *p;
 	struct t_qp *q;
@@ -194,7 +194,7 @@ static void two_who_wait_do_not_wait_for_each_other(void **state)
 	eng_clock = t_clock;
 	assert_ptr_equal(why[0], NULL);
 	assert_ptr_equal(why[1], NULL);
-	/* Only when the other one was preempted at work. */
+	/* Each is parked only when the other was preempted at work. */
 	assert_true(c[0].parked + c[1].parked < CHANGES / 2);
 }
 
@@ -205,7 +205,7 @@ struct shutter {
 	_Atomic uint32_t stop, times;
 };
 
-/* As gate_shut() does, but to a thread that runs: it must go on, as if nothing had been. */
+/* Shuts a gate as gate_shut() does, but for a running thread: that must continue unharmed. */
 static void *shuts(void *arg)
 {
 	struct shutter *x = arg;
@@ -300,7 +300,7 @@ static void nobody_waits_for_the_stopped(void **state)
 	t_expect_done(p->b, MLX5_OPCODE_UMR, change(p->b, mk->key, &u, HEAD + 64));
 }
 
-/* The lock is in the hands of one who is stopped. */
+/* A stopped process holds the lock. */
 static void child_holds_the_lock_and_stops(struct bed *e)
 {
 	running_enter(&e->p.t->s, e->p.a->qpn);

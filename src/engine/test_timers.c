@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* RNR and transport retries by a clock of our own. Nothing here sleeps. */
+/* RNR and transport retries with a fake clock. Nothing here sleeps. */
 #include "engine/test.h"
 #include "hw/cq.h"
 #include "hw/port.h"
@@ -16,7 +16,7 @@ static void send_x(struct t_qp *q)
 			  .opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG, .inl = "x", .inl_len = 1});
 }
 
-/* Let `ns` pass, and the device thread wake if it is due. */
+/* Let `ns` pass; the device thread runs if it is due. */
 static void pass(struct tb *t, uint64_t ns)
 {
 	t_now += ns;
@@ -82,7 +82,7 @@ static void rnr_zero_fails_at_once(void **state)
 	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_RNR_RETRY_EXC_ERR, 0);
 }
 
-/* A ring after the deadline does the device thread's work. */
+/* A doorbell after the deadline does the device thread's work. */
 static void ring_after_deadline(void **state)
 {
 	struct t_pair *p = *state;
@@ -106,7 +106,7 @@ static void rnr_timer_table(void **state)
 		assert_true(park_rnr_ns(i) > park_rnr_ns(i - 1));
 }
 
-/* Why nobody answers, one row each. */
+/* Reasons for no answer, one row each. */
 static void peer_in_init(struct t_pair *p)
 {
 	eng_qp_set_state(&p->t->s, p->b->qpn, PRM_QP_STATE_RST);
@@ -172,7 +172,7 @@ static void psn_ahead(struct t_pair *p)
 
 static void process_gone(struct t_pair *p)
 {
-	/* Its slot's next life. */
+	/* The slot is reused by another process. */
 	p->b->hw->mem.gen++;
 	p->b->hw->dbr_mem.gen++;
 }
@@ -209,7 +209,7 @@ static void silence(void **state)
 			;
 		send_x(p->a);
 		send_x(p->a);
-		/* ack_timeout 14: 67 ms; two retries: three times that. */
+		/* ack_timeout 14 is 67 ms; two retries: three time-outs. */
 		for (int k = 0; k < 2; k++) {
 			assert_true(eng_run_due(&p->t->s) <= t_now + ACK_NS(14));
 			pass(p->t, ACK_NS(14) - 1);
@@ -239,7 +239,7 @@ static void heals_before_the_last_retry(void **state)
 	pass(p->t, ACK_NS(14));
 	t_received(p->b, MLX5_CQE_RESP_SEND, 1, 0);
 	t_expect_done(p->a, MLX5_OPCODE_SEND, 0);
-	/* The next message has all its retries again. */
+	/* The next message has all its retries. */
 	port_down(p);
 	send_x(p->a);
 	pass(p->t, ACK_NS(14));
@@ -287,7 +287,7 @@ static void duplicate(void **state)
 	assert_int_equal(p->b->mem[0], 'B');
 }
 
-/* Somebody sits on the responder's lock. */
+/* Another thread holds the responder's lock. */
 static void responder_locked(void **state)
 {
 	struct t_pair *p = *state;
@@ -303,7 +303,7 @@ static void responder_locked(void **state)
 	t_expect_done(p->a, MLX5_OPCODE_SEND, 0);
 }
 
-/* ... or on our own. */
+/* ... or the requester's. */
 static void requester_locked(void **state)
 {
 	struct t_pair *p = *state;
@@ -336,7 +336,7 @@ static void flush_later(void **state)
 	t_expect_error(p->a, MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 0);
 }
 
-/* An arm that could not be done is made good by the device thread. */
+/* The device thread makes an arm that found the lock taken. */
 static void arm_later(void **state)
 {
 	struct t_pair *p = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The rows of the transports, compared with each other and with the opcodes. */
+/* The rows of the transports, checked against each other and the opcodes. */
 #include "engine/test.h"
 #include "engine/transport.h"
 
@@ -46,7 +46,7 @@ static void test_what_is_accepted_can_be_executed(void **state)
 	}
 }
 
-/* An opcode that no transport accepts is a row for nothing. */
+/* Each opcode is accepted by some transport; otherwise its row is useless. */
 static void test_each_opcode_has_a_transport(void **state)
 {
 	uint64_t any = 0;
@@ -59,7 +59,7 @@ static void test_each_opcode_has_a_transport(void **state)
 			assert_true(any >> opcode & 1);
 }
 
-/* READs and atomics have answers, and those are sent again after a loss. */
+/* READs and atomics have answers, which need acknowledgements and retries. */
 static void test_answers_need_acknowledgements(void **state)
 {
 	(void)state;

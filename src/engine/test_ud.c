@@ -51,8 +51,8 @@ static void ud_without_grh(void **state)
 	c = t_received(b, MLX5_CQE_RESP_SEND, 48, 0);
 	assert_int_equal(be32toh(c->flags_rqpn), 3u << 24 | a->qpn);
 	assert_int_equal(be16toh(c->slid), hw_port(&t->s, t->port[0])->lid);
-	assert_int_equal(be32toh(c->imm_inval_pkey), 0); /* the P_Key's index */
-	assert_int_equal(b->mem[0], 0xcc);               /* no GRH: its place is left alone */
+	assert_int_equal(be32toh(c->imm_inval_pkey), 0); /* index of the P_Key */
+	assert_int_equal(b->mem[0], 0xcc);               /* no GRH: its place is not written */
 	assert_int_equal(b->mem[39], 0xcc);
 	assert_memory_equal(b->mem + 40, "datagram\xcc", 9);
 	t_expect_done(a, MLX5_OPCODE_SEND, 0);
@@ -91,12 +91,15 @@ static void ud_with_grh(void **state)
 	assert_memory_equal(&grh.sgid, pa->gid[0], 16);
 	assert_memory_equal(&grh.dgid, pb->gid[0], 16);
 	assert_memory_equal(b->mem + 1010, "with grh.", 9);
-	/* A GRH for somebody else. */
+	/* A GRH with another port's GID. */
 	av.rgid[15] ^= 1;
 	t_recv_at(b, 0, 100);
 	ud_send(a, &av, MLX5_OPCODE_SEND, "lost");
 	t_assert_empty(&b->cq);
-	/* Packets go by their LID: without one they stay in their port, where the GID is not. */
+	/*
+	 * Packets follow their LID: without one they stay in their port, which does not have the
+	 * GID.
+	 */
 	av.rgid[15] ^= 1;
 	av.rlid = 0;
 	ud_send(a, &av, MLX5_OPCODE_SEND, "lost");
@@ -105,7 +108,7 @@ static void ud_with_grh(void **state)
 	t_qp_free(b);
 }
 
-/* What is dropped without a word: the sender completes all the same. */
+/* Datagrams that are dropped silently: the sender completes all the same. */
 static void ud_drops(void **state)
 {
 	struct tb *t = *state;
@@ -137,7 +140,7 @@ static void ud_drops(void **state)
 	for (uint32_t i = 0; i < 6; i++)
 		assert_non_null(t_poll(&a->cq));
 	t_assert_empty(&b->cq);
-	/* The Q_Key "of my QP". */
+	/* The Q_Key that means "use the QP's own". */
 	av = good;
 	av.key.qkey.qkey = htobe32(0x80000000);
 	ud_send(a, &av, MLX5_OPCODE_SEND, "ok");
@@ -146,7 +149,7 @@ static void ud_drops(void **state)
 	t_qp_free(b);
 }
 
-/* Errors of the sender stop its sends only: SQER, and back to RTS. */
+/* The sender's errors stop only its sends: SQER, and back to RTS. */
 static void ud_sender_errors(void **state)
 {
 	struct tb *t = *state;
@@ -174,7 +177,7 @@ static void ud_sender_errors(void **state)
 	t_qp_free(b);
 }
 
-/* Class D of rxe_resp.c (RESPST_ERR_LENGTH): dropped, the receive is for the next. */
+/* Class D of rxe_resp.c (RESPST_ERR_LENGTH): dropped, and the next message gets the receive. */
 static void ud_receive_too_short(void **state)
 {
 	struct tb *t = *state;
@@ -201,7 +204,7 @@ static void ud_receive_too_short(void **state)
 	t_qp_free(b);
 }
 
-/* Class E: one of a shared queue cannot stay there. */
+/* Class E: a receive of a shared queue cannot stay there. */
 static void ud_shared_receive_too_short(void **state)
 {
 	struct tb *t = *state;
@@ -231,7 +234,7 @@ static void uc_is_not_answered(void **state)
 	struct t_wr wr = {.opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG, .sge = &sge, .nsge = 1};
 
 	t_connect(a, b);
-	t_post(a, &wr); /* no receive */
+	t_post(a, &wr); /* no receive is posted */
 	t_expect_done(a, MLX5_OPCODE_SEND, 0);
 	t_recv_at(b, 0, 8);
 	t_post(a, &wr);

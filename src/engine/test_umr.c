@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The work requests that change keys, and invalidations. UMRs are written with rdma-core's
- * structures, as libmlx5 does.
+ * Work requests that change keys, and invalidations. UMRs are written with rdma-core's structures,
+ * as libmlx5 does.
  */
 #include "engine/test_keys.h"
 #include "hw/mkey.h"
@@ -73,7 +73,7 @@ ROW(u_other_qp)
 	*u = unbind();
 	mk->qpn = p->a->qpn;
 }
-/* As libmlx5 makes IBV_WR_BIND_MW with length 0, and IBV_WR_LOCAL_INV. */
+/* IBV_WR_BIND_MW with length 0 and IBV_WR_LOCAL_INV, as libmlx5 makes them. */
 ROW(u_to_nothing)
 {
 	*u = unbind();
@@ -115,7 +115,7 @@ ROW(u_part_right)
 {
 	hw_mkey(&p->t->s, p->b->key)->access = HW_ACC_LOCAL_READ | HW_ACC_REMOTE_READ;
 }
-/* 3 turns of 2 x 8 bytes, as libmlx5's umr_strided_seg_create(). */
+/* 3 turns of 2 x 8 bytes, as umr_strided_seg_create() of libmlx5 makes them. */
 static void strided(struct umr *u, struct t_qp *q)
 {
 	struct mlx5_wqe_umr_repeat_block_seg *h = (void *)u->list;
@@ -235,7 +235,7 @@ static void test_strides_by_umr(void **state)
 		assert_memory_equal(p->b->mem + i % 2 * 64 + i / 2 * 10, p->a->mem + i * 8, 8);
 }
 
-/* A key of mlx5dv is any QP's, and invalidated all the same: once. */
+/* A key of mlx5dv belongs to any QP; it can be invalidated all the same, once. */
 static void test_a_key_of_any_qp_is_invalidated(void **state)
 {
 	struct t_pair *p = *state;
@@ -248,7 +248,7 @@ static void test_a_key_of_any_qp_is_invalidated(void **state)
 	t_expect_error(p->b, MLX5_CQE_REQ_ERR, BIND, change(p->b, mk->key, &out, HEAD));
 }
 
-/* A list of the longest kind, by a pointer, and its context from the same WQE. */
+/* A list of the greatest length, by pointer, with the context in the same WQE. */
 static void test_a_list_by_pointer(void **state)
 {
 	struct t_pair *p = *state;
@@ -269,7 +269,7 @@ static void test_a_list_by_pointer(void **state)
 		assert_memory_equal(p->b->mem + (511 - i) * 4, p->a->mem + i * 2, 2);
 }
 
-/* A region's own key with umr_en: its rights and tag, not its memory. */
+/* A region's own key with umr_en: a UMR changes its rights and tag, not its memory. */
 static void test_rights_of_a_region(void **state)
 {
 	struct t_pair *p = *state;
@@ -328,8 +328,10 @@ static void test_send_with_invalidate(void **state)
 	assert_int_equal(be32toh(c->imm_inval_pkey), mk->key);
 	assert_int_equal(mk->free, 1);
 	assert_memory_equal(p->b->mem, p->a->mem, 16);
-	/* A second time: it is not bound. The error is the responder's alone: IBA 9.9.6.3, class J;
-	 * rxe_resp.c copies, invalidates, completes with error and acknowledges. */
+	/*
+	 * The second invalidate finds the key unbound. Only the responder has an error: IBA
+	 * 9.9.6.3, class J; rxe_resp.c copies, invalidates, completes with error and acknowledges.
+	 */
 	memset(p->b->mem, 0, 16);
 	t_recv_at(p->b, 0, 64);
 	send_inval(p, mk->key, &at);
@@ -344,7 +346,9 @@ static void test_send_with_invalidate(void **state)
 	assert_memory_equal(p->b->mem, p->a->mem, 16);
 }
 
-/* The receiver's CQ is locked (its owner is stopped): invalidated once, delivered when it is free.
+/*
+ * The receiver's CQ is locked (its owner is stopped): the key is invalidated once, and the message
+ * delivered later.
  */
 static void test_an_invalidate_that_has_to_wait(void **state)
 {

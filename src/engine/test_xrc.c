@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* XRC: requests that name an SRQ, on one initiator and one target QP with two SRQs of its domain.
+/*
+ * XRC: requests that name an SRQ, with one initiator and a target QP with two SRQs in its domain.
  */
 #include "engine/test.h"
 #include "hw/flags.h"
@@ -18,7 +19,7 @@ struct xrc {
 	struct t_qp *ini, *tgt;
 	struct t_srq srq[2];
 	struct t_cq cq[2];
-	uint32_t pd; /* of the SRQs: not that of the target QP */
+	uint32_t pd; /* the SRQs' PD, not the target QP's */
 	uint8_t *mem;
 	uint32_t key;
 };
@@ -119,7 +120,7 @@ static void keys_are_those_of_the_srqs_domain(void **state)
 	t_post(x->ini, &w);
 	t_expect_done(x->ini, MLX5_OPCODE_RDMA_WRITE, 0);
 	assert_memory_equal(x->mem + 512, "write", 5);
-	w.rkey = x->tgt->key; /* the target QP's own domain */
+	w.rkey = x->tgt->key; /* a key of the target QP's own PD */
 	t_post(x->ini, &w);
 	t_expect_error(x->ini, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR, 1);
 	assert_int_equal(x->tgt->hw->state, PRM_QP_STATE_ERR);
@@ -173,7 +174,7 @@ static void a_basic_srq_is_refused(void **state)
 	refused(x, x->srq[1].srqn);
 }
 
-/* Its number is still known, but DESTROY has taken it out of service. */
+/* The number is still known, but DESTROY has taken the SRQ out of service. */
 static void an_srq_that_goes_is_refused(void **state)
 {
 	struct xrc *x = *state;
@@ -183,7 +184,7 @@ static void an_srq_that_goes_is_refused(void **state)
 	refused(x, x->srq[1].srqn);
 }
 
-/* Its file is closed, but a stopped process keeps it from being freed. */
+/* The SRQ's file is closed, but a stopped process keeps it from being freed. */
 static void an_srq_of_a_closed_file_is_refused(void **state)
 {
 	struct xrc *x = *state;
@@ -216,7 +217,9 @@ static void an_empty_srq_is_rnr(void **state)
 	got(x, 0);
 }
 
-/* A receive taken from one SRQ for a message that failed goes back when the next names another. */
+/*
+ * A receive taken for a message that failed returns to its SRQ when the next message names another.
+ */
 static void a_receive_goes_back_to_its_own_srq(void **state)
 {
 	struct xrc *x = *state;
@@ -234,7 +237,7 @@ static void a_receive_goes_back_to_its_own_srq(void **state)
 	assert_memory_equal(x->mem, "mine", 4);
 }
 
-/* Each end counts into its own set. */
+/* Each end counts in its own set of Q counters. */
 static void q_counters_count(void **state)
 {
 	struct xrc *x = *state;
@@ -274,7 +277,7 @@ static void q_counters_count(void **state)
 	assert_int_equal(ini->n[HW_QC_REQ_CQE_ERROR], 1);
 }
 
-/* What has to wait for a CQ's lock is counted when it is told, not each time it is tried. */
+/* An outcome that waits for a CQ's lock is counted when it is reported, not at each attempt. */
 static void what_waits_is_counted_once(void **state)
 {
 	struct xrc *x = *state;
@@ -296,7 +299,7 @@ static void what_waits_is_counted_once(void **state)
 	got(x, 0);
 	assert_int_equal(c->n[HW_QC_RESP_CQE_ERROR], 1);
 	assert_int_equal(c->n[HW_QC_RESP_LOCAL_LENGTH_ERROR], 1);
-	/* and so are those that are flushed */
+	/* and so are flushed WQEs */
 	assert_int_equal(seg_trylock(&x->t->s, &x->ini->cq.hw->lock), 0);
 	send_to(x, x->srq[0].srqn, "flushed");
 	t_ring(x->ini);

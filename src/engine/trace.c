@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Lines of the trace about the data path: doorbells, completions with error, events. Called by the
- * rest of the engine when the topic is on, on the engine's stack and with queue locks held.
+ * Trace lines of the data path: doorbells, completions with error, events. Called by the rest of
+ * the engine when the topic is on, on the engine's stack and with queue locks held.
  */
 #include "engine/priv.h"
 #include "hw/cq.h"
@@ -24,7 +24,7 @@ static void rec_send_doorbell(struct rec *r, struct seg *s, const uint8_t *v)
 		rec_s(r, "qp", "unknown");
 	rec_u(r, "wqe_index", LAYOUT_GET(wqe_ctrl, v, wqe_index));
 	rec_code(r, "opcode", opcode, wqe_opcode_name(opcode));
-	/* What counts is the record; the stored value is that of the last WQE. */
+	/* Print the record, which counts; the stored value is that of the last WQE. */
 	if (qp && !sq_read_pi(s, qp, &pi)) {
 		rec_u(r, "producer_index", pi);
 		rec_u(r, "consumer_index",

@@ -6,7 +6,7 @@
 
 #define OP(name) (UINT64_C(1) << WQE_OP_##name)
 
-/* What is not here is refused: TSO, MMO... have no capability bit either. */
+/* Opcodes not listed here are refused: TSO, MMO... have no capability bit either. */
 #define OPS_DATAGRAM (OP(NOP) | OP(SEND) | OP(SEND_IMM))
 #define OPS_UNRELIABLE (OPS_DATAGRAM | OP(RDMA_WRITE) | OP(RDMA_WRITE_IMM) | OP(UMR))
 #define OPS_ATOMIC (OP(ATOMIC_CS) | OP(ATOMIC_FA) | OP(ATOMIC_MASKED_CS) | OP(ATOMIC_MASKED_FA))

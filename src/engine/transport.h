@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The differences of the transports: one row each, by qp->st. Code of the engine asks the row, and
- * never which transport it is. A send queue at work has its row in eng_run.transport, looked up
- * under sq_lock: before it the QP may become another one.
+ * The differences between transports: one row each, selected by qp->st. The engine's code asks the
+ * row, never which transport it is. A running send queue has its row in eng_run.transport, looked
+ * up under sq_lock, because before that the QP number may be reused.
  */
 #ifndef SOFTHCA_ENGINE_TRANSPORT_H
 #define SOFTHCA_ENGINE_TRANSPORT_H
@@ -10,7 +10,7 @@
 #include "engine/priv.h"
 #include "engine/qp.h"
 
-/* Octets of headers (IBA 5.2); the ICRC is with them. */
+/* Octets of packet headers (IBA 5.2), including the ICRC. */
 enum {
 	HDR_BASE = 8 + 12 + 4, /* LRH, BTH, ICRC */
 	HDR_GRH = 40,
@@ -27,40 +27,40 @@ struct eng_transport {
 	const char *name;
 
 	/* The WQE. */
-	uint64_t opcodes; /* 1 << WQE_OP_*: what it accepts */
+	uint64_t opcodes; /* the opcodes that it accepts, as bits 1 << WQE_OP_* */
 	enum eng_out (*execute)(struct eng_run *r);
-	/* Behind the control segment comes, at most one of both: */
-	bool av;        /* an address vector, which names the other end; without it the QPC does */
-	bool names_srq; /* the segment that names the responder's SRQ */
+	/* At most one of these segments follows the control segment: */
+	bool av;        /* an address vector that names the other end; otherwise the QPC names it */
+	bool names_srq; /* a segment that names the responder's SRQ */
 
 	/* The packets. */
-	uint32_t headers; /* octets in each packet of a request, without a GRH */
-	bool one_packet;  /* a message is one packet, whatever the MTU */
-	bool shown;       /* in captures: the form of its packets is published */
-	uint8_t pkt;      /* PKT_RC...: the transport in the BTH's opcode */
+	uint32_t headers; /* octets of headers in each request packet, without a GRH */
+	bool one_packet;  /* a message is a single packet, whatever the MTU */
+	bool shown;       /* captures show it: its packet format is published */
+	uint8_t pkt;      /* PKT_RC...: transport part of the BTH's opcode */
 
 	/*
-	 * The other end. peer(): the QP, and its port, if packets get there. accepts(): under that
-	 * QP's lock, does it take this request? execute() of datagrams needs neither.
+	 * The other end. peer(): finds the QP, and its port, if packets get there. accepts(): under
+	 * that QP's lock, does it take this request? execute() of datagrams needs neither.
 	 */
-	enum prm_st responder; /* the service of its QP */
+	enum prm_st responder; /* service type of the responder's QP */
 	struct hw_qp *(*peer)(struct eng_run *r, uint32_t *port);
 	bool (*accepts)(struct eng_run *r, struct hw_qp *peer, uint32_t port);
 
 	/*
-	 * Do acknowledgements get back from `port`? The path goes into r->back. NULL: nothing is
-	 * acknowledged, so there are no retries and no errors of the responder (eng_acks()).
+	 * Do acknowledgements return from `port`? Sets r->back. NULL: the transport has no
+	 * acknowledgements, so no retries and no errors from the responder (eng_acks()).
 	 */
 	bool (*back)(struct eng_run *r, const struct hw_qp *peer, uint32_t port);
-	bool psn; /* the responder executes requests in the order of their PSNs only */
+	bool psn; /* the responder executes requests only in the order of their PSNs */
 
-	/* A failure. */
-	bool sqer;            /* of a WQE: stops the send queue only */
-	bool stays;           /* of a request, at the responder: does nothing to its QP */
-	uint32_t event_queue; /* PRM_EVENT_QUEUE_* of its events */
+	/* After a failure: */
+	bool sqer;            /* a failed WQE stops only the send queue (SQER) */
+	bool stays;           /* a failed request does not change the state of the responder's QP */
+	uint32_t event_queue; /* PRM_EVENT_QUEUE_* of its QPs' events */
 };
 
-/* By enum prm_st. A number that is no transport has an empty row, which accepts no WQE. */
+/* Indexed by enum prm_st. A number without a transport has an empty row, which accepts no WQE. */
 #define ENG_TRANSPORTS (HW_ST_DCT + 1)
 extern const struct eng_transport eng_transports[ENG_TRANSPORTS];
 
@@ -79,7 +79,7 @@ static inline const struct eng_transport *eng_transport(const struct hw_qp *qp)
 	return &eng_transports[qp->st % ENG_TRANSPORTS];
 }
 
-/* Bytes of the control segment and the transport's own; 0: the WQE has less. */
+/* Bytes of the control segment and the transport's own segment; 0: the WQE is shorter. */
 static inline uint32_t eng_wqe_header(const struct eng_run *r)
 {
 	const struct eng_transport *t = r->transport;
@@ -101,15 +101,14 @@ static inline bool eng_av_grh(const uint8_t *av)
 	return LAYOUT_GET(wqe_av, av, ext) && LAYOUT_GET(wqe_av, av, grh);
 }
 
-/* Under the lock of r->dest's QP: does it exist, and does it receive from this transport? */
+/* Under the lock of r->dest's QP: does the QP exist, and does it receive from this transport? */
 static inline bool eng_is_responder(const struct eng_run *r, const struct hw_qp *peer)
 {
 	return seg_owner(r->s, SEG_T_QP, r->dest) != SEG_OWNER_FREE &&
 	       peer->st == r->transport->responder && qp_receives(peer);
 }
 
-/* The number of the other end of the WQE in work; written before anything of that QP is looked at.
- */
+/* QP number of the other end of the current WQE; stored before anything of that QP is read. */
 static inline uint32_t qp_target(const struct hw_qp *qp)
 {
 	return eng_transport(qp)->av ? atomic_load(&qp->ud_dest) : qp->dest_qpn;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unreliable datagrams: the address vector in the WQE says where to; what does not fit or match
- * there is dropped without a word. Called by sq.c with the sender's sq_lock held; takes the
+ * Unreliable datagrams: the address vector in the WQE is the destination; a datagram that does not
+ * fit or match there is dropped silently. Called by sq.c with the sender's sq_lock held; takes the
  * receiver's rq_lock.
  */
 #include "engine/priv.h"
@@ -19,13 +19,13 @@
 
 #include <errno.h>
 
-#define UD_QKEY_OWN 0x80000000u /* a Q_Key with this bit means "that of my QP" */
+#define UD_QKEY_OWN 0x80000000u /* a Q_Key with this bit means "use the QP's own" */
 #define UD_MULTICAST_QPN 0xffffffu
 #define GRH_NEXT_HDR 0x1b
 #define GRH_VERSION 6
-#define GRH_OVERHEAD 24 /* BTH 12, DETH 8, ICRC 4; immediate data 4 more */
+#define GRH_OVERHEAD 24 /* BTH 12, DETH 8, ICRC 4; with immediate data 4 more */
 
-/* The address vector, out of the WQE. */
+/* Fields of the WQE's address vector. */
 struct ud_av {
 	uint32_t qkey, dqpn, sl, dlid, path_bits;
 	bool grh;
@@ -99,7 +99,7 @@ static void push_front(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint
 			l->mixed = true;
 }
 
-/* Under the receiver's lock. What it answers matters to nobody but ENG_LOCKED. */
+/* Called under the receiver's lock. Of its results only ENG_LOCKED matters to the sender. */
 static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct hw_qp *peer,
 			       const struct eng_op *op)
 {
@@ -120,8 +120,10 @@ static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct
 		return rc == -ETIMEDOUT ? ENG_LOCKED : rc == -ECANCELED ? ENG_AGAIN : ENG_RNR;
 	why = resp_buffers(r, peer, av->dqpn, &rv, len + ENG_GRH_BYTES);
 	if (why == ENG_W_RECV_LENGTH && !rv.from_srq) {
-		/* Dropped, and the receive stays where it is; one of an SRQ cannot, and fails (the
-		 * classes D and E at RESPST_ERR_LENGTH of rxe_resp.c). */
+		/*
+		 * The datagram is dropped and the receive stays in the queue; a receive of an SRQ
+		 * cannot stay, and fails (classes D and E at RESPST_ERR_LENGTH of rxe_resp.c).
+		 */
 		eng_count(r->s, peer, HW_QC_RESP_LOCAL_LENGTH_ERROR);
 		return ENG_SILENT;
 	}
@@ -148,7 +150,7 @@ static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct
 	return out;
 }
 
-/* Where a multicast datagram arrives: ports of some members, and which of them it has reached. */
+/* The destinations of a multicast datagram: ports of some members, and whether it reaches them. */
 #define REACH_MAX 64
 struct reach {
 	uint32_t n;
@@ -171,7 +173,7 @@ static void reach_end(struct seg *s, uint32_t port, void *arg)
 	x->got |= reach_bit(x, port);
 }
 
-/* The QP of an attachment to that group. */
+/* The QP of attachment `i`, if that is to the group. */
 static struct hw_qp *member(struct seg *s, uint32_t i, const uint8_t *mgid, uint32_t *qpn)
 {
 	const struct hw_mcg *m = seg_at(s, SEG_T_MCG, i);
@@ -183,7 +185,10 @@ static struct hw_qp *member(struct seg *s, uint32_t i, const uint8_t *mgid, uint
 	return hw_qp(s, *qpn);
 }
 
-/* Ports of members from attachment *i on; there it goes on when there is no room for more. */
+/*
+ * Collect members' ports from attachment *i on; when there is no more space, *i says where to go
+ * on.
+ */
 static void reach_collect(struct eng_run *r, const uint8_t *mgid, uint32_t *i, struct reach *x)
 {
 	x->n = 0;
@@ -200,7 +205,9 @@ static void reach_collect(struct eng_run *r, const uint8_t *mgid, uint32_t *i, s
 	}
 }
 
-/* Which of the ports it gets to: an adapter hears its own, others as the switches' tables say. */
+/*
+ * Find the ports that it reaches: an adapter hears itself, others depend on the switches' tables.
+ */
 static void reach_find(struct eng_run *r, const struct ud_av *av, const struct fab_pkts *pkts,
 		       bool count, struct reach *x)
 {
@@ -234,18 +241,21 @@ static enum eng_out ud_to_member(struct eng_run *r, const struct ud_av *av, cons
 	    (reach_bit(x, peer->port) & x->got) && way_pkey_match(r, peer))
 		out = ud_receive(r, &to, peer, op);
 	resp_unlock(r->s, peer);
-	if (r->local.len > len) /* the header of that one */
+	if (r->local.len > len) /* without the 4 octets of an immediate */
 		skip_front(&r->local, r->local.len - len);
 	return out;
 }
 
-/* To one member. ENG_FAILED: nobody can get it. */
+/* Deliver to one member. ENG_FAILED: the sender's error, so no member can get it. */
 static enum eng_out ud_member(struct eng_run *r, const struct ud_av *av, const struct eng_op *op,
 			      struct hw_qp *peer, uint32_t qpn, const struct reach *x)
 {
 	enum eng_out out;
 
-	/* Taken back from us: our keys are looked up anew, and the others have theirs already. */
+	/*
+	 * The copy was revoked: look the sender's keys up again; other members have their copies
+	 * already.
+	 */
 	while ((out = ud_to_member(r, av, op, peer, qpn, x)) == ENG_AGAIN) {
 		running_again(r->s, r->ring);
 		if (sgl_from_wqe(r, r->hdr, HW_ACC_LOCAL_READ)) {
@@ -256,7 +266,7 @@ static enum eng_out ud_member(struct eng_run *r, const struct ud_av *av, const s
 	return out == ENG_FAILED && r->why == ENG_W_LOCAL_FAULT ? out : ENG_SILENT;
 }
 
-/* To every QP of the group, but those that cannot take it now. */
+/* Deliver to every QP of the group, except those that cannot receive now. */
 static enum eng_out ud_multicast(struct eng_run *r, const struct ud_av *av, const struct eng_op *op,
 				 struct fab_pkts *pkts)
 {
@@ -284,15 +294,17 @@ static enum eng_out ud_multicast(struct eng_run *r, const struct ud_av *av, cons
 	return ENG_DONE;
 }
 
-/* To the QP `peer`, which is (or was) on the port where the datagram arrives. */
+/* Deliver to the QP `peer`, which is (or was) on the port where the datagram arrives. */
 static enum eng_out ud_arrive(struct eng_run *r, const struct ud_av *av, struct hw_qp *peer,
 			      const struct eng_op *op)
 {
 	enum eng_out out = ENG_SILENT;
 	int rc;
 
-	/* Seen by eng_mkey_quiesce before the responder's keys are looked at (the lock is taken in
-	 * between). */
+	/*
+	 * Stored before the responder's keys are read, so that eng_mkey_quiesce() sees it (the lock
+	 * is taken in between).
+	 */
 	atomic_store_explicit(&r->qp->ud_dest, av->dqpn, memory_order_relaxed);
 	r->dest = av->dqpn;
 	rc = resp_lock(r->s, peer, av->dqpn);
@@ -347,7 +359,7 @@ enum eng_out ud_execute(struct eng_run *r)
 		return ENG_FAILED;
 	if (out == ENG_AGAIN)
 		return ENG_AGAIN;
-	/* On a busy machine the lock's holder merely waits for a processor. */
+	/* The lock's holder may only be waiting for a processor. */
 	if (out == ENG_LOCKED && !park_patience_ends(r->qp))
 		return ENG_LOCKED;
 	if (out != ENG_DONE)

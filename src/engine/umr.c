@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * UMR: work requests that change memory keys - binding and invalidating of memory windows, lists of
- * mlx5dv keys. Called by sq.c between running_enter() and running_leave(): that keeps the key from
- * being destroyed (eng_mkey_quiesce). `valid` is the firmware's, `free` is ours.
+ * UMR: work requests that change memory keys. They bind and invalidate memory windows, and set
+ * lists of mlx5dv keys. Called by sq.c between running_enter() and running_leave(), which keeps the
+ * key from being destroyed (eng_mkey_quiesce). The firmware owns `valid`, this file owns `free`.
  *
- * A key that changes is free first, until nobody uses it as it was; only then it is changed, and
- * the work request completed. When that takes long the request waits at the head of its queue;
- * hw_qp.took says that it has begun.
+ * A key is made free first, until it has no users as it was; only then it is changed, and the work
+ * request completed. If that takes long the request waits at the head of its queue; hw_qp.took says
+ * that it has begun.
  */
 #include "engine/priv.h"
 #include "hw/qp.h"
@@ -20,7 +20,7 @@
 	{                                                    \
 		(mask), LF_mkc_##f##_BIT, LF_mkc_##f##_WIDTH \
 	}
-/* Fields of the context that a WQE may change, by bit of its mask. */
+/* Context fields that a WQE may change, by bit of its mask. */
 static const struct umr_field {
 	uint32_t mask;
 	uint16_t bit, width;
@@ -58,7 +58,7 @@ void eng_mkey_fields(struct hw_mkey *mk)
 	mk->slow = mk->mode > PRM_MKC_MTT || mk->umr_en;
 }
 
-/* Is it there, and a key of ours to change? */
+/* May this QP change the key: does it exist, in the same domain? */
 static bool is_ours(const struct eng_run *r, const struct hw_mkey *mk)
 {
 	return mk && atomic_load_explicit(&mk->valid, memory_order_acquire) && mk->umr_en &&
@@ -76,9 +76,9 @@ static enum eng_why check_key(const struct eng_run *r, const struct hw_mkey *mk,
 		return ENG_W_BIND_KEY;
 	is_free = atomic_load(&mk->free);
 	/*
-	 * Set in what libmlx5 makes of LOCAL_INV and, the same bytes, of binding to nothing
-	 * (set_umr_control_seg()). A window that is not bound is no QP's: the latter is an error by
-	 * IBA o10-37.2.40 (rxe_check_bind_mw()). mlx5dv's keys are any QP's.
+	 * libmlx5 sets the bit for LOCAL_INV and, with the same bytes, for a bind of length 0
+	 * (set_umr_control_seg()). An unbound window belongs to no QP: then the bind is an error by
+	 * IBA o10-37.2.40 (rxe_check_bind_mw()). mlx5dv's keys are usable by any QP.
 	 */
 	if (LAYOUT_GET(wqe_umr, u, check_qpn) && mk->qpn != r->qpn &&
 	    (is_free || mk->qpn != 0xffffff))
@@ -91,7 +91,7 @@ static enum eng_why check_key(const struct eng_run *r, const struct hw_mkey *mk,
 	return mask ? ENG_W_WQE_MALFORMED : ENG_W_NONE;
 }
 
-/* The `n` entries into the key's blocks. */
+/* Copy the `n` entries to the key's blocks. */
 static enum eng_why load_list(struct eng_run *r, struct hw_mkey *mk, const uint8_t *u, uint32_t n)
 {
 	uint32_t bytes = n * HW_KLM_BYTES;
@@ -121,7 +121,7 @@ static enum eng_why load_list(struct eng_run *r, struct hw_mkey *mk, const uint8
 	return sgl_copy(r->s, &r->remote, &r->local) ? ENG_W_LOCAL_FAULT : ENG_W_NONE;
 }
 
-/* Memory of `n` bytes that the key wants to lead to. */
+/* Does an entry of `n` bytes lie in a key that the list may refer to? */
 static bool part_fits(const struct eng_run *r, const struct hw_mkey *mk, uint32_t access,
 		      uint32_t key, uint64_t addr, uint64_t n)
 {
@@ -156,7 +156,7 @@ static bool strided_fits(const struct eng_run *r, const struct hw_mkey *mk, uint
 	return sum == LAYOUT_GET(wqe_repeat, head, byte_count);
 }
 
-/* Is all that the new list leads to there, and writable if the key will be? */
+/* Does everything in the new list exist, and may it be written if the new key may? */
 static bool list_fits(const struct eng_run *r, const struct hw_mkey *mk, uint32_t access,
 		      uint32_t n)
 {
@@ -176,7 +176,7 @@ static bool list_fits(const struct eng_run *r, const struct hw_mkey *mk, uint32_
 	return true;
 }
 
-/* The context as the WQE makes it. */
+/* Make the new context from the old one and the WQE. */
 static void new_context(const struct hw_mkey *mk, const uint8_t *u, const uint8_t *wqe_mkc,
 			uint8_t *mkc)
 {
@@ -189,7 +189,7 @@ static void new_context(const struct hw_mkey *mk, const uint8_t *u, const uint8_
 				   layout_get(wqe_mkc, fields[i].bit, fields[i].width));
 }
 
-/* What can be said before the key is touched; *to: as it will be, but for its list. */
+/* All checks before the key is touched; sets *to to the new key, except its list. */
 static enum eng_why check_change(struct eng_run *r, const struct hw_mkey *mk, struct hw_mkey *to)
 {
 	const uint8_t *u = r->wqe + WQE_SEG;
@@ -198,7 +198,8 @@ static enum eng_why check_change(struct eng_run *r, const struct hw_mkey *mk, st
 	*to = *mk;
 	new_context(mk, u, r->wqe + WQE_UMR_MKC, to->mkc);
 	eng_mkey_fields(to);
-	if (LAYOUT_GET(wqe_umr, u, translation_offset)) /* or, without its bit, BSFs */
+	/* the offset is for translations or, without the translation bit, for BSFs */
+	if (LAYOUT_GET(wqe_umr, u, translation_offset))
 		return ENG_W_WQE_MALFORMED;
 	if (mk->mode > PRM_MKC_MTT ? n > mk->klm_max : n || to->len > mk->len)
 		return ENG_W_BIND_LIST;
@@ -227,13 +228,18 @@ static enum eng_why change(struct eng_run *r, struct hw_mkey *mk, const struct h
 	return ENG_W_NONE;
 }
 
-/* The key is free, and nobody uses it any more. It may be destroyed while we wait: the caller looks
- * again. */
+/*
+ * Make the key free and wait until it has no users. It may be destroyed meanwhile: the caller
+ * checks.
+ */
 static enum eng_out take_away(struct eng_run *r, struct hw_mkey *mk)
 {
 	bool first = !r->qp->took;
 
-	/* mkey_wait() ends with the gate open: nobody may have shut it for our responder's lock. */
+	/*
+	 * mkey_wait() leaves the gate open: it may have been shut to take over the responder's
+	 * lock.
+	 */
 	if (!gate_pass(&r->ring->gate, GATE_BUSY))
 		return ENG_AGAIN;
 	if (first) {
@@ -264,7 +270,7 @@ enum eng_out umr_execute(struct eng_run *r)
 		out = take_away(r, mk);
 	if (out != ENG_DONE)
 		return out;
-	/* From here on eng_mkey_quiesce() waits for us, also when we are stopped. */
+	/* From here on eng_mkey_quiesce() waits for this thread, even if it is stopped. */
 	if (!gate_pass(&r->ring->gate, GATE_BUSY))
 		return ENG_AGAIN;
 	r->why = is_ours(r, mk) ? change(r, mk, &to) : ENG_W_BIND_KEY;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Indirect memory keys: lists of other keys (KLM), of equal parts of them (KSM), strided lists; and
- * copies between lists that are not simply memory. Called by mkey.c with the send queue's lock
- * held, which keeps all keys of the protection domain registered. A key's list may change under us
- * (UMR): every entry is read once and checked.
+ * Indirect memory keys: lists of other keys (KLM), of equal parts of keys (KSM), strided lists; and
+ * copies between lists that are not plain memory. Called by mkey.c with the send queue's lock held,
+ * which keeps all keys of the protection domain registered. A UMR may change a key's list at any
+ * time: every entry is read once and checked.
  */
 #include "engine/priv.h"
 #include "hw/mkey.h"
@@ -11,9 +11,11 @@
 
 #include <errno.h>
 
-/* An access of more pieces than this becomes one entry of a list, looked up while it is copied. */
+/* An access with more pieces becomes one entry of a list, which is looked up during the copy. */
 #define EXPAND_MAX 8
-/* Pieces that are looked at before anything is copied; a wrong one behind them stops the copy. */
+/*
+ * Number of pieces that are checked before the copy; a wrong one after them stops the copy midway.
+ */
 #define CHECK_MAX 4096
 
 const struct hw_mkey *xlt_key(struct seg *s, uint32_t key, uint32_t pdn, uint32_t qpn)
@@ -27,7 +29,7 @@ const struct hw_mkey *xlt_key(struct seg *s, uint32_t key, uint32_t pdn, uint32_
 	return mk;
 }
 
-/* Part of another key. */
+/* A part of another key. */
 struct part {
 	uint32_t key;
 	uint64_t addr, len;
@@ -127,7 +129,7 @@ enum eng_why xlt_resolve(struct seg *s, const struct hw_mkey *mk, uint64_t addr,
 	return ENG_W_NONE;
 }
 
-/* What an access needs of the keys below the one that it names: those are this host's own. */
+/* The access rights needed of keys below the named one: these are always local. */
 static uint32_t access_below(uint32_t access)
 {
 	return access & (HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_WRITE | HW_ACC_ATOMIC)
@@ -178,7 +180,7 @@ int cursor_piece(struct seg *s, const struct eng_cursor *c, uint64_t want, struc
 		v->len = want;
 	if (mem->slot != ENG_SLOT_KEY)
 		return 0;
-	/* Checked when it was added; it may have changed since. */
+	/* The key was checked when it was added; it may have changed since. */
 	mk = hw_mkey(s, mem->gen);
 	if (!mk || mk->key != mem->gen || !atomic_load(&mk->valid) || atomic_load(&mk->free) ||
 	    xlt_resolve(s, mk, v->va, &v->len, ENG_ANY_QP, 0, mem, &v->va))
@@ -201,7 +203,7 @@ void cursor_advance(struct eng_cursor *c, uint64_t n)
 	}
 }
 
-/* Pieces that follow each other in one process's memory: as many as go into one call. */
+/* Adjoining pieces in one process's memory: as many as fit into one call. */
 struct batch {
 	struct mem_slot mem;
 	uint32_t n;

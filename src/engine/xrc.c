@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * XRC: what a request's own SRQ changes at the responder. Called by rc.c under the responder's
- * rq_lock, and by the firmware before an XRC SRQ goes.
+ * XRC: the part of the responder that depends on the SRQ of a request. Called by rc.c under the
+ * responder's rq_lock, and by the firmware before an XRC SRQ is freed.
  */
 #include "engine/priv.h"
 #include "engine/transport.h"
@@ -12,15 +12,15 @@
 #include <errno.h>
 
 /*
- * The target QP has no queue, CQ or protection domain that a request could use: all of them are the
- * SRQ's (IBTA annex A14: R_Keys are checked against the SRQ's domain, too).
+ * A request uses no queue, CQ or protection domain of the target QP: all of them are the SRQ's
+ * (IBTA annex A14: R_Keys are checked against the SRQ's domain, too).
  */
 bool xrc_aim(struct eng_run *r, const struct hw_qp *peer)
 {
 	uint32_t srqn = (uint32_t)LAYOUT_GET(wqe_xrc, r->wqe + WQE_SEG, xrc_srqn);
 	const struct hw_srq *srq;
 
-	/* Seen by eng_mkey_quiesce before the keys are looked at. */
+	/* Stored before the keys are read, so that eng_mkey_quiesce() sees it. */
 	atomic_store(&r->qp->xrc_srqn, srqn);
 	srq = hw_srq(r->s, srqn);
 	if (!srq || !hw_in_service(&srq->flags) || srq->type != HW_SRQ_XRC ||
@@ -30,15 +30,15 @@ bool xrc_aim(struct eng_run *r, const struct hw_qp *peer)
 	return true;
 }
 
-/* An initiator has no domain, and takes nothing. */
+/* An initiator has no XRC domain and receives nothing. */
 bool xrc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port)
 {
 	return peer->xrcd && rc_accepts(r, peer, port);
 }
 
 /*
- * The SRQ is not ready any more, so no request finds it; wait for those that have. A receive that
- * was taken for a message which has to come again is forgotten.
+ * The SRQ is not ready any more, so no new request finds it; wait for those that have found it.
+ * Forget a receive taken for a message that will be sent again.
  */
 int eng_srq_quiesce(struct seg *s, uint32_t srqn)
 {
