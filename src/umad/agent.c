@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns agents: the registry of a port, shared by all processes, and the ioctls that change it. The
- * rules are those of ib_umad_reg_agent*() in user_mad.c and ib_register_mad_agent() in mad.c.
- * None of it takes a lock: whoever is stopped here keeps nobody waiting.
+ * rules are those of ib_umad_reg_agent*() in user_mad.c and ib_register_mad_agent() in mad.c. Takes
+ * no lock, so a process that is stopped here delays nobody.
  */
 #include "umad/priv.h"
 
@@ -19,7 +19,7 @@
 
 #define MAX_CLASS 80           /* MAX_MGMT_CLASS of mad_priv.h */
 #define MAX_CLASS_VERSION 0x83 /* MAX_MGMT_VERSION */
-#define MAX_OUIS 8             /* MAX_MGMT_OUI: of one vendor class */
+#define MAX_OUIS 8             /* MAX_MGMT_OUI: OUIs in one vendor class */
 
 uint32_t umad_port(const struct umad_file *f)
 {
@@ -68,9 +68,9 @@ struct mad_agent *umad_agent_of(const struct umad_file *f, uint32_t id, uint32_t
 }
 
 /*
- * Directed-route SMPs and LID-routed ones are registered apart. In the kernel's table the former
- * are class 0 (mad.c, convert_mgmt_class()): they get what comes with that class, and an agent that
- * was registered without a class gets nothing.
+ * Agents for directed-route SMPs are registered apart from those for LID-routed ones. The kernel's
+ * table has the former as class 0 (mad.c, convert_mgmt_class()): they get the MADs of that class,
+ * and an agent registered without a class gets none.
  */
 static bool same_class(const struct mad_agent *a, uint32_t mgmt_class, uint32_t version)
 {
@@ -79,13 +79,13 @@ static bool same_class(const struct mad_agent *a, uint32_t mgmt_class, uint32_t 
 	return a->mgmt_class == mgmt_class && a->class_version == version;
 }
 
-/* Behind RMPP's header: a reserved byte, then the OUI. */
+/* The OUI of a vendor MAD: it follows RMPP's header and a reserved byte. */
 static uint32_t oui_of(const uint8_t *mad)
 {
 	return be32_load(mad + MAD_RMPP_HDR) & 0xffffff;
 }
 
-/* An answer finds its agent by number, whichever port of the host it comes to. */
+/* An answer finds its agent by number, on any port of the host. */
 static bool same_host(struct seg *s, uint32_t a, uint32_t b)
 {
 	const struct hw_hca *ha = hw_hca(s, hw_port(s, a)->hca),
@@ -94,12 +94,12 @@ static bool same_host(struct seg *s, uint32_t a, uint32_t b)
 	return a == b || (ha && hb && ha->host == hb->host);
 }
 
-/* What an unsolicited MAD is asked for. */
+/* What an agent must accept to get an unsolicited MAD. */
 struct wanted {
 	uint32_t port, class, version, method, oui;
 };
 
-/* At most one agent of a port has a method of a class: check_taken(). */
+/* At most one agent of a port has a given method of a class: check_taken(). */
 static bool takes(const struct mad_agent *a, const struct wanted *w)
 {
 	return a && a->port == w->port && same_class(a, w->class, w->version) &&
@@ -108,8 +108,8 @@ static bool takes(const struct mad_agent *a, const struct wanted *w)
 }
 
 /*
- * Who was found last: only where to look first, since there cannot be another one. Of this process,
- * whatever its segments.
+ * A cache of agents found last, only a hint for the search. It belongs to the process, for any
+ * segment.
  */
 #define FOUND 256u
 static _Atomic uint32_t found[FOUND];
@@ -157,11 +157,12 @@ struct mad_agent *umad_agent_find(struct seg *s, uint32_t port, const uint8_t *m
 
 /* ---- registering */
 
-/* What a registration asks for, of both ioctls. */
+/* The request of either registration ioctl. */
 struct reg {
 	uint32_t qpn, mgmt_class, class_version, oui, rmpp_version, flags;
 	uint64_t methods[2];
-	uint32_t holder, holder_gen; /* found: the file that has one of the methods; SEG_NONE */
+	/* result: the file that has one of the methods; SEG_NONE: none */
+	uint32_t holder, holder_gen;
 };
 
 static int check_class(const struct reg *r)
@@ -187,11 +188,11 @@ static int check(const struct reg *r)
 }
 
 /*
- * Registering takes no lock of the port, as whoever is stopped with it would keep all others from
- * registering. An agent first claims its methods, then looks who else has them or claims them. Of
- * two that claim the same, at least one sees the other: the one with the higher index gives its
- * claim up until the other is through, the one with the lower waits until that has happened. A
- * claimer that does not get through in time (it is stopped) counts as the holder.
+ * Registering takes no lock of the port, because a process stopped with it would keep all others
+ * from registering. An agent first claims its methods, then checks which others have or claim them.
+ * Of two with the same claim, at least one sees the other: the one with the higher index withdraws
+ * its claim until the other has finished; the one with the lower waits for that. A claimer that
+ * does not finish in time (it is stopped) counts as holder.
  */
 #define CLAIM_NAPS 100
 #define CLAIM_NAP_NS 100000L
@@ -203,7 +204,7 @@ static bool claims(struct seg *s, const struct mad_agent *a)
 	return atomic_load(&a->claims) && !seg_proc_gone(s, a->claimer, a->claimer_gen);
 }
 
-/* Whose are the methods of `idx`, which claims them? *other: whose claim it is. */
+/* Does another agent have or claim the methods that `idx` claims? *other: its index. */
 static int whose(struct seg *s, uint32_t idx, struct reg *r, uint32_t *other, bool *room)
 {
 	const struct mad_agent *me = seg_at(s, SEG_T_AGENT, idx);
@@ -239,7 +240,7 @@ static int whose(struct seg *s, uint32_t idx, struct reg *r, uint32_t *other, bo
 	return is;
 }
 
-/* Are its methods nobody else's? And is there room for one more OUI in its class? */
+/* Are the methods free? And is there space for one more OUI in the class? */
 static int claim_methods(struct seg *s, uint32_t idx, struct reg *r)
 {
 	const struct timespec nap = {.tv_nsec = CLAIM_NAP_NS};
@@ -264,7 +265,7 @@ static int claim_methods(struct seg *s, uint32_t idx, struct reg *r)
 	return -EINVAL;
 }
 
-/* Not ready yet; it goes with seg_free(). */
+/* Make an agent that is not ready yet; seg_free() ends it. */
 static int make(const struct umad_file *f, uint32_t port, struct reg *r, uint32_t id, uint32_t *idx)
 {
 	struct mad_agent *a;
@@ -294,7 +295,7 @@ static int make(const struct umad_file *f, uint32_t port, struct reg *r, uint32_
 	return err;
 }
 
-/* Is that number of the file nobody's? What was in its place may be dead. */
+/* Is that number of the file free? An agent that had it may be dead. */
 static bool is_free(const struct umad_file *f, uint32_t id, uint32_t idx)
 {
 	const struct mad_agent *a = idx ? seg_live(f->s, SEG_T_AGENT, idx) : NULL;
@@ -311,7 +312,7 @@ static int free_id(const struct umad_file *f, const struct seg_file *sf, uint32_
 	return -ENOMEM;
 }
 
-/* The agent gets the file's first number that is free: until it is ready nobody finds it there. */
+/* Give the agent the file's first free number; nobody finds it there until it is ready. */
 static int take_id(const struct umad_file *f, struct seg_file *sf, uint32_t idx, uint32_t *id)
 {
 	struct mad_agent *a = seg_at(f->s, SEG_T_AGENT, idx);
@@ -327,7 +328,7 @@ static int take_id(const struct umad_file *f, struct seg_file *sf, uint32_t idx,
 	return -ENOMEM;
 }
 
-/* The first registration settles the form of the headers. */
+/* The first registration decides the header format of the file. */
 static void note_used(struct seg_file *sf, bool pkey)
 {
 	uint32_t was = atomic_load(&sf->umad_flags);
@@ -339,8 +340,8 @@ static void note_used(struct seg_file *sf, bool pkey)
 }
 
 /*
- * `arg_id`: where the program wants the agent's id. `pkey`: a first registration of this kind makes
- * headers with a P_Key index.
+ * `arg_id`: address for the agent's id. `pkey`: if it is the file's first, headers get a P_Key
+ * index.
  */
 static int register_once(const struct umad_file *f, struct seg_file *sf, uint32_t port,
 			 struct reg *r, void *arg_id, bool pkey)
@@ -348,7 +349,7 @@ static int register_once(const struct umad_file *f, struct seg_file *sf, uint32_
 	uint32_t id, idx, mine;
 	int err = free_id(f, sf, &id);
 
-	/* A rule of the second ioctl that the kernel looks at only now. */
+	/* The kernel checks this rule of the second ioctl only now. */
 	if (!err && r->mgmt_class && r->oui > 0xffffff)
 		err = -EINVAL;
 	if (!err)
@@ -379,7 +380,7 @@ static int do_register(const struct umad_file *f, struct reg *r, void *arg_id, b
 
 	if (port == SEG_NONE)
 		return -EPIPE;
-	/* A process that is dead has nothing any more, also where nobody has swept up behind it. */
+	/* Methods of a dead process are free, even before the supervisor has cleaned up. */
 	do {
 		struct seg_file *sf = seg_file(f->s, f->file);
 
@@ -450,7 +451,7 @@ static long unregister_agent(const struct umad_file *f, const void *arg)
 		return -EPIPE;
 	if (!umad_agent_of(f, id, &idx))
 		return -EINVAL;
-	/* Of several that want it gone, one succeeds. */
+	/* If several threads unregister the agent, one succeeds. */
 	was = idx;
 	if (!atomic_compare_exchange_strong(&sf->agent[id], &was, 0))
 		return -EINVAL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns sending nodes' notices to the subnet manager: at the end of the write() that made them, and
- * in the supervisor, for what others did and for repetitions.
+ * Owns sending the nodes' notices to the subnet manager: at the end of the write() that caused
+ * them, and in the supervisor for other causes and repetitions.
  */
 #include "umad/priv.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns what was sent and waits for its answer: which send an answer belongs to, and which one is a
- * duplicate. Sends are in chains by transaction ID and class. The rules are those of
+ * Owns sends that wait for an answer: finds the send that an answer belongs to, and duplicates of a
+ * send. Sends are kept in chains by transaction ID and class. The rules are those of
  * ib_find_send_mad() in mad.c and is_duplicate() in user_mad.c.
  *
- * A send whose answer comes in the write itself, as that of an SMA does, is never put there: it is
- * a struct umad_req on the stack until a program gets the MAD or nobody has answered.
+ * A send that is answered within the write itself, as an SMA does, is never in a chain: it stays a
+ * struct umad_req on the stack until a program gets the MAD or there is no answer.
  */
 #include "hw/port.h"
 #include "umad/priv.h"
@@ -16,13 +16,13 @@
 #include "util/point.h"
 
 /*
- * ---- chains. No locks: a send is put in at the head by one compare-and-swap. What leaves is first
- * marked in its own `next`, which nobody changes from then on; whoever comes by takes it out. It is
- * freed when it is certainly not in the chain any more. A walk that stands on a send which was
- * taken out and freed finds another generation, and begins again.
+ * ---- chains. There are no locks: one compare-and-swap inserts a send at the head. To remove one,
+ * its own `next` is marked first, which nobody changes afterwards; the next walk unlinks it. It is
+ * freed when it is certainly not in the chain. A walk whose position was unlinked and freed sees
+ * another generation and starts again.
  */
 
-#define WALKS 1000 /* so often: something else is wrong with the chain */
+#define WALKS 1000 /* after so many walks the chain must be broken */
 
 static struct mad_chain *chain_at(struct seg *s, uint32_t n)
 {
@@ -35,7 +35,7 @@ static uint32_t chain_of(const uint8_t *mad)
 	uint32_t salt = (uint32_t)(tid >> 32) ^ (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class)
 							<< 24;
 
-	/* Transaction IDs go up one by one: neighbours share pages, and caches look ahead. */
+	/* Transaction IDs count up: neighbours share pages, and caches prefetch. */
 	return ((uint32_t)tid + salt * 0x9e3779b9u) % MAD_CHAINS;
 }
 
@@ -64,7 +64,7 @@ typedef bool is_fn(struct seg *s, uint64_t ref, const struct mad_send *m, const 
 
 enum walk { WALK_END, WALK_FOUND, WALK_AGAIN };
 
-/* Takes out what is marked, from `link` up to the first send that is it: *found. */
+/* Unlink marked sends from `link` up to the first send that matches: *found. */
 static enum walk walk(struct seg *s, _Atomic uint64_t *link, is_fn *is, const void *arg,
 		      uint64_t *found)
 {
@@ -114,7 +114,7 @@ void umad_send_free(struct seg *s, uint32_t i, uint32_t gen)
 	BUG_ON(true);
 }
 
-/* The first from there on that is it; 0. */
+/* The first matching send from `link` on; 0: none. */
 static uint64_t look(struct seg *s, _Atomic uint64_t *link, is_fn *is, const void *arg)
 {
 	uint64_t found = 0;
@@ -139,7 +139,7 @@ static bool same_transaction(const struct mad_send *m, const uint8_t *mad)
 
 /* ---- answers */
 
-/* One process has a send that waits no more: the one that is named in its state. */
+/* Change a send's state; of several processes one succeeds, and the state names it. */
 static bool change(struct seg *s, uint64_t ref, uint64_t was, enum mad_send_state to)
 {
 	struct mad_send *m = seg_at(s, SEG_T_MSEND, MAD_REF_IDX(ref));
@@ -169,7 +169,7 @@ void umad_send_done(struct seg *s, uint64_t ref)
 		umad_send_end(s, ref);
 }
 
-/* The process that a state names, or the one that has begun the send and was to show it. */
+/* Is the process dead that the state names, or that began the send and did not finish it? */
 static bool is_left(struct seg *s, const struct mad_send *m, uint64_t word)
 {
 	uint32_t who = mad_send_who(word), slot = who & MAD_WHO_MASK;
@@ -191,7 +191,7 @@ void umad_send_adopt(struct seg *s, uint32_t i)
 
 	if (st == MAD_SEND_WAITS || word >> 32 != MAD_REF_GEN(ref))
 		return;
-	/* Whoever pumps frees it, unless that one has died. */
+	/* The pump frees it, unless it has died. */
 	if (st == MAD_SEND_ENDED && m->segs && seg_lock_orphaned(s, &m->pump)) {
 		umad_send_end(s, ref);
 		return;
@@ -220,7 +220,7 @@ void umad_sends_gone(struct seg *s, uint32_t file)
 			umad_send_end(s, ref);
 		else
 			umad_send_adopt(s, i);
-		/* Somebody is at it, and ends it. */
+		/* Another process is working on the send, and ends it. */
 		if (umad_send_at(s, ref))
 			atomic_compare_exchange_strong(seg_owner_word(s, SEG_T_MSEND, i), &owner,
 						       SEG_OWNER_DEVICE);
@@ -244,7 +244,10 @@ void umad_send_waits(struct seg *s, uint32_t i, struct mad_send *m)
 	uint32_t agent = m->agent, agent_gen = m->agent_gen;
 
 	atomic_store(&m->state, mad_send_word(MAD_REF_GEN(ref), 0, MAD_SEND_WAITS));
-	/* Its agent went meanwhile, perhaps without seeing it (umad_sends_cancel()). */
+	/*
+	 * The agent was unregistered meanwhile, perhaps before this send was visible
+	 * (umad_sends_cancel()).
+	 */
 	if (!umad_agent(s, agent, agent_gen) && umad_send_take(s, ref, MAD_SEND_ENDED))
 		umad_send_end(s, ref);
 }
@@ -258,14 +261,14 @@ static bool same_gid(struct seg *s, uint32_t port, const struct ib_user_mad_hdr 
 
 	if (sent_resp == mad_is_response(p->mad) || !h->grh_present != !p->grh)
 		return false;
-	/* An answer to us: it goes where the request came from. */
+	/* The answer came here: compare it with the address that the request went to. */
 	if (!sent_resp)
 		return p->grh ? !memcmp(own->gid[h->gid_index], p->dgid, 16)
 			      : umad_path_bits(own, h->path_bits) == umad_path_bits(own, p->dlid);
 	return p->grh ? !memcmp(h->gid, p->sgid, 16) : be16_load(&h->lid) == p->slid;
 }
 
-/* mad.c, ib_find_send_mad(); but for the transaction ID and the class */
+/* mad.c, ib_find_send_mad(), except for the transaction ID and the class */
 struct asked {
 	uint32_t agent, agent_gen;
 	const struct umad_pkt *p;
@@ -289,7 +292,7 @@ uint64_t umad_send_find(struct seg *s, uint32_t agent, const struct mad_agent *a
 	return look(s, &chain_at(s, chain_of(p->mad))->head, is_answered, &q);
 }
 
-/* The same for a send that is remembered nowhere. */
+/* The same for a send that is in no chain. */
 static bool is_request_answered(struct seg *s, const struct umad_req *q, uint32_t agent,
 				const struct mad_agent *a, const struct umad_pkt *p)
 {
@@ -319,10 +322,11 @@ bool umad_send_match(struct seg *s, uint32_t agent, const struct mad_agent *a,
 	return false;
 }
 
-/* ---- duplicates
+/*
+ * ---- duplicates
  *
- * Two threads that write the same request at once: both put theirs into the chain, and the one that
- * was put in later finds the other behind it.
+ * If two threads write the same request at once, both insert it; the one inserted later finds the
+ * other behind it.
  */
 
 struct twin {
@@ -331,7 +335,7 @@ struct twin {
 	const uint8_t *mad;
 };
 
-/* Its writer is not through with it. One that is dead never will be. */
+/* Its writer has not finished the send; a dead writer never will. */
 static bool is_begun(struct seg *s, uint64_t ref, const struct mad_send *m)
 {
 	return mad_send_is(m, MAD_REF_GEN(ref), MAD_SEND_WAITS) ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns what comes out of a umad file: packets in its event queue (a full struct ib_user_mad_hdr,
- * then the MAD), and read(). The rules are those of recv_handler(), send_handler(),
- * copy_recv_mad() and ib_umad_read() in user_mad.c.
+ * Owns what programs read from a umad file: packets in its event queue (a full struct
+ * ib_user_mad_hdr, then the MAD), and read(). The rules are those of recv_handler(),
+ * send_handler(), copy_recv_mad() and ib_umad_read() in user_mad.c.
  */
 #include "umad/priv.h"
 
@@ -15,11 +15,11 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-#define HOP_LIMIT 0xff /* verbs.c, ib_init_ah_attr_from_wc(): of whatever comes with a GRH */
+#define HOP_LIMIT 0xff /* verbs.c, ib_init_ah_attr_from_wc(): for every MAD with a GRH */
 
 /*
- * Nobody waits for us with a doorbell: a queue whose reader has lost the processor for some
- * milliseconds is waited for, because its packet would never be repeated.
+ * How long to wait for a queue whose reader has lost the processor: the packet would not be
+ * repeated, and no doorbell is held up.
  */
 #define PATIENCE_NS (2 * NSEC_PER_SEC)
 
@@ -35,7 +35,7 @@ static bool once_more(int r, uint64_t *until)
 	return now < *until;
 }
 
-/* What a send that was taken is waiting for is pushed once, whoever dies meanwhile. */
+/* The record that ends a send is pushed exactly once, even if processes die meanwhile. */
 static struct seg_evsrc source(uint64_t send)
 {
 	if (!send)
@@ -138,8 +138,10 @@ int umad_deliver_timeout(struct seg *s, const struct mad_agent *a, const struct 
 
 /* ---- read() */
 
-/* Its pieces, the first `hdr_size` bytes of the header and the rest, to the program. What cannot be
- * written there goes back to the head of the queue. */
+/*
+ * Copy the pieces to the program: the first `hdr_size` bytes of the header, then the MAD. If that
+ * fails, the packet goes back to the head of the queue.
+ */
 static ssize_t copy_packet(const struct umad_file *f, const struct seg_evrec *rec, size_t hdr_size,
 			   uint8_t *to)
 {
@@ -153,7 +155,7 @@ static ssize_t copy_packet(const struct umad_file *f, const struct seg_evrec *re
 
 		if (!d)
 			break;
-		/* The first piece is longer than a header: all of its end is in it. */
+		/* The first piece is longer than a header, so it contains all of that. */
 		if (left == rec->len) {
 			bad |= mem_guarded_copy(to, d, hdr_size) != 0;
 			done = hdr_size;
@@ -170,8 +172,8 @@ static ssize_t copy_packet(const struct umad_file *f, const struct seg_evrec *re
 }
 
 /*
- * The packet that does not fit, and stays: of a message of several segments the first is shown, and
- * the length in its header tells how much is wanted. -EAGAIN: another reader was faster.
+ * Show a packet that does not fit, and keep it: the first segment of a long message, whose header
+ * says how much space is needed. -EAGAIN: another reader was faster.
  */
 static ssize_t copy_first(const struct umad_file *f, uint8_t *to, size_t count, size_t hdr_size)
 {

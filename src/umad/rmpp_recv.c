@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the receiving end of RMPP in the kernel's role: segments are put together in the sender's
- * thread, ACKs go back in it, the whole message is queued as one packet. The rules are those of
- * ib_process_rmpp_recv_wc() and what it calls in mad_rmpp.c.
+ * Owns the receiving end of RMPP in the kernel's role. The sender's thread puts segments together
+ * and carries the ACKs back; the whole message is queued as one packet. The rules are those of
+ * ib_process_rmpp_recv_wc() and its helpers in mad_rmpp.c.
  *
- * mad_recv.lock is held while a segment is put in its place, never while a MAD is sent. Messages
- * are found without a lock.
+ * mad_recv.lock is held while a segment is stored, never while a MAD is sent. Messages are found
+ * without a lock.
  */
 #include "umad/priv.h"
 
@@ -17,9 +17,10 @@
 
 #define WINDOW 64                       /* window_size(): an eighth of the receive queue's 512 */
 #define ASSEMBLY_NS (40 * NSEC_PER_SEC) /* start_rmpp() */
-#define REMEMBER_NS (10 * NSEC_PER_SEC) /* complete_rmpp(): for repeated segments */
+/* complete_rmpp(): how long to remember a message, for repeated segments */
+#define REMEMBER_NS (10 * NSEC_PER_SEC)
 
-/* A segment that came too early, in a piece of the pool. */
+/* A segment that arrived before its turn, in a piece of the pool. */
 struct early {
 	int32_t seg_num;
 	uint32_t flags, paylen;
@@ -28,7 +29,7 @@ struct early {
 static_assert(sizeof(struct early) == EVQ_PIECE, "fits a piece");
 static_assert(sizeof(((struct early *)0)->data) >= MAD_SIZE - sizeof(uint8_t[24]), "any class");
 
-/* Messages of ours were begun: their time-out must be looked after. */
+/* This process has begun messages: it must watch their time-outs. */
 static _Atomic uint32_t begun;
 
 static uint32_t class_of(const uint8_t *mad)
@@ -53,7 +54,7 @@ void umad_rmpp_nack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 	refuse(s, a, p, status);
 }
 
-/* ---- messages under way */
+/* ---- incomplete messages */
 
 static bool is_of(const struct mad_recv *r, uint32_t agent, const struct mad_agent *a)
 {
@@ -61,7 +62,7 @@ static bool is_of(const struct mad_recv *r, uint32_t agent, const struct mad_age
 	       atomic_load(&r->state) != MAD_RECV_NEW;
 }
 
-/* With its lock, or before anybody has found it. */
+/* Free a message: with its lock, or before anybody has found it. */
 static void forget(struct seg *s, uint32_t i, struct mad_recv *r)
 {
 	uint32_t owner = r->msg.owner, next;
@@ -76,21 +77,21 @@ static void forget(struct seg *s, uint32_t i, struct mad_recv *r)
 	seg_free(s, SEG_T_MRECV, i);
 }
 
-/* By whoever has the lock, us if it is free. */
+/* The lock's holder frees it: this thread, if the lock is free. */
 static void drop_due(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
 {
 	while (atomic_load(&r->drop) == gen && seg_live(s, SEG_T_MRECV, i) && r->gen == gen) {
 		if (seg_trylock(s, &r->lock) < 0)
 			return;
 		if (seg_live(s, SEG_T_MRECV, i) && r->gen == gen) {
-			forget(s, i, r); /* the next claim zeroes the lock */
+			forget(s, i, r); /* keeps the lock: the next claim zeroes it */
 			return;
 		}
 		seg_unlock(s, &r->lock);
 	}
 }
 
-/* It is of no use any more. Whoever is stopped with its lock does it in the end. */
+/* The message is useless. If a stopped process holds its lock, that one frees it later. */
 static void drop(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
 {
 	atomic_store(&r->drop, gen);
@@ -98,7 +99,7 @@ static void drop(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
 	drop_due(s, i, r, gen);
 }
 
-/* False: it is no more, or somebody who is stopped has it. */
+/* Lock a message. False: it is gone, or a stopped process holds the lock. */
 static bool enter(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
 {
 	int rc = seg_lock_if_runs(s, &r->lock);
@@ -109,7 +110,7 @@ static bool enter(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
 		seg_unlock(s, &r->lock);
 		return false;
 	}
-	/* A dead process was changing it. */
+	/* A dead process had begun to change it. */
 	if (rc == SEG_LOCK_INHERITED && r->torn) {
 		forget(s, i, r);
 		return false;
@@ -131,7 +132,10 @@ static bool same(const struct mad_recv *r, const struct umad_pkt *p)
 	       r->method == LAYOUT_GET(mad_hdr, p->mad, method);
 }
 
-/* Its MAD_REF(), 0; not `but`. Also drops what need not be remembered any longer. */
+/*
+ * The MAD_REF() of a message other than `but`; 0: none. Also drops messages that need not be
+ * remembered.
+ */
 static uint64_t find(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		     const struct umad_pkt *p, uint32_t but)
 {
@@ -151,7 +155,7 @@ static uint64_t find(struct seg *s, uint32_t agent, const struct mad_agent *a,
 	return 0;
 }
 
-/* The message that the segment is of, locked; p->recv is where it was last time. */
+/* The message that the segment belongs to, locked; p->recv is where it was last time. */
 static struct mad_recv *find_locked(struct seg *s, uint32_t agent, const struct mad_agent *a,
 				    struct umad_pkt *p)
 {
@@ -169,11 +173,11 @@ static struct mad_recv *find_locked(struct seg *s, uint32_t agent, const struct 
 	return enter(s, p->recv, r, p->recv_gen) ? r : NULL;
 }
 
-/* What is to be done once the lock is given back. */
+/* What to do after unlocking. */
 struct outcome {
 	bool ack, done;
 	uint32_t seg_num, newwin;
-	uint8_t hdr[64]; /* of the ACK */
+	uint8_t hdr[64]; /* header of the ACK */
 	struct seg_chain msg;
 };
 
@@ -254,7 +258,7 @@ static struct mad_recv *create(struct seg *s, uint32_t agent, const struct mad_a
 	return r;
 }
 
-/* A new message. Two threads that send the same at once: the one whose place is lower stays. */
+/* Start a new message. If two threads start the same, the one with the lower index stays. */
 static void start(struct seg *s, uint32_t agent, const struct mad_agent *a, struct umad_pkt *p,
 		  struct outcome *o)
 {
@@ -266,10 +270,10 @@ static void start(struct seg *s, uint32_t agent, const struct mad_agent *a, stru
 	atomic_store(&r->deadline, clock_now_ns() + ASSEMBLY_NS);
 	if (!(r->flags & MAD_RMPP_LAST))
 		r->newwin += WINDOW;
-	seg_lock_if_runs(s, &r->lock); /* nobody knows it yet */
+	seg_lock_if_runs(s, &r->lock); /* never waits: nobody knows the message yet */
 	atomic_store(&r->state, MAD_RECV_ACTIVE);
 	seg_alloc_end(s, SEG_T_MRECV, a->file + 1, p->recv);
-	/* Its agent went meanwhile, and nobody has seen it go on. */
+	/* The agent was unregistered meanwhile, and could not see this message. */
 	if (!umad_agent(s, agent, r->agent_gen)) {
 		forget(s, p->recv, r);
 		p->recv = SEG_NONE;
@@ -293,7 +297,7 @@ static void start(struct seg *s, uint32_t agent, const struct mad_agent *a, stru
 	leave(s, p->recv, r, p->recv_gen);
 }
 
-/* Behind what is there. 0 or -ENOSPC. */
+/* Append a segment to the message. 0 or -ENOSPC. */
 static int append(struct seg *s, uint32_t owner, struct mad_recv *r, uint32_t flags,
 		  uint32_t paylen, const uint8_t *data)
 {
@@ -305,7 +309,7 @@ static int append(struct seg *s, uint32_t owner, struct mad_recv *r, uint32_t fl
 	return 0;
 }
 
-/* Kept until the gap before it is filled. */
+/* Keep a segment until the gap before it is filled. */
 static void keep(struct seg *s, uint32_t owner, struct mad_recv *r, int32_t seg_num,
 		 const struct umad_pkt *p)
 {
@@ -330,7 +334,8 @@ static void keep(struct seg *s, uint32_t owner, struct mad_recv *r, int32_t seg_
 	memcpy(e->data, p->mad + off, MAD_SIZE - off);
 	d->next = *link;
 	*link = i;
-	seg_alloc_end(s, SEG_T_EVBUF, owner, i); /* evq_close() finds it in the message */
+	/* from here on evq_close() finds it through the message */
+	seg_alloc_end(s, SEG_T_EVBUF, owner, i);
 }
 
 /* update_seg_num() */
@@ -352,7 +357,7 @@ static int close_gap(struct seg *s, uint32_t owner, struct mad_recv *r)
 	return err;
 }
 
-/* False: there is no room for it, the message is to be dropped. */
+/* False: there is no space for the segment, drop the message. */
 static bool go_on(struct seg *s, const struct mad_agent *a, struct mad_recv *r,
 		  const struct umad_pkt *p, struct outcome *o)
 {
@@ -475,7 +480,7 @@ void umad_rmpp_arrived(struct seg *s, uint32_t agent, struct mad_agent *a, struc
 	}
 }
 
-/* ---- answers that have segments too */
+/* ---- requests whose answers have segments, too */
 
 void umad_rmpp_ds_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		      const struct umad_pkt *p, int32_t newwin)
@@ -512,7 +517,7 @@ uint32_t umad_rmpp_window(struct seg *s, uint32_t agent, const struct mad_agent 
 /* ib_cancel_rmpp_recvs() */
 void umad_rmpp_cancel(struct seg *s, uint32_t agent, struct mad_agent *a)
 {
-	atomic_store(&a->ready, 0); /* nobody begins another */
+	atomic_store(&a->ready, 0); /* from now on nobody starts a message for it */
 	seg_for_each_owned (s, SEG_T_MRECV, a->file + 1, i) {
 		struct mad_recv *r = seg_at(s, SEG_T_MRECV, i);
 		uint32_t gen = r->gen;
@@ -537,7 +542,7 @@ void umad_recvs_gone(struct seg *s, uint32_t file)
 
 /* ---- time-outs */
 
-/* The packet that its next answer goes back to. */
+/* Make the packet that its next ACK answers. */
 static void answer_to(const struct mad_recv *r, const struct mad_agent *a, struct umad_pkt *p)
 {
 	*p = (struct umad_pkt){.recv = SEG_NONE, .send = SEG_NONE};
@@ -556,7 +561,7 @@ static void answer_to(const struct mad_recv *r, const struct mad_agent *a, struc
 	memcpy(p->mad, r->mad, sizeof(r->mad));
 }
 
-/* recv_timeout_handler(): the sender is told. */
+/* recv_timeout_handler(): tell the sender, and drop the message. */
 static void give_up(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
 {
 	struct mad_agent *a = umad_agent(s, r->agent, r->agent_gen);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the sending end of RMPP in the kernel's role: a message is copied at write(), cut into
- * segments, sent window by window as ACKs come. The rules are those of ib_send_rmpp_mad(),
+ * Owns the sending end of RMPP in the kernel's role: write() copies a message, which is cut into
+ * segments and sent window by window as ACKs arrive. The rules are those of ib_send_rmpp_mad(),
  * send_next_seg(), process_rmpp_ack(), abort_send() and ib_retry_rmpp() in mad_rmpp.c.
  *
- * Segments are sent by whoever holds mad_send.pump: the writer, later the thread that brings an
- * ACK, after a time-out a device thread. An ACK that arrives in the pump's own thread only leaves
- * a note, so the stack does not grow with the message; no lock that others wait for is held while
- * a segment is on its way.
+ * The holder of mad_send.pump sends segments: first the writer, later the thread that brings an
+ * ACK, after a time-out a device thread. An ACK that arrives in the pump's own thread only leaves a
+ * note, so that the stack does not grow with the message. No lock that others wait for is held
+ * while a segment is sent.
  */
 #include "hw/port.h"
 #include "segment/mem.h"
@@ -20,7 +20,7 @@
 #include "util/point.h"
 
 #define ACK_MS 2000 /* send_next_seg(): the longest wait for an ACK */
-#define TURNS 4     /* data, ACK, ACK of it: no more make sense */
+#define TURNS 4     /* data, its ACK, the answer to that: more make no sense */
 
 static uint32_t last_acked(uint64_t acked)
 {
@@ -44,9 +44,9 @@ static uint64_t ack_deadline(const struct mad_send *m)
 	return clock_now_ns() + ms * NSEC_PER_MSEC;
 }
 
-/* ---- segments, by the pump */
+/* ---- segments, sent by the holder of the pump */
 
-/* The next one into p->mad. 0 or -EIO: the message is being freed. */
+/* Copy the next segment to p->mad. 0 or -EIO: the message is being freed. */
 static int next_segment(struct seg *s, struct mad_send *m, struct umad_pkt *p)
 {
 	uint32_t off = mad_data_offset(class_of(m->mad)), size = MAD_SIZE - off;
@@ -82,7 +82,7 @@ static bool waits(const struct mad_send *m, uint32_t gen)
 	return m->gen == gen && mad_send_is(m, gen, MAD_SEND_WAITS);
 }
 
-/* All that the window allows. */
+/* Send all segments that the window allows. */
 static void send_window(struct seg *s, uint32_t i, struct mad_send *m, uint32_t gen)
 {
 	const struct mad_agent *a = umad_agent(s, m->agent, m->agent_gen);
@@ -121,12 +121,10 @@ static void release(struct seg *s, uint32_t i, struct mad_send *m)
 
 	m->data = (struct seg_chain){0};
 	chain_free(s, &data);
-	umad_send_free(s, i, m->gen); /* with the lock: the next claim zeroes it */
+	umad_send_free(s, i, m->gen); /* keeps the lock: the next claim zeroes it */
 }
 
-/*
- * Let the segments that may be sent be sent, by us or by who is at it. Frees a send that is ENDED.
- */
+/* Send what may be sent, or leave it to the pump's present holder. Frees a send that is ENDED. */
 static void pump(struct seg *s, uint32_t i, uint32_t gen)
 {
 	struct mad_send *m = seg_at(s, SEG_T_MSEND, i);
@@ -158,7 +156,7 @@ void umad_send_end(struct seg *s, uint64_t ref)
 	const struct mad_send *m = seg_at(s, SEG_T_MSEND, MAD_REF_IDX(ref));
 	bool pumped = m->segs != 0;
 
-	/* Else whoever pumps was faster. */
+	/* Otherwise another pump was faster. */
 	if (!umad_send_at(s, ref))
 		return;
 	if (pumped)
@@ -169,7 +167,7 @@ void umad_send_end(struct seg *s, uint64_t ref)
 
 bool umad_rmpp_retry(struct seg *s, uint32_t i, struct mad_send *m)
 {
-	/* All of it is there, only the answer is not: that is not repeated. */
+	/* All segments have arrived, only the answer is missing: nothing is repeated for that. */
 	if (last_acked(atomic_load(&m->acked)) >= m->segs)
 		return false;
 	atomic_fetch_sub(&m->retries_left, 1);
@@ -187,7 +185,7 @@ bool umad_rmpp_wanted(const struct mad_agent *a, const uint8_t *mad)
 	       (LAYOUT_GET(mad_rmpp, mad, flags) & MAD_RMPP_ACTIVE);
 }
 
-/* The program's header but for RMPP's own, and what is behind it. */
+/* Copy the program's header, except RMPP's fields, and the data that follows. */
 static int copy_message(const struct umad_file *f, const uint8_t *buf, size_t len, uint8_t *mad,
 			struct seg_chain *data)
 {
@@ -207,7 +205,7 @@ static int copy_message(const struct umad_file *f, const uint8_t *buf, size_t le
 	return r == -ENOSPC ? -ENOMEM : r;
 }
 
-/* A message that is ready to be sent. Takes the data over, unless it fails. */
+/* Send a complete message. Takes the data over, unless it fails. */
 static int begin(const struct umad_file *f, uint32_t idx, const struct mad_agent *a,
 		 const struct ib_user_mad_hdr *h, struct umad_pkt *p, const struct seg_chain *data,
 		 bool alone)
@@ -262,10 +260,11 @@ int umad_rmpp_write(const struct umad_file *f, uint32_t port, const uint8_t *buf
 	return 0;
 }
 
-/* ---- answers of the fabric itself ----
+/*
+ * ---- answers of the fabric itself ----
  *
- * Sent by an agent without a file, which nobody's requests reach; the elements belong to the file
- * that asks, and go with it.
+ * They are sent by an agent without a file, which gets no requests; the elements belong to the file
+ * that asks and are freed with it.
  */
 
 #define ANSWER_RETRIES 3
@@ -278,7 +277,10 @@ static struct mad_agent *own_agent(struct seg *s, uint32_t port, uint32_t *idx)
 	return umad_agent(s, *idx, MAD_REF_GEN(ref));
 }
 
-/* The first who needs it makes it. Until it is the port's it goes with the file that asks. */
+/*
+ * Made by the first sender that needs it. Until the port refers to it, it belongs to the asking
+ * file.
+ */
 static struct mad_agent *make_own_agent(struct seg *s, uint32_t port, uint32_t owner, uint32_t *idx)
 {
 	_Atomic uint64_t *own = &hw_port(s, port)->own_agent;
@@ -368,7 +370,7 @@ bool umad_rmpp_own(struct seg *s, uint32_t port, struct umad_pkt *p)
 	return true;
 }
 
-/* ---- what comes back */
+/* ---- what receivers send back */
 
 void umad_rmpp_reply(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p,
 		     const uint8_t *hdr, uint32_t type, uint32_t status, uint32_t seg_num,
@@ -377,8 +379,8 @@ void umad_rmpp_reply(struct seg *s, const struct mad_agent *a, const struct umad
 	uint8_t mad[MAD_SIZE] = {0};
 
 	/*
-	 * Two sends of one transaction, a request and an answer, would acknowledge each other's
-	 * ACKs until they time out; the kernel lets them.
+	 * A request and an answer with the same transaction ID would acknowledge each other's ACKs
+	 * until they time out; the kernel lets them do so.
 	 */
 	if (p->turns >= TURNS)
 		return;
@@ -393,7 +395,7 @@ void umad_rmpp_reply(struct seg *s, const struct mad_agent *a, const struct umad
 	umad_answer(s, a->port, p, mad);
 }
 
-/* abort_send(): its writer hears nothing of it. */
+/* abort_send(): the writer is not told. */
 void umad_rmpp_abort(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		     const struct umad_pkt *p)
 {
@@ -468,11 +470,13 @@ void umad_rmpp_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		break;
 	}
 	if ((uint32_t)seg < m->segs) {
-		/* Here, as who pumps may be at it for long: a window each time, but one after the
-		 * other. */
+		/*
+		 * Set here, because the pump may send for long: it sends one window after the
+		 * other.
+		 */
 		atomic_store(&m->deadline, ack_deadline(m));
 		pump(s, i, gen);
-	} else if (m->timeout_ms) { /* now for the answer, which may have segments too */
+	} else if (m->timeout_ms) { /* wait for the answer now, which may have segments, too */
 		atomic_store(&m->deadline, umad_deadline_of(m->timeout_ms));
 		umad_rmpp_reply(s, a, p, p->mad, MAD_RMPP_TYPE_ACK, 0, 0, 1);
 	} else if (umad_send_take(s, ref, MAD_SEND_ENDED)) {

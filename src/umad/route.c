@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns a MAD's way: out of its port, through the fabric, to the agent that takes it, and the answer
- * back, all in the sender's thread. The rules at the port where it arrives are those of
+ * Owns the path of a MAD: out of its port, through the fabric, to the agent that takes it, and its
+ * answer back, all in the sender's thread. The rules at the destination port are those of
  * ib_mad_recv_done() in mad.c.
  */
 #include "umad/priv.h"
@@ -18,7 +18,7 @@
 #include "subnet/subnet.h"
 #include "util/log.h"
 
-/* ---- at the port where it arrives */
+/* ---- at the destination port */
 
 /* mad.c, validate_mad() */
 static bool valid(const struct umad_pkt *p)
@@ -36,7 +36,10 @@ static bool valid(const struct umad_pkt *p)
 	return p->qpn != 0;
 }
 
-/* Where the sender's P_Key is in the receiver's table: the same partition, one a full member. */
+/*
+ * Index of the sender's P_Key in the receiver's table: the same partition, at least one full
+ * member.
+ */
 static bool pkey_arrives(const struct hw_port *from, const struct hw_port *to, uint32_t *index)
 {
 	uint16_t sent = *index < HW_PKEYS ? from->pkey[*index] : 0;
@@ -55,7 +58,7 @@ static void lost(struct seg *s, const struct umad_pkt *p, const char *why)
 		umad_trace(s, "lost", p->from, p, why);
 }
 
-/* To an agent of a program: mad.c, ib_mad_complete_recv(). */
+/* Give a MAD to a program's agent: mad.c, ib_mad_complete_recv(). */
 static void give(struct seg *s, uint32_t idx, struct mad_agent *a, struct umad_pkt *p)
 {
 	bool active = LAYOUT_GET(mad_rmpp, p->mad, flags) & MAD_RMPP_ACTIVE;
@@ -68,13 +71,13 @@ static void give(struct seg *s, uint32_t idx, struct mad_agent *a, struct umad_p
 		lost(s, p, "an answer to no request");
 	else if (umad_req_keep(p))
 		lost(s, p, "no room to remember the request");
-	else if (umad_deliver(s, a, p, send) == -ETIMEDOUT) /* no room: answered all the same */
+	/* no space: the send is answered all the same */
+	else if (umad_deliver(s, a, p, send) == -ETIMEDOUT)
 		umad_req_reopen(p);
 	umad_send_done(s, send);
 }
 
-/* *p becomes the answer to itself: its header is the new one, it leaves the port that it came to.
- */
+/* Turn *p into the answer to itself, with a new header, leaving the port that it arrived at. */
 static void turn(struct seg *s, uint32_t port, struct umad_pkt *p)
 {
 	uint16_t slid = p->slid;
@@ -131,7 +134,7 @@ static void bad_pkey(struct seg *s, uint32_t port, const struct umad_pkt *p)
 	fab_notice_key(s, port, TRAP_BAD_PKEY, &k);
 }
 
-/* True: the port answers it, p->mad is the answer. */
+/* True: the port has answered it, and p->mad is the answer. */
 static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 {
 	uint8_t out[MAD_SIZE];
@@ -179,7 +182,10 @@ static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 	return false;
 }
 
-/* By the forwarding tables, as data. What a port sends to itself meets no counter. */
+/*
+ * The port that a GMP reaches by the forwarding tables, as data does. A MAD from a port to itself
+ * is not counted.
+ */
 static uint32_t carry_gmp(struct seg *s, const struct umad_pkt *p)
 {
 	const struct hw_port *from = hw_port(s, p->from);
@@ -195,7 +201,7 @@ static uint32_t carry_gmp(struct seg *s, const struct umad_pkt *p)
 	return fab_path_passes(s, &path, &k) ? path.to : SEG_NONE;
 }
 
-/* From its port, or with `at` (where a SMP ended) as the answer to itself: where it arrives. */
+/* The port that a MAD reaches from its port or, with `at` (where an SMP ended), as the answer. */
 static uint32_t carry(struct seg *s, struct umad_pkt *p, uint32_t at)
 {
 	struct fab_smp smp = {
@@ -218,7 +224,7 @@ static uint32_t carry(struct seg *s, struct umad_pkt *p, uint32_t at)
 	return port;
 }
 
-/* There, and its answer back, when the port has one. */
+/* Bring the MAD to its destination, and the answer back, if the port has one. */
 void umad_route(struct seg *s, struct umad_pkt *p)
 {
 	uint32_t port = carry(s, p, SEG_NONE);
@@ -235,7 +241,7 @@ void umad_route(struct seg *s, struct umad_pkt *p)
 
 /* ---- directed routes */
 
-/* smi.c, smi_handle_dr_smp_send() for a channel adapter: false, the SMP is discarded. */
+/* smi.c, smi_handle_dr_smp_send() for a channel adapter; false: the SMP is discarded. */
 static bool direct_step(uint8_t *mad, uint32_t port_num)
 {
 	uint64_t ptr = LAYOUT_GET(smp, mad, hop_ptr), cnt = LAYOUT_GET(smp, mad, hop_cnt);
@@ -291,8 +297,7 @@ int umad_direct(struct seg *s, struct umad_pkt *p, const struct mad_agent *a)
 	if (!is_local(p->mad))
 		return 0;
 	umad_leaves(s, p);
-	/* mad.c, local_completions(): as if it came from nowhere; an answer needs no open request.
-	 */
+	/* mad.c, local_completions(): such a MAD has no source; an answer needs no open request. */
 	in.qpn = 0;
 	in.slid = MAD_LID_PERMISSIVE;
 	in.sl = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the way of the built-in subnet administration's answers: a MAD, or an RMPP message. Called
- * where a MAD arrives; what is answered is the fabric's (subnet/sa.h).
+ * Owns sending the answers of the built-in subnet administration: as a MAD, or an RMPP message.
+ * Called where a MAD arrives; subnet/sa.h makes the answers.
  */
 #include "subnet/sa.h"
 #include "umad/priv.h"

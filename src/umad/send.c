@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns write() and what was sent and waits for its answer. The rules are those of ib_umad_write()
- * in user_mad.c, and of ib_create_send_mad(), ib_post_send_mad() and timeout_sends() in mad.c.
+ * Owns write(), and sends that wait for an answer. The rules are those of ib_umad_write() in
+ * user_mad.c, and of ib_create_send_mad(), ib_post_send_mad() and timeout_sends() in mad.c.
  */
 #include "hw/hca.h"
 #include "hw/port.h"
@@ -13,7 +13,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-/* When the device thread looks at our sends next. */
+/* The time at which the device thread checks this process's sends next. */
 static _Atomic uint64_t next_due = UINT64_MAX;
 static _Atomic uint32_t any_deadline;
 
@@ -24,7 +24,7 @@ bool umad_has_deadlines(void)
 
 uint64_t umad_deadline_of(uint32_t timeout_ms)
 {
-	/* A negative number of milliseconds is for ever (msecs_to_jiffies()). */
+	/* A negative number of milliseconds means no deadline (msecs_to_jiffies()). */
 	return (int32_t)timeout_ms < 0 ? UINT64_MAX : clock_now_ns() + timeout_ms * NSEC_PER_MSEC;
 }
 
@@ -54,7 +54,7 @@ void umad_pkt_fill(struct seg *s, uint32_t port, const struct mad_agent *a,
 	memcpy(p->dgid, h->gid, 16);
 }
 
-/* What making an address handle of it finds wrong: rdma_create_user_ah(). */
+/* The checks of making an address handle from the header: rdma_create_user_ah(). */
 int umad_check_address(struct seg *s, uint32_t port, const struct ib_user_mad_hdr *h)
 {
 	static const uint8_t none[16];
@@ -66,7 +66,7 @@ int umad_check_address(struct seg *s, uint32_t port, const struct ib_user_mad_hd
 	return memcmp(hw_port(s, port)->gid[h->gid_index], none, 16) ? 0 : -ENODATA;
 }
 
-/* From the program's buffer behind the header: the 256 bytes that are sent. */
+/* Copy the 256 bytes to be sent from the program's buffer, after the header. */
 static int copy_mad(const struct mad_agent *a, const uint8_t *buf, size_t len, uint8_t *mad)
 {
 	uint32_t class = (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class);
@@ -122,8 +122,8 @@ int umad_send_new(const struct umad_file *f, uint32_t agent, const struct mad_ag
 }
 
 /*
- * Who answers in the write itself, and to the sender alone. What a program gets is remembered
- * before (umad_req_keep()), because its answer may be there before write() is over.
+ * Agents that answer within the write, to the sender only. A MAD for a program is remembered first
+ * (umad_req_keep()), because its answer may come before write() ends.
  */
 static bool answered_at_once(const uint8_t *mad)
 {
@@ -133,8 +133,8 @@ static bool answered_at_once(const uint8_t *mad)
 }
 
 /*
- * The element that waits for the answer; none when none is expected. 0, -ENOMEM, or as of
- * umad_send_link() -EINVAL.
+ * Make the element that waits for the answer, if one is expected. 0, -ENOMEM, or -EINVAL as in
+ * umad_send_link().
  */
 static int remember(const struct umad_req *q, struct umad_pkt *p, bool alone)
 {
@@ -334,7 +334,7 @@ struct due {
 	uint64_t send; /* MAD_REF() */
 };
 
-/* Into what is sorted, if it is among the earliest. */
+/* Insert into the sorted list, if it is among the earliest. */
 static uint32_t insert(struct due *d, uint32_t n, struct due x)
 {
 	uint32_t k = n < AT_ONCE ? n++ : AT_ONCE;
@@ -347,8 +347,10 @@ static uint32_t insert(struct due *d, uint32_t n, struct due x)
 	return n;
 }
 
-/* The earliest of the sends that are over, as the kernel's wait_list has them; *next: when another
- * one will be. */
+/*
+ * The earliest sends that are over, ordered as in the kernel's wait_list; *next: when the next one
+ * will be.
+ */
 static uint32_t over(struct seg *s, bool orphans, uint64_t now, struct due *d, uint64_t *next)
 {
 	uint32_t n = 0;
@@ -370,7 +372,7 @@ static uint32_t over(struct seg *s, bool orphans, uint64_t now, struct due *d, u
 	return n;
 }
 
-/* What is over by now; the next deadline. */
+/* Handle the sends that are over by now; returns the next deadline. */
 static uint64_t run(struct seg *s, bool orphans)
 {
 	uint64_t now = clock_now_ns(), due, recv;
@@ -388,7 +390,7 @@ static uint64_t run(struct seg *s, bool orphans)
 			    !mad_send_is(m, gen, MAD_SEND_WAITS))
 				continue;
 			expire(s, MAD_REF_IDX(d[k].send), m, gen);
-			/* To be repeated once more. */
+			/* A retry is left. */
 			m = umad_send_at(s, d[k].send);
 			if (m && mad_send_is(m, gen, MAD_SEND_WAITS) &&
 			    atomic_load(&m->deadline) < due)

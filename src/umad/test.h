@@ -10,7 +10,7 @@
 #include "segment/proc.h"
 #include "subnet/subnet.h"
 
-/* `ports`: their SEG_T_PORT indices, `hcas` of them. 0 or what failed. */
+/* `ports`: gets the SEG_T_PORT indices of the `hcas` adapters. 0, or the error. */
 static inline int umad_test_world(struct seg *s, uint32_t hcas, uint32_t *ports)
 {
 	const struct fab_options plain = {.hosts = 1,

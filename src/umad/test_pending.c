@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Outstanding sends: found among thousands, and nothing left of them. */
+/* Outstanding sends: found among thousands, and all freed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -127,7 +127,7 @@ static void each_of_many_is_found(void **state)
 	assert_int_equal(chained(), MANY);
 	for (uint32_t i = 0; i < MANY; i += 97) {
 		assert_int_equal(ask(&f, NOBODY, i), -EINVAL);
-		assert_true(ask(&other, NOBODY, i) > 0); /* another file's are its own */
+		assert_true(ask(&other, NOBODY, i) > 0); /* another file has its own */
 	}
 	a = umad_agent_of(&f, 0, &idx);
 	for (uint32_t i = 0; i < MANY; i++) {
@@ -169,7 +169,7 @@ static bool answered(uint32_t tid)
 	return matched(crowd.idx, a, &p);
 }
 
-/* Its own requests are found by it alone, as often as they were sent. */
+/* A thread that finds its own requests, and only these, as often as it has sent them. */
 static void *one_of_the_crowd(void *arg)
 {
 	uint32_t base = (uint32_t)(uintptr_t)arg * 16;
@@ -179,7 +179,7 @@ static void *one_of_the_crowd(void *arg)
 
 		crowd.wrong += ask(&crowd.f, NOBODY, tid) <= 0;
 		crowd.wrong += ask(&crowd.f, NOBODY, tid) != -EINVAL;
-		if (i % 3 == 1) /* some stay for a while */
+		if (i % 3 == 1) /* some wait for a while */
 			crowd.wrong += ask(&crowd.f, NOBODY, tid + MAD_CHAINS * 1000) <= 0;
 		crowd.wrong += !answered(tid);
 		crowd.wrong += answered(tid);
@@ -203,7 +203,7 @@ static void a_crowd_shares_a_chain(void **state)
 	gone(&crowd.f);
 }
 
-/* Of threads that write the same at once, one succeeds. */
+/* If several threads write the same request at once, one succeeds. */
 static void *writes_the_same(void *arg)
 {
 	uint32_t *mine = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * RMPP where system calls cannot look: time-outs of many seconds, what dead processes leave behind,
- * answers of the fabric itself, and that nothing stays.
+ * RMPP where system calls cannot look: time-outs of many seconds, remains of dead processes,
+ * answers of the fabric itself, and freeing of everything.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ static struct umad_file file(unsigned int n, bool user, uint64_t methods)
 	return f;
 }
 
-/* As the supervisor does. */
+/* Do what the supervisor does when a file is gone. */
 static void gone(struct umad_file *f)
 {
 	umad_file_gone(&seg, f->file);
@@ -207,7 +207,7 @@ static void half_a_message_times_out(void **state)
 	is(&in, MAD_RMPP_TYPE_ABORT, MAD_RMPP_STATUS_T2L, 0, 0);
 	assert_int_equal(LAYOUT_GET(mad_hdr, in.mad, method), GET_TABLE | MAD_METHOD_RESP);
 	assert_clean();
-	p = to_port(0, GET_TABLE, 1); /* too late */
+	p = to_port(0, GET_TABLE, 1); /* after the time-out */
 	rmpp(&p, MAD_RMPP_TYPE_DATA, MAD_RMPP_ACTIVE | MAD_RMPP_LAST, 2, 220);
 	put(&u, &p);
 	nothing(&u);
@@ -216,7 +216,7 @@ static void half_a_message_times_out(void **state)
 	gone(&u);
 }
 
-/* recv_cleanup_handler(): 10 s after the end nothing is known of a message */
+/* recv_cleanup_handler(): a message is forgotten 10 s after its end */
 static void a_message_is_forgotten(void **state)
 {
 	struct umad_file k = file(0, false, 1 << GET_TABLE), u = file(1, true, 0);
@@ -229,7 +229,7 @@ static void a_message_is_forgotten(void **state)
 		is(&in, MAD_RMPP_TYPE_ACK, 0, 1, 1);
 		got(&k);
 		assert_int_equal(live(SEG_T_MRECV), 1);
-		put(&u, &p); /* the same again: no message */
+		put(&u, &p); /* the same segment again starts no message */
 		got(&u);
 		nothing(&k);
 		assert_in_range(only_recv()->deadline, clock_now_ns() + 9 * NSEC_PER_SEC,
@@ -242,9 +242,9 @@ static void a_message_is_forgotten(void **state)
 	gone(&u);
 }
 
-/* ---- what the dead leave behind */
+/* ---- remains of dead processes */
 
-/* The slot of a process that is no more. */
+/* A slot of a dead process. */
 static void dead_slot(uint32_t *slot, uint32_t *gen)
 {
 	assert_int_equal(seg_proc_register(&seg, 1, 4000000, 1, slot, gen), 0);
@@ -263,7 +263,7 @@ static void a_dead_senders_message_times_out(void **state)
 	got(&u);
 	m = only_send();
 	m->deadline = 0;
-	assert_int_equal(umad_run_orphans(&seg), UINT64_MAX); /* we live */
+	assert_int_equal(umad_run_orphans(&seg), UINT64_MAX); /* this process lives */
 	nothing(&u);
 	dead_slot(&m->slot, &m->slot_gen);
 	assert_true(umad_run_orphans(&seg) != UINT64_MAX);
@@ -298,7 +298,7 @@ static void a_dead_senders_half_message_times_out(void **state)
 	gone(&u);
 }
 
-/* As lock.c makes it of a slot. */
+/* The lock word of a dead slot, as in lock.c. */
 static uint32_t word_of_the_dead(void)
 {
 	uint32_t slot, gen;
@@ -307,7 +307,7 @@ static uint32_t word_of_the_dead(void)
 	return (gen & 0x7f) << 24 | (slot + 1);
 }
 
-/* Who pumped was killed: the next ACK finds the place in the message again. */
+/* The pump was killed: the next ACK finds the position in the message again. */
 static void a_dead_pump_is_followed(void **state)
 {
 	struct umad_file k = file(0, false, 0), u = file(1, true, 1 << GET_TABLE);
@@ -320,7 +320,7 @@ static void a_dead_pump_is_followed(void **state)
 	LAYOUT_SET(mad_hdr, ack.mad, method, GET_TABLE | MAD_METHOD_RESP);
 	m = only_send();
 	m->pump.word = word_of_the_dead();
-	m->pos.piece = 77; /* half written */
+	m->pos.piece = 77; /* a position half written */
 	rmpp(&ack, MAD_RMPP_TYPE_ACK, MAD_RMPP_ACTIVE, 1, 100);
 	put(&u, &ack);
 	for (uint32_t n = 2; n <= 20; n++) {
@@ -337,7 +337,7 @@ static void a_dead_pump_is_followed(void **state)
 	gone(&u);
 }
 
-/* Who put a segment in its place was killed in the middle: the message is dropped, others stay. */
+/* A process was killed while it stored a segment: that message is dropped, the others stay. */
 static void a_torn_message_is_dropped(void **state)
 {
 	struct umad_file k = file(0, false, 1 << GET_TABLE), u = file(1, true, 0);
@@ -401,21 +401,21 @@ static void the_fabric_answers(void **state)
 
 		p.hdr.timeout_ms = 1000;
 		put(&k, &p);
-		got(&u); /* stands for whoever answers */
+		got(&u); /* answers in place of the receiver */
 		answer(&k, seg_next(&seg, SEG_T_MSEND, SEG_OWNER_ANY, 0), lens[n]);
 		assert_int_equal(take(&k, buf, sizeof(buf)), UMAD_HDR + OFF + lens[n]);
 		for (size_t i = 0; i < lens[n]; i++)
 			assert_int_equal(buf[UMAD_HDR + OFF + i], (uint8_t)(i * 3));
 		assert_int_equal(live(SEG_T_MSEND), 0);
 		nothing(&k);
-		nothing(&u); /* its ACKs are not for programs */
+		nothing(&u); /* the fabric's own ACKs do not reach programs */
 	}
 	gone(&k);
 	gone(&u);
 	assert_clean();
 }
 
-/* To a program that makes its ACKs itself, and one that does not answer. */
+/* An answer to a program that makes its ACKs itself, and to one that makes none. */
 static void the_fabric_answers_user_rmpp(void **state)
 {
 	struct umad_file a = file(0, true, 0), u = file(1, true, 1 << GET_TABLE);
@@ -436,7 +436,7 @@ static void the_fabric_answers_user_rmpp(void **state)
 	got(&a);
 	got(&a);
 	nothing(&a);
-	for (int i = 0; i < 4; i++) { /* three repeats, then it is given up */
+	for (int i = 0; i < 4; i++) { /* three retries, then the answer is given up */
 		only_send()->deadline = 0;
 		umad_run_due(&seg);
 		if (i < 3) {
@@ -451,8 +451,7 @@ static void the_fabric_answers_user_rmpp(void **state)
 	gone(&u);
 }
 
-/* A request and an answer of one transaction, both open: each takes the other's ACKs for its own.
- */
+/* A request and an answer with one transaction ID: each takes the other's ACKs for its own. */
 static void acks_of_acks_end(void **state)
 {
 	struct umad_file a = file(0, false, 0), b = file(1, false, 1 << GET_TABLE),
@@ -479,7 +478,7 @@ static void acks_of_acks_end(void **state)
 	assert_clean();
 }
 
-/* ---- nothing stays */
+/* ---- everything is freed */
 
 static void files_take_all_with_them(void **state)
 {
@@ -489,9 +488,9 @@ static void files_take_all_with_them(void **state)
 		struct packet p = to_port(1, GET_TABLE, 1);
 
 		begin(&u, &k);
-		message(&k, p, 3000); /* under way */
+		message(&k, p, 3000); /* incomplete */
 		p = to_port(0, GET_TABLE, 7);
-		message(&b, p, 3000); /* arrived, not read */
+		message(&b, p, 3000); /* complete, but not read */
 		gone(&k);
 		gone(&u);
 		gone(&b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A client that is stopped, or killed, at each marked step (POINT()) of its calls: meanwhile all
- * others go on without waiting for it, and after a kill nothing of it stays.
+ * A client is stopped, or killed, at each marked step (POINT()) of its calls: meanwhile all others
+ * go on without waiting for it, and after a kill nothing of it is left.
  */
 #include "segment/test.h"
 
@@ -24,7 +24,7 @@
 static struct seg seg;
 static uint32_t ports[2];
 static uint32_t agents;
-static uint64_t worst, noise; /* of what others do, with and without somebody stopped */
+static uint64_t worst, noise; /* longest calls of the others, with and without a stopped client */
 
 static int setup(void **state)
 {
@@ -106,8 +106,10 @@ static ssize_t put(const struct umad_file *f, uint8_t class, uint8_t method, uin
 	return umad_write(f, &p, UMAD_HDR + (rmpp ? sizeof(p.mad) : MAD_SIZE));
 }
 
-/* ---- what the stopped one does, and the others. Each file has agents for SMPs (0) and GMPs (1);
- * `server` takes the GMPs at port 1. */
+/*
+ * ---- steps of the stopped client, and of the others. Each file has agents for SMPs (0) and GMPs
+ * (1); `server` takes the GMPs at port 1.
+ */
 
 struct cast {
 	struct umad_file me, other, server;
@@ -125,7 +127,7 @@ static void smp_set(const struct umad_file *f, const struct cast *c)
 
 static void smp_lost(const struct umad_file *f, const struct cast *c)
 {
-	put(f, CLASS, MAD_METHOD_GET, 1, 0, false); /* nobody is registered there: refused */
+	put(f, CLASS, MAD_METHOD_GET, 1, 0, false); /* no agent is registered there: refused */
 }
 
 static void gmp(const struct umad_file *f, const struct cast *c)
@@ -138,7 +140,7 @@ static void message(const struct umad_file *f, const struct cast *c)
 	put(f, CLASS, MAD_METHOD_GET, 1, 1, true);
 }
 
-/* The server's part: an answer to the request of whoever came first. */
+/* The server's part: answer the first request. */
 static void respond(const struct cast *c, bool rmpp)
 {
 	struct packet p;
@@ -163,7 +165,7 @@ static void long_answer(const struct umad_file *f, const struct cast *c)
 	respond(c, true);
 }
 
-/* The first request's time is over, and it is this process that says so. */
+/* The first request times out, and this process reports it. */
 static void expire(const struct umad_file *f, const struct cast *c)
 {
 	uint32_t i = seg_next(&seg, SEG_T_MSEND, c->me.file + 1, 0);
@@ -214,7 +216,7 @@ static void open_cast(struct cast *c)
 	assert_int_equal(reg(&c->other, CLASS, 0), 1);
 	assert_int_equal(reg(&c->server, MAD_CLASS_SUBN_LID, 0), 0);
 	assert_int_equal(reg(&c->server, CLASS, MAD_METHOD_GET), 1);
-	gmp(&c->me, c); /* for who answers */
+	gmp(&c->me, c); /* for the answering agent */
 }
 
 static void close_cast(struct cast *c)
@@ -236,13 +238,13 @@ static uint32_t packets(const struct umad_file *f)
 	return ((struct seg_evq *)seg_at(&seg, SEG_T_EVQ, f->file))->count;
 }
 
-/* Does it end the request that open_cast() has begun? */
+/* Does this step end the request that open_cast() has begun? */
 static bool is_about_request(void (*go)(const struct umad_file *f, const struct cast *c))
 {
 	return go == answer || go == long_answer || go == expire;
 }
 
-/* It waits still, or has its answer or time-out: one of both, once, and that can be read. */
+/* The request still waits, or its reader gets an answer or a time-out: one of them, once. */
 static void request_is_seen_to(const struct cast *c)
 {
 	uint32_t waits = 0, n = 0;
@@ -259,7 +261,7 @@ static void request_is_seen_to(const struct cast *c)
 	assert_int_equal(waits + n, 1);
 }
 
-/* All that there is, by another file; its longest call. */
+/* Make all calls on another file; returns the longest call's time. */
 static uint64_t others_go_on(const struct cast *c)
 {
 	uint64_t longest = 0;
@@ -270,7 +272,7 @@ static uint64_t others_go_on(const struct cast *c)
 		uint64_t start = test_own_ns(), took;
 
 		if (is_about_request(steps[i].go))
-			continue; /* its file is not the other's */
+			continue; /* not at that port: it has a file of its own */
 		steps[i].go(&c->other, c);
 		took = test_own_ns() - start;
 		if (took > longest)
@@ -286,7 +288,7 @@ static uint64_t others_go_on(const struct cast *c)
 	return longest;
 }
 
-/* ---- one step after the other */
+/* ---- one step after another */
 
 static void be_stopped(struct seg *s, struct test_child *c, void *arg)
 {
@@ -299,7 +301,7 @@ static void be_stopped(struct seg *s, struct test_child *c, void *arg)
 	st->step->go(&st->c->me, st->c);
 }
 
-/* Does it stop at its n-th step? Else it is through. */
+/* Does the client stop at its n-th step? If not, it has finished. */
 static bool stops(const struct test_child *c)
 {
 	int st;
@@ -325,7 +327,7 @@ static void forget_child(const struct test_child *c)
 			seg_free(&seg, SEG_T_PROC, i);
 }
 
-/* False: it has no n-th step. */
+/* False: the client has no n-th step. */
 static bool at(const struct step *step, unsigned int n, bool to_kill)
 {
 	struct cast cast;
@@ -356,7 +358,7 @@ static bool at(const struct step *step, unsigned int n, bool to_kill)
 	return stopped;
 }
 
-/* The elements that were freed last are used anew at once. */
+/* The elements freed last are the first to be reused. */
 static void reuse(void)
 {
 	atomic_store(&seg_table(&seg, SEG_T_MSEND)->hint, 0);
@@ -372,8 +374,10 @@ static uint32_t sends(const struct umad_file *f)
 	return n;
 }
 
-/* The asker's file goes while somebody is stopped over its request, and goes on later: what the
- * other has begun in the same places stays. */
+/*
+ * The asker's file closes while a process is stopped in its request, and goes on later: what others
+ * have begun in the same elements stays.
+ */
 static bool gone_at(const struct step *step, unsigned int n)
 {
 	struct cast cast;

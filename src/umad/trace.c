@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* MADs as lines of the trace, and as packets of a capture. Called by the rest of src/umad while
- * these are on. */
+/*
+ * MADs as trace lines, and as packets of a capture. Called by the rest of src/umad while these are
+ * on.
+ */
 #include "umad/priv.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The umad character device. All state is in the segment (seg_file, SEG_T_AGENT, SEG_T_MSEND, the
- * file's event queue), so a file works in whatever process has a descriptor of it.
+ * file's event queue), so a file works in any process that has a descriptor of it.
  *
  * A MAD is finished in its sender's write(): the adapter's agents answer there, and other
  * processes' agents get it into their queues. Functions return what the system call would, >= 0 or
- * -errno. Called by the shim with all asynchronous signals blocked; the supervisor calls
+ * -errno. The shim calls them with all asynchronous signals blocked; the supervisor calls
  * umad_file_gone().
  */
 #ifndef SOFTHCA_UMAD_UMAD_H
@@ -27,17 +27,19 @@ ssize_t umad_read(const struct umad_file *f, int fd, void *buf, size_t count, bo
 		  const void *sigmask);
 
 /*
- * Repeats or gives up what this process sent and nobody answered in time. The next deadline
- * (clock_now_ns) or UINT64_MAX. Called by the device thread; a send that makes the deadline earlier
- * rouses it.
+ * Repeat or give up this process's sends without an answer in time. Returns the next deadline
+ * (clock_now_ns) or UINT64_MAX. The device thread calls it; a send with an earlier deadline wakes
+ * that thread.
  */
 uint64_t umad_run_due(struct seg *s);
-/* The same for what dead processes have left in files that live on, and for nodes' notices. Called
- * by the supervisor. */
+/*
+ * The same for sends of dead processes in files that are still open, and for nodes' notices. The
+ * supervisor calls it.
+ */
 uint64_t umad_run_orphans(struct seg *s);
-/* Has this process ever sent what may time out? Then it needs a device thread. */
+/* Has this process ever made a send that may time out? Then it needs a device thread. */
 bool umad_has_deadlines(void);
-/* The last reference is gone: its agents and sends go. */
+/* The file's last reference is gone: free its agents and sends. */
 void umad_file_gone(struct seg *s, uint32_t file);
 
 #endif
