@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The core's objects and the driver's, combined into one table per process and checked once: every
- * contradiction is found at the first open, not at the first call. Called by file.c.
+ * Combines the core's objects with the driver's into one table per process and checks it once, so
+ * that a contradiction shows at the first open, not at the first call. Called by file.c.
  */
 #include "uverbs/priv.h"
 
@@ -123,7 +123,10 @@ static void free_method(struct uv_method *m)
 	heap_free(m);
 }
 
-/* A method whose mandatory handle is of an absent object cannot be called: it is absent too. */
+/*
+ * A method whose mandatory handle belongs to an absent object cannot be called, so it is absent,
+ * too.
+ */
 static void drop_uncallable(struct uv_api *api, struct uv_api_object *o)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(o->method); i++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a handler sees of one call: its attributes, its driver data, memory that ends with it, and
- * guarded copies from and to the program. The accessors of driver.h are here.
+ * A handler's view of one call: its attributes, its driver data, memory that is freed with the
+ * call, and guarded copies from and to the program. Has the accessors of driver.h.
  */
 #include "uverbs/priv.h"
 
-/* As access_ok(): beyond user addresses nothing is even tried. */
+/* As access_ok(): addresses beyond the user's range are not even tried. */
 bool uv_user_range(uint64_t uaddr, size_t len)
 {
 	const uint64_t end = UINT64_C(1) << 47;
@@ -47,7 +47,7 @@ static int clear_user(uint64_t uaddr, size_t len)
 	return 0;
 }
 
-/* All zero? Unreadable memory is not. */
+/* Are all bytes zero? Unreadable memory counts as not zero. */
 bool uv_user_cleared(uint64_t uaddr, size_t len)
 {
 	uint8_t part[256];
@@ -109,7 +109,7 @@ int uv_b_finish(struct uv_bundle *b, int ret)
 		ret = uv_commit(b);
 	if (b->obj_new)
 		uv_abort(b);
-	if (b->trace) /* while what it shows is there */
+	if (b->trace) /* traced now, while the memory that it shows exists */
 		uv_trace_end(b, ret);
 	uv_put_all(b);
 	free_gone(b);
@@ -180,7 +180,7 @@ size_t uv_b_out_len(struct uv_bundle *b, uint16_t attr)
 	return a ? a->len : 0;
 }
 
-/* Tells the program that the buffer of an attribute has been written. */
+/* Tell the program that the buffer of an attribute was written. */
 int uv_b_set_output(struct uv_bundle *b, const struct uv_attr *a)
 {
 	struct ib_uverbs_attr *u = &b->uattrs[a->index];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Readable files: completion channels and async event files; and where the events of hardware
- * objects go. Records are in the segment's queues (evq.h), pushed by the device; here they are
- * read. Called by the shim (read, close) and by the handlers of CQs, QPs and SRQs.
+ * Readable files (completion channels, async event files), and the event queues of hardware
+ * objects. The device pushes records to the segment's queues (evq.h); here they are read. Called by
+ * the shim (read, close) and by the handlers of CQs, QPs and SRQs.
  */
 #include "hw/evtarget.h"
 #include "uverbs/priv.h"
@@ -31,7 +31,7 @@ void uv_event_release(struct uv_event_file *e, bool last)
 {
 	struct uv_file *f = e->obj.file;
 
-	/* With `last` the supervisor has closed the queue: later events find nobody. */
+	/* With `last` the supervisor has closed the queue: later events find none. */
 	pthread_mutex_lock(&f->lock);
 	uv_list_del(&f->fds, &e->obj);
 	pthread_mutex_unlock(&f->lock);
@@ -89,7 +89,7 @@ void uv_target_gone(struct seg *s, const struct uv_target *t, const struct uv_ev
 
 /* ---- reading ---- */
 
-/* What a program reads is a head, by kind of file, and what comes with the event (DEVX). */
+/* A program reads a head, which depends on the kind of file, and the event's data (DEVX). */
 union head {
 	struct ib_uverbs_comp_event_desc comp;
 	struct ib_uverbs_async_event_desc async;
@@ -103,7 +103,7 @@ static size_t head_of(const struct uv_event_file *e, const struct seg_evrec *rec
 							       .event_type = rec->type};
 		return sizeof(h->async);
 	}
-	h->cookie = rec->cookie; /* comp.cq_handle too */
+	h->cookie = rec->cookie; /* also sets comp.cq_handle */
 	return sizeof(h->cookie);
 }
 
@@ -133,7 +133,7 @@ static bool is_devx(const struct uv_event_file *e)
 	       e->obj.type->fd_kind == SEG_FILE_DEVX_EVENT;
 }
 
-/* 0 and the oldest event, or what the kernel's read method answers. */
+/* 0 and the oldest event, or the error of the kernel's read method. */
 static int next_event(struct uv_event_file *e, int fd, size_t room, bool nonblock,
 		      struct seg_evrec *rec)
 {
@@ -148,7 +148,7 @@ static int next_event(struct uv_event_file *e, int fd, size_t room, bool nonbloc
 		r = -EIO;
 		/* fallthrough */
 	case -EIO:
-		/* DEVX files look at this only after they have waited. */
+		/* DEVX files check this only after waiting. */
 		return nonblock && is_devx(e) ? -EAGAIN : r;
 	case -ETIMEDOUT:
 		return nonblock ? -EAGAIN : r;
@@ -157,7 +157,7 @@ static int next_event(struct uv_event_file *e, int fd, size_t room, bool nonbloc
 	}
 }
 
-/* What the program is told; events are traced where they are raised, too. */
+/* Trace an event as it is read; raising it is traced, too. */
 static void trace_read(const struct uv_event_file *e, int fd, const struct seg_evrec *rec)
 {
 	struct rec r;
@@ -218,7 +218,9 @@ ssize_t uv_event_read_passed(struct uv_system *sys, enum seg_file_kind kind, uin
 			     uint32_t gen, int fd, void *buf, size_t count, bool nonblock,
 			     const void *sigmask)
 {
-	/* Reading needs no more of its maker's object than this. */
+	/*
+	 * A descriptor from another process: reading it needs only this type of its maker's object.
+	 */
 	const struct uv_type type = {.name = "passed event file", .is_fd = true, .fd_kind = kind};
 	struct uv_file f = {.sys = sys, .seg = sys->seg};
 	struct uv_event_file e = {.obj = {.type = &type, .file = &f}, .evq = file, .gen = gen};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An open uverbs device file: this process's handles, its context, its mappings. What belongs to
- * the hardware is in the segment and outlives it when another process holds the file too. Called by
- * the shim.
+ * An open uverbs device file: this process's handles, its context, its mappings. Hardware objects
+ * are in the segment; they stay as long as any process holds the file. Called by the shim.
  */
 #include <linux/capability.h>
 #include "uverbs/priv.h"
@@ -47,7 +46,7 @@ int uv_file_gid(const struct uv_file *f, uint32_t port, uint64_t index, uint8_t 
 	return memcmp(gid, none, sizeof(none)) ? 0 : -ENODATA;
 }
 
-/* The table is made once per process; of two threads that make it one throws its own away. */
+/* The table is made once per process; if two threads make it, one of the tables is freed. */
 static int get_api(struct uv_system *sys)
 {
 	struct uv_api *api, *none = NULL;
@@ -129,7 +128,7 @@ void uv_release(struct uv_file *f, bool last)
 void uv_forked(struct uv_file *f)
 {
 	pthread_mutex_init(&f->lock, NULL);
-	/* What the parent has registered is pinned by the parent. */
+	/* Memory that the parent has registered is counted for the parent. */
 	atomic_store(&f->pinned, 0);
 }
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * RDMA_VERBS_IOCTL: the frame, each attribute against its row, the method, the outcome. Errors and
- * the order in which they are found are the kernel's: programs probe for features with them.
- * Called by the shim for ioctl(2).
+ * RDMA_VERBS_IOCTL: checks the frame and each attribute against its row, runs the method, ends the
+ * call. Errors and the order of their checks are the kernel's, because programs probe for features
+ * with them. Called by the shim for ioctl(2).
  */
 #include <limits.h>
 #include <rdma/rdma_user_ioctl.h>
 #include "uverbs/priv.h"
 #include "util/fmt.h"
 
-#define IOCTL_MAX 4096 /* bytes of a whole call, a page */
+#define IOCTL_MAX 4096 /* bytes of a whole call: a page */
 
-/* The bytes beyond the known structure, inline or not. */
+/* Are the bytes after the known structure zero, inline or not? */
 static bool rest_cleared(const struct ib_uverbs_attr *u, size_t from)
 {
 	if (u->len > sizeof(u->data))
@@ -82,7 +82,7 @@ static int process_object(struct uv_bundle *b, const struct uv_attr_def *d,
 	r = uv_new(b, d->type, &a->obj);
 	if (r)
 		return r;
-	/* The program learns the handle now, even when the call fails later. */
+	/* The program gets the handle now, even if the call fails later. */
 	id = a->obj->handle;
 	return uv_copy_to_user(b->user_attrs + a->index * sizeof(*u) +
 				       offsetof(struct ib_uverbs_attr, data),
@@ -143,7 +143,8 @@ static int set_attr(struct uv_bundle *b, unsigned int index)
 	struct uv_attr *a;
 
 	slot = key < 0 ? -1 : b->method->slot[key];
-	if (slot < 0) /* newer than us: an error only if the program insists */
+	/* the attribute is newer than this library: an error only if it is mandatory */
+	if (slot < 0)
 		return u->flags & UVERBS_ATTR_F_MANDATORY
 			       ? uv_why_id(b, -EPROTONOSUPPORT, u->attr_id)
 			       : 0;
@@ -158,7 +159,7 @@ static int set_attr(struct uv_bundle *b, unsigned int index)
 	return 0;
 }
 
-/* What the kernel's handlers do first, each for its attributes: bounds, flags, bytes. */
+/* The checks at the start of the kernel's handlers, by kind of attribute: bounds, flags, bytes. */
 static int check_values(struct uv_bundle *b)
 {
 	int r = 0;
@@ -179,7 +180,7 @@ static int check_values(struct uv_bundle *b)
 				return uv_why_bits(b, -EINVAL, d->name, uv_b_const(b, d->id, 0),
 						   d->allowed);
 		}
-		/* CORE_IN's own length is for its command to judge. */
+		/* The length of CORE_IN is checked by its command. */
 		if ((d->kind == UV_A_PTR_IN || d->kind == UV_A_ENUM_IN) &&
 		    !b->method->def->runs_command)
 			r = fetch(b, a);
@@ -216,7 +217,7 @@ static int run_handler(struct uv_bundle *b)
 			return r;
 	}
 	r = m->def->handler(b);
-	/* Drivers write their answer through udata: it is taken to be there. */
+	/* Drivers write their answer through udata: mark it as written. */
 	if (!r && m->has_udata) {
 		struct uv_attr *a = uv_b_attr(b, UVERBS_ATTR_UHW_OUT);
 
@@ -253,7 +254,8 @@ static int run_method(struct uv_bundle *b)
 	r = check_values(b);
 	if (!r)
 		r = fill_udata(b);
-	if (b->trace && !m->def->runs_command) /* a command first shows its name */
+	/* for a command, its name comes first in the trace */
+	if (b->trace && !m->def->runs_command)
 		uv_trace_attrs(b);
 	return r ? r : run_handler(b);
 }

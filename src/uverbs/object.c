@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Objects of an open file: handles, the locks of a call on them, and their life: begun (handle
- * taken, invisible), committed or aborted at the end of the call, destroyed. Everything here runs
- * with the file's mutex held.
+ * Objects of an open file: handles, the locks of a call on them, and their stages: begun (with a
+ * handle, invisible), committed or aborted at the end of the call, destroyed. All functions need
+ * the file's mutex.
  */
 #include "uverbs/priv.h"
 #include "util/sys.h"
@@ -27,7 +27,7 @@ static int handle_grow(struct uv_handles *h)
 	return 0;
 }
 
-/* The lowest free number. The hint makes it constant time but after scattered frees. */
+/* Take the lowest free number. The hint makes it constant time, except after scattered frees. */
 static int handle_alloc(struct uv_handles *h, uint32_t *out)
 {
 	uint32_t w = h->hint;
@@ -123,8 +123,8 @@ static struct uv_object *find_fd(struct uv_file *f, const struct uv_type *t, int
 		return NULL;
 	}
 	/*
-	 * The pointer is only compared until it is found among this file's own, which cannot go
-	 * away while we hold the mutex.
+	 * Only compare the pointer until it is found among this file's objects, which the mutex
+	 * protects.
 	 */
 	p = f->sys->fd_lookup ? f->sys->fd_lookup((int)id, t->fd_kind) : NULL;
 	for (struct uv_object *o = f->fds; o && p; o = o->next)
@@ -288,7 +288,9 @@ void uv_abort(struct uv_bundle *b)
 
 	b->obj_new = NULL;
 	if (b->created && o->type->destroy && o->type->destroy(o, UV_ABORT)) {
-		/* It cannot be undone: it lives on until the file closes, nobody knows its handle.
+		/*
+		 * The object cannot be undone: it stays until the file closes, without a known
+		 * handle.
 		 */
 		TRACE(LOG_UVERBS, "%s %u could not be undone", o->type->name, o->handle);
 		o->locks = 0;
@@ -340,7 +342,7 @@ int uv_destroy_handler(struct uv_bundle *b)
 	return 0;
 }
 
-/* In the types' order; the newest first inside one, as objects refer to older ones. */
+/* In the order of types; within a type the newest first, as objects refer to older ones. */
 void uv_close_all(struct uv_file *f)
 {
 	for (int order = 0; f->objects; order++) {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Inside uverbs: an open file, one call, the combined method table, the write commands. What a
- * driver may use is in driver.h, what the shim may use in uverbs.h.
+ * Private to uverbs: an open file, one call, the combined method table, the write commands.
+ * driver.h is for drivers, uverbs.h for the shim.
  *
- *	ioctl.c   framing of RDMA_VERBS_IOCTL, attributes, running a method
- *	write.c   framing of write(2) and INVOKE_WRITE, the command table
- *	bundle.c  what handlers see of a call; copies from and to the program
- *	api.c     core and driver tables combined and checked
- *	object.c  handles, locks, commit, abort, destroy, close
- *	file.c    open, release, mmap, fork
- *	event.c   readable files and where events go
- *	trace.c   a call as a line of the trace
- *	umem.c    checks and accounting of registered memory
- *	std_*.c   the handlers, one file per kind of object
+ * ioctl.c   framing of RDMA_VERBS_IOCTL, attributes, running a method
+ * write.c   framing of write(2) and INVOKE_WRITE, the command table
+ * bundle.c  a handler's view of a call; copies from and to the program
+ * api.c     core and driver tables combined and checked
+ * object.c  handles, locks, commit, abort, destroy, close
+ * file.c    open, release, mmap, fork
+ * event.c   readable files and event targets
+ * trace.c   a call as a trace line
+ * umem.c    checks and accounting of registered memory
+ * std_*.c   the handlers, one file per kind of object
  */
 #ifndef SOFTHCA_UVERBS_PRIV_H
 #define SOFTHCA_UVERBS_PRIV_H
@@ -28,17 +28,17 @@
 
 /* ---- an open file (file.c) ---- */
 
-struct uv_handles { /* lowest free number first, as the kernel's xa_alloc */
+struct uv_handles { /* gives the lowest free number, as the kernel's xa_alloc() */
 	struct uv_object **slot;
-	uint64_t *used; /* a bit per slot; used with a NULL slot: being made */
-	uint32_t cap;   /* slots, a multiple of 64 */
-	uint32_t hint;  /* no free slot below 64 * hint */
+	uint64_t *used; /* a bit per slot; set with a NULL slot: the object is being made */
+	uint32_t cap;   /* number of slots, a multiple of 64 */
+	uint32_t hint;  /* no slot below 64 * hint is free */
 };
 
-/* Who may write(2): the opener, as long as its credentials are what they were. */
+/* The opener, who alone may write(2), as long as its credentials stay the same. */
 struct uv_cred {
 	int pid;
-	uint32_t uid[3], gid[3]; /* real, effective, saved */
+	uint32_t uid[3], gid[3]; /* real, effective and saved */
 	uint64_t caps;           /* effective */
 };
 
@@ -49,25 +49,26 @@ struct uv_file {
 	const struct uv_api *api;
 	uint32_t hca; /* SEG_T_HCA */
 	struct uv_device device;
-	uint32_t file; /* SEG_T_FILE and its generation */
+	uint32_t file; /* SEG_T_FILE index and generation */
 	uint32_t gen;
-	_Atomic int refs;     /* the open descriptor(s) of this process, each event file */
-	pthread_mutex_t lock; /* all below */
+	_Atomic int refs;     /* references: this process's descriptors, and each event file */
+	pthread_mutex_t lock; /* protects everything below */
 	bool closed;
 	struct uv_context *ctx; /* &context once GET_CONTEXT has succeeded */
 	struct uv_context context;
-	struct uv_object *objects; /* with a handle; newest first */
-	struct uv_object *fds;     /* struct uv_event_file; newest first */
+	struct uv_object *objects; /* objects with a handle; newest first */
+	struct uv_object *fds;     /* objects of type struct uv_event_file; newest first */
 	struct uv_handles handles;
-	struct uv_event_file *default_async; /* the first one made; holds a reference */
-	_Atomic uint64_t pinned;             /* bytes this process accounted through this file */
+	struct uv_event_file *default_async; /* the async file made first; holds a reference */
+	/* bytes of registered memory that this process counted for the file */
+	_Atomic uint64_t pinned;
 };
 
 void uv_file_get(struct uv_file *f);
 void uv_file_put(struct uv_file *f);
 /* Does the device have a port of this number? */
 bool uv_file_has_port(const struct uv_file *f, uint32_t num);
-/* An entry of a port's table. -EINVAL: there is no such port or index; -ENODATA: it is empty. */
+/* An entry of a port's table. -EINVAL: no such port or index; -ENODATA: the entry is empty. */
 int uv_file_gid(const struct uv_file *f, uint32_t port, uint64_t index, uint8_t gid[16]);
 void uv_cred_get(struct uv_cred *c);
 
@@ -78,17 +79,20 @@ void uv_cred_get(struct uv_cred *c);
 struct uv_method {
 	uint16_t object, id;
 	const char *object_name;
-	const struct uv_method_def *def; /* the row that has the handler */
+	const struct uv_method_def *def; /* the row with the handler */
 	unsigned int nattrs;
 	const struct uv_attr_def **attrs;
-	int8_t slot[2 * UV_IDS]; /* attribute key -> index into attrs; -1 unknown */
-	int destroy;             /* index of the UV_DESTROY_ACCESS attribute, -1 none */
+	int8_t slot[2 * UV_IDS]; /* from attribute key to index into attrs; -1: unknown */
+	int destroy;             /* index of the UV_DESTROY_ACCESS attribute; -1: none */
 	bool has_udata;
 };
 
 struct uv_api_object {
 	bool present;
-	bool absent; /* the driver lacks what it needs: its own methods of it are absent, too */
+	/*
+	 * the driver lacks an operation for it, so the driver's own methods of it are absent, too
+	 */
+	bool absent;
 	const char *name;
 	const struct uv_type *type;
 	struct uv_method *method[2 * UV_IDS];
@@ -100,10 +104,11 @@ struct uv_cmd;
 struct uv_api {
 	const struct uv_driver *driver;
 	struct uv_api_object object[2 * UV_IDS];
-	const struct uv_cmd *cmd[2][UV_CMDS]; /* by number; [1] the extended ones; NULL: absent */
+	/* by number; cmd[1] has the extended commands; NULL: absent */
+	const struct uv_cmd *cmd[2][UV_CMDS];
 };
 
-/* Index of an id in the tables above, -1 when it cannot be there. */
+/* Index of an id in the tables above; -1: out of range. */
 static inline int uv_key(uint16_t id)
 {
 	unsigned int ns = id >> UVERBS_ID_NS_SHIFT, n = id & ((1u << UVERBS_ID_NS_SHIFT) - 1);
@@ -116,10 +121,10 @@ int uv_api_create(const struct uv_driver *d, struct uv_api **out);
 void uv_api_destroy(struct uv_api *api);
 const struct uv_method *uv_api_method(const struct uv_api *api, uint16_t object, uint16_t method);
 const struct uv_api_object *uv_api_object(const struct uv_api *api, uint16_t object);
-/* Has the driver the operation at this offset of struct uv_driver? 0: needs none. */
+/* Does the driver have the operation at this offset of struct uv_driver? 0: none is needed. */
 bool uv_has_op(const struct uv_driver *d, size_t op);
 
-/* The core's objects, each in the file of its handlers. */
+/* The core's objects, each defined in the file of its handlers. */
 extern const struct uv_object_def uv_def_device, uv_def_pd, uv_def_ah, uv_def_mr, uv_def_mw,
 	uv_def_cq, uv_def_srq, uv_def_qp, uv_def_comp_channel, uv_def_async_event, uv_def_wq,
 	uv_def_rwq_ind_tbl, uv_def_counters;
@@ -131,17 +136,24 @@ struct uv_cmd {
 	uint16_t nr;
 	bool ex;
 	const char *name;
-	uint16_t req, resp; /* bytes of the core structs; ex commands may be shorter or longer */
-	const char *req_type, *resp_type;   /* their names; NULL: there is none */
-	const char *driver_in, *driver_out; /* of the driver's, behind "DRIVER_ib_"; NULL: none */
+	/* sizes of the core structures; extended commands may be shorter or longer */
+	uint16_t req, resp;
+	const char *req_type, *resp_type; /* their names; NULL: none */
+	/* names of the driver's structures, without "DRIVER_ib_"; NULL: none */
+	const char *driver_in, *driver_out;
 	bool has_resp, has_udata;
 	bool destroys;
-	size_t needs[2]; /* offsets of the driver operations without which it is absent */
+	size_t needs[2]; /* offsets of driver operations that it needs */
 	int (*handler)(struct uv_bundle *b);
 };
-/* The commands that the driver's operations allow into api->cmd. 0; -EINVAL: two of a number. */
+/*
+ * Fill in api->cmd with the commands that the driver supports. 0; -EINVAL: a number occurs twice.
+ */
 int uv_cmd_index(struct uv_api *api);
-/* The row; NULL and *err: -EINVAL, -EOPNOTSUPP. `command` as in a header, with its flag bits. */
+/*
+ * The row of a command; NULL and *err: -EINVAL, -EOPNOTSUPP. `command` as in a header, with flag
+ * bits.
+ */
 const struct uv_cmd *uv_cmd_find(const struct uv_file *f, uint32_t command, int *err);
 int uv_cmd_invoke_write(struct uv_bundle *b);
 
@@ -180,7 +192,7 @@ int uv_cmd_close_xrcd(struct uv_bundle *b);
 int uv_cmd_open_qp(struct uv_bundle *b);
 int uv_cmd_attach_mcast(struct uv_bundle *b);
 int uv_cmd_detach_mcast(struct uv_bundle *b);
-/* A QP that goes: no group is remembered any more. */
+/* A QP is destroyed: forget its groups. */
 void uv_mcast_forget(struct uv_qp *qp, bool detach);
 int uv_cmd_ex_create_wq(struct uv_bundle *b);
 int uv_cmd_ex_modify_wq(struct uv_bundle *b);
@@ -191,13 +203,13 @@ int uv_cmd_ex_destroy_rwq_ind_tbl(struct uv_bundle *b);
 /* ---- one call (bundle.c) ---- */
 
 struct uv_attr {
-	const struct uv_attr_def *def; /* NULL: not given */
-	uint16_t index;                /* in the program's array */
+	const struct uv_attr_def *def; /* NULL: the call does not have it */
+	uint16_t index;                /* index in the program's array */
 	uint16_t len;
 	uint32_t elem;           /* ENUM_IN */
 	uint64_t data;           /* inline bytes, constant, fd, or user address */
-	void *copy;              /* PTR_IN beyond 8 bytes, copied */
-	struct uv_object *obj;   /* IDR, FD */
+	void *copy;              /* copy of a PTR_IN of more than 8 bytes */
+	struct uv_object *obj;   /* for IDR and FD */
 	struct uv_object **objs; /* IDRS_ARRAY */
 	unsigned int nobjs;
 };
@@ -207,18 +219,18 @@ struct uv_held {
 	enum uv_access access;
 };
 
-struct uv_chunk { /* memory of a call that did not fit into its own buffer */
+struct uv_chunk { /* memory of a call that exceeds the call's own buffer */
 	struct uv_chunk *next;
 	uint64_t data[];
 };
 
 #define UV_MAX_HELD 24
 
-/* Why a call was refused: an attribute, a rule, and numbers where the rule has some. */
+/* Why a call was refused: an attribute, a rule, and numbers if the rule has some. */
 struct uv_why {
 	const char *attr, *rule;
 	enum { UV_WHY_PLAIN, UV_WHY_RANGE, UV_WHY_BITS, UV_WHY_ID } kind;
-	uint64_t value, low, high; /* high: of BITS those that are allowed */
+	uint64_t value, low, high; /* for the rule BITS, `high` has the allowed ones */
 };
 
 struct uv_bundle {
@@ -226,24 +238,24 @@ struct uv_bundle {
 	struct uv_context *ctx; /* NULL before GET_CONTEXT */
 	const struct uv_method *method;
 	const struct uv_cmd *cmd;
-	uint64_t user_attrs; /* where the program's attributes are */
+	uint64_t user_attrs; /* user address of the program's attributes */
 	struct ib_uverbs_attr *uattrs;
 	unsigned int nuattrs;
 	struct uv_attr *attrs; /* method->nattrs */
 
-	/* a write command's own structs */
+	/* A write command's own structures, inline... */
 	const void *core_inline; /* or */
-	uint64_t core_in;        /* user address */
+	uint64_t core_in;        /* ...or at a user address */
 	size_t core_inlen;
 	uint64_t core_out;
 	size_t core_outlen;
-	bool core_out_attr; /* CORE_OUT of INVOKE_WRITE: gets VALID_OUTPUT */
+	bool core_out_attr; /* CORE_OUT of INVOKE_WRITE: mark it with VALID_OUTPUT */
 
 	struct uv_udata udata;
 
 	struct uv_object *obj_new;
-	bool created;           /* its hardware object exists */
-	struct uv_object *gone; /* destroyed in this call; freed at its end */
+	bool created;           /* the hardware object of `made` exists */
+	struct uv_object *gone; /* objects destroyed in this call; freed at its end */
 	struct uv_held held[UV_MAX_HELD];
 	unsigned int nheld;
 
@@ -252,9 +264,9 @@ struct uv_bundle {
 	uint64_t buf[128];
 
 	struct uv_why why;
-	struct rec *trace;           /* NULL: off; its line, which begins with what is given */
-	bool trace_attrs, trace_out; /* the attributes are in it; so is something written back */
-	uint64_t trace_new;          /* the handle that was taken, + 1 */
+	struct rec *trace;           /* the call's trace line; NULL: the trace is off */
+	bool trace_attrs, trace_out; /* the line has the attributes; the line has output */
+	uint64_t trace_new;          /* 1 + the handle of the new object */
 };
 
 void uv_b_trace(struct uv_bundle *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -265,32 +277,37 @@ void uv_b_trace(struct uv_bundle *b, const char *fmt, ...) __attribute__((format
 	} while (0)
 
 void uv_b_init(struct uv_bundle *b, struct uv_file *f);
-/* Zeroed memory that lives as long as the call; NULL. */
+/* Zeroed memory that lives as long as the call; or NULL. */
 void *uv_b_alloc(struct uv_bundle *b, size_t len);
-/* End of a call: commit or abort what was made, release what was held. Returns the final result. */
+/* End a call: commit or abort what was made, release what was held. Returns the final result. */
 int uv_b_finish(struct uv_bundle *b, int ret);
 struct uv_attr *uv_b_attr(struct uv_bundle *b, uint16_t id);
 int uv_b_set_output(struct uv_bundle *b, const struct uv_attr *a);
-/* Write commands: request zero-extended (-EOPNOTSUPP for a non-zero rest), answer cut or zero
- * filled. */
+/*
+ * For write commands: extends the request with zeroes (-EOPNOTSUPP if a longer one does not end in
+ * zeroes), cuts or zero-fills the answer.
+ */
 int uv_request(struct uv_bundle *b, void *req, size_t len);
-/* Requests that go on with a list: a part of exactly len bytes (-ENOSPC); nothing unknown follows.
+/*
+ * For requests with a list: a part of exactly len bytes (-ENOSPC); _end: nothing unknown follows.
  */
 int uv_request_part(struct uv_bundle *b, size_t at, void *dst, size_t len);
 int uv_request_end(struct uv_bundle *b, size_t at);
 int uv_response(struct uv_bundle *b, const void *resp, size_t len);
 uint32_t uv_response_length(const struct uv_bundle *b, size_t len);
-/* Can there be user memory at all? */
+/* Can the range be user memory at all? */
 bool uv_user_range(uint64_t uaddr, size_t len);
 bool uv_user_cleared(uint64_t uaddr, size_t len);
 
-/* ---- the trace of a call (trace.c); but for the first only while b->trace is set ---- */
+/*
+ * ---- the trace of a call (trace.c); all but the first functions only while b->trace is set ----
+ */
 
-/* Note why, unless a reason is known already; returns err. uv_why() is in driver.h. */
-void uv_why_init(void); /* a call begins */
-/* The result of what has no bundle, and its rule. */
+/* Note the reason for a refusal, unless there is one; returns err. uv_why() is in driver.h. */
+void uv_why_init(void); /* at the start of a call */
+/* The result of an operation without a bundle, and its rule. */
 void uv_trace_result(struct rec *r, int result);
-/* A call that is refused before it is known what it is; returns err. `h` may be NULL. */
+/* Refuse a call that is not identified yet; returns err. `h` may be NULL. */
 int uv_refuse_frame(const char *what, const struct ib_uverbs_ioctl_hdr *h, size_t len, int err,
 		    const char *rule);
 int uv_why_attr(struct uv_bundle *b, int err, const char *attr, const char *rule);
@@ -310,45 +327,46 @@ const char *uv_short_name(const char *name);
 
 /* ---- objects (object.c) ---- */
 
-/* Look up and lock for the rest of the call. NULL and *err. fd: id is a descriptor. */
+/* Look up an object and lock it for the rest of the call. NULL and *err. fd: id is a descriptor. */
 struct uv_object *uv_get(struct uv_bundle *b, const struct uv_type *t, int64_t id,
 			 enum uv_access access, int *err);
-/* The same without locking: for as long as the file's mutex is held. */
+/* The same without a lock: valid as long as the file's mutex is held. */
 struct uv_object *uv_find(struct uv_bundle *b, const struct uv_type *t, int64_t id,
 			  enum uv_access access, int *err);
-/* Begin an object: not visible until uv_b_finish(b, 0). One per call. */
+/* Begin an object, invisible until uv_b_finish(b, 0). One per call. */
 int uv_new(struct uv_bundle *b, const struct uv_type *t, struct uv_object **out);
-/* Destroy one that was looked up with UV_DESTROY_ACCESS; its memory stays until the call ends. */
+/* Destroy an object looked up with UV_DESTROY_ACCESS; its memory stays until the call ends. */
 int uv_destroy(struct uv_bundle *b, struct uv_object *o);
-/* Look up and destroy. NULL and *err. */
+/* Look up and destroy an object. NULL and *err. */
 struct uv_object *uv_get_destroy(struct uv_bundle *b, const struct uv_type *t, uint32_t id,
 				 int *err);
 int uv_commit(struct uv_bundle *b);
 void uv_abort(struct uv_bundle *b);
 void uv_put_all(struct uv_bundle *b);
-/* The whole file's objects, at its close: local memory only. */
+/* Destroy all objects of a closing file: local memory only. */
 void uv_close_all(struct uv_file *f);
 void uv_list_del(struct uv_object **head, struct uv_object *o);
 
 /* ---- registered memory (umem.c) ---- */
 
-/* The part of uv_umem_get() that looks at the memory: of a range that was registered before. */
+/* The memory check of uv_umem_get(), for a range that was registered before. */
 int uv_umem_check(uint64_t addr, uint64_t len, uint32_t access);
 
 /* ---- events (event.c) ---- */
 
-/* The async file of an attribute, or the file's default one; a reference. May be NULL. */
+/* The async file of an attribute, or the file's default one, with a reference. May be NULL. */
 struct uv_event_file *uv_async_file(struct uv_bundle *b, uint16_t attr);
 void uv_async_made(struct uv_event_file *e); /* the first one becomes the default */
 void uv_target_set(const struct uv_target *t, const struct uv_event_file *e, uint64_t cookie);
 /*
- * Before an object's destruction: no event of it is queued any more, and what is unread is taken
- * back; *reported is final. A busy object keeps its events. uv_target_gone: again, after it is
+ * Called before an object is destroyed: no further event of it is queued, unread ones are dropped,
+ * *reported is final. A busy object keeps its events. uv_target_gone: called again after it is
  * gone.
  */
 void uv_target_clear(struct seg *s, const struct uv_target *t, uint32_t *reported);
 void uv_target_gone(struct seg *s, const struct uv_target *t, const struct uv_event_file *e);
-void uv_event_closed(struct uv_event_file *e); /* its device file is gone: readers get EIO */
+/* the device file of the event file is gone: readers get EIO */
+void uv_event_closed(struct uv_event_file *e);
 
 /* ---- QP state machine (qp_mask.c) ---- */
 

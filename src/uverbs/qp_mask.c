@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which attributes a QP's change of state must and may carry (InfiniBand specification, 10.3.1, as
- * qp_state_table[] of the kernel's verbs.c has it). Called by qp_modify.c.
+ * The attributes that a QP's change of state must and may have (InfiniBand specification, 10.3.1,
+ * as in qp_state_table[] of the kernel's verbs.c). Called by qp_modify.c.
  */
 #include "uverbs/priv.h"
 
@@ -34,7 +34,7 @@ struct transition {
 
 #define S(s) IBV_QPS_##s
 
-/* Any state may go to RESET and, but for RESET itself, to ERR, without attributes. */
+/* Without attributes, any state may change to RESET and any but RESET to ERR. */
 static const struct transition transitions[] = {
 	{S(RESET), S(INIT),
 	 .must = {[RC] = PKEY | PORT | ACC,
@@ -115,7 +115,9 @@ static int column(uint32_t type)
 	}
 }
 
-/* The kernel's modify_qp_mask() (uverbs_cmd.c): what a type has no use for is no error. */
+/*
+ * The kernel's modify_qp_mask() (uverbs_cmd.c): attributes that a type does not use are no error.
+ */
 uint32_t uv_modify_qp_mask(uint32_t type, uint32_t mask)
 {
 	static const uint32_t useless[NTYPES] = {

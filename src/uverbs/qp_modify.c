@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Modifying and querying queue pairs: what the kernel's uverbs and its verbs layer find wrong, and
- * the drivers' common checks, which they ask for. Handlers, called by write.c.
+ * Modifying and querying queue pairs: the checks of the kernel's uverbs and verbs layer, and the
+ * common checks that drivers call. Handlers, called by write.c.
  */
 #include <linux/capability.h>
 #include "uverbs/priv.h"
@@ -47,7 +47,7 @@ static void attr_to_dest(const struct ibv_ah_attr *a, struct ib_uverbs_qp_dest *
 	d->traffic_class = a->grh.traffic_class;
 }
 
-/* May set IB_QP_PORT: a path changed in SQD takes its port along. */
+/* May set IB_QP_PORT: a path changed in SQD also changes the port. */
 static int check_ports(const struct uv_qp *qp, struct ib_uverbs_modify_qp *c)
 {
 	const struct uv_file *f = qp->obj.file;

@@ -28,7 +28,7 @@ static int counters_create(struct uv_bundle *b)
 	return 0;
 }
 
-/* Only flows can be bound to counters: until there are some, there is nothing to read. */
+/* Only flows can be bound to counters; without flows there is nothing to read. */
 static int counters_read(struct uv_bundle *b)
 {
 	return uv_why(b, -EINVAL, "nothing is bound to these counters");

@@ -58,7 +58,7 @@ const struct uv_type uv_type_cq = {
 	.destroy = cq_destroy,
 };
 
-/* The hardware queue, on an object with its event files set; drops those when it fails. */
+/* Make the hardware queue for an object whose event files are set; on failure drop these. */
 static int make_cq(struct uv_bundle *b, struct uv_cq *cq, uint32_t cqe, uint32_t vector,
 		   uint32_t flags)
 {

@@ -7,7 +7,7 @@
 
 /* ---- context ---- */
 
-/* Before the driver sees it, a context is empty but for whose it is. */
+/* Until the driver sees it, a context has nothing but its file and owner. */
 static int init_context(struct uv_bundle *b, struct uv_udata *u)
 {
 	struct uv_file *f = b->file;
@@ -25,7 +25,7 @@ static int init_context(struct uv_bundle *b, struct uv_udata *u)
 	return 0;
 }
 
-/* Answers that the program may leave out. */
+/* An answer that the program may leave out. */
 static int out_optional(struct uv_bundle *b, uint16_t attr, const void *p, size_t len)
 {
 	int r = uv_b_out(b, attr, p, len);
@@ -57,7 +57,7 @@ int uv_cmd_get_context(struct uv_bundle *b)
 	r = uv_request(b, &cmd, sizeof(cmd));
 	if (r)
 		return r;
-	b->ctx = &b->file->context; /* the async file comes first: its number is in the answer */
+	b->ctx = &b->file->context; /* the async file is made first: the answer has its number */
 	r = uv_new(b, &uv_type_async_event, &o);
 	b->ctx = before;
 	if (r)
@@ -230,7 +230,8 @@ static int query_one_port(struct uv_bundle *b, uint32_t num, struct ib_uverbs_qu
 		.subnet_timeout = a.subnet_timeout,
 		.init_type_reply = a.init_type_reply,
 		.active_width = a.active_width,
-		.active_speed = (uint8_t)min_u32(a.active_speed, 128), /* NDR; more does not fit */
+		/* NDR; larger values do not fit */
+		.active_speed = (uint8_t)min_u32(a.active_speed, 128),
 		.phys_state = a.phys_state,
 		.link_layer = a.link_layer,
 		.flags = a.flags,
@@ -294,7 +295,7 @@ static int query_gid_entry(struct uv_bundle *b)
 	return uv_b_out_zero(b, UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, &e, sizeof(e));
 }
 
-/* One entry into the program's array, whose elements may be shorter or longer than ours. */
+/* Copy one entry to the program's array, whose elements may be shorter or longer than here. */
 static int put_entry(uint64_t to, const struct ib_uverbs_gid_entry *e, uint64_t size)
 {
 	static const uint8_t zero[64];
@@ -353,7 +354,7 @@ static int info_handles(struct uv_bundle *b)
 	list = uv_b_alloc(b, room);
 	if (!list)
 		return -ENOMEM;
-	/* Files count, but have no handle once they are published (alloc_commit_fd_uobject). */
+	/* Published files are counted, but have no handle (alloc_commit_fd_uobject). */
 	o = ao->type && ao->type->is_fd ? b->file->fds : b->file->objects;
 	for (; o; o = o->next)
 		if (o->type == ao->type && total < room / sizeof(*list))
@@ -368,7 +369,7 @@ static const struct uv_attr_def invoke_write_attrs[] = {
 	UV_ATTR_CONST(UVERBS_ATTR_WRITE_CMD, UINT32_MAX, true),
 	UV_ATTR_IN_MIN(UVERBS_ATTR_CORE_IN, 4, false),
 	UV_ATTR_OUT_MIN(UVERBS_ATTR_CORE_OUT, 0, false),
-	UV_ATTR_UHW(NULL, NULL), /* of the command */
+	UV_ATTR_UHW(NULL, NULL), /* driver data of the command */
 };
 static const struct uv_attr_def info_handles_attrs[] = {
 	UV_ATTR_CONST(UVERBS_ATTR_INFO_OBJECT_ID, UINT16_MAX, true),

@@ -12,7 +12,7 @@ static bool is_group(const struct uv_qp *qp, const struct ib_uverbs_attach_mcast
 	       c->mlid != PERMISSIVE_LID;
 }
 
-/* Where the entry of this group is, or the end of the list. */
+/* The list's entry of this group, or the end of the list. */
 static struct uv_mcast **entry(struct uv_qp *qp, const struct ib_uverbs_attach_mcast *c)
 {
 	struct uv_mcast **e = &qp->mcast;
@@ -72,7 +72,7 @@ int uv_cmd_detach_mcast(struct uv_bundle *b)
 	m = *e;
 	if (!m)
 		return uv_why(b, -EINVAL, "the QP is not in this group");
-	/* As the kernel: forgotten, whatever comes of it. */
+	/* The kernel, too, forgets the entry, whatever the driver returns. */
 	*e = m->next;
 	r = b->file->api->driver->detach_mcast(qp, m->gid, m->mlid);
 	heap_free(m);

@@ -3,7 +3,7 @@
 #include "uverbs/priv.h"
 
 #define PAGE_MASK UINT64_C(4095)
-/* All that the kernel knows, and the range that it may ignore. */
+/* All access flags that the kernel knows, including those that it may ignore. */
 #define ACCESS_KNOWN 0xffu
 #define ACCESS_OPTIONAL 0x3ff00000u
 
@@ -29,7 +29,7 @@ static int check_access(struct uv_bundle *b, uint32_t access)
 	return 0;
 }
 
-/* On-demand regions have no pages until they are used. */
+/* Does the region have pages? On-demand regions have none until they are used. */
 static bool has_umem(const struct uv_mr *mr)
 {
 	return !(mr->access & IBV_ACCESS_ON_DEMAND);
@@ -116,7 +116,7 @@ int uv_cmd_reg_mr(struct uv_bundle *b)
 	return uv_response(b, &resp, sizeof(resp));
 }
 
-/* What the region becomes; memory is checked and counted before the old one is let go. */
+/* Change a region: new memory is checked and counted before the old one is released. */
 static int rereg(struct uv_bundle *b, struct uv_mr *mr, const struct ib_uverbs_rereg_mr *cmd,
 		 struct uv_pd *pd)
 {
@@ -135,7 +135,7 @@ static int rereg(struct uv_bundle *b, struct uv_mr *mr, const struct ib_uverbs_r
 		r = uv_umem_get(b->file, to.start, to.len, to.access);
 	else if (!pages && (was.access ^ to.access) & IBV_ACCESS_ON_DEMAND)
 		r = -EOPNOTSUPP;
-	else if (!pages && has_umem(&to)) /* the same pages, counted already */
+	else if (!pages && has_umem(&to)) /* the same pages, which are counted already */
 		r = uv_umem_check(to.start, to.len, to.access);
 	if (r)
 		return r;
@@ -229,7 +229,7 @@ static int query_mr(struct uv_bundle *b)
 	return r == -ENOENT ? 0 : r;
 }
 
-/* The driver has no such operation: the method is there, as in the kernel, and says so. */
+/* Without the driver's operation the method exists, as in the kernel, and fails. */
 static int no_driver_op(struct uv_bundle *b)
 {
 	return uv_why(b, -EOPNOTSUPP, "the driver has no such operation");

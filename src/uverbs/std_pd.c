@@ -66,7 +66,7 @@ const struct uv_object_def uv_def_pd = {
 
 /* ---- AH ---- */
 
-/* On InfiniBand an address handle lives in the program; here it is only remembered. */
+/* On InfiniBand an address handle is made by the program; the kernel object has no effect. */
 static int ah_destroy(struct uv_object *o, int why)
 {
 	struct uv_ah *ah = (struct uv_ah *)o;

@@ -3,14 +3,14 @@
 #include <linux/capability.h>
 #include "uverbs/priv.h"
 
-/* What both ways to create one agree on. */
+/* The request, from the write command or the ioctl. */
 struct qp_create {
 	uint32_t type, flags;
 	bool sig_all;
 	struct ibv_qp_cap cap;
 	uint64_t user_handle;
 	struct uv_object *pd, *scq, *rcq, *srq, *xrcd, *ind_tbl;
-	struct uv_event_file *async; /* a reference */
+	struct uv_event_file *async; /* holds a reference */
 };
 
 static void use_all(struct uv_qp *qp, void (*fn)(struct uv_object *))
@@ -94,7 +94,7 @@ static int make_qp(struct uv_bundle *b, struct uv_qp *qp, const struct qp_create
 		uv_event_file_put(qp->async);
 		return r;
 	}
-	/* Made: qp_destroy() undoes it from here on. */
+	/* The QP is made: from here on qp_destroy() undoes it. */
 	use_all(qp, uv_use);
 	uv_b_created(b);
 	t = target_of(qp);
@@ -157,7 +157,7 @@ static int get_parts(struct uv_bundle *b, const struct ib_uverbs_ex_create_qp *c
 	return r;
 }
 
-/* Flags of the extended command; the bits are those of the ioctl where both have them. */
+/* Flags of the extended command; those that the ioctl has, too, use the same bits. */
 #define CREATE_CROSS_CHANNEL (1u << 2)
 #define CREATE_MANAGED_SEND (1u << 3)
 #define CREATE_MANAGED_RECV (1u << 4)
@@ -313,7 +313,7 @@ static int need(struct uv_bundle *b, uint16_t attr, struct uv_object **o)
 	return *o ? 0 : uv_why(b, -ENOENT, "a handle that QPs of this type need is missing");
 }
 
-/* Which handles go with which type. */
+/* The handles that each type needs. */
 static int check_parts(struct uv_bundle *b, struct qp_create *c)
 {
 	int r = check_type(c->type);
@@ -385,7 +385,7 @@ static int qp_create(struct uv_bundle *b)
 			     (c.type == IB_UVERBS_QPT_XRC_TGT))
 		return uv_why(b, -EINVAL, "XRC SRQs are for XRC targets, others for other QPs");
 	if (c.type == IB_UVERBS_QPT_XRC_TGT)
-		c.srq = NULL; /* requests name theirs */
+		c.srq = NULL; /* XRC: each request names its SRQ */
 	c.async = uv_async_file(b, UVERBS_ATTR_CREATE_QP_EVENT_FD);
 	r = make_qp(b, qp, &c);
 	if (r)

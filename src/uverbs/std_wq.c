@@ -48,7 +48,7 @@ const struct uv_type uv_type_wq = {
 	.destroy = wq_destroy,
 };
 
-/* pd, cq, max_wr, max_sge, type and async are set. */
+/* Needs pd, cq, max_wr, max_sge, type and async to be set. */
 static int make_wq(struct uv_bundle *b, struct uv_wq *wq, uint32_t flags)
 {
 	struct uv_target t;
@@ -118,7 +118,7 @@ static int wq_create(struct uv_bundle *b)
 	if (uv_b_const(b, UVERBS_ATTR_CREATE_WQ_TYPE, 0) != IBV_WQT_RQ)
 		return uv_why(b, -EINVAL, "the only type of work queue is RQ");
 	wq->cq = (struct uv_cq *)uv_b_obj(b, UVERBS_ATTR_CREATE_WQ_CQ_HANDLE);
-	if (!wq->cq) /* its row says that it is optional */
+	if (!wq->cq) /* the row calls it optional */
 		return uv_why(b, -ENOENT, "a work queue has a CQ");
 	wq->pd = (struct uv_pd *)uv_b_obj(b, UVERBS_ATTR_CREATE_WQ_PD_HANDLE);
 	wq->type = IBV_WQT_RQ;
@@ -198,7 +198,7 @@ static int wq_destroyed(struct uv_bundle *b)
 			sizeof(wq->async_reported));
 }
 
-/* ---- tables of them ---- */
+/* ---- tables of receive work queues ---- */
 
 static void table_free(struct uv_rwq_ind_tbl *t)
 {
@@ -230,8 +230,8 @@ const struct uv_type uv_type_rwq_ind_tbl = {
 };
 
 /*
- * The queues behind the command. They are not locked for the call, as there may be thousands, but
- * nothing of the file can go away while we hold its mutex.
+ * Find the queues listed after the command. The call does not lock them, as there may be thousands,
+ * but the file's mutex keeps them.
  */
 static int find_wqs(struct uv_bundle *b, size_t at, uint32_t n, struct uv_wq **wq)
 {
@@ -275,7 +275,7 @@ static int make_table(struct uv_bundle *b, uint32_t log_size, struct uv_wq **wq,
 int uv_cmd_ex_create_rwq_ind_tbl(struct uv_bundle *b)
 {
 	struct ib_uverbs_ex_create_rwq_ind_table_resp resp = {0};
-	struct { /* struct ib_uverbs_ex_create_rwq_ind_table, but for its flexible end */
+	struct { /* struct ib_uverbs_ex_create_rwq_ind_table, without its flexible end */
 		uint32_t comp_mask, log_ind_tbl_size;
 	} cmd;
 	struct uv_rwq_ind_tbl *t;

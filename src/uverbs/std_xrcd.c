@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * XRC domains, private ones and those that a file stands for: whoever opens a domain by the same
- * inode gets the same one. Handlers, called by ioctl.c and write.c.
+ * XRC domains, private or named by a file: all who open a domain by the same inode get the same
+ * domain. Handlers, called by ioctl.c and write.c.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include "uverbs/priv.h"
 #include "util/sys.h"
 
-/* Where a sandbox does not know statx(2). */
+/* For a sandbox that does not know statx(2). */
 static int key_without_birth(int fd, struct uv_inode *k)
 {
 	struct stat st;
@@ -41,7 +41,7 @@ static int key_of(int fd, struct uv_inode *k)
 	return 0;
 }
 
-/* Under the share lock. */
+/* Called under the share lock. */
 static int open_xrcd(struct uv_bundle *b, const struct ib_uverbs_open_xrcd *cmd,
 		     const struct uv_inode *k, struct uv_object **o)
 {

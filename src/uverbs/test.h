@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the tests of this folder share: a segment, a driver that makes nothing but notes, and a shim
- * of an array.
+ * Shared by the tests of this folder: a segment, a driver that only takes notes, and a shim made of
+ * an array.
  */
 #ifndef SOFTHCA_UVERBS_TEST_H
 #define SOFTHCA_UVERBS_TEST_H
@@ -15,8 +15,8 @@
 #include "uverbs/priv.h"
 
 #define MAX_FD 256
-#define FAKE_NS 0x1000                                                    /* the driver's ids */
-enum { FAKE_PORTS = 2, FAKE_VECTORS = 5, FAKE_GIDS = 6, FAKE_PKEYS = 3 }; /* its device */
+#define FAKE_NS 0x1000                                                    /* The driver's ids. */
+enum { FAKE_PORTS = 2, FAKE_VECTORS = 5, FAKE_GIDS = 6, FAKE_PKEYS = 3 }; /* The driver's device. */
 
 struct env {
 	struct seg s;
@@ -27,7 +27,7 @@ struct env {
 	void *fd_obj[MAX_FD];
 	int fd_kind[MAX_FD];
 	int opened, closed; /* virtual files */
-	/* what the driver saw, and what it shall say */
+	/* what the driver saw, and what it shall return */
 	int made, destroyed;
 	int fail;      /* the next create or destroy returns this, once */
 	uint64_t seen; /* the last udata's first 8 bytes */
@@ -36,29 +36,30 @@ struct env {
 };
 extern struct env *env; /* of the running test */
 
-/* A fake driver's own object: FAKE_OBJ 0x1000. */
+/* An object of the fake driver: FAKE_OBJ 0x1000. */
 enum { FAKE_OBJECT = FAKE_NS };
 enum { FAKE_METHOD_CREATE = FAKE_NS, FAKE_METHOD_DESTROY, FAKE_METHOD_TOUCH, FAKE_METHOD_ANY };
 enum {
 	FAKE_ATTR_HANDLE = FAKE_NS,
-	FAKE_ATTR_WORD,  /* u32 in */
-	FAKE_ATTR_BLOB,  /* 4..16 bytes, zero trailing, copied */
-	FAKE_ATTR_BYTES, /* any length in */
-	FAKE_ATTR_OUT,   /* u32 out */
-	FAKE_ATTR_CONST, /* at most 7 */
-	FAKE_ATTR_FLAGS, /* bits 0 and 4 */
-	FAKE_ATTR_ENUM,  /* 2 elements: u32, u64 */
+	FAKE_ATTR_WORD,  /* input of 4 bytes */
+	FAKE_ATTR_BLOB,  /* input of 4 to 16 bytes; longer: the rest is zero; copied */
+	FAKE_ATTR_BYTES, /* input of any length */
+	FAKE_ATTR_OUT,   /* output of 4 bytes */
+	FAKE_ATTR_CONST, /* constant, at most 7 */
+	FAKE_ATTR_FLAGS, /* flags: bits 0 and 4 */
+	FAKE_ATTR_ENUM,  /* one of 2 elements: u32, u64 */
 	FAKE_ATTR_RAW_FD,
-	FAKE_ATTR_ARRAY, /* 1..3 PDs */
-	FAKE_ATTR_OTHER, /* any object, exclusive */
+	FAKE_ATTR_ARRAY, /* array of 1 to 3 PDs */
+	FAKE_ATTR_OTHER, /* any object, exclusive access */
 };
 
 extern const struct uv_driver fake_driver;
 
-int env_setup_driver(void **state, const struct uv_driver *driver); /* without context */
+/* with that driver, without a context */
+int env_setup_driver(void **state, const struct uv_driver *driver);
 int env_make_context(void);
-int env_setup(void **state);         /* with the fake driver, without context */
-int env_setup_context(void **state); /* with one, made by ioctl, and an async file */
+int env_setup(void **state);         /* with the fake driver, without a context */
+int env_setup_context(void **state); /* with a context, made by ioctl, and an async file */
 int env_teardown(void **state);
 
 /* struct ib_uverbs_ioctl_hdr without the array at its end. */
@@ -69,7 +70,7 @@ struct call_hdr {
 };
 static_assert(sizeof(struct call_hdr) == sizeof(struct ib_uverbs_ioctl_hdr), "header");
 
-/* A call in the making. */
+/* A call being put together. */
 struct call {
 	struct call_hdr hdr;
 	struct ib_uverbs_attr attr[32];
@@ -86,7 +87,7 @@ int command(uint32_t cmd, const void *req, uint16_t reqlen, void *resp, uint16_t
 	command(IB_USER_VERBS_CMD_##nr, &(req), sizeof(req), &(resp), sizeof(resp))
 #define COMMAND_IN(nr, req) command(IB_USER_VERBS_CMD_##nr, &(req), sizeof(req), NULL, 0)
 
-/* Objects, asserted to work. */
+/* Make objects; fails if that does not work. */
 uint32_t make_pd(void);
 uint32_t make_cq(uint32_t *cqn, int channel, uint64_t user_handle);
 uint32_t make_qp(uint32_t pd, uint32_t scq, uint32_t rcq, uint32_t type);

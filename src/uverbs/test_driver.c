@@ -57,7 +57,7 @@ static void get_device(struct seg *s, uint32_t hca, struct uv_device *d)
 	*d = (struct uv_device){FAKE_PORTS, FAKE_VECTORS, FAKE_GIDS, FAKE_PKEYS};
 }
 
-/* Port n has fe00::n, port 2 also fd00:: at 3. */
+/* Port n has the GID fe00::n; port 2 also has fd00:: at index 3. */
 static int query_gid(struct seg *s, uint32_t hca, uint32_t port, uint32_t index, uint8_t gid[16])
 {
 	assert_in_range(port, 1, FAKE_PORTS);
@@ -234,7 +234,7 @@ static struct uv_target qp_target(const struct uv_qp *qp)
 	return (struct uv_target){&hw_qp(&env->s, qp->qpn)->async, SEG_T_QP, qp->qpn, false};
 }
 
-/* ---- the driver's own object */
+/* ---- the driver's own object type */
 
 static int fake_destroy(struct uv_object *o, int why)
 {
@@ -325,7 +325,7 @@ static const struct uv_method_def fake_methods[] = {
 	 uv_destroy_handler, false},
 	{FAKE_METHOD_TOUCH, "TOUCH", touch_attrs, ARRAY_SIZE(touch_attrs), fake_touch, false},
 };
-/* And an attribute that it adds to a method of the core. */
+/* An attribute that the driver adds to a core method. */
 static const struct uv_attr_def context_attrs[] = {
 	UV_ATTR_OUT(FAKE_ATTR_WORD, uint32_t, false),
 };

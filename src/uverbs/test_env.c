@@ -142,7 +142,7 @@ int env_teardown(void **state)
 	}
 	snprintf(path, sizeof(path), "%s/ev", env->s.dir);
 	if (rmdir(path) || rmdir(env->s.dir)) {
-		test_tmp_remove(env->s.dir); /* a test failed, or left a file open */
+		test_tmp_remove(env->s.dir); /* a failed test has left a file open */
 		return -1;
 	}
 	uv_api_destroy(env->sys.api);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Readable files: what is read, waiting, counters of what was read, the end of objects and files.
- */
+/* Readable files: reading, waiting, counters of events read, the end of objects and files. */
 #include "uverbs/test.h"
 #include "hw/cq.h"
 #include "hw/evtarget.h"
@@ -18,7 +17,7 @@ static ssize_t read_event(int fd, void *buf, size_t n)
 	return uv_event_read(file_of(fd), fd, buf, n, true, NULL);
 }
 
-/* As the engine does it: by the object's target. */
+/* Complete as the engine does: by the object's target. */
 static void complete(uint32_t cqn)
 {
 	struct hw_cq *cq = hw_cq(&env->s, cqn);
@@ -57,7 +56,7 @@ static void completion_event(void **state)
 	complete(cqn);
 	assert_int_equal(read_event(ch, &d, sizeof(d)), sizeof(d));
 	assert_int_equal(d.cq_handle, 0xabcdef01);
-	assert_int_equal(read_event(ch, &d, 100), sizeof(d)); /* one at a time */
+	assert_int_equal(read_event(ch, &d, 100), sizeof(d)); /* one event per read */
 	assert_int_equal(read_event(ch, &d, sizeof(d)), -EAGAIN);
 }
 
@@ -81,11 +80,13 @@ static void short_buffer_keeps_the_event(void **state)
 	int fd = async_fd();
 
 	make_cq(&cqn, -1, 1);
-	assert_int_equal(read_event(fd, &d, sizeof(d) - 1), -EAGAIN); /* nothing there yet */
+	/* too small a buffer, and no event yet */
+	assert_int_equal(read_event(fd, &d, sizeof(d) - 1), -EAGAIN);
 	cq_error(cqn);
 	assert_int_equal(read_event(fd, &d, sizeof(d) - 1), -EINVAL);
 	assert_int_equal(read_event(fd, &d, 0), -EINVAL);
-	assert_int_equal(read_event(fd, (void *)16, sizeof(d)), -EFAULT); /* taken, as the kernel */
+	/* the event is taken, as in the kernel */
+	assert_int_equal(read_event(fd, (void *)16, sizeof(d)), -EFAULT);
 	assert_int_equal(read_event(fd, &d, sizeof(d)), -EAGAIN);
 }
 
@@ -109,7 +110,7 @@ static void readable_as_long_as_there_is_something(void **state)
 
 static void *push_later(void *cqn)
 {
-	test_until_asleep(getpid()); /* the reader */
+	test_until_asleep(getpid()); /* a thread that reads */
 	complete((uint32_t)(uintptr_t)cqn);
 	return NULL;
 }
@@ -147,7 +148,8 @@ static void wait_for_alarm(int flags, ssize_t want, uint32_t cqn, int ch)
 	alarms = 0;
 	sigaction(SIGALRM, &sa, &old);
 	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &mask); /* as the shim's wrapper: all blocked */
+	/* as the shim's wrapper does: all signals are blocked */
+	sigprocmask(SIG_SETMASK, &all, &mask);
 	setitimer(ITIMER_REAL, &in, NULL);
 	assert_int_equal(uv_event_read(file_of(ch), ch, &d, sizeof(d), false, &mask), want);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
@@ -166,7 +168,7 @@ static void signal_interrupts(void **state)
 	assert_false(sigismember(&now, SIGALRM));
 }
 
-/* SA_RESTART: the program expects read(2) to go on. Its handler brings the event here. */
+/* With SA_RESTART the program expects read(2) to continue. The signal handler raises the event. */
 static void signal_restarts(void **state)
 {
 	int ch = make_channel();
@@ -202,7 +204,7 @@ static void destroyed_cq_tells_what_was_read(void **state)
 	assert_int_equal(COMMAND(DESTROY_CQ, req, resp), 0);
 	assert_int_equal(resp.comp_events_reported, 2);
 	assert_int_equal(resp.async_events_reported, 1);
-	/* its unread ones are gone, the other's is there */
+	/* its unread events are gone, the other CQ's is there */
 	assert_int_equal(((struct seg_evq *)seg_at(&env->s, SEG_T_EVQ, file_of(ch)->evq))->count,
 			 1);
 	assert_int_equal(read_event(ch, &d, sizeof(d)), sizeof(d));
@@ -240,7 +242,7 @@ static void refused_destruction_keeps_the_events_coming(void **state)
 
 	req = (struct ib_uverbs_destroy_cq){.cq_handle = make_cq(&cqn, ch, 1)};
 	complete(cqn);
-	hw_cq(&env->s, cqn)->refs = 1; /* a QP that is no verbs QP */
+	hw_cq(&env->s, cqn)->refs = 1; /* a QP that verbs did not make */
 	env->fail = -EBUSY;
 	assert_int_equal(COMMAND(DESTROY_CQ, req, resp), -EBUSY);
 	assert_int_equal(read_event(ch, &d, sizeof(d)), sizeof(d));
@@ -294,7 +296,7 @@ static void cq_with_its_own_async_file(void **state)
 	assert_int_equal(out, 15);
 	cqn = ((struct uv_cq *)env->f->handles.slot[c.attr[0].data])->cqn;
 	assert_int_equal(hw_cq(&env->s, cqn)->async.evq, file_of((int)a.attr[0].data)->evq);
-	/* there are no more */
+	/* one more than the device has */
 	vector = FAKE_VECTORS;
 	memcpy(&c.attr[3].data, &vector, 4);
 	assert_int_equal(call_run(&c), -EINVAL);
@@ -306,14 +308,14 @@ static void wrong_descriptors(void **state)
 	struct ib_uverbs_create_cq_resp resp;
 	int ch = make_channel();
 
-	req.comp_channel = async_fd(); /* of another kind */
+	req.comp_channel = async_fd(); /* a file of another kind */
 	assert_int_equal(COMMAND(CREATE_CQ, req, resp), -EBADF);
 	req.comp_channel = 0;
 	assert_int_equal(COMMAND(CREATE_CQ, req, resp), -EBADF);
 	req.comp_channel = ch;
 	req.comp_vector = FAKE_VECTORS;
 	assert_int_equal(COMMAND(CREATE_CQ, req, resp), -EINVAL);
-	/* of another open file */
+	/* a channel of another open file */
 	req.comp_vector = 0;
 	env->f->fds = NULL;
 	assert_int_equal(COMMAND(CREATE_CQ, req, resp), -EBADF);
@@ -361,7 +363,7 @@ static void held_file_keeps_its_channels(void **state)
 	struct ib_uverbs_comp_event_desc d;
 	int ch = make_channel();
 
-	uv_release(env->f, false); /* another process has it */
+	uv_release(env->f, false); /* another process holds it */
 	env->f = NULL;
 	assert_int_equal(read_event(ch, &d, sizeof(d)), -EAGAIN);
 }

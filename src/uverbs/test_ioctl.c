@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The attribute engine: frames, attributes, the outcome of a call. */
+/* The attribute engine: frames, attributes, results of calls. */
 #include "uverbs/test.h"
 
 static uint32_t make_fake(void)
@@ -86,7 +86,7 @@ static void other_commands_and_bad_addresses(void **state)
 	assert_int_equal(uv_ioctl(env->f, 0xffffffff00000000 | RDMA_VERBS_IOCTL, &c), 0);
 }
 
-/* Attributes that nobody knows and nobody insists on: only their number counts. */
+/* Optional attributes that nobody knows: only their number counts. */
 static void at_most_a_page(void **state)
 {
 	struct {
@@ -149,10 +149,10 @@ static void mandatory(void **state)
 	call_begin(&c, FAKE_OBJECT, FAKE_METHOD_CREATE);
 	call_obj(&c, FAKE_ATTR_HANDLE, 0);
 	assert_int_equal(call_run(&c), -EINVAL);
-	assert_int_equal(env->made, 1); /* the context alone */
+	assert_int_equal(env->made, 1); /* only the context was made */
 }
 
-/* Rows: a BLOB (4..16 bytes, a longer one must end in zeroes), a WORD-like BYTES, constants. */
+/* By row: a BLOB (4 to 16 bytes, a longer one must end in zeroes), BYTES, constants. */
 static void lengths(void **state)
 {
 	static const uint8_t zero_tail[24] = {1, 2, 3, 4}, tail[24] = {1, [20] = 1};
@@ -201,7 +201,9 @@ static void lengths(void **state)
 
 static void inline_tail_is_checked(void **state)
 {
-	/* WORD takes exactly 4 bytes: no trailing rule, so 5 is an error even when zero */
+	/*
+	 * WORD takes exactly 4 bytes: it has no trailing rule, so 5 bytes are an error even if zero
+	 */
 	uint64_t word = 7;
 	struct call c;
 
@@ -236,7 +238,7 @@ static void enums(void **state)
 	assert_int_equal(call_run(&c), 0);
 	assert_int_equal(env->seen, 0);
 	c.attr[1].attr_data.enum_data.elem_id = 1;
-	assert_int_equal(call_run(&c), -EINVAL); /* that element has 8 bytes */
+	assert_int_equal(call_run(&c), -EINVAL); /* the second element has 8 bytes */
 	c.attr[1].len = 8;
 	assert_int_equal(call_run(&c), 0);
 	assert_int_equal(env->seen, 1);
@@ -284,7 +286,7 @@ static void arrays(void **state)
 	touch(&c, h);
 	call_attr(&c, FAKE_ATTR_ARRAY, &h, 4);
 	assert_int_equal(call_run(&c), -EINVAL);
-	/* nothing stayed locked */
+	/* no object stayed locked */
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(env->f->handles.slot[pd[i]]->locks, 0);
 }
@@ -300,7 +302,7 @@ static void bad_pointers(void **state)
 	touch(&c, h);
 	call_attr(&c, FAKE_ATTR_BLOB, (void *)16, 9);
 	assert_int_equal(call_run(&c), -EFAULT);
-	/* unreadable is not "cleared" */
+	/* unreadable memory does not count as zeroes */
 	touch(&c, h);
 	call_attr(&c, FAKE_ATTR_BLOB, (void *)16, 20);
 	assert_int_equal(call_run(&c), -EOPNOTSUPP);
@@ -317,7 +319,7 @@ static void handles(void **state)
 		 {100000, -ENOENT}, {UINT32_MAX, -ENOENT}, {INT64_MAX, -ENOENT}};
 	struct call c;
 
-	assert_int_equal(make_fake(), 0); /* the lowest free number */
+	assert_int_equal(make_fake(), 0); /* the lowest free number is taken */
 	for (size_t i = 0; i < ARRAY_SIZE(t); i++) {
 		touch(&c, 0);
 		c.attr[0].data_s64 = t[i].id;
@@ -329,7 +331,7 @@ static void handles(void **state)
 	touch(&c, 0);
 	c.attr[0].attr_data.reserved = 1;
 	assert_int_equal(call_run(&c), -EINVAL);
-	/* of another type */
+	/* an object of another type */
 	touch(&c, make_pd());
 	assert_int_equal(call_run(&c), -EINVAL);
 }
@@ -368,7 +370,7 @@ static void refused_destruction_keeps_the_object(void **state)
 	assert_int_equal(destroy_fake(h), 0);
 }
 
-/* One object under two attributes of a call: shared with exclusive is busy. */
+/* One object in two attributes of a call: shared and exclusive access exclude each other. */
 static void locks(void **state)
 {
 	uint32_t a = make_fake(), b = make_fake();
@@ -389,7 +391,7 @@ static void locks(void **state)
 	assert_int_equal(env->f->handles.slot[b]->locks, 0);
 }
 
-/* ---- outcome */
+/* ---- results */
 
 static void output_is_marked(void **state)
 {
@@ -478,7 +480,7 @@ static void dead_device(void **state)
 	env->s.hdr->down = 1;
 	touch(&c, h);
 	assert_int_equal(call_run(&c), -EIO);
-	assert_int_equal(destroy_fake(h), 0); /* what can be given back still is */
+	assert_int_equal(destroy_fake(h), 0); /* the object can still be destroyed */
 }
 
 static void driver_extends_a_core_method(void **state)
@@ -562,7 +564,7 @@ static void bad_tables_are_refused(void **state)
 	}
 }
 
-/* uapi_finalize_disable(): the whole object goes, with what the driver has added to it. */
+/* uapi_finalize_disable(): the whole object is absent, including the driver's additions. */
 static void an_object_without_its_operation_is_absent(void **state)
 {
 	static const struct uv_method_def more = {0x1000, "MORE", NULL, 0, nothing, false};

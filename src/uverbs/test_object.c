@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Objects that refer to each other, memory regions, device queries, the end of a file. */
+/* Objects that refer to each other, memory regions, device queries, closing a file. */
 #include <linux/capability.h>
 #include <sys/syscall.h>
 #include "uverbs/test.h"
@@ -130,7 +130,7 @@ static void qp_by_method(void **state)
 	assert_int_equal(out.max_send_wr, 32);
 	assert_true(qpn != 0);
 	assert_true(the_qp((uint32_t)c.attr[0].data)->sq_sig_all);
-	/* flags of Ethernet on RC */
+	/* an Ethernet flag on RC */
 	c.attr[9].data = IB_UVERBS_QP_CREATE_SCATTER_FCS;
 	assert_int_equal(call_run(&c), -EINVAL);
 	c.attr[9].data = 1u << 20;
@@ -138,7 +138,7 @@ static void qp_by_method(void **state)
 	c.attr[9].data = 0;
 	c.attr[6].data = 0x1234;
 	assert_int_equal(call_run(&c), -EINVAL);
-	/* an XRC domain: no such object here */
+	/* an XRC domain, which does not exist */
 	c.attr[6].data = IBV_QPT_RC;
 	call_obj(&c, UVERBS_ATTR_CREATE_QP_XRCD_HANDLE, 0);
 	assert_int_equal(call_run(&c), -EINVAL);
@@ -223,10 +223,10 @@ static void mr_access(void **state)
 		{IBV_ACCESS_MW_BIND, 0},
 		{1u << 8, -EINVAL},
 		{1u << 19, -EINVAL},
-		{1u << 20, 0}, /* the optional range */
+		{1u << 20, 0}, /* the optional range of flags */
 		{1u << 29, 0},
 		{1u << 30, -EINVAL},
-		{IBV_ACCESS_ON_DEMAND, -EINVAL}, /* the device has none */
+		{IBV_ACCESS_ON_DEMAND, -EINVAL}, /* the device has none of these */
 	};
 	char *page = aligned_alloc(4096, 4096);
 	uint32_t pd = make_pd();
@@ -250,7 +250,7 @@ static void mr_ranges(void **state)
 		.start = (uintptr_t)p, .hca_va = (uintptr_t)p + 1, .length = 10, .pd_handle = pd};
 	struct ib_uverbs_reg_mr_resp resp;
 
-	assert_int_equal(COMMAND(REG_MR, req, resp), -EINVAL); /* offsets in the page differ */
+	assert_int_equal(COMMAND(REG_MR, req, resp), -EINVAL); /* different offsets in the page */
 	req.hca_va = 0x700000000000;
 	assert_int_equal(COMMAND(REG_MR, req, resp), 0);
 	munmap(p + 2 * 4096, 4096);
@@ -270,7 +270,7 @@ static void mr_ranges(void **state)
 	munmap(p, 8 * 4096);
 }
 
-/* A large region is looked at without touching its pages. */
+/* Registering a large region does not touch its pages. */
 static void mr_large_stays_untouched(void **state)
 {
 	size_t len = UINT64_C(1) << 30;
@@ -284,7 +284,7 @@ static void mr_large_stays_untouched(void **state)
 	assert_int_equal(reg_mr(pd, p, len, IBV_ACCESS_LOCAL_WRITE, NULL), 0);
 	getrusage(RUSAGE_SELF, &b);
 	assert_true(b.ru_minflt - a.ru_minflt < 64);
-	/* one page of it, far from the ends: protection, and whether it is there */
+	/* one page in the middle: read-only, then unmapped */
 	mprotect(p + len / 2, 4096, PROT_READ);
 	assert_int_equal(reg_mr(pd, p, len, IBV_ACCESS_LOCAL_WRITE, NULL), -EFAULT);
 	assert_int_equal(reg_mr(pd, p, len, IBV_ACCESS_REMOTE_READ, NULL), 0);
@@ -310,7 +310,7 @@ static void accounting(void **state)
 	assert_int_equal(reg_mr(pd, p + 4000, 200, 0, &b), 0);
 	assert_int_equal(proc->pinned, 3 * 4096);
 	assert_int_equal(sf->pinned, 3 * 4096);
-	env->fail = -ENOMEM; /* the driver's failure gives it back */
+	env->fail = -ENOMEM; /* after the driver's failure nothing is counted */
 	assert_int_equal(reg_mr(pd, p, 10, 0, NULL), -ENOMEM);
 	assert_int_equal(proc->pinned, 3 * 4096);
 	assert_int_equal(dereg_mr(b), 0);
@@ -322,7 +322,7 @@ static void accounting(void **state)
 	free(p);
 }
 
-/* Root may lock what it likes: as an ordinary user, for a while. */
+/* Root may lock any amount: act as an ordinary user for a while. */
 static void set_ipc_lock(bool on)
 {
 	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -346,19 +346,19 @@ static void memlock(void **state)
 
 	set_ipc_lock(false);
 	proc->memlock = 4096;
-	assert_int_equal(reg_mr(pd, p, 8192, 0, &h), 0); /* only counted */
+	assert_int_equal(reg_mr(pd, p, 8192, 0, &h), 0); /* counted, without a limit */
 	assert_int_equal(dereg_mr(h), 0);
 	env->sys.memlock_enforce = true;
 	assert_int_equal(reg_mr(pd, p, 4096, 0, &h), 0);
 	assert_int_equal(reg_mr(pd, p, 4096, 0, NULL), -ENOMEM);
-	/* the same pages with other rights are not locked twice */
+	/* other access to the same pages is not counted again */
 	req.mr_handle = h;
 	req.access_flags = IBV_ACCESS_LOCAL_WRITE;
 	assert_int_equal(COMMAND(REREG_MR, req, resp), 0);
 	assert_int_equal(proc->pinned, 4096);
 	assert_int_equal(dereg_mr(h), 0);
 	assert_int_equal(proc->pinned, 0);
-	proc->memlock = 0; /* nobody may lock anything */
+	proc->memlock = 0; /* no memory may be locked */
 	assert_int_equal(reg_mr(pd, p, 4096, 0, NULL), -EPERM);
 	set_ipc_lock(true);
 	free(p);
@@ -374,7 +374,7 @@ static void rereg(void **state)
 
 	assert_int_equal(reg_mr(pd, p, 4096, 0, &h), 0);
 	req.mr_handle = h;
-	assert_int_equal(COMMAND(REREG_MR, req, resp), -EINVAL); /* nothing to change */
+	assert_int_equal(COMMAND(REREG_MR, req, resp), -EINVAL); /* no change requested */
 	req.flags = 8;
 	assert_int_equal(COMMAND(REREG_MR, req, resp), -EOPNOTSUPP);
 	req.flags = IBV_REREG_MR_CHANGE_ACCESS;
@@ -535,11 +535,11 @@ static void closing_frees_everything_local(void **state)
 	env->destroyed = 0;
 	uv_release(env->f, false);
 	env->f = NULL;
-	/* the hardware is not ours to destroy here: the context alone was told */
+	/* hardware objects are left to the supervisor: the driver was told of the context only */
 	assert_int_equal(env->destroyed, 1);
 }
 
-/* Another thread of the parent was inside; it is not here. */
+/* Another thread of the parent was inside a call; it does not exist in the child. */
 static void after_a_fork(void **state)
 {
 	char *p = aligned_alloc(4096, 4096);
@@ -549,7 +549,7 @@ static void after_a_fork(void **state)
 	pthread_mutex_lock(&env->f->lock);
 	uv_forked(env->f);
 	make_pd();
-	/* the parent's pages are the parent's to give back */
+	/* only the parent returns the parent's pages */
 	assert_int_equal(dereg_mr(h), 0);
 	assert_int_equal(seg_proc(&env->s, env->s.self)->pinned, 4096);
 	free(p);
@@ -557,7 +557,7 @@ static void after_a_fork(void **state)
 
 #define WITH(f) cmocka_unit_test_setup_teardown(f, env_setup_context, env_teardown)
 
-/* ---- counters: an object without hardware of its own */
+/* ---- counters: an object without hardware */
 
 static int counters(uint16_t method, uint16_t attr, int64_t *handle)
 {
@@ -580,7 +580,7 @@ static void counters_live_and_die(void **state)
 	assert_int_equal(counters(UVERBS_METHOD_COUNTERS_DESTROY,
 				  UVERBS_ATTR_DESTROY_COUNTERS_HANDLE, &none),
 			 -ENOENT);
-	assert_int_equal(env->made, env->destroyed + 2); /* the context is the other one */
+	assert_int_equal(env->made, env->destroyed + 2); /* one of the two is the context */
 	assert_int_equal(
 		counters(UVERBS_METHOD_COUNTERS_DESTROY, UVERBS_ATTR_DESTROY_COUNTERS_HANDLE, &h),
 		0);

@@ -19,7 +19,7 @@ struct row {
 	uint32_t cur, next, type, must, may;
 };
 
-/* What the man page of ibv_modify_qp lists, and the states it has no table for. */
+/* The table in the man page of ibv_modify_qp, and the states that it leaves out. */
 static const struct row rows[] = {
 	{IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPT_RC, PKEY | PORT | ACC, 0},
 	{IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPT_UC, PKEY | PORT | ACC, 0},
@@ -49,7 +49,10 @@ static void legal_masks(void **state)
 		for (uint32_t bit = 1; bit < 1u << 21; bit <<= 1) {
 			bool ok = uv_modify_qp_is_ok(r.cur, r.next, r.type, (S | r.must) ^ bit);
 
-			/* one less is too few, one more is too many but for the optional ones */
+			/*
+			 * one attribute less is too few, one more is too many, unless it is
+			 * optional
+			 */
 			if (ok != (!!(r.may & bit) || bit == S))
 				fail_msg("row %zu bit 0x%x", i, bit);
 		}
@@ -164,7 +167,7 @@ static void bad_attributes_of_rtr(void **state)
 
 	assert_int_equal(to_init(), 0);
 	m = rtr();
-	m.dest.port_num = 2; /* not the port of INIT */
+	m.dest.port_num = 2; /* not the port given at INIT */
 	assert_int_equal(modify(m), -EINVAL);
 	m.dest.port_num = 0;
 	assert_int_equal(modify(m), -EINVAL);
@@ -184,8 +187,8 @@ static void bad_attributes_of_rtr(void **state)
 }
 
 /*
- * uverbs_cmd.c, modify_qp_mask(): what an XRC initiator or target has no use for is dropped before
- * ib_modify_qp_is_ok() (verbs.c) sees it, and the driver never does.
+ * uverbs_cmd.c, modify_qp_mask(): attributes that an XRC initiator or target does not use are
+ * dropped before ib_modify_qp_is_ok() (verbs.c), and the driver does not see them.
  */
 static void xrc_attributes_without_use_are_dropped(void **state)
 {
@@ -223,9 +226,9 @@ static void alternate_path(void **state)
 
 	assert_int_equal(to_init(), 0);
 	m.attr_mask |= IBV_QP_ALT_PATH;
-	assert_int_equal(modify(m), -EINVAL); /* port 0 */
+	assert_int_equal(modify(m), -EINVAL); /* there is no port 0 */
 	m.alt_port_num = 2;
-	assert_int_equal(modify(m), -EINVAL); /* not the path's */
+	assert_int_equal(modify(m), -EINVAL); /* not the path's port */
 	m.alt_dest.port_num = 2;
 	m.alt_pkey_index = FAKE_PKEYS;
 	assert_int_equal(modify(m), -EINVAL);
@@ -294,7 +297,7 @@ static void query(void **state)
 	assert_int_equal(resp.qp_state, IBV_QPS_ERR);
 	assert_int_equal(resp.dest.dlid, 5);
 	assert_int_equal(resp.max_recv_wr, 12);
-	/* what the hardware said is where the next change starts */
+	/* the next change starts from the state that the hardware reported */
 	assert_int_equal(the_qp(qp)->state, IBV_QPS_ERR);
 	assert_int_equal(modify(rtr()), -EINVAL);
 	q.qp_handle = 77;

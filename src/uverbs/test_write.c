@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The command interface: frames of write(2), INVOKE_WRITE, that both reach the same handlers. */
+/* The command interface: frames of write(2) and INVOKE_WRITE, which reach the same handlers. */
 #include "uverbs/test.h"
 
 struct alloc_pd {
 	struct ib_uverbs_cmd_hdr hdr;
-	uint64_t response; /* struct ib_uverbs_alloc_pd is no more */
+	uint64_t response; /* all that struct ib_uverbs_alloc_pd has */
 	uint32_t driver[2];
 };
 
@@ -37,7 +37,7 @@ static void plain_command(void **state)
 	assert_int_equal(env->seen, 0x77);
 }
 
-/* ib_safe_file_access(): before anything is looked at but the range */
+/* ib_safe_file_access(): checked before everything except the range */
 static void only_the_opener_writes(void **state)
 {
 	uint32_t resp[2] = {99, 0};
@@ -45,12 +45,12 @@ static void only_the_opener_writes(void **state)
 	struct uv_cred was = env->f->opener;
 
 	assert_int_equal(uv_write(env->f, &p, sizeof(p)), sizeof(p));
-	env->f->opener.pid++; /* another process */
+	env->f->opener.pid++; /* as if from another process */
 	assert_int_equal(uv_write(env->f, &p, sizeof(p)), -EACCES);
 	assert_int_equal(uv_write(env->f, &p, 0), -EACCES);
 	assert_int_equal(uv_write(env->f, (void *)(UINT64_C(1) << 63), 8), -EFAULT);
 	env->f->opener = was;
-	env->f->opener.gid[1]++; /* the same one with other credentials */
+	env->f->opener.gid[1]++; /* the same process with other credentials */
 	assert_int_equal(uv_write(env->f, &p, sizeof(p)), -EACCES);
 	env->f->opener = was;
 	env->f->opener.caps ^= 1;
@@ -167,7 +167,7 @@ static void extended_frames(void **state)
 	}
 }
 
-/* A program built against a newer or older struct: the answer is cut, or its rest cleared. */
+/* A program built with a newer or older structure: the answer is cut, or the rest cleared. */
 static void answer_length(void **state)
 {
 	uint8_t resp[sizeof(struct ib_uverbs_ex_query_device_resp) + 16];
@@ -222,7 +222,7 @@ static void invoke_lengths(void **state)
 
 	assert_int_equal(COMMAND(QUERY_DEVICE, req, resp), 0);
 	assert_int_equal(resp.max_qp, 77);
-	/* libibverbs asks with this whether the kernel knows INVOKE_WRITE at all */
+	/* libibverbs calls this to find out whether the kernel has INVOKE_WRITE */
 	assert_int_equal(COMMAND_IN(QUERY_DEVICE, req), -ENOSPC);
 	assert_int_equal(command(IB_USER_VERBS_CMD_QUERY_DEVICE, &x, 4, &resp, sizeof(resp)),
 			 -ENOSPC);
@@ -239,7 +239,7 @@ static void invoke_lengths(void **state)
 			 -EOPNOTSUPP);
 }
 
-/* An extended command shorter than its struct is extended with zeroes: no ENOSPC. */
+/* An extended command shorter than its structure is extended with zeroes, without ENOSPC. */
 static void invoke_extended_short(void **state)
 {
 	uint32_t zero = 0, resp[2] = {0};
@@ -286,9 +286,9 @@ static void get_context_makes_the_async_file(void **state)
 	assert_int_equal(resp.num_comp_vectors, FAKE_VECTORS);
 	assert_ptr_equal(env->fd_obj[resp.async_fd], env->f->default_async);
 	sf = seg_file(&env->s, env->f->default_async->evq);
-	assert_int_equal(sf->parent, env->f->file); /* port events find it by this */
+	assert_int_equal(sf->parent, env->f->file); /* port events find the async file by this */
 	assert_int_equal(sf->parent_gen, env->f->gen);
-	/* a second one is refused, and its file is gone again */
+	/* a second one is refused, and its file closed */
 	assert_int_equal(COMMAND(GET_CONTEXT, req, resp), -EINVAL);
 	assert_int_equal(env->opened, 2);
 	assert_int_equal(env->closed, 1);
@@ -319,7 +319,7 @@ static void commands_without_context(void **state)
 	assert_int_equal(COMMAND_IN(DEALLOC_PD, d), -ENOENT);
 }
 
-/* Every command that the table has is there, and says so when the driver lacks the operation. */
+/* Every command of the table exists, and fails if the driver lacks the operation. */
 static void commands_need_operations(void **state)
 {
 	struct ib_uverbs_create_qp req = {0};
@@ -329,7 +329,7 @@ static void commands_need_operations(void **state)
 	assert_int_equal(uv_cmd_index(env->sys.api), 0);
 	assert_int_equal(COMMAND(CREATE_QP, req, resp), -EOPNOTSUPP);
 	assert_int_equal(command(IB_USER_VERBS_CMD_RESIZE_CQ, &req, sizeof(req), &resp, 8),
-			 -EOPNOTSUPP); /* the fake has none */
+			 -EOPNOTSUPP); /* the fake driver lacks it */
 }
 
 #define WITH(f) cmocka_unit_test_setup_teardown(f, env_setup_context, env_teardown)

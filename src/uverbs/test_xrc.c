@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* XRC domains and their target QPs: which operations of the driver are called, and under what lock.
- */
+/* XRC domains and their target QPs: which driver operations are called, and with which lock. */
 #include "uverbs/test.h"
 #include "hw/evtarget.h"
 
 /* ---- the driver's domains */
 
 static struct {
-	struct uv_inode inode[4]; /* by number, from 1 */
+	struct uv_inode inode[4]; /* by domain number, from 1 */
 	bool keyed[4];
 	uint32_t made, handles;
 	int locked, no_lock, no_open;
-	uint32_t targets; /* handles of QPs */
+	uint32_t targets; /* number of target QP handles */
 } xrc;
 
 static int share_lock(struct uv_context *ctx)
@@ -217,7 +216,7 @@ static void opened_target_gets_events(void **state)
 	assert_int_equal(destroy(resp.qp_handle), 0);
 	env->fail = -ETIMEDOUT;
 	assert_int_equal(destroy(second), -ETIMEDOUT);
-	assert_int_equal(t.at->cookie, 0x2222); /* still its */
+	assert_int_equal(t.at->cookie, 0x2222); /* the event target is still the same */
 	assert_int_equal(t.at->evq, env->f->default_async->evq);
 	assert_int_equal(destroy(second), 0);
 	assert_int_equal(env->f->default_async->refs, refs - 1);

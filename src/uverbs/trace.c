@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One call of uverbs as a line of the trace: each attribute that the program gave, by the name in
- * the method's row and with the members of its structure; what was written back; the result; and of
- * a refusal the rule. Called by ioctl.c, write.c and bundle.c when the topic is on.
+ * One call of uverbs as a trace line: each attribute of the call, with the name in the method's row
+ * and the members of its structure; the output; the result; for a refusal the rule. Called by
+ * ioctl.c, write.c and bundle.c when the topic is on.
  *
- * Structures are found by name (structs.h): the rows of attributes and of write commands name
- * theirs. Those of driver data begin with DRIVER_ib_.
+ * Structures are found by name (structs.h), which the rows of attributes and write commands
+ * contain. Names of driver data begin with DRIVER_ib_.
  */
 #include <endian.h>
 #include <stdarg.h>
@@ -17,9 +17,9 @@
 
 static TLS_IE const char *thread_rule; /* uv_no() */
 
-#define COPY_MAX 512u /* of what the call itself had no reason to read */
+#define COPY_MAX 512u /* limit for bytes that the call itself did not read */
 
-/* Tables may name their rows by the constants; a line has no room for the prefixes. */
+/* Tables may name their rows by the constants; a trace line has no space for the prefixes. */
 const char *uv_short_name(const char *name)
 {
 	static const char *const prefix[] = {"ATTR_", "METHOD_", "OBJECT_"};
@@ -93,7 +93,7 @@ static void rec_member(struct rec *r, const struct uv_member *m, const uint8_t *
 		rec_bytes(r, name, p, m->size);
 }
 
-/* Members that are zero are left out, and so are those that the program did not give. */
+/* Leaves out members that are zero, and those that the program did not pass. */
 static void rec_struct(struct rec *r, const char *name, const struct uv_struct *s, const uint8_t *p,
 		       size_t len, unsigned int depth)
 {
@@ -133,7 +133,7 @@ static void rec_driver(struct uv_bundle *b, const char *name, const char *type, 
 	rec_typed(b->trace, name, type ? full : NULL, p, len);
 }
 
-/* What needs no rule of its own. */
+/* Results that need no rule of their own. */
 static const char *rule_of(int result)
 {
 	switch (result) {
@@ -160,7 +160,7 @@ void uv_trace_begin(struct uv_bundle *b, struct rec *r, const char *what, uint64
 	b->trace_out = false;
 }
 
-/* What the program gave: of an attribute that was refused only its length is known. */
+/* An attribute of the call; for one that was refused only the length is known. */
 static void trace_attr_in(struct uv_bundle *b, const struct ib_uverbs_attr *u,
 			  const struct uv_attr_def *d, const struct uv_attr *a)
 {
@@ -174,7 +174,7 @@ static void trace_attr_in(struct uv_bundle *b, const struct ib_uverbs_attr *u,
 	case UV_A_IDR:
 		if (d->access != UV_NEW)
 			rec_u(b->trace, name, (uint32_t)u->data);
-		return; /* new ones are written back */
+		return; /* a new handle is an output */
 	case UV_A_FD:
 	case UV_A_RAW_FD:
 		if (d->access != UV_NEW || d->kind == UV_A_RAW_FD)
@@ -242,11 +242,13 @@ void uv_trace_attrs(struct uv_bundle *b)
 	}
 }
 
-/* A write command's own structure. `p` has `len` bytes, those beyond what was given are zero. */
+/*
+ * A write command's own structure. `p` has `len` bytes, zero after those that the program passed.
+ */
 void uv_trace_request(struct uv_bundle *b, const void *p, size_t len)
 {
 	if (b->method)
-		return; /* CORE_IN, among the attributes */
+		return; /* CORE_IN is shown as an attribute */
 	rec_typed(b->trace, "request", b->cmd->req_type, p, len);
 	if (b->udata.inlen)
 		rec_driver(b, "driver", b->cmd->driver_in, b->udata.in, b->udata.inlen);
@@ -295,7 +297,7 @@ void uv_trace_driver_out(struct uv_bundle *b, const void *p, size_t len)
 		   p, len);
 }
 
-/* Handles that were taken: the program learns them whatever becomes of the call. */
+/* New handles: the program gets them even if the call fails. */
 static void trace_new_handles(struct uv_bundle *b)
 {
 	for (unsigned int i = 0; b->attrs && i < b->method->nattrs; i++) {
@@ -407,7 +409,7 @@ void uv_b_trace(struct uv_bundle *b, const char *f, ...)
 	rec_s(b->trace, "note", text);
 }
 
-/* ---- why a call was refused: kept also while nothing is traced, two stores */
+/* ---- why a call was refused: noted even without a trace, as it takes two stores */
 
 int uv_why(struct uv_bundle *b, int err, const char *rule)
 {

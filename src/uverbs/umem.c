@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Registered memory: is it there, may it be written, and does it fit under the limit on locked
- * memory. Nothing is really pinned: the device reaches the pages when it needs them. Called by the
+ * Registered memory: is it mapped, is it writable if needed, and does it fit into the limit of
+ * locked memory? Nothing is pinned: the device accesses the pages when it needs them. Called by the
  * MR handlers and by drivers (umems, queue buffers).
  */
 #include <linux/capability.h>
@@ -10,7 +10,7 @@
 #include "util/sys.h"
 
 #define PAGE UINT64_C(4096)
-/* Ranges up to this are checked page by page; larger ones mapping by mapping. */
+/* Ranges up to this size are checked page by page; larger ones by mapping. */
 #define UMEM_POPULATE_MAX (UINT64_C(256) << 10)
 
 static const uint32_t write_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
@@ -31,15 +31,15 @@ static int populate(uint64_t from, uint64_t to, bool write)
 	return mem_populate(from, to - from, write);
 }
 
-/* A line of /proc/self/maps as far as it has been read: "from-to rwxp ...". */
+/* A line of /proc/self/maps, as far as it is read: "from-to rwxp ...". */
 struct maps_line {
 	uint64_t from, to;
-	uint32_t field; /* 0, 1: addresses; 2..: protection; then the rest */
+	uint32_t field; /* 0, 1: an address; 2: the protection; more: the rest */
 	bool r, w;
 };
 enum { MAPS_READ = 2, MAPS_WRITE = 3, MAPS_REST = 4 };
 
-/* One character; true: the line's protection is known now. */
+/* Read one character; true: the line's protection is now known. */
 static bool maps_char(struct maps_line *l, char c)
 {
 	uint64_t *number = l->field ? &l->to : &l->from;
@@ -62,7 +62,7 @@ static bool maps_char(struct maps_line *l, char c)
 	return false;
 }
 
-/* The list as text, in ascending order: what follows the range is not even read. */
+/* Check the list of mappings as text, in ascending order: lines after the range are not read. */
 static int read_maps(int fd, uint64_t from, uint64_t to, bool write)
 {
 	struct maps_line l = {0};
@@ -82,10 +82,10 @@ static int read_maps(int fd, uint64_t from, uint64_t to, bool write)
 	return n < 0 ? MEM_UNKNOWN : -EFAULT;
 }
 
-/* The same from kernels (6.11) that can be asked for one mapping; not in Debian 12's headers. */
+/* A query for one mapping, for kernels that have it (6.11); not in Debian 12's headers. */
 struct map_query {
 	uint64_t size, flags, addr;
-	uint64_t from, to, prot; /* answers; prot: 1 readable, 2 writable */
+	uint64_t from, to, prot; /* output; prot: 1 readable, 2 writable */
 	uint64_t page_size, offset, inode;
 	uint32_t dev[2], name_size, build_id_size;
 	uint64_t name, build_id;
@@ -110,7 +110,9 @@ static int query_maps(int fd, uint64_t from, uint64_t to, bool write)
 	return 0;
 }
 
-/* Is every page of the range in a mapping of that protection? MEM_UNKNOWN: nobody can tell. */
+/*
+ * Is every page of the range in a mapping with that protection? MEM_UNKNOWN: cannot be found out.
+ */
 static int check_maps(uint64_t from, uint64_t to, bool write)
 {
 	int fd = sys_openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
@@ -126,11 +128,11 @@ static int check_maps(uint64_t from, uint64_t to, bool write)
 }
 
 /*
- * MADV_POPULATE_* tells whether pages may be used, at the price of making them present; that is
- * what pinning does as well, but for a large range of untouched memory it would take the memory and
- * the time that we are here to save. Of those the list of mappings tells (and the first and last
- * page, for memory that cannot be pinned at all). Without it, msync(MS_ASYNC), which writes
- * nothing, reports any gap. What the host does not let us ask is taken for good.
+ * MADV_POPULATE_* tells whether pages are usable, and makes them present, as pinning does; for a
+ * large untouched range that would take the memory and time to be saved here, so there the list of
+ * mappings tells (and, for memory that cannot be pinned, the first and last page). If both fail,
+ * msync(MS_ASYNC), which writes nothing, reports gaps. If the host allows no check, the memory
+ * counts as good.
  */
 static int check_mapped(uint64_t from, uint64_t to, bool write)
 {
@@ -151,8 +153,10 @@ static int check_mapped(uint64_t from, uint64_t to, bool write)
 	return r < 0 ? r : 0;
 }
 
-/* Registered memory (--memlock), in whole pages: 0, or -ENOMEM when it is enforced and beyond the
- * limit. */
+/*
+ * Count registered memory (--memlock) in whole pages: 0, or -ENOMEM if the limit is enforced and
+ * exceeded.
+ */
 static int umem_account(struct uv_file *f, uint64_t bytes)
 {
 	struct seg_proc *p = seg_proc(f->seg, f->seg->self);
@@ -179,7 +183,7 @@ static void umem_unaccount(struct uv_file *f, uint64_t bytes)
 	struct seg_proc *p = seg_proc(f->seg, f->seg->self);
 	struct seg_file *sf = seg_file(f->seg, f->file);
 
-	/* A fork child may give back what its parent registered: it never counted it. */
+	/* A fork child may release memory that its parent registered, and that it never counted. */
 	if (bytes > atomic_load(&f->pinned))
 		bytes = atomic_load(&f->pinned);
 	if (p)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The uverbs character device: what the shim calls for a virtual file. Every function returns what
- * the system call would: >= 0, or -errno (the shim turns that into -1 and errno). Called with all
- * asynchronous signals blocked, on the program's stack, from any thread.
+ * The uverbs character device: the functions that the shim calls for a virtual file. Each returns
+ * what the system call would: >= 0, or -errno (the shim turns that into -1 and errno). Called with
+ * all asynchronous signals blocked, on the program's stack, from any thread.
  */
 #ifndef SOFTHCA_UVERBS_UVERBS_H
 #define SOFTHCA_UVERBS_UVERBS_H
@@ -13,12 +13,12 @@
 #include "segment/suplink.h"
 
 struct uv_driver;
-struct uv_api;        /* the core's and the driver's methods, combined */
+struct uv_api;        /* methods of the core and the driver, combined */
 struct uv_file;       /* an open /dev/infiniband/uverbsN: handles, context */
 struct uv_event_file; /* an async event or completion channel fd */
 
 /*
- * The process's attachment: one per process, made by the shim.
+ * The connection between a process and uverbs: one per process, made by the shim.
  *
  * Lock order: a file's mutex (inside uverbs) before the shim's fd table lock. The callbacks below
  * are called with the file's mutex held; the shim must hold no lock of its own when it calls uv_*.
@@ -28,30 +28,29 @@ struct uv_system {
 	struct link *link;
 	const struct uv_driver *driver;
 	bool memlock_enforce; /* --memlock enforce */
-	struct uv_api *api;   /* private to uverbs: NULL; made at the first uv_open */
-	/* link_open_file and link_file_closed (pointers so that unit tests need no supervisor) */
+	struct uv_api *api;   /* private to uverbs, NULL at first; made at the first uv_open() */
+	/* link_open_file and link_file_closed, as pointers so that unit tests need no supervisor */
 	int (*open_file)(struct link *l, enum seg_file_kind kind, uint32_t hca, uint32_t port,
 			 uint32_t *file, uint32_t *gen, int *fd);
 	int (*file_closed)(struct link *l, uint32_t file, uint32_t gen);
 	/*
-	 * The shim's part: give a new virtual file to the fd table, so that read/poll/close of `fd`
-	 * reach us. kind says how; obj is a struct uv_event_file * for ASYNC and COMP (and driver
-	 * kinds). 0 or -errno; on failure the caller closes fd. Called last, when the call that
-	 * makes the fd has succeeded: until then fd is a plain descriptor that nobody knows.
+	 * Implemented by the shim: add a new virtual file to the fd table, so that read, poll and
+	 * close of `fd` reach uverbs. `kind` says how; obj is a struct uv_event_file * for ASYNC
+	 * and COMP (and driver kinds). 0 or -errno; on failure the caller closes fd. Called last,
+	 * after the call that makes the fd has succeeded: until then fd is a plain descriptor.
 	 */
 	int (*fd_publish)(int fd, enum seg_file_kind kind, uint32_t file, uint32_t gen, void *obj);
-	/* fd -> object, only if it is one of ours of that kind; NULL otherwise. */
+	/* The object of an fd, if it is a virtual file of that kind; else NULL. */
 	void *(*fd_lookup)(int fd, enum seg_file_kind kind);
 	/*
-	 * A driver's device page in the program: mmap of length len, at addr hint/flags as mmap(2).
-	 * `uar` SEG_T_UAR index whose stores must reach eng_uar_write (trap or poll), SEG_NONE: a
-	 * page whose stores do nothing; prot as asked. Returns the address or MAP_FAILED with *err
-	 * = -errno.
+	 * Map a driver's device page: length len, addr and flags as in mmap(2), prot as requested.
+	 * `uar`: SEG_T_UAR index whose stores must reach eng_uar_write (trap or poll); SEG_NONE: a
+	 * page whose stores do nothing. Returns the address or MAP_FAILED with *err = -errno.
 	 */
 	void *(*uar_mmap)(void *addr, size_t len, int prot, int flags, uint32_t uar, int *err);
 	/*
-	 * Does this process still map that UAR anywhere? A UAR whose handle is gone is given back
-	 * when its last mapping is (as the kernel counts them). NULL: unknown, kept until close.
+	 * Does this process still map that UAR? A UAR without a handle is freed with its last
+	 * mapping (as the kernel counts them). NULL: unknown, keep it until close.
 	 */
 	bool (*uar_mapped)(uint32_t uar);
 };
