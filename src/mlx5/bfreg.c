@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Doorbell registers of contexts whose library does not make UARs itself (rdma-core before 29, and
- * programs that use write() alone): the context has pages from the start, QPs are given registers
- * on them, more pages come with an mmap. Owns struct mlx5_bfregs. The rules are those of the
- * kernel's calc_total_bfregs(), alloc_bfreg() and uar_mmap(). Called by ucontext.c, uar.c, qp.c,
- * cq.c and devx.c.
+ * programs that only use write()): the context has pages from the start, QPs get registers on them,
+ * and mmap adds pages. Owns struct mlx5_bfregs. The rules are those of the kernel's
+ * calc_total_bfregs(), alloc_bfreg() and uar_mmap(). Called by ucontext.c, uar.c, qp.c, cq.c and
+ * devx.c.
  *
- * Registers are counted two per page, as the kernel's "non fast path" ones; what libraries are told
- * counts all four of a page.
+ * Registers are counted two per page, as the kernel's "non fast path" ones; libraries are told
+ * numbers that count all four of a page.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -19,7 +19,7 @@
 #define PER_PAGE_HW 4    /* MLX5_BFREGS_PER_UAR */
 #define MAX_STATIC 512   /* MLX5_MAX_BFREGS */
 #define NUM_DYNAMIC 1024 /* MLX5_MAX_DYN_BFREGS */
-#define FIRST_SHARED 1   /* register 0 is for whoever gets no other */
+#define FIRST_SHARED 1   /* register 0 is shared by all QPs that get no other */
 
 static int uar_alloc(struct uv_context *ctx, uint32_t *uar)
 {
@@ -75,9 +75,7 @@ void mlx5_bfreg_finish(struct mlx5_context *mc)
 	mc->bfregs = (struct mlx5_bfregs){0};
 }
 
-/*
- * One of the low-latency ones for itself, else the least used of the shared ones, else the first.
- */
+/* Takes a free low-latency register, else the least used shared one, else register 0. */
 int mlx5_bfreg_alloc(struct mlx5_context *mc)
 {
 	struct mlx5_bfregs *b = &mc->bfregs;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The clock page (MLX5_IB_MMAP_CLOCK_INFO): how completion timestamps become wall-clock time.
- * Called by uar.c.
+ * The clock page (MLX5_IB_MMAP_CLOCK_INFO), which converts completion timestamps to wall-clock
+ * time. Called by uar.c.
  *
- * The kernel writes its page anew before the card's counter of 41 bits wraps (mlx5_core clock.c,
- * mlx5_timestamp_overflow()), and `sign` is odd meanwhile. This counter has 63 bits and counts
- * nanoseconds, so one pair of times is right for ever and nobody has to write: the page is a copy
- * of the HCA's pair, the same in all processes, and `sign` stays 0.
+ * The kernel rewrites its page before the card's 41-bit counter wraps (mlx5_core clock.c,
+ * mlx5_timestamp_overflow()), with `sign` odd meanwhile. This counter has 63 bits and counts
+ * nanoseconds, so one pair of times stays right: the page is a constant copy of the HCA's pair,
+ * equal in all processes, and `sign` stays 0.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,11 +25,12 @@ static void info_fill(const struct uv_context *ctx, struct mlx5_ib_clock_info *i
 		.cycles = hca->clock_cycles,
 		.mult = 1, /* device_frequency_khz is 1 GHz */
 		.mask = INT64_MAX,
-		.overflow_period = INT64_MAX / 3, /* a third of a wrap, as the kernel's */
+		/* a third of the time until a wrap, as in the kernel */
+		.overflow_period = INT64_MAX / 3,
 	};
 }
 
-/* A page with these bytes that can be mapped for reading only: a descriptor, or -errno. */
+/* Makes a file with these bytes that can only be mapped for reading: a descriptor, or -errno. */
 static int page_file(const void *bytes, size_t n)
 {
 	const int seals =
@@ -65,8 +66,10 @@ int mlx5_clock_mmap(struct uv_context *ctx, uint32_t version, void *addr, size_t
 		return uv_no(-EOPNOTSUPP, "there is one clock page");
 	if (prot & (PROT_WRITE | PROT_EXEC))
 		return uv_no(-EPERM, "the clock page is read only");
-	/* Where files are limited to less than a page, ftruncate(2) would raise SIGXFSZ. libmlx5
-	 * does without the page. */
+	/*
+	 * With a file size limit below a page, ftruncate(2) would raise SIGXFSZ. libmlx5 works
+	 * without the page.
+	 */
 	if (sys_raw(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&lim, 0, 0) ||
 	    lim.rlim_cur < MLX5_PAGE_SIZE)
 		return -ENOMEM;

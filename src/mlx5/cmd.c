@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The driver's way to the firmware: names on whose behalf a command is, and turns the firmware's
- * status into what the caller is owed. Called by every other file of src/mlx5; calls src/fw only.
+ * How the driver calls the firmware: adds the context's file and uid to a command, and turns the
+ * firmware's status into an errno. Called by every other file of src/mlx5; calls src/fw only.
  */
 #include <errno.h>
 #include "hw/hca.h"
@@ -19,7 +19,7 @@ static struct fw_ctx fw_ctx(struct uv_context *ctx, uint16_t uid, bool kernel,
 		.uid = uid,
 		.kernel = kernel,
 		.mem = mem,
-		.masked = true, /* as uverbs.h promises */
+		.masked = true, /* uverbs.h says that callers block signals */
 	};
 }
 

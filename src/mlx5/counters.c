@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Counters objects: empty until something is bound to them. Called by uverbs through the ops table.
+/*
+ * Counters objects: empty, as nothing can be bound to them. Called by uverbs through the ops table.
  */
 #include "mlx5/priv.h"
 

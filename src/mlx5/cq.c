@@ -17,7 +17,7 @@ struct mlx5_cq { /* uv_cq.obj.drv */
 	bool real_time;
 };
 
-/* CQEs for a wish of `cqe`: the power of two above it; -EINVAL. */
+/* Number of CQEs for a request of `cqe`: the next higher power of two; -EINVAL. */
 static int cq_entries(const struct fw_caps *c, uint32_t cqe, uint32_t *entries)
 {
 	uint32_t max = 1u << c->log_max_cq_sz;
@@ -49,7 +49,10 @@ static int request_check(const struct uv_udata *u, struct mlx5_ib_create_cq *cmd
 	return 0;
 }
 
-/* What needs a capability that is off. Real time stamps do: QPs and WQs are refused such a CQ. */
+/*
+ * Refuse features whose capability is off. Real-time timestamps are not: QPs and WQs refuse such a
+ * CQ.
+ */
 static int features_check(const struct mlx5_ib_create_cq *cmd)
 {
 	if (cmd->cqe_comp_en == 1)
@@ -59,7 +62,7 @@ static int features_check(const struct mlx5_ib_create_cq *cmd)
 	return 0;
 }
 
-/* get_ts_format(), by get_qp_ts_format() and get_rq_ts_format() (mlx5/qp.c) */
+/* get_ts_format(), called by get_qp_ts_format() and get_rq_ts_format() (mlx5/qp.c) */
 int mlx5_cq_ts_check(const struct uv_cq *cq)
 {
 	const struct mlx5_cq *m = cq ? cq->obj.drv : NULL;
@@ -209,7 +212,7 @@ int mlx5_resize_cq(struct uv_cq *cq, uint32_t cqe, struct uv_udata *u)
 		mlx5_umem_destroy(ctx, &buf);
 		return r;
 	}
-	/* The old buffer is the program's again: libmlx5 copies what is left in it. */
+	/* The program owns the old buffer again: libmlx5 copies the remaining CQEs out of it. */
 	mlx5_umem_destroy(ctx, &m->buf);
 	m->buf = buf;
 	m->cqe_size = cmd.cqe_size;

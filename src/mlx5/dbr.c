@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns a context's pages of doorbell records: libmlx5 puts 64 of them into a page, the firmware
- * wants a umem, and there is one per page. Called by the driver's objects with queues.
+ * Owns a context's pages of doorbell records: libmlx5 puts 64 records into a page, and each page
+ * has one firmware umem. Called by the driver's objects with queues.
  */
 #include <errno.h>
 #include "mlx5/priv.h"
@@ -14,7 +14,7 @@ static struct mlx5_dbr_page **bucket_of(const struct mlx5_context *mc, uint64_t 
 	return &mc->dbr[(va >> MLX5_PAGE_SHIFT) & (mc->ndbr_buckets - 1)];
 }
 
-/* Room for one more page: twice the buckets when there are as many pages. */
+/* Prepare for one more page: double the buckets when there are as many pages. */
 static int make_room(struct mlx5_context *mc)
 {
 	uint32_t old = mc->ndbr_buckets, n = old ? old * 2 : FIRST_BUCKETS;
@@ -24,7 +24,7 @@ static int make_room(struct mlx5_context *mc)
 		return 0;
 	to = heap_zalloc(n * sizeof(*to));
 	if (!to)
-		return old ? 0 : -ENOMEM; /* longer chains will do */
+		return old ? 0 : -ENOMEM; /* longer chains work, too */
 	mc->dbr = to;
 	mc->ndbr_buckets = n;
 	for (uint32_t i = 0; i < old; i++) {
@@ -104,7 +104,7 @@ void mlx5_dbr_put(struct uv_context *ctx, struct mlx5_dbr *d)
 		;
 	*at = p->next;
 	mc->ndbr_pages--;
-	/* A umem that the firmware will not let go is left to the end of the file. */
+	/* If the firmware refuses to free the umem, it stays until the file closes. */
 	u = (struct mlx5_umem){.id = p->umem, .va = p->va, .len = MLX5_PAGE_SIZE};
 	mlx5_umem_destroy(ctx, &u);
 	heap_free(p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Dynamically connected QPs of verbs programs (IBV_QPT_DRIVER): an initiator is a QP like others
- * but for what its transitions take; a target is remembered until RTR and made then. Called by qp.c
- * and qp_modify.c.
+ * Dynamically connected QPs of verbs programs (IBV_QPT_DRIVER). An initiator is a QP with other
+ * rules for its transitions; a target exists only in the driver until RTR, which makes it. Called
+ * by qp.c and qp_modify.c.
  */
 #include <errno.h>
 #include <sys/param.h>
@@ -136,7 +136,7 @@ int mlx5_modify_dct(struct uv_qp *qp, const struct uv_qp_modify *m, uint32_t ece
 
 	if (!(m->mask & IBV_QP_STATE))
 		return uv_no(-EINVAL, "only the state of a DCT can be modified");
-	if (ece) /* else what it was made with stands: mlx5_ib_modify_dct() */
+	if (ece) /* otherwise the options given at creation stay: mlx5_ib_modify_dct() */
 		LAYOUT_SET(dctc, q->dctc, ece, ece);
 	if (m->cur_state == IBV_QPS_RESET && m->new_state == IBV_QPS_INIT)
 		return dct_to_init(qp, q, m);
@@ -186,7 +186,7 @@ int mlx5_query_dct(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask)
 	return 0;
 }
 
-/* Drained first, as the kernel does. */
+/* Drain it first, as the kernel does. */
 int mlx5_destroy_dct(struct uv_qp *qp)
 {
 	struct uv_context *ctx = uv_obj_context(&qp->obj);

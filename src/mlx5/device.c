@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the device says of itself: EX_QUERY_DEVICE with its mlx5 part, QUERY_PORT, and the two small
- * mlx5 methods of DEVICE and PD. All from the capability table and the ports' state in the segment.
+ * The device's own description: EX_QUERY_DEVICE with its mlx5 part, QUERY_PORT, and the two small
+ * mlx5 methods of DEVICE and PD. All values come from the capability table and the ports in the
+ * segment.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,8 +18,8 @@
 #define SIZEOF_CAP(f) sizeof(((struct mlx5_ib_query_device_resp *)0)->f)
 
 /*
- * The parts of the answer, in order. A part that the program has room for is answered and counts
- * in response_length. All are zero: none of these offloads exists on an InfiniBand-only HCA.
+ * The parts of the answer, in order. A part that fits into the program's buffer counts in
+ * response_length. All are zero: an InfiniBand-only HCA has none of these offloads.
  */
 static const struct {
 	uint16_t end, size;
@@ -55,7 +56,7 @@ static int query_device_resp(struct uv_udata *u)
 	return uv_udata_out(u, &resp, resp.response_length);
 }
 
-/* As the kernel's get_atomic_caps(): the standard operations of 8 bytes, in the host's order. */
+/* As get_atomic_caps() of the kernel: the standard operations of 8 bytes, in host byte order. */
 static enum ibv_atomic_cap atomic_cap(const struct fw_caps *c)
 {
 	const uint32_t standard = FW_ATOMIC_CS | FW_ATOMIC_FA;
@@ -168,7 +169,7 @@ int mlx5_query_port(struct uv_context *ctx, uint32_t port, struct ibv_port_attr 
 		.lid = (uint16_t)p->lid,
 		.sm_lid = (uint16_t)p->sm_lid,
 		.lmc = (uint8_t)p->lmc,
-		.max_vl_num = 4, /* VL0-3: what translate_max_vl_num gives a real card */
+		.max_vl_num = 4, /* VL0-3: the result of translate_max_vl_num() for a real card */
 		.sm_sl = (uint8_t)p->sm_sl,
 		.bad_pkey_cntr = fab_violations(ctx->seg, at, HW_CTR_PKEY_VIOL),
 		.qkey_viol_cntr = fab_violations(ctx->seg, at, HW_CTR_QKEY_VIOL),
@@ -181,7 +182,7 @@ int mlx5_query_port(struct uv_context *ctx, uint32_t port, struct ibv_port_attr 
 	return 0;
 }
 
-/* Everything in this answer is about embedded switches: without one it is empty. */
+/* The whole answer describes embedded switches; without one it is empty. */
 int mlx5_method_query_port(struct uv_bundle *b)
 {
 	struct uv_context *ctx = uv_b_context(b);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * DEVX: firmware commands of the program. The handlers check what the kernel checks (uid, white
- * list, identity of the object), edit the input as it does, and pass the bytes to the firmware;
- * what the firmware refuses comes back as EREMOTEIO with its output. Called by uverbs.
+ * DEVX: firmware commands of the program. The handlers make the kernel's checks (uid, white list,
+ * identity of the object), edit the input as it does, and pass the bytes to the firmware; a refusal
+ * comes back as EREMOTEIO with the command's output. Called by uverbs.
  */
 #include <errno.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
@@ -16,13 +16,13 @@
 
 struct devx_obj {
 	struct uv_object obj;
-	uint64_t object; /* devx_cmd_created(): what commands on it must name */
-	bool subscribed; /* somebody wants events of it */
+	uint64_t object; /* devx_cmd_created(): commands on the object must name this */
+	bool subscribed; /* DEVX events of it are subscribed to */
 	uint32_t dinlen;
 	uint8_t din[DEVX_DESTROY_MAX];
 };
 
-/* One command in the making: input (our copy, editable), its output, and the caller's room. */
+/* One command: its input (an editable copy), its output, and the caller's buffer length. */
 struct devx_call {
 	struct uv_context *ctx;
 	uint8_t *in;
@@ -35,8 +35,8 @@ struct devx_call {
 };
 
 /*
- * The uid that the command goes out with: that of the context; the few harmless queries may also
- * come without one. The kernel has a uid of its own for those, here it is 0.
+ * The uid of the command: the context's. A few harmless queries may come from a context without
+ * one; the kernel sends those with a uid of its own, here it is 0.
  */
 static int call_uid(struct devx_call *c, struct uv_bundle *b)
 {
@@ -56,7 +56,7 @@ static int call_init(struct devx_call *c, struct uv_bundle *b, uint16_t in_attr,
 	c->out_attr = out_attr;
 	c->outlen = uv_b_out_len(b, out_attr);
 	c->opcode = (uint16_t)LAYOUT_GET(cmd_in, c->in, opcode);
-	/* vhca_tunnel_id: only OTHER may tunnel, and only where the firmware can */
+	/* vhca_tunnel_id: only OTHER may tunnel, and only if the firmware supports it */
 	if (method != DEVX_OTHER && bits_get32(c->in, 0x20, 16))
 		return uv_why(b, -EINVAL, "vhca_tunnel_id is for DEVX_OTHER only");
 	r = call_uid(c, b);
@@ -70,7 +70,7 @@ static int call_init(struct devx_call *c, struct uv_bundle *b, uint16_t in_attr,
 			      : "the driver passes no such command on");
 }
 
-/* Execute; the output goes to the caller whether the firmware did it or refused. */
+/* Execute the command; the caller gets the output of success and refusal alike. */
 static int call_exec(struct devx_call *c, struct uv_bundle *b)
 {
 	int r, r2;
@@ -132,7 +132,7 @@ static int devx_obj_destroy(struct uv_object *o, int why)
 	if (why == UV_CLOSE)
 		return 0;
 	ctx = uv_obj_context(o);
-	/* mlx5_core_destroy_dct: whoever waits for it hears that it is drained */
+	/* mlx5_core_destroy_dct(): subscribers get the event that it is drained */
 	if ((obj->object >> 32 & 0xffff) == PRM_OP_CREATE_DCT)
 		mlx5_exec_id(ctx, PRM_OP_DRAIN_DCT, (uint32_t)obj->object);
 	r = mlx5_exec_devx(ctx, (uint16_t)ctx->devx_uid, NULL, obj->din, obj->dinlen, out,
@@ -152,7 +152,7 @@ const struct uv_type mlx5_devx_obj_type = {
 	.destroy = devx_obj_destroy,
 };
 
-/* Keys over a list of other keys have no memory of their own; all others lie in a umem. */
+/* An indirect key has no memory of its own; any other key lies in a umem. */
 static int create_mkey_edit(struct devx_call *c)
 {
 	const void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, c->in);
@@ -167,14 +167,14 @@ static int create_mkey_edit(struct devx_call *c)
 	return 0;
 }
 
-/* The kernel hangs every CQ to one of its EQs, so it refuses unknown ones itself. */
+/* The kernel binds every CQ to one of its EQs, so it refuses unknown EQs itself. */
 static int create_cq_check(const struct devx_call *c)
 {
 	const void *cqc = LAYOUT_IN(create_cq_in, cq_context, c->in);
 	uint32_t n = mlx5_caps(c->ctx)->num_comp_vectors;
 
 	if (c->inlen < LAYOUT_SZ(create_cq_in))
-		return 0; /* the firmware's to refuse */
+		return 0; /* the firmware refuses this */
 	for (uint32_t v = 0; v < n; v++)
 		if (LAYOUT_GET(cqc, cqc, c_eqn) == (uint32_t)mlx5_vector2eqn(c->ctx, v))
 			return 0;
@@ -230,7 +230,7 @@ uint64_t mlx5_devx_obj_subscribed(struct uv_object *o)
 	return obj->object;
 }
 
-/* Is the object of the handle the one that the command names? */
+/* Is the handle's object the one that the command names? */
 static bool object_matches(const struct uv_object *o, uint64_t named)
 {
 	if (!named)
@@ -243,7 +243,7 @@ static bool object_matches(const struct uv_object *o, uint64_t named)
 			return named == devx_object(PRM_OP_CREATE_DCT,
 						    ((const struct mlx5_qp *)o->drv)->dctn);
 		return named == devx_object(PRM_OP_CREATE_QP, ((const struct uv_qp *)o)->qpn);
-	case UVERBS_OBJECT_SRQ: /* basic ones are RMPs: srq.c */
+	case UVERBS_OBJECT_SRQ: /* a basic SRQ is an RMP: srq.c */
 		return named == devx_object(((const struct uv_srq *)o)->srq_type == IBV_SRQT_XRC
 						    ? PRM_OP_CREATE_XRC_SRQ
 						    : PRM_OP_CREATE_RMP,
@@ -278,13 +278,10 @@ static int obj_call(struct uv_bundle *b, uint16_t handle, uint16_t in_attr, uint
 	return r;
 }
 
-/* Bytes of unread results of one file. */
+/* Limit of a file's unread results, in bytes. */
 #define MAX_ASYNC_BYTES (1024 * 1024)
 
-/*
- * A card answers later; here the answer is there at once. A query that the firmware refuses has an
- * answer too.
- */
+/* A card answers later; here the answer is there at once. A refused query has an answer, too. */
 int mlx5_method_devx_obj_async_query(struct uv_bundle *b)
 {
 	const struct uv_event_file *f =
@@ -305,7 +302,7 @@ int mlx5_method_devx_obj_async_query(struct uv_bundle *b)
 	q = seg_live(c.ctx->seg, SEG_T_EVQ, f->evq);
 	if (!q || q->gen != f->gen || atomic_load(&q->bytes) + len > MAX_ASYNC_BYTES)
 		return uv_why(b, -EAGAIN, "1 MiB of results is unread");
-	/* The firmware answers with a header at least. */
+	/* The firmware's answer has at least a header. */
 	c.outlen = len < LAYOUT_SZ(cmd_out) ? LAYOUT_SZ(cmd_out) : len;
 	out = heap_zalloc(c.outlen);
 	if (!out)

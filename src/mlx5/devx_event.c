@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * DEVX files that are read: results of asynchronous queries, and events. Who gets which event is
- * in the segment's subscriptions (hw/evsub.h); here they are checked and made. Called by
- * uverbs.
+ * Readable DEVX files: results of asynchronous queries, and events. The segment's subscriptions
+ * (hw/evsub.h) decide who gets which event; here they are checked and made. Called by uverbs.
  */
 #include <errno.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
@@ -15,12 +14,14 @@
 #include "util/sys.h"
 #include "wire/prm/eq.h"
 
-#define MAX_EVENTS 16 /* of one call */
+#define MAX_EVENTS 16 /* limit for one call */
 
 struct devx_event_file {
 	struct uv_event_file ev;
 	bool omit_data;
-	/* Our descriptors of the eventfds of its subscriptions, until the file is closed. */
+	/*
+	 * The driver's own descriptors of the eventfds of its subscriptions, until the file closes.
+	 */
 	int *fds;
 	uint32_t nfds;
 };
@@ -33,7 +34,10 @@ const struct uv_type mlx5_devx_cmd_file_type = {
 	.fd_kind = SEG_FILE_DEVX_CMD,
 };
 
-/* With its last reference, and its subscriptions: nobody writes to these any more. */
+/*
+ * End a file with its last reference, and its subscriptions: these descriptors are not written any
+ * more.
+ */
 static int event_file_end(struct uv_object *o, int why)
 {
 	struct devx_event_file *f = (struct devx_event_file *)o;
@@ -69,9 +73,9 @@ int mlx5_method_devx_event_file_alloc(struct uv_bundle *b)
 	return 0;
 }
 
-/* ---- which events */
+/* ---- events that a program may subscribe to */
 
-/* Those that the driver knows by itself: their EQEs name a queue, not an object. */
+/* Events of device queues: their EQEs name a queue, not an object. */
 static bool is_queue_event(uint16_t event)
 {
 	switch (event) {
@@ -104,13 +108,13 @@ bool mlx5_devx_event_ok(const struct fw_caps *c, uint16_t event, bool of_object)
 		return of_object ? is_queue_event(event) : event == PRM_EVENT_PORT_CHANGE;
 	if (event > 255)
 		return false;
-	/* A CQ's completions are the driver's own matter. */
+	/* Completions of CQs are checked by the driver alone. */
 	return (of_object && event == PRM_EVENT_COMP) || mask[event / 64] >> event % 64 & 1;
 }
 
 uint32_t mlx5_devx_event_key(uint64_t object, uint16_t event)
 {
-	/* Types of object in EQEs, by the command that makes them. */
+	/* Object types in EQEs, by the command that makes the object. */
 	static const struct {
 		uint16_t maker, queue, type;
 	} types[] = {
@@ -141,7 +145,7 @@ uint32_t mlx5_devx_event_key(uint64_t object, uint16_t event)
 
 /* ---- subscribing */
 
-/* A descriptor of our own of the program's eventfd, which may be closed before its events end. */
+/* Duplicates the program's eventfd, which the program may close before its events end. */
 static int take_eventfd(struct devx_event_file *f, int fd)
 {
 	static const char eventfd[] = "anon_inode:[eventfd]";
@@ -165,7 +169,7 @@ static int take_eventfd(struct devx_event_file *f, int fd)
 	return fds[f->nfds++] = sys_fd_high(fd);
 }
 
-/* Events that other processes raise come to our eventfds by our own device thread. */
+/* This process's device thread must write the eventfds of events that other processes raise. */
 static void want_thread(struct seg *s)
 {
 	struct seg_proc *self = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);

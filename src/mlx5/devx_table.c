@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The table of DEVX commands: what the kernel lets a program send (drivers/infiniband/hw/mlx5/
- * devx.c), where the number of the object is, and how the object is destroyed. Whether the firmware
- * knows a command is the firmware's business. Pure functions over command bytes; called by devx.c.
+ * The table of DEVX commands: which commands the kernel lets a program send
+ * (drivers/infiniband/hw/mlx5/ devx.c), where they have the object's number, and how the object is
+ * destroyed. Whether the firmware knows a command is not checked here. Pure functions over command
+ * bytes; called by devx.c.
  */
 #include "mlx5/devx_table.h"
 #include "util/cleanup.h"
@@ -10,17 +11,20 @@
 #include "wire/prm/opcodes.h"
 
 /* clang-format off */
-/* Fields that commands share; numbers as in mlx5_ifc. */
+/* Fields that several commands have; numbers as in mlx5_ifc. */
 #define F(b, w) {b, w}
-#define NUMBER F(0x48, 24)	/* qpn, cqn, pd, mkey_index... */
-#define DWORD F(0x40, 32)	/* flow_counter_id, obj_id... */
+#define NUMBER F(0x48, 24)	/* for qpn, cqn, pd, mkey_index... */
+#define DWORD F(0x40, 32)	/* for flow_counter_id, obj_id... */
 #define OP_MOD F(0x30, 16)
 #define BIT(b) F(b, 1)
 /* other_vport, vport_number, table_type */
 #define IN_VPORT F(0x40, 1), F(0x50, 16), F(0x80, 8)
 #define GID_AT_0x80 F(0x80, 32), F(0xa0, 32), F(0xc0, 32), F(0xe0, 32)
 
-/* How it is destroyed: command, its bytes, place of the number; fields copied from the creation. */
+/*
+ * How an object is destroyed: command, its length, place of the number; fields copied from the
+ * creation.
+ */
 #define UNDO(op, n, ...) .destroy = {.opcode = PRM_OP_##op, .len = (n), .id = __VA_ARGS__}
 #define UNDO_COPY(op, n, at, ...) \
 	.destroy = {.opcode = PRM_OP_##op, .len = (n), .id = at, .copy = __VA_ARGS__}
@@ -36,7 +40,7 @@
 #define QUERIES(op, made_by, ...) \
 	.opcode = PRM_OP_##op, .methods = DEVX_QUERY, .maker = PRM_OP_##made_by, .id = __VA_ARGS__
 
-/* In the order of opcodes: looked up by bisection. */
+/* Sorted by opcode, for a binary search. */
 const struct devx_cmd devx_cmds[] = {
 	{.opcode = PRM_OP_QUERY_HCA_CAP, OTHER, .flags = DEVX_NO_UID},
 	{.opcode = PRM_OP_QUERY_ADAPTER, OTHER},
@@ -168,7 +172,7 @@ const struct devx_cmd devx_cmds[] = {
 /* clang-format on */
 const unsigned int devx_cmds_count = ARRAY_SIZE(devx_cmds);
 
-/* Opcodes that the kernel passes on without knowing them. */
+/* Opcodes from here on are passed on by the kernel without knowing them. */
 #define GENERAL_START 0xb00
 #define GENERAL_END 0xd00 /* exclusive */
 

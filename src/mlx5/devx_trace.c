@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Firmware commands, as DEVX attributes carry them, in a line of the trace. Called by uverbs. */
+/* Firmware commands in DEVX attributes, as part of a trace line. Called by uverbs. */
 #include "mlx5/priv.h"
 #include "util/rec.h"
 #include "wire/prm/cmd_hdr.h"
@@ -11,7 +11,10 @@ void mlx5_show_cmd_in(struct rec *r, const char *name, const uint8_t *p, size_t 
 
 	rec_group(r, name, "{");
 	rec_code(r, "opcode", opcode, fw_opcode_name(opcode));
-	/* In text the line of the firmware has the rest; it never saw what the driver refused. */
+	/*
+	 * In text, the firmware's own trace line has the rest; commands that the driver refused
+	 * never get there.
+	 */
 	if (r->json || !fw_command_layouts(opcode, &in, &out))
 		rec_bytes(r, "bytes", p, len);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* DEVX_UMEM: memory of the program that it names in its own firmware commands. Called by uverbs. */
+/* DEVX_UMEM: memory that the program names in its own firmware commands. Called by uverbs. */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
@@ -29,9 +29,9 @@ const struct uv_type mlx5_devx_umem_type = {
 };
 
 /*
- * May the firmware's pages have one of these sizes? The kernel takes the largest that the range's
- * physical pages allow, up to its own size. Here they lie as they would on a host without IOMMU and
- * huge pages: each anywhere, so that only a page's own size always fits.
+ * May the firmware's pages have one of these sizes? The kernel takes the largest size that the
+ * range's physical pages allow, up to the page's own. Here they count as on a host without IOMMU
+ * and huge pages: scattered, so that only the size of a page always fits.
  */
 static bool page_size_fits(uint64_t bitmap)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The driver as uverbs sees it: the ops table, and its objects, methods and attributes as data.
- * What is not here does not exist (EPROTONOSUPPORT, EOPNOTSUPP).
+ * Anything not listed here is refused (EPROTONOSUPPORT, EOPNOTSUPP).
  */
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
@@ -14,7 +14,7 @@
 #include "wire/prm/qp.h"
 #include "wire/prm/xrc.h"
 
-/* A command: at least a header, edited by the driver; and its answer. */
+/* A command: at least a header, edited by the driver; and its output. */
 #define ATTR_CMD_IN(i)                                                                             \
 	{                                                                                          \
 		.id = (i), .name = #i, .kind = UV_A_PTR_IN, .mandatory = true, .alloc_copy = true, \

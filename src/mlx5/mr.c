@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Memory regions: an mkey each, over a range of the caller's memory. uverbs has checked access
- * flags, alignment and the range, and has accounted it. Called by uverbs through the ops table.
+ * Memory regions: each is an mkey over a range of the caller's memory. uverbs has checked access
+ * flags, alignment and the range, and has counted it. Called by uverbs through the ops table.
  */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_verbs.h>
@@ -11,7 +11,7 @@
 
 enum { MKC_QPN_ANY = 0xffffff };
 
-/* uv_mr.obj.drv: whose memory it is, to make the key again without being told (rereg). */
+/* uv_mr.obj.drv: the region's memory, to make the key again when rereg does not give it. */
 struct mlx5_mr {
 	struct mem_slot mem;
 };
@@ -22,7 +22,7 @@ struct mr_params {
 	struct mem_slot mem;
 };
 
-/* 16-byte units of a list with one 8-byte entry per page. */
+/* Length of a page list with 8-byte entries, in 16-byte units. */
 static uint64_t list_octowords(uint64_t iova, uint64_t len)
 {
 	uint64_t offset = iova & ~MLX5_PAGE_MASK;
@@ -31,8 +31,8 @@ static uint64_t list_octowords(uint64_t iova, uint64_t len)
 }
 
 /*
- * The low byte of the key is the driver's to choose: another one each time, so that an old key of
- * the same index is recognised as stale.
+ * The driver chooses the low byte of a key: each time another, so that an old key with the same
+ * index is recognised as stale.
  */
 uint8_t mlx5_key_variant(struct uv_context *ctx)
 {
@@ -97,7 +97,7 @@ int mlx5_reg_mr(struct uv_mr *mr, struct uv_udata *u)
 	struct mlx5_mr *m;
 	int r;
 
-	if (mr->access & IB_UVERBS_ACCESS_ON_DEMAND) /* no such capability */
+	if (mr->access & IB_UVERBS_ACCESS_ON_DEMAND) /* the device does not have that capability */
 		return -EINVAL;
 	m = heap_zalloc(sizeof(*m));
 	if (!m)
@@ -113,7 +113,7 @@ int mlx5_reg_mr(struct uv_mr *mr, struct uv_udata *u)
 	return 0;
 }
 
-/* The key stays what it was, as it does where the kernel can use a UMR: programs count on it. */
+/* The key keeps its number, as in kernels that use a UMR for this: programs rely on it. */
 int mlx5_rereg_mr(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len, uint64_t iova,
 		  uint32_t access, struct uv_pd *pd)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Memory windows: an indirect key each, free until a UMR binds it. Called by uverbs through the ops
- * table.
+ * Memory windows: each is an indirect key, free until a UMR binds it. Called by uverbs through the
+ * ops table.
  */
 #include <errno.h>
 #include <sys/param.h>
@@ -11,7 +11,7 @@
 
 #define QPN_ANY 0xffffff
 
-/* How many regions the window may lead to: the kernel's roundup() to 4. */
+/* How many regions the window may be bound to: rounded up to 4, as in the kernel. */
 static int request_get(const struct uv_udata *u, uint32_t *entries)
 {
 	struct mlx5_ib_alloc_mw req = {0};

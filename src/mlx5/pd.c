@@ -28,8 +28,8 @@ int mlx5_dealloc_pd(struct uv_pd *pd)
 }
 
 /*
- * An InfiniBand address vector goes into each WQE, made by libmlx5; the device keeps nothing of
- * it. (The answer, the resolved MAC address, is for RoCE ports only.)
+ * libmlx5 puts an InfiniBand address vector into each WQE; the device keeps nothing of it. (The
+ * answer, the resolved MAC address, is for RoCE ports only.)
  */
 int mlx5_create_ah(struct uv_ah *ah, struct uv_udata *u)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * PP: places in the HCA's table of rate limits. Called by uverbs.
+ * PP: entries of the HCA's table of rate limits. Called by uverbs.
  *
- * As in the kernel, equal limits share a place, of the uid that all contexts may use, unless the
- * program asks for one of its own. The table is the firmware's; which place is free is looked up in
- * it, and a place that another process takes meanwhile is refused: then the next one.
+ * As in the kernel, equal limits share an entry under the uid that all contexts may use, unless the
+ * program asks for one of its own. The firmware owns the table; this file looks a free entry up
+ * there, and tries the next one if another process takes it meanwhile.
  */
 #include <errno.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
@@ -33,7 +33,7 @@ static int rate_set(struct uv_context *ctx, uint16_t uid, uint32_t index, const 
 			    sizeof(out));
 }
 
-/* The place of an equal shared limit, else the lowest free one; 0: the table is full. */
+/* The entry of an equal shared limit, else the lowest free one; 0: the table is full. */
 static uint32_t rate_place(struct uv_context *ctx, const void *limit, bool dedicated)
 {
 	uint32_t size = mlx5_caps(ctx)->pp_table_size;
@@ -59,7 +59,7 @@ static int pp_destroy(struct uv_object *o, int why)
 {
 	struct mlx5_pp *pp = (struct mlx5_pp *)o;
 
-	/* The kernel does not look at the firmware's answer either. */
+	/* The kernel ignores the firmware's result, too. */
 	if (why != UV_CLOSE)
 		rate_set(uv_obj_context(o), pp->uid, pp->index, NULL);
 	return 0;

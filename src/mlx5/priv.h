@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Inside the mlx5 driver: its per-object state and what its files offer each other. Nobody outside
- * src/mlx5 includes this.
- */
+/* Private to the mlx5 driver: its per-object state, and the functions that its files share. */
 #ifndef SOFTHCA_MLX5_PRIV_H
 #define SOFTHCA_MLX5_PRIV_H
 
@@ -21,17 +18,18 @@
 #define MLX5_PAGE_SIZE (1u << MLX5_PAGE_SHIFT)
 #define MLX5_PAGE_MASK (~(uint64_t)(MLX5_PAGE_SIZE - 1))
 
-/* One line of the mmap entry table: a dynamic UAR that may be mapped by its offset. */
+/* An entry of the mmap table: a dynamic UAR that may be mapped by its offset. */
 struct mlx5_map {
-	uint32_t uar; /* SEG_T_UAR index; 0: free line */
-	bool var;     /* doorbells of virtual queues: a page that nobody listens to */
-	bool gone;    /* handle destroyed: cannot be mapped again, DEALLOC_UAR is still owed */
+	uint32_t uar; /* SEG_T_UAR index; 0: the entry is free */
+	bool var;     /* doorbells of virtual queues: stores have no effect */
+	bool gone;    /* the handle is destroyed: no further mmap, and DEALLOC_UAR follows */
 };
 
-/* A page of doorbell records, and its firmware umem. */
+/* A page of doorbell records, with its firmware umem. */
 struct mlx5_dbr_page {
-	struct mlx5_dbr_page *next; /* in its bucket */
-	struct mem_slot mem;        /* whose: a forked child's page is another one */
+	struct mlx5_dbr_page *next; /* next page in its bucket */
+	/* the process: the page at that address in a forked child is another one */
+	struct mem_slot mem;
 	uint64_t va;
 	uint32_t umem;
 	uint32_t refs;
@@ -39,15 +37,16 @@ struct mlx5_dbr_page {
 
 /* Doorbell registers of a context without dynamic UARs: see bfreg.c. */
 struct mlx5_bfregs {
-	uint32_t *page;           /* UARs; the dynamic ones behind the static, 0: not mapped yet */
-	uint32_t nstatic, npages; /* nstatic 0: dynamic UARs, none of this is used */
-	uint32_t *count;          /* QPs on each static register */
-	uint32_t ndynamic;        /* registers that may still be made */
-	uint32_t low_latency;     /* how many at the end are for one QP each */
-	bool shares;              /* a library that knows of register classes */
+	uint32_t *page; /* UAR numbers: static, then dynamic ones; 0: not mapped yet */
+	/* nstatic 0: the context has dynamic UARs and none of this is used */
+	uint32_t nstatic, npages;
+	uint32_t *count;      /* number of QPs on each static register */
+	uint32_t ndynamic;    /* number of dynamic registers that may still be made */
+	uint32_t low_latency; /* number of registers, at the end, that serve one QP each */
+	bool shares;          /* the library knows register classes */
 };
 
-/* uv_context.drv. All calls into the driver hold the file's mutex: no lock here. */
+/* uv_context.drv. No lock: all calls into the driver hold the file's mutex. */
 struct mlx5_context {
 	struct mlx5_map *maps;
 	uint32_t nmaps;
@@ -58,14 +57,14 @@ struct mlx5_context {
 };
 
 struct mlx5_umem {
-	uint32_t id;      /* 0: none */
+	uint32_t id;      /* umem number; 0: none */
 	uint16_t uid;     /* whose */
-	uint64_t va, len; /* as accounted */
+	uint64_t va, len; /* the range, as it was counted */
 };
 
 struct mlx5_dbr {
-	uint32_t umem;   /* 0: none */
-	uint32_t offset; /* of the record in it: dbr_addr */
+	uint32_t umem;   /* umem of its page; 0: none */
+	uint32_t offset; /* of the record in the umem: dbr_addr */
 	struct mlx5_dbr_page *page;
 };
 
@@ -74,26 +73,28 @@ static inline struct mlx5_context *mlx5_context(const struct uv_context *ctx)
 	return ctx->drv;
 }
 
-/* ---- cmd.c: the way to the firmware */
+/* ---- cmd.c: calling the firmware */
 
 /*
- * One command of the driver itself, on behalf of the context: opcode and uid are filled in. 0, the
- * errno of the firmware's refusal, or fw_exec's own failure.
+ * Execute a command of the driver itself for the context; fills in opcode and uid. 0, the errno of
+ * a refusal, or the failure of fw_exec().
  */
 int mlx5_exec(struct uv_context *ctx, enum prm_opcode op, const struct fw_mem *mem, void *in,
 	      uint32_t inlen, void *out, uint32_t outlen);
-/* The same under another uid: 0 for what no program may name, MLX5_SHARED_UID. */
+/* The same with another uid: 0 for objects that no program may name, or MLX5_SHARED_UID. */
 int mlx5_exec_as(struct uv_context *ctx, uint16_t uid, enum prm_opcode op, const struct fw_mem *mem,
 		 void *in, uint32_t inlen, void *out, uint32_t outlen);
-#define MLX5_SHARED_UID FW_SHARED_UID /* what all contexts may use; no context has it */
-/* One command of a program, by DEVX: uid is filled in. 0, -EREMOTEIO (out says why) or a failure.
+/* uid of objects that all contexts may use; no context has it */
+#define MLX5_SHARED_UID FW_SHARED_UID
+/*
+ * Execute a DEVX command of a program; fills in the uid. 0, -EREMOTEIO (out says why) or a failure.
  */
 int mlx5_exec_devx(struct uv_context *ctx, uint16_t uid, const struct fw_mem *mem, void *in,
 		   uint32_t inlen, void *out, uint32_t outlen);
-/* Commands that name one object at the usual place and answer nothing: DESTROY_x, DEALLOC_x. */
+/* Execute DESTROY_x or DEALLOC_x: commands with one number at the usual place, and no output. */
 int mlx5_exec_id(struct uv_context *ctx, enum prm_opcode op, uint32_t id);
 int mlx5_exec_id_as(struct uv_context *ctx, uint16_t uid, enum prm_opcode op, uint32_t id);
-/* Change a memory key in place: `in` is a create_mkey_in with what it becomes. */
+/* Change a memory key in place: `in` is a create_mkey_in that describes the new key. */
 int mlx5_umr(struct uv_context *ctx, const struct fw_mem *mem, uint32_t key, const void *in);
 const struct fw_caps *mlx5_caps(const struct uv_context *ctx);
 
@@ -103,23 +104,24 @@ const struct fw_caps *mlx5_caps(const struct uv_context *ctx);
 /* ---- umem.c: memory of the program */
 
 /*
- * A firmware umem over a range of the caller's memory, for a queue: checked and accounted as
- * uv_umem_get() does it, `access` IB_ACCESS_*. *u is empty on failure.
+ * Make a firmware umem over a range of the caller's memory for a queue: checked and counted by
+ * uv_umem_get(), `access` IB_ACCESS_*. *u is empty on failure.
  */
 int mlx5_umem_create(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t access,
 		     struct mlx5_umem *u);
-/* The same where a queue lies at the start, which has to be a multiple of 64: looked at after all.
+/*
+ * The same for a umem that begins with a queue: the address must be a multiple of 64, checked last.
  */
 int mlx5_queue_umem_create(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t access,
 			   struct mlx5_umem *u);
-/* The same for one that programs name in their commands: it carries the context's uid. */
+/* The same for a umem that programs name in their commands: it has the context's uid. */
 int mlx5_umem_create_devx(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t access,
 			  struct mlx5_umem *u);
-/* Accepts an empty one, and leaves one. A refusal of the firmware is passed up and *u kept. */
+/* Destroys a umem, possibly empty, and leaves *u empty. If the firmware refuses, *u stays. */
 int mlx5_umem_destroy(struct uv_context *ctx, struct mlx5_umem *u);
 /*
- * The doorbell record at `va`: the umem of its page, shared by all records in that page, as the
- * kernel shares its mappings.
+ * Find the doorbell record at `va`: all records in a page share the page's umem, as the kernel
+ * shares its mappings.
  */
 int mlx5_dbr_get(struct uv_context *ctx, uint64_t va, struct mlx5_dbr *d);
 void mlx5_dbr_put(struct uv_context *ctx, struct mlx5_dbr *d);
@@ -140,18 +142,18 @@ int mlx5_query_ucontext(struct uv_context *ctx, struct uv_udata *u);
 
 /* ---- bfreg.c: UARs and doorbell registers of contexts without dynamic UARs */
 
-/* `total` registers, of which the last `low_latency` are for one QP each. -ENOMEM: too many. */
+/* `total` registers; the last `low_latency` serve one QP each. -ENOMEM: too many. */
 int mlx5_bfreg_init(struct uv_context *ctx, uint32_t total, uint32_t low_latency, bool shares);
-/* A context that has failed: the UARs go, too. */
+/* The context has failed: free its UARs, too. */
 void mlx5_bfreg_undo(struct uv_context *ctx);
 void mlx5_bfreg_finish(struct mlx5_context *mc);
-/* A register for a QP; -EINVAL in a context with dynamic UARs. */
+/* Get a register for a QP; -EINVAL in a context with dynamic UARs. */
 int mlx5_bfreg_alloc(struct mlx5_context *mc);
 void mlx5_bfreg_free(struct mlx5_context *mc, uint32_t n);
-/* Its number as libraries count. */
+/* The number of a register as libraries count. */
 uint32_t mlx5_bfreg_user(uint32_t n);
 uint32_t mlx5_bfreg_uar(const struct mlx5_context *mc, uint32_t n);
-/* The UAR of a register on a page that was mapped later; -EINVAL. */
+/* The UAR of a register on a page that was mapped later; -EINVAL: none. */
 int mlx5_bfreg_dynamic_uar(const struct mlx5_context *mc, uint32_t n);
 int mlx5_bfreg_mmap(struct uv_context *ctx, uint32_t index, bool dynamic, void *addr, size_t len,
 		    int prot, int flags, void **out);
@@ -160,7 +162,7 @@ int mlx5_bfreg_mmap(struct uv_context *ctx, uint32_t index, bool dynamic, void *
 extern const struct uv_type mlx5_uar_type, mlx5_var_type;
 int mlx5_method_var_alloc(struct uv_bundle *b);
 int mlx5_method_uar_alloc(struct uv_bundle *b);
-/* The clock page of that version, read only. (clock.c) */
+/* Map the clock page of that version, read only. (clock.c) */
 int mlx5_clock_mmap(struct uv_context *ctx, uint32_t version, void *addr, size_t len, int prot,
 		    int flags, void **out);
 int mlx5_mmap(struct uv_context *ctx, void *addr, size_t len, int prot, int flags, off_t off,
@@ -179,7 +181,7 @@ int mlx5_reg_mr(struct uv_mr *mr, struct uv_udata *u);
 int mlx5_rereg_mr(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len, uint64_t iova,
 		  uint32_t access, struct uv_pd *pd);
 int mlx5_dereg_mr(struct uv_mr *mr);
-/* The low byte of the next key: the driver's choice. */
+/* The low byte of the next key, which the driver chooses. */
 uint8_t mlx5_key_variant(struct uv_context *ctx);
 int mlx5_alloc_mw(struct uv_mw *mw, struct uv_udata *u);
 int mlx5_dealloc_mw(struct uv_mw *mw);
@@ -187,10 +189,10 @@ int mlx5_dealloc_mw(struct uv_mw *mw);
 int mlx5_create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_t flags,
 		   struct uv_udata *u);
 int mlx5_resize_cq(struct uv_cq *cq, uint32_t cqe, struct uv_udata *u);
-/* Event moderation: `count` completions or `period` microseconds, whichever is first. */
+/* Event moderation: after `count` completions or `period` microseconds. */
 #define MLX5_MAX_CQ_COUNT 0xffff
 #define MLX5_MAX_CQ_PERIOD 0xfff
-/* A CQ with stamps that QPs and WQs of this device cannot have: -EOPNOTSUPP. NULL is none. */
+/* -EOPNOTSUPP: QPs and WQs of this device cannot use the CQ's timestamps. NULL: no CQ. */
 int mlx5_cq_ts_check(const struct uv_cq *cq);
 int mlx5_modify_cq(struct uv_cq *cq, uint16_t count, uint16_t period);
 int mlx5_destroy_cq(struct uv_cq *cq);
@@ -207,16 +209,16 @@ int mlx5_alloc_xrcd(struct uv_xrcd *x, const struct uv_inode *k);
 int mlx5_open_xrcd(struct uv_xrcd *x);
 int mlx5_dealloc_xrcd(struct uv_xrcd *x);
 int mlx5_open_qp(struct uv_qp *qp);
-/* destroy_qp of an XRC target: one handle, and the QP with the last. */
+/* destroy_qp of an XRC target: ends one handle, and the QP with the last one. */
 int mlx5_destroy_xrc_tgt(struct uv_qp *qp);
-/* CREATE_QP of an XRC target: no queue, no memory, nothing asked or answered. */
+/* CREATE_QP of an XRC target: no queue, no memory, no driver data. */
 int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags,
 			const struct mlx5_ib_create_qp *cmd, struct uv_udata *u);
 
 struct mlx5_srq { /* uv_srq.obj.drv */
 	struct mlx5_umem buf;
 	struct mlx5_dbr dbr;
-	uint32_t log_size, log_stride; /* WQEs; bytes of one */
+	uint32_t log_size, log_stride; /* log2 of the number of WQEs, and of the bytes of one */
 	uint32_t user_index;
 	bool wq_sig;
 };
@@ -225,22 +227,22 @@ int mlx5_xrc_srq_create(struct uv_context *ctx, const struct uv_srq *srq, const 
 int mlx5_xrc_srq_arm(struct uv_srq *srq, uint32_t limit);
 int mlx5_xrc_srq_query(struct uv_srq *srq, struct ibv_srq_attr *a);
 
-/* XRC belongs to no context. */
+/* XRC objects belong to no context. */
 static inline uint16_t mlx5_qp_uid(const struct uv_context *ctx, const struct uv_qp *qp)
 {
 	bool xrc = qp->qp_type == IBV_QPT_XRC_SEND || qp->qp_type == IBV_QPT_XRC_RECV;
 
 	return xrc ? 0 : (uint16_t)ctx->devx_uid;
 }
-/* ---- what open files share (share.c) */
+/* ---- objects that open files share (share.c) */
 int mlx5_share_lock(struct uv_context *ctx);
 void mlx5_share_unlock(struct uv_context *ctx);
-/* A part in the element for this context's file. */
+/* Make a share in the element for this context's file. */
 int mlx5_share_join(struct uv_context *ctx, enum seg_table_id table, uint32_t idx, uint32_t *share);
-/* True: others have it, the part is gone. False: it is the last; free it after the element. */
+/* End a share. True: others remain. False: it is the last one; free it after the element. */
 bool mlx5_share_leave(struct uv_context *ctx, uint32_t share);
 
-/* ---- where events go (target.c) */
+/* ---- event targets (target.c) */
 struct uv_target mlx5_cq_target(const struct uv_cq *cq, bool comp);
 struct uv_target mlx5_srq_target(const struct uv_srq *srq);
 struct uv_target mlx5_qp_target(const struct uv_qp *qp);
@@ -256,20 +258,20 @@ int mlx5_destroy_rwq_ind_tbl(struct uv_rwq_ind_tbl *t);
 int mlx5_create_counters(struct uv_counters *c);
 int mlx5_destroy_counters(struct uv_counters *c);
 
-struct mlx5_qp { /* uv_qp.obj.drv; all zero: it has nothing yet */
+struct mlx5_qp { /* uv_qp.obj.drv; all zero at first */
 	struct mlx5_umem buf;
 	struct mlx5_dbr dbr;
 	uint32_t rq_wqe_cnt, rq_max_gs;
 	uint32_t sq_wqe_cnt;
 	uint32_t uar;
-	uint32_t bfreg; /* 1 + what bfreg.c gave; 0 none */
+	uint32_t bfreg; /* 1 + the register from bfreg.c; 0: none */
 	bool block_lb_mc;
-	/* what modify needs of earlier modifies: set_qpc_atomic_flags in the kernel */
+	/* kept for later modifies, as set_qpc_atomic_flags in the kernel */
 	uint32_t access_flags;
 	uint8_t resp_depth;
-	/* a DCT, which is made at RTR only */
+	/* a DCT, made at RTR */
 	bool is_dct;
-	uint32_t dctn; /* 0: not made */
+	uint32_t dctn; /* 0: not made yet */
 	uint8_t dctc[LAYOUT_SZ(dctc)];
 };
 
@@ -277,12 +279,12 @@ struct mlx5_qp { /* uv_qp.obj.drv; all zero: it has nothing yet */
 bool mlx5_dci_modify_ok(const struct uv_qp_modify *m);
 int mlx5_create_dct(struct uv_qp *qp, uint32_t create_flags, const struct mlx5_ib_create_qp *cmd,
 		    struct uv_udata *u);
-/* `ece`: the ECE options that the program asks for, 0 none. */
+/* `ece`: the ECE options that the program requests; 0: none. */
 int mlx5_modify_dct(struct uv_qp *qp, const struct uv_qp_modify *m, uint32_t ece,
 		    struct uv_udata *u);
 int mlx5_query_dct(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask);
 int mlx5_destroy_dct(struct uv_qp *qp);
-/* What atomic_mode is for whom takes atomics; -EOPNOTSUPP. The port's set of Q counters. */
+/* The atomic_mode of a QP that takes atomics, or -EOPNOTSUPP; the port's set of Q counters. */
 int mlx5_atomic_mode(const struct fw_caps *c);
 uint32_t mlx5_port_counters(const struct uv_context *ctx, uint32_t num);
 
@@ -291,11 +293,11 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_udata *u);
 int mlx5_query_qp(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask);
 int mlx5_destroy_qp(struct uv_qp *qp);
-/* The same whether or not others share it. */
+/* The same for a QP that others may share. */
 int mlx5_end_qp(struct uv_qp *qp);
-/* enum prm_st of an IBV_QPT_*; -EOPNOTSUPP for what this HCA has no transport for. */
+/* The enum prm_st of an IBV_QPT_*; -EOPNOTSUPP: this HCA does not have that transport. */
 int mlx5_qp_st(uint32_t qp_type);
-/* IBV_RATE_* of ads.stat_rate. */
+/* The IBV_RATE_* of ads.stat_rate. */
 uint8_t mlx5_rate_of(uint64_t stat_rate);
 
 /* ---- DEVX: devx.c devx_umem.c */
@@ -312,7 +314,7 @@ int mlx5_method_devx_obj_modify(struct uv_bundle *b);
 int mlx5_method_devx_obj_query(struct uv_bundle *b);
 int mlx5_method_devx_umem_reg(struct uv_bundle *b);
 int mlx5_method_devx_obj_async_query(struct uv_bundle *b);
-/* The object's identity (devx_table.h), noted as one with subscribers: they go with it. */
+/* The object's identity (devx_table.h). Notes that it has subscribers, which end with it. */
 uint64_t mlx5_devx_obj_subscribed(struct uv_object *o);
 
 /* ---- DEVX: devx_event.c */
@@ -320,9 +322,9 @@ extern const struct uv_type mlx5_devx_cmd_file_type, mlx5_devx_event_file_type;
 int mlx5_method_devx_cmd_file_alloc(struct uv_bundle *b);
 int mlx5_method_devx_event_file_alloc(struct uv_bundle *b);
 int mlx5_method_devx_subscribe_event(struct uv_bundle *b);
-/* May programs subscribe to this event? */
+/* May a program subscribe to this event? */
 bool mlx5_devx_event_ok(const struct fw_caps *c, uint16_t event, bool of_object);
-/* What evsub_raise() calls this event of that object: number and type of object. */
+/* The key that evsub_raise() uses for this event of that object: event number and object type. */
 uint32_t mlx5_devx_event_key(uint64_t object, uint16_t event);
 
 /* The EQ of a completion vector, or -ENOENT. */

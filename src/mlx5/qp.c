@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Queue pairs: create, query, destroy; the transitions are in qp_modify.c. Called by uverbs through
+ * Queue pairs: create, query, destroy; qp_modify.c has the transitions. Called by uverbs through
  * the ops table.
  */
 #include <errno.h>
@@ -13,8 +13,8 @@
 #include "wire/prm/qp.h"
 #include "wire/prm/umem.h"
 
-#define DEFAULT_UIDX 0xffffffu   /* "none": work as CQE version 0 does */
-#define INVALID_BFREG (1u << 31) /* the UAR is the program's business */
+#define DEFAULT_UIDX 0xffffffu   /* "none": CQEs as in CQE version 0 */
+#define INVALID_BFREG (1u << 31) /* the program takes care of the UAR */
 enum { SQ_WQEBB_SHIFT = 6 };     /* libmlx5 posts in units of 64 bytes */
 
 int mlx5_qp_st(uint32_t qp_type)
@@ -29,14 +29,14 @@ int mlx5_qp_st(uint32_t qp_type)
 	case IBV_QPT_XRC_SEND:
 	case IBV_QPT_XRC_RECV:
 		return PRM_ST_XRC;
-	case IBV_QPT_DRIVER: /* an initiator; a target has none */
+	case IBV_QPT_DRIVER: /* DCI: an initiator; a target has no queues */
 		return PRM_ST_DCI;
 	default:
 		return -EOPNOTSUPP;
 	}
 }
 
-/* Sizes, reserved bytes, vendor flags, user index: in the kernel's order. */
+/* Check sizes, reserved bytes, vendor flags, user index: in the kernel's order. */
 static int request_check(const struct uv_context *ctx, uint32_t qp_type, const struct uv_udata *u,
 			 struct mlx5_ib_create_qp *cmd)
 {
@@ -57,7 +57,7 @@ static int request_check(const struct uv_context *ctx, uint32_t qp_type, const s
 		return uv_no(-EOPNOTSUPP, "DCT and DCI are of type IBV_QPT_DRIVER");
 	if (qp_type == IBV_QPT_DRIVER && dc != MLX5_QP_FLAG_TYPE_DCT && dc != MLX5_QP_FLAG_TYPE_DCI)
 		return uv_no(-EINVAL, "IBV_QPT_DRIVER is either a DCT or a DCI");
-	/* Scattering data into CQEs is a wish that may be ignored. */
+	/* Scattering data into CQEs is a request that may be ignored. */
 	flags = cmd->flags & ~(uint32_t)(MLX5_QP_FLAG_SCATTER_CQE | MLX5_QP_FLAG_ALLOW_SCATTER_CQE);
 	flags &= ~dc;
 	if (flags & ~(uint32_t)(MLX5_QP_FLAG_SIGNATURE | MLX5_QP_FLAG_BFREG_INDEX |
@@ -78,7 +78,7 @@ static bool qp_has_rq(const struct uv_qp *qp, const struct ibv_qp_cap *cap)
 	return !qp->srq && qp->qp_type != IBV_QPT_XRC_SEND && cap->max_recv_wr;
 }
 
-/* Queue sizes as the program has laid them out. */
+/* Check the queue sizes that the program has chosen. */
 static int sizes_check(const struct fw_caps *c, const struct uv_qp *qp,
 		       const struct ibv_qp_cap *cap, const struct mlx5_ib_create_qp *cmd,
 		       struct mlx5_qp *m)
@@ -89,7 +89,7 @@ static int sizes_check(const struct fw_caps *c, const struct uv_qp *qp,
 	if (cap->max_recv_wr > max_wqes)
 		return uv_no(-EINVAL, "max_recv_wr is beyond the device's limit");
 	if (qp_has_rq(qp, cap)) {
-		/* log_rq_stride has 3 bits and counts from 16 bytes */
+		/* log_rq_stride has 3 bits and starts at 16 bytes */
 		if (cmd->rq_wqe_shift < 4 || cmd->rq_wqe_shift > 11 ||
 		    !is_pow2(cmd->rq_wqe_count) || cmd->rq_wqe_count > max_wqes)
 			return uv_no(-EINVAL, "rq_wqe_count: a power of two within the limit; "
@@ -167,7 +167,9 @@ static int qp_cmd(struct uv_context *ctx, struct uv_qp *qp, const struct mlx5_qp
 	return 0;
 }
 
-/* The UAR that the program names, by its page or by a register on it; else a register for it. */
+/*
+ * The UAR that the program names, by its page or by a register on it; else a register of its own.
+ */
 static int uar_get(struct uv_context *ctx, const struct mlx5_ib_create_qp *cmd, struct mlx5_qp *m)
 {
 	struct mlx5_context *mc = mlx5_context(ctx);
@@ -195,7 +197,7 @@ static int uar_get(struct uv_context *ctx, const struct mlx5_ib_create_qp *cmd, 
 	}
 }
 
-/* The end of a QP, half made or whole. Refused: it is as before. */
+/* End a QP, complete or half made. If the firmware refuses, the QP is unchanged. */
 static int qp_end(struct uv_qp *qp)
 {
 	struct uv_context *ctx = uv_obj_context(&qp->obj);

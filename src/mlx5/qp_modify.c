@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * QP transitions: which command takes a QP from state to state, which optional parameters it may
- * carry, and how verbs attributes become a QP context. uverbs knows which attributes go with which
- * type and transition. Called by uverbs through the ops table.
+ * QP transitions: which command takes a QP from one state to another, which optional parameters it
+ * may have, and how verbs attributes become a QP context. uverbs knows which attributes belong to
+ * which type and transition. Called by uverbs through the ops table.
  */
 #include <errno.h>
 #include <sys/param.h>
@@ -15,9 +15,9 @@
 #include "wire/prm/qp.h"
 
 #define NSTATES (PRM_QP_STATE_ERR + 1)
-#define ACK_REQ_FREQ 8 /* log2 of packets between acknowledge requests: the kernel's value */
+#define ACK_REQ_FREQ 8 /* log2 of packets between acknowledge requests, as in the kernel */
 
-/* opt_param_mask: which fields of the context a command really changes. */
+/* opt_param_mask: the context fields that a command changes. */
 enum {
 	OPT_ALT_ADDR_PATH = 1 << 0,
 	OPT_RRE = 1 << 1,
@@ -39,7 +39,7 @@ enum {
 	OPT_ACCESS = OPT_RRE | OPT_RAE | OPT_RWE,
 };
 
-/* One transition: its command, and what it may change besides what it must, by transport. */
+/* One transition: its command, and the optional changes by transport. */
 struct transition {
 	uint16_t op;
 	uint32_t rc, uc, ud;
@@ -106,7 +106,7 @@ static const struct transition transitions[NSTATES][NSTATES] = {
 		},
 };
 
-/* What each verbs attribute asks to change. */
+/* The option bits of each verbs attribute. */
 static const struct {
 	uint32_t attr, opt;
 } attr_opts[] = {
@@ -152,14 +152,14 @@ static uint32_t opt_of(const struct transition *t, const struct uv_qp *qp, uint3
 	case IBV_QPT_DRIVER:
 		return 0;
 	case IBV_QPT_XRC_SEND:
-	case IBV_QPT_XRC_RECV: /* the same masks, but that nothing leads from SQD to RTS */
+	case IBV_QPT_XRC_RECV: /* the same masks, without a transition from SQD to RTS */
 		return t->op == PRM_OP_SQD_RTS_QP ? 0 : opt & t->rc;
 	default:
 		return opt & t->ud;
 	}
 }
 
-/* IBV_RATE_* <-> ads.stat_rate: the newer rates have numbers of their own, others are shifted. */
+/* IBV_RATE_* <-> ads.stat_rate: newer rates have numbers of their own, others are shifted. */
 static const uint8_t rate_table[] = {
 	IBV_RATE_MAX,      IBV_RATE_56_GBPS, IBV_RATE_25_GBPS,  IBV_RATE_100_GBPS,
 	IBV_RATE_200_GBPS, IBV_RATE_50_GBPS, IBV_RATE_400_GBPS,
@@ -180,8 +180,7 @@ static uint32_t stat_rate_of(uint32_t rate)
 	return rate + STAT_RATE_OFFSET;
 }
 
-/* Of a rate that is not supported the next number below that is (the kernel's ib_rate_to_mlx5()).
- */
+/* For an unsupported rate, the next supported number below (the kernel's ib_rate_to_mlx5()). */
 static int rate_to_prm(const struct fw_caps *c, uint32_t rate)
 {
 	if (rate != IBV_RATE_MAX && (rate < IBV_RATE_2_5_GBPS || rate > IBV_RATE_600_GBPS))
@@ -240,7 +239,7 @@ static int paths_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_modi
 	return r;
 }
 
-/* log2, rounded up; the kernel's fls(n - 1). */
+/* log2, rounded up, as fls(n - 1) in the kernel. */
 static uint32_t log2_up(uint32_t n)
 {
 	uint32_t l = 0;
@@ -251,8 +250,8 @@ static uint32_t log2_up(uint32_t n)
 }
 
 /*
- * What qpc.atomic_mode has to be for a QP that takes atomics (the kernel's get_atomic_mode()): with
- * masked ones the largest size, else IB compatible.
+ * qpc.atomic_mode of a QP that takes atomics (the kernel's get_atomic_mode()): with masked atomics
+ * the largest size, else IB compatible.
  */
 int mlx5_atomic_mode(const struct fw_caps *c)
 {
@@ -276,7 +275,7 @@ static int access_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_mod
 		depth = m->attr.max_dest_rd_atomic;
 	if (m->mask & IBV_QP_ACCESS_FLAGS)
 		flags = m->attr.qp_access_flags;
-	if (!depth) /* no resources to answer reads with */
+	if (!depth) /* no resources for answers to READs */
 		flags &= IBV_ACCESS_REMOTE_WRITE;
 	if (flags & IBV_ACCESS_REMOTE_ATOMIC) {
 		int mode = mlx5_atomic_mode(mlx5_caps(uv_obj_context(&qp->obj)));
@@ -320,7 +319,9 @@ static uint32_t pm_state_of(const struct uv_qp_modify *m)
 	}
 }
 
-/* Each port has a set of Q counters for all QPs of verbs; sysfs shows it as hw_counters. */
+/*
+ * Each port has a set of Q counters for all QPs of verbs programs; sysfs shows it as hw_counters.
+ */
 uint32_t mlx5_port_counters(const struct uv_context *ctx, uint32_t num)
 {
 	const struct hw_hca *hca = hw_hca(ctx->seg, ctx->hca);
@@ -410,7 +411,9 @@ static int request_get(const struct uv_udata *u, uint32_t *ece)
 		       : 0;
 }
 
-/* ECE options go with these, as in modify_qp_mbox_alloc() and get_ece_from_mbox() of mlx5's qpc.c.
+/*
+ * The commands that have ECE options, as in modify_qp_mbox_alloc() and get_ece_from_mbox() of
+ * mlx5's qpc.c.
  */
 static bool has_ece(uint16_t op)
 {
@@ -418,8 +421,8 @@ static bool has_ece(uint16_t op)
 }
 
 /*
- * All commands with a context have it, the number and the mask at the same place. *ece: the options
- * that are asked for, then those that are enabled.
+ * All commands with a context have it, the number and the mask at the same place. *ece: in the
+ * requested options, out those enabled.
  */
 static int transition_cmd(struct uv_context *ctx, const struct transition *t, uint16_t uid,
 			  uint32_t qpn, uint32_t opt, const uint8_t *qpc, uint32_t *ece)
@@ -480,6 +483,6 @@ int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_uda
 		q->access_flags = m->attr.qp_access_flags;
 	if (m->mask & IBV_QP_MAX_DEST_RD_ATOMIC)
 		q->resp_depth = m->attr.max_dest_rd_atomic;
-	/* -EFAULT: the transition has happened; the program is expected to destroy the QP */
+	/* -EFAULT: the QP has changed its state; the program is expected to destroy it */
 	return u->outlen >= sizeof(resp) ? uv_udata_out(u, &resp, sizeof(resp)) : 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What several open files share, perhaps of several processes: XRC domains that a file stands for,
- * and XRC target QPs. Each sharer has a hw_share of its own; the element belongs to one of them, so
- * that it is reaped with the last. Called by xrc.c, and by uverbs for the lock.
+ * Objects that several open files share, perhaps of several processes: XRC domains named by a file,
+ * and XRC target QPs. Each sharer has a hw_share; one of them owns the object, so that it is reaped
+ * with the last. Called by xrc.c, and by uverbs for the lock.
  */
 #include <errno.h>
 #include "hw/flags.h"

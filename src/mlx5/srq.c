@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Shared receive queues. As every kernel on an ISSI 1 firmware does, a basic SRQ is an RMP with a
- * linked-list work queue; its number is the RMP's. Called by uverbs through the ops table.
+ * Shared receive queues. As in every kernel on an ISSI 1 firmware, a basic SRQ is an RMP with a
+ * linked-list work queue, and its number is the RMP's. Called by uverbs through the ops table.
  */
 #include <errno.h>
 #include <sys/param.h>
@@ -50,7 +50,7 @@ static int request_check(const struct uv_udata *u, struct mlx5_ib_create_srq *cm
 	return 0;
 }
 
-/* The index that completions of an SRQ with a CQ of its own carry. */
+/* The user index in completions of an SRQ that has its own CQ. */
 static int user_index(const struct uv_context *ctx, const struct uv_udata *u,
 		      const struct mlx5_ib_create_srq *cmd, uint32_t *uidx)
 {

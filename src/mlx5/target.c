@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Where the hardware objects keep whom their events go to. Called by uverbs through the ops table.
+/*
+ * Event targets: where hardware objects keep the queue of their events. Called by uverbs through
+ * the ops table.
  */
 #include "hw/cq.h"
 #include "hw/obj.h"
@@ -27,7 +29,7 @@ struct uv_target mlx5_srq_target(const struct uv_srq *srq)
 	return (struct uv_target){&hw->async, SEG_T_SRQ, srq->srqn, atomic_load(&hw->refs) != 0};
 }
 
-/* Each handle of a shared QP has its own. */
+/* Each handle of a shared QP has a target of its own. */
 struct uv_target mlx5_qp_target(const struct uv_qp *qp)
 {
 	struct seg *s = uv_obj_context(&qp->obj)->seg;

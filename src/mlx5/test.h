@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the tests of this folder share: an HCA in a segment of its own with the real firmware, a
- * command file of it opened through uverbs, and system calls on that file.
+ * Shared by the tests of this folder: an HCA in its own segment with the real firmware, a command
+ * file opened through uverbs, and system calls on that file.
  */
 #ifndef SOFTHCA_MLX5_TEST_H
 #define SOFTHCA_MLX5_TEST_H
@@ -39,7 +39,7 @@ struct test_env {
 	uint32_t file;
 };
 
-/* One test at a time: what the fake mapper was asked for. */
+/* The last request to the fake mapper; one test at a time. */
 static struct {
 	uint32_t uar;
 	bool mapped;
@@ -110,7 +110,7 @@ static inline int test_teardown(void **state)
 	return 0;
 }
 
-/* How many of a table the file owns. */
+/* How many elements of a table the file owns. */
 static inline unsigned int test_owned(struct test_env *e, enum seg_table_id t)
 {
 	unsigned int n = 0;
@@ -123,7 +123,7 @@ static inline unsigned int test_owned(struct test_env *e, enum seg_table_id t)
 /* ---- one ioctl */
 
 struct test_call {
-	struct { /* struct ib_uverbs_ioctl_hdr, but for its flexible end */
+	struct { /* struct ib_uverbs_ioctl_hdr, without its flexible end */
 		uint16_t length, object_id, method_id, num_attrs;
 		uint64_t reserved1;
 		uint32_t driver_id, reserved2;
@@ -168,7 +168,7 @@ static inline void test_out(struct test_call *c, uint16_t id, void *p, size_t le
 	test_attr(c, id, (uint16_t)len, (uintptr_t)p);
 }
 
-/* A new handle is read back from the attribute that this returns. */
+/* Returns the attribute in which a new handle comes back. */
 static inline struct ib_uverbs_attr *test_idr(struct test_call *c, uint16_t id, uint32_t handle)
 {
 	return test_attr(c, id, 0, handle);
@@ -231,7 +231,7 @@ static inline int test_get_context(struct test_env *e, const void *req, size_t r
 	return test_do(e, &c);
 }
 
-/* What libmlx5 44 asks for. */
+/* The request of libmlx5 44. */
 static inline struct mlx5_ib_alloc_ucontext_req_v2 test_request(bool devx)
 {
 	return (struct mlx5_ib_alloc_ucontext_req_v2){
@@ -294,7 +294,7 @@ static inline int test_devx_obj(struct test_env *e, uint16_t method, uint32_t ha
 {
 	struct test_call c;
 
-	/* MODIFY and QUERY number their attributes alike */
+	/* MODIFY and QUERY have the same attribute numbers */
 	test_begin(&c, MLX5_IB_OBJECT_DEVX_OBJ, method);
 	test_idr(&c, MLX5_IB_ATTR_DEVX_OBJ_QUERY_HANDLE, handle);
 	test_in(&c, MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_IN, in, inlen);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Contexts that have their UARs from the start: who gets which register, what can be mapped. */
+/*
+ * Contexts that have their UARs from the start: registers that QPs get, pages that can be mapped.
+ */
 #include "mlx5/test.h"
 #include "mlx5/priv.h"
 #include "wire/prm/cmd_hdr.h"
@@ -34,7 +36,10 @@ static int map(struct test_env *e, uint32_t cmd, uint32_t index)
 
 static void registers_by_class(void **state)
 {
-	/* 8 of which 3 are for one QP each; 1 to 4 are shared; 0 is used when there is no other */
+	/*
+	 * of 8 registers, 5 to 7 serve one QP each; 1 to 4 are shared; 0 is used when there is no
+	 * other
+	 */
 	static const int order[] = {5, 6, 7, 1, 2, 3, 4, 1, 2};
 	struct test_env *e = *state;
 
@@ -98,7 +103,7 @@ static void mapping_pages(void **state)
 	assert_int_equal(test_owned(e, SEG_T_UAR), 4);
 	uv_mmap(e->f, NULL, 4096, PROT_WRITE, MAP_PRIVATE, 6 << 20, &err);
 	assert_int_equal(err, -EINVAL);
-	assert_int_equal(test_owned(e, SEG_T_UAR), 4); /* given back */
+	assert_int_equal(test_owned(e, SEG_T_UAR), 4); /* freed again */
 }
 
 static int query_uar(struct test_env *e, uint32_t n, uint32_t *uar)
@@ -117,7 +122,7 @@ static void registers_of_mapped_pages_have_a_uar(void **state)
 	uint32_t uar;
 
 	open_static(e, 6, 2, sizeof(struct mlx5_ib_alloc_ucontext_req_v2));
-	assert_int_equal(query_uar(e, 4, &uar), -EINVAL); /* not mapped yet */
+	assert_int_equal(query_uar(e, 4, &uar), -EINVAL); /* the page is not mapped yet */
 	assert_int_equal(map(e, 6, 2), 0);
 	assert_int_equal(query_uar(e, 5, &uar), 0);
 	assert_int_equal(uar, test_map.uar);

@@ -24,7 +24,7 @@ static void test_get_context_answers_libmlx5(void **state)
 	assert_int_equal(r.log_uar_size, 12);
 	assert_int_equal(r.num_uars_per_page, 1);
 	assert_int_equal(r.num_ports, TEST_PORTS);
-	/* no core clock's page, no real-time stamps, no SQD */
+	/* without core clock page, real-time timestamps and SQD */
 	assert_int_equal(r.comp_mask, MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_DUMP_FILL_MKEY |
 					      MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_ECE |
 					      MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_MKEY_UPDATE_TAG);
@@ -55,7 +55,7 @@ static void test_get_context_sizes_and_flags(void **state)
 	req.num_low_latency_bfregs = 16;
 	assert_int_equal(test_get_context(e, &req, sizeof(req), &r, sizeof(r)), -EINVAL);
 
-	/* none of these has left anything behind: the next attempt succeeds */
+	/* these failures have left nothing behind: the next attempt succeeds */
 	assert_int_equal(seg_file(&e->seg, e->file)->uid, 0);
 	assert_int_equal(test_get_context(e, &good, sizeof(good), &r, sizeof(r)), 0);
 	assert_int_equal(test_get_context(e, &good, sizeof(good), &r, sizeof(r)), -EINVAL);
@@ -71,7 +71,7 @@ static void test_get_context_answer_may_be_short(void **state)
 	assert_int_equal(test_get_context(e, &req, sizeof(req), r, 48), 0);
 	assert_int_equal(((struct mlx5_ib_alloc_ucontext_resp *)r)->response_length, 48);
 	assert_int_equal(r[48], 0xa5);
-	assert_int_equal(seg_file(&e->seg, e->file)->uid, 0); /* not asked for DEVX */
+	assert_int_equal(seg_file(&e->seg, e->file)->uid, 0); /* DEVX was not requested */
 }
 
 static void test_unwritable_answer_leaves_nothing(void **state)
@@ -93,7 +93,7 @@ static void test_uids_differ_and_skip_those_in_use(void **state)
 
 	test_open_context(e, true);
 	uid = seg_file(&e->seg, e->file)->uid;
-	/* the counter has gone round: 0 is no uid, `uid` is taken */
+	/* the counter has wrapped: 0 is no uid, and `uid` is in use */
 	atomic_store(&hca->next_uid, 0x10000 | uid);
 	e2.file = test_file_new(&e2, &e2.f);
 	test_open_context(&e2, true);
@@ -160,7 +160,7 @@ static void test_query_device(void **state)
 	assert_int_equal(uhw.response_length, 102);
 	assert_int_equal(uhw.flags, 0);
 
-	/* parts that the program has no room for do not count */
+	/* parts that do not fit the program's buffer do not count */
 	assert_int_equal(query_device(e, &resp, NULL, 0, &uhw, 40), 0);
 	assert_int_equal(uhw.response_length, 40);
 	assert_int_equal(query_device(e, &resp, NULL, 0, &uhw, 8), 0);
@@ -238,7 +238,7 @@ static void test_uar_pages_and_offsets(void **state)
 	assert_int_equal(test_uar_alloc(e, 0, &off2, &page2, &h2), 0);
 	assert_int_not_equal(page, 0);
 	assert_int_not_equal(page, page2);
-	/* commands 9.. are the dynamic ones; the index stands around the command's byte */
+	/* dynamic UARs have commands from 9 on; the index is below and above the command's byte */
 	assert_int_equal(off, UINT64_C(0x900) << 12);
 	assert_int_equal(off2, UINT64_C(0x901) << 12);
 	for (int i = 2; i < 300; i++)
@@ -290,10 +290,10 @@ static void test_a_mapped_uar_outlives_its_handle(void **state)
 	assert_int_equal(test_uar_destroy(e, h), 0);
 	assert_int_equal(test_owned(e, SEG_T_UAR), 1);
 	assert_int_equal(map(e, 4096, RW, MAP_SHARED, off), -EINVAL);
-	/* its offset is not given to another one as long as it lives */
+	/* no other UAR gets its offset while it is mapped */
 	assert_int_equal(test_uar_alloc(e, 1, &off2, &page2, &h2), 0);
 	assert_int_not_equal(off2, off);
-	/* unmapped: given back with the next UAR that comes or goes */
+	/* unmapped: freed when the next UAR is made or destroyed */
 	test_map.mapped = false;
 	assert_int_equal(test_uar_destroy(e, h2), 0);
 	assert_int_equal(test_owned(e, SEG_T_UAR), 0);

@@ -48,7 +48,8 @@ static void test_without_uid_only_harmless_queries(void **state)
 
 	test_open_context(e, false);
 	assert_int_equal(other(e, PRM_OP_QUERY_HCA_CAP), 0);
-	assert_int_equal(other(e, PRM_OP_QUERY_HCA_VPORT_CONTEXT), -EREMOTEIO); /* port 0 of 2 */
+	/* port 0 of 2 ports */
+	assert_int_equal(other(e, PRM_OP_QUERY_HCA_VPORT_CONTEXT), -EREMOTEIO);
 	assert_int_equal(other(e, PRM_OP_QUERY_ISSI), -EINVAL);
 	assert_int_equal(alloc_pd(e, &pdn, &h), -EINVAL);
 }
@@ -65,7 +66,7 @@ static void test_methods_take_their_lists_only(void **state)
 	assert_int_equal(other(e, PRM_OP_ALLOC_PD), -EINVAL);
 	assert_int_equal(other(e, PRM_OP_QUERY_QP), -EINVAL);
 	assert_int_equal(other(e, PRM_OP_ALLOC_UAR), -EINVAL);
-	/* allowed but unknown to this firmware: the firmware says so */
+	/* the driver allows it, the firmware does not know it */
 	assert_int_equal(other(e, PRM_OP_SYNC_STEERING), -EREMOTEIO);
 
 	assert_int_equal(alloc_pd(e, &pdn, &pd), 0);
@@ -79,7 +80,7 @@ static void test_methods_take_their_lists_only(void **state)
 					       out, sizeof(out)),
 				 -EINVAL);
 	}
-	header(in, sizeof(in), PRM_OP_CREATE_UMEM); /* has a method of its own */
+	header(in, sizeof(in), PRM_OP_CREATE_UMEM); /* CREATE_UMEM has its own method */
 	assert_int_equal(test_devx_create(e, in, sizeof(in), out, sizeof(out), &h), -EINVAL);
 	assert_int_equal(test_devx_destroy(e, pd), 0);
 }
@@ -116,7 +117,7 @@ static void test_a_refusal_is_eremoteio_with_the_outbox(void **state)
 	assert_non_null(why);
 	assert_string_equal(why->field, "qpc.pd");
 	assert_int_equal(LAYOUT_GET(create_qp_out, out, qpn), 0);
-	/* nothing was made */
+	/* no object was made */
 	assert_int_equal(test_devx_destroy(e, h), -ENOENT);
 }
 
@@ -133,7 +134,7 @@ static void test_objects_are_made_and_destroyed(void **state)
 	assert_int_equal(test_devx_destroy(e, h), 0);
 	assert_null(hw_pd(&e->seg, pdn));
 
-	/* an answer that cannot be written takes the object along */
+	/* if its answer cannot be written, the object is destroyed */
 	ro = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	header(in, sizeof(in), PRM_OP_ALLOC_PD);
 	assert_int_equal(test_devx_create(e, in, sizeof(in), ro, 16, &h2), -EFAULT);
@@ -149,13 +150,14 @@ static void test_the_uid_is_the_contexts(void **state)
 
 	test_open_context(e, true);
 	header(in, sizeof(in), PRM_OP_ALLOC_PD);
-	LAYOUT_SET(cmd_in, in, uid, 0x7777); /* whatever the program writes there */
+	LAYOUT_SET(cmd_in, in, uid, 0x7777); /* the program's value does not matter */
 	assert_int_equal(test_devx_create(e, in, sizeof(in), out, sizeof(out), &h), 0);
-	assert_int_equal(LAYOUT_GET(cmd_in, in, uid), 0x7777); /* its own bytes are left alone */
+	/* the program's own bytes do not change */
+	assert_int_equal(LAYOUT_GET(cmd_in, in, uid), 0x7777);
 	assert_int_equal(test_devx_destroy(e, h), 0);
 }
 
-/* A buffer with a CQ's or region's room in it, registered. */
+/* A registered buffer that can hold a CQ or a region. */
 struct buf {
 	uint8_t *p;
 	uint32_t umem, handle;
@@ -173,7 +175,7 @@ static struct buf buf_new(struct test_env *e, size_t len)
 	return b;
 }
 
-/* mkey_umem_valid is left to the driver. */
+/* Leaves mkey_umem_valid to the driver. */
 static int create_mkey(struct test_env *e, const struct buf *b, uint32_t pdn, uint32_t *handle)
 {
 	uint8_t in[LAYOUT_SZ(create_mkey_in)], out[LAYOUT_SZ(create_mkey_out)];
@@ -202,7 +204,7 @@ static void test_what_the_firmware_keeps_stays(void **state)
 	b = buf_new(e, 8192);
 	assert_int_equal(alloc_pd(e, &pdn, &pd), 0);
 	assert_int_equal(create_mkey(e, &b, pdn, &mkey), 0);
-	/* in use: the firmware's refusal as an errno, and the handle is still there */
+	/* in use: the firmware's refusal as an errno, and the handle stays */
 	assert_int_equal(test_devx_destroy(e, pd), -EINVAL);
 	assert_int_equal(test_devx_destroy(e, mkey), 0);
 	assert_int_equal(test_devx_destroy(e, pd), 0);
@@ -349,7 +351,7 @@ static void test_umems(void **state)
 	assert_int_equal(REG(0, 4096, IBV_ACCESS_REMOTE_WRITE), -EINVAL);
 	assert_int_equal(REG(0, 4096, IBV_ACCESS_REMOTE_ATOMIC), -EINVAL);
 	assert_int_equal(REG(0, 4096, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_RELAXED_ORDERING), 0);
-	/* page sizes: that of a page must be possible, as nothing is contiguous beyond one */
+	/* the size of a page must be allowed, as larger ranges are never contiguous */
 	assert_int_equal(umem_bitmap(e, p, 8192, UINT64_C(1) << 12), 0);
 	assert_int_equal(umem_bitmap(e, p, 8192, UINT64_MAX), 0);
 	assert_int_equal(umem_bitmap(e, p, 8192, 0), -EINVAL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* DEVX files that are read, through ioctl(2) to the real firmware and to read(2). */
+/* Readable DEVX files, through ioctl(2) to the real firmware and through read(2). */
 #include "mlx5/devx_table.h"
 #include "mlx5/priv.h"
 #include "mlx5/test_fds.h"
@@ -12,7 +12,7 @@
 
 #include <sys/eventfd.h>
 
-static uint32_t pdn, pd; /* of a DEVX PD, and its handle */
+static uint32_t pdn, pd; /* number and handle of a DEVX PD */
 
 static void make_pd(struct test_env *e)
 {
@@ -51,7 +51,7 @@ static int file_alloc(struct test_env *e, uint16_t object, uint32_t flags)
 	struct test_call c;
 	int r;
 
-	/* both methods have these ids */
+	/* both methods use these ids */
 	test_begin(&c, object, MLX5_IB_METHOD_DEVX_ASYNC_EVENT_FD_ALLOC);
 	handle = test_idr(&c, MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_HANDLE, 0);
 	if (object == MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD)
@@ -91,7 +91,7 @@ static void raise_comm_est(struct test_env *e, uint8_t mark)
 {
 	uint8_t eqe[EVSUB_EQE] = {0, PRM_EVENT_COMM_EST, [63] = mark};
 
-	/* Objects that are no queues are told apart like QPs: the kernel's key, too. */
+	/* Objects without queues are told apart like QPs, as by the kernel's key. */
 	evsub_raise(&e->seg, e->hca, PRM_EVENT_COMM_EST, pdn, eqe);
 }
 
@@ -124,7 +124,7 @@ static void test_events_are_read_as_devx_writes_them(void **state)
 	assert_int_equal(cookie, 0x123456789a);
 	assert_int_equal(buf[8 + 1], PRM_EVENT_COMM_EST);
 	assert_int_equal(buf[8 + 63], 7);
-	/* the object's end is the subscription's */
+	/* the subscription ends with the object */
 	assert_int_equal(subs(e), 1);
 	assert_int_equal(test_devx_destroy(e, pd), 0);
 	assert_int_equal(subs(e), 0);
@@ -202,7 +202,7 @@ static void test_a_failed_list_leaves_no_subscription(void **state)
 	attr_fd(&c, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_HANDLE, fd);
 	test_idr(&c, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_OBJ_HANDLE, pd);
 	test_in(&c, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_TYPE_NUM_LIST, events, sizeof(events));
-	t->capacity = 3; /* room for two */
+	t->capacity = 3; /* space for two */
 	assert_int_equal(test_do(e, &c), -ENOMEM);
 	t->capacity = capacity;
 	assert_int_equal(subs(e), 0);
@@ -211,7 +211,7 @@ static void test_a_failed_list_leaves_no_subscription(void **state)
 	assert_int_equal(test_devx_destroy(e, pd), 0);
 }
 
-/* ---- queries that are answered later */
+/* ---- asynchronous queries */
 
 static int query(struct test_env *e, int fd, uint32_t handle, void *in, size_t inlen,
 		 uint64_t wr_id, uint16_t outlen)
@@ -227,7 +227,7 @@ static int query(struct test_env *e, int fd, uint32_t handle, void *in, size_t i
 	return test_do(e, &c);
 }
 
-/* A memory key made by DEVX. */
+/* Makes a memory key by DEVX. */
 static uint32_t make_mkey(struct test_env *e, uint32_t *handle)
 {
 	uint8_t in[LAYOUT_SZ(create_mkey_in)] = {0}, out[LAYOUT_SZ(create_mkey_out)];
@@ -272,7 +272,8 @@ static void test_results_of_queries(void **state)
 		test_devx_obj(e, MLX5_IB_METHOD_DEVX_OBJ_QUERY, h, in, sizeof(in), now, len), 0);
 	assert_int_equal(event_read(e, fd, buf, sizeof(buf)), -EAGAIN);
 	assert_int_equal(query(e, fd, h, in, sizeof(in), 0xa1, (uint16_t)len), 0);
-	assert_int_equal(query(e, fd, h, in, sizeof(in), 0xa2, 15), 0); /* cannot be: refused */
+	/* the firmware refuses this query */
+	assert_int_equal(query(e, fd, h, in, sizeof(in), 0xa2, 15), 0);
 	assert_int_equal(event_read(e, fd, buf, 8 + len - 1), -ENOSPC);
 	assert_int_equal(event_read(e, fd, buf, 8 + len), 8 + len);
 	memcpy(&wr_id, buf, 8);
@@ -283,7 +284,7 @@ static void test_results_of_queries(void **state)
 	assert_int_equal(wr_id, 0xa2);
 	assert_int_not_equal(buf[8], FW_OK);
 	assert_int_equal(event_read(e, fd, buf, sizeof(buf)), -EAGAIN);
-	/* 1 MiB of unread results */
+	/* a file may have 1 MiB of unread results */
 	q = seg_live(&e->seg, SEG_T_EVQ, fd_file(fd)->evq);
 	for (n = 0; !query(e, fd, h, in, sizeof(in), n, 65535); n++)
 		;
@@ -302,7 +303,7 @@ static void test_results_of_queries(void **state)
 	assert_int_equal(test_devx_destroy(e, pd), 0);
 }
 
-/* ---- rules without a device */
+/* ---- rules that need no device */
 
 static void test_events_by_capability(void **state)
 {

@@ -15,7 +15,7 @@
 #include "wire/prm/qp.h"
 #include "wire/prm/rmp_srq.h"
 
-/* ---- white lists, as the kernel has them */
+/* ---- white lists, copied from the kernel's */
 
 static const uint16_t general[] = {
 	0x100, 0x101, 0x10a, 0x740, 0x750, 0x752, 0x754, 0x760, 0x762, 0x76f,
@@ -140,7 +140,7 @@ static void test_rows_are_sorted_and_complete(void **state)
 	}
 }
 
-/* Where the firmware has a layout for a command, the table must agree with it. */
+/* The table must agree with the firmware's layout of a command, if it has one. */
 static void test_places_agree_with_the_layouts(void **state)
 {
 #define IS(op, l, f)                                                  \
@@ -239,12 +239,12 @@ static void test_identity_is_maker_type_and_number(void **state)
 	LAYOUT_SET(rts2rts_qp_in, in, qpn, 0x123456);
 	assert_int_equal(devx_cmd_object(in, sizeof(in)), UINT64_C(0x50000123456));
 
-	/* the same number as another kind of object is another identity */
+	/* the same number with another kind of object has another identity */
 	make(in, PRM_OP_QUERY_CQ, DEVX_QUERY);
 	LAYOUT_SET(query_cq_in, in, cqn, 0x123456);
 	assert_int_equal(devx_cmd_object(in, sizeof(in)), UINT64_C(0x40000123456));
 
-	/* general objects: their type is part of it */
+	/* the type belongs to a general object's identity */
 	make(in, PRM_OP_QUERY_GENERAL_OBJECT, DEVX_QUERY);
 	in[7] = 0x0c;
 	be32_store(in + 8, 0x89abcdef);
@@ -289,12 +289,15 @@ static void test_destroy_copies_what_names_the_place(void **state)
 {
 	uint8_t in[0x40], din[DEVX_DESTROY_MAX], want[0x40] = {0};
 
-	/* other_vport, vport_number, table_type, table_id from the input; group_id the answer's */
+	/*
+	 * other_vport, vport_number, table_type, table_id come from the input; group_id from the
+	 * output
+	 */
 	make(in, PRM_OP_CREATE_FLOW_GROUP, DEVX_CREATE);
 	be32_store(in + 8, 0x80000005);
 	be32_store(in + 0x10, 0x04000000);
 	be32_store(in + 0x14, 0x00000077);
-	be32_store(in + 0x1c, 0xffffffff); /* start_flow_index: not part of it */
+	be32_store(in + 0x1c, 0xffffffff); /* start_flow_index is not copied */
 	assert_int_equal(devx_cmd_build_destroy(in, sizeof(in), 9, din), 0x40);
 	be16_store(want, PRM_OP_DESTROY_FLOW_GROUP);
 	be32_store(want + 8, 0x80000005);
@@ -311,7 +314,7 @@ static void test_destroy_copies_what_names_the_place(void **state)
 	assert_int_equal(be32_load(din + 8), 0xdeadbeef);
 }
 
-/* Found by fuzzing: such a type was shifted into an int's sign. */
+/* Found by fuzzing: a large type was shifted into the sign of an int. */
 static void test_identity_of_a_type_beyond_0x7fff(void **state)
 {
 	uint8_t in[0x40];

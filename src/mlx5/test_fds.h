@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Readable files for tests: what the supervisor and the shim's table of descriptors would do. */
+/* Readable files for tests: replaces the supervisor and the shim's table of descriptors. */
 #ifndef SOFTHCA_MLX5_TEST_FDS_H
 #define SOFTHCA_MLX5_TEST_FDS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every kind of object that DEVX makes of what only commands work on: made with what the kernel
- * edits, named by its commands and by no others, in use, destroyed by the command that its creation
- * gave (devx.c in the kernel: devx_obj_build_destroy_cmd, devx_get_obj_id).
+ * DEVX objects that only commands use: each is made with the kernel's edits, named by its own
+ * commands and no others, in use, and destroyed by the command derived from its creation (devx.c in
+ * the kernel: devx_obj_build_destroy_cmd, devx_get_obj_id).
  */
 #include "hw/obj.h"
 #include "mlx5/test.h"
@@ -18,12 +18,15 @@
 
 enum kind { TD, RQ, RQT, TIR, TIS, SQ, TSAR, GROUP, GOBJ_GROUP, GOBJ_QPN, GOBJ_AV, KINDS };
 
-/* What each is made and queried by; `id`: its number in creation's output, in the query. */
+/*
+ * The commands that make and query each kind; `id`: its number in the creation's output and in the
+ * query.
+ */
 static const struct kind_row {
-	uint16_t create, query; /* query 0: none */
+	uint16_t create, query; /* query 0: the kind has none */
 	uint16_t id_bit, id_width, query_bit, query_width;
 	uint16_t inlen, outlen, query_outlen;
-	uint16_t type; /* general objects */
+	uint16_t type; /* type of a general object */
 } kinds[KINDS] = {
 	[TD] = {PRM_OP_ALLOC_TRANSPORT_DOMAIN, 0, 0x48, 24, 0, 0, 0x10, 0x10, 0, 0},
 	[RQ] = {PRM_OP_CREATE_RQ, PRM_OP_QUERY_RQ, 0x48, 24, 0x48, 24, 0x110, 0x10, 0x110, 0},
@@ -55,7 +58,7 @@ static void wq_fill(void *wq, uint32_t log_stride)
 	LAYOUT_SET(wq, wq, pd, w.pdn);
 	LAYOUT_SET(wq, wq, log_wq_stride, log_stride);
 	LAYOUT_SET(wq, wq, log_wq_sz, 2);
-	/* the valid bits are the kernel's to set */
+	/* the kernel sets the valid bits */
 	LAYOUT_SET(wq, wq, wq_umem_id, w.umem);
 	LAYOUT_SET(wq, wq, dbr_umem_id, w.umem);
 	LAYOUT_SET(wq, wq, dbr_addr, 0x1000);
@@ -185,7 +188,7 @@ static int query(struct test_env *e, enum kind k, uint32_t handle, uint32_t id, 
 			     kinds[k].query_outlen);
 }
 
-/* A query goes by the handle of what it names, whatever else has the same number. */
+/* A query must name the handle's object; the same number with another kind is refused. */
 static void test_identity(void **state)
 {
 	struct test_env *e = *state;
@@ -205,7 +208,7 @@ static void test_identity(void **state)
 		assert_int_equal(query(e, (enum kind)k, w.cq, w.id[k], kinds[k].type), -EINVAL);
 		assert_int_equal(query(e, (enum kind)k, w.umem_h, w.id[k], kinds[k].type), -EINVAL);
 	}
-	/* the type is part of a general object's identity */
+	/* the type belongs to a general object's identity */
 	assert_int_equal(query(e, GOBJ_AV, w.h[GOBJ_AV], w.id[GOBJ_AV], PRM_GOBJ_RESERVED_QPN),
 			 -EINVAL);
 }
@@ -240,7 +243,7 @@ static void test_modify(void **state)
 	assert_int_equal(test_devx_obj(e, MLX5_IB_METHOD_DEVX_OBJ_MODIFY, w.h[GOBJ_GROUP], in,
 				       sizeof(in), out, sizeof(out)),
 			 0);
-	/* made by the other command: another identity */
+	/* made by the other command, so another identity */
 	LAYOUT_SET(modify_general_object_in, in, obj_id, w.id[GROUP]);
 	assert_int_equal(test_devx_obj(e, MLX5_IB_METHOD_DEVX_OBJ_MODIFY, w.h[GROUP], in,
 				       sizeof(in), out, sizeof(out)),
@@ -271,7 +274,7 @@ static void test_destroy(void **state)
 	assert_int_equal(test_devx_destroy(e, w.pd), 0);
 }
 
-/* An answer that cannot be written undoes the creation, by the same command. */
+/* If the answer cannot be written, the creation is undone by the derived command. */
 static void test_an_unwritable_answer_leaves_nothing(void **state)
 {
 	struct test_env *e = *state;

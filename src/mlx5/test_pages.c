@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Pages of the device (UAR, VAR), packet pacing entries, and whose umems are whose. */
+/* Pages of the device (UAR, VAR), packet pacing entries, and the owners of umems. */
 #include "hw/cq.h"
 #include "hw/hca.h"
 #include "hw/uar.h"
@@ -62,7 +62,7 @@ static void test_vars_are_pages_of_their_own(void **state)
 	assert_int_not_equal(page, page2);
 	assert_int_not_equal(off, off2);
 	assert_int_not_equal(off, uoff);
-	/* twice, as any page; stores must reach nobody */
+	/* mapped twice, as any page; its stores have no effect */
 	for (int i = 0; i < 2; i++) {
 		assert_ptr_not_equal(uv_mmap(e->f, NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
 					     (off_t)off, &err),
@@ -75,7 +75,7 @@ static void test_vars_are_pages_of_their_own(void **state)
 	assert_ptr_equal(uv_mmap(e->f, NULL, 4096, PROT_WRITE, MAP_SHARED, (off_t)off, &err),
 			 MAP_FAILED);
 	assert_int_equal(err, -EINVAL);
-	/* its number is free again, though it was mapped */
+	/* the number is free again, although the page was mapped */
 	assert_null(hw_uar(&e->seg, page));
 	assert_int_equal(var_destroy(e, h), -ENOENT);
 	assert_int_equal(var_destroy(e, h2), 0);
@@ -92,7 +92,7 @@ static void test_no_more_vars(void **state)
 	assert_int_equal(var_alloc(e, &off, &page, &h), -ENOSPC);
 }
 
-/* A queue cannot ring in a VAR's page, whoever names it. */
+/* No queue can use a VAR's page for doorbells. */
 static void test_vars_are_no_uars(void **state)
 {
 	struct test_env *e = *state;
@@ -131,7 +131,7 @@ static void test_uar_types(void **state)
 	assert_int_not_equal(page, 0);
 	assert_int_equal(test_uar_alloc(e, 1, &off, &page, &h), 0);
 	assert_int_equal(test_uar_alloc(e, 2, &off, &page, &h), -EOPNOTSUPP);
-	/* what newer libraries call NC_DEDICATED is a type 1 to the kernel */
+	/* newer libraries' NC_DEDICATED is a type 1 for the kernel */
 	assert_int_equal(test_uar_alloc(e, 1U << 31, &off, &page, &h), -EOPNOTSUPP);
 	assert_int_equal(test_uar_alloc(e, UINT64_C(1) << 32, &off, &page, &h), -EINVAL);
 	assert_int_equal(test_owned(e, SEG_T_UAR), 2);
@@ -189,7 +189,7 @@ static void test_equal_limits_share_a_place(void **state)
 	assert_int_equal(d, 3);
 	assert_int_equal(pp_alloc(e, 101, false, &other, &ho), 0);
 	assert_int_equal(other, 4);
-	/* the place is free when the last is gone: by hand, and with the file */
+	/* the entry is free after its last user: destroyed, or closed with the file */
 	assert_int_equal(pp_destroy(e, ha), 0);
 	assert_int_equal(pp_destroy(e, hc), 0);
 	assert_int_equal(pp_alloc(e, 7, false, &c, &hc), 0);
@@ -212,7 +212,7 @@ static void test_limits_of_limits(void **state)
 	assert_int_equal(pp_alloc(e, 0, false, &index, &h), -EINVAL);
 	assert_int_equal(pp_alloc(e, caps->pp_max_rate + 1, false, &index, &h), -EINVAL);
 	assert_int_equal(pp_alloc(e, caps->pp_max_rate, false, &index, &h), 0);
-	/* pyverbs' four bytes; none, and more than there are */
+	/* pyverbs passes four bytes; a limit of 0, and one above the maximum */
 	ctx[3] = 100;
 	assert_int_equal(pp_alloc_raw(e, ctx, 4, 0, &index, &h), 0);
 	assert_int_equal(pp_alloc_raw(e, ctx, 0, 0, &index, &h), -EINVAL);
@@ -237,7 +237,7 @@ static void test_limits_need_a_uid(void **state)
 
 /* ---- umems */
 
-/* What the driver registers for a verbs queue is no umem that a DEVX command may name. */
+/* No DEVX command can name the umem that the driver has made for a verbs queue. */
 static void test_umems_of_the_driver_cannot_be_named(void **state)
 {
 	uint8_t in[LAYOUT_SZ(create_cq_in)] = {0}, out[LAYOUT_SZ(create_cq_out)];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* QPs through write commands: what the firmware gets, what is refused, what comes back. */
+/* QPs through write commands: what the firmware gets, what is refused, what the program gets. */
 #include "hw/hca.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
@@ -144,18 +144,18 @@ static void test_bad_qps_leave_nothing(void **state)
 	BAD(uhw.bfreg_index = UINT32_MAX, IBV_QPT_RC, 8, -EINVAL);
 	BAD(, IBV_QPT_DRIVER, 8, -EINVAL);
 #undef BAD
-	/* the request may be shorter (before ECE) or longer, if the rest is zero */
+	/* the request may be shorter (without ECE) or longer, if the rest is zero */
 	assert_int_equal(create_qp(&v, &good, 47, IBV_QPT_RC, 8, &qp), -EINVAL);
 	memcpy(raw, &good, sizeof(good));
 	raw[63] = 1;
 	assert_int_equal(create_qp(&v, (void *)raw, 64, IBV_QPT_RC, 8, &qp), -EINVAL);
-	assert_int_equal(test_owned(v.e, SEG_T_UMEM), 2); /* the CQ's */
+	assert_int_equal(test_owned(v.e, SEG_T_UMEM), 2); /* those of the CQ */
 	assert_int_equal(test_owned(v.e, SEG_T_QP), 0);
 	raw[63] = 0;
 	assert_int_equal(create_qp(&v, (void *)raw, 64, IBV_QPT_RC, 8, &qp), 0);
 	assert_int_equal(destroy(&v, IB_USER_VERBS_CMD_DESTROY_QP, qp.handle), 0);
 	assert_int_equal(create_qp(&v, &good, 48, IBV_QPT_UD, 8, &qp), 0);
-	/* sizes of a queue that it does not have are 0 (create_user_qp()) */
+	/* a queue that the QP does not have has size 0 (create_user_qp()) */
 	uhw = good;
 	uhw.db_addr += 8;
 	assert_int_equal(create_qp(&v, &uhw, sizeof(uhw), IBV_QPT_RC, 0, &qp), -EINVAL);
@@ -264,7 +264,7 @@ static void test_attributes_come_back(void **state)
 	assert_int_equal(query_qp(&v, &qp, &q), 0);
 	assert_int_equal(q.qp_state, IBV_QPS_INIT);
 	assert_int_equal(q.port_num, 2);
-	/* no responder resources yet: reads cannot be allowed, as in the kernel */
+	/* without responder resources READs cannot be allowed, as in the kernel */
 	assert_int_equal(q.qp_access_flags, IBV_ACCESS_REMOTE_WRITE);
 	assert_int_equal(modify_qp(&v, &qp, &rtr, RTR_MASK), 0);
 	assert_int_equal(modify_qp(&v, &qp, &rts, RTS_MASK), 0);
@@ -309,7 +309,10 @@ static void test_attributes_come_back(void **state)
 	verbs_close(&v);
 }
 
-/* set_qpc_atomic rules: to_mlx5_access_flags() and get_atomic_mode() in the kernel's mlx5/qp.c. */
+/*
+ * The rules of set_qpc_atomic: to_mlx5_access_flags() and get_atomic_mode() in the kernel's
+ * mlx5/qp.c.
+ */
 static void test_atomics_are_allowed_with_resources(void **state)
 {
 	struct ib_uverbs_modify_qp init = to_init(), rtr = to_rtr(), rts = to_rts();
@@ -323,7 +326,7 @@ static void test_atomics_are_allowed_with_resources(void **state)
 	hw = hw_qp(&v.e->seg, qp.qpn);
 	init.qp_access_flags = IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_REMOTE_WRITE;
 	assert_int_equal(modify_qp(&v, &qp, &init, INIT_MASK), 0);
-	assert_int_equal(hw->rae, 0); /* max_dest_rd_atomic is 0 as yet */
+	assert_int_equal(hw->rae, 0); /* max_dest_rd_atomic is still 0 */
 	assert_int_equal(modify_qp(&v, &qp, &rtr, RTR_MASK), 0);
 	assert_int_equal(hw->rae, 1);
 	assert_int_equal(hw->rre, 0);
@@ -369,7 +372,7 @@ static void test_bad_modifies_change_nothing(void **state)
 	verbs_close(&v);
 }
 
-/* What static_rate becomes: the kernel's ib_rate_to_mlx5() and mlx5_to_ib_rate_map(). */
+/* The result of static_rate: the kernel's ib_rate_to_mlx5() and mlx5_to_ib_rate_map(). */
 static void test_static_rates(void **state)
 {
 	static const struct {
@@ -377,11 +380,11 @@ static void test_static_rates(void **state)
 	} rates[] = {
 		{IBV_RATE_MAX, IBV_RATE_MAX},           {IBV_RATE_2_5_GBPS, IBV_RATE_2_5_GBPS},
 		{IBV_RATE_5_GBPS, IBV_RATE_5_GBPS},     {IBV_RATE_120_GBPS, IBV_RATE_120_GBPS},
-		{IBV_RATE_14_GBPS, IBV_RATE_120_GBPS}, /* not there: the number below */
+		{IBV_RATE_14_GBPS, IBV_RATE_120_GBPS}, /* unsupported: the supported number below */
 		{IBV_RATE_56_GBPS, IBV_RATE_56_GBPS},   {IBV_RATE_25_GBPS, IBV_RATE_25_GBPS},
 		{IBV_RATE_100_GBPS, IBV_RATE_100_GBPS}, {IBV_RATE_200_GBPS, IBV_RATE_200_GBPS},
 		{IBV_RATE_300_GBPS, IBV_RATE_200_GBPS}, {IBV_RATE_50_GBPS, IBV_RATE_50_GBPS},
-		{IBV_RATE_400_GBPS, IBV_RATE_50_GBPS}, /* a ConnectX-6 */
+		{IBV_RATE_400_GBPS, IBV_RATE_50_GBPS}, /* limit of a ConnectX-6 */
 	};
 	struct ib_uverbs_modify_qp init = to_init(), rtr = to_rtr();
 	struct verbs v;

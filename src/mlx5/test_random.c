@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Calls that a program may make, from a fixed seed: plausible by the combined table, with handles
- * that may be of anything, bytes that are damaged, buffers that end at a page nobody may touch.
- * Whatever arrives: an errno, nothing written beyond a buffer, nothing left behind at the end.
- * SOFTHCA_RANDOM=N makes N calls, SOFTHCA_SEED=N others.
+ * Random calls from a fixed seed: plausible by the combined table, with handles of any type,
+ * damaged bytes, and buffers that end before a page without access. Each call must return a result
+ * or an errno, write nothing beyond a buffer, and leave nothing behind at the end. SOFTHCA_RANDOM=N
+ * makes N calls, SOFTHCA_SEED=N others.
  */
 #include "hw/hca.h"
 #include "mlx5/devx_table.h"
@@ -25,15 +25,16 @@ static uint32_t rnd(uint32_t below)
 	return (uint32_t)(rnd_state >> 33) % below;
 }
 
-/* Buffers: a stack of pages before one that may not be touched; `at` grows down per call. */
+/* Buffers: a stack of pages that ends at pages without access; `at` grows down per call. */
 #define ARENA (64 * 4096)
-#define FORBIDDEN (2u << 20) /* behind it: longer than any answer, which may begin in the arena */
+/* size of the area after it: longer than any answer that begins in the arena */
+#define FORBIDDEN (2u << 20)
 struct random {
 	struct verbs v;
-	uint8_t *arena; /* ARENA bytes, then FORBIDDEN ones, PROT_NONE */
+	uint8_t *arena; /* ARENA bytes, then FORBIDDEN bytes with PROT_NONE */
 	size_t used;
 	unsigned int ok, refused;
-	uint32_t umem_mem, umem_dbr, cqn, pdn, eqn; /* what DEVX commands may name */
+	uint32_t umem_mem, umem_dbr, cqn, pdn, eqn; /* objects that DEVX commands may name */
 };
 
 static uint8_t *buffer(struct random *r, size_t len)
@@ -54,7 +55,7 @@ static uint64_t address(struct random *r, size_t len)
 	case 0:
 		return 0;
 	case 1:
-		return (uintptr_t)r->arena + ARENA - rnd(32); /* runs into the forbidden page */
+		return (uintptr_t)r->arena + ARENA - rnd(32); /* extends into the forbidden area */
 	case 2:
 		return UINT64_MAX - rnd(64);
 	case 3:
@@ -64,7 +65,7 @@ static uint64_t address(struct random *r, size_t len)
 	}
 }
 
-/* A number as programs have them in their structs. */
+/* A number as programs use them in their structures. */
 static uint32_t number(struct random *r)
 {
 	switch (rnd(10)) {
@@ -96,7 +97,7 @@ static void damage(uint8_t *p, size_t len)
 		p[rnd((uint32_t)len)] ^= (uint8_t)(1 << rnd(8));
 }
 
-/* ---- driver data that create calls need to come through */
+/* ---- driver data that make create calls succeed */
 
 static size_t driver_data(struct random *r, uint32_t what, uint8_t *p)
 {
@@ -277,7 +278,7 @@ static size_t command(struct random *r, uint8_t *in)
 	}
 	LAYOUT_SET(cmd_in, in, opcode, c->opcode);
 	fill_command(r, c->opcode, in);
-	/* the real length of what is often sent: a longer one is another error */
+	/* mostly the right length: a longer command is another error */
 	if (rnd(4)) {
 		static const struct {
 			uint16_t op, len;
@@ -293,7 +294,7 @@ static size_t command(struct random *r, uint8_t *in)
 	return len;
 }
 
-/* ---- one call by the table */
+/* ---- one call, according to the table */
 
 static void fill_attr(struct random *r, const struct uv_method *m, const struct uv_attr_def *d,
 		      struct test_call *c, uint32_t uhw)
@@ -457,7 +458,7 @@ static void one_write(struct random *r)
 		r->refused++;
 }
 
-/* Handles run full: destroy everything that goes. */
+/* The handles run out: destroy all objects that can be destroyed. */
 static void sweep(struct random *r)
 {
 	static const struct {
@@ -533,7 +534,7 @@ static void test_any_calls(void **state)
 	assert_true(r.ok > calls / 20);
 	assert_true(r.refused > calls / 4);
 	close_fds();
-	/* The end of the file, as the supervisor makes it. */
+	/* Close the file as the supervisor does. */
 	fw_reap_file(&e->seg, e->file);
 	for (uint32_t t = SEG_T_UAR; t < SEG_T_COUNT; t++)
 		assert_int_equal(test_owned(e, (enum seg_table_id)t), 0);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* CQs, SRQs and MRs through write commands: what the firmware gets, what is refused and left. */
+/*
+ * CQs, SRQs and MRs through write commands: what the firmware gets, what is refused, what is left.
+ */
 #include "mlx5/test_verbs.h"
 #include "hw/cq.h"
 #include "hw/flags.h"
@@ -56,7 +58,7 @@ static int open_xrcd(struct verbs *v, int fd, uint32_t oflags, uint32_t *xrcd, u
 	return r;
 }
 
-/* What a closed file leaves while a stopped process holds it is joined by nobody. */
+/* A domain of a closed file, which a stopped process still holds, is not joined. */
 static void test_a_domain_of_a_closed_file_is_not_found(void **state)
 {
 	int fd = open(".", O_RDONLY | O_DIRECTORY);
@@ -97,7 +99,9 @@ static int create_xrc_target(struct verbs *v, uint32_t xrcd_handle, uint32_t *ha
 	return r;
 }
 
-/* It is made before it is shared, and that fails: neither it nor its use of the domain is left. */
+/*
+ * The target is made, then sharing it fails: neither the target nor its use of the domain is left.
+ */
 static void test_a_target_that_cannot_be_shared_is_undone(void **state)
 {
 	struct ib_uverbs_close_xrcd cmd;
@@ -150,7 +154,7 @@ static void test_bad_cqs_leave_nothing(void **state)
 	BAD(, UINT32_MAX, -EINVAL);
 	BAD(uhw.buf_addr = 64, 10, -EFAULT);
 	BAD(uhw.db_addr = 64, 10, -EFAULT);
-	BAD(uhw.uar_page_index = 0x7777, 10, -EINVAL); /* found by the firmware */
+	BAD(uhw.uar_page_index = 0x7777, 10, -EINVAL); /* the firmware refuses this */
 #undef BAD
 	assert_int_equal(test_owned(v.e, SEG_T_UMEM), 0);
 	assert_int_equal(create_cq(&v, &good, 10, &h, &cqn), 0);
@@ -179,7 +183,7 @@ static void test_doorbell_records_share_their_page(void **state)
 	verbs_close(&v);
 }
 
-/* More pages of records than buckets to look them up in: each is found again, and none is left. */
+/* More doorbell pages than buckets: each page is found again, and none is left. */
 static void test_many_pages_of_doorbell_records(void **state)
 {
 	enum { PAGES = 300 };
@@ -239,7 +243,7 @@ static void test_resized_cq_lies_elsewhere(void **state)
 	assert_int_equal(hw_cq(&v.e->seg, cqn)->va, (uintptr_t)v.mem + 4096);
 	assert_int_equal(hw_cq(&v.e->seg, cqn)->log_size, 6);
 	assert_int_equal(test_owned(v.e, SEG_T_UMEM), 2);
-	assert_int_equal(resize_cq(&v, h, 63, 64), 0); /* its size: nothing to do */
+	assert_int_equal(resize_cq(&v, h, 63, 64), 0); /* the present size: nothing changes */
 	assert_int_equal(resize_cq(&v, h, 0, (uintptr_t)v.mem), -EINVAL);
 	assert_int_equal(resize_cq(&v, h, 1u << 23, (uintptr_t)v.mem), -EINVAL);
 	assert_int_equal(resize_cq(&v, h, 100, 64), -EFAULT);
@@ -343,11 +347,13 @@ static void test_srq_is_an_rmp(void **state)
 	hw = hw_srq(&v.e->seg, srqn);
 	assert_non_null(hw);
 	assert_int_equal(hw->log_size, 7);
-	assert_int_equal(hw->log_stride, 6); /* next segment and two data segments: 48 -> 64 */
+	/* next segment and two data segments: 48 bytes, rounded up to 64 */
+	assert_int_equal(hw->log_stride, 6);
 	assert_int_equal(hw->va, (uintptr_t)v.mem);
 	assert_int_equal(hw->dbr_va, db);
 
-	be32_store(v.mem + DBR_PAGE, 100); /* posted: else the limit is reached at once */
+	/* enough receives are posted; otherwise the limit fires at once */
+	be32_store(v.mem + DBR_PAGE, 100);
 	assert_int_equal(srq_limit(&v, resp.srq_handle, IBV_SRQ_LIMIT, 20), 0);
 	assert_int_equal(srq_limit(&v, resp.srq_handle, IBV_SRQ_LIMIT, 128), -EINVAL);
 	assert_int_equal(srq_limit(&v, resp.srq_handle, IBV_SRQ_MAX_WR, 0), -EINVAL);
@@ -409,7 +415,7 @@ static void test_mr_is_an_mkey(void **state)
 	assert_int_equal(m->pdn, v.pdn);
 	assert_int_equal(m->access, HW_ACC_LOCAL_READ | HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_WRITE);
 	assert_true(mem_is_self(&v.e->seg, m->mem));
-	/* keys differ in their low byte from one to the next */
+	/* the low byte of keys changes from one to the next */
 	assert_int_equal(reg_mr(&v, va, 5000, 0, &r2), 0);
 	assert_int_not_equal(r1.lkey & 0xff, r2.lkey & 0xff);
 	assert_int_equal(reg_mr(&v, va, 5000, IBV_ACCESS_ON_DEMAND, &r2), -EINVAL);
@@ -494,7 +500,7 @@ static void test_rereg_keeps_the_key(void **state)
 	assert_int_equal(m->len, 100);
 	assert_int_equal(m->access, HW_ACC_LOCAL_READ | HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_READ);
 
-	/* refused: as it was */
+	/* refused: the region is unchanged */
 	cmd.start = cmd.hca_va = 4096;
 	assert_int_equal(rereg_mr(&v, &cmd, &resp), -EFAULT);
 	assert_int_equal(m->va, (uintptr_t)v.mem + 8192);
@@ -504,7 +510,7 @@ static void test_rereg_keeps_the_key(void **state)
 	verbs_close(&v);
 }
 
-/* The page number comes from the program: it may name one of its own context's only. */
+/* The program chooses the page number: it may only name one of its own context. */
 static void test_a_uar_of_another_context_is_refused(void **state)
 {
 	struct mlx5_ib_create_cq uhw;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* For tests of verbs objects: a PD, memory for queues, CQs, and how objects are destroyed. */
+/* Shared by tests of verbs objects: a PD, memory for queues, CQs, and destroying objects. */
 #ifndef SOFTHCA_MLX5_TEST_VERBS_H
 #define SOFTHCA_MLX5_TEST_VERBS_H
 
@@ -8,7 +8,7 @@
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/cq.h"
 
-/* A context with a PD, a UAR and memory for queues; doorbell records in its last page. */
+/* A context with a PD, a UAR and memory for queues; the last page has the doorbell records. */
 struct verbs {
 	struct test_env *e;
 	uint32_t pd, pdn, uar;
@@ -16,7 +16,7 @@ struct verbs {
 };
 
 #define MEM_LEN (16 * 4096)
-/* Behind it, forbidden: a queue that is longer than the memory must not end in somebody else's. */
+/* A forbidden area after it: a queue longer than the memory must not reach other memory. */
 #define MEM_GUARD (64u << 20)
 #define DBR_PAGE (15 * 4096)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Work queues and tables of them on the real firmware: DEVX methods on their handles, and that one
- * which cannot be made leaves nothing. Each rule of the calls is a row of tests/abi.
+ * Work queues and tables of them on the real firmware: DEVX methods on their handles; a failed
+ * creation leaves nothing. Each rule of the calls is a row of tests/abi.
  */
 #include "mlx5/test.h"
 #include "mlx5/test_verbs.h"
@@ -62,7 +62,7 @@ static int query(struct verbs *v, uint32_t handle, enum prm_opcode op, uint32_t 
 	uint8_t in[LAYOUT_SZ(query_rq_in)] = {0};
 
 	LAYOUT_SET(cmd_in, in, opcode, op);
-	LAYOUT_SET(query_rq_in, in, rqn, id); /* where QUERY_RQT has its number, too */
+	LAYOUT_SET(query_rq_in, in, rqn, id); /* QUERY_RQT has its number at the same place */
 	return test_devx_obj(v->e, MLX5_IB_METHOD_DEVX_OBJ_QUERY, handle, in, sizeof(in), out,
 			     1024);
 }
@@ -88,7 +88,7 @@ static void devx_methods_on_their_handles(void **state)
 	assert_int_equal(LAYOUT_GET(rqc, rqc, user_index), 0x123);
 	assert_int_equal(LAYOUT_GET(wq, LAYOUT_IN(rqc, wq, rqc), log_wq_sz), 2);
 	assert_int_equal(query(&v, t.ind_tbl_handle, PRM_OP_QUERY_RQT, t.ind_tbl_num, out), 0);
-	/* devx_is_valid_obj_id(): another number, another kind, another handle */
+	/* devx_is_valid_obj_id(): another number, another kind, another handle are refused */
 	assert_int_equal(query(&v, wq.wq_handle, PRM_OP_QUERY_RQ, wq.wqn + 1, out), -EINVAL);
 	assert_int_equal(query(&v, wq.wq_handle, PRM_OP_QUERY_RQT, t.ind_tbl_num, out), -EINVAL);
 	assert_int_equal(query(&v, t.ind_tbl_handle, PRM_OP_QUERY_RQ, wq.wqn, out), -EINVAL);
@@ -141,7 +141,7 @@ static void no_memory_leaves_nothing(void **state)
 	verbs_close(&v);
 }
 
-/* The answer cannot be written: what was made is destroyed again, the handle is free. */
+/* If the answer cannot be written, the object is destroyed and the handle is free. */
 static void unwritable_answers_leave_nothing(void **state)
 {
 	struct ib_uverbs_ex_create_wq_resp wq;

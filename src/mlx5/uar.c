@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Dynamic UARs and what mmap(2) of the command file maps. Owns the context's mmap entry table: an
- * entry's key is its page offset, as libmlx5 gets it from UAR ALLOC. Called by uverbs.
+ * Dynamic UARs, and mmap(2) of the command file. Owns the context's mmap table: an entry's key is
+ * its page offset, as libmlx5 gets it from UAR ALLOC. Called by uverbs.
  *
- * A UAR outlives its handle while it is mapped, as in the kernel: DEALLOC_UAR is sent when the
- * process has unmapped it, which is looked at whenever UARs come and go, or by the reaping of the
- * file.
+ * A mapped UAR outlives its handle, as in the kernel: DEALLOC_UAR is sent when the process has
+ * unmapped it, which is checked whenever UARs are made or destroyed, or by reaping the file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +26,8 @@ enum mmap_cmd {
 	MMAP_ALLOC_WC = 6,
 	MMAP_CLOCK_INFO = 7,
 	MMAP_DEVICE_MEM = 8,
-	MMAP_FIRST_DYNAMIC = 9, /* keys of dynamic UARs: commands 9..255, 16-bit index each */
+	/* keys of dynamic UARs: commands 9..255, each with a 16-bit index */
+	MMAP_FIRST_DYNAMIC = 9,
 	MMAP_LAST_DYNAMIC = 255,
 };
 
@@ -35,10 +35,12 @@ enum mmap_cmd {
 
 struct mlx5_uar {
 	struct uv_object obj;
-	uint32_t line; /* in mlx5_context.maps */
+	uint32_t line; /* index in mlx5_context.maps */
 };
 
-/* key = command << 16 | index; the index's low byte stands below the command, its high byte above.
+/*
+ * key = command << 16 | index; in the offset the index's low byte is below the command, its high
+ * byte above.
  */
 static uint64_t key_to_offset(uint32_t key)
 {
@@ -54,7 +56,7 @@ static uint32_t offset_to_key(uint64_t off)
 	return (uint32_t)((pgoff >> 8 & 0xff) << 16 | (pgoff >> 16 & 0xff) << 8 | (pgoff & 0xff));
 }
 
-/* Give back UARs whose handle is gone and that this process no longer maps. */
+/* Free UARs without a handle that this process does not map any more. */
 static void maps_sweep(struct uv_context *ctx)
 {
 	struct mlx5_context *mc = mlx5_context(ctx);
@@ -64,7 +66,7 @@ static void maps_sweep(struct uv_context *ctx)
 
 		if (!m->uar || !m->gone)
 			continue;
-		/* What is left in a VAR's page reaches nobody: its number need not wait. */
+		/* A VAR's page has no effect, so a VAR is freed even while it is mapped. */
 		if (!m->var && (!ctx->sys->uar_mapped || ctx->sys->uar_mapped(m->uar)))
 			continue;
 		if (mlx5_exec_id(ctx, PRM_OP_DEALLOC_UAR, m->uar) == 0)
@@ -72,7 +74,7 @@ static void maps_sweep(struct uv_context *ctx)
 	}
 }
 
-/* A free line of the table, lowest first as the kernel numbers them; -ENOMEM. */
+/* Find a free entry of the table, lowest first as in the kernel; -ENOMEM. */
 static int maps_line(struct mlx5_context *mc)
 {
 	const uint32_t step = 16;
@@ -113,7 +115,7 @@ const struct uv_type mlx5_uar_type = {
 	.destroy = uar_destroy,
 };
 
-/* A page of the device with a line in the table; `type` is the firmware's. */
+/* Make a device page with an entry in the table; `type` is the firmware's. */
 static int page_alloc(struct uv_context *ctx, enum hw_uar_type type, struct mlx5_uar *uar)
 {
 	uint8_t in[LAYOUT_SZ(alloc_uar_in)] = {0}, out[LAYOUT_SZ(alloc_uar_out)];
@@ -133,7 +135,7 @@ static int page_alloc(struct uv_context *ctx, enum hw_uar_type type, struct mlx5
 	return 0;
 }
 
-/* Where it is mapped, its number, its length: in the kernel's order. */
+/* Answer with offset, number and length: in the kernel's order. */
 static int page_answer(struct uv_bundle *b, const struct mlx5_uar *uar, const uint16_t attr[3])
 {
 	uint64_t offset = key_to_offset(((uint32_t)MMAP_FIRST_DYNAMIC << 16) + uar->line);
@@ -159,7 +161,7 @@ int mlx5_method_uar_alloc(struct uv_bundle *b)
 
 	if (type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF && type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC)
 		return uv_why(b, -EOPNOTSUPP, "no such type");
-	/* the same numbers: 0 BF, 1 NC */
+	/* the uapi's numbers, too: 0 BF, 1 NC */
 	r = page_alloc(uv_b_context(b), (enum hw_uar_type)type, uar);
 	if (r < 0)
 		return r;
@@ -183,7 +185,7 @@ int mlx5_method_var_alloc(struct uv_bundle *b)
 	struct mlx5_uar *var = (void *)uv_b_new(b, MLX5_IB_ATTR_VAR_OBJ_ALLOC_HANDLE);
 	int r = page_alloc(uv_b_context(b), HW_UAR_VAR, var);
 
-	if (r == -ENOMEM) /* no page is left: alloc_var_entry() in the kernel */
+	if (r == -ENOMEM) /* the kernel's error without a free page: alloc_var_entry() */
 		return -ENOSPC;
 	if (r < 0)
 		return r;
@@ -209,7 +211,10 @@ static int mmap_entry(struct uv_context *ctx, void *addr, size_t len, int prot, 
 	return *out == MAP_FAILED ? err : 0;
 }
 
-/* The counter itself is read only, and is not there: its bit in GET_CONTEXT's answer is off. */
+/*
+ * The free-running counter would be read only, and does not exist: its bit in GET_CONTEXT's answer
+ * is 0.
+ */
 static int mmap_counter(size_t len, int prot)
 {
 	if (len > MLX5_PAGE_SIZE || !len)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * GET_CONTEXT and QUERY_CONTEXT: sizes of the request, the DEVX uid, what libmlx5 is told. Owns
+ * GET_CONTEXT and QUERY_CONTEXT: sizes of the request, the DEVX uid, the values for libmlx5. Owns
  * struct mlx5_context. Called by uverbs through the ops table.
  */
 #include <errno.h>
@@ -13,8 +13,8 @@
 #define BFREGS_PER_UAR 2
 
 /*
- * The firmware's CREATE_UCTX: a number for this context that no living context of the HCA has.
- * 16 bits, 0 means "none": after a wrap, numbers still in use are skipped.
+ * Stands for the firmware's CREATE_UCTX: finds a uid that no living context of the HCA has. It has
+ * 16 bits, and 0 means "none": after a wrap, uids still in use are skipped.
  */
 static int devx_uid_alloc(struct uv_context *ctx)
 {
@@ -108,7 +108,7 @@ int mlx5_alloc_ucontext(struct uv_context *ctx, struct uv_udata *u)
 	ctx->drv = mc;
 	ctx->devx_uid = (uint32_t)uid;
 
-	/* Libraries from before dynamic UARs (rdma-core < 29) are given theirs now. */
+	/* Libraries from before dynamic UARs (rdma-core < 29) get their UARs now. */
 	if (!(req.lib_caps & MLX5_LIB_CAP_DYN_UAR))
 		r = mlx5_bfreg_init(ctx, req.total_num_bfregs, req.num_low_latency_bfregs,
 				    u->inlen != sizeof(struct mlx5_ib_alloc_ucontext_req));
@@ -126,7 +126,9 @@ int mlx5_alloc_ucontext(struct uv_context *ctx, struct uv_udata *u)
 		mlx5_dealloc_ucontext(ctx);
 		return r;
 	}
-	/* Last: from here on the uid is taken. A context that failed has left nothing behind. */
+	/*
+	 * Done last: from here on the uid is taken. A context that failed before has left nothing.
+	 */
 	file = seg_file(ctx->seg, ctx->seg_file);
 	if (file)
 		file->uid = (uint32_t)uid;

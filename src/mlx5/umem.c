@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Memory of the program that queues and doorbell records lie in: each is a firmware umem that the
- * driver makes by itself, so that a verbs object and a DEVX object look the same to the firmware.
- * Owns the context's list of doorbell pages. Called by cq.c, qp.c, srq.c.
+ * The program's memory for queues and doorbell records: each range is a firmware umem made by the
+ * driver, so that verbs objects and DEVX objects look the same to the firmware. Owns the context's
+ * list of doorbell pages. Called by cq.c, qp.c, srq.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ int mlx5_queue_umem_create(struct uv_context *ctx, uint64_t va, uint64_t len, ui
 {
 	int r = umem_create(ctx, 0, va, len, access, u);
 
-	/* page_offset counts 64 bytes: mlx5_umem_find_best_quantized_pgoff() */
+	/* page_offset counts in 64 bytes: mlx5_umem_find_best_quantized_pgoff() */
 	if (r == 0 && va & 63) {
 		mlx5_umem_destroy(ctx, u);
 		r = uv_no(-EINVAL, "buf_addr: a multiple of 64");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Receive work queues and tables of them: firmware RQs and RQTs. No packet ever arrives in one, as
- * there is no Ethernet port. Called by uverbs through the ops table.
+ * Receive work queues and tables of them: firmware RQs and RQTs. No packet arrives in one, as there
+ * is no Ethernet port. Called by uverbs through the ops table.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -28,7 +28,7 @@ static bool cleared(const struct uv_udata *u, size_t from)
 	return true;
 }
 
-/* As prepare_user_rq() and set_user_rq_size() do. */
+/* Checks as in prepare_user_rq() and set_user_rq_size(). */
 static int request_get(const struct uv_context *ctx, const struct uv_wq *wq,
 		       const struct uv_udata *u, struct mlx5_ib_create_wq *cmd)
 {
@@ -51,7 +51,7 @@ static int request_get(const struct uv_context *ctx, const struct uv_wq *wq,
 	return 0;
 }
 
-/* Each of these needs a capability of an Ethernet port. */
+/* Each of these flags needs a capability of an Ethernet port. */
 static int flags_check(uint32_t flags)
 {
 	return flags & (IB_UVERBS_WQ_FLAGS_PCI_WRITE_END_PADDING |

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * XRC: domains, SRQs in them, target QPs and further handles of those. All of it has uid 0, as it
- * may outlive the context that made it. Called by uverbs through the ops table, and by srq.c and
+ * XRC: domains, SRQs in them, target QPs and further handles of those. All have uid 0, as they may
+ * outlive the context that made them. Called by uverbs through the ops table, and by srq.c and
  * qp.c.
  */
 #include <errno.h>
@@ -138,7 +138,7 @@ int mlx5_xrc_srq_query(struct uv_srq *srq, struct ibv_srq_attr *a)
 	return 0;
 }
 
-/* An empty block of the driver's data. */
+/* Make an empty block of driver data. */
 static int begin_handle(struct uv_qp *qp)
 {
 	struct mlx5_qp *m = heap_zalloc(sizeof(*m));
@@ -165,7 +165,9 @@ static int share_qp(struct uv_qp *qp)
 	return r;
 }
 
-/* The kernel names a PD, CQ and SRQ of its own, which nothing uses: number 0 to our firmware. */
+/*
+ * The kernel names a PD, CQ and SRQ of its own, which are never used: number 0 for this firmware.
+ */
 int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags,
 			const struct mlx5_ib_create_qp *cmd, struct uv_udata *u)
 {
@@ -219,7 +221,7 @@ int mlx5_destroy_xrc_tgt(struct uv_qp *qp)
 	return r;
 }
 
-/* Under the share lock. */
+/* Called under the share lock. */
 static int open_qp(struct uv_qp *qp)
 {
 	const struct uv_context *ctx = uv_obj_context(&qp->obj);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The commands of the older interface, one row each, and the two ways to them: INVOKE_WRITE (what
+ * The commands of the older interface, one row each, and both entries to them: INVOKE_WRITE (which
  * libibverbs uses) and write(2). Called by the shim and by ioctl.c.
  */
 #include "uverbs/priv.h"
@@ -14,7 +14,7 @@
 	{                                                                                 \
 		.nr = IB_USER_VERBS_EX_CMD_##n, .ex = true, .name = "EX_" #n, __VA_ARGS__ \
 	}
-/* The name of a structure that exists. */
+/* The name of a structure; fails to compile if there is none. */
 #define TYPE(t) (sizeof(struct ib_uverbs_##t) ? "ib_uverbs_" #t : NULL)
 #define REQ(t) .req = sizeof(struct ib_uverbs_##t), .req_type = TYPE(t)
 #define RESP(t) \
@@ -23,8 +23,8 @@
 #define DRIVER(in) .driver_in = #in, .driver_out = #in "_resp"
 
 /*
- * Extended commands have no sizes of their own here: the kernel compares none, it extends short
- * ones with zeroes and refuses non-zero bytes that it does not know.
+ * Extended commands have no sizes here: like the kernel, uverbs extends short ones with zeroes and
+ * refuses unknown bytes that are not zero.
  */
 static const struct uv_cmd commands[] = {
 	CMD(GET_CONTEXT, REQ(get_context), RESP(get_context), UHW,
@@ -122,7 +122,7 @@ static int not_supported(struct uv_bundle *b)
 	return uv_why(b, -EOPNOTSUPP, "there is no such command");
 }
 
-/* Numbers that nobody handles: framed as a plain command without structs, then refused. */
+/* For numbers without a command: framed as a plain command without structures, then refused. */
 static const struct uv_cmd absent = {.name = "not supported", .handler = not_supported};
 
 int uv_cmd_index(struct uv_api *api)
@@ -240,7 +240,7 @@ static int verify(struct uv_bundle *b, struct ib_uverbs_cmd_hdr *h, size_t count
 	if ((size_t)h->in_words * 4 != count)
 		return uv_why(b, -EINVAL, "in_words is not the length of the write");
 	if (count < c->req + sizeof(*h)) {
-		/* rdma-core 18 and 19 send 16 bytes for this one; their kernels accepted it. */
+		/* rdma-core 18 and 19 send 16 bytes for this command; their kernels accepted it. */
 		if (h->command == IB_USER_VERBS_CMD_DESTROY_CQ && count == 16) {
 			h->in_words = 6;
 			return 0;
@@ -327,9 +327,8 @@ static int write_run(struct uv_bundle *b, struct ib_uverbs_cmd_hdr *h, uint64_t 
 }
 
 /*
- * The kernel's ib_safe_file_access(): a command file that somebody was tricked into writing to
- * would act with that process's memory. Threads share credentials; every fork and exec makes new
- * ones.
+ * The kernel's ib_safe_file_access(): a process tricked into writing to a command file would let it
+ * act on that process's memory. Threads share credentials; every fork and exec makes new ones.
  */
 static bool may_write(const struct uv_file *f)
 {
