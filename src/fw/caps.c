@@ -3,7 +3,7 @@
  * Owns the capability table: one row per model. Read by the firmware's checks and QUERY_HCA_CAP
  * (cmd_cap.c), the driver and the supervisor (sysfs). Data only.
  *
- * Both models differ in identity and link speed only: what the data path can do is the same code.
+ * The models differ only in identity and link speed: the same code is their data path.
  */
 #include "fw/caps.h"
 
@@ -13,8 +13,8 @@
 #include "wire/prm/eq.h"
 
 /*
- * What this firmware can do, whatever the model. max_sge and max_recv_sge follow from the WQE
- * sizes as the kernel derives them: (512 - 16 - 16) / 16 and 512 / 16.
+ * Capabilities of every model. max_sge and max_recv_sge follow from the WQE sizes as the kernel
+ * derives them: (512 - 16 - 16) / 16 and 512 / 16.
  */
 #define BIT(n) (UINT64_C(1) << (n))
 #define QUEUE_EVENTS                                                                              \
@@ -44,12 +44,12 @@
 			    IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |                \
 			    IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_XRC
 
-/* Objects that only commands work on, and packet pacing. */
+/* Objects that only commands use, and packet pacing. */
 #define CAPS_OBJ                                                                              \
 	.log_max_obj = 16, .log_max_rqt_size = 7, .pp_min_rate = 1, .pp_max_rate = 200000000, \
 	.pp_table_size = 128, .max_tsar_bw_share = 100
 
-/* Static rates by ads.stat_rate: all that have a bit there, up to the link's (inferred). */
+/* Static rates by ads.stat_rate: all that have a bit, up to the link's rate (inferred). */
 #define STAT_RATES 0xfffeu
 #define STAT_RATE_400 6
 

@@ -13,7 +13,7 @@
 
 #define CAP(f, v) LAYOUT_SET(cmd_hca_cap, cap, f, (v))
 
-/* What is not set here is 0: off, or none. */
+/* Fields that are not set stay 0: off, or none. */
 static void cap_general(const struct fw_call *k, void *cap)
 {
 	const struct fw_caps *c = k->caps;
@@ -32,8 +32,9 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(log_max_klm_list_size, c->log_max_klm_list_size);
 	CAP(log_max_ra_req_qp, c->log_max_ra_req_qp);
 	CAP(log_max_ra_res_qp, c->log_max_ra_res_qp);
-	CAP(gid_table_size, 0);  /* coded: 8 << n */
-	CAP(pkey_table_size, 0); /* coded: 128 << n; those from HW_PKEYS up are invalid keys */
+	CAP(gid_table_size, 0); /* code n: 8 << n entries */
+	/* code n: 128 << n entries; those from HW_PKEYS on are invalid keys */
+	CAP(pkey_table_size, 0);
 	CAP(local_ca_ack_delay, c->local_ca_ack_delay);
 	CAP(stat_rate_support, c->stat_rate_support);
 	CAP(port_type, 0); /* InfiniBand */
@@ -103,7 +104,10 @@ static void cap_general(const struct fw_call *k, void *cap)
 #undef CAP
 #define CAP(f, v) LAYOUT_SET(atomic_caps, cap, f, (v))
 
-/* Values are in the host's byte order. None goes over a bus to other devices (the pci fields). */
+/*
+ * Values are in host byte order. The pci fields are 0, as no value goes over a bus to other
+ * devices.
+ */
 static void cap_atomic(const struct fw_call *k, void *cap)
 {
 	CAP(atomic_req_8B_endianness_mode, 1);
@@ -125,8 +129,9 @@ static void cap_qos(const struct fw_call *k, void *cap)
 	LAYOUT_SET(qos_cap, cap, nic_qp_scheduling, 1);
 	LAYOUT_SET(qos_cap, cap, log_max_qos_nic_queue_group, k->caps->log_max_obj);
 	LAYOUT_SET(qos_cap, cap, max_tsar_bw_share, k->caps->max_tsar_bw_share);
-	LAYOUT_SET(qos_cap, cap, nic_element_type, 1 << 0 | 1 << 4); /* TSAR, queue group */
-	LAYOUT_SET(qos_cap, cap, nic_tsar_type, 1 << 0);             /* DWRR */
+	/* element types TSAR and queue group */
+	LAYOUT_SET(qos_cap, cap, nic_element_type, 1 << 0 | 1 << 4);
+	LAYOUT_SET(qos_cap, cap, nic_tsar_type, 1 << 0); /* DWRR */
 	LAYOUT_SET(qos_cap, cap, packet_pacing_max_rate, k->caps->pp_max_rate);
 	LAYOUT_SET(qos_cap, cap, packet_pacing_min_rate, k->caps->pp_min_rate);
 	LAYOUT_SET(qos_cap, cap, packet_pacing_rate_table_size, k->caps->pp_table_size);
@@ -146,8 +151,8 @@ static void cap_event(const struct fw_call *k, void *cap)
 }
 
 /*
- * The groups that programs ask for. One without a filler is all zero because nothing of it is
- * supported; a group that is not here is refused as the card refuses one that it does not know.
+ * The capability groups that programs ask for. A group without a filler is all zero, as none of it
+ * is supported; a group not listed is refused, as a card refuses an unknown one.
  */
 static const struct {
 	uint16_t group;
@@ -177,7 +182,9 @@ int fw_cmd_query_hca_cap(struct fw_call *k)
 	if (LAYOUT_GET(query_hca_cap_in, k->in, other_function) ||
 	    LAYOUT_GET(query_hca_cap_in, k->in, function_id))
 		return FW_R_CAP_FUNCTION;
-	/* op_mod is group << 1 | (1: current, 0: maximum): nothing can be configured, so the same.
+	/*
+	 * op_mod is group << 1 | (1: current, 0: maximum); both are equal, as nothing can be
+	 * configured.
 	 */
 	k->obj = k->op_mod >> 1;
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
@@ -210,7 +217,7 @@ int fw_cmd_query_issi(struct fw_call *k)
 
 int fw_cmd_query_special_contexts(struct fw_call *k)
 {
-	/* The reserved lkey names physical memory: there is none for anybody here. */
+	/* The reserved lkey names physical memory, which nobody can use here. */
 	LAYOUT_SET(query_special_contexts_out, k->out, dump_fill_mkey, HW_KEY_DUMP_FILL);
 	LAYOUT_SET(query_special_contexts_out, k->out, null_mkey, HW_KEY_NULL);
 	return 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Event and completion queues. Called by exec.c under the HCA's lock; calls the engine for what
- * needs a CQ's own lock.
+ * Event and completion queues. Called by exec.c under the HCA's lock; calls the engine for changes
+ * under a CQ's own lock.
  *
- * An EQ is a number to bind CQs to: events go to the event queues of open files, which uverbs names
- * in the CQ. CQs are always 64 or 128 bytes per CQE in one contiguous piece of a umem.
+ * An EQ is only a number that CQs are bound to: events go to the event queues of open files, which
+ * uverbs stores in the CQ. CQs always have 64 or 128 bytes per CQE, in one contiguous part of a
+ * umem.
  */
 #include "fw/priv.h"
 
@@ -116,7 +117,7 @@ static enum fw_r check_cqc(struct fw_call *k, const void *cqc)
 	return FW_R_NONE;
 }
 
-/* The CQEs' place; the fields lie alike in create_cq_in and modify_cq_in. */
+/* The memory of the CQEs; create_cq_in and modify_cq_in have the fields at the same place. */
 static enum fw_r cq_buffer(struct fw_call *k, const void *cqc, uint32_t *id,
 			   const struct hw_umem **umem, uint64_t *va)
 {
@@ -200,7 +201,10 @@ int fw_cmd_query_cq(struct fw_call *k)
 	if (!cq)
 		return FW_R_CQ_QUERY_NONE;
 	memcpy(cqc, cq->cqc, sizeof(cq->cqc));
-	/* The card knows the consumer counter from the record; a dead owner's cannot be read. */
+	/*
+	 * The card has the consumer counter in the doorbell record; a dead owner's record cannot be
+	 * read.
+	 */
 	if (mem_read_be32(k->s, cq->dbr_mem, cq->dbr_va, &ci) < 0)
 		ci = cq->ci_cached;
 	LAYOUT_SET(cqc, cqc, status,
@@ -230,8 +234,8 @@ static int cq_modify_fields(struct fw_call *k, struct hw_cq *cq, const void *cqc
 	if ((sel & PRM_CQ_MODIFY_EQN) && !fw_eq(k, (uint32_t)CQC(c_eqn), &idx))
 		return FW_R_CQC_EQN;
 	/*
-	 * Moderation is an upper bound on how long an event may be held back. The engine holds none
-	 * back, so keeping the values for queries is all there is to do.
+	 * Moderation limits how long an event may be delayed. The engine delays none, so the values
+	 * are only kept for queries.
 	 */
 	if (sel & PRM_CQ_MODIFY_PERIOD)
 		LAYOUT_SET(cqc, cq->cqc, cq_period, CQC(cq_period));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Dynamically connected targets. A DCT is a QP without queues that takes requests from any
- * initiator that knows its access key; its number is one of the QPs' space. Called by exec.c under
- * the HCA's lock.
+ * initiator that knows its access key; its number comes from the QPs' number space. Called by
+ * exec.c under the HCA's lock.
  */
 #include "fw/priv.h"
 
@@ -73,7 +73,7 @@ int fw_cmd_create_dct(struct fw_call *k)
 	dct->user_index = (uint32_t)DCTC(user_index);
 	dct->qctr = set;
 	dct->no_rq = dct->no_sq = 1;
-	dct->comm_est = 2; /* no such event */
+	dct->comm_est = 2; /* a DCT does not have that event */
 	dct->mem = mem_self(k->s);
 	dct->port = k->hca->port[DCTC(port) - 1];
 	dct->pkey_index = (uint32_t)DCTC(pkey_index);
@@ -109,7 +109,7 @@ int fw_cmd_query_dct(struct fw_call *k)
 	return 0;
 }
 
-/* No request is half done when this returns, so it is drained at once. */
+/* When this returns no request is half done, so the DCT is drained at once. */
 int fw_cmd_drain_dct(struct fw_call *k)
 {
 	uint32_t dctn = (uint32_t)LAYOUT_GET(drain_dct_in, k->in, dctn);

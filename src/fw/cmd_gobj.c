@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * General objects: one row per type says how it lies behind the header and who makes, changes,
- * shows and destroys it. Called by exec.c under the HCA's lock.
+ * General objects: one row per type says what follows the header, and which functions create,
+ * modify, query and destroy it. Called by exec.c under the HCA's lock.
  */
 #include "fw/priv.h"
 
@@ -18,7 +18,8 @@ struct gobj_type {
 	uint16_t type;
 	const struct layout *body; /* NULL: 16 reserved bytes */
 	int (*create)(struct fw_call *k, const void *body, uint32_t *id);
-	int (*modify)(struct fw_call *k, uint32_t id, const void *body); /* NULL: never */
+	/* NULL: cannot be modified */
+	int (*modify)(struct fw_call *k, uint32_t id, const void *body);
 	int (*query)(struct fw_call *k, uint32_t id, void *body);
 	int (*destroy)(struct fw_call *k, uint32_t id);
 };
@@ -47,7 +48,7 @@ static int sched_query(struct fw_call *k, uint32_t id, void *body)
 	return fw_sched_query(k, id, LAYOUT_IN(sched_elem, sched_context, body));
 }
 
-/* ---- reserved QPN: a number that no QP gets, for those who only need one ---- */
+/* ---- reserved QPN: a number that no QP gets, for programs that need only a number ---- */
 
 static struct hw_qp *reserved_qpn(struct fw_call *k, uint32_t id)
 {
@@ -86,7 +87,10 @@ static int qpn_destroy(struct fw_call *k, uint32_t id)
 	return 0;
 }
 
-/* ---- which QP's path an address vector takes: kept, as there is one path only ---- */
+/*
+ * ---- AV QP mapping: chooses the QP path of an address vector. Kept only, as there is one path
+ * ----
+ */
 
 static int av_create(struct fw_call *k, const void *body, uint32_t *id)
 {
@@ -156,7 +160,7 @@ static uint32_t body_bytes(const struct gobj_type *t)
 	return t->body ? t->body->bytes : RESERVED_QPN_BYTES;
 }
 
-/* What is behind the header: an object of the type, and nothing more. */
+/* Check what follows the header: one object of the type, and nothing more. */
 static enum fw_r check_body(const struct fw_call *k, const struct gobj_type *t, const void **body)
 {
 	const uint8_t *p = (const uint8_t *)k->in + LAYOUT_SZ(create_general_object_in);
@@ -182,7 +186,7 @@ int fw_cmd_create_general_object(struct fw_call *k)
 
 	if (!t)
 		return FW_R_GOBJ_TYPE;
-	/* log_reserved_qpn_granularity is 0, and no other type comes in ranges */
+	/* log_reserved_qpn_granularity is 0, and no other type has ranges */
 	if (LAYOUT_GET(create_general_object_in, k->in, log_obj_range))
 		return FW_R_GOBJ_RANGE;
 	if (LAYOUT_GET(create_general_object_in, k->in, obj_id))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Multicast groups: which QPs get what is sent to a GID. Called by exec.c under the HCA's lock. */
+/*
+ * Multicast groups: the QPs that receive datagrams for a GID. Called by exec.c under the HCA's
+ * lock.
+ */
 #include "fw/priv.h"
 #include "hw/mcg.h"
 #include "hw/qp.h"

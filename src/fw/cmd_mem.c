@@ -2,7 +2,7 @@
 /*
  * UARs, protection domains and umems. Called by exec.c under the HCA's lock.
  *
- * The memory itself is never touched here: a umem says whose it is and where.
+ * The memory itself is never accessed here: a umem only names its process and range.
  */
 #include "fw/priv.h"
 #include "hw/pd.h"
@@ -20,13 +20,13 @@ int fw_cmd_alloc_uar(struct fw_call *k)
 	uint32_t idx;
 	int r;
 
-	/* BF and NC: the same page behaves as both; it is kept for mappings and traces. */
+	/* BF and NC: the same page serves as both; the type is kept for mappings and traces. */
 	if (k->op_mod > (k->c->kernel ? HW_UAR_VAR : HW_UAR_NC))
 		return FW_R_OP_MOD;
 	r = fw_alloc(k, SEG_T_UAR, &idx, &uar);
 	if (r)
 		return r;
-	/* Commands carry 24 bits, but uverbs' create_cq has 16 for it. */
+	/* Commands have 24 bits for the number, but create_cq of uverbs has only 16. */
 	if (idx > 0xffff) {
 		fw_free(k->s, SEG_T_UAR, idx);
 		return FW_R_TABLE_FULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Memory keys: which part of a umem, or of other keys, may be used, how, and under which I/O
- * virtual addresses. Called by exec.c under the HCA's lock; the memory itself is never touched.
+ * Memory keys: which part of a umem, or of other keys, may be used, with which rights and I/O
+ * virtual addresses. Called by exec.c under the HCA's lock; the memory itself is never accessed.
  */
 #include "fw/priv.h"
 
@@ -27,7 +27,7 @@ static bool is_indirect(const void *mkc)
 	return mode_of(mkc) == PRM_MKC_KLM || mode_of(mkc) == PRM_MKC_KSM;
 }
 
-/* Keys over other keys: how long the list may become, and the one that comes with the command. */
+/* For indirect keys: check the list's maximum length, and the list in the command. */
 static enum fw_r check_list(struct fw_call *k, const void *mkc)
 {
 	uint64_t most = MKC(translations_octword_size);
@@ -46,7 +46,7 @@ static enum fw_r check_list(struct fw_call *k, const void *mkc)
 	return FW_R_NONE;
 }
 
-/* Nothing but a list may follow the command. */
+/* Only a list may follow the command. */
 static enum fw_r check_tail(const struct fw_call *k)
 {
 	const uint8_t *in = k->in;
@@ -79,9 +79,8 @@ static enum fw_r check_mkc(struct fw_call *k, const void *mkc)
 }
 
 /*
- * Where the region lies. The driver hands the memory with the command. DEVX users name a umem,
- * whose pages are the translations: start_addr's offset within its page is the offset in the first
- * one.
+ * Find the region's memory. The driver passes it with the command. DEVX users name a umem, whose
+ * pages are the translations: the page offset of start_addr is the offset in the first page.
  */
 static enum fw_r mkey_memory(struct fw_call *k, const void *mkc, struct fw_mem *mem, uint32_t *umem)
 {
@@ -121,7 +120,7 @@ static enum fw_r mkey_memory(struct fw_call *k, const void *mkc, struct fw_mem *
 	return FW_R_NONE;
 }
 
-/* What a key says, but for its index and its list. */
+/* Fill in all fields of a key, except its index and list. */
 static void mkey_fill(struct fw_call *k, struct hw_mkey *m, const void *mkc,
 		      const struct fw_mem *mem, uint32_t umem)
 {
@@ -135,7 +134,8 @@ static void mkey_fill(struct fw_call *k, struct hw_mkey *m, const void *mkc,
 	fw_refer(k->s, SEG_T_MKEY, m, 1);
 }
 
-/* Blocks for the longest list that the key may have: from the first on they are found through it.
+/*
+ * Allocate blocks for the longest list that the key may have; they are found through the first one.
  */
 static int list_alloc(struct fw_call *k, struct hw_mkey *m, uint32_t idx, uint32_t entries)
 {
@@ -206,7 +206,10 @@ int fw_cmd_create_mkey(struct fw_call *k)
 	return 0;
 }
 
-/* Under the HCA's lock. The key is out of service while it changes: nobody sees half of it. */
+/*
+ * Called under the HCA's lock. The key is disabled while it changes, so that nobody sees it half
+ * changed.
+ */
 static int umr_locked(struct fw_call *k, uint32_t key)
 {
 	const void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, k->in);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sets of Q counters. QPs name a set by a number of 8 bits; the engine counts into it. Each port
- * has one, made at bring-up, for the QPs of verbs programs. Called by exec.c under the HCA's lock.
+ * Sets of Q counters. QPs name a set by an 8-bit number; the engine counts in it. Each port has a
+ * set from bring-up on, for QPs of verbs programs. Called by exec.c under the HCA's lock.
  */
 #include "fw/priv.h"
 
@@ -10,7 +10,7 @@
 #include "util/cleanup.h"
 #include "wire/prm/qctr.h"
 
-enum { SET_IDS = 256 }; /* 0 is none */
+enum { SET_IDS = 256 }; /* 0 means no set */
 
 static struct hw_qctr *qctr_at(struct fw_call *k, uint32_t id, uint32_t *idx)
 {
@@ -34,8 +34,8 @@ struct hw_qctr *fw_qctr(struct fw_call *k, uint32_t id, uint32_t *idx)
 }
 
 /*
- * To be freed or read. That a shared set cannot be is inferred: the kernel lets no program try
- * (devx.c, devx_is_valid_obj_id(): the object is one that this program made by DEVX).
+ * Find a set to free or read. That a shared set can be neither is inferred: the kernel lets no
+ * program try (devx.c, devx_is_valid_obj_id(): the program must have made the object by DEVX).
  */
 static struct hw_qctr *qctr_own(struct fw_call *k, uint32_t id, uint32_t *idx)
 {
@@ -86,7 +86,7 @@ int fw_cmd_dealloc_q_counter(struct fw_call *k)
 	return 0;
 }
 
-/* Which counter is which field of the answer. */
+/* The output field of each counter. */
 #define FIELD(f) LF_query_q_counter_out_##f##_BIT
 static const uint16_t fields[HW_QC_COUNT] = {
 	[HW_QC_RX_WRITE_REQUESTS] = FIELD(rx_write_requests),

@@ -3,9 +3,9 @@
  * Quality of service: the rate limits of packet pacing, scheduling elements. Called by exec.c under
  * the HCA's lock, and by cmd_gobj.c.
  *
- * A rate limit is a place in a table of the HCA. It is kept as one object for each command that set
- * it, so that each open file's share goes with the file; the place is free when the last is gone.
- * Only SQs can be paced, and no SQ sends: nothing is ever slowed down.
+ * A rate limit is an entry of an HCA table. It is kept as one object per command that set it, so
+ * that each open file's share ends with the file; the entry is free when the last object is gone.
+ * Only SQs can be paced, and no SQ sends, so nothing is ever slowed down.
  */
 #include "fw/priv.h"
 #include "hw/obj.h"
@@ -15,7 +15,7 @@
 
 #define PP(f) LAYOUT_GET(set_pp_rate_limit_context, pp, f)
 
-/* A holder of the place, whoever it is. */
+/* Any object that holds the entry. */
 static struct hw_obj *rate_at(struct fw_call *k, uint32_t index)
 {
 	seg_for_each_live (k->s, SEG_T_OBJ, i) {
@@ -74,7 +74,7 @@ int fw_cmd_set_pp_rate_limit(struct fw_call *k)
 	return r;
 }
 
-/* ---- scheduling elements: a tree of arbiters (TSAR) whose leaves are groups of queues ---- */
+/* ---- scheduling elements: a tree of arbiters (TSAR) with groups of queues as leaves ---- */
 
 #define SC(f) LAYOUT_GET(scheduling_context, sc, f)
 
@@ -85,7 +85,7 @@ bool fw_queue_group(struct fw_call *k, uint32_t id)
 	return o && o->type == PRM_SCHED_ELEM_QUEUE_GROUP;
 }
 
-/* The limits that are selected: nothing holds anybody back, they are kept for queries. */
+/* Check the selected limits, which are kept for queries only. */
 static enum fw_r check_limits(const struct fw_call *k, const void *sc, uint64_t sel, bool root)
 {
 	if (sel & ~(uint64_t)(PRM_SCHED_BW_SHARE | PRM_SCHED_MAX_AVERAGE_BW))
@@ -118,7 +118,7 @@ int fw_sched_create(struct fw_call *k, uint32_t hierarchy, const void *sc, uint6
 		return FW_R_SCHED_HIERARCHY;
 	if (proto.type != PRM_SCHED_ELEM_TSAR && proto.type != PRM_SCHED_ELEM_QUEUE_GROUP)
 		return FW_R_SCHED_TYPE;
-	/* libmlx5 sends a TSAR's type with queue groups, too */
+	/* libmlx5 also sends a TSAR's type with queue groups */
 	if (SC(tsar_type) != PRM_TSAR_DWRR)
 		return FW_R_SCHED_TSAR;
 	if (parent ? !up || up->type != PRM_SCHED_ELEM_TSAR : proto.type != PRM_SCHED_ELEM_TSAR)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Making, querying and destroying QPs. Called by exec.c under the HCA's lock. State changes are in
- * cmd_qp_state.c.
+ * Making, querying and destroying QPs. Called by exec.c under the HCA's lock. cmd_qp_state.c has
+ * the state changes.
  *
  * The work queues lie in one umem: RQ first, then SQ at the next multiple of 64 bytes. Both
  * doorbell counters are one record of 8 bytes: receive, send.
@@ -56,8 +56,8 @@ static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
 }
 
 /*
- * Where a QP of the driver has no use for a PD, CQ or UAR, the driver gives one of its own, which
- * nothing ever uses: number 0 stands for those.
+ * For a PD, CQ or UAR that a QP of the driver does not use, the kernel names one of its own, which
+ * is never used: number 0 stands for those.
  */
 static bool drivers_own(const struct fw_call *k, const void *qpc, uint64_t number)
 {
@@ -76,9 +76,9 @@ static enum fw_r check_qpc_objects(struct fw_call *k, const void *qpc)
 		return FW_R_QPC_CQN_RCV;
 	if (!drivers_own(k, qpc, QPC(uar_page)) && !fw_uar(k, (uint32_t)QPC(uar_page)))
 		return FW_R_QPC_UAR;
-	if (QPC(st) == PRM_ST_XRC) /* requests say which SRQ */
+	if (QPC(st) == PRM_ST_XRC) /* XRC: each request names its SRQ */
 		return !QPC(xrcd) || fw_xrcd(k, (uint32_t)QPC(xrcd)) ? FW_R_NONE : FW_R_QPC_XRCD;
-	if (QPC(st) == PRM_ST_DCI) /* receives nothing */
+	if (QPC(st) == PRM_ST_DCI) /* a DCI receives nothing */
 		return FW_R_NONE;
 	srq = QPC(rq_type) == PRM_QP_RQ_SHARED ? fw_srq(k, (uint32_t)QPC(srqn_rmpn_xrqn)) : NULL;
 	if (QPC(rq_type) == PRM_QP_RQ_SHARED && (!srq || srq->type == HW_SRQ_XRC))
@@ -100,7 +100,7 @@ static enum fw_r qp_record(struct fw_call *k, const void *qpc, struct hw_qp *at)
 	return (enum fw_r)fw_umem_place(u, QPC(dbr_addr), 8, 8, FW_R_QP_DBR_FIT, &at->dbr_va);
 }
 
-/* Where the queues and the record lie: fills `at`. A QP without queues has no memory for them. */
+/* Find the memory of queues and doorbell record, into `at`. A QP without queues has none. */
 static enum fw_r qp_places(struct fw_call *k, const void *qpc, struct hw_qp *at)
 {
 	uint64_t offset = LAYOUT_GET(create_qp_in, k->in, wq_umem_offset);
@@ -115,7 +115,8 @@ static enum fw_r qp_places(struct fw_call *k, const void *qpc, struct hw_qp *at)
 	if (!QPC(no_sq))
 		sq_bytes = UINT64_C(64) << QPC(log_sq_size);
 	if (rq_bytes + sq_bytes == 0 && QPC(st) == PRM_ST_XRC) {
-		at->mem = mem_self(k->s); /* nothing to ring: who asks for it looks after it */
+		/* no doorbells: the process that makes the QP looks after it */
+		at->mem = mem_self(k->s);
 		return FW_R_NONE;
 	}
 	if (rq_bytes + sq_bytes == 0)
@@ -138,10 +139,9 @@ static enum fw_r qp_places(struct fw_call *k, const void *qpc, struct hw_qp *at)
 }
 
 /*
- * Enhanced connection establishment (rdma_set_local_ece(3)): the version in the upper 4 bits and
- * one bit for each option that both ends have. This device has no option, and knows the versions
- * that ConnectX-6 is seen to say (0x30000002: version 3; the option is of RoCE). 0 asks for
- * nothing.
+ * Enhanced connection establishment (rdma_set_local_ece(3)): the upper 4 bits are the version, and
+ * each option has a bit that both ends must set. This device has no option and the version of
+ * ConnectX-6 cards (0x30000002: version 3; the option is for RoCE). 0 requests nothing.
  */
 #define ECE_VERSION_SHIFT 28
 #define ECE_VERSION 3u
@@ -197,7 +197,7 @@ int fw_cmd_create_qp(struct fw_call *k)
 	memcpy(qp->qpc, qpc, sizeof(qp->qpc));
 	eng_qp_created(qp);
 	fw_refer(k->s, SEG_T_QP, qp, 1);
-	/* Not what the other end has, but a wish to be told what this one can. */
+	/* This is a request for the device's own options, not the other end's. */
 	qp->ece = ece ? ECE_VERSION << ECE_VERSION_SHIFT : 0;
 	LAYOUT_SET(create_qp_out, k->out, qpn, qpn);
 	LAYOUT_SET(create_qp_out, k->out, ece, qp->ece);
@@ -205,7 +205,7 @@ int fw_cmd_create_qp(struct fw_call *k)
 	return 0;
 }
 
-/* The QPC as commands left it, with what has moved since. */
+/* The QPC as commands have set it, with the current values of changing fields. */
 int fw_cmd_query_qp(struct fw_call *k)
 {
 	void *qpc = LAYOUT_IN(query_qp_out, qpc, k->out);
@@ -224,7 +224,7 @@ int fw_cmd_query_qp(struct fw_call *k)
 	LAYOUT_SET(qpc, qpc, hw_sq_wqebb_counter, qp->sq_ci & 0xffff);
 	LAYOUT_SET(qpc, qpc, hw_rq_counter, qp->rq_ci);
 	LAYOUT_SET(qpc, qpc, sw_sq_wqebb_counter, qp->sq_pi & 0xffff);
-	/* The record of a dead process cannot be read: then this is 0. */
+	/* The record of a dead process cannot be read: then the counter is 0. */
 	if (mem_read_be32(k->s, qp->dbr_mem, qp->dbr_va, &rcv) == 0)
 		LAYOUT_SET(qpc, qpc, sw_rq_counter, rcv);
 	return 0;

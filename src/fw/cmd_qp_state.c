@@ -2,10 +2,10 @@
 /*
  * QP state transitions. Called by exec.c under the HCA's lock; the engine stores the new state.
  *
- * Two tables say everything: where a command starts and ends and what it may take optionally per
- * service type (the kernel driver's opt_mask has the same facts), and for each field of the QPC
- * which transitions always take it and under which opt_param_mask bit others may. Fields that a
- * command does not take keep their values, whatever the command carries in them.
+ * Two tables contain the rules: where a command starts and ends and which options it may have per
+ * service type (as opt_mask in the kernel's driver); and for each field of the QPC, the transitions
+ * that always set it and the opt_param_mask bit by which others may. Fields that a command does not
+ * set keep their values, whatever the command contains.
  */
 #include "fw/priv.h"
 
@@ -34,7 +34,7 @@ enum { /* opt_param_mask */
 };
 #define OPT_ACCESS (OPT_RRE | OPT_RAE | OPT_RWE)
 
-enum { /* transitions, as bits for the field table */
+enum { /* Transitions, as bits for the field table. */
        R2I = 1 << 0,
        I2I = 1 << 1,
        I2R = 1 << 2,
@@ -110,8 +110,8 @@ static const struct transition {
 	}
 static const struct taken_field {
 	uint16_t bit, width;
-	uint16_t required; /* transitions that always take it */
-	uint32_t opt;      /* others take it with this bit of opt_param_mask */
+	uint16_t required; /* transitions that always set the field */
+	uint32_t opt;      /* opt_param_mask bit by which others set it */
 } taken_fields[] = {
 	F(rre, R2I, OPT_RRE),
 	F(rwe, R2I, OPT_RWE),
@@ -156,7 +156,7 @@ static const struct transition *transition_find(uint16_t opcode)
 	return NULL;
 }
 
-/* `to` is the QP's context; `from` the command's. */
+/* `to` is the QP's context; `from` is the command's. */
 static void take_fields(void *to, const void *from, const struct transition *t, uint32_t opt)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(taken_fields); i++) {
@@ -184,7 +184,7 @@ static bool gid_is_zero(const uint8_t *gid)
 	return !memcmp(gid, zero, sizeof(zero));
 }
 
-/* The context that the QP would have after the command. */
+/* Check the context that the QP would have after the command. */
 static enum fw_r check_qpc(const struct fw_call *k, const void *qpc, uint32_t st,
 			   const struct transition *t)
 {
@@ -213,7 +213,7 @@ static enum fw_r check_qpc(const struct fw_call *k, const void *qpc, uint32_t st
 	return FW_R_NONE;
 }
 
-/* From the context to what the engine works with. */
+/* Copy values from the context to the fields that the engine uses. */
 static void qp_apply(const struct fw_call *k, struct hw_qp *qp, const struct transition *t)
 {
 	const void *qpc = qp->qpc;
@@ -244,10 +244,7 @@ static void qp_apply(const struct fw_call *k, struct hw_qp *qp, const struct tra
 		qp->next_send_psn = (uint32_t)QPC(next_send_psn);
 }
 
-/*
- * INIT2INIT and RTS2RTS may go on with an extension of the QPC, which has an option mask of its
- * own.
- */
+/* INIT2INIT and RTS2RTS may have an extension of the QPC, with an option mask of its own. */
 static enum fw_r check_ext(struct fw_call *k, const struct hw_qp *qp, const void **ext)
 {
 	const uint8_t *tail = (const uint8_t *)k->in + k->cmd->in->bytes;
@@ -277,7 +274,7 @@ static enum fw_r check_ext(struct fw_call *k, const struct hw_qp *qp, const void
 	return FW_R_NONE;
 }
 
-/* Its queue groups: noted, and kept as long as the QP is in them. Nothing is paced. */
+/* Set the QP's queue groups, with references while the QP is in them. Nothing is paced. */
 static void qp_groups(struct fw_call *k, struct hw_qp *qp, const void *ext)
 {
 	fw_refer(k->s, SEG_T_QP, qp, -1);
@@ -286,7 +283,7 @@ static void qp_groups(struct fw_call *k, struct hw_qp *qp, const void *ext)
 	fw_refer(k->s, SEG_T_QP, qp, 1);
 }
 
-/* The QP counts there from now on; nothing can be refused after this. */
+/* From now on the QP counts in that set; nothing can be refused after this. */
 static enum fw_r qp_counters(struct fw_call *k, struct hw_qp *qp, uint32_t id)
 {
 	struct hw_qctr *was = qp->qctr ? hw_qctr(k->s, qp->qctr) : NULL, *set = NULL;
@@ -305,8 +302,9 @@ static enum fw_r qp_counters(struct fw_call *k, struct hw_qp *qp, uint32_t id)
 }
 
 /*
- * Options in any state (net/mlx5's "Add ability to read and write ECE options"): in what is asked
- * for, out what is enabled. All commands that carry them have them at the same place.
+ * ECE options, in any state (net/mlx5's "Add ability to read and write ECE options"): the request
+ * in the input, the enabled options in the output. All commands with them have them at the same
+ * place.
  */
 static void qp_ece(struct fw_call *k, struct hw_qp *qp)
 {
@@ -335,7 +333,7 @@ int fw_cmd_modify_qp(struct fw_call *k)
 		return FW_R_QP_NONE;
 	if (qp->state != t->from)
 		return FW_R_QP_FROM_STATE;
-	/* An initiator of DC takes what one of XRC does. */
+	/* A DC initiator has the options of an XRC initiator. */
 	if (opt & ~t->opt[qp->st == PRM_ST_DCI ? PRM_ST_XRC : qp->st])
 		return FW_R_QP_OPT_MASK;
 	if ((opt & OPT_PM_STATE) && LAYOUT_GET(qpc, in_qpc, pm_state) != PRM_PM_MIGRATED)
@@ -362,7 +360,7 @@ int fw_cmd_modify_qp(struct fw_call *k)
 	qp_apply(k, qp, t);
 	if (t->bit & WITH_ECE)
 		qp_ece(k, qp);
-	/* Staying: the engine may have put it into error meanwhile, which must stand. */
+	/* No change of state: the engine may have set ERR meanwhile, which must stay. */
 	if (t->from == t->to)
 		return 0;
 	e = eng_qp_set_state(k->s, qpn, (enum prm_qp_state)t->to);

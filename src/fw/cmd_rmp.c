@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Receive memory pools, which is what a basic SRQ is to the card: a linked list of receive WQEs in
- * a umem and one doorbell record. Called by exec.c under the HCA's lock.
+ * Receive memory pools, the firmware's basic SRQs: a linked list of receive WQEs in a umem, with
+ * one doorbell record. Called by exec.c under the HCA's lock.
  */
 #include "fw/priv.h"
 
@@ -110,7 +110,7 @@ int fw_cmd_create_rmp(struct fw_call *k)
 	if (r)
 		return r;
 	fw_srq_fill(k, srq, wq, &places);
-	memcpy(srq->ctx, rmpc, sizeof(srq->ctx)); /* all named fields lie in its first bytes */
+	memcpy(srq->ctx, rmpc, sizeof(srq->ctx)); /* only the first bytes have named fields */
 	fw_refer(k->s, SEG_T_SRQ, srq, 1);
 	LAYOUT_SET(create_rmp_out, k->out, rmpn, idx);
 	fw_commit(&srq->flags);

@@ -3,8 +3,8 @@
  * Transport domains, receive queues and tables of receive queues. Called by exec.c under the HCA's
  * lock.
  *
- * They are what raw packets are received with. There is no Ethernet port and no IPoIB offload, so
- * no packet ever arrives in one: all that works on them is commands.
+ * They would receive raw packets. There is no Ethernet port and no IPoIB offload, so no packet
+ * arrives; only commands use them.
  */
 #include "fw/priv.h"
 #include "hw/obj.h"
@@ -19,7 +19,7 @@
 #define WQ(f) LAYOUT_GET(wq, wq, f)
 
 enum { ARM_RQ_SRQ = 1 };
-enum { RQ_REF_COUNTERS = 4 }; /* hw_obj.ref[] of an RQ: its set of Q counters */
+enum { RQ_REF_COUNTERS = 4 }; /* index in hw_obj.ref[] of an RQ: its set of Q counters */
 
 /* ---- transport domain ---- */
 
@@ -66,7 +66,7 @@ static enum fw_r check_rqc(struct fw_call *k, const void *rqc)
 	return FW_R_NONE;
 }
 
-/* The set of Q counters that the RQ would count in, 0: none. */
+/* The set of Q counters for the RQ; 0: none. */
 static enum fw_r rq_counters(struct fw_call *k, uint64_t id, struct hw_objref *ref)
 {
 	uint32_t idx;
@@ -80,7 +80,7 @@ static enum fw_r rq_counters(struct fw_call *k, uint64_t id, struct hw_objref *r
 	return FW_R_NONE;
 }
 
-/* Its own work queue: what `o` refers to is noted in it. */
+/* Check the RQ's own work queue; `o` gets its references. */
 static enum fw_r check_rq_wq(struct fw_call *k, const void *wq, struct hw_obj *o)
 {
 	struct fw_wq_place at = {0};
@@ -146,7 +146,7 @@ int fw_cmd_query_rq(struct fw_call *k)
 	return 0;
 }
 
-/* From a queue in error only reset leads on; everything else may go anywhere. */
+/* From ERR only a transition to RST is allowed; all others are allowed. */
 bool fw_wq_state_leads(uint64_t from, uint64_t to)
 {
 	if (to != PRM_WQ_STATE_RST && to != PRM_WQ_STATE_RDY && to != PRM_WQ_STATE_ERR)
@@ -207,7 +207,9 @@ int fw_cmd_destroy_rq(struct fw_call *k)
 	return fw_obj_destroy(k, HW_OBJ_RQ, (uint32_t)rqn, FW_R_RQ_NONE, FW_R_RQ_IN_USE);
 }
 
-/* With ISSI 1 SRQs are RMPs and XRQs, which have commands of their own: what is left is the RQ. */
+/*
+ * With ISSI 1, SRQs are RMPs and XRQs, which have commands of their own: only the RQ is left here.
+ */
 int fw_cmd_arm_rq(struct fw_call *k)
 {
 	uint64_t lwm = LAYOUT_GET(arm_rq_in, k->in, lwm);
@@ -228,7 +230,7 @@ int fw_cmd_arm_rq(struct fw_call *k)
 
 #define RQTC(f) LAYOUT_GET(rqtc, rqtc, f)
 
-/* The list behind the context: all of its RQs must be there. */
+/* Read the list after the context: all of its RQs must exist. */
 static enum fw_r rqt_list(struct fw_call *k, const void *rqtc, uint32_t max, struct hw_obj *o)
 {
 	const uint8_t *list = (const uint8_t *)k->in + k->cmd->in->bytes;

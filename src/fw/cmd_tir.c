@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Transport interfaces (TIR: where received packets go; TIS: how packets are sent) and send queues
- * of raw packets. Called by exec.c under the HCA's lock. No packet passes: see cmd_rq.c.
+ * Transport interfaces (TIR: the destination of received packets; TIS: how packets are sent) and
+ * send queues of raw packets. Called by exec.c under the HCA's lock. No packet passes: see
+ * cmd_rq.c.
  */
 #include "fw/priv.h"
 #include "hw/obj.h"
@@ -17,11 +18,13 @@
 #define WQ(f) LAYOUT_GET(wq, wq, f)
 
 enum { SQ_LOG_STRIDE = 6 };
-enum { SQ_REF_GROUP = 6 }; /* hw_obj.ref[] of an SQ: its queue group */
+enum { SQ_REF_GROUP = 6 }; /* index in hw_obj.ref[] of an SQ: its queue group */
 
 /* ---- TIR ---- */
 
-/* The hash and what it needs; `disp` is the TIR's, whose commands need not repeat it. */
+/*
+ * Check the hash and its fields; `disp` is the TIR's dispatch type, which commands need not repeat.
+ */
 static enum fw_r check_hash(const void *tirc, uint64_t disp)
 {
 	if (TIRC(rx_hash_fn) > PRM_RX_HASH_TOEPLITZ)
@@ -122,7 +125,7 @@ int fw_cmd_destroy_tir(struct fw_call *k)
 {
 	uint64_t tirn = LAYOUT_GET(destroy_tir_in, k->in, tirn);
 
-	/* Only steering would refer to a TIR, and there is none. */
+	/* Only steering rules would refer to a TIR, and there are none. */
 	return fw_obj_destroy(k, HW_OBJ_TIR, (uint32_t)tirn, FW_R_TIR_NONE, FW_R_TIR_NONE);
 }
 
@@ -295,7 +298,7 @@ int fw_cmd_query_sq(struct fw_call *k)
 	return 0;
 }
 
-/* From now on the SQ is in that queue group, 0: none. */
+/* Put the SQ into that queue group; 0: none. */
 static void sq_group(struct fw_call *k, struct hw_obj *sq, uint32_t id)
 {
 	fw_refer(k->s, SEG_T_OBJ, sq, -1);

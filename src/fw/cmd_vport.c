@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Ports as the firmware shows them. Reads port elements only; called by exec.c. */
+/* The firmware's view of ports. Reads port elements only; called by exec.c. */
 #include "fw/priv.h"
 
 #include "fabric/count.h"
@@ -62,8 +62,8 @@ int fw_cmd_query_vport_state(struct fw_call *k)
 }
 
 /*
- * Without LAG a state of 0 and success, as UCX expects of cards (uct_ib_mlx5_devx_query_lag() and
- * its caller in ib_mlx5dv_md.c: anything but success is logged, and lag_state 0 is what no LAG is).
+ * Without LAG: state 0 and success, as UCX expects of cards (uct_ib_mlx5_devx_query_lag() and its
+ * caller in ib_mlx5dv_md.c log anything but success; lag_state 0 means no LAG).
  */
 int fw_cmd_query_lag(struct fw_call *k)
 {
@@ -107,7 +107,7 @@ int fw_cmd_query_vnic_env(struct fw_call *k)
 	return 0;
 }
 
-/* A NIC without Ethernet: identity, an MTU for IPoIB, and empty lists of addresses. */
+/* A NIC without Ethernet: identity, an MTU for IPoIB, and empty address lists. */
 int fw_cmd_query_nic_vport_context(struct fw_call *k)
 {
 	void *ctx = LAYOUT_IN(query_nic_vport_context_out, nic_vport_context, k->out);

@@ -55,7 +55,8 @@ static enum fw_r check_srqc(struct fw_call *k, const void *srqc)
 		return FW_R_XRC_SRQC_CYCLIC;
 	if (SRQC(rlky) && !k->c->kernel)
 		return FW_R_XRC_SRQC_RLKY;
-	if (stride < 32 || stride > k->caps->max_wqe_sz_rq) /* a next segment and one for data */
+	/* a next segment and one data segment */
+	if (stride < 32 || stride > k->caps->max_wqe_sz_rq)
 		return FW_R_XRC_SRQC_STRIDE;
 	if (SRQC(lwm) >= (UINT64_C(1) << SRQC(log_xrc_srq_size)))
 		return FW_R_XRC_SRQC_LWM;

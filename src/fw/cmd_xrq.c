@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Extended SRQs, which are plain ones while tag matching is off, and PSVs, which are numbers only
- * while signatures are. Called by exec.c under the HCA's lock.
+ * Extended SRQs, which are plain SRQs without tag matching, and PSVs, which are only numbers
+ * without signatures. Called by exec.c under the HCA's lock.
  */
 #include "fw/priv.h"
 
@@ -15,7 +15,7 @@
 #define XRQC(f) LAYOUT_GET(xrqc, xrqc, f)
 #define WQ(f) LAYOUT_GET(wq, wq, f)
 
-enum { HEAD = 0x10, WQ_KEPT = 0x40 }; /* bytes of both contexts that have named fields */
+enum { HEAD = 0x10, WQ_KEPT = 0x40 }; /* the bytes with named fields of both contexts */
 _Static_assert(HEAD + WQ_KEPT <= sizeof(((struct hw_srq *)0)->ctx), "QUERY needs room");
 
 static enum fw_r check_xrqc(struct fw_call *k, const void *xrqc)
@@ -104,7 +104,9 @@ int fw_cmd_create_psv(struct fw_call *k)
 	struct hw_obj proto = {.kind = HW_OBJ_PSV, .ref = {fw_objref(SEG_T_PD, pdn)}};
 	int r;
 
-	/* More than one could not be told from one by whoever destroys them. */
+	/*
+	 * Several PSVs share one number, so destroying them could not be told from destroying one.
+	 */
 	if (LAYOUT_GET(create_psv_in, k->in, num_psv) != 1)
 		return FW_R_PSV_NUM;
 	if (!fw_pd(k, pdn))

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What this firmware executes, and every reason for which it refuses.
- */
+/* All commands that this firmware executes, and all reasons for refusals. */
 #ifndef SOFTHCA_FW_COMMANDS_H
 #define SOFTHCA_FW_COMMANDS_H
 
 /*
  * Every command: X(opcode, layout, flags, handler, table, id). The layouts are LAYOUT_in and
- * LAYOUT_out, `table` is what the command makes, else -1, and `id` is the name that the trace has
+ * LAYOUT_out; `table` is for the object that the command makes, else -1; `id` is the trace's name
  * for fw_call.obj.
  */
 #define FW_COMMANDS(X)                                                                             \
@@ -89,7 +87,7 @@
 	X(SQD_RTS_QP, sqd2rts_qp, FW_C_LOCK, fw_cmd_modify_qp, -1, "qpn")                          \
 	X(2ERR_QP, qp_2err, FW_C_LOCK, fw_cmd_qp_2err, -1, "qpn")                                  \
 	X(2RST_QP, qp_2rst, FW_C_LOCK, fw_cmd_qp_2rst, -1, "qpn")                                  \
-	/* scheduling, and what raw packets need */                                                \
+	/* scheduling, and objects for raw packets */                                              \
 	X(CREATE_GENERAL_OBJECT, create_general_object, FW_C_LOCK | FW_C_OP_MODS | FW_C_LIST,      \
 	  fw_cmd_create_general_object, SEG_T_OBJ, "obj_id")                                       \
 	X(MODIFY_GENERAL_OBJECT, modify_general_object, FW_C_LOCK | FW_C_OP_MODS | FW_C_LIST,      \
@@ -135,16 +133,16 @@
 	X(DESTROY_SQ, destroy_sq, FW_C_LOCK, fw_cmd_destroy_sq, -1, "sqn")
 
 /*
- * Every reason for a refusal: X(name, syndrome, status, field, says).
- * A syndrome is opcode << 8 | n for a reason of one command, 0xf000nn for those of all commands.
- * Numbers are stable: append, never renumber. `says` is one of:
+ * Every reason for a refusal: X(name, syndrome, status, field, says). A syndrome is opcode << 8 | n
+ * for a reason of one command, 0xf000nn for those of all commands. Numbers are stable: append,
+ * never renumber. `says` is one of:
  *
- *	ALLOWED(what)         what is allowed, which also says why anything else is refused
- *	BECAUSE(why, what)    why the value is refused, and what is allowed
- *	NO_SUCH(object)       the number of an object that does not exist under this uid
- *	UNKNOWN(thing)        a selector that this device does not have
- *	IN_USE(why)           the object is still referred to
- *	MUST_BE_0(why)        the feature is off
+ * ALLOWED(what)         the allowed values, which also say why others are refused
+ * BECAUSE(why, what)    why the value is refused, and the allowed values
+ * NO_SUCH(object)       no object of this number exists under this uid
+ * UNKNOWN(thing)        a selector that this device does not have
+ * IN_USE(why)           the object is still referred to
+ * MUST_BE_0(why)        the feature is off
  *
  * A trailing CAP(name) names the general capability whose value the trace shows beside it.
  */

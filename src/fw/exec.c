@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the command table and fw_exec(), the only way into the firmware. Checks what is common to
+ * Owns the command table and fw_exec(), the only entry to the firmware. Makes the checks common to
  * all commands (sizes, reserved bits, modifiers, uid), takes the HCA's lock, calls the handler and
  * writes status and syndrome. Called by the driver.
  */
@@ -57,7 +57,7 @@ bool fw_command_layouts(uint16_t opcode, const struct layout **in, const struct 
 
 uint64_t fw_sig_block(const struct fw_ctx *c)
 {
-	/* Synchronous faults stay deliverable: the guarded copies need them. */
+	/* SIGSEGV and SIGBUS stay unblocked: the guarded copies need them. */
 	uint64_t mask = ~((UINT64_C(1) << (SIGSEGV - 1)) | (UINT64_C(1) << (SIGBUS - 1)) |
 			  (UINT64_C(1) << (SIGFPE - 1)) | (UINT64_C(1) << (SIGILL - 1)) |
 			  (UINT64_C(1) << (SIGTRAP - 1)));
@@ -76,8 +76,7 @@ void fw_sig_restore(const struct fw_ctx *c, uint64_t old)
 	sys_raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, sizeof(old), 0, 0);
 }
 
-/* What every command must satisfy before its handler sees it; *bit: the reserved bit that is set.
- */
+/* The checks of all commands, before the handler runs; *bit: the reserved bit that is set. */
 static enum fw_r check_common(const struct fw_call *k, uint32_t inlen, uint32_t outlen,
 			      int32_t *bit)
 {
@@ -123,7 +122,7 @@ static int run(struct fw_call *k)
 	return k->cmd->flags & FW_C_LOCK ? run_locked(k) : k->cmd->handler(k);
 }
 
-/* The handler writes its whole answer; the caller of a FW_C_CUT command has room for its start. */
+/* For FW_C_CUT: the handler writes the whole answer, and the caller gets as much as fits. */
 __attribute__((noinline)) static int run_cut(struct fw_call *k, uint32_t outlen)
 {
 	uint8_t whole[LAYOUT_SZ(query_hca_cap_out)] = {0};
@@ -146,7 +145,7 @@ int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, u
 	int32_t bit = -1;
 	int r;
 
-	/* Without the header there is no command and no room for an answer. */
+	/* Without a header there is no command, and no space for an answer. */
 	if (inlen < LAYOUT_SZ(cmd_in) || outlen < LAYOUT_SZ(cmd_out))
 		return -EINVAL;
 	k.hca = hw_hca(c->seg, c->hca);

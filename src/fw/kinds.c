@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the table of kinds, and what only goes over its rows: references between objects, shares,
- * whether threads work on an object. Called by the command handlers and by reaping, with the HCA's
- * lock held.
+ * Owns the table of kinds, and the functions that only walk its rows: references between objects,
+ * shares, whether threads use an object. Called by the command handlers and by reaping, with the
+ * HCA's lock held.
  */
 #include "fw/kinds.h"
 
@@ -25,7 +25,7 @@
 #include "hw/xrcd.h"
 #include "wire/prm/umem.h"
 
-/* Where a field of that type is; of another type it does not compile. */
+/* The offset of a field; does not compile for a field of another type. */
 #define AT(ctype, type, field) \
 	_Generic(&((struct hw_##type *)0)->field, ctype * : offsetof(struct hw_##type, field))
 #define REFS(type) AT(_Atomic uint32_t, type, refs)
@@ -75,7 +75,7 @@ const struct fw_kind fw_kinds[HW_KIND_COUNT] = {
 		.refs = REFS(obj),
 		.log_max = LOG_MAX(log_max_obj),
 		.refer = obj_refer,
-		.retire = fw_obj_retire, /* they refer to each other in any order */
+		.retire = fw_obj_retire, /* these objects refer to each other in any order */
 		.free = fw_obj_free,
 	},
 	{
@@ -190,7 +190,7 @@ _Atomic uint32_t *fw_refs_of(struct seg *s, enum seg_table_id t, uint32_t idx)
 	return e ? field(e, k->refs) : NULL;
 }
 
-/* Nothing where nothing is referred to: 0 and SEG_NONE are no elements. */
+/* 0 and SEG_NONE name no element. */
 static void ref_at(struct seg *s, enum seg_table_id t, uint32_t idx, int by)
 {
 	_Atomic uint32_t *refs = fw_refs_of(s, t, idx);
@@ -249,9 +249,12 @@ void fw_recount(struct seg *s, uint32_t hca)
 	}
 }
 
-/* ---- who works on it ---- */
+/* ---- objects in use ---- */
 
-/* ns 0: only a look. With time, a dead owner is found who is not known to be dead yet. */
+/*
+ * Is the lock free? ns 0: look once; else wait, which also detects a dead holder not yet marked as
+ * dead.
+ */
 static bool lock_is_free(struct seg *s, struct seg_lock *l, uint64_t ns)
 {
 	int r = ns ? seg_lock(s, l, ns) : seg_trylock(s, l);
@@ -262,7 +265,7 @@ static bool lock_is_free(struct seg *s, struct seg_lock *l, uint64_t ns)
 	return true;
 }
 
-/* An XRC SRQ is also at work where a QP of its domain is, which is waited for when it is freed. */
+/* An XRC SRQ is also in use while a QP of its domain is; freeing it waits for that. */
 static bool srq_held(struct seg *s, const void *e)
 {
 	const struct hw_srq *srq = e;

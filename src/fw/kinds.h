@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kinds of hardware objects: all that is known of one is its row of fw_kinds[]. Creation,
- * references, limits, reaping and the status go over the rows.
+ * The kinds of hardware objects: everything known of a kind is in its row of fw_kinds[]. Creation,
+ * references, limits, reaping and the status walk the rows.
  */
 #ifndef SOFTHCA_FW_KINDS_H
 #define SOFTHCA_FW_KINDS_H
 
 #include "fw/caps.h"
 
-/* Each element starts like this; fw_find() also needs the uid. */
+/* Common start of the elements; fw_find() also needs the uid. */
 struct fw_elem {
 	uint32_t gen, flags;
 	uint32_t hca, uid;
 };
 
-/* How an element is reaped. */
+/* The order in which kinds are reaped. */
 enum fw_stage {
-	FW_STAGE_QUEUE = 1, /* threads work on it under its locks, or it refers to such a one */
+	FW_STAGE_QUEUE = 1, /* threads work on it under its locks, or it refers to such a kind */
 	FW_STAGE_KEY,       /* threads use it without a lock: all keys are disabled first */
-	FW_STAGE_REST,      /* is only referred to */
+	FW_STAGE_REST,      /* other objects refer to it, threads do not use it */
 	FW_STAGE_NEVER,     /* belongs to the device */
 };
 
-/* A field of an element, uint32_t, that names an element of `table`; 0 and SEG_NONE: none. */
+/* A field of an element, uint32_t, with an index in `table`; 0 and SEG_NONE: none. */
 struct fw_refers {
 	uint16_t at;
 	uint16_t table;
@@ -33,38 +33,40 @@ struct fw_refers {
 
 struct fw_kind {
 	enum seg_table_id table;
-	const char *name; /* in the status; NULL: part of another object, or the device's */
+	/* name in the status; NULL: part of another object, or owned by the device */
+	const char *name;
 	enum fw_stage stage;
-	/* Offsets in the element; 0: it has none. */
-	uint16_t refs;                 /* count of references to it, _Atomic uint32_t */
-	uint16_t locks[FW_KIND_LOCKS]; /* seg_locks of threads that work on it */
-	uint16_t log_max; /* in struct fw_caps: how many an HCA can have; 0: what the table holds */
+	/* Offsets in the element; 0: it does not have that field. */
+	uint16_t refs;                 /* its reference count, _Atomic uint32_t */
+	uint16_t locks[FW_KIND_LOCKS]; /* seg_locks held by threads that work on it */
+	/* limit of an HCA, as an offset in struct fw_caps; 0: the size of the table */
+	uint16_t log_max;
 	struct fw_refers refers[FW_KIND_REFERS];
 
 	/* All of these may be NULL. */
-	/* References that `refers` does not list, added or dropped. */
+	/* Add or drop references that `refers` does not list. */
 	void (*refer)(struct seg *s, const void *e, int by);
-	/* Do threads work on it that hold none of its locks? */
+	/* Do threads use it without one of its locks? */
 	bool (*held)(struct seg *s, const void *e);
-	/* Take no new work. */
+	/* Make it take no new work. */
 	void (*stop)(void *e);
-	/* Of all elements, before the first is freed: drop the references to others. */
+	/* Called for all elements before the first is freed: drop references to others. */
 	void (*retire)(struct seg *s, uint32_t idx);
-	/* Out of service, and free: see priv.h. NULL: fw_free(). */
+	/* Take it out of service and free it: see priv.h. NULL: fw_free(). */
 	int (*free)(struct seg *s, uint32_t idx);
-	/* May other files have a hw_share of it? NULL: never. */
+	/* May other files have a hw_share of it? NULL: no. */
 	bool (*shared)(const void *e);
-	/* It belongs to the file of the process in `slot` now. */
+	/* Called when it now belongs to a file of the process in `slot`. */
 	void (*adopt)(struct seg *s, uint32_t idx, uint32_t slot);
 };
 
-/* In the order of reaping: a kind stands before those that it refers to. (kinds.c) */
+/* In the order of reaping: a kind comes before those that it refers to. (kinds.c) */
 extern const struct fw_kind fw_kinds[HW_KIND_COUNT];
 
 #define fw_for_each_kind(k) \
 	for (const struct fw_kind *k = fw_kinds; k < fw_kinds + HW_KIND_COUNT; k++)
 
-/* NULL: no table of hardware objects. */
+/* The row of a table; NULL: not a table of hardware objects. */
 const struct fw_kind *fw_kind(enum seg_table_id t);
 
 static inline struct fw_elem *fw_elem(struct seg *s, const struct fw_kind *k, uint32_t idx)
@@ -73,8 +75,8 @@ static inline struct fw_elem *fw_elem(struct seg *s, const struct fw_kind *k, ui
 }
 
 /*
- * Do threads work on it? What free() waits for is not held then. ns 0: only a look; else how long
- * to wait for each of its locks. (kinds.c)
+ * Is the element in use, apart from uses that free() waits for? ns 0: look once; else how long to
+ * wait for each of its locks. (kinds.c)
  */
 bool fw_held(struct seg *s, const struct fw_kind *k, uint32_t idx, uint64_t ns);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How many objects of a kind one HCA has, against what it says it can have (QUERY_HCA_CAP, and
- * max_pd, max_mr... of query_device()). Called by obj.c and reap.c under the HCA's lock; a file is
- * reaped without it when a stopped process holds it, so that counts are atomic.
+ * Counts the objects of each kind on an HCA, against the limits that it advertises (QUERY_HCA_CAP,
+ * and max_pd, max_mr... of query_device()). Called by obj.c and reap.c under the HCA's lock;
+ * without it when a stopped process holds the lock while a file is reaped, so counts are atomic.
  *
- * A count is raised before the element is claimed and lowered after it is free: a process that is
- * killed in between leaves it too high, until whoever inherits the HCA's lock counts again.
+ * A count is raised before the element is claimed and lowered after it is free: a process killed in
+ * between leaves it too high, until the next holder of the HCA's lock counts again.
  */
 #include "fw/priv.h"
 #include "hw/hca.h"
@@ -45,7 +45,7 @@ int fw_alloc(struct fw_call *k, enum seg_table_id t, uint32_t *idx, void *elem)
 	}
 	e = seg_at(k->s, t, *idx);
 	if (made)
-		e->hca = k->c->hca; /* it counts from here on */
+		e->hca = k->c->hca; /* from here on fw_limits_recount() counts it */
 	*(void **)elem = e;
 	k->obj = *idx;
 	return 0;

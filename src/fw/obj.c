@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns look-up, creation and freeing of hardware objects. Called by the command
- * handlers and by reaping, with the HCA's lock held.
+ * Owns looking up, making and freeing hardware objects. Called by the command handlers and by
+ * reaping, with the HCA's lock held.
  */
 #include "fw/priv.h"
 
@@ -18,7 +18,7 @@
 #include "hw/uar.h"
 #include "hw/umem.h"
 
-/* The driver for itself: what it makes is nobody's (uid 0) or everybody's (shared). */
+/* Does the driver act for itself? Its objects have uid 0, or the shared uid. */
 static bool is_driver(const struct fw_call *k)
 {
 	return k->c->kernel && (!k->c->uid || k->c->uid == FW_SHARED_UID);
@@ -79,7 +79,7 @@ struct hw_uar *fw_uar(struct fw_call *k, uint32_t id)
 	return o && o->type != HW_UAR_VAR ? o : NULL;
 }
 
-/* The driver chooses the umems in its commands itself: its own ones are nobody's (uid 0). */
+/* The driver itself chooses the umems in its commands; they have uid 0. */
 struct hw_umem *fw_umem(struct fw_call *k, uint32_t id)
 {
 	struct hw_umem *o = seg_live(k->s, SEG_T_UMEM, id);
@@ -155,11 +155,11 @@ int fw_umem_place(const struct hw_umem *u, uint64_t offset, uint64_t bytes, uint
 	return 0;
 }
 
-/* ---- out of service ---- */
+/* ---- taking out of service ---- */
 
 /*
- * Invisible first, so that no command finds it again; references last but one, so that what it
- * uses outlives it. A zombie stays one until it is free.
+ * Make an object invisible first, so that no command finds it; drop references late, so that what
+ * it uses outlives it. A zombie stays one until it is free.
  */
 static bool retire(uint32_t *flags)
 {
@@ -171,7 +171,7 @@ int fw_qp_free(struct seg *s, uint32_t qpn)
 	struct hw_qp *qp = seg_at(s, SEG_T_QP, qpn);
 	int r;
 
-	/* A half-made QP was never announced: nobody works on it and it holds no references. */
+	/* A half-made QP was never visible: nobody uses it and it holds no references. */
 	if (fw_ready(&qp->flags)) {
 		r = eng_qp_quiesce(s, qpn);
 		if (r < 0)
@@ -189,7 +189,7 @@ int fw_srq_free(struct seg *s, uint32_t srqn)
 
 	int r;
 
-	/* Only QPs work on it, and none is left (refs); but XRC QPs, whose requests name it. */
+	/* Only QPs use it, and none is left (refs), except XRC QPs, whose requests name it. */
 	if (retire(&srq->flags)) {
 		r = eng_srq_quiesce(s, srqn);
 		if (r < 0) {
@@ -233,7 +233,7 @@ int fw_cq_free(struct seg *s, uint32_t cqn)
 	return 0;
 }
 
-/* A block that was given to another key (its maker died before it belonged to this one) stays. */
+/* Skip a block that another key owns by now (its first maker died before its key owned it). */
 static void klm_free(struct seg *s, const struct hw_mkey *m, uint32_t idx, uint32_t block)
 {
 	const struct hw_klm *b = block ? seg_live(s, SEG_T_KLM, block) : NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Bring-up of an HCA, and the end of what an open file owned. Called by the supervisor.
+ * Bring-up of an HCA, and reaping of what an open file owned. Called by the supervisor.
  *
- * Reaping walks each table once per file, so its cost is linear whatever the file owned. What a
- * process still works on (it holds a queue's lock) is put out of service and looked at again a
- * little later, with no lock held meanwhile; after two seconds, as that process is stopped, it is
- * given to the device and freed by a later call, when that process has gone on or died.
+ * Reaping walks each table once per file, so its cost is linear. A queue that a process still works
+ * on (it holds the queue's lock) is taken out of service and tried again a little later, with no
+ * lock held meanwhile. After two seconds that process must be stopped: the queue then belongs to
+ * the device, and a later call frees it when the process has gone on or died.
  */
 #include "fw/priv.h"
 
@@ -25,9 +25,9 @@
 #include "wire/prm/qctr.h"
 #include "wire/prm/uar.h"
 
-#define LOOK_NS UINT64_C(1000000) /* where something has been waited for already */
+#define LOOK_NS UINT64_C(1000000) /* how long to try after a wait has failed before */
 
-/* A step of reaping: a kind, in the table's order. Queues first, then what they refer to. */
+/* A step of reaping: one kind, in the table's order. Queues come before what they refer to. */
 static const struct fw_kind *next_kind(const struct fw_kind *k, enum fw_stage from,
 				       enum fw_stage to)
 {
@@ -51,7 +51,9 @@ static void make_zombie(struct seg *s, struct hw_hca *hca, const struct fw_kind 
 {
 	struct fw_elem *e = fw_elem(s, k, idx);
 
-	/* No new work: whoever holds its lock finds it in reset when it goes on. */
+	/*
+	 * Take no new work: a stopped holder of the lock finds the queue in reset when it goes on.
+	 */
 	if (k->stop)
 		k->stop(e);
 	if (!(__atomic_fetch_or(&e->flags, HW_F_ZOMBIE, __ATOMIC_ACQ_REL) & HW_F_ZOMBIE))
@@ -68,8 +70,8 @@ static void reap_one(struct seg *s, struct hw_hca *hca, const struct fw_kind *k,
 	if (!zombie && fw_share_pass_on(s, k->table, idx, seg_owner(s, k->table, idx), SEG_NONE))
 		return;
 	/*
-	 * With zombies about, a reference may be theirs. Without, it is one whose taker died before
-	 * it committed.
+	 * While there are zombies, a reference may be theirs. Otherwise its taker died before it
+	 * committed.
 	 */
 	if (refs_of(s, k, idx) > 0 && hca->zombies > (zombie ? 1u : 0u))
 		r = -EBUSY;
@@ -85,7 +87,7 @@ static void reap_one(struct seg *s, struct hw_hca *hca, const struct fw_kind *k,
 		atomic_fetch_sub(&hca->zombies, 1);
 }
 
-/* Of those that the device owns, only its zombies of this HCA are for reaping. */
+/* Of the elements that the device owns, only zombies of this HCA are reaped. */
 static bool for_reaping(struct seg *s, const struct fw_kind *k, uint32_t idx, uint32_t owner,
 			uint32_t hca_idx)
 {
@@ -94,7 +96,7 @@ static bool for_reaping(struct seg *s, const struct fw_kind *k, uint32_t idx, ui
 	return owner != SEG_OWNER_DEVICE || ((e->flags & HW_F_ZOMBIE) && e->hca == hca_idx);
 }
 
-/* All keys die at once, so that one look at the send queues of the fabric is enough. */
+/* Disable all keys together, so that one check of the fabric's send queues is enough. */
 static int disable_mkeys(struct seg *s, uint32_t owner, uint32_t hca_idx, uint64_t ns)
 {
 	const struct fw_kind *k = fw_kind(SEG_T_MKEY);
@@ -132,8 +134,8 @@ static void reap_zombies_locked(struct seg *s, struct hw_hca *hca, uint32_t hca_
 }
 
 /*
- * `ns`: how long to wait for the users of dying keys. A job that goes without the HCA's lock may
- * meet others here: whoever comes second leaves the zombies to the first.
+ * `ns`: how long to wait for users of dying keys. A job without the HCA's lock may meet another
+ * here: the second one leaves the zombies to the first.
  */
 static void reap_zombies(struct seg *s, struct hw_hca *hca, uint32_t hca_idx, uint64_t ns)
 {
@@ -143,7 +145,7 @@ static void reap_zombies(struct seg *s, struct hw_hca *hca, uint32_t hca_idx, ui
 	seg_unlock(s, &hca->reap_lock);
 }
 
-/* The end of a file. */
+/* Reaping of one file. */
 struct reaping {
 	struct seg *s;
 	struct hw_hca *hca;
@@ -151,7 +153,7 @@ struct reaping {
 	uint64_t mask;
 	uint64_t look; /* how long to wait for a queue's lock */
 	int share, lock;
-	bool stuck; /* somebody has kept the HCA's lock for long: not waited for again */
+	bool stuck; /* a process has kept the HCA's lock for long: do not wait for it again */
 };
 
 static bool reaping_of(struct seg *s, uint32_t file, struct reaping *p)
@@ -164,7 +166,7 @@ static bool reaping_of(struct seg *s, uint32_t file, struct reaping *p)
 	return p->hca != NULL;
 }
 
-/* Before share_lock is held, for which others wait: does somebody keep the HCA's lock? */
+/* Called before share_lock, for which others wait, is taken: is the HCA's lock kept for long? */
 static void find_stuck(struct reaping *p)
 {
 	int r;
@@ -180,9 +182,8 @@ static void find_stuck(struct reaping *p)
 }
 
 /*
- * A stopped process may hold the HCA's lock. Nobody else can name the objects of this file any
- * more, and counters are atomic: then it goes without. False: `wait` is off and somebody has one of
- * them.
+ * A stopped process may hold the HCA's lock. Then reaping goes on without it: no command can name
+ * objects of this file any more, and counters are atomic. False: `wait` is off and a lock is taken.
  */
 static bool begin(struct reaping *p, bool wait)
 {
@@ -213,7 +214,7 @@ static void end(struct reaping *p)
 	fw_sig_restore(NULL, p->mask);
 }
 
-/* One of the queues. False: somebody works on it; a QP takes no new work then. */
+/* Reap a queue. False: it is in use; a QP takes no new work then. */
 static bool reap_idle(const struct reaping *p, const struct fw_kind *k, uint32_t idx)
 {
 	struct fw_elem *e = fw_elem(p->s, k, idx);
@@ -229,7 +230,7 @@ static bool reap_idle(const struct reaping *p, const struct fw_kind *k, uint32_t
 	return true;
 }
 
-/* All queues; false: some are in use, and so is what they refer to. */
+/* Reap all queues; false: some are in use, and what they refer to stays. */
 static bool reap_queues(const struct reaping *p)
 {
 	bool idle = true;
@@ -246,7 +247,7 @@ static bool reap_queues(const struct reaping *p)
 	return true;
 }
 
-/* The rest, in which nobody works but through keys: those are disabled. */
+/* Reap the rest, which threads use only through keys: those are disabled. */
 static void reap_rest(const struct reaping *p, bool keys_busy)
 {
 	for_each_step (k, KEY, REST)
@@ -276,7 +277,7 @@ bool fw_reap_try(struct seg *s, uint32_t file)
 	return done;
 }
 
-/* Those who have a queue for so long are stopped. */
+/* A process that keeps a queue for so long is stopped. */
 static void wait_for_queues(struct reaping *p)
 {
 	const struct timespec nap = {0, LOOK_NS};
@@ -304,7 +305,7 @@ void fw_reap_file(struct seg *s, uint32_t file)
 	wait_for_queues(&p);
 	busy = disable_mkeys(s, p.owner, p.hca_idx, SEG_LOCK_CTRL_NS) < 0;
 	begin(&p, true);
-	/* What was in use all the time becomes zombies. */
+	/* Queues in use all the time become zombies. */
 	for_each_step (k, QUEUE, QUEUE)
 		seg_for_each_owned (s, k->table, p.owner, i)
 			if (!reap_idle(&p, k, i))
@@ -344,7 +345,7 @@ static int init_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, voi
 	return r < 0 ? r : fw_status_to_errno((uint8_t)LAYOUT_GET(cmd_out, out, status));
 }
 
-/* A set of Q counters for the QPs of each port. */
+/* Make a set of Q counters for the QPs of each port. */
 static int init_counters(const struct fw_ctx *c, const struct hw_hca *h)
 {
 	uint8_t in[LF_alloc_q_counter_in_BYTES] = {0}, out[LF_alloc_q_counter_out_BYTES];
@@ -370,7 +371,7 @@ static int init_counters(const struct fw_ctx *c, const struct hw_hca *h)
 	return 0;
 }
 
-/* As timecounter_init() in mlx5_core's clock.c: at the HCA's start the time is the wall clock's. */
+/* As timecounter_init() in mlx5_core's clock.c: the clock starts with the wall clock's time. */
 static void init_clock(struct hw_hca *h)
 {
 	struct timespec now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns the table of refusals and of status codes. Data, and look-ups for everybody above. */
+/* Owns the table of refusals and of status codes, and looks them up. Called by all layers above. */
 #include "fw/priv.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include "wire/prm/opcodes.h"
 #include "wire/prm/prm.h"
 
-/* What a row says; `text` is all of it in one line. */
+/* The texts of a row; `text` is all of it in one line. */
 #define SAYS(line, why, what, ...) .text = line, .reason = why, .allowed = what, __VA_ARGS__
 #define CAP(f)                                                                                   \
 	.cap = &(const struct layout_field)                                                      \
@@ -45,7 +45,7 @@ const struct fw_refusal *fw_refusal_at(unsigned int n)
 	return n + 1 < FW_R_COUNT ? &refusals[n + 1] : NULL;
 }
 
-/* errno as the kernel's driver answers (cmd_status_to_err in mlx5/core/cmd.c). */
+/* The errno of the kernel's driver (cmd_status_to_err() in mlx5/core/cmd.c). */
 static const struct {
 	uint8_t status;
 	int err;

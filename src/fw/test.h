@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the tests of this folder share: a fabric of one HCA in a segment of its own, one DEVX user
- * with one object of each kind, and a valid command of each opcode.
+ * Shared by the tests of this folder: a fabric of one HCA in its own segment, one DEVX user with
+ * one object of each kind, and a valid command of each opcode.
  */
 #ifndef SOFTHCA_FW_TEST_H
 #define SOFTHCA_FW_TEST_H
@@ -40,17 +40,19 @@
 struct env {
 	struct seg s;
 	uint32_t hca, file;
-	struct fw_ctx user, kernel; /* same file, same uid */
+	struct fw_ctx user, kernel; /* with the same file; kernel: the driver's commands */
 	struct fw_mem mem;
-	uint8_t *buf; /* TEST_BUF bytes that the umem covers */
-	/* of the user */
+	uint8_t *buf; /* TEST_BUF bytes, covered by the umem */
+	/* objects of the user */
 	uint32_t uar, pd, umem, dbr, cq, srq, qp, mkey;
 	uint32_t td, rq, rqt, tir, tis, sq; /* made by raw_up() */
 	uint32_t tsar, group;               /* made by sched_up() */
 	uint8_t in[0x2400], out[0x1200];
 };
 
-/* Status of a command; our own failures fail the test. The syndrome is in e->out. */
+/*
+ * Returns the status of a command; a failure of our own fails the test. The syndrome is in e->out.
+ */
 static inline uint32_t run_as(struct env *e, const struct fw_ctx *c, const void *in, uint32_t inlen,
 			      uint32_t outlen)
 {
@@ -83,7 +85,7 @@ static inline void *cmd_init(struct env *e, uint16_t opcode, uint32_t op_mod)
 	return e->in;
 }
 
-/* ---- one valid command of each kind: fills e->in ---- */
+/* ---- one valid command of each kind, in e->in ---- */
 
 static inline void b_id(struct env *e, uint16_t opcode, uint32_t id)
 {
@@ -164,7 +166,7 @@ static inline void b_resize_cq(struct env *e)
 	LAYOUT_SET(cqc, cqc, log_cq_size, 6);
 }
 
-/* A queue of 16 places in the umem, its record in e->dbr; type 1 is cyclic, 0 a list. */
+/* A queue of 16 entries in the umem, with its record in e->dbr; type 1 is cyclic, 0 a list. */
 static inline void b_wq(struct env *e, void *wq, uint32_t type, uint32_t log_stride, uint64_t at,
 			uint64_t dbr)
 {
@@ -201,7 +203,7 @@ static inline void b_modify_rmp(struct env *e)
 	LAYOUT_SET(wq, LAYOUT_IN(rmpc, wq, rmpc), lwm, 3);
 }
 
-/* As pyverbs' DEVX test makes one: RC, own RQ of 16 WQEs of 16 bytes, SQ of 16 WQEBBs. */
+/* As in pyverbs' DEVX test: RC, own RQ of 16 WQEs of 16 bytes, SQ of 16 WQEBBs. */
 static inline void b_create_qp(struct env *e)
 {
 	void *in = cmd_init(e, PRM_OP_CREATE_QP, 0);
@@ -296,7 +298,7 @@ static inline void *b_modify_rq(struct env *e, uint32_t from, uint32_t to, uint6
 	return rqc;
 }
 
-/* Both with a list of two: e->rq twice. */
+/* For both opcodes: a list with e->rq twice. */
 static inline void b_rqt(struct env *e, uint16_t opcode)
 {
 	void *in = cmd_init(e, opcode, 0);
@@ -388,7 +390,7 @@ static inline void *b_modify_sq(struct env *e, uint32_t from, uint32_t to, uint6
 #define IN(l) LAYOUT_SZ(l##_in)
 #define OUT(l) LAYOUT_SZ(l##_out)
 
-/* A command that takes no more than a number. */
+/* Run a command that has only a number. */
 static inline uint32_t run_on(struct env *e, uint16_t opcode, uint32_t id)
 {
 	b_id(e, opcode, id);
@@ -430,7 +432,7 @@ static inline uint32_t make(struct env *e, uint32_t inlen)
 	return out_id(e);
 }
 
-/* What raw packets need, one of each. */
+/* Make one object of each kind for raw packets. */
 static inline void raw_up(struct env *e)
 {
 	cmd_init(e, PRM_OP_ALLOC_TRANSPORT_DOMAIN, 0);
@@ -547,7 +549,7 @@ static inline void env_bare(struct env *e)
 	e->mem = (struct fw_mem){.mem = mem_self(&e->s), .va = (uintptr_t)e->buf, .len = TEST_BUF};
 }
 
-/* The user's objects. */
+/* Make the user's objects. */
 static inline void env_objects(struct env *e)
 {
 	cmd_init(e, PRM_OP_ALLOC_UAR, 1);

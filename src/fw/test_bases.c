@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The valid commands, but for those of test_bases_shared.c: one per opcode and form. */
+/* The valid commands except those of test_bases_shared.c: one per opcode and form. */
 #include "fw/test_refusals.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
@@ -25,7 +25,7 @@ void b_rate(struct env *e, uint32_t index, uint32_t rate)
 		   rate);
 }
 
-/* e->tsar at the root, e->group in it. */
+/* Needs e->tsar at the root, and e->group in it. */
 static bool build_sched(struct env *e, enum base b)
 {
 	void *sc;
@@ -314,7 +314,7 @@ void base_build(struct env *e, enum base b)
 		base_edit(e, v->edit, ARRAY_SIZE(v->edit));
 		return;
 	}
-	/* The last two make objects before they look at b. */
+	/* The last two make objects before they know whether b is theirs. */
 	if (!build_mem(e, b) && !build_qp(e, b) && !build_shared(e, b) && !build_sched(e, b) &&
 	    !build_raw(e, b))
 		fail_msg("%s has no valid form: add a row to `valid` of its family",

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The valid commands of what several QPs share (XRC, multicast, counters) and of the other
- * transports. */
+/*
+ * The valid commands for objects that several QPs share (XRC, multicast, counters) and for the
+ * other transports.
+ */
 #include "fw/test_refusals.h"
 #include "hw/qp_state.h"
 
@@ -24,7 +26,7 @@ void b_create_xrc_srq(struct env *e)
 	LAYOUT_SET(xrc_srqc, srqc, dbr_addr, 0x100);
 }
 
-/* An XRC target: no queue of its own, no record. */
+/* An XRC target: no queue, no doorbell record. */
 static void b_create_xrc_qp(struct env *e)
 {
 	uint32_t xrcd = new_id(e, PRM_OP_ALLOC_XRCD);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What commands do when they succeed: capabilities, ports, events, references, whose objects they
- * see. Those of mkeys are in test_keys.c, of queues in test_queues.c.
+ * The effects of successful commands: capabilities, ports, events, references, visible objects.
+ * test_keys.c has those of mkeys, test_queues.c those of queues.
  */
 #include "fabric/count.h"
 #include "fw/test.h"
@@ -40,7 +40,7 @@ static void test_general_caps_come_from_the_table(void **state)
 		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, log_bf_reg_size), 0);
 		assert_true(LAYOUT_GET(cmd_hca_cap, cap, log_max_uctx) > 0);
 		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, xrc), 1);
-		/* not there, so not advertised */
+		/* not supported, so not advertised */
 		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, dct), 1);
 		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, atomic), 1);
 		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, pg), 0);
@@ -81,7 +81,7 @@ static void test_draining_a_dct_is_told(void **state)
 	b_id(e, PRM_OP_ARM_DCT_FOR_KEY_VIOLATION, sub.id);
 	assert_int_equal(run(e, e->in, IN(arm_dct), OUT(arm_dct)), FW_OK);
 	assert_int_equal(hw_qp(&e->s, sub.id)->key_armed, 1);
-	b_id(e, PRM_OP_DRAIN_DCT, sub.id + 1); /* none such */
+	b_id(e, PRM_OP_DRAIN_DCT, sub.id + 1); /* no such DCT */
 	assert_int_not_equal(run(e, e->in, IN(drain_dct), OUT(drain_dct)), FW_OK);
 	assert_int_equal(read(fd, &n, sizeof(n)), -1);
 	b_id(e, PRM_OP_DRAIN_DCT, sub.id);
@@ -91,7 +91,7 @@ static void test_draining_a_dct_is_told(void **state)
 	close(fd);
 }
 
-/* What QUERY_DEVICE promises fits the table: a window is at least a block of list entries. */
+/* QUERY_DEVICE's limit fits the table: a window uses at least a block of list entries. */
 static void test_as_many_windows_as_promised(void **state)
 {
 	struct env *e = *state;
@@ -128,7 +128,7 @@ static void test_atomic_caps(void **state)
 	assert_int_equal(LAYOUT_GET(atomic_caps, cap, atomic_size_dc), 0xc);
 }
 
-/* pyverbs has room for 2 KiB of it. */
+/* pyverbs has a buffer of 2 KiB. */
 static void test_a_caller_with_less_room_gets_the_start_of_the_caps(void **state)
 {
 	struct env *e = *state;
@@ -176,7 +176,7 @@ static void test_vport_context_shows_the_port(void **state)
 	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, subnet_timeout), 20);
 	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, qkey_violation_counter), 3);
 	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, pkey_violation_counter), 0xffff);
-	/* pyverbs asks for port 0 when there is one port */
+	/* with one port, pyverbs asks for port 0 */
 	hca->nports = 1;
 	LAYOUT_SET(query_hca_vport_context_in, in, port_num, 0);
 	assert_int_equal(run(e, in, IN(query_hca_vport_context), OUT(query_hca_vport_context)),
@@ -218,7 +218,7 @@ static void test_special_contexts(void **state)
 	assert_true(e->mkey >= HW_FIRST_MKEY);
 }
 
-/* Nothing can be destroyed while something else refers to it, and everything once it does not. */
+/* Nothing can be destroyed while another object refers to it; afterwards everything can. */
 static void test_references(void **state)
 {
 	struct env *e = *state;
@@ -287,7 +287,7 @@ static void test_the_driver_sees_all_uids(void **state)
 	assert_int_equal(run_as(e, &k, e->in, 0x10, 0x10), FW_OK);
 }
 
-/* Its maker died between the claim and its last store. */
+/* The maker died between the claim and its last store. */
 static void test_a_half_made_object_is_invisible(void **state)
 {
 	struct env *e = *state;

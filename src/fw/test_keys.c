@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the commands of mkeys do when they succeed: memory, lists, page offsets. */
+/* The effects of successful mkey commands: memory, lists, page offsets. */
 #include "fw/test.h"
 #include "hw/mkey.h"
 #include "hw/umem.h"
@@ -25,7 +25,7 @@ static void test_mkey_maps_its_part_of_the_umem(void **state)
 	assert_null(hw_mkey(&e->s, e->mkey << 8));
 }
 
-/* The first translation is a page: a start address with another page offset moves with it. */
+/* The first translation is a whole page: the start address gives the offset in it. */
 static void test_mkey_iova_keeps_its_page_offset(void **state)
 {
 	struct env *e = *state;
@@ -39,7 +39,7 @@ static void test_mkey_iova_keeps_its_page_offset(void **state)
 	assert_int_equal(hw_mkey(&e->s, key << 8)->va, (uintptr_t)e->buf + 0x1010);
 }
 
-/* A list of `n` entries for a key with room for `room`; the input's length. */
+/* A list of `n` entries for a key that may have `room`; returns the input's length. */
 static uint32_t b_create_klm(struct env *e, uint32_t mode, uint32_t room, uint32_t n)
 {
 	void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, e->in);
@@ -80,7 +80,7 @@ static void test_indirect_mkeys_keep_their_list(void **state)
 		assert_int_equal(m->klm_max, 512);
 		assert_int_equal(m->slow, 1);
 		assert_int_equal(m->free, 0);
-		assert_int_equal(klms(e), 9); /* 60 in each */
+		assert_int_equal(klms(e), 9); /* each block has 60 entries */
 		for (uint32_t i = 0; i < 130; i++)
 			assert_memory_equal(hw_klm_entry(&e->s, m, i),
 					    e->in + LAYOUT_SZ(create_mkey_in) + i * 16, 16);
@@ -89,7 +89,7 @@ static void test_indirect_mkeys_keep_their_list(void **state)
 		assert_int_equal(run_on(e, PRM_OP_DESTROY_MKEY, idx), FW_OK);
 		assert_int_equal(klms(e), 0);
 	}
-	/* one without any room, over the whole address space */
+	/* a list of length 0, over the whole address space */
 	b_create_klm(e, PRM_MKC_KSM, 0, 0);
 	LAYOUT_SET(mkc, LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, e->in), length64, 1);
 	idx = make(e, IN(create_mkey));
@@ -116,7 +116,7 @@ static void test_free_mkeys_wait_for_a_umr(void **state)
 		LAYOUT_GET(mkc, LAYOUT_IN(query_mkey_out, memory_key_mkey_entry, e->out), free), 1);
 }
 
-/* What its maker left when it died in between goes with the file; others' blocks stay. */
+/* Blocks whose maker died go with the file; those of other keys stay. */
 static void test_lists_go_with_their_file(void **state)
 {
 	struct env *e = *state;
@@ -126,7 +126,7 @@ static void test_lists_go_with_their_file(void **state)
 	make(e, b_create_klm(e, PRM_MKC_KLM, 512, 512));
 	idx = make(e, b_create_klm(e, PRM_MKC_KLM, 61, 61));
 	block = hw_mkey(&e->s, idx << 8)->klm;
-	/* half made, with a list that is another key's by now */
+	/* half made, with a list that another key owns by now */
 	assert_int_equal(seg_alloc(&e->s, SEG_T_MKEY, e->file + 1, &k), 0);
 	half = seg_at(&e->s, SEG_T_MKEY, k);
 	half->hca = e->hca;
@@ -171,7 +171,8 @@ static void test_a_key_registered_anew_keeps_its_number(void **state)
 	assert_int_equal(m->len, 0x5000);
 	assert_true(m->access & HW_ACC_REMOTE_WRITE);
 	assert_int_equal(m->valid, 1);
-	assert_int_equal(hw_umem(&e->s, e->umem)->refs, refs - 1); /* memory of its own now */
+	/* the key has memory of its own now */
+	assert_int_equal(hw_umem(&e->s, e->umem)->refs, refs - 1);
 	LAYOUT_SET(mkc, mkc, pd, 0xfff123);
 	assert_int_equal(fw_umr(&c, key, e->in), -22);
 	assert_int_equal(m->valid, 1);

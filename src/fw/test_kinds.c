@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The table of kinds: a complete row for each table of hardware objects, in an order that reaps. */
+/*
+ * The table of kinds: a complete row for each table of hardware objects, in an order that can be
+ * reaped.
+ */
 #include "fw/test.h"
 #include "hw/obj.h"
 
@@ -40,23 +43,25 @@ static void test_offsets_are_inside_the_element(void **state)
 	}
 }
 
-/* What a column means needs the other columns. */
+/* Columns of a row that need each other. */
 static void test_rows_are_complete(void **state)
 {
 	fw_for_each_kind (k) {
 		assert_in_range(k->stage, FW_STAGE_QUEUE, FW_STAGE_NEVER);
-		/* hidden: the device's, and what is part of another object */
+		/* without a name: objects of the device, and parts of other objects */
 		assert_true(k->name || (!k->refs && !k->locks[0] && !k->log_max));
-		/* threads work on it: they are waited for, and nothing of the rest has them */
+		/*
+		 * threads work on it: free() waits for them, so it belongs to the stage of queues
+		 */
 		assert_true(!k->locks[0] || (k->free && k->stage == FW_STAGE_QUEUE));
 		assert_true(!k->held || k->locks[0]);
 		assert_true(!k->stop || k->locks[0]);
-		/* references are dropped by free() */
+		/* references need free() or retire() to drop them */
 		assert_true(!(k->refers[0].at || k->refer) || k->free ||
 			    k->stage == FW_STAGE_NEVER);
 		assert_true(!k->retire || k->free);
 		assert_true(!k->adopt || k->shared);
-		/* disable_mkeys() knows one kind of keys */
+		/* disable_mkeys() handles one kind of keys */
 		assert_true((k->stage == FW_STAGE_KEY) == (k->table == SEG_T_MKEY));
 	}
 }
@@ -90,7 +95,7 @@ static void test_a_kind_is_reaped_before_those_it_refers_to(void **state)
 	fw_for_each_kind (k)
 		for (size_t i = 0; i < FW_KIND_REFERS && k->refers[i].at; i++)
 			assert_reaped_before(k, k->refers[i].table);
-	/* and those of an object that says itself what it refers to */
+	/* also objects that list their references themselves */
 	raw_up(e);
 	sched_up(e);
 	seg_for_each_live (&e->s, SEG_T_OBJ, i)
@@ -105,7 +110,7 @@ static void test_a_kind_is_reaped_before_those_it_refers_to(void **state)
 	assert_true(n > 5);
 }
 
-/* fw_refer() finds what each field names: all counts come from it when they are counted again. */
+/* fw_refer() follows each field: a recount relies on it. */
 static void test_every_reference_field_counts(void **state)
 {
 	struct env *e = *state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * As many objects as query_device() says, and not one more: EXCEED_LIM, of which
- * cmd_status_to_err() (mlx5_core cmd.c) makes ENOMEM.
+ * As many objects as query_device() says, and not one more: EXCEED_LIM, which cmd_status_to_err()
+ * (mlx5_core cmd.c) turns into ENOMEM.
  */
 #include <errno.h>
 #include "fw/test.h"
@@ -75,7 +75,7 @@ static uint32_t make_one(struct env *e, size_t i)
 	return run(e, e->in, kinds[i].inlen, sizeof(e->out));
 }
 
-/* One alone can be made when all but one are there; then none, until one is gone. */
+/* With one below the limit, one more can be made; then none, until one is destroyed. */
 static void test_the_limit_of_every_kind(void **state)
 {
 	struct env *e = *state;
@@ -102,7 +102,7 @@ static void test_the_limit_of_every_kind(void **state)
 	}
 }
 
-/* What an HCA alone can have has room in the tables. */
+/* The tables have space for the limits of one HCA. */
 static void test_the_tables_hold_what_is_advertised(void **state)
 {
 	struct env *e = *state;
@@ -129,7 +129,7 @@ static void test_all_pds_one_by_one(void **state)
 	assert_int_equal(*made_of(e, SEG_T_PD), 0);
 }
 
-/* Refusals, destroying and reaping leave the counts at what there is; so does counting again. */
+/* Refusals, destroying and reaping keep the counts right; so does a recount. */
 static void test_counts_follow_what_there_is(void **state)
 {
 	struct env *e = *state;

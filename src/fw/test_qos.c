@@ -57,7 +57,7 @@ static void test_both_commands_make_the_same_elements(void **state)
 	assert_int_equal(LAYOUT_GET(scheduling_context, sc, parent_element_id), e->tsar);
 	assert_int_equal(LAYOUT_GET(scheduling_context, sc, bw_share), 10);
 	assert_int_equal(LAYOUT_GET(scheduling_context, sc, max_average_bw), 7);
-	/* only what is selected changes */
+	/* only the selected limit changes */
 	b_gobj_sched(e, PRM_OP_MODIFY_GENERAL_OBJECT, id, 4, 0);
 	LAYOUT_SET(sched_elem, e->in + 0x10, modify_field_select, PRM_SCHED_BW_SHARE);
 	LAYOUT_SET(scheduling_context, LAYOUT_IN(sched_elem, sched_context, e->in + 0x10), bw_share,
@@ -107,7 +107,7 @@ static void test_qps_in_queue_groups(void **state)
 	assert_int_equal(hw_qp(&e->s, e->qp)->qos_req, second);
 	assert_int_equal(hw_qp(&e->s, e->qp)->qos_resp, 0);
 	assert_int_equal(sched_destroy(e, e->group), FW_OK);
-	/* counted again, and given back with the QP */
+	/* recounted, and dropped with the QP */
 	fw_recount(&e->s, e->hca);
 	assert_int_equal(sched_destroy(e, second), FW_BAD_RES_STATE);
 	b_id(e, PRM_OP_DESTROY_QP, e->qp);
@@ -115,7 +115,7 @@ static void test_qps_in_queue_groups(void **state)
 	assert_int_equal(sched_destroy(e, second), FW_OK);
 }
 
-/* An extension that selects nothing changes nothing. */
+/* An extension without selected options changes nothing. */
 static void test_an_extension_without_options(void **state)
 {
 	struct env *e = *state;
@@ -180,7 +180,7 @@ static void test_reserved_qpns(void **state)
 	assert_int_equal(run(e, e->in, 0x20, 0x10), FW_OK);
 	b = made(e);
 	assert_int_not_equal(a, b);
-	/* a number, no QP: no command on QPs finds it, no QP gets it */
+	/* a reserved number: QP commands do not find it, no QP gets it */
 	b_id(e, PRM_OP_QUERY_QP, a);
 	assert_int_equal(run(e, e->in, 0x10, OUT(query_qp)), FW_BAD_RES);
 	b_create_qp(e);

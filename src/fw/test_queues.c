@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the commands of CQs, RMPs and QPs do when they succeed: stored state, references. */
+/* The effects of successful commands of CQs, RMPs and QPs: stored state, references. */
 #include "fw/test.h"
 #include "hw/cq.h"
 #include "hw/hca.h"
@@ -30,7 +30,7 @@ static void test_cq_query_shows_counters(void **state)
 	assert_int_equal(LAYOUT_GET(cqc, cqc, c_eqn), 1);
 }
 
-/* The values of mlx5_ifc.h: MLX5_CQC_ST_*. */
+/* Values of MLX5_CQC_ST_* in mlx5_ifc.h. */
 static void test_cq_query_shows_how_it_is_armed(void **state)
 {
 	static const uint32_t rows[][2] = {
@@ -68,11 +68,11 @@ static void test_cq_resize_moves_to_the_new_buffer(void **state)
 	assert_int_equal(run(e, e->in, IN(modify_cq), OUT(modify_cq)), FW_OK);
 	assert_int_equal(cq->log_size, 6);
 	assert_int_equal(cq->va, (uintptr_t)e->buf + 0x20000);
-	/* the resize CQE lies in the old buffer: opcode 5 in its last byte */
+	/* the resize CQE is in the old buffer: opcode 5 in its last byte */
 	assert_int_equal(e->buf[0x10000 + 63] >> 4, 5);
 }
 
-/* A resized CQ lets go of its old memory, and holds its new one. */
+/* A resized CQ drops the reference to its old memory and has one to the new. */
 static void test_cq_resize_moves_the_reference(void **state)
 {
 	struct env *e = *state;
@@ -122,7 +122,10 @@ static void test_rmp_query_and_limit(void **state)
 	const void *rmpc = LAYOUT_IN(query_rmp_out, rmp_context, e->out);
 	const void *wq = LAYOUT_IN(rmpc, wq, rmpc);
 
-	/* fewer than 3 WQEs are posted: the limit fires at once, or stays armed; both keep it */
+	/*
+	 * fewer than 3 WQEs are posted: a limit of 3 fires at once or stays armed; both keep its
+	 * value
+	 */
 	be32_store(e->buf + TEST_BUF - 0x1000 + 0x80, 15);
 	b_modify_rmp(e);
 	assert_int_equal(run(e, e->in, IN(modify_rmp), OUT(modify_rmp)), FW_OK);
@@ -210,7 +213,7 @@ static void test_qp_to_rts_takes_what_each_transition_takes(void **state)
 	assert_int_equal(qp->dest_qpn, 0x45);
 	assert_int_equal(qp->dlid, 1);
 	assert_int_equal(qp->next_rcv_psn, 0xabcdef);
-	assert_int_equal(qp->rwe, 1); /* the command carries 0, but did not ask */
+	assert_int_equal(qp->rwe, 1); /* the command has 0, but does not select the field */
 	b_rtr2rts(e);
 	assert_int_equal(run(e, e->in, IN(rtr2rts_qp), OUT(rtr2rts_qp)), FW_OK);
 	assert_int_equal(query_qp_state(e), PRM_QP_STATE_RTS);
@@ -251,7 +254,7 @@ static void test_qp_err_and_reset(void **state)
 	assert_int_equal(query_qp_state(e), PRM_QP_STATE_ERR);
 	assert_int_equal(run_on(e, PRM_OP_2RST_QP, e->qp), FW_OK);
 	assert_int_equal(query_qp_state(e), PRM_QP_STATE_RST);
-	qp_to(e, PRM_QP_STATE_RTS); /* and again */
+	qp_to(e, PRM_QP_STATE_RTS); /* changed once more */
 	assert_int_equal(query_qp_state(e), PRM_QP_STATE_RTS);
 }
 
@@ -282,7 +285,7 @@ static void test_ud_qp_with_srq(void **state)
 	qp = hw_qp(&e->s, e->qp);
 	assert_int_equal(qp->srqn, e->srq);
 	assert_int_equal(qp->no_rq, 1);
-	assert_int_equal(qp->sq_va, qp->rq_va); /* no RQ of its own before the SQ */
+	assert_int_equal(qp->sq_va, qp->rq_va); /* no RQ of its own in front of the SQ */
 	b_rst2init(e);
 	LAYOUT_SET(qpc, LAYOUT_IN(rst2init_qp_in, qpc, e->in), q_key, 0x11111111);
 	assert_int_equal(run(e, e->in, IN(rst2init_qp), 0x10), FW_OK);
@@ -291,8 +294,7 @@ static void test_ud_qp_with_srq(void **state)
 
 #define ECE(v, o) ((uint32_t)(v) << 28 | (o))
 
-/* Each transition that may carry ECE options: what is asked for goes in, what is enabled comes out.
- */
+/* Each transition with ECE options: the request in the input, the enabled options in the output. */
 static uint32_t ece_through(struct env *e, uint16_t opcode, uint32_t inlen, uint32_t ece)
 {
 	LAYOUT_SET(rst2init_qp_in, e->in, ece, ece);
@@ -308,14 +310,17 @@ static uint32_t ece_of(struct env *e)
 	return (uint32_t)LAYOUT_GET(query_qp_out, e->out, ece);
 }
 
-/* The kernel's get_ece_from_mbox() (mlx5 qpc.c) and modify_qp_mbox_alloc() are where they travel.
+/*
+ * Their place in commands: the kernel's get_ece_from_mbox() (mlx5 qpc.c) and
+ * modify_qp_mbox_alloc().
  */
 static void test_ece_is_agreed_on_by_version(void **state)
 {
 	struct env *e = *state;
 
 	b_create_qp(e);
-	LAYOUT_SET(create_qp_in, e->in, ece, ECE(1, 0)); /* libmlx5's way to ask what there is */
+	/* libmlx5's request for the device's options */
+	LAYOUT_SET(create_qp_in, e->in, ece, ECE(1, 0));
 	e->qp = make(e, IN(create_qp));
 	assert_int_equal(LAYOUT_GET(create_qp_out, e->out, ece), ECE(3, 0));
 	b_rst2init(e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Valid commands with random damage, from a fixed seed: whatever arrives, the firmware answers with
- * a status that it knows, keeps its references right, and can give everything back.
+ * Valid commands with random damage, from a fixed seed: the firmware answers each with a known
+ * status, keeps its references right, and can free everything.
  */
 #include "fw/test.h"
 #include "hw/cq.h"
@@ -45,7 +45,7 @@ static builder *const builders[] = {b_create_mkey, b_create_cq,  b_modify_cq, b_
 				    b_init2rtr,    b_rtr2rts,    b_rts2rts,   b_any_id,
 				    b_any_id,      b_any_id};
 
-/* What references should be, counted by the objects that hold them. */
+/* Count the references that objects hold and compare. */
 static void check_references(struct env *e)
 {
 	uint32_t pd = hw_pd(&e->s, e->pd) ? hw_pd(&e->s, e->pd)->refs : 0;
@@ -69,7 +69,7 @@ static void check_references(struct env *e)
 	assert_int_equal(hw_umem(&e->s, e->dbr)->refs, dbr);
 }
 
-/* One command of the list with up to three bits changed, at times cut. */
+/* Run one command of the list with up to three bits changed, sometimes cut. */
 static bool damaged(struct env *e, builder *const *list, uint32_t n, uint32_t whole)
 {
 	uint32_t flips = rnd(4), status, len;
@@ -106,18 +106,18 @@ static void test_damaged_commands(void **state)
 		ok += damaged(e, builders, ARRAY_SIZE(builders), 0x110);
 		if (n % 100 == 0)
 			check_references(e);
-		if (n % 50 == 0) { /* do not run out of objects to work on */
+		if (n % 50 == 0) { /* keeps enough objects to work on */
 			b_create_qp(e);
 			if (run(e, e->in, IN(create_qp), OUT(create_qp)) == FW_OK)
 				e->qp = out_id(e);
 		}
 	}
-	/* both must happen often, or the damage is too little or too much */
+	/* both results must be frequent, or the damage is too small or too large */
 	assert_in_range(ok, 1000, 19000);
 	all_goes(e);
 }
 
-/* ---- objects that only commands work on ---- */
+/* ---- objects that only commands use ---- */
 
 static void b_any_rq_state(struct env *e)
 {
@@ -159,7 +159,7 @@ static void b_any_obj(struct env *e)
 		PRM_OP_DESTROY_RQT, PRM_OP_DESTROY_TIR, PRM_OP_DESTROY_TIS,
 		PRM_OP_DESTROY_SQ,  PRM_OP_ARM_RQ,      PRM_OP_DEALLOC_TRANSPORT_DOMAIN};
 
-	/* the first ones are the fixture's, which all others refer to */
+	/* spare the fixture's objects, which all others refer to */
 	b_id(e, ops[rnd(ARRAY_SIZE(ops))], 10 + rnd(60));
 }
 
@@ -182,7 +182,7 @@ static void test_damaged_commands_on_objects(void **state)
 		uint32_t i = rnd(ARRAY_SIZE(obj_builders));
 		builder *const *b = &obj_builders[i];
 
-		/* each at its own length: what follows a command is looked at, too */
+		/* each with its own length: what follows a command is damaged, too */
 		ok += damaged(e, b, 1,
 			      *b == b_any_groups                         ? 0x1d0
 			      : *b == b_any_gobj                         ? 0x90

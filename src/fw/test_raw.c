@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Transport domains, RQs, RQTs, TIRs, TISs, SQs: state, references, the end of their file. */
+/* Transport domains, RQs, RQTs, TIRs, TISs, SQs: state, references, closing their file. */
 #include "fw/test.h"
 #include "hw/cq.h"
 #include "hw/hca.h"
@@ -100,7 +100,7 @@ static void test_rq_fields_are_taken_by_the_mask_only(void **state)
 	assert_int_equal(LAYOUT_GET(rqc, rqc, cqn), e->cq);
 	assert_int_equal(LAYOUT_GET(wq, wq, lwm), 0);
 
-	/* the set is in use as long as the RQ counts in it */
+	/* the set is in use while the RQ counts in it */
 	idx = hw_obj(&e->s, e->rq)->ref[4].idx;
 	assert_int_equal(hw_qctr(&e->s, idx)->refs, 1);
 	b_modify_rq(e, 0, 0, PRM_RQ_MODIFY_COUNTER_SET_ID);
@@ -114,7 +114,7 @@ static void test_rq_fields_are_taken_by_the_mask_only(void **state)
 	assert_int_equal(LAYOUT_GET(wq, wq, lwm), 15);
 }
 
-/* An RQ in an RMP: it refers to that and to no memory of its own. */
+/* An RQ over an RMP: it refers to the RMP, and to no memory. */
 static void test_an_rq_over_an_rmp(void **state)
 {
 	struct env *e = *state;
@@ -152,7 +152,7 @@ static void test_a_table_of_rqs(void **state)
 	assert_int_equal(LAYOUT_GET(rqtc, rqtc, rqt_actual_size), 2);
 	assert_int_equal(LAYOUT_GET(rq_num, e->out + 0x110, rq_num), rq2);
 	assert_int_equal(LAYOUT_GET(rq_num, e->out + 0x114, rq_num), e->rq);
-	/* without the bit nothing is looked at */
+	/* without the bit the list is not checked */
 	b_modify_rqt(e);
 	LAYOUT_SET(rqt_bitmask, LAYOUT_IN(modify_rqt_in, bitmask, e->in), rqn_list, 0);
 	assert_int_equal(run(e, e->in, IN(modify_rqt), OUT(modify_rqt)), FW_OK);
@@ -248,7 +248,7 @@ static uint32_t pace_sq(struct env *e, uint32_t index)
 	return run(e, e->in, IN(modify_sq), OUT(modify_sq));
 }
 
-/* An SQ takes a limit of its context or of all. */
+/* An SQ may use a limit of its own context or a shared one. */
 static void test_rate_limits(void **state)
 {
 	struct env *e = *state;
@@ -267,7 +267,7 @@ static void test_rate_limits(void **state)
 	assert_int_equal(pace_sq(e, 3), FW_BAD_INDEX);
 	assert_int_equal(pace_sq(e, 4), FW_BAD_INDEX);
 	assert_int_equal(pace_sq(e, 0), FW_OK);
-	/* shares: another limit at a place that is taken, then the same, then nobody's */
+	/* sharing: another limit for a used entry, then the same one, then a free entry */
 	assert_int_equal(set_rate(e, &shared, 2, 200), FW_RES_BUSY);
 	assert_int_equal(set_rate(e, &shared, 2, 100), FW_OK);
 	assert_int_equal(set_rate(e, &shared, 2, 0), FW_OK);
@@ -292,7 +292,7 @@ static void test_qos_caps(void **state)
 	assert_true(c->pp_table_size <= FW_PP_TABLE_MAX);
 }
 
-/* Each is in use until what uses it is gone; then everything is as before. */
+/* Each object is in use until its users are gone; afterwards all counts are as before. */
 static void test_destroyed_in_order(void **state)
 {
 	struct env *e = *state;
@@ -332,7 +332,7 @@ static void test_references_are_counted_again(void **state)
 	assert_int_equal(hw_pd(&e->s, e->pd)->refs, pd);
 }
 
-/* Another file's zombie must not keep them: nobody works on them. */
+/* Another file's zombie must not keep them: no thread uses them. */
 static void test_all_go_with_their_file(void **state)
 {
 	struct env *e = *state;
@@ -355,7 +355,7 @@ static void test_another_uid_sees_none_of_them(void **state)
 	assert_int_equal(run(e, e->in, 0x10, OUT(query_rq)), FW_BAD_RES);
 }
 
-/* Naming one: what `uid` is told; none is destroyed afterwards. */
+/* Status of naming a set, for `uid`; leaves no object. */
 static uint32_t dct_in_set(struct env *e, uint32_t set)
 {
 	void *dctc = LAYOUT_IN(create_dct_in, dct_context_entry, cmd_init(e, PRM_OP_CREATE_DCT, 0));
@@ -404,7 +404,7 @@ static uint32_t set_as(struct env *e, uint16_t opcode, uint32_t uid, uint32_t se
 
 /*
  * mlx5_ib makes its Q counters under MLX5_SHARED_RESOURCE_UID (counters.c,
- * mlx5_ib_alloc_counters()): every uid's objects may count there, nobody's may take them away.
+ * mlx5_ib_alloc_counters()): objects of any uid may count in them, none may free them.
  */
 static void test_the_drivers_counters_are_shared(void **state)
 {
@@ -423,7 +423,7 @@ static void test_the_drivers_counters_are_shared(void **state)
 		assert_int_equal(set_as(e, PRM_OP_QUERY_Q_COUNTER, uid, set->id), FW_BAD_RES);
 	}
 
-	/* one of a program's own is its own */
+	/* a program's own set is for its uid only */
 	assert_int_equal(set_as(e, PRM_OP_ALLOC_Q_COUNTER, TEST_UID + 1, 0), FW_OK);
 	other = (uint32_t)LAYOUT_GET(alloc_q_counter_out, e->out, counter_set_id);
 	assert_int_equal(qp_in_set(e, other), FW_BAD_RES);

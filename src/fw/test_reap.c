@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The end of a file's objects: order, half-made ones, locks of dead and of stopped processes. The
- * engine's waits are wrapped, so that a stopped process costs no seconds here.
+ * Reaping a file's objects: order, half-made ones, locks of dead and of stopped processes. The
+ * engine's waits are replaced, so that a stopped process costs no seconds.
  */
 #include "fw/test.h"
 
@@ -36,7 +36,7 @@ static unsigned int mkey_waits, qp_waits;
 /* Run once by another thread while a QP is being freed. */
 static void (*meanwhile)(struct env *e);
 static struct env *meanwhile_env;
-/* A lock whose holder is stopped, for those who would wait for it. */
+/* A lock that counts as held by a stopped process. */
 static const struct seg_lock *stuck;
 
 static void *run_meanwhile(void *fn)
@@ -139,7 +139,7 @@ static void test_half_made_objects_go(void **state)
 
 	for (uint32_t t = SEG_T_UAR; t < SEG_T_COUNT; t++)
 		assert_int_equal(seg_alloc(&e->s, (enum seg_table_id)t, e->file + 1, &idx), 0);
-	/* and one whose maker had taken a reference before it died */
+	/* an object whose maker had taken a reference before it died */
 	fw_ref(&hw_pd(&e->s, e->pd)->refs, 1);
 	fw_reap_file(&e->s, e->file);
 	assert_int_equal(owned(e, e->file + 1), 0);
@@ -170,7 +170,7 @@ static void test_a_thousand_qps_go(void **state)
 	assert_int_equal(seg_next(&e->s, SEG_T_QP, e->file + 1, 0), SEG_NONE);
 }
 
-/* What a stopped process works on stays, out of service, until it has gone on. */
+/* Objects in use by a stopped process stay, out of service, until it has gone on. */
 static void test_a_stopped_process_leaves_zombies_for_later(void **state)
 {
 	struct env *e = *state;
@@ -183,11 +183,13 @@ static void test_a_stopped_process_leaves_zombies_for_later(void **state)
 	fw_reap_file(&e->s, e->file);
 	assert_int_equal(owned(e, e->file + 1), 0);
 	assert_int_equal(hw_qp(&e->s, e->qp)->state, PRM_QP_STATE_RST);
-	/* the QP and what it refers to: CQ, both umems, UAR, PD; not the SRQ and the mkey */
+	/*
+	 * the QP and all that it refers to: CQ, both umems, UAR, PD; without the SRQ and the mkey
+	 */
 	assert_int_equal(hca->zombies, 6);
 	assert_int_equal(owned(e, SEG_OWNER_DEVICE), device + 6);
 	assert_null(hw_srq(&e->s, e->srq));
-	/* no command finds them */
+	/* no command finds the zombies */
 	b_id(e, PRM_OP_QUERY_QP, e->qp);
 	assert_int_equal(run_as(e, &e->kernel, e->in, IN(query_qp), OUT(query_qp)), FW_BAD_RES);
 	fw_reap_file(&e->s, next_file);
@@ -198,7 +200,7 @@ static void test_a_stopped_process_leaves_zombies_for_later(void **state)
 	assert_int_equal(owned(e, SEG_OWNER_DEVICE), device);
 }
 
-/* Freed as soon as that process has gone on, also when no other file is closed. */
+/* Zombies are freed as soon as that process has gone on, also when no other file is closed. */
 static void test_zombies_are_tried_again_without_waiting(void **state)
 {
 	struct env *e = *state;
@@ -222,7 +224,7 @@ static void test_zombies_are_tried_again_without_waiting(void **state)
 	assert_false(fw_reap_zombies(&e->s, SEG_NONE));
 }
 
-/* A queue group is referred to by a QP, and goes with the QP. */
+/* A QP refers to a queue group, which is freed with it. */
 static void test_zombies_that_only_commands_work_on_go(void **state)
 {
 	struct env *e = *state;
@@ -251,7 +253,7 @@ static void reap_the_other_file(struct env *e)
 	fw_reap_file(&e->s, other_file);
 }
 
-/* A job goes without the HCA's lock, which the supervisor's loop has: the same QP is freed once. */
+/* A job runs without the HCA's lock, which the supervisor's loop has: the same QP is freed once. */
 static void test_one_thread_at_a_time_frees_zombies(void **state)
 {
 	struct env *e = *state;
@@ -302,7 +304,7 @@ static void test_destroy_of_a_busy_key_keeps_it(void **state)
 	assert_int_equal(run(e, e->in, 0x10, 0x10), FW_OK);
 }
 
-/* A child that takes a lock and dies holding it. */
+/* Make a child that takes a lock and dies with it. */
 static void die_holding(struct env *e, struct seg_lock *l)
 {
 	int status;
@@ -327,7 +329,7 @@ static void test_references_are_counted_again_after_a_death(void **state)
 	uint32_t pd_refs = pd->refs, cq_refs = hw_cq(&e->s, e->cq)->refs,
 		 umem_refs = hw_umem(&e->s, e->umem)->refs, uar_refs = hw_uar(&e->s, e->uar)->refs;
 
-	assert_int_equal(pd_refs, 3); /* SRQ, QP, mkey */
+	assert_int_equal(pd_refs, 3); /* references of SRQ, QP and mkey */
 	pd->refs = 99;
 	hw_cq(&e->s, e->cq)->refs = 0;
 	hw_umem(&e->s, e->umem)->refs = 1;
@@ -356,7 +358,7 @@ static void test_reaping_takes_over_a_dead_process_locks(void **state)
 	assert_int_equal(hw_hca(&e->s, e->hca)->zombies, 0);
 }
 
-/* The lock's holder is stopped: the file is reaped without, and the lock stays its holder's. */
+/* The lock's holder is stopped: the file is reaped without the lock, which stays held. */
 static void test_reaping_goes_on_without_a_stopped_holder(void **state)
 {
 	struct env *e = *state;
@@ -385,7 +387,9 @@ static void test_reaping_goes_on_without_a_stopped_holder(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 }
 
-/* The supervisor waits for nobody: what is held now is left, out of service, and nothing else. */
+/*
+ * fw_reap_try() waits for nobody: an object in use is left, out of service; all others are freed.
+ */
 static void test_a_try_waits_for_nobody(void **state)
 {
 	struct env *e = *state;
@@ -446,7 +450,7 @@ static void test_shared_domains_stay_until_the_last_sharer_goes(void **state)
 	assert_int_equal(seg_owner(&e->s, SEG_T_XRCD, xrcd), SEG_OWNER_FREE);
 }
 
-/* What is owed for a target QP is its heir's from then on. */
+/* The new owner of a target QP takes over the events that it owes. */
 static void test_a_shared_target_is_looked_after_by_its_heir(void **state)
 {
 	struct env *e = *state;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every reason for a refusal: a valid command with one thing wrong, and the status and syndrome
- * that it must give. The tables are walked: no command without its valid form, no refusal without
- * its row.
+ * Every reason for a refusal: a valid command with one error, and the status and syndrome that it
+ * must give. The tables are walked: each command needs a valid form, each refusal a row.
  */
 #include "fw/test_refusals.h"
 #include "hw/cq.h"
@@ -78,7 +77,7 @@ static void check_row(const struct refusal_row *r, const char *family, size_t n)
 	base_edit(&e, r->edit, ARRAY_SIZE(r->edit));
 	if (r->more)
 		r->more(&e, &c, &inlen, &outlen);
-	/* The answer is short for OUTPUT_LEN on purpose: all that is left is the header. */
+	/* OUTPUT_LEN has a short answer on purpose: only the header is left. */
 	assert_int_equal(fw_exec(&c, e.in, inlen, e.out, outlen < 16 ? 16 : outlen), 0);
 	status = (uint32_t)LAYOUT_GET(cmd_out, e.out, status);
 	if (status != want->status || syndrome(&e) != want->syndrome)
@@ -139,7 +138,7 @@ static void check_no_trace(const struct refusal_row *r)
 	env_down(&e);
 }
 
-/* A refused command changes nothing: the same objects, with the same references, are there. */
+/* A refused command changes nothing: the objects and their references stay the same. */
 static void test_a_refusal_leaves_no_trace(void **state)
 {
 	for (size_t f = 0; f < ARRAY_SIZE(families); f++)
@@ -156,11 +155,11 @@ static void test_command_table(void **state)
 
 		assert_non_null(c->handler);
 		assert_string_not_equal(fw_opcode_name(c->opcode), "?");
-		/* the two layouts are one command's */
+		/* both layouts belong to one command */
 		assert_string_equal(c->in->name + n - 3, "_in");
 		assert_memory_equal(c->in->name, c->out->name, n - 3);
 		assert_string_equal(c->out->name + n - 3, "_out");
-		/* what is reserved can be checked, what is made is of a reapable kind */
+		/* reserved bits fit the check, and objects are of a kind that can be reaped */
 		assert_true(c->in->bytes <= 0x150);
 		assert_true(!(c->flags & FW_C_CUT) || c->out->bytes <= OUT(query_hca_cap));
 		assert_true(c->object == -1 || (c->object >= SEG_T_EQ && c->object < SEG_T_COUNT));
@@ -171,7 +170,7 @@ static void test_command_table(void **state)
 	}
 }
 
-/* The field that a refusal names exists. */
+/* The field named by a refusal exists. */
 static bool field_exists(const char *dotted)
 {
 	const char *dot = strchr(dotted, '.');
@@ -198,7 +197,7 @@ static void test_refusal_table(void **state)
 		assert_ptr_equal(fw_refusal_find(r->syndrome), r);
 		assert_int_not_equal(r->status, FW_OK);
 		assert_true(strlen(r->text) > 0);
-		/* opcode << 8 | n, or one of all commands */
+		/* opcode << 8 | n, or the number for all commands */
 		assert_true(op == 0xf000 || strcmp(prm_opcode_name((uint16_t)op), "?"));
 		if (!field_exists(r->field) && strcmp(r->field, "modify_cq_in.resize_field_select"))
 			fail_msg("no field %s", r->field);
@@ -208,7 +207,9 @@ static void test_refusal_table(void **state)
 	assert_null(fw_refusal_find(0));
 }
 
-/* Does the text name this capability, as a word of its own? Those of one English word are left out.
+/*
+ * Does the text contain this capability as a whole word? Capabilities that are an English word do
+ * not count.
  */
 static bool names(const char *text, const char *cap)
 {
@@ -219,7 +220,7 @@ static bool names(const char *text, const char *cap)
 	       (at[n] < 'a' || at[n] > 'z');
 }
 
-/* A reader of the text sees the value of each general capability that it names, and of no other. */
+/* The trace shows the value of each general capability that the text names, and of no other. */
 static void test_refusals_show_the_capabilities_they_name(void **state)
 {
 	const struct fw_refusal *r;
@@ -235,7 +236,7 @@ static void test_refusals_show_the_capabilities_they_name(void **state)
 	}
 }
 
-/* Limits are those of the tables behind them; a few low numbers are reserved, as on the card. */
+/* Limits are those of the tables; a few low numbers are reserved, as on the card. */
 static void test_capabilities_fit_the_segment(void **state)
 {
 	struct env e;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * For the tests of refusals: a valid command of each opcode and form, and rows of one thing wrong
- * in it with what the firmware must say. Valid commands are in test_bases.c and
- * test_bases_shared.c, the rows in test_rows_*.c, the tests over them all in test_refusals.c.
+ * Shared by the tests of refusals: a valid command of each opcode and form, and rows with one error
+ * in it and the expected refusal. Valid commands are in test_bases.c and test_bases_shared.c, the
+ * rows in test_rows_*.c, the tests of all of them in test_refusals.c.
  */
 #ifndef SOFTHCA_FW_TEST_REFUSALS_H
 #define SOFTHCA_FW_TEST_REFUSALS_H
@@ -12,7 +12,7 @@
 
 /* ---- valid commands, one per opcode and form ---- */
 
-/* B_<command>, and forms of commands that have several. */
+/* B_<command>, and further forms of some commands. */
 #define FORM(op, name, flags, handler, table, what) B_##op,
 enum base {
 	FW_COMMANDS(FORM) B_COMMANDS,
@@ -31,20 +31,20 @@ struct edit {
 };
 
 /*
- * Makes what the command needs and leaves the command in e->in: by its row in a family's `valid`,
- * or by one of the functions build_*(), which say false when b is none of theirs.
+ * Make the objects that the command needs, and the command in e->in: by its row in a family's
+ * `valid`, or by one of the functions build_*(), which return false for other commands.
  */
 void base_build(struct env *e, enum base b);
 void base_edit(struct env *e, const struct edit *edit, size_t n);
 bool build_shared(struct env *e, enum base b);
 /* The command's length: its layout, and what follows it. */
 uint32_t base_len(const struct fw_cmd *cmd, enum base b);
-/* Room for the answer, with what follows its layout. */
+/* Length of the answer, with what follows its layout. */
 uint32_t base_outlen(const struct fw_cmd *cmd);
-/* As the driver for what only it may do, with memory for what takes memory. */
+/* A context: the driver's for its own commands, with memory for commands with a page list. */
 struct fw_ctx base_ctx(struct env *e, enum base b);
 
-/* Parts of them that rows need too. The object's number. */
+/* Parts of these that rows use, too. new_id(): the number of the object made. */
 uint32_t new_id(struct env *e, uint16_t opcode);
 uint32_t new_from(struct env *e, void (*build)(struct env *e), uint32_t inlen);
 uint32_t new_set(struct env *e);
@@ -53,7 +53,7 @@ void b_create_xrc_srq(struct env *e);
 void b_create_dct(struct env *e);
 void b_mcg(struct env *e, uint16_t opcode);
 
-/* ---- what is wrong ---- */
+/* ---- rows with one error ---- */
 
 struct refusal_row {
 	enum fw_r want;
@@ -62,12 +62,12 @@ struct refusal_row {
 	void (*more)(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen);
 };
 
-/* The valid form of a command that needs nothing but its fields, and what it then has answered. */
+/* The valid form of a command that needs no objects, and a check of its answer. */
 struct valid_row {
 	enum base base;
 	uint32_t op_mod;
 	struct edit edit[5];
-	void (*check)(struct env *e); /* after success: the answer is in e->out; NULL: none */
+	void (*check)(struct env *e); /* after success, with the answer in e->out; or NULL */
 };
 
 struct refusal_rows {
@@ -77,7 +77,7 @@ struct refusal_rows {
 	const struct valid_row *valid;
 	size_t nvalid;
 };
-/* NULL: no family has a row for it. */
+/* The row of a base; NULL: no family has one. */
 const struct valid_row *valid_row(enum base b);
 
 #define E(l, f, v)                                            \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is wrong with any command, and with the queries of the adapter and its ports. */
+/* Errors in any command, and in queries of the adapter and its ports. */
 #include "fabric/count.h"
 #include "fw/test_refusals.h"
 #include "hw/hca.h"

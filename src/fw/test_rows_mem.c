@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is wrong with UARs, PDs, umems, mkeys, EQs and CQs. */
+/* Errors in commands of UARs, PDs, umems, mkeys, EQs and CQs. */
 #include "fw/test_refusals.h"
 #include "hw/cq.h"
 #include "hw/hca.h"
@@ -34,7 +34,7 @@ static void cq_with_cqes(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint3
 	hw_cq(&e->s, e->cq)->pi = 12;
 }
 
-/* The objects of the fixture, all in use, in commands that destroy them. */
+/* Destroys objects of the fixture, which are all in use. */
 static void used_uar(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
 	b_id(e, PRM_OP_DEALLOC_UAR, e->uar);

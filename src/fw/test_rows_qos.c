@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is wrong with general objects, scheduling elements, queue groups and rate limits. */
+/* Errors in commands of general objects, scheduling elements, queue groups and rate limits. */
 #include "fw/test_refusals.h"
 
 #define E_SC(f, v) E_IN(create_scheduling_element_in, scheduling_context, scheduling_context, f, v)

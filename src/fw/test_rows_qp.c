@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is wrong with QPs and SRQs. */
+/* Errors in commands of QPs and SRQs. */
 #include "fw/test_refusals.h"
 #include "hw/hca.h"
 #include "hw/port.h"

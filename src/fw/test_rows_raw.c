@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is wrong with transport domains, RQs, RQTs, TIRs, TISs and SQs. */
+/* Errors in commands of transport domains, RQs, RQTs, TIRs, TISs and SQs. */
 #include "fw/test_refusals.h"
 #include "hw/obj.h"
 
@@ -8,7 +8,7 @@
 	{                                                                                       \
 		(LP_create_rq_in_ctx + LP_rqc_wq) * 8 + LF_wq_##f##_BIT, LF_wq_##f##_WIDTH, (v) \
 	}
-#define E_SQWQ E_RQWQ /* at the same place */
+#define E_SQWQ E_RQWQ /* at the same place in the command */
 #define E_RQTC(f, v) E_IN(create_rqt_in, rqt_context, rqtc, f, v)
 #define E_TIRC(f, v) E_IN(create_tir_in, ctx, tirc, f, v)
 #define E_TISC(f, v) E_IN(create_tis_in, ctx, tisc, f, v)
@@ -24,13 +24,13 @@ static void used_rq(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *
 	b_id(e, PRM_OP_DESTROY_RQ, e->rq);
 }
 
-/* A number of the common space, but of another kind. */
+/* A number of the common number space that belongs to another kind. */
 static void rqt_for_rq(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
 	b_id(e, PRM_OP_DESTROY_RQ, e->rqt);
 }
 
-/* An SRQ, but no RMP. */
+/* An SRQ that is not an RMP. */
 static void rq_on_xrc_srq(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
 	uint32_t srqn = new_from(e, b_create_xrc_srq, IN(create_xrc_srq));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is wrong with what several QPs share (XRC domains and SRQs, XRQs, multicast groups, sets of
- * counters, PSVs) and with DCTs.
+ * Errors in commands of objects that several QPs share (XRC domains and SRQs, XRQs, multicast
+ * groups, sets of counters, PSVs) and of DCTs.
  */
 #include "fw/test_refusals.h"
 #include "hw/hca.h"
@@ -18,7 +18,7 @@ static void used_xrcd(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t
 	b_id(e, PRM_OP_DEALLOC_XRCD, xrcd + 1);
 }
 
-/* An XRC SRQ is none that a QP could be made with, and none of the other SRQ commands'. */
+/* An XRC SRQ cannot be the SRQ of a new QP, nor the object of other SRQ commands. */
 static void xrc_srq_for_qp(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
 	uint32_t srq = new_from(e, b_create_xrc_srq, IN(create_xrc_srq));
@@ -53,7 +53,7 @@ static void used_set(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t 
 		   id);
 }
 
-/* A QP is no DCT, and a DCT no QP. */
+/* A DCT in commands for QPs, and a QP in commands for DCTs. */
 static void dct_as_qp(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
 	b_id(e, PRM_OP_DESTROY_QP, new_from(e, b_create_dct, IN(create_dct)));
@@ -75,7 +75,7 @@ static void rc_in_mcg(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t
 	LAYOUT_SET(attach_to_mcg_in, e->in, qpn, e->qp);
 }
 
-/* One QP more than a group may have, of this HCA. */
+/* One QP of this HCA more than a group may have. */
 static void full_group(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
 	for (uint32_t n = fw_caps(HW_CX6)->max_qp_mcg; n; n--) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A command as a line of the trace: its fields by the layouts of its row, what came of it, and of a
- * refusal which field at which bit had which value and what is allowed. Called by exec.c when the
- * topic is on.
+ * A command as a trace line: its fields by the layouts of its row, its result, and for a refusal
+ * the field, its bit, its value and the allowed values. Called by exec.c when the topic is on.
  */
 #include "fw/priv.h"
 
@@ -16,7 +15,7 @@
 #include "wire/prm/opcodes.h"
 #include "wire/prm/prm.h"
 
-/* Of a command that this firmware does not know: how much of its bytes is shown. */
+/* How many bytes are shown of a command that this firmware does not know. */
 #define UNKNOWN_BYTES 64u
 
 static const struct layout *trace_variant(void *ctx, const struct layout *inner)
@@ -24,7 +23,7 @@ static const struct layout *trace_variant(void *ctx, const struct layout *inner)
 	return prm_variant(inner, ctx);
 }
 
-/* An object that follows the command's own layout; its bytes. */
+/* The object that follows the command's own layout; returns its bytes. */
 static uint32_t rec_body(struct rec *r, const struct fw_call *k, const uint8_t *p, uint32_t len,
 			 bool output)
 {
@@ -46,7 +45,7 @@ static void rec_input(struct rec *r, const struct fw_call *k, const void *in, ui
 		.open = k->cmd ? trace_variant : NULL,
 		.name = prm_value_name,
 		.ctx = (void *)(uintptr_t)in,
-		.from = r->json ? 0 : LF_cmd_in_uid_BIT, /* the opcode is there by name */
+		.from = r->json ? 0 : LF_cmd_in_uid_BIT, /* the opcode is already shown by name */
 	};
 
 	rec_group(r, "in", "(");
@@ -78,7 +77,7 @@ static bool trace_any_set(const uint8_t *p, uint32_t n)
 	return n;
 }
 
-/* The value of the capability that decides what is allowed. */
+/* The value of the capability behind the refusal. */
 static void rec_cap(struct rec *r, const struct fw_call *k, const struct layout_field *cap)
 {
 	uint8_t in[LAYOUT_SZ(query_hca_cap_in)] = {0}, out[LAYOUT_SZ(query_hca_cap_out)] = {0};
@@ -95,7 +94,7 @@ static void rec_cap(struct rec *r, const struct fw_call *k, const struct layout_
 	rec_group_end(r, ")");
 }
 
-/* The place of a field in the input. */
+/* Find the place of a field in the input. */
 static bool trace_find(const struct fw_call *k, const char *field, uint32_t inlen, uint32_t *bit,
 		       uint32_t *width)
 {
@@ -113,7 +112,7 @@ static bool trace_find(const struct fw_call *k, const char *field, uint32_t inle
 	return true;
 }
 
-/* Where the refused bytes are and what is in them. */
+/* The place and value of the refused bits. */
 static void rec_where(struct rec *r, const struct fw_call *k, const struct fw_refusal *f,
 		      uint32_t inlen, uint32_t outlen, int32_t reserved_bit)
 {
