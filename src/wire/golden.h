@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the golden vectors (golden_*.h) consist of. */
+/* The types of the golden vectors (golden_*.h). */
 #ifndef SOFTHCA_WIRE_GOLDEN_H
 #define SOFTHCA_WIRE_GOLDEN_H
 

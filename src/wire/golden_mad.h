@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Golden vectors for the MAD layouts: the bytes that libibmad (v44, an independent description of
- * the same structures) makes of these values with mad_set_field(). Its method field
- * leaves out the bit of answers, and QP1Dropped, which it puts over VL15Dropped, is not here. Data
- * for test_layouts.c.
+ * the same structures) makes of these values with mad_set_field(). Its method field lacks the bit
+ * of answers; QP1Dropped is left out here, because libibmad has it over VL15Dropped. Data for
+ * test_layouts.c.
  */
 #include "wire/golden.h"
 

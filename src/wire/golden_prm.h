@@ -600,7 +600,7 @@ static const uint8_t golden_eqe_comp_bytes[] = {
 	0xef,
 };
 
-/* handle_port_change: the upper four bits */
+/* handle_port_change() reads the port from the upper four bits. */
 static const struct golden_field golden_eqe_port[] = {
 	{"port_num", 0x3},
 };
@@ -689,8 +689,7 @@ static const uint8_t golden_traffic_counter_bytes[] = {
 	0xf0, 0xf0, 0x66, 0xa9, 0x3e, 0xf8, 0xe8, 0xd8,
 };
 
-/* What that file does not have: from the bit positions of the kernel's and of rdma-core's
- * mlx5_ifc.h. */
+/* Layouts not in that file: from the bit positions in the kernel's and rdma-core's mlx5_ifc.h. */
 static const struct golden_field golden_rqc[] = {
 	{"rlky", 0x1},
 	{"delay_drop_en", 0x1},

@@ -27,7 +27,7 @@
 	X(18, GID_CHANGE)          \
 	X(19, WQ_FATAL)
 
-/* "QP_FATAL"; "?" when unknown. */
+/* "QP_FATAL"...; "?" if unknown. */
 const char *ib_event_name(uint32_t type);
 
 #endif

@@ -3,11 +3,13 @@
  * and traces. */
 #include "wire/layout.h"
 
-/* Layouts are at most a command's 0x110 bytes here; the mask of what is named lives on the stack.
- */
+/* A command has at most 0x110 bytes; the mask of named bits is on the stack. */
 #define LAYOUT_MASK_BYTES 0x150u
 
-/* Widths are within a dword, or 64 at a dword: byte by byte is simplest and fast enough. */
+/*
+ * A field lies within a dword, or is a 64-bit field at a dword: a loop over bytes is simple and
+ * fast enough.
+ */
 static void mask_field(uint8_t *mask, uint32_t nbytes, uint32_t bit, uint32_t width)
 {
 	for (uint32_t b = bit; b < bit + width && b / 8 < nbytes;) {

@@ -97,7 +97,7 @@ struct layout {
 		      #l "." #name " is outside the layout");
 #define LAYOUT__PLACE_ROW(l, name, inner, byte) {#name, (byte), &layout_##inner},
 
-/* The same two for lists with places, list(F, S). */
+/* The same two for lists with nested layouts, list(F, S). */
 #define LAYOUT_NEST(l, nbytes, list)                                                \
 	enum { LF_##l##_BYTES = (nbytes), list(LAYOUT__ENUM, LAYOUT__PLACE_ENUM) }; \
 	list(LAYOUT__CHECK, LAYOUT__PLACE_CHECK) extern const struct layout layout_##l;
@@ -118,7 +118,7 @@ struct layout {
 #define LAYOUT_ENUM(e, list) enum e { list(LAYOUT__VALUE) };
 
 struct layout_value {
-	const char *name; /* NULL: the end */
+	const char *name; /* NULL: end of the list */
 	uint64_t value;
 };
 
@@ -129,17 +129,17 @@ struct layout_named {
 	const struct layout_value *values;
 };
 
-/* A row of a table of such; N of a list. */
+/* Rows of a table of struct layout_named: one value, and one list. */
 #define LAYOUT__VALUE_ROW(prefix, name, v) {#name, (v)},
 #define LAYOUT_NAMED_ROW(layout, f, list)           \
 	{&layout_##layout, LF_##layout##_##f##_BIT, \
 	 (const struct layout_value[]){list(LAYOUT__VALUE_ROW){NULL, 0}}},
 
-/* The name of a value of the field at `bit` of `l`, by a table that ends with l NULL; or NULL. */
+/* The name of a value of the field at `bit` of `l`; the table ends with l NULL. NULL: no name. */
 const char *layout_value_name(const struct layout_named *t, const struct layout *l, uint32_t bit,
 			      uint64_t v);
 
-/* A second name of one field (a union in the PRM). After LAYOUT; not in the table. */
+/* A second name for a field (a union in the PRM). After LAYOUT; not in the table. */
 #define LAYOUT_ALIAS(l, alias, f)                                \
 	enum {                                                   \
 		LF_##l##_##alias##_BIT = LF_##l##_##f##_BIT,     \
@@ -166,29 +166,29 @@ static inline void layout_set(void *p, unsigned int bit, unsigned int width, uin
 #define LAYOUT_GET(l, p, f) layout_get((p), LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH)
 #define LAYOUT_SET(l, p, f, v) layout_set((p), LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH, (v))
 
-/* LAYOUT_IN(create_qp_in, qpc, ptr) points to a place (keeps const-ness out: void *). */
+/* LAYOUT_IN(create_qp_in, qpc, ptr) points to a nested layout (drops const: void *). */
 #define LAYOUT_IN(l, inner, p) ((void *)((uintptr_t)(p) + LP_##l##_##inner))
 
 /*
- * The first bit of `p` (at most `bytes` of it) that is set although no field of the layout, nor of
- * the layouts at its places, covers it; -1 when all reserved bits are zero.
+ * The first set bit of `p` (at most `bytes` of it) that no field of the layout or its nested
+ * layouts covers; -1: all reserved bits are zero.
  */
 int32_t layout_reserved_set(const struct layout *l, const void *p, uint32_t bytes);
 /*
- * Where the field "layout.field" lies in `l`: in itself or in a layout at one of its places (the
- * first that matches). The part before the dot may be any command's ("rst2init_qp_in.qpn" in
- * init2rtr_qp_in): then the command's own field of that name. False: nowhere.
+ * Find the field "layout.field" in `l` or one of its nested layouts (the first that matches). The
+ * name before the dot may be another command's ("rst2init_qp_in.qpn" in init2rtr_qp_in): then the
+ * field of that name in this command. False: not found.
  */
 bool layout_find(const struct layout *l, const char *dotted, uint32_t *bit, uint32_t *width);
-/* The field that covers a bit ("qpc.log_sq_size" as layout and field), or NULL. */
+/* The field that covers a bit ("qpc.log_sq_size" as layout and field); or NULL. */
 const struct layout_field *layout_field_at(const struct layout *l, uint32_t bit,
 					   const struct layout **in);
 
 /*
- * Walks what is set in `bytes` of p, in the order of the bits; a walker's functions get the bit
- * offset from p. Fields that are zero are left out but for those of which `all` says so; so are
- * places without a bit set. `reserved`: a dword with bits that no field covers, those bits only.
- * Bytes behind the layout are not looked at.
+ * Walks the set bits in `bytes` of p, in order; the functions get bit offsets from p. Skips fields
+ * that are zero, unless `all` returns true for them, and nested layouts without a set bit.
+ * `reserved` gets the set bits of a dword that no field covers. Bytes after the layout are not
+ * read.
  */
 struct layout_walker {
 	void (*field)(void *ctx, const struct layout *l, const struct layout_field *f, uint32_t bit,
@@ -196,7 +196,7 @@ struct layout_walker {
 	void (*enter)(void *ctx, const struct layout_place *place, uint32_t bit);
 	void (*leave)(void *ctx, const struct layout_place *place);
 	void (*reserved)(void *ctx, uint32_t bit, uint32_t value); /* may be NULL */
-	/* What is at a place whose layout leaves it open; NULL: as it is. May be NULL. */
+	/* The actual layout of a nested one that is open; NULL: as it is. May be NULL. */
 	const struct layout *(*open)(void *ctx, const struct layout *inner);
 	bool all;
 };
@@ -205,8 +205,8 @@ void layout_walk(const struct layout *l, const void *p, uint32_t bytes,
 
 struct rec;
 /*
- * The same as members of a trace record: field=value, place={...}; fields before bit `from` left
- * out. `open` as above; `name` gives a value's name, or NULL.
+ * The same as members of a trace line: field=value, nested={...}; fields before bit `from` are left
+ * out. `open` as above; `name` returns a value's name, or NULL.
  */
 struct layout_rec {
 	const struct layout *(*open)(void *ctx, const struct layout *inner);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Goes through the bytes of a layout by its table, for traces and for `softhca decode`. Nothing
- * here knows a field: what is added to a layout is shown.
+ * Walks the bytes of a layout by its table, for traces and for `softhca decode`. Nothing here
+ * depends on a field, so a field added to a layout is shown.
  */
 #include "util/rec.h"
 #include "wire/layout.h"
 
-/* The field or place that begins first at or after `bit`. */
+/* The field or nested layout that begins first at or after `bit`. */
 static bool next_item(const struct layout *l, uint32_t bit, const struct layout_field **f,
 		      const struct layout_place **s)
 {
@@ -41,7 +41,7 @@ struct walk {
 	void *ctx;
 	const uint8_t *base;
 	uint32_t bytes;
-	uint32_t seen; /* dwords below this have been looked at for reserved bits */
+	uint32_t seen; /* dwords before this bit are already checked for reserved bits */
 };
 
 static const struct layout *inner_of(const struct walk *k, const struct layout_place *s)
@@ -51,7 +51,7 @@ static const struct layout *inner_of(const struct walk *k, const struct layout_p
 	return l ? l : s->inner;
 }
 
-/* Which bits of the dword at `bit` the fields of a layout at `byte` cover. */
+/* The bits of the dword at `bit` that fields of a layout at `byte` cover. */
 static uint32_t covered(const struct walk *k, const struct layout *l, uint32_t byte, uint32_t bit)
 {
 	uint32_t mask = 0;
@@ -111,7 +111,7 @@ static void walk(struct walk *k, const struct layout *top, const struct layout *
 			continue;
 		}
 		bit = f->bit + 1;
-		/* whole dwords are read */
+		/* reads whole dwords only */
 		if (at / 32 * 4 + (f->width == 64 ? 8 : 4) > k->bytes)
 			continue;
 		v = layout_get(k->base, at, f->width);

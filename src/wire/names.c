@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Brings the names of values together. Called by `softhca decode`. */
+/* Finds the names of values in all tables. Called by `softhca decode`. */
 #include "wire/names.h"
 
 #include "wire/mad/names.h"
@@ -8,7 +8,7 @@
 #include "wire/wqe/eqe.h"
 #include "wire/wqe/wqe.h"
 
-/* Fields whose names are a function's; "?": it has none. */
+/* Fields whose names a function returns; "?": no name. */
 #define CODE(l, f, names)                              \
 	{                                              \
 		&layout_##l, LF_##l##_##f##_BIT, names \

@@ -5,7 +5,7 @@
 
 #include "wire/layout.h"
 
-/* The name of a value of the field at this bit ("ACTIVE" of port_info.port_state), or NULL. */
+/* The name of a value of the field at this bit ("ACTIVE" for port_info.port_state); or NULL. */
 const char *wire_value_name(const struct layout *l, uint32_t bit, uint64_t v);
 
 #endif

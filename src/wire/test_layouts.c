@@ -28,7 +28,7 @@
 #include "wire/prm/rmp_srq.h"
 #include "wire/wqe/cqe.h"
 
-/* Marks a field's bits; fails when one is taken. */
+/* Mark a field's bits; fails if one belongs to another field. */
 static void claim(const struct layout *l, const char *name, uint8_t *owner, uint32_t bit,
 		  uint32_t width)
 {
@@ -78,7 +78,7 @@ static void test_names_are_unique_and_sizes_are_dwords(void **state)
 	}
 }
 
-/* Every command's input and output carries the common header. */
+/* Every command's input and output has the common header. */
 static void test_commands_start_with_the_header(void **state)
 {
 	for (const struct layout *const *p = prm_layouts; *p; p++) {
@@ -139,7 +139,7 @@ static void test_bytes_are_those_of_rdma_core(void **state)
 	GOLDEN_MAD(CHECK_GOLDEN)
 }
 
-/* Structures inside structures are where rdma-core has them. */
+/* Nested layouts are where rdma-core has them. */
 static void test_places(void **state)
 {
 	uint8_t in[0x110] = {0};
@@ -157,14 +157,15 @@ static void test_a_single_reserved_bit_is_found(void **state)
 	uint8_t in[0x110] = {0};
 
 	assert_int_equal(layout_reserved_set(&layout_create_qp_in, in, sizeof(in)), -1);
-	/* named: create_qp_in.qpc.primary_address_path.rgid_rip, three layouts deep */
+	/* a named field: create_qp_in.qpc.primary_address_path.rgid_rip, three layouts deep */
 	memset(in + 0x18 + 0x18 + 0x10, 0xff, 16);
 	assert_int_equal(layout_reserved_set(&layout_create_qp_in, in, sizeof(in)), -1);
-	in[0x60 / 8 + 0xb / 8] |= 0x10; /* bit 0x6b: between input_qpn and opt_param_mask */
+	/* bit 0x6b, a reserved one between input_qpn and opt_param_mask */
+	in[0x60 / 8 + 0xb / 8] |= 0x10;
 	assert_int_equal(layout_reserved_set(&layout_create_qp_in, in, sizeof(in)), 0x6b);
 }
 
-/* All ones in every named field is no reserved bit; all ones elsewhere always is. */
+/* With all named fields set no reserved bit is found; any other set bit is found. */
 static void test_reserved_is_the_complement_of_the_fields(void **state)
 {
 	for (const struct layout *const *p = prm_layouts; *p; p++) {
@@ -210,7 +211,7 @@ static uint32_t width_at(const struct layout *l, uint32_t bit)
 	return 0;
 }
 
-/* Mode bits of memory keys are in two fields, of which one has the names. */
+/* Mode bits of memory keys are in two fields; one of them has the names. */
 static void test_values_fit_and_have_one_name(void **state)
 {
 	for (const struct layout_named *n = prm_named; n->l; n++) {
@@ -245,7 +246,7 @@ static void test_names_of_values(void **state)
 	assert_null(wire_value_name(&layout_port_info, LF_port_info_mtu_cap_BIT, 6));
 }
 
-/* A value without a name is a number, one with a name has both. */
+/* A value with a name is shown with it, another as a number. */
 static void test_a_record_names_values(void **state)
 {
 	uint8_t in[LAYOUT_SZ(create_qp_in)] = {0};
@@ -309,7 +310,7 @@ static struct seen see(const struct layout *l, const uint8_t *p, uint32_t n)
 	return s;
 }
 
-/* Fields of a layout and of those at its places. */
+/* Count the fields of a layout and its nested layouts. */
 static uint32_t count_fields(const struct layout *l)
 {
 	uint32_t n = l->nfields;
@@ -319,7 +320,7 @@ static uint32_t count_fields(const struct layout *l)
 	return n;
 }
 
-/* All ones: each field is seen once, and each bit is a field's or reserved. */
+/* With all bits set, each field is visited once, and each bit is part of a field or reserved. */
 static void test_a_walk_sees_each_bit_once(void **state)
 {
 	for (const struct layout *const *p = prm_layouts; *p; p++) {
@@ -339,7 +340,7 @@ static void test_a_walk_sees_each_bit_once(void **state)
 	}
 }
 
-/* A dump may be cut anywhere; nothing behind its end is read. */
+/* A dump may be cut anywhere; the walk reads nothing after its end. */
 static void test_a_walk_stops_at_the_end(void **state)
 {
 	for (const struct layout *const *p = prm_layouts; *p; p++) {
@@ -347,7 +348,8 @@ static void test_a_walk_stops_at_the_end(void **state)
 		uint32_t last = 0;
 
 		for (uint32_t n = 0; n <= l->bytes && n < 0x120; n++) {
-			uint8_t *buf = malloc(n ? n : 1); /* what a sanitizer watches */
+			/* exact size, so that a sanitizer notices */
+			uint8_t *buf = malloc(n ? n : 1);
 			struct seen s;
 
 			memset(buf, 0xff, n ? n : 1);
@@ -382,7 +384,7 @@ static void test_capability_groups_have_layouts(void **state)
 	assert_null(prm_variant(&layout_qpc, in));
 }
 
-/* In the library it is cut off and said (util/bug.h); here it ends the test. */
+/* In the library the value is cut and logged (util/bug.h); here it ends the test. */
 static void test_a_value_that_does_not_fit_is_a_bug(void **state)
 {
 	uint8_t in[LAYOUT_SZ(create_cq_in)] = {0};

@@ -24,7 +24,7 @@ static const struct layout_field *field(const struct layout *l, const char *name
 	return NULL;
 }
 
-/* All ones in a field, or in what is at a place. */
+/* Set all bits of a field, or of a nested layout. */
 static void fill(uint8_t *buf, const struct layout *l, const char *name)
 {
 	const struct layout_field *f = field(l, name);
@@ -55,7 +55,7 @@ struct mad_field_row {
 	const struct layout *l;
 	const char *name;
 	enum MAD_FIELDS f;
-	uint32_t array; /* bytes, of what libibmad has as an array */
+	uint32_t array; /* length in bytes, where libibmad has an array */
 };
 
 #define I(l, f, nr)                    \
@@ -98,7 +98,7 @@ struct member_row {
 	const struct layout *l;
 	const char *name;
 	size_t at, size;
-	uint64_t mask; /* of the big-endian member's value; 0: all of it */
+	uint64_t mask; /* bits of the big-endian member; 0: all */
 };
 
 /* Forwarding tables are arrays in OpenSM. */
@@ -138,7 +138,7 @@ static void test_fields_are_where_opensm_has_them(void **state)
 	}
 }
 
-/* Of AttributeOffset, which OpenSM makes of these sizes. */
+/* Sizes for AttributeOffset, which OpenSM computes from its structures. */
 static void test_sizes_are_those_of_opensm(void **state)
 {
 	static const struct {
@@ -185,8 +185,7 @@ static void test_sizes_are_those_of_opensm(void **state)
 			 offsetof(ib_mad_notice_attr_t, data_details.ntc_256.dr_rtn_path));
 }
 
-/* No field of the layouts is without an independent witness, but for what neither of the two has.
- */
+/* Every field has an independent witness, except those that neither library has. */
 static bool witnessed(const struct layout *l, const char *name)
 {
 	for (size_t i = 0; i < COUNT(mad_fields); i++)
@@ -201,13 +200,13 @@ static bool witnessed(const struct layout *l, const char *name)
 static bool nobody_has(const char *layout, const char *name)
 {
 	static const char *const rows[] = {
-		"mad_hdr.method", /* libibmad: two fields */
+		"mad_hdr.method", /* two fields in libibmad */
 		"mad_hdr.class_specific",
 		"ib_gid.prefix",
 		"ib_gid.guid",
 		"led_info.led_mask",
 		"port_samples_result.sample_status",
-		"multi_path_record.service_id_lsb_hi", /* OpenSM: bytes */
+		"multi_path_record.service_id_lsb_hi", /* bytes in OpenSM */
 		"multi_path_record.service_id_lsb_lo",
 		"port_data_sl.port_select",
 		"port_data_sl.counter_select",

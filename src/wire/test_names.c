@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Names of MADs, which layouts one has, and that any bytes can be shown. */
+/* Names of MADs, the layouts of each MAD, and showing of any bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,7 +97,7 @@ static void test_parts(void **state)
 	n = mad_parts(mad, p);
 	assert_non_null(part(p, n, "smp"));
 	assert_null(part(p, n, "rmpp"));
-	/* no GID of the issuer in a SMP; details that count from themselves */
+	/* an SMP has no issuer's GID; these details count from their own start */
 	assert_int_equal(part(p, n, "Notice")->bytes, NOTICE_SMP_SIZE);
 	assert_ptr_equal(part(p, n, "details")->layout, &layout_notice_259);
 	assert_int_equal(part(p, n, "details")->at, SMP_DATA + NOTICE_DETAILS);
@@ -143,7 +143,7 @@ static void test_records_of_a_table(void **state)
 	assert_int_equal(records(all, MAD_RMPP_TYPE_DATA, 1, 220), 4);
 }
 
-/* Whatever the bytes: parts lie inside, and a line comes of it. */
+/* For any bytes the parts lie inside the MAD, and a line can be made. */
 static void test_any_bytes(void **state)
 {
 	static const uint8_t classes[] = {0x01, 0x81, 0x03, 0x04, 0x06, 0x07, 0x32, 0xee};

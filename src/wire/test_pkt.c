@@ -43,13 +43,15 @@ static void test_the_specifications_example(void **state)
 	n = pkt_bytes(&write_only_is, write_only + 36, UINT32_MAX, out, &wire);
 	assert_int_equal(n, sizeof(write_only) + 2);
 	assert_int_equal(wire, n);
-	/* It is of a path that has not migrated; ours always has: BTH's M, and the CRC. */
+	/*
+	 * The example's path has not migrated, ours always has: this changes BTH's M, and the CRC.
+	 */
 	assert_int_equal(out[9], 0x60);
 	out[9] = 0x20;
 	assert_memory_equal(out, write_only, 52);
 }
 
-/* Over what changes on the way the invariant CRC is the same; the variant one is not. */
+/* Fields that switches change do not affect the invariant CRC, only the variant one. */
 static void test_what_switches_change(void **state)
 {
 	uint8_t p[sizeof(write_only)];
@@ -63,7 +65,7 @@ static void test_what_switches_change(void **state)
 	assert_int_not_equal(pkt_icrc(p, 52), 0x9625b75a);
 }
 
-/* Bit by bit, as the specification has it, over any length. */
+/* Computed bit by bit as in the specification, for any length. */
 static void test_crcs_by_their_polynomials(void **state)
 {
 	uint8_t b[100];
@@ -143,24 +145,24 @@ static void test_a_record(void **state)
 	p.port = 2;
 	n = erf_record(&p, write_only + 36, UINT32_MAX, 3, out);
 	assert_int_equal(n, 16 + 58);
-	/* half a second, then seconds: little endian; type 21, varying length, interface 1 */
+	/* half a second, then seconds, little endian; type 21, varying length, interface 1 */
 	assert_memory_equal(out, "\0\0\0\x80\x78\x56\x34\x12\x15\x05", 10);
 	assert_int_equal(be16_load(out + 10), n);
 	assert_int_equal(be16_load(out + 12), 3);
 	assert_int_equal(be16_load(out + 14), 58);
-	/* cut: no CRCs, and it says so */
+	/* cut: no CRCs, and flagged as truncated */
 	n = erf_record(&p, write_only + 36, 40, 70000, out);
 	assert_int_equal(n, 16 + 40);
 	assert_int_equal(out[9], 0x0d);
 	assert_int_equal(be16_load(out + 12), 0xffff);
 	assert_int_equal(be16_load(out + 14), 58);
-	/* less than the headers; a payload that was not kept */
+	/* cut within the headers; a payload that was not kept */
 	assert_int_equal(erf_record(&p, write_only + 36, 10, 0, out), 16 + 10);
 	p.kept = 0;
 	assert_int_equal(erf_record(&p, NULL, UINT32_MAX, 0, out), 16 + 36);
 }
 
-/* Nothing is written behind what the largest packet needs. */
+/* The largest packet fits, and nothing is written beyond it. */
 static void test_the_largest(void **state)
 {
 	static uint8_t payload[PKT_MAX_PAYLOAD + 100], out[ERF_MAX + 1];

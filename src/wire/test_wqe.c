@@ -10,7 +10,7 @@
 #include "wire/wqe/cqe.h"
 #include "wire/wqe/wqe.h"
 
-/* Set a whole member of a zeroed structure to ones: exactly the layout's fields must see it. */
+/* Set all bits of one member of a zeroed structure: exactly the layout's field must change. */
 #define MEMBER(type, member, l, f)                                                    \
 	do {                                                                          \
 		struct type v;                                                        \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What IBA says of a port in numbers: states and MTUs (14.2.5.6). */
+/* IBA's numbers for port states and MTUs (14.2.5.6). */
 #ifndef SOFTHCA_WIRE_IB_PORT_H
 #define SOFTHCA_WIRE_IB_PORT_H
 

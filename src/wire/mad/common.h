@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What all management classes share (IBA 13.4): the header, RMPP's header, ClassPortInfo, Notice
+ * Common to all management classes (IBA 13.4): the MAD header, RMPP's header, ClassPortInfo, Notice
  * and InformInfo; classes, methods and status codes.
  */
 #ifndef SOFTHCA_WIRE_MAD_COMMON_H
@@ -9,7 +9,7 @@
 #include "wire/layout.h"
 
 #define MAD_SIZE 256
-#define MAD_RMPP_HDR 36 /* MAD header and RMPP header */
+#define MAD_RMPP_HDR 36 /* bytes of MAD header and RMPP header */
 #define MAD_LID_PERMISSIVE 0xffff
 #define MAD_MAX_HOPS 64
 #define MAD_BASE_VERSION 1
@@ -23,13 +23,13 @@ enum mad_class {
 	MAD_CLASS_CM = 0x07,
 	MAD_CLASS_SNMP = 0x08,
 	MAD_CLASS_VENDOR1_FIRST = 0x09,
-	MAD_CLASS_MLX_9 = 0x09, /* an mlx5 adapter takes these two for itself */
+	MAD_CLASS_MLX_9 = 0x09, /* an mlx5 adapter consumes MADs of these two classes */
 	MAD_CLASS_MLX_10 = 0x0a,
 	MAD_CLASS_VENDOR1_LAST = 0x0f,
 	MAD_CLASS_DEV_ADM = 0x10,
 	MAD_CLASS_BIS = 0x12,
 	MAD_CLASS_CC = 0x21,
-	MAD_CLASS_VENDOR2_FIRST = 0x30, /* with an OUI */
+	MAD_CLASS_VENDOR2_FIRST = 0x30, /* these classes have an OUI */
 	MAD_CLASS_VENDOR2_LAST = 0x4f,
 	MAD_CLASS_SUBN_DR = 0x81,
 };
@@ -45,7 +45,7 @@ enum mad_method {
 	MAD_METHOD_GET_TRACE_TABLE = 0x13,
 	MAD_METHOD_GET_MULTI = 0x14,
 	MAD_METHOD_DELETE = 0x15,
-	MAD_METHOD_RESP = 0x80, /* the bit */
+	MAD_METHOD_RESP = 0x80, /* the bit that marks an answer */
 	MAD_METHOD_GET_RESP = 0x81,
 	MAD_METHOD_REPORT_RESP = 0x86,
 	MAD_METHOD_GET_TABLE_RESP = 0x92,
@@ -59,10 +59,10 @@ enum mad_status {
 	MAD_STATUS_REDIRECT = 0x0002,
 	MAD_STATUS_BAD_VERSION = 0x0004,
 	MAD_STATUS_BAD_METHOD = 0x0008,
-	MAD_STATUS_BAD_ATTR = 0x000c, /* this method with this attribute */
+	MAD_STATUS_BAD_ATTR = 0x000c, /* the method does not support the attribute */
 	MAD_STATUS_BAD_VALUE = 0x001c,
-	MAD_STATUS_D = 0x8000, /* directed route: on its way back */
-	/* Subnet administration's own, IBA 15.2.1.1 */
+	MAD_STATUS_D = 0x8000, /* directed route: the packet is returning */
+	/* Statuses of subnet administration, IBA 15.2.1.1 */
 	SA_STATUS_NO_RESOURCES = 0x0100,
 	SA_STATUS_REQ_INVALID = 0x0200,
 	SA_STATUS_NO_RECORDS = 0x0300,
@@ -73,14 +73,14 @@ enum mad_status {
 	SA_STATUS_PRIORITY_SUGGESTED = 0x0800,
 };
 
-/* Attributes that several classes have. */
+/* Attributes of several classes. */
 enum mad_attr {
 	MAD_ATTR_CLASS_PORT_INFO = 0x0001,
 	MAD_ATTR_NOTICE = 0x0002,
 	MAD_ATTR_INFORM_INFO = 0x0003,
 };
 
-/* The common header. RMPP's flags are there in classes that have RMPP. */
+/* The common header. RMPP's flags exist only in classes with RMPP. */
 #define MAD_L_mad_hdr(F)                     \
 	F(mad_hdr, base_version, 0x00, 8)    \
 	F(mad_hdr, mgmt_class, 0x08, 8)      \
@@ -114,7 +114,7 @@ enum mad_rmpp_type {
 	MAD_RMPP_TYPE_STOP = 3,
 	MAD_RMPP_TYPE_ABORT = 4,
 };
-/* IBA 13.6.2.1, table of RMPPStatus. 1: of STOP, the others: of ABORT */
+/* IBA 13.6.2.1, table of RMPPStatus. 1 is for STOP, the others are for ABORT. */
 enum mad_rmpp_status {
 	MAD_RMPP_STATUS_OK = 0,
 	MAD_RMPP_STATUS_RESX = 1,      /* resources exhausted */
@@ -139,7 +139,7 @@ LAYOUT(mad_vendor2, 40, MAD_L_mad_vendor2)
 	F(ib_gid, guid, 0x40, 64)
 LAYOUT(ib_gid, 16, MAD_L_ib_gid)
 
-/* Of every class but subnet management. IBA 13.4.8.1 */
+/* In every class but subnet management. IBA 13.4.8.1 */
 #define MAD_L_class_port_info(F, S)                    \
 	F(class_port_info, base_version, 0x00, 8)      \
 	F(class_port_info, class_version, 0x08, 8)     \
@@ -165,7 +165,7 @@ LAYOUT(ib_gid, 16, MAD_L_ib_gid)
 	F(class_port_info, trap_qkey, 0x220, 32)
 LAYOUT_NEST(class_port_info, 72, MAD_L_class_port_info)
 
-/* ---- notices, IBA 13.4.8.2. A vendor's has its ID and a device's instead. */
+/* ---- notices, IBA 13.4.8.2. A vendor's notice has a vendor ID and device ID instead. */
 
 #define MAD_L_notice(F, S)                 \
 	F(notice, is_generic, 0x00, 1)     \
@@ -179,7 +179,11 @@ LAYOUT_NEST(class_port_info, 72, MAD_L_class_port_info)
 LAYOUT_NEST(notice, 80, MAD_L_notice)
 LAYOUT_ALIAS(notice, vendor_id, producer_type)
 LAYOUT_ALIAS(notice, device_id, trap_num)
-enum { NOTICE_DETAILS = 10, NOTICE_DETAILS_SIZE = 54, NOTICE_SMP_SIZE = 64 /* without the GID */ };
+enum {
+	NOTICE_DETAILS = 10,
+	NOTICE_DETAILS_SIZE = 54,
+	NOTICE_SMP_SIZE = 64 /* size without the issuer's GID */
+};
 
 enum notice_type {
 	NOTICE_TYPE_FATAL = 0,
@@ -195,7 +199,7 @@ enum trap_num {
 	TRAP_OUT_OF_SERVICE = 65,
 	TRAP_MCAST_CREATED = 66,
 	TRAP_MCAST_DELETED = 67,
-	TRAP_LINK_STATE = 128, /* of a switch's port */
+	TRAP_LINK_STATE = 128, /* issued by a switch, about its port */
 	TRAP_LINK_INTEGRITY = 129,
 	TRAP_BUFFER_OVERRUN = 130,
 	TRAP_FLOW_CONTROL = 131,
@@ -208,8 +212,8 @@ enum trap_num {
 };
 
 /*
- * DataDetails of traps. Bits count from the begin of the Notice but in notice_259, whose count from
- * that of DataDetails (its fields would cross dwords). IBA 14.2.5.1, 15.2.5.1 (64 to 67)
+ * DataDetails by trap number. Bits count from the start of the Notice, except in notice_259, where
+ * they count from DataDetails (its fields would cross dwords). IBA 14.2.5.1, 15.2.5.1 (64 to 67)
  */
 #define MAD_L_notice_64_67(F, S) S(notice_64_67, gid, ib_gid, 0x10)
 LAYOUT_NEST(notice_64_67, 64, MAD_L_notice_64_67)
@@ -253,7 +257,7 @@ LAYOUT(notice_145, 64, MAD_L_notice_145)
 LAYOUT(notice_256, 64, MAD_L_notice_256)
 enum { NOTICE_256_RETURN_PATH = 34, NOTICE_256_RETURN_PATH_SIZE = 30 };
 
-/* Both: a P_Key in the low half of `key`, or a Q_Key. */
+/* For both: a P_Key in the low half of `key`, or a Q_Key. */
 #define MAD_L_notice_257_258(F, S)            \
 	F(notice_257_258, lid1, 0x60, 16)     \
 	F(notice_257_258, lid2, 0x70, 16)     \
@@ -279,7 +283,9 @@ LAYOUT_NEST(notice_257_258, 64, MAD_L_notice_257_258)
 	F(notice_259, port, 0x190, 8)
 LAYOUT_NEST(notice_259, 52, MAD_L_notice_259)
 
-/* IBA 13.4.8.3. A vendor's has a device's ID and its own instead of trap and producer. */
+/*
+ * IBA 13.4.8.3. A vendor's InformInfo has a device ID and vendor ID instead of trap and producer.
+ */
 #define MAD_L_inform_info(F, S)                   \
 	S(inform_info, gid, ib_gid, 0x00)         \
 	F(inform_info, lid_range_begin, 0x80, 16) \

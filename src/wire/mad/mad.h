@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Layouts of MADs (IBA vol 1, chapters 13 to 16), all of them, and rules by class. Field names are
- * the specification's, in lower case. doc/HOWTO_ADD_MAD_ATTRIBUTE.md says how to add one.
+ * All layouts of MADs (IBA vol 1, chapters 13 to 16), and rules by class. Field names are the
+ * specification's, in lower case. doc/HOWTO_ADD_MAD_ATTRIBUTE.md says how to add one.
  */
 #ifndef SOFTHCA_WIRE_MAD_MAD_H
 #define SOFTHCA_WIRE_MAD_MAD_H
@@ -14,10 +14,10 @@
 #define MAD_LAYOUTS(X) MAD_COMMON_LAYOUTS(X) MAD_SMP_LAYOUTS(X) MAD_PMA_LAYOUTS(X) MAD_SA_LAYOUTS(X)
 #define MAD_NEST_LAYOUTS(X) MAD_COMMON_NEST_LAYOUTS(X) MAD_SA_NEST_LAYOUTS(X)
 
-/* Every layout above; ends with NULL. */
+/* All layouts above; ends with NULL. */
 extern const struct layout *const mad_layouts[];
 
-/* Answers and what else is routed by its transaction ID (mad.c, ib_response_mad()). */
+/* Is the MAD an answer, or otherwise routed by its transaction ID (mad.c, ib_response_mad())? */
 static inline bool mad_is_response(const uint8_t *mad)
 {
 	uint64_t method = LAYOUT_GET(mad_hdr, mad, method);
@@ -44,7 +44,7 @@ static inline bool mad_has_rmpp(uint32_t mgmt_class)
 	       mad_is_vendor2(mgmt_class);
 }
 
-/* Bytes before the data of a class: its header, RMPP's included. */
+/* Bytes before the data of a MAD of that class: all headers, including RMPP's. */
 static inline uint32_t mad_data_offset(uint32_t mgmt_class)
 {
 	if (mgmt_class == MAD_CLASS_SA)

@@ -12,7 +12,7 @@
 static const struct {
 	uint8_t first, last;
 	const char *name;
-	const char *prefix; /* of methods */
+	const char *prefix; /* prefix of method names */
 } classes[] = {
 	{MAD_CLASS_SUBN_LID, MAD_CLASS_SUBN_LID, "SubnLID", "Subn"},
 	{MAD_CLASS_SUBN_DR, MAD_CLASS_SUBN_DR, "SubnDR", "Subn"},
@@ -79,7 +79,7 @@ const char *mad_method_name(uint32_t method)
 #define SA MAD_CLASS_SA
 #define PERF MAD_CLASS_PERF
 #define CM MAD_CLASS_CM
-/* doc/HOWTO_ADD_MAD_ATTRIBUTE.md: a new attribute is a row here. */
+/* doc/HOWTO_ADD_MAD_ATTRIBUTE.md: add a row here for a new attribute. */
 static const struct mad_attr_info attrs[] = {
 	{0, MAD_ATTR_CLASS_PORT_INFO, "ClassPortInfo", &layout_class_port_info},
 	{0, MAD_ATTR_NOTICE, "Notice", &layout_notice},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Performance management (IBA chapter 16): attributes, which are at PMA_DATA. */
+/* Performance management (IBA chapter 16): the attributes, which start at PMA_DATA. */
 #ifndef SOFTHCA_WIRE_MAD_PMA_H
 #define SOFTHCA_WIRE_MAD_PMA_H
 
@@ -17,15 +17,15 @@ enum pma_attr {
 	PMA_ATTR_PORT_RCV_DATA_SL = 0x0037,
 };
 
-/* ClassPortInfo:CapabilityMask of this class */
+/* Bits of ClassPortInfo:CapabilityMask in this class */
 enum pma_cap {
 	PMA_CAP_ALL_PORT_SELECT = 0x100,
 	PMA_CAP_EXT = 0x200,
-	PMA_CAP_EXT_NO_IETF = 0x400, /* without the counts by kind of destination */
+	PMA_CAP_EXT_NO_IETF = 0x400, /* extended counters without unicast and multicast counts */
 	PMA_CAP_SAMPLES_ONLY = 0x800,
 	PMA_CAP_XMIT_WAIT = 0x1000,
 	PMA_CAP_QP1_DROPPED = 0x8000,
-	PMA_CAP2_EXT_ERRORS = 0x2, /* of CapabilityMask2: PortCountersExtended has the errors */
+	PMA_CAP2_EXT_ERRORS = 0x2, /* bit of CapabilityMask2: PortCountersExtended has the errors */
 };
 enum { PMA_DATA = 64, PMA_PORT_ALL = 255 };
 
@@ -53,8 +53,7 @@ enum { PMA_DATA = 64, PMA_PORT_ALL = 255 };
 	F(port_counters, xmit_wait, 0x140, 32)
 LAYOUT(port_counters, 44, MAD_L_port_counters)
 
-/* CounterSelect of PortCounters: a bit each, in the order of the fields; CounterSelect2: XmitWait
- */
+/* Bits of CounterSelect of PortCounters, in the order of the fields; CounterSelect2: XmitWait */
 enum pma_select {
 	PMA_SELECT_SYMBOL_ERRORS = 1 << 0,
 	PMA_SELECT_LINK_ERROR_RECOVERY = 1 << 1,
@@ -75,8 +74,10 @@ enum pma_select {
 	PMA_SELECT2_XMIT_WAIT = 1 << 0,
 };
 
-/* With the error counters of IBA 1.3 on, from symbol_errors. CounterSelect: the first eight, from
- * bit 0; CounterSelect2: the others. */
+/*
+ * Includes the error counters added by IBA 1.3, from symbol_errors on. CounterSelect has the first
+ * eight, from bit 0; CounterSelect2 the others.
+ */
 #define MAD_L_port_counters_ext(F)                                \
 	F(port_counters_ext, port_select, 0x08, 8)                \
 	F(port_counters_ext, counter_select, 0x10, 16)            \
@@ -104,7 +105,7 @@ enum pma_select {
 	F(port_counters_ext, xmit_wait, 0x540, 64)                \
 	F(port_counters_ext, qp1_dropped, 0x580, 64)
 LAYOUT(port_counters_ext, 184, MAD_L_port_counters_ext)
-enum { PMA_PORT_COUNTERS_EXT_OLD = 72 /* bytes before the error counters */ };
+enum { PMA_PORT_COUNTERS_EXT_OLD = 72 /* size without the error counters */ };
 
 #define MAD_L_port_samples_control(F)                                        \
 	F(port_samples_control, op_code, 0x00, 8)                            \
@@ -153,7 +154,7 @@ LAYOUT(port_rcv_error_details, 16, MAD_L_port_rcv_error_details)
 	F(port_xmit_discard_details, sw_hoq_lifetime_discards, 0x50, 16)
 LAYOUT(port_xmit_discard_details, 12, MAD_L_port_xmit_discard_details)
 
-/* PortXmitDataSL and PortRcvDataSL: one form. */
+/* PortXmitDataSL and PortRcvDataSL have the same layout. */
 #define MAD_L_port_data_sl(F)                     \
 	F(port_data_sl, port_select, 0x08, 8)     \
 	F(port_data_sl, counter_select, 0x10, 16) \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Arrays in field lists: LAYOUT_REP16(F, pkey_table, pkey, 0, 16, 16) lists pkey_0 to pkey_15, of
- * 16 bits every 16 bits from bit 0 on. LAYOUT_ITEM_GET(pkey_table, p, pkey, i) and _SET reach one
- * by its index, which they check.
+ * Arrays in field lists: LAYOUT_REP16(F, pkey_table, pkey, 0, 16, 16) lists pkey_0 to pkey_15, each
+ * 16 bits wide, every 16 bits from bit 0 on. LAYOUT_ITEM_GET(pkey_table, p, pkey, i) and _SET
+ * access item i and check i.
  */
 #ifndef SOFTHCA_WIRE_MAD_REP_H
 #define SOFTHCA_WIRE_MAD_REP_H
@@ -157,7 +157,7 @@
 
 /* clang-format on */
 
-/* An item beyond the last is a bug; the first is taken instead. */
+/* An index beyond the last item is a bug; item 0 is used instead. */
 static inline uint32_t layout_item_bit(uint32_t i, uint32_t n, uint32_t first, uint32_t step)
 {
 	return first + (BUG_ON(i >= n) ? 0 : i * step);
@@ -169,7 +169,7 @@ static inline uint32_t layout_item_bit(uint32_t i, uint32_t n, uint32_t first, u
 	layout_get((p), LAYOUT_ITEM__BIT(l, f, i), LF_##l##_##f##_0_WIDTH)
 #define LAYOUT_ITEM_SET(l, p, f, i, v) \
 	layout_set((p), LAYOUT_ITEM__BIT(l, f, i), LF_##l##_##f##_0_WIDTH, (v))
-/* After LAYOUT: how many there are. */
+/* After LAYOUT: the number of items. */
 #define LAYOUT_ITEMS(l, f, n)                                                          \
 	enum {                                                                         \
 		LF_##l##_##f##_N = (n),                                                \

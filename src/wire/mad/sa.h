@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Subnet administration (IBA chapter 15): the header and the records. The size of a record is what
- * AttributeOffset counts, in units of 8 bytes: with what fills the last one.
+ * Subnet administration (IBA chapter 15): the header and the SA records. A record's size is a
+ * multiple of 8 bytes with padding, as AttributeOffset counts it.
  */
 #ifndef SOFTHCA_WIRE_MAD_SA_H
 #define SOFTHCA_WIRE_MAD_SA_H
@@ -32,7 +32,10 @@ enum sa_attr {
 	SA_ATTR_INFORM_INFO_RECORD = 0x00f3,
 };
 
-/* From the begin of the MAD; common header and RMPP's are before it, records follow at SA_DATA. */
+/*
+ * Offsets from the start of the MAD: the common header and RMPP's come before, SA records follow at
+ * SA_DATA.
+ */
 #define MAD_L_sa_hdr(F)                   \
 	F(sa_hdr, sm_key, 0x120, 64)      \
 	F(sa_hdr, attr_offset, 0x160, 16) \
@@ -40,7 +43,7 @@ enum sa_attr {
 LAYOUT(sa_hdr, 56, MAD_L_sa_hdr)
 enum { SA_DATA = 56, SA_DATA_SIZE = 200 };
 
-/* How a selector and a value with it are meant: MTU, rate, life time. */
+/* Meaning of a selector and its value: MTU, rate, life time. */
 enum sa_selector { SA_SEL_GREATER = 0, SA_SEL_LESS = 1, SA_SEL_EXACTLY = 2, SA_SEL_LARGEST = 3 };
 
 /* NodeDescription follows at NODE_RECORD_DESC. */
@@ -171,7 +174,7 @@ enum sa_join_state {
 	SA_JOIN_SEND_ONLY_FULL = 8
 };
 
-/* The name, 64 bytes, is at SERVICE_RECORD_NAME. The key has 16 bytes as a GID. */
+/* The name of 64 bytes is at SERVICE_RECORD_NAME. The key has 16 bytes and the layout of a GID. */
 #define MAD_L_service_record(F, S)                           \
 	F(service_record, service_id, 0x00, 64)              \
 	S(service_record, gid, ib_gid, 0x08)                 \
@@ -221,7 +224,7 @@ enum { MULTI_PATH_GIDS = 24 };
 	X(sa_hdr, MAD_L_sa_hdr) \
 	X(link_record, MAD_L_link_record) X(multi_path_record, MAD_L_multi_path_record)
 
-/* A row per layout. */
+/* One row per layout. */
 /* clang-format off */
 #define MAD_SA_NEST_LAYOUTS(X) \
 	X(node_record, MAD_L_node_record) \

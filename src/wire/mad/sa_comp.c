@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the components of the SA's records: what the bits of a ComponentMask stand for, in their
- * order (IBA 15.2.5, tables of components). Reserved ones have a number, too.
+ * Owns the components of SA records: the meaning of each bit of a ComponentMask, in order (IBA
+ * 15.2.5, tables of components). Reserved components have a number, too.
  */
 #include "wire/mad/sa_comp.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns which layouts a MAD has, and its form in the trace. All is from the tables: an attribute
+ * Owns the choice of a MAD's layouts, and its form in the trace. Uses tables only: every attribute
  * with a layout is shown. Called by src/umad when the topic is on, and by `softhca decode`.
  */
 #include "util/fmt.h"
@@ -8,7 +8,7 @@
 #include "wire/mad/names.h"
 #include "wire/mad/sa_comp.h"
 
-#define MAX_RECORDS 4 /* of a table, in one MAD */
+#define MAX_RECORDS 4 /* most records of a table shown for one MAD */
 
 /* ---- parts */
 
@@ -26,13 +26,13 @@ static void add_header(struct mad_part *out, uint32_t *n, const char *name, cons
 	out[(*n)++] = (struct mad_part){name, l, 0, l->bytes, NULL, true};
 }
 
-/* The DataDetails of a trap that is known. */
+/* Add the DataDetails of a known trap. */
 static void add_details(struct mad_part *out, uint32_t *n, const uint8_t *notice, uint32_t at)
 {
 	static const struct {
 		uint16_t first, last;
 		const struct layout *l;
-		uint32_t from; /* what its bits count from */
+		uint32_t from; /* offset from which its bits count */
 	} rows[] = {
 		{TRAP_IN_SERVICE, TRAP_MCAST_DELETED, &layout_notice_64_67, 0},
 		{TRAP_LINK_STATE, TRAP_LINK_STATE, &layout_notice_128, 0},
@@ -52,7 +52,7 @@ static void add_details(struct mad_part *out, uint32_t *n, const uint8_t *notice
 			    NULL);
 }
 
-/* Records of the SA: more than one in a table. Only the first segment begins with one. */
+/* Add SA records: a table has several. Only the first segment begins with a record. */
 static void add_records(struct mad_part *out, uint32_t *n, const uint8_t *mad,
 			const struct mad_attr_info *a)
 {
@@ -67,7 +67,7 @@ static void add_records(struct mad_part *out, uint32_t *n, const uint8_t *mad,
 	}
 	if (!(flags & MAD_RMPP_FIRST) || LAYOUT_GET(mad_rmpp, mad, rmpp_type) != MAD_RMPP_TYPE_DATA)
 		return;
-	/* PayloadLength of the first segment is that of all, SA headers included. */
+	/* The first segment's PayloadLength covers all segments, with their SA headers. */
 	if (len && (flags & MAD_RMPP_LAST))
 		len = len > SA_DATA - MAD_RMPP_HDR ? len - (SA_DATA - MAD_RMPP_HDR) : 0;
 	else
@@ -83,7 +83,7 @@ uint32_t mad_parts(const uint8_t mad[MAD_SIZE], struct mad_part out[MAD_MAX_PART
 	uint32_t class = (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class), n = 0;
 	const struct mad_attr_info *a =
 		mad_attr_info(class, (uint32_t)LAYOUT_GET(mad_hdr, mad, attr_id));
-	/* That of performance management has bytes before it that nobody uses. */
+	/* In performance management, unused bytes precede it. */
 	uint32_t data = mad_is_smi(class)         ? (uint32_t)SMP_DATA
 			: class == MAD_CLASS_PERF ? (uint32_t)PMA_DATA
 						  : mad_data_offset(class);
@@ -115,7 +115,10 @@ uint32_t mad_parts(const uint8_t mad[MAD_SIZE], struct mad_part out[MAD_MAX_PART
 
 /* ---- trace records */
 
-/* Keys, GUIDs, QPNs, masks in hexadecimal; LIDs, ports, counts in decimal. */
+/*
+ * Is the field printed in hexadecimal (keys, GUIDs, QPNs, masks), or in decimal (LIDs, ports,
+ * counts)?
+ */
 static bool in_hex(const char *name)
 {
 	static const char *const words[] = {
@@ -196,7 +199,7 @@ static void rec_fields(struct rec *r, const struct layout *l, const uint8_t *p, 
 	layout_walk(l, p, bytes, &walker, &k);
 }
 
-/* Ports on the way, "0,1,3" as smpquery -D takes them. */
+/* The ports of the path, "0,1,3" as smpquery -D takes them. */
 static void rec_path(struct rec *r, const uint8_t *mad)
 {
 	uint32_t hops = (uint32_t)LAYOUT_GET(smp, mad, hop_cnt);
@@ -239,7 +242,7 @@ static void rec_rmpp(struct rec *r, const uint8_t *mad)
 	rec_group_end(r, "}");
 }
 
-/* The names of what a query gives. */
+/* The names of the components that a query contains. */
 static void rec_components(struct rec *r, const uint8_t *mad)
 {
 	const struct sa_record *s = sa_record((uint16_t)LAYOUT_GET(mad_hdr, mad, attr_id));
@@ -328,7 +331,7 @@ void mad_rec(struct rec *r, const uint8_t mad[MAD_SIZE])
 	if (mad_is_response(mad) || status)
 		rec_code(r, "status", status, mad_status_text(class, status, text, sizeof(text)));
 	for (uint32_t i = 0; i < n; i++) {
-		if (part[i].header) /* shown already */
+		if (part[i].header) /* headers are shown already */
 			continue;
 		if (!any_set(mad + part[i].at, part[i].bytes))
 			continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Subnet management (IBA chapter 14): the two kinds of packets and the attributes. */
+/* Subnet management (IBA chapter 14): both kinds of packets, and the attributes. */
 #ifndef SOFTHCA_WIRE_MAD_SMP_H
 #define SOFTHCA_WIRE_MAD_SMP_H
 
@@ -24,7 +24,7 @@ enum smp_attr {
 	SMP_ATTR_MLNX_EXT_PORT_INFO = 0xff90,
 };
 
-/* Both kinds; the attribute is at SMP_DATA. */
+/* For both kinds; the attribute is at SMP_DATA. */
 #define MAD_L_smp(F)               \
 	F(smp, d, 0x20, 1)         \
 	F(smp, status, 0x21, 15)   \
@@ -175,7 +175,7 @@ enum port_cap2 {
 	F(switch_info, mcast_fdb_top, 0x90, 16)
 LAYOUT(switch_info, 20, MAD_L_switch_info)
 
-/* Blocks of tables; LAYOUT_ITEM_GET(lft_block, p, port, i) takes one entry. */
+/* Blocks of tables; LAYOUT_ITEM_GET(lft_block, p, port, i) reads one entry. */
 #define MAD_L_guid_info(F) LAYOUT_REP8(F, guid_info, guid, 0, 64, 64)
 LAYOUT(guid_info, 64, MAD_L_guid_info)
 LAYOUT_ITEMS(guid_info, guid, 8)
@@ -194,7 +194,7 @@ LAYOUT_ITEMS(sl2vl, vl, 16)
 LAYOUT(vl_arb, 64, MAD_L_vl_arb)
 LAYOUT_ITEMS(vl_arb, vl, 32)
 LAYOUT_ITEMS(vl_arb, weight, 32)
-/* The half of the attribute modifier that says which. */
+/* The part of the table, from the attribute modifier. */
 enum vl_arb_part { VL_ARB_LOW = 1, VL_ARB_LOW2 = 2, VL_ARB_HIGH = 3, VL_ARB_HIGH2 = 4 };
 
 #define MAD_L_lft_block(F) LAYOUT_REP64(F, lft_block, port, 0, 8, 8)
@@ -202,7 +202,7 @@ LAYOUT(lft_block, 64, MAD_L_lft_block)
 LAYOUT_ITEMS(lft_block, port, 64)
 enum { LFT_PORT_NONE = 255 };
 
-/* One position (16 ports) of 32 multicast LIDs. */
+/* For 32 multicast LIDs: the mask of 16 ports at one position. */
 #define MAD_L_mft_block(F) LAYOUT_REP32(F, mft_block, ports, 0, 16, 16)
 LAYOUT(mft_block, 64, MAD_L_mft_block)
 LAYOUT_ITEMS(mft_block, ports, 32)
@@ -214,7 +214,7 @@ LAYOUT_ITEMS(mft_block, ports, 32)
 	F(sm_info, act_count, 0x80, 32) \
 	F(sm_info, priority, 0xa0, 4)   \
 	F(sm_info, sm_state, 0xa4, 4)
-LAYOUT(sm_info, 24, MAD_L_sm_info) /* 21 bytes, and what completes a dword */
+LAYOUT(sm_info, 24, MAD_L_sm_info) /* 21 bytes, padded to a dword */
 enum sm_state { SM_NOTACTIVE = 0, SM_DISCOVERING = 1, SM_STANDBY = 2, SM_MASTER = 3 };
 /* Attribute modifiers of SubnSet(SMInfo) */
 enum sm_control {
@@ -228,7 +228,7 @@ enum sm_control {
 #define MAD_L_led_info(F) F(led_info, led_mask, 0x00, 1)
 LAYOUT(led_info, 4, MAD_L_led_info)
 
-/* Of Mellanox' adapters and switches: FDR10. */
+/* Vendor attribute of Mellanox adapters and switches: FDR10. */
 #define MAD_L_mlnx_ext_port_info(F)                          \
 	F(mlnx_ext_port_info, state_change_enable, 0x18, 8)  \
 	F(mlnx_ext_port_info, link_speed_supported, 0x38, 8) \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The two CRCs of packets (IBA 7.8), eight bytes at a time: table k is the effect of a byte that k
- * more bytes follow. All is linear, so a table is made of the effects of its eight bits.
+ * The two CRCs of packets (IBA 7.8), eight bytes at a time: table k has the effect of a byte that
+ * is followed by k more bytes. CRCs are linear, so each table is made from the effects of the eight
+ * bits.
  */
 #include "wire/pkt/crc.h"
 

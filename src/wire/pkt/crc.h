@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* CRCs of packets: from all ones on, and inverted at the end. Called by pkt.c. */
+/* CRCs of packets: start with all ones, and are inverted at the end. Called by pkt.c. */
 #ifndef SOFTHCA_WIRE_PKT_CRC_H
 #define SOFTHCA_WIRE_PKT_CRC_H
 

@@ -11,7 +11,8 @@ PKT_LAYOUTS(TABLE)
 
 /* ---- CRCs */
 
-/* Fields that change on the way count as ones: VL, GRH's class, flow and hops, BTH's FECN and BECN.
+/*
+ * Fields that switches change count as ones: VL, GRH's class, flow and hops, BTH's FECN and BECN.
  */
 static void mask_variant(uint8_t *p, bool grh)
 {
@@ -33,7 +34,7 @@ uint32_t pkt_icrc(const uint8_t *p, uint32_t len)
 	memcpy(head, p, n);
 	mask_variant(head, grh);
 	crc = crc32_add(UINT32_MAX, head, n);
-	/* The lowest byte goes first. */
+	/* The CRC's lowest byte is sent first. */
 	return __builtin_bswap32(~crc32_add(crc, p + n, len - n));
 }
 
@@ -42,7 +43,7 @@ uint16_t pkt_vcrc(const uint8_t *p, uint32_t len)
 	return __builtin_bswap16((uint16_t)~crc16_add(UINT16_MAX, p, len));
 }
 
-/* ---- extended transport headers: which come with an operation, in their order */
+/* ---- extended transport headers: the ones of each operation, in order */
 
 enum {
 	X_XRC = 1,
@@ -137,7 +138,7 @@ static uint32_t put_grh(const struct pkt *p, uint8_t *h)
 	return LAYOUT_SZ(ib_grh);
 }
 
-/* All headers; their bytes. Lengths: the payload's with its pad. */
+/* Write all headers; returns their length. Length fields cover the payload and its padding. */
 static uint32_t put_headers(const struct pkt *p, uint8_t *h)
 {
 	uint32_t pad = -p->payload & 3, n = LAYOUT_SZ(lrh), grh, rest;
@@ -149,7 +150,7 @@ static uint32_t put_headers(const struct pkt *p, uint8_t *h)
 	bth = h + n;
 	n += LAYOUT_SZ(bth);
 	n += put_extended(p, h + n);
-	rest = p->payload + pad + 4; /* the invariant CRC counts */
+	rest = p->payload + pad + 4; /* includes the invariant CRC */
 
 	LAYOUT_SET(lrh, h, vl, p->vl & 0xf);
 	LAYOUT_SET(lrh, h, sl, p->sl & 0xf);
@@ -195,7 +196,7 @@ uint32_t pkt_bytes(const struct pkt *p, const uint8_t *payload, uint32_t snap, u
 	return n < snap ? n : snap;
 }
 
-/* ---- ERF: a header in the card's own byte order (the time), and in network order (lengths) */
+/* ---- ERF: the time is in the capture card's byte order, lengths are in network order */
 
 enum { ERF_TYPE_INFINIBAND = 21, ERF_VARYING = 0x04, ERF_TRUNCATED = 0x08 };
 
@@ -215,12 +216,12 @@ uint32_t erf_record(const struct pkt *p, const uint8_t *payload, uint32_t snap, 
 	uint64_t time = p->time_ns / NSEC << 32 | part;
 	uint32_t wire, n = pkt_bytes(p, payload, snap, out + ERF_HDR, &wire);
 
-	/* Seconds in the high half, little endian. */
+	/* The time: seconds in the high half, little endian. */
 	for (unsigned int i = 0; i < 8; i++)
 		out[i] = (uint8_t)(time >> (8 * i));
 	memset(out + 8, 0, 8);
 	LAYOUT_SET(erf_hdr, out, type, ERF_TYPE_INFINIBAND);
-	/* Two bits say which interface of the capturing card it was: the port. */
+	/* Two bits name the interface of the capturing card; here the port. */
 	LAYOUT_SET(erf_hdr, out, flags,
 		   ERF_VARYING | (n < wire ? ERF_TRUNCATED : 0u) | ((p->port - 1u) & 3));
 	LAYOUT_SET(erf_hdr, out, rlen, ERF_HDR + n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Packets as they are on an InfiniBand link (IBA vol 1, chapters 7 to 9), for captures: the data
- * path has none. The engine and umad say what a packet would have been (struct pkt); `softhca pcap`
- * makes its bytes, and the ERF records that tools like tshark read.
+ * Packets as on an InfiniBand link (IBA vol 1, chapters 7 to 9), for captures only: the data path
+ * has no packets. The engine and umad describe a packet (struct pkt); `softhca pcap` makes its
+ * bytes, and the ERF records that tools like tshark read.
  */
 #ifndef SOFTHCA_WIRE_PKT_PKT_H
 #define SOFTHCA_WIRE_PKT_PKT_H
@@ -10,10 +10,10 @@
 #include "wire/wqe/wqe.h" /* ib_grh */
 
 #define PKT_MAX_PAYLOAD 4096
-#define PKT_MAX_HEADERS 128 /* LRH 8, GRH 40, BTH 12, and at most 28 + 4 of extended ones */
+#define PKT_MAX_HEADERS 128 /* LRH 8, GRH 40, BTH 12, and at most 28 + 4 of extended headers */
 #define PKT_MAX (PKT_MAX_HEADERS + PKT_MAX_PAYLOAD + 3 + 6)
 
-/* Operation in the low 5 bits of BTH:OpCode, transport in the high 3. IBA 9.2.1 */
+/* BTH:OpCode has the operation in the low 5 bits, the transport in the high 3. IBA 9.2.1 */
 enum pkt_opcode {
 	PKT_SEND_FIRST = 0x00,
 	PKT_SEND_MIDDLE = 0x01,
@@ -47,7 +47,7 @@ enum pkt_opcode {
 
 /* AETH:Syndrome */
 enum pkt_syndrome {
-	PKT_SYND_ACK = 0x1f, /* no end-to-end credits are counted */
+	PKT_SYND_ACK = 0x1f, /* ACK without a count of end-to-end credits */
 	PKT_SYND_RNR_NAK = 0x20,
 	PKT_SYND_NAK_SEQUENCE = 0x60,
 	PKT_SYND_NAK_INVALID = 0x61,
@@ -61,7 +61,7 @@ enum pkt_flags {
 	PKT_F_ACK_REQ = 4,
 };
 
-/* One packet, all numbers in host order but GIDs. */
+/* One packet; numbers are in host byte order, GIDs in network order. */
 struct pkt {
 	uint64_t time_ns; /* CLOCK_REALTIME */
 	uint16_t slid, dlid;
@@ -69,21 +69,21 @@ struct pkt {
 	uint8_t sl, vl;
 	uint8_t opcode; /* operation | transport */
 	uint8_t flags;  /* enum pkt_flags */
-	uint8_t port;   /* its number, of the sender */
+	uint8_t port;   /* port number of the sender */
 	uint8_t hop_limit, tclass;
 	uint8_t sgid[16], dgid[16]; /* PKT_F_GRH */
 	uint32_t flow_label;
-	uint32_t dest_qpn, src_qpn; /* the latter in UD only */
+	uint32_t dest_qpn, src_qpn; /* src_qpn: for UD only */
 	uint32_t qkey;              /* UD */
 	uint32_t psn;
-	uint32_t srqn;          /* XRC requests */
-	uint32_t rkey, dma_len; /* RDMA and atomics */
+	uint32_t srqn;          /* for XRC requests */
+	uint32_t rkey, dma_len; /* for RDMA and atomics */
 	uint64_t va;
-	uint64_t swap_add, compare; /* atomics; their answers: compare is the original value */
+	uint64_t swap_add, compare; /* for atomics; in an answer compare is the original value */
 	uint32_t syndrome, msn;     /* AETH */
 	uint32_t imm;               /* immediate data, or the key to be invalidated */
-	uint32_t payload;           /* bytes on the wire */
-	uint32_t kept;              /* bytes that follow here, from the begin */
+	uint32_t payload;           /* payload bytes on the wire */
+	uint32_t kept;              /* payload bytes that follow here, from the start */
 };
 
 #define PKT_L_lrh(F)                  \
@@ -138,7 +138,7 @@ LAYOUT(atomic_ack_eth, 8, PKT_L_atomic_ack_eth)
 #define PKT_L_xrceth(F) F(xrceth, srqn, 0x08, 24)
 LAYOUT(xrceth, 4, PKT_L_xrceth)
 
-/* Immediate data, or IETH: a word. */
+/* One word: immediate data, or the key of IETH. */
 #define PKT_L_pkt_word(F) F(pkt_word, value, 0x00, 32)
 LAYOUT(pkt_word, 4, PKT_L_pkt_word)
 
@@ -154,20 +154,23 @@ LAYOUT(pkt_word, 4, PKT_L_pkt_word)
 	X(pkt_word, PKT_L_pkt_word)
 
 /*
- * The packet from LRH on, at most `snap` bytes of it; *wire is its length on the link, both CRCs
- * included, which are there when all of it is. `payload` has p->kept bytes. Returns the bytes in
- * out, which has room for PKT_MAX.
+ * The packet from LRH on, at most `snap` bytes; *wire is its length on the link with both CRCs,
+ * which are written if all of it fits. `payload` has p->kept bytes. Returns the bytes in out, whose
+ * size is PKT_MAX.
  */
 uint32_t pkt_bytes(const struct pkt *p, const uint8_t *payload, uint32_t snap, uint8_t *out,
 		   uint32_t *wire);
-/* IBA 7.8: over a packet of `len` bytes from LRH on, without CRCs; with the invariant one. */
+/*
+ * CRCs of IBA 7.8 over a packet of `len` bytes from LRH on: the invariant one, without CRCs in
+ * `len`; the variant one, with the invariant CRC in `len`.
+ */
 uint32_t pkt_icrc(const uint8_t *p, uint32_t len);
 uint16_t pkt_vcrc(const uint8_t *p, uint32_t len);
 
-/* Endace's Extensible Record Format, type 21: InfiniBand. */
+/* The file format ERF (Extensible Record Format, Endace), type 21: InfiniBand. */
 #define ERF_HDR 16
 #define ERF_MAX (ERF_HDR + PKT_MAX)
-/* The packet as a record; `lost`: how many were lost before it. Returns its bytes. */
+/* The packet as an ERF record; `lost`: packets lost before it. Returns its bytes. */
 uint32_t erf_record(const struct pkt *p, const uint8_t *payload, uint32_t snap, uint32_t lost,
 		    uint8_t *out);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What all PRM commands share. The prm/ headers hold layouts only (data, no behaviour): fields are
- * named, placed and sized as in the PRM and in the kernel's mlx5_ifc.h; what they do not name is
- * reserved. DEVX fields that the kernel's header leaves out (the *_umem_id, *_umem_offset family)
- * are as rdma-core's mlx5_prm_structs.py has them.
+ * Common to all PRM commands. The prm/ headers contain layouts only (data, no behaviour): names,
+ * places and sizes of fields are those of the PRM and the kernel's mlx5_ifc.h; bits without a name
+ * are reserved. DEVX fields that the kernel's header leaves out (the *_umem_id, *_umem_offset
+ * family) follow rdma-core's mlx5_prm_structs.py.
  *
- * Each header lists its layouts once more in a PRM_LAYOUTS_*(X) with their sizes; prm.c and the
+ * Each header lists its layouts again in a PRM_LAYOUTS_*(X) with their sizes; prm.c and the
  * self-test walk those.
  */
 #ifndef SOFTHCA_WIRE_PRM_CMD_HDR_H
@@ -23,7 +23,7 @@
 #define PRM_L_cmd_in(F, S) PRM_CMD_IN(F, cmd_in)
 #define PRM_L_cmd_out(F, S) PRM_CMD_OUT(F, cmd_out)
 
-/* Most commands on one object carry its number here (qpn, cqn, pd, mkey_index, umem_id...). */
+/* Most commands for one object have its number here (qpn, cqn, pd, mkey_index, umem_id...). */
 #define PRM_L_cmd_id_in(F, S)    \
 	PRM_CMD_IN(F, cmd_id_in) \
 	F(cmd_id_in, id, 0x48, 24)
@@ -60,7 +60,7 @@ PRM_LAYOUTS_CMD_HDR(PRM_LAYOUT)
 	V(PRM_STATUS, BAD_INPUT_LEN, 0x50)      \
 	V(PRM_STATUS, BAD_OUTPUT_LEN, 0x51)
 
-/* What timestamps of completions count; of QPs, RQs and SQs. */
+/* The unit of completion timestamps, for QPs, RQs and SQs. */
 #define PRM_V_TS_FORMAT(V)         \
 	V(PRM_TS, FREE_RUNNING, 0) \
 	V(PRM_TS, DEFAULT, 1)      \

@@ -79,7 +79,7 @@
 
 PRM_LAYOUTS_CQ(PRM_LAYOUT)
 
-/* op_mod 1 (resize) reads the same dword by another name. */
+/* op_mod 1 (resize) has another name for this dword. */
 LAYOUT_ALIAS(modify_cq_in, resize_field_select, modify_field_select)
 
 enum { /* modify_cq_in.modify_field_select, op_mod 0 */

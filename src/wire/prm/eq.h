@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Event queues: the EQ context and its commands; event queue entries (struct mlx5_eqe and its
- * ev_data in Linux' mlx5/device.h): a head, and from EQE_DATA on what the kind of event has.
+ * ev_data in Linux' mlx5/device.h): a head, and from EQE_DATA on the data of that kind of event.
  */
 #ifndef SOFTHCA_WIRE_PRM_EQ_H
 #define SOFTHCA_WIRE_PRM_EQ_H
@@ -106,7 +106,7 @@ enum prm_event {
 	PRM_EVENT_DCT_KEY_VIOLATION = 0x1d,
 };
 
-/* eqe_qp_srq.type, and the kinds of object by which such events are told apart. */
+/* eqe_qp_srq.type: tells queues with the same event apart */
 enum {
 	PRM_EVENT_QUEUE_QP = 0,
 	PRM_EVENT_QUEUE_RQ = 1,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * General objects: one set of commands for many types. The type stands in the place of op_mod; what
- * it describes follows the header, laid out by type. In rdma-core's mlx5_ifc.h.
+ * General objects: one set of commands for many types. The type is in the place of op_mod; the
+ * object follows the header, in the layout of its type. From rdma-core's mlx5_ifc.h.
  */
 #ifndef SOFTHCA_WIRE_PRM_GOBJ_H
 #define SOFTHCA_WIRE_PRM_GOBJ_H

@@ -251,7 +251,7 @@
 	F(device_event_cap, user_unaffiliated_events_2, 0x180, 64) \
 	F(device_event_cap, user_unaffiliated_events_3, 0x1c0, 64)
 
-/* What QUERY_HCA_CAP answers: one of the groups above, by op_mod. */
+/* The output of QUERY_HCA_CAP: one of the groups above, chosen by op_mod. */
 #define PRM_L_hca_cap_union(F, S)
 
 #define PRM_L_query_hca_cap_out(F, S)     \

@@ -75,7 +75,9 @@
 
 PRM_LAYOUTS_MKEY(PRM_LAYOUT)
 
-/* mkc.access_mode_4_2 and access_mode_1_0 together; 4 and 5, beyond the latter, are not known. */
+/*
+ * mkc.access_mode_4_2 and access_mode_1_0 together; 4 and 5, which need the former, have no name.
+ */
 #define PRM_V_MKC_MODE(V)  \
 	V(PRM_MKC, PA, 0)  \
 	V(PRM_MKC, MTT, 1) \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The commands that a card knows by number: names for traces and refusals. Which of them this
- * firmware executes is src/fw's table.
+ * The opcodes of a card's commands, with names for traces and refusals. The table in src/fw says
+ * which of them this firmware executes.
  */
 #ifndef SOFTHCA_WIRE_PRM_OPCODES_H
 #define SOFTHCA_WIRE_PRM_OPCODES_H
@@ -209,7 +209,7 @@
 #define PRM_OP_ENUM(nr, name) PRM_OP_##name = (nr),
 enum prm_opcode { PRM_OPCODES(PRM_OP_ENUM) };
 
-/* "CREATE_QP"; "?" when unknown. */
+/* "CREATE_QP"...; "?" if unknown. */
 const char *prm_opcode_name(uint16_t opcode);
 
 #endif

@@ -60,24 +60,24 @@
 	PRM_NAMED_XRC(N)     \
 	PRM_NAMED_XRQ(N)
 
-/* Every layout above; ends with NULL. */
+/* All layouts above; ends with NULL. */
 extern const struct layout *const prm_layouts[];
 
-/* Every row of PRM_NAMED; ends with l NULL. */
+/* All rows of PRM_NAMED; ends with l NULL. */
 extern const struct layout_named prm_named[];
-/* The name of a value of the field at this bit ("RTS" of qpc.state), or NULL. */
+/* The name of a value of the field at this bit ("RTS" for qpc.state); or NULL. */
 const char *prm_value_name(const struct layout *l, uint32_t bit, uint64_t v);
 
 /*
- * Where a layout leaves open what a place holds, the command's input says it: QUERY_HCA_CAP's
- * op_mod names the group of capabilities. One row per variant in prm.c.
+ * The layout in an open place depends on the command's input: QUERY_HCA_CAP's op_mod names the
+ * group of capabilities. prm.c has one row per variant.
  */
 struct prm_variant {
 	const struct layout *open;
 	uint16_t selector;
 	const struct layout *is;
 };
-/* What is there, NULL when unknown. `in`: the command's input. */
+/* The actual layout; NULL: unknown. `in`: the command's input. */
 const struct layout *prm_variant(const struct layout *open, const void *in);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Sets of Q counters: what the QPs that name a set have met. */
+/* Sets of Q counters: they count errors and retries of the QPs that use the set. */
 #ifndef SOFTHCA_WIRE_PRM_QCTR_H
 #define SOFTHCA_WIRE_PRM_QCTR_H
 

@@ -151,7 +151,7 @@ enum { /* opt_param_mask_95_32 */
        PRM_QP_OPT32_QOS_QUEUE_GROUP_ID = 1 << 1,
 };
 
-/* Follows the command when its bit qpc_ext is set. */
+/* Follows the command if its bit qpc_ext is set. */
 #define PRM_L_qpc_ext(F, S)                                \
 	F(qpc_ext, qos_queue_group_id_requester, 0x20, 32) \
 	F(qpc_ext, qos_queue_group_id_responder, 0x40, 32)
@@ -263,7 +263,7 @@ enum { /* opt_param_mask_95_32 */
 
 PRM_LAYOUTS_QP(PRM_LAYOUT)
 
-/* enum mlx5_qp_state of Linux' mlx5/qp.h; the other values as mlx5_ifc.h has them. */
+/* enum mlx5_qp_state in Linux' mlx5/qp.h; the other values are those of mlx5_ifc.h. */
 #define PRM_V_QP_STATE(V)        \
 	V(PRM_QP_STATE, RST, 0)  \
 	V(PRM_QP_STATE, INIT, 1) \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What raw packets are made of: transport domains, RQ, SQ, RQT, TIR, TIS. */
+/* Objects for raw packets: transport domains, RQ, SQ, RQT, TIR, TIS. */
 #ifndef SOFTHCA_WIRE_PRM_RAW_H
 #define SOFTHCA_WIRE_PRM_RAW_H
 

@@ -88,14 +88,14 @@ PRM_LAYOUTS_RMP_SRQ(PRM_LAYOUT)
 	V(PRM_WQ, CYCLIC_STRIDING_RQ, 3)
 LAYOUT_ENUM(prm_wq_type, PRM_V_WQ_TYPE)
 
-/* Of RMPs, RQs and SQs; an RMP has no RST. */
+/* State of RMPs, RQs and SQs; an RMP has no RST. */
 #define PRM_V_WQ_STATE(V)       \
 	V(PRM_WQ_STATE, RST, 0) \
 	V(PRM_WQ_STATE, RDY, 1) \
 	V(PRM_WQ_STATE, ERR, 3)
 LAYOUT_ENUM(prm_wq_state, PRM_V_WQ_STATE)
 
-/* Of XRC SRQs and XRQs. */
+/* State of XRC SRQs and XRQs. */
 #define PRM_V_SRQ_STATE(V)        \
 	V(PRM_SRQ_STATE, GOOD, 0) \
 	V(PRM_SRQ_STATE, ERROR, 1)

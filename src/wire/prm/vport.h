@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Ports as the firmware sees them: HCA vport context, vport state, LAG. */
+/* The firmware's view of ports: HCA vport context, vport state, LAG. */
 #ifndef SOFTHCA_WIRE_PRM_VPORT_H
 #define SOFTHCA_WIRE_PRM_VPORT_H
 
@@ -76,7 +76,7 @@
 	F(query_vport_counter_in, port_num, 0x4c, 4)      \
 	F(query_vport_counter_in, vport_number, 0x50, 16) \
 	F(query_vport_counter_in, clear, 0xc0, 1)
-/* Errors, multicast and Ethernet have their places too; they stay 0 and need no name. */
+/* The unnamed places are counters of errors, multicast and Ethernet, which stay 0. */
 #define PRM_L_query_vport_counter_out(F, S)                                    \
 	PRM_CMD_OUT(F, query_vport_counter_out)                                \
 	S(query_vport_counter_out, received_ib_unicast, traffic_counter, 0x30) \
@@ -87,7 +87,7 @@
 	F(query_vnic_env_in, other_vport, 0x40, 1) \
 	F(query_vnic_env_in, vport_number, 0x50, 16)
 
-/* Each of its counters has a capability of its own, which is off: they read 0. */
+/* Each of its counters has its own capability, which is off: they read 0. */
 #define PRM_L_query_vnic_env_out(F, S) PRM_CMD_OUT(F, query_vnic_env_out)
 
 #define PRM_L_nic_vport_context(F, S)                      \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * XRC domains and XRC SRQs, and the plain SRQ commands. mlx5_ifc.h leaves out where the umems of an
- * XRC SRQ are named: the places here are those of the other contexts (behind the doorbell address;
- * in front of the valid bit).
+ * XRC domains and XRC SRQs, and the plain SRQ commands. mlx5_ifc.h does not show where an XRC SRQ
+ * names its umems: the places here follow the other contexts (after the doorbell address; before
+ * the valid bit).
  */
 #ifndef SOFTHCA_WIRE_PRM_XRC_H
 #define SOFTHCA_WIRE_PRM_XRC_H

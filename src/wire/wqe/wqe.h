@@ -34,8 +34,8 @@ enum { WQE_CE_ON_ERROR = 0, WQE_CE_ON_FIRST_ERROR = 1, WQE_CE_ALWAYS = 2, WQE_CE
 LAYOUT(wqe_raddr, 0x10, WQE_L_raddr)
 
 /*
- * Operands of an atomic. Masked ones have an opmod of their own, and are 4 bytes each or, in two
- * segments, 8: swap, compare, swap mask, compare mask; add, field boundary.
+ * Operands of an atomic. Masked ones have their own opmod, and 4 bytes each or, in two segments, 8:
+ * swap, compare, swap mask, compare mask; add, field boundary.
  */
 #define WQE_L_atomic(F)                   \
 	F(wqe_atomic, swap_add, 0x00, 64) \
@@ -51,7 +51,7 @@ LAYOUT(wqe_atomic32, 0x10, WQE_L_atomic32)
 #define WQE_OPMOD_ATOMIC32 0x8
 #define WQE_OPMOD_ATOMIC64 0x9
 
-/* Of an XRC request, before the others: the SRQ that it is for. */
+/* First segment of an XRC request: names the SRQ. */
 #define WQE_L_xrc(F) F(wqe_xrc, xrc_srqn, 0x08, 24)
 LAYOUT(wqe_xrc, 0x10, WQE_L_xrc)
 
@@ -68,7 +68,7 @@ LAYOUT(wqe_data, 0x10, WQE_L_data)
 
 /*
  * UMR: control, the new context of the key (layout mkc) and its list, inline or by a data segment.
- * klm_octowords counts the list's entries.
+ * klm_octowords is the number of entries in the list.
  */
 #define WQE_L_umr(F)                               \
 	F(wqe_umr, inline_list, 0x00, 1)           \
@@ -80,10 +80,10 @@ LAYOUT(wqe_data, 0x10, WQE_L_data)
 	F(wqe_umr, translation_offset, 0x30, 16)   \
 	F(wqe_umr, mkey_mask, 0x40, 64)
 LAYOUT(wqe_umr, 0x30, WQE_L_umr)
-#define WQE_UMR_MKC 0x40 /* byte offsets in the WQE */
+#define WQE_UMR_MKC 0x40 /* Byte offsets in the WQE. */
 #define WQE_UMR_LIST 0x80
 
-/* wqe_umr.mkey_mask: which fields of the context are new. */
+/* wqe_umr.mkey_mask: context fields that the UMR changes. */
 enum {
 	WQE_UMR_LEN = 1 << 0,
 	WQE_UMR_PAGE_SIZE = 1 << 1,
@@ -100,14 +100,14 @@ enum {
 	WQE_UMR_FREE = 1 << 29,
 };
 
-/* An entry of an indirect key's list. KSM entries have no byte_count: all are of one size. */
+/* An entry of an indirect key's list. KSM entries have no byte_count: all have the same size. */
 #define WQE_L_klm(F)                     \
 	F(wqe_klm, byte_count, 0x00, 32) \
 	F(wqe_klm, mkey, 0x20, 32)       \
 	F(wqe_klm, addr, 0x40, 64)
 LAYOUT(wqe_klm, 0x10, WQE_L_klm)
 
-/* A strided list: this first, then num_ent entries, which follow each other repeat_count times. */
+/* A strided list: this entry, then num_ent entries, which are repeated repeat_count times. */
 #define WQE_L_repeat(F)                       \
 	F(wqe_repeat, byte_count, 0x00, 32)   \
 	F(wqe_repeat, op, 0x20, 32)           \
@@ -123,7 +123,7 @@ LAYOUT(wqe_repeat, 0x10, WQE_L_repeat)
 	F(wqe_repeat_ent, va, 0x40, 64)
 LAYOUT(wqe_repeat_ent, 0x10, WQE_L_repeat_ent)
 
-/* Address vector of a datagram; without `ext` only its first 16 bytes are there. */
+/* Address vector of a datagram; without `ext` it has only the first 16 bytes. */
 #define WQE_L_av(F)                     \
 	F(wqe_av, qkey, 0x00, 32)       \
 	F(wqe_av, ext, 0x40, 1)         \
