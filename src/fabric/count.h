@@ -34,7 +34,7 @@ static inline uint16_t fab_violations(const struct seg *s, uint32_t port, enum h
 
 	return n < UINT16_MAX ? (uint16_t)n : UINT16_MAX;
 }
-/* Before two ports get a cable, and before they lose it. */
+/* Call before two ports get a cable, and before they lose it. */
 void fab_count_plug(const struct seg *s, uint32_t a, uint32_t b);
 void fab_count_unplug(const struct seg *s, uint32_t a, uint32_t b);
 

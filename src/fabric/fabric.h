@@ -10,13 +10,13 @@
 #include "hw/port.h"
 #include "hw/fab.h"
 
-/* The subnet has changed: the supervisor sweeps. */
+/* The subnet has changed: ask the supervisor for a sweep. */
 void fab_sm_kick(struct seg *s);
 
 /* "h1/mlx5_0/1", or a switch's description and the port, for messages. Returns buf. */
 #define FAB_PORT_NAME 96
 const char *fab_port_name(const struct seg *s, uint32_t port, char buf[FAB_PORT_NAME]);
-/* A line of the trace. */
+/* Write a trace line about a port. */
 void fab_trace_port(const struct seg *s, uint32_t port, uint32_t what);
 
 /* SEG_T_HOST index by name, SEG_NONE. */
@@ -33,7 +33,7 @@ uint32_t fab_route(struct seg *s, uint32_t from, uint32_t dlid);
 typedef void fab_hop(struct seg *s, uint32_t out, uint32_t in, void *arg);
 uint32_t fab_walk(struct seg *s, uint32_t from, uint32_t dlid, uint32_t state, fab_hop *hop,
 		  void *arg);
-/* The other end of a port's cable, when the link is up: SEG_T_PORT, else SEG_NONE. */
+/* The other end of a port's cable if the link is up: SEG_T_PORT index; else SEG_NONE. */
 uint32_t fab_peer(const struct seg *s, uint32_t port);
 
 bool fab_port_has_lid(const struct hw_port *p, uint32_t lid);
@@ -66,7 +66,7 @@ enum fab_change {
 	FAB_CHANGED_REREGISTER = 32,
 };
 void fab_port_changed(struct seg *s, uint32_t port, uint32_t what);
-/* Change a port's state (and its end of the link), and report it. */
+/* Change a port's state (at this end of the link), and report it. */
 /* Changes the state only if it is still the expected one: links train under another lock. */
 static inline bool fab_port_advance(struct hw_port *p, uint32_t from, uint32_t to)
 {
@@ -82,7 +82,7 @@ struct fab_counters {
 void fab_port_counters(struct seg *s, uint32_t port, struct fab_counters *c);
 /* Raise an async event without object (element = port number) on every open device of an HCA. */
 void fab_port_event(struct seg *s, uint32_t port, uint32_t ib_event_type);
-/* The fabric goes away: raises DEVICE_FATAL on every async event file. */
+/* The fabric ends: raise DEVICE_FATAL on every async event file. */
 void fab_devices_gone(struct seg *s);
 
 /*
@@ -105,7 +105,8 @@ int fab_sysfs_render(struct seg *s, uint32_t host, const char *root,
  * times. 0 or -errno; -ENOENT: there is no tree.
  */
 int fab_sysfs_update_port(struct seg *s, uint32_t port, const char *root);
-int fab_sysfs_update_tables(struct seg *s, uint32_t port, const char *root); /* P_Keys, GIDs */
+/* the same for P_Keys and GIDs */
+int fab_sysfs_update_tables(struct seg *s, uint32_t port, const char *root);
 int fab_sysfs_update_counters(struct seg *s, uint32_t port, const char *root,
 			      const struct fab_counters *c); /* fab_pma_counters() */
 /*
@@ -118,7 +119,7 @@ int fab_sysfs_update_counters(struct seg *s, uint32_t port, const char *root,
 #define FAB_ISSM_MINOR(n) (64 + (n))
 /* N of umadN and issmN: ports are numbered over the host's HCAs, in the kernel's order. */
 uint32_t fab_umad_index(struct seg *s, uint32_t port);
-/* The reverse: SEG_T_PORT index behind umadN/issmN of a host, SEG_NONE. */
+/* The reverse: SEG_T_PORT index behind umadN/issmN of a host; SEG_NONE. */
 uint32_t fab_port_by_umad(struct seg *s, uint32_t host, uint32_t n);
 /*
  * PCI address of an HCA on its host: "5a17:00:<n>.0", n its device number, below

@@ -16,7 +16,10 @@ static bool may_train(const struct hw_port *p)
 	return p->phys_state == HW_PHYS_POLLING || p->phys_state == HW_PHYS_LINKUP;
 }
 
-/* The best width or speed that both ends have: 2x is less than 4x, although its bit is higher. */
+/*
+ * The best width or speed among the bits of `common`: 2x is less than 4x, although its bit is
+ * higher.
+ */
 static uint32_t best_width(uint32_t common)
 {
 	static const uint8_t order[] = {8, 4, 2, 16, 1}; /* 12x, 8x, 4x, 2x, 1x */
@@ -51,7 +54,7 @@ static void store(struct seg *s, struct end *e)
 	atomic_store(&p->state, e->state);
 }
 
-/* Sets a switch's note that a link has come or gone. */
+/* Send the switch's notice that a link has come or gone. */
 static void tell(struct seg *s, const struct end *e)
 {
 	const struct fab_node *n = fab_node(s, hw_port(s, e->port)->node);

@@ -9,8 +9,8 @@
 #include "hw/port.h"
 
 /*
- * Cables that a packet still has to cross: in a tree of any depth, at most one switch's ports per
- * level. Surplus copies are lost, as in a switch whose buffers are full.
+ * Limit of cables that a packet still has to cross: in a tree of any depth, at most one switch's
+ * ports per level. Surplus copies are lost, as in a switch whose buffers are full.
  */
 #define ROOM 512
 /* Tables may contain loops, in which packets multiply. */

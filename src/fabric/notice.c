@@ -207,7 +207,7 @@ void fab_notice_repress(struct seg *s, uint32_t port, const uint8_t *mad)
 
 		if (!n || n->port != own || n->tid != tid)
 			continue;
-		/* fab_notices_run() deletes it when it would be due. */
+		/* fab_notices_run() deletes it when it would be sent again. */
 		if (is_paced(n))
 			atomic_store(&n->tries, MAX_TRIES);
 		else if (atomic_compare_exchange_strong(&n->ready, &ready, 0))

@@ -18,7 +18,7 @@
 /* More switches than any correct route has: tables may contain loops. */
 #define MAX_CABLES 64
 
-/* PortInfo:PartitionEnforcement of a switch's port. */
+/* PortInfo:PartitionEnforcement bits of a switch's port. */
 enum { ENFORCE_IN = 1, ENFORCE_OUT = 2 };
 
 static uint32_t state_of(const struct hw_port *p)
@@ -39,7 +39,7 @@ struct walk {
 	enum fab_lost lost;
 	uint32_t to;
 	struct fab_cable c;
-	const struct hw_port *in; /* port at c.in */
+	const struct hw_port *in; /* the port where the packet arrived over cable c */
 };
 
 static bool ends(struct walk *w, enum fab_lost lost, uint32_t to)
@@ -246,7 +246,7 @@ uint32_t fab_route(struct seg *s, uint32_t from, uint32_t dlid)
 
 /* ---- checks that stop packets on an open path */
 
-/* IBA 10.9.3: is it in the table, and is one of the two a full member? */
+/* IBA 10.9.3: does the table have it, and is one of both a full member? */
 static bool pkey_allowed(const struct hw_port *p, uint16_t pkey)
 {
 	for (uint32_t i = 0; (pkey & 0x7fff) && i < HW_PKEYS; i++)
@@ -277,7 +277,7 @@ static bool stop(const struct seg *s, struct passing *v, uint32_t port, enum hw_
 	return false;
 }
 
-/* Sends them over one cable; false: it stopped them. */
+/* Send the packets over one cable; false: the cable's ports stop them. */
 static bool pass(const struct seg *s, struct fab_cable c, struct passing *v)
 {
 	const struct hw_port *out = hw_port(s, c.out), *in;

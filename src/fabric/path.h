@@ -48,9 +48,9 @@ struct fab_pkts {
  * it from ARMED on (IBA 7.2.7).
  */
 void fab_path(struct seg *s, uint32_t from, uint32_t dlid, struct fab_path *p);
-/* Would all of them arrive? */
+/* Would all packets arrive? */
 bool fab_path_passes(const struct seg *s, const struct fab_path *p, const struct fab_pkts *k);
-/* Counts sent packets on each port that they reached, and their loss where they were lost. */
+/* Count sent packets on each port that they reached, and their loss where they were lost. */
 void fab_path_count(struct seg *s, const struct fab_path *p, const struct fab_pkts *k);
 
 /*

@@ -19,7 +19,7 @@ bool fab_port_has_lid(const struct hw_port *p, uint32_t lid)
 	return base && lid >= base && lid - base < 1u << p->lmc;
 }
 
-/* A port forwards packets from this state on. */
+/* Does a port with this state forward packets? */
 static bool passes(const struct hw_port *p, uint32_t state)
 {
 	return atomic_load_explicit(&p->state, memory_order_relaxed) >= state;

@@ -366,7 +366,8 @@ static int render_chardev(const struct view *v, int pci, int class, const struct
 	if (c->port)
 		TREE_STEP(r, tree_put(v->tree, dir, "port", "%u\n", c->port));
 	else
-		TREE_STEP(r, tree_put(v->tree, dir, "abi_version", "1\n")); /* the mlx5 driver's */
+		/* ABI version of the mlx5 driver */
+		TREE_STEP(r, tree_put(v->tree, dir, "abi_version", "1\n"));
 	TREE_STEP(r, tree_put(v->tree, dir, "uevent", "MAJOR=%u\nMINOR=%u\nDEVNAME=infiniband/%s\n",
 			      FAB_DEV_MAJOR, c->minor, name));
 	TREE_STEP(r, tree_symlink(dir, "device", "../../../%s", v->bdf));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The fabric's content: identities, routing, port states and who hears of them. */
+/* The fabric's content: identities, routing, port states and their events. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,14 +100,14 @@ static void guids_are_unique_and_local(void **state)
 		const struct hw_port *p = seg_at(&seg, SEG_T_PORT, i);
 
 		if (p->hca == SEG_NONE && p->num)
-			continue;               /* a switch's cables have none */
+			continue;               /* external switch ports have no GUID */
 		assert_true(p->guid >> 56 & 2); /* locally administered */
 		for (unsigned int k = 0; k < n; k++)
 			assert_true(seen[k] != p->guid);
 		assert_true(n < 9);
 		seen[n++] = p->guid;
 	}
-	assert_int_equal(n, 9); /* and a switch */
+	assert_int_equal(n, 9); /* the adapters and one switch */
 }
 
 static void gid_zero_is_prefix_and_port_guid(void **state)
@@ -161,7 +161,7 @@ static void unknown_lids_go_nowhere(void **state)
 
 	port_of(1, 0, 1, &from);
 	assert_int_equal(fab_route(&seg, from, 0), SEG_NONE);
-	assert_int_equal(fab_route(&seg, from, 10), SEG_NONE); /* 9 is the switch */
+	assert_int_equal(fab_route(&seg, from, 10), SEG_NONE); /* the switch has LID 9 */
 	assert_int_equal(fab_route(&seg, from, 0xffff), SEG_NONE);
 	assert_int_equal(fab_route(&seg, from, UINT32_MAX), SEG_NONE);
 	assert_int_equal(fab_route(&seg, SEG_NONE, 1), SEG_NONE);
@@ -251,7 +251,8 @@ static void port_changes_are_told_to_open_devices_of_that_hca(void **state)
 	seg_free(&seg, SEG_T_FILE, seg_file(&seg, ev5)->parent);
 
 	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_DOWN), 0);
-	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_DOWN), 0); /* no change, no event */
+	/* an unchanged state raises no event */
+	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_DOWN), 0);
 	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_ACTIVE), 0);
 
 	assert_int_equal(pop_type(ev1, fd1, &element), IBV_EVENT_PORT_ERR);
@@ -273,7 +274,7 @@ static void port_changes_are_told_to_open_devices_of_that_hca(void **state)
 	close(fd5);
 }
 
-/* The sub-type of the PORT_CHANGE EQE that a subscriber finds, 0: none. */
+/* The sub-type of a subscriber's PORT_CHANGE EQE; 0: none. */
 static uint32_t pop_sub_type(uint32_t ev, int fd)
 {
 	const struct seg_file *f = seg_file(&seg, ev);
@@ -326,7 +327,7 @@ static void every_change_of_a_port_has_its_event(void **state)
 		assert_int_equal(pop_sub_type(devx, devx_fd), 0);
 	}
 	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_ARMED), 0);
-	assert_int_equal(pop_type(ev, fd, &element), 0); /* mlx5 has none for it */
+	assert_int_equal(pop_type(ev, fd, &element), 0); /* mlx5 has no event for this change */
 	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_INIT), 0);
 	assert_int_equal(pop_sub_type(devx, devx_fd), PRM_PORT_INITIALIZED);
 	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_DOWN), 0);
@@ -347,7 +348,7 @@ static void umad_numbers_count_ports_over_the_host(void **state)
 	assert_int_equal(fab_port_by_umad(&seg, host, 4), SEG_NONE);
 }
 
-/* Agents' rows and traces call an attribute the same. */
+/* The agents' rows and the trace use the same name for an attribute. */
 static void attributes_have_one_name(void **state)
 {
 	const struct fab_mad_row *const tables[] = {fab_sma_rows, fab_pma_rows};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* For tests of this folder: a small subnet that nobody has set up yet. */
+/* Shared by tests of this folder: a small subnet without a subnet manager. */
 #ifndef SOFTHCA_FABRIC_TEST_NET_H
 #define SOFTHCA_FABRIC_TEST_NET_H
 
@@ -30,7 +30,7 @@ static void net_cable(struct topo_node *n, uint32_t a, uint32_t pa, uint32_t b, 
 	n[b - 1].port[pb].peer_port = pa;
 }
 
-/* Into an empty segment. */
+/* Build the subnet in an empty segment. */
 static inline int net_fill(struct seg *s, uint32_t no_sm)
 {
 	static struct topo_port port[NET_NODES][NET_PORTS + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Notices: who tells what, until when. */
+/* Notices: which are sent, and until when. */
 #include "fabric/test_net.h"
 
 #include "fabric/notice.h"
@@ -28,7 +28,7 @@ static const uint8_t *notice(uint32_t i)
 	return sent[i] + SMP_DATA;
 }
 
-/* A LID for each of them, and a manager's. */
+/* Give each node a LID, and the manager's LID. */
 static int tell_lids(void **state)
 {
 	if (net_bare(state))
@@ -94,7 +94,7 @@ static void repress(uint32_t port, const uint8_t *trap, uint32_t tid_add)
 	assert_int_equal(fab_mad(&net, port, 11, mad, out), FAB_MAD_CONSUMED);
 }
 
-/* IBA 13.4.9: again and again, until it is repressed by its transaction ID. */
+/* IBA 13.4.9: sent again and again, until repressed by its transaction ID. */
 static void repeated_until_repressed(void **state)
 {
 	uint8_t trap[MAD_SIZE];
@@ -126,7 +126,7 @@ static void in_vain_it_ends(void **state)
 	assert_int_equal(seg_table(&net, SEG_T_NOTICE)->live, 0);
 }
 
-/* Not before its time; and the same thing once more is not a second notice. */
+/* Not before its time; and the same change again makes no second notice. */
 static void no_faster_than_subnet_timeout(void **state)
 {
 	fab_notice_link(&net, net_port(S1, 2));
@@ -139,7 +139,7 @@ static void no_faster_than_subnet_timeout(void **state)
 	assert_int_equal(nsent, 1);
 }
 
-/* As who looks finds it when another process has taken it back and begun a new one. */
+/* Another process has deleted the notice and begun a new one in its element. */
 static void what_is_being_made_anew_is_left_alone(void **state)
 {
 	struct fab_notice *n;
@@ -147,12 +147,12 @@ static void what_is_being_made_anew_is_left_alone(void **state)
 
 	assert_int_equal(seg_alloc(&net, SEG_T_NOTICE, SEG_OWNER_DEVICE, &i), 0);
 	n = seg_at(&net, SEG_T_NOTICE, i);
-	n->ready = 1; /* seen before; the rest is that of a new element */
+	n->ready = 1; /* its old `ready` was read; the other fields are the new notice's */
 	run();
 	assert_int_equal(nsent, 0);
 }
 
-/* However many packets have the wrong key, and however fast the manager answers. */
+/* For any number of packets with the wrong key, and a fast manager. */
 static void wrong_keys_are_told_once_in_subnet_timeout(void **state)
 {
 	const struct fab_bad_key k = {.lid1 = 1, .lid2 = 2, .key = 0x8001};
@@ -165,12 +165,12 @@ static void wrong_keys_are_told_once_in_subnet_timeout(void **state)
 	assert_int_equal(nsent, 1);
 	memcpy(trap, sent[0], MAD_SIZE);
 	fab_notice_key(&net, p, TRAP_BAD_PKEY, &k);
-	assert_false(fab_subnet(&net)->notices); /* the supervisor is not woken for it */
+	assert_false(fab_subnet(&net)->notices); /* the supervisor is not woken */
 	repress(p, trap, 0);
 	fab_notice_key(&net, p, TRAP_BAD_PKEY, &k);
 	run();
 	assert_int_equal(nsent, 0);
-	/* then it is told once more, and forgotten when it is repressed */
+	/* then it is sent once more, and deleted when repressed */
 	n = seg_at(&net, SEG_T_NOTICE, seg_next(&net, SEG_T_NOTICE, SEG_OWNER_ANY, 0));
 	n->due = 1;
 	run();
@@ -218,7 +218,7 @@ static void a_wrong_mkey_is_told(void **state)
 	assert_int_equal(n[NOTICE_256_RETURN_PATH + 1], 7);
 }
 
-/* Each maker's number, type and one detail. */
+/* The number, type and one detail of each kind of notice. */
 static void makers(void **state)
 {
 	static const uint8_t gid[16] = {0xfe, 0x80};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Ways that are found, remembered, and never used any more after a change. */
+/* Paths that are found, cached, and not used any more after a change. */
 #include "fabric/test_net.h"
 #include "fabric/test_topo.h"
 
@@ -17,7 +17,7 @@ static void a_way_names_its_ports(void **state)
 {
 	struct fab_path p;
 
-	for (uint32_t i = 0; i < 2; i++) { /* found, then remembered */
+	for (uint32_t i = 0; i < 2; i++) { /* first found, then from the cache */
 		fab_path(&net, net_port(H1, 1), net_lid(H2), &p);
 		assert_int_equal(p.to, net_port(H2, 1));
 		assert_int_equal(p.lost, FAB_ARRIVES);
@@ -57,7 +57,8 @@ static void no_change_meets_an_old_way(void **state)
 	assert_int_equal(to_h2(), h2);
 	hw_port(&net, h2)->lid = 99;
 	fab_port_changed(&net, h2, FAB_CHANGED_LID);
-	assert_int_equal(fab_route(&net, net_port(H1, 1), 99), SEG_NONE); /* in no table */
+	/* no table has this LID */
+	assert_int_equal(fab_route(&net, net_port(H1, 1), 99), SEG_NONE);
 	assert_int_equal(fab_sm_sweep(&net), 0);
 	assert_int_equal(to_h2(), h2);
 }
@@ -76,7 +77,7 @@ static void nor_one_that_another_process_has_made(void **state)
 	assert_int_equal(to_h2(), SEG_NONE);
 }
 
-/* More ways than there is room for, by threads that overwrite each other's. */
+/* More paths than the cache holds, from threads that overwrite each other's. */
 #define MANY_LIDS 3000
 static void *many_ways(void *arg)
 {
@@ -124,17 +125,17 @@ static void what_a_switch_does_not_know(void **state)
 	assert_int_equal(p.n, 1);
 	fab_path(&net, net_port(H1, 1), 0xffff, &p);
 	assert_int_equal(p.lost, FAB_LOST_RELAY);
-	/* To a port that it does not have. */
+	/* The table names a port that the switch does not have. */
 	fab_lft_set(&net, sw, net_lid(H2), NET_PORTS + 1);
 	fab_moved(&net);
 	fab_path(&net, net_port(H1, 1), net_lid(H2), &p);
 	assert_int_equal(p.lost, FAB_LOST_RELAY);
-	/* To the switch itself, which has another LID. */
+	/* The table names the switch itself, which has another LID. */
 	fab_lft_set(&net, sw, net_lid(H2), 0);
 	fab_moved(&net);
 	fab_path(&net, net_port(H1, 1), net_lid(H2), &p);
 	assert_int_equal(p.lost, FAB_LOST_AWAY);
-	/* To an adapter that is not who is meant. */
+	/* The table leads to an adapter that has another LID. */
 	fab_lft_set(&net, sw, net_lid(S2), 1);
 	fab_moved(&net);
 	fab_path(&net, net_port(S1, 0), net_lid(S2), &p);
@@ -176,7 +177,7 @@ static void inside_the_adapter(void **state)
 	assert_int_equal(fab_counted(&net, net_port(S0, 1), HW_CTR_RCV_PKTS), 0);
 }
 
-/* More cables than a remembered way holds. */
+/* More cables than a cached path holds. */
 static void long_ways_count_too(void **state)
 {
 	struct fab_path p;
@@ -211,7 +212,7 @@ static void long_ways_count_too(void **state)
 	tt_free(&b);
 }
 
-/* Tables may hold loops. */
+/* Tables may contain loops. */
 static void a_loop_ends(void **state)
 {
 	struct fab_path p;
@@ -238,7 +239,7 @@ static void a_loop_ends(void **state)
 	tt_free(&b);
 }
 
-/* SMPs are counted where they leave; a port keeps what came over the cables that it had. */
+/* SMPs are counted where they leave; a port keeps the counts of its earlier cables. */
 static void smps_are_counted_over_changing_cables(void **state)
 {
 	uint32_t h1 = net_port(H1, 1), s0 = net_port(S0, 1), s2 = net_port(S2, 2);
@@ -259,7 +260,7 @@ static void smps_are_counted_over_changing_cables(void **state)
 	assert_int_equal(fab_plug(&net, s2, s0), 0);
 	assert_int_equal(fab_counted(&net, s0, HW_CTR_RCV_PKTS), s0_had + 3);
 	fab_count_mad(&net, s2, s0, NULL);
-	fab_count_mad(&net, h1, s0, NULL); /* a cable that is gone */
+	fab_count_mad(&net, h1, s0, NULL); /* no cable is there any more */
 	assert_int_equal(fab_counted(&net, s0, HW_CTR_RCV_PKTS), s0_had + 4);
 	assert_int_equal(fab_counted(&net, h1, HW_CTR_XMIT_PKTS), h1_had + 4);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The rendered tree against the texts of a real card's, and its updates. */
+/* The rendered tree, compared with the texts of a real card, and its updates. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -165,9 +165,9 @@ static void the_class_link_leads_to_a_pci_device(void **state)
 }
 
 /*
- * Without IPoIB there is no interface, and Linux takes the folder away with the last one
- * (drivers/base/core.c, cleanup_glue_dir()). pyverbs' tests look whether it is there, and take the
- * first name in it for an interface.
+ * Without IPoIB there is no network interface, and Linux removes the folder with the last one
+ * (drivers/base/core.c, cleanup_glue_dir()). pyverbs' tests check for it, and take the first name
+ * in it for an interface.
  */
 static void there_is_no_folder_of_interfaces(void **state)
 {
@@ -221,7 +221,7 @@ static void an_update_shows_and_keeps_the_devices_times(void **state)
 	assert_int_equal(fab_sysfs_update_port(&seg, port, root), 0);
 	assert_string_equal(text_of(PORT "state"), "2: INIT\n");
 	assert_string_equal(text_of(PORT "lid"), "0x1f\n");
-	/* It was one file with lid, as both said 0x1. */
+	/* It shared a file with lid, as both were 0x1. */
 	assert_string_equal(text_of(PORT "sm_lid"), "0x1\n");
 	assert_int_equal(stat(path, &after), 0);
 	assert_memory_equal(&before.st_mtim, &after.st_mtim, sizeof(before.st_mtim));
@@ -237,7 +237,7 @@ static void tables_are_written_again(void **state)
 	assert_int_equal(fab_sysfs_update_tables(&seg, port, root), 0);
 	assert_string_equal(text_of(PORT "pkeys/0"), "0xffff\n");
 	assert_string_equal(text_of(PORT "pkeys/3"), "0x8123\n");
-	assert_string_equal(text_of(PORT "pkeys/4"), "0x0000\n"); /* they were one file */
+	assert_string_equal(text_of(PORT "pkeys/4"), "0x0000\n"); /* these shared one file */
 	assert_string_equal(text_of(PORT "gids/2"), "abab:abab:abab:abab:abab:abab:abab:abab\n");
 	assert_string_equal(text_of(PORT "gid_attrs/types/2"), "IB/RoCE v1\n");
 	assert_string_equal(text_of(PORT "gid_attrs/types/3"), "");

@@ -17,7 +17,7 @@
 enum topo_type { TOPO_CA = 1, TOPO_SWITCH = 2, TOPO_ROUTER = 3 };
 
 /*
- * Fields that are 0 are chosen by fab_create(): GUIDs from the node's number, the rest from the
+ * Fields that are 0 are filled in by fab_create(): GUIDs from the node's number, the rest from the
  * device.
  */
 struct topo_port {
@@ -35,7 +35,7 @@ struct topo_node {
 	uint32_t enhanced_port0;  /* switches */
 	uint32_t host;            /* CAs: index in topo.host */
 	char desc[TOPO_DESC + 1]; /* NodeDescription; a CA's first word names its host */
-	char id[65];              /* its name in the file ("S-0002c9...", ibsim's name) */
+	char id[65];              /* name in the topology file ("S-0002c9...", ibsim's name) */
 	struct topo_port *port;   /* [0, nports] */
 };
 

@@ -143,11 +143,11 @@ int tree_replace(int tmp, int dir, const char *name, const char *text, size_t le
 	int fd, r;
 
 	snprintf(own, sizeof(own), ".new.%ld", syscall(SYS_gettid));
-	unlinkat(tmp, own, 0); /* a namesake died between the steps */
+	unlinkat(tmp, own, 0); /* an earlier writer of this name died midway */
 	fd = make(tmp, own, 0444, text, len);
 	if (fd < 0)
 		return fd;
-	/* The umask here belongs to some program. */
+	/* The umask belongs to some program. */
 	r = fchmod(fd, 0444) < 0 || renameat(tmp, own, dir, name) < 0 ? -errno : 0;
 	close(fd);
 	if (r)

@@ -29,10 +29,10 @@ static bool take_back(struct seg_gate *g, bool own)
 }
 
 /*
- * A stopped thread is not inside a system call: the kernel stops it on its way back to the program.
- * If it has not run from before our store until after it, its copy was complete before, or will be
- * refused. The third look catches a thread that ran in between and is being stopped again: it shows
- * the state already, but its context switch is counted only when it leaves the processor.
+ * A stopped thread is not inside a system call: the kernel stops it on its return to the program.
+ * If it has not run from before this store until after it, its copy is complete, or will be
+ * refused. The third look catches a thread that ran in between and is being stopped again: it
+ * already shows the state, but its context switch is counted only when it leaves the processor.
  */
 enum gate_shut gate_shut(struct seg *s, uint32_t slot, uint32_t gen, struct seg_gate *g, bool own)
 {

@@ -60,7 +60,7 @@ static bool owner_gone(struct seg *s, uint32_t word, bool ask)
 	return ask && seg_proc_gone(s, slot, p->gen);
 }
 
-/* Moves the word from a dead owner to us; the note of sleepers stays. */
+/* Move the word from a dead owner to this one; the mark of sleepers stays. */
 static bool inherit(struct seg *s, struct seg_lock *l, uint32_t word)
 {
 	if (!atomic_compare_exchange_strong(&l->word, &word, my_word(s) | (word & LOCK_BITS)))
@@ -243,8 +243,8 @@ void seg_unlock(struct seg *s, struct seg_lock *l)
 	do {
 		if (LOCK_OWNER(w) != my_word(s)) {
 			/*
-			 * Not ours any more: the element was freed and reused while a stale holder
-			 * had it.
+			 * The lock is not held any more: the element was freed and reused
+			 * meanwhile.
 			 */
 			TRACE(LOG_MEM, "unlock of a lock held by %#x", w);
 			return;

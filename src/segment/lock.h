@@ -56,7 +56,7 @@ bool seg_lock_holder(struct seg *s, struct seg_lock *l, uint32_t *word, uint32_t
 bool seg_lock_steal(struct seg *s, struct seg_lock *l, uint32_t word);
 /* Is its holder dead? Makes system calls when the lock is held: not for a hot path. */
 bool seg_lock_orphaned(struct seg *s, struct seg_lock *l);
-/* Is the lock held by this process? (for assertions) */
+/* Does this process hold the lock? (for assertions) */
 bool seg_lock_is_mine(struct seg *s, struct seg_lock *l);
 
 #endif

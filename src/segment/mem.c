@@ -30,7 +30,7 @@ static uint64_t total(const struct mem_vec *v, unsigned int n)
 	return sum;
 }
 
-/* Both address spaces are ours. `write`: from the iovecs into the vectors, else the reverse. */
+/* Copy within this process. `write`: from the iovecs into the vectors, else the reverse. */
 static int copy_own(const struct mem_vec *v, unsigned int nv, const struct iovec *io,
 		    unsigned int nio, bool write)
 {
@@ -94,7 +94,7 @@ struct sides {
 	unsigned int nv, nio;
 };
 
-/* The gate has room for the shorter list, so that one passes it. */
+/* The gate can hold the shorter list, so that list passes through it. */
 static long call_gated(long nr, uint32_t pid, const struct sides *x, struct seg_gate *g)
 {
 	bool theirs = x->nv <= x->nio;
@@ -172,8 +172,7 @@ static int copy_vm(const struct seg_proc *p, const struct mem_job *j)
 
 /*
  * A pid of another namespace may be another process here, so never use it. `refused` says that some
- * process was refused, perhaps not this one, so only a descriptor that we hold already is better
- * than trying.
+ * process was refused, perhaps not this one, so only a descriptor at hand is better than trying.
  */
 static int copy_live(struct seg *s, struct mem_slot m, const struct seg_proc *p,
 		     const struct mem_job *j)

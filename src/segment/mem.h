@@ -2,8 +2,8 @@
 /*
  * Access to the memory of programs (DESIGN.md 4). Addresses are virtual addresses in the address
  * space of a memory slot. Own slot: guarded plain copies (an unmapped page is an error, never a
- * crash). Others: process_vm_readv/writev; when the kernel refuses, the /proc/self/mem descriptor
- * that the process left with the supervisor. Callable in a trap: no malloc, no stdio; never blocks,
+ * crash). Others: process_vm_readv/writev; if the kernel refuses, the /proc/self/mem descriptor
+ * that the process gave to the supervisor. Callable in a trap: no malloc, no stdio; never blocks,
  * because mem_fetch() fetches that descriptor separately.
  */
 #ifndef SOFTHCA_SEGMENT_MEM_H
@@ -51,8 +51,10 @@ int mem_writev(struct seg *s, struct mem_slot m, const struct mem_vec *to, unsig
  */
 bool mem_fetch(struct seg *s, uint64_t wait_ns);
 
-/* Any slot to any slot. One call when either is our own; else through a bounce buffer on the
- * engine's stack. */
+/*
+ * From any slot to any slot: one call if either is this process's, else through a bounce buffer on
+ * the engine's stack.
+ */
 int mem_copy(struct seg *s, struct mem_slot dst, const struct mem_vec *to, unsigned int nto,
 	     struct mem_slot src, const struct mem_vec *from, unsigned int nfrom);
 
@@ -72,7 +74,7 @@ int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 	       uint64_t (*next)(uint64_t was, const void *arg), const void *arg, uint64_t *out);
 
 /*
- * One for each 8-byte word of a page: the same memory has the same lock at every address where it
+ * One lock per 8-byte word of a page: the same memory has the same lock at every address where it
  * is mapped.
  */
 #define MEM_WORD_LOCKS 512
@@ -92,7 +94,7 @@ static inline struct mem_slot mem_self(const struct seg *s)
 }
 
 /*
- * Guarded copy inside our own memory: 0 or -EFAULT. It relies on the SIGSEGV/SIGBUS handler that
+ * Guarded copy inside this process: 0 or -EFAULT. It relies on the SIGSEGV/SIGBUS handler that
  * calls mem_guard_fixup(); while none is installed (mem_guard_armed == false: supervisor, unit
  * tests, poll mode) it copies by process_vm_readv on the own process.
  */
@@ -105,8 +107,8 @@ extern bool mem_guard_armed;
 int mem_populate(uint64_t from, uint64_t len, bool write);
 int mem_guarded_copy(void *dst, const void *src, size_t len);
 /*
- * Guarded compare-and-swap of 4 or 8 aligned bytes of our own memory: *old becomes the previous
- * value; `next` has been stored if that equals the expected one. 0 or -EFAULT.
+ * Guarded compare-and-swap of 4 or 8 aligned bytes of this process: *old becomes the previous
+ * value; `next` is stored if that equals the expected one. 0 or -EFAULT.
  */
 int mem_guarded_cas(void *p, uint32_t size, uint64_t *old, uint64_t next);
 /*

@@ -4,9 +4,9 @@
  * responder calls it, also in traps; it takes one word's lock at a time; in the lock order only an
  * event queue's comes later.
  *
- * The word's place in the page chooses the lock, so that processes with the same pages at different
- * addresses use the same one. A killed holder leaves nothing to repair: the only store is one of an
- * aligned word, which has happened or not.
+ * The word's offset in the page chooses the lock, so that processes with the same pages at
+ * different addresses use the same one. A killed holder leaves nothing to repair: the only store is
+ * one aligned word.
  */
 #include "segment/mem.h"
 
@@ -19,7 +19,9 @@ static struct seg_lock *word_lock(const struct seg *s, uint64_t va)
 	return &w->lock;
 }
 
-/* Our own memory: by instructions that are atomic for the program's other threads. */
+/*
+ * For this process's memory: atomic instructions, which also exclude the program's other threads.
+ */
 static int own(uint64_t va, uint32_t size, uint64_t (*next)(uint64_t was, const void *arg),
 	       const void *arg, uint64_t *out)
 {

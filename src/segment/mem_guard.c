@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns copies inside our own memory at addresses that may be bad. The copy itself is in
- * mem_guard.S; without it or its fault handler the kernel copies for us.
+ * Owns copies inside this process at addresses that may be bad. The copy itself is in mem_guard.S;
+ * without it or its fault handler the kernel makes the copy.
  */
 #include "segment/mem.h"
 #include "util/sys.h"
@@ -31,8 +31,8 @@ int mem_populate(uint64_t from, uint64_t len, bool write)
 	uint8_t here;
 
 	/*
-	 * EINVAL is the answer for wrong protection, for device memory (which cannot be pinned
-	 * either), and from kernels before 5.14 for every address: those refuse our own stack, too.
+	 * EINVAL has three causes: wrong protection, device memory (which cannot be pinned either),
+	 * or a kernel before 5.14, which refuses every address, also the own stack.
 	 */
 	if (sys_refused(r) ||
 	    (r == -EINVAL && populate_call((uintptr_t)&here & ~(PAGE - 1), PAGE, false) == -EINVAL))
@@ -79,8 +79,7 @@ static int kernel_copy(void *dst, const void *src, size_t len)
 }
 
 /*
- * Without a handler: check, then access; if the check is impossible, the kernel reads and writes
- * for us.
+ * Without a handler: check, then access; if the check is impossible, let the kernel read and write.
  */
 static int checked_cas(void *p, uint32_t size, uint64_t *old, uint64_t next)
 {

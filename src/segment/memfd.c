@@ -16,7 +16,7 @@
 #include "util/sys.h"
 
 #define KEY_CLOSING UINT64_MAX
-#define FD_REFUSED 0x1fffe /* instead of a descriptor: none is available */
+#define FD_REFUSED 0x1fffe /* in place of a descriptor: none is available */
 
 enum { SAID_FALLBACK = 1, SAID_REFUSED = 2 };
 
@@ -30,7 +30,7 @@ static uint64_t who(struct mem_slot m)
 	return SEG_MEMFD_WHO(SEG_MEMFD_KEY(m.slot, m.gen, -1));
 }
 
-/* An entry that stays open until release(), or NULL. */
+/* An entry that stays open until release(); or NULL. */
 static struct seg_memfd *hold(struct seg *s, struct mem_slot m, int *fd)
 {
 	for (unsigned int i = 0; i < SEG_MEMFDS; i++) {
@@ -146,9 +146,10 @@ static int copy_fd(int fd, const struct mem_job *j)
 		if (r == -ECANCELED)
 			return -ECANCELED;
 		if (r < 0)
-			return -EFAULT; /* EIO: not mapped there; EFAULT: not here */
+			/* EIO: not mapped there; EFAULT: not mapped in this process */
+			return -EFAULT;
 		if (!r && n)
-			return -ESRCH; /* the image is gone */
+			return -ESRCH; /* the other process has exited or called exec */
 		voff += (uint64_t)r;
 		iooff += (uint64_t)r;
 		if (voff == j->v[i].len)
@@ -193,7 +194,7 @@ int memfd_refused(struct seg *s, struct mem_slot m, int err, const struct mem_jo
 
 /* ---- fetching */
 
-/* Without a supervisor to ask now, there is none later either. */
+/* If no supervisor can be asked now, none can be asked later. */
 static void refused(struct seg *s, struct mem_slot m, int err)
 {
 	if (first_time(s, SAID_REFUSED))
@@ -219,14 +220,14 @@ static bool answered(struct seg *s, struct mem_slot m, int fd)
 	return true;
 }
 
-/* Under `busy`. */
+/* Called with `busy` held. */
 static bool fetch(struct seg *s, uint64_t want, uint64_t wait_ns)
 {
 	struct seg_memget *g = &s->memget;
 	struct mem_slot m = {(uint32_t)SEG_MEMFD_WHO(want) & 0x7fff, (uint32_t)(want >> 32)};
 	int r;
 
-	if (g->sock && g->asked != want) { /* no copy needs that one any more */
+	if (g->sock && g->asked != want) { /* the descriptor being fetched is not wanted any more */
 		sys_fd_drop(g->sock - 1);
 		g->sock = 0;
 	}
@@ -237,7 +238,7 @@ static bool fetch(struct seg *s, uint64_t want, uint64_t wait_ns)
 		g->sock = r + 1;
 		g->asked = want;
 	} else {
-		wait_ns = 0; /* waited for it before: the supervisor is stopped, or slow */
+		wait_ns = 0; /* a wait has failed before: the supervisor is stopped, or slow */
 	}
 	r = link_get_mem(g->sock - 1, wait_ns);
 	if (!answered(s, m, r))

@@ -18,7 +18,7 @@ struct mem_job {
 	struct seg_gate *gate; /* NULL: none */
 };
 
-/* -ENOENT: we hold no descriptor of (slot, gen). Otherwise as mem_readv(). */
+/* -ENOENT: no descriptor of (slot, gen) at hand. Otherwise as mem_readv(). */
 int memfd_copy(struct seg *s, struct mem_slot m, const struct mem_job *j);
 /*
  * For a copy that process_vm_* refused with `err`, or may not try. Results as mem_readv():

@@ -51,7 +51,7 @@ static uint64_t stat_field(const char *after_comm, unsigned int field)
 /* The content of the stat file of a process or thread. */
 struct stat_file {
 	char state;
-	bool ends; /* it never executes an instruction of its program again */
+	bool ends; /* it executes no further instruction of its program */
 	uint64_t threads, start;
 };
 
@@ -125,8 +125,8 @@ static int others_go_on(uint32_t pid)
 }
 
 /*
- * 0 and *start; -ESRCH: only its zombie is left, or it is dying and none of its threads runs any
- * more; -ENOENT: not there or hidden (hidepid); -EIO.
+ * 0 and *start; -ESRCH: only its zombie is left, or it is dying and no thread runs any more;
+ * -ENOENT: not there or hidden (hidepid); -EIO.
  */
 static int read_start_time(uint32_t pid, uint64_t *start)
 {

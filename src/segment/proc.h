@@ -18,7 +18,7 @@ enum seg_proc_state {
 	 * between the exec wrapper and the exec's failure or success: memory must not be accessed
 	 */
 	SEG_PROC_EXECING,
-	SEG_PROC_DEAD, /* the supervisor saw it end; its objects are being reaped */
+	SEG_PROC_DEAD, /* the supervisor has seen it end; its objects are being reaped */
 };
 
 #define SEG_RINGS 32
@@ -31,7 +31,8 @@ struct seg_ring {
 };
 #define SEG_RING_BITS 25
 #define SEG_RING_WHO UINT64_C(0xffffff)
-#define SEG_RING_WAITS UINT64_C(0x1000000) /* it waits for others and uses nothing itself */
+#define SEG_RING_WAITS UINT64_C(0x1000000) /* the thread waits for others and uses nothing itself \
+					    */
 
 struct seg_proc {
 	uint32_t gen;
@@ -41,24 +42,30 @@ struct seg_proc {
 	uint64_t start_time;   /* field 22 of its stat file: reveals reuse of the pid */
 	_Atomic uint32_t wake; /* futex word of its device thread: add 1 and wake */
 	_Atomic uint32_t
-		refused; /* process_vm_* gave EPERM/ESRCH although it is alive: use its mem fd */
+		/*
+		 * process_vm_* gave EPERM/ESRCH although the process is alive: use its mem
+		 * descriptor
+		 */
+		refused;
 	_Atomic uint64_t pinned;  /* bytes of registered memory, accounted per process */
-	_Atomic uint64_t memlock; /* RLIMIT_MEMLOCK of the process at hello, bytes */
+	_Atomic uint64_t memlock; /* RLIMIT_MEMLOCK of the process when it joined, bytes */
 	char comm[16];
-	uint64_t pid_ns; /* inode of the PID namespace in which `pid` is meant; 0 unknown */
+	uint64_t pid_ns; /* inode of the PID namespace of `pid`; 0: unknown */
 	/*
-	 * 1: some QP of it may be parked or wait for a flush. The code that sets it wakes the
-	 * device thread; the shim starts that thread when it finds the flag set after an engine
+	 * 1: some QP of the process may be parked or wait for a flush. The code that sets it wakes
+	 * the device thread; the shim starts that thread when it finds the flag set after an engine
 	 * call.
 	 */
 	_Atomic uint32_t parked;
-	_Atomic uint32_t signals; /* eventfds of it must be written (evsub.h); with `parked` */
-	/* copies to and from its memory in progress in other processes */
+	/* eventfds of the process must be written (evsub.h); set together with `parked` */
+	_Atomic uint32_t signals;
+	/* copies to and from its memory that other processes are making */
 	_Atomic uint32_t in_flight;
 	/*
 	 * The send queues that its threads are working on: a thread that revokes a key finds its
-	 * users without checking every QP (src/engine/running.c). They have their own cache lines,
-	 * because threads write them at every doorbell. Those from rings_high on were never used.
+	 * users here without checking every QP (src/engine/running.c). The entries have their own
+	 * cache lines, because threads write them at every doorbell. Entries from rings_high on
+	 * were never used.
 	 */
 	_Atomic uint32_t rings_high;
 	_Atomic uint32_t foreign; /* number of its threads that arm a CQ of another process */
@@ -67,7 +74,7 @@ struct seg_proc {
 
 enum seg_file_kind {
 	SEG_FILE_UVERBS = 1, /* command fd: memfd sealed against writing */
-	SEG_FILE_ASYNC,      /* these are FIFOs, each with an event queue of the same index */
+	SEG_FILE_ASYNC,      /* from here on: FIFOs, each with an event queue of the same index */
 	SEG_FILE_COMP,
 	SEG_FILE_DEVX_CMD,
 	SEG_FILE_DEVX_EVENT,
@@ -77,7 +84,7 @@ enum seg_file_kind {
 
 #define SEG_UMAD_AGENTS 32
 enum {                    /* seg_file.umad_flags */
-       SEG_UMAD_USED = 1, /* an agent was registered: the form of the header is fixed */
+       SEG_UMAD_USED = 1, /* an agent was registered: the header format is fixed */
        SEG_UMAD_PKEY = 2, /* headers have a P_Key index */
 };
 
@@ -95,7 +102,7 @@ struct seg_file {
 	_Atomic uint32_t parent;
 	uint32_t uid; /* DEVX uid given to the context, 0 none */
 	uint32_t flags;
-	_Atomic uint64_t pinned; /* bytes registered through this file */
+	_Atomic uint64_t pinned; /* bytes of registered memory counted for this file */
 	/* umad: SEG_T_AGENT by agent id, 0 none; changed by compare-and-swap. SEG_UMAD_* in
 	 * umad_flags. */
 	_Atomic uint32_t agent[SEG_UMAD_AGENTS];
@@ -125,17 +132,16 @@ int seg_proc_register(struct seg *s, uint32_t host, uint32_t pid, uint64_t start
  */
 int seg_proc_register_self(struct seg *s, uint32_t host);
 /*
- * Sets s->self = (slot, gen), as the supervisor assigned; notes our own view of our pid in the
- * slot.
+ * Set s->self = (slot, gen), as the supervisor assigned; stores this process's own pid in the slot.
  */
 void seg_proc_set_self(struct seg *s, uint32_t slot, uint32_t gen);
 
 /* Is (slot, gen) still that living process (and not between exec and its end)? */
 bool seg_proc_alive(struct seg *s, uint32_t slot, uint32_t gen);
 /*
- * Is (slot, gen) gone for good: exited, killed or replaced by exec? Checks the slot and, in our PID
- * namespace, the process itself, so that it works when the supervisor is slow or dead. If true, no
- * thread of the process is left in a system call that copies. Makes system calls: not for a hot
+ * Is (slot, gen) gone for good: exited, killed or replaced by exec? Checks the slot and, in the
+ * same PID namespace, the process itself, so it works when the supervisor is slow or dead. If true,
+ * no thread of the process is left in a system call that copies. Makes system calls: not for a hot
  * path.
  */
 bool seg_proc_gone(struct seg *s, uint32_t slot, uint32_t gen);
@@ -153,7 +159,7 @@ enum seg_look {
 	SEG_LOOK_ENDED,   /* seg_proc_gone() */
 };
 /*
- * Which actions of (slot, gen) may still follow? *ran (of STOPPED): if two looks return the same
+ * What can the threads of (slot, gen) still do? *ran (of STOPPED): if two looks return the same
  * value, no thread has run between them. About ten system calls.
  */
 enum seg_look seg_proc_look(struct seg *s, uint32_t slot, uint32_t gen, uint64_t *ran);

@@ -45,30 +45,32 @@
 	T(EVREC, seg_evrec, 1 * M, 1)   /* pool of queued event records (evq.h) */               \
 	T(EVBUF, seg_evdata, 1 * M, 1)  /* pieces of a record's data (evq.h) */                  \
 	T(EVSUB, seg_evsub, 256 * K, 1) /* subscriptions to events (evsub.h) */                  \
-	T(EVTAB, seg_evhash, EVSUB_CHAINS, 1) /* chains of them; never claimed (evsub.h) */      \
-	T(WORD, seg_word, MEM_WORD_LOCKS, 1)  /* locks of memory words, never claimed (mem.h) */ \
+	T(EVTAB, seg_evhash, EVSUB_CHAINS,                                                       \
+	  1) /* chains of subscriptions; never claimed (evsub.h) */                              \
+	T(WORD, seg_word, MEM_WORD_LOCKS, 1) /* locks of memory words, never claimed (mem.h) */  \
 	T(AHEAD, hw_rq_ahead, 1 * M + 0x40, 0x40) /* index = qpn; never claimed (rq_ahead.h) */  \
-	T(AGENT, mad_agent, 64 * K, 1)            /* who receives which MADs (mad.h) */          \
-	T(MSEND, mad_send, 64 * K, 1)             /* MADs that wait for an answer */             \
-	T(MCHAIN, mad_chain, MAD_CHAINS, 1)       /* chains of them; never claimed */            \
-	T(MRECV, mad_recv, 64 * K, 1)             /* long MADs that come in segments */          \
-	T(CAP, seg_cap, 2, 1)                     /* the capture: one element (cap.h) */         \
-	T(CAPREC, seg_cap_rec, CAP_SLOTS, 1)      /* its packets; never claimed */               \
-	T(HOST, hw_host, 32 * K, 1)               /* owner DEVICE (hca.h) */                     \
-	T(HCA, hw_hca, 32 * K, 1)                 /* owner DEVICE */                             \
-	T(PORT, hw_port, 512 * K, 1)              /* owner DEVICE; of adapters and switches */   \
-	T(NODE, fab_node, 48 * K, 1)              /* adapters and switches (fab.h) */            \
+	T(AGENT, mad_agent, 64 * K, 1) /* registered agents: which MADs each receives (mad.h) */ \
+	T(MSEND, mad_send, 64 * K, 1)  /* MADs that wait for an answer */                        \
+	T(MCHAIN, mad_chain, MAD_CHAINS, 1)  /* chains of such MADs; never claimed */            \
+	T(MRECV, mad_recv, 64 * K, 1)        /* long MADs that come in segments */               \
+	T(CAP, seg_cap, 2, 1)                /* the capture: one element (cap.h) */              \
+	T(CAPREC, seg_cap_rec, CAP_SLOTS, 1) /* packets of the capture; never claimed */         \
+	T(HOST, hw_host, 32 * K, 1)          /* owner DEVICE (hca.h) */                          \
+	T(HCA, hw_hca, 32 * K, 1)            /* owner DEVICE */                                  \
+	T(PORT, hw_port, 512 * K, 1)         /* owner DEVICE; of adapters and switches */        \
+	T(NODE, fab_node, 48 * K, 1)         /* adapters and switches (fab.h) */                 \
 	T(SWITCH, fab_switch, 8 * K, 1)                                                          \
-	T(LFT, fab_lft, 8 * K, 1)       /* index as SEG_T_SWITCH's; never claimed */             \
-	T(MFT, fab_mft, 8 * K, 1)       /* index as SEG_T_SWITCH's; never claimed */             \
-	T(SL2VL, fab_sl2vl, 256 * K, 1) /* virtual lanes of ports, where they were set */        \
+	T(LFT, fab_lft, 8 * K, 1) /* same index as SEG_T_SWITCH; never claimed */                \
+	T(MFT, fab_mft, 8 * K, 1) /* same index as SEG_T_SWITCH; never claimed */                \
+	T(SL2VL, fab_sl2vl, 256 * K,                                                             \
+	  1) /* tables of virtual lanes, for ports where they were set */                        \
 	T(VLARB, fab_vl_arb, 256 * K, 1)                                                         \
 	T(NOTICE, fab_notice, 16 * K, 1)      /* notices for subnet managers */                  \
-	T(SUBNET, fab_subnet, 2, 1)           /* the one and only */                             \
-	T(CTR, fab_ctr, 512 * K, 1)           /* index as SEG_T_PORT's; never claimed */         \
-	T(CTRBASE, fab_ctr_base, 512 * K, 1)  /* the same */                                     \
+	T(SUBNET, fab_subnet, 2, 1)           /* state of the whole subnet: one element */       \
+	T(CTR, fab_ctr, 512 * K, 1)           /* same index as SEG_T_PORT; never claimed */      \
+	T(CTRBASE, fab_ctr_base, 512 * K, 1)  /* same index as SEG_T_PORT; never claimed */      \
 	T(MCGRP, fab_mcgrp, FAB_MLIDS + 1, 1) /* multicast groups of the built-in SA (fab.h) */  \
-	T(MCMEM, fab_mcmem, 128 * K, 1)       /* their members */                                \
+	T(MCMEM, fab_mcmem, 128 * K, 1)       /* members of multicast groups */                  \
 	T(SAREC, fab_sarec, 32 * K, 1)        /* SA records that clients store */                \
 	HW_KINDS(T)
 
@@ -114,13 +116,13 @@ struct seg_hdr {
 	uint64_t size; /* size of the whole segment, bytes */
 	uint32_t supervisor_pid;
 	_Atomic uint32_t down;    /* 1: the supervisor is going away */
-	_Atomic uint32_t capture; /* a capture runs: packets are put into it (cap.h) */
+	_Atomic uint32_t capture; /* a capture runs: packets are added to it (cap.h) */
 	uint32_t pad;
 	/*
 	 * Incremented when a key or QP is revoked from the threads that use it (engine/running.c).
 	 */
 	_Atomic uint64_t epoch;
-	char name[64]; /* the fabric's */
+	char name[64]; /* name of the fabric */
 	struct seg_table_hdr table[SEG_T_COUNT];
 };
 
@@ -131,11 +133,11 @@ struct seg_memfd {
 };
 #define SEG_MEMFDS 32
 
-/* The one that is being fetched (mem_fetch()). */
+/* The descriptor that is being fetched (mem_fetch()). */
 struct seg_memget {
-	_Atomic uint64_t want; /* key without a descriptor; 0 nothing */
+	_Atomic uint64_t want; /* key of the wanted descriptor, without its fd; 0: none */
 	_Atomic uint32_t busy; /* a thread is fetching */
-	int sock;              /* 1 + a connection that has asked for `asked`; 0 none */
+	int sock;              /* 1 + a connection that has requested `asked`; 0: none */
 	uint64_t asked;
 };
 
@@ -153,18 +155,19 @@ struct seg {
 	uint8_t *base;
 	uint64_t size;
 	int fd;            /* the memfd, at a number that programs do not use */
-	uint32_t self;     /* our memory slot (SEG_T_PROC), SEG_NONE before hello */
+	uint32_t self;     /* this process's memory slot (SEG_T_PROC); SEG_NONE before it joins */
 	uint32_t self_gen; /* generation of that slot */
 	/* the pid that `self` belongs to; differs from a raw getpid() in a (v)fork child */
 	uint32_t self_pid;
-	/* inode of our PID namespace: pids of other namespaces are meaningless here */
+	/* inode of this process's PID namespace: pids of other namespaces mean nothing here */
 	uint64_t pid_ns;
 	char dir[256]; /* the fabric's directory */
 	struct seg_memfd memfd[SEG_MEMFDS];
 	struct seg_memget memget;
-	_Atomic uint32_t said; /* diagnostics given once (mem.c) */
-	bool polled;           /* our doorbells are polled, not trapped */
-	_Atomic int wake_fd;   /* 1 + the link's descriptor, for link_wake(); 0 none */
+	_Atomic uint32_t said; /* diagnostics that are given once (mem.c) */
+	bool polled;           /* this process's doorbells are polled, not trapped */
+	/* 1 + descriptor of the supervisor's connection, for link_wake(); 0: none */
+	_Atomic int wake_fd;
 	struct seg_path path[SEG_PATHS];
 };
 
@@ -172,7 +175,7 @@ struct seg {
  * size limit (ulimit -f), -ENOMEM: the address space limit (ulimit -v), else -errno. */
 int seg_create(struct seg *s, const char *name);
 /*
- * Maps a segment that was passed to us; initialises *s. -EPROTO: not a segment; -EPROTONOSUPPORT:
+ * Map a segment received by descriptor; initialises *s. -EPROTO: not a segment; -EPROTONOSUPPORT:
  * another layout; -ENOMEM: ulimit -v. Takes fd, also on failure.
  */
 int seg_map(struct seg *s, int fd);
@@ -188,8 +191,8 @@ void seg_unmap(struct seg *s);
  */
 int seg_alloc(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t *idx);
 /*
- * The same in two steps. Between them the element belongs to us and cannot be found, and our death
- * frees it; so its data can be completed before it becomes visible.
+ * The same in two steps. In between the element belongs to this process and cannot be found, and is
+ * freed if the process dies; so its data can be completed before it becomes visible.
  */
 int seg_alloc_begin(struct seg *s, enum seg_table_id t, uint32_t *idx);
 void seg_alloc_end(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t idx);
@@ -197,7 +200,7 @@ void seg_alloc_end(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t 
 int seg_alloc_at(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t idx);
 /* Idempotent; an index out of range has no effect. */
 void seg_free(struct seg *s, enum seg_table_id t, uint32_t idx);
-/* The same, but only if this is the owner. */
+/* The same, but only if `owner` owns it. */
 void seg_free_of(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t idx);
 
 static inline struct seg_table_hdr *seg_table(const struct seg *s, enum seg_table_id t)

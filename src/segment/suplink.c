@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the client's end of the supervisor's socket. It is on the control path, except
- * link_ask_mem() and link_get_mem(), which a trap may call. Calls the kernel below libc: we or
- * others may wrap the program's close() and connect().
+ * link_ask_mem() and link_get_mem(), which a trap may call. Calls the kernel below libc, because
+ * the program's close() and connect() may be wrapped.
  */
 #include "segment/suplink.h"
 #include "segment/memfd.h"
@@ -19,9 +19,9 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
-/* For a supervisor that is stopped with its command, or in a debugger. */
+/* Allows for a supervisor that is stopped together with its command, or in a debugger. */
 #define LINK_TIMEOUT_S 30
-#define ONCE_TIMEOUT_S 2 /* signals may be blocked */
+#define ONCE_TIMEOUT_S 2 /* shorter, as signals may be blocked */
 
 /* ---- one message */
 
@@ -109,7 +109,7 @@ static int connect_path(int sock, const char *dir, size_t n)
 	return (int)sys_raw(SYS_connect, sock, (long)&a, sizeof(a), 0, 0, 0);
 }
 
-/* A directory whose name is too long for a socket address is used through a descriptor. */
+/* If the directory's name is too long for a socket address, use a descriptor of it. */
 static int connect_long(int sock, const char *dir)
 {
 	int fd = sys_openat(AT_FDCWD, dir, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
@@ -218,8 +218,8 @@ static int ask(struct link *l, struct link_msg *m, int give, int *got)
 /* ---- joining */
 
 /*
- * The descriptor through which other processes access our memory when process_vm_* is refused to
- * them. It can be opened only while we are dumpable; a program may have given that up earlier.
+ * The descriptor by which other processes access this process's memory when process_vm_* refuses.
+ * It can be opened only while the process is dumpable; a program may have given that up earlier.
  */
 static int open_own_mem(void)
 {
@@ -261,8 +261,8 @@ static int hello(struct link *l, struct link_msg *m, const char *host, int *seg_
 }
 
 /*
- * Opens `<dir>/alive`, set to raise SIGKILL when its writer closes it. -ENOENT: the fabric has
- * none; -ECONNREFUSED: the supervisor has just been killed.
+ * Open `<dir>/alive`, set to raise SIGKILL when its writer closes it. -ENOENT: the fabric has none;
+ * -ECONNREFUSED: the supervisor has just been killed.
  */
 static int hold_alive(const char *dir)
 {
@@ -347,7 +347,7 @@ int link_open_file(struct link *l, enum seg_file_kind kind, uint32_t hca, uint32
 
 	if (r)
 		return r;
-	if (*fd < 0) { /* the kernel drops descriptors for which our table has no room */
+	if (*fd < 0) { /* the kernel drops a descriptor that does not fit this process's table */
 		link_file_closed(l, m.file, m.gen);
 		return -EMFILE;
 	}
@@ -393,7 +393,7 @@ int link_sweep(struct seg *s)
 	return tell(s, &m);
 }
 
-/* On a separate connection. */
+/* One request on a connection of its own. */
 static int ask_once(struct seg *s, struct link_msg *m, int *fd)
 {
 	struct link l = {.fd = -1, .alive = -1, .seg = s};

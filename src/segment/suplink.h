@@ -11,7 +11,9 @@
 #include "segment/mem.h"
 #include "segment/proc.h"
 
-/* One struct link_msg in one sendmsg(2) each way; at most one fd with it. {request} -> {reply}. */
+/*
+ * Each direction: one struct link_msg in one sendmsg(2), with at most one fd. {request} -> {reply}.
+ */
 enum link_op {
 	LINK_HELLO = 1, /* {pid, start_time, host, comm, memlock, layout_version}, fd: own
 			   /proc/self/mem (may be absent) -> {slot, gen}, fd: the segment */
@@ -32,8 +34,8 @@ enum link_op {
 	LINK_PORT,   /* {host, hca: N of mlx5_N, port: its number, arg: 1 up, 0 down}: plug a
 			port's cable in, or pull it; "": the first host. For `softhca link` */
 	LINK_WAKE,   /* {file, gen}: write the byte of an event queue's FIFO. No reply. */
-	LINK_TOPO,   /* {arg: 1 dot, 0 ibnetdiscover} -> fd: memfd with the subnet as it is now.
-			For `softhca topo` */
+	/* {arg: 1 dot, 0 ibnetdiscover} -> fd: memfd with the present subnet. For `softhca topo` */
+	LINK_TOPO,
 	/*
 	 * fd: memfd with a command -> {arg: 1 it failed}, fd: memfd with its output, or the reason.
 	 * For `softhca console`
@@ -70,8 +72,8 @@ struct link {
 	int fd;
 	/*
 	 * On a private fabric (`<dir>/alive` exists): a FIFO whose only writer is the supervisor.
-	 * When the supervisor is killed, the kernel kills us, because no process of the fabric may
-	 * remain. -1 none.
+	 * When the supervisor is killed, the kernel kills this process, because no process of the
+	 * fabric may remain. -1: none.
 	 */
 	int alive;
 	struct seg *seg;
@@ -85,8 +87,10 @@ void link_forget(struct link *l, struct seg *s);
  * gives. */
 int link_open_file(struct link *l, enum seg_file_kind kind, uint32_t hca, uint32_t port,
 		   uint32_t *file, uint32_t *gen, int *fd);
-/* After close(2) of one of its descriptors. > 0: it was the last reference, everything it owned is
- * reaped. */
+/*
+ * Called after close(2) of a descriptor of the file. > 0: it was the last reference, and everything
+ * it owned is reaped.
+ */
 int link_file_closed(struct link *l, uint32_t file, uint32_t gen);
 /*
  * On a separate connection, callable in a trap. link_ask_mem() asks for a process's mem descriptor

@@ -82,7 +82,7 @@ static bool claim(struct seg *s, enum seg_table_id t, uint32_t idx, uint32_t old
 	return true;
 }
 
-/* Claims any free element in [from, to). With `trust` it skips blocks that are counted as full. */
+/* Claim any free element in [from, to). With `trust`, skip blocks that are counted as full. */
 static uint32_t claim_between(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t from,
 			      uint32_t to, bool trust)
 {

@@ -15,10 +15,10 @@
 #define SEG_MEMFD_FD(key) ((int)((key)&0x1ffff) - 1)
 #define SEG_MEMFD_WHO(key) ((key) >> 17)
 
-/* The inode of our PID namespace, 0 when /proc does not show it. */
+/* The inode of this process's PID namespace; 0 if /proc does not show it. */
 uint64_t seg_pid_ns(void);
 
-/* A row per table, defined in hw/tables.c, which knows the elements. */
+/* One row per table, defined in hw/tables.c, which knows the types of elements. */
 struct seg_table_row {
 	uint32_t capacity, elem_size, first;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Copies that are revoked from stopped threads, and those that cannot be. */
+/* Copies of stopped threads that are revoked, and copies that cannot be. */
 #include "segment/test.h"
 #include "segment/mem.h"
 #include "segment/memfd.h"
@@ -10,7 +10,10 @@
 #define BYTES 65536
 #define ROUNDS 300
 
-/* Both see it; `buf` is the parent's, at the same address in the child, but not shared. */
+/*
+ * Shared memory of both processes; `buf` is the parent's, at the same address in the child, but not
+ * shared.
+ */
 struct world {
 	struct mem_slot parent, child;
 	uint8_t *buf;
@@ -50,7 +53,7 @@ static void dawdle(void)
 		;
 }
 
-/* Writes into the parent as long as it is allowed to: check, wait, write. */
+/* Write to the parent as long as that is allowed: check, wait, write. */
 static void writes(struct seg *s, struct test_child *c, void *arg)
 {
 	struct world *w = arg;
@@ -77,7 +80,7 @@ static void writes(struct seg *s, struct test_child *c, void *arg)
 	}
 }
 
-/* 1 + the number of attempts. */
+/* Shut the gate; returns 1 + the number of attempts. */
 static uint32_t shut(struct seg *s, const struct world *w)
 {
 	uint64_t end = clock_now_ns() + 60 * NSEC_PER_SEC;
@@ -107,7 +110,7 @@ static void assert_all(const uint8_t *p, uint8_t byte)
 	assert_memory_equal(p, p + 1, BYTES - 1);
 }
 
-/* At whatever point it is stopped, a copy decided before does not happen after it is continued. */
+/* Wherever the writer is stopped, a copy decided before does not happen after it is continued. */
 static void a_stopped_writer_does_not_write(void **state)
 {
 	struct seg *s = *state;
@@ -130,7 +133,7 @@ static void a_stopped_writer_does_not_write(void **state)
 		wait_until_more(&w->seen_invalid, seen);
 		assert_all(w->buf, 0x55);
 	}
-	/* It was stopped between its check and its copy at least once. */
+	/* The writer was stopped between its check and its copy at least once. */
 	assert_true(w->canceled > 0);
 	kill(c.pid, SIGKILL);
 	test_reap(&c);
@@ -202,7 +205,7 @@ static void fill(uint8_t *p)
 		p[i] = (uint8_t)(i * 31 + (i >> 8));
 }
 
-/* Lists of n and m vectors of uneven lengths; the same number of bytes. */
+/* Make lists of n and m vectors of uneven lengths, with the same total. */
 static uint64_t cut_up(uint8_t *at, unsigned int n, uint64_t total, struct iovec *v)
 {
 	uint64_t done = 0;
@@ -216,7 +219,7 @@ static uint64_t cut_up(uint8_t *at, unsigned int n, uint64_t total, struct iovec
 	return done;
 }
 
-/* Through a gate and without one, by process_vm_* and by descriptor: the same result. */
+/* Through a gate and without one, by process_vm_* and by descriptor, the result is the same. */
 static void copies_through_a_gate(struct seg *s, struct mem_slot m, struct world *w)
 {
 	static const unsigned int counts[] = {1, 2, GATE_VECS, GATE_VECS + 1, 20, MEM_MAX_VEC};

@@ -112,7 +112,7 @@ static void hold(struct seg *s, struct test_child *c, void *arg)
 	seg_unlock(s, &sh->lock);
 }
 
-/* A child that holds the lock until it is told to go on. */
+/* Make a child that holds the lock until it is told to go on. */
 static void spawn_holder(struct seg *s, struct test_child *c, struct shared *sh)
 {
 	test_spawn(s, c, hold, sh);
@@ -133,7 +133,7 @@ static uint32_t owner_slot(const struct shared *sh)
 	return (sh->lock.word & 0xffff) - 1;
 }
 
-/* SIGKILL; the zombie is not reaped, and the segment is not told. */
+/* After SIGKILL: the zombie is not reaped, and the segment does not know. */
 static void a_dead_owners_lock_is_inherited(void **state)
 {
 	struct seg *s = *state;
@@ -177,7 +177,7 @@ static void a_waiter_sees_its_owner_die(void **state)
 	struct test_child c, w;
 
 	spawn_holder(s, &c, sh);
-	test_spawn(s, &w, count_child, sh); /* exits 1: its first lock is an inherited one */
+	test_spawn(s, &w, count_child, sh); /* exit status 1: its first lock is an inherited one */
 	while (!(sh->lock.word >> 31))
 		sched_yield();
 	kill(c.pid, SIGKILL);
@@ -272,7 +272,7 @@ static void who_is_overtaken_is_next(void **state)
 	assert_int_equal(sh->lock.word, 0);
 }
 
-/* The mark that a waiter left behind when it died. */
+/* A mark left by a waiter that has died. */
 static void marks_of_the_dead_keep_nobody_away(void **state)
 {
 	struct seg *s = *state;
@@ -344,7 +344,7 @@ static void hold_twice(struct seg *s, struct test_child *c, void *arg)
 	}
 }
 
-/* The holder released it and has it again: facts about the first hold are void. */
+/* The holder has released the lock and taken it again: data about the first hold is void. */
 static void who_let_go_meanwhile_is_not_robbed(void **state)
 {
 	struct seg *s = *state;
@@ -359,7 +359,7 @@ static void who_let_go_meanwhile_is_not_robbed(void **state)
 	test_tell(c.go[1]);
 	assert_true(test_wait(c.tell[0]));
 	assert_false(seg_lock_steal(s, &sh->lock, word));
-	/* Of two that come to take it over, the second does not succeed either. */
+	/* Of two take-overs, the second does not succeed either. */
 	assert_true(seg_lock_holder(s, &sh->lock, &word, &slot));
 	assert_true(seg_lock_holder(s, &sh->lock, &other, &slot));
 	assert_false(seg_lock_steal(s, &sh->lock, word));
@@ -398,12 +398,12 @@ static void state_dead_and_reused_slot_free_the_lock(void **state)
 	spawn_holder(s, &c, sh);
 	slot = owner_slot(sh);
 	assert_int_equal(seg_trylock(s, &sh->lock), -EBUSY);
-	/* an exec: the pid lives on, the supervisor says so */
+	/* an exec: the pid stays, and the supervisor sets the state */
 	seg_proc(s, slot)->state = SEG_PROC_EXECING;
 	assert_int_equal(seg_lock(s, &sh->lock, 2 * NSEC_PER_MSEC), -ETIMEDOUT);
 	seg_proc(s, slot)->state = SEG_PROC_DEAD;
 	assert_int_equal(seg_trylock(s, &sh->lock), SEG_LOCK_INHERITED);
-	/* the stale owner's unlock does not open our lock */
+	/* the stale owner's unlock does not open the new owner's lock */
 	test_tell(c.go[1]);
 	assert_int_equal(test_reap(&c), 0);
 	assert_true(seg_lock_is_mine(s, &sh->lock));
@@ -432,7 +432,7 @@ static void liveness_of_processes(void **state)
 	p->start_time++; /* another process with that pid */
 	assert_true(seg_proc_gone(s, slot, gen));
 	p->start_time--;
-	p->pid_ns++; /* that pid has no meaning here */
+	p->pid_ns++; /* another namespace: the pid has no meaning here */
 	signal_and_see(&c, SIGKILL);
 	assert_int_equal(seg_proc_start_time(p->pid), 0);
 	assert_false(seg_proc_gone(s, slot, gen));
@@ -453,12 +453,12 @@ static void exec_puts_memory_off_limits(void **state)
 	assert_false(seg_proc_exec_begin(p));
 	seg_proc_exec_failed(p);
 	assert_true(seg_proc_alive(s, s->self, s->self_gen));
-	/* waiting for a copy of a process that died during it has an end */
+	/* waiting ends, although the process died during a copy */
 	p->in_flight = 1;
 	t = clock_now_ns();
 	assert_true(seg_proc_exec_begin(p));
 	t = clock_now_ns() - t;
-	assert_true(t >= 100 * NSEC_PER_MSEC); /* and it ends */
+	assert_true(t >= 100 * NSEC_PER_MSEC); /* the wait is limited */
 	p->in_flight = 0;
 	seg_proc_exec_failed(p);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Copies: own memory with and without the guard, foreign memory in each state its owner can be in.
- */
+/* Copies: own memory with and without the guard, and foreign memory in each state of its owner. */
 #include "segment/test.h"
 #include "segment/mem.h"
 #include "segment/memfd.h"
@@ -33,7 +32,7 @@ static void with_guard(void (*test)(void **state), void **state)
 	mem_guard_armed = false;
 }
 
-/* Two pages, the second one not accessible. */
+/* Two pages; the second has no access. */
 static uint8_t *page_and_hole(void)
 {
 	uint8_t *p =
@@ -113,7 +112,7 @@ static void own_vectors_scatter_and_gather(void **state)
 	assert_int_equal(mem_readv(s, mem_self(s), v, MEM_MAX_VEC + 1, io, 2), -EINVAL);
 }
 
-/* ---- a peer: its page and its memory slot in memory that both see */
+/* ---- a peer: its page and its memory slot are in shared memory */
 
 struct peer {
 	struct mem_slot m;
@@ -136,10 +135,10 @@ static void peer_run(struct seg *s, struct test_child *c, void *arg)
 
 	p->m = mem_self(s);
 	memset(p->page, 0x22, PAGE);
-	munmap(p->page + PAGE, PAGE); /* a mem descriptor would write through PROT_NONE */
+	munmap(p->page + PAGE, PAGE); /* unmapped: a mem descriptor would write through PROT_NONE */
 	test_tell(c->tell[1]);
 	test_wait(c->go[0]);
-	/* what the other side wrote */
+	/* the bytes that the other side wrote */
 	if (p->page[7] != 0x77)
 		_exit(1);
 }
@@ -173,9 +172,9 @@ static void check_peer_copies(struct seg *s, struct peer *p)
 	assert_int_equal(mem_writev(s, p->m, v, 2, io, 2), 0);
 	assert_int_equal(mem_read(s, p->m, va, b, 8), 0);
 	assert_memory_equal(b, "\x22\x05\x06\x22\x22\x22\x22\x77", 8);
-	/* ours is another page */
+	/* this process's page is another one */
 	assert_int_equal(p->page[1], 0x11);
-	/* a part fits */
+	/* only a part is mapped */
 	assert_int_equal(mem_read(s, p->m, va + PAGE - 8, b, 9), -EFAULT);
 	assert_int_equal(mem_readv(s, p->m, over, 2, &nine, 1), -EFAULT);
 	assert_int_equal(mem_write(s, p->m, va + PAGE, b, 1), -EFAULT);
@@ -231,7 +230,7 @@ static void dead_execing_or_replaced_peer_is_esrch(void **state)
 	assert_int_equal(mem_write(s, p->m, va + 7, &b, 1), 0);
 	assert_int_equal(mem_read(s, (struct mem_slot){SEG_NONE, 0}, va, &b, 1), -ESRCH);
 	assert_int_equal(mem_read(s, (struct mem_slot){0, 0}, va, &b, 1), -ESRCH);
-	/* dead, but the supervisor has not seen it yet */
+	/* dead, but not yet marked by the supervisor */
 	kill(c.pid, SIGKILL);
 	waitid(P_PID, (id_t)c.pid, &si, WEXITED | WNOWAIT);
 	assert_int_equal(mem_read(s, p->m, va, &b, 1), -ESRCH);
@@ -272,7 +271,7 @@ static void a_record_is_never_seen_half_written(void **state)
 	peer_end(p);
 }
 
-/* Hazard 9: the queue's page is not in the child; the registrant is the parent. */
+/* Hazard 9: the queue's page is not in the child; the parent has registered it. */
 static void child_reads(struct seg *s, struct test_child *c, void *arg)
 {
 	struct peer *p = arg;
@@ -326,7 +325,7 @@ static void memfd_serves_what_process_vm_is_refused(void **state)
 	snprintf(path, sizeof(path), "/proc/%d/mem", c.pid);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	assert_true(fd >= 0);
-	/* Treat it as if it came from another PID namespace: its pid must not be used. */
+	/* Act as if it came from another PID namespace: its pid must not be used. */
 	seg_proc(s, p->m.slot)->pid_ns++;
 	s->memfd[3].key = SEG_MEMFD_KEY(p->m.slot, p->m.gen, fd);
 	check_peer_copies(s, p);
@@ -348,11 +347,11 @@ static void refused_both_ways_is_eacces_not_dead(void **state)
 	struct test_child c;
 	uint8_t b;
 
-	s->said = UINT32_MAX; /* the diagnosis is not the test's output */
+	s->said = UINT32_MAX; /* suppress the diagnosis */
 	peer_start(s, p, &c);
 	seg_proc(s, p->m.slot)->pid_ns++;
 	assert_int_equal(mem_read(s, p->m, (uint64_t)(uintptr_t)p->page, &b, 1), -ETIMEDOUT);
-	assert_true(mem_fetch(s, 0)); /* there is nobody to ask */
+	assert_true(mem_fetch(s, 0)); /* there is no supervisor to ask */
 	assert_int_equal(mem_read(s, p->m, (uint64_t)(uintptr_t)p->page, &b, 1), -EACCES);
 	kill(c.pid, SIGKILL);
 	test_reap(&c);
@@ -388,7 +387,7 @@ static void peer_leads(struct seg *s, struct test_child *c, void *arg)
 		_exit(1);
 	test_tell(c->tell[1]);
 	test_wait(c->go[0]);
-	sys_call(SYS_exit, 0); /* of this thread */
+	sys_call(SYS_exit, 0); /* ends this thread only */
 }
 
 /* The first thread has ended: process_vm_* gives ESRCH, but other threads are alive. */
@@ -415,7 +414,9 @@ static void a_process_without_its_first_thread_is_not_gone(void **state)
 	peer_end(p);
 }
 
-/* At every moment from the kill to the zombie, its memory is there or it is gone. */
+/*
+ * At every moment from the kill to the zombie, its memory is either accessible or reported as gone.
+ */
 static void an_exiting_process_is_gone(void **state)
 {
 	struct seg *s = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The client's end of the link against a server that a thread of the test plays. */
+/* The client's end of the link, against a server played by a thread of the test. */
 #include "segment/test.h"
 #include "segment/suplink.h"
 #include "util/test_tmp.h"
@@ -16,9 +16,9 @@ struct server {
 	struct seg seg;
 	char dir[sizeof("/tmp/softhca-test-XXXXXX")];
 	int listen;
-	int mem; /* the last one that came with a hello */
+	int mem; /* the mem descriptor of the last hello */
 	uint32_t mem_slot;
-	_Atomic int silent; /* requests to leave without an answer */
+	_Atomic int silent; /* number of requests to leave without an answer */
 	int wrong;          /* answer with another op */
 	pthread_t thread;
 	int stop[2];
@@ -173,7 +173,7 @@ static void join_maps_the_segment_and_gives_a_slot(void **state)
 	seg_unmap(&s);
 }
 
-/* In a process of its own: the server is a thread here, its descriptors come and go. */
+/* Runs in a process of its own, because the server's thread here opens and closes descriptors. */
 static void open_one(struct server *v)
 {
 	struct seg s = {0};
@@ -234,9 +234,9 @@ static void late_answers_are_not_mixed_up(void **state)
 	v->silent = 1;
 	assert_int_equal(link_file_closed(&l, 1, 1), -ETIMEDOUT);
 	assert_int_equal(l.owed, 1);
-	while (v->silent) /* it has come to the server, which does not mistake another for it */
+	while (v->silent) /* the late request has reached the server, which answers the right one */
 		sched_yield();
-	/* the late answer, played by hand: in front of the next one */
+	/* put a late answer in front of the next one */
 	close(l.fd);
 	int pair[2];
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
@@ -264,7 +264,8 @@ static void no_fabric_is_an_error(void **state)
 	longdir[0] = '/';
 	longdir[200] = 0;
 	assert_int_equal(link_join(&l, &s, longdir, "h1"), -ENOENT);
-	memset(longdir, '/', 200); /* too long for a socket address, but the same directory */
+	/* a name too long for a socket address, for the same directory */
+	memset(longdir, '/', 200);
 	strcpy(longdir + 200, v->dir);
 	assert_int_equal(link_join(&l, &s, longdir, "h1"), 0);
 	link_forget(&l, &s);
@@ -325,8 +326,7 @@ static void note_kept(int fd, int kept)
 		kept_fd = -1;
 }
 
-/* A program that gave up being dumpable before it joined: its memory is reached by the descriptor.
- */
+/* A program that was not dumpable when it joined: its memory is accessed by the descriptor. */
 static void an_undumpable_peer_is_reached_through_the_supervisor(void **state)
 {
 	struct server *v = *state;
@@ -358,10 +358,10 @@ static void an_undumpable_peer_is_reached_through_the_supervisor(void **state)
 	assert_int_equal(link_join(&ml, &me, v->dir, "h1"), 0);
 	v->mem = peer_mem;
 	v->mem_slot = peer.slot;
-	/* as root process_vm_* would be allowed: another namespace makes everybody use it */
+	/* root may use process_vm_*: another namespace forces the descriptor */
 	seg_proc(&me, peer.slot)->pid_ns++;
 	sys_fd_kept = note_kept;
-	/* no copy waits for the supervisor */
+	/* no copy needs a descriptor */
 	assert_false(mem_fetch(&me, 0));
 	assert_int_equal(mem_read(&me, peer, va, &b, 1), -ETIMEDOUT);
 	for (uint64_t end = clock_now_ns() + 20 * NSEC_PER_SEC; !mem_fetch(&me, NSEC_PER_SEC);)

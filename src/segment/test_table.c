@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tables: claiming, freeing, generations, scanning; the segment's own creation and refusal. */
+/* Tables: claiming, freeing, generations, scanning; creating the segment and refusing others. */
 #include "segment/test.h"
 #include "hw/pd.h"
 #include "hw/qp.h"
@@ -62,7 +62,7 @@ static void indices_go_round(void **state)
 		assert_int_equal(seg_alloc(s, SEG_T_CQ, 1, &b), 0);
 		seg_free(s, SEG_T_CQ, b);
 	}
-	/* ... but not through the whole table while little of it lives */
+	/* ... but not through the whole table while few elements are live */
 	assert_true(seg_table(s, SEG_T_CQ)->high <= 16385);
 }
 
@@ -90,7 +90,7 @@ static void full_table_is_enospc_and_one_free_is_found(void **state)
 		assert_int_equal(seg_alloc(s, SEG_T_HCA, SEG_OWNER_DEVICE, &i), 0);
 	assert_int_equal(seg_alloc(s, SEG_T_HCA, SEG_OWNER_DEVICE, &i), -ENOSPC);
 	seg_free(s, SEG_T_HCA, 1234);
-	/* a process killed while it freed leaves a block counted full */
+	/* a process killed while freeing leaves a block counted as full */
 	atomic_fetch_add((_Atomic uint32_t *)(s->base + seg_table(s, SEG_T_HCA)->used_off) + 1, 1);
 	assert_int_equal(seg_alloc(s, SEG_T_HCA, SEG_OWNER_DEVICE, &i), 0);
 	assert_int_equal(i, 1234);
@@ -162,7 +162,7 @@ static void two_processes_never_share_an_element(void **state)
 
 static void die_claiming(struct seg *s, struct test_child *c, void *arg)
 {
-	/* as far as claim() gets before it is killed */
+	/* the word of a claim() that was killed */
 	atomic_store(seg_owner_word(s, SEG_T_UAR, 9),
 		     SEG_CLAIMING | (s->self_gen & 0xffff) << 14 | s->self);
 	kill(getpid(), SIGKILL);
@@ -178,7 +178,7 @@ static void a_dead_claimers_element_comes_back(void **state)
 	assert_null(seg_live(s, SEG_T_UAR, 9));
 	assert_int_equal(seg_alloc_at(s, SEG_T_UAR, 5, 9), 0);
 	seg_free(s, SEG_T_UAR, 9);
-	/* and a living one's does not */
+	/* and a living process's claim does not */
 	atomic_store(seg_owner_word(s, SEG_T_UAR, 9),
 		     SEG_CLAIMING | (s->self_gen & 0xffff) << 14 | s->self);
 	assert_int_equal(seg_alloc_at(s, SEG_T_UAR, 5, 9), -EBUSY);
@@ -195,7 +195,7 @@ static void churn_for_ever(struct seg *s, struct test_child *c, void *arg)
 			seg_free(s, SEG_T_SRQ, i);
 }
 
-/* Killed at any instruction: what is live is whole, and nothing is lost for good. */
+/* After a kill at any instruction, live elements are complete, and none is lost for good. */
 static void killed_at_any_instruction(void **state)
 {
 	struct seg *s = *state;
@@ -208,7 +208,7 @@ static void killed_at_any_instruction(void **state)
 
 		test_spawn(s, &c, churn_for_ever, NULL);
 		assert_true(test_wait(c.tell[0]));
-		nanosleep(&ts, NULL); /* where it is killed: anywhere */
+		nanosleep(&ts, NULL); /* killed here, at a random instruction */
 		kill(c.pid, SIGKILL);
 		test_reap(&c);
 		seg_for_each_owned (s, SEG_T_SRQ, 77, k) {
@@ -246,12 +246,12 @@ static void map_refuses_what_is_no_segment(void **state)
 	s->hdr->table[SEG_T_QP].elem_size += 64;
 	assert_int_equal(seg_map(&other, dup(s->fd)), -EPROTONOSUPPORT);
 	s->hdr->table[SEG_T_QP].elem_size -= 64;
-	/* the same bytes in a file that could be cut short */
+	/* the same bytes in a file that can shrink */
 	fd = memfd_create("x", MFD_ALLOW_SEALING);
 	assert_int_equal(ftruncate(fd, (off_t)s->size), 0);
 	assert_int_equal(write(fd, s->hdr, sizeof(*s->hdr)), sizeof(*s->hdr));
 	assert_int_equal(seg_map(&other, fd), -EPROTO);
-	/* sealed: nobody can pull the pages from under us */
+	/* sealed: nobody can remove pages from a mapping */
 	assert_int_equal(ftruncate(s->fd, 4096), -1);
 }
 
@@ -266,7 +266,7 @@ static uint64_t vm_size(void)
 	return pages * 4096;
 }
 
-/* Address space that each process needs; doc/SUPPORT.md 1 states it. */
+/* The address space that each process needs, as doc/SUPPORT.md 1 states. */
 static void the_address_space_is_what_the_documents_say(void **state)
 {
 	const uint64_t documented = UINT64_C(4710) << 20, tolerance = UINT64_C(100) << 20;

@@ -76,7 +76,7 @@ static void port_guid(struct hw_port *p, uint64_t guid)
 	be64_store(p->gid[0] + 8, guid);
 }
 
-/* The table elements of a node's ports, in one row. */
+/* Make the table elements of a node's ports, consecutively. */
 static int ports_create(struct seg *s, uint32_t node_idx, const struct topo_node *t,
 			const struct fab_options *o, uint32_t *next)
 {
@@ -151,7 +151,7 @@ static int hca_create(struct seg *s, uint32_t node_idx, const struct topo_node *
 	hca->vhca_id = n->hca;
 	hca->next_uid = 1;
 	for (uint32_t i = 0; i < HW_COMP_VECTORS; i++)
-		hca->eqn[i] = SEG_NONE; /* the firmware's CREATE_EQ fills them */
+		hca->eqn[i] = SEG_NONE; /* filled in by the firmware's CREATE_EQ */
 	for (uint32_t i = 0; i < HW_MAX_PORTS; i++) {
 		hca->port[i] = i < t->nports ? n->port0 + i + 1 : SEG_NONE;
 		if (i < t->nports) {

@@ -77,7 +77,7 @@ static const struct row ext_rows[] = {
 	EXT(qp1_dropped, QP1_DROPPED, 29),
 };
 
-#define EXT_NOT_ERRORS 8 /* the first ones */
+#define EXT_NOT_ERRORS 8 /* the first rows */
 
 static const struct row rcv_error_rows[] = {
 	ROW(port_rcv_error_details, local_phys_errors, LOCAL_PHYS, 0),

@@ -113,7 +113,7 @@ static void frame(struct sa_call *c, struct fab_sa_answer *a)
 		a->len = c->len;
 		return;
 	}
-	if (c->status) /* as in the request */
+	if (c->status) /* keep the record of the request */
 		memcpy(a->mad + SA_DATA, c->want, SA_DATA_SIZE);
 	else if (c->count)
 		memcpy(a->mad + SA_DATA, c->data, c->size);
@@ -166,7 +166,7 @@ void fab_sa_free(struct fab_sa_answer *a)
 	a->data = NULL;
 }
 
-/* ---- what several records are made of */
+/* ---- helpers for several records */
 
 static const struct {
 	uint16_t rate, gb10; /* code, Gb/s times 10 */

@@ -63,7 +63,7 @@ struct sa_row {
  * matched already.
  */
 void sa_emit(struct sa_call *c, uint64_t own, const void *record);
-/* Does the request give component number `bit`? */
+/* Does the request contain component number `bit`? */
 static inline bool sa_has(const struct sa_call *c, unsigned int bit)
 {
 	return c->mask >> bit & 1;
@@ -80,13 +80,13 @@ static inline bool sa_done(const struct sa_call *c)
 uint32_t sa_rate_value(uint32_t rate);
 uint32_t sa_port_rate(const struct hw_port *p);
 /*
- * Does `have` satisfy a selector with a value (enum sa_selector)? Compared by value(), which may be
+ * Does `have` match a selector with a value (enum sa_selector)? Compares by value(), which may be
  * NULL.
  */
 bool sa_selected(uint32_t selector, uint32_t want, uint32_t have, uint32_t (*value)(uint32_t));
 /* Do both have a common partition, at least one as a full member? Returns its P_Key, or 0. */
 uint16_t sa_shared_pkey(const struct hw_port *a, const struct hw_port *b);
-/* Is the partition in its table? */
+/* Does the port's table have the partition? */
 bool sa_port_has_pkey(const struct hw_port *p, uint16_t pkey);
 
 /* Under the subnet's lock, whose holder has died: drop the holder's unfinished record. */

@@ -108,7 +108,7 @@ static void put(const struct fab_mcgrp *g, uint32_t idx, const struct fab_mcmem 
 	LAYOUT_SET(mc_member_record, r, proxy_join, m->proxy);
 }
 
-/* ---- what must fit */
+/* ---- checks of requested values */
 
 /* MTU, rate and life time as the request gives them. */
 static bool values_are(const struct sa_call *c)
@@ -246,7 +246,10 @@ static bool port_can(const struct fab_mcgrp *g, const struct hw_port *p)
 	       sa_port_has_pkey(p, (uint16_t)g->pkey);
 }
 
-/* o15-0.2.1: a member may be changed by itself, or by its partition if another port joined it. */
+/*
+ * o15-0.2.1: a member may be changed by its own port, or by its partition if another port joined
+ * it.
+ */
 static bool may_change(const struct sa_call *c, const struct fab_mcgrp *g,
 		       const struct fab_mcmem *m)
 {
@@ -348,7 +351,7 @@ static uint16_t join(struct sa_call *c, uint8_t *r)
 	status = add(c, group, g, port, m);
 	m = member(c->s, group, g, port_gid_of(c), &mi);
 	put(g, group, m, r);
-	/* No room for the group's first member. */
+	/* No space for the group's first member. */
 	if (!m) {
 		drop_group(c->s, group, g);
 		fab_mcast_update(c->s, group);

@@ -113,7 +113,7 @@ static bool key_fits(const struct sa_call *c, const struct fab_sarec *r)
 	       (sa_has(c, SR_KEY) && !memcmp(key, LAYOUT_IN(service_record, key, c->want), 16));
 }
 
-/* The remaining lease. */
+/* Show the remaining lease. */
 static void show_service(struct sa_call *c, uint64_t own, const struct fab_sarec *r)
 {
 	uint8_t out[LAYOUT_SZ(service_record)];

@@ -127,7 +127,7 @@ struct end {
 	uint32_t port, lid;
 };
 
-/* All paths between two ports: the n-th LID of one with the n-th of the other. */
+/* All paths between two ports: each joins the n-th LID of one with the n-th of the other. */
 static void paths(struct sa_call *c, uint32_t src, uint32_t slid, uint32_t dst, uint32_t dlid)
 {
 	const struct hw_port *a = hw_port(c->s, src), *b = hw_port(c->s, dst);

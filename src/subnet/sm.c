@@ -68,7 +68,7 @@ static bool sweep_alloc(struct sweep *w)
 	       w->rank && w->hops && w->queue && w->down && w->what && w->live;
 }
 
-/* ---- what there is */
+/* ---- finding switches and end ports */
 
 static void add_end(struct sweep *w, uint32_t port, uint32_t sw, uint32_t num)
 {
@@ -107,7 +107,7 @@ static void find_ends(struct sweep *w)
 
 static void sort_ends(struct sweep *w)
 {
-	/* at[i + 1] is first the start of the entries of i, and becomes their end. */
+	/* at[i + 1] is first the start of the entries of switch i, and becomes their end. */
 	for (uint32_t i = 0; i < w->nends; i++)
 		if (w->end_sw[i] != SWEEP_NO_SWITCH && w->end_sw[i] + 2u <= w->nsw)
 			w->at[w->end_sw[i] + 2]++;

@@ -88,7 +88,7 @@ static bool leads(const struct sweep *w, uint32_t from, uint32_t cable)
 			     : w->rank[to] < w->rank[from];
 }
 
-/* ---- can the shortest ways block each other? */
+/* ---- can the shortest paths block each other? */
 
 #define WORDS 4 /* bits for all neighbours of a switch */
 
@@ -103,7 +103,7 @@ struct channels {
 	uint64_t (*next)[WORDS]; /* [nsw] scratch: channels that start a shortest path */
 	uint32_t *before;        /* number of channels that wait for this one */
 	uint32_t *queue;
-	uint8_t *used;  /* [nsw] scratch: such a path passes here */
+	uint8_t *used;  /* [nsw] scratch: a shortest path passes this switch */
 	uint32_t *dist; /* [nsw] sum of the distances to switches with adapters */
 	uint32_t n;
 };

@@ -156,7 +156,7 @@ static uint16_t set_guid_info(const struct fab_mad_call *c)
 	return get_guid_info(c);
 }
 
-/* ---- P_Keys: block by the modifier's low half, of a switch the port by its high one */
+/* ---- P_Keys: the modifier's low half is the block; on a switch its high half is the port */
 
 static uint32_t pkey_port(const struct fab_mad_call *c)
 {

@@ -35,8 +35,8 @@ enum {
 #define LID_MAX (FAB_LIDS - 1)
 
 /*
- * The port that the modifier names, SEG_NONE. 0: a switch's port 0, else the port where the SMP
- * arrived.
+ * The port that the modifier names, or SEG_NONE. Modifier 0: port 0 of a switch, else the port
+ * where the SMP arrived.
  */
 static uint32_t named(const struct fab_mad_call *c)
 {
@@ -350,7 +350,7 @@ uint16_t sma_set_port_info(const struct fab_mad_call *c)
 	return busy ? MAD_STATUS_BUSY : status;
 }
 
-/* ---- FDR10: the maker's attribute says what PortInfo shows as 10 Gbit/s */
+/* ---- FDR10: the vendor's attribute shows which ports' 10 Gbit/s in PortInfo are FDR10 */
 
 #define MLNX_FDR10 1u
 

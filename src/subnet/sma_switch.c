@@ -102,7 +102,7 @@ uint16_t sma_set_lft(const struct fab_mad_call *c)
 	return MAD_STATUS_OK;
 }
 
-/* Modifier: block of LIDs; the position of the ports is in its top 4 bits. */
+/* The modifier has the block of LIDs; the top 4 bits are the position of the ports. */
 static _Atomic uint64_t *mft_of(const struct fab_mad_call *c, uint32_t i, uint32_t pos)
 {
 	struct fab_mft *t = seg_at(c->s, SEG_T_MFT, sma_node(c)->sw);

@@ -47,7 +47,7 @@ bool fab_sm_here(const struct seg *s, uint32_t port);
  */
 void fab_issm_set(struct seg *s, uint32_t port, bool on);
 /*
- * Continues work that was left because a process is stopped with the subnet's lock. False: some is
+ * Continue work that was left because a process was stopped with the subnet's lock. False: some is
  * still left.
  */
 bool fab_issm_retry(struct seg *s);

@@ -19,7 +19,7 @@ struct sweep {
 	uint16_t *of_node; /* [nodes] number of the switch */
 	uint32_t *first;   /* [nsw + 1] index of its first cable */
 	uint16_t *to;      /* other ends, by cable */
-	uint8_t *port;     /* our ends */
+	uint8_t *port;     /* port numbers at this end, by cable */
 	uint32_t *load;    /* number of LIDs routed over it */
 	uint32_t *end;     /* [nends] SEG_T_PORT */
 	uint16_t *end_sw;  /* [nends] the switch that it is connected to */
@@ -36,7 +36,7 @@ struct sweep {
 	uint16_t *hops;  /* [nsw] scratch: distance to the switch under examination */
 	uint16_t *queue; /* [nsw] scratch */
 	uint8_t *down;   /* [nsw] scratch: its path only goes down */
-	uint8_t *what;   /* [nends] enum fab_change */
+	uint8_t *what;   /* [nends] enum fab_change: changes to report */
 	uint8_t *live;   /* [FAB_LIDS] a port with that LID exists, and has a link */
 	uint32_t top;    /* highest LID */
 	bool updn;       /* see sweep_routes() */

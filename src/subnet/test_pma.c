@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The performance management agent: which port, which counters, and what a Set leaves. */
+/*
+ * The performance management agent: which port and counters a MAD means, and the effect of a Set.
+ */
 #include "fabric/test_net.h"
 
 #include "fabric/count.h"
@@ -58,7 +60,7 @@ static void every_port_of_a_switch(void **state)
 	assert_int_equal(EXT(rcv_switch_relay_errors), 11 + 12 + 13 + 14);
 }
 
-/* process_pma_cmd() of mlx5: 0 is the port that was asked. */
+/* process_pma_cmd() of mlx5: port 0 means the port that received the MAD. */
 static void ports_of_an_adapter(void **state)
 {
 	uint32_t p = net_port(H1, 1);
@@ -154,12 +156,12 @@ static void reset_of_the_wide_ones(void **state)
 	fab_count(&net, p, HW_CTR_XMIT_PKTS, 7);
 	get_ext(p, 1);
 	assert_int_equal(EXT(ucast_xmit_pkts), 7);
-	/* The narrow ones of data have a beginning of their own; errors are the same ones. */
+	/* Narrow data counters have a base of their own; error counters are shared. */
 	get(p, 1);
 	assert_int_equal(OLD(xmit_pkts), 5 + 7);
 	assert_int_equal(OLD(link_downed), 0);
 	assert_int_equal(OLD(vl15_dropped), 5);
-	/* All ports of the node. */
+	/* Sets all ports of the node. */
 	assert_int_equal(ask(p, PMA_ATTR_PORT_COUNTERS, MAD_METHOD_SET, PMA_PORT_ALL, 0xffff, 3),
 			 MAD_STATUS_OK);
 	get(p, 1);
@@ -192,7 +194,7 @@ static void details_are_parts_of_the_sums(void **state)
 	assert_int_equal(OLD(rcv_switch_relay_errors), 9);
 }
 
-/* perfquery asks for them before it shows or resets anything. */
+/* perfquery reads it before it shows or resets counters. */
 static void class_port_info(void **state)
 {
 	assert_int_equal(ask(net_port(S0, 0), MAD_ATTR_CLASS_PORT_INFO, MAD_METHOD_GET, 0, 0, 0),

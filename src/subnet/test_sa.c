@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The answers of the built-in SA, and the paths of groups' packets afterwards. */
+/* The answers of the built-in SA, and the paths of multicast packets afterwards. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static struct seg seg;
 static struct tt topo;
 static struct fab_sa_answer ans;
 static uint8_t req[MAD_SIZE];
-static uint32_t from, sm; /* who asks, where the manager is */
+static uint32_t from, sm; /* the requester's port, the manager's port */
 
 static uint32_t port_of(uint32_t node, uint32_t num)
 {
@@ -200,7 +200,7 @@ static void a_path_is_as_its_way_is(void **state)
 	assert_int_equal(LAYOUT_GET(path_record, r, rate), 17); /* 200 Gb/s */
 	assert_int_equal(LAYOUT_GET(path_record, r, reversible), 1);
 	assert_int_equal(LAYOUT_GET(path_record, r, pkey), 0xffff);
-	/* a narrow place in the middle */
+	/* a link with a small MTU in the middle */
 	at(up)->active_mtu = IBV_MTU_1024;
 	at(up)->width = 1;
 	at(up)->speed = 4;
@@ -222,7 +222,7 @@ static void a_path_is_as_its_way_is(void **state)
 static void no_way_is_no_path(void **state)
 {
 	ask_path(port_of(4, 1), port_of(9, 1));
-	/* back, the packets of the last leaf go nowhere */
+	/* packets back from the last leaf are lost */
 	fab_lft_set(&seg, fab_node(&seg, 4)->sw, at(port_of(4, 1))->lid, FAB_LFT_NONE);
 	assert_int_equal(ask(SA_ATTR_PATH_RECORD, MAD_METHOD_GET, SLID | DLID),
 			 SA_STATUS_NO_RECORDS);
@@ -304,7 +304,7 @@ static void members_reach_each_other_and_nobody_else(void **state)
 	assert_int_equal(mlid, FAB_MLID_FIRST);
 	assert_int_equal(LAYOUT_GET(mc_member_record, ans.mad + SA_DATA, mtu), IBV_MTU_4096);
 	assert_int_equal(LAYOUT_GET(mc_member_record, ans.mad + SA_DATA, mtu_selector), 2);
-	assert_int_equal(ports_with(mlid), 1); /* its own, on its leaf */
+	assert_int_equal(ports_with(mlid), 1); /* only the port itself, on its leaf */
 	assert_int_equal(group(b, MAD_METHOD_SET, SA_JOIN_FULL, JOIN), 0);
 	assert_int_equal(LAYOUT_GET(mc_member_record, ans.mad + SA_DATA, mlid), mlid);
 	assert_int_equal(LAYOUT_GET(mc_member_record, ans.mad + SA_DATA, qkey), 0x1234);
@@ -314,7 +314,7 @@ static void members_reach_each_other_and_nobody_else(void **state)
 	assert_false(reach(a, mlid, a));
 	assert_false(reach(a, mlid, c));
 	assert_false(reach(a, mlid + 1, b));
-	/* who sends only is not sent to */
+	/* a send-only member receives nothing */
 	assert_int_equal(group(c, MAD_METHOD_SET, SA_JOIN_SEND_ONLY, JOIN), 0);
 	assert_true(reach(c, mlid, a));
 	assert_false(reach(a, mlid, c));
@@ -327,7 +327,7 @@ static void members_reach_each_other_and_nobody_else(void **state)
 	assert_int_equal(fab_plug(&seg, port_of(2, 1), port_of(0, 2)), 0);
 	assert_int_equal(fab_sm_sweep(&seg), 0);
 	assert_true(reach(a, mlid, b));
-	/* leaving prunes; the last full member takes the group along */
+	/* leaving prunes the tree; the last full member ends the group */
 	assert_int_equal(group(b, MAD_METHOD_DELETE, SA_JOIN_FULL, JOIN), 0);
 	assert_int_equal(ports_with(mlid), 1);
 	assert_int_equal(group(a, MAD_METHOD_DELETE, SA_JOIN_FULL, JOIN), 0);
@@ -335,7 +335,7 @@ static void members_reach_each_other_and_nobody_else(void **state)
 	assert_int_equal(table(SA_ATTR_MC_MEMBER_RECORD, 0), 0);
 }
 
-/* Between the cable's move and the sweep that follows it: the tree still leads over that cable. */
+/* Between the cable's move and the next sweep, the tree still uses that cable. */
 static void an_adapter_where_the_tree_led_on_is_no_switch(void **state)
 {
 	const uint32_t a = port_of(4, 1), b = port_of(5, 1), c = port_of(6, 1);
@@ -350,25 +350,25 @@ static void an_adapter_where_the_tree_led_on_is_no_switch(void **state)
 	assert_false(reach(a, FAB_MLID_FIRST, c));
 }
 
-/* The row of the highest group is the table's last. */
+/* The row of the highest group is the table's last row. */
 static void all_groups_have_their_rows(void **state)
 {
 	struct fab_mft *t = seg_at(&seg, SEG_T_MFT, fab_node(&seg, 1)->sw);
 	const uint32_t positions = TT_RADIX / 16 + 1;
 
 	fab_subnet(&seg)->mc_top = FAB_MLIDS + 1;
-	t[1].mask[0][0] = 2; /* the next switch's */
+	t[1].mask[0][0] = 2; /* a row of the next switch */
 	assert_int_equal(table(SA_ATTR_MFT_RECORD, 0), positions);
 	t[0].mask[FAB_MLIDS - 1][0] = 2;
 	assert_int_equal(table(SA_ATTR_MFT_RECORD, 0), positions * (1 + FAB_MLIDS / 32));
-	/* of a single group too */
+	/* also for a single group */
 	fab_subnet(&seg)->mc_top = 2;
 	t[0].mask[FAB_MLIDS - 1][0] = 0;
 	t[0].mask[0][0] = 2;
 	assert_int_equal(table(SA_ATTR_MFT_RECORD, 0), 2 * positions);
 }
 
-/* A manager before may have given the subnet a prefix of its own. */
+/* An earlier manager may have set another subnet prefix. */
 static void any_prefix_of_the_subnet_joins(void **state)
 {
 	const uint32_t a = port_of(4, 1), sm = fab_subnet(&seg)->sm_port;
@@ -401,7 +401,7 @@ static void bad_joins_and_leaves_are_refused(void **state)
 	LAYOUT_SET(mc_member_record, record(), rate, 17);
 	assert_int_equal(ask(SA_ATTR_MC_MEMBER_RECORD, MAD_METHOD_SET, JOIN | 3 << 8),
 			 SA_STATUS_REQ_INVALID);
-	/* not what was joined, and not by others */
+	/* not the way it was joined, and not by another port */
 	assert_int_equal(group(a, MAD_METHOD_DELETE, SA_JOIN_NON, JOIN), SA_STATUS_REQ_INVALID);
 	assert_int_equal(group(a, MAD_METHOD_DELETE, SA_JOIN_FULL | SA_JOIN_NON, JOIN),
 			 SA_STATUS_REQ_INVALID);
@@ -413,12 +413,12 @@ static void bad_joins_and_leaves_are_refused(void **state)
 	((uint8_t *)LAYOUT_IN(mc_member_record, port_gid, record()))[0] = 0xff;
 	assert_int_equal(ask(SA_ATTR_MC_MEMBER_RECORD, MAD_METHOD_SET, JOIN),
 			 SA_STATUS_REQ_INVALID_GID);
-	/* a port with less */
+	/* a port with a smaller MTU */
 	at(b)->active_mtu = IBV_MTU_256;
 	assert_int_equal(group(b, MAD_METHOD_SET, SA_JOIN_FULL, JOIN), SA_STATUS_REQ_INVALID);
 }
 
-/* Where there is no room for its first member, a group does not come to be. */
+/* A group is not made if there is no space for its first member. */
 static void a_group_without_room_for_members_is_none(void **state)
 {
 	uint32_t i, n = 0;
@@ -431,8 +431,10 @@ static void a_group_without_room_for_members_is_none(void **state)
 	assert_int_equal(seg_next(&seg, SEG_T_MCGRP, SEG_OWNER_ANY, 0), SEG_NONE);
 }
 
-/* A process that dies in the middle leaves a group without members, or a member of nothing, or half
- * a record. The next one that takes the lock, for a join or not, does away with them. */
+/*
+ * A process that dies midway leaves a group without members, a member without group, or half a
+ * record. The next one that takes the lock removes these, whether it joins or not.
+ */
 static void what_a_dead_process_was_making_is_gone(void **state, bool joins)
 {
 	struct seg_lock *l = &fab_subnet(&seg)->lock;
@@ -445,7 +447,7 @@ static void what_a_dead_process_was_making_is_gone(void **state, bool joins)
 	assert_int_equal(seg_alloc(&seg, SEG_T_MCMEM, SEG_OWNER_DEVICE, &i), 0);
 	assert_int_equal(seg_proc_register(&seg, SEG_NONE, 1, 1, &slot, &gen), 0);
 	assert_int_equal(seg_lock(&seg, l, SEG_LOCK_CTRL_NS), 0);
-	/* as that process has it */
+	/* the lock word of that process */
 	l->word = (gen & 0x7f) << 24 | (slot + 1);
 	seg_proc(&seg, slot)->state = SEG_PROC_DEAD;
 	if (!joins)
@@ -498,7 +500,7 @@ static void a_path_to_a_group_is_the_groups(void **state)
 	assert_int_equal(LAYOUT_GET(path_record, ans.mad + SA_DATA, dlid), FAB_MLID_FIRST);
 }
 
-/* ---- what clients leave */
+/* ---- records that clients store */
 
 static void services_are_kept_until_they_are_deleted_or_their_lease_ends(void **state)
 {

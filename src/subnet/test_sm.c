@@ -35,7 +35,7 @@ static int drop(void **state)
 	return 0;
 }
 
-/* Nodes of the description are nodes 1 and up of the segment. */
+/* Node i of the description is node i + 1 of the segment. */
 static uint32_t port_of(uint32_t node, uint32_t num)
 {
 	return fab_node_port(fab_node(&seg, node + 1), num);
@@ -72,8 +72,10 @@ static void all_reach_all(void)
 				fail_msg("no way from node %u to node %u", i, k);
 }
 
-/* ---- an independent look for credit loops: of the cables that packets between adapters take, each
- * waits for the next one */
+/*
+ * ---- an independent check for credit loops: each cable that packets between adapters use waits
+ * for the next one
+ */
 
 #define MAX_PORTS 4096
 
@@ -208,10 +210,10 @@ static void a_ring_without_adapters_in_the_middle_of_nothing(void **state)
 	tt_ring(&topo, 8, 0);
 	build(&tt_options);
 	all_reach_all();
-	assert_int_equal(fab_subnet(&seg)->sm_updn, 0); /* nobody who could block */
+	assert_int_equal(fab_subnet(&seg)->sm_updn, 0); /* no switch could block */
 }
 
-/* Switches at random, with as many cables again as a tree has. */
+/* Random switches, with twice as many cables as a tree. */
 static void any_shape_is_reachable_and_does_not_block(void **state)
 {
 	uint32_t r = 1;
@@ -358,7 +360,7 @@ static void ways_avoid_a_cable_that_was_pulled(void **state)
 	all_reach_all();
 	assert_int_equal(hops(4, 5), 5);
 	assert_int_equal(lid_of(5), lid);
-	assert_int_equal(fab_subnet(&seg)->sm_updn, 0); /* a row has no circles */
+	assert_int_equal(fab_subnet(&seg)->sm_updn, 0); /* a row of switches has no cycle */
 	assert_int_equal(fab_plug(&seg, port_of(0, 1), port_of(1, 1)), 0);
 	assert_int_equal(hw_port(&seg, port_of(0, 1))->state, HW_PORT_INIT);
 	assert_int_equal(fab_sm_sweep(&seg), 0);
@@ -385,7 +387,7 @@ static void an_adapter_that_comes_back_has_its_lid(void **state)
 	assert_int_equal(fab_sm_sweep(&seg), 0);
 	assert_int_equal(fab_lft_get(&seg, 1, lid), FAB_LFT_NONE);
 	assert_int_equal(hops(1, 2), 0);
-	/* Another one in its place has another LID. */
+	/* Another adapter in its place gets another LID. */
 	assert_int_equal(fab_plug(&seg, port_of(3, 1), sw), 0);
 	assert_int_equal(fab_sm_sweep(&seg), 0);
 	assert_int_not_equal(lid_of(3), lid);
@@ -478,15 +480,15 @@ static void sminfo_is_a_masters_at_its_port_only(void **state)
 	count = LAYOUT_GET(sm_info, out + SMP_DATA, act_count);
 	ask(sm, MAD_METHOD_GET, 0, out);
 	assert_true(LAYOUT_GET(sm_info, out + SMP_DATA, act_count) > count);
-	/* IBA 14.4.1: of a master nothing but HANDOVER and ACKNOWLEDGE is asked */
+	/* IBA 14.4.1: a master accepts only HANDOVER and ACKNOWLEDGE */
 	ask(sm, MAD_METHOD_SET, 3, out);
 	assert_int_equal(LAYOUT_GET(mad_hdr, out, status), MAD_STATUS_BAD_VALUE);
 	ask(sm, MAD_METHOD_SET, 2, out);
 	assert_int_equal(LAYOUT_GET(mad_hdr, out, status), 0);
 	assert_true(fab_sm_here(&seg, sm));
-	/* answers to somebody else's questions are for agents */
+	/* answers to other requests are for the host's agents */
 	assert_int_equal(ask(sm, MAD_METHOD_GET_RESP, 0, out), FAB_MAD_PASS);
-	/* nobody is there to take the subnet */
+	/* no other manager can take the subnet */
 	assert_int_equal(ask(sm, MAD_METHOD_SET, 1, out), FAB_MAD_REPLY);
 	assert_int_equal(LAYOUT_GET(mad_hdr, out, status), MAD_STATUS_BAD_VALUE);
 	assert_true(fab_sm_here(&seg, sm));
@@ -510,7 +512,7 @@ static void the_manager_leaves_for_programs_and_comes_back_after_the_last(void *
 	assert_int_equal(hw_port(&seg, sm)->cap_mask & FAB_CAP_IS_SM, 0);
 	assert_int_equal(hw_port(&seg, other)->cap_mask & FAB_CAP_IS_SM, FAB_CAP_IS_SM);
 	fab_issm_set(&seg, sm, true);
-	/* It does nothing now, and other managers' work is theirs. */
+	/* The built-in SM does nothing now; the other manager's settings stay. */
 	assert_int_equal(fab_unplug(&seg, other), 0);
 	assert_int_equal(fab_subnet(&seg)->sm_dirty, 0);
 	assert_int_equal(fab_plug(&seg, other, port_of(1, 3)), 0);
@@ -530,7 +532,7 @@ static void the_manager_leaves_for_programs_and_comes_back_after_the_last(void *
 	all_reach_all();
 }
 
-/* The lock's holder is somebody of whom nothing is known, as a stopped process. */
+/* The lock's holder looks like a stopped process: nothing is known of it. */
 static void a_stopped_holder_of_the_lock_is_not_waited_for(void **state)
 {
 	uint64_t start = clock_now_ns();
@@ -547,7 +549,7 @@ static void a_stopped_holder_of_the_lock_is_not_waited_for(void **state)
 	assert_int_equal(sub->sm_dirty, 1);
 	sub->lock.word = 1;
 	assert_int_equal(fab_sm_sweep(&seg), -ETIMEDOUT);
-	assert_int_equal(sub->sm_dirty, 1); /* still to be done */
+	assert_int_equal(sub->sm_dirty, 1); /* the sweep is still to be made */
 	fab_issm_set(&seg, other, true);
 	assert_false(fab_issm_retry(&seg));
 	assert_true(fab_sm_here(&seg, sm));
@@ -556,7 +558,7 @@ static void a_stopped_holder_of_the_lock_is_not_waited_for(void **state)
 	assert_true(fab_issm_retry(&seg));
 	assert_false(fab_sm_here(&seg, sm));
 	assert_int_equal(hw_port(&seg, other)->cap_mask & FAB_CAP_IS_SM, FAB_CAP_IS_SM);
-	/* on and off before it could be done */
+	/* on and off again before it could be handled */
 	sub->lock.word = 1;
 	fab_issm_set(&seg, other, false);
 	fab_issm_set(&seg, other, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The subnet management agents: each attribute's rules (IBA 14.2.4, 14.2.5), a row each. */
+/* The subnet management agents: the rules of each attribute (IBA 14.2.4, 14.2.5), one row each. */
 #include "fabric/test_net.h"
 
 #include "fabric/count.h"
@@ -7,7 +7,7 @@
 #include "hw/port.h"
 
 static uint8_t in[MAD_SIZE], out[MAD_SIZE];
-static uint64_t key; /* M_Key that is sent */
+static uint64_t key; /* M_Key of the requests */
 
 static enum fab_mad_result smp(uint32_t port, uint32_t method, uint32_t attr, uint32_t mod)
 {
@@ -21,7 +21,7 @@ static enum fab_mad_result smp(uint32_t port, uint32_t method, uint32_t attr, ui
 	return fab_mad(&net, port, 1, in, out);
 }
 
-/* Returns the status; the attribute is in out, and in `in` for a Set() that follows. */
+/* Returns the status; the attribute is in out and, for a Set() that follows, in `in`. */
 static uint32_t get(uint32_t port, uint32_t attr, uint32_t mod)
 {
 	memset(in, 0, sizeof(in));
@@ -37,7 +37,7 @@ static uint32_t set(uint32_t port, uint32_t attr, uint32_t mod)
 	return (uint32_t)LAYOUT_GET(mad_hdr, out, status);
 }
 
-/* A port of h1 that somebody has given LIDs to: PortInfo can be read and written back. */
+/* A port of h1 with LIDs: PortInfo can be read and written back. */
 static uint32_t managed(void)
 {
 	uint32_t p = net_port(H1, 1);
@@ -47,7 +47,7 @@ static uint32_t managed(void)
 	return p;
 }
 
-/* ---- which attributes and modifiers there are */
+/* ---- attributes and modifiers of each kind of node */
 
 static void every_node_has_its_attributes(void **state)
 {
@@ -124,7 +124,7 @@ static void node_info_tells_where_it_was_asked(void **state)
 			 net_at(net_port(S1, 0))->guid);
 }
 
-/* ---- PortInfo: one component written, status, and what it is then */
+/* ---- PortInfo: one component written, the status, and its value afterwards */
 
 struct row {
 	const char *name;
@@ -158,7 +158,7 @@ static const struct row port_rows[] = {
 	{F(port_state), HW_PORT_INIT, BAD, HW_PORT_INIT},
 	{F(port_state), HW_PORT_ARMED, 0, HW_PORT_ARMED},
 	{F(port_state), HW_PORT_ACTIVE, BAD, HW_PORT_INIT},
-	{F(port_state), HW_PORT_DOWN, 0, HW_PORT_INIT}, /* and up again */
+	{F(port_state), HW_PORT_DOWN, 0, HW_PORT_INIT}, /* and back to polling */
 	{F(port_state), 5, BAD, HW_PORT_INIT},
 	{F(port_phys_state), HW_PHYS_DISABLED, 0, HW_PHYS_DISABLED},
 	{F(port_phys_state), HW_PHYS_SLEEP, 0, HW_PHYS_SLEEP},
@@ -192,12 +192,12 @@ static const struct row port_rows[] = {
 	{F(operational_vls), 1, 0, 1},
 	{F(operational_vls), 0, 0, 3},
 	{F(operational_vls), 4, BAD, 3},
-	{F(partition_enforce_in), 1, 0, 0}, /* a switch's */
+	{F(partition_enforce_in), 1, 0, 0}, /* for switches only */
 	{F(mkey_violations), 9, 0, 9},
 	{F(pkey_violations), 0, 0, 0},
 	{F(qkey_violations), 9, 0, 9},
 	{F(guid_cap), 1, 0, 8},
-	{F(client_reregister), 1, 0, 1}, /* in the answer only */
+	{F(client_reregister), 1, 0, 1}, /* set in the answer only */
 	{F(mcast_pkey_trap_suppr), 1, 0, 1},
 	{F(subnet_timeout), 12, 0, 12},
 	{F(resp_time_value), 1, 0, 16},
@@ -207,7 +207,7 @@ static const struct row port_rows[] = {
 };
 
 static const struct row switch_rows[] = {
-	{F(mkey), 5, 0, 0}, /* its port 0 has it */
+	{F(mkey), 5, 0, 0}, /* belongs to the switch's port 0 */
 	{F(lid), 7, 0, 0},
 	{F(lid), 0xffff, 0, 0},
 	{F(subnet_timeout), 12, 0, 0},
@@ -226,7 +226,7 @@ static void check_row(const struct row *r, uint32_t port, uint32_t mod)
 	uint32_t status;
 
 	assert_int_equal(get(port, SMP_ATTR_PORT_INFO, mod), 0);
-	/* as OpenSM does, the states that are read are not written back */
+	/* as in OpenSM, the states are not written back */
 	LAYOUT_SET(port_info, in + SMP_DATA, port_state, 0);
 	LAYOUT_SET(port_info, in + SMP_DATA, port_phys_state, 0);
 	layout_set(in + SMP_DATA, r->bit, r->width, r->value);
@@ -263,7 +263,7 @@ static void reregistration_is_not_remembered(void **state)
 	assert_int_equal(LAYOUT_GET(port_info, out + SMP_DATA, client_reregister), 0);
 }
 
-/* A base port 0 has a LID, and no link: what is written of one does not matter. */
+/* A base port 0 has a LID, and no link: components of a link have no effect. */
 static void base_port0_takes_its_lid(void **state)
 {
 	const struct hw_port *p0 = net_at(net_port(S1, 0));
@@ -294,7 +294,7 @@ static void disabling_a_port_takes_both_ends_down(void **state)
 	assert_int_equal(net_at(peer)->phys_state, HW_PHYS_POLLING);
 	assert_int_equal(fab_peer(&net, p), SEG_NONE);
 	assert_int_equal(sw->state_change, 1);
-	/* The other end polls in vain, until this one does. */
+	/* The other end polls without success until this one polls. */
 	assert_int_equal(fab_link_set(&net, peer, HW_PHYS_POLLING), 0);
 	assert_int_equal(net_at(peer)->state, HW_PORT_DOWN);
 	check_row(&(struct row){F(port_phys_state), HW_PHYS_POLLING, 0, HW_PHYS_LINKUP}, p, 0);
@@ -388,7 +388,7 @@ static void switch_info_rows(void **state)
 	}
 }
 
-/* Each table keeps what was written, and its neighbours stay. */
+/* Each table keeps what was written; the tables beside it do not change. */
 static void tables_keep_what_is_set(void **state)
 {
 	const struct {
@@ -430,7 +430,7 @@ static void guids_make_gids(void **state)
 	uint64_t own = port->guid;
 
 	assert_int_equal(get(p, SMP_ATTR_GUID_INFO, 0), 0);
-	LAYOUT_ITEM_SET(guid_info, in + SMP_DATA, guid, 0, 1); /* the port's own: stays */
+	LAYOUT_ITEM_SET(guid_info, in + SMP_DATA, guid, 0, 1); /* the port's own GUID: stays */
 	LAYOUT_ITEM_SET(guid_info, in + SMP_DATA, guid, 2, 0x1234);
 	assert_int_equal(set(p, SMP_ATTR_GUID_INFO, 0), 0);
 	assert_int_equal(LAYOUT_ITEM_GET(guid_info, out + SMP_DATA, guid, 0), own);
@@ -438,7 +438,7 @@ static void guids_make_gids(void **state)
 	assert_int_equal(be64_load(port->gid[2] + 8), 0x1234);
 }
 
-/* ---- M_Key: who may do what with a wrong one, by protection bits (IBA 14.2.4.1) */
+/* ---- M_Key: what a wrong key allows, by protection bits (IBA 14.2.4.1) */
 
 static void mkey_rows(void **state)
 {
@@ -480,19 +480,19 @@ static void a_lease_runs_out(void **state)
 	key = 0x66;
 	assert_int_equal(smp(p, MAD_METHOD_GET, SMP_ATTR_NODE_INFO, 0), FAB_MAD_CONSUMED);
 	assert_true(port->mkey_until);
-	/* The right key stops it. */
+	/* The right key stops the lease timer. */
 	key = 0x77;
 	assert_int_equal(get(p, SMP_ATTR_NODE_INFO, 0), 0);
 	assert_false(port->mkey_until);
 	key = 0x66;
 	assert_int_equal(smp(p, MAD_METHOD_GET, SMP_ATTR_NODE_INFO, 0), FAB_MAD_CONSUMED);
-	port->mkey_until = 1; /* long ago */
+	port->mkey_until = 1; /* a time in the past */
 	assert_int_equal(get(p, SMP_ATTR_NODE_INFO, 0), 0);
 	assert_int_equal(port->mkey_protect, 0);
 	key = 0;
 }
 
-/* A switch's is its port 0's, and guards all of it. */
+/* The M_Key of a switch is port 0's, and protects the whole switch. */
 static void a_switch_has_one_mkey(void **state)
 {
 	net_at(net_port(S1, 0))->mkey = 0x77;
@@ -503,7 +503,7 @@ static void a_switch_has_one_mkey(void **state)
 	assert_int_equal(fab_counted(&net, net_port(S1, 0), HW_CTR_MKEY_VIOL), 2);
 }
 
-/* For a record of the SA there is no SMP, and nobody's key. */
+/* An SA record has no SMP, and so no key. */
 static void records_show_no_key(void **state)
 {
 	uint8_t d[SMP_DATA_SIZE];

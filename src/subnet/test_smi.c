@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The way of subnet management packets: IBA 14.2.2, and the rules of smi.c (Linux). */
+/* Forwarding of subnet management packets: IBA 14.2.2, and the rules of smi.c (Linux). */
 #include "fabric/test_net.h"
 #include "hw/port.h"
 #include "subnet/subnet.h"
 
 static uint8_t mad[MAD_SIZE];
 
-/* As it leaves its sender: smi_handle_dr_smp_send() has made the hop pointer 1. */
+/* A packet as it leaves its sender: smi_handle_dr_smp_send() has set the hop pointer to 1. */
 static struct fab_smp path(uint32_t hops, const uint8_t *ports)
 {
 	memset(mad, 0, sizeof(mad));
@@ -145,7 +145,7 @@ static void a_directed_part_may_begin_where_a_lid_leads(void **state)
 	assert_int_equal(LAYOUT_GET(smp, mad, hop_ptr), 0);
 	assert_int_equal(p.slid, net_lid(S1));
 	assert_int_equal(p.dlid, net_lid(H1));
-	/* Nobody can begin one at an adapter. */
+	/* A directed part cannot begin at an adapter. */
 	p = path(1, ports);
 	LAYOUT_SET(smp, mad, dr_slid, net_lid(H1));
 	LAYOUT_SET(smp, mad, hop_ptr, 0);
@@ -153,7 +153,7 @@ static void a_directed_part_may_begin_where_a_lid_leads(void **state)
 	assert_int_equal(fab_smp_send(&net, net_port(H1, 1), &p), SEG_NONE);
 }
 
-/* Directed to S0, from there by LID to h2, and the same way back. */
+/* Directed to S0, from there by LID to h2, and back along the same path. */
 static void a_lid_may_lead_on_from_a_directed_part(void **state)
 {
 	static const uint8_t ports[] = {1};
