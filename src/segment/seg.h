@@ -45,9 +45,8 @@
 	T(EVREC, seg_evrec, 1 * M, 1)   /* pool of queued event records (evq.h) */               \
 	T(EVBUF, seg_evdata, 1 * M, 1)  /* pieces of a record's data (evq.h) */                  \
 	T(EVSUB, seg_evsub, 256 * K, 1) /* subscriptions to events (evsub.h) */                  \
-	T(EVTAB, seg_evhash, EVSUB_CHAINS,                                                       \
-	  1) /* chains of subscriptions; never claimed (evsub.h) */                              \
-	T(WORD, seg_word, MEM_WORD_LOCKS, 1) /* locks of memory words, never claimed (mem.h) */  \
+	T(EVTAB, seg_evhash, EVSUB_CHAINS, 1) /* their chains; never claimed (evsub.h) */        \
+	T(WORD, seg_word, MEM_WORD_LOCKS, 1)  /* locks of memory words, never claimed (mem.h) */ \
 	T(AHEAD, hw_rq_ahead, 1 * M + 0x40, 0x40) /* index = qpn; never claimed (rq_ahead.h) */  \
 	T(AGENT, mad_agent, 64 * K, 1) /* registered agents: which MADs each receives (mad.h) */ \
 	T(MSEND, mad_send, 64 * K, 1)  /* MADs that wait for an answer */                        \
@@ -60,10 +59,9 @@
 	T(PORT, hw_port, 512 * K, 1)         /* owner DEVICE; of adapters and switches */        \
 	T(NODE, fab_node, 48 * K, 1)         /* adapters and switches (fab.h) */                 \
 	T(SWITCH, fab_switch, 8 * K, 1)                                                          \
-	T(LFT, fab_lft, 8 * K, 1) /* same index as SEG_T_SWITCH; never claimed */                \
-	T(MFT, fab_mft, 8 * K, 1) /* same index as SEG_T_SWITCH; never claimed */                \
-	T(SL2VL, fab_sl2vl, 256 * K,                                                             \
-	  1) /* tables of virtual lanes, for ports where they were set */                        \
+	T(LFT, fab_lft, 8 * K, 1)       /* same index as SEG_T_SWITCH; never claimed */          \
+	T(MFT, fab_mft, 8 * K, 1)       /* same index as SEG_T_SWITCH; never claimed */          \
+	T(SL2VL, fab_sl2vl, 256 * K, 1) /* virtual lanes of ports, once set */                   \
 	T(VLARB, fab_vl_arb, 256 * K, 1)                                                         \
 	T(NOTICE, fab_notice, 16 * K, 1)      /* notices for subnet managers */                  \
 	T(SUBNET, fab_subnet, 2, 1)           /* state of the whole subnet: one element */       \

@@ -58,16 +58,17 @@ struct uv_system {
 /* open(2) of uverbsN: `hca` SEG_T_HCA index; file/gen from link_open_file. */
 int uv_open(struct uv_system *sys, uint32_t hca, uint32_t file, uint32_t gen, struct uv_file **out);
 /*
- * The last descriptor of this file in this process was closed. `last`: it was the last reference
- * anywhere, hardware objects have been reaped by the supervisor; else they live on with the other
- * holders. Frees the local side only.
+ * Called when this process's last descriptor of the file is closed. `last`: it was the last
+ * reference anywhere, and the supervisor has reaped the hardware objects; else they stay with the
+ * other holders. Frees only local memory.
  */
 void uv_release(struct uv_file *f, bool last);
 
 /*
- * In a fork child, for every open file (pthread_atfork): its mutex may have been held by a thread
- * that is not here. Afterwards parent and child have a copy each of handles and contexts over the
- * same hardware objects: what one destroys the other finds gone (ENOENT from the hardware tables).
+ * Called in a fork child for every open file (pthread_atfork): the mutex may have been held by a
+ * thread that does not exist here. Afterwards parent and child each have a copy of handles and
+ * contexts over the same hardware objects: what one destroys the other finds gone (ENOENT from the
+ * hardware tables).
  */
 void uv_forked(struct uv_file *f);
 
@@ -76,18 +77,19 @@ ssize_t uv_write(struct uv_file *f, const void *buf, size_t count);
 void *uv_mmap(struct uv_file *f, void *addr, size_t len, int prot, int flags, off_t off, int *err);
 
 /*
- * Readable files. `fd` is the caller's descriptor; nonblock: the program's O_NONBLOCK flag of it.
- * Blocking waits with the signal mask given (const sigset_t *; NULL: as it is): -EINTR, but on and
- * on after a handler with SA_RESTART, as read(2).
- * Any number of threads; e lives until the calls that the shim has begun are done.
+ * Readable files. `fd`: the caller's descriptor; nonblock: its O_NONBLOCK flag. Blocks with the
+ * given signal mask (const sigset_t *; NULL: the present one): -EINTR, but continues after a
+ * handler with SA_RESTART, as read(2). Any number of threads; e lives until the calls that the shim
+ * has begun are done.
  */
 ssize_t uv_event_read(struct uv_event_file *e, int fd, void *buf, size_t count, bool nonblock,
 		      const void *sigmask_to_wait_with);
-/* The same for an event file that was made by another process, or by this one before exec. */
+/* The same for an event file made by another process, or by this one before exec. */
 ssize_t uv_event_read_passed(struct uv_system *sys, enum seg_file_kind kind, uint32_t file,
 			     uint32_t gen, int fd, void *buf, size_t count, bool nonblock,
 			     const void *sigmask_to_wait_with);
-/* The last descriptor of it in this process was closed (by the program; not for a failed publish).
+/*
+ * Called when the program closes this process's last descriptor of it (not for a failed publish).
  */
 void uv_event_release(struct uv_event_file *e, bool last);
 

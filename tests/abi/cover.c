@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The gate of the rows: every method, every attribute and every write command of the device's
- * tables has rows here, or this fails and says which are missing. Nothing is run; `abi` does that.
+ * Checks the rows: every method, attribute and write command of the device's tables has rows, or
+ * this program fails and lists those without. Makes no calls; `abi` does.
  */
 #include "uverbs/priv.h"
 #include "mlx5/mlx5.h"
@@ -17,8 +17,8 @@ static const struct {
 	TABLES(TABLE, NO_TABLE)};
 
 /*
- * Methods and commands that no call can make succeed on this device, and why: they need no row that
- * does.
+ * Methods and commands that no call can make succeed on this device, with the reason: they need no
+ * row that succeeds.
  */
 static const struct {
 	uint16_t object, method;
@@ -57,7 +57,7 @@ static unsigned int attrs(const struct ioctl_row *r)
 	return n;
 }
 
-/* A row that gets as far as the method: its frame is right. */
+/* A row that reaches the method: its frame is right. */
 static bool is_for(const struct ioctl_row *r, const struct uv_method *m)
 {
 	return r->object == m->object && r->method == m->id && !r->cmd && !r->length;
@@ -113,7 +113,7 @@ static void check_method(const struct uv_method *m)
 	}
 }
 
-/* ---- write commands, each by both ways */
+/* ---- write commands, each by both entries */
 
 static uint32_t write_command(const struct write_row *r)
 {
@@ -172,7 +172,7 @@ int main(void)
 			uint32_t command = nr | (ex ? IB_USER_VERBS_CMD_FLAG_EXTENDED : 0);
 			const struct uv_cmd *c = uv_cmd_find(&f, command, &err);
 
-			/* What nobody handles is one row for all numbers. */
+			/* One row covers all numbers without a command. */
 			if (!c || c->handler == NULL || !strcmp(c->name, "not supported"))
 				continue;
 			check_command(c, command);

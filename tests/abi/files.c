@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Readable files of the device, by raw system calls: several async event files of one context, what
- * a short, a non-blocking and a late read give, how many events a destroyed object has had, and
- * what is left when the device file is closed. In the kernel: ib_uverbs_event_read in
- * uverbs_main.c, the destroy methods, uverbs_std_types_async_fd.c, devx_async_event_read in devx.c.
+ * Readable files of the device, by raw system calls: several async event files of one context;
+ * short, non-blocking and late reads; the event count of a destroyed object; event files whose
+ * device file is closed. In the kernel: ib_uverbs_event_read in uverbs_main.c, the destroy methods,
+ * uverbs_std_types_async_fd.c, devx_async_event_read in devx.c.
  */
 #include "abi.h"
 
@@ -59,7 +59,7 @@ static int srq_create(void)
 	return world_ioctl(&r);
 }
 
-/* An empty SRQ is below every limit: its event comes at once. */
+/* An empty SRQ is below every limit: the event comes at once. */
 static int srq_limit(void)
 {
 	const struct ib_uverbs_modify_srq cmd = {
@@ -76,7 +76,7 @@ static int srq_limit(void)
 	return world_ioctl(&r);
 }
 
-/* The events that it has had; -errno. */
+/* Destroy the SRQ; returns the number of its events, or -errno. */
 static int srq_destroy(void)
 {
 	const struct ioctl_row r = {
@@ -126,7 +126,7 @@ static long get(int fd, void *buf, size_t n)
 	return r < 0 ? -errno : r;
 }
 
-/* An event of this type is the next one; the subnet manager takes its time. */
+/* Expect that the next event has this type; allows for a slow subnet manager. */
 static void expect(const char *what, int fd, unsigned int type, uint64_t element)
 {
 	struct ib_uverbs_async_event_desc d = {0};
@@ -138,7 +138,7 @@ static void expect(const char *what, int fd, unsigned int type, uint64_t element
 	check(what, (long)element, (long)d.element);
 }
 
-/* ---- what is tested */
+/* ---- the tests */
 
 static void objects_tell_their_own_file(void)
 {
@@ -154,7 +154,7 @@ static void objects_tell_their_own_file(void)
 	check("read of nothing", -EINVAL, get(OTHER_ASYNC, d, 0));
 	check("still there", true, ready(OTHER_ASYNC));
 	check("limit again", 0, srq_limit());
-	/* one event for each read, however much room there is */
+	/* one event for each read, however large the buffer */
 	check("read of two", sizeof(d[0]), get(OTHER_ASYNC, d, sizeof(d)));
 	check("type", 15 /* IB_EVENT_SRQ_LIMIT_REACHED */, d[0].event_type);
 	check("element", COOKIE, (long)d[0].element);
@@ -179,7 +179,9 @@ static void link_is(const char *state)
 	check(cmd, 0, system(cmd));
 }
 
-/* A port goes to INIT, which mlx5 reports as an error too, and a subnet manager makes it ACTIVE. */
+/*
+ * A port goes to INIT, which mlx5 also reports as an error, and a subnet manager makes it ACTIVE.
+ */
 static void expect_up(int fd)
 {
 	expect("port initialized", fd, 10 /* IB_EVENT_PORT_ERR */, 1);
@@ -199,7 +201,7 @@ static void ports_tell_every_file(void)
 	}
 }
 
-/* Another program has the descriptors: exec is to event files what it is to any other. */
+/* Another program inherits the descriptors: event files survive exec like others. */
 static int as_heir(void)
 {
 	uint8_t buf[16];
@@ -231,7 +233,7 @@ static void another_program_reads(void)
 	expect_up(OTHER_ASYNC);
 }
 
-/* The device file is closed, its event files are not. */
+/* The device file is closed, its event files are still open. */
 static void what_is_left(void)
 {
 	uint8_t buf[128];

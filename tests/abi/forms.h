@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How rows of calls by ioctl(2) are spelled: right calls, and parts of them. */
+/* Macros for rows of calls by ioctl(2): right calls, and parts of them. */
 #ifndef SOFTHCA_TESTS_ABI_FORMS_H
 #define SOFTHCA_TESTS_ABI_FORMS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Importing a device, PDs and MRs by libibverbs: through the descriptor itself, a duplicate, one
- * that came over a socket, and in a fork child. In another program the open file is another
- * process's: a clear errno.
+ * received by a socket, and in a fork child. In another program the open file belongs to another
+ * process: a clear errno.
  *
  * usage: import: 0 and "passed"; import FD: in the other program
  */
@@ -55,7 +55,7 @@ static int through_a_socket(int fd)
 	return got;
 }
 
-/* All that can be imported, and objects made in the imported context. Takes fd. */
+/* Import everything, and make objects in the imported context. Takes fd. */
 static void use(int fd, const struct ibv_pd *pd, const struct ibv_mr *mr)
 {
 	struct ibv_context *ctx = ibv_import_device(fd);
@@ -132,7 +132,7 @@ int main(int argc, char **argv)
 	}
 	NEED(child(pid) == 0);
 	other_program(argv[0], ctx->cmd_fd);
-	/* the first user's objects are as they were */
+	/* the first user's objects are unchanged */
 	NEED(!ibv_dereg_mr(mr) && !ibv_dealloc_pd(pd) && !ibv_close_device(ctx));
 	puts("passed");
 	return 0;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A program killed after each call that makes or changes something: those rows of tests/abi that
- * succeed, and those that belong to them, on the device inside this process (tests/fuzz/device.c);
- * then its files end as the supervisor ends those of a dead process, without a call that destroys.
- * References must be right before that, and after it no element of any table may be left.
+ * A program is killed after each call that makes or changes something: the rows of tests/abi that
+ * succeed, and those that belong to them, on the device inside this process (tests/fuzz/device.c).
+ * Its files then end as the supervisor ends those of a dead process, without destroy calls.
+ * References must be right before that, and no element of any table may be left afterwards.
  */
 #include "../fuzz/device.h"
 
 #define MAX_GROUPS 1024
 
-/* The next number of each table when a group of rows was met in the run of all. */
+/* The next numbers of each table at the start of a group, as in the run of all rows. */
 static struct fz_hints next[MAX_GROUPS];
 static unsigned int group, killed;
 
-/* Rows that go on with what the one before has made belong to one group. */
+/* A row that continues the one before belongs to the same group. */
 struct rows {
 	const struct ioctl_row *r;
 	const struct write_row *w;
@@ -41,7 +41,7 @@ static void run(const struct rows *t, unsigned int i)
 	abort();
 }
 
-/* All rows, in the order in which their numbers are right. */
+/* Visit all rows in order, so that their numbers are right. */
 static void note(const struct rows *t)
 {
 	for (unsigned int i = 0; i < t->n; i++) {

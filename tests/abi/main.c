@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every row of every table, on the device that the library in front of us makes: run with
- * `softhca run -- abi`. On a machine with a card the same program tests the kernel: without
- * anything in front of it.
+ * Runs every row of every table on the device that the preloaded library provides: `softhca run --
+ * abi`. On a machine with a card, and without the library, the same program tests the kernel.
  */
 #include "abi.h"
 

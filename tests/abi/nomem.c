@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Everything that can be made, made while something runs out: the n-th block of our heap, the n-th
- * element of the segment's tables, the n-th descriptor, for every n until it is made. The calls are
- * those rows of tests/abi that succeed, on the device inside this process (tests/fuzz/device.c).
- * After each refusal everything is as before: objects, handles, elements of every table, accounted
+ * Makes every kind of object while something is used up: the n-th block of the heap, the n-th
+ * element of the segment's tables, the n-th descriptor, for every n until it succeeds. The calls
+ * are the rows of tests/abi that succeed, on the device inside this process (tests/fuzz/device.c).
+ * After each refusal everything is as before: objects, handles, elements of every table, counted
  * memory. The sanitizers' build of this test finds lost blocks.
  */
 #include <errno.h>
@@ -13,8 +13,8 @@
 #include "util/heap.h"
 #include "../fuzz/device.h"
 
-static int elements_left;              /* until seg_alloc() fails, once; 0: never */
-static unsigned int refusals[3], made; /* by way */
+static int elements_left;              /* the seg_alloc() that fails, once; 0: none */
+static unsigned int refusals[3], made; /* refusals by what was used up */
 
 int __real_seg_alloc(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t *idx);
 int __wrap_seg_alloc(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t *idx);
@@ -25,7 +25,7 @@ int __wrap_seg_alloc(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_
 	return __real_seg_alloc(s, t, owner, idx);
 }
 
-/* ---- what there is */
+/* ---- counts of everything */
 
 struct account {
 	uint32_t live[SEG_T_COUNT];
@@ -60,7 +60,7 @@ static void same(const struct account *was, const char *what, const char *how, i
 	abort();
 }
 
-/* The kernel's errors when memory, a device's resource or descriptors run out. */
+/* The kernel's errors for lack of memory, of a device's resource or of descriptors. */
 static bool is_shortage(int err)
 {
 	return err == ENOMEM || err == EREMOTEIO || err == ENOSPC || err == ENFILE ||
@@ -84,7 +84,7 @@ static int run(const struct ioctl_row *r, const struct write_row *w)
 
 #define TRIES 200
 
-/* One call, short of the first thing, then of the second... until it is done. */
+/* Make one call without the first thing, then without the second... until it succeeds. */
 static void exhaust(const struct ioctl_row *r, const struct write_row *w, int way)
 {
 	const char *what = r ? r->what : w->what;
@@ -118,19 +118,19 @@ static void exhaust(const struct ioctl_row *r, const struct write_row *w, int wa
 	made++;
 }
 
-/* Rows that do everything right: alone, or with those that go on with what they made. */
+/* Rows that succeed: alone, or with the rows that continue them. */
 static bool is_right(int want, bool more, bool within)
 {
 	return within || more || !want;
 }
 
-/* At the end of rows that belong together everything is as before them. */
+/* After rows that belong together everything is as before them. */
 static void group_end(struct account *before, const char *what)
 {
 	static const int files[] = {CHANNEL, ASYNC, RESULTS, EVENT_FILE};
 	const char *harmed;
 
-	/* What events there are is read: they are elements too. */
+	/* Read all events, because they are elements, too. */
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		while (fz_read(files[i], OUT, 4096) > 0)
 			;
@@ -139,7 +139,7 @@ static void group_end(struct account *before, const char *what)
 		fprintf(stderr, "%s: afterwards the %s are not what they were\n", what, harmed);
 		abort();
 	}
-	/* Subscriptions to events stay with the file of events. */
+	/* Subscriptions stay with their event file. */
 	before->live[SEG_T_EVSUB] = atomic_load(&seg_table(fz_world_seg(), SEG_T_EVSUB)->live);
 	same(before, what, "in the end nothing", 0);
 }
@@ -161,7 +161,7 @@ static void group_end(struct account *before, const char *what)
 			if (!within)                                       \
 				group_end(&before, rows[i].what);          \
 		}                                                          \
-		/* The rows' numbers are those of one run. */              \
+		/* The rows contain the numbers of a single run. */        \
 		if (way + 1 < WAYS)                                        \
 			fz_hints_restore(fz_world_seg(), &hints);          \
 	}
@@ -186,6 +186,6 @@ int main(void)
 	printf("%u calls done; refused before for want of a block %u times, an element %u, a "
 	       "descriptor %u\n",
 	       made, refusals[BLOCK], refusals[ELEMENT], refusals[DESCRIPTOR]);
-	/* Where nothing was ever short, this test tests nothing. */
+	/* Without any shortage this test proves nothing. */
 	return refusals[BLOCK] < 40 || refusals[ELEMENT] < 30 || refusals[DESCRIPTOR] < 4;
 }

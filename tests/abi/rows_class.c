@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The classes of bad input, by name: ranges that wrap, no length, huge counts, sizes at their
- * limits and one beyond, use after destruction, handles of another type and of another file.
- * A size that is accepted shows by the next error: its memory is not there.
+ * Classes of bad input, by name: ranges that wrap, length 0, huge counts, sizes at their limits and
+ * one beyond, use after destruction, handles of another type and of another file. An accepted size
+ * shows by the next error: its memory is missing.
  */
 #include "forms.h"
 
@@ -12,7 +12,7 @@
 #define LOG_MAX_CQ_SZ 22
 #define MAX_WQE_SZ_RQ 512
 
-/* CREATE_x with one thing different in the driver's data. */
+/* CREATE_x with one difference in the driver's data. */
 #define CQ_AT(e, w, r, n, ...)                                                     \
 	{                                                                          \
 		"CQ " w, r, e,                                                     \
@@ -54,7 +54,7 @@
 #define UMEM_GET "umem.c ib_umem_get"
 
 const struct ioctl_row class_rows[] = {
-	/* ---- start and length that wrap */
+	/* ---- start and length that wrap around */
 	CQ_AT(EINVAL, "whose records wrap", "mlx5/doorbell.c mlx5_ib_db_map_user: " UMEM_GET, 7,
 	      .buf_addr = MEM + 0x1000, .db_addr = LAST_PAGE),
 	QP_AT(EINVAL, "whose buffer wraps", UMEM_GET, .buf_addr = LAST_PAGE, .db_addr = NEXT_DBR,
@@ -71,8 +71,7 @@ const struct ioctl_row class_rows[] = {
 	REREG(EINVAL, "to where it wraps", UMEM_GET, AT(MEM, UINT64_MAX)),
 	REREG(EINVAL, "to the last page", UMEM_GET, AT(LAST_PAGE, 4096)),
 
-	/* ---- what is looked at first: the memory, then where in its page it begins, then features
-	 */
+	/* ---- order of checks: the memory, its offset in the page, then features */
 	CQ_AT(EFAULT, "in memory that is not there, at an odd address",
 	      UMEM_GET ": pin_user_pages_fast", 7, .buf_addr = NOWHERE + 8, .db_addr = NEXT_DBR),
 	CQ_AT(EINVAL, "at an odd address", "mlx5/cq.c create_cq_user: !page_size", 7,
@@ -114,7 +113,7 @@ const struct ioctl_row class_rows[] = {
 	 .more = true},
 	{"it goes", "", 0, RUN(C(DESTROY_CQ), destroy_cq, 8, .cq_handle = NEXT)},
 
-	/* ---- no length */
+	/* ---- length 0 */
 	REREG(EINVAL, "to no bytes", UMEM_GET ": npages == 0", AT(MEM, 0)),
 	RESIZE(EINVAL, "to CQEs of no bytes", UMEM_GET ": npages == 0", 127,
 	       .buf_addr = MEM + 0x2000),
@@ -290,7 +289,7 @@ const struct ioctl_row class_rows[] = {
 	 .attr = {HANDLE5(DEVX_UMEM_DEREG_HANDLE, DEVX_PD)}},
 	{"number of a CQ's PD", OTHER_TYPE, ON_PD_QUERY(CQ)},
 
-	/* ---- handles of another file: to this one they are nothing */
+	/* ---- handles of another file, which this file does not know */
 	{"another context", "", 0, NEW,
 	 RUN_UHW(C(GET_CONTEXT), get_context, 8,
 		 UHW(mlx5_ib_alloc_ucontext_req_v2, .total_num_bfregs = 16, .flags = 1,

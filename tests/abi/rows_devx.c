@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* DEVX: who may send which command by which method, and umems. */
+/* DEVX: commands that each method allows, and umems. */
 #include "abi.h"
 
 /* Firmware commands as they are on the wire: opcode, uid, op_mod... */

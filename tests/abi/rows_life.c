@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every method and every command done right once: objects made, looked at and destroyed, each
- * answer written whole. What is made has the handle NEXT, until it is destroyed.
+ * Every method and every command done right once: objects are made, queried and destroyed, each
+ * answer is written whole. A new object has the handle NEXT until it is destroyed.
  */
 #include "forms.h"
 

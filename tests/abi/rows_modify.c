@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Attributes of MODIFY_QP that a type has no use for: modify_qp_mask() of uverbs_cmd.c takes them
- * out of the mask before ib_modify_qp_is_ok() (verbs.c) looks at it. perftest's -c XRC names them
- * all.
+ * Attributes of MODIFY_QP that a type does not use: modify_qp_mask() of uverbs_cmd.c removes them
+ * from the mask before ib_modify_qp_is_ok() (verbs.c) checks it. perftest's -c XRC sets them all.
  */
 #include "forms.h"
 #include <infiniband/verbs.h>
@@ -13,7 +12,7 @@
 #define TO_RTS (S | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN)
 #define RESPONDER (IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
 #define REQUESTER (IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY)
-/* All values that any mask names. */
+/* The values of all attributes in any mask. */
 #define TO(h, st, mask)                                                                           \
 	RUN(C(MODIFY_QP), modify_qp, 0, .qp_handle = (h), .qp_state = (st), .attr_mask = (mask),  \
 	    .port_num = 1, .dest = {.dlid = 1, .port_num = 1}, .path_mtu = IBV_MTU_1024,          \

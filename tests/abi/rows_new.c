@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Requests of libraries newer than the kernel (rdma-core up to 64), as Linux 6.1 answers: an object
- * or method that it does not know is EPROTONOSUPPORT, and the library goes on with an older one; an
- * attribute that it does not know is EPROTONOSUPPORT when mandatory, and ignored when not
- * (uverbs_ioctl.c, uverbs_set_attr()). Numbers are those of later uapi headers.
+ * Requests of libraries newer than the kernel (rdma-core up to 64), and the answers of Linux 6.1:
+ * an unknown object or method is EPROTONOSUPPORT, and the library uses an older one; an unknown
+ * attribute is EPROTONOSUPPORT if mandatory, else ignored (uverbs_ioctl.c, uverbs_set_attr()).
+ * Numbers are those of later uapi headers.
  */
 #include "forms.h"
 
@@ -40,7 +40,7 @@ enum { ACCESS_FLUSH_GLOBAL = 1 << 8, MODIFY_QP_OOO_DP = 1 };
 	UHW(mlx5_ib_alloc_ucontext_req_v2, .total_num_bfregs = 2, .lib_caps = 3), \
 		VAL(UHW_OUT, 72, OUT + 64)
 
-/* struct mlx5_ib_create_cq, and 8 bytes that it has not yet. */
+/* struct mlx5_ib_create_cq, and 8 bytes that it may have in future. */
 struct longer_cq {
 	struct mlx5_ib_create_cq known;
 	uint64_t more;
@@ -78,7 +78,7 @@ const struct ioctl_row new_rows[] = {
 	{"completion counter of a QP", UNKNOWN, EPROTONOSUPPORT, .object = UVERBS_OBJECT_QP,
 	 .method = METHOD_QP_ATTACH_COMP_CNTR, .nattr = 1, .attr = {NUMBER(0, 0, QP)}},
 
-	/* ---- attributes of methods that are there */
+	/* ---- attributes of known methods */
 	{"context with descriptors", MANDATORY, EPROTONOSUPPORT, FRESH,
 	 .object = UVERBS_OBJECT_DEVICE, .method = UVERBS_METHOD_GET_CONTEXT,
 	 .attr = {UCTX, NUMBER(ATTR_GET_CONTEXT_FD_ARR, 4, 1)}},
@@ -108,7 +108,7 @@ const struct ioctl_row new_rows[] = {
 		  VAL5(VAR_OBJ_ALLOC_PAGE_ID, 4, OUT + 12),
 		  NUMBER(ATTR_VAR_OBJ_ALLOC_FLAGS, 4, 1)}},
 
-	/* ---- bits and longer structures of commands that are there */
+	/* ---- bits and longer structures of known commands */
 	{"region that may be flushed", "ib_verbs.h ib_check_mr_access: IB_ACCESS_SUPPORTED", EINVAL,
 	 RUN(C(REG_MR), reg_mr, 12, AT(MEM, 4096), .pd_handle = PD,
 	     .access_flags = 1 | ACCESS_FLUSH_GLOBAL)},

@@ -2,7 +2,9 @@
 /* Handles, descriptors, and the methods of verbs objects. */
 #include "forms.h"
 
-/* What most rows give to CREATE_CQ and CREATE_QP; driver data of CQs ends before the UAR page. */
+/*
+ * Attributes of most rows for CREATE_CQ and CREATE_QP; a CQ's driver data ends before the UAR page.
+ */
 #define CQ_ATTRS(cqe) CQ_ON_VECTOR(cqe, 0)
 #define CQ_ON_VECTOR(cqe, vector)                                                                  \
 	HANDLE(CREATE_CQ_HANDLE, 0), VAL(CREATE_CQ_CQE, 4, cqe), VAL(CREATE_CQ_USER_HANDLE, 8, 5), \

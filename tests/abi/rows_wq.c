@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Work queues, tables of them and counters: by methods, by INVOKE_WRITE and by write(2). What is
- * made has the handle NEXT, and a second object the one after it.
+ * Work queues, tables of them and counters: by methods, by INVOKE_WRITE and by write(2). A new
+ * object has the handle NEXT, the second one NEXT + 1.
  */
 #include "forms.h"
 #include "words.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every command by write(2) alone, done right once, and refused once: what a program without
- * RDMA_VERBS_IOCTL needs. Objects as in rows_life.c.
+ * Every command by write(2) alone, done right once, and refused once, for programs without
+ * RDMA_VERBS_IOCTL. Objects as in rows_life.c.
  */
 #include "words.h"
 

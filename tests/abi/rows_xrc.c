@@ -54,7 +54,7 @@
 								   .uidx = 7}},              \
 			 {.id = UVERBS_ATTR_UHW_OUT, .len = 8, .data = OUT + 512},           \
 			 __VA_ARGS__}
-#define FIRST_QPN (QPN + 1) /* of the target made here; the next is made by write(2) */
+#define FIRST_QPN (QPN + 1) /* QPN of the target made here; write(2) makes the next one */
 
 const struct ioctl_row xrc_rows[] = {
 	{"private domain", "", 0, OPEN(-1, 0), .more = true},
@@ -117,7 +117,7 @@ ROWS_END(xrc_rows);
 
 /* ---- the same by write(2) */
 
-/* behind it the driver's data: struct mlx5_ib_create_qp */
+/* driver data after the command: struct mlx5_ib_create_qp */
 #define TGT_REQ(h)                                                                                \
 	0, 0, (h), 0, 0, 0, 0, 0, 0, 0, 0, IB_UVERBS_QPT_XRC_TGT << 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
 		0, 0, 0, 0

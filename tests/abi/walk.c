@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Errors that uverbs_process_attr() (uverbs_ioctl.c) refuses in every attribute: each attribute of
- * each method of the device's own tables, given wrong by its kind. The tables are linked in only to
- * be walked; the calls go where those of the rows go.
+ * each method in the device's own tables, made wrong according to its kind. The tables are linked
+ * in only for this walk; the calls go to the same device as those of the rows.
  */
 #include "mlx5/mlx5.h"
 #include "uverbs/priv.h"
@@ -59,7 +59,7 @@ static void descriptor(void)
 	one("beyond an int", EINVAL, (struct attr){.data = UINT64_C(1) << 32});
 }
 
-/* One that may be as long as this, and no shorter than that. */
+/* An attribute of min to max bytes. */
 static void bytes(uint16_t min, uint16_t max, bool trailing)
 {
 	bool in = def->kind != UV_A_PTR_OUT;

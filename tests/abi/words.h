@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How rows of commands by write(2) are spelled: words of 4 bytes; extended commands count in 8. */
+/* Macros for rows of commands by write(2): words of 4 bytes; extended commands count in 8. */
 #ifndef SOFTHCA_TESTS_ABI_WORDS_H
 #define SOFTHCA_TESTS_ABI_WORDS_H
 
@@ -11,7 +11,7 @@
 #define U64(v) LO(v), HI(v)
 #define WORDS(...) .words = {__VA_ARGS__}, .nwords = sizeof((uint32_t[]){__VA_ARGS__}) / 4
 #define C(n) IB_USER_VERBS_CMD_##n
-/* A command with an answer of `out` words at OUT, and one without. */
+/* A command with an answer of `out` words at OUT, and one without an answer. */
 #define ASK(n, out, ...) \
 	WORDS(HDR(C(n), 4 + sizeof((uint32_t[]){__VA_ARGS__}) / 4, out), U64(OUT), __VA_ARGS__)
 #define TELL(n, ...) WORDS(HDR(C(n), 2 + sizeof((uint32_t[]){__VA_ARGS__}) / 4, 0), __VA_ARGS__)

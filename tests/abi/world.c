@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The memory and the objects that rows name, and how a row becomes a system call. */
+/* The memory and the objects that rows name, and the conversion of a row to a system call. */
 #include "abi.h"
 
 #include <fcntl.h>
@@ -94,7 +94,7 @@ static int fire(const struct ioctl_row *r, uint64_t *handle)
 	c.num_attrs = r->num_attrs ? r->num_attrs : (uint16_t)real;
 	if (!at)
 		at = below - len;
-	/* What the address allows of it: the rest lies where nobody can write either. */
+	/* As much as the address allows: the rest is in memory that cannot be written. */
 	if (at >= IN && at < IN_END)
 		memcpy(ptr(at), &c, at + len > IN_END ? IN_END - at : len);
 	ret = ioctl(world_fd(r->which), r->cmd ? r->cmd : RDMA_VERBS_IOCTL, ptr(at)) ? errno : 0;
@@ -105,7 +105,7 @@ static int fire(const struct ioctl_row *r, uint64_t *handle)
 	return ret;
 }
 
-/* Poison, and what tells that an answer was written: no word of it is left. */
+/* A poison value shows whether an answer was written: none of it is left. */
 #define POISON 0xa5
 #define POISONED UINT32_C(0xa5a5a5a5)
 enum { STALE = -2 };
@@ -128,14 +128,14 @@ static bool is_command_out(const struct ioctl_row *r, const struct attr *a)
 {
 	if (r->object == MLX5_IB_OBJECT_DEVX && r->method == MLX5_IB_METHOD_DEVX_OTHER)
 		return a->id == MLX5_IB_ATTR_DEVX_OTHER_CMD_OUT;
-	/* CREATE, MODIFY and QUERY number it alike. */
+	/* CREATE, MODIFY and QUERY have the same attribute number. */
 	return r->object == MLX5_IB_OBJECT_DEVX_OBJ &&
 	       a->id == MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT;
 }
 
 /*
- * Answers that the kernel writes whole: numbers, those of the older commands' core, and those of
- * firmware commands, refused ones too.
+ * Answers that the kernel writes whole: numbers, core answers of the older commands, and outputs of
+ * firmware commands, also refused ones.
  */
 static bool answered(const struct ioctl_row *r, bool done)
 {
@@ -265,7 +265,7 @@ static void make_context(void)
 	close((int)fd);
 }
 
-/* DEVX files that are read, and a place for events outside of them. */
+/* Make readable DEVX files, and memory for events outside of them. */
 static void make_files(void)
 {
 	struct ioctl_row results = {

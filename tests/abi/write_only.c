@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A program as they were before RDMA_VERBS_IOCTL: open, write, mmap, read, poll and close of the
- * command file are all that it does, without any library, with the UARs that a context has from the
- * start. Two RC QPs of one port send to each other and wait in a completion channel.
+ * A program from before RDMA_VERBS_IOCTL: it only uses open, write, mmap, read, poll and close of
+ * the command file, no library, and the UARs that a context has from the start. Two RC QPs of one
+ * port send to each other and wait in a completion channel.
  *
- * Nothing that it does may allocate with malloc either: its own is not to be called while the
- * device is (a signal handler that interrupted malloc may open it, see util/heap.h).
+ * While it is inside the device nothing may call malloc: a signal handler that interrupted malloc
+ * may open the device (see util/heap.h).
  *
- * usage: write_only: 0 and "passed"; else the first thing that was wrong.
+ * usage: write_only: 0 and "passed"; else the first error.
  */
 #include <endian.h>
 #include <errno.h>
@@ -29,7 +29,7 @@
 #include <rdma/ib_user_verbs.h>
 #include <rdma/mlx5-abi.h>
 
-/* ---- no malloc: these stand before libc's */
+/* ---- a malloc that refuses calls: these functions replace libc's */
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -60,7 +60,7 @@ EXPORTED void *malloc(size_t n)
 
 EXPORTED void *calloc(size_t n, size_t m)
 {
-	return bump(n * m); /* never used twice: zero */
+	return bump(n * m); /* memory is never reused, so it is zero */
 }
 
 EXPORTED void *realloc(void *p, size_t n)
@@ -74,7 +74,7 @@ EXPORTED void free(void *p)
 {
 }
 
-/* ---- what goes wrong */
+/* ---- errors */
 
 #define NEED(cond)                                                             \
 	do {                                                                   \
@@ -91,7 +91,7 @@ EXPORTED void free(void *p)
 
 static int fd = -1;
 
-/* A command and its driver data, one behind the other; the answers likewise. */
+/* A command followed by its driver data; the answers likewise. */
 #define COMMAND(name, core_t, drv_t, core_resp_t, drv_resp_t)                                \
 	static ssize_t name(core_t core, drv_t drv, core_resp_t *resp, drv_resp_t *drv_resp) \
 	{                                                                                    \
@@ -155,7 +155,7 @@ COMMAND(destroy_qp, struct ib_uverbs_destroy_qp, struct none, struct ib_uverbs_d
 COMMAND(destroy_cq, struct ib_uverbs_destroy_cq, struct none, struct ib_uverbs_destroy_cq_resp,
 	struct none)
 
-/* One without an answer. */
+/* Run a command that has no answer. */
 static int command(uint32_t nr, const void *core, size_t len)
 {
 	char c[512] __attribute__((aligned(8)));
@@ -187,11 +187,11 @@ static struct {
 	struct mlx5_cqe64 cqe[CQES];
 	char gap[PAGE - CQES * 64];
 	struct {
-		char rq[WQES][16]; /* one data segment each */
+		char rq[WQES][16]; /* each with one data segment */
 		char sq[WQES][64];
 	} qp[2];
 	char gap2[PAGE];
-	__be32 dbr[3][16]; /* CQ, QP, QP */
+	__be32 dbr[3][16]; /* records of the CQ and both QPs */
 	char from[256], to[256];
 } mem __attribute__((aligned(4096)));
 
@@ -202,7 +202,8 @@ static char *uar_map(uint32_t cmd, uint32_t index)
 	off_t off = (off_t)((index >> 8) << 16 | cmd << 8 | (index & 0xff)) << 12;
 	char *p;
 
-	forbidden = uar0 != NULL; /* the first starts the device thread: libc allocates for it */
+	/* the first mapping starts the device thread, for which libc allocates */
+	forbidden = uar0 != NULL;
 	p = mmap(NULL, PAGE, PROT_WRITE, MAP_SHARED, fd, off);
 	forbidden = false;
 	return p;
@@ -309,7 +310,7 @@ static void make_queue_pair(int i, uint32_t flags, uint32_t bfreg)
 	};
 
 	NEED(!create_qp(core, req, &qp[i].resp, &drv));
-	if (!flags) { /* the first of the low-latency ones: 16 - 4 = 12, four to a page for us */
+	if (!flags) { /* the first low-latency register: 16 - 4 = 12, four per page */
 		NEED(drv.bfreg_index == 12 / 2 * 4);
 		qp[i].doorbell = uar_map(MMAP_REGULAR, drv.bfreg_index / 4);
 		NEED(qp[i].doorbell != MAP_FAILED);
@@ -318,7 +319,7 @@ static void make_queue_pair(int i, uint32_t flags, uint32_t bfreg)
 		qp[i].doorbell = uar_dyn;
 	}
 	req.flags = MLX5_QP_FLAG_BFREG_INDEX;
-	req.bfreg_index = 2 * 4; /* of a page that nobody mapped */
+	req.bfreg_index = 2 * 4; /* a page that is not mapped */
 	FAILS(create_qp(core, req, &(struct ib_uverbs_create_qp_resp){0}, &drv), EINVAL);
 }
 
@@ -480,7 +481,7 @@ static void *in_thread(void *arg)
 	return (void *)(intptr_t)write(fd, &c, sizeof(c));
 }
 
-/* Of each file only who opened it may write to it; its threads may, a child may not. */
+/* Only the process that opened a file may write to it; its threads may, a child may not. */
 static void only_the_opener_writes(void)
 {
 	struct ib_uverbs_alloc_pd_resp r;
@@ -499,7 +500,7 @@ static void only_the_opener_writes(void)
 	NEED(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
 	errno = WEXITSTATUS(status);
 	NEED(errno == EACCES);
-	if (geteuid()) /* who cannot change what he is */
+	if (geteuid()) /* a process that cannot change its user */
 		return;
 	NEED(!setresgid((gid_t)-1, 1, (gid_t)-1));
 	FAILS(write(fd, &c, sizeof(c)), EACCES);
@@ -512,7 +513,7 @@ static void other_ways_to_write(void)
 	struct pd_command c[2] = {pd_command(&r[0]), pd_command(&r[1])};
 	struct iovec v[2] = {{&c[0], sizeof(c[0])}, {&c[1], sizeof(c[1])}};
 	struct iovec half[2] = {{&c[0], sizeof(c[0]) / 2}, {(char *)&c[0] + 12, 12}};
-	/* volatile: or the compiler sees that these cannot be right */
+	/* volatile hides the bad pointers from the compiler */
 	const void *volatile nowhere = (void *)8;
 	volatile int minus = -1;
 	char buf[8];
@@ -522,10 +523,11 @@ static void other_ways_to_write(void)
 	NEED(r[1].pd_handle != r[0].pd_handle);
 	NEED(!command(IB_USER_VERBS_CMD_DEALLOC_PD, &r[0].pd_handle, 4));
 	NEED(!command(IB_USER_VERBS_CMD_DEALLOC_PD, &r[1].pd_handle, 4));
-	NEED(syscall(SYS_writev, fd, v, 2) == 2 * (ssize_t)sizeof(c[0])); /* also by number */
+	/* the same by system call number */
+	NEED(syscall(SYS_writev, fd, v, 2) == 2 * (ssize_t)sizeof(c[0]));
 	NEED(!command(IB_USER_VERBS_CMD_DEALLOC_PD, &r[0].pd_handle, 4));
 	NEED(!command(IB_USER_VERBS_CMD_DEALLOC_PD, &r[1].pd_handle, 4));
-	FAILS(writev(fd, half, 2), EINVAL); /* no command may be cut */
+	FAILS(writev(fd, half, 2), EINVAL); /* a vector must contain a whole command */
 	NEED(writev(fd, v, 0) == 0);
 	FAILS(writev(fd, v, minus), EINVAL);
 	FAILS(writev(fd, nowhere, 1), EFAULT);

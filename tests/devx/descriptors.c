@@ -86,7 +86,7 @@ static void with_data(void)
 	CHECK(ch);
 	CHECK(!fcntl(ch->fd, F_SETFL, O_NONBLOCK));
 	CHECK(!mlx5dv_devx_subscribe_devx_event(ch, o.cq, sizeof(event), &event, COOKIE));
-	exchange(); /* not armed */
+	exchange(); /* the CQ is not armed */
 	CHECK(mlx5dv_devx_get_event(ch, &record.hdr, sizeof(record)) == -1 && errno == EAGAIN);
 	for (int i = 0; i < 2; i++) {
 		cq_arm(&o);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Objects that only commands work on, through mlx5dv_devx_obj_*: a transport domain with a TIS, a
- * scheduling tree made by both kinds of command, a reserved QPN. */
+/*
+ * Objects that only commands use, through mlx5dv_devx_obj_*: a transport domain with a TIS, a
+ * scheduling tree made by both kinds of command, a reserved QPN.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +89,7 @@ static void tree(void)
 	sc = LAYOUT_IN(sched_elem, sched_context, out + 0x10);
 	if (LAYOUT_GET(scheduling_context, sc, bw_share) != 30)
 		die("share");
-	/* the number is right, the handle is not */
+	/* the right number with another handle */
 	if (!mlx5dv_devx_obj_query(leaf, in, 0x10, out, 0x90))
 		die("query by another object");
 	destroy("root in use", root, EINVAL);
@@ -121,7 +123,7 @@ static void number(void)
 	if (!LAYOUT_GET(create_general_object_out, out, obj_id))
 		die("QPN 0");
 	destroy("reserved QPN", qpn, 0);
-	/* a type that is not there: refused, with the reason */
+	/* an unknown type: refused, with the reason */
 	begin(PRM_OP_CREATE_GENERAL_OBJECT, 0xc);
 	if (mlx5dv_devx_obj_create(ctx, in, 0x50, out, 0x10) ||
 	    LAYOUT_GET(cmd_out, out, syndrome) != 0xa0001)

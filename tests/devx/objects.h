@@ -32,7 +32,7 @@ struct queue_pair {
 
 struct objects {
 	struct ibv_context *ctx;
-	struct mlx5dv_devx_uar *uar; /* all queues' */
+	struct mlx5dv_devx_uar *uar; /* UAR of all queues */
 	struct mlx5dv_devx_obj *pd, *mkey, *cq;
 	struct region data, cqe, cq_dbr;
 	uint32_t pdn, lkey, cqn, lid, ci, arm_sn;
@@ -46,7 +46,7 @@ _Noreturn void die(const char *what);
 			die(#cond); \
 	} while (0)
 
-/* A page of `byte`. */
+/* Make a page filled with `byte`. */
 void region_make(struct objects *o, struct region *r, int byte);
 void region_free(struct region *r);
 
@@ -57,13 +57,13 @@ void qp_make(struct objects *o, struct queue_pair *q);
 /* From Reset to Ready to send. */
 void qp_connect(struct objects *o, struct queue_pair *q, const struct queue_pair *to);
 void qp_free(struct queue_pair *q);
-/* A receive of 256 bytes at data + 2048; a send of `len` bytes of data. */
+/* Post a receive of 256 bytes at data + 2048; a send of `len` bytes of data. */
 void qp_receive(struct objects *o, struct queue_pair *q);
 void qp_send(struct objects *o, struct queue_pair *q, uint32_t len);
 
 /* The next completion; NULL: none. */
 const struct mlx5_cqe64 *cq_poll(struct objects *o);
-/* An event at the next completion that was not polled. */
+/* Request an event for the next completion. */
 void cq_arm(struct objects *o);
 
 #endif

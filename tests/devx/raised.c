@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Events of objects and ports as their EQEs say them: a QP's, a CQ's, those that another process
- * causes, a port's, and what is left of an event file when its device is closed.
+ * Events of objects and ports, as their EQEs describe them: a QP's, a CQ's, those that another
+ * process causes, a port's, and an event file whose device is closed.
  */
 #include "objects.h"
 #include "wire/prm/eq.h"
@@ -39,7 +39,7 @@ static void subscribe(struct mlx5dv_devx_event_channel *ch, struct mlx5dv_devx_o
 		die("mlx5dv_devx_subscribe_devx_event");
 }
 
-/* Waits for the next event, which must be this one; its data. */
+/* Wait for the next event, which must be this one; returns its data. */
 static const uint8_t *expect(struct mlx5dv_devx_event_channel *ch, uint64_t cookie,
 			     unsigned int type)
 {
@@ -66,7 +66,7 @@ static void expect_none(struct mlx5dv_devx_event_channel *ch)
 	CHECK(!poll(&p, 1, 0));
 }
 
-/* RDMA WRITE of 8 bytes with a key that is nobody's. */
+/* RDMA WRITE of 8 bytes with an invalid key. */
 static void write_nowhere(struct queue_pair *q)
 {
 	uint8_t *wqe = q->wq.p + (16 << LOG_QUEUE) + (q->sq_pi % (1 << LOG_QUEUE)) * 64;
@@ -112,7 +112,7 @@ static void of_queue_pairs(void)
 	n = b.qpn;
 	qp_free(&a);
 	qp_free(&b);
-	/* Nobody has subscribed to whoever has that number now. */
+	/* The number belongs to another object now, without subscribers. */
 	for (int i = 0; i < 3; i++) {
 		qp_make(&o, &a);
 		CHECK(a.qpn != n || i);
@@ -122,7 +122,7 @@ static void of_queue_pairs(void)
 	mlx5dv_devx_destroy_event_channel(ch);
 }
 
-/* More completions than the CQ has room for. */
+/* More completions than the CQ can hold. */
 static void of_a_full_cq(void)
 {
 	struct mlx5dv_devx_event_channel *ch = channel();
@@ -198,7 +198,7 @@ struct address {
 	uint32_t qpn, lid;
 };
 
-/* Sends to the QP that it is told of; `up`, `down`: pipes. */
+/* Sends to the QP whose number it receives; `up`, `down`: pipes. */
 static void sender(int up, int down)
 {
 	struct queue_pair q, to = {0};
@@ -243,7 +243,8 @@ static void caused_by_another_process(const struct address *peer, int down)
 	CHECK(epoll_wait(ep, &ev, 1, 60000) == 1);
 	data = expect(ch, 7, PRM_EVENT_COMP);
 	CHECK(LAYOUT_GET(eqe_comp, data, cqn) == o.cqn);
-	CHECK(read(fd, &n, sizeof(n)) == sizeof(n) && n == 1); /* waits for our device thread */
+	/* waits for this process's device thread */
+	CHECK(read(fd, &n, sizeof(n)) == sizeof(n) && n == 1);
 	CHECK(cq_poll(&o) && !cq_poll(&o));
 	/* not armed: no event */
 	CHECK(write(down, "2", 1) == 1);
@@ -322,7 +323,7 @@ int main(void)
 		close(down[1]);
 		sender(up[1], down[0]);
 	}
-	/* Its objects first: the numbers of ours are the same in every run. */
+	/* Makes its objects first, so that this process's numbers are the same in every run. */
 	CHECK(read(up[0], &peer, sizeof(peer)) == sizeof(peer));
 	objects_make(&o);
 	of_queue_pairs();
@@ -333,11 +334,12 @@ int main(void)
 	if (getenv("SOFTHCA_PROGRAM"))
 		of_ports();
 	of_a_full_cq();
-	/* An event file outlives its device, but has nothing to say any more. */
+	/* An event file outlives its device, without further events. */
 	ch = channel();
 	subscribe(ch, NULL, PRM_EVENT_PORT_CHANGE, 1);
 	CHECK(!pthread_create(&t, NULL, read_for_ever, ch));
-	usleep(10000); /* it reads by then, or comes to a device that is gone: EIO either way */
+	/* it is reading by then, or comes to a device that is gone: EIO in both cases */
+	usleep(10000);
 	objects_free(&o);
 	pthread_join(t, &err);
 	CHECK((intptr_t)err == EIO);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Preloaded before softhca's library: writes every ioctl of the uverbs device between
- * record_start() and record_stop() to the file that $DEVX_RECORD names, so that two runs can be
- * compared: header, attributes, the bytes of input buffers, and the result. What may differ between
- * runs is written as what it stands for: addresses as "ptr", handles and descriptors by their order
- * of appearance.
+ * record_start() and record_stop() to the file $DEVX_RECORD, so that two runs can be compared:
+ * header, attributes, the bytes of input buffers, and the result. Values that may differ between
+ * runs are replaced: addresses by "ptr", handles and descriptors by their order of appearance.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -30,7 +29,7 @@ EXPORT int ioctl(int fd, unsigned long request, ...);
 
 enum kind { BYTES_IN, BYTES_OUT, ADDRESS, HANDLE, NEW_HANDLE, FD_IN, FD_NUM, NEW_FD };
 
-/* Every attribute that is not input bytes. */
+/* Every attribute that does not contain input bytes. */
 static const struct {
 	uint16_t object, method, attr;
 	enum kind kind;
@@ -82,8 +81,10 @@ static const struct {
 	UAR(DESTROY, DESTROY_HANDLE, HANDLE),
 };
 
-/* Values in the order in which they first appeared; a number that comes again means the same one
- * until it is made anew. */
+/*
+ * Values in the order of their first appearance; a number means the same object until it is made
+ * anew.
+ */
 struct names {
 	int64_t value[MAX_NAMES];
 	unsigned int n;
@@ -132,8 +133,10 @@ static enum kind kind_of(const struct ib_uverbs_ioctl_hdr *h, const struct ib_uv
 	return BYTES_IN;
 }
 
-/* An address of this program where a PIE, its heap, libraries and stacks are: in a command it is
- * that of a buffer, big-endian. */
+/*
+ * Is it an address of this program (where a PIE, its heap, libraries and stacks are)? Then it is a
+ * buffer's, big-endian in a command.
+ */
 static bool is_address(uint64_t v)
 {
 	return v >= 0x500000000000 && v <= 0x7fffffffffff;
@@ -157,7 +160,7 @@ static void write_bytes(const uint8_t *p, unsigned int len)
 	}
 }
 
-/* A buffer may be a bad address: the program sees what the kernel says of it. */
+/* The address may be bad: the program gets the kernel's error. */
 static void write_buffer(const struct ib_uverbs_attr *a)
 {
 	static uint8_t copy[UINT16_MAX];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The steps of UCX when it opens dc_mlx5 and connects rc_mlx5 (uct_ib_mlx5_devx_*): it looks up
- * which set of Q counters a QP of verbs counts in, which mlx5_ib has allocated for all uids
- * (counters.c, mlx5_ib_alloc_counters(): MLX5_SHARED_RESOURCE_UID), and lets objects made by DEVX
- * count there, too. And QUERY_LAG, which succeeds and says that there is none.
+ * The steps of UCX when it opens dc_mlx5 and connects rc_mlx5 (uct_ib_mlx5_devx_*): it finds the
+ * set of Q counters of a verbs QP, which mlx5_ib has allocated for all uids (counters.c,
+ * mlx5_ib_alloc_counters(): MLX5_SHARED_RESOURCE_UID), and lets DEVX objects use it, too. Then
+ * QUERY_LAG, which succeeds and reports no LAG.
  */
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/dct.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Every DEVX call with right and wrong arguments. What it returns is checked; what it asks the
- * kernel is compared with the other library's (twice.py). */
+/*
+ * Every DEVX call with right and wrong arguments. Checks the results; twice.py compares the calls
+ * to the kernel with those of the other library.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * DEVX commands on objects that libibverbs made, in its context. The same program is linked to
- * libmlx5 and to libdevx: of libdevx's side nothing but the command descriptor and handles are
- * used, while libibverbs has loaded libmlx5, too.
+ * libmlx5 and to libdevx: libdevx uses only the command descriptor and handles, while libibverbs
+ * has loaded libmlx5, too.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void on_cq(struct ibv_cq *cq)
 	uint32_t cqn = 0;
 
 	LAYOUT_SET(query_cq_in, in, opcode, PRM_OP_QUERY_CQ);
-	/* Which number is it? The kernel lets through only a command on this very CQ. */
+	/* Find the CQ's number: the kernel only accepts a command on this very CQ. */
 	do {
 		if (++cqn == 4096)
 			die("the CQ's number");
@@ -76,7 +76,7 @@ static void on_qp(struct ibv_qp *qp)
 
 static void on_others(struct ibv_srq *srq)
 {
-	/* Not verbs' own: a handle that is no such object. */
+	/* A handle of no verbs object. */
 	struct ibv_wq wq = {.context = ctx, .handle = 0xffff};
 	struct ibv_rwq_ind_table tbl = {.context = ctx, .ind_tbl_handle = 0xffff};
 	uint8_t in[16] = {0}, out[64];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The clock page: what mlx5dv_get_clock_info() gives turns a completion's time stamp into the wall
- * clock's time, by mlx5dv_ts_to_ns() and by ibv_wc_read_completion_wallclock_ns(). The page cannot
- * be written, and says the same in every process that has the device open.
+ * The clock page: mlx5dv_get_clock_info() lets mlx5dv_ts_to_ns() and
+ * ibv_wc_read_completion_wallclock_ns() convert a completion's timestamp to wall-clock time. The
+ * page cannot be written, and is the same in every process that has the device open.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -95,7 +95,7 @@ static void near(uint64_t ns, uint64_t from, uint64_t to, const char *what)
 	exit(1);
 }
 
-/* A WRITE of no bytes to itself: one completion, with both stamps. */
+/* A WRITE of 0 bytes to itself: one completion, with both timestamps. */
 static void stamps(struct ibv_context *ctx)
 {
 	struct ibv_cq_init_attr_ex attr = {.cqe = 4,
@@ -124,7 +124,7 @@ static void stamps(struct ibv_context *ctx)
 	raw = ibv_wc_read_completion_ts(cq);
 	near(mlx5dv_ts_to_ns(&i, raw), before, after, "mlx5dv_ts_to_ns()");
 	near(ibv_wc_read_completion_wallclock_ns(cq), before, after, "the wall clock's stamp");
-	/* older than the page's pair, too */
+	/* older than the page's pair of times */
 	near(mlx5dv_ts_to_ns(&i, i.last_cycles - 5 * SECOND), i.nsec - 5 * SECOND,
 	     i.nsec - 5 * SECOND, "a time before the page's");
 	ibv_end_poll(cq);
@@ -132,7 +132,7 @@ static void stamps(struct ibv_context *ctx)
 	     "clean-up");
 }
 
-/* The errnos of mlx5_ib_mmap_clock_info_page(), and a page that stays read only. */
+/* The errnos of mlx5_ib_mmap_clock_info_page(); the page stays read only. */
 static void page(struct ibv_context *ctx)
 {
 	const off_t at = (off_t)MLX5_IB_MMAP_CLOCK_INFO << 8 << 12;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * ECE as UCX uses it (uct_ib_md_ece_check(), uct_rc_iface_set_ece()): a QP says what it can, is
- * told what the other end can before RTR, and says afterwards what they have in common. Of an RC
- * QP, of a DCT, whose options count when it is made in RTR, and what is refused.
+ * ECE as UCX uses it (uct_ib_md_ece_check(), uct_rc_iface_set_ece()): a QP reports its options,
+ * gets the other end's before RTR, and afterwards reports the common ones. For an RC QP, for a DCT,
+ * whose options count when it is made in RTR, and refusals.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * As many PDs as max_pd says, and no more: ALLOC_PD ends in EXCEED_LIM, which mlx5_core's cmd.c
- * (cmd_status_to_err()) makes ENOMEM. The other limits, for which a program needs gigabytes, are in
- * src/fw/test_limits.c.
+ * As many PDs as max_pd says, and no more: then ALLOC_PD gives EXCEED_LIM, which
+ * cmd_status_to_err() of mlx5_core's cmd.c turns into ENOMEM. src/fw/test_limits.c has the other
+ * limits, for which a program needs gigabytes.
  */
 #include <errno.h>
 #include <stdio.h>

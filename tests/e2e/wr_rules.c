@@ -13,7 +13,7 @@
 #include <infiniband/mlx5dv.h>
 
 #define BYTES 65536
-#define PATIENCE 60 /* s, until something that must come is given up */
+#define PATIENCE 60 /* seconds until an awaited event is given up */
 #define ALL                                                                          \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 	 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND)
@@ -161,7 +161,7 @@ static enum ibv_qp_state state(struct end *e)
 	return at.qp_state;
 }
 
-/* One request of a's, with what `w` says. */
+/* Post one request of a's, described by `w`. */
 static int send(struct ibv_send_wr *w, uint32_t len)
 {
 	struct ibv_sge sge = {(uintptr_t)a.mem, len, a.mr->lkey};
@@ -178,9 +178,9 @@ static int send(struct ibv_send_wr *w, uint32_t len)
 }
 
 /*
- * As UCX resets a DCI: the record of the send queue keeps its old index, the queue is empty.
- * Nothing is executed until the doorbell rings; then as many as were posted, that may be just as
- * many.
+ * UCX resets a DCI so: the send queue's record keeps its old index, and the queue is empty. Nothing
+ * is executed before the doorbell rings; then all posted WQEs, whose number may equal the old
+ * index.
  */
 static bool stale_record(void)
 {
@@ -222,7 +222,7 @@ static bool stale_record(void)
 	return ok;
 }
 
-/* Errors of READs and atomics with keys that are wrong here, there, or at both ends. */
+/* Errors of READs and atomics with keys that are wrong locally, remotely, or at both ends. */
 static bool answers(void)
 {
 	static const struct {
@@ -345,7 +345,7 @@ static bool long_datagram(void)
 	return ok;
 }
 
-/* As perftest's --use-null-mr has it. */
+/* As perftest's --use-null-mr does. */
 static bool null_mr_for_others(void)
 {
 	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE};

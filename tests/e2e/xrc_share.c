@@ -62,7 +62,10 @@ int main(int argc, char **argv)
 	getchar();
 	printf("%d\n", state(qp));
 	fflush(stdout);
-	/* What libmlx5 44 destroys of an opened QP it has not initialised: leave it to exit(). */
+	/*
+	 * libmlx5 44 has not initialised everything that it destroys of an opened QP: leave it to
+	 * exit().
+	 */
 	if (argc > 3)
 		return 0;
 	return ibv_destroy_qp(qp) || ibv_close_xrcd(xrcd) ? 5 : 0;

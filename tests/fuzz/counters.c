@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Not instrumented itself: instrumented files have these symbols of their own. */
+/* Not instrumented: instrumented files have their own definitions of these symbols. */
 #include "fuzz.h"
 
 extern uint8_t __start___sancov_cntrs[], __stop___sancov_cntrs[];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The device behind the system calls of the world, and what must hold at an input's end. */
+/* The device behind the system calls of the world, and the checks after each input. */
 #include "fabric/fabric.h"
 #include "fw/fw.h"
 #include "hw/hca.h"
@@ -24,7 +24,7 @@ static struct fz_hints hints;
 static uint32_t live[64]; /* elements of each table with nothing open */
 static bool is_up;
 
-/* ---- descriptors: none is a real one, and none has a real one's number */
+/* ---- descriptors: numbers that no real descriptor has */
 
 enum { FIRST_FD = 4000, FDS = 512 };
 static struct {
@@ -34,7 +34,7 @@ static struct {
 	void *events; /* once published */
 } fds[FDS];
 enum { ALIASES = EVENTFD - CHANNEL + 1 };
-static int alias[ALIASES]; /* of CHANNEL and those after it: the descriptor they are copies of */
+static int alias[ALIASES]; /* for CHANNEL and those after it: the descriptor that each one copies */
 
 static int fd_of(int fd)
 {
@@ -68,7 +68,7 @@ static int fd_new(enum seg_file_kind kind, uint32_t *file, uint32_t *gen)
 	return -EMFILE;
 }
 
-/* ---- what the shim and the supervisor are to uverbs */
+/* ---- replacements for the shim and the supervisor */
 
 static int descriptors_left;
 
@@ -146,7 +146,7 @@ static void close_events(int i)
 		uv_event_release(e, true);
 }
 
-/* ---- the world's system calls: world.c is compiled with these names for open() and so on */
+/* ---- the world's system calls: world.c is compiled with these instead of open() and so on */
 
 int fz_open(const char *path, int flags, ...);
 int fz_ioctl(int fd, unsigned long cmd, ...);
@@ -195,7 +195,7 @@ int fz_close(int fd)
 	fd = fd_of(fd);
 	if (fd < 0)
 		return real < FIRST_FD ? close(real) : 0;
-	/* A copy of it is still there. */
+	/* Another copy of the descriptor exists. */
 	for (int i = 0; i < ALIASES; i++)
 		if (alias[i] == FIRST_FD + fd)
 			return 0;
@@ -298,11 +298,11 @@ void fz_world_begin(uint8_t how)
 	}
 	log_mask = trace == 1 || trace == 2 ? traced : LOG_ERROR;
 	log_json = trace == 2;
-	/* Keys have a variant that goes on from input to input. */
+	/* The variant of keys continues from input to input. */
 	atomic_store(&hw_hca(&seg, hca)->mkey_var, 0);
 	atomic_store(&hw_hca(&seg, hca)->next_uid, 1);
 	world_make();
-	/* The files are there before anything runs short. */
+	/* The files are made before anything is short. */
 	if (how >> 3)
 		world_fd(NEW);
 	heap_fail_at(how >> 3);

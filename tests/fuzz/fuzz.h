@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Shared by the fuzz targets. An input is a stream of bytes from which a target reads numbers: when
- * it is used up, everything is zero. Targets check what must hold whatever arrives (fz_check) and
- * put everything back at the end of an input, so that inputs do not depend on each other.
+ * Shared by the fuzz targets. An input is a stream of bytes from which a target reads numbers;
+ * after its end all are zero. Targets check invariants (fz_check) and restore everything after an
+ * input, so that inputs do not depend on each other.
  */
 #ifndef SOFTHCA_TESTS_FUZZ_H
 #define SOFTHCA_TESTS_FUZZ_H
@@ -67,7 +67,7 @@ static inline uint64_t fz_u64(struct fz *f)
 	return v;
 }
 
-/* abort() is what libFuzzer reports with the input that led to it. */
+/* abort(), which libFuzzer reports with its input. */
 #define fz_check(ok)                                                                            \
 	do {                                                                                    \
 		if (!(ok)) {                                                                    \
@@ -77,8 +77,8 @@ static inline uint64_t fz_u64(struct fz *f)
 	} while (0)
 
 /*
- * What an input has to do with: whatever ran before does not count as its coverage. After the
- * making of the world, which is the same for all.
+ * Forget the coverage so far, so that only the input's own counts. Called after the world, which is
+ * the same for all inputs, is made.
  */
 void fz_cover_from_here(void);
 
@@ -87,17 +87,17 @@ void fz_cover_from_here(void);
 #define FZ_CMD_MAX 0x400 /* bytes of a command */
 #define FZ_IDS 32
 
-/* Numbers of objects that commands may name: those there from the start, then what was made. */
+/* Numbers of objects that commands may name: the initial ones, then new ones. */
 struct fz_ids {
 	uint32_t id[FZ_IDS];
 	unsigned int n;
 };
 void fz_id_add(struct fz_ids *ids, uint32_t id);
 
-enum {                  /* of a command's first byte, which a target may use more bits of */
-       FZ_C_BODY = 1,   /* its bytes follow: u16 length, bytes */
-       FZ_C_INLEN = 2,  /* u16: bytes that are sent; otherwise what its layout has */
-       FZ_C_OUTLEN = 4, /* u16: room for the answer; otherwise what its layout has */
+enum {                  /* Bits of a command's first byte, of which a target may use more. */
+       FZ_C_BODY = 1,   /* bytes follow: u16 length, bytes */
+       FZ_C_INLEN = 2,  /* u16: number of bytes sent; otherwise the layout's size */
+       FZ_C_OUTLEN = 4, /* u16: size of the answer's buffer; otherwise the layout's size */
        FZ_C_PATCHES = 0xf0,
 };
 struct fz_cmd {
@@ -106,16 +106,16 @@ struct fz_cmd {
 	uint8_t in[FZ_CMD_MAX];
 	uint32_t inlen, outlen;
 };
-/* A command: opcode, then its body, then values for single fields, by their layout. */
+/* Read a command: opcode, then its body, then values for single fields of its layout. */
 void fz_cmd_read(struct fz *f, const struct fz_ids *ids, struct fz_cmd *c);
 
-/* Checks a command's answer: a known status, a refusal from the table. */
+/* Check a command's answer: a known status, a refusal of the table. */
 void fz_answer_check(const uint8_t *out);
-/* All references of an HCA's objects are what counting them again finds. */
+/* Check that a recount of references changes none. */
 void fz_refs_check(struct seg *s, uint32_t hca);
-/* Nothing is owned by that open file, in any table. */
+/* Check that the open file owns no element of any table. */
 void fz_owned_check(struct seg *s, uint32_t file);
-/* Numbers are handed out again from where they were: one input after another gets the same. */
+/* Reset the next number of each table: every input gets the same numbers. */
 struct fz_hints {
 	uint32_t hint[64], high[64];
 };

@@ -45,7 +45,7 @@ static void umem(uint64_t addr, uint64_t len, uint32_t access)
 		fz_id_add(&ids, at32(OUT));
 }
 
-/* A command by one of the methods that take them. */
+/* Run a command by one of the methods for commands. */
 static void command(struct fz *f, uint16_t object, uint16_t method, int64_t handle, uint16_t id,
 		    uint16_t in, uint16_t out)
 {
@@ -97,7 +97,7 @@ static void one(struct fz *f)
 			MLX5_IB_ATTR_DEVX_OBJ_QUERY_HANDLE, MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_IN,
 			MLX5_IB_ATTR_DEVX_OBJ_QUERY_CMD_OUT);
 		break;
-	case 4: /* destroy methods number their handles alike */
+	case 4: /* the destroy methods have the same attribute number */
 		gone.object = how & 8    ? MLX5_IB_OBJECT_DEVX_UMEM
 			      : how & 16 ? MLX5_IB_OBJECT_UAR
 					 : MLX5_IB_OBJECT_DEVX_OBJ;

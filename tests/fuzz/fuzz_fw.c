@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The firmware's command inbox: every opcode, by a program, by another one, by the driver. The
- * answers must be the table's, references right, and everything must go with the file.
+ * The firmware's commands: every opcode, from a program, from another one, from the driver. Answers
+ * must be in the table, references right, and everything must be freed with the file.
  */
 #include <errno.h>
 #include "fw/test.h"
@@ -34,7 +34,7 @@ static void objects(struct fz_ids *ids)
 		{e->pd, e->uar, e->umem, e->dbr, e->cq, e->srq, e->qp, e->mkey, TEST_UID}, 9};
 }
 
-/* `who`: see below. */
+/* `who`: the issuer, as below. */
 static void command(struct fz *f, struct fz_ids *ids, uint8_t who)
 {
 	static uint8_t out[UINT16_MAX + 16];
@@ -60,11 +60,11 @@ static void command(struct fz *f, struct fz_ids *ids, uint8_t who)
 		c = &other;
 		uid = OTHER_UID;
 		break;
-	case 4: /* as it came */
+	case 4: /* unchanged */
 		uid = (uint32_t)LAYOUT_GET(cmd_in, cmd.in, uid);
 		break;
 	}
-	/* The device's own event queues: the driver would not. */
+	/* The driver would not destroy the device's own event queues. */
 	if (c->kernel && cmd.row && cmd.row->opcode == PRM_OP_DESTROY_EQ)
 		return;
 	LAYOUT_SET(cmd_in, cmd.in, uid, uid);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* RDMA_VERBS_IOCTL: header, attributes, and what they point to. Rows of tests/abi, and others. */
+/*
+ * RDMA_VERBS_IOCTL: header, attributes, and the memory behind them. Rows of tests/abi, and others.
+ */
 #include "device.h"
 
 #define CALLS 16

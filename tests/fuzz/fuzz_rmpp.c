@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * RMPP: segments, ACKs, STOPs and ABORTs of any content and in any order, from a peer that makes
- * them by hand, to agents whose RMPP is the kernel's, which send messages of their own. Besides
- * what holds for umad: the bytes of a message are those of its segments, in their order.
+ * RMPP: segments, ACKs, STOPs and ABORTs with any content in any order, from a peer that makes them
+ * by hand, to agents with RMPP in the kernel's role that also send messages. Checks the rules of
+ * umad, and that a message has the bytes of its segments in order.
  */
 #include "hw/port.h"
 #include "umad_world.h"
@@ -55,7 +55,7 @@ static void start(const struct fu_world *w, uint8_t *buf, unsigned int port, uin
 	mad[39] = 0x34;
 }
 
-/* One MAD by hand. Who asked is known by the high half of the transaction ID. */
+/* Make one MAD by hand. The high half of the transaction ID tells the requester. */
 static void by_hand(struct fu_world *w, struct fz *f, const uint8_t *last)
 {
 	uint8_t buf[sizeof(struct ib_user_mad_hdr) + MAD_SIZE];
@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	agent(w, SERVER, false, 0);
 	agent(w, BY_HAND, true, 1 << GET_TABLE);
 	fu_open(w, FILES, 0);
-	agent(w, FILES, false, 1 << GET_TABLE); /* who serves at the first port */
+	agent(w, FILES, false, 1 << GET_TABLE); /* the server at the first port */
 	fz_cover_from_here();
 	for (int i = 0; i < STEPS && f.n; i++) {
 		uint8_t op = fz_u8(&f);

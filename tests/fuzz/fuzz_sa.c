@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The built-in SA and subnet manager: requests of any bytes from any port, cables that come and go
- * in between. Answers have the frame that their headers say, and no lock is left.
+ * The built-in SA and subnet manager: requests with any bytes from any port, while cables are
+ * pulled and plugged. Answers have the frame that their headers describe, and no lock is left.
  */
 #include "fuzz.h"
 
@@ -41,7 +41,7 @@ static void end(void)
 	fz_check(!fab_subnet(&seg)->lock.word);
 }
 
-/* Identities that mean something: ports' LIDs and GIDs, one of few groups. */
+/* Set meaningful identities: ports' LIDs and GIDs, one of few groups. */
 static void mean(struct fz *f, uint8_t *mad, uint32_t from)
 {
 	const struct hw_port *p = hw_port(&seg, from);
@@ -106,7 +106,7 @@ static void manage(struct fz *f)
 	uint32_t ports = seg_table(&seg, SEG_T_PORT)->high, port = 1 + fz_u8(f) % (ports - 1), peer;
 
 	switch (how % 4) {
-	case 0: /* a cable, out and in again */
+	case 0: /* pull a cable, and plug it again */
 		peer = hw_port(&seg, port)->peer;
 		if (!fab_unplug(&seg, port)) {
 			fz_check(!fab_sm_sweep(&seg));
@@ -115,7 +115,7 @@ static void manage(struct fz *f)
 		}
 		fz_check(!fab_sm_sweep(&seg));
 		break;
-	case 1: /* another manager */
+	case 1: /* start another manager */
 		fab_issm_set(&seg, port, true);
 		request(f);
 		fab_issm_set(&seg, port, false);
@@ -126,7 +126,7 @@ static void manage(struct fz *f)
 		mad[1] = how & 4 ? MAD_CLASS_SUBN_LID : MAD_CLASS_SUBN_DR;
 		be16_store(mad + 16, SMP_ATTR_SM_INFO);
 		if (mad[3] == MAD_METHOD_SET)
-			mad[23] = 2; /* it stays */
+			mad[23] = 2; /* the other manager stays */
 		fab_sm_mad(&seg, fab_subnet(&seg)->sm_port, mad, out);
 	}
 }

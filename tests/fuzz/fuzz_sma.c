@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Subnet management packets of any bytes, from any port: forwarding, the agents of adapters and
- * switches, notices. Whatever arrives, both ends of a link agree, settings stay in their ranges,
- * and no lock is left.
+ * Subnet management packets with any bytes, from any port: forwarding, the agents of adapters and
+ * switches, notices. Afterwards both ends of a link agree, settings are in their ranges, and no
+ * lock is left.
  */
 #include "fuzz.h"
 
@@ -26,7 +26,7 @@ static struct seg seg;
 static struct tt topo;
 static uint8_t *before[KEPT];
 
-/* Tables that are never claimed have as many elements as what they belong to. */
+/* Tables that are never claimed have as many elements as the table that they belong to. */
 static size_t used(uint32_t k)
 {
 	enum seg_table_id of = kept[k] == SEG_T_CTR                           ? SEG_T_PORT
@@ -104,7 +104,7 @@ static void call(struct fz *f)
 	LAYOUT_SET(mad_hdr, mad, class_version, 1);
 	LAYOUT_SET(mad_hdr, mad, method, method);
 	LAYOUT_SET(mad_hdr, mad, attr_id, attr);
-	/* Mostly something that is there. */
+	/* Mostly an attribute that exists. */
 	if (how & 2)
 		LAYOUT_SET(mad_hdr, mad, attr_mod, LAYOUT_GET(mad_hdr, mad, attr_mod) & 0x80030007);
 	if (how & 4)
@@ -112,7 +112,7 @@ static void call(struct fz *f)
 	p.slid = (uint16_t)hw_port(&seg, from)->lid;
 	p.dlid = how & 8 ? MAD_LID_PERMISSIVE : fz_u8(f);
 	at = how & 16 ? from : fab_smp_send(&seg, from, &p);
-	/* Read, changed a little, written back: most sets are refused otherwise. */
+	/* Read, changed a little, written back: otherwise most sets are refused. */
 	if (at != SEG_NONE && (how & 32) && method == MAD_METHOD_SET) {
 		uint8_t is[SMP_DATA_SIZE], n = fz_u8(f) % 8;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Topology files: any text is read or refused with a place and a reason, and what was read can be
- * written and read again, and is the same.
+ * Topology files: any text is read, or refused with a place and a reason; a topology that was read
+ * can be written and read again, and is the same.
  */
 #include "fuzz.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * umad: registrations, write() of any bytes, read() of any length. Whatever is written, the answers
- * are those of the rules, no lock is left, and all goes with the files.
+ * umad: registrations, write() of any bytes, read() of any length. Results follow the rules, no
+ * lock is left, and everything is freed with the files.
  */
 #include "hw/port.h"
 #include "umad_world.h"
@@ -24,11 +24,12 @@ static void do_register(struct fu_world *w, unsigned int n, struct fz *f)
 
 	q.qpn = how & 0x80 ? fz_u8(f) : !(q.mgmt_class == 1 || q.mgmt_class == 0x81);
 	for (size_t i = 0; i < sizeof(q.method_mask) / sizeof(q.method_mask[0]); i++)
-		q.method_mask[i] = how & 8 ? fz_u64(f) : i ? 0 : 0x40006; /* Get, Set, GetTable */
+		/* a mask of Get, Set, GetTable */
+		q.method_mask[i] = how & 8 ? fz_u64(f) : i ? 0 : 0x40006;
 	fu_register(w, n, &q);
 }
 
-/* Fields as they would be, then bytes over them. */
+/* Plausible fields, then random bytes over them. */
 static void do_write(struct fu_world *w, unsigned int n, struct fz *f)
 {
 	static uint8_t buf[sizeof(struct ib_user_mad_hdr) + ROOM];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The engine: work requests, receives, doorbell records and doorbells of living queue pairs (RC,
- * with an SRQ, UC, UD, XRC), by their bytes or nearly right. The engine may reach what keys and
- * queues say, and nothing else: wqe_guard.c looks.
+ * with an SRQ, UC, UD, XRC), as raw or nearly right bytes. The engine may only access memory of
+ * keys and queues, which wqe_guard.c checks.
  */
 #include "engine/test.h"
 #include "hw/flags.h"
@@ -23,7 +23,10 @@
 #define DC_KEY UINT64_C(0x1122334455667788)
 enum { QPS = 12, DCI = 10, DCT = 11, SRQS = 3, CQS = QPS + 1, LISTS = 4, NKEYS = QPS + 3 + LISTS };
 
-/* The arena (wqe_guard.c): all mappings of the test bed, pages apart; what a key covers of them. */
+/*
+ * The arena (wqe_guard.c) with all mappings of the test bed, pages apart; the parts that keys
+ * cover.
+ */
 void wqe_arena_allow(const void *p, size_t len);
 extern const uint64_t wqe_arena, wqe_arena_len;
 
@@ -33,7 +36,7 @@ static struct t_srq srq[SRQS];
 static struct t_cq xrc_cq;
 static uint32_t keys[NKEYS];
 
-/* ---- everything as it was at first, before each input */
+/* ---- the initial state, restored before each input */
 
 enum { SAVED_MAX = 512 };
 static struct {
@@ -104,7 +107,7 @@ static void restore_all(void)
 	bed->s.polled = false;
 }
 
-/* ---- the queue pairs: each even one with the next */
+/* ---- the queue pairs: each even one is connected to the next */
 
 static void make_xrc(struct t_qp *target)
 {
@@ -122,7 +125,7 @@ static void make_xrc(struct t_qp *target)
 	hw->flags = HW_F_READY;
 }
 
-/* An equal part of 4 KiB of QP 1's memory, and one that is not there. */
+/* An equal part of 4 KiB of QP 1's memory, and an unmapped one. */
 static void bind_parts(struct hw_mkey *mk)
 {
 	struct mlx5_wqe_umr_klm_seg *e;
@@ -164,14 +167,14 @@ static void up(void)
 	qp[DCT]->hw->no_rq = qp[DCT]->hw->no_sq = 1;
 	LAYOUT_SET(dctc, qp[DCT]->hw->qpc, dc_access_key, DC_KEY);
 	atomic_store(&qp[DCT]->hw->state, PRM_QP_STATE_RTR);
-	/* One whose end is not mapped, one that goes on behind its mapping, one only to read. */
+	/* A key with an unmapped end, one that exceeds its mapping, a read-only one. */
 	keys[QPS] = t_key(bed, bed->pd[0], qp[0]->mem + T_MEM - 64, 4096,
 			  HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_WRITE | HW_ACC_REMOTE_READ);
 	keys[QPS + 1] = t_key(bed, bed->pd[1], qp[1]->mem + T_MEM - 64, 4096,
 			      HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_WRITE | HW_ACC_REMOTE_READ |
 				      HW_ACC_ATOMIC);
 	keys[QPS + 2] = t_key(bed, bed->pd[1], qp[1]->mem, 4096, HW_ACC_REMOTE_READ);
-	/* Free lists of both ends, for UMRs; that of parts is bound. */
+	/* Free lists at both ends, for UMRs; the key with equal parts is bound. */
 	for (unsigned int i = 0; i < LISTS; i++)
 		keys[QPS + 3 + i] = t_indirect_key(bed, bed->pd[i % 2], PRM_MKC_KLM, 70)->key;
 	bind_parts(hw_mkey(&bed->s, keys[QPS + 3 + LISTS - 1]));
@@ -180,7 +183,7 @@ static void up(void)
 	save_all();
 }
 
-/* ---- what programs do */
+/* ---- calls of programs */
 
 static uint32_t a_key(struct fz *f, unsigned int own)
 {
@@ -188,7 +191,7 @@ static uint32_t a_key(struct fz *f, unsigned int own)
 
 	if (b < 128)
 		return keys[own];
-	if (b < 250) /* with the variant that a UMR may have given it */
+	if (b < 250) /* with a variant that a UMR may have set */
 		return hw_mkey(&bed->s, keys[b % NKEYS])->key;
 	return fz_u32(f);
 }
@@ -229,7 +232,7 @@ static unsigned int sges(struct fz *f, struct t_sge *s, unsigned int max, unsign
 	return n;
 }
 
-/* A UMR behind its control segment: nearly as libmlx5 makes them. Returns its length. */
+/* A UMR after its control segment, nearly as libmlx5 makes it. Returns its length. */
 static uint32_t umr_body(struct fz *f, unsigned int own, uint8_t body[48 + 64 + 16 * 16])
 {
 	struct mlx5_wqe_umr_ctrl_seg *c = (void *)body;
@@ -389,7 +392,7 @@ static void one(struct fz *f)
 		receive(f, i);
 		break;
 	case 5:
-		/* A program does not follow its own list out of the queue. */
+		/* A program does not leave the queue when it follows its own list. */
 		srq[who % SRQS].head %= 16;
 		t_srq_post(&srq[who % SRQS], a_key(f, 3), (void *)(uintptr_t)an_address(f, 3),
 			   a_length(f));
@@ -418,7 +421,7 @@ static void one(struct fz *f)
 		break;
 	case 13:
 		if (i == DCT)
-			break; /* it has no states of its own */
+			break; /* it has no states */
 		s->polled = who & 0x40;
 		if (who & 0x80)
 			reconnect(i, who & 0x20);
@@ -438,7 +441,7 @@ static void one(struct fz *f)
 	}
 }
 
-/* No lock is left behind, and states are states. */
+/* Check that no lock is left, and that states are valid. */
 static void check(void)
 {
 	for (unsigned int i = 0; i < QPS; i++) {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which memory inputs can reach: the arenas of the rows' world. An address out of an input that
- * happens to be mapped here for another purpose is as unmapped to it. What is left is our own
- * memory on the other side of a copy: the stack and living blocks of the heap. The linker puts
- * these in front of the functions of the same names. Not instrumented for coverage: inputs would
- * learn our addresses from the comparisons.
+ * The memory that inputs can reach: the arenas of the rows' world. Another mapped address in an
+ * input counts as unmapped. The other side of a copy is this process's own memory: the stack and
+ * living blocks of the heap. The linker replaces the functions of these names. Not instrumented for
+ * coverage: inputs would learn addresses from the comparisons.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -54,7 +53,7 @@ static bool is_ours(const void *p, size_t len)
 	if ((at >= low && at < high) ||
 	    (at >= (uintptr_t)__executable_start && at < (uintptr_t)_end))
 		return !__asan_region_is_poisoned((void *)at, len);
-	/* where the address sanitizer has its heap, as far as that is in use */
+	/* the used part of the address sanitizer's heap */
 	return at >> 44 == 0x6 &&
 	       !madvise((void *)(at & ~UINT64_C(4095)), (at & 4095) + len, POPULATE_READ) &&
 	       !__asan_region_is_poisoned((void *)at, len);
@@ -83,13 +82,13 @@ int __wrap_mem_guarded_cas(void *p, uint32_t size, uint64_t *old, uint64_t next)
 	return allowed(p, size, true) ? __real_mem_guarded_cas(p, size, old, next) : -EFAULT;
 }
 
-/* Memory is looked at by the kernel when it is registered. */
+/* The kernel checks memory when it is registered. */
 static uint64_t visible(uint64_t addr, uint64_t len)
 {
 	uint64_t top = UINT64_C(1) << 47;
 
 	if (addr + len < addr || addr + len > top || !len)
-		return addr; /* refused before anybody looks */
+		return addr; /* refused before its memory is checked */
 	return addr >= MEM && addr < NOWHERE && len < NOWHERE - addr ? addr
 								     : NOWHERE + (addr & 4095);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Firmware commands out of an input, and what must hold of the firmware afterwards. */
+/* Firmware commands from an input, and checks of the firmware afterwards. */
 #include "fw/priv.h"
 #include "fuzz.h"
 #include "wire/prm/cmd_hdr.h"
@@ -120,7 +120,7 @@ void fz_answer_check(const uint8_t *out)
 
 #define REFS_MAX 4096
 
-/* All counts of references: before and after they are counted again. */
+/* Collect all reference counts, to compare them before and after a recount. */
 static unsigned int refs_all(struct seg *s, uint32_t refs[REFS_MAX])
 {
 	unsigned int n = 0;

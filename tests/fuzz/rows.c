@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Rows of tests/abi as bytes, and back: what an input of the ioctl and write targets is made of. */
+/* Converts rows of tests/abi to bytes and back: the input format of the ioctl and write targets. */
 #include "device.h"
 
 enum { ROW_CMD = 1, ROW_AT = 2, ROW_FRAME = 4, ROW_DRIVER = 8, ROW_CLOSES = 16, ROW_WHICH = 6 };
@@ -100,8 +100,8 @@ size_t fz_ioctl_write(const struct ioctl_row *r, uint8_t *p, size_t room)
 }
 
 /*
- * libFuzzer learns addresses of this process from the comparisons that it watches. To the device
- * they would be the program's: an input has none but those of the arenas and of nothing.
+ * libFuzzer learns addresses of this process from comparisons. The device would take them for the
+ * program's: so an input may only use addresses of the arenas, or unmapped ones.
  */
 static uint64_t tame(uint64_t v)
 {
@@ -121,7 +121,7 @@ static void tame_all(void *p, size_t len, size_t step)
 	}
 }
 
-/* Input bytes that a call can have: it lies in one page with its header and attributes. */
+/* Largest input of a call: it lies in one page with its header and attributes. */
 #define INPUT_MAX 3000
 
 static void read_attr(struct fz *f, struct attr *a, struct fz_store *s)

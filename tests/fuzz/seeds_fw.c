@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Seeds for the targets that take firmware commands: each command that the firmware has, empty and
- * with every bit that it knows; the valid ones of the firmware's tests; and the golden vectors.
- * Usage: seeds_fw DIR, or seeds_fw DIR devx: for that target, with the numbers of its world
+ * Seeds for the targets that take firmware commands: each command of the firmware, empty and with
+ * all named bits set; the valid ones of the firmware's tests; and the golden vectors. Usage:
+ * seeds_fw DIR, or seeds_fw DIR devx: for the DEVX target, with the numbers of its world
  */
 #include "fw/test.h"
 #include "mlx5/devx_table.h"
@@ -54,10 +54,10 @@ static void save(const char *dir, const char *name)
 }
 
 static bool devx;
-/* As in ../abi/abi.h; its umems come after those of its queues. */
+/* Numbers as in ../abi/abi.h; new umems come after those of its queues. */
 enum { UAR_PAGE = 2, PDN = 1, CQN = 1, QPN = 0x40, NEXT = 6, UMEM = 4 };
 
-/* How DEVX takes a command, by its opcode: which method, on which handle of its world. */
+/* The DEVX method for a command, and the handle, by opcode. */
 static void devx_how(uint16_t opcode)
 {
 	const struct devx_cmd *c = devx_cmd_find(opcode);
@@ -110,7 +110,7 @@ static void every_command(const char *dir)
 	}
 }
 
-/* The umem of the DEVX world is small: everything at its start. */
+/* The umem of the DEVX world is small: use its start. */
 static void near(uint8_t *in)
 {
 	static const char *const offsets[] = {"x_in.cq_umem_offset", "x_in.wq_umem_offset",
@@ -140,7 +140,7 @@ static void valid_commands(const char *dir)
 		e.pd = PDN;
 		e.cq = CQN;
 		e.qp = QPN;
-		/* after those of the world's queues */
+		/* the first number after the umems of the world's queues */
 		e.umem = UMEM;
 		e.dbr = UMEM + 1;
 	}
@@ -152,7 +152,7 @@ static void valid_commands(const char *dir)
 		snprintf(name, sizeof(name), "valid-%zu", i);
 		save(dir, name);
 	}
-	/* A queue pair's life. */
+	/* All transitions of a QP. */
 	b_rst2init(&e);
 	command(0, e.in, IN(rst2init_qp));
 	b_init2rtr(&e);
@@ -171,7 +171,7 @@ static void valid_commands(const char *dir)
 	env_down(&e);
 }
 
-/* A golden command as it is, its opcode put right, and with a golden context in it. */
+/* A golden command with the right opcode, and with a golden context in it. */
 static void golden(const char *dir, const char *name, uint16_t opcode, const struct layout *l,
 		   const uint8_t *bytes, size_t n, const uint8_t *ctx, size_t nctx)
 {

@@ -20,7 +20,7 @@ static void save(const char *dir, const char *table, unsigned int i)
 	n = 0;
 }
 
-/* Rows that belong together are one input. */
+/* Rows that belong together make one input. */
 #define SEEDS(dir, name, write)                                 \
 	for (unsigned int i = 0; i < name##_count; i++) {       \
 		if (!n)                                         \

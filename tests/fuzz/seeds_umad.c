@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Seeds for fuzz_umad and fuzz_rmpp: what programs do, as the bytes that the targets read. */
+/* Seeds for fuzz_umad and fuzz_rmpp: typical calls of programs, in the targets' input format. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct seed {
 		}                                             \
 	}
 
-/* 2 register (how), 7 write (how, id, class, method, tid, attribute, patches), 5 read */
+/* Steps: 2 register (how), 7 write (how, id, class, method, tid, attribute, patches), 5 read. */
 static const struct seed umad[] = {
 	SEED("node-info", 0x02, 0x00, 0x07, 0x02, 0, 0, 1, 1, 0x11, 0, 0x05, 0),
 	SEED("directed", 0x02, 0x01, 0x07, 0x02, 0, 1, 1, 1, 0x11, 0, 0x05, 0),
@@ -29,7 +29,9 @@ static const struct seed umad[] = {
 	     0x06, 0xff, 0x05, 0),
 };
 
-/* 4 by hand (how, segment, length or window), 0 message (how, u16 length), 1 read, 2 time */
+/*
+ * Steps: 4 by hand (how, segment, length or window), 0 message (how, u16 length), 1 read, 2 time.
+ */
 static const struct seed rmpp[] = {
 	SEED("receive", 0x04, 0x00, 1, 0, 0x04, 0x00, 2, 0, 0x04, 0x10, 3, 200, 0x11, 1, 0x19, 1),
 	SEED("early", 0x04, 0x00, 1, 0, 0x04, 0x00, 3, 0, 0x04, 0x10, 4, 100, 0x04, 0x00, 2, 0,

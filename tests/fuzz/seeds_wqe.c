@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Seeds for the WQE target, in the bytes that it reads: each kind of request on each pair of
- * queues, with a receive, good and with one thing wrong. Usage: seeds_wqe DIR
+ * Seeds for the WQE target, in its input format: each kind of request on each pair of queues, with
+ * a receive, valid and with one error. Usage: seeds_wqe DIR
  */
 #include "fuzz.h"
 
@@ -18,7 +18,7 @@ static size_t n;
 		n += sizeof(v_);                    \
 	} while (0)
 
-/* One entry: own key, own memory at 256 bytes, so many bytes. */
+/* One entry: own key, own memory at 256 bytes, `len` bytes. */
 #define SGE(len) PUT(1, 0, 0, 0x00, 0x01, (len))
 
 enum { GOOD, NO_RECEIVE, WRONG_KEY, LONG, INLINE, KINDS };
@@ -40,16 +40,16 @@ static void request(unsigned int qp, unsigned int opcode, int kind)
 		SGE(kind == LONG ? 199 : atomic ? 8 : 64);
 }
 
-/* A UMR of `list` by `qp`, up to its body. */
+/* A UMR of `list` on `qp`, up to its body. */
 static void umr(unsigned int qp, uint8_t list)
 {
 	PUT(0, (uint8_t)qp, 0, 8, 8, 0, 0, 0, 0, list);
 }
 
-/* A list of this end's is bound to 64 bytes, used by the other end, and invalidated. */
+/* A list of this end is bound to 64 bytes, used by the other end, and invalidated. */
 static void windows(unsigned int qp)
 {
-	const uint8_t list = (uint8_t)(13 + qp % 2 + 8 * 17); /* of the keys in a_key() */
+	const uint8_t list = (uint8_t)(13 + qp % 2 + 8 * 17); /* index for a_key() */
 
 	umr(qp, list);
 	PUT(4, 8, 0xb0, 0x30, 0x77, 0, 0x00, 0x01); /* entries, shape, flags, access, tag, start */
@@ -61,13 +61,13 @@ static void windows(unsigned int qp)
 		SGE(48);
 	}
 	umr(qp, list);
-	PUT(0, 6, 0x98); /* the whole context: free */
+	PUT(0, 6, 0x98); /* the whole context: sets free */
 	PUT(0x40);
 	for (int i = 0; i < 72; i++)
 		PUT(0);
 }
 
-/* The key of equal parts: across both, up to the memory that is not there, and an atomic. */
+/* The key with equal parts: across both parts, up to the unmapped memory, and an atomic. */
 static void parts(void)
 {
 	const uint8_t list = 16 + 8 * 17;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* See umad_world.h. */
+/* Implements umad_world.h. */
 #include "umad_world.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static void make(void)
 	m = mmap(NULL, BUF + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	fz_check(m != MAP_FAILED && !mprotect(m + BUF, 4096, PROT_NONE));
 	end_of_memory = m + BUF;
-	mem_guard_armed = true; /* copies without a net: no input has a bad address */
+	mem_guard_armed = true; /* copies without protection: no input has a bad address */
 	fz_hints_save(&world.s, &hints);
 }
 
@@ -49,7 +49,7 @@ void fu_end(void)
 	fz_check(!live(SEG_T_MSEND) && !live(SEG_T_MRECV) && !live(SEG_T_FILE));
 	seg_for_each_live (&world.s, SEG_T_AGENT, i) {
 		fz_check(seg_owner(&world.s, SEG_T_AGENT, i) == SEG_OWNER_DEVICE);
-		seg_free(&world.s, SEG_T_AGENT, i); /* the fabric's own */
+		seg_free(&world.s, SEG_T_AGENT, i); /* the fabric's own agent */
 	}
 	fz_hints_restore(&world.s, &hints);
 }
@@ -144,7 +144,7 @@ void fu_time_passes(struct fu_world *w, uint8_t which)
 {
 	unsigned int n = 0;
 
-	/* Not by the clock: an input must do the same each time. */
+	/* Independent of the clock: an input must do the same each time. */
 	seg_for_each_live (&w->s, SEG_T_MSEND, i)
 		if (which >> n++ % 8 & 1)
 			((struct mad_send *)seg_at(&w->s, SEG_T_MSEND, i))->deadline = 0;

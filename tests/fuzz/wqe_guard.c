@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the engine may reach in the WQE target: mappings of the test bed, which lie in an arena with
- * untouchable pages between them, and the pages that a key names although nothing is there (an
- * error to the engine). Anything else is a fault of the engine's. The linker puts these functions
- * in front of those of the same names. Not instrumented for coverage.
+ * The memory that the engine may reach in the WQE target: mappings of the test bed, which are in an
+ * arena with inaccessible pages between them, and unmapped pages that a key covers (the engine gets
+ * an error). Access to anything else is a bug of the engine. The linker replaces the functions of
+ * these names. Not instrumented for coverage.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -57,7 +57,10 @@ void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off
 	return p;
 }
 
-/* 1: it is there; 0: an error; a fault of the engine's does not return. Our own memory is. */
+/*
+ * 1: accessible; 0: an error for the engine; does not return on a bug. Memory outside the arena is
+ * the engine's own.
+ */
 static int reach(const void *p, size_t len)
 {
 	uint64_t at = (uintptr_t)p;
@@ -73,7 +76,7 @@ static int reach(const void *p, size_t len)
 		return 0;
 	if (at + len <= maps[i].at + maps[i].len)
 		return 1;
-	/* Across the end: only where a key goes on. */
+	/* Across the end of a mapping: only where a key continues. */
 	for (unsigned int k = 0; k < nmaps; k++)
 		if (!maps[k].there && maps[k].at == maps[i].at + maps[i].len)
 			return 0;

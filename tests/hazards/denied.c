@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Hazard 7: a peer whose memory the host does not let us copy, or not by its pid. It is not dead:
- * traffic goes another way, and where there is none the error does not say that it is gone.
+ * Hazard 7: a peer whose memory the host does not let this process copy, or not by its pid. The
+ * peer is alive: traffic uses another method, and if there is none the error does not say that the
+ * peer is gone.
  */
 #include "rc.h"
 
@@ -34,7 +35,7 @@ static void filter(struct sock_filter *f, unsigned short n)
 #define EQUAL(k, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (k), (yes), (no))
 #define ANSWER(what) BPF_STMT(BPF_RET | BPF_K, (what))
 
-/* As an old container's profile does. */
+/* A filter like an old container's profile. */
 static void refuse_process_vm(void)
 {
 	struct sock_filter f[] = {
@@ -48,7 +49,7 @@ static void refuse_process_vm(void)
 	filter(f, sizeof(f) / sizeof(f[0]));
 }
 
-/* How the library opens its own mem file, and nothing else that it does. */
+/* Refuses only the way in which the library opens its own mem file. */
 static void refuse_own_mem(void)
 {
 	struct sock_filter f[] = {
@@ -63,7 +64,7 @@ static void refuse_own_mem(void)
 	filter(f, sizeof(f) / sizeof(f[0]));
 }
 
-/* Both ends at once: n messages each way and as many writes, compared at the end. */
+/* Both ends at once: n messages in each direction and as many writes, compared at the end. */
 static void traffic(struct rc_end *e, int sock, int self, int n)
 {
 	uint8_t mine = (uint8_t)(0x40 + self), other = (uint8_t)(0x41 - self);
@@ -87,7 +88,7 @@ static void traffic(struct rc_end *e, int sock, int self, int n)
 	}
 }
 
-/* Does the host refuse? Else the test says nothing. */
+/* Does the host allow it? Then the test proves nothing. */
 static bool copies(const struct rc_end *e, pid_t pid)
 {
 	char c;
@@ -146,14 +147,14 @@ static int no_process_vm(int argc, char **argv)
 	return status;
 }
 
-/* ---- one call refused, everything else as ever */
+/* ---- one system call is refused, all others work */
 
 struct refusal {
 	const char *what;
 	int calls[3];
-	int arg1;      /* only with this second argument; 0: any */
-	bool late;     /* libc itself needs it to start */
-	bool patching; /* long enough for doorbells to be patched */
+	int arg1;      /* only if the call has this second argument; 0: any */
+	bool late;     /* libc itself needs the call to start */
+	bool patching; /* runs long enough for doorbells to be patched */
 };
 static const struct refusal refusals[] = {
 	{"madvise", {SYS_madvise}},
@@ -196,7 +197,7 @@ static void refuse(const struct refusal *r, int err)
 	filter(f, n);
 }
 
-/* Memory that is there is there, whoever may not be asked. */
+/* Memory that is mapped can be registered, even if the check is refused. */
 static void registers(struct rc_end *e)
 {
 	static const size_t sizes[] = {1, 4096, 65536, 4 << 20};
@@ -230,7 +231,7 @@ static void xrc_domain(struct rc_end *e)
 	CHECK(!ibv_close_xrcd(x) && !close(a.fd));
 }
 
-/* An event that has been read is no longer there to be seen. */
+/* After an event is read, the descriptor is not readable. */
 static void event(struct rc_end *e, int sock)
 {
 	struct pollfd p = {.fd = e->chan->fd, .events = POLLIN};
@@ -246,12 +247,12 @@ static void event(struct rc_end *e, int sock)
 	rc_wait(e, 60);
 	rc_wait(e, 60);
 	rc_sync(sock);
-	/* The writer of the byte may still be at it. */
+	/* The writer may still be about to write its byte. */
 	for (double end = rc_now() + 60; ppoll(&p, 1, &(struct timespec){0}, NULL);)
 		CHECK(rc_now() < end);
 }
 
-/* Two processes as anywhere, both refused. */
+/* Traffic between two processes, both with the refusal. */
 static int refused_pair(const struct refusal *r, int err)
 {
 	int sp[2], status = 0, self;
@@ -279,7 +280,7 @@ static int refused_pair(const struct refusal *r, int err)
 	return status ? 1 : 0;
 }
 
-/* argument: `all` errors that filters say, else one */
+/* argument: `all` for every error that filters use, else one */
 static int one_call(int argc, char **argv)
 {
 	static const int errs[] = {EPERM, ENOSYS, EACCES};
@@ -302,7 +303,7 @@ static int one_call(int argc, char **argv)
 	return failed != 0;
 }
 
-/* Neither way: an error, but not that of a peer that is gone. */
+/* Without any method: an error, but not that of a peer that is gone. */
 static int refused(int argc, char **argv)
 {
 	int sp[2], status, self;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Hazard 8: events are never lost, however many wait and however long their reader sleeps; a
- * blocking read can be interrupted; poll, select and epoll see them, through a dup too.
+ * Hazard 8: events are never lost, however many are queued and however long their reader sleeps; a
+ * blocking read can be interrupted; poll, select and epoll see them, also through a dup.
  */
 #include "rc.h"
 
@@ -59,7 +59,7 @@ static void nonblocking(int fd)
 	CHECK(!fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK));
 }
 
-/* argument: how many pile up before the first is read: more than a pipe would hold */
+/* argument: how many events are queued before the first is read, more than a pipe can hold */
 static int pile_up(int argc, char **argv)
 {
 	unsigned int n = argc > 1 ? (unsigned int)atoi(argv[1]) : 100000;
@@ -77,11 +77,12 @@ static int pile_up(int argc, char **argv)
 	nonblocking(pair.b.chan->fd);
 	CHECK(ibv_get_cq_event(pair.b.chan, &cq, &context) == -1 && errno == EAGAIN);
 	ibv_ack_cq_events(pair.b.cq, n);
-	CHECK(!ibv_destroy_qp(pair.b.qp) && !ibv_destroy_cq(pair.b.cq)); /* all are acknowledged */
+	/* destroying waits for all events to be acknowledged */
+	CHECK(!ibv_destroy_qp(pair.b.qp) && !ibv_destroy_cq(pair.b.cq));
 	return 0;
 }
 
-/* Ping-pong of two processes that sleep for each message: one event lost is a hang. */
+/* Ping-pong of two processes that sleep for each message: a lost event is a hang. */
 static void bounce(int sock, unsigned int n, bool first)
 {
 	struct rc_end e = {0};
@@ -132,8 +133,8 @@ static int sleepers(int argc, char **argv)
 }
 
 /*
- * argument: what the sender has given up before it sends. It cannot open the receiver's FIFO then,
- * so somebody else must write the byte that wakes who polls.
+ * argument: what the sender gives up before it sends. It cannot open the receiver's FIFO then, so
+ * another process must write the byte that wakes the poller.
  */
 static int handicapped(int argc, char **argv)
 {
@@ -178,7 +179,7 @@ static void on_alarm(int sig)
 	alarms++;
 }
 
-/* When the reader has been interrupted, and reads again. */
+/* Send when the reader has been interrupted, and reads again. */
 static void *message_later(void *arg)
 {
 	while (!alarms || rc_state(getpid()) != 'S')
@@ -187,10 +188,10 @@ static void *message_later(void *arg)
 	return arg;
 }
 
-/* A blocking read: EINTR, or with SA_RESTART on until the event comes. */
+/* A blocking read: EINTR, or with SA_RESTART it continues until the event comes. */
 static int interrupted(int argc, char **argv)
 {
-	struct itimerval t = {{0, 50000}, {0, 50000}}; /* again, if it comes too early */
+	struct itimerval t = {{0, 50000}, {0, 50000}}; /* repeated, in case it comes too early */
 	struct sigaction sa = {.sa_handler = on_alarm};
 	struct ibv_cq *cq;
 	void *context;
@@ -272,7 +273,7 @@ static int completion_readiness(int argc, char **argv)
 	return 0;
 }
 
-/* A write to a key that is none of b's: an asynchronous event for b's QP. */
+/* A write with an invalid key of b: an async event for b's QP. */
 static int async_readiness(int argc, char **argv)
 {
 	struct ibv_async_event ev;
@@ -294,8 +295,10 @@ static int async_readiness(int argc, char **argv)
 	return 0;
 }
 
-/* ---- each event is told of, also while others are unread (ib_uverbs_comp_handler() and
- * ib_uverbs_async_handler() in uverbs_main.c: wake_up_interruptible() and kill_fasync()) */
+/*
+ * ---- each event wakes readers, also while others are unread (ib_uverbs_comp_handler() and
+ * ib_uverbs_async_handler() in uverbs_main.c: wake_up_interruptible() and kill_fasync())
+ */
 
 static void comp_event(void)
 {
@@ -312,7 +315,7 @@ static void take_async(void)
 	ibv_ack_async_event(&e);
 }
 
-/* A write to a key that is none of b's; then both ends as they were. */
+/* A write with an invalid key of b; then restore both ends. */
 static void async_event(void)
 {
 	pair.a.peer.rkey ^= 0x1100;
@@ -343,7 +346,7 @@ static int told_fd(const struct told *t)
 	return t == &tolds[0] ? pair.b.chan->fd : pair.b.ctx->async_fd;
 }
 
-/* An edge each for epoll_wait(), with one unread, and read one by one. */
+/* Each event is an edge for epoll_wait(), with one unread, and when read one by one. */
 static int edges(int argc, char **argv)
 {
 	struct epoll_event ev = {.events = EPOLLIN | EPOLLET}, got;
@@ -374,7 +377,7 @@ static void count_sigio(int sig)
 	sigios++;
 }
 
-/* A SIGIO each, whatever is unread. */
+/* Each event raises SIGIO, however much is unread. */
 static int signalled(int argc, char **argv)
 {
 	const struct told *t = told_of(argc > 1 ? argv[1] : "");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Hazard 9: whose memory it is. Queues under MADV_DONTFORK are the parent's alone, also when a
- * child rings their bell; what a child registers on an inherited descriptor is the child's.
+ * Hazard 9: memory belongs to the process that registered it. Queues under MADV_DONTFORK are the
+ * parent's, also when a child rings their doorbell; memory that a child registers on an inherited
+ * descriptor is the child's.
  */
 #include "rc.h"
 
@@ -30,7 +31,10 @@ static void child_ends_well(pid_t pid)
 		DIE("the child's status is 0x%x", status);
 }
 
-/* In the send queue and its doorbell record, but the bell is not rung: what to store in the UAR. */
+/*
+ * Write the send queue and its doorbell record without ringing: returns the value to store in the
+ * UAR.
+ */
 static uint64_t queue_send(struct mlx5dv_qp *qp, uint16_t pi, const void *data, uint32_t len)
 {
 	uint8_t *wqe = (uint8_t *)qp->sq.buf + (pi % qp->sq.wqe_cnt) * qp->sq.stride;
@@ -46,7 +50,7 @@ static uint64_t queue_send(struct mlx5dv_qp *qp, uint16_t pi, const void *data, 
 	return bell;
 }
 
-/* The child has neither queue nor buffer nor doorbell record, only the bell. */
+/* The child has only the doorbell page: no queue, buffer or doorbell record. */
 static int child_rings(int argc, char **argv)
 {
 	struct mlx5dv_qp qp = {0};
@@ -78,12 +82,12 @@ static int child_rings(int argc, char **argv)
 		if (wc.status || wc.byte_len != 64)
 			DIE("%s", ibv_wc_status_str(wc.status));
 		CHECK(pair.b.buf[0] == i + 1 && pair.b.buf[63] == i + 1);
-		/* The send's own completion, not through libmlx5, which posted nothing. */
+		/* The send's own completion, read without libmlx5, which posted nothing. */
 	}
 	return 0;
 }
 
-/* The child's memory at an address where the parent has some too. */
+/* The child's memory at an address where the parent has some, too. */
 static int child_registers(int argc, char **argv)
 {
 	static uint8_t mem[4096] __attribute__((aligned(4096)));
@@ -122,7 +126,7 @@ static int child_registers(int argc, char **argv)
 	return 0;
 }
 
-/* Children come and go, some with a device of their own; the parent's traffic is what it was. */
+/* Children come and go, some with a device of their own; the parent's traffic is not disturbed. */
 static int parent_goes_on(int argc, char **argv)
 {
 	make();
@@ -136,7 +140,7 @@ static int parent_goes_on(int argc, char **argv)
 				rc_pair_make(&own);
 				rc_pair_loop(&own, 5);
 			}
-			exit(0); /* with whatever the libraries do then */
+			exit(0); /* runs the exit handlers of the libraries */
 		}
 		rc_pair_loop(&pair, 20);
 		child_ends_well(pid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A mapped UAR page keeps the command file open, as any mapping does its file (mmap(2): "closing
- * the file descriptor does not unmap the region"): the queues work until the last page of the file
- * is unmapped, by whoever has it, and are gone then.
+ * A mapped UAR page keeps the command file open, as any mapping keeps its file (mmap(2): "closing
+ * the file descriptor does not unmap the region"): the queues work until any process has unmapped
+ * the last page of the file, and are then gone.
  */
 #include "rc.h"
 
@@ -23,7 +23,7 @@ static struct {
 	unsigned int n;
 } before, pages;
 
-/* Single shared pages: what a UAR is, whatever the device maps there. */
+/* List single shared pages: these are UARs, whatever the device maps there. */
 static void list_pages(void *at[], unsigned int *n)
 {
 	FILE *f = fopen("/proc/self/maps", "r");
@@ -45,7 +45,7 @@ static void list_pages(void *at[], unsigned int *n)
 	fclose(f);
 }
 
-/* One end whose pages we know, and one with a device of its own. */
+/* One end whose pages are known, and one with a device of its own. */
 static struct rc_pair p;
 
 static bool was_there(void *page)
@@ -56,7 +56,7 @@ static bool was_there(void *page)
 	return false;
 }
 
-/* Into `pages`: those that were not there before. */
+/* Collect in `pages` those that were not there before. */
 static void new_pages(void)
 {
 	unsigned int n;
@@ -79,7 +79,7 @@ static void make(void)
 	rc_make(&p.a, NULL, 4096, 0);
 	new_pages();
 	n = pages.n;
-	CHECK(ibv_alloc_td(p.a.ctx, &td)); /* has a page of its own */
+	CHECK(ibv_alloc_td(p.a.ctx, &td)); /* a thread domain has a page of its own */
 	new_pages();
 	CHECK(n > 0 && pages.n > n);
 	rc_connect(&p.a, &p.b.me, 8, 2);
@@ -93,7 +93,7 @@ static void unmap_all(void)
 		CHECK(!munmap(pages.at[i], PAGE));
 }
 
-/* a's QP answers: b writes into its memory. */
+/* Ask a's QP for an answer: b writes to a's memory. */
 static enum ibv_wc_status ask(void)
 {
 	rc_write(&p.b, 0, 64, 0);
@@ -115,13 +115,13 @@ static int closed(int argc, char **argv)
 	rc_pair_loop(&p, 1000);
 	CHECK(ask() == IBV_WC_SUCCESS);
 	CHECK(!munmap(pages.at[0], PAGE));
-	CHECK(ask() == IBV_WC_SUCCESS); /* there is another */
+	CHECK(ask() == IBV_WC_SUCCESS); /* another page remains */
 	unmap_all();
 	is_gone();
 	return 0;
 }
 
-/* Another mapping in the page's place ends it, too. */
+/* A new mapping at the page's address ends it, too. */
 static int replaced(int argc, char **argv)
 {
 	make();
@@ -134,7 +134,7 @@ static int replaced(int argc, char **argv)
 	return 0;
 }
 
-/* A daemon's way: it closes whatever it finds. */
+/* As daemons do: close every open descriptor. */
 static int close_all(int argc, char **argv)
 {
 	make();
@@ -149,8 +149,10 @@ static int close_all(int argc, char **argv)
 	return 0;
 }
 
-/* A child has the pages, and its parent has none any more; the child's munmap, exit or exec ends
- * them. */
+/*
+ * A child has the pages after the parent has unmapped them; the child's munmap, exit or exec ends
+ * them.
+ */
 static int child(int argc, char **argv)
 {
 	int sp[2], status;
@@ -161,8 +163,8 @@ static int child(int argc, char **argv)
 	pid = fork();
 	if (!pid) {
 		close(p.a.ctx->cmd_fd);
-		rc_sync(sp[1]); /* the parent has nothing */
-		rc_sync(sp[1]); /* and has tried */
+		rc_sync(sp[1]); /* the parent has no page left */
+		rc_sync(sp[1]); /* and the parent has tried */
 		if (!strcmp(argv[1], "unmaps"))
 			unmap_all();
 		else if (!strcmp(argv[1], "execs"))
@@ -185,7 +187,7 @@ static int child(int argc, char **argv)
 		CHECK(waitpid(pid, &status, 0) == pid);
 	if (!strcmp(argv[1], "unmaps"))
 		is_gone();
-	else /* of the others the supervisor hears by itself, a little later */
+	else /* of the others the supervisor learns a little later */
 		for (double end = rc_now() + 30; ask() == IBV_WC_SUCCESS;)
 			CHECK(rc_now() < end);
 	kill(pid, SIGKILL);

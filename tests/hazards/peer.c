@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Hazard 2: a peer's memory is gone, and a stranger has the same pid and the same addresses. Linked
- * at a fixed address: `mem` is where it was in every image of this program.
+ * at a fixed address: `mem` is at the same place in every image of this program.
  */
 #include "rc.h"
 
@@ -17,15 +17,15 @@
 #include <sys/wait.h>
 
 #define SIZE 65536u
-#define BEFORE 0x11 /* what the writer writes */
-#define AFTER 0x22  /* what the stranger has there */
+#define BEFORE 0x11 /* value that the writer writes */
+#define AFTER 0x22  /* value that the stranger stores */
 #define SKIP 77
 
 static uint8_t mem[SIZE] __attribute__((aligned(4096)));
 static char *const after[] = {"peer", "after", NULL};
 extern char **environ;
 
-/* The new image: nobody writes here. */
+/* The new image: nothing may be written here. */
 static int watch(double seconds)
 {
 	double end = rc_now() + seconds;
@@ -59,7 +59,7 @@ static void *exec_now(void *how)
 	DIE("exec");
 }
 
-/* The end that is written to. Never returns. */
+/* The target of the writes. Never returns. */
 static void target(int sock, const char *how)
 {
 	volatile uint8_t *last = mem + SIZE - 1;
@@ -69,7 +69,7 @@ static void target(int sock, const char *how)
 	rc_make(&e, mem, SIZE, 0);
 	rc_exchange(&e, sock);
 	rc_sync(sock);
-	while (*last != BEFORE) /* writes are under way */
+	while (*last != BEFORE) /* wait until writes have begun */
 		;
 	personality(ADDR_NO_RANDOMIZE);
 	if (!how)
@@ -96,7 +96,7 @@ static void open_writer(struct rc_end *e, int sock)
 	rc_sync(sock);
 }
 
-/* Writes until one fails. */
+/* Write until one fails. */
 static enum ibv_wc_status write_on(struct rc_end *e)
 {
 	for (double end = rc_now() + RC_HANGS; rc_now() < end;) {
@@ -134,7 +134,7 @@ static int execs(int argc, char **argv)
 	return result(s, status);
 }
 
-/* A child with this very pid, of the fork kind; -1: not allowed here. */
+/* Fork a child with this very pid; -1: not allowed here. */
 static pid_t fork_as(pid_t pid)
 {
 	struct clone_args a = {
@@ -143,7 +143,7 @@ static pid_t fork_as(pid_t pid)
 	return (pid_t)syscall(SYS_clone3, &a, sizeof(a));
 }
 
-/* The peer is killed, and its pid comes back: here at once, else after 32 000 processes. */
+/* The peer is killed, and its pid is reused: at once if allowed, else after 32 000 processes. */
 static int pid_reuse(int argc, char **argv)
 {
 	enum ibv_wc_status s;
@@ -162,7 +162,7 @@ static int pid_reuse(int argc, char **argv)
 		CHECK(!rc_wait(&e, RC_HANGS).status);
 	}
 	CHECK(!kill(pid, SIGKILL) && waitpid(pid, &status, 0) == pid);
-	usleep(100000); /* the fabric has heard of it by then, or not: the new one is a stranger */
+	usleep(100000); /* whether or not the fabric knows yet: the new process is a stranger */
 	memset(mem, AFTER, SIZE);
 	again = fork_as(pid);
 	if (again < 0) {

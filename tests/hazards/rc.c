@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* See rc.h. Called by the programs of this folder only. */
+/* Implements rc.h. Called by the programs of this folder only. */
 #include "rc.h"
 #include "util/test_time.h"
 

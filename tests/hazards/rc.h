@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Shared by the programs of this folder: one end of an RC connection, two of them in one process,
- * and a way out when something is wrong. Plain verbs, so that it also builds under a sanitizer.
+ * and functions that end the program on errors. Plain verbs, so that it also builds under a
+ * sanitizer.
  */
 #ifndef SOFTHCA_TESTS_HAZARDS_RC_H
 #define SOFTHCA_TESTS_HAZARDS_RC_H
@@ -36,8 +37,8 @@ struct rc_addr {
 struct rc_end {
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
-	struct ibv_comp_channel *chan; /* NULL: polled */
-	struct ibv_cq *cq;             /* of sends and receives */
+	struct ibv_comp_channel *chan; /* NULL: the CQ is polled */
+	struct ibv_cq *cq;             /* for sends and receives */
 	struct ibv_qp *qp;
 	struct ibv_mr *mr;
 	uint8_t *buf;
@@ -45,19 +46,21 @@ struct rc_end {
 	struct rc_addr me, peer;
 };
 
-/* Seconds after which what is waited for hangs, also on a slow machine. */
+/* Seconds after which a wait counts as a hang, also on a slow machine. */
 #define RC_HANGS 60
 
 enum { RC_DEPTH = 16, RC_EVENTS = 1 /* flag: with a completion channel */ };
 
-/* The first device; `buf` NULL: `size` bytes of its own. */
+/* Open the first device; `buf` NULL: allocates `size` bytes. */
 void rc_open(struct rc_end *e);
 void rc_make(struct rc_end *e, void *buf, size_t size, int flags);
-/* RESET to RTS; timeout 4.096 us * 2^timeout, 0: none. */
+/* Take the QP from RESET to RTS; timeout 4.096 us * 2^timeout, 0: none. */
 void rc_connect(struct rc_end *e, const struct rc_addr *peer, uint8_t timeout, uint8_t retries);
 void rc_reset(struct rc_end *e);
-/* Addresses exchanged over a socket pair's end, connected. Receives may be posted from then on, and
- * sends when rc_sync() says that the other end is as far. */
+/*
+ * Exchange addresses over a socket pair's end, and connect. Receives may be posted afterwards, and
+ * sends after rc_sync() has shown that the other end is ready, too.
+ */
 void rc_exchange(struct rc_end *e, int sock);
 void rc_sync(int sock);
 
@@ -67,10 +70,9 @@ void rc_write(struct rc_end *e, size_t off, uint32_t len, size_t to);
 /* The next completion, within `seconds`. */
 struct ibv_wc rc_wait(struct rc_end *e, double seconds);
 double rc_now(void);
-/* Time without what this thread waited for a CPU: how long a call takes on a machine of its own. */
+/* Time without this thread's waits for a CPU: how long a call takes on an idle machine. */
 double rc_own(void);
-/* The letter of a thread's state: 'S' sleeps, in the call that it is to be woken or interrupted in.
- */
+/* The letter of a thread's state: 'S' sleeps, in the call that is to be woken or interrupted. */
 char rc_state(pid_t tid);
 
 /* Two ends in one process. */
@@ -78,7 +80,7 @@ struct rc_pair {
 	struct rc_end a, b;
 };
 void rc_pair_make(struct rc_pair *p);
-/* n messages from a to b, each compared byte by byte. */
+/* Send n messages from a to b, and compare each byte by byte. */
 void rc_pair_loop(struct rc_pair *p, unsigned int n);
 
 /* A program is a table of named cases; the one in argv[1] is run. */

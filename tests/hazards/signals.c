@@ -30,7 +30,7 @@ static void in_thread(void *(*fn)(void *))
 	CHECK(!pthread_join(t, NULL));
 }
 
-/* The kernel's own call, which nobody can wrap. */
+/* A raw system call, which cannot be wrapped. */
 static long kernel(long nr, long a, long b, long c, long d)
 {
 	register long r10 __asm__("r10") = d;
@@ -63,7 +63,9 @@ static void *block_and_loop(void *arg)
 	return arg;
 }
 
-/* The mask is set in one thread, inherited by another, before and after the device is there. */
+/*
+ * The mask is set in one thread, and inherited by another, before and after the device is opened.
+ */
 static int blocked(int argc, char **argv)
 {
 	sigset_t all;
@@ -105,7 +107,7 @@ static int raw_blocked(int argc, char **argv)
 	return 0;
 }
 
-/* A parent that the library does not see has blocked everything, in the kernel. */
+/* A parent without the library has blocked every signal, in the kernel. */
 static int blocked_before_exec(int argc, char **argv)
 {
 	uint64_t all = ~UINT64_C(0);
@@ -146,9 +148,9 @@ static int full_mask_handler(int argc, char **argv)
 	return 0;
 }
 
-/* ---- a SIGSEGV handler of the program's own */
+/* ---- a program with its own SIGSEGV handler */
 
-static uint8_t *page; /* not accessible until the handler says so */
+static uint8_t *page; /* not accessible until the handler makes it so */
 static volatile uintptr_t fault_at;
 static bool ring_in_handler;
 
@@ -163,7 +165,7 @@ static void on_fault(int sig, siginfo_t *si, void *uc)
 	handled++;
 }
 
-/* signal()'s handlers are not told the address. */
+/* Handlers set by signal() do not get the address. */
 static void on_fault_plain(int sig)
 {
 	mprotect(page, 4096, PROT_READ | PROT_WRITE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Hazard 4: the engine must not live on the stack that it finds. A thread of 16 KiB of which 6 are
- * used, and an alternate stack of 8 KiB, armed while doorbells fault and the engine's own copies
+ * Hazard 4: the engine must not use the stack on which it is called. A thread of 16 KiB with 6 in
+ * use, and an alternate stack of 8 KiB, armed while doorbells fault and the engine's own copies
  * fault inside them.
  */
 #include "rc.h"
@@ -80,7 +80,7 @@ static void on_usr1(int sig)
 	rc_pair_loop(&pair, 1);
 }
 
-/* A send of a page that is not there: the engine's own copy faults, inside the doorbell's fault. */
+/* A send from an unmapped page: the engine's own copy faults, inside the doorbell's fault. */
 static void bad_send(void)
 {
 	struct ibv_wc wc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Hazard 3: a peer that is stopped (a debugger, a terminal's ctrl-Z), perhaps with a lock held. The
- * other end stays alive to signals, nothing is lost, and all goes on when the peer does.
+ * Hazard 3: a peer is stopped (a debugger, a terminal's ctrl-Z), perhaps with a lock held. The
+ * other end still reacts to signals, nothing is lost, and everything continues when the peer does.
  */
 #include "rc.h"
 
@@ -19,9 +19,9 @@
 #include <sys/wait.h>
 
 #define MSG 16384u
-#define SENDS 8u /* at a time */
+#define SENDS 8u /* sends in flight */
 
-/* Of all three processes. */
+/* Shared by all three processes. */
 struct shared {
 	volatile bool finish, stopped[2], posted;
 	volatile uint64_t sent[2], received[2];
@@ -36,7 +36,7 @@ static void share(void)
 	CHECK(shared != MAP_FAILED);
 }
 
-/* ---- traffic both ways, with one end or the other stopped at random points */
+/* ---- traffic in both directions; one end or the other is stopped at random points */
 
 static void send_next(struct rc_end *e, uint64_t *n)
 {
@@ -48,7 +48,7 @@ static void send_next(struct rc_end *e, uint64_t *n)
 	++*n;
 }
 
-/* The message `n` lies here, whole. */
+/* Check that message `n` is here, whole. */
 static void check_message(const uint8_t *p, uint64_t n)
 {
 	uint64_t first, last;
@@ -77,10 +77,7 @@ static void end_of_traffic(int sock, int self)
 	       received < shared->sent[!self] || shared->received[!self] < sent) {
 		struct ibv_wc wc;
 
-		/*
-		 * All sent messages are known by now, and no more will follow: the other end may
-		 * go.
-		 */
+		/* All messages are acknowledged, and no more follow: the other end may exit. */
 		if (shared->finish)
 			shared->stopped[self] = true;
 		if (!ibv_poll_cq(e.cq, 1, &wc))
@@ -140,12 +137,12 @@ static int random_points(int argc, char **argv)
 	while (!shared->received[0] || !shared->received[1])
 		usleep(1000);
 	for (int i = 0; i < rounds; i++) {
-		usleep((unsigned int)random() % 3000); /* any moment of any length must do */
+		usleep((unsigned int)random() % 3000); /* stops of any length at any moment */
 		kill(pid[i & 1], SIGSTOP);
 		usleep((unsigned int)random() % 30000);
 		kill(pid[i & 1], SIGCONT);
 	}
-	/* Alive: messages still pass. */
+	/* Still alive: messages pass. */
 	for (int i = 0; i < 2; i++) {
 		seen = shared->received[i];
 		for (double end = rc_now() + RC_HANGS; (now = shared->received[i]) < seen + 100;)
@@ -159,7 +156,7 @@ static int random_points(int argc, char **argv)
 	return 0;
 }
 
-/* The other end, in the middle of it, has the default action for a terminal's ctrl-C. */
+/* The other end, in the middle of traffic, has the default action for ctrl-C. */
 static int interrupt(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 5;
@@ -177,7 +174,8 @@ static int interrupt(int argc, char **argv)
 			usleep(1000);
 		usleep((unsigned int)random() % 10000);
 		kill(pid[0], SIGSTOP);
-		usleep(50000); /* it meets the stopped one, or does later: either way it must end */
+		/* it waits for the stopped one, or will soon: in both cases it must end */
+		usleep(50000);
 		kill(pid[1], SIGINT);
 		status = reap(pid[1], RC_HANGS);
 		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
@@ -192,9 +190,9 @@ static int interrupt(int argc, char **argv)
 }
 
 /*
- * ---- a peer stopped for certain with our CQ's lock held: the page that it sends to is not there
- * until we say so (userfaultfd), and the signal comes when its copy is done, before the lock is let
- * go.
+ * ---- a peer that is certainly stopped with this end's CQ lock held: the page that it sends to is
+ * missing until this test provides it (userfaultfd), and the signal arrives when its copy is done,
+ * before it unlocks.
  */
 
 static void sender(int sock)
@@ -207,7 +205,7 @@ static void sender(int sock)
 	rc_recv(&e, 64, 64);
 	rc_sync(sock);
 	rc_send(&e, 0, 64);
-	for (int i = 0; i < 2; i++) { /* that, and the other's message */
+	for (int i = 0; i < 2; i++) { /* its own completion, and the other's message */
 		struct ibv_wc wc = rc_wait(&e, RC_HANGS);
 
 		if (wc.status)
@@ -217,7 +215,7 @@ static void sender(int sock)
 	_exit(0);
 }
 
-/* From now on the page is not there: its touch waits for page_arrives(). -1: no such thing here. */
+/* From now on the page is missing: touching it waits for page_arrives(). -1: not available here. */
 static int lazy_page(uint8_t *p)
 {
 	struct uffdio_api api = {.api = UFFD_API, .features = UFFD_FEATURE_THREAD_ID};
@@ -231,7 +229,7 @@ static int lazy_page(uint8_t *p)
 	return fd;
 }
 
-/* The thread that waits for it. */
+/* Find the thread that waits for the page. */
 static pid_t page_touched(int fd)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -257,8 +255,10 @@ static void on_alarm(int sig)
 	ticks++;
 }
 
-/* With the peer stopped: post, arm, ask, have the completion, and stay alive to signals. True: the
- * peer's message was seen, too. */
+/*
+ * With the peer stopped: post, arm, query, get the completion, and react to signals. True: the
+ * peer's message was seen, too.
+ */
 static bool beside_a_stopped_peer(struct rc_end *e)
 {
 	struct itimerval t = {{0, 20000}, {0, 20000}}, none = {{0, 0}, {0, 0}};
@@ -291,7 +291,7 @@ static bool beside_a_stopped_peer(struct rc_end *e)
 	return received;
 }
 
-/* 0; -1: cannot be arranged here. */
+/* One round: 0; -1: not possible here. */
 static int held_round(void)
 {
 	struct rc_end e = {0};
@@ -312,8 +312,11 @@ static int held_round(void)
 	rc_exchange(&e, sp[0]);
 	rc_recv(&e, 0, 64);
 	rc_sync(sp[0]);
-	/* Pending until the copy is done. To that thread: with polled doorbells another one may
-	 * take the process's signals, and this one goes on until that has a processor. */
+	/*
+	 * The signal is pending until the copy is done. It is sent to that thread: otherwise with
+	 * polled doorbells another thread may take it, and this one would go on until that has a
+	 * processor.
+	 */
 	CHECK(!syscall(SYS_tgkill, pid, page_touched(fd), SIGSTOP));
 	page_arrives(fd, e.buf);
 	CHECK(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A peer is killed under traffic, again and again. The sender must get RETRY_EXC where its
- * transport is acknowledged (and nothing else ever), no post of it may take long, and others who
- * open and close the device meanwhile are served.
+ * A peer is killed under traffic, again and again. The sender must get RETRY_EXC if its transport
+ * is acknowledged (and nothing else ever), none of its posts may take long, and others who open and
+ * close the device meanwhile are served.
  *
  *     victim TRANSPORT VICTIM ROUNDS SECONDS
  *
@@ -29,7 +29,7 @@
 #define DEPTH 16
 #define QKEY 0x1ee
 #define DC_KEY 0x1eeee
-#define SLOW 0.1 /* seconds, beside what the machine itself holds us up */
+#define SLOW 0.1 /* seconds, beyond the delays of the machine itself */
 
 /* ---- transports ---- */
 
@@ -70,7 +70,7 @@ static const struct transport transports[] = {
 
 static const struct transport *tr;
 
-/* Before anything is made: e->ctx is open. */
+/* Called before anything is made; e->ctx is open. */
 static void begin(struct rc_end *e)
 {
 	struct ibv_port_attr port;
@@ -148,10 +148,10 @@ static struct ibv_qp *make_xrc_target(struct rc_end *e, uint32_t *srqn)
 	return ibv_create_qp_ex(e->ctx, &x);
 }
 
-/* The victim's report about itself. */
+/* The victim's report to the sender. */
 struct hello {
 	struct rc_addr at;
-	uint32_t srqn; /* its XRC SRQ */
+	uint32_t srqn; /* number of its XRC SRQ */
 };
 
 static void make_queue(struct rc_end *e, bool victim, uint32_t *srqn)
@@ -192,7 +192,7 @@ static void connect_to(struct rc_end *e, const struct rc_addr *peer, bool victim
 				 .ah_attr = {.dlid = (uint16_t)peer->lid, .port_num = 1}};
 	if (ibv_modify_qp(e->qp, &a, victim ? tr->peer_rtr : tr->rtr))
 		DIE("RTR: %s", strerror(errno));
-	e->me.qpn = e->qp->qp_num; /* a DCT's is known now */
+	e->me.qpn = e->qp->qp_num; /* a DCT has a number only now */
 	a = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS,
 				 .timeout = 8,
 				 .retry_cnt = 2,
@@ -244,7 +244,7 @@ static void big(size_t bytes)
 	char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	CHECK(p != MAP_FAILED);
-	madvise(p, bytes, MADV_NOHUGEPAGE); /* so that its end takes long */
+	madvise(p, bytes, MADV_NOHUGEPAGE); /* large memory makes its exit slow */
 	memset(p, 1, bytes);
 }
 
@@ -260,7 +260,7 @@ static void __attribute__((noreturn)) victim(int sock, const char *how)
 		CHECK(!prctl(PR_SET_DUMPABLE, 0, 0, 0, 0));
 	begin(&e);
 	make_queue(&e, true, &hello.srqn);
-	if (tr->dc) /* its number comes with RTR, which needs nothing of the peer */
+	if (tr->dc) /* a DCT's number exists from RTR on, which needs nothing of the peer */
 		connect_to(&e, &e.me, true);
 	hello.at = e.me;
 	CHECK(write(sock, &hello, sizeof(hello)) == sizeof(hello));
@@ -284,7 +284,7 @@ static void __attribute__((noreturn)) victim(int sock, const char *how)
 		pause();
 }
 
-/* Forked before the device is opened here: each victim joins the fabric by itself. */
+/* Forked before the device is opened here, so that each victim joins the fabric itself. */
 static void __attribute__((noreturn)) nursery(int sock, const char *how)
 {
 	char c;
@@ -338,9 +338,9 @@ static pid_t new_victim(int sock, int *to)
 	return pid;
 }
 
-/* ---- who watches ---- */
+/* ---- the observers ---- */
 
-/* The longest that this machine has kept a thread from running, and that an open and close took. */
+/* The longest delay of a thread by this machine, and the longest open and close. */
 struct watched {
 	_Atomic double worst;
 	_Atomic bool stop;
@@ -422,7 +422,7 @@ static void post(struct rc_end *e, struct ibv_ah *ah, uint32_t srqn)
 		worst_post = t;
 }
 
-/* Until `end` and then until an error, or a second of none where none is to come. */
+/* Send until `end` and then until an error, or a second without one if none is expected. */
 static enum ibv_wc_status send_until_it_fails(struct rc_end *e, struct ibv_ah *ah, uint32_t srqn,
 					      pid_t pid, double at)
 {
@@ -518,7 +518,7 @@ int main(int argc, char **argv)
 	}
 	machine.stop = opener->w.stop = true;
 	pthread_join(t, NULL);
-	/* It makes several requests, each of which may wait for its turn. */
+	/* It makes several requests, and each may have to wait. */
 	allowed = 10 * SLOW + 30 * machine.worst;
 	printf("%s to %s: %u kills, %u wrong, %u slow; worst post %.1f ms, worst open and close "
 	       "%.1f ms of %u, worst delay of the machine %.1f ms\n",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A requester is killed at a random moment of the request that fails its peer: bad_request [kills].
- * The peer is as it was, or in ERR with every receive flushed, and with its async event. Prints the
- * counts; status 1 when a peer was left half way.
+ * Afterwards the peer is unchanged, or in ERR with every receive flushed, and with its async event.
+ * Prints the counts; status 1 if a peer was left half-way.
  */
 #include "ends.h"
 
@@ -47,7 +47,7 @@ static enum ibv_qp_state state(void)
 	return a.qp_state;
 }
 
-/* The QP is in ERR: all its receives are flushed, and it has said so once. */
+/* The QP is in ERR: all its receives are flushed, and there was one event. */
 static void expect_flushed(void)
 {
 	double end = now_s() + SOON_S;
@@ -92,7 +92,7 @@ static void one(const char *prog, unsigned int *seed)
 	NEED(read(sock, &go, 1) == 1);
 	NEED(write(sock, "g", 1) == 1);
 	NEED(read(sock, &go, 1) == 1);
-	/* Some of them when it can be seen that they are at it. */
+	/* Kill some of them when they are seen at work. */
 	end = now_s() + (double)(rand_r(seed) % 6000) / 1e6;
 	while (now_s() < end)
 		if (rand_r(seed) % 4 == 0 && ibv_poll_cq(e.cq, 0, &wc) == 0 &&

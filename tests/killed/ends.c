@@ -125,7 +125,7 @@ static void make_qp(struct end *e, bool receiver)
 	}
 }
 
-/* INIT, RTR and, of a sender, RTS. `peer` may be NULL: not for connections. */
+/* INIT, RTR and, for a sender, RTS. `peer` may be NULL, except for connections. */
 static void to_rtr(struct end *e, const struct addr *peer, bool receiver)
 {
 	struct ibv_qp_attr a = {.qp_state = IBV_QPS_INIT,

@@ -24,7 +24,7 @@ struct addr {
 	uint16_t lid;
 };
 
-/* One process's part. */
+/* The objects of one process. */
 struct end {
 	enum transport t;
 	struct ibv_context *ctx;
@@ -34,7 +34,7 @@ struct end {
 	struct ibv_cq *cq;
 	struct ibv_srq *srq;
 	struct ibv_xrcd *xrcd;
-	struct ibv_qp *qp; /* of the sender in work; UD and DC: of all of them */
+	struct ibv_qp *qp; /* QP of the current sender; UD and DC: of all senders */
 	struct ibv_ah *ah;
 	struct ibv_port_attr port;
 	uint8_t *mem;
@@ -52,25 +52,25 @@ struct end {
 	} while (0)
 
 double now_s(void);
-/* Seconds that a test is to take: of SOFTHCA_STRESS_SECONDS, else `quick`. */
+/* Seconds that a test shall take: $SOFTHCA_STRESS_SECONDS, else `quick`. */
 double stress_seconds(double quick);
-/* POLLIN within `ms`. */
+/* Is the descriptor readable within `ms`? */
 bool readable(int fd, int ms);
 
 void end_open(struct end *e, enum transport t, int depth);
-/* Data about this end for its peer, after the QP was made for a new peer. */
+/* Make the QP for a new peer; returns the data that this peer needs. */
 struct addr receiver_new_qp(struct end *e);
-/* ... and once that one's address is known. */
+/* ... and connect it when the peer's address is known. */
 void receiver_connect(struct end *e, const struct addr *peer);
 void receiver_drop_qp(struct end *e);
-/* One receive, to the queue from which this transport takes them. */
+/* Post one receive to the queue that this transport uses. */
 void receiver_post(struct end *e);
 
-/* This program again, with the same name of the transport: its pid, and the socket to it. */
+/* Start this program as a sender on the same transport: returns its pid, and the socket to it. */
 pid_t sender_start(const char *prog, enum transport t, const char *mode, int *sock);
-/* In it: connected to the receiver at the other end of descriptor 3. */
+/* In the sender: connect to the receiver at the other end of descriptor 3. */
 void sender_begin(struct end *e, enum transport t);
-/* 0, or errno. */
+/* Post a send: 0, or errno. */
 int sender_post(struct end *e, bool signaled);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Senders killed at random moments beside a receiver that sleeps for events: events TRANSPORT
- * [kills]. A completion that is there while the CQ is armed has its event, soon and without help;
- * a readable channel has a record. Prints the counts; status 1 when an event was lost.
+ * Senders are killed at random moments beside a receiver that sleeps for events: events TRANSPORT
+ * [kills]. A completion on an armed CQ has its event, soon and without help; a readable channel has
+ * a record. Prints the counts; status 1 if an event was lost.
  */
 #include "ends.h"
 
@@ -28,7 +28,7 @@ static int sender(enum transport t)
 
 	sender_begin(&e, t);
 	for (;;) {
-		/* The receiver is to be asleep again: each message has its event. */
+		/* Let the receiver fall asleep again, so that each message has its event. */
 		for (double end = now_s() + 20e-6; now_s() < end;)
 			;
 		if (out < 32 && !sender_post(&e, true))
@@ -42,7 +42,7 @@ static int sender(enum transport t)
 	}
 }
 
-/* Consume everything; how many. */
+/* Consume all completions; returns their number. */
 static int drain(void)
 {
 	struct ibv_wc wc[64];
@@ -72,7 +72,7 @@ static bool take(void)
 	return true;
 }
 
-/* As programs do: armed, what is there is consumed, asleep; until `until`. Returns armed, empty. */
+/* As programs do, until `until`: arm, consume, sleep. Returns with the CQ armed and empty. */
 static void serve_until(double until)
 {
 	for (;;) {
@@ -88,8 +88,8 @@ static void serve_until(double until)
 }
 
 /*
- * Nobody sends any more and the CQ is armed. What completed since it was seen empty must have an
- * event. Armed and empty again when this returns.
+ * No sender is left and the CQ is armed. Completions since it was seen empty must have an event.
+ * Returns with the CQ armed and empty.
  */
 static void settle(void)
 {
@@ -123,8 +123,10 @@ static void one(const char *prog, enum transport t, unsigned int *seed)
 	NEED(write(sock, &me, sizeof(me)) == sizeof(me));
 	NEED(read(sock, &go, 1) == 1);
 	serve_until(now_s() + 0.0002 + (double)(rand_r(seed) % 4000) / 1e6);
-	/* Half of them while they are telling us of something: the byte that wakes us is not the
-	 * last thing that they do. */
+	/*
+	 * Kill half of them while they are sending an event: writing the byte is not their last
+	 * step.
+	 */
 	if (rand_r(seed) % 2)
 		readable(e.ch->fd, 20);
 	kill(pid, SIGKILL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A library that somebody else preloads. It replaces functions of libc that others call all the
- * time, and at the first use of one starts itself, with calls that libsofthca wraps: as sanitizers
- * do. Its constructor uses the device, perhaps before libsofthca's has run.
+ * A library that is preloaded, too. It replaces functions of libc that all programs call, and at
+ * the first use of one starts itself, with calls that libsofthca wraps, as sanitizers do. Its
+ * constructor uses the device, perhaps before libsofthca's has run.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -50,7 +50,7 @@ static void start(void)
 	sigaltstack(NULL, &ss);
 }
 
-/* No calls of what is replaced here, builtins included (tests/shim/meson.build). */
+/* Must not call the functions that it replaces, builtins included (tests/shim/meson.build). */
 size_t strlen(const char *s)
 {
 	size_t n = 0;

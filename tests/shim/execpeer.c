@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A peer that execs while it is being written to: its new image has a mapping where the old one's
- * registered memory was, and must not see a byte of it. Argument `keep`: the command file is
+ * A peer calls exec while it is being written to: its new image has a mapping at the address of the
+ * old registered memory, and no byte of it may change. Argument `keep`: the command file is
  * inherited, so that the QP lives on without its memory.
  */
 #include <errno.h>
@@ -18,8 +18,8 @@
 
 #define ADDR ((uint8_t *)0x600000000000)
 #define SIZE 65536
-#define BEFORE 0x11 /* what the writer writes */
-#define AFTER 0x22  /* what the new image has there */
+#define BEFORE 0x11 /* value that the writer writes */
+#define AFTER 0x22  /* value that the new image stores */
 
 #define DIE(...)                              \
 	do {                                  \
@@ -106,7 +106,7 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* The new image: nobody writes here. */
+/* The new image: nothing may be written here. */
 static int after_exec(void)
 {
 	uint8_t *p = map_fixed();
@@ -135,7 +135,7 @@ static void target(int in, int out, char *self, bool keep)
 	to_rts(&e, &p);
 	if (write(out, "r", 1) != 1)
 		DIE("no peer\n");
-	while (mem[SIZE - 1] != BEFORE) /* writes are under way */
+	while (mem[SIZE - 1] != BEFORE) /* wait until writes have begun */
 		;
 	if (keep)
 		fcntl(e.ctx->cmd_fd, F_SETFD, 0);
@@ -143,7 +143,7 @@ static void target(int in, int out, char *self, bool keep)
 	DIE("exec: %s\n", strerror(errno));
 }
 
-/* Writes without end; the status of the first that fails. */
+/* Write until one fails; returns its status. */
 static enum ibv_wc_status writer(int in, int out)
 {
 	double end = seconds() + 20;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Descriptors of the device under `softhca run`: what every call that takes one answers, and that
- * the shim's table follows dup, close and their relatives. Functions are found by name, as in
- * forms.c.
+ * Descriptors of the device under `softhca run`: results of every call that takes one, and the
+ * shim's table follows dup, close and their relatives. Functions are found by name, as in forms.c.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -157,7 +156,7 @@ static void flags_are_those_of_the_open(void **state)
 	close(fd);
 }
 
-/* The lowest free number, as open(2) gives. */
+/* The lowest free number is taken, as in open(2). */
 static void numbers_are_the_lowest(void **state)
 {
 	int a = open("/dev/null", O_RDONLY), fd;
@@ -179,7 +178,7 @@ static void command_file_reads_and_writes(void **state)
 	assert_fails(read(fd, buf, 8), EINVAL);
 	assert_fails(readv(fd, v, 2), EINVAL);
 	assert_fails(read_chk(fd, buf, 8, 64), EINVAL);
-	assert_fails(write(fd, buf, 8), EINVAL); /* no such command */
+	assert_fails(write(fd, buf, 8), EINVAL); /* an invalid command */
 	assert_fails(writev(fd, v, 2), EINVAL);
 	assert_fails(syscall(SYS_write, fd, buf, 8), EINVAL);
 	assert_fails(syscall(SYS_read, fd, buf, 8), EINVAL);
@@ -211,7 +210,7 @@ static void command_file_reads_and_writes(void **state)
 	assert_fails(vmsplice(chan->fd, v, 1, 0), EINVAL);
 	assert_fails(copy_file_range(fd, NULL, other, NULL, 8, 0), EINVAL);
 	assert_fails(flock(fd, LOCK_EX), ENOLCK);
-	assert_int_equal(write(other, buf, 8), 8); /* and foreign ones go on */
+	assert_int_equal(write(other, buf, 8), 8); /* and foreign descriptors still work */
 	close(other);
 	close(pipes[0]);
 	close(pipes[1]);
@@ -303,7 +302,7 @@ static void duplicates(void **state)
 		close(d[i]);
 		assert_fails(fcntl(d[i], F_GETFD), EBADF);
 	}
-	/* A number that is somebody else's now. */
+	/* The number belongs to another file now. */
 	fd = open(VERBS, O_RDWR);
 	n = open("/dev/null", O_RDWR);
 	assert_int_equal(dup2(n, fd), fd);
@@ -330,7 +329,7 @@ static void ranges(void **state)
 	assert_int_equal(dup2(null, 201), 201);
 	closefrom(200);
 	assert_fails(fcntl(201, F_GETFD), EBADF);
-	/* The library's own descriptors are not the program's to close. */
+	/* The program cannot close the library's own descriptors. */
 	assert_true(answers(fd));
 	close(fd);
 	fd = open(VERBS, O_RDWR);
@@ -379,14 +378,14 @@ static void streams(void **state)
 		assert_true(answers(fd));
 		fclose(f);
 		assert_fails(fcntl(fd, F_GETFD), EBADF);
-		/* The entry is gone too: the number can be another's. */
+		/* The entry is removed, too: the number can be reused. */
 		assert_int_equal(open("/dev/null", O_RDONLY), fd);
 		assert_fails(ioctl(fd, RDMA_VERBS_IOCTL, NULL), ENOTTY);
 		close(fd);
 	}
 }
 
-/* A descriptor that came by SCM_RIGHTS from ourselves is the same open file. */
+/* A descriptor received by SCM_RIGHTS from this process is the same open file. */
 static void passed_to_ourselves(void **state)
 {
 	char byte, room[CMSG_SPACE(sizeof(int))];
@@ -421,7 +420,7 @@ static void passed_to_ourselves(void **state)
 	close(s[1]);
 }
 
-/* The kernel refuses what the shim does not see: a bell that nobody hears would be worse. */
+/* The kernel refuses a mapping that the shim does not see: an unwatched doorbell would be worse. */
 static void unseen_mapping_fails(void **state)
 {
 	int fd = ctx->cmd_fd;
@@ -437,7 +436,9 @@ static void unseen_mapping_fails(void **state)
 	assert_int_equal(p, -EPERM);
 }
 
-/* One of the context's, which libmlx5 has mapped: shared and without access, so that stores trap.
+/*
+ * A doorbell page of the context, mapped by libmlx5: shared and without access, so that stores
+ * trap.
  */
 static void *doorbell_page(void)
 {
@@ -472,7 +473,7 @@ static void mapping_forms(void **state)
 	}
 	assert_fails(syscall(SYS_mmap, NULL, 4096, PROT_READ, MAP_SHARED, ctx->cmd_fd, 4096 * 77),
 		     EINVAL);
-	/* A doorbell page stays where it is, whoever asks. */
+	/* No call can move a doorbell page. */
 	p = doorbell_page();
 	assert_non_null(p);
 	assert_true(mremap(p, 4096, 8192, MREMAP_MAYMOVE) == MAP_FAILED);
@@ -494,7 +495,7 @@ static void netlink_rdma_is_refused(void **state)
 	close(fd);
 }
 
-/* Opens, commands, dups and closes from several threads: entries and files stay in step. */
+/* Opens, commands, dups and closes from several threads: entries and files stay consistent. */
 static void *hammer(void *arg)
 {
 	for (int i = 0; i < 60; i++) {
@@ -521,8 +522,8 @@ static void threads(void **state)
 }
 
 /*
- * One thread keeps commanding while another closes: an answer, EBADF, or (the number is open again
- * but has not been returned to anybody yet) ENOTTY; never a crash.
+ * One thread sends commands while another closes: the result is an answer, EBADF, or (the number is
+ * open again but not yet returned) ENOTTY; never a crash.
  */
 static _Atomic int shared_fd = -1, stop;
 

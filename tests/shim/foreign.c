@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A program that cannot have the library in it (another C library, no loader), and goes its way. */
+/*
+ * A program into which the library cannot be loaded (another C library, no loader): it runs
+ * undisturbed.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

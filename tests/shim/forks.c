@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * fork() while other threads open, use and close the device, and while a signal handler asks about
- * files: a child, which POSIX allows little more than open, close and exec, must never wait for a
- * thread that it does not have. Under `softhca run`.
+ * files: a child, to which POSIX allows little more than open, close and exec, must never wait for
+ * a thread that it does not have. Under `softhca run`.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -89,7 +89,8 @@ static void children_never_hang(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(pthread_create(&t[i], NULL, uses_the_device, NULL), 0);
 	while (time(NULL) < end) {
-		/* One for each fork: repeated, they would keep a slow machine from everything else.
+		/*
+		 * One signal for each fork: repeated ones would take a slow machine's whole time.
 		 */
 		const struct itimerval soon = {{0, 0}, {0, 1 + 150 * (forks % 7)}};
 		int status = -1;

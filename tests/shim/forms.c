@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Every wrapper that takes a path, by its symbol, under `softhca run`. The functions are found by
- * name, as a program that was linked against them would, so that no header redirects them.
+ * name, as in a program linked against them, so that no header redirects them.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -96,7 +96,7 @@ static void stdio_forms(void **state)
 	}
 }
 
-/* The same file however it is spelt. */
+/* Different spellings of a path reach the same file. */
 static void spellings(void **state)
 {
 	static const char *const same[] = {
@@ -132,7 +132,7 @@ static void not_ours(void **state)
 	assert_int_equal(errno, ENOTDIR);
 	assert_int_equal(open("", O_RDONLY), -1);
 	assert_int_equal(errno, ENOENT);
-	/* Out of our trees again by "..". */
+	/* ".." leads out of the fabric's trees again. */
 	assert_int_equal(stat("/sys/class/infiniband/../net", &st), 0);
 	assert_int_equal(stat("/dev/infiniband/../null", &st), 0);
 	assert_int_equal(st.st_rdev, makedev(1, 3));
@@ -221,13 +221,13 @@ static void statx_forms(void **state)
 	close(fd);
 }
 
-/* libibverbs drops a device whose directory changes its time between two looks. */
+/* libibverbs drops a device if its directory changes its time between two looks. */
 static void times_are_stable(void **state)
 {
 	struct stat a, b;
 
 	assert_int_equal(stat(DEV, &a), 0);
-	usleep(2000); /* any time between two looks must do */
+	usleep(2000); /* any interval between two looks */
 	assert_int_equal(stat(DEV, &b), 0);
 	assert_memory_equal(&a.st_mtim, &b.st_mtim, sizeof(a.st_mtim));
 }
@@ -297,7 +297,7 @@ static void link_forms(void **state)
 	assert_memory_equal(tiny, "../.", 4);
 	assert_int_equal(readlink(ATTR, buf, sizeof(buf)), -1);
 	assert_int_equal(errno, EINVAL);
-	/* For our files the kernel reports the program's path. */
+	/* For files of the fabric the kernel reports the program's path. */
 	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", dir);
 	assert_int_equal(readlink(proc, buf, sizeof(buf)), strlen(CLASS));
 	assert_memory_equal(buf, CLASS, strlen(CLASS));
@@ -320,7 +320,7 @@ static void realpath_forms(void **state)
 	free(r);
 	assert_null(realpath(DEV "/nothing", buf));
 	assert_int_equal(errno, ENOENT);
-	/* A relative path from inside. */
+	/* A relative path from inside the tree. */
 	assert_int_equal(chdir(CLASS), 0);
 	assert_string_equal(realpath("mlx5_0", buf), want);
 	assert_string_equal(realpath(".", buf), CLASS);
@@ -353,7 +353,7 @@ static void working_directory(void **state)
 	expect_attr("..", open("../node_type", O_RDONLY));
 	expect_attr("../..", open("../../mlx5_0/node_type", O_RDONLY));
 	assert_int_equal(chdir(CLASS), 0);
-	assert_int_equal(stat("../net", &st), 0); /* the real one */
+	assert_int_equal(stat("../net", &st), 0); /* the host's own folder */
 	expect_attr("../infiniband", open("../infiniband/mlx5_0/node_type", O_RDONLY));
 	assert_int_equal(stat("../../../dev/infiniband/uverbs0", &st), 0);
 	assert_true(S_ISCHR(st.st_mode));

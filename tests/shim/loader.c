@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * While a thread has the loader's lock, as in the constructor of a library that opens a device,
- * another one opens, maps doorbells and rings: loader LIBRARY. Hangs where one of them waits for
- * the loader.
+ * While one thread has the loader's lock, as in the constructor of a library that opens a device,
+ * another opens, maps doorbells and rings: loader LIBRARY. Hangs if one of them waits for the
+ * loader.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 	devices = ibv_get_device_list(NULL);
 	if (argc < 2 || !devices || !devices[0])
 		return 2;
-	/* Opened, and no doorbell is mapped yet. */
+	/* The device is open, and no doorbell is mapped yet. */
 	fd = open("/dev/infiniband/uverbs0", O_RDWR | O_CLOEXEC);
 	if (fd < 0 || !dlopen(argv[1], RTLD_NOW)) {
 		fprintf(stderr, "fd %d: %s\n", fd, dlerror());

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Checks that a wrapper must leave to the kernel, under `softhca run`: bad pointers give EFAULT
- * where a system call would say so, and never a crash.
+ * Checks that a wrapper must leave to the kernel, under `softhca run`: bad pointers give EFAULT as
+ * a system call would, and never a crash.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -31,7 +31,7 @@
 
 static int at_main;
 
-/* Not mapped; not allowed; not canonical; and a string that runs into a page that is not there. */
+/* Bad pointers: unmapped; inaccessible; not canonical; a string that runs into an unmapped page. */
 static char *bad[4];
 
 static int make_bad(void **state)
@@ -138,7 +138,7 @@ static void working_directory_gives_efault(void **state)
 	assert_int_equal(chdir(here), 0);
 }
 
-/* A path as long as the kernel takes, and one byte longer. */
+/* A path of the greatest length that the kernel takes, and one byte longer. */
 static void long_paths(void **state)
 {
 	static char p[PATH_MAX + 2];
@@ -156,7 +156,9 @@ static void long_paths(void **state)
 	assert_int_equal(errno, ENAMETOOLONG);
 }
 
-/* The first call of a wrapper looks its next definition up; a pending dlerror() is the program's.
+/*
+ * The first call of a wrapper looks up its next definition; this must not clear a pending dlerror()
+ * of the program.
  */
 static void dlerror_survives(void **state)
 {

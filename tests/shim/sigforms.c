@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every name under which a program sets handlers and masks, with the device open (so that our own
- * handler is in place): each behaves for SIGSEGV and for another signal as libc's does. Run without
- * the shim, all pass too.
+ * Every function by which a program sets handlers and masks, with the device open (so that the
+ * library's handler is installed): each behaves for SIGSEGV and for another signal as libc's does.
+ * All pass without the shim, too.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -88,7 +88,8 @@ static void handler_setting(void **state)
 			raise(sigs[j]);
 			assert_int_equal(caught[sigs[j]], 1);
 			expect_handler(f[i].name, sigs[j], f[i].once ? SIG_DFL : handler);
-			if (strcmp(f[i].name, "sigset")) /* which takes it for a handler */
+			/* sigset() takes the value for a handler */
+			if (strcmp(f[i].name, "sigset"))
 				assert_true(set(sigs[j], SIG_ERR) == SIG_ERR);
 		}
 }
@@ -191,7 +192,7 @@ static void mask_forms(void **state)
 	}
 }
 
-/* A signal that comes while blocked is delivered by the wait whose mask lets it through. */
+/* A pending signal is delivered by the wait whose mask unblocks it. */
 static void waiting_with_a_mask(void **state)
 {
 	struct pollfd *none = NULL;
@@ -269,7 +270,7 @@ static void thread_masks(void **state)
 	pthread_attr_destroy(&attr);
 }
 
-/* Asynchronous cancellation is a handler of libc's own: the doorbells must hear of it. */
+/* Asynchronous cancellation installs a handler of libc: doorbells must know of it. */
 static void cancel_types(void **state)
 {
 	int old = -1;

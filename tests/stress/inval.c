@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * After memory was taken away from its users, nobody writes or reads it: the owner takes it away in
- * one way after the other while a writer in another process uses it, fills it as soon as the call
- * or the completion says so, and looks whether anything else appears there; or, with reads, whether
- * the reader gets what was filled in.
+ * After memory is taken away from its users, nobody writes or reads it. The owner revokes it by one
+ * method after another while a writer in another process uses it, overwrites it as soon as the call
+ * or the completion reports success, and checks that nothing else appears there; or, with reads,
+ * that the reader does not get the new content.
  *
- * inval <seconds> <rc|uc|xrc> <write|read> <run|stop|kill>: the last says what becomes of the
- * writer meanwhile: nothing; SIGSTOP before and SIGCONT after; SIGKILL. Three processes: a parent
- * that starts writers anew, the owner, the writer. Prints a line for each way; status 1 when
- * something appeared.
+ * inval <seconds> <rc|uc|xrc> <write|read> <run|stop|kill>: the last argument is what happens to
+ * the writer meanwhile: nothing; SIGSTOP before and SIGCONT after; SIGKILL. Three processes: a
+ * parent that starts writers anew, the owner, the writer. Prints a line for each method; status 1
+ * if something appeared.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #define BYTES (1u << 20)
-#define PATIENCE 60.0 /* seconds: then something hangs */
+#define PATIENCE 60.0 /* seconds after which a wait counts as a hang */
 enum { BEFORE = 0x11, SECRET = 0x55, WRITTEN = 0xaa };
 
 #define DIE(...)                                             \
@@ -46,15 +46,15 @@ enum { BEFORE = 0x11, SECRET = 0x55, WRITTEN = 0xaa };
 
 /* The memory that all three share. */
 static struct board {
-	_Atomic pid_t writer; /* 0: there is none now */
+	_Atomic pid_t writer; /* 0: no writer at present */
 	_Atomic uint32_t writer_qpn, lid;
-	/* a round: the owner's */
+	/* written by the owner, for a round */
 	_Atomic uint32_t round, stop, halt, owner_qpn, srqn, rkey;
 	_Atomic uint64_t va;
 	_Atomic uint32_t ways_end; /* how this round's writer ends: enum end */
-	/* the writer's */
+	/* written by the writer */
 	_Atomic uint32_t posted, halted, ended;
-	_Atomic uint64_t leaked; /* bytes read that must not be */
+	_Atomic uint64_t leaked; /* bytes read that should not be readable */
 } * board;
 
 enum end { END_SELF, END_HALT, END_SEND_INV };
@@ -87,7 +87,7 @@ struct end_point {
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
-	/* the owner's of XRC: its QP is a target, and what it posts goes to a QP of its own */
+	/* for the owner with XRC: its QP is a target, and it posts on a QP of its own */
 	struct ibv_xrcd *xrcd;
 	struct ibv_srq *srq;
 	struct ibv_qp *local;
@@ -214,7 +214,7 @@ static enum ibv_wc_status wait_wc(struct end_point *e, struct ibv_wc *wc)
 	return wc->status;
 }
 
-/* ---- the writer: one thread posts, the other does what the owner asks for */
+/* ---- the writer: one thread posts, another obeys the owner */
 
 static struct writer {
 	struct end_point e;
@@ -336,7 +336,7 @@ static struct ibv_mr *reg(struct owner *o)
 	return mr;
 }
 
-/* Post, and wait for its own completion. */
+/* Post, and wait for the completion. */
 static enum ibv_wc_status do_send(struct owner *o, struct ibv_send_wr *wr)
 {
 	struct ibv_send_wr *bad;
@@ -392,13 +392,13 @@ static void region(struct owner *o)
 	board->rkey = o->mr->rkey;
 }
 
-/* How it is taken away. False: it was not, for a reason that is no fault. */
+/* One way to take the memory away. False: it failed, for a harmless reason. */
 static bool local_inv(struct owner *o)
 {
 	struct ibv_send_wr wr = {.opcode = IBV_WR_LOCAL_INV, .invalidate_rkey = board->rkey};
 	enum ibv_wc_status st = do_send(o, &wr);
 
-	/* The writer's next request may have failed on what is gone already, and the QP with it. */
+	/* The writer's next request may have failed on the revoked key, and the QP with it. */
 	if (st && st != IBV_WC_WR_FLUSH_ERR)
 		DIE("LOCAL_INV: %s", ibv_wc_status_str(st));
 	return !st;
@@ -472,7 +472,7 @@ static bool to_err(struct owner *o)
 	return true;
 }
 
-/* See struct way's `slow`. */
+/* See `slow` of struct way. */
 static bool too_long(int r)
 {
 	CHECK(!r || (r == ETIMEDOUT && torment == STOP));
@@ -507,10 +507,10 @@ static struct way {
 	void (*give)(struct owner *o);
 	bool (*take)(struct owner *o);
 	enum end end;
-	uint32_t not_of; /* 1 << kind */
-	bool alive;      /* needs a living writer that runs */
+	uint32_t not_of; /* mask of kinds (1 << kind) without this method */
+	bool alive;      /* needs a running writer */
 	bool slow;       /* a writer that is stopped with a lock makes it fail after 2 s */
-	uint32_t every;  /* only in each so many passes; 0: in each */
+	uint32_t every;  /* used in one of so many passes; 0: in each */
 	uint32_t passes, rounds, wrong;
 	double longest;
 } ways[] = {

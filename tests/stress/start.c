@@ -2,11 +2,11 @@
 /*
  * Many processes start at once on one adapter: each opens it and makes a PD, a CQ and an RC QP.
  *
- *	start <processes> [opened]
+ * start <processes> [opened]
  *
  * Every process is a program of its own (exec), waits at a gate before it opens the device, or with
- * `opened` after that, and keeps what it has until all are done. Says how many have it all and how
- * long that took from the gate's opening; status 0: all have.
+ * `opened` after that, and keeps its objects until all are done. Prints how many have all objects,
+ * and the time from the gate's opening; status 0: all have.
  */
 #include <infiniband/verbs.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ static const char *const steps[] = {"open the device", "allocate a PD", "create 
 				    "create a QP"};
 #define STEPS 4
 
-/* In a memfd. */
+/* Shared by the processes, in a memfd. */
 struct shared {
 	_Atomic int ready, done, ok;
 	_Atomic int failed[STEPS], error[STEPS];
@@ -45,7 +45,7 @@ static struct ibv_context *open_first(void)
 	return list && *list ? ibv_open_device(*list) : NULL;
 }
 
-/* Until the other end of the pipe is closed. */
+/* Wait until the other end of the pipe is closed. */
 static void wait_for_end(int fd)
 {
 	char byte;
@@ -54,7 +54,7 @@ static void wait_for_end(int fd)
 		;
 }
 
-/* How many steps it got on. */
+/* Make all objects; returns the number of steps that succeeded. */
 static int make_all(struct ibv_context *ctx, bool opened, int gate)
 {
 	struct ibv_qp_init_attr attr = {
@@ -118,7 +118,7 @@ static void wait_for_count(_Atomic int *n, int want)
 {
 	struct timespec t = {.tv_nsec = 1000000};
 
-	/* Children that died are counted by the status of the whole. */
+	/* Children that die also end the wait; the final status counts them. */
 	while (atomic_load(n) < want && waitpid(-1, NULL, WNOHANG) <= 0)
 		nanosleep(&t, NULL);
 }

@@ -54,7 +54,7 @@ static double median(double *v)
 	return v[ROUNDS / 2];
 }
 
-/* The kernel's own view: libc's sigaction would only talk to the shim. */
+/* The kernel's own structure: libc's sigaction would only reach the shim. */
 struct kaction {
 	void *handler;
 	unsigned long flags;
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 		patched();
 		return 0;
 	}
-	setenv("SOFTHCA_PATCH", "0", 1); /* read at the first mapping */
+	setenv("SOFTHCA_PATCH", "0", 1); /* the library reads it at the first mapping */
 	trapped();
 	fflush(stdout);
 	unsetenv("SOFTHCA_PATCH");

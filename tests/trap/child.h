@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A program in a process of its own, so that it may die or change its signals. */
+/* Runs a function in its own process, so that it may die or change its signals. */
 #ifndef SOFTHCA_TESTS_TRAP_CHILD_H
 #define SOFTHCA_TESTS_TRAP_CHILD_H
 
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In the child: says where it was and ends it. */
+/* For the child: report the place and exit. */
 #define CHECK(cond)                                                           \
 	do {                                                                  \
 		if (!(cond)) {                                                \
@@ -30,7 +30,7 @@ static inline int run_child(void (*fn)(void))
 
 	if (!pid) {
 		setrlimit(RLIMIT_CORE, &no_core);
-		signal(SIGSEGV, SIG_DFL); /* cmocka has its own */
+		signal(SIGSEGV, SIG_DFL); /* cmocka has a handler of its own */
 		signal(SIGBUS, SIG_DFL);
 		alarm(300);
 		fake_reset();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The engine and the rest of the shim, as far as signals and doorbells need them. */
+/* Replaces the engine and the rest of the shim, as far as signals and doorbells need them. */
 #include "fake.h"
 #include "engine/engine.h"
 #include "segment/mem.h"
@@ -41,7 +41,7 @@ int shim_attach(struct uv_system **out)
 	return seg.self == SEG_NONE || !seg.self_pid ? seg_proc_register_self(&seg, 0) : 0;
 }
 
-/* No page here has a file. */
+/* No page of this test has a file. */
 void fdtab_put(struct shim_file *f)
 {
 	(void)f;
@@ -57,7 +57,7 @@ void shim_leave(const sigset_t *old)
 	sig_restore(old);
 }
 
-/* No umad files: nobody asks further. */
+/* There are no umad files. */
 _Atomic uint32_t wait_files;
 
 int wait_poll(const struct wait_call *c)
@@ -136,7 +136,7 @@ static void work(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be)
 		seg_proc(s, s->self)->parked = 1;
 	n = atomic_fetch_add(&fake.count, 1);
 	fake.log[n % LOG_SIZE] = (struct fake_ring){uar, offset, be};
-	errno = EDOM; /* a doorbell must not change it */
+	errno = EDOM; /* the wrapper must preserve errno */
 	__asm__ volatile("pcmpeqd %%xmm0, %%xmm0\n\tpcmpeqd %%xmm7, %%xmm7\n\t"
 			 "pcmpeqd %%xmm15, %%xmm15\n\tfninit"
 			 :

@@ -17,7 +17,7 @@ struct fake_ring {
 
 enum fake_work {
 	FAKE_RECORD = 0,
-	FAKE_FAULT = 1, /* every doorbell runs into a guarded copy of an unmapped page */
+	FAKE_FAULT = 1, /* every doorbell makes a guarded copy of an unmapped page */
 	FAKE_DEEP = 2,  /* every doorbell uses 48 KiB of stack */
 	FAKE_NOTHING = 4,
 	FAKE_PARK = 8, /* leaves work for the device thread */
@@ -30,13 +30,13 @@ void fake_work(int work);
 void fake_reset(void);
 uint32_t fake_count(void);
 struct fake_ring fake_get(uint32_t i);
-/* Guarded copies that did not fail as they should. */
+/* Number of guarded copies that should have failed and did not. */
 uint32_t fake_wrong(void);
 /* sig_syscall() as the syscall() wrapper calls it. */
 long fake_syscall(long nr, long a, long b, long c, long d, long e, long f);
 void fake_trap_ring(uint32_t uar, uint32_t off, uint64_t be);
 int fake_inside(void);         /* is the calling thread in the engine? */
-uint64_t fake_due_calls(void); /* of eng_run_due(): the device thread lives */
+uint64_t fake_due_calls(void); /* calls of eng_run_due(): shows that the device thread lives */
 void fake_rouse(void);
 uint32_t fake_lookup(void *p);
 

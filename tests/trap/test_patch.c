@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Hot doorbells that jump into the engine: fresh copies of code, rung until they are changed. */
+/* Hot doorbells jump into the engine: fresh copies of code, rung until they are patched. */
 #include "child.h"
 #include "patch_run.h"
 
@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #define UAR 3
-#define RINGS 48 /* more than it takes */
+#define RINGS 48 /* more rings than patching takes */
 
 static char *page, *bell;
 static const char *self;
@@ -38,8 +38,8 @@ static int reset(void **state)
 }
 
 /*
- * Code in a file, as a library has it: private, read and execute, `at` bytes into two pages. Far
- * from everything else: there is room where a short mov wants its stub.
+ * Code in a file, as in a library: private, read and execute, `at` bytes into two pages. It is far
+ * from everything else, so a short mov finds space for its stub.
  */
 static uint8_t *load_at(void *where, const void *code, size_t n, size_t at)
 {
@@ -92,7 +92,7 @@ static uint8_t *hot_store(void)
 	return code;
 }
 
-/* ---- what a program sees of it: nothing */
+/* ---- the patch does not change anything that a program can see */
 
 struct form {
 	const char *name;
@@ -189,7 +189,7 @@ static void every_form(void **state)
 		if (!patched(p))
 			fail_msg("%s: not patched", f->name);
 		assert_memory_equal(p + f->len, code + f->len, sizeof(code) - f->len);
-		/* not a doorbell: plain memory */
+		/* not a doorbell, but plain memory */
 		random_run(&in, p, 99);
 		aim(&in, f, 77, (uint64_t)&cell);
 		out = in;
@@ -212,7 +212,7 @@ static void over_a_page_boundary_it_goes_on_trapping(void **state)
 	unload(p);
 }
 
-/* BlueFlame copies jump there. */
+/* BlueFlame copies jump to the fence. */
 static void the_fence_stays_a_place_to_jump_to(void **state)
 {
 	uint8_t *p = hot_store();
@@ -283,14 +283,14 @@ static void own_fault_kills(void)
 	((store_fn *)hot_store())(1, (void *)0x1000);
 }
 
-/* ---- code that goes and comes */
+/* ---- code that is unmapped and mapped again */
 
 static void other_code_at_the_address(void **state)
 {
 	static const uint8_t other[] = {0x48, 0x89, 0x7e, 0x00, 0x0f, 0xae, 0xf8, 0xc3};
 	uint8_t *p = hot_store(), *base = (uint8_t *)((uintptr_t)p & ~4095ul);
 
-	/* dlclose() and dlopen() do not pass through our munmap() */
+	/* dlclose() and dlopen() do not call the wrapped munmap() */
 	load_at(base, other, sizeof(other), 256);
 	for (uint64_t i = 0; i < RINGS; i++)
 		((store_fn *)p)(i, bell);
@@ -304,7 +304,7 @@ static void other_code_at_the_address(void **state)
 		((store_fn *)p)(i, bell);
 	assert_int_equal(fake_count(), 3 * RINGS);
 	assert_true(patched(p));
-	load_at(base, store_code, sizeof(store_code), 256); /* the same again */
+	load_at(base, store_code, sizeof(store_code), 256); /* the same code again */
 	for (uint64_t i = 0; i < 3 * RINGS; i++)
 		((store_fn *)p)(i, bell);
 	assert_true(patched(p));
@@ -483,7 +483,7 @@ static void forks_while_it_changes(void)
 	fork_in_a_change(false);
 }
 
-/* pthread_atfork() knows nothing of it. */
+/* A fork by system call does not run pthread_atfork() handlers. */
 static void bare_forks_while_it_changes(void)
 {
 	fork_in_a_change(true);
@@ -515,7 +515,7 @@ static void storm(unsigned int usec)
 	setitimer(ITIMER_REAL, &it, NULL);
 }
 
-/* Rings until so many signals have come; each handler rings too, none inside the engine. */
+/* Ring until enough signals have come; each handler rings too, none inside the engine. */
 static void ring_in_a_storm(void)
 {
 	uint32_t rings = 0;
@@ -556,7 +556,7 @@ static void by_sigset(void)
 	ring_in_a_storm();
 }
 
-/* The kernel's own form. */
+/* The kernel's own structure. */
 static struct {
 	void *handler;
 	unsigned long flags;
@@ -586,7 +586,7 @@ static void by_syscall(void)
 	ring_in_a_storm();
 }
 
-/* Unseen, but before the code is patched. */
+/* Not seen by the library, but before the code is patched. */
 static void by_the_bare_instruction(void)
 {
 	get_restorer();
@@ -602,7 +602,7 @@ static void *ring_on(void *arg)
 	return NULL;
 }
 
-/* Installed while others are in the engine. */
+/* Installed while other threads are in the engine. */
 static void while_others_ring(void)
 {
 	pthread_t t[3];
@@ -703,7 +703,9 @@ static void default_action_after_reset(void)
 		((store_fn *)tick_code)(1, bell);
 }
 
-/* From a handler on the alternate stack, with a fault inside the engine: frames must survive. */
+/*
+ * Ring from a handler on the alternate stack, with a fault inside the engine: frames must survive.
+ */
 static char alt_stack[65536] __attribute__((aligned(16)));
 static volatile int alt_done;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Polled doorbells: the device thread must know of a page from the moment that it is mapped. Here
- * it sleeps for an hour where the library's sleeps for a second (meson.build), so that a page which
- * it is not told of is never seen.
+ * Polled doorbells: the device thread must know of a page as soon as it is mapped. Here it sleeps
+ * for an hour instead of the library's second (meson.build), so a page that it is not told of is
+ * never seen.
  */
 #include "child.h"
 
@@ -21,7 +21,7 @@ static void nap(void)
 	nanosleep(&ms, NULL);
 }
 
-/* Rung once, and seen before the alarm of run_child(). */
+/* Ring once; the doorbell must be seen before the alarm of run_child(). */
 static void ring_and_wait(void *page)
 {
 	uint32_t before = fake_count();
@@ -32,7 +32,7 @@ static void ring_and_wait(void *page)
 	CHECK(fake_count() == before + 1);
 }
 
-/* Until the thread goes round no more: without a page there is nothing to look at. */
+/* Wait until the thread sleeps: without a page there is nothing to watch. */
 static void wait_asleep(void)
 {
 	uint64_t seen;
@@ -52,7 +52,7 @@ static void first(void)
 	ring_and_wait(page);
 }
 
-/* Each in a process of its own: the thread is just being started. */
+/* Each in its own process, because the thread must just be starting. */
 static void the_first_page_of_a_process_is_seen(void **state)
 {
 	for (int i = 0; i < 50; i++)
@@ -79,8 +79,7 @@ static void a_page_that_is_mapped_while_the_thread_sleeps_is_seen(void **state)
 	assert_child_ok(again);
 }
 
-/* The child's thread would take some of the parent's doorbells, which are then never counted here.
- */
+/* The child's thread would take some of the parent's doorbells, which this test would miss. */
 static void beside_a_child(void)
 {
 	void *page = fake_map(1), *own;

@@ -19,7 +19,7 @@ static char *page;
 static volatile sig_atomic_t calls;
 static volatile int last_code;
 static void *volatile last_addr;
-static char *volatile hole; /* an address without a page */
+static char *volatile hole; /* an unmapped address */
 static char *volatile nowhere = (char *)1;
 static sigjmp_buf jump;
 
@@ -195,7 +195,7 @@ static void sees_what_it_set(void)
 	sigaddset(&a.sa_mask, SIGSEGV);
 	sigaddset(&a.sa_mask, SIGUSR1);
 	CHECK(sigaction(SIGSEGV, &a, &old) == 0 && old.sa_handler == SIG_DFL);
-	CHECK(fake_map(2) != MAP_FAILED); /* installs again */
+	CHECK(fake_map(2) != MAP_FAILED); /* installs the handler again */
 	CHECK(sigaction(SIGSEGV, NULL, &old) == 0);
 	CHECK(old.sa_sigaction == open_hole);
 	CHECK((old.sa_flags & ~0x04000000) == (SA_SIGINFO | SA_NODEFER));
@@ -218,7 +218,7 @@ static void a_raw_handler_is_kept(void)
 	} k = {.fn = jump_out, .flags = SA_SIGINFO};
 	long r;
 
-	/* below every wrapper, as a sanitizer does */
+	/* by a raw system call, as in a sanitizer */
 	register long r10 __asm__("r10") = 8;
 	__asm__ volatile("syscall"
 			 : "=a"(r)
@@ -337,7 +337,7 @@ static void dies_of_its_stack_overflow(void)
 
 	setrlimit(RLIMIT_STACK, &l);
 	CHECK(sigaltstack(&ss, NULL) == 0);
-	signal(SIGSEGV, jump_out); /* without SA_ONSTACK: no room for it */
+	signal(SIGSEGV, jump_out); /* without SA_ONSTACK: no space for it */
 	overflow(NULL);
 }
 
@@ -591,7 +591,7 @@ static void a_mask_survives_exec(void)
 	_exit(98);
 }
 
-/* Blocked by somebody who had no shim. */
+/* Blocked by a program without the shim. */
 static void a_raw_mask_survives_exec(void)
 {
 	uint64_t all = ~0ull;
@@ -624,7 +624,7 @@ static int after_exec(void)
 
 	sigprocmask(0, NULL, &now);
 	CHECK(sigismember(&now, SIGSEGV) && sigismember(&now, SIGUSR1));
-	/* a thread that was there before the first doorbell page */
+	/* a thread that exists before the first doorbell page */
 	CHECK(pthread_create(&t, NULL, wait_and_ring, &p) == 0);
 	mapped = fake_map(1);
 	CHECK(mapped != MAP_FAILED);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Every form of store that a program may ring with, as the compiler or a library would write it. */
+/*
+ * Every form of store by which a program may ring a doorbell, as compilers or libraries write it.
+ */
 #include "fake.h"
 
 #include <errno.h>
@@ -87,7 +89,7 @@ static void stosq(void **state)
 	assert_ptr_equal(dst, bell + 8);
 }
 
-/* The first 8 bytes ring, the rest of the 64 is a BlueFlame copy's body. */
+/* The first 8 bytes ring; the rest of the 64 is the body of a BlueFlame copy. */
 #define STORE_VEC(name, load, store)                                                             \
 	static void name(void **state)                                                           \
 	{                                                                                        \

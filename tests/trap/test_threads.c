@@ -36,7 +36,7 @@ static pthread_t start(size_t stack, void *(*fn)(void *), void *arg)
 	return t;
 }
 
-/* Uses what leaves room for little more than the kernel's own frame. */
+/* Use the stack until little more than the kernel's own frame fits. */
 static __attribute__((noinline)) void ring_below(size_t used)
 {
 	volatile char *room = __builtin_alloca(used);
@@ -90,7 +90,7 @@ static void ten_thousand_nested_faults_on_8_kib(void)
 
 static void a_refused_store_leaves_the_alternate_stack_armed(void)
 {
-	/* Not a plain move: the program's own fault, and it has no handler. */
+	/* Not a plain move: a fault of the program, which has no handler. */
 	arm_alt();
 	__asm__ volatile("lock incl (%0)" : : "r"(page + 0x800) : "memory");
 }
@@ -225,7 +225,8 @@ static void a_fork_child_rings(void)
 
 		ring(page);
 		CHECK(fake_count() == 2 && fake_get(1).uar == 1);
-		CHECK(fake_map(4) != MAP_FAILED); /* a control call: the device thread is back */
+		/* a control call starts the device thread again */
+		CHECK(fake_map(4) != MAP_FAILED);
 		CHECK(due_within(due, HANGS));
 		_exit(0);
 	}
@@ -251,7 +252,10 @@ static void the_device_thread_wakes_when_roused(void)
 
 	CHECK(fake_map(2) != MAP_FAILED);
 	CHECK(due_within(0, HANGS));
-	/* By itself it wakes once in a second: sooner at least once, also on a slow machine. */
+	/*
+	 * By itself the thread wakes once a second: at least one wake-up must come sooner, also on
+	 * a slow machine.
+	 */
 	for (int i = 0; i < 10 && !sooner; i++) {
 		due = fake_due_calls();
 		fake_rouse();
@@ -304,7 +308,7 @@ static void *last_thread(void *arg)
 {
 	char path[40], state = 0;
 
-	/* The main thread stays as a zombie until all have gone. */
+	/* The main thread stays a zombie until all threads have ended. */
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)getpid());
 	while (state != 'Z') {
 		FILE *f = fopen(path, "r");
@@ -369,7 +373,7 @@ static void forks_while_others_map_and_ring(void)
 	pthread_join(t, NULL);
 }
 
-/* ---- poll mode: in a fresh program, the mode is read once */
+/* ---- poll mode: in a new program, because the mode is read once */
 
 static void poll_program(void)
 {
@@ -393,7 +397,7 @@ static long cpu_ns(clockid_t clock)
 	return t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* CPU time of the process in 200 naps of 1 ms, and of that the nap's own. */
+/* CPU time of the process for 200 naps of 1 ms, and the part of the napping thread. */
 static long cpu_of_naps(clockid_t all, long *own)
 {
 	long t = cpu_ns(all);
@@ -420,12 +424,12 @@ static int poll_main(void)
 	*(volatile uint64_t *)(q + 0x20) = 0x3344;
 	CHECK(rang_within(2, HANGS));
 	CHECK(fake_get(1).uar == 7 && fake_get(1).off == 0x20 && fake_get(1).be == 0x3344);
-	/* nobody's handler has changed */
+	/* no handler has changed */
 	CHECK(syscall(SYS_rt_sigaction, SIGSEGV, NULL, &a, 8) == 0 && a.sa_handler == SIG_DFL);
 	fake_unmap(p);
 	*(volatile uint64_t *)(q + 0x900) = 0x5566;
 	CHECK(rang_within(3, HANGS));
-	/* idle: its waking up costs about what ours does, whatever that is on this machine */
+	/* idle: waking the thread costs about as much as a nap here, on any machine */
 	ns = cpu_of_naps(CLOCK_PROCESS_CPUTIME_ID, &own);
 	if (ns > 20 * own)
 		fprintf(stderr, "%ld ns beside %ld\n", ns, own);

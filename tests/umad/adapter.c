@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The agents inside the adapter, and SMPs with directed routes at the port that they leave from:
+ * The agents inside the adapter, and directed-route SMPs at the port that they leave from:
  * mlx5/mad.c, smi.c, handle_outgoing_dr_smp() and local_completions() in mad.c.
  */
 #include "umad.h"
 
-/* ---- statuses of what it has and has not */
+/* ---- statuses of known and unknown attributes */
 
 struct row {
 	const char *name;
@@ -74,7 +74,7 @@ static void status_by_directed_route(void **state)
 
 /* ---- directed routes at their first port: smi_handle_dr_smp_send() */
 
-enum fate { BAD, HOME, OUT }; /* EINVAL; dealt with in the adapter; out of the port */
+enum fate { BAD, HOME, OUT }; /* EINVAL; handled in the adapter; sent out of the port */
 struct route {
 	const char *name, *rule;
 	enum fate fate;
@@ -83,7 +83,7 @@ struct route {
 	uint8_t d;
 };
 #define OPEN 0xffff, 0xffff
-#define NOWHERE 200 /* no switch has so many ports */
+#define NOWHERE 200 /* more ports than any switch has */
 static const struct route routes[] = {
 	{"no hop", "C14-9:3", HOME, 0, 0, 0, OPEN},
 	{"no hop, taken", "C14-9:4", HOME, 1, 0, 0, OPEN},
@@ -147,7 +147,9 @@ static void directed(void **state)
 	}
 }
 
-/* ---- what is for this node, and not for the adapter: the port's agents, without a subnet manager
+/*
+ * ---- SMPs for this node that the adapter does not take: the port's agents, without a subnet
+ * manager
  */
 
 static struct packet smp(uint8_t method, uint16_t attr)
@@ -158,7 +160,7 @@ static struct packet smp(uint8_t method, uint16_t attr)
 	return p;
 }
 
-/* find_mad_agent(): as if it came from the link; nobody is told that it was not answered */
+/* find_mad_agent(): as if it had arrived by the link; the sender gets no error */
 static void to_a_subnet_manager_at_home(void **state)
 {
 	struct packet p = smp(GET, 0x20), in;
@@ -172,11 +174,13 @@ static void to_a_subnet_manager_at_home(void **state)
 	assert_int_equal(in.hdr.qpn, 0);
 	assert_memory_equal(in.mad + 12, p.mad + 12, MAD - 12);
 	nothing(fd);
-	put(fd, &p); /* it is over: no duplicate */
+	put(fd, &p); /* the send has ended: not a duplicate */
 	got(sm);
 }
 
-/* ... nor are requests by LID for directed ones: the classes are registered apart */
+/*
+ * ... and requests by LID do not reach agents for directed ones: the classes are registered apart
+ */
 static void to_a_subnet_manager_of_the_other_class(void **state)
 {
 	struct packet p = smp(GET, 0x20);
@@ -189,7 +193,7 @@ static void to_a_subnet_manager_of_the_other_class(void **state)
 	nothing(fd);
 }
 
-/* The agent gets it by its number; local_completions() asks for no request. */
+/* The agent gets it by its number; local_completions() does not check for a request. */
 static void an_answer_at_home(void **state)
 {
 	struct packet p = smp(GET, 0x11), in;
@@ -198,7 +202,7 @@ static void an_answer_at_home(void **state)
 	agent(fd, 0, SMI_DR, 0);
 	agent(other, 0, SMI_DR, 0);
 	put(fd, &p);
-	p = got(fd); /* which has the agent's number */
+	p = got(fd); /* which contains the agent's number */
 	p.hdr = (struct ib_user_mad_hdr){.lid = 0xffff};
 	p.mad[3] = GET_RESP;
 	p.mad[6] = 0;
@@ -220,7 +224,10 @@ static void a_trap_repressed_at_home(void **state)
 	nothing(fd);
 }
 
-/* Without a time-out an answer by LID finds nobody, and one at home comes: ib_find_send_mad() */
+/*
+ * Without a time-out an answer by LID finds no request, and one inside the node is delivered:
+ * ib_find_send_mad()
+ */
 static void without_time_out(void **state)
 {
 	struct packet p = mad(0, lid_of(1), SMI, GET, 0x11, 1);

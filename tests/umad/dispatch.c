@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The receiver of a MAD: the adapter first, then agents; requests by version, class, method and
- * OUI, answers by transaction ID and only if somebody waits: ib_mad_recv_done(), find_mad_agent(),
+ * The receiver of a MAD: first the adapter, then agents; requests by version, class, method and
+ * OUI, answers by transaction ID and only if a request waits: ib_mad_recv_done(), find_mad_agent(),
  * ib_mad_complete_recv(). The client is at umad0, the server at umad1.
  */
 #include "umad.h"
@@ -11,7 +11,7 @@
 enum fate {
 	GIVEN,    /* the server's program gets it */
 	REFUSED,  /* status 0x000c: generate_unmatched_resp() */
-	ANSWERED, /* by the adapter */
+	ANSWERED, /* the adapter answers it */
 	DROPPED,
 };
 
@@ -23,7 +23,7 @@ struct row {
 	uint16_t attr;
 	uint32_t oui;
 	uint32_t attr_mod;
-	uint8_t base_version; /* 0: 1 */
+	uint8_t base_version; /* 0 stands for 1 */
 };
 
 #define ON(c, v, m, ...)                                                               \
@@ -209,7 +209,7 @@ static void dispatched(void **state)
 	int fd = umad(0), s = umad(1), stranger = umad(1), here = umad(0);
 
 	assert_int_equal(reg2(s, &r->server), 0);
-	/* At the sender's own port, and of nothing: neither gets it. */
+	/* At the sender's own port, and with an unknown destination: neither agent gets it. */
 	assert_int_equal(reg2(here, &r->server), 0);
 	agent(stranger, 1, 0, UINT64_MAX);
 	agent(fd, r->mgmt_class != SMI, r->mgmt_class == SMI ? SMI : 0, 0);
@@ -232,7 +232,7 @@ static void dispatched(void **state)
 	assert_int_equal(in.mad[3], GET_RESP);
 	assert_int_equal(in.mad[1], p.mad[1]);
 	assert_memory_equal(in.mad + 12, p.mad + 12, 12);
-	if (r->fate == REFUSED) { /* otherwise as it came */
+	if (r->fate == REFUSED) { /* otherwise unchanged */
 		assert_int_equal(get16(in.mad + 4), BAD_ATTR);
 		assert_memory_equal(in.mad + 24, p.mad + 24, MAD - 24);
 	}
@@ -258,7 +258,7 @@ static void dispatched_at_home(void **state)
 		got(fd);
 }
 
-/* ---- one after the other, and side by side */
+/* ---- servers one after another, and side by side */
 
 static struct packet sent(int fd, uint8_t mgmt_class, uint8_t method, uint32_t oui)
 {
@@ -280,7 +280,7 @@ static void answer(int s, int fd)
 	assert_int_equal(get16(in.mad + 4), 0);
 }
 
-/* remove_mad_reg_req(): whoever comes next gets it, and nobody is refused. */
+/* remove_mad_reg_req(): the next server gets the request, and no registration is refused. */
 static void servers_that_come_and_go(void **state)
 {
 	int fd = umad(0);
@@ -327,7 +327,7 @@ static void servers_side_by_side(void **state)
 	}
 }
 
-/* ---- answers: what the server changes in its one */
+/* ---- answers: the server's changes to its answer */
 
 struct change {
 	const char *name, *rule;
@@ -398,15 +398,15 @@ static void answered(void **state)
 		return;
 	}
 	in = got(t.client);
-	assert_memory_equal(in.mad, t.answer.mad, MAD); /* the transaction ID too */
+	assert_memory_equal(in.mad, t.answer.mad, MAD); /* including the transaction ID */
 	assert_int_equal(in.hdr.lid, htons(lid_of(1)));
 	nothing(t.client);
-	/* ib_mark_mad_done(): it is answered once. */
+	/* ib_mark_mad_done(): a request is answered once. */
 	put(t.server, &t.answer);
 	nothing(t.client);
 }
 
-/* rcv_has_same_gid(): of a request's answer the sender's LID is not looked at. */
+/* rcv_has_same_gid(): the sender's LID in an answer is not checked. */
 static void from_somebody_else(void **state)
 {
 	struct talk t = begun(HANGS, false);
@@ -417,7 +417,7 @@ static void from_somebody_else(void **state)
 	assert_int_equal(got(t.client).hdr.lid, htons(lid_of(0)));
 }
 
-/* find_mad_agent(): by number, whichever port of the host it comes to */
+/* find_mad_agent(): found by number, at any port of the host */
 static void to_another_port_of_the_host(void **state)
 {
 	struct talk t = begun(HANGS, false);
@@ -443,7 +443,7 @@ static void that_nobody_waits_for(void **state)
 
 	put(t.server, &t.answer);
 	nothing(t.client);
-	poll(NULL, 0, 5); /* nothing comes of it, however long we wait */
+	poll(NULL, 0, 5); /* there is no answer, however long the wait */
 	nothing(t.client);
 }
 
@@ -472,7 +472,7 @@ static void to_a_file_that_is_closed(void **state)
 	nothing(fd);
 }
 
-/* Two agents of one file with one transaction ID each get their own. */
+/* Two agents of one file with the same transaction ID each get their own answers. */
 static void each_agent_its_own(void **state)
 {
 	int fd = umad(0), s = umad(1);

@@ -13,11 +13,11 @@ enum { NODE_TYPE = DATA + 2, LOCAL_PORT = DATA + 36, CA = 1, SWITCH = 2 };
 
 struct row {
 	const char *name;
-	uint16_t lid;  /* by LID first, or PERMISSIVE */
-	uint16_t dlid; /* and at last */
+	uint16_t lid;  /* LID for the first part, or PERMISSIVE */
+	uint16_t dlid; /* LID for the last part */
 	uint8_t hops, path[MAX_HOPS];
-	uint8_t type, port;     /* who answers; 0: nobody */
-	uint8_t back[MAX_HOPS]; /* the return path */
+	uint8_t type, port;     /* node type and port that answer; 0: no answer */
+	uint8_t back[MAX_HOPS]; /* the expected return path */
 };
 static const struct row rows[] = {
 	{"the own port", PERMISSIVE, PERMISSIVE, 0, {0}, CA, 1, {0}},
@@ -65,8 +65,8 @@ static void by_path(void **state)
 	}
 	in = got(fd);
 	assert_int_equal(in.mad[3], GET_RESP);
-	assert_int_equal(get16(in.mad + 4), 0x8000); /* the D bit, and no error */
-	assert_int_equal(in.mad[HOP_PTR], !r->hops); /* it has not left */
+	assert_int_equal(get16(in.mad + 4), 0x8000); /* the D bit is set, and no error */
+	assert_int_equal(in.mad[HOP_PTR], !r->hops); /* the packet has not left the port */
 	assert_int_equal(in.mad[HOP_CNT], r->hops);
 	assert_int_equal(in.mad[NODE_TYPE], r->type);
 	if (r->port)
@@ -75,7 +75,7 @@ static void by_path(void **state)
 		assert_int_equal(in.mad[BACK + i], r->back[i - 1]);
 }
 
-/* smi_handle_dr_smp_send(), what a sender cannot send */
+/* smi_handle_dr_smp_send(): packets that a sender cannot send */
 static const struct bad {
 	const char *name;
 	uint8_t ptr, cnt, first;
@@ -104,7 +104,7 @@ static const struct lid_row {
 	const char *name;
 	uint8_t mgmt_class;
 	uint16_t attr, lid;
-	uint8_t type; /* of NodeInfo; 0: nobody answers */
+	uint8_t type; /* node type in NodeInfo; 0: no answer */
 } lids[] = {
 	{"SMP to a host", SMI, 0x11, 3, CA},
 	{"SMP to oneself", SMI, 0x11, 1, CA},
@@ -138,7 +138,7 @@ static void by_lid(void **state)
 		assert_int_equal(in.mad[NODE_TYPE], r->type);
 }
 
-/* The SM class on a switch has no agents: agent.c, mad.c, generate_unmatched_resp() */
+/* The SM class has no agents on a switch: agent.c, mad.c, generate_unmatched_resp() */
 static void sm_info_of_a_switch(void **state)
 {
 	struct packet p = mad(0, 5, SMI, GET, 0x20, 7), in;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * struct ib_user_mad_hdr both ways: what each field of a received one says, which fields of a
- * written one matter, P_Key indices, GRHs, and the layout without P_Key index.
+ * struct ib_user_mad_hdr for reads and writes: the fields of a received header, the fields of a
+ * written one that matter, P_Key indices, GRHs, and the layout without P_Key index.
  */
 #include "umad.h"
 
 static const uint8_t zero[16];
 
-/* An agent at the other port that gets what is sent to it. */
+/* An agent at the other port that receives the MADs. */
 static int server(void)
 {
 	int fd = umad(1);
@@ -86,7 +86,7 @@ static void of_an_answer(void **state)
 	assert_int_equal(in.mad[64 + 1], 1);
 }
 
-/* send_handler(): as it was written, but for id and status */
+/* send_handler(): as it was written, except id and status */
 static void of_a_time_out(void **state)
 {
 	struct packet p = mad(1, 0xbfff, PERF, GET, 1, 9), in;
@@ -118,7 +118,7 @@ static void of_a_time_out(void **state)
 	assert_memory_equal(in.mad + 12, p.mad + 12, MAD_HDR - 12);
 }
 
-/* queue_packet(): whose it is */
+/* queue_packet(): the id tells which agent */
 static void ids_of_several_agents(void **state)
 {
 	int fd = umad(0);
@@ -141,7 +141,7 @@ static void ids_of_several_agents(void **state)
 
 struct ignored {
 	const char *name;
-	struct ib_user_mad_hdr hdr; /* these bits are set beside */
+	struct ib_user_mad_hdr hdr; /* bits to set in addition */
 };
 static const struct ignored ignored[] = {
 	{"status", {.status = UINT32_MAX}},
@@ -186,7 +186,7 @@ static void service_levels(void **state)
 	}
 }
 
-/* The remote queue pair: nobody but QP1 hears GMPs, and nobody but QP0 SMPs. */
+/* The remote queue pair: only QP1 receives GMPs, and only QP0 SMPs. */
 struct qpn {
 	const char *name;
 	uint32_t own, qpn;
@@ -218,9 +218,9 @@ static void to_a_queue_pair(void **state)
 		timed_out(fd, &p);
 }
 
-/* ---- path bits: a port with two LIDs, 2n and 2n + 1, as its subnet manager may make it */
+/* ---- path bits: a port with two LIDs, 2n and 2n + 1, as a subnet manager may assign */
 
-/* PortInfo:LMC of umad1's port; what was there. */
+/* Set PortInfo:LMC of umad1's port; returns the former value. */
 static uint8_t set_lmc(uint8_t lmc)
 {
 	struct packet p = mad(0, lid_of(1), SMI, GET, 0x15, 1);
@@ -266,7 +266,8 @@ static void path_bits(void **state)
 		assert_int_equal(in.hdr.lid, htons(lid | bits));
 		in.mad[3] = GET_RESP;
 		ans = in;
-		ans.hdr.lid = htons(lid | !bits); /* to the LID that did not ask */
+		/* sent to the LID that did not send the request */
+		ans.hdr.lid = htons(lid | !bits);
 		put(s, &ans);
 		nothing(fd);
 		put(s, &in);
@@ -275,7 +276,7 @@ static void path_bits(void **state)
 	set_lmc(was);
 }
 
-/* ---- P_Key indices: both adapters have the default P_Key at 0 and nothing else */
+/* ---- P_Key indices: both adapters have only the default P_Key, at index 0 */
 
 struct pkey {
 	const char *name, *rule;
@@ -307,7 +308,7 @@ static void with_a_pkey(void **state)
 		timed_out(fd, &p);
 }
 
-/* local_completions(): what never left the port keeps the index */
+/* local_completions(): a MAD that does not leave the port keeps its index */
 static void a_pkey_of_what_never_left(void **state)
 {
 	struct packet p = mad(0, 0xffff, SMI_DR, GET, 0x11, 1), in;
@@ -351,7 +352,7 @@ static void a_grh_at_the_receiver(void **state)
 	assert_memory_equal(in.hdr.gid, from, 16);
 	assert_int_equal(in.hdr.flow_label, htonl(0x12345));
 	assert_int_equal(in.hdr.traffic_class, 0xc3);
-	assert_int_equal(in.hdr.hop_limit, 0xff); /* not the packet's */
+	assert_int_equal(in.hdr.hop_limit, 0xff); /* not the value in the packet */
 }
 
 /* agent_send_response() in agent.c: with a GRH where the request had one */
@@ -390,7 +391,7 @@ static void a_gid_that_is_not_the_ports(void **state)
 	timed_out(fd, &p);
 }
 
-/* No GRH of a directed SMP to this node: handle_outgoing_dr_smp() */
+/* A directed SMP to this node has no GRH: handle_outgoing_dr_smp() */
 static void no_grh_of_what_never_left(void **state)
 {
 	struct packet p = with_grh(mad(0, 0xffff, SMI_DR, GET, 0x11, 1), 0);
@@ -432,7 +433,7 @@ static void the_short_header(void **state)
 	assert_fails(read(fd, in, HDR_OLD), EAGAIN);
 }
 
-/* All of the last field is there: it is the flow label. */
+/* The whole last field exists: it is the flow label. */
 static void the_short_headers_grh(void **state)
 {
 	struct packet p = with_grh(mad(1, lid_of(1), PERF, GET, 1, 1), 1);
@@ -449,7 +450,7 @@ static void the_short_headers_grh(void **state)
 	assert_int_equal(h->flow_label, htonl(0x12345));
 }
 
-/* The first bytes of the MAD are not taken for a P_Key index. */
+/* The first bytes of the MAD are not taken as a P_Key index. */
 static void the_short_headers_pkey_index(void **state)
 {
 	struct packet p = mad(1, lid_of(0), PERF, GET, 1, 1);
@@ -482,7 +483,7 @@ static void the_short_header_of_a_time_out(void **state)
 	assert_int_equal(in[HDR_OLD + 15], 7);
 }
 
-/* ENABLE_PKEY, or the second ioctl as the first registration, and not as a later one */
+/* ENABLE_PKEY, or the second ioctl if it is the first registration, but not later */
 static void which_header(void **state)
 {
 	struct packet p = mad(0, lid_of(0), SMI, GET, 0x11, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * issm: one open file for each port, which is then one of a subnet manager. The rules are those of
- * ib_umad_sm_open(), ib_umad_sm_close() and umad_sm_fops in user_mad.c.
+ * issm: one open file for each port, which makes that port a subnet manager's. The rules are those
+ * of ib_umad_sm_open(), ib_umad_sm_close() and umad_sm_fops in user_mad.c.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include "umad.h"
 
-/* The built-in subnet manager lives on the first port: its IsSM is there anyway. */
+/* Not the first port: the built-in subnet manager has IsSM set there. */
 #define PORT 1
 #define ISSM "/dev/infiniband/issm1"
 #define OTHER "/dev/infiniband/issm0"
@@ -68,7 +68,7 @@ static void is_sm_while_open(void **state)
 	int fd;
 
 	assert_false(was & IS_SM);
-	fd = open_sm(ISSM, O_RDONLY | O_NONBLOCK); /* as OpenSM does */
+	fd = open_sm(ISSM, O_RDONLY | O_NONBLOCK); /* opened as OpenSM does */
 	assert_int_equal(cap(PORT), was | IS_SM);
 	close(fd);
 	assert_int_equal(cap(PORT), was);
@@ -85,7 +85,7 @@ static void a_second_open_is_refused(void **state)
 		assert_fails(open(ISSM, O_RDONLY | O_NONBLOCK), EAGAIN);
 		assert_fails(open(ISSM, O_RDWR | O_NONBLOCK), EAGAIN);
 		assert_fails(openat(AT_FDCWD, ISSM, O_RDWR | O_NONBLOCK), EAGAIN);
-		other = open_sm(OTHER, O_RDWR | O_NONBLOCK); /* another port's */
+		other = open_sm(OTHER, O_RDWR | O_NONBLOCK); /* the other port's file */
 		close(other);
 		assert_int_equal(cap(PORT) & IS_SM, IS_SM);
 		close(fd);
@@ -93,7 +93,7 @@ static void a_second_open_is_refused(void **state)
 	}
 }
 
-/* Opened again and again: nothing is left behind. */
+/* Opened repeatedly: nothing is left. */
 static void many_times(void **state)
 {
 	for (int i = 0; i < 300; i++)
@@ -151,7 +151,7 @@ static void what_it_cannot(void **state)
 	close(ep);
 }
 
-/* It is the open file that holds it, not the descriptor. */
+/* The open file counts, not the descriptor. */
 static void dup_keeps_it(void **state)
 {
 	int fd = open_sm(ISSM, O_RDONLY), other = dup(fd);
@@ -190,7 +190,7 @@ static void a_child_keeps_it(void **state)
 	wait_cleared();
 }
 
-/* The kernel closes at once what a killed process had open. */
+/* The kernel closes a killed process's files at once. */
 static void death_gives_it_back(void **state)
 {
 	int up[2];
@@ -241,7 +241,7 @@ static void a_blocking_open_waits(void **state)
 	close(up[1]);
 }
 
-/* Waiters get it one after the other, each alone; whatever ends the holder. */
+/* Waiters get it one after another, each alone, however the holder ends. */
 static void many_wait(void **state)
 {
 	enum { N = 8 };
@@ -261,7 +261,7 @@ static void many_wait(void **state)
 				_exit(1);
 			poll(NULL, 0, 1);
 			__atomic_sub_fetch(inside, 1, __ATOMIC_SEQ_CST);
-			if (k < 4 || i % 2) /* the others die with it */
+			if (k < 4 || i % 2) /* the other half die with the file open */
 				close(fd);
 		}
 		_exit(0);
@@ -291,7 +291,7 @@ static void signals_end_the_wait(void **state)
 	alarms = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_true(alarms != MAP_FAILED);
 	sigaction(SIGALRM, &sa, &old);
-	setitimer(ITIMER_REAL, &tick, NULL); /* again and again: some of it while we wait */
+	setitimer(ITIMER_REAL, &tick, NULL); /* repeatedly: some signals come during the wait */
 	assert_fails(open(ISSM, O_RDONLY), EINTR);
 	setitimer(ITIMER_REAL, &none, NULL);
 	assert_true(*alarms > 0);
@@ -315,7 +315,7 @@ static void signals_end_the_wait(void **state)
 	munmap((void *)alarms, 4096);
 }
 
-/* A file that was passed is the same file. */
+/* A descriptor that was passed refers to the same file. */
 static void over_a_socket(void **state)
 {
 	int sv[2], fd = open_sm(ISSM, O_RDONLY), status, go[2];
@@ -355,7 +355,7 @@ static void over_a_socket(void **state)
 	close(sv[1]);
 }
 
-/* Over exec it stays what it is. */
+/* The file stays open over exec. */
 static void over_exec(void **state)
 {
 	int fd = open(ISSM, O_RDONLY), status;

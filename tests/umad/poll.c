@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Waiting for packets: ib_umad_poll(); and what a umad file is and is not: umad_fops. */
+/*
+ * Waiting for packets: ib_umad_poll(); and the file operations that exist and that do not:
+ * umad_fops.
+ */
 #include "umad.h"
 
 #include <sys/epoll.h>
@@ -210,7 +213,7 @@ static void a_number_that_is_not_there(void **state)
 	assert_fails(open("/dev/infiniband/umad77", O_RDWR), ENOENT);
 }
 
-/* The mode of what was opened: fcntl() */
+/* The mode of the open file: fcntl() */
 static void its_flags(void **state)
 {
 	assert_int_equal(fcntl(umad_open(0, O_RDONLY), F_GETFL) & O_ACCMODE, O_RDONLY);

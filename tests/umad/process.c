@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Processes and threads: one registry and one way for all of them; a file is whoever's has it, and
- * what it has goes with the last of them: ib_umad_close().
+ * Processes and threads: one registry for all of them; a file belongs to all holders of a
+ * descriptor, and what it has is freed with the last of them: ib_umad_close().
  */
 #include "umad.h"
 
@@ -13,8 +13,9 @@
 
 static const struct reg get = {.qpn = 1, .mgmt_class = VENDOR, .version = 1, .methods = {1 << GET}};
 
-/* A child that runs `f`, which returns its exit status and tells by a byte in `up` that it is
- * ready. */
+/*
+ * A child that runs `f`, which returns its exit status and writes a byte to `up` when it is ready.
+ */
 struct child {
 	pid_t pid;
 	int up[2];
@@ -29,7 +30,7 @@ static struct child spawn(int (*f)(int up, int arg), int arg)
 	c.pid = fork();
 	assert_true(c.pid >= 0);
 	if (!c.pid) {
-		setenv("CMOCKA_TEST_ABORT", "1", 1); /* what fails here ends here */
+		setenv("CMOCKA_TEST_ABORT", "1", 1); /* a failure in the child ends the child */
 		close(c.up[0]);
 		_exit(f(c.up[1], arg));
 	}
@@ -53,7 +54,7 @@ static void joined(struct child *c, int want)
 	close(c->up[0]);
 }
 
-/* ---- programs talk */
+/* ---- traffic between programs */
 
 static int serve(int up, int n)
 {
@@ -67,7 +68,7 @@ static int serve(int up, int n)
 			return 1;
 		in.mad[3] = GET_RESP;
 		in.mad[100]++;
-		/* A stranger's transaction ID first: nobody gets it. */
+		/* First a transaction ID of no agent: it reaches nobody. */
 		in.mad[12] ^= 0xff;
 		put(s, &in);
 		in.mad[12] ^= 0xff;
@@ -154,7 +155,7 @@ static void *thread(void *fd)
 	return (void *)(intptr_t)reg2(*(int *)fd, &get);
 }
 
-/* Each id once, each method once. */
+/* Threads get each id once, and each method once. */
 static void threads_that_register(void **state)
 {
 	pthread_t t[8];
@@ -189,7 +190,7 @@ static void agents_of_a_forked_file(void **state)
 	agent(fd, 1, PERF, 0);
 	c = spawn(child_registers, fd);
 	joined(&c, 0);
-	p.hdr.id = 1; /* the child's, who is gone: it is the file's */
+	p.hdr.id = 1; /* the id of the dead child's agent: it belongs to the file */
 	put(fd, &p);
 	assert_int_equal(got(fd).hdr.id, 1);
 }
@@ -224,7 +225,7 @@ static int child_asks_nobody(int up, int fd)
 	return 0;
 }
 
-/* The kernel's clock runs on when the process that wrote is gone. */
+/* A time-out comes even if the process that sent the MAD is gone. */
 static void a_time_out_of_who_is_gone(void **state)
 {
 	struct packet p = mad(1, 0xbfff, PERF, GET, 1, 9);
@@ -262,10 +263,10 @@ static int child_keeps(int up, int fd)
 	char b;
 
 	tell(up);
-	return read(fd, &b, 1) == 0 ? 0 : 1; /* until the parent has closed its end */
+	return read(fd, &b, 1) == 0 ? 0 : 1; /* wait until the parent has closed its end */
 }
 
-/* The last one closes it. */
+/* The file is closed by its last holder. */
 static void closed_by_the_last(void **state)
 {
 	int fd = umad(0), other = umad(0), hold[2];
@@ -280,14 +281,14 @@ static void closed_by_the_last(void **state)
 	joined(&c, SIGKILL);
 	for (int i = 0; i < HANGS && reg1(other, &get) < 0; i++)
 		poll(NULL, 0, 1);
-	assert_fails(reg1(other, &get), EINVAL); /* now it is ours */
+	assert_fails(reg1(other, &get), EINVAL); /* now this agent has the methods */
 	close(hold[0]);
 	close(hold[1]);
 }
 
 /* ---- deaths */
 
-/* exit(2) closes before wait(2) tells: what it had is free at once. */
+/* exit(2) closes files before wait(2) returns: their methods are free at once. */
 static void each_after_the_other(void **state)
 {
 	for (int i = 0; i < 100; i++) {
@@ -329,7 +330,7 @@ static void a_killed_one_leaves_no_agent(void **state)
 	joined(&c, SIGKILL);
 	for (int i = 0; i < HANGS && reg1(fd, &get) < 0; i++)
 		poll(NULL, 0, 1);
-	assert_fails(reg1(fd, &get), EINVAL); /* now it is ours */
+	assert_fails(reg1(fd, &get), EINVAL); /* now this agent has the methods */
 }
 
 static int child_asks_for_ever(int up, int n)
@@ -375,8 +376,7 @@ static int child_serves_badly(int up, int n)
 	return n;
 }
 
-/* A server that does not read keeps nobody from writing; when it is killed its requests are over.
- */
+/* A server that does not read delays no writer; when it is killed its requests end. */
 static void a_stopped_server(void **state)
 {
 	struct child c = spawn(child_serves_badly, 0);
@@ -393,7 +393,7 @@ static void a_stopped_server(void **state)
 	}
 	kill(c.pid, SIGKILL);
 	joined(&c, SIGKILL);
-	/* Nobody is registered: the port refuses it. */
+	/* No agent is registered: the port refuses it. */
 	for (int i = 0; i < HANGS; i++) {
 		struct packet in;
 
@@ -464,7 +464,7 @@ static void a_file_that_was_passed(void **state)
 	close(sock[1]);
 }
 
-/* ---- nothing is left: more sends than there is room for, given up one way or another */
+/* ---- everything is freed: more sends than there is space for, ended in each of two ways */
 
 static void put_64(int fd)
 {

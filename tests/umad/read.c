@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The results of read(), the room that it needs, and the MADs that stay: ib_umad_read(),
+ * The results of read(), the space that it needs, and the MADs that stay: ib_umad_read(),
  * copy_recv_mad(), copy_send_mad().
  */
 #include "umad.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/uio.h>
 
-/* ---- a row per rule: an answer or a time-out is there, or nothing */
+/* ---- a row per rule: with an answer, a time-out, or nothing in the queue */
 
 enum what { EMPTY, ANSWER, TIME_OUT };
 
@@ -18,8 +18,8 @@ struct row {
 	const char *name, *rule;
 	enum what what;
 	size_t count;
-	size_t there; /* bytes of it that are mapped; 0: all */
-	int err;      /* 0: all of it is read */
+	size_t there; /* number of mapped bytes; 0: all */
+	int err;      /* 0: the whole packet is read */
 	bool nowhere;
 };
 
@@ -89,10 +89,10 @@ static void reading(void **state)
 	if (!err) {
 		assert_int_equal(n, len);
 		assert_int_equal(to[HDR + 15], 9);
-		if (!r->there) /* and not a byte more */
+		if (!r->there) /* and not one byte more */
 			for (size_t i = len; i < sizeof(whole); i++)
 				assert_int_equal(whole[i], 0x5a);
-	} else if (r->what != EMPTY) { /* it stays: ib_umad_read(), requeue */
+	} else if (r->what != EMPTY) { /* the packet stays: ib_umad_read(), requeue */
 		wait_readable(fd, 0);
 		assert_int_equal(read(fd, again, sizeof(again)), len);
 		assert_int_equal(again[HDR + 15], 9);
@@ -136,7 +136,7 @@ static void first_in_first_out(void **state)
 	nothing(fd);
 }
 
-/* A refused read() puts the packet back in front. */
+/* A refused read() puts the packet back at the front. */
 static void what_stays_stays_first(void **state)
 {
 	struct packet in;
@@ -179,7 +179,7 @@ static void no_packet_in_two_vectors(void **state)
 	got(fd);
 }
 
-/* queue_packet(): MAX_UMAD_RECV_LIST_SIZE and one more are kept. */
+/* queue_packet(): the queue holds MAX_UMAD_RECV_LIST_SIZE and one more. */
 static void two_hundred_thousand_and_one(void **state)
 {
 	int fd = umad(0);
@@ -194,7 +194,7 @@ static void two_hundred_thousand_and_one(void **state)
 	got(fd);
 }
 
-/* unregister_mad_agent(): what has arrived is the file's. */
+/* unregister_mad_agent(): packets that have arrived stay with the file. */
 static void packets_of_an_agent_that_is_gone(void **state)
 {
 	int fd = umad(0), id;
@@ -234,7 +234,7 @@ static void waiting_for_a_time_out(void **state)
 
 static void *ask_later(void *fd)
 {
-	test_until_asleep(getpid()); /* the reader */
+	test_until_asleep(getpid()); /* the reader sleeps */
 	ask(*(int *)fd, 3);
 	return NULL;
 }
@@ -264,7 +264,7 @@ static void *interrupt(void *arg)
 	const struct interrupted *i = arg;
 
 	for (int n = 0; n < 3; n++) {
-		test_until_asleep(getpid()); /* the reader */
+		test_until_asleep(getpid()); /* the reader sleeps */
 		pthread_kill(i->reader, SIGUSR1);
 	}
 	test_until_asleep(getpid());
@@ -272,7 +272,7 @@ static void *interrupt(void *arg)
 	return NULL;
 }
 
-/* ERESTARTSYS: EINTR, or with SA_RESTART the read goes on. */
+/* ERESTARTSYS: EINTR, or with SA_RESTART the read continues. */
 static void by_a_signal(void **state)
 {
 	const struct sigaction *act = *state;
@@ -297,7 +297,7 @@ static void by_a_signal(void **state)
 static const struct sigaction once = {.sa_handler = ignore},
 			      again_ = {.sa_handler = ignore, .sa_flags = SA_RESTART};
 
-/* The flag is the open file's, and looked at by each read(). */
+/* The flag belongs to the open file, and each read() checks it. */
 static void o_nonblock_comes_and_goes(void **state)
 {
 	struct packet in;
@@ -322,7 +322,7 @@ int main(void)
 	CASE(a_packet_per_vector);
 	CASE(no_packet_in_two_vectors);
 	if (!getenv("SOFTHCA_DOORBELL") || strcmp(getenv("SOFTHCA_DOORBELL"), "poll"))
-		CASE(two_hundred_thousand_and_one); /* seconds otherwise */
+		CASE(two_hundred_thousand_and_one); /* takes seconds, therefore not by default */
 	CASE(packets_of_an_agent_that_is_gone);
 	CASE(waiting_for_a_time_out);
 	CASE(waiting_for_another_thread);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Agents: what may be registered, what belongs to whom, and ids. */
+/* Agents: which can be registered, which methods exclude each other, and ids. */
 #include "umad.h"
 
 #include <sys/wait.h>
@@ -43,7 +43,7 @@ static const struct reg regs[] = {
 	{"SA on QP0", "ib_register_mad_agent", EINVAL, 0, 0x03, 2},
 };
 
-/* Of the second ioctl only. */
+/* For the second ioctl only. */
 static const struct reg regs2[] = {
 	{"user RMPP", "ib_umad_reg_agent2", 0, 1, 0x03, 2, 1, 0, IB_USER_MAD_USER_RMPP},
 	{"user RMPP flag without RMPP", "ib_register_mad_agent", 0, 1, 0x04, 1, 0, 0,
@@ -79,13 +79,13 @@ static void by_the_second_ioctl(void **state)
 	check_row(*state, reg2);
 }
 
-/* ---- whose a method is: method_in_use() */
+/* ---- methods that are taken: method_in_use() */
 
 struct pair {
 	const char *name, *rule;
 	struct reg first, second;
-	unsigned int port; /* of the second */
-	int err;           /* of the second */
+	unsigned int port; /* port of the second agent */
+	int err;           /* errno of the second registration */
 };
 
 #define R(c, v, ...)                                                     \
@@ -148,8 +148,9 @@ static void two_agents(const struct pair *r, bool same_file, int (*reg)(int, con
 		fail_msg("%s (%s): errno %d, not %d", r->name, r->rule, err, r->err);
 	if (!r->err)
 		return;
-	/* The one that was refused has taken nothing; the first gives all back:
-	 * remove_mad_reg_req() */
+	/*
+	 * The refused agent has taken no methods; the first one returns all: remove_mad_reg_req()
+	 */
 	assert_int_equal(unreg(a, 0), 0);
 	assert_int_equal(reg(b, &r->second), 0);
 }
@@ -167,7 +168,7 @@ static void of_two_files(void **state)
 static const struct reg get = R(VENDOR, 1, .methods = {2});
 static const struct reg any = R(VENDOR, 1);
 
-/* The registry is the port's, not the process's; a file's agents go at its close. */
+/* The registry belongs to the port, not the process; closing a file frees its agents. */
 static void of_another_process(void **state)
 {
 	int fd = umad(0), status;
@@ -187,7 +188,7 @@ static void of_another_process(void **state)
 	assert_int_equal(reg1(fd, &get), 0);
 }
 
-/* add_oui_reg_req(): MAX_MGMT_OUI of one vendor class, and version */
+/* add_oui_reg_req(): MAX_MGMT_OUI in one vendor class and version */
 static void eight_ouis(void **state)
 {
 	struct reg r = R(VENDOR2, 1, .methods = {2});
@@ -197,7 +198,7 @@ static void eight_ouis(void **state)
 		assert_true(reg2(fd, &r) >= 0);
 	assert_fails(reg2(fd, &r), ENOMEM);
 	assert_fails(reg1(fd, &r), ENOMEM);
-	r.oui = 8; /* one that is there */
+	r.oui = 8; /* an OUI that is registered already */
 	r.methods[0] = 4;
 	assert_int_equal(reg2(fd, &r), 8);
 	r.oui = 9;
@@ -207,7 +208,7 @@ static void eight_ouis(void **state)
 	r.mgmt_class++;
 	assert_int_equal(reg2(fd, &r), 10);
 	r.mgmt_class--;
-	assert_int_equal(unreg(fd, 0), 0); /* the first OUI: its place is free */
+	assert_int_equal(unreg(fd, 0), 0); /* the first OUI is removed: its place is free */
 	assert_int_equal(reg2(fd, &r), 0);
 }
 
@@ -223,7 +224,7 @@ static void thirty_two_agents(void **state)
 	assert_fails(reg2(fd, &any), ENOMEM);
 }
 
-/* IB_UMAD_MAX_AGENTS is found before the class is looked at, and after the QPN. */
+/* IB_UMAD_MAX_AGENTS is checked before the class, and after the QPN. */
 static void which_rule_first(void **state)
 {
 	const struct reg bad_class = R(0x50, 1), bad_qpn = {.qpn = 2};
@@ -283,7 +284,7 @@ static void no_such_id(void **state)
 	assert_int_equal(unreg(fd, 0), 0);
 }
 
-/* ---- the program's memory: copy_from_user(), put_user() */
+/* ---- addresses of the program: copy_from_user(), put_user() */
 
 static void requests_that_are_not_there(void **state)
 {
@@ -295,7 +296,7 @@ static void requests_that_are_not_there(void **state)
 	assert_fails(ioctl(fd, IB_USER_MAD_UNREGISTER_AGENT, at_the_end(3)), EFAULT);
 }
 
-/* All of the structure is read, also what is not needed. */
+/* The whole structure is read, also unused fields. */
 static void requests_cut_by_a_byte(void **state)
 {
 	struct ib_user_mad_reg_req *r = (void *)at_the_end(sizeof(struct ib_user_mad_reg_req) - 1);
@@ -310,7 +311,7 @@ static void requests_cut_by_a_byte(void **state)
 	assert_int_equal(r2->id, 0);
 }
 
-/* An id that can not be written: no agent, and the file is as it was. */
+/* The id cannot be written: no agent is made, and the file is unchanged. */
 static void an_id_that_can_not_be_written(void **state)
 {
 	static const struct ib_user_mad_reg_req2 r2 = {
@@ -323,10 +324,10 @@ static void an_id_that_can_not_be_written(void **state)
 	assert_fails(ioctl(fd, IB_USER_MAD_REGISTER_AGENT, &r), EFAULT);
 	assert_fails(unreg(fd, 0), EINVAL);
 	assert_int_equal(ioctl(fd, IB_USER_MAD_ENABLE_PKEY, NULL), 0); /* !already_used */
-	assert_int_equal(reg1(fd, &get), 0);                           /* its methods are free */
+	assert_int_equal(reg1(fd, &get), 0); /* the agent's methods are free */
 }
 
-/* put_user() of the flags that there are: where that fails, it is EFAULT. */
+/* put_user() of the supported flags: if that fails, EFAULT. */
 static void flags_that_can_not_be_written(void **state)
 {
 	static const struct ib_user_mad_reg_req2 r = {
@@ -375,7 +376,7 @@ static void pkeys_are_enabled_before_agents(void **state)
 
 	assert_int_equal(ioctl(fd, IB_USER_MAD_ENABLE_PKEY, NULL), 0);
 	assert_int_equal(ioctl(fd, IB_USER_MAD_ENABLE_PKEY, nowhere), 0);
-	assert_fails(reg1(fd, &bad), EINVAL); /* leaves nothing */
+	assert_fails(reg1(fd, &bad), EINVAL); /* a failed registration leaves nothing */
 	assert_int_equal(ioctl(fd, IB_USER_MAD_ENABLE_PKEY, NULL), 0);
 	assert_int_equal(reg1(fd, &any), 0);
 	assert_fails(ioctl(fd, IB_USER_MAD_ENABLE_PKEY, NULL), EINVAL);
@@ -383,7 +384,7 @@ static void pkeys_are_enabled_before_agents(void **state)
 	assert_fails(ioctl(fd, IB_USER_MAD_ENABLE_PKEY, NULL), EINVAL);
 }
 
-/* An agent may be registered through a file that nobody can write to. */
+/* An agent may be registered through a file that is not open for writing. */
 static void by_a_file_for_reading(void **state)
 {
 	int fd = umad_open(0, O_RDONLY);

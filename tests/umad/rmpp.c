@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 #include "rmpp.h"
 
-/* ---- sending: what segments look like */
+/* ---- sending: the form of segments */
 
 static void send_and_check(const struct cls *c, size_t len)
 {
@@ -24,7 +24,7 @@ static void send_and_check(const struct cls *c, size_t len)
 		assert_int_equal(in.hdr.lid, htons(lid_of(0)));
 		if (n < win && n < segs)
 			continue;
-		nothing(u); /* the window is shut */
+		nothing(u); /* the window is full */
 		win = n + 3;
 		reply(u, &in, ACK, 0, n, win);
 	}
@@ -45,7 +45,7 @@ static void segments(void **state)
 	}
 }
 
-/* ib_umad_write(), ib_create_send_mad(), copy_rmpp_mad(): refused, and nothing was sent */
+/* ib_umad_write(), ib_create_send_mad(), copy_rmpp_mad(): refused, and nothing is sent */
 static void what_write_refuses(void **state)
 {
 	int k = peer(0, &vendor, false, 0), u = peer(1, &vendor, true, SERVES);
@@ -55,17 +55,18 @@ static void what_write_refuses(void **state)
 	set_rmpp(&p, DATA, ACTIVE, 0, 0, 0);
 	memcpy(big, &p, sizeof(p));
 	assert_fails(write(k, big, HDR + 35), EINVAL);
-	assert_fails(write(k, big, HDR + 36), EINVAL); /* shorter than the class's header */
+	assert_fails(write(k, big, HDR + 36), EINVAL); /* shorter than the header of the class */
 	assert_fails(write(k, big, HDR + 39), EINVAL);
 	big[0] = 1; /* no such agent */
 	assert_fails(write(k, big, sizeof(big)), EIO);
 	big[0] = 32;
 	assert_fails(write(k, big, sizeof(big)), EINVAL);
 	big[0] = 0;
-	big[HDR + 26] = 0; /* not active: one MAD */
+	big[HDR + 26] = 0; /* not active: a single MAD */
 	assert_fails(write(k, big, HDR + MAD + 1), EINVAL);
 	big[HDR + 26] = ACTIVE;
-	assert_fails(write(u, big, HDR + MAD + 1), EINVAL); /* its segments are its own */
+	/* with USER_RMPP the program makes the segments */
+	assert_fails(write(u, big, HDR + MAD + 1), EINVAL);
 	assert_fails(write(k, nowhere, 8192), EFAULT);
 	p.hdr.grh_present = 1;
 	p.hdr.gid_index = 200;
@@ -94,12 +95,12 @@ static void unreadable_data(void **state)
 	munmap(m, 2 * (size_t)page);
 }
 
-/* ---- what comes back while a message is sent */
+/* ---- what the receiver sends back during a message */
 
-/* Longer than any of our own steps takes, also on a slow machine. */
+/* Longer than any step of this test takes, also on a slow machine. */
 #define SLOWLY 1000
 
-/* A message of five segments, of which three are out; the peer has acknowledged the first. */
+/* A message of five segments, of which three are sent; the peer has acknowledged the first. */
 struct under_way {
 	int k, u;
 	struct packet p, seg;
@@ -126,8 +127,8 @@ struct back {
 	const char *name, *rule;
 	uint8_t type, status;
 	uint32_t d1, d2;
-	uint8_t nack;      /* the status of an ABORT that answers */
-	uint32_t segments; /* that come */
+	uint8_t nack;      /* the status of the ABORT in return */
+	uint32_t segments; /* number of segments in return */
 	bool dead;         /* the message is given up */
 };
 
@@ -175,7 +176,7 @@ static void check_after(struct under_way *w, uint8_t nack, uint32_t segments, bo
 		check_segment(&in, &vendor, 5 * 216, ++n);
 	}
 	nothing(w->u);
-	nothing(w->k); /* send_handler() in user_mad.c: only time-outs are told */
+	nothing(w->k); /* send_handler() in user_mad.c: only time-outs are reported */
 }
 
 static void comes_back(void **state)
@@ -200,7 +201,7 @@ static void another_version_ends_it(void **state)
 	check_after(&w, UNV, 0, true);
 }
 
-/* ib_find_send_mad() in mad.c: of another transaction, or from elsewhere */
+/* ib_find_send_mad() in mad.c: an ACK of another transaction, or from elsewhere */
 static void ack_of_nothing(void **state)
 {
 	struct under_way w = under_way(0);
@@ -223,14 +224,15 @@ static void last_ack(void **state)
 	reply(w.u, &w.seg, ACK, 0, 3, 5);
 	got(w.u);
 	got(w.u);
-	assert_fails(send_message(w.k, &vendor, &w.p, 1), EINVAL); /* is_duplicate(): under way */
+	/* is_duplicate(): still being sent */
+	assert_fails(send_message(w.k, &vendor, &w.p, 1), EINVAL);
 	reply(w.u, &w.seg, ACK, 0, 5, 69);
-	reply(w.u, &w.seg, ACK, 0, 5, 69); /* and again: it is gone */
+	reply(w.u, &w.seg, ACK, 0, 5, 69); /* once more: the message is gone */
 	nothing(w.u);
 	assert_true(send_message(w.k, &vendor, &w.p, 1) > 0);
 }
 
-/* ack_ds_ack(): the turn changes; a repeated last ACK is answered again */
+/* ack_ds_ack(): the direction changes; a repeated last ACK is answered again */
 static void ack_of_the_last_ack(void **state)
 {
 	struct under_way w = under_way(SLOWLY);
@@ -253,7 +255,7 @@ static void ack_of_the_last_ack(void **state)
 	nothing(w.u);
 }
 
-/* The same for a request of one MAD without RMPP: all of its no segments are acknowledged. */
+/* The same for a request of one MAD without RMPP, which has no segments to acknowledge. */
 static void ack_of_a_plain_request(void **state)
 {
 	int k = peer(0, &vendor, false, 0), u = peer(1, &vendor, true, SERVES);
@@ -270,7 +272,7 @@ static void ack_of_a_plain_request(void **state)
 	timed_out(k, &p);
 }
 
-/* ib_mad_complete_recv() in mad.c: an answer ends the message, whatever of it has arrived */
+/* ib_mad_complete_recv() in mad.c: an answer ends the message, however much of it has arrived */
 static void an_answer_ends_it(void **state)
 {
 	struct under_way w = under_way(20000);
@@ -306,9 +308,12 @@ static void closing_ends_it(void **state)
 	assert_int_equal(poll(&(struct pollfd){.fd = w.u, .events = POLLIN}, 1, SLOWLY + 50), 0);
 }
 
-/* ---- nobody answers */
+/* ---- no answer */
 
-/* timeout_sends() in mad.c, ib_retry_rmpp(): from the last acknowledged on, as the window is */
+/*
+ * timeout_sends() in mad.c, ib_retry_rmpp(): repeats from the last acknowledged segment on, within
+ * the window
+ */
 static void repeats(void **state)
 {
 	int k = peer(0, &vendor, false, 0), u = peer(1, &vendor, true, SERVES);
@@ -329,7 +334,7 @@ static void repeats(void **state)
 	expect(u, 1, 1000);
 	in = waited(u);
 	check_segment(&in, &vendor, 1000, 1);
-	reply(u, &in, ACK, 0, 1, 3); /* progress: all retries again */
+	reply(u, &in, ACK, 0, 1, 3); /* progress: the retries start again */
 	for (int i = 0; i < 2; i++) {
 		expect(u, 2, 1000);
 		expect(u, 3, 1000);
@@ -338,7 +343,7 @@ static void repeats(void **state)
 	nothing(u);
 }
 
-/* ib_retry_rmpp(): what has arrived whole is not repeated for want of an answer */
+/* ib_retry_rmpp(): a message that has arrived whole is not repeated for lack of an answer */
 static void no_answer_no_repeat(void **state)
 {
 	int k = peer(0, &vendor, false, 0), u = peer(1, &vendor, true, SERVES);
@@ -355,7 +360,7 @@ static void no_answer_no_repeat(void **state)
 	nothing(u);
 }
 
-/* ib_send_rmpp_mad(), send_next_seg(): an ACK is waited for even if no answer is: 2 s */
+/* ib_send_rmpp_mad(), send_next_seg(): waits 2 s for an ACK even if no answer is expected */
 static void two_seconds_for_an_ack(void **state)
 {
 	int k = peer(0, &vendor, false, 0), u = peer(1, &vendor, true, SERVES);

@@ -32,7 +32,7 @@ static void messages(void **state)
 	}
 }
 
-/* init_newwin(), process_ds_ack(): how much of the answer comes unasked */
+/* init_newwin(), process_ds_ack(): how much of the answer is sent before the first ACK */
 static void first_window_of_an_answer(void **state)
 {
 	int k = peer(0, &vendor, false, SERVES), u = peer(1, &vendor, true, 0);
@@ -81,8 +81,10 @@ static void questions_and_answers(void **state)
 			exchange(k, r, ++tid, lens[i], lens[n]);
 }
 
-/* alloc_response_msg(), create_rmpp_recv(): ACKs have a GRH where the segments have;
- * rcv_has_same_gid() in mad.c: and else they are of something else */
+/*
+ * alloc_response_msg(), create_rmpp_recv(): ACKs have a GRH if the segments have;
+ * rcv_has_same_gid() in mad.c: otherwise they do not match
+ */
 static void with_grh(void **state)
 {
 	int k = peer(0, &vendor, false, 0), r = peer(1, &vendor, false, SERVES), u;
@@ -123,13 +125,16 @@ static void with_grh(void **state)
 	nothing(u);
 }
 
-/* is_kernel_rmpp_data_response() in mad.c: its request is given up, so are its segments */
+/*
+ * is_kernel_rmpp_data_response() in mad.c: the request has timed out, so the answer's segments are
+ * dropped
+ */
 static void an_answer_too_late(void **state)
 {
 	int k = peer(0, &vendor, false, 0), u = peer(1, &vendor, true, SERVES);
 	struct packet p = start(&vendor, lid_of(1), GET, 3), in;
 
-	p.hdr.timeout_ms = 1500; /* longer than our own steps take */
+	p.hdr.timeout_ms = 1500; /* longer than the steps of this test take */
 	put(k, &p);
 	in = got(u);
 	in.mad[3] |= RESP;
@@ -146,7 +151,7 @@ static void an_answer_too_late(void **state)
 	nothing(k);
 }
 
-/* A message as large as all that OpenSM says of 20 000 nodes. */
+/* A message as long as OpenSM's answer for 20 000 nodes. */
 static void a_very_long_message(void **state)
 {
 	int k = peer(0, &vendor, false, 0), r = peer(1, &vendor, false, SERVES);
@@ -154,7 +159,7 @@ static void a_very_long_message(void **state)
 
 	assert_true(send_message(k, &vendor, &p, 50u << 20) > 0);
 	read_message(r, &vendor, 50u << 20);
-	/* More than there is room for. */
+	/* More data than there is space for. */
 	assert_fails(send_message(k, &vendor, &p, 300u << 20), ENOMEM);
 	nothing(r);
 	p.mad[15] = 2;
@@ -162,7 +167,7 @@ static void a_very_long_message(void **state)
 	read_message(r, &vendor, 1000);
 }
 
-/* acquire_rmpp_recv(): for 10 s the same transaction is the same message, which has arrived */
+/* acquire_rmpp_recv(): for 10 s the same transaction means the same message, which has arrived */
 static void a_transaction_once(void **state)
 {
 	int k = peer(0, &vendor, false, 0), r = peer(1, &vendor, false, SERVES);
@@ -175,7 +180,7 @@ static void a_transaction_once(void **state)
 	nothing(k);
 }
 
-/* Servers and clients in processes of their own, killed in the middle of it. */
+/* Servers and clients in their own processes, killed in the middle of an exchange. */
 static void many_processes(void **state)
 {
 	enum { CLIENTS = 6, EACH = 30 };
@@ -207,7 +212,7 @@ static void many_processes(void **state)
 	while (live) {
 		ssize_t n = read(r, buf, 200000);
 
-		/* The killed one's answer may time out. */
+		/* The answer of a killed server may time out. */
 		if (n > 0 && !((struct ib_user_mad_hdr *)buf)->status) {
 			buf[HDR + 3] |= RESP;
 			buf[HDR + 26] |= ACTIVE;

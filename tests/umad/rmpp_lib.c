@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* See rmpp.h. */
+/* Implements rmpp.h. */
 #include "rmpp.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@ const struct cls vendor = {0x30, 40};
 const struct cls classes[CLASSES] = {{0x03, 56}, {0x06, 64}, {0x10, 64},
 				     {0x12, 64}, {0x30, 40}, {0x4f, 40}};
 
-/* A file with one agent, of one port: kernel (or user) RMPP, serving these methods. */
+/* Open a file with one agent, on one port: kernel (or user) RMPP, with these methods. */
 int peer(unsigned int n, const struct cls *c, bool user, uint64_t methods)
 {
 	const struct reg r = {
@@ -37,7 +37,7 @@ uint32_t get32(const uint8_t *p)
 	return (uint32_t)get16(p) << 16 | get16(p + 2);
 }
 
-/* The header of a MAD from one of us to `lid`. */
+/* Make the header of a MAD to `lid`. */
 struct packet start(const struct cls *c, uint16_t lid, uint8_t method, uint8_t tid)
 {
 	struct packet p = {.hdr = {.lid = htons(lid), .qpn = htonl(1)}};
@@ -78,7 +78,7 @@ void assert_rmpp(const struct packet *p, uint8_t type, uint8_t status, uint32_t 
 	assert_int_equal(get32(p->mad + 32), d2);
 }
 
-/* Back to where `to` came from: an ACK, STOP or ABORT of it. */
+/* Answer the sender of `to` with an ACK, STOP or ABORT. */
 void reply(int fd, const struct packet *to, uint8_t type, uint8_t status, uint32_t d1, uint32_t d2)
 {
 	struct packet p = *to;
@@ -89,7 +89,7 @@ void reply(int fd, const struct packet *to, uint8_t type, uint8_t status, uint32
 	put(fd, &p);
 }
 
-/* write() of a message of `len` bytes behind the header; its result. */
+/* write() a message of `len` bytes after the header; returns the result. */
 ssize_t send_message(int fd, const struct cls *c, const struct packet *p, size_t len)
 {
 	size_t total = HDR + c->hdr + len;
@@ -108,7 +108,7 @@ ssize_t send_message(int fd, const struct cls *c, const struct packet *p, size_t
 	return r;
 }
 
-/* Reads a message and compares it; the packet's beginning. */
+/* Read a message and compare it; returns the start of the packet. */
 struct packet read_message(int fd, const struct cls *c, size_t len)
 {
 	size_t total = HDR + c->hdr + len;

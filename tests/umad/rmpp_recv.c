@@ -5,14 +5,14 @@
 #include <sys/wait.h>
 #include "rmpp.h"
 
-#define SIZE 216 /* data in a segment of class `vendor` */
+#define SIZE 216 /* bytes of data in a segment of class `vendor` */
 
-/* ---- segments made by hand, and what the receiver says to each */
+/* ---- segments made by hand, and the receiver's answer to each */
 
 struct step {
 	uint8_t flags, status;
 	uint32_t seg, paylen;
-	uint8_t type; /* of what comes back: 0 nothing */
+	uint8_t type; /* type of the answer; 0: none */
 	uint8_t nack;
 	uint32_t d1, d2;
 };
@@ -21,8 +21,8 @@ struct step {
 
 struct story {
 	const char *name, *rule;
-	struct step step[8]; /* ends with flags 0 */
-	int len;             /* of the message that is delivered at the end; -1: none is */
+	struct step step[8]; /* ends with a step whose flags are 0 */
+	int len;             /* length of the message that is delivered at the end; -1: none */
 };
 
 #define W1 (1 + WINDOW)
@@ -52,7 +52,7 @@ static const struct story stories[] = {
 	  {ACTIVE, 0, 2, 0, SAYS_ACK(3, W1)}},
 	 3 * SIZE},
 	{"behind the last one",
-	 "update_seg_num", /* which is then none */
+	 "update_seg_num", /* the segment is then ignored */
 	 {{ACTIVE | FIRST, 0, 1, 0, SAYS_ACK(1, W1)},
 	  {ACTIVE, 0, 3, 0},
 	  {ACTIVE | LAST, 0, 2, 220},
@@ -129,7 +129,7 @@ static const struct story stories[] = {
 	  {ACTIVE | LAST, 0, 2, UINT32_MAX, SAYS_ACK(2, W1)}},
 	 2 * SIZE},
 	{"no payload in the last one",
-	 "get_mad_len", /* the class's header counts too: four bytes less than before */
+	 "get_mad_len", /* with the class's header: four bytes less than before */
 	 {{ACTIVE | FIRST, 0, 1, 0, SAYS_ACK(1, W1)}, {ACTIVE | LAST, 0, 2, 0, SAYS_ACK(2, W1)}},
 	 SIZE - 4},
 	{"no payload in the only one",
@@ -156,7 +156,8 @@ static void check_answer(int u, const struct packet *sent, const struct step *st
 		in = got(u);
 		assert_rmpp(&in, st->type, st->nack, st->d1, st->d2);
 		assert_int_equal(in.mad[3], GET_TABLE | RESP);
-		assert_memory_equal(in.mad + 12, sent->mad + 12, 12); /* the high half is ours */
+		/* the high half is the agent's number */
+		assert_memory_equal(in.mad + 12, sent->mad + 12, 12);
 		assert_memory_equal(in.mad + 36, sent->mad + 36, vendor.hdr - 36);
 		for (unsigned int i = vendor.hdr; i < MAD; i++)
 			assert_int_equal(in.mad[i], 0);
@@ -187,7 +188,7 @@ static void a_story(void **state)
 	nothing(k);
 }
 
-/* Each ends a window: seg_num == newwin in continue_rmpp() */
+/* The last segment of each window: seg_num == newwin in continue_rmpp() */
 static void windows(void **state)
 {
 	enum { N = 300 };
@@ -212,7 +213,7 @@ static void windows(void **state)
 	read_message(k, &vendor, N * SIZE);
 }
 
-/* A window's segments from the last to the second: all but the first are early. */
+/* A window's segments from the last to the second: all come early. */
 static void backwards(void **state)
 {
 	int k = peer(0, &vendor, false, SERVES), u = peer(1, &vendor, true, 0);
@@ -226,7 +227,7 @@ static void backwards(void **state)
 		p = segment(&st, 1);
 		put(u, &p);
 		nothing(u);
-		put(u, &p); /* and again */
+		put(u, &p); /* repeated */
 		nothing(u);
 		nothing(k);
 	}
@@ -252,14 +253,14 @@ static void versions_and_types(void **state)
 	st.nack = BADT;
 	put(u, &p);
 	check_answer(u, &p, &st);
-	p.mad[26] = FIRST; /* not active: a MAD as any other */
+	p.mad[26] = FIRST; /* not active: a MAD like any other */
 	put(u, &p);
 	nothing(u);
 	got(k);
 	nothing(k);
 }
 
-/* find_rmpp_recv(): by transaction, class, method, and who sends */
+/* find_rmpp_recv(): by transaction, class, method, and sender */
 static void messages_apart(void **state)
 {
 	int k = peer(0, &vendor, false, SERVES), u = peer(1, &vendor, true, 0),
@@ -319,7 +320,7 @@ static void an_answer_to_nothing(void **state)
 	read_message(k, &vendor, 2 * SIZE);
 	in = got(u);
 	assert_rmpp(&in, ACK, 0, 2, W1);
-	/* The request is answered: a second answer is not taken. */
+	/* The request is answered: a second answer is refused. */
 	put(u, &p);
 	nothing(u);
 	nothing(k);
@@ -349,7 +350,7 @@ static void unregistering_forgets(void **state)
 	nothing(k);
 }
 
-/* is_rmpp_data_mad(): with USER_RMPP segments come and go as they are */
+/* is_rmpp_data_mad(): with USER_RMPP segments pass unchanged */
 static void user_rmpp(void **state)
 {
 	int a = peer(0, &vendor, true, SERVES), b = peer(1, &vendor, true, 0);
@@ -358,14 +359,14 @@ static void user_rmpp(void **state)
 
 	for (int type = 0; type < 6; type++) {
 		p.mad[25] = (uint8_t)type;
-		p.hdr.timeout_ms = HANGS; /* no duplicate: ib_umad_write() does not ask */
+		p.hdr.timeout_ms = HANGS; /* ib_umad_write() does not check for duplicates */
 		put(b, &p);
 		in = got(a);
 		assert_memory_equal(in.mad, p.mad, 8);
 		assert_memory_equal(in.mad + 12, p.mad + 12, MAD - 12);
 		nothing(b);
 	}
-	/* An active answer comes although nobody asked: ib_mad_complete_recv() in mad.c */
+	/* An active answer arrives although there is no request: ib_mad_complete_recv() in mad.c */
 	memcpy(p.mad, in.mad, MAD);
 	p.hdr.lid = htons(lid_of(1));
 	p.mad[3] |= RESP;
@@ -415,7 +416,7 @@ static void a_buffer_too_small(void **state)
 	free(buf);
 }
 
-/* A message of one segment wants room for what it has only. */
+/* A message of one segment needs space for its data only. */
 static void a_short_message(void **state)
 {
 	const size_t len = 20, total = HDR + vendor.hdr + len;
@@ -428,7 +429,7 @@ static void a_short_message(void **state)
 	free(buf);
 }
 
-/* It is put back: where it was. */
+/* The message is put back at its old place. */
 static void an_unwritable_buffer(void **state)
 {
 	long page = sysconf(_SC_PAGESIZE);
@@ -450,7 +451,7 @@ static void an_unwritable_buffer(void **state)
 	free(buf);
 }
 
-/* hdr_size(): by the first ioctl the header is the short one */
+/* hdr_size(): the first ioctl makes the header the short one */
 static void the_short_header(void **state)
 {
 	const struct reg r = {.qpn = 1,
@@ -472,7 +473,7 @@ static void the_short_header(void **state)
 	assert_int_equal(((struct ib_user_mad_hdr_old *)buf)->length, total);
 	for (size_t i = 0; i < 1000; i++)
 		assert_int_equal(buf[HDR_OLD + vendor.hdr + i], pattern(i));
-	/* And to send with it. */
+	/* The same for sending. */
 	umad_close(other);
 	other = peer(1, &vendor, false, SERVES);
 	p = start(&vendor, lid_of(1), GET_TABLE, 2);
@@ -485,7 +486,7 @@ static void the_short_header(void **state)
 	read_message(other, &vendor, sizeof(out) - HDR_OLD - vendor.hdr);
 }
 
-/* Messages among other packets, in the order in which they came whole. */
+/* Messages among other packets are ordered by their completion. */
 static void in_order(void **state)
 {
 	int k = peer(0, &vendor, false, SERVES), other = peer(1, &vendor, false, 0);
@@ -506,7 +507,7 @@ static void in_order(void **state)
 	nothing(k);
 }
 
-/* A half-received message goes with the file, many times over: nothing is left behind. */
+/* Half-received messages, made many times, are freed with the file. */
 static void left_half_done(void **state)
 {
 	struct step st = {ACTIVE | FIRST, 0, 1, 0, SAYS_ACK(1, W1)};

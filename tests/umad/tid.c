@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Transaction IDs: a request's high half becomes its agent's number, an answer's stays:
+ * Transaction IDs: a request's high half becomes its agent's number, an answer's stays unchanged:
  * ib_umad_write(), ib_response_mad(), ib_register_mad_agent() (hi_tid).
  */
 #include "umad.h"
@@ -30,7 +30,7 @@ static const struct row rows[] = {
 	 .kept = true},
 };
 
-/* A time-out gives back the bytes that left. */
+/* A time-out returns the bytes that were sent. */
 static uint64_t sent_as(int fd, uint32_t id, const struct row *r, uint64_t tid)
 {
 	struct packet p = mad(1, 0xbfff, r->mgmt_class, r->method, 0x99, 0), in;
@@ -80,7 +80,7 @@ static uint32_t number(int fd, uint32_t id)
 	return (uint32_t)(sent_as(fd, id, &get, 1) >> 32);
 }
 
-/* The numbers of all files, ports and processes: ib_mad_clients is one for all. */
+/* The numbers are unique over all files, ports and processes: ib_mad_clients is global. */
 static void each_agent_has_its_own(void **state)
 {
 	int fd[4] = {umad(0), umad(0), umad(1), umad(1)};
@@ -94,7 +94,7 @@ static void each_agent_has_its_own(void **state)
 	}
 }
 
-/* xa_alloc_cyclic(): late answers find nobody */
+/* xa_alloc_cyclic(): late answers find no agent */
 static void a_number_is_not_used_again_soon(void **state)
 {
 	uint32_t n[32];
@@ -109,7 +109,7 @@ static void a_number_is_not_used_again_soon(void **state)
 	}
 }
 
-/* The other side sees it, and its answer comes back with it. */
+/* The other side gets the same number, and its answer returns with it. */
 static void at_the_other_end(void **state)
 {
 	struct packet p = mad(1, lid_of(1), VENDOR, GET, 0x99, 3), in;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * MADs without an answer: time-outs, retries, and what ends a send before: timeout_sends(),
+ * MADs without an answer: time-outs, retries, and other ends of a send: timeout_sends(),
  * retry_send(), cancel_mads(), send_handler(). The client is at umad0, the server at umad1.
  */
 #include "umad.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-#define SLOW 30000 /* ms: of a machine with better things to do */
+#define SLOW 30000 /* ms; limit for a busy machine */
 
 static int client(void)
 {
@@ -36,7 +36,7 @@ static struct packet request(uint32_t timeout_ms, uint32_t retries)
 	return p;
 }
 
-/* ---- how often, and when */
+/* ---- number and time of attempts */
 
 struct row {
 	const char *name;
@@ -51,7 +51,7 @@ static const struct row rows[] = {
 	{"2 ms, 15 times again", 2, 15},
 };
 
-/* retry_send(): a copy for each retry, as it was; then, and not before, the time-out */
+/* retry_send(): an unchanged copy for each retry; then, and not before, the time-out */
 static void tried(void **state)
 {
 	const struct row *r = *state;
@@ -73,7 +73,7 @@ static void tried(void **state)
 	nothing(fd);
 }
 
-/* Retries without anybody there. */
+/* Retries to a LID that does not exist. */
 static void no_such_lid(void **state)
 {
 	struct packet p = request(2, 2);
@@ -95,7 +95,7 @@ static void no_lid(void **state)
 	timed_out(fd, &p);
 }
 
-/* mad_send_wr->timeout 0: it is sent, and over; retries do not matter. */
+/* mad_send_wr->timeout 0: the send ends at once; retries do not matter. */
 static void without_time_out(void **state)
 {
 	struct packet p = request(0, 5);
@@ -103,14 +103,14 @@ static void without_time_out(void **state)
 
 	put(fd, &p);
 	got(s);
-	put(fd, &p); /* no duplicate */
+	put(fd, &p); /* not a duplicate */
 	got(s);
-	poll(NULL, 0, 10); /* nothing comes of it, however long we wait */
+	poll(NULL, 0, 10); /* nothing arrives, however long the wait */
 	nothing(s);
 	nothing(fd);
 }
 
-/* msecs_to_jiffies(): a negative number is for ever */
+/* msecs_to_jiffies(): a negative number means no time-out */
 static void for_ever(void **state)
 {
 	const uint32_t *ms = *state;
@@ -144,7 +144,7 @@ static void answered_at_once(void **state)
 		again(answered_at_once, state);
 		return;
 	}
-	poll(NULL, 0, (int)slowly(60)); /* past the time-out that would have been */
+	poll(NULL, 0, (int)slowly(60)); /* later than its time-out */
 	nothing(s);
 	nothing(fd);
 }
@@ -163,11 +163,11 @@ static void answered_after_a_retry(void **state)
 	nothing(fd);
 	while (read(s, &in, sizeof(in)) > 0)
 		;
-	poll(NULL, 0, 25); /* two more would be due */
+	poll(NULL, 0, 25); /* the time of two more attempts */
 	nothing(s);
 }
 
-/* The wait list is in the order of deadlines, not of writing: wait_for_response() */
+/* The wait list is ordered by deadline, not by the time of writing: wait_for_response() */
 static bool three_in_order(const uint32_t ms[3], void (*then)(void))
 {
 	static const uint8_t order[] = {1, 2, 0};
@@ -182,7 +182,7 @@ static bool three_in_order(const uint32_t ms[3], void (*then)(void))
 		p.hdr.lid = htons(0xbfff);
 		put(fd, &p);
 	}
-	if (overdue(start, ms[0] - ms[2])) /* the deadlines may be in another order */
+	if (overdue(start, ms[0] - ms[2])) /* after a delay the deadlines may be in another order */
 		return false;
 	then();
 	for (int i = 0; i < 3; i++) {
@@ -203,14 +203,14 @@ static void in_the_order_of_deadlines(void **state)
 		again(in_the_order_of_deadlines, state);
 }
 
-/* This process stands still, and all are over when it goes on. */
+/* This process is stopped, and all sends are over when it continues. */
 static void stand_still(void)
 {
 	pid_t me = getpid(), pid = fork();
 
 	if (!pid) {
 		kill(me, SIGSTOP);
-		poll(NULL, 0, (int)slowly(120)); /* past the last deadline */
+		poll(NULL, 0, (int)slowly(120)); /* after the last deadline */
 		kill(me, SIGCONT);
 		_exit(0);
 	}
@@ -243,7 +243,7 @@ static void many(void **state)
 	nothing(fd);
 }
 
-/* An answer (it is a MAD as any other) for which something is awaited. */
+/* An answer (a MAD like any other) that itself waits for an answer. */
 static void an_answer_that_waits(void **state)
 {
 	struct packet p = request(2, 1);
@@ -254,7 +254,7 @@ static void an_answer_that_waits(void **state)
 	timed_out(fd, &p);
 }
 
-/* ---- what ends a send without a word: unregister_mad_agent(), cancel_mads() */
+/* ---- ends that the reader is not told of: unregister_mad_agent(), cancel_mads() */
 
 static void unregistered(void **state)
 {
@@ -270,14 +270,14 @@ static void unregistered(void **state)
 		return;
 	}
 	assert_int_equal(poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, (int)slowly(60)), 0);
-	nothing(s); /* nor is it sent again */
+	nothing(s); /* it is not sent again */
 	assert_fails(write(fd, &p, sizeof(p)), EIO);
 	assert_int_equal(agent(fd, 1, VENDOR, 0), 0);
-	put(fd, &p); /* nor is there a duplicate */
+	put(fd, &p); /* and it is not a duplicate */
 	got(s);
 }
 
-/* Another agent of the file is not concerned. */
+/* Another agent of the file is not affected. */
 static void another_one_unregistered(void **state)
 {
 	struct packet p = request(10, 0);
@@ -307,10 +307,11 @@ static void closed(void **state)
 	nothing(s);
 }
 
-/* local_completions(): a directed SMP that is for this node is over at once, answered or not. */
+/* local_completions(): a directed SMP for this node ends at once, answered or not. */
 static void consumed_at_home(void **state)
 {
-	struct packet p = mad(0, 0xffff, SMI_DR, GET, 0x20, 1); /* SMInfo: no SM, nobody */
+	/* SMInfo without an SM: no answer */
+	struct packet p = mad(0, 0xffff, SMI_DR, GET, 0x20, 1);
 	int fd = umad(1);
 
 	agent(fd, 0, SMI_DR, 0);
@@ -318,7 +319,7 @@ static void consumed_at_home(void **state)
 	p.hdr.retries = 2;
 	put(fd, &p);
 	put(fd, &p);
-	poll(NULL, 0, 15); /* past both time-outs */
+	poll(NULL, 0, 15); /* after both time-outs */
 	nothing(fd);
 }
 
@@ -326,7 +327,7 @@ static void consumed_at_home(void **state)
 
 struct dup {
 	const char *name, *rule;
-	int err; /* of the second */
+	int err; /* errno of the second write */
 	uint8_t method[2], mgmt_class[2], tid[2], agent[2], grh[2], gid[2];
 	uint16_t lid[2];
 	int files;
@@ -407,7 +408,7 @@ static void no_duplicate_of_what_is_over(void **state)
 	struct packet p = request(1, 0), in;
 	int fd = client(), s;
 
-	put(fd, &p); /* of nobody: refused at once */
+	put(fd, &p); /* no such agent: refused at once */
 	got(fd);
 	s = server();
 	put(fd, &p); /* not answered */
@@ -424,7 +425,7 @@ static void no_duplicate_of_what_is_over(void **state)
 	put(fd, &p);
 }
 
-/* Also where the second one would be answered at once. */
+/* Also if the second one would be answered at once. */
 static void a_duplicate_to_the_adapter(void **state)
 {
 	struct packet p = mad(1, 0xbfff, PERF, GET, 1, 9);
@@ -438,11 +439,11 @@ static void a_duplicate_to_the_adapter(void **state)
 	p.mad[15]++;
 	put(fd, &p);
 	got(fd);
-	put(fd, &p); /* which is over */
+	put(fd, &p); /* which has ended */
 	got(fd);
 }
 
-/* A request that waits, and an answer to the same port with all of its transaction ID */
+/* A request that waits, and an answer to the same port with the same transaction ID */
 static void no_duplicate_of_the_other_kind(void **state)
 {
 	struct packet p = request(HANGS, 0), in;
@@ -456,7 +457,7 @@ static void no_duplicate_of_the_other_kind(void **state)
 	assert_fails(write(fd, &p, sizeof(p)), EINVAL);
 }
 
-/* ib_umad_write(): not of RMPP that the program does */
+/* ib_umad_write(): no check for RMPP in the program */
 static void no_duplicates_of_user_rmpp(void **state)
 {
 	static const struct reg r = {.qpn = 1,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* See umad.h. */
+/* Implements umad.h. */
 #include "umad.h"
 
 #include <stdlib.h>
@@ -134,7 +134,7 @@ int reg2(int fd, const struct reg *r)
 	memcpy(q.method_mask, r->methods, sizeof(q.method_mask));
 	if (ioctl(fd, IB_USER_MAD_REGISTER_AGENT2, &q)) {
 		assert_int_equal(q.id, 0xdead);
-		/* ib_umad_reg_agent2: which flags there are */
+		/* ib_umad_reg_agent2: returns the supported flags */
 		assert_int_equal(q.flags, r->flags & ~1u ? IB_USER_MAD_REG_FLAGS_CAP : r->flags);
 		return -1;
 	}

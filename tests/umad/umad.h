@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Shared by the programs of this folder: open files, agents, MADs, and cases. They use system calls
- * alone, on two adapters of one host (umad0, umad1). What they expect is cited by the kernel's file
- * and function; without a file's name it is drivers/infiniband/core/user_mad.c (ib_umad_*,
- * hdr_size, is_duplicate, send_handler, recv_handler, copy_*) or mad.c (all others).
+ * alone, on two adapters of one host (umad0, umad1). Expected results cite the kernel's file and
+ * function; without a file's name it is drivers/infiniband/core/user_mad.c (ib_umad_*, hdr_size,
+ * is_duplicate, send_handler, recv_handler, copy_*) or mad.c (all others).
  */
 #ifndef SOFTHCA_TESTS_UMAD_H
 #define SOFTHCA_TESTS_UMAD_H
@@ -36,8 +36,8 @@ enum {
 	BM = 0x05,
 	DEV_MGMT = 0x06,
 	CM = 0x07,
-	VENDOR = 0x0b,  /* range 1: without RMPP */
-	VENDOR2 = 0x31, /* with an OUI */
+	VENDOR = 0x0b,  /* vendor range 1: without RMPP */
+	VENDOR2 = 0x31, /* vendor range 2: with an OUI */
 };
 #define OUI 0x1234
 enum { HDR = 64, HDR_OLD = 56, MAD = 256, MAD_HDR = 24 };
@@ -49,7 +49,7 @@ struct packet {
 
 /* ---- cases: each is a cmocka test of its own, and counted as one */
 
-/* `name` is copied; `row` is what the test finds in *state. */
+/* Adds a case. `name` is copied; the test finds `row` in *state. */
 void add_case(CMUnitTestFunction f, const void *row, const char *name, ...)
 	__attribute__((format(printf, 3, 4)));
 #define CASE(f) add_case(f, NULL, "%s", #f)
@@ -57,7 +57,7 @@ void add_case(CMUnitTestFunction f, const void *row, const char *name, ...)
 #define CASES(rows, f)                                                   \
 	for (size_t i_ = 0; i_ < sizeof(rows) / sizeof((rows)[0]); i_++) \
 	add_case(f, &(rows)[i_], "%s", (rows)[i_].name)
-/* Files that a case has left open are closed behind it. */
+/* Run all cases, and close files that a case has left open. */
 int run_cases(const char *group);
 
 #define assert_fails(call, err)                 \
@@ -70,10 +70,10 @@ int run_cases(const char *group);
 /* ---- files */
 
 int umad_open(unsigned int n, int flags);
-/* For reading and writing, without blocking. */
+/* Open for reading and writing, without blocking. */
 int umad(unsigned int n);
 int umad_close(int fd);
-/* Of port 1 of the adapter behind umad<n>. */
+/* The LID of port 1 of the adapter behind umad<n>. */
 uint16_t lid_of(unsigned int n);
 void gid_of(unsigned int n, uint8_t gid[16]);
 
@@ -91,12 +91,12 @@ struct reg {
 int reg1(int fd, const struct reg *r);
 int reg2(int fd, const struct reg *r);
 int unreg(int fd, uint32_t id);
-/* By the second ioctl, so with the long header; class version 1. */
+/* Register by the second ioctl, so with the long header; class version 1. */
 int agent(int fd, uint32_t qpn, uint8_t mgmt_class, uint64_t methods);
 
 /* ---- MADs */
 
-/* No address of ours; not a constant, which compilers would look through. */
+/* An address that is not mapped; not a constant, which compilers would check. */
 extern void *volatile nowhere;
 
 uint16_t get16(const uint8_t *p);
@@ -108,28 +108,27 @@ void put64(uint8_t *p, uint64_t v);
 struct packet mad(uint32_t qpn, uint16_t lid, uint8_t mgmt_class, uint8_t method, uint16_t attr,
 		  uint8_t tid);
 void put(int fd, const struct packet *p);
-/* Milliseconds after which what is waited for hangs, also on a slow machine. */
+/* Milliseconds after which a wait counts as a hang, also on a slow machine. */
 #define HANGS 60000
 void wait_readable(int fd, int ms);
-/* A whole MAD that is there now, or within 5 s. */
+/* A whole MAD that is there now, or arrives within 5 s. */
 struct packet got(int fd);
 struct packet waited(int fd);
-/* The time-out of p, within 5 s. */
+/* Expect the time-out of p, within 5 s. */
 void timed_out(int fd, const struct packet *p);
 void nothing(int fd);
 long now_ms(void);
 
 /*
- * For cases whose own steps have to be done before a time-out of theirs. The time-out is
- * slowly(ms); where the case sees that its steps took longer, on a machine that is busy with other
- * things, it ends in again(): all files are closed, and it runs once more with time-outs twice as
- * long.
+ * For cases whose steps must be done before one of their time-outs, which is slowly(ms). If the
+ * case sees that its steps took longer, on a busy machine, it calls again(): all files are closed,
+ * and the case runs once more with time-outs twice as long.
  */
 uint32_t slowly(uint32_t ms);
 bool overdue(long start, uint32_t ms);
 void again(CMUnitTestFunction f, void **state);
 
-/* A page of memory before one that is not there: its last `n` bytes. */
+/* The last `n` bytes of a page before an unmapped one. */
 uint8_t *at_the_end(size_t n);
 
 #endif

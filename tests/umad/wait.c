@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Waiting for packets: every way to wait sees what every way of arriving brings (ib_umad_poll:
- * readable while there is a packet, always writable), whoever waits: this thread, another one,
- * another process, also one that knows nothing of the library.
+ * Waiting for packets: every method of waiting sees packets of every origin (ib_umad_poll: readable
+ * while there is a packet, always writable), in each waiter: this thread, another one, another
+ * process, also one without the library.
  */
 #include "umad.h"
 
@@ -22,12 +22,12 @@
 
 extern int __poll_chk(struct pollfd *fds, nfds_t n, int ms, size_t room);
 
-/* ---- ways to wait: 1 readable, 0 not within ms */
+/* ---- methods of waiting: 1 readable, 0 not within ms */
 
 struct way {
 	const char *name;
 	int (*wait)(int fd, int ms);
-	bool told_once; /* again only when more comes */
+	bool told_once; /* reports again only when more packets come */
 };
 
 static struct timespec spec(int ms)
@@ -89,7 +89,7 @@ static int by_raw_ppoll(int fd, int ms)
 	return (int)syscall(SYS_ppoll, &p, 1, &t, NULL, 8);
 }
 
-/* With another descriptor that nothing comes from. */
+/* With another descriptor, which never becomes readable. */
 static int by_poll_of_two(int fd, int ms)
 {
 	struct pollfd p[2] = {{.events = POLLIN}, {.fd = fd, .events = POLLIN}};
@@ -179,7 +179,7 @@ static int by_epoll_edge(int fd, int ms)
 	return epoll_with(fd, ms, EPOLLIN | EPOLLET);
 }
 
-/* Sets that were there before the packets. */
+/* Sets made before the packets arrive. */
 static int old_set = -1, old_fd = -1;
 
 static int by_old_epoll(int fd, int ms, uint32_t events)
@@ -256,7 +256,7 @@ static int receive_fd(int sock)
 	return fd;
 }
 
-/* Another process gets the descriptor in a message and waits by `wait`. */
+/* Another process gets the descriptor in a message and waits on it by `wait`. */
 static int by_message_to(int fd, int ms, bool many, int (*wait)(int fd, int ms))
 {
 	char ctl[CMSG_SPACE(sizeof(int))] = {0};
@@ -323,7 +323,7 @@ static const struct way ways[] = {
 	{"raw poll behind a message", by_message_raw},
 };
 
-/* ---- what arrives */
+/* ---- origins of packets */
 
 static int file(void)
 {
@@ -334,7 +334,7 @@ static int file(void)
 	return fd;
 }
 
-/* Answered in the write itself. */
+/* A request that is answered in the write itself. */
 static void ask(int fd, uint8_t tid)
 {
 	struct packet p = mad(0, lid_of(0), SMI, GET, ATTR_NODE_INFO, tid);
@@ -355,7 +355,7 @@ static void level_is_that_of_the_queue(void **state)
 		assert_int_equal(w->wait(fd, LONG_MS * !w->told_once), !w->told_once);
 		ask(fd, 2);
 		got(fd);
-		/* An edge too: user_mad.c's queue_packet() wakes for each packet. */
+		/* Each packet is an edge: queue_packet() of user_mad.c wakes for each. */
 		assert_int_equal(w->wait(fd, 0), 1);
 		got(fd);
 		assert_int_equal(w->wait(fd, 0), 0);
@@ -380,7 +380,7 @@ static void *ask_later(void *arg)
 {
 	struct later *l = arg;
 
-	pause_ms(5); /* mostly the other one waits by then; both must do */
+	pause_ms(5); /* usually the waiter sleeps by then; both cases must work */
 	ask(l->fd, 3);
 	return NULL;
 }
@@ -434,7 +434,7 @@ static void time_out_wakes(void **state)
 	assert_int_equal(w->wait(fd, 0), 0);
 }
 
-/* ---- several at once */
+/* ---- several descriptors at once */
 
 static void all_that_is_ready_is_told(void **state)
 {
@@ -491,7 +491,7 @@ static void bad_arguments_fail(void **state)
 	assert_int_equal(ppoll(&p, 1, &t, NULL), 0);
 }
 
-/* ---- waiters that do not come back */
+/* ---- waiters that do not return */
 
 static void *wait_for_ever(void *arg)
 {
@@ -556,7 +556,7 @@ static void a_signal_ends_the_wait(void **state)
 	struct pollfd p = {.fd = file(), .events = POLLIN};
 	timer_t timer;
 	struct sigevent ev = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
-	struct itimerspec at = {{0, 2000000}, {0, 2000000}}; /* also when it comes late */
+	struct itimerspec at = {{0, 2000000}, {0, 2000000}}; /* the same if the signal comes late */
 
 	(void)state;
 	sigaction(SIGUSR1, &act, &was);
@@ -571,7 +571,7 @@ static void a_signal_ends_the_wait(void **state)
 	assert_int_equal(by_poll(p.fd, 0), 1);
 }
 
-/* ---- a handler that forks: the child comes back from the wait, too, and was never counted */
+/* ---- a handler that forks: the child returns from the wait, too, and was never counted */
 
 static volatile pid_t forked;
 
@@ -625,7 +625,7 @@ static void a_fork_while_waiting_does_no_harm(void **state)
 	sigaction(SIGUSR1, &was, NULL);
 }
 
-/* ---- handlers that use umad themselves, whatever they interrupt */
+/* ---- handlers that use umad themselves, whatever call they interrupt */
 
 static int asked_by_handler, answers, no_answers;
 
@@ -646,7 +646,7 @@ static void ask_in_handler(int sig)
 static void handlers_may_ask_too(void **state)
 {
 	const struct sigaction act = {.sa_handler = ask_in_handler, .sa_flags = SA_RESTART};
-	/* One for each turn: repeated, they would keep a slow machine from everything else. */
+	/* One signal for each turn: repeated ones would take a slow machine's whole time. */
 	struct itimerspec at = {.it_value = {0, 50000}}, off = {{0}};
 	struct sigevent ev = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2};
 	struct sigaction was;
@@ -658,7 +658,7 @@ static void handlers_may_ask_too(void **state)
 	answers = no_answers = 0;
 	assert_int_equal(timer_create(CLOCK_MONOTONIC, &ev, &timer), 0);
 	for (int i = 0; i < 20000; i++) {
-		if (i == 100) /* the first handler while others may be at work */
+		if (i == 100) /* fork while other threads may be inside */
 			sigaction(SIGUSR2, &act, &was);
 		if (i >= 100) {
 			at.it_value.tv_nsec = 500 + i % 100 * 500;
@@ -675,7 +675,7 @@ static void handlers_may_ask_too(void **state)
 	assert_int_equal(no_answers, 0);
 }
 
-/* ---- many threads on one file: nobody sleeps over a packet */
+/* ---- many threads on one file: no packet is left to a sleeping thread */
 
 #define TURNS 3000
 static _Atomic int taken, to_take;
@@ -726,7 +726,7 @@ static void *take_each(void *arg)
 	return NULL;
 }
 
-/* One packet at a time, its reader asleep before each. */
+/* One packet at a time, while the reader sleeps. */
 static void every_packet_wakes(void **state)
 {
 	static int fd;

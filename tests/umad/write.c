@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * MADs that write() accepts and refuses, and the bytes that leave: ib_umad_write(),
+ * MADs that write() accepts and refuses, and the bytes that are sent: ib_umad_write(),
  * ib_create_send_mad().
  */
 #include "umad.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/uio.h>
 
-/* ---- a row per rule: what is written, by agent 0 */
+/* ---- a row per rule: the MAD that agent 0 writes */
 
 enum { ALL = 1 << 20 };
 
@@ -16,7 +16,7 @@ struct row {
 	const char *name, *rule;
 	int err; /* 0: sent, and answered at once */
 	size_t count;
-	size_t there; /* bytes of it that are mapped; ALL */
+	size_t there; /* number of mapped bytes; ALL */
 	struct reg reg;
 	uint8_t mgmt_class;
 	uint32_t id;
@@ -157,7 +157,7 @@ static void written(void **state)
 	if (!err)
 		got(fd);
 	nothing(fd);
-	/* No duplicate of it is left. */
+	/* No duplicate of the refused MAD is left. */
 	p.hdr.id = 0;
 	p.hdr.grh_present = 0;
 	p.mad[26] = 0;
@@ -167,7 +167,7 @@ static void written(void **state)
 	got(fd);
 }
 
-/* ---- without an agent: the header is the short one until one is there */
+/* ---- without an agent: the header is the short one until an agent exists */
 
 static void without_agent(void **state)
 {
@@ -188,7 +188,7 @@ static void by_a_file_for_reading(void **state)
 	assert_fails(write(fd, &p, 0), EBADF);
 }
 
-/* ---- lengths that are no lengths */
+/* ---- impossible lengths */
 
 struct huge {
 	const char *name, *rule;
@@ -209,7 +209,8 @@ static void no_length(void **state)
 {
 	const struct huge *r = *state;
 	struct packet p = mad(1, lid_of(0), PERF, GET, 1, 1);
-	volatile size_t count = r->count; /* compilers know write()'s limits */
+	/* volatile, because compilers know the limits of write() */
+	volatile size_t count = r->count;
 	int fd = umad(0);
 
 	agent(fd, 1, PERF, 0);
@@ -256,9 +257,9 @@ static void no_mad_of_two_vectors(void **state)
 	nothing(fd);
 }
 
-/* ---- the bytes */
+/* ---- the bytes of a MAD */
 
-/* An agent at the other port that gets what is sent to it, and one here that sends. */
+/* An agent at the other port that receives the MADs, and one here that sends them. */
 static int server(uint8_t mgmt_class)
 {
 	const struct reg r = {.qpn = 1,
@@ -284,7 +285,7 @@ static struct packet pattern(uint8_t mgmt_class)
 	return p;
 }
 
-/* All but the transaction ID's high half. */
+/* All bytes are sent unchanged, except the transaction ID's high half. */
 static void all_256_bytes(void **state)
 {
 	int s = server(VENDOR), fd = umad(0);
@@ -298,7 +299,7 @@ static void all_256_bytes(void **state)
 	nothing(s);
 }
 
-/* ib_create_send_mad(): kzalloc(); what follows in the program's memory stays there. */
+/* ib_create_send_mad(): kzalloc(); bytes after the MAD in the program's memory are not sent. */
 static void a_short_mad_is_filled_with_zeroes(void **state)
 {
 	static const size_t lens[] = {36, 37, 63, 64, 65, 100, 255};
@@ -315,7 +316,8 @@ static void a_short_mad_is_filled_with_zeroes(void **state)
 	}
 }
 
-/* ib_umad_write(): of a kernel-RMPP agent's MAD without RMPP, copying starts behind RMPP's header.
+/*
+ * ib_umad_write(): for a kernel-RMPP agent's MAD without RMPP, the copy starts after RMPP's header.
  */
 static void rmpps_header_of_a_mad_without(void **state)
 {
@@ -351,7 +353,7 @@ static void rmpps_header_of_a_program(void **state)
 	assert_memory_equal(in.mad + 12, p.mad + 12, MAD - 12);
 }
 
-/* The program may use its memory again at once. */
+/* The program may reuse its memory at once. */
 static void written_memory_is_the_programs(void **state)
 {
 	int s = server(VENDOR), fd = umad(0);
@@ -361,7 +363,7 @@ static void written_memory_is_the_programs(void **state)
 	p.hdr.timeout_ms = 30;
 	p.hdr.retries = 1;
 	put(fd, &p);
-	assert_memory_equal(&p.mad, &was.mad, MAD); /* nor was it changed */
+	assert_memory_equal(&p.mad, &was.mad, MAD); /* and it was not changed */
 	memset(&p, 0, sizeof(p));
 	for (int i = 0; i < 2; i++) {
 		in = waited(s);
