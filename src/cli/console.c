@@ -24,8 +24,8 @@
 
 struct console {
 	int sock;
-	bool failed; /* a command */
-	bool quit;   /* no more commands */
+	bool failed; /* a command has failed */
+	bool quit;   /* end: run no more commands */
 	bool broken; /* the fabric does not answer */
 	unsigned int depth;
 	const char *file;

@@ -318,7 +318,7 @@ static bool decode_eqe(struct json_object *list, const uint8_t *p, size_t n)
 	return true;
 }
 
-/* ---- what is it? */
+/* ---- recognising the kind of the bytes */
 
 static bool is_error_cqe(const uint8_t *p, size_t n)
 {
@@ -399,7 +399,10 @@ static int decode_block(const struct cli_options *o, struct json_object *list,
 	return done ? 0 : CLI_UNKNOWN;
 }
 
-/* ---- what logs say in words: "synd 0x4 vend 0x32", "status bad parameter(0x3), syndrome (0x5)" */
+/*
+ * ---- errors that logs say in words: "synd 0x4 vend 0x32", "status bad parameter(0x3), syndrome
+ * (0x5)"
+ */
 
 struct words {
 	regex_t syndrome, status;

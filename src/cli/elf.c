@@ -122,7 +122,7 @@ static int open_command(const char *name)
 	}
 }
 
-/* "#!interpreter ...": its name in *name. */
+/* For a script, "#!interpreter ...": puts the interpreter's name into *name. */
 static bool is_script(int fd, char name[PATH_MAX])
 {
 	char line[256] = "", *p = line + 2, *end;

@@ -38,7 +38,7 @@ void explain_print(struct json_object *list, const char *indent);
 
 struct explain_status {
 	uint8_t status;
-	const char *kernel; /* its constant's name without MLX5_CMD_STAT_ */
+	const char *kernel; /* name of its constant, without MLX5_CMD_STAT_ */
 	const char *means, *cause;
 };
 struct explain_cqe {

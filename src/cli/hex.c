@@ -135,8 +135,8 @@ static void strip_bare_offset(const char *s, struct line *l)
 }
 
 /*
- * The data of a line: at its start, or behind a word that ends with a colon; of several such places
- * the one with most bytes.
+ * The data of a line: at its start, or after a word that ends with a colon; if several places are
+ * possible, the one with most bytes.
  */
 static bool hex_read_line(const char *text, struct line *best)
 {

@@ -15,9 +15,9 @@ struct capture {
 	uint32_t snap;
 	bool live;
 	pthread_t thread;
-	_Atomic uint32_t stop;  /* 1: write the packets that are there, and end */
-	_Atomic uint32_t ended; /* ended by itself: it cannot write */
-	int error;              /* errno of that */
+	_Atomic uint32_t stop;  /* 1: write the remaining packets, and end */
+	_Atomic uint32_t ended; /* the thread has ended by itself: it cannot write */
+	int error;              /* the errno of that failure */
 	uint64_t packets, lost;
 };
 

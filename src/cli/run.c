@@ -38,7 +38,7 @@ struct command {
 	pid_t pid;
 	bool ended;
 	int status; /* result of waitpid */
-	bool hurry; /* signalled after its end: do not wait for stragglers */
+	bool hurry; /* a signal came after the command's end: do not wait for stragglers */
 };
 
 static void handled_signals(sigset_t *set)
@@ -126,7 +126,7 @@ static int run_start(struct command *c, const struct cli_options *o, const struc
 		return 0;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
-		_exit(PROG_FAILED); /* it died before the line above */
+		_exit(PROG_FAILED); /* the supervisor died before the line above */
 	child_restore_state(st);
 	if (o->stdout_taken)
 		dup2(STDERR_FILENO, STDOUT_FILENO);

@@ -34,7 +34,10 @@ int trace_check_topics(const char *verb, const char *option, const char *topics)
 	}
 }
 
-/* A high number, out of the command's way, that stays open over its exec. */
+/*
+ * Copies a descriptor to a high number, which the command does not use and which stays open over
+ * its exec.
+ */
 static int high_copy(int fd)
 {
 	static const int bases[] = {900, 200, 60, 3};

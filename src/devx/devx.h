@@ -71,7 +71,8 @@ struct devx_context {
 	struct devx_uar_page *nc;
 	pthread_mutex_t lock; /* guards the following fields */
 	struct devx_uar_page *bf_pages;
-	struct devx_uar *bf_free, **bf_free_end; /* taken from the front, returned at the end */
+	/* free registers: taken from the front, returned at the end */
+	struct devx_uar *bf_free, **bf_free_end;
 };
 
 /* NULL: the context is another library's. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An object that a command made: the part that event.c needs. */
+/* An object that a command made: the fields that event.c needs. */
 #ifndef DEVX_OBJ_H
 #define DEVX_OBJ_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Every call: what it asks the kernel, what it makes of the answers, and what of failures. */
+/* Every call: its request to the kernel, its result from the kernel's answer, and failures. */
 #include <endian.h>
 #include <stdlib.h>
 #include "devx/test_fake.h"
@@ -134,7 +134,7 @@ static void test_status_to_errno(void **state)
 	}
 }
 
-/* Lengths are 16 bits wide: what does not fit must not be cut. */
+/* Lengths are 16 bits wide: a longer buffer is refused, not cut. */
 static void test_too_long(void **state)
 {
 	struct ibv_context *context = fake_open();
@@ -172,7 +172,7 @@ static void test_short_input_is_inline(void **state)
 	fake_close(context);
 }
 
-/* They may belong to libibverbs: handle and command descriptor are enough. */
+/* Objects may belong to libibverbs: handle and command descriptor are enough. */
 static void test_verbs_objects(void **state)
 {
 	struct ibv_context foreign = {.cmd_fd = FAKE_FD};

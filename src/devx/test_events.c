@@ -192,7 +192,7 @@ static void test_reading_an_event(void **state)
 	}
 }
 
-/* No call that makes something asks the kernel when there is no memory to note it. */
+/* No call that makes an object asks the kernel if there is no memory to note it. */
 static void test_without_memory(void **state)
 {
 	struct ibv_context *context = fake_open();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The kernel of test_fake.h. */
+/* Implements the kernel of test_fake.h. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static uint8_t page[2 * 65536];
 
 #define DIE(...) (fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), abort())
 
-/* Made by the linker's --wrap. */
+/* The linker's --wrap redirects calls to these. */
 int __wrap_ioctl(int fd, unsigned long request, ...);
 int __wrap_open64(const char *path, int flags, ...);
 int __real_open64(const char *path, int flags, ...);

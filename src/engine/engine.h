@@ -91,13 +91,13 @@ int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va,
 /* Called after a command has changed an SRQ's limit. */
 int eng_srq_arm_limit(struct seg *s, uint32_t srqn, uint32_t lwm);
 /*
- * Raise an object's async event (IBV_EVENT_* number of the uapi), after an error of a queue or SRQ.
- */
-/*
  * A process has died (its slot is SEG_PROC_DEAD): wake the device threads that must finish what it
  * left half done. Takes no lock. The supervisor calls it.
  */
 void eng_proc_died(struct seg *s, uint32_t slot);
+/*
+ * Raise an object's async event (IBV_EVENT_* number of the uapi), after an error of a queue or SRQ.
+ */
 void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type);
 void eng_cq_event(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t ib_event_type);
 void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type);

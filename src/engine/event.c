@@ -150,7 +150,7 @@ bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx, bool overta
 	return !atomic_load(&o.t->owed) && !atomic_load(&o.t->devx_owed);
 }
 
-/* Each of the files that share a QP gets its events: the next share after `i`. */
+/* The next share of a QP, from index `from` on: each file that shares it gets its events. */
 static uint32_t share_of(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t from)
 {
 	for (uint32_t i = seg_next(s, SEG_T_SHARE, SEG_OWNER_ANY, from); i != SEG_NONE;

@@ -202,7 +202,7 @@ static uint64_t serve_qps(struct seg *s, _Atomic uint32_t *parked)
 			sq_resume(s, i);
 			now = eng_clock();
 			due = qp_due(qp, now);
-			/* the lock is still not to be had */
+			/* the lock still cannot be taken */
 			if (due <= now || seg_lock_orphaned(s, &qp->sq_lock))
 				due = now + NSEC_PER_MSEC;
 		}

@@ -46,7 +46,7 @@ enum eng_out {
 	ENG_FAILED, /* r->why */
 	ENG_RNR,    /* the peer has no receive posted; r->rnr_timer is set */
 	ENG_SILENT, /* no answer: the transport timer decides */
-	ENG_LOCKED, /* a lock was not to be had in time: try again soon */
+	ENG_LOCKED, /* a lock could not be taken in time: try again soon */
 	ENG_GONE,   /* this queue's memory is gone: no completion can be written either */
 	ENG_AGAIN,  /* addresses found before are void (a gate was shut): execute the WQE again */
 };
@@ -549,7 +549,7 @@ void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *not
 bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 /* Under rq_lock: the same for receives, or raise LAST_WQE_REACHED. */
 bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn);
-/* The same, taking rq_lock; pending if the lock is not to be had. */
+/* The same, taking rq_lock; pending if the lock cannot be taken. */
 void rq_flush_locking(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 
 /* The last holder of sq_lock died: the QP fails. */

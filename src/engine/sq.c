@@ -116,7 +116,7 @@ static void advance(struct eng_run *r)
 }
 
 /*
- * End a WQE: write its CQE and advance. False: the CQ's lock was not to be had; the CQE is owed
+ * End a WQE: write its CQE and advance. False: the CQ's lock could not be taken; the CQE is owed
  * (hw_qp.sq_out) and the WQE is not executed again.
  */
 static bool complete(struct eng_run *r, enum eng_why why)

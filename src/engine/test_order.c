@@ -153,7 +153,7 @@ static void acking_ends_without_delivery(void **state)
 	assert_int_equal(p->a->hw->ack_seq, 12);
 }
 
-/* ---- patience of what nobody acknowledges */
+/* ---- how long messages without acknowledgement wait */
 
 struct dgram {
 	struct t_qp *a, *b;

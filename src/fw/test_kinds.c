@@ -56,7 +56,7 @@ static void test_rows_are_complete(void **state)
 		assert_true(!k->locks[0] || (k->free && k->stage == FW_STAGE_QUEUE));
 		assert_true(!k->held || k->locks[0]);
 		assert_true(!k->stop || k->locks[0]);
-		/* references need free() or retire() to drop them */
+		/* free() drops the references */
 		assert_true(!(k->refers[0].at || k->refer) || k->free ||
 			    k->stage == FW_STAGE_NEVER);
 		assert_true(!k->retire || k->free);

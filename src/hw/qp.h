@@ -11,7 +11,7 @@
 
 enum hw_park { HW_PARK_NO = 0, HW_PARK_RNR, HW_PARK_RETRY, HW_PARK_LOCK };
 
-enum {                   /* hw_qp.flush_pending: work put off because a lock was not to be had */
+enum {                   /* hw_qp.flush_pending: work put off because a lock could not be taken */
        HW_PEND_RING = 1, /* a doorbell rang: the record must be read */
        HW_PEND_FLUSH_SQ = 2,
        HW_PEND_FLUSH_RQ = 4,

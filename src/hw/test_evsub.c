@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Subscriptions: who hears of what, coalescing, losses, ends, other processes, deaths. */
+/*
+ * Subscriptions: which subscriber gets which event, coalescing, losses, ends, other processes,
+ * deaths.
+ */
 #include "segment/test.h"
 #include "hw/cq.h"
 #include "hw/evsub.h"
@@ -62,7 +65,7 @@ static void raise_event(struct seg *s, uint32_t key, uint32_t id, uint8_t mark)
 	evsub_raise(s, HCA, key, id, eqe);
 }
 
-/* The cookie of the oldest record, or what reading gives; *mark: its EQE's first byte. */
+/* The cookie of the oldest record, or the error of reading; *mark: the first byte of its EQE. */
 static int64_t next(struct seg *s, const struct evfile *e, uint8_t *mark)
 {
 	struct seg_evrec r;
@@ -125,12 +128,12 @@ static void without_data_one_at_a_time(void **state)
 		raise_event(s, COMM_EST, 8, 1);
 	}
 	assert_int_equal(next(s, &a, &m), 1);
-	raise_event(s, COMM_EST, 7, 1); /* read: the next one is told again */
+	raise_event(s, COMM_EST, 7, 1); /* after a read the next event makes a record again */
 	assert_int_equal(next(s, &a, &m), 2);
 	assert_int_equal(next(s, &a, &m), 1);
 	assert_int_equal(m, 0);
 	assert_int_equal(next(s, &a, &m), -EAGAIN);
-	/* what is queued outlives its object */
+	/* queued events outlive their object */
 	raise_event(s, COMM_EST, 7, 1);
 	evsub_object_gone(s, HCA, UINT64_C(0x50000000000) | 7);
 	raise_event(s, COMM_EST, 7, 1);
@@ -175,7 +178,7 @@ static void a_closed_device_takes_its_event_files_along(void **state)
 		seg_file(s, e[i].idx)->parent_gen = cmd.gen;
 		assert_int_equal(evq_push(s, e[i].idx, e[i].gen, none, 7, 0, 0), 0);
 	}
-	for (int i = 0; i < 4; i++) { /* each kind alone; async files stay */
+	for (int i = 0; i < 4; i++) { /* each kind of file alone; async files stay */
 		for (int k = 0; k < 4; k++)
 			seg_file(s, e[k].idx)->parent = k == i ? cmd.idx : SEG_NONE;
 		assert_int_equal(evsub_file_has_any(s, cmd.idx), i < 3);
@@ -190,11 +193,11 @@ static void a_closed_device_takes_its_event_files_along(void **state)
 	assert_int_equal(seg_next(s, SEG_T_EVSUB, e[0].idx + 1, 0), SEG_NONE);
 	assert_int_equal(next(s, &e[0], &m), -EIO);
 	assert_int_equal(next(s, &e[1], &m), -EIO);
-	assert_int_equal(next(s, &e[2], &m), 7); /* read what is there first */
+	assert_int_equal(next(s, &e[2], &m), 7); /* read the queued event first */
 	assert_int_equal(next(s, &e[2], &m), -EIO);
 	assert_int_equal(next(s, &e[3], &m), 7);
 	assert_int_equal(next(s, &e[3], &m), -EAGAIN);
-	raise_event(s, COMM_EST, 7, 1); /* another device's */
+	raise_event(s, COMM_EST, 7, 1); /* an event of another device */
 	assert_int_equal(next(s, &e[4], &m), 7);
 	assert_int_equal(next(s, &e[4], &m), 1);
 	for (int i = 0; i < 5; i++)
@@ -245,7 +248,7 @@ static void an_eventfd_is_written_by_its_own_process(void **state)
 	assert_int_equal(n, 2);
 	evsub_signal_own(s);
 	assert_int_equal(read(event_fd, &n, sizeof(n)), -1);
-	/* one at its end does not make us wait */
+	/* an eventfd at its maximum does not block */
 	n = UINT64_MAX - 1;
 	fcntl(event_fd, F_SETFL, 0);
 	assert_int_equal(write(event_fd, &n, sizeof(n)), 8);
@@ -300,7 +303,10 @@ static void subscribe_for_ever(struct seg *s, struct test_child *c, void *arg)
 	}
 }
 
-/* Killed at any instruction: those of others are told, and its own go with their file. */
+/*
+ * After a kill at any instruction, other subscribers have their events, and the dead one's
+ * subscriptions end with its file.
+ */
 static void killed_at_any_instruction(void **state)
 {
 	struct seg *s = *state;
@@ -317,7 +323,7 @@ static void killed_at_any_instruction(void **state)
 
 		test_spawn(s, &c, subscribe_for_ever, &b);
 		assert_true(test_wait(c.tell[0]));
-		nanosleep(&ts, NULL); /* where it is killed: anywhere */
+		nanosleep(&ts, NULL); /* killed here, at a random instruction */
 		kill(c.pid, SIGKILL);
 		test_reap(&c);
 		while ((r = next(s, &a, &m)) != -EAGAIN)
@@ -395,8 +401,9 @@ static void go_on(struct test_child *c, bool stepping)
 }
 
 /*
- * Stopped after `n` instructions of raising event 1, which another process raises too; then that
- * one raises event 2. Each subscriber has each once at the end. How many instructions there were.
+ * Stops a process after `n` instructions of raising event 1. Another process raises that event,
+ * too, then event 2. In the end each subscriber has each event once. Returns the number of
+ * instructions.
  */
 static unsigned int stop_raiser_at(struct seg *s, const struct evfile e[2], unsigned int n)
 {
@@ -411,7 +418,7 @@ static unsigned int stop_raiser_at(struct seg *s, const struct evfile e[2], unsi
 	atomic_store(debt_of(s, 1).word, HW_CQ_OWES_DEVX);
 	assert_true(raise_debt(s, 1, 2));
 	go_on(&c, done < n);
-	raise_event(s, COMM_EST, 8, 0); /* whatever a death left is repaired */
+	raise_event(s, COMM_EST, 8, 0); /* the remains of the death are repaired */
 	raise_debt(s, 0, 1);
 	for (int i = 0; i < 2; i++)
 		while (next(s, &e[i], &m) >= 0)

@@ -127,7 +127,7 @@ void shim_fork_done(void)
 	sys_futex_wake(&gate, INT32_MAX);
 }
 
-/* ---- what uverbs asks of the shim ---- */
+/* ---- callbacks of uverbs ---- */
 
 static int publish(int fd, enum seg_file_kind kind, uint32_t file, uint32_t gen, uint32_t minor,
 		   int accmode, void *obj)

@@ -27,7 +27,7 @@
 #define SWITCH_DEVICE_ID 0xd2f0 /* Quantum */
 #define SWITCH_REVISION 0xa0
 
-/* PortInfo:CapabilityMask without an SM on it: of a ConnectX port, of a switch's port 0. */
+/* PortInfo:CapabilityMask without an SM, for a ConnectX port and for a switch's port 0. */
 #define PORT_CAP_MASK 0x2651e848u
 #define PORT0_CAP_MASK 0x4250c848u
 

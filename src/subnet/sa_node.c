@@ -126,7 +126,7 @@ static void port_info_records(struct sa_call *c)
 	for_each_lid(c, 0, port_infos);
 }
 
-/* ---- of switches */
+/* ---- SwitchInfo, and forwarding tables */
 
 static void switch_info(struct sa_call *c, const struct subject *at)
 {

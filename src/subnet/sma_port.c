@@ -350,7 +350,7 @@ uint16_t sma_set_port_info(const struct fab_mad_call *c)
 	return busy ? MAD_STATUS_BUSY : status;
 }
 
-/* ---- FDR10: the vendor's attribute shows which ports' 10 Gbit/s in PortInfo are FDR10 */
+/* ---- FDR10: PortInfo shows it as 10 Gbit/s, the vendor's attribute as FDR10 */
 
 #define MLNX_FDR10 1u
 

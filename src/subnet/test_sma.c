@@ -158,7 +158,7 @@ static const struct row port_rows[] = {
 	{F(port_state), HW_PORT_INIT, BAD, HW_PORT_INIT},
 	{F(port_state), HW_PORT_ARMED, 0, HW_PORT_ARMED},
 	{F(port_state), HW_PORT_ACTIVE, BAD, HW_PORT_INIT},
-	{F(port_state), HW_PORT_DOWN, 0, HW_PORT_INIT}, /* and back to polling */
+	{F(port_state), HW_PORT_DOWN, 0, HW_PORT_INIT}, /* and trains up again */
 	{F(port_state), 5, BAD, HW_PORT_INIT},
 	{F(port_phys_state), HW_PHYS_DISABLED, 0, HW_PHYS_DISABLED},
 	{F(port_phys_state), HW_PHYS_SLEEP, 0, HW_PHYS_SLEEP},

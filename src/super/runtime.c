@@ -111,7 +111,7 @@ int runtime_open(struct runtime *rt, bool create)
 void runtime_close(struct runtime *rt)
 {
 	if (rt->ours && rt->path[0])
-		rmdir(rt->path); /* fails while the directory is not empty */
+		rmdir(rt->path); /* fails if the directory is not empty */
 	if (rt->fd >= 0)
 		close(rt->fd);
 	*rt = RUNTIME_EMPTY;
@@ -309,7 +309,7 @@ int runtime_holder(struct runtime *rt, const char *name)
 	 */
 	pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 	if (!flock(fd, LOCK_SH | LOCK_NB))
-		return -ENOENT; /* its supervisor is dead */
+		return -ENOENT; /* the supervisor is dead */
 	if (pidfd < 0 || !has_lock(pid, fd))
 		return -ESRCH;
 	return *end == ' ' ? -EBUSY : take_fd(&pidfd);
@@ -347,7 +347,7 @@ int runtime_for_each(struct runtime *rt, int (*each)(void *arg, const char *name
 			continue;
 		got = take_lock(rt, e->d_name, 0, &lock);
 		if (!got)
-			runtime_release(rt, name, lock); /* its supervisor is dead */
+			runtime_release(rt, name, lock); /* the supervisor is dead */
 		else if (got == -EBUSY && each)
 			r = each(arg, name);
 	}

@@ -365,7 +365,7 @@ static int do_verbose(struct con *c)
 	return 0;
 }
 
-/* The client's process loses the fabric: its devices disappear. */
+/* The process named by a client number loses the fabric: its devices disappear. */
 static int do_disconnect(struct con *c)
 {
 	uint64_t slot;

@@ -255,10 +255,10 @@ int con_attached(struct con *c)
 
 struct counter {
 	const char *name;
-	uint32_t bit, width;               /* place of the counter */
+	uint32_t bit, width;               /* place of the counter in the attribute */
 	uint32_t select_bit, select_width; /* bit of the field that selects the counter */
-	uint32_t select;                   /* the bit in that field */
-	uint32_t trap;                     /* sent when it goes up; 0 none */
+	uint32_t select;                   /* that bit, as a value of the select field */
+	uint32_t trap; /* number of the notice that is sent when the counter increases; 0: none */
 };
 
 static const struct counter port_counters[] = {

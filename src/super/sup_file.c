@@ -207,7 +207,7 @@ static int check_issm(struct sup *sup, const struct link_msg *m)
 
 #define TRIES 64
 
-/* Not one whose last queue somebody still has locked (evq_is_held()). */
+/* Skips an index whose earlier event queue a process still has locked (evq_is_held()). */
 static int alloc_file(struct seg *s, uint32_t *file)
 {
 	for (int i = 0; i < TRIES; i++) {

@@ -21,7 +21,7 @@
 enum sup_used {
 	NOT_USED,
 	USED,
-	USED_MEANWHILE, /* its tree was made during a sweep */
+	USED_MEANWHILE, /* the host's tree was made during a sweep */
 };
 
 int sup_hosts_init(struct sup *sup)

@@ -24,7 +24,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-#define MAX_FDS 2 /* with one request; further ones are refused */
+#define MAX_FDS 2 /* descriptors in one request; further ones are refused */
 
 /* ---- requests ---- */
 
@@ -121,7 +121,8 @@ static int do_open(struct sup *sup, struct sup_link *l, struct sup_request *q, s
 {
 	if (l->slot == SEG_NONE)
 		return -ENOTCONN;
-	if (q->m.kind == SEG_FILE_ISSM && sup->sweeping) /* it tells the manager to leave */
+	/* opening an issm may end the built-in manager, which is sweeping */
+	if (q->m.kind == SEG_FILE_ISSM && sup->sweeping)
 		return SUP_LATER;
 	return sup_file_open(sup, l, &q->m, &p->m.file, &p->m.gen, &p->fd);
 }
@@ -218,7 +219,7 @@ static int do_console(struct sup *sup, struct sup_link *l, struct sup_request *q
 	ssize_t n;
 	int r;
 
-	if (sup->sweeping) /* the command may change the subnet */
+	if (sup->sweeping) /* the command may change the subnet, so not during a sweep */
 		return SUP_LATER;
 	/* The descriptor is a file: reading it does not wait. */
 	if (q->fd < 0 || fstat(q->fd, &st) < 0 || !S_ISREG(st.st_mode))

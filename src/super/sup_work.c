@@ -14,7 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define JOBS_MAX 64 /* at the same time; further ones wait */
+#define JOBS_MAX 64 /* jobs that run at the same time; further ones wait */
 #define STACK_BYTES (1u << 20)
 
 static void finish(struct sup_work *w, struct sup_job *j)
@@ -123,7 +123,7 @@ int sup_work_init(struct sup *sup)
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 		.last = &w->waiting,
 	};
-	mallopt(M_ARENA_MAX, 1); /* the supervisor seldom runs here */
+	mallopt(M_ARENA_MAX, 1); /* threads rarely allocate here, so one malloc arena is enough */
 	return w->src.fd < 0 ? -errno : sup_watch(sup, &w->src);
 }
 

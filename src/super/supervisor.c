@@ -176,7 +176,7 @@ void sup_unwatch(struct sup *sup, struct sup_source *src)
 		return;
 	epoll_ctl(sup->ep, EPOLL_CTL_DEL, src->fd, NULL);
 	close(src->fd);
-	src->fd = -1; /* a later event of it in the same batch finds this mark */
+	src->fd = -1; /* a later event of this source in the same batch finds the mark */
 }
 
 static void retry_zombies(struct sup *sup, uint64_t now)

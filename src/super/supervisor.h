@@ -80,7 +80,7 @@ struct sup_link {
 	/* by SO_PEERCRED, 0 when it is in a PID namespace that is invisible here */
 	int pid;
 	uint32_t slot, gen; /* SEG_NONE before hello */
-	int mem_fd;         /* its /proc/self/mem, -1 none */
+	int mem_fd;         /* descriptor of its /proc/self/mem; -1: none */
 	/* A request that is answered later, NULL none. */
 	int (*again)(struct sup *sup, struct sup_link *l, struct sup_request *q,
 		     struct sup_reply *p);
@@ -93,7 +93,7 @@ struct sup_file {
 	int probe;
 	uint32_t opener, opener_gen;
 	bool watched; /* the opener has ended or closed it: it may end without a message */
-	bool reaping; /* it has ended, and a job frees its objects */
+	bool reaping; /* the file has ended, and a job frees its objects */
 };
 
 struct sup {

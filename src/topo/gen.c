@@ -354,7 +354,7 @@ static int gen_random(struct gen *g)
 	return r;
 }
 
-/* ---- what is asked for */
+/* ---- the generators' arguments */
 
 static int gen_torus2(struct gen *g)
 {

@@ -16,7 +16,7 @@
 
 struct names {
 	char (*name)[HOST_LEN];
-	uint32_t *cas; /* how many have it */
+	uint32_t *cas; /* number of CAs with that name */
 	uint32_t n;
 	struct topo_hash index;
 };

@@ -14,7 +14,7 @@
 
 #include "topo/topo.h"
 
-/* All but what nodes are called by their file. */
+/* Are both equal, except for the nodes' names in the file? */
 static inline void t_same(const struct topo *a, const struct topo *b)
 {
 	assert_int_equal(a->nnodes, b->nnodes);
@@ -49,7 +49,7 @@ static inline char *t_written(const struct topo *t, int (*write)(FILE *f, const 
 	return text;
 }
 
-/* Writing and reading again gives the same. */
+/* Writing and reading again gives the same topology. */
 static inline void t_round_trip(const struct topo *t)
 {
 	char *text = t_written(t, topo_write_ibnetdiscover), err[TOPO_ERR];

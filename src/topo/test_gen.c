@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Generators: how much of what they make, that it is connected as told, and always the same. */
+/*
+ * Generators: the number of nodes and cables, connections as documented, and the same result each
+ * time.
+ */
 #include "topo/test.h"
 
 #include <errno.h>
@@ -31,7 +34,7 @@ static uint32_t count(enum topo_type type)
 	return n;
 }
 
-/* How many nodes the first reaches. */
+/* Number of nodes that the first one reaches. */
 static uint32_t reach(void)
 {
 	uint32_t *queue = calloc(t.nnodes, sizeof(*queue)), n = 1;
@@ -107,7 +110,7 @@ static void test_identities(void **state)
 	assert_string_equal(t.node[0].desc, "s1");
 }
 
-/* In a full tree every level passes on as much as it gets. */
+/* In a full tree every level has as many cables up as down. */
 static void test_full_bisection(void **state)
 {
 	uint32_t up[4] = {0};
@@ -129,7 +132,7 @@ static void test_full_bisection(void **state)
 	assert_int_equal(up[3], 0);
 }
 
-/* Dimension-ordered routing wants the same port for the same direction everywhere. */
+/* Dimension-ordered routing needs the same port for the same direction everywhere. */
 static void test_torus_ports(void **state)
 {
 	make("torus:3x4x5");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Topology files: both formats and their odd forms, what is refused and where, and round trips. */
+/* Topology files: both formats and their odd forms, errors and their places, and round trips. */
 #include "topo/test.h"
 
 #include <errno.h>
@@ -97,7 +97,7 @@ static void test_ibnetdiscover(void **state)
 	assert_int_equal(n->port[2].lmc, 1);
 	assert_int_equal(t.node[3].type, TOPO_ROUTER);
 	assert_int_equal(t.node[3].host, TOPO_NONE);
-	/* What it does not connect follows what it does. */
+	/* GUIDs of ports without a cable follow the GUIDs of connected ones. */
 	assert_true(t.node[3].port[8].guid == 0x2c90300000108);
 	assert_int_equal(t.nhosts, 2);
 	assert_string_equal(t.host[0], "node1");
@@ -151,7 +151,7 @@ static void test_all_rates(void **state)
 		}
 }
 
-/* One end of a cable says QDR when the vendor's own rate could not be read there. */
+/* One end of a cable says QDR if its vendor attribute could not be read. */
 static void test_fdr10_at_one_end(void **state)
 {
 	parse("Ca 1 \"a\"\n[1] \"b\" # lid 1 lmc 0 \"b\" lid 2 4xQDR\n"
@@ -160,7 +160,7 @@ static void test_fdr10_at_one_end(void **state)
 	assert_int_equal(t.node[1].port[1].speed, 8);
 }
 
-/* The sample of ibsim's own. */
+/* The sample file of ibsim. */
 static void test_ibsim_net(void **state)
 {
 	parse("# comment\n\nSwitch\t8 \"Switch1\"\n[1]\t\"Hca1\"[1]\n[2]\t\"Hca2\"[2]\n"
@@ -177,7 +177,7 @@ static void test_ibsim_net(void **state)
 	assert_string_equal(t.node[2].id, "Hca1");
 	assert_string_equal(t.host[0], "Hca1");
 	assert_int_equal(t.node[0].port[1].width, 0);
-	assert_int_equal(t.node[0].port[3].width, 2); /* the best of both */
+	assert_int_equal(t.node[0].port[3].width, 2); /* the best width of both ends */
 	assert_int_equal(t.node[0].port[4].width, 8);
 	assert_int_equal(t.node[0].port[4].speed, 16);
 	assert_int_equal(topo_find(&t, "Switch2"), 1);
@@ -207,7 +207,7 @@ static void test_ibsim_words(void **state)
 	assert_true(t.node[3].guid == 0x1010);
 }
 
-/* Modules, and cables that go by another name of a port. */
+/* Modules, and cables that use an alias of a port. */
 static void test_ibsim_modules(void **state)
 {
 	parse("module=\"left\"\nSwitch 4 \"sw\"\n[1] \"ca\"\n[2] \"right#sw\"[3]\n@[4] \"up\"\nCa "
@@ -246,7 +246,7 @@ static void test_hosts(void **state)
 	assert_string_equal(t.host[3], "H-0000000000000005");
 	assert_string_equal(t.host[4], "H-0000000000000006");
 	assert_string_equal(t.host[21], "H-0000000000000110");
-	/* Sixteen are one host's. */
+	/* Up to sixteen CAs belong to one host. */
 	p[-1] = 0;
 	*(strrchr(text, '\n') + 1) = '#';
 	parse(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A topology becomes a subnet in a segment, and is read back as it was. */
+/* A topology becomes a subnet in a segment, and is read back unchanged. */
 #include "topo/test.h"
 
 #include <infiniband/verbs.h>
@@ -28,7 +28,7 @@ static void load(const char *spec, struct topo *t)
 	topo_fill(t, &defaults);
 }
 
-/* As text, which leaves out what a subnet does not keep: hosts' names. */
+/* Compares them as text, without the hosts' names, which a subnet does not keep. */
 static void assert_same(const struct topo *a, const struct topo *b)
 {
 	char *one = t_written(a, topo_write_ibnetdiscover);
@@ -59,7 +59,7 @@ static void test_read_back(void **state)
 	}
 }
 
-/* Cables that are pulled are not there, nor is a link that is down; LIDs are what they are. */
+/* Pulled cables and links that are down are left out; LIDs are the present ones. */
 static void test_as_it_is_now(void **state)
 {
 	struct seg seg = {0};

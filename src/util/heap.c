@@ -151,7 +151,8 @@ void heap_free(void *p)
 	if (!b--)
 		return;
 	if (b->magic != HEAP_MAGIC)
-		__builtin_trap(); /* freed twice, or not ours: a bug that must end the program */
+		/* freed twice, or not from this heap: a bug that must end the program */
+		__builtin_trap();
 	b->magic = 0;
 	if (b->cls == HEAP_OWN) {
 		sys_munmap(b, b->size);

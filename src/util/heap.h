@@ -19,7 +19,7 @@ void *heap_zalloc(size_t n);
 void *heap_grow(void *p, size_t old, size_t n);
 /* `p` may be NULL. */
 void heap_free(void *p);
-/* In a fork child, first of all: the lock has no holder any more. */
+/* Call first in a fork child: the lock's holder may not exist there. */
 void heap_forked(void);
 
 /* For tests: if n > 0, the n-th allocation from now on fails, once. */

@@ -65,7 +65,7 @@ const char *log_errno_name(int err)
 	return s ? s : "?";
 }
 
-/* ---- where it goes */
+/* ---- the destination */
 
 /* The descriptor that `softhca trace` passed, if it is still that file. */
 static int inherited_fd(void)

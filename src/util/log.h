@@ -35,7 +35,7 @@ enum log_topic {
 };
 
 extern uint32_t log_mask;
-extern bool log_json; /* records are JSON objects */
+extern bool log_json; /* trace lines are JSON objects */
 
 void log_init(void); /* reads the environment; may be called again */
 /* closes the file; from here on only errors are written, to standard error */

@@ -28,7 +28,7 @@ struct rec {
 	char *buf;
 	size_t n, cap;
 	bool json, mapped;
-	bool cut;         /* no room: further members are omitted */
+	bool cut;         /* no memory: further members are omitted */
 	bool was_cut;     /* a member is missing */
 	uint32_t depth;   /* open groups */
 	uint32_t skipped; /* depth of omitted groups, with their members */
@@ -40,7 +40,7 @@ struct rec {
 
 /* `since`: when the event began (clock_now_ns()), 0 if it has no duration. */
 void rec_begin(struct rec *r, enum log_topic topic, const char *what, uint64_t since);
-/* Writes the line. */
+/* Finish the line and write it. */
 void rec_end(struct rec *r);
 void rec_free(struct rec *r);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A broken invariant in the library: said on standard error a few times, and the program goes on
- * with its errno. Without cmocka, whose programs have a bug_at() that ends them.
+ * A broken invariant in the library is reported on standard error a few times, and the program
+ * continues with its errno. Without cmocka, whose programs have a bug_at() that ends them.
  */
 #include "util/bug.h"
 #include "util/log.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Blocks of every size are zeroed, apart from each other, and used again. */
+/* Blocks of every size are zeroed, do not overlap, and are reused. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

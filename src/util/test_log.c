@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Traces: which topics are on, where lines go, and what a call must leave alone. */
+/* Traces: topics that are on, the destination of lines, and what a call must not change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Records: the little printf, text and JSON, what is cut, and a descriptor that fails. */
+/* Trace lines: the small printf, text and JSON, truncation, and a descriptor that fails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -145,7 +145,7 @@ static void a_json_record(void **state)
 	json_object_put(o);
 }
 
-/* A line is never longer than what a pipe takes at once, and still ends with the result. */
+/* A line always fits an atomic write to a pipe, and still ends with the result. */
 static void long_text_is_cut_in_its_group(void **state)
 {
 	char *l;
@@ -157,7 +157,7 @@ static void long_text_is_cut_in_its_group(void **state)
 	assert_non_null(strstr(l, "...) -> state=RTS(0x3) = OK <"));
 }
 
-/* Beyond REC_JSON_MAX a record is short of something, says so, and is valid. */
+/* A JSON object longer than REC_JSON_MAX omits members, says so, and is valid. */
 static void too_long_json_is_cut_and_valid(void **state)
 {
 	struct json_object *o;
@@ -184,7 +184,7 @@ static void free_text_is_json_too(void **state)
 	json_object_put(o);
 }
 
-/* ---- what may go wrong with the descriptor */
+/* ---- failures of the descriptor */
 
 static void in_child(void (*fn)(void))
 {

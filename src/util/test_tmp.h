@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Unit tests only: a temporary folder goes with what a failed test has left in it. */
+/* Unit tests only: removes a temporary folder, with anything that a failed test has left in it. */
 #ifndef SOFTHCA_UTIL_TEST_TMP_H
 #define SOFTHCA_UTIL_TEST_TMP_H
 

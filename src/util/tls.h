@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Thread-local storage of the library: its first use in a thread must not allocate, as it may be in
- * a signal handler. */
+/*
+ * Thread-local storage of the library. The first use in a thread must not allocate, as it may be in
+ * a signal handler.
+ */
 #ifndef SOFTHCA_UTIL_TLS_H
 #define SOFTHCA_UTIL_TLS_H
 

@@ -121,8 +121,9 @@ static void without_data(void)
 		exchange();
 	}
 	/*
-	 * An event may come after its completion, and what comes later than the read is one more.
-	 * An eventfd, which the device thread writes afterwards, says that all three are there.
+	 * An event may come after its completion, and one that comes later than the read is counted
+	 * separately. An eventfd, which the device thread writes afterwards, says that all three
+	 * have come.
 	 */
 	for (sum = 0; sum < 3; sum += n) {
 		CHECK(readable(fd, HANGS));

@@ -187,7 +187,7 @@ static int child(int argc, char **argv)
 		CHECK(waitpid(pid, &status, 0) == pid);
 	if (!strcmp(argv[1], "unmaps"))
 		is_gone();
-	else /* of the others the supervisor learns a little later */
+	else /* the supervisor learns of the others a little later */
 		for (double end = rc_now() + 30; ask() == IBV_WC_SUCCESS;)
 			CHECK(rc_now() < end);
 	kill(pid, SIGKILL);

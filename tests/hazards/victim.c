@@ -35,7 +35,7 @@
 
 struct transport {
 	const char *name;
-	enum ibv_qp_type type, peer; /* of the sender, of the victim */
+	enum ibv_qp_type type, peer; /* QP types of the sender and of the victim */
 	enum ibv_wr_opcode opcode;
 	bool acked, dc;
 	uint32_t len;

@@ -209,7 +209,7 @@ static void dispatched(void **state)
 	int fd = umad(0), s = umad(1), stranger = umad(1), here = umad(0);
 
 	assert_int_equal(reg2(s, &r->server), 0);
-	/* At the sender's own port, and with an unknown destination: neither agent gets it. */
+	/* An agent at the sender's own port, and one without a class: neither gets it. */
 	assert_int_equal(reg2(here, &r->server), 0);
 	agent(stranger, 1, 0, UINT64_MAX);
 	agent(fd, r->mgmt_class != SMI, r->mgmt_class == SMI ? SMI : 0, 0);

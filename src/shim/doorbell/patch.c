@@ -318,7 +318,7 @@ static uint8_t *put_jmp(uint8_t *to, uintptr_t target)
 static const uint8_t skip_redzone[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
 static const uint8_t unskip_redzone[] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};
 
-/* Offsets are those of patch.h and patch.S: return address 11, slow way 24, operand 64. */
+/* Offsets are those of patch.h and patch.S: return address 11, slow path 24, operand 64. */
 static void write_stub(const struct site *s)
 {
 	const struct trap_op *op = &s->op;

@@ -2,21 +2,21 @@
 /*
  * Hot doorbell sites jump into the engine instead of trapping.
  *
- * A site is a plain `mov %r64, (mem)`: after PATCH_TRAPS traps a `jmp rel32` lies there. It changes
- * bytes of the mov only: where the mov is shorter than the jump, the jump's last bytes are those
- * that follow the mov, and the stub lies where they say. So every other instruction stays what it
- * is, for threads that stand there and for code that jumps there (libmlx5's BlueFlame copy jumps to
- * the sfence behind the mov). The trap stays what is always right: whatever is not as expected
- * (operand, address, mapping, system call) leaves the site, or this one store, to it.
+ * A site is a plain `mov %r64, (mem)`. After PATCH_TRAPS traps a `jmp rel32` replaces it, which
+ * changes only bytes of the mov. If the mov is shorter than the jump, the bytes after the mov stay
+ * and serve as the last ones of the jump, so they decide where the stub must lie. All other
+ * instructions are unchanged, for threads that stand there and for code that jumps there (libmlx5's
+ * BlueFlame copy jumps to the sfence after the mov). Trapping is always right: if anything is
+ * unexpected (operand, address, mapping, system call), the site or this one store traps.
  *
- *	site	jmp stub		stub	call patch_entry (patch.S), all registers kept
- *					patch_enter()	is it a UAR? an engine stack
- *					patch_ring()	on that stack, vector state saved
- *					patch_leave()
- *				done:	jmp behind the mov
- *				slow:	the original mov, which may trap; jmp behind the mov
+ * site    jmp stub                stub    call patch_entry (patch.S), all registers kept
+ * patch_enter()   is it a UAR? an engine stack
+ * patch_ring()    on that stack, vector state saved
+ * patch_leave()
+ * done:   jmp behind the mov
+ * slow:   the original mov, which may trap; jmp behind the mov
  *
- * States are in patch.c; patch_enter.c, stack.c and uar.c are compiled for general registers only,
+ * patch.c has the states; patch_enter.c, stack.c and uar.c are compiled for general registers only,
  * because they run with the program's vector registers live.
  */
 #ifndef SOFTHCA_SHIM_DOORBELL_PATCH_H
@@ -28,7 +28,7 @@
 #define PATCH_TRAPS 32
 #define PATCH_CODE 9 /* bytes compared: REX, opcode, ModRM, SIB, disp32 (and next bytes) */
 
-/* What patch_entry keeps on the program's stack; offsets known to patch.S. */
+/* The data that patch_entry keeps on the program's stack; patch.S knows the offsets. */
 struct patch_frame {
 	greg_t g[16];  /* REG_R8 .. REG_RSP, as trap_addr() takes them */
 	uint64_t mask; /* the kernel's signal mask to restore */
@@ -36,9 +36,9 @@ struct patch_frame {
 	uint64_t value;
 	uint32_t uar;
 	uint16_t stack; /* number of the engine stack, for stack_put() */
-	bool blocked;   /* signals are, and `mask` is what was before */
+	bool blocked;   /* signals are blocked, and `mask` is the mask to restore */
 	uint64_t flags;
-	uintptr_t ret; /* into the stub */
+	uintptr_t ret; /* return address in the stub */
 };
 
 /* ---- patch.c, on the control path or inside the trap */

@@ -353,7 +353,7 @@ WRAP(ssize_t, writev, (int fd, const struct iovec *iov, int n))
 	return call_writev(fd, iov, n, NEXT(writev));
 }
 
-/* ---- what a stream-like device refuses ---- */
+/* ---- calls that a stream-like device refuses ---- */
 
 static ssize_t refuse(int err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the handlers of SIGSEGV and SIGBUS. Once a UAR is mapped, the kernel has ours; the program's
- * are kept here and called for all other faults, as the kernel would call them. Until the first UAR
- * is mapped, the kernel has the program's own.
+ * Owns the handlers of SIGSEGV and SIGBUS. Once a UAR is mapped, the library's handlers are
+ * installed in the kernel; the program's are kept here and called for all other faults, as the
+ * kernel would call them. Before that, the kernel has the program's own.
  *
  * In --doorbell poll no handler is ever installed (the device thread watches plain memory, and
  * guarded copies go through the kernel): gdb, valgrind and sanitizers are not disturbed.
@@ -127,7 +127,7 @@ int sig_fault_action(int sig, const struct sig_kaction *new, struct sig_kaction 
 
 	if (!atomic_load(&prog.installed) || !shim_owns_tables())
 		return raw_action_program(sig, new, old);
-	if (new) /* a bad pointer faults here, with no lock held */
+	if (new) /* check the pointer by using it, before any lock is held */
 		n = *new;
 	mask = prog_lock();
 	struct sig_kaction was = prog.act[i];
