@@ -109,7 +109,7 @@ void evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q)
 	q->silent = err != 0;
 	wake_readers(q);
 	if (err)
-		TRACE(LOG_EVENT, "evq %u: who polls it is not woken: %d", evq, err);
+		TRACE(LOG_EVENT, "evq %u: pollers are not woken: %d", evq, err);
 }
 
 /*

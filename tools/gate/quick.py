@@ -25,6 +25,7 @@ def static():
         layers.check_heap()
         words.check_documents()
         words.check_strings()
+        words.check_texts()
         source.check_headers([f for f in files
                               if f.startswith(('src/', 'include/')) and f.endswith('.h')])
 
