@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Descriptors: queries that complete later, events; and every call when memory is short. */
+/* Readable descriptors: asynchronous queries, events; and every call when memory is short. */
 #include "devx/obj.h"
 #include "devx/test_fake.h"
 
@@ -113,7 +113,7 @@ static void subscribe_device(struct ib_uverbs_ioctl_hdr *hdr)
 {
 	assert_int_equal(hdr->num_attrs, 3);
 	fake_is(hdr, 1, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_COOKIE, 8, 1);
-	/* Two events fit the attribute. */
+	/* The attribute has two event numbers. */
 	fake_is_attr(hdr, 2, MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_TYPE_NUM_LIST, 4);
 	assert_memory_equal(&hdr->attrs[2].data, events, 4);
 }

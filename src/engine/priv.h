@@ -471,7 +471,7 @@ void qp_comm_est(struct seg *s, struct hw_qp *qp, uint32_t qpn);
  * Fetch the next receive WQE. 0; -ENOENT none posted; -ETIMEDOUT; -EFAULT, -ESRCH... of its memory.
  */
 int resp_fetch(struct eng_run *r, struct hw_qp *qp, uint32_t qpn, struct eng_recv *rv);
-/* Add its buffers to r->remote, for at most `need` bytes. */
+/* Add the buffers of that receive to r->remote, for at most `need` bytes. */
 enum eng_why resp_buffers(struct eng_run *r, const struct hw_qp *qp, uint32_t qpn,
 			  const struct eng_recv *rv, uint64_t need);
 /* Copy r->local to r->remote and complete the receive with `c`. */

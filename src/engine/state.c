@@ -255,7 +255,7 @@ bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 		uint32_t ci = resp_ci(), done;
 
 		rc = flush_receive(s, qp, qpn, ci, qp->cqn_rcv, qp->user_index);
-		done = rc ? n : 1; /* without a CQ, skip all at once */
+		done = rc ? n : 1; /* without a CQ, skip all receives at once */
 		if (rc == -ETIMEDOUT) {
 			park_pending(s, qp, HW_PEND_FLUSH_RQ);
 			return false;

@@ -126,7 +126,7 @@ static void in_vain_it_ends(void **state)
 	assert_int_equal(seg_table(&net, SEG_T_NOTICE)->live, 0);
 }
 
-/* Not before its time; and the same change again makes no second notice. */
+/* A notice is not sent before its time; the same change again makes no second notice. */
 static void no_faster_than_subnet_timeout(void **state)
 {
 	fab_notice_link(&net, net_port(S1, 2));

@@ -31,7 +31,7 @@ struct hw_mkey {
 	uint32_t umem;   /* the umem whose pages the key maps, with a reference; 0: none */
 	uint8_t mkc[64]; /* as QUERY_MKEY returns it */
 	/* For keys over other keys, and keys that UMRs change. */
-	uint32_t slow;         /* the key is one of these */
+	uint32_t slow;         /* the key is indirect, or UMRs change it */
 	_Atomic uint32_t free; /* mkc.free: not usable until a UMR enables it */
 	uint32_t umr_en, en_rinval;
 	uint32_t log_entity; /* KSM */

@@ -99,7 +99,7 @@ struct hw_port {
 	uint16_t mkey_lease;         /* seconds; 0: without end */
 	uint8_t mkey_protect;
 	uint8_t width_sup, width_en; /* bits as in PortInfo */
-	uint8_t speed_sup, speed_en; /* bits as `speed` */
+	uint8_t speed_sup, speed_en; /* bits as in `speed` */
 	uint8_t down_default;        /* physical state to which a lost link goes */
 	uint8_t vl_cap, op_vls, vl_high_limit, vl_stall, hoq_life;
 	uint8_t filter_raw, phys_errors, overrun_errors, init_type;

@@ -278,7 +278,9 @@ struct seg_proc *shim_own_slot(void)
 
 /* ---- open files ---- */
 
-/* The parameters of the open, and the file's entry in the descriptor table. */
+/*
+ * Enter a new descriptor of a device file into the table; arguments describe the open and the file.
+ */
 static int publish_node(int fd, enum seg_file_kind kind, uint32_t file, uint32_t gen,
 			uint32_t minor, int flags, void *obj)
 {

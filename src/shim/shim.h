@@ -93,10 +93,7 @@ uint32_t uar_lookup(uintptr_t addr, uintptr_t *page);
  * executed.
  */
 bool trap_handle(siginfo_t *si, void *ucontext);
-/*
- * The same work without a signal frame, for code that knows the UAR (`be`: the value as it is in
- * memory).
- */
+/* A doorbell without a signal frame, for code that knows the UAR (`be`: the value as in memory). */
 void trap_ring(uint32_t uar, uint32_t offset, uint64_t be);
 /* Before a fork, and after it in the parent: called by shim_forking() and shim_fork_done(). */
 void trap_forking(void);

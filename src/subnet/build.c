@@ -32,7 +32,7 @@
 #define PORT0_CAP_MASK 0x4250c848u
 
 #define VL_CAP_CA 3     /* code: virtual lanes 0 to 3 */
-#define VL_CAP_SWITCH 4 /* 0 to 7 */
+#define VL_CAP_SWITCH 4 /* code: virtual lanes 0 to 7 */
 
 #define MAX_HOSTS 0x7fffu /* 15 bits of the GUID */
 

@@ -23,7 +23,7 @@ struct way {
 	const struct hw_port *ports;
 	const struct fab_node *nodes;
 	struct fab_ctr *ctrs;
-	uint32_t via; /* SEG_T_PORT of its last arrival */
+	uint32_t via; /* SEG_T_PORT index of the port where the packet last arrived */
 };
 
 static bool is_open(const uint8_t *lid)

@@ -38,7 +38,7 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o);
  */
 int fab_sm_sweep(struct seg *s);
 
-/* Is it at that port, and does it manage the subnet? */
+/* Is the built-in SM at that port, and does it manage the subnet? */
 bool fab_sm_here(const struct seg *s, uint32_t port);
 /*
  * A program has become a subnet manager at a port (it holds its issm device), or has stopped being
@@ -78,11 +78,11 @@ uint32_t fab_smp_send(struct seg *s, uint32_t from, struct fab_smp *p);
 uint32_t fab_smp_answer(struct seg *s, uint32_t at, struct fab_smp *p);
 
 /*
- * Updates the forwarding tables for a group of the built-in SA; under fab_subnet.lock, as the next.
- * 0, -ENOMEM.
+ * Update the forwarding tables for a group of the built-in SA; like the next function, under
+ * fab_subnet.lock. 0, -ENOMEM.
  */
 int fab_mcast_update(struct seg *s, uint32_t group);
-/* After a sweep: updates those of all groups. */
+/* After a sweep: update the tables for all groups. */
 int fab_mcast_sweep(struct seg *s);
 
 /*

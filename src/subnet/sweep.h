@@ -35,7 +35,7 @@ struct sweep {
 	uint16_t *rank;  /* [nsw] position in `order` */
 	uint16_t *hops;  /* [nsw] scratch: distance to the switch under examination */
 	uint16_t *queue; /* [nsw] scratch */
-	uint8_t *down;   /* [nsw] scratch: its path only goes down */
+	uint8_t *down;   /* [nsw] scratch: the switch's path only goes down */
 	uint8_t *what;   /* [nends] enum fab_change: changes to report */
 	uint8_t *live;   /* [FAB_LIDS] a port with that LID exists, and has a link */
 	uint32_t top;    /* highest LID */

@@ -200,7 +200,7 @@ static int do_link(struct con *c)
 	return b == SEG_NONE ? -1 : connect(c, a, b);
 }
 
-/* Resets it to its state after power-on. */
+/* Reset a port to its state after power-on. */
 static void reset(struct con *c, uint32_t port)
 {
 	struct hw_port *p = hw_port(&c->sup->seg, port);
@@ -212,7 +212,7 @@ static void reset(struct con *c, uint32_t port)
 	fab_port_changed(&c->sup->seg, port, FAB_CHANGED_LID | FAB_CHANGED_SM);
 }
 
-/* The ports that a command about cables names. */
+/* Parse the target of a command about cables: the port, or with `all` several. */
 static int cabled(struct con *c, struct con_target *t, bool all, uint32_t *first, uint32_t *last)
 {
 	if (con_target(c, t) < 0)

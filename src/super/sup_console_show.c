@@ -146,7 +146,7 @@ static uint32_t port_of_lid(struct seg *s, uint32_t lid)
 	return SEG_NONE;
 }
 
-/* The port to which a switch forwards it: SEG_T_PORT; SEG_NONE after con_fail(). */
+/* The port to which a switch forwards the LID: SEG_T_PORT index; SEG_NONE after con_fail(). */
 static uint32_t forward(struct con *c, const struct hw_port *in, uint32_t lid)
 {
 	struct seg *s = &c->sup->seg;
@@ -233,7 +233,7 @@ int con_attached(struct con *c)
 	{                                                                                \
 		name, FIELD(port_counters, f), FIELD(port_counters, counter_select), bit \
 	}
-/* The events that a node reports to its subnet manager. */
+/* A counter with the notice that a node sends when it increases. */
 #define FAULT(name, f, bit, trap)                                                              \
 	{                                                                                      \
 		name, FIELD(port_counters, f), FIELD(port_counters, counter_select), bit, trap \

@@ -36,7 +36,7 @@
 #define PROBE_GAP_MIN NSEC_PER_MSEC
 #define PROBE_GAP_MAX (200 * NSEC_PER_MSEC)
 
-/* MAX_UMAD_RECV_LIST_SIZE of user_mad.c: one more than that is kept. */
+/* one more than MAX_UMAD_RECV_LIST_SIZE in user_mad.c */
 #define UMAD_QUEUE 200001
 
 struct kind {
@@ -94,7 +94,7 @@ static int make_memfd(const char *kind, uint32_t n, int *fd, int *probe)
 	return 0;
 }
 
-/* N of uverbsN or issmN. */
+/* The N of uverbsN or issmN. */
 static uint32_t node_number(struct seg *s, const struct link_msg *m)
 {
 	const struct hw_hca *hca = hw_hca(s, m->hca);
@@ -147,7 +147,7 @@ static int grow(struct sup *sup, uint32_t idx)
 	return 0;
 }
 
-/* May this process open that? If not, the answer is the one of open(2) for a missing node. */
+/* May this process open that device? If not, the error is that of open(2) for a missing node. */
 static int check_target(struct sup *sup, const struct sup_link *l, const struct link_msg *m)
 {
 	const struct seg_proc *proc = seg_proc(&sup->seg, l->slot);
@@ -250,7 +250,7 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 		*fd = -1;
 		return r;
 	}
-	flock(*fd, LOCK_EX | LOCK_NB); /* no other process uses it: cannot fail */
+	flock(*fd, LOCK_EX | LOCK_NB); /* cannot fail: no other process has the description */
 	if (!fstat(*fd, &st)) {
 		f->dev = st.st_dev;
 		f->ino = st.st_ino;
@@ -264,9 +264,9 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 		evq_open(s, *file, kinds[m->kind].max);
 	if (m->kind == SEG_FILE_ISSM)
 		set_issm(s, port_of(s, f), *file + 1);
-	if (m->kind == SEG_FILE_UMAD) /* the shim sees its pollers */
+	if (m->kind == SEG_FILE_UMAD) /* the shim counts its pollers */
 		evq_set_lazy(s, *file);
-	f->kind = m->kind; /* last: from here on a search for its kind finds it */
+	f->kind = m->kind; /* last: from here on searches by kind find the file */
 	sup->files[*file] =
 		(struct sup_file){.probe = probe, .opener = l->slot, .opener_gen = l->gen};
 	sup->nopen++;

@@ -83,7 +83,7 @@ static void orphans_ran(struct sup *sup, struct sup_job *j)
 	uint64_t next = ((struct orphans *)j)->next;
 
 	sup->sending = false;
-	if (next < sup->mads_at) /* else another request has arrived */
+	if (next < sup->mads_at) /* otherwise another request has come meanwhile */
 		sup->mads_at = next;
 	free(j);
 }

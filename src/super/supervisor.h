@@ -110,7 +110,7 @@ struct sup {
 	struct sup_source listen;
 	struct sup_link *links;
 	struct sup_file *files;
-	uint32_t nfiles;             /* room in `files` */
+	uint32_t nfiles;             /* size of `files` */
 	uint32_t nopen;              /* used */
 	uint32_t nwatched;           /* number of watched files */
 	struct sup_console *console; /* NULL: not used yet, and no names are known */

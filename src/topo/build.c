@@ -51,7 +51,7 @@ int build_error(struct topo_build *b, const struct topo_where *at, const char *f
 	return -EINVAL;
 }
 
-/* Makes room for one more. */
+/* Make space for one more element of an array. */
 static int grow(void **p, uint32_t used, uint32_t *room, size_t size)
 {
 	uint32_t more = *room ? *room * 2 : 64;
@@ -203,7 +203,7 @@ int build_link(struct topo_build *b, uint32_t a, uint32_t a_port, uint32_t c, ui
 struct join {
 	struct topo_build *b;
 	struct topo *t;
-	uint32_t *line; /* line of the port at the same index of the ports' array */
+	uint32_t *line; /* the line of each port, at the port's index in the array of all ports */
 };
 
 static uint32_t *line_of(const struct join *j, uint32_t node, uint32_t num)
@@ -234,7 +234,7 @@ static int make_ports(struct join *j)
 	return 0;
 }
 
-/* Puts every line at its port, with its other end's node. */
+/* Enter every line at its port, and find the node at the other end. */
 static int place_lines(struct join *j)
 {
 	struct topo_build *b = j->b;
@@ -260,7 +260,7 @@ static int place_lines(struct join *j)
 	return 0;
 }
 
-/* A cable to a port that is known by its alias; that port's line does not name us. */
+/* Join a cable to a port that is known by an alias; that port's own line does not name this end. */
 static int join_alias(struct join *j, uint32_t line)
 {
 	struct topo_build *b = j->b;
@@ -296,7 +296,7 @@ static uint32_t best_speed(uint32_t mask)
 	return mask ? 1u << (31 - __builtin_clz(mask)) : 0;
 }
 
-/* An end without a value takes the other end's. */
+/* An end that gives no value takes the other end's. */
 static uint32_t common(uint32_t a, uint32_t c)
 {
 	return a && c ? a & c : a | c;
@@ -320,7 +320,7 @@ static int join_speeds(struct topo_build *b, const struct topo_line *l, const st
 	return 0;
 }
 
-/* Checks one end of a cable; the other end has its own turn. */
+/* Check one end of a cable; the other end is checked in its turn. */
 static int join_line(struct join *j, uint32_t line)
 {
 	struct topo_build *b = j->b;
@@ -363,8 +363,8 @@ static bool same_guid(const void *arg, const void *key, uint32_t value)
 }
 
 /*
- * Ports without a GUID in the file: they follow the first port of their node that has one, else the
- * node, as ibsim numbers them.
+ * Set the GUIDs of ports that have none in the file: they count from the first port of their node
+ * that has one, else from the node's, as in ibsim.
  */
 static void fill_guids(struct topo_node *n)
 {
@@ -376,7 +376,8 @@ static void fill_guids(struct topo_node *n)
 			n->port[i].guid = n->port[i].lid = n->port[i].lmc = 0;
 	if (n->type == TOPO_SWITCH) {
 		for (uint32_t i = 1; i <= n->nports; i++)
-			n->port[i].guid = 0; /* all answer as port 0 */
+			/* every port of a switch answers with the GUID of port 0 */
+			n->port[i].guid = 0;
 		if (!n->port[0].guid)
 			n->port[0].guid = n->guid;
 		return;
@@ -389,7 +390,7 @@ static void fill_guids(struct topo_node *n)
 				known <= n->nports ? n->port[known].guid + i - known : n->guid + i;
 }
 
-/* Node GUIDs are unique, and so are port GUIDs; a port may have its node's. */
+/* Node GUIDs must be unique, and so must port GUIDs; a port may have its node's GUID. */
 static int check_guids(struct topo_build *b, const struct topo *t)
 {
 	struct topo_hash nodes = {0}, ports = {0};

@@ -10,12 +10,12 @@
 #include "topo/hash.h"
 #include "topo/topo.h"
 
-/* The place of a statement; line 0: not from a file. */
+/* The place of a statement in a file; line 0: it is not from a file. */
 struct topo_where {
 	uint32_t file, line, col;
 };
 
-/* Bits of hw_port.speed, which are the CapabilityMask-free codes of libibverbs. */
+/* Bits of hw_port.speed: the codes of link speeds in libibverbs. */
 enum {
 	TOPO_SDR = 1,
 	TOPO_DDR = 2,
@@ -28,15 +28,15 @@ enum {
 	TOPO_XDR = 256,
 };
 
-/* A port that a line describes. */
+/* A port, as one line describes it. */
 struct topo_line {
 	struct topo_where at, peer_at;
 	uint32_t node, num;
 	/* The other end: a node's index, or TOPO_NONE and a name. Neither: no cable (an alias). */
 	uint32_t peer_node, peer_port;
-	const char *peer;        /* in the text of its file, or a kept copy */
-	bool by_alias;           /* `peer` is an alias: the other end does not name us */
-	uint32_t widths, speeds; /* masks of its abilities; 0: not given */
+	const char *peer; /* name in the text of its file, or in a kept copy */
+	bool by_alias;    /* `peer` is an alias: the other end's line does not name this one */
+	uint32_t widths, speeds; /* masks of supported widths and speeds; 0: not given */
 	uint64_t guid, peer_guid;
 	uint32_t lid, lmc;
 };
@@ -49,7 +49,7 @@ struct topo_alias {
 struct topo_build {
 	char *err; /* the caller's buffer of TOPO_ERR bytes */
 	struct topo_node *node;
-	struct topo_where *at; /* place of each node */
+	struct topo_where *at; /* the place where each node is described */
 	uint32_t nnodes, node_room;
 	struct topo_line *line;
 	uint32_t nlines, line_room;
@@ -59,7 +59,7 @@ struct topo_build {
 	char **file;                   /* names of files, for messages */
 	char **text;                   /* content of the files */
 	uint32_t nfiles;
-	char **kept; /* names that are in no file's text */
+	char **kept; /* copies of names that no file's text contains */
 	uint32_t nkept, kept_room;
 	uint32_t nlids;
 };

@@ -24,9 +24,9 @@ struct gen {
 	const char *spec;
 	uint64_t arg[MAX_ARGS];
 	uint32_t nargs;
-	uint32_t hosts, switches; /* made so far */
-	uint32_t left;            /* fat-tree: HCAs to be placed */
-	uint32_t leaves_left;     /* ... and leaves to be made */
+	uint32_t hosts, switches; /* number of hosts and switches made so far */
+	uint32_t left;            /* fat-tree: number of HCAs still to be placed */
+	uint32_t leaves_left;     /* ... and of leaves still to be made */
 	uint64_t random;
 };
 
@@ -40,7 +40,7 @@ static uint32_t random_below(struct gen *g, uint32_t n)
 	return (uint32_t)((z ^ z >> 31) % n);
 }
 
-/* Adds a switch; its node's index in *idx. */
+/* Add a switch; *idx: index of its node. */
 static int new_switch(struct gen *g, uint32_t nports, const char *name, uint32_t *idx)
 {
 	struct topo_node n = {.type = TOPO_SWITCH, .nports = nports};
@@ -52,7 +52,7 @@ static int new_switch(struct gen *g, uint32_t nports, const char *name, uint32_t
 	return build_node(&g->b, &n, NULL);
 }
 
-/* Adds a host with one HCA on a switch's port. */
+/* Add a host with one HCA at a switch's port. */
 static int new_host(struct gen *g, uint32_t sw, uint32_t port)
 {
 	struct topo_node n = {.type = TOPO_CA, .nports = 1};
@@ -125,7 +125,7 @@ static int grid_links(struct gen *g, const struct grid *d, const uint32_t *sw)
 			uint32_t next = at + 1 < size ? i + step : i - at * step;
 
 			if (size == 2 && at)
-				continue; /* one cable between two switches, not two */
+				continue; /* a dimension of two switches has one cable, not two */
 			r = build_link(&g->b, sw[i], 2 * dim + 1, sw[next], 2 * dim + 2);
 		}
 	}
@@ -159,7 +159,7 @@ static int gen_ring(struct gen *g)
 	return gen_grid(g, &d);
 }
 
-/* XxYxZ has given three numbers, or two. */
+/* The sizes come from the argument XxYxZ or XxY, which has `dims` numbers. */
 static int gen_torus(struct gen *g, uint32_t dims, uint32_t hcas)
 {
 	struct grid d = {.dims = dims, .hcas = hcas};
@@ -172,7 +172,7 @@ static int gen_torus(struct gen *g, uint32_t dims, uint32_t hcas)
 /* ---- fat trees */
 
 struct tree {
-	uint32_t *root; /* nodes; each has `half` free ports, from half + 1 on */
+	uint32_t *root; /* the roots' nodes; each root has `half` free ports, from half + 1 on */
 	uint32_t nroots;
 };
 
@@ -232,7 +232,7 @@ static int tree_parents(struct gen *g, uint32_t level, uint32_t radix, const str
 	return r;
 }
 
-/* The number of equal trees of the level below that make one with so many leaves. */
+/* The number of trees of the level below in a tree with that many leaves. */
 static uint32_t tree_children(uint32_t level, uint32_t radix, uint32_t leaves)
 {
 	uint64_t per_child = 1;
@@ -249,7 +249,7 @@ static uint32_t tree_leaves(uint32_t level, uint32_t radix, uint32_t leaves)
 	return children ? children * tree_leaves(level - 1, radix, div_up(leaves, children)) : 1;
 }
 
-/* Makes a tree of so many levels and leaves; `top`: it has no parent. */
+/* Make a tree with that many levels and leaves; `top`: it has no parent. */
 static int tree_make(struct gen *g, uint32_t level, uint32_t radix, uint32_t leaves, bool top,
 		     struct tree *t)
 {
@@ -261,7 +261,7 @@ static int tree_make(struct gen *g, uint32_t level, uint32_t radix, uint32_t lea
 		return tree_leaf(g, radix, t);
 	children = tree_children(level, radix, leaves);
 	/*
-	 * The topmost roots need no ports upwards: fewer roots suffice, if all cables can be spread
+	 * Roots at the top need no ports upwards: use fewer of them, if all cables can be spread
 	 * evenly.
 	 */
 	if (top)
@@ -315,7 +315,8 @@ static int gen_fat_tree(struct gen *g)
 /* ---- random */
 
 /*
- * Switches in a random tree, the same number of cables again between random pairs, hosts anywhere.
+ * A random tree of switches, as many cables again between random pairs, and hosts at random
+ * switches.
  */
 static int gen_random(struct gen *g)
 {

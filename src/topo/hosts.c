@@ -28,7 +28,7 @@ static bool same_name(const void *arg, const void *key, uint32_t value)
 	return !strcmp(w->name[value], key);
 }
 
-/* The rule of options_name_ok() for names that become folders. */
+/* May the word name a folder, by the rule of options_name_ok()? */
 static bool usable(const char *word, size_t len)
 {
 	static const char ok[] =
@@ -53,7 +53,7 @@ static bool first_word(const struct topo_node *n, char out[HOST_LEN])
 	return true;
 }
 
-/* The index of a name, which may be new; TOPO_NONE: no memory. */
+/* The index of a host's name, added if it is new; TOPO_NONE: no memory. */
 static uint32_t intern(struct names *w, const char *name)
 {
 	uint64_t hash = topo_hash_bytes(name, strlen(name));

@@ -45,7 +45,7 @@ char *parse_name(struct topo_parse *p, struct topo_text *x, char *name, const st
 
 /* ---- nodes */
 
-/* "S-0002c90200404ab0": ibnetdiscover's. */
+/* Is it a name like "S-0002c90200404ab0", which ibnetdiscover makes from a GUID? */
 static bool guid_of_id(const char *id, uint64_t *guid)
 {
 	if (!strchr("SHR?", id[0]) || id[1] != '-' || strlen(id) != 18 ||
@@ -101,7 +101,7 @@ static void set_desc(struct topo_node *n, const char *desc, int len, bool own_na
 	n->desc[len] = 0;
 }
 
-/* The values behind the id of a node: `# "desc" base port 0 lid 6 lmc 0`. */
+/* Parse the values after a node's id: `# "desc" base port 0 lid 6 lmc 0`. */
 static int parse_node_comment(struct topo_text *x, struct topo_node *n, bool own_name,
 			      uint32_t *lid, uint32_t *lmc)
 {
@@ -122,7 +122,7 @@ static int parse_node_comment(struct topo_text *x, struct topo_node *n, bool own
 	return parse_lid_lmc(x, x->end, lid, lmc);
 }
 
-/* GUIDs and numbers that preceding lines gave, counted as ibsim does. */
+/* Set a node's GUIDs and numbers from preceding lines, counted as in ibsim. */
 static void identify(struct topo_parse *p, struct topo_node *n, bool own_name)
 {
 	if (own_name) {
@@ -200,7 +200,7 @@ static int parse_router(struct topo_parse *p, struct topo_text *x)
 	return parse_node(p, x, TOPO_ROUTER);
 }
 
-/* "=0x2c9", "= 713". */
+/* Parse "=0x2c9" or "= 713". */
 static int parse_value(struct topo_text *x, const char *what, uint64_t max, uint64_t *v)
 {
 	text_blanks(x);
@@ -210,7 +210,7 @@ static int parse_value(struct topo_text *x, const char *what, uint64_t max, uint
 	return text_number(x, what, 0, max, v);
 }
 
-/* switchguid=0x...(port 0's), or +N: relative to the last one given. */
+/* Parse switchguid=0x...(port 0's), or +N: relative to the last one given. */
 static int parse_guid_base(struct topo_parse *p, struct topo_text *x, enum topo_type type)
 {
 	bool relative;
@@ -350,7 +350,7 @@ static int ignore(struct topo_parse *p, struct topo_text *x)
 	return 0;
 }
 
-/* Each with its shortest abbreviation in ibsim. */
+/* Each keyword with its shortest abbreviation in ibsim. */
 static const struct keyword {
 	const char *word;
 	int (*parse)(struct topo_parse *p, struct topo_text *x);
@@ -444,7 +444,7 @@ static int parse_text(struct topo_parse *p, const char *name, char *text, size_t
 	return r;
 }
 
-/* Reads all of a descriptor; *text ends with a 0. */
+/* Read a whole file; *text ends with a 0 byte. */
 static int slurp(int fd, char **text, size_t *size)
 {
 	_cleanup_free_ char *buf = NULL;
@@ -475,7 +475,10 @@ static int slurp(int fd, char **text, size_t *size)
 	return 0;
 }
 
-/* Opens it by its name; else beside the file that includes it. `path`: the one that was found. */
+/*
+ * Open a file by its name, else in the folder of the file that includes it. `path`: the path that
+ * was found.
+ */
 static int open_file(struct topo_parse *p, const char *name, const struct topo_where *from,
 		     char path[PATH_MAX])
 {

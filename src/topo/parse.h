@@ -18,7 +18,7 @@ struct topo_parse {
 	uint64_t base[4], next[4]; /* GUIDs, by enum topo_type */
 	uint64_t sys_guid, port_guid;
 	uint32_t vendor_id, device_id;
-	uint32_t widths, speeds; /* masks for ports that do not say; 0: the device's */
+	uint32_t widths, speeds; /* masks for ports that give none; 0: the device's */
 	char prefix[TOPO_PREFIX_LEN + 1];
 };
 
@@ -28,13 +28,13 @@ struct topo_parse {
  */
 char *parse_name(struct topo_parse *p, struct topo_text *x, char *name,
 		 const struct topo_where *at);
-/* A line that begins with '[' or '@'. 0, -EINVAL, -ENOMEM. */
+/* Parse a line that begins with '[' or '@'. 0, -EINVAL, -ENOMEM. */
 int parse_port(struct topo_parse *p, struct topo_text *x);
 /* Length of the next word of a comment, from x->p on; 0: none. */
 size_t parse_word(struct topo_text *x);
-/* "lid N" and "lmc N" before `stop`; other words are a comment. 0, -EINVAL. */
+/* Parse "lid N" and "lmc N" before `stop`; other words are a comment. 0, -EINVAL. */
 int parse_lid_lmc(struct topo_text *x, const char *stop, uint32_t *lid, uint32_t *lmc);
-/* Translates ibsim's masks of old and extended speeds to ours. */
+/* Translate ibsim's masks of old and extended speeds to bits of hw_port.speed. */
 uint32_t parse_speed_masks(uint64_t old, uint64_t ext);
 
 #endif

@@ -193,7 +193,7 @@ static int parse_peer(struct topo_parse *p, struct topo_text *x, struct topo_lin
 	if (!l->peer)
 		return -EINVAL;
 	text_blanks(x);
-	if (*x->p == '[') /* else it is port 1, as in ibsim */
+	if (*x->p == '[') /* without a number it is port 1, as in ibsim */
 		r = parse_bracketed(x, "the number of the other port", 255, &num);
 	l->peer_port = (uint32_t)num;
 	if (!r)
@@ -203,7 +203,7 @@ static int parse_peer(struct topo_parse *p, struct topo_text *x, struct topo_lin
 	return r;
 }
 
-/* @[port] "name": cables can name the port so. */
+/* Parse @[port] "name": cables can use the name for the port. */
 static int parse_alias(struct topo_parse *p, struct topo_text *x, struct topo_line *l)
 {
 	char *name, full[TOPO_PREFIX_LEN + 80];

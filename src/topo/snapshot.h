@@ -6,7 +6,7 @@
 #include "hw/fab.h"
 #include "topo/topo.h"
 
-/* All nodes in their order, hosts left out. 0, -ENOMEM. */
+/* All nodes in their order, without hosts. 0, -ENOMEM. */
 int topo_snapshot(struct seg *s, struct topo *t);
 /* A node's name in ibnetdiscover's form: "S-<GUID>". */
 void topo_node_id(const struct fab_node *n, char id[24]);

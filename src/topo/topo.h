@@ -23,7 +23,7 @@
 int topo_load(const char *spec, struct topo *t, char err[TOPO_ERR]);
 /* Loads a file's content; `name` is for messages. It cannot include others. 0; -EINVAL, -ENOMEM. */
 int topo_parse(const char *name, const char *text, size_t len, struct topo *t, char err[TOPO_ERR]);
-/* Is it a generator's name with its arguments ("ring:..."), and not a file's? */
+/* Is it a generator with its arguments ("ring:..."), not a file's name? */
 bool topo_is_generator(const char *spec);
 int topo_generate(const char *spec, struct topo *t, char err[TOPO_ERR]);
 /* Frees a topology of the functions above, or a zeroed one. */
@@ -42,9 +42,9 @@ void topo_fill(struct topo *t, const struct topo_defaults *d);
  */
 uint32_t topo_find(const struct topo *t, const char *name);
 
-/* Writes it in ibnetdiscover's form, without the date. 0, or -EIO. */
+/* Write it in ibnetdiscover's format, without the date. 0, or -EIO. */
 int topo_write_ibnetdiscover(FILE *f, const struct topo *t);
-/* For graphviz. */
+/* Write it for Graphviz. */
 int topo_write_dot(FILE *f, const struct topo *t);
 
 #endif

@@ -216,7 +216,7 @@ static void open_cast(struct cast *c)
 	assert_int_equal(reg(&c->other, CLASS, 0), 1);
 	assert_int_equal(reg(&c->server, MAD_CLASS_SUBN_LID, 0), 0);
 	assert_int_equal(reg(&c->server, CLASS, MAD_METHOD_GET), 1);
-	gmp(&c->me, c); /* for the answering agent */
+	gmp(&c->me, c); /* a request, for the server to answer */
 }
 
 static void close_cast(struct cast *c)

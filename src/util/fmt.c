@@ -13,7 +13,7 @@ struct out {
 struct spec {
 	bool alt, zero, left;
 	size_t width, precision; /* precision SIZE_MAX: none */
-	int size;                /* bytes of the argument */
+	int size;                /* size of the argument in bytes */
 };
 
 static void put(struct out *o, char c)
