@@ -25,8 +25,8 @@
 #include "wire/prm/qctr.h"
 #include "wire/prm/uar.h"
 
-#define LOOK_NS UINT64_C(1000000) /* between two looks; also the limit of a wait after a long one \
-				   */
+/* between two looks; also the limit of a wait after a long one */
+#define LOOK_NS UINT64_C(1000000)
 
 /* A step of reaping: one kind, in the table's order. Queues come before what they refer to. */
 static const struct fw_kind *next_kind(const struct fw_kind *k, enum fw_stage from,

@@ -31,8 +31,8 @@ struct seg_ring {
 };
 #define SEG_RING_BITS 25
 #define SEG_RING_WHO UINT64_C(0xffffff)
-#define SEG_RING_WAITS UINT64_C(0x1000000) /* the thread waits for others and uses nothing itself \
-					    */
+/* the thread waits for others and uses nothing itself */
+#define SEG_RING_WAITS UINT64_C(0x1000000)
 
 struct seg_proc {
 	uint32_t gen;
