@@ -18,7 +18,8 @@
 #include "super/program.h"
 #include "util/cleanup.h"
 
-#define SCRIPTS_MAX 5 /* interpreters of interpreters: BINPRM_MAX_RECURSION of the kernel */
+/* limit of scripts whose interpreter is a script: BINPRM_MAX_RECURSION of the kernel */
+#define SCRIPTS_MAX 5
 #define PHDRS_MAX 128
 
 /* The relevant facts of an ELF file. */

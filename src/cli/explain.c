@@ -77,7 +77,7 @@ bool explain_told(struct json_object *list, enum explain_kind kind, uint64_t val
 
 /* ---- by number */
 
-/* A structure behind a command's own layout, by the field's name. */
+/* The layout of a structure that follows a command's own fields, by the field's name. */
 static const struct layout *layout_of(const char *field)
 {
 	size_t n = strcspn(field, ".");

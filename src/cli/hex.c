@@ -111,8 +111,8 @@ static bool offset_of(const char *s, size_t len, uint64_t *v)
 }
 
 /*
- * od and hexdump write the offset without a colon: the first token, with another width than all
- * that follow.
+ * od and hexdump write the offset without a colon: it is the first token, if that is wider or
+ * narrower than all that follow.
  */
 static void strip_bare_offset(const char *s, struct line *l)
 {

@@ -168,7 +168,7 @@ static void srq_wqe_in_hand(void **state)
 	t_received(p->b[0], MLX5_CQE_RESP_SEND, 4, 0);
 	assert_int_equal(p->srq.hw->consumed, 1);
 	assert_int_equal(p->b[0]->hw->rx_srq_wqe, 0);
-	/* A reset returns it, too. */
+	/* A reset returns the receive to its SRQ, too. */
 	assert_int_equal(seg_lock(&p->t->s, &cq->lock, 0), 0);
 	send_inline(p->a[0], "wait");
 	assert_int_equal(p->srq.hw->consumed, 2);

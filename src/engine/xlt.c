@@ -11,7 +11,10 @@
 
 #include <errno.h>
 
-/* An access with more pieces becomes one entry of a list, which is looked up during the copy. */
+/*
+ * An access with more pieces than this becomes one entry of a list, which is looked up during the
+ * copy.
+ */
 #define EXPAND_MAX 8
 /*
  * Number of pieces that are checked before the copy; a wrong one after them stops the copy midway.

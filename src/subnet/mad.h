@@ -37,7 +37,7 @@ struct fab_mad_call {
 	uint32_t port;
 	uint32_t attr_mod;
 	uint8_t *mad;  /* the whole MAD; NULL: for an SA record */
-	uint8_t *data; /* the attribute in it */
+	uint8_t *data; /* the attribute in the MAD */
 };
 struct fab_mad_row {
 	uint8_t mgmt_class; /* MAD_CLASS_SUBN_LID for both kinds of SMPs */

@@ -401,7 +401,7 @@ static void bad_joins_and_leaves_are_refused(void **state)
 	LAYOUT_SET(mc_member_record, record(), rate, 17);
 	assert_int_equal(ask(SA_ATTR_MC_MEMBER_RECORD, MAD_METHOD_SET, JOIN | 3 << 8),
 			 SA_STATUS_REQ_INVALID);
-	/* not the way it was joined, and not by another port */
+	/* refused: another kind of membership, or a request from another port */
 	assert_int_equal(group(a, MAD_METHOD_DELETE, SA_JOIN_NON, JOIN), SA_STATUS_REQ_INVALID);
 	assert_int_equal(group(a, MAD_METHOD_DELETE, SA_JOIN_FULL | SA_JOIN_NON, JOIN),
 			 SA_STATUS_REQ_INVALID);

@@ -59,7 +59,10 @@ struct umad_pkt {
 	uint8_t sgid[16], dgid[16];
 	/* The remembered send with this MAD; else SEG_NONE. */
 	uint32_t send, send_gen;
-	/* The request with this MAD, or answered by it, while it is not remembered; or NULL. */
+	/*
+	 * The request that sends this MAD, or that this MAD answers, while it is not remembered; or
+	 * NULL.
+	 */
 	struct umad_req *req;
 	/* The long message that this segment belongs to, once the other end knows it; else none. */
 	uint32_t recv, recv_gen;

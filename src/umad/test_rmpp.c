@@ -320,7 +320,7 @@ static void a_dead_pump_is_followed(void **state)
 	LAYOUT_SET(mad_hdr, ack.mad, method, GET_TABLE | MAD_METHOD_RESP);
 	m = only_send();
 	m->pump.word = word_of_the_dead();
-	m->pos.piece = 77; /* a position half written */
+	m->pos.piece = 77; /* a position that is half written */
 	rmpp(&ack, MAD_RMPP_TYPE_ACK, MAD_RMPP_ACTIVE, 1, 100);
 	put(&u, &ack);
 	for (uint32_t n = 2; n <= 20; n++) {

@@ -461,7 +461,7 @@ struct uv_attr_def {
 		.kind = UV_A_PTR_OUT, .is_udata = true, .max_len = 0xffff         \
 	}
 
-struct uv_bundle; /* One call: see below. */
+struct uv_bundle; /* One call of the program; the functions below give a handler its parts. */
 
 struct uv_method_def {
 	uint16_t id;
