@@ -28,24 +28,14 @@ void cqe_set_error(struct eng_cqe *c, enum eng_why why)
 /* The CQ that this thread has locked with cq_lock(). */
 static TLS_IE struct {
 	uint32_t pi; /* where its CQE goes */
-	uint16_t inherited;
-	bool taken_over; /* by somebody while we waited for it, or from us */
+	uint16_t turn;
 	struct seg_gate *gate;
 } held;
 
-/* False: it was stopped, and somebody has taken the lock over (cq_take_over()). */
-static bool cq_is_ours(const struct hw_cq *cq)
-{
-	return cq->lock.inherited == held.inherited;
-}
-
 static void cq_unlock(struct seg *s, struct hw_cq *cq)
 {
-	if (!cq_is_ours(cq))
-		return;
-	/* The next holder is not taken for us before it notes itself (shut_gates()). */
-	atomic_store_explicit(&cq->ring, 0, memory_order_relaxed);
-	seg_unlock(s, &cq->lock);
+	steal_unnote(&cq->ring);
+	seg_unlock_turn(s, &cq->lock, held.turn);
 }
 
 /* For indices that go up, also when an older one comes late. */
@@ -135,7 +125,7 @@ void cq_pay_event(struct seg *s, uint32_t cqn, bool overtake)
 
 static void cq_fail(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t why)
 {
-	if (!cq_is_ours(cq))
+	if (!seg_lock_has_turn(s, &cq->lock, held.turn))
 		return;
 	TRACE(LOG_CQE, "cq %x: %s", cqn,
 	      why == HW_CQ_ERR_OVERRUN ? "overrun" : "its buffer is not accessible");
@@ -193,70 +183,33 @@ static void cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 	cq_pay_event(s, cqn, false);
 }
 
-/* hw_cq.ring: whose, and 1 + which of its entries; 0: it writes without a gate (a command). */
-#define CQ_RING(slot, n) ((slot) << 8 | (n))
-
-/* The gates of the process's threads, or of the one that noted itself in the CQ. False: it runs. */
-static bool shut_gates(struct seg *s, uint32_t slot, uint32_t ring)
-{
-	struct seg_proc *p = seg_proc(s, slot);
-	uint32_t high = p ? atomic_load(&p->rings_high) : 0;
-
-	if (ring == CQ_RING(slot, 0))
-		return false;
-	for (uint32_t i = 0; i < high && i < SEG_RINGS; i++) {
-		struct seg_gate *g = &p->ring[i].gate;
-
-		if ((ring >> 8 == slot && (ring & 0xff) != i + 1) ||
-		    !(atomic_load(&p->ring[i].use) & SEG_RING_WHO))
-			continue;
-		if (gate_shut(s, slot, p->gen, g, true) == GATE_OPEN)
-			return false;
-	}
-	return p && seg_proc_stopped(s, slot);
-}
-
 /*
  * The holder is stopped, and writes here into another process by its gate: once that is shut, its
  * CQE is there or will never be, and all that it does when it goes on has been done (cq_count()).
- * One that was stopped before it could note itself has written nothing: no thread of it will. If
- * it goes on and lets go meanwhile, the lock is not stolen.
  */
-static bool cq_take_over(struct seg *s, struct hw_cq *cq)
-{
-	uint32_t word, slot;
-
-	return seg_lock_holder(s, &cq->lock, &word, &slot) && slot != cq->mem.slot &&
-	       shut_gates(s, slot, atomic_load(&cq->ring)) && seg_lock_steal(s, &cq->lock, word);
-}
-
 int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
-	uint16_t before = cq->lock.inherited;
-	int rc = seg_lock(s, &cq->lock, SEG_LOCK_DATA_NS);
+	int rc = seg_lock_turn(s, &cq->lock, SEG_LOCK_DATA_NS, &held.turn);
 
-	if (rc == -ETIMEDOUT && cq_take_over(s, cq))
+	if (rc == -ETIMEDOUT && steal(s, &cq->lock, &cq->ring, cq->mem.slot, SEG_NONE, &held.turn))
 		rc = SEG_LOCK_INHERITED;
 	if (rc < 0)
 		return rc;
 	POINT("cq-taken");
-	held.inherited = cq->lock.inherited;
-	held.taken_over = held.inherited != before;
-	if (rc == SEG_LOCK_INHERITED) {
-		atomic_store_explicit(&cq->ring, 0, memory_order_relaxed); /* the last holder's */
+	if (rc == SEG_LOCK_INHERITED)
 		cq_repair(s, cq, cqn);
-	}
 	return 0;
 }
 
 void cq_adopt(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
-	int rc = seg_lock_orphaned(s, &cq->lock) ? seg_trylock(s, &cq->lock) : -EBUSY;
+	int rc = seg_lock_orphaned(s, &cq->lock) ? seg_trylock_turn(s, &cq->lock, &held.turn)
+						 : -EBUSY;
 
 	if (rc == SEG_LOCK_INHERITED)
 		cq_repair(s, cq, cqn);
 	if (rc >= 0)
-		seg_unlock(s, &cq->lock);
+		cq_unlock(s, cq);
 }
 
 /* Their owner is gone, or how to get at his memory is not known yet: nothing is wrong with the CQ.
@@ -282,26 +235,9 @@ static int cq_room(struct seg *s, struct hw_cq *cq)
 	return ((cq->pi - cq->ci_cached) & CQ_COUNTER) < size ? 0 : -EOVERFLOW;
 }
 
-/*
- * A thread that was stopped between the taking of the lock and the note in the CQ cannot know by
- * `inherited` whether the lock is its own still. Its gate is shut then. Nothing is begun.
- */
-static bool cq_is_lost(struct seg *s, struct hw_cq *cq)
-{
-	bool ours = !held.taken_over || seg_lock_is_mine(s, &cq->lock);
-
-	if (mem_is_self(s, cq->mem) || (held.gate ? !(gate_word(held.gate) & GATE_REVOKED) : ours))
-		return false;
-	if (ours)
-		cq_unlock(s, cq);
-	return true;
-}
-
 int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out)
 {
 	struct hw_cq *cq = hw_cq(s, cqn);
-	struct seg_ring *e;
-	uint32_t n;
 	int rc;
 
 	if (!cq)
@@ -309,13 +245,10 @@ int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out)
 	rc = cq_lock(s, cq, cqn);
 	if (rc)
 		return rc;
-	e = running_mine(&n);
-	held.gate = e ? &e->gate : NULL;
 	held.pi = atomic_load_explicit(&cq->pi, memory_order_relaxed);
-	atomic_store_explicit(&cq->ring, CQ_RING(s->self, e ? n : 0), memory_order_relaxed);
-	POINT("cq-locked");
-	if (__builtin_expect(cq_is_lost(s, cq), 0))
+	if (__builtin_expect(!steal_note(s, &cq->lock, &cq->ring, held.turn, &held.gate), 0))
 		return -ETIMEDOUT;
+	POINT("cq-locked");
 	rc = atomic_load_explicit(&cq->state, memory_order_relaxed) ? -EOVERFLOW : cq_room(s, cq);
 	if (!rc) {
 		LAYOUT_SET(cqe64, c->b, owner, held.pi >> cq->log_size & 1);
@@ -480,13 +413,13 @@ int eng_cq_quiesce(struct seg *s, uint32_t cqn)
 
 	if (!cq)
 		return 0;
-	rc = seg_lock(s, &cq->lock, SEG_LOCK_CTRL_NS);
+	rc = seg_lock_turn(s, &cq->lock, SEG_LOCK_CTRL_NS, &held.turn);
 	if (rc < 0)
 		return rc;
 	atomic_store(&cq->armed, 0);
 	atomic_store(&cq->comp.evq, SEG_NONE);
 	atomic_store(&cq->async.evq, SEG_NONE);
-	seg_unlock(s, &cq->lock);
+	cq_unlock(s, cq);
 	return 0;
 }
 
@@ -500,7 +433,7 @@ int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va,
 
 	if (!cq)
 		return -EINVAL;
-	rc = seg_lock(s, &cq->lock, SEG_LOCK_CTRL_NS);
+	rc = seg_lock_turn(s, &cq->lock, SEG_LOCK_CTRL_NS, &held.turn);
 	if (rc < 0)
 		return rc;
 	if (rc == SEG_LOCK_INHERITED)
@@ -525,6 +458,6 @@ int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va,
 		cq->log_size = log_size;
 		cq->cqe_bytes = cqe_bytes;
 	}
-	seg_unlock(s, &cq->lock);
+	cq_unlock(s, cq);
 	return rc;
 }

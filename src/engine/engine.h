@@ -56,8 +56,9 @@ bool eng_poll_doorbells(struct seg *s);
  * changed (never for ERR); -EINVAL no such QP, or an error came first and stays.
  */
 int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to);
-/* Called before a new QP becomes visible. */
+/* Called before a new QP or SRQ becomes visible. */
 void eng_qp_created(struct hw_qp *qp);
+void eng_srq_created(struct hw_srq *srq);
 /*
  * A QP without queues, shared by several open files, has a new owner: that process now does what
  * was put off because of locks, and watches for later posts.

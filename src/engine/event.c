@@ -92,6 +92,36 @@ static struct source source_of(struct seg *s, enum seg_table_id table, uint32_t 
 	}
 }
 
+static struct hw_srq *srq_with_limit(const struct source *o, uint32_t type)
+{
+	return o->table == SEG_T_SRQ && type == IBV_EVENT_SRQ_LIMIT_REACHED
+		       ? (struct hw_srq *)((uint8_t *)o->t - offsetof(struct hw_srq, async))
+		       : NULL;
+}
+
+/* Where an event is noted, of verbs or DEVX. */
+static struct evsub_debt debt_of(const struct source *o, uint32_t type, bool devx)
+{
+	struct hw_srq *srq = srq_with_limit(o, type);
+
+	if (srq)
+		return (struct evsub_debt){&srq->lwm, devx ? HW_LWM_OWES_DEVX : HW_LWM_OWES,
+					   o->table, o->idx, o->gen};
+	return (struct evsub_debt){devx ? &o->t->devx_owed : &o->t->owed, 1u << type, o->table,
+				   o->idx, o->gen};
+}
+
+/* A bit for each type. */
+static uint32_t owed(const struct source *o, bool devx)
+{
+	const struct hw_srq *srq = srq_with_limit(o, IBV_EVENT_SRQ_LIMIT_REACHED);
+	uint32_t types = atomic_load(devx ? &o->t->devx_owed : &o->t->owed);
+
+	if (srq && atomic_load(&srq->lwm) & (devx ? HW_LWM_OWES_DEVX : HW_LWM_OWES))
+		types |= 1u << IBV_EVENT_SRQ_LIMIT_REACHED;
+	return types;
+}
+
 static void note(struct hw_evtarget *t, uint32_t type, bool devx)
 {
 	if (atomic_load(&t->evq) != SEG_NONE)
@@ -114,13 +144,16 @@ static void tell_verbs(struct seg *s, const struct source *o, uint32_t type, boo
 				   overtake);
 	if (rc == -EBUSY && !overtake)
 		park_rouse(s, o->slot);
-	else if (rc == -ENOENT)
-		atomic_fetch_and(&o->t->owed, ~(1u << type));
+	else if (rc == -ENOENT) {
+		struct evsub_debt debt = debt_of(o, type, false);
+
+		atomic_fetch_and(debt.word, ~debt.bit);
+	}
 }
 
 static void tell_devx(struct seg *s, const struct source *o, uint32_t type)
 {
-	struct evsub_debt debt = {&o->t->devx_owed, 1u << type, o->table, o->idx, o->gen};
+	struct evsub_debt debt = debt_of(o, type, true);
 	uint8_t eqe[LAYOUT_SZ(eqe)] = {0}, *data = eqe + EQE_DATA;
 
 	LAYOUT_SET(eqe, eqe, event_type, prm_event[type]);
@@ -140,14 +173,12 @@ static void tell_devx(struct seg *s, const struct source *o, uint32_t type)
 bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx, bool overtake)
 {
 	struct source o = source_of(s, table, idx);
-	uint32_t owed = atomic_load_explicit(&o.t->owed, memory_order_relaxed);
-	uint32_t devx = atomic_load_explicit(&o.t->devx_owed, memory_order_relaxed);
 
-	for (; owed; owed &= owed - 1)
-		tell_verbs(s, &o, (uint32_t)__builtin_ctz(owed), overtake);
-	for (; devx; devx &= devx - 1)
-		tell_devx(s, &o, (uint32_t)__builtin_ctz(devx));
-	return !atomic_load(&o.t->owed) && !atomic_load(&o.t->devx_owed);
+	for (uint32_t types = owed(&o, false); types; types &= types - 1)
+		tell_verbs(s, &o, (uint32_t)__builtin_ctz(types), overtake);
+	for (uint32_t types = owed(&o, true); types; types &= types - 1)
+		tell_devx(s, &o, (uint32_t)__builtin_ctz(types));
+	return !owed(&o, false) && !owed(&o, true);
 }
 
 /* The next share of a QP, from index `from` on: each file that shares it gets its events. */
@@ -206,14 +237,9 @@ void eng_cq_event(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t ib_eve
 	event_pay(s, SEG_T_CQ, cqn, false);
 }
 
-void eng_srq_event_note(struct hw_srq *srq, uint32_t ib_event_type)
-{
-	note(&srq->async, ib_event_type, true);
-}
-
 void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type)
 {
-	eng_srq_event_note(srq, ib_event_type);
+	note(&srq->async, ib_event_type, true);
 	event_pay(s, SEG_T_SRQ, srqn, false);
 }
 

@@ -283,6 +283,22 @@ enum eng_out umr_execute(struct eng_run *r);
 bool umr_may_invalidate(struct eng_run *r);
 enum eng_out umr_invalidate(struct eng_run *r);
 
+/*
+ * steal.c. _note: the holder of a lock that can be taken over notes itself beside it; false: it was
+ * taken over before that. *gate: of its copies, NULL it has none, and keeps the lock. steal():
+ * take it over from a stopped process that is not slot `owner`. `qpn`: whose responder it guards,
+ * SEG_NONE another lock.
+ */
+bool steal_note(struct seg *s, struct seg_lock *l, _Atomic uint32_t *ring, uint16_t turn,
+		struct seg_gate **gate);
+/* Before it is let go of: the next holder is not taken for this one. */
+static inline void steal_unnote(_Atomic uint32_t *ring)
+{
+	atomic_store_explicit(ring, 0, memory_order_relaxed);
+}
+bool steal(struct seg *s, struct seg_lock *l, const _Atomic uint32_t *ring, uint32_t owner,
+	   uint32_t qpn, uint16_t *turn);
+
 /* cq.c */
 void cqe_set_error(struct eng_cqe *c, enum eng_why why);
 /* Lock a CQ and count what a dead holder left; cq_abort() unlocks. 0 or -ETIMEDOUT. */
@@ -518,7 +534,6 @@ void eng_cq_event_note(struct hw_cq *cq, uint32_t ib_event_type);
 void eng_cq_event_unnote(struct hw_cq *cq, uint32_t ib_event_type);
 void eng_qp_event_note(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type);
 void eng_qp_event_pay(struct seg *s, const struct hw_qp *qp, uint32_t qpn);
-void eng_srq_event_note(struct hw_srq *srq, uint32_t ib_event_type);
 /* Raise the async events that an object owes. False: some are still owed. */
 bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx, bool overtake);
 

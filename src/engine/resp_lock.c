@@ -23,9 +23,6 @@
 
 #include <errno.h>
 
-/* hw_qp.rx_ring: whose, and 1 + which of its entries; 0: a command, which copies without a gate. */
-#define RX_RING(slot, n) ((slot) << 8 | (n))
-
 /* hw_qp.rx_intent: WRITTEN with the index of the receive above it. */
 enum { INTENT_NONE, INTENT_WRITES, INTENT_WRITTEN, INTENT_MASK = 0xff, INTENT_INDEX = 16 };
 
@@ -48,8 +45,8 @@ static_assert(PAIR(rq_ci, rx_turn) && PAIR(next_rcv_psn, msn) && PAIR(rx_srq_wqe
 /* The responder that this thread has locked: its words as they were found, or left. */
 static TLS_IE struct {
 	uint64_t pos, note, ahead, psn;
-	uint32_t ci; /* receives consumed, to be stored with the next turn */
-	uint16_t inherited;
+	uint32_t ci;   /* receives consumed, to be stored with the next turn */
+	uint16_t lock; /* its turn */
 } held;
 
 static uint64_t load(const uint64_t *w)
@@ -235,41 +232,7 @@ void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 			resp_consumed(held.ci + 1);
 	}
 	resp_done(qp);
-	seg_unlock(s, &cq->lock);
-}
-
-/* Might that thread have the lock, or be about to take it? */
-static bool works_for(struct seg *s, const struct seg_ring *e, uint32_t qpn)
-{
-	uint32_t who = (uint32_t)(atomic_load(&e->use) & SEG_RING_WHO);
-	const struct hw_qp *qp = who ? hw_qp(s, who - 1) : NULL;
-
-	return qp && qp_target(qp) == qpn;
-}
-
-/*
- * The gates of all threads of a stopped process that may have the lock; they need not have noted
- * themselves yet. False: it runs, or is in the middle of what cannot be taken over.
- */
-static bool shut_gates(struct seg *s, uint32_t slot, uint32_t ring, uint32_t qpn)
-{
-	struct seg_proc *p = seg_proc(s, slot);
-	uint32_t high = p ? atomic_load(&p->rings_high) : 0;
-	bool any = false;
-
-	if (ring == RX_RING(slot, 0))
-		return false;
-	for (uint32_t i = 0; i < high && i < SEG_RINGS; i++) {
-		struct seg_ring *e = &p->ring[i];
-
-		if (!(atomic_load(&e->use) & SEG_RING_WHO) ||
-		    (ring != RX_RING(slot, i + 1) && !works_for(s, e, qpn)))
-			continue;
-		if (gate_shut(s, slot, p->gen, &e->gate, true) == GATE_OPEN)
-			return false;
-		any = true;
-	}
-	return any;
+	cq_abort(s, cq);
 }
 
 static void new_tag(uint64_t *w, uint64_t tag)
@@ -280,19 +243,13 @@ static void new_tag(uint64_t *w, uint64_t tag)
 		was = load(w);
 }
 
-/*
- * The turn decides who has the lock: when it changes from what it was before we looked, the holder
- * has not let go of the lock since, and its gates were shut meanwhile. It cannot let go any more.
- */
+/* What the holder stores from here on, when it is continued, is dropped. */
 static bool take_over(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	uint64_t pos = load(POS(qp));
-	uint32_t ring = atomic_load(&qp->rx_ring), word, slot;
-
-	if (!seg_lock_holder(s, &qp->rq_lock, &word, &slot) || slot == qp->mem.slot ||
-	    !shut_gates(s, slot, ring, qpn) || !swap(POS(qp), &pos, pos + TURN) ||
-	    !seg_lock_steal(s, &qp->rq_lock, word))
+	if (!steal(s, &qp->rq_lock, &qp->rx_ring, qp->mem.slot, qpn, &held.lock))
 		return false;
+	POINT("resp-stolen");
+	new_tag(POS(qp), TURN);
 	new_tag(NOTE(qp), TAG24);
 	new_tag(PSN(qp), TAG24);
 	new_tag(AHEAD(qp), TAG16);
@@ -300,30 +257,31 @@ static bool take_over(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	return true;
 }
 
-static void hold(struct seg *s, struct hw_qp *qp, uint32_t ring)
+static void unlock(struct seg *s, struct hw_qp *qp)
 {
-	atomic_store_explicit(&qp->rx_ring, RX_RING(s->self, ring), memory_order_relaxed);
-	held.inherited = qp->rq_lock.inherited;
+	steal_unnote(&qp->rx_ring);
+	seg_unlock_turn(s, &qp->rq_lock, held.lock);
+}
+
+/* The lock is taken: 0, or what resp_lock() says. */
+static int begin(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool inherited)
+{
+	struct seg_gate *gate;
+	bool ours;
+
+	POINT("resp-taken");
+	ours = steal_note(s, &qp->rq_lock, &qp->rx_ring, held.lock, &gate);
 	held.pos = load(POS(qp));
 	held.ci = (uint32_t)held.pos & 0xffff;
 	held.psn = load(PSN(qp));
 	held.note = load(NOTE(qp));
 	held.ahead = load(AHEAD(qp));
 	POINT("resp-locked");
-}
-
-/* The lock is taken: 0, or what resp_lock() says. */
-static int begin(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool inherited)
-{
-	uint32_t n;
-	struct seg_ring *e = running_mine(&n);
-
-	POINT("resp-taken");
-	hold(s, qp, e ? n : 0);
-	/* Shut: perhaps the lock was ours no more when we looked at the words. Nothing is begun. */
-	if (__builtin_expect(e && gate_word(&e->gate) & GATE_REVOKED, 0)) {
-		if (seg_lock_is_mine(s, &qp->rq_lock))
-			resp_unlock(s, qp);
+	/* Shut, or not ours when we looked at the words. Nothing is begun. */
+	if (__builtin_expect(!ours || !seg_lock_has_turn(s, &qp->rq_lock, held.lock) ||
+				     (gate && gate_word(gate) & GATE_REVOKED),
+			     0)) {
+		unlock(s, qp);
 		return -ECANCELED;
 	}
 	/* Nobody lets go of the lock with a receive under way, but after a death. */
@@ -334,7 +292,7 @@ static int begin(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool inherited)
 
 int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	int rc = seg_lock(s, &qp->rq_lock, SEG_LOCK_DATA_NS);
+	int rc = seg_lock_turn(s, &qp->rq_lock, SEG_LOCK_DATA_NS, &held.lock);
 
 	if (rc == -ETIMEDOUT && take_over(s, qp, qpn))
 		rc = SEG_LOCK_INHERITED;
@@ -354,8 +312,8 @@ int resp_lock_ctrl(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t ns)
 	int rc;
 
 	do {
-		rc = ns < SEG_LOCK_CTRL_NS ? seg_lock(s, &qp->rq_lock, ns)
-					   : seg_lock_if_runs(s, &qp->rq_lock);
+		rc = ns < SEG_LOCK_CTRL_NS ? seg_lock_turn(s, &qp->rq_lock, ns, &held.lock)
+					   : seg_lock_if_runs_turn(s, &qp->rq_lock, &held.lock);
 		if (rc == -ETIMEDOUT && take_over(s, qp, qpn))
 			rc = SEG_LOCK_INHERITED;
 	} while (rc == -ETIMEDOUT && clock_now_ns() < end);
@@ -367,8 +325,7 @@ void resp_unlock_pending(struct seg *s, struct hw_qp *qp)
 	if (!resp_step(qp))
 		return;
 	POINT("resp-stepped");
-	if (qp->rq_lock.inherited == held.inherited)
-		seg_unlock(s, &qp->rq_lock);
+	unlock(s, qp);
 }
 
 void resp_unlock(struct seg *s, struct hw_qp *qp)
@@ -378,8 +335,7 @@ void resp_unlock(struct seg *s, struct hw_qp *qp)
 	POINT("resp-stepped");
 	if (qp->rx_intent)
 		qp->rx_intent = INTENT_NONE;
-	if (qp->rq_lock.inherited == held.inherited)
-		seg_unlock(s, &qp->rq_lock);
+	unlock(s, qp);
 }
 
 void resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn)
@@ -387,7 +343,7 @@ void resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	int rc = -EBUSY;
 
 	if (qp->rx_intent || seg_lock_orphaned(s, &qp->rq_lock))
-		rc = seg_trylock(s, &qp->rq_lock);
+		rc = seg_trylock_turn(s, &qp->rq_lock, &held.lock);
 	if (rc >= 0 && !begin(s, qp, qpn, rc == SEG_LOCK_INHERITED))
 		resp_unlock_pending(s, qp);
 }

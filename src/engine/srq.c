@@ -8,6 +8,7 @@
 #include "hw/qp.h"
 #include "hw/srq.h"
 #include "util/point.h"
+#include "util/tls.h"
 #include "wire/prm/rmp_srq.h"
 
 #include <errno.h>
@@ -18,6 +19,8 @@ static_assert(offsetof(struct hw_srq, head) % 8 == 0 &&
 	      "an SRQ's position is one word");
 
 #define POS_HEAD(pos) ((uint32_t)(pos)&0xffff)
+#define POS_TURN UINT64_C(0xffff0000)
+#define POS_TURN_1 UINT64_C(0x10000)
 #define POS_CONSUMED(pos) ((uint32_t)((pos) >> 32))
 
 static uint64_t srq_pos(const struct hw_srq *srq)
@@ -29,19 +32,10 @@ static uint64_t srq_pos(const struct hw_srq *srq)
  * taken over from us. */
 static bool srq_move(struct hw_srq *srq, uint64_t from, uint32_t head, uint32_t consumed)
 {
-	uint64_t to = (uint64_t)consumed << 32 | (from & 0xffff0000) | (head & 0xffff);
+	uint64_t to = (uint64_t)consumed << 32 | (from & POS_TURN) | (head & 0xffff);
 
 	return __atomic_compare_exchange_n((uint64_t *)&srq->head, &from, to, false,
 					   __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
-}
-
-/* The limit was passed: from HW_LWM_FIRED on the event is certain. */
-static void srq_fire(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t lwm)
-{
-	eng_srq_event_note(srq, IBV_EVENT_SRQ_LIMIT_REACHED);
-	POINT("srq-limit-noted");
-	atomic_compare_exchange_strong(&srq->lwm, &lwm, 0);
-	event_pay(s, SEG_T_SRQ, srqn, false);
 }
 
 /*
@@ -54,7 +48,7 @@ static int srq_posted(struct seg *s, struct hw_srq *srq, uint16_t *posted)
 	int rc;
 
 	*posted = (uint16_t)(srq->dbr_seen - srq->consumed);
-	if (*posted && *posted <= 1u << srq->log_size && !atomic_load(&srq->lwm))
+	if (*posted && *posted <= 1u << srq->log_size && !hw_srq_limit(srq))
 		return 0;
 	rc = mem_read_be32(s, srq->dbr_mem, srq->dbr_va, &dbr);
 	if (!rc)
@@ -63,16 +57,26 @@ static int srq_posted(struct seg *s, struct hw_srq *srq, uint16_t *posted)
 	return rc;
 }
 
-/* Under the SRQ's lock: raise the limit event when fewer than the limit are left. */
-static void srq_check_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t posted)
+/*
+ * Raise the limit event when fewer than the limit are left, which is as it was seen before they
+ * were counted (`seen`). From this store on the event is owed; whoever was stopped with the lock
+ * finds another word.
+ */
+static void srq_check_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t seen,
+			    uint32_t posted)
 {
-	uint32_t lwm = atomic_load(&srq->lwm);
+	const uint32_t owes = HW_LWM_OWES | HW_LWM_OWES_DEVX;
+	uint32_t limit = seen / HW_LWM_LIMIT & 0xffff, now = seen;
 
-	if (!lwm || lwm & HW_LWM_FIRED || posted >= lwm ||
-	    !atomic_compare_exchange_strong(&srq->lwm, &lwm, lwm | HW_LWM_FIRED))
+	if (!limit || posted >= limit)
 		return;
+	do
+		if ((now ^ seen) & ~owes)
+			return;
+	while (!atomic_compare_exchange_weak(&srq->lwm, &now,
+					     (now / HW_LWM_SEQ * HW_LWM_SEQ | owes) + HW_LWM_SEQ));
 	POINT("srq-limit-fired");
-	srq_fire(s, srq, srqn, lwm | HW_LWM_FIRED);
+	event_pay(s, SEG_T_SRQ, srqn, false);
 }
 
 /* What a holder who died or was stopped may have left. */
@@ -81,10 +85,9 @@ static void srq_resume_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 	uint32_t lwm = atomic_load(&srq->lwm);
 	uint16_t posted;
 
-	if (lwm & HW_LWM_FIRED)
-		srq_fire(s, srq, srqn, lwm);
-	else if (lwm && !srq_posted(s, srq, &posted))
-		srq_check_limit(s, srq, srqn, posted);
+	if (hw_srq_limit(srq) && !srq_posted(s, srq, &posted))
+		srq_check_limit(s, srq, srqn, lwm, posted);
+	event_pay(s, SEG_T_SRQ, srqn, false);
 }
 
 /* The QP that has noted the WQE at the head as taken, NULL: none. */
@@ -124,6 +127,9 @@ static void srq_repair(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 	srq_resume_limit(s, srq, srqn);
 }
 
+/* The turn at which this thread has locked an SRQ. */
+static TLS_IE uint16_t held;
+
 /* The holder is stopped. Whatever it does when it goes on, it does not move the queue. */
 static bool srq_take_over(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 {
@@ -132,11 +138,13 @@ static bool srq_take_over(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 	uint64_t pos;
 
 	if (!seg_lock_holder(s, &srq->lock, &word, &slot) || !seg_proc_stopped(s, slot) ||
-	    !seg_lock_steal(s, &srq->lock, word))
+	    !seg_lock_steal(s, &srq->lock, word, &held))
 		return false;
+	POINT("srq-stolen");
 	pos = srq_pos(srq);
-	while (!__atomic_compare_exchange_n((uint64_t *)&srq->head, &pos, pos + (1u << 16), false,
-					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+	while (!__atomic_compare_exchange_n((uint64_t *)&srq->head, &pos,
+					    (pos & ~POS_TURN) | ((pos + POS_TURN_1) & POS_TURN),
+					    false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		;
 	qp = srq_taker(s, srq, srqn);
 	if (qp)
@@ -145,47 +153,51 @@ static bool srq_take_over(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 	return true;
 }
 
-/* `*turn`: for srq_unlock(), which knows by it whether the lock is still ours. */
-static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t *turn)
+static void srq_unlock(struct seg *s, struct hw_srq *srq)
 {
-	int rc = seg_lock(s, &srq->lock, SEG_LOCK_DATA_NS);
+	seg_unlock_turn(s, &srq->lock, held);
+}
+
+/* *pos: the queue's while the lock is ours; srq_move() from it fails once it was taken over. */
+static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint64_t *pos)
+{
+	int rc = seg_lock_turn(s, &srq->lock, SEG_LOCK_DATA_NS, &held);
 
 	if (rc == -ETIMEDOUT && srq_take_over(s, srq, srqn))
 		rc = 0;
+	POINT("srq-got");
 	if (rc == SEG_LOCK_INHERITED)
 		srq_repair(s, srq, srqn);
-	*turn = srq->lock.inherited;
-	return rc < 0 ? rc : 0;
-}
-
-static void srq_unlock(struct seg *s, struct hw_srq *srq, uint32_t turn)
-{
-	if (srq->lock.inherited == turn)
-		seg_unlock(s, &srq->lock);
+	if (rc < 0)
+		return rc;
+	*pos = srq_pos(srq);
+	/* Else that may be the position of those who have taken the lock over from us. */
+	return seg_lock_has_turn(s, &srq->lock, held) ? 0 : -ETIMEDOUT;
 }
 
 void srq_settle(struct seg *s, const struct hw_qp *qp)
 {
-	uint32_t srqn = qp->rx_srqn & 0xffffff, turn;
+	uint32_t srqn = qp->rx_srqn & 0xffffff;
 	struct hw_srq *srq = qp->rx_srq_wqe ? hw_srq(s, srqn) : NULL;
+	uint64_t pos;
 
-	if (srq && !srq_lock(s, srq, srqn, &turn))
-		srq_unlock(s, srq, turn);
+	if (srq && !srq_lock(s, srq, srqn, &pos))
+		srq_unlock(s, srq);
 }
 
 void srq_adopt(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 {
-	int rc = seg_lock_orphaned(s, &srq->lock) ? seg_trylock(s, &srq->lock) : -EBUSY;
+	int rc = seg_lock_orphaned(s, &srq->lock) ? seg_trylock_turn(s, &srq->lock, &held) : -EBUSY;
 
 	if (rc == SEG_LOCK_INHERITED)
 		srq_repair(s, srq, srqn);
 	if (rc >= 0)
-		seg_unlock(s, &srq->lock);
+		srq_unlock(s, srq);
 }
 
 /* Under the SRQ's lock: the WQE in r->rx is the QP's. */
 static int srq_note_taken(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uint64_t pos,
-			  uint16_t posted)
+			  uint32_t lwm, uint16_t posted)
 {
 	uint32_t mask = (1u << srq->log_size) - 1;
 	uint32_t head = (srq->wq_type == PRM_WQ_CYCLIC ? POS_CONSUMED(pos) : POS_HEAD(pos)) & mask;
@@ -203,21 +215,21 @@ static int srq_note_taken(struct eng_run *r, struct hw_srq *srq, struct hw_qp *q
 		return -ETIMEDOUT;
 	}
 	POINT("srq-taken");
-	srq_check_limit(r->s, srq, r->to.srqn, posted - 1u);
+	srq_check_limit(r->s, srq, r->to.srqn, lwm, posted - 1u);
 	return 0;
 }
 
 static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uint32_t bytes)
 {
-	uint32_t mask = (1u << srq->log_size) - 1, turn, head;
+	uint32_t mask = (1u << srq->log_size) - 1, head, lwm;
 	uint16_t posted;
 	uint64_t pos;
-	int rc = srq_lock(r->s, srq, r->to.srqn, &turn);
+	int rc = srq_lock(r->s, srq, r->to.srqn, &pos);
 
 	if (rc < 0)
 		return rc;
 	POINT("srq-locked");
-	pos = srq_pos(srq);
+	lwm = atomic_load(&srq->lwm);
 	rc = srq_posted(r->s, srq, &posted);
 	if (!rc && !posted)
 		rc = -ENOENT;
@@ -226,8 +238,8 @@ static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uin
 		rc = mem_read(r->s, srq->mem, srq->va + ((uint64_t)head << srq->log_stride), r->rx,
 			      bytes);
 	if (!rc)
-		rc = srq_note_taken(r, srq, qp, pos, posted);
-	srq_unlock(r->s, srq, turn);
+		rc = srq_note_taken(r, srq, qp, pos, lwm, posted);
+	srq_unlock(r->s, srq);
 	return rc;
 }
 
@@ -262,58 +274,73 @@ int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 	return 0;
 }
 
-/* Under the SRQ's lock: WQE `idx` is the next again. */
-static void srq_put_back(struct seg *s, struct hw_srq *srq, uint32_t idx)
+/* Under the SRQ's lock: WQE `idx` is the next again. False: the lock was taken over from us. */
+static bool srq_put_back(struct seg *s, struct hw_srq *srq, uint32_t idx, uint64_t pos)
 {
-	uint64_t pos = srq_pos(srq);
 	uint32_t before = POS_CONSUMED(pos) - 1, n;
 	struct seg_ring *e = running_mine(&n);
 	uint8_t next[2];
 	int rc;
 
 	if (srq->wq_type ==
-	    PRM_WQ_CYCLIC) { /* a ring: only the one that was taken last can go back */
-		if (idx == (before & ((1u << srq->log_size) - 1)))
-			srq_move(srq, pos, idx, before);
-		return;
-	}
+	    PRM_WQ_CYCLIC) /* a ring: only the one that was taken last can go back */
+		return idx != (before & ((1u << srq->log_size) - 1)) ||
+		       srq_move(srq, pos, idx, before);
 	be16_store(next, (uint16_t)POS_HEAD(pos));
 	mem_gate = e ? &e->gate : NULL;
 	rc = mem_write(s, srq->mem, srq->va + ((uint64_t)idx << srq->log_stride) + 2, next, 2);
 	mem_gate = NULL;
-	if (!rc)
-		srq_move(srq, pos, idx, before);
+	POINT("srq-relinked");
+	return rc ? rc != -ECANCELED : srq_move(srq, pos, idx, before);
 }
+
+#define RETURN_TRIES 3 /* each is taken over from one who was stopped */
 
 void resp_return_srq(struct seg *s, struct hw_qp *qp)
 {
-	uint32_t srqn = resp_noted_srqn(), idx = resp_noted() - 1, turn;
+	uint32_t srqn = resp_noted_srqn(), idx = resp_noted() - 1;
 	struct hw_srq *srq = resp_noted() ? hw_srq(s, srqn) : NULL;
+	bool back = !srq;
+	uint64_t pos;
 
-	if (srq && !srq_lock(s, srq, srqn, &turn)) {
-		srq_put_back(s, srq, idx);
-		resp_note(qp, 0, srqn);
-		srq_unlock(s, srq, turn);
+	for (int i = 0; i < RETURN_TRIES && !back && !srq_lock(s, srq, srqn, &pos); i++) {
+		back = srq_put_back(s, srq, idx, pos);
+		/* Before others take it. */
+		if (back)
+			resp_note(qp, 0, srqn);
+		srq_unlock(s, srq);
 	}
 	if (resp_noted())
 		resp_note(qp, 0, srqn);
 }
 
+void eng_srq_created(struct hw_srq *srq)
+{
+	/* Whoever was stopped with an earlier SRQ of this number finds other words. */
+	srq->turn = (uint16_t)(srq->gen << 8);
+	srq->lock.inherited = (uint16_t)(srq->gen << 8);
+	atomic_fetch_or(&srq->lwm, srq->gen * HW_LWM_SEQ);
+}
+
 int eng_srq_arm_limit(struct seg *s, uint32_t srqn, uint32_t lwm)
 {
 	struct hw_srq *srq = hw_srq(s, srqn);
+	uint32_t was, now;
 	uint16_t posted;
-	uint32_t turn;
+	uint64_t pos;
 	int rc;
 
 	if (!srq)
 		return -EINVAL;
-	rc = srq_lock(s, srq, srqn, &turn);
+	rc = srq_lock(s, srq, srqn, &pos);
 	if (rc)
 		return rc;
-	atomic_store(&srq->lwm, lwm);
+	was = atomic_load(&srq->lwm);
+	do
+		now = (was & ~(HW_LWM_LIMIT * UINT32_C(0xffff))) | lwm * HW_LWM_LIMIT;
+	while (!atomic_compare_exchange_weak(&srq->lwm, &was, now));
 	if (!srq_posted(s, srq, &posted))
-		srq_check_limit(s, srq, srqn, posted);
-	srq_unlock(s, srq, turn);
+		srq_check_limit(s, srq, srqn, now, posted);
+	srq_unlock(s, srq);
 	return 0;
 }

@@ -128,8 +128,8 @@ static void srq_limit(void **state)
 	send_inline(p->a[0], "2");
 	assert_int_equal(t_event(p->t, evq), IBV_EVENT_SRQ_LIMIT_REACHED);
 	send_inline(p->a[0], "3");
-	assert_int_equal(t_event(p->t, evq), -1); /* the limit fires once */
-	assert_int_equal(p->srq.hw->lwm, 0);
+	assert_int_equal(t_event(p->t, evq), -1); /* one shot */
+	assert_int_equal(hw_srq_limit(p->srq.hw), 0);
 	assert_int_equal(eng_srq_arm_limit(&p->t->s, p->srq.srqn, 3), 0);
 	/* already below the limit */
 	assert_int_equal(t_event(p->t, evq), IBV_EVENT_SRQ_LIMIT_REACHED);
@@ -179,12 +179,28 @@ static void srq_wqe_in_hand(void **state)
 	t_received(p->b[1], MLX5_CQE_RESP_SEND, 4, 5);
 }
 
+/* Whoever was stopped with the SRQ that had the number before finds other words. */
+static void a_number_used_anew(void **state)
+{
+	struct srq_bed *p = *state;
+	struct hw_srq *srq = p->srq.hw, was = *srq;
+
+	seg_free(&p->t->s, SEG_T_SRQ, p->srq.srqn);
+	assert_int_equal(seg_alloc_at(&p->t->s, SEG_T_SRQ, T_OWNER, p->srq.srqn), 0);
+	eng_srq_created(srq);
+	assert_int_not_equal(srq->turn, was.turn);
+	assert_int_not_equal(srq->lwm, was.lwm);
+	assert_int_not_equal(srq->lock.inherited, was.lock.inherited);
+	assert_int_equal(hw_srq_limit(srq), 0);
+	assert_int_equal(srq->lwm & (HW_LWM_OWES | HW_LWM_OWES_DEVX), 0);
+}
+
 int main(void)
 {
 #define S(f) cmocka_unit_test_setup_teardown(f, srq_setup, srq_teardown)
 	const struct CMUnitTest tests[] = {
 		S(srq_follows_the_list), S(srq_goes_round),  S(srq_that_is_cyclic), S(srq_limit),
-		S(srq_last_wqe),         S(srq_wqe_in_hand),
+		S(srq_last_wqe),         S(srq_wqe_in_hand), S(a_number_used_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

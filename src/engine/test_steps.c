@@ -15,6 +15,8 @@
 #include "wire/prm/eq.h"
 
 #include <infiniband/verbs.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <sys/eventfd.h>
 
 #define RECEIVES 4
@@ -142,7 +144,7 @@ static void check_send(struct scene *x, bool whole)
 
 static void check_limit(struct scene *x, bool whole)
 {
-	uint32_t fired = !x->srq.hw->lwm;
+	uint32_t fired = !hw_srq_limit(x->srq.hw);
 
 	check_send(x, whole);
 	assert_int_equal(fired, x->srq.hw->consumed > 0);
@@ -271,7 +273,7 @@ static const struct scenario scenarios[] = {
 	{"DEVX subscribers", PRM_ST_RC, false, setup_devx, send_one, check_devx},
 };
 
-static void scene_setup(struct scene *x)
+static void scene_setup(struct scene *x, void (*body)(struct bed *e))
 {
 	struct bed *e = x->e;
 	struct t_qp peer;
@@ -281,7 +283,7 @@ static void scene_setup(struct scene *x)
 	x->b = t_qp_make(e->p.t, 1, x->is->st, x->is->srq ? &x->srq : NULL);
 	x->eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	scene = x;
-	spawn(e, child);
+	spawn(e, body);
 	assert_true(await(e->tell[0]));
 	peer = (struct t_qp){.qpn = e->board->qpn, .hw = hw_qp(seg_of(x), e->board->qpn)};
 	t_rts(x->b, &peer);
@@ -341,7 +343,7 @@ static bool killed_at(const struct scenario *is, uint32_t n)
 	snprintf(x.spec, sizeof(x.spec), "*:kill:%u", n);
 	bed_setup(&state);
 	x.e = state;
-	scene_setup(&x);
+	scene_setup(&x, child);
 	tell(x.e->go[1]);
 	status = reap(x.e);
 	settle(&x);
@@ -438,6 +440,10 @@ static void check_stopped(struct scene *x)
 	else
 		assert_int_equal(x->b->hw->rq_ci, received);
 	assert_int_equal(x->b->hw->rx_srq_wqe, 0);
+	if (x->is->check == check_limit) {
+		assert_int_equal(hw_srq_limit(x->srq.hw), 0);
+		assert_int_equal(count_events(x, x->srq_evq, IBV_EVENT_SRQ_LIMIT_REACHED), 1);
+	}
 }
 
 static bool stopped_at(const struct scenario *is, uint32_t n)
@@ -449,7 +455,7 @@ static bool stopped_at(const struct scenario *is, uint32_t n)
 	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
 	bed_setup(&state);
 	x.e = state;
-	scene_setup(&x);
+	scene_setup(&x, child);
 	tell(x.e->go[1]);
 	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
 	over = !WIFSTOPPED(status);
@@ -472,17 +478,167 @@ static bool stopped_at(const struct scenario *is, uint32_t n)
 
 static void stopped_at_every_step(void **state)
 {
-	const char *from = getenv("STEP_FROM");
+	const char *only = getenv("STEP_SCENARIO"), *from = getenv("STEP_FROM");
 
 	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
 		uint32_t n = from ? (uint32_t)atoi(from) : 1;
 
-		if (scenarios[i].st == PRM_ST_UC || scenarios[i].check != check_send)
+		if (scenarios[i].st == PRM_ST_UC ||
+		    (scenarios[i].check != check_send && scenarios[i].check != check_limit) ||
+		    (only && strcmp(only, scenarios[i].name)))
 			continue;
 		for (; stopped_at(&scenarios[i], n); n++)
 			assert_true(n < MAX_STEPS);
 		print_message("%s: stopped at %u steps\n", scenarios[i].name, n - 1);
 	}
+}
+
+/* ---- stopped, taken over from, and beside another thread of its process when it goes on */
+
+static const char *const sibling_at[] = {"cq-locked", "recv-written", "resp-locked"};
+
+static struct {
+	uint32_t n;       /* step at which the first thread is stopped */
+	const char *name; /* point at which the second waits for the first */
+	pthread_t first, second;
+	bool started, waits;
+	sem_t there, on;
+	uint32_t held[3];
+} sib;
+
+/* The words of the locks that the second thread may have. */
+static void locks_of(const struct scene *x, uint32_t w[3])
+{
+	w[0] = x->b->hw->rq_lock.word;
+	w[1] = x->b->cq.hw->lock.word;
+	w[2] = x->is->srq ? x->srq.hw->lock.word : 0;
+}
+
+/* Each that this process has: nobody but the second thread has let go of it. */
+static void still_held(struct scene *x)
+{
+	uint32_t slot = x->e->p.t->s.self, now[3];
+
+	locks_of(x, now);
+	for (int i = 0; i < 3; i++)
+		CHECK((sib.held[i] & 0xffff) != slot + 1 || (now[i] & 0xffff) == slot + 1);
+}
+
+static void *second_sends(void *arg)
+{
+	struct t_qp *c = arg;
+
+	scene->is->act(scene, c);
+	for (int i = 0; i < 50 && c->hw->park == HW_PARK_LOCK; i++) {
+		t_now += 2000000;
+		sq_resume(seg_of(scene), c->qpn);
+	}
+	if (!sib.waits)
+		sem_post(&sib.there);
+	return NULL;
+}
+
+static struct t_qp *sibling_qp;
+
+static void at_point(const char *name)
+{
+	if (!sib.started && !--sib.n) {
+		sib.started = true;
+		raise(SIGSTOP);
+		CHECK(!pthread_create(&sib.second, NULL, second_sends, sibling_qp));
+		sem_wait(&sib.there);
+	} else if (sib.started && !sib.waits && !pthread_equal(pthread_self(), sib.first) &&
+		   !strcmp(name, sib.name)) {
+		sib.waits = true;
+		locks_of(scene, sib.held);
+		sem_post(&sib.there);
+		sem_wait(&sib.on);
+	}
+}
+
+static void child_with_sibling(struct bed *e)
+{
+	struct t_qp *c = t_qp_make(e->p.t, 0, scene->is->st, NULL);
+
+	sibling_qp = t_qp_make(e->p.t, 0, scene->is->st, NULL);
+	t_rts(c, scene->b);
+	t_rts(sibling_qp, scene->b);
+	e->board->qpn = c->qpn;
+	e->board->key = e->p.t->s.self;
+	sib.first = pthread_self();
+	tell(e->tell[1]);
+	CHECK(await(e->go[0]));
+	point_hook = at_point;
+	scene->is->act(scene, c);
+	if (sib.waits) {
+		still_held(scene);
+		sem_post(&sib.on);
+	}
+	if (sib.started)
+		pthread_join(sib.second, NULL);
+	point_hook = NULL;
+	for (int i = 0; i < 50 && c->hw->park == HW_PARK_LOCK; i++) {
+		t_now += 2000000;
+		sq_resume(seg_of(scene), c->qpn);
+	}
+}
+
+static bool beside_a_sibling(const struct scenario *is, uint32_t n, const char *name)
+{
+	struct scene x = {.is = is};
+	struct mlx5_cqe64 *c;
+	int status, over = 0;
+	uint32_t received = 0;
+	void *state;
+
+	sib.n = n;
+	sib.name = name;
+	sib.started = sib.waits = false;
+	sem_init(&sib.there, 0, 0);
+	sem_init(&sib.on, 0, 0);
+	bed_setup(&state);
+	x.e = state;
+	scene_setup(&x, child_with_sibling);
+	tell(x.e->go[1]);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	over = !WIFSTOPPED(status);
+	others_go_on(&x);
+	if (!over) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+	}
+	assert_int_equal(status, 0);
+	settle(&x);
+	while ((c = t_poll(&x.b->cq)))
+		received += mlx5dv_get_cqe_opcode(c) == MLX5_CQE_RESP_SEND;
+	assert_int_equal(received, over ? 2 : 3);
+	assert_int_equal(x.b->hw->rq_ci, received);
+	assert_int_equal(count_events(&x, x.b->cq.evq[0], 0), 1);
+	goes_on(&x);
+	close(x.e->go[1]);
+	close(x.e->tell[0]);
+	close(x.eventfd);
+	t_qp_free(x.b);
+	bed_teardown(&state);
+	return !over;
+}
+
+static void stopped_beside_a_sibling(void **state)
+{
+	const char *only = getenv("STEP_SCENARIO"), *from = getenv("STEP_FROM");
+
+	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
+		for (size_t k = 0; k < sizeof(sibling_at) / sizeof(sibling_at[0]); k++) {
+			uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+			if (scenarios[i].act != send_datagram ||
+			    (only && strcmp(only, sibling_at[k])))
+				continue;
+			for (; beside_a_sibling(&scenarios[i], n, sibling_at[k]); n++)
+				assert_true(n < MAX_STEPS);
+			print_message("%s: stopped at %u steps beside another at %s\n",
+				      scenarios[i].name, n - 1, sibling_at[k]);
+		}
 }
 
 /* ---- stopped, and its receiver is reset meanwhile */
@@ -519,7 +675,7 @@ static bool reset_at(const struct scenario *is, uint32_t n)
 	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
 	bed_setup(&state);
 	x.e = state;
-	scene_setup(&x);
+	scene_setup(&x, child);
 	tell(x.e->go[1]);
 	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
 	over = !WIFSTOPPED(status);
@@ -563,6 +719,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(killed_at_every_step), cmocka_unit_test(stopped_at_every_step),
+		cmocka_unit_test(stopped_beside_a_sibling),
 		cmocka_unit_test(reset_beside_one_stopped_at_every_step)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,8 +90,9 @@ void fw_srq_fill(struct fw_call *k, struct hw_srq *srq, const void *wq,
 	srq->dbr_va = at->dbr_va;
 	srq->buf_umem = at->buf_umem;
 	srq->dbr_umem = at->dbr_umem;
-	srq->lwm = (uint32_t)WQ(lwm);
+	srq->lwm = (uint32_t)WQ(lwm) * HW_LWM_LIMIT;
 	atomic_store(&srq->async.evq, SEG_NONE);
+	eng_srq_created(srq);
 }
 
 int fw_cmd_create_rmp(struct fw_call *k)
@@ -131,7 +132,7 @@ int fw_cmd_query_rmp(struct fw_call *k)
 	if (mem_read_be32(k->s, srq->dbr_mem, srq->dbr_va, &sw) < 0)
 		sw = 0;
 	LAYOUT_SET(rmpc, rmpc, state, srq->state ? PRM_WQ_STATE_ERR : PRM_WQ_STATE_RDY);
-	LAYOUT_SET(wq, wq, lwm, srq->lwm & 0xffff);
+	LAYOUT_SET(wq, wq, lwm, hw_srq_limit(srq));
 	LAYOUT_SET(wq, wq, hw_counter, srq->consumed);
 	LAYOUT_SET(wq, wq, sw_counter, sw);
 	return 0;

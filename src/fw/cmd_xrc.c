@@ -127,8 +127,9 @@ int fw_cmd_create_xrc_srq(struct fw_call *k)
 	srq->dbr_mem = at.dbr_mem;
 	srq->dbr_va = at.dbr_va;
 	srq->dbr_umem = at.dbr_umem;
-	srq->lwm = (uint32_t)SRQC(lwm);
+	srq->lwm = (uint32_t)SRQC(lwm) * HW_LWM_LIMIT;
 	atomic_store(&srq->async.evq, SEG_NONE);
+	eng_srq_created(srq);
 	memcpy(srq->ctx, srqc, LAYOUT_SZ(xrc_srqc));
 	fw_refer(k->s, SEG_T_SRQ, srq, 1);
 	LAYOUT_SET(create_xrc_srq_out, k->out, xrc_srqn, idx);
@@ -149,7 +150,7 @@ int fw_cmd_query_xrc_srq(struct fw_call *k)
 	if (mem_read_be32(k->s, srq->dbr_mem, srq->dbr_va, &sw) < 0)
 		sw = srq->consumed;
 	LAYOUT_SET(xrc_srqc, srqc, state, srq->state ? PRM_SRQ_STATE_ERROR : PRM_SRQ_STATE_GOOD);
-	LAYOUT_SET(xrc_srqc, srqc, lwm, srq->lwm & 0xffff);
+	LAYOUT_SET(xrc_srqc, srqc, lwm, hw_srq_limit(srq));
 	LAYOUT_SET(xrc_srqc, srqc, wqe_cnt, (sw - srq->consumed) & 0xffff);
 	return 0;
 }

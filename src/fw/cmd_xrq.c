@@ -69,7 +69,7 @@ int fw_cmd_query_xrq(struct fw_call *k)
 	memcpy(xrqc, srq->ctx, HEAD);
 	memcpy(wq, srq->ctx + HEAD, WQ_KEPT);
 	LAYOUT_SET(xrqc, xrqc, state, srq->state ? PRM_SRQ_STATE_ERROR : PRM_SRQ_STATE_GOOD);
-	LAYOUT_SET(wq, wq, lwm, srq->lwm & 0xffff);
+	LAYOUT_SET(wq, wq, lwm, hw_srq_limit(srq));
 	LAYOUT_SET(wq, wq, hw_counter, srq->consumed);
 	return 0;
 }

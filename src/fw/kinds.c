@@ -257,11 +257,12 @@ void fw_recount(struct seg *s, uint32_t hca)
  */
 static bool lock_is_free(struct seg *s, struct seg_lock *l, uint64_t ns)
 {
-	int r = ns ? seg_lock(s, l, ns) : seg_trylock(s, l);
+	uint16_t turn;
+	int r = ns ? seg_lock_turn(s, l, ns, &turn) : seg_trylock_turn(s, l, &turn);
 
 	if (r < 0)
 		return false;
-	seg_unlock(s, l);
+	seg_unlock_turn(s, l, turn);
 	return true;
 }
 

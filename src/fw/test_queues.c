@@ -129,7 +129,7 @@ static void test_rmp_query_and_limit(void **state)
 	be32_store(e->buf + TEST_BUF - 0x1000 + 0x80, 15);
 	b_modify_rmp(e);
 	assert_int_equal(run(e, e->in, IN(modify_rmp), OUT(modify_rmp)), FW_OK);
-	assert_int_equal(hw_srq(&e->s, e->srq)->lwm, 3);
+	assert_int_equal(hw_srq_limit(hw_srq(&e->s, e->srq)), 3);
 	b_id(e, PRM_OP_QUERY_RMP, e->srq);
 	assert_int_equal(run(e, e->in, IN(query_rmp), OUT(query_rmp)), FW_OK);
 	assert_int_equal(LAYOUT_GET(rmpc, rmpc, state), 1);

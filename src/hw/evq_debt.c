@@ -21,6 +21,7 @@
 #include "hw/evsub.h"
 
 #include <errno.h>
+#include <infiniband/verbs.h>
 
 static bool of_target(struct hw_evtarget *t, uint32_t type, struct evq_debt *d)
 {
@@ -34,6 +35,7 @@ bool evq_debt_of(const struct seg *s, const struct seg_evsrc *src, uint32_t type
 	void *e = src->table < SEG_T_COUNT && src->idx ? seg_live(s, src->table, src->idx) : NULL;
 	const uint32_t *gen = e;
 	struct hw_cq *cq = e;
+	struct hw_srq *srq = e;
 	struct seg_evsub *sub = e;
 	struct mad_send *send = e;
 
@@ -49,7 +51,11 @@ bool evq_debt_of(const struct seg *s, const struct seg_evsrc *src, uint32_t type
 	case SEG_T_QP:
 		return of_target(&((struct hw_qp *)e)->async, type, d);
 	case SEG_T_SRQ:
-		return of_target(&((struct hw_srq *)e)->async, type, d);
+		if (type != IBV_EVENT_SRQ_LIMIT_REACHED)
+			return of_target(&srq->async, type, d);
+		*d = (struct evq_debt){&srq->lwm, &srq->async.paying, HW_LWM_OWES, HW_LWM_SEQ,
+				       atomic_load(&srq->lwm) / HW_LWM_SEQ};
+		return true;
 	case SEG_T_SHARE:
 		return of_target(&((struct hw_share *)e)->async, type, d);
 	case SEG_T_EVSUB:

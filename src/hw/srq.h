@@ -11,7 +11,16 @@
 /* The command that made a shared receive queue: each has a number space of its own. */
 enum hw_srq_type { HW_SRQ_RMP = 0, HW_SRQ_XRC = 1, HW_SRQ_XRQ = 2, HW_SRQ_SRQ = 3 };
 
-#define HW_LWM_FIRED UINT32_C(0x80000000)
+/*
+ * hw_srq.lwm. One word, so that the end of a limit and the event that is owed for it are one store.
+ * HW_LWM_SEQ counts limits that were passed.
+ */
+enum {
+	HW_LWM_OWES = 1,      /* a record in the async file's queue */
+	HW_LWM_OWES_DEVX = 2, /* an event of DEVX subscribers */
+	HW_LWM_LIMIT = 4,     /* times the limit, which has 16 bits; 0 disarmed */
+	HW_LWM_SEQ = HW_LWM_LIMIT << 16,
+};
 
 struct hw_srq {
 	uint32_t gen, flags;
@@ -32,18 +41,23 @@ struct hw_srq {
 	 * was taken over.
 	 */
 	_Alignas(8) uint16_t head; /* [rq] index of the next WQE to consume (linked list) */
-	uint16_t turn;             /* [rq] incremented when the lock is taken over */
+	uint16_t turn;             /* [rq] incremented when the lock is taken over; begins with gen */
 	/* [rq] WQEs taken so far, free running; the low 16 bits compare with the doorbell record */
 	uint32_t consumed;
 	/* [rq] the doorbell record as last read; read again when its WQEs are used up */
 	uint32_t dbr_seen;
-	_Atomic uint32_t lwm;        /* limit; 0: disarmed; with HW_LWM_FIRED the event is owed */
+	_Atomic uint32_t lwm;        /* HW_LWM_* */
 	uint32_t buf_umem, dbr_umem; /* umems of the buffer and of the doorbell record */
 	_Atomic uint32_t state;      /* 0 good, 1 error */
 	_Atomic uint32_t refs;
 	struct hw_evtarget async;
 	uint8_t ctx[128]; /* SRQC or RMPC as created, for QUERY */
 } SEG_ELEM;
+
+static inline uint32_t hw_srq_limit(const struct hw_srq *srq)
+{
+	return atomic_load(&srq->lwm) / HW_LWM_LIMIT & 0xffff;
+}
 
 static inline struct hw_srq *hw_srq(const struct seg *s, uint32_t i)
 {

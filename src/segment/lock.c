@@ -18,6 +18,9 @@
 #include "util/log.h"
 #include "util/sys.h"
 
+#include <assert.h>
+#include <stddef.h>
+
 #define LOCK_WAITERS UINT32_C(0x80000000)
 #define LOCK_ORDER UINT32_C(0x00800000)
 #define LOCK_BITS (LOCK_WAITERS | LOCK_ORDER)
@@ -37,6 +40,32 @@
 /* The bits of sleepers for futex(2). */
 #define SLEEPS_NEW 1u
 #define SLEEPS_OVERTAKEN 2u
+
+#define TURN_SHIFT 32
+static_assert(sizeof(struct seg_lock) == 8 && offsetof(struct seg_lock, word) == 0 &&
+		      offsetof(struct seg_lock, inherited) * 8 == TURN_SHIFT &&
+		      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	      "the owner and the turn are one word");
+
+static inline uint64_t whole(const struct seg_lock *l)
+{
+	return __atomic_load_n((const uint64_t *)l, __ATOMIC_RELAXED);
+}
+
+static inline uint16_t turn_of(uint64_t all)
+{
+	return (uint16_t)(all >> TURN_SHIFT);
+}
+
+/* False: *was is what it is now. */
+static inline bool swap_word(struct seg_lock *l, uint64_t *was, uint32_t word, uint16_t turn,
+			     int order)
+{
+	uint64_t to = (*was & ~(UINT64_C(0xffff) << TURN_SHIFT | UINT32_MAX)) |
+		      (uint64_t)turn << TURN_SHIFT | word;
+
+	return __atomic_compare_exchange_n((uint64_t *)l, was, to, false, order, __ATOMIC_RELAXED);
+}
 
 static inline uint32_t my_word(const struct seg *s)
 {
@@ -60,13 +89,25 @@ static bool owner_gone(struct seg *s, uint32_t word, bool ask)
 	return ask && seg_proc_gone(s, slot, p->gen);
 }
 
-/* Move the word from a dead owner to this one; the mark of sleepers stays. */
-static bool inherit(struct seg *s, struct seg_lock *l, uint32_t word)
+/* Moves the word from the owner to us; the note of sleepers stays. */
+static bool replace(struct seg *s, struct seg_lock *l, uint32_t word, uint32_t mask, uint16_t *turn)
 {
-	if (!atomic_compare_exchange_strong(&l->word, &word, my_word(s) | (word & LOCK_BITS)))
-		return false;
-	l->inherited++;
+	uint64_t was = whole(l);
+
+	do {
+		if (((uint32_t)was & mask) != word)
+			return false;
+		*turn = (uint16_t)(turn_of(was) + 1);
+	} while (!swap_word(l, &was, my_word(s) | ((uint32_t)was & LOCK_BITS), *turn,
+			    __ATOMIC_SEQ_CST));
 	atomic_fetch_add_explicit(&l->passed, 1, memory_order_relaxed);
+	return true;
+}
+
+static bool inherit(struct seg *s, struct seg_lock *l, uint32_t word, uint16_t *turn)
+{
+	if (!replace(s, l, word, UINT32_MAX, turn))
+		return false;
 	TRACE(LOG_LINK, "lock of dead slot %u taken over", LOCK_SLOT(word));
 	return true;
 }
@@ -139,85 +180,105 @@ static bool expired(struct seg *s, struct seg_lock *l, struct waiter *w, uint32_
 }
 
 /* A short wait may have left every check to other waiters. */
-static int give_up(struct seg *s, struct seg_lock *l, uint32_t word)
+static int give_up(struct seg *s, struct seg_lock *l, uint32_t word, uint16_t *turn)
 {
-	return LOCK_OWNER(word) && owner_gone(s, word, true) && inherit(s, l, word)
+	return LOCK_OWNER(word) && owner_gone(s, word, true) && inherit(s, l, word, turn)
 		       ? SEG_LOCK_INHERITED
 		       : -ETIMEDOUT;
 }
 
-static int lock_slow(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, bool patient)
+static int lock_slow(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, bool patient,
+		     uint16_t *turn)
 {
 	struct waiter w = {.timeout = timeout_ns, .patient = patient, .slice = SLICE_NS};
+	uint64_t all;
 	uint32_t word;
 
 	w.now = w.since = w.looked = clock_now_ns();
 	w.passed = atomic_load_explicit(&l->passed, memory_order_relaxed);
 	for (;;) {
-		word = atomic_load_explicit(&l->word, memory_order_relaxed);
+		all = whole(l);
+		word = (uint32_t)all;
 		if (!LOCK_OWNER(word) && (w.turn || !(word & LOCK_ORDER))) {
-			if (atomic_compare_exchange_weak_explicit(
-				    &l->word, &word, my_word(s) | w.keep | word,
-				    memory_order_acquire, memory_order_relaxed))
+			*turn = turn_of(all);
+			if (swap_word(l, &all, my_word(s) | w.keep | word, *turn, __ATOMIC_ACQUIRE))
 				return 0;
 			continue;
 		}
 		w.now = clock_now_ns();
-		if (look(s, l, &w, word) && inherit(s, l, word))
+		if (look(s, l, &w, word) && inherit(s, l, word, turn))
 			return SEG_LOCK_INHERITED;
 		if (expired(s, l, &w, word))
-			return give_up(s, l, word);
+			return give_up(s, l, word, turn);
 		sleep_slice(l, &w, word);
 	}
 }
 
-static inline bool lock_fast(struct seg *s, struct seg_lock *l)
+static inline bool lock_fast(struct seg *s, struct seg_lock *l, uint16_t *turn)
 {
-	uint32_t none = 0;
+	uint64_t all = whole(l);
 
-	return atomic_compare_exchange_strong_explicit(&l->word, &none, my_word(s),
-						       memory_order_acquire, memory_order_relaxed);
+	*turn = turn_of(all);
+	return !(uint32_t)all && swap_word(l, &all, my_word(s), *turn, __ATOMIC_ACQUIRE);
 }
 
-static bool spin(struct seg *s, struct seg_lock *l)
+static bool spin(struct seg *s, struct seg_lock *l, uint16_t *turn)
 {
 	for (unsigned int i = 0; i < SPINS; i++) {
-		uint32_t w = atomic_load_explicit(&l->word, memory_order_relaxed);
-
-		if (!w && lock_fast(s, l))
+		if (lock_fast(s, l, turn))
 			return true;
-		if (w & LOCK_ORDER)
+		if (atomic_load_explicit(&l->word, memory_order_relaxed) & LOCK_ORDER)
 			return false;
 		sys_cpu_relax();
 	}
 	return false;
 }
 
+int seg_lock_turn(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, uint16_t *turn)
+{
+	return spin(s, l, turn) ? 0
+				: lock_slow(s, l, timeout_ns, timeout_ns >= SEG_LOCK_CTRL_NS, turn);
+}
+
 int seg_lock(struct seg *s, struct seg_lock *l, uint64_t timeout_ns)
 {
-	return spin(s, l) ? 0 : lock_slow(s, l, timeout_ns, timeout_ns >= SEG_LOCK_CTRL_NS);
+	uint16_t turn;
+
+	return seg_lock_turn(s, l, timeout_ns, &turn);
+}
+
+int seg_lock_if_runs_turn(struct seg *s, struct seg_lock *l, uint16_t *turn)
+{
+	return spin(s, l, turn) ? 0 : lock_slow(s, l, STOPPED_NS, true, turn);
 }
 
 int seg_lock_if_runs(struct seg *s, struct seg_lock *l)
 {
-	return spin(s, l) ? 0 : lock_slow(s, l, STOPPED_NS, true);
+	uint16_t turn;
+
+	return seg_lock_if_runs_turn(s, l, &turn);
+}
+
+int seg_trylock_turn(struct seg *s, struct seg_lock *l, uint16_t *turn)
+{
+	uint64_t all = whole(l);
+
+	while (!LOCK_OWNER((uint32_t)all)) {
+		*turn = turn_of(all);
+		if (swap_word(l, &all, my_word(s) | (uint32_t)all, *turn, __ATOMIC_ACQUIRE))
+			return 0;
+	}
+	if ((uint32_t)all != my_word(s) && owner_gone(s, (uint32_t)all, false) &&
+	    inherit(s, l, (uint32_t)all, turn))
+		return SEG_LOCK_INHERITED;
+	return -EBUSY;
 }
 
 int seg_trylock(struct seg *s, struct seg_lock *l)
 {
-	uint32_t w;
+	uint16_t turn;
 
-	if (lock_fast(s, l))
-		return 0;
-	w = atomic_load_explicit(&l->word, memory_order_relaxed);
-	while (!LOCK_OWNER(w))
-		if (atomic_compare_exchange_weak_explicit(&l->word, &w, my_word(s) | w,
-							  memory_order_acquire,
-							  memory_order_relaxed))
-			return 0;
-	if (w != my_word(s) && owner_gone(s, w, false) && inherit(s, l, w))
-		return SEG_LOCK_INHERITED;
-	return -EBUSY;
+	return seg_trylock_turn(s, l, &turn);
 }
 
 /* The owner is removed from the word; LOCK_ORDER remains if it was there. */
@@ -233,59 +294,81 @@ static void wake_next(struct seg_lock *l, uint32_t bits)
 	sys_futex_wake(&l->word, 1);
 }
 
+/* The owner's, at whatever turn (NULL) or at one. False: not its any more. */
+static inline bool unlock(struct seg *s, struct seg_lock *l, const uint16_t *turn)
+{
+	uint64_t was = whole(l);
+	uint32_t bits;
+
+	do {
+		if (LOCK_OWNER((uint32_t)was) != my_word(s) || (turn && turn_of(was) != *turn))
+			return false;
+		bits = (uint32_t)was & LOCK_ORDER ? (uint32_t)was & LOCK_BITS : 0;
+	} while (!swap_word(l, &was, bits, turn_of(was), __ATOMIC_RELEASE));
+	if (__builtin_expect((uint32_t)was & LOCK_BITS, 0)) {
+		atomic_fetch_add_explicit(&l->passed, 1, memory_order_relaxed);
+		wake_next(l, bits);
+	}
+	return true;
+}
+
 void seg_unlock(struct seg *s, struct seg_lock *l)
 {
-	uint32_t w = my_word(s), bits;
+	/* The element was freed and reused while a stale holder had it. */
+	if (!unlock(s, l, NULL))
+		TRACE(LOG_MEM, "unlock of a lock held by %#x", l->word);
+}
 
-	if (atomic_compare_exchange_strong_explicit(&l->word, &w, 0, memory_order_release,
-						    memory_order_relaxed))
-		return;
+void seg_unlock_turn(struct seg *s, struct seg_lock *l, uint16_t turn)
+{
+	unlock(s, l, &turn);
+}
+
+bool seg_lock_has_turn(struct seg *s, const struct seg_lock *l, uint16_t turn)
+{
+	uint64_t all = whole(l);
+
+	return LOCK_OWNER((uint32_t)all) == my_word(s) && turn_of(all) == turn;
+}
+
+/* A different number for each, so that two cannot mistake each other's takeover. */
+static uint32_t next_tag(uint32_t word)
+{
+	uint32_t tag = (word + (1u << LOCK_TAG_SHIFT)) & LOCK_TAG;
+
+	return tag ? tag : 1u << LOCK_TAG_SHIFT;
+}
+
+bool seg_lock_keep(struct seg *s, struct seg_lock *l, uint16_t turn)
+{
+	uint64_t was = whole(l);
+	uint32_t word;
+
 	do {
-		if (LOCK_OWNER(w) != my_word(s)) {
-			/*
-			 * The lock is not held any more: the element was freed and reused
-			 * meanwhile.
-			 */
-			TRACE(LOG_MEM, "unlock of a lock held by %#x", w);
-			return;
-		}
-		bits = w & LOCK_ORDER ? w & LOCK_BITS : 0;
-	} while (!atomic_compare_exchange_weak_explicit(&l->word, &w, bits, memory_order_release,
-							memory_order_relaxed));
-	atomic_fetch_add_explicit(&l->passed, 1, memory_order_relaxed);
-	wake_next(l, bits);
+		word = (uint32_t)was;
+		if (LOCK_OWNER(word) != my_word(s) || turn_of(was) != turn)
+			return false;
+	} while (!swap_word(l, &was, (word & ~LOCK_TAG) | next_tag(word), turn, __ATOMIC_SEQ_CST));
+	return true;
 }
 
 bool seg_lock_holder(struct seg *s, struct seg_lock *l, uint32_t *word, uint32_t *slot)
 {
-	uint32_t was = atomic_load(&l->word), tag;
+	uint32_t was = atomic_load(&l->word);
 
-	/*
-	 * A different number for each taker, so that two takers cannot mistake each other's
-	 * takeover.
-	 */
 	do {
 		*slot = LOCK_SLOT(was);
 		if (!LOCK_OWNER(was) || !*slot || LOCK_OWNER(was) == my_word(s))
 			return false;
-		tag = (was + (1u << LOCK_TAG_SHIFT)) & LOCK_TAG;
-		if (!tag)
-			tag = 1u << LOCK_TAG_SHIFT;
-		*word = LOCK_OWNER(was) | tag;
+		*word = LOCK_OWNER(was) | next_tag(was);
 	} while (!atomic_compare_exchange_weak(&l->word, &was, *word | (was & LOCK_BITS)));
 	return true;
 }
 
-bool seg_lock_steal(struct seg *s, struct seg_lock *l, uint32_t word)
+bool seg_lock_steal(struct seg *s, struct seg_lock *l, uint32_t word, uint16_t *turn)
 {
-	uint32_t was = atomic_load(&l->word);
-
-	do
-		if ((was & ~LOCK_BITS) != word)
-			return false;
-	while (!atomic_compare_exchange_weak(&l->word, &was, my_word(s) | (was & LOCK_BITS)));
-	l->inherited++;
-	atomic_fetch_add_explicit(&l->passed, 1, memory_order_relaxed);
+	if (!replace(s, l, word, ~LOCK_BITS, turn))
+		return false;
 	TRACE(LOG_LINK, "lock of stopped slot %u taken over", LOCK_SLOT(word));
 	return true;
 }

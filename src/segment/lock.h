@@ -18,9 +18,9 @@
 
 #include "segment/seg.h"
 
-struct seg_lock {
-	_Atomic uint32_t word;
-	uint16_t inherited;     /* times a dead owner was replaced */
+struct seg_lock { /* one word of 8 bytes, too: who took it at which turn changes in one step */
+	_Alignas(8) _Atomic uint32_t word;
+	uint16_t inherited;     /* the turn: +1 when a dead or stopped owner is replaced */
 	_Atomic uint8_t passed; /* +1 whenever an owner left the lock to waiters */
 	_Atomic uint8_t looked; /* the millisecond in which a waiter last checked the owner */
 };
@@ -49,11 +49,23 @@ void seg_unlock(struct seg *s, struct seg_lock *l);
 /*
  * For a lock whose holder can be cut off from the guarded data (gate.h). _holder gives the word and
  * its holder; false: no holder with a slot, or ourselves. _steal changes that word to ours and
- * increments `inherited`, by which the old holder notices; false: the lock was released since
- * _holder, or another process took it over.
+ * increments `inherited`; *turn as seg_lock_turn(). False: the lock was released since _holder, or
+ * another process took it over.
  */
 bool seg_lock_holder(struct seg *s, struct seg_lock *l, uint32_t *word, uint32_t *slot);
-bool seg_lock_steal(struct seg *s, struct seg_lock *l, uint32_t word);
+bool seg_lock_steal(struct seg *s, struct seg_lock *l, uint32_t word, uint16_t *turn);
+/*
+ * The same as above for such a lock. *turn: of `inherited`, at which it became ours. By it the
+ * holder knows that it was taken over, also when a thread of its own process has the lock since.
+ * _has_turn: is it the caller's still? _unlock_turn does nothing when it is not. _keep: as
+ * _has_turn, and whoever called _holder before does not succeed any more.
+ */
+int seg_lock_turn(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, uint16_t *turn);
+int seg_lock_if_runs_turn(struct seg *s, struct seg_lock *l, uint16_t *turn);
+int seg_trylock_turn(struct seg *s, struct seg_lock *l, uint16_t *turn);
+bool seg_lock_has_turn(struct seg *s, const struct seg_lock *l, uint16_t turn);
+bool seg_lock_keep(struct seg *s, struct seg_lock *l, uint16_t turn);
+void seg_unlock_turn(struct seg *s, struct seg_lock *l, uint16_t turn);
 /* Is its holder dead? Makes system calls when the lock is held: not for a hot path. */
 bool seg_lock_orphaned(struct seg *s, struct seg_lock *l);
 /* Does this process hold the lock? (for assertions) */

@@ -351,6 +351,7 @@ static void who_let_go_meanwhile_is_not_robbed(void **state)
 	struct shared *sh = shared(s);
 	uint32_t word, other, slot;
 	struct test_child c;
+	uint16_t turn;
 
 	test_spawn(s, &c, hold_twice, sh);
 	assert_true(test_wait(c.tell[0]));
@@ -358,11 +359,11 @@ static void who_let_go_meanwhile_is_not_robbed(void **state)
 	assert_int_equal(slot, owner_slot(sh));
 	test_tell(c.go[1]);
 	assert_true(test_wait(c.tell[0]));
-	assert_false(seg_lock_steal(s, &sh->lock, word));
-	/* Of two take-overs, the second does not succeed either. */
+	assert_false(seg_lock_steal(s, &sh->lock, word, &turn));
+	/* Of two that come to take it over, the second does not succeed either. */
 	assert_true(seg_lock_holder(s, &sh->lock, &word, &slot));
 	assert_true(seg_lock_holder(s, &sh->lock, &other, &slot));
-	assert_false(seg_lock_steal(s, &sh->lock, word));
+	assert_false(seg_lock_steal(s, &sh->lock, word, &turn));
 	assert_int_equal(sh->lock.inherited, 0);
 	test_tell(c.go[1]);
 	assert_int_equal(test_reap(&c), 0);
@@ -375,16 +376,44 @@ static void who_is_stopped_is_robbed(void **state)
 	struct shared *sh = shared(s);
 	uint32_t word, slot;
 	struct test_child c;
+	uint16_t turn;
 
 	spawn_holder(s, &c, sh);
 	assert_true(seg_lock_holder(s, &sh->lock, &word, &slot));
 	assert_int_equal(seg_lock(s, &sh->lock, SEG_LOCK_DATA_NS), -ETIMEDOUT);
-	assert_true(seg_lock_steal(s, &sh->lock, word));
+	assert_true(seg_lock_steal(s, &sh->lock, word, &turn));
 	assert_int_equal(sh->lock.inherited, 1);
 	test_tell(c.go[1]);
 	assert_int_equal(test_reap(&c), 0);
 	assert_true(seg_lock_is_mine(s, &sh->lock));
 	seg_unlock(s, &sh->lock);
+	assert_int_equal(sh->lock.word, 0);
+}
+
+/* The second thread of a process has the lock after it was taken over from the first. */
+static void who_was_robbed_does_not_let_go_for_another_thread(void **state)
+{
+	struct seg *s = *state;
+	struct shared *sh = shared(s);
+	uint16_t first, second, other;
+	uint32_t word, slot;
+	struct seg child = *s;
+
+	assert_int_equal(seg_lock_turn(s, &sh->lock, SEG_LOCK_DATA_NS, &first), 0);
+	child.self = SEG_NONE;
+	word = sh->lock.word;
+	assert_true(seg_lock_steal(&child, &sh->lock, word, &other));
+	assert_false(seg_lock_has_turn(s, &sh->lock, first));
+	seg_unlock_turn(&child, &sh->lock, other);
+	assert_int_equal(seg_lock_turn(s, &sh->lock, SEG_LOCK_DATA_NS, &second), 0);
+	assert_false(seg_lock_has_turn(s, &sh->lock, first));
+	seg_unlock_turn(s, &sh->lock, first);
+	assert_true(seg_lock_has_turn(s, &sh->lock, second));
+	/* One who has said that it keeps the lock is not robbed by who looked before. */
+	assert_true(seg_lock_holder(&child, &sh->lock, &word, &slot));
+	assert_true(seg_lock_keep(s, &sh->lock, second));
+	assert_false(seg_lock_steal(&child, &sh->lock, word, &other));
+	seg_unlock_turn(s, &sh->lock, second);
 	assert_int_equal(sh->lock.word, 0);
 }
 
@@ -479,6 +508,7 @@ int main(void)
 		cmocka_unit_test(who_waits_and_goes_away_stops_nobody),
 		cmocka_unit_test(who_let_go_meanwhile_is_not_robbed),
 		cmocka_unit_test(who_is_stopped_is_robbed),
+		cmocka_unit_test(who_was_robbed_does_not_let_go_for_another_thread),
 		cmocka_unit_test(state_dead_and_reused_slot_free_the_lock),
 		cmocka_unit_test(liveness_of_processes),
 		cmocka_unit_test(exec_puts_memory_off_limits),

@@ -22,15 +22,14 @@ static const struct fab_mad_row *find(const struct fab_mad_row *r, uint64_t attr
 
 /*
  * The holder is stopped. When it continues, its Set completes as if it had come later: each of its
- * stores is a complete value, and it does not release a lock that has passed to another process
- * (`inherited`).
+ * stores is a complete value, and it does not release a lock that has passed to another thread.
  */
-static bool take_over(struct seg *s, struct seg_lock *l)
+static bool take_over(struct seg *s, struct seg_lock *l, uint16_t *turn)
 {
 	uint32_t word, slot;
 
 	return seg_lock_holder(s, l, &word, &slot) && seg_proc_stopped(s, slot) &&
-	       seg_lock_steal(s, l, word);
+	       seg_lock_steal(s, l, word, turn);
 }
 
 static uint16_t set(const struct fab_mad_call *c, uint16_t (*fn)(const struct fab_mad_call *c))
@@ -39,13 +38,11 @@ static uint16_t set(const struct fab_mad_call *c, uint16_t (*fn)(const struct fa
 	uint16_t status, turn;
 
 	/* A holder that died has left complete values. */
-	if (seg_lock_if_runs(c->s, &n->lock) < 0 && !take_over(c->s, &n->lock))
+	if (seg_lock_if_runs_turn(c->s, &n->lock, &turn) < 0 && !take_over(c->s, &n->lock, &turn))
 		return MAD_STATUS_BUSY;
-	turn = n->lock.inherited;
 	status = fn(c);
 	POINT("node-set");
-	if (n->lock.inherited == turn)
-		seg_unlock(c->s, &n->lock);
+	seg_unlock_turn(c->s, &n->lock, turn);
 	return status;
 }
 

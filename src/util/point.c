@@ -127,10 +127,14 @@ static const char *from_environment(void)
 	return NULL;
 }
 
+void (*point_hook)(const char *name);
+
 void point_hit(const char *name)
 {
 	size_t len = strlen(name);
 
+	if (point_hook)
+		point_hook(name);
 	if (atomic_load(&nrules) < 0)
 		point_set(from_environment());
 	for (int i = 0; i < atomic_load(&nrules); i++) {

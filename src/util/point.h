@@ -22,6 +22,8 @@ void point_hit(const char *name);
  * restart. False: a syntax error. No thread may be at a point.
  */
 bool point_set(const char *spec);
+/* Called at each point, when set: for what the actions cannot do. */
+extern void (*point_hook)(const char *name);
 #define POINT(name) point_hit(name)
 #else
 #define POINT(name) ((void)0)

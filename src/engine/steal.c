@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the taking over of a queue's lock from a process that is stopped: which of its threads has
+ * the lock, and cutting that thread off from what the lock guards. Called by cq.c, srq.c and
+ * resp_lock.c, with no other lock that the stopped process could want.
+ *
+ * A holder notes itself beside the lock (`ring`): whose it is, 1 + which of its entries in
+ * seg_proc.ring, and the turn. It may be stopped before that, or write its note late, over another
+ * holder's: the turn tells. Then the gates of all threads that may have the lock are shut.
+ */
+#include "engine/priv.h"
+#include "engine/transport.h"
+#include "hw/qp.h"
+#include "segment/proc.h"
+
+#define RING_TURN 24
+#define RING_SLOT 8
+#define RING_ENTRY 0xffu
+#define NOTE(turn, slot, n) ((uint32_t)(turn) << RING_TURN | ((slot)&0xffff) << RING_SLOT | (n))
+
+bool steal_note(struct seg *s, struct seg_lock *l, _Atomic uint32_t *ring, uint16_t turn,
+		struct seg_gate **gate)
+{
+	uint32_t n;
+	struct seg_ring *e = running_mine(&n);
+
+	*gate = e ? &e->gate : NULL;
+	atomic_store_explicit(ring, NOTE(turn, s->self, e ? n : 0), memory_order_relaxed);
+	/* Nothing else stops one that has looked at the note before. */
+	return e ? seg_lock_has_turn(s, l, turn) : seg_lock_keep(s, l, turn);
+}
+
+/* Might that thread have the lock of the QP's responder, or be about to take it? */
+static bool works_for(struct seg *s, uint32_t who, uint32_t qpn)
+{
+	const struct hw_qp *qp = hw_qp(s, who - 1);
+
+	return qpn == SEG_NONE || (qp && qp_target(qp) == qpn);
+}
+
+/* False: the holder runs, or is in the middle of what cannot be taken over. */
+static bool shut_gates(struct seg *s, uint32_t slot, uint32_t note, uint16_t turn, uint32_t qpn)
+{
+	struct seg_proc *p = seg_proc(s, slot);
+	uint32_t high = p ? atomic_load(&p->rings_high) : 0, who;
+	uint32_t noted = (note & ~RING_ENTRY) == NOTE(turn, slot, 0) ? 1 + (note & RING_ENTRY) : 0;
+	bool any = false;
+
+	if (noted == 1) /* it copies without a gate */
+		return false;
+	for (uint32_t i = 0; i < high && i < SEG_RINGS; i++) {
+		who = (uint32_t)(atomic_load(&p->ring[i].use) & SEG_RING_WHO);
+		if (!who || (noted ? noted != i + 2 : !works_for(s, who, qpn)))
+			continue;
+		if (gate_shut(s, slot, p->gen, &p->ring[i].gate, true) == GATE_OPEN)
+			return false;
+		any = true;
+	}
+	/* A command that has a responder's lock changes more than one word. */
+	return (any || qpn == SEG_NONE) && p && seg_proc_stopped(s, slot);
+}
+
+bool steal(struct seg *s, struct seg_lock *l, const _Atomic uint32_t *ring, uint32_t owner,
+	   uint32_t qpn, uint16_t *turn)
+{
+	uint32_t word, slot;
+
+	if (!seg_lock_holder(s, l, &word, &slot) || slot == owner)
+		return false;
+	return shut_gates(s, slot, atomic_load(ring), l->inherited, qpn) &&
+	       seg_lock_steal(s, l, word, turn);
+}
