@@ -105,10 +105,11 @@ static struct evsub_debt debt_of(const struct source *o, uint32_t type, bool dev
 	struct hw_srq *srq = srq_with_limit(o, type);
 
 	if (srq)
-		return (struct evsub_debt){&srq->lwm, devx ? HW_LWM_OWES_DEVX : HW_LWM_OWES,
-					   o->table, o->idx, o->gen};
-	return (struct evsub_debt){devx ? &o->t->devx_owed : &o->t->owed, 1u << type, o->table,
-				   o->idx, o->gen};
+		return (struct evsub_debt){
+			&srq->lwm,  devx ? HW_LWM_OWES_DEVX : HW_LWM_OWES, o->table, o->idx, o->gen,
+			HW_LWM_SEQ, atomic_load(&srq->lwm) / HW_LWM_SEQ};
+	return (struct evsub_debt){
+		devx ? &o->t->devx_owed : &o->t->owed, 1u << type, o->table, o->idx, o->gen, 0, 0};
 }
 
 /* A bit for each type. */
@@ -245,8 +246,13 @@ void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib
 
 void event_comp(struct seg *s, const struct hw_cq *cq, uint32_t cqn)
 {
-	struct evsub_debt debt = {(_Atomic uint32_t *)&cq->armed, HW_CQ_OWES_DEVX, SEG_T_CQ, cqn,
-				  cq->gen};
+	struct evsub_debt debt = {(_Atomic uint32_t *)&cq->armed,
+				  HW_CQ_OWES_DEVX,
+				  SEG_T_CQ,
+				  cqn,
+				  cq->gen,
+				  HW_CQ_ARM_SEQ,
+				  atomic_load(&cq->armed) / HW_CQ_ARM_SEQ};
 	uint8_t eqe[LAYOUT_SZ(eqe)] = {0};
 
 	LAYOUT_SET(eqe, eqe, event_type, PRM_EVENT_COMP);

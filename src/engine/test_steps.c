@@ -715,11 +715,108 @@ static void reset_beside_one_stopped_at_every_step(void **state)
 	}
 }
 
+/* ---- a raiser of a DEVX event is stopped, which others raise for it, and again */
+
+static uint32_t stop_in;
+static struct evsub_debt first_debt;
+
+static void stop_at(const char *name)
+{
+	if (!--stop_in)
+		raise(SIGSTOP);
+}
+
+static struct evsub_debt note_devx(struct scene *x)
+{
+	struct hw_cq *cq = x->b->cq.hw;
+
+	atomic_store(&cq->armed, (atomic_load(&cq->armed) | HW_CQ_OWES_DEVX) + HW_CQ_ARM_SEQ);
+	return (struct evsub_debt){.word = &cq->armed,
+				   .bit = HW_CQ_OWES_DEVX,
+				   .table = SEG_T_CQ,
+				   .idx = x->b->cq.cqn,
+				   .gen = cq->gen,
+				   .unit = HW_CQ_ARM_SEQ,
+				   .serial = atomic_load(&cq->armed) / HW_CQ_ARM_SEQ};
+}
+
+static void raise_devx(struct scene *x, const struct evsub_debt *debt)
+{
+	const uint8_t eqe[EVSUB_EQE] = {0};
+
+	evsub_raise_owed(seg_of(x), x->b->cq.hw->hca, PRM_EVENT_COMP, x->b->cq.cqn, eqe, debt);
+}
+
+static void child_raises(struct bed *e)
+{
+	point_hook = stop_at;
+	raise_devx(scene, &first_debt);
+}
+
+static bool raiser_stopped_at(uint32_t n)
+{
+	struct scene x = {.eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+	struct evsub_debt second;
+	uint64_t signals = 0;
+	int status, over;
+	void *state;
+
+	bed_setup(&state);
+	x.e = state;
+	x.b = x.e->p.a;
+	scene = &x;
+	setup_devx(&x);
+	first_debt = note_devx(&x);
+	stop_in = n;
+	spawn(x.e, child_raises);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	over = !WIFSTOPPED(status);
+	raise_devx(&x, &first_debt);
+	second = note_devx(&x);
+	if (!over) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+	}
+	assert_int_equal(status, 0);
+	raise_devx(&x, &second);
+	evsub_signal_own(seg_of(&x));
+	assert_int_equal(x.b->cq.hw->armed & HW_CQ_OWES_DEVX, 0);
+	assert_int_equal(count_events(&x, x.subq[0], 0), 1); /* without data: one at a time */
+	assert_int_equal(count_events(&x, x.subq[1], 0), 2);
+	assert_int_equal(read(x.eventfd, &signals, 8), 8);
+	assert_int_equal(signals, 2);
+	/* Nothing is left at the subscribers. */
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(
+			((struct seg_evsub *)seg_at(seg_of(&x), SEG_T_EVSUB, x.sub[i]))->owed &
+				EVSUB_OWED,
+			0);
+	raise_devx(&x, NULL);
+	assert_int_equal(count_events(&x, x.subq[0], 0), 1);
+	assert_int_equal(count_events(&x, x.subq[1], 0), 1);
+	close(x.e->go[1]);
+	close(x.e->tell[0]);
+	close(x.eventfd);
+	bed_teardown(&state);
+	return !over;
+}
+
+static void devx_raiser_stopped_at_every_step(void **state)
+{
+	uint32_t n = 1;
+
+	for (; raiser_stopped_at(n); n++)
+		assert_true(n < MAX_STEPS);
+	print_message("DEVX event: stopped at %u steps\n", n - 1);
+	assert_true(n > 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(killed_at_every_step), cmocka_unit_test(stopped_at_every_step),
 		cmocka_unit_test(stopped_beside_a_sibling),
+		cmocka_unit_test(devx_raiser_stopped_at_every_step),
 		cmocka_unit_test(reset_beside_one_stopped_at_every_step)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

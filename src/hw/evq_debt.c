@@ -59,7 +59,8 @@ bool evq_debt_of(const struct seg *s, const struct seg_evsrc *src, uint32_t type
 	case SEG_T_SHARE:
 		return of_target(&((struct hw_share *)e)->async, type, d);
 	case SEG_T_EVSUB:
-		*d = (struct evq_debt){&sub->owed, &sub->paying, 1, 0, 0};
+		*d = (struct evq_debt){&sub->owed, &sub->paying, EVSUB_OWED, EVSUB_SEQ,
+				       atomic_load(&sub->owed) / EVSUB_SEQ};
 		return true;
 	case SEG_T_MSEND:
 		*d = (struct evq_debt){&send->owed, &send->paying, 1, 0, 0};
@@ -73,18 +74,24 @@ bool evq_debt_owed(const struct evq_debt *d)
 	return atomic_load(d->word) & d->bit;
 }
 
+void evq_debt_drop(const struct evq_debt *d)
+{
+	uint32_t was = atomic_load(d->word);
+
+	while (was & d->bit && (!d->unit || was / d->unit == d->serial) && /* not the next one */
+	       !atomic_compare_exchange_weak(d->word, &was, was & ~d->bit))
+		;
+}
+
 /* Between the two stores somebody may see the claim without the debt: that is void. */
 void evq_debt_paid(struct seg *s, const struct seg_evrec *r, uint64_t ref)
 {
 	struct evq_debt d;
-	uint32_t was;
 
 	if (!evq_debt_of(s, &r->src, r->type, &d) || atomic_load(d.paying) != ref)
 		return;
-	was = atomic_load(d.word);
-	while (was & d.bit && (!d.unit || was / d.unit == r->serial) && /* not the next one */
-	       !atomic_compare_exchange_weak(d.word, &was, was & ~d.bit))
-		;
+	d.serial = r->serial;
+	evq_debt_drop(&d);
 	atomic_compare_exchange_strong(d.paying, &ref, 0);
 }
 
@@ -155,7 +162,7 @@ bool evq_source(struct seg *s, const struct seg_evsrc *src, _Atomic uint32_t **c
 		/* Its next event is another record; one whose object is gone is read all the same.
 		 */
 		if (gen && *gen == src->gen)
-			atomic_store(&((struct seg_evsub *)gen)->queued, 0);
+			atomic_fetch_or(&((struct seg_evsub *)gen)->queued, EVSUB_READ);
 		return true;
 	}
 	if (!gen || *gen != src->gen)

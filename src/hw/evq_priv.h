@@ -63,6 +63,8 @@ struct evq_debt {
 bool evq_debt_of(const struct seg *s, const struct seg_evsrc *src, uint32_t type,
 		 struct evq_debt *d);
 bool evq_debt_owed(const struct evq_debt *d);
+/* The end of it; a debt that was noted since stays. */
+void evq_debt_drop(const struct evq_debt *d);
 /*
  * Claim the debt for the record `me`: 1 claimed, with d->serial set; 0 it is paid already; -EBUSY a
  * living process has claimed it. `overtake`: -EBUSY only if that process runs.

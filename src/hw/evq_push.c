@@ -94,7 +94,7 @@ static int push_owed(struct seg *s, uint32_t evq, uint32_t gen, const struct seg
 	int r = begin_push(s, evq, gen, from, data, len, &ref);
 
 	if (r) {
-		atomic_fetch_and(d->word, ~d->bit);
+		evq_debt_drop(d);
 		return r;
 	}
 	POINT("evq-made");

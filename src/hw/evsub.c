@@ -244,7 +244,7 @@ static void write_eventfd(int fd, uint64_t n)
 
 static void flush_eventfd(struct seg_evsub *sub)
 {
-	uint32_t to = atomic_load(&sub->signals) + atomic_load(&sub->signals_unlocked);
+	uint32_t to = (uint32_t)atomic_load(&sub->signals) + atomic_load(&sub->signals_unlocked);
 	uint32_t from = atomic_exchange(&sub->written, to);
 
 	if (to != from)
@@ -268,41 +268,70 @@ static void have_it_written(struct seg *s, struct seg_evsub *sub)
 	seg_proc_rouse(s, sub->mem.slot);
 }
 
-/* Once more than `signals_next` says, however often this is called for one event. */
-static void signal_eventfd(struct seg *s, struct seg_evsub *sub)
+/* The number of the event in such a word. */
+static uint32_t event_of(uint32_t owed)
 {
-	atomic_store(&sub->signals, sub->signals_next);
+	return owed & EVSUB_SEQS;
+}
+
+/* Once for one event, however often this is called. */
+static void signal_eventfd(struct seg *s, struct seg_evsub *sub, uint32_t owed)
+{
+	uint64_t was = atomic_load(&sub->signals);
+	uint64_t to = (uint64_t)event_of(owed) << 32 | (uint32_t)(was + 1);
+
+	if (atomic_load(&sub->owed) != owed)
+		return;
+	if (was >> 32 != event_of(owed))
+		atomic_compare_exchange_strong(&sub->signals, &was, to);
 	have_it_written(s, sub);
 }
 
+static bool is_queued(const struct seg_evsub *sub)
+{
+	uint32_t queued = atomic_load(&sub->queued);
+
+	return queued && !(queued & EVSUB_READ);
+}
+
+/* The one record without data. Once for one event: its reader may have had it already. */
+static int push_fresh(struct seg *s, struct seg_evsub *sub, uint32_t owed, struct seg_evsrc src)
+{
+	uint32_t was = atomic_load(&sub->queued), event = event_of(owed);
+	int r;
+
+	if (atomic_load(&sub->owed) != owed)
+		return 0;
+	if (event_of(was) != event || was & EVSUB_AROUND)
+		atomic_compare_exchange_strong(&sub->queued, &was, event);
+	r = evq_push_owed(s, sub->evq, sub->evq_gen, src, sub->cookie, 0, NULL, 0, true);
+	if (r && r != -EBUSY)
+		atomic_compare_exchange_strong(&sub->queued, &event, event | EVSUB_READ);
+	return r;
+}
+
 /* The event that a subscriber is owed. */
-static void deliver(struct seg *s, uint32_t idx, struct seg_evsub *sub, const uint8_t *eqe)
+static void deliver(struct seg *s, uint32_t idx, struct seg_evsub *sub, uint32_t owed,
+		    const uint8_t *eqe)
 {
 	struct seg_evsrc src = {.table = SEG_T_EVSUB, .idx = idx, .gen = sub->gen};
-	bool pushed = !sub->eventfd && (!sub->omit || sub->fresh);
+	bool pushed = !sub->eventfd && (!sub->omit || owed & EVSUB_FRESH);
 	int r = 0;
 
 	if (sub->eventfd)
-		signal_eventfd(s, sub);
+		signal_eventfd(s, sub, owed);
 	else if (!sub->omit)
 		r = evq_push_owed(s, sub->evq, sub->evq_gen, src, sub->cookie, 0, eqe, EVSUB_EQE,
 				  true);
-	else if (sub->fresh) {
-		/* Once: from then on the reader may have it and take it back. */
-		if (sub->fresh == 1)
-			atomic_store(&sub->queued, 1);
-		sub->fresh = 2;
-		r = evq_push_owed(s, sub->evq, sub->evq_gen, src, sub->cookie, 0, NULL, 0, true);
-		if (r)
-			atomic_store(&sub->queued, 0);
-	}
+	else if (owed & EVSUB_FRESH)
+		r = push_fresh(s, sub, owed, src);
 	if (r == -EBUSY) /* whoever goes on for us, or for whom we do */
 		return;
 	if (r && r != -ENOENT)
 		evq_lost(s, sub->evq, sub->evq_gen);
 	/* Else it went with the record; what is owed since is another one's. */
 	if (!pushed || r)
-		atomic_store(&sub->owed, 0);
+		atomic_compare_exchange_strong(&sub->owed, &owed, event_of(owed));
 }
 
 static bool wants(const struct seg_evsub *sub, uint32_t hca, uint32_t key, uint32_t id)
@@ -311,13 +340,18 @@ static bool wants(const struct seg_evsub *sub, uint32_t hca, uint32_t key, uint3
 	       sub->id == id;
 }
 
-static void mark(struct seg_evsub *sub)
+/* The event that the chain was raising when we looked (`raising`), unless it was marked before. */
+static void mark(const struct seg_evhash *c, struct seg_evsub *sub, uint32_t raising)
 {
-	if (atomic_load(&sub->owed))
-		return;
-	sub->signals_next = atomic_load(&sub->signals) + 1;
-	sub->fresh = !atomic_load(&sub->queued);
-	atomic_store(&sub->owed, 1);
+	uint32_t was = atomic_load(&sub->owed), event = event_of(raising), to;
+
+	do {
+		/* After the look at `owed`: else others may have gone on for us. */
+		if (atomic_load(&c->raising) != raising || event_of(was) == event)
+			return;
+		POINT("evsub-marking");
+		to = event | EVSUB_OWED | (is_queued(sub) ? 0 : EVSUB_FRESH);
+	} while (!atomic_compare_exchange_weak(&sub->owed, &was, to));
 }
 
 /* Each of a chain that is not GONE; those are freed on the way. */
@@ -352,28 +386,57 @@ static void walk_unlocked(struct seg *s, uint32_t n,
 static void each_mark(struct seg *s, struct seg_evhash *c, uint32_t i)
 {
 	struct seg_evsub *sub = seg_at(s, SEG_T_EVSUB, i);
+	uint32_t raising = atomic_load(&c->raising);
 
 	/* Else somebody has gone on for us while we were stopped. */
-	if (atomic_load(&c->raising) == EVSUB_MARKS && wants(sub, c->hca, c->key, c->id))
-		mark(sub);
+	if ((raising & EVSUB_STAGE) == EVSUB_MARKS && wants(sub, c->hca, c->key, c->id))
+		mark(c, sub, raising);
 	POINT("evsub-mark");
 }
 
 static void each_tell(struct seg *s, struct seg_evhash *c, uint32_t i)
 {
 	struct seg_evsub *sub = seg_at(s, SEG_T_EVSUB, i);
+	uint32_t owed = atomic_load(&sub->owed), raising = atomic_load(&c->raising);
 
-	if (atomic_load(&c->raising) == EVSUB_TELLS && atomic_load(&sub->owed))
-		deliver(s, i, sub, c->eqe);
+	if ((raising & EVSUB_STAGE) == EVSUB_TELLS && owed & EVSUB_OWED &&
+	    event_of(owed) == event_of(raising))
+		deliver(s, i, sub, owed, c->eqe);
 	POINT("evsub-tell");
 }
 
-static void pay_debt(struct seg *s, const struct seg_evhash *c)
+static bool is_owed(const struct evsub_debt *d)
+{
+	uint32_t was = d ? atomic_load(d->word) : 0;
+
+	return !d || (was & d->bit && (!d->unit || was / d->unit == d->serial));
+}
+
+/* False: somebody else did, and what is noted since is another event's. */
+static bool pay(const struct evsub_debt *d)
+{
+	uint32_t was = atomic_load(d->word);
+
+	do
+		if (!(was & d->bit) || (d->unit && was / d->unit != d->serial))
+			return false;
+	while (!atomic_compare_exchange_weak(d->word, &was, was & ~d->bit));
+	return true;
+}
+
+/* The debt of the event that is being raised. False: it has none, or its element is gone. */
+static bool debt_in(struct seg *s, const struct seg_evhash *c, struct evsub_debt *d)
 {
 	const uint32_t *gen = c->debt ? seg_live(s, c->debt_table, c->debt_idx) : NULL;
 
-	if (gen && *gen == c->debt_gen)
-		atomic_fetch_and((_Atomic uint32_t *)(void *)(s->base + c->debt), ~c->debt_bit);
+	*d = (struct evsub_debt){(_Atomic uint32_t *)(void *)(s->base + c->debt),
+				 c->debt_bit,
+				 c->debt_table,
+				 c->debt_idx,
+				 c->debt_gen,
+				 c->debt_unit,
+				 c->debt_serial};
+	return gen && *gen == c->debt_gen;
 }
 
 /* The event in the chain's head, from where it is on. */
@@ -383,19 +446,23 @@ go_on_raising(struct seg *s, uint32_t n,
 			      void (*each)(struct seg *s, struct seg_evhash *c, uint32_t i)))
 {
 	struct seg_evhash *c = chain(s, n);
-	uint32_t stage = EVSUB_MARKS;
+	uint32_t at = atomic_load(&c->raising), event = event_of(at);
+	struct evsub_debt debt;
+	bool noted = debt_in(s, c, &debt);
 
-	if (atomic_load(&c->raising) == EVSUB_MARKS) {
+	if (at == (event | EVSUB_MARKS)) {
 		walk_by(s, n, each_mark);
-		atomic_compare_exchange_strong(&c->raising, &stage, EVSUB_TELLS);
+		if (atomic_compare_exchange_strong(&c->raising, &at, event | EVSUB_TELLS))
+			at = event | EVSUB_TELLS;
 	}
-	if (atomic_load(&c->raising) == EVSUB_TELLS) {
+	if (at == (event | EVSUB_TELLS)) {
 		walk_by(s, n, each_tell);
-		stage = EVSUB_TELLS;
-		if (atomic_load(&c->raising) == stage)
-			pay_debt(s, c);
+		if (noted && atomic_load(&c->raising) == at) {
+			POINT("evsub-pay");
+			pay(&debt);
+		}
 		POINT("evsub-paid");
-		atomic_compare_exchange_strong(&c->raising, &stage, EVSUB_IDLE);
+		atomic_compare_exchange_strong(&c->raising, &at, event | EVSUB_IDLE);
 	}
 }
 
@@ -430,10 +497,14 @@ static void deliver_unlocked(struct seg *s, uint32_t idx, struct seg_evsub *sub,
 		have_it_written(s, sub);
 	} else if (!sub->omit) {
 		r = evq_push_data(s, sub->evq, sub->evq_gen, src, sub->cookie, eqe, EVSUB_EQE);
-	} else if (!atomic_exchange(&sub->queued, 1)) {
-		r = evq_push(s, sub->evq, sub->evq_gen, src, sub->cookie, 0, 0);
+	} else if (!is_queued(sub)) {
+		uint32_t was = atomic_load(&sub->queued);
+		uint32_t to = (event_of(was) + EVSUB_SEQ) | EVSUB_AROUND;
+
+		if (atomic_compare_exchange_strong(&sub->queued, &was, to))
+			r = evq_push(s, sub->evq, sub->evq_gen, src, sub->cookie, 0, 0);
 		if (r)
-			atomic_store(&sub->queued, 0);
+			atomic_compare_exchange_strong(&sub->queued, &to, to | EVSUB_READ);
 	}
 	if (r && r != -ENOENT)
 		evq_lost(s, sub->evq, sub->evq_gen);
@@ -451,11 +522,6 @@ static void raise_unlocked(struct seg *s, uint32_t n, uint32_t hca, uint32_t key
 	}
 }
 
-static bool is_owed(const struct evsub_debt *debt)
-{
-	return !debt || (atomic_load(debt->word) & debt->bit);
-}
-
 static void note_event(struct seg *s, struct seg_evhash *c, uint32_t hca, uint32_t key, uint32_t id,
 		       const uint8_t *eqe, const struct evsub_debt *debt)
 {
@@ -465,6 +531,8 @@ static void note_event(struct seg *s, struct seg_evhash *c, uint32_t hca, uint32
 	c->debt = debt ? (uint64_t)((uint8_t *)debt->word - s->base) : 0;
 	if (debt) {
 		c->debt_bit = debt->bit;
+		c->debt_unit = debt->unit;
+		c->debt_serial = debt->serial;
 		c->debt_table = debt->table;
 		c->debt_idx = debt->idx;
 		c->debt_gen = debt->gen;
@@ -483,7 +551,7 @@ static bool raise_around(struct seg *s, uint32_t n, uint32_t hca, uint32_t key, 
 		go_on_raising(s, n, walk_unlocked); /* what it was raising, perhaps this */
 	else if (debt)
 		return false;
-	if (!debt || atomic_fetch_and(debt->word, ~debt->bit) & debt->bit)
+	if (!debt || pay(debt))
 		raise_unlocked(s, n, hca, key, id, eqe);
 	return true;
 }
@@ -493,10 +561,11 @@ bool evsub_raise_owed(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
 {
 	uint32_t n = chain_of(hca, key, id);
 	struct seg_evhash *c = chain(s, n);
+	uint32_t event;
 
 	if (!atomic_load(&c->head)) {
 		if (debt)
-			atomic_fetch_and(debt->word, ~debt->bit);
+			pay(debt);
 		return true;
 	}
 	if (TRACE_ON(LOG_EVENT))
@@ -506,10 +575,13 @@ bool evsub_raise_owed(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
 	if (is_owed(debt)) {
 		note_event(s, c, hca, key, id, eqe, debt);
 		POINT("evsub-noted");
-		atomic_store(&c->raising, EVSUB_MARKS);
+		event = event_of(event_of(atomic_load(&c->raising)) + EVSUB_SEQ);
+		if (!event) /* no number of an event */
+			event = EVSUB_SEQ;
+		atomic_store(&c->raising, event | EVSUB_MARKS);
 		/* Somebody came while we were stopped. */
 		if (!is_owed(debt))
-			atomic_store(&c->raising, EVSUB_IDLE);
+			atomic_store(&c->raising, event | EVSUB_IDLE);
 		raise_locked(s, n);
 	}
 	seg_unlock(s, &c->lock);

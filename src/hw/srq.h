@@ -41,7 +41,7 @@ struct hw_srq {
 	 * was taken over.
 	 */
 	_Alignas(8) uint16_t head; /* [rq] index of the next WQE to consume (linked list) */
-	uint16_t turn;             /* [rq] incremented when the lock is taken over; begins with gen */
+	uint16_t turn; /* [rq] incremented when the lock is taken over; begins with gen */
 	/* [rq] WQEs taken so far, free running; the low 16 bits compare with the doorbell record */
 	uint32_t consumed;
 	/* [rq] the doorbell record as last read; read again when its WQEs are used up */
