@@ -7,19 +7,57 @@
  */
 #include "mlx5/devx_table.h"
 #include "util/cleanup.h"
-#include "wire/prm/cmd_hdr.h"
+#include "wire/prm/cq.h"
+#include "wire/prm/gobj.h"
+#include "wire/prm/mcg.h"
 #include "wire/prm/opcodes.h"
+#include "wire/prm/qctr.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/raw.h"
+#include "wire/prm/rmp_srq.h"
+#include "wire/prm/xrc.h"
+#include "wire/prm/xrq.h"
 
 /* clang-format off */
-/* Fields that several commands have; numbers as in mlx5_ifc. */
-#define F(b, w) {b, w}
-#define NUMBER F(0x48, 24)	/* for qpn, cqn, pd, mkey_index... */
-#define DWORD F(0x40, 32)	/* for flow_counter_id, obj_id... */
-#define OP_MOD F(0x30, 16)
-#define BIT(b) F(b, 1)
-/* other_vport, vport_number, table_type */
-#define IN_VPORT F(0x40, 1), F(0x50, 16), F(0x80, 8)
-#define GID_AT_0x80 F(0x80, 32), F(0xa0, 32), F(0xc0, 32), F(0xe0, 32)
+/* Of commands that the firmware does not have, the fields that rows need; as in mlx5_ifc. */
+#define DEVX_FIELDS(F)                                           \
+	F(add_vxlan_udp_dport_in, vxlan_udp_port, 0x70, 16)      \
+	F(set_l2_table_entry_in, table_index, 0xa8, 24)          \
+	F(create_flow_table_in, other_vport, 0x40, 1)            \
+	F(create_flow_table_in, vport_number, 0x50, 16)          \
+	F(create_flow_table_in, table_type, 0x80, 8)             \
+	F(query_flow_table_in, table_id, 0xa8, 24)               \
+	F(query_flow_group_in, group_id, 0xc0, 32)               \
+	F(set_fte_in, flow_index, 0x100, 32)                     \
+	F(alloc_flow_counter_out, flow_counter_id, 0x40, 32)     \
+	F(query_flow_counter_in, flow_counter_id, 0xe0, 32)      \
+	F(alloc_packet_reformat_out, packet_reformat_id, 0x40, 32) \
+	F(alloc_modify_header_out, modify_header_id, 0x40, 32)
+LAYOUT_FIELDS(DEVX_FIELDS)
+
+#define FIELD(l, f) {LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH}
+/* A field of a layout that lies at byte `at` of the command. */
+#define FIELD_AT(at, l, f) {(at) * 8 + LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH}
+#define NUMBER FIELD(cmd_id_in, id)	/* qpn, cqn, pd, mkey_index... */
+#define OBJ_ID FIELD(query_general_object_in, obj_id)
+#define OBJ_TYPE FIELD(cmd_in, op_mod)	/* stands in its place */
+#define SCHED_ID FIELD(query_scheduling_element_in, scheduling_element_id)
+#define UDP_PORT FIELD(add_vxlan_udp_dport_in, vxlan_udp_port)
+#define L2_INDEX FIELD(set_l2_table_entry_in, table_index)
+#define GROUP_ID FIELD(query_flow_group_in, group_id)
+#define FLOW_INDEX FIELD(set_fte_in, flow_index)
+#define TABLE_ID FIELD(query_flow_table_in, table_id)
+#define REFORMAT_ID FIELD(alloc_packet_reformat_out, packet_reformat_id)
+#define HEADER_ID FIELD(alloc_modify_header_out, modify_header_id)
+#define IN_VPORT                                                                             \
+	FIELD(create_flow_table_in, other_vport), FIELD(create_flow_table_in, vport_number), \
+	FIELD(create_flow_table_in, table_type)
+#define GID_DWORD(n) {(LP_attach_to_mcg_in_multicast_gid + 4 * (n)) * 8, 32}
+#define MCG_GID GID_DWORD(0), GID_DWORD(1), GID_DWORD(2), GID_DWORD(3)
+/* Both bits of a work queue in the context `ctx` at `place` of a command. */
+#define WQ_VALID(cmd, place, ctx)                                                \
+	FIELD_AT(LP_##cmd##_##place + LP_##ctx##_wq, wq, dbr_umem_valid),        \
+	FIELD_AT(LP_##cmd##_##place + LP_##ctx##_wq, wq, wq_umem_valid)
 
 /*
  * How an object is destroyed: command, its length, place of the number; fields copied from the
@@ -48,11 +86,16 @@ const struct devx_cmd devx_cmds[] = {
 	{MADE(CREATE_MKEY, NUMBER),
 	 UNDO(DESTROY_MKEY, 0x10, NUMBER)},
 	{QUERIES(QUERY_MKEY, CREATE_MKEY, NUMBER)},
-	{MADE(CREATE_CQ, NUMBER), .umem_valid = {BIT(0x2e0), BIT(0x086)},
+	{MADE(CREATE_CQ, NUMBER),
+	 .umem_valid = {FIELD(create_cq_in, cq_umem_valid),
+			FIELD_AT(LP_create_cq_in_cq_context, cqc, dbr_umem_valid)},
 	 UNDO(DESTROY_CQ, 0x10, NUMBER)},
 	{QUERIES(QUERY_CQ, CREATE_CQ, NUMBER)},
-	{MODIFIES(MODIFY_CQ, CREATE_CQ, NUMBER), .umem_valid = {BIT(0x2e0)}},
-	{MADE(CREATE_QP, NUMBER), .umem_valid = {BIT(0x860), BIT(0x743)},
+	{MODIFIES(MODIFY_CQ, CREATE_CQ, NUMBER),
+	 .umem_valid = {FIELD(modify_cq_in, cq_umem_valid)}},
+	{MADE(CREATE_QP, NUMBER),
+	 .umem_valid = {FIELD(create_qp_in, wq_umem_valid),
+			FIELD_AT(LP_create_qp_in_qpc, qpc, dbr_umem_valid)},
 	 UNDO(DESTROY_QP, 0x10, NUMBER)},
 	{MODIFIES(RST2INIT_QP, CREATE_QP, NUMBER)},
 	{MODIFIES(INIT2RTR_QP, CREATE_QP, NUMBER)},
@@ -63,13 +106,17 @@ const struct devx_cmd devx_cmds[] = {
 	{MODIFIES(2RST_QP, CREATE_QP, NUMBER)},
 	{QUERIES(QUERY_QP, CREATE_QP, NUMBER)},
 	{MODIFIES(INIT2INIT_QP, CREATE_QP, NUMBER)},
-	{MADE(CREATE_PSV, F(0x088, 24)), .must = {{0x40, 4} /* num_psv */, 1, 0},
+	{MADE(CREATE_PSV, FIELD(create_psv_out, psv0_index)),
+	 .must = {FIELD(create_psv_in, num_psv), 1, 0},
 	 UNDO(DESTROY_PSV, 0x10, NUMBER)},
 	{MADE(CREATE_SRQ, NUMBER),
 	 UNDO(DESTROY_SRQ, 0x10, NUMBER)},
 	{QUERIES(QUERY_SRQ, CREATE_SRQ, NUMBER)},
 	{MODIFIES(ARM_RQ, CREATE_RQ, NUMBER)},
-	{MADE(CREATE_XRC_SRQ, NUMBER), .umem_valid = {BIT(0x2e0), BIT(0x0c7)},
+	{MADE(CREATE_XRC_SRQ, NUMBER),
+	 .umem_valid = {FIELD(create_xrc_srq_in, xrc_srq_umem_valid),
+			FIELD_AT(LP_create_xrc_srq_in_xrc_srq_context_entry, xrc_srqc,
+				 dbr_umem_valid)},
 	 UNDO(DESTROY_XRC_SRQ, 0x10, NUMBER)},
 	{QUERIES(QUERY_XRC_SRQ, CREATE_XRC_SRQ, NUMBER)},
 	{MODIFIES(ARM_XRC_SRQ, CREATE_XRC_SRQ, NUMBER)},
@@ -77,7 +124,7 @@ const struct devx_cmd devx_cmds[] = {
 	 UNDO(DESTROY_DCT, 0x10, NUMBER)},
 	{QUERIES(QUERY_DCT, CREATE_DCT, NUMBER)},
 	{MODIFIES(ARM_DCT_FOR_KEY_VIOLATION, CREATE_DCT, NUMBER)},
-	{MADE(CREATE_XRQ, NUMBER), .umem_valid = {BIT(0x5a0), BIT(0x5a1)},
+	{MADE(CREATE_XRQ, NUMBER), .umem_valid = {WQ_VALID(create_xrq_in, xrq_context, xrqc)},
 	 UNDO(DESTROY_XRQ, 0x10, NUMBER)},
 	{QUERIES(QUERY_XRQ, CREATE_XRQ, NUMBER)},
 	{MODIFIES(ARM_XRQ, CREATE_XRQ, NUMBER)},
@@ -94,17 +141,19 @@ const struct devx_cmd devx_cmds[] = {
 	{.opcode = PRM_OP_QUERY_HCA_VPORT_CONTEXT, OTHER, .flags = DEVX_NO_UID},
 	{.opcode = PRM_OP_QUERY_VNIC_ENV, OTHER},
 	{.opcode = PRM_OP_QUERY_VPORT_COUNTER, OTHER},
-	{MADE(ALLOC_Q_COUNTER, F(0x058, 8)),
-	 UNDO(DEALLOC_Q_COUNTER, 0x10, F(0x058, 8))},
-	{QUERIES(QUERY_Q_COUNTER, ALLOC_Q_COUNTER, F(0x0f8, 8))},
-	{MADE(CREATE_SCHEDULING_ELEMENT, F(0x080, 32)),
-	 UNDO_COPY(DESTROY_SCHEDULING_ELEMENT, 0x40, F(0x060, 32), {{0x040, 8}})},
-	{QUERIES(QUERY_SCHEDULING_ELEMENT, CREATE_SCHEDULING_ELEMENT, F(0x060, 32))},
-	{MODIFIES(MODIFY_SCHEDULING_ELEMENT, CREATE_SCHEDULING_ELEMENT, F(0x060, 32))},
+	{MADE(ALLOC_Q_COUNTER, FIELD(alloc_q_counter_out, counter_set_id)),
+	 UNDO(DEALLOC_Q_COUNTER, 0x10, FIELD(dealloc_q_counter_in, counter_set_id))},
+	{QUERIES(QUERY_Q_COUNTER, ALLOC_Q_COUNTER, FIELD(query_q_counter_in, counter_set_id))},
+	{MADE(CREATE_SCHEDULING_ELEMENT,
+	      FIELD(create_scheduling_element_out, scheduling_element_id)),
+	 UNDO_COPY(DESTROY_SCHEDULING_ELEMENT, 0x40, SCHED_ID,
+		   {FIELD(create_scheduling_element_in, scheduling_hierarchy)})},
+	{QUERIES(QUERY_SCHEDULING_ELEMENT, CREATE_SCHEDULING_ELEMENT, SCHED_ID)},
+	{MODIFIES(MODIFY_SCHEDULING_ELEMENT, CREATE_SCHEDULING_ELEMENT, SCHED_ID)},
 	{MADE(ALLOC_PD, NUMBER),
 	 UNDO(DEALLOC_PD, 0x10, NUMBER)},
 	{MADE(ATTACH_TO_MCG, NUMBER), .flags = DEVX_ID_IN_INPUT,
-	 UNDO_COPY(DETACH_FROM_MCG, 0x20, NUMBER, {GID_AT_0x80})},
+	 UNDO_COPY(DETACH_FROM_MCG, 0x20, NUMBER, {MCG_GID})},
 	{.opcode = PRM_OP_GET_DROPPED_PACKET_LOG, OTHER},
 	{.opcode = PRM_OP_NOP, OTHER},
 	{MADE(ALLOC_XRCD, NUMBER),
@@ -114,25 +163,25 @@ const struct devx_cmd devx_cmds[] = {
 	{.opcode = PRM_OP_QUERY_CONG_STATUS, OTHER},
 	{.opcode = PRM_OP_QUERY_CONG_PARAMS, OTHER},
 	{.opcode = PRM_OP_QUERY_CONG_STATISTICS, OTHER},
-	{MADE_AND_MODIFIED(ADD_VXLAN_UDP_DPORT, F(0x070, 16)), .flags = DEVX_ID_IN_INPUT,
-	 UNDO(DELETE_VXLAN_UDP_DPORT, 0x10, F(0x070, 16))},
-	{MADE_AND_MODIFIED(SET_L2_TABLE_ENTRY, F(0x0a8, 24)), .flags = DEVX_ID_IN_INPUT,
-	 UNDO(DELETE_L2_TABLE_ENTRY, 0x40, F(0x0a8, 24))},
-	{QUERIES(QUERY_L2_TABLE_ENTRY, SET_L2_TABLE_ENTRY, F(0x0a8, 24))},
+	{MADE_AND_MODIFIED(ADD_VXLAN_UDP_DPORT, UDP_PORT), .flags = DEVX_ID_IN_INPUT,
+	 UNDO(DELETE_VXLAN_UDP_DPORT, 0x10, UDP_PORT)},
+	{MADE_AND_MODIFIED(SET_L2_TABLE_ENTRY, L2_INDEX), .flags = DEVX_ID_IN_INPUT,
+	 UNDO(DELETE_L2_TABLE_ENTRY, 0x40, L2_INDEX)},
+	{QUERIES(QUERY_L2_TABLE_ENTRY, SET_L2_TABLE_ENTRY, L2_INDEX)},
 	{.opcode = PRM_OP_QUERY_LAG, OTHER},
 	{MADE(CREATE_TIR, NUMBER),
 	 UNDO(DESTROY_TIR, 0x10, NUMBER)},
 	{MODIFIES(MODIFY_TIR, CREATE_TIR, NUMBER)},
 	{QUERIES(QUERY_TIR, CREATE_TIR, NUMBER)},
-	{MADE(CREATE_SQ, NUMBER), .umem_valid = {BIT(0x3a0), BIT(0x3a1)},
+	{MADE(CREATE_SQ, NUMBER), .umem_valid = {WQ_VALID(create_sq_in, ctx, sqc)},
 	 UNDO(DESTROY_SQ, 0x10, NUMBER)},
 	{MODIFIES(MODIFY_SQ, CREATE_SQ, NUMBER)},
 	{QUERIES(QUERY_SQ, CREATE_SQ, NUMBER)},
-	{MADE(CREATE_RQ, NUMBER), .umem_valid = {BIT(0x3a0), BIT(0x3a1)},
+	{MADE(CREATE_RQ, NUMBER), .umem_valid = {WQ_VALID(create_rq_in, ctx, rqc)},
 	 UNDO(DESTROY_RQ, 0x10, NUMBER)},
 	{MODIFIES(MODIFY_RQ, CREATE_RQ, NUMBER)},
 	{QUERIES(QUERY_RQ, CREATE_RQ, NUMBER)},
-	{MADE(CREATE_RMP, NUMBER), .umem_valid = {BIT(0x3a0), BIT(0x3a1)},
+	{MADE(CREATE_RMP, NUMBER), .umem_valid = {WQ_VALID(create_rmp_in, ctx, rmpc)},
 	 UNDO(DESTROY_RMP, 0x10, NUMBER)},
 	{MODIFIES(MODIFY_RMP, CREATE_RMP, NUMBER)},
 	{QUERIES(QUERY_RMP, CREATE_RMP, NUMBER)},
@@ -145,29 +194,30 @@ const struct devx_cmd devx_cmds[] = {
 	{MODIFIES(MODIFY_RQT, CREATE_RQT, NUMBER)},
 	{QUERIES(QUERY_RQT, CREATE_RQT, NUMBER)},
 	{MADE(CREATE_FLOW_TABLE, NUMBER),
-	 UNDO_COPY(DESTROY_FLOW_TABLE, 0x40, F(0x0a8, 24), {IN_VPORT})},
-	{QUERIES(QUERY_FLOW_TABLE, CREATE_FLOW_TABLE, F(0x0a8, 24))},
+	 UNDO_COPY(DESTROY_FLOW_TABLE, 0x40, TABLE_ID, {IN_VPORT})},
+	{QUERIES(QUERY_FLOW_TABLE, CREATE_FLOW_TABLE, TABLE_ID)},
 	{MADE(CREATE_FLOW_GROUP, NUMBER),
-	 UNDO_COPY(DESTROY_FLOW_GROUP, 0x40, F(0x0c0, 32), {IN_VPORT, {0x0a8, 24}})},
-	{QUERIES(QUERY_FLOW_GROUP, CREATE_FLOW_GROUP, F(0x0c0, 32))},
-	{MADE_AND_MODIFIED(SET_FLOW_TABLE_ENTRY, F(0x100, 32)), .flags = DEVX_ID_IN_INPUT,
-	 .must = {OP_MOD, 0, 1},
-	 UNDO_COPY(DELETE_FLOW_TABLE_ENTRY, 0x40, F(0x100, 32), {IN_VPORT, {0x0a8, 24}})},
-	{QUERIES(QUERY_FLOW_TABLE_ENTRY, SET_FLOW_TABLE_ENTRY, F(0x100, 32))},
-	{MADE(ALLOC_FLOW_COUNTER, DWORD),
-	 UNDO(DEALLOC_FLOW_COUNTER, 0x10, DWORD)},
-	{QUERIES(QUERY_FLOW_COUNTER, ALLOC_FLOW_COUNTER, F(0x0e0, 32))},
-	{MODIFIES(MODIFY_FLOW_TABLE, CREATE_FLOW_TABLE, F(0x0a8, 24))},
-	{MADE(ALLOC_PACKET_REFORMAT_CONTEXT, DWORD),
-	 UNDO(DEALLOC_PACKET_REFORMAT_CONTEXT, 0x10, DWORD)},
-	{QUERIES(QUERY_PACKET_REFORMAT_CONTEXT, ALLOC_PACKET_REFORMAT_CONTEXT, DWORD)},
-	{MADE(ALLOC_MODIFY_HEADER_CONTEXT, DWORD),
-	 UNDO(DEALLOC_MODIFY_HEADER_CONTEXT, 0x10, DWORD)},
-	{QUERIES(QUERY_MODIFY_HEADER_CONTEXT, ALLOC_MODIFY_HEADER_CONTEXT, DWORD)},
-	{MADE(CREATE_GENERAL_OBJECT, DWORD),
-	 UNDO_COPY(DESTROY_GENERAL_OBJECT, 0x10, DWORD, {{0x030, 16}})},
-	{MODIFIES(MODIFY_GENERAL_OBJECT, CREATE_GENERAL_OBJECT, DWORD)},
-	{QUERIES(QUERY_GENERAL_OBJECT, CREATE_GENERAL_OBJECT, DWORD)},
+	 UNDO_COPY(DESTROY_FLOW_GROUP, 0x40, GROUP_ID, {IN_VPORT, TABLE_ID})},
+	{QUERIES(QUERY_FLOW_GROUP, CREATE_FLOW_GROUP, GROUP_ID)},
+	{MADE_AND_MODIFIED(SET_FLOW_TABLE_ENTRY, FLOW_INDEX), .flags = DEVX_ID_IN_INPUT,
+	 .must = {FIELD(cmd_in, op_mod), 0, 1},
+	 UNDO_COPY(DELETE_FLOW_TABLE_ENTRY, 0x40, FLOW_INDEX, {IN_VPORT, TABLE_ID})},
+	{QUERIES(QUERY_FLOW_TABLE_ENTRY, SET_FLOW_TABLE_ENTRY, FLOW_INDEX)},
+	{MADE(ALLOC_FLOW_COUNTER, FIELD(alloc_flow_counter_out, flow_counter_id)),
+	 UNDO(DEALLOC_FLOW_COUNTER, 0x10, FIELD(alloc_flow_counter_out, flow_counter_id))},
+	{QUERIES(QUERY_FLOW_COUNTER, ALLOC_FLOW_COUNTER,
+		 FIELD(query_flow_counter_in, flow_counter_id))},
+	{MODIFIES(MODIFY_FLOW_TABLE, CREATE_FLOW_TABLE, TABLE_ID)},
+	{MADE(ALLOC_PACKET_REFORMAT_CONTEXT, REFORMAT_ID),
+	 UNDO(DEALLOC_PACKET_REFORMAT_CONTEXT, 0x10, REFORMAT_ID)},
+	{QUERIES(QUERY_PACKET_REFORMAT_CONTEXT, ALLOC_PACKET_REFORMAT_CONTEXT, REFORMAT_ID)},
+	{MADE(ALLOC_MODIFY_HEADER_CONTEXT, HEADER_ID),
+	 UNDO(DEALLOC_MODIFY_HEADER_CONTEXT, 0x10, HEADER_ID)},
+	{QUERIES(QUERY_MODIFY_HEADER_CONTEXT, ALLOC_MODIFY_HEADER_CONTEXT, HEADER_ID)},
+	{MADE(CREATE_GENERAL_OBJECT, OBJ_ID),
+	 UNDO_COPY(DESTROY_GENERAL_OBJECT, 0x10, OBJ_ID, {OBJ_TYPE})},
+	{MODIFIES(MODIFY_GENERAL_OBJECT, CREATE_GENERAL_OBJECT, OBJ_ID)},
+	{QUERIES(QUERY_GENERAL_OBJECT, CREATE_GENERAL_OBJECT, OBJ_ID)},
 };
 /* clang-format on */
 const unsigned int devx_cmds_count = ARRAY_SIZE(devx_cmds);
@@ -227,7 +277,7 @@ static uint64_t object_at(const struct devx_cmd *c, const void *in, const void *
 	if (!c->id.width || field_end(c->id) > len)
 		return 0;
 	if (maker == PRM_OP_CREATE_GENERAL_OBJECT)
-		maker |= (uint32_t)be16_load((const uint8_t *)in + 6) << 16; /* obj_type */
+		maker |= (uint32_t)LAYOUT_GET(cmd_in, in, op_mod) << 16; /* obj_type */
 	return devx_object(maker, bits_get32(from, c->id.bit, c->id.width));
 }
 

@@ -90,6 +90,9 @@ struct layout {
 		0,                                                                  \
 		NULL};
 
+/* The constants alone, of fields of layouts that are not here as a whole. */
+#define LAYOUT_FIELDS(list) enum { list(LAYOUT__ENUM) };
+
 #define LAYOUT__NONE(...)
 #define LAYOUT__PLACE_ENUM(l, name, inner, byte) LP_##l##_##name = (byte),
 #define LAYOUT__PLACE_CHECK(l, name, inner, byte)                                   \
