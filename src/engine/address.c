@@ -11,6 +11,7 @@
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "hw/qp_state.h"
+#include "wire/ib/pkey.h"
 #include "wire/mad/mad.h"
 #include "wire/prm/qp.h"
 
@@ -41,8 +42,7 @@ bool way_pkey_match(struct eng_run *r, const struct hw_qp *peer)
 {
 	uint16_t ka = way_pkey(r->s, r->qp), kb = way_pkey(r->s, peer);
 
-	/* Both are in the same partition, and at least one is a full member. */
-	if (((ka ^ kb) & 0x7fff) == 0 && (ka & 0x7fff) && ((ka | kb) & 0x8000))
+	if (ib_pkey_match(ka, kb))
 		return true;
 	bad_key(r, peer, TRAP_BAD_PKEY, ka);
 	return false;

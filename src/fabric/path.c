@@ -14,6 +14,7 @@
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "util/bits.h"
+#include "wire/ib/pkey.h"
 
 /* More switches than any correct route has: tables may contain loops. */
 #define MAX_CABLES 64
@@ -249,8 +250,8 @@ uint32_t fab_route(struct seg *s, uint32_t from, uint32_t dlid)
 /* IBA 10.9.3: does the table have it, and is one of both a full member? */
 static bool pkey_allowed(const struct hw_port *p, uint16_t pkey)
 {
-	for (uint32_t i = 0; (pkey & 0x7fff) && i < HW_PKEYS; i++)
-		if (((p->pkey[i] ^ pkey) & 0x7fff) == 0 && ((p->pkey[i] | pkey) & 0x8000))
+	for (uint32_t i = 0; i < HW_PKEYS; i++)
+		if (ib_pkey_match(pkey, p->pkey[i]))
 			return true;
 	return false;
 }

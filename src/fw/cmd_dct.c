@@ -13,6 +13,7 @@
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
+#include "wire/ib/pkey.h"
 #include "wire/prm/dct.h"
 #include "wire/prm/eq.h"
 #include "wire/prm/qp.h"
@@ -44,7 +45,7 @@ static enum fw_r check_dctc(struct fw_call *k, const void *dctc, uint32_t *set)
 	if (DCTC(port) < 1 || DCTC(port) > k->hca->nports)
 		return FW_R_DCTC_PORT;
 	port = hw_port(k->s, k->hca->port[DCTC(port) - 1]);
-	if (DCTC(pkey_index) >= HW_PKEYS || !(port->pkey[DCTC(pkey_index)] & 0x7fff))
+	if (DCTC(pkey_index) >= HW_PKEYS || !ib_pkey_valid(port->pkey[DCTC(pkey_index)]))
 		return FW_R_DCTC_PKEY;
 	if (DCTC(mtu) < 1 || DCTC(mtu) > port->active_mtu)
 		return FW_R_DCTC_MTU;

@@ -17,6 +17,7 @@
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "util/cleanup.h"
+#include "wire/ib/pkey.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/qp.h"
 
@@ -193,7 +194,7 @@ static enum fw_r check_qpc(const struct fw_call *k, const void *qpc, uint32_t st
 
 	if (!port)
 		return FW_R_PATH_PORT;
-	if (ADS(pkey_index) >= HW_PKEYS || !(port->pkey[ADS(pkey_index)] & 0x7fff))
+	if (ADS(pkey_index) >= HW_PKEYS || !ib_pkey_valid(port->pkey[ADS(pkey_index)]))
 		return FW_R_PATH_PKEY;
 	if (QPC(atomic_mode) > PRM_ATOMIC_UP_TO_8B)
 		return FW_R_QPC_ATOMIC_MODE;

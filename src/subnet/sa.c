@@ -10,6 +10,7 @@
 #include "hw/port.h"
 #include "subnet/subnet.h"
 #include "util/heap.h"
+#include "wire/ib/pkey.h"
 
 #define SA_CLASS_VERSION 2
 #define SA_MAX_ANSWER (64u << 20)
@@ -223,8 +224,8 @@ bool sa_selected(uint32_t selector, uint32_t want, uint32_t have, uint32_t (*val
 
 bool sa_port_has_pkey(const struct hw_port *p, uint16_t pkey)
 {
-	for (uint32_t i = 0; (pkey & 0x7fff) && i < HW_PKEYS; i++)
-		if ((p->pkey[i] & 0x7fff) == (pkey & 0x7fff))
+	for (uint32_t i = 0; i < HW_PKEYS; i++)
+		if (ib_pkey_same(pkey, p->pkey[i]))
 			return true;
 	return false;
 }
@@ -232,9 +233,8 @@ bool sa_port_has_pkey(const struct hw_port *p, uint16_t pkey)
 uint16_t sa_shared_pkey(const struct hw_port *a, const struct hw_port *b)
 {
 	for (uint32_t i = 0; i < HW_PKEYS; i++)
-		for (uint32_t k = 0; (a->pkey[i] & 0x7fff) && k < HW_PKEYS; k++)
-			if ((a->pkey[i] & 0x7fff) == (b->pkey[k] & 0x7fff) &&
-			    ((a->pkey[i] | b->pkey[k]) & 0x8000))
+		for (uint32_t k = 0; k < HW_PKEYS; k++)
+			if (ib_pkey_match(a->pkey[i], b->pkey[k]))
 				return a->pkey[i] | b->pkey[k];
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "subnet/subnet.h"
 
 #include <string.h>
+#include "wire/ib/pkey.h"
 
 /* Component numbers. */
 enum {
@@ -129,8 +130,7 @@ static bool fits(const struct sa_call *c, const struct fab_mcgrp *g)
 	    (sa_has(c, MC_FLOW) && WANT(c, flow_label) != g->flow) ||
 	    (sa_has(c, MC_HOP) && WANT(c, hop_limit) != g->hop))
 		return false;
-	if (sa_has(c, MC_PKEY) &&
-	    ((pkey & 0x7fff) != (g->pkey & 0x7fff) || !((pkey | g->pkey) & 0x8000)))
+	if (sa_has(c, MC_PKEY) && !ib_pkey_match(pkey, g->pkey))
 		return false;
 	if (sa_has(c, MC_MTU_SEL) &&
 	    !sa_selected(WANT(c, mtu_selector), WANT(c, mtu), g->mtu, NULL))
@@ -330,7 +330,7 @@ static uint16_t join(struct sa_call *c, uint8_t *r)
 	p = hw_port(c->s, port);
 	if (port != c->from && !sa_shared_pkey(p, hw_port(c->s, c->from)))
 		return SA_STATUS_REQ_INVALID;
-	if (sa_has(c, MC_PKEY) && !(WANT(c, pkey) & 0x7fff))
+	if (sa_has(c, MC_PKEY) && !ib_pkey_valid(WANT(c, pkey)))
 		return SA_STATUS_REQ_INVALID;
 	if (!g)
 		status = describe(c, p, &made);

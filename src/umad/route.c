@@ -17,6 +17,7 @@
 #include "hw/port.h"
 #include "subnet/subnet.h"
 #include "util/log.h"
+#include "wire/ib/pkey.h"
 
 /* ---- at the destination port */
 
@@ -44,8 +45,8 @@ static bool pkey_arrives(const struct hw_port *from, const struct hw_port *to, u
 {
 	uint16_t sent = *index < HW_PKEYS ? from->pkey[*index] : 0;
 
-	for (uint32_t i = 0; (sent & 0x7fff) && i < HW_PKEYS; i++)
-		if ((to->pkey[i] & 0x7fff) == (sent & 0x7fff) && ((to->pkey[i] | sent) & 0x8000)) {
+	for (uint32_t i = 0; i < HW_PKEYS; i++)
+		if (ib_pkey_match(sent, to->pkey[i])) {
 			*index = i;
 			return true;
 		}
