@@ -21,6 +21,7 @@
 #include "hw/qctr.h"
 #include "util/bits.h"
 #include "util/cleanup.h"
+#include "wire/ib/link.h"
 
 #define PCI_ROOT "sys/devices/pci5a17:00"
 
@@ -98,28 +99,15 @@ static int show_link_layer(const struct hw_port *p, char *buf, size_t size)
 
 static int show_rate(const struct hw_port *p, char *buf, size_t size)
 {
-	/* Per lane, in tenths of Gb/s. */
-	static const struct {
-		uint32_t code, rate;
-		const char *name;
-	} speed[] = {{1, 25, "SDR"},   {2, 50, "DDR"},   {4, 100, "QDR"},  {8, 100, "FDR10"},
-		     {16, 140, "FDR"}, {32, 250, "EDR"}, {64, 500, "HDR"}, {128, 1000, "NDR"}};
-	static const struct {
-		uint32_t code, lanes;
-	} width[] = {{1, 1}, {2, 4}, {4, 8}, {8, 12}, {16, 2}};
-	uint32_t lanes = 0, rate;
-	size_t i;
+	const struct ib_width *w = ib_width(p->width);
+	const struct ib_speed *v = ib_speed(p->speed);
+	uint32_t lanes = w ? w->lanes : 0, rate;
 
-	for (i = 0; i < ARRAY_SIZE(width); i++)
-		if (width[i].code == p->width)
-			lanes = width[i].lanes;
-	for (i = 0; i < ARRAY_SIZE(speed) && speed[i].code != p->speed; i++)
-		;
-	if (i == ARRAY_SIZE(speed))
-		i = 0; /* an unknown speed shows as SDR */
-	rate = speed[i].rate * lanes;
+	if (!v)
+		v = &ib_speeds[0]; /* an unknown speed shows as SDR */
+	rate = v->lane_gb10 * lanes;
 	return snprintf(buf, size, "%u%s Gb/sec (%uX %s)\n", rate / 10, rate % 10 ? ".5" : "",
-			lanes, speed[i].name);
+			lanes, v->name);
 }
 
 static const struct port_attr port_attrs[] = {

@@ -10,6 +10,7 @@
 #include <infiniband/verbs.h>
 #include "hw/hca.h"
 #include "hw/mkey.h"
+#include "wire/ib/link.h"
 #include "wire/prm/eq.h"
 
 /*
@@ -22,26 +23,27 @@
 	 BIT(PRM_EVENT_WQ_INVAL_REQ_ERROR) | BIT(PRM_EVENT_WQ_ACCESS_ERROR) |                     \
 	 BIT(PRM_EVENT_SRQ_LAST_WQE) | BIT(PRM_EVENT_SRQ_RQ_LIMIT) | BIT(PRM_EVENT_DCT_DRAINED) | \
 	 BIT(PRM_EVENT_DCT_KEY_VIOLATION))
-#define CAPS_COMMON                                                                                \
-	.vendor_id = 0x02c9, .pci_vendor = 0x15b3, .hw_rev = 0, .link_width = 2, .log_max_qp = 20, \
-	.log_max_qp_sz = 15, .log_max_cq = 20, .log_max_cq_sz = 22, .log_max_srq = 18,             \
-	.log_max_srq_sz = 15, .log_max_mkey = 20, .log_max_pd = 16, .log_max_eq = 3,               \
-	.log_max_xrcd = 15, .log_max_mcg = 12, .max_qp_mcg = 240, .log_max_msg = 30,               \
-	.log_max_uctx = 16, .log_max_umem = 20, .log_max_ra_req_qp = 4, .log_max_ra_res_qp = 4,    \
-	.max_wqe_sz_sq = 1024, .max_wqe_sz_rq = 512, .log_max_klm_list_size = 9,                   \
-	.max_indirection = HW_MAX_INDIRECTION, .log_pg_sz = 12, .log_bf_reg_size = 0,              \
-	.cqe_version = 1, .device_frequency_khz = 1000000, .local_ca_ack_delay = 16,               \
-	.max_mtu = IBV_MTU_4096, .num_comp_vectors = HW_COMP_VECTORS, .max_mr_size = UINT64_MAX,   \
-	.page_size_cap = ~UINT64_C(0xfff), .max_sge = 30, .max_recv_sge = 32, .max_sge_rd = 30,    \
-	.atomic_operations =                                                                       \
-		FW_ATOMIC_CS | FW_ATOMIC_FA | FW_ATOMIC_MASKED_CS | FW_ATOMIC_MASKED_FA,           \
-	.atomic_size_qp = 4 | 8, .max_srq_sge = 31, .max_ah = INT32_MAX, .max_mw = (1 << 17) - 1,  \
-	.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16, .event_cap = true,                        \
-	.user_affiliated_events = {QUEUE_EVENTS},                                                  \
-	.user_unaffiliated_events = {BIT(PRM_EVENT_PORT_CHANGE)},                                  \
-	.device_cap_flags = IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_PORT_ACTIVE_EVENT |            \
-			    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |                \
-			    IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |                \
+#define CAPS_COMMON                                                                               \
+	.vendor_id = 0x02c9, .pci_vendor = 0x15b3, .hw_rev = 0, .link_width = IB_WIDTH_4X,        \
+	.log_max_qp = 20, .log_max_qp_sz = 15, .log_max_cq = 20, .log_max_cq_sz = 22,             \
+	.log_max_srq = 18, .log_max_srq_sz = 15, .log_max_mkey = 20, .log_max_pd = 16,            \
+	.log_max_eq = 3, .log_max_xrcd = 15, .log_max_mcg = 12, .max_qp_mcg = 240,                \
+	.log_max_msg = 30, .log_max_uctx = 16, .log_max_umem = 20, .log_max_ra_req_qp = 4,        \
+	.log_max_ra_res_qp = 4, .max_wqe_sz_sq = 1024, .max_wqe_sz_rq = 512,                      \
+	.log_max_klm_list_size = 9, .max_indirection = HW_MAX_INDIRECTION, .log_pg_sz = 12,       \
+	.log_bf_reg_size = 0, .cqe_version = 1, .device_frequency_khz = 1000000,                  \
+	.local_ca_ack_delay = 16, .max_mtu = IBV_MTU_4096, .num_comp_vectors = HW_COMP_VECTORS,   \
+	.max_mr_size = UINT64_MAX, .page_size_cap = ~UINT64_C(0xfff), .max_sge = 30,              \
+	.max_recv_sge = 32, .max_sge_rd = 30,                                                     \
+	.atomic_operations =                                                                      \
+		FW_ATOMIC_CS | FW_ATOMIC_FA | FW_ATOMIC_MASKED_CS | FW_ATOMIC_MASKED_FA,          \
+	.atomic_size_qp = 4 | 8, .max_srq_sge = 31, .max_ah = INT32_MAX, .max_mw = (1 << 17) - 1, \
+	.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16, .event_cap = true,                       \
+	.user_affiliated_events = {QUEUE_EVENTS},                                                 \
+	.user_unaffiliated_events = {BIT(PRM_EVENT_PORT_CHANGE)},                                 \
+	.device_cap_flags = IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_PORT_ACTIVE_EVENT |           \
+			    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |               \
+			    IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |               \
 			    IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_XRC
 
 /* Objects that only commands use, and packet pacing. */
@@ -56,11 +58,11 @@
 static const struct fw_caps caps_table[] = {
 	[HW_CX6] = {CAPS_COMMON, CAPS_OBJ, .pci_device = 0x101b, .fw_major = 20, .fw_minor = 31,
 		    .fw_sub = 1014, .fw_ver = "20.31.1014", .hca_type = "MT4123",
-		    .board_id = "MT_0000000223", .link_speed = 64 /* HDR */,
+		    .board_id = "MT_0000000223", .link_speed = IB_SPEED_HDR,
 		    .stat_rate_support = STAT_RATES & ~(1u << STAT_RATE_400)},
 	[HW_CX7] = {CAPS_COMMON, CAPS_OBJ, .pci_device = 0x1021, .fw_major = 28, .fw_minor = 35,
 		    .fw_sub = 1012, .fw_ver = "28.35.1012", .hca_type = "MT4129",
-		    .board_id = "MT_0000000838", .link_speed = 128 /* NDR */,
+		    .board_id = "MT_0000000838", .link_speed = IB_SPEED_NDR,
 		    .stat_rate_support = STAT_RATES},
 };
 

@@ -6,8 +6,6 @@
 #include "hw/hca.h"
 #include "segment/seg.h"
 
-/* Values of hw_port.speed: FDR10, which has no bit in PortInfo's older fields, and the highest. */
-enum { HW_SPEED_FDR10 = 8, HW_SPEED_NDR = 128 };
 /* IBTA port states. */
 enum { HW_PORT_DOWN = 1, HW_PORT_INIT = 2, HW_PORT_ARMED = 3, HW_PORT_ACTIVE = 4 };
 enum { HW_PHYS_SLEEP = 1, HW_PHYS_POLLING = 2, HW_PHYS_DISABLED = 3, HW_PHYS_LINKUP = 5 };
@@ -71,12 +69,9 @@ struct hw_port {
 	_Atomic uint32_t lid, sm_lid; /* printed in decimal */
 	uint32_t lmc, sm_sl;
 	uint32_t cap_mask;
-	/* 1 + SEG_T_FILE index of the file that has issmN open; waiters use it as futex word */
-	_Atomic uint32_t issm;
-	/* a change that fab_issm_set() still has to make: 1 off, 2 on */
-	_Atomic uint32_t issm_owed;
-	/* PortInfo codes of width and speed: 2 = 4x; 32 = EDR, 64 = HDR, 128 = NDR */
-	uint32_t width, speed;
+	_Atomic uint32_t issm; /* 1 + the SEG_T_FILE that has issmN open; futex word of who waits */
+	_Atomic uint32_t issm_owed;   /* what fab_issm_set() could not do yet: 1 off, 2 on */
+	uint32_t width, speed;        /* enum ib_width_code, enum ib_speed_code */
 	uint32_t active_mtu, max_mtu; /* IBV_MTU codes */
 	uint64_t guid, gid_prefix;    /* in host byte order */
 	uint8_t gid[HW_GIDS][16];     /* index 0 is prefix:guid, the others are zero */

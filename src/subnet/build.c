@@ -15,6 +15,7 @@
 #include "subnet/subnet.h"
 #include "util/bits.h"
 #include "util/heap.h"
+#include "wire/ib/link.h"
 
 /*
  * EUI-64 GUIDs: a locally administered prefix (bit 1 of the first octet is set, so that no vendor's
@@ -55,15 +56,15 @@ static void port_fill(struct hw_port *p, const struct topo_port *t, const struct
 	p->phys_state = HW_PHYS_POLLING;
 	p->lid = t->lid;
 	p->lmc = t->lmc;
-	p->width_sup = p->width_en = (uint8_t)(p->width == 2 ? 3 : p->width | 1);
+	p->width_sup = p->width_en = (uint8_t)(p->width | IB_WIDTH_1X);
 	/*
 	 * PortInfo has no code for XDR. FDR10 is a vendor extension: set for ports without a better
 	 * speed.
 	 */
-	p->speed = p->speed > HW_SPEED_NDR ? HW_SPEED_NDR : p->speed;
+	p->speed = p->speed > IB_SPEED_NDR ? IB_SPEED_NDR : p->speed;
 	p->speed_sup = p->speed_en = (uint8_t)(p->speed | (p->speed - 1));
-	if (p->speed != HW_SPEED_FDR10)
-		p->speed_sup = p->speed_en = (uint8_t)(p->speed_sup & ~HW_SPEED_FDR10);
+	if (p->speed != IB_SPEED_FDR10)
+		p->speed_sup = p->speed_en = (uint8_t)(p->speed_sup & ~IB_SPEED_FDR10);
 	p->down_default = HW_PHYS_POLLING;
 	p->op_vls = p->vl_cap = VL_CAP_CA;
 	p->subnet_timeout = 18;

@@ -169,41 +169,9 @@ void fab_sa_free(struct fab_sa_answer *a)
 
 /* ---- helpers for several records */
 
-static const struct {
-	uint16_t rate, gb10; /* code, Gb/s times 10 */
-} rates[] = {
-	{2, 25},    {3, 100},   {4, 300},   {5, 50},    {6, 200},    {7, 400},
-	{8, 600},   {9, 800},   {10, 1200}, {11, 140},  {12, 560},   {13, 1120},
-	{14, 1680}, {15, 250},  {16, 1000}, {17, 2000}, {18, 3000},  {19, 280},
-	{20, 500},  {21, 4000}, {22, 6000}, {23, 8000}, {24, 12000},
-};
-
-uint32_t sa_rate_value(uint32_t rate)
-{
-	for (uint32_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
-		if (rates[i].rate == rate)
-			return rates[i].gb10;
-	return 0;
-}
-
 uint32_t sa_port_rate(const struct hw_port *p)
 {
-	uint32_t lanes = p->width == 2 ? 4 : p->width == 4 ? 8 : p->width == 8 ? 12 : 1;
-	uint32_t lane, best = 2;
-
-	if (p->width == 16)
-		lanes = 2;
-	lane = p->speed >= 128  ? 1000
-	       : p->speed >= 64 ? 500
-	       : p->speed >= 32 ? 250
-	       : p->speed >= 16 ? 140
-	       : p->speed >= 4  ? 100
-	       : p->speed == 2  ? 50
-				: 25;
-	for (uint32_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
-		if (rates[i].gb10 <= lane * lanes && rates[i].gb10 > sa_rate_value(best))
-			best = rates[i].rate;
-	return best;
+	return ib_rate_of(p->width, p->speed);
 }
 
 bool sa_selected(uint32_t selector, uint32_t want, uint32_t have, uint32_t (*value)(uint32_t))

@@ -8,6 +8,7 @@
 
 #include "fabric/fabric.h"
 #include "subnet/mad.h"
+#include "wire/ib/link.h"
 #include "wire/mad/sa_comp.h"
 
 struct hw_port;
@@ -77,7 +78,6 @@ static inline bool sa_done(const struct sa_call *c)
 #define SA_RID_LID 0 /* octet of the LID in most SA records of nodes */
 
 /* IBA's codes of rates: Gb/s times 10 of a code, and the code of a port's link. 0: no such rate. */
-uint32_t sa_rate_value(uint32_t rate);
 uint32_t sa_port_rate(const struct hw_port *p);
 /*
  * Does `have` match a selector with a value (enum sa_selector)? Compares by value(), which may be

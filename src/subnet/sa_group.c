@@ -114,7 +114,7 @@ static void put(const struct fab_mcgrp *g, uint32_t idx, const struct fab_mcmem 
 /* MTU, rate and life time as the request gives them. */
 static bool values_are(const struct sa_call *c)
 {
-	if (sa_has(c, MC_RATE_SEL) && sa_has(c, MC_RATE) && !sa_rate_value(WANT(c, rate)))
+	if (sa_has(c, MC_RATE_SEL) && sa_has(c, MC_RATE) && !ib_rate_gb10(WANT(c, rate)))
 		return false;
 	return !sa_has(c, MC_MTU_SEL) || !sa_has(c, MC_MTU) ||
 	       (WANT(c, mtu) >= 1 && WANT(c, mtu) <= 5);
@@ -136,7 +136,7 @@ static bool fits(const struct sa_call *c, const struct fab_mcgrp *g)
 	    !sa_selected(WANT(c, mtu_selector), WANT(c, mtu), g->mtu, NULL))
 		return false;
 	return !sa_has(c, MC_RATE_SEL) ||
-	       sa_selected(WANT(c, rate_selector), WANT(c, rate), g->rate, sa_rate_value);
+	       sa_selected(WANT(c, rate_selector), WANT(c, rate), g->rate, ib_rate_gb10);
 }
 
 /* o15-0.1.5; IPoIB's signatures are allowed. */
@@ -170,8 +170,7 @@ static uint32_t rate_below(uint32_t rate)
 	uint32_t best = 0;
 
 	for (uint32_t r = 2; r < 64; r++)
-		if (sa_rate_value(r) < sa_rate_value(rate) &&
-		    sa_rate_value(r) > sa_rate_value(best))
+		if (ib_rate_gb10(r) < ib_rate_gb10(rate) && ib_rate_gb10(r) > ib_rate_gb10(best))
 			best = r;
 	return best;
 }
@@ -183,9 +182,9 @@ static uint32_t choose_rate(const struct sa_call *c, const struct hw_port *p)
 	if (!sa_has(c, MC_RATE) || !sa_has(c, MC_RATE_SEL) || sel == SA_SEL_LARGEST)
 		return mine;
 	if (sel == SA_SEL_GREATER)
-		return sa_rate_value(want) < sa_rate_value(mine) ? mine : 0;
+		return ib_rate_gb10(want) < ib_rate_gb10(mine) ? mine : 0;
 	if (sel == SA_SEL_LESS)
-		return sa_rate_value(want) > sa_rate_value(mine) ? mine : rate_below(want);
+		return ib_rate_gb10(want) > ib_rate_gb10(mine) ? mine : rate_below(want);
 	return want;
 }
 
@@ -241,8 +240,7 @@ static uint16_t describe(const struct sa_call *c, const struct hw_port *p, struc
 /* May that port be in the group? */
 static bool port_can(const struct fab_mcgrp *g, const struct hw_port *p)
 {
-	return p->active_mtu >= g->mtu &&
-	       sa_rate_value(sa_port_rate(p)) >= sa_rate_value(g->rate) &&
+	return p->active_mtu >= g->mtu && ib_rate_gb10(sa_port_rate(p)) >= ib_rate_gb10(g->rate) &&
 	       sa_port_has_pkey(p, (uint16_t)g->pkey);
 }
 

@@ -42,7 +42,7 @@ static void narrow(struct way *w, const struct hw_port *p)
 
 	if (p->active_mtu < w->mtu)
 		w->mtu = p->active_mtu;
-	if (sa_rate_value(rate) < sa_rate_value(w->rate))
+	if (ib_rate_gb10(rate) < ib_rate_gb10(w->rate))
 		w->rate = rate;
 }
 
@@ -71,7 +71,7 @@ static bool selected(const struct sa_call *c, const struct way *w, uint32_t life
 		return false;
 	if (sa_has(c, PR_RATE_SEL) && sa_has(c, PR_RATE) &&
 	    !sa_selected((uint32_t)LAYOUT_GET(path_record, q, rate_selector),
-			 (uint32_t)LAYOUT_GET(path_record, q, rate), w->rate, sa_rate_value))
+			 (uint32_t)LAYOUT_GET(path_record, q, rate), w->rate, ib_rate_gb10))
 		return false;
 	return !sa_has(c, PR_LIFE_SEL) || !sa_has(c, PR_LIFE) ||
 	       sa_selected((uint32_t)LAYOUT_GET(path_record, q, packet_life_time_selector),
@@ -232,7 +232,7 @@ static bool valid(const struct sa_call *c)
 	uint64_t mtu = LAYOUT_GET(path_record, c->want, mtu);
 	uint64_t rate = LAYOUT_GET(path_record, c->want, rate);
 
-	if (sa_has(c, PR_RATE_SEL) && sa_has(c, PR_RATE) && !sa_rate_value((uint32_t)rate))
+	if (sa_has(c, PR_RATE_SEL) && sa_has(c, PR_RATE) && !ib_rate_gb10((uint32_t)rate))
 		return false;
 	return !sa_has(c, PR_MTU_SEL) || !sa_has(c, PR_MTU) || (mtu >= 1 && mtu <= 5);
 }

@@ -13,12 +13,10 @@
 #include "fabric/count.h"
 #include "hw/hca.h"
 #include "hw/port.h"
+#include "wire/ib/link.h"
 
-#define OLD_SPEEDS 7u /* 2.5, 5 and 10 Gb/s; the others are extended speeds */
-#define EXT_SHIFT 4
-#define SPEED_10 4
-#define EXT_HDR 4
-#define EXT_NDR 8
+#define OLD_SPEEDS (IB_SPEED_SDR | IB_SPEED_DDR | IB_SPEED_QDR) /* no extended speeds */
+#define EXT_SHIFT 4 /* where LinkSpeedExtActive is in hw_port.speed */
 
 /* Values with a special meaning when written (IBA, table of PortInfo). */
 enum {
@@ -61,16 +59,16 @@ static void put_speed(uint8_t *d, const struct hw_port *p, bool up)
 	LAYOUT_SET(port_info, d, link_speed_supported, p->speed_sup & OLD_SPEEDS);
 	LAYOUT_SET(port_info, d, link_speed_enabled, p->speed_en & OLD_SPEEDS);
 	LAYOUT_SET(port_info, d, link_speed_active,
-		   ext                                ? SPEED_10
-		   : p->speed == HW_SPEED_FDR10 && up ? SPEED_10
+		   ext                                ? IB_SPEED_QDR
+		   : p->speed == IB_SPEED_FDR10 && up ? IB_SPEED_QDR
 		   : up                               ? p->speed & OLD_SPEEDS
-						      : 1);
+						      : IB_SPEED_SDR);
 	LAYOUT_SET(port_info, d, link_speed_ext_active, ext);
 	LAYOUT_SET(port_info, d, link_speed_ext_supported, sup);
 	LAYOUT_SET(port_info, d, link_speed_ext_enabled, sup && !en ? EXT_NONE : en);
 	LAYOUT_SET(port_info, d, capability_mask2,
-		   (sup & EXT_HDR ? PORT_CAP2_LINK_SPEED_HDR : 0) |
-			   (sup & EXT_NDR ? PORT_CAP2_LINK_SPEED_NDR : 0));
+		   (p->speed_sup & IB_SPEED_HDR ? PORT_CAP2_LINK_SPEED_HDR : 0) |
+			   (p->speed_sup & IB_SPEED_NDR ? PORT_CAP2_LINK_SPEED_NDR : 0));
 }
 
 static void put_lid_part(const struct fab_mad_call *c, uint8_t *d, uint32_t port)
@@ -259,7 +257,7 @@ static void set_speeds(struct hw_port *p, const uint8_t *d)
 		xt = ext == EXT_ALL    ? p->speed_sup & ~OLD_SPEEDS
 		     : ext == EXT_NONE ? 0
 				       : ext << EXT_SHIFT;
-	p->speed_en = (uint8_t)(old | (xt & ~HW_SPEED_FDR10) | (p->speed_en & HW_SPEED_FDR10));
+	p->speed_en = (uint8_t)(old | (xt & ~IB_SPEED_FDR10) | (p->speed_en & IB_SPEED_FDR10));
 }
 
 static void set_link(const struct fab_mad_call *c, uint32_t port)
@@ -363,11 +361,11 @@ uint16_t sma_get_mlnx_ext_port_info(const struct fab_mad_call *c)
 		return MAD_STATUS_BAD_VALUE;
 	memset(c->data, 0, SMP_DATA_SIZE);
 	LAYOUT_SET(mlnx_ext_port_info, c->data, link_speed_supported,
-		   p->speed_sup & HW_SPEED_FDR10 ? MLNX_FDR10 : 0);
+		   p->speed_sup & IB_SPEED_FDR10 ? MLNX_FDR10 : 0);
 	LAYOUT_SET(mlnx_ext_port_info, c->data, link_speed_enabled,
-		   p->speed_en & HW_SPEED_FDR10 ? MLNX_FDR10 : 0);
+		   p->speed_en & IB_SPEED_FDR10 ? MLNX_FDR10 : 0);
 	LAYOUT_SET(mlnx_ext_port_info, c->data, link_speed_active,
-		   p->speed == HW_SPEED_FDR10 && p->phys_state == HW_PHYS_LINKUP ? MLNX_FDR10 : 0);
+		   p->speed == IB_SPEED_FDR10 && p->phys_state == HW_PHYS_LINKUP ? MLNX_FDR10 : 0);
 	return MAD_STATUS_OK;
 }
 
@@ -377,8 +375,8 @@ uint16_t sma_set_mlnx_ext_port_info(const struct fab_mad_call *c)
 	uint64_t want = LAYOUT_GET(mlnx_ext_port_info, c->data, link_speed_enabled);
 	struct hw_port *p = hw_port(c->s, named(c));
 
-	if (!p || (want && (want != MLNX_FDR10 || !(p->speed_sup & HW_SPEED_FDR10))))
+	if (!p || (want && (want != MLNX_FDR10 || !(p->speed_sup & IB_SPEED_FDR10))))
 		return MAD_STATUS_BAD_VALUE;
-	p->speed_en = (uint8_t)((p->speed_en & ~HW_SPEED_FDR10) | (want ? HW_SPEED_FDR10 : 0));
+	p->speed_en = (uint8_t)((p->speed_en & ~IB_SPEED_FDR10) | (want ? IB_SPEED_FDR10 : 0));
 	return sma_get_mlnx_ext_port_info(c);
 }

@@ -16,34 +16,11 @@
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "util/cleanup.h"
+#include "wire/ib/link.h"
 
 #define MAX_HOPS 64
 
 /* ---- Dump */
-
-static const char *width_name(uint32_t code)
-{
-	return code == 1    ? " 1x"
-	       : code == 2  ? " 4x"
-	       : code == 4  ? " 8x"
-	       : code == 8  ? "12x"
-	       : code == 16 ? " 2x"
-			    : "?";
-}
-
-static const char *speed_name(uint32_t code)
-{
-	static const struct {
-		uint32_t code;
-		const char *name;
-	} names[] = {{1, " 2.5G"}, {2, " 5.0G"}, {4, "10.0G"},  {8, " FDR10"}, {16, " 14G"},
-		     {32, " 25G"}, {64, "50G"},  {128, "100G"}, {256, "200G"}};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (names[i].code == code)
-			return names[i].name;
-	return "?";
-}
 
 static const char *word(const char *const *names, size_t n, uint32_t i)
 {
@@ -58,6 +35,8 @@ static void dump_port(struct con *c, const struct fab_node *n, uint32_t num)
 	struct seg *s = &c->sup->seg;
 	const struct hw_port *p = hw_port(s, n->port0 + num);
 	const struct hw_port *peer = p->peer == SEG_NONE ? NULL : hw_port(s, p->peer);
+	const struct ib_width *w = ib_width(p->width);
+	const struct ib_speed *v = ib_speed(p->speed);
 	bool sma = n->type == FAB_SWITCH && !num;
 	char id[24];
 
@@ -74,8 +53,8 @@ static void dump_port(struct con *c, const struct fab_node *n, uint32_t num)
 	fprintf(c->out, "\t ");
 	if (sma || n->type != FAB_SWITCH)
 		fprintf(c->out, "lid %u lmc %u smlid %u ", p->lid, p->lmc, p->sm_lid);
-	fprintf(c->out, "%s %s %s/%s", width_name(p->width), speed_name(p->speed),
-		word(states, ARRAY_SIZE(states), p->state),
+	fprintf(c->out, "%*s ", w ? 3 : 1, w ? w->name : "?");
+	fprintf(c->out, "%s %s/%s", v ? v->dump : "?", word(states, ARRAY_SIZE(states), p->state),
 		word(phys, ARRAY_SIZE(phys), p->phys_state));
 	if (p->err_rate)
 		fprintf(c->out, "\t# err_rate %u", p->err_rate);

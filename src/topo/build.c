@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "wire/ib/link.h"
 
 void build_init(struct topo_build *b, char *err)
 {
@@ -283,12 +284,12 @@ static int join_alias(struct join *j, uint32_t line)
 
 static uint32_t best_width(uint32_t mask)
 {
-	static const uint32_t order[] = {8, 4, 2, 16, 1}; /* 12x, 8x, 4x, 2x, 1x */
+	uint32_t best = 0;
 
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
-		if (mask & order[i])
-			return order[i];
-	return 0;
+	for (const struct ib_width *w = ib_widths; w->code; w++)
+		if (mask & w->code)
+			best = w->code;
+	return best;
 }
 
 static uint32_t best_speed(uint32_t mask)
@@ -308,8 +309,8 @@ static int join_speeds(struct topo_build *b, const struct topo_line *l, const st
 	uint32_t speeds = common(l->speeds, m->speeds);
 
 	/* ibnetdiscover prints QDR for an end whose vendor attribute it could not read. */
-	if (!speeds && (l->speeds | m->speeds) == (TOPO_QDR | TOPO_FDR10))
-		speeds = TOPO_FDR10;
+	if (!speeds && (l->speeds | m->speeds) == (IB_SPEED_QDR | IB_SPEED_FDR10))
+		speeds = IB_SPEED_FDR10;
 	p->width = best_width(common(l->widths, m->widths));
 	p->speed = best_speed(speeds);
 	if ((l->widths && !p->width) || (l->speeds && !p->speed))

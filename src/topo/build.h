@@ -15,20 +15,7 @@ struct topo_where {
 	uint32_t file, line, col;
 };
 
-/* Bits of hw_port.speed: the codes of link speeds in libibverbs. */
-enum {
-	TOPO_SDR = 1,
-	TOPO_DDR = 2,
-	TOPO_QDR = 4,
-	TOPO_FDR10 = 8,
-	TOPO_FDR = 16,
-	TOPO_EDR = 32,
-	TOPO_HDR = 64,
-	TOPO_NDR = 128,
-	TOPO_XDR = 256,
-};
-
-/* A port, as one line describes it. */
+/* A port that a line describes. */
 struct topo_line {
 	struct topo_where at, peer_at;
 	uint32_t node, num;

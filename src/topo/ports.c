@@ -8,16 +8,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include "wire/ib/link.h"
 
 #define MAX_LMC 7
-
-static const struct {
-	const char *word;
-	uint32_t code;
-} widths[] = {{"1x", 1}, {"2x", 16}, {"4x", 2}, {"8x", 4}, {"12x", 8}, {"??", 0}},
-  speeds[] = {{"SDR", TOPO_SDR}, {"DDR", TOPO_DDR}, {"QDR", TOPO_QDR}, {"FDR10", TOPO_FDR10},
-	      {"FDR", TOPO_FDR}, {"EDR", TOPO_EDR}, {"HDR", TOPO_HDR}, {"NDR", TOPO_NDR},
-	      {"XDR", TOPO_XDR}, {"???", 0}};
 
 uint32_t parse_speed_masks(uint64_t old, uint64_t ext)
 {
@@ -55,29 +48,33 @@ int parse_lid_lmc(struct topo_text *x, const char *stop, uint32_t *lid, uint32_t
 	return r;
 }
 
-/* Is it a word like "4xFDR"? Returns 1, 0 or -EINVAL. */
+/*
+ * Is it a word like "4xFDR", with "??" and "???" for what is not known? Returns 1, 0 or -EINVAL.
+ */
 static int parse_rate(struct topo_text *x, size_t len, struct topo_line *l)
 {
-	const char *speed;
-	size_t i;
+	const struct ib_width *w = ib_widths;
+	const struct ib_speed *v = ib_speeds;
+	const char *width = "??", *speed;
 
-	for (i = 0; i < sizeof(widths) / sizeof(widths[0]); i++)
-		if (!strncmp(x->p, widths[i].word, strlen(widths[i].word)))
-			break;
-	if (i == sizeof(widths) / sizeof(widths[0]))
+	while (w->code && strncmp(x->p, w->name, strlen(w->name)))
+		w++;
+	if (w->code)
+		width = w->name;
+	else if (strncmp(x->p, width, strlen(width)))
 		return 0;
-	speed = x->p + strlen(widths[i].word);
-	len -= strlen(widths[i].word);
+	speed = x->p + strlen(width);
+	len -= strlen(width);
 	if (!len || ((*speed < 'A' || *speed > 'Z') && *speed != '?'))
 		return 0;
-	for (size_t k = 0; k < sizeof(speeds) / sizeof(speeds[0]); k++) {
-		if (strlen(speeds[k].word) != len || strncmp(speed, speeds[k].word, len))
-			continue;
-		l->widths = widths[i].code;
-		l->speeds = speeds[k].code;
-		return 1;
-	}
-	return text_error(x, "\"%.*s\" is not a link speed", (int)(len < 16 ? len : 16), speed);
+	while (v->code && (strlen(v->name) != len || strncmp(speed, v->name, len)))
+		v++;
+	if (!v->code && (len != 3 || strncmp(speed, "???", len)))
+		return text_error(x, "\"%.*s\" is not a link speed", (int)(len < 16 ? len : 16),
+				  speed);
+	l->widths = w->code;
+	l->speeds = v->code;
+	return 1;
 }
 
 /*
@@ -118,7 +115,7 @@ static int parse_options(struct topo_text *x, struct topo_line *l)
 			l->widths = (uint32_t)v;
 		} else if (text_skip(x, "s=")) {
 			r = text_number(x, "the mask of speeds", 0, 7, &old);
-			old = old ? old : TOPO_QDR;
+			old = old ? old : IB_SPEED_QDR;
 			speed = true;
 		} else if (text_skip(x, "e=")) {
 			r = text_number(x, "the mask of extended speeds", 0, 31, &ext);

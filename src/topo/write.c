@@ -8,31 +8,20 @@
 
 #include <errno.h>
 #include <string.h>
+#include "wire/ib/link.h"
 
 static const char *width_name(uint32_t code)
 {
-	switch (code) {
-	case 1:
-		return "1x";
-	case 2:
-		return "4x";
-	case 4:
-		return "8x";
-	case 8:
-		return "12x";
-	case 16:
-		return "2x";
-	}
-	return "??";
+	const struct ib_width *w = ib_width(code);
+
+	return w ? w->name : "??";
 }
 
 static const char *speed_name(uint32_t code)
 {
-	static const char names[][6] = {"SDR", "DDR", "QDR", "FDR10", "FDR",
-					"EDR", "HDR", "NDR", "XDR"};
-	unsigned int bit = code ? 31 - (unsigned int)__builtin_clz(code) : 32;
+	const struct ib_speed *v = ib_speed(code);
 
-	return bit < sizeof(names) / sizeof(names[0]) ? names[bit] : "???";
+	return v ? v->name : "???";
 }
 
 static char letter(const struct topo_node *n)

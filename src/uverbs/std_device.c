@@ -5,6 +5,8 @@
  */
 #include "uverbs/priv.h"
 
+#include "wire/ib/link.h"
+
 /* ---- context ---- */
 
 /* Until the driver sees it, a context has nothing but its file and owner. */
@@ -230,8 +232,8 @@ static int query_one_port(struct uv_bundle *b, uint32_t num, struct ib_uverbs_qu
 		.subnet_timeout = a.subnet_timeout,
 		.init_type_reply = a.init_type_reply,
 		.active_width = a.active_width,
-		/* NDR; larger values do not fit */
-		.active_speed = (uint8_t)min_u32(a.active_speed, 128),
+		.active_speed =
+			(uint8_t)min_u32(a.active_speed, IB_SPEED_NDR), /* more does not fit */
 		.phys_state = a.phys_state,
 		.link_layer = a.link_layer,
 		.flags = a.flags,
