@@ -14,85 +14,83 @@
 #include "util/bits.h"
 #include "util/cleanup.h"
 
-/*
- * One counter: its field in an attribute, and its bit of CounterSelect, followed by
- * CounterSelect2's.
- */
+/* One counter: its field in an attribute, and its PMA_BIT. */
 struct row {
 	enum hw_ctr ctr;
 	uint16_t bit, width;
 	uint8_t select;
 };
 
-#define ROW(attr, field, ctr, select)                                                        \
-	{                                                                                    \
-		HW_CTR_##ctr, LF_##attr##_##field##_BIT, LF_##attr##_##field##_WIDTH, select \
+#define ROW(attr, field, ctr)                                                         \
+	{                                                                             \
+		HW_CTR_##ctr, LF_##attr##_##field##_BIT, LF_##attr##_##field##_WIDTH, \
+			PMA_BIT_##attr##_##field                                      \
 	}
-#define OLD(field, ctr, select) ROW(port_counters, field, ctr, select)
-#define EXT(field, ctr, select) ROW(port_counters_ext, field, ctr, select)
+#define OLD(field, ctr) ROW(port_counters, field, ctr)
+#define EXT(field, ctr) ROW(port_counters_ext, field, ctr)
 
 static const struct row classic_rows[] = {
-	OLD(symbol_errors, SYMBOL, 0),
-	OLD(link_error_recovery, RECOVERY, 1),
-	OLD(link_downed, DOWNED, 2),
-	OLD(rcv_errors, RCV_ERRORS, 3),
-	OLD(rcv_remote_phys_errors, RCV_REMOTE_PHYS, 4),
-	OLD(rcv_switch_relay_errors, RCV_RELAY, 5),
-	OLD(xmit_discards, XMIT_DISCARDS, 6),
-	OLD(xmit_constraint_errors, XMIT_CONSTRAINT, 7),
-	OLD(rcv_constraint_errors, RCV_CONSTRAINT, 8),
-	OLD(local_link_integrity, INTEGRITY, 9),
-	OLD(excessive_buffer_overrun, OVERRUN, 10),
-	OLD(vl15_dropped, VL15_DROPPED, 11),
-	OLD(xmit_data, XMIT_DATA, 12),
-	OLD(rcv_data, RCV_DATA, 13),
-	OLD(xmit_pkts, XMIT_PKTS, 14),
-	OLD(rcv_pkts, RCV_PKTS, 15),
-	OLD(xmit_wait, XMIT_WAIT, 16),
-	OLD(qp1_dropped, QP1_DROPPED, 17),
+	OLD(symbol_errors, SYMBOL),
+	OLD(link_error_recovery, RECOVERY),
+	OLD(link_downed, DOWNED),
+	OLD(rcv_errors, RCV_ERRORS),
+	OLD(rcv_remote_phys_errors, RCV_REMOTE_PHYS),
+	OLD(rcv_switch_relay_errors, RCV_RELAY),
+	OLD(xmit_discards, XMIT_DISCARDS),
+	OLD(xmit_constraint_errors, XMIT_CONSTRAINT),
+	OLD(rcv_constraint_errors, RCV_CONSTRAINT),
+	OLD(local_link_integrity, INTEGRITY),
+	OLD(excessive_buffer_overrun, OVERRUN),
+	OLD(vl15_dropped, VL15_DROPPED),
+	OLD(xmit_data, XMIT_DATA),
+	OLD(rcv_data, RCV_DATA),
+	OLD(xmit_pkts, XMIT_PKTS),
+	OLD(rcv_pkts, RCV_PKTS),
+	OLD(xmit_wait, XMIT_WAIT),
+	OLD(qp1_dropped, QP1_DROPPED),
 };
 
 static const struct row ext_rows[] = {
-	EXT(xmit_data, XMIT_DATA, 0),
-	EXT(rcv_data, RCV_DATA, 1),
-	EXT(xmit_pkts, XMIT_PKTS, 2),
-	EXT(rcv_pkts, RCV_PKTS, 3),
-	EXT(ucast_xmit_pkts, XMIT_UCAST, 4),
-	EXT(ucast_rcv_pkts, RCV_UCAST, 5),
-	EXT(mcast_xmit_pkts, XMIT_MCAST, 6),
-	EXT(mcast_rcv_pkts, RCV_MCAST, 7),
-	EXT(symbol_errors, SYMBOL, 16),
-	EXT(link_error_recovery, RECOVERY, 17),
-	EXT(link_downed, DOWNED, 18),
-	EXT(rcv_errors, RCV_ERRORS, 19),
-	EXT(rcv_remote_phys_errors, RCV_REMOTE_PHYS, 20),
-	EXT(rcv_switch_relay_errors, RCV_RELAY, 21),
-	EXT(xmit_discards, XMIT_DISCARDS, 22),
-	EXT(xmit_constraint_errors, XMIT_CONSTRAINT, 23),
-	EXT(rcv_constraint_errors, RCV_CONSTRAINT, 24),
-	EXT(local_link_integrity, INTEGRITY, 25),
-	EXT(excessive_buffer_overrun, OVERRUN, 26),
-	EXT(vl15_dropped, VL15_DROPPED, 27),
-	EXT(xmit_wait, XMIT_WAIT, 28),
-	EXT(qp1_dropped, QP1_DROPPED, 29),
+	EXT(xmit_data, XMIT_DATA),
+	EXT(rcv_data, RCV_DATA),
+	EXT(xmit_pkts, XMIT_PKTS),
+	EXT(rcv_pkts, RCV_PKTS),
+	EXT(ucast_xmit_pkts, XMIT_UCAST),
+	EXT(ucast_rcv_pkts, RCV_UCAST),
+	EXT(mcast_xmit_pkts, XMIT_MCAST),
+	EXT(mcast_rcv_pkts, RCV_MCAST),
+	EXT(symbol_errors, SYMBOL),
+	EXT(link_error_recovery, RECOVERY),
+	EXT(link_downed, DOWNED),
+	EXT(rcv_errors, RCV_ERRORS),
+	EXT(rcv_remote_phys_errors, RCV_REMOTE_PHYS),
+	EXT(rcv_switch_relay_errors, RCV_RELAY),
+	EXT(xmit_discards, XMIT_DISCARDS),
+	EXT(xmit_constraint_errors, XMIT_CONSTRAINT),
+	EXT(rcv_constraint_errors, RCV_CONSTRAINT),
+	EXT(local_link_integrity, INTEGRITY),
+	EXT(excessive_buffer_overrun, OVERRUN),
+	EXT(vl15_dropped, VL15_DROPPED),
+	EXT(xmit_wait, XMIT_WAIT),
+	EXT(qp1_dropped, QP1_DROPPED),
 };
 
 #define EXT_NOT_ERRORS 8 /* the first rows */
 
 static const struct row rcv_error_rows[] = {
-	ROW(port_rcv_error_details, local_phys_errors, LOCAL_PHYS, 0),
-	ROW(port_rcv_error_details, malformed_pkt_errors, RCV_ERRORS, 1),
-	ROW(port_rcv_error_details, buffer_overrun_errors, OVERRUN, 2),
-	ROW(port_rcv_error_details, dlid_mapping_errors, RCV_MAPPING, 3),
-	ROW(port_rcv_error_details, vl_mapping_errors, VL_MAPPING, 4),
-	ROW(port_rcv_error_details, looping_errors, RCV_LOOPING, 5),
+	ROW(port_rcv_error_details, local_phys_errors, LOCAL_PHYS),
+	ROW(port_rcv_error_details, malformed_pkt_errors, RCV_ERRORS),
+	ROW(port_rcv_error_details, buffer_overrun_errors, OVERRUN),
+	ROW(port_rcv_error_details, dlid_mapping_errors, RCV_MAPPING),
+	ROW(port_rcv_error_details, vl_mapping_errors, VL_MAPPING),
+	ROW(port_rcv_error_details, looping_errors, RCV_LOOPING),
 };
 
 static const struct row discard_rows[] = {
-	ROW(port_xmit_discard_details, inactive_discards, XMIT_INACTIVE, 0),
-	ROW(port_xmit_discard_details, neighbor_mtu_discards, XMIT_MTU, 1),
-	ROW(port_xmit_discard_details, sw_lifetime_discards, SW_LIFETIME, 2),
-	ROW(port_xmit_discard_details, sw_hoq_lifetime_discards, HOQ_LIFETIME, 3),
+	ROW(port_xmit_discard_details, inactive_discards, XMIT_INACTIVE),
+	ROW(port_xmit_discard_details, neighbor_mtu_discards, XMIT_MTU),
+	ROW(port_xmit_discard_details, sw_lifetime_discards, SW_LIFETIME),
+	ROW(port_xmit_discard_details, sw_hoq_lifetime_discards, HOQ_LIFETIME),
 };
 
 /*

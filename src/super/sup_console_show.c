@@ -208,29 +208,17 @@ int con_attached(struct con *c)
 /* ---- PerformanceSet: a Set() to the performance management agent, of one counter */
 
 #define FIELD(l, f) LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH
-#define COUNTER(name, f, bit)                                                            \
+#define ROW(name, attr, f, ...)                                                          \
 	{                                                                                \
-		name, FIELD(port_counters, f), FIELD(port_counters, counter_select), bit \
+		name, FIELD(attr, f), FIELD(attr, counter_select), PMA_BIT_##attr##_##f, \
+			##__VA_ARGS__                                                    \
 	}
-/* A counter with the notice that a node sends when it increases. */
-#define FAULT(name, f, bit, trap)                                                              \
-	{                                                                                      \
-		name, FIELD(port_counters, f), FIELD(port_counters, counter_select), bit, trap \
-	}
-#define EXTENDED(name, f, bit)                                                                   \
-	{                                                                                        \
-		name, FIELD(port_counters_ext, f), FIELD(port_counters_ext, counter_select), bit \
-	}
-#define RCV_ERROR(name, f, bit)                                            \
-	{                                                                  \
-		name, FIELD(port_rcv_error_details, f),                    \
-			FIELD(port_rcv_error_details, counter_select), bit \
-	}
-#define DISCARD(name, f, bit)                                                 \
-	{                                                                     \
-		name, FIELD(port_xmit_discard_details, f),                    \
-			FIELD(port_xmit_discard_details, counter_select), bit \
-	}
+#define COUNTER(name, f) ROW(name, port_counters, f)
+/* The events that a node reports to its subnet manager. */
+#define FAULT(name, f, trap) ROW(name, port_counters, f, trap)
+#define EXTENDED(name, f) ROW(name, port_counters_ext, f)
+#define RCV_ERROR(name, f) ROW(name, port_rcv_error_details, f)
+#define DISCARD(name, f) ROW(name, port_xmit_discard_details, f)
 
 struct counter {
 	const char *name;
@@ -241,53 +229,54 @@ struct counter {
 };
 
 static const struct counter port_counters[] = {
-	COUNTER("SymbolErrorCounter", symbol_errors, 0),
-	COUNTER("LinkErrorRecoveryCounter", link_error_recovery, 1),
-	COUNTER("LinkDownedCounter", link_downed, 2),
-	COUNTER("PortRcvErrors", rcv_errors, 3),
-	COUNTER("PortRcvRemotePhysicalErrors", rcv_remote_phys_errors, 4),
-	COUNTER("PortRcvSwitchRelayErrors", rcv_switch_relay_errors, 5),
-	COUNTER("PortXmitDiscards", xmit_discards, 6),
-	COUNTER("PortXmitConstraintErrors", xmit_constraint_errors, 7),
-	COUNTER("PortRcvConstraintErrors", rcv_constraint_errors, 8),
-	FAULT("LocalLinkIntegrityErrors", local_link_integrity, 9, TRAP_LINK_INTEGRITY),
-	FAULT("ExcessiveBufferOverrunErrors", excessive_buffer_overrun, 10, TRAP_BUFFER_OVERRUN),
-	COUNTER("VL15Dropped", vl15_dropped, 11),
-	COUNTER("PortXmitData", xmit_data, 12),
-	COUNTER("PortRcvData", rcv_data, 13),
-	COUNTER("PortXmitPkts", xmit_pkts, 14),
-	COUNTER("PortRcvPkts", rcv_pkts, 15),
-	{"PortXmitWait", FIELD(port_counters, xmit_wait), FIELD(port_counters, counter_select2), 0},
+	COUNTER("SymbolErrorCounter", symbol_errors),
+	COUNTER("LinkErrorRecoveryCounter", link_error_recovery),
+	COUNTER("LinkDownedCounter", link_downed),
+	COUNTER("PortRcvErrors", rcv_errors),
+	COUNTER("PortRcvRemotePhysicalErrors", rcv_remote_phys_errors),
+	COUNTER("PortRcvSwitchRelayErrors", rcv_switch_relay_errors),
+	COUNTER("PortXmitDiscards", xmit_discards),
+	COUNTER("PortXmitConstraintErrors", xmit_constraint_errors),
+	COUNTER("PortRcvConstraintErrors", rcv_constraint_errors),
+	FAULT("LocalLinkIntegrityErrors", local_link_integrity, TRAP_LINK_INTEGRITY),
+	FAULT("ExcessiveBufferOverrunErrors", excessive_buffer_overrun, TRAP_BUFFER_OVERRUN),
+	COUNTER("VL15Dropped", vl15_dropped),
+	COUNTER("PortXmitData", xmit_data),
+	COUNTER("PortRcvData", rcv_data),
+	COUNTER("PortXmitPkts", xmit_pkts),
+	COUNTER("PortRcvPkts", rcv_pkts),
+	{"PortXmitWait", FIELD(port_counters, xmit_wait), FIELD(port_counters, counter_select2),
+	 PMA_BIT_port_counters_xmit_wait - 16},
 	{NULL},
 };
 
 static const struct counter extended[] = {
-	EXTENDED("PortXmitData", xmit_data, 0),
-	EXTENDED("PortRcvData", rcv_data, 1),
-	EXTENDED("PortXmitPkts", xmit_pkts, 2),
-	EXTENDED("PortRcvPkts", rcv_pkts, 3),
-	EXTENDED("PortUnicastXmitPkts", ucast_xmit_pkts, 4),
-	EXTENDED("PortUnicastRcvPkts", ucast_rcv_pkts, 5),
-	EXTENDED("PortMultiCastXmitPkts", mcast_xmit_pkts, 6),
-	EXTENDED("PortMultiCastRcvPkts", mcast_rcv_pkts, 7),
+	EXTENDED("PortXmitData", xmit_data),
+	EXTENDED("PortRcvData", rcv_data),
+	EXTENDED("PortXmitPkts", xmit_pkts),
+	EXTENDED("PortRcvPkts", rcv_pkts),
+	EXTENDED("PortUnicastXmitPkts", ucast_xmit_pkts),
+	EXTENDED("PortUnicastRcvPkts", ucast_rcv_pkts),
+	EXTENDED("PortMultiCastXmitPkts", mcast_xmit_pkts),
+	EXTENDED("PortMultiCastRcvPkts", mcast_rcv_pkts),
 	{NULL},
 };
 
 static const struct counter rcv_error_details[] = {
-	RCV_ERROR("PortLocalPhysicalErrors", local_phys_errors, 0),
-	RCV_ERROR("PortMalformedPacketErrors", malformed_pkt_errors, 1),
-	RCV_ERROR("PortBufferOverrunErrors", buffer_overrun_errors, 2),
-	RCV_ERROR("PortDLIDMappingErrors", dlid_mapping_errors, 3),
-	RCV_ERROR("PortVLMappingErrors", vl_mapping_errors, 4),
-	RCV_ERROR("PortLoopingErrors", looping_errors, 5),
+	RCV_ERROR("PortLocalPhysicalErrors", local_phys_errors),
+	RCV_ERROR("PortMalformedPacketErrors", malformed_pkt_errors),
+	RCV_ERROR("PortBufferOverrunErrors", buffer_overrun_errors),
+	RCV_ERROR("PortDLIDMappingErrors", dlid_mapping_errors),
+	RCV_ERROR("PortVLMappingErrors", vl_mapping_errors),
+	RCV_ERROR("PortLoopingErrors", looping_errors),
 	{NULL},
 };
 
 static const struct counter xmit_discard_details[] = {
-	DISCARD("PortInactiveDiscards", inactive_discards, 0),
-	DISCARD("PortNeighborMTUDiscards", neighbor_mtu_discards, 1),
-	DISCARD("PortSwLifetimeLimitDiscards", sw_lifetime_discards, 2),
-	DISCARD("PortSwHOQLifetimeLimitDiscards", sw_hoq_lifetime_discards, 3),
+	DISCARD("PortInactiveDiscards", inactive_discards),
+	DISCARD("PortNeighborMTUDiscards", neighbor_mtu_discards),
+	DISCARD("PortSwLifetimeLimitDiscards", sw_lifetime_discards),
+	DISCARD("PortSwHOQLifetimeLimitDiscards", sw_hoq_lifetime_discards),
 	{NULL},
 };
 

@@ -53,31 +53,35 @@ enum { PMA_DATA = 64, PMA_PORT_ALL = 255 };
 	F(port_counters, xmit_wait, 0x140, 32)
 LAYOUT(port_counters, 44, MAD_L_port_counters)
 
-/* Bits of CounterSelect of PortCounters, in the order of the fields; CounterSelect2: XmitWait */
-enum pma_select {
-	PMA_SELECT_SYMBOL_ERRORS = 1 << 0,
-	PMA_SELECT_LINK_ERROR_RECOVERY = 1 << 1,
-	PMA_SELECT_LINK_DOWNED = 1 << 2,
-	PMA_SELECT_RCV_ERRORS = 1 << 3,
-	PMA_SELECT_RCV_REMOTE_PHYS_ERRORS = 1 << 4,
-	PMA_SELECT_RCV_SWITCH_RELAY_ERRORS = 1 << 5,
-	PMA_SELECT_XMIT_DISCARDS = 1 << 6,
-	PMA_SELECT_XMIT_CONSTRAINT_ERRORS = 1 << 7,
-	PMA_SELECT_RCV_CONSTRAINT_ERRORS = 1 << 8,
-	PMA_SELECT_LOCAL_LINK_INTEGRITY = 1 << 9,
-	PMA_SELECT_EXCESSIVE_BUFFER_OVERRUN = 1 << 10,
-	PMA_SELECT_VL15_DROPPED = 1 << 11,
-	PMA_SELECT_XMIT_DATA = 1 << 12,
-	PMA_SELECT_RCV_DATA = 1 << 13,
-	PMA_SELECT_XMIT_PKTS = 1 << 14,
-	PMA_SELECT_RCV_PKTS = 1 << 15,
-	PMA_SELECT2_XMIT_WAIT = 1 << 0,
-};
-
 /*
- * Includes the error counters added by IBA 1.3, from symbol_errors on. CounterSelect has the first
- * eight, from bit 0; CounterSelect2 the others.
+ * The bit that selects a counter when an attribute is set, PMA_BIT_<attribute>_<field>: of
+ * CounterSelect, from 16 on of CounterSelect2.
  */
+#define PMA__BIT(attr, field, bit) PMA_BIT_##attr##_##field = (bit),
+#define PMA_SELECTORS(list) enum { list(PMA__BIT) };
+
+#define PMA_SELECT_port_counters(B)                    \
+	B(port_counters, symbol_errors, 0)             \
+	B(port_counters, link_error_recovery, 1)       \
+	B(port_counters, link_downed, 2)               \
+	B(port_counters, rcv_errors, 3)                \
+	B(port_counters, rcv_remote_phys_errors, 4)    \
+	B(port_counters, rcv_switch_relay_errors, 5)   \
+	B(port_counters, xmit_discards, 6)             \
+	B(port_counters, xmit_constraint_errors, 7)    \
+	B(port_counters, rcv_constraint_errors, 8)     \
+	B(port_counters, local_link_integrity, 9)      \
+	B(port_counters, excessive_buffer_overrun, 10) \
+	B(port_counters, vl15_dropped, 11)             \
+	B(port_counters, xmit_data, 12)                \
+	B(port_counters, rcv_data, 13)                 \
+	B(port_counters, xmit_pkts, 14)                \
+	B(port_counters, rcv_pkts, 15)                 \
+	B(port_counters, xmit_wait, 16)                \
+	B(port_counters, qp1_dropped, 17)
+PMA_SELECTORS(PMA_SELECT_port_counters)
+
+/* With the error counters of IBA 1.3 on, from symbol_errors. */
 #define MAD_L_port_counters_ext(F)                                \
 	F(port_counters_ext, port_select, 0x08, 8)                \
 	F(port_counters_ext, counter_select, 0x10, 16)            \
@@ -105,7 +109,33 @@ enum pma_select {
 	F(port_counters_ext, xmit_wait, 0x540, 64)                \
 	F(port_counters_ext, qp1_dropped, 0x580, 64)
 LAYOUT(port_counters_ext, 184, MAD_L_port_counters_ext)
-enum { PMA_PORT_COUNTERS_EXT_OLD = 72 /* size without the error counters */ };
+
+#define PMA_SELECT_port_counters_ext(B)                    \
+	B(port_counters_ext, xmit_data, 0)                 \
+	B(port_counters_ext, rcv_data, 1)                  \
+	B(port_counters_ext, xmit_pkts, 2)                 \
+	B(port_counters_ext, rcv_pkts, 3)                  \
+	B(port_counters_ext, ucast_xmit_pkts, 4)           \
+	B(port_counters_ext, ucast_rcv_pkts, 5)            \
+	B(port_counters_ext, mcast_xmit_pkts, 6)           \
+	B(port_counters_ext, mcast_rcv_pkts, 7)            \
+	B(port_counters_ext, symbol_errors, 16)            \
+	B(port_counters_ext, link_error_recovery, 17)      \
+	B(port_counters_ext, link_downed, 18)              \
+	B(port_counters_ext, rcv_errors, 19)               \
+	B(port_counters_ext, rcv_remote_phys_errors, 20)   \
+	B(port_counters_ext, rcv_switch_relay_errors, 21)  \
+	B(port_counters_ext, xmit_discards, 22)            \
+	B(port_counters_ext, xmit_constraint_errors, 23)   \
+	B(port_counters_ext, rcv_constraint_errors, 24)    \
+	B(port_counters_ext, local_link_integrity, 25)     \
+	B(port_counters_ext, excessive_buffer_overrun, 26) \
+	B(port_counters_ext, vl15_dropped, 27)             \
+	B(port_counters_ext, xmit_wait, 28)                \
+	B(port_counters_ext, qp1_dropped, 29)
+PMA_SELECTORS(PMA_SELECT_port_counters_ext)
+
+enum { PMA_PORT_COUNTERS_EXT_OLD = 72 /* bytes before the error counters */ };
 
 #define MAD_L_port_samples_control(F)                                        \
 	F(port_samples_control, op_code, 0x00, 8)                            \
@@ -145,6 +175,15 @@ LAYOUT_ITEMS(port_samples_result, counter, 15)
 	F(port_rcv_error_details, looping_errors, 0x70, 16)
 LAYOUT(port_rcv_error_details, 16, MAD_L_port_rcv_error_details)
 
+#define PMA_SELECT_port_rcv_error_details(B)                \
+	B(port_rcv_error_details, local_phys_errors, 0)     \
+	B(port_rcv_error_details, malformed_pkt_errors, 1)  \
+	B(port_rcv_error_details, buffer_overrun_errors, 2) \
+	B(port_rcv_error_details, dlid_mapping_errors, 3)   \
+	B(port_rcv_error_details, vl_mapping_errors, 4)     \
+	B(port_rcv_error_details, looping_errors, 5)
+PMA_SELECTORS(PMA_SELECT_port_rcv_error_details)
+
 #define MAD_L_port_xmit_discard_details(F)                            \
 	F(port_xmit_discard_details, port_select, 0x08, 8)            \
 	F(port_xmit_discard_details, counter_select, 0x10, 16)        \
@@ -154,7 +193,14 @@ LAYOUT(port_rcv_error_details, 16, MAD_L_port_rcv_error_details)
 	F(port_xmit_discard_details, sw_hoq_lifetime_discards, 0x50, 16)
 LAYOUT(port_xmit_discard_details, 12, MAD_L_port_xmit_discard_details)
 
-/* PortXmitDataSL and PortRcvDataSL have the same layout. */
+#define PMA_SELECT_port_xmit_discard_details(B)                \
+	B(port_xmit_discard_details, inactive_discards, 0)     \
+	B(port_xmit_discard_details, neighbor_mtu_discards, 1) \
+	B(port_xmit_discard_details, sw_lifetime_discards, 2)  \
+	B(port_xmit_discard_details, sw_hoq_lifetime_discards, 3)
+PMA_SELECTORS(PMA_SELECT_port_xmit_discard_details)
+
+/* PortXmitDataSL and PortRcvDataSL: one form. */
 #define MAD_L_port_data_sl(F)                     \
 	F(port_data_sl, port_select, 0x08, 8)     \
 	F(port_data_sl, counter_select, 0x10, 16) \
