@@ -243,14 +243,14 @@ static void armed_ports_take_data_and_send_none(void **state)
 {
 	struct t_pair *p = *state;
 
-	assert_int_equal(fab_port_set_state(&p->t->s, port_of(p, S1, 1), HW_PORT_ARMED), 0);
-	/* Only the requests have a path: UC needs no answer. */
+	assert_int_equal(fab_port_set_state(&p->t->s, port_of(p, S1, 1), IB_PORT_ARMED), 0);
+	/* One way only: UC asks for no answer. */
 	p->a->hw->st = p->b->hw->st = PRM_ST_UC;
 	write_len(p, 8);
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 0);
 	assert_memory_equal(p->a->mem, p->b->mem, 8);
-	assert_int_equal(fab_port_set_state(&p->t->s, port_of(p, S1, 1), HW_PORT_ACTIVE), 0);
-	assert_int_equal(fab_port_set_state(&p->t->s, port_of(p, S1, 2), HW_PORT_ARMED), 0);
+	assert_int_equal(fab_port_set_state(&p->t->s, port_of(p, S1, 1), IB_PORT_ACTIVE), 0);
+	assert_int_equal(fab_port_set_state(&p->t->s, port_of(p, S1, 2), IB_PORT_ARMED), 0);
 	memset(p->b->mem, 0, 8);
 	write_len(p, 8);
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 1); /* lost, without an error */
@@ -485,7 +485,7 @@ static void groups_go_where_the_tables_lead(void **state)
 	fab_switch(&p->t->s, fab_node(&p->t->s, S1)->sw)->default_mcast = 2;
 	mft_set(p, S2, 1 << 2);
 	group_send(&g, true);
-	fab_port_set_state(&p->t->s, port_of(p, S1, 2), HW_PORT_INIT);
+	fab_port_set_state(&p->t->s, port_of(p, S1, 2), IB_PORT_INIT);
 	group_send(&g, false);
 	assert_int_equal(counted(p, S1, 2, HW_CTR_XMIT_DISCARDS), 1);
 	group_free(&g);

@@ -146,12 +146,12 @@ static void wrong_port(struct t_pair *p)
 
 static void port_down(struct t_pair *p)
 {
-	fab_port_set_state(&p->t->s, p->t->port[1], HW_PORT_DOWN);
+	fab_port_set_state(&p->t->s, p->t->port[1], IB_PORT_DOWN);
 }
 
 static void own_port_down(struct t_pair *p)
 {
-	fab_port_set_state(&p->t->s, p->t->port[0], HW_PORT_INIT);
+	fab_port_set_state(&p->t->s, p->t->port[0], IB_PORT_INIT);
 }
 
 static void pkey_differs(struct t_pair *p)
@@ -235,7 +235,7 @@ static void heals_before_the_last_retry(void **state)
 	port_down(p);
 	send_x(p->a);
 	pass(p->t, ACK_NS(14));
-	fab_port_set_state(&p->t->s, p->t->port[1], HW_PORT_ACTIVE);
+	fab_port_set_state(&p->t->s, p->t->port[1], IB_PORT_ACTIVE);
 	pass(p->t, ACK_NS(14));
 	t_received(p->b, MLX5_CQE_RESP_SEND, 1, 0);
 	t_expect_done(p->a, MLX5_OPCODE_SEND, 0);

@@ -134,9 +134,9 @@ static void ud_drops(void **state)
 	hw_port(&t->s, t->port[1])->pkey[0] = 0x1234;
 	ud_send(a, &good, MLX5_OPCODE_SEND, "wrong P_Key");
 	hw_port(&t->s, t->port[1])->pkey[0] = 0xffff;
-	fab_port_set_state(&t->s, t->port[1], HW_PORT_DOWN);
+	fab_port_set_state(&t->s, t->port[1], IB_PORT_DOWN);
 	ud_send(a, &good, MLX5_OPCODE_SEND, "port is down");
-	fab_port_set_state(&t->s, t->port[1], HW_PORT_ACTIVE);
+	fab_port_set_state(&t->s, t->port[1], IB_PORT_ACTIVE);
 	for (uint32_t i = 0; i < 6; i++)
 		assert_non_null(t_poll(&a->cq));
 	t_assert_empty(&b->cq);

@@ -214,7 +214,7 @@ static void reach_find(struct eng_run *r, const struct ud_av *av, const struct f
 	const struct hw_port *own = hw_port(r->s, r->qp->port);
 
 	fab_mcast(r->s, r->qp->port, av->dlid, pkts, count, reach_end, x);
-	for (uint32_t i = 0; own && own->state == HW_PORT_ACTIVE && i < x->n; i++) {
+	for (uint32_t i = 0; own && own->state == IB_PORT_ACTIVE && i < x->n; i++) {
 		const struct hw_port *p = hw_port(r->s, x->port[i]);
 
 		if (p && p->hca == own->hca)

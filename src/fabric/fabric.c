@@ -58,7 +58,7 @@ static void tell_subscribers(struct seg *s, const struct hw_port *p, uint32_t ib
 
 	if (!sub_type)
 		return;
-	if (sub_type == PRM_PORT_DOWN && p->state != HW_PORT_DOWN)
+	if (sub_type == PRM_PORT_DOWN && p->state != IB_PORT_DOWN)
 		sub_type = PRM_PORT_INITIALIZED;
 	LAYOUT_SET(eqe, eqe, event_type, PRM_EVENT_PORT_CHANGE);
 	LAYOUT_SET(eqe, eqe, event_sub_type, sub_type);
@@ -110,9 +110,9 @@ void fab_port_counters(struct seg *s, uint32_t port, struct fab_counters *c)
  */
 static uint32_t event_of_state(const struct hw_port *p)
 {
-	if (p->state == HW_PORT_ARMED)
+	if (p->state == IB_PORT_ARMED)
 		return 0;
-	return p->state == HW_PORT_ACTIVE ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR;
+	return p->state == IB_PORT_ACTIVE ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR;
 }
 
 static void update_sysfs(struct seg *s, uint32_t port, const struct hw_hca *hca, uint32_t what)
@@ -156,7 +156,7 @@ void fab_port_changed(struct seg *s, uint32_t port, uint32_t what)
 		fab_moved(s);
 	if (p && what && TRACE_ON(LOG_LINK))
 		fab_trace_port(s, port, what);
-	if (p && (what & FAB_CHANGED_STATE) && p->state != HW_PORT_ACTIVE)
+	if (p && (what & FAB_CHANGED_STATE) && p->state != IB_PORT_ACTIVE)
 		fab_sm_kick(s);
 	hca = p && what ? hw_hca(s, p->hca) : NULL;
 	if (!hca)
@@ -173,13 +173,13 @@ int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state)
 {
 	struct hw_port *p = hw_port(s, port);
 
-	if (!p || state < HW_PORT_DOWN || state > HW_PORT_ACTIVE)
+	if (!p || state < IB_PORT_DOWN || state > IB_PORT_ACTIVE)
 		return -EINVAL;
 	if (atomic_exchange(&p->state, state) == state)
 		return 0;
-	if (state == HW_PORT_DOWN)
+	if (state == IB_PORT_DOWN)
 		fab_count(s, port, HW_CTR_DOWNED, 1);
-	atomic_store(&p->phys_state, state == HW_PORT_DOWN ? HW_PHYS_POLLING : HW_PHYS_LINKUP);
+	atomic_store(&p->phys_state, state == IB_PORT_DOWN ? IB_PHYS_POLLING : IB_PHYS_LINK_UP);
 	fab_port_changed(s, port, FAB_CHANGED_STATE);
 	return 0;
 }

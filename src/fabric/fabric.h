@@ -48,7 +48,7 @@ uint32_t fab_port_by_gid(struct seg *s, const uint8_t gid[16]);
 int fab_plug(struct seg *s, uint32_t a, uint32_t b);
 int fab_unplug(struct seg *s, uint32_t port);
 /*
- * Performs Set(PortInfo:PortPhysicalState) to HW_PHYS_SLEEP, _POLLING or _DISABLED: the link goes
+ * Performs Set(PortInfo:PortPhysicalState) to IB_PHYS_SLEEP, _POLLING or _DISABLED: the link goes
  * down at both ends, and trains again when both are polling. 0, -EINVAL, -ETIMEDOUT.
  */
 int fab_link_set(struct seg *s, uint32_t port, uint32_t phys);

@@ -13,7 +13,7 @@
 
 static bool may_train(const struct hw_port *p)
 {
-	return p->phys_state == HW_PHYS_POLLING || p->phys_state == HW_PHYS_LINKUP;
+	return p->phys_state == IB_PHYS_POLLING || p->phys_state == IB_PHYS_LINK_UP;
 }
 
 /*
@@ -62,7 +62,7 @@ static void tell(struct seg *s, const struct end *e)
 	if (!e->what)
 		return;
 	if (e->what == FAB_CHANGED_STATE) {
-		if (e->state == HW_PORT_DOWN)
+		if (e->state == IB_PORT_DOWN)
 			fab_count(s, e->port, HW_CTR_DOWNED, 1);
 		if (n->type == FAB_SWITCH) {
 			atomic_store(&fab_switch(s, n->sw)->state_change, 1);
@@ -87,9 +87,9 @@ static void set(struct seg *s, struct end *a, struct end *b)
 static void lose(struct seg *s, uint32_t port, uint32_t phys)
 {
 	struct hw_port *p = hw_port(s, port);
-	struct end a = {port, HW_PORT_DOWN, phys, 0};
-	struct end b = {atomic_load(&p->peer), HW_PORT_DOWN, 0, 0};
-	bool both = p->phys_state == HW_PHYS_LINKUP && b.port != SEG_NONE;
+	struct end a = {port, IB_PORT_DOWN, phys, 0};
+	struct end b = {atomic_load(&p->peer), IB_PORT_DOWN, 0, 0};
+	bool both = p->phys_state == IB_PHYS_LINK_UP && b.port != SEG_NONE;
 
 	if (both)
 		b.phys = hw_port(s, b.port)->down_default;
@@ -99,8 +99,8 @@ static void lose(struct seg *s, uint32_t port, uint32_t phys)
 static void train(struct seg *s, uint32_t a)
 {
 	struct hw_port *pa = hw_port(s, a), *pb;
-	struct end ea = {a, HW_PORT_INIT, HW_PHYS_LINKUP, 0};
-	struct end eb = {atomic_load(&pa->peer), HW_PORT_INIT, HW_PHYS_LINKUP, 0};
+	struct end ea = {a, IB_PORT_INIT, IB_PHYS_LINK_UP, 0};
+	struct end eb = {atomic_load(&pa->peer), IB_PORT_INIT, IB_PHYS_LINK_UP, 0};
 	uint32_t width, speed;
 
 	if (eb.port == SEG_NONE)
@@ -132,13 +132,13 @@ int fab_link_set(struct seg *s, uint32_t port, uint32_t phys)
 	const struct hw_port *p = hw_port(s, port);
 	int r;
 
-	if (!p || !p->num || phys < HW_PHYS_SLEEP || phys > HW_PHYS_DISABLED)
+	if (!p || !p->num || phys < IB_PHYS_SLEEP || phys > IB_PHYS_DISABLED)
 		return -EINVAL;
 	r = lock(s);
 	if (r)
 		return r;
 	lose(s, port, phys);
-	if (phys == HW_PHYS_POLLING)
+	if (phys == IB_PHYS_POLLING)
 		train(s, port);
 	fab_moved(s);
 	unlock(s);
@@ -178,7 +178,7 @@ int fab_unplug(struct seg *s, uint32_t port)
 		return r;
 	peer = atomic_load(&p->peer);
 	if (peer != SEG_NONE) {
-		if (p->phys_state == HW_PHYS_LINKUP)
+		if (p->phys_state == IB_PHYS_LINK_UP)
 			lose(s, port, p->down_default);
 		fab_count_unplug(s, port, peer);
 		atomic_store(&p->peer, SEG_NONE);

@@ -81,11 +81,11 @@ static bool cross(struct walk *w, uint32_t out)
 	uint32_t peer;
 
 	w->c = (struct fab_cable){out, SEG_NONE};
-	if (state_of(p) != HW_PORT_ACTIVE)
+	if (state_of(p) != IB_PORT_ACTIVE)
 		return ends(w, FAB_LOST_INACTIVE, SEG_NONE);
 	peer = fab_peer(w->s, out);
 	w->in = peer == SEG_NONE ? NULL : hw_port(w->s, peer);
-	if (!w->in || state_of(w->in) < HW_PORT_ARMED)
+	if (!w->in || state_of(w->in) < IB_PORT_ARMED)
 		return ends(w, FAB_LOST_INACTIVE, SEG_NONE);
 	w->c.in = peer;
 	return true;
@@ -99,7 +99,7 @@ static void walk(struct walk *w, uint32_t from, visit_fn *visit, void *arg)
 	const struct hw_port *p = hw_port(w->s, from);
 	uint32_t out = from;
 
-	if (!p || state_of(p) != HW_PORT_ACTIVE || !w->dlid) {
+	if (!p || state_of(p) != IB_PORT_ACTIVE || !w->dlid) {
 		ends(w, FAB_LOST_UNSENT, SEG_NONE);
 		return;
 	}

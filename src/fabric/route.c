@@ -30,8 +30,8 @@ uint32_t fab_peer(const struct seg *s, uint32_t port)
 	const struct hw_port *p = hw_port(s, port);
 	uint32_t peer = p ? atomic_load_explicit(&p->peer, memory_order_acquire) : SEG_NONE;
 
-	if (peer == SEG_NONE || p->phys_state != HW_PHYS_LINKUP ||
-	    hw_port(s, peer)->phys_state != HW_PHYS_LINKUP)
+	if (peer == SEG_NONE || p->phys_state != IB_PHYS_LINK_UP ||
+	    hw_port(s, peer)->phys_state != IB_PHYS_LINK_UP)
 		return SEG_NONE;
 	return peer;
 }

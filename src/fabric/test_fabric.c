@@ -84,8 +84,8 @@ static void lids_are_sequential_from_one(void **state)
 				assert_int_equal(p->lid, lid++);
 				assert_int_equal(p->num, n);
 				assert_int_equal(p->sm_lid, 1);
-				assert_int_equal(p->state, HW_PORT_ACTIVE);
-				assert_int_equal(p->phys_state, HW_PHYS_LINKUP);
+				assert_int_equal(p->state, IB_PORT_ACTIVE);
+				assert_int_equal(p->phys_state, IB_PHYS_LINK_UP);
 				assert_int_equal(p->pkey[0], 0xffff);
 				assert_int_equal(p->pkey[1], 0);
 			}
@@ -172,13 +172,13 @@ static void a_port_that_is_down_neither_sends_nor_receives(void **state)
 	uint32_t a, b;
 	const struct hw_port *pa = port_of(1, 0, 1, &a), *pb = port_of(2, 0, 1, &b);
 
-	assert_int_equal(fab_port_set_state(&seg, b, HW_PORT_DOWN), 0);
+	assert_int_equal(fab_port_set_state(&seg, b, IB_PORT_DOWN), 0);
 	assert_int_equal(fab_route(&seg, a, pb->lid), SEG_NONE);
 	assert_int_equal(fab_route(&seg, b, pa->lid), SEG_NONE);
-	assert_int_equal(pb->phys_state, HW_PHYS_POLLING);
-	assert_int_equal(fab_port_set_state(&seg, b, HW_PORT_ACTIVE), 0);
+	assert_int_equal(pb->phys_state, IB_PHYS_POLLING);
+	assert_int_equal(fab_port_set_state(&seg, b, IB_PORT_ACTIVE), 0);
 	assert_int_equal(fab_route(&seg, a, pb->lid), b);
-	assert_int_equal(pb->phys_state, HW_PHYS_LINKUP);
+	assert_int_equal(pb->phys_state, IB_PHYS_LINK_UP);
 }
 
 static void bad_states_are_refused(void **state)
@@ -188,7 +188,7 @@ static void bad_states_are_refused(void **state)
 	port_of(1, 0, 1, &a);
 	assert_int_equal(fab_port_set_state(&seg, a, 0), -EINVAL);
 	assert_int_equal(fab_port_set_state(&seg, a, 5), -EINVAL);
-	assert_int_equal(fab_port_set_state(&seg, 10000, HW_PORT_DOWN), -EINVAL);
+	assert_int_equal(fab_port_set_state(&seg, 10000, IB_PORT_DOWN), -EINVAL);
 }
 
 /* An open device with an async event file, as the supervisor makes them. */
@@ -250,10 +250,9 @@ static void port_changes_are_told_to_open_devices_of_that_hca(void **state)
 	ev5 = open_device(port->hca, &fd5);
 	seg_free(&seg, SEG_T_FILE, seg_file(&seg, ev5)->parent);
 
-	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_DOWN), 0);
-	/* an unchanged state raises no event */
-	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_DOWN), 0);
-	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_ACTIVE), 0);
+	assert_int_equal(fab_port_set_state(&seg, p, IB_PORT_DOWN), 0);
+	assert_int_equal(fab_port_set_state(&seg, p, IB_PORT_DOWN), 0); /* no change, no event */
+	assert_int_equal(fab_port_set_state(&seg, p, IB_PORT_ACTIVE), 0);
 
 	assert_int_equal(pop_type(ev1, fd1, &element), IBV_EVENT_PORT_ERR);
 	assert_int_equal(element, 2);
@@ -326,11 +325,11 @@ static void every_change_of_a_port_has_its_event(void **state)
 		assert_int_equal(pop_sub_type(devx, devx_fd), rows[i].sub_type);
 		assert_int_equal(pop_sub_type(devx, devx_fd), 0);
 	}
-	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_ARMED), 0);
-	assert_int_equal(pop_type(ev, fd, &element), 0); /* mlx5 has no event for this change */
-	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_INIT), 0);
+	assert_int_equal(fab_port_set_state(&seg, p, IB_PORT_ARMED), 0);
+	assert_int_equal(pop_type(ev, fd, &element), 0); /* mlx5 has none for it */
+	assert_int_equal(fab_port_set_state(&seg, p, IB_PORT_INIT), 0);
 	assert_int_equal(pop_sub_type(devx, devx_fd), PRM_PORT_INITIALIZED);
-	assert_int_equal(fab_port_set_state(&seg, p, HW_PORT_DOWN), 0);
+	assert_int_equal(fab_port_set_state(&seg, p, IB_PORT_DOWN), 0);
 	assert_int_equal(pop_sub_type(devx, devx_fd), PRM_PORT_DOWN);
 	close(fd);
 	close(devx_fd);

@@ -45,9 +45,9 @@ static void no_change_meets_an_old_way(void **state)
 	uint32_t port = fab_lft_get(&net, sw, net_lid(H2));
 
 	assert_int_equal(to_h2(), h2);
-	assert_int_equal(fab_port_set_state(&net, net_port(S1, 2), HW_PORT_INIT), 0);
+	assert_int_equal(fab_port_set_state(&net, net_port(S1, 2), IB_PORT_INIT), 0);
 	assert_int_equal(to_h2(), SEG_NONE);
-	assert_int_equal(fab_port_set_state(&net, net_port(S1, 2), HW_PORT_ACTIVE), 0);
+	assert_int_equal(fab_port_set_state(&net, net_port(S1, 2), IB_PORT_ACTIVE), 0);
 	assert_int_equal(to_h2(), h2);
 	fab_lft_set(&net, sw, net_lid(H2), FAB_LFT_NONE);
 	fab_moved(&net);
@@ -151,7 +151,7 @@ static void nothing_leaves_a_port_that_is_down(void **state)
 {
 	struct fab_path p;
 
-	assert_int_equal(fab_port_set_state(&net, net_port(H1, 1), HW_PORT_DOWN), 0);
+	assert_int_equal(fab_port_set_state(&net, net_port(H1, 1), IB_PORT_DOWN), 0);
 	fab_path(&net, net_port(H1, 1), net_lid(H2), &p);
 	assert_int_equal(p.lost, FAB_LOST_UNSENT);
 	fab_path_count(&net, &p, &(struct fab_pkts){.n = 1, .words = 10});

@@ -216,7 +216,7 @@ static void an_update_shows_and_keeps_the_devices_times(void **state)
 
 	snprintf(path, sizeof(path), "%s/sys/class/infiniband/mlx5_0", root);
 	assert_int_equal(stat(path, &before), 0);
-	p->state = HW_PORT_INIT;
+	p->state = IB_PORT_INIT;
 	p->lid = 0x1f;
 	assert_int_equal(fab_sysfs_update_port(&seg, port, root), 0);
 	assert_string_equal(text_of(PORT "state"), "2: INIT\n");

@@ -57,7 +57,7 @@ int fw_cmd_query_vport_state(struct fw_call *k)
 	    LAYOUT_GET(query_vport_state_in, k->in, vport_number))
 		return FW_R_VPORT_STATE_OTHER;
 	LAYOUT_SET(query_vport_state_out, k->out, admin_state, 1);
-	LAYOUT_SET(query_vport_state_out, k->out, state, p && p->state == HW_PORT_ACTIVE);
+	LAYOUT_SET(query_vport_state_out, k->out, state, p && p->state == IB_PORT_ACTIVE);
 	return 0;
 }
 

@@ -171,8 +171,8 @@ static void test_vport_context_shows_the_port(void **state)
 			 FW_OK);
 	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, lid), p2->lid);
 	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, port_guid), p2->guid);
-	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, vport_state), HW_PORT_ACTIVE);
-	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, port_physical_state), HW_PHYS_LINKUP);
+	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, vport_state), IB_PORT_ACTIVE);
+	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, port_physical_state), IB_PHYS_LINK_UP);
 	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, subnet_timeout), 20);
 	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, qkey_violation_counter), 3);
 	assert_int_equal(LAYOUT_GET(hca_vport_context, ctx, pkey_violation_counter), 0xffff);

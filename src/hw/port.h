@@ -5,10 +5,7 @@
 
 #include "hw/hca.h"
 #include "segment/seg.h"
-
-/* IBTA port states. */
-enum { HW_PORT_DOWN = 1, HW_PORT_INIT = 2, HW_PORT_ARMED = 3, HW_PORT_ACTIVE = 4 };
-enum { HW_PHYS_SLEEP = 1, HW_PHYS_POLLING = 2, HW_PHYS_DISABLED = 3, HW_PHYS_LINKUP = 5 };
+#include "wire/ib/port.h"
 
 /*
  * Counters of a port (IBA 16.1.3.5, 16.1.4.11). Those of sent packets, of received packets and of
@@ -63,10 +60,10 @@ struct hw_port {
 	uint32_t num;  /* starts at 1, on a switch at 0 */
 	uint32_t node; /* SEG_T_NODE */
 	_Atomic uint32_t
-		peer; /* SEG_T_PORT index of the other end of the cable; SEG_NONE: no cable */
-	_Atomic uint32_t state;
-	_Atomic uint32_t phys_state;
-	_Atomic uint32_t lid, sm_lid; /* printed in decimal */
+		peer; /* SEG_T_PORT at the other end of the cable, SEG_NONE: there is none */
+	_Atomic uint32_t state;       /* enum ib_port_state */
+	_Atomic uint32_t phys_state;  /* enum ib_phys_state */
+	_Atomic uint32_t lid, sm_lid; /* decimal in print */
 	uint32_t lmc, sm_sl;
 	uint32_t cap_mask;
 	_Atomic uint32_t issm; /* 1 + the SEG_T_FILE that has issmN open; futex word of who waits */

@@ -52,8 +52,8 @@ static void port_fill(struct hw_port *p, const struct topo_port *t, const struct
 	p->peer = SEG_NONE;
 	p->hca = SEG_NONE;
 	p->pkey[0] = 0xffff;
-	p->state = HW_PORT_DOWN;
-	p->phys_state = HW_PHYS_POLLING;
+	p->state = IB_PORT_DOWN;
+	p->phys_state = IB_PHYS_POLLING;
 	p->lid = t->lid;
 	p->lmc = t->lmc;
 	p->width_sup = p->width_en = (uint8_t)(p->width | IB_WIDTH_1X);
@@ -65,7 +65,7 @@ static void port_fill(struct hw_port *p, const struct topo_port *t, const struct
 	p->speed_sup = p->speed_en = (uint8_t)(p->speed | (p->speed - 1));
 	if (p->speed != IB_SPEED_FDR10)
 		p->speed_sup = p->speed_en = (uint8_t)(p->speed_sup & ~IB_SPEED_FDR10);
-	p->down_default = HW_PHYS_POLLING;
+	p->down_default = IB_PHYS_POLLING;
 	p->op_vls = p->vl_cap = VL_CAP_CA;
 	p->subnet_timeout = 18;
 }
@@ -119,8 +119,8 @@ static int switch_create(struct seg *s, uint32_t node_idx, const struct topo_nod
 	for (uint32_t i = 0; i <= t->nports; i++)
 		p[i].op_vls = p[i].vl_cap = VL_CAP_SWITCH;
 	/* The port to the switch itself has no cable; a base port 0 has no states either. */
-	p->state = t->enhanced_port0 ? HW_PORT_INIT : HW_PORT_ACTIVE;
-	p->phys_state = HW_PHYS_LINKUP;
+	p->state = t->enhanced_port0 ? IB_PORT_INIT : IB_PORT_ACTIVE;
+	p->phys_state = IB_PHYS_LINK_UP;
 	port_guid(p, t->port[0].guid ? t->port[0].guid : n->guid);
 	return 0;
 }

@@ -57,8 +57,8 @@ static bool walk(struct seg *s, uint32_t src, uint32_t slid, uint32_t dst, uint3
 		 struct way *w)
 {
 	*w = (struct way){hw_port(s, src)->active_mtu, sa_port_rate(hw_port(s, src))};
-	return fab_walk(s, src, dlid, HW_PORT_ACTIVE, step, w) == dst &&
-	       fab_walk(s, dst, slid, HW_PORT_ACTIVE, step, w) == src;
+	return fab_walk(s, src, dlid, IB_PORT_ACTIVE, step, w) == dst &&
+	       fab_walk(s, dst, slid, IB_PORT_ACTIVE, step, w) == src;
 }
 
 static bool selected(const struct sa_call *c, const struct way *w, uint32_t life)
@@ -177,7 +177,7 @@ static bool is_end(const struct seg *s, uint32_t port)
 {
 	const struct hw_port *p = hw_port(s, port);
 
-	return p->lid && p->state == HW_PORT_ACTIVE &&
+	return p->lid && p->state == IB_PORT_ACTIVE &&
 	       (!p->num || fab_node(s, p->node)->type != FAB_SWITCH);
 }
 

@@ -267,7 +267,7 @@ static void activate(struct sweep *w)
 		struct hw_port *p = seg_at(s, SEG_T_PORT, i);
 		uint32_t peer;
 
-		if (p->state != HW_PORT_INIT && p->state != HW_PORT_ARMED)
+		if (p->state != IB_PORT_INIT && p->state != IB_PORT_ARMED)
 			continue;
 		peer = fab_peer(s, i);
 		if (peer != SEG_NONE && hw_port(s, peer)->max_mtu < p->max_mtu)
@@ -275,8 +275,8 @@ static void activate(struct sweep *w)
 		else
 			p->active_mtu = p->max_mtu;
 		/* If a cable is pulled at the same time, the pull wins. */
-		if (fab_port_advance(p, HW_PORT_INIT, HW_PORT_ACTIVE) ||
-		    fab_port_advance(p, HW_PORT_ARMED, HW_PORT_ACTIVE))
+		if (fab_port_advance(p, IB_PORT_INIT, IB_PORT_ACTIVE) ||
+		    fab_port_advance(p, IB_PORT_ARMED, IB_PORT_ACTIVE))
 			fab_port_changed(s, i, FAB_CHANGED_STATE);
 	}
 }

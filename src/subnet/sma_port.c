@@ -111,7 +111,7 @@ uint16_t sma_get_port_info(const struct fab_mad_call *c)
 	if (port == SEG_NONE)
 		return MAD_STATUS_BAD_VALUE;
 	p = hw_port(c->s, port);
-	up = p->phys_state == HW_PHYS_LINKUP;
+	up = p->phys_state == IB_PHYS_LINK_UP;
 	memset(d, 0, SMP_DATA_SIZE);
 	if (has_lid(n, p))
 		put_lid_part(c, d, port);
@@ -168,13 +168,13 @@ static bool state_ok(const struct hw_port *p, const uint8_t *d)
 {
 	uint32_t v = IN(port_state), phys = IN(port_phys_state), now = p->state;
 
-	if (phys > HW_PHYS_DISABLED || IN(link_down_default) > HW_PHYS_POLLING)
+	if (phys > IB_PHYS_DISABLED || IN(link_down_default) > IB_PHYS_POLLING)
 		return false;
-	if (phys && v > HW_PORT_DOWN)
+	if (phys && v > IB_PORT_DOWN)
 		return false;
-	return v <= HW_PORT_DOWN ||
-	       (v == HW_PORT_ARMED && (now == HW_PORT_INIT || now == HW_PORT_ARMED)) ||
-	       (v == HW_PORT_ACTIVE && (now == HW_PORT_ARMED || now == HW_PORT_ACTIVE));
+	return v <= IB_PORT_DOWN ||
+	       (v == IB_PORT_ARMED && (now == IB_PORT_INIT || now == IB_PORT_ARMED)) ||
+	       (v == IB_PORT_ACTIVE && (now == IB_PORT_ARMED || now == IB_PORT_ACTIVE));
 }
 
 static bool link_ok(const struct hw_port *p, const uint8_t *d)
@@ -305,7 +305,7 @@ static uint32_t set_state(const struct fab_mad_call *c, uint32_t port, bool *bus
 	const uint8_t *d = c->data;
 	uint32_t v = IN(port_state), phys = IN(port_phys_state), was = p->state;
 
-	if (phys || v == HW_PORT_DOWN) {
+	if (phys || v == IB_PORT_DOWN) {
 		*busy = fab_link_set(c->s, port, phys ? phys : p->down_default) == -ETIMEDOUT;
 		return 0;
 	}
@@ -365,7 +365,7 @@ uint16_t sma_get_mlnx_ext_port_info(const struct fab_mad_call *c)
 	LAYOUT_SET(mlnx_ext_port_info, c->data, link_speed_enabled,
 		   p->speed_en & IB_SPEED_FDR10 ? MLNX_FDR10 : 0);
 	LAYOUT_SET(mlnx_ext_port_info, c->data, link_speed_active,
-		   p->speed == IB_SPEED_FDR10 && p->phys_state == HW_PHYS_LINKUP ? MLNX_FDR10 : 0);
+		   p->speed == IB_SPEED_FDR10 && p->phys_state == IB_PHYS_LINK_UP ? MLNX_FDR10 : 0);
 	return MAD_STATUS_OK;
 }
 

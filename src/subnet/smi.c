@@ -107,7 +107,7 @@ static uint32_t by_lid(struct way *w, uint32_t from, uint16_t dlid)
 	uint32_t at;
 
 	w->via = SEG_NONE;
-	at = fab_walk(w->s, from, dlid, HW_PORT_INIT, passed, w);
+	at = fab_walk(w->s, from, dlid, IB_PORT_INIT, passed, w);
 	return at == SEG_NONE || w->via == SEG_NONE ? at : w->via;
 }
 
@@ -116,8 +116,8 @@ static uint32_t over_link(struct way *w, uint32_t out)
 	const struct hw_port *p = &w->ports[out];
 	uint32_t at = atomic_load_explicit(&p->peer, memory_order_acquire);
 
-	if (at == SEG_NONE || p->phys_state != HW_PHYS_LINKUP ||
-	    w->ports[at].phys_state != HW_PHYS_LINKUP)
+	if (at == SEG_NONE || p->phys_state != IB_PHYS_LINK_UP ||
+	    w->ports[at].phys_state != IB_PHYS_LINK_UP)
 		return SEG_NONE;
 	if (w->p->hop == fab_count_mad)
 		atomic_fetch_add_explicit(&w->ctrs[out].smps, 1, memory_order_relaxed);

@@ -58,7 +58,7 @@ static uint32_t hops(uint32_t from, uint32_t to)
 	const struct fab_node *n = fab_node(&seg, from + 1);
 	uint32_t count = 0;
 
-	if (fab_walk(&seg, n->port0 + (n->type != FAB_SWITCH), lid_of(to), HW_PORT_ACTIVE,
+	if (fab_walk(&seg, n->port0 + (n->type != FAB_SWITCH), lid_of(to), IB_PORT_ACTIVE,
 		     count_hop, &count) == SEG_NONE)
 		return 0;
 	return count;
@@ -110,7 +110,7 @@ static bool may_block(void)
 			if (topo.t.node[i].type != TOPO_CA || topo.t.node[k].type != TOPO_CA)
 				continue;
 			last = SEG_NONE;
-			fab_walk(&seg, port_of(i, 1), lid_of(k), HW_PORT_ACTIVE, note_wait, NULL);
+			fab_walk(&seg, port_of(i, 1), lid_of(k), IB_PORT_ACTIVE, note_wait, NULL);
 		}
 	for (uint32_t i = 0; i < MAX_PORTS; i++)
 		if (!seen[i] && loop_from(i))
@@ -258,8 +258,8 @@ static void parts_without_a_way_come_up_each_for_itself(void **state)
 	assert_int_equal(hops(2, 3), 2);
 	assert_int_equal(hops(4, 5), 2);
 	assert_int_equal(hops(2, 4), 0);
-	assert_int_equal(hw_port(&seg, port_of(4, 1))->state, HW_PORT_ACTIVE);
-	assert_int_equal(hw_port(&seg, port_of(6, 1))->state, HW_PORT_DOWN);
+	assert_int_equal(hw_port(&seg, port_of(4, 1))->state, IB_PORT_ACTIVE);
+	assert_int_equal(hw_port(&seg, port_of(6, 1))->state, IB_PORT_DOWN);
 	assert_int_equal(lid_of(6), 0);
 }
 
@@ -362,9 +362,9 @@ static void ways_avoid_a_cable_that_was_pulled(void **state)
 	assert_int_equal(lid_of(5), lid);
 	assert_int_equal(fab_subnet(&seg)->sm_updn, 0); /* a row of switches has no cycle */
 	assert_int_equal(fab_plug(&seg, port_of(0, 1), port_of(1, 1)), 0);
-	assert_int_equal(hw_port(&seg, port_of(0, 1))->state, HW_PORT_INIT);
+	assert_int_equal(hw_port(&seg, port_of(0, 1))->state, IB_PORT_INIT);
 	assert_int_equal(fab_sm_sweep(&seg), 0);
-	assert_int_equal(hw_port(&seg, port_of(0, 1))->state, HW_PORT_ACTIVE);
+	assert_int_equal(hw_port(&seg, port_of(0, 1))->state, IB_PORT_ACTIVE);
 	all_reach_all();
 	assert_int_equal(hops(4, 5), 3);
 }
@@ -424,7 +424,7 @@ static void without_a_manager_ports_stay_in_init(void **state)
 	tt_ring(&topo, 2, 1);
 	build(&o);
 	assert_int_equal(fab_sm_sweep(&seg), 0);
-	assert_int_equal(hw_port(&seg, port_of(2, 1))->state, HW_PORT_INIT);
+	assert_int_equal(hw_port(&seg, port_of(2, 1))->state, IB_PORT_INIT);
 	assert_int_equal(lid_of(2), 0);
 }
 
@@ -517,7 +517,7 @@ static void the_manager_leaves_for_programs_and_comes_back_after_the_last(void *
 	assert_int_equal(fab_subnet(&seg)->sm_dirty, 0);
 	assert_int_equal(fab_plug(&seg, other, port_of(1, 3)), 0);
 	assert_int_equal(fab_sm_sweep(&seg), 0);
-	assert_int_equal(hw_port(&seg, other)->state, HW_PORT_INIT);
+	assert_int_equal(hw_port(&seg, other)->state, IB_PORT_INIT);
 	lid = 77;
 	hw_port(&seg, other)->lid = lid;
 	fab_issm_set(&seg, other, false);
@@ -526,7 +526,7 @@ static void the_manager_leaves_for_programs_and_comes_back_after_the_last(void *
 	assert_true(fab_sm_here(&seg, sm));
 	assert_int_equal(fab_subnet(&seg)->sm_dirty, 1);
 	assert_int_equal(fab_sm_sweep(&seg), 0);
-	assert_int_equal(hw_port(&seg, other)->state, HW_PORT_ACTIVE);
+	assert_int_equal(hw_port(&seg, other)->state, IB_PORT_ACTIVE);
 	assert_int_equal(hw_port(&seg, other)->lid, lid);
 	assert_int_equal(hw_port(&seg, sm)->cap_mask & FAB_CAP_IS_SM, FAB_CAP_IS_SM);
 	all_reach_all();

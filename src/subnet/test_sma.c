@@ -155,18 +155,18 @@ static const struct row port_rows[] = {
 	{F(link_width_enabled), 8, BAD, 3},
 	{F(link_width_supported), 1, 0, 3},
 	{F(link_width_active), 1, 0, 2},
-	{F(port_state), HW_PORT_INIT, BAD, HW_PORT_INIT},
-	{F(port_state), HW_PORT_ARMED, 0, HW_PORT_ARMED},
-	{F(port_state), HW_PORT_ACTIVE, BAD, HW_PORT_INIT},
-	{F(port_state), HW_PORT_DOWN, 0, HW_PORT_INIT}, /* and trains up again */
-	{F(port_state), 5, BAD, HW_PORT_INIT},
-	{F(port_phys_state), HW_PHYS_DISABLED, 0, HW_PHYS_DISABLED},
-	{F(port_phys_state), HW_PHYS_SLEEP, 0, HW_PHYS_SLEEP},
-	{F(port_phys_state), HW_PHYS_POLLING, 0, HW_PHYS_LINKUP},
-	{F(port_phys_state), 4, BAD, HW_PHYS_LINKUP},
-	{F(link_down_default), HW_PHYS_SLEEP, 0, HW_PHYS_SLEEP},
-	{F(link_down_default), 0, 0, HW_PHYS_POLLING},
-	{F(link_down_default), 3, BAD, HW_PHYS_POLLING},
+	{F(port_state), IB_PORT_INIT, BAD, IB_PORT_INIT},
+	{F(port_state), IB_PORT_ARMED, 0, IB_PORT_ARMED},
+	{F(port_state), IB_PORT_ACTIVE, BAD, IB_PORT_INIT},
+	{F(port_state), IB_PORT_DOWN, 0, IB_PORT_INIT}, /* and up again */
+	{F(port_state), 5, BAD, IB_PORT_INIT},
+	{F(port_phys_state), IB_PHYS_DISABLED, 0, IB_PHYS_DISABLED},
+	{F(port_phys_state), IB_PHYS_SLEEP, 0, IB_PHYS_SLEEP},
+	{F(port_phys_state), IB_PHYS_POLLING, 0, IB_PHYS_LINK_UP},
+	{F(port_phys_state), 4, BAD, IB_PHYS_LINK_UP},
+	{F(link_down_default), IB_PHYS_SLEEP, 0, IB_PHYS_SLEEP},
+	{F(link_down_default), 0, 0, IB_PHYS_POLLING},
+	{F(link_down_default), 3, BAD, IB_PHYS_POLLING},
 	{F(mkey_protect_bits), 0, 0, 0},
 	{F(lmc), 3, 0, 3},
 	{F(link_speed_enabled), 1, 0, 1},
@@ -217,7 +217,7 @@ static const struct row switch_rows[] = {
 	{F(filter_raw_out), 1, 0, 1},
 	{F(vl_cap), 1, 0, 4},
 	{F(operational_vls), 4, 0, 4},
-	{F(port_state), HW_PORT_ARMED, 0, HW_PORT_ARMED},
+	{F(port_state), IB_PORT_ARMED, 0, IB_PORT_ARMED},
 	{F(client_reregister), 1, 0, 0},
 };
 
@@ -276,7 +276,7 @@ static void base_port0_takes_its_lid(void **state)
 	assert_int_equal(p0->lid, 12);
 	assert_int_equal(p0->sm_lid, 3);
 	assert_int_equal(p0->lmc, 0);
-	assert_int_equal(p0->state, HW_PORT_ACTIVE);
+	assert_int_equal(p0->state, IB_PORT_ACTIVE);
 	assert_int_equal(p0->active_mtu, IBV_MTU_4096);
 }
 
@@ -288,18 +288,18 @@ static void disabling_a_port_takes_both_ends_down(void **state)
 	const struct fab_switch *sw = fab_switch(&net, fab_node(&net, S0)->sw);
 
 	atomic_store(&((struct fab_switch *)sw)->state_change, 0);
-	check_row(&(struct row){F(port_phys_state), HW_PHYS_DISABLED, 0, HW_PHYS_DISABLED}, p, 0);
-	assert_int_equal(net_at(p)->state, HW_PORT_DOWN);
-	assert_int_equal(net_at(peer)->state, HW_PORT_DOWN);
-	assert_int_equal(net_at(peer)->phys_state, HW_PHYS_POLLING);
+	check_row(&(struct row){F(port_phys_state), IB_PHYS_DISABLED, 0, IB_PHYS_DISABLED}, p, 0);
+	assert_int_equal(net_at(p)->state, IB_PORT_DOWN);
+	assert_int_equal(net_at(peer)->state, IB_PORT_DOWN);
+	assert_int_equal(net_at(peer)->phys_state, IB_PHYS_POLLING);
 	assert_int_equal(fab_peer(&net, p), SEG_NONE);
 	assert_int_equal(sw->state_change, 1);
-	/* The other end polls without success until this one polls. */
-	assert_int_equal(fab_link_set(&net, peer, HW_PHYS_POLLING), 0);
-	assert_int_equal(net_at(peer)->state, HW_PORT_DOWN);
-	check_row(&(struct row){F(port_phys_state), HW_PHYS_POLLING, 0, HW_PHYS_LINKUP}, p, 0);
-	assert_int_equal(net_at(p)->state, HW_PORT_INIT);
-	assert_int_equal(net_at(peer)->state, HW_PORT_INIT);
+	/* The other end polls in vain, until this one does. */
+	assert_int_equal(fab_link_set(&net, peer, IB_PHYS_POLLING), 0);
+	assert_int_equal(net_at(peer)->state, IB_PORT_DOWN);
+	check_row(&(struct row){F(port_phys_state), IB_PHYS_POLLING, 0, IB_PHYS_LINK_UP}, p, 0);
+	assert_int_equal(net_at(p)->state, IB_PORT_INIT);
+	assert_int_equal(net_at(peer)->state, IB_PORT_INIT);
 	assert_int_equal(fab_peer(&net, p), peer);
 }
 
@@ -323,8 +323,8 @@ static void links_train_to_the_best_of_both(void **state)
 		pb->width_en = rows[i].wb;
 		pa->speed_en = rows[i].sa;
 		pb->speed_en = rows[i].sb;
-		assert_int_equal(fab_link_set(&net, b, HW_PHYS_POLLING), 0);
-		if (pa->state != (rows[i].width ? HW_PORT_INIT : HW_PORT_DOWN))
+		assert_int_equal(fab_link_set(&net, b, IB_PHYS_POLLING), 0);
+		if (pa->state != (rows[i].width ? IB_PORT_INIT : IB_PORT_DOWN))
 			fail_msg("row %zu: state %u", i, pa->state);
 		if (!rows[i].width)
 			continue;

@@ -91,7 +91,7 @@ static void links_need_to_be_up_and_no_more(void **state)
 	static const uint8_t ports[] = {1, 2, 2};
 	struct fab_smp p = path(3, ports);
 
-	assert_int_equal(hw_port(&net, net_port(S1, 2))->state, HW_PORT_INIT);
+	assert_int_equal(hw_port(&net, net_port(S1, 2))->state, IB_PORT_INIT);
 	assert_int_equal(fab_smp_send(&net, net_port(H1, 1), &p), net_port(S2, 1));
 	assert_int_equal(fab_unplug(&net, net_port(S1, 2)), 0);
 	p = path(3, ports);

@@ -46,7 +46,7 @@ static void dump_port(struct con *c, const struct fab_node *n, uint32_t num)
 		num);
 	if (sma)
 		fprintf(c->out, "\"Sma Port\"[0]");
-	else if (p->state == HW_PORT_DOWN || !peer)
+	else if (p->state == IB_PORT_DOWN || !peer)
 		fprintf(c->out, "\t");
 	else
 		fprintf(c->out, "\"%s\"[%u]", con_id(c, peer->node, id), peer->num);
@@ -142,7 +142,7 @@ static uint32_t forward(struct con *c, const struct hw_port *in, uint32_t lid)
 		return SEG_NONE;
 	}
 	out = hw_port(s, n->port0 + num);
-	if (!num || out->state == HW_PORT_ACTIVE)
+	if (!num || out->state == IB_PORT_ACTIVE)
 		return n->port0 + num;
 	con_fail(c, "port %u of \"%s\" is not active", num, con_id(c, in->node, id));
 	return SEG_NONE;
@@ -175,7 +175,7 @@ int con_route(struct con *c)
 		if (out == end)
 			break; /* the switch itself */
 		at = fab_peer(s, out);
-		if (at == SEG_NONE || hw_port(s, out)->state != HW_PORT_ACTIVE)
+		if (at == SEG_NONE || hw_port(s, out)->state != IB_PORT_ACTIVE)
 			return con_fail(c, "port %u of \"%s\" leads nowhere", hw_port(s, out)->num,
 					con_id(c, p->node, id));
 		if (hops == MAX_HOPS || (!sw && hops))

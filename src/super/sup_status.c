@@ -48,9 +48,9 @@ static const char *state_name(uint32_t state)
 
 static const char *phys_name(uint32_t state)
 {
-	return state == HW_PHYS_LINKUP     ? "LinkUp"
-	       : state == HW_PHYS_POLLING  ? "Polling"
-	       : state == HW_PHYS_DISABLED ? "Disabled"
+	return state == IB_PHYS_LINK_UP    ? "LinkUp"
+	       : state == IB_PHYS_POLLING  ? "Polling"
+	       : state == IB_PHYS_DISABLED ? "Disabled"
 					   : "?";
 }
 

@@ -54,8 +54,8 @@ static void check_port(const struct hw_port *p, uint32_t i)
 {
 	uint32_t peer = p->peer;
 
-	fz_check(p->state >= HW_PORT_DOWN && p->state <= HW_PORT_ACTIVE);
-	fz_check((p->state == HW_PORT_DOWN) == (p->phys_state != HW_PHYS_LINKUP));
+	fz_check(p->state >= IB_PORT_DOWN && p->state <= IB_PORT_ACTIVE);
+	fz_check((p->state == IB_PORT_DOWN) == (p->phys_state != IB_PHYS_LINK_UP));
 	fz_check(p->active_mtu >= 1 && p->active_mtu <= p->max_mtu);
 	fz_check(p->op_vls <= p->vl_cap && p->mkey_protect <= 3 && p->lmc <= 7);
 	fz_check(!(p->width_en & ~p->width_sup) && !(p->speed_en & ~p->speed_sup));
@@ -63,9 +63,9 @@ static void check_port(const struct hw_port *p, uint32_t i)
 	if (peer == SEG_NONE)
 		return;
 	fz_check(hw_port(&seg, peer)->peer == i);
-	fz_check((hw_port(&seg, peer)->phys_state == HW_PHYS_LINKUP) ==
-		 (p->phys_state == HW_PHYS_LINKUP));
-	if (p->phys_state == HW_PHYS_LINKUP)
+	fz_check((hw_port(&seg, peer)->phys_state == IB_PHYS_LINK_UP) ==
+		 (p->phys_state == IB_PHYS_LINK_UP));
+	if (p->phys_state == IB_PHYS_LINK_UP)
 		fz_check(p->width == hw_port(&seg, peer)->width &&
 			 p->speed == hw_port(&seg, peer)->speed);
 }
