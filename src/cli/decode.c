@@ -218,7 +218,7 @@ static bool decode_input(struct json_object *list, const uint8_t *p, size_t n)
 
 	if (n < LAYOUT_SZ(cmd_in))
 		return false;
-	opcode = (uint16_t)LAYOUT_GET(cmd_in, p, opcode);
+	opcode = LAYOUT_GET16(cmd_in, p, opcode);
 	l = command_layout(opcode, false);
 	o = decode_part(list, "input", fw_opcode_name(opcode), n);
 	if (!l)
@@ -270,7 +270,7 @@ static bool decode_cqe(struct json_object *list, const uint8_t *p, size_t n)
 	/* The second half of an entry of 128 bytes; several entries one after the other. */
 	for (size_t at = n == 128 && all_zero(p, 64) ? 64 : 0; n - at >= 64; at += 64) {
 		const uint8_t *c = p + at;
-		unsigned int opcode = (unsigned int)LAYOUT_GET(cqe64, c, opcode);
+		unsigned int opcode = LAYOUT_GET32(cqe64, c, opcode);
 		bool error = opcode == CQE_REQ_ERR || opcode == CQE_RESP_ERR;
 		struct json_object *o = decode_part(list, "cqe", cqe_name(opcode), 64), *means;
 
@@ -278,7 +278,7 @@ static bool decode_cqe(struct json_object *list, const uint8_t *p, size_t n)
 		if (!error)
 			continue;
 		means = json_object_new_array();
-		explain_cqe(means, (uint8_t)LAYOUT_GET(err_cqe, c, syndrome));
+		explain_cqe(means, LAYOUT_GET8(err_cqe, c, syndrome));
 		json_object_object_add(o, "meanings", means);
 	}
 	return true;
@@ -308,7 +308,7 @@ static bool decode_eqe(struct json_object *list, const uint8_t *p, size_t n)
 
 	if (n < LAYOUT_SZ(eqe))
 		return false;
-	type = (uint8_t)LAYOUT_GET(eqe, p, event_type);
+	type = LAYOUT_GET8(eqe, p, event_type);
 	o = decode_part(list, "eqe", eqe_type_name(type), LAYOUT_SZ(eqe));
 	memcpy(head, p, sizeof(head));
 	memset(head + EQE_DATA, 0, layout_eqe_comp.bytes);
@@ -327,21 +327,21 @@ static bool is_error_cqe(const uint8_t *p, size_t n)
 	if (n != 64 && n != 128)
 		return false;
 	p += n - 64;
-	opcode = (unsigned int)LAYOUT_GET(err_cqe, p, opcode);
+	opcode = LAYOUT_GET32(err_cqe, p, opcode);
 	return (opcode == CQE_REQ_ERR || opcode == CQE_RESP_ERR) &&
-	       *cqe_syndrome_name((uint8_t)LAYOUT_GET(err_cqe, p, syndrome)) != '?';
+	       *cqe_syndrome_name(LAYOUT_GET8(err_cqe, p, syndrome)) != '?';
 }
 
 static bool is_cqe(const uint8_t *p, size_t n)
 {
 	return n && n % 64 == 0 && n <= 1024 && LAYOUT_GET(cqe64, p + n - 64, qpn) &&
-	       *cqe_name((unsigned int)LAYOUT_GET(cqe64, p + n - 64, opcode)) != '?';
+	       *cqe_name(LAYOUT_GET32(cqe64, p + n - 64, opcode)) != '?';
 }
 
 static bool is_input(const uint8_t *p, size_t n)
 {
 	return n >= LAYOUT_SZ(cmd_in) && !be16_load(p + 4) &&
-	       *fw_opcode_name((uint16_t)LAYOUT_GET(cmd_in, p, opcode)) != '?';
+	       *fw_opcode_name(LAYOUT_GET16(cmd_in, p, opcode)) != '?';
 }
 
 static bool is_output(const uint8_t *p, size_t n)

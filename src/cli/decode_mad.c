@@ -11,11 +11,11 @@
 
 static bool mad_is_one(const uint8_t *p)
 {
-	uint32_t class_version = (uint32_t)LAYOUT_GET(mad_hdr, p, class_version);
+	uint32_t class_version = LAYOUT_GET32(mad_hdr, p, class_version);
 
 	return LAYOUT_GET(mad_hdr, p, base_version) == MAD_BASE_VERSION &&
-	       *mad_class_name((uint32_t)LAYOUT_GET(mad_hdr, p, mgmt_class)) != '?' &&
-	       *mad_method_name((uint32_t)LAYOUT_GET(mad_hdr, p, method)) != '?' &&
+	       *mad_class_name(LAYOUT_GET32(mad_hdr, p, mgmt_class)) != '?' &&
+	       *mad_method_name(LAYOUT_GET32(mad_hdr, p, method)) != '?' &&
 	       (class_version == 1 || class_version == 2) && !be16_load(p + 18);
 }
 
@@ -61,8 +61,8 @@ static void decode_one(struct json_object *list, const uint8_t *mad, size_t byte
 {
 	struct mad_part part[MAD_MAX_PARTS];
 	uint32_t n = mad_parts(mad, part);
-	uint16_t status = (uint16_t)LAYOUT_GET(mad_hdr, mad, status);
-	uint32_t class = (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class);
+	uint16_t status = LAYOUT_GET16(mad_hdr, mad, status);
+	uint32_t class = LAYOUT_GET32(mad_hdr, mad, mgmt_class);
 	struct json_object *o, *means;
 	char title[64], prefix[64];
 

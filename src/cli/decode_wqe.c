@@ -13,7 +13,7 @@ bool decode_is_wqe(const uint8_t *p, size_t n)
 		return false;
 	ds = LAYOUT_GET(wqe_ctrl, p, ds);
 	return ds && ds * WQE_SEG <= n && LAYOUT_GET(wqe_ctrl, p, qpn) &&
-	       *wqe_opcode_name((uint8_t)LAYOUT_GET(wqe_ctrl, p, opcode)) != '?';
+	       *wqe_opcode_name(LAYOUT_GET8(wqe_ctrl, p, opcode)) != '?';
 }
 
 static void segment(struct json_object *o, const char *name, const struct layout *l,
@@ -88,7 +88,7 @@ static void umr(struct json_object *o, const uint8_t *p, size_t n, size_t *at)
 
 static void segments(struct json_object *o, const uint8_t *p, size_t n)
 {
-	uint8_t opcode = (uint8_t)LAYOUT_GET(wqe_ctrl, p, opcode);
+	uint8_t opcode = LAYOUT_GET8(wqe_ctrl, p, opcode);
 	size_t at = 0;
 
 	segment(o, "ctrl", &layout_wqe_ctrl, p, n, &at);
@@ -148,7 +148,7 @@ bool decode_wqes(struct json_object *list, const uint8_t *p, size_t n)
 	if (!decode_is_wqe(p, n))
 		return decode_wqe_receive(list, p, n);
 	while (n - at >= WQE_SEG && decode_is_wqe(p + at, n - at)) {
-		uint8_t opcode = (uint8_t)LAYOUT_GET(wqe_ctrl, p + at, opcode);
+		uint8_t opcode = LAYOUT_GET8(wqe_ctrl, p + at, opcode);
 		size_t bytes = (size_t)LAYOUT_GET(wqe_ctrl, p + at, ds) * WQE_SEG;
 
 		segments(decode_part(list, "wqe", wqe_opcode_name(opcode), bytes), p + at, bytes);

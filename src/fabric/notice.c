@@ -156,7 +156,7 @@ void fab_notice_sys_guid(struct seg *s, uint32_t port)
 void fab_notice_mkey(struct seg *s, uint32_t port, const uint8_t *mad)
 {
 	uint8_t d[NOTICE_SMP_SIZE] = {0};
-	uint32_t own, hops = (uint32_t)LAYOUT_GET(smp, mad, hop_cnt);
+	uint32_t own, hops = LAYOUT_GET32(smp, mad, hop_cnt);
 	const struct hw_port *p = issuer(s, port, &own);
 
 	if (!p)

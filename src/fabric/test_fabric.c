@@ -290,7 +290,7 @@ static uint32_t pop_sub_type(uint32_t ev, int fd)
 	evq_data_free(&seg, &rec);
 	assert_int_equal(LAYOUT_GET(eqe, eqe, event_type), PRM_EVENT_PORT_CHANGE);
 	assert_int_equal(LAYOUT_GET(eqe_port, eqe + EQE_DATA, port_num), 2);
-	return (uint32_t)LAYOUT_GET(eqe, eqe, event_sub_type);
+	return LAYOUT_GET32(eqe, eqe, event_sub_type);
 }
 
 static void every_change_of_a_port_has_its_event(void **state)

@@ -26,8 +26,8 @@
 int fw_cmd_create_eq(struct fw_call *k)
 {
 	const void *eqc = LAYOUT_IN(create_eq_in, eq_context_entry, k->in);
-	uint32_t vector = (uint32_t)LAYOUT_GET(eqc, eqc, intr);
-	uint32_t uar_page = (uint32_t)LAYOUT_GET(eqc, eqc, uar_page);
+	uint32_t vector = LAYOUT_GET32(eqc, eqc, intr);
+	uint32_t uar_page = LAYOUT_GET32(eqc, eqc, uar_page);
 	struct hw_uar *uar;
 	struct hw_eq *eq;
 	uint32_t idx;
@@ -46,7 +46,7 @@ int fw_cmd_create_eq(struct fw_call *k)
 	eq->hca = k->c->hca;
 	eq->vector = vector;
 	eq->uar = uar_page;
-	eq->log_size = (uint32_t)LAYOUT_GET(eqc, eqc, log_eq_size);
+	eq->log_size = LAYOUT_GET32(eqc, eqc, log_eq_size);
 	fw_ref(&uar->refs, 1);
 	k->obj = vector + 1;
 	LAYOUT_SET(create_eq_out, k->out, eq_number, vector + 1);
@@ -61,7 +61,7 @@ int fw_cmd_query_eq(struct fw_call *k)
 	uint32_t idx;
 	const struct hw_eq *eq;
 
-	k->obj = (uint32_t)LAYOUT_GET(query_eq_in, k->in, eq_number);
+	k->obj = LAYOUT_GET32(query_eq_in, k->in, eq_number);
 	eq = fw_eq(k, k->obj, &idx);
 	if (!eq)
 		return FW_R_EQ_NONE;
@@ -78,7 +78,7 @@ int fw_cmd_destroy_eq(struct fw_call *k)
 	struct hw_eq *eq;
 	struct hw_uar *uar;
 
-	k->obj = (uint32_t)LAYOUT_GET(destroy_eq_in, k->in, eq_number);
+	k->obj = LAYOUT_GET32(destroy_eq_in, k->in, eq_number);
 	eq = fw_eq(k, k->obj, &idx);
 	if (!eq)
 		return FW_R_EQ_DESTROY_NONE;
@@ -127,7 +127,7 @@ static enum fw_r cq_buffer(struct fw_call *k, const void *cqc, uint32_t *id,
 
 	if (!LAYOUT_GET(create_cq_in, k->in, cq_umem_valid))
 		return FW_R_CQ_UMEM_VALID;
-	*id = (uint32_t)LAYOUT_GET(create_cq_in, k->in, cq_umem_id);
+	*id = LAYOUT_GET32(create_cq_in, k->in, cq_umem_id);
 	u = fw_umem(k, *id);
 	if (!u)
 		return FW_R_CQ_UMEM;
@@ -195,7 +195,7 @@ int fw_cmd_create_cq(struct fw_call *k)
 int fw_cmd_query_cq(struct fw_call *k)
 {
 	void *cqc = LAYOUT_IN(query_cq_out, cq_context, k->out);
-	const struct hw_cq *cq = fw_cq(k, (uint32_t)LAYOUT_GET(query_cq_in, k->in, cqn));
+	const struct hw_cq *cq = fw_cq(k, LAYOUT_GET32(query_cq_in, k->in, cqn));
 	uint32_t ci = 0;
 
 	if (!cq)
@@ -223,7 +223,7 @@ int fw_cmd_query_cq(struct fw_call *k)
 
 static int cq_modify_fields(struct fw_call *k, struct hw_cq *cq, const void *cqc)
 {
-	uint32_t sel = (uint32_t)LAYOUT_GET(modify_cq_in, k->in, modify_field_select);
+	uint32_t sel = LAYOUT_GET32(modify_cq_in, k->in, modify_field_select);
 	uint32_t idx;
 
 	if (sel & ~(uint32_t)(PRM_CQ_MODIFY_PERIOD | PRM_CQ_MODIFY_MAX_COUNT | PRM_CQ_MODIFY_OI |
@@ -254,7 +254,7 @@ static int cq_modify_fields(struct fw_call *k, struct hw_cq *cq, const void *cqc
 
 static int cq_resize(struct fw_call *k, struct hw_cq *cq, uint32_t cqn, const void *cqc)
 {
-	uint32_t sel = (uint32_t)LAYOUT_GET(modify_cq_in, k->in, resize_field_select);
+	uint32_t sel = LAYOUT_GET32(modify_cq_in, k->in, resize_field_select);
 	const struct hw_umem *buf;
 	uint32_t buf_umem, old = cq->buf_umem;
 	struct hw_umem *u;
@@ -294,7 +294,7 @@ static int cq_resize(struct fw_call *k, struct hw_cq *cq, uint32_t cqn, const vo
 int fw_cmd_modify_cq(struct fw_call *k)
 {
 	const void *cqc = LAYOUT_IN(modify_cq_in, cq_context, k->in);
-	uint32_t cqn = (uint32_t)LAYOUT_GET(modify_cq_in, k->in, cqn);
+	uint32_t cqn = LAYOUT_GET32(modify_cq_in, k->in, cqn);
 	struct hw_cq *cq;
 	int r;
 
@@ -311,7 +311,7 @@ int fw_cmd_modify_cq(struct fw_call *k)
 
 int fw_cmd_destroy_cq(struct fw_call *k)
 {
-	uint32_t cqn = (uint32_t)LAYOUT_GET(destroy_cq_in, k->in, cqn);
+	uint32_t cqn = LAYOUT_GET32(destroy_cq_in, k->in, cqn);
 	const struct hw_cq *cq = fw_cq(k, cqn);
 
 	if (!cq)

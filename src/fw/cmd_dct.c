@@ -100,7 +100,7 @@ int fw_cmd_create_dct(struct fw_call *k)
 int fw_cmd_query_dct(struct fw_call *k)
 {
 	void *dctc = LAYOUT_IN(query_dct_out, dct_context_entry, k->out);
-	const struct hw_qp *dct = dct_of(k, (uint32_t)LAYOUT_GET(query_dct_in, k->in, dctn));
+	const struct hw_qp *dct = dct_of(k, LAYOUT_GET32(query_dct_in, k->in, dctn));
 
 	if (!dct)
 		return FW_R_DCT_QUERY_NONE;
@@ -113,7 +113,7 @@ int fw_cmd_query_dct(struct fw_call *k)
 /* When this returns no request is half done, so the DCT is drained at once. */
 int fw_cmd_drain_dct(struct fw_call *k)
 {
-	uint32_t dctn = (uint32_t)LAYOUT_GET(drain_dct_in, k->in, dctn);
+	uint32_t dctn = LAYOUT_GET32(drain_dct_in, k->in, dctn);
 	uint8_t data[LAYOUT_SZ(eqe_dct)] = {0};
 	int r;
 
@@ -129,7 +129,7 @@ int fw_cmd_drain_dct(struct fw_call *k)
 
 int fw_cmd_destroy_dct(struct fw_call *k)
 {
-	uint32_t dctn = (uint32_t)LAYOUT_GET(destroy_dct_in, k->in, dctn);
+	uint32_t dctn = LAYOUT_GET32(destroy_dct_in, k->in, dctn);
 
 	if (!dct_of(k, dctn))
 		return FW_R_DCT_NONE;
@@ -138,7 +138,7 @@ int fw_cmd_destroy_dct(struct fw_call *k)
 
 int fw_cmd_arm_dct(struct fw_call *k)
 {
-	struct hw_qp *dct = dct_of(k, (uint32_t)LAYOUT_GET(arm_dct_in, k->in, dct_number));
+	struct hw_qp *dct = dct_of(k, LAYOUT_GET32(arm_dct_in, k->in, dct_number));
 
 	if (!dct)
 		return FW_R_DCT_ARM_NONE;

@@ -30,14 +30,14 @@ struct gobj_type {
 
 static int sched_create(struct fw_call *k, const void *body, uint32_t *id)
 {
-	return fw_sched_create(k, (uint32_t)LAYOUT_GET(sched_elem, body, scheduling_hierarchy),
+	return fw_sched_create(k, LAYOUT_GET32(sched_elem, body, scheduling_hierarchy),
 			       LAYOUT_IN(sched_elem, sched_context, body),
 			       LAYOUT_GET(sched_elem, body, modify_field_select), id);
 }
 
 static int sched_modify(struct fw_call *k, uint32_t id, const void *body)
 {
-	return fw_sched_modify(k, (uint32_t)LAYOUT_GET(sched_elem, body, scheduling_hierarchy), id,
+	return fw_sched_modify(k, LAYOUT_GET32(sched_elem, body, scheduling_hierarchy), id,
 			       LAYOUT_IN(sched_elem, sched_context, body),
 			       LAYOUT_GET(sched_elem, body, modify_field_select));
 }
@@ -201,7 +201,7 @@ int fw_cmd_create_general_object(struct fw_call *k)
 
 int fw_cmd_modify_general_object(struct fw_call *k)
 {
-	uint32_t id = (uint32_t)LAYOUT_GET(modify_general_object_in, k->in, obj_id);
+	uint32_t id = LAYOUT_GET32(modify_general_object_in, k->in, obj_id);
 	const struct gobj_type *t = type_of(k);
 	const void *body;
 	int r;
@@ -220,7 +220,7 @@ int fw_cmd_modify_general_object(struct fw_call *k)
 
 int fw_cmd_query_general_object(struct fw_call *k)
 {
-	uint32_t id = (uint32_t)LAYOUT_GET(query_general_object_in, k->in, obj_id);
+	uint32_t id = LAYOUT_GET32(query_general_object_in, k->in, obj_id);
 	const struct gobj_type *t = type_of(k);
 	int r;
 
@@ -236,7 +236,7 @@ int fw_cmd_query_general_object(struct fw_call *k)
 
 int fw_cmd_destroy_general_object(struct fw_call *k)
 {
-	uint32_t id = (uint32_t)LAYOUT_GET(destroy_general_object_in, k->in, obj_id);
+	uint32_t id = LAYOUT_GET32(destroy_general_object_in, k->in, obj_id);
 	const struct gobj_type *t = type_of(k);
 
 	return t ? t->destroy(k, id) : (int)FW_R_GOBJ_TYPE;

@@ -54,7 +54,7 @@ bool fw_qp_attached(struct fw_call *k, uint32_t qpn)
 int fw_cmd_attach_to_mcg(struct fw_call *k)
 {
 	const uint8_t *gid = LAYOUT_IN(attach_to_mcg_in, multicast_gid, k->in);
-	uint32_t qpn = (uint32_t)LAYOUT_GET(attach_to_mcg_in, k->in, qpn), idx;
+	uint32_t qpn = LAYOUT_GET32(attach_to_mcg_in, k->in, qpn), idx;
 	const struct hw_qp *qp = fw_qp(k, qpn);
 	struct hw_mcg *m;
 	int r;
@@ -88,7 +88,7 @@ int fw_cmd_attach_to_mcg(struct fw_call *k)
 int fw_cmd_detach_from_mcg(struct fw_call *k)
 {
 	const uint8_t *gid = LAYOUT_IN(detach_from_mcg_in, multicast_gid, k->in);
-	uint32_t qpn = (uint32_t)LAYOUT_GET(detach_from_mcg_in, k->in, qpn), idx;
+	uint32_t qpn = LAYOUT_GET32(detach_from_mcg_in, k->in, qpn), idx;
 	struct hw_mcg *m = fw_qp(k, qpn) ? find(k, qpn, gid, &idx) : NULL;
 
 	if (!m)

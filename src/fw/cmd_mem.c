@@ -41,7 +41,7 @@ int fw_cmd_alloc_uar(struct fw_call *k)
 
 int fw_cmd_dealloc_uar(struct fw_call *k)
 {
-	uint32_t idx = (uint32_t)LAYOUT_GET(dealloc_uar_in, k->in, uar);
+	uint32_t idx = LAYOUT_GET32(dealloc_uar_in, k->in, uar);
 	struct hw_uar *uar = fw_uar_or_var(k, idx);
 
 	if (!uar)
@@ -71,7 +71,7 @@ int fw_cmd_alloc_pd(struct fw_call *k)
 
 int fw_cmd_dealloc_pd(struct fw_call *k)
 {
-	uint32_t pdn = (uint32_t)LAYOUT_GET(dealloc_pd_in, k->in, pd);
+	uint32_t pdn = LAYOUT_GET32(dealloc_pd_in, k->in, pd);
 	struct hw_pd *pd = fw_pd(k, pdn);
 
 	if (!pd)
@@ -113,7 +113,7 @@ int fw_cmd_create_umem(struct fw_call *k)
 
 int fw_cmd_destroy_umem(struct fw_call *k)
 {
-	uint32_t idx = (uint32_t)LAYOUT_GET(destroy_umem_in, k->in, umem_id);
+	uint32_t idx = LAYOUT_GET32(destroy_umem_in, k->in, umem_id);
 	struct hw_umem *u = fw_umem(k, idx);
 
 	if (!u)

@@ -98,7 +98,7 @@ static enum fw_r mkey_memory(struct fw_call *k, const void *mkc, struct fw_mem *
 	}
 	if (!LAYOUT_GET(create_mkey_in, k->in, mkey_umem_valid))
 		return FW_R_MKEY_UMEM_VALID;
-	*umem = (uint32_t)LAYOUT_GET(create_mkey_in, k->in, mkey_umem_id);
+	*umem = LAYOUT_GET32(create_mkey_in, k->in, mkey_umem_id);
 	u = fw_umem(k, *umem);
 	if (!u)
 		return FW_R_MKEY_UMEM;
@@ -165,7 +165,7 @@ static int list_alloc(struct fw_call *k, struct hw_mkey *m, uint32_t idx, uint32
 
 static int list_make(struct fw_call *k, struct hw_mkey *m, uint32_t idx, const void *mkc)
 {
-	uint32_t n = (uint32_t)LAYOUT_GET(create_mkey_in, k->in, translations_octword_actual_size);
+	uint32_t n = LAYOUT_GET32(create_mkey_in, k->in, translations_octword_actual_size);
 	const uint8_t *list = (const uint8_t *)k->in + LAYOUT_SZ(create_mkey_in);
 	int r = list_alloc(k, m, idx, (uint32_t)MKC(translations_octword_size));
 
@@ -260,8 +260,7 @@ int fw_umr(const struct fw_ctx *c, uint32_t key, const void *in)
 
 int fw_cmd_query_mkey(struct fw_call *k)
 {
-	const struct hw_mkey *m =
-		fw_mkey(k, (uint32_t)LAYOUT_GET(query_mkey_in, k->in, mkey_index));
+	const struct hw_mkey *m = fw_mkey(k, LAYOUT_GET32(query_mkey_in, k->in, mkey_index));
 
 	if (!m)
 		return FW_R_MKEY_QUERY_NONE;
@@ -273,7 +272,7 @@ int fw_cmd_query_mkey(struct fw_call *k)
 
 int fw_cmd_destroy_mkey(struct fw_call *k)
 {
-	uint32_t idx = (uint32_t)LAYOUT_GET(destroy_mkey_in, k->in, mkey_index);
+	uint32_t idx = LAYOUT_GET32(destroy_mkey_in, k->in, mkey_index);
 	const struct hw_mkey *m = fw_mkey(k, idx);
 
 	if (!m)

@@ -75,7 +75,7 @@ int fw_cmd_alloc_q_counter(struct fw_call *k)
 
 int fw_cmd_dealloc_q_counter(struct fw_call *k)
 {
-	uint32_t id = (uint32_t)LAYOUT_GET(dealloc_q_counter_in, k->in, counter_set_id), idx;
+	uint32_t id = LAYOUT_GET32(dealloc_q_counter_in, k->in, counter_set_id), idx;
 	const struct hw_qctr *c = qctr_own(k, id, &idx);
 
 	if (!c)
@@ -112,7 +112,7 @@ static const uint16_t fields[HW_QC_COUNT] = {
 
 int fw_cmd_query_q_counter(struct fw_call *k)
 {
-	uint32_t id = (uint32_t)LAYOUT_GET(query_q_counter_in, k->in, counter_set_id), idx;
+	uint32_t id = LAYOUT_GET32(query_q_counter_in, k->in, counter_set_id), idx;
 	struct hw_qctr *c = qctr_own(k, id, &idx);
 
 	if (!c)

@@ -49,7 +49,7 @@ static int rate_clear(struct fw_call *k, uint32_t index)
 int fw_cmd_set_pp_rate_limit(struct fw_call *k)
 {
 	const void *pp = LAYOUT_IN(set_pp_rate_limit_in, ctx, k->in);
-	uint32_t index = (uint32_t)LAYOUT_GET(set_pp_rate_limit_in, k->in, rate_limit_index);
+	uint32_t index = LAYOUT_GET32(set_pp_rate_limit_in, k->in, rate_limit_index);
 	struct hw_obj proto = {.kind = HW_OBJ_RATE, .type = index};
 	const struct hw_obj *old;
 	uint32_t idx;

@@ -123,7 +123,7 @@ static enum fw_r qp_places(struct fw_call *k, const void *qpc, struct hw_qp *at)
 		return qp_record(k, qpc, at);
 	if (!LAYOUT_GET(create_qp_in, k->in, wq_umem_valid))
 		return FW_R_QP_UMEM_VALID;
-	at->buf_umem = (uint32_t)LAYOUT_GET(create_qp_in, k->in, wq_umem_id);
+	at->buf_umem = LAYOUT_GET32(create_qp_in, k->in, wq_umem_id);
 	u = fw_umem(k, at->buf_umem);
 	if (!u)
 		return FW_R_QP_UMEM;
@@ -153,7 +153,7 @@ uint32_t fw_ece(uint32_t asked)
 
 int fw_cmd_create_qp(struct fw_call *k)
 {
-	uint32_t ece = (uint32_t)LAYOUT_GET(create_qp_in, k->in, ece);
+	uint32_t ece = LAYOUT_GET32(create_qp_in, k->in, ece);
 	const void *qpc = LAYOUT_IN(create_qp_in, qpc, k->in);
 	struct hw_qp at = {0}, *qp;
 	uint32_t qpn;
@@ -209,7 +209,7 @@ int fw_cmd_create_qp(struct fw_call *k)
 int fw_cmd_query_qp(struct fw_call *k)
 {
 	void *qpc = LAYOUT_IN(query_qp_out, qpc, k->out);
-	const struct hw_qp *qp = fw_qp(k, (uint32_t)LAYOUT_GET(query_qp_in, k->in, qpn));
+	const struct hw_qp *qp = fw_qp(k, LAYOUT_GET32(query_qp_in, k->in, qpn));
 	uint32_t rcv = 0;
 
 	if (!qp)
@@ -232,7 +232,7 @@ int fw_cmd_query_qp(struct fw_call *k)
 
 int fw_cmd_destroy_qp(struct fw_call *k)
 {
-	uint32_t qpn = (uint32_t)LAYOUT_GET(destroy_qp_in, k->in, qpn);
+	uint32_t qpn = LAYOUT_GET32(destroy_qp_in, k->in, qpn);
 
 	if (!fw_qp(k, qpn))
 		return FW_R_QP_DESTROY_NONE;

@@ -265,8 +265,8 @@ static enum fw_r check_ext(struct fw_call *k, const struct hw_qp *qp, const void
 			return FW_R_PAGE_LIST;
 	if (!opt)
 		return FW_R_NONE;
-	req = (uint32_t)LAYOUT_GET(qpc_ext, tail, qos_queue_group_id_requester);
-	resp = (uint32_t)LAYOUT_GET(qpc_ext, tail, qos_queue_group_id_responder);
+	req = LAYOUT_GET32(qpc_ext, tail, qos_queue_group_id_requester);
+	resp = LAYOUT_GET32(qpc_ext, tail, qos_queue_group_id_responder);
 	if (req && !fw_queue_group(k, req))
 		return FW_R_QP_QOS_REQUESTER;
 	if (resp && (qp->st != PRM_ST_RC || !fw_queue_group(k, resp)))
@@ -279,8 +279,8 @@ static enum fw_r check_ext(struct fw_call *k, const struct hw_qp *qp, const void
 static void qp_groups(struct fw_call *k, struct hw_qp *qp, const void *ext)
 {
 	fw_refer(k->s, SEG_T_QP, qp, -1);
-	qp->qos_req = (uint32_t)LAYOUT_GET(qpc_ext, ext, qos_queue_group_id_requester);
-	qp->qos_resp = (uint32_t)LAYOUT_GET(qpc_ext, ext, qos_queue_group_id_responder);
+	qp->qos_req = LAYOUT_GET32(qpc_ext, ext, qos_queue_group_id_requester);
+	qp->qos_resp = LAYOUT_GET32(qpc_ext, ext, qos_queue_group_id_responder);
 	fw_refer(k->s, SEG_T_QP, qp, 1);
 }
 
@@ -309,7 +309,7 @@ static enum fw_r qp_counters(struct fw_call *k, struct hw_qp *qp, uint32_t id)
  */
 static void qp_ece(struct fw_call *k, struct hw_qp *qp)
 {
-	uint32_t asked = (uint32_t)LAYOUT_GET(rst2init_qp_in, k->in, ece);
+	uint32_t asked = LAYOUT_GET32(rst2init_qp_in, k->in, ece);
 
 	if (asked)
 		qp->ece = fw_ece(asked);
@@ -320,8 +320,8 @@ int fw_cmd_modify_qp(struct fw_call *k)
 {
 	const struct transition *t = transition_find(k->cmd->opcode);
 	const void *in_qpc = LAYOUT_IN(rst2init_qp_in, qpc, k->in);
-	uint32_t opt = (uint32_t)LAYOUT_GET(rst2init_qp_in, k->in, opt_param_mask);
-	uint32_t qpn = (uint32_t)LAYOUT_GET(rst2init_qp_in, k->in, qpn);
+	uint32_t opt = LAYOUT_GET32(rst2init_qp_in, k->in, opt_param_mask);
+	uint32_t qpn = LAYOUT_GET32(rst2init_qp_in, k->in, qpn);
 	struct hw_qp *qp = fw_qp(k, qpn);
 	uint8_t next[sizeof(qp->qpc)];
 	const void *ext = NULL;
@@ -350,7 +350,7 @@ int fw_cmd_modify_qp(struct fw_call *k)
 	if (r)
 		return (int)r;
 	if (LAYOUT_GET(qpc, next, counter_set_id) != LAYOUT_GET(qpc, qp->qpc, counter_set_id)) {
-		r = qp_counters(k, qp, (uint32_t)LAYOUT_GET(qpc, next, counter_set_id));
+		r = qp_counters(k, qp, LAYOUT_GET32(qpc, next, counter_set_id));
 		k->obj = qpn;
 		if (r)
 			return (int)r;
@@ -370,7 +370,7 @@ int fw_cmd_modify_qp(struct fw_call *k)
 
 int fw_cmd_qp_2err(struct fw_call *k)
 {
-	uint32_t qpn = (uint32_t)LAYOUT_GET(qp_2err_in, k->in, qpn);
+	uint32_t qpn = LAYOUT_GET32(qp_2err_in, k->in, qpn);
 
 	if (!fw_qp(k, qpn))
 		return FW_R_QP_NONE;
@@ -379,7 +379,7 @@ int fw_cmd_qp_2err(struct fw_call *k)
 
 int fw_cmd_qp_2rst(struct fw_call *k)
 {
-	uint32_t qpn = (uint32_t)LAYOUT_GET(qp_2rst_in, k->in, qpn);
+	uint32_t qpn = LAYOUT_GET32(qp_2rst_in, k->in, qpn);
 
 	if (!fw_qp(k, qpn))
 		return FW_R_QP_NONE;

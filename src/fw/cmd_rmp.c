@@ -123,7 +123,7 @@ int fw_cmd_query_rmp(struct fw_call *k)
 	void *rmpc = LAYOUT_IN(query_rmp_out, rmp_context, k->out);
 	void *wq = LAYOUT_IN(rmpc, wq, rmpc);
 	const struct hw_srq *srq =
-		fw_srq_of(k, (uint32_t)LAYOUT_GET(query_rmp_in, k->in, rmpn), HW_SRQ_RMP);
+		fw_srq_of(k, LAYOUT_GET32(query_rmp_in, k->in, rmpn), HW_SRQ_RMP);
 	uint32_t sw = 0;
 
 	if (!srq)
@@ -142,7 +142,7 @@ int fw_cmd_modify_rmp(struct fw_call *k)
 {
 	const void *rmpc = LAYOUT_IN(modify_rmp_in, ctx, k->in);
 	const void *wq = LAYOUT_IN(rmpc, wq, rmpc);
-	uint32_t idx = (uint32_t)LAYOUT_GET(modify_rmp_in, k->in, rmpn);
+	uint32_t idx = LAYOUT_GET32(modify_rmp_in, k->in, rmpn);
 	const struct hw_srq *srq = fw_srq_of(k, idx, HW_SRQ_RMP);
 
 	if (!srq)
@@ -159,7 +159,7 @@ int fw_cmd_modify_rmp(struct fw_call *k)
 
 int fw_cmd_destroy_rmp(struct fw_call *k)
 {
-	uint32_t idx = (uint32_t)LAYOUT_GET(destroy_rmp_in, k->in, rmpn);
+	uint32_t idx = LAYOUT_GET32(destroy_rmp_in, k->in, rmpn);
 	const struct hw_srq *srq = fw_srq_of(k, idx, HW_SRQ_RMP);
 
 	if (!srq)

@@ -136,8 +136,7 @@ int fw_cmd_create_rq(struct fw_call *k)
 int fw_cmd_query_rq(struct fw_call *k)
 {
 	void *rqc = LAYOUT_IN(query_rq_out, rq_context, k->out);
-	const struct hw_obj *o =
-		fw_obj(k, HW_OBJ_RQ, (uint32_t)LAYOUT_GET(query_rq_in, k->in, rqn));
+	const struct hw_obj *o = fw_obj(k, HW_OBJ_RQ, LAYOUT_GET32(query_rq_in, k->in, rqn));
 
 	if (!o)
 		return FW_R_RQ_QUERY_NONE;
@@ -164,7 +163,7 @@ int fw_cmd_modify_rq(struct fw_call *k)
 	const void *rqc = LAYOUT_IN(modify_rq_in, ctx, k->in);
 	uint64_t mask = LAYOUT_GET(modify_rq_in, k->in, modify_bitmask);
 	uint64_t lwm = LAYOUT_GET(wq, LAYOUT_IN(rqc, wq, rqc), lwm);
-	uint32_t rqn = (uint32_t)LAYOUT_GET(modify_rq_in, k->in, rqn);
+	uint32_t rqn = LAYOUT_GET32(modify_rq_in, k->in, rqn);
 	struct hw_obj *o = fw_obj(k, HW_OBJ_RQ, rqn);
 	struct hw_objref counters = {0};
 	void *own_wq;
@@ -217,7 +216,7 @@ int fw_cmd_arm_rq(struct fw_call *k)
 
 	if (k->op_mod != ARM_RQ_SRQ)
 		return FW_R_OP_MOD;
-	o = fw_obj(k, HW_OBJ_RQ, (uint32_t)LAYOUT_GET(arm_rq_in, k->in, srq_number));
+	o = fw_obj(k, HW_OBJ_RQ, LAYOUT_GET32(arm_rq_in, k->in, srq_number));
 	if (!o)
 		return FW_R_ARM_RQ_NONE;
 	if (!lwm_fits(LAYOUT_IN(rqc, wq, o->ctx), lwm))
@@ -245,7 +244,7 @@ static enum fw_r rqt_list(struct fw_call *k, const void *rqtc, uint32_t max, str
 
 		if (layout_reserved_set(&layout_rq_num, rq, LAYOUT_SZ(rq_num)) >= 0)
 			return FW_R_RQT_RESERVED;
-		o->rqn[i] = (uint32_t)LAYOUT_GET(rq_num, rq, rq_num);
+		o->rqn[i] = LAYOUT_GET32(rq_num, rq, rq_num);
 		if (!fw_obj(k, HW_OBJ_RQ, o->rqn[i]))
 			return FW_R_RQT_RQ;
 	}
@@ -287,8 +286,7 @@ int fw_cmd_query_rqt(struct fw_call *k)
 {
 	void *rqtc = LAYOUT_IN(query_rqt_out, rqt_context, k->out);
 	uint8_t *list = (uint8_t *)k->out + LAYOUT_SZ(query_rqt_out);
-	const struct hw_obj *o =
-		fw_obj(k, HW_OBJ_RQT, (uint32_t)LAYOUT_GET(query_rqt_in, k->in, rqtn));
+	const struct hw_obj *o = fw_obj(k, HW_OBJ_RQT, LAYOUT_GET32(query_rqt_in, k->in, rqtn));
 
 	if (!o)
 		return FW_R_RQT_QUERY_NONE;
@@ -304,7 +302,7 @@ int fw_cmd_query_rqt(struct fw_call *k)
 int fw_cmd_modify_rqt(struct fw_call *k)
 {
 	const void *rqtc = LAYOUT_IN(modify_rqt_in, ctx, k->in);
-	uint32_t rqtn = (uint32_t)LAYOUT_GET(modify_rqt_in, k->in, rqtn);
+	uint32_t rqtn = LAYOUT_GET32(modify_rqt_in, k->in, rqtn);
 	struct hw_obj next = {.kind = HW_OBJ_RQT};
 	struct hw_obj *o = fw_obj(k, HW_OBJ_RQT, rqtn);
 	int r;

@@ -82,8 +82,7 @@ int fw_cmd_create_tir(struct fw_call *k)
 
 int fw_cmd_query_tir(struct fw_call *k)
 {
-	const struct hw_obj *o =
-		fw_obj(k, HW_OBJ_TIR, (uint32_t)LAYOUT_GET(query_tir_in, k->in, tirn));
+	const struct hw_obj *o = fw_obj(k, HW_OBJ_TIR, LAYOUT_GET32(query_tir_in, k->in, tirn));
 
 	if (!o)
 		return FW_R_TIR_QUERY_NONE;
@@ -95,7 +94,7 @@ int fw_cmd_modify_tir(struct fw_call *k)
 {
 	const void *tirc = LAYOUT_IN(modify_tir_in, ctx, k->in);
 	const void *mask = LAYOUT_IN(modify_tir_in, bitmask, k->in);
-	struct hw_obj *o = fw_obj(k, HW_OBJ_TIR, (uint32_t)LAYOUT_GET(modify_tir_in, k->in, tirn));
+	struct hw_obj *o = fw_obj(k, HW_OBJ_TIR, LAYOUT_GET32(modify_tir_in, k->in, tirn));
 	enum fw_r r = FW_R_NONE;
 
 	if (!o)
@@ -167,8 +166,7 @@ int fw_cmd_create_tis(struct fw_call *k)
 
 int fw_cmd_query_tis(struct fw_call *k)
 {
-	const struct hw_obj *o =
-		fw_obj(k, HW_OBJ_TIS, (uint32_t)LAYOUT_GET(query_tis_in, k->in, tisn));
+	const struct hw_obj *o = fw_obj(k, HW_OBJ_TIS, LAYOUT_GET32(query_tis_in, k->in, tisn));
 
 	if (!o)
 		return FW_R_TIS_QUERY_NONE;
@@ -180,7 +178,7 @@ int fw_cmd_modify_tis(struct fw_call *k)
 {
 	const void *tisc = LAYOUT_IN(modify_tis_in, ctx, k->in);
 	const void *mask = LAYOUT_IN(modify_tis_in, bitmask, k->in);
-	struct hw_obj *o = fw_obj(k, HW_OBJ_TIS, (uint32_t)LAYOUT_GET(modify_tis_in, k->in, tisn));
+	struct hw_obj *o = fw_obj(k, HW_OBJ_TIS, LAYOUT_GET32(modify_tis_in, k->in, tisn));
 
 	if (!o)
 		return FW_R_TIS_MODIFY_NONE;
@@ -288,8 +286,7 @@ int fw_cmd_create_sq(struct fw_call *k)
 int fw_cmd_query_sq(struct fw_call *k)
 {
 	void *sqc = LAYOUT_IN(query_sq_out, sq_context, k->out);
-	const struct hw_obj *o =
-		fw_obj(k, HW_OBJ_SQ, (uint32_t)LAYOUT_GET(query_sq_in, k->in, sqn));
+	const struct hw_obj *o = fw_obj(k, HW_OBJ_SQ, LAYOUT_GET32(query_sq_in, k->in, sqn));
 
 	if (!o)
 		return FW_R_SQ_QUERY_NONE;
@@ -311,7 +308,7 @@ int fw_cmd_modify_sq(struct fw_call *k)
 {
 	const void *sqc = LAYOUT_IN(modify_sq_in, ctx, k->in);
 	uint64_t mask = LAYOUT_GET(modify_sq_in, k->in, modify_bitmask);
-	uint32_t sqn = (uint32_t)LAYOUT_GET(modify_sq_in, k->in, sqn);
+	uint32_t sqn = LAYOUT_GET32(modify_sq_in, k->in, sqn);
 	struct hw_obj *o = fw_obj(k, HW_OBJ_SQ, sqn);
 
 	if (!o)

@@ -12,7 +12,7 @@
 int fw_cmd_query_hca_vport_context(struct fw_call *k)
 {
 	void *ctx = LAYOUT_IN(query_hca_vport_context_out, hca_vport_context, k->out);
-	uint32_t num = (uint32_t)LAYOUT_GET(query_hca_vport_context_in, k->in, port_num);
+	uint32_t num = LAYOUT_GET32(query_hca_vport_context_in, k->in, port_num);
 	const struct hw_port *p;
 	uint32_t state;
 
@@ -78,7 +78,7 @@ static void counter(void *p, uint64_t packets, uint64_t dwords)
 
 int fw_cmd_query_vport_counter(struct fw_call *k)
 {
-	uint32_t num = (uint32_t)LAYOUT_GET(query_vport_counter_in, k->in, port_num);
+	uint32_t num = LAYOUT_GET32(query_vport_counter_in, k->in, port_num);
 	struct fab_counters c;
 
 	if (LAYOUT_GET(query_vport_counter_in, k->in, other_vport) ||

@@ -32,7 +32,7 @@ int fw_cmd_alloc_xrcd(struct fw_call *k)
 
 int fw_cmd_dealloc_xrcd(struct fw_call *k)
 {
-	uint32_t idx = (uint32_t)LAYOUT_GET(dealloc_xrcd_in, k->in, xrcd);
+	uint32_t idx = LAYOUT_GET32(dealloc_xrcd_in, k->in, xrcd);
 	struct hw_xrcd *x = fw_xrcd(k, idx);
 
 	if (!x)
@@ -78,7 +78,7 @@ static enum fw_r srq_places(struct fw_call *k, const void *srqc, struct hw_srq *
 
 	if (!LAYOUT_GET(create_xrc_srq_in, k->in, xrc_srq_umem_valid))
 		return FW_R_XRC_SRQ_UMEM_VALID;
-	at->buf_umem = (uint32_t)LAYOUT_GET(create_xrc_srq_in, k->in, xrc_srq_umem_id);
+	at->buf_umem = LAYOUT_GET32(create_xrc_srq_in, k->in, xrc_srq_umem_id);
 	u = fw_umem(k, at->buf_umem);
 	if (!u)
 		return FW_R_XRC_SRQ_UMEM;
@@ -141,7 +141,7 @@ int fw_cmd_query_xrc_srq(struct fw_call *k)
 {
 	void *srqc = LAYOUT_IN(query_xrc_srq_out, xrc_srq_context_entry, k->out);
 	const struct hw_srq *srq =
-		fw_srq_of(k, (uint32_t)LAYOUT_GET(query_xrc_srq_in, k->in, xrc_srqn), HW_SRQ_XRC);
+		fw_srq_of(k, LAYOUT_GET32(query_xrc_srq_in, k->in, xrc_srqn), HW_SRQ_XRC);
 	uint32_t sw = 0;
 
 	if (!srq)
@@ -157,7 +157,7 @@ int fw_cmd_query_xrc_srq(struct fw_call *k)
 
 int fw_cmd_arm_xrc_srq(struct fw_call *k)
 {
-	uint32_t idx = (uint32_t)LAYOUT_GET(arm_xrc_srq_in, k->in, xrc_srqn);
+	uint32_t idx = LAYOUT_GET32(arm_xrc_srq_in, k->in, xrc_srqn);
 	const struct hw_srq *srq = fw_srq_of(k, idx, HW_SRQ_XRC);
 
 	if (k->op_mod != PRM_ARM_XRC_SRQ)
@@ -166,12 +166,12 @@ int fw_cmd_arm_xrc_srq(struct fw_call *k)
 		return FW_R_XRC_SRQ_ARM_NONE;
 	if (LAYOUT_GET(arm_xrc_srq_in, k->in, lwm) >= (UINT64_C(1) << srq->log_size))
 		return FW_R_XRC_SRQ_ARM_LWM;
-	return eng_srq_arm_limit(k->s, idx, (uint32_t)LAYOUT_GET(arm_xrc_srq_in, k->in, lwm));
+	return eng_srq_arm_limit(k->s, idx, LAYOUT_GET32(arm_xrc_srq_in, k->in, lwm));
 }
 
 int fw_cmd_destroy_xrc_srq(struct fw_call *k)
 {
-	uint32_t idx = (uint32_t)LAYOUT_GET(destroy_xrc_srq_in, k->in, xrc_srqn);
+	uint32_t idx = LAYOUT_GET32(destroy_xrc_srq_in, k->in, xrc_srqn);
 	const struct hw_srq *srq = fw_srq_of(k, idx, HW_SRQ_XRC);
 
 	if (!srq)

@@ -62,7 +62,7 @@ int fw_cmd_query_xrq(struct fw_call *k)
 	void *xrqc = LAYOUT_IN(query_xrq_out, xrq_context, k->out);
 	void *wq = LAYOUT_IN(xrqc, wq, xrqc);
 	const struct hw_srq *srq =
-		fw_srq_of(k, (uint32_t)LAYOUT_GET(query_xrq_in, k->in, xrqn), HW_SRQ_XRQ);
+		fw_srq_of(k, LAYOUT_GET32(query_xrq_in, k->in, xrqn), HW_SRQ_XRQ);
 
 	if (!srq)
 		return FW_R_XRQ_QUERY_NONE;
@@ -76,8 +76,8 @@ int fw_cmd_query_xrq(struct fw_call *k)
 
 int fw_cmd_arm_xrq(struct fw_call *k)
 {
-	uint32_t idx = (uint32_t)LAYOUT_GET(arm_xrq_in, k->in, xrqn);
-	uint32_t lwm = (uint32_t)LAYOUT_GET(arm_xrq_in, k->in, lwm);
+	uint32_t idx = LAYOUT_GET32(arm_xrq_in, k->in, xrqn);
+	uint32_t lwm = LAYOUT_GET32(arm_xrq_in, k->in, lwm);
 	const struct hw_srq *srq = fw_srq_of(k, idx, HW_SRQ_XRQ);
 
 	if (!srq)
@@ -88,7 +88,7 @@ int fw_cmd_arm_xrq(struct fw_call *k)
 
 int fw_cmd_destroy_xrq(struct fw_call *k)
 {
-	uint32_t idx = (uint32_t)LAYOUT_GET(destroy_xrq_in, k->in, xrqn);
+	uint32_t idx = LAYOUT_GET32(destroy_xrq_in, k->in, xrqn);
 	const struct hw_srq *srq = fw_srq_of(k, idx, HW_SRQ_XRQ);
 
 	if (!srq)
@@ -100,7 +100,7 @@ int fw_cmd_destroy_xrq(struct fw_call *k)
 
 int fw_cmd_create_psv(struct fw_call *k)
 {
-	uint32_t pdn = (uint32_t)LAYOUT_GET(create_psv_in, k->in, pd), idx;
+	uint32_t pdn = LAYOUT_GET32(create_psv_in, k->in, pd), idx;
 	struct hw_obj proto = {.kind = HW_OBJ_PSV, .ref = {fw_objref(SEG_T_PD, pdn)}};
 	int r;
 
@@ -119,6 +119,6 @@ int fw_cmd_create_psv(struct fw_call *k)
 
 int fw_cmd_destroy_psv(struct fw_call *k)
 {
-	return fw_obj_destroy(k, HW_OBJ_PSV, (uint32_t)LAYOUT_GET(destroy_psv_in, k->in, psvn),
+	return fw_obj_destroy(k, HW_OBJ_PSV, LAYOUT_GET32(destroy_psv_in, k->in, psvn),
 			      FW_R_PSV_NONE, FW_R_PSV_NONE);
 }

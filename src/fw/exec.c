@@ -81,7 +81,7 @@ static enum fw_r check_common(const struct fw_call *k, uint32_t inlen, uint32_t 
 			      int32_t *bit)
 {
 	const uint8_t *in = k->in;
-	uint32_t uid = (uint32_t)LAYOUT_GET(cmd_in, in, uid);
+	uint32_t uid = LAYOUT_GET32(cmd_in, in, uid);
 
 	if (inlen < k->cmd->in->bytes)
 		return FW_R_INPUT_LEN;
@@ -153,8 +153,8 @@ int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, u
 		return -ENODEV;
 	k.caps = fw_caps((enum hw_model)k.hca->model);
 	k.owner = c->file == SEG_NONE ? SEG_OWNER_DEVICE : c->file + 1;
-	opcode = (uint16_t)LAYOUT_GET(cmd_in, in, opcode);
-	k.op_mod = (uint32_t)LAYOUT_GET(cmd_in, in, op_mod);
+	opcode = LAYOUT_GET16(cmd_in, in, opcode);
+	k.op_mod = LAYOUT_GET32(cmd_in, in, op_mod);
 	k.cmd = cmd_find(opcode);
 	memset(out, 0, outlen);
 	if (!k.cmd)

@@ -343,7 +343,7 @@ static int init_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, voi
 {
 	int r = fw_exec(c, in, inlen, out, outlen);
 
-	return r < 0 ? r : fw_status_to_errno((uint8_t)LAYOUT_GET(cmd_out, out, status));
+	return r < 0 ? r : fw_status_to_errno(LAYOUT_GET8(cmd_out, out, status));
 }
 
 /* Make a set of Q counters for the QPs of each port. */
@@ -361,7 +361,7 @@ static int init_counters(const struct fw_ctx *c, const struct hw_hca *h)
 		r = init_exec(c, in, sizeof(in), out, sizeof(out));
 		if (r < 0)
 			return r;
-		id = (uint32_t)LAYOUT_GET(alloc_q_counter_out, out, counter_set_id);
+		id = LAYOUT_GET32(alloc_q_counter_out, out, counter_set_id);
 		seg_for_each_owned (c->seg, SEG_T_QCTR, SEG_OWNER_DEVICE, i) {
 			const struct hw_qctr *set = seg_at(c->seg, SEG_T_QCTR, i);
 
@@ -399,7 +399,7 @@ int fw_hca_init(struct seg *s, uint32_t hca)
 	r = init_exec(&c, in, LAYOUT_SZ(alloc_uar_in), out, sizeof(out));
 	if (r < 0)
 		return r;
-	uar = (uint32_t)LAYOUT_GET(alloc_uar_out, out, uar);
+	uar = LAYOUT_GET32(alloc_uar_out, out, uar);
 	c.uid = FW_SHARED_UID;
 	LAYOUT_SET(cmd_in, in, opcode, PRM_OP_CREATE_EQ);
 	LAYOUT_SET(cmd_in, in, uid, FW_SHARED_UID);

@@ -58,7 +58,7 @@ static inline uint32_t run_as(struct env *e, const struct fw_ctx *c, const void 
 {
 	assert_in_range(outlen, 0x10, sizeof(e->out));
 	assert_int_equal(fw_exec(c, in, inlen, e->out, outlen), 0);
-	return (uint32_t)LAYOUT_GET(cmd_out, e->out, status);
+	return LAYOUT_GET32(cmd_out, e->out, status);
 }
 
 static inline uint32_t run(struct env *e, const void *in, uint32_t inlen, uint32_t outlen)
@@ -68,12 +68,12 @@ static inline uint32_t run(struct env *e, const void *in, uint32_t inlen, uint32
 
 static inline uint32_t syndrome(const struct env *e)
 {
-	return (uint32_t)LAYOUT_GET(cmd_out, e->out, syndrome);
+	return LAYOUT_GET32(cmd_out, e->out, syndrome);
 }
 
 static inline uint32_t out_id(const struct env *e)
 {
-	return (uint32_t)LAYOUT_GET(cmd_id_out, e->out, id);
+	return LAYOUT_GET32(cmd_id_out, e->out, id);
 }
 
 static inline void *cmd_init(struct env *e, uint16_t opcode, uint32_t op_mod)
@@ -489,7 +489,7 @@ static inline uint32_t sched_new(struct env *e, uint32_t type, uint32_t parent)
 	assert_int_equal(
 		run(e, e->in, IN(create_scheduling_element), OUT(create_scheduling_element)),
 		FW_OK);
-	return (uint32_t)LAYOUT_GET(create_scheduling_element_out, e->out, scheduling_element_id);
+	return LAYOUT_GET32(create_scheduling_element_out, e->out, scheduling_element_id);
 }
 
 static inline void sched_up(struct env *e)

@@ -46,7 +46,7 @@ uint32_t new_set(struct env *e)
 {
 	cmd_init(e, PRM_OP_ALLOC_Q_COUNTER, 0);
 	make(e, 0x10);
-	return (uint32_t)LAYOUT_GET(alloc_q_counter_out, e->out, counter_set_id);
+	return LAYOUT_GET32(alloc_q_counter_out, e->out, counter_set_id);
 }
 
 void b_create_dct(struct env *e)
@@ -148,7 +148,7 @@ bool build_shared(struct env *e, enum base b)
 
 		b_create_psv(e);
 		assert_int_equal(run(e, e->in, IN(create_psv), OUT(create_psv)), FW_OK);
-		psv = (uint32_t)LAYOUT_GET(create_psv_out, e->out, psv0_index);
+		psv = LAYOUT_GET32(create_psv_out, e->out, psv0_index);
 		b_id(e, PRM_OP_DESTROY_PSV, psv);
 		break;
 	}

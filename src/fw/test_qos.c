@@ -31,7 +31,7 @@ static uint32_t gobj(struct env *e, uint16_t opcode, uint16_t type, uint32_t id)
 
 static uint32_t made(struct env *e)
 {
-	return (uint32_t)LAYOUT_GET(create_general_object_out, e->out, obj_id);
+	return LAYOUT_GET32(create_general_object_out, e->out, obj_id);
 }
 
 static uint32_t sched_destroy(struct env *e, uint32_t id)

@@ -192,7 +192,7 @@ static uint32_t query_qp_state(struct env *e)
 {
 	b_id(e, PRM_OP_QUERY_QP, e->qp);
 	assert_int_equal(run(e, e->in, IN(query_qp), OUT(query_qp)), FW_OK);
-	return (uint32_t)LAYOUT_GET(qpc, LAYOUT_IN(query_qp_out, qpc, e->out), state);
+	return LAYOUT_GET32(qpc, LAYOUT_IN(query_qp_out, qpc, e->out), state);
 }
 
 static void test_qp_to_rts_takes_what_each_transition_takes(void **state)
@@ -300,14 +300,14 @@ static uint32_t ece_through(struct env *e, uint16_t opcode, uint32_t inlen, uint
 	LAYOUT_SET(rst2init_qp_in, e->in, ece, ece);
 	assert_int_equal(LAYOUT_GET(cmd_in, e->in, opcode), opcode);
 	assert_int_equal(run(e, e->in, inlen, 0x10), FW_OK);
-	return (uint32_t)LAYOUT_GET(rst2init_qp_out, e->out, ece);
+	return LAYOUT_GET32(rst2init_qp_out, e->out, ece);
 }
 
 static uint32_t ece_of(struct env *e)
 {
 	b_id(e, PRM_OP_QUERY_QP, e->qp);
 	assert_int_equal(run(e, e->in, IN(query_qp), OUT(query_qp)), FW_OK);
-	return (uint32_t)LAYOUT_GET(query_qp_out, e->out, ece);
+	return LAYOUT_GET32(query_qp_out, e->out, ece);
 }
 
 /*

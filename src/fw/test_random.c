@@ -79,7 +79,7 @@ static bool damaged(struct env *e, builder *const *list, uint32_t n, uint32_t wh
 		e->in[4 + rnd(whole - 4)] ^= (uint8_t)(1 << rnd(8));
 	len = rnd(20) ? whole : 0x10 + rnd(whole);
 	assert_int_equal(fw_exec(&e->user, e->in, len, e->out, 0x120), 0);
-	status = (uint32_t)LAYOUT_GET(cmd_out, e->out, status);
+	status = LAYOUT_GET32(cmd_out, e->out, status);
 	if (status == FW_OK) {
 		assert_int_equal(syndrome(e), 0);
 	} else {

@@ -44,7 +44,7 @@ static uint32_t modify_rq(struct env *e, uint32_t from, uint32_t to)
 static uint32_t rq_state(struct env *e)
 {
 	assert_int_equal(run_id(e, PRM_OP_QUERY_RQ, e->rq, OUT(query_rq)), FW_OK);
-	return (uint32_t)LAYOUT_GET(rqc, LAYOUT_IN(query_rq_out, rq_context, e->out), state);
+	return LAYOUT_GET32(rqc, LAYOUT_IN(query_rq_out, rq_context, e->out), state);
 }
 
 static void test_an_rq_shows_what_it_was_made_with(void **state)
@@ -87,7 +87,7 @@ static void test_rq_fields_are_taken_by_the_mask_only(void **state)
 
 	cmd_init(e, PRM_OP_ALLOC_Q_COUNTER, 0);
 	assert_int_equal(run(e, e->in, IN(alloc_q_counter), OUT(alloc_q_counter)), FW_OK);
-	set = (uint32_t)LAYOUT_GET(alloc_q_counter_out, e->out, counter_set_id);
+	set = LAYOUT_GET32(alloc_q_counter_out, e->out, counter_set_id);
 	m = b_modify_rq(e, 0, 0, PRM_RQ_MODIFY_COUNTER_SET_ID);
 	LAYOUT_SET(rqc, m, counter_set_id, set);
 	LAYOUT_SET(rqc, m, cqn, 0x999);
@@ -425,7 +425,7 @@ static void test_the_drivers_counters_are_shared(void **state)
 
 	/* a program's own set is for its uid only */
 	assert_int_equal(set_as(e, PRM_OP_ALLOC_Q_COUNTER, TEST_UID + 1, 0), FW_OK);
-	other = (uint32_t)LAYOUT_GET(alloc_q_counter_out, e->out, counter_set_id);
+	other = LAYOUT_GET32(alloc_q_counter_out, e->out, counter_set_id);
 	assert_int_equal(qp_in_set(e, other), FW_BAD_RES);
 	assert_int_equal(dct_in_set(e, other), FW_BAD_RES);
 	assert_int_equal(rq_in_set(e, other), FW_BAD_RES);

@@ -79,7 +79,7 @@ static void check_row(const struct refusal_row *r, const char *family, size_t n)
 		r->more(&e, &c, &inlen, &outlen);
 	/* OUTPUT_LEN has a short answer on purpose: only the header is left. */
 	assert_int_equal(fw_exec(&c, e.in, inlen, e.out, outlen < 16 ? 16 : outlen), 0);
-	status = (uint32_t)LAYOUT_GET(cmd_out, e.out, status);
+	status = LAYOUT_GET32(cmd_out, e.out, status);
 	if (status != want->status || syndrome(&e) != want->syndrome)
 		fail_msg("row %zu of %s, %s: %s 0x%x, expected %s 0x%x (%s: %s)", n, family,
 			 fw_opcode_name(cmd->opcode), fw_status_name((uint8_t)status), syndrome(&e),

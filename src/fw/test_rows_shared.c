@@ -12,7 +12,7 @@
 
 static void used_xrcd(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
-	uint32_t xrcd = (uint32_t)LAYOUT_GET(dealloc_xrcd_in, e->in, xrcd);
+	uint32_t xrcd = LAYOUT_GET32(dealloc_xrcd_in, e->in, xrcd);
 
 	new_from(e, b_create_xrc_srq, IN(create_xrc_srq));
 	b_id(e, PRM_OP_DEALLOC_XRCD, xrcd + 1);
@@ -42,7 +42,7 @@ static void all_sets(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t 
 
 static void used_set(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
-	uint32_t id = (uint32_t)LAYOUT_GET(dealloc_q_counter_in, e->in, counter_set_id);
+	uint32_t id = LAYOUT_GET32(dealloc_q_counter_in, e->in, counter_set_id);
 	void *qpc;
 
 	b_rst2init(e);
@@ -67,7 +67,7 @@ static void qp_as_dct(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t
 static void attached_qp(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
 	b_mcg(e, PRM_OP_DETACH_FROM_MCG);
-	b_id(e, PRM_OP_DESTROY_QP, (uint32_t)LAYOUT_GET(attach_to_mcg_in, e->in, qpn));
+	b_id(e, PRM_OP_DESTROY_QP, LAYOUT_GET32(attach_to_mcg_in, e->in, qpn));
 }
 
 static void rc_in_mcg(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
@@ -97,7 +97,7 @@ static void no_group(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t 
 
 static void used_xrq(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
-	uint32_t xrq = (uint32_t)LAYOUT_GET(destroy_xrq_in, e->in, xrqn);
+	uint32_t xrq = LAYOUT_GET32(destroy_xrq_in, e->in, xrqn);
 
 	b_create_dct(e);
 	LAYOUT_SET(dctc, LAYOUT_IN(create_dct_in, dct_context_entry, e->in), srqn_xrqn, xrq);

@@ -27,7 +27,7 @@ static int uar_alloc(struct uv_context *ctx, uint32_t *uar)
 	int r = MLX5_EXEC(ctx, ALLOC_UAR, NULL, in, out);
 
 	if (r == 0)
-		*uar = (uint32_t)LAYOUT_GET(alloc_uar_out, out, uar);
+		*uar = LAYOUT_GET32(alloc_uar_out, out, uar);
 	return r;
 }
 

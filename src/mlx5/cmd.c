@@ -34,7 +34,7 @@ int mlx5_exec_as(struct uv_context *ctx, uint16_t uid, enum prm_opcode op, const
 	r = fw_exec(&c, in, inlen, out, outlen);
 	if (r < 0)
 		return r;
-	r = fw_status_to_errno((uint8_t)LAYOUT_GET(cmd_out, out, status));
+	r = fw_status_to_errno(LAYOUT_GET8(cmd_out, out, status));
 	return r ? uv_no(r, "the firmware refused the driver's command, see its line") : 0;
 }
 

@@ -89,7 +89,7 @@ static int cq_cmd(struct uv_context *ctx, const struct mlx5_cq *m, uint32_t entr
 	LAYOUT_SET(cqc, cqc, oi, !!(flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN));
 	r = MLX5_EXEC(ctx, CREATE_CQ, NULL, in, out);
 	if (r == 0)
-		*cqn = (uint32_t)LAYOUT_GET(create_cq_out, out, cqn);
+		*cqn = LAYOUT_GET32(create_cq_out, out, cqn);
 	return r;
 }
 

@@ -121,8 +121,8 @@ static int dct_to_rtr(struct uv_qp *qp, struct mlx5_qp *q, const struct uv_qp_mo
 	r = MLX5_EXEC(ctx, CREATE_DCT, NULL, in, out);
 	if (r < 0)
 		return r;
-	q->dctn = resp.dctn = (uint32_t)LAYOUT_GET(create_dct_out, out, dctn);
-	resp.ece_options = (uint32_t)LAYOUT_GET(create_dct_out, out, ece);
+	q->dctn = resp.dctn = LAYOUT_GET32(create_dct_out, out, dctn);
+	resp.ece_options = LAYOUT_GET32(create_dct_out, out, ece);
 	r = uv_udata_out(u, &resp, resp.response_length);
 	if (r < 0)
 		mlx5_destroy_dct(qp);
@@ -172,17 +172,17 @@ int mlx5_query_dct(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask)
 	if (mask & IBV_QP_PORT)
 		a->port_num = (uint8_t)qp->port;
 	if (mask & IBV_QP_MIN_RNR_TIMER)
-		a->min_rnr_timer = (uint8_t)LAYOUT_GET(dctc, dctc, min_rnr_nak);
+		a->min_rnr_timer = LAYOUT_GET8(dctc, dctc, min_rnr_nak);
 	if (mask & IBV_QP_AV) {
-		a->ah_attr.grh.traffic_class = (uint8_t)LAYOUT_GET(dctc, dctc, tclass);
-		a->ah_attr.grh.flow_label = (uint32_t)LAYOUT_GET(dctc, dctc, flow_label);
-		a->ah_attr.grh.sgid_index = (uint8_t)LAYOUT_GET(dctc, dctc, my_addr_index);
-		a->ah_attr.grh.hop_limit = (uint8_t)LAYOUT_GET(dctc, dctc, hop_limit);
+		a->ah_attr.grh.traffic_class = LAYOUT_GET8(dctc, dctc, tclass);
+		a->ah_attr.grh.flow_label = LAYOUT_GET32(dctc, dctc, flow_label);
+		a->ah_attr.grh.sgid_index = LAYOUT_GET8(dctc, dctc, my_addr_index);
+		a->ah_attr.grh.hop_limit = LAYOUT_GET8(dctc, dctc, hop_limit);
 	}
 	if (mask & IBV_QP_PATH_MTU)
 		a->path_mtu = (enum ibv_mtu)LAYOUT_GET(dctc, dctc, mtu);
 	if (mask & IBV_QP_PKEY_INDEX)
-		a->pkey_index = (uint16_t)LAYOUT_GET(dctc, dctc, pkey_index);
+		a->pkey_index = LAYOUT_GET16(dctc, dctc, pkey_index);
 	return 0;
 }
 

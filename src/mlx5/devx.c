@@ -55,8 +55,8 @@ static int call_init(struct devx_call *c, struct uv_bundle *b, uint16_t in_attr,
 	c->in = (uint8_t *)(uintptr_t)uv_b_in(b, in_attr, &c->inlen);
 	c->out_attr = out_attr;
 	c->outlen = uv_b_out_len(b, out_attr);
-	c->opcode = (uint16_t)LAYOUT_GET(cmd_in, c->in, opcode);
-	/* vhca_tunnel_id: only OTHER may tunnel, and only if the firmware supports it */
+	c->opcode = LAYOUT_GET16(cmd_in, c->in, opcode);
+	/* vhca_tunnel_id: only OTHER may tunnel, and only where the firmware can */
 	if (method != DEVX_OTHER && bits_get32(c->in, 0x20, 16))
 		return uv_why(b, -EINVAL, "vhca_tunnel_id is for DEVX_OTHER only");
 	r = call_uid(c, b);
@@ -138,7 +138,7 @@ static int devx_obj_destroy(struct uv_object *o, int why)
 	r = mlx5_exec_devx(ctx, (uint16_t)ctx->devx_uid, NULL, obj->din, obj->dinlen, out,
 			   sizeof(out));
 	if (r == -EREMOTEIO)
-		return fw_status_to_errno((uint8_t)LAYOUT_GET(cmd_out, out, status));
+		return fw_status_to_errno(LAYOUT_GET8(cmd_out, out, status));
 	if (!r && obj->subscribed)
 		evsub_object_gone(ctx->seg, ctx->hca, obj->object);
 	return r;

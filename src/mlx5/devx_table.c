@@ -250,7 +250,7 @@ const struct devx_cmd *devx_cmd_find(uint16_t opcode)
 
 bool devx_cmd_allowed(const void *in, enum devx_method method)
 {
-	uint16_t opcode = (uint16_t)LAYOUT_GET(cmd_in, in, opcode);
+	uint16_t opcode = LAYOUT_GET16(cmd_in, in, opcode);
 	const struct devx_cmd *c = devx_cmd_find(opcode);
 
 	if (!c)
@@ -277,20 +277,20 @@ static uint64_t object_at(const struct devx_cmd *c, const void *in, const void *
 	if (!c->id.width || field_end(c->id) > len)
 		return 0;
 	if (maker == PRM_OP_CREATE_GENERAL_OBJECT)
-		maker |= (uint32_t)LAYOUT_GET(cmd_in, in, op_mod) << 16; /* obj_type */
+		maker |= LAYOUT_GET32(cmd_in, in, op_mod) << 16; /* obj_type */
 	return devx_object(maker, bits_get32(from, c->id.bit, c->id.width));
 }
 
 uint64_t devx_cmd_object(const void *in, uint32_t inlen)
 {
-	const struct devx_cmd *c = devx_cmd_find((uint16_t)LAYOUT_GET(cmd_in, in, opcode));
+	const struct devx_cmd *c = devx_cmd_find(LAYOUT_GET16(cmd_in, in, opcode));
 
 	return c ? object_at(c, in, in, inlen) : 0;
 }
 
 uint64_t devx_cmd_created(const void *in, uint32_t inlen, const void *out, uint32_t outlen)
 {
-	const struct devx_cmd *c = devx_cmd_find((uint16_t)LAYOUT_GET(cmd_in, in, opcode));
+	const struct devx_cmd *c = devx_cmd_find(LAYOUT_GET16(cmd_in, in, opcode));
 
 	if (!c)
 		return 0;
@@ -301,7 +301,7 @@ uint64_t devx_cmd_created(const void *in, uint32_t inlen, const void *out, uint3
 
 void devx_cmd_set_umem_valid(void *in, uint32_t inlen)
 {
-	const struct devx_cmd *c = devx_cmd_find((uint16_t)LAYOUT_GET(cmd_in, in, opcode));
+	const struct devx_cmd *c = devx_cmd_find(LAYOUT_GET16(cmd_in, in, opcode));
 
 	for (unsigned int i = 0; c && i < ARRAY_SIZE(c->umem_valid); i++) {
 		struct devx_field f = c->umem_valid[i];
@@ -314,7 +314,7 @@ void devx_cmd_set_umem_valid(void *in, uint32_t inlen)
 uint32_t devx_cmd_build_destroy(const void *in, uint32_t inlen, uint32_t id,
 				uint8_t din[DEVX_DESTROY_MAX])
 {
-	const struct devx_cmd *c = devx_cmd_find((uint16_t)LAYOUT_GET(cmd_in, in, opcode));
+	const struct devx_cmd *c = devx_cmd_find(LAYOUT_GET16(cmd_in, in, opcode));
 	const struct devx_destroy *d = &c->destroy;
 
 	memset(din, 0, DEVX_DESTROY_MAX);

@@ -6,7 +6,7 @@
 
 void mlx5_show_cmd_in(struct rec *r, const char *name, const uint8_t *p, size_t len)
 {
-	uint16_t opcode = (uint16_t)LAYOUT_GET(cmd_in, p, opcode);
+	uint16_t opcode = LAYOUT_GET16(cmd_in, p, opcode);
 	const struct layout *in = NULL, *out;
 
 	rec_group(r, name, "{");
@@ -24,8 +24,8 @@ void mlx5_show_cmd_in(struct rec *r, const char *name, const uint8_t *p, size_t 
 
 void mlx5_show_cmd_out(struct rec *r, const char *name, const uint8_t *p, size_t len)
 {
-	uint8_t status = (uint8_t)LAYOUT_GET(cmd_out, p, status);
-	uint32_t syndrome = (uint32_t)LAYOUT_GET(cmd_out, p, syndrome);
+	uint8_t status = LAYOUT_GET8(cmd_out, p, status);
+	uint32_t syndrome = LAYOUT_GET32(cmd_out, p, syndrome);
 	const struct fw_refusal *f = status ? fw_refusal_find(syndrome) : NULL;
 
 	rec_group(r, name, "{");

@@ -79,7 +79,7 @@ static int mkey_create(struct uv_context *ctx, const struct mr_params *p, uint32
 	if (r == 0)
 		r = MLX5_EXEC(ctx, CREATE_MKEY, &mem, in, out);
 	if (r == 0)
-		*key = (uint32_t)LAYOUT_GET(create_mkey_out, out, mkey_index) << 8 | variant;
+		*key = LAYOUT_GET32(create_mkey_out, out, mkey_index) << 8 | variant;
 	return r;
 }
 

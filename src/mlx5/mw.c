@@ -54,7 +54,7 @@ int mlx5_alloc_mw(struct uv_mw *mw, struct uv_udata *u)
 	r = MLX5_EXEC(ctx, CREATE_MKEY, NULL, in, out);
 	if (r < 0)
 		return r;
-	mw->rkey = (uint32_t)LAYOUT_GET(create_mkey_out, out, mkey_index) << 8 | variant;
+	mw->rkey = LAYOUT_GET32(create_mkey_out, out, mkey_index) << 8 | variant;
 	resp.response_length = (uint32_t)MIN(u->outlen, sizeof(resp));
 	if (resp.response_length)
 		r = uv_udata_out(u, &resp, resp.response_length);

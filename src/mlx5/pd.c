@@ -14,7 +14,7 @@ int mlx5_alloc_pd(struct uv_pd *pd, struct uv_udata *u)
 	r = MLX5_EXEC(ctx, ALLOC_PD, NULL, in, out);
 	if (r < 0)
 		return r;
-	pd->pdn = (uint32_t)LAYOUT_GET(alloc_pd_out, out, pd);
+	pd->pdn = LAYOUT_GET32(alloc_pd_out, out, pd);
 	resp.pdn = pd->pdn;
 	r = uv_udata_out(u, &resp, sizeof(resp));
 	if (r < 0)

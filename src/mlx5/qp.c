@@ -162,8 +162,8 @@ static int qp_cmd(struct uv_context *ctx, struct uv_qp *qp, const struct mlx5_qp
 			 sizeof(out));
 	if (r < 0)
 		return r;
-	qp->qpn = (uint32_t)LAYOUT_GET(create_qp_out, out, qpn);
-	*ece = (uint32_t)LAYOUT_GET(create_qp_out, out, ece);
+	qp->qpn = LAYOUT_GET32(create_qp_out, out, qpn);
+	*ece = LAYOUT_GET32(create_qp_out, out, ece);
 	return 0;
 }
 
@@ -322,23 +322,23 @@ static enum ibv_mig_state mig_state_of(uint32_t prm)
 
 static void path_to_ah(const struct uv_context *ctx, const void *ads, struct ibv_ah_attr *ah)
 {
-	uint32_t port = (uint32_t)LAYOUT_GET(ads, ads, vhca_port_num);
+	uint32_t port = LAYOUT_GET32(ads, ads, vhca_port_num);
 
 	memset(ah, 0, sizeof(*ah));
 	if (!port || port > hw_hca(ctx->seg, ctx->hca)->nports)
 		return;
 	ah->port_num = (uint8_t)port;
-	ah->sl = (uint8_t)LAYOUT_GET(ads, ads, sl);
-	ah->dlid = (uint16_t)LAYOUT_GET(ads, ads, rlid);
-	ah->src_path_bits = (uint8_t)LAYOUT_GET(ads, ads, mlid);
+	ah->sl = LAYOUT_GET8(ads, ads, sl);
+	ah->dlid = LAYOUT_GET16(ads, ads, rlid);
+	ah->src_path_bits = LAYOUT_GET8(ads, ads, mlid);
 	ah->static_rate = mlx5_rate_of(LAYOUT_GET(ads, ads, stat_rate));
 	if (!LAYOUT_GET(ads, ads, grh))
 		return;
 	ah->is_global = 1;
-	ah->grh.flow_label = (uint32_t)LAYOUT_GET(ads, ads, flow_label);
-	ah->grh.sgid_index = (uint8_t)LAYOUT_GET(ads, ads, src_addr_index);
-	ah->grh.hop_limit = (uint8_t)LAYOUT_GET(ads, ads, hop_limit);
-	ah->grh.traffic_class = (uint8_t)LAYOUT_GET(ads, ads, tclass);
+	ah->grh.flow_label = LAYOUT_GET32(ads, ads, flow_label);
+	ah->grh.sgid_index = LAYOUT_GET8(ads, ads, src_addr_index);
+	ah->grh.hop_limit = LAYOUT_GET8(ads, ads, hop_limit);
+	ah->grh.traffic_class = LAYOUT_GET8(ads, ads, tclass);
 	memcpy(ah->grh.dgid.raw, LAYOUT_IN(ads, rgid_rip, ads), sizeof(ah->grh.dgid.raw));
 }
 
@@ -348,32 +348,32 @@ static void qpc_to_attr(const struct uv_qp *qp, const void *qpc, struct ibv_qp_a
 	const void *pri = LAYOUT_IN(qpc, primary_address_path, qpc);
 	const void *alt = LAYOUT_IN(qpc, secondary_address_path, qpc);
 
-	a->qp_state = state_of((uint32_t)LAYOUT_GET(qpc, qpc, state));
+	a->qp_state = state_of(LAYOUT_GET32(qpc, qpc, state));
 	a->cur_qp_state = a->qp_state;
 	a->path_mtu = (enum ibv_mtu)LAYOUT_GET(qpc, qpc, mtu);
-	a->path_mig_state = mig_state_of((uint32_t)LAYOUT_GET(qpc, qpc, pm_state));
-	a->qkey = (uint32_t)LAYOUT_GET(qpc, qpc, q_key);
-	a->rq_psn = (uint32_t)LAYOUT_GET(qpc, qpc, next_rcv_psn);
-	a->sq_psn = (uint32_t)LAYOUT_GET(qpc, qpc, next_send_psn);
-	a->dest_qp_num = (uint32_t)LAYOUT_GET(qpc, qpc, remote_qpn);
+	a->path_mig_state = mig_state_of(LAYOUT_GET32(qpc, qpc, pm_state));
+	a->qkey = LAYOUT_GET32(qpc, qpc, q_key);
+	a->rq_psn = LAYOUT_GET32(qpc, qpc, next_rcv_psn);
+	a->sq_psn = LAYOUT_GET32(qpc, qpc, next_send_psn);
+	a->dest_qp_num = LAYOUT_GET32(qpc, qpc, remote_qpn);
 	a->qp_access_flags = (LAYOUT_GET(qpc, qpc, rre) ? IBV_ACCESS_REMOTE_READ : 0u) |
 			     (LAYOUT_GET(qpc, qpc, rwe) ? IBV_ACCESS_REMOTE_WRITE : 0u) |
 			     (LAYOUT_GET(qpc, qpc, rae) ? IBV_ACCESS_REMOTE_ATOMIC : 0u);
 	a->max_rd_atomic = (uint8_t)(1u << LAYOUT_GET(qpc, qpc, log_sra_max));
 	a->max_dest_rd_atomic = (uint8_t)(1u << LAYOUT_GET(qpc, qpc, log_rra_max));
-	a->min_rnr_timer = (uint8_t)LAYOUT_GET(qpc, qpc, min_rnr_nak);
-	a->retry_cnt = (uint8_t)LAYOUT_GET(qpc, qpc, retry_count);
-	a->rnr_retry = (uint8_t)LAYOUT_GET(qpc, qpc, rnr_retry);
+	a->min_rnr_timer = LAYOUT_GET8(qpc, qpc, min_rnr_nak);
+	a->retry_cnt = LAYOUT_GET8(qpc, qpc, retry_count);
+	a->rnr_retry = LAYOUT_GET8(qpc, qpc, rnr_retry);
 	if (qp->qp_type != IBV_QPT_UD && qp->qp_type != IBV_QPT_DRIVER) {
 		path_to_ah(ctx, pri, &a->ah_attr);
 		path_to_ah(ctx, alt, &a->alt_ah_attr);
-		a->alt_pkey_index = (uint16_t)LAYOUT_GET(ads, alt, pkey_index);
-		a->alt_port_num = (uint8_t)LAYOUT_GET(ads, alt, vhca_port_num);
+		a->alt_pkey_index = LAYOUT_GET16(ads, alt, pkey_index);
+		a->alt_port_num = LAYOUT_GET8(ads, alt, vhca_port_num);
 	}
-	a->pkey_index = (uint16_t)LAYOUT_GET(ads, pri, pkey_index);
-	a->port_num = (uint8_t)LAYOUT_GET(ads, pri, vhca_port_num);
-	a->timeout = (uint8_t)LAYOUT_GET(ads, pri, ack_timeout);
-	a->alt_timeout = (uint8_t)LAYOUT_GET(ads, alt, ack_timeout);
+	a->pkey_index = LAYOUT_GET16(ads, pri, pkey_index);
+	a->port_num = LAYOUT_GET8(ads, pri, vhca_port_num);
+	a->timeout = LAYOUT_GET8(ads, pri, ack_timeout);
+	a->alt_timeout = LAYOUT_GET8(ads, alt, ack_timeout);
 }
 
 int mlx5_query_qp(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask)

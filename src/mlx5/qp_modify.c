@@ -442,7 +442,7 @@ static int transition_cmd(struct uv_context *ctx, const struct transition *t, ui
 		LAYOUT_SET(rst2init_qp_in, in, ece, asked);
 	r = mlx5_exec_as(ctx, uid, t->op, NULL, in, sizeof(in), out, sizeof(out));
 	if (r == 0 && has_ece(t->op))
-		*ece = (uint32_t)LAYOUT_GET(rst2init_qp_out, out, ece);
+		*ece = LAYOUT_GET32(rst2init_qp_out, out, ece);
 	return r;
 }
 

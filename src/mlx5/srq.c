@@ -89,7 +89,7 @@ static int rmp_create(struct uv_context *ctx, const struct mlx5_srq *m, uint32_t
 	LAYOUT_SET(wq, wq, dbr_addr, m->dbr.offset);
 	r = MLX5_EXEC(ctx, CREATE_RMP, NULL, in, out);
 	if (r == 0)
-		*rmpn = (uint32_t)LAYOUT_GET(create_rmp_out, out, rmpn);
+		*rmpn = LAYOUT_GET32(create_rmp_out, out, rmpn);
 	return r;
 }
 
@@ -189,7 +189,7 @@ int mlx5_query_srq(struct uv_srq *srq, struct ibv_srq_attr *a)
 	r = MLX5_EXEC(uv_obj_context(&srq->obj), QUERY_RMP, NULL, in, out);
 	if (r < 0)
 		return r;
-	a->srq_limit = (uint32_t)LAYOUT_GET(wq, LAYOUT_IN(rmpc, wq, rmpc), lwm);
+	a->srq_limit = LAYOUT_GET32(wq, LAYOUT_IN(rmpc, wq, rmpc), lwm);
 	a->max_wr = srq->max_wr;
 	a->max_sge = srq->max_sge;
 	return 0;

@@ -37,7 +37,7 @@ static int alloc_pd(struct test_env *e, uint32_t *pdn, uint32_t *handle)
 
 	header(in, sizeof(in), PRM_OP_ALLOC_PD);
 	r = test_devx_create(e, in, sizeof(in), out, sizeof(out), handle);
-	*pdn = (uint32_t)LAYOUT_GET(alloc_pd_out, out, pd);
+	*pdn = LAYOUT_GET32(alloc_pd_out, out, pd);
 	return r;
 }
 
@@ -113,7 +113,7 @@ static void test_a_refusal_is_eremoteio_with_the_outbox(void **state)
 	memset(out, 0xa5, sizeof(out));
 	assert_int_equal(test_devx_create(e, in, sizeof(in), out, sizeof(out), &h), -EREMOTEIO);
 	assert_int_equal(LAYOUT_GET(create_qp_out, out, status), FW_BAD_RES);
-	why = fw_refusal_find((uint32_t)LAYOUT_GET(create_qp_out, out, syndrome));
+	why = fw_refusal_find(LAYOUT_GET32(create_qp_out, out, syndrome));
 	assert_non_null(why);
 	assert_string_equal(why->field, "qpc.pd");
 	assert_int_equal(LAYOUT_GET(create_qp_out, out, qpn), 0);
@@ -230,7 +230,7 @@ static int create_cq(struct test_env *e, const struct buf *b, uint32_t eqn, uint
 	LAYOUT_SET(cqc, cqc, uar_page, page);
 	LAYOUT_SET(cqc, cqc, c_eqn, eqn);
 	r = test_devx_create(e, in, sizeof(in), out, sizeof(out), handle);
-	*cqn = (uint32_t)LAYOUT_GET(create_cq_out, out, cqn);
+	*cqn = LAYOUT_GET32(create_cq_out, out, cqn);
 	return r;
 }
 

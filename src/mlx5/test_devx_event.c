@@ -20,7 +20,7 @@ static void make_pd(struct test_env *e)
 
 	LAYOUT_SET(cmd_in, in, opcode, PRM_OP_ALLOC_PD);
 	assert_int_equal(test_devx_create(e, in, sizeof(in), out, sizeof(out), &pd), 0);
-	pdn = (uint32_t)LAYOUT_GET(alloc_pd_out, out, pd);
+	pdn = LAYOUT_GET32(alloc_pd_out, out, pd);
 }
 
 static struct uv_event_file *fd_file(int fd)
@@ -248,7 +248,7 @@ static uint32_t make_mkey(struct test_env *e, uint32_t *handle)
 	LAYOUT_SET(mkc, mkc, log_page_size, 12);
 	LAYOUT_SET(mkc, mkc, translations_octword_size, 1);
 	assert_int_equal(test_devx_create(e, in, sizeof(in), out, sizeof(out), handle), 0);
-	return (uint32_t)LAYOUT_GET(create_mkey_out, out, mkey_index);
+	return LAYOUT_GET32(create_mkey_out, out, mkey_index);
 }
 
 static void test_results_of_queries(void **state)

@@ -131,7 +131,7 @@ static void pd_and_cq(struct test_env *e)
 
 	LAYOUT_SET(cmd_in, pd_in, opcode, PRM_OP_ALLOC_PD);
 	assert_int_equal(test_devx_create(e, pd_in, 0x10, out, 0x10, &w.pd), 0);
-	w.pdn = (uint32_t)LAYOUT_GET(alloc_pd_out, out, pd);
+	w.pdn = LAYOUT_GET32(alloc_pd_out, out, pd);
 	assert_int_equal(test_uar_alloc(e, 1, &off, &w.page, &h), 0);
 	LAYOUT_SET(cmd_in, in, opcode, PRM_OP_CREATE_CQ);
 	LAYOUT_SET(create_cq_in, in, cq_umem_id, w.umem);
@@ -141,7 +141,7 @@ static void pd_and_cq(struct test_env *e)
 	LAYOUT_SET(cqc, cqc, uar_page, w.page);
 	LAYOUT_SET(cqc, cqc, c_eqn, 1);
 	assert_int_equal(test_devx_create(e, in, sizeof(in), out, 0x10, &w.cq), 0);
-	w.cqn = (uint32_t)LAYOUT_GET(create_cq_out, out, cqn);
+	w.cqn = LAYOUT_GET32(create_cq_out, out, cqn);
 }
 
 static int world_setup(void **state)
@@ -161,8 +161,7 @@ static int world_setup(void **state)
 	for (int k = 0; k < KINDS; k++) {
 		fill(in, (enum kind)k);
 		if (test_devx_create(e, in, kinds[k].inlen, out, kinds[k].outlen, &w.h[k]))
-			fail_msg("kind %d: syndrome 0x%x", k,
-				 (unsigned int)LAYOUT_GET(cmd_out, out, syndrome));
+			fail_msg("kind %d: syndrome 0x%x", k, LAYOUT_GET32(cmd_out, out, syndrome));
 		w.id[k] = made_id(out, (enum kind)k);
 	}
 	return 0;

@@ -131,7 +131,7 @@ static int page_alloc(struct uv_context *ctx, enum hw_uar_type type, struct mlx5
 		return r;
 	uar->line = (uint32_t)line;
 	mlx5_context(ctx)->maps[line] = (struct mlx5_map){
-		.uar = (uint32_t)LAYOUT_GET(alloc_uar_out, out, uar), .var = type == HW_UAR_VAR};
+		.uar = LAYOUT_GET32(alloc_uar_out, out, uar), .var = type == HW_UAR_VAR};
 	return 0;
 }
 

@@ -22,7 +22,7 @@ static int umem_cmd(struct uv_context *ctx, uint16_t uid, uint64_t va, uint64_t 
 	LAYOUT_SET(umem, umem, page_offset, va - first);
 	r = mlx5_exec_as(ctx, uid, PRM_OP_CREATE_UMEM, &mem, in, sizeof(in), out, sizeof(out));
 	if (r == 0)
-		*id = (uint32_t)LAYOUT_GET(create_umem_out, out, umem_id);
+		*id = LAYOUT_GET32(create_umem_out, out, umem_id);
 	return r;
 }
 

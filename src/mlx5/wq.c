@@ -85,7 +85,7 @@ static int rq_create(struct uv_context *ctx, const struct mlx5_wq *m, struct uv_
 	LAYOUT_SET(wq, wq, dbr_addr, m->dbr.offset);
 	r = MLX5_EXEC(ctx, CREATE_RQ, NULL, in, out);
 	if (r == 0)
-		uwq->wqn = (uint32_t)LAYOUT_GET(create_rq_out, out, rqn);
+		uwq->wqn = LAYOUT_GET32(create_rq_out, out, rqn);
 	return r;
 }
 
@@ -221,7 +221,7 @@ int mlx5_create_rwq_ind_tbl(struct uv_rwq_ind_tbl *t, struct uv_udata *u)
 	heap_free(in);
 	if (r < 0)
 		return r;
-	t->num = (uint32_t)LAYOUT_GET(create_rqt_out, out, rqtn);
+	t->num = LAYOUT_GET32(create_rqt_out, out, rqtn);
 	if (u->outlen)
 		r = uv_udata_out(u, &resp, resp.response_length);
 	if (r < 0)

@@ -44,7 +44,7 @@ int mlx5_alloc_xrcd(struct uv_xrcd *x, const struct uv_inode *k)
 
 	if (r < 0)
 		return r;
-	x->xrcd = (uint32_t)LAYOUT_GET(alloc_xrcd_out, out, xrcd);
+	x->xrcd = LAYOUT_GET32(alloc_xrcd_out, out, xrcd);
 	if (!k)
 		return 0;
 	r = mlx5_open_xrcd(x);
@@ -106,7 +106,7 @@ int mlx5_xrc_srq_create(struct uv_context *ctx, const struct uv_srq *srq, const 
 	LAYOUT_SET(xrc_srqc, srqc, dbr_addr, m->dbr.offset);
 	r = mlx5_exec_as(ctx, 0, PRM_OP_CREATE_XRC_SRQ, NULL, in, sizeof(in), out, sizeof(out));
 	if (r == 0)
-		*srqn = (uint32_t)LAYOUT_GET(create_xrc_srq_out, out, xrc_srqn);
+		*srqn = LAYOUT_GET32(create_xrc_srq_out, out, xrc_srqn);
 	return r;
 }
 
@@ -132,7 +132,7 @@ int mlx5_xrc_srq_query(struct uv_srq *srq, struct ibv_srq_attr *a)
 			 out, sizeof(out));
 	if (r < 0)
 		return r;
-	a->srq_limit = (uint32_t)LAYOUT_GET(xrc_srqc, srqc, lwm);
+	a->srq_limit = LAYOUT_GET32(xrc_srqc, srqc, lwm);
 	a->max_wr = srq->max_wr;
 	a->max_sge = srq->max_sge;
 	return 0;
@@ -192,8 +192,8 @@ int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags,
 	LAYOUT_SET(qpc, qpc, user_index, cmd->uidx);
 	r = mlx5_exec_as(ctx, 0, PRM_OP_CREATE_QP, NULL, in, sizeof(in), out, sizeof(out));
 	if (r == 0) {
-		qp->qpn = (uint32_t)LAYOUT_GET(create_qp_out, out, qpn);
-		resp.ece_options = (uint32_t)LAYOUT_GET(create_qp_out, out, ece);
+		qp->qpn = LAYOUT_GET32(create_qp_out, out, qpn);
+		resp.ece_options = LAYOUT_GET32(create_qp_out, out, ece);
 		r = uv_udata_out(u, &resp, MIN(u->outlen, sizeof(resp)));
 	}
 	if (r == 0)

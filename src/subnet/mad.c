@@ -60,7 +60,7 @@ static uint16_t answer(struct seg *s, uint32_t port, const struct fab_mad_row *r
 	fn = LAYOUT_GET(mad_hdr, out, method) == MAD_METHOD_GET ? row->get : row->set;
 	if (!fn)
 		return MAD_STATUS_BAD_ATTR;
-	c.attr_mod = (uint32_t)LAYOUT_GET(mad_hdr, out, attr_mod);
+	c.attr_mod = LAYOUT_GET32(mad_hdr, out, attr_mod);
 	return fn == row->set ? set(&c, fn) : fn(&c);
 }
 
@@ -85,7 +85,7 @@ enum fab_mad_result fab_mad(struct seg *s, uint32_t port, uint16_t slid, const u
 	uint16_t status = MAD_STATUS_BAD_ATTR;
 
 	if (!(method & MAD_METHOD_RESP) &&
-	    fab_port_loses(s, port, (uint32_t)LAYOUT_GET(mad_hdr, in, attr_id)))
+	    fab_port_loses(s, port, LAYOUT_GET32(mad_hdr, in, attr_id)))
 		return FAB_MAD_CONSUMED;
 	if (method == MAD_METHOD_TRAP && !slid)
 		return FAB_MAD_CONSUMED;

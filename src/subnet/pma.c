@@ -131,7 +131,7 @@ static uint16_t get_class_port_info(const struct fab_mad_call *c)
 static bool selected(const struct fab_mad_call *c, uint32_t *first, uint32_t *last)
 {
 	const struct fab_node *n = fab_node(c->s, hw_port(c->s, c->port)->node);
-	uint32_t num = (uint32_t)LAYOUT_GET(port_counters, c->data, port_select);
+	uint32_t num = LAYOUT_GET32(port_counters, c->data, port_select);
 
 	if (num == PMA_PORT_ALL) {
 		*first = n->port0 + 1;

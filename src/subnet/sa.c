@@ -131,8 +131,8 @@ enum fab_mad_result fab_sa(struct seg *s, uint32_t port, uint32_t from, const ui
 			    .in = in,
 			    .want = in + SA_DATA,
 			    .mask = LAYOUT_GET(sa_hdr, in, comp_mask),
-			    .method = (uint32_t)LAYOUT_GET(mad_hdr, in, method),
-			    .attr_mod = (uint32_t)LAYOUT_GET(mad_hdr, in, attr_mod)};
+			    .method = LAYOUT_GET32(mad_hdr, in, method),
+			    .attr_mod = LAYOUT_GET32(mad_hdr, in, attr_mod)};
 	uint64_t attr = LAYOUT_GET(mad_hdr, in, attr_id);
 
 	if (!fab_sm_here(s, port))

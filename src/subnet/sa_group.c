@@ -50,7 +50,7 @@ static const uint8_t *port_gid_of(const struct sa_call *c)
 	return LAYOUT_IN(mc_member_record, port_gid, c->want);
 }
 
-#define WANT(c, f) ((uint32_t)LAYOUT_GET(mc_member_record, (c)->want, f))
+#define WANT(c, f) (LAYOUT_GET32(mc_member_record, (c)->want, f))
 
 static struct fab_mcgrp *group_by_mgid(struct seg *s, const uint8_t *mgid, uint32_t *idx)
 {

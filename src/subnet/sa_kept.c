@@ -151,7 +151,7 @@ static void set_service(struct sa_call *c)
 			LAYOUT_SET(service_record, r->record, pkey, 0xffff);
 		if (!sa_has(c, SR_LEASE))
 			LAYOUT_SET(service_record, r->record, lease, FOR_EVER);
-		lease = (uint32_t)LAYOUT_GET(service_record, r->record, lease);
+		lease = LAYOUT_GET32(service_record, r->record, lease);
 		r->deadline =
 			lease == FOR_EVER ? UINT64_MAX : clock_now_ns() + lease * NSEC_PER_SEC;
 		finish(r, SA_ATTR_SERVICE_RECORD);

@@ -66,22 +66,22 @@ static bool selected(const struct sa_call *c, const struct way *w, uint32_t life
 	const uint8_t *q = c->want;
 
 	if (sa_has(c, PR_MTU_SEL) && sa_has(c, PR_MTU) &&
-	    !sa_selected((uint32_t)LAYOUT_GET(path_record, q, mtu_selector),
-			 (uint32_t)LAYOUT_GET(path_record, q, mtu), w->mtu, NULL))
+	    !sa_selected(LAYOUT_GET32(path_record, q, mtu_selector),
+			 LAYOUT_GET32(path_record, q, mtu), w->mtu, NULL))
 		return false;
 	if (sa_has(c, PR_RATE_SEL) && sa_has(c, PR_RATE) &&
-	    !sa_selected((uint32_t)LAYOUT_GET(path_record, q, rate_selector),
-			 (uint32_t)LAYOUT_GET(path_record, q, rate), w->rate, ib_rate_gb10))
+	    !sa_selected(LAYOUT_GET32(path_record, q, rate_selector),
+			 LAYOUT_GET32(path_record, q, rate), w->rate, ib_rate_gb10))
 		return false;
 	return !sa_has(c, PR_LIFE_SEL) || !sa_has(c, PR_LIFE) ||
-	       sa_selected((uint32_t)LAYOUT_GET(path_record, q, packet_life_time_selector),
-			   (uint32_t)LAYOUT_GET(path_record, q, packet_life_time), life, NULL);
+	       sa_selected(LAYOUT_GET32(path_record, q, packet_life_time_selector),
+			   LAYOUT_GET32(path_record, q, packet_life_time), life, NULL);
 }
 
 /* The P_Key of a path, 0: none. */
 static uint16_t pkey_of(const struct sa_call *c, const struct hw_port *a, const struct hw_port *b)
 {
-	uint16_t pkey = (uint16_t)LAYOUT_GET(path_record, c->want, pkey);
+	uint16_t pkey = LAYOUT_GET16(path_record, c->want, pkey);
 
 	if (!sa_has(c, PR_PKEY))
 		return sa_shared_pkey(a, b);
@@ -137,7 +137,7 @@ static void paths(struct sa_call *c, uint32_t src, uint32_t slid, uint32_t dst, 
 	if (!a->lid || !b->lid)
 		return;
 	if (c->method != MAD_METHOD_GET && sa_has(c, PR_NUMB_PATH))
-		max = (uint32_t)LAYOUT_GET(path_record, c->want, numb_path);
+		max = LAYOUT_GET32(path_record, c->want, numb_path);
 	for (uint32_t i = 0; i < (na > nb ? na : nb) && n < max && !sa_done(c); i++)
 		n += one_path(c, src, slid == SEG_NONE ? a->lid + i % na : slid, dst,
 			      dlid == SEG_NONE ? b->lid + i % nb : dlid);
@@ -251,8 +251,8 @@ static void path_records(struct sa_call *c)
 		return;
 	}
 	find_end(c, PR_SGID, LAYOUT_IN(path_record, sgid, q), PR_SLID,
-		 (uint32_t)LAYOUT_GET(path_record, q, slid), &from);
-	find_end(c, PR_DGID, dgid, PR_DLID, (uint32_t)LAYOUT_GET(path_record, q, dlid), &to);
+		 LAYOUT_GET32(path_record, q, slid), &from);
+	find_end(c, PR_DGID, dgid, PR_DLID, LAYOUT_GET32(path_record, q, dlid), &to);
 	if (c->status)
 		return;
 	if (from.port != SEG_NONE) {

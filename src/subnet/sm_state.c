@@ -140,7 +140,7 @@ static bool another_is_there(const struct seg *s)
 
 static uint16_t sm_info(struct seg *s, uint32_t port, uint8_t *mad)
 {
-	uint32_t mod = (uint32_t)LAYOUT_GET(mad_hdr, mad, attr_mod);
+	uint32_t mod = LAYOUT_GET32(mad_hdr, mad, attr_mod);
 	struct fab_subnet *sub = fab_subnet(s);
 	bool set = LAYOUT_GET(mad_hdr, mad, method) == MAD_METHOD_SET;
 	uint8_t *d = mad + SMP_DATA;

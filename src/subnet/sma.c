@@ -116,7 +116,7 @@ static uint16_t set_led_info(const struct fab_mad_call *c)
 
 	if (!p)
 		return MAD_STATUS_BAD_VALUE;
-	p->led = (uint8_t)LAYOUT_GET(led_info, c->data, led_mask);
+	p->led = LAYOUT_GET8(led_info, c->data, led_mask);
 	return get_led_info(c);
 }
 

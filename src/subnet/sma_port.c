@@ -143,7 +143,7 @@ uint16_t sma_get_port_info(const struct fab_mad_call *c)
 
 /* ---- Set: forbidden values. `v` is a component's value. */
 
-#define IN(f) ((uint32_t)LAYOUT_GET(port_info, d, f))
+#define IN(f) (LAYOUT_GET32(port_info, d, f))
 
 /* Unicast; or the present value (0 on a port without a manager). */
 static bool lid_ok(uint32_t v, uint32_t now)
@@ -342,7 +342,7 @@ uint16_t sma_set_port_info(const struct fab_mad_call *c)
 	if (what)
 		fab_port_changed(c->s, port, what);
 	/* o14-12.2.1: the answer repeats the bit as the request set it */
-	again = (uint32_t)LAYOUT_GET(port_info, c->data, client_reregister);
+	again = LAYOUT_GET32(port_info, c->data, client_reregister);
 	status = sma_get_port_info(c);
 	LAYOUT_SET(port_info, c->data, client_reregister, lid && again);
 	return busy ? MAD_STATUS_BUSY : status;

@@ -44,14 +44,14 @@ uint16_t sma_set_switch_info(const struct fab_mad_call *c)
 
 	if (!sw)
 		return MAD_STATUS_BAD_ATTR;
-	top = (uint32_t)LAYOUT_GET(switch_info, d, linear_fdb_top);
-	mtop = (uint32_t)LAYOUT_GET(switch_info, d, mcast_fdb_top);
+	top = LAYOUT_GET32(switch_info, d, linear_fdb_top);
+	mtop = LAYOUT_GET32(switch_info, d, mcast_fdb_top);
 	if (top >= FAB_LIDS || (mtop && mtop >= FAB_MLID_FIRST + FAB_MLIDS))
 		return MAD_STATUS_BAD_VALUE;
-	sw->default_port = (uint8_t)LAYOUT_GET(switch_info, d, default_port);
-	sw->default_mcast = (uint8_t)LAYOUT_GET(switch_info, d, default_mcast_primary_port);
-	sw->default_mcast_not = (uint8_t)LAYOUT_GET(switch_info, d, default_mcast_not_primary_port);
-	sw->life_time = (uint8_t)LAYOUT_GET(switch_info, d, life_time_value);
+	sw->default_port = LAYOUT_GET8(switch_info, d, default_port);
+	sw->default_mcast = LAYOUT_GET8(switch_info, d, default_mcast_primary_port);
+	sw->default_mcast_not = LAYOUT_GET8(switch_info, d, default_mcast_not_primary_port);
+	sw->life_time = LAYOUT_GET8(switch_info, d, life_time_value);
 	sw->mcast_top = mtop;
 	if (LAYOUT_GET(switch_info, d, port_state_change)) /* writing 1 clears it */
 		atomic_store(&sw->state_change, 0);

@@ -26,7 +26,7 @@ static uint16_t ask(uint32_t port, uint32_t attr, uint32_t method, uint32_t sele
 	else
 		LAYOUT_SET(port_counters, mad + PMA_DATA, counter_select2, counters2);
 	assert_int_equal(fab_mad(&net, port, 1, mad, out), FAB_MAD_REPLY);
-	return (uint16_t)LAYOUT_GET(mad_hdr, out, status);
+	return LAYOUT_GET16(mad_hdr, out, status);
 }
 
 static uint16_t get(uint32_t port, uint32_t select)

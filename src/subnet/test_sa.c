@@ -71,14 +71,14 @@ static uint32_t ask(uint32_t attr, uint32_t method, uint64_t mask)
 		assert_int_equal(LAYOUT_GET(mad_hdr, ans.mad, method), method | 0x80);
 	else
 		assert_int_equal(LAYOUT_GET(mad_hdr, ans.mad, method), MAD_METHOD_GET_RESP);
-	return (uint32_t)LAYOUT_GET(mad_hdr, ans.mad, status);
+	return LAYOUT_GET32(mad_hdr, ans.mad, status);
 }
 
 static uint32_t table(uint32_t attr, uint64_t mask)
 {
 	assert_int_equal(ask(attr, MAD_METHOD_GET_TABLE, mask), 0);
 	assert_true(ans.rmpp);
-	return ans.len ? ans.len / (8 * (uint32_t)LAYOUT_GET(sa_hdr, ans.mad, attr_offset)) : 0;
+	return ans.len ? ans.len / (8 * LAYOUT_GET32(sa_hdr, ans.mad, attr_offset)) : 0;
 }
 
 /* ---- requests */
@@ -300,7 +300,7 @@ static void members_reach_each_other_and_nobody_else(void **state)
 	uint32_t mlid;
 
 	assert_int_equal(group(a, MAD_METHOD_SET, SA_JOIN_FULL, CREATE), 0);
-	mlid = (uint32_t)LAYOUT_GET(mc_member_record, ans.mad + SA_DATA, mlid);
+	mlid = LAYOUT_GET32(mc_member_record, ans.mad + SA_DATA, mlid);
 	assert_int_equal(mlid, FAB_MLID_FIRST);
 	assert_int_equal(LAYOUT_GET(mc_member_record, ans.mad + SA_DATA, mtu), IBV_MTU_4096);
 	assert_int_equal(LAYOUT_GET(mc_member_record, ans.mad + SA_DATA, mtu_selector), 2);

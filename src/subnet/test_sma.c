@@ -27,14 +27,14 @@ static uint32_t get(uint32_t port, uint32_t attr, uint32_t mod)
 	memset(in, 0, sizeof(in));
 	assert_int_equal(smp(port, MAD_METHOD_GET, attr, mod), FAB_MAD_REPLY);
 	memcpy(in + SMP_DATA, out + SMP_DATA, SMP_DATA_SIZE);
-	return (uint32_t)LAYOUT_GET(mad_hdr, out, status);
+	return LAYOUT_GET32(mad_hdr, out, status);
 }
 
 static uint32_t set(uint32_t port, uint32_t attr, uint32_t mod)
 {
 	assert_int_equal(smp(port, MAD_METHOD_SET, attr, mod), FAB_MAD_REPLY);
 	assert_int_equal(LAYOUT_GET(mad_hdr, out, method), MAD_METHOD_GET_RESP);
-	return (uint32_t)LAYOUT_GET(mad_hdr, out, status);
+	return LAYOUT_GET32(mad_hdr, out, status);
 }
 
 /* A port of h1 with LIDs: PortInfo can be read and written back. */

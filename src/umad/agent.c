@@ -123,9 +123,9 @@ static uint32_t found_at(const struct wanted *w)
 
 struct mad_agent *umad_agent_find(struct seg *s, uint32_t port, const uint8_t *mad, uint32_t *idx)
 {
-	uint32_t class = (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class);
-	uint32_t version = (uint32_t)LAYOUT_GET(mad_hdr, mad, class_version);
-	uint32_t method = (uint32_t)LAYOUT_GET(mad_hdr, mad, method) & 0x7f;
+	uint32_t class = LAYOUT_GET32(mad_hdr, mad, mgmt_class);
+	uint32_t version = LAYOUT_GET32(mad_hdr, mad, class_version);
+	uint32_t method = LAYOUT_GET32(mad_hdr, mad, method) & 0x7f;
 	uint32_t tid = (uint32_t)(LAYOUT_GET(mad_hdr, mad, tid) >> 32);
 	const struct wanted w = {port, class, version, method,
 				 mad_is_vendor2(class) ? oui_of(mad) : 0};

@@ -32,8 +32,7 @@ static struct mad_chain *chain_at(struct seg *s, uint32_t n)
 static uint32_t chain_of(const uint8_t *mad)
 {
 	uint64_t tid = LAYOUT_GET(mad_hdr, mad, tid);
-	uint32_t salt = (uint32_t)(tid >> 32) ^ (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class)
-							<< 24;
+	uint32_t salt = (uint32_t)(tid >> 32) ^ LAYOUT_GET32(mad_hdr, mad, mgmt_class) << 24;
 
 	/* Transaction IDs count up: neighbours share pages, and caches prefetch. */
 	return ((uint32_t)tid + salt * 0x9e3779b9u) % MAD_CHAINS;

@@ -34,7 +34,7 @@ static _Atomic uint32_t begun;
 
 static uint32_t class_of(const uint8_t *mad)
 {
-	return (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class);
+	return LAYOUT_GET32(mad_hdr, mad, mgmt_class);
 }
 
 /* ---- answers */
@@ -233,13 +233,13 @@ static struct mad_recv *create(struct seg *s, uint32_t agent, const struct mad_a
 	r->qpn = p->qpn;
 	r->slid = p->slid;
 	r->mgmt_class = class_of(p->mad);
-	r->class_version = (uint32_t)LAYOUT_GET(mad_hdr, p->mad, class_version);
-	r->method = (uint32_t)LAYOUT_GET(mad_hdr, p->mad, method);
+	r->class_version = LAYOUT_GET32(mad_hdr, p->mad, class_version);
+	r->method = LAYOUT_GET32(mad_hdr, p->mad, method);
 	r->seg_num = 1;
 	r->newwin = 1;
 	r->repwin = 1;
-	r->flags = (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, flags);
-	r->paylen = (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, payload_length);
+	r->flags = LAYOUT_GET32(mad_rmpp, p->mad, flags);
+	r->paylen = LAYOUT_GET32(mad_rmpp, p->mad, payload_length);
 	r->pkey_index = p->pkey_index;
 	r->sl = p->sl;
 	r->grh = p->grh;
@@ -329,8 +329,8 @@ static void keep(struct seg *s, uint32_t owner, struct mad_recv *r, int32_t seg_
 	d = seg_at(s, SEG_T_EVBUF, i);
 	e = (struct early *)d->bytes;
 	e->seg_num = seg_num;
-	e->flags = (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, flags);
-	e->paylen = (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, payload_length);
+	e->flags = LAYOUT_GET32(mad_rmpp, p->mad, flags);
+	e->paylen = LAYOUT_GET32(mad_rmpp, p->mad, payload_length);
 	memcpy(e->data, p->mad + off, MAD_SIZE - off);
 	d->next = *link;
 	*link = i;
@@ -376,8 +376,8 @@ static bool go_on(struct seg *s, const struct mad_agent *a, struct mad_recv *r,
 		keep(s, a->file + 1, r, seg_num, p);
 		return true;
 	}
-	if (append(s, a->file + 1, r, (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, flags),
-		   (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, payload_length), p->mad + off) ||
+	if (append(s, a->file + 1, r, LAYOUT_GET32(mad_rmpp, p->mad, flags),
+		   LAYOUT_GET32(mad_rmpp, p->mad, payload_length), p->mad + off) ||
 	    close_gap(s, a->file + 1, r)) {
 		TRACE(LOG_MAD, "an RMPP message is dropped: no room for %u bytes", r->msg.len);
 		return false;
@@ -445,8 +445,8 @@ static void data(struct seg *s, uint32_t agent, struct mad_agent *a, struct umad
 
 void umad_rmpp_arrived(struct seg *s, uint32_t agent, struct mad_agent *a, struct umad_pkt *p)
 {
-	uint32_t type = (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, rmpp_type);
-	uint32_t status = (uint32_t)LAYOUT_GET(mad_rmpp, p->mad, status);
+	uint32_t type = LAYOUT_GET32(mad_rmpp, p->mad, rmpp_type);
+	uint32_t status = LAYOUT_GET32(mad_rmpp, p->mad, status);
 
 	/* mad.c, is_kernel_rmpp_data_response() */
 	if (type == MAD_RMPP_TYPE_DATA && mad_is_response(p->mad) &&

@@ -34,7 +34,7 @@ static uint32_t window(uint64_t acked)
 
 static uint32_t class_of(const uint8_t *mad)
 {
-	return (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class);
+	return LAYOUT_GET32(mad_hdr, mad, mgmt_class);
 }
 
 static uint64_t ack_deadline(const struct mad_send *m)
@@ -407,7 +407,7 @@ void umad_rmpp_abort(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		return;
 	if (TRACE_ON(LOG_MAD))
 		umad_trace(s, "given up", a->port, p,
-			   mad_rmpp_status_name((uint32_t)LAYOUT_GET(mad_rmpp, p->mad, status)));
+			   mad_rmpp_status_name(LAYOUT_GET32(mad_rmpp, p->mad, status)));
 	umad_send_end(s, ref);
 }
 

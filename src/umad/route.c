@@ -24,7 +24,7 @@
 /* mad.c, validate_mad() */
 static bool valid(const struct umad_pkt *p)
 {
-	uint32_t class = (uint32_t)LAYOUT_GET(mad_hdr, p->mad, mgmt_class);
+	uint32_t class = LAYOUT_GET32(mad_hdr, p->mad, mgmt_class);
 
 	if (LAYOUT_GET(mad_hdr, p->mad, base_version) != MAD_BASE_VERSION)
 		return false;
@@ -63,7 +63,7 @@ static void lost(struct seg *s, const struct umad_pkt *p, const char *why)
 static void give(struct seg *s, uint32_t idx, struct mad_agent *a, struct umad_pkt *p)
 {
 	bool active = LAYOUT_GET(mad_rmpp, p->mad, flags) & MAD_RMPP_ACTIVE;
-	bool rmpp = active && mad_has_rmpp((uint32_t)LAYOUT_GET(mad_hdr, p->mad, mgmt_class));
+	bool rmpp = active && mad_has_rmpp(LAYOUT_GET32(mad_hdr, p->mad, mgmt_class));
 	uint64_t send = 0;
 
 	if (active && umad_kernel_rmpp(a))
@@ -288,7 +288,7 @@ int umad_direct(struct seg *s, struct umad_pkt *p, const struct mad_agent *a)
 	bool back = LAYOUT_GET(smp, p->mad, d);
 	bool starts = (back ? LAYOUT_GET(smp, p->mad, dr_dlid)
 			    : LAYOUT_GET(smp, p->mad, dr_slid)) == MAD_LID_PERMISSIVE;
-	uint16_t slid = (uint16_t)LAYOUT_GET(smp, p->mad, dr_slid);
+	uint16_t slid = LAYOUT_GET16(smp, p->mad, dr_slid);
 	struct umad_pkt in = *p;
 	uint8_t out[MAD_SIZE];
 	uint32_t idx;

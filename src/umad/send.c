@@ -69,7 +69,7 @@ int umad_check_address(struct seg *s, uint32_t port, const struct ib_user_mad_hd
 /* Copy the 256 bytes to be sent from the program's buffer, after the header. */
 static int copy_mad(const struct mad_agent *a, const uint8_t *buf, size_t len, uint8_t *mad)
 {
-	uint32_t class = (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class);
+	uint32_t class = LAYOUT_GET32(mad_hdr, mad, mgmt_class);
 	bool krmpp = mad_has_rmpp(class) && umad_kernel_rmpp(a);
 	uint32_t off = mad_data_offset(class), from = krmpp ? MAD_RMPP_HDR : LAYOUT_SZ(mad_hdr);
 
@@ -83,8 +83,7 @@ static int copy_mad(const struct mad_agent *a, const uint8_t *buf, size_t len, u
 
 static bool user_rmpp_active(const struct mad_agent *a, const uint8_t *mad)
 {
-	return !umad_kernel_rmpp(a) &&
-	       mad_has_rmpp((uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class)) &&
+	return !umad_kernel_rmpp(a) && mad_has_rmpp(LAYOUT_GET32(mad_hdr, mad, mgmt_class)) &&
 	       (LAYOUT_GET(mad_rmpp, mad, flags) & MAD_RMPP_ACTIVE);
 }
 
@@ -127,7 +126,7 @@ int umad_send_new(const struct umad_file *f, uint32_t agent, const struct mad_ag
  */
 static bool answered_at_once(const uint8_t *mad)
 {
-	uint32_t class = (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class);
+	uint32_t class = LAYOUT_GET32(mad_hdr, mad, mgmt_class);
 
 	return mad_is_smi(class) || class == MAD_CLASS_PERF;
 }
@@ -206,7 +205,7 @@ static int start(struct umad_req *q, struct umad_pkt *p)
 	umad_set_tid(q->agent, a, mad);
 	if (alone && umad_is_duplicate(f, q->h, mad))
 		return -EINVAL;
-	if (a->rmpp_version && !mad_has_rmpp((uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class)))
+	if (a->rmpp_version && !mad_has_rmpp(LAYOUT_GET32(mad_hdr, mad, mgmt_class)))
 		return -EINVAL;
 	if (LAYOUT_GET(mad_hdr, mad, mgmt_class) == MAD_CLASS_SUBN_DR) {
 		r = umad_direct(f->s, p, a);

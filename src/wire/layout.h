@@ -24,7 +24,8 @@
  * What a list yields: offset and width constants, compile-time checks (inside the layout, no dword
  * crossing, 64-bit fields dword-aligned), the accessors
  *	LAYOUT_GET(layout, ptr, field)           -> uint64_t
- *	LAYOUT_SET(layout, ptr, field, value)    a value that does not fit is a bug; cut off
+ *	LAYOUT_GET32, _GET16, _GET8              the same in a type that holds every value of the
+ *field LAYOUT_SET(layout, ptr, field, value)    a value that does not fit is a bug; cut off
  *	LAYOUT_SZ(layout)                        bytes
  * and a table (struct layout) for traces, reserved-bit checks and the self-test.
  *
@@ -167,6 +168,14 @@ static inline void layout_set(void *p, unsigned int bit, unsigned int width, uin
 }
 
 #define LAYOUT_GET(l, p, f) layout_get((p), LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH)
+/* Typed; a field that is wider than the type does not compile. */
+#define LAYOUT__FITS(l, f, bits) (0 * sizeof(char[LF_##l##_##f##_WIDTH <= (bits) ? 1 : -1]))
+#define LAYOUT__GET(l, p, f, bits)                                                    \
+	((uint##bits##_t)(bits_get32((p), LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH) + \
+			  LAYOUT__FITS(l, f, bits)))
+#define LAYOUT_GET32(l, p, f) LAYOUT__GET(l, p, f, 32)
+#define LAYOUT_GET16(l, p, f) LAYOUT__GET(l, p, f, 16)
+#define LAYOUT_GET8(l, p, f) LAYOUT__GET(l, p, f, 8)
 #define LAYOUT_SET(l, p, f, v) layout_set((p), LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH, (v))
 
 /* LAYOUT_IN(create_qp_in, qpc, ptr) points to a nested layout (drops const: void *). */

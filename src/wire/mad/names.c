@@ -168,9 +168,9 @@ const char *mad_attr_name(uint32_t mgmt_class, uint32_t attr_id)
 
 const char *mad_title(const uint8_t *mad, char *buf, size_t size)
 {
-	uint32_t class = (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class);
-	uint32_t method = (uint32_t)LAYOUT_GET(mad_hdr, mad, method);
-	uint32_t attr = (uint32_t)LAYOUT_GET(mad_hdr, mad, attr_id);
+	uint32_t class = LAYOUT_GET32(mad_hdr, mad, mgmt_class);
+	uint32_t method = LAYOUT_GET32(mad_hdr, mad, method);
+	uint32_t attr = LAYOUT_GET32(mad_hdr, mad, attr_id);
 	const struct mad_attr_info *a = mad_attr_info(class, attr);
 	const char *name = mad_method_name(method);
 	uint32_t row = class_row(class);

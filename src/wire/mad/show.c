@@ -56,8 +56,8 @@ static void add_details(struct mad_part *out, uint32_t *n, const uint8_t *notice
 static void add_records(struct mad_part *out, uint32_t *n, const uint8_t *mad,
 			const struct mad_attr_info *a)
 {
-	uint32_t step = (uint32_t)LAYOUT_GET(sa_hdr, mad, attr_offset) * 8;
-	uint32_t len = (uint32_t)LAYOUT_GET(mad_rmpp, mad, payload_length);
+	uint32_t step = LAYOUT_GET32(sa_hdr, mad, attr_offset) * 8;
+	uint32_t len = LAYOUT_GET32(mad_rmpp, mad, payload_length);
 	uint64_t flags = LAYOUT_GET(mad_rmpp, mad, flags);
 	uint32_t max = MAX_RECORDS;
 
@@ -80,10 +80,9 @@ static void add_records(struct mad_part *out, uint32_t *n, const uint8_t *mad,
 
 uint32_t mad_parts(const uint8_t mad[MAD_SIZE], struct mad_part out[MAD_MAX_PARTS])
 {
-	uint32_t class = (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class), n = 0;
-	const struct mad_attr_info *a =
-		mad_attr_info(class, (uint32_t)LAYOUT_GET(mad_hdr, mad, attr_id));
-	/* In performance management, unused bytes precede it. */
+	uint32_t class = LAYOUT_GET32(mad_hdr, mad, mgmt_class), n = 0;
+	const struct mad_attr_info *a = mad_attr_info(class, LAYOUT_GET32(mad_hdr, mad, attr_id));
+	/* That of performance management has bytes before it that nobody uses. */
 	uint32_t data = mad_is_smi(class)         ? (uint32_t)SMP_DATA
 			: class == MAD_CLASS_PERF ? (uint32_t)PMA_DATA
 						  : mad_data_offset(class);
@@ -202,7 +201,7 @@ static void rec_fields(struct rec *r, const struct layout *l, const uint8_t *p, 
 /* The ports of the path, "0,1,3" as smpquery -D takes them. */
 static void rec_path(struct rec *r, const uint8_t *mad)
 {
-	uint32_t hops = (uint32_t)LAYOUT_GET(smp, mad, hop_cnt);
+	uint32_t hops = LAYOUT_GET32(smp, mad, hop_cnt);
 	bool back = LAYOUT_GET(smp, mad, d);
 	char text[MAD_MAX_HOPS * 4 + 2];
 	size_t n = fmt(text, sizeof(text), "0");
@@ -238,14 +237,14 @@ static void rec_rmpp(struct rec *r, const uint8_t *mad)
 	      LAYOUT_GET(mad_rmpp, mad, data2));
 	if (LAYOUT_GET(mad_rmpp, mad, status))
 		rec_code(r, "status", LAYOUT_GET(mad_rmpp, mad, status),
-			 mad_rmpp_status_name((uint32_t)LAYOUT_GET(mad_rmpp, mad, status)));
+			 mad_rmpp_status_name(LAYOUT_GET32(mad_rmpp, mad, status)));
 	rec_group_end(r, "}");
 }
 
 /* The names of the components that a query contains. */
 static void rec_components(struct rec *r, const uint8_t *mad)
 {
-	const struct sa_record *s = sa_record((uint16_t)LAYOUT_GET(mad_hdr, mad, attr_id));
+	const struct sa_record *s = sa_record(LAYOUT_GET16(mad_hdr, mad, attr_id));
 	uint64_t mask = LAYOUT_GET(sa_hdr, mad, comp_mask);
 
 	if (LAYOUT_GET(sa_hdr, mad, sm_key))
@@ -270,14 +269,14 @@ static void rec_components(struct rec *r, const uint8_t *mad)
 
 static void rec_header(struct rec *r, const uint8_t *mad)
 {
-	uint32_t class = (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class);
+	uint32_t class = LAYOUT_GET32(mad_hdr, mad, mgmt_class);
 	uint64_t method = LAYOUT_GET(mad_hdr, mad, method);
 
 	if (r->json) {
 		rec_code(r, "class", class, mad_class_name(class));
 		rec_code(r, "method", method, mad_method_name((uint32_t)method));
 		rec_code(r, "attr_id", LAYOUT_GET(mad_hdr, mad, attr_id),
-			 mad_attr_name(class, (uint32_t)LAYOUT_GET(mad_hdr, mad, attr_id)));
+			 mad_attr_name(class, LAYOUT_GET32(mad_hdr, mad, attr_id)));
 	}
 	rec_x(r, "attr_mod", LAYOUT_GET(mad_hdr, mad, attr_mod));
 	rec_x(r, "tid", LAYOUT_GET(mad_hdr, mad, tid));
@@ -319,8 +318,8 @@ static bool any_set(const uint8_t *p, uint32_t n)
 
 void mad_rec(struct rec *r, const uint8_t mad[MAD_SIZE])
 {
-	uint32_t class = (uint32_t)LAYOUT_GET(mad_hdr, mad, mgmt_class);
-	uint16_t status = (uint16_t)LAYOUT_GET(mad_hdr, mad, status);
+	uint32_t class = LAYOUT_GET32(mad_hdr, mad, mgmt_class);
+	uint16_t status = LAYOUT_GET16(mad_hdr, mad, status);
 	struct mad_part part[MAD_MAX_PARTS];
 	uint32_t n = mad_parts(mad, part);
 	char text[96];

@@ -20,7 +20,7 @@ static const struct prm_variant variants[] = {
 
 const struct layout *prm_variant(const struct layout *open, const void *in)
 {
-	uint32_t selector = (uint32_t)LAYOUT_GET(cmd_in, in, op_mod) >> 1;
+	uint32_t selector = LAYOUT_GET32(cmd_in, in, op_mod) >> 1;
 
 	for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]); i++)
 		if (variants[i].open == open && variants[i].selector == selector)
