@@ -16,11 +16,8 @@ static bool may_train(const struct hw_port *p)
 	return p->phys_state == IB_PHYS_POLLING || p->phys_state == IB_PHYS_LINK_UP;
 }
 
-/*
- * The best width or speed among the bits of `common`: 2x is less than 4x, although its bit is
- * higher.
- */
-static uint32_t best_width(uint32_t common)
+/* The best width or speed that both ends have: 2x is less than 4x, although its bit is higher. */
+static uint32_t link_best_width(uint32_t common)
 {
 	static const uint8_t order[] = {8, 4, 2, 16, 1}; /* 12x, 8x, 4x, 2x, 1x */
 
@@ -30,7 +27,7 @@ static uint32_t best_width(uint32_t common)
 	return 0;
 }
 
-static uint32_t best_speed(uint32_t common)
+static uint32_t link_best_speed(uint32_t common)
 {
 	uint32_t bit = 0x80;
 
@@ -44,7 +41,7 @@ struct end {
 	uint32_t what; /* enum fab_change */
 };
 
-static void store(struct seg *s, struct end *e)
+static void link_store(struct seg *s, struct end *e)
 {
 	struct hw_port *p = hw_port(s, e->port);
 	bool moved = atomic_load(&p->state) != e->state;
@@ -54,8 +51,8 @@ static void store(struct seg *s, struct end *e)
 	atomic_store(&p->state, e->state);
 }
 
-/* Send the switch's notice that a link has come or gone. */
-static void tell(struct seg *s, const struct end *e)
+/* Sets a switch's note that a link has come or gone. */
+static void link_tell(struct seg *s, const struct end *e)
 {
 	const struct fab_node *n = fab_node(s, hw_port(s, e->port)->node);
 
@@ -73,14 +70,14 @@ static void tell(struct seg *s, const struct end *e)
 }
 
 /* Changes both ends before reporting either, so that an observer never finds a half-made link. */
-static void set(struct seg *s, struct end *a, struct end *b)
+static void link_set(struct seg *s, struct end *a, struct end *b)
 {
-	store(s, a);
+	link_store(s, a);
 	if (b)
-		store(s, b);
-	tell(s, a);
+		link_store(s, b);
+	link_tell(s, a);
 	if (b)
-		tell(s, b);
+		link_tell(s, b);
 }
 
 /* If the link was up, both ends lose it; the other end goes to its LinkDownDefaultState. */
@@ -93,7 +90,7 @@ static void lose(struct seg *s, uint32_t port, uint32_t phys)
 
 	if (both)
 		b.phys = hw_port(s, b.port)->down_default;
-	set(s, &a, both ? &b : NULL);
+	link_set(s, &a, both ? &b : NULL);
 }
 
 static void train(struct seg *s, uint32_t a)
@@ -106,23 +103,23 @@ static void train(struct seg *s, uint32_t a)
 	if (eb.port == SEG_NONE)
 		return;
 	pb = hw_port(s, eb.port);
-	width = best_width(pa->width_en & pb->width_en);
-	speed = best_speed(pa->speed_en & pb->speed_en);
+	width = link_best_width(pa->width_en & pb->width_en);
+	speed = link_best_speed(pa->speed_en & pb->speed_en);
 	if (!may_train(pa) || !may_train(pb) || !width || !speed)
 		return;
 	pa->width = pb->width = width;
 	pa->speed = pb->speed = speed;
-	set(s, &ea, &eb);
+	link_set(s, &ea, &eb);
 }
 
-static int lock(struct seg *s)
+static int link_lock_nodes(struct seg *s)
 {
 	int r = seg_lock_if_runs(s, &fab_subnet(s)->link_lock);
 
 	return r < 0 ? r : 0;
 }
 
-static void unlock(struct seg *s)
+static void link_unlock_nodes(struct seg *s)
 {
 	seg_unlock(s, &fab_subnet(s)->link_lock);
 }
@@ -134,14 +131,14 @@ int fab_link_set(struct seg *s, uint32_t port, uint32_t phys)
 
 	if (!p || !p->num || phys < IB_PHYS_SLEEP || phys > IB_PHYS_DISABLED)
 		return -EINVAL;
-	r = lock(s);
+	r = link_lock_nodes(s);
 	if (r)
 		return r;
 	lose(s, port, phys);
 	if (phys == IB_PHYS_POLLING)
 		train(s, port);
 	fab_moved(s);
-	unlock(s);
+	link_unlock_nodes(s);
 	return 0;
 }
 
@@ -152,7 +149,7 @@ int fab_plug(struct seg *s, uint32_t a, uint32_t b)
 
 	if (!pa || !pb || a == b || !pa->num || !pb->num)
 		return -EINVAL;
-	r = lock(s);
+	r = link_lock_nodes(s);
 	if (r)
 		return r;
 	if (pa->peer == SEG_NONE && pb->peer == SEG_NONE) {
@@ -164,7 +161,7 @@ int fab_plug(struct seg *s, uint32_t a, uint32_t b)
 	} else {
 		r = -EBUSY;
 	}
-	unlock(s);
+	link_unlock_nodes(s);
 	return r;
 }
 
@@ -172,7 +169,7 @@ int fab_unplug(struct seg *s, uint32_t port)
 {
 	struct hw_port *p = hw_port(s, port);
 	uint32_t peer;
-	int r = p ? lock(s) : -EINVAL;
+	int r = p ? link_lock_nodes(s) : -EINVAL;
 
 	if (r)
 		return r;
@@ -187,6 +184,6 @@ int fab_unplug(struct seg *s, uint32_t port)
 	} else {
 		r = -EINVAL;
 	}
-	unlock(s);
+	link_unlock_nodes(s);
 	return r;
 }

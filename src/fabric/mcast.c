@@ -24,7 +24,7 @@ struct mcast {
 	uint32_t in[ROOM]; /* the number of copies that have arrived */
 };
 
-static void cross(struct mcast *m, uint32_t out)
+static void mcast_cross(struct mcast *m, uint32_t out)
 {
 	uint32_t in = fab_cable(m->s, out, m->k, m->count);
 
@@ -62,7 +62,7 @@ static void relay(struct mcast *m, const struct fab_node *n, uint32_t mlid, uint
 
 			/* 0 is the switch itself, which has no receiver. */
 			if (num && num <= n->nports && num != came)
-				cross(m, n->port0 + num);
+				mcast_cross(m, n->port0 + num);
 		}
 	}
 }
@@ -74,7 +74,7 @@ static void relay_default(struct mcast *m, const struct fab_node *n, uint32_t ca
 	uint32_t num = came != sw->default_mcast ? sw->default_mcast : sw->default_mcast_not;
 
 	if (num && num <= n->nports && num != came)
-		cross(m, n->port0 + num);
+		mcast_cross(m, n->port0 + num);
 	else if (m->count)
 		fab_count(m->s, n->port0 + came, HW_CTR_RCV_RELAY, m->k->n);
 }
@@ -84,7 +84,7 @@ void fab_mcast(struct seg *s, uint32_t from, uint32_t mlid, const struct fab_pkt
 {
 	struct mcast m = {.s = s, .k = k, .count = count};
 
-	cross(&m, from);
+	mcast_cross(&m, from);
 	for (uint32_t steps = 0; m.n && steps < MAX_STEPS; steps++) {
 		uint32_t in = m.in[--m.n];
 		const struct hw_port *p = hw_port(s, in);

@@ -36,7 +36,7 @@ static struct hw_port *issuer(const struct seg *s, uint32_t port, uint32_t *own)
 	return p->lid && p->sm_lid && (p->cap_mask & PORT_CAP_TRAP) ? p : NULL;
 }
 
-static struct fab_notice *live(const struct seg *s, uint32_t i)
+static struct fab_notice *notice_live(const struct seg *s, uint32_t i)
 {
 	struct fab_notice *n = seg_live(s, SEG_T_NOTICE, i);
 
@@ -55,10 +55,10 @@ static bool is_paced(const struct fab_notice *n)
 enum renewed { NEW, ANEW, LATER };
 
 /* The same notice is open: send it again now, or when it is due. */
-static enum renewed renew(struct seg *s, uint32_t own, const uint8_t *d)
+static enum renewed notice_renew(struct seg *s, uint32_t own, const uint8_t *d)
 {
 	seg_for_each_live (s, SEG_T_NOTICE, i) {
-		struct fab_notice *n = live(s, i);
+		struct fab_notice *n = notice_live(s, i);
 
 		if (!n || n->port != own || memcmp(n->notice, d, sizeof(n->notice)))
 			continue;
@@ -84,7 +84,7 @@ static void post(struct seg *s, uint32_t own, uint8_t *d, uint32_t type, uint32_
 	LAYOUT_SET(notice, d, producer_type, fab_node(s, p->node)->type);
 	LAYOUT_SET(notice, d, trap_num, trap);
 	LAYOUT_SET(notice, d, issuer_lid, p->lid);
-	known = renew(s, own, d);
+	known = notice_renew(s, own, d);
 	if (known == LATER)
 		return;
 	if (known == NEW) {
@@ -202,7 +202,7 @@ void fab_notice_repress(struct seg *s, uint32_t port, const uint8_t *mad)
 	uint32_t own = own_port(s, port), tid = (uint32_t)LAYOUT_GET(mad_hdr, mad, tid);
 
 	seg_for_each_live (s, SEG_T_NOTICE, i) {
-		struct fab_notice *n = live(s, i);
+		struct fab_notice *n = notice_live(s, i);
 		uint32_t ready = 1;
 
 		if (!n || n->port != own || n->tid != tid)
@@ -215,7 +215,7 @@ void fab_notice_repress(struct seg *s, uint32_t port, const uint8_t *mad)
 	}
 }
 
-static void give_up(struct seg *s, uint32_t i, struct fab_notice *n)
+static void notice_give_up(struct seg *s, uint32_t i, struct fab_notice *n)
 {
 	uint32_t ready = 1;
 
@@ -229,7 +229,7 @@ uint64_t fab_notices_run(struct seg *s, fab_notice_send *send)
 
 	atomic_store(&fab_subnet(s)->notices, 0);
 	seg_for_each_live (s, SEG_T_NOTICE, i) {
-		struct fab_notice *n = live(s, i);
+		struct fab_notice *n = notice_live(s, i);
 		uint64_t due = n ? atomic_load(&n->due) : UINT64_MAX, then;
 		uint8_t mad[MAD_SIZE] = {0};
 		const struct hw_port *p;
@@ -243,7 +243,7 @@ uint64_t fab_notices_run(struct seg *s, fab_notice_send *send)
 			continue; /* repressed in the meantime, and the element is being reused */
 		then = now + ((uint64_t)TIMEOUT_UNIT_NS << (p->subnet_timeout & 31));
 		if (!p->sm_lid || atomic_load(&n->tries) >= MAX_TRIES) {
-			give_up(s, i, n);
+			notice_give_up(s, i, n);
 			continue;
 		}
 		next = then < next ? then : next;

@@ -22,7 +22,7 @@
 /* PortInfo:PartitionEnforcement bits of a switch's port. */
 enum { ENFORCE_IN = 1, ENFORCE_OUT = 2 };
 
-static uint32_t state_of(const struct hw_port *p)
+static uint32_t path_state_of(const struct hw_port *p)
 {
 	return atomic_load_explicit(&p->state, memory_order_relaxed);
 }
@@ -75,17 +75,17 @@ static bool next_out(struct walk *w, uint32_t *out)
 }
 
 /* Follows the cable at `out`. */
-static bool cross(struct walk *w, uint32_t out)
+static bool path_cross(struct walk *w, uint32_t out)
 {
 	const struct hw_port *p = hw_port(w->s, out);
 	uint32_t peer;
 
 	w->c = (struct fab_cable){out, SEG_NONE};
-	if (state_of(p) != IB_PORT_ACTIVE)
+	if (path_state_of(p) != IB_PORT_ACTIVE)
 		return ends(w, FAB_LOST_INACTIVE, SEG_NONE);
 	peer = fab_peer(w->s, out);
 	w->in = peer == SEG_NONE ? NULL : hw_port(w->s, peer);
-	if (!w->in || state_of(w->in) < IB_PORT_ARMED)
+	if (!w->in || path_state_of(w->in) < IB_PORT_ARMED)
 		return ends(w, FAB_LOST_INACTIVE, SEG_NONE);
 	w->c.in = peer;
 	return true;
@@ -94,12 +94,12 @@ static bool cross(struct walk *w, uint32_t out)
 /* Calls `visit` for each cable on the path; the walk ends when it returns false. */
 typedef bool visit_fn(const struct walk *w, void *arg);
 
-static void walk(struct walk *w, uint32_t from, visit_fn *visit, void *arg)
+static void path_walk(struct walk *w, uint32_t from, visit_fn *visit, void *arg)
 {
 	const struct hw_port *p = hw_port(w->s, from);
 	uint32_t out = from;
 
-	if (!p || state_of(p) != IB_PORT_ACTIVE || !w->dlid) {
+	if (!p || path_state_of(p) != IB_PORT_ACTIVE || !w->dlid) {
 		ends(w, FAB_LOST_UNSENT, SEG_NONE);
 		return;
 	}
@@ -115,7 +115,7 @@ static void walk(struct walk *w, uint32_t from, visit_fn *visit, void *arg)
 			return;
 	}
 	for (uint32_t i = 0; i < MAX_CABLES; i++) {
-		bool on = cross(w, out);
+		bool on = path_cross(w, out);
 
 		if (on)
 			on = next_out(w, &out);
@@ -125,7 +125,7 @@ static void walk(struct walk *w, uint32_t from, visit_fn *visit, void *arg)
 	ends(w, FAB_LOST_RELAY, SEG_NONE);
 }
 
-static bool note(const struct walk *w, void *arg)
+static bool path_note(const struct walk *w, void *arg)
 {
 	const struct hw_port *out = hw_port(w->s, w->c.out), *in = hw_port(w->s, w->c.in);
 	struct fab_path *p = arg;
@@ -143,7 +143,7 @@ static bool note(const struct walk *w, void *arg)
 	return true;
 }
 
-static void find(struct seg *s, uint32_t from, uint32_t dlid, struct fab_path *p)
+static void path_find(struct seg *s, uint32_t from, uint32_t dlid, struct fab_path *p)
 {
 	struct walk w = {.s = s, .dlid = dlid};
 	const struct hw_port *port = hw_port(s, from);
@@ -152,7 +152,7 @@ static void find(struct seg *s, uint32_t from, uint32_t dlid, struct fab_path *p
 	p->dlid = dlid;
 	p->n = p->more = p->enforce = 0;
 	p->mtu = port ? (uint16_t)mtu_of(port) : 0;
-	walk(&w, from, note, p);
+	path_walk(&w, from, path_note, p);
 	p->to = w.to;
 	p->lost = (uint8_t)w.lost;
 }
@@ -169,7 +169,7 @@ static struct seg_path *entry_of(struct seg *s, uint64_t key)
 	return &s->path[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (SEG_PATHS - 1)];
 }
 
-static uint64_t word(const struct seg_path *e, uint32_t i)
+static uint64_t path_word(const struct seg_path *e, uint32_t i)
 {
 	return atomic_load_explicit(&e->word[i], memory_order_relaxed);
 }
@@ -179,12 +179,12 @@ static bool recall(const struct seg_path *e, uint64_t key, uint32_t epoch, struc
 	uint32_t seq = atomic_load_explicit(&e->seq, memory_order_acquire);
 	uint64_t rest;
 
-	if (seq & 1 || word(e, W_KEY) != key || word(e, W_TO) >> 32 != epoch)
+	if (seq & 1 || path_word(e, W_KEY) != key || path_word(e, W_TO) >> 32 != epoch)
 		return false;
 	p->from = (uint32_t)(key >> 32);
 	p->dlid = (uint32_t)key;
-	p->to = (uint32_t)word(e, W_TO);
-	rest = word(e, W_REST);
+	p->to = (uint32_t)path_word(e, W_TO);
+	rest = path_word(e, W_REST);
 	p->mtu = (uint16_t)rest;
 	p->lost = (uint8_t)(rest >> 16);
 	p->n = (uint8_t)(rest >> 24);
@@ -193,7 +193,7 @@ static bool recall(const struct seg_path *e, uint64_t key, uint32_t epoch, struc
 	if (p->n > FAB_PATH_CABLES)
 		return false; /* torn: another thread is writing it */
 	for (uint32_t i = 0; i < p->n; i++) {
-		uint64_t c = word(e, W_CABLE + i);
+		uint64_t c = path_word(e, W_CABLE + i);
 
 		p->cable[i] = (struct fab_cable){(uint32_t)(c >> 32), (uint32_t)c};
 	}
@@ -207,7 +207,8 @@ static void put_word(struct seg_path *e, uint32_t i, uint64_t v)
 }
 
 /* One thread writes at a time; another that comes then does not cache its path. */
-static void remember(struct seg_path *e, uint64_t key, uint32_t epoch, const struct fab_path *p)
+static void path_remember(struct seg_path *e, uint64_t key, uint32_t epoch,
+			  const struct fab_path *p)
 {
 	uint32_t seq = atomic_load_explicit(&e->seq, memory_order_relaxed);
 
@@ -233,8 +234,8 @@ void fab_path(struct seg *s, uint32_t from, uint32_t dlid, struct fab_path *p)
 
 	if (recall(e, key, epoch, p))
 		return;
-	find(s, from, dlid, p);
-	remember(e, key, epoch, p);
+	path_find(s, from, dlid, p);
+	path_remember(e, key, epoch, p);
 }
 
 uint32_t fab_route(struct seg *s, uint32_t from, uint32_t dlid)
@@ -309,7 +310,7 @@ uint32_t fab_cable(struct seg *s, uint32_t out, const struct fab_pkts *k, bool c
 	struct passing v = {.k = k, .count = count};
 	struct walk w = {.s = s};
 
-	cross(&w, out);
+	path_cross(&w, out);
 	return pass(s, w.c, &v) ? w.c.in : SEG_NONE;
 }
 
@@ -323,7 +324,7 @@ static void pass_all(const struct seg *s, const struct fab_path *p, struct passi
 	if (p->more) {
 		struct walk w = {.s = (struct seg *)s, .dlid = p->dlid};
 
-		walk(&w, p->from, pass_visit, v);
+		path_walk(&w, p->from, pass_visit, v);
 		return;
 	}
 	for (uint32_t i = 0; i < p->n; i++)

@@ -13,7 +13,7 @@
 
 #define MULTICAST 0xff /* first byte of a multicast GID */
 
-static struct hw_mcg *find(struct fw_call *k, uint32_t qpn, const uint8_t *gid, uint32_t *idx)
+static struct hw_mcg *mcg_find(struct fw_call *k, uint32_t qpn, const uint8_t *gid, uint32_t *idx)
 {
 	seg_for_each_live (k->s, SEG_T_MCG, i) {
 		struct hw_mcg *m = seg_at(k->s, SEG_T_MCG, i);
@@ -65,7 +65,7 @@ int fw_cmd_attach_to_mcg(struct fw_call *k)
 		return FW_R_MCG_QP_ST;
 	if (gid[0] != MULTICAST)
 		return FW_R_MCG_GID;
-	m = find(k, qpn, gid, &idx);
+	m = mcg_find(k, qpn, gid, &idx);
 	if (m) {
 		m->times++;
 		return 0;
@@ -89,7 +89,7 @@ int fw_cmd_detach_from_mcg(struct fw_call *k)
 {
 	const uint8_t *gid = LAYOUT_IN(detach_from_mcg_in, multicast_gid, k->in);
 	uint32_t qpn = LAYOUT_GET32(detach_from_mcg_in, k->in, qpn), idx;
-	struct hw_mcg *m = fw_qp(k, qpn) ? find(k, qpn, gid, &idx) : NULL;
+	struct hw_mcg *m = fw_qp(k, qpn) ? mcg_find(k, qpn, gid, &idx) : NULL;
 
 	if (!m)
 		return FW_R_MCG_NONE;

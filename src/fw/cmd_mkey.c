@@ -120,9 +120,9 @@ static enum fw_r mkey_memory(struct fw_call *k, const void *mkc, struct fw_mem *
 	return FW_R_NONE;
 }
 
-/* Fill in all fields of a key, except its index and list. */
-static void mkey_fill(struct fw_call *k, struct hw_mkey *m, const void *mkc,
-		      const struct fw_mem *mem, uint32_t umem)
+/* What a key says, but for its index and its list. */
+static void cmd_mkey_fill(struct fw_call *k, struct hw_mkey *m, const void *mkc,
+			  const struct fw_mem *mem, uint32_t umem)
 {
 	memcpy(m->mkc, mkc, sizeof(m->mkc));
 	eng_mkey_fields(m);
@@ -199,7 +199,7 @@ int fw_cmd_create_mkey(struct fw_call *k)
 		}
 	}
 	m->key = idx << 8;
-	mkey_fill(k, m, mkc, &mem, umem);
+	cmd_mkey_fill(k, m, mkc, &mem, umem);
 	LAYOUT_SET(create_mkey_out, k->out, mkey_index, idx);
 	fw_commit(&m->flags);
 	atomic_store_explicit(&m->valid, 1, memory_order_release);
@@ -229,7 +229,7 @@ static int umr_locked(struct fw_call *k, uint32_t key)
 	r = eng_mkey_quiesce(k->s, key >> 8);
 	if (r == 0) {
 		fw_refer(k->s, SEG_T_MKEY, m, -1);
-		mkey_fill(k, m, mkc, &mem, umem);
+		cmd_mkey_fill(k, m, mkc, &mem, umem);
 	}
 	atomic_store_explicit(&m->valid, 1, memory_order_release);
 	return r;

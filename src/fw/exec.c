@@ -117,7 +117,7 @@ static int run_locked(struct fw_call *k)
 	return r;
 }
 
-static int run(struct fw_call *k)
+static int exec_run(struct fw_call *k)
 {
 	return k->cmd->flags & FW_C_LOCK ? run_locked(k) : k->cmd->handler(k);
 }
@@ -130,7 +130,7 @@ __attribute__((noinline)) static int run_cut(struct fw_call *k, uint32_t outlen)
 	int r;
 
 	k->out = whole;
-	r = run(k);
+	r = exec_run(k);
 	k->out = out;
 	memcpy(out, whole, outlen);
 	return r;
@@ -162,7 +162,7 @@ int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, u
 	else
 		r = (int)check_common(&k, inlen, outlen, &bit);
 	if (r == 0)
-		r = outlen < k.cmd->out->bytes ? run_cut(&k, outlen) : run(&k);
+		r = outlen < k.cmd->out->bytes ? run_cut(&k, outlen) : exec_run(&k);
 	if (r > 0) {
 		const struct fw_refusal *f = fw_refusal((enum fw_r)r);
 

@@ -190,8 +190,8 @@ _Atomic uint32_t *fw_refs_of(struct seg *s, enum seg_table_id t, uint32_t idx)
 	return e ? field(e, k->refs) : NULL;
 }
 
-/* 0 and SEG_NONE name no element. */
-static void ref_at(struct seg *s, enum seg_table_id t, uint32_t idx, int by)
+/* Nothing where nothing is referred to: 0 and SEG_NONE are no elements. */
+static void kind_ref_at(struct seg *s, enum seg_table_id t, uint32_t idx, int by)
 {
 	_Atomic uint32_t *refs = fw_refs_of(s, t, idx);
 
@@ -206,7 +206,7 @@ void fw_refer(struct seg *s, enum seg_table_id t, const void *e, int by)
 	if (!k)
 		return;
 	for (const struct fw_refers *r = k->refers; r < k->refers + FW_KIND_REFERS && r->at; r++)
-		ref_at(s, (enum seg_table_id)r->table, *(const uint32_t *)field(e, r->at), by);
+		kind_ref_at(s, (enum seg_table_id)r->table, *(const uint32_t *)field(e, r->at), by);
 	if (k->refer)
 		k->refer(s, e, by);
 }
@@ -217,9 +217,9 @@ static void obj_refer(struct seg *s, const void *e, int by)
 
 	for (size_t i = 0; i < HW_OBJ_REFS; i++)
 		if (o->ref[i].table)
-			ref_at(s, (enum seg_table_id)o->ref[i].table, o->ref[i].idx, by);
+			kind_ref_at(s, (enum seg_table_id)o->ref[i].table, o->ref[i].idx, by);
 	for (uint32_t i = 0; i < o->nrqs && i < HW_RQT_RQS; i++)
-		ref_at(s, SEG_T_OBJ, o->rqn[i], by);
+		kind_ref_at(s, SEG_T_OBJ, o->rqn[i], by);
 }
 
 void fw_recount(struct seg *s, uint32_t hca)

@@ -186,7 +186,7 @@ static void find_stuck(struct reaping *p)
  * A stopped process may hold the HCA's lock. Then reaping goes on without it: no command can name
  * objects of this file any more, and counters are atomic. False: `wait` is off and a lock is taken.
  */
-static bool begin(struct reaping *p, bool wait)
+static bool reap_begin(struct reaping *p, bool wait)
 {
 	p->mask = fw_sig_block(NULL);
 	p->look = wait ? SEG_LOCK_DATA_NS : 0;
@@ -206,7 +206,7 @@ static bool begin(struct reaping *p, bool wait)
 	return wait || p->lock >= 0;
 }
 
-static void end(struct reaping *p)
+static void reap_end(struct reaping *p)
 {
 	if (p->lock >= 0)
 		seg_unlock(p->s, &p->hca->lock);
@@ -268,13 +268,13 @@ bool fw_reap_try(struct seg *s, uint32_t file)
 
 	if (!reaping_of(s, file, &p))
 		return true;
-	if (begin(&p, false)) {
+	if (reap_begin(&p, false)) {
 		reap_zombies(s, p.hca, p.hca_idx, 0);
 		done = reap_queues(&p) && !disable_mkeys(s, p.owner, p.hca_idx, 0);
 		if (done)
 			reap_rest(&p, false);
 	}
-	end(&p);
+	reap_end(&p);
 	return done;
 }
 
@@ -286,10 +286,10 @@ static void wait_for_queues(struct reaping *p)
 	bool done;
 
 	for (;;) {
-		begin(p, true);
+		reap_begin(p, true);
 		reap_zombies(p->s, p->hca, p->hca_idx, LOOK_NS);
 		done = reap_queues(p);
-		end(p);
+		reap_end(p);
 		if (done || clock_now_ns() >= give_up)
 			return;
 		sys_call(SYS_nanosleep, &nap, NULL);
@@ -305,14 +305,14 @@ void fw_reap_file(struct seg *s, uint32_t file)
 		return;
 	wait_for_queues(&p);
 	busy = disable_mkeys(s, p.owner, p.hca_idx, SEG_LOCK_CTRL_NS) < 0;
-	begin(&p, true);
-	/* Queues in use all the time become zombies. */
+	reap_begin(&p, true);
+	/* What was in use all the time becomes zombies. */
 	for_each_step (k, QUEUE, QUEUE)
 		seg_for_each_owned (s, k->table, p.owner, i)
 			if (!reap_idle(&p, k, i))
 				make_zombie(s, p.hca, k, i);
 	reap_rest(&p, busy);
-	end(&p);
+	reap_end(&p);
 }
 
 bool fw_reap_zombies(struct seg *s, uint32_t hca_idx)

@@ -29,12 +29,12 @@ static int cq_entries(const struct fw_caps *c, uint32_t cqe, uint32_t *entries)
 	return 0;
 }
 
-static uint32_t log2_of(uint32_t pow2)
+static uint32_t cq_log2_of(uint32_t pow2)
 {
 	return (uint32_t)__builtin_ctz(pow2);
 }
 
-static int request_check(const struct uv_udata *u, struct mlx5_ib_create_cq *cmd)
+static int cq_request_check(const struct uv_udata *u, struct mlx5_ib_create_cq *cmd)
 {
 	if (u->inlen < offsetof(struct mlx5_ib_create_cq, flags))
 		return uv_no(-EINVAL, "the driver's data is too short");
@@ -83,7 +83,7 @@ static int cq_cmd(struct uv_context *ctx, const struct mlx5_cq *m, uint32_t entr
 	LAYOUT_SET(cqc, cqc, dbr_umem_valid, 1);
 	LAYOUT_SET(cqc, cqc, dbr_addr, m->dbr.offset);
 	LAYOUT_SET(cqc, cqc, cqe_sz, m->cqe_size == 128 ? PRM_CQE_SZ_128 : PRM_CQE_SZ_64);
-	LAYOUT_SET(cqc, cqc, log_cq_size, log2_of(entries));
+	LAYOUT_SET(cqc, cqc, log_cq_size, cq_log2_of(entries));
 	LAYOUT_SET(cqc, cqc, uar_page, uar);
 	LAYOUT_SET(cqc, cqc, c_eqn, eqn);
 	LAYOUT_SET(cqc, cqc, oi, !!(flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN));
@@ -125,7 +125,7 @@ int mlx5_create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_
 		return r;
 	if (flags & ~(IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN | IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION))
 		return uv_no(-EOPNOTSUPP, "flags: ignoring overruns and timestamps only");
-	r = request_check(u, &cmd);
+	r = cq_request_check(u, &cmd);
 	if (r < 0)
 		return r;
 	eqn = mlx5_vector2eqn(ctx, comp_vector);
@@ -176,7 +176,7 @@ static int resize_cmd(struct uv_context *ctx, const struct uv_cq *cq, const stru
 	LAYOUT_SET(modify_cq_in, in, cq_umem_id, buf->id);
 	LAYOUT_SET(modify_cq_in, in, cq_umem_valid, 1);
 	LAYOUT_SET(cqc, cqc, cqe_sz, cqe_size == 128 ? PRM_CQE_SZ_128 : PRM_CQE_SZ_64);
-	LAYOUT_SET(cqc, cqc, log_cq_size, log2_of(entries));
+	LAYOUT_SET(cqc, cqc, log_cq_size, cq_log2_of(entries));
 	return MLX5_EXEC(ctx, MODIFY_CQ, NULL, in, out);
 }
 

@@ -39,7 +39,8 @@ static int make_room(struct mlx5_context *mc)
 	return 0;
 }
 
-static struct mlx5_dbr_page *find(const struct mlx5_context *mc, struct mem_slot mem, uint64_t va)
+static struct mlx5_dbr_page *dbr_find(const struct mlx5_context *mc, struct mem_slot mem,
+				      uint64_t va)
 {
 	struct mlx5_dbr_page *p = mc->ndbr_buckets ? *bucket_of(mc, va) : NULL;
 
@@ -48,7 +49,8 @@ static struct mlx5_dbr_page *find(const struct mlx5_context *mc, struct mem_slot
 	return p;
 }
 
-static int add(struct uv_context *ctx, struct mem_slot mem, uint64_t va, struct mlx5_dbr_page **out)
+static int dbr_add(struct uv_context *ctx, struct mem_slot mem, uint64_t va,
+		   struct mlx5_dbr_page **out)
 {
 	struct mlx5_context *mc = mlx5_context(ctx);
 	struct mlx5_dbr_page *p, **head;
@@ -77,12 +79,12 @@ int mlx5_dbr_get(struct uv_context *ctx, uint64_t va, struct mlx5_dbr *d)
 {
 	struct mem_slot mem = mem_self(ctx->seg);
 	uint64_t page = va & MLX5_PAGE_MASK;
-	struct mlx5_dbr_page *p = find(mlx5_context(ctx), mem, page);
+	struct mlx5_dbr_page *p = dbr_find(mlx5_context(ctx), mem, page);
 	int r;
 
 	*d = (struct mlx5_dbr){0};
 	if (!p) {
-		r = add(ctx, mem, page, &p);
+		r = dbr_add(ctx, mem, page, &p);
 		if (r)
 			return r;
 	}

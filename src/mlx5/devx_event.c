@@ -178,8 +178,8 @@ static void want_thread(struct seg *s)
 		atomic_store(&self->parked, 1);
 }
 
-static int subscribe(struct devx_event_file *f, struct uv_context *ctx, uint64_t object,
-		     const uint16_t *events, uint32_t n, struct seg_evsub *sub)
+static int devx_event_subscribe(struct devx_event_file *f, struct uv_context *ctx, uint64_t object,
+				const uint16_t *events, uint32_t n, struct seg_evsub *sub)
 {
 	uint32_t made[MAX_EVENTS], i;
 	int r = 0;
@@ -233,8 +233,8 @@ int mlx5_method_devx_subscribe_event(struct uv_bundle *b)
 		sub.eventfd = 1 + r;
 		want_thread(ctx->seg);
 	}
-	r = subscribe(f, ctx, o ? mlx5_devx_obj_subscribed(o) : 0, events,
-		      (uint32_t)(len / sizeof(*events)), &sub);
+	r = devx_event_subscribe(f, ctx, o ? mlx5_devx_obj_subscribed(o) : 0, events,
+				 (uint32_t)(len / sizeof(*events)), &sub);
 	if (r < 0 && use_eventfd)
 		sys_fd_drop(f->fds[--f->nfds]);
 	return r;

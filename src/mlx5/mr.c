@@ -39,8 +39,8 @@ uint8_t mlx5_key_variant(struct uv_context *ctx)
 	return (uint8_t)atomic_fetch_add(&hw_hca(ctx->seg, ctx->hca)->mkey_var, 1);
 }
 
-static int mkey_fill(uint8_t in[LAYOUT_SZ(create_mkey_in)], const struct mr_params *p,
-		     uint8_t variant)
+static int mr_mkey_fill(uint8_t in[LAYOUT_SZ(create_mkey_in)], const struct mr_params *p,
+			uint8_t variant)
 {
 	void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, in);
 	uint64_t octowords = list_octowords(p->iova, p->len);
@@ -75,7 +75,7 @@ static int mkey_create(struct uv_context *ctx, const struct mr_params *p, uint32
 	uint8_t variant = mlx5_key_variant(ctx);
 	int r;
 
-	r = mkey_fill(in, p, variant);
+	r = mr_mkey_fill(in, p, variant);
 	if (r == 0)
 		r = MLX5_EXEC(ctx, CREATE_MKEY, &mem, in, out);
 	if (r == 0)
@@ -129,7 +129,7 @@ int mlx5_rereg_mr(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len
 		return -EINVAL;
 	p.mem = flags & IBV_REREG_MR_CHANGE_TRANSLATION ? mem_self(ctx->seg) : m->mem;
 	mem = (struct fw_mem){.mem = p.mem, .va = p.start, .len = p.len};
-	r = mkey_fill(in, &p, (uint8_t)mr->lkey);
+	r = mr_mkey_fill(in, &p, (uint8_t)mr->lkey);
 	if (r == 0)
 		r = mlx5_umr(ctx, &mem, mr->lkey, in);
 	if (r == 0)

@@ -11,8 +11,8 @@
 
 #define QPN_ANY 0xffffff
 
-/* How many regions the window may be bound to: rounded up to 4, as in the kernel. */
-static int request_get(const struct uv_udata *u, uint32_t *entries)
+/* How many regions the window may lead to: the kernel's roundup() to 4. */
+static int mw_request_get(const struct uv_udata *u, uint32_t *entries)
 {
 	struct mlx5_ib_alloc_mw req = {0};
 	const uint8_t *in = u->in;
@@ -38,7 +38,7 @@ int mlx5_alloc_mw(struct uv_mw *mw, struct uv_udata *u)
 	} resp = {0};
 	uint8_t variant = mlx5_key_variant(ctx);
 	uint32_t entries = 0;
-	int r = request_get(u, &entries);
+	int r = mw_request_get(u, &entries);
 
 	if (r < 0)
 		return r;

@@ -36,9 +36,9 @@ int mlx5_qp_st(uint32_t qp_type)
 	}
 }
 
-/* Check sizes, reserved bytes, vendor flags, user index: in the kernel's order. */
-static int request_check(const struct uv_context *ctx, uint32_t qp_type, const struct uv_udata *u,
-			 struct mlx5_ib_create_qp *cmd)
+/* Sizes, reserved bytes, vendor flags, user index: in the kernel's order. */
+static int qp_request_check(const struct uv_context *ctx, uint32_t qp_type,
+			    const struct uv_udata *u, struct mlx5_ib_create_qp *cmd)
 {
 	const size_t last = offsetof(struct mlx5_ib_create_qp, reserved);
 	const uint8_t *in = u->in;
@@ -108,13 +108,13 @@ static int sizes_check(const struct fw_caps *c, const struct uv_qp *qp,
 	return 0;
 }
 
-static uint32_t log2_of(uint32_t pow2)
+static uint32_t qp_log2_of(uint32_t pow2)
 {
 	return (uint32_t)__builtin_ctz(pow2);
 }
 
-static void qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp *m,
-		     const struct mlx5_ib_create_qp *cmd)
+static void qp_qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp *m,
+			const struct mlx5_ib_create_qp *cmd)
 {
 	LAYOUT_SET(qpc, qpc, st, (uint32_t)mlx5_qp_st(qp->qp_type));
 	LAYOUT_SET(qpc, qpc, pm_state, PRM_PM_MIGRATED);
@@ -124,14 +124,14 @@ static void qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp *m,
 	LAYOUT_SET(qpc, qpc, uar_page, m->uar);
 	if (m->rq_wqe_cnt) {
 		LAYOUT_SET(qpc, qpc, log_rq_stride, cmd->rq_wqe_shift - 4);
-		LAYOUT_SET(qpc, qpc, log_rq_size, log2_of(m->rq_wqe_cnt));
+		LAYOUT_SET(qpc, qpc, log_rq_size, qp_log2_of(m->rq_wqe_cnt));
 	}
 	if (qp->srq || qp->qp_type == IBV_QPT_XRC_SEND || qp->qp_type == IBV_QPT_DRIVER)
 		LAYOUT_SET(qpc, qpc, rq_type, PRM_QP_RQ_SHARED);
 	else
 		LAYOUT_SET(qpc, qpc, rq_type, m->rq_wqe_cnt ? PRM_QP_RQ_REGULAR : PRM_QP_RQ_NONE);
 	if (m->sq_wqe_cnt)
-		LAYOUT_SET(qpc, qpc, log_sq_size, log2_of(m->sq_wqe_cnt));
+		LAYOUT_SET(qpc, qpc, log_sq_size, qp_log2_of(m->sq_wqe_cnt));
 	else
 		LAYOUT_SET(qpc, qpc, no_sq, 1);
 	if (qp->srq)
@@ -152,7 +152,7 @@ static int qp_cmd(struct uv_context *ctx, struct uv_qp *qp, const struct mlx5_qp
 	uint8_t in[LAYOUT_SZ(create_qp_in)] = {0}, out[LAYOUT_SZ(create_qp_out)];
 	int r;
 
-	qpc_fill(LAYOUT_IN(create_qp_in, qpc, in), qp, m, cmd);
+	qp_qpc_fill(LAYOUT_IN(create_qp_in, qpc, in), qp, m, cmd);
 	LAYOUT_SET(create_qp_in, in, ece, cmd->ece_options);
 	if (m->buf.id) {
 		LAYOUT_SET(create_qp_in, in, wq_umem_id, m->buf.id);
@@ -251,7 +251,7 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 	r = mlx5_qp_st(qp->qp_type);
 	if (r < 0)
 		return uv_no(r, "the device has no QPs of this type");
-	r = request_check(ctx, qp->qp_type, u, &cmd);
+	r = qp_request_check(ctx, qp->qp_type, u, &cmd);
 	if (r < 0)
 		return r;
 	if (qp->qp_type == IBV_QPT_XRC_RECV)
@@ -293,7 +293,7 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 	return 0;
 }
 
-static enum ibv_qp_state state_of(uint32_t prm)
+static enum ibv_qp_state qp_state_of(uint32_t prm)
 {
 	switch (prm) {
 	case PRM_QP_STATE_RST:
@@ -348,7 +348,7 @@ static void qpc_to_attr(const struct uv_qp *qp, const void *qpc, struct ibv_qp_a
 	const void *pri = LAYOUT_IN(qpc, primary_address_path, qpc);
 	const void *alt = LAYOUT_IN(qpc, secondary_address_path, qpc);
 
-	a->qp_state = state_of(LAYOUT_GET32(qpc, qpc, state));
+	a->qp_state = qp_state_of(LAYOUT_GET32(qpc, qpc, state));
 	a->cur_qp_state = a->qp_state;
 	a->path_mtu = (enum ibv_mtu)LAYOUT_GET(qpc, qpc, mtu);
 	a->path_mig_state = mig_state_of(LAYOUT_GET32(qpc, qpc, pm_state));

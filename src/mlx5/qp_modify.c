@@ -239,8 +239,8 @@ static int paths_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_modi
 	return r;
 }
 
-/* log2, rounded up, as fls(n - 1) in the kernel. */
-static uint32_t log2_up(uint32_t n)
+/* log2, rounded up; the kernel's fls(n - 1). */
+static uint32_t qp_modify_log2_up(uint32_t n)
 {
 	uint32_t l = 0;
 
@@ -332,7 +332,7 @@ uint32_t mlx5_port_counters(const struct uv_context *ctx, uint32_t num)
 	return set ? set->id : 0;
 }
 
-static int qpc_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_modify *m)
+static int qp_modify_qpc_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_modify *m)
 {
 	const struct ibv_qp_attr *a = &m->attr;
 	int r;
@@ -357,9 +357,9 @@ static int qpc_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_modify
 	if (m->mask & IBV_QP_RETRY_CNT)
 		LAYOUT_SET(qpc, qpc, retry_count, a->retry_cnt & 7);
 	if (m->mask & IBV_QP_MAX_QP_RD_ATOMIC && a->max_rd_atomic)
-		LAYOUT_SET(qpc, qpc, log_sra_max, log2_up(a->max_rd_atomic));
+		LAYOUT_SET(qpc, qpc, log_sra_max, qp_modify_log2_up(a->max_rd_atomic));
 	if (m->mask & IBV_QP_MAX_DEST_RD_ATOMIC && a->max_dest_rd_atomic)
-		LAYOUT_SET(qpc, qpc, log_rra_max, log2_up(a->max_dest_rd_atomic));
+		LAYOUT_SET(qpc, qpc, log_rra_max, qp_modify_log2_up(a->max_dest_rd_atomic));
 	if (m->mask & IBV_QP_SQ_PSN)
 		LAYOUT_SET(qpc, qpc, next_send_psn, a->sq_psn & 0xffffff);
 	if (m->mask & IBV_QP_RQ_PSN)
@@ -392,7 +392,7 @@ static int attr_check(const struct uv_context *ctx, const struct uv_qp_modify *m
 	return 0;
 }
 
-static int request_get(const struct uv_udata *u, uint32_t *ece)
+static int qp_modify_request_get(const struct uv_udata *u, uint32_t *ece)
 {
 	struct mlx5_ib_modify_qp cmd = {0};
 	const uint8_t *in = u->in;
@@ -455,7 +455,7 @@ int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_uda
 	struct mlx5_qp *q = qp->obj.drv;
 	const struct transition *t;
 
-	r = request_get(u, &resp.ece_options);
+	r = qp_modify_request_get(u, &resp.ece_options);
 	if (r == 0 && q->is_dct)
 		return mlx5_modify_dct(qp, m, resp.ece_options, u);
 	if (r == 0 && qp->qp_type == IBV_QPT_DRIVER)
@@ -473,7 +473,7 @@ int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_uda
 	t = &transitions[cur][new];
 	if (!t->op)
 		return uv_no(-EINVAL, "no such transition");
-	r = qpc_fill(qpc, qp, m);
+	r = qp_modify_qpc_fill(qpc, qp, m);
 	if (r == 0)
 		r = transition_cmd(ctx, t, mlx5_qp_uid(ctx, qp), qp->qpn, opt_of(t, qp, m->mask),
 				   qpc, &resp.ece_options);

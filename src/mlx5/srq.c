@@ -13,7 +13,7 @@
 
 #define NO_UIDX 0xffffffu
 
-static uint32_t log2_up(uint32_t v)
+static uint32_t srq_log2_up(uint32_t v)
 {
 	uint32_t l = 0;
 
@@ -30,12 +30,12 @@ static int srq_sizes(const struct fw_caps *c, const struct uv_srq *srq, struct m
 	if (srq->max_wr >= 1u << c->log_max_srq_sz || srq->max_sge > c->max_wqe_sz_rq / seg)
 		return uv_no(-EINVAL, "max_wr or max_sge is beyond the device's limit");
 	desc = (uint32_t)sizeof(struct mlx5_wqe_srq_next_seg) + srq->max_sge * seg;
-	m->log_stride = log2_up(MAX(desc, 32));
-	m->log_size = log2_up(srq->max_wr + 1);
+	m->log_stride = srq_log2_up(MAX(desc, 32));
+	m->log_size = srq_log2_up(srq->max_wr + 1);
 	return 0;
 }
 
-static int request_check(const struct uv_udata *u, struct mlx5_ib_create_srq *cmd)
+static int srq_request_check(const struct uv_udata *u, struct mlx5_ib_create_srq *cmd)
 {
 	const uint8_t *in = u->in;
 
@@ -120,7 +120,7 @@ int mlx5_create_srq(struct uv_srq *srq, const struct ibv_srq_init_attr_ex *a, st
 	r = srq_sizes(mlx5_caps(ctx), srq, &sizes);
 	if (r < 0)
 		return r;
-	r = request_check(u, &cmd);
+	r = srq_request_check(u, &cmd);
 	if (r == 0 && srq->srq_type != IBV_SRQT_BASIC)
 		r = user_index(ctx, u, &cmd, &sizes.user_index);
 	if (r < 0)

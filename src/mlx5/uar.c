@@ -115,8 +115,8 @@ const struct uv_type mlx5_uar_type = {
 	.destroy = uar_destroy,
 };
 
-/* Make a device page with an entry in the table; `type` is the firmware's. */
-static int page_alloc(struct uv_context *ctx, enum hw_uar_type type, struct mlx5_uar *uar)
+/* A page of the device with a line in the table; `type` is the firmware's. */
+static int uar_page_alloc(struct uv_context *ctx, enum hw_uar_type type, struct mlx5_uar *uar)
 {
 	uint8_t in[LAYOUT_SZ(alloc_uar_in)] = {0}, out[LAYOUT_SZ(alloc_uar_out)];
 	int r, line;
@@ -161,8 +161,8 @@ int mlx5_method_uar_alloc(struct uv_bundle *b)
 
 	if (type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF && type != MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC)
 		return uv_why(b, -EOPNOTSUPP, "no such type");
-	/* the uapi's numbers, too: 0 BF, 1 NC */
-	r = page_alloc(uv_b_context(b), (enum hw_uar_type)type, uar);
+	/* the same numbers: 0 BF, 1 NC */
+	r = uar_page_alloc(uv_b_context(b), (enum hw_uar_type)type, uar);
 	if (r < 0)
 		return r;
 	uv_b_created(b);
@@ -183,7 +183,7 @@ int mlx5_method_var_alloc(struct uv_bundle *b)
 					  MLX5_IB_ATTR_VAR_OBJ_ALLOC_PAGE_ID,
 					  MLX5_IB_ATTR_VAR_OBJ_ALLOC_MMAP_LENGTH};
 	struct mlx5_uar *var = (void *)uv_b_new(b, MLX5_IB_ATTR_VAR_OBJ_ALLOC_HANDLE);
-	int r = page_alloc(uv_b_context(b), HW_UAR_VAR, var);
+	int r = uar_page_alloc(uv_b_context(b), HW_UAR_VAR, var);
 
 	if (r == -ENOMEM) /* the kernel's error without a free page: alloc_var_entry() */
 		return -ENOSPC;

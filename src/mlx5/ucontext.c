@@ -38,7 +38,7 @@ static int devx_uid_alloc(struct uv_context *ctx)
 	return -ENOMEM;
 }
 
-static int request_get(const struct uv_udata *u, struct mlx5_ib_alloc_ucontext_req_v2 *req)
+static int ucontext_request_get(const struct uv_udata *u, struct mlx5_ib_alloc_ucontext_req_v2 *req)
 {
 	if (u->inlen != sizeof(struct mlx5_ib_alloc_ucontext_req) &&
 	    u->inlen < offsetof(struct mlx5_ib_alloc_ucontext_req_v2, max_cqe_version))
@@ -93,7 +93,7 @@ int mlx5_alloc_ucontext(struct uv_context *ctx, struct uv_udata *u)
 	struct seg_file *file;
 	int r, uid = 0;
 
-	r = request_get(u, &req);
+	r = ucontext_request_get(u, &req);
 	if (r < 0)
 		return r;
 	if (req.flags & MLX5_IB_ALLOC_UCTX_DEVX) {

@@ -28,9 +28,9 @@ static bool cleared(const struct uv_udata *u, size_t from)
 	return true;
 }
 
-/* Checks as in prepare_user_rq() and set_user_rq_size(). */
-static int request_get(const struct uv_context *ctx, const struct uv_wq *wq,
-		       const struct uv_udata *u, struct mlx5_ib_create_wq *cmd)
+/* As prepare_user_rq() and set_user_rq_size() do. */
+static int wq_request_get(const struct uv_context *ctx, const struct uv_wq *wq,
+			  const struct uv_udata *u, struct mlx5_ib_create_wq *cmd)
 {
 	const size_t need = offsetof(struct mlx5_ib_create_wq, single_stride_log_num_of_bytes) +
 			    sizeof(cmd->single_stride_log_num_of_bytes);
@@ -139,7 +139,7 @@ int mlx5_create_wq(struct uv_wq *wq, uint32_t flags, struct uv_udata *u)
 		return uv_no(-EPERM, "delay drop needs CAP_SYS_RAWIO");
 	if (wq->type != IBV_WQT_RQ)
 		return uv_no(-EINVAL, "a work queue is a receive queue");
-	r = request_get(ctx, wq, u, &cmd);
+	r = wq_request_get(ctx, wq, u, &cmd);
 	if (r == 0)
 		r = wq_make(ctx, wq, &cmd, flags);
 	if (r < 0 || !u->outlen)

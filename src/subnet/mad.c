@@ -12,7 +12,7 @@
 #include "segment/proc.h"
 #include "util/point.h"
 
-static const struct fab_mad_row *find(const struct fab_mad_row *r, uint64_t attr_id)
+static const struct fab_mad_row *fab_mad_find(const struct fab_mad_row *r, uint64_t attr_id)
 {
 	for (; r->name; r++)
 		if (r->attr_id == attr_id)
@@ -24,7 +24,7 @@ static const struct fab_mad_row *find(const struct fab_mad_row *r, uint64_t attr
  * The holder is stopped. When it continues, its Set completes as if it had come later: each of its
  * stores is a complete value, and it does not release a lock that has passed to another thread.
  */
-static bool take_over(struct seg *s, struct seg_lock *l, uint16_t *turn)
+static bool fab_mad_take_over(struct seg *s, struct seg_lock *l, uint16_t *turn)
 {
 	uint32_t word, slot;
 
@@ -32,13 +32,15 @@ static bool take_over(struct seg *s, struct seg_lock *l, uint16_t *turn)
 	       seg_lock_steal(s, l, word, turn);
 }
 
-static uint16_t set(const struct fab_mad_call *c, uint16_t (*fn)(const struct fab_mad_call *c))
+static uint16_t fab_mad_set(const struct fab_mad_call *c,
+			    uint16_t (*fn)(const struct fab_mad_call *c))
 {
 	struct fab_node *n = fab_node(c->s, hw_port(c->s, c->port)->node);
 	uint16_t status, turn;
 
 	/* A holder that died has left complete values. */
-	if (seg_lock_if_runs_turn(c->s, &n->lock, &turn) < 0 && !take_over(c->s, &n->lock, &turn))
+	if (seg_lock_if_runs_turn(c->s, &n->lock, &turn) < 0 &&
+	    !fab_mad_take_over(c->s, &n->lock, &turn))
 		return MAD_STATUS_BUSY;
 	status = fn(c);
 	POINT("node-set");
@@ -49,7 +51,7 @@ static uint16_t set(const struct fab_mad_call *c, uint16_t (*fn)(const struct fa
 static uint16_t answer(struct seg *s, uint32_t port, const struct fab_mad_row *rows, uint8_t *out,
 		       uint32_t data)
 {
-	const struct fab_mad_row *row = find(rows, LAYOUT_GET(mad_hdr, out, attr_id));
+	const struct fab_mad_row *row = fab_mad_find(rows, LAYOUT_GET(mad_hdr, out, attr_id));
 	struct fab_mad_call c = {.s = s, .port = port, .mad = out, .data = out + data};
 	uint16_t (*fn)(const struct fab_mad_call *c);
 
@@ -61,13 +63,13 @@ static uint16_t answer(struct seg *s, uint32_t port, const struct fab_mad_row *r
 	if (!fn)
 		return MAD_STATUS_BAD_ATTR;
 	c.attr_mod = LAYOUT_GET32(mad_hdr, out, attr_mod);
-	return fn == row->set ? set(&c, fn) : fn(&c);
+	return fn == row->set ? fab_mad_set(&c, fn) : fn(&c);
 }
 
 uint16_t fab_sma_get(struct seg *s, uint32_t port, uint16_t attr_id, uint32_t attr_mod,
 		     uint8_t *data)
 {
-	const struct fab_mad_row *row = find(fab_sma_rows, attr_id);
+	const struct fab_mad_row *row = fab_mad_find(fab_sma_rows, attr_id);
 	struct fab_mad_call c = {.s = s, .port = port, .attr_mod = attr_mod, .data = data};
 
 	memset(data, 0, SMP_DATA_SIZE);

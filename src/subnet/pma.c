@@ -128,7 +128,7 @@ static uint16_t get_class_port_info(const struct fab_mad_call *c)
  * Ports [*first, *last] for PortSelect, a byte at the same place in both attributes. 0 means the
  * port that received the request, as in mlx5's process_pma_cmd(); on a switch it means port 0.
  */
-static bool selected(const struct fab_mad_call *c, uint32_t *first, uint32_t *last)
+static bool pma_selected(const struct fab_mad_call *c, uint32_t *first, uint32_t *last)
 {
 	const struct fab_node *n = fab_node(c->s, hw_port(c->s, c->port)->node);
 	uint32_t num = LAYOUT_GET32(port_counters, c->data, port_select);
@@ -175,11 +175,11 @@ static uint64_t value(const struct seg *s, const struct kind *k, const struct ro
 	return sum < max ? sum : max;
 }
 
-static uint16_t get(const struct fab_mad_call *c, const struct kind *k)
+static uint16_t pma_get(const struct fab_mad_call *c, const struct kind *k)
 {
 	uint32_t first, last;
 
-	if (!selected(c, &first, &last))
+	if (!pma_selected(c, &first, &last))
 		return MAD_STATUS_BAD_VALUE;
 	memset(c->data + 2, 0, k->bytes - 2);
 	for (uint32_t i = 0; i < k->n; i++) {
@@ -191,7 +191,7 @@ static uint16_t get(const struct fab_mad_call *c, const struct kind *k)
 }
 
 /* Sets the counters whose bits are selected to the attribute's values. */
-static uint16_t set(const struct fab_mad_call *c, const struct kind *k)
+static uint16_t pma_set(const struct fab_mad_call *c, const struct kind *k)
 {
 	uint64_t select = LAYOUT_GET(port_counters, c->data, counter_select);
 	uint32_t first, last;
@@ -200,7 +200,7 @@ static uint16_t set(const struct fab_mad_call *c, const struct kind *k)
 		select |= LAYOUT_GET(port_counters, c->data, counter_select2) << 16;
 	if (k->select2 == SELECT2_32)
 		select |= LAYOUT_GET(port_counters_ext, c->data, counter_select2) << 16;
-	if (!selected(c, &first, &last))
+	if (!pma_selected(c, &first, &last))
 		return MAD_STATUS_BAD_VALUE;
 	for (uint32_t i = 0; i < k->n; i++) {
 		const struct row *r = &k->rows[i];
@@ -215,7 +215,7 @@ static uint16_t set(const struct fab_mad_call *c, const struct kind *k)
 				atomic_store_explicit(base, to, memory_order_relaxed);
 		}
 	}
-	return get(c, k);
+	return pma_get(c, k);
 }
 
 void fab_pma_counters(struct seg *s, uint32_t port, struct fab_counters *c)
@@ -229,42 +229,42 @@ void fab_pma_counters(struct seg *s, uint32_t port, struct fab_counters *c)
 
 static uint16_t get_counters(const struct fab_mad_call *c)
 {
-	return get(c, &classic);
+	return pma_get(c, &classic);
 }
 
 static uint16_t set_counters(const struct fab_mad_call *c)
 {
-	return set(c, &classic);
+	return pma_set(c, &classic);
 }
 
 static uint16_t get_counters_ext(const struct fab_mad_call *c)
 {
-	return get(c, &extended);
+	return pma_get(c, &extended);
 }
 
 static uint16_t set_counters_ext(const struct fab_mad_call *c)
 {
-	return set(c, &extended);
+	return pma_set(c, &extended);
 }
 
 static uint16_t get_rcv_errors(const struct fab_mad_call *c)
 {
-	return get(c, &rcv_errors);
+	return pma_get(c, &rcv_errors);
 }
 
 static uint16_t set_rcv_errors(const struct fab_mad_call *c)
 {
-	return set(c, &rcv_errors);
+	return pma_set(c, &rcv_errors);
 }
 
 static uint16_t get_discards(const struct fab_mad_call *c)
 {
-	return get(c, &discards);
+	return pma_get(c, &discards);
 }
 
 static uint16_t set_discards(const struct fab_mad_call *c)
 {
-	return set(c, &discards);
+	return pma_set(c, &discards);
 }
 
 const struct fab_mad_row fab_pma_rows[] = {

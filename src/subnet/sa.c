@@ -21,7 +21,7 @@
 #define SA_QP1_QKEY 0x80010000u
 #define SA_RESP_TIME 16 /* 2^16 * 4.096 us */
 
-static const struct sa_row *find(uint64_t attr_id)
+static const struct sa_row *sa_find(uint64_t attr_id)
 {
 	static const struct sa_row *const tables[] = {sa_node_rows, sa_path_rows, sa_group_rows,
 						      sa_kept_rows};
@@ -65,7 +65,7 @@ static void class_port_info(uint8_t *d)
 	LAYOUT_SET(class_port_info, d, trap_qkey, SA_QP1_QKEY);
 }
 
-static void run(struct sa_call *c, const struct sa_row *row)
+static void sa_run(struct sa_call *c, const struct sa_row *row)
 {
 	void (*fn)(struct sa_call * c) = NULL;
 
@@ -98,7 +98,7 @@ static bool is_request(uint32_t method)
 	       method == MAD_METHOD_GET_TRACE_TABLE || method == MAD_METHOD_GET_MULTI;
 }
 
-static void frame(struct sa_call *c, struct fab_sa_answer *a)
+static void sa_frame(struct sa_call *c, struct fab_sa_answer *a)
 {
 	uint32_t method = c->method == MAD_METHOD_SET ? MAD_METHOD_GET : c->method;
 
@@ -148,16 +148,16 @@ enum fab_mad_result fab_sa(struct seg *s, uint32_t port, uint32_t from, const ui
 		c.status = MAD_STATUS_BAD_VERSION;
 	} else if (attr == MAD_ATTR_CLASS_PORT_INFO) {
 		c.status = c.method == MAD_METHOD_GET ? 0 : SA_STATUS_REQ_INVALID;
-		frame(&c, a);
+		sa_frame(&c, a);
 		if (!c.status) {
 			memset(a->mad + SA_DATA, 0, SA_DATA_SIZE);
 			class_port_info(a->mad + SA_DATA);
 		}
 		return FAB_MAD_REPLY;
 	} else {
-		run(&c, find(attr));
+		sa_run(&c, sa_find(attr));
 	}
-	frame(&c, a);
+	sa_frame(&c, a);
 	return FAB_MAD_REPLY;
 }
 

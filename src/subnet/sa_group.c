@@ -70,8 +70,8 @@ static bool in_group(const struct fab_mcmem *m, uint32_t idx, const struct fab_m
 	return m->group == idx && m->group_gen == g->gen;
 }
 
-static struct fab_mcmem *member(struct seg *s, uint32_t group, const struct fab_mcgrp *g,
-				const uint8_t *gid, uint32_t *idx)
+static struct fab_mcmem *group_member(struct seg *s, uint32_t group, const struct fab_mcgrp *g,
+				      const uint8_t *gid, uint32_t *idx)
 {
 	seg_for_each_live (s, SEG_T_MCMEM, i) {
 		struct fab_mcmem *m = seg_at(s, SEG_T_MCMEM, i);
@@ -84,7 +84,8 @@ static struct fab_mcmem *member(struct seg *s, uint32_t group, const struct fab_
 	return NULL;
 }
 
-static void put(const struct fab_mcgrp *g, uint32_t idx, const struct fab_mcmem *m, uint8_t *r)
+static void group_put(const struct fab_mcgrp *g, uint32_t idx, const struct fab_mcmem *m,
+		      uint8_t *r)
 {
 	memset(r, 0, LAYOUT_SZ(mc_member_record));
 	memcpy(LAYOUT_IN(mc_member_record, mgid, r), g->mgid, 16);
@@ -256,7 +257,7 @@ static bool may_change(const struct sa_call *c, const struct fab_mcgrp *g,
 }
 
 /* Takes the first free MLID, or the requested one. 0: none is free. */
-static uint32_t enter(struct sa_call *c, const struct fab_mcgrp *g)
+static uint32_t group_enter(struct sa_call *c, const struct fab_mcgrp *g)
 {
 	struct fab_subnet *sub = fab_subnet(c->s);
 	uint32_t asked = sa_has(c, MC_MLID) ? WANT(c, mlid) - FAB_MLID_FIRST + 1 : 0;
@@ -296,8 +297,8 @@ static void drop_group(struct seg *s, uint32_t group, struct fab_mcgrp *g)
 	seg_free(s, SEG_T_MCGRP, group);
 }
 
-static uint16_t add(struct sa_call *c, uint32_t group, const struct fab_mcgrp *g, uint32_t port,
-		    struct fab_mcmem *m)
+static uint16_t group_add(struct sa_call *c, uint32_t group, const struct fab_mcgrp *g,
+			  uint32_t port, struct fab_mcmem *m)
 {
 	uint32_t i;
 
@@ -315,7 +316,7 @@ static uint16_t add(struct sa_call *c, uint32_t group, const struct fab_mcgrp *g
 	return fab_mcast_update(c->s, group) ? SA_STATUS_NO_RESOURCES : MAD_STATUS_OK;
 }
 
-static uint16_t join(struct sa_call *c, uint8_t *r)
+static uint16_t group_join(struct sa_call *c, uint8_t *r)
 {
 	uint32_t port = fab_port_by_gid(c->s, port_gid_of(c)), group = 0, mi;
 	const struct hw_port *p;
@@ -337,19 +338,19 @@ static uint16_t join(struct sa_call *c, uint8_t *r)
 	if (!fits(c, g ? g : &made) || !port_can(g ? g : &made, p) || !WANT(c, join_state))
 		return SA_STATUS_REQ_INVALID;
 	if (g)
-		m = member(c->s, group, g, port_gid_of(c), &mi);
+		m = group_member(c->s, group, g, port_gid_of(c), &mi);
 	if (m && !may_change(c, g, m))
 		return SA_STATUS_REQ_INVALID;
 	if (!g) {
-		group = enter(c, &made);
+		group = group_enter(c, &made);
 		if (!group)
 			return SA_STATUS_NO_RESOURCES;
 		g = seg_at(c->s, SEG_T_MCGRP, group);
 	}
-	status = add(c, group, g, port, m);
-	m = member(c->s, group, g, port_gid_of(c), &mi);
-	put(g, group, m, r);
-	/* No space for the group's first member. */
+	status = group_add(c, group, g, port, m);
+	m = group_member(c->s, group, g, port_gid_of(c), &mi);
+	group_put(g, group, m, r);
+	/* No room for the group's first member. */
 	if (!m) {
 		drop_group(c->s, group, g);
 		fab_mcast_update(c->s, group);
@@ -379,17 +380,17 @@ void sa_groups_repair(struct seg *s)
 	}
 }
 
-static uint16_t leave(struct sa_call *c, uint8_t *r)
+static uint16_t group_leave(struct sa_call *c, uint8_t *r)
 {
 	uint32_t group = 0, i = 0, state = WANT(c, join_state);
 	struct fab_mcgrp *g = group_by_mgid(c->s, mgid_of(c), &group);
-	struct fab_mcmem *m = g ? member(c->s, group, g, port_gid_of(c), &i) : NULL;
+	struct fab_mcmem *m = g ? group_member(c->s, group, g, port_gid_of(c), &i) : NULL;
 
 	/* o15-0.1.14 */
 	if (!m || !(m->join_state & state) || (state & ~m->join_state) || !may_change(c, g, m))
 		return SA_STATUS_REQ_INVALID;
 	m->join_state &= ~state;
-	put(g, group, m, r);
+	group_put(g, group, m, r);
 	if (!m->join_state)
 		seg_free(c->s, SEG_T_MCMEM, i);
 	drop_group(c->s, group, g);
@@ -410,7 +411,7 @@ static bool is_of_subnet(const struct sa_call *c, const uint8_t *gid)
 	return prefix == UINT64_C(0xfe80000000000000) || (sm && prefix == sm->gid_prefix);
 }
 
-static void change(struct sa_call *c, uint16_t (*fn)(struct sa_call *c, uint8_t *r))
+static void group_change(struct sa_call *c, uint16_t (*fn)(struct sa_call *c, uint8_t *r))
 {
 	uint8_t r[LAYOUT_SZ(mc_member_record)];
 
@@ -431,12 +432,12 @@ static void change(struct sa_call *c, uint16_t (*fn)(struct sa_call *c, uint8_t 
 
 static void join_request(struct sa_call *c)
 {
-	change(c, join);
+	group_change(c, group_join);
 }
 
 static void leave_request(struct sa_call *c)
 {
-	change(c, leave);
+	group_change(c, group_leave);
 }
 
 static bool member_fits(const struct sa_call *c, const struct fab_mcmem *m)
@@ -460,16 +461,16 @@ static void group_records(struct sa_call *c, uint32_t idx, const struct fab_mcgr
 		any = true;
 		if (!c->trusted)
 			break;
-		put(g, idx, m, r);
+		group_put(g, idx, m, r);
 		sa_emit(c, UINT64_MAX, r);
 	}
 	if (c->trusted || (!any && (sa_has(c, MC_PORT_GID) || sa_has(c, MC_JOIN))))
 		return;
-	put(g, idx, NULL, r);
+	group_put(g, idx, NULL, r);
 	sa_emit(c, UINT64_MAX, r);
 }
 
-static void query(struct sa_call *c)
+static void group_query(struct sa_call *c)
 {
 	if (!values_are(c)) {
 		c->status = SA_STATUS_REQ_INVALID;
@@ -488,6 +489,7 @@ static void query(struct sa_call *c)
 }
 
 const struct sa_row sa_group_rows[] = {
-	{SA_ATTR_MC_MEMBER_RECORD, LAYOUT_SZ(mc_member_record), query, join_request, leave_request},
+	{SA_ATTR_MC_MEMBER_RECORD, LAYOUT_SZ(mc_member_record), group_query, join_request,
+	 leave_request},
 	{0},
 };

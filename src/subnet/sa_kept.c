@@ -25,7 +25,7 @@ static struct fab_sarec *at(struct sa_call *c, uint32_t i)
 	return seg_at(c->s, SEG_T_SAREC, i);
 }
 
-static void expire(struct sa_call *c)
+static void kept_expire(struct sa_call *c)
 {
 	uint64_t now = clock_now_ns();
 
@@ -34,23 +34,23 @@ static void expire(struct sa_call *c)
 			seg_free(c->s, SEG_T_SAREC, i);
 }
 
-static bool lock(struct sa_call *c)
+static bool kept_lock(struct sa_call *c)
 {
 	if (fab_subnet_lock(c->s)) {
 		c->status = MAD_STATUS_BUSY;
 		return false;
 	}
-	expire(c);
+	kept_expire(c);
 	return true;
 }
 
-static void unlock(struct sa_call *c)
+static void kept_unlock(struct sa_call *c)
 {
 	fab_subnet_unlock(c->s);
 }
 
-/* Until finish() the element counts as empty, whatever it was before. */
-static struct fab_sarec *begin(struct sa_call *c, struct fab_sarec *r)
+/* Until kept_finish() the element counts as empty, whatever it was before. */
+static struct fab_sarec *kept_begin(struct sa_call *c, struct fab_sarec *r)
 {
 	uint32_t i;
 
@@ -67,7 +67,7 @@ static struct fab_sarec *begin(struct sa_call *c, struct fab_sarec *r)
 	return r;
 }
 
-static void finish(struct fab_sarec *r, uint32_t attr_id)
+static void kept_finish(struct fab_sarec *r, uint32_t attr_id)
 {
 	atomic_store(&r->attr_id, attr_id);
 }
@@ -138,13 +138,13 @@ static void set_service(struct sa_call *c)
 		c->status = SA_STATUS_REQ_INVALID;
 		return;
 	}
-	if (!lock(c))
+	if (!kept_lock(c))
 		return;
 	r = service(c, &idx);
 	if (r && !key_fits(c, r))
 		c->status = SA_STATUS_REQ_INVALID;
 	else
-		r = begin(c, r);
+		r = kept_begin(c, r);
 	if (!c->status) {
 		memcpy(r->record, c->want, LAYOUT_SZ(service_record));
 		if (!sa_has(c, SR_PKEY))
@@ -154,10 +154,10 @@ static void set_service(struct sa_call *c)
 		lease = LAYOUT_GET32(service_record, r->record, lease);
 		r->deadline =
 			lease == FOR_EVER ? UINT64_MAX : clock_now_ns() + lease * NSEC_PER_SEC;
-		finish(r, SA_ATTR_SERVICE_RECORD);
+		kept_finish(r, SA_ATTR_SERVICE_RECORD);
 		show_service(c, UINT64_MAX, r);
 	}
-	unlock(c);
+	kept_unlock(c);
 }
 
 static void delete_service(struct sa_call *c)
@@ -165,7 +165,7 @@ static void delete_service(struct sa_call *c)
 	uint32_t idx = SEG_NONE;
 	struct fab_sarec *r;
 
-	if (!lock(c))
+	if (!kept_lock(c))
 		return;
 	r = service(c, &idx);
 	if (!r)
@@ -176,12 +176,12 @@ static void delete_service(struct sa_call *c)
 		show_service(c, UINT64_MAX, r);
 	if (!c->status)
 		seg_free(c->s, SEG_T_SAREC, idx);
-	unlock(c);
+	kept_unlock(c);
 }
 
 static void service_records(struct sa_call *c)
 {
-	if (!lock(c))
+	if (!kept_lock(c))
 		return;
 	seg_for_each_live (c->s, SEG_T_SAREC, i) {
 		const struct fab_sarec *r = at(c, i);
@@ -193,7 +193,7 @@ static void service_records(struct sa_call *c)
 		if (c->rec && sa_match(c->rec, c->mask & ~SR_OWN, c->want, r->record))
 			show_service(c, UINT64_MAX, r);
 	}
-	unlock(c);
+	kept_unlock(c);
 }
 
 /* ---- InformInfo, in records of InformInfoRecord */
@@ -221,16 +221,16 @@ static struct fab_sarec *subscription(struct sa_call *c, const uint8_t *record, 
 	return NULL;
 }
 
-static void subscribe(struct sa_call *c, const uint8_t *record, bool on)
+static void kept_subscribe(struct sa_call *c, const uint8_t *record, bool on)
 {
 	uint32_t idx = SEG_NONE;
 	struct fab_sarec *r = subscription(c, record, &idx);
 
 	if (on)
-		r = begin(c, r);
+		r = kept_begin(c, r);
 	if (on && r) {
 		memcpy(r->record, record, LAYOUT_SZ(inform_info_record));
-		finish(r, SA_ATTR_INFORM_INFO_RECORD);
+		kept_finish(r, SA_ATTR_INFORM_INFO_RECORD);
 	} else if (!on && r) {
 		seg_free(c->s, SEG_T_SAREC, idx);
 	} else if (!on) {
@@ -254,10 +254,10 @@ static void set_inform(struct sa_call *c)
 		c->status = SA_STATUS_REQ_INVALID;
 		return;
 	}
-	if (!lock(c))
+	if (!kept_lock(c))
 		return;
-	subscribe(c, record, sub);
-	unlock(c);
+	kept_subscribe(c, record, sub);
+	kept_unlock(c);
 	if (!c->status)
 		sa_emit(c, UINT64_MAX, d);
 }
@@ -266,7 +266,7 @@ static void inform_records(struct sa_call *c)
 {
 	uint8_t record[LAYOUT_SZ(inform_info_record)];
 
-	if (!lock(c))
+	if (!kept_lock(c))
 		return;
 	seg_for_each_live (c->s, SEG_T_SAREC, i) {
 		if (at(c, i)->attr_id != SA_ATTR_INFORM_INFO_RECORD)
@@ -277,7 +277,7 @@ static void inform_records(struct sa_call *c)
 				   qpn, 0);
 		sa_emit(c, 0, record);
 	}
-	unlock(c);
+	kept_unlock(c);
 }
 
 const struct sa_row sa_kept_rows[] = {

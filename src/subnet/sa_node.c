@@ -52,8 +52,8 @@ static void for_each_lid(struct sa_call *c, uint32_t type, each_fn *fn)
 }
 
 /* One attribute of a subject, as its agent answers it. */
-static bool get(const struct sa_call *c, const struct subject *at, uint32_t attr, uint32_t mod,
-		uint8_t *to, uint32_t n)
+static bool sa_node_get(const struct sa_call *c, const struct subject *at, uint32_t attr,
+			uint32_t mod, uint8_t *to, uint32_t n)
 {
 	uint8_t data[SMP_DATA_SIZE];
 
@@ -70,9 +70,9 @@ static void node_record(struct sa_call *c, const struct subject *at)
 	uint8_t r[LAYOUT_SZ(node_record)] = {0};
 
 	LAYOUT_SET(node_record, r, lid, at->lid);
-	if (get(c, at, SMP_ATTR_NODE_INFO, 0, LAYOUT_IN(node_record, node_info, r),
-		LAYOUT_SZ(node_info)) &&
-	    get(c, at, SMP_ATTR_NODE_DESC, 0, r + NODE_RECORD_DESC, SMP_DATA_SIZE))
+	if (sa_node_get(c, at, SMP_ATTR_NODE_INFO, 0, LAYOUT_IN(node_record, node_info, r),
+			LAYOUT_SZ(node_info)) &&
+	    sa_node_get(c, at, SMP_ATTR_NODE_DESC, 0, r + NODE_RECORD_DESC, SMP_DATA_SIZE))
 		sa_emit(c, 1 << SA_RID_LID, r);
 }
 
@@ -95,7 +95,7 @@ static void port_info_record(struct sa_call *c, const struct subject *at, uint32
 
 	if (sa_has(c, PIR_PORT) && num != LAYOUT_GET(port_info_record, c->want, port_num))
 		return;
-	if (!get(c, at, SMP_ATTR_PORT_INFO, num, d, LAYOUT_SZ(port_info)))
+	if (!sa_node_get(c, at, SMP_ATTR_PORT_INFO, num, d, LAYOUT_SZ(port_info)))
 		return;
 	LAYOUT_SET(port_info_record, r, lid, at->lid);
 	LAYOUT_SET(port_info_record, r, port_num, num);
@@ -133,8 +133,8 @@ static void switch_info(struct sa_call *c, const struct subject *at)
 	uint8_t r[LAYOUT_SZ(switch_info_record)] = {0};
 
 	LAYOUT_SET(switch_info_record, r, lid, at->lid);
-	if (get(c, at, SMP_ATTR_SWITCH_INFO, 0, LAYOUT_IN(switch_info_record, switch_info, r),
-		LAYOUT_SZ(switch_info)))
+	if (sa_node_get(c, at, SMP_ATTR_SWITCH_INFO, 0,
+			LAYOUT_IN(switch_info_record, switch_info, r), LAYOUT_SZ(switch_info)))
 		sa_emit(c, 1 << SA_RID_LID, r);
 }
 
@@ -155,7 +155,8 @@ static void lft(struct sa_call *c, const struct subject *at)
 			continue;
 		LAYOUT_SET(lft_record, r, lid, at->lid);
 		LAYOUT_SET(lft_record, r, block_num, b);
-		if (get(c, at, SMP_ATTR_LFT, b, LAYOUT_IN(lft_record, lft_block, r), LFT_BLOCK))
+		if (sa_node_get(c, at, SMP_ATTR_LFT, b, LAYOUT_IN(lft_record, lft_block, r),
+				LFT_BLOCK))
 			sa_emit(c, 1 << SA_RID_LID, r);
 	}
 }
@@ -192,8 +193,8 @@ static void mft(struct sa_call *c, const struct subject *at)
 			LAYOUT_SET(mft_record, r, lid, at->lid);
 			LAYOUT_SET(mft_record, r, position, p);
 			LAYOUT_SET(mft_record, r, block_num, b);
-			if (get(c, at, SMP_ATTR_MFT, p << 28 | b,
-				LAYOUT_IN(mft_record, mft_block, r), LAYOUT_SZ(mft_block)))
+			if (sa_node_get(c, at, SMP_ATTR_MFT, p << 28 | b,
+					LAYOUT_IN(mft_record, mft_block, r), LAYOUT_SZ(mft_block)))
 				sa_emit(c, 1 << SA_RID_LID, r);
 		}
 }
@@ -212,8 +213,8 @@ static void guid_info(struct sa_call *c, const struct subject *at)
 
 		LAYOUT_SET(guid_info_record, r, lid, at->lid);
 		LAYOUT_SET(guid_info_record, r, block_num, b);
-		if (get(c, at, SMP_ATTR_GUID_INFO, b, LAYOUT_IN(guid_info_record, guid_info, r),
-			LAYOUT_SZ(guid_info)))
+		if (sa_node_get(c, at, SMP_ATTR_GUID_INFO, b,
+				LAYOUT_IN(guid_info_record, guid_info, r), LAYOUT_SZ(guid_info)))
 			sa_emit(c, 1 << SA_RID_LID, r);
 	}
 }
@@ -245,8 +246,8 @@ static void pkey_block(struct sa_call *c, const struct subject *at, uint32_t num
 		LAYOUT_SET(pkey_table_record, r, lid, at->lid);
 		LAYOUT_SET(pkey_table_record, r, block_num, b);
 		LAYOUT_SET(pkey_table_record, r, port_num, num);
-		if (get(c, at, SMP_ATTR_PKEY_TABLE, num << 16 | b,
-			LAYOUT_IN(pkey_table_record, pkey_table, r), LAYOUT_SZ(pkey_table)))
+		if (sa_node_get(c, at, SMP_ATTR_PKEY_TABLE, num << 16 | b,
+				LAYOUT_IN(pkey_table_record, pkey_table, r), LAYOUT_SZ(pkey_table)))
 			sa_emit(c, 1 << SA_RID_LID, r);
 	}
 }
@@ -277,8 +278,8 @@ static void sl2vl_record(struct sa_call *c, const struct subject *at, uint32_t i
 	LAYOUT_SET(sl2vl_record, r, lid, at->lid);
 	LAYOUT_SET(sl2vl_record, r, in_port_num, in);
 	LAYOUT_SET(sl2vl_record, r, out_port_num, out);
-	if (get(c, at, SMP_ATTR_SL2VL, in << 8 | out, LAYOUT_IN(sl2vl_record, sl2vl, r),
-		LAYOUT_SZ(sl2vl)))
+	if (sa_node_get(c, at, SMP_ATTR_SL2VL, in << 8 | out, LAYOUT_IN(sl2vl_record, sl2vl, r),
+			LAYOUT_SZ(sl2vl)))
 		sa_emit(c, 1 << SA_RID_LID, r);
 }
 
@@ -306,8 +307,8 @@ static void vl_arb_block(struct sa_call *c, const struct subject *at, uint32_t n
 		LAYOUT_SET(vl_arb_record, r, lid, at->lid);
 		LAYOUT_SET(vl_arb_record, r, port_num, num);
 		LAYOUT_SET(vl_arb_record, r, block_num, b);
-		if (get(c, at, SMP_ATTR_VL_ARB, b << 16 | num, LAYOUT_IN(vl_arb_record, vl_arb, r),
-			LAYOUT_SZ(vl_arb)))
+		if (sa_node_get(c, at, SMP_ATTR_VL_ARB, b << 16 | num,
+				LAYOUT_IN(vl_arb_record, vl_arb, r), LAYOUT_SZ(vl_arb)))
 			sa_emit(c, 1 << SA_RID_LID, r);
 	}
 }

@@ -46,22 +46,22 @@ static void narrow(struct way *w, const struct hw_port *p)
 		w->rate = rate;
 }
 
-static void step(struct seg *s, uint32_t out, uint32_t in, void *arg)
+static void sa_path_step(struct seg *s, uint32_t out, uint32_t in, void *arg)
 {
 	narrow(arg, hw_port(s, out));
 	narrow(arg, hw_port(s, in));
 }
 
 /* Walks from one LID of a port to one of another, and back. */
-static bool walk(struct seg *s, uint32_t src, uint32_t slid, uint32_t dst, uint32_t dlid,
-		 struct way *w)
+static bool sa_path_walk(struct seg *s, uint32_t src, uint32_t slid, uint32_t dst, uint32_t dlid,
+			 struct way *w)
 {
 	*w = (struct way){hw_port(s, src)->active_mtu, sa_port_rate(hw_port(s, src))};
-	return fab_walk(s, src, dlid, IB_PORT_ACTIVE, step, w) == dst &&
-	       fab_walk(s, dst, slid, IB_PORT_ACTIVE, step, w) == src;
+	return fab_walk(s, src, dlid, IB_PORT_ACTIVE, sa_path_step, w) == dst &&
+	       fab_walk(s, dst, slid, IB_PORT_ACTIVE, sa_path_step, w) == src;
 }
 
-static bool selected(const struct sa_call *c, const struct way *w, uint32_t life)
+static bool sa_path_selected(const struct sa_call *c, const struct way *w, uint32_t life)
 {
 	const uint8_t *q = c->want;
 
@@ -79,7 +79,8 @@ static bool selected(const struct sa_call *c, const struct way *w, uint32_t life
 }
 
 /* The P_Key of a path, 0: none. */
-static uint16_t pkey_of(const struct sa_call *c, const struct hw_port *a, const struct hw_port *b)
+static uint16_t sa_path_pkey_of(const struct sa_call *c, const struct hw_port *a,
+				const struct hw_port *b)
 {
 	uint16_t pkey = LAYOUT_GET16(path_record, c->want, pkey);
 
@@ -105,11 +106,12 @@ static bool one_path(struct sa_call *c, uint32_t src, uint32_t slid, uint32_t ds
 	const struct hw_port *a = hw_port(c->s, src), *b = hw_port(c->s, dst);
 	uint32_t life = src == dst ? 0 : PACKET_LIFE_TIME;
 	uint8_t r[LAYOUT_SZ(path_record)] = {0};
-	uint16_t pkey = pkey_of(c, a, b);
+	uint16_t pkey = sa_path_pkey_of(c, a, b);
 	uint32_t count = c->count;
 	struct way w;
 
-	if (!pkey || !walk(c->s, src, slid, dst, dlid, &w) || !selected(c, &w, life))
+	if (!pkey || !sa_path_walk(c->s, src, slid, dst, dlid, &w) ||
+	    !sa_path_selected(c, &w, life))
 		return false;
 	memcpy(LAYOUT_IN(path_record, dgid, r),
 	       sa_has(c, PR_DGID) ? LAYOUT_IN(path_record, dgid, c->want) : b->gid[0], 16);
@@ -212,7 +214,7 @@ static void path_to_group(struct sa_call *c)
 		const struct fab_mcgrp *g = seg_at(c->s, SEG_T_MCGRP, i);
 		struct way w = {g->mtu, g->rate};
 
-		if (memcmp(g->mgid, dgid, 16) || !selected(c, &w, g->life))
+		if (memcmp(g->mgid, dgid, 16) || !sa_path_selected(c, &w, g->life))
 			continue;
 		memcpy(LAYOUT_IN(path_record, dgid, r), dgid, 16);
 		memcpy(LAYOUT_IN(path_record, sgid, r), hw_port(c->s, src)->gid[0], 16);
@@ -227,7 +229,7 @@ static void path_to_group(struct sa_call *c)
 	}
 }
 
-static bool valid(const struct sa_call *c)
+static bool sa_path_valid(const struct sa_call *c)
 {
 	uint64_t mtu = LAYOUT_GET(path_record, c->want, mtu);
 	uint64_t rate = LAYOUT_GET(path_record, c->want, rate);
@@ -242,7 +244,7 @@ static void path_records(struct sa_call *c)
 	const uint8_t *q = c->want, *dgid = LAYOUT_IN(path_record, dgid, q);
 	struct end from, to;
 
-	if (!valid(c)) {
+	if (!sa_path_valid(c)) {
 		c->status = SA_STATUS_REQ_INVALID;
 		return;
 	}

@@ -225,7 +225,7 @@ static int assign_lids(struct sweep *w)
 /* ---- ports */
 
 /* The manager stays at its port as long as that has a link. */
-static void settle(struct sweep *w)
+static void sm_settle(struct sweep *w)
 {
 	struct fab_subnet *sub = fab_subnet(w->s);
 	uint32_t old = sub->sm_port;
@@ -296,7 +296,7 @@ static int sweep(struct seg *s)
 		fab_moved(s);
 		if (!r) {
 			fab_subnet(s)->sm_updn = w.updn;
-			settle(&w);
+			sm_settle(&w);
 			r = fab_mcast_sweep(s);
 			activate(&w);
 		}

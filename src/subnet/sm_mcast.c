@@ -95,7 +95,7 @@ static void prune(struct seg *s, struct branch *b, uint32_t sw)
 	}
 }
 
-static void store(struct seg *s, const struct branch *b, uint32_t sw, uint32_t row)
+static void sm_mcast_store(struct seg *s, const struct branch *b, uint32_t sw, uint32_t row)
 {
 	struct fab_mft *t = seg_at(s, SEG_T_MFT, sw);
 
@@ -123,7 +123,7 @@ int fab_mcast_update(struct seg *s, uint32_t group)
 		if (b[i].on && next_switch(s, fab_switch(s, i)->tree_up) == SEG_NONE)
 			prune(s, b, i);
 	seg_for_each_live (s, SEG_T_SWITCH, i)
-		store(s, &b[i], i, group - 1);
+		sm_mcast_store(s, &b[i], i, group - 1);
 	heap_free(b);
 	fab_moved(s);
 	return 0;

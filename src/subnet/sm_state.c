@@ -40,7 +40,7 @@ static void show(struct seg *s, uint32_t port, bool on)
 }
 
 /* Called under fab_subnet.lock, like the next one. */
-static void leave(struct seg *s)
+static void sm_state_leave(struct seg *s)
 {
 	struct fab_subnet *sub = fab_subnet(s);
 	uint32_t was = FAB_SM_MASTER;
@@ -108,7 +108,7 @@ bool fab_issm_retry(struct seg *s)
 		if (!owed)
 			continue;
 		if (owed == ISSM_ON)
-			leave(s);
+			sm_state_leave(s);
 		show(s, i, owed == ISSM_ON);
 		back = back || owed == ISSM_OFF;
 	}
@@ -165,7 +165,7 @@ static uint16_t sm_info(struct seg *s, uint32_t port, uint8_t *mad)
 		return MAD_STATUS_BAD_VALUE;
 	if (fab_subnet_lock(s))
 		return MAD_STATUS_BUSY;
-	leave(s);
+	sm_state_leave(s);
 	fab_subnet_unlock(s);
 	return MAD_STATUS_OK;
 }

@@ -19,7 +19,7 @@
 /* ---- M_Key */
 
 /* The lease has expired: any requester may read and set the key. */
-static void expire(struct hw_port *p)
+static void sma_expire(struct hw_port *p)
 {
 	uint64_t until = atomic_load(&p->mkey_until);
 
@@ -38,7 +38,7 @@ bool sma_mkey_ok(struct seg *s, uint32_t port, const uint8_t *mad)
 
 	if (!p->mkey)
 		return true;
-	expire(p);
+	sma_expire(p);
 	if (LAYOUT_GET(smp, mad, mkey) == p->mkey) {
 		atomic_store(&p->mkey_until, 0);
 		return true;

@@ -417,7 +417,7 @@ static int do_help(struct con *c)
 	return 0;
 }
 
-static int run(struct con *c, char *line)
+static int con_run(struct con *c, char *line)
 {
 	size_t n;
 
@@ -446,7 +446,7 @@ int sup_console_run(struct sup *sup, char *line, bool *failed, int *fd)
 	if (!r && (!c.out || !sup->console))
 		r = -ENOMEM;
 	if (!r) {
-		*failed = run(&c, line) < 0;
+		*failed = con_run(&c, line) < 0;
 		fflush(c.out);
 		if (*failed)
 			dprintf(f, "%s", c.reason);

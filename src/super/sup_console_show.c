@@ -22,7 +22,7 @@
 
 /* ---- Dump */
 
-static const char *word(const char *const *names, size_t n, uint32_t i)
+static const char *con_word(const char *const *names, size_t n, uint32_t i)
 {
 	return i < n && names[i] ? names[i] : "?";
 }
@@ -54,8 +54,9 @@ static void dump_port(struct con *c, const struct fab_node *n, uint32_t num)
 	if (sma || n->type != FAB_SWITCH)
 		fprintf(c->out, "lid %u lmc %u smlid %u ", p->lid, p->lmc, p->sm_lid);
 	fprintf(c->out, "%*s ", w ? 3 : 1, w ? w->name : "?");
-	fprintf(c->out, "%s %s/%s", v ? v->dump : "?", word(states, ARRAY_SIZE(states), p->state),
-		word(phys, ARRAY_SIZE(phys), p->phys_state));
+	fprintf(c->out, "%s %s/%s", v ? v->dump : "?",
+		con_word(states, ARRAY_SIZE(states), p->state),
+		con_word(phys, ARRAY_SIZE(phys), p->phys_state));
 	if (p->err_rate)
 		fprintf(c->out, "\t# err_rate %u", p->err_rate);
 	if (p->err_attr)
@@ -87,7 +88,7 @@ static void dump_node(struct con *c, uint32_t idx)
 	char id[24];
 
 	fprintf(c->out, "\n%s %u \"%s\"\tnodeguid %llx\tsysimgguid %llx\n",
-		word(types, ARRAY_SIZE(types), n->type), n->nports, con_id(c, idx, id),
+		con_word(types, ARRAY_SIZE(types), n->type), n->nports, con_id(c, idx, id),
 		(unsigned long long)n->guid, (unsigned long long)n->sys_guid);
 	if (n->type == FAB_SWITCH)
 		dump_switch(c, n);
@@ -125,8 +126,8 @@ static uint32_t port_of_lid(struct seg *s, uint32_t lid)
 	return SEG_NONE;
 }
 
-/* The port to which a switch forwards the LID: SEG_T_PORT index; SEG_NONE after con_fail(). */
-static uint32_t forward(struct con *c, const struct hw_port *in, uint32_t lid)
+/* The port to which a switch forwards it: SEG_T_PORT; SEG_NONE after con_fail(). */
+static uint32_t con_forward(struct con *c, const struct hw_port *in, uint32_t lid)
 {
 	struct seg *s = &c->sup->seg;
 	const struct fab_node *n = fab_node(s, in->node);
@@ -168,7 +169,7 @@ int con_route(struct con *c)
 	for (int hops = 0; at != end; hops++) {
 		const struct hw_port *p = hw_port(s, at);
 		bool sw = fab_node(s, p->node)->type == FAB_SWITCH;
-		uint32_t out = sw ? forward(c, p, (uint32_t)to) : at;
+		uint32_t out = sw ? con_forward(c, p, (uint32_t)to) : at;
 
 		if (out == SEG_NONE)
 			return -1;

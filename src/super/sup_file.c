@@ -128,7 +128,7 @@ static int make_fifo(struct sup *sup, uint32_t file, uint32_t gen, int *fd, int 
 }
 
 /* Makes room for the probe of file `idx`. */
-static int grow(struct sup *sup, uint32_t idx)
+static int sup_file_grow(struct sup *sup, uint32_t idx)
 {
 	uint32_t n = sup->nfiles ? sup->nfiles : 64;
 	struct sup_file *f;
@@ -240,7 +240,7 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 		return r;
 	f = seg_at(s, SEG_T_FILE, *file);
 	*gen = f->gen;
-	r = grow(sup, *file);
+	r = sup_file_grow(sup, *file);
 	if (!r)
 		r = kinds[m->kind].fifo
 			    ? make_fifo(sup, *file, *gen, fd, &probe)
@@ -332,7 +332,7 @@ static bool reap_at_once(struct seg *s, uint32_t idx)
 	return true;
 }
 
-static void reaped(struct sup *sup, uint32_t idx)
+static void sup_file_reaped(struct sup *sup, uint32_t idx)
 {
 	struct seg *s = &sup->seg;
 	struct seg_file *f = seg_at(s, SEG_T_FILE, idx);
@@ -363,7 +363,7 @@ static void reaped(struct sup *sup, uint32_t idx)
 
 static void reap_done(struct sup *sup, struct sup_job *j)
 {
-	reaped(sup, ((struct reaper *)j)->idx);
+	sup_file_reaped(sup, ((struct reaper *)j)->idx);
 	free(j);
 }
 
@@ -380,7 +380,7 @@ static void reap(struct sup *sup, uint32_t idx)
 	sup->nwatched -= sf->watched;
 	sf->watched = false;
 	if (reap_at_once(s, idx)) {
-		reaped(sup, idx);
+		sup_file_reaped(sup, idx);
 		return;
 	}
 	self.job = (struct sup_job){.run = run_reap, .done = reap_done, .s = s};
@@ -389,7 +389,7 @@ static void reap(struct sup *sup, uint32_t idx)
 	r = malloc(sizeof(*r));
 	if (!r) {
 		run_reap(&self.job);
-		reaped(sup, idx);
+		sup_file_reaped(sup, idx);
 		return;
 	}
 	*r = self;

@@ -58,7 +58,7 @@ static void watch_pid(struct sup *sup, struct sup_link *l)
 	}
 }
 
-static void read_link(struct sup *sup, struct sup_source *src, uint32_t events);
+static void sup_link_read(struct sup *sup, struct sup_source *src, uint32_t events);
 
 /* After exec the process says hello again, perhaps before we notice the end of its old link. */
 static void end_old_links(struct sup *sup, const struct sup_link *l)
@@ -127,7 +127,8 @@ static int do_open(struct sup *sup, struct sup_link *l, struct sup_request *q, s
 	return sup_file_open(sup, l, &q->m, &p->m.file, &p->m.gen, &p->fd);
 }
 
-static int reaped(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
+static int sup_link_reaped(struct sup *sup, struct sup_link *l, struct sup_request *q,
+			   struct sup_reply *p)
 {
 	if (sup_file_reaping(sup, q->m.file, q->m.gen))
 		return SUP_LATER;
@@ -142,8 +143,8 @@ static int do_closed(struct sup *sup, struct sup_link *l, struct sup_request *q,
 
 	if (r != SUP_FILE_LAST)
 		return r;
-	l->again = reaped;
-	return reaped(sup, l, q, p);
+	l->again = sup_link_reaped;
+	return sup_link_reaped(sup, l, q, p);
 }
 
 static int do_get_mem(struct sup *sup, struct sup_link *l, struct sup_request *q,
@@ -295,7 +296,7 @@ union control {
 };
 
 /* 1 and *q; 0: the other end is closed; -EAGAIN; another -errno: not our protocol. */
-static int receive(int sock, struct sup_request *q)
+static int sup_link_receive(int sock, struct sup_request *q)
 {
 	union control c;
 	struct iovec v = {&q->m, sizeof(q->m)};
@@ -375,7 +376,7 @@ static int run_request(struct sup *sup, struct sup_link *l, struct sup_request *
 }
 
 /* One request and its answer, now or later. */
-static void serve(struct sup *sup, struct sup_link *l, struct sup_request *q)
+static void sup_link_serve(struct sup *sup, struct sup_link *l, struct sup_request *q)
 {
 	struct sup_reply p = {.fd = -1};
 	int r = run_request(sup, l, q, &p);
@@ -400,11 +401,11 @@ static void serve(struct sup *sup, struct sup_link *l, struct sup_request *q)
 		sup_link_close(sup, l); /* the client is gone, or does not read its answers */
 }
 
-static void read_link(struct sup *sup, struct sup_source *src, uint32_t events)
+static void sup_link_read(struct sup *sup, struct sup_source *src, uint32_t events)
 {
 	struct sup_link *l = (struct sup_link *)src;
 	struct sup_request q;
-	int r = receive(src->fd, &q);
+	int r = sup_link_receive(src->fd, &q);
 
 	if (r == -EAGAIN)
 		return;
@@ -421,7 +422,7 @@ static void read_link(struct sup *sup, struct sup_source *src, uint32_t events)
 		return;
 	}
 	if (!l->again) {
-		serve(sup, l, &q);
+		sup_link_serve(sup, l, &q);
 		return;
 	}
 	handlers[q.m.op](sup, l, &q, NULL);
@@ -433,7 +434,7 @@ void sup_links_again(struct sup *sup)
 {
 	for (struct sup_link *l = sup->links; l; l = l->next)
 		if (l->again && !l->closed)
-			serve(sup, l, &l->request);
+			sup_link_serve(sup, l, &l->request);
 }
 
 /* ---- connections ---- */
@@ -463,7 +464,7 @@ static void accept_link(struct sup *sup, struct sup_source *src, uint32_t events
 		close(fd);
 		return;
 	}
-	l->src = (struct sup_source){.fd = fd, .ready = read_link};
+	l->src = (struct sup_source){.fd = fd, .ready = sup_link_read};
 	l->pid_src.fd = -1;
 	l->pid = cred.pid;
 	l->slot = SEG_NONE;

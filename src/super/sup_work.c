@@ -17,7 +17,7 @@
 #define JOBS_MAX 64 /* jobs that run at the same time; further ones wait */
 #define STACK_BYTES (1u << 20)
 
-static void finish(struct sup_work *w, struct sup_job *j)
+static void work_finish(struct sup_work *w, struct sup_job *j)
 {
 	pthread_mutex_lock(&w->lock);
 	j->next = w->done;
@@ -31,7 +31,7 @@ static void *run_job(void *arg)
 	struct sup_job *j = arg;
 
 	j->run(j);
-	finish(j->work, j);
+	work_finish(j->work, j);
 	return NULL;
 }
 
@@ -53,7 +53,7 @@ static int start_thread(struct sup_job *j)
 	return -r;
 }
 
-static void start(struct sup *sup, struct sup_job *j)
+static void work_start(struct sup *sup, struct sup_job *j)
 {
 	struct sup_work *w = &sup->work;
 
@@ -63,7 +63,7 @@ static void start(struct sup *sup, struct sup_job *j)
 	if (j->threaded)
 		return;
 	j->run(j); /* no thread available: run it here, which delays the loop */
-	finish(w, j);
+	work_finish(w, j);
 }
 
 void sup_work(struct sup *sup, struct sup_job *j)
@@ -72,7 +72,7 @@ void sup_work(struct sup *sup, struct sup_job *j)
 
 	j->next = NULL;
 	if (w->running < JOBS_MAX) {
-		start(sup, j);
+		work_start(sup, j);
 		return;
 	}
 	*w->last = j;
@@ -80,7 +80,7 @@ void sup_work(struct sup *sup, struct sup_job *j)
 }
 
 /* Finishes the jobs that have ended, in the loop. */
-static void collect(struct sup *sup)
+static void work_collect(struct sup *sup)
 {
 	struct sup_work *w = &sup->work;
 	struct sup_job *j, *next;
@@ -101,7 +101,7 @@ static void collect(struct sup *sup)
 		w->waiting = j->next;
 		if (!w->waiting)
 			w->last = &w->waiting;
-		start(sup, j);
+		work_start(sup, j);
 	}
 }
 
@@ -110,7 +110,7 @@ static void jobs_ready(struct sup *sup, struct sup_source *src, uint32_t events)
 	eventfd_t n;
 
 	eventfd_read(src->fd, &n);
-	collect(sup);
+	work_collect(sup);
 	sup_links_again(sup);
 }
 
@@ -137,7 +137,7 @@ void sup_work_finish(struct sup *sup)
 
 		poll(&p, 1, -1);
 		eventfd_read(w->src.fd, &n);
-		collect(sup);
+		work_collect(sup);
 	}
 	if (w->src.fd >= 0)
 		close(w->src.fd);

@@ -52,8 +52,8 @@ int build_error(struct topo_build *b, const struct topo_where *at, const char *f
 	return -EINVAL;
 }
 
-/* Make space for one more element of an array. */
-static int grow(void **p, uint32_t used, uint32_t *room, size_t size)
+/* Makes room for one more. */
+static int topo_grow(void **p, uint32_t used, uint32_t *room, size_t size)
 {
 	uint32_t more = *room ? *room * 2 : 64;
 	void *q;
@@ -108,9 +108,9 @@ int build_node(struct topo_build *b, const struct topo_node *n, const struct top
 	int r = check_node(b, n, at);
 
 	if (!r)
-		r = grow((void **)&b->node, b->nnodes, &room, sizeof(*b->node));
+		r = topo_grow((void **)&b->node, b->nnodes, &room, sizeof(*b->node));
 	if (!r)
-		r = grow((void **)&b->at, b->nnodes, &b->node_room, sizeof(*b->at));
+		r = topo_grow((void **)&b->at, b->nnodes, &b->node_room, sizeof(*b->at));
 	if (!r)
 		r = topo_hash_add(&b->ids, topo_hash_bytes(n->id, strlen(n->id)), b->nnodes);
 	if (r)
@@ -128,7 +128,7 @@ struct topo_line *build_line(struct topo_build *b, uint32_t node, uint32_t num,
 {
 	struct topo_line *l;
 
-	if (grow((void **)&b->line, b->nlines, &b->line_room, sizeof(*b->line)) < 0)
+	if (topo_grow((void **)&b->line, b->nlines, &b->line_room, sizeof(*b->line)) < 0)
 		return NULL;
 	l = &b->line[b->nlines++];
 	*l = (struct topo_line){.node = node, .num = num, .peer_node = TOPO_NONE};
@@ -161,7 +161,7 @@ int build_alias(struct topo_build *b, const char *name, const struct topo_line *
 	if (strlen(name) >= sizeof(b->alias[0].name))
 		return build_error(b, &l->peer_at, "an alias has at most %zu characters",
 				   sizeof(b->alias[0].name) - 1);
-	r = grow((void **)&b->alias, b->naliases, &b->alias_room, sizeof(*b->alias));
+	r = topo_grow((void **)&b->alias, b->naliases, &b->alias_room, sizeof(*b->alias));
 	if (!r)
 		r = topo_hash_add(&b->aliases, topo_hash_bytes(name, strlen(name)), b->naliases);
 	if (r)
@@ -175,7 +175,7 @@ const char *build_keep(struct topo_build *b, const char *name)
 {
 	char *copy = strdup(name);
 
-	if (!copy || grow((void **)&b->kept, b->nkept, &b->kept_room, sizeof(*b->kept)) < 0) {
+	if (!copy || topo_grow((void **)&b->kept, b->nkept, &b->kept_room, sizeof(*b->kept)) < 0) {
 		free(copy);
 		return NULL;
 	}
@@ -207,7 +207,7 @@ struct join {
 	uint32_t *line; /* the line of each port, at the port's index in the array of all ports */
 };
 
-static uint32_t *line_of(const struct join *j, uint32_t node, uint32_t num)
+static uint32_t *topo_line_of(const struct join *j, uint32_t node, uint32_t num)
 {
 	return &j->line[j->t->node[node].port - j->t->node[0].port + num];
 }
@@ -243,7 +243,7 @@ static int place_lines(struct join *j)
 	for (uint32_t i = 0; i < b->nlines; i++) {
 		struct topo_line *l = &b->line[i];
 		struct topo_port *p = &j->t->node[l->node].port[l->num];
-		uint32_t *of = line_of(j, l->node, l->num);
+		uint32_t *of = topo_line_of(j, l->node, l->num);
 
 		if (*of)
 			return build_error(b, &l->at, "port %u of \"%s\" already has a line (%u)",
@@ -282,7 +282,7 @@ static int join_alias(struct join *j, uint32_t line)
 	return 0;
 }
 
-static uint32_t best_width(uint32_t mask)
+static uint32_t topo_best_width(uint32_t mask)
 {
 	uint32_t best = 0;
 
@@ -292,7 +292,7 @@ static uint32_t best_width(uint32_t mask)
 	return best;
 }
 
-static uint32_t best_speed(uint32_t mask)
+static uint32_t topo_best_speed(uint32_t mask)
 {
 	return mask ? 1u << (31 - __builtin_clz(mask)) : 0;
 }
@@ -311,8 +311,8 @@ static int join_speeds(struct topo_build *b, const struct topo_line *l, const st
 	/* ibnetdiscover prints QDR for an end whose vendor attribute it could not read. */
 	if (!speeds && (l->speeds | m->speeds) == (IB_SPEED_QDR | IB_SPEED_FDR10))
 		speeds = IB_SPEED_FDR10;
-	p->width = best_width(common(l->widths, m->widths));
-	p->speed = best_speed(speeds);
+	p->width = topo_best_width(common(l->widths, m->widths));
+	p->speed = topo_best_speed(speeds);
 	if ((l->widths && !p->width) || (l->speeds && !p->speed))
 		return build_error(b, &l->at,
 				   "port %u of \"%s\", the other end (line %u), has another %s",
@@ -339,7 +339,7 @@ static int join_line(struct join *j, uint32_t line)
 	if (l->peer_node == l->node && l->peer_port == l->num)
 		return build_error(b, &l->peer_at, "port %u of \"%s\" is connected to itself",
 				   l->num, peer->id);
-	other = *line_of(j, l->peer_node, l->peer_port);
+	other = *topo_line_of(j, l->peer_node, l->peer_port);
 	m = other ? &b->line[other - 1] : NULL;
 	if (!m || m->peer_node == TOPO_NONE)
 		return build_error(b, &l->at, "port %u of \"%s\" does not mention this cable",

@@ -38,7 +38,7 @@ uint32_t topo_hash_find(const struct topo_hash *h, uint64_t hash, const void *ke
 	return TOPO_HASH_NONE;
 }
 
-static void put(struct topo_hash_slot *slot, uint32_t room, uint64_t hash, uint32_t value)
+static void hash_put(struct topo_hash_slot *slot, uint32_t room, uint64_t hash, uint32_t value)
 {
 	uint32_t i = (uint32_t)hash & (room - 1);
 
@@ -58,12 +58,12 @@ int topo_hash_add(struct topo_hash *h, uint64_t hash, uint32_t value)
 			return -ENOMEM;
 		for (uint32_t i = 0; i < h->room; i++)
 			if (h->slot[i].value)
-				put(slot, room, h->slot[i].hash, h->slot[i].value);
+				hash_put(slot, room, h->slot[i].hash, h->slot[i].value);
 		free(h->slot);
 		h->slot = slot;
 		h->room = room;
 	}
-	put(h->slot, h->room, hash, value + 1);
+	hash_put(h->slot, h->room, hash, value + 1);
 	h->used++;
 	return 0;
 }

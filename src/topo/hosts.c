@@ -28,8 +28,8 @@ static bool same_name(const void *arg, const void *key, uint32_t value)
 	return !strcmp(w->name[value], key);
 }
 
-/* May the word name a folder, by the rule of options_name_ok()? */
-static bool usable(const char *word, size_t len)
+/* The rule of options_name_ok() for names that become folders. */
+static bool hosts_usable(const char *word, size_t len)
 {
 	static const char ok[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
@@ -46,7 +46,7 @@ static bool first_word(const struct topo_node *n, char out[HOST_LEN])
 {
 	size_t start = strspn(n->desc, " \t"), len = strcspn(n->desc + start, " \t");
 
-	if (!usable(n->desc + start, len))
+	if (!hosts_usable(n->desc + start, len))
 		return false;
 	memcpy(out, n->desc + start, len);
 	out[len] = 0;
@@ -67,14 +67,14 @@ static uint32_t intern(struct names *w, const char *name)
 	return w->n++;
 }
 
-static int init(struct names *w, uint32_t room)
+static int hosts_init(struct names *w, uint32_t room)
 {
 	*w = (struct names){.name = calloc(room + 1, sizeof(*w->name)),
 			    .cas = calloc(room + 1, sizeof(*w->cas))};
 	return w->name && w->cas ? 0 : -ENOMEM;
 }
 
-static void finish(struct names *w)
+static void hosts_finish(struct names *w)
 {
 	free(w->name);
 	free(w->cas);
@@ -98,9 +98,9 @@ int topo_name_hosts(struct topo *t)
 {
 	struct names words, hosts;
 	char name[HOST_LEN];
-	int r = init(&words, t->nnodes);
+	int r = hosts_init(&words, t->nnodes);
 
-	if (init(&hosts, t->nnodes) < 0)
+	if (hosts_init(&hosts, t->nnodes) < 0)
 		r = -ENOMEM;
 	for (uint32_t i = 0; !r && i < t->nnodes; i++) {
 		if (t->node[i].type != TOPO_CA || !first_word(&t->node[i], name))
@@ -127,7 +127,7 @@ int topo_name_hosts(struct topo *t)
 		t->host = hosts.name;
 		hosts.name = NULL;
 	}
-	finish(&words);
-	finish(&hosts);
+	hosts_finish(&words);
+	hosts_finish(&hosts);
 	return r;
 }

@@ -322,7 +322,8 @@ static int parse_module(struct topo_parse *p, struct topo_text *x)
 	return 0;
 }
 
-static int read_file(struct topo_parse *p, const char *name, const struct topo_where *from);
+static int topo_parse_read_file(struct topo_parse *p, const char *name,
+				const struct topo_where *from);
 
 static int parse_include(struct topo_parse *p, struct topo_text *x)
 {
@@ -337,7 +338,7 @@ static int parse_include(struct topo_parse *p, struct topo_text *x)
 	if (!p->may_include)
 		return build_error(x->b, &at, "nothing can be included here");
 	p->node = TOPO_NONE;
-	return read_file(p, name, &at);
+	return topo_parse_read_file(p, name, &at);
 }
 
 static int parse_do(struct topo_parse *p, struct topo_text *x)
@@ -390,7 +391,7 @@ static const struct keyword {
 	{"ibwarn:", ignore},
 };
 
-static int parse_line(struct topo_parse *p, struct topo_text *x)
+static int topo_parse_line(struct topo_parse *p, struct topo_text *x)
 {
 	text_blanks(x);
 	if (!*x->p)
@@ -439,7 +440,7 @@ static int parse_text(struct topo_parse *p, const char *name, char *text, size_t
 		}
 		if (x.end > line && x.end[-1] == '\r')
 			x.end[-1] = 0;
-		r = parse_line(p, &x);
+		r = topo_parse_line(p, &x);
 	}
 	return r;
 }
@@ -501,7 +502,8 @@ static int open_file(struct topo_parse *p, const char *name, const struct topo_w
 	return fd < 0 ? -errno : fd;
 }
 
-static int read_file(struct topo_parse *p, const char *name, const struct topo_where *from)
+static int topo_parse_read_file(struct topo_parse *p, const char *name,
+				const struct topo_where *from)
 {
 	_cleanup_free_ char *path = malloc(PATH_MAX);
 	size_t size = 0;
@@ -527,7 +529,7 @@ static int read_file(struct topo_parse *p, const char *name, const struct topo_w
 	return r;
 }
 
-static void init(struct topo_parse *p, bool may_include, char err[TOPO_ERR])
+static void topo_parse_init(struct topo_parse *p, bool may_include, char err[TOPO_ERR])
 {
 	*p = (struct topo_parse){.node = TOPO_NONE, .may_include = may_include};
 	build_init(&p->b, err);
@@ -553,7 +555,7 @@ int topo_parse(const char *name, const char *text, size_t len, struct topo *t, c
 	char *copy = malloc(len + 1);
 	struct topo_parse p;
 
-	init(&p, false, err);
+	topo_parse_init(&p, false, err);
 	if (!copy)
 		return done(&p, -ENOMEM, t);
 	memcpy(copy, text, len);
@@ -567,6 +569,6 @@ int topo_load(const char *spec, struct topo *t, char err[TOPO_ERR])
 
 	if (topo_is_generator(spec))
 		return topo_generate(spec, t, err);
-	init(&p, true, err);
-	return done(&p, read_file(&p, spec, NULL), t);
+	topo_parse_init(&p, true, err);
+	return done(&p, topo_parse_read_file(&p, spec, NULL), t);
 }

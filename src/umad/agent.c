@@ -41,7 +41,7 @@ bool umad_kernel_rmpp(const struct mad_agent *a)
 
 /* ---- looking up */
 
-static struct mad_agent *live(struct seg *s, uint32_t idx)
+static struct mad_agent *agent_live(struct seg *s, uint32_t idx)
 {
 	struct mad_agent *a = idx ? seg_live(s, SEG_T_AGENT, idx) : NULL;
 
@@ -50,7 +50,7 @@ static struct mad_agent *live(struct seg *s, uint32_t idx)
 
 struct mad_agent *umad_agent(struct seg *s, uint32_t idx, uint32_t gen)
 {
-	struct mad_agent *a = live(s, idx);
+	struct mad_agent *a = agent_live(s, idx);
 
 	return a && a->gen == gen ? a : NULL;
 }
@@ -63,7 +63,7 @@ struct mad_agent *umad_agent_of(const struct umad_file *f, uint32_t id, uint32_t
 	if (!sf || sf->gen != f->gen || id >= SEG_UMAD_AGENTS || umad_dead(f->s))
 		return NULL;
 	*idx = atomic_load(&sf->agent[id]);
-	a = live(f->s, *idx);
+	a = agent_live(f->s, *idx);
 	return a && a->file == f->file && a->file_gen == f->gen ? a : NULL;
 }
 
@@ -133,7 +133,7 @@ struct mad_agent *umad_agent_find(struct seg *s, uint32_t port, const uint8_t *m
 
 	if (mad_is_response(mad)) {
 		*idx = tid & 0xffff;
-		a = live(s, *idx);
+		a = agent_live(s, *idx);
 		return a && same_host(s, a->port, port) && mad_agent_tid(*idx, a->gen) == tid
 			       ? a
 			       : NULL;
@@ -141,11 +141,11 @@ struct mad_agent *umad_agent_find(struct seg *s, uint32_t port, const uint8_t *m
 	if (version >= MAX_CLASS_VERSION || (class >= MAX_CLASS && class != MAD_CLASS_SUBN_DR))
 		return NULL;
 	*idx = atomic_load_explicit(&found[found_at(&w)], memory_order_relaxed);
-	a = live(s, *idx);
+	a = agent_live(s, *idx);
 	if (takes(a, &w))
 		return a;
 	seg_for_each_live (s, SEG_T_AGENT, i) {
-		a = live(s, i);
+		a = agent_live(s, i);
 		if (!takes(a, &w))
 			continue;
 		*idx = i;
@@ -178,7 +178,7 @@ static int check_class(const struct reg *r)
 	return mad_is_smi(r->mgmt_class) == !r->qpn ? 0 : -EINVAL;
 }
 
-static int check(const struct reg *r)
+static int agent_check(const struct reg *r)
 {
 	if (r->rmpp_version > 1)
 		return -EINVAL;
@@ -214,7 +214,7 @@ static int whose(struct seg *s, uint32_t idx, struct reg *r, uint32_t *other, bo
 
 	seg_for_each_live (s, SEG_T_AGENT, i) {
 		const struct mad_agent *a = seg_at(s, SEG_T_AGENT, i);
-		bool ready = live(s, i);
+		bool ready = agent_live(s, i);
 
 		if (i == idx || a->port != me->port ||
 		    !same_class(a, me->mgmt_class, me->class_version) || (!ready && !claims(s, a)))
@@ -265,11 +265,12 @@ static int claim_methods(struct seg *s, uint32_t idx, struct reg *r)
 	return -EINVAL;
 }
 
-/* Make an agent that is not ready yet; seg_free() ends it. */
-static int make(const struct umad_file *f, uint32_t port, struct reg *r, uint32_t id, uint32_t *idx)
+/* Not ready yet; it goes with seg_free(). */
+static int agent_make(const struct umad_file *f, uint32_t port, struct reg *r, uint32_t id,
+		      uint32_t *idx)
 {
 	struct mad_agent *a;
-	int err = check(r);
+	int err = agent_check(r);
 
 	if (err)
 		return err;
@@ -353,7 +354,7 @@ static int register_once(const struct umad_file *f, struct seg_file *sf, uint32_
 	if (!err && r->mgmt_class && r->oui > 0xffffff)
 		err = -EINVAL;
 	if (!err)
-		err = make(f, port, r, id, &idx);
+		err = agent_make(f, port, r, id, &idx);
 	if (err)
 		return err;
 	err = take_id(f, sf, idx, &id);

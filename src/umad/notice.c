@@ -9,7 +9,7 @@
 #include "fabric/notice.h"
 #include "hw/port.h"
 
-static void send(struct seg *s, uint32_t port, const uint8_t *mad)
+static void umad_notice_send(struct seg *s, uint32_t port, const uint8_t *mad)
 {
 	const struct hw_port *from = hw_port(s, port);
 	struct umad_pkt p = {0};
@@ -28,7 +28,7 @@ static void send(struct seg *s, uint32_t port, const uint8_t *mad)
 
 uint64_t umad_traps_run(struct seg *s)
 {
-	return fab_notices_run(s, send);
+	return fab_notices_run(s, umad_notice_send);
 }
 
 void umad_traps_new(struct seg *s)

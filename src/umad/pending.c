@@ -29,7 +29,7 @@ static struct mad_chain *chain_at(struct seg *s, uint32_t n)
 	return seg_at(s, SEG_T_MCHAIN, n);
 }
 
-static uint32_t chain_of(const uint8_t *mad)
+static uint32_t pending_chain_of(const uint8_t *mad)
 {
 	uint64_t tid = LAYOUT_GET(mad_hdr, mad, tid);
 	uint32_t salt = (uint32_t)(tid >> 32) ^ LAYOUT_GET32(mad_hdr, mad, mgmt_class) << 24;
@@ -51,7 +51,7 @@ static void link_in(struct seg *s, uint32_t i, struct mad_send *m)
 	struct mad_chain *c;
 	uint64_t head;
 
-	m->chain = chain_of(m->mad);
+	m->chain = pending_chain_of(m->mad);
 	c = chain_at(s, m->chain);
 	head = atomic_load(&c->head);
 	do
@@ -63,9 +63,9 @@ typedef bool is_fn(struct seg *s, uint64_t ref, const struct mad_send *m, const 
 
 enum walk { WALK_END, WALK_FOUND, WALK_AGAIN };
 
-/* Unlink marked sends from `link` up to the first send that matches: *found. */
-static enum walk walk(struct seg *s, _Atomic uint64_t *link, is_fn *is, const void *arg,
-		      uint64_t *found)
+/* Takes out what is marked, from `link` up to the first send that is it: *found. */
+static enum walk pending_walk(struct seg *s, _Atomic uint64_t *link, is_fn *is, const void *arg,
+			      uint64_t *found)
 {
 	uint64_t ref = atomic_load(link), next, was;
 	uint32_t left = seg_table(s, SEG_T_MSEND)->capacity;
@@ -105,7 +105,7 @@ void umad_send_free(struct seg *s, uint32_t i, uint32_t gen)
 	atomic_fetch_or(&m->next, (uint64_t)MAD_REF_GOING);
 	POINT("mad-going");
 	for (int n = 0; n < WALKS; n++)
-		if (walk(s, &c->head, NULL, NULL, &none) == WALK_END) {
+		if (pending_walk(s, &c->head, NULL, NULL, &none) == WALK_END) {
 			POINT("mad-gone");
 			seg_free(s, SEG_T_MSEND, i);
 			return;
@@ -113,15 +113,15 @@ void umad_send_free(struct seg *s, uint32_t i, uint32_t gen)
 	BUG_ON(true);
 }
 
-/* The first matching send from `link` on; 0: none. */
-static uint64_t look(struct seg *s, _Atomic uint64_t *link, is_fn *is, const void *arg)
+/* The first from there on that is it; 0. */
+static uint64_t pending_look(struct seg *s, _Atomic uint64_t *link, is_fn *is, const void *arg)
 {
 	uint64_t found = 0;
 
 	if (!atomic_load(link))
 		return 0;
 	for (int n = 0; n < WALKS; n++) {
-		enum walk w = walk(s, link, is, arg, &found);
+		enum walk w = pending_walk(s, link, is, arg, &found);
 
 		if (w != WALK_AGAIN)
 			return w == WALK_FOUND ? found : 0;
@@ -138,8 +138,8 @@ static bool same_transaction(const struct mad_send *m, const uint8_t *mad)
 
 /* ---- answers */
 
-/* Change a send's state; of several processes one succeeds, and the state names it. */
-static bool change(struct seg *s, uint64_t ref, uint64_t was, enum mad_send_state to)
+/* One process has a send that waits no more: the one that is named in its state. */
+static bool pending_change(struct seg *s, uint64_t ref, uint64_t was, enum mad_send_state to)
 {
 	struct mad_send *m = seg_at(s, SEG_T_MSEND, MAD_REF_IDX(ref));
 	uint32_t gen = MAD_REF_GEN(ref);
@@ -151,7 +151,7 @@ static bool change(struct seg *s, uint64_t ref, uint64_t was, enum mad_send_stat
 
 bool umad_send_take(struct seg *s, uint64_t ref, enum mad_send_state how)
 {
-	if (!change(s, ref, mad_send_word(MAD_REF_GEN(ref), 0, MAD_SEND_WAITS), how))
+	if (!pending_change(s, ref, mad_send_word(MAD_REF_GEN(ref), 0, MAD_SEND_WAITS), how))
 		return false;
 	POINT("mad-taken");
 	return true;
@@ -164,7 +164,7 @@ void umad_send_done(struct seg *s, uint64_t ref)
 	if (!ref)
 		return;
 	POINT("mad-delivered");
-	if (change(s, ref, mad_send_word(gen, me, MAD_SEND_TAKEN), MAD_SEND_ENDED))
+	if (pending_change(s, ref, mad_send_word(gen, me, MAD_SEND_TAKEN), MAD_SEND_ENDED))
 		umad_send_end(s, ref);
 }
 
@@ -196,7 +196,7 @@ void umad_send_adopt(struct seg *s, uint32_t i)
 		return;
 	}
 	if (!is_left(s, m, word) ||
-	    !change(s, ref, word, st == MAD_SEND_TAKEN ? MAD_SEND_TAKEN : MAD_SEND_ENDED))
+	    !pending_change(s, ref, word, st == MAD_SEND_TAKEN ? MAD_SEND_TAKEN : MAD_SEND_ENDED))
 		return;
 	if (st != MAD_SEND_TAKEN) {
 		umad_send_end(s, ref);
@@ -288,7 +288,7 @@ uint64_t umad_send_find(struct seg *s, uint32_t agent, const struct mad_agent *a
 {
 	const struct asked q = {agent, a->gen, p};
 
-	return look(s, &chain_at(s, chain_of(p->mad))->head, is_answered, &q);
+	return pending_look(s, &chain_at(s, pending_chain_of(p->mad))->head, is_answered, &q);
 }
 
 /* The same for a send that is in no chain. */
@@ -362,7 +362,7 @@ bool umad_is_duplicate(const struct umad_file *f, const struct ib_user_mad_hdr *
 {
 	const struct twin t = {.owner = f->file + 1, .h = h, .mad = mad};
 
-	return look(f->s, &chain_at(f->s, chain_of(mad))->head, is_twin, &t) != 0;
+	return pending_look(f->s, &chain_at(f->s, pending_chain_of(mad))->head, is_twin, &t) != 0;
 }
 
 int umad_send_link(const struct umad_file *f, uint32_t i, struct mad_send *m, bool alone)
@@ -372,5 +372,5 @@ int umad_send_link(const struct umad_file *f, uint32_t i, struct mad_send *m, bo
 
 	link_in(f->s, i, m);
 	POINT("mad-linked");
-	return alone && look(f->s, &m->next, is_twin, &t) ? -EINVAL : 0;
+	return alone && pending_look(f->s, &m->next, is_twin, &t) ? -EINVAL : 0;
 }

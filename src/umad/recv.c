@@ -44,8 +44,8 @@ static struct seg_evsrc source(uint64_t send)
 		.table = SEG_T_MSEND, .idx = MAD_REF_IDX(send), .gen = MAD_REF_GEN(send)};
 }
 
-static int push(struct seg *s, const struct mad_agent *a, uint64_t send, const void *packet,
-		uint32_t len)
+static int recv_push(struct seg *s, const struct mad_agent *a, uint64_t send, const void *packet,
+		     uint32_t len)
 {
 	const struct seg_evsrc src = source(send);
 	uint64_t until = 0;
@@ -101,7 +101,7 @@ int umad_deliver(struct seg *s, const struct mad_agent *a, const struct umad_pkt
 		return r;
 	memcpy(packet.mad, p->mad, MAD_SIZE);
 	umad_seen(s, "received", a->port, p);
-	return push(s, a, send, &packet, sizeof(packet));
+	return recv_push(s, a, send, &packet, sizeof(packet));
 }
 
 int umad_deliver_pieces(struct seg *s, const struct mad_agent *a, const struct seg_chain *c,
@@ -133,7 +133,7 @@ int umad_deliver_timeout(struct seg *s, const struct mad_agent *a, const struct 
 	memcpy(packet + UMAD_HDR, m->mad, LAYOUT_SZ(mad_hdr));
 	if (TRACE_ON(LOG_MAD))
 		umad_trace_timeout(s, m);
-	return push(s, a, send, packet, sizeof(packet));
+	return recv_push(s, a, send, packet, sizeof(packet));
 }
 
 /* ---- read() */

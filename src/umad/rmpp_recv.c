@@ -32,15 +32,15 @@ static_assert(sizeof(((struct early *)0)->data) >= MAD_SIZE - sizeof(uint8_t[24]
 /* This process has begun messages: it must watch their time-outs. */
 static _Atomic uint32_t begun;
 
-static uint32_t class_of(const uint8_t *mad)
+static uint32_t mrecv_class_of(const uint8_t *mad)
 {
 	return LAYOUT_GET32(mad_hdr, mad, mgmt_class);
 }
 
 /* ---- answers */
 
-static void refuse(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p,
-		   uint32_t status)
+static void mrecv_refuse(struct seg *s, const struct mad_agent *a, const struct umad_pkt *p,
+			 uint32_t status)
 {
 	if (TRACE_ON(LOG_MAD))
 		umad_trace(s, "refused", a->port, p, mad_rmpp_status_name(status));
@@ -51,12 +51,12 @@ void umad_rmpp_nack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		    const struct umad_pkt *p, uint32_t status)
 {
 	umad_rmpp_abort(s, agent, a, p);
-	refuse(s, a, p, status);
+	mrecv_refuse(s, a, p, status);
 }
 
 /* ---- incomplete messages */
 
-static bool is_of(const struct mad_recv *r, uint32_t agent, const struct mad_agent *a)
+static bool mrecv_is_of(const struct mad_recv *r, uint32_t agent, const struct mad_agent *a)
 {
 	return r->agent == agent && r->agent_gen == a->gen &&
 	       atomic_load(&r->state) != MAD_RECV_NEW;
@@ -91,16 +91,16 @@ static void drop_due(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen
 	}
 }
 
-/* The message is useless. If a stopped process holds its lock, that one frees it later. */
-static void drop(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
+/* It is of no use any more. Whoever is stopped with its lock does it in the end. */
+static void mrecv_drop(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
 {
 	atomic_store(&r->drop, gen);
 	POINT("recv-drop");
 	drop_due(s, i, r, gen);
 }
 
-/* Lock a message. False: it is gone, or a stopped process holds the lock. */
-static bool enter(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
+/* False: it is no more, or somebody who is stopped has it. */
+static bool mrecv_enter(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
 {
 	int rc = seg_lock_if_runs(s, &r->lock);
 
@@ -118,26 +118,23 @@ static bool enter(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
 	return true;
 }
 
-static void leave(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
+static void mrecv_leave(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
 {
 	seg_unlock(s, &r->lock);
 	drop_due(s, i, r, gen);
 }
 
-static bool same(const struct mad_recv *r, const struct umad_pkt *p)
+static bool mrecv_same(const struct mad_recv *r, const struct umad_pkt *p)
 {
 	return r->tid == LAYOUT_GET(mad_hdr, p->mad, tid) && r->qpn == p->qpn &&
-	       r->slid == p->slid && r->mgmt_class == class_of(p->mad) &&
+	       r->slid == p->slid && r->mgmt_class == mrecv_class_of(p->mad) &&
 	       r->class_version == LAYOUT_GET(mad_hdr, p->mad, class_version) &&
 	       r->method == LAYOUT_GET(mad_hdr, p->mad, method);
 }
 
-/*
- * The MAD_REF() of a message other than `but`; 0: none. Also drops messages that need not be
- * remembered.
- */
-static uint64_t find(struct seg *s, uint32_t agent, const struct mad_agent *a,
-		     const struct umad_pkt *p, uint32_t but)
+/* Its MAD_REF(), 0; not `but`. Also drops what need not be remembered any longer. */
+static uint64_t mrecv_find(struct seg *s, uint32_t agent, const struct mad_agent *a,
+			   const struct umad_pkt *p, uint32_t but)
 {
 	uint64_t now = clock_now_ns();
 
@@ -145,11 +142,11 @@ static uint64_t find(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		struct mad_recv *r = seg_at(s, SEG_T_MRECV, i);
 		uint32_t gen = r->gen;
 
-		if (i == but || !is_of(r, agent, a))
+		if (i == but || !mrecv_is_of(r, agent, a))
 			continue;
 		if (atomic_load(&r->state) == MAD_RECV_COMPLETE && atomic_load(&r->deadline) <= now)
-			drop(s, i, r, gen);
-		else if (same(r, p) && seg_live(s, SEG_T_MRECV, i) && r->gen == gen)
+			mrecv_drop(s, i, r, gen);
+		else if (mrecv_same(r, p) && seg_live(s, SEG_T_MRECV, i) && r->gen == gen)
 			return MAD_REF(gen, i);
 	}
 	return 0;
@@ -162,15 +159,15 @@ static struct mad_recv *find_locked(struct seg *s, uint32_t agent, const struct 
 	struct mad_recv *r = p->recv == SEG_NONE ? NULL : seg_live(s, SEG_T_MRECV, p->recv);
 	uint64_t ref;
 
-	if (!r || r->gen != p->recv_gen || !is_of(r, agent, a) || !same(r, p)) {
-		ref = find(s, agent, a, p, SEG_NONE);
+	if (!r || r->gen != p->recv_gen || !mrecv_is_of(r, agent, a) || !mrecv_same(r, p)) {
+		ref = mrecv_find(s, agent, a, p, SEG_NONE);
 		p->recv = ref ? MAD_REF_IDX(ref) : SEG_NONE;
 		if (!ref)
 			return NULL;
 		p->recv_gen = MAD_REF_GEN(ref);
 		r = seg_at(s, SEG_T_MRECV, p->recv);
 	}
-	return enter(s, p->recv, r, p->recv_gen) ? r : NULL;
+	return mrecv_enter(s, p->recv, r, p->recv_gen) ? r : NULL;
 }
 
 /* What to do after unlocking. */
@@ -181,7 +178,7 @@ struct outcome {
 	struct seg_chain msg;
 };
 
-static void tell(struct mad_recv *r, const uint8_t *hdr, struct outcome *o)
+static void mrecv_tell(struct mad_recv *r, const uint8_t *hdr, struct outcome *o)
 {
 	r->last_ack = r->seg_num;
 	o->ack = true;
@@ -191,8 +188,8 @@ static void tell(struct mad_recv *r, const uint8_t *hdr, struct outcome *o)
 }
 
 /* get_mad_len(), complete_rmpp() */
-static void complete(struct seg *s, const struct mad_agent *a, struct mad_recv *r,
-		     struct outcome *o)
+static void mrecv_complete(struct seg *s, const struct mad_agent *a, struct mad_recv *r,
+			   struct outcome *o)
 {
 	const struct seg_file *sf = seg_file(s, a->file);
 	struct ib_user_mad_hdr h;
@@ -210,11 +207,11 @@ static void complete(struct seg *s, const struct mad_agent *a, struct mad_recv *
 	r->msg = (struct seg_chain){.owner = o->msg.owner};
 	atomic_store(&r->state, MAD_RECV_COMPLETE);
 	atomic_store(&r->deadline, clock_now_ns() + REMEMBER_NS);
-	tell(r, r->mad, o);
+	mrecv_tell(r, r->mad, o);
 }
 
-static struct mad_recv *create(struct seg *s, uint32_t agent, const struct mad_agent *a,
-			       struct umad_pkt *p)
+static struct mad_recv *mrecv_create(struct seg *s, uint32_t agent, const struct mad_agent *a,
+				     struct umad_pkt *p)
 {
 	struct ib_user_mad_hdr h;
 	struct mad_recv *r;
@@ -232,7 +229,7 @@ static struct mad_recv *create(struct seg *s, uint32_t agent, const struct mad_a
 	r->tid = LAYOUT_GET(mad_hdr, p->mad, tid);
 	r->qpn = p->qpn;
 	r->slid = p->slid;
-	r->mgmt_class = class_of(p->mad);
+	r->mgmt_class = mrecv_class_of(p->mad);
 	r->class_version = LAYOUT_GET32(mad_hdr, p->mad, class_version);
 	r->method = LAYOUT_GET32(mad_hdr, p->mad, method);
 	r->seg_num = 1;
@@ -258,11 +255,11 @@ static struct mad_recv *create(struct seg *s, uint32_t agent, const struct mad_a
 	return r;
 }
 
-/* Start a new message. If two threads start the same, the one with the lower index stays. */
-static void start(struct seg *s, uint32_t agent, const struct mad_agent *a, struct umad_pkt *p,
-		  struct outcome *o)
+/* A new message. Two threads that send the same at once: the one whose place is lower stays. */
+static void mrecv_start(struct seg *s, uint32_t agent, const struct mad_agent *a,
+			struct umad_pkt *p, struct outcome *o)
 {
-	struct mad_recv *r = create(s, agent, a, p);
+	struct mad_recv *r = mrecv_create(s, agent, a, p);
 	uint64_t other;
 
 	if (!r)
@@ -280,7 +277,7 @@ static void start(struct seg *s, uint32_t agent, const struct mad_agent *a, stru
 		return;
 	}
 	POINT("recv-made");
-	other = find(s, agent, a, p, p->recv);
+	other = mrecv_find(s, agent, a, p, p->recv);
 	if (other && MAD_REF_IDX(other) < p->recv) {
 		forget(s, p->recv, r);
 		p->recv = SEG_NONE;
@@ -288,18 +285,18 @@ static void start(struct seg *s, uint32_t agent, const struct mad_agent *a, stru
 	}
 	if (r->flags & MAD_RMPP_LAST) {
 		r->torn = 1;
-		complete(s, a, r, o);
+		mrecv_complete(s, a, r, o);
 		r->torn = 0;
 	} else {
 		atomic_store_explicit(&begun, 1, memory_order_relaxed);
-		tell(r, p->mad, o);
+		mrecv_tell(r, p->mad, o);
 	}
-	leave(s, p->recv, r, p->recv_gen);
+	mrecv_leave(s, p->recv, r, p->recv_gen);
 }
 
-/* Append a segment to the message. 0 or -ENOSPC. */
-static int append(struct seg *s, uint32_t owner, struct mad_recv *r, uint32_t flags,
-		  uint32_t paylen, const uint8_t *data)
+/* Behind what is there. 0 or -ENOSPC. */
+static int mrecv_append(struct seg *s, uint32_t owner, struct mad_recv *r, uint32_t flags,
+			uint32_t paylen, const uint8_t *data)
 {
 	if (chain_append(s, owner, &r->msg, data, MAD_SIZE - mad_data_offset(r->mgmt_class)))
 		return -ENOSPC;
@@ -309,9 +306,9 @@ static int append(struct seg *s, uint32_t owner, struct mad_recv *r, uint32_t fl
 	return 0;
 }
 
-/* Keep a segment until the gap before it is filled. */
-static void keep(struct seg *s, uint32_t owner, struct mad_recv *r, int32_t seg_num,
-		 const struct umad_pkt *p)
+/* Kept until the gap before it is filled. */
+static void mrecv_keep(struct seg *s, uint32_t owner, struct mad_recv *r, int32_t seg_num,
+		       const struct umad_pkt *p)
 {
 	uint32_t off = mad_data_offset(r->mgmt_class), *link = &r->early, i;
 	struct seg_evdata *d;
@@ -350,7 +347,7 @@ static int close_gap(struct seg *s, uint32_t owner, struct mad_recv *r)
 
 		if (e->seg_num != r->seg_num + 1)
 			break;
-		err = append(s, owner, r, e->flags, e->paylen, e->data);
+		err = mrecv_append(s, owner, r, e->flags, e->paylen, e->data);
 		r->early = d->next;
 		seg_free_of(s, SEG_T_EVBUF, owner, i);
 	}
@@ -367,26 +364,26 @@ static bool go_on(struct seg *s, const struct mad_agent *a, struct mad_recv *r,
 	if (seg_num > r->newwin)
 		return true;
 	if (seg_num <= r->last_ack || atomic_load(&r->state) == MAD_RECV_COMPLETE) {
-		tell(r, p->mad, o);
+		mrecv_tell(r, p->mad, o);
 		return true;
 	}
 	if (seg_num <= r->seg_num)
 		return true;
 	if (seg_num > r->seg_num + 1) {
-		keep(s, a->file + 1, r, seg_num, p);
+		mrecv_keep(s, a->file + 1, r, seg_num, p);
 		return true;
 	}
-	if (append(s, a->file + 1, r, LAYOUT_GET32(mad_rmpp, p->mad, flags),
-		   LAYOUT_GET32(mad_rmpp, p->mad, payload_length), p->mad + off) ||
+	if (mrecv_append(s, a->file + 1, r, LAYOUT_GET32(mad_rmpp, p->mad, flags),
+			 LAYOUT_GET32(mad_rmpp, p->mad, payload_length), p->mad + off) ||
 	    close_gap(s, a->file + 1, r)) {
 		TRACE(LOG_MAD, "an RMPP message is dropped: no room for %u bytes", r->msg.len);
 		return false;
 	}
 	if (r->flags & MAD_RMPP_LAST) {
-		complete(s, a, r, o);
+		mrecv_complete(s, a, r, o);
 	} else if (r->seg_num == r->newwin) {
 		r->newwin += WINDOW;
-		tell(r, p->mad, o);
+		mrecv_tell(r, p->mad, o);
 	}
 	return true;
 }
@@ -401,7 +398,7 @@ static void put_in(struct seg *s, uint32_t agent, struct mad_agent *a, struct um
 
 	if (!r) {
 		if (p->recv == SEG_NONE && LAYOUT_GET(mad_rmpp, p->mad, segment) == 1)
-			start(s, agent, a, p, o);
+			mrecv_start(s, agent, a, p, o);
 		return;
 	}
 	r->torn = 1;
@@ -413,7 +410,7 @@ static void put_in(struct seg *s, uint32_t agent, struct mad_agent *a, struct um
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 	r->torn = 0;
-	leave(s, p->recv, r, gen);
+	mrecv_leave(s, p->recv, r, gen);
 }
 
 static void data(struct seg *s, uint32_t agent, struct mad_agent *a, struct umad_pkt *p)
@@ -423,11 +420,11 @@ static void data(struct seg *s, uint32_t agent, struct mad_agent *a, struct umad
 	uint64_t send = 0;
 
 	if (LAYOUT_GET(mad_rmpp, p->mad, status)) {
-		refuse(s, a, p, MAD_RMPP_STATUS_BAD_STATUS);
+		mrecv_refuse(s, a, p, MAD_RMPP_STATUS_BAD_STATUS);
 		return;
 	}
 	if ((LAYOUT_GET(mad_rmpp, p->mad, segment) == 1) != first) {
-		refuse(s, a, p, MAD_RMPP_STATUS_BAD_SEG);
+		mrecv_refuse(s, a, p, MAD_RMPP_STATUS_BAD_SEG);
 		return;
 	}
 	put_in(s, agent, a, p, &o);
@@ -450,7 +447,7 @@ void umad_rmpp_arrived(struct seg *s, uint32_t agent, struct mad_agent *a, struc
 
 	/* mad.c, is_kernel_rmpp_data_response() */
 	if (type == MAD_RMPP_TYPE_DATA && mad_is_response(p->mad) &&
-	    mad_has_rmpp(class_of(p->mad)) && !umad_send_find(s, agent, a, p))
+	    mad_has_rmpp(mrecv_class_of(p->mad)) && !umad_send_find(s, agent, a, p))
 		return;
 	if (LAYOUT_GET(mad_rmpp, p->mad, rmpp_version) != 1) {
 		umad_rmpp_nack(s, agent, a, p, MAD_RMPP_STATUS_UNV);
@@ -485,7 +482,7 @@ void umad_rmpp_arrived(struct seg *s, uint32_t agent, struct mad_agent *a, struc
 void umad_rmpp_ds_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		      const struct umad_pkt *p, int32_t newwin)
 {
-	uint64_t ref = find(s, agent, a, p, SEG_NONE);
+	uint64_t ref = mrecv_find(s, agent, a, p, SEG_NONE);
 	struct mad_recv *r = ref ? seg_at(s, SEG_T_MRECV, MAD_REF_IDX(ref)) : NULL;
 
 	if (r && atomic_load(&r->state) == MAD_RECV_COMPLETE)
@@ -503,8 +500,8 @@ uint32_t umad_rmpp_window(struct seg *s, uint32_t agent, const struct mad_agent 
 		uint32_t gen = r->gen;
 		int32_t win;
 
-		if (!is_of(r, agent, a) || r->tid != LAYOUT_GET(mad_hdr, p->mad, tid) ||
-		    r->mgmt_class != class_of(p->mad) ||
+		if (!mrecv_is_of(r, agent, a) || r->tid != LAYOUT_GET(mad_hdr, p->mad, tid) ||
+		    r->mgmt_class != mrecv_class_of(p->mad) ||
 		    r->class_version != LAYOUT_GET(mad_hdr, p->mad, class_version) ||
 		    (r->method & MAD_METHOD_RESP) || r->slid != p->dlid)
 			continue;
@@ -522,8 +519,8 @@ void umad_rmpp_cancel(struct seg *s, uint32_t agent, struct mad_agent *a)
 		struct mad_recv *r = seg_at(s, SEG_T_MRECV, i);
 		uint32_t gen = r->gen;
 
-		if (is_of(r, agent, a))
-			drop(s, i, r, gen);
+		if (mrecv_is_of(r, agent, a))
+			mrecv_drop(s, i, r, gen);
 	}
 }
 
@@ -533,7 +530,7 @@ void umad_recvs_gone(struct seg *s, uint32_t file)
 		struct mad_recv *r = seg_at(s, SEG_T_MRECV, i);
 		uint32_t gen = r->gen, owner = file + 1;
 
-		drop(s, i, r, gen);
+		mrecv_drop(s, i, r, gen);
 		if (seg_live(s, SEG_T_MRECV, i) && r->gen == gen)
 			atomic_compare_exchange_strong(seg_owner_word(s, SEG_T_MRECV, i), &owner,
 						       SEG_OWNER_DEVICE);
@@ -561,26 +558,26 @@ static void answer_to(const struct mad_recv *r, const struct mad_agent *a, struc
 	memcpy(p->mad, r->mad, sizeof(r->mad));
 }
 
-/* recv_timeout_handler(): tell the sender, and drop the message. */
-static void give_up(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
+/* recv_timeout_handler(): the sender is told. */
+static void mrecv_give_up(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
 {
 	struct mad_agent *a = umad_agent(s, r->agent, r->agent_gen);
 	struct umad_pkt p;
 	bool late;
 
-	if (!a || !enter(s, i, r, gen)) {
-		drop(s, i, r, gen);
+	if (!a || !mrecv_enter(s, i, r, gen)) {
+		mrecv_drop(s, i, r, gen);
 		return;
 	}
 	if (atomic_load(&r->deadline) > clock_now_ns()) {
-		leave(s, i, r, gen);
+		mrecv_leave(s, i, r, gen);
 		return;
 	}
 	late = atomic_load(&r->state) == MAD_RECV_ACTIVE;
 	answer_to(r, a, &p);
 	forget(s, i, r);
 	if (late)
-		refuse(s, a, &p, MAD_RMPP_STATUS_T2L);
+		mrecv_refuse(s, a, &p, MAD_RMPP_STATUS_T2L);
 }
 
 uint64_t umad_rmpp_run_due(struct seg *s, bool orphans)
@@ -595,7 +592,7 @@ uint64_t umad_rmpp_run_due(struct seg *s, bool orphans)
 		    !umad_looks_after(s, r->slot, r->slot_gen, orphans))
 			continue;
 		if (atomic_load(&r->deadline) <= now)
-			give_up(s, i, r, gen);
+			mrecv_give_up(s, i, r, gen);
 		else if (atomic_load(&r->state) == MAD_RECV_ACTIVE &&
 			 atomic_load(&r->deadline) < due)
 			due = atomic_load(&r->deadline);

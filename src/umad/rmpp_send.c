@@ -32,7 +32,7 @@ static uint32_t window(uint64_t acked)
 	return (uint32_t)(acked >> 32);
 }
 
-static uint32_t class_of(const uint8_t *mad)
+static uint32_t msend_class_of(const uint8_t *mad)
 {
 	return LAYOUT_GET32(mad_hdr, mad, mgmt_class);
 }
@@ -49,7 +49,7 @@ static uint64_t ack_deadline(const struct mad_send *m)
 /* Copy the next segment to p->mad. 0 or -EIO: the message is being freed. */
 static int next_segment(struct seg *s, struct mad_send *m, struct umad_pkt *p)
 {
-	uint32_t off = mad_data_offset(class_of(m->mad)), size = MAD_SIZE - off;
+	uint32_t off = mad_data_offset(msend_class_of(m->mad)), size = MAD_SIZE - off;
 	uint32_t n = m->seg_num + 1, len = n == m->segs ? m->last_len : size;
 	uint32_t flags = MAD_RMPP_ACTIVE, paylen = 0;
 	struct chain_pos pos = m->pos;
@@ -115,7 +115,7 @@ static void send_window(struct seg *s, uint32_t i, struct mad_send *m, uint32_t 
 		atomic_store(&m->deadline, ack_deadline(m));
 }
 
-static void release(struct seg *s, uint32_t i, struct mad_send *m)
+static void msend_release(struct seg *s, uint32_t i, struct mad_send *m)
 {
 	struct seg_chain data = m->data;
 
@@ -144,7 +144,7 @@ static void pump(struct seg *s, uint32_t i, uint32_t gen)
 		atomic_store(&m->again, 0);
 		send_window(s, i, m, gen);
 		if (m->gen == gen && mad_send_is(m, gen, MAD_SEND_ENDED)) {
-			release(s, i, m);
+			msend_release(s, i, m);
 			return;
 		}
 		seg_unlock(s, &m->pump);
@@ -181,7 +181,7 @@ bool umad_rmpp_retry(struct seg *s, uint32_t i, struct mad_send *m)
 
 bool umad_rmpp_wanted(const struct mad_agent *a, const uint8_t *mad)
 {
-	return umad_kernel_rmpp(a) && mad_has_rmpp(class_of(mad)) &&
+	return umad_kernel_rmpp(a) && mad_has_rmpp(msend_class_of(mad)) &&
 	       (LAYOUT_GET(mad_rmpp, mad, flags) & MAD_RMPP_ACTIVE);
 }
 
@@ -189,7 +189,7 @@ bool umad_rmpp_wanted(const struct mad_agent *a, const uint8_t *mad)
 static int copy_message(const struct umad_file *f, const uint8_t *buf, size_t len, uint8_t *mad,
 			struct seg_chain *data)
 {
-	uint32_t off = mad_data_offset(class_of(mad));
+	uint32_t off = mad_data_offset(msend_class_of(mad));
 	int r;
 
 	if (len < off)
@@ -205,12 +205,12 @@ static int copy_message(const struct umad_file *f, const uint8_t *buf, size_t le
 	return r == -ENOSPC ? -ENOMEM : r;
 }
 
-/* Send a complete message. Takes the data over, unless it fails. */
-static int begin(const struct umad_file *f, uint32_t idx, const struct mad_agent *a,
-		 const struct ib_user_mad_hdr *h, struct umad_pkt *p, const struct seg_chain *data,
-		 bool alone)
+/* A message that is ready to be sent. Takes the data over, unless it fails. */
+static int msend_begin(const struct umad_file *f, uint32_t idx, const struct mad_agent *a,
+		       const struct ib_user_mad_hdr *h, struct umad_pkt *p,
+		       const struct seg_chain *data, bool alone)
 {
-	uint32_t size = MAD_SIZE - mad_data_offset(class_of(p->mad));
+	uint32_t size = MAD_SIZE - mad_data_offset(msend_class_of(p->mad));
 	struct mad_send *m;
 	int r = umad_send_new(f, idx, a, h, p, alone, &m);
 
@@ -237,7 +237,7 @@ static int begin_of(const struct umad_file *f, const struct ib_user_mad_hdr *h, 
 		return -EIO;
 	umad_pkt_fill(f->s, p->from, a, h, p);
 	umad_set_tid(idx, a, p->mad);
-	return umad_is_duplicate(f, h, p->mad) ? -EINVAL : begin(f, idx, a, h, p, data, true);
+	return umad_is_duplicate(f, h, p->mad) ? -EINVAL : msend_begin(f, idx, a, h, p, data, true);
 }
 
 int umad_rmpp_write(const struct umad_file *f, uint32_t port, const uint8_t *buf, size_t len,
@@ -334,7 +334,7 @@ int umad_rmpp_answer(struct seg *s, uint32_t port, const struct umad_pkt *req, c
 		be32_store(&h.flow_label, req->flow_label);
 		memcpy(h.gid, req->sgid, sizeof(h.gid));
 	}
-	memcpy(p.mad, hdr, mad_data_offset(class_of(hdr)));
+	memcpy(p.mad, hdr, mad_data_offset(msend_class_of(hdr)));
 	LAYOUT_SET(mad_rmpp, p.mad, rmpp_version, 1);
 	LAYOUT_SET(mad_rmpp, p.mad, rmpp_type, MAD_RMPP_TYPE_DATA);
 	LAYOUT_SET(mad_rmpp, p.mad, status, 0);
@@ -342,7 +342,7 @@ int umad_rmpp_answer(struct seg *s, uint32_t port, const struct umad_pkt *req, c
 		a = make_own_agent(s, port, f.file + 1, &idx);
 	if (a) {
 		umad_pkt_fill(s, port, a, &h, &p);
-		r = begin(&f, idx, a, &h, &p, data, false);
+		r = msend_begin(&f, idx, a, &h, &p, data, false);
 	}
 	if (r) {
 		chain_free(s, data);
@@ -359,7 +359,7 @@ bool umad_rmpp_own(struct seg *s, uint32_t port, struct umad_pkt *p)
 	struct mad_agent *a;
 	uint32_t idx;
 
-	if (!mad_has_rmpp(class_of(p->mad)) ||
+	if (!mad_has_rmpp(msend_class_of(p->mad)) ||
 	    !(LAYOUT_GET(mad_rmpp, p->mad, flags) & MAD_RMPP_ACTIVE) ||
 	    LAYOUT_GET(mad_rmpp, p->mad, rmpp_type) == MAD_RMPP_TYPE_DATA)
 		return false;
@@ -384,7 +384,7 @@ void umad_rmpp_reply(struct seg *s, const struct mad_agent *a, const struct umad
 	 */
 	if (p->turns >= TURNS)
 		return;
-	memcpy(mad, hdr, mad_data_offset(class_of(hdr)));
+	memcpy(mad, hdr, mad_data_offset(msend_class_of(hdr)));
 	LAYOUT_SET(mad_hdr, mad, method, LAYOUT_GET(mad_hdr, mad, method) ^ MAD_METHOD_RESP);
 	LAYOUT_SET(mad_rmpp, mad, rmpp_version, 1);
 	LAYOUT_SET(mad_rmpp, mad, rmpp_type, type);
@@ -413,7 +413,7 @@ void umad_rmpp_abort(struct seg *s, uint32_t agent, const struct mad_agent *a,
 
 enum ack { ACK_OLD, ACK_NEWS, ACK_TOO_BIG, ACK_AGAIN };
 
-static enum ack note(struct mad_send *m, int32_t seg, int32_t newwin)
+static enum ack msend_note(struct mad_send *m, int32_t seg, int32_t newwin)
 {
 	uint64_t acked = atomic_load(&m->acked),
 		 now = (uint64_t)(uint32_t)newwin << 32 | (uint32_t)seg;
@@ -457,7 +457,7 @@ void umad_rmpp_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 	i = MAD_REF_IDX(ref);
 	gen = MAD_REF_GEN(ref);
 	m = seg_at(s, SEG_T_MSEND, i);
-	switch (note(m, seg, newwin)) {
+	switch (msend_note(m, seg, newwin)) {
 	case ACK_OLD:
 		return;
 	case ACK_TOO_BIG:

@@ -22,7 +22,7 @@
 /* ---- at the destination port */
 
 /* mad.c, validate_mad() */
-static bool valid(const struct umad_pkt *p)
+static bool route_valid(const struct umad_pkt *p)
 {
 	uint32_t class = LAYOUT_GET32(mad_hdr, p->mad, mgmt_class);
 
@@ -103,7 +103,7 @@ void umad_answer(struct seg *s, uint32_t port, const struct umad_pkt *p, const u
 }
 
 /* mad.c, generate_unmatched_resp() */
-static bool refuse(struct seg *s, struct umad_pkt *p)
+static bool route_refuse(struct seg *s, struct umad_pkt *p)
 {
 	uint64_t method = LAYOUT_GET(mad_hdr, p->mad, method);
 
@@ -143,7 +143,7 @@ static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 	uint32_t idx;
 	bool reply;
 
-	if (p->dst_qpn != p->qpn || !valid(p)) {
+	if (p->dst_qpn != p->qpn || !route_valid(p)) {
 		lost(s, p, "not for this queue pair");
 		return false;
 	}
@@ -178,7 +178,7 @@ static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 		return false;
 	}
 	if (!mad_is_response(p->mad))
-		return refuse(s, p);
+		return route_refuse(s, p);
 	lost(s, p, "an answer to nobody");
 	return false;
 }

@@ -135,7 +135,7 @@ static bool answered_at_once(const uint8_t *mad)
  * Make the element that waits for the answer, if one is expected. 0, -ENOMEM, or -EINVAL as in
  * umad_send_link().
  */
-static int remember(const struct umad_req *q, struct umad_pkt *p, bool alone)
+static int send_remember(const struct umad_req *q, struct umad_pkt *p, bool alone)
 {
 	struct mad_send *m;
 	int r;
@@ -158,7 +158,7 @@ int umad_req_keep(struct umad_pkt *p)
 	q->state = UMAD_REQ_KEPT;
 	sent.from = q->port;
 	memcpy(sent.mad, q->mad, MAD_SIZE);
-	q->err = remember(q, &sent, true);
+	q->err = send_remember(q, &sent, true);
 	if (!q->err) {
 		p->send = sent.send;
 		p->send_gen = sent.send_gen;
@@ -194,7 +194,7 @@ void umad_set_tid(uint32_t agent, const struct mad_agent *a, uint8_t *mad)
 		LAYOUT_SET(mad_hdr, mad, tid, tid | (uint64_t)mad_agent_tid(agent, a->gen) << 32);
 }
 
-static int start(struct umad_req *q, struct umad_pkt *p)
+static int send_start(struct umad_req *q, struct umad_pkt *p)
 {
 	const struct umad_file *f = q->f;
 	const struct mad_agent *a = q->a;
@@ -213,14 +213,14 @@ static int start(struct umad_req *q, struct umad_pkt *p)
 			return r;
 	}
 	if (!q->h->timeout_ms || !answered_at_once(mad))
-		return remember(q, p, alone);
+		return send_remember(q, p, alone);
 	memcpy(q->mad, mad, MAD_SIZE);
 	q->state = UMAD_REQ_OUT;
 	p->req = q;
 	return 0;
 }
 
-static ssize_t begin(struct umad_req *q, const uint8_t *buf, size_t count, struct umad_pkt *p)
+static ssize_t send_begin(struct umad_req *q, const uint8_t *buf, size_t count, struct umad_pkt *p)
 {
 	const struct mad_agent *a = q->a = umad_agent_of(q->f, q->h->id, &q->agent);
 	int r;
@@ -234,7 +234,7 @@ static ssize_t begin(struct umad_req *q, const uint8_t *buf, size_t count, struc
 	if (r)
 		return r;
 	umad_pkt_fill(q->f->s, q->port, a, q->h, p);
-	return start(q, p);
+	return send_start(q, p);
 }
 
 ssize_t umad_write(const struct umad_file *f, const void *buf, size_t count)
@@ -268,7 +268,7 @@ ssize_t umad_write(const struct umad_file *f, const void *buf, size_t count)
 		r = umad_rmpp_write(f, q.port, from + hdr, count - hdr, &h, &p);
 		return r ? r : (ssize_t)count;
 	}
-	r = begin(&q, from + hdr, count - hdr, &p);
+	r = send_begin(&q, from + hdr, count - hdr, &p);
 	if (r < 0)
 		return r;
 	if (!r) {
@@ -297,7 +297,7 @@ static void repeat(struct seg *s, uint32_t i, struct mad_send *m, const struct m
 	umad_route(s, &p);
 }
 
-static void expire(struct seg *s, uint32_t i, struct mad_send *m, uint32_t gen)
+static void send_expire(struct seg *s, uint32_t i, struct mad_send *m, uint32_t gen)
 {
 	const struct mad_agent *a = umad_agent(s, m->agent, m->agent_gen);
 
@@ -371,8 +371,8 @@ static uint32_t over(struct seg *s, bool orphans, uint64_t now, struct due *d, u
 	return n;
 }
 
-/* Handle the sends that are over by now; returns the next deadline. */
-static uint64_t run(struct seg *s, bool orphans)
+/* What is over by now; the next deadline. */
+static uint64_t send_run(struct seg *s, bool orphans)
 {
 	uint64_t now = clock_now_ns(), due, recv;
 	struct due d[AT_ONCE];
@@ -388,8 +388,8 @@ static uint64_t run(struct seg *s, bool orphans)
 			if (!m || atomic_load(&m->deadline) != d[k].deadline ||
 			    !mad_send_is(m, gen, MAD_SEND_WAITS))
 				continue;
-			expire(s, MAD_REF_IDX(d[k].send), m, gen);
-			/* A retry is left. */
+			send_expire(s, MAD_REF_IDX(d[k].send), m, gen);
+			/* To be repeated once more. */
 			m = umad_send_at(s, d[k].send);
 			if (m && mad_send_is(m, gen, MAD_SEND_WAITS) &&
 			    atomic_load(&m->deadline) < due)
@@ -406,7 +406,7 @@ uint64_t umad_run_orphans(struct seg *s)
 
 	seg_for_each_live (s, SEG_T_MSEND, i)
 		umad_send_adopt(s, i);
-	mads = run(s, true);
+	mads = send_run(s, true);
 	traps = umad_traps_run(s);
 	return mads < traps ? mads : traps;
 }
@@ -418,7 +418,7 @@ uint64_t umad_run_due(struct seg *s)
 	if (!umad_has_deadlines() || s->self == SEG_NONE)
 		return UINT64_MAX;
 	atomic_store(&next_due, UINT64_MAX);
-	due = run(s, false);
+	due = send_run(s, false);
 	was = atomic_load(&next_due);
 	while (due < was && !atomic_compare_exchange_weak(&next_due, &was, due))
 		;

@@ -22,7 +22,7 @@ static bool rest_cleared(const struct ib_uverbs_attr *u, size_t from)
 	return true;
 }
 
-static int fetch(struct uv_bundle *b, struct uv_attr *a)
+static int ioctl_fetch(struct uv_bundle *b, struct uv_attr *a)
 {
 	if (a->len <= sizeof(a->data) || a->copy)
 		return 0;
@@ -62,7 +62,7 @@ static int process_ptr(struct uv_bundle *b, const struct uv_attr_def *d,
 		return uv_why_attr(b, -EINVAL, d->name, "reserved is not 0");
 	a->len = u->len;
 	a->data = u->data;
-	return v->alloc_copy ? fetch(b, a) : 0;
+	return v->alloc_copy ? ioctl_fetch(b, a) : 0;
 }
 
 static int process_object(struct uv_bundle *b, const struct uv_attr_def *d,
@@ -104,7 +104,7 @@ static int process_array(struct uv_bundle *b, const struct uv_attr_def *d,
 	a->len = u->len;
 	a->data = u->data;
 	a->objs = uv_b_alloc(b, a->nobjs * sizeof(*a->objs));
-	r = a->objs ? fetch(b, a) : -ENOMEM;
+	r = a->objs ? ioctl_fetch(b, a) : -ENOMEM;
 	id = a->len <= sizeof(a->data) ? (uint32_t *)&a->data : a->copy;
 	for (unsigned int i = 0; i < a->nobjs && !r; i++)
 		a->objs[i] = uv_get(b, d->type, id[i], d->access, &r);
@@ -159,8 +159,8 @@ static int set_attr(struct uv_bundle *b, unsigned int index)
 	return 0;
 }
 
-/* The checks at the start of the kernel's handlers, by kind of attribute: bounds, flags, bytes. */
-static int check_values(struct uv_bundle *b)
+/* What the kernel's handlers do first, each for its attributes: bounds, flags, bytes. */
+static int ioctl_check_values(struct uv_bundle *b)
 {
 	int r = 0;
 
@@ -183,7 +183,7 @@ static int check_values(struct uv_bundle *b)
 		/* The length of CORE_IN is checked by its command. */
 		if ((d->kind == UV_A_PTR_IN || d->kind == UV_A_ENUM_IN) &&
 		    !b->method->def->runs_command)
-			r = fetch(b, a);
+			r = ioctl_fetch(b, a);
 	}
 	return r;
 }
@@ -195,7 +195,7 @@ static int fill_udata(struct uv_bundle *b)
 	int r = 0;
 
 	if (in) {
-		r = fetch(b, in);
+		r = ioctl_fetch(b, in);
 		b->udata.in = in->len <= sizeof(in->data) ? (void *)&in->data : in->copy;
 		b->udata.inlen = in->len;
 	}
@@ -251,7 +251,7 @@ static int run_method(struct uv_bundle *b)
 			return uv_why_attr(b, -EINVAL, m->attrs[i]->name, "mandatory, and missing");
 	if (!m->def->no_context && !b->ctx)
 		return uv_why(b, -EINVAL, "the file has no context yet");
-	r = check_values(b);
+	r = ioctl_check_values(b);
 	if (!r)
 		r = fill_udata(b);
 	/* for a command, its name comes first in the trace */
@@ -260,12 +260,12 @@ static int run_method(struct uv_bundle *b)
 	return r ? r : run_handler(b);
 }
 
-static int refuse(const struct ib_uverbs_ioctl_hdr *hdr, int err, const char *rule)
+static int ioctl_refuse(const struct ib_uverbs_ioctl_hdr *hdr, int err, const char *rule)
 {
 	return uv_refuse_frame("ioctl", hdr, hdr->length, err, rule);
 }
 
-static int run(struct uv_file *f, const struct ib_uverbs_ioctl_hdr *hdr, uint64_t user_attrs)
+static int ioctl_run(struct uv_file *f, const struct ib_uverbs_ioctl_hdr *hdr, uint64_t user_attrs)
 {
 	uint64_t since = TRACE_ON(LOG_UVERBS) ? clock_now_ns() : 0;
 	char what[96];
@@ -273,11 +273,11 @@ static int run(struct uv_file *f, const struct ib_uverbs_ioctl_hdr *hdr, uint64_
 	struct rec rec;
 
 	if (hdr->driver_id != f->api->driver->driver_id)
-		return refuse(hdr, -EINVAL, "driver_id is not the device's");
+		return ioctl_refuse(hdr, -EINVAL, "driver_id is not the device's");
 	uv_b_init(&b, f);
 	b.method = uv_api_method(f->api, hdr->object_id, hdr->method_id);
 	if (!b.method)
-		return refuse(hdr, -EPROTONOSUPPORT, "there is no such method");
+		return ioctl_refuse(hdr, -EPROTONOSUPPORT, "there is no such method");
 	b.user_attrs = user_attrs;
 	b.nuattrs = hdr->num_attrs;
 	if (since) {
@@ -300,11 +300,11 @@ long uv_ioctl(struct uv_file *f, unsigned long cmd, void *arg)
 		return -EFAULT;
 	if (hdr.length > IOCTL_MAX ||
 	    hdr.length != sizeof(hdr) + hdr.num_attrs * sizeof(struct ib_uverbs_attr))
-		return refuse(&hdr, -EINVAL, "length: that of num_attrs, at most a page");
+		return ioctl_refuse(&hdr, -EINVAL, "length: that of num_attrs, at most a page");
 	if (hdr.reserved1 || hdr.reserved2)
-		return refuse(&hdr, -EPROTONOSUPPORT, "reserved1 and reserved2 are 0");
+		return ioctl_refuse(&hdr, -EPROTONOSUPPORT, "reserved1 and reserved2 are 0");
 	pthread_mutex_lock(&f->lock);
-	r = run(f, &hdr, uaddr + sizeof(hdr));
+	r = ioctl_run(f, &hdr, uaddr + sizeof(hdr));
 	pthread_mutex_unlock(&f->lock);
 	return r;
 }

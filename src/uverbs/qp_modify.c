@@ -84,7 +84,7 @@ static int check_gid(const struct uv_file *f, const struct ib_uverbs_qp_dest *d)
 	return r ? uv_no(r, "the GID at sgid_index is empty") : 0;
 }
 
-static int check_values(const struct uv_qp *qp, const struct ib_uverbs_modify_qp *c)
+static int qp_modify_check_values(const struct uv_qp *qp, const struct ib_uverbs_modify_qp *c)
 {
 	int r = 0;
 
@@ -178,7 +178,7 @@ static int modify_qp(struct uv_bundle *b, struct ib_uverbs_modify_qp *c, uint32_
 	if (!r)
 		r = check_ports(qp, c);
 	if (!r)
-		r = check_values(qp, c);
+		r = qp_modify_check_values(qp, c);
 	if (r)
 		return r;
 	m.mask = uv_modify_qp_mask(qp->qp_type, c->attr_mask);

@@ -9,7 +9,7 @@ static void drop_events(struct uv_cq *cq)
 	cq->comp = cq->async = NULL;
 }
 
-static struct uv_target target_of(const struct uv_cq *cq, bool comp)
+static struct uv_target cq_target_of(const struct uv_cq *cq, bool comp)
 {
 	const struct uv_driver *d = cq->obj.file->api->driver;
 
@@ -18,7 +18,7 @@ static struct uv_target target_of(const struct uv_cq *cq, bool comp)
 
 static void set_targets(struct uv_cq *cq)
 {
-	struct uv_target comp = target_of(cq, true), async = target_of(cq, false);
+	struct uv_target comp = cq_target_of(cq, true), async = cq_target_of(cq, false);
 
 	uv_target_set(&comp, cq->comp, cq->obj.user_handle);
 	uv_target_set(&async, cq->async, cq->obj.user_handle);
@@ -35,8 +35,8 @@ static int cq_destroy(struct uv_object *o, int why)
 		drop_events(cq);
 		return 0;
 	}
-	comp = target_of(cq, true);
-	async = target_of(cq, false);
+	comp = cq_target_of(cq, true);
+	async = cq_target_of(cq, false);
 	uv_target_clear(s, &comp, &cq->comp_reported);
 	uv_target_clear(s, &async, &cq->async_reported);
 	r = o->file->api->driver->destroy_cq(cq);

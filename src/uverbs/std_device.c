@@ -35,7 +35,7 @@ static int out_optional(struct uv_bundle *b, uint16_t attr, const void *p, size_
 	return r == -ENOENT ? 0 : r;
 }
 
-static int get_context(struct uv_bundle *b)
+static int uv_get_context(struct uv_bundle *b)
 {
 	uint64_t core = IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS;
 	uint32_t vectors = b->file->device.num_comp_vectors;
@@ -414,7 +414,7 @@ static const struct uv_method_def methods[] = {
 	METHOD(INVOKE_WRITE, invoke_write_attrs, uv_cmd_invoke_write, true, .runs_command = true),
 	METHOD(INFO_HANDLES, info_handles_attrs, info_handles, true),
 	METHOD(QUERY_PORT, query_port_attrs, query_port, false),
-	METHOD(GET_CONTEXT, get_context_attrs, get_context, true),
+	METHOD(GET_CONTEXT, get_context_attrs, uv_get_context, true),
 	METHOD(QUERY_CONTEXT, query_context_attrs, query_context, false),
 	METHOD(QUERY_GID_TABLE, query_gid_table_attrs, query_gid_table, false),
 	METHOD(QUERY_GID_ENTRY, query_gid_entry_attrs, query_gid_entry, false),

@@ -13,7 +13,7 @@ struct qp_create {
 	struct uv_event_file *async; /* holds a reference */
 };
 
-static void use_all(struct uv_qp *qp, void (*fn)(struct uv_object *))
+static void qp_use_all(struct uv_qp *qp, void (*fn)(struct uv_object *))
 {
 	if (qp->pd)
 		fn(&qp->pd->obj);
@@ -29,7 +29,7 @@ static void use_all(struct uv_qp *qp, void (*fn)(struct uv_object *))
 		fn(&qp->ind_tbl->obj);
 }
 
-static struct uv_target target_of(const struct uv_qp *qp)
+static struct uv_target qp_target_of(const struct uv_qp *qp)
 {
 	const struct uv_driver *d = qp->obj.file->api->driver;
 
@@ -50,7 +50,7 @@ static int qp_destroy(struct uv_object *o, int why)
 		uv_event_file_put(qp->async);
 		return 0;
 	}
-	t = target_of(qp);
+	t = qp_target_of(qp);
 	uv_target_clear(s, &t, &qp->async_reported);
 	r = o->file->api->driver->destroy_qp(qp);
 	if (r) {
@@ -59,7 +59,7 @@ static int qp_destroy(struct uv_object *o, int why)
 	}
 	uv_target_gone(s, &t, qp->async);
 	uv_event_file_put(qp->async);
-	use_all(qp, uv_unuse);
+	qp_use_all(qp, uv_unuse);
 	return 0;
 }
 
@@ -94,10 +94,10 @@ static int make_qp(struct uv_bundle *b, struct uv_qp *qp, const struct qp_create
 		uv_event_file_put(qp->async);
 		return r;
 	}
-	/* The QP is made: from here on qp_destroy() undoes it. */
-	use_all(qp, uv_use);
+	/* Made: qp_destroy() undoes it from here on. */
+	qp_use_all(qp, uv_use);
 	uv_b_created(b);
-	t = target_of(qp);
+	t = qp_target_of(qp);
 	uv_target_set(&t, qp->async, qp->obj.user_handle);
 	return 0;
 }
@@ -281,7 +281,7 @@ int uv_cmd_open_qp(struct uv_bundle *b)
 	}
 	uv_use(&qp->xrcd->obj);
 	uv_b_created(b);
-	t = target_of(qp);
+	t = qp_target_of(qp);
 	uv_target_set(&t, qp->async, o->user_handle);
 	resp.qpn = qp->qpn;
 	resp.qp_handle = o->handle;

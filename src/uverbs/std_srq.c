@@ -2,7 +2,7 @@
 /* Shared receive queues. Handlers, called by ioctl.c and write.c. */
 #include "uverbs/priv.h"
 
-static void use_all(struct uv_srq *srq, void (*fn)(struct uv_object *))
+static void srq_use_all(struct uv_srq *srq, void (*fn)(struct uv_object *))
 {
 	fn(&srq->pd->obj);
 	if (srq->cq)
@@ -11,7 +11,7 @@ static void use_all(struct uv_srq *srq, void (*fn)(struct uv_object *))
 		fn(&srq->xrcd->obj);
 }
 
-static struct uv_target target_of(const struct uv_srq *srq)
+static struct uv_target srq_target_of(const struct uv_srq *srq)
 {
 	const struct uv_driver *d = srq->obj.file->api->driver;
 
@@ -29,7 +29,7 @@ static int srq_destroy(struct uv_object *o, int why)
 		uv_event_file_put(srq->async);
 		return 0;
 	}
-	t = target_of(srq);
+	t = srq_target_of(srq);
 	uv_target_clear(s, &t, &srq->async_reported);
 	r = o->file->api->driver->destroy_srq(srq);
 	if (r) {
@@ -38,7 +38,7 @@ static int srq_destroy(struct uv_object *o, int why)
 	}
 	uv_target_gone(s, &t, srq->async);
 	uv_event_file_put(srq->async);
-	use_all(srq, uv_unuse);
+	srq_use_all(srq, uv_unuse);
 	return 0;
 }
 
@@ -63,8 +63,8 @@ static int make_srq(struct uv_bundle *b, struct uv_srq *srq, struct ibv_srq_init
 		uv_event_file_put(srq->async);
 		return r;
 	}
-	use_all(srq, uv_use);
-	t = target_of(srq);
+	srq_use_all(srq, uv_use);
+	t = srq_target_of(srq);
 	uv_target_set(&t, srq->async, srq->obj.user_handle);
 	uv_b_created(b);
 	return 0;

@@ -8,7 +8,7 @@
 
 /* ---- work queues ---- */
 
-static struct uv_target target_of(const struct uv_wq *wq)
+static struct uv_target wq_target_of(const struct uv_wq *wq)
 {
 	const struct uv_driver *d = wq->obj.file->api->driver;
 
@@ -26,7 +26,7 @@ static int wq_destroy(struct uv_object *o, int why)
 		uv_event_file_put(wq->async);
 		return 0;
 	}
-	t = target_of(wq);
+	t = wq_target_of(wq);
 	uv_target_clear(s, &t, &wq->async_reported);
 	r = o->file->api->driver->destroy_wq(wq);
 	if (r) {
@@ -63,7 +63,7 @@ static int make_wq(struct uv_bundle *b, struct uv_wq *wq, uint32_t flags)
 	wq->state = IBV_WQS_RESET;
 	uv_use(&wq->pd->obj);
 	uv_use(&wq->cq->obj);
-	t = target_of(wq);
+	t = wq_target_of(wq);
 	uv_target_set(&t, wq->async, wq->obj.user_handle);
 	uv_b_created(b);
 	return 0;

@@ -21,7 +21,7 @@ static uint64_t page_down(uint64_t a)
 	return a & ~(PAGE - 1);
 }
 
-static uint64_t page_up(uint64_t a)
+static uint64_t umem_page_up(uint64_t a)
 {
 	return page_down(a + PAGE - 1);
 }
@@ -195,7 +195,7 @@ static void umem_unaccount(struct uv_file *f, uint64_t bytes)
 
 int uv_umem_check(uint64_t addr, uint64_t len, uint32_t access)
 {
-	uint64_t from = page_down(addr), to = page_up(addr + len);
+	uint64_t from = page_down(addr), to = umem_page_up(addr + len);
 	int r = -EFAULT;
 
 	if (to <= UINT64_C(1) << 47)
@@ -206,7 +206,7 @@ int uv_umem_check(uint64_t addr, uint64_t len, uint32_t access)
 
 int uv_umem_get(struct uv_file *f, uint64_t addr, uint64_t len, uint32_t access)
 {
-	uint64_t from = page_down(addr), to = page_up(addr + len);
+	uint64_t from = page_down(addr), to = umem_page_up(addr + len);
 	int r;
 
 	if (addr + len < addr || to < addr + len)
@@ -224,5 +224,5 @@ int uv_umem_get(struct uv_file *f, uint64_t addr, uint64_t len, uint32_t access)
 
 void uv_umem_put(struct uv_file *f, uint64_t addr, uint64_t len)
 {
-	umem_unaccount(f, page_up(addr + len) - page_down(addr));
+	umem_unaccount(f, umem_page_up(addr + len) - page_down(addr));
 }

@@ -262,7 +262,7 @@ static int copy_udata(struct uv_bundle *b, uint64_t from, size_t len)
 	return p ? uv_copy_from_user(p, from, len) : -ENOMEM;
 }
 
-static int frame(struct uv_bundle *b, const struct ib_uverbs_cmd_hdr *h, uint64_t buf)
+static int write_frame(struct uv_bundle *b, const struct ib_uverbs_cmd_hdr *h, uint64_t buf)
 {
 	const struct uv_cmd *c = b->cmd;
 	size_t in = h->in_words * 4 - sizeof(*h), out = h->out_words * 4;
@@ -321,7 +321,7 @@ static int write_run(struct uv_bundle *b, struct ib_uverbs_cmd_hdr *h, uint64_t 
 	} else {
 		r = verify(b, h, count);
 		if (!r)
-			r = frame(b, h, buf + sizeof(*h));
+			r = write_frame(b, h, buf + sizeof(*h));
 	}
 	return r ? r : run_command(b);
 }

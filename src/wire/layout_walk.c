@@ -28,7 +28,7 @@ static bool next_item(const struct layout *l, uint32_t bit, const struct layout_
 	return best != UINT32_MAX;
 }
 
-static bool any_set(const uint8_t *p, uint32_t bytes)
+static bool layout_any_set(const uint8_t *p, uint32_t bytes)
 {
 	for (uint32_t i = 0; i < bytes; i++)
 		if (p[i])
@@ -101,8 +101,8 @@ static void walk(struct walk *k, const struct layout *top, const struct layout *
 			if (byte + s->byte >= k->bytes)
 				continue;
 			len = k->bytes - byte - s->byte;
-			if (!any_set(k->base + byte + s->byte,
-				     len < s->inner->bytes ? len : s->inner->bytes))
+			if (!layout_any_set(k->base + byte + s->byte,
+					    len < s->inner->bytes ? len : s->inner->bytes))
 				continue;
 			k->w->enter(k->ctx, s, at);
 			walk(k, top, inner_of(k, s), byte + s->byte);

@@ -348,7 +348,7 @@ const struct sa_record *sa_record(uint16_t attr_id)
 	return NULL;
 }
 
-static bool same(const struct sa_component *c, const uint8_t *a, const uint8_t *b)
+static bool sa_comp_same(const struct sa_component *c, const uint8_t *a, const uint8_t *b)
 {
 	if (c->bit % 8 == 0 && c->width % 8 == 0)
 		return !memcmp(a + c->bit / 8, b + c->bit / 8, c->width / 8);
@@ -358,7 +358,8 @@ static bool same(const struct sa_component *c, const uint8_t *a, const uint8_t *
 bool sa_match(const struct sa_record *r, uint64_t mask, const void *want, const void *have)
 {
 	for (uint32_t i = 0; i < r->n && i < 64; i++)
-		if ((mask >> i & 1) && r->component[i].name && !same(&r->component[i], want, have))
+		if ((mask >> i & 1) && r->component[i].name &&
+		    !sa_comp_same(&r->component[i], want, have))
 			return false;
 	return true;
 }

@@ -12,8 +12,9 @@
 
 /* ---- parts */
 
-static void add(struct mad_part *out, uint32_t *n, const char *name, const struct layout *l,
-		uint32_t at, uint32_t bytes, const struct mad_attr_info *a)
+static void mad_show_add(struct mad_part *out, uint32_t *n, const char *name,
+			 const struct layout *l, uint32_t at, uint32_t bytes,
+			 const struct mad_attr_info *a)
 {
 	uint32_t most = at < MAD_SIZE ? MAD_SIZE - at : 0;
 
@@ -48,8 +49,8 @@ static void add_details(struct mad_part *out, uint32_t *n, const uint8_t *notice
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (LAYOUT_GET(notice, notice, is_generic) && trap >= rows[i].first &&
 		    trap <= rows[i].last)
-			add(out, n, "details", rows[i].l, at + rows[i].from, rows[i].l->bytes,
-			    NULL);
+			mad_show_add(out, n, "details", rows[i].l, at + rows[i].from,
+				     rows[i].l->bytes, NULL);
 }
 
 /* Add SA records: a table has several. Only the first segment begins with a record. */
@@ -62,7 +63,7 @@ static void add_records(struct mad_part *out, uint32_t *n, const uint8_t *mad,
 	uint32_t max = MAX_RECORDS;
 
 	if (!(flags & MAD_RMPP_ACTIVE) || !step) {
-		add(out, n, a->name, a->layout, SA_DATA, a->layout->bytes, a);
+		mad_show_add(out, n, a->name, a->layout, SA_DATA, a->layout->bytes, a);
 		return;
 	}
 	if (!(flags & MAD_RMPP_FIRST) || LAYOUT_GET(mad_rmpp, mad, rmpp_type) != MAD_RMPP_TYPE_DATA)
@@ -75,7 +76,7 @@ static void add_records(struct mad_part *out, uint32_t *n, const uint8_t *mad,
 	if (len > SA_DATA_SIZE)
 		len = SA_DATA_SIZE;
 	for (uint32_t at = 0; max-- && at + a->layout->bytes <= len + 7 && at < len; at += step)
-		add(out, n, a->name, a->layout, SA_DATA + at, a->layout->bytes, a);
+		mad_show_add(out, n, a->name, a->layout, SA_DATA + at, a->layout->bytes, a);
 }
 
 uint32_t mad_parts(const uint8_t mad[MAD_SIZE], struct mad_part out[MAD_MAX_PARTS])
@@ -99,14 +100,14 @@ uint32_t mad_parts(const uint8_t mad[MAD_SIZE], struct mad_part out[MAD_MAX_PART
 	if (!a)
 		return n;
 	if (!a->layout)
-		add(out, &n, a->name, NULL, data, a->text + a->text_len, a);
+		mad_show_add(out, &n, a->name, NULL, data, a->text + a->text_len, a);
 	else if (class == MAD_CLASS_SA && a->mgmt_class)
 		add_records(out, &n, mad, a);
 	else
-		add(out, &n, a->name, a->layout, data,
-		    a->layout == &layout_notice && mad_is_smi(class) ? NOTICE_SMP_SIZE
-								     : a->layout->bytes,
-		    a);
+		mad_show_add(out, &n, a->name, a->layout, data,
+			     a->layout == &layout_notice && mad_is_smi(class) ? NOTICE_SMP_SIZE
+									      : a->layout->bytes,
+			     a);
 	if (a->layout == &layout_notice)
 		add_details(out, &n, mad + data, data);
 	return n;
@@ -309,7 +310,7 @@ static void rec_text(struct rec *r, const struct mad_part *p, const uint8_t *mad
 		rec_s(r, a->text_name, text);
 }
 
-static bool any_set(const uint8_t *p, uint32_t n)
+static bool mad_show_any_set(const uint8_t *p, uint32_t n)
 {
 	while (n && !*p)
 		p++, n--;
@@ -332,7 +333,7 @@ void mad_rec(struct rec *r, const uint8_t mad[MAD_SIZE])
 	for (uint32_t i = 0; i < n; i++) {
 		if (part[i].header) /* headers are shown already */
 			continue;
-		if (!any_set(mad + part[i].at, part[i].bytes))
+		if (!mad_show_any_set(mad + part[i].at, part[i].bytes))
 			continue;
 		rec_group(r, part[i].name, "{");
 		if (part[i].layout)
