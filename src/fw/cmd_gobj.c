@@ -8,7 +8,6 @@
 #include <errno.h>
 #include "hw/flags.h"
 #include "hw/obj.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "util/cleanup.h"
 #include "wire/prm/cmd_hdr.h"
@@ -50,9 +49,9 @@ static int sched_query(struct fw_call *k, uint32_t id, void *body)
 
 /* ---- reserved QPN: a number that no QP gets, for programs that need only a number ---- */
 
-static struct hw_qp *reserved_qpn(struct fw_call *k, uint32_t id)
+static struct fw_elem *reserved_qpn(struct fw_call *k, uint32_t id)
 {
-	struct hw_qp *qp = seg_live(k->s, SEG_T_QP, id);
+	struct fw_elem *qp = seg_live(k->s, SEG_T_QP, id);
 
 	k->obj = id;
 	return qp && __atomic_load_n(&qp->flags, __ATOMIC_ACQUIRE) == HW_F_RESERVED &&
@@ -63,7 +62,7 @@ static struct hw_qp *reserved_qpn(struct fw_call *k, uint32_t id)
 
 static int qpn_create(struct fw_call *k, const void *body, uint32_t *id)
 {
-	struct hw_qp *qp;
+	struct fw_elem *qp;
 	int r = fw_alloc(k, SEG_T_QP, id, &qp);
 
 	if (r)
