@@ -30,9 +30,7 @@ char *parse_name(struct topo_parse *p, struct topo_text *x, char *name,
 		 const struct topo_where *at);
 /* Parse a line that begins with '[' or '@'. 0, -EINVAL, -ENOMEM. */
 int parse_port(struct topo_parse *p, struct topo_text *x);
-/* Length of the next word of a comment, from x->p on; 0: none. */
-size_t parse_word(struct topo_text *x);
-/* Parse "lid N" and "lmc N" before `stop`; other words are a comment. 0, -EINVAL. */
+/* "lid N" and "lmc N" before `stop`; other words are a comment. 0, -EINVAL. */
 int parse_lid_lmc(struct topo_text *x, const char *stop, uint32_t *lid, uint32_t *lmc);
 /* Translate ibsim's masks of old and extended speeds to bits of hw_port.speed. */
 uint32_t parse_speed_masks(uint64_t old, uint64_t ext);

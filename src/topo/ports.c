@@ -17,7 +17,8 @@ uint32_t parse_speed_masks(uint64_t old, uint64_t ext)
 	return (uint32_t)(old & 7) | (uint32_t)(ext & 31) << 4;
 }
 
-size_t parse_word(struct topo_text *x)
+/* Length of the next word of a comment, from x->p on; 0: none. */
+static size_t parse_word(struct topo_text *x)
 {
 	text_blanks(x);
 	return strcspn(x->p, " \t");
