@@ -175,7 +175,7 @@ static const struct {
 	{0x20, "general 2", NULL},
 };
 
-int fw_cmd_query_hca_cap(struct fw_call *k)
+enum fw_r fw_cmd_query_hca_cap(struct fw_call *k)
 {
 	void *cap = LAYOUT_IN(query_hca_cap_out, capability, k->out);
 
@@ -192,12 +192,12 @@ int fw_cmd_query_hca_cap(struct fw_call *k)
 			continue;
 		if (groups[i].fill)
 			groups[i].fill(k, cap);
-		return 0;
+		return FW_R_NONE;
 	}
 	return FW_R_CAP_GROUP;
 }
 
-int fw_cmd_query_adapter(struct fw_call *k)
+enum fw_r fw_cmd_query_adapter(struct fw_call *k)
 {
 	void *p = LAYOUT_IN(query_adapter_out, query_adapter_struct, k->out);
 	char *psid = LAYOUT_IN(query_adapter_param_block, vsd_contd_psid, p);
@@ -205,25 +205,25 @@ int fw_cmd_query_adapter(struct fw_call *k)
 	LAYOUT_SET(query_adapter_param_block, p, ieee_vendor_id, k->caps->vendor_id);
 	LAYOUT_SET(query_adapter_param_block, p, vsd_vendor_id, k->caps->pci_vendor);
 	memcpy(psid, k->caps->board_id, strnlen(k->caps->board_id, 16));
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_query_issi(struct fw_call *k)
+enum fw_r fw_cmd_query_issi(struct fw_call *k)
 {
 	LAYOUT_SET(query_issi_out, k->out, current_issi, 1);
 	LAYOUT_SET(query_issi_out, k->out, supported_issi_dw0, 1 << 1);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_query_special_contexts(struct fw_call *k)
+enum fw_r fw_cmd_query_special_contexts(struct fw_call *k)
 {
 	/* The reserved lkey names physical memory, which nobody can use here. */
 	LAYOUT_SET(query_special_contexts_out, k->out, dump_fill_mkey, HW_KEY_DUMP_FILL);
 	LAYOUT_SET(query_special_contexts_out, k->out, null_mkey, HW_KEY_NULL);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_nop(struct fw_call *k)
+enum fw_r fw_cmd_nop(struct fw_call *k)
 {
-	return 0;
+	return FW_R_NONE;
 }

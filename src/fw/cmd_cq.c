@@ -23,7 +23,7 @@
 
 /* ---- EQ ---- */
 
-int fw_cmd_create_eq(struct fw_call *k)
+enum fw_r fw_cmd_create_eq(struct fw_call *k)
 {
 	const void *eqc = LAYOUT_IN(create_eq_in, eq_context_entry, k->in);
 	uint32_t vector = LAYOUT_GET32(eqc, eqc, intr);
@@ -31,7 +31,7 @@ int fw_cmd_create_eq(struct fw_call *k)
 	struct hw_uar *uar;
 	struct hw_eq *eq;
 	uint32_t idx;
-	int r;
+	enum fw_r r;
 
 	if (vector >= k->caps->num_comp_vectors || fw_eq(k, vector + 1, &idx))
 		return FW_R_EQ_INTR;
@@ -52,10 +52,10 @@ int fw_cmd_create_eq(struct fw_call *k)
 	LAYOUT_SET(create_eq_out, k->out, eq_number, vector + 1);
 	fw_commit(&eq->flags);
 	k->hca->eqn[vector] = vector + 1;
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_query_eq(struct fw_call *k)
+enum fw_r fw_cmd_query_eq(struct fw_call *k)
 {
 	void *eqc = LAYOUT_IN(query_eq_out, eq_context_entry, k->out);
 	uint32_t idx;
@@ -69,10 +69,10 @@ int fw_cmd_query_eq(struct fw_call *k)
 	LAYOUT_SET(eqc, eqc, uar_page, eq->uar);
 	LAYOUT_SET(eqc, eqc, log_eq_size, eq->log_size);
 	LAYOUT_SET(eqc, eqc, st, 9); /* armed */
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_destroy_eq(struct fw_call *k)
+enum fw_r fw_cmd_destroy_eq(struct fw_call *k)
 {
 	uint32_t idx;
 	struct hw_eq *eq;
@@ -87,7 +87,7 @@ int fw_cmd_destroy_eq(struct fw_call *k)
 	if (uar)
 		fw_ref(&uar->refs, -1);
 	fw_free(k->s, SEG_T_EQ, idx);
-	return 0;
+	return FW_R_NONE;
 }
 
 /* ---- CQ ---- */
@@ -135,7 +135,7 @@ static enum fw_r cq_buffer(struct fw_call *k, const void *cqc, uint32_t *id,
 	if (offset > u->len)
 		return FW_R_CQ_UMEM_FIT;
 	offset += fw_page_offset(CQC(page_offset), CQC(log_page_size));
-	return (enum fw_r)fw_umem_place(u, offset, bytes, 64, FW_R_CQ_UMEM_FIT, va);
+	return fw_umem_place(u, offset, bytes, 64, FW_R_CQ_UMEM_FIT, va);
 }
 
 static enum fw_r cq_dbr(struct fw_call *k, const void *cqc, const struct hw_umem **umem,
@@ -149,22 +149,22 @@ static enum fw_r cq_dbr(struct fw_call *k, const void *cqc, const struct hw_umem
 	if (!u)
 		return FW_R_CQ_DBR_UMEM;
 	*umem = u;
-	return (enum fw_r)fw_umem_place(u, CQC(dbr_addr), 8, 8, FW_R_CQ_DBR_FIT, va);
+	return fw_umem_place(u, CQC(dbr_addr), 8, 8, FW_R_CQ_DBR_FIT, va);
 }
 
-int fw_cmd_create_cq(struct fw_call *k)
+enum fw_r fw_cmd_create_cq(struct fw_call *k)
 {
 	const void *cqc = LAYOUT_IN(create_cq_in, cq_context, k->in);
 	const struct hw_umem *buf, *dbr;
 	uint64_t va, dbr_va;
 	uint32_t cqn, buf_umem;
 	struct hw_cq *cq;
-	int r = (int)check_cqc(k, cqc);
+	enum fw_r r = check_cqc(k, cqc);
 
 	if (!r)
-		r = (int)cq_buffer(k, cqc, &buf_umem, &buf, &va);
+		r = cq_buffer(k, cqc, &buf_umem, &buf, &va);
 	if (!r)
-		r = (int)cq_dbr(k, cqc, &dbr, &dbr_va);
+		r = cq_dbr(k, cqc, &dbr, &dbr_va);
 	if (!r)
 		r = fw_alloc(k, SEG_T_CQ, &cqn, &cq);
 	if (r)
@@ -189,10 +189,10 @@ int fw_cmd_create_cq(struct fw_call *k)
 	eng_cq_created(k->s, cqn);
 	LAYOUT_SET(create_cq_out, k->out, cqn, cqn);
 	fw_commit(&cq->flags);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_query_cq(struct fw_call *k)
+enum fw_r fw_cmd_query_cq(struct fw_call *k)
 {
 	void *cqc = LAYOUT_IN(query_cq_out, cq_context, k->out);
 	const struct hw_cq *cq = fw_cq(k, LAYOUT_GET32(query_cq_in, k->in, cqn));
@@ -218,10 +218,10 @@ int fw_cmd_query_cq(struct fw_call *k)
 	LAYOUT_SET(cqc, cqc, producer_counter, cq->pi & 0xffffff);
 	LAYOUT_SET(cqc, cqc, consumer_counter, ci & 0xffffff);
 	LAYOUT_SET(cqc, cqc, last_notified_index, cq->arm_ci & 0xffffff);
-	return 0;
+	return FW_R_NONE;
 }
 
-static int cq_modify_fields(struct fw_call *k, struct hw_cq *cq, const void *cqc)
+static enum fw_r cq_modify_fields(struct fw_call *k, struct hw_cq *cq, const void *cqc)
 {
 	uint32_t sel = LAYOUT_GET32(modify_cq_in, k->in, modify_field_select);
 	uint32_t idx;
@@ -249,17 +249,18 @@ static int cq_modify_fields(struct fw_call *k, struct hw_cq *cq, const void *cqc
 		LAYOUT_SET(cqc, cq->cqc, c_eqn, CQC(c_eqn));
 		cq->eqn = (uint32_t)CQC(c_eqn);
 	}
-	return 0;
+	return FW_R_NONE;
 }
 
-static int cq_resize(struct fw_call *k, struct hw_cq *cq, uint32_t cqn, const void *cqc)
+static enum fw_r cq_resize(struct fw_call *k, struct hw_cq *cq, uint32_t cqn, const void *cqc)
 {
 	uint32_t sel = LAYOUT_GET32(modify_cq_in, k->in, resize_field_select);
 	const struct hw_umem *buf;
 	uint32_t buf_umem, old = cq->buf_umem;
 	struct hw_umem *u;
 	uint64_t va;
-	int r;
+	enum fw_r r;
+	int e;
 
 	if (!(sel & PRM_CQ_RESIZE_LOG_SIZE) ||
 	    sel & ~(uint32_t)(PRM_CQ_RESIZE_LOG_SIZE | PRM_CQ_RESIZE_PAGE_OFFSET |
@@ -269,16 +270,16 @@ static int cq_resize(struct fw_call *k, struct hw_cq *cq, uint32_t cqn, const vo
 		return FW_R_CQC_SIZE;
 	if (CQC(cqe_sz) > 1)
 		return FW_R_CQC_CQE_SZ;
-	r = (int)cq_buffer(k, cqc, &buf_umem, &buf, &va);
+	r = cq_buffer(k, cqc, &buf_umem, &buf, &va);
 	if (r)
 		return r;
 	if (cq->state != 0)
 		return FW_R_CQ_RESIZE_STATE;
 	fw_ref(&hw_umem(k->s, buf_umem)->refs, 1);
-	r = eng_cq_resize(k->s, cqn, buf->mem, va, (uint32_t)CQC(log_cq_size), 64u << CQC(cqe_sz));
-	if (r) {
+	e = eng_cq_resize(k->s, cqn, buf->mem, va, (uint32_t)CQC(log_cq_size), 64u << CQC(cqe_sz));
+	if (e) {
 		fw_ref(&hw_umem(k->s, buf_umem)->refs, -1);
-		return r == -ENOSPC ? (int)FW_R_CQ_RESIZE_SMALL : r;
+		return e == -ENOSPC ? FW_R_CQ_RESIZE_SMALL : fw_errno(k, e);
 	}
 	cq->buf_umem = buf_umem;
 	u = hw_umem(k->s, old);
@@ -288,15 +289,15 @@ static int cq_resize(struct fw_call *k, struct hw_cq *cq, uint32_t cqn, const vo
 	LAYOUT_SET(cqc, cq->cqc, cqe_sz, CQC(cqe_sz));
 	LAYOUT_SET(cqc, cq->cqc, page_offset, CQC(page_offset));
 	LAYOUT_SET(cqc, cq->cqc, log_page_size, CQC(log_page_size));
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_modify_cq(struct fw_call *k)
+enum fw_r fw_cmd_modify_cq(struct fw_call *k)
 {
 	const void *cqc = LAYOUT_IN(modify_cq_in, cq_context, k->in);
 	uint32_t cqn = LAYOUT_GET32(modify_cq_in, k->in, cqn);
 	struct hw_cq *cq;
-	int r;
+	enum fw_r r;
 
 	if (k->op_mod > 1)
 		return FW_R_OP_MOD;
@@ -309,7 +310,7 @@ int fw_cmd_modify_cq(struct fw_call *k)
 	return r;
 }
 
-int fw_cmd_destroy_cq(struct fw_call *k)
+enum fw_r fw_cmd_destroy_cq(struct fw_call *k)
 {
 	uint32_t cqn = LAYOUT_GET32(destroy_cq_in, k->in, cqn);
 	const struct hw_cq *cq = fw_cq(k, cqn);
@@ -318,5 +319,5 @@ int fw_cmd_destroy_cq(struct fw_call *k)
 		return FW_R_CQ_NONE;
 	if (cq->refs)
 		return FW_R_CQ_IN_USE;
-	return fw_cq_free(k->s, cqn);
+	return fw_errno(k, fw_cq_free(k->s, cqn));
 }

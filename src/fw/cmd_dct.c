@@ -54,12 +54,12 @@ static enum fw_r check_dctc(struct fw_call *k, const void *dctc, uint32_t *set)
 	return FW_R_NONE;
 }
 
-int fw_cmd_create_dct(struct fw_call *k)
+enum fw_r fw_cmd_create_dct(struct fw_call *k)
 {
 	const void *dctc = LAYOUT_IN(create_dct_in, dct_context_entry, k->in);
 	uint32_t dctn, set = 0;
 	struct hw_qp *dct;
-	int r = (int)check_dctc(k, dctc, &set);
+	enum fw_r r = check_dctc(k, dctc, &set);
 
 	if (!r)
 		r = fw_alloc(k, SEG_T_QP, &dctn, &dct);
@@ -94,10 +94,10 @@ int fw_cmd_create_dct(struct fw_call *k)
 	atomic_store(&dct->state, PRM_QP_STATE_RTR);
 	LAYOUT_SET(create_dct_out, k->out, dctn, dctn);
 	fw_commit(&dct->flags);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_query_dct(struct fw_call *k)
+enum fw_r fw_cmd_query_dct(struct fw_call *k)
 {
 	void *dctc = LAYOUT_IN(query_dct_out, dct_context_entry, k->out);
 	const struct hw_qp *dct = dct_of(k, LAYOUT_GET32(query_dct_in, k->in, dctn));
@@ -107,41 +107,41 @@ int fw_cmd_query_dct(struct fw_call *k)
 	memcpy(dctc, dct->qpc, LAYOUT_SZ(dctc));
 	LAYOUT_SET(dctc, dctc, state,
 		   dct->state == PRM_QP_STATE_RTR ? PRM_DCT_ACTIVE : PRM_DCT_DRAINED);
-	return 0;
+	return FW_R_NONE;
 }
 
 /* When this returns no request is half done, so the DCT is drained at once. */
-int fw_cmd_drain_dct(struct fw_call *k)
+enum fw_r fw_cmd_drain_dct(struct fw_call *k)
 {
 	uint32_t dctn = LAYOUT_GET32(drain_dct_in, k->in, dctn);
 	uint8_t data[LAYOUT_SZ(eqe_dct)] = {0};
-	int r;
+	enum fw_r r;
 
 	if (!dct_of(k, dctn))
 		return FW_R_DCT_DRAIN_NONE;
-	r = eng_qp_set_state(k->s, dctn, PRM_QP_STATE_RST);
+	r = fw_errno(k, eng_qp_set_state(k->s, dctn, PRM_QP_STATE_RST));
 	if (r)
 		return r;
 	LAYOUT_SET(eqe_dct, data, dctn, dctn);
 	eng_devx_event(k->s, k->c->hca, PRM_EVENT_DCT_DRAINED, PRM_EVENT_QUEUE_DCT, dctn, data);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_destroy_dct(struct fw_call *k)
+enum fw_r fw_cmd_destroy_dct(struct fw_call *k)
 {
 	uint32_t dctn = LAYOUT_GET32(destroy_dct_in, k->in, dctn);
 
 	if (!dct_of(k, dctn))
 		return FW_R_DCT_NONE;
-	return fw_qp_free(k->s, dctn);
+	return fw_errno(k, fw_qp_free(k->s, dctn));
 }
 
-int fw_cmd_arm_dct(struct fw_call *k)
+enum fw_r fw_cmd_arm_dct(struct fw_call *k)
 {
 	struct hw_qp *dct = dct_of(k, LAYOUT_GET32(arm_dct_in, k->in, dct_number));
 
 	if (!dct)
 		return FW_R_DCT_ARM_NONE;
 	atomic_store(&dct->key_armed, 1);
-	return 0;
+	return FW_R_NONE;
 }

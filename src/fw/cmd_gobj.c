@@ -16,32 +16,32 @@
 struct gobj_type {
 	uint16_t type;
 	const struct layout *body; /* NULL: 16 reserved bytes */
-	int (*create)(struct fw_call *k, const void *body, uint32_t *id);
+	enum fw_r (*create)(struct fw_call *k, const void *body, uint32_t *id);
 	/* NULL: cannot be modified */
-	int (*modify)(struct fw_call *k, uint32_t id, const void *body);
-	int (*query)(struct fw_call *k, uint32_t id, void *body);
-	int (*destroy)(struct fw_call *k, uint32_t id);
+	enum fw_r (*modify)(struct fw_call *k, uint32_t id, const void *body);
+	enum fw_r (*query)(struct fw_call *k, uint32_t id, void *body);
+	enum fw_r (*destroy)(struct fw_call *k, uint32_t id);
 };
 
 #define RESERVED_QPN_BYTES 16
 
 /* ---- scheduling element ---- */
 
-static int sched_create(struct fw_call *k, const void *body, uint32_t *id)
+static enum fw_r sched_create(struct fw_call *k, const void *body, uint32_t *id)
 {
 	return fw_sched_create(k, LAYOUT_GET32(sched_elem, body, scheduling_hierarchy),
 			       LAYOUT_IN(sched_elem, sched_context, body),
 			       LAYOUT_GET(sched_elem, body, modify_field_select), id);
 }
 
-static int sched_modify(struct fw_call *k, uint32_t id, const void *body)
+static enum fw_r sched_modify(struct fw_call *k, uint32_t id, const void *body)
 {
 	return fw_sched_modify(k, LAYOUT_GET32(sched_elem, body, scheduling_hierarchy), id,
 			       LAYOUT_IN(sched_elem, sched_context, body),
 			       LAYOUT_GET(sched_elem, body, modify_field_select));
 }
 
-static int sched_query(struct fw_call *k, uint32_t id, void *body)
+static enum fw_r sched_query(struct fw_call *k, uint32_t id, void *body)
 {
 	LAYOUT_SET(sched_elem, body, scheduling_hierarchy, 3);
 	return fw_sched_query(k, id, LAYOUT_IN(sched_elem, sched_context, body));
@@ -60,30 +60,30 @@ static struct fw_elem *reserved_qpn(struct fw_call *k, uint32_t id)
 		       : NULL;
 }
 
-static int qpn_create(struct fw_call *k, const void *body, uint32_t *id)
+static enum fw_r qpn_create(struct fw_call *k, const void *body, uint32_t *id)
 {
 	struct fw_elem *qp;
-	int r = fw_alloc(k, SEG_T_QP, id, &qp);
+	enum fw_r r = fw_alloc(k, SEG_T_QP, id, &qp);
 
 	if (r)
 		return r;
 	qp->hca = k->c->hca;
 	qp->uid = k->c->uid;
 	__atomic_store_n(&qp->flags, HW_F_RESERVED, __ATOMIC_RELEASE);
-	return 0;
+	return FW_R_NONE;
 }
 
-static int qpn_query(struct fw_call *k, uint32_t id, void *body)
+static enum fw_r qpn_query(struct fw_call *k, uint32_t id, void *body)
 {
-	return reserved_qpn(k, id) ? 0 : FW_R_GOBJ_NONE;
+	return reserved_qpn(k, id) ? FW_R_NONE : FW_R_GOBJ_NONE;
 }
 
-static int qpn_destroy(struct fw_call *k, uint32_t id)
+static enum fw_r qpn_destroy(struct fw_call *k, uint32_t id)
 {
 	if (!reserved_qpn(k, id))
 		return FW_R_GOBJ_NONE;
 	fw_free(k->s, SEG_T_QP, id);
-	return 0;
+	return FW_R_NONE;
 }
 
 /*
@@ -91,7 +91,7 @@ static int qpn_destroy(struct fw_call *k, uint32_t id)
  * ----
  */
 
-static int av_create(struct fw_call *k, const void *body, uint32_t *id)
+static enum fw_r av_create(struct fw_call *k, const void *body, uint32_t *id)
 {
 	struct hw_obj proto = {.kind = HW_OBJ_AV_QP_MAPPING};
 
@@ -103,17 +103,17 @@ static int av_create(struct fw_call *k, const void *body, uint32_t *id)
 	return fw_obj_make(k, &proto, id);
 }
 
-static int av_query(struct fw_call *k, uint32_t id, void *body)
+static enum fw_r av_query(struct fw_call *k, uint32_t id, void *body)
 {
 	const struct hw_obj *o = fw_obj(k, HW_OBJ_AV_QP_MAPPING, id);
 
 	if (!o)
 		return FW_R_GOBJ_NONE;
 	memcpy(body, o->ctx, LAYOUT_SZ(av_qp_mapping));
-	return 0;
+	return FW_R_NONE;
 }
 
-static int av_destroy(struct fw_call *k, uint32_t id)
+static enum fw_r av_destroy(struct fw_call *k, uint32_t id)
 {
 	return fw_obj_destroy(k, HW_OBJ_AV_QP_MAPPING, id, FW_R_GOBJ_NONE, FW_R_GOBJ_NONE);
 }
@@ -176,12 +176,12 @@ static enum fw_r check_body(const struct fw_call *k, const struct gobj_type *t, 
 	return FW_R_NONE;
 }
 
-int fw_cmd_create_general_object(struct fw_call *k)
+enum fw_r fw_cmd_create_general_object(struct fw_call *k)
 {
 	const struct gobj_type *t = type_of(k);
 	const void *body;
 	uint32_t id = 0;
-	int r;
+	enum fw_r r;
 
 	if (!t)
 		return FW_R_GOBJ_TYPE;
@@ -190,7 +190,7 @@ int fw_cmd_create_general_object(struct fw_call *k)
 		return FW_R_GOBJ_RANGE;
 	if (LAYOUT_GET(create_general_object_in, k->in, obj_id))
 		return FW_R_GOBJ_ID;
-	r = (int)check_body(k, t, &body);
+	r = check_body(k, t, &body);
 	if (!r)
 		r = t->create(k, body, &id);
 	if (!r)
@@ -198,18 +198,18 @@ int fw_cmd_create_general_object(struct fw_call *k)
 	return r;
 }
 
-int fw_cmd_modify_general_object(struct fw_call *k)
+enum fw_r fw_cmd_modify_general_object(struct fw_call *k)
 {
 	uint32_t id = LAYOUT_GET32(modify_general_object_in, k->in, obj_id);
 	const struct gobj_type *t = type_of(k);
 	const void *body;
-	int r;
+	enum fw_r r;
 
 	if (!t)
 		return FW_R_GOBJ_TYPE;
 	if (!t->modify)
 		return FW_R_GOBJ_MODIFY;
-	r = (int)check_body(k, t, &body);
+	r = check_body(k, t, &body);
 	if (!r)
 		r = t->modify(k, id, body);
 	if (!r)
@@ -217,11 +217,11 @@ int fw_cmd_modify_general_object(struct fw_call *k)
 	return r;
 }
 
-int fw_cmd_query_general_object(struct fw_call *k)
+enum fw_r fw_cmd_query_general_object(struct fw_call *k)
 {
 	uint32_t id = LAYOUT_GET32(query_general_object_in, k->in, obj_id);
 	const struct gobj_type *t = type_of(k);
-	int r;
+	enum fw_r r;
 
 	if (!t)
 		return FW_R_GOBJ_TYPE;
@@ -233,10 +233,10 @@ int fw_cmd_query_general_object(struct fw_call *k)
 	return r;
 }
 
-int fw_cmd_destroy_general_object(struct fw_call *k)
+enum fw_r fw_cmd_destroy_general_object(struct fw_call *k)
 {
 	uint32_t id = LAYOUT_GET32(destroy_general_object_in, k->in, obj_id);
 	const struct gobj_type *t = type_of(k);
 
-	return t ? t->destroy(k, id) : (int)FW_R_GOBJ_TYPE;
+	return t ? t->destroy(k, id) : FW_R_GOBJ_TYPE;
 }

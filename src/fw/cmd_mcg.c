@@ -51,13 +51,13 @@ bool fw_qp_attached(struct fw_call *k, uint32_t qpn)
 	return false;
 }
 
-int fw_cmd_attach_to_mcg(struct fw_call *k)
+enum fw_r fw_cmd_attach_to_mcg(struct fw_call *k)
 {
 	const uint8_t *gid = LAYOUT_IN(attach_to_mcg_in, multicast_gid, k->in);
 	uint32_t qpn = LAYOUT_GET32(attach_to_mcg_in, k->in, qpn), idx;
 	const struct hw_qp *qp = fw_qp(k, qpn);
 	struct hw_mcg *m;
-	int r;
+	enum fw_r r;
 
 	if (!qp)
 		return FW_R_MCG_QPN;
@@ -68,7 +68,7 @@ int fw_cmd_attach_to_mcg(struct fw_call *k)
 	m = mcg_find(k, qpn, gid, &idx);
 	if (m) {
 		m->times++;
-		return 0;
+		return FW_R_NONE;
 	}
 	if (members(k, gid) >= k->caps->max_qp_mcg)
 		return FW_R_MCG_FULL;
@@ -82,10 +82,10 @@ int fw_cmd_attach_to_mcg(struct fw_call *k)
 	m->times = 1;
 	memcpy(m->gid, gid, sizeof(m->gid));
 	fw_commit(&m->flags);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_detach_from_mcg(struct fw_call *k)
+enum fw_r fw_cmd_detach_from_mcg(struct fw_call *k)
 {
 	const uint8_t *gid = LAYOUT_IN(detach_from_mcg_in, multicast_gid, k->in);
 	uint32_t qpn = LAYOUT_GET32(detach_from_mcg_in, k->in, qpn), idx;
@@ -95,5 +95,5 @@ int fw_cmd_detach_from_mcg(struct fw_call *k)
 		return FW_R_MCG_NONE;
 	if (--m->times == 0)
 		fw_free(k->s, SEG_T_MCG, idx);
-	return 0;
+	return FW_R_NONE;
 }

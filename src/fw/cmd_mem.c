@@ -14,11 +14,11 @@
 
 /* ---- UAR ---- */
 
-int fw_cmd_alloc_uar(struct fw_call *k)
+enum fw_r fw_cmd_alloc_uar(struct fw_call *k)
 {
 	struct hw_uar *uar;
 	uint32_t idx;
-	int r;
+	enum fw_r r;
 
 	/* BF and NC: the same page serves as both; the type is kept for mappings and traces. */
 	if (k->op_mod > (k->c->kernel ? HW_UAR_VAR : HW_UAR_NC))
@@ -36,10 +36,10 @@ int fw_cmd_alloc_uar(struct fw_call *k)
 	uar->type = k->op_mod;
 	LAYOUT_SET(alloc_uar_out, k->out, uar, idx);
 	fw_commit(&uar->flags);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_dealloc_uar(struct fw_call *k)
+enum fw_r fw_cmd_dealloc_uar(struct fw_call *k)
 {
 	uint32_t idx = LAYOUT_GET32(dealloc_uar_in, k->in, uar);
 	struct hw_uar *uar = fw_uar_or_var(k, idx);
@@ -49,16 +49,16 @@ int fw_cmd_dealloc_uar(struct fw_call *k)
 	if (uar->refs)
 		return FW_R_UAR_IN_USE;
 	fw_free(k->s, SEG_T_UAR, idx);
-	return 0;
+	return FW_R_NONE;
 }
 
 /* ---- PD ---- */
 
-int fw_cmd_alloc_pd(struct fw_call *k)
+enum fw_r fw_cmd_alloc_pd(struct fw_call *k)
 {
 	struct hw_pd *pd;
 	uint32_t idx;
-	int r = fw_alloc(k, SEG_T_PD, &idx, &pd);
+	enum fw_r r = fw_alloc(k, SEG_T_PD, &idx, &pd);
 
 	if (r)
 		return r;
@@ -66,10 +66,10 @@ int fw_cmd_alloc_pd(struct fw_call *k)
 	pd->uid = k->c->uid;
 	LAYOUT_SET(alloc_pd_out, k->out, pd, idx);
 	fw_commit(&pd->flags);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_dealloc_pd(struct fw_call *k)
+enum fw_r fw_cmd_dealloc_pd(struct fw_call *k)
 {
 	uint32_t pdn = LAYOUT_GET32(dealloc_pd_in, k->in, pd);
 	struct hw_pd *pd = fw_pd(k, pdn);
@@ -79,18 +79,18 @@ int fw_cmd_dealloc_pd(struct fw_call *k)
 	if (pd->refs)
 		return FW_R_PD_IN_USE;
 	fw_free(k->s, SEG_T_PD, pdn);
-	return 0;
+	return FW_R_NONE;
 }
 
 /* ---- umem ---- */
 
-int fw_cmd_create_umem(struct fw_call *k)
+enum fw_r fw_cmd_create_umem(struct fw_call *k)
 {
 	const void *um = LAYOUT_IN(create_umem_in, umem, k->in);
 	const struct fw_mem *mem = k->c->mem;
 	struct hw_umem *u;
 	uint32_t idx;
-	int r;
+	enum fw_r r;
 
 	if (!mem)
 		return FW_R_NO_MEMORY;
@@ -108,10 +108,10 @@ int fw_cmd_create_umem(struct fw_call *k)
 	u->len = mem->len;
 	LAYOUT_SET(create_umem_out, k->out, umem_id, idx);
 	fw_commit(&u->flags);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_destroy_umem(struct fw_call *k)
+enum fw_r fw_cmd_destroy_umem(struct fw_call *k)
 {
 	uint32_t idx = LAYOUT_GET32(destroy_umem_in, k->in, umem_id);
 	struct hw_umem *u = fw_umem(k, idx);
@@ -121,5 +121,5 @@ int fw_cmd_destroy_umem(struct fw_call *k)
 	if (u->refs)
 		return FW_R_UMEM_IN_USE;
 	fw_free(k->s, SEG_T_UMEM, idx);
-	return 0;
+	return FW_R_NONE;
 }

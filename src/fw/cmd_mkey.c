@@ -137,7 +137,7 @@ static void cmd_mkey_fill(struct fw_call *k, struct hw_mkey *m, const void *mkc,
 /*
  * Allocate blocks for the longest list that the key may have; they are found through the first one.
  */
-static int list_alloc(struct fw_call *k, struct hw_mkey *m, uint32_t idx, uint32_t entries)
+static enum fw_r list_alloc(struct fw_call *k, struct hw_mkey *m, uint32_t idx, uint32_t entries)
 {
 	struct hw_klm *first = NULL;
 
@@ -147,7 +147,7 @@ static int list_alloc(struct fw_call *k, struct hw_mkey *m, uint32_t idx, uint32
 		int r = seg_alloc(k->s, SEG_T_KLM, k->owner, &i);
 
 		if (r < 0)
-			return r == -ENOSPC ? (int)FW_R_TABLE_FULL : r;
+			return r == -ENOSPC ? FW_R_TABLE_FULL : fw_errno(k, r);
 		b = seg_at(k->s, SEG_T_KLM, i);
 		b->hca = k->c->hca;
 		b->mkey = idx;
@@ -160,14 +160,14 @@ static int list_alloc(struct fw_call *k, struct hw_mkey *m, uint32_t idx, uint32
 		atomic_store(seg_owner_word(k->s, SEG_T_KLM, i), SEG_OWNER_DEVICE);
 	}
 	m->klm_max = entries;
-	return 0;
+	return FW_R_NONE;
 }
 
-static int list_make(struct fw_call *k, struct hw_mkey *m, uint32_t idx, const void *mkc)
+static enum fw_r list_make(struct fw_call *k, struct hw_mkey *m, uint32_t idx, const void *mkc)
 {
 	uint32_t n = LAYOUT_GET32(create_mkey_in, k->in, translations_octword_actual_size);
 	const uint8_t *list = (const uint8_t *)k->in + LAYOUT_SZ(create_mkey_in);
-	int r = list_alloc(k, m, idx, (uint32_t)MKC(translations_octword_size));
+	enum fw_r r = list_alloc(k, m, idx, (uint32_t)MKC(translations_octword_size));
 
 	for (uint32_t i = 0; !r && i < n; i++)
 		memcpy(hw_klm_entry(k->s, m, i), list + i * HW_KLM_BYTES, HW_KLM_BYTES);
@@ -175,16 +175,16 @@ static int list_make(struct fw_call *k, struct hw_mkey *m, uint32_t idx, const v
 	return r;
 }
 
-int fw_cmd_create_mkey(struct fw_call *k)
+enum fw_r fw_cmd_create_mkey(struct fw_call *k)
 {
 	const void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, k->in);
 	struct fw_mem mem;
 	struct hw_mkey *m;
 	uint32_t idx, umem;
-	int r = (int)check_mkc(k, mkc);
+	enum fw_r r = check_mkc(k, mkc);
 
 	if (!r)
-		r = (int)mkey_memory(k, mkc, &mem, &umem);
+		r = mkey_memory(k, mkc, &mem, &umem);
 	if (!r)
 		r = fw_alloc(k, SEG_T_MKEY, &idx, &m);
 	if (r)
@@ -203,31 +203,31 @@ int fw_cmd_create_mkey(struct fw_call *k)
 	LAYOUT_SET(create_mkey_out, k->out, mkey_index, idx);
 	fw_commit(&m->flags);
 	atomic_store_explicit(&m->valid, 1, memory_order_release);
-	return 0;
+	return FW_R_NONE;
 }
 
 /*
  * Called under the HCA's lock. The key is disabled while it changes, so that nobody sees it half
  * changed.
  */
-static int umr_locked(struct fw_call *k, uint32_t key)
+static enum fw_r umr_locked(struct fw_call *k, uint32_t key)
 {
 	const void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, k->in);
 	struct hw_mkey *m = fw_mkey(k, key >> 8);
 	struct fw_mem mem;
 	uint32_t umem;
-	int r;
+	enum fw_r r;
 
 	if (!m || m->key != key || (uint32_t)MKC(mkey_7_0) != (key & 0xff))
 		return FW_R_MKEY_NONE;
-	r = (int)check_mkc(k, mkc);
+	r = check_mkc(k, mkc);
 	if (!r)
-		r = (int)mkey_memory(k, mkc, &mem, &umem);
+		r = mkey_memory(k, mkc, &mem, &umem);
 	if (r)
 		return r;
 	atomic_store_explicit(&m->valid, 0, memory_order_seq_cst);
-	r = eng_mkey_quiesce(k->s, key >> 8);
-	if (r == 0) {
+	r = fw_errno(k, eng_mkey_quiesce(k->s, key >> 8));
+	if (r == FW_R_NONE) {
 		fw_refer(k->s, SEG_T_MKEY, m, -1);
 		cmd_mkey_fill(k, m, mkc, &mem, umem);
 	}
@@ -239,26 +239,29 @@ int fw_umr(const struct fw_ctx *c, uint32_t key, const void *in)
 {
 	struct fw_call k = {.c = c, .s = c->seg, .in = in, .inlen = LAYOUT_SZ(create_mkey_in)};
 	uint64_t mask;
-	int r;
+	enum fw_r r;
+	int lock;
 
 	k.hca = hw_hca(c->seg, c->hca);
 	if (!k.hca)
 		return -ENODEV;
 	k.caps = fw_caps((enum hw_model)k.hca->model);
 	mask = fw_sig_block(c);
-	r = seg_lock(k.s, &k.hca->lock, SEG_LOCK_CTRL_NS);
-	if (r >= 0) {
-		if (r == SEG_LOCK_INHERITED)
+	lock = seg_lock(k.s, &k.hca->lock, SEG_LOCK_CTRL_NS);
+	if (lock >= 0) {
+		if (lock == SEG_LOCK_INHERITED)
 			fw_recount(k.s, c->hca);
 		r = umr_locked(&k, key);
 		seg_unlock(k.s, &k.hca->lock);
+	} else {
+		r = fw_errno(&k, lock);
 	}
 	fw_sig_restore(c, mask);
-	TRACE(LOG_FW, "UMR mkey 0x%x: %d", key, r);
-	return r > 0 ? fw_status_to_errno(fw_refusal((enum fw_r)r)->status) : r;
+	TRACE(LOG_FW, "UMR mkey 0x%x: %d", key, r == FW_R_ERRNO ? k.err : (int)r);
+	return r == FW_R_ERRNO ? k.err : fw_status_to_errno(fw_refusal(r)->status);
 }
 
-int fw_cmd_query_mkey(struct fw_call *k)
+enum fw_r fw_cmd_query_mkey(struct fw_call *k)
 {
 	const struct hw_mkey *m = fw_mkey(k, LAYOUT_GET32(query_mkey_in, k->in, mkey_index));
 
@@ -267,15 +270,15 @@ int fw_cmd_query_mkey(struct fw_call *k)
 	if (LAYOUT_GET(query_mkey_in, k->in, pg_access))
 		return FW_R_MKEY_PG_ACCESS;
 	memcpy(LAYOUT_IN(query_mkey_out, memory_key_mkey_entry, k->out), m->mkc, sizeof(m->mkc));
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_destroy_mkey(struct fw_call *k)
+enum fw_r fw_cmd_destroy_mkey(struct fw_call *k)
 {
 	uint32_t idx = LAYOUT_GET32(destroy_mkey_in, k->in, mkey_index);
 	const struct hw_mkey *m = fw_mkey(k, idx);
 
 	if (!m)
 		return FW_R_MKEY_NONE;
-	return fw_mkey_free(k->s, idx);
+	return fw_errno(k, fw_mkey_free(k->s, idx));
 }

@@ -44,12 +44,12 @@ static struct hw_qctr *qctr_own(struct fw_call *k, uint32_t id, uint32_t *idx)
 	return c && fw_may_change(k, c->uid) ? c : NULL;
 }
 
-int fw_cmd_alloc_q_counter(struct fw_call *k)
+enum fw_r fw_cmd_alloc_q_counter(struct fw_call *k)
 {
 	bool used[SET_IDS] = {true};
 	uint32_t idx, id = 1;
 	struct hw_qctr *c;
-	int r;
+	enum fw_r r;
 
 	seg_for_each_live (k->s, SEG_T_QCTR, i) {
 		const struct hw_qctr *o = seg_at(k->s, SEG_T_QCTR, i);
@@ -70,10 +70,10 @@ int fw_cmd_alloc_q_counter(struct fw_call *k)
 	k->obj = id;
 	LAYOUT_SET(alloc_q_counter_out, k->out, counter_set_id, id);
 	fw_commit(&c->flags);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_dealloc_q_counter(struct fw_call *k)
+enum fw_r fw_cmd_dealloc_q_counter(struct fw_call *k)
 {
 	uint32_t id = LAYOUT_GET32(dealloc_q_counter_in, k->in, counter_set_id), idx;
 	const struct hw_qctr *c = qctr_own(k, id, &idx);
@@ -83,7 +83,7 @@ int fw_cmd_dealloc_q_counter(struct fw_call *k)
 	if (c->refs)
 		return FW_R_QCTR_IN_USE;
 	fw_free(k->s, SEG_T_QCTR, idx);
-	return 0;
+	return FW_R_NONE;
 }
 
 /* The output field of each counter. */
@@ -110,7 +110,7 @@ static const uint16_t fields[HW_QC_COUNT] = {
 	[HW_QC_REQ_REMOTE_ACCESS_ERRORS] = FIELD(req_remote_access_errors),
 };
 
-int fw_cmd_query_q_counter(struct fw_call *k)
+enum fw_r fw_cmd_query_q_counter(struct fw_call *k)
 {
 	uint32_t id = LAYOUT_GET32(query_q_counter_in, k->in, counter_set_id), idx;
 	struct hw_qctr *c = qctr_own(k, id, &idx);
@@ -122,5 +122,5 @@ int fw_cmd_query_q_counter(struct fw_call *k)
 			   LAYOUT_GET(query_q_counter_in, k->in, clear)
 				   ? atomic_exchange(&c->n[i], 0)
 				   : atomic_load(&c->n[i]));
-	return 0;
+	return FW_R_NONE;
 }

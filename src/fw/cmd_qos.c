@@ -35,25 +35,25 @@ bool fw_rate_usable(struct fw_call *k, uint32_t index)
 	return o && fw_may_name(k, o->uid);
 }
 
-static int rate_clear(struct fw_call *k, uint32_t index)
+static enum fw_r rate_clear(struct fw_call *k, uint32_t index)
 {
 	seg_for_each_owned (k->s, SEG_T_OBJ, k->owner, i) {
 		const struct hw_obj *o = fw_obj(k, HW_OBJ_RATE, i);
 
 		if (o && o->type == index)
-			return fw_obj_free(k->s, i);
+			return fw_errno(k, fw_obj_free(k->s, i));
 	}
 	return FW_R_PP_NONE;
 }
 
-int fw_cmd_set_pp_rate_limit(struct fw_call *k)
+enum fw_r fw_cmd_set_pp_rate_limit(struct fw_call *k)
 {
 	const void *pp = LAYOUT_IN(set_pp_rate_limit_in, ctx, k->in);
 	uint32_t index = LAYOUT_GET32(set_pp_rate_limit_in, k->in, rate_limit_index);
 	struct hw_obj proto = {.kind = HW_OBJ_RATE, .type = index};
 	const struct hw_obj *old;
 	uint32_t idx;
-	int r;
+	enum fw_r r;
 
 	if (index < 1 || index >= k->caps->pp_table_size)
 		return FW_R_PP_INDEX;
@@ -106,13 +106,13 @@ static void take_limits(void *to, const void *sc, uint64_t sel)
 		LAYOUT_SET(scheduling_context, to, max_average_bw, SC(max_average_bw));
 }
 
-int fw_sched_create(struct fw_call *k, uint32_t hierarchy, const void *sc, uint64_t sel,
-		    uint32_t *id)
+enum fw_r fw_sched_create(struct fw_call *k, uint32_t hierarchy, const void *sc, uint64_t sel,
+			  uint32_t *id)
 {
 	uint32_t parent = (uint32_t)SC(parent_element_id);
 	struct hw_obj proto = {.kind = HW_OBJ_SCHED, .type = (uint32_t)SC(element_type)};
 	const struct hw_obj *up = parent ? fw_obj(k, HW_OBJ_SCHED, parent) : NULL;
-	int r;
+	enum fw_r r;
 
 	if (hierarchy != PRM_SCHED_HIERARCHY_NIC)
 		return FW_R_SCHED_HIERARCHY;
@@ -123,7 +123,7 @@ int fw_sched_create(struct fw_call *k, uint32_t hierarchy, const void *sc, uint6
 		return FW_R_SCHED_TSAR;
 	if (parent ? !up || up->type != PRM_SCHED_ELEM_TSAR : proto.type != PRM_SCHED_ELEM_TSAR)
 		return FW_R_SCHED_PARENT;
-	r = (int)check_limits(k, sc, sel, !parent);
+	r = check_limits(k, sc, sel, !parent);
 	if (r)
 		return r;
 	if (parent)
@@ -134,8 +134,8 @@ int fw_sched_create(struct fw_call *k, uint32_t hierarchy, const void *sc, uint6
 	return fw_obj_make(k, &proto, id);
 }
 
-int fw_sched_modify(struct fw_call *k, uint32_t hierarchy, uint32_t id, const void *sc,
-		    uint64_t sel)
+enum fw_r fw_sched_modify(struct fw_call *k, uint32_t hierarchy, uint32_t id, const void *sc,
+			  uint64_t sel)
 {
 	struct hw_obj *o = fw_obj(k, HW_OBJ_SCHED, id);
 	enum fw_r r;
@@ -148,41 +148,41 @@ int fw_sched_modify(struct fw_call *k, uint32_t hierarchy, uint32_t id, const vo
 		return FW_R_SCHED_TYPE;
 	r = check_limits(k, sc, sel, !o->ref[0].table);
 	if (r)
-		return (int)r;
+		return r;
 	take_limits(o->ctx, sc, sel);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_sched_query(struct fw_call *k, uint32_t id, void *sc)
+enum fw_r fw_sched_query(struct fw_call *k, uint32_t id, void *sc)
 {
 	const struct hw_obj *o = fw_obj(k, HW_OBJ_SCHED, id);
 
 	if (!o)
 		return FW_R_SCHED_NONE;
 	memcpy(sc, o->ctx, LAYOUT_SZ(scheduling_context));
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_sched_destroy(struct fw_call *k, uint32_t id)
+enum fw_r fw_sched_destroy(struct fw_call *k, uint32_t id)
 {
 	return fw_obj_destroy(k, HW_OBJ_SCHED, id, FW_R_SCHED_NONE, FW_R_SCHED_IN_USE);
 }
 
 #define SE_CTX(l, p) LAYOUT_IN(l, scheduling_context, p)
 
-int fw_cmd_create_scheduling_element(struct fw_call *k)
+enum fw_r fw_cmd_create_scheduling_element(struct fw_call *k)
 {
 	uint64_t h = LAYOUT_GET(create_scheduling_element_in, k->in, scheduling_hierarchy);
 	uint32_t id;
-	int r = fw_sched_create(k, (uint32_t)h, SE_CTX(create_scheduling_element_in, k->in),
-				PRM_SCHED_BW_SHARE | PRM_SCHED_MAX_AVERAGE_BW, &id);
+	enum fw_r r = fw_sched_create(k, (uint32_t)h, SE_CTX(create_scheduling_element_in, k->in),
+				      PRM_SCHED_BW_SHARE | PRM_SCHED_MAX_AVERAGE_BW, &id);
 
 	if (r == 0)
 		LAYOUT_SET(create_scheduling_element_out, k->out, scheduling_element_id, id);
 	return r;
 }
 
-int fw_cmd_query_scheduling_element(struct fw_call *k)
+enum fw_r fw_cmd_query_scheduling_element(struct fw_call *k)
 {
 	uint64_t id = LAYOUT_GET(query_scheduling_element_in, k->in, scheduling_element_id);
 
@@ -192,7 +192,7 @@ int fw_cmd_query_scheduling_element(struct fw_call *k)
 	return fw_sched_query(k, (uint32_t)id, SE_CTX(query_scheduling_element_out, k->out));
 }
 
-int fw_cmd_modify_scheduling_element(struct fw_call *k)
+enum fw_r fw_cmd_modify_scheduling_element(struct fw_call *k)
 {
 	uint64_t id = LAYOUT_GET(modify_scheduling_element_in, k->in, scheduling_element_id);
 	uint64_t h = LAYOUT_GET(modify_scheduling_element_in, k->in, scheduling_hierarchy);
@@ -202,7 +202,7 @@ int fw_cmd_modify_scheduling_element(struct fw_call *k)
 			       LAYOUT_GET(modify_scheduling_element_in, k->in, modify_bitmask));
 }
 
-int fw_cmd_destroy_scheduling_element(struct fw_call *k)
+enum fw_r fw_cmd_destroy_scheduling_element(struct fw_call *k)
 {
 	uint64_t id = LAYOUT_GET(destroy_scheduling_element_in, k->in, scheduling_element_id);
 

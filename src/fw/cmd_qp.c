@@ -97,7 +97,7 @@ static enum fw_r qp_record(struct fw_call *k, const void *qpc, struct hw_qp *at)
 	if (!u)
 		return FW_R_QP_DBR_UMEM;
 	at->dbr_mem = u->mem;
-	return (enum fw_r)fw_umem_place(u, QPC(dbr_addr), 8, 8, FW_R_QP_DBR_FIT, &at->dbr_va);
+	return fw_umem_place(u, QPC(dbr_addr), 8, 8, FW_R_QP_DBR_FIT, &at->dbr_va);
 }
 
 /* Find the memory of queues and doorbell record, into `at`. A QP without queues has none. */
@@ -106,7 +106,7 @@ static enum fw_r qp_places(struct fw_call *k, const void *qpc, struct hw_qp *at)
 	uint64_t offset = LAYOUT_GET(create_qp_in, k->in, wq_umem_offset);
 	uint64_t rq_bytes = 0, sq_bytes = 0;
 	const struct hw_umem *u;
-	int r;
+	enum fw_r r;
 
 	if (QPC(rq_type) == PRM_QP_RQ_REGULAR) {
 		rq_bytes = UINT64_C(16) << (QPC(log_rq_size) + QPC(log_rq_stride));
@@ -132,7 +132,7 @@ static enum fw_r qp_places(struct fw_call *k, const void *qpc, struct hw_qp *at)
 	offset += fw_page_offset(QPC(page_offset), QPC(log_page_size));
 	r = fw_umem_place(u, offset, rq_bytes + sq_bytes, 64, FW_R_QP_UMEM_FIT, &at->rq_va);
 	if (r)
-		return (enum fw_r)r;
+		return r;
 	at->sq_va = at->rq_va + rq_bytes;
 	at->mem = u->mem;
 	return qp_record(k, qpc, at);
@@ -151,18 +151,18 @@ uint32_t fw_ece(uint32_t asked)
 	return MIN(asked >> ECE_VERSION_SHIFT, ECE_VERSION) << ECE_VERSION_SHIFT;
 }
 
-int fw_cmd_create_qp(struct fw_call *k)
+enum fw_r fw_cmd_create_qp(struct fw_call *k)
 {
 	uint32_t ece = LAYOUT_GET32(create_qp_in, k->in, ece);
 	const void *qpc = LAYOUT_IN(create_qp_in, qpc, k->in);
 	struct hw_qp at = {0}, *qp;
 	uint32_t qpn;
-	int r = (int)check_qpc_attrs(k, qpc);
+	enum fw_r r = check_qpc_attrs(k, qpc);
 
 	if (!r)
-		r = (int)check_qpc_objects(k, qpc);
+		r = check_qpc_objects(k, qpc);
 	if (!r)
-		r = (int)qp_places(k, qpc, &at);
+		r = qp_places(k, qpc, &at);
 	if (!r)
 		r = fw_alloc(k, SEG_T_QP, &qpn, &qp);
 	if (r)
@@ -202,11 +202,11 @@ int fw_cmd_create_qp(struct fw_call *k)
 	LAYOUT_SET(create_qp_out, k->out, qpn, qpn);
 	LAYOUT_SET(create_qp_out, k->out, ece, qp->ece);
 	fw_commit(&qp->flags);
-	return 0;
+	return FW_R_NONE;
 }
 
 /* The QPC as commands have set it, with the current values of changing fields. */
-int fw_cmd_query_qp(struct fw_call *k)
+enum fw_r fw_cmd_query_qp(struct fw_call *k)
 {
 	void *qpc = LAYOUT_IN(query_qp_out, qpc, k->out);
 	const struct hw_qp *qp = fw_qp(k, LAYOUT_GET32(query_qp_in, k->in, qpn));
@@ -227,10 +227,10 @@ int fw_cmd_query_qp(struct fw_call *k)
 	/* The record of a dead process cannot be read: then the counter is 0. */
 	if (mem_read_be32(k->s, qp->dbr_mem, qp->dbr_va, &rcv) == 0)
 		LAYOUT_SET(qpc, qpc, sw_rq_counter, rcv);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_destroy_qp(struct fw_call *k)
+enum fw_r fw_cmd_destroy_qp(struct fw_call *k)
 {
 	uint32_t qpn = LAYOUT_GET32(destroy_qp_in, k->in, qpn);
 
@@ -238,5 +238,5 @@ int fw_cmd_destroy_qp(struct fw_call *k)
 		return FW_R_QP_DESTROY_NONE;
 	if (hw_qp(k->s, qpn)->st == PRM_ST_UD && fw_qp_attached(k, qpn))
 		return FW_R_QP_ATTACHED;
-	return fw_qp_free(k->s, qpn);
+	return fw_errno(k, fw_qp_free(k->s, qpn));
 }

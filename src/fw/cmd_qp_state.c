@@ -316,7 +316,7 @@ static void qp_ece(struct fw_call *k, struct hw_qp *qp)
 	LAYOUT_SET(rst2init_qp_out, k->out, ece, qp->ece);
 }
 
-int fw_cmd_modify_qp(struct fw_call *k)
+enum fw_r fw_cmd_modify_qp(struct fw_call *k)
 {
 	const struct transition *t = transition_find(k->cmd->opcode);
 	const void *in_qpc = LAYOUT_IN(rst2init_qp_in, qpc, k->in);
@@ -343,17 +343,17 @@ int fw_cmd_modify_qp(struct fw_call *k)
 		r = check_ext(k, qp, &ext);
 	k->obj = qpn;
 	if (r)
-		return (int)r;
+		return r;
 	memcpy(next, qp->qpc, sizeof(next));
 	take_fields(next, in_qpc, t, opt);
 	r = check_qpc(k, next, qp->st, t);
 	if (r)
-		return (int)r;
+		return r;
 	if (LAYOUT_GET(qpc, next, counter_set_id) != LAYOUT_GET(qpc, qp->qpc, counter_set_id)) {
 		r = qp_counters(k, qp, LAYOUT_GET32(qpc, next, counter_set_id));
 		k->obj = qpn;
 		if (r)
-			return (int)r;
+			return r;
 	}
 	if (ext)
 		qp_groups(k, qp, ext);
@@ -363,25 +363,25 @@ int fw_cmd_modify_qp(struct fw_call *k)
 		qp_ece(k, qp);
 	/* No change of state: the engine may have set ERR meanwhile, which must stay. */
 	if (t->from == t->to)
-		return 0;
+		return FW_R_NONE;
 	e = eng_qp_set_state(k->s, qpn, (enum prm_qp_state)t->to);
-	return e == -EINVAL ? (int)FW_R_QP_FROM_STATE : e;
+	return e == -EINVAL ? FW_R_QP_FROM_STATE : fw_errno(k, e);
 }
 
-int fw_cmd_qp_2err(struct fw_call *k)
+enum fw_r fw_cmd_qp_2err(struct fw_call *k)
 {
 	uint32_t qpn = LAYOUT_GET32(qp_2err_in, k->in, qpn);
 
 	if (!fw_qp(k, qpn))
 		return FW_R_QP_NONE;
-	return eng_qp_set_state(k->s, qpn, PRM_QP_STATE_ERR);
+	return fw_errno(k, eng_qp_set_state(k->s, qpn, PRM_QP_STATE_ERR));
 }
 
-int fw_cmd_qp_2rst(struct fw_call *k)
+enum fw_r fw_cmd_qp_2rst(struct fw_call *k)
 {
 	uint32_t qpn = LAYOUT_GET32(qp_2rst_in, k->in, qpn);
 
 	if (!fw_qp(k, qpn))
 		return FW_R_QP_NONE;
-	return eng_qp_set_state(k->s, qpn, PRM_QP_STATE_RST);
+	return fw_errno(k, eng_qp_set_state(k->s, qpn, PRM_QP_STATE_RST));
 }

@@ -49,7 +49,7 @@ enum fw_r fw_wq_places(struct fw_call *k, const void *wq, uint32_t record, struc
 	uint64_t bytes = UINT64_C(1) << (WQ(log_wq_sz) + WQ(log_wq_stride));
 	uint64_t offset = WQ(wq_umem_offset);
 	const struct hw_umem *u;
-	int r;
+	enum fw_r r;
 
 	if (!WQ(wq_umem_valid))
 		return FW_R_WQ_UMEM_VALID;
@@ -62,7 +62,7 @@ enum fw_r fw_wq_places(struct fw_call *k, const void *wq, uint32_t record, struc
 	offset += fw_page_offset(WQ(page_offset), WQ(log_wq_pg_sz));
 	r = fw_umem_place(u, offset, bytes, 16, FW_R_WQ_UMEM_FIT, &at->va);
 	if (r)
-		return (enum fw_r)r;
+		return r;
 	at->mem = u->mem;
 	if (!WQ(dbr_umem_valid))
 		return FW_R_WQ_DBR_VALID;
@@ -71,7 +71,7 @@ enum fw_r fw_wq_places(struct fw_call *k, const void *wq, uint32_t record, struc
 	if (!u)
 		return FW_R_WQ_DBR_UMEM;
 	at->dbr_mem = u->mem;
-	return (enum fw_r)fw_umem_place(u, WQ(dbr_addr), record, 4, FW_R_WQ_DBR_FIT, &at->dbr_va);
+	return fw_umem_place(u, WQ(dbr_addr), record, 4, FW_R_WQ_DBR_FIT, &at->dbr_va);
 }
 
 void fw_srq_fill(struct fw_call *k, struct hw_srq *srq, const void *wq,
@@ -95,17 +95,17 @@ void fw_srq_fill(struct fw_call *k, struct hw_srq *srq, const void *wq,
 	eng_srq_created(srq);
 }
 
-int fw_cmd_create_rmp(struct fw_call *k)
+enum fw_r fw_cmd_create_rmp(struct fw_call *k)
 {
 	const void *rmpc = LAYOUT_IN(create_rmp_in, ctx, k->in);
 	const void *wq = LAYOUT_IN(rmpc, wq, rmpc);
 	struct fw_wq_place places = {0};
 	struct hw_srq *srq;
 	uint32_t idx;
-	int r = (int)check_rmpc(k, rmpc, wq);
+	enum fw_r r = check_rmpc(k, rmpc, wq);
 
 	if (!r)
-		r = (int)fw_wq_places(k, wq, 4, &places);
+		r = fw_wq_places(k, wq, 4, &places);
 	if (!r)
 		r = fw_alloc(k, SEG_T_SRQ, &idx, &srq);
 	if (r)
@@ -115,10 +115,10 @@ int fw_cmd_create_rmp(struct fw_call *k)
 	fw_refer(k->s, SEG_T_SRQ, srq, 1);
 	LAYOUT_SET(create_rmp_out, k->out, rmpn, idx);
 	fw_commit(&srq->flags);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_query_rmp(struct fw_call *k)
+enum fw_r fw_cmd_query_rmp(struct fw_call *k)
 {
 	void *rmpc = LAYOUT_IN(query_rmp_out, rmp_context, k->out);
 	void *wq = LAYOUT_IN(rmpc, wq, rmpc);
@@ -135,10 +135,10 @@ int fw_cmd_query_rmp(struct fw_call *k)
 	LAYOUT_SET(wq, wq, lwm, hw_srq_limit(srq));
 	LAYOUT_SET(wq, wq, hw_counter, srq->consumed);
 	LAYOUT_SET(wq, wq, sw_counter, sw);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_modify_rmp(struct fw_call *k)
+enum fw_r fw_cmd_modify_rmp(struct fw_call *k)
 {
 	const void *rmpc = LAYOUT_IN(modify_rmp_in, ctx, k->in);
 	const void *wq = LAYOUT_IN(rmpc, wq, rmpc);
@@ -151,13 +151,13 @@ int fw_cmd_modify_rmp(struct fw_call *k)
 	    LAYOUT_GET(rmpc, rmpc, state) != PRM_WQ_STATE_RDY)
 		return FW_R_RMP_MODIFY_STATE;
 	if (!LAYOUT_GET(rmp_bitmask, LAYOUT_IN(modify_rmp_in, bitmask, k->in), lwm))
-		return 0;
+		return FW_R_NONE;
 	if (WQ(lwm) >= (UINT64_C(1) << srq->log_size))
 		return FW_R_RMP_MODIFY_LWM;
-	return eng_srq_arm_limit(k->s, idx, (uint32_t)WQ(lwm));
+	return fw_errno(k, eng_srq_arm_limit(k->s, idx, (uint32_t)WQ(lwm)));
 }
 
-int fw_cmd_destroy_rmp(struct fw_call *k)
+enum fw_r fw_cmd_destroy_rmp(struct fw_call *k)
 {
 	uint32_t idx = LAYOUT_GET32(destroy_rmp_in, k->in, rmpn);
 	const struct hw_srq *srq = fw_srq_of(k, idx, HW_SRQ_RMP);
@@ -166,5 +166,5 @@ int fw_cmd_destroy_rmp(struct fw_call *k)
 		return FW_R_RMP_NONE;
 	if (srq->refs)
 		return FW_R_RMP_IN_USE;
-	return fw_srq_free(k->s, idx);
+	return fw_errno(k, fw_srq_free(k->s, idx));
 }

@@ -23,18 +23,18 @@ enum { RQ_REF_COUNTERS = 4 }; /* index in hw_obj.ref[] of an RQ: its set of Q co
 
 /* ---- transport domain ---- */
 
-int fw_cmd_alloc_td(struct fw_call *k)
+enum fw_r fw_cmd_alloc_td(struct fw_call *k)
 {
 	const struct hw_obj proto = {.kind = HW_OBJ_TD};
 	uint32_t idx;
-	int r = fw_obj_make(k, &proto, &idx);
+	enum fw_r r = fw_obj_make(k, &proto, &idx);
 
 	if (r == 0)
 		LAYOUT_SET(alloc_transport_domain_out, k->out, transport_domain, idx);
 	return r;
 }
 
-int fw_cmd_dealloc_td(struct fw_call *k)
+enum fw_r fw_cmd_dealloc_td(struct fw_call *k)
 {
 	uint64_t td = LAYOUT_GET(dealloc_transport_domain_in, k->in, transport_domain);
 
@@ -109,12 +109,12 @@ static enum fw_r check_rq_wq(struct fw_call *k, const void *wq, struct hw_obj *o
 	return r;
 }
 
-int fw_cmd_create_rq(struct fw_call *k)
+enum fw_r fw_cmd_create_rq(struct fw_call *k)
 {
 	const void *rqc = LAYOUT_IN(create_rq_in, ctx, k->in);
 	struct hw_obj proto = {.kind = HW_OBJ_RQ};
 	uint32_t rqn;
-	int r = (int)check_rqc(k, rqc);
+	enum fw_r r = check_rqc(k, rqc);
 
 	if (r)
 		return r;
@@ -122,9 +122,9 @@ int fw_cmd_create_rq(struct fw_call *k)
 	if (RQC(mem_rq_type) == PRM_MEM_RQ_RMP)
 		proto.ref[1] = fw_objref(SEG_T_SRQ, RQC(rmpn));
 	else
-		r = (int)check_rq_wq(k, LAYOUT_IN(rqc, wq, rqc), &proto);
+		r = check_rq_wq(k, LAYOUT_IN(rqc, wq, rqc), &proto);
 	if (!r)
-		r = (int)rq_counters(k, RQC(counter_set_id), &proto.ref[RQ_REF_COUNTERS]);
+		r = rq_counters(k, RQC(counter_set_id), &proto.ref[RQ_REF_COUNTERS]);
 	memcpy(proto.ctx, rqc, LAYOUT_SZ(rqc));
 	if (!r)
 		r = fw_obj_make(k, &proto, &rqn);
@@ -133,7 +133,7 @@ int fw_cmd_create_rq(struct fw_call *k)
 	return r;
 }
 
-int fw_cmd_query_rq(struct fw_call *k)
+enum fw_r fw_cmd_query_rq(struct fw_call *k)
 {
 	void *rqc = LAYOUT_IN(query_rq_out, rq_context, k->out);
 	const struct hw_obj *o = fw_obj(k, HW_OBJ_RQ, LAYOUT_GET32(query_rq_in, k->in, rqn));
@@ -142,7 +142,7 @@ int fw_cmd_query_rq(struct fw_call *k)
 		return FW_R_RQ_QUERY_NONE;
 	memcpy(rqc, o->ctx, LAYOUT_SZ(rqc));
 	LAYOUT_SET(rqc, rqc, state, o->state);
-	return 0;
+	return FW_R_NONE;
 }
 
 /* From ERR only a transition to RST is allowed; all others are allowed. */
@@ -158,7 +158,7 @@ static bool lwm_fits(const void *wq, uint64_t lwm)
 	return lwm < (UINT64_C(1) << WQ(log_wq_sz));
 }
 
-int fw_cmd_modify_rq(struct fw_call *k)
+enum fw_r fw_cmd_modify_rq(struct fw_call *k)
 {
 	const void *rqc = LAYOUT_IN(modify_rq_in, ctx, k->in);
 	uint64_t mask = LAYOUT_GET(modify_rq_in, k->in, modify_bitmask);
@@ -196,10 +196,10 @@ int fw_cmd_modify_rq(struct fw_call *k)
 		fw_refer(k->s, SEG_T_OBJ, o, 1);
 	}
 	atomic_store(&o->state, (uint32_t)RQC(state));
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_destroy_rq(struct fw_call *k)
+enum fw_r fw_cmd_destroy_rq(struct fw_call *k)
 {
 	uint64_t rqn = LAYOUT_GET(destroy_rq_in, k->in, rqn);
 
@@ -209,7 +209,7 @@ int fw_cmd_destroy_rq(struct fw_call *k)
 /*
  * With ISSI 1, SRQs are RMPs and XRQs, which have commands of their own: only the RQ is left here.
  */
-int fw_cmd_arm_rq(struct fw_call *k)
+enum fw_r fw_cmd_arm_rq(struct fw_call *k)
 {
 	uint64_t lwm = LAYOUT_GET(arm_rq_in, k->in, lwm);
 	struct hw_obj *o;
@@ -222,7 +222,7 @@ int fw_cmd_arm_rq(struct fw_call *k)
 	if (!lwm_fits(LAYOUT_IN(rqc, wq, o->ctx), lwm))
 		return FW_R_ARM_RQ_LWM;
 	LAYOUT_SET(wq, LAYOUT_IN(rqc, wq, o->ctx), lwm, lwm);
-	return 0;
+	return FW_R_NONE;
 }
 
 /* ---- RQT ---- */
@@ -261,18 +261,18 @@ static enum fw_r check_rqtc(const void *rqtc)
 	return FW_R_NONE;
 }
 
-int fw_cmd_create_rqt(struct fw_call *k)
+enum fw_r fw_cmd_create_rqt(struct fw_call *k)
 {
 	const void *rqtc = LAYOUT_IN(create_rqt_in, rqt_context, k->in);
 	struct hw_obj proto = {.kind = HW_OBJ_RQT};
 	uint32_t max = (uint32_t)RQTC(rqt_max_size), rqtn;
-	int r = (int)check_rqtc(rqtc);
+	enum fw_r r = check_rqtc(rqtc);
 
 	if (r)
 		return r;
 	if (max > 1u << k->caps->log_max_rqt_size)
 		return FW_R_RQT_SIZE;
-	r = (int)rqt_list(k, rqtc, max, &proto);
+	r = rqt_list(k, rqtc, max, &proto);
 	if (r)
 		return r;
 	proto.max_rqs = max;
@@ -282,7 +282,7 @@ int fw_cmd_create_rqt(struct fw_call *k)
 	return r;
 }
 
-int fw_cmd_query_rqt(struct fw_call *k)
+enum fw_r fw_cmd_query_rqt(struct fw_call *k)
 {
 	void *rqtc = LAYOUT_IN(query_rqt_out, rqt_context, k->out);
 	uint8_t *list = (uint8_t *)k->out + LAYOUT_SZ(query_rqt_out);
@@ -296,24 +296,24 @@ int fw_cmd_query_rqt(struct fw_call *k)
 	LAYOUT_SET(rqtc, rqtc, rqt_actual_size, o->nrqs);
 	for (uint32_t i = 0; i < o->nrqs; i++)
 		LAYOUT_SET(rq_num, list + i * LAYOUT_SZ(rq_num), rq_num, o->rqn[i]);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_modify_rqt(struct fw_call *k)
+enum fw_r fw_cmd_modify_rqt(struct fw_call *k)
 {
 	const void *rqtc = LAYOUT_IN(modify_rqt_in, ctx, k->in);
 	uint32_t rqtn = LAYOUT_GET32(modify_rqt_in, k->in, rqtn);
 	struct hw_obj next = {.kind = HW_OBJ_RQT};
 	struct hw_obj *o = fw_obj(k, HW_OBJ_RQT, rqtn);
-	int r;
+	enum fw_r r;
 
 	if (!o)
 		return FW_R_RQT_MODIFY_NONE;
 	if (!LAYOUT_GET(rqt_bitmask, LAYOUT_IN(modify_rqt_in, bitmask, k->in), rqn_list))
-		return 0;
-	r = (int)check_rqtc(rqtc);
+		return FW_R_NONE;
+	r = check_rqtc(rqtc);
 	if (!r)
-		r = (int)rqt_list(k, rqtc, o->max_rqs, &next);
+		r = rqt_list(k, rqtc, o->max_rqs, &next);
 	k->obj = rqtn;
 	if (r)
 		return r;
@@ -321,10 +321,10 @@ int fw_cmd_modify_rqt(struct fw_call *k)
 	fw_refer(k->s, SEG_T_OBJ, o, -1);
 	o->nrqs = next.nrqs;
 	memcpy(o->rqn, next.rqn, sizeof(o->rqn));
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_destroy_rqt(struct fw_call *k)
+enum fw_r fw_cmd_destroy_rqt(struct fw_call *k)
 {
 	uint64_t rqtn = LAYOUT_GET(destroy_rqt_in, k->in, rqtn);
 

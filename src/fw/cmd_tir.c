@@ -60,12 +60,12 @@ static enum fw_r check_tirc(struct fw_call *k, const void *tirc)
 	return FW_R_NONE;
 }
 
-int fw_cmd_create_tir(struct fw_call *k)
+enum fw_r fw_cmd_create_tir(struct fw_call *k)
 {
 	const void *tirc = LAYOUT_IN(create_tir_in, ctx, k->in);
 	struct hw_obj proto = {.kind = HW_OBJ_TIR};
 	uint32_t tirn;
-	int r = (int)check_tirc(k, tirc);
+	enum fw_r r = check_tirc(k, tirc);
 
 	if (r)
 		return r;
@@ -80,17 +80,17 @@ int fw_cmd_create_tir(struct fw_call *k)
 	return r;
 }
 
-int fw_cmd_query_tir(struct fw_call *k)
+enum fw_r fw_cmd_query_tir(struct fw_call *k)
 {
 	const struct hw_obj *o = fw_obj(k, HW_OBJ_TIR, LAYOUT_GET32(query_tir_in, k->in, tirn));
 
 	if (!o)
 		return FW_R_TIR_QUERY_NONE;
 	memcpy(LAYOUT_IN(query_tir_out, tir_context, k->out), o->ctx, LAYOUT_SZ(tirc));
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_modify_tir(struct fw_call *k)
+enum fw_r fw_cmd_modify_tir(struct fw_call *k)
 {
 	const void *tirc = LAYOUT_IN(modify_tir_in, ctx, k->in);
 	const void *mask = LAYOUT_IN(modify_tir_in, bitmask, k->in);
@@ -106,7 +106,7 @@ int fw_cmd_modify_tir(struct fw_call *k)
 	if (LAYOUT_GET(modify_tir_bitmask, mask, hash)) {
 		r = check_hash(tirc, LAYOUT_GET(tirc, o->ctx, disp_type));
 		if (r)
-			return (int)r;
+			return r;
 		LAYOUT_SET(tirc, o->ctx, rx_hash_fn, TIRC(rx_hash_fn));
 		LAYOUT_SET(tirc, o->ctx, rx_hash_symmetric, TIRC(rx_hash_symmetric));
 		memcpy(LAYOUT_IN(tirc, rx_hash_toeplitz_key, o->ctx),
@@ -117,10 +117,10 @@ int fw_cmd_modify_tir(struct fw_call *k)
 	}
 	if (LAYOUT_GET(modify_tir_bitmask, mask, self_lb_en))
 		LAYOUT_SET(tirc, o->ctx, self_lb_block, TIRC(self_lb_block));
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_destroy_tir(struct fw_call *k)
+enum fw_r fw_cmd_destroy_tir(struct fw_call *k)
 {
 	uint64_t tirn = LAYOUT_GET(destroy_tir_in, k->in, tirn);
 
@@ -145,12 +145,12 @@ static enum fw_r check_tisc(struct fw_call *k, const void *tisc)
 	return FW_R_NONE;
 }
 
-int fw_cmd_create_tis(struct fw_call *k)
+enum fw_r fw_cmd_create_tis(struct fw_call *k)
 {
 	const void *tisc = LAYOUT_IN(create_tis_in, ctx, k->in);
 	struct hw_obj proto = {.kind = HW_OBJ_TIS};
 	uint32_t tisn;
-	int r = (int)check_tisc(k, tisc);
+	enum fw_r r = check_tisc(k, tisc);
 
 	if (r)
 		return r;
@@ -164,17 +164,17 @@ int fw_cmd_create_tis(struct fw_call *k)
 	return r;
 }
 
-int fw_cmd_query_tis(struct fw_call *k)
+enum fw_r fw_cmd_query_tis(struct fw_call *k)
 {
 	const struct hw_obj *o = fw_obj(k, HW_OBJ_TIS, LAYOUT_GET32(query_tis_in, k->in, tisn));
 
 	if (!o)
 		return FW_R_TIS_QUERY_NONE;
 	memcpy(LAYOUT_IN(query_tis_out, tis_context, k->out), o->ctx, LAYOUT_SZ(tisc));
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_modify_tis(struct fw_call *k)
+enum fw_r fw_cmd_modify_tis(struct fw_call *k)
 {
 	const void *tisc = LAYOUT_IN(modify_tis_in, ctx, k->in);
 	const void *mask = LAYOUT_IN(modify_tis_in, bitmask, k->in);
@@ -189,10 +189,10 @@ int fw_cmd_modify_tis(struct fw_call *k)
 		return FW_R_TISC_LAG;
 	if (LAYOUT_GET(modify_tis_bitmask, mask, prio))
 		LAYOUT_SET(tisc, o->ctx, prio, TISC(prio));
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_destroy_tis(struct fw_call *k)
+enum fw_r fw_cmd_destroy_tis(struct fw_call *k)
 {
 	uint64_t tisn = LAYOUT_GET(destroy_tis_in, k->in, tisn);
 
@@ -260,15 +260,15 @@ static enum fw_r check_sq_wq(struct fw_call *k, const void *wq, struct hw_obj *o
 	return r;
 }
 
-int fw_cmd_create_sq(struct fw_call *k)
+enum fw_r fw_cmd_create_sq(struct fw_call *k)
 {
 	const void *sqc = LAYOUT_IN(create_sq_in, ctx, k->in);
 	struct hw_obj proto = {.kind = HW_OBJ_SQ};
 	uint32_t sqn;
-	int r = (int)check_sqc(k, sqc);
+	enum fw_r r = check_sqc(k, sqc);
 
 	if (!r)
-		r = (int)check_sq_wq(k, LAYOUT_IN(sqc, wq, sqc), &proto);
+		r = check_sq_wq(k, LAYOUT_IN(sqc, wq, sqc), &proto);
 	if (r)
 		return r;
 	proto.ref[0] = fw_objref(SEG_T_CQ, SQC(cqn));
@@ -283,7 +283,7 @@ int fw_cmd_create_sq(struct fw_call *k)
 	return r;
 }
 
-int fw_cmd_query_sq(struct fw_call *k)
+enum fw_r fw_cmd_query_sq(struct fw_call *k)
 {
 	void *sqc = LAYOUT_IN(query_sq_out, sq_context, k->out);
 	const struct hw_obj *o = fw_obj(k, HW_OBJ_SQ, LAYOUT_GET32(query_sq_in, k->in, sqn));
@@ -292,7 +292,7 @@ int fw_cmd_query_sq(struct fw_call *k)
 		return FW_R_SQ_QUERY_NONE;
 	memcpy(sqc, o->ctx, LAYOUT_SZ(sqc));
 	LAYOUT_SET(sqc, sqc, state, o->state);
-	return 0;
+	return FW_R_NONE;
 }
 
 /* Put the SQ into that queue group; 0: none. */
@@ -304,7 +304,7 @@ static void sq_group(struct fw_call *k, struct hw_obj *sq, uint32_t id)
 	LAYOUT_SET(sqc, sq->ctx, qos_queue_group_id, id);
 }
 
-int fw_cmd_modify_sq(struct fw_call *k)
+enum fw_r fw_cmd_modify_sq(struct fw_call *k)
 {
 	const void *sqc = LAYOUT_IN(modify_sq_in, ctx, k->in);
 	uint64_t mask = LAYOUT_GET(modify_sq_in, k->in, modify_bitmask);
@@ -332,10 +332,10 @@ int fw_cmd_modify_sq(struct fw_call *k)
 		LAYOUT_SET(sqc, o->ctx, packet_pacing_rate_limit_index,
 			   SQC(packet_pacing_rate_limit_index));
 	atomic_store(&o->state, (uint32_t)SQC(state));
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_destroy_sq(struct fw_call *k)
+enum fw_r fw_cmd_destroy_sq(struct fw_call *k)
 {
 	uint64_t sqn = LAYOUT_GET(destroy_sq_in, k->in, sqn);
 

@@ -9,7 +9,7 @@
 
 #define VPORT(f, v) LAYOUT_SET(hca_vport_context, ctx, f, (v))
 
-int fw_cmd_query_hca_vport_context(struct fw_call *k)
+enum fw_r fw_cmd_query_hca_vport_context(struct fw_call *k)
 {
 	void *ctx = LAYOUT_IN(query_hca_vport_context_out, hca_vport_context, k->out);
 	uint32_t num = LAYOUT_GET32(query_hca_vport_context_in, k->in, port_num);
@@ -46,10 +46,10 @@ int fw_cmd_query_hca_vport_context(struct fw_call *k)
 	      fab_violations(k->s, k->hca->port[num - 1], HW_CTR_QKEY_VIOL));
 	VPORT(pkey_violation_counter,
 	      fab_violations(k->s, k->hca->port[num - 1], HW_CTR_PKEY_VIOL));
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_query_vport_state(struct fw_call *k)
+enum fw_r fw_cmd_query_vport_state(struct fw_call *k)
 {
 	const struct hw_port *p = hw_port(k->s, k->hca->port[0]);
 
@@ -58,14 +58,14 @@ int fw_cmd_query_vport_state(struct fw_call *k)
 		return FW_R_VPORT_STATE_OTHER;
 	LAYOUT_SET(query_vport_state_out, k->out, admin_state, 1);
 	LAYOUT_SET(query_vport_state_out, k->out, state, p && p->state == IB_PORT_ACTIVE);
-	return 0;
+	return FW_R_NONE;
 }
 
 /*
  * Without LAG: state 0 and success, as UCX expects of cards (uct_ib_mlx5_devx_query_lag() and its
  * caller in ib_mlx5dv_md.c log anything but success; lag_state 0 means no LAG).
  */
-int fw_cmd_query_lag(struct fw_call *k)
+enum fw_r fw_cmd_query_lag(struct fw_call *k)
 {
 	return FW_R_NONE;
 }
@@ -76,7 +76,7 @@ static void counter(void *p, uint64_t packets, uint64_t dwords)
 	LAYOUT_SET(traffic_counter, p, octets, dwords * 4);
 }
 
-int fw_cmd_query_vport_counter(struct fw_call *k)
+enum fw_r fw_cmd_query_vport_counter(struct fw_call *k)
 {
 	uint32_t num = LAYOUT_GET32(query_vport_counter_in, k->in, port_num);
 	struct fab_counters c;
@@ -96,19 +96,19 @@ int fw_cmd_query_vport_counter(struct fw_call *k)
 		c.n[HW_CTR_RCV_UCAST], c.n[HW_CTR_RCV_DATA]);
 	counter(LAYOUT_IN(query_vport_counter_out, transmitted_ib_unicast, k->out),
 		c.n[HW_CTR_XMIT_UCAST], c.n[HW_CTR_XMIT_DATA]);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_query_vnic_env(struct fw_call *k)
+enum fw_r fw_cmd_query_vnic_env(struct fw_call *k)
 {
 	if (LAYOUT_GET(query_vnic_env_in, k->in, other_vport) ||
 	    LAYOUT_GET(query_vnic_env_in, k->in, vport_number))
 		return FW_R_VNIC_ENV_OTHER;
-	return 0;
+	return FW_R_NONE;
 }
 
 /* A NIC without Ethernet: identity, an MTU for IPoIB, and empty address lists. */
-int fw_cmd_query_nic_vport_context(struct fw_call *k)
+enum fw_r fw_cmd_query_nic_vport_context(struct fw_call *k)
 {
 	void *ctx = LAYOUT_IN(query_nic_vport_context_out, nic_vport_context, k->out);
 	uint64_t list = LAYOUT_GET(query_nic_vport_context_in, k->in, allowed_list_type);
@@ -124,5 +124,5 @@ int fw_cmd_query_nic_vport_context(struct fw_call *k)
 	LAYOUT_SET(nic_vport_context, ctx, port_guid, p ? p->guid : 0);
 	LAYOUT_SET(nic_vport_context, ctx, node_guid, k->hca->node_guid);
 	LAYOUT_SET(nic_vport_context, ctx, allowed_list_type, list);
-	return 0;
+	return FW_R_NONE;
 }

@@ -15,11 +15,11 @@
 
 #define SRQC(f) LAYOUT_GET(xrc_srqc, srqc, f)
 
-int fw_cmd_alloc_xrcd(struct fw_call *k)
+enum fw_r fw_cmd_alloc_xrcd(struct fw_call *k)
 {
 	struct hw_xrcd *x;
 	uint32_t idx;
-	int r = fw_alloc(k, SEG_T_XRCD, &idx, &x);
+	enum fw_r r = fw_alloc(k, SEG_T_XRCD, &idx, &x);
 
 	if (r)
 		return r;
@@ -27,10 +27,10 @@ int fw_cmd_alloc_xrcd(struct fw_call *k)
 	x->uid = k->c->uid;
 	LAYOUT_SET(alloc_xrcd_out, k->out, xrcd, idx);
 	fw_commit(&x->flags);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_dealloc_xrcd(struct fw_call *k)
+enum fw_r fw_cmd_dealloc_xrcd(struct fw_call *k)
 {
 	uint32_t idx = LAYOUT_GET32(dealloc_xrcd_in, k->in, xrcd);
 	struct hw_xrcd *x = fw_xrcd(k, idx);
@@ -40,7 +40,7 @@ int fw_cmd_dealloc_xrcd(struct fw_call *k)
 	if (x->refs)
 		return FW_R_XRCD_IN_USE;
 	fw_free(k->s, SEG_T_XRCD, idx);
-	return 0;
+	return FW_R_NONE;
 }
 
 static enum fw_r check_srqc(struct fw_call *k, const void *srqc)
@@ -74,7 +74,7 @@ static enum fw_r srq_places(struct fw_call *k, const void *srqc, struct hw_srq *
 	uint64_t bytes = UINT64_C(16) << (SRQC(log_xrc_srq_size) + SRQC(log_rq_stride));
 	uint64_t offset = LAYOUT_GET(create_xrc_srq_in, k->in, xrc_srq_umem_offset);
 	const struct hw_umem *u;
-	int r;
+	enum fw_r r;
 
 	if (!LAYOUT_GET(create_xrc_srq_in, k->in, xrc_srq_umem_valid))
 		return FW_R_XRC_SRQ_UMEM_VALID;
@@ -87,7 +87,7 @@ static enum fw_r srq_places(struct fw_call *k, const void *srqc, struct hw_srq *
 	offset += fw_page_offset(SRQC(page_offset), SRQC(log_page_size));
 	r = fw_umem_place(u, offset, bytes, 16, FW_R_XRC_SRQ_UMEM_FIT, &at->va);
 	if (r)
-		return (enum fw_r)r;
+		return r;
 	at->mem = u->mem;
 	if (!SRQC(dbr_umem_valid))
 		return FW_R_XRC_SRQ_DBR_VALID;
@@ -96,18 +96,18 @@ static enum fw_r srq_places(struct fw_call *k, const void *srqc, struct hw_srq *
 	if (!u)
 		return FW_R_XRC_SRQ_DBR_UMEM;
 	at->dbr_mem = u->mem;
-	return (enum fw_r)fw_umem_place(u, SRQC(dbr_addr), 4, 4, FW_R_XRC_SRQ_DBR_FIT, &at->dbr_va);
+	return fw_umem_place(u, SRQC(dbr_addr), 4, 4, FW_R_XRC_SRQ_DBR_FIT, &at->dbr_va);
 }
 
-int fw_cmd_create_xrc_srq(struct fw_call *k)
+enum fw_r fw_cmd_create_xrc_srq(struct fw_call *k)
 {
 	const void *srqc = LAYOUT_IN(create_xrc_srq_in, xrc_srq_context_entry, k->in);
 	struct hw_srq at = {0}, *srq;
 	uint32_t idx;
-	int r = (int)check_srqc(k, srqc);
+	enum fw_r r = check_srqc(k, srqc);
 
 	if (!r)
-		r = (int)srq_places(k, srqc, &at);
+		r = srq_places(k, srqc, &at);
 	if (!r)
 		r = fw_alloc(k, SEG_T_SRQ, &idx, &srq);
 	if (r)
@@ -134,10 +134,10 @@ int fw_cmd_create_xrc_srq(struct fw_call *k)
 	fw_refer(k->s, SEG_T_SRQ, srq, 1);
 	LAYOUT_SET(create_xrc_srq_out, k->out, xrc_srqn, idx);
 	fw_commit(&srq->flags);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_query_xrc_srq(struct fw_call *k)
+enum fw_r fw_cmd_query_xrc_srq(struct fw_call *k)
 {
 	void *srqc = LAYOUT_IN(query_xrc_srq_out, xrc_srq_context_entry, k->out);
 	const struct hw_srq *srq =
@@ -152,10 +152,10 @@ int fw_cmd_query_xrc_srq(struct fw_call *k)
 	LAYOUT_SET(xrc_srqc, srqc, state, srq->state ? PRM_SRQ_STATE_ERROR : PRM_SRQ_STATE_GOOD);
 	LAYOUT_SET(xrc_srqc, srqc, lwm, hw_srq_limit(srq));
 	LAYOUT_SET(xrc_srqc, srqc, wqe_cnt, (sw - srq->consumed) & 0xffff);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_arm_xrc_srq(struct fw_call *k)
+enum fw_r fw_cmd_arm_xrc_srq(struct fw_call *k)
 {
 	uint32_t idx = LAYOUT_GET32(arm_xrc_srq_in, k->in, xrc_srqn);
 	const struct hw_srq *srq = fw_srq_of(k, idx, HW_SRQ_XRC);
@@ -166,15 +166,15 @@ int fw_cmd_arm_xrc_srq(struct fw_call *k)
 		return FW_R_XRC_SRQ_ARM_NONE;
 	if (LAYOUT_GET(arm_xrc_srq_in, k->in, lwm) >= (UINT64_C(1) << srq->log_size))
 		return FW_R_XRC_SRQ_ARM_LWM;
-	return eng_srq_arm_limit(k->s, idx, LAYOUT_GET32(arm_xrc_srq_in, k->in, lwm));
+	return fw_errno(k, eng_srq_arm_limit(k->s, idx, LAYOUT_GET32(arm_xrc_srq_in, k->in, lwm)));
 }
 
-int fw_cmd_destroy_xrc_srq(struct fw_call *k)
+enum fw_r fw_cmd_destroy_xrc_srq(struct fw_call *k)
 {
 	uint32_t idx = LAYOUT_GET32(destroy_xrc_srq_in, k->in, xrc_srqn);
 	const struct hw_srq *srq = fw_srq_of(k, idx, HW_SRQ_XRC);
 
 	if (!srq)
 		return FW_R_XRC_SRQ_NONE;
-	return fw_srq_free(k->s, idx);
+	return fw_errno(k, fw_srq_free(k->s, idx));
 }

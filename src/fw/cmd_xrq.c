@@ -29,19 +29,19 @@ static enum fw_r check_xrqc(struct fw_call *k, const void *xrqc)
 	return FW_R_NONE;
 }
 
-int fw_cmd_create_xrq(struct fw_call *k)
+enum fw_r fw_cmd_create_xrq(struct fw_call *k)
 {
 	const void *xrqc = LAYOUT_IN(create_xrq_in, xrq_context, k->in);
 	const void *wq = LAYOUT_IN(xrqc, wq, xrqc);
 	struct fw_wq_place at = {0};
 	struct hw_srq *srq;
 	uint32_t idx;
-	int r = (int)check_xrqc(k, xrqc);
+	enum fw_r r = check_xrqc(k, xrqc);
 
 	if (!r)
-		r = (int)fw_srq_wq_check(k, wq);
+		r = fw_srq_wq_check(k, wq);
 	if (!r)
-		r = (int)fw_wq_places(k, wq, 4, &at);
+		r = fw_wq_places(k, wq, 4, &at);
 	if (!r)
 		r = fw_alloc(k, SEG_T_SRQ, &idx, &srq);
 	if (r)
@@ -54,10 +54,10 @@ int fw_cmd_create_xrq(struct fw_call *k)
 	fw_refer(k->s, SEG_T_SRQ, srq, 1);
 	LAYOUT_SET(create_xrq_out, k->out, xrqn, idx);
 	fw_commit(&srq->flags);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_query_xrq(struct fw_call *k)
+enum fw_r fw_cmd_query_xrq(struct fw_call *k)
 {
 	void *xrqc = LAYOUT_IN(query_xrq_out, xrq_context, k->out);
 	void *wq = LAYOUT_IN(xrqc, wq, xrqc);
@@ -71,10 +71,10 @@ int fw_cmd_query_xrq(struct fw_call *k)
 	LAYOUT_SET(xrqc, xrqc, state, srq->state ? PRM_SRQ_STATE_ERROR : PRM_SRQ_STATE_GOOD);
 	LAYOUT_SET(wq, wq, lwm, hw_srq_limit(srq));
 	LAYOUT_SET(wq, wq, hw_counter, srq->consumed);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_cmd_arm_xrq(struct fw_call *k)
+enum fw_r fw_cmd_arm_xrq(struct fw_call *k)
 {
 	uint32_t idx = LAYOUT_GET32(arm_xrq_in, k->in, xrqn);
 	uint32_t lwm = LAYOUT_GET32(arm_xrq_in, k->in, lwm);
@@ -82,27 +82,27 @@ int fw_cmd_arm_xrq(struct fw_call *k)
 
 	if (!srq)
 		return FW_R_XRQ_ARM_NONE;
-	return lwm >= UINT64_C(1) << srq->log_size ? (int)FW_R_XRQ_ARM_LWM
-						   : eng_srq_arm_limit(k->s, idx, lwm);
+	return lwm >= UINT64_C(1) << srq->log_size ? FW_R_XRQ_ARM_LWM
+						   : fw_errno(k, eng_srq_arm_limit(k->s, idx, lwm));
 }
 
-int fw_cmd_destroy_xrq(struct fw_call *k)
+enum fw_r fw_cmd_destroy_xrq(struct fw_call *k)
 {
 	uint32_t idx = LAYOUT_GET32(destroy_xrq_in, k->in, xrqn);
 	const struct hw_srq *srq = fw_srq_of(k, idx, HW_SRQ_XRQ);
 
 	if (!srq)
 		return FW_R_XRQ_NONE;
-	return srq->refs ? (int)FW_R_XRQ_IN_USE : fw_srq_free(k->s, idx);
+	return srq->refs ? FW_R_XRQ_IN_USE : fw_errno(k, fw_srq_free(k->s, idx));
 }
 
 /* ---- PSVs ---- */
 
-int fw_cmd_create_psv(struct fw_call *k)
+enum fw_r fw_cmd_create_psv(struct fw_call *k)
 {
 	uint32_t pdn = LAYOUT_GET32(create_psv_in, k->in, pd), idx;
 	struct hw_obj proto = {.kind = HW_OBJ_PSV, .ref = {fw_objref(SEG_T_PD, pdn)}};
-	int r;
+	enum fw_r r;
 
 	/*
 	 * Several PSVs share one number, so destroying them could not be told from destroying one.
@@ -117,7 +117,7 @@ int fw_cmd_create_psv(struct fw_call *k)
 	return r;
 }
 
-int fw_cmd_destroy_psv(struct fw_call *k)
+enum fw_r fw_cmd_destroy_psv(struct fw_call *k)
 {
 	return fw_obj_destroy(k, HW_OBJ_PSV, LAYOUT_GET32(destroy_psv_in, k->in, psvn),
 			      FW_R_PSV_NONE, FW_R_PSV_NONE);

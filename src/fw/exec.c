@@ -102,32 +102,35 @@ static enum fw_r check_common(const struct fw_call *k, uint32_t inlen, uint32_t 
 	return FW_R_NONE;
 }
 
-static int run_locked(struct fw_call *k)
+static enum fw_r run_locked(struct fw_call *k)
 {
 	uint64_t mask = fw_sig_block(k->c);
-	int r = seg_lock(k->s, &k->hca->lock, SEG_LOCK_CTRL_NS);
+	int lock = seg_lock(k->s, &k->hca->lock, SEG_LOCK_CTRL_NS);
+	enum fw_r r;
 
-	if (r >= 0) {
-		if (r == SEG_LOCK_INHERITED)
+	if (lock >= 0) {
+		if (lock == SEG_LOCK_INHERITED)
 			fw_recount(k->s, k->c->hca);
 		r = k->cmd->handler(k);
 		seg_unlock(k->s, &k->hca->lock);
+	} else {
+		r = fw_errno(k, lock);
 	}
 	fw_sig_restore(k->c, mask);
 	return r;
 }
 
-static int exec_run(struct fw_call *k)
+static enum fw_r exec_run(struct fw_call *k)
 {
 	return k->cmd->flags & FW_C_LOCK ? run_locked(k) : k->cmd->handler(k);
 }
 
 /* For FW_C_CUT: the handler writes the whole answer, and the caller gets as much as fits. */
-__attribute__((noinline)) static int run_cut(struct fw_call *k, uint32_t outlen)
+__attribute__((noinline)) static enum fw_r run_cut(struct fw_call *k, uint32_t outlen)
 {
 	uint8_t whole[LAYOUT_SZ(query_hca_cap_out)] = {0};
 	void *out = k->out;
-	int r;
+	enum fw_r r;
 
 	k->out = whole;
 	r = exec_run(k);
@@ -143,7 +146,7 @@ int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, u
 	uint16_t opcode;
 	uint64_t since = TRACE_ON(LOG_FW) ? clock_now_ns() : 0;
 	int32_t bit = -1;
-	int r;
+	enum fw_r r;
 
 	/* Without a header there is no command, and no space for an answer. */
 	if (inlen < LAYOUT_SZ(cmd_in) || outlen < LAYOUT_SZ(cmd_out))
@@ -160,11 +163,11 @@ int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, u
 	if (!k.cmd)
 		r = FW_R_OPCODE;
 	else
-		r = (int)check_common(&k, inlen, outlen, &bit);
-	if (r == 0)
+		r = check_common(&k, inlen, outlen, &bit);
+	if (r == FW_R_NONE)
 		r = outlen < k.cmd->out->bytes ? run_cut(&k, outlen) : exec_run(&k);
-	if (r > 0) {
-		const struct fw_refusal *f = fw_refusal((enum fw_r)r);
+	if (r != FW_R_NONE && r != FW_R_ERRNO) {
+		const struct fw_refusal *f = fw_refusal(r);
 
 		memset(out, 0, outlen);
 		LAYOUT_SET(cmd_out, out, status, f->status);
@@ -172,5 +175,5 @@ int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, u
 	}
 	if (TRACE_ON(LOG_FW))
 		fw_trace(&k, opcode, inlen, outlen, r, bit, since);
-	return r < 0 ? r : 0;
+	return r == FW_R_ERRNO ? k.err : 0;
 }

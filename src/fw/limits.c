@@ -26,7 +26,7 @@ static uint32_t max_of(const struct fw_caps *c, const struct fw_kind *kind)
 	return 1u << log_max;
 }
 
-int fw_alloc(struct fw_call *k, enum seg_table_id t, uint32_t *idx, void *elem)
+enum fw_r fw_alloc(struct fw_call *k, enum seg_table_id t, uint32_t *idx, void *elem)
 {
 	const struct fw_kind *kind = fw_kind(t);
 	_Atomic uint32_t *made = kind && kind->log_max ? made_of(k->hca, kind) : NULL;
@@ -41,14 +41,14 @@ int fw_alloc(struct fw_call *k, enum seg_table_id t, uint32_t *idx, void *elem)
 	if (r < 0) {
 		if (made)
 			fw_ref(made, -1);
-		return r == -ENOSPC ? (int)FW_R_TABLE_FULL : r;
+		return r == -ENOSPC ? FW_R_TABLE_FULL : fw_errno(k, r);
 	}
 	e = seg_at(k->s, t, *idx);
 	if (made)
 		e->hca = k->c->hca; /* from here on fw_limits_recount() counts it */
 	*(void **)elem = e;
 	k->obj = *idx;
-	return 0;
+	return FW_R_NONE;
 }
 
 void fw_free(struct seg *s, enum seg_table_id t, uint32_t idx)

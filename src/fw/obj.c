@@ -111,10 +111,10 @@ struct hw_eq *fw_eq(struct fw_call *k, uint32_t eqn, uint32_t *idx)
 	return NULL;
 }
 
-int fw_obj_make(struct fw_call *k, const struct hw_obj *proto, uint32_t *idx)
+enum fw_r fw_obj_make(struct fw_call *k, const struct hw_obj *proto, uint32_t *idx)
 {
 	struct hw_obj *o;
-	int r = fw_alloc(k, SEG_T_OBJ, idx, &o);
+	enum fw_r r = fw_alloc(k, SEG_T_OBJ, idx, &o);
 
 	if (r)
 		return r;
@@ -131,28 +131,28 @@ int fw_obj_make(struct fw_call *k, const struct hw_obj *proto, uint32_t *idx)
 	atomic_store(&o->async.evq, SEG_NONE);
 	fw_refer(k->s, SEG_T_OBJ, o, 1);
 	fw_commit(&o->flags);
-	return 0;
+	return FW_R_NONE;
 }
 
-int fw_obj_destroy(struct fw_call *k, enum hw_obj_kind kind, uint32_t idx, enum fw_r none,
-		   enum fw_r busy)
+enum fw_r fw_obj_destroy(struct fw_call *k, enum hw_obj_kind kind, uint32_t idx, enum fw_r none,
+			 enum fw_r busy)
 {
 	const struct hw_obj *o = fw_obj(k, kind, idx);
 
 	if (!o)
-		return (int)none;
+		return none;
 	if (o->refs)
-		return (int)busy;
-	return fw_obj_free(k->s, idx);
+		return busy;
+	return fw_errno(k, fw_obj_free(k->s, idx));
 }
 
-int fw_umem_place(const struct hw_umem *u, uint64_t offset, uint64_t bytes, uint32_t align,
-		  enum fw_r refuse, uint64_t *va)
+enum fw_r fw_umem_place(const struct hw_umem *u, uint64_t offset, uint64_t bytes, uint32_t align,
+			enum fw_r refuse, uint64_t *va)
 {
 	if (offset % align || offset > u->len || bytes > u->len - offset)
-		return (int)refuse;
+		return refuse;
 	*va = u->va + offset;
-	return 0;
+	return FW_R_NONE;
 }
 
 /* ---- taking out of service ---- */

@@ -2,8 +2,8 @@
 /*
  * Private to the firmware: shared by the dispatcher (exec.c) and the command handlers (cmd_*.c).
  *
- * A handler returns 0 (done, `out` filled after its header), > 0 (an enum fw_r: the reason for a
- * refusal) or < 0 (-errno: a failure of our own). It runs under the HCA's lock if its row says so.
+ * A handler returns FW_R_NONE (done, `out` filled after its header), the reason for a refusal, or
+ * fw_errno() of a failure of our own. It runs under the HCA's lock if its row says so.
  * It changes nothing before its last check has passed, takes references before it commits, and
  * commits by HW_F_READY: a process killed anywhere leaves at most an invisible element and stray
  * references, which the next holder of the HCA's lock counts again (fw_recount).
@@ -38,7 +38,11 @@ struct hw_umem;
 struct hw_qp;
 
 #define FW_R_ENUM(name, syn, st, field, says) FW_R_##name,
-enum fw_r { FW_R_NONE, FW_REFUSALS(FW_R_ENUM) FW_R_COUNT };
+enum fw_r {
+	FW_R_NONE,
+	FW_REFUSALS(FW_R_ENUM) FW_R_COUNT,
+	FW_R_ERRNO = FW_R_COUNT, /* no refusal: a failure of our own, in fw_call.err */
+};
 const struct fw_refusal *fw_refusal(enum fw_r r);
 
 struct fw_call {
@@ -54,7 +58,18 @@ struct fw_call {
 	uint32_t op_mod;
 	uint32_t owner; /* owner word for new objects */
 	uint32_t obj;   /* for the trace: number of the object made or found */
+	int err;        /* with FW_R_ERRNO: -errno */
 };
+
+/*
+ * The result of a call that returns 0 or -errno, as a handler's result. fw_exec() turns it back:
+ * in between, only enum fw_r goes from function to function.
+ */
+static inline enum fw_r fw_errno(struct fw_call *k, int err)
+{
+	k->err = err;
+	return err ? FW_R_ERRNO : FW_R_NONE;
+}
 
 enum {                   /* fw_cmd.flags */
        FW_C_LOCK = 1,    /* runs under the HCA's lock */
@@ -69,14 +84,14 @@ struct fw_cmd {
 	uint16_t opcode;
 	uint16_t flags;
 	const struct layout *in, *out; /* their sizes are the shortest accepted */
-	int (*handler)(struct fw_call *k);
+	enum fw_r (*handler)(struct fw_call *k);
 	int object;      /* enum seg_table_id of the object that it makes, else -1 */
 	const char *obj; /* name of `obj` for the trace: "qpn"... */
 };
 extern const struct fw_cmd fw_cmds[];
 extern const unsigned int fw_ncmds;
 
-#define FW_HANDLER(op, name, flags, handler, table, what) int handler(struct fw_call *k);
+#define FW_HANDLER(op, name, flags, handler, table, what) enum fw_r handler(struct fw_call *k);
 FW_COMMANDS(FW_HANDLER)
 /* Is the QP attached to any multicast group? */
 bool fw_qp_attached(struct fw_call *k, uint32_t qpn);
@@ -126,11 +141,11 @@ struct hw_eq *fw_eq(struct fw_call *k, uint32_t eqn, uint32_t *idx);
 /* The ECE options that this device agrees to, out of those of the other end. (cmd_qp.c) */
 uint32_t fw_ece(uint32_t asked);
 /*
- * Make an element, not committed: 0, FW_R_TABLE_FULL (the fabric's table, or the HCA's limit), or
- * -errno. fw_free() frees it, however far it got. (limits.c)
+ * Make an element, not committed; FW_R_TABLE_FULL: the fabric's table is full, or the HCA has its
+ * limit. fw_free() frees it, however far it got. (limits.c)
  */
 void fw_free(struct seg *s, enum seg_table_id t, uint32_t idx);
-int fw_alloc(struct fw_call *k, enum seg_table_id t, uint32_t *idx, void *elem);
+enum fw_r fw_alloc(struct fw_call *k, enum seg_table_id t, uint32_t *idx, void *elem);
 /* Commit: the maker's last store. */
 static inline void fw_commit(uint32_t *flags)
 {
@@ -143,10 +158,10 @@ static inline bool fw_ready(const uint32_t *flags)
 }
 
 /*
- * Find `bytes` bytes in a umem at `offset`, a multiple of `align`: 0 and the address, or `refuse`.
+ * Find `bytes` bytes in a umem at `offset`, a multiple of `align`: its address, or `refuse`.
  */
-int fw_umem_place(const struct hw_umem *u, uint64_t offset, uint64_t bytes, uint32_t align,
-		  enum fw_r refuse, uint64_t *va);
+enum fw_r fw_umem_place(const struct hw_umem *u, uint64_t offset, uint64_t bytes, uint32_t align,
+			enum fw_r refuse, uint64_t *va);
 /* The byte offset that a queue context's page_offset means. */
 static inline uint64_t fw_page_offset(uint64_t page_offset, uint64_t log_page_size)
 {
@@ -179,21 +194,21 @@ void fw_obj_retire(struct seg *s, uint32_t idx);
 int fw_mkey_release(struct seg *s, uint32_t idx);
 
 /* Trace the command. `result`: of the handler; reserved_bit: for FW_R_RESERVED, else -1. */
-void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t outlen, int result,
-	      int32_t reserved_bit, uint64_t since);
+void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t outlen,
+	      enum fw_r result, int32_t reserved_bit, uint64_t since);
 /* The reference count of an element; NULL: its kind has none. */
 _Atomic uint32_t *fw_refs_of(struct seg *s, enum seg_table_id t, uint32_t idx);
 
 /* ---- objects that only commands use (obj.c) */
 
-/* Make an object like `proto` (kind, state, references, context): 0, and its number. */
-int fw_obj_make(struct fw_call *k, const struct hw_obj *proto, uint32_t *idx);
+/* Make an object like `proto` (kind, state, references, context); *idx: its number. */
+enum fw_r fw_obj_make(struct fw_call *k, const struct hw_obj *proto, uint32_t *idx);
 /*
  * Destroy an object; refused with `none` if no such object of the kind exists, with `busy` while it
  * is used.
  */
-int fw_obj_destroy(struct fw_call *k, enum hw_obj_kind kind, uint32_t idx, enum fw_r none,
-		   enum fw_r busy);
+enum fw_r fw_obj_destroy(struct fw_call *k, enum hw_obj_kind kind, uint32_t idx, enum fw_r none,
+			 enum fw_r busy);
 static inline struct hw_objref fw_objref(enum seg_table_id table, uint64_t idx)
 {
 	return (struct hw_objref){(uint32_t)table, (uint32_t)idx};
@@ -221,12 +236,12 @@ bool fw_queue_group(struct fw_call *k, uint32_t id);
  * Scheduling elements, for both sets of commands that make them: `ctx` is a scheduling_context,
  * `sel` PRM_SCHED_*.
  */
-int fw_sched_create(struct fw_call *k, uint32_t hierarchy, const void *ctx, uint64_t sel,
-		    uint32_t *id);
-int fw_sched_modify(struct fw_call *k, uint32_t hierarchy, uint32_t id, const void *ctx,
-		    uint64_t sel);
-int fw_sched_query(struct fw_call *k, uint32_t id, void *ctx);
-int fw_sched_destroy(struct fw_call *k, uint32_t id);
+enum fw_r fw_sched_create(struct fw_call *k, uint32_t hierarchy, const void *ctx, uint64_t sel,
+			  uint32_t *id);
+enum fw_r fw_sched_modify(struct fw_call *k, uint32_t hierarchy, uint32_t id, const void *ctx,
+			  uint64_t sel);
+enum fw_r fw_sched_query(struct fw_call *k, uint32_t id, void *ctx);
+enum fw_r fw_sched_destroy(struct fw_call *k, uint32_t id);
 /* The general object types of this firmware, a bit each. (cmd_gobj.c) */
 uint64_t fw_gobj_types(void);
 /* May an RQ or SQ change from one PRM state to the other? (cmd_rq.c) */

@@ -172,8 +172,8 @@ static void rec_refusal(struct rec *r, const struct fw_call *k, const struct fw_
 	rec_group_end(r, "");
 }
 
-void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t outlen, int result,
-	      int32_t reserved_bit, uint64_t since)
+void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t outlen,
+	      enum fw_r result, int32_t reserved_bit, uint64_t since)
 {
 	struct rec r;
 	char name[32];
@@ -182,7 +182,7 @@ void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t
 	    prm_opcode_name(opcode), opcode);
 	rec_begin(&r, LOG_FW, name, since);
 	rec_input(&r, k, k->in, inlen);
-	if (result == 0 && k->cmd && trace_any_set(k->out, outlen)) {
+	if (result == FW_R_NONE && k->cmd && trace_any_set(k->out, outlen)) {
 		rec_group(&r, "out", " -> ");
 		layout_rec(&r, k->cmd->out, k->out, outlen,
 			   &(struct layout_rec){.open = trace_variant,
@@ -191,16 +191,16 @@ void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t
 		rec_body(&r, k, k->out, outlen, true);
 		rec_group_end(&r, "");
 	}
-	if (r.json && k->cmd && k->cmd->obj && result == 0) {
+	if (r.json && k->cmd && k->cmd->obj && result == FW_R_NONE) {
 		rec_s(&r, "object", k->cmd->obj);
 		rec_u(&r, "id", k->obj);
 	}
 	rec_say(&r, "result", " = ",
-		result < 0    ? log_errno_name(-result)
-		: result == 0 ? "OK"
-		: r.json      ? "refused"
-			      : "");
-	if (result > 0)
-		rec_refusal(&r, k, fw_refusal((enum fw_r)result), inlen, outlen, reserved_bit);
+		result == FW_R_ERRNO  ? log_errno_name(-k->err)
+		: result == FW_R_NONE ? "OK"
+		: r.json              ? "refused"
+				      : "");
+	if (result != FW_R_NONE && result != FW_R_ERRNO)
+		rec_refusal(&r, k, fw_refusal(result), inlen, outlen, reserved_bit);
 	rec_end(&r);
 }
