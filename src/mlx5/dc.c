@@ -60,13 +60,11 @@ int mlx5_create_dct(struct uv_qp *qp, uint32_t create_flags, const struct mlx5_i
 	LAYOUT_SET(dctc, m->dctc, dc_access_key, cmd->access_key);
 	LAYOUT_SET(dctc, m->dctc, user_index, cmd->uidx & 0xffffff);
 	LAYOUT_SET(dctc, m->dctc, ece, cmd->ece_options);
-	r = uv_udata_out(u, &resp, MIN(u->outlen, sizeof(resp)));
-	if (r < 0) {
-		heap_free(m);
-		return r;
-	}
 	qp->obj.drv = m;
-	return 0;
+	r = uv_udata_out(u, &resp, MIN(u->outlen, sizeof(resp)));
+	if (r < 0)
+		mlx5_end_qp(qp);
+	return r;
 }
 
 static int dct_to_init(struct uv_qp *qp, struct mlx5_qp *q, const struct uv_qp_modify *m)

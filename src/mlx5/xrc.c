@@ -149,12 +149,6 @@ static int begin_handle(struct uv_qp *qp)
 	return 0;
 }
 
-static void end_handle(struct uv_qp *qp)
-{
-	heap_free(qp->obj.drv);
-	qp->obj.drv = NULL;
-}
-
 static int share_qp(struct uv_qp *qp)
 {
 	struct uv_context *ctx = uv_obj_context(&qp->obj);
@@ -203,6 +197,26 @@ int mlx5_create_xrc_tgt(struct uv_qp *qp, uint32_t create_flags,
 	return r;
 }
 
+/*
+ * End a handle, complete or half made, and the QP with its last handle. Called under the share
+ * lock.
+ */
+static int leave_qp(struct uv_qp *qp)
+{
+	struct uv_context *ctx = uv_obj_context(&qp->obj);
+	int r;
+
+	if (!qp->share || mlx5_share_leave(ctx, qp->share)) {
+		heap_free(qp->obj.drv);
+		qp->obj.drv = NULL;
+		return 0;
+	}
+	r = mlx5_end_qp(qp);
+	if (!r)
+		seg_free(ctx->seg, SEG_T_SHARE, qp->share);
+	return r;
+}
+
 int mlx5_destroy_xrc_tgt(struct uv_qp *qp)
 {
 	struct uv_context *ctx = uv_obj_context(&qp->obj);
@@ -210,13 +224,7 @@ int mlx5_destroy_xrc_tgt(struct uv_qp *qp)
 
 	if (r)
 		return r;
-	if (mlx5_share_leave(ctx, qp->share)) {
-		end_handle(qp);
-	} else {
-		r = mlx5_end_qp(qp);
-		if (!r)
-			seg_free(ctx->seg, SEG_T_SHARE, qp->share);
-	}
+	r = leave_qp(qp);
 	mlx5_share_unlock(ctx);
 	return r;
 }
@@ -232,11 +240,10 @@ static int open_qp(struct uv_qp *qp)
 	    hw->xrcd != qp->xrcd->xrcd)
 		return uv_no(-EINVAL, "no such XRC target in this domain");
 	r = begin_handle(qp);
+	if (!r)
+		r = share_qp(qp);
 	if (r)
-		return r;
-	r = share_qp(qp);
-	if (r)
-		end_handle(qp);
+		leave_qp(qp);
 	return r;
 }
 
