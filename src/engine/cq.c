@@ -128,7 +128,7 @@ static void cq_fail(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t why)
 	if (!seg_lock_has_turn(s, &cq->lock, held.turn))
 		return;
 	TRACE(LOG_CQE, "cq %x: %s", cqn,
-	      why == HW_CQ_ERR_OVERRUN ? "overrun" : "its buffer is not accessible");
+	      why == HW_CQ_ERR_OVERRUN ? "overrun" : "the CQ's buffer is not accessible");
 	eng_cq_event_note(cq, IBV_EVENT_CQ_ERR);
 	POINT("cq-fail-noted");
 	atomic_store(&cq->state, why);
