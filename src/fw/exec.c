@@ -7,10 +7,10 @@
 #include "fw/priv.h"
 
 #include <errno.h>
-#include <signal.h>
 #include "hw/hca.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/sigset.h"
 #include "util/sys.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/cq.h"
@@ -57,11 +57,7 @@ bool fw_command_layouts(uint16_t opcode, const struct layout **in, const struct 
 
 uint64_t fw_sig_block(const struct fw_ctx *c)
 {
-	/* SIGSEGV and SIGBUS stay unblocked: the guarded copies need them. */
-	uint64_t mask = ~((UINT64_C(1) << (SIGSEGV - 1)) | (UINT64_C(1) << (SIGBUS - 1)) |
-			  (UINT64_C(1) << (SIGFPE - 1)) | (UINT64_C(1) << (SIGILL - 1)) |
-			  (UINT64_C(1) << (SIGTRAP - 1)));
-	uint64_t old = 0;
+	uint64_t mask = ~SIG_SYNC, old = 0;
 
 	if (c && c->masked)
 		return 0;

@@ -175,7 +175,7 @@ int devthread_start(void)
 		pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 		pthread_attr_setstacksize(&attr, THREAD_STACK);
 		/* The thread inherits this mask: all but the signals that a guarded copy needs. */
-		old = sig_raw_setmask(~(sig_bit(SIGSEGV) | sig_bit(SIGBUS)));
+		old = sig_raw_setmask(~SIG_MEMORY);
 		r = create(&t, &attr, devthread, s);
 		/* the program's thread-local data leaves no room in a small stack */
 		if (r == EINVAL) {

@@ -53,8 +53,7 @@ void shim_fork_done(void);
 void shim_forked(void);
 
 /* ---- signals (sig.c) */
-/* Block every signal but SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT by raw call; *old for
- * restore. Nests. */
+/* Block every signal but SIG_SYNC by raw call; *old is for sig_restore(). Nests. */
 void sig_block_all(sigset_t *old);
 void sig_restore(const sigset_t *old);
 /*

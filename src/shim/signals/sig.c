@@ -84,8 +84,7 @@ static void install_one(int i)
 		.flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTORER |
 			 (prog.act[i].flags & SA_RESTART),
 		.restorer = sig_return,
-		.mask = ~(sig_bit(SIGSEGV) | sig_bit(SIGBUS) | sig_bit(SIGILL) | sig_bit(SIGFPE) |
-			  sig_bit(SIGTRAP) | sig_bit(SIGABRT) | sig_bit(SIGSYS)),
+		.mask = ~SIG_SYNC,
 	};
 
 	raw_action(fault_sig[i], &k, NULL);
@@ -251,7 +250,7 @@ TLS_IE struct sig_alt sig_alt;
  */
 int sig_alt_change(const stack_t *new, stack_t *old)
 {
-	uint64_t mask = sig_raw_setmask(~(sig_bit(SIGSEGV) | sig_bit(SIGBUS)));
+	uint64_t mask = sig_raw_setmask(~SIG_MEMORY);
 	int r = (int)sys_raw(SYS_sigaltstack, (long)new, (long)old, 0, 0, 0, 0);
 
 	if (r == 0 && new &&shim_owns_tables()) {
@@ -350,7 +349,7 @@ void sig_chain(int sig, siginfo_t *si, ucontext_t *uc, void *sp, struct sig_jump
 	j->sp = sp;
 	if (!(act.flags & SA_ONSTACK) && on_alt_stack(uc, (uintptr_t)sp) &&
 	    !on_alt_stack(uc, (uintptr_t)uc->uc_mcontext.gregs[REG_RSP])) {
-		sig_raw_setmask(~(sig_bit(SIGSEGV) | sig_bit(SIGBUS)));
+		sig_raw_setmask(~SIG_MEMORY);
 		if (move_frame(si, uc, sp, j) < 0) {
 			die(SIGSEGV, si, false);
 			return;

@@ -17,6 +17,7 @@
 #ifndef SOFTHCA_SHIM_SIGNALS_SIG_H
 #define SOFTHCA_SHIM_SIGNALS_SIG_H
 
+#include "util/sigset.h"
 #include "util/tls.h"
 
 #include <signal.h>
@@ -38,16 +39,6 @@ struct sig_kaction {
 #endif
 
 enum { SIG_FAULTS = 2 }; /* SIGSEGV, SIGBUS */
-
-static inline uint64_t sig_bit(int sig)
-{
-	return UINT64_C(1) << (sig - 1);
-}
-
-/* Synchronous signals stay deliverable while locks are held. */
-#define SIG_SYNC                                                                  \
-	(sig_bit(SIGSEGV) | sig_bit(SIGBUS) | sig_bit(SIGILL) | sig_bit(SIGFPE) | \
-	 sig_bit(SIGTRAP) | sig_bit(SIGABRT) | sig_bit(SIGSYS))
 
 /* 0 for SIGSEGV, 1 for SIGBUS, -1 for the others. */
 static inline int sig_fault_index(int sig)
