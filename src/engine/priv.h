@@ -31,7 +31,7 @@ struct hw_srq;
 #define ENG_MAX_SG 62       /* ds <= 63 minus the control segment; two more vectors hold a CQE */
 #define ENG_MAX_WQE 1024    /* bytes of the largest send WQE: 63 segments */
 #define ENG_MERGE_MAX 65536 /* payloads up to this size are copied in one call with their CQE */
-#define ENG_GRH_BYTES 40
+#define ENG_GRH_BYTES LAYOUT_SZ(ib_grh)
 /*
  * How long an answer waits for the receiver's own completion (hw_qp.ack_seq): some time slices of a
  * scheduler with more threads than processors.

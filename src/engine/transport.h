@@ -9,18 +9,19 @@
 
 #include "engine/priv.h"
 #include "engine/qp.h"
+#include "wire/pkt/pkt.h"
 
 /* Octets of packet headers (IBA 5.2), including the ICRC. */
 enum {
-	HDR_BASE = 8 + 12 + 4, /* LRH, BTH, ICRC */
-	HDR_GRH = 40,
-	HDR_DETH = 8,
-	HDR_XRCETH = 4,
-	HDR_RETH = 16,
-	HDR_ATOMICETH = 28,
-	HDR_AETH = 4,
-	HDR_ATOMICACKETH = 8,
-	HDR_IMM = 4, /* ImmDt, IETH */
+	HDR_BASE = LAYOUT_SZ(lrh) + LAYOUT_SZ(bth) + PKT_ICRC,
+	HDR_GRH = LAYOUT_SZ(ib_grh),
+	HDR_DETH = LAYOUT_SZ(deth),
+	HDR_XRCETH = LAYOUT_SZ(xrceth),
+	HDR_RETH = LAYOUT_SZ(reth),
+	HDR_ATOMICETH = LAYOUT_SZ(atomic_eth),
+	HDR_AETH = LAYOUT_SZ(aeth),
+	HDR_ATOMICACKETH = LAYOUT_SZ(atomic_ack_eth),
+	HDR_IMM = LAYOUT_SZ(pkt_word), /* ImmDt, IETH */
 };
 
 struct eng_transport {

@@ -22,7 +22,7 @@ static void mask_variant(uint8_t *p, bool grh)
 		memset(p + 9, 0xff, 3);
 		p[15] = 0xff;
 	}
-	p[(grh ? 48 : 8) + 4] = 0xff;
+	p[LAYOUT_SZ(lrh) + (grh ? LAYOUT_SZ(ib_grh) : 0) + 4] = 0xff;
 }
 
 uint32_t pkt_icrc(const uint8_t *p, uint32_t len)
@@ -150,7 +150,7 @@ static uint32_t put_headers(const struct pkt *p, uint8_t *h)
 	bth = h + n;
 	n += LAYOUT_SZ(bth);
 	n += put_extended(p, h + n);
-	rest = p->payload + pad + 4; /* includes the invariant CRC */
+	rest = p->payload + pad + PKT_ICRC;
 
 	LAYOUT_SET(lrh, h, vl, p->vl & 0xf);
 	LAYOUT_SET(lrh, h, sl, p->sl & 0xf);
@@ -177,7 +177,7 @@ uint32_t pkt_bytes(const struct pkt *p, const uint8_t *payload, uint32_t snap, u
 	uint32_t n = put_headers(p, out), pad = -p->payload & 3;
 	uint32_t kept = p->kept < p->payload ? p->kept : p->payload;
 
-	*wire = n + p->payload + pad + 6;
+	*wire = n + p->payload + pad + PKT_ICRC + PKT_VCRC;
 	if (kept > PKT_MAX_PAYLOAD)
 		kept = PKT_MAX_PAYLOAD;
 	if (n + kept > snap)

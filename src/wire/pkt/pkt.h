@@ -10,8 +10,9 @@
 #include "wire/wqe/wqe.h" /* ib_grh */
 
 #define PKT_MAX_PAYLOAD 4096
-#define PKT_MAX_HEADERS 128 /* LRH 8, GRH 40, BTH 12, and at most 28 + 4 of extended headers */
-#define PKT_MAX (PKT_MAX_HEADERS + PKT_MAX_PAYLOAD + 3 + 6)
+#define PKT_MAX_HEADERS 128 /* of these LRH, GRH, BTH and the longest extended headers need 92 */
+enum { PKT_ICRC = 4, PKT_VCRC = 2 }; /* bytes of the checks that end a packet */
+#define PKT_MAX (PKT_MAX_HEADERS + PKT_MAX_PAYLOAD + 3 + PKT_ICRC + PKT_VCRC)
 
 /* BTH:OpCode has the operation in the low 5 bits, the transport in the high 3. IBA 9.2.1 */
 enum pkt_opcode {
