@@ -68,7 +68,7 @@ uint32_t way_slid(const struct seg *s, const struct hw_qp *qp, uint32_t path_bit
 
 uint32_t way_path_bits(const struct hw_qp *qp)
 {
-	return (uint32_t)LAYOUT_GET(ads, LAYOUT_IN(qpc, primary_address_path, qp->qpc), mlid);
+	return LAYOUT_GET32(ads, LAYOUT_IN(qpc, primary_address_path, qp->qpc), mlid);
 }
 
 bool way_find(struct seg *s, const struct hw_qp *qp, const struct way_to *to, struct fab_path *path)

@@ -88,9 +88,9 @@ static bool address(const struct eng_run *r, struct pkt *p)
 	if (!qp->grh)
 		return true;
 	p->flags = PKT_F_GRH;
-	p->tclass = (uint8_t)LAYOUT_GET(ads, ads, tclass);
-	p->flow_label = (uint32_t)LAYOUT_GET(ads, ads, flow_label);
-	p->hop_limit = (uint8_t)LAYOUT_GET(ads, ads, hop_limit);
+	p->tclass = LAYOUT_GET8(ads, ads, tclass);
+	p->flow_label = LAYOUT_GET32(ads, ads, flow_label);
+	p->hop_limit = LAYOUT_GET8(ads, ads, hop_limit);
 	if (qp->sgid_index < HW_GIDS)
 		memcpy(p->sgid, port->gid[qp->sgid_index], 16);
 	memcpy(p->dgid, qp->dgid, 16);
@@ -128,7 +128,7 @@ static void fill_rdma(const struct eng_run *r, const struct eng_op *op, struct p
 	if (op->kind == ENG_K_SEND)
 		return;
 	p->va = LAYOUT_GET(wqe_raddr, ra, va);
-	p->rkey = (uint32_t)LAYOUT_GET(wqe_raddr, ra, rkey);
+	p->rkey = LAYOUT_GET32(wqe_raddr, ra, rkey);
 	p->dma_len = (uint32_t)r->local.len;
 	p->swap_add = r->atomic.operand;
 	p->compare = r->atomic.compare;
@@ -148,7 +148,7 @@ void eng_capture_request(struct eng_run *r, const struct eng_op *op)
 		return;
 	flags = p.flags;
 	if (t->names_srq)
-		p.srqn = (uint32_t)LAYOUT_GET(wqe_xrc, r->wqe + WQE_SEG, xrc_srqn);
+		p.srqn = LAYOUT_GET32(wqe_xrc, r->wqe + WQE_SEG, xrc_srqn);
 	fill_rdma(r, op, &p);
 	p.imm = r->imm;
 	p.psn = r->qp->next_send_psn;
@@ -252,20 +252,20 @@ void eng_capture_ud(struct eng_run *r, const struct eng_op *op, const uint8_t *a
 {
 	const struct hw_port *port = hw_port(r->s, r->qp->port);
 	struct eng_cursor at = {.l = &r->local};
-	uint32_t sgid = grh ? (uint32_t)LAYOUT_GET(wqe_av, av, sgid_index) : 0;
+	uint32_t sgid = grh ? LAYOUT_GET32(wqe_av, av, sgid_index) : 0;
 	struct pkt p;
 
 	if (atomic_load(&r->qp->park) == HW_PARK_LOCK || !port)
 		return;
 	p = (struct pkt){
 		.slid = (uint16_t)atomic_load(&port->lid),
-		.dlid = (uint16_t)LAYOUT_GET(wqe_av, av, rlid),
+		.dlid = LAYOUT_GET16(wqe_av, av, rlid),
 		.pkey = pkey_of(port, r->qp->pkey_index),
-		.sl = (uint8_t)LAYOUT_GET(wqe_av, av, sl),
+		.sl = LAYOUT_GET8(wqe_av, av, sl),
 		.port = (uint8_t)port->num,
 		.opcode = r->transport->pkt | (op->imm ? PKT_SEND_ONLY_IMM : PKT_SEND_ONLY),
 		.flags = r->se ? PKT_F_SOLICITED : 0,
-		.dest_qpn = (uint32_t)LAYOUT_GET(wqe_av, av, dqpn),
+		.dest_qpn = LAYOUT_GET32(wqe_av, av, dqpn),
 		.src_qpn = r->qpn,
 		.qkey = qkey,
 		.psn = r->qp->next_send_psn,
@@ -274,9 +274,9 @@ void eng_capture_ud(struct eng_run *r, const struct eng_op *op, const uint8_t *a
 	};
 	if (grh) {
 		p.flags |= PKT_F_GRH;
-		p.tclass = (uint8_t)LAYOUT_GET(wqe_av, av, tclass);
-		p.flow_label = (uint32_t)LAYOUT_GET(wqe_av, av, flow_label);
-		p.hop_limit = (uint8_t)LAYOUT_GET(wqe_av, av, hop_limit);
+		p.tclass = LAYOUT_GET8(wqe_av, av, tclass);
+		p.flow_label = LAYOUT_GET32(wqe_av, av, flow_label);
+		p.hop_limit = LAYOUT_GET8(wqe_av, av, hop_limit);
 		if (sgid < HW_GIDS)
 			memcpy(p.sgid, port->gid[sgid], 16);
 		memcpy(p.dgid, av + WQE_AV_RGID, 16);

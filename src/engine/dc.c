@@ -15,9 +15,9 @@
 struct hw_qp *dc_peer(struct eng_run *r, uint32_t *port)
 {
 	const uint8_t *av = r->wqe + WQE_SEG;
-	struct way_to to = {.dlid = (uint32_t)LAYOUT_GET(wqe_av, av, rlid)};
+	struct way_to to = {.dlid = LAYOUT_GET32(wqe_av, av, rlid)};
 
-	r->dest = (uint32_t)LAYOUT_GET(wqe_av, av, dqpn);
+	r->dest = LAYOUT_GET32(wqe_av, av, dqpn);
 	/* Stored before the target's keys are read, so that eng_mkey_quiesce() sees it. */
 	atomic_store(&r->qp->ud_dest, r->dest);
 	to.dgid = eng_av_grh(av) ? av + WQE_AV_RGID : NULL;

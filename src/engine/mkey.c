@@ -80,7 +80,7 @@ enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access)
 	sgl_init(&r->local);
 	while (off < r->bytes) {
 		const uint8_t *seg = r->wqe + off;
-		uint32_t n = (uint32_t)LAYOUT_GET(wqe_data, seg, byte_count);
+		uint32_t n = LAYOUT_GET32(wqe_data, seg, byte_count);
 		enum eng_why why;
 
 		if (LAYOUT_GET(wqe_data, seg, inline_seg)) {
@@ -94,7 +94,7 @@ enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access)
 			off += (n + WQE_INLINE_HDR + WQE_SEG - 1) / WQE_SEG * WQE_SEG;
 			continue;
 		}
-		why = sgl_add_key(r->s, &r->local, (uint32_t)LAYOUT_GET(wqe_data, seg, lkey),
+		why = sgl_add_key(r->s, &r->local, LAYOUT_GET32(wqe_data, seg, lkey),
 				  LAYOUT_GET(wqe_data, seg, addr), n ? n : UINT64_C(1) << 31,
 				  r->qp->pdn, r->qpn, access);
 		if (why)

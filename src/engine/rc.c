@@ -61,7 +61,7 @@ static enum eng_why remote_key(struct eng_run *r, bool allowed, uint32_t access)
 		return ENG_W_QP_ACCESS;
 	if (!r->local.len) /* the keys of empty messages are not checked */
 		return ENG_W_NONE;
-	why = sgl_add_key(r->s, &r->remote, (uint32_t)LAYOUT_GET(wqe_raddr, ra, rkey),
+	why = sgl_add_key(r->s, &r->remote, LAYOUT_GET32(wqe_raddr, ra, rkey),
 			  LAYOUT_GET(wqe_raddr, ra, va), r->local.len, r->to.pdn, r->dest, access);
 	return !why                       ? ENG_W_NONE
 	       : why == ENG_W_LKEY_ACCESS ? ENG_W_RKEY_ACCESS
@@ -358,7 +358,7 @@ static enum eng_why scatter_length(struct eng_run *r, uint32_t off)
 {
 	sgl_init(&r->local);
 	for (r->scatter = off; off < r->bytes; off += WQE_SEG) {
-		uint32_t n = (uint32_t)LAYOUT_GET(wqe_data, r->wqe + off, byte_count);
+		uint32_t n = LAYOUT_GET32(wqe_data, r->wqe + off, byte_count);
 
 		if (LAYOUT_GET(wqe_data, r->wqe + off, inline_seg))
 			return ENG_W_WQE_MALFORMED;

@@ -138,7 +138,7 @@ enum eng_why resp_buffers(struct eng_run *r, const struct hw_qp *qp, uint32_t qp
 	sgl_init(&r->remote);
 	for (uint32_t i = 0; i < rv->nseg && r->remote.len < need; i++) {
 		const uint8_t *seg = rv->seg + i * WQE_SEG;
-		uint32_t key = (uint32_t)LAYOUT_GET(wqe_data, seg, lkey);
+		uint32_t key = LAYOUT_GET32(wqe_data, seg, lkey);
 		uint64_t n = LAYOUT_GET(wqe_data, seg, byte_count), left = need - r->remote.len;
 		enum eng_why why;
 

@@ -72,11 +72,11 @@ static int fetch(struct eng_run *r, uint32_t pi)
 	r->nbb = 1;
 	if (rc)
 		return rc;
-	r->opcode = (uint32_t)LAYOUT_GET(wqe_ctrl, r->wqe, opcode);
-	r->ce = (uint32_t)LAYOUT_GET(wqe_ctrl, r->wqe, ce);
+	r->opcode = LAYOUT_GET32(wqe_ctrl, r->wqe, opcode);
+	r->ce = LAYOUT_GET32(wqe_ctrl, r->wqe, ce);
 	r->se = LAYOUT_GET(wqe_ctrl, r->wqe, se);
-	r->imm = (uint32_t)LAYOUT_GET(wqe_ctrl, r->wqe, imm);
-	ds = (uint32_t)LAYOUT_GET(wqe_ctrl, r->wqe, ds);
+	r->imm = LAYOUT_GET32(wqe_ctrl, r->wqe, imm);
+	ds = LAYOUT_GET32(wqe_ctrl, r->wqe, ds);
 	r->bytes = ds * WQE_SEG;
 	if (!ds || LAYOUT_GET(wqe_ctrl, r->wqe, qpn) != r->qpn)
 		return ENG_W_WQE_MALFORMED;
@@ -401,7 +401,7 @@ void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be)
 		if (!cq || uar_is("cq", n, cq->uar, uar))
 			eng_arm_cq(s, n, be32_load(v));
 	} else if (offset >= UAR_BF_FIRST && !(offset & UAR_BF_MASK)) {
-		uint32_t n = (uint32_t)LAYOUT_GET(wqe_ctrl, v, qpn);
+		uint32_t n = LAYOUT_GET32(wqe_ctrl, v, qpn);
 		const struct hw_qp *qp = hw_qp(s, n);
 
 		if (!qp || uar_is("qp", n, qp->uar, uar))

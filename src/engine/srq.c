@@ -117,7 +117,7 @@ static void srq_repair(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 			rc = mem_read(s, srq->mem,
 				      srq->va + ((uint64_t)POS_HEAD(pos) << srq->log_stride), next,
 				      sizeof(next));
-			to = (uint32_t)LAYOUT_GET(wqe_srq_next, next, next_wqe_index);
+			to = LAYOUT_GET32(wqe_srq_next, next, next_wqe_index);
 		}
 		if (!rc)
 			srq_move(srq, pos, to & mask, POS_CONSUMED(pos) + 1);
@@ -203,7 +203,7 @@ static int srq_note_taken(struct eng_run *r, struct hw_srq *srq, struct hw_qp *q
 	uint32_t head = (srq->wq_type == PRM_WQ_CYCLIC ? POS_CONSUMED(pos) : POS_HEAD(pos)) & mask;
 	uint32_t next = srq->wq_type == PRM_WQ_CYCLIC
 				? head + 1
-				: (uint32_t)LAYOUT_GET(wqe_srq_next, r->rx, next_wqe_index);
+				: LAYOUT_GET32(wqe_srq_next, r->rx, next_wqe_index);
 
 	if (resp_is_ours(qp))
 		qp->rx_cqn = r->to.cqn;

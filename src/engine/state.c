@@ -131,7 +131,7 @@ static int flush_one(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci,
 
 	if (rc)
 		return rc;
-	ds = (uint32_t)LAYOUT_GET(wqe_ctrl, ctrl, ds);
+	ds = LAYOUT_GET32(wqe_ctrl, ctrl, ds);
 	*nbb = ds ? (ds + WQE_BB / WQE_SEG - 1) / (WQE_BB / WQE_SEG) : 1;
 	cqe_init(&c, CQE_REQ_ERR, qp, qpn, ci);
 	LAYOUT_SET(cqe64, c.b, send_opcode, LAYOUT_GET(wqe_ctrl, ctrl, opcode));
@@ -152,8 +152,7 @@ static int flush_owed(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci
 
 	if (rc)
 		return rc;
-	*nbb = ((uint32_t)LAYOUT_GET(wqe_ctrl, ctrl, ds) + WQE_BB / WQE_SEG - 1) /
-	       (WQE_BB / WQE_SEG);
+	*nbb = (LAYOUT_GET32(wqe_ctrl, ctrl, ds) + WQE_BB / WQE_SEG - 1) / (WQE_BB / WQE_SEG);
 	cqe_init(&c, CQE_REQ, qp, qpn, ci);
 	LAYOUT_SET(cqe64, c.b, send_opcode, LAYOUT_GET(wqe_ctrl, ctrl, opcode));
 	LAYOUT_SET(cqe64, c.b, byte_cnt, qp->sq_out_len);

@@ -15,8 +15,8 @@
 
 static void rec_send_doorbell(struct rec *r, struct seg *s, const uint8_t *v)
 {
-	uint32_t qpn = (uint32_t)LAYOUT_GET(wqe_ctrl, v, qpn), pi;
-	uint8_t opcode = (uint8_t)LAYOUT_GET(wqe_ctrl, v, opcode);
+	uint32_t qpn = LAYOUT_GET32(wqe_ctrl, v, qpn), pi;
+	uint8_t opcode = LAYOUT_GET8(wqe_ctrl, v, opcode);
 	const struct hw_qp *qp = hw_qp(s, qpn);
 
 	rec_x(r, "qpn", qpn);
@@ -58,9 +58,9 @@ void eng_trace_doorbell(struct seg *s, uint32_t uar, uint32_t offset, const uint
 
 void eng_trace_error_cqe(uint32_t cqn, const struct eng_cqe *c)
 {
-	uint8_t opcode = (uint8_t)LAYOUT_GET(err_cqe, c->b, opcode);
-	uint8_t syndrome = (uint8_t)LAYOUT_GET(err_cqe, c->b, syndrome);
-	uint8_t sent = (uint8_t)LAYOUT_GET(err_cqe, c->b, send_opcode);
+	uint8_t opcode = LAYOUT_GET8(err_cqe, c->b, opcode);
+	uint8_t syndrome = LAYOUT_GET8(err_cqe, c->b, syndrome);
+	uint8_t sent = LAYOUT_GET8(err_cqe, c->b, send_opcode);
 	struct rec r;
 
 	rec_begin(&r, LOG_CQE, opcode == CQE_REQ_ERR ? "send error" : "receive error", 0);

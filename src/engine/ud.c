@@ -40,13 +40,13 @@ static enum eng_why parse_av(struct eng_run *r, struct ud_av *av)
 	if (!r->hdr)
 		return ENG_W_WQE_MALFORMED;
 	av->seg = seg;
-	av->qkey = (uint32_t)LAYOUT_GET(wqe_av, seg, qkey);
+	av->qkey = LAYOUT_GET32(wqe_av, seg, qkey);
 	if (av->qkey & UD_QKEY_OWN)
 		av->qkey = r->qp->qkey;
-	av->dqpn = (uint32_t)LAYOUT_GET(wqe_av, seg, dqpn);
-	av->sl = (uint32_t)LAYOUT_GET(wqe_av, seg, sl);
-	av->dlid = (uint32_t)LAYOUT_GET(wqe_av, seg, rlid);
-	av->path_bits = (uint32_t)LAYOUT_GET(wqe_av, seg, mlid);
+	av->dqpn = LAYOUT_GET32(wqe_av, seg, dqpn);
+	av->sl = LAYOUT_GET32(wqe_av, seg, sl);
+	av->dlid = LAYOUT_GET32(wqe_av, seg, rlid);
+	av->path_bits = LAYOUT_GET32(wqe_av, seg, mlid);
 	av->grh = eng_av_grh(seg);
 	return ENG_W_NONE;
 }
@@ -55,7 +55,7 @@ static void build_grh(struct eng_run *r, const struct ud_av *av, const struct en
 		      uint64_t len, uint8_t grh[ENG_GRH_BYTES])
 {
 	const struct hw_port *port = hw_port(r->s, r->qp->port);
-	uint32_t sgid = (uint32_t)LAYOUT_GET(wqe_av, av->seg, sgid_index);
+	uint32_t sgid = LAYOUT_GET32(wqe_av, av->seg, sgid_index);
 
 	memset(grh, 0, ENG_GRH_BYTES);
 	LAYOUT_SET(ib_grh, grh, version, GRH_VERSION);

@@ -40,6 +40,7 @@ static const struct umr_field {
 };
 
 #define MKC(f) LAYOUT_GET(mkc, mk->mkc, f)
+#define MKC32(f) LAYOUT_GET32(mkc, mk->mkc, f)
 
 void eng_mkey_fields(struct hw_mkey *mk)
 {
@@ -49,12 +50,12 @@ void eng_mkey_fields(struct hw_mkey *mk)
 	mk->mode = (uint32_t)(MKC(access_mode_4_2) << 2 | MKC(access_mode_1_0));
 	mk->start = MKC(start_addr);
 	mk->len = MKC(len);
-	mk->length64 = (uint32_t)MKC(length64);
-	mk->qpn = (uint32_t)MKC(qpn);
-	mk->key = (mk->key & ~0xffu) | (uint32_t)MKC(mkey_7_0);
-	mk->umr_en = (uint32_t)MKC(umr_en);
-	mk->en_rinval = (uint32_t)MKC(en_rinval);
-	mk->log_entity = (uint32_t)MKC(log_page_size);
+	mk->length64 = MKC32(length64);
+	mk->qpn = MKC32(qpn);
+	mk->key = (mk->key & ~0xffu) | MKC32(mkey_7_0);
+	mk->umr_en = MKC32(umr_en);
+	mk->en_rinval = MKC32(en_rinval);
+	mk->log_entity = MKC32(log_page_size);
 	mk->slow = mk->mode > PRM_MKC_MTT || mk->umr_en;
 }
 
@@ -139,7 +140,7 @@ static bool strided_fits(const struct eng_run *r, const struct hw_mkey *mk, uint
 			 const uint8_t *head, uint32_t n)
 {
 	uint64_t last = LAYOUT_GET(wqe_repeat, head, repeat_count) - 1, sum = 0;
-	uint32_t num = (uint32_t)LAYOUT_GET(wqe_repeat, head, num_ent);
+	uint32_t num = LAYOUT_GET32(wqe_repeat, head, num_ent);
 
 	if (num >= n || last == UINT64_MAX)
 		return false;
@@ -148,7 +149,7 @@ static bool strided_fits(const struct eng_run *r, const struct hw_mkey *mk, uint
 		uint64_t len = LAYOUT_GET(wqe_repeat_ent, e, byte_count);
 		uint64_t all = last * LAYOUT_GET(wqe_repeat_ent, e, stride) + len;
 
-		if (!part_fits(r, mk, access, (uint32_t)LAYOUT_GET(wqe_repeat_ent, e, mkey),
+		if (!part_fits(r, mk, access, LAYOUT_GET32(wqe_repeat_ent, e, mkey),
 			       LAYOUT_GET(wqe_repeat_ent, e, va), all))
 			return false;
 		sum += len;
@@ -169,7 +170,7 @@ static bool list_fits(const struct eng_run *r, const struct hw_mkey *mk, uint32_
 
 		e = hw_klm_entry(r->s, mk, i);
 		len = mk->mode == PRM_MKC_KLM ? LAYOUT_GET(wqe_klm, e, byte_count) : 1;
-		if (len && !part_fits(r, mk, access, (uint32_t)LAYOUT_GET(wqe_klm, e, mkey),
+		if (len && !part_fits(r, mk, access, LAYOUT_GET32(wqe_klm, e, mkey),
 				      LAYOUT_GET(wqe_klm, e, addr), len))
 			return false;
 	}
@@ -193,7 +194,7 @@ static void new_context(const struct hw_mkey *mk, const uint8_t *u, const uint8_
 static enum eng_why check_change(struct eng_run *r, const struct hw_mkey *mk, struct hw_mkey *to)
 {
 	const uint8_t *u = r->wqe + WQE_SEG;
-	uint32_t n = (uint32_t)LAYOUT_GET(wqe_umr, u, klm_octowords);
+	uint32_t n = LAYOUT_GET32(wqe_umr, u, klm_octowords);
 
 	*to = *mk;
 	new_context(mk, u, r->wqe + WQE_UMR_MKC, to->mkc);
@@ -209,7 +210,7 @@ static enum eng_why check_change(struct eng_run *r, const struct hw_mkey *mk, st
 static enum eng_why change(struct eng_run *r, struct hw_mkey *mk, const struct hw_mkey *to)
 {
 	const uint8_t *u = r->wqe + WQE_SEG;
-	uint32_t n = (uint32_t)LAYOUT_GET(wqe_umr, u, klm_octowords);
+	uint32_t n = LAYOUT_GET32(wqe_umr, u, klm_octowords);
 	enum eng_why why;
 
 	atomic_store(&mk->free, 1);
@@ -223,8 +224,7 @@ static enum eng_why change(struct eng_run *r, struct hw_mkey *mk, const struct h
 	}
 	memcpy(mk->mkc, to->mkc, sizeof(mk->mkc));
 	eng_mkey_fields(mk);
-	atomic_store_explicit(&mk->free, (uint32_t)LAYOUT_GET(mkc, to->mkc, free),
-			      memory_order_release);
+	atomic_store_explicit(&mk->free, LAYOUT_GET32(mkc, to->mkc, free), memory_order_release);
 	return ENG_W_NONE;
 }
 

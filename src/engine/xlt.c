@@ -45,7 +45,7 @@ static bool ksm_part(struct seg *s, const struct hw_mkey *mk, uint64_t off, stru
 
 	if (!e)
 		return false;
-	p->key = (uint32_t)LAYOUT_GET(wqe_klm, e, mkey);
+	p->key = LAYOUT_GET32(wqe_klm, e, mkey);
 	p->addr = LAYOUT_GET(wqe_klm, e, addr) + (off & (size - 1));
 	p->len = size - (off & (size - 1));
 	return true;
@@ -55,7 +55,7 @@ static bool strided_part(struct seg *s, const struct hw_mkey *mk, const uint8_t 
 			 struct part *p)
 {
 	uint64_t round = LAYOUT_GET(wqe_repeat, head, byte_count);
-	uint32_t n = (uint32_t)LAYOUT_GET(wqe_repeat, head, num_ent);
+	uint32_t n = LAYOUT_GET32(wqe_repeat, head, num_ent);
 	uint64_t turn = round ? off / round : UINT64_MAX;
 
 	if (turn >= LAYOUT_GET(wqe_repeat, head, repeat_count) || n >= atomic_load(&mk->klm_n))
@@ -69,7 +69,7 @@ static bool strided_part(struct seg *s, const struct hw_mkey *mk, const uint8_t 
 			off -= len;
 			continue;
 		}
-		p->key = (uint32_t)LAYOUT_GET(wqe_repeat_ent, e, mkey);
+		p->key = LAYOUT_GET32(wqe_repeat_ent, e, mkey);
 		p->addr = LAYOUT_GET(wqe_repeat_ent, e, va) +
 			  turn * LAYOUT_GET(wqe_repeat_ent, e, stride) + off;
 		p->len = len - off;
@@ -92,7 +92,7 @@ static bool klm_part(struct seg *s, const struct hw_mkey *mk, uint64_t off, stru
 			off -= len;
 			continue;
 		}
-		p->key = (uint32_t)LAYOUT_GET(wqe_klm, e, mkey);
+		p->key = LAYOUT_GET32(wqe_klm, e, mkey);
 		p->addr = LAYOUT_GET(wqe_klm, e, addr) + off;
 		p->len = len - off;
 		return true;

@@ -17,7 +17,7 @@
  */
 bool xrc_aim(struct eng_run *r, const struct hw_qp *peer)
 {
-	uint32_t srqn = (uint32_t)LAYOUT_GET(wqe_xrc, r->wqe + WQE_SEG, xrc_srqn);
+	uint32_t srqn = LAYOUT_GET32(wqe_xrc, r->wqe + WQE_SEG, xrc_srqn);
 	const struct hw_srq *srq;
 
 	/* Stored before the keys are read, so that eng_mkey_quiesce() sees it. */
