@@ -9,10 +9,10 @@
  *	LAYOUT(create_cq_out, 0x10, PRM_L_create_cq_out)      // size in BYTES
  *
  * F(layout, field, bit offset, width in bits) in the PRM's notation: bits count from the most
- * significant bit of the first big-endian dword. Layout and field names are the field's own: those
- * of the PRM as `mlx5_ifc` spells them (qpc.log_sq_size, create_qp_in.opcode, mkc.start_addr...).
- * A structure inside a structure is a layout of its own. A list with such places takes a second
- * macro, and is declared by LAYOUT_NEST:
+ * significant bit of the first big-endian dword. A fifth argument, LAYOUT_HEX, is for traces.
+ * Layout and field names are the field's own: those of the PRM as `mlx5_ifc` spells them
+ * (qpc.log_sq_size, create_qp_in.opcode, mkc.start_addr...). A structure inside a structure is a
+ * layout of its own. A list with such places takes a second macro, and is declared by LAYOUT_NEST:
  *
  *	#define PRM_L_create_qp_in(F, S) \
  *		F(create_qp_in, opcode, 0x00, 16)         \
@@ -24,8 +24,8 @@
  * What a list yields: offset and width constants, compile-time checks (inside the layout, no dword
  * crossing, 64-bit fields dword-aligned), the accessors
  *	LAYOUT_GET(layout, ptr, field)           -> uint64_t
- *	LAYOUT_GET32, _GET16, _GET8              the same in a type that holds every value of the
- *field LAYOUT_SET(layout, ptr, field, value)    a value that does not fit is a bug; cut off
+ *	LAYOUT_GET32, _GET16, _GET8              the same as uint32_t, uint16_t, uint8_t
+ *	LAYOUT_SET(layout, ptr, field, value)    a value that does not fit is a bug; cut off
  *	LAYOUT_SZ(layout)                        bytes
  * and a table (struct layout) for traces, reserved-bit checks and the self-test.
  *
@@ -48,6 +48,7 @@ struct layout_field {
 	const char *name;
 	uint32_t bit;
 	uint32_t width;
+	bool hex; /* a key, mask, number or name: traces show it in hexadecimal */
 };
 
 struct layout;
@@ -67,13 +68,15 @@ struct layout {
 	const struct layout_place *places;
 };
 
-#define LAYOUT__ENUM(l, f, b, w) LF_##l##_##f##_BIT = (b), LF_##l##_##f##_WIDTH = (w),
-#define LAYOUT__CHECK(l, f, b, w)                                                                \
+#define LAYOUT__ENUM(l, f, b, w, ...) LF_##l##_##f##_BIT = (b), LF_##l##_##f##_WIDTH = (w),
+#define LAYOUT__CHECK(l, f, b, w, ...)                                                           \
 	static_assert((w) >= 1 &&                                                                \
 			      ((w) <= 32 ? ((b) % 32) + (w) <= 32 : (w) == 64 && (b) % 32 == 0), \
 		      #l "." #f " crosses a dword");                                             \
 	static_assert((b) + (w) <= LAYOUT_SZ(l) * 8, #l "." #f " is outside the layout");
-#define LAYOUT__ROW(l, f, b, w) {#f, (b), (w)},
+#define LAYOUT__ROW(l, f, b, w, ...) {#f, (b), (w), (__VA_ARGS__ + 0) != 0},
+/* The fifth argument of F for fields that traces show in hexadecimal. */
+#define LAYOUT_HEX 1
 
 /* Declares the constants of a layout; in a header. */
 #define LAYOUT(l, nbytes, list)                                 \

@@ -81,16 +81,16 @@ enum mad_attr {
 };
 
 /* The common header. RMPP's flags exist only in classes with RMPP. */
-#define MAD_L_mad_hdr(F)                     \
-	F(mad_hdr, base_version, 0x00, 8)    \
-	F(mad_hdr, mgmt_class, 0x08, 8)      \
-	F(mad_hdr, class_version, 0x10, 8)   \
-	F(mad_hdr, method, 0x18, 8)          \
-	F(mad_hdr, status, 0x20, 16)         \
-	F(mad_hdr, class_specific, 0x30, 16) \
-	F(mad_hdr, tid, 0x40, 64)            \
-	F(mad_hdr, attr_id, 0x80, 16)        \
-	F(mad_hdr, attr_mod, 0xa0, 32)
+#define MAD_L_mad_hdr(F)                          \
+	F(mad_hdr, base_version, 0x00, 8)         \
+	F(mad_hdr, mgmt_class, 0x08, 8)           \
+	F(mad_hdr, class_version, 0x10, 8)        \
+	F(mad_hdr, method, 0x18, 8)               \
+	F(mad_hdr, status, 0x20, 16)              \
+	F(mad_hdr, class_specific, 0x30, 16)      \
+	F(mad_hdr, tid, 0x40, 64, LAYOUT_HEX)     \
+	F(mad_hdr, attr_id, 0x80, 16, LAYOUT_HEX) \
+	F(mad_hdr, attr_mod, 0xa0, 32, LAYOUT_HEX)
 LAYOUT(mad_hdr, 24, MAD_L_mad_hdr)
 
 #define MAD_L_mad_rmpp(F)                  \
@@ -131,38 +131,38 @@ enum mad_rmpp_status {
 };
 
 /* Header of vendor classes 0x30 to 0x4f; the data follows. */
-#define MAD_L_mad_vendor2(F) F(mad_vendor2, oui, 0x128, 24)
+#define MAD_L_mad_vendor2(F) F(mad_vendor2, oui, 0x128, 24, LAYOUT_HEX)
 LAYOUT(mad_vendor2, 40, MAD_L_mad_vendor2)
 
-#define MAD_L_ib_gid(F)             \
-	F(ib_gid, prefix, 0x00, 64) \
-	F(ib_gid, guid, 0x40, 64)
+#define MAD_L_ib_gid(F)                         \
+	F(ib_gid, prefix, 0x00, 64, LAYOUT_HEX) \
+	F(ib_gid, guid, 0x40, 64, LAYOUT_HEX)
 LAYOUT(ib_gid, 16, MAD_L_ib_gid)
 
 /* In every class but subnet management. IBA 13.4.8.1 */
-#define MAD_L_class_port_info(F, S)                    \
-	F(class_port_info, base_version, 0x00, 8)      \
-	F(class_port_info, class_version, 0x08, 8)     \
-	F(class_port_info, cap_mask, 0x10, 16)         \
-	F(class_port_info, cap_mask2, 0x20, 27)        \
-	F(class_port_info, resp_time_value, 0x3b, 5)   \
-	S(class_port_info, redirect_gid, ib_gid, 0x08) \
-	F(class_port_info, redirect_tc, 0xc0, 8)       \
-	F(class_port_info, redirect_sl, 0xc8, 4)       \
-	F(class_port_info, redirect_fl, 0xcc, 20)      \
-	F(class_port_info, redirect_lid, 0xe0, 16)     \
-	F(class_port_info, redirect_pkey, 0xf0, 16)    \
-	F(class_port_info, redirect_qp, 0x108, 24)     \
-	F(class_port_info, redirect_qkey, 0x120, 32)   \
-	S(class_port_info, trap_gid, ib_gid, 0x28)     \
-	F(class_port_info, trap_tc, 0x1c0, 8)          \
-	F(class_port_info, trap_sl, 0x1c8, 4)          \
-	F(class_port_info, trap_fl, 0x1cc, 20)         \
-	F(class_port_info, trap_lid, 0x1e0, 16)        \
-	F(class_port_info, trap_pkey, 0x1f0, 16)       \
-	F(class_port_info, trap_hop_limit, 0x200, 8)   \
-	F(class_port_info, trap_qp, 0x208, 24)         \
-	F(class_port_info, trap_qkey, 0x220, 32)
+#define MAD_L_class_port_info(F, S)                              \
+	F(class_port_info, base_version, 0x00, 8)                \
+	F(class_port_info, class_version, 0x08, 8)               \
+	F(class_port_info, cap_mask, 0x10, 16, LAYOUT_HEX)       \
+	F(class_port_info, cap_mask2, 0x20, 27, LAYOUT_HEX)      \
+	F(class_port_info, resp_time_value, 0x3b, 5)             \
+	S(class_port_info, redirect_gid, ib_gid, 0x08)           \
+	F(class_port_info, redirect_tc, 0xc0, 8)                 \
+	F(class_port_info, redirect_sl, 0xc8, 4)                 \
+	F(class_port_info, redirect_fl, 0xcc, 20)                \
+	F(class_port_info, redirect_lid, 0xe0, 16)               \
+	F(class_port_info, redirect_pkey, 0xf0, 16, LAYOUT_HEX)  \
+	F(class_port_info, redirect_qp, 0x108, 24, LAYOUT_HEX)   \
+	F(class_port_info, redirect_qkey, 0x120, 32, LAYOUT_HEX) \
+	S(class_port_info, trap_gid, ib_gid, 0x28)               \
+	F(class_port_info, trap_tc, 0x1c0, 8)                    \
+	F(class_port_info, trap_sl, 0x1c8, 4)                    \
+	F(class_port_info, trap_fl, 0x1cc, 20)                   \
+	F(class_port_info, trap_lid, 0x1e0, 16)                  \
+	F(class_port_info, trap_pkey, 0x1f0, 16, LAYOUT_HEX)     \
+	F(class_port_info, trap_hop_limit, 0x200, 8)             \
+	F(class_port_info, trap_qp, 0x208, 24, LAYOUT_HEX)       \
+	F(class_port_info, trap_qkey, 0x220, 32, LAYOUT_HEX)
 LAYOUT_NEST(class_port_info, 72, MAD_L_class_port_info)
 
 /* ---- notices, IBA 13.4.8.2. A vendor's notice has a vendor ID and device ID instead. */
@@ -226,60 +226,60 @@ LAYOUT(notice_128, 64, MAD_L_notice_128)
 	F(notice_129_131, port, 0x70, 8)
 LAYOUT(notice_129_131, 64, MAD_L_notice_129_131)
 
-#define MAD_L_notice_144(F)                               \
-	F(notice_144, lid, 0x60, 16)                      \
-	F(notice_144, other_local_changes, 0x7f, 1)       \
-	F(notice_144, capability_mask, 0x80, 32)          \
-	F(notice_144, capability_mask2_change, 0xaa, 1)   \
-	F(notice_144, hierarchy_info_change, 0xab, 1)     \
-	F(notice_144, sm_priority_change, 0xac, 1)        \
-	F(notice_144, link_speed_enabled_change, 0xad, 1) \
-	F(notice_144, link_width_enabled_change, 0xae, 1) \
-	F(notice_144, node_desc_change, 0xaf, 1)          \
-	F(notice_144, capability_mask2, 0xb0, 16)
+#define MAD_L_notice_144(F)                                         \
+	F(notice_144, lid, 0x60, 16)                                \
+	F(notice_144, other_local_changes, 0x7f, 1)                 \
+	F(notice_144, capability_mask, 0x80, 32, LAYOUT_HEX)        \
+	F(notice_144, capability_mask2_change, 0xaa, 1, LAYOUT_HEX) \
+	F(notice_144, hierarchy_info_change, 0xab, 1)               \
+	F(notice_144, sm_priority_change, 0xac, 1)                  \
+	F(notice_144, link_speed_enabled_change, 0xad, 1)           \
+	F(notice_144, link_width_enabled_change, 0xae, 1)           \
+	F(notice_144, node_desc_change, 0xaf, 1)                    \
+	F(notice_144, capability_mask2, 0xb0, 16, LAYOUT_HEX)
 LAYOUT(notice_144, 64, MAD_L_notice_144)
 
 #define MAD_L_notice_145(F)          \
 	F(notice_145, lid, 0x60, 16) \
-	F(notice_145, system_guid, 0x80, 64)
+	F(notice_145, system_guid, 0x80, 64, LAYOUT_HEX)
 LAYOUT(notice_145, 64, MAD_L_notice_145)
 
-#define MAD_L_notice_256(F)                        \
-	F(notice_256, lid, 0x60, 16)               \
-	F(notice_256, dr_slid, 0x70, 16)           \
-	F(notice_256, method, 0x80, 8)             \
-	F(notice_256, attr_id, 0x90, 16)           \
-	F(notice_256, attr_mod, 0xa0, 32)          \
-	F(notice_256, mkey, 0xc0, 64)              \
-	F(notice_256, dr_notice, 0x108, 1)         \
-	F(notice_256, dr_path_truncated, 0x109, 1) \
+#define MAD_L_notice_256(F)                           \
+	F(notice_256, lid, 0x60, 16)                  \
+	F(notice_256, dr_slid, 0x70, 16)              \
+	F(notice_256, method, 0x80, 8)                \
+	F(notice_256, attr_id, 0x90, 16, LAYOUT_HEX)  \
+	F(notice_256, attr_mod, 0xa0, 32, LAYOUT_HEX) \
+	F(notice_256, mkey, 0xc0, 64, LAYOUT_HEX)     \
+	F(notice_256, dr_notice, 0x108, 1)            \
+	F(notice_256, dr_path_truncated, 0x109, 1)    \
 	F(notice_256, dr_hop_count, 0x10a, 6)
 LAYOUT(notice_256, 64, MAD_L_notice_256)
 enum { NOTICE_256_RETURN_PATH = 34, NOTICE_256_RETURN_PATH_SIZE = 30 };
 
 /* For both: a P_Key in the low half of `key`, or a Q_Key. */
-#define MAD_L_notice_257_258(F, S)            \
-	F(notice_257_258, lid1, 0x60, 16)     \
-	F(notice_257_258, lid2, 0x70, 16)     \
-	F(notice_257_258, key, 0x80, 32)      \
-	F(notice_257_258, sl, 0xa0, 4)        \
-	F(notice_257_258, qp1, 0xa8, 24)      \
-	F(notice_257_258, qp2, 0xc8, 24)      \
-	S(notice_257_258, gid1, ib_gid, 0x1c) \
+#define MAD_L_notice_257_258(F, S)                   \
+	F(notice_257_258, lid1, 0x60, 16)            \
+	F(notice_257_258, lid2, 0x70, 16)            \
+	F(notice_257_258, key, 0x80, 32, LAYOUT_HEX) \
+	F(notice_257_258, sl, 0xa0, 4)               \
+	F(notice_257_258, qp1, 0xa8, 24, LAYOUT_HEX) \
+	F(notice_257_258, qp2, 0xc8, 24, LAYOUT_HEX) \
+	S(notice_257_258, gid1, ib_gid, 0x1c)        \
 	S(notice_257_258, gid2, ib_gid, 0x2c)
 LAYOUT_NEST(notice_257_258, 64, MAD_L_notice_257_258)
 
-#define MAD_L_notice_259(F, S)              \
-	F(notice_259, data_valid, 0x00, 16) \
-	F(notice_259, lid1, 0x10, 16)       \
-	F(notice_259, lid2, 0x20, 16)       \
-	F(notice_259, pkey, 0x30, 16)       \
-	F(notice_259, sl, 0x40, 4)          \
-	F(notice_259, qp1, 0x48, 24)        \
-	F(notice_259, qp2, 0x68, 24)        \
-	S(notice_259, gid1, ib_gid, 0x10)   \
-	S(notice_259, gid2, ib_gid, 0x20)   \
-	F(notice_259, sw_lid, 0x180, 16)    \
+#define MAD_L_notice_259(F, S)                    \
+	F(notice_259, data_valid, 0x00, 16)       \
+	F(notice_259, lid1, 0x10, 16)             \
+	F(notice_259, lid2, 0x20, 16)             \
+	F(notice_259, pkey, 0x30, 16, LAYOUT_HEX) \
+	F(notice_259, sl, 0x40, 4)                \
+	F(notice_259, qp1, 0x48, 24, LAYOUT_HEX)  \
+	F(notice_259, qp2, 0x68, 24, LAYOUT_HEX)  \
+	S(notice_259, gid1, ib_gid, 0x10)         \
+	S(notice_259, gid2, ib_gid, 0x20)         \
+	F(notice_259, sw_lid, 0x180, 16)          \
 	F(notice_259, port, 0x190, 8)
 LAYOUT_NEST(notice_259, 52, MAD_L_notice_259)
 
@@ -294,7 +294,7 @@ LAYOUT_NEST(notice_259, 52, MAD_L_notice_259)
 	F(inform_info, subscribe, 0xb8, 8)        \
 	F(inform_info, type, 0xc0, 16)            \
 	F(inform_info, trap_num, 0xd0, 16)        \
-	F(inform_info, qpn, 0xe0, 24)             \
+	F(inform_info, qpn, 0xe0, 24, LAYOUT_HEX) \
 	F(inform_info, resp_time_value, 0xfb, 5)  \
 	F(inform_info, producer_type, 0x108, 24)
 LAYOUT_NEST(inform_info, 36, MAD_L_inform_info)

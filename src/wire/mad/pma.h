@@ -29,27 +29,27 @@ enum pma_cap {
 };
 enum { PMA_DATA = 64, PMA_PORT_ALL = 255 };
 
-#define MAD_L_port_counters(F)                              \
-	F(port_counters, port_select, 0x08, 8)              \
-	F(port_counters, counter_select, 0x10, 16)          \
-	F(port_counters, symbol_errors, 0x20, 16)           \
-	F(port_counters, link_error_recovery, 0x30, 8)      \
-	F(port_counters, link_downed, 0x38, 8)              \
-	F(port_counters, rcv_errors, 0x40, 16)              \
-	F(port_counters, rcv_remote_phys_errors, 0x50, 16)  \
-	F(port_counters, rcv_switch_relay_errors, 0x60, 16) \
-	F(port_counters, xmit_discards, 0x70, 16)           \
-	F(port_counters, xmit_constraint_errors, 0x80, 8)   \
-	F(port_counters, rcv_constraint_errors, 0x88, 8)    \
-	F(port_counters, counter_select2, 0x90, 8)          \
-	F(port_counters, local_link_integrity, 0x98, 4)     \
-	F(port_counters, excessive_buffer_overrun, 0x9c, 4) \
-	F(port_counters, qp1_dropped, 0xa0, 16)             \
-	F(port_counters, vl15_dropped, 0xb0, 16)            \
-	F(port_counters, xmit_data, 0xc0, 32)               \
-	F(port_counters, rcv_data, 0xe0, 32)                \
-	F(port_counters, xmit_pkts, 0x100, 32)              \
-	F(port_counters, rcv_pkts, 0x120, 32)               \
+#define MAD_L_port_counters(F)                                 \
+	F(port_counters, port_select, 0x08, 8, LAYOUT_HEX)     \
+	F(port_counters, counter_select, 0x10, 16, LAYOUT_HEX) \
+	F(port_counters, symbol_errors, 0x20, 16)              \
+	F(port_counters, link_error_recovery, 0x30, 8)         \
+	F(port_counters, link_downed, 0x38, 8)                 \
+	F(port_counters, rcv_errors, 0x40, 16)                 \
+	F(port_counters, rcv_remote_phys_errors, 0x50, 16)     \
+	F(port_counters, rcv_switch_relay_errors, 0x60, 16)    \
+	F(port_counters, xmit_discards, 0x70, 16)              \
+	F(port_counters, xmit_constraint_errors, 0x80, 8)      \
+	F(port_counters, rcv_constraint_errors, 0x88, 8)       \
+	F(port_counters, counter_select2, 0x90, 8, LAYOUT_HEX) \
+	F(port_counters, local_link_integrity, 0x98, 4)        \
+	F(port_counters, excessive_buffer_overrun, 0x9c, 4)    \
+	F(port_counters, qp1_dropped, 0xa0, 16, LAYOUT_HEX)    \
+	F(port_counters, vl15_dropped, 0xb0, 16)               \
+	F(port_counters, xmit_data, 0xc0, 32)                  \
+	F(port_counters, rcv_data, 0xe0, 32)                   \
+	F(port_counters, xmit_pkts, 0x100, 32)                 \
+	F(port_counters, rcv_pkts, 0x120, 32)                  \
 	F(port_counters, xmit_wait, 0x140, 32)
 LAYOUT(port_counters, 44, MAD_L_port_counters)
 
@@ -82,32 +82,32 @@ LAYOUT(port_counters, 44, MAD_L_port_counters)
 PMA_SELECTORS(PMA_SELECT_port_counters)
 
 /* With the error counters of IBA 1.3 on, from symbol_errors. */
-#define MAD_L_port_counters_ext(F)                                \
-	F(port_counters_ext, port_select, 0x08, 8)                \
-	F(port_counters_ext, counter_select, 0x10, 16)            \
-	F(port_counters_ext, counter_select2, 0x20, 32)           \
-	F(port_counters_ext, xmit_data, 0x40, 64)                 \
-	F(port_counters_ext, rcv_data, 0x80, 64)                  \
-	F(port_counters_ext, xmit_pkts, 0xc0, 64)                 \
-	F(port_counters_ext, rcv_pkts, 0x100, 64)                 \
-	F(port_counters_ext, ucast_xmit_pkts, 0x140, 64)          \
-	F(port_counters_ext, ucast_rcv_pkts, 0x180, 64)           \
-	F(port_counters_ext, mcast_xmit_pkts, 0x1c0, 64)          \
-	F(port_counters_ext, mcast_rcv_pkts, 0x200, 64)           \
-	F(port_counters_ext, symbol_errors, 0x240, 64)            \
-	F(port_counters_ext, link_error_recovery, 0x280, 64)      \
-	F(port_counters_ext, link_downed, 0x2c0, 64)              \
-	F(port_counters_ext, rcv_errors, 0x300, 64)               \
-	F(port_counters_ext, rcv_remote_phys_errors, 0x340, 64)   \
-	F(port_counters_ext, rcv_switch_relay_errors, 0x380, 64)  \
-	F(port_counters_ext, xmit_discards, 0x3c0, 64)            \
-	F(port_counters_ext, xmit_constraint_errors, 0x400, 64)   \
-	F(port_counters_ext, rcv_constraint_errors, 0x440, 64)    \
-	F(port_counters_ext, local_link_integrity, 0x480, 64)     \
-	F(port_counters_ext, excessive_buffer_overrun, 0x4c0, 64) \
-	F(port_counters_ext, vl15_dropped, 0x500, 64)             \
-	F(port_counters_ext, xmit_wait, 0x540, 64)                \
-	F(port_counters_ext, qp1_dropped, 0x580, 64)
+#define MAD_L_port_counters_ext(F)                                  \
+	F(port_counters_ext, port_select, 0x08, 8, LAYOUT_HEX)      \
+	F(port_counters_ext, counter_select, 0x10, 16, LAYOUT_HEX)  \
+	F(port_counters_ext, counter_select2, 0x20, 32, LAYOUT_HEX) \
+	F(port_counters_ext, xmit_data, 0x40, 64)                   \
+	F(port_counters_ext, rcv_data, 0x80, 64)                    \
+	F(port_counters_ext, xmit_pkts, 0xc0, 64)                   \
+	F(port_counters_ext, rcv_pkts, 0x100, 64)                   \
+	F(port_counters_ext, ucast_xmit_pkts, 0x140, 64)            \
+	F(port_counters_ext, ucast_rcv_pkts, 0x180, 64)             \
+	F(port_counters_ext, mcast_xmit_pkts, 0x1c0, 64)            \
+	F(port_counters_ext, mcast_rcv_pkts, 0x200, 64)             \
+	F(port_counters_ext, symbol_errors, 0x240, 64)              \
+	F(port_counters_ext, link_error_recovery, 0x280, 64)        \
+	F(port_counters_ext, link_downed, 0x2c0, 64)                \
+	F(port_counters_ext, rcv_errors, 0x300, 64)                 \
+	F(port_counters_ext, rcv_remote_phys_errors, 0x340, 64)     \
+	F(port_counters_ext, rcv_switch_relay_errors, 0x380, 64)    \
+	F(port_counters_ext, xmit_discards, 0x3c0, 64)              \
+	F(port_counters_ext, xmit_constraint_errors, 0x400, 64)     \
+	F(port_counters_ext, rcv_constraint_errors, 0x440, 64)      \
+	F(port_counters_ext, local_link_integrity, 0x480, 64)       \
+	F(port_counters_ext, excessive_buffer_overrun, 0x4c0, 64)   \
+	F(port_counters_ext, vl15_dropped, 0x500, 64)               \
+	F(port_counters_ext, xmit_wait, 0x540, 64)                  \
+	F(port_counters_ext, qp1_dropped, 0x580, 64, LAYOUT_HEX)
 LAYOUT(port_counters_ext, 184, MAD_L_port_counters_ext)
 
 #define PMA_SELECT_port_counters_ext(B)                    \
@@ -137,23 +137,23 @@ PMA_SELECTORS(PMA_SELECT_port_counters_ext)
 
 enum { PMA_PORT_COUNTERS_EXT_OLD = 72 /* bytes before the error counters */ };
 
-#define MAD_L_port_samples_control(F)                                        \
-	F(port_samples_control, op_code, 0x00, 8)                            \
-	F(port_samples_control, port_select, 0x08, 8)                        \
-	F(port_samples_control, tick, 0x10, 8)                               \
-	F(port_samples_control, counter_width, 0x1d, 3)                      \
-	F(port_samples_control, counter_mask0, 0x22, 3)                      \
-	F(port_samples_control, counter_masks1to9, 0x25, 27)                 \
-	F(port_samples_control, counter_masks10to14, 0x41, 15)               \
-	F(port_samples_control, sample_mechanisms, 0x50, 8)                  \
-	F(port_samples_control, sample_status, 0x5e, 2)                      \
-	F(port_samples_control, option_mask, 0x60, 64)                       \
-	F(port_samples_control, vendor_mask, 0xa0, 64)                       \
-	F(port_samples_control, sample_start, 0xe0, 32)                      \
-	F(port_samples_control, sample_interval, 0x100, 32)                  \
-	F(port_samples_control, tag, 0x120, 16)                              \
-	LAYOUT_REP15(F, port_samples_control, counter_select, 0x130, 16, 16) \
-	F(port_samples_control, samples_only_option_mask, 0x240, 64)
+#define MAD_L_port_samples_control(F)                                                    \
+	F(port_samples_control, op_code, 0x00, 8)                                        \
+	F(port_samples_control, port_select, 0x08, 8, LAYOUT_HEX)                        \
+	F(port_samples_control, tick, 0x10, 8)                                           \
+	F(port_samples_control, counter_width, 0x1d, 3)                                  \
+	F(port_samples_control, counter_mask0, 0x22, 3, LAYOUT_HEX)                      \
+	F(port_samples_control, counter_masks1to9, 0x25, 27, LAYOUT_HEX)                 \
+	F(port_samples_control, counter_masks10to14, 0x41, 15, LAYOUT_HEX)               \
+	F(port_samples_control, sample_mechanisms, 0x50, 8)                              \
+	F(port_samples_control, sample_status, 0x5e, 2)                                  \
+	F(port_samples_control, option_mask, 0x60, 64, LAYOUT_HEX)                       \
+	F(port_samples_control, vendor_mask, 0xa0, 64, LAYOUT_HEX)                       \
+	F(port_samples_control, sample_start, 0xe0, 32)                                  \
+	F(port_samples_control, sample_interval, 0x100, 32)                              \
+	F(port_samples_control, tag, 0x120, 16)                                          \
+	LAYOUT_REP15(F, port_samples_control, counter_select, 0x130, 16, 16, LAYOUT_HEX) \
+	F(port_samples_control, samples_only_option_mask, 0x240, 64, LAYOUT_HEX)
 LAYOUT(port_samples_control, 80, MAD_L_port_samples_control)
 LAYOUT_ITEMS(port_samples_control, counter_select, 15)
 
@@ -164,14 +164,14 @@ LAYOUT_ITEMS(port_samples_control, counter_select, 15)
 LAYOUT(port_samples_result, 64, MAD_L_port_samples_result)
 LAYOUT_ITEMS(port_samples_result, counter, 15)
 
-#define MAD_L_port_rcv_error_details(F)                            \
-	F(port_rcv_error_details, port_select, 0x08, 8)            \
-	F(port_rcv_error_details, counter_select, 0x10, 16)        \
-	F(port_rcv_error_details, local_phys_errors, 0x20, 16)     \
-	F(port_rcv_error_details, malformed_pkt_errors, 0x30, 16)  \
-	F(port_rcv_error_details, buffer_overrun_errors, 0x40, 16) \
-	F(port_rcv_error_details, dlid_mapping_errors, 0x50, 16)   \
-	F(port_rcv_error_details, vl_mapping_errors, 0x60, 16)     \
+#define MAD_L_port_rcv_error_details(F)                                 \
+	F(port_rcv_error_details, port_select, 0x08, 8, LAYOUT_HEX)     \
+	F(port_rcv_error_details, counter_select, 0x10, 16, LAYOUT_HEX) \
+	F(port_rcv_error_details, local_phys_errors, 0x20, 16)          \
+	F(port_rcv_error_details, malformed_pkt_errors, 0x30, 16)       \
+	F(port_rcv_error_details, buffer_overrun_errors, 0x40, 16)      \
+	F(port_rcv_error_details, dlid_mapping_errors, 0x50, 16)        \
+	F(port_rcv_error_details, vl_mapping_errors, 0x60, 16)          \
 	F(port_rcv_error_details, looping_errors, 0x70, 16)
 LAYOUT(port_rcv_error_details, 16, MAD_L_port_rcv_error_details)
 
@@ -184,12 +184,12 @@ LAYOUT(port_rcv_error_details, 16, MAD_L_port_rcv_error_details)
 	B(port_rcv_error_details, looping_errors, 5)
 PMA_SELECTORS(PMA_SELECT_port_rcv_error_details)
 
-#define MAD_L_port_xmit_discard_details(F)                            \
-	F(port_xmit_discard_details, port_select, 0x08, 8)            \
-	F(port_xmit_discard_details, counter_select, 0x10, 16)        \
-	F(port_xmit_discard_details, inactive_discards, 0x20, 16)     \
-	F(port_xmit_discard_details, neighbor_mtu_discards, 0x30, 16) \
-	F(port_xmit_discard_details, sw_lifetime_discards, 0x40, 16)  \
+#define MAD_L_port_xmit_discard_details(F)                                 \
+	F(port_xmit_discard_details, port_select, 0x08, 8, LAYOUT_HEX)     \
+	F(port_xmit_discard_details, counter_select, 0x10, 16, LAYOUT_HEX) \
+	F(port_xmit_discard_details, inactive_discards, 0x20, 16)          \
+	F(port_xmit_discard_details, neighbor_mtu_discards, 0x30, 16)      \
+	F(port_xmit_discard_details, sw_lifetime_discards, 0x40, 16)       \
 	F(port_xmit_discard_details, sw_hoq_lifetime_discards, 0x50, 16)
 LAYOUT(port_xmit_discard_details, 12, MAD_L_port_xmit_discard_details)
 
@@ -201,9 +201,9 @@ LAYOUT(port_xmit_discard_details, 12, MAD_L_port_xmit_discard_details)
 PMA_SELECTORS(PMA_SELECT_port_xmit_discard_details)
 
 /* PortXmitDataSL and PortRcvDataSL: one form. */
-#define MAD_L_port_data_sl(F)                     \
-	F(port_data_sl, port_select, 0x08, 8)     \
-	F(port_data_sl, counter_select, 0x10, 16) \
+#define MAD_L_port_data_sl(F)                                 \
+	F(port_data_sl, port_select, 0x08, 8, LAYOUT_HEX)     \
+	F(port_data_sl, counter_select, 0x10, 16, LAYOUT_HEX) \
 	LAYOUT_REP16(F, port_data_sl, sl, 0x20, 32, 32)
 LAYOUT(port_data_sl, 68, MAD_L_port_data_sl)
 LAYOUT_ITEMS(port_data_sl, sl, 16)

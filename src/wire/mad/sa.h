@@ -36,10 +36,10 @@ enum sa_attr {
  * Offsets from the start of the MAD: the common header and RMPP's come before, SA records follow at
  * SA_DATA.
  */
-#define MAD_L_sa_hdr(F)                   \
-	F(sa_hdr, sm_key, 0x120, 64)      \
-	F(sa_hdr, attr_offset, 0x160, 16) \
-	F(sa_hdr, comp_mask, 0x180, 64)
+#define MAD_L_sa_hdr(F)                               \
+	F(sa_hdr, sm_key, 0x120, 64, LAYOUT_HEX)      \
+	F(sa_hdr, attr_offset, 0x160, 16, LAYOUT_HEX) \
+	F(sa_hdr, comp_mask, 0x180, 64, LAYOUT_HEX)
 LAYOUT(sa_hdr, 56, MAD_L_sa_hdr)
 enum { SA_DATA = 56, SA_DATA_SIZE = 200 };
 
@@ -53,10 +53,10 @@ enum sa_selector { SA_SEL_GREATER = 0, SA_SEL_LESS = 1, SA_SEL_EXACTLY = 2, SA_S
 LAYOUT_NEST(node_record, 112, MAD_L_node_record)
 enum { NODE_RECORD_DESC = 44 };
 
-#define MAD_L_port_info_record(F, S)           \
-	F(port_info_record, lid, 0x00, 16)     \
-	F(port_info_record, port_num, 0x10, 8) \
-	F(port_info_record, options, 0x18, 8)  \
+#define MAD_L_port_info_record(F, S)                      \
+	F(port_info_record, lid, 0x00, 16)                \
+	F(port_info_record, port_num, 0x10, 8)            \
+	F(port_info_record, options, 0x18, 8, LAYOUT_HEX) \
 	S(port_info_record, port_info, port_info, 0x04)
 LAYOUT_NEST(port_info_record, 72, MAD_L_port_info_record)
 
@@ -123,48 +123,48 @@ LAYOUT_NEST(inform_info_record, 64, MAD_L_inform_info_record)
 	F(link_record, to_lid, 0x20, 16)
 LAYOUT(link_record, 8, MAD_L_link_record)
 
-#define MAD_L_path_record(F, S)                             \
-	F(path_record, service_id, 0x00, 64)                \
-	S(path_record, dgid, ib_gid, 0x08)                  \
-	S(path_record, sgid, ib_gid, 0x18)                  \
-	F(path_record, dlid, 0x140, 16)                     \
-	F(path_record, slid, 0x150, 16)                     \
-	F(path_record, raw_traffic, 0x160, 1)               \
-	F(path_record, flow_label, 0x164, 20)               \
-	F(path_record, hop_limit, 0x178, 8)                 \
-	F(path_record, tclass, 0x180, 8)                    \
-	F(path_record, reversible, 0x188, 1)                \
-	F(path_record, numb_path, 0x189, 7)                 \
-	F(path_record, pkey, 0x190, 16)                     \
-	F(path_record, qos_class, 0x1a0, 12)                \
-	F(path_record, sl, 0x1ac, 4)                        \
-	F(path_record, mtu_selector, 0x1b0, 2)              \
-	F(path_record, mtu, 0x1b2, 6)                       \
-	F(path_record, rate_selector, 0x1b8, 2)             \
-	F(path_record, rate, 0x1ba, 6)                      \
-	F(path_record, packet_life_time_selector, 0x1c0, 2) \
-	F(path_record, packet_life_time, 0x1c2, 6)          \
+#define MAD_L_path_record(F, S)                                         \
+	F(path_record, service_id, 0x00, 64, LAYOUT_HEX)                \
+	S(path_record, dgid, ib_gid, 0x08)                              \
+	S(path_record, sgid, ib_gid, 0x18)                              \
+	F(path_record, dlid, 0x140, 16)                                 \
+	F(path_record, slid, 0x150, 16)                                 \
+	F(path_record, raw_traffic, 0x160, 1)                           \
+	F(path_record, flow_label, 0x164, 20, LAYOUT_HEX)               \
+	F(path_record, hop_limit, 0x178, 8)                             \
+	F(path_record, tclass, 0x180, 8)                                \
+	F(path_record, reversible, 0x188, 1)                            \
+	F(path_record, numb_path, 0x189, 7)                             \
+	F(path_record, pkey, 0x190, 16, LAYOUT_HEX)                     \
+	F(path_record, qos_class, 0x1a0, 12)                            \
+	F(path_record, sl, 0x1ac, 4)                                    \
+	F(path_record, mtu_selector, 0x1b0, 2, LAYOUT_HEX)              \
+	F(path_record, mtu, 0x1b2, 6)                                   \
+	F(path_record, rate_selector, 0x1b8, 2, LAYOUT_HEX)             \
+	F(path_record, rate, 0x1ba, 6)                                  \
+	F(path_record, packet_life_time_selector, 0x1c0, 2, LAYOUT_HEX) \
+	F(path_record, packet_life_time, 0x1c2, 6)                      \
 	F(path_record, preference, 0x1c8, 8)
 LAYOUT_NEST(path_record, 64, MAD_L_path_record)
 
-#define MAD_L_mc_member_record(F, S)                             \
-	S(mc_member_record, mgid, ib_gid, 0x00)                  \
-	S(mc_member_record, port_gid, ib_gid, 0x10)              \
-	F(mc_member_record, qkey, 0x100, 32)                     \
-	F(mc_member_record, mlid, 0x120, 16)                     \
-	F(mc_member_record, mtu_selector, 0x130, 2)              \
-	F(mc_member_record, mtu, 0x132, 6)                       \
-	F(mc_member_record, tclass, 0x138, 8)                    \
-	F(mc_member_record, pkey, 0x140, 16)                     \
-	F(mc_member_record, rate_selector, 0x150, 2)             \
-	F(mc_member_record, rate, 0x152, 6)                      \
-	F(mc_member_record, packet_life_time_selector, 0x158, 2) \
-	F(mc_member_record, packet_life_time, 0x15a, 6)          \
-	F(mc_member_record, sl, 0x160, 4)                        \
-	F(mc_member_record, flow_label, 0x164, 20)               \
-	F(mc_member_record, hop_limit, 0x178, 8)                 \
-	F(mc_member_record, scope, 0x180, 4)                     \
-	F(mc_member_record, join_state, 0x184, 4)                \
+#define MAD_L_mc_member_record(F, S)                                         \
+	S(mc_member_record, mgid, ib_gid, 0x00)                              \
+	S(mc_member_record, port_gid, ib_gid, 0x10)                          \
+	F(mc_member_record, qkey, 0x100, 32, LAYOUT_HEX)                     \
+	F(mc_member_record, mlid, 0x120, 16, LAYOUT_HEX)                     \
+	F(mc_member_record, mtu_selector, 0x130, 2, LAYOUT_HEX)              \
+	F(mc_member_record, mtu, 0x132, 6)                                   \
+	F(mc_member_record, tclass, 0x138, 8)                                \
+	F(mc_member_record, pkey, 0x140, 16, LAYOUT_HEX)                     \
+	F(mc_member_record, rate_selector, 0x150, 2, LAYOUT_HEX)             \
+	F(mc_member_record, rate, 0x152, 6)                                  \
+	F(mc_member_record, packet_life_time_selector, 0x158, 2, LAYOUT_HEX) \
+	F(mc_member_record, packet_life_time, 0x15a, 6)                      \
+	F(mc_member_record, sl, 0x160, 4)                                    \
+	F(mc_member_record, flow_label, 0x164, 20, LAYOUT_HEX)               \
+	F(mc_member_record, hop_limit, 0x178, 8)                             \
+	F(mc_member_record, scope, 0x180, 4)                                 \
+	F(mc_member_record, join_state, 0x184, 4)                            \
 	F(mc_member_record, proxy_join, 0x188, 1)
 LAYOUT_NEST(mc_member_record, 56, MAD_L_mc_member_record)
 enum sa_join_state {
@@ -176,9 +176,9 @@ enum sa_join_state {
 
 /* The name of 64 bytes is at SERVICE_RECORD_NAME. The key has 16 bytes and the layout of a GID. */
 #define MAD_L_service_record(F, S)                           \
-	F(service_record, service_id, 0x00, 64)              \
+	F(service_record, service_id, 0x00, 64, LAYOUT_HEX)  \
 	S(service_record, gid, ib_gid, 0x08)                 \
-	F(service_record, pkey, 0xc0, 16)                    \
+	F(service_record, pkey, 0xc0, 16, LAYOUT_HEX)        \
 	F(service_record, lease, 0xe0, 32)                   \
 	S(service_record, key, ib_gid, 0x20)                 \
 	LAYOUT_REP16(F, service_record, data8, 896, 8, 8)    \
@@ -195,28 +195,28 @@ LAYOUT_ITEMS(service_record, data16, 8)
 enum { SERVICE_RECORD_NAME = 48, SERVICE_RECORD_NAME_SIZE = 64, SERVICE_RECORD_KEY = 32 };
 
 /* sgid_count + dgid_count GIDs follow it. */
-#define MAD_L_multi_path_record(F)                               \
-	F(multi_path_record, raw_traffic, 0x00, 1)               \
-	F(multi_path_record, flow_label, 0x04, 20)               \
-	F(multi_path_record, hop_limit, 0x18, 8)                 \
-	F(multi_path_record, tclass, 0x20, 8)                    \
-	F(multi_path_record, reversible, 0x28, 1)                \
-	F(multi_path_record, numb_path, 0x29, 7)                 \
-	F(multi_path_record, pkey, 0x30, 16)                     \
-	F(multi_path_record, qos_class, 0x40, 12)                \
-	F(multi_path_record, sl, 0x4c, 4)                        \
-	F(multi_path_record, mtu_selector, 0x50, 2)              \
-	F(multi_path_record, mtu, 0x52, 6)                       \
-	F(multi_path_record, rate_selector, 0x58, 2)             \
-	F(multi_path_record, rate, 0x5a, 6)                      \
-	F(multi_path_record, packet_life_time_selector, 0x60, 2) \
-	F(multi_path_record, packet_life_time, 0x62, 6)          \
-	F(multi_path_record, service_id_msb, 0x68, 8)            \
-	F(multi_path_record, independence_selector, 0x70, 2)     \
-	F(multi_path_record, sgid_count, 0x78, 8)                \
-	F(multi_path_record, dgid_count, 0x80, 8)                \
-	F(multi_path_record, service_id_lsb_hi, 0x88, 24)        \
-	F(multi_path_record, service_id_lsb_lo, 0xa0, 32)
+#define MAD_L_multi_path_record(F)                                           \
+	F(multi_path_record, raw_traffic, 0x00, 1)                           \
+	F(multi_path_record, flow_label, 0x04, 20, LAYOUT_HEX)               \
+	F(multi_path_record, hop_limit, 0x18, 8)                             \
+	F(multi_path_record, tclass, 0x20, 8)                                \
+	F(multi_path_record, reversible, 0x28, 1)                            \
+	F(multi_path_record, numb_path, 0x29, 7)                             \
+	F(multi_path_record, pkey, 0x30, 16, LAYOUT_HEX)                     \
+	F(multi_path_record, qos_class, 0x40, 12)                            \
+	F(multi_path_record, sl, 0x4c, 4)                                    \
+	F(multi_path_record, mtu_selector, 0x50, 2, LAYOUT_HEX)              \
+	F(multi_path_record, mtu, 0x52, 6)                                   \
+	F(multi_path_record, rate_selector, 0x58, 2, LAYOUT_HEX)             \
+	F(multi_path_record, rate, 0x5a, 6)                                  \
+	F(multi_path_record, packet_life_time_selector, 0x60, 2, LAYOUT_HEX) \
+	F(multi_path_record, packet_life_time, 0x62, 6)                      \
+	F(multi_path_record, service_id_msb, 0x68, 8, LAYOUT_HEX)            \
+	F(multi_path_record, independence_selector, 0x70, 2, LAYOUT_HEX)     \
+	F(multi_path_record, sgid_count, 0x78, 8)                            \
+	F(multi_path_record, dgid_count, 0x80, 8)                            \
+	F(multi_path_record, service_id_lsb_hi, 0x88, 24, LAYOUT_HEX)        \
+	F(multi_path_record, service_id_lsb_lo, 0xa0, 32, LAYOUT_HEX)
 LAYOUT(multi_path_record, 24, MAD_L_multi_path_record)
 enum { MULTI_PATH_GIDS = 24 };
 

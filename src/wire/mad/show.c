@@ -115,22 +115,6 @@ uint32_t mad_parts(const uint8_t mad[MAD_SIZE], struct mad_part out[MAD_MAX_PART
 
 /* ---- trace records */
 
-/*
- * Is the field printed in hexadecimal (keys, GUIDs, QPNs, masks), or in decimal (LIDs, ports,
- * counts)?
- */
-static bool in_hex(const char *name)
-{
-	static const char *const words[] = {
-		"key", "guid", "mask", "qp",     "_id",      "tid",     "prefix", "label", "select",
-		"mod", "mlid", "oui",  "ports_", "revision", "options", "attr",   "diag",  "pkey_"};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strstr(name, words[i]))
-			return true;
-	return false;
-}
-
 struct walk {
 	struct rec *r;
 	bool inside_gid;
@@ -146,7 +130,7 @@ static void on_field(void *ctx, const struct layout *l, const struct layout_fiel
 		return;
 	if (name)
 		rec_code(w->r, f->name, value, name);
-	else if (in_hex(f->name))
+	else if (f->hex)
 		rec_x(w->r, f->name, value);
 	else
 		rec_u(w->r, f->name, value);

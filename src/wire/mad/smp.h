@@ -25,13 +25,13 @@ enum smp_attr {
 };
 
 /* For both kinds; the attribute is at SMP_DATA. */
-#define MAD_L_smp(F)               \
-	F(smp, d, 0x20, 1)         \
-	F(smp, status, 0x21, 15)   \
-	F(smp, hop_ptr, 0x30, 8)   \
-	F(smp, hop_cnt, 0x38, 8)   \
-	F(smp, mkey, 0xc0, 64)     \
-	F(smp, dr_slid, 0x100, 16) \
+#define MAD_L_smp(F)                       \
+	F(smp, d, 0x20, 1)                 \
+	F(smp, status, 0x21, 15)           \
+	F(smp, hop_ptr, 0x30, 8)           \
+	F(smp, hop_cnt, 0x38, 8)           \
+	F(smp, mkey, 0xc0, 64, LAYOUT_HEX) \
+	F(smp, dr_slid, 0x100, 16)         \
 	F(smp, dr_dlid, 0x110, 16)
 LAYOUT(smp, MAD_SIZE, MAD_L_smp)
 enum { SMP_DATA = 64, SMP_DATA_SIZE = 64, SMP_INITIAL_PATH = 128, SMP_RETURN_PATH = 192 };
@@ -39,72 +39,72 @@ enum { SMP_DATA = 64, SMP_DATA_SIZE = 64, SMP_INITIAL_PATH = 128, SMP_RETURN_PAT
 enum node_type { NODE_TYPE_CA = 1, NODE_TYPE_SWITCH = 2, NODE_TYPE_ROUTER = 3 };
 enum { NODE_DESC_SIZE = 64 };
 
-#define MAD_L_node_info(F)                    \
-	F(node_info, base_version, 0x00, 8)   \
-	F(node_info, class_version, 0x08, 8)  \
-	F(node_info, node_type, 0x10, 8)      \
-	F(node_info, num_ports, 0x18, 8)      \
-	F(node_info, system_guid, 0x20, 64)   \
-	F(node_info, node_guid, 0x60, 64)     \
-	F(node_info, port_guid, 0xa0, 64)     \
-	F(node_info, partition_cap, 0xe0, 16) \
-	F(node_info, device_id, 0xf0, 16)     \
-	F(node_info, revision, 0x100, 32)     \
-	F(node_info, local_port, 0x120, 8)    \
-	F(node_info, vendor_id, 0x128, 24)
+#define MAD_L_node_info(F)                              \
+	F(node_info, base_version, 0x00, 8)             \
+	F(node_info, class_version, 0x08, 8)            \
+	F(node_info, node_type, 0x10, 8)                \
+	F(node_info, num_ports, 0x18, 8)                \
+	F(node_info, system_guid, 0x20, 64, LAYOUT_HEX) \
+	F(node_info, node_guid, 0x60, 64, LAYOUT_HEX)   \
+	F(node_info, port_guid, 0xa0, 64, LAYOUT_HEX)   \
+	F(node_info, partition_cap, 0xe0, 16)           \
+	F(node_info, device_id, 0xf0, 16, LAYOUT_HEX)   \
+	F(node_info, revision, 0x100, 32, LAYOUT_HEX)   \
+	F(node_info, local_port, 0x120, 8)              \
+	F(node_info, vendor_id, 0x128, 24, LAYOUT_HEX)
 LAYOUT(node_info, 40, MAD_L_node_info)
 
-#define MAD_L_port_info(F)                               \
-	F(port_info, mkey, 0x00, 64)                     \
-	F(port_info, gid_prefix, 0x40, 64)               \
-	F(port_info, lid, 0x80, 16)                      \
-	F(port_info, master_sm_lid, 0x90, 16)            \
-	F(port_info, capability_mask, 0xa0, 32)          \
-	F(port_info, diag_code, 0xc0, 16)                \
-	F(port_info, mkey_lease_period, 0xd0, 16)        \
-	F(port_info, local_port, 0xe0, 8)                \
-	F(port_info, link_width_enabled, 0xe8, 8)        \
-	F(port_info, link_width_supported, 0xf0, 8)      \
-	F(port_info, link_width_active, 0xf8, 8)         \
-	F(port_info, link_speed_supported, 0x100, 4)     \
-	F(port_info, port_state, 0x104, 4)               \
-	F(port_info, port_phys_state, 0x108, 4)          \
-	F(port_info, link_down_default, 0x10c, 4)        \
-	F(port_info, mkey_protect_bits, 0x110, 2)        \
-	F(port_info, lmc, 0x115, 3)                      \
-	F(port_info, link_speed_active, 0x118, 4)        \
-	F(port_info, link_speed_enabled, 0x11c, 4)       \
-	F(port_info, neighbor_mtu, 0x120, 4)             \
-	F(port_info, master_sm_sl, 0x124, 4)             \
-	F(port_info, vl_cap, 0x128, 4)                   \
-	F(port_info, init_type, 0x12c, 4)                \
-	F(port_info, vl_high_limit, 0x130, 8)            \
-	F(port_info, vl_arb_high_cap, 0x138, 8)          \
-	F(port_info, vl_arb_low_cap, 0x140, 8)           \
-	F(port_info, init_type_reply, 0x148, 4)          \
-	F(port_info, mtu_cap, 0x14c, 4)                  \
-	F(port_info, vl_stall_count, 0x150, 3)           \
-	F(port_info, hoq_life, 0x153, 5)                 \
-	F(port_info, operational_vls, 0x158, 4)          \
-	F(port_info, partition_enforce_in, 0x15c, 1)     \
-	F(port_info, partition_enforce_out, 0x15d, 1)    \
-	F(port_info, filter_raw_in, 0x15e, 1)            \
-	F(port_info, filter_raw_out, 0x15f, 1)           \
-	F(port_info, mkey_violations, 0x160, 16)         \
-	F(port_info, pkey_violations, 0x170, 16)         \
-	F(port_info, qkey_violations, 0x180, 16)         \
-	F(port_info, guid_cap, 0x190, 8)                 \
-	F(port_info, client_reregister, 0x198, 1)        \
-	F(port_info, mcast_pkey_trap_suppr, 0x199, 2)    \
-	F(port_info, subnet_timeout, 0x19b, 5)           \
-	F(port_info, resp_time_value, 0x1a3, 5)          \
-	F(port_info, local_phys_errors, 0x1a8, 4)        \
-	F(port_info, overrun_errors, 0x1ac, 4)           \
-	F(port_info, max_credit_hint, 0x1b0, 16)         \
-	F(port_info, link_round_trip, 0x1c8, 24)         \
-	F(port_info, capability_mask2, 0x1e0, 16)        \
-	F(port_info, link_speed_ext_active, 0x1f0, 4)    \
-	F(port_info, link_speed_ext_supported, 0x1f4, 4) \
+#define MAD_L_port_info(F)                                        \
+	F(port_info, mkey, 0x00, 64, LAYOUT_HEX)                  \
+	F(port_info, gid_prefix, 0x40, 64, LAYOUT_HEX)            \
+	F(port_info, lid, 0x80, 16)                               \
+	F(port_info, master_sm_lid, 0x90, 16)                     \
+	F(port_info, capability_mask, 0xa0, 32, LAYOUT_HEX)       \
+	F(port_info, diag_code, 0xc0, 16, LAYOUT_HEX)             \
+	F(port_info, mkey_lease_period, 0xd0, 16, LAYOUT_HEX)     \
+	F(port_info, local_port, 0xe0, 8)                         \
+	F(port_info, link_width_enabled, 0xe8, 8)                 \
+	F(port_info, link_width_supported, 0xf0, 8)               \
+	F(port_info, link_width_active, 0xf8, 8)                  \
+	F(port_info, link_speed_supported, 0x100, 4)              \
+	F(port_info, port_state, 0x104, 4)                        \
+	F(port_info, port_phys_state, 0x108, 4)                   \
+	F(port_info, link_down_default, 0x10c, 4)                 \
+	F(port_info, mkey_protect_bits, 0x110, 2, LAYOUT_HEX)     \
+	F(port_info, lmc, 0x115, 3)                               \
+	F(port_info, link_speed_active, 0x118, 4)                 \
+	F(port_info, link_speed_enabled, 0x11c, 4)                \
+	F(port_info, neighbor_mtu, 0x120, 4)                      \
+	F(port_info, master_sm_sl, 0x124, 4)                      \
+	F(port_info, vl_cap, 0x128, 4)                            \
+	F(port_info, init_type, 0x12c, 4)                         \
+	F(port_info, vl_high_limit, 0x130, 8)                     \
+	F(port_info, vl_arb_high_cap, 0x138, 8)                   \
+	F(port_info, vl_arb_low_cap, 0x140, 8)                    \
+	F(port_info, init_type_reply, 0x148, 4)                   \
+	F(port_info, mtu_cap, 0x14c, 4)                           \
+	F(port_info, vl_stall_count, 0x150, 3)                    \
+	F(port_info, hoq_life, 0x153, 5)                          \
+	F(port_info, operational_vls, 0x158, 4)                   \
+	F(port_info, partition_enforce_in, 0x15c, 1)              \
+	F(port_info, partition_enforce_out, 0x15d, 1)             \
+	F(port_info, filter_raw_in, 0x15e, 1)                     \
+	F(port_info, filter_raw_out, 0x15f, 1)                    \
+	F(port_info, mkey_violations, 0x160, 16, LAYOUT_HEX)      \
+	F(port_info, pkey_violations, 0x170, 16, LAYOUT_HEX)      \
+	F(port_info, qkey_violations, 0x180, 16, LAYOUT_HEX)      \
+	F(port_info, guid_cap, 0x190, 8, LAYOUT_HEX)              \
+	F(port_info, client_reregister, 0x198, 1)                 \
+	F(port_info, mcast_pkey_trap_suppr, 0x199, 2, LAYOUT_HEX) \
+	F(port_info, subnet_timeout, 0x19b, 5)                    \
+	F(port_info, resp_time_value, 0x1a3, 5)                   \
+	F(port_info, local_phys_errors, 0x1a8, 4)                 \
+	F(port_info, overrun_errors, 0x1ac, 4)                    \
+	F(port_info, max_credit_hint, 0x1b0, 16)                  \
+	F(port_info, link_round_trip, 0x1c8, 24)                  \
+	F(port_info, capability_mask2, 0x1e0, 16, LAYOUT_HEX)     \
+	F(port_info, link_speed_ext_active, 0x1f0, 4)             \
+	F(port_info, link_speed_ext_supported, 0x1f4, 4)          \
 	F(port_info, link_speed_ext_enabled, 0x1fb, 5)
 LAYOUT(port_info, 64, MAD_L_port_info)
 
@@ -176,11 +176,11 @@ enum port_cap2 {
 LAYOUT(switch_info, 20, MAD_L_switch_info)
 
 /* Blocks of tables; LAYOUT_ITEM_GET(lft_block, p, port, i) reads one entry. */
-#define MAD_L_guid_info(F) LAYOUT_REP8(F, guid_info, guid, 0, 64, 64)
+#define MAD_L_guid_info(F) LAYOUT_REP8(F, guid_info, guid, 0, 64, 64, LAYOUT_HEX)
 LAYOUT(guid_info, 64, MAD_L_guid_info)
 LAYOUT_ITEMS(guid_info, guid, 8)
 
-#define MAD_L_pkey_table(F) LAYOUT_REP32(F, pkey_table, pkey, 0, 16, 16)
+#define MAD_L_pkey_table(F) LAYOUT_REP32(F, pkey_table, pkey, 0, 16, 16, LAYOUT_HEX)
 LAYOUT(pkey_table, 64, MAD_L_pkey_table)
 LAYOUT_ITEMS(pkey_table, pkey, 32)
 
@@ -203,16 +203,16 @@ LAYOUT_ITEMS(lft_block, port, 64)
 enum { LFT_PORT_NONE = 255 };
 
 /* For 32 multicast LIDs: the mask of 16 ports at one position. */
-#define MAD_L_mft_block(F) LAYOUT_REP32(F, mft_block, ports, 0, 16, 16)
+#define MAD_L_mft_block(F) LAYOUT_REP32(F, mft_block, ports, 0, 16, 16, LAYOUT_HEX)
 LAYOUT(mft_block, 64, MAD_L_mft_block)
 LAYOUT_ITEMS(mft_block, ports, 32)
 
 /* IBA 14.2.5.13 */
-#define MAD_L_sm_info(F)                \
-	F(sm_info, guid, 0x00, 64)      \
-	F(sm_info, sm_key, 0x40, 64)    \
-	F(sm_info, act_count, 0x80, 32) \
-	F(sm_info, priority, 0xa0, 4)   \
+#define MAD_L_sm_info(F)                         \
+	F(sm_info, guid, 0x00, 64, LAYOUT_HEX)   \
+	F(sm_info, sm_key, 0x40, 64, LAYOUT_HEX) \
+	F(sm_info, act_count, 0x80, 32)          \
+	F(sm_info, priority, 0xa0, 4)            \
 	F(sm_info, sm_state, 0xa4, 4)
 LAYOUT(sm_info, 24, MAD_L_sm_info) /* 21 bytes, padded to a dword */
 enum sm_state { SM_NOTACTIVE = 0, SM_DISCOVERING = 1, SM_STANDBY = 2, SM_MASTER = 3 };
@@ -225,7 +225,7 @@ enum sm_control {
 	SM_CONTROL_DISCOVER = 5,
 };
 
-#define MAD_L_led_info(F) F(led_info, led_mask, 0x00, 1)
+#define MAD_L_led_info(F) F(led_info, led_mask, 0x00, 1, LAYOUT_HEX)
 LAYOUT(led_info, 4, MAD_L_led_info)
 
 /* Vendor attribute of Mellanox adapters and switches: FDR10. */
