@@ -15,7 +15,7 @@
 #include "wire/mad/mad.h"
 #include "wire/prm/qp.h"
 
-uint16_t way_pkey(const struct seg *s, const struct hw_qp *qp)
+static uint16_t way_pkey(const struct seg *s, const struct hw_qp *qp)
 {
 	const struct hw_port *p = hw_port(s, qp->port);
 

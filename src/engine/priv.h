@@ -255,9 +255,6 @@ static inline bool xlt_in_range(const struct hw_mkey *mk, uint64_t addr, uint64_
 		return addr + len >= addr;
 	return addr >= mk->start && len <= mk->len && addr - mk->start <= mk->len - len;
 }
-/* Find one piece of memory at `addr` of a key, at most *len long; sets *len to its length. */
-enum eng_why xlt_resolve(struct seg *s, const struct hw_mkey *mk, uint64_t addr, uint64_t *len,
-			 uint32_t qpn, uint32_t access, struct mem_slot *mem, uint64_t *va);
 /* sgl_add_key() for indirect keys. */
 enum eng_why xlt_add(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk, uint64_t addr,
 		     uint64_t len, uint32_t qpn, uint32_t access);
@@ -394,7 +391,6 @@ int atomic_perform(struct eng_run *r);
  */
 bool way_pkey_match(struct eng_run *r, const struct hw_qp *peer);
 bool way_qkey_match(struct eng_run *r, const struct hw_qp *peer, uint32_t qkey);
-uint16_t way_pkey(const struct seg *s, const struct hw_qp *qp);
 /* The source LID of a QP's packets. */
 uint32_t way_slid(const struct seg *s, const struct hw_qp *qp, uint32_t path_bits);
 uint32_t way_path_bits(const struct hw_qp *qp);
@@ -465,10 +461,9 @@ void resp_busy_end(void);
 /* Set the words as after a reset. */
 void resp_reset(struct hw_qp *qp);
 /*
- * The last holder died or was stopped: count the receive that it completed, if it is not counted.
+ * A dead process held a QP's responder, or an SRQ: count the receive that it completed, if it is
+ * not counted.
  */
-void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn);
-/* The same for what a dead process held of a QP's responder, or of an SRQ. */
 void resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 
 /* srq.c */

@@ -205,7 +205,10 @@ static bool was_written(struct seg *s, const struct hw_qp *qp, uint32_t qpn, str
 	       LAYOUT_GET(cqe64, c.b, opcode) >= CQE_RESP_WR_IMM;
 }
 
-void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+/*
+ * The last holder died or was stopped: count the receive that it completed, if it is not counted.
+ */
+static void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	struct hw_cq *cq = qp->rx_intent ? hw_cq(s, qp->rx_cqn) : NULL;
 	uint32_t want;

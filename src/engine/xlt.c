@@ -100,8 +100,10 @@ static bool klm_part(struct seg *s, const struct hw_mkey *mk, uint64_t off, stru
 	return false;
 }
 
-enum eng_why xlt_resolve(struct seg *s, const struct hw_mkey *mk, uint64_t addr, uint64_t *len,
-			 uint32_t qpn, uint32_t access, struct mem_slot *mem, uint64_t *va)
+/* Find one piece of memory at `addr` of a key, at most *len long; sets *len to its length. */
+static enum eng_why xlt_resolve(struct seg *s, const struct hw_mkey *mk, uint64_t addr,
+				uint64_t *len, uint32_t qpn, uint32_t access, struct mem_slot *mem,
+				uint64_t *va)
 {
 	for (uint32_t depth = 0; mk->mode > PRM_MKC_MTT; depth++) {
 		uint64_t off = mk->length64 ? addr : addr - mk->start;

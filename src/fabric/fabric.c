@@ -66,7 +66,8 @@ static void tell_subscribers(struct seg *s, const struct hw_port *p, uint32_t ib
 	evsub_raise(s, p->hca, PRM_EVENT_PORT_CHANGE, 0, eqe);
 }
 
-void fab_port_event(struct seg *s, uint32_t port, uint32_t ib_event_type)
+/* Raise an async event without object (element = port number) on every open device of an HCA. */
+static void port_event(struct seg *s, uint32_t port, uint32_t ib_event_type)
 {
 	const struct hw_port *p = hw_port(s, port);
 	struct seg_evsrc src = {
@@ -164,9 +165,9 @@ void fab_port_changed(struct seg *s, uint32_t port, uint32_t what)
 	update_sysfs(s, port, hca, what);
 	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (what & rows[i].what)
-			fab_port_event(s, port, rows[i].event);
+			port_event(s, port, rows[i].event);
 	if ((what & FAB_CHANGED_STATE) && event_of_state(p))
-		fab_port_event(s, port, event_of_state(p));
+		port_event(s, port, event_of_state(p));
 }
 
 int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state)

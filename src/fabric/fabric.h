@@ -80,8 +80,6 @@ struct fab_counters {
 	uint64_t n[HW_CTR_COUNT];
 };
 void fab_port_counters(struct seg *s, uint32_t port, struct fab_counters *c);
-/* Raise an async event without object (element = port number) on every open device of an HCA. */
-void fab_port_event(struct seg *s, uint32_t port, uint32_t ib_event_type);
 /* The fabric ends: raise DEVICE_FATAL on every async event file. */
 void fab_devices_gone(struct seg *s);
 

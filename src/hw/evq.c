@@ -191,7 +191,8 @@ static void agree(struct seg *s, uint32_t evq, struct seg_evq *q)
 	evq_settle(s, evq, q, -1);
 }
 
-int evq_enter(struct seg *s, uint32_t evq, uint32_t gen, uint64_t ns, struct seg_evq **out)
+/* Lock the queue: 0 and *out, to be unlocked by evq_leave(); or -ENOENT, -ETIMEDOUT. */
+static int evq_enter(struct seg *s, uint32_t evq, uint32_t gen, uint64_t ns, struct seg_evq **out)
 {
 	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
 	int r;
@@ -231,7 +232,7 @@ void evq_attend(struct seg *s, uint32_t evq, struct seg_evq *q)
 	}
 }
 
-void evq_leave(struct seg *s, uint32_t evq, struct seg_evq *q)
+static void evq_leave(struct seg *s, uint32_t evq, struct seg_evq *q)
 {
 	seg_unlock(s, &q->lock);
 	evq_attend(s, evq, q);

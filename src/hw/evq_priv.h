@@ -41,9 +41,6 @@ bool evq_drain(const struct seg *s, uint32_t evq, struct seg_evq *q, int fd);
 void evq_trim(struct seg_evq *q, int fd);
 /* Let the lock's holder (this thread if it is free) check that FIFO and queue agree. */
 void evq_attend(struct seg *s, uint32_t evq, struct seg_evq *q);
-/* Lock the queue: 0 and *out, to be unlocked by evq_leave(); or -ENOENT, -ETIMEDOUT. */
-int evq_enter(struct seg *s, uint32_t evq, uint32_t gen, uint64_t ns, struct seg_evq **out);
-void evq_leave(struct seg *s, uint32_t evq, struct seg_evq *q);
 
 /* Is the process that pushes this record dead? */
 bool evq_pusher_dead(const struct seg *s, const struct seg_evrec *r);

@@ -42,8 +42,11 @@ static bool rings(uint32_t off)
 	return off == UAR_CQ_DB || (off >= UAR_BF && off % 64 == 0);
 }
 
-void trap_store(struct seg *s, uint32_t uar, uintptr_t page, uint32_t off, const uint8_t *data,
-		uint32_t n, uint64_t valid)
+/*
+ * Give a store of n bytes at `off` of a UAR page to the engine. Bit i of valid: byte i is stored.
+ */
+static void trap_store(struct seg *s, uint32_t uar, uintptr_t page, uint32_t off,
+		       const uint8_t *data, uint32_t n, uint64_t valid)
 {
 	for (uint32_t i = 0; i < n;) {
 		uint32_t q = (off + i) & ~7u, skip = (off + i) & 7, len = 8 - skip;
@@ -494,7 +497,8 @@ void trap_forked(void)
 	devthread_forked();
 }
 
-bool trap_handle(siginfo_t *si, void *ucontext)
+/* True: the fault was a doorbell, and the instruction has been executed. */
+static bool trap_handle(siginfo_t *si, void *ucontext)
 {
 	ucontext_t *uc = ucontext;
 	struct trap_run t = {.uc = uc, .seg = uar_seg()};

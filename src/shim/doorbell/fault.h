@@ -89,13 +89,11 @@ void uar_forked(void);
 bool uar_poll_mode(void);
 
 /* ---- fault.c */
-/*
- * Give a store of n bytes at `off` of a UAR page to the engine. Bit i of valid: byte i is stored.
- */
-void trap_store(struct seg *s, uint32_t uar, uintptr_t page, uint32_t off, const uint8_t *data,
-		uint32_t n, uint64_t valid);
 void trap_init(void);
-/* The same for a whole qword, by patched code: on an engine stack, asynchronous signals blocked. */
+/*
+ * Give a store of a whole qword to the engine, by patched code: on an engine stack, asynchronous
+ * signals blocked.
+ */
 void trap_store_qword(struct seg *s, uint32_t uar, uintptr_t addr, uint64_t be);
 
 /* ---- devthread.c */
