@@ -92,7 +92,7 @@ bool way_back(struct eng_run *r, const struct hw_qp *peer, uint32_t port)
 	return way_find(r->s, peer, &to, &r->back) && r->back.to == r->qp->port;
 }
 
-static bool answered(const struct eng_op *op)
+static bool way_answered(const struct eng_op *op)
 {
 	return op->kind == ENG_K_READ || op->kind == ENG_K_ATOMIC;
 }
@@ -100,7 +100,7 @@ static bool answered(const struct eng_op *op)
 void way_request(struct eng_run *r, const struct eng_op *op, bool grh, struct fab_pkts *k)
 {
 	const struct eng_transport *t = r->transport;
-	uint64_t len = answered(op) ? 0 : r->local.len;
+	uint64_t len = way_answered(op) ? 0 : r->local.len;
 	uint32_t n = t->one_packet ? 1 : eng_npkts(len, r->qp->mtu);
 	uint32_t each = t->headers + (grh ? HDR_GRH : 0);
 	uint32_t once = op->imm ? HDR_IMM : 0;
@@ -122,7 +122,7 @@ void way_count_answer(struct eng_run *r, const struct eng_op *op, const struct h
 	struct fab_pkts k = {.n = 1, .pkey = way_pkey(r->s, peer)};
 	uint32_t aeths = 1;
 
-	if (!answered(op))
+	if (!way_answered(op))
 		return;
 	if (op->kind == ENG_K_READ)
 		k.n = eng_npkts(len, r->qp->mtu);

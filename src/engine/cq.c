@@ -297,7 +297,8 @@ void cq_abort(struct seg *s, struct hw_cq *cq)
 }
 
 /* `rq`: the QP whose receive it completes, or NULL. */
-static int push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited, struct hw_qp *rq)
+static int cq_push_held(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited,
+			struct hw_qp *rq)
 {
 	struct hw_cq *cq;
 	int rc = cq_begin(s, cqn, c, &cq);
@@ -325,12 +326,12 @@ static int push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited, 
 
 int cq_push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited)
 {
-	return push(s, cqn, c, solicited, NULL);
+	return cq_push_held(s, cqn, c, solicited, NULL);
 }
 
 int cq_push_receive(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_qp *rq)
 {
-	return push(s, cqn, c, true, rq);
+	return cq_push_held(s, cqn, c, true, rq);
 }
 
 int eng_cq_created(struct seg *s, uint32_t cqn)

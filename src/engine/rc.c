@@ -39,7 +39,7 @@ bool rc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port)
 }
 
 /* The peer refuses the request: its QP enters ERR, and the requester gets the reason. */
-static enum eng_out refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why why, int event)
+static enum eng_out rc_refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why why, int event)
 {
 	r->why = why;
 	if (eng_failures[why].syndrome == CQE_SYND_REMOTE_ACCESS)
@@ -74,7 +74,7 @@ static enum eng_out remote_memory(struct eng_run *r, struct hw_qp *peer, bool al
 {
 	enum eng_why why = remote_key(r, allowed, access);
 
-	return why ? refuse(r, peer, why, IBV_EVENT_QP_ACCESS_ERR) : ENG_DONE;
+	return why ? rc_refuse(r, peer, why, IBV_EVENT_QP_ACCESS_ERR) : ENG_DONE;
 }
 
 static enum eng_out copied(struct eng_run *r, struct hw_qp *peer, int rc)
@@ -85,7 +85,7 @@ static enum eng_out copied(struct eng_run *r, struct hw_qp *peer, int rc)
 		return ENG_DONE;
 	out = resp_copy_failed(r, rc);
 	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)
-		return refuse(r, peer, r->why, IBV_EVENT_QP_ACCESS_ERR);
+		return rc_refuse(r, peer, r->why, IBV_EVENT_QP_ACCESS_ERR);
 	return out;
 }
 
@@ -122,8 +122,8 @@ static enum eng_out refuse_received(struct eng_run *r, struct hw_qp *peer,
 }
 
 /* Write the payload and the CQE of a receive. */
-static enum eng_out deliver(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op,
-			    const struct eng_recv *rv)
+static enum eng_out rc_deliver(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op,
+			       const struct eng_recv *rv)
 {
 	struct eng_cqe c;
 	enum eng_out out;
@@ -176,7 +176,7 @@ static enum eng_out receive_send(struct eng_run *r, struct hw_qp *peer, const st
 	if (why)
 		return resp_recv_error(r, peer, r->dest, rv, why);
 	return op->cqe == CQE_RESP_SEND_INV ? receive_and_invalidate(r, peer, op, rv)
-					    : deliver(r, peer, op, rv);
+					    : rc_deliver(r, peer, op, rv);
 }
 
 /* SEND and WRITE with immediate: a receive is consumed. */
@@ -207,12 +207,12 @@ static enum eng_out receive(struct eng_run *r, struct hw_qp *peer, const struct 
 	if (rc == -ESRCH)
 		return ENG_SILENT;
 	if (rc)
-		return refuse(r, peer, rc == -EACCES ? ENG_W_REMOTE_REFUSED : ENG_W_REMOTE_OP,
-			      IBV_EVENT_QP_FATAL);
+		return rc_refuse(r, peer, rc == -EACCES ? ENG_W_REMOTE_REFUSED : ENG_W_REMOTE_OP,
+				 IBV_EVENT_QP_FATAL);
 	if (!writes)
 		return receive_send(r, peer, op, &rv);
 	why = several ? ENG_W_NONE : remote_key(r, peer->rwe, HW_ACC_REMOTE_WRITE);
-	return why ? refuse_received(r, peer, &rv, why) : deliver(r, peer, op, &rv);
+	return why ? refuse_received(r, peer, &rv, why) : rc_deliver(r, peer, op, &rv);
 }
 
 /*
@@ -242,7 +242,7 @@ static enum eng_out read_memory(struct eng_run *r, struct hw_qp *peer)
 		return out;
 	rc = scatter(r);
 	if ((rc == -EFAULT || r->late) && sgl_faults(r->s, &r->remote))
-		return refuse(r, peer, ENG_W_REMOTE_FAULT, IBV_EVENT_QP_ACCESS_ERR);
+		return rc_refuse(r, peer, ENG_W_REMOTE_FAULT, IBV_EVENT_QP_ACCESS_ERR);
 	if (rc == -EFAULT) {
 		r->late = ENG_W_LOCAL_FAULT;
 		rc = 0;
@@ -258,7 +258,7 @@ static enum eng_out atomic(struct eng_run *r, struct hw_qp *peer)
 	int rc;
 
 	if (allowed && va % r->atomic.size)
-		return refuse(r, peer, ENG_W_REMOTE_ALIGN, IBV_EVENT_QP_REQ_ERR);
+		return rc_refuse(r, peer, ENG_W_REMOTE_ALIGN, IBV_EVENT_QP_REQ_ERR);
 	out = remote_memory(r, peer, allowed, HW_ACC_ATOMIC);
 	if (out != ENG_DONE)
 		return out;
@@ -266,11 +266,11 @@ static enum eng_out atomic(struct eng_run *r, struct hw_qp *peer)
 	if (rc == -ETIMEDOUT)
 		return ENG_LOCKED;
 	if (rc == -EFAULT)
-		return refuse(r, peer, ENG_W_REMOTE_FAULT, IBV_EVENT_QP_ACCESS_ERR);
+		return rc_refuse(r, peer, ENG_W_REMOTE_FAULT, IBV_EVENT_QP_ACCESS_ERR);
 	if (rc)
 		return copied(r, peer, rc);
 	if (r->why == ENG_W_REMOTE_ALIGN)
-		return refuse(r, peer, r->why, IBV_EVENT_QP_REQ_ERR);
+		return rc_refuse(r, peer, r->why, IBV_EVENT_QP_REQ_ERR);
 	/*
 	 * The atomic is executed and must not be repeated. Only the place for its answer may be
 	 * looked up again.
@@ -322,7 +322,7 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 	}
 	resp_aim(r, peer);
 	if (t->names_srq && !xrc_aim(r, peer))
-		return refuse(r, peer, ENG_W_XRC_SRQ, IBV_EVENT_QP_REQ_ERR);
+		return rc_refuse(r, peer, ENG_W_XRC_SRQ, IBV_EVENT_QP_REQ_ERR);
 	out = perform(r, peer, op);
 	if (out == ENG_RNR)
 		eng_count(r->s, peer, HW_QC_OUT_OF_BUFFER);

@@ -260,14 +260,14 @@ static bool take_over(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	return true;
 }
 
-static void unlock(struct seg *s, struct hw_qp *qp)
+static void resp_drop_lock(struct seg *s, struct hw_qp *qp)
 {
 	steal_unnote(&qp->rx_ring);
 	seg_unlock_turn(s, &qp->rq_lock, held.lock);
 }
 
 /* The lock is taken: 0, or what resp_lock() says. */
-static int begin(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool inherited)
+static int resp_begin(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool inherited)
 {
 	struct seg_gate *gate;
 	bool ours;
@@ -284,7 +284,7 @@ static int begin(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool inherited)
 	if (__builtin_expect(!ours || !seg_lock_has_turn(s, &qp->rq_lock, held.lock) ||
 				     (gate && gate_word(gate) & GATE_REVOKED),
 			     0)) {
-		unlock(s, qp);
+		resp_drop_lock(s, qp);
 		return -ECANCELED;
 	}
 	/* Nobody lets go of the lock with a receive under way, but after a death. */
@@ -301,7 +301,7 @@ int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 		rc = SEG_LOCK_INHERITED;
 	if (rc < 0)
 		return rc;
-	rc = begin(s, qp, qpn, rc == SEG_LOCK_INHERITED);
+	rc = resp_begin(s, qp, qpn, rc == SEG_LOCK_INHERITED);
 	if (!rc && __builtin_expect(qp->rx_intent, 0)) {
 		resp_unlock_pending(s, qp);
 		return -ETIMEDOUT;
@@ -320,7 +320,7 @@ int resp_lock_ctrl(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t ns)
 		if (rc == -ETIMEDOUT && take_over(s, qp, qpn))
 			rc = SEG_LOCK_INHERITED;
 	} while (rc == -ETIMEDOUT && clock_now_ns() < end);
-	return rc < 0 ? rc : begin(s, qp, qpn, rc == SEG_LOCK_INHERITED);
+	return rc < 0 ? rc : resp_begin(s, qp, qpn, rc == SEG_LOCK_INHERITED);
 }
 
 void resp_unlock_pending(struct seg *s, struct hw_qp *qp)
@@ -328,7 +328,7 @@ void resp_unlock_pending(struct seg *s, struct hw_qp *qp)
 	if (!resp_step(qp))
 		return;
 	POINT("resp-stepped");
-	unlock(s, qp);
+	resp_drop_lock(s, qp);
 }
 
 void resp_unlock(struct seg *s, struct hw_qp *qp)
@@ -338,7 +338,7 @@ void resp_unlock(struct seg *s, struct hw_qp *qp)
 	POINT("resp-stepped");
 	if (qp->rx_intent)
 		qp->rx_intent = INTENT_NONE;
-	unlock(s, qp);
+	resp_drop_lock(s, qp);
 }
 
 void resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn)
@@ -347,7 +347,7 @@ void resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 
 	if (qp->rx_intent || seg_lock_orphaned(s, &qp->rq_lock))
 		rc = seg_trylock_turn(s, &qp->rq_lock, &held.lock);
-	if (rc >= 0 && !begin(s, qp, qpn, rc == SEG_LOCK_INHERITED))
+	if (rc >= 0 && !resp_begin(s, qp, qpn, rc == SEG_LOCK_INHERITED))
 		resp_unlock_pending(s, qp);
 }
 

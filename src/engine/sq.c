@@ -64,7 +64,7 @@ int sq_read_wqe(struct seg *s, const struct hw_qp *qp, uint32_t ci, uint32_t off
  * Fetch the WQE at r->ci, unwrapped, with its control segment. 0, > 0 enum eng_why, < 0 mem_*
  * error.
  */
-static int fetch(struct eng_run *r, uint32_t pi)
+static int sq_fetch(struct eng_run *r, uint32_t pi)
 {
 	int rc = sq_read_wqe(r->s, r->qp, r->ci, 0, r->wqe, WQE_BB);
 	uint32_t ds;
@@ -147,7 +147,7 @@ static bool complete(struct eng_run *r, enum eng_why why)
 	return true;
 }
 
-static bool fail(struct eng_run *r, enum eng_why why)
+static bool sq_fail_run(struct eng_run *r, enum eng_why why)
 {
 	struct hw_qp *qp = r->qp;
 
@@ -187,7 +187,7 @@ static bool retry(struct eng_run *r, enum eng_out out)
 	if (out == ENG_RNR) {
 		eng_count(r->s, qp, HW_QC_RNR_NAK_RETRY_ERR);
 		if (qp->rnr_retry != 7 && !qp->rnr_left)
-			return fail(r, ENG_W_RNR);
+			return sq_fail_run(r, ENG_W_RNR);
 		if (qp->rnr_retry != 7)
 			qp->rnr_left--;
 		park_qp(r->s, qp, HW_PARK_RNR, now + park_rnr_ns(r->rnr_timer));
@@ -197,7 +197,7 @@ static bool retry(struct eng_run *r, enum eng_out out)
 	if (again && atomic_load(&qp->park) == HW_PARK_RETRY) {
 		eng_count(r->s, qp, HW_QC_LOCAL_ACK_TIMEOUT_ERR);
 		if (!qp->retries_left)
-			return fail(r, ENG_W_RETRY);
+			return sq_fail_run(r, ENG_W_RETRY);
 		qp->retries_left--;
 	}
 	wait = park_ack_ns(qp->ack_timeout);
@@ -210,7 +210,7 @@ static bool step(struct eng_run *r, uint32_t pi)
 {
 	struct hw_qp *qp = r->qp;
 	enum eng_out out;
-	int rc = fetch(r, pi);
+	int rc = sq_fetch(r, pi);
 
 	if (rc == -ETIMEDOUT)
 		return retry(r, ENG_LOCKED);
@@ -224,12 +224,12 @@ static bool step(struct eng_run *r, uint32_t pi)
 		return complete(r, (enum eng_why)(qp->sq_out - 1));
 	}
 	if (rc > 0)
-		return fail(r, (enum eng_why)rc);
+		return sq_fail_run(r, (enum eng_why)rc);
 	out = execute(r);
 	if (out == ENG_DONE)
 		return complete(r, ENG_W_NONE);
 	if (out == ENG_FAILED)
-		return fail(r, r->why);
+		return sq_fail_run(r, r->why);
 	return out == ENG_AGAIN || retry(r, out);
 }
 
@@ -252,7 +252,7 @@ static void arms_first(struct seg *s, const struct hw_qp *qp)
  * reset; then the record is as sq_note_record() left it. False: the record cannot be read now, and
  * the device thread will try.
  */
-static bool look(struct eng_run *r)
+static bool sq_look(struct eng_run *r)
 {
 	struct hw_qp *qp = r->qp;
 	uint32_t rec;
@@ -351,7 +351,7 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work)
 			sq_inherited(s, qp, qpn);
 		if (atomic_load_explicit(&qp->flush_pending, memory_order_relaxed))
 			work |= atomic_exchange(&qp->flush_pending, 0);
-		on = !(work & HW_PEND_RING) || look(&r);
+		on = !(work & HW_PEND_RING) || sq_look(&r);
 		work = HW_PEND_RUN;
 		on = run(&r) && on;
 		seg_unlock(s, &qp->sq_lock);

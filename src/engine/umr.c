@@ -60,7 +60,7 @@ void eng_mkey_fields(struct hw_mkey *mk)
 }
 
 /* May this QP change the key: does it exist, in the same domain? */
-static bool is_ours(const struct eng_run *r, const struct hw_mkey *mk)
+static bool umr_is_ours(const struct eng_run *r, const struct hw_mkey *mk)
 {
 	return mk && atomic_load_explicit(&mk->valid, memory_order_acquire) && mk->umr_en &&
 	       mk->pdn == r->qp->pdn;
@@ -71,7 +71,7 @@ static enum eng_why check_key(const struct eng_run *r, const struct hw_mkey *mk,
 	uint64_t mask = LAYOUT_GET(wqe_umr, u, mkey_mask);
 	bool is_free;
 
-	if (!is_ours(r, mk))
+	if (!umr_is_ours(r, mk))
 		return ENG_W_BIND_KEY;
 	if (!(mask & WQE_UMR_MKEY) && mk->key != r->imm)
 		return ENG_W_BIND_KEY;
@@ -259,7 +259,7 @@ enum eng_out umr_execute(struct eng_run *r)
 	if (r->bytes < WQE_UMR_LIST)
 		r->why = ENG_W_WQE_MALFORMED;
 	else if (r->qp->took)
-		r->why = is_ours(r, mk) ? ENG_W_NONE : ENG_W_BIND_KEY;
+		r->why = umr_is_ours(r, mk) ? ENG_W_NONE : ENG_W_BIND_KEY;
 	else
 		r->why = check_key(r, mk, r->wqe + WQE_SEG);
 	if (!r->why)
@@ -273,7 +273,7 @@ enum eng_out umr_execute(struct eng_run *r)
 	/* From here on eng_mkey_quiesce() waits for this thread, even if it is stopped. */
 	if (!gate_pass(&r->ring->gate, GATE_BUSY))
 		return ENG_AGAIN;
-	r->why = is_ours(r, mk) ? change(r, mk, &to) : ENG_W_BIND_KEY;
+	r->why = umr_is_ours(r, mk) ? change(r, mk, &to) : ENG_W_BIND_KEY;
 	return r->why ? ENG_FAILED : ENG_DONE;
 }
 

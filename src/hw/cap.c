@@ -106,7 +106,7 @@ uint64_t cap_lost(struct seg *s)
 	return atomic_exchange(&ctl(s)->lost, 0);
 }
 
-static void drain(struct seg *s)
+static void cap_drain(struct seg *s)
 {
 	while (cap_first(s))
 		cap_next(s);
@@ -122,7 +122,7 @@ int cap_start(struct seg *s, uint32_t snap)
 		return -EBUSY;
 	if (!atomic_compare_exchange_strong(&c->reader, &was, (uint32_t)sys_getpid()))
 		return -EBUSY;
-	drain(s);
+	cap_drain(s);
 	atomic_store(&c->snap, snap);
 	atomic_store(&s->hdr->capture, 1);
 	return 0;
@@ -138,6 +138,6 @@ void cap_finish(struct seg *s)
 	struct seg_cap *c = ctl(s);
 
 	cap_stop(s);
-	drain(s);
+	cap_drain(s);
 	atomic_store(&c->reader, 0);
 }

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-static int copy_own(void *dst, const void *src, size_t n)
+static int chain_copy_own(void *dst, const void *src, size_t n)
 {
 	memcpy(dst, src, n);
 	return 0;
@@ -65,7 +65,7 @@ static int append(struct seg *s, uint32_t owner, struct seg_chain *c, const uint
 
 int chain_append(struct seg *s, uint32_t owner, struct seg_chain *c, const void *from, uint32_t n)
 {
-	return append(s, owner, c, from, n, copy_own);
+	return append(s, owner, c, from, n, chain_copy_own);
 }
 
 int chain_append_user(struct seg *s, uint32_t owner, struct seg_chain *c, const void *from,

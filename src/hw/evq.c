@@ -146,7 +146,7 @@ static struct seg_evrec *first(struct seg *s, uint32_t evq, struct seg_evq *q, i
 }
 
 /* Rebuild everything from the stack, and finish what dead pushers left. */
-static void repair(struct seg *s, uint32_t evq, struct seg_evq *q)
+static void evq_repair_queue(struct seg *s, uint32_t evq, struct seg_evq *q)
 {
 	uint64_t bytes = 0;
 	_Atomic uint32_t *counter;
@@ -208,7 +208,7 @@ static int evq_enter(struct seg *s, uint32_t evq, uint32_t gen, uint64_t ns, str
 		return -ENOENT;
 	}
 	if (r == SEG_LOCK_INHERITED) {
-		repair(s, evq, q);
+		evq_repair_queue(s, evq, q);
 		agree(s, evq, q);
 	}
 	absorb(s, q);
@@ -225,7 +225,7 @@ void evq_attend(struct seg *s, uint32_t evq, struct seg_evq *q)
 		if (r < 0)
 			return;
 		if ((atomic_exchange(&q->asked, 0) & EVQ_ASK_REPAIR) || r == SEG_LOCK_INHERITED)
-			repair(s, evq, q);
+			evq_repair_queue(s, evq, q);
 		POINT("evq-attend");
 		agree(s, evq, q);
 		seg_unlock(s, &q->lock);
@@ -358,7 +358,7 @@ void evq_close(struct seg *s, uint32_t file)
 		seg_unlock(s, &q->lock);
 }
 
-static void drop_all(struct seg *s, uint32_t evq, struct seg_evq *q)
+static void evq_drop_all(struct seg *s, uint32_t evq, struct seg_evq *q)
 {
 	struct seg_evrec *r;
 
@@ -377,7 +377,7 @@ static int take_locked(struct seg *s, uint32_t evq, struct seg_evq *q, int fd, s
 	struct seg_evrec *r;
 
 	if (atomic_load(&q->dead) == EVQ_CLEARED)
-		drop_all(s, evq, q);
+		evq_drop_all(s, evq, q);
 	else if (atomic_exchange(&q->lost, 0))
 		return -EOVERFLOW;
 	r = first(s, evq, q, fd, &counter);
@@ -533,7 +533,7 @@ static void kill_queue(struct seg *s, uint32_t evq, uint32_t gen, uint32_t how)
 	atomic_store(&q->dead, how);
 	evq_tell(s, evq, q->gen, q);
 	if (how == EVQ_CLEARED && !evq_enter(s, evq, gen, SEG_LOCK_DATA_NS, &q)) {
-		drop_all(s, evq, q);
+		evq_drop_all(s, evq, q);
 		evq_leave(s, evq, q);
 	}
 }

@@ -116,7 +116,7 @@ void evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q)
  * Reads only the bytes that are there, except `keep`: the descriptor may be in blocking mode, and
  * the lock is held.
  */
-static void drain(int fd, int keep)
+static void fifo_drain(int fd, int keep)
 {
 	char buf[1024];
 	int n = 0, r;
@@ -139,14 +139,14 @@ bool evq_drain(const struct seg *s, uint32_t evq, struct seg_evq *q, int fd)
 
 	atomic_fetch_add(&q->drains, 1);
 	if (fd >= 0) {
-		drain(fd, 0);
+		fifo_drain(fd, 0);
 		return true;
 	}
 	evq_path(s, evq, q->gen, path);
 	own = sys_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0);
 	if (own < 0)
 		return false;
-	drain(own, 0);
+	fifo_drain(own, 0);
 	sys_close(own);
 	return true;
 }
@@ -156,7 +156,7 @@ void evq_trim(struct seg_evq *q, int fd)
 	if (fd < 0 || atomic_load_explicit(&q->byte, memory_order_relaxed) < MANY_BYTES)
 		return;
 	atomic_store(&q->byte, 1);
-	drain(fd, 1);
+	fifo_drain(fd, 1);
 }
 
 void evq_settle(struct seg *s, uint32_t evq, struct seg_evq *q, int fd)

@@ -142,8 +142,8 @@ int evq_push_owed_pieces(struct seg *s, uint32_t evq, uint32_t gen, struct seg_e
 }
 
 /* Push a record with a copy of `data`. */
-static int push(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec *rec,
-		const void *data, uint32_t len)
+static int evq_push_one(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec *rec,
+			const void *data, uint32_t len)
 {
 	uint64_t ref;
 	int r = begin_push(s, evq, gen, rec, data, len, &ref);
@@ -164,7 +164,7 @@ int evq_push(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, ui
 {
 	const struct seg_evrec rec = {.src = src, .cookie = cookie, .type = type, .extra = extra};
 
-	return push(s, evq, gen, &rec, NULL, 0);
+	return evq_push_one(s, evq, gen, &rec, NULL, 0);
 }
 
 int evq_push_data(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
@@ -172,7 +172,7 @@ int evq_push_data(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc sr
 {
 	const struct seg_evrec rec = {.src = src, .cookie = cookie};
 
-	return push(s, evq, gen, &rec, data, len);
+	return evq_push_one(s, evq, gen, &rec, data, len);
 }
 
 int evq_push_pieces(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src,
@@ -180,5 +180,5 @@ int evq_push_pieces(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc 
 {
 	const struct seg_evrec rec = {.src = src, .cookie = cookie, .data = head, .len = len};
 
-	return push(s, evq, gen, &rec, NULL, 0);
+	return evq_push_one(s, evq, gen, &rec, NULL, 0);
 }

@@ -48,7 +48,7 @@ static bool in_chain(const struct seg_evsub *sub, uint32_t n)
 
 static void raise_locked(struct seg *s, uint32_t n);
 
-static void repair(struct seg *s, uint32_t n)
+static void evsub_repair(struct seg *s, uint32_t n)
 {
 	uint32_t above = 0;
 
@@ -77,7 +77,7 @@ static int lock_chain(struct seg *s, uint32_t n, uint64_t ns)
 	int r = seg_lock(s, &chain(s, n)->lock, ns);
 
 	if (r == SEG_LOCK_INHERITED)
-		repair(s, n);
+		evsub_repair(s, n);
 	return r < 0 ? r : 0;
 }
 
@@ -174,7 +174,7 @@ void evsub_object_gone(struct seg *s, uint32_t hca, uint64_t object)
 	}
 }
 
-static void drop_all(struct seg *s, uint32_t file)
+static void evsub_drop_all(struct seg *s, uint32_t file)
 {
 	seg_for_each_owned (s, SEG_T_EVSUB, file + 1, i)
 		evsub_drop(s, i);
@@ -209,7 +209,7 @@ void evsub_file_gone(struct seg *s, uint32_t file)
 {
 	const struct seg_file *f = seg_file(s, file);
 
-	drop_all(s, file);
+	evsub_drop_all(s, file);
 	if (!f || f->kind != SEG_FILE_UVERBS)
 		return;
 	seg_for_each_live (s, SEG_T_FILE, i) {
@@ -221,7 +221,7 @@ void evsub_file_gone(struct seg *s, uint32_t file)
 			evq_kill(s, i, e->gen);
 			continue;
 		}
-		drop_all(s, i);
+		evsub_drop_all(s, i);
 		evq_clear(s, i, e->gen);
 	}
 }
@@ -311,8 +311,8 @@ static int push_fresh(struct seg *s, struct seg_evsub *sub, uint32_t owed, struc
 }
 
 /* The event that a subscriber is owed. */
-static void deliver(struct seg *s, uint32_t idx, struct seg_evsub *sub, uint32_t owed,
-		    const uint8_t *eqe)
+static void evsub_deliver(struct seg *s, uint32_t idx, struct seg_evsub *sub, uint32_t owed,
+			  const uint8_t *eqe)
 {
 	struct seg_evsrc src = {.table = SEG_T_EVSUB, .idx = idx, .gen = sub->gen};
 	bool pushed = !sub->eventfd && (!sub->omit || owed & EVSUB_FRESH);
@@ -355,8 +355,8 @@ static void mark(const struct seg_evhash *c, struct seg_evsub *sub, uint32_t rai
 }
 
 /* Each of a chain that is not GONE; those are freed on the way. */
-static void walk(struct seg *s, uint32_t n,
-		 void (*each)(struct seg *s, struct seg_evhash *c, uint32_t i))
+static void evsub_walk(struct seg *s, uint32_t n,
+		       void (*each)(struct seg *s, struct seg_evhash *c, uint32_t i))
 {
 	struct seg_evhash *c = chain(s, n);
 	uint32_t prev = 0, next, left = seg_table(s, SEG_T_EVSUB)->capacity;
@@ -401,7 +401,7 @@ static void each_tell(struct seg *s, struct seg_evhash *c, uint32_t i)
 
 	if ((raising & EVSUB_STAGE) == EVSUB_TELLS && owed & EVSUB_OWED &&
 	    event_of(owed) == event_of(raising))
-		deliver(s, i, sub, owed, c->eqe);
+		evsub_deliver(s, i, sub, owed, c->eqe);
 	POINT("evsub-tell");
 }
 
@@ -468,7 +468,7 @@ go_on_raising(struct seg *s, uint32_t n,
 
 static void raise_locked(struct seg *s, uint32_t n)
 {
-	go_on_raising(s, n, walk);
+	go_on_raising(s, n, evsub_walk);
 }
 
 static void trace_raise(uint32_t key, uint32_t id)

@@ -143,7 +143,7 @@ static void sleep_slice(struct seg_lock *l, struct waiter *w, uint32_t word)
 }
 
 /* Called at the end of each slice. True: the owner is dead. One waiter per millisecond checks. */
-static bool look(struct seg *s, struct seg_lock *l, struct waiter *w, uint32_t word)
+static bool lock_look(struct seg *s, struct seg_lock *l, struct waiter *w, uint32_t word)
 {
 	uint8_t ms = (uint8_t)(w->now / SLICE_NS);
 	uint8_t was = atomic_load_explicit(&l->looked, memory_order_relaxed);
@@ -206,7 +206,7 @@ static int lock_slow(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, boo
 			continue;
 		}
 		w.now = clock_now_ns();
-		if (look(s, l, &w, word) && inherit(s, l, word, turn))
+		if (lock_look(s, l, &w, word) && inherit(s, l, word, turn))
 			return SEG_LOCK_INHERITED;
 		if (expired(s, l, &w, word))
 			return give_up(s, l, word, turn);

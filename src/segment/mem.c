@@ -31,8 +31,8 @@ static uint64_t total(const struct mem_vec *v, unsigned int n)
 }
 
 /* Copy within this process. `write`: from the iovecs into the vectors, else the reverse. */
-static int copy_own(const struct mem_vec *v, unsigned int nv, const struct iovec *io,
-		    unsigned int nio, bool write)
+static int mem_copy_own(const struct mem_vec *v, unsigned int nv, const struct iovec *io,
+			unsigned int nio, bool write)
 {
 	uint64_t voff = 0, iooff = 0;
 	unsigned int i = 0, k = 0;
@@ -76,7 +76,7 @@ static unsigned int rest_of(const struct iovec *v, unsigned int n, uint64_t skip
 }
 
 /* Cuts a list to `len` bytes; returns its new length. */
-static unsigned int cut(struct iovec *v, unsigned int n, uint64_t len)
+static unsigned int mem_cut(struct iovec *v, unsigned int n, uint64_t len)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		if (v[i].iov_len >= len) {
@@ -113,7 +113,7 @@ static long call_gated(long nr, uint32_t pid, const struct sides *x, struct seg_
 	return r == -EINVAL && gate_word(g) & GATE_REVOKED ? -ECANCELED : r;
 }
 
-static long call(long nr, uint32_t pid, const struct sides *x, struct seg_gate *g)
+static long mem_call(long nr, uint32_t pid, const struct sides *x, struct seg_gate *g)
 {
 	if (__builtin_expect(g != NULL, 0))
 		return call_gated(nr, pid, x, g);
@@ -138,9 +138,9 @@ static __attribute__((noinline)) int copy_pieces(long nr, uint32_t pid, const st
 
 		if (j->gate && x.nv > GATE_VECS && x.nio > GATE_VECS) {
 			x.nv = GATE_VECS;
-			x.nio = cut(rio, x.nio, total((struct mem_vec *)rv, x.nv));
+			x.nio = mem_cut(rio, x.nio, total((struct mem_vec *)rv, x.nv));
 		}
-		r = call(nr, pid, &x, j->gate);
+		r = mem_call(nr, pid, &x, j->gate);
 		if (r == -ECANCELED || r == -ESRCH || (r < 0 && !done))
 			return (int)r;
 		if (r <= 0)
@@ -161,7 +161,7 @@ static int copy_vm(const struct seg_proc *p, const struct mem_job *j)
 	uint64_t len = total(j->v, j->nv);
 
 	if (!j->gate || x.nv <= GATE_VECS || x.nio <= GATE_VECS)
-		r = call(nr, p->pid, &x, j->gate);
+		r = mem_call(nr, p->pid, &x, j->gate);
 	if (__builtin_expect(r >= 0 && (uint64_t)r == len, 1))
 		return 0;
 	if (r >= 0)
@@ -213,7 +213,8 @@ static int copy(struct seg *s, struct mem_slot m, const struct mem_job *j)
 	if (j->nv > MEM_MAX_VEC || j->nio > MEM_MAX_VEC)
 		return -EINVAL;
 	if (mem_is_self(s, m))
-		return may_copy_own() ? copy_own(j->v, j->nv, j->io, j->nio, j->write) : -ECANCELED;
+		return may_copy_own() ? mem_copy_own(j->v, j->nv, j->io, j->nio, j->write)
+				      : -ECANCELED;
 	return copy_foreign(s, m, j);
 }
 

@@ -195,7 +195,7 @@ int memfd_refused(struct seg *s, struct mem_slot m, int err, const struct mem_jo
 /* ---- fetching */
 
 /* If no supervisor can be asked now, none can be asked later. */
-static void refused(struct seg *s, struct mem_slot m, int err)
+static void memfd_call_refused(struct seg *s, struct mem_slot m, int err)
 {
 	if (first_time(s, SAID_REFUSED))
 		log_line(LOG_ERROR,
@@ -206,7 +206,7 @@ static void refused(struct seg *s, struct mem_slot m, int err)
 }
 
 /* Takes the supervisor's answer; false: none yet. */
-static bool answered(struct seg *s, struct mem_slot m, int fd)
+static bool memfd_answered(struct seg *s, struct mem_slot m, int fd)
 {
 	if (fd == -EAGAIN || fd == -EINTR)
 		return false;
@@ -215,13 +215,13 @@ static bool answered(struct seg *s, struct mem_slot m, int fd)
 		if (!keep(s, m, fd))
 			sys_fd_drop(fd);
 	} else if (fd != -ESRCH) { /* the process is gone: the next copy notices */
-		refused(s, m, fd);
+		memfd_call_refused(s, m, fd);
 	}
 	return true;
 }
 
 /* Called with `busy` held. */
-static bool fetch(struct seg *s, uint64_t want, uint64_t wait_ns)
+static bool memfd_fetch(struct seg *s, uint64_t want, uint64_t wait_ns)
 {
 	struct seg_memget *g = &s->memget;
 	struct mem_slot m = {(uint32_t)SEG_MEMFD_WHO(want) & 0x7fff, (uint32_t)(want >> 32)};
@@ -234,14 +234,14 @@ static bool fetch(struct seg *s, uint64_t want, uint64_t wait_ns)
 	if (!g->sock) {
 		r = link_ask_mem(s, m);
 		if (r < 0)
-			return answered(s, m, r);
+			return memfd_answered(s, m, r);
 		g->sock = r + 1;
 		g->asked = want;
 	} else {
 		wait_ns = 0; /* a wait has failed before: the supervisor is stopped, or slow */
 	}
 	r = link_get_mem(g->sock - 1, wait_ns);
-	if (!answered(s, m, r))
+	if (!memfd_answered(s, m, r))
 		return false;
 	sys_fd_drop(g->sock - 1);
 	g->sock = 0;
@@ -256,7 +256,7 @@ bool mem_fetch(struct seg *s, uint64_t wait_ns)
 
 	if (__builtin_expect(!want, 1) || atomic_exchange(&g->busy, 1))
 		return false;
-	done = fetch(s, want, wait_ns);
+	done = memfd_fetch(s, want, wait_ns);
 	if (done) /* or another descriptor is wanted by now */
 		atomic_compare_exchange_strong(&g->want, &want, 0);
 	atomic_store(&g->busy, 0);

@@ -49,7 +49,7 @@ static void layout(struct seg_hdr *h)
 	h->size = off;
 }
 
-static int map(struct seg *s, int fd, uint64_t size)
+static int seg_map_file(struct seg *s, int fd, uint64_t size)
 {
 	void *p = sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 
@@ -88,7 +88,7 @@ int seg_create(struct seg *s, const char *name)
 	if (!r)
 		r = sys_fcntl(fd, F_ADD_SEALS, SEG_SEALS);
 	if (!r)
-		r = map(s, fd, h.size);
+		r = seg_map_file(s, fd, h.size);
 	if (r) {
 		sys_close(fd);
 		return r;
@@ -133,7 +133,7 @@ int seg_map(struct seg *s, int fd)
 	int r = check(fd, &size);
 
 	if (!r)
-		r = map(s, fd, size);
+		r = seg_map_file(s, fd, size);
 	if (r)
 		sys_close(fd);
 	return r;

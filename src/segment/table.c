@@ -58,7 +58,8 @@ static void count_down(struct seg *s, enum seg_table_id t, uint32_t idx)
  * Changes the word from `old` (free, or a dead claimer's) to `owner`. False: another process was
  * faster.
  */
-static bool claim(struct seg *s, enum seg_table_id t, uint32_t idx, uint32_t old, uint32_t owner)
+static bool table_claim(struct seg *s, enum seg_table_id t, uint32_t idx, uint32_t old,
+			uint32_t owner)
 {
 	struct seg_table_hdr *h = seg_table(s, t);
 	uint32_t high = atomic_load_explicit(&h->high, memory_order_relaxed);
@@ -102,7 +103,7 @@ static uint32_t claim_between(struct seg *s, enum seg_table_id t, uint32_t owner
 
 			if (w != SEG_OWNER_FREE && !(seg_is_claiming(w) && claim_is_stale(s, w)))
 				continue;
-			if (claim(s, t, i, w, owner))
+			if (table_claim(s, t, i, w, owner))
 				return i;
 		}
 	}
@@ -155,7 +156,7 @@ int seg_alloc_at(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t id
 	w = atomic_load(seg_owner_word(s, t, idx));
 	if (w != SEG_OWNER_FREE && !(seg_is_claiming(w) && claim_is_stale(s, w)))
 		return -EBUSY;
-	return claim(s, t, idx, w, owner) ? 0 : -EBUSY;
+	return table_claim(s, t, idx, w, owner) ? 0 : -EBUSY;
 }
 
 void seg_free_of(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t idx)

@@ -129,8 +129,8 @@ void shim_fork_done(void)
 
 /* ---- callbacks of uverbs ---- */
 
-static int publish(int fd, enum seg_file_kind kind, uint32_t file, uint32_t gen, uint32_t minor,
-		   int accmode, void *obj)
+static int attach_publish(int fd, enum seg_file_kind kind, uint32_t file, uint32_t gen,
+			  uint32_t minor, int accmode, void *obj)
 {
 	struct shim_file *f = fdtab_new();
 	struct stat st;
@@ -163,7 +163,7 @@ static int publish(int fd, enum seg_file_kind kind, uint32_t file, uint32_t gen,
 
 static int fd_publish(int fd, enum seg_file_kind kind, uint32_t file, uint32_t gen, void *obj)
 {
-	return publish(fd, kind, file, gen, NODE_NONE, O_RDONLY, obj);
+	return attach_publish(fd, kind, file, gen, NODE_NONE, O_RDONLY, obj);
 }
 
 static void *fd_lookup(int fd, enum seg_file_kind kind)
@@ -288,7 +288,7 @@ static int publish_node(int fd, enum seg_file_kind kind, uint32_t file, uint32_t
 		sys_fcntl(fd, F_SETFD, 0);
 	if (flags & O_NONBLOCK)
 		sys_fcntl(fd, F_SETFL, O_NONBLOCK);
-	return publish(fd, kind, file, gen, minor, flags & O_ACCMODE, obj);
+	return attach_publish(fd, kind, file, gen, minor, flags & O_ACCMODE, obj);
 }
 
 /* Returns `fd` if nothing has failed, else the error; then the file is given back. */
@@ -509,7 +509,7 @@ void shim_file_ended(struct shim_file *f)
  * The names of our kernel objects identify them: memfds "softhca-uverbs<N>" and "softhca-issm<N>",
  * FIFOs below the fabric's directory. True if fd is one; *minor for a memfd.
  */
-static bool is_ours(int fd, uint32_t *minor)
+static bool attach_is_ours(int fd, uint32_t *minor)
 {
 	static const struct {
 		const char *name;
@@ -547,7 +547,7 @@ void shim_adopt(int fd)
 	struct stat st;
 	uint32_t minor;
 
-	if (is_ours(fd, &minor) && sys_fstat(fd, &st) == 0 && shim_owns_tables()) {
+	if (attach_is_ours(fd, &minor) && sys_fstat(fd, &st) == 0 && shim_owns_tables()) {
 		f = fdtab_find(st.st_dev, st.st_ino);
 		if (!f && (f = fdtab_new())) {
 			f->minor = minor;

@@ -47,7 +47,7 @@ static bool equal(const char *a, const char *b)
 }
 
 /* Puts `s` at `at` and returns its end. Text that does not fit is cut off. */
-static size_t put(char *out, size_t size, size_t at, const char *s)
+static size_t config_put(char *out, size_t size, size_t at, const char *s)
 {
 	for (; *s && at + 1 < size; s++)
 		out[at++] = *s;
@@ -71,7 +71,7 @@ static bool copy_env(const char *name, char *out, size_t size)
 
 	if (!s || !*s || length(s) >= size)
 		return false;
-	put(out, size, 0, s);
+	config_put(out, size, 0, s);
 	return true;
 }
 
@@ -92,7 +92,7 @@ static void fd_link(char *out, size_t size, unsigned int fd)
 	do
 		*--d = (char)('0' + fd % 10);
 	while (fd /= 10);
-	put(out, size, put(out, size, 0, "/proc/self/fd/"), d);
+	config_put(out, size, config_put(out, size, 0, "/proc/self/fd/"), d);
 }
 
 /* Paths that the kernel returns (getcwd, /proc/self/fd) name the root without symbolic links. */
@@ -126,10 +126,10 @@ static void read_config(struct shim_config *c)
 	if (!copy_env(SHIM_ENV_DIR, c->dir, sizeof(c->dir)) || c->dir[0] != '/')
 		return;
 	if (!copy_env(SHIM_ENV_HOST, c->host, sizeof(c->host)) || has_slash(c->host))
-		put(c->host, sizeof(c->host), 0, "h1");
-	c->root_len = put(c->root, sizeof(c->root), 0, c->dir);
-	c->root_len = put(c->root, sizeof(c->root), c->root_len, "/host/");
-	c->root_len = put(c->root, sizeof(c->root), c->root_len, c->host);
+		config_put(c->host, sizeof(c->host), 0, "h1");
+	c->root_len = config_put(c->root, sizeof(c->root), 0, c->dir);
+	c->root_len = config_put(c->root, sizeof(c->root), c->root_len, "/host/");
+	c->root_len = config_put(c->root, sizeof(c->root), c->root_len, c->host);
 	s = env(SHIM_ENV_DOORBELL);
 	c->doorbell_poll = s && equal(s, "poll");
 	s = env(SHIM_ENV_MEMLOCK);

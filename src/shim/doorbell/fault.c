@@ -382,7 +382,7 @@ struct trap_run {
 	bool done;
 };
 
-static void refused(const ucontext_t *uc, const char *why)
+static void fault_refused(const ucontext_t *uc, const char *why)
 {
 	TRACE(LOG_DOORBELL, "store to a UAR at %p %s: left to the program as its own fault",
 	      (void *)uc->uc_mcontext.gregs[REG_RIP], why);
@@ -436,7 +436,7 @@ static void trap_run(void *arg)
 				t->done = true;
 				return;
 			}
-			refused(uc, "by an instruction that is not a plain store or load");
+			fault_refused(uc, "by an instruction that is not a plain store or load");
 			return;
 		}
 		op = &fresh;
@@ -456,7 +456,7 @@ static void trap_run(void *arg)
 		return;
 	}
 	if (r < 0) {
-		refused(uc, "with another operand that faults");
+		fault_refused(uc, "with another operand that faults");
 		return;
 	}
 	if (r == 0)

@@ -120,7 +120,7 @@ void patch_init(void)
 
 /* ---- sites */
 
-static struct site *find(uintptr_t rip)
+static struct site *patch_find(uintptr_t rip)
 {
 	for (struct site *s = sites; s < sites + SITES; s++) {
 		uintptr_t at = atomic_load_explicit(&s->rip, memory_order_acquire);
@@ -146,7 +146,7 @@ bool patch_is_plain(const struct trap_op *op, const uint8_t *code)
  */
 const struct trap_op *patch_op(uintptr_t rip)
 {
-	struct site *s = find(rip);
+	struct site *s = patch_find(rip);
 	uint8_t now[JMP];
 	uint32_t state;
 
@@ -192,7 +192,7 @@ struct mapping {
 	int prot;
 };
 
-static uint64_t number(const char **p, unsigned int base)
+static uint64_t patch_number(const char **p, unsigned int base)
 {
 	uint64_t v = 0;
 
@@ -213,18 +213,18 @@ static void parse_line(const char *p, struct mapping *m)
 {
 	const char *perm;
 
-	m->from = number(&p, 16);
+	m->from = patch_number(&p, 16);
 	p++;
-	m->to = number(&p, 16);
+	m->to = patch_number(&p, 16);
 	perm = ++p;
 	p += 5;
-	number(&p, 16);
+	patch_number(&p, 16);
 	p++;
-	m->dev = number(&p, 16) << 32;
+	m->dev = patch_number(&p, 16) << 32;
 	p++;
-	m->dev |= number(&p, 16);
+	m->dev |= patch_number(&p, 16);
 	p++;
-	m->inode = number(&p, 10);
+	m->inode = patch_number(&p, 10);
 	m->patchable = perm[0] == 'r' && perm[2] == 'x' && perm[3] == 'p' && m->inode;
 	m->prot = PROT_READ | PROT_EXEC | (perm[1] == 'w' ? PROT_WRITE : 0);
 }
@@ -300,7 +300,7 @@ static uint8_t *page_near(const struct site *s)
 	return p;
 }
 
-static uint8_t *put(uint8_t *to, const void *bytes, size_t n)
+static uint8_t *patch_put(uint8_t *to, const void *bytes, size_t n)
 {
 	memcpy(to, bytes, n);
 	return to + n;
@@ -312,7 +312,7 @@ static uint8_t *put_jmp(uint8_t *to, uintptr_t target)
 	int32_t rel = (int32_t)(target - ((uintptr_t)to + JMP));
 
 	*to = 0xe9;
-	return put(to + 1, &rel, 4);
+	return patch_put(to + 1, &rel, 4);
 }
 
 static const uint8_t skip_redzone[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
@@ -323,16 +323,16 @@ static void write_stub(const struct site *s)
 {
 	const struct trap_op *op = &s->op;
 	uintptr_t entry = (uintptr_t)patch_entry, back = s->rip + op->len;
-	uint8_t *p = put(s->stub, skip_redzone, sizeof(skip_redzone));
+	uint8_t *p = patch_put(s->stub, skip_redzone, sizeof(skip_redzone));
 
-	p = put(p, "\xff\x15\x2d\0\0\0", 6); /* call *56-11(%rip) */
-	p = put(p, unskip_redzone, sizeof(unskip_redzone));
+	p = patch_put(p, "\xff\x15\x2d\0\0\0", 6); /* call *56-11(%rip) */
+	p = patch_put(p, unskip_redzone, sizeof(unskip_redzone));
 	p = put_jmp(p, back);
-	p = put(p, unskip_redzone, sizeof(unskip_redzone));
-	p = put(p, s->code, op->len);
+	p = patch_put(p, unskip_redzone, sizeof(unskip_redzone));
+	p = patch_put(p, s->code, op->len);
 	put_jmp(p, back);
-	put(s->stub + 56, &entry, 8);
-	put(s->stub + 64, &op, 8);
+	patch_put(s->stub + 56, &entry, 8);
+	patch_put(s->stub + 64, &op, 8);
 }
 
 static bool make_stub(struct site *s)
@@ -372,7 +372,7 @@ static void write_jmp(struct site *s)
 	size_t last = (s->op.len < JMP ? s->op.len : JMP) - 1u;
 
 	s->jmp[0] = 0xe9;
-	put(s->jmp + 1, &rel, 4);
+	patch_put(s->jmp + 1, &rel, 4);
 	atomic_store(&s->state, SITE_BUSY);
 	set_code(s, &hlt, 0, 0);
 	if (!sync_cores())
@@ -425,7 +425,7 @@ static void renew(struct site *s, uintptr_t rip, const struct trap_op *op, const
 	atomic_store_explicit(&s->rip, rip, memory_order_release);
 }
 
-static void add(uintptr_t rip, const struct trap_op *op, const uint8_t *code)
+static void patch_add(uintptr_t rip, const struct trap_op *op, const uint8_t *code)
 {
 	for (struct site *s = sites; s < sites + SITES; s++) {
 		if (s->rip == rip)
@@ -460,7 +460,7 @@ void patch_trapped(uintptr_t rip, const struct trap_op *op)
 
 	if (!patch_on)
 		return;
-	s = find(rip);
+	s = patch_find(rip);
 	if (s && (atomic_load(&s->state) != SITE_COLD ||
 		  atomic_fetch_add(&s->count, 1) + 1 < PATCH_TRAPS))
 		return;
@@ -473,7 +473,7 @@ void patch_trapped(uintptr_t rip, const struct trap_op *op)
 	else if (s)
 		hot(s, op, code);
 	else
-		add(rip, op, code);
+		patch_add(rip, op, code);
 	atomic_store_explicit(&patch_lock, 0, memory_order_release);
 }
 

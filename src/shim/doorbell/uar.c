@@ -84,7 +84,7 @@ bool uar_any(void)
 }
 
 /* Returns the slot of a mapped page, or SEG_NONE. */
-static uint32_t find(uintptr_t page)
+static uint32_t uar_find(uintptr_t page)
 {
 	uint32_t i = hash(page);
 
@@ -106,7 +106,7 @@ uint32_t uar_lookup(uintptr_t addr, uintptr_t *page)
 	*page = addr & ~(PAGE - 1);
 	if (*page <= SLOT_GONE)
 		return SEG_NONE;
-	i = find(*page);
+	i = uar_find(*page);
 	return i == SEG_NONE ? SEG_NONE : atomic_load_explicit(&tab.uar[i], memory_order_relaxed);
 }
 
@@ -118,7 +118,7 @@ static void lock(sigset_t *old)
 		sys_raw(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 }
 
-static void unlock(const sigset_t *old)
+static void uar_unlock(const sigset_t *old)
 {
 	atomic_store_explicit(&tab.lock, 0, memory_order_release);
 	sig_restore(old);
@@ -176,7 +176,7 @@ static void close_file(const struct ended *e)
 	fdtab_put(e->file);
 }
 
-static struct ended drop(uint32_t slot)
+static struct ended uar_drop(uint32_t slot)
 {
 	uint32_t top = atomic_load(&tab.top);
 	struct ended e = leave_file(slot);
@@ -200,12 +200,12 @@ static struct ended drop(uint32_t slot)
 	return e;
 }
 
-static int add(uintptr_t page, uint32_t uar, struct ended *e)
+static int uar_add(uintptr_t page, uint32_t uar, struct ended *e)
 {
 	uint32_t i = hash(page), top;
 
-	if (find(page) != SEG_NONE)
-		*e = drop(find(page));
+	if (uar_find(page) != SEG_NONE)
+		*e = uar_drop(uar_find(page));
 	top = atomic_load(&tab.top);
 	if (atomic_load(&tab.live) >= SLOTS / 2)
 		return -ENOMEM;
@@ -231,7 +231,7 @@ bool uar_mapped(uint32_t uar)
 	lock(&old);
 	for (uint32_t i = 0; i < tab.top && !found; i++)
 		found = tab.uar[tab.list[i]] == uar;
-	unlock(&old);
+	uar_unlock(&old);
 	return found;
 }
 
@@ -243,7 +243,7 @@ static bool any_in(uintptr_t from, uintptr_t to)
 	lock(&old);
 	for (uint32_t i = 0; i < tab.top && !found; i++)
 		found = tab.page[tab.list[i]] >= from && tab.page[tab.list[i]] < to;
-	unlock(&old);
+	uar_unlock(&old);
 	return found;
 }
 
@@ -261,9 +261,9 @@ static bool drop_until_ended(uintptr_t from, uintptr_t to, struct ended *e)
 		uint32_t slot = atomic_load(&tab.list[i]);
 
 		if (tab.page[slot] >= from && tab.page[slot] < to)
-			*e = drop(slot);
+			*e = uar_drop(slot);
 	}
-	unlock(&old);
+	uar_unlock(&old);
 	return e->file != NULL;
 }
 
@@ -297,7 +297,7 @@ void uar_keep_file(void *p, struct shim_file *f, int fd)
 	if (own < 0 || !is_of(own, f))
 		goto out; /* then treat it as no page */
 	lock(&old);
-	slot = find((uintptr_t)p);
+	slot = uar_find((uintptr_t)p);
 	if (slot != SEG_NONE && !tab.file[slot]) {
 		tab.file[slot] = f;
 		if (!f->pages++) {
@@ -306,7 +306,7 @@ void uar_keep_file(void *p, struct shim_file *f, int fd)
 			own = -1;
 		}
 	}
-	unlock(&old);
+	uar_unlock(&old);
 out:
 	if (own >= 0)
 		sys_fd_drop(own);
@@ -374,13 +374,13 @@ void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *e
 		*err = (int)(intptr_t)p;
 		p = MAP_FAILED;
 	} else {
-		*err = add((uintptr_t)p, uar, &ended);
+		*err = uar_add((uintptr_t)p, uar, &ended);
 		if (*err) {
 			sys_munmap(p, len);
 			p = MAP_FAILED;
 		}
 	}
-	unlock(&old);
+	uar_unlock(&old);
 	close_file(&ended);
 	/* The thread may have gone to sleep before there was a page to watch. */
 	if (poll && !*err)
@@ -438,7 +438,7 @@ static uint32_t collect(const struct seg *s, struct found *f, uint32_t max)
 			f[n++] = (struct found){tab.uar[slot], off, atomic_exchange(q, 0)};
 		}
 	}
-	unlock(&old);
+	uar_unlock(&old);
 	return n;
 }
 

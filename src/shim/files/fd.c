@@ -187,7 +187,7 @@ int call_fcntl(int fd, int cmd, void *arg, next_fcntl *next)
 WRAP_FCNTL(fcntl)
 WRAP_FCNTL(fcntl64)
 
-static int raw_close(int fd)
+static int fd_raw_close(int fd)
 {
 	int r = sys_close(fd);
 
@@ -211,7 +211,7 @@ static int close_range_ours(unsigned int first, unsigned int last, int flags)
 		if (fd > first)
 			r = sys_call(SYS_close_range, first, fd - 1, 0);
 		if (fdtab_peek((int)fd) != &fdtab_private)
-			call_close((int)fd, raw_close);
+			call_close((int)fd, fd_raw_close);
 		if (fd == last)
 			return 0;
 		first = (unsigned int)fd + 1;

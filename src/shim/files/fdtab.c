@@ -96,7 +96,7 @@ void fdtab_put(struct shim_file *f)
 	errno = saved;
 }
 
-static struct shim_file *claim(struct shim_file *f)
+static struct shim_file *fdtab_claim(struct shim_file *f)
 {
 	uint32_t want = SHIM_FILE_FREE;
 
@@ -123,12 +123,12 @@ struct shim_file *fdtab_new(void)
 
 	for (b = atomic_load(&blocks); b; b = b->next)
 		for (unsigned int i = 0; i < BLOCK_FILES; i++)
-			if ((f = claim(&b->file[i])))
+			if ((f = fdtab_claim(&b->file[i])))
 				return f;
 	b = pages(sizeof(*b));
 	if (!b)
 		return NULL;
-	f = claim(&b->file[0]);
+	f = fdtab_claim(&b->file[0]);
 	b->next = atomic_load(&blocks);
 	while (!atomic_compare_exchange_weak(&blocks, &b->next, b))
 		;

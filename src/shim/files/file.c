@@ -68,7 +68,7 @@ static int open_ours(int dirfd, const char **path, int flags, struct paths_buf *
 	return r ? r : OPEN_NEXT;
 }
 
-static int result(int r)
+static int file_result(int r)
 {
 	if (r >= 0)
 		return r;
@@ -81,7 +81,7 @@ int call_open(int dirfd, const char *path, int flags, mode_t mode, next_open *ne
 	struct paths_buf b;
 	int r = open_ours(dirfd, &path, flags, &b);
 
-	return r == OPEN_NEXT ? fresh(next(dirfd, path, flags, mode)) : result(r);
+	return r == OPEN_NEXT ? fresh(next(dirfd, path, flags, mode)) : file_result(r);
 }
 
 /* The caller passes a mode argument only when the flags say so. */
@@ -101,7 +101,7 @@ int call_open(int dirfd, const char *path, int flags, mode_t mode, next_open *ne
 	struct paths_buf b;                         \
 	int r = open_ours(dirfd, &path, flags, &b); \
                                                     \
-	return r == OPEN_NEXT ? fresh(call) : result(r)
+	return r == OPEN_NEXT ? fresh(call) : file_result(r)
 
 #define WRAP_OPEN(name)                                                    \
 	WRAP(int, name, (const char *path, int flags, ...))                \
@@ -158,7 +158,7 @@ static int stdio_flags(const char *mode)
 }
 
 /* The program cannot use a device as a stream: close what was just opened. */
-static void drop(int fd)
+static void file_drop(int fd)
 {
 	struct shim_file *f = fdtab_take_closing(fd);
 
@@ -173,7 +173,7 @@ static FILE *stdio_result(int r, const char *mode)
 	if (r < 0)
 		errno = -r;
 	else if (!(fp = fdopen(r, mode)))
-		drop(r);
+		file_drop(r);
 	return fp;
 }
 
@@ -202,7 +202,7 @@ WRAP_FOPEN(fopen64)
                                                                            \
 		if (r != OPEN_NEXT) {                                      \
 			if (r >= 0) {                                      \
-				drop(r);                                   \
+				file_drop(r);                              \
 				r = -ENXIO;                                \
 			}                                                  \
 			errno = -r;                                        \

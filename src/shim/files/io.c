@@ -24,7 +24,7 @@
 #include <sys/sendfile.h>
 #include <sys/uio.h>
 
-static ssize_t result(ssize_t r)
+static ssize_t io_result(ssize_t r)
 {
 	if (r >= 0)
 		return r;
@@ -99,7 +99,7 @@ int call_ioctl(int fd, unsigned long cmd, void *arg, next_ioctl *next)
 	saved = errno;
 	r = ioctl_ours(fd, cmd, arg);
 	errno = saved;
-	return (int)result(r);
+	return (int)io_result(r);
 }
 
 WRAP(int, ioctl, (int fd, unsigned long cmd, ...))
@@ -147,7 +147,7 @@ static ssize_t each_vector(struct shim_file *f, int fd, const struct iovec *iov,
 	}
 	fdtab_put(f);
 	errno = saved;
-	return result(total ? total : r);
+	return io_result(total ? total : r);
 }
 
 /* The kernel's checks of vectors before the first byte is moved; 0: nothing to move. */
@@ -255,7 +255,7 @@ ssize_t call_readv(int fd, const struct iovec *iov, int n, next_vector *next)
 	if (__builtin_expect(!fdtab_peek(fd), 1))
 		return next(fd, iov, n);
 	len = vectors_len(iov, n);
-	return len > 0 ? readv_ours(fd, iov, n) : result(len);
+	return len > 0 ? readv_ours(fd, iov, n) : io_result(len);
 }
 
 WRAP(ssize_t, readv, (int fd, const struct iovec *iov, int n))
@@ -345,7 +345,7 @@ ssize_t call_writev(int fd, const struct iovec *iov, int n, next_vector *next)
 	if (__builtin_expect(!fdtab_peek(fd), 1))
 		return next(fd, iov, n);
 	len = vectors_len(iov, n);
-	return len > 0 ? writev_ours(fd, iov, n) : result(len);
+	return len > 0 ? writev_ours(fd, iov, n) : io_result(len);
 }
 
 WRAP(ssize_t, writev, (int fd, const struct iovec *iov, int n))
@@ -355,7 +355,7 @@ WRAP(ssize_t, writev, (int fd, const struct iovec *iov, int n))
 
 /* ---- calls that a stream-like device refuses ---- */
 
-static ssize_t refuse(int err)
+static ssize_t io_refuse(int err)
 {
 	errno = err;
 	return -1;
@@ -366,7 +366,7 @@ static ssize_t refuse(int err)
 	{                                                 \
 		if (__builtin_expect(!fdtab_peek(fd), 1)) \
 			return NEXT(name) args;           \
-		return (ret)refuse(ESPIPE);               \
+		return (ret)io_refuse(ESPIPE);            \
 	}
 WRAP_SEEKING(ssize_t, pread, (int fd, void *buf, size_t n, off_t off), (fd, buf, n, off))
 WRAP_SEEKING(ssize_t, pread64, (int fd, void *buf, size_t n, off_t off), (fd, buf, n, off))
@@ -394,9 +394,9 @@ WRAP_SEEKING(off_t, lseek64, (int fd, off_t off, int whence), (fd, off, whence))
 		if (__builtin_expect(!fdtab_peek(fd), 1))                                   \
 			return NEXT(name)(fd, iov, n, off, flags);                          \
 		if (off != -1)                                                              \
-			return refuse(ESPIPE);                                              \
+			return io_refuse(ESPIPE);                                           \
 		if (flags & ~RWF_HIPRI)                                                     \
-			return refuse(EOPNOTSUPP);                                          \
+			return io_refuse(EOPNOTSUPP);                                       \
 		return plain(fd, iov, n);                                                   \
 	}
 WRAP_V2(preadv2, readv_ours)
@@ -410,7 +410,7 @@ WRAP_V2(pwritev64v2, writev_ours)
 	{                                                                  \
 		if (__builtin_expect(!fdtab_peek(a) && !fdtab_peek(b), 1)) \
 			return NEXT(name) args;                            \
-		return refuse(EINVAL);                                     \
+		return io_refuse(EINVAL);                                  \
 	}
 WRAP_MOVING(sendfile, out, in, (int out, int in, off_t *off, size_t n), (out, in, off, n))
 WRAP_MOVING(sendfile64, out, in, (int out, int in, off_t *off, size_t n), (out, in, off, n))

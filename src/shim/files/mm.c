@@ -137,7 +137,7 @@ static int raw_open(int dirfd, const char *path, int flags, mode_t mode)
 	return (int)FORWARD(SYS_openat, dirfd, (long)path, flags, mode);
 }
 
-static int raw_close(int fd)
+static int mm_raw_close(int fd)
 {
 	return (int)FORWARD(SYS_close, fd);
 }
@@ -257,7 +257,7 @@ static long syscall_files(long nr, const long a[6])
 
 	switch (nr) {
 	case SYS_close:
-		return call_close((int)a[0], raw_close);
+		return call_close((int)a[0], mm_raw_close);
 	case SYS_close_range:
 		return call_close_range((unsigned int)a[0], (unsigned int)a[1], (int)a[2],
 					raw_close_range);

@@ -164,7 +164,7 @@ static bool map_absolute(const struct shim_config *c, const char *path, char *ou
 }
 
 /* The directory that a relative path starts from, as the kernel names it; 0 or < 0. */
-static int base_of(int dirfd, char *buf, size_t size)
+static int paths_base_of(int dirfd, char *buf, size_t size)
 {
 	char link[32];
 	long n;
@@ -192,7 +192,7 @@ static const char *map_relative(const struct shim_config *c, int dirfd, const ch
 
 	if (!up && !has_marker(path))
 		return path;
-	if (base_of(dirfd, full, sizeof(full)) < 0)
+	if (paths_base_of(dirfd, full, sizeof(full)) < 0)
 		return path;
 	ours = paths_unmap(full);
 	if (!ours && !has_marker(path))

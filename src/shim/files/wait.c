@@ -54,7 +54,7 @@ static bool umad_of(int fd, struct umad_file *u)
 	return is;
 }
 
-static void publish(const struct umad_file *u)
+static void wait_publish_one(const struct umad_file *u)
 {
 	struct sig_guard g;
 
@@ -69,7 +69,7 @@ void wait_publish(int fd)
 	struct umad_file u;
 
 	if (wait_any() && umad_of(fd, &u))
-		publish(&u);
+		wait_publish_one(&u);
 	errno = saved;
 }
 
@@ -86,7 +86,7 @@ void wait_publish_all(bool inherited)
 	}
 }
 
-static void add(struct set *set, int fd, nfds_t at, short events)
+static void wait_add(struct set *set, int fd, nfds_t at, short events)
 {
 	struct seen *n = &set->s[set->n];
 
@@ -121,7 +121,7 @@ static bool any_ready(const struct set *set)
 	return false;
 }
 
-static void end(struct set *set)
+static void wait_finish(struct set *set)
 {
 	for (unsigned int i = 0; i < set->n; i++)
 		if (set->s[i].begun)
@@ -129,7 +129,7 @@ static void end(struct set *set)
 }
 
 /* False: packets are there already, and no wait is begun. */
-static bool begin(struct set *set)
+static bool wait_begin(struct set *set)
 {
 	struct sig_guard g;
 	bool wait = true;
@@ -150,23 +150,23 @@ static bool begin(struct set *set)
 	}
 	sig_guard_end(&g);
 	if (!wait)
-		end(set);
+		wait_finish(set);
 	return wait;
 }
 
 /* Calls the next definition; the state of the queues decides how long it waits. */
-static int call(const struct wait_call *c, struct set *set)
+static int wait_poll_call(const struct wait_call *c, struct set *set)
 {
 	uint32_t forks = evq_forks();
 	int r, saved;
 
-	if (c->now || any_ready(set) || !begin(set))
+	if (c->now || any_ready(set) || !wait_begin(set))
 		return c->next(c, true);
 	r = c->next(c, false);
 	saved = errno;
 	/* A fork child made in a handler returns here, too, and was never counted. */
 	if (evq_forks() == forks)
-		end(set);
+		wait_finish(set);
 	errno = saved;
 	return r;
 }
@@ -181,7 +181,7 @@ static bool scan_poll(const struct wait_call *c, struct set *set)
 		if (mem_guarded_copy(&p, &c->fds[i], sizeof(p)))
 			return false;
 		if (p.fd >= 0)
-			add(set, p.fd, i, p.events);
+			wait_add(set, p.fd, i, p.events);
 	}
 	return set->n > 0;
 }
@@ -213,7 +213,7 @@ int wait_poll(const struct wait_call *c)
 				return c->next(c, true);
 		return merge_poll(c, &set, 0);
 	}
-	return merge_poll(c, &set, call(c, &set));
+	return merge_poll(c, &set, wait_poll_call(c, &set));
 }
 
 static int next_poll(const struct wait_call *c, bool now);
@@ -259,7 +259,7 @@ static bool scan_select(const struct wait_call *c, struct set *set)
 		if (!(fd % 64) && mem_guarded_copy(&word, (uint8_t *)c->rd + fd / 8, sizeof(word)))
 			return false;
 		if (word >> fd % 64 & 1)
-			add(set, fd, (nfds_t)fd, IN_BITS);
+			wait_add(set, fd, (nfds_t)fd, IN_BITS);
 	}
 	return set->n > 0;
 }
@@ -271,7 +271,7 @@ int wait_select(const struct wait_call *c)
 
 	if (!scan_select(c, &set))
 		return c->next(c, false);
-	r = call(c, &set);
+	r = wait_poll_call(c, &set);
 	for (unsigned int i = 0; r >= 0 && i < set.n; i++) {
 		uint64_t *word = (uint64_t *)c->rd + set.s[i].at / 64;
 		uint64_t bit = UINT64_C(1) << set.s[i].at % 64;

@@ -36,7 +36,7 @@ static inline void bits_set(sigset_t *s, uint64_t v)
 	memcpy(s, &v, sizeof(v));
 }
 
-static int fail(int r)
+static int sigwrap_fail(int r)
 {
 	if (r >= 0)
 		return r;
@@ -87,7 +87,7 @@ static int do_sigaction(sigaction_fn *next, int sig, const struct sigaction *new
 	r = sig_fault_action(sig, new ? &kn : NULL, old ? &ko : NULL);
 	if (r == 0 && old)
 		kaction_to(old, &ko);
-	return fail(r);
+	return sigwrap_fail(r);
 }
 
 WRAP(int, sigaction, (int sig, const struct sigaction *new, struct sigaction *old))
@@ -109,7 +109,7 @@ static handler_fn fault_signal(int sig, handler_fn fn, unsigned long flags, uint
 
 	if (fn == SIG_ERR)
 		return errno = EINVAL, SIG_ERR;
-	if (fail(sig_fault_action(sig, &k, &old)) < 0)
+	if (sigwrap_fail(sig_fault_action(sig, &k, &old)) < 0)
 		return SIG_ERR;
 	return (handler_fn)old.handler;
 }
@@ -153,14 +153,14 @@ WRAP(int, siginterrupt, (int sig, int flag))
 		k.flags = flag ? k.flags & ~(unsigned long)SA_RESTART : k.flags | SA_RESTART;
 		r = sig_fault_action(sig, &k, NULL);
 	}
-	return fail(r);
+	return sigwrap_fail(r);
 }
 
 static int mask_one(int how, int sig, uint64_t *old)
 {
 	uint64_t bit = sig_bit(sig);
 
-	return fail(sig_mask_change(how, &bit, old));
+	return sigwrap_fail(sig_mask_change(how, &bit, old));
 }
 
 WRAP(handler_fn, sigset, (int sig, handler_fn disp))
@@ -215,7 +215,7 @@ static int do_sigmask(int how, const sigset_t *set, sigset_t *old)
 
 WRAP(int, sigprocmask, (int how, const sigset_t *set, sigset_t *old))
 {
-	return fail(do_sigmask(how, set, old));
+	return sigwrap_fail(do_sigmask(how, set, old));
 }
 
 WRAP(int, pthread_sigmask, (int how, const sigset_t *set, sigset_t *old))
@@ -227,14 +227,14 @@ WRAP(int, sigblock, (int mask))
 {
 	uint64_t s = (uint32_t)mask, o = 0;
 
-	return fail(sig_mask_change(SIG_BLOCK, &s, &o)) < 0 ? -1 : (int)o;
+	return sigwrap_fail(sig_mask_change(SIG_BLOCK, &s, &o)) < 0 ? -1 : (int)o;
 }
 
 WRAP(int, sigsetmask, (int mask))
 {
 	uint64_t s = (uint32_t)mask, o = 0;
 
-	return fail(sig_mask_change(SIG_SETMASK, &s, &o)) < 0 ? -1 : (int)o;
+	return sigwrap_fail(sig_mask_change(SIG_SETMASK, &s, &o)) < 0 ? -1 : (int)o;
 }
 
 WRAP(int, sigpending, (sigset_t * set))
@@ -386,7 +386,7 @@ WRAP(int, pthread_attr_getsigmask_np, (const pthread_attr_t *attr, sigset_t *mas
 /* While it is in place, patched doorbells need not ask the kernel. */
 WRAP(int, sigaltstack, (const stack_t *new, stack_t *old))
 {
-	return fail(sig_alt_change(new, old));
+	return sigwrap_fail(sig_alt_change(new, old));
 }
 
 /* A signal of glibc's own may unwind such a thread at any instruction. */
