@@ -381,4 +381,23 @@ LAYOUT_ENUM(prm_rx_hash, PRM_V_RX_HASH)
 	N(sqc, ts_format, PRM_V_TS_FORMAT)        \
 	N(modify_sq_in, sq_state, PRM_V_WQ_STATE)
 
+/*
+ * Of steering commands, which the firmware does not have, the fields that the table of DEVX
+ * commands needs.
+ */
+#define PRM_STEERING_FIELDS(F)                                     \
+	F(add_vxlan_udp_dport_in, vxlan_udp_port, 0x70, 16)        \
+	F(set_l2_table_entry_in, table_index, 0xa8, 24)            \
+	F(create_flow_table_in, other_vport, 0x40, 1)              \
+	F(create_flow_table_in, vport_number, 0x50, 16)            \
+	F(create_flow_table_in, table_type, 0x80, 8)               \
+	F(query_flow_table_in, table_id, 0xa8, 24)                 \
+	F(query_flow_group_in, group_id, 0xc0, 32)                 \
+	F(set_fte_in, flow_index, 0x100, 32)                       \
+	F(alloc_flow_counter_out, flow_counter_id, 0x40, 32)       \
+	F(query_flow_counter_in, flow_counter_id, 0xe0, 32)        \
+	F(alloc_packet_reformat_out, packet_reformat_id, 0x40, 32) \
+	F(alloc_modify_header_out, modify_header_id, 0x40, 32)
+LAYOUT_FIELDS(PRM_STEERING_FIELDS)
+
 #endif
