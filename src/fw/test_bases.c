@@ -305,13 +305,29 @@ void base_edit(struct env *e, const struct edit *edit, size_t n)
 			layout_set(e->in, edit[i].bit, edit[i].width, edit[i].value);
 }
 
+static void build_row(struct env *e, const struct valid_row *v)
+{
+	struct edit edit[ARRAY_SIZE(v->edit)];
+	uint32_t made = 0;
+
+	if (v->after) {
+		base_build(e, v->after);
+		made = make(e, base_len(&fw_cmds[v->after], v->after));
+	}
+	memcpy(edit, v->edit, sizeof(edit));
+	for (size_t i = 0; i < ARRAY_SIZE(edit); i++)
+		if (edit[i].value == MADE)
+			edit[i].value = made;
+	cmd_init(e, opcode_of[v->base], v->op_mod);
+	base_edit(e, edit, ARRAY_SIZE(edit));
+}
+
 void base_build(struct env *e, enum base b)
 {
 	const struct valid_row *v = valid_row(b);
 
 	if (v) {
-		cmd_init(e, opcode_of[b], v->op_mod);
-		base_edit(e, v->edit, ARRAY_SIZE(v->edit));
+		build_row(e, v);
 		return;
 	}
 	/* The last two make objects before they know whether b is theirs. */

@@ -95,12 +95,6 @@ static void b_create_psv(struct env *e)
 bool build_shared(struct env *e, enum base b)
 {
 	switch ((int)b) {
-	case B_ALLOC_XRCD:
-		cmd_init(e, PRM_OP_ALLOC_XRCD, 0);
-		break;
-	case B_DEALLOC_XRCD:
-		b_id(e, PRM_OP_DEALLOC_XRCD, new_id(e, PRM_OP_ALLOC_XRCD));
-		break;
 	case B_CREATE_XRC_SRQ:
 		b_create_xrc_srq(e);
 		break;

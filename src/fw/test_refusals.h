@@ -62,9 +62,13 @@ struct refusal_row {
 	void (*more)(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen);
 };
 
-/* The valid form of a command that needs no objects, and a check of its answer. */
+/*
+ * The valid form of a command that needs only its fields, and perhaps the object of another valid
+ * form, and a check of its answer.
+ */
 struct valid_row {
 	enum base base;
+	enum base after; /* sent first: fields with the value MADE have its object's number; or 0 */
 	uint32_t op_mod;
 	struct edit edit[5];
 	void (*check)(struct env *e); /* after success, with the answer in e->out; or NULL */
@@ -95,10 +99,15 @@ const struct valid_row *valid_row(enum base b);
 	{                                                  \
 		FW_R_##want, B_##base, {__VA_ARGS__}, NULL \
 	}
-#define V(base, op_mod, check, ...)                    \
-	{                                              \
-		B_##base, op_mod, {__VA_ARGS__}, check \
+#define V(base, op_mod, check, ...)                       \
+	{                                                 \
+		B_##base, 0, op_mod, {__VA_ARGS__}, check \
 	}
+#define V_AFTER(base, maker, op_mod, check, ...)                  \
+	{                                                         \
+		B_##base, B_##maker, op_mod, {__VA_ARGS__}, check \
+	}
+#define MADE UINT64_MAX
 #define M(want, base, fn, ...)                           \
 	{                                                \
 		FW_R_##want, B_##base, {__VA_ARGS__}, fn \

@@ -178,4 +178,10 @@ static const struct refusal_row rows[] = {
 	R(PSV_NONE, DESTROY_PSV, E(destroy_psv_in, psvn, NOBODY)),
 };
 
-const struct refusal_rows rows_shared = {"shared", rows, ARRAY_SIZE(rows)};
+static const struct valid_row valid[] = {
+	V(ALLOC_XRCD, 0, NULL, {0, 0, 0}),
+	V_AFTER(DEALLOC_XRCD, ALLOC_XRCD, 0, NULL, E(dealloc_xrcd_in, xrcd, MADE)),
+};
+
+const struct refusal_rows rows_shared = {"shared", rows, ARRAY_SIZE(rows), valid,
+					 ARRAY_SIZE(valid)};
