@@ -23,7 +23,8 @@ void child_save_state(struct child_state *st, const sigset_t *handled)
 	sigprocmask(SIG_BLOCK, handled, &st->mask);
 	sigaction(SIGCHLD, &dfl, &st->chld); /* a parent may have left it ignored */
 	sigaction(SIGPIPE, &ign, &st->pipe);
-	sigaction(SIGXFSZ, &ign, &st->xfsz); /* ulimit -f: EFBIG instead */
+	sigaction(SIGXFSZ, &ign, &st->xfsz); /* with a limit of the file size (ulimit -f), write()
+						returns EFBIG instead */
 	st->umask = umask(022);
 	getrlimit(RLIMIT_NOFILE, &st->nofile);
 	r = st->nofile;

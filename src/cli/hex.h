@@ -16,7 +16,8 @@ enum hex_kind { HEX_UNKNOWN, HEX_INPUT, HEX_OUTPUT, HEX_WQE, HEX_CQE, HEX_EQE, H
 
 /* Bytes of one dump: lines of data without other lines in between. */
 struct hex_block {
-	uint8_t *bytes; /* three zero bytes follow the last: it may end within a dword */
+	uint8_t *bytes; /* three zero bytes follow the last byte, because input may end within a
+			   dword */
 	size_t n, cap;
 	unsigned int line;  /* line of the input, from 1 */
 	enum hex_kind hint; /* the kind that the preceding lines tell */

@@ -38,7 +38,7 @@ static void cq_unlock(struct seg *s, struct hw_cq *cq)
 	seg_unlock_turn(s, &cq->lock, held.turn);
 }
 
-/* For indices that go up, also when an older one comes late. */
+/* Raise an index that only goes up: an older value that comes late is ignored. */
 static void raise_to(_Atomic uint32_t *w, uint32_t to)
 {
 	uint32_t was = atomic_load_explicit(w, memory_order_relaxed);
@@ -48,8 +48,8 @@ static void raise_to(_Atomic uint32_t *w, uint32_t to)
 }
 
 /*
- * The arm ends, as it was seen (`arm`): from this store on its event is owed. `told`: the CQEs
- * below that index are what it says. False: that arm had its event already.
+ * End the arm that was seen (`arm`): from this store on its event is owed. The event tells of the
+ * CQEs below index `told`. False: that arm already had its event.
  */
 static bool cq_note(struct hw_cq *cq, uint32_t arm, uint32_t told)
 {
@@ -69,9 +69,9 @@ static bool cq_note(struct hw_cq *cq, uint32_t arm, uint32_t told)
 }
 
 /*
- * The CQE at index `at` is there to be seen: count it, and note the event that it is due. True: one
- * was noted, to be paid. Whoever takes the lock over from a holder that died or was stopped does
- * the same, and whoever comes second finds that it is done.
+ * The CQE at index `at` is written: count it, and note the event that it causes. True: an event was
+ * noted and must be paid. A thread that takes the lock over does the same; the second of the two
+ * finds it done.
  */
 static bool cq_count(struct hw_cq *cq, uint32_t at, bool solicited)
 {
@@ -82,7 +82,10 @@ static bool cq_count(struct hw_cq *cq, uint32_t at, bool solicited)
 	if (!atomic_compare_exchange_strong(&cq->pi, &was, at + 1))
 		return false;
 	POINT("cq-counted");
-	/* Never so far behind that the signs of differences turn. `told` first: no news of it. */
+	/*
+	 * Keep both indices so close that the signs of differences stay right. `told` first, so
+	 * that no event follows.
+	 */
 	if (__builtin_expect(!(at & CQ_COUNTER), 0)) {
 		raise_to(&cq->told, at - CQ_COUNTER / 2);
 		raise_to(&cq->sol_pi, at - CQ_COUNTER / 2);
@@ -103,7 +106,7 @@ static void cq_tell(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool overtake
 		rc = evq_push_owed(s, evq, cq->comp.evq_gen, src, cq->comp.cookie, 0, NULL, 0,
 				   overtake);
 	if (rc == -EBUSY && !overtake)
-		/* Its own device thread looks whether that one goes on. */
+		/* The device thread checks whether the stopped holder continues. */
 		park_rouse(s, cq->dbr_mem.slot);
 	else if (rc == -ENOENT)
 		atomic_fetch_and(&cq->armed, ~(uint32_t)HW_CQ_OWES);
@@ -149,7 +152,7 @@ static bool cq_has_news(struct hw_cq *cq, uint32_t arm, uint32_t ci, uint32_t *t
 
 	if (!(arm & HW_CQ_ARMED) || !unseen || unseen > CQ_COUNTER / 2 || pi - was <= pi - upto)
 		return false;
-	if (untold > unseen) /* told of nothing that is unseen (or long ago: indices wrap) */
+	if (untold > unseen) /* no unseen CQE was told of (or so long ago that indices wrapped) */
 		untold = unseen;
 	*told = arm & HW_CQ_ANY ? upto - untold + 1 : upto;
 	return true;
@@ -168,7 +171,7 @@ static void cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 
 	if (cq_has_news(cq, arm, cq->arm_ci, &told))
 		cq_note(cq, arm, pi);
-	/* Its arm ended, and it had no time to say what the event tells of. */
+	/* The dead holder ended the arm, but did not store which CQEs the event tells of. */
 	if (atomic_load(&cq->armed) & HW_CQ_OWES)
 		raise_to(&cq->told, pi);
 	if (!mem_read(s, cq->mem, cq_slot(cq), c.b, sizeof(c.b)) &&
@@ -178,14 +181,14 @@ static void cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 			 LAYOUT_GET(cqe64, c.b, se) ||
 				 LAYOUT_GET(cqe64, c.b, opcode) == CQE_REQ_ERR ||
 				 LAYOUT_GET(cqe64, c.b, opcode) == CQE_RESP_ERR);
-	if (!atomic_load(&cq->state)) /* it did not come to that */
+	if (!atomic_load(&cq->state)) /* the dead holder had not written a CQE */
 		eng_cq_event_unnote(cq, IBV_EVENT_CQ_ERR);
 	cq_pay_event(s, cqn, false);
 }
 
 /*
- * The holder is stopped, and writes here into another process by its gate: once that is shut, its
- * CQE is there or will never be, and all that it does when it goes on has been done (cq_count()).
+ * The stopped holder writes CQEs through its gate. Once the gate is shut, its CQE is there or never
+ * will be, and the new holder counts it (cq_count()), so that the old one finds nothing left to do.
  */
 int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
@@ -212,8 +215,7 @@ void cq_adopt(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 		cq_unlock(s, cq);
 }
 
-/* Their owner is gone, or how to get at his memory is not known yet: nothing is wrong with the CQ.
- */
+/* The owner is gone, or access to its memory is not known yet: the CQ itself is in order. */
 static bool nobody_home(int rc)
 {
 	return rc == -ESRCH || rc == -ETIMEDOUT;
@@ -286,7 +288,7 @@ void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited)
 	POINT("cq-unlock");
 	cq_unlock(s, cq);
 	POINT("cq-unlocked");
-	/* Or by somebody who has not come to it: he may be stopped. */
+	/* Or the thread that must pay the event has not done so yet, and may be stopped. */
 	if (__builtin_expect(noted || owes, 0))
 		cq_pay_event(s, cqn, false);
 }
@@ -314,7 +316,8 @@ static int cq_push_held(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool sol
 		cq_abort(s, cq);
 		if (rq)
 			resp_done(rq);
-		if (rc == -ECANCELED) /* taken over: it is as if the lock had not been had */
+		if (rc ==
+		    -ECANCELED) /* the lock was taken over: behave as if it had never been taken */
 			return -ETIMEDOUT;
 		return nobody_home(rc) ? rc : -EOVERFLOW;
 	}
@@ -341,8 +344,10 @@ int eng_cq_created(struct seg *s, uint32_t cqn)
 
 	if (!cq)
 		return -EINVAL;
-	/* Whoever was stopped with an earlier CQ of this number finds other words than those he
-	 * left; what the program sees of them is 0. */
+	/*
+	 * A thread that was stopped with an earlier CQ of this number must find changed words, so
+	 * tags go on; the parts that the program sees are 0.
+	 */
 	cq->lock.inherited = (uint16_t)(cq->gen << 8);
 	atomic_store(&cq->pi, cq->gen << 24);
 	atomic_store(&cq->told, cq->gen << 24);
@@ -357,7 +362,7 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t word)
 	bool noted;
 
 	if (cq_lock(s, cq, cqn)) {
-		/* The record says that it is to be armed: the device thread will. */
+		/* The doorbell record asks for an arm: the device thread will do it. */
 		TRACE(LOG_DOORBELL, "arm of cq %x: lock is held", cqn);
 		park_rouse(s, cq->dbr_mem.slot);
 		return;
@@ -375,7 +380,7 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t word)
 	was = atomic_load(&cq->armed);
 	do {
 		arm = rec >> 24 & 1 ? HW_CQ_SOLICITED : HW_CQ_ANY;
-		/* An arm for any completion stands until it has had its event (IBA 11.4.2.2). */
+		/* An arm for any completion stays until its event (IBA 11.4.2.2). */
 		if (was & HW_CQ_ANY)
 			arm = HW_CQ_ANY;
 		arm |= was & ~(uint32_t)HW_CQ_ARMED;
@@ -401,7 +406,9 @@ void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word)
 		arm_cq(s, cq, cqn, word);
 		return;
 	}
-	/* A fork child: should it die here, eng_proc_died() has no other trace of it. */
+	/*
+	 * A fork child needs this note: if it dies here, eng_proc_died() finds it by nothing else.
+	 */
 	atomic_fetch_add(&p->foreign, 1);
 	arm_cq(s, cq, cqn, word);
 	atomic_fetch_sub(&p->foreign, 1);

@@ -23,7 +23,7 @@
 
 #include <errno.h>
 
-/* hw_qp.rx_intent: WRITTEN with the index of the receive above it. */
+/* States in hw_qp.rx_intent. WRITTEN has the index of the receive in the bits above. */
 enum { INTENT_NONE, INTENT_WRITES, INTENT_WRITTEN, INTENT_MASK = 0xff, INTENT_INDEX = 16 };
 
 #define PAIR(first, second)                                                     \
@@ -38,11 +38,13 @@ static_assert(PAIR(rq_ci, rx_turn) && PAIR(next_rcv_psn, msn) && PAIR(rx_srq_wqe
 #define NOTE(qp) ((uint64_t *)&(qp)->rx_srq_wqe)
 #define AHEAD(qp) ((uint64_t *)&(qp)->rx_first)
 #define TURN UINT64_C(0x100000000)
-/* Tags lie above the numbers of the second half. */
+/* The tag is in the bits above the number. */
 #define TAG24 (UINT64_C(1) << 56)
 #define TAG16 (UINT64_C(1) << 48)
 
-/* The responder that this thread has locked: its words as they were found, or left. */
+/*
+ * The responder that this thread has locked, and its words as this thread last saw or stored them.
+ */
 static TLS_IE struct {
 	uint64_t pos, note, ahead, psn;
 	uint32_t ci;   /* receives consumed, to be stored with the next turn */
@@ -68,7 +70,7 @@ bool resp_is_ours(const struct hw_qp *qp)
 	return load((const uint64_t *)&qp->rq_ci) == held.pos;
 }
 
-/* Our progress is to be seen. False: the lock was taken over from us. */
+/* Store this thread's progress. False: the lock was taken over. */
 static bool resp_step(struct hw_qp *qp)
 {
 	return swap(POS(qp), &held.pos, ((held.pos >> 32) + 1) << 32 | held.ci);
@@ -225,8 +227,8 @@ static void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 		qp->rx_intent = INTENT_NONE;
 		return;
 	}
-	/* What it wrote is counted by whoever has the CQ's lock. */
-	if (cq_lock(s, cq, qp->rx_cqn)) /* the next who has our lock tries again */
+	/* The next holder of the CQ's lock counts the CQE that it wrote. */
+	if (cq_lock(s, cq, qp->rx_cqn)) /* the next holder of this lock tries again */
 		return;
 	if (was_written(s, qp, qpn, cq, want)) {
 		if (resp_noted())
@@ -246,7 +248,7 @@ static void new_tag(uint64_t *w, uint64_t tag)
 		was = load(w);
 }
 
-/* What the holder stores from here on, when it is continued, is dropped. */
+/* From here on, stores of the old holder have no effect when it continues. */
 static bool take_over(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	if (!steal(s, &qp->rq_lock, &qp->rx_ring, qp->mem.slot, qpn, &held.lock))
@@ -266,7 +268,7 @@ static void resp_drop_lock(struct seg *s, struct hw_qp *qp)
 	seg_unlock_turn(s, &qp->rq_lock, held.lock);
 }
 
-/* The lock is taken: 0, or what resp_lock() says. */
+/* The lock is taken; finish resp_lock() and return its result. */
 static int resp_begin(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool inherited)
 {
 	struct seg_gate *gate;
@@ -280,14 +282,14 @@ static int resp_begin(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool inheri
 	held.note = load(NOTE(qp));
 	held.ahead = load(AHEAD(qp));
 	POINT("resp-locked");
-	/* Shut, or not ours when we looked at the words. Nothing is begun. */
+	/* The gate was shut, or the lock was lost before the words were read: nothing has begun. */
 	if (__builtin_expect(!ours || !seg_lock_has_turn(s, &qp->rq_lock, held.lock) ||
 				     (gate && gate_word(gate) & GATE_REVOKED),
 			     0)) {
 		resp_drop_lock(s, qp);
 		return -ECANCELED;
 	}
-	/* Nobody lets go of the lock with a receive under way, but after a death. */
+	/* The lock is never released during a receive, except after a death. */
 	if (__builtin_expect(inherited || qp->rx_intent, 0))
 		resp_inherited(s, qp, qpn);
 	return 0;
@@ -367,7 +369,7 @@ void resp_reset(struct hw_qp *qp)
 	held.ahead = load(AHEAD(qp));
 }
 
-/* Whoever was stopped with an earlier QP of this number finds other words than those he left. */
+/* A thread that was stopped with an earlier QP of this number must find changed words. */
 void eng_qp_created(struct hw_qp *qp)
 {
 	qp->rx_turn = qp->gen << 16;

@@ -39,8 +39,9 @@ static bool srq_move(struct hw_srq *srq, uint64_t from, uint32_t head, uint32_t 
 }
 
 /*
- * How many WQEs are posted. The record is read when those seen are used up, or when their number
- * matters; or when it cannot be right, because somebody who was stopped has stored an old one.
+ * How many WQEs are posted. The doorbell record is read only when the known WQEs are used up, when
+ * the exact number matters, or when the known number is wrong, because a stopped thread stored an
+ * old one.
  */
 static int srq_posted(struct seg *s, struct hw_srq *srq, uint16_t *posted)
 {
@@ -79,7 +80,7 @@ static void srq_check_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn, ui
 	event_pay(s, SEG_T_SRQ, srqn, false);
 }
 
-/* What a holder who died or was stopped may have left. */
+/* Repair what a holder that died or was stopped may have left. */
 static void srq_resume_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 {
 	uint32_t lwm = atomic_load(&srq->lwm);
@@ -102,7 +103,7 @@ static struct hw_qp *srq_taker(struct seg *s, const struct hw_srq *srq, uint32_t
 	return NULL;
 }
 
-/* A QP notes the WQE it takes before the queue moves on: finish that for the dead. */
+/* A QP notes the WQE that it takes before the queue moves on. Move the queue on for a dead QP. */
 static void srq_repair(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 {
 	uint32_t mask = (1u << srq->log_size) - 1, to;
@@ -130,7 +131,7 @@ static void srq_repair(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 /* The turn at which this thread has locked an SRQ. */
 static TLS_IE uint16_t held;
 
-/* The holder is stopped. Whatever it does when it goes on, it does not move the queue. */
+/* Take over from a stopped holder: when it continues, it can no longer move the queue. */
 static bool srq_take_over(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 {
 	uint32_t word, slot;
@@ -158,7 +159,10 @@ static void srq_unlock(struct seg *s, struct hw_srq *srq)
 	seg_unlock_turn(s, &srq->lock, held);
 }
 
-/* *pos: the queue's while the lock is ours; srq_move() from it fails once it was taken over. */
+/*
+ * *pos: the queue's position while this thread has the lock; after a takeover srq_move() from it
+ * fails.
+ */
 static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint64_t *pos)
 {
 	int rc = seg_lock_turn(s, &srq->lock, SEG_LOCK_DATA_NS, &held);
@@ -171,7 +175,7 @@ static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint64_t *
 	if (rc < 0)
 		return rc;
 	*pos = srq_pos(srq);
-	/* Else that may be the position of those who have taken the lock over from us. */
+	/* Otherwise this may be the position of a thread that has taken the lock over. */
 	return seg_lock_has_turn(s, &srq->lock, held) ? 0 : -ETIMEDOUT;
 }
 
@@ -195,7 +199,7 @@ void srq_adopt(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 		srq_unlock(s, srq);
 }
 
-/* Under the SRQ's lock: the WQE in r->rx is the QP's. */
+/* Called under the SRQ's lock: give the WQE in r->rx to the QP. */
 static int srq_note_taken(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uint64_t pos,
 			  uint32_t lwm, uint16_t posted)
 {
@@ -255,9 +259,9 @@ int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 	if (bytes > HW_RX_AHEAD)
 		bytes = HW_RX_AHEAD;
 	if (resp_noted() &&
-	    resp_noted_srqn() != r->to.srqn) /* for a message that never came again */
+	    resp_noted_srqn() != r->to.srqn) /* taken for a message that was never sent again */
 		resp_return_srq(r->s, qp);
-	if (resp_noted()) /* taken before, not completed */
+	if (resp_noted()) /* taken earlier and not completed */
 		rc = mem_read(r->s, srq->mem,
 			      srq->va + ((uint64_t)(resp_noted() - 1) << srq->log_stride), r->rx,
 			      bytes);
@@ -274,7 +278,7 @@ int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 	return 0;
 }
 
-/* Under the SRQ's lock: WQE `idx` is the next again. False: the lock was taken over from us. */
+/* Called under the SRQ's lock: put WQE `idx` back as the next. False: the lock was taken over. */
 static bool srq_put_back(struct seg *s, struct hw_srq *srq, uint32_t idx, uint64_t pos)
 {
 	uint32_t before = POS_CONSUMED(pos) - 1, n;
@@ -283,7 +287,7 @@ static bool srq_put_back(struct seg *s, struct hw_srq *srq, uint32_t idx, uint64
 	int rc;
 
 	if (srq->wq_type ==
-	    PRM_WQ_CYCLIC) /* a ring: only the one that was taken last can go back */
+	    PRM_WQ_CYCLIC) /* in a ring only the WQE that was taken last can go back */
 		return idx != (before & ((1u << srq->log_size) - 1)) ||
 		       srq_move(srq, pos, idx, before);
 	be16_store(next, (uint16_t)POS_HEAD(pos));
@@ -294,7 +298,7 @@ static bool srq_put_back(struct seg *s, struct hw_srq *srq, uint32_t idx, uint64
 	return rc ? rc != -ECANCELED : srq_move(srq, pos, idx, before);
 }
 
-#define RETURN_TRIES 3 /* each is taken over from one who was stopped */
+#define RETURN_TRIES 3 /* each time, the lock is taken over from a stopped holder */
 
 void resp_return_srq(struct seg *s, struct hw_qp *qp)
 {
@@ -305,7 +309,7 @@ void resp_return_srq(struct seg *s, struct hw_qp *qp)
 
 	for (int i = 0; i < RETURN_TRIES && !back && !srq_lock(s, srq, srqn, &pos); i++) {
 		back = srq_put_back(s, srq, idx, pos);
-		/* Before others take it. */
+		/* Store this before other threads take the lock. */
 		if (back)
 			resp_note(qp, 0, srqn);
 		srq_unlock(s, srq);
@@ -316,7 +320,7 @@ void resp_return_srq(struct seg *s, struct hw_qp *qp)
 
 void eng_srq_created(struct hw_srq *srq)
 {
-	/* Whoever was stopped with an earlier SRQ of this number finds other words. */
+	/* A thread that was stopped with an earlier SRQ of this number must find changed words. */
 	srq->turn = (uint16_t)(srq->gen << 8);
 	srq->lock.inherited = (uint16_t)(srq->gen << 8);
 	atomic_fetch_or(&srq->lwm, srq->gen * HW_LWM_SEQ);

@@ -26,7 +26,7 @@ bool steal_note(struct seg *s, struct seg_lock *l, _Atomic uint32_t *ring, uint1
 
 	*gate = e ? &e->gate : NULL;
 	atomic_store_explicit(ring, NOTE(turn, s->self, e ? n : 0), memory_order_relaxed);
-	/* Nothing else stops one that has looked at the note before. */
+	/* Nothing else stops a taker that read the note before this store. */
 	return e ? seg_lock_has_turn(s, l, turn) : seg_lock_keep(s, l, turn);
 }
 
@@ -46,7 +46,7 @@ static bool shut_gates(struct seg *s, uint32_t slot, uint32_t note, uint16_t tur
 	uint32_t noted = (note & ~RING_ENTRY) == NOTE(turn, slot, 0) ? 1 + (note & RING_ENTRY) : 0;
 	bool any = false;
 
-	if (noted == 1) /* it copies without a gate */
+	if (noted == 1) /* the holder copies without a gate */
 		return false;
 	for (uint32_t i = 0; i < high && i < SEG_RINGS; i++) {
 		who = (uint32_t)(atomic_load(&p->ring[i].use) & SEG_RING_WHO);
@@ -56,7 +56,7 @@ static bool shut_gates(struct seg *s, uint32_t slot, uint32_t note, uint16_t tur
 			return false;
 		any = true;
 	}
-	/* A command that has a responder's lock changes more than one word. */
+	/* A command under a responder's lock changes several words, so it cannot be taken over. */
 	return (any || qpn == SEG_NONE) && p && seg_proc_stopped(s, slot);
 }
 

@@ -223,7 +223,7 @@ static void who_is_waited_for(void **state)
 	it.epoch = running_mark(s);
 	running_again(s, after);
 	assert_int_equal(running_wait_outside(s, before, &it, 0), 0);
-	/* The thread is back, and may have looked again. */
+	/* The thread has returned, and may have checked its queue again. */
 	none.epoch = running_mark(s);
 	assert_int_equal(running_wait_outside(s, after, &none, 0), -ETIMEDOUT);
 	running_leave(before);

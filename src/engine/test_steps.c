@@ -506,7 +506,7 @@ static struct {
 	uint32_t held[3];
 } sib;
 
-/* The words of the locks that the second thread may have. */
+/* The lock words that the second thread may hold. */
 static void locks_of(const struct scene *x, uint32_t w[3])
 {
 	w[0] = x->b->hw->rq_lock.word;

@@ -359,7 +359,7 @@ enum eng_out ud_execute(struct eng_run *r)
 		return ENG_FAILED;
 	if (out == ENG_AGAIN)
 		return ENG_AGAIN;
-	/* The lock's holder may only be waiting for a processor. */
+	/* The holder of the lock may merely be waiting for a processor: retry. */
 	if (out == ENG_LOCKED && !park_patience_ends(r->qp))
 		return ENG_LOCKED;
 	if (out != ENG_DONE)

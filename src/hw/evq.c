@@ -34,7 +34,10 @@
 #define UNTOLD_NAPS 60
 #define UNTOLD_NAP_NS 50000L
 
-/* seg_evrec.src.table: the object was destroyed; the record is dropped when it is the oldest. */
+/*
+ * Value of seg_evrec.src.table: the object was destroyed, and the record is dropped once it is the
+ * oldest.
+ */
 #define PURGED (SEG_T_COUNT + 1)
 
 static uint64_t ref_at(struct seg *s, uint32_t i)

@@ -78,12 +78,13 @@ void evq_debt_drop(const struct evq_debt *d)
 {
 	uint32_t was = atomic_load(d->word);
 
-	while (was & d->bit && (!d->unit || was / d->unit == d->serial) && /* not the next one */
+	while (was & d->bit &&
+	       (!d->unit || was / d->unit == d->serial) && /* this debt, not a later one */
 	       !atomic_compare_exchange_weak(d->word, &was, was & ~d->bit))
 		;
 }
 
-/* Between the two stores somebody may see the claim without the debt: that is void. */
+/* Between the two stores others may see the claim without the debt; such a claim is void. */
 void evq_debt_paid(struct seg *s, const struct seg_evrec *r, uint64_t ref)
 {
 	struct evq_debt d;
@@ -107,7 +108,7 @@ static bool in_queue(const struct seg *s, const struct seg_evq *q, uint64_t ref)
 	return false;
 }
 
-/* What `claim` has come to. False: somebody alive is at it. */
+/* Find out how `claim` ended, and settle it. False: a living payer still works on it. */
 static bool settle(struct seg *s, const struct seg_evq *q, const struct evq_debt *d, uint64_t claim,
 		   bool overtake)
 {
@@ -115,7 +116,7 @@ static bool settle(struct seg *s, const struct seg_evq *q, const struct evq_debt
 
 	if (r && in_queue(s, q, claim)) {
 		evq_debt_paid(s, r, claim);
-		/* A record that was purged does not say whose it was. */
+		/* A purged record no longer names its source. */
 		atomic_compare_exchange_strong(d->paying, &claim, 0);
 	} else if (r && (overtake ? evq_pusher_runs(s, r) : !evq_pusher_dead(s, r)))
 		return false;
@@ -154,7 +155,7 @@ bool evq_source(struct seg *s, const struct seg_evsrc *src, _Atomic uint32_t **c
 	uint32_t *gen = NULL;
 
 	*counter = NULL;
-	/* A MAD is read also when what it answers is forgotten. */
+	/* A MAD is delivered even if its request is forgotten. */
 	if (src->table >= SEG_T_COUNT || src->table == SEG_T_MSEND || !src->idx)
 		return true;
 	gen = seg_live(s, src->table, src->idx);

@@ -121,7 +121,7 @@ int evsub_add(struct seg *s, const struct seg_evsub *from, uint32_t *idx)
 		return r;
 	}
 	atomic_store(&sub->state, EVSUB_LINKED);
-	/* At the end: they are told in the order in which they came. */
+	/* Append, so that subscribers are told in the order of subscription. */
 	if (!sub_at(s, c->head)) {
 		atomic_store(&c->head, *idx);
 	} else {
@@ -150,7 +150,10 @@ void evsub_drop(struct seg *s, uint32_t idx)
 	n = chain_of(sub->hca, sub->key, sub->id);
 	c = chain(s, n);
 	if (lock_chain(s, n, SEG_LOCK_CTRL_NS)) {
-		/* Freed in the chain it would cut it: left to the next who has the lock. */
+		/*
+		 * Freeing it inside the chain would cut the chain: leave it to the next holder of
+		 * the lock.
+		 */
 		atomic_store(&sub->state, EVSUB_GONE);
 		atomic_store(seg_owner_word(s, SEG_T_EVSUB, idx), SEG_OWNER_DEVICE);
 		return;
@@ -234,8 +237,7 @@ static void write_eventfd(int fd, uint64_t n)
 	struct timespec now = {0, 0};
 	long r = sys_call(SYS_poll, &p, 1, 0);
 
-	/* A counter at its end would make a blocking descriptor wait; the kernel leaves it there.
-	 */
+	/* Writing to a full counter would block; the kernel leaves it full (eventfd_signal()). */
 	if (sys_refused(r))
 		r = sys_call(SYS_ppoll, &p, 1, &now, NULL);
 	if (sys_refused(r) || (r == 1 && (p.revents & POLLOUT)))
@@ -268,13 +270,13 @@ static void have_it_written(struct seg *s, struct seg_evsub *sub)
 	seg_proc_rouse(s, sub->mem.slot);
 }
 
-/* The number of the event in such a word. */
+/* The event's number in a word of this form. */
 static uint32_t event_of(uint32_t owed)
 {
 	return owed & EVSUB_SEQS;
 }
 
-/* Once for one event, however often this is called. */
+/* Tell the subscriber once for each event, however often this is called. */
 static void signal_eventfd(struct seg *s, struct seg_evsub *sub, uint32_t owed)
 {
 	uint64_t was = atomic_load(&sub->signals);
@@ -294,7 +296,7 @@ static bool is_queued(const struct seg_evsub *sub)
 	return queued && !(queued & EVSUB_READ);
 }
 
-/* The one record without data. Once for one event: its reader may have had it already. */
+/* Push the record without data, once for each event: the reader may already have taken it. */
 static int push_fresh(struct seg *s, struct seg_evsub *sub, uint32_t owed, struct seg_evsrc src)
 {
 	uint32_t was = atomic_load(&sub->queued), event = event_of(owed);
@@ -325,11 +327,11 @@ static void evsub_deliver(struct seg *s, uint32_t idx, struct seg_evsub *sub, ui
 				  true);
 	else if (owed & EVSUB_FRESH)
 		r = push_fresh(s, sub, owed, src);
-	if (r == -EBUSY) /* whoever goes on for us, or for whom we do */
+	if (r == -EBUSY) /* two threads finish one event, and the other one settles it */
 		return;
 	if (r && r != -ENOENT)
 		evq_lost(s, sub->evq, sub->evq_gen);
-	/* Else it went with the record; what is owed since is another one's. */
+	/* Otherwise the record has paid it, and the present debt is of a later event. */
 	if (!pushed || r)
 		atomic_compare_exchange_strong(&sub->owed, &owed, event_of(owed));
 }
@@ -346,7 +348,10 @@ static void mark(const struct seg_evhash *c, struct seg_evsub *sub, uint32_t rai
 	uint32_t was = atomic_load(&sub->owed), event = event_of(raising), to;
 
 	do {
-		/* After the look at `owed`: else others may have gone on for us. */
+		/*
+		 * Must follow the read of `owed`: otherwise another thread may have finished this
+		 * event.
+		 */
 		if (atomic_load(&c->raising) != raising || event_of(was) == event)
 			return;
 		POINT("evsub-marking");
@@ -374,7 +379,10 @@ static void evsub_walk(struct seg *s, uint32_t n,
 	}
 }
 
-/* Without the lock: whatever its holder was about to do with the chain, the table has all. */
+/*
+ * Walk the table without the lock: it has every subscriber, whatever the holder was doing to the
+ * chain.
+ */
 static void walk_unlocked(struct seg *s, uint32_t n,
 			  void (*each)(struct seg *s, struct seg_evhash *c, uint32_t i))
 {
@@ -388,7 +396,7 @@ static void each_mark(struct seg *s, struct seg_evhash *c, uint32_t i)
 	struct seg_evsub *sub = seg_at(s, SEG_T_EVSUB, i);
 	uint32_t raising = atomic_load(&c->raising);
 
-	/* Else somebody has gone on for us while we were stopped. */
+	/* Otherwise another thread finished this event while this one was stopped. */
 	if ((raising & EVSUB_STAGE) == EVSUB_MARKS && wants(sub, c->hca, c->key, c->id))
 		mark(c, sub, raising);
 	POINT("evsub-mark");
@@ -412,7 +420,7 @@ static bool is_owed(const struct evsub_debt *d)
 	return !d || (was & d->bit && (!d->unit || was / d->unit == d->serial));
 }
 
-/* False: somebody else did, and what is noted since is another event's. */
+/* False: another thread did, and the present note is of a later event. */
 static bool pay(const struct evsub_debt *d)
 {
 	uint32_t was = atomic_load(d->word);
@@ -439,7 +447,7 @@ static bool debt_in(struct seg *s, const struct seg_evhash *c, struct evsub_debt
 	return gen && *gen == c->debt_gen;
 }
 
-/* The event in the chain's head, from where it is on. */
+/* Raise the event noted in the chain's head, from the subscriber where it stopped. */
 static void
 go_on_raising(struct seg *s, uint32_t n,
 	      void (*walk_by)(struct seg *s, uint32_t n,
@@ -486,7 +494,7 @@ static void trace_raise(uint32_t key, uint32_t id)
 	rec_end(&r);
 }
 
-/* Of an event that nobody notes, as the chain's notes are another one's. */
+/* Raise an event without a note, because the chain's notes are used by another event. */
 static void deliver_unlocked(struct seg *s, uint32_t idx, struct seg_evsub *sub, const uint8_t *eqe)
 {
 	const struct seg_evsrc src = {.table = SEG_T_EVSUB, .idx = idx, .gen = sub->gen};
@@ -510,7 +518,7 @@ static void deliver_unlocked(struct seg *s, uint32_t idx, struct seg_evsub *sub,
 		evq_lost(s, sub->evq, sub->evq_gen);
 }
 
-/* The lock's holder keeps it. What it has noted in the chain and at the subscribers stays. */
+/* The holder keeps the lock, and its notes in the chain and at the subscribers stay. */
 static void raise_unlocked(struct seg *s, uint32_t n, uint32_t hca, uint32_t key, uint32_t id,
 			   const uint8_t *eqe)
 {
@@ -548,7 +556,8 @@ static bool raise_around(struct seg *s, uint32_t n, uint32_t hca, uint32_t key, 
 	bool held = seg_lock_holder(s, &chain(s, n)->lock, &word, &slot);
 
 	if (held && seg_proc_stopped(s, slot))
-		go_on_raising(s, n, walk_unlocked); /* what it was raising, perhaps this */
+		go_on_raising(s, n, walk_unlocked); /* the event that the holder was raising,
+						       perhaps this one */
 	else if (debt)
 		return false;
 	if (!debt || pay(debt))
@@ -576,10 +585,10 @@ bool evsub_raise_owed(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
 		note_event(s, c, hca, key, id, eqe, debt);
 		POINT("evsub-noted");
 		event = event_of(event_of(atomic_load(&c->raising)) + EVSUB_SEQ);
-		if (!event) /* no number of an event */
+		if (!event) /* a value that is no event number */
 			event = EVSUB_SEQ;
 		atomic_store(&c->raising, event | EVSUB_MARKS);
-		/* Somebody came while we were stopped. */
+		/* Another thread subscribed while this one was stopped. */
 		if (!is_owed(debt))
 			atomic_store(&c->raising, event | EVSUB_IDLE);
 		raise_locked(s, n);

@@ -24,7 +24,7 @@ struct seg_evsub { /* SEG_T_EVSUB; owner: the event file */
 	uint32_t key; /* event number | type of object << 16 */
 	uint32_t id;  /* of the object; 0 without one */
 	uint32_t evq, evq_gen;
-	uint32_t omit;           /* no data, and one record at a time */
+	uint32_t omit;           /* records have no data, and the queue holds at most one */
 	_Atomic uint32_t queued; /* with `omit`: the event whose record is in the queue */
 	_Atomic uint32_t owed;   /* the event that its chain is raising, EVSUB_* */
 	_Atomic uint64_t paying; /* the record that pays it (evq_debt.c) */
@@ -98,7 +98,7 @@ void evsub_object_gone(struct seg *s, uint32_t hca, uint64_t object);
  * DEVX files give EIO, the latter without what was in them.
  */
 void evsub_file_gone(struct seg *s, uint32_t file);
-/* There is work for evsub_file_gone(). Waits for nobody. */
+/* Does evsub_file_gone() have work to do? Does not wait. */
 bool evsub_file_has_any(struct seg *s, uint32_t file);
 
 /* An event has happened. */

@@ -61,7 +61,7 @@ static void measure_updn(struct sweep *w, uint32_t to)
 			}
 		}
 	}
-	/* The other switches go up, to one that precedes them in `order`. */
+	/* Route from the other switches upwards, to a neighbour that precedes them in `order`. */
 	for (uint32_t n = 0; n < w->nsw; n++) {
 		uint32_t i = w->order[n];
 

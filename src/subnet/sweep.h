@@ -33,7 +33,7 @@ struct sweep {
 	uint16_t *nlids;
 	uint16_t *order; /* [nsw] the roots of the parts, then switches by distance */
 	uint16_t *rank;  /* [nsw] position in `order` */
-	uint16_t *hops;  /* [nsw] scratch: distance to the switch under examination */
+	uint16_t *hops;  /* [nsw] scratch: distance from each switch to the one under examination */
 	uint16_t *queue; /* [nsw] scratch */
 	uint8_t *down;   /* [nsw] scratch: the switch's path only goes down */
 	uint8_t *what;   /* [nends] enum fab_change: changes to report */

@@ -15,7 +15,7 @@
 struct topo_hash {
 	struct topo_hash_slot {
 		uint64_t hash;
-		uint32_t value; /* + 1; 0: free */
+		uint32_t value; /* the value + 1; 0: the slot is free */
 	} * slot;
 	uint32_t room, used; /* capacity: a power of two */
 };
