@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The rdma_cm character device of all hosts, on the kernel's side: ids, ports, listeners, routes
+ * and connections (id.h), and the commands of programs (dev.h). It lives in the supervisor and runs
+ * in its loop, in one thread; programs' processes hand it what they write (src/ucma).
+ */
+#ifndef SOFTHCA_CMA_CMA_H
+#define SOFTHCA_CMA_CMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "cm/cm.h"
+#include "segment/seg.h"
+#include "ucma/abi.h"
+
+struct cma;
+
+struct cma_ops {
+	/* As many more events (fewer: negative) wait in that file. */
+	void (*ready)(void *ctx, uint32_t file, int n);
+	/* From QP1 of p->port; answers may come (cma_arrived()) before it returns. */
+	void (*send)(void *ctx, const struct cm_pkt *p);
+	uint64_t (*now)(void *ctx); /* ns */
+};
+
+struct cma *cma_new(struct seg *s, const struct cma_ops *ops, void *ctx);
+void cma_free(struct cma *c);
+/* A MAD for the kernel: of class 7, or the SA's answer to what we have asked. */
+void cma_arrived(struct cma *c, const struct cm_pkt *p);
+/* Events and deadlines that are due; the next deadline (ns) or UINT64_MAX. */
+uint64_t cma_run_due(struct cma *c);
+
+/* ---- open files of /dev/infiniband/rdma_cm */
+/* `file`: SEG_T_FILE, `host`: SEG_T_HOST of the opener. 0 or -ENOMEM. */
+int cma_file_open(struct cma *c, uint32_t file, uint32_t host, uint32_t pid, const char *comm);
+/* The last reference is gone: ids are destroyed as ucma_close() does. */
+void cma_file_gone(struct cma *c, uint32_t file);
+
+/*
+ * One write(2), as src/ucma hands it over: `in` has call->len bytes, `aux` call->aux_len. Returns
+ * what write(2) does: the count, or -errno; GET_EVENT on an empty file: -EAGAIN, and the caller
+ * waits. *out_len bytes of `out` (UCMA_OUT_MAX at most) are for the response's address, 0 after an
+ * error that writes none.
+ */
+ssize_t cma_write(struct cma *c, const struct ucma_call *call, const void *in, const void *aux,
+		  void *out, size_t *out_len);
+
+/* ---- the fabric changes */
+/* A port went down or came up, or its LID, GIDs or P_Keys changed. */
+void cma_port_event(struct cma *c, uint32_t port);
+
+#endif

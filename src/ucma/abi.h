@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The commands of /dev/infiniband/rdma_cm (<rdma/rdma_user_cm.h>) as a table, and how a program's
+ * write(2) travels from its process (ucma.c) to the supervisor (src/cma). Called by both.
+ */
+#ifndef SOFTHCA_UCMA_ABI_H
+#define SOFTHCA_UCMA_ABI_H
+
+#include <rdma/rdma_user_cm.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define UCMA_IN_MAX 1024
+#define UCMA_AUX_MAX 1024
+#define UCMA_OUT_MAX 1024
+
+/* A write(2). The process follows its program's pointers, so that the supervisor need not. */
+struct ucma_call {
+	uint32_t file;    /* SEG_T_FILE */
+	uint32_t count;   /* of write(2); UINT32_MAX: or more */
+	uint32_t len;     /* bytes that follow: what is readable at `buf`, UCMA_IN_MAX at most, and
+			   * not limited by `count`: the kernel copies a command's whole struct */
+	uint32_t aux_len; /* bytes that follow these: what SET_OPTION's pointer names, cut at
+			   * UCMA_AUX_MAX; or MIGRATE_ID's: a struct ucma_fd */
+	int32_t aux_err;  /* 0; -EFAULT: that memory cannot be read */
+	uint32_t no_response; /* the address for the response cannot be written */
+};
+
+struct ucma_fd {       /* what MIGRATE_ID's descriptor is */
+	int32_t err;   /* -EBADF no open file, -EINVAL not of this device */
+	uint32_t file; /* SEG_T_FILE */
+};
+
+struct ucma_row {
+	const char *name;  /* CREATE_ID; NULL: no such command (-ENOSYS) */
+	uint16_t in;       /* bytes of its struct that the kernel copies */
+	uint16_t in_min;   /* of a struct that has grown: in_len below that is accepted */
+	uint16_t out;      /* bytes of the whole response; 0 none */
+	uint16_t response; /* offset of the response's address within the struct */
+};
+extern const struct ucma_row ucma_rows[];
+extern const uint32_t ucma_nrows;
+/* The row of a command that `in` (with its header) begins with; NULL: none. */
+const struct ucma_row *ucma_row_of(const void *in, size_t len);
+
+#endif
