@@ -30,15 +30,16 @@ struct cm_pkt {
 	uint8_t mad[MAD_SIZE];
 };
 
-/* What the communication manager must know of a port; `pkey` 0 ends the table. */
+/* What the communication manager must know of a port. */
 struct cm_port {
 	uint32_t host, hca, num;
 	uint64_t ca_guid; /* node GUID */
 	uint16_t lid;
+	uint8_t lmc;
 	uint8_t gid[16];
 	uint8_t ack_delay; /* local_ca_ack_delay of the adapter */
 	bool active;
-	const uint16_t *pkey;
+	const uint16_t *pkey; /* all entries of the table; 0: empty */
 	uint32_t npkeys;
 };
 
@@ -47,6 +48,11 @@ struct cm_ops {
 	void (*send)(void *ctx, const struct cm_pkt *p);
 	/* False: there is no such port. */
 	bool (*port)(void *ctx, uint32_t port, struct cm_port *out);
+	/*
+	 * The port of `host` that has this GID, or SEG_NONE (rdma_find_gid()). NULL: only the port
+	 * where a request has arrived is looked at.
+	 */
+	uint32_t (*find_gid)(void *ctx, uint32_t host, const uint8_t gid[16]);
 	uint64_t (*now)(void *ctx); /* ns */
 };
 
@@ -104,7 +110,7 @@ enum cm_event_type {
 };
 
 /* IBA 12.6.7.2; the names are those of wire/mad/cm.h. */
-enum cm_transport { CM_RC = 0, CM_UC = 1, CM_XRC = 3 };
+enum cm_transport { CM_RC = 0, CM_UC = 1, CM_NONE = 2 /* of a REQ: any other */, CM_XRC = 3 };
 
 /* Room for private data: IBA 12.6. */
 enum {
@@ -207,6 +213,7 @@ const char *cm_state_name(enum cm_state st);
 uint32_t cm_local_id(const struct cm_id *id);
 uint32_t cm_remote_id(const struct cm_id *id);
 uint32_t cm_hca(const struct cm_id *id);
+uint64_t cm_service_id(const struct cm_id *id);
 
 /* Listen for `service_id` on the id's adapter. -EBUSY somebody does, -EINVAL. */
 int cm_listen(struct cm_id *id, uint64_t service_id);
@@ -254,7 +261,6 @@ int cm_send_rej(struct cm_id *id, uint32_t reason, const void *ari, uint32_t ari
 int cm_send_mra(struct cm_id *id, uint8_t service_timeout, const void *data, uint32_t len);
 /* IBV_EVENT_COMM_EST or IBV_EVENT_PATH_MIG of the id's QP. */
 int cm_notify(struct cm_id *id, uint32_t event);
-/* ece that the REP of a passive id is to carry back. */
 
 struct cm_sidr_req {
 	uint32_t port;
