@@ -47,6 +47,19 @@ static void decode_mad_text(struct json_object *o, const struct mad_part *part, 
 	json_object_array_add(json_object_object_get(o, "fields"), e);
 }
 
+/* The consumer's bytes in a message of the CM. */
+static void decode_mad_data(struct json_object *o, const struct mad_part *part, const uint8_t *mad)
+{
+	const struct mad_attr_info *a = part->attr;
+
+	if (a->info)
+		decode_bytes(o, "additional_information", mad + part->at + a->info,
+			     a->data - a->info, part->at + a->info);
+	if (a->data)
+		decode_bytes(o, "private_data", mad + part->at + a->data, CM_MSG_SIZE - a->data,
+			     part->at + a->data);
+}
+
 static void put_path(struct json_object *o, const uint8_t *mad)
 {
 	uint64_t hops = LAYOUT_GET(smp, mad, hop_cnt);
@@ -76,6 +89,8 @@ static void decode_one(struct json_object *list, const uint8_t *mad, size_t byte
 			decode_fields(o, p->layout, mad + p->at, p->bytes, p->at, prefix);
 		if (p->attr)
 			decode_mad_text(o, p, mad);
+		if (p->attr)
+			decode_mad_data(o, p, mad);
 	}
 	put_path(o, mad);
 	if (mad_is_smi(class))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * MAD layouts against two independent descriptions: libibmad's field table (by its own mad_set_*())
- * and the structures of OpenSM's ib_types.h. Each field is set to all ones and the bytes compared.
+ * MAD layouts against independent descriptions: libibmad's field table (by its own mad_set_*()),
+ * the structures of OpenSM's ib_types.h, and the kernel's table of CM messages. Each field is set
+ * to all ones and the bytes compared.
  */
 #include "wire/mad/mad.h"
 #include "wire/mad/sa_comp.h"
@@ -11,6 +12,7 @@
 #include <stdarg.h>
 #include <infiniband/mad.h>
 #include <iba/ib_types.h>
+#include <iba/ib_cm_types.h>
 #include <cmocka.h>
 
 #define BUF 0x200
@@ -138,6 +140,54 @@ static void test_fields_are_where_opensm_has_them(void **state)
 	}
 }
 
+/* ---- the kernel's connection manager */
+
+static const struct {
+	const struct layout *l;
+	const char *name;
+	uint32_t byte, bit, width;
+} cm_fields[] = {
+#define K(l, f, byte, bit, width)                 \
+	{                                         \
+		&layout_##l, #f, byte, bit, width \
+	}
+#include "wire/test_mad_cm.inc"
+#undef K
+};
+
+static void test_fields_are_where_the_kernel_has_them(void **state)
+{
+	for (size_t i = 0; i < COUNT(cm_fields); i++) {
+		uint8_t ours[BUF] = {0}, theirs[BUF] = {0};
+
+		fill(ours, cm_fields[i].l, cm_fields[i].name);
+		for (uint32_t b = cm_fields[i].bit; b < cm_fields[i].bit + cm_fields[i].width; b++)
+			theirs[cm_fields[i].byte + b / 8] |= (uint8_t)(0x80 >> b % 8);
+		same(cm_fields[i].l, cm_fields[i].name, ours, theirs);
+	}
+}
+
+static void test_cm_numbers_are_those_of_opensm(void **state)
+{
+	assert_int_equal(CM_REJ_NO_QP, CL_NTOH16(IB_REJ_INSUF_QP));
+	assert_int_equal(CM_REJ_INVALID_SERVICE_ID, CL_NTOH16(IB_REJ_INVALID_SID));
+	assert_int_equal(CM_REJ_STALE_CONN, CL_NTOH16(IB_REJ_STALE_CONN));
+	assert_int_equal(CM_REJ_CONSUMER_DEFINED, CL_NTOH16(IB_REJ_USER_DEFINED));
+	assert_int_equal(CM_REJ_INVALID_ALT_FLOW_LABEL, CL_NTOH16(IB_REJ_INVALID_ALT_FLOW_LBL));
+	assert_int_equal(CM_SIDR_UNSUPPORTED_VERSION, IB_SIDR_UNSUPPORTED_VER);
+	assert_int_equal(CM_MSG_SIZE - CM_AT_REJ_DATA, IB_REJ_PDATA_SIZE_VER2);
+	assert_int_equal(CM_MSG_SIZE - CM_AT_SIDR_REQ_DATA, IB_SIDR_REQ_PDATA_SIZE_VER2);
+	assert_int_equal(CM_MSG_SIZE - CM_AT_SIDR_REP_DATA, IB_SIDR_REP_PDATA_SIZE_VER2);
+	assert_int_equal(CM_MSG_SIZE - CM_AT_REQ_DATA, IB_REQ_PDATA_SIZE_VER2);
+	assert_int_equal(CM_MSG_SIZE - CM_AT_REP_DATA, IB_REP_PDATA_SIZE_VER2);
+	assert_int_equal(CM_MSG_SIZE - CM_AT_RTU_DATA, IB_RTU_PDATA_SIZE_VER2);
+	assert_int_equal(CM_MSG_SIZE - CM_AT_DREQ_DATA, IB_DREQ_PDATA_SIZE_VER2);
+	assert_int_equal(CM_MSG_SIZE - CM_AT_DREP_DATA, IB_DREP_PDATA_SIZE_VER2);
+	assert_int_equal(CM_MSG_SIZE - CM_AT_MRA_DATA, IB_MRA_PDATA_SIZE_VER2);
+	assert_int_equal(CM_MSG_SIZE - CM_AT_LAP_DATA, IB_LAP_PDATA_SIZE_VER2);
+	assert_int_equal(CM_MSG_SIZE - CM_AT_APR_DATA, IB_APR_PDATA_SIZE_VER2);
+}
+
 /* Sizes for AttributeOffset, which OpenSM computes from its structures. */
 static void test_sizes_are_those_of_opensm(void **state)
 {
@@ -193,6 +243,9 @@ static bool witnessed(const struct layout *l, const char *name)
 			return true;
 	for (size_t i = 0; i < COUNT(members); i++)
 		if (members[i].l == l && !strcmp(members[i].name, name))
+			return true;
+	for (size_t i = 0; i < COUNT(cm_fields); i++)
+		if (cm_fields[i].l == l && !strcmp(cm_fields[i].name, name))
 			return true;
 	return false;
 }
@@ -311,6 +364,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fields_are_where_libibmad_has_them),
 		cmocka_unit_test(test_fields_are_where_opensm_has_them),
+		cmocka_unit_test(test_fields_are_where_the_kernel_has_them),
+		cmocka_unit_test(test_cm_numbers_are_those_of_opensm),
 		cmocka_unit_test(test_sizes_are_those_of_opensm),
 		cmocka_unit_test(test_every_field_is_compared),
 		cmocka_unit_test(test_components_have_the_bits_of_opensm),

@@ -110,6 +110,26 @@ static void test_parts(void **state)
 	assert_int_equal(part(p, n, "ClassPortInfo")->at, SA_DATA);
 }
 
+static void test_messages_of_the_cm(void **state)
+{
+	uint8_t mad[MAD_SIZE];
+	struct mad_part p[MAD_MAX_PARTS];
+	uint32_t n;
+
+	check_title(MAD_CLASS_CM, MAD_METHOD_SEND, CM_ATTR_REQ, "ComMgtSend(ConnectRequest)");
+	make(mad, MAD_CLASS_CM, MAD_METHOD_SEND, CM_ATTR_REQ);
+	n = mad_parts(mad, p);
+	assert_int_equal(part(p, n, "ConnectRequest")->at, CM_MSG);
+	assert_null(part(p, n, "cma_hdr"));
+	/* RDMA_PS_TCP, port 7471 */
+	LAYOUT_SET(cm_req, mad + CM_MSG, service_id, 0x1061d2f);
+	n = mad_parts(mad, p);
+	assert_int_equal(part(p, n, "cma_hdr")->at, CM_MSG + CM_AT_REQ_DATA);
+	assert_string_equal(mad_value_name(&layout_cm_rej, LF_cm_rej_reason_BIT, 28),
+			    "CONSUMER_DEFINED");
+	assert_null(mad_value_name(&layout_cm_rej, LF_cm_rej_reason_BIT, 34));
+}
+
 static uint32_t records(uint32_t flags, uint32_t type, uint32_t offset, uint32_t payload)
 {
 	uint8_t mad[MAD_SIZE];
@@ -156,7 +176,7 @@ static void test_any_bytes(void **state)
 	for (uint32_t i = 0; i < 4000; i++) {
 		for (uint32_t b = 0; b < MAD_SIZE; b++)
 			mad[b] = i % 3 ? (uint8_t)rand() : 0xff;
-		a = mad_attr_at((uint32_t)rand() % 50);
+		a = mad_attr_at((uint32_t)rand() % 60);
 		LAYOUT_SET(mad_hdr, mad, mgmt_class, classes[i % sizeof(classes)]);
 		if (a)
 			LAYOUT_SET(mad_hdr, mad, attr_id, a->attr_id);
@@ -180,6 +200,7 @@ int main(void)
 		cmocka_unit_test(test_titles),
 		cmocka_unit_test(test_statuses),
 		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_messages_of_the_cm),
 		cmocka_unit_test(test_records_of_a_table),
 		cmocka_unit_test(test_any_bytes),
 	};

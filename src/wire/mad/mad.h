@@ -6,13 +6,16 @@
 #ifndef SOFTHCA_WIRE_MAD_MAD_H
 #define SOFTHCA_WIRE_MAD_MAD_H
 
+#include "wire/mad/cm.h"
 #include "wire/mad/common.h"
 #include "wire/mad/pma.h"
 #include "wire/mad/sa.h"
 #include "wire/mad/smp.h"
 
-#define MAD_LAYOUTS(X) MAD_COMMON_LAYOUTS(X) MAD_SMP_LAYOUTS(X) MAD_PMA_LAYOUTS(X) MAD_SA_LAYOUTS(X)
-#define MAD_NEST_LAYOUTS(X) MAD_COMMON_NEST_LAYOUTS(X) MAD_SA_NEST_LAYOUTS(X)
+#define MAD_LAYOUTS(X)        \
+	MAD_COMMON_LAYOUTS(X) \
+	MAD_SMP_LAYOUTS(X) MAD_PMA_LAYOUTS(X) MAD_SA_LAYOUTS(X) MAD_CM_LAYOUTS(X)
+#define MAD_NEST_LAYOUTS(X) MAD_COMMON_NEST_LAYOUTS(X) MAD_SA_NEST_LAYOUTS(X) MAD_CM_NEST_LAYOUTS(X)
 
 /* All layouts above; ends with NULL. */
 extern const struct layout *const mad_layouts[];

@@ -130,17 +130,20 @@ static const struct mad_attr_info attrs[] = {
 	{PERF, PMA_ATTR_PORT_COUNTERS_EXT, "PortCountersExtended", &layout_port_counters_ext},
 	{PERF, PMA_ATTR_PORT_XMIT_DATA_SL, "PortXmitDataSL", &layout_port_data_sl},
 	{PERF, PMA_ATTR_PORT_RCV_DATA_SL, "PortRcvDataSL", &layout_port_data_sl},
-	{CM, 0x10, "ConnectRequest", NULL},
-	{CM, 0x11, "MsgRcptAck", NULL},
-	{CM, 0x12, "ConnectReject", NULL},
-	{CM, 0x13, "ConnectReply", NULL},
-	{CM, 0x14, "ReadyToUse", NULL},
-	{CM, 0x15, "DisconnectRequest", NULL},
-	{CM, 0x16, "DisconnectReply", NULL},
-	{CM, 0x17, "ServiceIDResReq", NULL},
-	{CM, 0x18, "ServiceIDResReqResp", NULL},
-	{CM, 0x19, "LoadAlternatePath", NULL},
-	{CM, 0x1a, "AlternatePathResponse", NULL},
+	{CM, CM_ATTR_REQ, "ConnectRequest", &layout_cm_req, .data = CM_AT_REQ_DATA},
+	{CM, CM_ATTR_MRA, "MsgRcptAck", &layout_cm_mra, .data = CM_AT_MRA_DATA},
+	{CM, CM_ATTR_REJ, "ConnectReject", &layout_cm_rej, .data = CM_AT_REJ_DATA,
+	 .info = CM_AT_REJ_ARI},
+	{CM, CM_ATTR_REP, "ConnectReply", &layout_cm_rep, .data = CM_AT_REP_DATA},
+	{CM, CM_ATTR_RTU, "ReadyToUse", &layout_cm_rtu, .data = CM_AT_RTU_DATA},
+	{CM, CM_ATTR_DREQ, "DisconnectRequest", &layout_cm_dreq, .data = CM_AT_DREQ_DATA},
+	{CM, CM_ATTR_DREP, "DisconnectReply", &layout_cm_drep, .data = CM_AT_DREP_DATA},
+	{CM, CM_ATTR_SIDR_REQ, "ServiceIDResReq", &layout_cm_sidr_req, .data = CM_AT_SIDR_REQ_DATA},
+	{CM, CM_ATTR_SIDR_REP, "ServiceIDResReqResp", &layout_cm_sidr_rep,
+	 .data = CM_AT_SIDR_REP_DATA, .info = CM_AT_SIDR_REP_INFO},
+	{CM, CM_ATTR_LAP, "LoadAlternatePath", &layout_cm_lap, .data = CM_AT_LAP_DATA},
+	{CM, CM_ATTR_APR, "AlternatePathResponse", &layout_cm_apr, .data = CM_AT_APR_DATA,
+	 .info = CM_AT_APR_INFO},
 };
 
 const struct mad_attr_info *mad_attr_at(uint32_t i)
@@ -213,7 +216,8 @@ const char *mad_title(const uint8_t *mad, char *buf, size_t size)
 	N(notice, type, NOTICE_TYPES)                    \
 	N(notice, producer_type, NODE_TYPES)
 
-static const struct layout_named mad_named[] = {MAD_NAMED(LAYOUT_NAMED_ROW){NULL, 0, NULL}};
+static const struct layout_named mad_named[] = {
+	MAD_NAMED(LAYOUT_NAMED_ROW) MAD_NAMED_CM(LAYOUT_NAMED_ROW){NULL, 0, NULL}};
 
 const char *mad_value_name(const struct layout *l, uint32_t bit, uint64_t v)
 {

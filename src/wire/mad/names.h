@@ -16,6 +16,8 @@ struct mad_attr_info {
 	const struct layout *layout; /* NULL: none */
 	const char *text_name;       /* name of a text in it; or NULL */
 	uint16_t text, text_len;
+	/* A message of the CM: where the consumer's bytes begin, and 72 of information; 0: none. */
+	uint16_t data, info;
 };
 /* The row of an attribute; NULL: unknown. */
 const struct mad_attr_info *mad_attr_info(uint32_t mgmt_class, uint32_t attr_id);

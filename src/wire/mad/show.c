@@ -53,6 +53,24 @@ static void add_details(struct mad_part *out, uint32_t *n, const uint8_t *notice
 				     rows[i].l->bytes, NULL);
 }
 
+/* The header that RDMA IP CM puts before a consumer's private data. */
+static void add_cma_hdr(struct mad_part *out, uint32_t *n, const uint8_t *mad,
+			const struct mad_attr_info *a)
+{
+	const uint8_t *msg = mad + CM_MSG;
+	uint64_t id;
+
+	if (a->layout == &layout_cm_req)
+		id = LAYOUT_GET(cm_req, msg, service_id);
+	else if (a->layout == &layout_cm_sidr_req)
+		id = LAYOUT_GET(cm_sidr_req, msg, service_id);
+	else
+		return;
+	if ((id & CM_SERVICE_ID_CMA_MASK) == CM_SERVICE_ID_CMA)
+		mad_show_add(out, n, "cma_hdr", &layout_cma_hdr, CM_MSG + a->data,
+			     LAYOUT_SZ(cma_hdr), NULL);
+}
+
 /* Add SA records: a table has several. Only the first segment begins with a record. */
 static void add_records(struct mad_part *out, uint32_t *n, const uint8_t *mad,
 			const struct mad_attr_info *a)
@@ -110,6 +128,8 @@ uint32_t mad_parts(const uint8_t mad[MAD_SIZE], struct mad_part out[MAD_MAX_PART
 			     a);
 	if (a->layout == &layout_notice)
 		add_details(out, &n, mad + data, data);
+	if (class == MAD_CLASS_CM)
+		add_cma_hdr(out, &n, mad, a);
 	return n;
 }
 
