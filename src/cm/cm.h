@@ -43,14 +43,16 @@ struct cm_port {
 	uint32_t npkeys;
 };
 
+#define CM_NO_PORT UINT32_MAX /* SEG_NONE */
+
 struct cm_ops {
 	/* Carries it at once or loses it; an answer may arrive (cm_arrived()) before it returns. */
 	void (*send)(void *ctx, const struct cm_pkt *p);
 	/* False: there is no such port. */
 	bool (*port)(void *ctx, uint32_t port, struct cm_port *out);
 	/*
-	 * The port of `host` that has this GID, or SEG_NONE (rdma_find_gid()). NULL: only the port
-	 * where a request has arrived is looked at.
+	 * The port of `host` that has this GID, or CM_NO_PORT (rdma_find_gid()). NULL: only the
+	 * port where a request has arrived is looked at.
 	 */
 	uint32_t (*find_gid)(void *ctx, uint32_t host, const uint8_t gid[16]);
 	uint64_t (*now)(void *ctx); /* ns */

@@ -268,13 +268,22 @@ LAYOUT_ENUM(cm_sidr_status, CM_V_SIDR)
 	N(cm_rej, reason, CM_V_REJ)                       \
 	N(cm_sidr_rep, status, CM_V_SIDR)
 
-#define MAD_CM_LAYOUTS(X)                                                         \
-	X(cm_mra, MAD_L_cm_mra)                                                   \
-	X(cm_rej, MAD_L_cm_rej)                                                   \
-	X(cm_rep, MAD_L_cm_rep) X(cm_rtu, MAD_L_cm_rtu) X(cm_dreq, MAD_L_cm_dreq) \
-		X(cm_drep, MAD_L_cm_drep) X(cm_apr, MAD_L_cm_apr)                 \
-			X(cm_sidr_req, MAD_L_cm_sidr_req) X(cm_sidr_rep, MAD_L_cm_sidr_rep)
+/* A row per layout. */
+/* clang-format off */
+#define MAD_CM_LAYOUTS(X) \
+	X(cm_mra, MAD_L_cm_mra) \
+	X(cm_rej, MAD_L_cm_rej) \
+	X(cm_rep, MAD_L_cm_rep) \
+	X(cm_rtu, MAD_L_cm_rtu) \
+	X(cm_dreq, MAD_L_cm_dreq) \
+	X(cm_drep, MAD_L_cm_drep) \
+	X(cm_apr, MAD_L_cm_apr) \
+	X(cm_sidr_req, MAD_L_cm_sidr_req) \
+	X(cm_sidr_rep, MAD_L_cm_sidr_rep)
 #define MAD_CM_NEST_LAYOUTS(X) \
-	X(cm_req, MAD_L_cm_req) X(cm_lap, MAD_L_cm_lap) X(cma_hdr, MAD_L_cma_hdr)
+	X(cm_req, MAD_L_cm_req) \
+	X(cm_lap, MAD_L_cm_lap) \
+	X(cma_hdr, MAD_L_cma_hdr)
+/* clang-format on */
 
 #endif
