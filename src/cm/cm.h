@@ -294,6 +294,7 @@ struct cm_qp_attr {
 	uint8_t path_mtu, timeout, alt_timeout, retry_cnt, rnr_retry;
 	uint8_t max_rd_atomic, max_dest_rd_atomic, min_rnr_timer;
 	uint32_t dest_qpn, rq_psn, sq_psn;
+	uint32_t qkey; /* IBV_QP_QKEY: cma_init_qp_attr() for UD, never cm_init_qp_attr() */
 	uint16_t alt_pkey_index;
 	uint8_t path_mig_state;
 	bool grh;

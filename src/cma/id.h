@@ -30,6 +30,26 @@ enum cma_state { /* enum rdma_cm_state */
 		 CMA_DESTROYING,
 };
 
+/* enum rdma_cm_event_type of <rdma/rdma_cma.h>, which excludes <rdma/rdma_user_cm.h>. */
+enum cma_event_type {
+	RDMA_CM_EVENT_ADDR_RESOLVED,
+	RDMA_CM_EVENT_ADDR_ERROR,
+	RDMA_CM_EVENT_ROUTE_RESOLVED,
+	RDMA_CM_EVENT_ROUTE_ERROR,
+	RDMA_CM_EVENT_CONNECT_REQUEST,
+	RDMA_CM_EVENT_CONNECT_RESPONSE,
+	RDMA_CM_EVENT_CONNECT_ERROR,
+	RDMA_CM_EVENT_UNREACHABLE,
+	RDMA_CM_EVENT_REJECTED,
+	RDMA_CM_EVENT_ESTABLISHED,
+	RDMA_CM_EVENT_DISCONNECTED,
+	RDMA_CM_EVENT_DEVICE_REMOVAL,
+	RDMA_CM_EVENT_MULTICAST_JOIN,
+	RDMA_CM_EVENT_MULTICAST_ERROR,
+	RDMA_CM_EVENT_ADDR_CHANGE,
+	RDMA_CM_EVENT_TIMEWAIT_EXIT,
+};
+
 /* Room for every family that a program may name: sockaddr_ib is the largest. */
 union cma_addr {
 	struct sockaddr sa;
@@ -47,7 +67,7 @@ struct cma_conn_param { /* struct rdma_conn_param */
 };
 
 struct cma_event {      /* struct rdma_cm_event */
-	uint32_t event; /* enum rdma_cm_event_type of the uapi: RDMA_CM_EVENT_* */
+	uint32_t event; /* enum cma_event_type */
 	int status;
 	union {
 		struct cma_conn_param conn;
