@@ -28,14 +28,15 @@ struct ucma_call {
 };
 
 struct ucma_fd {       /* what MIGRATE_ID's descriptor is */
-	int32_t err;   /* -EBADF no open file, -EINVAL not of this device */
+	int32_t err;   /* -ENOENT no open file, -EINVAL not of this device */
 	uint32_t file; /* SEG_T_FILE */
 };
 
 struct ucma_row {
 	const char *name;  /* CREATE_ID; NULL: no such command (-ENOSYS) */
 	uint16_t in;       /* bytes of its struct that the kernel copies */
-	uint16_t in_min;   /* of a struct that has grown: in_len below that is accepted */
+	uint16_t in_min;   /* of a struct that has grown: in_len must reach it and limits the
+			    * copy; 0: in_len is not looked at, the whole struct is copied */
 	uint16_t out;      /* bytes of the whole response; 0 none */
 	uint16_t response; /* offset of the response's address within the struct */
 };
