@@ -15,10 +15,9 @@ static void test_the_earliest_timer_is_first(void **state)
 
 	assert_int_equal(cm_timers_reserve(&t, COUNT(timer)), 0);
 	for (int round = 0; round < 20000; round++) {
-		struct cm_timer *k = &timer[(seed = seed * 1103515245 + 12345) >> 16 % 16 & 511];
+		struct cm_timer *k = &timer[(seed >> 16) % COUNT(timer)];
 
-		if (k >= timer + COUNT(timer))
-			continue;
+		seed = seed * 1103515245 + 12345;
 		if (seed >> 30)
 			cm_timer_set(&t, k, seed >> 8 & 0xffff);
 		else
