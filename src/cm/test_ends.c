@@ -37,6 +37,23 @@ static void test_every_reason_arrives(void **state)
 	}
 }
 
+/* As of a peer that is no friend. */
+static void test_information_that_is_too_long(void **state)
+{
+	struct net *n = net_new();
+	struct end a = {0}, b = {.on_req = reject_it};
+
+	end_listen(n, &b, 2);
+	end_connect(n, &a, 0, 2, 0x55);
+	n->drop[AT(REJ)] = 1;
+	net_run(n, MSEC(1));
+	CM_SET(cm_rej, n->last[AT(REJ)].mad + CM_MSG, rejected_info_length, 127);
+	net_arrive(n, &n->last[AT(REJ)]);
+	END_SAW(&a, CM_REJ_RECEIVED);
+	assert_int_equal(a.last.rej.ari_len, CM_REJ_ARI);
+	net_free(n);
+}
+
 /* cm_match_req() */
 static void test_nobody_listens(void **state)
 {
@@ -606,6 +623,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_reason_arrives),
+		cmocka_unit_test(test_information_that_is_too_long),
 		cmocka_unit_test(test_nobody_listens),
 		cmocka_unit_test(test_what_the_handler_of_a_request_returns),
 		cmocka_unit_test(test_requests_with_wrong_paths),

@@ -133,6 +133,27 @@ static void test_a_request_comes_again(void **state)
 	net_free(n);
 }
 
+static int answer_and_stay(struct end *e, const struct cm_event *ev)
+{
+	assert_int_equal(cm_send_sidr_rep(e->id, &(struct cm_sidr_rep){.qpn = 1}), 0);
+	return 0;
+}
+
+/* cm_send_sidr_rep_locked(): what is answered is no duplicate any more. */
+static void test_a_request_comes_again_when_the_answer_is_lost(void **state)
+{
+	struct net *n = net_new();
+	struct end a = {0}, b = {.on_req = answer_and_stay};
+
+	end_listen(n, &b, 2);
+	n->drop[AT(SIDR_REP)] = 1;
+	resolve(n, &a, 5);
+	net_run(n, MSEC(150));
+	END_SAW(&b, CM_SIDR_REQ_RECEIVED, CM_SIDR_REQ_RECEIVED);
+	END_SAW(&a, CM_SIDR_REP_RECEIVED);
+	net_free(n);
+}
+
 /* As of a peer that is no friend. */
 static void test_a_length_that_is_too_large(void **state)
 {
@@ -173,6 +194,7 @@ int main(void)
 		cmocka_unit_test(test_nobody_listens),
 		cmocka_unit_test(test_nobody_answers),
 		cmocka_unit_test(test_a_request_comes_again),
+		cmocka_unit_test(test_a_request_comes_again_when_the_answer_is_lost),
 		cmocka_unit_test(test_a_length_that_is_too_large),
 		cmocka_unit_test(test_an_id_goes_while_it_waits),
 	};
