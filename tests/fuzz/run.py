@@ -29,6 +29,7 @@ SEEDS = {
     'rmpp': ['fuzz_seeds_umad', '{}', 'rmpp'],
     'sa': ['fuzz_seeds_umad', '{}'],
     'sma': ['fuzz_seeds_umad', '{}'],
+    'ucma': ['fuzz_seeds_umad', '{}', 'ucma'],
 }
 MAX_LEN = 4096
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Seeds for fuzz_umad and fuzz_rmpp: typical calls of programs, in the targets' input format. */
+/* Seeds for fuzz_umad, fuzz_rmpp and fuzz_ucma: typical calls, in the targets' input format. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +43,25 @@ static const struct seed rmpp[] = {
 	     0x02, 0xff),
 };
 
+/* 0 write (how, command, id, kind, aux), 5 event (id, event, length, context), 7 close or open */
+static const struct seed ucma[] = {
+	/* create, resolve, route, connect, established, get */
+	SEED("active", 0, 0, 0, 1, 0, 0, 0, 0, 21, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 5,
+	     0, 2, 0, 0, 0, 6, 0, 0, 0, 0, 5, 0, 9, 3, 0, 0, 12, 0, 0, 0, 0),
+	/* create, bind, listen, request, get, accept */
+	SEED("passive", 0, 0, 0, 1, 0, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 5, 0, 4, 9, 0,
+	     0, 12, 0, 0, 0, 0, 0, 0, 8, 1, 1, 0, 0),
+	/* create, bind, join, its event, leave */
+	SEED("group", 0, 0, 0, 1, 1, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0, 22, 0, 0, 0, 0, 5, 0, 12, 0, 1,
+	     0, 0, 17, 0, 0, 0, 0),
+	/* create, event, move to the second file, get there, close the first */
+	SEED("move", 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0x40, 18, 0, 0, 0, 0, 0, 0x40, 12, 0, 0,
+	     0, 0, 15),
+	/* create, bind, path, queries, attributes, destroy */
+	SEED("ask", 0, 0, 0, 1, 0, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0, 14, 0, 9, 0, 0, 0, 0, 19, 0, 1, 0,
+	     0, 0, 0, 19, 0, 2, 0, 0, 0, 0, 5, 0, 0, 0, 0),
+};
+
 static void write_all(const char *dir, const struct seed *s, size_t n)
 {
 	char path[512];
@@ -62,6 +81,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[2], "rmpp"))
 		write_all(argv[1], rmpp, sizeof(rmpp) / sizeof(rmpp[0]));
+	else if (argc == 3 && !strcmp(argv[2], "ucma"))
+		write_all(argv[1], ucma, sizeof(ucma) / sizeof(ucma[0]));
 	else if (argc == 2)
 		write_all(argv[1], umad, sizeof(umad) / sizeof(umad[0]));
 	else
