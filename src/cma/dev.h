@@ -119,7 +119,7 @@ int dev_ctx_get_bound(struct dev_file *f, uint32_t id, struct dev_ctx **out);
 int dev_on_event(struct cma_id *id, const struct cma_event *e);
 /* Takes it out of its file and forgets it. */
 void dev_event_free(struct dev_event *e);
-/* What MIGRATE_ID does; the order of the events stays. */
+/* As MIGRATE_ID moves it; the order of its events stays. */
 void dev_ctx_move(struct dev_ctx *ctx, struct dev_file *to);
 
 /* ---- dev_cmd*.c: `cmd` is the command's struct, zero beyond what was copied; 0 or -errno */

@@ -34,6 +34,8 @@ static void test_frame(void **state)
 static void test_rows(void **state)
 {
 	IS(ucma_nrows, RDMA_USER_CM_CMD_JOIN_MCAST + 1);
+	IS(ucma_rows[RDMA_USER_CM_CMD_CONNECT].in_min, 280);
+	IS(ucma_rows[RDMA_USER_CM_CMD_ACCEPT].in_min, 288);
 	for (uint32_t i = 0; i < ucma_nrows; i++) {
 		struct rdma_ucm_cmd_hdr h = {.cmd = i};
 		const struct ucma_row *row = ucma_row_of(&h, sizeof(h));
@@ -545,6 +547,11 @@ static void test_join_and_leave(void **state)
 	IS(c->nready[F1], 1);
 	/* A late event of what was left is for nobody. */
 	up.ud.context = ctx[1];
+	assert_true(fake_tell(newest(), &up));
+	IS(c->nready[F1], 1);
+	/* Nor is that of another id's group. */
+	make_in(F1, RDMA_PS_UDP);
+	up.ud.context = ctx[0];
 	assert_true(fake_tell(newest(), &up));
 	IS(c->nready[F1], 1);
 	IS(get(&e), 0);

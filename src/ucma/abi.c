@@ -80,7 +80,7 @@ static_assert(END(connect, reserved) == 280 && END(accept, reserved) == 288, "wi
 static_assert(sizeof(struct rdma_ucm_cmd_hdr) + sizeof(struct rdma_ucm_accept) <= UCMA_IN_MAX,
 	      "the longest command");
 static_assert(sizeof(struct rdma_ucm_event_resp) <= UCMA_OUT_MAX, "the longest answer");
-static_assert(sizeof(struct ucma_fd) <= UCMA_AUX_MAX, "what MIGRATE_ID brings");
+static_assert(sizeof(struct ucma_fd) <= UCMA_AUX_MAX, "struct ucma_fd");
 
 const struct ucma_row *ucma_row_of(const void *in, size_t len)
 {
