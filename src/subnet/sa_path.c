@@ -10,13 +10,17 @@
 
 /* Component numbers. */
 enum {
-	PR_DGID = 2,
+	PR_SERVICE_ID = 0,
+	PR_SERVICE_ID_LOW,
+	PR_DGID,
 	PR_SGID,
 	PR_DLID,
 	PR_SLID,
-	PR_REVERSIBLE = 11,
+	PR_TCLASS = 10,
+	PR_REVERSIBLE,
 	PR_NUMB_PATH,
 	PR_PKEY,
+	PR_QOS_CLASS,
 	PR_MTU_SEL = 16,
 	PR_MTU,
 	PR_RATE_SEL,
@@ -24,10 +28,12 @@ enum {
 	PR_LIFE_SEL,
 	PR_LIFE,
 };
-#define PR_OWN                                                                                 \
-	(1 << PR_DGID | 1 << PR_SGID | 1 << PR_DLID | 1 << PR_SLID | 1 << PR_REVERSIBLE |      \
-	 1 << PR_NUMB_PATH | 1 << PR_PKEY | 1 << PR_MTU_SEL | 1 << PR_MTU | 1 << PR_RATE_SEL | \
-	 1 << PR_RATE | 1 << PR_LIFE_SEL | 1 << PR_LIFE)
+/* Service ID, traffic class and QoS class choose a level of service; there is one (OpenSM, too). */
+#define PR_LEVEL (1 << PR_SERVICE_ID | 1 << PR_SERVICE_ID_LOW | 1 << PR_TCLASS | 1 << PR_QOS_CLASS)
+#define PR_OWN                                                                                   \
+	(PR_LEVEL | 1 << PR_DGID | 1 << PR_SGID | 1 << PR_DLID | 1 << PR_SLID |                  \
+	 1 << PR_REVERSIBLE | 1 << PR_NUMB_PATH | 1 << PR_PKEY | 1 << PR_MTU_SEL | 1 << PR_MTU | \
+	 1 << PR_RATE_SEL | 1 << PR_RATE | 1 << PR_LIFE_SEL | 1 << PR_LIFE)
 
 #define PACKET_LIFE_TIME 18 /* 2^18 * 4.096 us, OpenSM's default */
 

@@ -219,6 +219,18 @@ static void a_path_is_as_its_way_is(void **state)
 			 SA_STATUS_REQ_INVALID);
 }
 
+/* ib_sa_path_rec_get() of rdma_cm asks for a service: what is not distinguished fits all. */
+static void a_path_is_for_every_service(void **state)
+{
+	ask_path(port_of(4, 1), port_of(9, 1));
+	LAYOUT_SET(path_record, record(), service_id, UINT64_C(0x1060000 + 5000));
+	LAYOUT_SET(path_record, record(), tclass, 8);
+	LAYOUT_SET(path_record, record(), qos_class, 3);
+	assert_int_equal(
+		ask(SA_ATTR_PATH_RECORD, MAD_METHOD_GET, 1 << 0 | 1 << 1 | 0xc | 1 << 10 | 1 << 14),
+		0);
+}
+
 static void no_way_is_no_path(void **state)
 {
 	ask_path(port_of(4, 1), port_of(9, 1));
@@ -556,6 +568,8 @@ int main(void)
 		T(a_node_is_found_by_its_name_and_guid),
 		T(the_manager_is_found_by_its_bit),
 		T(a_path_is_as_its_way_is),
+		T(a_path_is_for_every_service),
+		T(a_path_is_for_every_service),
 		T(no_way_is_no_path),
 		T(members_reach_each_other_and_nobody_else),
 		T(an_adapter_where_the_tree_led_on_is_no_switch),
