@@ -210,6 +210,8 @@ struct cm_id *cm_create(struct cm *cm, uint32_t hca, cm_handler *h, void *contex
 void cm_destroy(struct cm_id *id);
 void cm_set_context(struct cm_id *id, cm_handler *h, void *context);
 void *cm_context(const struct cm_id *id);
+/* The `ctx` of cm_new(): a request at a shared listener has no context. */
+void *cm_ctx(const struct cm_id *id);
 enum cm_state cm_state(const struct cm_id *id);
 const char *cm_state_name(enum cm_state st);
 uint32_t cm_local_id(const struct cm_id *id);
@@ -222,8 +224,8 @@ int cm_listen(struct cm_id *id, uint64_t service_id);
 /*
  * The listener for `service_id` on `hca` with that handler, if there is one, and one more user of
  * it; else a new one (ib_cm_insert_listen()). NULL and *err: -EINVAL another handler has it,
- * -ENOMEM. The handler finds whom to ask by the request: `context` is NULL. Each user calls
- * cm_destroy().
+ * -ENOMEM. The handler finds whom to ask by the request: `context` is NULL, cm_ctx() is not. Each
+ * user calls cm_destroy().
  */
 struct cm_id *cm_insert_listen(struct cm *cm, uint32_t hca, cm_handler *h, uint64_t service_id,
 			       int *err);

@@ -308,6 +308,11 @@ void *cm_context(const struct cm_id *id)
 	return id->context;
 }
 
+void *cm_ctx(const struct cm_id *id)
+{
+	return id->cm->ctx;
+}
+
 enum cm_state cm_state(const struct cm_id *id)
 {
 	return id->state;
