@@ -126,6 +126,8 @@ const union cma_addr *cma_src(const struct cma_id *id);
 const union cma_addr *cma_dst(const struct cma_id *id);
 /* SEG_T_PORT it is bound to, or SEG_NONE. */
 uint32_t cma_port(const struct cma_id *id);
+/* SEG_T_HCA; SEG_NONE: the id has no adapter (id->device of the kernel). */
+uint32_t cma_hca(const struct cma_id *id);
 void cma_gids(const struct cma_id *id, uint8_t sgid[16], uint8_t dgid[16], uint16_t *pkey);
 /* Paths that RESOLVE_ROUTE has found: NULL when i is too large. */
 const struct cm_path *cma_path(const struct cma_id *id, uint32_t i);

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Between the files of id.h: cma.c (the turns of the loop), port.c (port spaces), id.c, resolve.c,
+ * listen.c, conn.c, mcast.c (groups), sa.c (queries). All in one thread.
+ *
+ * Nothing is delivered from within a call: what is due becomes a work, and cma.c runs works one
+ * after the other. A MAD that arrives while one is being sent becomes a work, too.
+ */
+#ifndef SOFTHCA_CMA_PRIV_H
+#define SOFTHCA_CMA_PRIV_H
+
+#include <sys/queue.h>
+#include "cma/addr.h"
+#include "cma/cma.h"
+#include "cma/dev.h"
+#include "cma/id.h"
+#include "fabric/fabric.h"
+#include "hw/hca.h"
+#include "hw/port.h"
+#include "wire/mad/common.h"
+#include "wire/mad/sa.h"
+
+enum {
+	CMA_RESPONSE_TIMEOUT = 20, /* CMA_CM_RESPONSE_TIMEOUT and the others in cma.c */
+	CMA_MAX_RETRIES = 15,
+	CMA_MRA_SETTING = CM_MRA_DELAY | 24,
+	CMA_HDR = 36,          /* bytes of struct cma_hdr */
+	CMA_REJ_CONSUMER = 28, /* IB_CM_REJ_CONSUMER_DEFINED */
+	CMA_SIDR_SUCCESS = 0,  /* IB_SIDR_SUCCESS, IB_SIDR_REJECT */
+	CMA_SIDR_REJECT = 2,
+};
+#define CMA_UDP_QKEY 0x01234567u /* RDMA_UDP_QKEY */
+/* Q_Key of the broadcast group as OpenSM makes it (OSM_IPOIB_BROADCAST_MGRP_QKEY). */
+#define CMA_IPOIB_QKEY 0x0b1bu
+#define CMA_BINDS 4096u /* chains of bound ports, of queries */
+#define CMA_QUERIES 1024u
+#define CMA_GROUPS 256u
+
+/* ---- cma.c */
+
+/* What waits for its turn; in its owner. */
+struct cma_work {
+	TAILQ_ENTRY(cma_work) at;
+	bool queued;
+	void (*fn)(struct cma *c, struct cma_work *w);
+};
+
+/* A deadline, in its owner; `pos` is 0 when it is not set. */
+struct cma_timer {
+	uint64_t due; /* ns */
+	uint32_t pos;
+	void (*fn)(struct cma *c, struct cma_timer *t);
+};
+
+struct cma_bind;
+struct cma_query;
+struct cma_group;
+TAILQ_HEAD(cma_works, cma_work);
+TAILQ_HEAD(cma_ids, cma_id);
+TAILQ_HEAD(cma_binds, cma_bind);
+TAILQ_HEAD(cma_queries, cma_query);
+TAILQ_HEAD(cma_groups, cma_group);
+TAILQ_HEAD(cma_members, cma_member);
+
+struct cma {
+	struct seg *s;
+	const struct cma_ops *ops;
+	void *ctx;
+	struct cm *cm;
+	struct cma_dev *dev;
+	uint32_t sending; /* calls of ops->send() that have not returned */
+	struct cma_works works;
+	struct cma_timer **heap; /* the next deadline first; heap[0] is not used */
+	uint32_t ntimers, heap_room;
+	struct cma_ids ids;
+	struct cma_binds bind[CMA_BINDS];
+	struct cma_queries query[CMA_QUERIES];
+	struct cma_groups group[CMA_GROUPS];
+	uint32_t next_tid, last_port;
+	uint64_t random;
+};
+
+void cma_work_put(struct cma *c, struct cma_work *w);
+void cma_work_drop(struct cma *c, struct cma_work *w);
+/* 0 or -ENOMEM; never fails for one that is set, nor in the timer's own fn(). */
+int cma_timer_set(struct cma *c, struct cma_timer *t, uint64_t due);
+void cma_timer_stop(struct cma *c, struct cma_timer *t);
+uint64_t cma_now(const struct cma *c);
+void cma_send(struct cma *c, const struct cm_pkt *p);
+uint32_t cma_random(struct cma *c, uint32_t below);
+
+/* ---- sa.c: requests to subnet administration, repeated as sa_query.c does */
+
+/* `record`: of the answer, when status is 0. The query is gone already. */
+typedef void cma_sa_done(void *arg, int status, const uint8_t *record);
+struct cma_sa_request {
+	uint32_t port; /* SEG_T_PORT it leaves from */
+	enum mad_method method;
+	enum sa_attr attr;
+	uint64_t mask; /* ComponentMask */
+	const uint8_t *record;
+	uint32_t len, timeout_ms;
+	cma_sa_done *done;
+	void *arg;
+};
+/* 0, -ENOMEM, -EAGAIN: the port does not know a subnet manager. */
+int cma_sa_ask(struct cma *c, const struct cma_sa_request *r, struct cma_query **q);
+/* Nobody is told. `q` may be NULL. */
+void cma_sa_cancel(struct cma *c, struct cma_query *q);
+void cma_sa_arrived(struct cma *c, const struct cm_pkt *p);
+void cma_sa_free(struct cma *c);
+
+/* ---- ids */
+
+struct cma_bind { /* struct rdma_bind_list: a port of a host and port space */
+	TAILQ_ENTRY(cma_bind) at;
+	uint32_t host;
+	enum rdma_ucm_port_space ps;
+	uint16_t port;
+	struct cma_ids owners; /* the newest first */
+};
+
+struct cma_id { /* struct rdma_id_private */
+	struct cma *c;
+	TAILQ_ENTRY(cma_id) at;
+	uint32_t host, pid;
+	char comm[16];
+	enum cma_state state;
+	enum rdma_ucm_port_space ps;
+	uint8_t qp_type;
+	cma_handler *handler;
+	void *context;
+
+	/* struct rdma_addr: `hca` SEG_NONE: no device; `port` SEG_NONE: of any port of it */
+	union cma_addr src, dst;
+	uint32_t hca, port, ifindex;
+	uint8_t sgid[16], dgid[16];
+	uint16_t pkey;
+
+	struct cma_bind *bind;
+	TAILQ_ENTRY(cma_id) owner;
+	/* A listener on all adapters has an id for each. */
+	struct cma_id *parent;
+	struct cma_ids children;
+	TAILQ_ENTRY(cma_id) child;
+
+	struct cm_id *cm;
+	struct cm_path path[2];
+	uint32_t npaths;
+	struct cma_query *query;
+	/* Resolving: from which state to which, and what is said then. */
+	struct cma_work work;
+	enum cma_state work_old, work_new;
+	uint32_t work_event;
+	int work_status;
+	bool by_ip;          /* rdma_resolve_ip(): the next two are its answer */
+	uint32_t found_port; /* SEG_T_PORT */
+	union cma_addr found_src;
+	struct cma_timer addr_timer; /* the neighbour does not answer */
+	struct cma_work gone;        /* the adapter's removal */
+
+	struct cma_members mc;
+	uint32_t qpn, qkey, seq_num;
+	uint8_t tos, timeout;
+	bool srq, tos_set, timeout_set, reuseaddr, afonly, afonly_set;
+	struct cm_ece ece;
+};
+
+struct cma_id *cma_id_make(struct cma *c, uint32_t host, enum rdma_ucm_port_space ps,
+			   uint8_t qp_type, cma_handler *h, void *context);
+/* _destroy_id(): `was` is the state to clean up after. */
+void cma_id_drop(struct cma_id *id, enum cma_state was);
+/* cma_comp_exch() */
+static inline bool cma_exch(struct cma_id *id, enum cma_state from, enum cma_state to)
+{
+	if (id->state != from)
+		return false;
+	id->state = to;
+	return true;
+}
+/* Calls the handler; true: it wants the id gone, and it is. */
+bool cma_tell(struct cma_id *id, const struct cma_event *e);
+/* The adapter of this port, and the port with its interface's addresses. */
+void cma_attach(struct cma_id *id, uint32_t port);
+void cma_release_dev(struct cma_id *id);
+/* cma_send_device_removal_put(), as a work. */
+void cma_id_gone(struct cma *c, struct cma_work *w);
+/* cma_cancel_operation() */
+void cma_cancel(struct cma_id *id, enum cma_state was);
+int cma_set_qkey(struct cma_id *id, uint32_t qkey);
+void cma_set_default_qkey(struct cma_id *id);
+/* The index of a partition in a port's table (ib_find_cached_pkey()), or -ENOENT. */
+int cma_pkey_index(struct seg *s, uint32_t port, uint16_t pkey);
+
+/* ---- port.c: 0 or -errno */
+int cma_get_port(struct cma_id *id);
+int cma_check_port(struct cma_id *id, bool reuseaddr);
+void cma_release_port(struct cma_id *id);
+struct cma_bind *cma_bind_find(struct cma *c, uint32_t host, uint32_t ps, uint16_t port);
+
+/* ---- resolve.c */
+int cma_bind_dst(struct cma_id *id, const union cma_addr *a, const union cma_addr *dst);
+void cma_resolve_work(struct cma *c, struct cma_work *w);
+void cma_resolve_timer(struct cma *c, struct cma_timer *t);
+/* A neighbour may be there now. */
+void cma_resolve_again(struct cma *c);
+
+/* ---- listen.c, conn.c */
+cm_handler cma_on_request, cma_on_cm;
+void cma_cancel_listens(struct cma_id *id);
+/* struct cma_hdr at the begin of private data; nothing for AF_IB. */
+uint32_t cma_hdr_size(const struct cma_id *id);
+
+/* ---- mcast.c: multicast.c of the kernel */
+struct cma_member { /* struct cma_multicast, and mcast_member of ib_sa */
+	TAILQ_ENTRY(cma_member) of_id, of_group;
+	struct cma_id *id;
+	struct cma_group *group;
+	enum { CMA_JOINING, CMA_MEMBER, CMA_NO_MEMBER } state; /* the first two: in a list */
+	void *context;
+	union cma_addr addr;
+	uint8_t join_state;
+	uint64_t mask; /* ComponentMask of `rec`, a MCMemberRecord */
+	uint8_t rec[LAYOUT_SZ(mc_member_record)];
+};
+void cma_leave_all(struct cma_id *id);
+void cma_groups_port_event(struct cma *c, uint32_t port);
+void cma_groups_free(struct cma *c);
+
+#endif
