@@ -80,6 +80,7 @@ enum seg_file_kind {
 	SEG_FILE_DEVX_EVENT,
 	SEG_FILE_UMAD,
 	SEG_FILE_ISSM,
+	SEG_FILE_RDMA_CM, /* of a host, not of an adapter: `hca` is its first */
 };
 
 #define SEG_UMAD_AGENTS 32

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define SEG_MAGIC UINT64_C(0x534f465448434131) /* "SOFTHCA1" */
-#define SEG_LAYOUT_VERSION 10u
+#define SEG_LAYOUT_VERSION 11u
 
 #define SEG_OWNER_FREE 0u
 #define SEG_OWNER_DEVICE UINT32_MAX
@@ -166,6 +166,12 @@ struct seg {
 	bool polled;           /* this process's doorbells are polled, not trapped */
 	/* 1 + descriptor of the supervisor's connection, for link_wake(); 0: none */
 	_Atomic int wake_fd;
+	/*
+	 * What takes GMPs for the kernel of the port's host, a struct cm_pkt (umad/kernel.c): in the
+	 * supervisor its connection manager; NULL: the supervisor is asked.
+	 */
+	void (*gmp)(struct seg *s, const void *pkt);
+	void *gmp_ctx;
 	struct seg_path path[SEG_PATHS];
 };
 

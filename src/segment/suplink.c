@@ -25,14 +25,21 @@
 
 /* ---- one message */
 
-static long send_msg(int sock, const struct link_msg *m, int fd)
+/* What goes or comes behind a message: `n` bytes at most, and then as many as there were. */
+struct more {
+	void *at;
+	size_t n;
+};
+
+static long send_msg(int sock, const struct link_msg *m, const struct more *more, int fd)
 {
-	struct iovec io = {(void *)(uintptr_t)m, sizeof(*m)};
+	struct iovec io[2] = {{(void *)(uintptr_t)m, sizeof(*m)},
+			      {more ? more->at : NULL, more ? more->n : 0}};
 	union {
 		struct cmsghdr h;
 		char room[CMSG_SPACE(sizeof(int))];
 	} c;
-	struct msghdr h = {.msg_iov = &io, .msg_iovlen = 1};
+	struct msghdr h = {.msg_iov = io, .msg_iovlen = 2};
 	long r;
 
 	if (fd >= 0) {
@@ -53,15 +60,15 @@ static long send_msg(int sock, const struct link_msg *m, int fd)
 /*
  * 0; -ECONNRESET at end of file; -EAGAIN on timeout; -EPROTO. *fd: the descriptor received, or -1.
  */
-static long recv_msg(int sock, struct link_msg *m, int *fd)
+static long recv_msg(int sock, struct link_msg *m, struct more *more, int *fd)
 {
-	struct iovec io = {m, sizeof(*m)};
+	struct iovec io[2] = {{m, sizeof(*m)}, {more ? more->at : NULL, more ? more->n : 0}};
 	union {
 		struct cmsghdr h;
 		char room[CMSG_SPACE(2 * sizeof(int))];
 	} c;
-	struct msghdr h = {.msg_iov = &io,
-			   .msg_iovlen = 1,
+	struct msghdr h = {.msg_iov = io,
+			   .msg_iovlen = 2,
 			   .msg_control = &c,
 			   .msg_controllen = sizeof(c.room)};
 	struct cmsghdr *p;
@@ -88,8 +95,11 @@ static long recv_msg(int sock, struct link_msg *m, int *fd)
 				sys_close(got);
 		}
 	}
-	if (r == sizeof(*m))
+	if (r >= (long)sizeof(*m) && (more || r == sizeof(*m))) {
+		if (more)
+			more->n = (size_t)r - sizeof(*m);
 		return 0;
+	}
 	if (*fd >= 0)
 		sys_close(*fd);
 	*fd = -1;
@@ -168,7 +178,8 @@ static void busy_unlock(_Atomic uint32_t *w)
  * Sends a request and waits. The reply replaces *m. A reply that is late is noted as owed, since it
  * would be taken for the reply to the next request.
  */
-static int ask_locked(struct link *l, struct link_msg *m, int give, int *got)
+static int ask_locked(struct link *l, struct link_msg *m, const struct more *out, struct more *in,
+		      int give, int *got)
 {
 	uint32_t op = m->op;
 	long r = 0;
@@ -178,18 +189,20 @@ static int ask_locked(struct link *l, struct link_msg *m, int give, int *got)
 		return -ENOTCONN;
 	while (l->owed && !r) {
 		struct link_msg late;
+		char bytes[LINK_MORE];
+		struct more rest = {bytes, sizeof(bytes)};
 		int fd;
 
-		r = recv_msg(l->fd, &late, &fd);
+		r = recv_msg(l->fd, &late, &rest, &fd);
 		if (fd >= 0)
 			sys_close(fd);
 		if (!r)
 			l->owed--;
 	}
 	if (!r)
-		r = send_msg(l->fd, m, give);
+		r = send_msg(l->fd, m, out, give);
 	if (!r) {
-		r = recv_msg(l->fd, m, got);
+		r = recv_msg(l->fd, m, in, got);
 		if (r == -EAGAIN)
 			l->owed++;
 	}
@@ -205,12 +218,32 @@ static int ask(struct link *l, struct link_msg *m, int give, int *got)
 	int r;
 
 	busy_lock(&l->busy);
-	r = ask_locked(l, m, give, got);
+	r = ask_locked(l, m, NULL, NULL, give, got);
 	busy_unlock(&l->busy);
 	if (r && *got >= 0) {
 		sys_close(*got);
 		*got = -1;
 	}
+	TRACE(LOG_LINK, "request %u: %d", m->op, r);
+	return r;
+}
+
+int link_ask_more(struct link *l, struct link_msg *m, const void *out, size_t n, void *in,
+		  size_t *room)
+{
+	const struct more o = {(void *)(uintptr_t)out, n};
+	struct more i = {in, *room};
+	int fd, r;
+
+	if (n > LINK_MORE)
+		return -EMSGSIZE;
+	m->more = (uint32_t)n;
+	busy_lock(&l->busy);
+	r = ask_locked(l, m, &o, &i, -1, &fd);
+	busy_unlock(&l->busy);
+	if (fd >= 0)
+		sys_close(fd);
+	*room = r ? 0 : i.n;
 	TRACE(LOG_LINK, "request %u: %d", m->op, r);
 	return r;
 }
@@ -379,6 +412,22 @@ static int tell(struct seg *s, const struct link_msg *m)
 	return r < 0 ? (int)r : 0;
 }
 
+int link_gmp(struct seg *s, const void *pkt, size_t n)
+{
+	const struct link_msg m = {.op = LINK_GMP, .more = (uint32_t)n};
+	int fd = atomic_load_explicit(&s->wake_fd, memory_order_relaxed) - 1;
+	struct iovec io[2] = {{(void *)(uintptr_t)&m, sizeof(m)}, {(void *)(uintptr_t)pkt, n}};
+	struct msghdr h = {.msg_iov = io, .msg_iovlen = 2};
+	long r;
+
+	if (n > LINK_MORE)
+		return -EMSGSIZE;
+	if (fd < 0)
+		return -ENOTCONN;
+	r = sys_call(SYS_sendmsg, fd, &h, MSG_DONTWAIT | MSG_NOSIGNAL);
+	return r < 0 ? (int)r : 0;
+}
+
 int link_wake(struct seg *s, uint32_t file, uint32_t gen)
 {
 	const struct link_msg m = {.op = LINK_WAKE, .file = file, .gen = gen};
@@ -421,7 +470,7 @@ int link_ask_mem(struct seg *s, struct mem_slot who)
 	sock = dial(s->dir, 0);
 	if (sock < 0)
 		return sock;
-	r = send_msg(sock, &m, -1);
+	r = send_msg(sock, &m, NULL, -1);
 	if (r < 0)
 		sys_fd_drop(sock);
 	return r < 0 ? (int)r : sock;
@@ -437,7 +486,7 @@ int link_get_mem(int sock, uint64_t wait_ns)
 
 	if (r <= 0)
 		return r ? (int)r : -EAGAIN;
-	r = recv_msg(sock, &m, &fd);
+	r = recv_msg(sock, &m, NULL, &fd);
 	if (r)
 		return (int)r;
 	if (m.op == LINK_GET_MEM && !m.err)

@@ -12,7 +12,8 @@
 #include "segment/proc.h"
 
 /*
- * Each direction: one struct link_msg in one sendmsg(2), with at most one fd. {request} -> {reply}.
+ * Each direction: one struct link_msg in one sendmsg(2), with at most one fd, and with some requests
+ * bytes behind it (`more`). {request} -> {reply}.
  */
 enum link_op {
 	LINK_HELLO = 1, /* {pid, start_time, host, comm, memlock, layout_version}, fd: own
@@ -45,6 +46,13 @@ enum link_op {
 			 pcap` */
 	LINK_HOST,    /* {host, "": the first} -> {host}: make it ready. For `softhca run` */
 	LINK_SWEEP,   /* the subnet has changed (fab_subnet.sm_dirty). No reply. */
+	/*
+	 * {gen}, behind it a struct ucma_call, its `len` and its `aux_len` bytes: a write(2) to
+	 * /dev/infiniband/rdma_cm -> behind it the bytes of the response. `err`: as of write(2)
+	 */
+	LINK_RDMA_CM,
+	LINK_GMP, /* a struct cm_pkt behind it has come to a port, for its host's kernel. No reply.
+		   */
 };
 
 struct link_msg {
@@ -59,8 +67,10 @@ struct link_msg {
 	uint64_t memlock; /* RLIMIT_MEMLOCK */
 	char host[32];
 	char comm[16];
-	uint32_t arg, pad;
+	uint32_t arg;
+	uint32_t more; /* bytes behind the message */
 };
+#define LINK_MORE 2304 /* at most */
 
 /*
  * Client side. `dir`: the fabric's directory. Both fds are moved above 900 where possible.
@@ -83,6 +93,12 @@ struct link {
 int link_join(struct link *l, struct seg *s, const char *dir, const char *host);
 /* Forget an inherited link in a fork child (closes the fd, slot becomes SEG_NONE). */
 void link_forget(struct link *l, struct seg *s);
+/*
+ * A request with bytes of its own: `n` at `out` go behind *m, at most *room bytes of the reply's
+ * come back to `in`, *room is their number. 0 or -errno.
+ */
+int link_ask_more(struct link *l, struct link_msg *m, const void *out, size_t n, void *in,
+		  size_t *room);
 /* *fd is the new virtual file's descriptor (close-on-exec), at the lowest free number as open(2)
  * gives. */
 int link_open_file(struct link *l, enum seg_file_kind kind, uint32_t hca, uint32_t port,
@@ -110,6 +126,8 @@ bool link_file_gone(struct seg *s, uint32_t file, uint32_t gen);
  * -ENOTCONN: no link, -EAGAIN: the supervisor does not read.
  */
 int link_wake(struct seg *s, uint32_t file, uint32_t gen);
+/* The same for LINK_GMP. -EMSGSIZE: longer than LINK_MORE. */
+int link_gmp(struct seg *s, const void *pkt, size_t n);
 /* The same for LINK_SWEEP. -ENOTCONN also in the supervisor itself. */
 int link_sweep(struct seg *s);
 

@@ -100,6 +100,10 @@ static inline void umad_leaves(struct seg *s, const struct umad_pkt *p)
 		umad_capture(s, p);
 }
 
+/* ---- kernel.c */
+/* Is that MAD, which no agent takes, for the kernel of the port's host? Then it gets it. */
+bool umad_kernel(struct seg *s, uint32_t port, const struct umad_pkt *p);
+
 /* ---- agent.c */
 /* The live agent (index, generation), or NULL. */
 struct mad_agent *umad_agent(struct seg *s, uint32_t idx, uint32_t gen);

@@ -177,6 +177,8 @@ static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 		give(s, idx, a, p);
 		return false;
 	}
+	if (umad_kernel(s, port, p))
+		return false;
 	if (!mad_is_response(p->mad))
 		return route_refuse(s, p);
 	lost(s, p, "an answer to nobody");

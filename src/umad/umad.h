@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
+#include "cm/cm.h"
 #include "segment/seg.h"
 
 struct umad_file {
@@ -41,5 +42,17 @@ uint64_t umad_run_orphans(struct seg *s);
 bool umad_has_deadlines(void);
 /* The file's last reference is gone: free its agents and sends. */
 void umad_file_gone(struct seg *s, uint32_t file);
+
+/*
+ * ---- GMPs of the kernel: the connection manager's, and its questions to the subnet administration
+ *
+ * Upper half of the transaction IDs of such questions: no agent of a program has it.
+ */
+#define UMAD_KERNEL_TID 0xffffffffu
+/*
+ * Send from QP1. What comes back, and any MAD of class 7 that no program has registered for, is
+ * given to seg.gmp in the process that carries it. May wait for locks where the SA answers.
+ */
+void umad_gmp_send(struct seg *s, const struct cm_pkt *pkt);
 
 #endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the GMPs of the kernels of hosts: out of their ports, and to them. What they mean is the
+ * connection manager's (src/cm), which runs in the supervisor.
+ */
+#include "umad/priv.h"
+
+#include <string.h>
+#include "segment/suplink.h"
+
+void umad_gmp_send(struct seg *s, const struct cm_pkt *pkt)
+{
+	const struct hw_port *from = hw_port(s, pkt->port);
+	struct umad_pkt p = {
+		.from = pkt->port,
+		.qpn = 1,
+		.dst_qpn = pkt->qpn,
+		.pkey_index = pkt->pkey_index,
+		.slid = pkt->slid,
+		.dlid = pkt->dlid,
+		.sl = pkt->sl,
+		.grh = pkt->grh,
+		.hop_limit = pkt->hop_limit,
+		.traffic_class = pkt->traffic_class,
+		.flow_label = pkt->flow_label,
+		.send = SEG_NONE,
+	};
+
+	if (!from)
+		return;
+	if (!p.slid)
+		p.slid = (uint16_t)atomic_load(&from->lid);
+	memcpy(p.sgid, pkt->sgid, 16);
+	memcpy(p.dgid, pkt->dgid, 16);
+	memcpy(p.mad, pkt->mad, MAD_SIZE);
+	umad_route(s, &p);
+}
+
+/* ib_cm registers for method Send of class version 2 (cm.c, cm_add_one()); it asks the SA. */
+static bool for_kernel(const uint8_t *mad)
+{
+	uint64_t class = LAYOUT_GET(mad_hdr, mad, mgmt_class);
+
+	if (class == MAD_CLASS_CM)
+		return LAYOUT_GET(mad_hdr, mad, method) == MAD_METHOD_SEND &&
+		       LAYOUT_GET(mad_hdr, mad, class_version) == 2;
+	return class == MAD_CLASS_SA && mad_is_response(mad) &&
+	       LAYOUT_GET(mad_hdr, mad, tid) >> 32 == UMAD_KERNEL_TID;
+}
+
+bool umad_kernel(struct seg *s, uint32_t port, const struct umad_pkt *p)
+{
+	struct cm_pkt pkt = {
+		.port = port,
+		.slid = p->slid,
+		.dlid = p->dlid,
+		.sl = p->sl,
+		.qpn = p->qpn,
+		.pkey_index = p->pkey_index,
+		.grh = p->grh,
+		.hop_limit = p->hop_limit,
+		.traffic_class = p->traffic_class,
+		.flow_label = p->flow_label,
+	};
+
+	if (!for_kernel(p->mad))
+		return false;
+	memcpy(pkt.sgid, p->sgid, 16);
+	memcpy(pkt.dgid, p->dgid, 16);
+	memcpy(pkt.mad, p->mad, MAD_SIZE);
+	umad_seen(s, "taken by the connection manager", port, p);
+	if (s->gmp)
+		s->gmp(s, &pkt);
+	else
+		link_gmp(s, &pkt, sizeof(pkt));
+	return true;
+}
