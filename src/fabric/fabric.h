@@ -115,6 +115,10 @@ int fab_sysfs_update_counters(struct seg *s, uint32_t port, const char *root,
 #define FAB_UVERBS_MINOR(n) (192 + (n))
 #define FAB_UMAD_MINOR(n) (n)
 #define FAB_ISSM_MINOR(n) (64 + (n))
+/* /dev/infiniband/rdma_cm is a misc device; behind the others among the shim's node numbers. */
+#define FAB_MISC_MAJOR 10
+#define FAB_RDMA_CM_MISC 122
+#define FAB_RDMA_CM_MINOR 0x10000u
 /* N of umadN and issmN: ports are numbered over the host's HCAs, in the kernel's order. */
 uint32_t fab_umad_index(struct seg *s, uint32_t port);
 /* The reverse: SEG_T_PORT index behind umadN/issmN of a host; SEG_NONE. */

@@ -405,6 +405,24 @@ static void close_folders(struct view *v)
 			close(fds[i]);
 }
 
+/* The misc device of a host whose connection manager is loaded: cdev and ABI (ucma.c). */
+static int render_rdma_cm(struct view *v)
+{
+	_cleanup_close_ int dir = tree_enter_path(v->root, "sys/devices/virtual/misc/rdma_cm");
+	_cleanup_close_ int misc = tree_enter_path(v->root, "sys/class/misc");
+	int r = dir < 0 ? dir : misc < 0 ? misc : 0;
+
+	TREE_STEP(r, tree_put(v->tree, dir, "dev", "%u:%u\n", FAB_MISC_MAJOR, FAB_RDMA_CM_MISC));
+	TREE_STEP(r, tree_put(v->tree, dir, "abi_version", "4\n"));
+	TREE_STEP(r, tree_put(v->tree, dir, "uevent",
+			      "MAJOR=%u\nMINOR=%u\nDEVNAME=infiniband/rdma_cm\nDEVMODE=0666\n",
+			      FAB_MISC_MAJOR, FAB_RDMA_CM_MISC));
+	TREE_STEP(r, tree_symlink(dir, "subsystem", "../../../../class/misc"));
+	TREE_STEP(r, tree_symlink(misc, "rdma_cm", "../../devices/virtual/misc/rdma_cm"));
+	TREE_STEP(r, tree_write(NULL, v->dev, "rdma_cm", 0666, "", 0));
+	return r;
+}
+
 int fab_sysfs_render(struct seg *s, uint32_t host, const char *root,
 		     const struct fab_sysfs_ids *ids)
 {
@@ -433,6 +451,7 @@ int fab_sysfs_render(struct seg *s, uint32_t host, const char *root,
 	TREE_STEP(r, open_folder(v.root, "dev/infiniband", &v.dev));
 	TREE_STEP(r, tree_put(&t, v.verbs, "abi_version", "6\n"));
 	TREE_STEP(r, tree_put(&t, v.mad, "abi_version", "5\n"));
+	TREE_STEP(r, render_rdma_cm(&v));
 	/* tmpfs lists the newest entry first; programs should find mlx5_0 first. */
 	for (uint32_t i = v.host->nhcas; i-- > 0;) {
 		v.hca = hw_hca(s, v.host->hca[i]);

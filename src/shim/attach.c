@@ -18,6 +18,7 @@
 #include "shim/signals/sig.h"
 #include "shim/doorbell/fault.h"
 #include "shim/files/wait.h"
+#include "ucma/ucma.h"
 #include "umad/umad.h"
 #include "util/clock.h"
 #include "util/heap.h"
@@ -334,6 +335,21 @@ static int open_of_port(uint32_t port, enum seg_file_kind kind, uint32_t minor, 
 	return opened(fd, file, gen, r);
 }
 
+/* Its state is the supervisor's. Of the host, but a file is an adapter's: the first one's. */
+static int open_rdma_cm(const struct hw_host *host, int flags)
+{
+	uint32_t file, gen;
+	int fd, r;
+
+	if (!host || !host->nhcas)
+		return -ENXIO;
+	r = link_open_file(&at.link, SEG_FILE_RDMA_CM, host->hca[0], 0, &file, &gen, &fd);
+	if (r < 0)
+		return r;
+	r = publish_node(fd, SEG_FILE_RDMA_CM, file, gen, FAB_RDMA_CM_MINOR, flags, NULL);
+	return opened(fd, file, gen, r);
+}
+
 static bool is_issm(uint32_t minor)
 {
 	return minor >= FAB_ISSM_MINOR(0) && minor < FAB_UVERBS_MINOR(0);
@@ -345,6 +361,8 @@ static int open_node(struct uv_system *sys, uint32_t minor, int flags)
 	const struct hw_host *host = seg_live(&at.seg, SEG_T_HOST, at.host);
 	uint32_t n = minor - FAB_UVERBS_MINOR(0), port;
 
+	if (minor == FAB_RDMA_CM_MINOR)
+		return open_rdma_cm(host, flags);
 	if (minor < FAB_UVERBS_MINOR(0)) {
 		port = fab_port_by_umad(&at.seg, at.host, minor % FAB_ISSM_MINOR(0));
 		return port == SEG_NONE
@@ -465,6 +483,23 @@ bool shim_file_umad(struct shim_file *f, struct umad_file *u)
 	if (f->minor == NODE_NONE) {
 		f->accmode = O_RDWR;
 		f->minor = FAB_UMAD_MINOR(umad_minor(u));
+	}
+	return true;
+}
+
+bool shim_file_rdma_cm(struct shim_file *f, struct ucma_file *u)
+{
+	struct uv_system *sys;
+
+	if (f->kind && f->kind != SEG_FILE_RDMA_CM)
+		return false;
+	if (shim_attach(&sys) || (f->file == SEG_NONE && !find_file(f)) ||
+	    f->kind != SEG_FILE_RDMA_CM)
+		return false;
+	*u = (struct ucma_file){&at.link, &at.seg, f->file, f->gen};
+	if (f->minor == NODE_NONE) {
+		f->accmode = O_RDWR;
+		f->minor = FAB_RDMA_CM_MINOR;
 	}
 	return true;
 }

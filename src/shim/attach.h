@@ -27,6 +27,8 @@ bool shim_file_known(struct shim_file *f);
 /* Is it a umad file, opened here or by another process? If true, *u describes it on the fabric. */
 struct umad_file;
 bool shim_file_umad(struct shim_file *f, struct umad_file *u);
+struct ucma_file;
+bool shim_file_rdma_cm(struct shim_file *f, struct ucma_file *u); /* the same for rdma_cm */
 /* The last reference in this process is gone (fdtab_put). */
 void shim_file_ended(struct shim_file *f);
 /* A descriptor arrived (SCM_RIGHTS, inherited over exec): enter it if it is ours. */

@@ -55,6 +55,7 @@ static const struct kind kinds[] = {
 	[SEG_FILE_UMAD] = {"umad", true, true, UMAD_QUEUE},
 	/* there is nothing to read; only being open matters */
 	[SEG_FILE_ISSM] = {"issm", false, true},
+	[SEG_FILE_RDMA_CM] = {"rdma_cm", true, false},
 };
 
 static const struct kind *kind_of(uint32_t kind)
@@ -222,6 +223,21 @@ static int alloc_file(struct seg *s, uint32_t *file)
 	return -ENFILE;
 }
 
+/* Of a file that could not be opened after all. */
+static void drop_object(struct sup *sup, bool fifo, uint32_t file, uint32_t gen, int fd, int probe)
+{
+	char name[32];
+
+	if (probe < 0) /* nothing was made */
+		return;
+	close(probe);
+	close(fd);
+	if (!fifo)
+		return;
+	fifo_name(name, file, gen);
+	unlinkat(sup->ev, name, 0);
+}
+
 int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m, uint32_t *file,
 		  uint32_t *gen, int *fd)
 {
@@ -245,7 +261,10 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 		r = kinds[m->kind].fifo
 			    ? make_fifo(sup, *file, *gen, fd, &probe)
 			    : make_memfd(kinds[m->kind].name, node_number(s, m), fd, &probe);
+	if (!r && m->kind == SEG_FILE_RDMA_CM)
+		r = sup_cm_open(sup, *file, l);
 	if (r < 0) {
+		drop_object(sup, kinds[m->kind].fifo, *file, *gen, *fd, probe);
 		seg_free(s, SEG_T_FILE, *file);
 		*fd = -1;
 		return r;
@@ -379,6 +398,8 @@ static void reap(struct sup *sup, uint32_t idx)
 	      sup_file_kind_name(f->kind));
 	sup->nwatched -= sf->watched;
 	sf->watched = false;
+	if (f->kind == SEG_FILE_RDMA_CM)
+		sup_cm_gone(sup, idx);
 	if (reap_at_once(s, idx)) {
 		sup_file_reaped(sup, idx);
 		return;

@@ -285,7 +285,7 @@ static int (*const handlers[])(struct sup *, struct sup_link *, struct sup_reque
 	[LINK_GET_MEM] = do_get_mem, [LINK_STATUS] = do_status,   [LINK_DOWN] = do_down,
 	[LINK_PORT] = do_port,       [LINK_WAKE] = do_wake,       [LINK_HOST] = do_host,
 	[LINK_TOPO] = do_topo,       [LINK_CONSOLE] = do_console, [LINK_SWEEP] = do_sweep,
-	[LINK_SEGMENT] = do_segment,
+	[LINK_SEGMENT] = do_segment, [LINK_RDMA_CM] = sup_cm_write, [LINK_GMP] = sup_cm_gmp,
 };
 
 /* ---- messages ---- */
@@ -299,9 +299,9 @@ union control {
 static int sup_link_receive(int sock, struct sup_request *q)
 {
 	union control c;
-	struct iovec v = {&q->m, sizeof(q->m)};
+	struct iovec v[2] = {{&q->m, sizeof(q->m)}, {q->more, sizeof(q->more)}};
 	struct msghdr h = {
-		.msg_iov = &v, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof(c)};
+		.msg_iov = v, .msg_iovlen = 2, .msg_control = &c, .msg_controllen = sizeof(c)};
 	ssize_t n = recvmsg(sock, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	unsigned int nfds = 0;
 
@@ -324,8 +324,11 @@ static int sup_link_receive(int sock, struct sup_request *q)
 	}
 	if (!n && !nfds)
 		return 0;
-	if ((size_t)n == sizeof(q->m) && nfds <= 1 && !(h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
-		return 1;
+	if ((size_t)n >= sizeof(q->m) && nfds <= 1 && !(h.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
+		q->nmore = (uint32_t)((size_t)n - sizeof(q->m));
+		if (q->nmore == (q->m.op == LINK_RDMA_CM || q->m.op == LINK_GMP ? q->m.more : 0))
+			return 1;
+	}
 	if (q->fd >= 0)
 		close(q->fd);
 	q->fd = -1;
@@ -335,8 +338,8 @@ static int sup_link_receive(int sock, struct sup_request *q)
 static int send_reply(int sock, const struct sup_reply *p)
 {
 	union control c;
-	struct iovec v = {(void *)&p->m, sizeof(p->m)};
-	struct msghdr h = {.msg_iov = &v, .msg_iovlen = 1};
+	struct iovec v[2] = {{(void *)&p->m, sizeof(p->m)}, {(void *)p->more, p->nmore}};
+	struct msghdr h = {.msg_iov = v, .msg_iovlen = 2};
 
 	if (p->fd >= 0) {
 		struct cmsghdr *m = &c.align;
@@ -350,6 +353,11 @@ static int send_reply(int sock, const struct sup_reply *p)
 		memcpy(CMSG_DATA(m), &p->fd, sizeof(int));
 	}
 	return sendmsg(sock, &h, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static bool wants_no_reply(uint32_t op)
+{
+	return op == LINK_WAKE || op == LINK_SWEEP || op == LINK_GMP;
 }
 
 /* SUP_LATER: the request stays with its link. */
@@ -378,8 +386,14 @@ static int run_request(struct sup *sup, struct sup_link *l, struct sup_request *
 /* One request and its answer, now or later. */
 static void sup_link_serve(struct sup *sup, struct sup_link *l, struct sup_request *q)
 {
-	struct sup_reply p = {.fd = -1};
-	int r = run_request(sup, l, q, &p);
+	struct sup_reply p;
+	int r;
+
+	p.m = (struct link_msg){0};
+	p.fd = -1;
+	p.keep = false;
+	p.nmore = 0;
+	r = run_request(sup, l, q, &p);
 
 	TRACE(LOG_LINK, "pid %d op %u: %d", l->pid, q->m.op, r);
 	if (r == SUP_LATER) {
@@ -387,12 +401,15 @@ static void sup_link_serve(struct sup *sup, struct sup_link *l, struct sup_reque
 			l->request = *q;
 		return;
 	}
-	if (r < 0)
-		p = (struct sup_reply){.m.err = r, .fd = p.keep ? -1 : p.fd};
+	if (r < 0) {
+		p.m = (struct link_msg){.err = r};
+		p.fd = p.keep ? -1 : p.fd;
+		p.keep = false;
+	}
+	p.m.more = p.nmore;
 	p.m.op = q->m.op;
 	p.m.layout_version = SEG_LAYOUT_VERSION;
-	r = l->closed || q->m.op == LINK_WAKE || q->m.op == LINK_SWEEP ? 0
-								       : send_reply(l->src.fd, &p);
+	r = l->closed || wants_no_reply(q->m.op) ? 0 : send_reply(l->src.fd, &p);
 	if (p.fd >= 0 && !p.keep)
 		close(p.fd);
 	if (q->fd >= 0)
@@ -410,7 +427,7 @@ static void sup_link_read(struct sup *sup, struct sup_source *src, uint32_t even
 	if (r == -EAGAIN)
 		return;
 	/* A client sends one request at a time, except requests without an answer. */
-	if (r > 0 && l->again && q.m.op != LINK_WAKE && q.m.op != LINK_SWEEP) {
+	if (r > 0 && l->again && !wants_no_reply(q.m.op)) {
 		if (q.fd >= 0)
 			close(q.fd);
 		r = -EPROTO;

@@ -80,7 +80,8 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 			    .probe_at = UINT64_MAX,
 			    .counters_at = UINT64_MAX,
 			    .zombies_at = UINT64_MAX,
-			    .mads_at = UINT64_MAX};
+			    .mads_at = UINT64_MAX,
+			    .cm_at = UINT64_MAX};
 	snprintf(sup->name, sizeof(sup->name), "%s", name);
 	r = make_segment(sup, topo);
 	if (r)
@@ -106,6 +107,8 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 	}
 	if (!r)
 		r = sup_work_init(sup);
+	if (!r)
+		r = sup_cm_init(sup);
 	if (!r)
 		r = sup_listen(sup);
 	return r < 0 ? prog_fail("cannot make the fabric's files in %s: %s", sup->seg.dir,
@@ -144,6 +147,7 @@ void sup_finish(struct sup *sup)
 		sup_link_close(sup, l);
 	sup_work_finish(sup);
 	sup_links_free(sup, true);
+	sup_cm_free(sup);
 	sup_files_free(sup);
 	if (sup->listen.fd >= 0)
 		close(sup->listen.fd);
@@ -220,7 +224,7 @@ int sup_turn(struct sup *sup, uint64_t deadline)
 	struct epoll_event e[32];
 	uint64_t mads = sup->sending ? UINT64_MAX : sup->mads_at;
 	uint64_t at = earliest(earliest(earliest(deadline, sup->zombies_at), mads),
-			       earliest(sup->probe_at, sup->counters_at));
+			       earliest(earliest(sup->probe_at, sup->counters_at), sup->cm_at));
 	uint64_t now = clock_now_ns();
 	int timeout = -1, n;
 
@@ -237,6 +241,7 @@ int sup_turn(struct sup *sup, uint64_t deadline)
 		if (src->fd >= 0)
 			src->ready(sup, src, e[i].events);
 	}
+	sup->cm_at = sup_cm_run(sup);
 	sup_links_free(sup, false);
 	sup_sweep(sup);
 	if (atomic_load(&fab_subnet(&sup->seg)->notices))

@@ -55,7 +55,9 @@ struct sup_work {
 /* Descriptors that came with a request; the handler sets those that it keeps to -1. */
 struct sup_request {
 	struct link_msg m;
-	int fd; /* -1 none */
+	int fd;        /* -1 none */
+	uint32_t nmore; /* bytes behind the message */
+	_Alignas(8) uint8_t more[LINK_MORE];
 };
 
 /* A reply in preparation: `fd` is sent and then closed unless `keep`. */
@@ -63,6 +65,8 @@ struct sup_reply {
 	struct link_msg m;
 	int fd;
 	bool keep;
+	uint32_t nmore; /* bytes behind it, also of an error's */
+	uint8_t more[LINK_MORE];
 };
 
 /*
@@ -121,8 +125,10 @@ struct sup {
 	uint64_t counters_at;
 	uint64_t zombies_at; /* when to try again to free objects that a stopped process holds */
 	uint64_t zombies_gap;
+	uint64_t cm_at;   /* the connection managers' next deadline */
 	uint64_t mads_at; /* when the next MAD of a dead process times out */
 	struct sup_work work;
+	struct sup_cm *cm; /* the hosts' connection managers (sup_cm.c) */
 	bool sweeping; /* a job changes the subnet; no other code here may */
 	bool sending;  /* a job handles the MADs of dead processes */
 	bool stop;
@@ -213,6 +219,17 @@ int sup_console_names(struct sup *sup, const struct topo *t);
 /* Pull a port's cable, or plug it again. 0; -ENOLINK: it never had one; -errno. */
 int sup_cable(struct sup *sup, uint32_t port, bool in);
 void sup_console_free(struct sup *sup);
+
+/* ---- rdma_cm (sup_cm.c) */
+int sup_cm_init(struct sup *sup);
+void sup_cm_free(struct sup *sup);
+int sup_cm_open(struct sup *sup, uint32_t file, const struct sup_link *l);
+void sup_cm_gone(struct sup *sup, uint32_t file);
+/* LINK_RDMA_CM, LINK_GMP. */
+int sup_cm_write(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
+int sup_cm_gmp(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
+/* MADs that have come, events, deadlines: once in each turn of the loop. The next deadline. */
+uint64_t sup_cm_run(struct sup *sup);
 
 /* ---- status (sup_status.c) */
 /* Returns a memfd with the text, read position 0, or -errno. */

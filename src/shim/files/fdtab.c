@@ -220,7 +220,7 @@ bool fdtab_fix_stat(int fd, struct stat *st)
 
 	if (node) {
 		st->st_mode = node_mode(f->minor);
-		st->st_rdev = makedev(FAB_DEV_MAJOR, f->minor);
+		st->st_rdev = node_rdev(f->minor);
 		st->st_size = 0;
 		st->st_blocks = 0;
 		st->st_nlink = 1;
@@ -236,8 +236,8 @@ bool fdtab_fix_statx(int fd, struct statx *stx)
 
 	if (node) {
 		stx->stx_mode = (uint16_t)node_mode(f->minor);
-		stx->stx_rdev_major = FAB_DEV_MAJOR;
-		stx->stx_rdev_minor = f->minor;
+		stx->stx_rdev_major = gnu_dev_major(node_rdev(f->minor));
+		stx->stx_rdev_minor = gnu_dev_minor(node_rdev(f->minor));
 		stx->stx_size = 0;
 		stx->stx_blocks = 0;
 		stx->stx_nlink = 1;

@@ -14,6 +14,7 @@
 #include "shim/signals/sig.h"
 #include "shim/files/wait.h"
 #include "shim/wrap.h"
+#include "ucma/ucma.h"
 #include "umad/umad.h"
 #include "util/log.h"
 #include "util/sys.h"
@@ -231,7 +232,8 @@ static ssize_t readv_ours(int fd, const struct iovec *iov, int n)
 	ssize_t unfit = 0;
 
 	/* These files have no read(): the mode is checked first. */
-	if (f && (f->kind == SEG_FILE_UVERBS || f->kind == SEG_FILE_ISSM))
+	if (f && (f->kind == SEG_FILE_UVERBS || f->kind == SEG_FILE_ISSM ||
+		  f->kind == SEG_FILE_RDMA_CM))
 		unfit = f->accmode == O_WRONLY ? -EBADF : -EINVAL;
 	return each_vector(f, fd, iov, n, unfit, read_file);
 }
@@ -293,8 +295,34 @@ static ssize_t write_umad(const struct umad_file *u, int fd, const void *buf, si
 	return r;
 }
 
+/* What MIGRATE_ID's descriptor is: ucma_migrate_id(), fdget() and the check of its f_op. */
+static void ucma_fd_of(int fd, struct ucma_fd *out)
+{
+	struct shim_file *f = shim_file_get(fd);
+	struct ucma_file u;
+
+	if (f && shim_file_rdma_cm(f, &u))
+		*out = (struct ucma_fd){0, u.file};
+	else
+		out->err = f || sys_fcntl(fd, F_GETFD, 0) >= 0 ? -EINVAL : -EBADF;
+	fdtab_put(f);
+}
+
+static ssize_t write_rdma_cm(const struct ucma_file *u, int fd, const void *buf, size_t count)
+{
+	bool nonblock = nonblocking(fd);
+	sigset_t old;
+	ssize_t r;
+
+	sig_block_all(&old);
+	r = ucma_write(u, buf, count, nonblock, &old, ucma_fd_of);
+	sig_restore(&old);
+	return r;
+}
+
 static ssize_t write_file(struct shim_file *f, int fd, void *buf, size_t count)
 {
+	struct ucma_file ucma;
 	struct umad_file umad;
 	struct uv_system *sys;
 	sigset_t old;
@@ -304,6 +332,10 @@ static ssize_t write_file(struct shim_file *f, int fd, void *buf, size_t count)
 		return f->accmode == O_RDONLY ? -EBADF
 		       : count > SSIZE_MAX    ? -EFAULT /* access_ok() */
 					      : write_umad(&umad, fd, buf, count);
+	if (shim_file_rdma_cm(f, &ucma))
+		return f->accmode == O_RDONLY ? -EBADF
+		       : count > SSIZE_MAX    ? -EFAULT
+					      : write_rdma_cm(&ucma, fd, buf, count);
 	if (f->accmode == O_RDONLY)
 		return -EBADF;
 	if (f->kind == SEG_FILE_ISSM)

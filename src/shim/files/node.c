@@ -37,10 +37,13 @@ static const struct {
 	{"umad", FAB_UMAD_MINOR(0), 0600},
 	{"issm", FAB_ISSM_MINOR(0), 0600},
 };
+#define RDMA_CM "rdma_cm"
 #define NCLASSES (sizeof(classes) / sizeof(classes[0]))
 
 static uint32_t minor_of_name(const char *name)
 {
+	if (!strcmp(name, RDMA_CM))
+		return FAB_RDMA_CM_MINOR;
 	for (size_t i = 0; i < NCLASSES; i++) {
 		size_t n = strlen(classes[i].prefix);
 		char *end;
@@ -58,12 +61,20 @@ uint32_t node_mode(uint32_t minor)
 {
 	uint32_t mode = 0600, first = 0;
 
+	if (minor == FAB_RDMA_CM_MINOR)
+		return S_IFCHR | 0666; /* ucma.c, ucma_misc.mode */
 	for (size_t i = 0; i < NCLASSES; i++)
 		if (minor >= classes[i].first && classes[i].first >= first) {
 			first = classes[i].first;
 			mode = classes[i].mode;
 		}
 	return S_IFCHR | mode;
+}
+
+dev_t node_rdev(uint32_t minor)
+{
+	return minor == FAB_RDMA_CM_MINOR ? makedev(FAB_MISC_MAJOR, FAB_RDMA_CM_MISC)
+					  : makedev(FAB_DEV_MAJOR, minor);
 }
 
 struct linux_dirent64 {
@@ -180,7 +191,7 @@ void node_fix_stat(struct stat *st)
 	if (minor == NODE_NONE)
 		return;
 	st->st_mode = node_mode(minor);
-	st->st_rdev = makedev(FAB_DEV_MAJOR, minor);
+	st->st_rdev = node_rdev(minor);
 	st->st_size = 0;
 	st->st_blocks = 0;
 }
@@ -195,8 +206,8 @@ void node_fix_statx(struct statx *stx)
 	if (minor == NODE_NONE)
 		return;
 	stx->stx_mode = (uint16_t)node_mode(minor);
-	stx->stx_rdev_major = FAB_DEV_MAJOR;
-	stx->stx_rdev_minor = minor;
+	stx->stx_rdev_major = gnu_dev_major(node_rdev(minor));
+	stx->stx_rdev_minor = gnu_dev_minor(node_rdev(minor));
 	stx->stx_size = 0;
 	stx->stx_blocks = 0;
 }

@@ -15,6 +15,7 @@
 
 #define BUS_DEVICES "/sys/bus/pci/devices/"
 #define CHAR_DEVICES "/dev/char/"
+#define RDMA_CM_NUMBER "10:122" /* FAB_MISC_MAJOR, FAB_RDMA_CM_MISC */
 
 /*
  * The places of our trees. A whole entry is a real directory on a real machine, so leaving it by
@@ -31,13 +32,17 @@ static const struct {
 	{"/sys/devices/pci" FAB_PCI_DOMAIN ":", true},
 	{BUS_DEVICES FAB_PCI_DOMAIN ":", true},
 	{CHAR_DEVICES "231:", true},
+	{CHAR_DEVICES "10:12", true}, /* RDMA_CM_NUMBER, as far as a prefix goes */
+	{"/sys/class/misc/rdma_cm", false},
+	{"/sys/devices/virtual/misc/rdma_cm", false},
 };
 
 /* Every path of ours contains one of these strings. */
 static bool has_marker(const char *path)
 {
 	return strstr(path, "infiniband") || strstr(path, FAB_PCI_DOMAIN ":") ||
-	       strstr(path, "/231:");
+	       strstr(path, "/231:") || strstr(path, "rdma_cm") ||
+	       strstr(path, "/" RDMA_CM_NUMBER);
 }
 
 static int mount_of(const char *path, size_t len)
@@ -81,7 +86,9 @@ static bool follow_link(char *s, size_t *len, size_t size)
 			return false;
 		strcpy(name, s + strlen(BUS_DEVICES));
 		n = (int)fmt(s, size, "/sys/devices/pci" FAB_PCI_DOMAIN ":00/%s", name);
-	} else if (!strncmp(s, CHAR_DEVICES, strlen(CHAR_DEVICES))) {
+	} else if (!strcmp(s, CHAR_DEVICES RDMA_CM_NUMBER)) {
+		n = (int)fmt(s, size, "/dev/infiniband/rdma_cm");
+	} else if (!strncmp(s, CHAR_DEVICES "231:", strlen(CHAR_DEVICES "231:"))) {
 		minor = strtoul(s + strlen(CHAR_DEVICES "231:"), &end, 10);
 		if (*end)
 			return false;
@@ -93,9 +100,8 @@ static bool follow_link(char *s, size_t *len, size_t size)
 		else
 			n = (int)fmt(s, size, "/dev/infiniband/umad%lu", minor);
 	}
-	if (n)
-		*len = (size_t)n;
-	return *len < size;
+	*len = (size_t)n;
+	return n > 0 && *len < size;
 }
 
 /*

@@ -62,6 +62,7 @@ bool node_ino_known(ino_t ino);
 uint32_t node_of_path(int dirfd, const char *mapped, int flags);
 /* Fills the stat result for a node, or for a command file with that minor. */
 uint32_t node_mode(uint32_t minor);
+dev_t node_rdev(uint32_t minor);
 void node_fix_stat(struct stat *st);
 void node_fix_statx(struct statx *stx);
 

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the supervisor's part in rdma_cm: the connection managers of all hosts (src/cma), which run
+ * in the loop. Hands them what programs write and the MADs that arrive, and puts theirs on the
+ * wire. A MAD may arrive in another thread, while a job sends: they wait in a list for the loop.
+ */
+#include "super/supervisor.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include "cma/cma.h"
+#include "fabric/fabric.h"
+#include "hw/evq.h"
+#include "hw/hca.h"
+#include "umad/umad.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "wire/mad/mad.h"
+
+struct arrived {
+	struct arrived *next;
+	struct cm_pkt pkt;
+};
+
+struct sup_cm {
+	struct cma *cma;
+	pthread_t loop;
+	pthread_mutex_t lock; /* guards the list */
+	struct arrived *first, **last;
+};
+
+/* ---- MADs */
+
+/* seg.gmp: in whatever thread carries the MAD. */
+static void got(struct seg *s, const void *pkt)
+{
+	struct sup *sup = s->gmp_ctx;
+	struct sup_cm *cm = sup->cm;
+	struct arrived *a = malloc(sizeof(*a));
+
+	if (!a)
+		return; /* lost, as a packet that finds no receive is */
+	a->next = NULL;
+	a->pkt = *(const struct cm_pkt *)pkt;
+	pthread_mutex_lock(&cm->lock);
+	*cm->last = a;
+	cm->last = &a->next;
+	pthread_mutex_unlock(&cm->lock);
+	if (!pthread_equal(pthread_self(), cm->loop))
+		eventfd_write(sup->work.src.fd, 1);
+}
+
+static struct arrived *take_all(struct sup_cm *cm)
+{
+	struct arrived *a;
+
+	pthread_mutex_lock(&cm->lock);
+	a = cm->first;
+	cm->first = NULL;
+	cm->last = &cm->first;
+	pthread_mutex_unlock(&cm->lock);
+	return a;
+}
+
+struct sender {
+	struct sup_job job; /* first */
+	struct cm_pkt pkt;
+};
+
+static void run_send(struct sup_job *j)
+{
+	umad_gmp_send(j->s, &((struct sender *)j)->pkt);
+}
+
+static void sent(struct sup *sup, struct sup_job *j)
+{
+	free(j);
+}
+
+/* The built-in SA takes the subnet's lock, which a sweep or a stopped process may hold. */
+static bool may_wait(struct seg *s, const struct cm_pkt *p)
+{
+	if (LAYOUT_GET(mad_hdr, p->mad, mgmt_class) != MAD_CLASS_SA)
+		return false;
+	if (fab_subnet_trylock(s))
+		return true;
+	fab_subnet_unlock(s);
+	return false;
+}
+
+static void send_pkt(void *ctx, const struct cm_pkt *p)
+{
+	struct sup *sup = ctx;
+	struct sender *j = may_wait(&sup->seg, p) ? calloc(1, sizeof(*j)) : NULL;
+
+	if (!j) {
+		umad_gmp_send(&sup->seg, p);
+		return;
+	}
+	j->job = (struct sup_job){.run = run_send, .done = sent, .s = &sup->seg};
+	j->pkt = *p;
+	sup_work(sup, &j->job);
+}
+
+/* ---- events */
+
+/* The file's queue has as many records as events wait in src/cma; they say nothing else. */
+static void ready(void *ctx, uint32_t file, int n)
+{
+	struct sup *sup = ctx;
+	const struct seg_file *f = seg_file(&sup->seg, file);
+	const struct seg_evsrc none = {.table = SEG_T_COUNT};
+	struct seg_evrec rec;
+	int fifo;
+
+	if (!f || file >= sup->nfiles || sup->files[file].probe < 0)
+		return;
+	fifo = sup->files[file].probe;
+	evq_hint(file, f->gen, fifo);
+	for (; n > 0; n--)
+		evq_push(&sup->seg, file, f->gen, none, 0, 0, 0);
+	for (; n < 0; n++)
+		evq_pop(&sup->seg, file, f->gen, fifo, &rec);
+	evq_hint(SEG_NONE, 0, -1);
+}
+
+static uint64_t now(void *ctx)
+{
+	return clock_now_ns();
+}
+
+uint64_t sup_cm_run(struct sup *sup)
+{
+	struct sup_cm *cm = sup->cm;
+	struct arrived *a, *next;
+	uint64_t due;
+	bool any;
+
+	do {
+		any = false;
+		for (a = take_all(cm); a; a = next) {
+			any = true;
+			next = a->next;
+			cma_arrived(cm->cma, &a->pkt);
+			free(a);
+		}
+		due = cma_run_due(cm->cma);
+	} while (any || due <= clock_now_ns());
+	return due;
+}
+
+/* ---- requests */
+
+int sup_cm_gmp(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
+{
+	const struct cm_pkt *pkt = (const void *)q->more;
+
+	if (l->slot != SEG_NONE && q->nmore == sizeof(*pkt))
+		got(&sup->seg, pkt);
+	return 0;
+}
+
+int sup_cm_write(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
+{
+	const struct ucma_call *c = (const void *)q->more;
+	const struct seg_file *f;
+	const uint8_t *in = q->more + sizeof(*c);
+	size_t n = 0;
+	ssize_t r;
+
+	if (l->slot == SEG_NONE)
+		return -ENOTCONN;
+	if (q->nmore < sizeof(*c) || c->len > UCMA_IN_MAX || c->aux_len > UCMA_AUX_MAX ||
+	    q->nmore != sizeof(*c) + c->len + c->aux_len)
+		return -EPROTO;
+	f = seg_file(&sup->seg, c->file);
+	if (!f || f->gen != q->m.gen || f->kind != SEG_FILE_RDMA_CM || c->file >= sup->nfiles ||
+	    sup->files[c->file].probe < 0 || sup->files[c->file].reaping)
+		return -EIO;
+	r = cma_write(sup->cm->cma, c, in, in + c->len, p->more, &n);
+	p->nmore = (uint32_t)n;
+	return r < 0 ? (int)r : 0;
+}
+
+int sup_cm_open(struct sup *sup, uint32_t file, const struct sup_link *l)
+{
+	const struct seg_proc *proc = seg_proc(&sup->seg, l->slot);
+
+	return proc ? cma_file_open(sup->cm->cma, file, proc->host, proc->pid, proc->comm) : -ESRCH;
+}
+
+void sup_cm_gone(struct sup *sup, uint32_t file)
+{
+	cma_file_gone(sup->cm->cma, file);
+}
+
+/* ---- the whole */
+
+int sup_cm_init(struct sup *sup)
+{
+	static const struct cma_ops ops = {.ready = ready, .send = send_pkt, .now = now};
+	struct sup_cm *cm = calloc(1, sizeof(*cm));
+
+	if (!cm)
+		return -ENOMEM;
+	pthread_mutex_init(&cm->lock, NULL);
+	cm->last = &cm->first;
+	cm->loop = pthread_self();
+	cm->cma = cma_new(&sup->seg, &ops, sup);
+	if (!cm->cma) {
+		free(cm);
+		return -ENOMEM;
+	}
+	sup->cm = cm;
+	sup->seg.gmp_ctx = sup;
+	sup->seg.gmp = got;
+	return 0;
+}
+
+void sup_cm_free(struct sup *sup)
+{
+	struct sup_cm *cm = sup->cm;
+	struct arrived *a, *next;
+
+	if (!cm)
+		return;
+	sup->seg.gmp = NULL;
+	cma_free(cm->cma);
+	for (a = take_all(cm); a; a = next) {
+		next = a->next;
+		free(a);
+	}
+	pthread_mutex_destroy(&cm->lock);
+	free(cm);
+	sup->cm = NULL;
+}
