@@ -16,6 +16,12 @@
 #include <stdint.h>
 #include "wire/mad/common.h"
 
+/*
+ * Upper half of the transaction IDs of the kernel's own requests (to the SA): no program's agent
+ * has it, so the answers find their way back.
+ */
+#define CM_KERNEL_TID 0xffffffffu
+
 /* A GMP that leaves the QP1 of a port, or has arrived there. Host order, GIDs as on the wire. */
 struct cm_pkt {
 	uint32_t port;       /* SEG_T_PORT: where it leaves, or has arrived */

@@ -283,7 +283,7 @@ static bool reaches(struct seg *s, uint32_t from, uint32_t to)
 {
 	const struct hw_port *a = hw_port(s, from), *b = hw_port(s, to);
 
-	if (!a || !b || a->state != HW_PORT_ACTIVE || b->state != HW_PORT_ACTIVE)
+	if (!a || !b || a->state != IB_PORT_ACTIVE || b->state != IB_PORT_ACTIVE)
 		return false;
 	return from == to || fab_route(s, from, b->lid) == to;
 }

@@ -186,7 +186,7 @@ static bool cm_op_port(void *ctx, uint32_t port, struct cm_port *out)
 		.lid = (uint16_t)p->lid,
 		.lmc = (uint8_t)p->lmc,
 		.ack_delay = ACK_DELAY,
-		.active = p->state == HW_PORT_ACTIVE,
+		.active = p->state == IB_PORT_ACTIVE,
 		.pkey = p->pkey,
 		.npkeys = HW_PKEYS,
 	};

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include "cm/cm.h"
 #include "segment/seg.h"
@@ -46,6 +47,17 @@ void cma_file_gone(struct cma *c, uint32_t file);
  */
 ssize_t cma_write(struct cma *c, const struct ucma_call *call, const void *in, const void *aux,
 		  void *out, size_t *out_len);
+
+/* ---- for status and netlink */
+struct cma_shown {
+	uint32_t host, hca, port; /* SEG_T_HOST, SEG_T_HCA, SEG_T_PORT; SEG_NONE: not bound */
+	uint32_t pid;             /* of the opener of its file */
+	const char *comm, *state, *ps;
+	uint32_t state_number, ps_number, qp_type, qpn;
+	uint16_t number; /* of its port, host order */
+	struct sockaddr_storage src, dst;
+};
+void cma_each(struct cma *c, void (*show)(void *arg, const struct cma_shown *s), void *arg);
 
 /* ---- the fabric changes */
 /* A port went down or came up, or its LID, GIDs or P_Keys changed. */

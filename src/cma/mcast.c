@@ -92,7 +92,7 @@ static void look_at_port(struct cma_group *g)
 	const struct hw_port *p = hw_port(g->c->s, g->port);
 
 	g->lid = (uint16_t)(p ? p->lid : 0);
-	g->active = p && p->state == HW_PORT_ACTIVE;
+	g->active = p && p->state == IB_PORT_ACTIVE;
 }
 
 /* acquire_group(): MGID 0 is a new group each time, which the SA names. */

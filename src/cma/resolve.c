@@ -141,7 +141,7 @@ static int bind_loopback(struct cma_id *id)
 	if (first == SEG_NONE)
 		return -ENODEV;
 	for (uint32_t n = 0; (port = fab_port_by_umad(s, id->host, n)) != SEG_NONE; n++)
-		if (hw_port(s, port)->state == HW_PORT_ACTIVE)
+		if (hw_port(s, port)->state == IB_PORT_ACTIVE)
 			break;
 	cma_attach(id, port == SEG_NONE ? first : port);
 	p = hw_port(s, id->port);
@@ -166,7 +166,7 @@ static const uint8_t *ib_source(const struct hw_port *p, const struct sockaddr_i
 		if (!memcmp(p->gid[i], none, 16))
 			continue;
 		if (!memcmp(p->gid[i], dgid, 16) ||
-		    (!memcmp(p->gid[i], dgid, 8) && p->state == HW_PORT_ACTIVE))
+		    (!memcmp(p->gid[i], dgid, 8) && p->state == IB_PORT_ACTIVE))
 			return p->gid[i];
 	}
 	return NULL;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include "util/clock.h"
 
-#define TID_HIGH UINT64_C(0x52434d41) /* no umad agent's: those have 24 bits */
+#define TID_HIGH ((uint64_t)CM_KERNEL_TID)
 #define SA_VERSION 2
 #define RETRIES 10 /* send_mad(): the time is for all of them */
 

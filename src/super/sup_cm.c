@@ -6,7 +6,12 @@
  */
 #include "super/supervisor.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <infiniband/ib.h>
+#include <json-c/json.h>
+#include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -149,6 +154,66 @@ uint64_t sup_cm_run(struct sup *sup)
 		due = cma_run_due(cm->cma);
 	} while (any || due <= clock_now_ns());
 	return due;
+}
+
+/* ---- status */
+
+struct shown {
+	struct sup *sup;
+	struct json_object *list;
+};
+
+/* "127.1.0.1:7174"; AF_IB: the GID. */
+static void add_addr(struct json_object *o, const char *key, const struct sockaddr_storage *a)
+{
+	char ip[INET6_ADDRSTRLEN] = "", text[INET6_ADDRSTRLEN + 16] = "";
+	const struct sockaddr_in6 *in6 = (const void *)a;
+	const struct sockaddr_in *in = (const void *)a;
+
+	if (a->ss_family == AF_INET) {
+		inet_ntop(AF_INET, &in->sin_addr, ip, sizeof(ip));
+		snprintf(text, sizeof(text), "%s:%u", ip, ntohs(in->sin_port));
+	} else if (a->ss_family == AF_INET6) {
+		inet_ntop(AF_INET6, &in6->sin6_addr, ip, sizeof(ip));
+		snprintf(text, sizeof(text), "[%s]:%u", ip, ntohs(in6->sin6_port));
+	} else if (a->ss_family == AF_IB) {
+		inet_ntop(AF_INET6, &((const struct sockaddr_ib *)a)->sib_addr, ip, sizeof(ip));
+		snprintf(text, sizeof(text), "%s", ip);
+	}
+	json_object_object_add(o, key, json_object_new_string(text));
+}
+
+static void show_id(void *arg, const struct cma_shown *c)
+{
+	const struct shown *s = arg;
+	struct seg *seg = &s->sup->seg;
+	const struct hw_host *host = seg_live(seg, SEG_T_HOST, c->host);
+	const struct hw_hca *hca = c->hca == SEG_NONE ? NULL : hw_hca(seg, c->hca);
+	struct json_object *o = json_object_new_object();
+	char text[16];
+
+	json_object_object_add(o, "host", json_object_new_string(host ? host->name : ""));
+	if (hca) {
+		snprintf(text, sizeof(text), "mlx5_%u", hca->dev_index);
+		json_object_object_add(o, "hca", json_object_new_string(text));
+	}
+	json_object_object_add(o, "pid", json_object_new_uint64(c->pid));
+	json_object_object_add(o, "comm", json_object_new_string(c->comm));
+	json_object_object_add(o, "state", json_object_new_string(c->state));
+	json_object_object_add(o, "ps", json_object_new_string(c->ps));
+	json_object_object_add(o, "port", json_object_new_uint64(c->number));
+	add_addr(o, "src", &c->src);
+	add_addr(o, "dst", &c->dst);
+	json_object_object_add(o, "qpn", json_object_new_uint64(c->qpn));
+	json_object_array_add(s->list, o);
+}
+
+struct json_object *sup_cm_show(struct sup *sup)
+{
+	struct shown s = {sup, json_object_new_array()};
+
+	cma_each(sup->cm->cma, show_id, &s);
+	return s.list;
 }
 
 /* ---- requests */

@@ -228,6 +228,9 @@ void sup_cm_gone(struct sup *sup, uint32_t file);
 /* LINK_RDMA_CM, LINK_GMP. */
 int sup_cm_write(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
 int sup_cm_gmp(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
+/* A JSON array of the ids of all hosts. */
+struct json_object;
+struct json_object *sup_cm_show(struct sup *sup);
 /* MADs that have come, events, deadlines: once in each turn of the loop. The next deadline. */
 uint64_t sup_cm_run(struct sup *sup);
 

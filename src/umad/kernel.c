@@ -45,7 +45,7 @@ static bool for_kernel(const uint8_t *mad)
 		return LAYOUT_GET(mad_hdr, mad, method) == MAD_METHOD_SEND &&
 		       LAYOUT_GET(mad_hdr, mad, class_version) == 2;
 	return class == MAD_CLASS_SA && mad_is_response(mad) &&
-	       LAYOUT_GET(mad_hdr, mad, tid) >> 32 == UMAD_KERNEL_TID;
+	       LAYOUT_GET(mad_hdr, mad, tid) >> 32 == CM_KERNEL_TID;
 }
 
 bool umad_kernel(struct seg *s, uint32_t port, const struct umad_pkt *p)

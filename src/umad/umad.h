@@ -43,12 +43,7 @@ bool umad_has_deadlines(void);
 /* The file's last reference is gone: free its agents and sends. */
 void umad_file_gone(struct seg *s, uint32_t file);
 
-/*
- * ---- GMPs of the kernel: the connection manager's, and its questions to the subnet administration
- *
- * Upper half of the transaction IDs of such questions: no agent of a program has it.
- */
-#define UMAD_KERNEL_TID 0xffffffffu
+/* ---- GMPs of the kernel: the connection manager's, and its requests to the SA (CM_KERNEL_TID) */
 /*
  * Send from QP1. What comes back, and any MAD of class 7 that no program has registered for, is
  * given to seg.gmp in the process that carries it. May wait for locks where the SA answers.

@@ -304,7 +304,7 @@ static void ucma_fd_of(int fd, struct ucma_fd *out)
 	if (f && shim_file_rdma_cm(f, &u))
 		*out = (struct ucma_fd){0, u.file};
 	else
-		out->err = f || sys_fcntl(fd, F_GETFD, 0) >= 0 ? -EINVAL : -EBADF;
+		out->err = f || sys_fcntl(fd, F_GETFD, 0) >= 0 ? -EINVAL : -ENOENT;
 	fdtab_put(f);
 }
 
