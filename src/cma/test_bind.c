@@ -57,7 +57,7 @@ static void a_silent_port_has_no_neighbours(void **state)
 {
 	union cma_addr a = ip("127.1.0.2", 0);
 
-	fab_link_set(&w.s, port_of(1, 0), HW_PHYS_DISABLED);
+	fab_link_set(&w.s, port_of(1, 0), IB_PHYS_DISABLED);
 	assert_int_equal(cma_neighbour(&w.s, port_of(0, 0), &a), SEG_NONE);
 	assert_int_equal(cma_neighbour(&w.s, port_of(1, 0), &a), SEG_NONE);
 }

@@ -38,7 +38,7 @@ static void loopback_binds_the_first_active_port(void **state)
 {
 	struct cma_id *id = id_of(1, RDMA_PS_TCP, &ME);
 
-	fab_link_set(&w.s, port_of(1, 0), HW_PHYS_DISABLED);
+	fab_link_set(&w.s, port_of(1, 0), IB_PHYS_DISABLED);
 	assert_int_equal(try_resolve(id, "127.0.0.1", 5), 0);
 	turn();
 	heard(&ME, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
@@ -75,11 +75,11 @@ static void a_neighbour_may_come_up_meanwhile(void **state)
 {
 	struct cma_id *id = id_of(0, RDMA_PS_TCP, &ME);
 
-	fab_link_set(&w.s, port_of(1, 0), HW_PHYS_DISABLED);
+	fab_link_set(&w.s, port_of(1, 0), IB_PHYS_DISABLED);
 	assert_int_equal(try_resolve(id, "127.1.0.2", 5), 0);
 	pass(100);
 	silence();
-	fab_link_set(&w.s, port_of(1, 0), HW_PHYS_POLLING);
+	fab_link_set(&w.s, port_of(1, 0), IB_PHYS_POLLING);
 	assert_int_equal(fab_sm_sweep(&w.s), 0);
 	cma_port_event(w.c, port_of(1, 0));
 	silence();
@@ -452,7 +452,7 @@ static void a_lost_port_loses_its_groups(void **state)
 	cma_port_event(w.c, port_of(0, 0)); /* nothing has changed */
 	turn();
 	silence();
-	fab_link_set(&w.s, port_of(0, 0), HW_PHYS_DISABLED);
+	fab_link_set(&w.s, port_of(0, 0), IB_PHYS_DISABLED);
 	cma_port_event(w.c, port_of(0, 0));
 	turn();
 	heard(&ME, RDMA_CM_EVENT_MULTICAST_ERROR, -ENETRESET);

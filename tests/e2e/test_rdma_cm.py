@@ -61,7 +61,7 @@ class RdmaCm(Case):
                 self.talk([*server, port_option, str(p)], [*client, port_option, str(p)], p, same, **kw)
 
     def test_rping(self):
-        self.each(['rping', '-s', '-C', '50', '-V'],
+        self.each(['rping', '-s', '-C', '50', '-V', '-S', '4000'],
                   ['rping', '-c', '-a', A, '-C', '50', '-V', '-S', '4000'])
 
     def test_ucmatose(self):
