@@ -197,7 +197,7 @@ static const struct opt_row rows[] = {
 	{CLI_PCAP, "live", 0, NULL, "write packets at once; without -o to standard output",
 	 FLAG(live)},
 	{CLI_TRACE, "topics", 'e', "TOPIC,...",
-	 "topics to trace: uverbs, fw, doorbell, cqe, event (these), mad, mem, shim, link, all",
+	 "topics to trace: uverbs, fw, doorbell, cqe, event, cm (these), mad, mem, shim, link, all",
 	 .store = store_topics, AT(const char *, topics)},
 };
 

@@ -17,7 +17,7 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 
-static const char default_topics[] = "uverbs,fw,doorbell,cqe,event";
+static const char default_topics[] = "uverbs,fw,doorbell,cqe,event,cm";
 
 int trace_check_topics(const char *verb, const char *option, const char *topics)
 {
@@ -26,7 +26,7 @@ int trace_check_topics(const char *verb, const char *option, const char *topics)
 
 		if (!log_topic_bits(s, n))
 			return prog_fail("%s: %s: '%.*s' is not one of uverbs, fw, doorbell, cqe, "
-					 "event, mad, mem, shim, link, all",
+					 "event, cm, mad, mem, shim, link, all",
 					 verb, option, (int)n, s);
 		if (!s[n])
 			return 0;

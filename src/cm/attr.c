@@ -65,7 +65,6 @@ static int to_rtr(const struct cm_id *id, struct cm_qp_attr *out)
 	out->path = id->av.path;
 	out->path_src_bits = id->av.src_bits;
 	out->grh = id->av.grh;
-	out->port_num = port_num(id, id->av.port);
 	if (id->av.dlid_datapath && id->av.dlid_datapath != MAD_LID_PERMISSIVE)
 		out->path.dlid = id->av.dlid_datapath;
 	out->path_mtu = id->path_mtu;

@@ -48,7 +48,7 @@ bool cma_addr_zero(const union cma_addr *a)
 {
 	switch (a->sa.sa_family) {
 	case AF_INET:
-		return !(ip4(a) >> 24); /* ipv4_is_zeronet() */
+		return !ip4(a); /* ipv4_is_zeronet(), since Linux 5.3 */
 	case AF_INET6:
 		return !be64_load(ip6(a)) && !be64_load(ip6(a) + 8);
 	case AF_IB:

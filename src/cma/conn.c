@@ -25,6 +25,7 @@ uint32_t cma_hdr_size(const struct cma_id *id)
 /* cma_format_hdr() */
 static void put_hdr(const struct cma_id *id, uint8_t *h)
 {
+	h[0] = 0; /* CMA_VERSION, with AF_IB over the program's first byte */
 	if (id->src.sa.sa_family == AF_INET) {
 		h[1] = 4 << 4;
 		memcpy(h + 2, &id->src.in.sin_port, 2);
@@ -87,6 +88,21 @@ static int ask_sidr(struct cma_id *id, const struct cma_conn_param *p)
 	return sent(id, cm_send_sidr_req(id->cm, &q));
 }
 
+/* cm_validate_req_param() takes RC, UC and XRC_INI alone. */
+static enum cm_transport transport_of(uint8_t qp_type)
+{
+	switch (qp_type) {
+	case IBV_QPT_RC:
+		return CM_RC;
+	case IBV_QPT_UC:
+		return CM_UC;
+	case IBV_QPT_XRC_SEND:
+		return CM_XRC;
+	default:
+		return CM_NONE;
+	}
+}
+
 /* cma_connect_ib() */
 static int ask_connection(struct cma_id *id, const struct cma_conn_param *p)
 {
@@ -98,9 +114,7 @@ static int ask_connection(struct cma_id *id, const struct cma_conn_param *p)
 		.service_id = cma_service_id(id, &id->dst),
 		.qpn = id->qpn,
 		.starting_psn = id->seq_num,
-		.transport = id->qp_type == IBV_QPT_UC         ? CM_UC
-			     : id->qp_type == IBV_QPT_XRC_SEND ? CM_XRC
-							       : CM_RC,
+		.transport = transport_of(id->qp_type),
 		.responder_resources = p->responder_resources,
 		.initiator_depth = p->initiator_depth,
 		.flow_control = p->flow_control,

@@ -468,6 +468,9 @@ int cma_join(struct cma_id *id, const union cma_addr *a, uint8_t join_state, voi
 		return -EINVAL;
 	if (id->qp_type != IBV_QPT_UD)
 		return -EINVAL;
+	/* cma_join_ib_multicast() copies from the broadcast group of the id's interface. */
+	if (id->src.sa.sa_family == AF_IB || cma_addr_loopback(&id->src))
+		return -EADDRNOTAVAIL;
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;

@@ -37,7 +37,8 @@ void cma_each(struct cma *c, void (*show)(void *arg, const struct cma_shown *s),
 {
 	const struct cma_id *id;
 
-	TAILQ_FOREACH(id, &c->ids, at) {
+	TAILQ_FOREACH(id, &c->ids, at)
+	{
 		struct cma_shown s = {
 			.host = id->host,
 			.pid = id->pid,

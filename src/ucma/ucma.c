@@ -10,6 +10,7 @@
 #include <string.h>
 #include "hw/evq.h"
 #include "segment/mem.h"
+#include "ucma/trace.h"
 #include "util/log.h"
 
 #define PAGE 4096ul
@@ -93,11 +94,10 @@ static void add_aux(struct request *q, uint32_t cmd, void (*fd_of)(int fd, struc
 		n = u32_at(q, offsetof(struct rdma_ucm_set_option, optlen));
 		if (n > UCMA_AUX_MAX)
 			n = UCMA_AUX_MAX;
-		if (mem_guarded_copy(
-			    aux,
-			    (void *)(uintptr_t)u64_at(
-				    q, offsetof(struct rdma_ucm_set_option, optval)),
-			    n))
+		if (mem_guarded_copy(aux,
+				     (void *)(uintptr_t)u64_at(
+					     q, offsetof(struct rdma_ucm_set_option, optval)),
+				     n))
 			q->call.aux_err = -EFAULT;
 		else
 			q->call.aux_len = n;
@@ -110,8 +110,8 @@ static void add_aux(struct request *q, uint32_t cmd, void (*fd_of)(int fd, struc
 
 /*
  * The response's address; 0: the command has none. Of commands that change something it is checked
- * before: the kernel undoes them when it cannot copy the response. MIGRATE_ID's has 4 bytes whatever
- * the header says (ucma_migrate_id()).
+ * before: the kernel undoes them when it cannot copy the response. MIGRATE_ID's has 4 bytes
+ * whatever the header says (ucma_migrate_id()).
  */
 static uint64_t response_of(struct request *q, uint32_t cmd)
 {
@@ -156,6 +156,8 @@ ssize_t ucma_write(const struct ucma_file *f, const void *buf, size_t count, boo
 		int r = link_ask_more(f->link, &m, &req,
 				      sizeof(req.call) + req.call.len + req.call.aux_len, out, &n);
 
+		if (TRACE_ON(LOG_CM) && (r != -EAGAIN || nonblock))
+			ucma_trace(req.bytes, req.call.len, r, out, n);
 		/* ucma_write_file(): a response that cannot be copied was reported already. */
 		if (n && mem_guarded_copy((void *)(uintptr_t)at, out, n))
 			return -EFAULT;
