@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Every row of every table, on the machine's first adapter. Under `softhca run` the device is
+ * softhca's; on a machine with an adapter the same program asks the kernel.
+ *
+ *   ucma_rows check [-a ADDRESS] [PART...]    run, compare; the status says whether all agree
+ *   ucma_rows record [-a ADDRESS] [PART...]   run, print each row with the answers it got
+ *   ucma_rows list [PART...]                  print names, flags and rules
+ *
+ * With PART only rows whose table or name has it.
+ */
+#include "ucma.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_TEXT = 2048 };
+
+static bool record, list;
+static unsigned int rows, steps, refused, wrong, skipped;
+
+TABLES(TABLE_EXTERN)
+
+static const struct table {
+	const char *name;
+	const struct row *row;
+	const unsigned int *count;
+} tables[] = {
+#define TABLE(name) {#name, name##_rows, &name##_count},
+	TABLES(TABLE)};
+
+/* `[roce:X|ib:Y]` in an expected answer stands for one of the two. */
+static void expand(const char *from, size_t n, char *to, size_t room)
+{
+	size_t used = 0;
+	int part = -1; /* 0: of RoCE, 1: of InfiniBand */
+
+	for (size_t i = 0; i < n && used + 1 < room; i++) {
+		if (part < 0 && !strncmp(from + i, "[roce:", 6)) {
+			part = 0;
+			i += 5;
+		} else if (part == 0 && !strncmp(from + i, "|ib:", 4)) {
+			part = 1;
+			i += 3;
+		} else if (part == 1 && from[i] == ']') {
+			part = -1;
+		} else if (part < 0 || part == !world.roce) {
+			to[used++] = from[i];
+		}
+	}
+	to[used] = '\0';
+}
+
+/* A line of a script: the step, and what is expected after its arrow. */
+static bool line_run(const struct table *t, const struct row *r, const char *line, size_t n)
+{
+	char text[MAX_TEXT], want[MAX_TEXT] = "", answer[MAX_TEXT] = "";
+	const char *arrow;
+	bool same;
+
+	snprintf(text, sizeof(text), "%.*s", (int)n, line);
+	arrow = strstr(text, " -> ");
+	if (arrow) {
+		expand(arrow + 4, strlen(arrow + 4), want, sizeof(want));
+		text[arrow - text] = '\0';
+	}
+	step_run(text, answer, sizeof(answer));
+	same = arrow && !strcmp(answer, want);
+	steps++;
+	refused += answer[0] == 'E';
+	if (record)
+		printf("  %s -> %.*s\n", text, same ? (int)(n - strlen(text) - 4) : MAX_TEXT,
+		       same ? line + strlen(text) + 4 : answer);
+	if (!record && !same)
+		printf("FAILED %s: %s: `%s`: %s, not %s (%s)\n", t->name, r->what, text, answer,
+		       want, r->rule);
+	return same;
+}
+
+static bool script_run(const struct table *t, const struct row *r, const char *script)
+{
+	bool ok = true;
+
+	while (*script) {
+		size_t n = strcspn(script, "\n");
+
+		if (n)
+			ok = line_run(t, r, script, n) && ok;
+		script += n + (script[n] == '\n');
+	}
+	return ok;
+}
+
+static const char *reason_to_skip(const struct row *r)
+{
+	if (r->flags & ROCE_ONLY && !world.roce)
+		return "RoCE only";
+	if (r->flags & IB_ONLY && world.roce)
+		return "InfiniBand only";
+	if (r->flags & ROOT && geteuid())
+		return "needs privileges";
+	if (r->flags & V6 && !world.have6)
+		return "no IPv6 address";
+	return NULL;
+}
+
+static void print_head(const struct table *t, const struct row *r)
+{
+	static const char *const names[] = {"ROCE_ONLY", "IB_ONLY", "RXE", "ROOT",
+					    "USER",	 "SLOW",    "V6"};
+
+	printf("%s: %s |", t->name, r->what);
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (r->flags & 1u << i)
+			printf(" %s", names[i]);
+	printf("%s | %s\n", strstr(r->script, "[roce:") ? " LINK" : "", r->rule);
+}
+
+static void row_run(const struct table *t, const struct row *r)
+{
+	const char *why = reason_to_skip(r);
+	bool ok;
+
+	rows++;
+	if (list || record)
+		print_head(t, r);
+	if (list)
+		return;
+	if (why) {
+		skipped++;
+		if (record)
+			printf("  skipped: %s\n", why);
+		return;
+	}
+	world_row(rows);
+	ok = script_run(t, r, r->from);
+	if (record)
+		printf("  --\n");
+	ok = script_run(t, r, r->script) && ok;
+	if (!world_row_end()) {
+		ok = false;
+		printf("FAILED %s: %s: an id is left (ucma_close)\n", t->name, r->what);
+	}
+	wrong += !ok;
+	fflush(stdout);
+}
+
+static bool wanted(const struct table *t, const struct row *r, char **part, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (strstr(t->name, part[i]) || strstr(r->what, part[i]))
+			return true;
+	return !n;
+}
+
+int main(int argc, char **argv)
+{
+	const char *address = NULL;
+	int first = 2;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: ucma_rows check|record|list [-a ADDRESS] [PART...]\n");
+		return 2;
+	}
+	record = !strcmp(argv[1], "record");
+	list = !strcmp(argv[1], "list");
+	if (argc > 3 && !strcmp(argv[2], "-a")) {
+		address = argv[3];
+		first = 4;
+	}
+	if (!list)
+		world_make(address);
+	for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
+		for (unsigned int i = 0; i < *tables[t].count; i++)
+			if (wanted(&tables[t], &tables[t].row[i], argv + first, argc - first))
+				row_run(&tables[t], &tables[t].row[i]);
+	printf("%u rows, %u calls, %u of them to be refused, %u rows wrong, %u skipped\n", rows,
+	       steps, refused, wrong, skipped);
+	return wrong != 0;
+}

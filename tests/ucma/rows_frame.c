@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The device, its files, and what ucma_write() itself refuses. */
+#include "ucma.h"
+#include "states.h"
+
+const struct row frame_rows[] = {
+	{"the device", "ucma.c ucma_misc", 0, NOTHING,
+	 "device\n"},
+	{"the ABI version", "ucma.c abi_version_show", 0, NOTHING,
+	 "cat /sys/class/misc/rdma_cm/abi_version\n"},
+	{"no class of the old CM device", "ucm.c is gone since Linux 5.4", 0, NOTHING,
+	 "access /sys/class/infiniband_cm\n"},
+	{"the limit of the backlog", "ucma.c ucma_ctl_table", 0, NOTHING,
+	 "cat /proc/sys/net/rdma_ucm/max_backlog\n"},
+	{"ids are given out lowest first", "ucma.c ucma_alloc_ctx: xa_alloc", 0, NOTHING,
+	 "create A\n"
+	 "create@2 B\n"
+	 "destroy A\n"
+	 "create@3 C\n"},
+	{"read of the file", "ucma_fops has no read", 0, NOTHING,
+	 "read\n"},
+	{"pwrite", "fs/open.c stream_open: no positions", 0, NOTHING,
+	 "pwrite\n"},
+	{"lseek", "ucma_fops: no_llseek, stream_open", 0, NOTHING,
+	 "lseek\n"},
+	{"ioctl", "ucma_fops has no ioctl", 0, NOTHING,
+	 "ioctl\n"},
+	{"mmap", "ucma_fops has no mmap", 0, NOTHING,
+	 "mmap\n"},
+	{"header and command in two parts of a writev", "fs/read_write.c do_loop_readv_writev: a write each", 0, NOTHING,
+	 "writev\n"},
+	{"poll of a new file", "ucma_poll", 0, NOTHING,
+	 "poll\n"},
+	{"nothing written", "ucma_write: len < sizeof(hdr)", 0, NOTHING,
+	 "create A len=0\n"},
+	{"7 bytes", "ucma_write: len < sizeof(hdr)", 0, NOTHING,
+	 "create A cut=7\n"},
+	{"the header alone says that a command follows", "ucma_write: hdr.in + sizeof(hdr) > len", 0, NOTHING,
+	 "create A cut=8\n"},
+	{"one byte less than the header says", "ucma_write: hdr.in + sizeof(hdr) > len", 0, NOTHING,
+	 "create A cut=31\n"},
+	{"one byte more than the header says", "ucma_write: hdr.in + sizeof(hdr) > len; all count as written", 0, NOTHING,
+	 "create A in=23\n"},
+	{"many bytes more than the header says", "ucma_write: len is the result", 0, NOTHING,
+	 "create A at=0x500000100000 len=4096\n"},
+	{"a shorter command than the structure", "ucma_create_id: copy_from_user() takes the whole, in is not looked at", 0, NOTHING,
+	 "create A in=0\n"},
+	{"a shorter command at the end of memory", "ucma_create_id: copy_from_user()", 0, NOTHING,
+	 "create A in=8 cut=16\n"},
+	{"a longer command at the end of memory", "ucma_write: hdr.in + sizeof(hdr) > len", 0, NOTHING,
+	 "create A in=25\n"},
+	{"a header that is not mapped", "ucma_write: copy_from_user()", 0, NOTHING,
+	 "create A at=nowhere\n"},
+	{"a header in kernel memory", "ucma_write: copy_from_user()", 0, NOTHING,
+	 "create A at=kernel\n"},
+	{"a header at 0", "ucma_write: copy_from_user()", 0, NOTHING,
+	 "create A at=0x8\n"},
+	{"a header that crosses into unmapped memory", "ucma_write: copy_from_user()", 0, NOTHING,
+	 "create A at=0x500000100ffc len=32\n"},
+	{"a command in unmapped memory after its header", "ucma_create_id: copy_from_user()", 0, NOTHING,
+	 "create A at=0x500000100ff8 len=32\n"},
+	{"command 23", "ucma_write: ARRAY_SIZE(ucma_cmd_table)", 0, NOTHING,
+	 "create A cmd=23\n"},
+	{"command 0xffffffff", "ucma_write: ARRAY_SIZE(ucma_cmd_table)", 0, NOTHING,
+	 "create A cmd=0xffffffff\n"},
+	{"command 23 with a wrong length", "ucma_write: the command is looked at first", 0, NOTHING,
+	 "create A cmd=23 in=1000\n"},
+	{"GET_OPTION", "ucma_cmd_table has no function", 0, IDLE,
+	 "get_option A 0 0 u8:0\n"},
+	{"GET_OPTION of no id", "ucma_cmd_table has no function", 0, NOTHING,
+	 "get_option 77 0 0 u8:0\n"},
+	{"GET_OPTION with a wrong length", "ucma_write: lengths are looked at first", 0, NOTHING,
+	 "get_option 77 0 0 u8:0 in=1000\n"},
+	{"the file after a child has it", "ib_safe_file_access: credentials are the same", 0, IDLE,
+	 "dup 2\n"
+	 "create@2 B\n"},
+	{"a duplicate is the same file", "ucma_get_ctx: ctx->file", 0, IDLE,
+	 "dup 2\n"
+	 "bind@2 A me:p1\n"},
+	{"the file after one of its duplicates is closed", "ucma_close comes with the last", 0, IDLE,
+	 "dup 2\n"
+	 "close@2\n"
+	 "bind A me:p1\n"},
+	{"a file whose opener has other credentials", "ib_safe_file_access", ROOT, IDLE,
+	 "nobody\n"
+	 "bind A me:p1\n"},
+};
+ROWS_END(frame);
