@@ -93,7 +93,7 @@ static void do_wait(const struct step *s)
 {
 	struct pollfd p = {.fd = fd_of(s), .events = POLLIN};
 
-	result(s->to, poll(&p, 1, 180000) == 1 ? 0 : 1);
+	result(s->to, poll(&p, 1, world.patience) == 1 ? 0 : 1);
 }
 
 /* Nothing comes: a slow machine can only make this pass. */
@@ -248,6 +248,12 @@ static void do_interrupt(const struct step *s)
 	fprintf(s->to, "0");
 }
 
+/* The number of an id. */
+static void do_number(const struct step *s)
+{
+	fprintf(s->to, "%u", world.id[s->word[1][0] - 'A'].id);
+}
+
 /* Without privileges from here to the end of the row. */
 static void do_nobody(const struct step *s)
 {
@@ -259,13 +265,17 @@ static const struct {
 	void (*run)(const struct step *);
 	unsigned int words;
 } others[] = {
-	{"open", do_open, 1},       {"close", do_close, 1},         {"nonblock", do_nonblock, 1},
-	{"poll", do_poll, 1},       {"quiet", do_quiet, 1},         {"read", do_read, 1},
-	{"pwrite", do_pwrite, 1},   {"lseek", do_lseek, 1},         {"ioctl", do_ioctl, 1},
-	{"mmap", do_mmap, 1},       {"writev", do_writev, 1},       {"dup", do_dup, 2},
-	{"device", do_device, 1},   {"cat", do_cat, 2},             {"access", do_access, 2},
-	{"getting", do_getting, 1}, {"interrupt", do_interrupt, 1}, {"got", do_got, 1},
-	{"nobody", do_nobody, 1},   {"wait", do_wait, 1},
+	{"open", do_open, 1},           {"close", do_close, 1},
+	{"nonblock", do_nonblock, 1},   {"poll", do_poll, 1},
+	{"quiet", do_quiet, 1},         {"read", do_read, 1},
+	{"pwrite", do_pwrite, 1},       {"lseek", do_lseek, 1},
+	{"ioctl", do_ioctl, 1},         {"mmap", do_mmap, 1},
+	{"writev", do_writev, 1},       {"dup", do_dup, 2},
+	{"device", do_device, 1},       {"cat", do_cat, 2},
+	{"access", do_access, 2},       {"getting", do_getting, 1},
+	{"interrupt", do_interrupt, 1}, {"got", do_got, 1},
+	{"nobody", do_nobody, 1},       {"wait", do_wait, 1},
+	{"number", do_number, 2},
 };
 
 bool step_other(char **word, unsigned int n, int file, FILE *to)

@@ -190,10 +190,10 @@ static void show_ah(FILE *to, const struct ib_uverbs_ah_attr *a)
 /* ---- events */
 
 static const char *const events[] = {
-	"ADDR_RESOLVED",    "ADDR_ERROR",    "ROUTE_RESOLVED", "ROUTE_ERROR",	 "CONNECT_REQUEST",
-	"CONNECT_RESPONSE", "CONNECT_ERROR", "UNREACHABLE",    "REJECTED",	 "ESTABLISHED",
-	"DISCONNECTED",	    "REMOVAL",	     "MULTICAST_JOIN", "MULTICAST_ERROR", "ADDR_CHANGE",
-	"TIMEWAIT_EXIT",
+	"ADDR_RESOLVED",   "ADDR_ERROR",       "ROUTE_RESOLVED", "ROUTE_ERROR",
+	"CONNECT_REQUEST", "CONNECT_RESPONSE", "CONNECT_ERROR",  "UNREACHABLE",
+	"REJECTED",        "ESTABLISHED",      "DISCONNECTED",   "REMOVAL",
+	"MULTICAST_JOIN",  "MULTICAST_ERROR",  "ADDR_CHANGE",    "TIMEWAIT_EXIT",
 };
 
 static void show_uid(FILE *to, uint64_t uid)
@@ -368,8 +368,11 @@ static void show_packed(FILE *to, const struct ib_path_rec_data *p)
 		fprintf(to, " service=%llx", (unsigned long long)(sid >> 16));
 		show_port(to, (uint16_t)sid);
 	}
-	show_lid(to, "dlid", (uint16_t)be(d + 40, 2));
-	show_lid(to, "slid", (uint16_t)be(d + 42, 2));
+	/* On Ethernet the kernel has a MAC where these are (struct sa_path_rec). */
+	if (!world.roce) {
+		show_lid(to, "dlid", (uint16_t)be(d + 40, 2));
+		show_lid(to, "slid", (uint16_t)be(d + 42, 2));
+	}
 	number(to, "raw", d[44] >> 7);
 	if (be(d + 44, 4) >> 8 & 0xfffff)
 		fprintf(to, " flowlabel=*");

@@ -13,26 +13,25 @@
 #define LISTENING BOUND "listen A -> 0\n"
 /* A server L on file 2, which clients reach at p1. */
 #define SERVER "create@2 L tcp -> 0\nbind L me:p1 -> 0\nlisten L -> 0\n"
-#define RESOLVE(id)                 \
+#define RESOLVE(id)                   \
 	"resolve " id " me:p1 -> 0\n" \
 	"get -> ADDR_RESOLVED " id "\n"
-#define ROUTE(id)           \
+#define ROUTE(id)             \
 	"route " id " -> 0\n" \
 	"get -> ROUTE_RESOLVED " id "\n"
 #define RESOLVED IDLE RESOLVE("A")
 #define ROUTED RESOLVED ROUTE("A")
-#define REQUEST                                                                           \
+#define REQUEST                                                                         \
 	"get@2 S -> CONNECT_REQUEST L id=S qpn=11 data=56: resources=1 depth=1 flow=1 " \
 	"retry=7 rnr=7\n"
 /* A has sent its request; S has it. */
 #define CONNECTING SERVER ROUTED "connect A -> 0\n" REQUEST
 /* S has answered; A has the answer. */
-#define RESPONSE                                                                      \
-	"get -> CONNECT_RESPONSE A qpn=22 data=196: resources=1 depth=1 flow=1 rnr=7\n"
+#define RESPONSE "get -> CONNECT_RESPONSE A qpn=22 data=196: resources=1 depth=1 flow=1 rnr=7\n"
 #define ANSWERED CONNECTING "accept S qp_num=0x22 -> 0\n" RESPONSE
 /* Both ends are established. */
-#define CONNECTED                                 \
-	ANSWERED "accept A valid=0 -> 0\n"        \
+#define CONNECTED                          \
+	ANSWERED "accept A valid=0 -> 0\n" \
 		 "get@2 -> ESTABLISHED S\n"
 /* A has gone; S has been told. */
 #define LEFT CONNECTED "disconnect A -> 0\nget@2 -> DISCONNECTED S\n"
@@ -43,7 +42,7 @@
 #define UD_SERVER "create@2 L udp -> 0\nbind L me:p1 -> 0\nlisten L -> 0\n"
 #define UD_RESOLVED UD_IDLE RESOLVE("U")
 #define UD_ROUTED UD_RESOLVED ROUTE("U")
-#define UD_CONNECTING                       \
+#define UD_CONNECTING                          \
 	UD_SERVER UD_ROUTED "connect U -> 0\n" \
 			    "get@2 V -> CONNECT_REQUEST L id=V data=180:\n"
 

@@ -31,9 +31,10 @@ static const struct {
 	const char *name;
 	uint64_t value;
 } numbers[] = {
-	{"tcp", RDMA_PS_TCP}, {"udp", RDMA_PS_UDP}, {"ipoib", RDMA_PS_IPOIB}, {"ib", RDMA_PS_IB},
-	{"reset", 0},	      {"init", 1},	    {"rtr", 2},		      {"rts", 3},
-	{"sqd", 4},	      {"sqe", 5},	    {"err", 6},		      {"nowhere", NOWHERE},
+	{"tcp", RDMA_PS_TCP}, {"udp", RDMA_PS_UDP}, {"ipoib", RDMA_PS_IPOIB},
+	{"ib", RDMA_PS_IB},   {"reset", 0},         {"init", 1},
+	{"rtr", 2},           {"rts", 3},           {"sqd", 4},
+	{"sqe", 5},           {"err", 6},           {"nowhere", NOWHERE},
 	{"rdonly", RDONLY},   {"kernel", KERNEL},   {"null", 0},
 };
 
@@ -216,8 +217,7 @@ static void set_id(struct call *k, char ***word, unsigned int *n)
 
 	if (!*n || strchr(**word, '='))
 		return;
-	if (c->number == RDMA_USER_CM_CMD_CREATE_ID ||
-	    c->number == RDMA_USER_CM_CMD_GET_EVENT) {
+	if (c->number == RDMA_USER_CM_CMD_CREATE_ID || c->number == RDMA_USER_CM_CMD_GET_EVENT) {
 		set_as(k, (**word)[0]);
 	} else {
 		set_field(k, "id", **word);
@@ -245,9 +245,8 @@ static size_t written(size_t room)
 
 static size_t place(struct call *k)
 {
-	const struct rdma_ucm_cmd_hdr h = {.cmd = k->number,
-					   .in = (uint16_t)k->in,
-					   .out = (uint16_t)k->out};
+	const struct rdma_ucm_cmd_hdr h = {
+		.cmd = k->number, .in = (uint16_t)k->in, .out = (uint16_t)k->out};
 	size_t n = sizeof(h) + k->c->in;
 
 	memcpy(k->bytes, &h, sizeof(h));
@@ -301,7 +300,7 @@ static void fire(struct call *k, FILE *to)
 	if (room > 8192)
 		room = 8192;
 	fill(OUT_END, 8192);
-	if (!strcmp(k->c->verb, "get") && poll(&p, 1, 180000) != 1) {
+	if (!strcmp(k->c->verb, "get") && poll(&p, 1, world.patience) != 1) {
 		fprintf(to, "no event");
 		return;
 	}
@@ -332,8 +331,13 @@ static void fire(struct call *k, FILE *to)
 
 static void command_step(const struct command *c, int file, char **word, unsigned int n, FILE *to)
 {
-	struct call k = {.c = c, .number = c->number, .in = c->in, .out = c->out,
-			 .len = -1, .cut = -1, .file = file};
+	struct call k = {.c = c,
+			 .number = c->number,
+			 .in = c->in,
+			 .out = c->out,
+			 .len = -1,
+			 .cut = -1,
+			 .file = file};
 	const uint64_t none = UINT64_C(0x1122334455667788);
 
 	if (c->response >= 0)

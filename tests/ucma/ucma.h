@@ -104,6 +104,7 @@ enum { NFILES = 4, NIDS = 26 };
 struct world {
 	bool roce;
 	bool have6;
+	int patience; /* for an event, ms; only a failing row needs it */
 	struct in_addr me;
 	struct in6_addr me6, me6_local;
 	unsigned int ifindex;
@@ -111,8 +112,8 @@ struct world {
 	uint16_t lid;
 	uint64_t node_guid;
 	char device[64], netdev[64];
-	unsigned int port_base;                          /* p0 of this row */
-	int file[NFILES + 1];                            /* f1 is file[1]; -1 */
+	unsigned int port_base; /* p0 of this row */
+	int file[NFILES + 1];   /* f1 is file[1]; -1 */
 	struct {
 		bool known, ud;
 		uint32_t id;

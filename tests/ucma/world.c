@@ -168,9 +168,7 @@ static bool first_id_is_0(void)
 	struct {
 		struct rdma_ucm_cmd_hdr hdr;
 		struct rdma_ucm_create_id cmd;
-	} c = {.hdr = {.cmd = RDMA_USER_CM_CMD_CREATE_ID,
-		       .in = sizeof(c.cmd),
-		       .out = sizeof(id)},
+	} c = {.hdr = {.cmd = RDMA_USER_CM_CMD_CREATE_ID, .in = sizeof(c.cmd), .out = sizeof(id)},
 	       .cmd = {.response = (uintptr_t)&id, .ps = RDMA_PS_TCP}};
 	int fd = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
 	bool ok = write(fd, &c, sizeof(c)) == sizeof(c) && id == 0;
@@ -334,8 +332,8 @@ size_t world_address(const char *text, void *to, size_t room)
 /* From the port to itself: what an SA would answer. */
 size_t world_path(const char *text, void *to, size_t room)
 {
-	struct ib_path_rec_data d = {
-		.flags = IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL};
+	struct ib_path_rec_data d = {.flags =
+					     IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL};
 	uint8_t *rec = (uint8_t *)d.path_rec;
 	const uint8_t *gid = world.gid0;
 	uint8_t map[16] = {[10] = 0xff, [11] = 0xff};
@@ -350,11 +348,11 @@ size_t world_path(const char *text, void *to, size_t room)
 	memcpy(rec + 24, gid, 16);
 	memcpy(rec + 40, &lid, 2);
 	memcpy(rec + 42, &lid, 2);
-	rec[49] = 0x81;        /* reversible, one path */
+	rec[49] = 0x81;           /* reversible, one path */
 	rec[50] = rec[51] = 0xff; /* P_Key */
-	rec[54] = 0x83;        /* MTU 1024 */
-	rec[55] = 0x83;        /* rate 10 Gb/s */
-	rec[56] = 0x92;        /* lifetime 18 */
+	rec[54] = 0x83;           /* MTU 1024 */
+	rec[55] = 0x83;           /* rate 10 Gb/s */
+	rec[56] = 0x92;           /* lifetime 18 */
 	memcpy(to, &d, sizeof(d) < room ? sizeof(d) : room);
 	return sizeof(d);
 }
