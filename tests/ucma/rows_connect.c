@@ -175,7 +175,8 @@ const struct row connect_rows[] = {
 	{"accept: a request", "rdma_accept_ece: REP", 0, CONNECTING,
 	 "accept S qp_num=0x22 -> 0\n"
 	 "get -> CONNECT_RESPONSE A qpn=22 data=196: resources=1 depth=1 flow=1 rnr=7\n"},
-	{"accept: twice", "ib_send_cm_rep: state is REP_SENT; rdma_accept rejects", 0, CONNECTING,
+	{"accept: twice", "ib_send_cm_rep: state is REP_SENT; rdma_accept rejects", SLOW,
+	 CONNECTING,
 	 "accept S qp_num=0x22 -> 0\n"
 	 "get -> CONNECT_RESPONSE A qpn=22 data=196: resources=1 depth=1 flow=1 rnr=7\n"
 	 "accept S qp_num=0x22 -> EINVAL\n"
@@ -197,8 +198,8 @@ const struct row connect_rows[] = {
 	 "ib_send_cm_rtu: state is MRA_REQ_SENT; rdma_accept rejects", 0, CONNECTING,
 	 "accept S valid=0 -> EINVAL\n"
 	 "get -> REJECTED A status=28 data=148:\n"},
-	{"accept: before the answer", "ib_send_cm_rtu: state is REQ_SENT; rdma_accept rejects", 0,
-	 CONNECTING,
+	{"accept: before the answer", "ib_send_cm_rtu: state is REQ_SENT; rdma_accept rejects",
+	 SLOW, CONNECTING,
 	 "accept A valid=0 -> EINVAL\n"
 	 "quiet@2 -> quiet\n"
 	 "accept S qp_num=0x22 -> 0\n"},
@@ -350,7 +351,7 @@ const struct row connect_rows[] = {
 	{"reject: an established id", "cm_send_rej_locked: state is ESTABLISHED", 0, CONNECTED,
 	 "reject A -> EINVAL\n"
 	 "reject S -> EINVAL\n"},
-	{"reject: by the side that asked", "cm_send_rej_locked: REQ_SENT", 0, CONNECTING,
+	{"reject: by the side that asked", "cm_send_rej_locked: REQ_SENT", SLOW, CONNECTING,
 	 "reject A -> 0\n"
 	 "quiet@2 -> quiet\n"
 	 "accept S -> 0\n"},
