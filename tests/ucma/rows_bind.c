@@ -6,13 +6,13 @@
 const struct row bind_rows[] = {
 	{"bind: the own address", "rdma_bind_addr_dst", 0, IDLE,
 	 "bind A me:p1 -> 0\n"
-	 "query_addr A -> 0 src=16:me:p1 dst=16:any:0 guid=own port=1\n"},
+	 "query_addr A -> 0 src=16:me:p1 dst=16:any:0 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"bind: any address", "rdma_bind_addr_dst: no device", 0, IDLE,
 	 "bind A any:p1 -> 0\n"
 	 "query_addr A -> 0 src=16:any:p1 dst=16:any:0\n"},
 	{"bind: port 0", "cma_alloc_any_port: of ip_local_port_range", 0, IDLE,
 	 "bind A me:0 -> 0\n"
-	 "query_addr A -> 0 src=16:me:* dst=16:any:0 guid=own port=1\n"},
+	 "query_addr A -> 0 src=16:me:* dst=16:any:0 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"bind: any address, port 0", "cma_alloc_any_port", 0, IDLE,
 	 "bind A any:0 -> 0\n"
 	 "query_addr A -> 0 src=16:any:* dst=16:any:0\n"},
@@ -20,10 +20,11 @@ const struct row bind_rows[] = {
 	 IDLE,
 	 "bind A lo:p1 -> 0\n"
 	 "query_addr A -> 0 src=16:lo:p1 dst=16:any:0\n"},
-	{"bind: 127.3.4.5 is loopback, too", "cma_loopback_addr: 127.0.0.0/8", 0, IDLE,
-	 "bind A 127.3.4.5:p1 -> 0\n"
-	 "query_addr A -> 0 src=16:127.3.4.5:p1 dst=16:any:0\n"},
-	{"bind: 0.1.2.3 is any address, too", "cma_zero_addr: ipv4_is_zeronet()", 0, IDLE,
+	{"bind: 127.0.3.5 is loopback, too", "cma_loopback_addr: 127.0.0.0/8", 0, IDLE,
+	 "bind A 127.0.3.5:p1 -> 0\n"
+	 "query_addr A -> 0 src=16:127.0.3.5:p1 dst=16:any:0\n"},
+	{"bind: 0.1.2.3 is no loopback, nor any address",
+	 "cma_zero_addr: ipv4_is_zeronet() is 0.0.0.0 alone since Linux 5.3", 0, IDLE,
 	 "bind A net0:p1 -> EADDRNOTAVAIL\n"
 	 "query_addr A -> 0 src=16:0.1.2.3:p1 dst=0:0\n"},
 	{"bind: any IPv6 address", "rdma_bind_addr_dst", 0, IDLE,
@@ -34,11 +35,11 @@ const struct row bind_rows[] = {
 	 "query_addr A -> 0 src=28:lo6:p1 dst=28:any6:0\n"},
 	{"bind: the own IPv6 address", "rdma_bind_addr_dst", V6, IDLE,
 	 "bind A me6:p1 -> 0\n"
-	 "query_addr A -> 0 src=28:me6:p1 dst=28:any6:0 guid=own port=1\n"},
-	{"bind: the own link-local address", "cma_check_linklocal: the scope is the device", 0,
+	 "query_addr A -> 0 src=28:me6:p1 dst=28:any6:0 guid=own port=1[roce:|ib: pkey=ffff]\n"},
+	{"bind: the own link-local address", "cma_check_linklocal: the scope is the device", LL6,
 	 IDLE,
 	 "bind A ll6:p1 -> 0\n"
-	 "query_addr A -> 0 src=28:ll6%if:p1 dst=28:any6:0 guid=own port=1\n"},
+	 "query_addr A -> 0 src=28:ll6%if:p1 dst=28:any6:0 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"bind: a link-local address without scope", "cma_check_linklocal", 0, IDLE,
 	 "bind A noscope6:p1 -> EINVAL\n"
 	 "query_addr A -> 0 src=0:0 dst=0:0\n"},
@@ -61,7 +62,7 @@ const struct row bind_rows[] = {
 	{"bind: twice", "rdma_bind_addr_dst: state is not IDLE", 0, BOUND,
 	 "bind A me:p1 -> EINVAL\n"
 	 "bind A me:p2 -> EINVAL\n"
-	 "query_addr A -> 0 src=16:me:p1 dst=16:any:0 guid=own port=1\n"},
+	 "query_addr A -> 0 src=16:me:p1 dst=16:any:0 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"bind: a listener", "rdma_bind_addr_dst: state is not IDLE", 0, LISTENING,
 	 "bind A me:p2 -> EINVAL\n"},
 	{"bind: after the address was resolved", "rdma_bind_addr_dst: state is not IDLE", 0,
@@ -168,7 +169,7 @@ const struct row bind_rows[] = {
 	 "bind B me:p1 -> 0\n"},
 	{"bind: port 1 by root", "cma_use_port: CAP_NET_BIND_SERVICE", ROOT, IDLE,
 	 "bind A me:1 -> 0\n"
-	 "query_addr A -> 0 src=16:me:1 dst=16:any:0 guid=own port=1\n"},
+	 "query_addr A -> 0 src=16:me:1 dst=16:any:0 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"bind: port 1 without privileges", "cma_use_port: CAP_NET_BIND_SERVICE", USER, NOTHING,
 	 "nobody -> 0\n"
 	 "create A -> 0\n"
@@ -185,11 +186,12 @@ const struct row bind_rows[] = {
 	 "query_addr A -> 0 src=16:any:p1 dst=16:any:0\n"},
 	{"bind: UDP", "rdma_bind_addr_dst", 0, UD_IDLE,
 	 "bind U me:p1 -> 0\n"
-	 "query_addr U -> 0 src=16:me:p1 dst=16:any:0 guid=own port=1\n"},
+	 "query_addr U -> 0 src=16:me:p1 dst=16:any:0 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"bind: AF_IB, the port's own GID",
-	 "cma_acquire_dev_by_src_ip: [RoCE] cma_validate_port wants InfiniBand", 0, IDLE,
-	 "bind A ib0:p1 -> ENODEV\n"
-	 "query_addr A -> 0 src=48:ib:gid0/106:p1 dst=0:0\n"},
+	 "cma_acquire_dev_by_src_ip: cma_validate_port() wants InfiniBand", 0, IDLE,
+	 "bind A ib0:p1 -> [roce:ENODEV|ib:0]\n"
+	 "query_addr A -> 0 src=48:ib:gid0/106:p1 dst=[roce:0:0|ib:48:ib:0/0:0&0,pkey=0 guid=own "
+	 "port=1 pkey=ffff]\n"},
 	{"bind: AF_IB, any GID", "rdma_bind_addr_dst: cma_any_addr()", 0, IDLE,
 	 "bind A ibany:p1 -> 0\n"
 	 "query_addr A -> 0 src=48:ib:0/106:p1 dst=48:ib:0/0:0&0,pkey=0\n"},
@@ -227,13 +229,13 @@ const struct row bind_rows[] = {
 	 "bind A ibany:p1 -> EPROTONOSUPPORT\n"},
 	{"bind_ip: the own address", "ucma_bind_ip", 0, IDLE,
 	 "bind_ip A me:p1 -> 0\n"
-	 "query_addr A -> 0 src=16:me:p1 dst=16:any:0 guid=own port=1\n"},
+	 "query_addr A -> 0 src=16:me:p1 dst=16:any:0 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"bind_ip: any IPv6 address", "ucma_bind_ip", 0, IDLE,
 	 "bind_ip A any6:p1 -> 0\n"
 	 "query_addr A -> 0 src=28:any6:p1 dst=28:any6:0\n"},
 	{"bind_ip: the own IPv6 address", "ucma_bind_ip", V6, IDLE,
 	 "bind_ip A me6:p1 -> 0\n"
-	 "query_addr A -> 0 src=28:me6:p1 dst=28:any6:0 guid=own port=1\n"},
+	 "query_addr A -> 0 src=28:me6:p1 dst=28:any6:0 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"bind_ip: family 0", "ucma_bind_ip: rdma_addr_size_in6() is 0", 0, IDLE,
 	 "bind_ip A family:0 -> EINVAL\n"},
 	{"bind_ip: family UNIX", "ucma_bind_ip: rdma_addr_size_in6() is 0", 0, IDLE,

@@ -71,7 +71,7 @@ const struct row connect_rows[] = {
 	 "rnr=7\n"},
 	{"connect: 57 bytes of private data", "cm_validate_req_param: more than 92", 0, ROUTED,
 	 "connect A data=#57 -> EINVAL\n"
-	 "query_addr A -> 0 src=16:me:* dst=16:me:p1 guid=own port=1\n"
+	 "query_addr A -> 0 src=16:me:* dst=16:me:p1 guid=own port=1[roce:|ib: pkey=ffff]\n"
 	 "connect A data=#56 -> 0\n"},
 	{"connect: 255 bytes of private data", "cma_connect_ib: check_add_overflow()", 0, ROUTED,
 	 "connect A data=#255 -> EINVAL\n"},
@@ -219,7 +219,7 @@ const struct row connect_rows[] = {
 	{"accept: the id of another file", "ucma_get_ctx", 0, CONNECTING, "accept@1 S -> EINVAL\n"},
 	{"accept: without the ECE", "ucma_accept: in_len up to reserved", 0, CONNECTING,
 	 "accept S in=288 cut=296 vendor=5 mod=6 -> 0\n"
-	 "get -> no event\n"},
+	 "get -> CONNECT_RESPONSE A qpn=22 data=196: resources=1 depth=1 flow=1 rnr=7\n"},
 	{"accept: a shorter command", "ucma_accept: in_len", 0, CONNECTING,
 	 "accept S in=287 -> EINVAL\n"
 	 "accept S -> 0\n"},
@@ -227,17 +227,19 @@ const struct row connect_rows[] = {
 	 "accept S at=0x500000100000 in=400 len=408 -> 0\n"},
 	{"accept: with the ECE", "cm_format_rep: CM_REP_VENDOR_ID", 0, CONNECTING,
 	 "accept S vendor=0x1215b3 mod=0x12345678 -> 0\n"
-	 "get -> no event\n"},
+	 "get -> CONNECT_RESPONSE A qpn=22 data=196: resources=1 depth=1 flow=1 rnr=7 "
+	 "vendor=1215b3 mod=12345678\n"},
 	{"accept: a vendor of more than 24 bits", "cm_format_rep", 0, CONNECTING,
 	 "accept S vendor=0x3f1215b3 mod=7 -> 0\n"
-	 "get -> no event\n"},
+	 "get -> CONNECT_RESPONSE A qpn=22 data=196: resources=1 depth=1 flow=1 rnr=7 "
+	 "vendor=1215b3 mod=7\n"},
 	{"accept: private data", "ib_send_cm_rep", 0, CONNECTING,
 	 "accept S data=welcome -> 0\n"
-	 "get -> no event\n"},
+	 "get -> CONNECT_RESPONSE A qpn=22 data=196:welcome resources=1 depth=1 flow=1 rnr=7\n"},
 	{"accept: 196 bytes of private data", "ib_send_cm_rep: IB_CM_REP_PRIVATE_DATA_SIZE", 0,
 	 CONNECTING,
 	 "accept S data=#196 -> 0\n"
-	 "get -> no event\n"},
+	 "get -> CONNECT_RESPONSE A qpn=22 data=196:#196 resources=1 depth=1 flow=1 rnr=7\n"},
 	{"accept: 197 bytes of private data", "ib_send_cm_rep; rdma_accept rejects", 0, CONNECTING,
 	 "accept S data=#197 -> EINVAL\n"
 	 "get -> REJECTED A status=28 data=148:\n"},
@@ -253,9 +255,9 @@ const struct row connect_rows[] = {
 	{"accept: the QP number of the client",
 	 "cm_insert_remote_qpn: both have one node GUID, so the answer is stale: REJ 10", 0,
 	 CONNECTING,
-	 "accept S qp_num=0x11\n"
-	 "get@2\n"
-	 "quiet\n"},
+	 "accept S qp_num=0x11 -> 0\n"
+	 "get@2 -> REJECTED S status=10 data=148:\n"
+	 "quiet -> quiet\n"},
 	{"accept: uid 0", "ucma_event_handler: no event for ids without uid", 0, CONNECTING,
 	 "accept S uid=0 qp_num=0x22 -> 0\n"
 	 "get -> CONNECT_RESPONSE A qpn=22 data=196: resources=1 depth=1 flow=1 rnr=7\n"
@@ -280,26 +282,26 @@ const struct row connect_rows[] = {
 	 "accept S -> EINVAL\n"},
 	{"accept: UDP", "cma_send_sidr_rep: Q_Key 0x01234567", 0, UD_CONNECTING,
 	 "accept V qp_num=0x22 -> 0\n"
-	 "get -> ESTABLISHED U qpn=22 qkey=1234567 data=136: port=1 dgid=map sgid=map flowlabel=* "
-	 "hop=64\n"},
+	 "get -> ESTABLISHED U qpn=22 qkey=1234567 data=136: [roce:port=1 dgid=map sgid=map "
+	 "flowlabel=* hop=64|ib:dlid=own rate=17 port=1]\n"},
 	{"accept: UDP without parameters", "rdma_accept: cma_send_sidr_rep()", 0, UD_CONNECTING,
 	 "accept V valid=0 -> 0\n"
-	 "get -> ESTABLISHED U qkey=1234567 data=136: port=1 dgid=map sgid=map flowlabel=* "
-	 "hop=64\n"},
+	 "get -> ESTABLISHED U qkey=1234567 data=136: [roce:port=1 dgid=map sgid=map flowlabel=* "
+	 "hop=64|ib:dlid=own rate=17 port=1]\n"},
 	{"accept: UDP, a Q_Key", "ucma_copy_conn_param: only AF_IB takes it", 0, UD_CONNECTING,
 	 "accept V qp_num=0x22 qkey=0x11111111 -> 0\n"
-	 "get -> ESTABLISHED U qpn=22 qkey=1234567 data=136: port=1 dgid=map sgid=map flowlabel=* "
-	 "hop=64\n"},
+	 "get -> ESTABLISHED U qpn=22 qkey=1234567 data=136: [roce:port=1 dgid=map sgid=map "
+	 "flowlabel=* hop=64|ib:dlid=own rate=17 port=1]\n"},
 	{"accept: UDP twice", "cm_send_sidr_rep_locked: state is IDLE", 0, UD_CONNECTING,
 	 "accept V qp_num=0x22 -> 0\n"
-	 "get -> ESTABLISHED U qpn=22 qkey=1234567 data=136: port=1 dgid=map sgid=map flowlabel=* "
-	 "hop=64\n"
+	 "get -> ESTABLISHED U qpn=22 qkey=1234567 data=136: [roce:port=1 dgid=map sgid=map "
+	 "flowlabel=* hop=64|ib:dlid=own rate=17 port=1]\n"
 	 "accept V qp_num=0x22 -> EINVAL\n"},
 	{"accept: UDP, 136 bytes of private data", "IB_CM_SIDR_REP_PRIVATE_DATA_SIZE", 0,
 	 UD_CONNECTING,
 	 "accept V data=#136 -> 0\n"
-	 "get -> ESTABLISHED U qpn=11 qkey=1234567 data=136:#136 port=1 dgid=map sgid=map "
-	 "flowlabel=* hop=64\n"},
+	 "get -> ESTABLISHED U qpn=22 qkey=1234567 data=136:#136 [roce:port=1 dgid=map sgid=map "
+	 "flowlabel=* hop=64|ib:dlid=own rate=17 port=1]\n"},
 	{"accept: UDP, 137 bytes of private data", "cm_send_sidr_rep_locked; rdma_accept rejects",
 	 0, UD_CONNECTING,
 	 "accept V data=#137 -> EINVAL\n"
@@ -307,8 +309,8 @@ const struct row connect_rows[] = {
 	{"accept: UDP with the ECE", "cm_format_sidr_rep has it; the event does not", 0,
 	 UD_CONNECTING,
 	 "accept V vendor=0x1234 mod=5 -> 0\n"
-	 "get -> ESTABLISHED U qpn=11 qkey=1234567 data=136: port=1 dgid=map sgid=map flowlabel=* "
-	 "hop=64\n"},
+	 "get -> ESTABLISHED U qpn=22 qkey=1234567 data=136: [roce:port=1 dgid=map sgid=map "
+	 "flowlabel=* hop=64|ib:dlid=own rate=17 port=1]\n"},
 	{"accept: UDP, the asking side", "cma_send_sidr_rep: state is SIDR_REQ_SENT or IDLE", 0,
 	 UD_CONNECTING, "accept U -> EINVAL\n"},
 	{"reject: a request", "ib_send_cm_rej", 0, CONNECTING,
@@ -443,11 +445,12 @@ const struct row connect_rows[] = {
 	{"notify: COMM_EST of a disconnected id", "cm_establish: EINVAL", 0, DISCONNECTED,
 	 "notify A 4 -> EINVAL\n"},
 	{"notify: PATH_MIG of an established id", "cm_migrate: LAP_UNINIT", 0, CONNECTED,
-	 "notify A 6\n"
-	 "notify A 6\n"},
+	 "notify A 6 -> 0\n"
+	 "notify A 6 -> 0\n"},
 	{"notify: PATH_MIG_ERR of an established id", "ib_cm_notify: EINVAL", 0, CONNECTED,
-	 "notify A 7\n"},
-	{"notify: PATH_MIG of a connecting id", "cm_migrate", 0, CONNECTING, "notify A 6\n"},
+	 "notify A 7 -> EINVAL\n"},
+	{"notify: PATH_MIG of a connecting id", "cm_migrate", 0, CONNECTING,
+	 "notify A 6 -> EINVAL\n"},
 	{"notify: another event", "ib_cm_notify: EINVAL", 0, CONNECTED,
 	 "notify A 0 -> EINVAL\n"
 	 "notify A 9 -> EINVAL\n"

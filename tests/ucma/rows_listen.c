@@ -6,7 +6,7 @@
 const struct row listen_rows[] = {
 	{"listen: bound", "rdma_listen", 0, BOUND,
 	 "listen A -> 0\n"
-	 "query_addr A -> 0 src=16:me:p1 dst=16:any:0 guid=own port=1\n"},
+	 "query_addr A -> 0 src=16:me:p1 dst=16:any:0 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"listen: bound to any address", "cma_listen_on_all", 0, BOUND_ANY,
 	 "listen A -> 0\n"
 	 "query_addr A -> 0 src=16:any:p1 dst=16:any:0\n"},

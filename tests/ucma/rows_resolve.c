@@ -7,29 +7,29 @@ const struct row resolve_rows[] = {
 	{"resolve: the own address", "rdma_resolve_addr", 0, IDLE,
 	 "resolve A me:p1 -> 0\n"
 	 "get -> ADDR_RESOLVED A\n"
-	 "query_addr A -> 0 src=16:me:* dst=16:me:p1 guid=own port=1\n"},
+	 "query_addr A -> 0 src=16:me:* dst=16:me:p1 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"resolve: with a source", "rdma_bind_addr_dst", 0, IDLE,
 	 "resolve A me:p1 src=me:p2 -> 0\n"
 	 "get -> ADDR_RESOLVED A\n"
-	 "query_addr A -> 0 src=16:me:p2 dst=16:me:p1 guid=own port=1\n"},
+	 "query_addr A -> 0 src=16:me:p2 dst=16:me:p1 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"resolve: with a source of any address", "rdma_bind_addr_dst", 0, IDLE,
 	 "resolve A me:p1 src=any:p2 -> 0\n"
 	 "get -> ADDR_RESOLVED A\n"
-	 "query_addr A -> 0 src=16:me:p2 dst=16:me:p1 guid=own port=1\n"},
+	 "query_addr A -> 0 src=16:me:p2 dst=16:me:p1 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"resolve: a bound id", "resolve_prepare_src: ADDR_BOUND", 0, BOUND,
 	 "resolve A me:p2 -> 0\n"
 	 "get -> ADDR_RESOLVED A\n"
-	 "query_addr A -> 0 src=16:me:p1 dst=16:me:p2 guid=own port=1\n"},
+	 "query_addr A -> 0 src=16:me:p1 dst=16:me:p2 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"resolve: an id that is bound to any address", "resolve_prepare_src: ADDR_BOUND", 0,
 	 BOUND_ANY,
 	 "resolve A me:p2 -> 0\n"
 	 "get -> ADDR_RESOLVED A\n"
-	 "query_addr A -> 0 src=16:me:p1 dst=16:me:p2 guid=own port=1\n"},
+	 "query_addr A -> 0 src=16:me:p1 dst=16:me:p2 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"resolve: a bound id, with a source", "resolve_prepare_src: the source is ignored", 0,
 	 BOUND,
 	 "resolve A me:p2 src=me:p3 -> 0\n"
 	 "get -> ADDR_RESOLVED A\n"
-	 "query_addr A -> 0 src=16:me:p1 dst=16:me:p2 guid=own port=1\n"},
+	 "query_addr A -> 0 src=16:me:p1 dst=16:me:p2 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"resolve: a source that nobody has", "rdma_bind_addr_dst: rdma_translate_ip()", 0, IDLE,
 	 "resolve A me:p1 src=nobody:p2 -> EADDRNOTAVAIL\n"
 	 "query_addr A -> 0 src=16:203.0.113.7:p2 dst=0:0\n"
@@ -56,15 +56,17 @@ const struct row resolve_rows[] = {
 	 0, BOUND,
 	 "resolve A lo:p2 -> 0\n"
 	 "get -> ADDR_RESOLVED A\n"
-	 "query_addr A -> 0 src=16:me:p1 dst=16:lo:p2 guid=own port=1\n"},
+	 "query_addr A -> 0 src=16:me:p1 dst=16:lo:p2 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"resolve: the own IPv6 address", "addr6_resolve", V6, IDLE,
 	 "resolve A me6:p1 -> 0\n"
 	 "get -> ADDR_RESOLVED A\n"
-	 "query_addr A -> 0 src=28:me6:* dst=28:me6:p1 guid=own port=1\n"},
-	{"resolve: the own link-local address", "cma_bind_addr: scope of the destination", 0, IDLE,
+	 "query_addr A -> 0 src=28:me6:* dst=28:me6:p1 guid=own port=1[roce:|ib: pkey=ffff]\n"},
+	{"resolve: the own link-local address", "cma_bind_addr: scope of the destination", LL6,
+	 IDLE,
 	 "resolve A ll6:p1 -> 0\n"
 	 "get -> ADDR_RESOLVED A\n"
-	 "query_addr A -> 0 src=28:ll6%if:* dst=28:ll6%if:p1 guid=own port=1\n"},
+	 "query_addr A -> 0 src=28:ll6%if:* dst=28:ll6%if:p1 guid=own port=1[roce:|ib: "
+	 "pkey=ffff]\n"},
 	{"resolve: a link-local address without scope",
 	 "cma_check_linklocal looks at the source alone", RXE, IDLE,
 	 "resolve A noscope6:p1 -> 0\n"},
@@ -85,7 +87,7 @@ const struct row resolve_rows[] = {
 	 "get -> ADDR_ERROR A status=-110\n"
 	 "resolve A me:p1 -> 0\n"
 	 "get -> ADDR_RESOLVED A\n"
-	 "query_addr A -> 0 src=16:me:* dst=16:me:p1 guid=own port=1\n"},
+	 "query_addr A -> 0 src=16:me:* dst=16:me:p1 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"resolve: timeout 0", "rdma_resolve_ip: what is known needs no time", 0, IDLE,
 	 "resolve A me:p1 timeout_ms=0 -> 0\n"
 	 "get -> ADDR_RESOLVED A\n"},
@@ -96,11 +98,11 @@ const struct row resolve_rows[] = {
 	{"resolve: port 0", "the port is not looked at", 0, IDLE,
 	 "resolve A me:0 -> 0\n"
 	 "get -> ADDR_RESOLVED A\n"
-	 "query_addr A -> 0 src=16:me:* dst=16:me:0 guid=own port=1\n"},
+	 "query_addr A -> 0 src=16:me:* dst=16:me:0 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"resolve: UDP", "rdma_resolve_addr", 0, UD_IDLE,
 	 "resolve U me:p1 -> 0\n"
 	 "get -> ADDR_RESOLVED U\n"
-	 "query_addr U -> 0 src=16:me:* dst=16:me:p1 guid=own port=1\n"},
+	 "query_addr U -> 0 src=16:me:* dst=16:me:p1 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"resolve: twice without waiting", "resolve_prepare_src: state is ADDR_QUERY", 0, IDLE,
 	 "resolve A neighbour:p1 timeout_ms=60000 -> 0\n"
 	 "resolve A me:p1 -> EINVAL\n"},
@@ -128,7 +130,7 @@ const struct row resolve_rows[] = {
 	 "ucma_resolve_addr lets it pass; cma_bind_addr uses the family", 0, IDLE,
 	 "resolve A me:p1 src=me:p2 src_size=0 -> 0\n"
 	 "get -> ADDR_RESOLVED A\n"
-	 "query_addr A -> 0 src=16:me:p2 dst=16:me:p1 guid=own port=1\n"},
+	 "query_addr A -> 0 src=16:me:p2 dst=16:me:p1 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"resolve: a size, but no source", "ucma_resolve_addr", 0, IDLE,
 	 "resolve A me:p1 src_size=16 -> EINVAL\n"},
 	{"resolve: source of family UNIX, size 0", "rdma_bind_addr_dst: EAFNOSUPPORT", 0, IDLE,
@@ -149,7 +151,7 @@ const struct row resolve_rows[] = {
 	{"resolve: source port in use", "cma_check_port", 0, BOUND,
 	 "create B -> 0\n"
 	 "resolve B me:p2 src=me:p1 -> EADDRINUSE\n"},
-	{"resolve: AF_IB, the own GID", "cma_resolve_ib_addr: [RoCE] no port has rdma_cap_af_ib", 0,
+	{"resolve: AF_IB, the own GID", "cma_resolve_ib_dev: a port with this GID and P_Key", 0,
 	 IDLE, "resolve A ib0:p1 -> 0\n"},
 	{"resolve: AF_IB, loopback", "cma_resolve_loopback", 0, IDLE,
 	 "resolve A iblo:p1 -> 0\n"
@@ -164,11 +166,11 @@ const struct row resolve_rows[] = {
 	{"resolve_ip: the own address", "ucma_resolve_ip", 0, IDLE,
 	 "resolve_ip A me:p1 -> 0\n"
 	 "get -> ADDR_RESOLVED A\n"
-	 "query_addr A -> 0 src=16:me:* dst=16:me:p1 guid=own port=1\n"},
+	 "query_addr A -> 0 src=16:me:* dst=16:me:p1 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"resolve_ip: with a source", "ucma_resolve_ip", 0, IDLE,
 	 "resolve_ip A me:p1 src_addr=me:p2 -> 0\n"
 	 "get -> ADDR_RESOLVED A\n"
-	 "query_addr A -> 0 src=16:me:p2 dst=16:me:p1 guid=own port=1\n"},
+	 "query_addr A -> 0 src=16:me:p2 dst=16:me:p1 guid=own port=1[roce:|ib: pkey=ffff]\n"},
 	{"resolve_ip: IPv6 loopback", "ucma_resolve_ip", 0, IDLE,
 	 "resolve_ip A lo6:p1 -> 0\n"
 	 "get -> ADDR_RESOLVED A\n"},
@@ -190,10 +192,10 @@ const struct row resolve_rows[] = {
 	 "route A -> 0\n"
 	 "get -> ROUTE_RESOLVED A\n"},
 	{"route: of loopback",
-	 "cma_resolve_iboe_route: [RoCE] no interface is bound; InfiniBand asks the SA", 0, IDLE,
+	 "cma_resolve_iboe_route: no interface is bound; InfiniBand asks the SA", 0, IDLE,
 	 "resolve A lo:p1 -> 0\n"
 	 "get -> ADDR_RESOLVED A\n"
-	 "route A -> ENODEV\n"},
+	 "route A -> [roce:ENODEV|ib:0]\n"},
 	{"route: of the own IPv6 address", "rdma_resolve_route", V6, IDLE,
 	 "resolve A me6:p1 -> 0\n"
 	 "get -> ADDR_RESOLVED A\n"

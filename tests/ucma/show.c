@@ -159,6 +159,8 @@ static void show_lid(FILE *to, const char *name, uint16_t lid)
 		return;
 	if (lid == world.lid)
 		fprintf(to, " %s=own", name);
+	else if (lid >= 0xc000)
+		fprintf(to, " %s=mc", name);
 	else
 		fprintf(to, " %s=%u", name, lid);
 }
@@ -372,8 +374,8 @@ static void show_packed(FILE *to, const struct ib_path_rec_data *p)
 	if (!world.roce) {
 		show_lid(to, "dlid", (uint16_t)be(d + 40, 2));
 		show_lid(to, "slid", (uint16_t)be(d + 42, 2));
+		number(to, "raw", d[44] >> 7);
 	}
-	number(to, "raw", d[44] >> 7);
 	if (be(d + 44, 4) >> 8 & 0xfffff)
 		fprintf(to, " flowlabel=*");
 	number(to, "hop", d[47]);

@@ -25,6 +25,7 @@ enum {
 	USER = 1 << 4,      /* the step is refused without privileges: the row gives them up */
 	SLOW = 1 << 5,      /* takes seconds: it waits for a timeout of the kernel */
 	V6 = 1 << 6,        /* needs an IPv6 address that is not link-local */
+	LL6 = 1 << 7,       /* needs a link-local address */
 };
 
 struct row {
@@ -103,7 +104,7 @@ enum { NFILES = 4, NIDS = 26 };
 
 struct world {
 	bool roce;
-	bool have6;
+	bool have6, have6_local;
 	int patience; /* for an event, ms; only a failing row needs it */
 	struct in_addr me;
 	struct in6_addr me6, me6_local;

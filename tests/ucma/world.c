@@ -115,6 +115,7 @@ static void find_addresses(const char *address)
 			continue;
 		if (IN6_IS_ADDR_LINKLOCAL(&s6->sin6_addr)) {
 			world.me6_local = s6->sin6_addr;
+			world.have6_local = true;
 		} else {
 			world.me6 = s6->sin6_addr;
 			world.have6 = true;
@@ -209,7 +210,7 @@ static const struct {
 	{"any", AF_INET, "0.0.0.0"},
 	{"lo", AF_INET, "127.0.0.1"},
 	{"net0", AF_INET, "0.1.2.3"},
-	{"127.3.4.5", AF_INET, "127.3.4.5"},
+	{"127.0.3.5", AF_INET, "127.0.3.5"}, /* softhca gives other nets of 127/8 to hosts */
 	{"nobody", AF_INET, "203.0.113.7"},
 	{"broadcast", AF_INET, "255.255.255.255"},
 	{"mc", AF_INET, "239.1.2.3"},
