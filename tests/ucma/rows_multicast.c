@@ -96,6 +96,12 @@ const struct row multicast_rows[] = {
 	 "join U lo:0 as=M -> 0\n"
 	 "wait -> 0\n"
 	 "leave M -> 0 reported=0\n"},
+	{"join: an id of the loopback address",
+	 "cma_iboe_join_multicast: no interface; cma_join_ib_multicast: no broadcast group", 0,
+	 UD_IDLE,
+	 "resolve U lo:p1 -> 0\n"
+	 "get -> ADDR_RESOLVED U\n"
+	 "join U mc:0 -> [roce:ENODEV|ib:EADDRNOTAVAIL]\n"},
 	{"join: family 0", "ucma_join_multicast: rdma_addr_size_kss()", 0, UD_BOUND,
 	 "join U family:0 -> EINVAL\n"},
 	{"join: family UNIX", "ucma_join_multicast", 0, UD_BOUND, "join U family:1 -> EINVAL\n"},

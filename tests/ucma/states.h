@@ -46,4 +46,15 @@
 	UD_SERVER UD_ROUTED "connect U -> 0\n" \
 			    "get@2 V -> CONNECT_REQUEST L id=V data=180:\n"
 
+/* The same with AF_IB. */
+#define IB_SERVER "create@2 L tcp -> 0\nbind L ib0:p1 -> 0\nlisten L -> 0\n"
+#define IB_ROUTED                      \
+	IDLE "resolve A ib0:p1 -> 0\n" \
+	     "get -> ADDR_RESOLVED A\n" ROUTE("A")
+#define IB_UD_CONNECTING                                                       \
+	"create@2 L udp -> 0\nbind L ib0/udp:p1 -> 0\nlisten L -> 0\n" UD_IDLE \
+	"resolve U ib0/udp:p1 -> 0\nget -> ADDR_RESOLVED U\n" ROUTE(           \
+		"U") "connect U -> 0\n"                                        \
+		     "get@2 V -> CONNECT_REQUEST L id=V data=216:\n"
+
 #endif

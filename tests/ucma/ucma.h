@@ -49,6 +49,7 @@ struct row {
 	X(option)    \
 	X(multicast) \
 	X(migrate)   \
+	X(ib)        \
 	X(talk)
 
 #define TABLE_EXTERN(name)                     \

@@ -228,6 +228,7 @@ static const struct {
 	{"ibany", AF_IB, "::"},
 	{"iblo", AF_IB, "::1"},
 	{"ibnobody", AF_IB, "fec0::dead"},
+	{"ibstranger", AF_IB, "fe80::dead"}, /* has the subnet's prefix */
 };
 
 static void neighbour(struct in_addr *a)
