@@ -257,7 +257,7 @@ static void do_number(const struct step *s)
 /* Without privileges from here to the end of the row. */
 static void do_nobody(const struct step *s)
 {
-	result(s->to, geteuid() ? 0 : seteuid(65534));
+	result(s->to, geteuid() ? 0 : seteuid(NOBODY));
 }
 
 static const struct {

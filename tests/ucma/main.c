@@ -101,6 +101,8 @@ static const char *reason_to_skip(const struct row *r)
 		return "InfiniBand only";
 	if (r->flags & ROOT && geteuid())
 		return "needs privileges";
+	if (r->flags & USER && !world_opens_as_nobody())
+		return "the device is its owner's alone";
 	if (r->flags & V6 && !world.have6)
 		return "no IPv6 address";
 	if (r->flags & LL6 && !world.have6_local)
@@ -187,7 +189,7 @@ int main(int argc, char **argv)
 	}
 	if (!list)
 		world_make(address);
-	world.patience = record ? 30000 : 180000;
+	world.patience = record ? 30000 : 60000;
 	for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
 		for (unsigned int i = 0; i < *tables[t].count; i++)
 			if (wanted(&tables[t], &tables[t].row[i], argv + first, argc - first))

@@ -101,7 +101,7 @@ struct ucma_sockaddr_ib {
 #define KERNEL UINT64_C(0xffff888000000000)
 #define POISON 0xa5
 
-enum { NFILES = 4, NIDS = 26 };
+enum { NFILES = 4, NIDS = 26, NOBODY = 65534 };
 
 struct world {
 	bool roce;
@@ -129,6 +129,8 @@ void world_row(unsigned int number);
 /* Close every file of a row; false if an id is left in the kernel. */
 bool world_row_end(void);
 int world_file(int n);
+/* A fabric under softhca may belong to one user. */
+bool world_opens_as_nobody(void);
 bool world_is_ud(uint64_t uid);
 #define UID(letter) (UINT64_C(0x1000) + (uint64_t)(letter))
 bool world_gid(unsigned int index, uint8_t gid[16]);

@@ -157,6 +157,20 @@ int world_file(int n)
 	return world.file[n];
 }
 
+bool world_opens_as_nobody(void)
+{
+	const uid_t user = geteuid();
+	int fd;
+
+	if (seteuid(NOBODY))
+		return false;
+	fd = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
+	need(!seteuid(user), "seteuid");
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 bool world_is_ud(uint64_t uid)
 {
 	return uid >= UID('A') && uid <= UID('Z') && world.id[uid - UID('A')].ud;
