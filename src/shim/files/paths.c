@@ -73,7 +73,7 @@ static bool is_dotdot(const char *p, size_t n)
 
 /*
  * On a real machine two directories contain both links to our devices and links to others; the
- * kernel gets the target of the link. False: there is none.
+ * kernel gets the target of the link. False: the link is another's.
  */
 static bool follow_link(char *s, size_t *len, size_t size)
 {
@@ -99,9 +99,12 @@ static bool follow_link(char *s, size_t *len, size_t size)
 			n = (int)fmt(s, size, "/dev/infiniband/issm%lu", minor - FAB_ISSM_MINOR(0));
 		else
 			n = (int)fmt(s, size, "/dev/infiniband/umad%lu", minor);
+	} else if (!strncmp(s, CHAR_DEVICES, strlen(CHAR_DEVICES))) {
+		return false; /* 10:12, 10:120... are others' */
 	}
-	*len = (size_t)n;
-	return n > 0 && *len < size;
+	if (n)
+		*len = (size_t)n;
+	return *len < size;
 }
 
 /*
