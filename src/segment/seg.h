@@ -167,8 +167,8 @@ struct seg {
 	/* 1 + descriptor of the supervisor's connection, for link_wake(); 0: none */
 	_Atomic int wake_fd;
 	/*
-	 * What takes GMPs for the kernel of the port's host, a struct cm_pkt (umad/kernel.c): in the
-	 * supervisor its connection manager; NULL: the supervisor is asked.
+	 * What takes GMPs for the kernel of the port's host, a struct cm_pkt (umad/kernel.c): in
+	 * the supervisor its connection manager; NULL: the supervisor is asked.
 	 */
 	void (*gmp)(struct seg *s, const void *pkt);
 	void *gmp_ctx;

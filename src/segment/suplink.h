@@ -12,8 +12,8 @@
 #include "segment/proc.h"
 
 /*
- * Each direction: one struct link_msg in one sendmsg(2), with at most one fd, and with some requests
- * bytes behind it (`more`). {request} -> {reply}.
+ * Each direction: one struct link_msg in one sendmsg(2), with at most one fd, and with some
+ * requests bytes behind it (`more`). {request} -> {reply}.
  */
 enum link_op {
 	LINK_HELLO = 1, /* {pid, start_time, host, comm, memlock, layout_version}, fd: own

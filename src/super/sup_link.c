@@ -281,10 +281,10 @@ static int do_sweep(struct sup *sup, struct sup_link *l, struct sup_request *q, 
 
 static int (*const handlers[])(struct sup *, struct sup_link *, struct sup_request *,
 			       struct sup_reply *) = {
-	[LINK_HELLO] = do_hello,     [LINK_OPEN] = do_open,       [LINK_CLOSED] = do_closed,
-	[LINK_GET_MEM] = do_get_mem, [LINK_STATUS] = do_status,   [LINK_DOWN] = do_down,
-	[LINK_PORT] = do_port,       [LINK_WAKE] = do_wake,       [LINK_HOST] = do_host,
-	[LINK_TOPO] = do_topo,       [LINK_CONSOLE] = do_console, [LINK_SWEEP] = do_sweep,
+	[LINK_HELLO] = do_hello,     [LINK_OPEN] = do_open,         [LINK_CLOSED] = do_closed,
+	[LINK_GET_MEM] = do_get_mem, [LINK_STATUS] = do_status,     [LINK_DOWN] = do_down,
+	[LINK_PORT] = do_port,       [LINK_WAKE] = do_wake,         [LINK_HOST] = do_host,
+	[LINK_TOPO] = do_topo,       [LINK_CONSOLE] = do_console,   [LINK_SWEEP] = do_sweep,
 	[LINK_SEGMENT] = do_segment, [LINK_RDMA_CM] = sup_cm_write, [LINK_GMP] = sup_cm_gmp,
 };
 

@@ -55,7 +55,7 @@ struct sup_work {
 /* Descriptors that came with a request; the handler sets those that it keeps to -1. */
 struct sup_request {
 	struct link_msg m;
-	int fd;        /* -1 none */
+	int fd;         /* -1 none */
 	uint32_t nmore; /* bytes behind the message */
 	_Alignas(8) uint8_t more[LINK_MORE];
 };
@@ -129,8 +129,8 @@ struct sup {
 	uint64_t mads_at; /* when the next MAD of a dead process times out */
 	struct sup_work work;
 	struct sup_cm *cm; /* the hosts' connection managers (sup_cm.c) */
-	bool sweeping; /* a job changes the subnet; no other code here may */
-	bool sending;  /* a job handles the MADs of dead processes */
+	bool sweeping;     /* a job changes the subnet; no other code here may */
+	bool sending;      /* a job handles the MADs of dead processes */
 	bool stop;
 };
 

@@ -232,8 +232,8 @@ static ssize_t readv_ours(int fd, const struct iovec *iov, int n)
 	ssize_t unfit = 0;
 
 	/* These files have no read(): the mode is checked first. */
-	if (f && (f->kind == SEG_FILE_UVERBS || f->kind == SEG_FILE_ISSM ||
-		  f->kind == SEG_FILE_RDMA_CM))
+	if (f &&
+	    (f->kind == SEG_FILE_UVERBS || f->kind == SEG_FILE_ISSM || f->kind == SEG_FILE_RDMA_CM))
 		unfit = f->accmode == O_WRONLY ? -EBADF : -EINVAL;
 	return each_vector(f, fd, iov, n, unfit, read_file);
 }

@@ -41,8 +41,7 @@ static const struct {
 static bool has_marker(const char *path)
 {
 	return strstr(path, "infiniband") || strstr(path, FAB_PCI_DOMAIN ":") ||
-	       strstr(path, "/231:") || strstr(path, "rdma_cm") ||
-	       strstr(path, "/" RDMA_CM_NUMBER);
+	       strstr(path, "/231:") || strstr(path, "rdma_cm") || strstr(path, "/" RDMA_CM_NUMBER);
 }
 
 static int mount_of(const char *path, size_t len)
