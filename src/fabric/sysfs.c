@@ -410,7 +410,8 @@ static int render_rdma_cm(struct view *v)
 {
 	_cleanup_close_ int dir = tree_enter_path(v->root, "sys/devices/virtual/misc/rdma_cm");
 	_cleanup_close_ int misc = tree_enter_path(v->root, "sys/class/misc");
-	int r = dir < 0 ? dir : misc < 0 ? misc : 0;
+	_cleanup_close_ int sysctl = tree_enter_path(v->root, "proc/sys/net/rdma_ucm");
+	int r = dir < 0 ? dir : misc < 0 ? misc : sysctl < 0 ? sysctl : 0;
 
 	TREE_STEP(r, tree_put(v->tree, dir, "dev", "%u:%u\n", FAB_MISC_MAJOR, FAB_RDMA_CM_MISC));
 	TREE_STEP(r, tree_put(v->tree, dir, "abi_version", "4\n"));
@@ -419,6 +420,7 @@ static int render_rdma_cm(struct view *v)
 			      FAB_MISC_MAJOR, FAB_RDMA_CM_MISC));
 	TREE_STEP(r, tree_symlink(dir, "subsystem", "../../../../class/misc"));
 	TREE_STEP(r, tree_symlink(misc, "rdma_cm", "../../devices/virtual/misc/rdma_cm"));
+	TREE_STEP(r, tree_put(v->tree, sysctl, "max_backlog", "1024\n"));
 	TREE_STEP(r, tree_write(NULL, v->dev, "rdma_cm", 0666, "", 0));
 	return r;
 }

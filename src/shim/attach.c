@@ -145,6 +145,8 @@ static int attach_publish(int fd, enum seg_file_kind kind, uint32_t file, uint32
 	f->gen = gen;
 	f->minor = minor;
 	f->accmode = accmode;
+	f->opener = sys_getpid();
+	f->opener_euid = (uint32_t)sys_call(SYS_geteuid);
 	if (!r) {
 		f->dev = st.st_dev;
 		f->ino = st.st_ino;

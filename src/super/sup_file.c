@@ -44,6 +44,7 @@ struct kind {
 	bool fifo;     /* false: a sealed memfd */
 	bool has_port; /* opened for one port */
 	uint32_t max;  /* event records in its queue; 0: limited by memory only */
+	bool in_only;  /* poll(2) never reports POLLOUT */
 };
 
 static const struct kind kinds[] = {
@@ -55,7 +56,7 @@ static const struct kind kinds[] = {
 	[SEG_FILE_UMAD] = {"umad", true, true, UMAD_QUEUE},
 	/* there is nothing to read; only being open matters */
 	[SEG_FILE_ISSM] = {"issm", false, true},
-	[SEG_FILE_RDMA_CM] = {"rdma_cm", true, false},
+	[SEG_FILE_RDMA_CM] = {"rdma_cm", true, false, 0, .in_only = true},
 };
 
 static const struct kind *kind_of(uint32_t kind)
@@ -109,21 +110,25 @@ static void fifo_name(char name[32], uint32_t file, uint32_t gen)
 	snprintf(name, 32, "%u.%u", file, gen);
 }
 
-static int make_fifo(struct sup *sup, uint32_t file, uint32_t gen, int *fd, int *probe)
+static int make_fifo(struct sup *sup, uint32_t file, uint32_t gen, bool in_only, int *fd,
+		     int *probe)
 {
+	int mode = in_only ? O_RDONLY : O_RDWR;
 	char name[32];
 	int r = 0;
 
 	fifo_name(name, file, gen);
 	if (mkfifoat(sup->ev, name, 0600) < 0)
 		return -errno;
-	*fd = openat(sup->ev, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-	*probe = *fd < 0 ? -1 : openat(sup->ev, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	/* First the one that can write: else opening for reading waits. */
+	*probe = openat(sup->ev, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	*fd = *probe < 0 ? -1 : openat(sup->ev, name, mode | O_NOFOLLOW | O_CLOEXEC);
 	if (*fd < 0 || *probe < 0) {
 		r = -errno;
 		unlinkat(sup->ev, name, 0);
-		if (*fd >= 0)
-			close(*fd);
+		if (*probe >= 0)
+			close(*probe);
+		*probe = -1;
 	}
 	return r;
 }
@@ -259,7 +264,7 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 	r = sup_file_grow(sup, *file);
 	if (!r)
 		r = kinds[m->kind].fifo
-			    ? make_fifo(sup, *file, *gen, fd, &probe)
+			    ? make_fifo(sup, *file, *gen, kinds[m->kind].in_only, fd, &probe)
 			    : make_memfd(kinds[m->kind].name, node_number(s, m), fd, &probe);
 	if (!r && m->kind == SEG_FILE_RDMA_CM)
 		r = sup_cm_open(sup, *file, l);

@@ -107,6 +107,7 @@ static struct shim_file *fdtab_claim(struct shim_file *f)
 	f->gen = 0;
 	f->minor = NODE_NONE;
 	f->accmode = O_RDWR;
+	f->opener = 0;
 	f->obj = NULL;
 	f->dev = 0;
 	f->ino = 0;

@@ -27,6 +27,8 @@ struct shim_file {
 	uint32_t file, gen;     /* SEG_T_FILE */
 	uint32_t minor;         /* NODE_NONE for event files */
 	int accmode;            /* O_RDONLY, O_WRONLY, O_RDWR as opened */
+	int opener;             /* pid and effective uid at open(2); 0: opened elsewhere */
+	uint32_t opener_euid;
 	void *obj; /* uv_file or uv_event_file; NULL: opened by another process, passed to us */
 	dev_t dev; /* the kernel object behind it */
 	ino_t ino;

@@ -308,6 +308,12 @@ static void ucma_fd_of(int fd, struct ucma_fd *out)
 	fdtab_put(f);
 }
 
+/* ib_safe_file_access(): a fork, an exec or seteuid() makes other credentials. */
+static bool same_creds(const struct shim_file *f)
+{
+	return f->opener == sys_getpid() && f->opener_euid == (uint32_t)sys_call(SYS_geteuid);
+}
+
 static ssize_t write_rdma_cm(const struct ucma_file *u, int fd, const void *buf, size_t count)
 {
 	bool nonblock = nonblocking(fd);
@@ -334,6 +340,7 @@ static ssize_t write_file(struct shim_file *f, int fd, void *buf, size_t count)
 					      : write_umad(&umad, fd, buf, count);
 	if (shim_file_rdma_cm(f, &ucma))
 		return f->accmode == O_RDONLY ? -EBADF
+		       : !same_creds(f)       ? -EACCES
 		       : count > SSIZE_MAX    ? -EFAULT
 					      : write_rdma_cm(&ucma, fd, buf, count);
 	if (f->accmode == O_RDONLY)

@@ -34,6 +34,7 @@ static const struct {
 	{CHAR_DEVICES "231:", true},
 	{CHAR_DEVICES "10:12", true}, /* RDMA_CM_NUMBER, as far as a prefix goes */
 	{"/sys/class/misc/rdma_cm", false},
+	{"/proc/sys/net/rdma_ucm", false},
 	{"/sys/devices/virtual/misc/rdma_cm", false},
 };
 
@@ -41,7 +42,8 @@ static const struct {
 static bool has_marker(const char *path)
 {
 	return strstr(path, "infiniband") || strstr(path, FAB_PCI_DOMAIN ":") ||
-	       strstr(path, "/231:") || strstr(path, "rdma_cm") || strstr(path, "/" RDMA_CM_NUMBER);
+	       strstr(path, "/231:") || strstr(path, "rdma_cm") || strstr(path, "rdma_ucm") ||
+	       strstr(path, "/" RDMA_CM_NUMBER);
 }
 
 static int mount_of(const char *path, size_t len)
