@@ -20,6 +20,7 @@ struct cma_id *cma_id_make(struct cma *c, uint32_t host, enum rdma_ucm_port_spac
 		return NULL;
 	id->c = c;
 	id->host = host;
+	id->number = c->last_number++;
 	id->ps = ps;
 	id->qp_type = qp_type;
 	id->handler = h;

@@ -76,7 +76,7 @@ struct cma {
 	struct cma_binds bind[CMA_BINDS];
 	struct cma_queries query[CMA_QUERIES];
 	struct cma_groups group[CMA_GROUPS];
-	uint32_t next_tid, last_port;
+	uint32_t next_tid, last_port, last_number;
 	uint64_t random;
 };
 
@@ -124,6 +124,7 @@ struct cma_id { /* struct rdma_id_private */
 	struct cma *c;
 	TAILQ_ENTRY(cma_id) at;
 	uint32_t host, pid;
+	uint32_t number; /* for those who list ids */
 	char comm[16];
 	enum cma_state state;
 	enum rdma_ucm_port_space ps;

@@ -41,6 +41,8 @@ void cma_each(struct cma *c, void (*show)(void *arg, const struct cma_shown *s),
 	{
 		struct cma_shown s = {
 			.host = id->host,
+			.id = id->number,
+			.listens = id->state == CMA_LISTEN,
 			.pid = id->pid,
 			.comm = id->comm,
 			.hca = id->hca,

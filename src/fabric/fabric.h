@@ -80,6 +80,12 @@ struct fab_counters {
 	uint64_t n[HW_CTR_COUNT];
 };
 void fab_port_counters(struct seg *s, uint32_t port, struct fab_counters *c);
+/* Counter i of a port in sysfs's hw_counters; false: there are no more. */
+struct fab_hw_counter {
+	const char *name;
+	uint64_t value;
+};
+bool fab_hw_counter(const struct seg *s, uint32_t port, uint32_t i, struct fab_hw_counter *c);
 /* The fabric ends: raise DEVICE_FATAL on every async event file. */
 void fab_devices_gone(struct seg *s);
 

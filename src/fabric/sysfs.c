@@ -219,6 +219,18 @@ static const struct {
 	{"local_ack_timeout_err", HW_QC_LOCAL_ACK_TIMEOUT_ERR},
 };
 
+bool fab_hw_counter(const struct seg *s, uint32_t port, uint32_t i, struct fab_hw_counter *c)
+{
+	const struct hw_port *p = hw_port(s, port);
+	const struct hw_qctr *set = p ? hw_qctr(s, p->qctr) : NULL;
+
+	if (!p || i >= ARRAY_SIZE(hw_counters))
+		return false;
+	c->name = hw_counters[i].name;
+	c->value = set ? atomic_load(&set->n[hw_counters[i].what]) : 0;
+	return true;
+}
+
 static int render_counters(struct tree *t, int dir, const struct fab_counters *v)
 {
 	_cleanup_close_ int pma = tree_enter(dir, "counters");

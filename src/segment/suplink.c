@@ -248,6 +248,14 @@ int link_ask_more(struct link *l, struct link_msg *m, const void *out, size_t n,
 	return r;
 }
 
+int link_cm_ids(struct link *l, uint32_t hca)
+{
+	struct link_msg m = {.op = LINK_CM_IDS, .hca = hca};
+	int fd, r = ask(l, &m, -1, &fd);
+
+	return r ? r : fd < 0 ? -EMFILE : fd;
+}
+
 /* ---- joining */
 
 /*

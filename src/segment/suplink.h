@@ -51,6 +51,8 @@ enum link_op {
 	 * /dev/infiniband/rdma_cm -> behind it the bytes of the response. `err`: as of write(2)
 	 */
 	LINK_RDMA_CM,
+	/* {hca: SEG_T_HCA index} -> fd: memfd with a struct link_cm_id for each id of rdma_cm */
+	LINK_CM_IDS,
 	LINK_GMP, /* a struct cm_pkt behind it has come to a port, for its host's kernel. No reply.
 		   */
 };
@@ -71,6 +73,11 @@ struct link_msg {
 	uint32_t more; /* bytes behind the message */
 };
 #define LINK_MORE 2304 /* at most */
+
+struct link_cm_id { /* an id on an adapter; port 0: not bound to one */
+	uint32_t number, port, pid, state, ps, qp_type, qpn, pad;
+	uint8_t src[128], dst[128]; /* struct sockaddr_storage */
+};
 
 /*
  * Client side. `dir`: the fabric's directory. Both fds are moved above 900 where possible.
@@ -99,6 +106,8 @@ void link_forget(struct link *l, struct seg *s);
  */
 int link_ask_more(struct link *l, struct link_msg *m, const void *out, size_t n, void *in,
 		  size_t *room);
+/* LINK_CM_IDS: the descriptor, or -errno. */
+int link_cm_ids(struct link *l, uint32_t hca);
 /* *fd is the new virtual file's descriptor (close-on-exec), at the lowest free number as open(2)
  * gives. */
 int link_open_file(struct link *l, enum seg_file_kind kind, uint32_t hca, uint32_t port,

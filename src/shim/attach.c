@@ -13,6 +13,7 @@
 #include "mlx5/mlx5.h"
 #include "hw/evq.h"
 #include "shim/files/fdtab.h"
+#include "shim/files/netlink.h"
 #include "shim/files/paths.h"
 #include "shim/shim.h"
 #include "shim/signals/sig.h"
@@ -522,6 +523,12 @@ void shim_file_ended(struct shim_file *f)
 	bool last = false;
 	sigset_t old;
 
+	if (f->kind == SHIM_NETLINK) {
+		nl_ended(f->obj);
+		f->obj = NULL;
+		f->kind = 0;
+		return;
+	}
 	shim_enter(&old);
 	if (!attach() && (f->file != SEG_NONE || find_file(f))) {
 		int r = link_file_closed(&at.link, f->file, f->gen);

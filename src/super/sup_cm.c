@@ -15,10 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include "cma/cma.h"
 #include "fabric/fabric.h"
 #include "hw/evq.h"
 #include "hw/hca.h"
+#include "hw/port.h"
 #include "umad/umad.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -217,6 +220,52 @@ struct json_object *sup_cm_show(struct sup *sup)
 }
 
 /* ---- requests */
+
+struct ids {
+	struct sup *sup;
+	uint32_t hca;
+	int fd, err;
+};
+
+/* A listener on all adapters is in each one's list, as the kernel's ids of it are. */
+static void add_id(void *arg, const struct cma_shown *c)
+{
+	struct ids *s = arg;
+	const struct hw_hca *hca = hw_hca(&s->sup->seg, s->hca);
+	const struct hw_port *port = c->port == SEG_NONE ? NULL : hw_port(&s->sup->seg, c->port);
+	struct link_cm_id id = {.number = c->id,
+				.port = port ? port->num : 0,
+				.pid = c->pid,
+				.state = c->state_number,
+				.ps = c->ps_number,
+				.qp_type = c->qp_type,
+				.qpn = c->qpn};
+
+	memcpy(id.src, &c->src, sizeof(id.src));
+	memcpy(id.dst, &c->dst, sizeof(id.dst));
+	if (c->hca == s->hca || (c->hca == SEG_NONE && c->listens && c->host == hca->host))
+		if (write(s->fd, &id, sizeof(id)) != sizeof(id))
+			s->err = -ENOMEM;
+}
+
+int sup_cm_ids(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
+{
+	struct ids s = {.sup = sup, .hca = q->m.hca};
+
+	if (l->slot == SEG_NONE)
+		return -ENOTCONN;
+	if (!hw_hca(&sup->seg, s.hca))
+		return -ENODEV;
+	s.fd = memfd_create("softhca-cm-ids", MFD_CLOEXEC);
+	if (s.fd < 0)
+		return -errno;
+	cma_each(sup->cm->cma, add_id, &s);
+	if (s.err)
+		close(s.fd);
+	else
+		p->fd = s.fd;
+	return s.err;
+}
 
 int sup_cm_gmp(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {

@@ -286,6 +286,7 @@ static int (*const handlers[])(struct sup *, struct sup_link *, struct sup_reque
 	[LINK_PORT] = do_port,       [LINK_WAKE] = do_wake,         [LINK_HOST] = do_host,
 	[LINK_TOPO] = do_topo,       [LINK_CONSOLE] = do_console,   [LINK_SWEEP] = do_sweep,
 	[LINK_SEGMENT] = do_segment, [LINK_RDMA_CM] = sup_cm_write, [LINK_GMP] = sup_cm_gmp,
+	[LINK_CM_IDS] = sup_cm_ids,
 };
 
 /* ---- messages ---- */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the wrappers that create and close descriptors: close, dup, fcntl, close_range, recvmsg,
- * socket. They keep the fd table in step with the kernel's: an entry is removed before the kernel's
+ * Owns the wrappers that create and close descriptors: close, dup, fcntl, close_range, recvmsg.
+ * They keep the fd table in step with the kernel's: an entry is removed before the kernel's
  * close and added after its open, so that a number never shows another file's entry.
  */
 #include "shim/attach.h"
 #include "shim/calls.h"
 #include "shim/files/fdtab.h"
+#include "shim/files/netlink.h"
 #include "shim/files/paths.h"
 #include "shim/shim.h"
 #include "shim/files/wait.h"
@@ -14,7 +15,6 @@
 #include "util/sys.h"
 
 #include <linux/close_range.h>
-#include <linux/netlink.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -275,8 +275,16 @@ static void adopt_received(struct msghdr *m)
 
 WRAP(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags))
 {
-	ssize_t n = NEXT(recvmsg)(fd, m, flags);
+	ssize_t n;
 
+	if (nl_is(fd)) {
+		n = nl_recvmsg(fd, m, flags, NEXT(recvmsg));
+		if (n >= 0)
+			return n;
+		errno = (int)-n;
+		return -1;
+	}
+	n = NEXT(recvmsg)(fd, m, flags);
 	if (n >= 0 && m->msg_controllen && shim_on())
 		adopt_received(m);
 	return n;
@@ -285,22 +293,17 @@ WRAP(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags))
 WRAP(int, recvmmsg,
      (int fd, struct mmsghdr *v, unsigned int len, int flags, struct timespec *timeout))
 {
-	int n = NEXT(recvmmsg)(fd, v, len, flags, timeout);
+	int n;
 
+	if (nl_is(fd)) {
+		n = nl_recvmmsg(fd, v, len, flags);
+		if (n >= 0)
+			return n;
+		errno = -n;
+		return -1;
+	}
+	n = NEXT(recvmmsg)(fd, v, len, flags, timeout);
 	for (int i = 0; i < n && shim_on(); i++)
 		adopt_received(&v[i].msg_hdr);
 	return n;
-}
-
-/*
- * A kernel without RDMA has no such protocol. With one, an empty answer would hide every device
- * (DESIGN.md 9).
- */
-WRAP(int, socket, (int domain, int type, int protocol))
-{
-	if (domain == AF_NETLINK && protocol == NETLINK_RDMA && shim_on()) {
-		errno = EPROTONOSUPPORT;
-		return -1;
-	}
-	return NEXT(socket)(domain, type, protocol);
 }

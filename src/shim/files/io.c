@@ -9,6 +9,7 @@
 #include "shim/attach.h"
 #include "shim/calls.h"
 #include "shim/files/fdtab.h"
+#include "shim/files/netlink.h"
 #include "shim/files/paths.h"
 #include "shim/shim.h"
 #include "shim/signals/sig.h"
@@ -95,7 +96,7 @@ int call_ioctl(int fd, unsigned long cmd, void *arg, next_ioctl *next)
 
 	if (cmd == FIOASYNC)
 		wait_publish(fd);
-	if (__builtin_expect(!fdtab_peek(fd), 1) || generic_ioctl(cmd))
+	if (__builtin_expect(!fdtab_peek(fd), 1) || generic_ioctl(cmd) || nl_is(fd))
 		return next(fd, cmd, arg);
 	saved = errno;
 	r = ioctl_ours(fd, cmd, arg);
@@ -228,9 +229,12 @@ static ssize_t read_file(struct shim_file *f, int fd, void *buf, size_t count)
 
 static ssize_t readv_ours(int fd, const struct iovec *iov, int n)
 {
-	struct shim_file *f = shim_file_get(fd);
+	struct shim_file *f;
 	ssize_t unfit = 0;
 
+	if (nl_is(fd))
+		return io_result(nl_readv(fd, iov, n));
+	f = shim_file_get(fd);
 	/* These files have no read(): the mode is checked first. */
 	if (f &&
 	    (f->kind == SEG_FILE_UVERBS || f->kind == SEG_FILE_ISSM || f->kind == SEG_FILE_RDMA_CM))
@@ -362,6 +366,8 @@ static ssize_t write_file(struct shim_file *f, int fd, void *buf, size_t count)
 /* Each vector is one call and so one command. */
 static ssize_t writev_ours(int fd, const struct iovec *iov, int n)
 {
+	if (nl_is(fd))
+		return io_result(nl_writev(fd, iov, n));
 	return each_vector(shim_file_get(fd), fd, iov, n, 0, write_file);
 }
 

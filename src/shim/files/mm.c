@@ -6,6 +6,7 @@
 #include "shim/attach.h"
 #include "shim/calls.h"
 #include "shim/files/fdtab.h"
+#include "shim/files/netlink.h"
 #include "shim/files/paths.h"
 #include "shim/shim.h"
 #include "shim/files/wait.h"
@@ -253,8 +254,13 @@ static long syscall_memory(long nr, const long a[6])
 
 static long syscall_files(long nr, const long a[6])
 {
-	long r;
+	bool socket;
+	long r = nl_syscall(nr, a, &socket);
 
+	if (socket && r < 0)
+		errno = (int)-r;
+	if (socket)
+		return r < 0 ? -1 : r;
 	switch (nr) {
 	case SYS_close:
 		return call_close((int)a[0], mm_raw_close);

@@ -10,6 +10,7 @@
 #include "segment/mem.h"
 #include "shim/attach.h"
 #include "shim/files/fdtab.h"
+#include "shim/files/netlink.h"
 #include "shim/shim.h"
 #include "shim/signals/sig.h"
 #include "shim/wrap.h"
@@ -334,8 +335,18 @@ static void publish_sent(const struct msghdr *m)
 	}
 }
 
+static ssize_t sock_result(ssize_t r)
+{
+	if (r >= 0)
+		return r;
+	errno = (int)-r;
+	return -1;
+}
+
 WRAP(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags))
 {
+	if (nl_is(fd))
+		return sock_result(nl_sendmsg(fd, m, flags));
 	if (wait_any())
 		publish_sent(m);
 	return NEXT(sendmsg)(fd, m, flags);
@@ -343,6 +354,8 @@ WRAP(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags))
 
 WRAP(int, sendmmsg, (int fd, struct mmsghdr *v, unsigned int n, int flags))
 {
+	if (nl_is(fd))
+		return (int)sock_result(nl_sendmmsg(fd, v, n, flags));
 	for (unsigned int i = 0; i < n && wait_any(); i++)
 		publish_sent(&v[i].msg_hdr);
 	return NEXT(sendmmsg)(fd, v, n, flags);

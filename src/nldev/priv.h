@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Private to the files of this folder. */
+#ifndef SOFTHCA_NLDEV_PRIV_H
+#define SOFTHCA_NLDEV_PRIV_H
+
+#include <errno.h>
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include "hw/hca.h"
+#include "nldev/nldev.h"
+#include "segment/suplink.h"
+
+/* ---- msg.c: answers */
+
+/* A datagram in preparation. An attribute without room is left out, and `full` says so. */
+struct nl_out {
+	_Alignas(NLMSG_ALIGNTO) uint8_t data[NLDEV_DATAGRAM];
+	uint32_t n;   /* bytes in use */
+	uint32_t msg; /* where the present message starts */
+	bool full;
+};
+
+void nl_begin(struct nl_out *o, const struct nldev *d, const struct nlmsghdr *to, uint16_t type,
+	      uint16_t flags);
+void nl_end(struct nl_out *o);
+void nl_put(struct nl_out *o, uint16_t type, const void *value, size_t n);
+void nl_u8(struct nl_out *o, uint16_t type, uint8_t v);
+void nl_u32(struct nl_out *o, uint16_t type, uint32_t v);
+void nl_u64(struct nl_out *o, uint16_t type, uint64_t v);
+void nl_str(struct nl_out *o, uint16_t type, const char *v);
+/* An attribute around those that follow, until nl_close() of the returned place. */
+uint32_t nl_open(struct nl_out *o, uint16_t type);
+void nl_close(struct nl_out *o, uint32_t place);
+
+/* ---- policy.c: requests */
+
+/* What an extended ACK says beside the errno. */
+struct nl_ext {
+	const char *msg;
+	uint32_t offset; /* of the wrong attribute in the request; 0: none */
+};
+
+struct nl_req {
+	struct nldev *d;
+	const struct nlmsghdr *h;
+	const struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
+	struct nl_ext ext;
+};
+
+/* nlmsg_parse() (`strict`) or nlmsg_parse_deprecated() into q->tb: 0, -EINVAL, -ERANGE. */
+int nl_parse(struct nl_req *q, bool strict);
+static inline uint32_t nl_get_u32(const struct nlattr *a)
+{
+	return *(const uint32_t *)(a + 1);
+}
+static inline uint8_t nl_get_u8(const struct nlattr *a)
+{
+	return *(const uint8_t *)(a + 1);
+}
+/* Copies what fits, always with its end: nla_strscpy(). */
+void nl_get_str(const struct nlattr *a, char *to, size_t room);
+
+/* ---- nldev.c: a dump's datagrams */
+
+struct nl_dump {
+	struct nl_req *q;
+	struct nl_out *o;
+	int err; /* the answer could not be given */
+};
+/* Sends what has been gathered, if that is anything. 0 or -errno. */
+int nl_flush(struct nl_dump *p);
+/* A whole message in a dump; fill() is called again when the datagram had no room. 0 or -errno. */
+typedef int nl_fill(struct nl_req *q, struct nl_out *o, uint32_t hca, uint32_t arg);
+int nl_dump_one(struct nl_dump *p, uint16_t op, nl_fill *fill, uint32_t hca, uint32_t arg);
+
+/* ---- the commands: a message into *o, or -errno */
+
+typedef int nl_one(struct nl_req *q, struct nl_out *o);
+typedef int nl_all(struct nl_req *q, struct nl_dump *p);
+/* The adapter that DEV_INDEX names; SEG_NONE. */
+uint32_t nl_hca(const struct nl_req *q);
+/* PORT_INDEX, checked; 0: it is absent. -EINVAL */
+int nl_port(const struct nl_req *q, uint32_t hca, uint32_t *port);
+void nl_handle(struct nl_req *q, struct nl_out *o, uint32_t hca);
+
+nl_one nl_get, nl_port_get, nl_sys_get, nl_get_chardev, nl_set, nl_newlink, nl_dellink, nl_sys_set;
+nl_all nl_get_all, nl_port_get_all;
+
+nl_one nl_res_get;
+nl_all nl_res_get_all;
+enum nl_res { NL_PD, NL_CQ, NL_QP, NL_CM_ID, NL_MR, NL_CTX, NL_SRQ, NL_MR_STAT, NL_COUNTER };
+int nl_res_one(struct nl_req *q, struct nl_out *o, enum nl_res what);
+int nl_res_all(struct nl_req *q, struct nl_dump *p, enum nl_res what);
+
+nl_one nl_stat_get, nl_stat_set, nl_stat_del, nl_stat_status;
+nl_all nl_stat_get_all;
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the wrappers of calls on sockets: those of NETLINK_RDMA are answered here (netlink.c), all
+ * others pass, at the cost of two loads.
+ */
+#include "shim/files/netlink.h"
+#include "shim/shim.h"
+#include "shim/files/paths.h"
+#include "shim/wrap.h"
+
+#include <errno.h>
+#include <linux/netlink.h>
+
+static ssize_t result(ssize_t r)
+{
+	if (r >= 0)
+		return r;
+	errno = (int)-r;
+	return -1;
+}
+
+#define WRAP_SOCKET(ret, name, params, args, ours)        \
+	WRAP(ret, name, params)                           \
+	{                                                 \
+		int saved;                                \
+		ret r;                                    \
+                                                          \
+		if (__builtin_expect(!nl_is(fd), 1))      \
+			return NEXT(name) args;           \
+		saved = errno;                            \
+		r = (ret)result(ours);                    \
+		if (r >= 0)                               \
+			errno = saved;                    \
+		return r;                                 \
+	}
+
+#define SEND(a, len) \
+	nl_sendmsg(fd, &(struct msghdr){.msg_name = (void *)(a), .msg_namelen = (len), \
+			.msg_iov = &(struct iovec){(void *)buf, n}, .msg_iovlen = 1}, flags)
+
+WRAP_SOCKET(ssize_t, send, (int fd, const void *buf, size_t n, int flags), (fd, buf, n, flags),
+	    SEND(NULL, 0))
+WRAP_SOCKET(ssize_t, sendto,
+	    (int fd, const void *buf, size_t n, int flags, const struct sockaddr *a, socklen_t len),
+	    (fd, buf, n, flags, a, len), SEND(a, len))
+WRAP_SOCKET(ssize_t, recv, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags),
+	    nl_recvfrom(fd, buf, n, flags, NULL, NULL))
+WRAP_SOCKET(ssize_t, recvfrom,
+	    (int fd, void *buf, size_t n, int flags, struct sockaddr *a, socklen_t *len),
+	    (fd, buf, n, flags, a, len), nl_recvfrom(fd, buf, n, flags, a, len))
+WRAP_SOCKET(int, bind, (int fd, const struct sockaddr *a, socklen_t len), (fd, a, len),
+	    nl_bind(fd, a, len))
+WRAP_SOCKET(int, connect, (int fd, const struct sockaddr *a, socklen_t len), (fd, a, len),
+	    nl_connect(fd, a, len))
+WRAP_SOCKET(int, getsockname, (int fd, struct sockaddr *a, socklen_t *len), (fd, a, len),
+	    nl_getname(fd, a, len, false))
+WRAP_SOCKET(int, getpeername, (int fd, struct sockaddr *a, socklen_t *len), (fd, a, len),
+	    nl_getname(fd, a, len, true))
+WRAP_SOCKET(int, getsockopt, (int fd, int level, int name, void *v, socklen_t *len),
+	    (fd, level, name, v, len), nl_getsockopt(fd, level, name, v, len))
+WRAP_SOCKET(int, setsockopt, (int fd, int level, int name, const void *v, socklen_t len),
+	    (fd, level, name, v, len), nl_setsockopt(fd, level, name, v, len))
+WRAP_SOCKET(int, listen, (int fd, int n), (fd, n), -EOPNOTSUPP)
+WRAP_SOCKET(int, accept, (int fd, struct sockaddr *a, socklen_t *len), (fd, a, len), -EOPNOTSUPP)
+WRAP_SOCKET(int, accept4, (int fd, struct sockaddr *a, socklen_t *len, int flags),
+	    (fd, a, len, flags), -EOPNOTSUPP)
+WRAP_SOCKET(int, shutdown, (int fd, int how), (fd, how), -EOPNOTSUPP)
+
+WRAP(ssize_t, __recv_chk, (int fd, void *buf, size_t n, size_t room, int flags))
+{
+	if (__builtin_expect(!nl_is(fd), 1) || n > room)
+		return NEXT(__recv_chk)(fd, buf, n, room, flags);
+	return result(nl_recvfrom(fd, buf, n, flags, NULL, NULL));
+}
+
+WRAP(ssize_t, __recvfrom_chk,
+     (int fd, void *buf, size_t n, size_t room, int flags, struct sockaddr *a, socklen_t *len))
+{
+	if (__builtin_expect(!nl_is(fd), 1) || n > room)
+		return NEXT(__recvfrom_chk)(fd, buf, n, room, flags, a, len);
+	return result(nl_recvfrom(fd, buf, n, flags, a, len));
+}
+
+WRAP(int, socket, (int domain, int type, int protocol))
+{
+	if (domain == AF_NETLINK && protocol == NETLINK_RDMA && shim_on())
+		return (int)result(nl_socket(type));
+	return NEXT(socket)(domain, type, protocol);
+}
