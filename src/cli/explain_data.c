@@ -153,7 +153,8 @@ const struct explain_errno explain_errnos[] = {
 	 "insists on",
 	 "an older kernel or another driver than the library expects; libibverbs then falls back "
 	 "to write() where it can"},
-	{EPROTONOSUPPORT, "socket(NETLINK_RDMA)", "a kernel without RDMA's netlink",
+	{EPROTONOSUPPORT, "socket(NETLINK_RDMA)",
+	 "a kernel without RDMA's netlink; here: the process cannot join its fabric",
 	 "libibverbs continues with sysfs"},
 	{EOPNOTSUPP, "write() and ioctl",
 	 "the driver has no such operation, or bytes of a newer structure are set that it does not "

@@ -53,7 +53,7 @@ struct cma_shown {
 	uint32_t host, hca, port; /* SEG_T_HOST, SEG_T_HCA, SEG_T_PORT; SEG_NONE: not bound */
 	uint32_t id;              /* its number */
 	bool listens;
-	uint32_t pid;             /* of the opener of its file */
+	uint32_t pid; /* of the opener of its file */
 	const char *comm, *state, *ps;
 	uint32_t state_number, ps_number, qp_type, qpn;
 	uint16_t number; /* of its port, host order */

@@ -161,7 +161,8 @@ static int find_node(struct nl_req *q, const char *client, uint32_t hca, uint32_
 	if (!strcmp(client, "uverbs")) {
 		if (port != SEG_NONE)
 			return -EINVAL;
-		*n = (struct node){FAB_DEV_MAJOR, FAB_UVERBS_MINOR(h->dev_index), UVERBS_ABI, "", true};
+		*n = (struct node){FAB_DEV_MAJOR, FAB_UVERBS_MINOR(h->dev_index), UVERBS_ABI, "",
+				   true};
 		fmt(n->name, sizeof(n->name), "uverbs%u", h->dev_index);
 		return 0;
 	}

@@ -60,14 +60,14 @@ static void dump_done(struct nl_dump *p, int err)
 
 /* ---- commands */
 
-#define RES(name, what)                                               \
-	static int name##_one(struct nl_req *q, struct nl_out *o)     \
-	{                                                             \
-		return nl_res_one(q, o, what);                        \
-	}                                                             \
-	static int name##_all(struct nl_req *q, struct nl_dump *p)    \
-	{                                                             \
-		return nl_res_all(q, p, what);                        \
+#define RES(name, what)                                            \
+	static int name##_one(struct nl_req *q, struct nl_out *o)  \
+	{                                                          \
+		return nl_res_one(q, o, what);                     \
+	}                                                          \
+	static int name##_all(struct nl_req *q, struct nl_dump *p) \
+	{                                                          \
+		return nl_res_all(q, p, what);                     \
 	}
 RES(qp, NL_QP)
 RES(cm_id, NL_CM_ID)
@@ -211,7 +211,8 @@ static void ack(const struct nl_req *q, int err)
 	struct nldev *d = q->d;
 	const struct nlmsghdr *h = q->h;
 	bool copy = err && !d->cap_ack, tlvs = d->ext_ack && q->ext.msg;
-	size_t len = NLMSG_HDRLEN + sizeof(struct nlmsgerr) + (copy ? h->nlmsg_len - NLMSG_HDRLEN : 0);
+	size_t len =
+		NLMSG_HDRLEN + sizeof(struct nlmsgerr) + (copy ? h->nlmsg_len - NLMSG_HDRLEN : 0);
 	size_t text = tlvs ? strlen(q->ext.msg) + 1 : 0;
 	uint8_t *buf = heap_zalloc(NLMSG_ALIGN(len) + text + 4 * sizeof(struct nlattr)), *at;
 	struct nlmsghdr *to = (void *)buf;

@@ -19,8 +19,17 @@
 #include "wire/prm/mkey.h"
 
 /* Numbers of enum ib_qp_type and enum ib_srq_type. */
-enum { QPT_SMI, QPT_GSI, QPT_RC, QPT_UC, QPT_UD, QPT_RAW = 8, QPT_XRC_INI, QPT_XRC_TGT,
-       QPT_DRIVER = 0xff };
+enum {
+	QPT_SMI,
+	QPT_GSI,
+	QPT_RC,
+	QPT_UC,
+	QPT_UD,
+	QPT_RAW = 8,
+	QPT_XRC_INI,
+	QPT_XRC_TGT,
+	QPT_DRIVER = 0xff
+};
 enum { SRQT_BASIC, SRQT_XRC, SRQT_TM };
 #define MIG_MIGRATED 0
 

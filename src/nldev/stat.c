@@ -7,8 +7,8 @@
 
 #include "fabric/fabric.h"
 
-#define MODE_NONE 0   /* RDMA_COUNTER_MODE_NONE */
-#define MODE_AUTO 1   /* RDMA_COUNTER_MODE_AUTO */
+#define MODE_NONE 0 /* RDMA_COUNTER_MODE_NONE */
+#define MODE_AUTO 1 /* RDMA_COUNTER_MODE_AUTO */
 
 static void begin(struct nl_req *q, struct nl_out *o, uint16_t op, uint32_t hca, uint32_t port)
 {

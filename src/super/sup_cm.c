@@ -242,7 +242,8 @@ static void add_id(void *arg, const struct cma_shown *c)
 				.qpn = c->qpn};
 
 	memcpy(id.src, &c->src, sizeof(id.src));
-	memcpy(id.dst, &c->dst, sizeof(id.dst));
+	if (c->hca != SEG_NONE)
+		memcpy(id.dst, &c->dst, sizeof(id.dst));
 	if (c->hca == s->hca || (c->hca == SEG_NONE && c->listens && c->host == hca->host))
 		if (write(s->fd, &id, sizeof(id)) != sizeof(id))
 			s->err = -ENOMEM;

@@ -7,7 +7,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/netlink.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -484,17 +483,6 @@ static void mapping_forms(void **state)
 	assert_int_equal(syscall(SYS_munmap, p, 4096), 0);
 }
 
-static void netlink_rdma_is_refused(void **state)
-{
-	int fd;
-
-	assert_fails(socket(AF_NETLINK, SOCK_RAW, NETLINK_RDMA), EPROTONOSUPPORT);
-	assert_fails(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA), EPROTONOSUPPORT);
-	fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
-	assert_true(fd >= 0);
-	close(fd);
-}
-
 /* Opens, commands, dups and closes from several threads: entries and files stay consistent. */
 static void *hammer(void *arg)
 {
@@ -587,7 +575,6 @@ int main(void)
 		cmocka_unit_test(passed_to_ourselves),
 		cmocka_unit_test(unseen_mapping_fails),
 		cmocka_unit_test(mapping_forms),
-		cmocka_unit_test(netlink_rdma_is_refused),
 		cmocka_unit_test(threads),
 		cmocka_unit_test(close_under_a_command),
 		cmocka_unit_test(errno_survives_success),

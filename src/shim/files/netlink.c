@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns sockets of NETLINK_RDMA: names, options, what is sent and read. af_netlink.c of the kernel is
- * the reference. The wrappers are in socket.c.
+ * Owns sockets of NETLINK_RDMA: names, options, what is sent and read. af_netlink.c of the kernel
+ * is the reference. The wrappers are in socket.c.
  */
 #include "shim/files/netlink.h"
 #include "nldev/nldev.h"
@@ -33,10 +33,10 @@ struct nl_sock {
 	bool bound;
 	uint32_t portid, groups;
 	uint32_t dst_portid, dst_groups;
-	uint32_t options;                     /* bits 1 << NETLINK_* */
-	struct datagram *first, *last;        /* what has not gone into the socket yet */
-	bool lost;                            /* an answer was lost: the next read says ENOBUFS */
-	struct nl_sock *next;                 /* of this process */
+	uint32_t options;              /* bits 1 << NETLINK_* */
+	struct datagram *first, *last; /* what has not gone into the socket yet */
+	bool lost;                     /* an answer was lost: the next read says ENOBUFS */
+	struct nl_sock *next;          /* of this process */
 };
 
 static struct nl_sock *socks; /* guarded by socks_lock */
@@ -411,6 +411,7 @@ static ssize_t gather(const struct iovec *iov, size_t n, uint8_t **out)
 		if (mem_guarded_copy(&v, &iov[i], sizeof(v)) || v.iov_len > total - at ||
 		    (v.iov_len && mem_guarded_copy(*out + at, v.iov_base, v.iov_len))) {
 			heap_free(*out);
+			*out = NULL;
 			return -EFAULT;
 		}
 		at += v.iov_len;
@@ -681,9 +682,11 @@ static long data_call(long nr, const long a[6])
 
 	switch (nr) {
 	case SYS_sendto:
-		return send_to(fd, &v, 1, (const void *)a[4], a[4] ? (socklen_t)a[5] : 0, (int)a[3]);
+		return send_to(fd, &v, 1, (const void *)a[4], a[4] ? (socklen_t)a[5] : 0,
+			       (int)a[3]);
 	case SYS_recvfrom:
-		return nl_recvfrom(fd, v.iov_base, v.iov_len, (int)a[3], (void *)a[4], (void *)a[5]);
+		return nl_recvfrom(fd, v.iov_base, v.iov_len, (int)a[3], (void *)a[4],
+				   (void *)a[5]);
 	case SYS_sendmsg:
 		return nl_sendmsg(fd, (const void *)a[1], (int)a[2]);
 	case SYS_recvmsg:

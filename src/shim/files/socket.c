@@ -19,24 +19,28 @@ static ssize_t result(ssize_t r)
 	return -1;
 }
 
-#define WRAP_SOCKET(ret, name, params, args, ours)        \
-	WRAP(ret, name, params)                           \
-	{                                                 \
-		int saved;                                \
-		ret r;                                    \
-                                                          \
-		if (__builtin_expect(!nl_is(fd), 1))      \
-			return NEXT(name) args;           \
-		saved = errno;                            \
-		r = (ret)result(ours);                    \
-		if (r >= 0)                               \
-			errno = saved;                    \
-		return r;                                 \
+#define WRAP_SOCKET(ret, name, params, args, ours)   \
+	WRAP(ret, name, params)                      \
+	{                                            \
+		int saved;                           \
+		ret r;                               \
+                                                     \
+		if (__builtin_expect(!nl_is(fd), 1)) \
+			return NEXT(name) args;      \
+		saved = errno;                       \
+		r = (ret)result(ours);               \
+		if (r >= 0)                          \
+			errno = saved;               \
+		return r;                            \
 	}
 
-#define SEND(a, len) \
-	nl_sendmsg(fd, &(struct msghdr){.msg_name = (void *)(a), .msg_namelen = (len), \
-			.msg_iov = &(struct iovec){(void *)buf, n}, .msg_iovlen = 1}, flags)
+#define SEND(a, len)                                                            \
+	nl_sendmsg(fd,                                                          \
+		   &(struct msghdr){.msg_name = (void *)(a),                    \
+				    .msg_namelen = (len),                       \
+				    .msg_iov = &(struct iovec){(void *)buf, n}, \
+				    .msg_iovlen = 1},                           \
+		   flags)
 
 WRAP_SOCKET(ssize_t, send, (int fd, const void *buf, size_t n, int flags), (fd, buf, n, flags),
 	    SEND(NULL, 0))

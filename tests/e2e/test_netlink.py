@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""iproute2's rdma, over NETLINK_RDMA: it prints what `softhca status` says, with objects alive."""
+import json
+import os
+import re
+import shutil
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from softhca import Case, Fabric, wait_for  # noqa: E402
+
+ADDR = '127.1.0.1'
+
+
+@unittest.skipUnless(shutil.which('rdma'), 'no rdma of iproute2')
+class Netlink(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.fab = Fabric('--topo', 'star:2')
+        cls.fab.__enter__()
+        cls.host = cls.status()['hosts'][0]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.fab.__exit__(None, None, None)
+
+    @classmethod
+    def status(cls):
+        return json.loads(cls.fab.softhca('status', '-j', cls.fab.name))
+
+    def run_there(self, *cmd, host=None):
+        p = self.fab.start(*cmd, options=('--host', host or self.host['name']))
+        try:
+            return p.finish(60)
+        finally:
+            p.kill()
+
+    def rdma(self, *args, host=None):
+        p = self.run_there('rdma', '-d', '-j', *args, host=host)
+        self.assertEqual(p.status, 0, str(p))
+        out = p.out.strip()
+        return json.loads(out) if out else []
+
+    def test_devices_and_ports(self):
+        hca = self.host['hcas'][0]
+        dev, = self.rdma('dev', 'show')
+        self.assertEqual((dev['ifname'], dev['node_guid']), (hca['name'], hca['node_guid']))
+        link, = self.rdma('link', 'show')
+        port = hca['ports'][0]
+        self.assertEqual((link['ifname'], link['port'], link['lid'], link['sm_lid'], link['state']),
+                         (hca['name'], port['port'], port['lid'], port['sm_lid'], port['state']))
+        self.assertEqual(link['physical_state'].replace('_', '').lower(), port['phys_state'].lower())
+
+    def test_system(self):
+        p = self.run_there('rdma', 'system', 'show')
+        self.assertEqual((p.status, p.out.split()), (0, ['netns', 'shared', 'copy-on-fork', 'on']), str(p))
+
+    def test_statistics(self):
+        stat, = self.rdma('statistic', 'show')
+        self.assertIn('rx_write_requests', stat)
+
+    def test_discovery_agrees_with_sysfs(self):
+        p = self.run_there('ibv_devinfo')
+        self.assertEqual(p.status, 0, str(p))
+        self.assertEqual(re.findall(r'hca_id:\s*(\S+)', p.out),
+                         [h['name'] for h in self.host['hcas']])
+        p = self.run_there('ls', '/sys/class/infiniband')
+        self.assertEqual(p.out.split(), [d['ifname'] for d in self.rdma('dev', 'show')])
+
+    def test_nothing_can_be_changed(self):
+        for args in (('dev', 'set', 'mlx5_0', 'name', 'x'), ('system', 'set', 'netns', 'exclusive'),
+                     ('link', 'add', 'x', 'type', 'rxe', 'netdev', 'lo'),
+                     ('statistic', 'qp', 'set', 'link', 'mlx5_0/1', 'auto', 'type', 'on')):
+            with self.subTest(args=args):
+                self.assertNotEqual(self.run_there('rdma', *args).status, 0)
+
+    def pid_of(self, comm, host):
+        return next((p['pid'] for p in self.status()['processes']
+                     if p['comm'] == comm and p['host'] == host), None)
+
+    def test_resources(self):
+        name = self.host['name']
+        srv = self.fab.start('ibv_rc_pingpong', '-p', '20991', options=('--host', name))
+        try:
+            wait_for(lambda: self.status()['objects'].get('qp') or srv.ended(), 'its QP')
+            wait_for(lambda: self.rdma('res', 'show', 'qp')[:1] and
+                     self.rdma('res', 'show', 'qp')[0]['state'] == 'INIT', 'INIT')
+            pid = self.pid_of('ibv_rc_pingpong', name)
+            summary, = self.rdma('res', 'show')
+            self.assertEqual({k: summary[k] for k in ('pd', 'cq', 'qp', 'mr', 'ctx', 'srq', 'cm_id')},
+                             {'pd': 1, 'cq': 1, 'qp': 1, 'mr': 1, 'ctx': 1, 'srq': 0, 'cm_id': 0})
+            found = {k: self.rdma('res', 'show', k) for k in ('qp', 'cq', 'mr', 'pd', 'ctx')}
+            for kind, rows in found.items():
+                with self.subTest(kind=kind):
+                    self.assertEqual([r['pid'] for r in rows], [pid])
+            qp, cq, mr, pd, ctx = (found[k][0] for k in ('qp', 'cq', 'mr', 'pd', 'ctx'))
+            self.assertEqual((qp['type'], qp['port'], qp['pdn']), ('RC', 1, pd['pdn']))
+            self.assertEqual((mr['mrlen'], mr['pdn']), (4096, pd['pdn']))
+            self.assertEqual((cq['ctxn'], pd['ctxn']), (ctx['ctxn'], ctx['ctxn']))
+            one = self.rdma('res', 'show', 'cq', 'dev', 'mlx5_0', 'cqn', str(cq['cqn']))
+            self.assertEqual(one, found['cq'])
+            self.assertEqual(self.rdma('res', 'show', 'qp', 'link', 'mlx5_0/1', 'lqpn', '16777000'), [])
+            other = self.status()['hosts'][1]['name']
+            self.assertEqual(self.rdma('res', 'show', 'qp', host=other), [])
+        finally:
+            srv.kill()
+
+    def test_cm_ids(self):
+        name = self.host['name']
+        srv = self.fab.start('rping', '-s', '-a', ADDR, '-p', '20992', options=('--host', name))
+        try:
+            wait_for(lambda: any(i['port'] == 20992 and i['state'] == 'LISTEN'
+                                 for i in self.status()['cm_ids']) or srv.ended(), 'rping to listen')
+            row, = self.rdma('res', 'show', 'cm_id')
+            said, = [i for i in self.status()['cm_ids'] if i['port'] == 20992]
+            self.assertEqual((row['ifname'], row['state'], row['ps'], row['pid']),
+                             (said['hca'], said['state'], said['ps'], said['pid']))
+            self.assertEqual(row['src-addr'], f'{ADDR}:20992')
+        finally:
+            srv.kill()
+
+    def test_a_long_dump(self):
+        """More than one datagram, and more than a socket of the pair holds at once."""
+        code = ('import pyverbs.device as d, subprocess\n'
+                'from pyverbs.pd import PD\n'
+                'c = d.Context(name="mlx5_0"); keep = [PD(c) for i in range(1500)]\n'
+                'print(subprocess.run(["rdma", "-j", "res", "show", "pd"], capture_output=True,'
+                ' text=True).stdout)\n')
+        p = self.run_there('/usr/bin/python3', '-c', code, host=self.status()['hosts'][1]['name'])
+        self.assertEqual(p.status, 0, str(p))
+        rows = json.loads(p.out)
+        self.assertEqual(len({r['pdn'] for r in rows}), 1500)
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)
