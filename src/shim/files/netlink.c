@@ -3,7 +3,7 @@
  * Owns sockets of NETLINK_RDMA: names, options, what is sent and read. af_netlink.c of the kernel
  * is the reference. The wrappers are in socket.c.
  */
-#include "shim/files/netlink.h"
+#include "shim/files/priv.h"
 #include "nldev/nldev.h"
 #include "segment/mem.h"
 #include "shim/attach.h"
@@ -17,8 +17,6 @@
 #include <string.h>
 
 #define SEND_MAX (212992 - 32) /* net.core.wmem_default, as netlink_sendmsg() compares it */
-#define GROUPS 32
-#define FIRST_AUTO (-4096) /* netlink_autobind() */
 
 struct datagram {
 	struct datagram *next;
@@ -26,39 +24,25 @@ struct datagram {
 	_Alignas(8) uint8_t data[];
 };
 
-struct nl_sock {
-	_Atomic uint32_t lock;
-	int other; /* our end */
-	int type;
-	bool bound;
-	uint32_t portid, groups;
-	uint32_t dst_portid, dst_groups;
-	uint32_t options;              /* bits 1 << NETLINK_* */
-	struct datagram *first, *last; /* what has not gone into the socket yet */
-	bool lost;                     /* an answer was lost: the next read says ENOBUFS */
-	struct nl_sock *next;          /* of this process */
-};
-
-static struct nl_sock *socks; /* guarded by socks_lock */
-static _Atomic uint32_t socks_lock;
-static int32_t last_auto = FIRST_AUTO;
+struct nl_sock *nl_socks;
+_Atomic uint32_t nl_socks_lock;
 
 /* No thread is inside while another one forks (shim_enter()). */
-static void lock(_Atomic uint32_t *w, sigset_t *old)
+void nl_lock(_Atomic uint32_t *w, sigset_t *old)
 {
 	shim_enter(old);
 	while (atomic_exchange(w, 1))
 		sys_call(SYS_sched_yield);
 }
 
-static void unlock(_Atomic uint32_t *w, const sigset_t *old)
+void nl_unlock(_Atomic uint32_t *w, const sigset_t *old)
 {
 	atomic_store(w, 0);
 	shim_leave(old);
 }
 
 /* The socket's entry, with a reference. */
-static struct nl_sock *get(int fd, struct shim_file **f)
+struct nl_sock *nl_sock_get(int fd, struct shim_file **f)
 {
 	*f = fdtab_get(fd);
 	if (*f && (*f)->kind == SHIM_NETLINK)
@@ -69,7 +53,7 @@ static struct nl_sock *get(int fd, struct shim_file **f)
 }
 
 /* netlink_allowed(), netlink_capable() */
-static bool admin(void)
+bool nl_admin(void)
 {
 	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct d[2] = {{0}};
@@ -120,10 +104,10 @@ int nl_socket(int type)
 	s->type = kind;
 	s->other = sys_fd_high(pair[1]);
 	sys_fcntl(s->other, F_SETFL, O_RDWR);
-	lock(&socks_lock, &old);
-	s->next = socks;
-	socks = s;
-	unlock(&socks_lock, &old);
+	nl_lock(&nl_socks_lock, &old);
+	s->next = nl_socks;
+	nl_socks = s;
+	nl_unlock(&nl_socks_lock, &old);
 	r = publish(pair[0], s);
 	if (r) {
 		sys_close(pair[0]);
@@ -138,209 +122,18 @@ void nl_ended(void *obj)
 	struct datagram *d;
 	sigset_t old;
 
-	lock(&socks_lock, &old);
-	for (p = &socks; *p && *p != s; p = &(*p)->next)
+	nl_lock(&nl_socks_lock, &old);
+	for (p = &nl_socks; *p && *p != s; p = &(*p)->next)
 		;
 	if (*p)
 		*p = s->next;
-	unlock(&socks_lock, &old);
+	nl_unlock(&nl_socks_lock, &old);
 	sys_fd_drop(s->other);
 	while ((d = s->first)) {
 		s->first = d->next;
 		heap_free(d);
 	}
 	heap_free(s);
-}
-
-/* ---- names */
-
-/* 0: the lowest free one (netlink_autobind()); -EADDRINUSE. */
-static int bind_port(struct nl_sock *s, uint32_t portid)
-{
-	uint32_t want = portid ? portid : (uint32_t)sys_getpid();
-	const struct nl_sock *o;
-	sigset_t old;
-
-	lock(&socks_lock, &old);
-	do {
-		for (o = socks; o && !(o->bound && o->portid == want); o = o->next)
-			;
-		if (!o || portid)
-			break;
-		want = (uint32_t)--last_auto;
-	} while (o);
-	if (!o) {
-		s->portid = want;
-		s->bound = true;
-	}
-	unlock(&socks_lock, &old);
-	return o ? -EADDRINUSE : 0;
-}
-
-static int get_addr(struct sockaddr_nl *to, const struct sockaddr *a, socklen_t len)
-{
-	if (len < sizeof(*to))
-		return -EINVAL;
-	if (mem_guarded_copy(to, a, sizeof(*to)))
-		return -EFAULT;
-	return to->nl_family == AF_NETLINK ? 0 : -EINVAL;
-}
-
-int nl_bind(int fd, const struct sockaddr *a, socklen_t len)
-{
-	struct sockaddr_nl n;
-	struct shim_file *f;
-	struct nl_sock *s = get(fd, &f);
-	int r = s ? get_addr(&n, a, len) : -EBADF;
-
-	if (!r && s->bound && n.nl_pid != s->portid)
-		r = -EINVAL;
-	if (!r && !s->bound)
-		r = bind_port(s, n.nl_pid);
-	if (!r)
-		s->groups = n.nl_groups;
-	fdtab_put(f);
-	return r;
-}
-
-int nl_connect(int fd, const struct sockaddr *a, socklen_t len)
-{
-	struct sockaddr_nl n = {0};
-	struct shim_file *f;
-	struct nl_sock *s = get(fd, &f);
-	int r = !s ? -EBADF : len < sizeof(n.nl_family) ? -EINVAL : 0;
-
-	if (!r && mem_guarded_copy(&n.nl_family, a, sizeof(n.nl_family)))
-		r = -EFAULT;
-	if (!r && n.nl_family != AF_UNSPEC)
-		r = get_addr(&n, a, len);
-	if (!r && (n.nl_pid || n.nl_groups) && !admin())
-		r = -EPERM;
-	if (!r && n.nl_family != AF_UNSPEC && !s->bound)
-		r = bind_port(s, 0);
-	if (!r) {
-		s->dst_portid = n.nl_family == AF_UNSPEC ? 0 : n.nl_pid;
-		s->dst_groups = n.nl_family == AF_UNSPEC ? 0 : n.nl_groups;
-	}
-	fdtab_put(f);
-	return r;
-}
-
-/* move_addr_to_user() */
-static int give(void *to, socklen_t *len, const void *v, socklen_t n)
-{
-	socklen_t room;
-
-	if (mem_guarded_copy(&room, len, sizeof(room)))
-		return -EFAULT;
-	if ((int)room < 0)
-		return -EINVAL;
-	if (mem_guarded_copy(len, &n, sizeof(n)) ||
-	    (room && mem_guarded_copy(to, v, room < n ? room : n)))
-		return -EFAULT;
-	return 0;
-}
-
-int nl_getname(int fd, struct sockaddr *a, socklen_t *len, bool peer)
-{
-	struct sockaddr_nl n = {.nl_family = AF_NETLINK};
-	struct shim_file *f;
-	struct nl_sock *s = get(fd, &f);
-
-	if (s) {
-		n.nl_pid = peer ? s->dst_portid : s->portid;
-		n.nl_groups = peer ? s->dst_groups : s->groups;
-	}
-	fdtab_put(f);
-	return s ? give(a, len, &n, sizeof(n)) : -EBADF;
-}
-
-/* ---- options */
-
-#define OPTIONS                                                                             \
-	(1u << NETLINK_PKTINFO | 1u << NETLINK_BROADCAST_ERROR | 1u << NETLINK_NO_ENOBUFS | \
-	 1u << NETLINK_CAP_ACK | 1u << NETLINK_EXT_ACK | 1u << NETLINK_GET_STRICT_CHK)
-
-static int set_option(struct nl_sock *s, int name, uint32_t v)
-{
-	if (name == NETLINK_ADD_MEMBERSHIP || name == NETLINK_DROP_MEMBERSHIP) {
-		if (!v || v > GROUPS)
-			return -EINVAL;
-		if (name == NETLINK_ADD_MEMBERSHIP)
-			s->groups |= 1u << (v - 1);
-		else
-			s->groups &= ~(1u << (v - 1));
-		return 0;
-	}
-	if (name == NETLINK_LISTEN_ALL_NSID)
-		return admin() ? 0 : -EPERM;
-	if (name < 0 || name > 31 || !(OPTIONS & 1u << name))
-		return -ENOPROTOOPT;
-	s->options = v ? s->options | 1u << name : s->options & ~(1u << name);
-	return 0;
-}
-
-int nl_setsockopt(int fd, int level, int name, const void *value, socklen_t len)
-{
-	struct shim_file *f;
-	struct nl_sock *s;
-	uint32_t v = 0;
-	int r = 0;
-
-	if (level == SOL_SOCKET)
-		return (int)sys_call(SYS_setsockopt, fd, level, name, value, len);
-	if (level != SOL_NETLINK)
-		return -ENOPROTOOPT;
-	if (len >= sizeof(v) && mem_guarded_copy(&v, value, sizeof(v)))
-		return -EFAULT;
-	s = get(fd, &f);
-	r = s ? set_option(s, name, v) : -EBADF;
-	fdtab_put(f);
-	return r;
-}
-
-/* NETLINK_LIST_MEMBERSHIPS: as many words as fit; the length of all. */
-static int list_groups(const struct nl_sock *s, void *value, socklen_t *len, socklen_t room)
-{
-	const socklen_t n = sizeof(s->groups);
-
-	if (room >= n && mem_guarded_copy(value, &s->groups, n))
-		return -EFAULT;
-	return mem_guarded_copy(len, &n, sizeof(n)) ? -EFAULT : 0;
-}
-
-int nl_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
-{
-	struct shim_file *f;
-	struct nl_sock *s = get(fd, &f);
-	socklen_t room = 0;
-	int v = 0, r = 0;
-
-	if (!s)
-		return -EBADF;
-	if (level == SOL_SOCKET && (name == SO_DOMAIN || name == SO_PROTOCOL || name == SO_TYPE)) {
-		v = name == SO_DOMAIN ? AF_NETLINK : name == SO_PROTOCOL ? NETLINK_RDMA : s->type;
-		r = give(value, len, &v, sizeof(v));
-	} else if (level == SOL_SOCKET) {
-		r = (int)sys_call(SYS_getsockopt, fd, level, name, value, len);
-	} else if (level != SOL_NETLINK) {
-		r = -ENOPROTOOPT;
-	} else if (mem_guarded_copy(&room, len, sizeof(room))) {
-		r = -EFAULT;
-	} else if ((int)room < 0) {
-		r = -EINVAL;
-	} else if (name == NETLINK_LIST_MEMBERSHIPS) {
-		r = list_groups(s, value, len, room);
-	} else if (name < 0 || name > 31 || !(OPTIONS & 1u << name)) {
-		r = -ENOPROTOOPT;
-	} else if (room < sizeof(v)) {
-		r = -EINVAL;
-	} else {
-		v = !!(s->options & 1u << name);
-		r = give(value, len, &v, sizeof(v));
-	}
-	fdtab_put(f);
-	return r;
 }
 
 /* ---- answers */
@@ -426,10 +219,10 @@ static int destination(const struct nl_sock *s, const struct sockaddr *name, soc
 	int r;
 
 	if (len) {
-		r = get_addr(&a, name, len);
+		r = nl_get_addr(&a, name, len);
 		if (r)
 			return r;
-		if ((a.nl_pid || a.nl_groups) && !admin())
+		if ((a.nl_pid || a.nl_groups) && !nl_admin())
 			return -EPERM;
 	}
 	return a.nl_pid ? -ECONNREFUSED : 0;
@@ -438,7 +231,7 @@ static int destination(const struct nl_sock *s, const struct sockaddr *name, soc
 static int request(struct nl_sock *s, const uint8_t *data, size_t n)
 {
 	struct nldev d = {.portid = s->portid,
-			  .admin = admin(),
+			  .admin = nl_admin(),
 			  .ext_ack = s->options & 1u << NETLINK_EXT_ACK,
 			  .cap_ack = s->options & 1u << NETLINK_CAP_ACK,
 			  .answer = answer,
@@ -453,12 +246,12 @@ static int request(struct nl_sock *s, const uint8_t *data, size_t n)
 	self = seg_proc(sys->seg, sys->seg->self);
 	d.s = sys->seg;
 	d.host = self ? self->host : SEG_NONE;
-	lock(&s->lock, &old);
+	nl_lock(&s->lock, &old);
 	feed(s);
 	d.dumping = s->first;
 	nldev_request(&d, data, n);
 	feed(s);
-	unlock(&s->lock, &old);
+	nl_unlock(&s->lock, &old);
 	return 0;
 }
 
@@ -467,7 +260,7 @@ static ssize_t send_to(int fd, const struct iovec *iov, size_t n, const struct s
 		       socklen_t len, int flags)
 {
 	struct shim_file *f;
-	struct nl_sock *s = get(fd, &f);
+	struct nl_sock *s = nl_sock_get(fd, &f);
 	uint8_t *data = NULL;
 	ssize_t r;
 
@@ -480,7 +273,7 @@ static ssize_t send_to(int fd, const struct iovec *iov, size_t n, const struct s
 		int err = destination(s, name, len);
 
 		if (!err && !s->bound)
-			err = bind_port(s, 0);
+			err = nl_bind_port(s, 0);
 		if (!err)
 			err = request(s, data, (size_t)r);
 		if (err)
@@ -539,9 +332,9 @@ static void was_read(struct nl_sock *s)
 
 	if (!s->first)
 		return;
-	lock(&s->lock, &old);
+	nl_lock(&s->lock, &old);
 	feed(s);
-	unlock(&s->lock, &old);
+	nl_unlock(&s->lock, &old);
 }
 
 /* Messages come from the kernel, not from the process that holds our end. */
@@ -559,7 +352,7 @@ ssize_t nl_recvmsg(int fd, struct msghdr *m, int flags, next_recvmsg *next)
 {
 	const struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
 	struct shim_file *f;
-	struct nl_sock *s = get(fd, &f);
+	struct nl_sock *s = nl_sock_get(fd, &f);
 	socklen_t room = 0;
 	ssize_t r = 0;
 	int err = 0;
@@ -592,7 +385,7 @@ ssize_t nl_recvmsg(int fd, struct msghdr *m, int flags, next_recvmsg *next)
 ssize_t nl_readv(int fd, const struct iovec *iov, int n)
 {
 	struct shim_file *f;
-	struct nl_sock *s = get(fd, &f);
+	struct nl_sock *s = nl_sock_get(fd, &f);
 	ssize_t r = !s ? -EBADF : take_lost(s) ? -ENOBUFS : sys_call(SYS_readv, fd, iov, n);
 
 	if (s && r >= 0)
@@ -605,7 +398,7 @@ ssize_t nl_recvfrom(int fd, void *buf, size_t n, int flags, struct sockaddr *a, 
 {
 	const struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
 	struct shim_file *f;
-	struct nl_sock *s = get(fd, &f);
+	struct nl_sock *s = nl_sock_get(fd, &f);
 	ssize_t r;
 	int err;
 
@@ -616,7 +409,7 @@ ssize_t nl_recvfrom(int fd, void *buf, size_t n, int flags, struct sockaddr *a, 
 			    : sys_call(SYS_recvfrom, fd, buf, n, flags, NULL, NULL);
 	if (r >= 0) {
 		was_read(s);
-		err = a ? give(a, len, &kernel, sizeof(kernel)) : 0;
+		err = a ? nl_give(a, len, &kernel, sizeof(kernel)) : 0;
 		if (err)
 			r = err;
 	}
