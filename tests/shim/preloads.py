@@ -83,7 +83,7 @@ class Names(Preloads):
         self.both(lib, 'ls -lL /dev/infiniband /sys/class/infiniband/mlx5_0/ports', has='231, 192')
         self.both(lib, 'ibv_devinfo', has='PORT_ACTIVE')
         self.both(lib, self.pingpong(), has='iters')
-        for t in ('forms', 'fds', 'forks', 'pointers', 'sigforms'):
+        for t in ('forms', 'fds', 'forks', 'netlink', 'pointers', 'sigforms'):
             self.both(lib, os.path.join(HERE, 'test_shim_' + t))
         self.both(lib, f'''python3 -c "
 import os, subprocess, glob
