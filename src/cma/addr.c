@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Owns the table of addresses, which is a rule and not stored: the addresses of ports, the routes
- * and neighbours that follow from them. Reads the segment; id.h's files and the device call it.
+ * Owns what the kernel asks of addresses, and the routes and neighbours that follow from the
+ * addresses of ports (fabric/ifaddr.h). Reads the segment; id.h's files and the device call it.
  */
 #include "cma/addr.h"
 
 #include <string.h>
 #include "fabric/fabric.h"
+#include "fabric/ifaddr.h"
 #include "util/bits.h"
-
-#define IFINDEX_FIRST 1001u /* above those of a machine's own interfaces */
-#define NET 127u
-#define MAX_HOSTS 0xffffu
 
 /* ---- what an address is */
 
@@ -41,7 +38,7 @@ static uint32_t as_ip4(const union cma_addr *a)
 
 static bool is_loop4(uint32_t ip)
 {
-	return ip >> 16 == NET << 8;
+	return ip >> 16 == FAB_IF_NET << 8;
 }
 
 bool cma_addr_zero(const union cma_addr *a)
@@ -135,112 +132,16 @@ uint16_t cma_addr_port(const union cma_addr *a)
 	}
 }
 
-/* ---- the table */
-
-/* Hosts count from 1 in the order of their table. */
-static uint32_t host_number(const struct seg *s, uint32_t host)
-{
-	uint32_t n = 0;
-
-	seg_for_each_live (s, SEG_T_HOST, i) {
-		n++;
-		if (i == host)
-			return n;
-	}
-	return 0;
-}
-
-static uint32_t host_by_number(const struct seg *s, uint32_t number)
-{
-	uint32_t n = 0;
-
-	seg_for_each_live (s, SEG_T_HOST, i)
-		if (++n == number)
-			return i;
-	return SEG_NONE;
-}
-
-static uint32_t host_of(struct seg *s, uint32_t port)
-{
-	const struct hw_port *p = hw_port(s, port);
-	const struct hw_hca *hca = p && p->hca != SEG_NONE ? hw_hca(s, p->hca) : NULL;
-
-	return hca ? hca->host : SEG_NONE;
-}
-
-/* 0: a host beyond those that have addresses. */
-static uint32_t ip4_of_port(struct seg *s, uint32_t port)
-{
-	uint32_t n = host_number(s, host_of(s, port)), p = fab_umad_index(s, port);
-
-	if (!n || n > MAX_HOSTS || p == SEG_NONE)
-		return 0;
-	return NET << 24 | (1 + p) << 16 | n;
-}
-
-/* The port number of an address of the table, SEG_NONE: it is in no interface's subnet. */
-static uint32_t number_in_ip4(uint32_t ip)
-{
-	return ip >> 24 == NET && !is_loop4(ip) ? (ip >> 16 & 0xff) - 1 : SEG_NONE;
-}
-
-static uint32_t port_by_ip4(struct seg *s, uint32_t ip)
-{
-	uint32_t p = number_in_ip4(ip), host;
-
-	if (p == SEG_NONE)
-		return SEG_NONE;
-	host = host_by_number(s, ip & 0xffff);
-	return host == SEG_NONE ? SEG_NONE : fab_port_by_umad(s, host, p);
-}
-
-/* addrconf_ifid_infiniband(): the GUID, and the bit that says that it is universal. */
-static void linklocal_of_port(const struct hw_port *p, uint8_t out[16])
-{
-	memset(out, 0, 16);
-	out[0] = 0xfe;
-	out[1] = 0x80;
-	be64_store(out + 8, p->guid);
-	out[8] |= 2;
-}
-
-static bool has_linklocal(struct seg *s, uint32_t port, const union cma_addr *a)
-{
-	const struct hw_port *p = hw_port(s, port);
-	uint8_t own[16];
-
-	if (!p)
-		return false;
-	linklocal_of_port(p, own);
-	return !memcmp(own, ip6(a), 16);
-}
-
-/* The port of any host; a GUID may have that bit by itself. */
-static uint32_t port_by_linklocal(struct seg *s, const union cma_addr *a)
-{
-	uint8_t gid[16];
-	uint32_t port;
-
-	memcpy(gid, ip6(a), 16);
-	port = fab_port_by_gid(s, gid);
-	if (port == SEG_NONE || !has_linklocal(s, port, a)) {
-		gid[8] ^= 2;
-		port = fab_port_by_gid(s, gid);
-	}
-	return port != SEG_NONE && has_linklocal(s, port, a) ? port : SEG_NONE;
-}
+/* ---- ports */
 
 uint32_t cma_ifindex(struct seg *s, uint32_t port)
 {
-	uint32_t n = fab_umad_index(s, port);
-
-	return n == SEG_NONE ? 0 : IFINDEX_FIRST + n;
+	return fab_if_index(s, port);
 }
 
 uint32_t cma_port_by_ifindex(struct seg *s, uint32_t host, uint32_t ifindex)
 {
-	return ifindex < IFINDEX_FIRST ? SEG_NONE
-				       : fab_port_by_umad(s, host, ifindex - IFINDEX_FIRST);
+	return fab_port_by_if(s, host, ifindex);
 }
 
 uint32_t cma_port_by_gid(struct seg *s, uint32_t host, const uint8_t gid[16])
@@ -257,10 +158,18 @@ void cma_addr_of_port(struct seg *s, uint32_t port, union cma_addr *a)
 {
 	memset(a, 0, sizeof(*a));
 	a->in.sin_family = AF_INET;
-	be32_store(&a->in.sin_addr, ip4_of_port(s, port));
+	be32_store(&a->in.sin_addr, fab_ip4(s, port));
 }
 
 /* ---- whose it is */
+
+/* The port of any host. */
+static uint32_t port_by_ip(struct seg *s, const union cma_addr *a)
+{
+	if (as_ip4(a))
+		return fab_port_by_ip4(s, as_ip4(a));
+	return a->sa.sa_family == AF_INET6 ? fab_port_by_ip6(s, ip6(a)) : SEG_NONE;
+}
 
 uint32_t cma_port_by_addr(struct seg *s, uint32_t host, const union cma_addr *a)
 {
@@ -270,13 +179,8 @@ uint32_t cma_port_by_addr(struct seg *s, uint32_t host, const union cma_addr *a)
 		return cma_port_by_gid(s, host, cma_ib_const(a)->sib_addr.sib_raw);
 	if (cma_addr_loopback(a))
 		return fab_port_by_umad(s, host, 0);
-	if (as_ip4(a))
-		port = port_by_ip4(s, as_ip4(a));
-	else if (cma_addr_linklocal(a))
-		port = port_by_linklocal(s, a);
-	else
-		port = SEG_NONE;
-	return port != SEG_NONE && host_of(s, port) == host ? port : SEG_NONE;
+	port = port_by_ip(s, a);
+	return port != SEG_NONE && fab_if_host(s, port) == host ? port : SEG_NONE;
 }
 
 static bool reaches(struct seg *s, uint32_t from, uint32_t to)
@@ -293,9 +197,9 @@ uint32_t cma_neighbour(struct seg *s, uint32_t from, const union cma_addr *a)
 	uint32_t to;
 
 	if (cma_addr_loopback(a))
-		to = fab_port_by_umad(s, host_of(s, from), 0);
+		to = fab_port_by_umad(s, fab_if_host(s, from), 0);
 	else
-		to = as_ip4(a) ? port_by_ip4(s, as_ip4(a)) : port_by_linklocal(s, a);
+		to = port_by_ip(s, a);
 	return to != SEG_NONE && reaches(s, from, to) ? to : SEG_NONE;
 }
 
@@ -308,20 +212,19 @@ static uint32_t port_towards(struct seg *s, uint32_t host, const union cma_addr 
 		return own;
 	if (dst->sa.sa_family == AF_INET6 && !is_mapped(dst)) {
 		if (!cma_addr_linklocal(dst) && !cma_addr_multicast(dst))
-			return SEG_NONE;
+			return fab_port_towards_ip6(s, host, ip6(dst));
 		return dst->in6.sin6_scope_id ? cma_port_by_ifindex(s, host, dst->in6.sin6_scope_id)
 					      : fab_port_by_umad(s, host, 0);
 	}
 	if (cma_addr_multicast(dst))
 		return fab_port_by_umad(s, host, 0);
-	own = number_in_ip4(as_ip4(dst));
-	return own == SEG_NONE ? SEG_NONE : fab_port_by_umad(s, host, own);
+	return fab_port_towards_ip4(s, host, as_ip4(dst));
 }
 
 static void set_source(struct seg *s, uint32_t port, const union cma_addr *dst, union cma_addr *src)
 {
 	if (dst->sa.sa_family == AF_INET) {
-		be32_store(&src->in.sin_addr, ip4_of_port(s, port));
+		be32_store(&src->in.sin_addr, fab_ip4(s, port));
 		return;
 	}
 	if (is_mapped(dst)) {
@@ -329,11 +232,11 @@ static void set_source(struct seg *s, uint32_t port, const union cma_addr *dst, 
 
 		memset(ip, 0, 16);
 		be16_store(ip + 10, 0xffff);
-		be32_store(ip + 12, ip4_of_port(s, port));
+		be32_store(ip + 12, fab_ip4(s, port));
 		return;
 	}
-	linklocal_of_port(hw_port(s, port), src->in6.sin6_addr.s6_addr);
-	src->in6.sin6_scope_id = cma_ifindex(s, port);
+	fab_ip6_towards(s, port, ip6(dst), src->in6.sin6_addr.s6_addr);
+	src->in6.sin6_scope_id = cma_addr_linklocal(src) ? cma_ifindex(s, port) : 0;
 }
 
 uint32_t cma_route(struct seg *s, uint32_t host, const union cma_addr *dst, union cma_addr *src)

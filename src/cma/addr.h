@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Addresses of hosts: each port of an adapter has a network interface with an IPv4 address (in
- * 127.0.0.0/8 unless the fabric's maker says otherwise) and an IPv6 link-local one as IPoIB makes
- * it. Read from the segment.
- *
- * Port p of host N (both as in 127.1.0.1, the first port of the first host) has 127.(1+p).(N>>8).
- * (N&255): an interface's subnet has one port of every host. 127.0.0.0/16 and ::1 are loopback.
+ * Addresses as rdma_cm sees them: what an address is, whose it is, and by which port it is reached.
+ * fabric/ifaddr.h has the addresses of ports.
  */
 #ifndef SOFTHCA_CMA_ADDR_H
 #define SOFTHCA_CMA_ADDR_H

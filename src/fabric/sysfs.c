@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "fabric/cpumask.h"
+#include "fabric/ifaddr.h"
 #include "fabric/tree.h"
 #include "hw/hca.h"
 #include "hw/port.h"
@@ -398,6 +399,7 @@ static int render_hca(const struct view *v)
 
 		TREE_STEP(r, render_chardev(v, pci, v->mad, &umad));
 		TREE_STEP(r, render_chardev(v, pci, v->mad, &issm));
+		TREE_STEP(r, fab_net_render(v->tree, v->s, v->hca->port[i], v->root, pci, v->bdf));
 	}
 	return r;
 }
@@ -510,6 +512,7 @@ int fab_sysfs_update_port(struct seg *s, uint32_t port, const char *root)
 
 		TREE_STEP(r, tree_replace(top, dir, port_attrs[i].name, text, (size_t)n));
 	}
+	TREE_STEP(r, fab_net_update(s, port, top));
 	return r;
 }
 

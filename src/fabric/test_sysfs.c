@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,10 @@
 #include "fabric/cpumask.h"
 #include "fabric/count.h"
 #include "fabric/fabric.h"
+#include "fabric/ifaddr.h"
 #include "hw/port.h"
 #include "subnet/subnet.h"
+#include "util/bits.h"
 
 #define IB "sys/class/infiniband/mlx5_0/"
 #define PORT IB "ports/1/"
@@ -164,21 +167,6 @@ static void the_class_link_leads_to_a_pci_device(void **state)
 	assert_string_equal(real, expected);
 }
 
-/*
- * Without IPoIB there is no network interface, and Linux removes the folder with the last one
- * (drivers/base/core.c, cleanup_glue_dir()). pyverbs' tests check for it, and take the first name
- * in it for an interface.
- */
-static void there_is_no_folder_of_interfaces(void **state)
-{
-	char path[200];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "%s/" IB "device/net", root);
-	assert_int_equal(stat(path, &st), -1);
-	assert_int_equal(errno, ENOENT);
-}
-
 static void placeholders_have_inodes_of_their_own(void **state)
 {
 	static const char *const names[] = {"uverbs0", "umad0", "issm0"};
@@ -205,6 +193,109 @@ static void more_devices_get_more_numbers(void **state)
 			    "400 Gb/sec (4X NDR)\n");
 	assert_string_equal(text_of("sys/class/infiniband/mlx5_1/node_guid"),
 			    "5a17:ca03:0001:0100\n");
+}
+
+#define NET "sys/class/net/ib0/"
+
+static void interface_reads_as_ipoibs(void **state)
+{
+	static const char *const expected[][2] = {
+		{NET "address", "00:00:00:40:fe:80:00:00:00:00:00:00:5a:17:ca:03:00:01:00:00\n"},
+		{NET "broadcast", "00:ff:ff:ff:ff:12:40:1b:ff:ff:00:00:00:00:00:00:ff:ff:ff:ff\n"},
+		{NET "addr_len", "20\n"},
+		{NET "type", "32\n"},
+		{NET "flags", "0x1003\n"},
+		{NET "ifindex", "1000001\n"},
+		{NET "mtu", "2044\n"},
+		{NET "operstate", "up\n"},
+		{NET "carrier", "1\n"},
+		{NET "speed", "200000\n"},
+		{NET "duplex", "full\n"},
+		{NET "dev_port", "0\n"},
+		{NET "dev_id", "0x0\n"},
+		{NET "statistics/rx_bytes", "0\n"},
+		{NET "device/vendor", "0x15b3\n"},
+		{NET "device/net/ib0/uevent", "INTERFACE=ib0\nIFINDEX=1000001\n"},
+		{IB "device/net/ib0/mode", "datagram\n"},
+	};
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		assert_string_equal(text_of(expected[i][0]), expected[i][1]);
+}
+
+static void interfaces_are_numbered_over_the_adapters(void **state)
+{
+	assert_string_equal(text_of("sys/class/net/ib1/dev_port"), "1\n");
+	assert_string_equal(text_of("sys/class/net/ib2/dev_port"), "0\n");
+	assert_string_equal(text_of("sys/class/net/ib3/device/net/ib3/ifindex"), "1000004\n");
+	assert_string_equal(text_of(IB "device/net/ib1/dev_id"), "0x1\n");
+}
+
+static struct fab_iface iface_file(uint32_t n)
+{
+	struct fab_iface f;
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" FAB_IF_FILE, root, n);
+	fd = open(path, O_RDONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, &f, sizeof(f)), sizeof(f));
+	close(fd);
+	return f;
+}
+
+static void interface_follows_its_port(void **state)
+{
+	uint32_t port = fab_port_by_umad(&seg, fab_host_by_name(&seg, "h1"), 0);
+
+	assert_true(iface_file(0).flags & IFF_RUNNING);
+	hw_port(&seg, port)->state = IB_PORT_DOWN;
+	assert_int_equal(fab_sysfs_update_port(&seg, port, root), 0);
+	assert_string_equal(text_of(NET "operstate"), "down\n");
+	assert_string_equal(text_of(NET "carrier"), "0\n");
+	assert_string_equal(text_of(NET "speed"), "-1\n");
+	assert_string_equal(text_of(NET "dev_port"), "0\n"); /* it shared a file with carrier */
+	assert_string_equal(text_of(NET "flags"), "0x1003\n");
+	assert_int_equal(iface_file(0).flags & (IFF_UP | IFF_RUNNING), IFF_UP);
+}
+
+static void assert_ip4(uint32_t n, uint32_t ip, uint32_t prefix)
+{
+	struct fab_iface f = iface_file(n);
+
+	assert_int_equal(be32_load(f.ip4), ip);
+	assert_int_equal(f.prefix4, prefix);
+}
+
+static void addresses_can_be_configured(void **state)
+{
+	static const uint8_t ten[] = {10, 0, 0, 7}, two[] = {127, 2, 0, 1}, loop[] = {127, 0, 0, 9};
+	static const uint8_t six[16] = {0xfd, 0, 0, 1, [15] = 7}, local[16] = {0xfe, 0x80};
+	uint32_t host = fab_host_by_name(&seg, "h1");
+	uint32_t a = fab_port_by_umad(&seg, host, 0), b = fab_port_by_umad(&seg, host, 1);
+
+	assert_ip4(0, 0x7f010001, 16);
+	assert_ip4(1, 0x7f020001, 16);
+	assert_int_equal(fab_if_set(&seg, a, two, 4, 16), -EEXIST);
+	assert_int_equal(fab_if_set(&seg, a, loop, 4, 8), -EINVAL);
+	assert_int_equal(fab_if_set(&seg, a, local, 16, 64), -EINVAL);
+	assert_int_equal(fab_if_set(&seg, a, ten, 4, 24), 0);
+	assert_int_equal(fab_if_set(&seg, b, ten, 4, 24), -EEXIST);
+	assert_int_equal(fab_if_set(&seg, a, six, 16, 64), 0);
+	assert_int_equal(fab_sysfs_update_port(&seg, a, root), 0);
+	assert_ip4(0, 0x0a000007, 24);
+	assert_int_equal(iface_file(0).nip6, 2);
+	assert_memory_equal(iface_file(0).ip6[1], six, 16);
+
+	assert_int_equal(fab_port_by_ip4(&seg, 0x0a000007), a);
+	assert_int_equal(fab_port_by_ip4(&seg, 0x7f010001), SEG_NONE); /* replaced */
+	assert_int_equal(fab_port_by_ip4(&seg, 0x7f020001), b);
+	assert_int_equal(fab_port_by_ip6(&seg, six), a);
+	assert_int_equal(fab_port_towards_ip4(&seg, host, 0x0a0000ff), a);
+	assert_int_equal(fab_port_towards_ip4(&seg, host, 0x7f02abcd), b);
+	assert_int_equal(fab_port_towards_ip4(&seg, host, 0x0a000107), SEG_NONE);
+	assert_int_equal(fab_port_towards_ip6(&seg, host, six), a);
 }
 
 static void an_update_shows_and_keeps_the_devices_times(void **state)
@@ -292,7 +383,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(attributes_read_as_the_kernels, one_port, clean),
 		cmocka_unit_test_setup_teardown(the_class_link_leads_to_a_pci_device, one_port,
 						clean),
-		cmocka_unit_test_setup_teardown(there_is_no_folder_of_interfaces, one_port, clean),
+		cmocka_unit_test_setup_teardown(interface_reads_as_ipoibs, one_port, clean),
+		cmocka_unit_test_setup_teardown(interfaces_are_numbered_over_the_adapters,
+						two_by_two, clean),
+		cmocka_unit_test_setup_teardown(interface_follows_its_port, one_port, clean),
+		cmocka_unit_test_setup_teardown(addresses_can_be_configured, two_by_two, clean),
 		cmocka_unit_test_setup_teardown(placeholders_have_inodes_of_their_own, one_port,
 						clean),
 		cmocka_unit_test_setup_teardown(more_devices_get_more_numbers, two_by_two, clean),

@@ -97,6 +97,10 @@ struct hw_port {
 	uint8_t filter_raw, phys_errors, overrun_errors, init_type;
 	uint8_t subnet_timeout, trap_suppr, led;
 	uint32_t sl2vl, vl_arb; /* SEG_T_SL2VL, SEG_T_VLARB indices; 0: default tables */
+	/* Configured addresses of the interface (fabric/ifaddr.h); 0: the rule's, none. */
+	uint32_t ip4; /* in host byte order */
+	uint8_t ip4_prefix, ip6_prefix;
+	uint8_t ip6[16];
 } SEG_ELEM;
 
 static inline struct hw_port *hw_port(const struct seg *s, uint32_t i)

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Network interfaces: port p of host N (both count from 0 and 1) has the IPoIB interface ib<p>,
+ * with the IPv4 address 127.(1+p).(N>>8).(N&255)/16 unless one is configured, an IPv6 link-local
+ * one, and perhaps a configured IPv6 one. An interface's subnet so has one port of every host.
+ * 127.0.0.0/16 and ::1 are loopback. Read from the segment.
+ */
+#ifndef SOFTHCA_FABRIC_IFADDR_H
+#define SOFTHCA_FABRIC_IFADDR_H
+
+#include "segment/seg.h"
+
+#define FAB_IF_STEM "ib"
+/* Above the machine's own interfaces: container hosts count to thousands. */
+#define FAB_IF_FIRST 1000001u
+#define FAB_IF_HWADDR 20 /* octets: flags and QP number, GID (RFC 4391, 9.1.1) */
+#define FAB_IF_NET 127u
+
+/* An interface as programs see it. Addresses are in network byte order. */
+struct fab_iface {
+	char name[16];
+	uint32_t index;
+	uint32_t port;  /* number of the port on its adapter */
+	uint32_t flags; /* IFF_ of <net/if.h>, as RTM_GETLINK has them */
+	uint32_t mtu;
+	int32_t speed; /* Mb/s; -1: unknown, the link is down */
+	uint32_t pkey;
+	uint8_t hwaddr[FAB_IF_HWADDR], broadcast[FAB_IF_HWADDR];
+	uint8_t ip4[4]; /* zero: none */
+	uint8_t prefix4;
+	uint8_t nip6; /* link-local first */
+	uint8_t prefix6[2];
+	uint8_t ip6[2][16];
+};
+
+/* False: the port has none (it is a switch's). */
+bool fab_iface(struct seg *s, uint32_t port, struct fab_iface *f);
+
+/* The index of a port's interface, 0 when there is none; and the reverse, SEG_NONE. */
+uint32_t fab_if_index(struct seg *s, uint32_t port);
+uint32_t fab_port_by_if(struct seg *s, uint32_t host, uint32_t ifindex);
+/* SEG_T_HOST of a port, SEG_NONE. */
+uint32_t fab_if_host(struct seg *s, uint32_t port);
+
+/* The IPv4 address of a port, in host byte order; 0: none (hosts after the 65535th). */
+uint32_t fab_ip4(struct seg *s, uint32_t port);
+/* The port of any host with that address; SEG_NONE. */
+uint32_t fab_port_by_ip4(struct seg *s, uint32_t ip);
+/* The port of `host` whose interface's subnet has that address; SEG_NONE. */
+uint32_t fab_port_towards_ip4(struct seg *s, uint32_t host, uint32_t ip);
+/* The same for IPv6. */
+void fab_ip6_linklocal(const struct seg *s, uint32_t port, uint8_t out[16]);
+uint32_t fab_port_by_ip6(struct seg *s, const uint8_t ip[16]);
+uint32_t fab_port_towards_ip6(struct seg *s, uint32_t host, const uint8_t ip[16]);
+
+/* The IPv6 address of a port that is sent from to `dst`. */
+void fab_ip6_towards(struct seg *s, uint32_t port, const uint8_t dst[16], uint8_t out[16]);
+
+/*
+ * Configures an address, 4 or 16 octets. 0; -EINVAL: no address of a port, or a prefix too long;
+ * -EEXIST: another port has it.
+ */
+int fab_if_set(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint32_t prefix);
+
+/*
+ * The interface's files (net.c): its folder under the PCI device `pci`, its link in the class, and
+ * FAB_IF_FILE below the host's tree, a struct fab_iface. 0 or -errno.
+ */
+#define FAB_IF_FILE "ifaces/%u"
+struct tree;
+int fab_net_render(struct tree *t, struct seg *s, uint32_t port, int root, int pci,
+		   const char *bdf);
+/* Writes values again that have changed. */
+int fab_net_update(struct seg *s, uint32_t port, int root);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the network interfaces in a host's tree: the files that net/core/net-sysfs.c and IPoIB show,
+ * and a copy of struct fab_iface for each, which the preloaded library reads without attaching to
+ * the fabric. sysfs.c calls it.
+ */
+#include "fabric/ifaddr.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_arp.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "fabric/fabric.h"
+#include "fabric/tree.h"
+#include "util/bits.h"
+#include "util/cleanup.h"
+
+#define NET_CLASS "sys/class/net"
+
+struct net_attr {
+	const char *name;
+	int (*show)(const struct fab_iface *f, char *buf, size_t size);
+	bool changes; /* with the port's state and tables */
+};
+
+static bool is_up(const struct fab_iface *f)
+{
+	return f->flags & IFF_RUNNING;
+}
+
+static int show_octets(const uint8_t *a, char *buf, size_t size)
+{
+	int n = 0;
+
+	for (int i = 0; i < FAB_IF_HWADDR; i++)
+		n += snprintf(buf + n, size - (size_t)n, "%s%02x", i ? ":" : "", a[i]);
+	return n + snprintf(buf + n, size - (size_t)n, "\n");
+}
+
+static int show_address(const struct fab_iface *f, char *buf, size_t size)
+{
+	return show_octets(f->hwaddr, buf, size);
+}
+
+static int show_broadcast(const struct fab_iface *f, char *buf, size_t size)
+{
+	return show_octets(f->broadcast, buf, size);
+}
+
+static int show_addr_len(const struct fab_iface *f, char *buf, size_t size)
+{
+	return snprintf(buf, size, "%d\n", FAB_IF_HWADDR);
+}
+
+static int show_type(const struct fab_iface *f, char *buf, size_t size)
+{
+	return snprintf(buf, size, "%d\n", ARPHRD_INFINIBAND);
+}
+
+/* dev->flags, which do not have the bits of the link's state. */
+static int show_flags(const struct fab_iface *f, char *buf, size_t size)
+{
+	return snprintf(buf, size, "0x%x\n", f->flags & (IFF_UP | IFF_BROADCAST | IFF_MULTICAST));
+}
+
+static int show_ifindex(const struct fab_iface *f, char *buf, size_t size)
+{
+	return snprintf(buf, size, "%u\n", f->index);
+}
+
+/* ipoib_add_port(): both are the port's number from 0. */
+static int show_dev_id(const struct fab_iface *f, char *buf, size_t size)
+{
+	return snprintf(buf, size, "0x%x\n", f->port - 1);
+}
+
+static int show_dev_port(const struct fab_iface *f, char *buf, size_t size)
+{
+	return snprintf(buf, size, "%u\n", f->port - 1);
+}
+
+static int show_mtu(const struct fab_iface *f, char *buf, size_t size)
+{
+	return snprintf(buf, size, "%u\n", f->mtu);
+}
+
+static int show_operstate(const struct fab_iface *f, char *buf, size_t size)
+{
+	return snprintf(buf, size, "%s\n", is_up(f) ? "up" : "down");
+}
+
+static int show_carrier(const struct fab_iface *f, char *buf, size_t size)
+{
+	return snprintf(buf, size, "%d\n", is_up(f));
+}
+
+static int show_speed(const struct fab_iface *f, char *buf, size_t size)
+{
+	return snprintf(buf, size, "%d\n", f->speed);
+}
+
+static int show_duplex(const struct fab_iface *f, char *buf, size_t size)
+{
+	return snprintf(buf, size, "%s\n", is_up(f) ? "full" : "unknown");
+}
+
+static int show_pkey(const struct fab_iface *f, char *buf, size_t size)
+{
+	return snprintf(buf, size, "0x%04x\n", f->pkey);
+}
+
+static int show_mode(const struct fab_iface *f, char *buf, size_t size)
+{
+	return snprintf(buf, size, "datagram\n");
+}
+
+static int show_txqlen(const struct fab_iface *f, char *buf, size_t size)
+{
+	return snprintf(buf, size, "256\n");
+}
+
+static int show_uevent(const struct fab_iface *f, char *buf, size_t size)
+{
+	return snprintf(buf, size, "INTERFACE=%s\nIFINDEX=%u\n", f->name, f->index);
+}
+
+static const struct net_attr net_attrs[] = {
+	{"address", show_address, true},
+	{"broadcast", show_broadcast, true},
+	{"addr_len", show_addr_len, false},
+	{"type", show_type, false},
+	{"flags", show_flags, false},
+	{"ifindex", show_ifindex, false},
+	{"iflink", show_ifindex, false},
+	{"dev_id", show_dev_id, false},
+	{"dev_port", show_dev_port, false},
+	{"mtu", show_mtu, true},
+	{"operstate", show_operstate, true},
+	{"carrier", show_carrier, true},
+	{"speed", show_speed, true},
+	{"duplex", show_duplex, true},
+	{"pkey", show_pkey, true},
+	{"mode", show_mode, false},
+	{"tx_queue_len", show_txqlen, false},
+	{"uevent", show_uevent, false},
+};
+
+/* Nothing is sent through the interface. */
+static const char *const statistics[] = {
+	"rx_bytes",   "rx_packets", "rx_errors",  "rx_dropped", "tx_bytes",
+	"tx_packets", "tx_errors",  "tx_dropped", "multicast",  "collisions",
+};
+
+static int render_iface(struct tree *t, int dir, const struct fab_iface *f, const char *bdf)
+{
+	_cleanup_close_ int stats = tree_enter(dir, "statistics");
+	char text[128];
+	int r = stats < 0 ? stats : 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(net_attrs); i++) {
+		int n = net_attrs[i].show(f, text, sizeof(text));
+
+		TREE_STEP(r, tree_write(t, dir, net_attrs[i].name, 0444, text, (size_t)n));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(statistics); i++)
+		TREE_STEP(r, tree_put(t, stats, statistics[i], "0\n"));
+	TREE_STEP(r, tree_symlink(dir, "device", "../../../%s", bdf));
+	TREE_STEP(r, tree_symlink(dir, "subsystem", "../../../../../class/net"));
+	return r;
+}
+
+int fab_net_render(struct tree *t, struct seg *s, uint32_t port, int root, int pci, const char *bdf)
+{
+	_cleanup_close_ int net = tree_enter(pci, "net");
+	_cleanup_close_ int class = tree_enter_path(root, NET_CLASS);
+	_cleanup_close_ int files = tree_enter(root, "ifaces");
+	_cleanup_close_ int dir = -1;
+	char file[16];
+	struct fab_iface f;
+	int r = net < 0 ? net : class < 0 ? class : files < 0 ? files : 0;
+
+	if (r || !fab_iface(s, port, &f))
+		return r;
+	snprintf(file, sizeof(file), "%u", f.index - FAB_IF_FIRST);
+	dir = tree_enter(net, f.name);
+	r = dir < 0 ? dir : 0;
+	TREE_STEP(r, render_iface(t, dir, &f, bdf));
+	TREE_STEP(r, tree_symlink(class, f.name, "../../devices/pci" FAB_PCI_DOMAIN ":00/%s/net/%s",
+				  bdf, f.name));
+	TREE_STEP(r, tree_write(NULL, files, file, 0444, (const char *)&f, sizeof(f)));
+	return r;
+}
+
+int fab_net_update(struct seg *s, uint32_t port, int root)
+{
+	_cleanup_close_ int dir = -1;
+	struct fab_iface f;
+	char path[48], text[128];
+	int r = 0;
+
+	if (!fab_iface(s, port, &f))
+		return 0;
+	snprintf(path, sizeof(path), NET_CLASS "/%s", f.name);
+	dir = openat(root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	for (size_t i = 0; i < ARRAY_SIZE(net_attrs); i++) {
+		int n = net_attrs[i].show(&f, text, sizeof(text));
+
+		if (net_attrs[i].changes)
+			TREE_STEP(r, tree_replace(root, dir, net_attrs[i].name, text, (size_t)n));
+	}
+	snprintf(path, sizeof(path), FAB_IF_FILE, f.index - FAB_IF_FIRST);
+	TREE_STEP(r, tree_replace(root, root, path, (const char *)&f, sizeof(f)));
+	return r;
+}
