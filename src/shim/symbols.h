@@ -7,6 +7,7 @@
  * kind:  PATH  takes a path or gives one back     FD    takes, makes or closes a descriptor
  *        DIR   reads directories                  MEM   changes mappings
  *        EXEC  replaces the program               SIG   signal handlers and masks
+ *        NET   network interfaces
  *
  * NOWRAP(name, why): takes a path or a descriptor, and is deliberately left alone.
  */
@@ -161,6 +162,14 @@ SYM(select, FD, "umad files")
 SYM(epoll_ctl, FD, "umad files that are waited for in the kernel from now on")
 SYM(sendmsg, FD, "SCM_RIGHTS takes umad files to who knows whom")
 SYM(sendmmsg, FD, "SCM_RIGHTS takes umad files to who knows whom")
+
+/* Network interfaces (net/). The requests of netdevice(7) come through ioctl. */
+SYM(getifaddrs, NET, "asks by netlink inside libc")
+SYM(freeifaddrs, NET, "our elements are one block")
+SYM(if_nametoindex, NET, "asks by ioctl inside libc")
+SYM(if_indextoname, NET, "asks by ioctl inside libc")
+SYM(if_nameindex, NET, "asks by netlink inside libc")
+SYM(setsockopt, NET, "SO_BINDTODEVICE")
 
 /* Mappings. */
 SYM(mmap, MEM, "doorbell and clock pages")

@@ -194,7 +194,8 @@ chdir posix_spawn_file_actions_addopen opendir
 closedir fclose splice tee vmsplice copy_file_range flock recvmmsg sendmmsg socket select syscall
 execvpe fexecve execle siginterrupt sigset sigignore sighold sigrelse sigblock sigsetmask sigpending
 sigsuspend pselect epoll_pwait epoll_pwait2 pthread_attr_setsigmask_np pthread_attr_getsigmask_np
-pthread_setcanceltype pthread_exit'''.split()
+pthread_setcanceltype pthread_exit
+getifaddrs freeifaddrs if_nametoindex if_indextoname if_nameindex setsockopt'''.split()
 
 # All arguments and results travel as one machine word; what there is too much of is not looked at.
 HEAD = '''#include <errno.h>

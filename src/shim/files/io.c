@@ -11,6 +11,7 @@
 #include "shim/files/fdtab.h"
 #include "shim/files/netlink.h"
 #include "shim/files/paths.h"
+#include "shim/net/net.h"
 #include "shim/shim.h"
 #include "shim/signals/sig.h"
 #include "shim/files/wait.h"
@@ -96,8 +97,11 @@ int call_ioctl(int fd, unsigned long cmd, void *arg, next_ioctl *next)
 
 	if (cmd == FIOASYNC)
 		wait_publish(fd);
-	if (__builtin_expect(!fdtab_peek(fd), 1) || generic_ioctl(cmd) || nl_is(fd))
+	if (__builtin_expect(!fdtab_peek(fd), 1) || generic_ioctl(cmd) || nl_is(fd)) {
+		if (__builtin_expect(net_is_ioctl(cmd), 0) && shim_on())
+			return net_ioctl(fd, cmd, arg, next);
 		return next(fd, cmd, arg);
+	}
 	saved = errno;
 	r = ioctl_ours(fd, cmd, arg);
 	errno = saved;

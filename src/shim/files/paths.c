@@ -4,7 +4,9 @@
  * raw system calls only.
  */
 #include "shim/files/paths.h"
+#include "shim/net/net.h"
 #include "fabric/fabric.h"
+#include "fabric/ifaddr.h"
 #include "util/fmt.h"
 #include "util/sys.h"
 
@@ -15,6 +17,7 @@
 
 #define BUS_DEVICES "/sys/bus/pci/devices/"
 #define CHAR_DEVICES "/dev/char/"
+#define NET_CLASS "/sys/class/net"
 #define RDMA_CM_NUMBER "10:122" /* FAB_MISC_MAJOR, FAB_RDMA_CM_MISC */
 
 /*
@@ -36,6 +39,7 @@ static const struct {
 	{"/sys/class/misc/rdma_cm", false},
 	{"/proc/sys/net/rdma_ucm", false},
 	{"/sys/devices/virtual/misc/rdma_cm", false},
+	{NET_CLASS, false}, /* in part: see in_net_class() */
 };
 
 /* Every path of ours contains one of these strings. */
@@ -43,7 +47,8 @@ static bool has_marker(const char *path)
 {
 	return strstr(path, "infiniband") || strstr(path, FAB_PCI_DOMAIN ":") ||
 	       strstr(path, "/231:") || strstr(path, "rdma_cm") || strstr(path, "rdma_ucm") ||
-	       strstr(path, "/" RDMA_CM_NUMBER);
+	       strstr(path, "/" RDMA_CM_NUMBER) || strstr(path, "class/net") ||
+	       strstr(path, "net/" FAB_IF_STEM);
 }
 
 static int mount_of(const char *path, size_t len)
@@ -109,6 +114,25 @@ static bool follow_link(char *s, size_t *len, size_t size)
 }
 
 /*
+ * The class of network interfaces has the machine's own, too. Is the rest of a path behind it
+ * (after the slashes) the folder itself or a pattern, which may match both kinds, or one of ours?
+ */
+static bool in_net_class(const struct shim_config *c, const char *p)
+{
+	size_t stem = strlen(FAB_IF_STEM), n;
+	const char *next;
+
+	while ((n = component(p, &next)) == 1 && p[0] == '.')
+		p = next;
+	if (!n || memchr(p, '*', n) || memchr(p, '?', n) || memchr(p, '[', n)) {
+		net_show_own(c);
+		return true;
+	}
+	return n > stem && !memcmp(p, FAB_IF_STEM, stem) &&
+	       strspn(p + stem, "0123456789") == n - stem;
+}
+
+/*
  * Folds an absolute path component by component until it is in one of our trees; from there on the
  * kernel resolves it, because our trees have symbolic links. out has room for PATHS_MAX. False: use
  * the path unchanged.
@@ -155,6 +179,8 @@ static bool map_absolute(const struct shim_config *c, const char *path, char *ou
 				left = true;
 				continue;
 			}
+			if (!strcmp(mounts[m].path, NET_CLASS) && !in_net_class(c, next))
+				continue;
 		} else if (!follow_link(v, &len, room)) {
 			return false;
 		}
