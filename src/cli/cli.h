@@ -84,6 +84,9 @@ int cli_trace(struct cli_options *o);
 int cli_explain(struct cli_options *o);
 int cli_decode(struct cli_options *o);
 
+/* Adds the addresses of an --ip. 0; PROG_FAILED after a message. */
+int ip_add(struct fab_options *fab, const char *verb, const char *arg);
+
 /* Is it a list of topics? 0, or PROG_FAILED after a message. */
 int trace_check_topics(const char *verb, const char *option, const char *topics);
 /*

@@ -132,6 +132,11 @@ static int store_trace(struct parse *p, const struct opt_row *row, const char *a
 	return r ? r : store_text(p, row, arg);
 }
 
+static int store_ip(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	return ip_add(&p->o->fab, p->verb->name, arg);
+}
+
 static int store_kind(struct parse *p, const struct opt_row *row, const char *arg);
 
 /* ---- the options */
@@ -166,6 +171,9 @@ static const struct opt_row rows[] = {
 	{CLI_MAKERS, "sm", 0, "builtin|none",
 	 "subnet manager: the built-in one until another takes over, or none (builtin)",
 	 VALUE(uint32_t, fab.no_sm, sms), .given = CLI_SHAPE},
+	{CLI_MAKERS, "ip", 0, "HOST=ADDR,...",
+	 "addresses of a host's interfaces ib0, ib1... (127.1.0.1, 127.2.0.1... for the first)",
+	 .store = store_ip, .given = CLI_SHAPE},
 	{CLI_COMMANDS, "doorbell", 0, "trap|poll",
 	 "detect stores to a UAR by a fault, or by a thread that watches (trap)",
 	 WORD(doorbell, doorbells)},
@@ -293,9 +301,10 @@ static int check_args(const struct cli_verb *v, const struct cli_options *o)
 	if (o->topo && (o->given & CLI_SIZE))
 		return prog_fail("%s: --topo determines hosts, adapters and ports", v->name);
 	if (o->fabric && (o->given & CLI_SHAPE))
-		return prog_fail("%s: --hca, --ports, --device, --topo and --sm describe a new "
-				 "fabric; '%s' is up already",
-				 v->name, o->fabric);
+		return prog_fail(
+			"%s: --hca, --ports, --device, --topo, --sm and --ip describe a new "
+			"fabric; '%s' is up already",
+			v->name, o->fabric);
 	return 0;
 }
 

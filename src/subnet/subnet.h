@@ -8,6 +8,14 @@
 
 #include "fabric/fabric.h"
 
+/* An address that the user gives to a host. */
+struct fab_ip {
+	char host[32];
+	uint32_t iface;       /* the N of ibN */
+	uint32_t len, prefix; /* octets of the address, bits of its subnet */
+	uint8_t addr[16];     /* in network byte order */
+};
+
 struct fab_options {
 	/* For fab_create(). */
 	uint32_t hosts; /* >= 1; named h1, h2, ... */
@@ -19,6 +27,8 @@ struct fab_options {
 	uint32_t device_id, hw_rev;      /* NodeInfo */
 	/* ports stay in INIT: another manager configures the subnet */
 	uint32_t no_sm;
+	struct fab_ip *ip; /* for the supervisor, when the fabric is made */
+	uint32_t nips;
 };
 
 /*

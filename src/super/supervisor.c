@@ -45,7 +45,9 @@ static int make_segment(struct sup *sup, const struct topo *topo)
 		r = seg_proc_register_self(&sup->seg, SEG_NONE);
 	if (r == -ENOSPC)
 		return prog_fail("a fabric cannot have so many hosts, adapters and ports");
-	return r < 0 ? prog_fail("cannot make the fabric: %s", strerror(-r)) : 0;
+	if (r < 0)
+		return prog_fail("cannot make the fabric: %s", strerror(-r));
+	return sup_addresses(sup);
 }
 
 /*
