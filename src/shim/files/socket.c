@@ -6,6 +6,7 @@
 #include "shim/files/netlink.h"
 #include "shim/shim.h"
 #include "shim/files/paths.h"
+#include "shim/net/net.h"
 #include "shim/wrap.h"
 
 #include <errno.h>
@@ -62,8 +63,21 @@ WRAP_SOCKET(int, getpeername, (int fd, struct sockaddr *a, socklen_t *len), (fd,
 	    nl_getname(fd, a, len, true))
 WRAP_SOCKET(int, getsockopt, (int fd, int level, int name, void *v, socklen_t *len),
 	    (fd, level, name, v, len), nl_getsockopt(fd, level, name, v, len))
-WRAP_SOCKET(int, setsockopt, (int fd, int level, int name, const void *v, socklen_t len),
-	    (fd, level, name, v, len), nl_setsockopt(fd, level, name, v, len))
+WRAP(int, setsockopt, (int fd, int level, int name, const void *v, socklen_t len))
+{
+	int saved, r;
+
+	if (__builtin_expect(!nl_is(fd), 1)) {
+		if (__builtin_expect(net_binds_to_ours(level, name, v, len), 0))
+			return NEXT(setsockopt)(fd, level, name, "", 0);
+		return NEXT(setsockopt)(fd, level, name, v, len);
+	}
+	saved = errno;
+	r = (int)result(nl_setsockopt(fd, level, name, v, len));
+	if (r >= 0)
+		errno = saved;
+	return r;
+}
 WRAP_SOCKET(int, listen, (int fd, int n), (fd, n), -EOPNOTSUPP)
 WRAP_SOCKET(int, accept, (int fd, struct sockaddr *a, socklen_t *len), (fd, a, len), -EOPNOTSUPP)
 WRAP_SOCKET(int, accept4, (int fd, struct sockaddr *a, socklen_t *len, int flags),

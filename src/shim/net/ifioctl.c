@@ -200,7 +200,7 @@ int net_ioctl(int fd, unsigned long cmd, void *arg, next_ioctl *next)
  * The addresses of our interfaces are the machine's loopback, which needs no binding: the kernel
  * gets the empty name, and checks the descriptor.
  */
-static bool binds_to_ours(int level, int option, const void *value, socklen_t len)
+bool net_binds_to_ours(int level, int option, const void *value, socklen_t len)
 {
 	char name[IFNAMSIZ] = "";
 	struct fab_iface f;
@@ -210,11 +210,4 @@ static bool binds_to_ours(int level, int option, const void *value, socklen_t le
 	if (len > IFNAMSIZ - 1)
 		len = IFNAMSIZ - 1;
 	return !mem_guarded_copy(name, value, len) && net_iface_by_name(name, &f);
-}
-
-WRAP(int, setsockopt, (int fd, int level, int option, const void *value, socklen_t len))
-{
-	if (__builtin_expect(binds_to_ours(level, option, value, len), 0))
-		return NEXT(setsockopt)(fd, level, option, "", 0);
-	return NEXT(setsockopt)(fd, level, option, value, len);
 }

@@ -7,6 +7,7 @@
 #define SOFTHCA_SHIM_NET_NET_H
 
 #include <stdbool.h>
+#include <sys/socket.h>
 #include <stdint.h>
 #include "shim/calls.h"
 
@@ -25,6 +26,8 @@ static inline bool net_is_ioctl(unsigned long cmd)
 }
 /* Answers a request about an interface of ours or about all; others go to `next`. */
 int net_ioctl(int fd, unsigned long cmd, void *arg, next_ioctl *next);
+/* Is it SO_BINDTODEVICE with the name of one of our interfaces? */
+bool net_binds_to_ours(int level, int option, const void *value, socklen_t len);
 
 /* Puts links to the machine's own interfaces into the tree's folder of the class (dir.c). */
 void net_show_own(const struct shim_config *c);
