@@ -78,10 +78,14 @@ class Programs(Case):
                 self.assertIn('io=2048KiB', c.out)
 
     @unittest.skipUnless(shutil.which('fi_pingpong'), 'libfabric-bin is not installed')
-    def test_libfabric_dgram(self):
-        p = self.port
-        cmd = ['fi_pingpong', '-p', 'verbs', '-e', 'dgram', '-I', '20']
-        self.talk([*cmd, '-B', str(p)], [*cmd, '-P', str(p), A], lambda: listening(p))
+    def test_libfabric(self):
+        """Connected endpoints, RDM over them, datagrams; the control connection is TCP's."""
+        for provider, endpoint in (('verbs', 'msg'), ('verbs;ofi_rxm', 'rdm'), ('verbs', 'dgram')):
+            with self.subTest(provider=provider, endpoint=endpoint):
+                p = Case.port
+                Case.port += 1
+                cmd = ['fi_pingpong', '-p', provider, '-e', endpoint, '-I', '20']
+                self.talk([*cmd, '-B', str(p)], [*cmd, '-P', str(p), A], lambda: listening(p))
 
 
 if __name__ == '__main__':
