@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Programs of other projects that connect by rdma_cm: perftest's refusals, fio, libfabric."""
+"""Programs of other projects that connect by rdma_cm: perftest's refusals, and fio."""
 import itertools
 import json
 import os
@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import Case, Fabric, listening, wait_for  # noqa: E402
+from softhca import Case, Fabric, wait_for  # noqa: E402
 
 A = '127.1.0.1'  # of the first host
 
@@ -76,16 +76,6 @@ class Programs(Case):
                 _, c = self.talk(['fio', os.path.join(d, 'srv')], ['fio', os.path.join(d, 'cli')],
                                  lambda: self.listens(*ports), same)
                 self.assertIn('io=2048KiB', c.out)
-
-    @unittest.skipUnless(shutil.which('fi_pingpong'), 'libfabric-bin is not installed')
-    def test_libfabric(self):
-        """Connected endpoints, RDM over them, datagrams; the control connection is TCP's."""
-        for provider, endpoint in (('verbs', 'msg'), ('verbs;ofi_rxm', 'rdm'), ('verbs', 'dgram')):
-            with self.subTest(provider=provider, endpoint=endpoint):
-                p = Case.port
-                Case.port += 1
-                cmd = ['fi_pingpong', '-p', provider, '-e', endpoint, '-I', '20']
-                self.talk([*cmd, '-B', str(p)], [*cmd, '-P', str(p), A], lambda: listening(p))
 
 
 if __name__ == '__main__':
