@@ -59,13 +59,7 @@ static int send_rep(struct cm_id *id, const struct cm_rep *p)
 /* ib_send_cm_rep() */
 int cm_send_rep(struct cm_id *id, const struct cm_rep *p)
 {
-	struct cm *cm = id->cm;
-	int ret;
-
-	cm_enter(cm);
-	ret = send_rep(id, p);
-	cm_leave(cm);
-	return ret;
+	return CM_CALL(id->cm, send_rep(id, p));
 }
 
 /* cm_rtu_handler() */
@@ -215,11 +209,5 @@ static int send_rtu(struct cm_id *id, const void *data, uint32_t len)
 /* ib_send_cm_rtu() */
 int cm_send_rtu(struct cm_id *id, const void *data, uint32_t len)
 {
-	struct cm *cm = id->cm;
-	int ret;
-
-	cm_enter(cm);
-	ret = send_rtu(id, data, len);
-	cm_leave(cm);
-	return ret;
+	return CM_CALL(id->cm, send_rtu(id, data, len));
 }

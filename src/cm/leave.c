@@ -31,13 +31,7 @@ int cm_dreq(struct cm_id *id, const void *data, uint32_t len)
 /* ib_send_cm_dreq() */
 int cm_send_dreq(struct cm_id *id, const void *data, uint32_t len)
 {
-	struct cm *cm = id->cm;
-	int ret;
-
-	cm_enter(cm);
-	ret = cm_dreq(id, data, len);
-	cm_leave(cm);
-	return ret;
+	return CM_CALL(id->cm, cm_dreq(id, data, len));
 }
 
 /* cm_issue_drep(): nobody here has that connection, so it is over. */
@@ -128,13 +122,7 @@ int cm_drep(struct cm_id *id, const void *data, uint32_t len)
 /* ib_send_cm_drep() */
 int cm_send_drep(struct cm_id *id, const void *data, uint32_t len)
 {
-	struct cm *cm = id->cm;
-	int ret;
-
-	cm_enter(cm);
-	ret = cm_drep(id, data, len);
-	cm_leave(cm);
-	return ret;
+	return CM_CALL(id->cm, cm_drep(id, data, len));
 }
 
 /* cm_drep_handler() */
@@ -227,13 +215,7 @@ int cm_rej(struct cm_id *id, uint32_t reason, const void *ari, uint32_t ari_len,
 int cm_send_rej(struct cm_id *id, uint32_t reason, const void *ari, uint32_t ari_len,
 		const void *data, uint32_t len)
 {
-	struct cm *cm = id->cm;
-	int ret;
-
-	cm_enter(cm);
-	ret = cm_rej(id, reason, ari, ari_len, data, len);
-	cm_leave(cm);
-	return ret;
+	return CM_CALL(id->cm, cm_rej(id, reason, ari, ari_len, data, len));
 }
 
 /* cm_acquire_rejected_id() */

@@ -55,13 +55,7 @@ static int send_mra(struct cm_id *id, uint8_t service_timeout, const void *data,
 /* ib_send_cm_mra() */
 int cm_send_mra(struct cm_id *id, uint8_t service_timeout, const void *data, uint32_t len)
 {
-	struct cm *cm = id->cm;
-	int ret;
-
-	cm_enter(cm);
-	ret = send_mra(id, service_timeout, data, len);
-	cm_leave(cm);
-	return ret;
+	return CM_CALL(id->cm, send_mra(id, service_timeout, data, len));
 }
 
 /* cm_mra_handler() */

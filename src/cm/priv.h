@@ -153,6 +153,17 @@ static inline void cm_enter(struct cm *cm)
 	cm->depth++;
 }
 void cm_leave(struct cm *cm);
+/* The result of `call` between the two; what it names may be gone afterwards. */
+#define CM_CALL(cm_, call)             \
+	({                             \
+		struct cm *c_ = (cm_); \
+		int r_;                \
+                                       \
+		cm_enter(c_);          \
+		r_ = (call);           \
+		cm_leave(c_);          \
+		r_;                    \
+	})
 
 /* id.c */
 struct cm_id *cm_new_id(struct cm *cm, uint32_t hca, cm_handler *h, void *context);

@@ -118,13 +118,7 @@ static int send_req(struct cm_id *id, const struct cm_req *p)
 /* ib_send_cm_req() */
 int cm_send_req(struct cm_id *id, const struct cm_req *p)
 {
-	struct cm *cm = id->cm;
-	int ret;
-
-	cm_enter(cm);
-	ret = send_req(id, p);
-	cm_leave(cm);
-	return ret;
+	return CM_CALL(id->cm, send_req(id, p));
 }
 
 /* ---- the passive side: cm_req_handler() */

@@ -36,13 +36,7 @@ static int send_req(struct cm_id *id, const struct cm_sidr_req *p)
 /* ib_send_cm_sidr_req() */
 int cm_send_sidr_req(struct cm_id *id, const struct cm_sidr_req *p)
 {
-	struct cm *cm = id->cm;
-	int ret;
-
-	cm_enter(cm);
-	ret = send_req(id, p);
-	cm_leave(cm);
-	return ret;
+	return CM_CALL(id->cm, send_req(id, p));
 }
 
 /* cm_sidr_req_handler() */
@@ -113,13 +107,7 @@ int cm_sidr_rep(struct cm_id *id, const struct cm_sidr_rep *p)
 /* ib_send_cm_sidr_rep() */
 int cm_send_sidr_rep(struct cm_id *id, const struct cm_sidr_rep *p)
 {
-	struct cm *cm = id->cm;
-	int ret;
-
-	cm_enter(cm);
-	ret = cm_sidr_rep(id, p);
-	cm_leave(cm);
-	return ret;
+	return CM_CALL(id->cm, cm_sidr_rep(id, p));
 }
 
 /* cm_sidr_rep_handler() */

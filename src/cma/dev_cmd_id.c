@@ -131,41 +131,43 @@ int dev_bind(struct dev_call *c, const void *v)
 	return cma_bind(ctx->cm_id, &a);
 }
 
+static int resolve(struct dev_call *c, uint32_t id, const void *from, const void *to, size_t len,
+		   uint32_t timeout_ms)
+{
+	union cma_addr src, dst;
+	struct dev_ctx *ctx;
+	int err = dev_ctx_get(c->file, id, &ctx);
+
+	if (err)
+		return err;
+	addr_of(&src, from, len);
+	addr_of(&dst, to, len);
+	return cma_resolve_addr(ctx->cm_id, &src, &dst, timeout_ms);
+}
+/* RESOLVE_IP and RESOLVE_ADDR differ in the room for the addresses, the same for both. */
+#define RESOLVE(c, cmd)                                                                    \
+	resolve(c, (cmd)->id, &(cmd)->src_addr, &(cmd)->dst_addr, sizeof((cmd)->dst_addr), \
+		(cmd)->timeout_ms)
+
 int dev_resolve_ip(struct dev_call *c, const void *v)
 {
 	const struct rdma_ucm_resolve_ip *cmd = v;
-	union cma_addr src, dst;
-	struct dev_ctx *ctx;
-	int err;
 
 	if ((cmd->src_addr.sin6_family && !dev_addr_size_in6(&cmd->src_addr)) ||
 	    !dev_addr_size_in6(&cmd->dst_addr))
 		return -EINVAL;
-	err = dev_ctx_get(c->file, cmd->id, &ctx);
-	if (err)
-		return err;
-	addr_of(&src, &cmd->src_addr, sizeof(cmd->src_addr));
-	addr_of(&dst, &cmd->dst_addr, sizeof(cmd->dst_addr));
-	return cma_resolve_addr(ctx->cm_id, &src, &dst, cmd->timeout_ms);
+	return RESOLVE(c, cmd);
 }
 
 int dev_resolve_addr(struct dev_call *c, const void *v)
 {
 	const struct rdma_ucm_resolve_addr *cmd = v;
-	union cma_addr src, dst;
-	struct dev_ctx *ctx;
-	int err;
 
 	if (cmd->reserved || (cmd->src_size && cmd->src_size != dev_addr_size(&cmd->src_addr)) ||
 	    !cmd->dst_size || cmd->dst_size != dev_addr_size(&cmd->dst_addr))
 		return -EINVAL;
-	err = dev_ctx_get(c->file, cmd->id, &ctx);
-	if (err)
-		return err;
 	/* The kernel passes on an address whose size is said to be 0: its family decides. */
-	addr_of(&src, &cmd->src_addr, sizeof(cmd->src_addr));
-	addr_of(&dst, &cmd->dst_addr, sizeof(cmd->dst_addr));
-	return cma_resolve_addr(ctx->cm_id, &src, &dst, cmd->timeout_ms);
+	return RESOLVE(c, cmd);
 }
 
 int dev_resolve_route(struct dev_call *c, const void *v)

@@ -12,31 +12,37 @@
 #define AT(t, m) offsetof(struct rdma_ucm_##t, m)
 #define END(t, m) (AT(t, m) + sizeof(((struct rdma_ucm_##t *)0)->m))
 /* The number, its name, the struct that the kernel's handler copies, and the rest of the row. */
-#define ROW(n, t, ...) [RDMA_USER_CM_CMD_##n] = {.name = #n, .in = OUT(t), __VA_ARGS__}
+#define ROW_OF(n, t, at, ...) \
+	[RDMA_USER_CM_CMD_##n] = {.name = #n, .in = OUT(t), .id = (at), __VA_ARGS__}
+#define ROW(n, t, ...) ROW_OF(n, t, AT(t, id), __VA_ARGS__)
 #define ANSWER(t, o) .out = (o), .response = AT(t, response)
+#define LATE .check = UCMA_CHECK_LATE
 
 const struct ucma_row ucma_rows[] = {
-	ROW(CREATE_ID, create_id, ANSWER(create_id, OUT(create_id_resp))),
+	ROW_OF(CREATE_ID, create_id, UCMA_NO_ID, ANSWER(create_id, OUT(create_id_resp))),
 	ROW(DESTROY_ID, destroy_id, ANSWER(destroy_id, OUT(destroy_id_resp))),
 	ROW(BIND_IP, bind_ip),
 	ROW(RESOLVE_IP, resolve_ip),
 	ROW(RESOLVE_ROUTE, resolve_route),
-	ROW(QUERY_ROUTE, query, ANSWER(query, OUT(query_route_resp))),
+	ROW(QUERY_ROUTE, query, ANSWER(query, OUT(query_route_resp)), LATE),
 	ROW(CONNECT, connect, .in_min = END(connect, reserved)),
 	ROW(LISTEN, listen),
 	ROW(ACCEPT, accept, .in_min = END(accept, reserved)),
 	ROW(REJECT, reject),
 	ROW(DISCONNECT, disconnect),
-	ROW(INIT_QP_ATTR, init_qp_attr, ANSWER(init_qp_attr, sizeof(struct ib_uverbs_qp_attr))),
-	ROW(GET_EVENT, get_event, ANSWER(get_event, OUT(event_resp))),
+	ROW(INIT_QP_ATTR, init_qp_attr, ANSWER(init_qp_attr, sizeof(struct ib_uverbs_qp_attr)),
+	    LATE),
+	ROW_OF(GET_EVENT, get_event, UCMA_NO_ID, ANSWER(get_event, OUT(event_resp))),
 	/* ucma_cmd_table has no handler for GET_OPTION. */
 	[RDMA_USER_CM_CMD_GET_OPTION] = {.name = NULL},
 	ROW(SET_OPTION, set_option),
 	ROW(NOTIFY, notify),
 	ROW(JOIN_IP_MCAST, join_ip_mcast, ANSWER(join_ip_mcast, OUT(create_id_resp))),
 	ROW(LEAVE_MCAST, destroy_id, ANSWER(destroy_id, OUT(destroy_id_resp))),
-	ROW(MIGRATE_ID, migrate_id, ANSWER(migrate_id, OUT(migrate_resp))),
-	ROW(QUERY, query, ANSWER(query, OUT(query_addr_resp))), /* the longest of its answers */
+	ROW(MIGRATE_ID, migrate_id, ANSWER(migrate_id, OUT(migrate_resp)),
+	    .check = UCMA_CHECK_WHOLE),
+	ROW(QUERY, query, ANSWER(query, OUT(query_addr_resp)),
+	    LATE), /* the longest of its answers */
 	ROW(BIND, bind),
 	ROW(RESOLVE_ADDR, resolve_addr),
 	ROW(JOIN_MCAST, join_mcast, ANSWER(join_mcast, OUT(create_id_resp))),

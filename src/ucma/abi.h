@@ -32,6 +32,14 @@ struct ucma_fd {       /* what MIGRATE_ID's descriptor is */
 	uint32_t file; /* SEG_T_FILE */
 };
 
+/* When the response's address is checked. */
+enum ucma_check {
+	UCMA_CHECK_ASKED, /* before the command, which changes something: out_len bytes of it */
+	UCMA_CHECK_WHOLE, /* the same, whatever out_len says (ucma_migrate_id()) */
+	UCMA_CHECK_LATE,  /* when it is copied: the command changes nothing */
+};
+#define UCMA_NO_ID UINT16_MAX
+
 struct ucma_row {
 	const char *name;  /* CREATE_ID; NULL: no such command (-ENOSYS) */
 	uint16_t in;       /* bytes of its struct that the kernel copies */
@@ -39,6 +47,8 @@ struct ucma_row {
 			    * copy; 0: in_len is not looked at, the whole struct is copied */
 	uint16_t out;      /* bytes of the whole response; 0 none */
 	uint16_t response; /* offset of the response's address within the struct */
+	uint16_t id;       /* offset of the id; UCMA_NO_ID: it names none */
+	enum ucma_check check;
 };
 extern const struct ucma_row ucma_rows[];
 extern const uint32_t ucma_nrows;

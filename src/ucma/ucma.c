@@ -108,25 +108,20 @@ static void add_aux(struct request *q, uint32_t cmd, void (*fd_of)(int fd, struc
 	}
 }
 
-/*
- * The response's address; 0: the command has none. Of commands that change something it is checked
- * before: the kernel undoes them when it cannot copy the response. MIGRATE_ID's has 4 bytes
- * whatever the header says (ucma_migrate_id()).
- */
-static uint64_t response_of(struct request *q, uint32_t cmd)
+/* The response's address; 0: the command has none. The kernel undoes what it cannot answer. */
+static uint64_t response_of(struct request *q)
 {
 	const struct ucma_row *row = ucma_row_of(q->bytes, q->call.len);
 	const struct rdma_ucm_cmd_hdr *h = (const void *)q->bytes;
+	uint32_t n;
 	uint64_t at;
 
 	if (!row || !row->out)
 		return 0;
 	at = u64_at(q, row->response);
-	if (cmd == RDMA_USER_CM_CMD_MIGRATE_ID)
-		q->call.no_response = !is_writable(at, row->out);
-	else if (cmd != RDMA_USER_CM_CMD_QUERY && cmd != RDMA_USER_CM_CMD_QUERY_ROUTE &&
-		 cmd != RDMA_USER_CM_CMD_INIT_QP_ATTR)
-		q->call.no_response = !is_writable(at, h->out < row->out ? h->out : row->out);
+	n = row->check == UCMA_CHECK_WHOLE || h->out > row->out ? row->out : h->out;
+	if (row->check != UCMA_CHECK_LATE)
+		q->call.no_response = !is_writable(at, n);
 	return at;
 }
 
@@ -136,7 +131,7 @@ ssize_t ucma_write(const struct ucma_file *f, const void *buf, size_t count, boo
 	struct seg_evq *q = seg_live(f->s, SEG_T_EVQ, f->file);
 	uint8_t out[UCMA_OUT_MAX];
 	struct request req = {0};
-	uint32_t cmd = UINT32_MAX;
+	uint32_t cmd;
 	uint64_t at;
 
 	if (!q)
@@ -148,7 +143,7 @@ ssize_t ucma_write(const struct ucma_file *f, const void *buf, size_t count, boo
 		memcpy(&cmd, req.bytes, sizeof(cmd));
 		add_aux(&req, cmd, fd_of);
 	}
-	at = response_of(&req, cmd);
+	at = response_of(&req);
 	for (;;) {
 		struct link_msg m = {.op = LINK_RDMA_CM, .file = f->file, .gen = f->gen};
 		uint32_t seen = atomic_load(&q->wake);
@@ -158,7 +153,7 @@ ssize_t ucma_write(const struct ucma_file *f, const void *buf, size_t count, boo
 
 		if (TRACE_ON(LOG_CM) && (r != -EAGAIN || nonblock))
 			ucma_trace(req.bytes, req.call.len, r, out, n);
-		/* ucma_write_file(): a response that cannot be copied was reported already. */
+		/* A row without a check before, or memory that was taken away since. */
 		if (n && mem_guarded_copy((void *)(uintptr_t)at, out, n))
 			return -EFAULT;
 		if (!r)

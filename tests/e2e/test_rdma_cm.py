@@ -7,49 +7,13 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import Case, Fabric, wait_for  # noqa: E402
+from softhca import TwoHosts, wait_for  # noqa: E402
 
-A, B = '127.1.0.1', '127.1.0.2'  # of the first host and the second
+A = TwoHosts.ADDRESS
 
 
-class RdmaCm(Case):
+class RdmaCm(TwoHosts):
     ports = itertools.count(20000)
-
-    @classmethod
-    def setUpClass(cls):
-        cls.fab = Fabric('--topo', 'star:2')
-        cls.fab.__enter__()
-        cls.names = [h['name'] for h in cls.fab_status()['hosts']]
-
-    @classmethod
-    def fab_status(cls):
-        import json
-        return json.loads(cls.fab.softhca('status', '-j', cls.fab.name))
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.fab.__exit__(None, None, None)
-
-    def listens(self, port):
-        return any(i['state'] == 'LISTEN' and i['port'] == port
-                   for i in self.fab_status().get('cm_ids', []))
-
-    def talk(self, server, client, port, same_host=False, timeout=120):
-        """The server, and when it listens the client; both end by themselves."""
-        a, b = self.names[0], self.names[0 if same_host else 1]
-        srv = self.fab.start(*server, options=('--host', a))
-        try:
-            wait_for(lambda: self.listens(port) or srv.ended(), f'{server} to listen')
-            cli = self.fab.start(*client, options=('--host', b))
-            try:
-                c = cli.finish(timeout)
-            finally:
-                cli.kill()
-            s = srv.finish(30)
-        finally:
-            srv.kill()
-        self.assertEqual((s.status, c.status), (0, 0), f'server:\n{s}\nclient:\n{c}')
-        return s, c
 
     def against_endless(self, server, client, same_host):
         p = self.next()
@@ -64,11 +28,12 @@ class RdmaCm(Case):
     def next(self):
         return next(self.ports)
 
-    def each(self, server, client, port_option='-p', **kw):
+    def each(self, server, client, port_option='-p'):
         for same in (False, True):
             with self.subTest(same_host=same):
                 p = self.next()
-                self.talk([*server, port_option, str(p)], [*client, port_option, str(p)], p, same, **kw)
+                self.talk([*server, port_option, str(p)], [*client, port_option, str(p)],
+                          lambda: self.listens(p), same)
 
     def test_rping(self):
         self.each(['rping', '-s', '-C', '50', '-V', '-S', '4000'],
@@ -87,7 +52,8 @@ class RdmaCm(Case):
         """Its -p is a port space; the port is always 7174."""
         for same in (False, True):
             with self.subTest(same_host=same):
-                self.talk(['udaddy', '-c', '5'], ['udaddy', '-s', A, '-c', '5'], 7174, same)
+                self.talk(['udaddy', '-c', '5'], ['udaddy', '-s', A, '-c', '5'],
+                          lambda: self.listens(7174), same)
 
     def test_cmtime(self):
         """1 000 connections at once; the server goes on for ever."""

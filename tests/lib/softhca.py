@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Fabrics for tests that run stock programs: start, run commands on them, see that nothing is left."""
+import json
 import os
 import re
 import shutil
@@ -253,7 +254,6 @@ class Case(unittest.TestCase):
         return pair
 
     def status(self, fab):
-        import json
         return json.loads(fab.softhca('status', '-j', fab.name))
 
     def packets(self, fab):
@@ -265,6 +265,43 @@ class Case(unittest.TestCase):
         """At least n packets are sent from now on."""
         goal = self.packets(fab) + n
         wait_for(lambda: self.packets(fab) >= goal, f'{n} packets')
+
+
+class TwoHosts(Case):
+    """Programs that connect by rdma_cm, on a fabric of two hosts or on the first of them."""
+    ADDRESS = '127.1.0.1'  # of the first host
+
+    @classmethod
+    def setUpClass(cls):
+        cls.fab = Fabric('--topo', 'star:2')
+        cls.fab.__enter__()
+        cls.names = [h['name'] for h in json.loads(
+            cls.fab.softhca('status', '-j', cls.fab.name))['hosts']]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.fab.__exit__(None, None, None)
+
+    def listens(self, *ports):
+        got = {i['port'] for i in self.status(self.fab)['cm_ids'] if i['state'] == 'LISTEN'}
+        return got.issuperset(ports)
+
+    def talk(self, server, client, ready, same_host=False):
+        """The server, and when it is ready the client; both end by themselves, with status 0."""
+        a, b = self.names[0], self.names[0 if same_host else 1]
+        srv = self.fab.start(*server, options=('--host', a))
+        try:
+            wait_for(lambda: ready() or srv.ended(), f'{server} to listen')
+            cli = self.fab.start(*client, options=('--host', b))
+            try:
+                c = cli.finish()
+            finally:
+                cli.kill()
+            s = srv.finish()
+        finally:
+            srv.kill()
+        self.assertEqual((s.status, c.status), (0, 0), f'server:\n{s}\nclient:\n{c}')
+        return s, c
 
 
 def number_after(pattern, text):

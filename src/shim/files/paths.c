@@ -46,7 +46,7 @@ static const struct {
 static bool has_marker(const char *path)
 {
 	return strstr(path, "infiniband") || strstr(path, FAB_PCI_DOMAIN ":") ||
-	       strstr(path, "/231:") || strstr(path, "rdma_cm") || strstr(path, "rdma_ucm") ||
+	       strstr(path, "/231:") || strstr(path, "rdma_") || /* cm, ucm */
 	       strstr(path, "/" RDMA_CM_NUMBER) || strstr(path, "class/net") ||
 	       strstr(path, "net/" FAB_IF_STEM);
 }
