@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/hex.h"
+#include "fabric/eth.h"
 #include "fw/caps.h"
 #include "hw/hca.h"
 #include "super/program.h"
@@ -25,6 +26,7 @@ static const struct word doorbells[] = {{"trap", 0}, {"poll", 0}, {NULL, 0}};
 static const struct word memlocks[] = {{"account", 0}, {"enforce", 0}, {NULL, 0}};
 static const struct word sms[] = {{"builtin", 0}, {"none", 1}, {NULL, 0}};
 static const struct word formats[] = {{"ibnetdiscover", false}, {"dot", true}, {NULL, 0}};
+static const struct word links[] = {{"ib", HW_LINK_IB}, {"eth", HW_LINK_ETH}, {NULL, 0}};
 static const struct word devices[] = {{"cx6", HW_CX6}, {"cx7", HW_CX7}, {NULL, 0}};
 
 enum { KEY_HELP = 0x200, KEY_FIRST };
@@ -171,6 +173,11 @@ static const struct opt_row rows[] = {
 	{CLI_MAKERS, "sm", 0, "builtin|none",
 	 "subnet manager: the built-in one until another takes over, or none (builtin)",
 	 VALUE(uint32_t, fab.no_sm, sms), .given = CLI_SHAPE},
+	{CLI_MAKERS, "link", 0, "ib|eth",
+	 "link layer of all ports: InfiniBand, or Ethernet (RoCE) (ib)",
+	 VALUE(enum hw_link, fab.link, links), .given = CLI_SHAPE},
+	{CLI_MAKERS, "mtu", 0, "OCTETS", "MTU of Ethernet interfaces, 1280 to 9978 (1500)",
+	 NUMBER(fab.if_mtu, FAB_ETH_MTU_MIN, FAB_ETH_MTU_MAX), .given = CLI_SHAPE},
 	{CLI_MAKERS, "ip", 0, "HOST=ADDR,...",
 	 "addresses of a host's interfaces ib0, ib1... (127.1.0.1, 127.2.0.1... for the first)",
 	 .store = store_ip, .given = CLI_SHAPE},
@@ -302,8 +309,8 @@ static int check_args(const struct cli_verb *v, const struct cli_options *o)
 		return prog_fail("%s: --topo determines hosts, adapters and ports", v->name);
 	if (o->fabric && (o->given & CLI_SHAPE))
 		return prog_fail(
-			"%s: --hca, --ports, --device, --topo, --sm and --ip describe a new "
-			"fabric; '%s' is up already",
+			"%s: --hca, --ports, --device, --topo, --sm, --link, --mtu and --ip "
+			"describe a new fabric; '%s' is up already",
 			v->name, o->fabric);
 	return 0;
 }
@@ -318,7 +325,7 @@ int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_op
 
 	*o = (struct cli_options){
 		.verb = v->name,
-		.fab = {.hosts = 1, .hcas = 1, .ports = 1, .model = HW_CX6},
+		.fab = {.hosts = 1, .hcas = 1, .ports = 1, .model = HW_CX6, .if_mtu = FAB_ETH_MTU},
 		.doorbell = doorbells[0].word,
 		.memlock = memlocks[0].word,
 	};

@@ -27,7 +27,7 @@ static uint8_t gid_index(const struct seg *s, uint32_t port, const uint8_t gid[1
 {
 	const struct hw_port *p = port == SEG_NONE ? NULL : hw_port(s, port);
 
-	for (uint8_t i = 0; p && i < HW_GIDS; i++)
+	for (uint8_t i = 0; p && i < hw_port_gids(p); i++)
 		if (!memcmp(p->gid[i], gid, 16))
 			return i;
 	return 0;

@@ -162,7 +162,7 @@ static const uint8_t *ib_source(const struct hw_port *p, const struct sockaddr_i
 	static const uint8_t none[16];
 	const uint8_t *dgid = dst->sib_addr.sib_raw;
 
-	for (uint32_t i = 0; i < HW_GIDS; i++) {
+	for (uint32_t i = 0; i < hw_port_gids(p); i++) {
 		if (!memcmp(p->gid[i], none, 16))
 			continue;
 		if (!memcmp(p->gid[i], dgid, 16) ||

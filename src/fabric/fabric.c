@@ -180,7 +180,10 @@ int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state)
 		return 0;
 	if (state == IB_PORT_DOWN)
 		fab_count(s, port, HW_CTR_DOWNED, 1);
-	atomic_store(&p->phys_state, state == IB_PORT_DOWN ? IB_PHYS_POLLING : IB_PHYS_LINK_UP);
+	/* mlx5_query_port_roce(): an interface without a carrier is DISABLED. */
+	atomic_store(&p->phys_state, state != IB_PORT_DOWN ? IB_PHYS_LINK_UP
+				     : hw_port_is_eth(p)   ? IB_PHYS_DISABLED
+							   : IB_PHYS_POLLING);
 	fab_port_changed(s, port, FAB_CHANGED_STATE);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <linux/if.h>
 #include <stdio.h>
 #include <string.h>
+#include "fabric/eth.h"
 #include "fabric/fabric.h"
 #include "util/bits.h"
 #include "wire/ib/link.h"
@@ -131,7 +132,10 @@ uint32_t fab_port_towards_ip4(struct seg *s, uint32_t host, uint32_t ip)
 
 /* ---- IPv6 */
 
-/* addrconf_ifid_infiniband(): the GUID, and the bit that says that it is universal. */
+/*
+ * addrconf_ifid_infiniband(): the GUID, and the bit that says that it is universal;
+ * addrconf_ifid_eui48(): the MAC address, that bit inverted.
+ */
 void fab_ip6_linklocal(const struct seg *s, uint32_t port, uint8_t out[16])
 {
 	const struct hw_port *p = hw_port(s, port);
@@ -139,6 +143,10 @@ void fab_ip6_linklocal(const struct seg *s, uint32_t port, uint8_t out[16])
 	memset(out, 0, 16);
 	out[0] = 0xfe;
 	out[1] = 0x80;
+	if (p && hw_port_is_eth(p)) {
+		fab_eth_eui64(port, out + 8);
+		return;
+	}
 	be64_store(out + 8, p ? p->guid : 0);
 	out[8] |= 2;
 }
@@ -234,6 +242,7 @@ static int set4(struct seg *s, struct hw_port *p, uint32_t port, uint32_t ip, ui
 		return -EEXIST;
 	p->ip4_prefix = (uint8_t)prefix;
 	p->ip4 = ip;
+	fab_eth_gids(s, port);
 	return 0;
 }
 
@@ -253,6 +262,7 @@ int fab_if_set(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint
 		return -EEXIST;
 	memcpy(p->ip6, ip, 16);
 	p->ip6_prefix = (uint8_t)prefix;
+	fab_eth_gids(s, port);
 	return 0;
 }
 

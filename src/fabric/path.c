@@ -8,6 +8,7 @@
  */
 #include "fabric/path.h"
 #include "fabric/count.h"
+#include "fabric/eth.h"
 #include "fabric/fabric.h"
 
 #include <string.h>
@@ -143,6 +144,33 @@ static bool path_note(const struct walk *w, void *arg)
 	return true;
 }
 
+/*
+ * An Ethernet segment reaches every port that has a link. Switches in it are not modelled: the path
+ * is one cable from port to port.
+ */
+static void path_find_eth(struct seg *s, uint32_t from, uint32_t addr, struct fab_path *p)
+{
+	const struct hw_port *own = hw_port(s, from), *to;
+	uint32_t port = fab_eth_port(addr);
+
+	to = port == SEG_NONE ? NULL : hw_port(s, port);
+	p->to = SEG_NONE;
+	if (path_state_of(own) != IB_PORT_ACTIVE || !fab_is_eth_addr(addr)) {
+		p->lost = FAB_LOST_UNSENT;
+		return;
+	}
+	if (!to || !hw_port_is_eth(to) || path_state_of(to) != IB_PORT_ACTIVE) {
+		p->lost = FAB_LOST_ON_WIRE;
+		return;
+	}
+	p->lost = FAB_ARRIVES;
+	p->to = port;
+	if (mtu_of(to) < p->mtu)
+		p->mtu = (uint16_t)mtu_of(to);
+	if (port != from)
+		p->cable[p->n++] = (struct fab_cable){from, port};
+}
+
 static void path_find(struct seg *s, uint32_t from, uint32_t dlid, struct fab_path *p)
 {
 	struct walk w = {.s = s, .dlid = dlid};
@@ -152,6 +180,10 @@ static void path_find(struct seg *s, uint32_t from, uint32_t dlid, struct fab_pa
 	p->dlid = dlid;
 	p->n = p->more = p->enforce = 0;
 	p->mtu = port ? (uint16_t)mtu_of(port) : 0;
+	if (port && hw_port_is_eth(port)) {
+		path_find_eth(s, from, dlid, p);
+		return;
+	}
 	path_walk(&w, from, path_note, p);
 	p->to = w.to;
 	p->lost = (uint8_t)w.lost;
@@ -350,6 +382,10 @@ void fab_path_count(struct seg *s, const struct fab_path *p, const struct fab_pk
 
 	if (p->lost == FAB_LOST_UNSENT)
 		return;
+	if (p->lost == FAB_LOST_ON_WIRE) {
+		count_pkts(s, p->from, HW_CTR_XMIT_DATA, HW_CTR_XMIT_PKTS, HW_CTR_XMIT_MCAST, k);
+		return;
+	}
 	if (p->to == p->from) { /* inside the adapter: only its port counts, no cable */
 		count_pkts(s, p->from, HW_CTR_XMIT_DATA, HW_CTR_XMIT_PKTS, HW_CTR_XMIT_MCAST, k);
 		count_pkts(s, p->from, HW_CTR_RCV_DATA, HW_CTR_RCV_PKTS, HW_CTR_RCV_MCAST, k);

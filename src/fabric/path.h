@@ -19,11 +19,12 @@ enum fab_lost {
 	FAB_LOST_AWAY,     /* the port behind the cable does not have the destination LID */
 	FAB_LOST_RELAY,    /* the last switch has no route: PortRcvSwitchRelayErrors */
 	FAB_LOST_LOOPING,  /* ... or its route is the port where they arrived */
+	FAB_LOST_ON_WIRE,  /* Ethernet: sent, but no port with a link has that MAC address */
 };
 
 struct fab_path {
 	uint32_t to; /* SEG_T_PORT, SEG_NONE: lost */
-	uint32_t from, dlid;
+	uint32_t from, dlid; /* dlid: or an Ethernet address, FAB_ETH_ADDR() */
 	uint16_t mtu;    /* octets: the least NeighborMTU on the path */
 	uint8_t lost;    /* enum fab_lost */
 	uint8_t n;       /* cables in `cable` */
@@ -44,7 +45,7 @@ struct fab_pkts {
 };
 
 /*
- * The path from port `from` to `dlid` at present. Ports send data when they are ACTIVE, and accept
+ * The path from port `from` to `dlid` (a LID, or on Ethernet fab_eth_addr()) at present. Ports send data when they are ACTIVE, and accept
  * it from ARMED on (IBA 7.2.7).
  */
 void fab_path(struct seg *s, uint32_t from, uint32_t dlid, struct fab_path *p);

@@ -5,8 +5,8 @@
  * card, in their formats. Reads the segment. The supervisor renders it when the host is first used;
  * each process that changes a port updates it.
  *
- * Every file costs start-up time, so tables are no longer than a port's own (HW_GIDS, HW_PKEYS),
- * and PCI attributes that no program reads are missing.
+ * Every file costs start-up time, so tables are no longer than a port's own (hw_port_gids(),
+ * hw_port_pkeys()), and PCI attributes that no program reads are missing.
  */
 #include "fabric/fabric.h"
 
@@ -174,7 +174,7 @@ static int render_gids(struct tree *t, int dir, const struct hw_port *p)
 	_cleanup_close_ int ndevs = attrs < 0 ? attrs : tree_enter(attrs, "ndevs");
 	int r = gids < 0 ? gids : types < 0 ? types : ndevs < 0 ? ndevs : 0;
 
-	for (unsigned int i = 0; i < HW_GIDS; i++) {
+	for (unsigned int i = 0; i < hw_port_gids(p); i++) {
 		char name[8], text[48];
 		int n = show_gid(p->gid[i], text, sizeof(text));
 
@@ -192,7 +192,7 @@ static int render_pkeys(struct tree *t, int dir, const struct hw_port *p)
 	_cleanup_close_ int pkeys = tree_enter(dir, "pkeys");
 	int r = pkeys < 0 ? pkeys : 0;
 
-	for (unsigned int i = 0; i < HW_PKEYS; i++) {
+	for (unsigned int i = 0; i < hw_port_pkeys(p); i++) {
 		char name[8];
 
 		snprintf(name, sizeof(name), "%u", i);
@@ -524,12 +524,12 @@ int fab_sysfs_update_tables(struct seg *s, uint32_t port, const char *root)
 	char name[24], text[48];
 	int n, r = open_port(s, p, root, "", &top, &dir);
 
-	for (unsigned int i = 0; !r && i < HW_PKEYS; i++) {
+	for (unsigned int i = 0; !r && i < hw_port_pkeys(p); i++) {
 		snprintf(name, sizeof(name), "pkeys/%u", i);
 		n = snprintf(text, sizeof(text), "0x%04x\n", p->pkey[i]);
 		TREE_STEP(r, tree_replace(top, dir, name, text, (size_t)n));
 	}
-	for (unsigned int i = 0; !r && i < HW_GIDS; i++) {
+	for (unsigned int i = 0; !r && i < hw_port_gids(p); i++) {
 		snprintf(name, sizeof(name), "gids/%u", i);
 		n = show_gid(p->gid[i], text, sizeof(text));
 		TREE_STEP(r, tree_replace(top, dir, name, text, (size_t)n));

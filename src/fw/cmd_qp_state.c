@@ -206,7 +206,8 @@ static enum fw_r check_qpc(const struct fw_call *k, const void *qpc, uint32_t st
 		if (QPC(log_rra_max) > k->caps->log_max_ra_res_qp)
 			return FW_R_QPC_RRA_MAX;
 		if (st != PRM_ST_UD && ADS(grh) &&
-		    (ADS(src_addr_index) >= HW_GIDS || gid_is_zero(port->gid[ADS(src_addr_index)])))
+		    (ADS(src_addr_index) >= hw_port_gids(port) ||
+		     gid_is_zero(port->gid[ADS(src_addr_index)])))
 			return FW_R_PATH_SGID;
 	}
 	if (t->bit == R2S && QPC(log_sra_max) > k->caps->log_max_ra_req_qp)

@@ -50,6 +50,11 @@ enum hw_ctr {
 	HW_CTR_COUNT
 };
 
+enum hw_link { HW_LINK_IB = 0, HW_LINK_ETH = 1 };
+
+/* How packets with a GID of the table travel; numbers as in enum ib_uverbs_gid_type. */
+enum hw_gid_type { HW_GID_IB = 0, HW_GID_ROCE_V1 = 1, HW_GID_ROCE_V2 = 2 };
+
 /*
  * A port of an adapter or a switch. A switch's port has `hca` SEG_NONE; port 0 is the switch
  * itself.
@@ -59,6 +64,7 @@ struct hw_port {
 	uint32_t hca;
 	uint32_t num;  /* starts at 1, on a switch at 0 */
 	uint32_t node; /* SEG_T_NODE */
+	uint32_t link; /* enum hw_link; Ethernet ports have no LIDs and no cable to a port */
 	_Atomic uint32_t
 		peer; /* SEG_T_PORT at the other end of the cable, SEG_NONE: there is none */
 	_Atomic uint32_t state;       /* enum ib_port_state */
@@ -71,7 +77,12 @@ struct hw_port {
 	uint32_t width, speed;        /* enum ib_width_code, enum ib_speed_code */
 	uint32_t active_mtu, max_mtu; /* IBV_MTU codes */
 	uint64_t guid, gid_prefix;    /* in host byte order */
-	uint8_t gid[HW_GIDS][16];     /* index 0 is prefix:guid, the others are zero */
+	/*
+	 * InfiniBand: index 0 is prefix:guid, the others are zero. Ethernet (fabric/eth.h): the
+	 * interface's addresses, each as RoCE v1 and v2; free entries are zero.
+	 */
+	uint8_t gid[HW_GIDS][16];
+	uint8_t gid_type[HW_GIDS]; /* enum hw_gid_type */
 	uint16_t pkey[HW_PKEYS];
 	uint32_t enforce; /* switch port's PartitionEnforcement: 1 inbound, 2 outbound */
 	uint32_t qctr;    /* SEG_T_QCTR index: the counter set of QPs that verbs made */
@@ -101,11 +112,25 @@ struct hw_port {
 	uint32_t ip4; /* in host byte order */
 	uint8_t ip4_prefix, ip6_prefix;
 	uint8_t ip6[16];
+	uint32_t if_mtu; /* Ethernet: octets of the interface's MTU */
 } SEG_ELEM;
 
 static inline struct hw_port *hw_port(const struct seg *s, uint32_t i)
 {
 	return seg_live(s, SEG_T_PORT, i);
+}
+static inline bool hw_port_is_eth(const struct hw_port *p)
+{
+	return p->link == HW_LINK_ETH;
+}
+/* Entries of the port's GID and P_Key tables, as programs see them. */
+static inline uint32_t hw_port_gids(const struct hw_port *p)
+{
+	return hw_port_is_eth(p) ? HW_GIDS : HW_IB_GIDS;
+}
+static inline uint32_t hw_port_pkeys(const struct hw_port *p)
+{
+	return hw_port_is_eth(p) ? 1 : HW_PKEYS;
 }
 
 #endif

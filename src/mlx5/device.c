@@ -123,14 +123,16 @@ int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct u
 void mlx5_get_device(struct seg *s, uint32_t hca, struct uv_device *d)
 {
 	const struct hw_hca *h = hw_hca(s, hca);
+	const struct hw_port *p;
 
 	if (!h)
 		return;
+	p = hw_port(s, h->port[0]);
 	*d = (struct uv_device){
 		.num_ports = h->nports,
 		.num_comp_vectors = fw_caps(h->model)->num_comp_vectors,
-		.gid_tbl_len = HW_GIDS,
-		.pkey_tbl_len = HW_PKEYS,
+		.gid_tbl_len = hw_port_gids(p),
+		.pkey_tbl_len = hw_port_pkeys(p),
 	};
 }
 
@@ -162,10 +164,10 @@ int mlx5_query_port(struct uv_context *ctx, uint32_t port, struct ibv_port_attr 
 		.state = (enum ibv_port_state)p->state,
 		.max_mtu = (enum ibv_mtu)p->max_mtu,
 		.active_mtu = (enum ibv_mtu)p->active_mtu,
-		.gid_tbl_len = HW_GIDS,
+		.gid_tbl_len = (int)hw_port_gids(p),
 		.port_cap_flags = p->cap_mask,
 		.max_msg_sz = 1u << c->log_max_msg,
-		.pkey_tbl_len = HW_PKEYS,
+		.pkey_tbl_len = (uint16_t)hw_port_pkeys(p),
 		.lid = (uint16_t)p->lid,
 		.sm_lid = (uint16_t)p->sm_lid,
 		.lmc = (uint8_t)p->lmc,

@@ -197,7 +197,7 @@ static int path_fill(void *ads, const struct fw_caps *c, const struct ibv_ah_att
 
 	if (rate < 0)
 		return rate;
-	if (ah->is_global && ah->grh.sgid_index >= HW_GIDS)
+	if (ah->is_global && ah->grh.sgid_index >= HW_IB_GIDS)
 		return uv_no(-EINVAL, "sgid_index is outside the port's table");
 	LAYOUT_SET(ads, ads, rlid, ah->dlid);
 	LAYOUT_SET(ads, ads, mlid, ah->src_path_bits & 0x7f);

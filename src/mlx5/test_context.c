@@ -189,7 +189,7 @@ static void test_query_port(void **state)
 	assert_int_equal(resp.legacy_resp.max_mtu, IBV_MTU_4096);
 	assert_int_equal(resp.legacy_resp.active_speed, 64);
 	assert_int_equal(resp.legacy_resp.link_layer, IBV_LINK_LAYER_INFINIBAND);
-	assert_int_equal(resp.legacy_resp.gid_tbl_len, HW_GIDS);
+	assert_int_equal(resp.legacy_resp.gid_tbl_len, HW_IB_GIDS);
 	assert_int_equal(resp.legacy_resp.qkey_viol_cntr, 3);
 	assert_int_equal(resp.legacy_resp.bad_pkey_cntr, 2);
 	assert_int_equal(resp.legacy_resp.subnet_timeout, 18);

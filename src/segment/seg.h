@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define SEG_MAGIC UINT64_C(0x534f465448434131) /* "SOFTHCA1" */
-#define SEG_LAYOUT_VERSION 11u
+#define SEG_LAYOUT_VERSION 12u
 
 #define SEG_OWNER_FREE 0u
 #define SEG_OWNER_DEVICE UINT32_MAX
@@ -56,7 +56,7 @@
 	T(CAPREC, seg_cap_rec, CAP_SLOTS, 1) /* packets of the capture; never claimed */         \
 	T(HOST, hw_host, 32 * K, 1)          /* owner DEVICE (hca.h) */                          \
 	T(HCA, hw_hca, 32 * K, 1)            /* owner DEVICE */                                  \
-	T(PORT, hw_port, 512 * K, 1)         /* owner DEVICE; of adapters and switches */        \
+	T(PORT, hw_port, 448 * K, 1)         /* owner DEVICE; of adapters and switches */        \
 	T(NODE, fab_node, 48 * K, 1)         /* adapters and switches (fab.h) */                 \
 	T(SWITCH, fab_switch, 8 * K, 1)                                                          \
 	T(LFT, fab_lft, 8 * K, 1)       /* same index as SEG_T_SWITCH; never claimed */          \
@@ -65,8 +65,8 @@
 	T(VLARB, fab_vl_arb, 256 * K, 1)                                                         \
 	T(NOTICE, fab_notice, 16 * K, 1)      /* notices for subnet managers */                  \
 	T(SUBNET, fab_subnet, 2, 1)           /* state of the whole subnet: one element */       \
-	T(CTR, fab_ctr, 512 * K, 1)           /* same index as SEG_T_PORT; never claimed */      \
-	T(CTRBASE, fab_ctr_base, 512 * K, 1)  /* same index as SEG_T_PORT; never claimed */      \
+	T(CTR, fab_ctr, 448 * K, 1)           /* same index as SEG_T_PORT; never claimed */      \
+	T(CTRBASE, fab_ctr_base, 448 * K, 1)  /* same index as SEG_T_PORT; never claimed */      \
 	T(MCGRP, fab_mcgrp, FAB_MLIDS + 1, 1) /* multicast groups of the built-in SA (fab.h) */  \
 	T(MCMEM, fab_mcmem, 128 * K, 1)       /* members of multicast groups */                  \
 	T(SAREC, fab_sarec, 32 * K, 1)        /* SA records that clients store */                \

@@ -5,6 +5,7 @@
  * power-on: cables are plugged, ports are in INIT without LIDs; a subnet manager does the rest. The
  * supervisor and tests call it.
  */
+#include "fabric/eth.h"
 #include "fabric/fabric.h"
 
 #include <errno.h>
@@ -67,6 +68,7 @@ static void port_fill(struct hw_port *p, const struct topo_port *t, const struct
 		p->speed_sup = p->speed_en = (uint8_t)(p->speed_sup & ~IB_SPEED_FDR10);
 	p->down_default = IB_PHYS_POLLING;
 	p->op_vls = p->vl_cap = VL_CAP_CA;
+	p->link = o->link;
 	p->subnet_timeout = 18;
 }
 
@@ -159,6 +161,10 @@ static int hca_create(struct seg *s, uint32_t node_idx, const struct topo_node *
 			struct hw_port *p = seg_at(s, SEG_T_PORT, hca->port[i]);
 
 			p->hca = n->hca;
+			if (hw_port_is_eth(p)) {
+				p->guid = n->guid + i;
+				continue;
+			}
 			p->cap_mask = PORT_CAP_MASK;
 			port_guid(p, t->port[i + 1].guid ? t->port[i + 1].guid : n->guid + i);
 		}
@@ -235,6 +241,7 @@ static void plug_all(struct seg *s, const struct topo *t)
 int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 {
 	uint32_t next_port = 1, switches = 0;
+	bool eth = o->link == HW_LINK_ETH;
 	struct fab_subnet *sub;
 	uint32_t *host;
 	int r;
@@ -243,7 +250,7 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 	if (r)
 		return r;
 	sub = fab_subnet(s);
-	sub->sm_state = o->no_sm ? FAB_SM_OFF : FAB_SM_MASTER;
+	sub->sm_state = o->no_sm || eth ? FAB_SM_OFF : FAB_SM_MASTER;
 	sub->sm_port = SEG_NONE;
 	host = heap_zalloc((t->nhosts + 1) * sizeof(*host));
 	if (!host)
@@ -254,11 +261,19 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 			memcpy(((struct hw_host *)seg_at(s, SEG_T_HOST, host[i]))->name, t->host[i],
 			       sizeof(t->host[i]));
 	}
+	/* An Ethernet segment joins all adapters: a description's switches and cables mean nothing.
+	 */
 	for (uint32_t i = 0; i < t->nnodes && !r; i++)
-		r = node_create(s, &t->node[i], host, o, &next_port, &switches);
+		if (!eth || t->node[i].type == TOPO_CA)
+			r = node_create(s, &t->node[i], host, o, &next_port, &switches);
 	heap_free(host);
 	if (r)
 		return r;
+	if (eth) {
+		seg_for_each_live (s, SEG_T_PORT, i)
+			fab_eth_init(s, i, o->if_mtu);
+		return 0;
+	}
 	plug_all(s, t);
 	return o->no_sm ? 0 : fab_sm_sweep(s);
 }

@@ -208,7 +208,7 @@ static void mft_records(struct sa_call *c)
 
 static void guid_info(struct sa_call *c, const struct subject *at)
 {
-	for (uint32_t b = 0; b < HW_GIDS / GUID_BLOCK; b++) {
+	for (uint32_t b = 0; b < HW_IB_GIDS / GUID_BLOCK; b++) {
 		uint8_t r[LAYOUT_SZ(guid_info_record)] = {0};
 
 		LAYOUT_SET(guid_info_record, r, lid, at->lid);

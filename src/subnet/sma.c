@@ -126,7 +126,7 @@ static uint16_t get_guid_info(const struct fab_mad_call *c)
 {
 	const struct hw_port *p = hw_port(c->s, sma_own(c));
 
-	if (c->attr_mod >= HW_GIDS / GUID_BLOCK)
+	if (c->attr_mod >= HW_IB_GIDS / GUID_BLOCK)
 		return MAD_STATUS_BAD_VALUE;
 	for (uint32_t i = 0; i < GUID_BLOCK; i++)
 		memcpy(c->data + 8 * i, p->gid[c->attr_mod * GUID_BLOCK + i] + 8, 8);
@@ -139,7 +139,7 @@ static uint16_t set_guid_info(const struct fab_mad_call *c)
 	struct hw_port *p = hw_port(c->s, sma_own(c));
 	bool moved = false;
 
-	if (c->attr_mod >= HW_GIDS / GUID_BLOCK)
+	if (c->attr_mod >= HW_IB_GIDS / GUID_BLOCK)
 		return MAD_STATUS_BAD_VALUE;
 	for (uint32_t i = 0; i < GUID_BLOCK; i++) {
 		uint64_t guid = LAYOUT_ITEM_GET(guid_info, c->data, guid, i);

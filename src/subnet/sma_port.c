@@ -86,7 +86,7 @@ static void put_lid_part(const struct fab_mad_call *c, uint8_t *d, uint32_t port
 	LAYOUT_SET(port_info, d, master_sm_sl, p->sm_sl);
 	LAYOUT_SET(port_info, d, mkey_violations, fab_violations(c->s, port, HW_CTR_MKEY_VIOL));
 	LAYOUT_SET(port_info, d, qkey_violations, fab_violations(c->s, port, HW_CTR_QKEY_VIOL));
-	LAYOUT_SET(port_info, d, guid_cap, HW_GIDS);
+	LAYOUT_SET(port_info, d, guid_cap, HW_IB_GIDS);
 	LAYOUT_SET(port_info, d, mcast_pkey_trap_suppr, p->trap_suppr);
 	LAYOUT_SET(port_info, d, subnet_timeout, p->subnet_timeout);
 	LAYOUT_SET(port_info, d, resp_time_value, RESP_TIME);
@@ -204,7 +204,7 @@ static void set_count(const struct fab_mad_call *c, uint32_t port, enum hw_ctr w
 static void set_prefix(struct hw_port *p, uint64_t prefix)
 {
 	p->gid_prefix = prefix;
-	for (uint32_t i = 0; i < HW_GIDS; i++)
+	for (uint32_t i = 0; i < HW_IB_GIDS; i++)
 		if (be64_load(p->gid[i] + 8))
 			be64_store(p->gid[i], prefix);
 }

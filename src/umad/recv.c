@@ -78,7 +78,7 @@ int umad_hdr_of(struct seg *s, const struct mad_agent *a, const struct umad_pkt 
 	h->pkey_index = (uint16_t)p->pkey_index;
 	if (p->grh) {
 		h->grh_present = 1;
-		while (h->gid_index + 1 < HW_GIDS &&
+		while ((uint32_t)h->gid_index + 1 < hw_port_gids(port) &&
 		       memcmp(port->gid[h->gid_index], p->dgid, sizeof(p->dgid)))
 			h->gid_index++;
 		h->hop_limit = HOP_LIMIT;

@@ -61,7 +61,7 @@ int umad_check_address(struct seg *s, uint32_t port, const struct ib_user_mad_hd
 
 	if (!h->grh_present)
 		return 0;
-	if (h->gid_index >= HW_GIDS)
+	if (h->gid_index >= hw_port_gids(hw_port(s, port)))
 		return -EINVAL;
 	return memcmp(hw_port(s, port)->gid[h->gid_index], none, 16) ? 0 : -ENODATA;
 }
