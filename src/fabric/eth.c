@@ -92,6 +92,28 @@ int fab_gid_find(const struct hw_port *p, const uint8_t gid[16], int type)
 	return -1;
 }
 
+static bool is_ip4(const uint8_t ip[16])
+{
+	return !be64_load(ip) && be32_load(ip + 8) == 0xffff;
+}
+
+/*
+ * addr_resolve() with the interface given: every IPv4 address is then on the link
+ * (ip_route_output_key_hash_rcu()), an IPv6 one needs a subnet of the interface.
+ */
+int fab_eth_neighbour(struct seg *s, uint32_t port, const uint8_t ip[16], uint8_t mac[6])
+{
+	uint32_t to;
+
+	if (!is_ip4(ip) && !fab_ip6_on_link(s, port, ip))
+		return -ENETUNREACH;
+	to = is_ip4(ip) ? fab_port_by_ip4(s, be32_load(ip + 12)) : fab_port_by_ip6(s, ip);
+	if (to == SEG_NONE || !hw_port_is_eth(hw_port(s, to)))
+		return -ETIMEDOUT;
+	fab_eth_mac(to, mac);
+	return 0;
+}
+
 void fab_eth_init(struct seg *s, uint32_t port, uint32_t if_mtu)
 {
 	struct hw_port *p = hw_port(s, port);
@@ -103,6 +125,7 @@ void fab_eth_init(struct seg *s, uint32_t port, uint32_t if_mtu)
 	p->state = IB_PORT_ACTIVE;
 	p->phys_state = IB_PHYS_LINK_UP;
 	p->lid = p->sm_lid = p->lmc = 0;
+	p->cap_mask = FAB_ETH_CAP_MASK;
 	fab_eth_gids(s, port);
 }
 

@@ -12,10 +12,11 @@
 #include "hw/port.h"
 
 #define FAB_ETH_BIT 0x80000000u
-#define FAB_ETH_OUI 0x5a17cau /* locally administered, as the GUIDs' prefix */
-#define FAB_ETH_MTU 1500u     /* of interfaces, unless configured */
-#define FAB_ETH_MTU_MIN 1280u /* the least that IPv6 allows */
-#define FAB_ETH_MTU_MAX 9978u /* ConnectX's */
+#define FAB_ETH_OUI 0x5a17cau     /* locally administered, as the GUIDs' prefix */
+#define FAB_ETH_MTU 1500u         /* of interfaces, unless configured */
+#define FAB_ETH_MTU_MIN 1280u     /* the least that IPv6 allows */
+#define FAB_ETH_MTU_MAX 9978u     /* ConnectX's */
+#define FAB_ETH_CAP_MASK 0x10000u /* IB_PORT_CM_SUP: mlx5_query_port_roce() */
 
 /* The MAC address of a port, and as an EUI-64 with the universal bit inverted. */
 void fab_eth_mac(uint32_t port, uint8_t mac[6]);
@@ -59,6 +60,12 @@ bool fab_eth_gids(struct seg *s, uint32_t port);
  * -1: none.
  */
 int fab_gid_find(const struct hw_port *p, const uint8_t gid[16], int type);
+
+/*
+ * The MAC address that answers for an IP address (::ffff:a.b.c.d: IPv4) at a port's interface. 0;
+ * -ENETUNREACH: no route; -ETIMEDOUT: no port has it.
+ */
+int fab_eth_neighbour(struct seg *s, uint32_t port, const uint8_t ip[16], uint8_t mac[6]);
 
 /*
  * The link of a port's interface comes or goes. 0, -EINVAL: not an Ethernet port.

@@ -205,16 +205,25 @@ static bool same_prefix(const uint8_t a[16], const uint8_t b[16], uint32_t bits)
 	return !memcmp(a, b, n) && (!rest || !((a[n] ^ b[n]) >> (8 - rest)));
 }
 
+static bool in_subnet(const struct hw_port *p, const uint8_t ip[16])
+{
+	return !is_zero(p->ip6) && same_prefix(p->ip6, ip, p->ip6_prefix);
+}
+
+bool fab_ip6_on_link(struct seg *s, uint32_t port, const uint8_t ip[16])
+{
+	const struct hw_port *p = hw_port(s, port);
+
+	return p && (is_linklocal(ip) || in_subnet(p, ip));
+}
+
 uint32_t fab_port_towards_ip6(struct seg *s, uint32_t host, const uint8_t ip[16])
 {
 	uint32_t port;
 
-	for (uint32_t n = 0; (port = fab_port_by_umad(s, host, n)) != SEG_NONE; n++) {
-		const struct hw_port *p = hw_port(s, port);
-
-		if (!is_zero(p->ip6) && same_prefix(p->ip6, ip, p->ip6_prefix))
+	for (uint32_t n = 0; (port = fab_port_by_umad(s, host, n)) != SEG_NONE; n++)
+		if (in_subnet(hw_port(s, port), ip))
 			return port;
-	}
 	return SEG_NONE;
 }
 

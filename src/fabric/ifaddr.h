@@ -52,6 +52,8 @@ uint32_t fab_port_towards_ip4(struct seg *s, uint32_t host, uint32_t ip);
 void fab_ip6_linklocal(const struct seg *s, uint32_t port, uint8_t out[16]);
 uint32_t fab_port_by_ip6(struct seg *s, const uint8_t ip[16]);
 uint32_t fab_port_towards_ip6(struct seg *s, uint32_t host, const uint8_t ip[16]);
+/* Does the port's interface have a subnet with that address? */
+bool fab_ip6_on_link(struct seg *s, uint32_t port, const uint8_t ip[16]);
 
 /* The IPv6 address of a port that is sent from to `dst`. */
 void fab_ip6_towards(struct seg *s, uint32_t port, const uint8_t dst[16], uint8_t out[16]);

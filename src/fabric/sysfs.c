@@ -95,7 +95,7 @@ static int show_cap_mask(const struct hw_port *p, char *buf, size_t size)
 
 static int show_link_layer(const struct hw_port *p, char *buf, size_t size)
 {
-	return snprintf(buf, size, "InfiniBand\n");
+	return snprintf(buf, size, "%s\n", hw_port_is_eth(p) ? "Ethernet" : "InfiniBand");
 }
 
 static int show_rate(const struct hw_port *p, char *buf, size_t size)
@@ -159,15 +159,34 @@ static int show_gid(const uint8_t *g, char *out, size_t size)
  * Where the kernel's read gives EINVAL (type of an empty entry, network device of an InfiniBand
  * GID) ours gives end of file; readers of these files treat both alike.
  */
-static int show_gid_type(const uint8_t *g, char *out, size_t size)
+static bool is_gid(const struct hw_port *p, uint32_t i)
 {
 	static const uint8_t zero[16];
 
-	return snprintf(out, size, "%s", memcmp(g, zero, sizeof(zero)) ? "IB/RoCE v1\n" : "");
+	return memcmp(p->gid[i], zero, sizeof(zero)) != 0;
 }
 
-static int render_gids(struct tree *t, int dir, const struct hw_port *p)
+static int show_gid_type(const struct hw_port *p, uint32_t i, char *out, size_t size)
 {
+	if (!is_gid(p, i))
+		return snprintf(out, size, "%s", "");
+	return snprintf(out, size, "%s\n",
+			p->gid_type[i] == HW_GID_ROCE_V2 ? "RoCE v2" : "IB/RoCE v1");
+}
+
+static int show_gid_ndev(struct seg *s, uint32_t port, uint32_t i, char *out, size_t size)
+{
+	const struct hw_port *p = hw_port(s, port);
+	struct fab_iface f;
+
+	if (!hw_port_is_eth(p) || !is_gid(p, i) || !fab_iface(s, port, &f))
+		return snprintf(out, size, "%s", "");
+	return snprintf(out, size, "%s\n", f.name);
+}
+
+static int render_gids(struct tree *t, int dir, struct seg *s, uint32_t port)
+{
+	const struct hw_port *p = hw_port(s, port);
 	_cleanup_close_ int gids = tree_enter(dir, "gids");
 	_cleanup_close_ int attrs = tree_enter(dir, "gid_attrs");
 	_cleanup_close_ int types = attrs < 0 ? attrs : tree_enter(attrs, "types");
@@ -180,9 +199,10 @@ static int render_gids(struct tree *t, int dir, const struct hw_port *p)
 
 		snprintf(name, sizeof(name), "%u", i);
 		TREE_STEP(r, tree_write(t, gids, name, 0444, text, (size_t)n));
-		n = show_gid_type(p->gid[i], text, sizeof(text));
+		n = show_gid_type(p, i, text, sizeof(text));
 		TREE_STEP(r, tree_write(t, types, name, 0444, text, (size_t)n));
-		TREE_STEP(r, tree_write(t, ndevs, name, 0444, "", 0));
+		n = show_gid_ndev(s, port, i, text, sizeof(text));
+		TREE_STEP(r, tree_write(t, ndevs, name, 0444, text, (size_t)n));
 	}
 	return r;
 }
@@ -247,8 +267,9 @@ static int render_counters(struct tree *t, int dir, const struct fab_counters *v
 	return r;
 }
 
-static int render_port(struct tree *t, int ports, const struct hw_port *p)
+static int render_port(struct tree *t, int ports, struct seg *s, uint32_t port)
 {
+	const struct hw_port *p = hw_port(s, port);
 	const struct fab_counters zero = {0}; /* a fabric is rendered before it carries traffic */
 	char name[16], text[128];
 	_cleanup_close_ int dir = -1;
@@ -263,7 +284,7 @@ static int render_port(struct tree *t, int ports, const struct hw_port *p)
 
 		TREE_STEP(r, tree_write(t, dir, port_attrs[i].name, 0444, text, (size_t)n));
 	}
-	TREE_STEP(r, render_gids(t, dir, p));
+	TREE_STEP(r, render_gids(t, dir, s, port));
 	TREE_STEP(r, render_pkeys(t, dir, p));
 	TREE_STEP(r, render_counters(t, dir, &zero));
 	return r;
@@ -338,7 +359,7 @@ static int render_ibdev(int pci, const struct view *v)
 	TREE_STEP(r, tree_symlink(dir, "device", "../../../%s", v->bdf));
 	TREE_STEP(r, tree_symlink(dir, "subsystem", "../../../../../class/infiniband"));
 	for (uint32_t i = 0; i < v->hca->nports; i++)
-		TREE_STEP(r, render_port(v->tree, ports, hw_port(v->s, v->hca->port[i])));
+		TREE_STEP(r, render_port(v->tree, ports, v->s, v->hca->port[i]));
 	return r;
 }
 
@@ -534,7 +555,10 @@ int fab_sysfs_update_tables(struct seg *s, uint32_t port, const char *root)
 		n = show_gid(p->gid[i], text, sizeof(text));
 		TREE_STEP(r, tree_replace(top, dir, name, text, (size_t)n));
 		snprintf(name, sizeof(name), "gid_attrs/types/%u", i);
-		n = show_gid_type(p->gid[i], text, sizeof(text));
+		n = show_gid_type(p, i, text, sizeof(text));
+		TREE_STEP(r, tree_replace(top, dir, name, text, (size_t)n));
+		snprintf(name, sizeof(name), "gid_attrs/ndevs/%u", i);
+		n = show_gid_ndev(s, port, i, text, sizeof(text));
 		TREE_STEP(r, tree_replace(top, dir, name, text, (size_t)n));
 	}
 	return r;

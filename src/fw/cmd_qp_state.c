@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include "engine/engine.h"
+#include "fabric/eth.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "hw/qctr.h"
@@ -145,6 +146,16 @@ static const struct taken_field {
 	P(hop_limit, I2R, 0),
 	P(tclass, I2R, 0),
 	P(flow_label, I2R, 0),
+	P(f_dscp, I2R, 0),
+	P(f_ecn, I2R, 0),
+	P(f_eth_prio, I2R, 0),
+	P(ecn, I2R, 0),
+	P(dscp, I2R, 0),
+	P(udp_sport, I2R, 0),
+	P(dei_cfi, I2R, 0),
+	P(eth_prio, I2R, 0),
+	P(rmac_47_32, I2R, 0),
+	P(rmac_31_0, I2R, 0),
 	P_GID(0),
 	P_GID(1),
 };
@@ -185,6 +196,14 @@ static bool gid_is_zero(const uint8_t *gid)
 	return !memcmp(gid, zero, sizeof(zero));
 }
 
+/* On an Ethernet port every packet has the GIDs of source and destination. */
+static bool path_has_gids(const struct hw_port *port, const void *ads, uint32_t st)
+{
+	if (st == PRM_ST_UD)
+		return false;
+	return ADS(grh) || (hw_port_is_eth(port) && st != PRM_ST_DCI);
+}
+
 /* Check the context that the QP would have after the command. */
 static enum fw_r check_qpc(const struct fw_call *k, const void *qpc, uint32_t st,
 			   const struct transition *t)
@@ -199,20 +218,28 @@ static enum fw_r check_qpc(const struct fw_call *k, const void *qpc, uint32_t st
 	if (QPC(atomic_mode) > PRM_ATOMIC_UP_TO_8B)
 		return FW_R_QPC_ATOMIC_MODE;
 	if (t->bit == I2R) {
-		if (QPC(mtu) < 1 || QPC(mtu) > port->active_mtu)
+		if (QPC(mtu) < 1 || QPC(mtu) > (st == PRM_ST_UD ? port->max_mtu : port->active_mtu))
 			return FW_R_QPC_MTU;
 		if (QPC(log_msg_max) > k->caps->log_max_msg)
 			return FW_R_QPC_MSG_MAX;
 		if (QPC(log_rra_max) > k->caps->log_max_ra_res_qp)
 			return FW_R_QPC_RRA_MAX;
-		if (st != PRM_ST_UD && ADS(grh) &&
-		    (ADS(src_addr_index) >= hw_port_gids(port) ||
-		     gid_is_zero(port->gid[ADS(src_addr_index)])))
+		if (path_has_gids(port, ads, st) && (ADS(src_addr_index) >= hw_port_gids(port) ||
+						     gid_is_zero(port->gid[ADS(src_addr_index)])))
 			return FW_R_PATH_SGID;
 	}
 	if (t->bit == R2S && QPC(log_sra_max) > k->caps->log_max_ra_req_qp)
 		return FW_R_QPC_SRA_MAX;
 	return FW_R_NONE;
+}
+
+static void apply_link(struct hw_qp *qp, const void *ads, bool eth)
+{
+	const uint8_t *rmac = (const uint8_t *)ads + LF_ads_rmac_47_32_BIT / 8;
+
+	qp->dlid = eth ? fab_eth_addr(rmac) : (uint32_t)ADS(rlid);
+	qp->sl = (uint32_t)(eth ? ADS(eth_prio) : ADS(sl));
+	qp->grh = eth || ADS(grh);
 }
 
 /* Copy values from the context to the fields that the engine uses. */
@@ -235,9 +262,7 @@ static void qp_apply(const struct fw_call *k, struct hw_qp *qp, const struct tra
 	if (t->bit == I2R) {
 		qp->dest_qpn = (uint32_t)QPC(remote_qpn);
 		qp->mtu = 128u << QPC(mtu);
-		qp->dlid = (uint32_t)ADS(rlid);
-		qp->sl = (uint32_t)ADS(sl);
-		qp->grh = (uint32_t)ADS(grh);
+		apply_link(qp, ads, hw_port_is_eth(hw_port(k->s, qp->port)));
 		qp->sgid_index = (uint32_t)ADS(src_addr_index);
 		memcpy(qp->dgid, LAYOUT_IN(ads, rgid_rip, ads), sizeof(qp->dgid));
 		qp->next_rcv_psn = (uint32_t)QPC(next_rcv_psn);

@@ -10,6 +10,8 @@
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_verbs.h>
 #include "fabric/count.h"
+#include "fabric/eth.h"
+#include "fabric/ifaddr.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "mlx5/priv.h"
@@ -133,18 +135,62 @@ void mlx5_get_device(struct seg *s, uint32_t hca, struct uv_device *d)
 		.num_comp_vectors = fw_caps(h->model)->num_comp_vectors,
 		.gid_tbl_len = hw_port_gids(p),
 		.pkey_tbl_len = hw_port_pkeys(p),
+		.roce = hw_port_is_eth(p),
 	};
 }
 
-int mlx5_query_gid(struct seg *s, uint32_t hca, uint32_t port, uint32_t index, uint8_t gid[16])
+int mlx5_query_gid(struct seg *s, uint32_t hca, uint32_t port, uint32_t index, struct uv_gid *gid)
 {
 	const struct hw_hca *h = hw_hca(s, hca);
 	const struct hw_port *p = h ? hw_port(s, h->port[port - 1]) : NULL;
 
 	if (!p)
 		return -EINVAL;
-	memcpy(gid, p->gid[index], sizeof(p->gid[index]));
+	memcpy(gid->raw, p->gid[index], sizeof(gid->raw));
+	gid->type = p->gid_type[index];
+	gid->ifindex = hw_port_is_eth(p) ? fab_if_index(s, h->port[port - 1]) : 0;
 	return 0;
+}
+
+/* net.ipv4.ip_default_ttl, net.ipv6.conf.*.hop_limit */
+#define HOP_LIMIT 64
+
+int mlx5_find_neighbour(struct seg *s, uint32_t hca, uint32_t port, const uint8_t dgid[16],
+			uint8_t mac[6], uint8_t *hop_limit)
+{
+	const struct hw_hca *h = hw_hca(s, hca);
+
+	if (!h)
+		return -EINVAL;
+	*hop_limit = HOP_LIMIT;
+	return fab_eth_neighbour(s, h->port[port - 1], dgid, mac);
+}
+
+/* mlx5_query_port_roce(), ib_uverbs' make_port_cap_flags(). */
+static void query_port_roce(struct uv_context *ctx, uint32_t port, const struct hw_port *p,
+			    struct ibv_port_attr *a)
+{
+	*a = (struct ibv_port_attr){
+		.state = (enum ibv_port_state)p->state,
+		.max_mtu = (enum ibv_mtu)p->max_mtu,
+		.active_mtu = (enum ibv_mtu)p->active_mtu,
+		.gid_tbl_len = (int)hw_port_gids(p),
+		.port_cap_flags = p->cap_mask | IBV_PORT_IP_BASED_GIDS,
+		.max_msg_sz = 1u << mlx5_caps(ctx)->log_max_msg,
+		.qkey_viol_cntr = fab_violations(ctx->seg, port, HW_CTR_QKEY_VIOL),
+		.pkey_tbl_len = (uint16_t)hw_port_pkeys(p),
+		.active_width = (uint8_t)p->width,
+		.active_speed = (uint8_t)p->speed,
+		.phys_state = (uint8_t)p->phys_state,
+		.link_layer = IBV_LINK_LAYER_ETHERNET,
+	};
+}
+
+const struct hw_port *mlx5_port(const struct uv_context *ctx, uint32_t num)
+{
+	const struct hw_hca *hca = hw_hca(ctx->seg, ctx->hca);
+
+	return hca && num && num <= hca->nports ? hw_port(ctx->seg, hca->port[num - 1]) : NULL;
 }
 
 int mlx5_query_port(struct uv_context *ctx, uint32_t port, struct ibv_port_attr *a)
@@ -160,6 +206,10 @@ int mlx5_query_port(struct uv_context *ctx, uint32_t port, struct ibv_port_attr 
 	p = hw_port(ctx->seg, at);
 	if (!p)
 		return -EINVAL;
+	if (hw_port_is_eth(p)) {
+		query_port_roce(ctx, at, p, a);
+		return 0;
+	}
 	*a = (struct ibv_port_attr){
 		.state = (enum ibv_port_state)p->state,
 		.max_mtu = (enum ibv_mtu)p->max_mtu,

@@ -246,6 +246,7 @@ const struct uv_driver mlx5_driver = {
 	.query_device = mlx5_query_device,
 	.get_device = mlx5_get_device,
 	.query_gid = mlx5_query_gid,
+	.find_neighbour = mlx5_find_neighbour,
 	.query_port = mlx5_query_port,
 	.mmap = mlx5_mmap,
 

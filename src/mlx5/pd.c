@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Protection domains and address handles. Called by uverbs through the ops table. */
 #include <errno.h>
+#include "hw/port.h"
 #include "mlx5/priv.h"
 #include "wire/prm/pd.h"
+
+#define MLX5_AH_RESP_LEN \
+	(offsetof(struct mlx5_ib_create_ah_resp, dmac) + sizeof(((struct uv_ah *)0)->dmac))
 
 int mlx5_alloc_pd(struct uv_pd *pd, struct uv_udata *u)
 {
@@ -28,10 +32,19 @@ int mlx5_dealloc_pd(struct uv_pd *pd)
 }
 
 /*
- * libmlx5 puts an InfiniBand address vector into each WQE; the device keeps nothing of it. (The
- * answer, the resolved MAC address, is for RoCE ports only.)
+ * libmlx5 puts the address vector into each WQE; the device keeps nothing of it. On an Ethernet
+ * port it takes the MAC address from the answer.
  */
 int mlx5_create_ah(struct uv_ah *ah, struct uv_udata *u)
 {
-	return 0;
+	struct mlx5_ib_create_ah_resp resp = {.response_length = MLX5_AH_RESP_LEN};
+
+	const struct hw_port *port = mlx5_port(uv_obj_context(&ah->obj), ah->attr.port_num);
+
+	if (!port || !hw_port_is_eth(port))
+		return 0;
+	if (u->outlen < resp.response_length)
+		return uv_no(-EINVAL, "no room for the MAC address");
+	memcpy(resp.dmac, ah->dmac, sizeof(resp.dmac));
+	return uv_udata_out(u, &resp, resp.response_length);
 }

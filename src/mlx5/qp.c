@@ -7,6 +7,7 @@
 #include <sys/param.h>
 #include <infiniband/mlx5dv.h>
 #include "hw/hca.h"
+#include "hw/port.h"
 #include "hw/qp_state.h"
 #include "mlx5/priv.h"
 #include "wire/prm/cmd_hdr.h"
@@ -322,17 +323,18 @@ static enum ibv_mig_state mig_state_of(uint32_t prm)
 
 static void path_to_ah(const struct uv_context *ctx, const void *ads, struct ibv_ah_attr *ah)
 {
-	uint32_t port = LAYOUT_GET32(ads, ads, vhca_port_num);
+	uint32_t num = LAYOUT_GET32(ads, ads, vhca_port_num);
+	const struct hw_port *port = mlx5_port(ctx, num);
 
 	memset(ah, 0, sizeof(*ah));
-	if (!port || port > hw_hca(ctx->seg, ctx->hca)->nports)
+	if (!port)
 		return;
-	ah->port_num = (uint8_t)port;
+	ah->port_num = (uint8_t)num;
 	ah->sl = LAYOUT_GET8(ads, ads, sl);
 	ah->dlid = LAYOUT_GET16(ads, ads, rlid);
 	ah->src_path_bits = LAYOUT_GET8(ads, ads, mlid);
 	ah->static_rate = mlx5_rate_of(LAYOUT_GET(ads, ads, stat_rate));
-	if (!LAYOUT_GET(ads, ads, grh))
+	if (!LAYOUT_GET(ads, ads, grh) && !hw_port_is_eth(port))
 		return;
 	ah->is_global = 1;
 	ah->grh.flow_label = LAYOUT_GET32(ads, ads, flow_label);

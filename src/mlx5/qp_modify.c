@@ -190,19 +190,72 @@ static int rate_to_prm(const struct fw_caps *c, uint32_t rate)
 	return (int)stat_rate_of(rate);
 }
 
-static int path_fill(void *ads, const struct fw_caps *c, const struct ibv_ah_attr *ah,
-		     uint32_t port)
+/*
+ * rdma_get_udp_sport(): the source port follows from the flow label, or from both QP numbers, so
+ * that each connection has its own.
+ */
+static uint16_t udp_sport_of(uint32_t flow_label, uint32_t lqpn, uint32_t rqpn)
 {
-	int rate = rate_to_prm(c, ah->static_rate);
+	uint64_t v = (uint64_t)lqpn * rqpn;
+	uint32_t fl = flow_label;
 
-	if (rate < 0)
-		return rate;
-	if (ah->is_global && ah->grh.sgid_index >= HW_IB_GIDS)
-		return uv_no(-EINVAL, "sgid_index is outside the port's table");
+	v ^= v >> 20;
+	v ^= v >> 40;
+	if (!fl)
+		fl = v & 0xfffff;
+	return (uint16_t)(((fl & 0x3fff) ^ fl >> 14) | PRM_ROCE_MIN_SPORT);
+}
+
+/* The part of mlx5_set_path() for one link layer. */
+static void path_fill_ib(void *ads, const struct ibv_ah_attr *ah)
+{
 	LAYOUT_SET(ads, ads, rlid, ah->dlid);
 	LAYOUT_SET(ads, ads, mlid, ah->src_path_bits & 0x7f);
 	LAYOUT_SET(ads, ads, grh, !!ah->is_global);
 	LAYOUT_SET(ads, ads, sl, ah->sl & 0xf);
+}
+
+static int path_fill_roce(void *ads, const struct uv_qp *qp, const struct uv_qp_modify *m,
+			  const struct hw_port *port)
+{
+	const struct ibv_ah_attr *ah = &m->attr.ah_attr;
+	bool v2 = port->gid_type[ah->grh.sgid_index & (HW_GIDS - 1)] == HW_GID_ROCE_V2;
+
+	if (!ah->is_global)
+		return uv_no(-EINVAL, "on an Ethernet port is_global is 1");
+	LAYOUT_SET(ads, ads, rmac_47_32, be16_load(m->dmac));
+	LAYOUT_SET(ads, ads, rmac_31_0, be32_load(m->dmac + 2));
+	LAYOUT_SET(ads, ads, eth_prio, ah->sl & 7);
+	if (!v2)
+		return 0;
+	LAYOUT_SET(ads, ads, dscp, ah->grh.traffic_class >> 2);
+	if (qp->qp_type != IBV_QPT_DRIVER && m->mask & IBV_QP_DEST_QPN)
+		LAYOUT_SET(
+			ads, ads, udp_sport,
+			udp_sport_of(ah->grh.flow_label & 0xfffff, qp->qpn, m->attr.dest_qp_num));
+	return 0;
+}
+
+/* Alternate paths exist on InfiniBand only, as uverbs has checked. */
+static int path_fill(void *ads, const struct uv_qp *qp, const struct uv_qp_modify *m,
+		     const struct ibv_ah_attr *ah, uint32_t num)
+{
+	const struct uv_context *ctx = uv_obj_context(&qp->obj);
+	int rate = rate_to_prm(mlx5_caps(ctx), ah->static_rate), r = 0;
+	const struct hw_port *port = mlx5_port(ctx, num);
+
+	if (rate < 0)
+		return rate;
+	if (!port)
+		return uv_no(-EINVAL, "no such port");
+	if (ah->is_global && ah->grh.sgid_index >= hw_port_gids(port))
+		return uv_no(-EINVAL, "sgid_index is outside the port's table");
+	if (hw_port_is_eth(port))
+		r = path_fill_roce(ads, qp, m, port);
+	else
+		path_fill_ib(ads, ah);
+	if (r)
+		return r;
 	if (ah->is_global) {
 		LAYOUT_SET(ads, ads, src_addr_index, ah->grh.sgid_index);
 		LAYOUT_SET(ads, ads, hop_limit, ah->grh.hop_limit);
@@ -211,7 +264,7 @@ static int path_fill(void *ads, const struct fw_caps *c, const struct ibv_ah_att
 		memcpy(LAYOUT_IN(ads, rgid_rip, ads), ah->grh.dgid.raw, sizeof(ah->grh.dgid.raw));
 	}
 	LAYOUT_SET(ads, ads, stat_rate, (uint32_t)rate);
-	LAYOUT_SET(ads, ads, vhca_port_num, port);
+	LAYOUT_SET(ads, ads, vhca_port_num, num);
 	return 0;
 }
 
@@ -219,7 +272,6 @@ static int paths_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_modi
 {
 	void *pri = LAYOUT_IN(qpc, primary_address_path, qpc);
 	void *alt = LAYOUT_IN(qpc, secondary_address_path, qpc);
-	const struct fw_caps *c = mlx5_caps(uv_obj_context(&qp->obj));
 	const struct ibv_qp_attr *a = &m->attr;
 	int r = 0;
 
@@ -228,13 +280,14 @@ static int paths_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_modi
 	if (m->mask & IBV_QP_PORT)
 		LAYOUT_SET(ads, pri, vhca_port_num, a->port_num);
 	if (m->mask & IBV_QP_AV)
-		r = path_fill(pri, c, &a->ah_attr, m->mask & IBV_QP_PORT ? a->port_num : qp->port);
+		r = path_fill(pri, qp, m, &a->ah_attr,
+			      m->mask & IBV_QP_PORT ? a->port_num : qp->port);
 	if (m->mask & IBV_QP_TIMEOUT)
 		LAYOUT_SET(ads, pri, ack_timeout, a->timeout & 0x1f);
 	if (r == 0 && m->mask & IBV_QP_ALT_PATH) {
 		LAYOUT_SET(ads, alt, pkey_index, a->alt_pkey_index);
 		LAYOUT_SET(ads, alt, ack_timeout, a->alt_timeout & 0x1f);
-		r = path_fill(alt, c, &a->alt_ah_attr, a->alt_port_num);
+		r = path_fill(alt, qp, m, &a->alt_ah_attr, a->alt_port_num);
 	}
 	return r;
 }
@@ -324,9 +377,7 @@ static uint32_t pm_state_of(const struct uv_qp_modify *m)
  */
 uint32_t mlx5_port_counters(const struct uv_context *ctx, uint32_t num)
 {
-	const struct hw_hca *hca = hw_hca(ctx->seg, ctx->hca);
-	const struct hw_port *p =
-		num && num <= hca->nports ? hw_port(ctx->seg, hca->port[num - 1]) : NULL;
+	const struct hw_port *p = mlx5_port(ctx, num);
 	const struct hw_qctr *set = p ? hw_qctr(ctx->seg, p->qctr) : NULL;
 
 	return set ? set->id : 0;

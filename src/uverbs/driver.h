@@ -106,6 +106,7 @@ struct uv_ah {
 	struct uv_object obj;
 	struct uv_pd *pd;
 	struct ib_uverbs_ah_attr attr;
+	uint8_t dmac[6]; /* RoCE */
 };
 
 struct uv_mr {
@@ -227,6 +228,7 @@ struct uv_qp_modify {
 	uint32_t cur_state, new_state;
 	struct ibv_qp_attr attr; /* numbers in host byte order */
 	uint32_t rate_limit;
+	uint8_t dmac[6]; /* RoCE: the MAC address behind attr.ah_attr of a connected QP */
 };
 
 /*
@@ -245,6 +247,14 @@ struct uv_wq_modify {
 struct uv_device {
 	uint32_t num_ports, num_comp_vectors;
 	uint32_t gid_tbl_len, pkey_tbl_len;
+	bool roce; /* Ethernet ports; else InfiniBand */
+};
+
+/* An entry of a port's GID table. */
+struct uv_gid {
+	uint8_t raw[16];
+	uint32_t type;    /* IBV_GID_TYPE_* */
+	uint32_t ifindex; /* of its network interface; 0: none */
 };
 
 /* The file that names an XRC domain. `born`, because an inode number may be reused. */
@@ -284,7 +294,13 @@ struct uv_driver {
 	void (*get_device)(struct seg *s, uint32_t hca, struct uv_device *d);
 	/* For a port and index that the device has. -EINVAL: the port is gone. */
 	int (*query_gid)(struct seg *s, uint32_t hca, uint32_t port, uint32_t index,
-			 uint8_t gid[16]);
+			 struct uv_gid *gid);
+	/*
+	 * RoCE: the MAC address of the neighbour that has the address of `dgid`, seen from a port,
+	 * and the hop limit of the route. -ENETUNREACH: no route; -ETIMEDOUT: nobody has it.
+	 */
+	int (*find_neighbour)(struct seg *s, uint32_t hca, uint32_t port, const uint8_t dgid[16],
+			      uint8_t mac[6], uint8_t *hop_limit);
 	int (*query_port)(struct uv_context *ctx, uint32_t port, struct ibv_port_attr *a);
 	int (*mmap)(struct uv_context *ctx, void *addr, size_t len, int prot, int flags, off_t off,
 		    void **out);

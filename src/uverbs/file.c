@@ -34,7 +34,7 @@ bool uv_file_has_port(const struct uv_file *f, uint32_t num)
 	return num >= 1 && num <= f->device.num_ports;
 }
 
-int uv_file_gid(const struct uv_file *f, uint32_t port, uint64_t index, uint8_t gid[16])
+int uv_file_gid(const struct uv_file *f, uint32_t port, uint64_t index, struct uv_gid *gid)
 {
 	static const uint8_t none[16];
 	int r = -EINVAL;
@@ -43,7 +43,7 @@ int uv_file_gid(const struct uv_file *f, uint32_t port, uint64_t index, uint8_t 
 		r = f->api->driver->query_gid(f->seg, f->hca, port, (uint32_t)index, gid);
 	if (r)
 		return r;
-	return memcmp(gid, none, sizeof(none)) ? 0 : -ENODATA;
+	return memcmp(gid->raw, none, sizeof(none)) ? 0 : -ENODATA;
 }
 
 /* The table is made once per process; if two threads make it, one of the tables is freed. */

@@ -69,7 +69,19 @@ void uv_file_put(struct uv_file *f);
 /* Does the device have a port of this number? */
 bool uv_file_has_port(const struct uv_file *f, uint32_t num);
 /* An entry of a port's table. -EINVAL: no such port or index; -ENODATA: the entry is empty. */
-int uv_file_gid(const struct uv_file *f, uint32_t port, uint64_t index, uint8_t gid[16]);
+int uv_file_gid(const struct uv_file *f, uint32_t port, uint64_t index, struct uv_gid *gid);
+
+/* ---- address handles and paths (av.c) ---- */
+
+/* rdma_fill_sgid_attr(): may a path have this source? -EINVAL, -ENODATA. */
+int uv_av_check(const struct uv_file *f, uint32_t port, bool is_global, uint64_t sgid_index);
+/*
+ * ib_resolve_eth_dmac(), after uv_av_check(): the MAC address behind a GID. Changes the hop limit
+ * where the kernel takes that of the route.
+ */
+int uv_av_resolve(const struct uv_file *f, uint32_t port, uint64_t sgid_index,
+		  const uint8_t dgid[16], uint8_t mac[6], uint8_t *hop_limit);
+
 void uv_cred_get(struct uv_cred *c);
 
 /* ---- the combined tables (api.c) ---- */

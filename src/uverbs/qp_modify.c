@@ -74,30 +74,31 @@ static int check_ports(const struct uv_qp *qp, struct ib_uverbs_modify_qp *c)
 	return 0;
 }
 
-static int check_gid(const struct uv_file *f, const struct ib_uverbs_qp_dest *d)
+/* _ib_modify_qp(): sources of the paths, and alternate paths on InfiniBand only. */
+static int check_paths(const struct uv_qp *qp, const struct ib_uverbs_modify_qp *c)
 {
-	uint8_t gid[16];
-	int r = d->is_global ? uv_file_gid(f, d->port_num, d->sgid_index, gid) : 0;
+	const struct uv_file *f = qp->obj.file;
+	const struct ib_uverbs_qp_dest *d = &c->dest, *alt = &c->alt_dest;
+	int r = 0;
 
-	if (r == -EINVAL)
-		return uv_no(r, "sgid_index is outside the port's table");
-	return r ? uv_no(r, "the GID at sgid_index is empty") : 0;
+	if (c->attr_mask & IBV_QP_AV)
+		r = uv_av_check(f, d->port_num, d->is_global, d->sgid_index);
+	if (r || !(c->attr_mask & IBV_QP_ALT_PATH))
+		return r;
+	r = uv_av_check(f, alt->port_num, alt->is_global, alt->sgid_index);
+	if (!r && f->device.roce)
+		r = uv_no(-EINVAL, "an Ethernet port has no alternate paths");
+	return r;
 }
 
 static int qp_modify_check_values(const struct uv_qp *qp, const struct ib_uverbs_modify_qp *c)
 {
-	int r = 0;
-
 	if ((c->attr_mask & IBV_QP_CUR_STATE && c->cur_qp_state > IBV_QPS_ERR) ||
 	    (c->attr_mask & IBV_QP_STATE && c->qp_state > IBV_QPS_ERR))
 		return uv_no(-EINVAL, "no such state");
 	if (c->attr_mask & IBV_QP_QKEY && c->qkey & PRIVILEGED_QKEY && !uv_capable(CAP_NET_RAW))
 		return uv_no(-EPERM, "a privileged Q_Key needs CAP_NET_RAW");
-	if (c->attr_mask & IBV_QP_AV)
-		r = check_gid(qp->obj.file, &c->dest);
-	if (!r && c->attr_mask & IBV_QP_ALT_PATH)
-		r = check_gid(qp->obj.file, &c->alt_dest);
-	return r;
+	return check_paths(qp, c);
 }
 
 static void fill(const struct ib_uverbs_modify_qp *c, struct ibv_qp_attr *a)
@@ -163,6 +164,22 @@ static int refresh(struct uv_qp *qp)
 	return 0;
 }
 
+static bool is_connected(const struct uv_qp *qp)
+{
+	return qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_UC ||
+	       qp->qp_type == IBV_QPT_XRC_SEND || qp->qp_type == IBV_QPT_XRC_RECV;
+}
+
+static int resolve(const struct uv_qp *qp, struct uv_qp_modify *m)
+{
+	struct ibv_ah_attr *ah = &m->attr.ah_attr;
+
+	if (!qp->obj.file->device.roce || !(m->mask & IBV_QP_AV) || !is_connected(qp))
+		return 0;
+	return uv_av_resolve(qp->obj.file, ah->port_num, ah->grh.sgid_index, ah->grh.dgid.raw,
+			     m->dmac, &ah->grh.hop_limit);
+}
+
 static int modify_qp(struct uv_bundle *b, struct ib_uverbs_modify_qp *c, uint32_t rate_limit)
 {
 	struct uv_qp_modify m = {.rate_limit = rate_limit};
@@ -186,7 +203,9 @@ static int modify_qp(struct uv_bundle *b, struct ib_uverbs_modify_qp *c, uint32_
 	m.new_state = m.mask & IBV_QP_STATE ? c->qp_state : m.cur_state;
 	fill(c, &m.attr);
 	UV_TRACE(b, "qpn 0x%x from state %u to %u", qp->qpn, m.cur_state, m.new_state);
-	r = b->file->api->driver->modify_qp(qp, &m, &b->udata);
+	r = resolve(qp, &m);
+	if (!r)
+		r = b->file->api->driver->modify_qp(qp, &m, &b->udata);
 	if (r)
 		return r;
 	qp->state = m.new_state;

@@ -278,9 +278,17 @@ int uv_cmd_query_port(struct uv_bundle *b)
 static int gid_entry(const struct uv_file *f, uint32_t port, uint64_t i,
 		     struct ib_uverbs_gid_entry *e)
 {
-	*e = (struct ib_uverbs_gid_entry){
-		.gid_index = (uint32_t)i, .port_num = port, .gid_type = IBV_GID_TYPE_IB};
-	return uv_file_gid(f, port, i, (uint8_t *)e->gid);
+	struct uv_gid gid;
+	int r = uv_file_gid(f, port, i, &gid);
+
+	if (r)
+		return r;
+	*e = (struct ib_uverbs_gid_entry){.gid_index = (uint32_t)i,
+					  .port_num = port,
+					  .gid_type = gid.type,
+					  .netdev_ifindex = gid.ifindex};
+	memcpy(e->gid, gid.raw, sizeof(gid.raw));
+	return 0;
 }
 
 static int query_gid_entry(struct uv_bundle *b)

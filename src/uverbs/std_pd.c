@@ -85,16 +85,6 @@ const struct uv_type uv_type_ah = {
 	.destroy = ah_destroy,
 };
 
-static int ah_check_gid(const struct uv_file *f, const struct ib_uverbs_ah_attr *a)
-{
-	uint8_t gid[16];
-	int r = a->is_global ? uv_file_gid(f, a->port_num, a->grh.sgid_index, gid) : 0;
-
-	if (r == -EINVAL)
-		return uv_no(r, "no such port, or no such sgid_index in its table");
-	return r ? uv_no(r, "sgid_index: the entry is empty") : 0;
-}
-
 int uv_cmd_create_ah(struct uv_bundle *b)
 {
 	struct ib_uverbs_create_ah cmd;
@@ -113,10 +103,13 @@ int uv_cmd_create_ah(struct uv_bundle *b)
 	pd = uv_get(b, &uv_type_pd, cmd.pd_handle, UV_READ, &r);
 	if (!pd)
 		return r;
-	r = ah_check_gid(b->file, &cmd.attr);
+	ah = (struct uv_ah *)o;
+	r = uv_av_check(b->file, cmd.attr.port_num, cmd.attr.is_global, cmd.attr.grh.sgid_index);
+	if (!r && b->file->device.roce)
+		r = uv_av_resolve(b->file, cmd.attr.port_num, cmd.attr.grh.sgid_index,
+				  cmd.attr.grh.dgid, ah->dmac, &cmd.attr.grh.hop_limit);
 	if (r)
 		return r;
-	ah = (struct uv_ah *)o;
 	ah->pd = (struct uv_pd *)pd;
 	ah->attr = cmd.attr;
 	o->user_handle = cmd.user_handle;

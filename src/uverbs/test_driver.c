@@ -54,20 +54,20 @@ static int query_device(struct uv_context *ctx, struct uv_device_attr *a, struct
 
 static void get_device(struct seg *s, uint32_t hca, struct uv_device *d)
 {
-	*d = (struct uv_device){FAKE_PORTS, FAKE_VECTORS, FAKE_GIDS, FAKE_PKEYS};
+	*d = (struct uv_device){FAKE_PORTS, FAKE_VECTORS, FAKE_GIDS, FAKE_PKEYS, false};
 }
 
 /* Port n has the GID fe00::n; port 2 also has fd00:: at index 3. */
-static int query_gid(struct seg *s, uint32_t hca, uint32_t port, uint32_t index, uint8_t gid[16])
+static int query_gid(struct seg *s, uint32_t hca, uint32_t port, uint32_t index, struct uv_gid *gid)
 {
 	assert_in_range(port, 1, FAKE_PORTS);
 	assert_in_range(index, 0, FAKE_GIDS - 1);
-	memset(gid, 0, 16);
+	*gid = (struct uv_gid){.type = IBV_GID_TYPE_IB};
 	if (index == 0) {
-		gid[0] = 0xfe;
-		gid[15] = (uint8_t)port;
+		gid->raw[0] = 0xfe;
+		gid->raw[15] = (uint8_t)port;
 	} else if (port == 2 && index == 3) {
-		gid[0] = 0xfd;
+		gid->raw[0] = 0xfd;
 	}
 	return 0;
 }

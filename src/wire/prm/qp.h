@@ -6,6 +6,8 @@
 #include "wire/ib/port.h"
 #include "wire/prm/cmd_hdr.h"
 
+#define PRM_ROCE_MIN_SPORT 0xc000 /* least UDP source port of RoCE v2 */
+
 #define PRM_L_ads(F, S)                 \
 	F(ads, fl, 0x00, 1)             \
 	F(ads, free_ar, 0x01, 1)        \
