@@ -70,7 +70,7 @@ static int fill_dev(struct nl_req *q, struct nl_out *o, uint32_t hca, uint32_t a
 
 static void begin(struct nl_req *q, struct nl_out *o, uint16_t op)
 {
-	nl_begin(o, q->d, q->h, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, op), 0);
+	nl_begin(o, &q->d->to, q->h, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, op), 0);
 }
 
 int nl_get(struct nl_req *q, struct nl_out *o)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Owns the form of messages and attributes in answers. */
-#include "nldev/priv.h"
+#include "nldev/msg.h"
 
 #include <string.h>
+#include "util/heap.h"
 
 static uint8_t *room(struct nl_out *o, size_t n)
 {
@@ -18,25 +19,33 @@ static uint8_t *room(struct nl_out *o, size_t n)
 	return at;
 }
 
-void nl_begin(struct nl_out *o, const struct nldev *d, const struct nlmsghdr *to, uint16_t type,
+void nl_begin(struct nl_out *o, const struct nl_peer *to, const struct nlmsghdr *h, uint16_t type,
 	      uint16_t flags)
 {
-	const struct nlmsghdr h = {.nlmsg_type = type,
-				   .nlmsg_flags = flags,
-				   .nlmsg_seq = to->nlmsg_seq,
-				   .nlmsg_pid = d->portid};
+	const struct nlmsghdr head = {.nlmsg_type = type,
+				      .nlmsg_flags = flags,
+				      .nlmsg_seq = h->nlmsg_seq,
+				      .nlmsg_pid = to->portid};
 	uint8_t *at;
 
 	o->msg = o->n;
-	at = room(o, sizeof(h));
+	at = room(o, sizeof(head));
 	if (at)
-		memcpy(at, &h, sizeof(h));
+		memcpy(at, &head, sizeof(head));
 }
 
 void nl_end(struct nl_out *o)
 {
 	if (!o->full)
 		((struct nlmsghdr *)(void *)(o->data + o->msg))->nlmsg_len = o->n - o->msg;
+}
+
+void nl_head(struct nl_out *o, const void *head, size_t n)
+{
+	uint8_t *at = room(o, n);
+
+	if (at)
+		memcpy(at, head, n);
 }
 
 void nl_put(struct nl_out *o, uint16_t type, const void *value, size_t n)
@@ -52,6 +61,11 @@ void nl_put(struct nl_out *o, uint16_t type, const void *value, size_t n)
 }
 
 void nl_u8(struct nl_out *o, uint16_t type, uint8_t v)
+{
+	nl_put(o, type, &v, sizeof(v));
+}
+
+void nl_u16(struct nl_out *o, uint16_t type, uint16_t v)
 {
 	nl_put(o, type, &v, sizeof(v));
 }
@@ -83,4 +97,47 @@ void nl_close(struct nl_out *o, uint32_t place)
 {
 	if (!o->full)
 		((struct nlattr *)(void *)(o->data + place))->nla_len = (uint16_t)(o->n - place);
+}
+
+/* ---- acknowledgements */
+
+static uint8_t *add_attr(uint8_t *at, uint16_t type, const void *v, size_t n)
+{
+	const struct nlattr a = {.nla_len = (uint16_t)(sizeof(a) + n), .nla_type = type};
+
+	memcpy(at, &a, sizeof(a));
+	memcpy(at + sizeof(a), v, n);
+	return at + NLA_ALIGN(sizeof(a) + n);
+}
+
+/* netlink_ack() */
+void nl_ack(const struct nl_peer *to, const struct nlmsghdr *h, int err, const struct nl_ext *ext)
+{
+	bool copy = err && !to->cap_ack, tlvs = to->ext_ack && ext->msg;
+	size_t len =
+		NLMSG_HDRLEN + sizeof(struct nlmsgerr) + (copy ? h->nlmsg_len - NLMSG_HDRLEN : 0);
+	size_t text = tlvs ? strlen(ext->msg) + 1 : 0;
+	uint8_t *buf = heap_zalloc(NLMSG_ALIGN(len) + text + 4 * sizeof(struct nlattr)), *at;
+	struct nlmsghdr *head = (void *)buf;
+	struct nlmsgerr e = {.error = err, .msg = *h};
+
+	if (!buf)
+		return;
+	head->nlmsg_type = NLMSG_ERROR;
+	head->nlmsg_flags = (copy ? 0 : NLM_F_CAPPED) | (tlvs ? NLM_F_ACK_TLVS : 0);
+	head->nlmsg_seq = h->nlmsg_seq;
+	head->nlmsg_pid = to->portid;
+	memcpy(buf + NLMSG_HDRLEN, &e, sizeof(e));
+	if (copy)
+		memcpy(buf + NLMSG_HDRLEN + offsetof(struct nlmsgerr, msg), h, h->nlmsg_len);
+	at = buf + len;
+	if (tlvs) {
+		at = buf + NLMSG_ALIGN(len);
+		at = add_attr(at, NLMSGERR_ATTR_MSG, ext->msg, text);
+		if (err && ext->offset)
+			at = add_attr(at, NLMSGERR_ATTR_OFFS, &ext->offset, sizeof(ext->offset));
+	}
+	head->nlmsg_len = (uint32_t)(at - buf);
+	to->answer(to->arg, buf, head->nlmsg_len);
+	heap_free(buf);
 }

@@ -6,7 +6,6 @@
 #include "nldev/priv.h"
 
 #include <string.h>
-#include "util/heap.h"
 #include "util/log.h"
 
 /* ---- dumps */
@@ -16,7 +15,7 @@ int nl_flush(struct nl_dump *p)
 	struct nldev *d = p->q->d;
 
 	if (p->o->n && !p->err)
-		p->err = d->answer(d->arg, p->o->data, p->o->n);
+		p->err = d->to.answer(d->to.arg, p->o->data, p->o->n);
 	p->o->n = 0;
 	p->o->full = false;
 	return p->err;
@@ -28,7 +27,8 @@ int nl_dump_one(struct nl_dump *p, uint16_t op, nl_fill *fill, uint32_t hca, uin
 		uint32_t at = p->o->n;
 		int r;
 
-		nl_begin(p->o, p->q->d, p->q->h, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, op), NLM_F_MULTI);
+		nl_begin(p->o, &p->q->d->to, p->q->h, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, op),
+			 NLM_F_MULTI);
 		r = fill(p->q, p->o, hca, arg);
 		nl_end(p->o);
 		if (!p->o->full && !r)
@@ -51,7 +51,7 @@ static void dump_done(struct nl_dump *p, int err)
 	struct nl_out *o = p->o;
 
 	nl_flush(p);
-	nl_begin(o, p->q->d, p->q->h, NLMSG_DONE, NLM_F_MULTI);
+	nl_begin(o, &p->q->d->to, p->q->h, NLMSG_DONE, NLM_F_MULTI);
 	memcpy(o->data + o->n, &err, sizeof(err));
 	o->n += sizeof(err);
 	nl_end(o);
@@ -148,7 +148,7 @@ static int one(struct nl_req *q, const struct command *c, struct nl_out *o)
 		r = -EMSGSIZE;
 	if (!r && o->n) {
 		nl_end(o);
-		r = q->d->answer(q->d->arg, o->data, o->n);
+		r = q->d->to.answer(q->d->to.arg, o->data, o->n);
 	}
 	return r;
 }
@@ -194,51 +194,7 @@ static int handle(struct nl_req *q)
 	}
 }
 
-/* ---- acknowledgements */
-
-static uint8_t *add_attr(uint8_t *at, uint16_t type, const void *v, size_t n)
-{
-	const struct nlattr a = {.nla_len = (uint16_t)(sizeof(a) + n), .nla_type = type};
-
-	memcpy(at, &a, sizeof(a));
-	memcpy(at + sizeof(a), v, n);
-	return at + NLA_ALIGN(sizeof(a) + n);
-}
-
-/* netlink_ack() */
-static void ack(const struct nl_req *q, int err)
-{
-	struct nldev *d = q->d;
-	const struct nlmsghdr *h = q->h;
-	bool copy = err && !d->cap_ack, tlvs = d->ext_ack && q->ext.msg;
-	size_t len =
-		NLMSG_HDRLEN + sizeof(struct nlmsgerr) + (copy ? h->nlmsg_len - NLMSG_HDRLEN : 0);
-	size_t text = tlvs ? strlen(q->ext.msg) + 1 : 0;
-	uint8_t *buf = heap_zalloc(NLMSG_ALIGN(len) + text + 4 * sizeof(struct nlattr)), *at;
-	struct nlmsghdr *to = (void *)buf;
-	struct nlmsgerr e = {.error = err, .msg = *h};
-
-	if (!buf)
-		return;
-	to->nlmsg_type = NLMSG_ERROR;
-	to->nlmsg_flags = (copy ? 0 : NLM_F_CAPPED) | (tlvs ? NLM_F_ACK_TLVS : 0);
-	to->nlmsg_seq = h->nlmsg_seq;
-	to->nlmsg_pid = d->portid;
-	memcpy(buf + NLMSG_HDRLEN, &e, sizeof(e));
-	if (copy)
-		memcpy(buf + NLMSG_HDRLEN + offsetof(struct nlmsgerr, msg), h, h->nlmsg_len);
-	at = buf + len;
-	if (tlvs) {
-		at = buf + NLMSG_ALIGN(len);
-		at = add_attr(at, NLMSGERR_ATTR_MSG, q->ext.msg, text);
-		if (err && q->ext.offset)
-			at = add_attr(at, NLMSGERR_ATTR_OFFS, &q->ext.offset,
-				      sizeof(q->ext.offset));
-	}
-	to->nlmsg_len = (uint32_t)(at - buf);
-	d->answer(d->arg, buf, to->nlmsg_len);
-	heap_free(buf);
-}
+/* ---- requests */
 
 /* rdma_nl_rcv_skb() */
 void nldev_request(struct nldev *n, const void *buf, size_t len)
@@ -259,7 +215,7 @@ void nldev_request(struct nldev *n, const void *buf, size_t len)
 		TRACE(LOG_SHIM, "netlink: type %#x flags %#x: %d", q.h->nlmsg_type,
 		      q.h->nlmsg_flags, r);
 		if (r != -EINTR && (r || (q.h->nlmsg_flags & NLM_F_ACK)))
-			ack(&q, r);
+			nl_ack(&n->to, q.h, r, &q.ext);
 		step = NLMSG_ALIGN(q.h->nlmsg_len);
 		if (step > len)
 			step = len;

@@ -6,26 +6,18 @@
 #ifndef SOFTHCA_NLDEV_NLDEV_H
 #define SOFTHCA_NLDEV_NLDEV_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "nldev/msg.h"
 #include "segment/seg.h"
-
-/* The longest datagram of an answer, apart from an error's copy of its request: NLMSG_GOODSIZE. */
-#define NLDEV_DATAGRAM 3776u
 
 struct nldev {
 	struct seg *s;
 	uint32_t host; /* SEG_T_HOST */
-	uint32_t portid;
-	bool admin;            /* CAP_NET_ADMIN */
-	bool ext_ack, cap_ack; /* options of the socket */
-	bool dumping;          /* an earlier dump has not been read yet */
-	/* One datagram for the program. 0 or -errno, which ends a dump. */
-	int (*answer)(void *arg, const void *data, size_t n);
-	/* A memfd with the host's ids on that adapter (struct link_cm_id), or -errno. */
+	bool admin;    /* CAP_NET_ADMIN */
+	bool dumping;  /* an earlier dump has not been read yet */
+	struct nl_peer to;
+	/* A memfd with the host's ids on that adapter (struct link_cm_id), or -errno; `arg` is the
+	 * peer's. */
 	int (*cm_ids)(void *arg, uint32_t hca);
-	void *arg;
 };
 
 /* What was sent to the kernel in one datagram; `buf` is aligned for a struct nlmsghdr. */

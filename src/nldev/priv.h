@@ -7,38 +7,11 @@
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 #include "hw/hca.h"
+#include "nldev/msg.h"
 #include "nldev/nldev.h"
 #include "segment/suplink.h"
 
-/* ---- msg.c: answers */
-
-/* A datagram in preparation. An attribute without room is left out, and `full` says so. */
-struct nl_out {
-	_Alignas(NLMSG_ALIGNTO) uint8_t data[NLDEV_DATAGRAM];
-	uint32_t n;   /* bytes in use */
-	uint32_t msg; /* where the present message starts */
-	bool full;
-};
-
-void nl_begin(struct nl_out *o, const struct nldev *d, const struct nlmsghdr *to, uint16_t type,
-	      uint16_t flags);
-void nl_end(struct nl_out *o);
-void nl_put(struct nl_out *o, uint16_t type, const void *value, size_t n);
-void nl_u8(struct nl_out *o, uint16_t type, uint8_t v);
-void nl_u32(struct nl_out *o, uint16_t type, uint32_t v);
-void nl_u64(struct nl_out *o, uint16_t type, uint64_t v);
-void nl_str(struct nl_out *o, uint16_t type, const char *v);
-/* An attribute around those that follow, until nl_close() of the returned place. */
-uint32_t nl_open(struct nl_out *o, uint16_t type);
-void nl_close(struct nl_out *o, uint32_t place);
-
 /* ---- policy.c: requests */
-
-/* What an extended ACK says beside the errno. */
-struct nl_ext {
-	const char *msg;
-	uint32_t offset; /* of the wrong attribute in the request; 0: none */
-};
 
 struct nl_req {
 	struct nldev *d;

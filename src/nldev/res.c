@@ -327,7 +327,7 @@ struct cm_list {
 
 static int cm_get(struct nl_req *q, uint32_t hca, struct cm_list *l)
 {
-	int fd = q->d->cm_ids(q->d->arg, hca);
+	int fd = q->d->cm_ids(q->d->to.arg, hca);
 	struct stat st;
 	void *p;
 
@@ -397,7 +397,7 @@ int nl_res_get(struct nl_req *q, struct nl_out *o)
 
 	if (hca == SEG_NONE)
 		return -EINVAL;
-	nl_begin(o, q->d, q->h, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_RES_GET), 0);
+	nl_begin(o, &q->d->to, q->h, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_RES_GET), 0);
 	return fill_summary(q, o, hca, 0);
 }
 
@@ -441,7 +441,7 @@ int nl_res_one(struct nl_req *q, struct nl_out *o, enum nl_res what)
 	if (hca == SEG_NONE || !q->tb[k->id] || nl_port(q, hca, &port) || !port != k->per_dev)
 		return -EINVAL;
 	id = nl_get_u32(q->tb[k->id]);
-	nl_begin(o, q->d, q->h, q->h->nlmsg_type, 0);
+	nl_begin(o, &q->d->to, q->h, q->h->nlmsg_type, 0);
 	nl_handle(q, o, hca);
 	if (what == NL_CM_ID)
 		return one_cm_id(q, o, hca, id, port);
@@ -463,7 +463,7 @@ static void list_open(struct list *l)
 {
 	struct nl_out *o = l->p->o;
 
-	nl_begin(o, l->p->q->d, l->p->q->h, l->p->q->h->nlmsg_type, NLM_F_MULTI);
+	nl_begin(o, &l->p->q->d->to, l->p->q->h, l->p->q->h->nlmsg_type, NLM_F_MULTI);
 	nl_handle(l->p->q, o, l->hca);
 	l->table = nl_open(o, l->k->table);
 	l->open = true;

@@ -12,7 +12,7 @@
 
 static void begin(struct nl_req *q, struct nl_out *o, uint16_t op, uint32_t hca, uint32_t port)
 {
-	nl_begin(o, q->d, q->h, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, op), 0);
+	nl_begin(o, &q->d->to, q->h, RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, op), 0);
 	nl_handle(q, o, hca);
 	nl_u32(o, RDMA_NLDEV_ATTR_PORT_INDEX, port);
 }

@@ -89,7 +89,7 @@ static int no_ids(void *arg, uint32_t hca)
 }
 
 static struct nldev kernel = {
-	.s = &seg, .portid = 77, .admin = true, .answer = answer, .cm_ids = no_ids};
+	.s = &seg, .admin = true, .to = {.portid = 77, .answer = answer}, .cm_ids = no_ids};
 
 struct request {
 	struct nlmsghdr h;
@@ -217,19 +217,19 @@ static void extended_acks(void **state)
 {
 	struct request q = make(RDMA_NLDEV_CMD_SYS_GET, 0);
 
-	kernel.ext_ack = true;
+	kernel.to.ext_ack = true;
 	add(&q, RDMA_NLDEV_ATTR_DEV_INDEX, "x", 1);
 	assert_int_equal(ask(&q), -EINVAL);
 	assert_string_equal(got.text, "invalid attribute length");
 	assert_int_equal(got.offset, NLMSG_HDRLEN);
-	kernel.cap_ack = true;
+	kernel.to.cap_ack = true;
 	assert_int_equal(ask(&q), -EINVAL);
 	assert_string_equal(got.text, "invalid attribute length");
 	q = make(RDMA_NLDEV_CMD_SYS_GET, 0);
 	add(&q, RDMA_NLDEV_ATTR_CHARDEV_TYPE, "x", 1);
 	assert_int_equal(ask(&q), -EINVAL);
 	assert_string_equal(got.text, "Attribute failed policy validation");
-	kernel.ext_ack = kernel.cap_ack = false;
+	kernel.to.ext_ack = kernel.to.cap_ack = false;
 }
 
 static void one_dump_at_a_time(void **state)

@@ -230,13 +230,13 @@ static int destination(const struct nl_sock *s, const struct sockaddr *name, soc
 
 static int request(struct nl_sock *s, const uint8_t *data, size_t n)
 {
-	struct nldev d = {.portid = s->portid,
-			  .admin = nl_admin(),
-			  .ext_ack = s->options & 1u << NETLINK_EXT_ACK,
-			  .cap_ack = s->options & 1u << NETLINK_CAP_ACK,
-			  .answer = answer,
-			  .cm_ids = cm_ids,
-			  .arg = s};
+	struct nldev d = {.admin = nl_admin(),
+			  .to = {.portid = s->portid,
+				 .ext_ack = s->options & 1u << NETLINK_EXT_ACK,
+				 .cap_ack = s->options & 1u << NETLINK_CAP_ACK,
+				 .answer = answer,
+				 .arg = s},
+			  .cm_ids = cm_ids};
 	const struct seg_proc *self;
 	struct uv_system *sys;
 	sigset_t old;
