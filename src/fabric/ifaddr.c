@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/if.h>
+#include <linux/if_arp.h>
 #include <stdio.h>
 #include <string.h>
 #include "fabric/eth.h"
@@ -317,7 +318,10 @@ bool fab_iface(struct seg *s, uint32_t port, struct fab_iface *f)
 	f->mtu = (mtu < IPOIB_MTU ? mtu : IPOIB_MTU) - IPOIB_HEADER;
 	f->speed = up ? speed_of(p) : -1;
 	f->pkey = p->pkey[0] | 0x8000u;
+	f->hwtype = ARPHRD_INFINIBAND;
+	f->hwlen = FAB_IF_HWADDR;
 	hardware_addresses(p, n, f);
+	fab_pci_name(hw_hca(s, p->hca), f->parent);
 	be32_store(f->ip4, fab_ip4(s, port));
 	f->prefix4 = p->ip4 ? p->ip4_prefix : RULE_PREFIX;
 	fab_ip6_linklocal(s, port, f->ip6[f->nip6]);

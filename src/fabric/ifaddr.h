@@ -25,8 +25,11 @@ struct fab_iface {
 	uint32_t mtu;
 	int32_t speed; /* Mb/s; -1: unknown, the link is down */
 	uint32_t pkey;
+	uint16_t hwtype; /* ARPHRD_ of <net/if_arp.h> */
+	uint8_t hwlen;   /* octets in use of each: */
 	uint8_t hwaddr[FAB_IF_HWADDR], broadcast[FAB_IF_HWADDR];
-	uint8_t ip4[4]; /* zero: none */
+	char parent[16]; /* the PCI function */
+	uint8_t ip4[4];  /* zero: none */
 	uint8_t prefix4;
 	uint8_t nip6; /* link-local first */
 	uint8_t prefix6[2];

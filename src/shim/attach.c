@@ -14,6 +14,7 @@
 #include "hw/evq.h"
 #include "shim/files/fdtab.h"
 #include "shim/files/netlink.h"
+#include "shim/files/nlroute.h"
 #include "shim/files/paths.h"
 #include "shim/shim.h"
 #include "shim/signals/sig.h"
@@ -523,8 +524,8 @@ void shim_file_ended(struct shim_file *f)
 	bool last = false;
 	sigset_t old;
 
-	if (f->kind == SHIM_NETLINK) {
-		nl_ended(f->obj);
+	if (f->kind == SHIM_NETLINK || f->kind == SHIM_ROUTE) {
+		(f->kind == SHIM_NETLINK ? nl_ended : rt_ended)(f->obj);
 		f->obj = NULL;
 		f->kind = 0;
 		return;

@@ -176,7 +176,7 @@ class Symbols(unittest.TestCase):
             with open(f, encoding='utf-8') as source:
                 text = re.sub(r'/\*.*?\*/', '', source.read(), flags=re.S)
             for chunk in re.split(r'\n(?=[#A-Za-z])', text):
-                own = re.findall(r'WRAP\([^,]*,\s*(\w+)', chunk)[:1] + re.findall(r'\bnext_(\w+)\(', chunk)[:1]
+                own = re.findall(r'WRAP\([^,]*,\s*(\w+)', chunk)[:1] + re.findall(r'\b(?:next|sleep)_(\w+)\(', chunk)[:1]
                 called = {a or b for a, b in re.findall(r'NEXT\((\w+)\)|SYM_(\w+)\)', chunk)}
                 seen += len(called)
                 called -= set(own)

@@ -8,6 +8,7 @@
 #include "shim/calls.h"
 #include "shim/files/fdtab.h"
 #include "shim/files/netlink.h"
+#include "shim/files/nlroute.h"
 #include "shim/files/paths.h"
 #include "shim/shim.h"
 #include "shim/files/wait.h"
@@ -151,7 +152,7 @@ static int fcntl_ours(int fd, int cmd, void *arg, next_fcntl *next)
 	case F_GETFL:
 		r = next(fd, cmd, arg);
 		f = fdtab_get(fd);
-		if (f && r >= 0)
+		if (f && r >= 0 && f->kind != SHIM_ROUTE)
 			r = (r & ~O_ACCMODE) | f->accmode;
 		fdtab_put(f);
 		return r;
@@ -250,7 +251,7 @@ WRAP(void, closefrom, (int low))
 /* The supervisor tells by the lock on our files that they are open (hazards 2). */
 WRAP(int, flock, (int fd, int op))
 {
-	if (__builtin_expect(fdtab_peek(fd) != NULL, 0)) {
+	if (__builtin_expect(fdtab_not_kernels(fd), 0)) {
 		errno = ENOLCK;
 		return -1;
 	}
@@ -273,17 +274,25 @@ static void adopt_received(struct msghdr *m)
 	}
 }
 
+static ssize_t sock_result(ssize_t r)
+{
+	if (r >= 0)
+		return r;
+	errno = (int)-r;
+	return -1;
+}
+
+static int sleep_recvmsg(int fd);
+static int sleep_recvmmsg(int fd);
+
 WRAP(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags))
 {
 	ssize_t n;
 
-	if (nl_is(fd)) {
-		n = nl_recvmsg(fd, m, flags, NEXT(recvmsg));
-		if (n >= 0)
-			return n;
-		errno = (int)-n;
-		return -1;
-	}
+	if (nl_is(fd))
+		return sock_result(nl_recvmsg(fd, m, flags, NEXT(recvmsg)));
+	if (rt_is(fd) && rt_recv(fd, m, flags, sleep_recvmsg, &n))
+		return sock_result(n);
 	n = NEXT(recvmsg)(fd, m, flags);
 	if (n >= 0 && m->msg_controllen && shim_on())
 		adopt_received(m);
@@ -293,17 +302,30 @@ WRAP(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags))
 WRAP(int, recvmmsg,
      (int fd, struct mmsghdr *v, unsigned int len, int flags, struct timespec *timeout))
 {
+	ssize_t r;
 	int n;
 
-	if (nl_is(fd)) {
-		n = nl_recvmmsg(fd, v, len, flags);
-		if (n >= 0)
-			return n;
-		errno = -n;
-		return -1;
-	}
+	if (nl_is(fd))
+		return (int)sock_result(nl_recvmmsg(fd, v, len, flags));
+	if (rt_is(fd) && rt_recvmmsg(fd, v, len, flags, timeout, sleep_recvmmsg, &r))
+		return (int)sock_result(r);
 	n = NEXT(recvmmsg)(fd, v, len, flags, timeout);
 	for (int i = 0; i < n && shim_on(); i++)
 		adopt_received(&v[i].msg_hdr);
 	return n;
+}
+
+/* A look without a buffer (nlroute.h). */
+static int sleep_recvmsg(int fd)
+{
+	struct msghdr none = {0};
+
+	return NEXT(recvmsg)(fd, &none, MSG_PEEK) < 0 ? -errno : 0;
+}
+
+static int sleep_recvmmsg(int fd)
+{
+	struct mmsghdr none = {0};
+
+	return NEXT(recvmmsg)(fd, &none, 1, MSG_PEEK, NULL) < 0 ? -errno : 0;
 }

@@ -17,6 +17,10 @@
 #include <sys/stat.h>
 #include "segment/proc.h"
 
+/* shim_file.kind, behind those of enum seg_file_kind: sockets, see netlink.h and nlroute.h */
+#define SHIM_NETLINK 0x100u
+#define SHIM_ROUTE 0x101u
+
 enum shim_file_state { SHIM_FILE_FREE, SHIM_FILE_USED };
 
 struct shim_file {
@@ -62,6 +66,14 @@ static inline struct shim_file *fdtab_peek(int fd)
 	if (__builtin_expect(!c, 1))
 		return NULL;
 	return atomic_load_explicit(&c->file[(unsigned int)fd % FDTAB_CHUNK], memory_order_acquire);
+}
+
+/* Is fd a file that is not the kernel's? Sockets of NETLINK_ROUTE are. */
+static inline bool fdtab_not_kernels(int fd)
+{
+	const struct shim_file *f = fdtab_peek(fd);
+
+	return __builtin_expect(f != NULL, 0) && f->kind != SHIM_ROUTE;
 }
 
 /* The entry with a reference, or NULL. */

@@ -10,6 +10,7 @@
 #include "shim/calls.h"
 #include "shim/files/fdtab.h"
 #include "shim/files/netlink.h"
+#include "shim/files/nlroute.h"
 #include "shim/files/paths.h"
 #include "shim/net/net.h"
 #include "shim/shim.h"
@@ -97,7 +98,7 @@ int call_ioctl(int fd, unsigned long cmd, void *arg, next_ioctl *next)
 
 	if (cmd == FIOASYNC)
 		wait_publish(fd);
-	if (__builtin_expect(!fdtab_peek(fd), 1) || generic_ioctl(cmd) || nl_is(fd)) {
+	if (__builtin_expect(!fdtab_not_kernels(fd), 1) || generic_ioctl(cmd) || nl_is(fd)) {
 		if (__builtin_expect(net_is_ioctl(cmd), 0) && shim_on())
 			return net_ioctl(fd, cmd, arg, next);
 		return next(fd, cmd, arg);
@@ -248,8 +249,13 @@ static ssize_t readv_ours(int fd, const struct iovec *iov, int n)
 
 ssize_t call_read(int fd, void *buf, size_t count, next_read *next)
 {
+	ssize_t r;
+
 	if (__builtin_expect(!fdtab_peek(fd), 1))
 		return next(fd, buf, count);
+	if (rt_is(fd))
+		return rt_readv(fd, &(struct iovec){buf, count}, 1, &r) ? io_result(r)
+									: next(fd, buf, count);
 	return readv_ours(fd, &(struct iovec){buf, count}, 1);
 }
 
@@ -264,6 +270,8 @@ ssize_t call_readv(int fd, const struct iovec *iov, int n, next_vector *next)
 
 	if (__builtin_expect(!fdtab_peek(fd), 1))
 		return next(fd, iov, n);
+	if (rt_is(fd))
+		return rt_readv(fd, iov, n, &len) ? io_result(len) : next(fd, iov, n);
 	len = vectors_len(iov, n);
 	return len > 0 ? readv_ours(fd, iov, n) : io_result(len);
 }
@@ -275,8 +283,14 @@ WRAP(ssize_t, readv, (int fd, const struct iovec *iov, int n))
 
 WRAP(ssize_t, __read_chk, (int fd, void *buf, size_t count, size_t room))
 {
+	ssize_t r;
+
 	if (__builtin_expect(!fdtab_peek(fd), 1) || count > room)
 		return NEXT(__read_chk)(fd, buf, count, room);
+	if (rt_is(fd))
+		return rt_readv(fd, &(struct iovec){buf, count}, 1, &r)
+			       ? io_result(r)
+			       : NEXT(__read_chk)(fd, buf, count, room);
 	return readv_ours(fd, &(struct iovec){buf, count}, 1);
 }
 
@@ -377,8 +391,14 @@ static ssize_t writev_ours(int fd, const struct iovec *iov, int n)
 
 ssize_t call_write(int fd, const void *buf, size_t count, next_write *next)
 {
+	ssize_t r;
+
 	if (__builtin_expect(!fdtab_peek(fd), 1))
 		return next(fd, buf, count);
+	if (rt_is(fd))
+		return rt_writev(fd, &(struct iovec){(void *)buf, count}, 1, &r)
+			       ? io_result(r)
+			       : next(fd, buf, count);
 	return writev_ours(fd, &(struct iovec){(void *)buf, count}, 1);
 }
 
@@ -393,6 +413,8 @@ ssize_t call_writev(int fd, const struct iovec *iov, int n, next_vector *next)
 
 	if (__builtin_expect(!fdtab_peek(fd), 1))
 		return next(fd, iov, n);
+	if (rt_is(fd))
+		return rt_writev(fd, iov, n, &len) ? io_result(len) : next(fd, iov, n);
 	len = vectors_len(iov, n);
 	return len > 0 ? writev_ours(fd, iov, n) : io_result(len);
 }
@@ -410,12 +432,12 @@ static ssize_t io_refuse(int err)
 	return -1;
 }
 
-#define WRAP_SEEKING(ret, name, params, args)             \
-	WRAP(ret, name, params)                           \
-	{                                                 \
-		if (__builtin_expect(!fdtab_peek(fd), 1)) \
-			return NEXT(name) args;           \
-		return (ret)io_refuse(ESPIPE);            \
+#define WRAP_SEEKING(ret, name, params, args)                    \
+	WRAP(ret, name, params)                                  \
+	{                                                        \
+		if (__builtin_expect(!fdtab_not_kernels(fd), 1)) \
+			return NEXT(name) args;                  \
+		return (ret)io_refuse(ESPIPE);                   \
 	}
 WRAP_SEEKING(ssize_t, pread, (int fd, void *buf, size_t n, off_t off), (fd, buf, n, off))
 WRAP_SEEKING(ssize_t, pread64, (int fd, void *buf, size_t n, off_t off), (fd, buf, n, off))
@@ -440,7 +462,7 @@ WRAP_SEEKING(off_t, lseek64, (int fd, off_t off, int whence), (fd, off, whence))
 #define WRAP_V2(name, plain)                                                                \
 	WRAP(ssize_t, name, (int fd, const struct iovec *iov, int n, off_t off, int flags)) \
 	{                                                                                   \
-		if (__builtin_expect(!fdtab_peek(fd), 1))                                   \
+		if (__builtin_expect(!fdtab_not_kernels(fd), 1))                            \
 			return NEXT(name)(fd, iov, n, off, flags);                          \
 		if (off != -1)                                                              \
 			return io_refuse(ESPIPE);                                           \
@@ -454,12 +476,12 @@ WRAP_V2(pwritev2, writev_ours)
 WRAP_V2(pwritev64v2, writev_ours)
 
 /* Moving data inside the kernel: the drivers have no splice methods. */
-#define WRAP_MOVING(name, a, b, params, args)                              \
-	WRAP(ssize_t, name, params)                                        \
-	{                                                                  \
-		if (__builtin_expect(!fdtab_peek(a) && !fdtab_peek(b), 1)) \
-			return NEXT(name) args;                            \
-		return io_refuse(EINVAL);                                  \
+#define WRAP_MOVING(name, a, b, params, args)                                            \
+	WRAP(ssize_t, name, params)                                                      \
+	{                                                                                \
+		if (__builtin_expect(!fdtab_not_kernels(a) && !fdtab_not_kernels(b), 1)) \
+			return NEXT(name) args;                                          \
+		return io_refuse(EINVAL);                                                \
 	}
 WRAP_MOVING(sendfile, out, in, (int out, int in, off_t *off, size_t n), (out, in, off, n))
 WRAP_MOVING(sendfile64, out, in, (int out, int in, off_t *off, size_t n), (out, in, off, n))

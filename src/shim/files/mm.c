@@ -63,7 +63,7 @@ static void *mmap_any(void *addr, size_t len, int prot, int flags, int fd, off_t
 
 	if (shim_on() && (flags & MAP_FIXED) && !((uintptr_t)addr & PAGE_MASK))
 		uar_unmapped(addr, len);
-	if ((flags & MAP_ANONYMOUS) || __builtin_expect(!fdtab_peek(fd), 1))
+	if ((flags & MAP_ANONYMOUS) || __builtin_expect(!fdtab_not_kernels(fd), 1))
 		return next(addr, len, prot, flags, fd, off);
 	p = mmap_ours(addr, len, prot, flags, fd, off, &err);
 	errno = p == MAP_FAILED ? -err : saved;
@@ -231,7 +231,7 @@ static long syscall_memory(long nr, const long a[6])
 	case SYS_mmap:
 		if ((a[3] & MAP_FIXED) && !((unsigned long)a[0] & PAGE_MASK))
 			uar_unmapped((void *)a[0], (size_t)a[1]);
-		if ((a[3] & MAP_ANONYMOUS) || !fdtab_peek((int)a[4]))
+		if ((a[3] & MAP_ANONYMOUS) || !fdtab_not_kernels((int)a[4]))
 			return forward(nr, a);
 		p = mmap_ours((void *)a[0], (size_t)a[1], (int)a[2], (int)a[3], (int)a[4], a[5],
 			      &err);

@@ -18,12 +18,6 @@
 
 #define SEND_MAX (212992 - 32) /* net.core.wmem_default, as netlink_sendmsg() compares it */
 
-struct datagram {
-	struct datagram *next;
-	size_t n;
-	_Alignas(8) uint8_t data[];
-};
-
 struct nl_sock *nl_socks;
 _Atomic uint32_t nl_socks_lock;
 
@@ -501,7 +495,7 @@ long nl_syscall(long nr, const long a[6], bool *handled)
 		return nl_socket((int)a[1]);
 	*handled = nl_is((int)a[0]);
 	if (!*handled)
-		return 0;
+		return rt_syscall(nr, a, handled);
 	switch (nr) {
 	case SYS_bind:
 	case SYS_connect:

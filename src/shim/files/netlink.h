@@ -11,8 +11,6 @@
 #include <sys/uio.h>
 #include "shim/files/fdtab.h"
 
-#define SHIM_NETLINK 0x100u /* shim_file.kind, behind those of enum seg_file_kind */
-
 /* Is fd such a socket? */
 static inline bool nl_is(int fd)
 {

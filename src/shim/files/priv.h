@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Private to netlink.c and nlname.c. */
+/* Private to netlink.c, nlname.c, nlroute.c and nlread.c. */
 #ifndef SOFTHCA_SHIM_FILES_PRIV_H
 #define SOFTHCA_SHIM_FILES_PRIV_H
 
@@ -8,8 +8,14 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include "shim/files/netlink.h"
+#include "shim/files/nlroute.h"
 
-struct datagram;
+struct datagram {
+	struct datagram *next;
+	size_t n;
+	_Alignas(8) uint8_t data[];
+};
+
 struct nl_sock {
 	_Atomic uint32_t lock;
 	int other; /* our end */
@@ -22,6 +28,34 @@ struct nl_sock {
 	bool lost;                     /* an answer was lost: the next read says ENOBUFS */
 	struct nl_sock *next;          /* of this process */
 };
+
+/* ---- sockets of NETLINK_ROUTE */
+
+/* What waits for an answer of the kernel. */
+struct rt_wait {
+	struct rt_wait *next;
+	uint32_t id, seq;
+	bool dump, ours;               /* rtnl_who */
+	struct datagram *first, *last; /* of ours */
+};
+
+struct rt_sock {
+	_Atomic uint32_t lock;
+	uint32_t last_id, nwaits;
+	struct rt_wait *waits; /* oldest first */
+	/* The datagram at the head of the kernel's queue, and what the program reads in its place.
+	 */
+	struct datagram *head, *instead;
+};
+
+/* The socket's entry, with a reference; NULL: fd is none, or is to be left alone. */
+struct rt_sock *rt_sock_get(int fd, struct shim_file **f);
+/* Frees what has not been given away. */
+void rt_wait_free(struct rt_wait *w);
+void rt_forget_head(struct rt_sock *s);
+void rt_add(struct datagram **first, struct datagram **last, struct datagram *d);
+
+/* ---- sockets of NETLINK_RDMA */
 
 extern struct nl_sock *nl_socks; /* guarded by nl_socks_lock */
 extern _Atomic uint32_t nl_socks_lock;

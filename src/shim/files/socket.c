@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the wrappers of calls on sockets: those of NETLINK_RDMA are answered here (netlink.c), all
- * others pass, at the cost of two loads.
+ * Owns the wrappers of calls on sockets: those of NETLINK_RDMA are answered here (netlink.c),
+ * answers on those of NETLINK_ROUTE are completed (nlroute.c), all others pass, at the cost of two
+ * loads.
  */
 #include "shim/files/netlink.h"
+#include "shim/files/nlroute.h"
 #include "shim/shim.h"
 #include "shim/files/paths.h"
 #include "shim/net/net.h"
@@ -35,24 +37,78 @@ static ssize_t result(ssize_t r)
 		return r;                            \
 	}
 
-#define SEND(a, len)                                                            \
-	nl_sendmsg(fd,                                                          \
-		   &(struct msghdr){.msg_name = (void *)(a),                    \
-				    .msg_namelen = (len),                       \
-				    .msg_iov = &(struct iovec){(void *)buf, n}, \
-				    .msg_iovlen = 1},                           \
-		   flags)
+/*
+ * Calls that move data are ours on sockets of NETLINK_ROUTE, too. `route` is false, or sets r: see
+ * nlroute.h.
+ */
+#define SOCKET_DATA(ours, route, next)                                     \
+	({                                                                 \
+		int saved = errno;                                         \
+		ssize_t r;                                                 \
+                                                                           \
+		r = nl_is(fd) ? result(ours) : (route) ? result(r) : next; \
+		if (r >= 0)                                                \
+			errno = saved;                                     \
+		r;                                                         \
+	})
 
-WRAP_SOCKET(ssize_t, send, (int fd, const void *buf, size_t n, int flags), (fd, buf, n, flags),
-	    SEND(NULL, 0))
-WRAP_SOCKET(ssize_t, sendto,
-	    (int fd, const void *buf, size_t n, int flags, const struct sockaddr *a, socklen_t len),
-	    (fd, buf, n, flags, a, len), SEND(a, len))
-WRAP_SOCKET(ssize_t, recv, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags),
-	    nl_recvfrom(fd, buf, n, flags, NULL, NULL))
-WRAP_SOCKET(ssize_t, recvfrom,
-	    (int fd, void *buf, size_t n, int flags, struct sockaddr *a, socklen_t *len),
-	    (fd, buf, n, flags, a, len), nl_recvfrom(fd, buf, n, flags, a, len))
+#define WRAP_DATA(name, params, args, ours, route)                \
+	WRAP(ssize_t, name, params)                               \
+	{                                                         \
+		if (__builtin_expect(!fdtab_peek(fd), 1))         \
+			return NEXT(name) args;                   \
+		return SOCKET_DATA(ours, route, NEXT(name) args); \
+	}
+
+#define SENT(a, len)                                                        \
+	&(struct msghdr)                                                    \
+	{                                                                   \
+		.msg_name = (void *)(a), .msg_namelen = (len),              \
+		.msg_iov = &(struct iovec){(void *)buf, n}, .msg_iovlen = 1 \
+	}
+#define ROOM            \
+	&(struct iovec) \
+	{               \
+		buf, n  \
+	}
+
+WRAP_DATA(send, (int fd, const void *buf, size_t n, int flags), (fd, buf, n, flags),
+	  nl_sendmsg(fd, SENT(NULL, 0), flags), rt_send(fd, SENT(NULL, 0), flags, &r))
+WRAP_DATA(sendto,
+	  (int fd, const void *buf, size_t n, int flags, const struct sockaddr *a, socklen_t len),
+	  (fd, buf, n, flags, a, len), nl_sendmsg(fd, SENT(a, len), flags),
+	  rt_send(fd, SENT(a, a ? len : 0), flags, &r))
+
+/* The program sleeps in the next definition of its own call. */
+static int sleep_recv(int fd);
+static int sleep_recvfrom(int fd);
+
+static int slept(ssize_t r)
+{
+	return r < 0 ? -errno : 0;
+}
+
+WRAP_DATA(recv, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags),
+	  nl_recvfrom(fd, buf, n, flags, NULL, NULL),
+	  rt_recvfrom(fd, ROOM, flags, NULL, NULL, sleep_recv, &r))
+WRAP_DATA(recvfrom, (int fd, void *buf, size_t n, int flags, struct sockaddr *a, socklen_t *len),
+	  (fd, buf, n, flags, a, len), nl_recvfrom(fd, buf, n, flags, a, len),
+	  rt_recvfrom(fd, ROOM, flags, a, len, sleep_recvfrom, &r))
+
+static int sleep_recv(int fd)
+{
+	char none;
+
+	return slept(NEXT(recv)(fd, &none, 0, MSG_PEEK));
+}
+
+static int sleep_recvfrom(int fd)
+{
+	char none;
+
+	return slept(NEXT(recvfrom)(fd, &none, 0, MSG_PEEK, NULL, NULL));
+}
+
 WRAP_SOCKET(int, bind, (int fd, const struct sockaddr *a, socklen_t len), (fd, a, len),
 	    nl_bind(fd, a, len))
 WRAP_SOCKET(int, connect, (int fd, const struct sockaddr *a, socklen_t len), (fd, a, len),
@@ -86,22 +142,31 @@ WRAP_SOCKET(int, shutdown, (int fd, int how), (fd, how), -EOPNOTSUPP)
 
 WRAP(ssize_t, __recv_chk, (int fd, void *buf, size_t n, size_t room, int flags))
 {
-	if (__builtin_expect(!nl_is(fd), 1) || n > room)
+	if (__builtin_expect(!fdtab_peek(fd), 1) || n > room)
 		return NEXT(__recv_chk)(fd, buf, n, room, flags);
-	return result(nl_recvfrom(fd, buf, n, flags, NULL, NULL));
+	return SOCKET_DATA(nl_recvfrom(fd, buf, n, flags, NULL, NULL),
+			   rt_recvfrom(fd, ROOM, flags, NULL, NULL, rt_sleep_raw, &r),
+			   NEXT(__recv_chk)(fd, buf, n, room, flags));
 }
 
 WRAP(ssize_t, __recvfrom_chk,
      (int fd, void *buf, size_t n, size_t room, int flags, struct sockaddr *a, socklen_t *len))
 {
-	if (__builtin_expect(!nl_is(fd), 1) || n > room)
+	if (__builtin_expect(!fdtab_peek(fd), 1) || n > room)
 		return NEXT(__recvfrom_chk)(fd, buf, n, room, flags, a, len);
-	return result(nl_recvfrom(fd, buf, n, flags, a, len));
+	return SOCKET_DATA(nl_recvfrom(fd, buf, n, flags, a, len),
+			   rt_recvfrom(fd, ROOM, flags, a, len, rt_sleep_raw, &r),
+			   NEXT(__recvfrom_chk)(fd, buf, n, room, flags, a, len));
 }
 
 WRAP(int, socket, (int domain, int type, int protocol))
 {
+	int fd;
+
 	if (domain == AF_NETLINK && protocol == NETLINK_RDMA && shim_on())
 		return (int)result(nl_socket(type));
-	return NEXT(socket)(domain, type, protocol);
+	fd = NEXT(socket)(domain, type, protocol);
+	if (domain == AF_NETLINK && protocol == NETLINK_ROUTE && fd >= 0)
+		rt_opened(fd);
+	return fd;
 }

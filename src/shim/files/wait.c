@@ -11,6 +11,7 @@
 #include "shim/attach.h"
 #include "shim/files/fdtab.h"
 #include "shim/files/netlink.h"
+#include "shim/files/nlroute.h"
 #include "shim/shim.h"
 #include "shim/signals/sig.h"
 #include "shim/wrap.h"
@@ -345,8 +346,12 @@ static ssize_t sock_result(ssize_t r)
 
 WRAP(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags))
 {
+	ssize_t r;
+
 	if (nl_is(fd))
 		return sock_result(nl_sendmsg(fd, m, flags));
+	if (rt_is(fd) && rt_send(fd, m, flags, &r))
+		return sock_result(r);
 	if (wait_any())
 		publish_sent(m);
 	return NEXT(sendmsg)(fd, m, flags);
@@ -354,8 +359,12 @@ WRAP(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags))
 
 WRAP(int, sendmmsg, (int fd, struct mmsghdr *v, unsigned int n, int flags))
 {
+	ssize_t r;
+
 	if (nl_is(fd))
 		return (int)sock_result(nl_sendmmsg(fd, v, n, flags));
+	if (rt_is(fd) && rt_sendmmsg(fd, v, n, flags, &r))
+		return (int)sock_result(r);
 	for (unsigned int i = 0; i < n && wait_any(); i++)
 		publish_sent(&v[i].msg_hdr);
 	return NEXT(sendmmsg)(fd, v, n, flags);

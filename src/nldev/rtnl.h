@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What NETLINK_ROUTE says of the host's interfaces (rtnetlink.c, devinet.c, fib_frontend.c and
+ * their IPv6 relatives of the kernel). It knows messages and struct fab_iface; the kernel's own
+ * answers, the socket and its options are the shim's (net/rtsock.c).
+ */
+#ifndef SOFTHCA_NLDEV_RTNL_H
+#define SOFTHCA_NLDEV_RTNL_H
+
+#include "fabric/ifaddr.h"
+#include "nldev/msg.h"
+
+struct rtnl {
+	const struct fab_iface *iface;
+	uint32_t n;
+	uint32_t uid; /* of the process that asks */
+	bool strict;  /* NETLINK_GET_STRICT_CHK */
+	/* `answer` gets one message at a time; portid 0: the caller puts it into them later. */
+	struct nl_peer to;
+};
+
+enum rtnl_who {
+	RTNL_KERNEL,    /* the request is not about these interfaces */
+	RTNL_OURS,      /* it is, and has been answered, with its ACK or error */
+	RTNL_DUMP,      /* the kernel's answer, and before its NLMSG_DONE what has been answered */
+	RTNL_DUMP_OURS, /* the same, about one of these interfaces: its end is a success */
+};
+
+/* `h` is a whole message as the program sends it. */
+enum rtnl_who rtnl_request(const struct rtnl *r, const struct nlmsghdr *h);
+
+#endif
