@@ -56,6 +56,8 @@ static void begin_ip6(struct rtn_req *q, const struct fab_iface *f, unsigned int
 	nl_put(q->o, IFA_ADDRESS, f->ip6[k], 16);
 	put_lifetime(q->o);
 	nl_u32(q->o, IFA_FLAGS, IFA_F_PERMANENT);
+	if (is_linklocal(f->ip6[k]))
+		nl_u8(q->o, IFA_PROTO, IFAPROT_KERNEL_LL);
 }
 
 static void each_ip4(struct rtn_req *q, const struct fab_iface *only)
