@@ -5,7 +5,7 @@
 # make check T=fw   the tests of one layer (or suite, or one test), and what they need
 # make check-long   the gate with a minute of fuzzing for each target, and every level of optimization
 # make check-slow   its tests as a machine ten times slower would run them
-# make fuzz T=ioctl SECONDS=600   one fuzz target: fw devx ioctl write wqe umad rmpp ucma
+# make fuzz T=ioctl SECONDS=600   one fuzz target: fw devx ioctl write wqe umad rmpp ucma netlink
 PREFIX ?= /usr/local
 BUILD ?= build
 

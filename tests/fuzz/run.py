@@ -30,6 +30,7 @@ SEEDS = {
     'sa': ['fuzz_seeds_umad', '{}'],
     'sma': ['fuzz_seeds_umad', '{}'],
     'ucma': ['fuzz_seeds_umad', '{}', 'ucma'],
+    'netlink': ['fuzz_seeds_netlink', '{}'],
 }
 MAX_LEN = 4096
 
