@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""iproute2's rdma, over NETLINK_RDMA: it prints what `softhca status` says, with objects alive."""
+"""iproute2's rdma, over NETLINK_RDMA: it prints what `softhca status` says, with objects alive.
+iproute2's ip, over NETLINK_ROUTE: it shows the host's interfaces beside the machine's."""
 import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import Case, Fabric, wait_for  # noqa: E402
+from softhca import SOFTHCA, Case, Fabric, wait_for  # noqa: E402
 
 ADDR = '127.1.0.1'
 
@@ -51,6 +53,8 @@ class Netlink(Case):
         self.assertEqual((link['ifname'], link['port'], link['lid'], link['sm_lid'], link['state']),
                          (hca['name'], port['port'], port['lid'], port['sm_lid'], port['state']))
         self.assertEqual(link['physical_state'].replace('_', '').lower(), port['phys_state'].lower())
+        # fill_port_info(): an adapter without get_netdev(), as IPoIB's are
+        self.assertNotIn('netdev', link)
 
     def test_system(self):
         p = self.run_there('rdma', 'system', 'show')
@@ -131,6 +135,99 @@ class Netlink(Case):
         self.assertEqual(p.status, 0, str(p))
         rows = json.loads(p.out)
         self.assertEqual(len({r['pdn'] for r in rows}), 1500)
+
+
+@unittest.skipUnless(shutil.which('ip'), 'no ip of iproute2')
+class Ip(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.fab = Fabric('--topo', 'star:2', '--ip', 'h2=10.77.0.2/24,2001:db8:77::2/64')
+        cls.fab.__enter__()
+        cls.names = [h['name'] for h in json.loads(cls.fab.softhca('status', '-j', cls.fab.name))['hosts']]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.fab.__exit__(None, None, None)
+
+    def there(self, *cmd, host=0):
+        p = self.fab.start(*cmd, options=('--host', self.names[host]))
+        try:
+            return p.finish(60)
+        finally:
+            p.kill()
+
+    def ip(self, *args, host=0):
+        p = self.there('ip', '-j', '-d', *args, host=host)
+        self.assertEqual(p.status, 0, str(p))
+        return [row for row in json.loads(p.out or '[]') if row]
+
+    def console(self, line):
+        p = subprocess.run([SOFTHCA, 'console', '--fabric', self.fab.name], input=line + '\n', text=True,
+                           env=self.fab.env, capture_output=True, check=False)
+        self.assertEqual(p.returncode, 0, p.stdout + p.stderr)
+
+    def test_links(self):
+        rows = {r['ifname']: r for r in self.ip('link')}
+        own = {r['ifname'] for r in json.loads(subprocess.run(['ip', '-j', 'link'], text=True,
+                                                              capture_output=True, check=True).stdout)}
+        self.assertEqual(set(rows), own | {'ib0'})
+        ib0 = rows['ib0']
+        with self.subTest('as sysfs'):
+            files = {k: self.there('cat', f'/sys/class/net/ib0/{k}').out.strip()
+                     for k in ('ifindex', 'mtu', 'address', 'broadcast', 'tx_queue_len', 'operstate')}
+            self.assertEqual({'ifindex': str(ib0['ifindex']), 'mtu': str(ib0['mtu']), 'address': ib0['address'],
+                              'broadcast': ib0['broadcast'], 'tx_queue_len': str(ib0['txqlen']),
+                              'operstate': ib0['operstate'].lower()}, files)
+        self.assertEqual((ib0['link_type'], ib0['linkinfo']),
+                         ('infiniband', {'info_kind': 'ipoib', 'info_data': {
+                             'key': '0xffff', 'mode': 'datagram', 'umcast': '0000'}}))
+        self.assertEqual(self.ip('link', 'show', 'ib0'), [ib0])
+        self.assertIn(ib0, self.ip('link', 'show', 'type', 'ipoib'))
+        self.assertIn('5a17:', ib0['parentdev'])
+
+    def test_addresses(self):
+        for host, want in ((0, {('127.1.0.1', 16)}), (1, {('10.77.0.2', 24), ('2001:db8:77::2', 64)})):
+            row, = self.ip('addr', 'show', 'dev', 'ib0', host=host)
+            got = {(a['local'], a['prefixlen']) for a in row['addr_info'] if a['scope'] != 'link'}
+            self.assertEqual(got, want)
+        self.assertIn('ib0', {r['ifname'] for r in self.ip('addr')})
+        self.assertIn('lo', {r['ifname'] for r in self.ip('-4', 'addr')})
+
+    def test_routes(self):
+        self.assertIn(('127.1.0.0/16', 'ib0'), {(r['dst'], r['dev']) for r in self.ip('route')})
+        rows = self.ip('route', 'show', 'dev', 'ib0', host=1)
+        self.assertEqual([(r['dst'], r['prefsrc']) for r in rows], [('10.77.0.0/24', '10.77.0.2')])
+        got, = self.ip('route', 'get', '10.77.0.9', host=1)
+        self.assertEqual((got['dev'], got['prefsrc']), ('ib0', '10.77.0.2'))
+        got, = self.ip('route', 'get', '10.77.0.2', host=1)
+        self.assertEqual((got['type'], got['dev']), ('local', 'lo'))
+        got, = self.ip('route', 'get', '2001:db8:77::9', host=1)
+        self.assertEqual((got['dev'], got['prefsrc']), ('ib0', '2001:db8:77::2'))
+        got, = self.ip('route', 'get', '127.1.0.2')
+        self.assertEqual(got['dev'], 'lo')
+        got, = self.ip('route', 'get', '127.1.0.2', 'oif', 'ib0')
+        self.assertEqual((got['dev'], got['prefsrc']), ('ib0', '127.1.0.1'))
+
+    def test_neighbours(self):
+        self.assertEqual(self.ip('neigh', 'show', 'dev', 'ib0'), [])
+
+    def test_nothing_can_be_changed(self):
+        for args in ('link set ib0 down', 'addr add 10.1.1.1/24 dev ib0', 'addr del 127.1.0.1/16 dev ib0',
+                     'route add 10.9.9.0/24 dev ib0', 'neigh add 127.1.0.2 dev ib0 nud permanent',
+                     'link add ib0 type dummy', 'link del ib0'):
+            with self.subTest(args):
+                p = self.there('ip', *args.split())
+                self.assertEqual((p.status, 'not permitted' in p.out), (2, True), str(p))
+
+    def test_state_of_the_port(self):
+        def state():
+            row, = self.ip('link', 'show', 'ib0', host=1)
+            return row['operstate'], 'LOWER_UP' in row['flags']
+        self.assertEqual(state(), ('UP', True))
+        self.console('Unlink "H-5a17ca0300020000"[1]')
+        wait_for(lambda: state() == ('DOWN', False), 'the interface to go down')
+        self.console('ReLink "H-5a17ca0300020000"[1]')
+        wait_for(lambda: state() == ('UP', True), 'the interface to come back')
 
 
 if __name__ == '__main__':
