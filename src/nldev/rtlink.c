@@ -8,22 +8,34 @@
 #include <linux/if_link.h>
 #include <string.h>
 #include <sys/socket.h>
+#include "util/cleanup.h"
 
-#define TX_QUEUE 256       /* ipoib_setup_common(): twice the send queue */
-#define IPOIB_CM_MTU 65520 /* ipoib_intf_init() */
 #define GSO_MAX_SEGS 65535 /* of a device that says nothing else: netdevice.h */
 #define GSO_MAX_SIZE 65536
 
-static const char *kind_of(const struct fab_iface *f)
+/* What depends on the type. IPoIB: ipoib_setup_common(), ipoib_intf_init(). */
+static const struct device {
+	uint16_t hwtype;
+	const char *kind; /* "": none */
+	uint32_t txqlen, min_mtu, max_mtu;
+} devices[] = {
+	{ARPHRD_INFINIBAND, "ipoib", 256, 0, 65520},
+	{ARPHRD_ETHER, "", 1000, 68, 9978}, /* ether_setup(), mlx5e_build_nic_netdev() */
+};
+
+static const struct device *device_of(const struct fab_iface *f)
 {
-	return f->hwtype == ARPHRD_INFINIBAND ? "ipoib" : "";
+	for (size_t i = 0; i < ARRAY_SIZE(devices); i++)
+		if (devices[i].hwtype == f->hwtype)
+			return &devices[i];
+	return &devices[0];
 }
 
 static void put_limits(struct nl_out *o, const struct fab_iface *f)
 {
 	nl_u32(o, IFLA_MTU, f->mtu);
-	nl_u32(o, IFLA_MIN_MTU, 0);
-	nl_u32(o, IFLA_MAX_MTU, IPOIB_CM_MTU);
+	nl_u32(o, IFLA_MIN_MTU, device_of(f)->min_mtu);
+	nl_u32(o, IFLA_MAX_MTU, device_of(f)->max_mtu);
 	nl_u32(o, IFLA_GROUP, 0);
 	nl_u32(o, IFLA_PROMISCUITY, 0);
 	nl_u32(o, IFLA_ALLMULTI, 0);
@@ -56,7 +68,7 @@ static void put_kind(struct nl_out *o, const struct fab_iface *f)
 	if (f->hwtype != ARPHRD_INFINIBAND)
 		return;
 	info = nl_open(o, IFLA_LINKINFO);
-	nl_str(o, IFLA_INFO_KIND, kind_of(f));
+	nl_str(o, IFLA_INFO_KIND, device_of(f)->kind);
 	data = nl_open(o, IFLA_INFO_DATA);
 	nl_u16(o, IFLA_IPOIB_PKEY, (uint16_t)f->pkey);
 	nl_u16(o, IFLA_IPOIB_MODE, IPOIB_MODE_DATAGRAM);
@@ -88,7 +100,7 @@ static void begin_link(struct rtn_req *q, const struct fab_iface *f)
 
 	rtn_begin(q, RTM_NEWLINK, &m, sizeof(m));
 	nl_str(o, IFLA_IFNAME, f->name);
-	nl_u32(o, IFLA_TXQLEN, TX_QUEUE);
+	nl_u32(o, IFLA_TXQLEN, device_of(f)->txqlen);
 	nl_u8(o, IFLA_OPERSTATE, f->flags & IFF_RUNNING ? IF_OPER_UP : IF_OPER_DOWN);
 	nl_u8(o, IFLA_LINKMODE, 0);
 	put_limits(o, f);
@@ -192,9 +204,9 @@ enum rtnl_who rtn_link_dump(struct rtn_req *q)
 		q->flags |= NLM_F_DUMP_FILTERED;
 	for (uint32_t i = 0; i < q->r->n; i++) {
 		const struct fab_iface *f = &q->r->iface[i];
+		const char *own = device_of(f)->kind;
 
-		if (kind && (strnlen(kind, n) != strlen(kind_of(f)) ||
-			     memcmp(kind, kind_of(f), strlen(kind_of(f)))))
+		if (kind && (strnlen(kind, n) != strlen(own) || memcmp(kind, own, strlen(own))))
 			continue;
 		begin_link(q, f);
 		rtn_send(q);
