@@ -13,6 +13,21 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from softhca import SOFTHCA, Case, Fabric, wait_for  # noqa: E402
 
 ADDR = '127.1.0.1'
+# As libibverbs uses libnl: a cache, filled twice, and one link.
+LIBNL = '''
+import ctypes
+nl, route, p = ctypes.CDLL('libnl-3.so.200'), ctypes.CDLL('libnl-route-3.so.200'), ctypes.c_void_p
+nl.nl_socket_alloc.restype = p
+s, links, addrs, link = p(nl.nl_socket_alloc()), p(), p(), p()
+assert nl.nl_connect(s, 0) == 0
+assert route.rtnl_link_alloc_cache(s, 0, ctypes.byref(links)) == 0
+index = route.rtnl_link_name2i(links, b'ib0')
+assert route.rtnl_addr_alloc_cache(s, ctypes.byref(addrs)) == 0
+assert route.rtnl_link_get_kernel(s, index, None, ctypes.byref(link)) == 0
+assert nl.nl_cache_refill(s, links) == 0
+print(index, route.rtnl_link_get_arptype(link), route.rtnl_link_get_mtu(link),
+      route.rtnl_link_name2i(links, b'ib0'), route.rtnl_link_name2i(links, b'lo'), nl.nl_cache_nitems(addrs))
+'''
 
 
 @unittest.skipUnless(shutil.which('rdma'), 'no rdma of iproute2')
@@ -218,6 +233,13 @@ class Ip(Case):
             with self.subTest(args):
                 p = self.there('ip', *args.split())
                 self.assertEqual((p.status, 'not permitted' in p.out), (2, True), str(p))
+
+    def test_caches_of_libnl(self):
+        p = self.there('/usr/bin/python3', '-c', LIBNL)
+        self.assertEqual(p.status, 0, str(p))
+        index, arptype, mtu, again, lo, addrs = (int(n) for n in p.out.split())
+        self.assertEqual((index > 1000000, arptype, mtu, again, lo), (True, 32, 2044, index, 1))
+        self.assertGreaterEqual(addrs, 3)
 
     def test_state_of_the_port(self):
         def state():
