@@ -735,6 +735,56 @@ static void several_at_once(void **state)
 	}
 }
 
+/* The kernel has no room for more; what came before is right, and the socket goes on. */
+static void overrun(void **state)
+{
+	_Alignas(8) uint8_t buf[4096];
+	uint32_t seq = 0;
+	int least = 1;
+	ssize_t n;
+
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &least, sizeof(least)), 0);
+	for (uint32_t i = 0; i < 100; i++)
+		post_one(i);
+	assert_fails(recv(fd, buf, sizeof(buf), MSG_DONTWAIT), ENOBUFS);
+	while ((n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT)) > 0) {
+		memset(&got, 0, sizeof(got));
+		note(buf, n, seq++);
+		assert_int_equal(got.ours, 1);
+	}
+	assert_int_equal(errno, EAGAIN);
+	assert_in_range(seq, 1, 99);
+	post_one(100);
+	answered(100);
+}
+
+/* A child reads the end of what its parent has begun. */
+static void begun_by_another(void **state)
+{
+	struct request q = make(RTM_GETLINK, NLM_F_DUMP, 1);
+	uint8_t buf[8192];
+	int status;
+	pid_t pid;
+
+	post(&q);
+	do {
+		memset(&got, 0, sizeof(got));
+		note(buf, recv(fd, buf, sizeof(buf), 0), 1);
+	} while (!got.others);
+	pid = fork();
+	if (!pid) {
+		read_all(1, true);
+		assert_int_equal(got.ours, 1);
+		nothing_more();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	nothing_more();
+	post_one(2);
+	answered(2);
+}
+
 /* The kernel refuses it while the first one runs. */
 static void second_dump(uint32_t seq)
 {
@@ -927,6 +977,8 @@ int main(void)
 		TEST(lengths),
 		TEST(lengths_of_dumps),
 		TEST(several_at_once),
+		TEST(overrun),
+		TEST(begun_by_another),
 		TEST(a_second_dump),
 		TEST(waiting),
 		TEST(a_sleeping_reader),

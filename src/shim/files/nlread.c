@@ -189,27 +189,30 @@ static void match(struct rt_sock *s)
 
 /* ---- the head of the kernel's queue */
 
-/* Another process may have read it. */
-static bool head_is_there(struct rt_sock *s, int fd)
+/* Another process may have read it. 0 or an error of the socket, which is the program's. */
+static ssize_t check_head(struct rt_sock *s, int fd)
 {
 	struct datagram *now = heap_zalloc(sizeof(*now) + s->head->n);
-	bool same = now && peek(fd, now->data, s->head->n, NULL) == (ssize_t)s->head->n &&
-		    !memcmp(now->data, s->head->data, s->head->n);
+	ssize_t n;
 
+	if (!now)
+		return -ENOBUFS;
+	n = peek(fd, now->data, s->head->n, NULL);
+	if (n == -EAGAIN ||
+	    (n >= 0 && ((size_t)n != s->head->n || memcmp(now->data, s->head->data, s->head->n))))
+		rt_forget_head(s);
 	heap_free(now);
-	return same;
+	return n < 0 && n != -EAGAIN ? n : 0;
 }
 
 /* 0: s->instead is set, or the datagram is the program's; -errno. */
 static ssize_t look(struct rt_sock *s, int fd)
 {
 	struct sockaddr_nl from = {0};
-	ssize_t n;
+	ssize_t n = s->instead ? check_head(s, fd) : 0;
 
-	if (s->instead && !head_is_there(s, fd))
-		rt_forget_head(s);
-	if (s->instead || !s->waits)
-		return 0;
+	if (n || s->instead || !s->waits)
+		return n;
 	n = peek(fd, NULL, 0, NULL);
 	if (n < 0 || n > HEAD_MAX)
 		return n < 0 ? n : 0;
