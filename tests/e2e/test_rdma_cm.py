@@ -62,15 +62,17 @@ class RdmaCm(TwoHosts):
             with self.subTest(same_host=same):
                 self.against_endless(['cmtime', '-c', '1000'], ['cmtime', '-c', '1000', '-s', A], same)
 
+    # Both ends of rsockets poll, and share two processors with the other tests.
+    few_transfers = ('-S', '4096', '-I', '10', '-C', '10')
+
     def test_rstream(self):
-        """Few transfers: both ends poll, and share two processors with the other tests."""
-        few = ('-S', '4096', '-I', '10', '-C', '10')
+        few = self.few_transfers
         for mode in ((), ('-T', 'v'), ('-T', 'n')):
             with self.subTest(mode=mode):
                 self.each(['rstream', *few, *mode], ['rstream', '-s', A, *few, *mode])
 
     def test_riostream(self):
-        self.each(['riostream'], ['riostream', '-s', A])
+        self.each(['riostream', *self.few_transfers], ['riostream', '-s', A, *self.few_transfers])
 
     def test_rdma_client(self):
         self.each(['rdma_server'], ['rdma_client', '-s', A])
