@@ -39,11 +39,23 @@ struct topo_node {
 	struct topo_port *port;   /* [0, nports] */
 };
 
+struct topo_addr {
+	uint32_t len, prefix; /* octets of the address, 4 or 16; bits of its subnet */
+	uint8_t ip[16];       /* in network byte order */
+};
+
+/* An address of the interface of a CA's port. */
+struct topo_ip {
+	uint32_t node, port;
+	struct topo_addr addr;
+};
+
 struct topo {
-	uint32_t nnodes, nhosts;
+	uint32_t nnodes, nhosts, nips;
 	struct topo_node *node;
 	/* Hosts in the order of their first mention: names for `run --host`. */
 	char (*host)[32];
+	struct topo_ip *ip; /* those of one node are together, in the order of the nodes */
 };
 
 #endif

@@ -11,9 +11,8 @@
 /* An address that the user gives to a host. */
 struct fab_ip {
 	char host[32];
-	uint32_t iface;       /* the N of ibN */
-	uint32_t len, prefix; /* octets of the address, bits of its subnet */
-	uint8_t addr[16];     /* in network byte order */
+	uint32_t iface; /* the N of ibN */
+	struct topo_addr addr;
 };
 
 struct fab_options {

@@ -1,17 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns the addresses that the user gives to hosts (--ip), before any host is used. */
+/* Owns the addresses that the user gives to hosts (--topo, --ip), before any host is used. */
 #include "super/supervisor.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include "fabric/ifaddr.h"
+#include "fabric/topo.h"
 #include "super/program.h"
+#include "topo/topo.h"
 
-static int set_one(struct seg *s, const struct fab_ip *ip)
+static int set_one(struct seg *s, const char *option, uint32_t port, const struct topo_addr *a)
+{
+	int r = fab_if_set(s, port, a->ip, a->len, a->prefix);
+	char text[TOPO_ADDR_TEXT];
+
+	if (r == -EEXIST)
+		return prog_fail("%s: another interface has %s", option, topo_addr_text(a, text));
+	if (r < 0)
+		return prog_fail("%s: an interface cannot have %s/%u", option,
+				 topo_addr_text(a, text), a->prefix);
+	return 0;
+}
+
+static int set_host(struct seg *s, const struct fab_ip *ip)
 {
 	uint32_t host = fab_host_by_name(s, ip->host), port;
-	char text[INET6_ADDRSTRLEN];
-	int r;
 
 	if (host == SEG_NONE)
 		return prog_fail("--ip: there is no host '%s'", ip->host);
@@ -19,20 +31,19 @@ static int set_one(struct seg *s, const struct fab_ip *ip)
 	if (port == SEG_NONE)
 		return prog_fail("--ip: host '%s' has no interface " FAB_IF_STEM "%u", ip->host,
 				 ip->iface);
-	inet_ntop(ip->len == 4 ? AF_INET : AF_INET6, ip->addr, text, sizeof(text));
-	r = fab_if_set(s, port, ip->addr, ip->len, ip->prefix);
-	if (r == -EEXIST)
-		return prog_fail("--ip: another interface has %s", text);
-	if (r < 0)
-		return prog_fail("--ip: an interface cannot have %s/%u", text, ip->prefix);
-	return 0;
+	return set_one(s, "--ip", port, &ip->addr);
 }
 
-int sup_addresses(struct sup *sup)
+int sup_addresses(struct sup *sup, const struct topo *t)
 {
+	struct seg *s = &sup->seg;
 	int r = 0;
 
+	/* fab_build() makes node i the element i + 1. */
+	for (uint32_t i = 0; t && i < t->nips && !r; i++)
+		r = set_one(s, "--topo", fab_node(s, t->ip[i].node + 1)->port0 + t->ip[i].port,
+			    &t->ip[i].addr);
 	for (uint32_t i = 0; i < sup->fab.nips && !r; i++)
-		r = set_one(&sup->seg, &sup->fab.ip[i]);
+		r = set_host(s, &sup->fab.ip[i]);
 	return r;
 }

@@ -47,7 +47,7 @@ static int make_segment(struct sup *sup, const struct topo *topo)
 		return prog_fail("a fabric cannot have so many hosts, adapters and ports");
 	if (r < 0)
 		return prog_fail("cannot make the fabric: %s", strerror(-r));
-	return sup_addresses(sup);
+	return sup_addresses(sup, topo);
 }
 
 /*

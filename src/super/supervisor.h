@@ -178,7 +178,7 @@ void sup_orphans(struct sup *sup);
 /* ---- hosts (sup_host.c) */
 int sup_hosts_init(struct sup *sup);
 /* Gives hosts their addresses (sup_addr.c). 0; PROG_FAILED after a message. */
-int sup_addresses(struct sup *sup);
+int sup_addresses(struct sup *sup, const struct topo *t);
 /* A process uses the host: make its adapters and its sysfs tree ready. 0, -ENODEV, -errno. */
 int sup_host_use(struct sup *sup, uint32_t host);
 bool sup_host_used(const struct sup *sup, uint32_t host);

@@ -24,8 +24,10 @@ void build_finish(struct topo_build *b)
 	free(b->at);
 	free(b->line);
 	free(b->alias);
+	free(b->ip);
 	topo_hash_finish(&b->ids);
 	topo_hash_finish(&b->aliases);
+	topo_hash_finish(&b->addrs);
 	for (uint32_t i = 0; i < b->nfiles; i++) {
 		free(b->file[i]);
 		free(b->text[i]);
@@ -52,8 +54,7 @@ int build_error(struct topo_build *b, const struct topo_where *at, const char *f
 	return -EINVAL;
 }
 
-/* Makes room for one more. */
-static int topo_grow(void **p, uint32_t used, uint32_t *room, size_t size)
+int build_grow(void **p, uint32_t used, uint32_t *room, size_t size)
 {
 	uint32_t more = *room ? *room * 2 : 64;
 	void *q;
@@ -109,9 +110,9 @@ int build_node(struct topo_build *b, const struct topo_node *n, const struct top
 	int r = check_node(b, n, at);
 
 	if (!r)
-		r = topo_grow((void **)&b->node, b->nnodes, &room, sizeof(*b->node));
+		r = build_grow((void **)&b->node, b->nnodes, &room, sizeof(*b->node));
 	if (!r)
-		r = topo_grow((void **)&b->at, b->nnodes, &b->node_room, sizeof(*b->at));
+		r = build_grow((void **)&b->at, b->nnodes, &b->node_room, sizeof(*b->at));
 	if (!r)
 		r = topo_hash_add(&b->ids, topo_hash_bytes(n->id, strlen(n->id)), b->nnodes);
 	if (r)
@@ -129,7 +130,7 @@ struct topo_line *build_line(struct topo_build *b, uint32_t node, uint32_t num,
 {
 	struct topo_line *l;
 
-	if (topo_grow((void **)&b->line, b->nlines, &b->line_room, sizeof(*b->line)) < 0)
+	if (build_grow((void **)&b->line, b->nlines, &b->line_room, sizeof(*b->line)) < 0)
 		return NULL;
 	l = &b->line[b->nlines++];
 	*l = (struct topo_line){.node = node, .num = num, .peer_node = TOPO_NONE};
@@ -162,7 +163,7 @@ int build_alias(struct topo_build *b, const char *name, const struct topo_line *
 	if (strlen(name) >= sizeof(b->alias[0].name))
 		return build_error(b, &l->peer_at, "an alias has at most %zu characters",
 				   sizeof(b->alias[0].name) - 1);
-	r = topo_grow((void **)&b->alias, b->naliases, &b->alias_room, sizeof(*b->alias));
+	r = build_grow((void **)&b->alias, b->naliases, &b->alias_room, sizeof(*b->alias));
 	if (!r)
 		r = topo_hash_add(&b->aliases, topo_hash_bytes(name, strlen(name)), b->naliases);
 	if (r)
@@ -176,7 +177,7 @@ const char *build_keep(struct topo_build *b, const char *name)
 {
 	char *copy = strdup(name);
 
-	if (!copy || topo_grow((void **)&b->kept, b->nkept, &b->kept_room, sizeof(*b->kept)) < 0) {
+	if (!copy || build_grow((void **)&b->kept, b->nkept, &b->kept_room, sizeof(*b->kept)) < 0) {
 		free(copy);
 		return NULL;
 	}
@@ -465,6 +466,11 @@ int build_topo(struct topo_build *b, struct topo *t)
 		r = check_guids(b, t);
 	if (!r)
 		r = topo_name_hosts(t);
+	if (!r) {
+		t->ip = b->ip;
+		t->nips = b->nips;
+		b->ip = NULL;
+	}
 	free(j.line);
 	if (r) {
 		if (r == -ENOMEM)
@@ -500,5 +506,6 @@ void topo_free(struct topo *t)
 		free(t->node[0].port);
 	free(t->node);
 	free(t->host);
+	free(t->ip);
 	*t = (struct topo){0};
 }

@@ -42,7 +42,10 @@ struct topo_build {
 	uint32_t nlines, line_room;
 	struct topo_alias *alias;
 	uint32_t naliases, alias_room;
+	struct topo_ip *ip;
+	uint32_t nips, ip_room;
 	struct topo_hash ids, aliases; /* tables of node ids and of `alias` */
+	struct topo_hash addrs;        /* of the addresses in `ip` */
 	char **file;                   /* names of files, for messages */
 	char **text;                   /* content of the files */
 	uint32_t nfiles;
@@ -54,6 +57,8 @@ struct topo_build {
 void build_init(struct topo_build *b, char *err);
 void build_finish(struct topo_build *b);
 
+/* Makes room for one more element after `used`. 0, -ENOMEM. */
+int build_grow(void **p, uint32_t used, uint32_t *room, size_t size);
 /* Writes "FILE:LINE:COLUMN: ..." into b->err. Returns -EINVAL. */
 int build_error(struct topo_build *b, const struct topo_where *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -356,6 +356,7 @@ static const struct keyword {
 	const char *word;
 	int (*parse)(struct topo_parse *p, struct topo_text *x);
 } keywords[] = {
+	{"#ip[", parse_ip},
 	{"#", ignore},
 	{"Switch", parse_switch},
 	{"Hca", parse_ca},

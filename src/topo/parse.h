@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Shared by the parts of the topology parser: parse.c reads files and nodes, ports.c reads ports.
+ * Shared by the parts of the topology parser: parse.c reads files and nodes, ports.c ports, ip.c
+ * addresses.
  */
 #ifndef SOFTHCA_TOPO_PARSE_H
 #define SOFTHCA_TOPO_PARSE_H
@@ -30,6 +31,8 @@ char *parse_name(struct topo_parse *p, struct topo_text *x, char *name,
 		 const struct topo_where *at);
 /* Parse a line that begins with '[' or '@'. 0, -EINVAL, -ENOMEM. */
 int parse_port(struct topo_parse *p, struct topo_text *x);
+/* Parse the rest of a line that begins with "#ip[". 0, -EINVAL, -ENOMEM. */
+int parse_ip(struct topo_parse *p, struct topo_text *x);
 /* "lid N" and "lmc N" before `stop`; other words are a comment. 0, -EINVAL. */
 int parse_lid_lmc(struct topo_text *x, const char *stop, uint32_t *lid, uint32_t *lmc);
 /* Translate ibsim's masks of old and extended speeds to bits of hw_port.speed. */

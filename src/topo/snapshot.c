@@ -10,6 +10,7 @@
 #include <string.h>
 #include "fabric/fabric.h"
 #include "hw/port.h"
+#include "util/bits.h"
 
 void topo_node_id(const struct fab_node *n, char id[24])
 {
@@ -58,6 +59,41 @@ static void read_node(struct seg *s, const struct fab_node *n, const uint32_t *n
 		read_port(s, n->port0 + p, number, &out->port[p]);
 }
 
+static void add_ip(struct topo *t, uint32_t node, uint32_t port, const struct topo_addr *a)
+{
+	t->ip[t->nips++] = (struct topo_ip){.node = node, .port = port, .addr = *a};
+}
+
+/* The addresses that were configured; the others are a rule. */
+static int read_addresses(struct seg *s, const uint32_t *number, struct topo *t)
+{
+	static const uint8_t none[16];
+	size_t n = 0;
+
+	seg_for_each_live (s, SEG_T_PORT, i)
+		n += 2;
+	t->ip = calloc(n + 1, sizeof(*t->ip));
+	if (!t->ip)
+		return -ENOMEM;
+	seg_for_each_live (s, SEG_T_NODE, i) {
+		const struct fab_node *node = fab_node(s, i);
+
+		for (uint32_t k = 1; node->type == FAB_CA && k <= node->nports; k++) {
+			const struct hw_port *p = hw_port(s, node->port0 + k);
+			struct topo_addr a4 = {4, p->ip4_prefix, {0}},
+					 a6 = {16, p->ip6_prefix, {0}};
+
+			be32_store(a4.ip, p->ip4);
+			memcpy(a6.ip, p->ip6, 16);
+			if (p->ip4)
+				add_ip(t, number[i], k, &a4);
+			if (memcmp(p->ip6, none, 16))
+				add_ip(t, number[i], k, &a6);
+		}
+	}
+	return 0;
+}
+
 int topo_snapshot(struct seg *s, struct topo *t)
 {
 	uint32_t high = seg_table(s, SEG_T_NODE)->high, *number = calloc(high + 1, sizeof(*number));
@@ -73,7 +109,7 @@ int topo_snapshot(struct seg *s, struct topo *t)
 	}
 	t->node = calloc(t->nnodes + 1, sizeof(*t->node));
 	port = calloc(ports + 1, sizeof(*port));
-	if (!number || !t->node || !port) {
+	if (!number || !t->node || !port || read_addresses(s, number, t) < 0) {
 		free(number);
 		free(port);
 		free(t->node);

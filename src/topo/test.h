@@ -35,6 +35,9 @@ static inline void t_same(const struct topo *a, const struct topo *b)
 		for (uint32_t p = 0; p <= n->nports; p++)
 			assert_memory_equal(&n->port[p], &m->port[p], sizeof(n->port[p]));
 	}
+	assert_int_equal(a->nips, b->nips);
+	for (uint32_t i = 0; i < a->nips; i++)
+		assert_memory_equal(&a->ip[i], &b->ip[i], sizeof(a->ip[i]));
 }
 
 static inline char *t_written(const struct topo *t, int (*write)(FILE *f, const struct topo *t))

@@ -255,6 +255,42 @@ static void test_hosts(void **state)
 	assert_int_equal(t.node[21].host, 5);
 }
 
+static const struct topo_ip *only_ip(uint32_t node, uint32_t port, uint32_t len)
+{
+	const struct topo_ip *found = NULL;
+
+	for (uint32_t i = 0; i < t.nips; i++)
+		if (t.ip[i].node == node && t.ip[i].port == port && t.ip[i].addr.len == len) {
+			assert_null(found);
+			found = &t.ip[i];
+		}
+	return found;
+}
+
+static void assert_ip(uint32_t node, uint32_t port, uint32_t len, const char *text, uint32_t prefix)
+{
+	const struct topo_ip *ip = only_ip(node, port, len);
+	char buf[TOPO_ADDR_TEXT];
+
+	assert_non_null(ip);
+	assert_string_equal(topo_addr_text(&ip->addr, buf), text);
+	assert_int_equal(ip->addr.prefix, prefix);
+}
+
+/* Other programs that read these formats take the lines for comments. */
+static void test_addresses(void **state)
+{
+	parse("Ca 2 \"A\"\n#ip[2]\t10.0.0.7/8 # first\n#ip[1] 127.9.0.1,fd00::1\n"
+	      "Switch 1 \"S\"\n# ip[1] 10.0.0.1\nCa 1 \"B\"\n#ip 1\n#ip[1] "
+	      "10.0.0.8,fd00:1::2/48\n");
+	assert_int_equal(t.nips, 5);
+	assert_ip(0, 2, 4, "10.0.0.7", 8);
+	assert_ip(0, 1, 4, "127.9.0.1", 16);
+	assert_ip(0, 1, 16, "fd00::1", 64);
+	assert_ip(2, 1, 4, "10.0.0.8", 24);
+	assert_ip(2, 1, 16, "fd00:1::2", 48);
+}
+
 static void test_find_by_description(void **state)
 {
 	parse(dump);
@@ -330,6 +366,23 @@ static const struct {
 	{"width=32\n", "f:1:7: the mask of widths is 32: it must be from 0 to 31"},
 	{"module=x\n", "f:1:8: the module's name in quotes is missing"},
 	{"include \"/etc/passwd\"\n", "f:1:9: nothing can be included here"},
+	{"#ip[1] 10.0.0.1\n", "f:1:5: addresses without an adapter's line before them"},
+	{"Switch 1 \"A\"\n#ip[1] 10.0.0.1\n",
+	 "f:2:5: addresses without an adapter's line before them"},
+	{"Ca 1 \"A\"\n#ip[2] 10.0.0.1\n", "f:2:5: the port's number is 2: it must be from 1 to 1"},
+	{"Ca 1 \"A\"\n#ip[1 10.0.0.1\n", "f:2:6: ']' is missing after the port's number"},
+	{"Ca 1 \"A\"\n#ip[1]\n", "f:2:7: '' is not ADDRESS[/PREFIX]"},
+	{"Ca 1 \"A\"\n#ip[1] 10.0.0\n", "f:2:8: '10.0.0' is not ADDRESS[/PREFIX]"},
+	{"Ca 1 \"A\"\n#ip[1] 10.0.0.1/33\n", "f:2:8: '10.0.0.1/33' is not ADDRESS[/PREFIX]"},
+	{"Ca 1 \"A\"\n#ip[1] 10.0.0.1/0\n", "f:2:8: '10.0.0.1/0' is not ADDRESS[/PREFIX]"},
+	{"Ca 1 \"A\"\n#ip[1] 10.0.0.1,\n", "f:2:17: '' is not ADDRESS[/PREFIX]"},
+	{"Ca 1 \"A\"\n#ip[1] 10.0.0.1 x\n", "f:2:17: unexpected text after the addresses"},
+	{"Ca 1 \"A\"\n#ip[1] 10.0.0.1,10.0.0.2\n",
+	 "f:2:17: port 1 of \"A\" already has an IPv4 address"},
+	{"Ca 1 \"A\"\n#ip[1] fd00::1,fd00::2/60\n",
+	 "f:2:16: port 1 of \"A\" already has an IPv6 address"},
+	{"Ca 2 \"A\"\n#ip[1] fd00::1\n#ip[2] fd00:0::1/60\n",
+	 "f:3:8: another port has the address fd00::1"},
 	{"do Dump\n", "f:1:4: put commands into a script for softhca console"},
 };
 
@@ -393,17 +446,12 @@ static void test_include(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ibnetdiscover),
-		cmocka_unit_test(test_odd_forms),
-		cmocka_unit_test(test_all_rates),
-		cmocka_unit_test(test_fdr10_at_one_end),
-		cmocka_unit_test(test_ibsim_net),
-		cmocka_unit_test(test_ibsim_words),
-		cmocka_unit_test(test_ibsim_modules),
-		cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_find_by_description),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_no_text),
+		cmocka_unit_test(test_ibnetdiscover), cmocka_unit_test(test_odd_forms),
+		cmocka_unit_test(test_all_rates),     cmocka_unit_test(test_fdr10_at_one_end),
+		cmocka_unit_test(test_ibsim_net),     cmocka_unit_test(test_ibsim_words),
+		cmocka_unit_test(test_ibsim_modules), cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_addresses),     cmocka_unit_test(test_find_by_description),
+		cmocka_unit_test(test_refused),       cmocka_unit_test(test_no_text),
 		cmocka_unit_test(test_include),
 	};
 

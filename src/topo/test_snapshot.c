@@ -4,6 +4,7 @@
 
 #include <infiniband/verbs.h>
 #include "fabric/fabric.h"
+#include "fabric/ifaddr.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "subnet/subnet.h"
@@ -108,12 +109,45 @@ static void test_routers(void **state)
 	seg_unmap(&seg);
 }
 
+/* Addresses that were given, and no others. */
+static void test_addresses(void **state)
+{
+	static const char text[] =
+		"Switch 2 \"S-0000000000000001\" # \"s\"\n"
+		"Ca 2 \"H-0000000000000002\" # \"n1 x\"\n#ip[2] 10.0.0.2/8,fd00::2\n"
+		"Ca 1 \"H-0000000000000008\" # \"n2 x\"\n#ip[1] fd00::8/48\n";
+	struct topo t, now;
+	struct seg seg = {0};
+	char err[TOPO_ERR];
+
+	assert_int_equal(topo_parse("f", text, strlen(text), &t, err), 0);
+	topo_fill(&t, &defaults);
+	for (uint32_t i = 0; i < t.nnodes; i++)
+		t.node[i].sys_guid = t.node[i].guid;
+	assert_int_equal(seg_create(&seg, "test"), 0);
+	assert_int_equal(fab_build(&seg, &t, &options), 0);
+	for (uint32_t i = 0; i < t.nips; i++) {
+		const struct topo_ip *ip = &t.ip[i];
+
+		assert_int_equal(fab_if_set(&seg, fab_node(&seg, ip->node + 1)->port0 + ip->port,
+					    ip->addr.ip, ip->addr.len, ip->addr.prefix),
+				 0);
+	}
+	assert_int_equal(topo_snapshot(&seg, &now), 0);
+	assert_int_equal(now.nips, 3);
+	assert_same(&t, &now);
+	topo_free(&t);
+	topo_free(&now);
+	seg_unmap(&seg);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_read_back),
 		cmocka_unit_test(test_as_it_is_now),
 		cmocka_unit_test(test_routers),
+		cmocka_unit_test(test_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

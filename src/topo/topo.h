@@ -16,6 +16,7 @@
 #include "fabric/topo.h"
 
 #define TOPO_ERR 512
+#define TOPO_ADDR_TEXT 46 /* INET6_ADDRSTRLEN */
 /* The number of unicast LIDs limits a subnet's switches plus ports of adapters and routers. */
 #define TOPO_MAX_LIDS 0xbfffu
 
@@ -41,6 +42,11 @@ void topo_fill(struct topo *t, const struct topo_defaults *d);
  * TOPO_NONE.
  */
 uint32_t topo_find(const struct topo *t, const char *name);
+
+/* "10.0.0.1", "fd00::1/64"; without a prefix the usual one is meant. False: neither. */
+bool topo_addr_parse(const char *text, size_t len, struct topo_addr *a);
+/* The address without its prefix; `text`. */
+const char *topo_addr_text(const struct topo_addr *a, char text[TOPO_ADDR_TEXT]);
 
 /* Write it in ibnetdiscover's format, without the date. 0, or -EIO. */
 int topo_write_ibnetdiscover(FILE *f, const struct topo *t);

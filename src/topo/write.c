@@ -73,8 +73,30 @@ static void write_port(FILE *f, const struct topo *t, const struct topo_node *n,
 		width_name(p->width), speed_name(p->speed));
 }
 
+/* The addresses of node i, which begin at *k: a line for each port, as they are in t->ip. */
+static void write_addresses(FILE *f, const struct topo *t, uint32_t i, uint32_t *k)
+{
+	uint32_t port = 0;
+
+	for (; *k < t->nips && t->ip[*k].node == i; ++*k) {
+		const struct topo_ip *ip = &t->ip[*k];
+		char text[TOPO_ADDR_TEXT];
+
+		if (ip->port != port)
+			fprintf(f, "%s#ip[%u]\t", port ? "\n" : "", ip->port);
+		else
+			fputc(',', f);
+		port = ip->port;
+		fprintf(f, "%s/%u", topo_addr_text(&ip->addr, text), ip->addr.prefix);
+	}
+	if (port)
+		fputc('\n', f);
+}
+
 int topo_write_ibnetdiscover(FILE *f, const struct topo *t)
 {
+	uint32_t k = 0;
+
 	fprintf(f, "#\n# Topology file\n#\n");
 	for (uint32_t i = 0; i < t->nnodes; i++) {
 		const struct topo_node *n = &t->node[i];
@@ -83,6 +105,7 @@ int topo_write_ibnetdiscover(FILE *f, const struct topo *t)
 		for (uint32_t p = 1; p <= n->nports; p++)
 			if (n->port[p].peer_node != TOPO_NONE)
 				write_port(f, t, n, p);
+		write_addresses(f, t, i, &k);
 	}
 	return ferror(f) ? -EIO : 0;
 }

@@ -24,6 +24,8 @@ static const char *const seeds[] = {
 	"include \"x\"\ndo Dump\n",
 	"Ca 1 \"a\"\n[1] \"b\" # lid 1 lmc 0 \"b\" lid 2 4xQDR\nCa 1 \"b\"\n"
 	"[1] \"a\" # lid 2 lmc 0 \"a\" lid 1 4xFDR10\n",
+	"Ca 2 \"a\"\n#ip[2] 10.0.0.1/8,fd00::1 # x\n#ip[1]\t127.1.2.3\nCa 1 \"b\"\n#ip[1] "
+	"fd00::2/48\n",
 };
 
 int main(int argc, char **argv)
