@@ -47,7 +47,7 @@ check-slow: deps-all configured
 SECONDS ?= 60
 fuzz: deps
 	@test -f build-asan/build.ninja || CC=clang meson setup build-asan -Db_sanitize=address,undefined \
-		-Db_lundef=false -Dfuzz=true >/dev/null
+		-Db_lundef=false -Dfuzz=true -Ddebug=false -Doptimization=1 -Dc_args=-gline-tables-only >/dev/null
 	@meson configure build-asan -Dfuzz=true
 	@ninja -C build-asan >/dev/null
 	@tests/fuzz/run.py build-asan $(or $(T),ioctl) $(SECONDS)
