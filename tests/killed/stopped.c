@@ -151,7 +151,7 @@ int main(int argc, char **argv)
 	end_open(&e, t, DEPTH);
 	start(argv[0], t, 0);
 	start(argv[0], t, 1);
-	for (end = now_s() + stress_seconds(2); stops < max && (argc > 2 || now_s() < end);
+	for (end = now_s() + stress_seconds(1); stops < max && (argc > 2 || now_s() < end);
 	     stops++) {
 		unsigned int us = (unsigned int)rand_r(&seed) % 3000;
 

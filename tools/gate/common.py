@@ -3,23 +3,42 @@
 import concurrent.futures
 import os
 import subprocess
+import threading
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CORES = len(os.sched_getaffinity(0))
 passed, failed, skipped = [], [], []
 times = []
+here = threading.local()  # .part: the part of the gate that this thread works for
 
 
-def sh(cmd, **kw):
-    return subprocess.run(cmd, cwd=TOP, text=True, errors='replace', stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **kw)
+def sh(cmd, began=None, **kw):
+    """began: is called with the process's id."""
+    with subprocess.Popen(cmd, cwd=TOP, text=True, errors='replace', stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **kw) as p:
+        if began:
+            began(p.pid)
+        out = p.stdout.read()
+        _, status, used = os.wait4(p.pid, 0)
+        p.returncode = os.waitstatus_to_exitcode(status)
+    part = getattr(here, 'part', None)
+    if part:
+        with part.lock:
+            part.used += used.ru_utime + used.ru_stime
+    return subprocess.CompletedProcess(cmd, p.returncode, out)
 
 
 def on_all_cores(function, items):
     """function of each item, as many at once as there are cores."""
+    part = getattr(here, 'part', None)
+
+    def work(item):
+        here.part = part
+        return function(item)
+
     with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
-        return list(pool.map(function, items))
+        return list(pool.map(work, items))
 
 
 def result(name, ok, why=''):
@@ -42,20 +61,26 @@ def sources(exts, folders=('src', 'include', 'tests', 'bench', 'examples')):
 
 
 class Part:
-    """A part of the gate, whose time is told at the end."""
+    """A part of the gate, whose time is told at the end, and that of its commands on the processors,
+    which other load does not change (without daemons: supervisors that were started by `up`)."""
     began = time.monotonic()
 
     def __init__(self, name):
         self.name = name
+        self.used = 0
+        self.lock = threading.Lock()
 
     def __enter__(self):
         self.start = time.monotonic()
+        here.part = self
         return self
 
     def __exit__(self, *_):
-        times.append((self.name, self.start - Part.began, time.monotonic() - Part.began))
+        here.part = None
+        times.append((self.name, self.start - Part.began, time.monotonic() - Part.began, self.used))
 
 
 def print_times():
-    for name, start, end in sorted(times, key=lambda t: t[1]):
-        print(f'{end - start:6.0f} s  {name} (from {start:.0f} to {end:.0f})')
+    for name, start, end, used in sorted(times, key=lambda t: t[1]):
+        print(f'{end - start:6.0f} s {used:6.0f} s of processors  {name} '
+              f'(from {start:.0f} to {end:.0f})')
