@@ -9,12 +9,13 @@ import unittest
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCS = ['README.md', 'CONTRIBUTING.md', 'doc/README.md', 'doc/DESIGN.md', 'doc/STYLE.md', 'doc/GLOSSARY.md',
         'doc/HAZARDS.md', 'doc/HOWTO_ADD_FW_COMMAND.md', 'doc/HOWTO_ADD_METHOD.md',
-        'doc/HOWTO_ADD_MAD_ATTRIBUTE.md', 'doc/HOWTO_FUZZ.md',
+        'doc/HOWTO_ADD_MAD_ATTRIBUTE.md', 'doc/HOWTO_ADD_CM_COMMAND.md', 'doc/HOWTO_FUZZ.md',
         'doc/INTERNALS.md', 'doc/SUPPORT.md'] + sorted(
             os.path.relpath(f, TOP) for f in glob.glob(os.path.join(TOP, 'doc/internals/*.md')))
 # What an example adds.
 EXAMPLES = {'std_<object>', 'counters', 'std_counters', 'uv_def_counters'}
-OTHERS = {  # of libibverbs, libc and the kernel
+OTHERS = {  # of libibverbs, librdmacm, libc and the kernel
+    'rdma_connect', 'rdma_accept', 'rdma_establish', 'rdma_get_cm_event',
     'ibv_create_qp', 'ibv_post_send', 'ibv_req_notify_cq', 'ibv_query_device_ex',
     'ibv_query_rt_values_ex', 'ibv_import_device', 'process_vm_readv', 'process_vm_writev', 'fork', 'ioctl', 'close', 'write', 'syscall', 'freopen',
 }
