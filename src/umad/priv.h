@@ -209,6 +209,16 @@ void umad_rmpp_reply(struct seg *s, const struct mad_agent *a, const struct umad
 		     const uint8_t *hdr, uint32_t type, uint32_t status, uint32_t seg_num,
 		     uint32_t newwin);
 
+/* ---- rmpp_store.c: `owner` has the pool's pieces */
+/* Adds the next segment to the message. 0 or -ENOSPC. */
+int umad_rmpp_append(struct seg *s, uint32_t owner, struct mad_recv *r, uint32_t flags,
+		     uint32_t paylen, const uint8_t *data);
+/* Keeps a segment until the gap before it is filled; without memory it is dropped. */
+void umad_rmpp_keep(struct seg *s, uint32_t owner, struct mad_recv *r, int32_t seg_num,
+		    const struct umad_pkt *p);
+/* update_seg_num(): appends the kept segments that are next. 0 or -ENOSPC. */
+int umad_rmpp_close_gap(struct seg *s, uint32_t owner, struct mad_recv *r);
+
 /* ---- rmpp_recv.c */
 /* Handle an active RMPP MAD for an agent with RMPP in the kernel's role. */
 void umad_rmpp_arrived(struct seg *s, uint32_t agent, struct mad_agent *a, struct umad_pkt *p);

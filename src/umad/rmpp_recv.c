@@ -2,7 +2,7 @@
 /*
  * Owns the receiving end of RMPP in the kernel's role. The sender's thread puts segments together
  * and carries the ACKs back; the whole message is queued as one packet. The rules are those of
- * ib_process_rmpp_recv_wc() and its helpers in mad_rmpp.c.
+ * ib_process_rmpp_recv_wc() and its helpers in mad_rmpp.c. rmpp_store.c keeps the segments.
  *
  * mad_recv.lock is held while a segment is stored, never while a MAD is sent. Messages are found
  * without a lock.
@@ -19,15 +19,6 @@
 #define ASSEMBLY_NS (40 * NSEC_PER_SEC) /* start_rmpp() */
 /* complete_rmpp(): how long to remember a message, for repeated segments */
 #define REMEMBER_NS (10 * NSEC_PER_SEC)
-
-/* A segment that arrived before its turn, in a piece of the pool. */
-struct early {
-	int32_t seg_num;
-	uint32_t flags, paylen;
-	uint8_t data[EVQ_PIECE - 12];
-};
-static_assert(sizeof(struct early) == EVQ_PIECE, "fits a piece");
-static_assert(sizeof(((struct early *)0)->data) >= MAD_SIZE - sizeof(uint8_t[24]), "any class");
 
 /* This process has begun messages: it must watch their time-outs. */
 static _Atomic uint32_t begun;
@@ -294,66 +285,6 @@ static void mrecv_start(struct seg *s, uint32_t agent, const struct mad_agent *a
 	mrecv_leave(s, p->recv, r, p->recv_gen);
 }
 
-/* Behind what is there. 0 or -ENOSPC. */
-static int mrecv_append(struct seg *s, uint32_t owner, struct mad_recv *r, uint32_t flags,
-			uint32_t paylen, const uint8_t *data)
-{
-	if (chain_append(s, owner, &r->msg, data, MAD_SIZE - mad_data_offset(r->mgmt_class)))
-		return -ENOSPC;
-	r->flags = flags;
-	r->paylen = paylen;
-	r->seg_num++;
-	return 0;
-}
-
-/* Kept until the gap before it is filled. */
-static void mrecv_keep(struct seg *s, uint32_t owner, struct mad_recv *r, int32_t seg_num,
-		       const struct umad_pkt *p)
-{
-	uint32_t off = mad_data_offset(r->mgmt_class), *link = &r->early, i;
-	struct seg_evdata *d;
-	struct early *e;
-
-	for (; (d = *link ? seg_live(s, SEG_T_EVBUF, *link) : NULL); link = &d->next) {
-		e = (struct early *)d->bytes;
-		if (e->seg_num == seg_num)
-			return;
-		if (e->seg_num > seg_num)
-			break;
-	}
-	if (seg_alloc_begin(s, SEG_T_EVBUF, &i))
-		return;
-	d = seg_at(s, SEG_T_EVBUF, i);
-	e = (struct early *)d->bytes;
-	e->seg_num = seg_num;
-	e->flags = LAYOUT_GET32(mad_rmpp, p->mad, flags);
-	e->paylen = LAYOUT_GET32(mad_rmpp, p->mad, payload_length);
-	memcpy(e->data, p->mad + off, MAD_SIZE - off);
-	d->next = *link;
-	*link = i;
-	/* from here on evq_close() finds it through the message */
-	seg_alloc_end(s, SEG_T_EVBUF, owner, i);
-}
-
-/* update_seg_num() */
-static int close_gap(struct seg *s, uint32_t owner, struct mad_recv *r)
-{
-	struct seg_evdata *d;
-	int err = 0;
-
-	while (!err && (d = r->early ? seg_live(s, SEG_T_EVBUF, r->early) : NULL)) {
-		const struct early *e = (const struct early *)d->bytes;
-		uint32_t i = r->early;
-
-		if (e->seg_num != r->seg_num + 1)
-			break;
-		err = mrecv_append(s, owner, r, e->flags, e->paylen, e->data);
-		r->early = d->next;
-		seg_free_of(s, SEG_T_EVBUF, owner, i);
-	}
-	return err;
-}
-
 /* False: there is no space for the segment, drop the message. */
 static bool go_on(struct seg *s, const struct mad_agent *a, struct mad_recv *r,
 		  const struct umad_pkt *p, struct outcome *o)
@@ -370,12 +301,12 @@ static bool go_on(struct seg *s, const struct mad_agent *a, struct mad_recv *r,
 	if (seg_num <= r->seg_num)
 		return true;
 	if (seg_num > r->seg_num + 1) {
-		mrecv_keep(s, a->file + 1, r, seg_num, p);
+		umad_rmpp_keep(s, a->file + 1, r, seg_num, p);
 		return true;
 	}
-	if (mrecv_append(s, a->file + 1, r, LAYOUT_GET32(mad_rmpp, p->mad, flags),
-			 LAYOUT_GET32(mad_rmpp, p->mad, payload_length), p->mad + off) ||
-	    close_gap(s, a->file + 1, r)) {
+	if (umad_rmpp_append(s, a->file + 1, r, LAYOUT_GET32(mad_rmpp, p->mad, flags),
+			     LAYOUT_GET32(mad_rmpp, p->mad, payload_length), p->mad + off) ||
+	    umad_rmpp_close_gap(s, a->file + 1, r)) {
 		TRACE(LOG_MAD, "an RMPP message is dropped: no room for %u bytes", r->msg.len);
 		return false;
 	}
