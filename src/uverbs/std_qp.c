@@ -273,12 +273,11 @@ int uv_cmd_open_qp(struct uv_bundle *b)
 	qp->qpn = cmd.qpn;
 	qp->qp_type = cmd.qp_type;
 	o->user_handle = cmd.user_handle;
-	qp->async = uv_event_file_get(b->file->default_async);
 	r = b->file->api->driver->open_qp(qp);
-	if (r) {
-		uv_event_file_put(qp->async);
+	if (r)
 		return r;
-	}
+	/* Made: qp_destroy() undoes it from here on. */
+	qp->async = uv_event_file_get(b->file->default_async);
 	uv_use(&qp->xrcd->obj);
 	uv_b_created(b);
 	t = qp_target_of(qp);
