@@ -163,7 +163,7 @@ static bool lock_look(struct seg *s, struct seg_lock *l, struct waiter *w, uint3
 	return LOCK_OWNER(word) && owner_gone(s, word, true);
 }
 
-/* Has it waited long enough? `word`: the owner's. */
+/* Has the caller waited long enough for the owner that `word` names? */
 static bool expired(struct seg *s, struct seg_lock *l, struct waiter *w, uint32_t word)
 {
 	uint8_t passed = atomic_load_explicit(&l->passed, memory_order_relaxed);
@@ -287,7 +287,7 @@ static void wake_next(struct seg_lock *l, uint32_t bits)
 	if (bits & LOCK_ORDER) {
 		if (sys_futex_wake_bits(&l->word, 1, SLEEPS_OVERTAKEN) > 0)
 			return;
-		/* None of them sleeps any more. */
+		/* No overtaken waiter sleeps any more: the order is lifted. */
 		if (!atomic_compare_exchange_strong(&l->word, &bits, 0))
 			return;
 	}
@@ -378,9 +378,4 @@ bool seg_lock_orphaned(struct seg *s, struct seg_lock *l)
 	uint32_t w = atomic_load(&l->word);
 
 	return LOCK_OWNER(w) && LOCK_OWNER(w) != my_word(s) && owner_gone(s, w, true);
-}
-
-bool seg_lock_is_mine(struct seg *s, struct seg_lock *l)
-{
-	return LOCK_OWNER(atomic_load_explicit(&l->word, memory_order_relaxed)) == my_word(s);
 }

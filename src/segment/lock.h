@@ -68,7 +68,5 @@ bool seg_lock_keep(struct seg *s, struct seg_lock *l, uint16_t turn);
 void seg_unlock_turn(struct seg *s, struct seg_lock *l, uint16_t turn);
 /* Is its holder dead? Makes system calls when the lock is held: not for a hot path. */
 bool seg_lock_orphaned(struct seg *s, struct seg_lock *l);
-/* Does this process hold the lock? (for assertions) */
-bool seg_lock_is_mine(struct seg *s, struct seg_lock *l);
 
 #endif

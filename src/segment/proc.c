@@ -194,14 +194,6 @@ int seg_proc_register_self(struct seg *s, uint32_t host)
 	return 0;
 }
 
-bool seg_proc_alive(struct seg *s, uint32_t slot, uint32_t gen)
-{
-	const struct seg_proc *p = seg_proc(s, slot);
-
-	return p && p->gen == gen &&
-	       atomic_load_explicit(&p->state, memory_order_acquire) == SEG_PROC_LIVE;
-}
-
 bool seg_proc_gone(struct seg *s, uint32_t slot, uint32_t gen)
 {
 	const struct seg_proc *p = seg_proc(s, slot);

@@ -137,8 +137,6 @@ int seg_proc_register_self(struct seg *s, uint32_t host);
  */
 void seg_proc_set_self(struct seg *s, uint32_t slot, uint32_t gen);
 
-/* Is (slot, gen) still that living process (and not between exec and its end)? */
-bool seg_proc_alive(struct seg *s, uint32_t slot, uint32_t gen);
 /*
  * Is (slot, gen) gone for good: exited, killed or replaced by exec? Checks the slot and, in the
  * same PID namespace, the process itself, so it works when the supervisor is slow or dead. If true,

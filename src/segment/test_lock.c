@@ -19,6 +19,11 @@ static struct shared *shared(struct seg *s)
 	return sh;
 }
 
+static uint32_t owner_slot(const struct shared *sh)
+{
+	return (sh->lock.word & 0xffff) - 1;
+}
+
 static void lock_and_unlock(void **state)
 {
 	struct seg *s = *state;
@@ -26,14 +31,14 @@ static void lock_and_unlock(void **state)
 	uint64_t t;
 
 	assert_int_equal(seg_lock(s, &sh->lock, SEG_LOCK_DATA_NS), 0);
-	assert_true(seg_lock_is_mine(s, &sh->lock));
+	assert_int_equal(owner_slot(sh), s->self);
 	assert_int_equal(seg_trylock(s, &sh->lock), -EBUSY);
 	t = clock_now_ns();
 	assert_int_equal(seg_lock(s, &sh->lock, 3 * NSEC_PER_MSEC), -ETIMEDOUT);
 	t = clock_now_ns() - t;
 	assert_true(t >= 3 * NSEC_PER_MSEC);
 	seg_unlock(s, &sh->lock);
-	assert_false(seg_lock_is_mine(s, &sh->lock));
+	assert_int_not_equal(owner_slot(sh), s->self);
 	assert_int_equal(sh->lock.word, 0);
 	assert_int_equal(seg_trylock(s, &sh->lock), 0);
 	seg_unlock(s, &sh->lock);
@@ -128,9 +133,12 @@ static void signal_and_see(const struct test_child *c, int sig)
 	waitid(P_PID, (id_t)c->pid, &si, (sig == SIGSTOP ? WSTOPPED : WEXITED) | WNOWAIT);
 }
 
-static uint32_t owner_slot(const struct shared *sh)
+/* A living process, not between exec and its end. */
+static bool is_live(struct seg *s, uint32_t slot, uint32_t gen)
 {
-	return (sh->lock.word & 0xffff) - 1;
+	const struct seg_proc *p = seg_proc(s, slot);
+
+	return p->gen == gen && atomic_load(&p->state) == SEG_PROC_LIVE;
 }
 
 /* After SIGKILL: the zombie is not reaped, and the segment does not know. */
@@ -143,7 +151,7 @@ static void a_dead_owners_lock_is_inherited(void **state)
 	spawn_holder(s, &c, sh);
 	signal_and_see(&c, SIGKILL);
 	assert_int_equal(seg_lock(s, &sh->lock, SEG_LOCK_CTRL_NS), SEG_LOCK_INHERITED);
-	assert_true(seg_lock_is_mine(s, &sh->lock));
+	assert_int_equal(owner_slot(sh), s->self);
 	assert_int_equal(sh->lock.inherited, 1);
 	seg_unlock(s, &sh->lock);
 	assert_int_equal(seg_lock(s, &sh->lock, SEG_LOCK_DATA_NS), 0);
@@ -280,7 +288,7 @@ static void marks_of_the_dead_keep_nobody_away(void **state)
 
 	sh->lock.word = UINT32_C(0x80800000);
 	assert_int_equal(seg_trylock(s, &sh->lock), 0);
-	assert_true(seg_lock_is_mine(s, &sh->lock));
+	assert_int_equal(owner_slot(sh), s->self);
 	seg_unlock(s, &sh->lock);
 	assert_int_equal(sh->lock.word, 0);
 	sh->lock.word = UINT32_C(0x80800000);
@@ -385,7 +393,7 @@ static void who_is_stopped_is_robbed(void **state)
 	assert_int_equal(sh->lock.inherited, 1);
 	test_tell(c.go[1]);
 	assert_int_equal(test_reap(&c), 0);
-	assert_true(seg_lock_is_mine(s, &sh->lock));
+	assert_int_equal(owner_slot(sh), s->self);
 	seg_unlock(s, &sh->lock);
 	assert_int_equal(sh->lock.word, 0);
 }
@@ -435,7 +443,7 @@ static void state_dead_and_reused_slot_free_the_lock(void **state)
 	/* the stale owner's unlock does not open the new owner's lock */
 	test_tell(c.go[1]);
 	assert_int_equal(test_reap(&c), 0);
-	assert_true(seg_lock_is_mine(s, &sh->lock));
+	assert_int_equal(owner_slot(sh), s->self);
 	seg_unlock(s, &sh->lock);
 }
 
@@ -454,9 +462,9 @@ static void liveness_of_processes(void **state)
 	slot = owner_slot(sh);
 	p = seg_proc(s, slot);
 	gen = p->gen;
-	assert_true(seg_proc_alive(s, slot, gen));
+	assert_true(is_live(s, slot, gen));
 	assert_false(seg_proc_gone(s, slot, gen));
-	assert_false(seg_proc_alive(s, slot, gen + 1));
+	assert_false(is_live(s, slot, gen + 1));
 	assert_true(seg_proc_gone(s, slot, gen + 1));
 	p->start_time++; /* another process with that pid */
 	assert_true(seg_proc_gone(s, slot, gen));
@@ -478,10 +486,10 @@ static void exec_puts_memory_off_limits(void **state)
 	uint64_t t;
 
 	assert_true(seg_proc_exec_begin(p));
-	assert_false(seg_proc_alive(s, s->self, s->self_gen));
+	assert_false(is_live(s, s->self, s->self_gen));
 	assert_false(seg_proc_exec_begin(p));
 	seg_proc_exec_failed(p);
-	assert_true(seg_proc_alive(s, s->self, s->self_gen));
+	assert_true(is_live(s, s->self, s->self_gen));
 	/* waiting ends, although the process died during a copy */
 	p->in_flight = 1;
 	t = clock_now_ns();

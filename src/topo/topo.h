@@ -37,12 +37,6 @@ struct topo_defaults {
 };
 void topo_fill(struct topo *t, const struct topo_defaults *d);
 
-/*
- * Finds the node called `name` (its id, else the only one with such a description): its index, or
- * TOPO_NONE.
- */
-uint32_t topo_find(const struct topo *t, const char *name);
-
 /* "10.0.0.1", "fd00::1/64"; without a prefix the usual one is meant. False: neither. */
 bool topo_addr_parse(const char *text, size_t len, struct topo_addr *a);
 /* The address without its prefix; `text`. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the writing of topologies, and finding a node by its name. Facts of the format:
- * ibnetdiscover.c (dump_topology and its callees). Unknown values are omitted or 0, and are read
- * back so.
+ * Owns the writing of topologies. Facts of the format: ibnetdiscover.c (dump_topology and its
+ * callees). Unknown values are omitted or 0, and are read back so.
  */
 #include "topo/build.h"
 
@@ -151,17 +150,4 @@ int topo_write_dot(FILE *f, const struct topo *t)
 		}
 	fprintf(f, "}\n");
 	return ferror(f) ? -EIO : 0;
-}
-
-uint32_t topo_find(const struct topo *t, const char *name)
-{
-	uint32_t found = TOPO_NONE;
-
-	for (uint32_t i = 0; i < t->nnodes; i++) {
-		if (!strcmp(t->node[i].id, name))
-			return i;
-		if (!strcmp(t->node[i].desc, name))
-			found = found == TOPO_NONE ? i : TOPO_NONE - 1;
-	}
-	return found == TOPO_NONE - 1 ? TOPO_NONE : found;
 }

@@ -50,26 +50,6 @@ int32_t layout_reserved_set(const struct layout *l, const void *p, uint32_t byte
 	return -1;
 }
 
-const struct layout_field *layout_field_at(const struct layout *l, uint32_t bit,
-					   const struct layout **in)
-{
-	for (uint32_t i = 0; i < l->nfields; i++) {
-		const struct layout_field *f = &l->fields[i];
-
-		if (bit >= f->bit && bit < f->bit + f->width) {
-			*in = l;
-			return f;
-		}
-	}
-	for (uint32_t i = 0; i < l->nplaces; i++) {
-		const struct layout_place *s = &l->places[i];
-
-		if (bit >= s->byte * 8 && bit < (s->byte + s->inner->bytes) * 8)
-			return layout_field_at(s->inner, bit - s->byte * 8, in);
-	}
-	return NULL;
-}
-
 static bool find_in(const struct layout *l, const char *name, size_t n, const char *field,
 		    uint32_t byte, uint32_t *bit, uint32_t *width)
 {

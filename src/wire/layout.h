@@ -195,10 +195,6 @@ int32_t layout_reserved_set(const struct layout *l, const void *p, uint32_t byte
  * field of that name in this command. False: not found.
  */
 bool layout_find(const struct layout *l, const char *dotted, uint32_t *bit, uint32_t *width);
-/* The field that covers a bit ("qpc.log_sq_size" as layout and field); or NULL. */
-const struct layout_field *layout_field_at(const struct layout *l, uint32_t bit,
-					   const struct layout **in);
-
 /*
  * Walks the set bits in `bytes` of p, in order; the functions get bit offsets from p. Skips fields
  * that are zero, unless `all` returns true for them, and nested layouts without a set bit.

@@ -28,6 +28,27 @@
 #include "wire/prm/rmp_srq.h"
 #include "wire/wqe/cqe.h"
 
+/* The field that covers a bit, and the layout that it is in; or NULL. */
+static const struct layout_field *field_at(const struct layout *l, uint32_t bit,
+					   const struct layout **in)
+{
+	for (uint32_t i = 0; i < l->nfields; i++) {
+		const struct layout_field *f = &l->fields[i];
+
+		if (bit >= f->bit && bit < f->bit + f->width) {
+			*in = l;
+			return f;
+		}
+	}
+	for (uint32_t i = 0; i < l->nplaces; i++) {
+		const struct layout_place *s = &l->places[i];
+
+		if (bit >= s->byte * 8 && bit < (s->byte + s->inner->bytes) * 8)
+			return field_at(s->inner, bit - s->byte * 8, in);
+	}
+	return NULL;
+}
+
 /* Mark a field's bits; fails if one belongs to another field. */
 static void claim(const struct layout *l, const char *name, uint8_t *owner, uint32_t bit,
 		  uint32_t width)
@@ -86,13 +107,13 @@ static void test_commands_start_with_the_header(void **state)
 		size_t n = strlen(l->name);
 
 		if (n > 3 && !strcmp(l->name + n - 3, "_in")) {
-			assert_string_equal(layout_field_at(l, 0x00, &in)->name, "opcode");
-			assert_string_equal(layout_field_at(l, 0x10, &in)->name, "uid");
-			assert_string_equal(layout_field_at(l, 0x30, &in)->name, "op_mod");
+			assert_string_equal(field_at(l, 0x00, &in)->name, "opcode");
+			assert_string_equal(field_at(l, 0x10, &in)->name, "uid");
+			assert_string_equal(field_at(l, 0x30, &in)->name, "op_mod");
 			assert_true(l->bytes >= 0x10);
 		} else if (n > 4 && !strcmp(l->name + n - 4, "_out")) {
-			assert_string_equal(layout_field_at(l, 0x00, &in)->name, "status");
-			assert_string_equal(layout_field_at(l, 0x20, &in)->name, "syndrome");
+			assert_string_equal(field_at(l, 0x00, &in)->name, "status");
+			assert_string_equal(field_at(l, 0x20, &in)->name, "syndrome");
 			assert_true(l->bytes >= 0x10);
 		}
 	}
@@ -175,7 +196,7 @@ static void test_reserved_is_the_complement_of_the_fields(void **state)
 		if (l->bytes > sizeof(buf))
 			continue;
 		for (uint32_t bit = 0; bit < l->bytes * 8; bit++) {
-			int32_t want = layout_field_at(l, bit, &in) ? -1 : (int32_t)bit;
+			int32_t want = field_at(l, bit, &in) ? -1 : (int32_t)bit;
 
 			memset(buf, 0, sizeof(buf));
 			buf[bit / 8] = (uint8_t)(0x80 >> (bit % 8));
@@ -334,7 +355,7 @@ static void test_a_walk_sees_each_bit_once(void **state)
 		s = see(l, buf, l->bytes);
 		assert_int_equal(s.fields, count_fields(l));
 		for (uint32_t bit = 0; bit < l->bytes * 8; bit++)
-			free_bits += !layout_field_at(l, bit, &in);
+			free_bits += !field_at(l, bit, &in);
 		assert_int_equal(s.reserved, free_bits);
 		free(buf);
 	}
