@@ -173,8 +173,8 @@ static void reach_end(struct seg *s, uint32_t port, void *arg)
 	x->got |= reach_bit(x, port);
 }
 
-/* The QP of attachment `i`, if that is to the group. */
-static struct hw_qp *ud_deliver_to(struct seg *s, uint32_t i, const uint8_t *mgid, uint32_t *qpn)
+/* The QP of attachment `i`, if the group has it as a member; else NULL. */
+static struct hw_qp *ud_member_qp(struct seg *s, uint32_t i, const uint8_t *mgid, uint32_t *qpn)
 {
 	const struct hw_mcg *m = seg_at(s, SEG_T_MCG, i);
 
@@ -195,7 +195,7 @@ static void reach_collect(struct eng_run *r, const uint8_t *mgid, uint32_t *i, s
 	x->got = 0;
 	for (; *i != SEG_NONE; *i = seg_next(r->s, SEG_T_MCG, SEG_OWNER_ANY, *i + 1)) {
 		uint32_t qpn;
-		const struct hw_qp *qp = ud_deliver_to(r->s, *i, mgid, &qpn);
+		const struct hw_qp *qp = ud_member_qp(r->s, *i, mgid, &qpn);
 
 		if (!qp || reach_bit(x, qp->port))
 			continue;
@@ -282,7 +282,7 @@ static enum eng_out ud_multicast(struct eng_run *r, const struct ud_av *av, cons
 		first = false;
 		for (; from < to; from = seg_next(r->s, SEG_T_MCG, SEG_OWNER_ANY, from + 1)) {
 			uint32_t qpn;
-			struct hw_qp *peer = ud_deliver_to(r->s, from, mgid, &qpn);
+			struct hw_qp *peer = ud_member_qp(r->s, from, mgid, &qpn);
 
 			if (!peer || (peer == r->qp && peer->block_lb_mc))
 				continue;

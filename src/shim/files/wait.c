@@ -157,7 +157,7 @@ static bool wait_begin(struct set *set)
 }
 
 /* Calls the next definition; the state of the queues decides how long it waits. */
-static int wait_poll_call(const struct wait_call *c, struct set *set)
+static int call_until_ready(const struct wait_call *c, struct set *set)
 {
 	uint32_t forks = evq_forks();
 	int r, saved;
@@ -215,7 +215,7 @@ int wait_poll(const struct wait_call *c)
 				return c->next(c, true);
 		return merge_poll(c, &set, 0);
 	}
-	return merge_poll(c, &set, wait_poll_call(c, &set));
+	return merge_poll(c, &set, call_until_ready(c, &set));
 }
 
 static int next_poll(const struct wait_call *c, bool now);
@@ -273,7 +273,7 @@ int wait_select(const struct wait_call *c)
 
 	if (!scan_select(c, &set))
 		return c->next(c, false);
-	r = wait_poll_call(c, &set);
+	r = call_until_ready(c, &set);
 	for (unsigned int i = 0; r >= 0 && i < set.n; i++) {
 		uint64_t *word = (uint64_t *)c->rd + set.s[i].at / 64;
 		uint64_t bit = UINT64_C(1) << set.s[i].at % 64;
