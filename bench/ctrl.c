@@ -5,8 +5,8 @@
  *
  * 	softhca run -- build/bench/ctrl [MOST [KIND]]
  *
- * MOST: the greatest number of live objects (60000: max_pd is 65536); KIND: only lines that start
- * so. "flat" is the dearest cost over the cheapest.
+ * MOST: the greatest number of live objects (60000: max_pd is 65536); KIND: only kinds whose
+ * name starts with it. "flat" is the highest cost divided by the lowest.
  */
 #include "wire/prm/pd.h"
 #include "wire/prm/opcodes.h"
@@ -34,7 +34,7 @@ struct kind {
 	double bar; /* ratio to a null system call; 0: none */
 	void *(*create)(void);
 	int (*destroy)(void *);
-	/* The object that lives meanwhile; NULL: more of the same. */
+	/* Make and destroy the objects that stay alive meanwhile; NULL: as the measured ones. */
 	void *(*live_create)(void);
 	int (*live_destroy)(void *);
 };

@@ -83,7 +83,7 @@ static void null_syscall(void *arg)
 
 static uint8_t *trap_page;
 
-/* Skip the three-byte store below: the least that a trapped doorbell can do. */
+/* A trapped doorbell does at least this: it skips the store below, which has three bytes. */
 static void skip(int sig, siginfo_t *si, void *uc)
 {
 	((ucontext_t *)uc)->uc_mcontext.gregs[REG_RIP] += 3;

@@ -152,7 +152,7 @@ static void run_one(void)
 	umad_free(umad);
 }
 
-/* Agents that are never asked, on files of their own, 32 each. */
+/* Idle agents, 32 to a file: they make the search for the right one longer. */
 static void more_agents(void)
 {
 	int fd = -1;

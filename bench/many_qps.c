@@ -49,8 +49,8 @@ static unsigned long segment_kib(void)
 	if (!f)
 		die("/proc/self/smaps");
 	while (fgets(line, sizeof(line), f)) {
-		/* A mapping's first line starts with its addresses; the others with a name in
-		 * capitals. */
+		/* smaps: a mapping's first line has addresses and file, the others "Name: value".
+		 */
 		if (line[0] < 'A' || line[0] > 'Z')
 			ours = !!strstr(line, "softhca-segment");
 		if (ours && sscanf(line, "Rss: %lu", &n) == 1)

@@ -38,7 +38,7 @@ struct region {
 struct qp {
 	struct mlx5dv_devx_obj *obj;
 	struct region wq, dbr;
-	const struct mlx5dv_devx_uar *uar; /* its doorbells are ignored on any other */
+	const struct mlx5dv_devx_uar *uar; /* the QP heeds doorbells on this UAR only */
 	uint32_t qpn;
 	uint16_t rq_pi, sq_pi;
 };

@@ -540,7 +540,7 @@ void sup_link_close(struct sup *sup, struct sup_link *l)
 		atomic_store(&proc->state, SEG_PROC_DEAD);
 	eng_proc_died(&sup->seg, l->slot);
 	sup_files_probe(sup, l->slot, l->gen);
-	sup->mads_at = 0; /* check the data that it left in files that live on */
+	sup->mads_at = 0; /* the dead process may owe MADs of files that others share: look now */
 	if (proc && !sup_files_of(sup, l->slot, l->gen))
 		seg_free(&sup->seg, SEG_T_PROC, l->slot);
 }

@@ -65,7 +65,7 @@ struct sup_reply {
 	struct link_msg m;
 	int fd;
 	bool keep;
-	uint32_t nmore; /* bytes behind it, also of an error's */
+	uint32_t nmore; /* bytes of `more`; they are sent with an error, too */
 	uint8_t more[LINK_MORE];
 };
 

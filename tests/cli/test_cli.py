@@ -220,7 +220,7 @@ class Options(Cli):
 class ExitStatus(Cli):
     def setUp(self):
         super().setUp()
-        # One that everybody may read: what cannot be searched makes 126 of 127, as with env(1).
+        # Folders that every user may search: a folder that cannot be searched gives 126 instead of 127.
         self.env['PATH'] = '/usr/bin:/bin'
 
     def both(self):
@@ -781,7 +781,7 @@ class UpAndDown(Cli):
                            (['mlx5_0', '1', 'on'], "neither 'up' nor 'down'"),
                            (['--host', 'h3', 'mlx5_0', '1', 'up'], "no host 'h3'")):
             self.assertIn(text, self.refused('link', *args))
-        # On a fabric it is that fabric and host; elsewhere two are too many to choose from.
+        # A command on a fabric means its own fabric and host. Elsewhere --fabric must choose one of two.
         r = self.softhca('run', '--fabric', 'lab', '--host', 'h2', '--', SOFTHCA, 'link', 'mlx5_0',
                          '2', 'down')
         self.assertEqual((r.returncode, r.stderr), (0, ''))

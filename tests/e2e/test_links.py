@@ -116,7 +116,7 @@ class Links(Case):
         self.fails(ends)
         self.assertEqual(self.fields('perfquery', '4', '2')['LinkDownedCounter'], 1)
         self.assertEqual(self.fields('perfquery', '5', '1', host=H2)['LinkDownedCounter'], 1)
-        # The first switch that had no way dropped them; the SM has taken the LIDs out meanwhile.
+        # The first switch without a path dropped them: the SM has removed the LIDs from its table.
         self.assertGreaterEqual(self.lost(), 8)
 
     def lost(self):

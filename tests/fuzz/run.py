@@ -73,7 +73,7 @@ def main():
                        [a.format(seeds) for a in SEEDS[target][1:]], check=True, env=env)
         run = [os.path.join(programs, 'fuzz_' + target), f'-max_len={MAX_LEN}', '-timeout=10',
                '-rss_limit_mb=4096', f'-artifact_prefix={programs}/{target}-']
-        # It ends in the second after the last.
+        # libFuzzer ends up to a second later than it is told.
         last = max(seconds - 1, 1)
         r = subprocess.run(run + [f'-max_total_time={last}', '-print_final_stats=1',
                                   corpus, seeds],

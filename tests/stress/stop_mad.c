@@ -253,8 +253,10 @@ static void look(struct crowd *c)
 		atomic_store(&sh->worst[i], 0);
 }
 
-/* The longest exchange of the others since then, seconds, without what the machine made of it. Each
- * of them has ended one meanwhile. */
+/*
+ * The longest exchange of the others since look(), in seconds, without the time that they waited
+ * for a processor. Each of them has finished one since.
+ */
 static double longest(const struct crowd *c, unsigned int stopped)
 {
 	long most = 0;
