@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the taking, letting go and taking over of a responder's lock (hw_qp.rq_lock), and the words
- * that change under it. Called by whoever executes a request, flushes or changes a state.
+ * Owns a responder's lock (hw_qp.rq_lock) and the words that change under it. Called by whoever
+ * executes a request, flushes or changes a state.
  *
- * A sender may be stopped (SIGSTOP) with the lock, and other senders and the QP's owner must not
- * wait for it. Whoever waits in vain shuts the gates through which the stopped process copies
- * (gate.h), takes the lock over, and finishes what was noted (resp_inherited()). The stopped thread
- * knows nothing of it when it goes on. So all that it may still store is a compare-and-swap from
- * what it found: hw_qp.rx_turn changes whenever the lock is let go of or taken over, the other
- * words carry a tag that changes when it is taken over. Those that fail are of no consequence: its
- * copies have answered -ECANCELED, and the WQE is executed anew; or its CQE was written, and the
- * receive was counted by the new holder.
- *
- * What cannot be noted in one word (the way to ERR, an event) is done with the gate's word at
- * GATE_BUSY, and not taken over.
+ * A waiter takes the lock over from a stopped sender: it shuts the gates through which that process
+ * copies (gate.h), and finishes what was noted (resp_inherited()). The stopped thread stores only
+ * by compare-and-swap, which fails later: rx_turn or a word's tag has changed. What cannot be noted
+ * in one word (going to ERR, an event) is done at GATE_BUSY and not taken over.
  */
 #include "engine/priv.h"
 #include "engine/transport.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the taking over of a queue's lock from a process that is stopped: which of its threads has
- * the lock, and cutting that thread off from what the lock guards. Called by cq.c, srq.c and
- * resp_lock.c, with no other lock that the stopped process could want.
+ * Owns taking a queue's lock over from a stopped process: finding the thread that has it, and
+ * cutting that thread off. Called by cq.c, srq.c and resp_lock.c, with no other lock that the
+ * stopped process could want.
  *
- * A holder notes itself beside the lock (`ring`): whose it is, 1 + which of its entries in
- * seg_proc.ring, and the turn. It may be stopped before that, or write its note late, over another
- * holder's: the turn tells. Then the gates of all threads that may have the lock are shut.
+ * A holder notes its thread and turn beside the lock (`ring`). The turn tells a late note, over
+ * another holder's, from the right one; without a right note every possible holder loses its gate.
  */
 #include "engine/priv.h"
 #include "engine/transport.h"

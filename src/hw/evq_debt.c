@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the way from an event that its source has noted as owed to the record in the queue: one
- * record for each debt, whoever dies or is stopped when; and what the reader counts at the source.
- * Called by the other evq files.
+ * Owns the payment of events that a source notes as owed: one record for each debt, although payers
+ * may die or stop anywhere. Called by the other evq files.
  *
- * A payer makes its record, then claims the debt: the source names the record (`paying`). Then it
- * links the record, takes the note and at last the claim away. A claim that is left is settled by
- * the next payer: if the record is in the queue, or was (its reader has looked after the claim),
- * the debt is paid; if not, its payer is dead or has been overtaken and the claim is void. A payer
- * that was overtaken finds that the claim is not its own.
+ * A payer makes a record, claims the debt (`paying`), links the record, and removes note and claim.
+ * The next payer settles a claim that is left: the debt is paid if its record was in the queue,
+ * else the claim is void. A payer that was overtaken finds that the claim is not its own.
  */
 #include "hw/cq.h"
 #include "hw/evtarget.h"
