@@ -24,8 +24,8 @@ struct fab_options {
 	uint32_t link_speed, link_width; /* hw_port codes, from the capability table */
 	uint32_t max_mtu;                /* IBV code; on InfiniBand also the active one */
 	enum hw_link link;
-	uint32_t if_mtu; /* Ethernet: octets */
-	uint32_t device_id, hw_rev;      /* NodeInfo */
+	uint32_t if_mtu;            /* Ethernet: octets */
+	uint32_t device_id, hw_rev; /* NodeInfo */
 	/* ports stay in INIT: another manager configures the subnet */
 	uint32_t no_sm;
 	struct fab_ip *ip; /* for the supervisor, when the fabric is made */
