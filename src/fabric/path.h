@@ -23,13 +23,13 @@ enum fab_lost {
 };
 
 struct fab_path {
-	uint32_t to; /* SEG_T_PORT, SEG_NONE: lost */
+	uint32_t to;         /* SEG_T_PORT, SEG_NONE: lost */
 	uint32_t from, dlid; /* dlid: or an Ethernet address, FAB_ETH_ADDR() */
-	uint16_t mtu;    /* octets: the least NeighborMTU on the path */
-	uint8_t lost;    /* enum fab_lost */
-	uint8_t n;       /* cables in `cable` */
-	uint8_t more;    /* ... and more that are not */
-	uint8_t enforce; /* a port of it checks P_Keys */
+	uint16_t mtu;        /* octets: the least NeighborMTU on the path */
+	uint8_t lost;        /* enum fab_lost */
+	uint8_t n;           /* cables in `cable` */
+	uint8_t more;        /* ... and more that are not */
+	uint8_t enforce;     /* a port of it checks P_Keys */
 	struct fab_cable {
 		uint32_t out, in; /* SEG_T_PORT; `in` SEG_NONE: not sent */
 	} cable[FAB_PATH_CABLES];
@@ -45,8 +45,8 @@ struct fab_pkts {
 };
 
 /*
- * The path from port `from` to `dlid` (a LID, or on Ethernet fab_eth_addr()) at present. Ports send data when they are ACTIVE, and accept
- * it from ARMED on (IBA 7.2.7).
+ * The path from port `from` to `dlid` (a LID, or on Ethernet fab_eth_addr()) at present. Ports send
+ * data when they are ACTIVE, and accept it from ARMED on (IBA 7.2.7).
  */
 void fab_path(struct seg *s, uint32_t from, uint32_t dlid, struct fab_path *p);
 /* Would all packets arrive? */
