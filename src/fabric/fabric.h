@@ -134,6 +134,9 @@ uint32_t fab_port_by_umad(struct seg *s, uint32_t host, uint32_t n);
  * sys/devices/pci5a17:00 (a separate root complex, in a domain that no real machine has).
  */
 #define FAB_PCI_DOMAIN "5a17"
+#define FAB_PCI_VENDOR 0x15b3u
+#define FAB_PCI_SUBSYSTEM 0x0007u
+#define FAB_PCI_LANES 16u
 void fab_pci_name(const struct hw_hca *hca, char out[16]);
 
 #endif

@@ -6,7 +6,7 @@
  * each process that changes a port updates it.
  *
  * Every file costs start-up time, so tables are no longer than a port's own (hw_port_gids(),
- * hw_port_pkeys()), and PCI attributes that no program reads are missing.
+ * hw_port_pkeys()).
  */
 #include "fabric/fabric.h"
 
@@ -14,8 +14,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include "fabric/cpumask.h"
 #include "fabric/ifaddr.h"
+#include "fabric/pci.h"
 #include "fabric/tree.h"
 #include "hw/hca.h"
 #include "hw/port.h"
@@ -299,44 +299,6 @@ static int put_guid(struct tree *t, int dir, const char *name, uint64_t guid)
 			(unsigned int)(guid & 0xffff));
 }
 
-static int render_pci(int dir, const struct view *v)
-{
-	uint32_t device = v->ids->pci_device;
-	/* CX-6: PCIe 4.0 x16; CX-7: 5.0 x16. */
-	const char *speed = v->hca->model == HW_CX7 ? "32.0" : "16.0";
-	char cpus[1024], list[256], resource[13 * 58];
-	size_t len = 0;
-	int r = 0;
-
-	cpumask_local(cpus, sizeof(cpus), list, sizeof(list));
-	for (unsigned int i = 0; i < 13; i++)
-		len += (size_t)snprintf(resource + len, sizeof(resource) - len,
-					"0x%016x 0x%016x 0x%016x\n", 0, 0, 0);
-	TREE_STEP(r, tree_put(v->tree, dir, "vendor", "0x15b3\n"));
-	TREE_STEP(r, tree_put(v->tree, dir, "device", "0x%04x\n", device));
-	TREE_STEP(r, tree_put(v->tree, dir, "subsystem_vendor", "0x15b3\n"));
-	TREE_STEP(r, tree_put(v->tree, dir, "subsystem_device", "0x0007\n"));
-	TREE_STEP(r, tree_put(v->tree, dir, "class", "0x020700\n"));
-	TREE_STEP(r, tree_put(v->tree, dir, "revision", "0x%02x\n", v->ids->hw_rev));
-	TREE_STEP(r, tree_put(v->tree, dir, "modalias",
-			      "pci:v000015B3d%08Xsv000015B3sd00000007bc02sc07i00\n", device));
-	TREE_STEP(r, tree_put(v->tree, dir, "numa_node", "-1\n"));
-	TREE_STEP(r, tree_put(v->tree, dir, "local_cpus", "%s\n", cpus));
-	TREE_STEP(r, tree_put(v->tree, dir, "local_cpulist", "%s\n", list));
-	TREE_STEP(r, tree_put(v->tree, dir, "current_link_speed", "%s GT/s PCIe\n", speed));
-	TREE_STEP(r, tree_put(v->tree, dir, "max_link_speed", "%s GT/s PCIe\n", speed));
-	TREE_STEP(r, tree_put(v->tree, dir, "current_link_width", "16\n"));
-	TREE_STEP(r, tree_put(v->tree, dir, "max_link_width", "16\n"));
-	TREE_STEP(r, tree_write(v->tree, dir, "resource", 0444, resource, len));
-	TREE_STEP(r, tree_put(v->tree, dir, "uevent",
-			      "DRIVER=mlx5_core\nPCI_CLASS=20700\nPCI_ID=15B3:%04X\nPCI_SUBSYS_ID="
-			      "15B3:0007\n"
-			      "PCI_SLOT_NAME=%s\nMODALIAS=pci:v000015B3d%"
-			      "08Xsv000015B3sd00000007bc02sc07i00\n",
-			      device, v->bdf, device));
-	return r;
-}
-
 static int render_ibdev(int pci, const struct view *v)
 {
 	_cleanup_close_ int cls = tree_enter(pci, "infiniband");
@@ -406,9 +368,11 @@ static int render_hca(const struct view *v)
 	uint32_t n = v->hca->dev_index;
 	const struct chardev uverbs = {"infiniband_verbs", "uverbs", n, FAB_UVERBS_MINOR(n), 0};
 	_cleanup_close_ int pci = tree_enter(v->devices, v->bdf);
+	struct pci_function f;
 	int r = pci < 0 ? pci : 0;
 
-	TREE_STEP(r, render_pci(pci, v));
+	pci_function(&f, v->hca, v->ids, v->bdf);
+	TREE_STEP(r, pci_render(v->tree, v->root, pci, &f));
 	TREE_STEP(r, render_ibdev(pci, v));
 	TREE_STEP(r, tree_symlink(v->ib, v->ibdev, "../../devices/pci5a17:00/%s/infiniband/%s",
 				  v->bdf, v->ibdev));

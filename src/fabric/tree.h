@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define TREE_POOL 48
+#define TREE_POOL 64
 #define TREE_TEXT 48
 
 /*

@@ -40,6 +40,19 @@ static int check_write(const char *mapped, int flags)
 }
 
 /*
+ * A region of the PCI function: there are no registers. sysfs has mode 0600 for regions, and under
+ * lockdown refuses them to root, too (pci_mmap_resource()).
+ */
+static bool is_region(const char *mapped)
+{
+	static const char region[] = "/resource";
+	const char *base = strrchr(mapped, '/');
+
+	return base && !strncmp(base, region, sizeof(region) - 1) &&
+	       base[sizeof(region) - 1] >= '0' && base[sizeof(region) - 1] <= '5';
+}
+
+/*
  * The result of opening (dirfd, path): a descriptor, -errno, or OPEN_NEXT and the path for the next
  * definition.
  */
@@ -63,7 +76,7 @@ static int open_ours(int dirfd, const char **path, int flags, struct paths_buf *
 	}
 	if (!paths_is_mapped(m, b))
 		return OPEN_NEXT;
-	r = check_write(m, flags);
+	r = is_region(m) ? -EACCES : check_write(m, flags);
 	TRACE(LOG_SHIM, "open %s: %d", m, r);
 	return r ? r : OPEN_NEXT;
 }
