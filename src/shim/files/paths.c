@@ -4,7 +4,6 @@
  * raw system calls only.
  */
 #include "shim/files/paths.h"
-#include "shim/net/net.h"
 #include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
 #include "util/fmt.h"
@@ -15,14 +14,13 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#define BUS_DEVICES "/sys/bus/pci/devices/"
 #define CHAR_DEVICES "/dev/char/"
-#define NET_CLASS "/sys/class/net"
 #define RDMA_CM_NUMBER "10:122" /* FAB_MISC_MAJOR, FAB_RDMA_CM_MISC */
 
 /*
  * The places of our trees. A whole entry is a real directory on a real machine, so leaving it by
  * ".." leads to its parent; a `prefix` entry matches names that begin with it, which may be links.
+ * Folders that we share with the machine are shared.c's.
  */
 static const struct {
 	const char *path;
@@ -33,13 +31,10 @@ static const struct {
 	{"/sys/class/infiniband_mad", false},
 	{"/dev/infiniband", false},
 	{"/sys/devices/pci" FAB_PCI_DOMAIN ":", true},
-	{BUS_DEVICES FAB_PCI_DOMAIN ":", true},
 	{CHAR_DEVICES "231:", true},
 	{CHAR_DEVICES "10:12", true}, /* RDMA_CM_NUMBER, as far as a prefix goes */
-	{"/sys/class/misc/rdma_cm", false},
 	{"/proc/sys/net/rdma_ucm", false},
 	{"/sys/devices/virtual/misc/rdma_cm", false},
-	{NET_CLASS, false}, /* in part: see in_net_class() */
 };
 
 /* Every path of ours contains one of these strings. */
@@ -48,7 +43,21 @@ static bool has_marker(const char *path)
 	return strstr(path, "infiniband") || strstr(path, FAB_PCI_DOMAIN ":") ||
 	       strstr(path, "/231:") || strstr(path, "rdma_") || /* cm, ucm */
 	       strstr(path, "/" RDMA_CM_NUMBER) || strstr(path, "class/net") ||
-	       strstr(path, "net/" FAB_IF_STEM);
+	       strstr(path, "net/" FAB_IF_STEM) || strstr(path, "bus/pci") ||
+	       strstr(path, "class/misc");
+}
+
+/* A relative path may contain none: walks of /sys open folder by folder. */
+static bool may_be_shared(const char *path)
+{
+	static const char *const names[] = {"net",     "misc",    "pci",
+					    "devices", "drivers", "mlx5_core"};
+	size_t n = strcspn(path, "/");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (n == strlen(names[i]) && !memcmp(path, names[i], n))
+			return true;
+	return false;
 }
 
 static int mount_of(const char *path, size_t len)
@@ -78,21 +87,16 @@ static bool is_dotdot(const char *p, size_t n)
 }
 
 /*
- * On a real machine two directories contain both links to our devices and links to others; the
- * kernel gets the target of the link. False: the link is another's.
+ * On a real machine /dev/char contains both links to our devices and links to others; the kernel
+ * gets the target of the link. False: the link is another's.
  */
 static bool follow_link(char *s, size_t *len, size_t size)
 {
 	unsigned long minor;
-	char name[32], *end;
+	char *end;
 	int n = 0;
 
-	if (!strncmp(s, BUS_DEVICES, strlen(BUS_DEVICES))) {
-		if (*len - strlen(BUS_DEVICES) >= sizeof(name))
-			return false;
-		strcpy(name, s + strlen(BUS_DEVICES));
-		n = (int)fmt(s, size, "/sys/devices/pci" FAB_PCI_DOMAIN ":00/%s", name);
-	} else if (!strcmp(s, CHAR_DEVICES RDMA_CM_NUMBER)) {
+	if (!strcmp(s, CHAR_DEVICES RDMA_CM_NUMBER)) {
 		n = (int)fmt(s, size, "/dev/infiniband/rdma_cm");
 	} else if (!strncmp(s, CHAR_DEVICES "231:", strlen(CHAR_DEVICES "231:"))) {
 		minor = strtoul(s + strlen(CHAR_DEVICES "231:"), &end, 10);
@@ -114,25 +118,6 @@ static bool follow_link(char *s, size_t *len, size_t size)
 }
 
 /*
- * The class of network interfaces has the machine's own, too. Is the rest of a path behind it
- * (after the slashes) the folder itself or a pattern, which may match both kinds, or one of ours?
- */
-static bool in_net_class(const struct shim_config *c, const char *p)
-{
-	size_t stem = strlen(FAB_IF_STEM), n;
-	const char *next;
-
-	while ((n = component(p, &next)) == 1 && p[0] == '.')
-		p = next;
-	if (!n || memchr(p, '*', n) || memchr(p, '?', n) || memchr(p, '[', n)) {
-		net_show_own(c);
-		return true;
-	}
-	return n > stem && !memcmp(p, FAB_IF_STEM, stem) &&
-	       strspn(p + stem, "0123456789") == n - stem;
-}
-
-/*
  * Folds an absolute path component by component until it is in one of our trees; from there on the
  * kernel resolves it, because our trees have symbolic links. out has room for PATHS_MAX. False: use
  * the path unchanged.
@@ -150,7 +135,7 @@ static bool map_absolute(const struct shim_config *c, const char *path, char *ou
 		false;
 
 	for (; *p; p = next) {
-		int m;
+		int m, shared;
 
 		n = component(p, &next);
 		if (n == 1 && p[0] == '.')
@@ -167,9 +152,10 @@ static bool map_absolute(const struct shim_config *c, const char *path, char *ou
 		len += n;
 		v[len] = '\0';
 		m = mount_of(v, len);
-		if (m < 0)
+		shared = shared_folder(v, len);
+		if (m < 0 && shared < 0)
 			continue;
-		if (!mounts[m].prefix) {
+		if (m < 0 || !mounts[m].prefix) {
 			const char *after;
 
 			/* Still a real directory: fold "..", perhaps after ".", as well. */
@@ -179,7 +165,7 @@ static bool map_absolute(const struct shim_config *c, const char *path, char *ou
 				left = true;
 				continue;
 			}
-			if (!strcmp(mounts[m].path, NET_CLASS) && !in_net_class(c, next))
+			if (shared >= 0 && !shared_ours(c, shared, next))
 				continue;
 		} else if (!follow_link(v, &len, room)) {
 			return false;
@@ -226,12 +212,12 @@ static const char *map_relative(const struct shim_config *c, int dirfd, const ch
 	size_t len;
 	bool ours;
 
-	if (!up && !has_marker(path))
+	if (!up && !has_marker(path) && !may_be_shared(path))
 		return path;
 	if (paths_base_of(dirfd, full, sizeof(full)) < 0)
 		return path;
 	ours = paths_unmap(full);
-	if (!ours && !has_marker(path))
+	if (!ours && !has_marker(path) && !may_be_shared(path))
 		return path;
 	/* The base contains no links, so leading ".." components fold exactly. */
 	len = strlen(full);

@@ -50,6 +50,14 @@ bool paths_unmap(char *path);
 /* The same for bytes without a terminator: returns the new length. */
 size_t paths_unmap_bytes(char *path, size_t len);
 
+/*
+ * Folders that show the machine's entries beside ours (shared.c). The number of the folder with
+ * this path, or -1; and whether `rest`, the path behind it, leads into the tree: one of our entries,
+ * the folder itself, or a pattern. For the latter two the tree's folder is brought up to date.
+ */
+int shared_folder(const char *path, size_t len);
+bool shared_ours(const struct shim_config *c, int folder, const char *rest);
+
 /* Device nodes are regular files in the tree; these functions tell which file is which device. */
 #define NODE_NONE UINT32_MAX /* no minor: not a device node */
 /* Minor of the node with that (st_dev, st_ino). */

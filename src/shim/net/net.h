@@ -12,7 +12,6 @@
 #include "shim/calls.h"
 
 struct fab_iface;
-struct shim_config;
 
 /* The interface number n of the host, from 0. */
 bool net_iface(uint32_t n, struct fab_iface *f);
@@ -28,8 +27,5 @@ static inline bool net_is_ioctl(unsigned long cmd)
 int net_ioctl(int fd, unsigned long cmd, void *arg, next_ioctl *next);
 /* Is it SO_BINDTODEVICE with the name of one of our interfaces? */
 bool net_binds_to_ours(int level, int option, const void *value, socklen_t len);
-
-/* Puts links to the machine's own interfaces into the tree's folder of the class (dir.c). */
-void net_show_own(const struct shim_config *c);
 
 #endif
