@@ -10,6 +10,7 @@
 #include "shim/files/paths.h"
 #include "shim/shim.h"
 #include "shim/files/wait.h"
+#include "shim/files/walk.h"
 #include "shim/wrap.h"
 #include "util/sys.h"
 
@@ -293,6 +294,8 @@ static long syscall_files(long nr, const long a[6])
 		return call_readv((int)a[0], (const struct iovec *)a[1], (int)a[2], raw_readv);
 	case SYS_writev:
 		return call_writev((int)a[0], (const struct iovec *)a[1], (int)a[2], raw_writev);
+	case SYS_getdents64:
+		return walk_fix_entries((int)a[0], (void *)a[1], forward(nr, a));
 	case SYS_epoll_ctl:
 		wait_publish((int)a[2]);
 		return forward(nr, a);
