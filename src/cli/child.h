@@ -3,6 +3,7 @@
 #ifndef SOFTHCA_CLI_CHILD_H
 #define SOFTHCA_CLI_CHILD_H
 
+#include <limits.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include "cli/cli.h"
@@ -27,8 +28,11 @@ void child_restore_state(const struct child_state *st);
  * 0; PROG_FAILED after a message.
  */
 int child_environment(const struct cli_options *o, const char *dir, const char *host);
-/* Reports on standard error when the library cannot be preloaded into a program (elf.c). */
-void child_check_program(const char *command);
+/*
+ * The reason why the library cannot be preloaded into the command, or NULL (elf.c). `name`: the
+ * command, or the interpreter of a script.
+ */
+const char *child_why_not(const char *command, char name[PATH_MAX]);
 /* Never returns: exec, or exit with CLI_NOT_FOUND or CLI_CANNOT_RUN after a message. */
 void child_exec(char **argv) __attribute__((noreturn));
 

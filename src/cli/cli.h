@@ -45,6 +45,7 @@ struct cli_options {
 	const char *doorbell, *memlock; /* words for the environment */
 	const char *host, *fabric;      /* NULL: not given */
 	bool json;
+	bool quiet;                  /* no line about a command that did not see the adapter */
 	bool trace;                  /* the command is traced */
 	const char *topics, *output; /* trace options; NULL: the default topics, standard error */
 	const char *topo;            /* argument of --topo, or NULL */

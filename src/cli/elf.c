@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Checks whether the library can be preloaded into the command that `run` starts. A program with
- * another word size, with another C library or without a dynamic loader runs as usual, but sees no
- * adapter, and gives no reason. Only the command itself is checked (and the interpreter of a
- * script), not programs that it starts.
+ * another word size, with another C library, without a dynamic loader or with privileges of its own
+ * runs as usual, but sees no adapter, and gives no reason. Only the command itself is checked (and
+ * the interpreter of a script), not programs that it starts.
  */
 #include "cli/child.h"
 
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
-#include "super/program.h"
 #include "util/cleanup.h"
 
 /* limit of scripts whose interpreter is a script: BINPRM_MAX_RECURSION of the kernel */
@@ -138,24 +138,34 @@ static bool is_script(int fd, char name[PATH_MAX])
 	return *p == '/';
 }
 
-void child_check_program(const char *command)
+/* Does the kernel set AT_SECURE (bprm_creds_from_file())? Then the loader ignores LD_PRELOAD. */
+static bool is_privileged(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return false;
+	return ((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
+	       ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != getegid()) ||
+	       (geteuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0);
+}
+
+const char *child_why_not(const char *command, char name[PATH_MAX])
 {
 	_cleanup_close_ int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), fd = -1;
-	char name[PATH_MAX];
 	struct program own, p;
-	const char *why;
 
+	snprintf(name, PATH_MAX, "%s", command);
 	if (self < 0 || read_program(self, &own))
-		return;
+		return NULL;
 	fd = open_command(command);
 	for (int i = 0; fd >= 0 && i < SCRIPTS_MAX && is_script(fd, name); i++) {
 		close(fd);
 		fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-		command = name;
 	}
-	if (fd < 0 || read_program(fd, &p))
-		return;
-	why = why_not(&p, &own);
-	if (why)
-		prog_fail("run: '%s' %s: it runs, but does not see the adapter", command, why);
+	if (fd < 0)
+		return NULL;
+	if (is_privileged(fd))
+		return "is set-user-ID, set-group-ID or has capabilities of its own";
+	return read_program(fd, &p) ? NULL : why_not(&p, &own);
 }

@@ -145,6 +145,9 @@ const struct explain_errno explain_errnos[] = {
 	 "more WRs, SGEs or CQEs than the device's limits, an attr_mask that the transition does "
 	 "not "
 	 "take, an unknown port, an unaligned buffer"},
+	{EAFNOSUPPORT, "socket(AF_SMC, AF_RDS, AF_IB)",
+	 "the kernel has no such protocol, and softhca none of its own",
+	 "rdma_cm, or rsockets (librspreload); AF_IB is a family of rdma_cm's addresses only"},
 	{EINVAL, "write()", "in_words is not the length of the write, or reserved fields are set",
 	 "the header of the command"},
 	{EPROTONOSUPPORT, "ioctl",
@@ -154,8 +157,10 @@ const struct explain_errno explain_errnos[] = {
 	 "an older kernel or another driver than the library expects; libibverbs then falls back "
 	 "to write() where it can"},
 	{EPROTONOSUPPORT, "socket(NETLINK_RDMA)",
-	 "a kernel without RDMA's netlink; here: the process cannot join its fabric",
-	 "libibverbs continues with sysfs"},
+	 "a kernel without RDMA's netlink; here: the process lost the library, or cannot join its "
+	 "fabric",
+	 "the fabric is down or another user's; else as for ENODEV. libibverbs continues with "
+	 "sysfs"},
 	{EOPNOTSUPP, "write() and ioctl",
 	 "the driver has no such operation, or bytes of a newer structure are set that it does not "
 	 "know",
@@ -165,6 +170,10 @@ const struct explain_errno explain_errnos[] = {
 	 "in_words and out_words, or the sizes of CORE_IN and CORE_OUT"},
 	{ENOENT, "any call with a handle", "no object with this handle in this open file",
 	 "destroyed already, or the handle of another device file or process"},
+	{ENOENT, "open(), opendir() of /dev/infiniband, /sys/class/infiniband...",
+	 "no such device or attribute; of the whole folder: the process does not see the adapters",
+	 "a number too high (`softhca run --hca N --ports N`), or the process lost the library: as "
+	 "for ENODEV; `softhca trace -e shim` names each path"},
 	{ENOENT, "DEVX: CREATE_CQ", "cqc.c_eqn is no event queue of the device",
 	 "ask for it: mlx5dv_devx_query_eqn()"},
 	{EBADF, "CREATE_CQ, *_EVENT_FD, event channels", "the descriptor is not such an event file",
@@ -181,6 +190,9 @@ const struct explain_errno explain_errnos[] = {
 	 "RLIMIT_MEMLOCK (ulimit -l); status LIM_ERR of the firmware"},
 	{EACCES, "write()", "written by another process than the one that opened the file",
 	 "the file was inherited over a change of credentials, or passed on"},
+	{EACCES, "open of a device or attribute",
+	 "the fabric is another user's, or the attribute cannot be written",
+	 "`softhca run` as the user of the process; resourceN of a PCI function is refused to all"},
 	{EACCES, "data path of softhca", "the host refuses access to the memory of a peer",
 	 "not dumpable, or another user or PID namespace"},
 	{EPERM, "create_qp, DEVX, umad", "a capability is missing",
@@ -189,6 +201,16 @@ const struct explain_errno explain_errnos[] = {
 	 "unplugged or reset (async event DEVICE_FATAL); here: the fabric was taken down"},
 	{EIO, "firmware", "status INT_ERR, BAD_SYS_STATE, or a wrong length", "explain the status"},
 	{ENODEV, "open, query_port", "no such device or port", "removed, or port_num out of range"},
+	{ENODEV, "looking for devices (also ENOSYS, ENOENT, an empty list)",
+	 "the process does not see the adapters of `softhca run`",
+	 "it is static, 32-bit, of musl, or calls the kernel without libc (Go); set-user-ID or "
+	 "with "
+	 "capabilities; started with an environment without LD_PRELOAD and SOFTHCA_DIR (env -i, "
+	 "sudo); "
+	 "or of another user than the fabric. `softhca run` says at its end what it knows"},
+	{ENOSYS, "ibv_get_device_list",
+	 "there is no /sys/class/infiniband_verbs, and so no uverbs in this kernel",
+	 "outside `softhca run`, or the process lost the library: softhca explain ENODEV"},
 	{EAGAIN, "read() of an event file", "no event, and O_NONBLOCK is set", "poll() first"},
 	{EAGAIN, "firmware", "status NO_RES_ERR", "try again"},
 	{ETIMEDOUT, "firmware commands", "no answer in time",

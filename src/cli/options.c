@@ -187,6 +187,8 @@ static const struct opt_row rows[] = {
 	{CLI_COMMANDS, "memlock", 0, "account|enforce",
 	 "count registered memory, or also enforce RLIMIT_MEMLOCK (account)",
 	 WORD(memlock, memlocks)},
+	{CLI_COMMANDS, "quiet", 'q', NULL,
+	 "do not say at the end that the command could not see the adapter", FLAG(quiet)},
 	{CLI_COMMANDS | CLI_LINK, "host", 0, "NAME", "the host (the first)", TEXT(host)},
 	{CLI_USERS, "fabric", 0, "NAME", "use a fabric that is up (default: the command's own)",
 	 .store = store_fabric, AT(const char *, fabric)},

@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include "cli/child.h"
 #include "cli/client.h"
+#include "cli/lost.h"
 #include "cli/pcap.h"
 #include "super/program.h"
 #include "super/runtime.h"
@@ -241,6 +242,7 @@ static int run_private(struct cli_options *o)
 	char name[PROG_NAME_MAX + 1];
 	struct topo topo = {0};
 	struct capture capture = {0};
+	struct lost lost;
 	const char *host;
 	int lock, dir, status = 0, r;
 
@@ -277,8 +279,11 @@ static int run_private(struct cli_options *o)
 		r = child_environment(o, sup.seg.dir, host);
 	if (!r && o->capture)
 		r = capture_begin(&capture, &sup.seg, o);
-	if (!r)
+	if (!r) {
+		lost_begin(&lost, o, sup.seg.dir);
 		r = supervise(&sup, o, &st, &handled, &status);
+		lost_end(&lost, sup.joined);
+	}
 	if (capture_end(&capture) && !r)
 		r = PROG_FAILED;
 	sup_finish(&sup);
@@ -324,6 +329,7 @@ static int run_joined(struct cli_options *o)
 	if (r)
 		return r;
 	close(rt.fd);
+	lost_at_once(o);
 	child_exec(o->argv);
 }
 

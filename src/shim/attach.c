@@ -16,6 +16,7 @@
 #include "shim/files/netlink.h"
 #include "shim/files/nlroute.h"
 #include "shim/files/paths.h"
+#include "shim/refused.h"
 #include "shim/shim.h"
 #include "shim/signals/sig.h"
 #include "shim/doorbell/fault.h"
@@ -189,7 +190,7 @@ static int join(const struct shim_config *c)
 	if (r == -EPROTONOSUPPORT)
 		log_line(LOG_ERROR, "fabric %s was made by another version of softhca", c->dir);
 	if (r < 0) {
-		TRACE(LOG_SHIM, "cannot join %s: %d", c->dir, r);
+		refused_join(r);
 		return r;
 	}
 	at.host = fab_host_by_name(&at.seg, c->host);

@@ -6,6 +6,7 @@
  */
 #include "shim/attach.h"
 #include "shim/calls.h"
+#include "shim/refused.h"
 #include "shim/shim.h"
 #include "shim/files/wait.h"
 #include "shim/wrap.h"
@@ -17,10 +18,11 @@
 #include <unistd.h>
 
 /* The slot to revive if the exec fails; NULL in a vfork child, which shares its parent's memory. */
-static struct seg_proc *exec_begin(void)
+static struct seg_proc *exec_begin(const char *path, char *const envp[])
 {
 	struct seg_proc *p = shim_own_slot();
 
+	refused_exec(path, envp);
 	wait_publish_all(true);
 	return p && shim_owns_tables() && seg_proc_exec_begin(p) ? p : NULL;
 }
@@ -38,7 +40,7 @@ static int exec_failed(struct seg_proc *p)
 
 int call_execve(const char *path, char *const argv[], char *const envp[], next_execve *next)
 {
-	struct seg_proc *slot = exec_begin();
+	struct seg_proc *slot = exec_begin(path, envp);
 
 	next(path, argv, envp);
 	return exec_failed(slot);
@@ -47,28 +49,30 @@ int call_execve(const char *path, char *const argv[], char *const envp[], next_e
 int call_execveat(int dirfd, const char *path, char *const argv[], char *const envp[], int flags,
 		  next_execveat *next)
 {
-	struct seg_proc *slot = exec_begin();
+	struct seg_proc *slot = exec_begin(path, envp);
 
 	next(dirfd, path, argv, envp, flags);
 	return exec_failed(slot);
 }
 
-#define WRAP_EXEC(name, params, args)                 \
-	WRAP(int, name, params)                       \
-	{                                             \
-		struct seg_proc *slot = exec_begin(); \
-                                                      \
-		NEXT(name) args;                      \
-		return exec_failed(slot);             \
+#define WRAP_EXEC(name, params, args, path, envp)               \
+	WRAP(int, name, params)                                 \
+	{                                                       \
+		struct seg_proc *slot = exec_begin(path, envp); \
+                                                                \
+		NEXT(name) args;                                \
+		return exec_failed(slot);                       \
 	}
-WRAP_EXEC(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp))
-WRAP_EXEC(execv, (const char *path, char *const argv[]), (path, argv))
-WRAP_EXEC(execvp, (const char *file, char *const argv[]), (file, argv))
-WRAP_EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp))
-WRAP_EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp))
+WRAP_EXEC(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp),
+	  path, envp)
+WRAP_EXEC(execv, (const char *path, char *const argv[]), (path, argv), path, environ)
+WRAP_EXEC(execvp, (const char *file, char *const argv[]), (file, argv), file, environ)
+WRAP_EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp),
+	  file, envp)
+WRAP_EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp), NULL, envp)
 WRAP_EXEC(execveat,
 	  (int dirfd, const char *path, char *const argv[], char *const envp[], int flags),
-	  (dirfd, path, argv, envp, flags))
+	  (dirfd, path, argv, envp, flags), path, envp)
 
 /*
  * The list forms: arg0, ..., NULL [, envp]. They are passed on unchanged, with a fixed number of
@@ -98,10 +102,10 @@ WRAP_EXEC(execveat,
 			argv[i_] = va_arg(ap, char *);                           \
 	} while (0)
 
-#define WRAP_EXECL(name, vector, more, args)                      \
+#define WRAP_EXECL(name, vector, more, args, envp)                \
 	WRAP(int, name, (const char *path, const char *arg, ...)) \
 	{                                                         \
-		struct seg_proc *slot = exec_begin();             \
+		struct seg_proc *slot;                            \
 		char **v;                                         \
 		va_list ap;                                       \
 		size_t n;                                         \
@@ -109,12 +113,13 @@ WRAP_EXEC(execveat,
 		va_start(ap, arg);                                \
 		GATHER(v, n, arg, ap, more);                      \
 		va_end(ap);                                       \
+		slot = exec_begin(path, envp);                    \
 		if (n <= LIST_MAX)                                \
 			NEXT(name)(path, WORDS(v), NULL);         \
 		else                                              \
 			NEXT(vector) args;                        \
 		return exec_failed(slot);                         \
 	}
-WRAP_EXECL(execl, execve, 0, (path, v, environ))
-WRAP_EXECL(execlp, execvpe, 0, (path, v, environ))
-WRAP_EXECL(execle, execve, 1, (path, v, (char *const *)v[n - 1]))
+WRAP_EXECL(execl, execve, 0, (path, v, environ), environ)
+WRAP_EXECL(execlp, execvpe, 0, (path, v, environ), environ)
+WRAP_EXECL(execle, execve, 1, (path, v, (char *const *)v[n - 1]), (char *const *)v[n - 1])

@@ -113,6 +113,7 @@ static int do_hello(struct sup *sup, struct sup_link *l, struct sup_request *q, 
 	p->m.gen = l->gen;
 	p->fd = s->fd;
 	p->keep = true;
+	sup->joined = true;
 	TRACE(LOG_LINK, "pid %d (%s) joined as slot %u.%u", l->pid, proc->comm, l->slot, l->gen);
 	return 0;
 }

@@ -131,6 +131,7 @@ struct sup {
 	struct sup_cm *cm; /* the hosts' connection managers (sup_cm.c) */
 	bool sweeping;     /* a job changes the subnet; no other code here may */
 	bool sending;      /* a job handles the MADs of dead processes */
+	bool joined;       /* a process has opened a device */
 	bool stop;
 };
 

@@ -218,7 +218,7 @@ class Foreign(Preloads):
             f.write(head + segment + code)
         os.chmod(exe, 0o755)
         rc, _, err = run(SOFTHCA, 'run', '--', exe)
-        self.assertIn('32-bit', err.splitlines()[0])
+        self.assertIn('32-bit', err)
         self.assertIn(rc, (7, 126), err)
 
     def test_nothing_is_said_of_others(self):

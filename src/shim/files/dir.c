@@ -7,6 +7,7 @@
 #include "segment/mem.h"
 #include "shim/files/fdtab.h"
 #include "shim/files/paths.h"
+#include "shim/refused.h"
 #include "shim/wrap.h"
 
 #include <dirent.h>
@@ -27,8 +28,12 @@ _Static_assert(sizeof(struct dirent) == sizeof(struct dirent64), "needs a 64-bit
 WRAP(DIR *, opendir, (const char *path))
 {
 	struct paths_buf b;
+	const char *m = paths_map(AT_FDCWD, path, &b);
+	DIR *d = NEXT(opendir)(m);
 
-	return NEXT(opendir)(paths_map(AT_FDCWD, path, &b));
+	if (!d && shim_on() && !b.foreign)
+		refused_path(m);
+	return d;
 }
 
 /*

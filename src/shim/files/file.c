@@ -7,6 +7,7 @@
 #include "shim/calls.h"
 #include "shim/files/fdtab.h"
 #include "shim/files/paths.h"
+#include "shim/refused.h"
 #include "shim/wrap.h"
 #include "util/log.h"
 #include "util/sys.h"
@@ -77,7 +78,8 @@ static int open_ours(int dirfd, const char **path, int flags, struct paths_buf *
 	if (!paths_is_mapped(m, b))
 		return OPEN_NEXT;
 	r = is_region(m) ? -EACCES : check_write(m, flags);
-	TRACE(LOG_SHIM, "open %s: %d", m, r);
+	if (!r)
+		TRACE(LOG_SHIM, "open %s", m);
 	return r ? r : OPEN_NEXT;
 }
 
@@ -89,12 +91,21 @@ static int file_result(int r)
 	return -1;
 }
 
+/* The end of an open of `path`, which open_ours() has mapped. */
+static int open_done(const char *path, const struct paths_buf *b, int fd)
+{
+	if (__builtin_expect(fd < 0, 0) && shim_on() && path && !b->foreign)
+		refused_path(path);
+	return fd;
+}
+
 int call_open(int dirfd, const char *path, int flags, mode_t mode, next_open *next)
 {
 	struct paths_buf b;
 	int r = open_ours(dirfd, &path, flags, &b);
 
-	return r == OPEN_NEXT ? fresh(next(dirfd, path, flags, mode)) : file_result(r);
+	r = r == OPEN_NEXT ? fresh(next(dirfd, path, flags, mode)) : file_result(r);
+	return open_done(path, &b, r);
 }
 
 /* The caller passes a mode argument only when the flags say so. */
@@ -114,7 +125,7 @@ int call_open(int dirfd, const char *path, int flags, mode_t mode, next_open *ne
 	struct paths_buf b;                         \
 	int r = open_ours(dirfd, &path, flags, &b); \
                                                     \
-	return r == OPEN_NEXT ? fresh(call) : file_result(r)
+	return open_done(path, &b, r == OPEN_NEXT ? fresh(call) : file_result(r))
 
 #define WRAP_OPEN(name)                                                    \
 	WRAP(int, name, (const char *path, int flags, ...))                \
@@ -190,13 +201,16 @@ static FILE *stdio_result(int r, const char *mode)
 	return fp;
 }
 
-#define WRAP_FOPEN(name)                                                                \
-	WRAP(FILE *, name, (const char *path, const char *mode))                        \
-	{                                                                               \
-		struct paths_buf b;                                                     \
-		int r = open_ours(AT_FDCWD, &path, stdio_flags(mode), &b);              \
-                                                                                        \
-		return r == OPEN_NEXT ? NEXT(name)(path, mode) : stdio_result(r, mode); \
+#define WRAP_FOPEN(name)                                                                    \
+	WRAP(FILE *, name, (const char *path, const char *mode))                            \
+	{                                                                                   \
+		struct paths_buf b;                                                         \
+		int r = open_ours(AT_FDCWD, &path, stdio_flags(mode), &b);                  \
+                                                                                            \
+		FILE *fp = r == OPEN_NEXT ? NEXT(name)(path, mode) : stdio_result(r, mode); \
+                                                                                            \
+		open_done(path, &b, fp ? 0 : -1);                                           \
+		return fp;                                                                  \
 	}
 WRAP_FOPEN(fopen)
 WRAP_FOPEN(fopen64)

@@ -52,8 +52,9 @@ size_t paths_unmap_bytes(char *path, size_t len);
 
 /*
  * Folders that show the machine's entries beside ours (shared.c). The number of the folder with
- * this path, or -1; and whether `rest`, the path behind it, leads into the tree: one of our entries,
- * the folder itself, or a pattern. For the latter two the tree's folder is brought up to date.
+ * this path, or -1; and whether `rest`, the path behind it, leads into the tree: one of our
+ * entries, the folder itself, or a pattern. For the latter two the tree's folder is brought up to
+ * date.
  */
 int shared_folder(const char *path, size_t len);
 bool shared_ours(const struct shim_config *c, int folder, const char *rest);

@@ -6,6 +6,7 @@
  */
 #include "shim/files/netlink.h"
 #include "shim/files/nlroute.h"
+#include "shim/refused.h"
 #include "shim/shim.h"
 #include "shim/files/paths.h"
 #include "shim/net/net.h"
@@ -164,9 +165,12 @@ WRAP(int, socket, (int domain, int type, int protocol))
 	int fd;
 
 	if (domain == AF_NETLINK && protocol == NETLINK_RDMA && shim_on())
-		return (int)result(nl_socket(type));
-	fd = NEXT(socket)(domain, type, protocol);
-	if (domain == AF_NETLINK && protocol == NETLINK_ROUTE && fd >= 0)
+		fd = (int)result(nl_socket(type));
+	else
+		fd = NEXT(socket)(domain, type, protocol);
+	if (__builtin_expect(fd < 0, 0))
+		refused_socket(domain, type, protocol);
+	else if (domain == AF_NETLINK && protocol == NETLINK_ROUTE)
 		rt_opened(fd);
 	return fd;
 }

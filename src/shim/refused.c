@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the lines and notes about what is refused or lost. The wrappers call it after a failure, and
+ * before an exec, also in a vfork child.
+ */
+#include "shim/refused.h"
+#include "fabric/fabric.h"
+#include "fabric/ifaddr.h"
+#include "segment/note.h"
+#include "shim/files/paths.h"
+#include "shim/shim.h"
+#include "util/log.h"
+#include "util/sys.h"
+
+#include <errno.h>
+#include <linux/netlink.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#define NO_ATTRIBUTE "not there, or cannot be changed (SUPPORT.md, section 10)"
+#define NO_MODULE "no kernel module is loaded here, and none is needed"
+
+/* Paths begin with one of these; the first that fits says what to do. */
+static const struct {
+	const char *path, *instead;
+} paths[] = {
+	{"/dev/infiniband/uverbs", "no such adapter: --hca makes more"},
+	{"/dev/infiniband/umad", "no such port: --ports and --hca make more"},
+	{"/dev/infiniband/issm", "no such port, or a subnet manager has it"},
+	{"/dev/infiniband/", "not there: use uverbs, umad, issm or rdma_cm"},
+	{"/sys/class/infiniband_verbs/uverbs", "no such adapter, or attribute: --hca makes more"},
+	{"/sys/class/infiniband", NO_ATTRIBUTE},
+	{"/sys/class/net/" FAB_IF_STEM, NO_ATTRIBUTE},
+	{"/sys/class/misc/rdma_cm", NO_ATTRIBUTE},
+	{"/sys/bus/pci/devices/" FAB_PCI_DOMAIN ":", NO_ATTRIBUTE},
+	{"/sys/bus/pci/drivers/mlx5_core", NO_ATTRIBUTE},
+	{"/sys/devices/pci" FAB_PCI_DOMAIN ":", NO_ATTRIBUTE},
+	{"/sys/module/mlx5_", NO_MODULE},
+	{"/sys/module/ib_", NO_MODULE},
+	{"/sys/module/rdma_", NO_MODULE},
+	{"/sys/kernel/debug/mlx5", "`softhca status` and `softhca trace` show more"},
+	{"/sys/kernel/config/rdma_cm", "set these options on each connection"},
+	{"/dev/vfio/", "no driver can take the adapter: use verbs or DEVX"},
+	{"/dev/mst/", "an adapter here has no registers, which firmware tools need"},
+	{"/dev/hfi1_", "only mlx5 adapters are here"},
+	{"/dev/ipath", "only mlx5 adapters are here"},
+};
+
+#define REGION "an adapter here has no registers behind its regions: use verbs or DEVX"
+
+/* Numbers of address families that libc's headers may lack, or name otherwise. */
+enum { FAMILY_RDS = 21, FAMILY_IB = 27, FAMILY_SMC = 43 };
+
+static const struct {
+	int domain, protocol; /* -1: any */
+	const char *name, *instead;
+} sockets[] = {
+	{AF_NETLINK, NETLINK_RDMA, "NETLINK_RDMA",
+	 "SOCK_RAW or SOCK_DGRAM, in a fabric that is up"},
+	{FAMILY_SMC, -1, "AF_SMC", "SMC-R is not there: use rdma_cm, or rsockets"},
+	{FAMILY_RDS, -1, "AF_RDS", "RDS is not there: use rdma_cm, or rsockets"},
+	{FAMILY_IB, -1, "AF_IB", "a family of rdma_cm's addresses; SDP is not there: use rsockets"},
+};
+
+/* Once for each process: the first look for a device says enough. */
+static void note_user(void)
+{
+	static _Atomic int noted;
+	const struct shim_config *c = shim_config();
+
+	if (sys_call(SYS_faccessat, AT_FDCWD, c->root, 1) == -EACCES &&
+	    !atomic_exchange(&noted, 1)) {
+		TRACE(LOG_SHIM, "the fabric is another user's: this process sees no adapter");
+		note_send(c->dir, NOTE_USER, NULL);
+	}
+}
+
+static const char *instead_of(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		if (strncmp(path, paths[i].path, strlen(paths[i].path)))
+			continue;
+		if (!strncmp(base, "/resource", 9) && base[9])
+			return REGION;
+		return paths[i].instead;
+	}
+	return NULL;
+}
+
+void refused_path(const char *path)
+{
+	const struct shim_config *c = shim_config();
+	const char *instead;
+	int err = errno;
+
+	if (!c->on || !path || (err != EACCES && !TRACE_ON(LOG_SHIM)))
+		return;
+	if (!strncmp(path, c->root, c->root_len)) {
+		path += c->root_len;
+		if (err == EACCES)
+			note_user();
+	}
+	instead = TRACE_ON(LOG_SHIM) ? instead_of(path) : NULL;
+	if (instead)
+		TRACE(LOG_SHIM, "open %s = %s: %s", path, log_errno_name(err), instead);
+	errno = err;
+}
+
+void refused_socket(int domain, int type, int protocol)
+{
+	int err = errno;
+
+	if (!TRACE_ON(LOG_SHIM) || !shim_on())
+		return;
+	for (size_t i = 0; i < sizeof(sockets) / sizeof(sockets[0]); i++)
+		if (sockets[i].domain == domain &&
+		    (sockets[i].protocol < 0 || sockets[i].protocol == protocol))
+			TRACE(LOG_SHIM, "socket %s, type %d = %s: %s", sockets[i].name, type & 0xf,
+			      log_errno_name(err), sockets[i].instead);
+	errno = err;
+}
+
+void refused_join(int err)
+{
+	const char *dir = shim_config()->dir;
+
+	TRACE(LOG_SHIM, "cannot join %s = %s: %s", dir, log_errno_name(-err),
+	      err == -EACCES ? "it is another user's" : "is it still up?");
+	if (err == -EACCES)
+		note_user();
+}
+
+/* ---- programs that lose the library */
+
+#define BATCH 64 /* variables that are read by one system call */
+#define HEAD 12  /* the longest name that matters, with its '=' */
+
+/* What can be read of n bytes; the pointer may be bad. */
+static long peek(void *to, const struct iovec *from, unsigned long count, size_t n)
+{
+	struct iovec room = {to, n};
+
+	return sys_call(SYS_process_vm_readv, sys_getpid(), &room, 1, from, count, 0);
+}
+
+/* The variable that an environment lacks; NULL: none, or that cannot be known. */
+static const char *missing(char *const envp[])
+{
+	static const char preload[] = "LD_PRELOAD=", dir[] = SHIM_ENV_DIR "=";
+	bool has_preload = false, has_dir = false;
+	char *at[BATCH], head[BATCH][HEAD];
+	struct iovec from[BATCH];
+	long n = 0, k = 0;
+
+	for (; envp && k == n; envp += n) {
+		n = peek(at, &(struct iovec){(void *)envp, sizeof(at)}, 1, sizeof(at));
+		n /= (long)sizeof(*at);
+		for (k = 0; k < n && at[k]; k++)
+			from[k] = (struct iovec){at[k], HEAD};
+		if (n <= 0 || (k && peek(head, from, (unsigned long)k, sizeof(head)) != k * HEAD))
+			return NULL;
+		for (long i = 0; i < k; i++) {
+			has_preload |= !memcmp(head[i], preload, sizeof(preload) - 1) &&
+				       strstr(at[i], "libsofthca.so");
+			has_dir |= !memcmp(head[i], dir, sizeof(dir) - 1);
+		}
+	}
+	return !has_preload ? "LD_PRELOAD" : !has_dir ? SHIM_ENV_DIR : NULL;
+}
+
+/* The loader ignores LD_PRELOAD when the kernel says so (AT_SECURE). File capabilities: not seen.
+ */
+static bool is_privileged(const char *path)
+{
+	struct stat st;
+
+	if (!path || sys_call(SYS_newfstatat, AT_FDCWD, path, &st, 0) < 0)
+		return false;
+	return ((st.st_mode & S_ISUID) && st.st_uid != (uid_t)sys_call(SYS_geteuid)) ||
+	       ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) &&
+		st.st_gid != (gid_t)sys_call(SYS_getegid));
+}
+
+void refused_exec(const char *path, char *const envp[])
+{
+	const char *what, *dir = shim_config()->dir;
+	char name[PATHS_MAX];
+	struct paths_buf b;
+	int err = errno;
+
+	if (!shim_on())
+		return;
+	paths_map(AT_FDCWD, path, &b);
+	if (!path || b.foreign || strlen(path) >= sizeof(name))
+		path = NULL;
+	what = missing(envp);
+	if (what) {
+		TRACE(LOG_SHIM, "exec %s: its environment lacks %s, so it sees no adapter",
+		      path ? path : "", what);
+		note_send(dir, NOTE_ENVIRONMENT, path);
+	} else if (is_privileged(path)) {
+		TRACE(LOG_SHIM, "exec %s: set-user-ID or set-group-ID, so it sees no adapter",
+		      path);
+		note_send(dir, NOTE_PRIVILEGED, path);
+	}
+	errno = err;
+}

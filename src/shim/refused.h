@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a program of the RDMA world runs into, and what to do instead: lines of the topic shim, and
+ * notes for the user of `softhca run` (segment/note.h). All keep errno and make raw system calls.
+ */
+#ifndef SOFTHCA_SHIM_REFUSED_H
+#define SOFTHCA_SHIM_REFUSED_H
+
+/* Opening `path` has failed with errno. It may lie below the host's root. */
+void refused_path(const char *path);
+/* Making a socket has failed with errno. */
+void refused_socket(int domain, int type, int protocol);
+/* This process cannot join its fabric: -errno. */
+void refused_join(int err);
+/*
+ * A program is about to be executed: with its environment, does it keep the library? `path` may be
+ * NULL; both may be bad pointers.
+ */
+void refused_exec(const char *path, char *const envp[]);
+
+#endif

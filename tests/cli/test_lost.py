@@ -1,0 +1,146 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The line of `softhca run` about commands that could not see the adapter, and the trace's about
+what programs run into. Commands of another machine or C library: tests/shim/preloads.py."""
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from softhca import NOBODY, SOFTHCA, TIMEOUT, TOP, ordinary_user_can_run  # noqa: E402
+
+PYTHON = '/usr/bin/python3'
+
+
+def run(*cmd, options=(), verb='run'):
+    return subprocess.run([SOFTHCA, verb, *options, '--', *cmd], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=TIMEOUT, cwd=TOP)
+
+
+class Line(unittest.TestCase):
+    def line(self, r):
+        lines = [x for x in r.stderr.splitlines() if x.startswith('softhca: ')]
+        self.assertEqual(len(lines), 1, r)
+        self.assertTrue(r.stderr.endswith(lines[0] + '\n'), r)
+        return lines[0]
+
+    def test_environment_without_the_library(self):
+        for words in (['env', '-i'], ['env', 'LD_PRELOAD='], ['env', '-u', 'SOFTHCA_DIR'],
+                      ['sh', '-c', 'LD_PRELOAD=/lib/x86_64-linux-gnu/libm.so.6 exec "$@"', '-']):
+            r = run(*words, '/bin/ls', '/sys/class/infiniband/mlx5_0')
+            self.assertNotEqual(r.returncode, 0, words)
+            self.assertIn("'/bin/ls' was started without LD_PRELOAD or SOFTHCA_DIR", self.line(r))
+
+    def test_quiet(self):
+        for options in (['-q'], ['--quiet']):
+            r = run('env', '-i', '/bin/true', options=options)
+            self.assertEqual((r.returncode, r.stderr), (0, ''))
+
+    def test_nothing_is_said_when_the_adapter_was_used(self):
+        r = run('sh', '-c', 'env -i true; ibv_devinfo')
+        self.assertEqual((r.returncode, r.stderr), (0, ''))
+
+    def test_nothing_is_said_of_other_failures(self):
+        for cmd in (['false'], ['sh', '-c', 'exit 3'], ['cat', '/nonexistent']):
+            self.assertNotIn('softhca', run(*cmd).stderr)
+
+    @unittest.skipUnless(ordinary_user_can_run(), 'needs root, and a tree that others can read')
+    def test_process_of_another_user(self):
+        r = run(*NOBODY, 'ibv_devinfo')
+        self.assertIn("a process of uid 65534 looked for the adapter, which is uid 0's", self.line(r))
+        self.assertNotIn('softhca:', run(*NOBODY, 'true').stderr) # it did not look
+
+    @unittest.skipUnless(ordinary_user_can_run(), 'needs root, and a tree that others can read')
+    def test_privileged_program(self):
+        with tempfile.TemporaryDirectory() as d:
+            os.chmod(d, 0o755)
+            exe = os.path.join(d, 'owned')
+            shutil.copy('/bin/ls', exe)
+            os.chown(exe, 1, 1)
+            os.chmod(exe, 0o755 | stat.S_ISUID)
+            self.assertIn('set-user-ID', self.line(run(exe)))
+            r = run('sh', '-c', exe)
+            self.assertIn(f"'{exe}' is set-user-ID or set-group-ID", self.line(r))
+
+    def test_a_fabric_that_is_up_has_no_end_to_wait_for(self):
+        with tempfile.TemporaryDirectory() as d:
+            env = dict(os.environ, SOFTHCA_RUNTIME_DIR=d)
+            subprocess.run([SOFTHCA, 'up', 'lab'], env=env, check=True, timeout=TIMEOUT)
+            try:
+                r = subprocess.run([SOFTHCA, 'run', '--fabric', 'lab', '--', 'env', '-i', 'true'],
+                                   env=env, capture_output=True, text=True, timeout=TIMEOUT)
+                self.assertEqual((r.returncode, r.stderr), (0, ''))
+            finally:
+                subprocess.run([SOFTHCA, 'down', 'lab'], env=env, check=True, timeout=TIMEOUT)
+
+
+class Trace(unittest.TestCase):
+    def traced(self, code):
+        r = run(PYTHON, '-c', code, options=['-e', 'shim'], verb='trace')
+        self.assertEqual(r.returncode, 0, r)
+        return r.stderr
+
+    def test_refused_opens_say_what_to_do(self):
+        out = self.traced('''
+import os
+for f in ('/dev/infiniband/uverbs7', '/dev/infiniband/ucm0', '/sys/module/mlx5_core/none',
+          '/sys/bus/pci/devices/5a17:00:00.0/resource0', '/sys/class/infiniband/mlx5_0/none', '/none'):
+    try:
+        open(f)
+    except OSError:
+        pass
+try:
+    os.listdir('/sys/class/infiniband/mlx5_0/nowhere')
+except OSError:
+    pass
+''')
+        for want in ('open /dev/infiniband/uverbs7 = ENOENT: no such adapter: --hca makes more',
+                     'open /dev/infiniband/ucm0 = ENOENT: not there: use uverbs, umad, issm or rdma_cm',
+                     'open /sys/module/mlx5_core/none = ENOENT: no kernel module is loaded here',
+                     '5a17:00:00.0/resource0 = EACCES: an adapter here has no registers',
+                     'open /sys/class/infiniband/mlx5_0/none = ENOENT: not there',
+                     'open /sys/class/infiniband/mlx5_0/nowhere = ENOENT: not there'):
+            self.assertIn(want, out)
+        self.assertNotIn('open /none', out)
+
+    def test_refused_sockets_say_what_to_do(self):
+        out = self.traced('''
+import socket
+for a in ((27, 1, 0), (16, 4, 20)):
+    try:
+        socket.socket(*a)
+    except OSError:
+        pass
+''')
+        self.assertRegex(out, 'socket AF_IB, type 1 = EAFNOSUPPORT: .*rsockets')
+        self.assertIn('socket NETLINK_RDMA, type 4 = ESOCKTNOSUPPORT: SOCK_RAW or SOCK_DGRAM', out)
+
+    def test_programs_without_the_library(self):
+        out = self.traced('import os; os.execve("/bin/true", ["true"], {})')
+        self.assertIn('exec /bin/true: its environment lacks LD_PRELOAD, so it sees no adapter', out)
+
+    def test_fabric_that_is_gone(self):
+        with tempfile.TemporaryDirectory() as d:
+            env = dict(os.environ, SOFTHCA_RUNTIME_DIR=d)
+            subprocess.run([SOFTHCA, 'up', 'lab'], env=env, check=True, timeout=TIMEOUT)
+            r = subprocess.run([SOFTHCA, 'trace', '-e', 'shim', '--fabric', 'lab', '--', 'sh', '-c',
+                                f'{SOFTHCA} down lab; ibv_devinfo'], env=env, capture_output=True,
+                               text=True, timeout=TIMEOUT)
+            self.assertRegex(r.stderr, r'cannot join \S+ = E\w+: is it still up\?')
+
+
+class Explained(unittest.TestCase):
+    def test_causes_of_missing_devices(self):
+        for word, text in (('ENODEV', 'env -i, sudo'), ('ENOENT', '/sys/class/infiniband'),
+                           ('EPROTONOSUPPORT', 'lost the library'), ('ENOSYS', 'explain ENODEV'),
+                           ('EAFNOSUPPORT', 'rsockets'), ('EACCES', "another user's")):
+            out = subprocess.run([SOFTHCA, 'explain', word], capture_output=True, text=True, check=True).stdout
+            self.assertIn(text, out)
+
+
+if __name__ == '__main__':
+    unittest.main()
