@@ -17,6 +17,7 @@
 
 #define PCI_BUS "sys/bus/pci"
 #define CLASS_INFINIBAND 0x020700u
+#define CLASS_ETHERNET 0x020000u
 #define BAR_FIRST UINT64_C(0x5a1700000000)
 #define BAR_SIZE UINT64_C(0x2000000)
 /* IORESOURCE_ flags of a 64-bit prefetchable region, as <linux/ioport.h> of the kernel has them. */
@@ -24,14 +25,14 @@
 #define RESOURCES 13      /* lines of `resource`: six regions, the ROM, SR-IOV's */
 #define IRQ_FIRST 369008u /* 0x5a170: no machine has so many, so scripts do not hit its own */
 
-void pci_function(struct pci_function *f, const struct hw_hca *hca, const struct fab_sysfs_ids *ids,
-		  const char *bdf)
+void pci_function(struct pci_function *f, const struct hw_hca *hca, bool eth,
+		  const struct fab_sysfs_ids *ids, const char *bdf)
 {
 	*f = (struct pci_function){
 		.hca = hca,
 		.ids = ids,
 		.bdf = bdf,
-		.class = CLASS_INFINIBAND,
+		.class = eth ? CLASS_ETHERNET : CLASS_INFINIBAND,
 		.speed = hca->model == HW_CX7 ? 5 : 4, /* PCIe 5.0 and 4.0 */
 		.bar = BAR_FIRST + hca->dev_index * BAR_SIZE,
 		.vectors = HW_COMP_VECTORS + 1, /* and one for commands and asynchronous events */

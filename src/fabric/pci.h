@@ -22,8 +22,9 @@ struct pci_function {
 	uint32_t vectors; /* MSI-X vectors in use */
 };
 
-void pci_function(struct pci_function *f, const struct hw_hca *hca, const struct fab_sysfs_ids *ids,
-		  const char *bdf);
+/* `eth`: its ports are Ethernet ports. */
+void pci_function(struct pci_function *f, const struct hw_hca *hca, bool eth,
+		  const struct fab_sysfs_ids *ids, const char *bdf);
 
 /* Its files in `dir`, and its links in /sys/bus/pci below `root`. 0 or -errno. */
 int pci_render(struct tree *t, int root, int dir, const struct pci_function *f);

@@ -30,7 +30,7 @@ static int fill(void **state)
 {
 	struct pci_function f;
 
-	pci_function(&f, &hca, &ids, "5a17:00:03.0");
+	pci_function(&f, &hca, false, &ids, "5a17:00:03.0");
 	pci_config(&f, config);
 	return 0;
 }
@@ -73,6 +73,17 @@ static void header_names_the_adapter(void **state)
 	assert_int_equal(get(PCI_INTERRUPT_PIN, 1), 0);
 }
 
+static void class_is_that_of_the_link_layer(void **state)
+{
+	struct pci_function f;
+
+	pci_function(&f, &hca, true, &ids, "5a17:00:03.0");
+	pci_config(&f, config);
+	assert_int_equal(get(PCI_CLASS_DEVICE, 2), 0x0200);
+	fill(state);
+	assert_int_equal(get(PCI_CLASS_DEVICE, 2), 0x0207);
+}
+
 static void capabilities_are_a_list(void **state)
 {
 	static const uint32_t caps[] = {PCI_CAP_ID_PM, PCI_CAP_ID_EXP, PCI_CAP_ID_MSIX,
@@ -101,7 +112,7 @@ static void product_data_adds_up(void **state)
 	struct pci_function f;
 	size_t n, at;
 
-	pci_function(&f, &hca, &ids, "5a17:00:03.0");
+	pci_function(&f, &hca, false, &ids, "5a17:00:03.0");
 	n = pci_vpd(&f, vpd);
 	assert_int_equal(vpd[n - 1], 0x78);
 	at = 3u + vpd[1] + vpd[2] * 256u;
@@ -120,6 +131,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(header_names_the_adapter),
+		cmocka_unit_test(class_is_that_of_the_link_layer),
 		cmocka_unit_test(capabilities_are_a_list),
 		cmocka_unit_test(product_data_adds_up),
 	};

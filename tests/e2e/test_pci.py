@@ -41,6 +41,9 @@ class Lspci(unittest.TestCase):
         self.assertIn('\tKernel driver in use: mlx5_core\n', out)
         self.assertIn(' 0207: 15b3:1021\n', self.lspci('-n', '-s', FUNCTION, options=['--device', 'cx7']))
 
+    def test_class_is_that_of_the_link_layer(self):
+        self.assertIn(' 0200: 15b3:101b\n', self.lspci('-n', '-s', FUNCTION, options=['--link', 'eth']))
+
     def test_capabilities(self):
         out = self.lspci('-v', '-s', FUNCTION)
         for text in ('Express Endpoint', 'Vital Product Data', 'MSI-X: Enable+', 'Vendor Specific Information',
@@ -76,9 +79,9 @@ class Hwloc(unittest.TestCase):
 
 
 class Dpdk(Case):
-    def probe(self, device):
+    def probe(self, device, options=()):
         r = run('dpdk-testpmd', '-l', '0', '--no-huge', '-m', '64', '--no-shconf', '--no-telemetry',
-                '-a', device, '--log-level=pmd.common.mlx5:8', '--log-level=pmd.net.mlx5:8')
+                '-a', device, '--log-level=pmd.common.mlx5:8', '--log-level=pmd.net.mlx5:8', options=options)
         return r.stdout + r.stderr
 
     def test_device_is_opened_and_the_port_refused_by_name(self):
@@ -86,6 +89,11 @@ class Dpdk(Case):
         self.assertIn('mlx5_common: DevX is supported.', out)
         self.assertIn('mlx5_net: port is not configured in Ethernet mode', out)
         self.assertIn(f'Requested device {FUNCTION} cannot be used', out)
+
+    def test_ethernet_port_is_refused_by_name(self):
+        out = self.probe(FUNCTION, options=['--link', 'eth'])
+        self.assertIn('mlx5_common: DevX is supported.', out)
+        self.assertIn('mlx5_net: Cannot create drop RX queue', out)
 
     def test_no_driver_takes_another_function(self):
         self.assertNotIn('DevX', self.probe('5a17:00:01.0'))
