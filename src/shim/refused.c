@@ -9,15 +9,17 @@
 #include "segment/note.h"
 #include "shim/files/paths.h"
 #include "shim/shim.h"
+#include "util/fmt.h"
 #include "util/log.h"
 #include "util/sys.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <linux/netlink.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
+#include <time.h>
 
 #define NO_ATTRIBUTE "not there, or cannot be changed (SUPPORT.md, section 10)"
 #define NO_MODULE "no kernel module is loaded here, and none is needed"
@@ -136,38 +138,64 @@ void refused_join(int err)
 
 /* ---- programs that lose the library */
 
-#define BATCH 64 /* variables that are read by one system call */
-#define HEAD 12  /* the longest name that matters, with its '=' */
+#define PAGES 8 /* pages that are remembered as readable */
+#define PAGE 4096u
 
-/* What can be read of n bytes; the pointer may be bad. */
-static long peek(void *to, const struct iovec *from, unsigned long count, size_t n)
+struct pages {
+	uintptr_t page[PAGES];
+	unsigned int next;
+};
+
+/*
+ * Environments lie in a few pages. The kernel is asked about each once, by a wait that ends at
+ * once: it reads the word, and is cheaper than process_vm_readv(2).
+ */
+static bool page_readable(struct pages *p, uintptr_t at)
 {
-	struct iovec room = {to, n};
+	const uintptr_t page = at & ~(uintptr_t)(PAGE - 1);
+	const struct timespec now = {0, 0};
+	long r;
 
-	return sys_call(SYS_process_vm_readv, sys_getpid(), &room, 1, from, count, 0);
+	for (unsigned int i = 0; i < PAGES; i++)
+		if (p->page[i] == page)
+			return page != 0;
+	r = sys_call(SYS_futex, page, FUTEX_WAIT_PRIVATE, 1, &now);
+	if (r != -EAGAIN && r != -ETIMEDOUT)
+		return false;
+	p->page[p->next++ % PAGES] = page;
+	return true;
+}
+
+/* Does `s` begin with this name? *value: what follows, up to its end. False for bad pointers. */
+static bool is_variable(struct pages *p, const char *s, const char *name, const char **value)
+{
+	for (; *name; s++, name++)
+		if (!page_readable(p, (uintptr_t)s) || *s != *name)
+			return false;
+	*value = s;
+	for (;; s++) {
+		if (!page_readable(p, (uintptr_t)s))
+			return false;
+		if (!*s)
+			return true;
+	}
 }
 
 /* The variable that an environment lacks; NULL: none, or that cannot be known. */
 static const char *missing(char *const envp[])
 {
-	static const char preload[] = "LD_PRELOAD=", dir[] = SHIM_ENV_DIR "=";
 	bool has_preload = false, has_dir = false;
-	char *at[BATCH], head[BATCH][HEAD];
-	struct iovec from[BATCH];
-	long n = 0, k = 0;
+	struct pages p = {.next = 0};
+	const char *v;
 
-	for (; envp && k == n; envp += n) {
-		n = peek(at, &(struct iovec){(void *)envp, sizeof(at)}, 1, sizeof(at));
-		n /= (long)sizeof(*at);
-		for (k = 0; k < n && at[k]; k++)
-			from[k] = (struct iovec){at[k], HEAD};
-		if (n <= 0 || (k && peek(head, from, (unsigned long)k, sizeof(head)) != k * HEAD))
+	for (; envp; envp++) {
+		if (!page_readable(&p, (uintptr_t)envp))
 			return NULL;
-		for (long i = 0; i < k; i++) {
-			has_preload |= !memcmp(head[i], preload, sizeof(preload) - 1) &&
-				       strstr(at[i], "libsofthca.so");
-			has_dir |= !memcmp(head[i], dir, sizeof(dir) - 1);
-		}
+		if (!*envp)
+			break;
+		if (!has_preload && is_variable(&p, *envp, "LD_PRELOAD=", &v))
+			has_preload = strstr(v, "libsofthca.so") != NULL;
+		has_dir = has_dir || is_variable(&p, *envp, SHIM_ENV_DIR "=", &v);
 	}
 	return !has_preload ? "LD_PRELOAD" : !has_dir ? SHIM_ENV_DIR : NULL;
 }
@@ -185,27 +213,39 @@ static bool is_privileged(const char *path)
 		st.st_gid != (gid_t)sys_call(SYS_getegid));
 }
 
+/* A program's path in `name`, cut off; "" for a bad pointer. */
+static const char *path_of(const char *path, char *name, size_t size)
+{
+	struct paths_buf b;
+
+	paths_map(AT_FDCWD, path, &b);
+	fmt(name, size, "%s", path && !b.foreign ? path : "");
+	return name;
+}
+
+/*
+ * As few system calls as possible in the usual case: in a vfork child a stop between two of them
+ * holds its parent, which cannot be stopped, too.
+ */
 void refused_exec(const char *path, char *const envp[])
 {
 	const char *what, *dir = shim_config()->dir;
 	char name[PATHS_MAX];
-	struct paths_buf b;
 	int err = errno;
 
 	if (!shim_on())
 		return;
-	paths_map(AT_FDCWD, path, &b);
-	if (!path || b.foreign || strlen(path) >= sizeof(name))
-		path = NULL;
 	what = missing(envp);
 	if (what) {
-		TRACE(LOG_SHIM, "exec %s: its environment lacks %s, so it sees no adapter",
-		      path ? path : "", what);
-		note_send(dir, NOTE_ENVIRONMENT, path);
+		path_of(path, name, sizeof(name));
+		TRACE(LOG_SHIM, "exec %s: its environment lacks %s, so it sees no adapter", name,
+		      what);
+		note_send(dir, NOTE_ENVIRONMENT, name);
 	} else if (is_privileged(path)) {
+		path_of(path, name, sizeof(name));
 		TRACE(LOG_SHIM, "exec %s: set-user-ID or set-group-ID, so it sees no adapter",
-		      path);
-		note_send(dir, NOTE_PRIVILEGED, path);
+		      name);
+		note_send(dir, NOTE_PRIVILEGED, name);
 	}
 	errno = err;
 }
