@@ -248,7 +248,9 @@ int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out)
 	if (rc)
 		return rc;
 	held.pi = atomic_load_explicit(&cq->pi, memory_order_relaxed);
-	if (__builtin_expect(!steal_note(s, &cq->lock, &cq->ring, held.turn, &held.gate), 0))
+	if (__builtin_expect(!steal_note(s, &cq->lock, &cq->ring, held.turn, &held.gate) ||
+				     !seg_lock_has_turn(s, &cq->lock, held.turn),
+			     0))
 		return -ETIMEDOUT;
 	POINT("cq-locked");
 	rc = atomic_load_explicit(&cq->state, memory_order_relaxed) ? -EOVERFLOW : cq_room(s, cq);

@@ -19,6 +19,7 @@
 #include "segment/proc.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/tls.h"
 #include "wire/wqe/cqe.h"
 #include "wire/wqe/wqe.h"
 
@@ -220,11 +221,19 @@ void sgl_trim(struct eng_sgl *l, uint64_t len);
  * queue's lock, leave after releasing it. _again(): the thread starts anew and keeps nothing that
  * it has looked up.
  */
+extern TLS_IE struct running_last {
+	uint32_t index;        /* of this thread's last entry, where it looks first */
+	struct seg_ring *used; /* set between _enter() and _leave() */
+} running_last;
 struct seg_ring *running_enter(struct seg *s, uint32_t qpn);
 void running_again(struct seg *s, struct seg_ring *e);
 void running_leave(struct seg_ring *e);
 /* This thread's entry (NULL: none), and 1 + its index. */
-struct seg_ring *running_mine(uint32_t *n);
+static inline struct seg_ring *running_mine(uint32_t *n)
+{
+	*n = running_last.index + 1;
+	return running_last.used;
+}
 /* Which threads to wait for. */
 struct running {
 	uint64_t epoch; /* wait for threads that entered before this epoch */
@@ -281,13 +290,28 @@ bool umr_may_invalidate(struct eng_run *r);
 enum eng_out umr_invalidate(struct eng_run *r);
 
 /*
- * steal.c. _note: the holder of a lock that can be taken over notes itself beside it; false: it was
- * taken over before that. *gate: of its copies, NULL it has none, and keeps the lock. steal():
+ * steal.c. _note: the holder of a lock that can be taken over notes itself beside it. *gate: of its
+ * copies, NULL it has none, and keeps the lock; false: too late for that. A holder with a gate asks
+ * seg_lock_has_turn() after it has read what the lock guards. steal():
  * take it over from a stopped process that is not slot `owner`. `qpn`: whose responder it guards,
  * SEG_NONE another lock.
  */
-bool steal_note(struct seg *s, struct seg_lock *l, _Atomic uint32_t *ring, uint16_t turn,
-		struct seg_gate **gate);
+#define STEAL_TURN 24
+#define STEAL_SLOT 8
+#define STEAL_ENTRY 0xffu
+#define STEAL_NOTE(turn, slot, n) \
+	((uint32_t)(turn) << STEAL_TURN | ((slot)&0xffff) << STEAL_SLOT | (n))
+static inline bool steal_note(struct seg *s, struct seg_lock *l, _Atomic uint32_t *ring,
+			      uint16_t turn, struct seg_gate **gate)
+{
+	uint32_t n;
+	struct seg_ring *e = running_mine(&n);
+
+	*gate = e ? &e->gate : NULL;
+	atomic_store_explicit(ring, STEAL_NOTE(turn, s->self, e ? n : 0), memory_order_relaxed);
+	/* Nothing else stops a taker that read the note before this store. */
+	return e || seg_lock_keep(s, l, turn);
+}
 /* Before it is let go of: the next holder is not taken for this one. */
 static inline void steal_unnote(_Atomic uint32_t *ring)
 {

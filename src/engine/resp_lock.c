@@ -203,7 +203,7 @@ static bool was_written(struct seg *s, const struct hw_qp *qp, uint32_t qpn, str
 /*
  * The last holder died or was stopped: count the receive that it completed, if it is not counted.
  */
-static void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+static __attribute__((noinline)) void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	struct hw_cq *cq = qp->rx_intent ? hw_cq(s, qp->rx_cqn) : NULL;
 	uint32_t want;
@@ -262,7 +262,8 @@ static void resp_drop_lock(struct seg *s, struct hw_qp *qp)
 }
 
 /* The lock is taken; finish resp_lock() and return its result. */
-static int resp_begin(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool inherited)
+static inline __attribute__((always_inline)) int resp_begin(struct seg *s, struct hw_qp *qp,
+							    uint32_t qpn, bool inherited)
 {
 	struct seg_gate *gate;
 	bool ours;

@@ -20,9 +20,7 @@
 #define NAP_NS (50 * NSEC_PER_USEC)
 #define LOOK_NS NSEC_PER_MSEC /* after this time, check for stopped threads */
 
-/* Index of this thread's last entry, where it looks first. */
-static TLS_IE uint32_t mine;
-static TLS_IE struct seg_ring *in_use; /* set between _enter() and _leave() */
+TLS_IE struct running_last running_last;
 
 /*
  * Slot 0 belongs to no process: callers without a slot (unit tests, a starting supervisor) share
@@ -68,22 +66,16 @@ struct seg_ring *running_enter(struct seg *s, uint32_t qpn)
 	/* More threads than entries: wait. No thread with an entry waits for one without. */
 	for (;; sys_call(SYS_sched_yield))
 		for (uint32_t i = 0; i < SEG_RINGS; i++)
-			if (take(s, p, (mine + i) % SEG_RINGS, qpn)) {
-				mine = (mine + i) % SEG_RINGS;
-				in_use = &p->ring[mine];
-				return in_use;
+			if (take(s, p, (running_last.index + i) % SEG_RINGS, qpn)) {
+				running_last.index = (running_last.index + i) % SEG_RINGS;
+				running_last.used = &p->ring[running_last.index];
+				return running_last.used;
 			}
-}
-
-struct seg_ring *running_mine(uint32_t *n)
-{
-	*n = mine + 1;
-	return in_use;
 }
 
 void running_leave(struct seg_ring *e)
 {
-	in_use = NULL;
+	running_last.used = NULL;
 	uint64_t was = atomic_load_explicit(&e->use, memory_order_relaxed);
 
 	atomic_store_explicit(&e->use, was & ~SEG_RING_WHO, memory_order_release);

@@ -12,23 +12,6 @@
 #include "hw/qp.h"
 #include "segment/proc.h"
 
-#define RING_TURN 24
-#define RING_SLOT 8
-#define RING_ENTRY 0xffu
-#define NOTE(turn, slot, n) ((uint32_t)(turn) << RING_TURN | ((slot)&0xffff) << RING_SLOT | (n))
-
-bool steal_note(struct seg *s, struct seg_lock *l, _Atomic uint32_t *ring, uint16_t turn,
-		struct seg_gate **gate)
-{
-	uint32_t n;
-	struct seg_ring *e = running_mine(&n);
-
-	*gate = e ? &e->gate : NULL;
-	atomic_store_explicit(ring, NOTE(turn, s->self, e ? n : 0), memory_order_relaxed);
-	/* Nothing else stops a taker that read the note before this store. */
-	return e ? seg_lock_has_turn(s, l, turn) : seg_lock_keep(s, l, turn);
-}
-
 /* Might that thread have the lock of the QP's responder, or be about to take it? */
 static bool works_for(struct seg *s, uint32_t who, uint32_t qpn)
 {
@@ -42,7 +25,8 @@ static bool shut_gates(struct seg *s, uint32_t slot, uint32_t note, uint16_t tur
 {
 	struct seg_proc *p = seg_proc(s, slot);
 	uint32_t high = p ? atomic_load(&p->rings_high) : 0, who;
-	uint32_t noted = (note & ~RING_ENTRY) == NOTE(turn, slot, 0) ? 1 + (note & RING_ENTRY) : 0;
+	uint32_t noted =
+		(note & ~STEAL_ENTRY) == STEAL_NOTE(turn, slot, 0) ? 1 + (note & STEAL_ENTRY) : 0;
 	bool any = false;
 
 	if (noted == 1) /* the holder copies without a gate */

@@ -21,16 +21,16 @@
 #include <assert.h>
 #include <stddef.h>
 
-#define LOCK_WAITERS UINT32_C(0x80000000)
-#define LOCK_ORDER UINT32_C(0x00800000)
+#define LOCK_WAITERS SEG_LOCK_WAITERS
+#define LOCK_ORDER SEG_LOCK_ORDER
 #define LOCK_BITS (LOCK_WAITERS | LOCK_ORDER)
-#define LOCK_TAG UINT32_C(0x007f0000) /* identifies a take-over; lasts for one hold */
+#define LOCK_TAG SEG_LOCK_TAG
 #define LOCK_TAG_SHIFT 16
-#define LOCK_OWNER(word) ((word) & ~(LOCK_BITS | LOCK_TAG))
+#define LOCK_OWNER(word) ((word)&SEG_LOCK_OWNER)
 #define LOCK_SLOT(word) (((word) & ((1u << LOCK_SLOT_BITS) - 1)) - 1)
 #define LOCK_SLOT_BITS 16
-#define LOCK_GEN_SHIFT 24
-#define LOCK_GENS 0x7fu
+#define LOCK_GEN_SHIFT SEG_LOCK_GEN_SHIFT
+#define LOCK_GENS SEG_LOCK_GENS
 
 #define SPINS 200
 #define SLICE_NS NSEC_PER_MSEC
@@ -41,21 +41,11 @@
 #define SLEEPS_NEW 1u
 #define SLEEPS_OVERTAKEN 2u
 
-#define TURN_SHIFT 32
+#define TURN_SHIFT SEG_LOCK_TURN_SHIFT
 static_assert(sizeof(struct seg_lock) == 8 && offsetof(struct seg_lock, word) == 0 &&
 		      offsetof(struct seg_lock, inherited) * 8 == TURN_SHIFT &&
 		      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	      "the owner and the turn are one word");
-
-static inline uint64_t whole(const struct seg_lock *l)
-{
-	return __atomic_load_n((const uint64_t *)l, __ATOMIC_RELAXED);
-}
-
-static inline uint16_t turn_of(uint64_t all)
-{
-	return (uint16_t)(all >> TURN_SHIFT);
-}
 
 /* False: *was is what it is now. */
 static inline bool swap_word(struct seg_lock *l, uint64_t *was, uint32_t word, uint16_t turn,
@@ -65,13 +55,6 @@ static inline bool swap_word(struct seg_lock *l, uint64_t *was, uint32_t word, u
 		      (uint64_t)turn << TURN_SHIFT | word;
 
 	return __atomic_compare_exchange_n((uint64_t *)l, was, to, false, order, __ATOMIC_RELAXED);
-}
-
-static inline uint32_t my_word(const struct seg *s)
-{
-	if (s->self == SEG_NONE)
-		return 1;
-	return (s->self_gen & LOCK_GENS) << LOCK_GEN_SHIFT | (s->self + 1);
 }
 
 /* `ask`: also examine the process itself, which costs system calls. */
@@ -92,13 +75,13 @@ static bool owner_gone(struct seg *s, uint32_t word, bool ask)
 /* Moves the word from the owner to us; the note of sleepers stays. */
 static bool replace(struct seg *s, struct seg_lock *l, uint32_t word, uint32_t mask, uint16_t *turn)
 {
-	uint64_t was = whole(l);
+	uint64_t was = seg_lock_whole(l);
 
 	do {
 		if (((uint32_t)was & mask) != word)
 			return false;
-		*turn = (uint16_t)(turn_of(was) + 1);
-	} while (!swap_word(l, &was, my_word(s) | ((uint32_t)was & LOCK_BITS), *turn,
+		*turn = (uint16_t)(seg_lock_turn_of(was) + 1);
+	} while (!swap_word(l, &was, seg_lock_me(s) | ((uint32_t)was & LOCK_BITS), *turn,
 			    __ATOMIC_SEQ_CST));
 	atomic_fetch_add_explicit(&l->passed, 1, memory_order_relaxed);
 	return true;
@@ -197,11 +180,12 @@ static int lock_slow(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, boo
 	w.now = w.since = w.looked = clock_now_ns();
 	w.passed = atomic_load_explicit(&l->passed, memory_order_relaxed);
 	for (;;) {
-		all = whole(l);
+		all = seg_lock_whole(l);
 		word = (uint32_t)all;
 		if (!LOCK_OWNER(word) && (w.turn || !(word & LOCK_ORDER))) {
-			*turn = turn_of(all);
-			if (swap_word(l, &all, my_word(s) | w.keep | word, *turn, __ATOMIC_ACQUIRE))
+			*turn = seg_lock_turn_of(all);
+			if (swap_word(l, &all, seg_lock_me(s) | w.keep | word, *turn,
+				      __ATOMIC_ACQUIRE))
 				return 0;
 			continue;
 		}
@@ -216,28 +200,31 @@ static int lock_slow(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, boo
 
 static inline bool lock_fast(struct seg *s, struct seg_lock *l, uint16_t *turn)
 {
-	uint64_t all = whole(l);
+	uint64_t all = seg_lock_whole(l);
 
-	*turn = turn_of(all);
-	return !(uint32_t)all && swap_word(l, &all, my_word(s), *turn, __ATOMIC_ACQUIRE);
+	*turn = seg_lock_turn_of(all);
+	return !(uint32_t)all && swap_word(l, &all, seg_lock_me(s), *turn, __ATOMIC_ACQUIRE);
 }
 
-static bool spin(struct seg *s, struct seg_lock *l, uint16_t *turn)
+/* Not inlined, so that the first try, which usually succeeds, saves no registers. */
+static __attribute__((noinline)) int lock_taken(struct seg *s, struct seg_lock *l,
+						uint64_t timeout_ns, bool patient, uint16_t *turn)
 {
-	for (unsigned int i = 0; i < SPINS; i++) {
-		if (lock_fast(s, l, turn))
-			return true;
+	for (unsigned int i = 1; i < SPINS; i++) {
 		if (atomic_load_explicit(&l->word, memory_order_relaxed) & LOCK_ORDER)
-			return false;
+			break;
 		sys_cpu_relax();
+		if (lock_fast(s, l, turn))
+			return 0;
 	}
-	return false;
+	return lock_slow(s, l, timeout_ns, patient, turn);
 }
 
 int seg_lock_turn(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, uint16_t *turn)
 {
-	return spin(s, l, turn) ? 0
-				: lock_slow(s, l, timeout_ns, timeout_ns >= SEG_LOCK_CTRL_NS, turn);
+	return lock_fast(s, l, turn)
+		       ? 0
+		       : lock_taken(s, l, timeout_ns, timeout_ns >= SEG_LOCK_CTRL_NS, turn);
 }
 
 int seg_lock(struct seg *s, struct seg_lock *l, uint64_t timeout_ns)
@@ -249,7 +236,7 @@ int seg_lock(struct seg *s, struct seg_lock *l, uint64_t timeout_ns)
 
 int seg_lock_if_runs_turn(struct seg *s, struct seg_lock *l, uint16_t *turn)
 {
-	return spin(s, l, turn) ? 0 : lock_slow(s, l, STOPPED_NS, true, turn);
+	return lock_fast(s, l, turn) ? 0 : lock_taken(s, l, STOPPED_NS, true, turn);
 }
 
 int seg_lock_if_runs(struct seg *s, struct seg_lock *l)
@@ -261,14 +248,14 @@ int seg_lock_if_runs(struct seg *s, struct seg_lock *l)
 
 int seg_trylock_turn(struct seg *s, struct seg_lock *l, uint16_t *turn)
 {
-	uint64_t all = whole(l);
+	uint64_t all = seg_lock_whole(l);
 
 	while (!LOCK_OWNER((uint32_t)all)) {
-		*turn = turn_of(all);
-		if (swap_word(l, &all, my_word(s) | (uint32_t)all, *turn, __ATOMIC_ACQUIRE))
+		*turn = seg_lock_turn_of(all);
+		if (swap_word(l, &all, seg_lock_me(s) | (uint32_t)all, *turn, __ATOMIC_ACQUIRE))
 			return 0;
 	}
-	if ((uint32_t)all != my_word(s) && owner_gone(s, (uint32_t)all, false) &&
+	if ((uint32_t)all != seg_lock_me(s) && owner_gone(s, (uint32_t)all, false) &&
 	    inherit(s, l, (uint32_t)all, turn))
 		return SEG_LOCK_INHERITED;
 	return -EBUSY;
@@ -295,16 +282,18 @@ static void wake_next(struct seg_lock *l, uint32_t bits)
 }
 
 /* The owner's, at whatever turn (NULL) or at one. False: not its any more. */
-static inline bool unlock(struct seg *s, struct seg_lock *l, const uint16_t *turn)
+static __attribute__((noinline)) bool unlock_waited(struct seg *s, struct seg_lock *l,
+						    const uint16_t *turn)
 {
-	uint64_t was = whole(l);
+	uint64_t was = seg_lock_whole(l);
 	uint32_t bits;
 
 	do {
-		if (LOCK_OWNER((uint32_t)was) != my_word(s) || (turn && turn_of(was) != *turn))
+		if (LOCK_OWNER((uint32_t)was) != seg_lock_me(s) ||
+		    (turn && seg_lock_turn_of(was) != *turn))
 			return false;
 		bits = (uint32_t)was & LOCK_ORDER ? (uint32_t)was & LOCK_BITS : 0;
-	} while (!swap_word(l, &was, bits, turn_of(was), __ATOMIC_RELEASE));
+	} while (!swap_word(l, &was, bits, seg_lock_turn_of(was), __ATOMIC_RELEASE));
 	if (__builtin_expect((uint32_t)was & LOCK_BITS, 0)) {
 		atomic_fetch_add_explicit(&l->passed, 1, memory_order_relaxed);
 		wake_next(l, bits);
@@ -312,23 +301,26 @@ static inline bool unlock(struct seg *s, struct seg_lock *l, const uint16_t *tur
 	return true;
 }
 
+/* No other thread has waited or looked at the holder: only the owner is in the word. */
+static inline bool unlock_fast(struct seg *s, struct seg_lock *l, uint64_t was)
+{
+	return (uint32_t)was == seg_lock_me(s) &&
+	       swap_word(l, &was, 0, seg_lock_turn_of(was), __ATOMIC_RELEASE);
+}
+
 void seg_unlock(struct seg *s, struct seg_lock *l)
 {
 	/* The element was freed and reused while a stale holder had it. */
-	if (!unlock(s, l, NULL))
+	if (!unlock_fast(s, l, seg_lock_whole(l)) && !unlock_waited(s, l, NULL))
 		TRACE(LOG_MEM, "unlock of a lock held by %#x", l->word);
 }
 
 void seg_unlock_turn(struct seg *s, struct seg_lock *l, uint16_t turn)
 {
-	unlock(s, l, &turn);
-}
+	uint64_t was = seg_lock_whole(l);
 
-bool seg_lock_has_turn(struct seg *s, const struct seg_lock *l, uint16_t turn)
-{
-	uint64_t all = whole(l);
-
-	return LOCK_OWNER((uint32_t)all) == my_word(s) && turn_of(all) == turn;
+	if (seg_lock_turn_of(was) == turn && !unlock_fast(s, l, was))
+		unlock_waited(s, l, &turn);
 }
 
 /* A different number for each, so that two cannot mistake each other's takeover. */
@@ -341,12 +333,12 @@ static uint32_t next_tag(uint32_t word)
 
 bool seg_lock_keep(struct seg *s, struct seg_lock *l, uint16_t turn)
 {
-	uint64_t was = whole(l);
+	uint64_t was = seg_lock_whole(l);
 	uint32_t word;
 
 	do {
 		word = (uint32_t)was;
-		if (LOCK_OWNER(word) != my_word(s) || turn_of(was) != turn)
+		if (LOCK_OWNER(word) != seg_lock_me(s) || seg_lock_turn_of(was) != turn)
 			return false;
 	} while (!swap_word(l, &was, (word & ~LOCK_TAG) | next_tag(word), turn, __ATOMIC_SEQ_CST));
 	return true;
@@ -358,7 +350,7 @@ bool seg_lock_holder(struct seg *s, struct seg_lock *l, uint32_t *word, uint32_t
 
 	do {
 		*slot = LOCK_SLOT(was);
-		if (!LOCK_OWNER(was) || !*slot || LOCK_OWNER(was) == my_word(s))
+		if (!LOCK_OWNER(was) || !*slot || LOCK_OWNER(was) == seg_lock_me(s))
 			return false;
 		*word = LOCK_OWNER(was) | next_tag(was);
 	} while (!atomic_compare_exchange_weak(&l->word, &was, *word | (was & LOCK_BITS)));
@@ -377,5 +369,5 @@ bool seg_lock_orphaned(struct seg *s, struct seg_lock *l)
 {
 	uint32_t w = atomic_load(&l->word);
 
-	return LOCK_OWNER(w) && LOCK_OWNER(w) != my_word(s) && owner_gone(s, w, true);
+	return LOCK_OWNER(w) && LOCK_OWNER(w) != seg_lock_me(s) && owner_gone(s, w, true);
 }

@@ -25,6 +25,32 @@ struct seg_lock { /* one word of 8 bytes, too: who took it at which turn changes
 	_Atomic uint8_t looked; /* the millisecond in which a waiter last checked the owner */
 };
 
+#define SEG_LOCK_WAITERS UINT32_C(0x80000000)
+#define SEG_LOCK_ORDER UINT32_C(0x00800000)
+#define SEG_LOCK_TAG UINT32_C(0x007f0000) /* identifies a take-over; lasts for one hold */
+#define SEG_LOCK_OWNER (~(SEG_LOCK_WAITERS | SEG_LOCK_ORDER | SEG_LOCK_TAG))
+#define SEG_LOCK_GEN_SHIFT 24
+#define SEG_LOCK_GENS 0x7fu
+#define SEG_LOCK_TURN_SHIFT 32
+
+static inline uint64_t seg_lock_whole(const struct seg_lock *l)
+{
+	return __atomic_load_n((const uint64_t *)l, __ATOMIC_RELAXED);
+}
+
+static inline uint16_t seg_lock_turn_of(uint64_t whole)
+{
+	return (uint16_t)(whole >> SEG_LOCK_TURN_SHIFT);
+}
+
+/* This process as owner. */
+static inline uint32_t seg_lock_me(const struct seg *s)
+{
+	if (__builtin_expect(s->self == SEG_NONE, 0))
+		return 1;
+	return (s->self_gen & SEG_LOCK_GENS) << SEG_LOCK_GEN_SHIFT | (s->self + 1);
+}
+
 /*
  * Control plane. Such a taker is patient: it waits as long as the lock changes hands. It gives up
  * when one owner has kept the lock for SEG_LOCK_CTRL_NS and is stopped (or for SEG_LOCK_HUNG_NS).
@@ -63,7 +89,13 @@ bool seg_lock_steal(struct seg *s, struct seg_lock *l, uint32_t word, uint16_t *
 int seg_lock_turn(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, uint16_t *turn);
 int seg_lock_if_runs_turn(struct seg *s, struct seg_lock *l, uint16_t *turn);
 int seg_trylock_turn(struct seg *s, struct seg_lock *l, uint16_t *turn);
-bool seg_lock_has_turn(struct seg *s, const struct seg_lock *l, uint16_t turn);
+static inline bool seg_lock_has_turn(const struct seg *s, const struct seg_lock *l, uint16_t turn)
+{
+	uint64_t whole = seg_lock_whole(l);
+
+	return ((uint32_t)whole & SEG_LOCK_OWNER) == seg_lock_me(s) &&
+	       seg_lock_turn_of(whole) == turn;
+}
 bool seg_lock_keep(struct seg *s, struct seg_lock *l, uint16_t turn);
 void seg_unlock_turn(struct seg *s, struct seg_lock *l, uint16_t turn);
 /* Is its holder dead? Makes system calls when the lock is held: not for a hot path. */
