@@ -16,20 +16,27 @@
 
 #include <errno.h>
 
-/* States in hw_qp.rx_intent. WRITTEN has the index of the receive in the bits above. */
-enum { INTENT_NONE, INTENT_WRITES, INTENT_WRITTEN, INTENT_MASK = 0xff, INTENT_INDEX = 16 };
+/*
+ * hw_qp.rx_intent, from the lowest bit: the CQE's index in its CQ (WRITES), or the receive's index
+ * (WRITTEN), 24 bits; the state, 8; the CQ, 24; the tag.
+ */
+enum { INTENT_NONE, INTENT_WRITES, INTENT_WRITTEN };
+#define INTENT_VALUE 0xffffffu
+#define INTENT_STATE(w) ((uint32_t)(w) >> 24)
+#define INTENT_CQN(w) ((uint32_t)((w) >> 32) & 0xffffff)
 
 #define PAIR(first, second)                                                     \
 	(offsetof(struct hw_qp, first) % 8 == 0 &&                              \
 	 offsetof(struct hw_qp, second) == offsetof(struct hw_qp, first) + 4 && \
 	 sizeof(((struct hw_qp *)0)->first) == 4)
 static_assert(PAIR(rq_ci, rx_turn) && PAIR(next_rcv_psn, msn) && PAIR(rx_srq_wqe, rx_srqn) &&
-		      PAIR(rx_first, rx_n),
+		      PAIR(rx_first, rx_n) && offsetof(struct hw_qp, rx_intent) % 8 == 0,
 	      "fields that change together are one word");
 #define POS(qp) ((uint64_t *)&(qp)->rq_ci)
 #define PSN(qp) ((uint64_t *)&(qp)->next_rcv_psn)
 #define NOTE(qp) ((uint64_t *)&(qp)->rx_srq_wqe)
 #define AHEAD(qp) ((uint64_t *)&(qp)->rx_first)
+#define INTENT(qp) (&(qp)->rx_intent)
 #define TURN UINT64_C(0x100000000)
 /* The tag is in the bits above the number. */
 #define TAG24 (UINT64_C(1) << 56)
@@ -39,7 +46,7 @@ static_assert(PAIR(rq_ci, rx_turn) && PAIR(next_rcv_psn, msn) && PAIR(rx_srq_wqe
  * The responder that this thread has locked, and its words as this thread last saw or stored them.
  */
 static TLS_IE struct {
-	uint64_t pos, note, ahead, psn;
+	uint64_t pos, note, ahead, psn, intent;
 	uint32_t ci;   /* receives consumed, to be stored with the next turn */
 	uint16_t lock; /* its turn */
 } held;
@@ -133,33 +140,39 @@ void resp_set_psn(struct hw_qp *qp, uint32_t psn)
 	held.psn = to;
 }
 
+/* Does nothing after the lock was taken over: the new holder has an intent of its own. */
+static void intend(struct hw_qp *qp, uint32_t state, uint32_t cqn, uint32_t value)
+{
+	uint64_t tag = held.intent & ~(TAG24 - 1);
+
+	POINT("recv-intending");
+	swap(INTENT(qp), &held.intent,
+	     tag | (uint64_t)cqn << 32 | state << 24 | (value & INTENT_VALUE));
+}
+
 void resp_intent(struct hw_qp *qp, uint32_t cqn, const struct hw_cq *cq)
 {
 	if (held.ci != (uint32_t)held.pos)
 		resp_step(qp);
-	if (!resp_is_ours(qp))
-		return;
-	qp->rx_cq_pi = atomic_load_explicit(&cq->pi, memory_order_relaxed);
-	qp->rx_cqn = cqn;
-	atomic_signal_fence(memory_order_seq_cst);
-	qp->rx_intent = INTENT_WRITES;
-	atomic_signal_fence(memory_order_seq_cst);
+	intend(qp, INTENT_WRITES, cqn, atomic_load_explicit(&cq->pi, memory_order_relaxed));
 }
 
 void resp_written(struct hw_qp *qp, uint32_t index)
 {
-	if (resp_is_ours(qp))
-		qp->rx_intent = INTENT_WRITTEN | index << INTENT_INDEX;
-	atomic_signal_fence(memory_order_seq_cst);
+	intend(qp, INTENT_WRITTEN, INTENT_CQN(held.intent), index);
+}
+
+static void intend_nothing(struct hw_qp *qp)
+{
+	if (INTENT_STATE(held.intent))
+		intend(qp, INTENT_NONE, 0, 0);
 }
 
 void resp_done(struct hw_qp *qp)
 {
 	if (held.ci != (uint32_t)held.pos)
 		resp_step(qp);
-	atomic_signal_fence(memory_order_seq_cst);
-	if (qp->rx_intent && resp_is_ours(qp))
-		qp->rx_intent = INTENT_NONE;
+	intend_nothing(qp);
 }
 
 bool resp_busy(const struct hw_qp *qp)
@@ -187,15 +200,16 @@ void resp_busy_end(void)
 }
 
 /* The receive that was being completed: is its CQE there? */
-static bool was_written(struct seg *s, const struct hw_qp *qp, uint32_t qpn, struct hw_cq *cq,
-			uint32_t want)
+static bool was_written(struct seg *s, uint32_t qpn, struct hw_cq *cq, uint32_t want)
 {
+	uint32_t at = (uint32_t)held.intent & INTENT_VALUE;
+	uint32_t behind = (atomic_load(&cq->pi) - at) & INTENT_VALUE;
 	struct eng_cqe c;
 
-	if ((qp->rx_intent & INTENT_MASK) == INTENT_WRITTEN)
-		return qp->rx_intent >> INTENT_INDEX == want;
-	return (int32_t)(cq->pi - qp->rx_cq_pi) > 0 &&
-	       !mem_read(s, cq->mem, cq_slot_at(cq, qp->rx_cq_pi), c.b, sizeof(c.b)) &&
+	if (INTENT_STATE(held.intent) == INTENT_WRITTEN)
+		return at == want;
+	return behind && behind <= INTENT_VALUE / 2 &&
+	       !mem_read(s, cq->mem, cq_slot_at(cq, at), c.b, sizeof(c.b)) &&
 	       LAYOUT_GET(cqe64, c.b, qpn) == qpn && LAYOUT_GET(cqe64, c.b, wqe_counter) == want &&
 	       LAYOUT_GET(cqe64, c.b, opcode) >= CQE_RESP_WR_IMM;
 }
@@ -205,8 +219,8 @@ static bool was_written(struct seg *s, const struct hw_qp *qp, uint32_t qpn, str
  */
 static __attribute__((noinline)) void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	struct hw_cq *cq = qp->rx_intent ? hw_cq(s, qp->rx_cqn) : NULL;
-	uint32_t want;
+	uint32_t cqn = INTENT_CQN(held.intent), want;
+	struct hw_cq *cq = INTENT_STATE(held.intent) ? hw_cq(s, cqn) : NULL;
 
 	TRACE(LOG_CQE, "qp %x: its receive queue's last user died or is stopped", qpn);
 	resp_set_ahead(qp, 0, 0);
@@ -217,13 +231,13 @@ static __attribute__((noinline)) void resp_inherited(struct seg *s, struct hw_qp
 		qp_comm_est(s, qp, qpn);
 	qp_fail_resume(s, qp, qpn, &qp->rx_fail);
 	if (!cq) {
-		qp->rx_intent = INTENT_NONE;
+		intend_nothing(qp);
 		return;
 	}
 	/* The next holder of the CQ's lock counts the CQE that it wrote. */
-	if (cq_lock(s, cq, qp->rx_cqn)) /* the next holder of this lock tries again */
+	if (cq_lock(s, cq, cqn)) /* the next holder of this lock tries again */
 		return;
-	if (was_written(s, qp, qpn, cq, want)) {
+	if (was_written(s, qpn, cq, want)) {
 		if (resp_noted())
 			resp_note(qp, 0, resp_noted_srqn());
 		else if (qp->srqn == SEG_NONE && !qp->no_rq)
@@ -251,6 +265,7 @@ static bool take_over(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	new_tag(NOTE(qp), TAG24);
 	new_tag(PSN(qp), TAG24);
 	new_tag(AHEAD(qp), TAG16);
+	new_tag(INTENT(qp), TAG24);
 	POINT("resp-taken-over");
 	return true;
 }
@@ -275,6 +290,7 @@ static inline __attribute__((always_inline)) int resp_begin(struct seg *s, struc
 	held.psn = load(PSN(qp));
 	held.note = load(NOTE(qp));
 	held.ahead = load(AHEAD(qp));
+	held.intent = load(INTENT(qp));
 	POINT("resp-locked");
 	/* The gate was shut, or the lock was lost before the words were read: nothing has begun. */
 	if (__builtin_expect(!ours || !seg_lock_has_turn(s, &qp->rq_lock, held.lock) ||
@@ -284,7 +300,7 @@ static inline __attribute__((always_inline)) int resp_begin(struct seg *s, struc
 		return -ECANCELED;
 	}
 	/* The lock is never released during a receive, except after a death. */
-	if (__builtin_expect(inherited || qp->rx_intent, 0))
+	if (__builtin_expect(inherited || INTENT_STATE(held.intent), 0))
 		resp_inherited(s, qp, qpn);
 	return 0;
 }
@@ -298,7 +314,7 @@ int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	if (rc < 0)
 		return rc;
 	rc = resp_begin(s, qp, qpn, rc == SEG_LOCK_INHERITED);
-	if (!rc && __builtin_expect(qp->rx_intent, 0)) {
+	if (!rc && __builtin_expect(INTENT_STATE(held.intent), 0)) {
 		resp_unlock_pending(s, qp);
 		return -ETIMEDOUT;
 	}
@@ -332,8 +348,7 @@ void resp_unlock(struct seg *s, struct hw_qp *qp)
 	if (!resp_step(qp))
 		return;
 	POINT("resp-stepped");
-	if (qp->rx_intent)
-		qp->rx_intent = INTENT_NONE;
+	intend_nothing(qp);
 	resp_drop_lock(s, qp);
 }
 
@@ -341,7 +356,7 @@ void resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	int rc = -EBUSY;
 
-	if (qp->rx_intent || seg_lock_orphaned(s, &qp->rq_lock))
+	if (INTENT_STATE(load(INTENT(qp))) || seg_lock_orphaned(s, &qp->rq_lock))
 		rc = seg_trylock_turn(s, &qp->rq_lock, &held.lock);
 	if (rc >= 0 && !resp_begin(s, qp, qpn, rc == SEG_LOCK_INHERITED))
 		resp_unlock_pending(s, qp);
@@ -351,16 +366,18 @@ void resp_reset(struct hw_qp *qp)
 {
 	resp_consumed(0);
 	resp_set_ahead(qp, 0, 0);
-	qp->rx_intent = INTENT_NONE;
+	intend_nothing(qp);
 	qp->comm_est = 0;
 	qp->rx_fail = 0;
 	qp->msn &= 0xff000000;
 	new_tag(NOTE(qp), TAG24);
 	new_tag(PSN(qp), TAG24);
 	new_tag(AHEAD(qp), TAG16);
+	new_tag(INTENT(qp), TAG24);
 	held.note = load(NOTE(qp));
 	held.psn = load(PSN(qp));
 	held.ahead = load(AHEAD(qp));
+	held.intent = load(INTENT(qp));
 }
 
 /* A thread that was stopped with an earlier QP of this number must find changed words. */
@@ -370,4 +387,5 @@ void eng_qp_created(struct hw_qp *qp)
 	qp->msn = qp->gen << 24;
 	qp->rx_srqn = qp->gen << 24;
 	qp->rx_n = qp->gen << 16;
+	qp->rx_intent = (uint64_t)qp->gen << 56;
 }

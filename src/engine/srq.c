@@ -209,8 +209,6 @@ static int srq_note_taken(struct eng_run *r, struct hw_srq *srq, struct hw_qp *q
 				? head + 1
 				: LAYOUT_GET32(wqe_srq_next, r->rx, next_wqe_index);
 
-	if (resp_is_ours(qp))
-		qp->rx_cqn = r->to.cqn;
 	if (!resp_note(qp, head + 1, r->to.srqn))
 		return -ETIMEDOUT;
 	POINT("srq-noted");

@@ -217,11 +217,11 @@ static void qp_last_wqe(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 static bool srq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	const struct hw_srq *srq = resp_noted() ? hw_srq(s, resp_noted_srqn()) : NULL;
+	bool xrc = srq && srq->type == HW_SRQ_XRC;
 
 	if (resp_noted()) {
-		if (flush_receive(s, qp, qpn, resp_noted() - 1, qp->rx_cqn,
-				  srq && srq->type == HW_SRQ_XRC ? srq->user_index
-								 : qp->user_index) == -ETIMEDOUT)
+		if (flush_receive(s, qp, qpn, resp_noted() - 1, xrc ? srq->cqn : qp->cqn_rcv,
+				  xrc ? srq->user_index : qp->user_index) == -ETIMEDOUT)
 			return false;
 		POINT("flush-srq-pushed");
 		resp_note(qp, 0, resp_noted_srqn());

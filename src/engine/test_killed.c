@@ -47,9 +47,7 @@ static void half_receive(struct bed *e, bool counted_by_cq)
 	cqe_init(&c, CQE_RESP_SEND, b->hw, b->qpn, 0);
 	LAYOUT_SET(cqe64, c.b, byte_cnt, 3);
 	CHECK(!cq_begin(s, b->cq.cqn, &c, &cq));
-	b->hw->rx_cq_pi = cq->pi;
-	b->hw->rx_cqn = b->cq.cqn;
-	b->hw->rx_intent = 1;
+	resp_intent(b->hw, b->cq.cqn, cq);
 	CHECK(!cq_write(s, cq, &c));
 	if (counted_by_cq)
 		cq_commit(s, cq, b->cq.cqn, false);
@@ -75,7 +73,7 @@ static void after_half_receive(struct bed *e)
 	t_received(e->p.b, MLX5_CQE_RESP_SEND, 4, 1);
 	t_assert_empty(&e->p.b->cq);
 	assert_memory_equal(e->p.b->mem + 100, "next", 4);
-	assert_int_equal(e->p.b->hw->rx_intent, 0);
+	assert_int_equal((uint32_t)e->p.b->hw->rx_intent, 0);
 }
 
 static void killed_in_a_receive(void **state)
@@ -119,9 +117,7 @@ static void killed_in_a_receive_then_err(void **state)
 static void child_dies_before_cqe(struct bed *e)
 {
 	CHECK(!resp_lock(&e->p.t->s, e->p.b->hw, e->p.b->qpn));
-	e->p.b->hw->rx_cq_pi = e->p.b->cq.hw->pi;
-	e->p.b->hw->rx_cqn = e->p.b->cq.cqn;
-	e->p.b->hw->rx_intent = 1;
+	resp_intent(e->p.b->hw, e->p.b->cq.cqn, e->p.b->cq.hw);
 	CHECK(!seg_lock(&e->p.t->s, &e->p.b->cq.hw->lock, 0));
 	raise(SIGKILL);
 }
@@ -166,7 +162,6 @@ static void child_dies_with_srq(struct bed *e)
 
 	CHECK(!seg_lock(&e->p.t->s, &dead_srq.hw->lock, 0));
 	b->rx_srqn = dead_srq.srqn;
-	b->rx_cqn = b->cqn_rcv;
 	b->rx_srq_wqe = dead_srq.hw->head + 1;
 	raise(SIGKILL);
 }

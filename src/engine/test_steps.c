@@ -319,7 +319,7 @@ static void goes_on(struct scene *x)
 
 	assert_int_equal(x->b->hw->rq_lock.word, 0);
 	assert_int_equal(x->b->cq.hw->lock.word, 0);
-	assert_int_equal(x->b->hw->rx_intent, 0);
+	assert_int_equal((uint32_t)x->b->hw->rx_intent, 0);
 	assert_int_equal(x->b->cq.hw->armed & (HW_CQ_OWES | HW_CQ_OWES_DEVX), 0);
 	while (t_poll(&x->b->cq))
 		;
@@ -641,6 +641,87 @@ static void stopped_beside_a_sibling(void **state)
 		}
 }
 
+/* ---- stopped, and another sender has taken over and died when it goes on */
+
+/* Let another completion of the receiver come first; takes the CQ over from a stopped sender. */
+static void complete_another(struct scene *x)
+{
+	struct t_qp *q = x->e->p.a;
+
+	q->hw->cqn_snd = x->b->cq.cqn;
+	t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	for (int i = 0; i < 20 && q->hw->park; i++) {
+		t_now += 2000000;
+		eng_run_due(seg_of(x));
+	}
+	assert_int_equal(q->hw->park, HW_PARK_NO);
+}
+
+static pid_t start_child(struct scene *x, const char *spec)
+{
+	snprintf(x->spec, sizeof(x->spec), "%s", spec);
+	spawn(x->e, child);
+	assert_true(await(x->e->tell[0]));
+	return x->e->pid;
+}
+
+/*
+ * The first sender is stopped at `stop`, the second takes over from it and is killed at `die` of
+ * its own receive; then the first continues. No receive completes twice, and none is lost.
+ */
+static void succeeded(const struct scenario *is, const char *stop, const char *die)
+{
+	struct scene x = {.is = is, .e = NULL};
+	uint32_t slot[2], seen = 0;
+	struct mlx5_cqe64 *c;
+	int status, go;
+	pid_t first;
+	void *state;
+
+	bed_setup(&state);
+	x.e = state;
+	snprintf(x.spec, sizeof(x.spec), "%s", stop);
+	scene_setup(&x, child);
+	tell(x.e->go[1]);
+	first = x.e->pid;
+	slot[0] = x.e->board->key;
+	go = x.e->go[1];
+	close(x.e->tell[0]);
+	assert_int_equal(waitpid(first, &status, WUNTRACED), first);
+	assert_true(WIFSTOPPED(status));
+	complete_another(&x);
+	start_child(&x, die);
+	slot[1] = x.e->board->key;
+	tell(x.e->go[1]);
+	assert_true(WIFSIGNALED(reap(x.e)));
+	seg_proc(seg_of(&x), slot[1])->state = SEG_PROC_DEAD;
+	kill(first, SIGCONT);
+	assert_int_equal(waitpid(first, &status, 0), first);
+	assert_int_equal(status, 0);
+	close(go);
+	settle(&x);
+	x.e->board->key = slot[0];
+	settle(&x);
+	while ((c = t_poll(&x.b->cq)))
+		if (mlx5dv_get_cqe_opcode(c) == MLX5_CQE_RESP_SEND)
+			assert_int_equal(be16toh(c->wqe_counter), seen++);
+	assert_int_equal(seen, 2);
+	assert_int_equal(atomic_load(&x.b->hw->rq_ci), 2);
+	assert_int_equal(count_events(&x, x.b->cq.evq[0], 0), 1);
+	goes_on(&x);
+	close(x.eventfd);
+	t_qp_free(x.b);
+	bed_teardown(&state);
+}
+
+static void a_late_intent_leaves_the_next_one(void **state)
+{
+	static const struct scenario is = {"datagram", PRM_ST_UD, false, NULL, send_datagram, NULL};
+
+	succeeded(&is, "recv-intending:stop:1", "recv-committed:kill:1");
+	succeeded(&is, "recv-intending:stop:1", "recv-written:kill:1");
+}
+
 /* ---- stopped, and its receiver is reset meanwhile */
 
 /* Receives from before the reset are complete, and none follow. */
@@ -652,7 +733,7 @@ static void check_reset(struct scene *x, uint32_t received)
 	assert_int_equal(b->state, PRM_QP_STATE_RST);
 	assert_int_equal(b->rq_ci, 0);
 	assert_int_equal(b->rx_srq_wqe, 0);
-	assert_int_equal(b->rx_intent, 0);
+	assert_int_equal((uint32_t)b->rx_intent, 0);
 	assert_int_equal(b->rx_n & 0xffff, 0);
 	assert_int_equal(b->msn & 0xffffff, 0);
 	assert_int_equal(b->next_rcv_psn, 0xabc);
@@ -814,8 +895,10 @@ static void devx_raiser_stopped_at_every_step(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(killed_at_every_step), cmocka_unit_test(stopped_at_every_step),
+		cmocka_unit_test(killed_at_every_step),
+		cmocka_unit_test(stopped_at_every_step),
 		cmocka_unit_test(stopped_beside_a_sibling),
+		cmocka_unit_test(a_late_intent_leaves_the_next_one),
 		cmocka_unit_test(devx_raiser_stopped_at_every_step),
 		cmocka_unit_test(reset_beside_one_stopped_at_every_step)};
 
