@@ -103,32 +103,52 @@ static struct hw_srq *srq_with_limit(const struct source *o, uint32_t type)
 static struct evsub_debt debt_of(const struct source *o, uint32_t type, bool devx)
 {
 	struct hw_srq *srq = srq_with_limit(o, type);
+	_Atomic uint32_t *word;
 
 	if (srq)
 		return (struct evsub_debt){
 			&srq->lwm,  devx ? HW_LWM_OWES_DEVX : HW_LWM_OWES, o->table, o->idx, o->gen,
 			HW_LWM_SEQ, atomic_load(&srq->lwm) / HW_LWM_SEQ};
+	word = hw_event(o->t, type);
 	return (struct evsub_debt){
-		devx ? &o->t->devx_owed : &o->t->owed, 1u << type, o->table, o->idx, o->gen, 0, 0};
+		word,      devx ? HW_EV_OWES_DEVX : HW_EV_OWES, o->table, o->idx, o->gen,
+		HW_EV_SEQ, atomic_load(word) / HW_EV_SEQ};
 }
 
 /* A bit for each type. */
 static uint32_t owed(const struct source *o, bool devx)
 {
 	const struct hw_srq *srq = srq_with_limit(o, IBV_EVENT_SRQ_LIMIT_REACHED);
-	uint32_t types = atomic_load(devx ? &o->t->devx_owed : &o->t->owed);
+	uint32_t types = 0;
 
+	for (uint32_t i = 0; i < sizeof(o->t->events) / sizeof(o->t->events[0]); i++) {
+		uint32_t word = atomic_load(&o->t->events[i]);
+
+		if (word & (devx ? HW_EV_OWES_DEVX : HW_EV_OWES))
+			types |= 1u << (word / HW_EV_TYPE & 31);
+	}
 	if (srq && atomic_load(&srq->lwm) & (devx ? HW_LWM_OWES_DEVX : HW_LWM_OWES))
 		types |= 1u << IBV_EVENT_SRQ_LIMIT_REACHED;
 	return types;
 }
 
-static void note(struct hw_evtarget *t, uint32_t type, bool devx)
+/*
+ * `gen` of the object begins the numbers of its events, so that they do not go on where those of an
+ * earlier object in its place ended.
+ */
+static void note(struct hw_evtarget *t, uint32_t gen, uint32_t type, bool devx)
 {
-	if (atomic_load(&t->evq) != SEG_NONE)
-		atomic_fetch_or(&t->owed, 1u << type);
+	uint32_t owes = atomic_load(&t->evq) != SEG_NONE ? HW_EV_OWES : 0, was, n;
+	_Atomic uint32_t *word = hw_event(t, type);
+
 	if (devx)
-		atomic_fetch_or(&t->devx_owed, 1u << type);
+		owes |= HW_EV_OWES_DEVX;
+	was = atomic_load(word);
+	do {
+		n = was ? was / HW_EV_SEQ : gen << 12;
+		owes |= was & (HW_EV_OWES | HW_EV_OWES_DEVX);
+	} while (!atomic_compare_exchange_weak(word, &was,
+					       owes + type * HW_EV_TYPE + (n + 1) * HW_EV_SEQ));
 }
 
 /* Send the event to the async event file that the object was made with. */
@@ -200,10 +220,12 @@ void eng_qp_event_note(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t i
 {
 	if (__builtin_expect(qp->shared, 0))
 		for (uint32_t i = share_of(s, qp, qpn, 0); i != SEG_NONE;
-		     i = share_of(s, qp, qpn, i + 1))
-			note(&((struct hw_share *)seg_at(s, SEG_T_SHARE, i))->async, ib_event_type,
-			     false);
-	note(&qp->async, ib_event_type, true);
+		     i = share_of(s, qp, qpn, i + 1)) {
+			struct hw_share *sh = seg_at(s, SEG_T_SHARE, i);
+
+			note(&sh->async, sh->gen, ib_event_type, false);
+		}
+	note(&qp->async, qp->gen, ib_event_type, true);
 }
 
 void eng_qp_event_pay(struct seg *s, const struct hw_qp *qp, uint32_t qpn)
@@ -223,13 +245,13 @@ void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_eve
 
 void eng_cq_event_note(struct hw_cq *cq, uint32_t ib_event_type)
 {
-	note(&cq->async, ib_event_type, true);
+	note(&cq->async, cq->gen, ib_event_type, true);
 }
 
 void eng_cq_event_unnote(struct hw_cq *cq, uint32_t ib_event_type)
 {
-	atomic_fetch_and(&cq->async.owed, ~(1u << ib_event_type));
-	atomic_fetch_and(&cq->async.devx_owed, ~(1u << ib_event_type));
+	atomic_fetch_and(hw_event(&cq->async, ib_event_type),
+			 ~(uint32_t)(HW_EV_OWES | HW_EV_OWES_DEVX));
 }
 
 void eng_cq_event(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t ib_event_type)
@@ -240,7 +262,7 @@ void eng_cq_event(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t ib_eve
 
 void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type)
 {
-	note(&srq->async, ib_event_type, true);
+	note(&srq->async, srq->gen, ib_event_type, true);
 	event_pay(s, SEG_T_SRQ, srqn, false);
 }
 

@@ -241,13 +241,10 @@ static void setup_full(struct scene *x)
 	count_events(x, x->b->cq.evq[0], 0);
 }
 
-static void setup_devx(struct scene *x)
+static void subscribe(struct scene *x, uint32_t hca, uint32_t key, uint32_t id)
 {
 	struct seg *s = seg_of(x);
-	struct seg_evsub sub = {.hca = x->b->cq.hw->hca,
-				.key = PRM_EVENT_COMP,
-				.id = x->b->cq.cqn,
-				.object = 0x5000};
+	struct seg_evsub sub = {.hca = hca, .key = key, .id = id, .object = 0x5000};
 
 	for (int i = 0; i < 3; i++) {
 		if (i < 2)
@@ -258,6 +255,11 @@ static void setup_devx(struct scene *x)
 		sub.eventfd = i == 2 ? x->eventfd + 1 : 0;
 		assert_int_equal(evsub_add(s, &sub, &x->sub[i]), 0);
 	}
+}
+
+static void setup_devx(struct scene *x)
+{
+	subscribe(x, x->b->cq.hw->hca, PRM_EVENT_COMP, x->b->cq.cqn);
 }
 
 static const struct scenario scenarios[] = {
@@ -892,6 +894,73 @@ static void devx_raiser_stopped_at_every_step(void **state)
 	assert_true(n > 5);
 }
 
+/* ---- the same with an async event */
+
+static void pay_async(struct scene *x)
+{
+	eng_qp_event_pay(seg_of(x), x->b->hw, x->b->qpn);
+}
+
+static void note_async(struct scene *x)
+{
+	eng_qp_event_note(seg_of(x), x->b->hw, x->b->qpn, IBV_EVENT_QP_ACCESS_ERR);
+}
+
+static void child_pays(struct bed *e)
+{
+	point_hook = stop_at;
+	pay_async(scene);
+}
+
+static bool payer_stopped_at(uint32_t n)
+{
+	struct scene x = {.eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+	uint64_t signals = 0;
+	int status, over;
+	void *state;
+
+	bed_setup(&state);
+	x.e = state;
+	x.b = x.e->p.a;
+	scene = &x;
+	subscribe(&x, x.b->hw->hca, PRM_EVENT_WQ_ACCESS_ERROR | PRM_EVENT_QUEUE_QP << 16, x.b->qpn);
+	note_async(&x);
+	stop_in = n;
+	spawn(x.e, child_pays);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	over = !WIFSTOPPED(status);
+	event_pay(seg_of(&x), SEG_T_QP, x.b->qpn, true);
+	note_async(&x);
+	if (!over) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+	}
+	assert_int_equal(status, 0);
+	assert_true(event_pay(seg_of(&x), SEG_T_QP, x.b->qpn, true));
+	evsub_signal_own(seg_of(&x));
+	assert_int_equal(count_events(&x, x.b->evq, IBV_EVENT_QP_ACCESS_ERR), 2);
+	assert_int_equal(count_events(&x, x.subq[0], 0), 1); /* without data: one at a time */
+	assert_int_equal(count_events(&x, x.subq[1], 0), 2);
+	assert_int_equal(read(x.eventfd, &signals, 8), 8);
+	assert_int_equal(signals, 2);
+	close(x.e->go[1]);
+	close(x.e->tell[0]);
+	close(x.eventfd);
+	bed_teardown(&state);
+	return !over;
+}
+
+static void async_payer_stopped_at_every_step(void **state)
+{
+	const char *from = getenv("STEP_FROM");
+	uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+	for (; payer_stopped_at(n); n++)
+		assert_true(n < MAX_STEPS);
+	print_message("async event: stopped at %u steps\n", n - 1);
+	assert_true(n > 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -900,6 +969,7 @@ int main(void)
 		cmocka_unit_test(stopped_beside_a_sibling),
 		cmocka_unit_test(a_late_intent_leaves_the_next_one),
 		cmocka_unit_test(devx_raiser_stopped_at_every_step),
+		cmocka_unit_test(async_payer_stopped_at_every_step),
 		cmocka_unit_test(reset_beside_one_stopped_at_every_step)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ struct hw_cq {
 	_Atomic uint32_t told;     /* an event was sent for all CQEs below this index */
 	_Atomic uint32_t sol_pi;   /* 1 + index of the last solicited or error CQE */
 	_Atomic uint32_t arm_seen; /* the ARM record as last read (poll mode) */
-	_Alignas(64) struct hw_evtarget comp, async;
+	struct hw_evtarget comp, async;
 	uint8_t cqc[64]; /* CQC as created or modified; QUERY_CQ fills in the changing fields */
 } SEG_ELEM;
 

@@ -103,7 +103,7 @@ void evq_close(struct seg *s, uint32_t file);
 int evq_push(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
 	     uint32_t type, uint32_t extra);
 /*
- * The same for an event that its source has noted as owed (hw_cq.armed, hw_evtarget.owed,
+ * The same for an event that its source has noted as owed (hw_cq.armed, hw_evtarget.events,
  * seg_evsub.owed). Clears the note when the record is in the queue; does nothing if the note is
  * already cleared. `data`, `len`: as below, or NULL and 0. Also -EBUSY: a living process is paying,
  * and the note stays. `overtake`: pay in its place if that process does not run.

@@ -16,13 +16,17 @@
 #include "hw/srq.h"
 #include "hw/evq_priv.h"
 #include "hw/evsub.h"
+#include "util/point.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
 
 static bool of_target(struct hw_evtarget *t, uint32_t type, struct evq_debt *d)
 {
-	*d = (struct evq_debt){&t->owed, &t->paying, 1u << (type & 31), 0, 0};
+	_Atomic uint32_t *word = hw_event(t, type);
+
+	*d = (struct evq_debt){word, &t->paying, HW_EV_OWES, HW_EV_SEQ,
+			       atomic_load(word) / HW_EV_SEQ};
 	return true;
 }
 
@@ -89,6 +93,7 @@ void evq_debt_paid(struct seg *s, const struct seg_evrec *r, uint64_t ref)
 	if (!evq_debt_of(s, &r->src, r->type, &d) || atomic_load(d.paying) != ref)
 		return;
 	d.serial = r->serial;
+	POINT("evq-paying");
 	evq_debt_drop(&d);
 	atomic_compare_exchange_strong(d.paying, &ref, 0);
 }
