@@ -91,7 +91,9 @@ static void unlink_sub(struct seg *s, struct seg_evhash *c, uint32_t prev, uint3
 		atomic_store(&((struct seg_evsub *)seg_at(s, SEG_T_EVSUB, prev))->next, next);
 	else
 		atomic_store(&c->head, next);
+	POINT("evsub-unlinked");
 	atomic_store(&sub->state, EVSUB_FREE);
+	POINT("evsub-freeing");
 	seg_free(s, SEG_T_EVSUB, i);
 }
 
@@ -115,12 +117,15 @@ int evsub_add(struct seg *s, const struct seg_evsub *from, uint32_t *idx)
 	sub->mem = mem_self(s);
 	sub->cookie = from->cookie;
 	sub->object = from->object;
+	POINT("evsub-made");
 	r = lock_chain(s, n, SEG_LOCK_CTRL_NS);
 	if (r) {
 		seg_free(s, SEG_T_EVSUB, *idx);
 		return r;
 	}
+	POINT("evsub-locked");
 	atomic_store(&sub->state, EVSUB_LINKED);
+	POINT("evsub-linking");
 	/* Append, so that subscribers are told in the order of subscription. */
 	if (!sub_at(s, c->head)) {
 		atomic_store(&c->head, *idx);
@@ -131,6 +136,7 @@ int evsub_add(struct seg *s, const struct seg_evsub *from, uint32_t *idx)
 			last = next;
 		atomic_store(&last->next, *idx);
 	}
+	POINT("evsub-linked");
 	seg_unlock(s, &c->lock);
 	return 0;
 }
