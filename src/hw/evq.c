@@ -391,6 +391,7 @@ static int take_locked(struct seg *s, uint32_t evq, struct seg_evq *q, int fd, s
 	*rec = *r;
 	if (counter)
 		atomic_fetch_add(counter, 1);
+	evq_source_read(s, &r->src);
 	remove_head(s, evq, q, r, fd);
 	return 0;
 }

@@ -161,13 +161,8 @@ bool evq_source(struct seg *s, const struct seg_evsrc *src, _Atomic uint32_t **c
 	if (src->table >= SEG_T_COUNT || src->table == SEG_T_MSEND || !src->idx)
 		return true;
 	gen = seg_live(s, src->table, src->idx);
-	if (src->table == SEG_T_EVSUB) {
-		/* Its next event is another record; one whose object is gone is read all the same.
-		 */
-		if (gen && *gen == src->gen)
-			atomic_fetch_or(&((struct seg_evsub *)gen)->queued, EVSUB_READ);
+	if (src->table == SEG_T_EVSUB) /* one whose object is gone is read all the same */
 		return true;
-	}
 	if (!gen || *gen != src->gen)
 		return false;
 	switch (src->table) {
@@ -188,4 +183,13 @@ bool evq_source(struct seg *s, const struct seg_evsrc *src, _Atomic uint32_t **c
 		break;
 	}
 	return true;
+}
+
+void evq_source_read(struct seg *s, const struct seg_evsrc *src)
+{
+	struct seg_evsub *sub =
+		src->table == SEG_T_EVSUB && src->idx ? seg_live(s, SEG_T_EVSUB, src->idx) : NULL;
+
+	if (sub && sub->gen == src->gen)
+		atomic_fetch_or(&sub->queued, EVSUB_READ);
 }
