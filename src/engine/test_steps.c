@@ -894,6 +894,108 @@ static void devx_raiser_stopped_at_every_step(void **state)
 	assert_true(n > 5);
 }
 
+/* ---- a raiser is stopped with the chain, and another one is killed at each step */
+
+static struct evsub_debt second_debt;
+
+static void stop_with_the_chain(const char *name)
+{
+	if (!strcmp(name, "evsub-noted"))
+		raise(SIGSTOP);
+}
+
+static void child_keeps_the_chain(struct bed *e)
+{
+	point_hook = stop_with_the_chain;
+	raise_devx(scene, &first_debt);
+}
+
+static void child_raises_around(struct bed *e)
+{
+	e->board->key = e->p.t->s.self;
+	CHECK(point_set(scene->spec));
+	raise_devx(scene, &second_debt);
+}
+
+/* Another debt for an event of the same chain. */
+static struct evsub_debt note_other(struct scene *x)
+{
+	struct hw_qp *qp = x->b->hw;
+	_Atomic uint32_t *word = hw_event(&qp->async, IBV_EVENT_COMM_EST);
+
+	atomic_store(word, HW_EV_SEQ | HW_EV_OWES_DEVX);
+	return (struct evsub_debt){.word = word,
+				   .bit = HW_EV_OWES_DEVX,
+				   .table = SEG_T_QP,
+				   .idx = x->b->qpn,
+				   .gen = qp->gen,
+				   .unit = HW_EV_SEQ,
+				   .serial = 1};
+}
+
+static bool killed_around_at(uint32_t n, bool goes_on_first)
+{
+	struct scene x = {.eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+	int status, go, ended;
+	uint64_t signals = 0;
+	pid_t first;
+	void *state;
+
+	snprintf(x.spec, sizeof(x.spec), "*:kill:%u", n);
+	bed_setup(&state);
+	x.e = state;
+	x.b = x.e->p.a;
+	scene = &x;
+	setup_devx(&x);
+	first_debt = note_devx(&x);
+	second_debt = note_other(&x);
+	spawn(x.e, child_keeps_the_chain);
+	first = x.e->pid;
+	go = x.e->go[1];
+	close(x.e->tell[0]);
+	assert_int_equal(waitpid(first, &status, WUNTRACED), first);
+	assert_true(WIFSTOPPED(status));
+	spawn(x.e, child_raises_around);
+	ended = reap(x.e);
+	seg_proc(seg_of(&x), x.e->board->key)->state = SEG_PROC_DEAD;
+	evq_repair(seg_of(&x));
+	for (int i = 0; i < 2; i++) {
+		if (i != goes_on_first) {
+			raise_devx(&x, &first_debt);
+			raise_devx(&x, &second_debt);
+			continue;
+		}
+		kill(first, SIGCONT);
+		assert_int_equal(waitpid(first, &status, 0), first);
+		assert_int_equal(status, 0);
+	}
+	evsub_signal_own(seg_of(&x));
+	assert_int_equal(atomic_load(second_debt.word) & HW_EV_OWES_DEVX, 0);
+	assert_int_equal(x.b->cq.hw->armed & HW_CQ_OWES_DEVX, 0);
+	assert_int_equal(count_events(&x, x.subq[1], 0), 2);
+	assert_int_equal(count_events(&x, x.subq[0], 0), 1); /* without data: one at a time */
+	assert_int_equal(read(x.eventfd, &signals, 8), 8);
+	assert_int_equal(signals, 2);
+	close(go);
+	close(x.eventfd);
+	bed_teardown(&state);
+	return WIFSIGNALED(ended);
+}
+
+static void killed_around_a_stopped_raiser(void **state)
+{
+	const char *from = getenv("STEP_FROM");
+
+	for (int late = 0; late < 2; late++) {
+		uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+		for (; killed_around_at(n, late); n++)
+			assert_true(n < MAX_STEPS);
+		print_message("DEVX event around a stopped raiser: killed at %u steps\n", n - 1);
+		assert_true(n > 5);
+	}
+}
+
 /* ---- the same with an async event */
 
 static void pay_async(struct scene *x)
@@ -969,6 +1071,7 @@ int main(void)
 		cmocka_unit_test(stopped_beside_a_sibling),
 		cmocka_unit_test(a_late_intent_leaves_the_next_one),
 		cmocka_unit_test(devx_raiser_stopped_at_every_step),
+		cmocka_unit_test(killed_around_a_stopped_raiser),
 		cmocka_unit_test(async_payer_stopped_at_every_step),
 		cmocka_unit_test(reset_beside_one_stopped_at_every_step)};
 

@@ -3,9 +3,10 @@
  * Owns subscriptions: chains by (hca, key, id) in a hash of the segment, a lock per chain.
  *
  * Order of locks: a queue's (CQ, SRQ, RQ) -> chain -> event queue. Where the chain's lock cannot be
- * had (its holder is stopped), subscribers are found in the table, and told without what the chain
- * notes; if the holder was raising an event, it is finished for it first. After a death the chain
- * is made again from the table.
+ * had because its holder is stopped, the event is raised under a second lock (`around`), and
+ * subscribers are found in the table; an event that the holder was raising is finished for it
+ * first. Only if two such processes are stopped are subscribers told without notes. After a death
+ * the chain is made again from the table, and the event that was being raised is finished.
  */
 #include "hw/evsub.h"
 #include "hw/evq.h"
@@ -397,13 +398,20 @@ static void walk_unlocked(struct seg *s, uint32_t n,
 			each(s, chain(s, n), i);
 }
 
+/* Of the event with that number. */
+static const struct evsub_note *note_at(const struct seg_evhash *c, uint32_t raising)
+{
+	return &c->note[raising / EVSUB_SEQ & 1];
+}
+
 static void each_mark(struct seg *s, struct seg_evhash *c, uint32_t i)
 {
 	struct seg_evsub *sub = seg_at(s, SEG_T_EVSUB, i);
 	uint32_t raising = atomic_load(&c->raising);
+	const struct evsub_note *e = note_at(c, raising);
 
 	/* Otherwise another thread finished this event while this one was stopped. */
-	if ((raising & EVSUB_STAGE) == EVSUB_MARKS && wants(sub, c->hca, c->key, c->id))
+	if ((raising & EVSUB_STAGE) == EVSUB_MARKS && wants(sub, e->hca, e->key, e->id))
 		mark(c, sub, raising);
 	POINT("evsub-mark");
 }
@@ -415,7 +423,7 @@ static void each_tell(struct seg *s, struct seg_evhash *c, uint32_t i)
 
 	if ((raising & EVSUB_STAGE) == EVSUB_TELLS && owed & EVSUB_OWED &&
 	    event_of(owed) == event_of(raising))
-		evsub_deliver(s, i, sub, owed, c->eqe);
+		evsub_deliver(s, i, sub, owed, note_at(c, raising)->eqe);
 	POINT("evsub-tell");
 }
 
@@ -438,39 +446,44 @@ static bool pay(const struct evsub_debt *d)
 	return true;
 }
 
-/* The debt of the event that is being raised. False: it has none, or its element is gone. */
-static bool debt_in(struct seg *s, const struct seg_evhash *c, struct evsub_debt *d)
+/* The debt of an event. False: it has none, or its element is gone. */
+static bool debt_in(struct seg *s, const struct evsub_note *e, struct evsub_debt *d)
 {
-	const uint32_t *gen = c->debt ? seg_live(s, c->debt_table, c->debt_idx) : NULL;
+	const uint32_t *gen = e->debt ? seg_live(s, e->debt_table, e->debt_idx) : NULL;
 
-	*d = (struct evsub_debt){(_Atomic uint32_t *)(void *)(s->base + c->debt),
-				 c->debt_bit,
-				 c->debt_table,
-				 c->debt_idx,
-				 c->debt_gen,
-				 c->debt_unit,
-				 c->debt_serial};
-	return gen && *gen == c->debt_gen;
+	*d = (struct evsub_debt){(_Atomic uint32_t *)(void *)(s->base + e->debt),
+				 e->debt_bit,
+				 e->debt_table,
+				 e->debt_idx,
+				 e->debt_gen,
+				 e->debt_unit,
+				 e->debt_serial};
+	return gen && *gen == e->debt_gen;
 }
 
+typedef void walk_by(struct seg *s, uint32_t n,
+		     void (*each)(struct seg *s, struct seg_evhash *c, uint32_t i));
+
 /* Raise the event noted in the chain's head, from the subscriber where it stopped. */
-static void
-go_on_raising(struct seg *s, uint32_t n,
-	      void (*walk_by)(struct seg *s, uint32_t n,
-			      void (*each)(struct seg *s, struct seg_evhash *c, uint32_t i)))
+static void go_on_raising(struct seg *s, uint32_t n, walk_by *walk)
 {
 	struct seg_evhash *c = chain(s, n);
 	uint32_t at = atomic_load(&c->raising), event = event_of(at);
 	struct evsub_debt debt;
-	bool noted = debt_in(s, c, &debt);
+	bool noted = debt_in(s, note_at(c, at), &debt);
 
+	/* Nobody is told of it yet, so another thread has raised it and paid. */
+	if (at == (event | EVSUB_MARKS) && noted && !is_owed(&debt)) {
+		atomic_compare_exchange_strong(&c->raising, &at, event | EVSUB_IDLE);
+		return;
+	}
 	if (at == (event | EVSUB_MARKS)) {
-		walk_by(s, n, each_mark);
+		walk(s, n, each_mark);
 		if (atomic_compare_exchange_strong(&c->raising, &at, event | EVSUB_TELLS))
 			at = event | EVSUB_TELLS;
 	}
 	if (at == (event | EVSUB_TELLS)) {
-		walk_by(s, n, each_tell);
+		walk(s, n, each_tell);
 		if (noted && atomic_load(&c->raising) == at) {
 			POINT("evsub-pay");
 			pay(&debt);
@@ -536,38 +549,90 @@ static void raise_unlocked(struct seg *s, uint32_t n, uint32_t hca, uint32_t key
 	}
 }
 
-static void note_event(struct seg *s, struct seg_evhash *c, uint32_t hca, uint32_t key, uint32_t id,
-		       const uint8_t *eqe, const struct evsub_debt *debt)
+/* The next number: even for the holder of the lock, odd for who goes around it. Never 0. */
+static uint32_t next_event(uint32_t was, bool around)
 {
-	c->hca = hca;
-	c->key = key;
-	c->id = id;
-	c->debt = debt ? (uint64_t)((uint8_t *)debt->word - s->base) : 0;
+	do
+		was = event_of(event_of(was) + EVSUB_SEQ);
+	while (!was || (was / EVSUB_SEQ & 1) != around);
+	return was;
+}
+
+/*
+ * Raise an event under one of the two locks: note it, then make it the one that is being raised. An
+ * event that another thread raises or has left is finished first.
+ */
+static void raise_noted(struct seg *s, uint32_t n, const struct evsub_note *e, bool around,
+			walk_by *walk)
+{
+	struct seg_evhash *c = chain(s, n);
+	uint32_t was;
+
+	c->note[around] = *e;
+	atomic_thread_fence(memory_order_release);
+	POINT("evsub-noted");
+	do {
+		while ((was = atomic_load(&c->raising)) & EVSUB_STAGE)
+			go_on_raising(s, n, walk);
+	} while (!atomic_compare_exchange_strong(&c->raising, &was,
+						 next_event(was, around) | EVSUB_MARKS));
+	POINT("evsub-raising");
+	go_on_raising(s, n, walk);
+}
+
+static struct evsub_note note_of(const struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
+				 const uint8_t *eqe, const struct evsub_debt *debt)
+{
+	struct evsub_note e = {.hca = hca, .key = key, .id = id};
+
 	if (debt) {
-		c->debt_bit = debt->bit;
-		c->debt_unit = debt->unit;
-		c->debt_serial = debt->serial;
-		c->debt_table = debt->table;
-		c->debt_idx = debt->idx;
-		c->debt_gen = debt->gen;
+		e.debt = (uint64_t)((uint8_t *)debt->word - s->base);
+		e.debt_bit = debt->bit;
+		e.debt_unit = debt->unit;
+		e.debt_serial = debt->serial;
+		e.debt_table = debt->table;
+		e.debt_idx = debt->idx;
+		e.debt_gen = debt->gen;
 	}
-	memcpy(c->eqe, eqe, EVSUB_EQE);
+	memcpy(e.eqe, eqe, EVSUB_EQE);
+	return e;
+}
+
+/*
+ * The lock's holder is stopped: finish the event that it was raising, perhaps this one, then raise
+ * this one. If this thread dies, too, the next one to raise finishes it. False: a second stopped
+ * process is in the way.
+ */
+static bool raise_beside(struct seg *s, uint32_t n, const struct evsub_note *e,
+			 const struct evsub_debt *debt)
+{
+	struct seg_evhash *c = chain(s, n);
+
+	if (seg_lock(s, &c->around, SEG_LOCK_DATA_NS) < 0)
+		return false;
+	go_on_raising(s, n, walk_unlocked);
+	if (is_owed(debt))
+		raise_noted(s, n, e, true, walk_unlocked);
+	seg_unlock(s, &c->around);
+	return true;
 }
 
 /* The chain's lock cannot be had. False: its holder runs, and may be raising just this. */
-static bool raise_around(struct seg *s, uint32_t n, uint32_t hca, uint32_t key, uint32_t id,
-			 const uint8_t *eqe, const struct evsub_debt *debt)
+static bool raise_around(struct seg *s, uint32_t n, const struct evsub_note *e,
+			 const struct evsub_debt *debt)
 {
 	uint32_t word, slot;
 	bool held = seg_lock_holder(s, &chain(s, n)->lock, &word, &slot);
 
-	if (held && seg_proc_stopped(s, slot))
-		go_on_raising(s, n, walk_unlocked); /* the event that the holder was raising,
-						       perhaps this one */
-	else if (debt)
+	if (held && seg_proc_stopped(s, slot)) {
+		if (raise_beside(s, n, e, debt))
+			return true;
+		go_on_raising(s, n, walk_unlocked);
+	} else if (debt) {
 		return false;
+	}
 	if (!debt || pay(debt))
-		raise_unlocked(s, n, hca, key, id, eqe);
+		raise_unlocked(s, n, e->hca, e->key, e->id, e->eqe);
 	return true;
 }
 
@@ -576,7 +641,7 @@ bool evsub_raise_owed(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
 {
 	uint32_t n = chain_of(hca, key, id);
 	struct seg_evhash *c = chain(s, n);
-	uint32_t event;
+	struct evsub_note e;
 
 	if (!atomic_load(&c->head)) {
 		if (debt)
@@ -585,20 +650,12 @@ bool evsub_raise_owed(struct seg *s, uint32_t hca, uint32_t key, uint32_t id,
 	}
 	if (TRACE_ON(LOG_EVENT))
 		trace_raise(key, id);
+	e = note_of(s, hca, key, id, eqe, debt);
 	if (lock_chain(s, n, SEG_LOCK_DATA_NS))
-		return raise_around(s, n, hca, key, id, eqe, debt);
-	if (is_owed(debt)) {
-		note_event(s, c, hca, key, id, eqe, debt);
-		POINT("evsub-noted");
-		event = event_of(event_of(atomic_load(&c->raising)) + EVSUB_SEQ);
-		if (!event) /* a value that is no event number */
-			event = EVSUB_SEQ;
-		atomic_store(&c->raising, event | EVSUB_MARKS);
-		/* Another thread subscribed while this one was stopped. */
-		if (!is_owed(debt))
-			atomic_store(&c->raising, event | EVSUB_IDLE);
-		raise_locked(s, n);
-	}
+		return raise_around(s, n, &e, debt);
+	raise_locked(s, n);
+	if (is_owed(debt))
+		raise_noted(s, n, &e, false, evsub_walk);
 	seg_unlock(s, &c->lock);
 	return true;
 }

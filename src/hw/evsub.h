@@ -52,19 +52,27 @@ enum {
 };
 #define EVSUB_AROUND 0x80000000u /* queued by who could not have the chain's lock */
 
-struct seg_evhash { /* SEG_T_EVTAB: a chain of subscriptions; never claimed */
-	uint32_t gen, flags;
-	struct seg_lock lock;
-	_Atomic uint32_t head;
-	/*
-	 * The event that is being raised under the lock. What its raiser's death leaves of it is
-	 * done by the next who has the lock.
-	 */
-	_Atomic uint32_t raising; /* the event's number and enum evsub_raising */
+/* An event that is being raised, and where it is noted as owed (struct evsub_debt). */
+struct evsub_note {
 	uint32_t hca, key, id;
 	uint64_t debt; /* offset of the word in the segment; 0: none */
 	uint32_t debt_bit, debt_unit, debt_serial, debt_table, debt_idx, debt_gen;
 	uint8_t eqe[EVSUB_EQE];
+};
+
+struct seg_evhash { /* SEG_T_EVTAB: a chain of subscriptions; never claimed */
+	uint32_t gen, flags;
+	struct seg_lock lock;
+	/* for an event that is raised while the lock's holder is stopped */
+	struct seg_lock around;
+	_Atomic uint32_t head;
+	/*
+	 * The event that is being raised under one of the locks. What its raiser's death leaves of
+	 * it is done by the next who has a lock.
+	 */
+	_Atomic uint32_t raising; /* the event's number and enum evsub_raising */
+	/* Even numbers: of the holder of `lock`; odd ones: of `around`. */
+	struct evsub_note note[2];
 } SEG_ELEM;
 #define EVSUB_CHAINS 4096
 
