@@ -48,6 +48,13 @@ void cma_file_gone(struct cma *c, uint32_t file);
 ssize_t cma_write(struct cma *c, const struct ucma_call *call, const void *in, const void *aux,
 		  void *out, size_t *out_len);
 
+/*
+ * Behind a response of GET_EVENT: answers to what its receiver asks next (struct ucma_answer).
+ * Returns their bytes, `room` at most.
+ */
+size_t cma_ahead(struct cma *c, uint32_t file, const void *event, size_t len, void *out,
+		 size_t room);
+
 /* ---- for status and netlink */
 struct cma_shown {
 	uint32_t host, hca, port; /* SEG_T_HOST, SEG_T_HCA, SEG_T_PORT; SEG_NONE: not bound */

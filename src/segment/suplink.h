@@ -48,7 +48,8 @@ enum link_op {
 	LINK_SWEEP,   /* the subnet has changed (fab_subnet.sm_dirty). No reply. */
 	/*
 	 * {gen}, behind it a struct ucma_call, its `len` and its `aux_len` bytes: a write(2) to
-	 * /dev/infiniband/rdma_cm -> behind it the bytes of the response. `err`: as of write(2)
+	 * /dev/infiniband/rdma_cm -> {arg}, behind it `arg` bytes of response, then those of struct
+	 * ucma_answer. `err`: as of write(2)
 	 */
 	LINK_RDMA_CM,
 	/* {hca: SEG_T_HCA index} -> fd: memfd with a struct link_cm_id for each id of rdma_cm */

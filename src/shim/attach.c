@@ -46,6 +46,8 @@ static struct {
 	uint32_t host; /* SEG_T_HOST */
 } at = {.link = {.fd = -1, .alive = -1}, .seg = {.fd = -1, .self = SEG_NONE}};
 
+static struct ucma_ahead ahead; /* answers of rdma_cm that came with events */
+
 /* The pid that owns these tables; 0 until the first entry is made. */
 static _Atomic int owner_pid;
 
@@ -501,7 +503,7 @@ bool shim_file_rdma_cm(struct shim_file *f, struct ucma_file *u)
 	if (shim_attach(&sys) || (f->file == SEG_NONE && !find_file(f)) ||
 	    f->kind != SEG_FILE_RDMA_CM)
 		return false;
-	*u = (struct ucma_file){&at.link, &at.seg, f->file, f->gen};
+	*u = (struct ucma_file){&at.link, &at.seg, &ahead, f->file, f->gen};
 	if (f->minor == NODE_NONE) {
 		f->accmode = O_RDWR;
 		f->minor = FAB_RDMA_CM_MINOR;

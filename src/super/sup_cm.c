@@ -127,8 +127,10 @@ static void ready(void *ctx, uint32_t file, int n)
 		return;
 	fifo = sup->files[file].probe;
 	evq_hint(file, f->gen, fifo);
+	/* Without a record the reader must ask to find the event. */
 	for (; n > 0; n--)
-		evq_push(&sup->seg, file, f->gen, none, 0, 0, 0);
+		if (evq_push(&sup->seg, file, f->gen, none, 0, 0, 0))
+			evq_lost(&sup->seg, file, f->gen);
 	for (; n < 0; n++)
 		evq_pop(&sup->seg, file, f->gen, fifo, &rec);
 	evq_hint(SEG_NONE, 0, -1);
@@ -277,6 +279,13 @@ int sup_cm_gmp(struct sup *sup, struct sup_link *l, struct sup_request *q, struc
 	return 0;
 }
 
+static bool is_event(const uint8_t *in, size_t len)
+{
+	const struct ucma_row *row = ucma_row_of(in, len);
+
+	return row == &ucma_rows[RDMA_USER_CM_CMD_GET_EVENT];
+}
+
 int sup_cm_write(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
 	const struct ucma_call *c = (const void *)q->more;
@@ -295,7 +304,10 @@ int sup_cm_write(struct sup *sup, struct sup_link *l, struct sup_request *q, str
 	    sup->files[c->file].probe < 0 || sup->files[c->file].reaping)
 		return -EIO;
 	r = cma_write(sup->cm->cma, c, in, in + c->len, p->more, &n);
-	p->nmore = (uint32_t)n;
+	p->nmore = p->m.arg = (uint32_t)n;
+	if (r >= 0 && is_event(in, c->len))
+		p->nmore += (uint32_t)cma_ahead(sup->cm->cma, c->file, p->more, n, p->more + n,
+						sizeof(p->more) - n);
 	return r < 0 ? (int)r : 0;
 }
 

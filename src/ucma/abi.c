@@ -31,7 +31,7 @@ const struct ucma_row ucma_rows[] = {
 	ROW(REJECT, reject),
 	ROW(DISCONNECT, disconnect),
 	ROW(INIT_QP_ATTR, init_qp_attr, ANSWER(init_qp_attr, sizeof(struct ib_uverbs_qp_attr)),
-	    LATE),
+	    LATE, .key = AT(init_qp_attr, qp_state)),
 	ROW_OF(GET_EVENT, get_event, UCMA_NO_ID, ANSWER(get_event, OUT(event_resp))),
 	/* ucma_cmd_table has no handler for GET_OPTION. */
 	[RDMA_USER_CM_CMD_GET_OPTION] = {.name = NULL},
@@ -41,8 +41,8 @@ const struct ucma_row ucma_rows[] = {
 	ROW(LEAVE_MCAST, destroy_id, ANSWER(destroy_id, OUT(destroy_id_resp))),
 	ROW(MIGRATE_ID, migrate_id, ANSWER(migrate_id, OUT(migrate_resp)),
 	    .check = UCMA_CHECK_WHOLE),
-	ROW(QUERY, query, ANSWER(query, OUT(query_addr_resp)),
-	    LATE), /* the longest of its answers */
+	/* the longest of its answers */
+	ROW(QUERY, query, ANSWER(query, OUT(query_addr_resp)), LATE, .key = AT(query, option)),
 	ROW(BIND, bind),
 	ROW(RESOLVE_ADDR, resolve_addr),
 	ROW(JOIN_MCAST, join_mcast, ANSWER(join_mcast, OUT(create_id_resp))),

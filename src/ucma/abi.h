@@ -32,6 +32,17 @@ struct ucma_fd {       /* what MIGRATE_ID's descriptor is */
 	uint32_t file; /* SEG_T_FILE */
 };
 
+/*
+ * Behind the response of GET_EVENT: answers to what librdmacm asks next about the event's id. They
+ * hold until the process's next command that changes the id, or its next event. `len` bytes follow.
+ */
+struct ucma_answer {
+	uint16_t cmd; /* RDMA_USER_CM_CMD_QUERY or INIT_QP_ATTR */
+	uint16_t len; /* a multiple of 8; a command with less room must ask */
+	uint32_t key; /* the option; the QP state */
+};
+#define UCMA_AHEAD_MAX 1280 /* bytes of all answers */
+
 /* When the response's address is checked. */
 enum ucma_check {
 	UCMA_CHECK_ASKED, /* before the command, which changes something: out_len bytes of it */
@@ -49,6 +60,7 @@ struct ucma_row {
 	uint16_t response; /* offset of the response's address within the struct */
 	uint16_t id;       /* offset of the id; UCMA_NO_ID: it names none */
 	enum ucma_check check;
+	uint16_t key; /* offset of what struct ucma_answer calls the key; 0: no such command */
 };
 extern const struct ucma_row ucma_rows[];
 extern const uint32_t ucma_nrows;

@@ -125,32 +125,108 @@ static uint64_t response_of(struct request *q)
 	return at;
 }
 
+/* ---- without the supervisor */
+
+/* The row of a command that is there as a whole, and whose frame ucma_write() takes. */
+static const struct ucma_row *row_of_whole(const struct request *q)
+{
+	const struct ucma_row *row = ucma_row_of(q->bytes, q->call.len);
+	const struct rdma_ucm_cmd_hdr *h = (const void *)q->bytes;
+
+	if (!row || q->call.len != sizeof(*h) + row->in || h->in + sizeof(*h) > q->call.count)
+		return NULL;
+	return row;
+}
+
+/* Bytes of its answer when that came ahead; 0: ask. */
+static size_t known(const struct ucma_file *f, const struct request *q, void *out, size_t room)
+{
+	const struct ucma_row *row = row_of_whole(q);
+	const struct rdma_ucm_cmd_hdr *h = (const void *)q->bytes;
+
+	if (!row || !row->key)
+		return 0;
+	return ucma_ahead_get(f->ahead, (struct ucma_whose){f->file, f->gen, u32_at(q, row->id)},
+			      h->cmd, u32_at(q, row->key), out, h->out < room ? h->out : room);
+}
+
+/* GET_EVENT would find no event: the queue has a record for each. */
+static bool must_wait(const struct ucma_file *f, const struct seg_evq *q, const struct request *req)
+{
+	const struct ucma_row *row = row_of_whole(req);
+	const struct rdma_ucm_cmd_hdr *h = (const void *)req->bytes;
+
+	return row && h->cmd == RDMA_USER_CM_CMD_GET_EVENT && h->out >= row->out &&
+	       !evq_ready(f->s, q);
+}
+
+/* ---- write(2) */
+
+/* The supervisor's answer. Behind an event's come others (struct ucma_answer), which are kept. */
+static int ask(const struct ucma_file *f, const struct request *q, void *out, size_t *n)
+{
+	struct link_msg m = {.op = LINK_RDMA_CM, .file = f->file, .gen = f->gen};
+	const struct ucma_row *row = ucma_row_of(q->bytes, q->call.len);
+	bool changes = row && row->id != UCMA_NO_ID && row->check != UCMA_CHECK_LATE;
+	uint32_t id = changes ? u32_at(q, row->id) : 0, turn = ucma_ahead_turn(f->ahead);
+	uint8_t in[UCMA_OUT_MAX + UCMA_AHEAD_MAX];
+	size_t len = sizeof(in);
+	int r;
+
+	if (changes)
+		ucma_ahead_drop(f->ahead, id);
+	r = link_ask_more(f->link, &m, q, sizeof(q->call) + q->call.len + q->call.aux_len, in,
+			  &len);
+	if (changes)
+		ucma_ahead_drop(f->ahead, id);
+	*n = m.arg <= len && m.arg <= *n ? m.arg : 0;
+	memcpy(out, in, *n);
+	if (!r && len > *n && *n >= offsetof(struct rdma_ucm_event_resp, event)) {
+		memcpy(&id, in + offsetof(struct rdma_ucm_event_resp, id), sizeof(id));
+		ucma_ahead_put(f->ahead, (struct ucma_whose){f->file, f->gen, id}, turn, in + *n,
+			       len - *n);
+	}
+	return r;
+}
+
+/* The request of a write(2), and the address of its response. */
+static uint64_t fill(struct request *q, uint32_t file, const void *buf, size_t count,
+		     void (*fd_of)(int fd, struct ucma_fd *out))
+{
+	uint32_t cmd;
+
+	q->call = (struct ucma_call){.file = file,
+				     .count = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count};
+	q->call.len = copy_command(q->bytes, buf);
+	if (q->call.len >= sizeof(struct rdma_ucm_cmd_hdr)) {
+		memcpy(&cmd, q->bytes, sizeof(cmd));
+		add_aux(q, cmd, fd_of);
+	}
+	return response_of(q);
+}
+
 ssize_t ucma_write(const struct ucma_file *f, const void *buf, size_t count, bool nonblock,
 		   const void *sigmask, void (*fd_of)(int fd, struct ucma_fd *out))
 {
 	struct seg_evq *q = seg_live(f->s, SEG_T_EVQ, f->file);
 	uint8_t out[UCMA_OUT_MAX];
-	struct request req = {0};
-	uint32_t cmd;
+	struct request req;
 	uint64_t at;
 
 	if (!q)
 		return -EIO;
-	req.call.file = f->file;
-	req.call.count = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
-	req.call.len = copy_command(req.bytes, buf);
-	if (req.call.len >= sizeof(struct rdma_ucm_cmd_hdr)) {
-		memcpy(&cmd, req.bytes, sizeof(cmd));
-		add_aux(&req, cmd, fd_of);
-	}
-	at = response_of(&req);
+	at = fill(&req, f->file, buf, count, fd_of);
 	for (;;) {
-		struct link_msg m = {.op = LINK_RDMA_CM, .file = f->file, .gen = f->gen};
 		uint32_t seen = atomic_load(&q->wake);
-		size_t n = sizeof(out);
-		int r = link_ask_more(f->link, &m, &req,
-				      sizeof(req.call) + req.call.len + req.call.aux_len, out, &n);
+		size_t n = known(f, &req, out, sizeof(out));
+		int r = 0;
 
+		if (!n && must_wait(f, q, &req)) {
+			r = -EAGAIN;
+		} else if (!n) {
+			n = sizeof(out);
+			r = ask(f, &req, out, &n);
+		}
 		if (TRACE_ON(LOG_CM) && (r != -EAGAIN || nonblock))
 			ucma_trace(req.bytes, req.call.len, r, out, n);
 		/* A row without a check before, or memory that was taken away since. */

@@ -10,12 +10,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 #include "segment/suplink.h"
-#include "ucma/abi.h"
+#include "ucma/ahead.h"
 
 struct ucma_file {
 	struct link *link;
 	struct seg *s;
-	uint32_t file, gen; /* SEG_T_FILE */
+	struct ucma_ahead *ahead; /* of the process */
+	uint32_t file, gen;       /* SEG_T_FILE */
 };
 
 /*

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Owns the answers of a process that came ahead. Takes no lock and allocates nothing. */
+#include "ucma/ahead.h"
+
+#include <string.h>
+
+static struct ucma_ahead_id *place(struct ucma_ahead *a, uint32_t id)
+{
+	return &a->ids[id % UCMA_AHEAD_IDS];
+}
+
+uint32_t ucma_ahead_turn(const struct ucma_ahead *a)
+{
+	return atomic_load(&a->turn);
+}
+
+void ucma_ahead_drop(struct ucma_ahead *a, uint32_t id)
+{
+	/* In this order: put() reads them in the other one. */
+	atomic_fetch_add(&a->turn, 1);
+	atomic_fetch_add(&place(a, id)->turn, 1);
+}
+
+void ucma_ahead_put(struct ucma_ahead *a, struct ucma_whose w, uint32_t turn, const void *bytes,
+		    size_t len)
+{
+	struct ucma_ahead_id *p = place(a, w.id);
+
+	if (len > sizeof(p->bytes) || atomic_exchange(&p->busy, 1))
+		return;
+	p->stored = atomic_load(&p->turn);
+	p->file = w.file;
+	p->gen = w.gen;
+	p->id = w.id;
+	p->len = atomic_load(&a->turn) == turn ? (uint32_t)len : 0;
+	memcpy(p->bytes, bytes, p->len);
+	atomic_store(&p->busy, 0);
+}
+
+static size_t find(const struct ucma_ahead_id *p, uint32_t cmd, uint32_t key, void *out,
+		   size_t room)
+{
+	struct ucma_answer a;
+
+	for (size_t at = 0; at + sizeof(a) <= p->len; at += sizeof(a) + a.len) {
+		memcpy(&a, p->bytes + at, sizeof(a));
+		if (a.len > p->len - at - sizeof(a))
+			return 0;
+		if (a.cmd != cmd || a.key != key)
+			continue;
+		if (a.len > room)
+			return 0;
+		memcpy(out, p->bytes + at + sizeof(a), a.len);
+		return a.len;
+	}
+	return 0;
+}
+
+size_t ucma_ahead_get(struct ucma_ahead *a, struct ucma_whose w, uint32_t cmd, uint32_t key,
+		      void *out, size_t room)
+{
+	struct ucma_ahead_id *p = place(a, w.id);
+	size_t n = 0;
+
+	if (atomic_exchange(&p->busy, 1))
+		return 0;
+	if (p->file == w.file && p->gen == w.gen && p->id == w.id &&
+	    p->stored == atomic_load(&p->turn))
+		n = find(p, cmd, key, out, room);
+	atomic_store(&p->busy, 0);
+	return n;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Answers that came with an event: found, and dropped by what may make them wrong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ucma/ahead.h"
+
+#define ID 5u
+#define QUERY RDMA_USER_CM_CMD_QUERY
+
+static struct ucma_ahead *a;
+static const struct ucma_whose own = {.file = 3, .gen = 2, .id = ID};
+
+static int setup(void **state)
+{
+	a = calloc(1, sizeof(*a));
+	return !a;
+}
+
+static int teardown(void **state)
+{
+	free(a);
+	return 0;
+}
+
+/* Two answers: of 8 bytes with key 0, and of 16 with key 1. */
+static void put_at(uint32_t turn)
+{
+	struct {
+		struct ucma_answer a;
+		uint64_t v;
+		struct ucma_answer b;
+		uint64_t w[2];
+	} all = {{QUERY, 8, 0}, 11, {QUERY, 16, 1}, {22, 33}};
+
+	ucma_ahead_put(a, own, turn, &all, sizeof(all));
+}
+
+static void put(void)
+{
+	put_at(ucma_ahead_turn(a));
+}
+
+static size_t get(struct ucma_whose w, uint32_t key, size_t room)
+{
+	uint64_t out[2];
+
+	return ucma_ahead_get(a, w, QUERY, key, out, room);
+}
+
+static void test_found(void **state)
+{
+	uint64_t out[2] = {0};
+
+	assert_int_equal(get(own, 0, 16), 0);
+	put();
+	assert_int_equal(get(own, 0, 16), 8);
+	assert_int_equal(ucma_ahead_get(a, own, QUERY, 1, out, 16), 16);
+	assert_int_equal(out[1], 33);
+	assert_int_equal(get(own, 1, 15), 0); /* too little room: the supervisor decides */
+	assert_int_equal(get(own, 2, 16), 0);
+	assert_int_equal(ucma_ahead_get(a, own, QUERY + 1, 0, out, 16), 0);
+}
+
+static void test_of_its_file_alone(void **state)
+{
+	struct ucma_whose other = own;
+
+	put();
+	other.file++;
+	assert_int_equal(get(other, 0, 16), 0);
+	other = own;
+	other.gen++;
+	assert_int_equal(get(other, 0, 16), 0);
+	other = own;
+	other.id += UCMA_AHEAD_IDS; /* the same place */
+	assert_int_equal(get(other, 0, 16), 0);
+	assert_int_equal(get(own, 0, 16), 8);
+}
+
+static void test_dropped(void **state)
+{
+	uint32_t turn = ucma_ahead_turn(a);
+
+	put();
+	ucma_ahead_drop(a, ID + 1);
+	assert_int_equal(get(own, 0, 16), 8);
+	ucma_ahead_drop(a, ID);
+	assert_int_equal(get(own, 0, 16), 0);
+	/* An event that was on its way meanwhile says nothing. */
+	put_at(turn);
+	assert_int_equal(get(own, 0, 16), 0);
+	put();
+	assert_int_equal(get(own, 0, 16), 8);
+}
+
+/* After a fork somebody may seem to be busy for ever. */
+static void test_never_waits(void **state)
+{
+	put();
+	a->ids[ID % UCMA_AHEAD_IDS].busy = 1;
+	assert_int_equal(get(own, 0, 16), 0);
+	put();
+	ucma_ahead_drop(a, ID);
+	assert_int_equal(get(own, 0, 16), 0);
+}
+
+static void test_bad_lengths(void **state)
+{
+	static const uint8_t big[UCMA_AHEAD_MAX + 8];
+	const struct ucma_answer lies = {QUERY, 8, 0};
+
+	ucma_ahead_put(a, own, ucma_ahead_turn(a), big, sizeof(big));
+	assert_int_equal(get(own, 0, 16), 0);
+	ucma_ahead_put(a, own, ucma_ahead_turn(a), &lies, sizeof(lies));
+	assert_int_equal(get(own, 0, 16), 0);
+	ucma_ahead_put(a, own, ucma_ahead_turn(a), &lies, 3);
+	assert_int_equal(get(own, 0, 16), 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_found),       TEST(test_of_its_file_alone), TEST(test_dropped),
+		TEST(test_never_waits), TEST(test_bad_lengths),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
