@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define SEG_MAGIC UINT64_C(0x534f465448434131) /* "SOFTHCA1" */
-#define SEG_LAYOUT_VERSION 12u
+#define SEG_LAYOUT_VERSION 13u
 
 #define SEG_OWNER_FREE 0u
 #define SEG_OWNER_DEVICE UINT32_MAX
@@ -40,6 +40,7 @@
  */
 #define SEG_TABLES(T)                                                                            \
 	T(PROC, seg_proc, 16 * K, 1)    /* memory slots: processes of the fabric (proc.h) */     \
+	T(SLOT, seg_slot, 16 * K, 1)    /* requests; index == its process's (slot.h) */          \
 	T(FILE, seg_file, 64 * K, 1)    /* open virtual files (proc.h) */                        \
 	T(EVQ, seg_evq, 64 * K, 1)      /* event queues; index == its file's index (evq.h) */    \
 	T(EVREC, seg_evrec, 1 * M, 1)   /* pool of queued event records (evq.h) */               \

@@ -6,6 +6,7 @@
  */
 #include "segment/suplink.h"
 #include "segment/memfd.h"
+#include "segment/slot.h"
 #include "util/fmt.h"
 #include "util/log.h"
 #include "util/sys.h"
@@ -19,8 +20,6 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
-/* Allows for a supervisor that is stopped together with its command, or in a debugger. */
-#define LINK_TIMEOUT_S 30
 #define ONCE_TIMEOUT_S 2 /* shorter, as signals may be blocked */
 
 /* ---- one message */
@@ -228,18 +227,39 @@ static int ask(struct link *l, struct link_msg *m, int give, int *got)
 	return r;
 }
 
+/* Once: without it the socket does. */
+static bool has_bell(struct link *l)
+{
+	struct link_msg m = {.op = LINK_BELL};
+	int fd;
+
+	if (l->bell != -1)
+		return l->bell >= 0;
+	if (ask_locked(l, &m, NULL, NULL, -1, &fd) || fd < 0) {
+		if (fd >= 0)
+			sys_close(fd);
+		l->bell = -2;
+		return false;
+	}
+	l->bell = sys_fd_high(fd);
+	return true;
+}
+
 int link_ask_more(struct link *l, struct link_msg *m, const void *out, size_t n, void *in,
 		  size_t *room)
 {
 	const struct more o = {(void *)(uintptr_t)out, n};
 	struct more i = {in, *room};
-	int fd, r;
+	int fd = -1, r;
 
 	if (n > LINK_MORE)
 		return -EMSGSIZE;
 	m->more = (uint32_t)n;
 	busy_lock(&l->busy);
-	r = ask_locked(l, m, &o, &i, -1, &fd);
+	if (has_bell(l))
+		r = slot_ask(l, m, out, in, &i.n);
+	else
+		r = ask_locked(l, m, &o, &i, -1, &fd);
 	busy_unlock(&l->busy);
 	if (fd >= 0)
 		sys_close(fd);
@@ -334,7 +354,7 @@ int link_join(struct link *l, struct seg *s, const char *dir, const char *host)
 
 	if (strlen(dir) >= sizeof(s->dir))
 		return -ENAMETOOLONG;
-	*l = (struct link){.fd = dial(dir, LINK_TIMEOUT_S), .alive = -1, .seg = s};
+	*l = (struct link){.fd = dial(dir, LINK_TIMEOUT_S), .alive = -1, .bell = -1, .seg = s};
 	if (l->fd < 0)
 		return l->fd;
 	r = hello(l, &m, host, &fd);
@@ -370,8 +390,10 @@ void link_forget(struct link *l, struct seg *s)
 		sys_fd_drop(l->fd);
 	if (l->alive >= 0)
 		sys_fd_drop(l->alive);
+	if (l->bell >= 0)
+		sys_fd_drop(l->bell);
 	/* `busy` may have been held by a thread that does not exist in this process. */
-	*l = (struct link){.fd = -1, .alive = -1, .seg = s};
+	*l = (struct link){.fd = -1, .alive = -1, .bell = -1, .seg = s};
 	s->self = SEG_NONE;
 	s->self_gen = 0;
 	s->self_pid = 0;
@@ -453,7 +475,7 @@ int link_sweep(struct seg *s)
 /* One request on a connection of its own. */
 static int ask_once(struct seg *s, struct link_msg *m, int *fd)
 {
-	struct link l = {.fd = -1, .alive = -1, .seg = s};
+	struct link l = {.fd = -1, .alive = -1, .bell = -1, .seg = s};
 	int r;
 
 	*fd = -1;

@@ -54,8 +54,9 @@ enum link_op {
 	LINK_RDMA_CM,
 	/* {hca: SEG_T_HCA index} -> fd: memfd with a struct link_cm_id for each id of rdma_cm */
 	LINK_CM_IDS,
-	LINK_GMP, /* a struct cm_pkt behind it has come to a port, for its host's kernel. No reply.
-		   */
+	LINK_BELL, /* -> fd: an eventfd that announces requests in the process's slot (slot.h) */
+	LINK_GMP,  /* a struct cm_pkt behind it has come to a port, for its host's kernel. No reply.
+		    */
 };
 
 struct link_msg {
@@ -97,7 +98,10 @@ struct link {
 	struct seg *seg;
 	_Atomic uint32_t busy; /* one request at a time (futex: 0 free, 1 held, 2 with waiters) */
 	uint32_t owed; /* replies that came too late for their request and must still be dropped */
+	int bell;      /* LINK_BELL's eventfd; -1: not asked for; -2: there is none */
 };
+/* Allows for a supervisor that is stopped together with its command, or in a debugger. */
+#define LINK_TIMEOUT_S 30
 int link_join(struct link *l, struct seg *s, const char *dir, const char *host);
 /* Forget an inherited link in a fork child (closes the fd, slot becomes SEG_NONE). */
 void link_forget(struct link *l, struct seg *s);

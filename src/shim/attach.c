@@ -44,7 +44,7 @@ static struct {
 	struct link link;
 	struct uv_system sys;
 	uint32_t host; /* SEG_T_HOST */
-} at = {.link = {.fd = -1, .alive = -1}, .seg = {.fd = -1, .self = SEG_NONE}};
+} at = {.link = {.fd = -1, .alive = -1, .bell = -1}, .seg = {.fd = -1, .self = SEG_NONE}};
 
 static struct ucma_ahead ahead; /* answers of rdma_cm that came with events */
 

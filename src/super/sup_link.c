@@ -287,7 +287,7 @@ static int (*const handlers[])(struct sup *, struct sup_link *, struct sup_reque
 	[LINK_PORT] = do_port,       [LINK_WAKE] = do_wake,         [LINK_HOST] = do_host,
 	[LINK_TOPO] = do_topo,       [LINK_CONSOLE] = do_console,   [LINK_SWEEP] = do_sweep,
 	[LINK_SEGMENT] = do_segment, [LINK_RDMA_CM] = sup_cm_write, [LINK_GMP] = sup_cm_gmp,
-	[LINK_CM_IDS] = sup_cm_ids,
+	[LINK_CM_IDS] = sup_cm_ids,  [LINK_BELL] = sup_slot_bell,
 };
 
 /* ---- messages ---- */
@@ -385,32 +385,38 @@ static int run_request(struct sup *sup, struct sup_link *l, struct sup_request *
 	return r;
 }
 
+int sup_link_result(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
+{
+	int r;
+
+	p->m = (struct link_msg){0};
+	p->fd = -1;
+	p->keep = false;
+	p->nmore = 0;
+	r = run_request(sup, l, q, p);
+	TRACE(LOG_LINK, "pid %d op %u: %d", l->pid, q->m.op, r);
+	if (r < 0) {
+		p->m = (struct link_msg){.err = r};
+		p->fd = p->keep ? -1 : p->fd;
+		p->keep = false;
+	}
+	p->m.more = p->nmore;
+	p->m.op = q->m.op;
+	p->m.layout_version = SEG_LAYOUT_VERSION;
+	return r;
+}
+
 /* One request and its answer, now or later. */
 static void sup_link_serve(struct sup *sup, struct sup_link *l, struct sup_request *q)
 {
 	struct sup_reply p;
-	int r;
+	int r = sup_link_result(sup, l, q, &p);
 
-	p.m = (struct link_msg){0};
-	p.fd = -1;
-	p.keep = false;
-	p.nmore = 0;
-	r = run_request(sup, l, q, &p);
-
-	TRACE(LOG_LINK, "pid %d op %u: %d", l->pid, q->m.op, r);
 	if (r == SUP_LATER) {
 		if (&l->request != q)
 			l->request = *q;
 		return;
 	}
-	if (r < 0) {
-		p.m = (struct link_msg){.err = r};
-		p.fd = p.keep ? -1 : p.fd;
-		p.keep = false;
-	}
-	p.m.more = p.nmore;
-	p.m.op = q->m.op;
-	p.m.layout_version = SEG_LAYOUT_VERSION;
 	r = l->closed || wants_no_reply(q->m.op) ? 0 : send_reply(l->src.fd, &p);
 	if (p.fd >= 0 && !p.keep)
 		close(p.fd);
@@ -485,6 +491,7 @@ static void accept_link(struct sup *sup, struct sup_source *src, uint32_t events
 	}
 	l->src = (struct sup_source){.fd = fd, .ready = sup_link_read};
 	l->pid_src.fd = -1;
+	l->bell.fd = -1;
 	l->pid = cred.pid;
 	l->slot = SEG_NONE;
 	l->mem_fd = -1;
@@ -527,6 +534,7 @@ void sup_link_close(struct sup *sup, struct sup_link *l)
 	l->closed = true;
 	sup_unwatch(sup, &l->src);
 	sup_unwatch(sup, &l->pid_src);
+	sup_slot_close(sup, l);
 	if (l->mem_fd >= 0)
 		close(l->mem_fd);
 	l->mem_fd = -1;

@@ -169,11 +169,21 @@ void sup_finish(struct sup *sup)
 		seg_unmap(&sup->seg);
 }
 
-int sup_watch(struct sup *sup, struct sup_source *src)
+static int watch_for(struct sup *sup, struct sup_source *src, uint32_t events)
 {
-	struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP, .data.ptr = src};
+	struct epoll_event e = {.events = events, .data.ptr = src};
 
 	return epoll_ctl(sup->ep, EPOLL_CTL_ADD, src->fd, &e) < 0 ? -errno : 0;
+}
+
+int sup_watch(struct sup *sup, struct sup_source *src)
+{
+	return watch_for(sup, src, EPOLLIN | EPOLLRDHUP);
+}
+
+int sup_watch_edges(struct sup *sup, struct sup_source *src)
+{
+	return watch_for(sup, src, EPOLLIN | EPOLLET);
 }
 
 void sup_unwatch(struct sup *sup, struct sup_source *src)

@@ -83,8 +83,10 @@ struct sup_link {
 	bool closed;
 	/* by SO_PEERCRED, 0 when it is in a PID namespace that is invisible here */
 	int pid;
-	uint32_t slot, gen; /* SEG_NONE before hello */
-	int mem_fd;         /* descriptor of its /proc/self/mem; -1: none */
+	struct sup_source bell; /* the eventfd of its slot (sup_slot.c); -1 none */
+	uint32_t answered;      /* the number of its last request there */
+	uint32_t slot, gen;     /* SEG_NONE before hello */
+	int mem_fd;             /* descriptor of its /proc/self/mem; -1: none */
 	/* A request that is answered later, NULL none. */
 	int (*again)(struct sup *sup, struct sup_link *l, struct sup_request *q,
 		     struct sup_reply *p);
@@ -148,6 +150,8 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 void sup_finish(struct sup *sup);
 
 int sup_watch(struct sup *sup, struct sup_source *src);
+/* The same for an eventfd that is never read: each write is an event. */
+int sup_watch_edges(struct sup *sup, struct sup_source *src);
 void sup_unwatch(struct sup *sup, struct sup_source *src);
 /*
  * One turn of the loop: waits at most until `deadline` (clock_now_ns; UINT64_MAX none). 0, -errno.
@@ -160,9 +164,17 @@ void sup_signal_attached(struct sup *sup, int sig);
 /* ---- links (sup_link.c) */
 int sup_listen(struct sup *sup);
 void sup_link_close(struct sup *sup, struct sup_link *l);
+/* The reply to a request, also to one that is refused. SUP_LATER: there is none yet. */
+int sup_link_result(struct sup *sup, struct sup_link *l, struct sup_request *q,
+		    struct sup_reply *p);
 void sup_links_free(struct sup *sup, bool all);
 /* A job has ended: continue the requests that wait for one. */
 void sup_links_again(struct sup *sup);
+
+/* ---- requests in shared memory (sup_slot.c) */
+/* LINK_BELL */
+int sup_slot_bell(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
+void sup_slot_close(struct sup *sup, struct sup_link *l);
 
 /* ---- jobs (sup_work.c) */
 int sup_work_init(struct sup *sup);

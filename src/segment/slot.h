@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A process's requests to the supervisor in shared memory: an eventfd announces one, a futex its
+ * answer. Less than half of the socket's cost, for those that a program makes in numbers. One at a
+ * time (link.busy); the supervisor copies what it reads.
+ */
+#ifndef SOFTHCA_SEGMENT_SLOT_H
+#define SOFTHCA_SEGMENT_SLOT_H
+
+#include "segment/suplink.h"
+
+struct seg_slot {                  /* SEG_T_SLOT: same index as its process; never claimed */
+	_Atomic uint32_t asked;    /* number of the last request; the process writes it */
+	_Atomic uint32_t answered; /* futex word: of the last answer; the supervisor writes it */
+	struct link_msg in, out;
+	uint8_t in_more[LINK_MORE], out_more[LINK_MORE];
+} SEG_ELEM;
+
+/* As link_ask_more(), with the eventfd that LINK_BELL has given. `l` is locked. */
+int slot_ask(const struct link *l, struct link_msg *m, const void *out, void *in, size_t *room);
+
+#endif

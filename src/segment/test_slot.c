@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Requests in shared memory: the process's side, against a supervisor played by a thread. */
+#include "segment/test.h"
+#include "segment/slot.h"
+#include "util/sys.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#define SELF 3u
+
+struct play {
+	struct seg seg;
+	struct link l;
+	struct seg_slot *slot;
+	int peer;                             /* the supervisor's end of the socket */
+	struct link_msg say;                  /* what it answers */
+	void (*then)(struct play *p);         /* after it has read the bell */
+	uint32_t seen[2], nseen, late, asked; /* requests, by `arg`; what was owed */
+};
+
+static int setup(void **state)
+{
+	static struct play p;
+	int pair[2];
+
+	memset(&p, 0, sizeof(p));
+	if (seg_create(&p.seg, "lab") || socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair))
+		return -1;
+	p.seg.self = SELF;
+	p.slot = seg_at(&p.seg, SEG_T_SLOT, SELF);
+	p.l = (struct link){.fd = pair[0], .bell = eventfd(0, EFD_CLOEXEC), .seg = &p.seg};
+	p.peer = pair[1];
+	p.say = (struct link_msg){.op = LINK_RDMA_CM, .arg = 4, .more = 8};
+	*state = &p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct play *p = *state;
+
+	close(p->l.fd);
+	close(p->l.bell);
+	if (p->peer >= 0)
+		close(p->peer);
+	seg_unmap(&p->seg);
+	return 0;
+}
+
+static void say(struct play *p)
+{
+	p->slot->out = p->say;
+	memcpy(p->slot->out_more, "12345678", 8);
+	atomic_store(&p->slot->answered, atomic_load(&p->slot->asked));
+	sys_futex_wake(&p->slot->answered, INT_MAX);
+}
+
+static void hang_up(struct play *p)
+{
+	close(p->peer);
+	p->peer = -1;
+	sys_futex_wake(&p->slot->answered, INT_MAX);
+}
+
+static void *supervise(void *arg)
+{
+	struct play *p = arg;
+	uint64_t n;
+
+	if (p->late) { /* first the answer to a request that was given up */
+		atomic_store(&p->slot->answered, p->late);
+		sys_futex_wake(&p->slot->answered, INT_MAX);
+	}
+	if (read(p->l.bell, &n, sizeof(n)) == sizeof(n)) {
+		p->seen[p->nseen++] = p->slot->in.arg;
+		p->asked = atomic_load(&p->slot->asked);
+		p->then(p);
+	}
+	return NULL;
+}
+
+static int ask(struct play *p, struct link_msg *m, void *in, size_t *room)
+{
+	pthread_t t;
+	int r;
+
+	*m = (struct link_msg){.op = LINK_RDMA_CM, .arg = 77, .more = 5};
+	assert_int_equal(pthread_create(&t, NULL, supervise, p), 0);
+	r = slot_ask(&p->l, m, "hello", in, room);
+	pthread_join(t, NULL);
+	assert_int_equal(p->nseen, 1);
+	assert_int_equal(p->seen[0], 77);
+	return r;
+}
+
+static void an_answer_comes_with_its_bytes(void **state)
+{
+	struct play *p = *state;
+	struct link_msg m;
+	char in[16] = "";
+	size_t room = sizeof(in);
+
+	p->then = say;
+	assert_int_equal(ask(p, &m, in, &room), 0);
+	assert_int_equal(room, 8);
+	assert_string_equal(in, "12345678");
+	assert_int_equal(m.arg, 4);
+	assert_memory_equal(p->slot->in_more, "hello", 5);
+}
+
+static void an_error_is_returned(void **state)
+{
+	struct play *p = *state;
+	struct link_msg m;
+	char in[16];
+	size_t room = sizeof(in);
+
+	p->then = say;
+	p->say = (struct link_msg){.op = LINK_RDMA_CM, .err = -EAGAIN};
+	assert_int_equal(ask(p, &m, in, &room), -EAGAIN);
+}
+
+static void nonsense_is_an_error(void **state)
+{
+	struct play *p = *state;
+	struct link_msg m;
+	char in[16];
+	size_t room = 7;
+
+	p->then = say;
+	assert_int_equal(ask(p, &m, in, &room), -EPROTO); /* more than there is room for */
+	p->say.op = LINK_OPEN;
+	p->nseen = 0;
+	room = sizeof(in);
+	assert_int_equal(ask(p, &m, in, &room), -EPROTO);
+}
+
+static void the_end_of_the_supervisor_ends_the_wait(void **state)
+{
+	struct play *p = *state;
+	struct link_msg m;
+	char in[16];
+	size_t room = sizeof(in);
+
+	p->then = hang_up;
+	assert_int_equal(ask(p, &m, in, &room), -ECONNRESET);
+}
+
+/* The supervisor still reads and writes what an earlier request has left there. */
+static void a_request_that_was_given_up_comes_first(void **state)
+{
+	struct play *p = *state;
+	struct link_msg m;
+	char in[16];
+	size_t room = sizeof(in);
+
+	atomic_store(&p->slot->asked, 9);
+	atomic_store(&p->slot->answered, 8);
+	p->late = 9;
+	p->then = say;
+	assert_int_equal(ask(p, &m, in, &room), 0);
+	assert_int_equal(p->asked, 10);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_answer_comes_with_its_bytes),
+		TEST(an_error_is_returned),
+		TEST(nonsense_is_an_error),
+		TEST(the_end_of_the_supervisor_ends_the_wait),
+		TEST(a_request_that_was_given_up_comes_first),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the supervisor's side of the processes' slots (segment/slot.h): requests of rdma_cm that
+ * come by shared memory. What a slot holds is a program's: it is copied before it is looked at.
+ */
+#include "super/supervisor.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include "segment/slot.h"
+#include "util/log.h"
+#include "util/sys.h"
+
+static struct seg_slot *slot_of(struct sup *sup, const struct sup_link *l)
+{
+	return l->slot == SEG_NONE ? NULL : seg_at(&sup->seg, SEG_T_SLOT, l->slot);
+}
+
+static void answer(struct sup_link *l, struct seg_slot *t, const struct sup_reply *p)
+{
+	t->out = p->m;
+	memcpy(t->out_more, p->more, p->nmore);
+	atomic_store(&t->answered, l->answered);
+	sys_futex_wake(&t->answered, 1);
+}
+
+static void bell_ready(struct sup *sup, struct sup_source *src, uint32_t events)
+{
+	struct sup_link *l = (struct sup_link *)((char *)src - offsetof(struct sup_link, bell));
+	struct seg_slot *t = slot_of(sup, l);
+	uint32_t number = atomic_load(&t->asked);
+	struct sup_request q;
+	struct sup_reply p;
+
+	if (number == l->answered)
+		return;
+	q.m = t->in;
+	q.fd = -1;
+	q.nmore = q.m.more;
+	/* One request at a time, on the socket or here, and only those that are made in numbers. */
+	if (q.m.op != LINK_RDMA_CM || q.nmore > sizeof(q.more) || l->again) {
+		TRACE(LOG_LINK, "pid %d does not speak our protocol", l->pid);
+		sup_link_close(sup, l);
+		return;
+	}
+	memcpy(q.more, t->in_more, q.nmore);
+	l->answered = number;
+	sup_link_result(sup, l, &q, &p);
+	if (!l->closed)
+		answer(l, t, &p);
+}
+
+int sup_slot_bell(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
+{
+	struct seg_slot *t = slot_of(sup, l);
+	int r = 0;
+
+	if (!t)
+		return -ENOTCONN;
+	if (l->bell.fd < 0) {
+		l->bell = (struct sup_source){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+					      .ready = bell_ready};
+		if (l->bell.fd < 0)
+			return -errno;
+		l->answered = 0;
+		atomic_store(&t->asked, 0);
+		atomic_store(&t->answered, 0);
+		r = sup_watch_edges(sup, &l->bell);
+		if (r)
+			sup_unwatch(sup, &l->bell);
+	}
+	p->fd = l->bell.fd;
+	p->keep = true;
+	return r;
+}
+
+void sup_slot_close(struct sup *sup, struct sup_link *l)
+{
+	struct seg_slot *t = slot_of(sup, l);
+
+	if (l->bell.fd < 0)
+		return;
+	sup_unwatch(sup, &l->bell);
+	sys_futex_wake(&t->answered, INT_MAX); /* it finds that the connection has ended */
+}
