@@ -10,7 +10,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 from softhca import TwoHosts, wait_for  # noqa: E402
 
-A = TwoHosts.ADDRESS
+A, B = TwoHosts.ADDRESS, '127.1.0.2'
 
 
 class RdmaCm(TwoHosts):
@@ -73,6 +73,22 @@ class RdmaCm(TwoHosts):
 
     def test_riostream(self):
         self.each(['riostream', *self.few_transfers], ['riostream', '-s', A, *self.few_transfers])
+
+    def test_source_address(self):
+        """A socket that connects to a host's address has its interface's, not the machine's 127.0.0.1."""
+        program = ('import socket, sys\n'
+                   'for kind in socket.SOCK_DGRAM, socket.SOCK_STREAM:\n'
+                   '    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as peer, \\\n'
+                   '         socket.socket(socket.AF_INET, kind) as s:\n'
+                   '        peer.bind((sys.argv[1], 0))\n'
+                   '        peer.listen(1)\n'
+                   '        s.connect(peer.getsockname())\n'
+                   '        print(s.getsockname()[0])\n')
+        for host, to, own in ((0, A, A), (1, A, B), (1, B, B), (1, '127.0.0.1', '127.0.0.1')):
+            with self.subTest(host=host, to=to):
+                r = self.fab.run('python3', '-c', program, to, options=('--host', self.names[host]))
+                self.ok(r)
+                self.assertEqual(r.out.split(), [own, own])
 
     def test_rdma_client(self):
         self.each(['rdma_server'], ['rdma_client', '-s', A])

@@ -112,8 +112,20 @@ static int sleep_recvfrom(int fd)
 
 WRAP_SOCKET(int, bind, (int fd, const struct sockaddr *a, socklen_t len), (fd, a, len),
 	    nl_bind(fd, a, len))
-WRAP_SOCKET(int, connect, (int fd, const struct sockaddr *a, socklen_t len), (fd, a, len),
-	    nl_connect(fd, a, len))
+WRAP(int, connect, (int fd, const struct sockaddr *a, socklen_t len))
+{
+	int saved, r;
+
+	if (__builtin_expect(!nl_is(fd), 1)) {
+		net_choose_source(fd, a, len);
+		return NEXT(connect)(fd, a, len);
+	}
+	saved = errno;
+	r = (int)result(nl_connect(fd, a, len));
+	if (r >= 0)
+		errno = saved;
+	return r;
+}
 WRAP_SOCKET(int, getsockname, (int fd, struct sockaddr *a, socklen_t *len), (fd, a, len),
 	    nl_getname(fd, a, len, false))
 WRAP_SOCKET(int, getpeername, (int fd, struct sockaddr *a, socklen_t *len), (fd, a, len),

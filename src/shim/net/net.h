@@ -28,4 +28,7 @@ int net_ioctl(int fd, unsigned long cmd, void *arg, next_ioctl *next);
 /* Is it SO_BINDTODEVICE with the name of one of our interfaces? */
 bool net_binds_to_ours(int level, int option, const void *value, socklen_t len);
 
+/* Before connect(2): an unbound socket of IPv4 gets its interface's address. */
+void net_choose_source(int fd, const struct sockaddr *to, socklen_t len);
+
 #endif
