@@ -44,6 +44,10 @@ class Pyverbs(Case):
         s = re.search(r'skipped=(\d+)', r.out)
         self.assertLessEqual(int(s.group(1)) if s else 0, skips, str(r))
 
+    def test_rdmacm(self):
+        """Its address is what `ip` shows of the device's interface."""
+        self.module('tests.test_rdmacm', 'tests.test_mlx5_rdmacm')
+
     def test_devx(self):
         self.module('tests.test_mlx5_devx')
 
