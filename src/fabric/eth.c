@@ -10,6 +10,7 @@
 #include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
 #include "util/bits.h"
+#include "wire/ib/gid.h"
 
 void fab_eth_mac(uint32_t port, uint8_t mac[6])
 {
@@ -92,11 +93,6 @@ int fab_gid_find(const struct hw_port *p, const uint8_t gid[16], int type)
 	return -1;
 }
 
-static bool is_ip4(const uint8_t ip[16])
-{
-	return !be64_load(ip) && be32_load(ip + 8) == 0xffff;
-}
-
 /*
  * addr_resolve() with the interface given: every IPv4 address is then on the link
  * (ip_route_output_key_hash_rcu()), an IPv6 one needs a subnet of the interface.
@@ -105,9 +101,9 @@ int fab_eth_neighbour(struct seg *s, uint32_t port, const uint8_t ip[16], uint8_
 {
 	uint32_t to;
 
-	if (!is_ip4(ip) && !fab_ip6_on_link(s, port, ip))
+	if (!ib_gid_is_ip4(ip) && !fab_ip6_on_link(s, port, ip))
 		return -ENETUNREACH;
-	to = is_ip4(ip) ? fab_port_by_ip4(s, be32_load(ip + 12)) : fab_port_by_ip6(s, ip);
+	to = ib_gid_is_ip4(ip) ? fab_port_by_ip4(s, be32_load(ip + 12)) : fab_port_by_ip6(s, ip);
 	if (to == SEG_NONE || !hw_port_is_eth(hw_port(s, to)))
 		return -ETIMEDOUT;
 	fab_eth_mac(to, mac);

@@ -10,6 +10,8 @@
 #include "util/cleanup.h"
 #include "wire/prm/hca_cap.h"
 #include "wire/prm/qos.h"
+#include "wire/prm/qp.h"
+#include "wire/prm/vport.h"
 
 #define CAP(f, v) LAYOUT_SET(cmd_hca_cap, cap, f, (v))
 
@@ -17,6 +19,7 @@
 static void cap_general(const struct fw_call *k, void *cap)
 {
 	const struct fw_caps *c = k->caps;
+	bool eth = fw_is_eth(k);
 
 	CAP(vhca_id, k->hca->vhca_id & 0xffff);
 	CAP(log_max_srq_sz, c->log_max_srq_sz);
@@ -37,7 +40,9 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(pkey_table_size, 0);
 	CAP(local_ca_ack_delay, c->local_ca_ack_delay);
 	CAP(stat_rate_support, c->stat_rate_support);
-	CAP(port_type, 0); /* InfiniBand */
+	CAP(port_type, eth);
+	CAP(roce, eth);
+	CAP(rts2rts_qp_udp_sport, eth);
 	CAP(num_ports, k->hca->nports);
 	CAP(log_max_msg, c->log_max_msg);
 	CAP(cqe_version, c->cqe_version);
@@ -137,6 +142,20 @@ static void cap_qos(const struct fw_call *k, void *cap)
 	LAYOUT_SET(qos_cap, cap, packet_pacing_rate_table_size, k->caps->pp_table_size);
 }
 
+static void cap_roce(const struct fw_call *k, void *cap)
+{
+	if (!fw_is_eth(k))
+		return;
+	LAYOUT_SET(roce_cap, cap, sw_r_roce_src_udp_port, 1);
+	LAYOUT_SET(roce_cap, cap, l3_type,
+		   1 << (1 + PRM_ROCE_L3_IPV4) | 1 << (1 + PRM_ROCE_L3_IPV6));
+	LAYOUT_SET(roce_cap, cap, roce_version, 1 << PRM_ROCE_VERSION_1 | 1 << PRM_ROCE_VERSION_2);
+	LAYOUT_SET(roce_cap, cap, r_roce_dest_udp_port, PRM_ROCE_DPORT);
+	LAYOUT_SET(roce_cap, cap, r_roce_max_src_udp_port, UINT16_MAX);
+	LAYOUT_SET(roce_cap, cap, r_roce_min_src_udp_port, PRM_ROCE_MIN_SPORT);
+	LAYOUT_SET(roce_cap, cap, roce_address_table_size, HW_GIDS);
+}
+
 static void cap_event(const struct fw_call *k, void *cap)
 {
 	const struct fw_caps *c = k->caps;
@@ -163,7 +182,7 @@ static const struct {
 	{0x01, "ethernet", NULL},
 	{0x02, "odp", NULL},
 	{0x03, "atomic", cap_atomic},
-	{0x04, "roce", NULL},
+	{0x04, "roce", cap_roce},
 	{0x05, "ipoib", NULL},
 	{0x07, "nic flow table", NULL},
 	{0x08, "esw flow table", NULL},

@@ -49,6 +49,8 @@ static enum fw_r check_dctc(struct fw_call *k, const void *dctc, uint32_t *set)
 		return FW_R_DCTC_PKEY;
 	if (DCTC(mtu) < 1 || DCTC(mtu) > port->active_mtu)
 		return FW_R_DCTC_MTU;
+	if (hw_port_is_eth(port) && !fw_has_gid(port, (uint32_t)DCTC(my_addr_index)))
+		return FW_R_DCTC_SGID;
 	if (DCTC(counter_set_id) && !fw_qctr(k, (uint32_t)DCTC(counter_set_id), set))
 		return FW_R_DCTC_COUNTERS;
 	return FW_R_NONE;
@@ -78,6 +80,10 @@ enum fw_r fw_cmd_create_dct(struct fw_call *k)
 	dct->mem = mem_self(k->s);
 	dct->port = k->hca->port[DCTC(port) - 1];
 	dct->pkey_index = (uint32_t)DCTC(pkey_index);
+	if (hw_port_is_eth(hw_port(k->s, dct->port))) {
+		dct->sgid_index = (uint32_t)DCTC(my_addr_index);
+		dct->sl = (uint32_t)DCTC(eth_prio);
+	}
 	dct->mtu = 128u << DCTC(mtu);
 	dct->rre = (uint32_t)DCTC(rre);
 	dct->rwe = (uint32_t)DCTC(rwe);

@@ -7,11 +7,10 @@
 #include "hw/mcg.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
+#include "wire/ib/gid.h"
 #include "wire/prm/mcg.h"
 
 #include <errno.h>
-
-#define MULTICAST 0xff /* first byte of a multicast GID */
 
 static struct hw_mcg *mcg_find(struct fw_call *k, uint32_t qpn, const uint8_t *gid, uint32_t *idx)
 {
@@ -63,7 +62,7 @@ enum fw_r fw_cmd_attach_to_mcg(struct fw_call *k)
 		return FW_R_MCG_QPN;
 	if (qp->st != PRM_ST_UD)
 		return FW_R_MCG_QP_ST;
-	if (gid[0] != MULTICAST)
+	if (!ib_gid_is_mcast(gid))
 		return FW_R_MCG_GID;
 	m = mcg_find(k, qpn, gid, &idx);
 	if (m) {

@@ -189,13 +189,6 @@ static const struct hw_port *path_port(const struct fw_call *k, const void *ads)
 	return num < 1 || num > k->hca->nports ? NULL : hw_port(k->s, k->hca->port[num - 1]);
 }
 
-static bool gid_is_zero(const uint8_t *gid)
-{
-	static const uint8_t zero[16];
-
-	return !memcmp(gid, zero, sizeof(zero));
-}
-
 /* On an Ethernet port every packet has the GIDs of source and destination. */
 static bool path_has_gids(const struct hw_port *port, const void *ads, uint32_t st)
 {
@@ -224,8 +217,8 @@ static enum fw_r check_qpc(const struct fw_call *k, const void *qpc, uint32_t st
 			return FW_R_QPC_MSG_MAX;
 		if (QPC(log_rra_max) > k->caps->log_max_ra_res_qp)
 			return FW_R_QPC_RRA_MAX;
-		if (path_has_gids(port, ads, st) && (ADS(src_addr_index) >= hw_port_gids(port) ||
-						     gid_is_zero(port->gid[ADS(src_addr_index)])))
+		if (path_has_gids(port, ads, st) &&
+		    !fw_has_gid(port, (uint32_t)ADS(src_addr_index)))
 			return FW_R_PATH_SGID;
 	}
 	if (t->bit == R2S && QPC(log_sra_max) > k->caps->log_max_ra_req_qp)
@@ -271,6 +264,23 @@ static void qp_apply(const struct fw_call *k, struct hw_qp *qp, const struct tra
 		qp->next_send_psn = (uint32_t)QPC(next_send_psn);
 }
 
+/* mlx5dv_modify_qp_udp_sport(): a connection's source port, while it runs. */
+static bool may_set_sport(const struct fw_call *k, const struct hw_qp *qp)
+{
+	return k->cmd->opcode == PRM_OP_RTS2RTS_QP && fw_is_eth(k) &&
+	       (qp->st == PRM_ST_RC || qp->st == PRM_ST_UC);
+}
+
+static void take_sport(const struct fw_call *k, void *to, const void *from)
+{
+	const void *ads = LAYOUT_IN(qpc, primary_address_path, from);
+
+	if ((k->cmd->flags & FW_C_LIST) &&
+	    LAYOUT_GET(rts2rts_qp_in, k->in, opt_param_mask_95_32) & PRM_QP_OPT32_UDP_SPORT)
+		LAYOUT_SET(ads, LAYOUT_IN(qpc, primary_address_path, to), udp_sport,
+			   ADS(udp_sport));
+}
+
 /* INIT2INIT and RTS2RTS may have an extension of the QPC, with an option mask of its own. */
 static enum fw_r check_ext(struct fw_call *k, const struct hw_qp *qp, const void **ext)
 {
@@ -280,8 +290,11 @@ static enum fw_r check_ext(struct fw_call *k, const struct hw_qp *qp, const void
 	bool has = LAYOUT_GET(rts2rts_qp_in, k->in, qpc_ext);
 
 	*ext = NULL;
-	if (opt & ~(uint64_t)PRM_QP_OPT32_QOS_QUEUE_GROUP_ID || (opt && !has))
+	if (opt & ~(uint64_t)(PRM_QP_OPT32_QOS_QUEUE_GROUP_ID | PRM_QP_OPT32_UDP_SPORT) ||
+	    ((opt & PRM_QP_OPT32_QOS_QUEUE_GROUP_ID) && !has))
 		return FW_R_QP_EXT;
+	if ((opt & PRM_QP_OPT32_UDP_SPORT) && !may_set_sport(k, qp))
+		return FW_R_QP_UDP_SPORT;
 	if (has && ntail < LAYOUT_SZ(qpc_ext))
 		return FW_R_INPUT_LEN;
 	if (has && layout_reserved_set(&layout_qpc_ext, tail, LAYOUT_SZ(qpc_ext)) >= 0)
@@ -289,7 +302,7 @@ static enum fw_r check_ext(struct fw_call *k, const struct hw_qp *qp, const void
 	for (uint32_t i = has ? LAYOUT_SZ(qpc_ext) : 0; i < ntail; i++)
 		if (tail[i])
 			return FW_R_PAGE_LIST;
-	if (!opt)
+	if (!(opt & PRM_QP_OPT32_QOS_QUEUE_GROUP_ID))
 		return FW_R_NONE;
 	req = LAYOUT_GET32(qpc_ext, tail, qos_queue_group_id_requester);
 	resp = LAYOUT_GET32(qpc_ext, tail, qos_queue_group_id_responder);
@@ -372,6 +385,7 @@ enum fw_r fw_cmd_modify_qp(struct fw_call *k)
 		return r;
 	memcpy(next, qp->qpc, sizeof(next));
 	take_fields(next, in_qpc, t, opt);
+	take_sport(k, next, in_qpc);
 	r = check_qpc(k, next, qp->st, t);
 	if (r)
 		return r;

@@ -2,10 +2,28 @@
 /* The firmware's view of ports. Reads port elements only; called by exec.c. */
 #include "fw/priv.h"
 
+#include <string.h>
 #include "fabric/count.h"
+#include "fabric/eth.h"
 #include "fabric/fabric.h"
+#include "fabric/ifaddr.h"
 #include "hw/port.h"
+#include "wire/ib/gid.h"
 #include "wire/prm/vport.h"
+
+bool fw_is_eth(const struct fw_call *k)
+{
+	const struct hw_port *p = hw_port(k->s, k->hca->port[0]);
+
+	return p && hw_port_is_eth(p);
+}
+
+bool fw_has_gid(const struct hw_port *p, uint32_t index)
+{
+	static const uint8_t none[16];
+
+	return index < hw_port_gids(p) && memcmp(p->gid[index], none, sizeof(none)) != 0;
+}
 
 #define VPORT(f, v) LAYOUT_SET(hca_vport_context, ctx, f, (v))
 
@@ -19,6 +37,8 @@ enum fw_r fw_cmd_query_hca_vport_context(struct fw_call *k)
 	if (LAYOUT_GET(query_hca_vport_context_in, k->in, other_vport) ||
 	    LAYOUT_GET(query_hca_vport_context_in, k->in, vport_number))
 		return FW_R_VPORT_OTHER;
+	if (fw_is_eth(k))
+		return FW_R_VPORT_ETH;
 	if (num == 0 && k->hca->nports == 1)
 		num = 1;
 	k->obj = num;
@@ -107,7 +127,72 @@ enum fw_r fw_cmd_query_vnic_env(struct fw_call *k)
 	return FW_R_NONE;
 }
 
-/* A NIC without Ethernet: identity, an MTU for IPoIB, and empty address lists. */
+static void mac_put(void *to, const uint8_t mac[6])
+{
+	LAYOUT_SET(mac_address_layout, to, mac_addr_47_32, be16_load(mac));
+	LAYOUT_SET(mac_address_layout, to, mac_addr_31_0, be32_load(mac + 2));
+}
+
+/* Most addresses of a list; mlx5e's en_fs.c pushes the own or the broadcast address first. */
+#define LIST_MAX 8
+
+static uint32_t list_uc(const struct fw_call *k, uint8_t mac[LIST_MAX][6])
+{
+	fab_eth_mac(k->hca->port[0], mac[0]);
+	return 1;
+}
+
+/* An interface with IPv4 and IPv6 is in the groups of all hosts and of its own addresses. */
+static uint32_t list_mc(const struct fw_call *k, uint8_t mac[LIST_MAX][6])
+{
+	static const uint8_t all_hosts[3][6] = {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
+						{0x33, 0x33, 0, 0, 0, 1},
+						{0x01, 0x00, 0x5e, 0, 0, 1}};
+	const struct hw_port *p = hw_port(k->s, k->hca->port[0]);
+	uint8_t ip[2][16];
+	uint32_t n = 3;
+
+	memcpy(mac, all_hosts, sizeof(all_hosts));
+	fab_ip6_linklocal(k->s, k->hca->port[0], ip[0]);
+	memcpy(ip[1], p->ip6, 16);
+	for (uint32_t i = 0; i < 2; i++) {
+		static const uint8_t solicited[3] = {0x33, 0x33, 0xff};
+
+		if (!be64_load(ip[i]))
+			continue;
+		memcpy(mac[n], solicited, 3);
+		memcpy(mac[n] + 3, ip[i] + 13, 3);
+		n += n == 3 || memcmp(mac[n], mac[n - 1], 6) != 0;
+	}
+	return n;
+}
+
+/* MLX5E_SW2HW_MTU(): Ethernet header, VLAN tag, FCS. */
+#define ETH_OVERHEAD 22
+
+static void nic_vport_eth(struct fw_call *k, void *ctx, uint64_t type)
+{
+	const struct hw_port *p = hw_port(k->s, k->hca->port[0]);
+	uint32_t room = k->outlen - LAYOUT_SZ(query_nic_vport_context_out), n = 0;
+	uint8_t *list = (uint8_t *)k->out + LAYOUT_SZ(query_nic_vport_context_out);
+	uint8_t mac[LIST_MAX][6];
+
+	fab_eth_mac(k->hca->port[0], mac[0]);
+	mac_put(LAYOUT_IN(nic_vport_context, permanent_address, ctx), mac[0]);
+	LAYOUT_SET(nic_vport_context, ctx, roce_en, 1);
+	LAYOUT_SET(nic_vport_context, ctx, mtu, p->if_mtu + ETH_OVERHEAD);
+	LAYOUT_SET(nic_vport_context, ctx, qkey_violation_counter,
+		   fab_violations(k->s, k->hca->port[0], HW_CTR_QKEY_VIOL));
+	if (type == PRM_ALLOWED_LIST_UC)
+		n = list_uc(k, mac);
+	else if (type == PRM_ALLOWED_LIST_MC)
+		n = list_mc(k, mac);
+	LAYOUT_SET(nic_vport_context, ctx, allowed_list_size, n);
+	for (uint32_t i = 0; i < n && (i + 1) * LAYOUT_SZ(mac_address_layout) <= room; i++)
+		mac_put(list + i * LAYOUT_SZ(mac_address_layout), mac[i]);
+}
+
+/* An InfiniBand adapter has no addresses here, and the MTU of IPoIB. */
 enum fw_r fw_cmd_query_nic_vport_context(struct fw_call *k)
 {
 	void *ctx = LAYOUT_IN(query_nic_vport_context_out, nic_vport_context, k->out);
@@ -117,12 +202,47 @@ enum fw_r fw_cmd_query_nic_vport_context(struct fw_call *k)
 	if (LAYOUT_GET(query_nic_vport_context_in, k->in, other_vport) ||
 	    LAYOUT_GET(query_nic_vport_context_in, k->in, vport_number))
 		return FW_R_NIC_VPORT_OTHER;
-	if (list > 2)
+	if (list > PRM_ALLOWED_LIST_VLAN)
 		return FW_R_NIC_VPORT_LIST;
-	LAYOUT_SET(nic_vport_context, ctx, mtu, p ? 128u << p->active_mtu : 0);
 	LAYOUT_SET(nic_vport_context, ctx, system_image_guid, k->hca->sys_image_guid);
 	LAYOUT_SET(nic_vport_context, ctx, port_guid, p ? p->guid : 0);
 	LAYOUT_SET(nic_vport_context, ctx, node_guid, k->hca->node_guid);
 	LAYOUT_SET(nic_vport_context, ctx, allowed_list_type, list);
+	if (fw_is_eth(k))
+		nic_vport_eth(k, ctx, list);
+	else
+		LAYOUT_SET(nic_vport_context, ctx, mtu, p ? 128u << p->active_mtu : 0);
+	return FW_R_NONE;
+}
+
+/* What mlx5_ib_add_gid() has written for an entry; the driver alone sends SET_ROCE_ADDRESS. */
+enum fw_r fw_cmd_query_roce_address(struct fw_call *k)
+{
+	void *to = LAYOUT_IN(query_roce_address_out, roce_address, k->out);
+	uint32_t i = LAYOUT_GET32(query_roce_address_in, k->in, roce_address_index);
+	uint32_t num = LAYOUT_GET32(query_roce_address_in, k->in, vhca_port_num);
+	const struct hw_port *p;
+	uint8_t mac[6];
+
+	k->obj = i;
+	if (!fw_is_eth(k))
+		return FW_R_ROCE_OFF;
+	if (num > k->hca->nports)
+		return FW_R_ROCE_PORT;
+	if (i >= HW_GIDS)
+		return FW_R_ROCE_INDEX;
+	num = num ? num - 1 : 0;
+	p = hw_port(k->s, k->hca->port[num]);
+	if (!fw_has_gid(p, i))
+		return FW_R_NONE;
+	memcpy(LAYOUT_IN(roce_addr_layout, source_l3_address, to), p->gid[i], 16);
+	fab_eth_mac(k->hca->port[num], mac);
+	LAYOUT_SET(roce_addr_layout, to, source_mac_47_32, be16_load(mac));
+	LAYOUT_SET(roce_addr_layout, to, source_mac_31_0, be32_load(mac + 2));
+	if (p->gid_type[i] == HW_GID_ROCE_V2) {
+		LAYOUT_SET(roce_addr_layout, to, roce_version, PRM_ROCE_VERSION_2);
+		LAYOUT_SET(roce_addr_layout, to, roce_l3_type,
+			   ib_gid_is_ip4(p->gid[i]) ? PRM_ROCE_L3_IPV4 : PRM_ROCE_L3_IPV6);
+	}
 	return FW_R_NONE;
 }

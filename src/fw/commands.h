@@ -23,6 +23,7 @@
 	X(QUERY_VNIC_ENV, query_vnic_env, 0, fw_cmd_query_vnic_env, -1, NULL)                      \
 	X(QUERY_NIC_VPORT_CONTEXT, query_nic_vport_context, 0, fw_cmd_query_nic_vport_context, -1, \
 	  NULL)                                                                                    \
+	X(QUERY_ROCE_ADDRESS, query_roce_address, 0, fw_cmd_query_roce_address, -1, "index")       \
 	X(QUERY_LAG, query_lag, 0, fw_cmd_query_lag, -1, NULL)                                     \
 	/* UARs, PDs, umems, mkeys */                                                              \
 	X(ALLOC_UAR, alloc_uar, FW_C_LOCK | FW_C_OP_MODS, fw_cmd_alloc_uar, SEG_T_UAR, "uar")      \
@@ -185,6 +186,14 @@
 	  ALLOWED("own vport only"))                                                               \
 	X(NIC_VPORT_LIST, 0x75402, BAD_PARAM, "query_nic_vport_context_in.allowed_list_type",      \
 	  ALLOWED("unicast (0), multicast (1) or VLAN (2)"))                                       \
+	X(VPORT_ETH, 0x76203, BAD_PARAM, "query_hca_vport_context_in",                             \
+	  BECAUSE("the ports are Ethernet", "QUERY_NIC_VPORT_CONTEXT"))                            \
+	X(ROCE_OFF, 0x76001, BAD_PARAM, "query_roce_address_in",                                   \
+	  BECAUSE("cap roce is 0", "Ethernet ports"))                                              \
+	X(ROCE_PORT, 0x76002, BAD_PARAM, "query_roce_address_in.vhca_port_num",                    \
+	  ALLOWED("0, or a port of the HCA"))                                                      \
+	X(ROCE_INDEX, 0x76003, BAD_INDEX, "query_roce_address_in.roce_address_index",              \
+	  ALLOWED("below roce_address_table_size"))                                                \
 	/* UARs, PDs, umems */                                                                     \
 	X(UAR_NONE, 0x80301, BAD_RES, "dealloc_uar_in.uar", NO_SUCH("UAR"))                        \
 	X(UAR_IN_USE, 0x80302, BAD_RES_STATE, "dealloc_uar_in.uar",                                \
@@ -418,7 +427,7 @@
 	  "destroy_scheduling_element_in.scheduling_element_id",                                   \
 	  IN_USE("other elements, QPs or SQs use the element"))                                    \
 	X(QP_EXT, 0x50501, BAD_PARAM, "rts2rts_qp_in.opt_param_mask_95_32",                        \
-	  ALLOWED("qos_queue_group_id, with qpc_ext"))                                             \
+	  ALLOWED("qos_queue_group_id, with qpc_ext, and udp_sport"))                              \
 	X(QP_EXT_RESERVED, 0x50502, BAD_PARAM, "rts2rts_qp_in.qpc_ext",                            \
 	  ALLOWED("reserved bits of the extension must be zero"))                                  \
 	X(QP_QOS_REQUESTER, 0x50503, BAD_RES, "qpc_ext.qos_queue_group_id_requester",              \
@@ -478,6 +487,8 @@
 	X(DCTC_PORT, 0x71006, BAD_PARAM, "dctc.port", ALLOWED("a port of the HCA, from 1"))        \
 	X(DCTC_PKEY, 0x71007, BAD_INDEX, "dctc.pkey_index", ALLOWED("a P_Key of the port"))        \
 	X(DCTC_MTU, 0x71008, BAD_PARAM, "dctc.mtu", ALLOWED("256 (1) up to the port's"))           \
+	X(DCTC_SGID, 0x7100a, BAD_INDEX, "dctc.my_addr_index",                                     \
+	  ALLOWED("a GID of the port, on Ethernet"))                                               \
 	X(DCTC_COUNTERS, 0x71009, BAD_RES, "dctc.counter_set_id",                                  \
 	  ALLOWED("0 or a set of Q counters"))                                                     \
 	X(DCT_NONE, 0x71101, BAD_RES, "destroy_dct_in.dctn", NO_SUCH("DCT"))                       \
@@ -602,6 +613,9 @@
 	X(PATH_SGID, 0x50206, BAD_INDEX, "ads.src_addr_index", ALLOWED("a GID of the port"))       \
 	X(QPC_ATOMIC_MODE, 0x50207, BAD_PARAM, "qpc.atomic_mode",                                  \
 	  ALLOWED("none (0), IB compatible (1), CX (2) or up to 8 bytes (3)"))                     \
+	X(QP_UDP_SPORT, 0x50221, BAD_PARAM, "rts2rts_qp_in.opt_param_mask_95_32",                  \
+	  ALLOWED("UDP_SPORT (4) in RTS2RTS of RC and UC, with cap rts2rts_qp_udp_sport",          \
+		  CAP(rts2rts_qp_udp_sport)))                                                      \
 	X(QPC_MTU, 0x50301, BAD_PARAM, "qpc.mtu", ALLOWED("256 (1) up to the port's"))             \
 	X(QPC_MSG_MAX, 0x50302, BAD_PARAM, "qpc.log_msg_max",                                      \
 	  ALLOWED("at most cap log_max_msg", CAP(log_max_msg)))                                    \

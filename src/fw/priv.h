@@ -199,6 +199,13 @@ void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t
 /* The reference count of an element; NULL: its kind has none. */
 _Atomic uint32_t *fw_refs_of(struct seg *s, enum seg_table_id t, uint32_t idx);
 
+/* Are the HCA's ports Ethernet? (cmd_vport.c) All have one link layer. */
+bool fw_is_eth(const struct fw_call *k);
+
+/* Does that entry of the port's table have a GID? (cmd_vport.c) */
+struct hw_port;
+bool fw_has_gid(const struct hw_port *p, uint32_t index);
+
 /* ---- objects that only commands use (obj.c) */
 
 /* Make an object like `proto` (kind, state, references, context); *idx: its number. */

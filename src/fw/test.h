@@ -17,6 +17,7 @@
 #include "fabric/fabric.h"
 #include "fw/priv.h"
 #include "hw/hca.h"
+#include "hw/port.h"
 #include "hw/qp_state.h"
 #include "segment/proc.h"
 #include "subnet/subnet.h"
@@ -521,7 +522,10 @@ static inline uint32_t file_new(struct env *e)
 	return file;
 }
 
-static inline void env_bare(struct env *e)
+/* Of Ethernet interfaces: it carries every path MTU. */
+#define TEST_IF_MTU 4200
+
+static inline void env_bare_on(struct env *e, enum hw_link link)
 {
 	const struct fw_caps *caps = fw_caps(HW_CX6);
 	struct fab_options o = {.hosts = 1,
@@ -530,7 +534,9 @@ static inline void env_bare(struct env *e)
 				.model = HW_CX6,
 				.link_speed = caps->link_speed,
 				.link_width = caps->link_width,
-				.max_mtu = caps->max_mtu};
+				.max_mtu = caps->max_mtu,
+				.link = link,
+				.if_mtu = TEST_IF_MTU};
 	struct hw_host *host;
 
 	memset(e, 0, sizeof(*e));
@@ -547,6 +553,11 @@ static inline void env_bare(struct env *e)
 	e->buf = aligned_alloc(4096, TEST_BUF);
 	memset(e->buf, 0, TEST_BUF);
 	e->mem = (struct fw_mem){.mem = mem_self(&e->s), .va = (uintptr_t)e->buf, .len = TEST_BUF};
+}
+
+static inline void env_bare(struct env *e)
+{
+	env_bare_on(e, HW_LINK_IB);
 }
 
 /* Make the user's objects. */
@@ -568,10 +579,15 @@ static inline void env_objects(struct env *e)
 	e->mkey = make(e, IN(create_mkey));
 }
 
+static inline void env_up_on(struct env *e, enum hw_link link)
+{
+	env_bare_on(e, link);
+	env_objects(e);
+}
+
 static inline void env_up(struct env *e)
 {
-	env_bare(e);
-	env_objects(e);
+	env_up_on(e, HW_LINK_IB);
 }
 
 static inline void env_down(struct env *e)

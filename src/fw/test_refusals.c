@@ -11,16 +11,32 @@
 #include "hw/umem.h"
 
 static const struct refusal_rows *const families[] = {
-	&rows_common, &rows_mem, &rows_qp, &rows_raw, &rows_qos, &rows_shared,
+	&rows_common, &rows_mem, &rows_qp, &rows_raw, &rows_qos, &rows_shared, &rows_ib, &rows_eth,
 };
 
-const struct valid_row *valid_row(enum base b)
+static const struct refusal_rows *family_of(enum base b, const struct valid_row **row)
 {
 	for (size_t f = 0; f < ARRAY_SIZE(families); f++)
 		for (size_t i = 0; i < families[f]->nvalid; i++)
-			if (families[f]->valid[i].base == b)
-				return &families[f]->valid[i];
+			if (families[f]->valid[i].base == b) {
+				*row = &families[f]->valid[i];
+				return families[f];
+			}
+	*row = NULL;
 	return NULL;
+}
+
+const struct valid_row *valid_row(enum base b)
+{
+	const struct valid_row *row;
+
+	family_of(b, &row);
+	return row;
+}
+
+static bool runs_on(const struct refusal_rows *f, enum hw_link link)
+{
+	return !f || f->link == ON_BOTH || f->link == (link == HW_LINK_ETH ? ON_ETH : ON_IB);
 }
 
 static const struct fw_cmd *row_of(const void *in)
@@ -43,13 +59,15 @@ static uint32_t run_base(struct env *e, enum base b)
 	return run_as(e, &c, e->in, base_len(cmd, b), base_outlen(cmd));
 }
 
-static void test_every_command_has_a_valid_form_that_succeeds(void **state)
+static void valid_forms(enum hw_link link)
 {
 	for (int b = 0; b < B_COUNT; b++) {
-		const struct valid_row *v = valid_row((enum base)b);
+		const struct valid_row *v;
 		struct env e;
 
-		env_up(&e);
+		if (!runs_on(family_of((enum base)b, &v), link))
+			continue;
+		env_up_on(&e, link);
 		if (run_base(&e, (enum base)b) != FW_OK)
 			fail_msg("%s: syndrome 0x%x", fw_opcode_name(row_of(e.in)->opcode),
 				 syndrome(&e));
@@ -60,7 +78,13 @@ static void test_every_command_has_a_valid_form_that_succeeds(void **state)
 	}
 }
 
-static void check_row(const struct refusal_row *r, const char *family, size_t n)
+static void test_every_command_has_a_valid_form_that_succeeds(void **state)
+{
+	valid_forms(HW_LINK_IB);
+	valid_forms(HW_LINK_ETH);
+}
+
+static void check_row(const struct refusal_row *r, enum hw_link link, const char *family, size_t n)
 {
 	const struct fw_refusal *want = fw_refusal(r->want);
 	uint32_t inlen, outlen, status;
@@ -68,7 +92,7 @@ static void check_row(const struct refusal_row *r, const char *family, size_t n)
 	struct fw_ctx c;
 	struct env e;
 
-	env_up(&e);
+	env_up_on(&e, link);
 	base_build(&e, r->base);
 	c = base_ctx(&e, r->base);
 	cmd = row_of(e.in);
@@ -81,17 +105,24 @@ static void check_row(const struct refusal_row *r, const char *family, size_t n)
 	assert_int_equal(fw_exec(&c, e.in, inlen, e.out, outlen < 16 ? 16 : outlen), 0);
 	status = LAYOUT_GET32(cmd_out, e.out, status);
 	if (status != want->status || syndrome(&e) != want->syndrome)
-		fail_msg("row %zu of %s, %s: %s 0x%x, expected %s 0x%x (%s: %s)", n, family,
+		fail_msg("%s: row %zu of %s, %s: %s 0x%x, expected %s 0x%x (%s: %s)",
+			 link == HW_LINK_ETH ? "Ethernet" : "InfiniBand", n, family,
 			 fw_opcode_name(cmd->opcode), fw_status_name((uint8_t)status), syndrome(&e),
 			 fw_status_name(want->status), want->syndrome, want->field, want->text);
 	env_down(&e);
 }
 
-static void test_each_wrong_thing_gets_its_status_and_syndrome(void **state)
+static void check_rows(enum hw_link link)
 {
 	for (size_t f = 0; f < ARRAY_SIZE(families); f++)
-		for (size_t i = 0; i < families[f]->n; i++)
-			check_row(&families[f]->row[i], families[f]->name, i);
+		for (size_t i = 0; i < families[f]->n && runs_on(families[f], link); i++)
+			check_row(&families[f]->row[i], link, families[f]->name, i);
+}
+
+static void test_each_wrong_thing_gets_its_status_and_syndrome(void **state)
+{
+	check_rows(HW_LINK_IB);
+	check_rows(HW_LINK_ETH);
 }
 
 static bool has_row(unsigned int refusal)
@@ -112,13 +143,13 @@ static void test_no_refusal_without_a_row(void **state)
 				 fw_refusal((enum fw_r)r)->field, fw_refusal((enum fw_r)r)->text);
 }
 
-static void check_no_trace(const struct refusal_row *r)
+static void check_no_trace(const struct refusal_row *r, enum hw_link link)
 {
 	uint32_t before[SEG_T_COUNT], pd_refs, umem_refs, dbr_refs, cq_refs;
 	struct fw_ctx c;
 	struct env e;
 
-	env_up(&e);
+	env_up_on(&e, link);
 	base_build(&e, r->base);
 	c = base_ctx(&e, r->base);
 	for (uint32_t t = 0; t < SEG_T_COUNT; t++)
@@ -144,7 +175,9 @@ static void test_a_refusal_leaves_no_trace(void **state)
 	for (size_t f = 0; f < ARRAY_SIZE(families); f++)
 		for (size_t i = 0; i < families[f]->n; i++)
 			if (!families[f]->row[i].more)
-				check_no_trace(&families[f]->row[i]);
+				check_no_trace(&families[f]->row[i], families[f]->link == ON_ETH
+									     ? HW_LINK_ETH
+									     : HW_LINK_IB);
 }
 
 static void test_command_table(void **state)

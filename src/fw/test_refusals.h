@@ -80,6 +80,7 @@ struct refusal_rows {
 	size_t n;
 	const struct valid_row *valid;
 	size_t nvalid;
+	enum { ON_BOTH, ON_IB, ON_ETH } link; /* link layer that the rows need */
 };
 /* The row of a base; NULL: no family has one. */
 const struct valid_row *valid_row(enum base b);
@@ -119,6 +120,8 @@ void page_list(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outle
 void as_user(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen);
 
 extern const struct refusal_rows rows_common;
+extern const struct refusal_rows rows_eth;
+extern const struct refusal_rows rows_ib;
 extern const struct refusal_rows rows_mem;
 extern const struct refusal_rows rows_qp;
 extern const struct refusal_rows rows_qos;

@@ -116,8 +116,6 @@ static const struct refusal_row rows[] = {
 	R(PATH_PORT, RST2INIT_QP, E_ADS(vhca_port_num, 3)),
 	R(PATH_PKEY, RST2INIT_QP, E_ADS(pkey_index, HW_PKEYS)),
 	R(PATH_PKEY, RST2INIT_QP, E_ADS(pkey_index, 1)),
-	R(PATH_SGID, INIT2RTR_QP, E_ADS(grh, 1), E_ADS(src_addr_index, 1)),
-	R(PATH_SGID, INIT2RTR_QP, E_ADS(grh, 1), E_ADS(src_addr_index, HW_IB_GIDS)),
 	R(QPC_ATOMIC_MODE, RST2INIT_QP, E_QPC(atomic_mode, 4)),
 	R(QPC_MTU, INIT2RTR_QP, E_QPC(mtu, 0)),
 	R(QPC_MTU, INIT2RTR_QP, E_QPC(mtu, 6)),

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <sys/param.h>
 #include "hw/hca.h"
+#include "hw/port.h"
 #include "mlx5/priv.h"
 #include "util/heap.h"
 #include "wire/prm/cmd_hdr.h"
@@ -115,6 +116,8 @@ static int dct_to_rtr(struct uv_qp *qp, struct mlx5_qp *q, const struct uv_qp_mo
 	LAYOUT_SET(dctc, q->dctc, mtu, (uint32_t)a->path_mtu & 7);
 	LAYOUT_SET(dctc, q->dctc, my_addr_index, a->ah_attr.grh.sgid_index);
 	LAYOUT_SET(dctc, q->dctc, hop_limit, a->ah_attr.grh.hop_limit);
+	if (hw_port_is_eth(mlx5_port(ctx, qp->port)))
+		LAYOUT_SET(dctc, q->dctc, eth_prio, a->ah_attr.sl & 7);
 	memcpy(LAYOUT_IN(create_dct_in, dct_context_entry, in), q->dctc, sizeof(q->dctc));
 	r = MLX5_EXEC(ctx, CREATE_DCT, NULL, in, out);
 	if (r < 0)

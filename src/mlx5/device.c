@@ -96,6 +96,15 @@ static void query_limits(const struct fw_caps *c, struct ibv_device_attr *d)
 	d->atomic_cap = atomic_cap(c);
 }
 
+/* mlx5_ib_query_device(): receive queues for raw packets are an Ethernet port's. */
+static void query_raw_limits(const struct fw_caps *c, struct ibv_device_attr_ex *x)
+{
+	x->rss_caps.supported_qpts = 1 << IBV_QPT_RAW_PACKET;
+	x->rss_caps.max_rwq_indirection_tables = 1u << c->log_max_obj;
+	x->rss_caps.max_rwq_indirection_table_size = 1u << c->log_max_rqt_size;
+	x->max_wq_type_rq = 1u << c->log_max_obj;
+}
+
 int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct uv_udata *u)
 {
 	const struct hw_hca *hca = hw_hca(ctx->seg, ctx->hca);
@@ -119,6 +128,8 @@ int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct u
 	a->ex.hca_core_clock = c->device_frequency_khz;
 	a->ex.cq_mod_caps.max_cq_count = MLX5_MAX_CQ_COUNT;
 	a->ex.cq_mod_caps.max_cq_period = MLX5_MAX_CQ_PERIOD;
+	if (hw_port_is_eth(hw_port(ctx->seg, hca->port[0])))
+		query_raw_limits(c, &a->ex);
 	return u ? query_device_resp(u) : 0;
 }
 

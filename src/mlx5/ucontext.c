@@ -8,6 +8,7 @@
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include "hw/hca.h"
 #include "hw/mkey.h"
+#include "hw/port.h"
 #include "mlx5/priv.h"
 
 #define BFREGS_PER_UAR 2
@@ -82,6 +83,8 @@ static void response_fill(const struct uv_context *ctx, struct mlx5_ib_alloc_uco
 			     MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_ECE |
 			     MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_MKEY_UPDATE_TAG,
 		.dump_fill_mkey = HW_KEY_DUMP_FILL,
+		.eth_min_inline = hw_port_is_eth(mlx5_port(ctx, 1)) ? MLX5_USER_INLINE_MODE_L2
+								    : MLX5_USER_INLINE_MODE_NA,
 	};
 }
 

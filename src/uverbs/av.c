@@ -5,6 +5,7 @@
  */
 #include "uverbs/priv.h"
 #include "util/bits.h"
+#include "wire/ib/gid.h"
 
 int uv_av_check(const struct uv_file *f, uint32_t port, bool is_global, uint64_t sgid_index)
 {
@@ -17,24 +18,6 @@ int uv_av_check(const struct uv_file *f, uint32_t port, bool is_global, uint64_t
 	if (r == -EINVAL)
 		return uv_no(r, "no such port, or no such sgid_index in its table");
 	return r ? uv_no(r, "sgid_index: the entry is empty") : 0;
-}
-
-static bool is_ip4(const uint8_t gid[16])
-{
-	return !be64_load(gid) && be32_load(gid + 8) == 0xffff;
-}
-
-/* rdma_is_multicast_addr(); ip_eth_mc_map(), ipv6_eth_mc_map(). */
-static bool multicast_mac(const uint8_t gid[16], uint8_t mac[6])
-{
-	bool ip4 = is_ip4(gid);
-
-	if (ip4 ? gid[12] >> 4 != 0xe : gid[0] != 0xff)
-		return false;
-	be16_store(mac, ip4 ? 0x0100 : 0x3333);
-	be32_store(mac + 2,
-		   ip4 ? 0x5e000000 | (be32_load(gid + 12) & 0x7fffff) : be32_load(gid + 12));
-	return true;
 }
 
 /* rdma_link_local_addr(), rdma_get_ll_mac(). */
@@ -54,13 +37,17 @@ int uv_av_resolve(const struct uv_file *f, uint32_t port, uint64_t sgid_index,
 	struct uv_gid sgid;
 	int r = uv_file_gid(f, port, sgid_index, &sgid);
 
-	if (r || multicast_mac(dgid, mac))
+	if (r)
 		return r;
+	if (ib_gid_is_mcast(dgid)) {
+		ib_gid_mcast_mac(dgid, mac);
+		return 0;
+	}
 	/* ib_resolve_unicast_gid_dmac(): RoCE v1 does not ask IP for a link-local address. */
 	if (sgid.type == IBV_GID_TYPE_ROCE_V1 && linklocal_mac(dgid, mac))
 		return 0;
 	/* rdma_resolve_ip() */
-	if (is_ip4(sgid.raw) != is_ip4(dgid))
+	if (ib_gid_is_ip4(sgid.raw) != ib_gid_is_ip4(dgid))
 		return uv_no(-EINVAL, "one of dgid and the GID at sgid_index is an IPv4 address");
 	r = f->api->driver->find_neighbour(f->seg, f->hca, port, dgid, mac, hop_limit);
 	if (r == -ENETUNREACH)

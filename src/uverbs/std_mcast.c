@@ -2,14 +2,17 @@
 /* Attaching QPs to multicast groups. Handlers, called by write.c. */
 #include "uverbs/priv.h"
 #include "util/heap.h"
+#include "wire/ib/gid.h"
 
 #define MULTICAST_LID 0xc000
 #define PERMISSIVE_LID 0xffff
 
+/* ib_attach_mcast(); on an Ethernet port the LID has no meaning. */
 static bool is_group(const struct uv_qp *qp, const struct ib_uverbs_attach_mcast *c)
 {
-	return c->gid[0] == 0xff && qp->qp_type == IBV_QPT_UD && c->mlid >= MULTICAST_LID &&
-	       c->mlid != PERMISSIVE_LID;
+	return ib_gid_is_mcast(c->gid) && qp->qp_type == IBV_QPT_UD &&
+	       (qp->obj.file->device.roce ||
+		(c->mlid >= MULTICAST_LID && c->mlid != PERMISSIVE_LID));
 }
 
 /* The list's entry of this group, or the end of the list. */

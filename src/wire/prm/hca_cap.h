@@ -189,6 +189,19 @@
 	F(atomic_caps, swap_pci_atomic, 0x290, 16)                         \
 	F(atomic_caps, compare_swap_pci_atomic, 0x2a0, 16)
 
+#define PRM_L_roce_cap(F, S)                              \
+	F(roce_cap, roce_apm, 0x00, 1)                    \
+	F(roce_cap, sw_r_roce_src_udp_port, 0x04, 1)      \
+	F(roce_cap, fl_rc_qp_when_roce_disabled, 0x05, 1) \
+	F(roce_cap, fl_rc_qp_when_roce_enabled, 0x06, 1)  \
+	F(roce_cap, qp_ts_format, 0x1e, 2)                \
+	F(roce_cap, l3_type, 0x8c, 4)                     \
+	F(roce_cap, roce_version, 0x98, 8)                \
+	F(roce_cap, r_roce_dest_udp_port, 0xb0, 16)       \
+	F(roce_cap, r_roce_max_src_udp_port, 0xc0, 16)    \
+	F(roce_cap, r_roce_min_src_udp_port, 0xd0, 16)    \
+	F(roce_cap, roce_address_table_size, 0xf0, 16)
+
 #define PRM_L_odp_per_transport_service_cap(F, S)          \
 	F(odp_per_transport_service_cap, send, 0x00, 1)    \
 	F(odp_per_transport_service_cap, receive, 0x01, 1) \
@@ -262,6 +275,7 @@
 	X(cmd_hca_cap, 0x100)                  \
 	X(cmd_hca_cap_2, 0x100)                \
 	X(atomic_caps, 0x100)                  \
+	X(roce_cap, 0x100)                     \
 	X(odp_per_transport_service_cap, 0x04) \
 	X(odp_cap, 0x100)                      \
 	X(device_event_cap, 0x40)              \

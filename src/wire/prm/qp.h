@@ -7,6 +7,7 @@
 #include "wire/prm/cmd_hdr.h"
 
 #define PRM_ROCE_MIN_SPORT 0xc000 /* least UDP source port of RoCE v2 */
+#define PRM_ROCE_DPORT 4791       /* its destination port */
 
 #define PRM_L_ads(F, S)                 \
 	F(ads, fl, 0x00, 1)             \
@@ -151,6 +152,7 @@
 
 enum { /* opt_param_mask_95_32 */
        PRM_QP_OPT32_QOS_QUEUE_GROUP_ID = 1 << 1,
+       PRM_QP_OPT32_UDP_SPORT = 1 << 2,
 };
 
 /* Follows the command if its bit qpc_ext is set. */

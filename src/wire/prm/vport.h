@@ -90,13 +90,27 @@
 /* Each of its counters has its own capability, which is off: they read 0. */
 #define PRM_L_query_vnic_env_out(F, S) PRM_CMD_OUT(F, query_vnic_env_out)
 
-#define PRM_L_nic_vport_context(F, S)                      \
-	F(nic_vport_context, mtu, 0x130, 16)               \
-	F(nic_vport_context, system_image_guid, 0x140, 64) \
-	F(nic_vport_context, port_guid, 0x180, 64)         \
-	F(nic_vport_context, node_guid, 0x1c0, 64)         \
-	F(nic_vport_context, allowed_list_type, 0x785, 3)  \
-	F(nic_vport_context, allowed_list_size, 0x794, 12)
+#define PRM_L_mac_address_layout(F, S)                  \
+	F(mac_address_layout, mac_addr_47_32, 0x10, 16) \
+	F(mac_address_layout, mac_addr_31_0, 0x20, 32)
+
+/* The allowed list follows the context, a mac_address_layout for each entry. */
+#define PRM_L_nic_vport_context(F, S)                           \
+	F(nic_vport_context, min_wqe_inline_mode, 0x05, 3)      \
+	F(nic_vport_context, disable_mc_local_lb, 0x1d, 1)      \
+	F(nic_vport_context, disable_uc_local_lb, 0x1e, 1)      \
+	F(nic_vport_context, roce_en, 0x1f, 1)                  \
+	F(nic_vport_context, mtu, 0x130, 16)                    \
+	F(nic_vport_context, system_image_guid, 0x140, 64)      \
+	F(nic_vport_context, port_guid, 0x180, 64)              \
+	F(nic_vport_context, node_guid, 0x1c0, 64)              \
+	F(nic_vport_context, qkey_violation_counter, 0x340, 16) \
+	F(nic_vport_context, promisc_uc, 0x780, 1)              \
+	F(nic_vport_context, promisc_mc, 0x781, 1)              \
+	F(nic_vport_context, promisc_all, 0x782, 1)             \
+	F(nic_vport_context, allowed_list_type, 0x785, 3)       \
+	F(nic_vport_context, allowed_list_size, 0x794, 12)      \
+	S(nic_vport_context, permanent_address, mac_address_layout, 0xf4)
 
 #define PRM_L_query_nic_vport_context_in(F, S)                \
 	PRM_CMD_IN(F, query_nic_vport_context_in)             \
@@ -108,7 +122,29 @@
 	PRM_CMD_OUT(F, query_nic_vport_context_out) \
 	S(query_nic_vport_context_out, nic_vport_context, nic_vport_context, 0x10)
 
+#define PRM_L_roce_addr_layout(F, S)                          \
+	S(roce_addr_layout, source_l3_address, prm_gid, 0x00) \
+	F(roce_addr_layout, vlan_valid, 0x83, 1)              \
+	F(roce_addr_layout, vlan_id, 0x84, 12)                \
+	F(roce_addr_layout, source_mac_47_32, 0x90, 16)       \
+	F(roce_addr_layout, source_mac_31_0, 0xa0, 32)        \
+	F(roce_addr_layout, roce_l3_type, 0xd4, 4)            \
+	F(roce_addr_layout, roce_version, 0xd8, 8)
+
+#define PRM_L_query_roce_address_in(F, S)                      \
+	PRM_CMD_IN(F, query_roce_address_in)                   \
+	F(query_roce_address_in, roce_address_index, 0x40, 16) \
+	F(query_roce_address_in, vhca_port_num, 0x5c, 4)
+
+#define PRM_L_query_roce_address_out(F, S)     \
+	PRM_CMD_OUT(F, query_roce_address_out) \
+	S(query_roce_address_out, roce_address, roce_addr_layout, 0x10)
+
 #define PRM_LAYOUTS_VPORT(X)                  \
+	X(roce_addr_layout, 0x20)             \
+	X(query_roce_address_in, 0x10)        \
+	X(query_roce_address_out, 0x30)       \
+	X(mac_address_layout, 0x08)           \
 	X(traffic_counter, 0x10)              \
 	X(query_vport_counter_in, 0x20)       \
 	X(query_vport_counter_out, 0x210)     \
@@ -135,12 +171,32 @@ PRM_LAYOUTS_VPORT(PRM_LAYOUT)
 	V(PRM_VPORT, FOLLOW, 2)
 LAYOUT_ENUM(prm_vport_state, PRM_V_VPORT_STATE)
 
+/* MLX5_ROCE_VERSION_* and MLX5_ROCE_L3_TYPE_* of Linux' mlx5/device.h. */
+#define PRM_V_ROCE_VERSION(V)     \
+	V(PRM_ROCE_VERSION, 1, 0) \
+	V(PRM_ROCE_VERSION, 2, 2)
+LAYOUT_ENUM(prm_roce_version, PRM_V_ROCE_VERSION)
+
+#define PRM_V_ROCE_L3(V)        \
+	V(PRM_ROCE_L3, IPV4, 0) \
+	V(PRM_ROCE_L3, IPV6, 1)
+LAYOUT_ENUM(prm_roce_l3, PRM_V_ROCE_L3)
+
+#define PRM_V_ALLOWED_LIST(V)      \
+	V(PRM_ALLOWED_LIST, UC, 0) \
+	V(PRM_ALLOWED_LIST, MC, 1) \
+	V(PRM_ALLOWED_LIST, VLAN, 2)
+LAYOUT_ENUM(prm_allowed_list, PRM_V_ALLOWED_LIST)
+
 #define PRM_NAMED_VPORT(N)                                          \
 	N(hca_vport_context, port_physical_state, IB_V_PHYS_STATE)  \
 	N(hca_vport_context, vport_state_policy, PRM_V_VPORT_STATE) \
 	N(hca_vport_context, port_state, IB_V_PORT_STATE)           \
 	N(hca_vport_context, vport_state, IB_V_PORT_STATE)          \
 	N(query_vport_state_out, admin_state, PRM_V_VPORT_STATE)    \
-	N(query_vport_state_out, state, PRM_V_VPORT_STATE)
+	N(query_vport_state_out, state, PRM_V_VPORT_STATE)          \
+	N(roce_addr_layout, roce_version, PRM_V_ROCE_VERSION)       \
+	N(roce_addr_layout, roce_l3_type, PRM_V_ROCE_L3)            \
+	N(nic_vport_context, allowed_list_type, PRM_V_ALLOWED_LIST)
 
 #endif
