@@ -47,6 +47,21 @@ enum { UAR_PAGE = 2, PDN = 1, CQN = 1, QPN = 0x40 };
  */
 enum which { CTX, FRESH, NEW };
 
+/* The link layer of the device's ports that a row needs. */
+enum on_link { ON_ANY, ON_IB, ON_ETH };
+
+/*
+ * A destination that every link layer takes: link-local, and the source is GID 0, which on Ethernet
+ * is of RoCE v1; the MAC address follows from it (rdma_get_ll_mac()).
+ */
+#define AV_DGID                                                         \
+	{                                                               \
+		0xfe, 0x80, [8] = 0x58, 0x17, 0xca, 0xff, 0xfe, 0, 0, 1 \
+	}
+#define AV_DEST .dgid = AV_DGID, .dlid = 1, .is_global = 1, .port_num = 1
+#define AV_AH .grh = {.dgid = AV_DGID}, .dlid = 1, .is_global = 1, .port_num = 1
+#define AV_RESP 16 /* mlx5_ib_create_ah_resp */
+
 /* ---- rows */
 
 struct attr {
@@ -74,6 +89,7 @@ struct ioctl_row {
 	unsigned int nattr;       /* or this many */
 	bool more;                /* the next row continues: check the objects after that one */
 	bool closes;              /* the row makes a descriptor, which is then closed */
+	enum on_link link;
 };
 
 struct write_row {
@@ -85,6 +101,7 @@ struct write_row {
 	uint32_t words[48];
 	unsigned int nwords;
 	bool more, closes; /* as in struct ioctl_row */
+	enum on_link link;
 };
 
 /*
@@ -108,6 +125,7 @@ struct write_row {
 	I(wq_rows)      \
 	W(write_rows)   \
 	W(written_rows) \
+	I(roce_rows)    \
 	W(wq_written_rows)
 #define NO_TABLE(name)
 
@@ -129,6 +147,8 @@ int world_write(const struct write_row *r);
 /* Are the address space and the objects unchanged: was nothing written outside OUT? */
 bool world_unharmed(const char **what);
 int world_fd(enum which which);
+/* Does the device have the ports that a row needs? */
+bool world_has(enum on_link link);
 /* Called after a row, or after several that belong together. */
 void world_row_end(void);
 

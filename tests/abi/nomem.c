@@ -144,26 +144,27 @@ static void group_end(struct account *before, const char *what)
 	same(before, what, "in the end nothing", 0);
 }
 
-#define GROUPS(rows, n, ...)                                               \
-	for (int way = 0; way < WAYS; way++) {                             \
-		struct fz_hints hints;                                     \
-		struct account before;                                     \
-		bool within = false;                                       \
-                                                                           \
-		fz_hints_save(fz_world_seg(), &hints);                     \
-		for (unsigned int i = 0; i < n; i++) {                     \
-			if (!is_right(rows[i].want, rows[i].more, within)) \
-				continue;                                  \
-			if (!within)                                       \
-				account(&before);                          \
-			exhaust(__VA_ARGS__, way);                         \
-			within = rows[i].more;                             \
-			if (!within)                                       \
-				group_end(&before, rows[i].what);          \
-		}                                                          \
-		/* The rows contain the numbers of a single run. */        \
-		if (way + 1 < WAYS)                                        \
-			fz_hints_restore(fz_world_seg(), &hints);          \
+#define GROUPS(rows, n, ...)                                                 \
+	for (int way = 0; way < WAYS; way++) {                               \
+		struct fz_hints hints;                                       \
+		struct account before;                                       \
+		bool within = false;                                         \
+                                                                             \
+		fz_hints_save(fz_world_seg(), &hints);                       \
+		for (unsigned int i = 0; i < n; i++) {                       \
+			if (!is_right(rows[i].want, rows[i].more, within) || \
+			    !world_has(rows[i].link))                        \
+				continue;                                    \
+			if (!within)                                         \
+				account(&before);                            \
+			exhaust(__VA_ARGS__, way);                           \
+			within = rows[i].more;                               \
+			if (!within)                                         \
+				group_end(&before, rows[i].what);            \
+		}                                                            \
+		/* The rows contain the numbers of a single run. */          \
+		if (way + 1 < WAYS)                                          \
+			fz_hints_restore(fz_world_seg(), &hints);            \
 	}
 
 static void ioctls(const struct ioctl_row *rows, unsigned int n)

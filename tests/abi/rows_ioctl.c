@@ -177,7 +177,7 @@ const struct ioctl_row device_rows[] = {
 	 GID_TABLE, .attr = {GID_SIZE(32), GID_FLAGS(1), GIDS(64), NGIDS}},
 	{"GIDs longer than known",
 	 "uverbs_ioctl.c uverbs_copy_to_struct_or_zero: the rest is cleared", 0, GID_TABLE,
-	 .attr = {GID_SIZE(48), GID_FLAGS(0), GIDS(96), NGIDS}},
+	 .attr = {GID_SIZE(48), GID_FLAGS(0), GIDS(480), NGIDS}},
 	{"GID of no port", "device.c ib_query_port: rdma_is_port_valid", EINVAL, GID_ENTRY,
 	 .attr = {GID_OF(3, 0, 0), GID_RESP}},
 	{"GID beyond the table", "cache.c rdma_get_gid_attr", EINVAL, GID_ENTRY,

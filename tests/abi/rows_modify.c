@@ -13,11 +13,11 @@
 #define RESPONDER (IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
 #define REQUESTER (IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY)
 /* The values of all attributes in any mask. */
-#define TO(h, st, mask)                                                                           \
-	RUN(C(MODIFY_QP), modify_qp, 0, .qp_handle = (h), .qp_state = (st), .attr_mask = (mask),  \
-	    .port_num = 1, .dest = {.dlid = 1, .port_num = 1}, .path_mtu = IBV_MTU_1024,          \
-	    .dest_qp_num = QPN, .max_dest_rd_atomic = 1, .max_rd_atomic = 1, .min_rnr_timer = 12, \
-	    .timeout = 14, .retry_cnt = 7, .rnr_retry = 7)
+#define TO(h, st, mask)                                                                          \
+	RUN(C(MODIFY_QP), modify_qp, 0, .qp_handle = (h), .qp_state = (st), .attr_mask = (mask), \
+	    .port_num = 1, .dest = {AV_DEST}, .path_mtu = IBV_MTU_1024, .dest_qp_num = QPN,      \
+	    .max_dest_rd_atomic = 1, .max_rd_atomic = 1, .min_rnr_timer = 12, .timeout = 14,     \
+	    .retry_cnt = 7, .rnr_retry = 7)
 #define GONE(h) RUN(C(DESTROY_QP), destroy_qp, 4, .qp_handle = (h))
 #define INI                                                                                     \
 	RUN_UHW(C(CREATE_QP), create_qp, RESP(create_qp),                                       \

@@ -17,7 +17,9 @@
 #define UCTX 2, 0, 0, 0, 0, 0, 3, 0
 /* handles, capacities; type in the second byte of the last word */
 #define QP_REQ(pd) 0, 0, (pd), CQ, CQ, 0, 4, 4, 1, 1, 0, IB_UVERBS_QPT_RC << 8
-#define AH_REQ(pd, port) 0, 0, (pd), 0, 0, 0, 0, 0, 0, 0, 1, (port) << 16
+/* AV_AH as words */
+#define AH_REQ(pd, port) \
+	0, 0, (pd), 0, 0x80fe, 0, 0xffca1758, 0x010000fe, 0, 0, 1, 1u << 8 | (port) << 16
 #define QUERY_QP_RESP (sizeof(struct ib_uverbs_query_qp_resp) / 4)
 
 const struct write_row written_rows[] = {
@@ -30,12 +32,12 @@ const struct write_row written_rows[] = {
 	{"PD destroyed", "", 0, TELL(DEALLOC_PD, NEXT), .more = true},
 	{"PD destroyed twice", "rdma_core.c lookup_get_idr_uobject: xa_load", ENOENT,
 	 TELL(DEALLOC_PD, NEXT)},
-	{"address handle", "", 0, ASK(CREATE_AH, 1, AH_REQ(PD, 1)), .more = true},
+	{"address handle", "", 0, ASK(CREATE_AH, 1 + AV_RESP / 4, AH_REQ(PD, 1)), .more = true},
 	{"address handle destroyed", "", 0, TELL(DESTROY_AH, NEXT), .more = true},
 	{"address handle destroyed twice", "rdma_core.c lookup_get_idr_uobject: xa_load", ENOENT,
 	 TELL(DESTROY_AH, NEXT)},
 	{"address handle of port 9", "uverbs_cmd.c: rdma_is_port_valid", EINVAL,
-	 ASK(CREATE_AH, 1, AH_REQ(PD, 9))},
+	 ASK(CREATE_AH, 1 + AV_RESP / 4, AH_REQ(PD, 9))},
 	{"region", "", 0, ASK(REG_MR, 3, U64(MEM), U64(4096), U64(MEM), PD, 1), .more = true},
 	{"region changed", "", 0, ASK(REREG_MR, 2, NEXT, 4, U64(0), U64(0), U64(0), PD, 0),
 	 .more = true},
