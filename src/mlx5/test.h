@@ -72,7 +72,7 @@ static inline uint32_t test_file_new(struct test_env *e, struct uv_file **f)
 	return i;
 }
 
-static inline int test_setup(void **state)
+static inline int test_setup_on(void **state, enum hw_link link)
 {
 	const struct fw_caps *c = fw_caps(HW_CX6);
 	const struct fab_options o = {.hosts = 1,
@@ -81,7 +81,9 @@ static inline int test_setup(void **state)
 				      .model = HW_CX6,
 				      .link_speed = c->link_speed,
 				      .link_width = c->link_width,
-				      .max_mtu = c->max_mtu};
+				      .max_mtu = c->max_mtu,
+				      .link = link,
+				      .if_mtu = 4200};
 	struct test_env *e = calloc(1, sizeof(*e));
 
 	assert_int_equal(seg_create(&e->seg, "test"), 0);
@@ -97,6 +99,16 @@ static inline int test_setup(void **state)
 	e->file = test_file_new(e, &e->f);
 	*state = e;
 	return 0;
+}
+
+static inline int test_setup(void **state)
+{
+	return test_setup_on(state, HW_LINK_IB);
+}
+
+static inline int test_setup_eth(void **state)
+{
+	return test_setup_on(state, HW_LINK_ETH);
 }
 
 static inline int test_teardown(void **state)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* GET_CONTEXT, QUERY_CONTEXT, EX_QUERY_DEVICE, QUERY_PORT, UARs and mmap offsets. */
 #include "fabric/count.h"
+#include "fabric/eth.h"
 #include "hw/hca.h"
 #include "hw/mkey.h"
 #include "hw/port.h"
@@ -197,6 +198,35 @@ static void test_query_port(void **state)
 	assert_int_equal(test_do(e, &c), -EINVAL);
 }
 
+/* mlx5_query_port_roce(). */
+static void an_ethernet_port(void **state)
+{
+	struct ib_uverbs_query_port_resp_ex resp = {0};
+	struct ib_uverbs_query_port_resp *r = &resp.legacy_resp;
+	struct test_env *e = *state;
+	struct test_call c;
+	uint8_t port = 1;
+
+	test_open_context(e, false);
+	test_begin(&c, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT);
+	test_attr(&c, UVERBS_ATTR_QUERY_PORT_PORT_NUM, 8, port);
+	test_out(&c, UVERBS_ATTR_QUERY_PORT_RESP, &resp, sizeof(resp));
+	assert_int_equal(test_do(e, &c), 0);
+	assert_int_equal(r->state, IBV_PORT_ACTIVE);
+	assert_int_equal(r->phys_state, 5);
+	assert_int_equal(r->link_layer, IBV_LINK_LAYER_ETHERNET);
+	assert_int_equal(r->port_cap_flags, IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS);
+	assert_int_equal(r->gid_tbl_len, HW_GIDS);
+	assert_int_equal(r->pkey_tbl_len, 1);
+	assert_int_equal(r->max_mtu, IBV_MTU_4096);
+	assert_int_equal(r->active_mtu, IBV_MTU_4096);
+	assert_int_equal(r->lid | r->sm_lid | r->lmc | r->max_vl_num | r->subnet_timeout, 0);
+	fab_eth_link(&e->seg, hw_hca(&e->seg, e->hca)->port[0], false);
+	assert_int_equal(test_do(e, &c), 0);
+	assert_int_equal(r->state, IBV_PORT_DOWN);
+	assert_int_equal(r->phys_state, 3);
+}
+
 static void test_mlx5_query_port(void **state)
 {
 	struct mlx5_ib_uapi_query_port info;
@@ -313,6 +343,7 @@ int main(void)
 		T(test_query_context_says_the_same),
 		T(test_query_device),
 		T(test_query_port),
+		cmocka_unit_test_setup_teardown(an_ethernet_port, test_setup_eth, test_teardown),
 		T(test_mlx5_query_port),
 		T(test_uar_pages_and_offsets),
 		T(test_mmap_refuses_as_the_kernel),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* QPs through write commands: what the firmware gets, what is refused, what the program gets. */
+#include "fabric/eth.h"
 #include "hw/hca.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
@@ -434,8 +435,88 @@ static void test_devx_reaches_verbs_objects_that_it_names(void **state)
 	verbs_close(&v);
 }
 
+/* mlx5_set_path() on Ethernet: MAC address, priority, DSCP, UDP source port. */
+static void a_path_over_ethernet(void **state)
+{
+	struct ib_uverbs_modify_qp init = to_init(), rtr = to_rtr();
+	struct ib_uverbs_query_qp_resp q;
+	const struct hw_qp *hw;
+	const uint8_t *ads;
+	struct verbs v;
+	struct qp qp;
+	uint32_t to;
+
+	verbs_open(&v, *state);
+	qp_open(&v, &qp, IBV_QPT_RC);
+	to = hw_hca(&v.e->seg, v.e->hca)->port[0];
+	assert_int_equal(modify_qp(&v, &qp, &init, INIT_MASK), 0);
+	rtr.dest.sgid_index = 3;
+	memcpy(rtr.dest.dgid, hw_port(&v.e->seg, to)->gid[2], 16);
+	rtr.dest.sl = 0xd;
+	rtr.dest.traffic_class = 0x6b;
+	assert_int_equal(modify_qp(&v, &qp, &rtr, RTR_MASK), 0);
+	hw = hw_qp(&v.e->seg, qp.qpn);
+	assert_int_equal(hw->dlid, fab_eth_addr_of(to));
+	assert_int_equal(hw->sgid_index, 3);
+	assert_int_equal(hw->sl, 5);
+	ads = hw->qpc + LP_qpc_primary_address_path;
+	assert_int_equal(LAYOUT_GET(ads, ads, eth_prio), 5);
+	assert_int_equal(LAYOUT_GET(ads, ads, dscp), 0x6b >> 2);
+	assert_int_equal(LAYOUT_GET(ads, ads, hop_limit), 64); /* of the route */
+	/* rdma_flow_label_to_udp_sport(0x12345) */
+	assert_int_equal(LAYOUT_GET(ads, ads, udp_sport), 0xc000 | (0x2345 ^ 4));
+	assert_int_equal(LAYOUT_GET(ads, ads, grh), 0);
+	assert_int_equal(LAYOUT_GET(ads, ads, rlid), 0);
+	/* to_rdma_ah_attr() takes the SL from a field that RoCE does not use */
+	assert_int_equal(query_qp(&v, &qp, &q), 0);
+	assert_int_equal(q.dest.is_global, 1);
+	assert_int_equal(q.dest.sgid_index, 3);
+	assert_int_equal(q.dest.dlid, 0);
+	assert_int_equal(q.dest.sl, 0);
+	assert_int_equal(q.dest.traffic_class, 0x6b);
+	assert_memory_equal(q.dest.dgid, rtr.dest.dgid, 16);
+	verbs_close(&v);
+}
+
+/* Without a flow label both ends make the same port of both QP numbers; RoCE v1 has none. */
+static void source_ports_follow_from_qp_numbers(void **state)
+{
+	static const struct {
+		uint32_t index;
+		bool has;
+	} rows[] = {{0, false}, {1, true}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct ib_uverbs_modify_qp init = to_init(), rtr = to_rtr();
+		uint64_t v64;
+		struct verbs v;
+		struct qp qp;
+
+		verbs_open(&v, *state);
+		qp_open(&v, &qp, IBV_QPT_RC);
+		assert_int_equal(modify_qp(&v, &qp, &init, INIT_MASK), 0);
+		rtr.dest.sgid_index = (uint8_t)rows[i].index;
+		rtr.dest.flow_label = 0;
+		memcpy(rtr.dest.dgid,
+		       hw_port(&v.e->seg, hw_hca(&v.e->seg, v.e->hca)->port[0])->gid[0], 16);
+		assert_int_equal(modify_qp(&v, &qp, &rtr, RTR_MASK), 0);
+		v64 = (uint64_t)qp.qpn * 0x654321;
+		v64 ^= v64 >> 20;
+		v64 ^= v64 >> 40;
+		v64 &= 0xfffff;
+		assert_int_equal(
+			LAYOUT_GET(ads, hw_qp(&v.e->seg, qp.qpn)->qpc + LP_qpc_primary_address_path,
+				   udp_sport),
+			rows[i].has ? 0xc000 | ((v64 & 0x3fff) ^ v64 >> 14) : 0);
+		verbs_close(&v);
+		test_teardown(state);
+		test_setup_eth(state);
+	}
+}
+
 int main(void)
 {
+#define T_ETH(f) cmocka_unit_test_setup_teardown(f, test_setup_eth, test_teardown)
 #define T(f) cmocka_unit_test_setup_teardown(f, test_setup, test_teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_qp_becomes_a_firmware_qp),
@@ -445,6 +526,8 @@ int main(void)
 		T(test_bad_modifies_change_nothing),
 		T(test_static_rates),
 		T(test_devx_reaches_verbs_objects_that_it_names),
+		T_ETH(a_path_over_ethernet),
+		T_ETH(source_ports_follow_from_qp_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
