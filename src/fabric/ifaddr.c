@@ -252,7 +252,8 @@ static int set4(struct seg *s, struct hw_port *p, uint32_t port, uint32_t ip, ui
 		return -EEXIST;
 	p->ip4_prefix = (uint8_t)prefix;
 	p->ip4 = ip;
-	fab_eth_gids(s, port);
+	if (fab_eth_gids(s, port))
+		fab_port_changed(s, port, FAB_CHANGED_GID);
 	return 0;
 }
 
@@ -272,7 +273,8 @@ int fab_if_set(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint
 		return -EEXIST;
 	memcpy(p->ip6, ip, 16);
 	p->ip6_prefix = (uint8_t)prefix;
-	fab_eth_gids(s, port);
+	if (fab_eth_gids(s, port))
+		fab_port_changed(s, port, FAB_CHANGED_GID);
 	return 0;
 }
 

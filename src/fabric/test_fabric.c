@@ -15,7 +15,9 @@
 #include <unistd.h>
 #include <infiniband/verbs.h>
 
+#include "fabric/eth.h"
 #include "fabric/fabric.h"
+#include "fabric/ifaddr.h"
 #include "subnet/mad.h"
 #include "hw/hca.h"
 #include "hw/port.h"
@@ -335,6 +337,43 @@ static void every_change_of_a_port_has_its_event(void **state)
 	close(devx_fd);
 }
 
+/* The driver says it; firmware raises no event for GIDs that the driver has written. */
+static void an_ethernet_ports_new_address_is_a_gid_change(void **state)
+{
+	static const uint8_t ip4[4] = {10, 1, 2, 3}, ip6[16] = {0xfd, [15] = 9};
+	struct seg_evsub sub = {.key = PRM_EVENT_PORT_CHANGE};
+	uint32_t p, ev, devx, idx;
+	uint64_t element;
+	const struct hw_port *port = port_of(1, 0, 2, &p);
+	int fd, devx_fd;
+
+	hw_port(&seg, p)->link = HW_LINK_ETH;
+	fab_eth_init(&seg, p, 1500);
+	ev = open_device(port->hca, &fd);
+	devx = open_device(port->hca, &devx_fd);
+	seg_file(&seg, devx)->kind = SEG_FILE_DEVX_EVENT;
+	sub.hca = port->hca;
+	sub.evq = devx;
+	sub.evq_gen = seg_file(&seg, devx)->gen;
+	assert_int_equal(evsub_add(&seg, &sub, &idx), 0);
+	assert_int_equal(fab_if_set(&seg, p, ip4, 4, 16), 0);
+	assert_int_equal(pop_type(ev, fd, &element), IBV_EVENT_GID_CHANGE);
+	assert_int_equal(element, 2);
+	assert_int_equal(fab_if_set(&seg, p, ip4, 4, 24), 0); /* nothing but the subnet */
+	assert_int_equal(pop_type(ev, fd, &element), 0);
+	assert_int_equal(fab_if_set(&seg, p, ip6, 16, 64), 0);
+	assert_int_equal(pop_type(ev, fd, &element), IBV_EVENT_GID_CHANGE);
+	assert_int_equal(pop_sub_type(devx, devx_fd), 0);
+	assert_int_equal(fab_eth_link(&seg, p, false), 0);
+	assert_int_equal(pop_type(ev, fd, &element), IBV_EVENT_PORT_ERR);
+	assert_int_equal(pop_sub_type(devx, devx_fd), PRM_PORT_DOWN);
+	assert_int_equal(port->phys_state, IB_PHYS_DISABLED);
+	assert_int_equal(fab_eth_link(&seg, p, true), 0);
+	assert_int_equal(pop_type(ev, fd, &element), IBV_EVENT_PORT_ACTIVE);
+	close(fd);
+	close(devx_fd);
+}
+
 static void umad_numbers_count_ports_over_the_host(void **state)
 {
 	uint32_t host = fab_host_by_name(&seg, "h2"), p;
@@ -373,6 +412,7 @@ int main(void)
 		T(bad_states_are_refused),
 		T(port_changes_are_told_to_open_devices_of_that_hca),
 		T(every_change_of_a_port_has_its_event),
+		T(an_ethernet_ports_new_address_is_a_gid_change),
 		T(attributes_have_one_name),
 		T(umad_numbers_count_ports_over_the_host),
 	};
