@@ -93,17 +93,35 @@ int fab_gid_find(const struct hw_port *p, const uint8_t gid[16], int type)
 	return -1;
 }
 
-/*
- * addr_resolve() with the interface given: every IPv4 address is then on the link
- * (ip_route_output_key_hash_rcu()), an IPv6 one needs a subnet of the interface.
- */
+/* With the interface given every address is on the link: ip_route_output_key_hash_rcu(). */
+static int neighbour4(struct seg *s, uint32_t port, uint32_t ip, uint32_t *to, uint8_t mac[6])
+{
+	*to = SEG_NONE;
+	if (!ip) /* routed to the loopback, and no interface has it: rdma_set_src_addr_rcu() */
+		return -ENODEV;
+	if (fab_ip4_is_broadcast(s, port, ip))
+		memset(mac, 0xff, 6);
+	else
+		*to = fab_port_by_ip4(s, ip);
+	return 0;
+}
+
+/* addr_resolve(); an IPv6 address needs a subnet of the interface. */
 int fab_eth_neighbour(struct seg *s, uint32_t port, const uint8_t ip[16], uint8_t mac[6])
 {
+	static const uint8_t none[6];
 	uint32_t to;
+	int r = 0;
 
-	if (!ib_gid_is_ip4(ip) && !fab_ip6_on_link(s, port, ip))
-		return -ENETUNREACH;
-	to = ib_gid_is_ip4(ip) ? fab_port_by_ip4(s, be32_load(ip + 12)) : fab_port_by_ip6(s, ip);
+	memset(mac, 0, 6);
+	if (ib_gid_is_ip4(ip))
+		r = neighbour4(s, port, be32_load(ip + 12), &to, mac);
+	else if (fab_ip6_on_link(s, port, ip))
+		to = fab_port_by_ip6(s, ip);
+	else
+		r = -ENETUNREACH;
+	if (r || memcmp(mac, none, 6) != 0)
+		return r;
 	if (to == SEG_NONE || !hw_port_is_eth(hw_port(s, to)))
 		return -ETIMEDOUT;
 	fab_eth_mac(to, mac);

@@ -63,7 +63,7 @@ int fab_gid_find(const struct hw_port *p, const uint8_t gid[16], int type);
 
 /*
  * The MAC address that answers for an IP address (::ffff:a.b.c.d: IPv4) at a port's interface. 0;
- * -ENETUNREACH: no route; -ETIMEDOUT: no port has it.
+ * -ENETUNREACH, -ENODEV: no route; -ETIMEDOUT: no port has it.
  */
 int fab_eth_neighbour(struct seg *s, uint32_t port, const uint8_t ip[16], uint8_t mac[6]);
 

@@ -18,6 +18,7 @@
 #define MAX_HOSTS 0xffffu
 #define RULE_PREFIX 16u
 #define LINKLOCAL_PREFIX 64u
+#define LINKLOCAL_NET 0xfe80000000000000
 #define IPOIB_HEADER 4u
 #define IPOIB_MTU 2048u /* of the broadcast group, unless the port's is smaller */
 /* A QP number that a program cannot see: IPoIB's own are the first that a driver makes. */
@@ -131,6 +132,14 @@ uint32_t fab_port_towards_ip4(struct seg *s, uint32_t host, uint32_t ip)
 	return SEG_NONE;
 }
 
+bool fab_ip4_is_broadcast(struct seg *s, uint32_t port, uint32_t ip)
+{
+	const struct hw_port *p = hw_port(s, port);
+	uint32_t prefix = p && p->ip4 ? p->ip4_prefix : RULE_PREFIX;
+
+	return ip == UINT32_MAX || (prefix < 31 && ip == (fab_ip4(s, port) | ~mask4(prefix)));
+}
+
 /* ---- IPv6 */
 
 /*
@@ -215,7 +224,7 @@ bool fab_ip6_on_link(struct seg *s, uint32_t port, const uint8_t ip[16])
 {
 	const struct hw_port *p = hw_port(s, port);
 
-	return p && (is_linklocal(ip) || in_subnet(p, ip));
+	return p && (be64_load(ip) == LINKLOCAL_NET || in_subnet(p, ip));
 }
 
 uint32_t fab_port_towards_ip6(struct seg *s, uint32_t host, const uint8_t ip[16])

@@ -51,7 +51,9 @@ uint32_t fab_ip4(struct seg *s, uint32_t port);
 uint32_t fab_port_by_ip4(struct seg *s, uint32_t ip);
 /* The port of `host` whose interface's subnet has that address; SEG_NONE. */
 uint32_t fab_port_towards_ip4(struct seg *s, uint32_t host, uint32_t ip);
-/* The same for IPv6. */
+/* Is it the address of all hosts, or of those in the subnet of the port's interface? */
+bool fab_ip4_is_broadcast(struct seg *s, uint32_t port, uint32_t ip);
+
 void fab_ip6_linklocal(const struct seg *s, uint32_t port, uint8_t out[16]);
 uint32_t fab_port_by_ip6(struct seg *s, const uint8_t ip[16]);
 uint32_t fab_port_towards_ip6(struct seg *s, uint32_t host, const uint8_t ip[16]);

@@ -166,7 +166,8 @@ static int ask(const char *host, const uint8_t ip[16], uint32_t want)
 static void neighbours_answer_for_their_addresses(void **state)
 {
 	static const uint8_t ours6[16] = {0xfd, [15] = 1}, theirs6[16] = {0xfd, [15] = 2},
-			     other6[16] = {0xfd, [7] = 1, [15] = 2};
+			     other6[16] = {0xfd, [7] = 1, [15] = 2},
+			     local6[16] = {0xfe, 0x80, [7] = 1, [15] = 1}; /* not fe80::/64 */
 	uint32_t h1 = port_of("h1"), h2 = port_of("h2");
 	uint8_t ip[16] = {[10] = 0xff, 0xff, 127, 1, 0, 2};
 
@@ -177,17 +178,40 @@ static void neighbours_answer_for_their_addresses(void **state)
 	assert_int_equal(ask("h1", ip, 0), -ETIMEDOUT);
 	ip[12] = 10; /* IPv4 asks the link for every address */
 	assert_int_equal(ask("h1", ip, 0), -ETIMEDOUT);
+	memset(ip + 12, 0, 4);
+	assert_int_equal(ask("h1", ip, 0), -ENODEV);
 	fab_ip6_linklocal(&seg, h2, ip);
 	assert_int_equal(ask("h1", ip, h2), 0);
 	ip[15] ^= 0x40;
 	assert_int_equal(ask("h1", ip, 0), -ETIMEDOUT);
 	/* IPv6 needs a subnet with the address */
+	assert_int_equal(ask("h1", local6, 0), -ENETUNREACH);
 	assert_int_equal(ask("h1", theirs6, 0), -ENETUNREACH);
 	assert_int_equal(fab_if_set(&seg, h2, theirs6, 16, 64), 0);
 	assert_int_equal(ask("h1", theirs6, 0), -ENETUNREACH);
 	assert_int_equal(fab_if_set(&seg, h1, ours6, 16, 64), 0);
 	assert_int_equal(ask("h1", theirs6, h2), 0);
 	assert_int_equal(ask("h1", other6, 0), -ENETUNREACH);
+}
+
+static void broadcast_addresses_are_everybodys(void **state)
+{
+	static const uint8_t all[6] = {255, 255, 255, 255, 255, 255};
+	static const uint8_t own[4] = {10, 1, 2, 3};
+	uint8_t ip[16] = {[10] = 0xff, 0xff, 127, 1, 255, 255}, mac[6];
+	uint32_t h1 = port_of("h1");
+
+	assert_int_equal(fab_eth_neighbour(&seg, h1, ip, mac), 0);
+	assert_memory_equal(mac, all, 6);
+	memset(ip + 12, 255, 4);
+	assert_int_equal(fab_eth_neighbour(&seg, h1, ip, mac), 0);
+	assert_memory_equal(mac, all, 6);
+	assert_int_equal(fab_if_set(&seg, h1, own, 4, 24), 0);
+	be32_store(ip + 12, 0x0a0102ff);
+	assert_int_equal(fab_eth_neighbour(&seg, h1, ip, mac), 0);
+	assert_memory_equal(mac, all, 6);
+	be32_store(ip + 12, 0x0a01ffff);
+	assert_int_equal(fab_eth_neighbour(&seg, h1, ip, mac), -ETIMEDOUT);
 }
 
 /* iboe_get_mtu(): what the headers leave of the interface's MTU. */
@@ -209,6 +233,7 @@ int main(void)
 		T(attributes_read_as_the_kernels),
 		T(files_follow_the_addresses),
 		T(neighbours_answer_for_their_addresses),
+		T(broadcast_addresses_are_everybodys),
 		T(mtus_fit_the_interfaces),
 	};
 

@@ -297,7 +297,8 @@ struct uv_driver {
 			 struct uv_gid *gid);
 	/*
 	 * RoCE: the MAC address of the neighbour that has the address of `dgid`, seen from a port,
-	 * and the hop limit of the route. -ENETUNREACH: no route; -ETIMEDOUT: nobody has it.
+	 * and the hop limit of the route. -ENETUNREACH, -ENODEV: no route; -ETIMEDOUT: nobody has
+	 * it.
 	 */
 	int (*find_neighbour)(struct seg *s, uint32_t hca, uint32_t port, const uint8_t dgid[16],
 			      uint8_t mac[6], uint8_t *hop_limit);

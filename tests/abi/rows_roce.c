@@ -2,7 +2,8 @@
 /*
  * Address handles and paths of QPs on an Ethernet port: what the core checks and how it finds the
  * MAC address (verbs.c, addr.c). The GID table of a host of its own: 0 and 1 link-local, 2 and 3
- * 127.1.0.1, each as RoCE v1 and v2.
+ * 127.1.0.1, each as RoCE v1 and v2. Linux 6.1 with rxe gave these errnos for handles and paths by
+ * RoCE v2.
  */
 #include "forms.h"
 #include <infiniband/verbs.h>
@@ -82,6 +83,15 @@ const struct ioctl_row roce_rows[] = {
 	AH_DONE,
 	{"address handle of an IPv4 address of nobody", "addr.c process_one_req: -ETIMEDOUT",
 	 ETIMEDOUT, AH(AV_RESP, 3, IP4(99))},
+	{"address handle of 0.0.0.0", "addr.c rdma_set_src_addr_rcu: rdma_find_ndev_for_src_ip_rcu",
+	 ENODEV, AH(AV_RESP, 3, {[10] = 0xff, 0xff})},
+	{"address handle of all hosts", "the broadcast MAC address", 0,
+	 AH(AV_RESP, 3, {[10] = 0xff, 0xff, 255, 255, 255, 255}), .more = true},
+	AH_DONE,
+	{"address handle of fe80:0:0:1::1", "addr.c addr6_resolve: only fe80::/64 is on the link",
+	 ENETUNREACH, AH(AV_RESP, 1, {0xfe, 0x80, [7] = 1, [15] = 1})},
+	{"address handle of ::", "addr.c addr6_resolve: ENETUNREACH", ENETUNREACH,
+	 AH(AV_RESP, 1, {0})},
 	{"address handle from IPv4 to IPv6", "addr.c rdma_resolve_ip: sa_family", EINVAL,
 	 AH(AV_RESP, 3, LOCAL)},
 	{"address handle from IPv6 to IPv4", "addr.c rdma_resolve_ip: sa_family", EINVAL,
