@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `softhca pcap`: packets of a fabric as a capture file (ERF records, LINKTYPE_ERF). The processes
- * of the fabric put descriptions into the segment (hw/cap.h); a thread here takes them out, makes
- * the packets' bytes and writes them. On a private fabric this runs in the supervisor's process,
- * else in ours.
+ * `softhca pcap`: packets of a fabric as a capture file. The processes of the fabric put
+ * descriptions into the segment (hw/cap.h); a thread here takes them out, makes the packets' bytes
+ * and writes them. On a private fabric this runs in the supervisor's process, else in ours.
  */
 #include "cli/pcap.h"
 
@@ -16,6 +15,7 @@
 #include <unistd.h>
 #include "cli/client.h"
 #include "hw/cap.h"
+#include "hw/port.h"
 #include "super/program.h"
 #include "util/clock.h"
 
@@ -23,20 +23,41 @@
 #define NAP_MIN_NS 200000L
 #define NAP_MAX_NS 10000000L
 
+/* ---- file formats */
+
+struct capture_form {
+	int dlt;
+	uint32_t (*record)(const struct pkt *p, const uint8_t *payload, uint32_t snap,
+			   uint32_t lost, uint8_t *out, uint32_t *wire);
+};
+/* ERF wraps packets of any link layer. */
+static const struct capture_form form_erf = {DLT_ERF, erf_record};
+/* What every reader of captures knows, but without InfiniBand. */
+static const struct capture_form form_eth = {DLT_EN10MB, eth_record};
+
+static const struct capture_form *pcap_form(const struct seg *s)
+{
+	seg_for_each_live (s, SEG_T_PORT, i)
+		if (!hw_port_is_eth(hw_port(s, i)))
+			return &form_erf;
+	return &form_eth;
+}
+
 /* ---- the thread */
 
 static bool write_one(struct capture *c, pcap_dumper_t *dump, const struct seg_cap_rec *rec)
 {
 	static uint8_t bytes[ERF_MAX];
 	uint64_t lost = cap_lost(c->seg);
-	uint32_t n = erf_record(&rec->pkt, rec->payload, c->snap,
-				(uint32_t)(lost < UINT16_MAX ? lost : UINT16_MAX), bytes);
+	uint32_t wire, n = c->form->record(&rec->pkt, rec->payload, c->snap,
+					   (uint32_t)(lost < UINT16_MAX ? lost : UINT16_MAX), bytes,
+					   &wire);
 	struct pcap_pkthdr h = {
 		/* microseconds or nanoseconds, as the file's header says */
 		.ts = {(time_t)(rec->pkt.time_ns / NSEC_PER_SEC),
 		       (suseconds_t)(rec->pkt.time_ns % NSEC_PER_SEC)},
 		.caplen = n,
-		.len = ERF_HDR + be16_load(bytes + 14),
+		.len = wire,
 	};
 
 	c->lost += lost;
@@ -63,8 +84,8 @@ static bool pcap_write_all(struct capture *c, pcap_dumper_t *dump, bool *any)
 static void *work(void *arg)
 {
 	struct capture *c = arg;
-	pcap_t *p =
-		pcap_open_dead_with_tstamp_precision(DLT_ERF, SNAP_ALL, PCAP_TSTAMP_PRECISION_NANO);
+	pcap_t *p = pcap_open_dead_with_tstamp_precision(c->form->dlt, SNAP_ALL,
+							 PCAP_TSTAMP_PRECISION_NANO);
 	pcap_dumper_t *dump = p ? pcap_dump_fopen(p, c->file) : NULL;
 	long nap = NAP_MIN_NS;
 	bool any, ok = dump != NULL;
@@ -118,6 +139,7 @@ int capture_begin(struct capture *c, struct seg *s, const struct cli_options *o)
 		.name = o->output ? o->output : "-",
 		.snap = o->snap ? o->snap : SNAP_ALL,
 		.live = o->live,
+		.form = pcap_form(s),
 	};
 	c->file = pcap_open_file(c->name);
 	if (!c->file)

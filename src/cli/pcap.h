@@ -14,6 +14,7 @@ struct capture {
 	const char *name;
 	uint32_t snap;
 	bool live;
+	const struct capture_form *form;
 	pthread_t thread;
 	_Atomic uint32_t stop;  /* 1: write the remaining packets, and end */
 	_Atomic uint32_t ended; /* the thread has ended by itself: it cannot write */

@@ -87,13 +87,15 @@ static bool address(const struct eng_run *r, struct pkt *p)
 	};
 	if (!qp->grh)
 		return true;
-	p->flags = PKT_F_GRH;
-	p->tclass = LAYOUT_GET8(ads, ads, tclass);
-	p->flow_label = LAYOUT_GET32(ads, ads, flow_label);
-	p->hop_limit = LAYOUT_GET8(ads, ads, hop_limit);
+	p->route = (struct pkt_route){
+		.net = PKT_NET_GRH,
+		.tclass = LAYOUT_GET8(ads, ads, tclass),
+		.flow_label = LAYOUT_GET32(ads, ads, flow_label),
+		.hop_limit = LAYOUT_GET8(ads, ads, hop_limit),
+	};
 	if (qp->sgid_index < HW_GIDS)
-		memcpy(p->sgid, port->gid[qp->sgid_index], 16);
-	memcpy(p->dgid, qp->dgid, 16);
+		memcpy(p->route.sgid, port->gid[qp->sgid_index], 16);
+	memcpy(p->route.dgid, qp->dgid, 16);
 	return true;
 }
 
@@ -224,16 +226,15 @@ void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct
 		.pkey = pkey_of(port, peer->pkey_index),
 		.sl = q.sl,
 		.port = (uint8_t)port->num,
-		.flags = q.flags,
-		.hop_limit = q.hop_limit,
+		.route = {.net = q.route.net, .hop_limit = q.route.hop_limit},
 		.dest_qpn = r->qpn,
 		.psn = psn,
 		.opcode = r->transport->pkt | PKT_ACK,
 		.syndrome = synd,
 		.msn = peer->msn,
 	};
-	memcpy(p.sgid, q.dgid, 16);
-	memcpy(p.dgid, q.sgid, 16);
+	memcpy(p.route.sgid, q.route.dgid, 16);
+	memcpy(p.route.dgid, q.route.sgid, 16);
 	if (out == ENG_DONE && op->kind == ENG_K_READ) {
 		read_response(r, &p, psn, n);
 		return;
@@ -273,13 +274,13 @@ void eng_capture_ud(struct eng_run *r, const struct eng_op *op, const uint8_t *a
 		.payload = (uint32_t)r->local.len,
 	};
 	if (grh) {
-		p.flags |= PKT_F_GRH;
-		p.tclass = LAYOUT_GET8(wqe_av, av, tclass);
-		p.flow_label = LAYOUT_GET32(wqe_av, av, flow_label);
-		p.hop_limit = LAYOUT_GET8(wqe_av, av, hop_limit);
+		p.route.net = PKT_NET_GRH;
+		p.route.tclass = LAYOUT_GET8(wqe_av, av, tclass);
+		p.route.flow_label = LAYOUT_GET32(wqe_av, av, flow_label);
+		p.route.hop_limit = LAYOUT_GET8(wqe_av, av, hop_limit);
 		if (sgid < HW_GIDS)
-			memcpy(p.sgid, port->gid[sgid], 16);
-		memcpy(p.dgid, av + WQE_AV_RGID, 16);
+			memcpy(p.route.sgid, port->gid[sgid], 16);
+		memcpy(p.route.dgid, av + WQE_AV_RGID, 16);
 	}
 	send(r->s, &p, &at);
 }

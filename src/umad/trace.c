@@ -83,19 +83,19 @@ void umad_capture(struct seg *s, const struct umad_pkt *p)
 		.sl = p->sl,
 		.vl = p->qpn ? 0 : SMP_VL,
 		.opcode = PKT_UD | PKT_SEND_ONLY,
-		.flags = p->grh ? PKT_F_GRH : 0,
 		.port = (uint8_t)port->num,
-		.hop_limit = p->hop_limit,
-		.tclass = p->traffic_class,
-		.flow_label = p->flow_label,
+		.route = {.net = p->grh ? PKT_NET_GRH : PKT_NET_NONE,
+			  .hop_limit = p->hop_limit,
+			  .tclass = p->traffic_class,
+			  .flow_label = p->flow_label},
 		.dest_qpn = p->dst_qpn,
 		.src_qpn = p->qpn,
 		.qkey = p->qpn ? GSI_QKEY : 0,
 		.payload = MAD_SIZE,
 		.kept = cap_snap(s, MAD_SIZE),
 	};
-	memcpy(rec->pkt.sgid, p->sgid, 16);
-	memcpy(rec->pkt.dgid, p->dgid, 16);
+	memcpy(rec->pkt.route.sgid, p->sgid, 16);
+	memcpy(rec->pkt.route.dgid, p->dgid, 16);
 	memcpy(rec->payload, p->mad, rec->pkt.kept);
 	cap_put(rec, turn);
 }

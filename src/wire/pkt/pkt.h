@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Packets as on an InfiniBand link (IBA vol 1, chapters 7 to 9), for captures only: the data path
- * has no packets. The engine and umad describe a packet (struct pkt); `softhca pcap` makes its
- * bytes, and the ERF records that tools like tshark read.
+ * Packets as on an InfiniBand link (IBA vol 1, chapters 7 to 9) or as RoCE on Ethernet (annexes 16
+ * and 17), for captures only: the data path has no packets. The engine and umad describe a packet
+ * (struct pkt); `softhca pcap` makes its bytes, and the records that tools like tshark read.
  */
 #ifndef SOFTHCA_WIRE_PKT_PKT_H
 #define SOFTHCA_WIRE_PKT_PKT_H
@@ -10,9 +10,9 @@
 #include "wire/wqe/wqe.h" /* ib_grh */
 
 #define PKT_MAX_PAYLOAD 4096
-#define PKT_MAX_HEADERS 128 /* of these LRH, GRH, BTH and the longest extended headers need 92 */
-enum { PKT_ICRC = 4, PKT_VCRC = 2 }; /* bytes of the checks that end a packet */
-#define PKT_MAX (PKT_MAX_HEADERS + PKT_MAX_PAYLOAD + 3 + PKT_ICRC + PKT_VCRC)
+#define PKT_MAX_HEADERS 128 /* of these RoCE v2 over IPv6 with the longest ones needs 106 */
+enum { PKT_ICRC = 4, PKT_VCRC = 2, PKT_FCS = 4 }; /* bytes of the checks that end a packet */
+#define PKT_MAX (PKT_MAX_HEADERS + PKT_MAX_PAYLOAD + 3 + PKT_ICRC + PKT_FCS)
 
 /* BTH:OpCode has the operation in the low 5 bits, the transport in the high 3. IBA 9.2.1 */
 enum pkt_opcode {
@@ -57,23 +57,35 @@ enum pkt_syndrome {
 };
 
 enum pkt_flags {
-	PKT_F_GRH = 1,
-	PKT_F_SOLICITED = 2,
-	PKT_F_ACK_REQ = 4,
+	PKT_F_SOLICITED = 1,
+	PKT_F_ACK_REQ = 2,
+};
+
+/* The network header; those of RoCE v2 with the UDP header behind them. */
+enum pkt_net { PKT_NET_NONE, PKT_NET_GRH, PKT_NET_IP6, PKT_NET_IP4, PKT_NETS };
+extern const uint8_t pkt_net_octets[PKT_NETS];
+
+/* Its fields. IPv4 addresses are the last four octets of the GIDs. */
+struct pkt_route {
+	uint8_t net; /* enum pkt_net */
+	uint8_t hop_limit, tclass;
+	uint16_t udp_sport;
+	uint32_t flow_label;
+	uint8_t sgid[16], dgid[16];
 };
 
 /* One packet; numbers are in host byte order, GIDs in network order. */
 struct pkt {
 	uint64_t time_ns; /* CLOCK_REALTIME */
+	bool eth;         /* a frame of Ethernet: RoCE */
 	uint16_t slid, dlid;
+	uint8_t smac[6], dmac[6];
 	uint16_t pkey;
 	uint8_t sl, vl;
 	uint8_t opcode; /* operation | transport */
 	uint8_t flags;  /* enum pkt_flags */
 	uint8_t port;   /* port number of the sender */
-	uint8_t hop_limit, tclass;
-	uint8_t sgid[16], dgid[16]; /* PKT_F_GRH */
-	uint32_t flow_label;
+	struct pkt_route route;
 	uint32_t dest_qpn, src_qpn; /* src_qpn: for UD only */
 	uint32_t qkey;              /* UD */
 	uint32_t psn;
@@ -97,6 +109,33 @@ struct pkt {
 	F(lrh, slid, 0x30, 16)
 LAYOUT(lrh, 8, PKT_L_lrh)
 enum { LRH_LNH_BTH = 2, LRH_LNH_GRH = 3 };
+
+/* Of Ethernet II: two addresses, and the type. */
+#define PKT_ETH 14
+enum { ETH_TYPE_ROCE = 0x8915, ETH_TYPE_IP4 = 0x0800, ETH_TYPE_IP6 = 0x86dd };
+
+#define PKT_L_ip4(F)                   \
+	F(ip4, version, 0x00, 4)       \
+	F(ip4, ihl, 0x04, 4)           \
+	F(ip4, tos, 0x08, 8)           \
+	F(ip4, length, 0x10, 16)       \
+	F(ip4, id, 0x20, 16)           \
+	F(ip4, dont_fragment, 0x31, 1) \
+	F(ip4, fragment_off, 0x33, 13) \
+	F(ip4, ttl, 0x40, 8)           \
+	F(ip4, protocol, 0x48, 8)      \
+	F(ip4, checksum, 0x50, 16)     \
+	F(ip4, saddr, 0x60, 32)        \
+	F(ip4, daddr, 0x80, 32)
+LAYOUT(ip4, 20, PKT_L_ip4)
+
+#define PKT_L_udp(F)             \
+	F(udp, sport, 0x00, 16)  \
+	F(udp, dport, 0x10, 16)  \
+	F(udp, length, 0x20, 16) \
+	F(udp, checksum, 0x30, 16)
+LAYOUT(udp, 8, PKT_L_udp)
+#define ROCE_UDP_PORT 4791
 
 #define PKT_L_bth(F)               \
 	F(bth, opcode, 0x00, 8)    \
@@ -145,6 +184,8 @@ LAYOUT(pkt_word, 4, PKT_L_pkt_word)
 
 #define PKT_LAYOUTS(X)                          \
 	X(lrh, PKT_L_lrh)                       \
+	X(ip4, PKT_L_ip4)                       \
+	X(udp, PKT_L_udp)                       \
 	X(bth, PKT_L_bth)                       \
 	X(deth, PKT_L_deth)                     \
 	X(reth, PKT_L_reth)                     \
@@ -155,24 +196,36 @@ LAYOUT(pkt_word, 4, PKT_L_pkt_word)
 	X(pkt_word, PKT_L_pkt_word)
 
 /*
- * The packet from LRH on, at most `snap` bytes; *wire is its length on the link with both CRCs,
- * which are written if all of it fits. `payload` has p->kept bytes. Returns the bytes in out, whose
- * size is PKT_MAX.
+ * Writes the network header for `len` octets from the BTH to the ICRC; not the UDP header behind
+ * it. Returns its octets.
+ */
+uint32_t pkt_put_net(const struct pkt_route *r, uint32_t len, uint8_t *h);
+/*
+ * The packet from its link's header on, at most `snap` bytes; *wire is its length on the link with
+ * the ICRC and the link's check, which are written if all of it fits. `payload` has p->kept bytes.
+ * Returns the bytes in out, whose size is PKT_MAX.
  */
 uint32_t pkt_bytes(const struct pkt *p, const uint8_t *payload, uint32_t snap, uint8_t *out,
 		   uint32_t *wire);
 /*
- * CRCs of IBA 7.8 over a packet of `len` bytes from LRH on: the invariant one, without CRCs in
- * `len`; the variant one, with the invariant CRC in `len`.
+ * The invariant CRC (IBA 7.8) of `len` octets that begin with the network header or
+ * without one with the BTH; the octets of an LRH before them, or ones.
  */
-uint32_t pkt_icrc(const uint8_t *p, uint32_t len);
+uint32_t pkt_icrc(const uint8_t lrh[8], enum pkt_net net, const uint8_t *p, uint32_t len);
+/* The variant CRC of a packet of `len` octets from its LRH to its ICRC. */
 uint16_t pkt_vcrc(const uint8_t *p, uint32_t len);
 
-/* The file format ERF (Extensible Record Format, Endace), type 21: InfiniBand. */
+/* The file format ERF (Extensible Record Format, Endace), types InfiniBand and Ethernet. */
 #define ERF_HDR 16
-#define ERF_MAX (ERF_HDR + PKT_MAX)
-/* The packet as an ERF record; `lost`: packets lost before it. Returns its bytes. */
+#define ERF_ETH 2 /* octets between the header and a frame */
+#define ERF_MAX (ERF_HDR + ERF_ETH + PKT_MAX)
+/*
+ * The packet as a record of a file; `lost`: packets lost before it. Returns its bytes, *wire is
+ * their number if nothing were cut. erf: any packet; eth: frames of Ethernet, without their FCS.
+ */
 uint32_t erf_record(const struct pkt *p, const uint8_t *payload, uint32_t snap, uint32_t lost,
-		    uint8_t *out);
+		    uint8_t *out, uint32_t *wire);
+uint32_t eth_record(const struct pkt *p, const uint8_t *payload, uint32_t snap, uint32_t lost,
+		    uint8_t *out, uint32_t *wire);
 
 #endif
