@@ -3,6 +3,7 @@
  * Sends a message as packets over the subnet: finds their path, decides whether they arrive, and
  * counts them at the ports that they pass. Called by the transports (rc.c, ud.c, dc.c).
  */
+#include "engine/link.h"
 #include "engine/priv.h"
 #include "engine/transport.h"
 #include "fabric/count.h"
@@ -15,10 +16,8 @@
 #include "wire/mad/mad.h"
 #include "wire/prm/qp.h"
 
-static uint16_t way_pkey(const struct seg *s, const struct hw_qp *qp)
+static uint16_t way_pkey(const struct hw_port *p, const struct hw_qp *qp)
 {
-	const struct hw_port *p = hw_port(s, qp->port);
-
 	return p && qp->pkey_index < HW_PKEYS ? p->pkey[qp->pkey_index] : 0;
 }
 
@@ -26,7 +25,7 @@ static uint16_t way_pkey(const struct seg *s, const struct hw_qp *qp)
 static void bad_key(struct eng_run *r, const struct hw_qp *peer, uint32_t trap, uint32_t key)
 {
 	const struct fab_bad_key k = {
-		.lid1 = way_slid(r->s, r->qp, 0),
+		.lid1 = way_slid(r, 0),
 		.lid2 = r->path.dlid & 0xffff,
 		.key = key,
 		.sl = r->qp->sl & 0xf,
@@ -40,7 +39,8 @@ static void bad_key(struct eng_run *r, const struct hw_qp *peer, uint32_t trap, 
 
 bool way_pkey_match(struct eng_run *r, const struct hw_qp *peer)
 {
-	uint16_t ka = way_pkey(r->s, r->qp), kb = way_pkey(r->s, peer);
+	uint16_t ka = way_pkey(r->port, r->qp);
+	uint16_t kb = way_pkey(hw_port(r->s, peer->port), peer);
 
 	if (ib_pkey_match(ka, kb))
 		return true;
@@ -56,9 +56,9 @@ bool way_qkey_match(struct eng_run *r, const struct hw_qp *peer, uint32_t qkey)
 	return false;
 }
 
-uint32_t way_slid(const struct seg *s, const struct hw_qp *qp, uint32_t path_bits)
+uint32_t way_slid(const struct eng_run *r, uint32_t path_bits)
 {
-	const struct hw_port *p = hw_port(s, qp->port);
+	const struct hw_port *p = r->port;
 
 	return p ? (atomic_load_explicit(&p->lid, memory_order_relaxed) |
 		    (path_bits & ((1u << p->lmc) - 1))) &
@@ -71,25 +71,40 @@ uint32_t way_path_bits(const struct hw_qp *qp)
 	return LAYOUT_GET32(ads, LAYOUT_IN(qpc, primary_address_path, qp->qpc), mlid);
 }
 
-bool way_find(struct seg *s, const struct hw_qp *qp, const struct way_to *to, struct fab_path *path)
+static enum pkt_net way_net(const struct eng_run *r, const struct hw_qp *qp)
 {
-	const struct hw_port *own = hw_port(s, qp->port);
+	if (!qp->grh)
+		return PKT_NET_NONE;
+	return r->link->net(qp == r->qp ? r->port : hw_port(r->s, qp->port), qp->sgid_index);
+}
+
+struct way_to way_of(const struct eng_run *r, const struct hw_qp *qp)
+{
+	return (struct way_to){qp->dlid, qp->grh ? qp->dgid : NULL, way_net(r, qp)};
+}
+
+bool way_find(const struct eng_run *r, const struct hw_qp *qp, const struct way_to *to,
+	      struct fab_path *path)
+{
 	uint32_t dlid = to->dlid;
 
 	/* Without a LID nothing leaves the port: the destination can only be the port itself. */
-	if (!dlid && to->dgid && own && fab_port_has_gid(own, to->dgid))
-		dlid = atomic_load_explicit(&own->lid, memory_order_relaxed);
-	fab_path(s, qp->port, dlid, path);
-	return path->to != SEG_NONE &&
-	       (!to->dgid || fab_port_has_gid(hw_port(s, path->to), to->dgid));
+	if (!dlid && to->dgid) {
+		const struct hw_port *own = hw_port(r->s, qp->port);
+
+		if (own && fab_port_has_gid(own, to->dgid))
+			dlid = atomic_load_explicit(&own->lid, memory_order_relaxed);
+	}
+	fab_path(r->s, qp->port, dlid, path);
+	return path->to != SEG_NONE && (!to->dgid || r->link->accepts(hw_port(r->s, path->to), to));
 }
 
 bool way_back(struct eng_run *r, const struct hw_qp *peer, uint32_t port)
 {
-	struct way_to to = {.dlid = peer->dlid, .dgid = peer->grh ? peer->dgid : NULL};
+	struct way_to to = way_of(r, peer);
 
 	(void)port;
-	return way_find(r->s, peer, &to, &r->back) && r->back.to == r->qp->port;
+	return way_find(r, peer, &to, &r->back) && r->back.to == r->qp->port;
 }
 
 static bool way_answered(const struct eng_op *op)
@@ -97,12 +112,12 @@ static bool way_answered(const struct eng_op *op)
 	return op->kind == ENG_K_READ || op->kind == ENG_K_ATOMIC;
 }
 
-void way_request(struct eng_run *r, const struct eng_op *op, bool grh, struct fab_pkts *k)
+void way_request(struct eng_run *r, const struct eng_op *op, struct fab_pkts *k)
 {
 	const struct eng_transport *t = r->transport;
 	uint64_t len = way_answered(op) ? 0 : r->local.len;
 	uint32_t n = t->one_packet ? 1 : eng_npkts(len, r->qp->mtu);
-	uint32_t each = t->headers + (grh ? HDR_GRH : 0);
+	uint32_t each = r->link->headers + pkt_net_octets[r->net] + t->headers;
 	uint32_t once = op->imm ? HDR_IMM : 0;
 
 	if (op->kind == ENG_K_READ || op->kind == ENG_K_WRITE)
@@ -112,24 +127,24 @@ void way_request(struct eng_run *r, const struct eng_op *op, bool grh, struct fa
 	k->n = n;
 	k->words = ((uint64_t)n * each + once + len + 3) / 4;
 	k->payload = n > 1 ? r->qp->mtu : (uint32_t)len;
-	k->pkey = way_pkey(r->s, r->qp);
+	k->pkey = way_pkey(r->port, r->qp);
 	k->multicast = false;
 }
 
 void way_count_answer(struct eng_run *r, const struct eng_op *op, const struct hw_qp *peer)
 {
 	uint64_t len = op->kind == ENG_K_READ ? r->local.len : HDR_ATOMICACKETH;
-	struct fab_pkts k = {.n = 1, .pkey = way_pkey(r->s, peer)};
-	uint32_t aeths = 1;
+	struct fab_pkts k = {.n = 1};
+	uint32_t aeths = 1, each;
 
 	if (!way_answered(op))
 		return;
+	k.pkey = way_pkey(hw_port(r->s, peer->port), peer);
+	each = r->link->headers + pkt_net_octets[way_net(r, peer)] + HDR_BASE;
 	if (op->kind == ENG_K_READ)
 		k.n = eng_npkts(len, r->qp->mtu);
 	if (k.n > 1)
 		aeths = 2; /* AETHs of the first and the last packet of the answer */
-	k.words = ((uint64_t)k.n * (HDR_BASE + (peer->grh ? HDR_GRH : 0)) + aeths * HDR_AETH + len +
-		   3) /
-		  4;
+	k.words = ((uint64_t)k.n * each + aeths * HDR_AETH + len + 3) / 4;
 	fab_path_count(r->s, &r->back, &k);
 }

@@ -7,6 +7,7 @@
  *
  * DC is left out: its packet format is not published.
  */
+#include "engine/link.h"
 #include "engine/priv.h"
 #include "engine/transport.h"
 #include "hw/hca.h"
@@ -68,35 +69,19 @@ static uint16_t pkey_of(const struct hw_port *p, uint32_t index)
 	return p && index < HW_PKEYS ? p->pkey[index] : 0;
 }
 
-/* Fill in the addresses of the requester's packets. False: captures do not show this transport. */
-static bool address(const struct eng_run *r, struct pkt *p)
+/* Fill in the addresses of a connected QP's packets. False: there are none. */
+static bool address(const struct eng_run *r, const struct hw_qp *qp, uint32_t dest, struct pkt *p)
 {
-	const struct hw_qp *qp = r->qp;
 	const struct hw_port *port = hw_port(r->s, qp->port);
-	const void *ads = LAYOUT_IN(qpc, primary_address_path, qp->qpc);
 
 	if (!port || !r->transport->shown)
 		return false;
 	*p = (struct pkt){
-		.slid = (uint16_t)atomic_load(&port->lid),
-		.dlid = (uint16_t)qp->dlid,
 		.pkey = pkey_of(port, qp->pkey_index),
-		.sl = (uint8_t)qp->sl,
 		.port = (uint8_t)port->num,
-		.dest_qpn = qp->dest_qpn,
+		.dest_qpn = dest,
 	};
-	if (!qp->grh)
-		return true;
-	p->route = (struct pkt_route){
-		.net = PKT_NET_GRH,
-		.tclass = LAYOUT_GET8(ads, ads, tclass),
-		.flow_label = LAYOUT_GET32(ads, ads, flow_label),
-		.hop_limit = LAYOUT_GET8(ads, ads, hop_limit),
-	};
-	if (qp->sgid_index < HW_GIDS)
-		memcpy(p->route.sgid, port->gid[qp->sgid_index], 16);
-	memcpy(p->route.dgid, qp->dgid, 16);
-	return true;
+	return r->link->frame(port, qp, p);
 }
 
 /* The opcode for packet i of n: the opcodes of one kind follow each other. */
@@ -146,7 +131,7 @@ void eng_capture_request(struct eng_run *r, const struct eng_op *op)
 	struct pkt p;
 
 	/* The WQE waited for a lock, not for an answer: nothing is sent a second time. */
-	if (atomic_load(&r->qp->park) == HW_PARK_LOCK || !address(r, &p))
+	if (atomic_load(&r->qp->park) == HW_PARK_LOCK || !address(r, r->qp, r->dest, &p))
 		return;
 	flags = p.flags;
 	if (t->names_srq)
@@ -215,26 +200,14 @@ void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct
 			uint32_t psn, enum eng_out out)
 {
 	uint32_t n = eng_npkts(r->local.len, r->qp->mtu), synd = syndrome(r, out);
-	const struct hw_port *port = hw_port(r->s, peer->port);
-	struct pkt q, p;
+	struct pkt p;
 
-	if (!synd || !eng_acks(r->transport) || !port || !address(r, &q))
+	if (!synd || !eng_acks(r->transport) || !address(r, peer, r->qpn, &p))
 		return;
-	p = (struct pkt){
-		.slid = (uint16_t)atomic_load(&port->lid),
-		.dlid = q.slid,
-		.pkey = pkey_of(port, peer->pkey_index),
-		.sl = q.sl,
-		.port = (uint8_t)port->num,
-		.route = {.net = q.route.net, .hop_limit = q.route.hop_limit},
-		.dest_qpn = r->qpn,
-		.psn = psn,
-		.opcode = r->transport->pkt | PKT_ACK,
-		.syndrome = synd,
-		.msn = peer->msn,
-	};
-	memcpy(p.route.sgid, q.route.dgid, 16);
-	memcpy(p.route.dgid, q.route.sgid, 16);
+	p.psn = psn;
+	p.opcode = r->transport->pkt | PKT_ACK;
+	p.syndrome = synd;
+	p.msn = peer->msn;
 	if (out == ENG_DONE && op->kind == ENG_K_READ) {
 		read_response(r, &p, psn, n);
 		return;
@@ -248,22 +221,16 @@ void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct
 	send(r->s, &p, NULL);
 }
 
-void eng_capture_ud(struct eng_run *r, const struct eng_op *op, const uint8_t *av, uint32_t qkey,
-		    bool grh)
+void eng_capture_ud(struct eng_run *r, const struct eng_op *op, const uint8_t *av, uint32_t qkey)
 {
-	const struct hw_port *port = hw_port(r->s, r->qp->port);
 	struct eng_cursor at = {.l = &r->local};
-	uint32_t sgid = grh ? LAYOUT_GET32(wqe_av, av, sgid_index) : 0;
 	struct pkt p;
 
-	if (atomic_load(&r->qp->park) == HW_PARK_LOCK || !port)
+	if (atomic_load(&r->qp->park) == HW_PARK_LOCK || !r->port)
 		return;
 	p = (struct pkt){
-		.slid = (uint16_t)atomic_load(&port->lid),
-		.dlid = LAYOUT_GET16(wqe_av, av, rlid),
-		.pkey = pkey_of(port, r->qp->pkey_index),
-		.sl = LAYOUT_GET8(wqe_av, av, sl),
-		.port = (uint8_t)port->num,
+		.pkey = pkey_of(r->port, r->qp->pkey_index),
+		.port = (uint8_t)r->port->num,
 		.opcode = r->transport->pkt | (op->imm ? PKT_SEND_ONLY_IMM : PKT_SEND_ONLY),
 		.flags = r->se ? PKT_F_SOLICITED : 0,
 		.dest_qpn = LAYOUT_GET32(wqe_av, av, dqpn),
@@ -273,14 +240,6 @@ void eng_capture_ud(struct eng_run *r, const struct eng_op *op, const uint8_t *a
 		.imm = r->imm,
 		.payload = (uint32_t)r->local.len,
 	};
-	if (grh) {
-		p.route.net = PKT_NET_GRH;
-		p.route.tclass = LAYOUT_GET8(wqe_av, av, tclass);
-		p.route.flow_label = LAYOUT_GET32(wqe_av, av, flow_label);
-		p.route.hop_limit = LAYOUT_GET8(wqe_av, av, hop_limit);
-		if (sgid < HW_GIDS)
-			memcpy(p.route.sgid, port->gid[sgid], 16);
-		memcpy(p.route.dgid, av + WQE_AV_RGID, 16);
-	}
-	send(r->s, &p, &at);
+	if (r->link->frame_av(r->port, r->qp, av, &p))
+		send(r->s, &p, &at);
 }

@@ -4,8 +4,10 @@
  * and an access key. Called by rc.c, which treats DC like RC except for sequence numbers: a
  * connection lasts only as long as a message.
  */
+#include "engine/link.h"
 #include "engine/priv.h"
 #include "engine/transport.h"
+#include "fabric/eth.h"
 #include "hw/qctr.h"
 #include "hw/qp_state.h"
 #include "wire/prm/dct.h"
@@ -15,13 +17,14 @@
 struct hw_qp *dc_peer(struct eng_run *r, uint32_t *port)
 {
 	const uint8_t *av = r->wqe + WQE_SEG;
-	struct way_to to = {.dlid = LAYOUT_GET32(wqe_av, av, rlid)};
+	struct way_to to;
 
 	r->dest = LAYOUT_GET32(wqe_av, av, dqpn);
 	/* Stored before the target's keys are read, so that eng_mkey_quiesce() sees it. */
 	atomic_store(&r->qp->ud_dest, r->dest);
-	to.dgid = eng_av_grh(av) ? av + WQE_AV_RGID : NULL;
-	if (!way_find(r->s, r->qp, &to, &r->path))
+	r->link->av(r, av, &to);
+	r->net = to.net;
+	if (!way_find(r, r->qp, &to, &r->path))
 		return NULL;
 	*port = r->path.to;
 	return hw_qp(r->s, r->dest);
@@ -30,7 +33,7 @@ struct hw_qp *dc_peer(struct eng_run *r, uint32_t *port)
 bool dc_back(struct eng_run *r, const struct hw_qp *dct, uint32_t port)
 {
 	(void)dct;
-	fab_path(r->s, port, way_slid(r->s, r->qp, 0), &r->back);
+	fab_path(r->s, port, fab_port_addr(r->s, r->qp->port), &r->back);
 	return r->back.to == r->qp->port;
 }
 

@@ -20,12 +20,15 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/tls.h"
+#include "wire/pkt/pkt.h"
 #include "wire/wqe/cqe.h"
 #include "wire/wqe/wqe.h"
 
 #include <errno.h>
 
 struct eng_transport;
+struct eng_link;
+struct hw_port;
 struct hw_srq;
 
 #define ENG_LOG_MAX_MSG 30  /* 1 GiB, as capability log_max_msg says */
@@ -134,9 +137,12 @@ struct eng_run {
 	uint32_t dest; /* QPN or DCTN of the other end */
 	struct fab_path path, back; /* paths of the request and of its answer */
 	/* The current WQE: */
-	uint32_t ci;    /* its first WQEBB, in 16 bits */
-	uint32_t nbb;   /* number of its WQEBBs */
-	uint32_t bytes; /* its length: ds * 16 */
+	const struct hw_port *port;  /* of qp; NULL: there is none */
+	const struct eng_link *link; /* row of the port's link layer */
+	enum pkt_net net;            /* of the request's packets */
+	uint32_t ci;                 /* its first WQEBB, in 16 bits */
+	uint32_t nbb;                /* number of its WQEBBs */
+	uint32_t bytes;              /* its length: ds * 16 */
 	uint32_t opcode;
 	uint32_t ce, imm;
 	bool se;
@@ -176,8 +182,7 @@ void eng_trace_event(const char *what, enum seg_table_id table, uint32_t idx, ui
 void eng_capture_request(struct eng_run *r, const struct eng_op *op);
 void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct hw_qp *peer,
 			uint32_t psn, enum eng_out out);
-void eng_capture_ud(struct eng_run *r, const struct eng_op *op, const uint8_t *av, uint32_t qkey,
-		    bool grh);
+void eng_capture_ud(struct eng_run *r, const struct eng_op *op, const uint8_t *av, uint32_t qkey);
 
 /* mkey.c */
 static inline void sgl_init(struct eng_sgl *l)
@@ -415,18 +420,21 @@ int atomic_perform(struct eng_run *r);
  */
 bool way_pkey_match(struct eng_run *r, const struct hw_qp *peer);
 bool way_qkey_match(struct eng_run *r, const struct hw_qp *peer, uint32_t qkey);
-/* The source LID of a QP's packets. */
-uint32_t way_slid(const struct seg *s, const struct hw_qp *qp, uint32_t path_bits);
+/* The source LID of r->qp's packets. */
+uint32_t way_slid(const struct eng_run *r, uint32_t path_bits);
 uint32_t way_path_bits(const struct hw_qp *qp);
 struct way_to {
-	uint32_t dlid;
-	const uint8_t *dgid; /* destination GID; NULL: no GRH */
+	uint32_t dlid;       /* or an Ethernet address */
+	const uint8_t *dgid; /* destination GID; NULL: packets have no GIDs */
+	enum pkt_net net;
 };
+/* The destination of a connected QP, r->qp or its peer. */
+struct way_to way_of(const struct eng_run *r, const struct hw_qp *qp);
 /*
- * Find the path out of a QP's port: true if it leads to a port that has the GID, if one is given.
- * Packets with a GRH follow their LID, too; without one (LID 0) they stay in their port.
+ * Find the path out of that QP's port: true if it leads to a port that has the GID, if one is
+ * given. Packets with a GRH follow their LID, too; without one (LID 0) they stay in their port.
  */
-bool way_find(struct seg *s, const struct hw_qp *qp, const struct way_to *to,
+bool way_find(const struct eng_run *r, const struct hw_qp *qp, const struct way_to *to,
 	      struct fab_path *path);
 /*
  * Find the path of the peer's acknowledgements and responses from `port` to r->qp, into r->back.
@@ -434,7 +442,7 @@ bool way_find(struct seg *s, const struct hw_qp *qp, const struct way_to *to,
  */
 bool way_back(struct eng_run *r, const struct hw_qp *peer, uint32_t port);
 /* Send the packets of the current request, with all its memory in r->local. */
-void way_request(struct eng_run *r, const struct eng_op *op, bool grh, struct fab_pkts *k);
+void way_request(struct eng_run *r, const struct eng_op *op, struct fab_pkts *k);
 /* Count the packets of the answer on r->back. A plain acknowledgement is not counted. */
 void way_count_answer(struct eng_run *r, const struct eng_op *op, const struct hw_qp *peer);
 /*

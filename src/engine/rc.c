@@ -4,6 +4,7 @@
  * (or back, for READ), and handles the acknowledgement that the wire would have carried. Called by
  * sq.c with the requester's sq_lock held; takes the responder's rq_lock.
  */
+#include "engine/link.h"
 #include "engine/priv.h"
 #include "engine/transport.h"
 #include "fabric/fabric.h"
@@ -23,10 +24,11 @@
 struct hw_qp *rc_peer(struct eng_run *r, uint32_t *port)
 {
 	const struct hw_qp *qp = r->qp;
-	struct way_to to = {.dlid = qp->dlid, .dgid = qp->grh ? qp->dgid : NULL};
+	struct way_to to = way_of(r, qp);
 
 	r->dest = qp->dest_qpn;
-	if (!way_find(r->s, qp, &to, &r->path))
+	r->net = to.net;
+	if (!way_find(r, qp, &to, &r->path))
 		return NULL;
 	*port = r->path.to;
 	return hw_qp(r->s, qp->dest_qpn);
@@ -35,7 +37,7 @@ struct hw_qp *rc_peer(struct eng_run *r, uint32_t *port)
 bool rc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port)
 {
 	return eng_is_responder(r, peer) && peer->dest_qpn == r->qpn && peer->port == port &&
-	       way_pkey_match(r, peer);
+	       (!peer->grh || r->link->expects(r, peer)) && way_pkey_match(r, peer);
 }
 
 /* The peer refuses the request: its QP enters ERR, and the requester gets the reason. */
@@ -95,9 +97,7 @@ static void recv_cqe(struct eng_run *r, const struct hw_qp *peer, const struct e
 	const struct hw_port *at = hw_port(r->s, peer->port);
 
 	cqe_init(c, op->cqe, peer, r->dest, rv->index);
-	LAYOUT_SET(cqe64, c->b, slid, way_slid(r->s, r->qp, way_path_bits(r->qp)));
-	LAYOUT_SET(cqe64, c->b, ml_path, at ? r->path.dlid & ((1u << at->lmc) - 1) & 0x7f : 0);
-	LAYOUT_SET(cqe64, c->b, sl, r->qp->sl & 0xf);
+	r->link->cqe(r, at, way_path_bits(r->qp), r->path.dlid, r->qp->sl & 0xf, c->b);
 	LAYOUT_SET(cqe64, c->b, rqpn, r->qpn);
 	LAYOUT_SET(cqe64, c->b, byte_cnt, r->local.len);
 	LAYOUT_SET(cqe64, c->b, se, r->se);
@@ -395,11 +395,6 @@ static enum eng_why local_memory(struct eng_run *r, const struct eng_op *op)
 	return r->local.len > max_message(r->qp) ? ENG_W_LENGTH : ENG_W_NONE;
 }
 
-static bool rc_has_grh(const struct eng_run *r)
-{
-	return r->transport->av ? eng_av_grh(r->wqe + WQE_SEG) : r->qp->grh;
-}
-
 enum eng_out rc_execute(struct eng_run *r)
 {
 	const struct eng_transport *t = r->transport;
@@ -417,7 +412,7 @@ enum eng_out rc_execute(struct eng_run *r)
 	peer = t->peer(r, &port);
 	if (cap_on(r->s))
 		eng_capture_request(r, op);
-	way_request(r, op, rc_has_grh(r), &pkts);
+	way_request(r, op, &pkts);
 	if (peer && fab_path_passes(r->s, &r->path, &pkts)) {
 		int rc = resp_lock(r->s, peer, r->dest);
 

@@ -3,6 +3,7 @@
  * Send queues: takes doorbells, fetches and dispatches WQEs, settles outcomes (completion, error,
  * parking). Called by the thread that rings, the device thread and the firmware; owns sq_lock.
  */
+#include "engine/link.h"
 #include "engine/priv.h"
 #include "engine/transport.h"
 #include "hw/cq.h"
@@ -103,6 +104,8 @@ static enum eng_out execute(struct eng_run *r)
 		return ENG_DONE;
 	if (op->kind == ENG_K_UMR)
 		return umr_execute(r);
+	r->port = hw_port(r->s, r->qp->port);
+	r->link = eng_link(r->port);
 	return r->transport->execute(r);
 }
 

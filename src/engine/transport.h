@@ -13,8 +13,8 @@
 
 /* Octets of packet headers (IBA 5.2), including the ICRC. */
 enum {
-	HDR_BASE = LAYOUT_SZ(lrh) + LAYOUT_SZ(bth) + PKT_ICRC,
-	HDR_GRH = LAYOUT_SZ(ib_grh),
+	HDR_LRH = LAYOUT_SZ(lrh),
+	HDR_BASE = LAYOUT_SZ(bth) + PKT_ICRC,
 	HDR_DETH = LAYOUT_SZ(deth),
 	HDR_XRCETH = LAYOUT_SZ(xrceth),
 	HDR_RETH = LAYOUT_SZ(reth),
@@ -35,7 +35,7 @@ struct eng_transport {
 	bool names_srq; /* a segment that names the responder's SRQ */
 
 	/* The packets. */
-	uint32_t headers; /* octets of headers in each request packet, without a GRH */
+	uint32_t headers; /* octets of headers in each request packet, from the BTH on */
 	bool one_packet;  /* a message is a single packet, whatever the MTU */
 	bool shown;       /* captures show it: its packet format is published */
 	uint8_t pkt;      /* PKT_RC...: transport part of the BTH's opcode */
@@ -94,12 +94,6 @@ static inline uint32_t eng_wqe_header(const struct eng_run *r)
 		return 0;
 	bytes += LAYOUT_GET(wqe_av, r->wqe + WQE_SEG, ext) ? LAYOUT_SZ(wqe_av) : WQE_AV_COMPACT;
 	return r->bytes < bytes ? 0 : bytes;
-}
-
-/* Do packets by this address vector have a GRH? */
-static inline bool eng_av_grh(const uint8_t *av)
-{
-	return LAYOUT_GET(wqe_av, av, ext) && LAYOUT_GET(wqe_av, av, grh);
 }
 
 /* Under the lock of r->dest's QP: does the QP exist, and does it receive from this transport? */

@@ -4,6 +4,7 @@
  * fit or match there is dropped silently. Called by sq.c with the sender's sq_lock held; takes the
  * receiver's rq_lock.
  */
+#include "engine/link.h"
 #include "engine/priv.h"
 #include "engine/transport.h"
 #include "fabric/count.h"
@@ -21,14 +22,12 @@
 
 #define UD_QKEY_OWN 0x80000000u /* a Q_Key with this bit means "use the QP's own" */
 #define UD_MULTICAST_QPN 0xffffffu
-#define GRH_NEXT_HDR 0x1b
-#define GRH_VERSION 6
-#define GRH_OVERHEAD 24 /* BTH 12, DETH 8, ICRC 4; with immediate data 4 more */
+#define UD_OVERHEAD (HDR_BASE + HDR_DETH) /* with immediate data 4 more */
 
 /* Fields of the WQE's address vector. */
 struct ud_av {
-	uint32_t qkey, dqpn, sl, dlid, path_bits;
-	bool grh;
+	uint32_t qkey, dqpn, sl, path_bits;
+	struct way_to to;
 	const uint8_t *seg;
 };
 
@@ -45,28 +44,26 @@ static enum eng_why parse_av(struct eng_run *r, struct ud_av *av)
 		av->qkey = r->qp->qkey;
 	av->dqpn = LAYOUT_GET32(wqe_av, seg, dqpn);
 	av->sl = LAYOUT_GET32(wqe_av, seg, sl);
-	av->dlid = LAYOUT_GET32(wqe_av, seg, rlid);
 	av->path_bits = LAYOUT_GET32(wqe_av, seg, mlid);
-	av->grh = eng_av_grh(seg);
+	r->link->av(r, seg, &av->to);
+	r->net = av->to.net;
 	return ENG_W_NONE;
 }
 
+/* A shorter header than a GRH, IPv4's, ends the 40 octets (union rdma_network_hdr). */
 static void build_grh(struct eng_run *r, const struct ud_av *av, const struct eng_op *op,
 		      uint64_t len, uint8_t grh[ENG_GRH_BYTES])
 {
-	const struct hw_port *port = hw_port(r->s, r->qp->port);
-	uint32_t sgid = LAYOUT_GET32(wqe_av, av->seg, sgid_index);
+	struct pkt_route route;
+	uint32_t n;
 
 	memset(grh, 0, ENG_GRH_BYTES);
-	LAYOUT_SET(ib_grh, grh, version, GRH_VERSION);
-	LAYOUT_SET(ib_grh, grh, tclass, LAYOUT_GET(wqe_av, av->seg, tclass));
-	LAYOUT_SET(ib_grh, grh, flow_label, LAYOUT_GET(wqe_av, av->seg, flow_label));
-	LAYOUT_SET(ib_grh, grh, paylen, GRH_OVERHEAD + (op->imm ? 4 : 0) + (len + 3) / 4 * 4);
-	LAYOUT_SET(ib_grh, grh, next_hdr, GRH_NEXT_HDR);
-	LAYOUT_SET(ib_grh, grh, hop_limit, LAYOUT_GET(wqe_av, av->seg, hop_limit));
-	if (port && sgid < HW_GIDS)
-		memcpy(grh + IB_GRH_SGID, port->gid[sgid], 16);
-	memcpy(grh + IB_GRH_DGID, av->seg + WQE_AV_RGID, 16);
+	link_route_av(r->port, r->net, av->seg, &route);
+	n = pkt_put_net(&route, UD_OVERHEAD + (op->imm ? 4 : 0) + (uint32_t)(len + 3) / 4 * 4, grh);
+	if (n < ENG_GRH_BYTES) {
+		memmove(grh + ENG_GRH_BYTES - n, grh, n);
+		memset(grh, 0, ENG_GRH_BYTES - n);
+	}
 }
 
 static void skip_front(struct eng_sgl *l, uint64_t n)
@@ -129,17 +126,15 @@ static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct
 	}
 	if (why)
 		return resp_recv_error(r, peer, av->dqpn, &rv, why);
-	if (av->grh) {
+	if (av->to.dgid) {
 		build_grh(r, av, op, len, grh);
 		push_front(&r->local, mem_self(r->s), (uintptr_t)grh, ENG_GRH_BYTES);
 	} else {
 		skip_front(&r->remote, ENG_GRH_BYTES);
 	}
 	cqe_init(&c, op->cqe, peer, av->dqpn, rv.index);
-	LAYOUT_SET(cqe64, c.b, slid, way_slid(r->s, r->qp, av->path_bits));
-	LAYOUT_SET(cqe64, c.b, ml_path, at ? av->dlid & ((1u << at->lmc) - 1) & 0x7f : 0);
-	LAYOUT_SET(cqe64, c.b, grh, av->grh);
-	LAYOUT_SET(cqe64, c.b, sl, av->sl);
+	r->link->cqe(r, at, av->path_bits, av->to.dlid, av->sl, c.b);
+	LAYOUT_SET(cqe64, c.b, grh, av->to.dgid != NULL);
 	LAYOUT_SET(cqe64, c.b, rqpn, r->qpn);
 	LAYOUT_SET(cqe64, c.b, byte_cnt, len + ENG_GRH_BYTES);
 	LAYOUT_SET(cqe64, c.b, se, r->se);
@@ -148,29 +143,6 @@ static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct
 	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)
 		return resp_recv_error(r, peer, av->dqpn, &rv, ENG_W_LOCAL_FAULT);
 	return out;
-}
-
-/* The destinations of a multicast datagram: ports of some members, and whether it reaches them. */
-#define REACH_MAX 64
-struct reach {
-	uint32_t n;
-	uint64_t got;
-	uint32_t port[REACH_MAX];
-};
-
-static uint64_t reach_bit(const struct reach *x, uint32_t port)
-{
-	for (uint32_t i = 0; i < x->n; i++)
-		if (x->port[i] == port)
-			return UINT64_C(1) << i;
-	return 0;
-}
-
-static void reach_end(struct seg *s, uint32_t port, void *arg)
-{
-	struct reach *x = arg;
-
-	x->got |= reach_bit(x, port);
 }
 
 /* The QP of attachment `i`, if the group has it as a member; else NULL. */
@@ -189,7 +161,7 @@ static struct hw_qp *ud_member_qp(struct seg *s, uint32_t i, const uint8_t *mgid
  * Collect members' ports from attachment *i on; when there is no more space, *i says where to go
  * on.
  */
-static void reach_collect(struct eng_run *r, const uint8_t *mgid, uint32_t *i, struct reach *x)
+static void reach_collect(struct eng_run *r, const uint8_t *mgid, uint32_t *i, struct eng_reach *x)
 {
 	x->n = 0;
 	x->got = 0;
@@ -199,31 +171,14 @@ static void reach_collect(struct eng_run *r, const uint8_t *mgid, uint32_t *i, s
 
 		if (!qp || reach_bit(x, qp->port))
 			continue;
-		if (x->n == REACH_MAX)
+		if (x->n == ENG_REACH_MAX)
 			return;
 		x->port[x->n++] = qp->port;
 	}
 }
 
-/*
- * Find the ports that it reaches: an adapter hears itself, others depend on the switches' tables.
- */
-static void reach_find(struct eng_run *r, const struct ud_av *av, const struct fab_pkts *pkts,
-		       bool count, struct reach *x)
-{
-	const struct hw_port *own = hw_port(r->s, r->qp->port);
-
-	fab_mcast(r->s, r->qp->port, av->dlid, pkts, count, reach_end, x);
-	for (uint32_t i = 0; own && own->state == IB_PORT_ACTIVE && i < x->n; i++) {
-		const struct hw_port *p = hw_port(r->s, x->port[i]);
-
-		if (p && p->hca == own->hca)
-			x->got |= UINT64_C(1) << i;
-	}
-}
-
 static enum eng_out ud_to_member(struct eng_run *r, const struct ud_av *av, const struct eng_op *op,
-				 struct hw_qp *peer, uint32_t qpn, const struct reach *x)
+				 struct hw_qp *peer, uint32_t qpn, const struct eng_reach *x)
 {
 	enum eng_out out = ENG_SILENT;
 	struct ud_av to = *av;
@@ -232,7 +187,7 @@ static enum eng_out ud_to_member(struct eng_run *r, const struct ud_av *av, cons
 
 	atomic_store_explicit(&r->qp->ud_dest, qpn, memory_order_relaxed);
 	r->dest = qpn;
-	r->path.dlid = av->dlid;
+	r->path.dlid = av->to.dlid;
 	rc = resp_lock(r->s, peer, qpn);
 	if (rc)
 		return resp_not_locked(rc);
@@ -248,7 +203,7 @@ static enum eng_out ud_to_member(struct eng_run *r, const struct ud_av *av, cons
 
 /* Deliver to one member. ENG_FAILED: the sender's error, so no member can get it. */
 static enum eng_out ud_member(struct eng_run *r, const struct ud_av *av, const struct eng_op *op,
-			      struct hw_qp *peer, uint32_t qpn, const struct reach *x)
+			      struct hw_qp *peer, uint32_t qpn, const struct eng_reach *x)
 {
 	enum eng_out out;
 
@@ -272,13 +227,13 @@ static enum eng_out ud_multicast(struct eng_run *r, const struct ud_av *av, cons
 {
 	const uint8_t *mgid = av->seg + WQE_AV_RGID;
 	uint32_t from = seg_next(r->s, SEG_T_MCG, SEG_OWNER_ANY, 0), to = from;
-	struct reach x;
+	struct eng_reach x;
 	bool first = true;
 
 	pkts->multicast = true;
 	do {
 		reach_collect(r, mgid, &to, &x);
-		reach_find(r, av, pkts, first, &x);
+		r->link->reach(r, av->seg, pkts, first, &x);
 		first = false;
 		for (; from < to; from = seg_next(r->s, SEG_T_MCG, SEG_OWNER_ANY, from + 1)) {
 			uint32_t qpn;
@@ -319,17 +274,15 @@ static enum eng_out ud_arrive(struct eng_run *r, const struct ud_av *av, struct 
 
 static enum eng_out ud_deliver(struct eng_run *r, const struct ud_av *av, const struct eng_op *op)
 {
-	const uint8_t *rgid = av->seg + WQE_AV_RGID;
-	struct way_to to = {.dlid = av->dlid, .dgid = av->grh ? rgid : NULL};
 	enum eng_out out = ENG_SILENT;
 	struct fab_pkts pkts;
 	struct hw_qp *peer;
 
-	way_request(r, op, av->grh, &pkts);
+	way_request(r, op, &pkts);
 	if (av->dqpn == UD_MULTICAST_QPN)
-		return av->grh ? ud_multicast(r, av, op, &pkts) : ENG_SILENT;
+		return av->to.dgid ? ud_multicast(r, av, op, &pkts) : ENG_SILENT;
 	peer = hw_qp(r->s, av->dqpn);
-	if (way_find(r->s, r->qp, &to, &r->path) && fab_path_passes(r->s, &r->path, &pkts) && peer)
+	if (way_find(r, r->qp, &av->to, &r->path) && fab_path_passes(r->s, &r->path, &pkts) && peer)
 		out = ud_arrive(r, av, peer, op);
 	if (out != ENG_LOCKED && out != ENG_AGAIN)
 		fab_path_count(r->s, &r->path, &pkts);
@@ -339,7 +292,7 @@ static enum eng_out ud_deliver(struct eng_run *r, const struct ud_av *av, const 
 enum eng_out ud_execute(struct eng_run *r)
 {
 	const struct eng_op *op = eng_op(r->opcode);
-	const struct hw_port *port = hw_port(r->s, r->qp->port);
+	const struct hw_port *port = r->port;
 	struct ud_av av;
 	enum eng_out out;
 	uint64_t len;
@@ -353,7 +306,7 @@ enum eng_out ud_execute(struct eng_run *r)
 	if (r->why)
 		return ENG_FAILED;
 	if (cap_on(r->s))
-		eng_capture_ud(r, op, av.seg, av.qkey, av.grh);
+		eng_capture_ud(r, op, av.seg, av.qkey);
 	out = ud_deliver(r, &av, op);
 	if (out == ENG_FAILED && r->why == ENG_W_LOCAL_FAULT)
 		return ENG_FAILED;

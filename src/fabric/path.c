@@ -376,6 +376,11 @@ bool fab_path_passes(const struct seg *s, const struct fab_path *p, const struct
 	return !v.stopped;
 }
 
+void fab_count_received(const struct seg *s, uint32_t port, const struct fab_pkts *k)
+{
+	count_pkts(s, port, HW_CTR_RCV_DATA, HW_CTR_RCV_PKTS, HW_CTR_RCV_MCAST, k);
+}
+
 void fab_path_count(struct seg *s, const struct fab_path *p, const struct fab_pkts *k)
 {
 	struct passing v = {.k = k, .count = true};

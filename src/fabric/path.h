@@ -51,6 +51,8 @@ struct fab_pkts {
 void fab_path(struct seg *s, uint32_t from, uint32_t dlid, struct fab_path *p);
 /* Would all packets arrive? */
 bool fab_path_passes(const struct seg *s, const struct fab_path *p, const struct fab_pkts *k);
+/* Count packets as received at their destination alone. */
+void fab_count_received(const struct seg *s, uint32_t port, const struct fab_pkts *k);
 /* Count sent packets on each port that they reached, and their loss where they were lost. */
 void fab_path_count(struct seg *s, const struct fab_path *p, const struct fab_pkts *k);
 

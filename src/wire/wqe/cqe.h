@@ -62,6 +62,9 @@ LAYOUT(err_cqe, 0x40, CQE_L_err)
 	V(CQE, INVALID, 15)
 LAYOUT_ENUM(cqe_opcode, CQE_V_OPCODE)
 
+/* The low bits of cqe64.sl on an Ethernet port: the packet's network header. */
+enum { CQE_ROCE_L3_GRH = 0, CQE_ROCE_L3_IP6 = 1, CQE_ROCE_L3_IP4 = 2 };
+
 /* err_cqe.syndrome: number, name. */
 #define CQE_SYNDROMES(X)             \
 	X(0x01, LOCAL_LENGTH)        \

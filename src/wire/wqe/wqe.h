@@ -123,7 +123,10 @@ LAYOUT(wqe_repeat, 0x10, WQE_L_repeat)
 	F(wqe_repeat_ent, va, 0x40, 64)
 LAYOUT(wqe_repeat_ent, 0x10, WQE_L_repeat_ent)
 
-/* Address vector of a datagram; without `ext` it has only the first 16 bytes. */
+/*
+ * Address vector of a datagram; without `ext` it has only the first 16 bytes. On Ethernet rlid is
+ * the UDP source port.
+ */
 #define WQE_L_av(F)                     \
 	F(wqe_av, qkey, 0x00, 32)       \
 	F(wqe_av, ext, 0x40, 1)         \
@@ -133,6 +136,8 @@ LAYOUT(wqe_repeat_ent, 0x10, WQE_L_repeat_ent)
 	F(wqe_av, fl, 0x68, 1)          \
 	F(wqe_av, mlid, 0x69, 7)        \
 	F(wqe_av, rlid, 0x70, 16)       \
+	F(wqe_av, rmac_47_16, 0xa0, 32) \
+	F(wqe_av, rmac_15_0, 0xc0, 16)  \
 	F(wqe_av, tclass, 0xd0, 8)      \
 	F(wqe_av, hop_limit, 0xd8, 8)   \
 	F(wqe_av, grh, 0xe1, 1)         \
@@ -142,7 +147,8 @@ LAYOUT(wqe_repeat_ent, 0x10, WQE_L_repeat_ent)
 	F(wqe_av, rgid_8, 0x140, 64)
 LAYOUT(wqe_av, 0x30, WQE_L_av)
 #define WQE_AV_COMPACT 0x10
-#define WQE_AV_RGID 0x20 /* byte offset */
+#define WQE_AV_RMAC 0x14 /* byte offsets */
+#define WQE_AV_RGID 0x20
 
 /* First segment of an SRQ's WQE (linked list). */
 #define WQE_L_srq_next(F)                         \

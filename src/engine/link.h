@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The differences between link layers: one row each, selected by hw_port.link of the requester's
+ * port. The engine's code asks the row (eng_run.link), never which link layer it is.
+ */
+#ifndef SOFTHCA_ENGINE_LINK_H
+#define SOFTHCA_ENGINE_LINK_H
+
+#include "engine/priv.h"
+#include "hw/port.h"
+#include "wire/pkt/pkt.h"
+
+/* The destinations of a multicast datagram: ports of some members, and whether it reaches them. */
+#define ENG_REACH_MAX 64
+struct eng_reach {
+	uint32_t n;
+	uint64_t got;
+	uint32_t port[ENG_REACH_MAX];
+};
+
+struct eng_link {
+	uint32_t headers; /* octets that counters count in front of the network header */
+
+	/* The destination in an address vector; net is none without GIDs. */
+	void (*av)(const struct eng_run *r, const uint8_t *av, struct way_to *to);
+	/* For packets with GIDs: the header from that entry of the port's table. */
+	enum pkt_net (*net)(const struct hw_port *own, uint32_t sgid_index);
+	/* ... does the port where they arrive accept them? */
+	bool (*accepts)(const struct hw_port *at, const struct way_to *to);
+	/* ... and the QP, whose own path has GIDs, too? */
+	bool (*expects)(const struct eng_run *r, const struct hw_qp *peer);
+
+	/* The message's origin in the CQE of its receive, at port `at`. */
+	void (*cqe)(const struct eng_run *r, const struct hw_port *at, uint32_t path_bits,
+		    uint32_t dlid, uint32_t sl, uint8_t *cqe);
+	/* Find the ports of x->port that it reaches. Counts it at ports; at the sender if `first`.
+	 */
+	void (*reach)(struct eng_run *r, const uint8_t *av, const struct fab_pkts *k, bool first,
+		      struct eng_reach *x);
+
+	/*
+	 * For captures: addresses of the packets of a connected QP, and of a datagram. False: it
+	 * sends none.
+	 */
+	bool (*frame)(const struct hw_port *own, const struct hw_qp *qp, struct pkt *p);
+	bool (*frame_av)(const struct hw_port *own, const struct hw_qp *qp, const uint8_t *av,
+			 struct pkt *p);
+};
+
+extern const struct eng_link eng_links[2];
+
+static inline const struct eng_link *eng_link(const struct hw_port *own)
+{
+	return &eng_links[own && hw_port_is_eth(own)];
+}
+
+uint64_t reach_bit(const struct eng_reach *x, uint32_t port);
+/* The network header's fields, from an address vector. */
+void link_route_av(const struct hw_port *own, enum pkt_net net, const uint8_t *av,
+		   struct pkt_route *to);
+
+#endif

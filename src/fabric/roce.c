@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Owns the rules of RoCE's addresses in packets. Calls the segment only; also runs in a trap. */
+#include "fabric/roce.h"
+
+#include "fabric/eth.h"
+#include "wire/ib/gid.h"
+
+/* set_roce_addr() of hw/mlx5/main.c: type and address of the entry give version and L3 type. */
+enum pkt_net fab_roce_net(const struct hw_port *p, uint32_t sgid_index)
+{
+	if (sgid_index >= HW_GIDS || p->gid_type[sgid_index] == HW_GID_IB)
+		return PKT_NET_NONE;
+	if (p->gid_type[sgid_index] == HW_GID_ROCE_V1)
+		return PKT_NET_GRH;
+	return ib_gid_is_ip4(p->gid[sgid_index]) ? PKT_NET_IP4 : PKT_NET_IP6;
+}
+
+bool fab_roce_carries(enum pkt_net net, const uint8_t gid[16])
+{
+	return net == PKT_NET_GRH ||
+	       (net != PKT_NET_NONE && (net == PKT_NET_IP4) == ib_gid_is_ip4(gid));
+}
+
+bool fab_roce_accepts(const struct hw_port *p, const uint8_t dgid[16], enum pkt_net net)
+{
+	int type = net == PKT_NET_GRH ? HW_GID_ROCE_V1 : HW_GID_ROCE_V2;
+
+	return fab_roce_carries(net, dgid) && fab_gid_find(p, dgid, type) >= 0;
+}
