@@ -6,13 +6,18 @@
 #include "wire/ib/gid.h"
 
 /* set_roce_addr() of hw/mlx5/main.c: type and address of the entry give version and L3 type. */
+enum pkt_net fab_roce_header(uint32_t type, const uint8_t gid[16])
+{
+	if (type != HW_GID_ROCE_V2)
+		return type == HW_GID_ROCE_V1 ? PKT_NET_GRH : PKT_NET_NONE;
+	return ib_gid_is_ip4(gid) ? PKT_NET_IP4 : PKT_NET_IP6;
+}
+
 enum pkt_net fab_roce_net(const struct hw_port *p, uint32_t sgid_index)
 {
-	if (sgid_index >= HW_GIDS || p->gid_type[sgid_index] == HW_GID_IB)
+	if (sgid_index >= HW_GIDS)
 		return PKT_NET_NONE;
-	if (p->gid_type[sgid_index] == HW_GID_ROCE_V1)
-		return PKT_NET_GRH;
-	return ib_gid_is_ip4(p->gid[sgid_index]) ? PKT_NET_IP4 : PKT_NET_IP6;
+	return fab_roce_header(p->gid_type[sgid_index], p->gid[sgid_index]);
 }
 
 bool fab_roce_carries(enum pkt_net net, const uint8_t gid[16])

@@ -127,23 +127,23 @@ LAYOUT(wqe_repeat_ent, 0x10, WQE_L_repeat_ent)
  * Address vector of a datagram; without `ext` it has only the first 16 bytes. On Ethernet rlid is
  * the UDP source port.
  */
-#define WQE_L_av(F)                     \
-	F(wqe_av, qkey, 0x00, 32)       \
-	F(wqe_av, ext, 0x40, 1)         \
-	F(wqe_av, dqpn, 0x48, 24)       \
-	F(wqe_av, stat_rate, 0x60, 4)   \
-	F(wqe_av, sl, 0x64, 4)          \
-	F(wqe_av, fl, 0x68, 1)          \
-	F(wqe_av, mlid, 0x69, 7)        \
-	F(wqe_av, rlid, 0x70, 16)       \
-	F(wqe_av, rmac_47_16, 0xa0, 32) \
-	F(wqe_av, rmac_15_0, 0xc0, 16)  \
-	F(wqe_av, tclass, 0xd0, 8)      \
-	F(wqe_av, hop_limit, 0xd8, 8)   \
-	F(wqe_av, grh, 0xe1, 1)         \
-	F(wqe_av, sgid_index, 0xe4, 8)  \
-	F(wqe_av, flow_label, 0xec, 20) \
-	F(wqe_av, rgid_0, 0x100, 64)    \
+#define WQE_L_av(F)                                 \
+	F(wqe_av, qkey, 0x00, 32)                   \
+	F(wqe_av, ext, 0x40, 1)                     \
+	F(wqe_av, dqpn, 0x48, 24)                   \
+	F(wqe_av, stat_rate, 0x60, 4)               \
+	F(wqe_av, sl, 0x64, 4)                      \
+	F(wqe_av, fl, 0x68, 1)                      \
+	F(wqe_av, mlid, 0x69, 7)                    \
+	F(wqe_av, rlid, 0x70, 16)                   \
+	F(wqe_av, rmac_47_16, 0xa0, 32, LAYOUT_HEX) \
+	F(wqe_av, rmac_15_0, 0xc0, 16, LAYOUT_HEX)  \
+	F(wqe_av, tclass, 0xd0, 8)                  \
+	F(wqe_av, hop_limit, 0xd8, 8)               \
+	F(wqe_av, grh, 0xe1, 1)                     \
+	F(wqe_av, sgid_index, 0xe4, 8)              \
+	F(wqe_av, flow_label, 0xec, 20)             \
+	F(wqe_av, rgid_0, 0x100, 64)                \
 	F(wqe_av, rgid_8, 0x140, 64)
 LAYOUT(wqe_av, 0x30, WQE_L_av)
 #define WQE_AV_COMPACT 0x10
