@@ -23,6 +23,8 @@
 #define IPOIB_MTU 2048u /* of the broadcast group, unless the port's is smaller */
 /* A QP number that a program cannot see: IPoIB's own are the first that a driver makes. */
 #define IPOIB_QPN 0x40u
+#define IPOIB_QUEUE 256u  /* ipoib_setup_common(): twice the send queue */
+#define ETHER_QUEUE 1000u /* DEFAULT_TX_QUEUE_LEN */
 
 /* ---- ports and hosts */
 
@@ -290,15 +292,34 @@ int fab_if_set(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint
 /* ---- an interface as programs see it */
 
 /* ipoib_dev_init_default(), ipoib_add_port(): the QP and the port's GID; the group of RFC 4391. */
-static void hardware_addresses(const struct hw_port *p, uint32_t n, struct fab_iface *f)
+static void fill_ipoib(const struct hw_port *p, uint32_t n, struct fab_iface *f)
 {
+	uint32_t mtu = 128u << p->active_mtu;
+
+	snprintf(f->name, sizeof(f->name), FAB_IF_STEM "%u", n);
+	f->hwtype = ARPHRD_INFINIBAND;
+	f->mtu = (mtu < IPOIB_MTU ? mtu : IPOIB_MTU) - IPOIB_HEADER;
+	f->queue_len = IPOIB_QUEUE;
+	f->pkey = p->pkey[0] | 0x8000u;
+	f->hwlen = FAB_IF_HWADDR;
 	be32_store(f->hwaddr, IPOIB_QPN + n);
 	memcpy(f->hwaddr + 4, p->gid[0], 16);
-	memset(f->broadcast, 0, FAB_IF_HWADDR);
 	be32_store(f->broadcast, 0x00ffffff);
 	be32_store(f->broadcast + 4, 0xff12401b);
 	be16_store(f->broadcast + 8, f->pkey);
 	be32_store(f->broadcast + 16, 0xffffffff);
+}
+
+/* ether_setup() */
+static void fill_ether(const struct hw_port *p, uint32_t port, uint32_t n, struct fab_iface *f)
+{
+	snprintf(f->name, sizeof(f->name), FAB_IF_ETH_STEM "%u", n);
+	f->hwtype = ARPHRD_ETHER;
+	f->mtu = p->if_mtu;
+	f->queue_len = ETHER_QUEUE;
+	f->hwlen = FAB_IF_MAC;
+	fab_eth_mac(port, f->hwaddr);
+	memset(f->broadcast, 0xff, FAB_IF_MAC);
 }
 
 /* Gb/s times ten of a lane are rounded as a card's name says them: 50 for HDR. */
@@ -314,24 +335,20 @@ bool fab_iface(struct seg *s, uint32_t port, struct fab_iface *f)
 {
 	const struct hw_port *p = hw_port(s, port);
 	uint32_t n = p && p->hca != SEG_NONE ? fab_umad_index(s, port) : SEG_NONE;
-	uint32_t mtu;
 	bool up;
 
 	memset(f, 0, sizeof(*f));
 	if (n == SEG_NONE)
 		return false;
 	up = p->state == IB_PORT_ACTIVE;
-	snprintf(f->name, sizeof(f->name), FAB_IF_STEM "%u", n);
 	f->index = FAB_IF_FIRST + n;
 	f->port = p->num;
 	f->flags = IFF_UP | IFF_BROADCAST | IFF_MULTICAST | (up ? IFF_RUNNING | IFF_LOWER_UP : 0u);
-	mtu = 128u << p->active_mtu;
-	f->mtu = (mtu < IPOIB_MTU ? mtu : IPOIB_MTU) - IPOIB_HEADER;
 	f->speed = up ? speed_of(p) : -1;
-	f->pkey = p->pkey[0] | 0x8000u;
-	f->hwtype = ARPHRD_INFINIBAND;
-	f->hwlen = FAB_IF_HWADDR;
-	hardware_addresses(p, n, f);
+	if (hw_port_is_eth(p))
+		fill_ether(p, port, n, f);
+	else
+		fill_ipoib(p, n, f);
 	fab_pci_name(hw_hca(s, p->hca), f->parent);
 	be32_store(f->ip4, fab_ip4(s, port));
 	f->prefix4 = p->ip4 ? p->ip4_prefix : RULE_PREFIX;

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Network interfaces: port p of host N (both count from 0 and 1) has the IPoIB interface ib<p>,
- * with the IPv4 address 127.(1+p).(N>>8).(N&255)/16 unless one is configured, an IPv6 link-local
- * one, and perhaps a configured IPv6 one. An interface's subnet so has one port of every host.
- * 127.0.0.0/16 and ::1 are loopback. Read from the segment.
+ * Network interfaces: port p of host N (both count from 0 and 1) has the IPoIB interface ib<p>, or
+ * the Ethernet interface rce<p>, with the IPv4 address 127.(1+p).(N>>8).(N&255)/16 unless one is
+ * configured, an IPv6 link-local one, and perhaps a configured IPv6 one. An interface's subnet so
+ * has one port of every host. 127.0.0.0/16 and ::1 are loopback. Read from the segment.
  */
 #ifndef SOFTHCA_FABRIC_IFADDR_H
 #define SOFTHCA_FABRIC_IFADDR_H
 
+#include <string.h>
 #include "segment/seg.h"
 
 #define FAB_IF_STEM "ib"
+#define FAB_IF_ETH_STEM "rce" /* a machine's own interfaces have other names */
 /* Above the machine's own interfaces: container hosts count to thousands. */
 #define FAB_IF_FIRST 1000001u
 #define FAB_IF_HWADDR 20 /* octets: flags and QP number, GID (RFC 4391, 9.1.1) */
+#define FAB_IF_MAC 6
 #define FAB_IF_NET 127u
 
 /* An interface as programs see it. Addresses are in network byte order. */
@@ -23,10 +26,11 @@ struct fab_iface {
 	uint32_t port;  /* number of the port on its adapter */
 	uint32_t flags; /* IFF_ of <net/if.h>, as RTM_GETLINK has them */
 	uint32_t mtu;
-	int32_t speed; /* Mb/s; -1: unknown, the link is down */
-	uint32_t pkey;
-	uint16_t hwtype; /* ARPHRD_ of <net/if_arp.h> */
-	uint8_t hwlen;   /* octets in use of each: */
+	int32_t speed;      /* Mb/s; -1: unknown, the link is down */
+	uint32_t pkey;      /* 0 on Ethernet */
+	uint32_t queue_len; /* packets (tx_queue_len) */
+	uint16_t hwtype;    /* ARPHRD_ of <net/if_arp.h> */
+	uint8_t hwlen;      /* octets in use of each: */
 	uint8_t hwaddr[FAB_IF_HWADDR], broadcast[FAB_IF_HWADDR];
 	char parent[16]; /* the PCI function */
 	uint8_t ip4[4];  /* zero: none */
@@ -35,6 +39,16 @@ struct fab_iface {
 	uint8_t prefix6[2];
 	uint8_t ip6[2][16];
 };
+
+/* The length of the stem that a name of ours has, 0: the name is another's. */
+static inline size_t fab_if_stem(const char *name)
+{
+	if (!strncmp(name, FAB_IF_STEM, sizeof(FAB_IF_STEM) - 1))
+		return sizeof(FAB_IF_STEM) - 1;
+	if (!strncmp(name, FAB_IF_ETH_STEM, sizeof(FAB_IF_ETH_STEM) - 1))
+		return sizeof(FAB_IF_ETH_STEM) - 1;
+	return 0;
+}
 
 /* False: the port has none (it is a switch's). */
 bool fab_iface(struct seg *s, uint32_t port, struct fab_iface *f);

@@ -23,6 +23,7 @@ struct net_attr {
 	const char *name;
 	int (*show)(const struct fab_iface *f, char *buf, size_t size);
 	bool changes; /* with the port's state and tables */
+	bool ipoib;   /* only there */
 };
 
 static bool is_up(const struct fab_iface *f)
@@ -30,33 +31,33 @@ static bool is_up(const struct fab_iface *f)
 	return f->flags & IFF_RUNNING;
 }
 
-static int show_octets(const uint8_t *a, char *buf, size_t size)
+static int show_octets(const uint8_t *a, uint32_t len, char *buf, size_t size)
 {
 	int n = 0;
 
-	for (int i = 0; i < FAB_IF_HWADDR; i++)
+	for (uint32_t i = 0; i < len; i++)
 		n += snprintf(buf + n, size - (size_t)n, "%s%02x", i ? ":" : "", a[i]);
 	return n + snprintf(buf + n, size - (size_t)n, "\n");
 }
 
 static int show_address(const struct fab_iface *f, char *buf, size_t size)
 {
-	return show_octets(f->hwaddr, buf, size);
+	return show_octets(f->hwaddr, f->hwlen, buf, size);
 }
 
 static int show_broadcast(const struct fab_iface *f, char *buf, size_t size)
 {
-	return show_octets(f->broadcast, buf, size);
+	return show_octets(f->broadcast, f->hwlen, buf, size);
 }
 
 static int show_addr_len(const struct fab_iface *f, char *buf, size_t size)
 {
-	return snprintf(buf, size, "%d\n", FAB_IF_HWADDR);
+	return snprintf(buf, size, "%u\n", f->hwlen);
 }
 
 static int show_type(const struct fab_iface *f, char *buf, size_t size)
 {
-	return snprintf(buf, size, "%d\n", ARPHRD_INFINIBAND);
+	return snprintf(buf, size, "%u\n", f->hwtype);
 }
 
 /* dev->flags, which do not have the bits of the link's state. */
@@ -70,10 +71,10 @@ static int show_ifindex(const struct fab_iface *f, char *buf, size_t size)
 	return snprintf(buf, size, "%u\n", f->index);
 }
 
-/* ipoib_add_port(): both are the port's number from 0. */
+/* ipoib_add_port(): both are the port's number from 0. Ethernet drivers set dev_port alone. */
 static int show_dev_id(const struct fab_iface *f, char *buf, size_t size)
 {
-	return snprintf(buf, size, "0x%x\n", f->port - 1);
+	return snprintf(buf, size, "0x%x\n", f->hwtype == ARPHRD_ETHER ? 0 : f->port - 1);
 }
 
 static int show_dev_port(const struct fab_iface *f, char *buf, size_t size)
@@ -118,7 +119,7 @@ static int show_mode(const struct fab_iface *f, char *buf, size_t size)
 
 static int show_txqlen(const struct fab_iface *f, char *buf, size_t size)
 {
-	return snprintf(buf, size, "256\n");
+	return snprintf(buf, size, "%u\n", f->queue_len);
 }
 
 static int show_uevent(const struct fab_iface *f, char *buf, size_t size)
@@ -127,25 +128,21 @@ static int show_uevent(const struct fab_iface *f, char *buf, size_t size)
 }
 
 static const struct net_attr net_attrs[] = {
-	{"address", show_address, true},
-	{"broadcast", show_broadcast, true},
-	{"addr_len", show_addr_len, false},
-	{"type", show_type, false},
-	{"flags", show_flags, false},
-	{"ifindex", show_ifindex, false},
-	{"iflink", show_ifindex, false},
-	{"dev_id", show_dev_id, false},
-	{"dev_port", show_dev_port, false},
-	{"mtu", show_mtu, true},
-	{"operstate", show_operstate, true},
-	{"carrier", show_carrier, true},
-	{"speed", show_speed, true},
-	{"duplex", show_duplex, true},
-	{"pkey", show_pkey, true},
-	{"mode", show_mode, false},
-	{"tx_queue_len", show_txqlen, false},
-	{"uevent", show_uevent, false},
+	{"address", show_address, true},      {"broadcast", show_broadcast, true},
+	{"addr_len", show_addr_len, false},   {"type", show_type, false},
+	{"flags", show_flags, false},         {"ifindex", show_ifindex, false},
+	{"iflink", show_ifindex, false},      {"dev_id", show_dev_id, false},
+	{"dev_port", show_dev_port, false},   {"mtu", show_mtu, true},
+	{"operstate", show_operstate, true},  {"carrier", show_carrier, true},
+	{"speed", show_speed, true},          {"duplex", show_duplex, true},
+	{"pkey", show_pkey, true, true},      {"mode", show_mode, false, true},
+	{"tx_queue_len", show_txqlen, false}, {"uevent", show_uevent, false},
 };
+
+static bool has_attr(const struct fab_iface *f, const struct net_attr *a)
+{
+	return !a->ipoib || f->hwtype == ARPHRD_INFINIBAND;
+}
 
 /* Nothing is sent through the interface. */
 static const char *const statistics[] = {
@@ -162,6 +159,8 @@ static int render_iface(struct tree *t, int dir, const struct fab_iface *f, cons
 	for (size_t i = 0; i < ARRAY_SIZE(net_attrs); i++) {
 		int n = net_attrs[i].show(f, text, sizeof(text));
 
+		if (!has_attr(f, &net_attrs[i]))
+			continue;
 		TREE_STEP(r, tree_write(t, dir, net_attrs[i].name, 0444, text, (size_t)n));
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(statistics); i++)
@@ -209,7 +208,7 @@ int fab_net_update(struct seg *s, uint32_t port, int root)
 	for (size_t i = 0; i < ARRAY_SIZE(net_attrs); i++) {
 		int n = net_attrs[i].show(&f, text, sizeof(text));
 
-		if (net_attrs[i].changes)
+		if (net_attrs[i].changes && has_attr(&f, &net_attrs[i]))
 			TREE_STEP(r, tree_replace(root, dir, net_attrs[i].name, text, (size_t)n));
 	}
 	snprintf(path, sizeof(path), FAB_IF_FILE, f.index - FAB_IF_FIRST);

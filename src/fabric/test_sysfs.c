@@ -18,6 +18,7 @@
 
 #include "fabric/cpumask.h"
 #include "fabric/count.h"
+#include "fabric/eth.h"
 #include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
 #include "hw/port.h"
@@ -34,9 +35,11 @@ static const struct fab_sysfs_ids ids = {.fw_ver = "20.31.1014",
 static struct seg seg;
 static char root[] = "/tmp/softhca-sysfs-XXXXXX";
 
-static int render(uint32_t hcas, uint32_t ports, uint32_t speed)
+static int render(uint32_t hcas, uint32_t ports, uint32_t speed, uint32_t link)
 {
 	const struct fab_options o = {.hosts = 1,
+				      .link = link,
+				      .if_mtu = 4200,
 				      .hcas = hcas,
 				      .ports = ports,
 				      .link_speed = speed,
@@ -53,13 +56,19 @@ static int render(uint32_t hcas, uint32_t ports, uint32_t speed)
 
 static int one_port(void **state)
 {
-	assert_int_equal(render(1, 1, 64), 0);
+	assert_int_equal(render(1, 1, 64, HW_LINK_IB), 0);
 	return 0;
 }
 
 static int two_by_two(void **state)
 {
-	assert_int_equal(render(2, 2, 128), 0);
+	assert_int_equal(render(2, 2, 128, HW_LINK_IB), 0);
+	return 0;
+}
+
+static int ethernet(void **state)
+{
+	assert_int_equal(render(1, 2, 64, HW_LINK_ETH), 0);
 	return 0;
 }
 
@@ -223,6 +232,48 @@ static void interface_reads_as_ipoibs(void **state)
 		assert_string_equal(text_of(expected[i][0]), expected[i][1]);
 }
 
+#define ETH "sys/class/net/rce1/"
+
+static void interface_reads_as_ethernets(void **state)
+{
+	static const char *const expected[][2] = {
+		{ETH "broadcast", "ff:ff:ff:ff:ff:ff\n"},
+		{ETH "addr_len", "6\n"},
+		{ETH "type", "1\n"},
+		{ETH "flags", "0x1003\n"},
+		{ETH "ifindex", "1000002\n"},
+		{ETH "mtu", "4200\n"},
+		{ETH "operstate", "up\n"},
+		{ETH "speed", "200000\n"},
+		{ETH "dev_port", "1\n"},
+		{ETH "dev_id", "0x0\n"},
+		{ETH "tx_queue_len", "1000\n"},
+		{ETH "device/vendor", "0x15b3\n"},
+		{IB "device/net/rce1/uevent", "INTERFACE=rce1\nIFINDEX=1000002\n"},
+	};
+	static const char *const none[] = {ETH "mode", ETH "pkey", "sys/class/net/ib1"};
+	uint32_t port = fab_port_by_umad(&seg, fab_host_by_name(&seg, "h1"), 1);
+	char path[256], text[32];
+	uint8_t mac[6];
+
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		assert_string_equal(text_of(expected[i][0]), expected[i][1]);
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", root, none[i]);
+		assert_int_equal(access(path, F_OK), -1);
+	}
+	fab_eth_mac(port, mac);
+	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x\n", mac[0], mac[1], mac[2],
+		 mac[3], mac[4], mac[5]);
+	assert_string_equal(text_of(ETH "address"), text);
+	assert_int_equal(fab_eth_link(&seg, port, false), 0);
+	assert_int_equal(fab_sysfs_update_port(&seg, port, root), 0);
+	assert_string_equal(text_of(ETH "carrier"), "0\n");
+	assert_string_equal(text_of(ETH "address"), text);
+	snprintf(path, sizeof(path), "%s/" ETH "mode", root);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
 static void interfaces_are_numbered_over_the_adapters(void **state)
 {
 	assert_string_equal(text_of("sys/class/net/ib1/dev_port"), "1\n");
@@ -384,6 +435,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_class_link_leads_to_a_pci_device, one_port,
 						clean),
 		cmocka_unit_test_setup_teardown(interface_reads_as_ipoibs, one_port, clean),
+		cmocka_unit_test_setup_teardown(interface_reads_as_ethernets, ethernet, clean),
 		cmocka_unit_test_setup_teardown(interfaces_are_numbered_over_the_adapters,
 						two_by_two, clean),
 		cmocka_unit_test_setup_teardown(interface_follows_its_port, one_port, clean),

@@ -17,10 +17,10 @@
 static const struct device {
 	uint16_t hwtype;
 	const char *kind; /* "": none */
-	uint32_t txqlen, min_mtu, max_mtu;
+	uint32_t min_mtu, max_mtu;
 } devices[] = {
-	{ARPHRD_INFINIBAND, "ipoib", 256, 0, 65520},
-	{ARPHRD_ETHER, "", 1000, 68, 9978}, /* ether_setup(), mlx5e_build_nic_netdev() */
+	{ARPHRD_INFINIBAND, "ipoib", 0, 65520},
+	{ARPHRD_ETHER, "", 68, 9978}, /* ether_setup(), mlx5e_build_nic_netdev() */
 };
 
 static const struct device *device_of(const struct fab_iface *f)
@@ -100,7 +100,7 @@ static void begin_link(struct rtn_req *q, const struct fab_iface *f)
 
 	rtn_begin(q, RTM_NEWLINK, &m, sizeof(m));
 	nl_str(o, IFLA_IFNAME, f->name);
-	nl_u32(o, IFLA_TXQLEN, device_of(f)->txqlen);
+	nl_u32(o, IFLA_TXQLEN, f->queue_len);
 	nl_u8(o, IFLA_OPERSTATE, f->flags & IFF_RUNNING ? IF_OPER_UP : IF_OPER_DOWN);
 	nl_u8(o, IFLA_LINKMODE, 0);
 	put_limits(o, f);

@@ -54,6 +54,7 @@ static const struct fab_iface iface = {
 	.mtu = 2044,
 	.hwtype = ARPHRD_INFINIBAND,
 	.hwlen = FAB_IF_HWADDR,
+	.queue_len = 256,
 	.ip4 = {10, 9, 0, 1},
 	.prefix4 = 24,
 	.nip6 = 2,

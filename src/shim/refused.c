@@ -35,6 +35,7 @@ static const struct {
 	{"/sys/class/infiniband_verbs/uverbs", "no such adapter, or attribute: --hca makes more"},
 	{"/sys/class/infiniband", NO_ATTRIBUTE},
 	{"/sys/class/net/" FAB_IF_STEM, NO_ATTRIBUTE},
+	{"/sys/class/net/" FAB_IF_ETH_STEM, NO_ATTRIBUTE},
 	{"/sys/class/misc/rdma_cm", NO_ATTRIBUTE},
 	{"/sys/bus/pci/devices/" FAB_PCI_DOMAIN ":", NO_ATTRIBUTE},
 	{"/sys/bus/pci/drivers/mlx5_core", NO_ATTRIBUTE},

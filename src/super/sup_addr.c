@@ -29,7 +29,7 @@ static int set_host(struct seg *s, const struct fab_ip *ip)
 		return prog_fail("--ip: there is no host '%s'", ip->host);
 	port = fab_port_by_umad(s, host, ip->iface);
 	if (port == SEG_NONE)
-		return prog_fail("--ip: host '%s' has no interface " FAB_IF_STEM "%u", ip->host,
+		return prog_fail("--ip: host '%s' has no more than %u interfaces", ip->host,
 				 ip->iface);
 	return set_one(s, "--ip", port, &ip->addr);
 }

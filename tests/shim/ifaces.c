@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The host's network interface under `softhca run`: libc's lists, each request of netdevice(7), and
- * what the kernel says of descriptors that may not ask. The machine's own interface is lo.
+ * what the kernel says of descriptors that may not ask. The machine's own interface is lo. With the
+ * argument "eth" the port is an Ethernet one.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +25,19 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#define IB "ib0"
+/* What differs between the link layers. */
+static const struct iface {
+	const char *name, *other; /* the other one's first */
+	int type, halen, mtu, queue;
+	char address[14]; /* as much of it as a struct sockaddr holds, from `skip` on */
+	size_t skip, len;
+} kinds[] = {
+	{"ib0", "rce0", ARPHRD_INFINIBAND, 20, 2044, 256, "\xfe\x80\0\0\0\0\0\0", 4, 8},
+	{"rce0", "ib0", ARPHRD_ETHER, 6, 1500, 1000, "\x5a\x17\xca\0\0", 0, 5},
+};
+static const struct iface *the;
+
+#define IB the->name
 #define FLAGS (IFF_UP | IFF_BROADCAST | IFF_RUNNING | IFF_MULTICAST)
 
 static int sock;
@@ -86,7 +99,8 @@ static void names_and_numbers(void **state)
 
 static void others_do_not_exist(void **state)
 {
-	static const char *const none[] = {"ib1", "ib", "ib00", "ib0x", "ibx", "ib99999999999"};
+	const char *const none[] = {"ib1",           "ib",  "ib00", "ib0x",  "ibx",
+				    "ib99999999999", "rce", "rce1", "rce00", the->other};
 	char name[IF_NAMESIZE];
 
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
@@ -132,8 +146,8 @@ static void list_of_addresses(void **state)
 		if (i->ifa_addr->sa_family == AF_PACKET) {
 			const struct sockaddr_ll *ll = (const void *)i->ifa_addr;
 
-			assert_int_equal(ll->sll_hatype, ARPHRD_INFINIBAND);
-			assert_int_equal(ll->sll_halen, 20);
+			assert_int_equal(ll->sll_hatype, the->type);
+			assert_int_equal(ll->sll_halen, the->halen);
 			assert_int_equal(ll->sll_ifindex, if_nametoindex(IB));
 			assert_non_null(i->ifa_data);
 			link++;
@@ -180,14 +194,14 @@ static void requests_by_name(void **state)
 	q = ask(SIOCGIFMETRIC);
 	assert_int_equal(q.ifr_metric, 0);
 	q = ask(SIOCGIFMTU);
-	assert_int_equal(q.ifr_mtu, 2044);
+	assert_int_equal(q.ifr_mtu, the->mtu);
 	q = ask(SIOCGIFTXQLEN);
-	assert_int_equal(q.ifr_qlen, 256);
+	assert_int_equal(q.ifr_qlen, the->queue);
 	q = ask(SIOCGIFMAP);
 	assert_int_equal(q.ifr_map.irq, 0);
 	q = ask(SIOCGIFHWADDR);
-	assert_int_equal(q.ifr_hwaddr.sa_family, ARPHRD_INFINIBAND);
-	assert_memory_equal(q.ifr_hwaddr.sa_data + 4, "\xfe\x80\0\0\0\0\0\0", 8);
+	assert_int_equal(q.ifr_hwaddr.sa_family, the->type);
+	assert_memory_equal(q.ifr_hwaddr.sa_data + the->skip, the->address, the->len);
 }
 
 static void request_by_index(void **state)
@@ -208,7 +222,7 @@ static void raw_request(void **state)
 	struct ifreq q = named(IB);
 
 	assert_int_equal(syscall(SYS_ioctl, sock, SIOCGIFMTU, &q), 0);
-	assert_int_equal(q.ifr_mtu, 2044);
+	assert_int_equal(q.ifr_mtu, the->mtu);
 }
 
 static void machines_own(void **state)
@@ -275,18 +289,20 @@ static void bound_to_the_interface(void **state)
 	socklen_t len = sizeof(a);
 	int s = socket(AF_INET, SOCK_DGRAM, 0);
 
-	assert_int_equal(setsockopt(s, SOL_SOCKET, SO_BINDTODEVICE, IB, strlen(IB) + 1), 0);
+	assert_int_equal(setsockopt(s, SOL_SOCKET, SO_BINDTODEVICE, IB, (socklen_t)strlen(IB) + 1),
+			 0);
 	assert_int_equal(bind(s, (struct sockaddr *)&a, sizeof(a)), 0);
 	assert_int_equal(getsockname(s, (struct sockaddr *)&a, &len), 0);
 	assert_int_equal(sendto(s, "x", 1, 0, (struct sockaddr *)&a, sizeof(a)), 1);
 	assert_int_equal(setsockopt(s, SOL_SOCKET, SO_BINDTODEVICE, "ib1", 4), -1);
 	assert_int_equal(errno, ENODEV);
 	close(s);
-	assert_int_equal(setsockopt(-1, SOL_SOCKET, SO_BINDTODEVICE, IB, 4), -1);
+	assert_int_equal(setsockopt(-1, SOL_SOCKET, SO_BINDTODEVICE, IB, (socklen_t)strlen(IB) + 1),
+			 -1);
 	assert_int_equal(errno, EBADF);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_and_numbers),
@@ -302,5 +318,6 @@ int main(void)
 		cmocka_unit_test(bound_to_the_interface),
 	};
 
+	the = &kinds[argc > 1 && !strcmp(argv[1], "eth")];
 	return cmocka_run_group_tests(tests, opened, closed);
 }

@@ -43,8 +43,8 @@ static bool has_marker(const char *path)
 	return strstr(path, "infiniband") || strstr(path, FAB_PCI_DOMAIN ":") ||
 	       strstr(path, "/231:") || strstr(path, "rdma_") || /* cm, ucm */
 	       strstr(path, "/" RDMA_CM_NUMBER) || strstr(path, "class/net") ||
-	       strstr(path, "net/" FAB_IF_STEM) || strstr(path, "bus/pci") ||
-	       strstr(path, "class/misc");
+	       strstr(path, "net/" FAB_IF_STEM) || strstr(path, "net/" FAB_IF_ETH_STEM) ||
+	       strstr(path, "bus/pci") || strstr(path, "class/misc");
 }
 
 /* A relative path may contain none: walks of /sys open folder by folder. */

@@ -22,10 +22,9 @@ struct folder {
 
 static bool is_iface(const char *name, size_t n)
 {
-	size_t stem = strlen(FAB_IF_STEM);
+	size_t stem = fab_if_stem(name);
 
-	return n > stem && !memcmp(name, FAB_IF_STEM, stem) &&
-	       strspn(name + stem, "0123456789") == n - stem;
+	return stem && n > stem && strspn(name + stem, "0123456789") == n - stem;
 }
 
 static bool is_function(const char *name, size_t n)

@@ -40,15 +40,15 @@ bool net_iface(uint32_t n, struct fab_iface *f)
 
 bool net_iface_by_name(const char *name, struct fab_iface *f)
 {
-	size_t stem = strlen(FAB_IF_STEM);
+	size_t stem = fab_if_stem(name);
 	const char *p = name + stem;
 	uint32_t n = 0;
 
-	if (strncmp(name, FAB_IF_STEM, stem) || !*p || (p[0] == '0' && p[1]))
+	if (!stem || !*p || (p[0] == '0' && p[1]))
 		return false;
 	for (; *p >= '0' && *p <= '9' && n < 1000; p++)
 		n = n * 10 + (uint32_t)(*p - '0');
-	return !*p && net_iface(n, f);
+	return !*p && net_iface(n, f) && !strcmp(name, f->name);
 }
 
 bool net_iface_by_index(uint32_t ifindex, struct fab_iface *f)
@@ -179,8 +179,8 @@ static void node_link(struct node *n, const struct fab_iface *f)
 	node_begin(n, f);
 	n->addr.ll.sll_family = AF_PACKET;
 	n->addr.ll.sll_ifindex = (int)f->index;
-	n->addr.ll.sll_hatype = ARPHRD_INFINIBAND;
-	n->addr.ll.sll_halen = FAB_IF_HWADDR;
+	n->addr.ll.sll_hatype = (unsigned short)f->hwtype;
+	n->addr.ll.sll_halen = (unsigned char)f->hwlen;
 	n->broadcast = n->addr;
 	memcpy(n->addr.room + offsetof(struct sockaddr_ll, sll_addr), f->hwaddr, FAB_IF_HWADDR);
 	memcpy(n->broadcast.room + offsetof(struct sockaddr_ll, sll_addr), f->broadcast,

@@ -19,8 +19,6 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#define TX_QUEUE 256 /* ipoib_setup_common(): twice the send queue */
-
 /* ---- requests about one interface ---- */
 
 static void put_ip4(struct ifreq *q, uint32_t ip)
@@ -80,7 +78,7 @@ static void get_mtu(const struct fab_iface *f, struct ifreq *q)
 static void get_hwaddr(const struct fab_iface *f, struct ifreq *q)
 {
 	memcpy(q->ifr_hwaddr.sa_data, f->hwaddr, sizeof(q->ifr_hwaddr.sa_data));
-	q->ifr_hwaddr.sa_family = ARPHRD_INFINIBAND;
+	q->ifr_hwaddr.sa_family = (sa_family_t)f->hwtype;
 }
 
 static void get_map(const struct fab_iface *f, struct ifreq *q)
@@ -90,7 +88,7 @@ static void get_map(const struct fab_iface *f, struct ifreq *q)
 
 static void get_txqlen(const struct fab_iface *f, struct ifreq *q)
 {
-	q->ifr_qlen = TX_QUEUE;
+	q->ifr_qlen = (int)f->queue_len;
 }
 
 static const struct {
