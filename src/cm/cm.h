@@ -24,12 +24,18 @@
 
 /* A GMP that leaves the QP1 of a port, or has arrived there. Host order, GIDs as on the wire. */
 struct cm_pkt {
-	uint32_t port;       /* SEG_T_PORT: where it leaves, or has arrived */
-	uint16_t slid, dlid; /* of a packet to send: slid may be 0, the port's base LID */
+	uint32_t port; /* SEG_T_PORT: where it leaves, or has arrived */
+	/*
+	 * Of a packet to send: slid may be 0, the port's base LID; on Ethernet both are 0 and the
+	 * GIDs say it all. There a packet has arrived from slid, an address of fabric/eth.h.
+	 */
+	uint32_t slid, dlid;
 	uint8_t sl;
 	uint32_t qpn; /* of the other end: 1 */
 	uint16_t pkey_index;
 	bool grh;
+	uint8_t gid_type;    /* of the GRH, enum hw_gid_type */
+	uint8_t answer_hops; /* on Ethernet: the hop limit of answers to what has arrived */
 	uint8_t hop_limit, traffic_class;
 	uint32_t flow_label;
 	uint8_t sgid[16], dgid[16]; /* of the GRH, or of the ends when there is none */
@@ -45,6 +51,7 @@ struct cm_port {
 	uint8_t gid[16];
 	uint8_t ack_delay; /* local_ca_ack_delay of the adapter */
 	bool active;
+	bool eth;             /* RoCE */
 	const uint16_t *pkey; /* all entries of the table; 0: empty */
 	uint32_t npkeys;
 };
@@ -68,7 +75,8 @@ struct cm_ops {
 struct cm_path {
 	uint8_t sgid[16], dgid[16];
 	uint64_t service_id;
-	uint16_t slid, dlid; /* 0xffff and opa: not used here */
+	uint8_t gid_type;    /* enum hw_gid_type: InfiniBand's, or how RoCE's packets travel */
+	uint16_t slid, dlid; /* 0xffff and opa: not used here; 0 on Ethernet */
 	uint16_t pkey;
 	uint8_t sl;
 	uint8_t mtu, rate, packet_life_time; /* codes of PathRecord */

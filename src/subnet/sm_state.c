@@ -122,7 +122,8 @@ bool fab_issm_retry(struct seg *s)
 
 void fab_issm_set(struct seg *s, uint32_t port, bool on)
 {
-	if (!hw_port(s, port))
+	/* mlx5_ib_modify_port() does nothing on Ethernet. */
+	if (!hw_port(s, port) || hw_port_is_eth(hw_port(s, port)))
 		return;
 	atomic_store(&hw_port(s, port)->issm_owed, on ? ISSM_ON : ISSM_OFF);
 	atomic_store(&fab_subnet(s)->issm_owed, 1);

@@ -178,8 +178,10 @@ static int check_class(const struct reg *r)
 	return mad_is_smi(r->mgmt_class) == !r->qpn ? 0 : -EINVAL;
 }
 
-static int agent_check(const struct reg *r)
+static int agent_check(struct seg *s, uint32_t port, const struct reg *r)
 {
+	if (!r->qpn && hw_port_is_eth(hw_port(s, port)))
+		return -EPROTONOSUPPORT; /* there is no QP0 */
 	if (r->rmpp_version > 1)
 		return -EINVAL;
 	if (r->mgmt_class)
@@ -270,7 +272,7 @@ static int agent_make(const struct umad_file *f, uint32_t port, struct reg *r, u
 		      uint32_t *idx)
 {
 	struct mad_agent *a;
-	int err = agent_check(r);
+	int err = agent_check(f->s, port, r);
 
 	if (err)
 		return err;

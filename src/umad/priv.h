@@ -51,9 +51,10 @@ struct umad_pkt {
 	uint32_t qpn;     /* QP number at both ends */
 	uint32_t dst_qpn; /* destination QPN in the request */
 	uint32_t pkey_index;
-	uint16_t slid, dlid; /* including path bits */
+	uint32_t slid, dlid; /* including path bits; on Ethernet fab_eth_addr() */
 	uint8_t sl;
 	bool grh;
+	uint8_t gid_type; /* of the GRH, enum hw_gid_type */
 	uint8_t hop_limit, traffic_class;
 	uint32_t flow_label;
 	uint8_t sgid[16], dgid[16];
@@ -71,7 +72,7 @@ struct umad_pkt {
 };
 
 /* Which of a port's LIDs is it? 0 where LMC is 0, and for the permissive LID. */
-static inline uint8_t umad_path_bits(const struct hw_port *p, uint16_t lid)
+static inline uint8_t umad_path_bits(const struct hw_port *p, uint32_t lid)
 {
 	return lid == MAD_LID_PERMISSIVE ? 0 : (uint8_t)(lid & ((1u << p->lmc) - 1));
 }
@@ -103,6 +104,18 @@ static inline void umad_leaves(struct seg *s, const struct umad_pkt *p)
 /* ---- kernel.c */
 /* Is that MAD, which no agent takes, for the kernel of the port's host? Then it gets it. */
 bool umad_kernel(struct seg *s, uint32_t port, const struct umad_pkt *p);
+
+/* ---- roce.c: what differs on Ethernet ports */
+/*
+ * The destination of a GID (ib_resolve_eth_dmac()). 0; -EINVAL: only one GID is an IPv4 address;
+ * -ENETUNREACH, -ETIMEDOUT.
+ */
+int umad_eth_dest(struct seg *s, uint32_t port, uint32_t gid_type, const uint8_t sgid[16],
+		  const uint8_t dgid[16], uint32_t *dest);
+/* The hop limit of an answer to such a packet (ib_init_ah_attr_from_wc()). */
+uint8_t umad_answer_hops(const struct hw_port *p, uint32_t gid_type, const uint8_t sgid[16]);
+/* Does the port accept a packet with this header? */
+bool umad_gid_arrives(const struct hw_port *p, const struct umad_pkt *pkt);
 
 /* ---- agent.c */
 /* The live agent (index, generation), or NULL. */

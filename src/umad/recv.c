@@ -8,14 +8,13 @@
 
 #include <errno.h>
 #include <string.h>
+#include "fabric/eth.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "hw/evq.h"
 #include "segment/mem.h"
 #include "util/clock.h"
 #include "util/log.h"
-
-#define HOP_LIMIT 0xff /* verbs.c, ib_init_ah_attr_from_wc(): for every MAD with a GRH */
 
 /*
  * How long to wait for a queue whose reader has lost the processor: the packet would not be
@@ -65,6 +64,7 @@ int umad_hdr_of(struct seg *s, const struct mad_agent *a, const struct umad_pkt 
 {
 	const struct seg_file *sf = seg_file(s, a->file);
 	const struct hw_port *port = hw_port(s, a->port);
+	int gid;
 
 	if (!sf || sf->gen != a->file_gen)
 		return -ENOENT;
@@ -72,16 +72,15 @@ int umad_hdr_of(struct seg *s, const struct mad_agent *a, const struct umad_pkt 
 	h->id = a->id;
 	h->length = (uint32_t)umad_hdr_size(sf) + MAD_SIZE;
 	be32_store(&h->qpn, p->qpn);
-	be16_store(&h->lid, p->slid);
+	be16_store(&h->lid, hw_port_is_eth(port) ? 0 : (uint16_t)p->slid);
 	h->sl = p->sl;
 	h->path_bits = umad_path_bits(port, p->dlid);
 	h->pkey_index = (uint16_t)p->pkey_index;
 	if (p->grh) {
 		h->grh_present = 1;
-		while ((uint32_t)h->gid_index + 1 < hw_port_gids(port) &&
-		       memcmp(port->gid[h->gid_index], p->dgid, sizeof(p->dgid)))
-			h->gid_index++;
-		h->hop_limit = HOP_LIMIT;
+		gid = fab_gid_find(port, p->dgid, p->gid_type);
+		h->gid_index = (uint8_t)(gid < 0 ? 0 : gid);
+		h->hop_limit = umad_answer_hops(port, p->gid_type, p->sgid);
 		h->traffic_class = p->traffic_class;
 		memcpy(h->gid, p->sgid, sizeof(h->gid));
 		be32_store(&h->flow_label, p->flow_label);

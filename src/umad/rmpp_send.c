@@ -325,7 +325,7 @@ int umad_rmpp_answer(struct seg *s, uint32_t port, const struct umad_pkt *req, c
 	int r = -ENOMEM;
 
 	be32_store(&h.qpn, req->qpn);
-	be16_store(&h.lid, req->slid);
+	be16_store(&h.lid, (uint16_t)req->slid);
 	h.pkey_index = (uint16_t)req->pkey_index;
 	if (req->grh) {
 		h.grh_present = 1;

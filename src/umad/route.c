@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 #include "fabric/count.h"
+#include "fabric/eth.h"
 #include "fabric/fabric.h"
 #include "subnet/mad.h"
 #include "fabric/notice.h"
@@ -81,11 +82,11 @@ static void give(struct seg *s, uint32_t idx, struct mad_agent *a, struct umad_p
 /* Turn *p into the answer to itself, with a new header, leaving the port that it arrived at. */
 static void turn(struct seg *s, uint32_t port, struct umad_pkt *p)
 {
-	uint16_t slid = p->slid;
+	uint32_t slid = p->slid;
 	uint8_t gid[16];
 
 	p->from = port;
-	p->slid = (uint16_t)hw_port(s, port)->lid;
+	p->slid = fab_port_addr(s, port);
 	p->dlid = slid;
 	memcpy(gid, p->dgid, 16);
 	memcpy(p->dgid, p->sgid, 16);
@@ -147,7 +148,7 @@ static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 		lost(s, p, "not for this queue pair");
 		return false;
 	}
-	if (p->grh && !fab_port_has_gid(hw_port(s, port), p->dgid)) {
+	if (!umad_gid_arrives(hw_port(s, port), p)) {
 		lost(s, p, "the GID is not that of the port");
 		return false;
 	}
@@ -158,7 +159,7 @@ static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 		lost(s, p, "P_Key");
 		return false;
 	}
-	switch (fab_mad(s, port, p->slid, p->mad, out)) {
+	switch (fab_mad(s, port, (uint16_t)p->slid, p->mad, out)) {
 	case FAB_MAD_REPLY:
 		memcpy(p->mad, out, MAD_SIZE);
 		return true;
@@ -207,8 +208,10 @@ static uint32_t carry_gmp(struct seg *s, const struct umad_pkt *p)
 /* The port that a MAD reaches from its port or, with `at` (where an SMP ended), as the answer. */
 static uint32_t carry(struct seg *s, struct umad_pkt *p, uint32_t at)
 {
-	struct fab_smp smp = {
-		.mad = p->mad, .slid = p->slid, .dlid = p->dlid, .hop = fab_count_mad};
+	struct fab_smp smp = {.mad = p->mad,
+			      .slid = (uint16_t)p->slid,
+			      .dlid = (uint16_t)p->dlid,
+			      .hop = fab_count_mad};
 	uint32_t port;
 
 	umad_leaves(s, p);
@@ -222,8 +225,11 @@ static uint32_t carry(struct seg *s, struct umad_pkt *p, uint32_t at)
 	}
 	if (port == SEG_NONE)
 		lost(s, p,
-		     p->qpn ? "no path to this LID: a port on it is not ACTIVE or drops the packet"
-			    : "no path: a link on it is down");
+		     !p->qpn ? "no path: a link on it is down"
+		     : fab_is_eth_addr(p->slid)
+			     ? "no link at its port, or no port with a link has the MAC address"
+			     : "no path to this LID: a port on it is not ACTIVE or drops the "
+			       "packet");
 	return port;
 }
 

@@ -3,6 +3,7 @@
  * Owns write(), and sends that wait for an answer. The rules are those of ib_umad_write() in
  * user_mad.c, and of ib_create_send_mad(), ib_post_send_mad() and timeout_sends() in mad.c.
  */
+#include "fabric/eth.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "segment/mem.h"
@@ -39,8 +40,7 @@ void umad_pkt_fill(struct seg *s, uint32_t port, const struct mad_agent *a,
 	p->qpn = a->qpn;
 	p->dst_qpn = be32_load(&h->qpn);
 	p->pkey_index = h->pkey_index;
-	p->slid = (uint16_t)atomic_load(&from->lid);
-	p->slid |= umad_path_bits(from, h->path_bits);
+	p->slid = fab_port_addr(s, port) | umad_path_bits(from, h->path_bits);
 	p->dlid = be16_load(&h->lid);
 	p->sl = h->sl & 0xf;
 	p->grh = h->grh_present != 0;
@@ -52,18 +52,29 @@ void umad_pkt_fill(struct seg *s, uint32_t port, const struct mad_agent *a,
 	p->flow_label = be32_load(&h->flow_label) & 0xfffff;
 	memcpy(p->sgid, from->gid[h->gid_index], 16);
 	memcpy(p->dgid, h->gid, 16);
+	p->gid_type = from->gid_type[h->gid_index];
+	if (hw_port_is_eth(from))
+		umad_eth_dest(s, port, p->gid_type, p->sgid, p->dgid, &p->dlid);
 }
 
 /* The checks of making an address handle from the header: rdma_create_user_ah(). */
 int umad_check_address(struct seg *s, uint32_t port, const struct ib_user_mad_hdr *h)
 {
+	const struct hw_port *p = hw_port(s, port);
 	static const uint8_t none[16];
+	const uint8_t *sgid;
+	uint32_t dest;
 
 	if (!h->grh_present)
-		return 0;
-	if (h->gid_index >= hw_port_gids(hw_port(s, port)))
+		return hw_port_is_eth(p) ? -EINVAL : 0; /* rdma_check_ah_attr() */
+	if (h->gid_index >= hw_port_gids(p))
 		return -EINVAL;
-	return memcmp(hw_port(s, port)->gid[h->gid_index], none, 16) ? 0 : -ENODATA;
+	sgid = p->gid[h->gid_index];
+	if (!memcmp(sgid, none, 16))
+		return -ENODATA;
+	return hw_port_is_eth(p)
+		       ? umad_eth_dest(s, port, p->gid_type[h->gid_index], sgid, h->gid, &dest)
+		       : 0;
 }
 
 /* Copy the 256 bytes to be sent from the program's buffer, after the header. */

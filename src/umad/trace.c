@@ -7,6 +7,7 @@
 
 #include <string.h>
 #include <time.h>
+#include "fabric/eth.h"
 #include "fabric/fabric.h"
 #include "hw/hca.h"
 #include "hw/port.h"
@@ -15,6 +16,24 @@
 #include "util/log.h"
 #include "util/rec.h"
 #include "wire/mad/names.h"
+
+/* The address of an end: a LID, or a MAC address. */
+static void rec_end_of(struct rec *r, const char *lid, const char *mac, uint32_t addr)
+{
+	uint8_t m[6];
+	char text[24];
+
+	if (!fab_is_eth_addr(addr)) {
+		rec_u(r, lid, addr);
+		return;
+	}
+	if (fab_eth_port(addr) == SEG_NONE)
+		return; /* nobody's */
+	fab_eth_mac(fab_eth_port(addr), m);
+	fmt(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4],
+	    m[5]);
+	rec_s(r, mac, text);
+}
 
 void umad_trace(struct seg *s, const char *what, uint32_t port, const struct umad_pkt *p,
 		const char *why)
@@ -28,8 +47,8 @@ void umad_trace(struct seg *s, const char *what, uint32_t port, const struct uma
 	rec_s(&r, "port", fab_port_name(s, port, name));
 	if (LAYOUT_GET(mad_hdr, p->mad, mgmt_class) != MAD_CLASS_SUBN_DR ||
 	    p->dlid != MAD_LID_PERMISSIVE) {
-		rec_u(&r, "slid", p->slid);
-		rec_u(&r, "dlid", p->dlid);
+		rec_end_of(&r, "slid", "smac", p->slid);
+		rec_end_of(&r, "dlid", "dmac", p->dlid);
 	}
 	if (p->qpn)
 		rec_u(&r, "qpn", p->dst_qpn);
@@ -43,9 +62,13 @@ void umad_trace(struct seg *s, const char *what, uint32_t port, const struct uma
 void umad_trace_timeout(struct seg *s, const struct mad_send *m)
 {
 	const struct ib_user_mad_hdr *h = (const struct ib_user_mad_hdr *)m->hdr;
+	const struct hw_port *port = hw_port(s, m->port);
 	struct umad_pkt p = {.from = m->port, .dlid = be16_load(&h->lid)};
 
-	p.slid = (uint16_t)hw_port(s, m->port)->lid;
+	p.slid = fab_port_addr(s, m->port);
+	if (hw_port_is_eth(port))
+		umad_eth_dest(s, m->port, port->gid_type[h->gid_index], port->gid[h->gid_index],
+			      h->gid, &p.dlid);
 	p.dst_qpn = p.qpn = be32_load(&h->qpn);
 	memcpy(p.mad, m->mad, MAD_SIZE);
 	umad_trace(s, "timed out", m->port, &p, "no answer");
@@ -75,8 +98,8 @@ void umad_capture(struct seg *s, const struct umad_pkt *p)
 	clock_gettime(CLOCK_REALTIME, &ts);
 	rec->pkt = (struct pkt){
 		.time_ns = (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec,
-		.slid = p->slid,
-		.dlid = p->dlid,
+		.slid = fab_is_eth_addr(p->slid) ? 0 : (uint16_t)p->slid,
+		.dlid = fab_is_eth_addr(p->dlid) ? 0 : (uint16_t)p->dlid,
 		.pkey = !p->qpn                    ? 0xffff
 			: p->pkey_index < HW_PKEYS ? port->pkey[p->pkey_index]
 						   : 0,

@@ -158,7 +158,8 @@ class CallsAsOrdinaryUser(Case):
     """The raw system calls of tests/umad, which meson runs as whoever runs the tests."""
 
 
-OPTIONS = {'test_umad_forward': ('--topo', 'ring:4')}  # as in tests/umad/meson.build
+# As in tests/umad/meson.build.
+OPTIONS = {'test_umad_forward': ('--topo', 'ring:4'), 'test_umad_roce': ('--hca', '2', '--link', 'eth')}
 
 
 def as_ordinary_user(program):
