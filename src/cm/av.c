@@ -56,10 +56,19 @@ static uint32_t port_of_path(struct cm *cm, const struct cm_work *w, const struc
 	return cm->ops->find_gid(cm->ctx, w->port.host, path->sgid);
 }
 
+/* rdma_gid2ip() */
+static bool is_ip4(const uint8_t gid[16])
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+	return !memcmp(gid, mapped, sizeof(mapped));
+}
+
 /* cm_init_av_by_path(): `av` changes only when all is right. */
 int cm_av_by_path(struct cm *cm, const struct cm_work *w, uint32_t port, const struct cm_path *path,
 		  struct cm_av *av)
 {
+	bool answer = w && port != CM_NO_PORT;
 	struct cm_port info;
 	uint16_t index;
 	int ret;
@@ -71,12 +80,20 @@ int cm_av_by_path(struct cm *cm, const struct cm_work *w, uint32_t port, const s
 	ret = find_pkey(&info, path->pkey, &index);
 	if (ret)
 		return ret;
+	/* roce_resolve_route_from_path() */
+	if (info.eth && w && is_ip4(path->sgid) != is_ip4(path->dgid))
+		return -EINVAL;
 	av->port = port;
 	av->pkey_index = index;
 	av->timeout = (uint8_t)(path->packet_life_time + 1);
 	av->src_bits = (uint8_t)(path->slid & bits_max(info.lmc) & 0x7f);
-	av->grh = path->hop_limit > 0;
+	av->grh = path->hop_limit > 0 || info.eth;
 	av->path = *path;
+	if (!info.eth || !answer)
+		return 0;
+	/* The entry of the GID table is the one to which the request has come. */
+	memcpy(av->path.sgid, w->pkt.dgid, sizeof(av->path.sgid));
+	av->path.gid_type = w->pkt.gid_type;
 	return 0;
 }
 
@@ -85,22 +102,27 @@ int cm_av_for_response(const struct cm_work *w, struct cm_av *av)
 {
 	const struct cm_pkt *p = &w->pkt;
 
-	if (p->grh && memcmp(p->dgid, w->port.gid, sizeof(p->dgid)))
+	if (w->port.eth && !p->grh)
+		return -EPROTOTYPE;
+	if (!w->port.eth && p->grh && memcmp(p->dgid, w->port.gid, sizeof(p->dgid)))
 		return -ENOENT;
 	av->port = p->port;
 	av->pkey_index = p->pkey_index;
 	av->src_bits = (uint8_t)(p->dlid & bits_max(w->port.lmc) & 0x7f);
 	av->grh = p->grh;
 	av->path = (struct cm_path){
-		.slid = p->dlid,
-		.dlid = p->slid,
+		.gid_type = p->gid_type,
 		.sl = p->sl,
 		.pkey = cm_bth_pkey(w),
 	};
-	memcpy(av->path.sgid, w->port.gid, sizeof(av->path.sgid));
+	if (!w->port.eth) {
+		av->path.slid = (uint16_t)p->dlid;
+		av->path.dlid = (uint16_t)p->slid;
+	}
+	memcpy(av->path.sgid, w->port.eth ? p->dgid : w->port.gid, sizeof(av->path.sgid));
 	memcpy(av->path.dgid, p->sgid, sizeof(av->path.dgid));
 	if (p->grh) {
-		av->path.hop_limit = HOPS_OF_ANSWER;
+		av->path.hop_limit = w->port.eth ? p->answer_hops : HOPS_OF_ANSWER;
 		av->path.flow_label = p->flow_label;
 		av->path.traffic_class = p->traffic_class;
 	}

@@ -226,6 +226,8 @@ static void fill_routed(struct cm_work *w)
 	uint8_t *msg = w->pkt.mad + CM_MSG;
 	uint32_t bits = (uint32_t)(w->pkt.dlid & bits_max(w->port.lmc));
 
+	if (w->port.eth)
+		return;
 	if (!REQ_GET(w, primary_subnet_local)) {
 		if (REQ_GET(w, primary_local_port_lid) == MAD_LID_PERMISSIVE) {
 			CM_SET(cm_req, msg, primary_local_port_lid, w->pkt.slid);
@@ -256,8 +258,6 @@ static void get_path(const struct cm_work *w, struct cm_path *path)
 
 	*path = (struct cm_path){
 		.service_id = REQ_GET(w, service_id),
-		.slid = (uint16_t)REQ_GET(w, primary_remote_port_lid),
-		.dlid = w->pkt.slid,
 		.pkey = (uint16_t)REQ_GET(w, partition_key),
 		.sl = REQ_GET8(w, primary_sl),
 		.mtu = REQ_GET8(w, path_packet_payload_mtu),
@@ -266,7 +266,12 @@ static void get_path(const struct cm_work *w, struct cm_path *path)
 		.traffic_class = REQ_GET8(w, primary_traffic_class),
 		.flow_label = REQ_GET32(w, primary_flow_label),
 		.reversible = true,
+		.gid_type = w->pkt.gid_type,
 	};
+	if (!w->port.eth) {
+		path->slid = (uint16_t)REQ_GET(w, primary_remote_port_lid);
+		path->dlid = (uint16_t)w->pkt.slid;
+	}
 	memcpy(path->dgid, LAYOUT_IN(cm_req, primary_local_port_gid, msg), sizeof(path->dgid));
 	memcpy(path->sgid, LAYOUT_IN(cm_req, primary_remote_port_gid, msg), sizeof(path->sgid));
 }
@@ -305,7 +310,8 @@ static bool take_paths(struct cm *cm, struct cm_work *w, struct cm_id *id, struc
 		cm_rej(id, CM_REJ_INVALID_GID, w->port.gid, sizeof(w->port.gid), NULL, 0);
 		return false;
 	}
-	id->av.dlid_datapath = (uint16_t)REQ_GET(w, primary_local_port_lid);
+	if (!w->port.eth)
+		id->av.dlid_datapath = (uint16_t)REQ_GET(w, primary_local_port_lid);
 	e->req.has_alt = has_alt(w);
 	if (!e->req.has_alt)
 		return true;

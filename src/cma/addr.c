@@ -6,6 +6,7 @@
 #include "cma/addr.h"
 
 #include <string.h>
+#include "fabric/eth.h"
 #include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
 #include "util/bits.h"
@@ -189,7 +190,7 @@ static bool reaches(struct seg *s, uint32_t from, uint32_t to)
 
 	if (!a || !b || a->state != IB_PORT_ACTIVE || b->state != IB_PORT_ACTIVE)
 		return false;
-	return from == to || fab_route(s, from, b->lid) == to;
+	return from == to || fab_route(s, from, fab_port_addr(s, to)) == to;
 }
 
 uint32_t cma_neighbour(struct seg *s, uint32_t from, const union cma_addr *a)

@@ -188,7 +188,8 @@ static bool cm_op_port(void *ctx, uint32_t port, struct cm_port *out)
 		.ack_delay = ACK_DELAY,
 		.active = p->state == IB_PORT_ACTIVE,
 		.pkey = p->pkey,
-		.npkeys = HW_PKEYS,
+		.npkeys = hw_port_pkeys(p),
+		.eth = hw_port_is_eth(p),
 	};
 	memcpy(out->gid, p->gid[0], 16);
 	return true;

@@ -254,7 +254,7 @@ int cma_notify(struct cma_id *id, uint32_t event)
 static int plain_attr(struct cma_id *id, struct cm_qp_attr *out)
 {
 	const struct hw_port *p = hw_port(id->c->s, id->port);
-	int index = cma_pkey_index(id->c->s, id->port, id->pkey);
+	int index = cma_pkey_index(id->c->s, id->port, cma_is_roce(id) ? 0xffff : id->pkey);
 
 	if (index < 0 || !p)
 		return -ENOENT;
@@ -394,7 +394,7 @@ static void of_sidr_rep(struct cma_id *id, const struct cm_event *e, struct cma_
 	out->ud.path = *path;
 	out->ud.dlid = path->dlid;
 	out->ud.port_num = (uint8_t)(p ? p->num : 0);
-	out->ud.grh = path->hop_limit > 0;
+	out->ud.grh = path->hop_limit > 0 || cma_is_roce(id);
 	out->ud.qpn = e->sidr_rep.qpn;
 	out->ud.qkey = e->sidr_rep.qkey;
 }

@@ -31,9 +31,10 @@ static void gids_of(const struct dev_ctx *ctx, uint8_t sgid[16], uint8_t dgid[16
 		cma_gids(ctx->cm_id, sgid, dgid, pkey);
 }
 
-/* ucma_copy_ib_route() */
+/* ucma_copy_ib_route(), ucma_copy_iboe_route() */
 static void copy_route(const struct dev_ctx *ctx, struct rdma_ucm_query_route_resp *resp)
 {
+	const struct hw_port *p = hw_port(ctx->file->dev->s, cma_port(ctx->cm_id));
 	struct ib_user_path_rec *first = &resp->ib_route[0];
 	uint16_t pkey;
 
@@ -43,7 +44,7 @@ static void copy_route(const struct dev_ctx *ctx, struct rdma_ucm_query_route_re
 	if (resp->num_paths)
 		return;
 	gids_of(ctx, first->sgid, first->dgid, &pkey);
-	first->pkey = htobe16(pkey);
+	first->pkey = p && hw_port_is_eth(p) ? 0xffff : htobe16(pkey);
 }
 
 static size_t route_addr_size(const union cma_addr *a)

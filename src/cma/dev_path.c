@@ -4,6 +4,7 @@
 
 #include <endian.h>
 #include <string.h>
+#include "fabric/eth.h"
 #include "hw/port.h"
 #include "wire/mad/sa.h"
 
@@ -23,14 +24,12 @@ bool dev_port_of(const struct dev_ctx *ctx, struct dev_port *out)
 	return true;
 }
 
-static uint8_t gid_index(const struct seg *s, uint32_t port, const uint8_t gid[16])
+static uint8_t gid_index(const struct seg *s, uint32_t port, const struct cm_path *path)
 {
 	const struct hw_port *p = port == SEG_NONE ? NULL : hw_port(s, port);
+	int i = p ? fab_gid_find(p, path->sgid, path->gid_type) : 0;
 
-	for (uint8_t i = 0; p && i < hw_port_gids(p); i++)
-		if (!memcmp(p->gid[i], gid, 16))
-			return i;
-	return 0;
+	return (uint8_t)(i < 0 ? 0 : i);
 }
 
 static uint8_t path_bits(const struct seg *s, uint32_t port, uint16_t slid)
@@ -52,7 +51,7 @@ void dev_ah_attr(const struct seg *s, uint32_t port, const struct cm_path *p, bo
 		return;
 	memcpy(out->grh.dgid, p->dgid, sizeof(out->grh.dgid));
 	out->grh.flow_label = p->flow_label;
-	out->grh.sgid_index = gid_index(s, port, p->sgid);
+	out->grh.sgid_index = gid_index(s, port, p);
 	out->grh.hop_limit = p->hop_limit;
 	out->grh.traffic_class = p->traffic_class;
 }

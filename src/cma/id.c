@@ -127,7 +127,8 @@ void cma_attach(struct cma_id *id, uint32_t port)
 	id->hca = p->hca;
 	id->ifindex = cma_ifindex(id->c->s, port);
 	memcpy(id->sgid, p->gid[0], 16);
-	id->pkey = p->pkey[0] | 0x8000; /* the interface's */
+	/* The interface's (ib_addr_get_pkey()): an Ethernet one has none. */
+	id->pkey = hw_port_is_eth(p) ? 0 : p->pkey[0] | 0x8000;
 }
 
 void cma_release_dev(struct cma_id *id)
@@ -207,7 +208,13 @@ int cma_set_path(struct cma_id *id, const struct cm_path *path)
 {
 	if (!cma_exch(id, CMA_ADDR_RESOLVED, CMA_ROUTE_RESOLVED))
 		return -EINVAL;
+	if (cma_is_roce(id) && !id->ifindex) {
+		id->state = CMA_ADDR_RESOLVED;
+		return -ENODEV;
+	}
 	id->path[0] = *path;
+	if (cma_is_roce(id))
+		cma_roce_set_type(&id->path[0]);
 	id->npaths = 1;
 	return 0;
 }
@@ -268,6 +275,12 @@ void cma_gids(const struct cma_id *id, uint8_t sgid[16], uint8_t dgid[16], uint1
 		return;
 	memcpy(sgid, id->sgid, 16);
 	memcpy(dgid, id->dgid, 16);
+	if (cma_is_roce(id)) {
+		memset(sgid, 0, 16);
+		memset(dgid, 0, 16);
+		cma_ip2gid(&id->src, sgid);
+		cma_ip2gid(&id->dst, dgid);
+	}
 }
 
 const struct cm_path *cma_path(const struct cma_id *id, uint32_t i)

@@ -138,6 +138,8 @@ static bool has_interface(const struct request *q)
 {
 	const struct hw_port *p = hw_port(q->c->s, q->port);
 
+	if (p && hw_port_is_eth(p))
+		return true; /* roce_get_net_dev_by_cm_event(): of the GID where it has come */
 	return p && !((p->pkey[0] ^ q->pkey) & 0x7fff) && (!q->gid || fab_port_has_gid(p, q->gid));
 }
 
@@ -287,6 +289,7 @@ static int new_id(const struct cma_id *listener, const struct request *q, struct
 	const struct cma_id *owner = listener->parent ? listener->parent : listener;
 	bool udp = e->type != CM_REQ_RECEIVED;
 	struct cma_id *id;
+	int r;
 
 	if (listener->src.sa.sa_family != AF_IB && !q->by_ip)
 		return -ENOMEM; /* cma_save_net_info() fails */
@@ -301,6 +304,11 @@ static int new_id(const struct cma_id *listener, const struct request *q, struct
 	} else {
 		id->src = q->local;
 		id->dst = q->peer;
+	}
+	r = cma_may_use(id, q->port); /* cma_ib_acquire_dev() */
+	if (r) {
+		cma_id_destroy(id);
+		return r;
 	}
 	if (!q->by_ip && !udp) {
 		memcpy(id->sgid, e->req.path.sgid, 16);

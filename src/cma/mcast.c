@@ -410,11 +410,15 @@ static void leave(struct cma_member *m)
 {
 	struct cma_group *g = m->group;
 
-	unlist(m);
 	TAILQ_REMOVE(&m->id->mc, m, of_id);
-	g->users--;
+	if (g) {
+		unlist(m);
+		g->users--;
+		wake(g);
+	} else {
+		cma_work_drop(m->id->c, &m->work);
+	}
 	free(m);
-	wake(g);
 }
 
 /* ---- id.h */
@@ -437,7 +441,7 @@ static void set_mgid(const struct cma_id *id, const union cma_addr *a, uint8_t *
 	}
 }
 
-/* cma_join_ib_multicast() */
+/* The record that it asks for. */
 static void describe(struct cma_id *id, struct cma_member *m)
 {
 	uint8_t *r = m->rec;
@@ -460,17 +464,31 @@ static void describe(struct cma_id *id, struct cma_member *m)
 	m->mask |= BIT(MC_RATE) | BIT(MC_RATE_SEL) | BIT(MC_MTU) | BIT(MC_MTU_SEL) | BIT(MC_HOP);
 }
 
+/* cma_join_ib_multicast() */
+static int join_group(struct cma_id *id, struct cma_member *m)
+{
+	/* It copies from the broadcast group of the id's interface. */
+	if (id->src.sa.sa_family == AF_IB || cma_addr_loopback(&id->src))
+		return -EADDRNOTAVAIL;
+	describe(id, m);
+	m->group = group_get(id->c, id->port, MGID(m->rec));
+	if (!m->group)
+		return -ENOMEM;
+	m->group->users++;
+	TAILQ_INSERT_TAIL(&m->group->pending, m, of_group);
+	wake(m->group);
+	return 0;
+}
+
 int cma_join(struct cma_id *id, const union cma_addr *a, uint8_t join_state, void *context)
 {
 	struct cma_member *m;
+	int r;
 
 	if (id->hca == SEG_NONE || (id->state != CMA_ADDR_BOUND && id->state != CMA_ADDR_RESOLVED))
 		return -EINVAL;
 	if (id->qp_type != IBV_QPT_UD)
 		return -EINVAL;
-	/* cma_join_ib_multicast() copies from the broadcast group of the id's interface. */
-	if (id->src.sa.sa_family == AF_IB || cma_addr_loopback(&id->src))
-		return -EADDRNOTAVAIL;
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
@@ -478,17 +496,12 @@ int cma_join(struct cma_id *id, const union cma_addr *a, uint8_t join_state, voi
 	m->id = id;
 	m->context = context;
 	m->join_state = join_state & 0xf;
-	describe(id, m);
-	m->group = group_get(id->c, id->port, MGID(m->rec));
-	if (!m->group) {
+	r = cma_is_roce(id) ? cma_roce_join(id, m) : join_group(id, m);
+	if (r)
 		free(m);
-		return -ENOMEM;
-	}
-	m->group->users++;
-	TAILQ_INSERT_TAIL(&m->group->pending, m, of_group);
-	TAILQ_INSERT_HEAD(&id->mc, m, of_id);
-	wake(m->group);
-	return 0;
+	else
+		TAILQ_INSERT_HEAD(&id->mc, m, of_id);
+	return r;
 }
 
 void cma_leave(struct cma_id *id, const union cma_addr *a)

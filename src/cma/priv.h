@@ -206,6 +206,19 @@ void cma_resolve_timer(struct cma *c, struct cma_timer *t);
 /* A neighbour may be there now. */
 void cma_resolve_again(struct cma *c);
 
+/* ---- roce.c: what differs on Ethernet ports */
+bool cma_is_roce(const struct cma_id *id);
+/* rdma_ip2gid(); nothing for AF_IB. */
+void cma_ip2gid(const union cma_addr *a, uint8_t gid[16]);
+/* cma_acquire_dev_by_src_ip(): may the id, with its source address, use this port? 0, -errno. */
+int cma_may_use(const struct cma_id *id, uint32_t port);
+/* How packets of the path travel (cma_iboe_set_path_rec_l2_fields()). */
+void cma_roce_set_type(struct cm_path *p);
+/* cma_resolve_iboe_route(): fills the id's path. 0, -ENODEV. */
+int cma_roce_route(struct cma_id *id);
+/* cma_iboe_join_multicast(); a member without a group. */
+int cma_roce_join(struct cma_id *id, struct cma_member *m);
+
 /* ---- listen.c, conn.c */
 cm_handler cma_on_request, cma_on_cm;
 void cma_cancel_listens(struct cma_id *id);
@@ -216,7 +229,8 @@ uint32_t cma_hdr_size(const struct cma_id *id);
 struct cma_member { /* struct cma_multicast, and mcast_member of ib_sa */
 	TAILQ_ENTRY(cma_member) of_id, of_group;
 	struct cma_id *id;
-	struct cma_group *group;
+	struct cma_group *group; /* NULL on Ethernet, where nobody keeps groups */
+	struct cma_work work;    /* there: the event */
 	enum { CMA_JOINING, CMA_MEMBER, CMA_NO_MEMBER } state; /* the first two: in a list */
 	void *context;
 	union cma_addr addr;

@@ -45,10 +45,11 @@ static int acquire(struct cma_id *id)
 {
 	struct seg *s = id->c->s;
 	uint32_t port;
+	int r;
 
 	if (id->src.sa.sa_family == AF_IB) {
 		port = cma_port_by_addr(s, id->host, &id->src);
-		if (port == SEG_NONE)
+		if (port == SEG_NONE || cma_may_use(id, port))
 			return -ENODEV;
 		cma_attach(id, port);
 		id->ifindex = 0;
@@ -60,8 +61,10 @@ static int acquire(struct cma_id *id)
 			   : cma_port_by_addr(s, id->host, &id->src);
 	if (port == SEG_NONE)
 		return id->ifindex ? -ENODEV : -EADDRNOTAVAIL;
-	cma_attach(id, port);
-	return 0;
+	r = cma_may_use(id, port);
+	if (!r)
+		cma_attach(id, port);
+	return r;
 }
 
 /* rdma_bind_addr_dst() after the checks; `dst` may be the id's own. */
@@ -324,18 +327,21 @@ int cma_resolve_addr(struct cma_id *id, const union cma_addr *src, const union c
 static void addr_done(struct cma_id *id)
 {
 	struct cma_event e = {.event = RDMA_CM_EVENT_ADDR_RESOLVED, .status = id->work_status};
+	const union cma_addr old = id->src;
 
 	if (!cma_exch(id, CMA_ADDR_QUERY, CMA_ADDR_RESOLVED))
 		return;
-	if (!e.status && id->hca == SEG_NONE && !hw_port(id->c->s, id->found_port))
-		e.status = -ENODEV;
+	if (!e.status)
+		copy_addr(&id->src, &id->found_src);
+	if (!e.status && id->hca == SEG_NONE)
+		e.status = cma_may_use(id, id->found_port);
+	if (e.status)
+		copy_addr(&id->src, &old);
 	if (e.status) {
 		id->state = CMA_ADDR_BOUND;
 		e.event = RDMA_CM_EVENT_ADDR_ERROR;
-	} else {
-		copy_addr(&id->src, &id->found_src);
-		if (id->hca == SEG_NONE)
-			cma_attach(id, id->found_port);
+	} else if (id->hca == SEG_NONE) {
+		cma_attach(id, id->found_port);
 	}
 	cma_tell(id, &e);
 }
@@ -435,7 +441,14 @@ int cma_resolve_route(struct cma_id *id, uint32_t timeout_ms)
 
 	if (!timeout_ms || !cma_exch(id, CMA_ADDR_RESOLVED, CMA_ROUTE_QUERY))
 		return -EINVAL;
-	r = ask_path(id, timeout_ms);
+	if (cma_is_roce(id)) {
+		r = cma_roce_route(id);
+		if (!r)
+			say(id, CMA_ROUTE_QUERY, CMA_ROUTE_RESOLVED, RDMA_CM_EVENT_ROUTE_RESOLVED,
+			    0);
+	} else {
+		r = ask_path(id, timeout_ms);
+	}
 	if (r)
 		id->state = CMA_ADDR_RESOLVED;
 	return r;

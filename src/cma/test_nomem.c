@@ -65,13 +65,13 @@ static void live(void)
 	pass(100);
 }
 
-static void no_memory_is_survived(void **state)
+static void survive(int (*make)(void **state))
 {
 	uint32_t n = 1;
 
 	do {
 		fail_at = 0;
-		world_make(NULL);
+		make(NULL);
 		cma_free(w.c);
 		fail_at = n++;
 		count = 0;
@@ -84,9 +84,20 @@ static void no_memory_is_survived(void **state)
 	assert_true(n > 20);
 }
 
+static void no_memory_is_survived(void **state)
+{
+	survive(world_make);
+}
+
+static void no_memory_is_survived_on_ethernet(void **state)
+{
+	survive(world_eth);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(no_memory_is_survived)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(no_memory_is_survived),
+					   cmocka_unit_test(no_memory_is_survived_on_ethernet)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ static void programs_connect(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {WORLD(programs_connect)};
+	const struct CMUnitTest tests[] = {WORLD(programs_connect), ETHERNET(programs_connect)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

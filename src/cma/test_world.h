@@ -19,6 +19,8 @@
 #include <string.h>
 
 #include "cma/priv.h"
+#include "fabric/eth.h"
+#include "fabric/ifaddr.h"
 #include "segment/proc.h"
 #include "subnet/sa.h"
 #include "subnet/subnet.h"
@@ -43,7 +45,8 @@ static struct world {
 	bool lose_sa, lose_cm, in_call;
 	uint16_t sa_status; /* the SA answers with that */
 	uint32_t sa_sent, cm_sent;
-	int answer; /* of the handler */
+	struct cm_pkt last; /* of the CM: as it left, with the port that it leads to */
+	int answer;         /* of the handler */
 	struct said log[64];
 	uint32_t nlog, read;
 } w;
@@ -102,8 +105,15 @@ static void on_send(void *ctx, const struct cm_pkt *p)
 		return;
 	}
 	w.cm_sent++;
-	k.slid = (uint16_t)from->lid;
-	k.port = from->lid == p->dlid ? p->port : fab_route(&w.s, p->port, p->dlid);
+	k.slid = fab_port_addr(&w.s, p->port);
+	if (hw_port_is_eth(from)) {
+		assert_true(p->grh && fab_gid_find(from, p->sgid, p->gid_type) >= 0);
+		k.port = fab_port_by_ip4(&w.s, be32_load(p->dgid + 12));
+		k.answer_hops = 64;
+	} else {
+		k.port = from->lid == p->dlid ? p->port : fab_route(&w.s, p->port, p->dlid);
+	}
+	w.last = k;
 	if (!w.lose_cm && k.port != SEG_NONE)
 		cma_arrived(w.c, &k);
 }
@@ -265,9 +275,11 @@ static inline struct cma_id *routed(uint32_t host, enum rdma_ucm_port_space ps, 
 	return id;
 }
 
-static int world_make(void **state)
+static int world_of(uint32_t link)
 {
 	const struct fab_options plain = {.hosts = HOSTS,
+					  .link = link,
+					  .if_mtu = 4200,
 					  .hcas = HCAS,
 					  .ports = 1,
 					  .model = HW_CX6,
@@ -289,6 +301,16 @@ static int world_make(void **state)
 	return 0;
 }
 
+static inline int world_make(void **state)
+{
+	return world_of(HW_LINK_IB);
+}
+
+static inline int world_eth(void **state)
+{
+	return world_of(HW_LINK_ETH);
+}
+
 static int world_drop(void **state)
 {
 	cma_free(w.c);
@@ -297,5 +319,6 @@ static int world_drop(void **state)
 }
 
 #define WORLD(f) cmocka_unit_test_setup_teardown(f, world_make, world_drop)
+#define ETHERNET(f) cmocka_unit_test_setup_teardown(f, world_eth, world_drop)
 
 #endif

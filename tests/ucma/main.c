@@ -31,22 +31,42 @@ static const struct table {
 #define TABLE(name) {#name, name##_rows, &name##_count},
 	TABLES(TABLE)};
 
-/* `[roce:X|ib:Y]` in an expected answer stands for one of the two. */
+/* `[roce:X|ib:Y]` and `[rxe:X|mlx5:Y]` in an expected answer stand for one of the two. */
+static const struct choice {
+	const char *first, *second;
+} choices[] = {{"[roce:", "|ib:"}, {"[rxe:", "|mlx5:"}};
+
+static bool takes_first(const struct choice *c)
+{
+	return c == &choices[0] ? world.roce : !strcmp(world.device, "rxe0");
+}
+
+static const struct choice *choice_at(const char *s)
+{
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
+		if (!strncmp(s, choices[i].first, strlen(choices[i].first)))
+			return &choices[i];
+	return NULL;
+}
+
 static void expand(const char *from, size_t n, char *to, size_t room)
 {
+	const struct choice *in = NULL, *new;
+	bool second = false;
 	size_t used = 0;
-	int part = -1; /* 0: of RoCE, 1: of InfiniBand */
 
 	for (size_t i = 0; i < n && used + 1 < room; i++) {
-		if (part < 0 && !strncmp(from + i, "[roce:", 6)) {
-			part = 0;
-			i += 5;
-		} else if (part == 0 && !strncmp(from + i, "|ib:", 4)) {
-			part = 1;
-			i += 3;
-		} else if (part == 1 && from[i] == ']') {
-			part = -1;
-		} else if (part < 0 || part == !world.roce) {
+		new = in ? NULL : choice_at(from + i);
+		if (new) {
+			in = new;
+			second = false;
+			i += strlen(in->first) - 1;
+		} else if (in && !second && !strncmp(from + i, in->second, strlen(in->second))) {
+			second = true;
+			i += strlen(in->second) - 1;
+		} else if (in && second && from[i] == ']') {
+			in = NULL;
+		} else if (!in || second == !takes_first(in)) {
 			to[used++] = from[i];
 		}
 	}

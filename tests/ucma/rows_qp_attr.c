@@ -264,7 +264,7 @@ const struct row qp_attr_rows[] = {
 	 "accept S qp_num=0x22 -> 0\n"
 	 "get -> CONNECT_RESPONSE A qpn=22 data=196: resources=1 depth=1 flow=1 rnr=7\n"
 	 "init_qp_attr A rts -> 0 mask=12e01 state=3 sqpsn=* rdatomic=1 timeout=9 retry=7 rnr=7\n"
-	 "init_qp_attr S rts -> 0 mask=12e01 state=3 sqpsn=* rdatomic=1 timeout=[roce:15|ib:16] "
+	 "init_qp_attr S rts -> 0 mask=12e01 state=3 sqpsn=* rdatomic=1 timeout=[rxe:15|mlx5:16] "
 	 "retry=7 rnr=7\n"},
 	{"a type of service",
 	 "cma_resolve_iboe_route: the traffic class; cma_query_ib_route: a QoS class for the SA", 0,
