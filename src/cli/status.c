@@ -33,6 +33,18 @@ static uint64_t num(struct json_object *o, const char *key)
 	for (size_t i = 0, _n = (array) ? json_object_array_length(array) : 0; \
 	     i < _n && ((item) = json_object_array_get_idx((array), i)); i++)
 
+static void print_port(struct json_object *port)
+{
+	printf("      port %" PRIu64 "  %s/%s  ", num(port, "port"), str(port, "state"),
+	       str(port, "phys_state"));
+	if (json_object_object_get(port, "lid"))
+		printf("LID %" PRIu64, num(port, "lid"));
+	else
+		printf("Ethernet %s %s", str(port, "netdev"), str(port, "mac"));
+	printf("  sent %" PRIu64 " packets, received %" PRIu64 "\n", num(port, "xmit_packets"),
+	       num(port, "rcv_packets"));
+}
+
 static void print_hosts(struct json_object *hosts)
 {
 	struct json_object *host, *hca, *port;
@@ -44,12 +56,7 @@ static void print_hosts(struct json_object *hosts)
 		{
 			printf("    %s  %s  node GUID %s\n", str(hca, "name"), str(hca, "type"),
 			       str(hca, "node_guid"));
-			for_each(json_object_object_get(hca, "ports"), port, p)
-				printf("      port %" PRIu64 "  %s/%s  LID %" PRIu64
-				       "  sent %" PRIu64 " packets, received %" PRIu64 "\n",
-				       num(port, "port"), str(port, "state"),
-				       str(port, "phys_state"), num(port, "lid"),
-				       num(port, "xmit_packets"), num(port, "rcv_packets"));
+			for_each(json_object_object_get(hca, "ports"), port, p) print_port(port);
 		}
 	}
 }

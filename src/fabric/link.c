@@ -147,8 +147,9 @@ int fab_plug(struct seg *s, uint32_t a, uint32_t b)
 	struct hw_port *pa = hw_port(s, a), *pb = hw_port(s, b);
 	int r;
 
-	if (!pa || !pb || a == b || !pa->num || !pb->num)
-		return -EINVAL;
+	if (!pa || !pb || a == b || !pa->num || !pb->num || hw_port_is_eth(pa) ||
+	    hw_port_is_eth(pb))
+		return -EINVAL; /* Ethernet ports are joined already, and train with nobody */
 	r = link_lock_nodes(s);
 	if (r)
 		return r;

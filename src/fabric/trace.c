@@ -48,7 +48,8 @@ void fab_trace_port(const struct seg *s, uint32_t port, uint32_t what)
 	rec_begin(&r, LOG_LINK, "port", 0);
 	rec_group(&r, "port", " (");
 	rec_s(&r, "port", fab_port_name(s, port, name));
-	rec_u(&r, "lid", atomic_load(&p->lid));
+	if (!hw_port_is_eth(p))
+		rec_u(&r, "lid", atomic_load(&p->lid));
 	rec_code(&r, "state", state, state_name ? state_name : "?");
 	rec_list(&r, "changed");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

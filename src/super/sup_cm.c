@@ -323,6 +323,11 @@ void sup_cm_gone(struct sup *sup, uint32_t file)
 	cma_file_gone(sup->cm->cma, file);
 }
 
+void sup_cm_port(struct sup *sup, uint32_t port)
+{
+	cma_port_event(sup->cm->cma, port);
+}
+
 /* ---- the whole */
 
 int sup_cm_init(struct sup *sup)

@@ -15,6 +15,7 @@
 #include <strings.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "fabric/eth.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "topo/snapshot.h"
@@ -175,6 +176,8 @@ int sup_cable(struct sup *sup, uint32_t port, bool in)
 {
 	uint32_t peer = hw_port(&sup->seg, port)->peer, *to;
 
+	if (hw_port_is_eth(hw_port(&sup->seg, port)))
+		return fab_eth_link(&sup->seg, port, in);
 	if (in == (peer != SEG_NONE))
 		return 0;
 	if (!in)

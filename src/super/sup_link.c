@@ -246,7 +246,7 @@ static int do_port(struct sup *sup, struct sup_link *l, struct sup_request *q, s
 {
 	const struct hw_host *host;
 	const struct hw_hca *hca;
-	uint32_t n = host_of(sup, &q->m);
+	uint32_t n = host_of(sup, &q->m), port;
 	int r;
 
 	if (sup->sweeping)
@@ -257,7 +257,12 @@ static int do_port(struct sup *sup, struct sup_link *l, struct sup_request *q, s
 	hca = q->m.hca < host->nhcas ? hw_hca(&sup->seg, host->hca[q->m.hca]) : NULL;
 	if (!hca || q->m.port < 1 || q->m.port > hca->nports)
 		return -ENXIO;
-	r = sup_cable(sup, hca->port[q->m.port - 1], q->m.arg);
+	port = hca->port[q->m.port - 1];
+	r = sup_cable(sup, port, q->m.arg);
+	if (!r && hw_port_is_eth(hw_port(&sup->seg, port))) {
+		sup_cm_port(sup, port);
+		return 0;
+	}
 	if (r)
 		return r;
 	/* The built-in subnet manager makes it ACTIVE before we answer. */

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "fabric/ifaddr.h"
 #include "fw/caps.h"
 #include "fw/kinds.h"
 #include "hw/hca.h"
@@ -54,6 +55,27 @@ static const char *phys_name(uint32_t state)
 					   : "?";
 }
 
+/* What a port is reached by: LIDs, or a MAC address. */
+static void add_address(struct json_object *o, struct sup *sup, const struct hw_port *p,
+			uint32_t idx)
+{
+	struct fab_iface f;
+	char mac[24];
+
+	add_str(o, "link_layer", hw_port_is_eth(p) ? "Ethernet" : "InfiniBand");
+	if (!hw_port_is_eth(p)) {
+		add_num(o, "lid", p->lid);
+		add_num(o, "sm_lid", p->sm_lid);
+	}
+	if (!fab_iface(&sup->seg, idx, &f))
+		return;
+	add_str(o, "netdev", f.name);
+	snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", f.hwaddr[0], f.hwaddr[1],
+		 f.hwaddr[2], f.hwaddr[3], f.hwaddr[4], f.hwaddr[5]);
+	if (hw_port_is_eth(p))
+		add_str(o, "mac", mac);
+}
+
 static struct json_object *show_port(struct sup *sup, const struct hw_port *p, uint32_t idx)
 {
 	struct json_object *o = json_object_new_object();
@@ -64,8 +86,7 @@ static struct json_object *show_port(struct sup *sup, const struct hw_port *p, u
 	add_num(o, "index", idx);
 	add_str(o, "state", state_name(p->state));
 	add_str(o, "phys_state", phys_name(p->phys_state));
-	add_num(o, "lid", p->lid);
-	add_num(o, "sm_lid", p->sm_lid);
+	add_address(o, sup, p, idx);
 	add_guid(o, "guid", p->guid);
 	add_num(o, "xmit_data", c.n[HW_CTR_XMIT_DATA]);
 	add_num(o, "rcv_data", c.n[HW_CTR_RCV_DATA]);

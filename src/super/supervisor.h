@@ -240,6 +240,8 @@ int sup_cm_init(struct sup *sup);
 void sup_cm_free(struct sup *sup);
 int sup_cm_open(struct sup *sup, uint32_t file, const struct sup_link *l);
 void sup_cm_gone(struct sup *sup, uint32_t file);
+/* The link of a port came or went. */
+void sup_cm_port(struct sup *sup, uint32_t port);
 /* LINK_RDMA_CM, LINK_GMP, LINK_CM_IDS. */
 int sup_cm_write(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
 int sup_cm_gmp(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
