@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
 #include "fabric/fabric.h"
+#include "fabric/ifaddr.h"
 #include "fw/caps.h"
 #include "util/fmt.h"
 #include "util/sys.h"
@@ -55,6 +56,7 @@ static int fill_dev(struct nl_req *q, struct nl_out *o, uint32_t hca, uint32_t a
 {
 	const struct hw_hca *h = hw_hca(q->d->s, hca);
 	const struct fw_caps *c = fw_caps(h->model);
+	const struct hw_port *p = hw_port(q->d->s, h->port[0]);
 
 	nl_handle(q, o, hca);
 	nl_u32(o, RDMA_NLDEV_ATTR_PORT_INDEX, h->nports);
@@ -64,7 +66,8 @@ static int fill_dev(struct nl_req *q, struct nl_out *o, uint32_t hca, uint32_t a
 	nl_u64(o, RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, h->sys_image_guid);
 	nl_u8(o, RDMA_NLDEV_ATTR_DEV_NODE_TYPE, NODE_CA);
 	nl_u8(o, RDMA_NLDEV_ATTR_DEV_DIM, 1); /* mlx5 sets use_cq_dim */
-	nl_str(o, RDMA_NLDEV_ATTR_DEV_PROTOCOL, "ib");
+	/* of the first port */
+	nl_str(o, RDMA_NLDEV_ATTR_DEV_PROTOCOL, p && hw_port_is_eth(p) ? "roce" : "ib");
 	return 0;
 }
 
@@ -96,22 +99,34 @@ int nl_get_all(struct nl_req *q, struct nl_dump *p)
 
 /* ---- PORT_GET */
 
-/* fill_port_info(); an InfiniBand port has no network interface here. */
-static int fill_port(struct nl_req *q, struct nl_out *o, uint32_t hca, uint32_t n)
+static void fill_ib_port(struct nl_out *o, const struct hw_port *p)
 {
-	const struct hw_port *p = hw_port(q->d->s, hw_hca(q->d->s, hca)->port[n - 1]);
-
-	if (!p)
-		return -EINVAL;
-	nl_handle(q, o, hca);
-	nl_u32(o, RDMA_NLDEV_ATTR_PORT_INDEX, n);
 	nl_u64(o, RDMA_NLDEV_ATTR_CAP_FLAGS, p->cap_mask);
 	nl_u64(o, RDMA_NLDEV_ATTR_SUBNET_PREFIX, p->gid_prefix);
 	nl_u32(o, RDMA_NLDEV_ATTR_LID, p->lid);
 	nl_u32(o, RDMA_NLDEV_ATTR_SM_LID, p->sm_lid);
 	nl_u8(o, RDMA_NLDEV_ATTR_LMC, (uint8_t)p->lmc);
+}
+
+/* fill_port_info(); an InfiniBand port has no network interface here. */
+static int fill_port(struct nl_req *q, struct nl_out *o, uint32_t hca, uint32_t n)
+{
+	uint32_t port = hw_hca(q->d->s, hca)->port[n - 1];
+	const struct hw_port *p = hw_port(q->d->s, port);
+	struct fab_iface f;
+
+	if (!p)
+		return -EINVAL;
+	nl_handle(q, o, hca);
+	nl_u32(o, RDMA_NLDEV_ATTR_PORT_INDEX, n);
+	if (!hw_port_is_eth(p))
+		fill_ib_port(o, p);
 	nl_u8(o, RDMA_NLDEV_ATTR_PORT_STATE, (uint8_t)p->state);
 	nl_u8(o, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, (uint8_t)p->phys_state);
+	if (hw_port_is_eth(p) && fab_iface(q->d->s, port, &f)) {
+		nl_u32(o, RDMA_NLDEV_ATTR_NDEV_INDEX, f.index);
+		nl_str(o, RDMA_NLDEV_ATTR_NDEV_NAME, f.name);
+	}
 	return 0;
 }
 

@@ -32,9 +32,11 @@ print(index, route.rtnl_link_get_arptype(link), route.rtnl_link_get_mtu(link),
 
 @unittest.skipUnless(shutil.which('rdma'), 'no rdma of iproute2')
 class Netlink(Case):
+    FABRIC = ('--topo', 'star:2')
+
     @classmethod
     def setUpClass(cls):
-        cls.fab = Fabric('--topo', 'star:2')
+        cls.fab = Fabric(*cls.FABRIC)
         cls.fab.__enter__()
         cls.host = cls.status()['hosts'][0]
 
@@ -65,11 +67,12 @@ class Netlink(Case):
         self.assertEqual((dev['ifname'], dev['node_guid']), (hca['name'], hca['node_guid']))
         link, = self.rdma('link', 'show')
         port = hca['ports'][0]
-        self.assertEqual((link['ifname'], link['port'], link['lid'], link['sm_lid'], link['state']),
-                         (hca['name'], port['port'], port['lid'], port['sm_lid'], port['state']))
-        self.assertEqual(link['physical_state'].replace('_', '').lower(), port['phys_state'].lower())
+        for key in ('port', 'lid', 'sm_lid', 'state'):
+            self.assertEqual(link.get(key), port.get(key), key)
+        self.assertEqual(link['ifname'], hca['name'])
         # fill_port_info(): an adapter without get_netdev(), as IPoIB's are
-        self.assertNotIn('netdev', link)
+        self.assertEqual(link.get('netdev'), port['netdev'] if port['link_layer'] == 'Ethernet' else None)
+        self.assertEqual(link['physical_state'].replace('_', '').lower(), port['phys_state'].lower())
 
     def test_system(self):
         p = self.run_there('rdma', 'system', 'show')
@@ -152,11 +155,21 @@ class Netlink(Case):
         self.assertEqual(len({r['pdn'] for r in rows}), 1500)
 
 
+class NetlinkEthernet(Netlink):
+    """The same on RoCE ports, which have a network interface instead of LIDs."""
+    FABRIC = ('--hosts', '2', '--link', 'eth')
+
+
 @unittest.skipUnless(shutil.which('ip'), 'no ip of iproute2')
 class Ip(Case):
+    FABRIC = ('--topo', 'star:2')
+    DEV = 'ib0'
+    MTU, ARPHRD, LINK_TYPE = 2044, 32, 'infiniband'
+    LINKINFO = {'info_kind': 'ipoib', 'info_data': {'key': '0xffff', 'mode': 'datagram', 'umcast': '0000'}}
+
     @classmethod
     def setUpClass(cls):
-        cls.fab = Fabric('--topo', 'star:2', '--ip', 'h2=10.77.0.2/24,2001:db8:77::2/64')
+        cls.fab = Fabric(*cls.FABRIC, '--ip', 'h2=10.77.0.2/24,2001:db8:77::2/64')
         cls.fab.__enter__()
         cls.names = [h['name'] for h in json.loads(cls.fab.softhca('status', '-j', cls.fab.name))['hosts']]
 
@@ -176,6 +189,10 @@ class Ip(Case):
         self.assertEqual(p.status, 0, str(p))
         return [row for row in json.loads(p.out or '[]') if row]
 
+    def link(self, state):
+        """Of the second host."""
+        self.console(('Unlink' if state == 'down' else 'ReLink') + ' "H-5a17ca0300020000"[1]')
+
     def console(self, line):
         p = subprocess.run([SOFTHCA, 'console', '--fabric', self.fab.name], input=line + '\n', text=True,
                            env=self.fab.env, capture_output=True, check=False)
@@ -185,71 +202,82 @@ class Ip(Case):
         rows = {r['ifname']: r for r in self.ip('link')}
         own = {r['ifname'] for r in json.loads(subprocess.run(['ip', '-j', 'link'], text=True,
                                                               capture_output=True, check=True).stdout)}
-        self.assertEqual(set(rows), own | {'ib0'})
-        ib0 = rows['ib0']
+        self.assertEqual(set(rows), own | {self.DEV})
+        dev = rows[self.DEV]
         with self.subTest('as sysfs'):
-            files = {k: self.there('cat', f'/sys/class/net/ib0/{k}').out.strip()
+            files = {k: self.there('cat', f'/sys/class/net/{self.DEV}/{k}').out.strip()
                      for k in ('ifindex', 'mtu', 'address', 'broadcast', 'tx_queue_len', 'operstate')}
-            self.assertEqual({'ifindex': str(ib0['ifindex']), 'mtu': str(ib0['mtu']), 'address': ib0['address'],
-                              'broadcast': ib0['broadcast'], 'tx_queue_len': str(ib0['txqlen']),
-                              'operstate': ib0['operstate'].lower()}, files)
-        self.assertEqual((ib0['link_type'], ib0['linkinfo']),
-                         ('infiniband', {'info_kind': 'ipoib', 'info_data': {
-                             'key': '0xffff', 'mode': 'datagram', 'umcast': '0000'}}))
-        self.assertEqual(self.ip('link', 'show', 'ib0'), [ib0])
-        self.assertIn(ib0, self.ip('link', 'show', 'type', 'ipoib'))
-        self.assertIn('5a17:', ib0['parentdev'])
+            self.assertEqual({'ifindex': str(dev['ifindex']), 'mtu': str(dev['mtu']), 'address': dev['address'],
+                              'broadcast': dev['broadcast'], 'tx_queue_len': str(dev['txqlen']),
+                              'operstate': dev['operstate'].lower()}, files)
+        self.assertEqual((dev['link_type'], dev.get('linkinfo'), dev['mtu']),
+                         (self.LINK_TYPE, self.LINKINFO, self.MTU))
+        self.assertEqual(self.ip('link', 'show', self.DEV), [dev])
+        self.assertEqual(dev in self.ip('link', 'show', 'type', 'ipoib'), self.LINKINFO is not None)
+        self.assertIn('5a17:', dev['parentdev'])
 
     def test_addresses(self):
         for host, want in ((0, {('127.1.0.1', 16)}), (1, {('10.77.0.2', 24), ('2001:db8:77::2', 64)})):
-            row, = self.ip('addr', 'show', 'dev', 'ib0', host=host)
+            row, = self.ip('addr', 'show', 'dev', self.DEV, host=host)
             got = {(a['local'], a['prefixlen']) for a in row['addr_info'] if a['scope'] != 'link'}
             self.assertEqual(got, want)
-        self.assertIn('ib0', {r['ifname'] for r in self.ip('addr')})
+        self.assertIn(self.DEV, {r['ifname'] for r in self.ip('addr')})
         self.assertIn('lo', {r['ifname'] for r in self.ip('-4', 'addr')})
 
     def test_routes(self):
-        self.assertIn(('127.1.0.0/16', 'ib0'), {(r['dst'], r['dev']) for r in self.ip('route')})
-        rows = self.ip('route', 'show', 'dev', 'ib0', host=1)
+        self.assertIn(('127.1.0.0/16', self.DEV), {(r['dst'], r['dev']) for r in self.ip('route')})
+        rows = self.ip('route', 'show', 'dev', self.DEV, host=1)
         self.assertEqual([(r['dst'], r['prefsrc']) for r in rows], [('10.77.0.0/24', '10.77.0.2')])
         got, = self.ip('route', 'get', '10.77.0.9', host=1)
-        self.assertEqual((got['dev'], got['prefsrc']), ('ib0', '10.77.0.2'))
+        self.assertEqual((got['dev'], got['prefsrc']), (self.DEV, '10.77.0.2'))
         got, = self.ip('route', 'get', '10.77.0.2', host=1)
         self.assertEqual((got['type'], got['dev']), ('local', 'lo'))
         got, = self.ip('route', 'get', '2001:db8:77::9', host=1)
-        self.assertEqual((got['dev'], got['prefsrc']), ('ib0', '2001:db8:77::2'))
+        self.assertEqual((got['dev'], got['prefsrc']), (self.DEV, '2001:db8:77::2'))
         got, = self.ip('route', 'get', '127.1.0.2')
         self.assertEqual(got['dev'], 'lo')
-        got, = self.ip('route', 'get', '127.1.0.2', 'oif', 'ib0')
-        self.assertEqual((got['dev'], got['prefsrc']), ('ib0', '127.1.0.1'))
+        got, = self.ip('route', 'get', '127.1.0.2', 'oif', self.DEV)
+        self.assertEqual((got['dev'], got['prefsrc']), (self.DEV, '127.1.0.1'))
 
     def test_neighbours(self):
-        self.assertEqual(self.ip('neigh', 'show', 'dev', 'ib0'), [])
+        self.assertEqual(self.ip('neigh', 'show', 'dev', self.DEV), [])
 
     def test_nothing_can_be_changed(self):
         for args in ('link set ib0 down', 'addr add 10.1.1.1/24 dev ib0', 'addr del 127.1.0.1/16 dev ib0',
                      'route add 10.9.9.0/24 dev ib0', 'neigh add 127.1.0.2 dev ib0 nud permanent',
                      'link add ib0 type dummy', 'link del ib0'):
+            args = args.replace('ib0', self.DEV)
             with self.subTest(args):
                 p = self.there('ip', *args.split())
                 self.assertEqual((p.status, 'not permitted' in p.out), (2, True), str(p))
 
     def test_caches_of_libnl(self):
-        p = self.there('/usr/bin/python3', '-c', LIBNL)
+        p = self.there('/usr/bin/python3', '-c', LIBNL.replace('ib0', self.DEV))
         self.assertEqual(p.status, 0, str(p))
         index, arptype, mtu, again, lo, addrs = (int(n) for n in p.out.split())
-        self.assertEqual((index > 1000000, arptype, mtu, again, lo), (True, 32, 2044, index, 1))
+        self.assertEqual((index > 1000000, arptype, mtu, again, lo), (True, self.ARPHRD, self.MTU, index, 1))
         self.assertGreaterEqual(addrs, 3)
 
     def test_state_of_the_port(self):
         def state():
-            row, = self.ip('link', 'show', 'ib0', host=1)
+            row, = self.ip('link', 'show', self.DEV, host=1)
             return row['operstate'], 'LOWER_UP' in row['flags']
         self.assertEqual(state(), ('UP', True))
-        self.console('Unlink "H-5a17ca0300020000"[1]')
+        self.link('down')
         wait_for(lambda: state() == ('DOWN', False), 'the interface to go down')
-        self.console('ReLink "H-5a17ca0300020000"[1]')
+        self.link('up')
         wait_for(lambda: state() == ('UP', True), 'the interface to come back')
+
+
+class IpEthernet(Ip):
+    """The same with Ethernet interfaces."""
+    FABRIC = ('--hosts', '2', '--link', 'eth')
+    DEV = 'rce0'
+    MTU, ARPHRD, LINK_TYPE = 1500, 1, 'ether'
+    LINKINFO = None
+
+    def link(self, state):
+        self.fab.softhca('link', '--fabric', self.fab.name, '--host', self.names[1], 'mlx5_0', '1', state)
 
 
 if __name__ == '__main__':
