@@ -48,6 +48,9 @@ class Pyverbs(Case):
         """Its address is what `ip` shows of the device's interface."""
         self.module('tests.test_rdmacm', 'tests.test_mlx5_rdmacm')
 
+    def test_rdmacm_on_ethernet(self):
+        self.module('tests.test_rdmacm', 'tests.test_mlx5_rdmacm', options=('--link', 'eth'))
+
     def test_devx(self):
         self.module('tests.test_mlx5_devx')
 

@@ -159,5 +159,37 @@ class RdmaCm(TwoHosts):
         self.assertEqual(r.status, 0, str(r))
 
 
+class RdmaCmEthernet(RdmaCm):
+    """The same over RoCE; and links that go down, which no switch routes around."""
+    FABRIC = ('--hosts', '2', '--link', 'eth')
+
+    def link(self, state):
+        self.fab.softhca('link', '--fabric', self.fab.name, '--host', self.names[0], 'mlx5_0', '1', state)
+
+    def port(self):
+        hca = self.status(self.fab)['hosts'][0]['hcas'][0]
+        return {k: hca['ports'][0].get(k) for k in ('state', 'phys_state', 'link_layer', 'netdev', 'lid')}
+
+    def carrier(self):
+        return self.ok(self.fab.run('cat', '/sys/class/net/rce0/carrier', options=('--host', self.names[0])))
+
+    def test_link(self):
+        """Without a link nobody answers for the address."""
+        up = {'state': 'ACTIVE', 'phys_state': 'LinkUp', 'link_layer': 'Ethernet', 'netdev': 'rce0', 'lid': None}
+        self.assertEqual(self.port(), up)
+        self.link('down')
+        try:
+            self.assertEqual(self.port(), {**up, 'state': 'DOWN', 'phys_state': 'Disabled'})
+            self.assertEqual(self.carrier(), '0\n')
+            r = self.fab.run('rping', '-c', '-a', A, '-C', '1', options=('--host', self.names[1]))
+            self.assertNotEqual(r.status, 0, str(r))
+            self.assertIn('ADDR_ERROR, error -110', r.out)
+        finally:
+            self.link('up')
+        self.assertEqual(self.port(), up)
+        self.assertEqual(self.carrier(), '1\n')
+        self.test_rping()
+
+
 if __name__ == '__main__':
     unittest.main()

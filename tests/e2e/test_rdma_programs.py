@@ -42,5 +42,10 @@ class Programs(TwoHosts):
                 self.assertIn('io=2048KiB', c.out)
 
 
+class ProgramsOnEthernet(Programs):
+    FABRIC = ('--hosts', '2', '--link', 'eth')
+    ports = itertools.count(25000)
+
+
 if __name__ == '__main__':
     unittest.main()

@@ -270,10 +270,11 @@ class Case(unittest.TestCase):
 class TwoHosts(Case):
     """Programs that connect by rdma_cm, on a fabric of two hosts or on the first of them."""
     ADDRESS = '127.1.0.1'  # of the first host
+    FABRIC = ('--topo', 'star:2')
 
     @classmethod
     def setUpClass(cls):
-        cls.fab = Fabric('--topo', 'star:2')
+        cls.fab = Fabric(*cls.FABRIC)
         cls.fab.__enter__()
         cls.names = [h['name'] for h in json.loads(
             cls.fab.softhca('status', '-j', cls.fab.name))['hosts']]
