@@ -9,6 +9,7 @@
 #include <time.h>
 #include "fabric/eth.h"
 #include "fabric/fabric.h"
+#include "fabric/roce.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "util/clock.h"
@@ -85,6 +86,30 @@ void umad_trace_message(struct seg *s, const struct mad_agent *a, const struct u
 
 #define SMP_VL 15
 #define GSI_QKEY 0x80010000u
+#define UDP_SPORT_MIN 0xc000u /* IB_ROCE_UDP_ENCAP_VALID_PORT_MIN */
+
+/* mlx5_ah_get_udp_sport() */
+static uint16_t udp_sport(uint32_t flow_label)
+{
+	return (uint16_t)(UDP_SPORT_MIN | ((flow_label ^ flow_label >> 14) & ~UDP_SPORT_MIN));
+}
+
+static void put_link(const struct hw_port *port, const struct umad_pkt *p, struct pkt *k)
+{
+	int gid;
+
+	if (!hw_port_is_eth(port)) {
+		k->slid = (uint16_t)p->slid;
+		k->dlid = (uint16_t)p->dlid;
+		return;
+	}
+	gid = fab_gid_find(port, p->sgid, p->gid_type);
+	k->eth = true;
+	fab_eth_mac(p->from, k->smac);
+	fab_eth_mac(fab_eth_port(p->dlid), k->dmac);
+	k->route.net = (uint8_t)fab_roce_net(port, gid < 0 ? 0 : (uint32_t)gid);
+	k->route.udp_sport = udp_sport(p->flow_label);
+}
 
 void umad_capture(struct seg *s, const struct umad_pkt *p)
 {
@@ -98,8 +123,6 @@ void umad_capture(struct seg *s, const struct umad_pkt *p)
 	clock_gettime(CLOCK_REALTIME, &ts);
 	rec->pkt = (struct pkt){
 		.time_ns = (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec,
-		.slid = fab_is_eth_addr(p->slid) ? 0 : (uint16_t)p->slid,
-		.dlid = fab_is_eth_addr(p->dlid) ? 0 : (uint16_t)p->dlid,
 		.pkey = !p->qpn                    ? 0xffff
 			: p->pkey_index < HW_PKEYS ? port->pkey[p->pkey_index]
 						   : 0,
@@ -117,6 +140,7 @@ void umad_capture(struct seg *s, const struct umad_pkt *p)
 		.payload = MAD_SIZE,
 		.kept = cap_snap(s, MAD_SIZE),
 	};
+	put_link(port, p, &rec->pkt);
 	memcpy(rec->pkt.route.sgid, p->sgid, 16);
 	memcpy(rec->pkt.route.dgid, p->dgid, 16);
 	memcpy(rec->payload, p->mad, rec->pkt.kept);

@@ -109,14 +109,20 @@ class Packets(Case):
         self.file = os.path.join(self.dir, 'c.pcap')
 
     def captured(self, cmds, *options):
-        """What servers on the first host and their clients on the second send each other."""
+        """
+        What servers on the first host and their clients on the second send each other; a command may be a function
+        that runs both.
+        """
         cap = Running([SOFTHCA, 'pcap', '--fabric', self.fab.name, '--live', '-o', self.file, *options],
                       env=self.fab.env)
         try:
             # With --live the file's header is there as soon as the capture is on.
             wait_for(lambda: os.path.exists(self.file) and os.path.getsize(self.file) or cap.ended(), 'the capture')
             for cmd in cmds:
-                self.pair(self.fab, cmd.split(), options=self.hosts)
+                if callable(cmd):
+                    cmd()
+                else:
+                    self.pair(self.fab, cmd.split(), options=self.hosts)
             os.kill(cap.proc.pid, signal.SIGINT)
             self.ok(cap.finish())
         finally:
@@ -198,6 +204,31 @@ class Packets(Case):
     def test_the_traffic_class(self):
         for got in self.seen('ib_write_bw -F -n 5 -s 8 --tclass 104 -x').values():
             self.assertEqual({f.tos for f in got}, {104})
+
+    def rping(self):
+        rping = 'rping', '-a', '127.1.0.1', '-C', '1', '-p', '20700'
+        srv = self.fab.start(*rping, '-s', options=self.hosts[0])
+        try:
+            wait_for(lambda: any(i['state'] == 'LISTEN' for i in self.status(self.fab)['cm_ids']) or srv.ended(),
+                     'rping to listen')
+            self.ok(self.fab.run(*rping, '-c', options=self.hosts[1]))
+            self.ok(srv.finish())
+        finally:
+            if not srv.file.closed:
+                srv.kill()
+
+    def test_the_connection_manager(self):
+        """Its datagrams go by RoCE v2, from the addresses that the connection is between."""
+        self.captured([self.rping])
+        got = [f for f in frames(self.file) if f.transport == 'UD']
+        self.between_the_hosts(got, 3)
+        self.assertEqual({(f.type, f.hops, f.len) for f in got}, {(IP4, 64, 12 + 8 + 256 + 4)})
+        rows = self.tshark('-Y', 'infiniband.mad', '-T', 'fields', '-e', 'infiniband.mad.attributeid',
+                           '-e', '_ws.malformed').splitlines()
+        self.assertEqual(len(rows), len(got))
+        # REQ, REP, RTU, DREQ, DREP; on a slow machine some twice, or with an MRA.
+        self.assertEqual([r for r in dict.fromkeys(rows) if r != '0x0011\t'],
+                         [f'0x00{n:02x}\t' for n in (0x10, 0x13, 0x14, 0x15, 0x16)])
 
     def test_a_snap_length(self):
         self.captured(['ibv_rc_pingpong -g 3 -n 2 -s 100'], '-s', '60')
