@@ -3,6 +3,7 @@
 #include "cm/priv.h"
 
 #include <errno.h>
+#include "wire/ib/gid.h"
 
 #define HOPS_OF_ANSWER 0xff /* ib_init_ah_attr_from_wc() */
 
@@ -56,14 +57,6 @@ static uint32_t port_of_path(struct cm *cm, const struct cm_work *w, const struc
 	return cm->ops->find_gid(cm->ctx, w->port.host, path->sgid);
 }
 
-/* rdma_gid2ip() */
-static bool is_ip4(const uint8_t gid[16])
-{
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-
-	return !memcmp(gid, mapped, sizeof(mapped));
-}
-
 /* cm_init_av_by_path(): `av` changes only when all is right. */
 int cm_av_by_path(struct cm *cm, const struct cm_work *w, uint32_t port, const struct cm_path *path,
 		  struct cm_av *av)
@@ -80,8 +73,8 @@ int cm_av_by_path(struct cm *cm, const struct cm_work *w, uint32_t port, const s
 	ret = find_pkey(&info, path->pkey, &index);
 	if (ret)
 		return ret;
-	/* roce_resolve_route_from_path() */
-	if (info.eth && w && is_ip4(path->sgid) != is_ip4(path->dgid))
+	/* roce_resolve_route_from_path(), rdma_gid2ip() */
+	if (info.eth && w && ib_gid_is_ip4(path->sgid) != ib_gid_is_ip4(path->dgid))
 		return -EINVAL;
 	av->port = port;
 	av->pkey_index = index;

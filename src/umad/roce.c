@@ -10,6 +10,7 @@
 #include "fabric/eth.h"
 #include "fabric/fabric.h"
 #include "util/bits.h"
+#include "wire/ib/gid.h"
 
 #define HOPS_OF_ANSWER 0xff /* ib_init_ah_attr_from_wc() */
 #define HOPS_OF_ROUTE 64    /* net.ipv4.ip_default_ttl, net.ipv6.conf.*.hop_limit */
@@ -18,17 +19,6 @@
 static bool is_linklocal(const uint8_t gid[16])
 {
 	return be64_load(gid) == UINT64_C(0xfe80) << 48;
-}
-
-static bool is_ip4(const uint8_t gid[16])
-{
-	return !be64_load(gid) && be32_load(gid + 8) == 0xffff;
-}
-
-/* rdma_is_multicast_addr() */
-static bool is_multicast(const uint8_t gid[16])
-{
-	return gid[0] == 0xff || (is_ip4(gid) && gid[12] >> 4 == 0xe);
 }
 
 /* rdma_get_ll_mac(): a link-local address contains it. */
@@ -46,11 +36,11 @@ int umad_eth_dest(struct seg *s, uint32_t port, uint32_t gid_type, const uint8_t
 	int r = 0;
 
 	*dest = FAB_ETH_BIT; /* of a group: QP1 is in none */
-	if (is_multicast(dgid))
+	if (ib_gid_is_mcast(dgid))
 		return 0;
 	if (gid_type == HW_GID_ROCE_V1 && is_linklocal(dgid))
 		mac_of_linklocal(dgid, mac);
-	else if (is_ip4(sgid) != is_ip4(dgid))
+	else if (ib_gid_is_ip4(sgid) != ib_gid_is_ip4(dgid))
 		return -EINVAL; /* rdma_resolve_ip() */
 	else
 		r = fab_eth_neighbour(s, port, dgid, mac);
