@@ -189,12 +189,12 @@ static void router_create(struct seg *s, uint32_t node_idx, const struct topo_no
 	}
 }
 
-static int node_create(struct seg *s, const struct topo_node *t, const uint32_t *host,
+/* The description's node i is element i + 1, whatever is left out. */
+static int node_create(struct seg *s, uint32_t idx, const struct topo_node *t, const uint32_t *host,
 		       const struct fab_options *o, uint32_t *next_port, uint32_t *switches)
 {
 	struct fab_node *n;
-	uint32_t idx;
-	int r = seg_alloc(s, SEG_T_NODE, SEG_OWNER_DEVICE, &idx);
+	int r = seg_alloc_at(s, SEG_T_NODE, SEG_OWNER_DEVICE, idx);
 
 	if (r)
 		return r;
@@ -218,7 +218,6 @@ static int node_create(struct seg *s, const struct topo_node *t, const uint32_t 
 	return r;
 }
 
-/* Nodes are made in the description's order: element i + 1 is the description's node i. */
 static void plug_all(struct seg *s, const struct topo *t)
 {
 	for (uint32_t i = 0; i < t->nnodes; i++) {
@@ -261,11 +260,11 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 			memcpy(((struct hw_host *)seg_at(s, SEG_T_HOST, host[i]))->name, t->host[i],
 			       sizeof(t->host[i]));
 	}
-	/* An Ethernet segment joins all adapters: a description's switches and cables mean nothing.
-	 */
+	/* An Ethernet segment joins all adapters: switches and cables of a description are left
+	 * out. */
 	for (uint32_t i = 0; i < t->nnodes && !r; i++)
 		if (!eth || t->node[i].type == TOPO_CA)
-			r = node_create(s, &t->node[i], host, o, &next_port, &switches);
+			r = node_create(s, i + 1, &t->node[i], host, o, &next_port, &switches);
 	heap_free(host);
 	if (r)
 		return r;

@@ -21,6 +21,16 @@ static int set_one(struct seg *s, const char *option, uint32_t port, const struc
 	return 0;
 }
 
+/* By the name that the interface would have beside the host's first. */
+static int no_interface(struct seg *s, uint32_t host, const struct fab_ip *ip)
+{
+	struct fab_iface f;
+
+	fab_iface(s, fab_port_by_umad(s, host, 0), &f);
+	return prog_fail("--ip: host '%s' has no interface %.*s%u", ip->host,
+			 (int)fab_if_stem(f.name), f.name, ip->iface);
+}
+
 static int set_host(struct seg *s, const struct fab_ip *ip)
 {
 	uint32_t host = fab_host_by_name(s, ip->host), port;
@@ -29,8 +39,7 @@ static int set_host(struct seg *s, const struct fab_ip *ip)
 		return prog_fail("--ip: there is no host '%s'", ip->host);
 	port = fab_port_by_umad(s, host, ip->iface);
 	if (port == SEG_NONE)
-		return prog_fail("--ip: host '%s' has no more than %u interfaces", ip->host,
-				 ip->iface);
+		return no_interface(s, host, ip);
 	return set_one(s, "--ip", port, &ip->addr);
 }
 

@@ -472,9 +472,12 @@ int sup_console_names(struct sup *sup, const struct topo *t)
 	if (!k)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->nnodes; i++) {
+		const struct fab_node *n = fab_node(&sup->seg, i + 1);
 		char id[24];
 
-		topo_node_id(fab_node(&sup->seg, i + 1), id);
+		if (!n) /* a switch beside Ethernet ports */
+			continue;
+		topo_node_id(n, id);
 		if (!strcmp(id, t->node[i].id))
 			continue;
 		if (!k->id)
