@@ -26,7 +26,10 @@ void ucma_ahead_put(struct ucma_ahead *a, struct ucma_whose w, uint32_t turn, co
 {
 	struct ucma_ahead_id *p = place(a, w.id);
 
-	if (len > sizeof(p->bytes) || atomic_exchange(&p->busy, 1))
+	/* An earlier event's may be in another thread still, on its way here. */
+	if (!len)
+		ucma_ahead_drop(a, w.id);
+	if (!len || len > sizeof(p->bytes) || atomic_exchange(&p->busy, 1))
 		return;
 	p->stored = atomic_load(&p->turn);
 	p->file = w.file;

@@ -33,7 +33,10 @@ struct ucma_whose {
 
 /* Before GET_EVENT, for ucma_ahead_put(). */
 uint32_t ucma_ahead_turn(const struct ucma_ahead *a);
-/* Nothing when a command has changed an id since `turn`. */
+/*
+ * What came with an event, in place of what came with the id's event before. Nothing when a command
+ * has changed an id since `turn`.
+ */
 void ucma_ahead_put(struct ucma_ahead *a, struct ucma_whose w, uint32_t turn, const void *bytes,
 		    size_t len);
 /* Before and after a command that changes the id. */

@@ -98,6 +98,20 @@ static void test_dropped(void **state)
 	assert_int_equal(get(own, 0, 16), 8);
 }
 
+/* The id's next event ends what came with the last, also in a thread that is late to keep it. */
+static void test_next_event(void **state)
+{
+	uint32_t turn = ucma_ahead_turn(a);
+
+	put();
+	ucma_ahead_put(a, own, ucma_ahead_turn(a), NULL, 0);
+	assert_int_equal(get(own, 0, 16), 0);
+	put_at(turn);
+	assert_int_equal(get(own, 0, 16), 0);
+	put();
+	assert_int_equal(get(own, 0, 16), 8);
+}
+
 /* After a fork somebody may seem to be busy for ever. */
 static void test_never_waits(void **state)
 {
@@ -127,8 +141,8 @@ static void test_bad_lengths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_found),       TEST(test_of_its_file_alone), TEST(test_dropped),
-		TEST(test_never_waits), TEST(test_bad_lengths),
+		TEST(test_found),      TEST(test_of_its_file_alone), TEST(test_dropped),
+		TEST(test_next_event), TEST(test_never_waits),       TEST(test_bad_lengths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

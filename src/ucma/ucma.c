@@ -181,7 +181,8 @@ static int ask(const struct ucma_file *f, const struct request *q, void *out, si
 		ucma_ahead_drop(f->ahead, id);
 	*n = m.arg <= len && m.arg <= *n ? m.arg : 0;
 	memcpy(out, in, *n);
-	if (!r && len > *n && *n >= offsetof(struct rdma_ucm_event_resp, event)) {
+	if (!r && row == &ucma_rows[RDMA_USER_CM_CMD_GET_EVENT] &&
+	    *n >= offsetof(struct rdma_ucm_event_resp, event)) {
 		memcpy(&id, in + offsetof(struct rdma_ucm_event_resp, id), sizeof(id));
 		ucma_ahead_put(f->ahead, (struct ucma_whose){f->file, f->gen, id}, turn, in + *n,
 			       len - *n);

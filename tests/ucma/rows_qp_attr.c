@@ -80,6 +80,12 @@ const struct row qp_attr_rows[] = {
 	 "init_qp_attr A sqd -> EINVAL\n"
 	 "init_qp_attr A sqe -> EINVAL\n"
 	 "init_qp_attr A err -> EINVAL\n"},
+	{"an answer that was rejected after it", "ib_cm_init_qp_attr: IDLE", 0, ANSWERED,
+	 "reject S -> 0\n"
+	 "get -> REJECTED A status=28 data=148:\n"
+	 "init_qp_attr A init -> EINVAL\n"
+	 "init_qp_attr A rtr -> EINVAL\n"
+	 "init_qp_attr A rts -> EINVAL\n"},
 	{"answered", "ib_cm_init_qp_attr: REP_SENT", 0, ANSWERED,
 	 "init_qp_attr S reset -> EINVAL\n"
 	 "init_qp_attr S init -> 0 mask=39 state=1 access=e qpport=1\n"
