@@ -463,8 +463,10 @@ static void sup_link_read(struct sup *sup, struct sup_source *src, uint32_t even
 void sup_links_again(struct sup *sup)
 {
 	for (struct sup_link *l = sup->links; l; l = l->next)
-		if (l->again && !l->closed)
+		if (l->again && !l->closed) {
 			sup_link_serve(sup, l, &l->request);
+			sup_slot_look(sup, l);
+		}
 }
 
 /* ---- connections ---- */

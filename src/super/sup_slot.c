@@ -34,13 +34,14 @@ static void bell_ready(struct sup *sup, struct sup_source *src, uint32_t events)
 	struct sup_request q;
 	struct sup_reply p;
 
-	if (number == l->answered)
+	/* Behind a request on the socket that waits for a job: sup_links_again(). */
+	if (number == l->answered || l->again)
 		return;
 	q.m = t->in;
 	q.fd = -1;
 	q.nmore = q.m.more;
-	/* One request at a time, on the socket or here, and only those that are made in numbers. */
-	if (q.m.op != LINK_RDMA_CM || q.nmore > sizeof(q.more) || l->again) {
+	/* Only those that are made in numbers. */
+	if (q.m.op != LINK_RDMA_CM || q.nmore > sizeof(q.more)) {
 		TRACE(LOG_LINK, "pid %d does not speak our protocol", l->pid);
 		sup_link_close(sup, l);
 		return;
@@ -50,6 +51,12 @@ static void bell_ready(struct sup *sup, struct sup_source *src, uint32_t events)
 	sup_link_result(sup, l, &q, &p);
 	if (!l->closed)
 		answer(l, t, &p);
+}
+
+void sup_slot_look(struct sup *sup, struct sup_link *l)
+{
+	if (l->bell.fd >= 0)
+		bell_ready(sup, &l->bell, 0);
 }
 
 int sup_slot_bell(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)

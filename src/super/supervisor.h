@@ -174,6 +174,8 @@ void sup_links_again(struct sup *sup);
 /* ---- requests in shared memory (sup_slot.c) */
 /* LINK_BELL */
 int sup_slot_bell(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
+/* The bell may have rung while the link could not be served. */
+void sup_slot_look(struct sup *sup, struct sup_link *l);
 void sup_slot_close(struct sup *sup, struct sup_link *l);
 
 /* ---- jobs (sup_work.c) */

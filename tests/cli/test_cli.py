@@ -858,6 +858,8 @@ class UpAndDown(Cli):
 
 LINK = struct.Struct('=IiIIQIIIIIIQ32s16sII')
 HELLO, OPEN, CLOSED, GET_MEM, STATUS, DOWN, PORT, WAKE = range(1, 9)
+RDMA_CM, BELL = 14, 16
+SEG_FILE_ISSM = 7
 
 
 class Supervisor(Cli):
@@ -1124,6 +1126,26 @@ class Supervisor(Cli):
         p.send_signal(signal.SIGCONT)
         p.kill()
         p.wait()
+
+    def test_a_request_in_shared_memory_comes_after_one_that_waits_for_a_job(self):
+        """As from a process that has given up its request on the socket."""
+        s, r = self.hello()
+        seg = r['fds'][0]
+        _, size, table = struct.unpack('=IIQ', os.pread(seg, 16, 176))  # SEG_T_SLOT's seg_table_hdr
+        slot = table + size * r['slot']  # asked, answered, in
+        bell = self.ask(s, BELL)['fds'][0]
+        f = self.ask(s, OPEN, kind=SEG_FILE_ISSM, hca=self.hca(), port=1)
+        os.close(f['fds'][0])
+        self.assertTrue(stop(self.pid))  # it finds both at once
+        try:
+            self.send(s, CLOSED, file=f['file'], gen=f['gen'])
+            os.pwrite(seg, LINK.pack(RDMA_CM, 0, self.layout, *[0] * 9, b'', b'', 0, 0), slot + 8)
+            os.pwrite(seg, struct.pack('=I', 1), slot)
+            os.write(bell, struct.pack('=Q', 1))
+        finally:
+            os.kill(self.pid, signal.SIGCONT)
+        self.assertEqual(self.receive(s)['op'], CLOSED)
+        wait_for(lambda: os.pread(seg, 4, slot + 4) == struct.pack('=I', 1), 'the answer')
 
     def test_no_descriptor_is_leaked(self):
         def fds():
