@@ -14,12 +14,10 @@
 #include "util/sys.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <linux/netlink.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #define NO_ATTRIBUTE "not there, or cannot be changed (SUPPORT.md, section 10)"
 #define NO_MODULE "no kernel module is loaded here, and none is needed"
@@ -147,21 +145,15 @@ struct pages {
 	unsigned int next;
 };
 
-/*
- * Environments lie in a few pages. The kernel is asked about each once, by a wait that ends at
- * once: it reads the word, and is cheaper than process_vm_readv(2).
- */
+/* Environments lie in a few pages. The kernel is asked about each once. */
 static bool page_readable(struct pages *p, uintptr_t at)
 {
 	const uintptr_t page = at & ~(uintptr_t)(PAGE - 1);
-	const struct timespec now = {0, 0};
-	long r;
 
 	for (unsigned int i = 0; i < PAGES; i++)
 		if (p->page[i] == page)
 			return page != 0;
-	r = sys_call(SYS_futex, page, FUTEX_WAIT_PRIVATE, 1, &now);
-	if (r != -EAGAIN && r != -ETIMEDOUT)
+	if (!sys_page_readable(page))
 		return false;
 	p->page[p->next++ % PAGES] = page;
 	return true;

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,11 +19,15 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -177,9 +183,46 @@ static void errno_is_zero_at_main(void **state)
 	assert_int_equal(at_main, 0);
 }
 
+static void addresses_give_efault(void **state)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	assert_true(fd >= 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		FAULTS(connect(fd, (void *)bad[i], 16));
+	close(fd);
+}
+
+/* It lets itself be killed at a call that it never makes. Before it opens a device. */
+static void connect_of_a_sandboxed_program(void **state)
+{
+	struct sock_filter f[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog p = {sizeof(f) / sizeof(f[0]), f};
+	const struct sockaddr_un a = {.sun_family = AF_UNIX, .sun_path = "/nonexistent"};
+	int pid = fork(), status;
+
+	if (!pid) {
+		int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+		    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p))
+			_exit(1);
+		_exit(connect(fd, (const void *)&a, sizeof(a)) == -1 && errno == ENOENT ? 0 : 2);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(addresses_give_efault),
+		cmocka_unit_test(connect_of_a_sandboxed_program),
 		cmocka_unit_test(paths_give_efault),
 		cmocka_unit_test(results_give_efault),
 		cmocka_unit_test(device_calls_give_efault),

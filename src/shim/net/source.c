@@ -6,7 +6,6 @@
  */
 #include "shim/net/net.h"
 #include "fabric/ifaddr.h"
-#include "segment/mem.h"
 #include "shim/files/paths.h"
 #include "util/bits.h"
 #include "util/sys.h"
@@ -29,6 +28,19 @@ static uint32_t source_of(uint32_t ip)
 	return 0;
 }
 
+/* The pointer may be bad, and process_vm_readv(2) forbidden to a program that does no RDMA. */
+static bool read_address(struct sockaddr_in *to, const struct sockaddr *from)
+{
+	const uintptr_t page = ~(uintptr_t)4095, first = (uintptr_t)from;
+	const uintptr_t last = first + sizeof(*to) - 1;
+
+	if (!sys_page_readable(first & page) ||
+	    ((first ^ last) & page && !sys_page_readable(last & page)))
+		return false;
+	memcpy(to, from, sizeof(*to));
+	return true;
+}
+
 /* Neither an address nor a port: bind(2) may choose one. */
 static bool is_unbound(int fd)
 {
@@ -46,7 +58,7 @@ void net_choose_source(int fd, const struct sockaddr *to, socklen_t len)
 	uint32_t ip, source;
 	int late = 1;
 
-	if (len < sizeof(a) || mem_guarded_copy(&a, to, sizeof(a)) || a.sin_family != AF_INET)
+	if (len < sizeof(a) || !read_address(&a, to) || a.sin_family != AF_INET)
 		return;
 	ip = be32_load(&a.sin_addr);
 	if (ip >> 24 != FAB_IF_NET || ip >> 16 == FAB_IF_NET << 8 || !shim_on())
