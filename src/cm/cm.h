@@ -75,7 +75,6 @@ struct cm_ops {
 struct cm_path {
 	uint8_t sgid[16], dgid[16];
 	uint64_t service_id;
-	uint8_t gid_type;    /* enum hw_gid_type: InfiniBand's, or how RoCE's packets travel */
 	uint16_t slid, dlid; /* 0xffff and opa: not used here; 0 on Ethernet */
 	uint16_t pkey;
 	uint8_t sl;
@@ -85,6 +84,8 @@ struct cm_path {
 	uint16_t qos_class;
 	bool reversible, raw_traffic;
 	uint8_t numb_path, preference;
+	uint8_t gid_type; /* enum hw_gid_type: InfiniBand's, or how RoCE's packets travel */
+	uint8_t zero;     /* so that there is no padding, and memcmp() compares paths */
 };
 
 enum cm_state {
