@@ -5,8 +5,6 @@
 #include <errno.h>
 #include "wire/ib/gid.h"
 
-#define HOPS_OF_ANSWER 0xff /* ib_init_ah_attr_from_wc() */
-
 /* cm_convert_to_ms() */
 uint32_t cm_to_ms(uint32_t iba_time)
 {
@@ -115,7 +113,7 @@ int cm_av_for_response(const struct cm_work *w, struct cm_av *av)
 	memcpy(av->path.sgid, w->port.eth ? p->dgid : w->port.gid, sizeof(av->path.sgid));
 	memcpy(av->path.dgid, p->sgid, sizeof(av->path.dgid));
 	if (p->grh) {
-		av->path.hop_limit = w->port.eth ? p->answer_hops : HOPS_OF_ANSWER;
+		av->path.hop_limit = w->port.eth ? p->answer_hops : IB_HOPS_OF_ANSWER;
 		av->path.flow_label = p->flow_label;
 		av->path.traffic_class = p->traffic_class;
 	}

@@ -10,6 +10,7 @@
 #include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
 #include "util/bits.h"
+#include "wire/ib/gid.h"
 
 /* ---- what an address is */
 
@@ -26,7 +27,7 @@ static const uint8_t *ip6(const union cma_addr *a)
 /* By hand: the macros of <netinet/in.h> do not work behind the kernel's <linux/in6.h>. */
 static bool is_mapped(const union cma_addr *a)
 {
-	return a->sa.sa_family == AF_INET6 && !be64_load(ip6(a)) && be32_load(ip6(a) + 8) == 0xffff;
+	return a->sa.sa_family == AF_INET6 && ib_gid_is_ip4(ip6(a));
 }
 
 /* The IPv4 address that it is or contains, 0 for another. */
@@ -229,11 +230,10 @@ static void set_source(struct seg *s, uint32_t port, const union cma_addr *dst, 
 		return;
 	}
 	if (is_mapped(dst)) {
-		uint8_t *ip = src->in6.sin6_addr.s6_addr;
+		uint8_t ip[4];
 
-		memset(ip, 0, 16);
-		be16_store(ip + 10, 0xffff);
-		be32_store(ip + 12, fab_ip4(s, port));
+		be32_store(ip, fab_ip4(s, port));
+		ib_gid_of_ip4(ip, src->in6.sin6_addr.s6_addr);
 		return;
 	}
 	fab_ip6_towards(s, port, ip6(dst), src->in6.sin6_addr.s6_addr);

@@ -9,9 +9,9 @@
 #include <string.h>
 #include "fabric/eth.h"
 #include "util/bits.h"
+#include "wire/ib/gid.h"
 
 #define KERNEL_ENOTSUPP 524 /* linux/errno.h; no program's <errno.h> has it */
-#define HOPS 64             /* IPV6_DEFAULT_HOPLIMIT, net.ipv4.ip_default_ttl */
 #define LIFETIME 18         /* CMA_IBOE_PACKET_LIFETIME */
 #define FLOW_MASK 0xfffffu
 
@@ -22,17 +22,10 @@ bool cma_is_roce(const struct cma_id *id)
 	return p && hw_port_is_eth(p);
 }
 
-static void map_ip4(const struct in_addr *ip, uint8_t gid[16])
-{
-	memset(gid, 0, 10);
-	gid[10] = gid[11] = 0xff;
-	memcpy(gid + 12, ip, 4);
-}
-
 void cma_ip2gid(const union cma_addr *a, uint8_t gid[16])
 {
 	if (a->sa.sa_family == AF_INET)
-		map_ip4(&a->in.sin_addr, gid);
+		ib_gid_of_ip4(&a->in.sin_addr, gid);
 	else if (a->sa.sa_family == AF_INET6)
 		memcpy(gid, &a->in6.sin6_addr, 16);
 }
@@ -83,7 +76,7 @@ int cma_roce_route(struct cma_id *id)
 	*path = (struct cm_path){
 		.pkey = 0xffff,
 		.traffic_class = id->tos_set ? id->tos : 0,
-		.hop_limit = id->dst.sa.sa_family == AF_IB ? 1 : HOPS,
+		.hop_limit = id->dst.sa.sa_family == AF_IB ? 1 : IB_HOPS_OF_ROUTE,
 		.mtu = (uint8_t)fab_eth_ib_mtu(p->if_mtu),
 		.packet_life_time = LIFETIME,
 		.flow_label = flow_label(id),
@@ -105,7 +98,7 @@ static void set_mgid(const union cma_addr *a, uint8_t mgid[16])
 {
 	memset(mgid, 0, 16);
 	if (!cma_addr_any(a))
-		map_ip4(&a->in.sin_addr, mgid);
+		ib_gid_of_ip4(&a->in.sin_addr, mgid);
 }
 
 /* cma_iboe_join_work_handler(), cma_make_mc_event() */
@@ -119,7 +112,7 @@ static void joined(struct cma *c, struct cma_work *w)
 	if (id->state == CMA_DEVICE_REMOVAL || !p)
 		return;
 	e.ud.context = m->context;
-	e.ud.path = (struct cm_path){.pkey = 0xffff, .hop_limit = HOPS};
+	e.ud.path = (struct cm_path){.pkey = 0xffff, .hop_limit = IB_HOPS_OF_ROUTE};
 	cma_roce_set_type(&e.ud.path);
 	set_mgid(&m->addr, e.ud.path.dgid);
 	cma_ip2gid(&id->src, e.ud.path.sgid);

@@ -63,7 +63,7 @@ bool fab_eth_gids(struct seg *s, uint32_t port)
 {
 	struct hw_port *p = hw_port(s, port), new = {0};
 	uint32_t n = 0, ip = fab_ip4(s, port);
-	uint8_t gid[16];
+	uint8_t gid[16], ip4[4];
 	bool same;
 
 	if (!p || !hw_port_is_eth(p))
@@ -71,9 +71,8 @@ bool fab_eth_gids(struct seg *s, uint32_t port)
 	fab_ip6_linklocal(s, port, gid);
 	gid_put(&new, &n, gid);
 	if (ip) {
-		memset(gid, 0, 10);
-		gid[10] = gid[11] = 0xff;
-		be32_store(gid + 12, ip);
+		be32_store(ip4, ip);
+		ib_gid_of_ip4(ip4, gid);
 		gid_put(&new, &n, gid);
 	}
 	if (be64_load(p->ip6) || be64_load(p->ip6 + 8))

@@ -15,6 +15,7 @@
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "mlx5/priv.h"
+#include "wire/ib/gid.h"
 
 #define CAP_END(f) (offsetof(struct mlx5_ib_query_device_resp, f) + SIZEOF_CAP(f))
 #define SIZEOF_CAP(f) sizeof(((struct mlx5_ib_query_device_resp *)0)->f)
@@ -163,9 +164,6 @@ int mlx5_query_gid(struct seg *s, uint32_t hca, uint32_t port, uint32_t index, s
 	return 0;
 }
 
-/* net.ipv4.ip_default_ttl, net.ipv6.conf.*.hop_limit */
-#define HOP_LIMIT 64
-
 int mlx5_find_neighbour(struct seg *s, uint32_t hca, uint32_t port, const uint8_t dgid[16],
 			uint8_t mac[6], uint8_t *hop_limit)
 {
@@ -173,7 +171,7 @@ int mlx5_find_neighbour(struct seg *s, uint32_t hca, uint32_t port, const uint8_
 
 	if (!h)
 		return -EINVAL;
-	*hop_limit = HOP_LIMIT;
+	*hop_limit = IB_HOPS_OF_ROUTE;
 	return fab_eth_neighbour(s, h->port[port - 1], dgid, mac);
 }
 

@@ -4,7 +4,6 @@
  * behind a GID of an Ethernet port. Called by std_pd.c and qp_modify.c.
  */
 #include "uverbs/priv.h"
-#include "util/bits.h"
 #include "wire/ib/gid.h"
 
 int uv_av_check(const struct uv_file *f, uint32_t port, bool is_global, uint64_t sgid_index)
@@ -20,17 +19,6 @@ int uv_av_check(const struct uv_file *f, uint32_t port, bool is_global, uint64_t
 	return r ? uv_no(r, "sgid_index: the entry is empty") : 0;
 }
 
-/* rdma_link_local_addr(), rdma_get_ll_mac(). */
-static bool linklocal_mac(const uint8_t gid[16], uint8_t mac[6])
-{
-	if (be64_load(gid) != 0xfe80000000000000)
-		return false;
-	memcpy(mac, gid + 8, 3);
-	memcpy(mac + 3, gid + 13, 3);
-	mac[0] ^= 2;
-	return true;
-}
-
 int uv_av_resolve(const struct uv_file *f, uint32_t port, uint64_t sgid_index,
 		  const uint8_t dgid[16], uint8_t mac[6], uint8_t *hop_limit)
 {
@@ -44,8 +32,10 @@ int uv_av_resolve(const struct uv_file *f, uint32_t port, uint64_t sgid_index,
 		return 0;
 	}
 	/* ib_resolve_unicast_gid_dmac(): RoCE v1 does not ask IP for a link-local address. */
-	if (sgid.type == IBV_GID_TYPE_ROCE_V1 && linklocal_mac(dgid, mac))
+	if (sgid.type == IBV_GID_TYPE_ROCE_V1 && ib_gid_is_linklocal(dgid)) {
+		ib_gid_linklocal_mac(dgid, mac);
 		return 0;
+	}
 	/* rdma_resolve_ip() */
 	if (ib_gid_is_ip4(sgid.raw) != ib_gid_is_ip4(dgid))
 		return uv_no(-EINVAL, "one of dgid and the GID at sgid_index is an IPv4 address");

@@ -1,14 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* GIDs of Ethernet ports, which are IP addresses. */
+/* GIDs of Ethernet ports, which are IP addresses, and hop limits. */
 #ifndef SOFTHCA_WIRE_IB_GID_H
 #define SOFTHCA_WIRE_IB_GID_H
 
+#include <string.h>
 #include "util/bits.h"
+
+#define IB_HOPS_OF_ROUTE 64    /* net.ipv4.ip_default_ttl, net.ipv6.conf.*.hop_limit */
+#define IB_HOPS_OF_ANSWER 0xff /* ib_init_ah_attr_from_wc() */
 
 /* ::ffff:a.b.c.d, which stands for the IPv4 address a.b.c.d */
 static inline bool ib_gid_is_ip4(const uint8_t gid[16])
 {
 	return !be64_load(gid) && be32_load(gid + 8) == 0xffff;
+}
+
+/* The GID of an IPv4 address, which is in network byte order. */
+static inline void ib_gid_of_ip4(const void *ip, uint8_t gid[16])
+{
+	be64_store(gid, 0);
+	be32_store(gid + 8, 0xffff);
+	memcpy(gid + 12, ip, 4);
+}
+
+/* rdma_link_local_addr() */
+static inline bool ib_gid_is_linklocal(const uint8_t gid[16])
+{
+	return be64_load(gid) == UINT64_C(0xfe80000000000000);
+}
+
+/* The MAC address that a link-local GID contains: rdma_get_ll_mac(). */
+static inline void ib_gid_linklocal_mac(const uint8_t gid[16], uint8_t mac[6])
+{
+	memcpy(mac, gid + 8, 3);
+	memcpy(mac + 3, gid + 13, 3);
+	mac[0] ^= 2;
 }
 
 /* rdma_is_multicast_addr() */
