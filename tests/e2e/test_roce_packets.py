@@ -230,6 +230,19 @@ class Packets(Case):
         self.assertEqual([r for r in dict.fromkeys(rows) if r != '0x0011\t'],
                          [f'0x00{n:02x}\t' for n in (0x10, 0x13, 0x14, 0x15, 0x16)])
 
+    @unittest.skipUnless(shutil.which('ib_send_bw'), 'perftest is not installed')
+    def test_multicast(self):
+        """To the MAC address of the group, by each entry; perftest's own group is no IPv4 address."""
+        own, mapped, v4 = map(ipaddress.ip_address, ('ff01:0:2:c985::', '::ffff:ef81:203', '239.129.2.3'))
+        mgid = ' -M ' + ':'.join(str(b) for b in mapped.packed)
+        self.captured([f'ib_send_bw -F -c UD -g -n 5 -s 100 -x {i}{mgid if i > 1 else ""}' for i in range(4)])
+        got = frames(self.file)
+        self.assertEqual(len(got), 4 * 5)
+        self.assertEqual([(f.type, f.dst, f.dmac.hex()) for f in got[::5]],
+                         [(ROCE, own, '333300000000'), (IP6, own, '333300000000'), (ROCE, mapped, '01005e010203'),
+                          (IP4, v4, '01005e010203')])
+        self.assertEqual({(f.transport, f.op) for f in got}, {('UD', 'SEND_ONLY')})
+
     def test_a_snap_length(self):
         self.captured(['ibv_rc_pingpong -g 3 -n 2 -s 100'], '-s', '60')
         sizes = {tuple(x.split()) for x in
