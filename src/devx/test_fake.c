@@ -43,7 +43,8 @@ void fake_expect(const struct fake_ioctl *calls, size_t n)
 		DIE("ioctl %zu of %zu did not come", came, nexpected);
 	if (n > sizeof(copy) / sizeof(copy[0]))
 		DIE("too many");
-	memcpy(copy, calls, n * sizeof(copy[0]));
+	if (n)
+		memcpy(copy, calls, n * sizeof(copy[0]));
 	expected = copy;
 	nexpected = n;
 	came = 0;

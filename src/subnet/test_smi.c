@@ -15,7 +15,8 @@ static struct fab_smp path(uint32_t hops, const uint8_t *ports)
 	LAYOUT_SET(smp, mad, dr_dlid, MAD_LID_PERMISSIVE);
 	LAYOUT_SET(smp, mad, hop_cnt, hops);
 	LAYOUT_SET(smp, mad, hop_ptr, 1);
-	memcpy(mad + SMP_INITIAL_PATH + 1, ports, hops);
+	if (hops)
+		memcpy(mad + SMP_INITIAL_PATH + 1, ports, hops);
 	return (struct fab_smp){.mad = mad, .slid = MAD_LID_PERMISSIVE, .dlid = MAD_LID_PERMISSIVE};
 }
 
