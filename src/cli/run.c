@@ -116,15 +116,20 @@ static void run_on_signal(struct sup *sup, struct sup_source *src, uint32_t even
 	}
 }
 
-static int run_start(struct command *c, const struct cli_options *o, const struct child_state *st)
+static int run_start(struct command *c, struct sup *sup, uint32_t host, const struct cli_options *o,
+		     const struct child_state *st)
 {
 	pid_t parent = getpid();
+	int r;
 
 	c->pid = fork();
 	if (c->pid < 0)
 		return prog_fail("cannot start a process: %s", strerror(errno));
 	if (c->pid)
 		return 0;
+	r = sup_host_enter(sup, host);
+	if (r < 0)
+		_exit(prog_fail("cannot enter the host's network namespace: %s", strerror(-r)));
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(PROG_FAILED); /* the supervisor died before the line above */
@@ -179,8 +184,8 @@ static int end_like(int status, const struct child_state *st)
 	return 128 + sig;
 }
 
-static int supervise(struct sup *sup, const struct cli_options *o, const struct child_state *st,
-		     const sigset_t *handled, int *status)
+static int supervise(struct sup *sup, uint32_t host, const struct cli_options *o,
+		     const struct child_state *st, const sigset_t *handled, int *status)
 {
 	struct command c = {.signals.fd = signalfd(-1, handled, SFD_CLOEXEC | SFD_NONBLOCK),
 			    .signals.ready = run_on_signal};
@@ -188,7 +193,7 @@ static int supervise(struct sup *sup, const struct cli_options *o, const struct 
 
 	if (c.signals.fd < 0 || sup_watch(sup, &c.signals) < 0)
 		return prog_fail("cannot watch signals: %s", strerror(errno));
-	r = run_start(&c, o, st);
+	r = run_start(&c, sup, host, o, st);
 	while (!r && !c.ended) {
 		int err = sup_turn(sup, UINT64_MAX);
 
@@ -281,7 +286,7 @@ static int run_private(struct cli_options *o)
 		r = capture_begin(&capture, &sup.seg, o);
 	if (!r) {
 		lost_begin(&lost, o, sup.seg.dir);
-		r = supervise(&sup, o, &st, &handled, &status);
+		r = supervise(&sup, fab_host_by_name(&sup.seg, host), o, &st, &handled, &status);
 		lost_end(&lost, sup.joined);
 	}
 	if (capture_end(&capture) && !r)
@@ -314,6 +319,8 @@ static int run_joined(struct cli_options *o)
 		    ? -ENODEV
 		    : client_request(sock, &m, &fd);
 	close(sock);
+	if (!r && fd >= 0)
+		r = netns_enter(fd);
 	if (fd >= 0)
 		close(fd);
 	if (r == -ENODEV && !o->host)

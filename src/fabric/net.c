@@ -170,6 +170,14 @@ static int render_iface(struct tree *t, int dir, const struct fab_iface *f, cons
 	return r;
 }
 
+/* Then programs ask the kernel about it, and the file is not needed. */
+static bool in_netns(struct seg *s, uint32_t port)
+{
+	const struct hw_host *h = seg_live(s, SEG_T_HOST, fab_if_host(s, port));
+
+	return h && h->netns;
+}
+
 int fab_net_render(struct tree *t, struct seg *s, uint32_t port, int root, int pci, const char *bdf)
 {
 	_cleanup_close_ int net = tree_enter(pci, "net");
@@ -188,7 +196,8 @@ int fab_net_render(struct tree *t, struct seg *s, uint32_t port, int root, int p
 	TREE_STEP(r, render_iface(t, dir, &f, bdf));
 	TREE_STEP(r, tree_symlink(class, f.name, "../../devices/pci" FAB_PCI_DOMAIN ":00/%s/net/%s",
 				  bdf, f.name));
-	TREE_STEP(r, tree_write(NULL, files, file, 0444, (const char *)&f, sizeof(f)));
+	if (!in_netns(s, port))
+		TREE_STEP(r, tree_write(NULL, files, file, 0444, (const char *)&f, sizeof(f)));
 	return r;
 }
 
@@ -212,6 +221,7 @@ int fab_net_update(struct seg *s, uint32_t port, int root)
 			TREE_STEP(r, tree_replace(root, dir, net_attrs[i].name, text, (size_t)n));
 	}
 	snprintf(path, sizeof(path), FAB_IF_FILE, f.index - FAB_IF_FIRST);
-	TREE_STEP(r, tree_replace(root, root, path, (const char *)&f, sizeof(f)));
+	if (!in_netns(s, port))
+		TREE_STEP(r, tree_replace(root, root, path, (const char *)&f, sizeof(f)));
 	return r;
 }

@@ -18,6 +18,7 @@ struct hw_host {
 	uint32_t gen, flags;
 	char name[32];
 	uint32_t nhcas;
+	uint32_t netns;   /* 1: its interfaces are the kernel's, in a namespace */
 	uint32_t hca[16]; /* SEG_T_HCA indices, in the order of devices: mlx5_0, mlx5_1... */
 } SEG_ELEM;
 

@@ -44,8 +44,10 @@ enum link_op {
 	LINK_CONSOLE,
 	LINK_SEGMENT, /* -> fd: the segment, without being a process of the fabric. For `softhca
 			 pcap` */
-	LINK_HOST,    /* {host, "": the first} -> {host}: make it ready. For `softhca run` */
-	LINK_SWEEP,   /* the subnet has changed (fab_subnet.sm_dirty). No reply. */
+	/* {host, "": the first} -> {host}, fd: its network namespace, none without `--netns`: make
+	   it ready. For `softhca run` */
+	LINK_HOST,
+	LINK_SWEEP, /* the subnet has changed (fab_subnet.sm_dirty). No reply. */
 	/*
 	 * {gen}, behind it a struct ucma_call, its `len` and its `aux_len` bytes: a write(2) to
 	 * /dev/infiniband/rdma_cm -> {arg}, behind it `arg` bytes of response, then those of struct

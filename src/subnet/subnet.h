@@ -30,6 +30,7 @@ struct fab_options {
 	uint32_t no_sm;
 	struct fab_ip *ip; /* for the supervisor, when the fabric is made */
 	uint32_t nips;
+	bool netns; /* for the supervisor: a network namespace for each host */
 };
 
 /*

@@ -7,6 +7,9 @@
 #include "fabric/topo.h"
 #include "super/program.h"
 #include "topo/topo.h"
+#include "util/bits.h"
+
+#define NETNS_NET 10u
 
 static int set_one(struct seg *s, const char *option, uint32_t port, const struct topo_addr *a)
 {
@@ -43,6 +46,27 @@ static int set_host(struct seg *s, const struct fab_ip *ip)
 	return set_one(s, "--ip", port, &ip->addr);
 }
 
+/* In a network namespace of its own a host cannot reach another's 127.1.0.1: it becomes 10.1.0.1.
+ */
+static int leave_loopback(struct seg *s)
+{
+	uint32_t port;
+	int r = 0;
+
+	for (uint32_t host = seg_next(s, SEG_T_HOST, SEG_OWNER_ANY, 0); host != SEG_NONE && !r;
+	     host = seg_next(s, SEG_T_HOST, SEG_OWNER_ANY, host + 1))
+		for (uint32_t n = 0; !r && (port = fab_port_by_umad(s, host, n)) != SEG_NONE; n++) {
+			struct topo_addr a = {.len = 4, .prefix = 16};
+			uint32_t ip = fab_ip4(s, port);
+
+			if (ip >> 24 != FAB_IF_NET)
+				continue;
+			be32_store(a.ip, NETNS_NET << 24 | (ip & 0xffffff));
+			r = set_one(s, "--netns", port, &a);
+		}
+	return r;
+}
+
 int sup_addresses(struct sup *sup, const struct topo *t)
 {
 	struct seg *s = &sup->seg;
@@ -54,5 +78,7 @@ int sup_addresses(struct sup *sup, const struct topo *t)
 			    &t->ip[i].addr);
 	for (uint32_t i = 0; i < sup->fab.nips && !r; i++)
 		r = set_host(s, &sup->fab.ip[i]);
+	if (!r && sup->fab.netns)
+		r = leave_loopback(s);
 	return r;
 }

@@ -83,11 +83,18 @@ int sup_host_use(struct sup *sup, uint32_t host)
 		if (hca && hca->eqn[0] == SEG_NONE) /* an earlier attempt may have made it */
 			r = fw_hca_init(&sup->seg, h->hca[i]);
 	}
+	if (!r && sup->fab.netns)
+		r = netns_host(&sup->netns, &sup->seg, host);
 	if (!r)
 		r = make_tree(sup, host, h, &ids);
 	if (!r)
 		sup->used[host] = sup->sweeping ? USED_MEANWHILE : USED;
 	return r;
+}
+
+int sup_host_enter(struct sup *sup, uint32_t host)
+{
+	return sup->fab.netns ? netns_enter(sup->netns.host[host].fd) : 0;
 }
 
 static void update_host(struct sup *sup, const struct hw_host *h)
@@ -115,4 +122,5 @@ void sup_hosts_swept(struct sup *sup)
 		sup->used[i] = USED;
 		update_host(sup, h);
 	}
+	netns_update(&sup->netns, &sup->seg);
 }

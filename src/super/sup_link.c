@@ -196,12 +196,18 @@ static uint32_t host_of(struct sup *sup, struct link_msg *m)
 static int do_host(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
 	uint32_t n = host_of(sup, &q->m);
+	int r;
 
 	if (n == SEG_NONE)
 		return -ENODEV;
 	memcpy(p->m.host, ((struct hw_host *)seg_at(&sup->seg, SEG_T_HOST, n))->name,
 	       sizeof(p->m.host));
-	return sup_host_use(sup, n);
+	r = sup_host_use(sup, n);
+	if (!r && sup->fab.netns) {
+		p->fd = sup->netns.host[n].fd;
+		p->keep = true;
+	}
+	return r;
 }
 
 static int do_topo(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
@@ -232,6 +238,7 @@ static int do_console(struct sup *sup, struct sup_link *l, struct sup_request *q
 	line[n] = '\0';
 	line[strcspn(line, "\r\n")] = '\0';
 	r = sup_console_run(sup, line, &failed, &p->fd);
+	netns_update(&sup->netns, &sup->seg);
 	p->m.arg = failed;
 	return r;
 }
@@ -259,6 +266,7 @@ static int do_port(struct sup *sup, struct sup_link *l, struct sup_request *q, s
 		return -ENXIO;
 	port = hca->port[q->m.port - 1];
 	r = sup_cable(sup, port, q->m.arg);
+	netns_update(&sup->netns, &sup->seg);
 	if (!r && hw_port_is_eth(hw_port(&sup->seg, port))) {
 		sup_cm_port(sup, port);
 		return 0;

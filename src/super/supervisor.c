@@ -63,6 +63,16 @@ static int make_alive(struct sup *sup)
 	return sup->alive < 0 ? -errno : 0;
 }
 
+/* The keeper of namespaces is forked while the segment is all that there is. */
+static int start_netns(struct sup *sup)
+{
+	int r = sup->fab.netns ? netns_init(&sup->netns, seg_table(&sup->seg, SEG_T_HOST)->high + 1)
+			       : 0;
+
+	return r ? prog_fail("--netns: this machine refuses network namespaces: %s", strerror(-r))
+		 : 0;
+}
+
 int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int dir,
 	     const struct fab_options *fab, const struct topo *topo, bool embedded)
 {
@@ -77,6 +87,7 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 			    .listen.fd = -1,
 			    .work.src.fd = -1,
 			    .seg.fd = -1,
+			    .netns.sock = -1,
 			    .fab = *fab,
 			    .embedded = embedded,
 			    .probe_at = UINT64_MAX,
@@ -89,6 +100,9 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 	if (r)
 		return r;
 	snprintf(sup->seg.dir, sizeof(sup->seg.dir), "%s/%s", rt->path, name);
+	r = start_netns(sup);
+	if (r)
+		return r;
 	if (mkdirat(dir, "ev", 0700) < 0)
 		r = -errno;
 	if (!r)
@@ -151,6 +165,7 @@ void sup_finish(struct sup *sup)
 	sup_links_free(sup, true);
 	sup_cm_free(sup);
 	sup_files_free(sup);
+	netns_finish(&sup->netns);
 	if (sup->listen.fd >= 0)
 		close(sup->listen.fd);
 	if (sup->ep >= 0)
@@ -220,6 +235,7 @@ static void periodic(struct sup *sup)
 	}
 	if (now >= sup->counters_at) {
 		sup_refresh_counters(sup);
+		netns_update(&sup->netns, &sup->seg);
 		sup->counters_at = sup->nopen ? now + COUNTERS_GAP : UINT64_MAX;
 	} else if (sup->nopen && sup->counters_at == UINT64_MAX) {
 		sup->counters_at = now + COUNTERS_GAP;

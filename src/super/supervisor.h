@@ -17,6 +17,7 @@
 #include <sys/epoll.h>
 #include "segment/suplink.h"
 #include "subnet/subnet.h"
+#include "super/netns.h"
 #include "super/program.h"
 
 struct runtime;
@@ -131,9 +132,10 @@ struct sup {
 	uint64_t mads_at; /* when the next MAD of a dead process times out */
 	struct sup_work work;
 	struct sup_cm *cm; /* the hosts' connection managers (sup_cm.c) */
-	bool sweeping;     /* a job changes the subnet; no other code here may */
-	bool sending;      /* a job handles the MADs of dead processes */
-	bool joined;       /* a process has opened a device */
+	struct netns netns;
+	bool sweeping; /* a job changes the subnet; no other code here may */
+	bool sending;  /* a job handles the MADs of dead processes */
+	bool joined;   /* a process has opened a device */
 	bool stop;
 };
 
@@ -196,6 +198,9 @@ int sup_hosts_init(struct sup *sup);
 int sup_addresses(struct sup *sup, const struct topo *t);
 /* A process uses the host: make its adapters and its sysfs tree ready. 0, -ENODEV, -errno. */
 int sup_host_use(struct sup *sup, uint32_t host);
+/* With `--netns` the calling process, which is not the supervisor, moves to that host. 0, -errno.
+ */
+int sup_host_enter(struct sup *sup, uint32_t host);
 bool sup_host_used(const struct sup *sup, uint32_t host);
 /* A sweep has ended that ran while trees were made: they may show the state before it. */
 void sup_hosts_swept(struct sup *sup);

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Owns the requests to rtnetlink(7) that make a host's interfaces: one socket for each request. */
+#include "super/netns_link.h"
+
+#include <net/if.h> /* before <linux/if.h>, which then leaves its names out */
+
+#include <errno.h>
+#include <linux/if_addr.h>
+#include <linux/if_arp.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <linux/veth.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "nldev/msg.h"
+#include "util/cleanup.h"
+
+static void begin(struct nl_out *o, uint16_t type, uint16_t flags, const void *head, size_t n)
+{
+	static const struct nl_peer kernel;
+	static const struct nlmsghdr first = {.nlmsg_seq = 1};
+
+	o->n = 0;
+	o->full = false;
+	nl_begin(o, &kernel, &first, type, (uint16_t)(NLM_F_REQUEST | NLM_F_ACK | flags));
+	nl_head(o, head, n);
+}
+
+/* Sends it, and waits for the kernel's acknowledgement. */
+static int ask(struct nl_out *o)
+{
+	_cleanup_close_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	struct {
+		struct nlmsghdr h;
+		struct nlmsgerr e;
+		char request[sizeof(o->data)];
+	} answer;
+
+	nl_end(o);
+	if (o->full)
+		return -EMSGSIZE;
+	if (fd < 0 || send(fd, o->data, o->n, 0) < 0)
+		return -errno;
+	if (recv(fd, &answer, sizeof(answer), 0) < (ssize_t)(sizeof(answer.h) + sizeof(answer.e)))
+		return -EIO;
+	return answer.h.nlmsg_type == NLMSG_ERROR ? answer.e.error : -EIO;
+}
+
+static void put_name(struct nl_out *o, char type, uint32_t host, uint32_t n)
+{
+	char name[IFNAMSIZ];
+
+	if (type == 'b')
+		snprintf(name, sizeof(name), "b%u", n);
+	else
+		snprintf(name, sizeof(name), "h%u.%u", host, n);
+	nl_str(o, IFLA_IFNAME, name);
+}
+
+static uint32_t index_of(char type, uint32_t host, uint32_t n)
+{
+	char name[IFNAMSIZ];
+
+	if (type == 'b')
+		snprintf(name, sizeof(name), "b%u", n);
+	else
+		snprintf(name, sizeof(name), "h%u.%u", host, n);
+	return if_nametoindex(name);
+}
+
+static int set_flags(uint32_t index, unsigned int flags)
+{
+	const struct ifinfomsg m = {
+		.ifi_index = (int)index, .ifi_flags = flags, .ifi_change = IFF_UP};
+	struct nl_out o;
+
+	begin(&o, RTM_NEWLINK, 0, &m, sizeof(m));
+	return ask(&o);
+}
+
+static bool have_ipv6(void)
+{
+	_cleanup_close_ int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	return fd >= 0;
+}
+
+/* Up, without an IPv6 address of its own making; that cannot be said when it is created. */
+static int set_up_bare(uint32_t index)
+{
+	const struct ifinfomsg m = {.ifi_index = (int)index};
+	uint32_t spec, inet6;
+	struct nl_out o;
+	int r = 0;
+
+	if (have_ipv6()) {
+		begin(&o, RTM_NEWLINK, 0, &m, sizeof(m));
+		spec = nl_open(&o, IFLA_AF_SPEC);
+		inet6 = nl_open(&o, AF_INET6);
+		nl_u8(&o, IFLA_INET6_ADDR_GEN_MODE, IN6_ADDR_GEN_MODE_NONE);
+		nl_close(&o, inet6);
+		nl_close(&o, spec);
+		r = ask(&o);
+	}
+	return r ? r : set_flags(index, IFF_UP);
+}
+
+int netns_link_loopback(void)
+{
+	return set_flags(if_nametoindex("lo"), IFF_UP);
+}
+
+/* On InfiniBand the hardware address has more octets than an Ethernet interface can have. */
+static void put_mac(struct nl_out *o, const struct fab_iface *f, uint32_t host, uint32_t n)
+{
+	const uint8_t own[FAB_IF_MAC] = {
+		0x02, (uint8_t)n, 0, (uint8_t)(host >> 16), (uint8_t)(host >> 8), (uint8_t)host};
+
+	nl_put(o, IFLA_ADDRESS, f->hwtype == ARPHRD_ETHER ? f->hwaddr : own, FAB_IF_MAC);
+}
+
+static int add_pair(const struct fab_iface *f, uint32_t host, uint32_t n, int home)
+{
+	const struct ifinfomsg m = {.ifi_index = (int)f->index}, none = {0};
+	struct nl_out o;
+	uint32_t info, data, peer;
+
+	begin(&o, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &m, sizeof(m));
+	nl_str(&o, IFLA_IFNAME, f->name);
+	nl_u32(&o, IFLA_MTU, f->mtu);
+	put_mac(&o, f, host, n);
+	info = nl_open(&o, IFLA_LINKINFO);
+	nl_str(&o, IFLA_INFO_KIND, "veth");
+	data = nl_open(&o, IFLA_INFO_DATA);
+	peer = nl_open(&o, VETH_INFO_PEER);
+	nl_head(&o, &none, sizeof(none));
+	put_name(&o, 'h', host, n);
+	nl_u32(&o, IFLA_MTU, f->mtu);
+	nl_u32(&o, IFLA_NET_NS_FD, (uint32_t)home);
+	nl_close(&o, peer);
+	nl_close(&o, data);
+	nl_close(&o, info);
+	return ask(&o);
+}
+
+/* At once usable: duplicates are excluded where addresses are configured. */
+static int add_address(const struct fab_iface *f, uint8_t family, const uint8_t *ip, size_t len,
+		       uint8_t prefix)
+{
+	const struct ifaddrmsg m = {.ifa_family = family,
+				    .ifa_prefixlen = prefix,
+				    .ifa_flags = family == AF_INET6 ? IFA_F_NODAD : 0,
+				    .ifa_index = f->index};
+	uint8_t broadcast[4];
+	struct nl_out o;
+
+	begin(&o, RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &m, sizeof(m));
+	nl_put(&o, IFA_LOCAL, ip, len);
+	nl_put(&o, IFA_ADDRESS, ip, len);
+	if (family == AF_INET) {
+		for (unsigned int i = 0; i < sizeof(broadcast); i++)
+			broadcast[i] = ip[i] | (prefix >= 8 * (i + 1) ? 0
+						: prefix <= 8 * i     ? 0xff
+								  : (uint8_t)(0xff >> prefix % 8));
+		nl_put(&o, IFA_BROADCAST, broadcast, sizeof(broadcast));
+	}
+	return ask(&o);
+}
+
+int netns_link_pair(const struct fab_iface *f, uint32_t host, uint32_t n, int home)
+{
+	int r = add_pair(f, host, n, home);
+
+	if (!r)
+		r = set_up_bare(f->index);
+	if (!r && (f->ip4[0] || f->ip4[1] || f->ip4[2] || f->ip4[3]))
+		r = add_address(f, AF_INET, f->ip4, sizeof(f->ip4), f->prefix4);
+	for (unsigned int i = 0; have_ipv6() && i < f->nip6 && i < ARRAY_SIZE(f->ip6) && !r; i++) {
+		r = add_address(f, AF_INET6, f->ip6[i], sizeof(f->ip6[i]), f->prefix6[i]);
+		if (r == -EACCES)
+			r = 0; /* IPv6 is switched off: net.ipv6.conf.default.disable_ipv6 */
+	}
+	return r;
+}
+
+int netns_link_bridge(uint32_t n)
+{
+	const struct ifinfomsg m = {0};
+	struct nl_out o;
+	uint32_t info;
+	int r;
+
+	if (index_of('b', 0, n))
+		return 0;
+	begin(&o, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &m, sizeof(m));
+	put_name(&o, 'b', 0, n);
+	info = nl_open(&o, IFLA_LINKINFO);
+	nl_str(&o, IFLA_INFO_KIND, "bridge");
+	nl_close(&o, info);
+	r = ask(&o);
+	return r ? r : set_up_bare(index_of('b', 0, n));
+}
+
+int netns_link_plug(uint32_t host, uint32_t n)
+{
+	struct ifinfomsg m = {0};
+	struct nl_out o;
+	int r = netns_link_bridge(n);
+
+	if (r)
+		return r;
+	m.ifi_index = (int)index_of('h', host, n);
+	if (!m.ifi_index)
+		return -ENODEV;
+	begin(&o, RTM_NEWLINK, 0, &m, sizeof(m));
+	nl_u32(&o, IFLA_MASTER, index_of('b', 0, n));
+	r = ask(&o);
+	return r ? r : set_up_bare((uint32_t)m.ifi_index);
+}
+
+int netns_link_carrier(uint32_t host, uint32_t n, bool on)
+{
+	uint32_t index = index_of('h', host, n);
+
+	return index ? set_flags(index, on ? IFF_UP : 0) : -ENODEV;
+}
