@@ -276,7 +276,8 @@ int cm_send_dreq(struct cm_id *id, const void *data, uint32_t len);
 int cm_send_drep(struct cm_id *id, const void *data, uint32_t len);
 int cm_send_rej(struct cm_id *id, uint32_t reason, const void *ari, uint32_t ari_len,
 		const void *data, uint32_t len);
-#define CM_MRA_DELAY 0x80 /* of service_timeout: only for a message that comes again */
+/* A bit of service_timeout: send no MRA now, but answer by it when the peer repeats its message. */
+#define CM_MRA_DELAY 0x80
 int cm_send_mra(struct cm_id *id, uint8_t service_timeout, const void *data, uint32_t len);
 /* IBV_EVENT_COMM_EST or IBV_EVENT_PATH_MIG of the id's QP. */
 int cm_notify(struct cm_id *id, uint32_t event);

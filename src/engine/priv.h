@@ -502,7 +502,7 @@ void resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 void srq_adopt(struct seg *s, struct hw_srq *srq, uint32_t srqn);
 /* Move the SRQ past the WQE that the QP has noted as taken, before anybody else uses the SRQ. */
 void srq_settle(struct seg *s, const struct hw_qp *qp);
-/* resp_fetch() for r->to.srqn. */
+/* Fetch the next WQE of the SRQ r->to.srqn; results as of resp_fetch(). */
 int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv);
 /* Return the SRQ WQE that was taken for this QP to its queue. */
 void resp_return_srq(struct seg *s, struct hw_qp *qp);

@@ -11,8 +11,9 @@
 #include "hw/fab.h"
 
 /*
- * `port`: any port of the node; a switch sends from port 0. No notice is made before a manager has
- * given the port a LID and its own LID. If the same notice is open already, that one is sent again.
+ * Each function sends a notice of the node that `port` belongs to (a switch sends from its port 0)
+ * to the subnet manager. Without a LID of the port and of the manager nothing is sent. A notice
+ * that waits for the manager's answer already is sent again instead of a second one.
  */
 void fab_notice_link(struct seg *s, uint32_t port); /* 128, for switches only */
 /* 129 to 131: TRAP_LINK_INTEGRITY, _BUFFER_OVERRUN, _FLOW_CONTROL of that port */

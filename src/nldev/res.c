@@ -546,6 +546,6 @@ int nl_res_all(struct nl_req *q, struct nl_dump *p, enum nl_res what)
 				r = list_add(&l, i, port, NULL);
 	if (!r && l.filled)
 		return list_close(&l);
-	p->o->n = 0; /* nothing has been put in, or the dump ends with an error */
+	p->o->n = 0; /* drop the begun message: it has no elements, or an error ends the dump */
 	return r;
 }
