@@ -29,7 +29,7 @@ int netns_init(struct netns *n, uint32_t nhosts);
 void netns_finish(struct netns *n);
 /* The namespace of a host with its interfaces, made at the first call. 0 or -errno. */
 int netns_host(struct netns *n, struct seg *s, uint32_t host);
-/* Cables were pulled or plugged in: the interfaces of all hosts follow. */
+/* The interfaces of all hosts follow the state of their ports. */
 void netns_update(struct netns *n, struct seg *s);
 
 /*

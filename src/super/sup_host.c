@@ -122,5 +122,4 @@ void sup_hosts_swept(struct sup *sup)
 		sup->used[i] = USED;
 		update_host(sup, h);
 	}
-	netns_update(&sup->netns, &sup->seg);
 }

@@ -238,7 +238,6 @@ static int do_console(struct sup *sup, struct sup_link *l, struct sup_request *q
 	line[n] = '\0';
 	line[strcspn(line, "\r\n")] = '\0';
 	r = sup_console_run(sup, line, &failed, &p->fd);
-	netns_update(&sup->netns, &sup->seg);
 	p->m.arg = failed;
 	return r;
 }
@@ -266,7 +265,6 @@ static int do_port(struct sup *sup, struct sup_link *l, struct sup_request *q, s
 		return -ENXIO;
 	port = hca->port[q->m.port - 1];
 	r = sup_cable(sup, port, q->m.arg);
-	netns_update(&sup->netns, &sup->seg);
 	if (!r && hw_port_is_eth(hw_port(&sup->seg, port))) {
 		sup_cm_port(sup, port);
 		return 0;

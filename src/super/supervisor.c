@@ -235,7 +235,6 @@ static void periodic(struct sup *sup)
 	}
 	if (now >= sup->counters_at) {
 		sup_refresh_counters(sup);
-		netns_update(&sup->netns, &sup->seg);
 		sup->counters_at = sup->nopen ? now + COUNTERS_GAP : UINT64_MAX;
 	} else if (sup->nopen && sup->counters_at == UINT64_MAX) {
 		sup->counters_at = now + COUNTERS_GAP;
@@ -275,5 +274,6 @@ int sup_turn(struct sup *sup, uint64_t deadline)
 	if (atomic_load(&fab_subnet(&sup->seg)->notices))
 		sup->mads_at = 0;
 	periodic(sup);
+	netns_update(&sup->netns, &sup->seg); /* what has changed a port has woken the loop */
 	return 0;
 }
