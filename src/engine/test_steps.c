@@ -996,6 +996,107 @@ static void killed_around_a_stopped_raiser(void **state)
 	}
 }
 
+/* ---- two finish the event of a stopped raiser, and one of them is killed before its record */
+
+static pid_t helper;
+static uint32_t helper_slot;
+
+static void stop_while_raising(const char *name)
+{
+	if (!strcmp(name, "evsub-raising"))
+		raise(SIGSTOP);
+}
+
+static void child_stops_raising(struct bed *e)
+{
+	point_hook = stop_while_raising;
+	raise_devx(scene, &first_debt);
+}
+
+static uint32_t claims;
+
+static void wait_with_claim(const char *name)
+{
+	if (strcmp(name, "evq-claimed") || --claims)
+		return;
+	tell(scene->e->tell[1]);
+	await(scene->e->go[0]);
+}
+
+static void child_waits_with_claim(struct bed *e)
+{
+	e->board->key = e->p.t->s.self;
+	point_hook = wait_with_claim;
+	raise_devx(scene, &first_debt);
+}
+
+/* Here the second one has found the claim of the first, or thinks that all is done. */
+static void kill_the_helper(const char *name)
+{
+	int status;
+
+	if (!helper || (strcmp(name, "evsub-busy") && strcmp(name, "evsub-paid")))
+		return;
+	kill(helper, SIGKILL);
+	assert_int_equal(waitpid(helper, &status, 0), helper);
+	helper = 0;
+	seg_proc(seg_of(scene), helper_slot)->state = SEG_PROC_DEAD;
+}
+
+static void helper_killed_with_claim(uint32_t nth)
+{
+	struct scene x = {.eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+	int status, go[2], told;
+	uint64_t signals = 0;
+	pid_t first;
+	void *state;
+
+	bed_setup(&state);
+	x.e = state;
+	x.b = x.e->p.a;
+	scene = &x;
+	setup_devx(&x);
+	first_debt = note_devx(&x);
+	claims = nth;
+	spawn(x.e, child_stops_raising);
+	first = x.e->pid;
+	go[0] = x.e->go[1];
+	close(x.e->tell[0]);
+	assert_int_equal(waitpid(first, &status, WUNTRACED), first);
+	assert_true(WIFSTOPPED(status));
+	spawn(x.e, child_waits_with_claim);
+	helper = x.e->pid;
+	go[1] = x.e->go[1];
+	told = x.e->tell[0];
+	assert_true(await(told));
+	helper_slot = x.e->board->key;
+	point_hook = kill_the_helper;
+	raise_devx(&x, &first_debt);
+	point_hook = NULL;
+	assert_int_equal(helper, 0);
+	evq_repair(seg_of(&x));
+	kill(first, SIGCONT);
+	assert_int_equal(waitpid(first, &status, 0), first);
+	assert_int_equal(status, 0);
+	evsub_signal_own(seg_of(&x));
+	assert_int_equal(x.b->cq.hw->armed & HW_CQ_OWES_DEVX, 0);
+	assert_int_equal(count_events(&x, x.subq[0], 0), 1);
+	assert_int_equal(count_events(&x, x.subq[1], 0), 1);
+	assert_int_equal(read(x.eventfd, &signals, 8), 8);
+	assert_int_equal(signals, 1);
+	close(go[0]);
+	close(go[1]);
+	close(told);
+	close(x.eventfd);
+	bed_teardown(&state);
+}
+
+static void one_of_two_helpers_is_killed(void **state)
+{
+	for (uint32_t n = 1; n <= 2; n++)
+		helper_killed_with_claim(n);
+}
+
 /* ---- the same with an async event */
 
 static void pay_async(struct scene *x)
@@ -1072,6 +1173,7 @@ int main(void)
 		cmocka_unit_test(a_late_intent_leaves_the_next_one),
 		cmocka_unit_test(devx_raiser_stopped_at_every_step),
 		cmocka_unit_test(killed_around_a_stopped_raiser),
+		cmocka_unit_test(one_of_two_helpers_is_killed),
 		cmocka_unit_test(async_payer_stopped_at_every_step),
 		cmocka_unit_test(reset_beside_one_stopped_at_every_step)};
 

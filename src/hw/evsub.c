@@ -21,6 +21,9 @@
 #include <poll.h>
 #include <string.h>
 
+/* How often a thread looks whether another one has queued the record that it has begun. */
+#define BUSY_NAP_NS 20000L
+
 static uint32_t chain_of(uint32_t hca, uint32_t key, uint32_t id)
 {
 	uint32_t h = hca * 0x9e3779b1u ^ key * 0x85ebca6bu ^ id * 0xc2b2ae35u;
@@ -319,22 +322,36 @@ static int push_fresh(struct seg *s, struct seg_evsub *sub, uint32_t owed, struc
 	return r;
 }
 
-/* The event that a subscriber is owed. */
+/* The event that a subscriber is owed; as evq_push_owed(). */
+static int push_event(struct seg *s, struct seg_evsub *sub, uint32_t owed, struct seg_evsrc src,
+		      const uint8_t *eqe)
+{
+	if (!sub->omit)
+		return evq_push_owed(s, sub->evq, sub->evq_gen, src, sub->cookie, 0, eqe, EVSUB_EQE,
+				     true);
+	return owed & EVSUB_FRESH ? push_fresh(s, sub, owed, src) : 0;
+}
+
 static void evsub_deliver(struct seg *s, uint32_t idx, struct seg_evsub *sub, uint32_t owed,
 			  const uint8_t *eqe)
 {
-	struct seg_evsrc src = {.table = SEG_T_EVSUB, .idx = idx, .gen = sub->gen};
+	const struct seg_evsrc src = {.table = SEG_T_EVSUB, .idx = idx, .gen = sub->gen};
 	bool pushed = !sub->eventfd && (!sub->omit || owed & EVSUB_FRESH);
+	struct timespec nap = {0, BUSY_NAP_NS};
 	int r = 0;
 
 	if (sub->eventfd)
 		signal_eventfd(s, sub, owed);
-	else if (!sub->omit)
-		r = evq_push_owed(s, sub->evq, sub->evq_gen, src, sub->cookie, 0, eqe, EVSUB_EQE,
-				  true);
-	else if (owed & EVSUB_FRESH)
-		r = push_fresh(s, sub, owed, src);
-	if (r == -EBUSY) /* two threads finish one event, and the other one settles it */
+	/*
+	 * Two threads finish one event. The other one is about to link its record, but may die
+	 * before: the chain's event is over only when this subscriber has it.
+	 */
+	while (!sub->eventfd && atomic_load(&sub->owed) == owed &&
+	       (r = push_event(s, sub, owed, src, eqe)) == -EBUSY) {
+		POINT("evsub-busy");
+		sys_call(SYS_nanosleep, &nap, NULL);
+	}
+	if (r == -EBUSY) /* the other one has settled it */
 		return;
 	if (r && r != -ENOENT)
 		evq_lost(s, sub->evq, sub->evq_gen);
