@@ -126,17 +126,26 @@ void cq_pay_event(struct seg *s, uint32_t cqn, bool overtake)
 		event_comp(s, cq, cqn);
 }
 
-static void cq_fail(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t why)
+/* False: the lock was taken over from this thread, and the CQ is as the new holder has it. */
+static bool cq_fail(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t why)
 {
+	uint32_t was = atomic_load(&cq->state), now;
+
+	/* The word was read while this thread had the lock: after a takeover it is another one. */
 	if (!seg_lock_has_turn(s, &cq->lock, held.turn))
-		return;
+		return false;
+	if (hw_cq_error(cq))
+		return true;
+	POINT("cq-failing");
+	now = (was & ~(HW_CQ_ST_SEQ - 1u)) + HW_CQ_ST_SEQ + why * HW_CQ_ST_ERR;
+	if (!atomic_compare_exchange_strong(&cq->state, &was,
+					    now | HW_CQ_ST_OWES | HW_CQ_ST_OWES_DEVX))
+		return false;
 	TRACE(LOG_CQE, "cq %x: %s", cqn,
 	      why == HW_CQ_ERR_OVERRUN ? "overrun" : "the CQ's buffer is not accessible");
-	eng_cq_event_note(cq, IBV_EVENT_CQ_ERR);
-	POINT("cq-fail-noted");
-	atomic_store(&cq->state, why);
 	POINT("cq-failed");
 	event_pay(s, SEG_T_CQ, cqn, false);
+	return true;
 }
 
 /*
@@ -181,9 +190,22 @@ static void cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 			 LAYOUT_GET(cqe64, c.b, se) ||
 				 LAYOUT_GET(cqe64, c.b, opcode) == CQE_REQ_ERR ||
 				 LAYOUT_GET(cqe64, c.b, opcode) == CQE_RESP_ERR);
-	if (!atomic_load(&cq->state)) /* the dead holder had not written a CQE */
-		eng_cq_event_unnote(cq, IBV_EVENT_CQ_ERR);
 	cq_pay_event(s, cqn, false);
+	event_pay(s, SEG_T_CQ, cqn, false);
+}
+
+static bool cq_take_over(struct seg *s, struct hw_cq *cq)
+{
+	uint32_t was = atomic_load(&cq->state);
+
+	if (!steal(s, &cq->lock, &cq->ring, cq->mem.slot, SEG_NONE, &held.turn))
+		return false;
+	POINT("cq-stolen");
+	/* A CQ in error stays so, and the number belongs to its event. */
+	while (!(was / HW_CQ_ST_ERR & 3) &&
+	       !atomic_compare_exchange_weak(&cq->state, &was, was + HW_CQ_ST_SEQ))
+		;
+	return true;
 }
 
 /*
@@ -194,7 +216,7 @@ int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
 	int rc = seg_lock_turn(s, &cq->lock, SEG_LOCK_DATA_NS, &held.turn);
 
-	if (rc == -ETIMEDOUT && steal(s, &cq->lock, &cq->ring, cq->mem.slot, SEG_NONE, &held.turn))
+	if (rc == -ETIMEDOUT && cq_take_over(s, cq))
 		rc = SEG_LOCK_INHERITED;
 	if (rc < 0)
 		return rc;
@@ -253,14 +275,14 @@ int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out)
 			     0))
 		return -ETIMEDOUT;
 	POINT("cq-locked");
-	rc = atomic_load_explicit(&cq->state, memory_order_relaxed) ? -EOVERFLOW : cq_room(s, cq);
+	rc = hw_cq_error(cq) ? -EOVERFLOW : cq_room(s, cq);
 	if (!rc) {
 		LAYOUT_SET(cqe64, c->b, owner, held.pi >> cq->log_size & 1);
 		*out = cq;
 		return 0;
 	}
-	if (rc == -EOVERFLOW && !atomic_load(&cq->state))
-		cq_fail(s, cq, cqn, HW_CQ_ERR_OVERRUN);
+	if (rc == -EOVERFLOW && !cq_fail(s, cq, cqn, HW_CQ_ERR_OVERRUN))
+		rc = -ETIMEDOUT;
 	cq_unlock(s, cq);
 	return rc;
 }
@@ -313,8 +335,8 @@ static int cq_push_held(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool sol
 		resp_intent(rq, cqn, cq);
 	rc = cq_write(s, cq, c);
 	if (rc) {
-		if (rc != -ECANCELED && !nobody_home(rc))
-			cq_fail(s, cq, cqn, HW_CQ_ERR_BUFFER);
+		if (rc != -ECANCELED && !nobody_home(rc) && !cq_fail(s, cq, cqn, HW_CQ_ERR_BUFFER))
+			rc = -ECANCELED;
 		cq_abort(s, cq);
 		if (rq)
 			resp_done(rq);
@@ -353,6 +375,7 @@ int eng_cq_created(struct seg *s, uint32_t cqn)
 	cq->lock.inherited = (uint16_t)(cq->gen << 8);
 	atomic_store(&cq->pi, cq->gen << 24);
 	atomic_store(&cq->told, cq->gen << 24);
+	atomic_store(&cq->state, cq->gen * HW_CQ_ST_SEQ);
 	atomic_store(&cq->sol_pi, cq->gen << 24);
 	atomic_store(&cq->arm_seen, seed);
 	return mem_write_be32(s, cq->dbr_mem, cq->dbr_va + 4, seed);
@@ -448,6 +471,9 @@ int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va,
 		return rc;
 	if (rc == SEG_LOCK_INHERITED)
 		cq_repair(s, cq, cqn);
+	/* Several words change: nobody may take over in between. */
+	if (!steal_note(s, &cq->lock, &cq->ring, held.turn, &held.gate))
+		return -ETIMEDOUT;
 	rc = mem_read_be32(s, cq->dbr_mem, cq->dbr_va, &cq->ci_cached);
 	cq->ci_cached &= CQ_COUNTER;
 	used = (cq->pi - cq->ci_cached) & CQ_COUNTER;

@@ -100,7 +100,6 @@ void eng_proc_died(struct seg *s, uint32_t slot);
  * Raise an object's async event (IBV_EVENT_* number of the uapi), after an error of a queue or SRQ.
  */
 void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type);
-void eng_cq_event(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t ib_event_type);
 void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type);
 /*
  * Tell DEVX subscribers of an event: `event` is a PRM_EVENT_*, `queue` a PRM_EVENT_QUEUE_* (0 for

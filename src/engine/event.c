@@ -99,12 +99,29 @@ static struct hw_srq *srq_with_limit(const struct source *o, uint32_t type)
 		       : NULL;
 }
 
+/* A CQ has no other async event than its error. */
+static struct hw_cq *cq_of(const struct source *o)
+{
+	return o->table == SEG_T_CQ
+		       ? (struct hw_cq *)((uint8_t *)o->t - offsetof(struct hw_cq, async))
+		       : NULL;
+}
+
 /* Where an event is noted, of verbs or DEVX. */
 static struct evsub_debt debt_of(const struct source *o, uint32_t type, bool devx)
 {
 	struct hw_srq *srq = srq_with_limit(o, type);
+	struct hw_cq *cq = cq_of(o);
 	_Atomic uint32_t *word;
 
+	if (cq)
+		return (struct evsub_debt){&cq->state,
+					   devx ? HW_CQ_ST_OWES_DEVX : HW_CQ_ST_OWES,
+					   o->table,
+					   o->idx,
+					   o->gen,
+					   HW_CQ_ST_SEQ,
+					   atomic_load(&cq->state) / HW_CQ_ST_SEQ};
 	if (srq)
 		return (struct evsub_debt){
 			&srq->lwm,  devx ? HW_LWM_OWES_DEVX : HW_LWM_OWES, o->table, o->idx, o->gen,
@@ -119,8 +136,13 @@ static struct evsub_debt debt_of(const struct source *o, uint32_t type, bool dev
 static uint32_t owed(const struct source *o, bool devx)
 {
 	const struct hw_srq *srq = srq_with_limit(o, IBV_EVENT_SRQ_LIMIT_REACHED);
+	const struct hw_cq *cq = cq_of(o);
 	uint32_t types = 0;
 
+	if (cq)
+		return atomic_load(&cq->state) & (devx ? HW_CQ_ST_OWES_DEVX : HW_CQ_ST_OWES)
+			       ? 1u << IBV_EVENT_CQ_ERR
+			       : 0;
 	for (uint32_t i = 0; i < sizeof(o->t->events) / sizeof(o->t->events[0]); i++) {
 		uint32_t word = atomic_load(&o->t->events[i]);
 
@@ -182,7 +204,7 @@ static void tell_devx(struct seg *s, const struct source *o, uint32_t type)
 		const struct hw_cq *cq = seg_at(s, SEG_T_CQ, o->idx);
 
 		LAYOUT_SET(eqe_cq_err, data, cqn, o->idx);
-		LAYOUT_SET(eqe_cq_err, data, syndrome, atomic_load(&cq->state)); /* HW_CQ_ERR_* */
+		LAYOUT_SET(eqe_cq_err, data, syndrome, hw_cq_error(cq)); /* HW_CQ_ERR_* */
 	} else {
 		LAYOUT_SET(eqe_qp_srq, data, type, o->queue);
 		LAYOUT_SET(eqe_qp_srq, data, qp_srq_n, o->idx);
@@ -241,23 +263,6 @@ void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_eve
 {
 	eng_qp_event_note(s, qp, qpn, ib_event_type);
 	eng_qp_event_pay(s, qp, qpn);
-}
-
-void eng_cq_event_note(struct hw_cq *cq, uint32_t ib_event_type)
-{
-	note(&cq->async, cq->gen, ib_event_type, true);
-}
-
-void eng_cq_event_unnote(struct hw_cq *cq, uint32_t ib_event_type)
-{
-	atomic_fetch_and(hw_event(&cq->async, ib_event_type),
-			 ~(uint32_t)(HW_EV_OWES | HW_EV_OWES_DEVX));
-}
-
-void eng_cq_event(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t ib_event_type)
-{
-	eng_cq_event_note(cq, ib_event_type);
-	event_pay(s, SEG_T_CQ, cqn, false);
 }
 
 void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type)

@@ -555,10 +555,8 @@ int sq_read_wqe(struct seg *s, const struct hw_qp *qp, uint32_t ci, uint32_t off
 void event_comp(struct seg *s, const struct hw_cq *cq, uint32_t cqn);
 /*
  * event.c: an async event is noted first, then its cause is made visible, then it is raised
- * (event_pay()). unnote: the cause did not occur.
+ * (event_pay()).
  */
-void eng_cq_event_note(struct hw_cq *cq, uint32_t ib_event_type);
-void eng_cq_event_unnote(struct hw_cq *cq, uint32_t ib_event_type);
 void eng_qp_event_note(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type);
 void eng_qp_event_pay(struct seg *s, const struct hw_qp *qp, uint32_t qpn);
 /* Raise the async events that an object owes. False: some are still owed. */

@@ -209,10 +209,10 @@ static void cq_overrun(void **state)
 
 	for (int i = 0; i < 1 << T_CQ_LOG; i++)
 		t_post(p->a, &wr);
-	assert_int_equal(p->a->cq.hw->state, 0);
+	assert_int_equal(hw_cq_error(p->a->cq.hw), 0);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[1]), -1);
 	t_post(p->a, &wr);
-	assert_int_equal(p->a->cq.hw->state, HW_CQ_ERR_OVERRUN);
+	assert_int_equal(hw_cq_error(p->a->cq.hw), HW_CQ_ERR_OVERRUN);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[1]), IBV_EVENT_CQ_ERR);
 	assert_int_equal(p->a->hw->state, PRM_QP_STATE_ERR);
 	assert_int_equal(t_event(p->t, p->a->evq), IBV_EVENT_QP_FATAL);

@@ -534,7 +534,7 @@ static void flush_counts_no_more_than_fit(void **state)
 	for (uint32_t i = 0; i < 1u << T_RQ_LOG; i++)
 		expect_flushed(p->a, MLX5_CQE_RESP_ERR, i);
 	t_assert_empty(&p->a->cq);
-	assert_int_equal(p->a->cq.hw->state, 0);
+	assert_int_equal(hw_cq_error(p->a->cq.hw), 0);
 }
 
 /* The first message in RTR raises COMM_EST, once. */

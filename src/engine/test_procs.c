@@ -256,7 +256,8 @@ static void async_events_beside_a_stopped_reader(void **state)
 	assert_true(await(e->tell[0]));
 	eng_qp_event(s, a->hw, a->qpn, IBV_EVENT_QP_FATAL);
 	eng_qp_event(s, a->hw, a->qpn, IBV_EVENT_COMM_EST);
-	eng_cq_event(s, a->cq.hw, a->cq.cqn, IBV_EVENT_CQ_ERR);
+	atomic_fetch_or(&a->cq.hw->state, HW_CQ_ST_OWES);
+	assert_true(event_pay(s, SEG_T_CQ, a->cq.cqn, false));
 	eng_srq_event(s, owed_srq.hw, owed_srq.srqn, IBV_EVENT_SRQ_ERR);
 	assert_int_equal(eng_run_due(s), UINT64_MAX); /* nothing is owed */
 	tell(e->go[1]);

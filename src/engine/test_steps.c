@@ -197,7 +197,7 @@ static void check_overrun(struct scene *x, bool whole)
 {
 	assert_true(!whole || x->b->hw->state == PRM_QP_STATE_ERR);
 	assert_int_equal(count_events(x, x->b->cq.evq[1], IBV_EVENT_CQ_ERR),
-			 x->b->cq.hw->state ? 1 : 0);
+			 hw_cq_error(x->b->cq.hw) ? 1 : 0);
 	assert_int_equal(count_events(x, x->b->evq, IBV_EVENT_QP_FATAL),
 			 x->b->hw->state == PRM_QP_STATE_ERR);
 	x->b->cq.hw->state = 0;
@@ -495,6 +495,71 @@ static void stopped_at_every_step(void **state)
 	}
 }
 
+/* Let another completion of the receiver come first; takes the CQ over from a stopped sender. */
+static void complete_another(struct scene *x)
+{
+	struct t_qp *q = x->e->p.a;
+
+	q->hw->cqn_snd = x->b->cq.cqn;
+	t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	for (int i = 0; i < 20 && q->hw->park; i++) {
+		t_now += 2000000;
+		eng_run_due(seg_of(x));
+	}
+	assert_int_equal(q->hw->park, HW_PARK_NO);
+}
+
+/* ---- stopped while the receiver's CQ is full, which has room when it goes on */
+
+static bool overrun_stopped_at(const struct scenario *is, uint32_t n)
+{
+	struct scene x = {.is = is};
+	int status, over;
+	uint32_t failed;
+	void *state;
+
+	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
+	bed_setup(&state);
+	x.e = state;
+	scene_setup(&x, child);
+	tell(x.e->go[1]);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	over = !WIFSTOPPED(status);
+	failed = hw_cq_error(x.b->cq.hw);
+	while (t_poll(&x.b->cq))
+		;
+	if (!failed)
+		complete_another(&x);
+	if (!over) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+	}
+	assert_int_equal(status, 0);
+	settle(&x);
+	assert_int_equal(hw_cq_error(x.b->cq.hw), failed);
+	assert_int_equal(count_events(&x, x.b->cq.evq[1], IBV_EVENT_CQ_ERR), !!failed);
+	assert_int_equal(count_cqes(&x, MLX5_CQE_RESP_SEND), !failed);
+	assert_int_equal(x.b->cq.hw->lock.word, 0);
+	close(x.e->go[1]);
+	close(x.e->tell[0]);
+	close(x.eventfd);
+	t_qp_free(x.b);
+	bed_teardown(&state);
+	return !over;
+}
+
+static void overrun_stopped_at_every_step(void **state)
+{
+	static const struct scenario is = {.st = PRM_ST_RC, .setup = setup_full, .act = send_one};
+	const char *from = getenv("STEP_FROM");
+	uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+	for (; overrun_stopped_at(&is, n); n++)
+		assert_true(n < MAX_STEPS);
+	print_message("CQ overrun: stopped at %u steps\n", n - 1);
+	assert_true(n > 5);
+}
+
 /* ---- stopped, taken over from, and beside another thread of its process when it goes on */
 
 static const char *const sibling_at[] = {"cq-locked", "recv-written", "resp-locked"};
@@ -644,20 +709,6 @@ static void stopped_beside_a_sibling(void **state)
 }
 
 /* ---- stopped, and another sender has taken over and died when it goes on */
-
-/* Let another completion of the receiver come first; takes the CQ over from a stopped sender. */
-static void complete_another(struct scene *x)
-{
-	struct t_qp *q = x->e->p.a;
-
-	q->hw->cqn_snd = x->b->cq.cqn;
-	t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
-	for (int i = 0; i < 20 && q->hw->park; i++) {
-		t_now += 2000000;
-		eng_run_due(seg_of(x));
-	}
-	assert_int_equal(q->hw->park, HW_PARK_NO);
-}
 
 static pid_t start_child(struct scene *x, const char *spec)
 {
@@ -1169,6 +1220,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(killed_at_every_step),
 		cmocka_unit_test(stopped_at_every_step),
+		cmocka_unit_test(overrun_stopped_at_every_step),
 		cmocka_unit_test(stopped_beside_a_sibling),
 		cmocka_unit_test(a_late_intent_leaves_the_next_one),
 		cmocka_unit_test(devx_raiser_stopped_at_every_step),

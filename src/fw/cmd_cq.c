@@ -208,9 +208,9 @@ enum fw_r fw_cmd_query_cq(struct fw_call *k)
 	if (mem_read_be32(k->s, cq->dbr_mem, cq->dbr_va, &ci) < 0)
 		ci = cq->ci_cached;
 	LAYOUT_SET(cqc, cqc, status,
-		   cq->state == 0                   ? PRM_CQ_STATUS_OK
-		   : cq->state == HW_CQ_ERR_OVERRUN ? PRM_CQ_STATUS_OVERFLOW
-						    : PRM_CQ_STATUS_WRITE_FAIL);
+		   !hw_cq_error(cq)                       ? PRM_CQ_STATUS_OK
+		   : hw_cq_error(cq) == HW_CQ_ERR_OVERRUN ? PRM_CQ_STATUS_OVERFLOW
+							  : PRM_CQ_STATUS_WRITE_FAIL);
 	LAYOUT_SET(cqc, cqc, st,
 		   !(cq->armed & HW_CQ_ARMED)
 			   ? PRM_CQ_ST_FIRED
@@ -273,7 +273,7 @@ static enum fw_r cq_resize(struct fw_call *k, struct hw_cq *cq, uint32_t cqn, co
 	r = cq_buffer(k, cqc, &buf_umem, &buf, &va);
 	if (r)
 		return r;
-	if (cq->state != 0)
+	if (hw_cq_error(cq))
 		return FW_R_CQ_RESIZE_STATE;
 	fw_ref(&hw_umem(k->s, buf_umem)->refs, 1);
 	e = eng_cq_resize(k->s, cqn, buf->mem, va, (uint32_t)CQC(log_cq_size), 64u << CQC(cqe_sz));

@@ -26,7 +26,7 @@ static void small_mem(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t
 
 static void cq_error(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
-	hw_cq(&e->s, e->cq)->state = HW_CQ_ERR_OVERRUN;
+	hw_cq(&e->s, e->cq)->state = HW_CQ_ERR_OVERRUN * HW_CQ_ST_ERR;
 }
 
 static void cq_with_cqes(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)

@@ -11,6 +11,17 @@
 enum { HW_CQ_ERR_OVERRUN = 1, HW_CQ_ERR_BUFFER = 2 };
 
 /*
+ * hw_cq.state. One word, so that the error and the event that is owed for it are one store.
+ * HW_CQ_ST_SEQ counts errors and takeovers of the lock: a stopped holder finds another word.
+ */
+enum {
+	HW_CQ_ST_OWES = 1,      /* a record in the async file's queue */
+	HW_CQ_ST_OWES_DEVX = 2, /* an event of DEVX subscribers */
+	HW_CQ_ST_ERR = 4,       /* times HW_CQ_ERR_*, which has 2 bits */
+	HW_CQ_ST_SEQ = HW_CQ_ST_ERR << 2,
+};
+
+/*
  * hw_cq.armed: arm state and owed event in one word, so that one store ends the arm and notes the
  * event. Each arm that ended has exactly one event. HW_CQ_ARM_SEQ counts arms that ended.
  */
@@ -45,7 +56,7 @@ struct hw_cq {
 	_Atomic uint32_t pi; /* [cq] index of the next CQE, free running */
 	/* [cq] SET_CI as last read; read again only when the queue looks full */
 	uint32_t ci_cached;
-	_Atomic uint32_t state; /* 0: OK; else HW_CQ_ERR_* */
+	_Atomic uint32_t state; /* HW_CQ_ST_* */
 	_Atomic uint32_t armed; /* HW_CQ_*; the arm bits are set under [cq] */
 	uint32_t arm_sn;        /* [cq] */
 	uint32_t arm_ci;
@@ -55,6 +66,12 @@ struct hw_cq {
 	struct hw_evtarget comp, async;
 	uint8_t cqc[64]; /* CQC as created or modified; QUERY_CQ fills in the changing fields */
 } SEG_ELEM;
+
+/* HW_CQ_ERR_*; 0: OK */
+static inline uint32_t hw_cq_error(const struct hw_cq *cq)
+{
+	return atomic_load_explicit(&cq->state, memory_order_relaxed) / HW_CQ_ST_ERR & 3;
+}
 
 static inline struct hw_cq *hw_cq(const struct seg *s, uint32_t i)
 {

@@ -44,8 +44,12 @@ bool evq_debt_of(const struct seg *s, const struct seg_evsrc *src, uint32_t type
 		return false;
 	switch (src->table) {
 	case SEG_T_CQ:
-		if (src->counter)
-			return of_target(&cq->async, type, d);
+		if (src->counter) {
+			*d = (struct evq_debt){&cq->state, &cq->async.paying, HW_CQ_ST_OWES,
+					       HW_CQ_ST_SEQ,
+					       atomic_load(&cq->state) / HW_CQ_ST_SEQ};
+			return true;
+		}
 		*d = (struct evq_debt){&cq->armed, &cq->comp.paying, HW_CQ_OWES, HW_CQ_ARM_SEQ,
 				       atomic_load(&cq->armed) / HW_CQ_ARM_SEQ};
 		return true;
