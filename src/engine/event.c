@@ -238,6 +238,17 @@ static uint32_t share_of(struct seg *s, const struct hw_qp *qp, uint32_t qpn, ui
 	return SEG_NONE;
 }
 
+uint32_t event_mark(struct hw_qp *qp, uint32_t type)
+{
+	return atomic_load(hw_event(&qp->async, type)) / HW_EV_SEQ * HW_EV_SEQ;
+}
+
+void event_note_once(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t type, uint32_t mark)
+{
+	if (event_mark(qp, type) == mark / HW_EV_SEQ * HW_EV_SEQ)
+		eng_qp_event_note(s, qp, qpn, type);
+}
+
 void eng_qp_event_note(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type)
 {
 	if (__builtin_expect(qp->shared, 0))

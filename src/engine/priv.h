@@ -558,6 +558,12 @@ void event_comp(struct seg *s, const struct hw_cq *cq, uint32_t cqn);
  * (event_pay()).
  */
 void eng_qp_event_note(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type);
+/*
+ * A thread that may die notes what it is about to note: a state below HW_EV_SEQ, and above it the
+ * event's number before. Who finishes its work then notes the event only if it did not.
+ */
+uint32_t event_mark(struct hw_qp *qp, uint32_t type);
+void event_note_once(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t type, uint32_t mark);
 void eng_qp_event_pay(struct seg *s, const struct hw_qp *qp, uint32_t qpn);
 /* Raise the async events that an object owes. False: some are still owed. */
 bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx, bool overtake);

@@ -24,9 +24,10 @@ void qp_comm_est(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	if (!resp_busy(qp))
 		return;
-	qp->comm_est = 1;
+	if (!qp->comm_est)
+		qp->comm_est = event_mark(qp, IBV_EVENT_COMM_EST) | 1;
 	atomic_signal_fence(memory_order_seq_cst);
-	eng_qp_event_note(s, qp, qpn, IBV_EVENT_COMM_EST);
+	event_note_once(s, qp, qpn, IBV_EVENT_COMM_EST, qp->comm_est);
 	POINT("comm-est-noted");
 	qp->comm_est = 2;
 	eng_qp_event_pay(s, qp, qpn);

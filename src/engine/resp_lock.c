@@ -227,7 +227,7 @@ static __attribute__((noinline)) void resp_inherited(struct seg *s, struct hw_qp
 	srq_settle(s, qp);
 	held.note = load(NOTE(qp));
 	want = resp_noted() ? resp_noted() - 1 : held.ci;
-	if (qp->comm_est == 1)
+	if (qp->comm_est % HW_EV_SEQ == 1)
 		qp_comm_est(s, qp, qpn);
 	qp_fail_resume(s, qp, qpn, &qp->rx_fail);
 	if (!cq) {

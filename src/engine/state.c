@@ -71,18 +71,20 @@ bool qp_enter_err(struct hw_qp *qp, enum prm_qp_state to)
 	return true;
 }
 
-/* Values of hw_qp.sq_fail and rx_fail: 0 nothing, 1 + QP_QUIET, else 2 + the event. */
+/* States of hw_qp.sq_fail and rx_fail (event_mark()): 0 nothing, 1 + QP_QUIET, else 2 + the event.
+ */
 #define FAIL_NOTE(event) ((uint32_t)((event) + 2))
+#define FAIL_EVENT(note) ((int)((note) % HW_EV_SEQ) - 2)
 
 void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note)
 {
 	bool failed = *note && atomic_load(&qp->state) == PRM_QP_STATE_ERR;
-	int event = (int)*note - 2;
+	int event = FAIL_EVENT(*note);
 
 	if (failed) {
 		atomic_fetch_or(&qp->flush_pending, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
 		if (event >= 0)
-			eng_qp_event_note(s, qp, qpn, (uint32_t)event);
+			event_note_once(s, qp, qpn, (uint32_t)event, *note);
 		POINT("fail-noted");
 	}
 	atomic_signal_fence(memory_order_seq_cst);
@@ -101,7 +103,8 @@ bool qp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note, int 
 	/* If ERR is set already, a note would belong to another failure. */
 	if (atomic_load(&qp->state) == PRM_QP_STATE_ERR)
 		return false;
-	*note = FAIL_NOTE(ib_event_type);
+	*note = FAIL_NOTE(ib_event_type) |
+		(ib_event_type >= 0 ? event_mark(qp, (uint32_t)ib_event_type) : 0);
 	atomic_signal_fence(memory_order_seq_cst);
 	POINT("fail-begin");
 	if (!qp_enter_err(qp, PRM_QP_STATE_ERR)) {
@@ -202,13 +205,17 @@ static int flush_receive(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t
 	return rc;
 }
 
-/* Under rq_lock. err_reported 1: the thread that set it may have died before it noted the event. */
+/* Under rq_lock. */
 static void qp_last_wqe(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	if (atomic_load(&qp->err_reported) == 2)
+	uint32_t was = atomic_load(&qp->err_reported);
+
+	if (was == 2)
 		return;
-	atomic_store(&qp->err_reported, 1);
-	eng_qp_event_note(s, qp, qpn, IBV_EVENT_QP_LAST_WQE_REACHED);
+	if (!was)
+		was = event_mark(qp, IBV_EVENT_QP_LAST_WQE_REACHED) | 1;
+	atomic_store(&qp->err_reported, was);
+	event_note_once(s, qp, qpn, IBV_EVENT_QP_LAST_WQE_REACHED, was);
 	POINT("last-wqe-noted");
 	atomic_store(&qp->err_reported, 2);
 	eng_qp_event_pay(s, qp, qpn);

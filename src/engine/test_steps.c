@@ -335,18 +335,36 @@ static void goes_on(struct scene *x)
 	assert_int_equal(t_event(x->e->p.t, x->b->cq.evq[0]), -1);
 }
 
+/* The receiver's device thread looks at its queues while the sender is stopped. */
+static void look_and_kill(struct scene *x)
+{
+	siginfo_t si;
+
+	assert_int_equal(waitid(P_PID, (id_t)x->e->pid, &si, WSTOPPED | WEXITED | WNOWAIT), 0);
+	if (si.si_code != CLD_STOPPED)
+		return;
+	for (int i = 0; i < 2; i++) {
+		atomic_store(&seg_proc(seg_of(x), seg_of(x)->self)->parked, 1);
+		eng_run_due(seg_of(x));
+		t_now += 20000000;
+	}
+	kill(x->e->pid, SIGKILL);
+}
+
 /* Kill the child at its n-th step. False: it has fewer. */
-static bool killed_at(const struct scenario *is, uint32_t n)
+static bool killed_at(const struct scenario *is, uint32_t n, bool looked)
 {
 	struct scene x = {.is = is};
 	void *state;
 	int status;
 
-	snprintf(x.spec, sizeof(x.spec), "*:kill:%u", n);
+	snprintf(x.spec, sizeof(x.spec), "*:%s:%u", looked ? "stop" : "kill", n);
 	bed_setup(&state);
 	x.e = state;
 	scene_setup(&x, child);
 	tell(x.e->go[1]);
+	if (looked)
+		look_and_kill(&x);
 	status = reap(x.e);
 	settle(&x);
 	is->check(&x, !status);
@@ -357,7 +375,7 @@ static bool killed_at(const struct scenario *is, uint32_t n)
 	return WIFSIGNALED(status);
 }
 
-static void killed_at_every_step(void **state)
+static void kill_at_every_step(bool looked)
 {
 	const char *only = getenv("STEP_SCENARIO"), *from = getenv("STEP_FROM");
 
@@ -366,11 +384,23 @@ static void killed_at_every_step(void **state)
 
 		if (only && strcmp(only, scenarios[i].name))
 			continue;
-		for (; killed_at(&scenarios[i], n); n++)
+		for (; killed_at(&scenarios[i], n, looked); n++)
 			assert_true(n < MAX_STEPS);
-		print_message("%s: killed at %u steps\n", scenarios[i].name, n - 1);
+		print_message("%s: killed at %u steps%s\n", scenarios[i].name, n - 1,
+			      looked ? " after a look" : "");
 		assert_true(n > 5);
 	}
+}
+
+static void killed_at_every_step(void **state)
+{
+	kill_at_every_step(false);
+}
+
+/* What a debt's payer has done is not done again for the dead. */
+static void looked_at_and_killed_at_every_step(void **state)
+{
+	kill_at_every_step(true);
 }
 
 /* ---- stopped */
@@ -1219,6 +1249,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(killed_at_every_step),
+		cmocka_unit_test(looked_at_and_killed_at_every_step),
 		cmocka_unit_test(stopped_at_every_step),
 		cmocka_unit_test(overrun_stopped_at_every_step),
 		cmocka_unit_test(stopped_beside_a_sibling),

@@ -102,7 +102,8 @@ struct hw_qp {
 	uint32_t rx_fail; /* qp_fail() notes the failure here */
 
 	_Alignas(64) struct hw_evtarget async;
-	_Atomic uint32_t err_reported; /* event LAST_WQE_REACHED: 1 it is owed, 2 it was noted */
+	_Atomic uint32_t err_reported; /* event LAST_WQE_REACHED: 1 it is being noted
+					  (event_mark()), 2 it was */
 	_Atomic uint32_t key_armed;    /* [rq] DCT: the next wrong access key raises an event */
 	/* QPC as commands have set it; QUERY_QP fills in the state and changing fields */
 	uint8_t qpc[232];
