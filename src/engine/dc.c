@@ -10,8 +10,8 @@
 #include "fabric/eth.h"
 #include "hw/qctr.h"
 #include "hw/qp_state.h"
+#include "util/point.h"
 #include "wire/prm/dct.h"
-#include "wire/prm/eq.h"
 #include "wire/prm/qp.h"
 
 struct hw_qp *dc_peer(struct eng_run *r, uint32_t *port)
@@ -37,6 +37,33 @@ bool dc_back(struct eng_run *r, const struct hw_qp *dct, uint32_t port)
 	return r->back.to == r->qp->port;
 }
 
+/* States of key_armed: 1 armed, 2 its event is being noted (event_mark()). */
+void dc_key_event_resume(struct seg *s, struct hw_qp *dct, uint32_t dctn)
+{
+	uint32_t was = atomic_load(&dct->key_armed);
+
+	if (was % HW_EV_SEQ != 2)
+		return;
+	event_note_once(s, dct, dctn, ENG_EVENT_DCT_KEY, was);
+	POINT("dct-noted");
+	/* Unless the program has armed it anew. */
+	atomic_compare_exchange_strong(&dct->key_armed, &was, 0);
+	park_rouse(s, dct->mem.slot);
+	POINT("dct-roused");
+	eng_qp_event_pay(s, dct, dctn);
+}
+
+static void dc_key_event(struct seg *s, struct hw_qp *dct, uint32_t dctn)
+{
+	uint32_t armed = 1;
+
+	if (!atomic_compare_exchange_strong(&dct->key_armed, &armed,
+					    event_mark(dct, ENG_EVENT_DCT_KEY) | 2))
+		return;
+	POINT("dct-disarmed");
+	dc_key_event_resume(s, dct, dctn);
+}
+
 /*
  * Called under the target's lock. A wrong access key is counted and, like a wrong P_Key, not
  * answered.
@@ -44,7 +71,6 @@ bool dc_back(struct eng_run *r, const struct hw_qp *dct, uint32_t port)
 bool dc_accepts(struct eng_run *r, struct hw_qp *dct, uint32_t port)
 {
 	uint64_t key = be64_load(r->wqe + WQE_SEG);
-	uint8_t eqe[EQE_BYTES] = {0};
 	uint64_t n;
 
 	if (!eng_is_responder(r, dct) || dct->port != port || !way_pkey_match(r, dct))
@@ -59,11 +85,8 @@ bool dc_accepts(struct eng_run *r, struct hw_qp *dct, uint32_t port)
 	n = LAYOUT_GET(dctc, dct->qpc, dc_access_key_violation_count);
 	if (n < UINT32_MAX)
 		LAYOUT_SET(dctc, dct->qpc, dc_access_key_violation_count, n + 1);
-	if (atomic_exchange(&dct->key_armed, 0)) {
-		LAYOUT_SET(eqe_dct, eqe, dctn, r->dest);
-		eng_devx_event(r->s, dct->hca, PRM_EVENT_DCT_KEY_VIOLATION, PRM_EVENT_QUEUE_DCT,
-			       r->dest, eqe);
-	}
+	POINT("dct-counted");
+	dc_key_event(r->s, dct, r->dest);
 	resp_busy_end();
 	return false;
 }

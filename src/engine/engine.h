@@ -102,13 +102,10 @@ void eng_proc_died(struct seg *s, uint32_t slot);
 void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type);
 void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type);
 /*
- * Tell DEVX subscribers of an event: `event` is a PRM_EVENT_*, `queue` a PRM_EVENT_QUEUE_* (0 for
- * CQs), `id` the object's number, `data` EQE_BYTES from EQE_DATA on. Needed for events without a
- * verbs number; the functions above do it themselves.
+ * Events of a DCT, which have no verbs number: only DEVX subscribers hear of them. Each uses the
+ * word (hw_event()) of a verbs event that a DCT does not have: COMM_EST, SQ_DRAINED.
  */
-#define EQE_BYTES 28
-void eng_devx_event(struct seg *s, uint32_t hca, uint32_t event, uint32_t queue, uint32_t id,
-		    const uint8_t data[EQE_BYTES]);
+enum { ENG_EVENT_DEVX = 28, ENG_EVENT_DCT_KEY = 28, ENG_EVENT_DCT_DRAINED = 29 };
 
 /* The reason for a failed work request, as its completion tells it. (state.c) */
 struct eng_failure {

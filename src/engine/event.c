@@ -20,20 +20,10 @@
 #include <infiniband/verbs.h>
 #include <string.h>
 
-static_assert(LAYOUT_SZ(eqe) == EVSUB_EQE && LAYOUT_SZ(eqe_qp_srq) == EQE_BYTES,
+static_assert(LAYOUT_SZ(eqe) == EVSUB_EQE && EQE_DATA + LAYOUT_SZ(eqe_qp_srq) <= EVSUB_EQE,
 	      "event queue entries");
 
-void eng_devx_event(struct seg *s, uint32_t hca, uint32_t event, uint32_t queue, uint32_t id,
-		    const uint8_t data[EQE_BYTES])
-{
-	uint8_t eqe[LAYOUT_SZ(eqe)] = {0};
-
-	LAYOUT_SET(eqe, eqe, event_type, event);
-	memcpy(eqe + EQE_DATA, data, EQE_BYTES);
-	evsub_raise(s, hca, event | queue << 16, id, eqe);
-}
-
-/* PRM event numbers, indexed by IBV_EVENT_*. */
+/* PRM event numbers, indexed by IBV_EVENT_* and ENG_EVENT_*. */
 static const uint8_t prm_event[] = {
 	[IBV_EVENT_CQ_ERR] = PRM_EVENT_CQ_ERROR,
 	[IBV_EVENT_QP_FATAL] = PRM_EVENT_WQ_CATAS_ERROR,
@@ -46,6 +36,8 @@ static const uint8_t prm_event[] = {
 	[IBV_EVENT_SRQ_ERR] = PRM_EVENT_SRQ_CATAS_ERROR,
 	[IBV_EVENT_SRQ_LIMIT_REACHED] = PRM_EVENT_SRQ_RQ_LIMIT,
 	[IBV_EVENT_QP_LAST_WQE_REACHED] = PRM_EVENT_SRQ_LAST_WQE,
+	[ENG_EVENT_DCT_KEY] = PRM_EVENT_DCT_KEY_VIOLATION,
+	[ENG_EVENT_DCT_DRAINED] = PRM_EVENT_DCT_DRAINED,
 };
 
 /* An object's event target, and where the device notes owed events. */
@@ -165,6 +157,8 @@ static void note(struct hw_evtarget *t, uint32_t gen, uint32_t type, bool devx)
 
 	if (devx)
 		owes |= HW_EV_OWES_DEVX;
+	if (type >= ENG_EVENT_DEVX)
+		owes = HW_EV_OWES_DEVX;
 	was = atomic_load(word);
 	do {
 		n = was ? was / HW_EV_SEQ : gen << 12;
@@ -205,6 +199,8 @@ static void tell_devx(struct seg *s, const struct source *o, uint32_t type)
 
 		LAYOUT_SET(eqe_cq_err, data, cqn, o->idx);
 		LAYOUT_SET(eqe_cq_err, data, syndrome, hw_cq_error(cq)); /* HW_CQ_ERR_* */
+	} else if (type >= ENG_EVENT_DEVX) {
+		LAYOUT_SET(eqe_dct, data, dctn, o->idx);
 	} else {
 		LAYOUT_SET(eqe_qp_srq, data, type, o->queue);
 		LAYOUT_SET(eqe_qp_srq, data, qp_srq_n, o->idx);

@@ -387,6 +387,8 @@ bool xrc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port);
 /* dc.c: the target that the WQE names; it answers to the address that the request came from. */
 struct hw_qp *dc_peer(struct eng_run *r, uint32_t *port);
 bool dc_accepts(struct eng_run *r, struct hw_qp *dct, uint32_t port);
+/* Finish the event of a wrong access key that a dead holder of the lock has begun. */
+void dc_key_event_resume(struct seg *s, struct hw_qp *dct, uint32_t dctn);
 bool dc_back(struct eng_run *r, const struct hw_qp *dct, uint32_t port);
 
 /*

@@ -229,7 +229,11 @@ static __attribute__((noinline)) void resp_inherited(struct seg *s, struct hw_qp
 	want = resp_noted() ? resp_noted() - 1 : held.ci;
 	if (qp->comm_est % HW_EV_SEQ == 1)
 		qp_comm_est(s, qp, qpn);
-	qp_fail_resume(s, qp, qpn, &qp->rx_fail);
+	if ((qp->rx_fail || qp->key_armed % HW_EV_SEQ == 2) && resp_busy(qp)) {
+		dc_key_event_resume(s, qp, qpn);
+		qp_fail_resume(s, qp, qpn, &qp->rx_fail);
+		resp_busy_end();
+	}
 	if (!cq) {
 		intend_nothing(qp);
 		return;

@@ -12,6 +12,7 @@
 #include "hw/srq.h"
 #include "hw/evsub.h"
 #include "util/point.h"
+#include "wire/prm/dct.h"
 #include "wire/prm/eq.h"
 
 #include <infiniband/verbs.h>
@@ -109,7 +110,8 @@ static void write_badly(struct scene *x, struct t_qp *c)
 
 static void child(struct bed *e)
 {
-	struct t_qp *c = t_qp_make(e->p.t, 0, scene->is->st, NULL);
+	enum prm_st st = scene->is->st;
+	struct t_qp *c = t_qp_make(e->p.t, 0, st == HW_ST_DCT ? PRM_ST_DCI : st, NULL);
 
 	t_rts(c, scene->b);
 	e->board->qpn = c->qpn;
@@ -123,6 +125,16 @@ static void child(struct bed *e)
 		t_now += 2000000;
 		eng_run_due(&e->p.t->s);
 	}
+}
+
+/* To a DCT, with a wrong access key. */
+static void send_badly(struct scene *x, struct t_qp *c)
+{
+	struct mlx5_wqe_av av = {.key.dc_key = htobe64(1),
+				 .dqp_dct = htobe32(x->b->qpn | 1u << 31),
+				 .rlid = htobe16((uint16_t)c->hw->dlid)};
+
+	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .av = &av, .inl = "x", .inl_len = 1});
 }
 
 /* ---- what is right afterwards */
@@ -217,6 +229,21 @@ static void check_devx(struct scene *x, bool whole)
 	assert_int_equal(signals, n);
 }
 
+static void check_key(struct scene *x, bool whole)
+{
+	uint32_t n = !x->b->hw->key_armed;
+	uint64_t signals = 0;
+
+	evsub_signal_own(seg_of(x));
+	assert_true(n || !whole);
+	assert_int_equal(count_events(x, x->subq[0], 0), n);
+	assert_int_equal(count_events(x, x->subq[1], 0), n);
+	assert_int_equal(count_events(x, x->b->evq, -1), 0);
+	if (read(x->eventfd, &signals, 8) != 8)
+		signals = 0;
+	assert_int_equal(signals, n);
+}
+
 /* ---- scenes */
 
 static void setup_limit(struct scene *x)
@@ -262,6 +289,18 @@ static void setup_devx(struct scene *x)
 	subscribe(x, x->b->cq.hw->hca, PRM_EVENT_COMP, x->b->cq.cqn);
 }
 
+static void setup_dct(struct scene *x)
+{
+	struct hw_qp *dct = x->b->hw;
+
+	LAYOUT_SET(dctc, dct->qpc, dc_access_key, 2);
+	dct->no_rq = dct->no_sq = 1;
+	dct->comm_est = 2;
+	atomic_store(&dct->key_armed, 1);
+	atomic_store(&dct->state, PRM_QP_STATE_RTR);
+	subscribe(x, dct->hca, PRM_EVENT_DCT_KEY_VIOLATION | PRM_EVENT_QUEUE_DCT << 16, x->b->qpn);
+}
+
 static const struct scenario scenarios[] = {
 	{"send", PRM_ST_RC, false, NULL, send_one, check_send},
 	{"send on UC", PRM_ST_UC, false, NULL, send_one, check_send},
@@ -273,6 +312,7 @@ static const struct scenario scenarios[] = {
 	{"bad request, SRQ", PRM_ST_RC, true, NULL, write_badly, check_srq_failure},
 	{"CQ overrun", PRM_ST_RC, false, setup_full, send_one, check_overrun},
 	{"DEVX subscribers", PRM_ST_RC, false, setup_devx, send_one, check_devx},
+	{"wrong access key", HW_ST_DCT, true, setup_dct, send_badly, check_key},
 };
 
 static void scene_setup(struct scene *x, void (*body)(struct bed *e))

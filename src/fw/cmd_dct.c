@@ -120,16 +120,15 @@ enum fw_r fw_cmd_query_dct(struct fw_call *k)
 enum fw_r fw_cmd_drain_dct(struct fw_call *k)
 {
 	uint32_t dctn = LAYOUT_GET32(drain_dct_in, k->in, dctn);
-	uint8_t data[LAYOUT_SZ(eqe_dct)] = {0};
+	struct hw_qp *dct = dct_of(k, dctn);
 	enum fw_r r;
 
-	if (!dct_of(k, dctn))
+	if (!dct)
 		return FW_R_DCT_DRAIN_NONE;
 	r = fw_errno(k, eng_qp_set_state(k->s, dctn, PRM_QP_STATE_RST));
 	if (r)
 		return r;
-	LAYOUT_SET(eqe_dct, data, dctn, dctn);
-	eng_devx_event(k->s, k->c->hca, PRM_EVENT_DCT_DRAINED, PRM_EVENT_QUEUE_DCT, dctn, data);
+	eng_qp_event(k->s, dct, dctn, ENG_EVENT_DCT_DRAINED);
 	return FW_R_NONE;
 }
 

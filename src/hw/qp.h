@@ -104,7 +104,8 @@ struct hw_qp {
 	_Alignas(64) struct hw_evtarget async;
 	_Atomic uint32_t err_reported; /* event LAST_WQE_REACHED: 1 it is being noted
 					  (event_mark()), 2 it was */
-	_Atomic uint32_t key_armed;    /* [rq] DCT: the next wrong access key raises an event */
+	_Atomic uint32_t key_armed;    /* [rq] DCT: 1 the next wrong access key raises an event
+					  (dc_key_event()) */
 	/* QPC as commands have set it; QUERY_QP fills in the state and changing fields */
 	uint8_t qpc[232];
 } SEG_ELEM;
