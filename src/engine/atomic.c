@@ -82,6 +82,34 @@ static uint64_t next_value(uint64_t was, const void *arg)
 	return (was & ~a->mask) | (a->operand & a->mask);
 }
 
+/*
+ * The lock is one of few for all memory, so nobody waits for a stopped holder: its writes pass its
+ * gate. What remains is an atomic instruction in the stopped process's own memory: others wait
+ * when they want that memory, too.
+ */
+static bool word_take_over(struct eng_run *r)
+{
+	struct seg_lock *l = mem_word_lock(r->s, r->remote.v[0].va);
+	const _Atomic uint32_t nobody_noted = 0;
+	uint16_t turn;
+
+	if (!steal(r->s, l, &nobody_noted, r->remote.mem[0].slot, SEG_NONE, &turn))
+		return false;
+	seg_unlock_turn(r->s, l, turn);
+	return true;
+}
+
+static int change_word(struct eng_run *r)
+{
+	int rc;
+
+	mem_gate = &r->ring->gate;
+	rc = mem_atomic(r->s, r->remote.mem[0], r->remote.v[0].va, r->atomic.size, next_value,
+			&r->atomic, &r->was);
+	mem_gate = NULL;
+	return rc;
+}
+
 int atomic_perform(struct eng_run *r)
 {
 	int rc;
@@ -92,10 +120,9 @@ int atomic_perform(struct eng_run *r)
 		r->why = ENG_W_REMOTE_ALIGN;
 		return 0;
 	}
-	mem_gate = &r->ring->gate;
-	rc = mem_atomic(r->s, r->remote.mem[0], r->remote.v[0].va, r->atomic.size, next_value,
-			&r->atomic, &r->was);
-	mem_gate = NULL;
+	rc = change_word(r);
+	if (rc == -ETIMEDOUT && word_take_over(r))
+		rc = change_word(r);
 	if (!rc && r->atomic.size == 4)
 		r->was = __builtin_bswap32((uint32_t)r->was);
 	return rc;

@@ -630,6 +630,84 @@ static void overrun_stopped_at_every_step(void **state)
 	assert_true(n > 5);
 }
 
+/* ---- stopped in an atomic, whose word's lock others need, too */
+
+static void add_one(struct t_qp *from, struct t_qp *to)
+{
+	uint64_t adds[2] = {htobe64(1), 0};
+	struct t_sge answer = t_own(from, 512, 8);
+
+	t_post(from, &(struct t_wr){.opcode = MLX5_OPCODE_ATOMIC_FA,
+				    .fm_ce_se = T_SIG,
+				    .raddr = (uintptr_t)to->mem,
+				    .rkey = to->key,
+				    .operands = adds,
+				    .operands_len = sizeof(adds),
+				    .sge = &answer,
+				    .nsge = 1});
+}
+
+static void act_add(struct scene *x, struct t_qp *c)
+{
+	add_one(c, x->b);
+}
+
+static bool atomic_stopped_at(uint32_t n)
+{
+	static const struct scenario is = {.st = PRM_ST_RC, .act = act_add};
+	struct scene x = {.is = &is};
+	struct t_pair *p;
+	uint64_t sum[2];
+	int status, over;
+	void *state;
+
+	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
+	bed_setup(&state);
+	x.e = state;
+	p = &x.e->p;
+	scene_setup(&x, child);
+	memset(x.b->mem, 0, 8);
+	memset(p->b->mem, 0, 8);
+	tell(x.e->go[1]);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	over = !WIFSTOPPED(status);
+	/* Another word, but the same place in its page. */
+	add_one(p->a, p->b);
+	for (int i = 0; i < 20 && p->a->hw->park; i++) {
+		t_now += 2000000;
+		eng_run_due(seg_of(&x));
+	}
+	assert_int_equal(p->a->hw->park, HW_PARK_NO);
+	assert_non_null(t_poll(&p->a->cq));
+	if (!over) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+	}
+	assert_int_equal(status, 0);
+	memcpy(&sum[0], x.b->mem, 8);
+	memcpy(&sum[1], p->b->mem, 8);
+	assert_int_equal(sum[0], 1);
+	assert_int_equal(sum[1], 1);
+	assert_int_equal(mem_word_lock(seg_of(&x), (uintptr_t)x.b->mem)->word, 0);
+	close(x.e->go[1]);
+	close(x.e->tell[0]);
+	close(x.eventfd);
+	t_qp_free(x.b);
+	bed_teardown(&state);
+	return !over;
+}
+
+static void atomic_stopped_at_every_step(void **state)
+{
+	const char *from = getenv("STEP_FROM");
+	uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+	for (; atomic_stopped_at(n); n++)
+		assert_true(n < MAX_STEPS);
+	print_message("atomic: stopped at %u steps\n", n - 1);
+	assert_true(n > 5);
+}
+
 /* ---- stopped, taken over from, and beside another thread of its process when it goes on */
 
 static const char *const sibling_at[] = {"cq-locked", "recv-written", "resp-locked"};
@@ -1292,6 +1370,7 @@ int main(void)
 		cmocka_unit_test(looked_at_and_killed_at_every_step),
 		cmocka_unit_test(stopped_at_every_step),
 		cmocka_unit_test(overrun_stopped_at_every_step),
+		cmocka_unit_test(atomic_stopped_at_every_step),
 		cmocka_unit_test(stopped_beside_a_sibling),
 		cmocka_unit_test(a_late_intent_leaves_the_next_one),
 		cmocka_unit_test(devx_raiser_stopped_at_every_step),

@@ -9,10 +9,11 @@
  * one aligned word.
  */
 #include "segment/mem.h"
+#include "util/point.h"
 
 #include <errno.h>
 
-static struct seg_lock *word_lock(const struct seg *s, uint64_t va)
+struct seg_lock *mem_word_lock(const struct seg *s, uint64_t va)
 {
 	struct seg_word *w = seg_at(s, SEG_T_WORD, va / 8 % MEM_WORD_LOCKS);
 
@@ -46,6 +47,7 @@ static int foreign(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 	uint64_t was = 0, then;
 	int r = mem_read(s, m, va, &was, size);
 
+	POINT("word-read");
 	if (!r) {
 		then = next(was, arg);
 		if (then != was)
@@ -58,19 +60,22 @@ static int foreign(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 	       uint64_t (*next)(uint64_t was, const void *arg), const void *arg, uint64_t *out)
 {
-	struct seg_lock *l = word_lock(s, va);
+	struct seg_lock *l = mem_word_lock(s, va);
+	uint16_t turn;
 	int r;
 
 	if ((size != 4 && size != 8) || va % size)
 		return -EINVAL;
-	r = seg_lock(s, l, SEG_LOCK_DATA_NS);
+	r = seg_lock_turn(s, l, SEG_LOCK_DATA_NS, &turn);
 	if (r < 0)
 		return r;
+	POINT("word-locked");
 	if (!mem_is_self(s, m))
 		r = foreign(s, m, va, size, next, arg, out);
 	else
 		r = !mem_gate || gate_pass(mem_gate, GATE_OWN) ? own(va, size, next, arg, out)
 							       : -ECANCELED;
-	seg_unlock(s, l);
+	POINT("word-done");
+	seg_unlock_turn(s, l, turn);
 	return r;
 }
