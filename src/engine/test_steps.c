@@ -858,6 +858,21 @@ static void stopped_beside_a_sibling(void **state)
 
 /* ---- stopped, and another sender has taken over and died when it goes on */
 
+/* It comes in time although two senders are stopped. */
+static void third_datagram(struct scene *x)
+{
+	struct t_qp *c = t_qp_make(x->e->p.t, 0, PRM_ST_UD, NULL);
+
+	t_rts(c, x->b);
+	send_datagram(x, c);
+	for (int i = 0; i < 20 && c->hw->park; i++) {
+		t_now += 2000000;
+		eng_run_due(seg_of(x));
+	}
+	assert_int_equal(c->hw->park, HW_PARK_NO);
+	t_qp_free(c);
+}
+
 static pid_t start_child(struct scene *x, const char *spec)
 {
 	snprintf(x->spec, sizeof(x->spec), "%s", spec);
@@ -921,6 +936,88 @@ static void a_late_intent_leaves_the_next_one(void **state)
 
 	succeeded(&is, "recv-intending:stop:1", "recv-committed:kill:1");
 	succeeded(&is, "recv-intending:stop:1", "recv-written:kill:1");
+}
+
+/* ---- one sender is stopped, and so is the second, which has taken over from it or tries to */
+
+static const char *const first_at[] = {"resp-locked", "srq-noted", "recv-intent", "recv-written",
+				       "cq-unlock"};
+
+static bool both_stopped(bool srq, const char *first, uint32_t n)
+{
+	struct scenario is = {"datagram", PRM_ST_UD, srq, NULL, send_datagram, NULL};
+	struct scene x = {.is = &is};
+	uint32_t received = 0, slot[2];
+	struct mlx5_cqe64 *c;
+	int status, go, over;
+	pid_t pid;
+	void *state;
+
+	bed_setup(&state);
+	x.e = state;
+	snprintf(x.spec, sizeof(x.spec), "%s:stop:1", first);
+	scene_setup(&x, child);
+	tell(x.e->go[1]);
+	pid = x.e->pid;
+	slot[0] = x.e->board->key;
+	go = x.e->go[1];
+	close(x.e->tell[0]);
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	assert_true(WIFSTOPPED(status));
+	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
+	spawn(x.e, child);
+	assert_true(await(x.e->tell[0]));
+	slot[1] = x.e->board->key;
+	tell(x.e->go[1]);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	over = !WIFSTOPPED(status);
+	complete_another(&x);
+	third_datagram(&x);
+	kill(pid, SIGCONT);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	if (!over) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+		assert_int_equal(status, 0);
+	}
+	close(go);
+	close(x.e->go[1]);
+	close(x.e->tell[0]);
+	for (int i = 0; i < 2; i++) {
+		x.e->board->key = slot[i];
+		settle(&x);
+	}
+	while ((c = t_poll(&x.b->cq)))
+		received += mlx5dv_get_cqe_opcode(c) == MLX5_CQE_RESP_SEND;
+	assert_int_equal(received, 3);
+	assert_int_equal(count_events(&x, x.b->cq.evq[0], 0), 1);
+	assert_int_equal(srq ? x.srq.hw->consumed : x.b->hw->rq_ci, 3);
+	assert_int_equal(x.b->hw->rx_srq_wqe, 0);
+	goes_on(&x);
+	close(x.eventfd);
+	t_qp_free(x.b);
+	bed_teardown(&state);
+	return !over;
+}
+
+static void two_stopped_at_every_step(void **state)
+{
+	const char *only = getenv("STEP_SCENARIO"), *from = getenv("STEP_FROM");
+
+	for (size_t i = 0; i < 2 * sizeof(first_at) / sizeof(first_at[0]); i++) {
+		const char *first = first_at[i / 2];
+		uint32_t n = from ? (uint32_t)atoi(from) : 1;
+		bool srq = i % 2;
+
+		if ((!srq && !strcmp(first, "srq-noted")) || (only && strcmp(only, first)))
+			continue;
+		for (; both_stopped(srq, first, n); n++)
+			assert_true(n < MAX_STEPS);
+		print_message("%s: one stopped at %s, another at %u steps\n",
+			      srq ? "datagram to an SRQ" : "datagram", first, n - 1);
+		assert_true(n > 5);
+	}
 }
 
 /* ---- stopped, and its receiver is reset meanwhile */
@@ -1373,6 +1470,7 @@ int main(void)
 		cmocka_unit_test(atomic_stopped_at_every_step),
 		cmocka_unit_test(stopped_beside_a_sibling),
 		cmocka_unit_test(a_late_intent_leaves_the_next_one),
+		cmocka_unit_test(two_stopped_at_every_step),
 		cmocka_unit_test(devx_raiser_stopped_at_every_step),
 		cmocka_unit_test(killed_around_a_stopped_raiser),
 		cmocka_unit_test(one_of_two_helpers_is_killed),
