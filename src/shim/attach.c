@@ -30,6 +30,7 @@
 #include "util/sys.h"
 #include "util/tls.h"
 
+#include <linux/kcmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -51,12 +52,20 @@ static struct ucma_ahead ahead; /* answers of rdma_cm that came with events */
 /* The pid that owns these tables; 0 until the first entry is made. */
 static _Atomic int owner_pid;
 
+/* A vfork child: its parent's memory, where it must not be the first to own something. */
+static bool borrows_memory(int pid)
+{
+	return !sys_call(SYS_kcmp, pid, sys_call(SYS_getppid), KCMP_VM, 0, 0);
+}
+
 bool shim_owns_tables(void)
 {
 	int pid = sys_getpid(), owner = atomic_load_explicit(&owner_pid, memory_order_relaxed);
 
 	if (owner)
 		return owner == pid;
+	if (borrows_memory(pid))
+		return false;
 	return atomic_compare_exchange_strong(&owner_pid, &owner, pid) || owner == pid;
 }
 
