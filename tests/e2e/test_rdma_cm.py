@@ -90,6 +90,33 @@ class RdmaCm(TwoHosts):
                 self.ok(r)
                 self.assertEqual(r.out.split(), [own, own])
 
+    def test_source_address_of_a_socket_used_again(self):
+        """After a refused or dissolved connection to a host a socket connects anywhere; IPv6 sockets, too."""
+        program = ('import ctypes, socket, sys\n'
+                   'libc = ctypes.CDLL(None, use_errno=True)\n'
+                   'free = socket.socket()\n'
+                   'free.bind((sys.argv[1], 0))\n'
+                   'refuses = free.getsockname()\n'
+                   'there, here = socket.create_server((sys.argv[1], 0)), socket.create_server(("127.0.0.1", 0))\n'
+                   'def connect(s, to, mapped):\n'
+                   '    s.connect(("::ffff:" + to[0], to[1]) if mapped else to)\n'
+                   'for family, mapped in (socket.AF_INET, False), (socket.AF_INET6, True):\n'
+                   '    for kind in socket.SOCK_DGRAM, socket.SOCK_STREAM:\n'
+                   '        with socket.socket(family, kind) as s:\n'
+                   '            try:\n'
+                   '                connect(s, refuses, mapped)\n'
+                   '            except ConnectionRefusedError:\n'
+                   '                pass\n'
+                   '            else:\n'
+                   '                assert libc.connect(s.fileno(), bytes(16), 16) == 0\n'
+                   '            for to in there, here, there:\n'
+                   '                connect(s, to.getsockname(), mapped)\n'
+                   '                print(s.getsockname()[0].removeprefix("::ffff:"))\n'
+                   '                assert libc.connect(s.fileno(), bytes(16), 16) == 0\n')
+        r = self.fab.run('python3', '-c', program, A, options=('--host', self.names[1]))
+        self.ok(r)
+        self.assertEqual(r.out.split(), [B, '127.0.0.1', B] * 4)
+
     def test_rdma_client(self):
         self.each(['rdma_server'], ['rdma_client', '-s', A])
 

@@ -13,6 +13,11 @@
 #include <netinet/in.h>
 #include <string.h>
 
+union addr {
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
 /* The address of the interface that leads to `ip`, in network byte order; 0: none. */
 static uint32_t source_of(uint32_t ip)
 {
@@ -29,45 +34,110 @@ static uint32_t source_of(uint32_t ip)
 }
 
 /* The pointer may be bad, and process_vm_readv(2) forbidden to a program that does no RDMA. */
-static bool read_address(struct sockaddr_in *to, const struct sockaddr *from)
+static bool read_address(union addr *to, const struct sockaddr *from, socklen_t len)
 {
 	const uintptr_t page = ~(uintptr_t)4095, first = (uintptr_t)from;
-	const uintptr_t last = first + sizeof(*to) - 1;
+	const uintptr_t last = first + len - 1;
 
 	if (!sys_page_readable(first & page) ||
 	    ((first ^ last) & page && !sys_page_readable(last & page)))
 		return false;
-	memcpy(to, from, sizeof(*to));
+	memcpy(to, from, len);
 	return true;
 }
 
-/* Neither an address nor a port: bind(2) may choose one. */
-static bool is_unbound(int fd)
+/* The IPv4 address, also of an IPv6 socket; 0: none. */
+static uint32_t ip4_of(const union addr *a)
 {
-	struct sockaddr_in a = {0};
-	socklen_t len = sizeof(a);
-
-	return !sys_call(SYS_getsockname, fd, &a, &len) && a.sin_family == AF_INET && !a.sin_port &&
-	       !a.sin_addr.s_addr;
+	if (a->in.sin_family == AF_INET)
+		return be32_load(&a->in.sin_addr);
+	return IN6_IS_ADDR_V4MAPPED(&a->in6.sin6_addr) ? be32_load(&a->in6.sin6_addr.s6_addr32[3])
+						       : 0;
 }
 
+/* An address of the same family as *a, without a port; 0: any. */
+static socklen_t address_like(const union addr *a, uint32_t ip, union addr *to)
+{
+	memset(to, 0, sizeof(*to));
+	to->in.sin_family = a->in.sin_family;
+	if (a->in.sin_family == AF_INET) {
+		be32_store(&to->in.sin_addr, ip);
+		return sizeof(to->in);
+	}
+	if (ip) {
+		to->in6.sin6_addr.s6_addr16[5] = 0xffff;
+		be32_store(&to->in6.sin6_addr.s6_addr32[3], ip);
+	}
+	return sizeof(to->in6);
+}
+
+static int get_option(int fd, int option)
+{
+	int v = 0;
+	socklen_t len = sizeof(v);
+
+	return sys_call(SYS_getsockopt, fd, IPPROTO_IP, option, &v, &len) ? 0 : v;
+}
+
+static void set_option(int fd, int option, int v)
+{
+	sys_call(SYS_setsockopt, fd, IPPROTO_IP, option, &v, sizeof(v));
+}
+
+/*
+ * How a socket shows that an earlier net_choose_source() bound it: an option without effect unless
+ * the program asks for errors (IP_RECVERR), and then on few of them.
+ */
+static bool is_marked(int fd)
+{
+	return get_option(fd, IP_RECVERR_RFC4884);
+}
+
+/* May its address be chosen? */
+static bool is_open(int fd, union addr *own)
+{
+	socklen_t len = sizeof(*own);
+
+	memset(own, 0, sizeof(*own));
+	if (sys_call(SYS_getsockname, fd, own, &len) ||
+	    (own->in.sin_family != AF_INET && own->in.sin_family != AF_INET6))
+		return false;
+	if (is_marked(fd))
+		return true;
+	/* Not that of a socket with a port: bind(2) may have chosen that. */
+	return !own->in.sin_port &&
+	       (own->in.sin_family == AF_INET ? !own->in.sin_addr.s_addr
+					      : IN6_IS_ADDR_UNSPECIFIED(&own->in6.sin6_addr));
+}
+
+/*
+ * A socket whose connection was refused or dissolved (AF_UNSPEC) keeps the address that it was
+ * bound to. So that it can connect anywhere, it is bound anew.
+ */
 void net_choose_source(int fd, const struct sockaddr *to, socklen_t len)
 {
-	struct sockaddr_in own = {.sin_family = AF_INET};
-	struct sockaddr_in a;
+	union addr a, own, new;
 	uint32_t ip, source;
-	int late = 1;
+	int late;
 
-	if (len < sizeof(a) || !read_address(&a, to) || a.sin_family != AF_INET)
+	if (len < sizeof(a.in) || !shim_on())
 		return;
-	ip = be32_load(&a.sin_addr);
-	if (ip >> 24 != FAB_IF_NET || ip >> 16 == FAB_IF_NET << 8 || !shim_on())
+	len = len < sizeof(a.in6) ? sizeof(a.in) : sizeof(a.in6);
+	if (!read_address(&a, to, len) ||
+	    (a.in.sin_family != AF_INET && (a.in.sin_family != AF_INET6 || len < sizeof(a.in6))))
 		return;
-	source = source_of(ip);
-	if (!source || !is_unbound(fd))
+	ip = ip4_of(&a);
+	source = ip >> 24 != FAB_IF_NET || ip >> 16 == FAB_IF_NET << 8 ? 0 : source_of(ip);
+	if (!is_open(fd, &own) || ip4_of(&own) == source)
 		return;
-	be32_store(&own.sin_addr, source);
-	/* The port is chosen by connect(), which may share it among peers. */
-	sys_call(SYS_setsockopt, fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &late, sizeof(late));
-	sys_call(SYS_bind, fd, &own, sizeof(own));
+	len = address_like(&own, source, &new);
+	/*
+	 * The port is chosen by connect(), which may share it among peers. Of a socket that has a
+	 * port or a connection bind(2) leaves the address.
+	 */
+	late = get_option(fd, IP_BIND_ADDRESS_NO_PORT);
+	set_option(fd, IP_BIND_ADDRESS_NO_PORT, 1);
+	if (!sys_call(SYS_bind, fd, &new, len))
+		set_option(fd, IP_RECVERR_RFC4884, 1);
+	set_option(fd, IP_BIND_ADDRESS_NO_PORT, late);
 }
