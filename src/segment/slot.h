@@ -16,7 +16,12 @@ struct seg_slot {                  /* SEG_T_SLOT: same index as its process; nev
 	uint8_t in_more[LINK_MORE], out_more[LINK_MORE];
 } SEG_ELEM;
 
-/* As link_ask_more(), with the eventfd that LINK_BELL has given. `l` is locked. */
+/* What tells an eventfd from another that has its number later; 0: unknown. */
+uint64_t slot_bell_id(int bell);
+enum { SLOT_NO_BELL = 1 }; /* the bell is lost, and the request was not made */
+/*
+ * As link_ask_more(), with the eventfd that LINK_BELL has given; or SLOT_NO_BELL. `l` is locked.
+ */
 int slot_ask(const struct link *l, struct link_msg *m, const void *out, void *in, size_t *room);
 
 #endif

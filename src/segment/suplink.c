@@ -242,6 +242,7 @@ static bool has_bell(struct link *l)
 		return false;
 	}
 	l->bell = sys_fd_high(fd);
+	l->bell_id = slot_bell_id(l->bell);
 	return true;
 }
 
@@ -250,7 +251,7 @@ int link_ask_more(struct link *l, struct link_msg *m, const void *out, size_t n,
 {
 	const struct more o = {(void *)(uintptr_t)out, n};
 	struct more i = {in, *room};
-	int fd = -1, r;
+	int fd = -1, r = SLOT_NO_BELL;
 
 	if (n > LINK_MORE)
 		return -EMSGSIZE;
@@ -258,8 +259,11 @@ int link_ask_more(struct link *l, struct link_msg *m, const void *out, size_t n,
 	busy_lock(&l->busy);
 	if (has_bell(l))
 		r = slot_ask(l, m, out, in, &i.n);
-	else
+	if (r == SLOT_NO_BELL) {
+		/* A lost bell's number is not ours to close. */
+		l->bell = -2;
 		r = ask_locked(l, m, &o, &i, -1, &fd);
+	}
 	busy_unlock(&l->busy);
 	if (fd >= 0)
 		sys_close(fd);
@@ -378,6 +382,8 @@ int link_join(struct link *l, struct seg *s, const char *dir, const char *host)
 	}
 	memmove(s->dir, dir, strlen(dir) + 1);
 	seg_proc_set_self(s, m.slot, m.gen);
+	l->slot = m.slot;
+	l->gen = m.gen;
 	atomic_store(&s->wake_fd, l->fd + 1);
 	TRACE(LOG_LINK, "joined %s as slot %u.%u", s->hdr->name, m.slot, m.gen);
 	return 0;

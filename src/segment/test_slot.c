@@ -31,8 +31,15 @@ static int setup(void **state)
 	if (seg_create(&p.seg, "lab") || socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair))
 		return -1;
 	p.seg.self = SELF;
+	if (seg_alloc_at(&p.seg, SEG_T_PROC, SEG_OWNER_DEVICE, SELF))
+		return -1;
 	p.slot = seg_at(&p.seg, SEG_T_SLOT, SELF);
-	p.l = (struct link){.fd = pair[0], .bell = eventfd(0, EFD_CLOEXEC), .seg = &p.seg};
+	p.l = (struct link){.fd = pair[0],
+			    .bell = eventfd(0, EFD_CLOEXEC),
+			    .seg = &p.seg,
+			    .slot = SELF,
+			    .gen = seg_proc(&p.seg, SELF)->gen};
+	p.l.bell_id = slot_bell_id(p.l.bell);
 	p.peer = pair[1];
 	p.say = (struct link_msg){.op = LINK_RDMA_CM, .arg = 4, .more = 8};
 	*state = &p;
@@ -166,6 +173,41 @@ static void a_request_that_was_given_up_comes_first(void **state)
 	assert_int_equal(p->asked, 10);
 }
 
+/* The supervisor has ended the connection, and another process has the slot. */
+static void anothers_slot_is_left_alone(void **state)
+{
+	struct play *p = *state;
+	struct link_msg m = {.op = LINK_RDMA_CM, .arg = 77, .more = 5};
+	char in[16];
+	size_t room = sizeof(in);
+
+	p->slot->in.arg = 5;
+	seg_free(&p->seg, SEG_T_PROC, SELF);
+	assert_int_equal(slot_ask(&p->l, &m, "hello", in, &room), -ECONNRESET);
+	assert_int_equal(seg_alloc_at(&p->seg, SEG_T_PROC, SEG_OWNER_DEVICE, SELF), 0);
+	assert_int_equal(slot_ask(&p->l, &m, "hello", in, &room), -ECONNRESET);
+	assert_int_equal(p->slot->asked, 0);
+	assert_int_equal(p->slot->in.arg, 5);
+}
+
+/* The program has closed everything by number, and has an eventfd of its own there. */
+static void a_lost_bell_is_noticed(void **state)
+{
+	struct play *p = *state;
+	struct link_msg m = {.op = LINK_RDMA_CM, .arg = 77, .more = 5};
+	int other = eventfd(0, EFD_CLOEXEC);
+	char in[16];
+	size_t room = sizeof(in);
+
+	if (!p->l.bell_id)
+		skip(); /* eventfd-id is as old as Linux 5.2 */
+	assert_int_equal(dup2(other, p->l.bell), p->l.bell);
+	close(other);
+	assert_int_equal(slot_ask(&p->l, &m, "hello", in, &room), SLOT_NO_BELL);
+	assert_int_equal(p->slot->asked, 0);
+	assert_int_equal(m.arg, 77);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -176,6 +218,8 @@ int main(void)
 		TEST(nonsense_is_an_error),
 		TEST(the_end_of_the_supervisor_ends_the_wait),
 		TEST(a_request_that_was_given_up_comes_first),
+		TEST(anothers_slot_is_left_alone),
+		TEST(a_lost_bell_is_noticed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
