@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * For test_steps*.c: a receiver in this process and its sender in a child, which is killed or
+ * stopped at a marked step (POINT()) of what it does.
+ */
+#ifndef SOFTHCA_ENGINE_TEST_STEPS_H
+#define SOFTHCA_ENGINE_TEST_STEPS_H
+
+#include "engine/test_procs.h"
+#include "hw/cq.h"
+#include "hw/evsub.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
+#include "util/point.h"
+#include "wire/prm/eq.h"
+
+#include <infiniband/verbs.h>
+
+#define RECEIVES 4
+#define MAX_STEPS 200
+
+struct scene;
+
+struct scenario {
+	const char *name;
+	enum prm_st st;
+	bool srq;
+	void (*setup)(struct scene *x);
+	void (*act)(struct scene *x, struct t_qp *c); /* run in the child */
+	void (*check)(struct scene *x, bool whole);   /* whole: the child survived */
+};
+
+struct scene {
+	struct bed *e;
+	const struct scenario *is;
+	struct t_qp *b; /* the receiver's QP */
+	struct t_srq srq;
+	uint32_t srq_evq, sub[3], subq[2];
+	int eventfd;
+	uint32_t sn;
+	char spec[32];
+};
+
+extern struct scene *scene; /* for the child */
+extern const struct scenario scenarios[];
+extern const uint32_t nscenarios;
+
+struct seg *seg_of(const struct scene *x);
+uint32_t count_events(struct scene *x, uint32_t evq, int type);
+uint32_t count_cqes(struct scene *x, uint8_t opcode);
+void send_one(struct scene *x, struct t_qp *c);
+void send_datagram(struct scene *x, struct t_qp *c);
+void child(struct bed *e);
+void check_send(struct scene *x, bool whole);
+void check_limit(struct scene *x, bool whole);
+void setup_full(struct scene *x);
+void setup_devx(struct scene *x);
+void subscribe(struct scene *x, uint32_t hca, uint32_t key, uint32_t id);
+void scene_setup(struct scene *x, void (*body)(struct bed *e));
+void settle(struct scene *x);
+void goes_on(struct scene *x);
+
+#endif

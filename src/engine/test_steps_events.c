@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The payer of an async event or a DEVX event is stopped or killed at each marked step (POINT()),
+ * while others pay the same event and the next: each subscriber has each event once.
+ */
+#include "engine/test_steps.h"
+
+#include <sys/eventfd.h>
+
+/* ---- a raiser of a DEVX event is stopped, which others raise for it, and again */
+
+static uint32_t stop_in;
+static struct evsub_debt first_debt;
+
+static void stop_at(const char *name)
+{
+	if (!--stop_in)
+		raise(SIGSTOP);
+}
+
+static struct evsub_debt note_devx(struct scene *x)
+{
+	struct hw_cq *cq = x->b->cq.hw;
+
+	atomic_store(&cq->armed, (atomic_load(&cq->armed) | HW_CQ_OWES_DEVX) + HW_CQ_ARM_SEQ);
+	return (struct evsub_debt){.word = &cq->armed,
+				   .bit = HW_CQ_OWES_DEVX,
+				   .table = SEG_T_CQ,
+				   .idx = x->b->cq.cqn,
+				   .gen = cq->gen,
+				   .unit = HW_CQ_ARM_SEQ,
+				   .serial = atomic_load(&cq->armed) / HW_CQ_ARM_SEQ};
+}
+
+static void raise_devx(struct scene *x, const struct evsub_debt *debt)
+{
+	const uint8_t eqe[EVSUB_EQE] = {0};
+
+	evsub_raise_owed(seg_of(x), x->b->cq.hw->hca, PRM_EVENT_COMP, x->b->cq.cqn, eqe, debt);
+}
+
+static void child_raises(struct bed *e)
+{
+	point_hook = stop_at;
+	raise_devx(scene, &first_debt);
+}
+
+static bool raiser_stopped_at(uint32_t n)
+{
+	struct scene x = {.eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+	struct evsub_debt second;
+	uint64_t signals = 0;
+	int status, over;
+	void *state;
+
+	bed_setup(&state);
+	x.e = state;
+	x.b = x.e->p.a;
+	scene = &x;
+	setup_devx(&x);
+	first_debt = note_devx(&x);
+	stop_in = n;
+	spawn(x.e, child_raises);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	over = !WIFSTOPPED(status);
+	raise_devx(&x, &first_debt);
+	second = note_devx(&x);
+	if (!over) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+	}
+	assert_int_equal(status, 0);
+	raise_devx(&x, &second);
+	evsub_signal_own(seg_of(&x));
+	assert_int_equal(x.b->cq.hw->armed & HW_CQ_OWES_DEVX, 0);
+	assert_int_equal(count_events(&x, x.subq[0], 0), 1); /* without data: one at a time */
+	assert_int_equal(count_events(&x, x.subq[1], 0), 2);
+	assert_int_equal(read(x.eventfd, &signals, 8), 8);
+	assert_int_equal(signals, 2);
+	/* Nothing is left at the subscribers. */
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(
+			((struct seg_evsub *)seg_at(seg_of(&x), SEG_T_EVSUB, x.sub[i]))->owed &
+				EVSUB_OWED,
+			0);
+	raise_devx(&x, NULL);
+	assert_int_equal(count_events(&x, x.subq[0], 0), 1);
+	assert_int_equal(count_events(&x, x.subq[1], 0), 1);
+	close(x.e->go[1]);
+	close(x.e->tell[0]);
+	close(x.eventfd);
+	bed_teardown(&state);
+	return !over;
+}
+
+static void devx_raiser_stopped_at_every_step(void **state)
+{
+	uint32_t n = 1;
+
+	for (; raiser_stopped_at(n); n++)
+		assert_true(n < MAX_STEPS);
+	print_message("DEVX event: stopped at %u steps\n", n - 1);
+	assert_true(n > 5);
+}
+
+/* ---- a raiser is stopped with the chain, and another one is killed at each step */
+
+static struct evsub_debt second_debt;
+
+static void stop_with_the_chain(const char *name)
+{
+	if (!strcmp(name, "evsub-noted"))
+		raise(SIGSTOP);
+}
+
+static void child_keeps_the_chain(struct bed *e)
+{
+	point_hook = stop_with_the_chain;
+	raise_devx(scene, &first_debt);
+}
+
+static void child_raises_around(struct bed *e)
+{
+	e->board->key = e->p.t->s.self;
+	CHECK(point_set(scene->spec));
+	raise_devx(scene, &second_debt);
+}
+
+/* Another debt for an event of the same chain. */
+static struct evsub_debt note_other(struct scene *x)
+{
+	struct hw_qp *qp = x->b->hw;
+	_Atomic uint32_t *word = hw_event(&qp->async, IBV_EVENT_COMM_EST);
+
+	atomic_store(word, HW_EV_SEQ | HW_EV_OWES_DEVX);
+	return (struct evsub_debt){.word = word,
+				   .bit = HW_EV_OWES_DEVX,
+				   .table = SEG_T_QP,
+				   .idx = x->b->qpn,
+				   .gen = qp->gen,
+				   .unit = HW_EV_SEQ,
+				   .serial = 1};
+}
+
+static bool killed_around_at(uint32_t n, bool goes_on_first)
+{
+	struct scene x = {.eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+	int status, go, ended;
+	uint64_t signals = 0;
+	pid_t first;
+	void *state;
+
+	snprintf(x.spec, sizeof(x.spec), "*:kill:%u", n);
+	bed_setup(&state);
+	x.e = state;
+	x.b = x.e->p.a;
+	scene = &x;
+	setup_devx(&x);
+	first_debt = note_devx(&x);
+	second_debt = note_other(&x);
+	spawn(x.e, child_keeps_the_chain);
+	first = x.e->pid;
+	go = x.e->go[1];
+	close(x.e->tell[0]);
+	assert_int_equal(waitpid(first, &status, WUNTRACED), first);
+	assert_true(WIFSTOPPED(status));
+	spawn(x.e, child_raises_around);
+	ended = reap(x.e);
+	seg_proc(seg_of(&x), x.e->board->key)->state = SEG_PROC_DEAD;
+	evq_repair(seg_of(&x));
+	for (int i = 0; i < 2; i++) {
+		if (i != goes_on_first) {
+			raise_devx(&x, &first_debt);
+			raise_devx(&x, &second_debt);
+			continue;
+		}
+		kill(first, SIGCONT);
+		assert_int_equal(waitpid(first, &status, 0), first);
+		assert_int_equal(status, 0);
+	}
+	evsub_signal_own(seg_of(&x));
+	assert_int_equal(atomic_load(second_debt.word) & HW_EV_OWES_DEVX, 0);
+	assert_int_equal(x.b->cq.hw->armed & HW_CQ_OWES_DEVX, 0);
+	assert_int_equal(count_events(&x, x.subq[1], 0), 2);
+	assert_int_equal(count_events(&x, x.subq[0], 0), 1); /* without data: one at a time */
+	assert_int_equal(read(x.eventfd, &signals, 8), 8);
+	assert_int_equal(signals, 2);
+	close(go);
+	close(x.eventfd);
+	bed_teardown(&state);
+	return WIFSIGNALED(ended);
+}
+
+static void killed_around_a_stopped_raiser(void **state)
+{
+	const char *from = getenv("STEP_FROM");
+
+	for (int late = 0; late < 2; late++) {
+		uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+		for (; killed_around_at(n, late); n++)
+			assert_true(n < MAX_STEPS);
+		print_message("DEVX event around a stopped raiser: killed at %u steps\n", n - 1);
+		assert_true(n > 5);
+	}
+}
+
+/* ---- two finish the event of a stopped raiser, and one of them is killed before its record */
+
+static pid_t helper;
+static uint32_t helper_slot;
+
+static void stop_while_raising(const char *name)
+{
+	if (!strcmp(name, "evsub-raising"))
+		raise(SIGSTOP);
+}
+
+static void child_stops_raising(struct bed *e)
+{
+	point_hook = stop_while_raising;
+	raise_devx(scene, &first_debt);
+}
+
+static uint32_t claims;
+
+static void wait_with_claim(const char *name)
+{
+	if (strcmp(name, "evq-claimed") || --claims)
+		return;
+	tell(scene->e->tell[1]);
+	await(scene->e->go[0]);
+}
+
+static void child_waits_with_claim(struct bed *e)
+{
+	e->board->key = e->p.t->s.self;
+	point_hook = wait_with_claim;
+	raise_devx(scene, &first_debt);
+}
+
+/* Here the second one has found the claim of the first, or thinks that all is done. */
+static void kill_the_helper(const char *name)
+{
+	int status;
+
+	if (!helper || (strcmp(name, "evsub-busy") && strcmp(name, "evsub-paid")))
+		return;
+	kill(helper, SIGKILL);
+	assert_int_equal(waitpid(helper, &status, 0), helper);
+	helper = 0;
+	seg_proc(seg_of(scene), helper_slot)->state = SEG_PROC_DEAD;
+}
+
+static void helper_killed_with_claim(uint32_t nth)
+{
+	struct scene x = {.eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+	int status, go[2], told;
+	uint64_t signals = 0;
+	pid_t first;
+	void *state;
+
+	bed_setup(&state);
+	x.e = state;
+	x.b = x.e->p.a;
+	scene = &x;
+	setup_devx(&x);
+	first_debt = note_devx(&x);
+	claims = nth;
+	spawn(x.e, child_stops_raising);
+	first = x.e->pid;
+	go[0] = x.e->go[1];
+	close(x.e->tell[0]);
+	assert_int_equal(waitpid(first, &status, WUNTRACED), first);
+	assert_true(WIFSTOPPED(status));
+	spawn(x.e, child_waits_with_claim);
+	helper = x.e->pid;
+	go[1] = x.e->go[1];
+	told = x.e->tell[0];
+	assert_true(await(told));
+	helper_slot = x.e->board->key;
+	point_hook = kill_the_helper;
+	raise_devx(&x, &first_debt);
+	point_hook = NULL;
+	assert_int_equal(helper, 0);
+	evq_repair(seg_of(&x));
+	kill(first, SIGCONT);
+	assert_int_equal(waitpid(first, &status, 0), first);
+	assert_int_equal(status, 0);
+	evsub_signal_own(seg_of(&x));
+	assert_int_equal(x.b->cq.hw->armed & HW_CQ_OWES_DEVX, 0);
+	assert_int_equal(count_events(&x, x.subq[0], 0), 1);
+	assert_int_equal(count_events(&x, x.subq[1], 0), 1);
+	assert_int_equal(read(x.eventfd, &signals, 8), 8);
+	assert_int_equal(signals, 1);
+	close(go[0]);
+	close(go[1]);
+	close(told);
+	close(x.eventfd);
+	bed_teardown(&state);
+}
+
+static void one_of_two_helpers_is_killed(void **state)
+{
+	for (uint32_t n = 1; n <= 2; n++)
+		helper_killed_with_claim(n);
+}
+
+/* ---- the same with an async event */
+
+static void pay_async(struct scene *x)
+{
+	eng_qp_event_pay(seg_of(x), x->b->hw, x->b->qpn);
+}
+
+static void note_async(struct scene *x)
+{
+	eng_qp_event_note(seg_of(x), x->b->hw, x->b->qpn, IBV_EVENT_QP_ACCESS_ERR);
+}
+
+static void child_pays(struct bed *e)
+{
+	point_hook = stop_at;
+	pay_async(scene);
+}
+
+static bool payer_stopped_at(uint32_t n)
+{
+	struct scene x = {.eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+	uint64_t signals = 0;
+	int status, over;
+	void *state;
+
+	bed_setup(&state);
+	x.e = state;
+	x.b = x.e->p.a;
+	scene = &x;
+	subscribe(&x, x.b->hw->hca, PRM_EVENT_WQ_ACCESS_ERROR | PRM_EVENT_QUEUE_QP << 16, x.b->qpn);
+	note_async(&x);
+	stop_in = n;
+	spawn(x.e, child_pays);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	over = !WIFSTOPPED(status);
+	event_pay(seg_of(&x), SEG_T_QP, x.b->qpn, true);
+	note_async(&x);
+	if (!over) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+	}
+	assert_int_equal(status, 0);
+	assert_true(event_pay(seg_of(&x), SEG_T_QP, x.b->qpn, true));
+	evsub_signal_own(seg_of(&x));
+	assert_int_equal(count_events(&x, x.b->evq, IBV_EVENT_QP_ACCESS_ERR), 2);
+	assert_int_equal(count_events(&x, x.subq[0], 0), 1); /* without data: one at a time */
+	assert_int_equal(count_events(&x, x.subq[1], 0), 2);
+	assert_int_equal(read(x.eventfd, &signals, 8), 8);
+	assert_int_equal(signals, 2);
+	close(x.e->go[1]);
+	close(x.e->tell[0]);
+	close(x.eventfd);
+	bed_teardown(&state);
+	return !over;
+}
+
+static void async_payer_stopped_at_every_step(void **state)
+{
+	const char *from = getenv("STEP_FROM");
+	uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+	for (; payer_stopped_at(n); n++)
+		assert_true(n < MAX_STEPS);
+	print_message("async event: stopped at %u steps\n", n - 1);
+	assert_true(n > 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(devx_raiser_stopped_at_every_step),
+		cmocka_unit_test(killed_around_a_stopped_raiser),
+		cmocka_unit_test(one_of_two_helpers_is_killed),
+		cmocka_unit_test(async_payer_stopped_at_every_step),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Implements test_steps.h: the scenes, what their senders do, and what is right afterwards. */
+#include "engine/test_steps.h"
+#include "wire/prm/dct.h"
+
+#include <sys/eventfd.h>
+
+struct scene *scene;
+
+struct seg *seg_of(const struct scene *x)
+{
+	return &x->e->p.t->s;
+}
+
+static void arm(struct scene *x)
+{
+	uint32_t word = x->sn++ % 4 << 28 | (x->b->cq.ci & 0xffffff);
+	__be32 db[2] = {htobe32(word), htobe32(x->b->cq.cqn)};
+	uint64_t be;
+
+	x->b->cq.dbr[T_ARM] = htobe32(word);
+	memcpy(&be, db, 8);
+	eng_uar_write(seg_of(x), T_UAR, 0x20, be);
+}
+
+uint32_t count_events(struct scene *x, uint32_t evq, int type)
+{
+	uint32_t n = 0;
+	int got;
+
+	while ((got = t_event(x->e->p.t, evq)) >= 0)
+		n += got == type;
+	return n;
+}
+
+uint32_t count_cqes(struct scene *x, uint8_t opcode)
+{
+	struct mlx5_cqe64 *c;
+	uint32_t n = 0;
+
+	while ((c = t_poll(&x->b->cq)))
+		n += mlx5dv_get_cqe_opcode(c) == opcode;
+	return n;
+}
+
+/* ---- what the child does */
+
+void send_one(struct scene *x, struct t_qp *c)
+{
+	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "x", .inl_len = 1});
+}
+
+void send_datagram(struct scene *x, struct t_qp *c)
+{
+	struct mlx5_wqe_av av = {.key.qkey.qkey = htobe32(0x11111111),
+				 .dqp_dct = htobe32(x->b->qpn | 1u << 31),
+				 .rlid = htobe16((uint16_t)c->hw->dlid)};
+
+	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .av = &av, .inl = "x", .inl_len = 1});
+}
+
+static void write_badly(struct scene *x, struct t_qp *c)
+{
+	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
+				 .raddr = (uintptr_t)x->b->mem,
+				 .rkey = x->b->key ^ 0xff,
+				 .inl = "x",
+				 .inl_len = 1});
+}
+
+void child(struct bed *e)
+{
+	enum prm_st st = scene->is->st;
+	struct t_qp *c = t_qp_make(e->p.t, 0, st == HW_ST_DCT ? PRM_ST_DCI : st, NULL);
+
+	t_rts(c, scene->b);
+	e->board->qpn = c->qpn;
+	e->board->key = e->p.t->s.self;
+	tell(e->tell[1]);
+	CHECK(await(e->go[0]));
+	CHECK(point_set(scene->spec));
+	scene->is->act(scene, c);
+	/* Acts as the child's device thread. */
+	for (int i = 0; i < 50 && c->hw->park == HW_PARK_LOCK; i++) {
+		t_now += 2000000;
+		eng_run_due(&e->p.t->s);
+	}
+}
+
+/* To a DCT, with a wrong access key. */
+static void send_badly(struct scene *x, struct t_qp *c)
+{
+	struct mlx5_wqe_av av = {.key.dc_key = htobe64(1),
+				 .dqp_dct = htobe32(x->b->qpn | 1u << 31),
+				 .rlid = htobe16((uint16_t)c->hw->dlid)};
+
+	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .av = &av, .inl = "x", .inl_len = 1});
+}
+
+/* ---- what is right afterwards */
+
+void check_send(struct scene *x, bool whole)
+{
+	uint32_t n = count_cqes(x, MLX5_CQE_RESP_SEND);
+
+	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), n);
+	if (whole)
+		assert_int_equal(n, 1);
+	else
+		assert_true(n <= 1);
+	assert_int_equal(x->is->srq ? x->srq.hw->consumed - !!x->b->hw->rx_srq_wqe
+				    : atomic_load(&x->b->hw->rq_ci),
+			 n);
+	assert_int_equal(count_events(x, x->b->evq, -1), 0);
+}
+
+void check_limit(struct scene *x, bool whole)
+{
+	uint32_t fired = !hw_srq_limit(x->srq.hw);
+
+	check_send(x, whole);
+	assert_int_equal(fired, x->srq.hw->consumed > 0);
+	assert_int_equal(count_events(x, x->srq_evq, IBV_EVENT_SRQ_LIMIT_REACHED), fired);
+}
+
+static void check_comm_est(struct scene *x, bool whole)
+{
+	uint32_t n = count_cqes(x, MLX5_CQE_RESP_SEND);
+
+	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), n);
+	assert_int_equal(count_events(x, x->b->evq, IBV_EVENT_COMM_EST),
+			 x->b->hw->comm_est ? 1 : 0);
+	assert_int_equal(x->b->hw->comm_est == 2, whole || x->b->hw->comm_est);
+}
+
+static void check_failure(struct scene *x, bool whole)
+{
+	bool failed = x->b->hw->state == PRM_QP_STATE_ERR;
+	struct mlx5_cqe64 *c;
+	uint32_t n = 0;
+
+	for (; (c = t_poll(&x->b->cq)); n++) {
+		assert_int_equal(mlx5dv_get_cqe_opcode(c), MLX5_CQE_RESP_ERR);
+		assert_int_equal(be16toh(c->wqe_counter), n);
+	}
+	assert_true(failed || !whole);
+	assert_int_equal(n, failed ? RECEIVES : 0);
+	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), failed);
+	assert_int_equal(count_events(x, x->b->evq, IBV_EVENT_QP_ACCESS_ERR), failed);
+	assert_int_equal(x->b->hw->rx_fail, 0);
+}
+
+static void check_srq_failure(struct scene *x, bool whole)
+{
+	bool failed = x->b->hw->state == PRM_QP_STATE_ERR;
+	uint32_t access = 0, last = 0;
+	int got;
+
+	while ((got = t_event(x->e->p.t, x->b->evq)) >= 0) {
+		access += got == IBV_EVENT_QP_ACCESS_ERR;
+		last += got == IBV_EVENT_QP_LAST_WQE_REACHED;
+	}
+	assert_true(failed || !whole);
+	assert_int_equal(access, failed);
+	assert_int_equal(last, failed);
+}
+
+static void check_overrun(struct scene *x, bool whole)
+{
+	assert_true(!whole || x->b->hw->state == PRM_QP_STATE_ERR);
+	assert_int_equal(count_events(x, x->b->cq.evq[1], IBV_EVENT_CQ_ERR),
+			 hw_cq_error(x->b->cq.hw) ? 1 : 0);
+	assert_int_equal(count_events(x, x->b->evq, IBV_EVENT_QP_FATAL),
+			 x->b->hw->state == PRM_QP_STATE_ERR);
+	x->b->cq.hw->state = 0;
+}
+
+static void check_devx(struct scene *x, bool whole)
+{
+	uint32_t n = count_cqes(x, MLX5_CQE_RESP_SEND);
+	uint64_t signals = 0;
+
+	evsub_signal_own(seg_of(x));
+	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), n);
+	assert_int_equal(count_events(x, x->subq[0], 0), n);
+	assert_int_equal(count_events(x, x->subq[1], 0), n);
+	if (read(x->eventfd, &signals, 8) != 8)
+		signals = 0;
+	assert_int_equal(signals, n);
+}
+
+static void check_key(struct scene *x, bool whole)
+{
+	uint32_t n = !x->b->hw->key_armed;
+	uint64_t signals = 0;
+
+	evsub_signal_own(seg_of(x));
+	assert_true(n || !whole);
+	assert_int_equal(count_events(x, x->subq[0], 0), n);
+	assert_int_equal(count_events(x, x->subq[1], 0), n);
+	assert_int_equal(count_events(x, x->b->evq, -1), 0);
+	if (read(x->eventfd, &signals, 8) != 8)
+		signals = 0;
+	assert_int_equal(signals, n);
+}
+
+/* ---- scenes */
+
+static void setup_limit(struct scene *x)
+{
+	struct hw_srq *srq = x->srq.hw;
+
+	x->srq_evq = t_evq(x->e->p.t);
+	srq->async.evq_gen = ((struct seg_evq *)seg_at(seg_of(x), SEG_T_EVQ, x->srq_evq))->gen;
+	atomic_store(&srq->async.evq, x->srq_evq);
+	assert_int_equal(eng_srq_arm_limit(seg_of(x), x->srq.srqn, RECEIVES), 0);
+}
+
+static void setup_rtr(struct scene *x)
+{
+	atomic_store(&x->b->hw->state, PRM_QP_STATE_RTR);
+}
+
+void setup_full(struct scene *x)
+{
+	for (int i = 0; i < 1 << T_CQ_LOG; i++)
+		t_post(x->b, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	count_events(x, x->b->cq.evq[0], 0);
+}
+
+void subscribe(struct scene *x, uint32_t hca, uint32_t key, uint32_t id)
+{
+	struct seg *s = seg_of(x);
+	struct seg_evsub sub = {.hca = hca, .key = key, .id = id, .object = 0x5000};
+
+	for (int i = 0; i < 3; i++) {
+		if (i < 2)
+			x->subq[i] = t_evq(x->e->p.t);
+		sub.evq = x->subq[i & 1];
+		sub.evq_gen = ((struct seg_evq *)seg_at(s, SEG_T_EVQ, sub.evq))->gen;
+		sub.omit = i == 0;
+		sub.eventfd = i == 2 ? x->eventfd + 1 : 0;
+		assert_int_equal(evsub_add(s, &sub, &x->sub[i]), 0);
+	}
+}
+
+void setup_devx(struct scene *x)
+{
+	subscribe(x, x->b->cq.hw->hca, PRM_EVENT_COMP, x->b->cq.cqn);
+}
+
+static void setup_dct(struct scene *x)
+{
+	struct hw_qp *dct = x->b->hw;
+
+	LAYOUT_SET(dctc, dct->qpc, dc_access_key, 2);
+	dct->no_rq = dct->no_sq = 1;
+	dct->comm_est = 2;
+	atomic_store(&dct->key_armed, 1);
+	atomic_store(&dct->state, PRM_QP_STATE_RTR);
+	subscribe(x, dct->hca, PRM_EVENT_DCT_KEY_VIOLATION | PRM_EVENT_QUEUE_DCT << 16, x->b->qpn);
+}
+
+const struct scenario scenarios[] = {
+	{"send", PRM_ST_RC, false, NULL, send_one, check_send},
+	{"send on UC", PRM_ST_UC, false, NULL, send_one, check_send},
+	{"datagram", PRM_ST_UD, false, NULL, send_datagram, check_send},
+	{"send to an SRQ", PRM_ST_RC, true, NULL, send_one, check_send},
+	{"SRQ limit", PRM_ST_RC, true, setup_limit, send_one, check_limit},
+	{"first message in RTR", PRM_ST_RC, false, setup_rtr, send_one, check_comm_est},
+	{"bad request", PRM_ST_RC, false, NULL, write_badly, check_failure},
+	{"bad request, SRQ", PRM_ST_RC, true, NULL, write_badly, check_srq_failure},
+	{"CQ overrun", PRM_ST_RC, false, setup_full, send_one, check_overrun},
+	{"DEVX subscribers", PRM_ST_RC, false, setup_devx, send_one, check_devx},
+	{"wrong access key", HW_ST_DCT, true, setup_dct, send_badly, check_key},
+};
+const uint32_t nscenarios = sizeof(scenarios) / sizeof(scenarios[0]);
+
+void scene_setup(struct scene *x, void (*body)(struct bed *e))
+{
+	struct bed *e = x->e;
+	struct t_qp peer;
+
+	if (x->is->srq)
+		t_srq_make(e->p.t, &x->srq, e->p.t->pd[1]);
+	x->b = t_qp_make(e->p.t, 1, x->is->st, x->is->srq ? &x->srq : NULL);
+	x->eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	scene = x;
+	spawn(e, body);
+	assert_true(await(e->tell[0]));
+	peer = (struct t_qp){.qpn = e->board->qpn, .hw = hw_qp(seg_of(x), e->board->qpn)};
+	t_rts(x->b, &peer);
+	for (uint32_t i = 0; i < RECEIVES; i++)
+		if (x->is->srq)
+			t_srq_post(&x->srq, x->b->key, x->b->mem, 64);
+		else
+			t_recv_at(x->b, i * 64, 64);
+	arm(x);
+	if (x->is->setup)
+		x->is->setup(x);
+}
+
+/* Do what the supervisor and the device thread do after a death. */
+void settle(struct scene *x)
+{
+	struct seg *s = seg_of(x);
+	uint32_t slot = x->e->board->key;
+
+	seg_proc(s, slot)->state = SEG_PROC_DEAD;
+	eng_proc_died(s, slot);
+	evq_repair(s);
+	for (int i = 0; i < 4; i++) {
+		eng_run_due(s);
+		t_now += 20000000;
+	}
+}
+
+/* The receiver's queues are unlocked, and its CQ works. */
+void goes_on(struct scene *x)
+{
+	struct t_qp *q = x->e->p.a;
+
+	assert_int_equal(x->b->hw->rq_lock.word, 0);
+	assert_int_equal(x->b->cq.hw->lock.word, 0);
+	assert_int_equal((uint32_t)x->b->hw->rx_intent, 0);
+	assert_int_equal(x->b->cq.hw->armed & (HW_CQ_OWES | HW_CQ_OWES_DEVX), 0);
+	while (t_poll(&x->b->cq))
+		;
+	q->hw->cqn_snd = x->b->cq.cqn;
+	arm(x);
+	assert_int_equal(t_event(x->e->p.t, x->b->cq.evq[0]), -1);
+	t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	assert_non_null(t_poll(&x->b->cq));
+	t_assert_empty(&x->b->cq);
+	assert_int_equal(t_event(x->e->p.t, x->b->cq.evq[0]), 0);
+	assert_int_equal(t_event(x->e->p.t, x->b->cq.evq[0]), -1);
+}

@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A sender is stopped at each marked step (POINT()): others continue in time, and when it goes on
+ * it finds what they have finished for it.
+ */
+#include "engine/test_steps.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+
+/* A datagram from another sender to the same QP. */
+static void other_datagram(struct scene *x)
+{
+	struct t_qp *c = t_qp_make(x->e->p.t, 0, PRM_ST_UD, NULL);
+
+	t_rts(c, x->b);
+	send_datagram(x, c);
+	for (int i = 0; i < 20 && c->hw->park; i++) {
+		t_now += 2000000;
+		eng_run_due(seg_of(x));
+	}
+	assert_int_equal(c->hw->park, HW_PARK_NO);
+	assert_in_range(x->b->hw->rq_ci, 1, 2);
+	t_qp_free(c);
+}
+
+/*
+ * Other users of the CQ and the SRQ continue while one is stopped, at once or after its lock's
+ * time.
+ */
+static void others_go_on(struct scene *x)
+{
+	struct t_qp *q = x->e->p.a, *c, *d;
+	struct seg *s = seg_of(x);
+
+	q->hw->cqn_snd = x->b->cq.cqn;
+	t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	for (int i = 0; i < 20 && q->hw->park; i++) {
+		t_now += 2000000;
+		eng_run_due(s);
+	}
+	assert_int_equal(q->hw->park, HW_PARK_NO);
+	if (x->is->st == PRM_ST_UD)
+		other_datagram(x);
+	if (!x->is->srq)
+		return;
+	c = t_qp_make(x->e->p.t, 0, PRM_ST_RC, NULL);
+	d = t_qp_make(x->e->p.t, 1, PRM_ST_RC, &x->srq);
+	t_connect(c, d);
+	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "y", .inl_len = 1});
+	for (int i = 0; i < 20 && !(d->cq.hw->pi & 0xffffff); i++) {
+		t_now += 2000000;
+		eng_run_due(s);
+	}
+	assert_non_null(t_poll(&d->cq));
+	t_qp_free(c);
+	t_qp_free(d);
+}
+
+/* Each message arrives once, with one event for the one arm. */
+static void check_stopped(struct scene *x)
+{
+	struct mlx5_cqe64 *c;
+	uint32_t sent = 0, received = 0;
+
+	while ((c = t_poll(&x->b->cq))) {
+		received += mlx5dv_get_cqe_opcode(c) == MLX5_CQE_RESP_SEND;
+		sent += mlx5dv_get_cqe_opcode(c) == MLX5_CQE_REQ;
+	}
+	assert_int_equal(sent, 1);
+	assert_int_equal(received, x->is->st == PRM_ST_UD ? 2 : 1);
+	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), 1);
+	if (x->is->srq)
+		assert_int_equal(x->srq.hw->consumed, 2);
+	else
+		assert_int_equal(x->b->hw->rq_ci, received);
+	assert_int_equal(x->b->hw->rx_srq_wqe, 0);
+	if (x->is->check == check_limit) {
+		assert_int_equal(hw_srq_limit(x->srq.hw), 0);
+		assert_int_equal(count_events(x, x->srq_evq, IBV_EVENT_SRQ_LIMIT_REACHED), 1);
+	}
+}
+
+static bool stopped_at(const struct scenario *is, uint32_t n)
+{
+	struct scene x = {.is = is};
+	int status, over = 0;
+	void *state;
+
+	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
+	bed_setup(&state);
+	x.e = state;
+	scene_setup(&x, child);
+	tell(x.e->go[1]);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	over = !WIFSTOPPED(status);
+	others_go_on(&x);
+	if (!over) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+	}
+	assert_int_equal(status, 0);
+	settle(&x);
+	check_stopped(&x);
+	goes_on(&x);
+	close(x.e->go[1]);
+	close(x.e->tell[0]);
+	close(x.eventfd);
+	t_qp_free(x.b);
+	bed_teardown(&state);
+	return !over;
+}
+
+static void stopped_at_every_step(void **state)
+{
+	const char *only = getenv("STEP_SCENARIO"), *from = getenv("STEP_FROM");
+
+	for (size_t i = 0; i < nscenarios; i++) {
+		uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+		if (scenarios[i].st == PRM_ST_UC ||
+		    (scenarios[i].check != check_send && scenarios[i].check != check_limit) ||
+		    (only && strcmp(only, scenarios[i].name)))
+			continue;
+		for (; stopped_at(&scenarios[i], n); n++)
+			assert_true(n < MAX_STEPS);
+		print_message("%s: stopped at %u steps\n", scenarios[i].name, n - 1);
+	}
+}
+
+/* Let another completion of the receiver come first; takes the CQ over from a stopped sender. */
+static void complete_another(struct scene *x)
+{
+	struct t_qp *q = x->e->p.a;
+
+	q->hw->cqn_snd = x->b->cq.cqn;
+	t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	for (int i = 0; i < 20 && q->hw->park; i++) {
+		t_now += 2000000;
+		eng_run_due(seg_of(x));
+	}
+	assert_int_equal(q->hw->park, HW_PARK_NO);
+}
+
+/* ---- stopped while the receiver's CQ is full, which has room when it goes on */
+
+static bool overrun_stopped_at(const struct scenario *is, uint32_t n)
+{
+	struct scene x = {.is = is};
+	int status, over;
+	uint32_t failed;
+	void *state;
+
+	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
+	bed_setup(&state);
+	x.e = state;
+	scene_setup(&x, child);
+	tell(x.e->go[1]);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	over = !WIFSTOPPED(status);
+	failed = hw_cq_error(x.b->cq.hw);
+	while (t_poll(&x.b->cq))
+		;
+	if (!failed)
+		complete_another(&x);
+	if (!over) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+	}
+	assert_int_equal(status, 0);
+	settle(&x);
+	assert_int_equal(hw_cq_error(x.b->cq.hw), failed);
+	assert_int_equal(count_events(&x, x.b->cq.evq[1], IBV_EVENT_CQ_ERR), !!failed);
+	assert_int_equal(count_cqes(&x, MLX5_CQE_RESP_SEND), !failed);
+	assert_int_equal(x.b->cq.hw->lock.word, 0);
+	close(x.e->go[1]);
+	close(x.e->tell[0]);
+	close(x.eventfd);
+	t_qp_free(x.b);
+	bed_teardown(&state);
+	return !over;
+}
+
+static void overrun_stopped_at_every_step(void **state)
+{
+	static const struct scenario is = {.st = PRM_ST_RC, .setup = setup_full, .act = send_one};
+	const char *from = getenv("STEP_FROM");
+	uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+	for (; overrun_stopped_at(&is, n); n++)
+		assert_true(n < MAX_STEPS);
+	print_message("CQ overrun: stopped at %u steps\n", n - 1);
+	assert_true(n > 5);
+}
+
+/* ---- stopped in an atomic, whose word's lock others need, too */
+
+static void add_one(struct t_qp *from, struct t_qp *to)
+{
+	uint64_t adds[2] = {htobe64(1), 0};
+	struct t_sge answer = t_own(from, 512, 8);
+
+	t_post(from, &(struct t_wr){.opcode = MLX5_OPCODE_ATOMIC_FA,
+				    .fm_ce_se = T_SIG,
+				    .raddr = (uintptr_t)to->mem,
+				    .rkey = to->key,
+				    .operands = adds,
+				    .operands_len = sizeof(adds),
+				    .sge = &answer,
+				    .nsge = 1});
+}
+
+static void act_add(struct scene *x, struct t_qp *c)
+{
+	add_one(c, x->b);
+}
+
+static bool atomic_stopped_at(uint32_t n)
+{
+	static const struct scenario is = {.st = PRM_ST_RC, .act = act_add};
+	struct scene x = {.is = &is};
+	struct t_pair *p;
+	uint64_t sum[2];
+	int status, over;
+	void *state;
+
+	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
+	bed_setup(&state);
+	x.e = state;
+	p = &x.e->p;
+	scene_setup(&x, child);
+	memset(x.b->mem, 0, 8);
+	memset(p->b->mem, 0, 8);
+	tell(x.e->go[1]);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	over = !WIFSTOPPED(status);
+	/* Another word, but the same place in its page. */
+	add_one(p->a, p->b);
+	for (int i = 0; i < 20 && p->a->hw->park; i++) {
+		t_now += 2000000;
+		eng_run_due(seg_of(&x));
+	}
+	assert_int_equal(p->a->hw->park, HW_PARK_NO);
+	assert_non_null(t_poll(&p->a->cq));
+	if (!over) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+	}
+	assert_int_equal(status, 0);
+	memcpy(&sum[0], x.b->mem, 8);
+	memcpy(&sum[1], p->b->mem, 8);
+	assert_int_equal(sum[0], 1);
+	assert_int_equal(sum[1], 1);
+	assert_int_equal(mem_word_lock(seg_of(&x), (uintptr_t)x.b->mem)->word, 0);
+	close(x.e->go[1]);
+	close(x.e->tell[0]);
+	close(x.eventfd);
+	t_qp_free(x.b);
+	bed_teardown(&state);
+	return !over;
+}
+
+static void atomic_stopped_at_every_step(void **state)
+{
+	const char *from = getenv("STEP_FROM");
+	uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+	for (; atomic_stopped_at(n); n++)
+		assert_true(n < MAX_STEPS);
+	print_message("atomic: stopped at %u steps\n", n - 1);
+	assert_true(n > 5);
+}
+
+/* ---- stopped, taken over from, and beside another thread of its process when it goes on */
+
+static const char *const sibling_at[] = {"cq-locked", "recv-written", "resp-locked"};
+
+static struct {
+	uint32_t n;       /* step at which the first thread is stopped */
+	const char *name; /* point at which the second waits for the first */
+	pthread_t first, second;
+	bool started, waits;
+	sem_t there, on;
+	uint32_t held[3];
+} sib;
+
+/* The lock words that the second thread may hold. */
+static void locks_of(const struct scene *x, uint32_t w[3])
+{
+	w[0] = x->b->hw->rq_lock.word;
+	w[1] = x->b->cq.hw->lock.word;
+	w[2] = x->is->srq ? x->srq.hw->lock.word : 0;
+}
+
+/* Each that this process has: nobody but the second thread has let go of it. */
+static void still_held(struct scene *x)
+{
+	uint32_t slot = x->e->p.t->s.self, now[3];
+
+	locks_of(x, now);
+	for (int i = 0; i < 3; i++)
+		CHECK((sib.held[i] & 0xffff) != slot + 1 || (now[i] & 0xffff) == slot + 1);
+}
+
+static void *second_sends(void *arg)
+{
+	struct t_qp *c = arg;
+
+	scene->is->act(scene, c);
+	for (int i = 0; i < 50 && c->hw->park == HW_PARK_LOCK; i++) {
+		t_now += 2000000;
+		sq_resume(seg_of(scene), c->qpn);
+	}
+	if (!sib.waits)
+		sem_post(&sib.there);
+	return NULL;
+}
+
+static struct t_qp *sibling_qp;
+
+static void at_point(const char *name)
+{
+	if (!sib.started && !--sib.n) {
+		sib.started = true;
+		raise(SIGSTOP);
+		CHECK(!pthread_create(&sib.second, NULL, second_sends, sibling_qp));
+		sem_wait(&sib.there);
+	} else if (sib.started && !sib.waits && !pthread_equal(pthread_self(), sib.first) &&
+		   !strcmp(name, sib.name)) {
+		sib.waits = true;
+		locks_of(scene, sib.held);
+		sem_post(&sib.there);
+		sem_wait(&sib.on);
+	}
+}
+
+static void child_with_sibling(struct bed *e)
+{
+	struct t_qp *c = t_qp_make(e->p.t, 0, scene->is->st, NULL);
+
+	sibling_qp = t_qp_make(e->p.t, 0, scene->is->st, NULL);
+	t_rts(c, scene->b);
+	t_rts(sibling_qp, scene->b);
+	e->board->qpn = c->qpn;
+	e->board->key = e->p.t->s.self;
+	sib.first = pthread_self();
+	tell(e->tell[1]);
+	CHECK(await(e->go[0]));
+	point_hook = at_point;
+	scene->is->act(scene, c);
+	if (sib.waits) {
+		still_held(scene);
+		sem_post(&sib.on);
+	}
+	if (sib.started)
+		pthread_join(sib.second, NULL);
+	point_hook = NULL;
+	for (int i = 0; i < 50 && c->hw->park == HW_PARK_LOCK; i++) {
+		t_now += 2000000;
+		sq_resume(seg_of(scene), c->qpn);
+	}
+}
+
+static bool beside_a_sibling(const struct scenario *is, uint32_t n, const char *name)
+{
+	struct scene x = {.is = is};
+	struct mlx5_cqe64 *c;
+	int status, over = 0;
+	uint32_t received = 0;
+	void *state;
+
+	sib.n = n;
+	sib.name = name;
+	sib.started = sib.waits = false;
+	sem_init(&sib.there, 0, 0);
+	sem_init(&sib.on, 0, 0);
+	bed_setup(&state);
+	x.e = state;
+	scene_setup(&x, child_with_sibling);
+	tell(x.e->go[1]);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	over = !WIFSTOPPED(status);
+	others_go_on(&x);
+	if (!over) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+	}
+	assert_int_equal(status, 0);
+	settle(&x);
+	while ((c = t_poll(&x.b->cq)))
+		received += mlx5dv_get_cqe_opcode(c) == MLX5_CQE_RESP_SEND;
+	assert_int_equal(received, over ? 2 : 3);
+	assert_int_equal(x.b->hw->rq_ci, received);
+	assert_int_equal(count_events(&x, x.b->cq.evq[0], 0), 1);
+	goes_on(&x);
+	close(x.e->go[1]);
+	close(x.e->tell[0]);
+	close(x.eventfd);
+	t_qp_free(x.b);
+	bed_teardown(&state);
+	return !over;
+}
+
+static void stopped_beside_a_sibling(void **state)
+{
+	const char *only = getenv("STEP_SCENARIO"), *from = getenv("STEP_FROM");
+
+	for (size_t i = 0; i < nscenarios; i++)
+		for (size_t k = 0; k < sizeof(sibling_at) / sizeof(sibling_at[0]); k++) {
+			uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+			if (scenarios[i].act != send_datagram ||
+			    (only && strcmp(only, sibling_at[k])))
+				continue;
+			for (; beside_a_sibling(&scenarios[i], n, sibling_at[k]); n++)
+				assert_true(n < MAX_STEPS);
+			print_message("%s: stopped at %u steps beside another at %s\n",
+				      scenarios[i].name, n - 1, sibling_at[k]);
+		}
+}
+
+/* ---- stopped, and another sender has taken over and died when it goes on */
+
+/* It comes in time although two senders are stopped. */
+static void third_datagram(struct scene *x)
+{
+	struct t_qp *c = t_qp_make(x->e->p.t, 0, PRM_ST_UD, NULL);
+
+	t_rts(c, x->b);
+	send_datagram(x, c);
+	for (int i = 0; i < 20 && c->hw->park; i++) {
+		t_now += 2000000;
+		eng_run_due(seg_of(x));
+	}
+	assert_int_equal(c->hw->park, HW_PARK_NO);
+	t_qp_free(c);
+}
+
+static pid_t start_child(struct scene *x, const char *spec)
+{
+	snprintf(x->spec, sizeof(x->spec), "%s", spec);
+	spawn(x->e, child);
+	assert_true(await(x->e->tell[0]));
+	return x->e->pid;
+}
+
+/*
+ * The first sender is stopped at `stop`, the second takes over from it and is killed at `die` of
+ * its own receive; then the first continues. No receive completes twice, and none is lost.
+ */
+static void succeeded(const struct scenario *is, const char *stop, const char *die)
+{
+	struct scene x = {.is = is, .e = NULL};
+	uint32_t slot[2], seen = 0;
+	struct mlx5_cqe64 *c;
+	int status, go;
+	pid_t first;
+	void *state;
+
+	bed_setup(&state);
+	x.e = state;
+	snprintf(x.spec, sizeof(x.spec), "%s", stop);
+	scene_setup(&x, child);
+	tell(x.e->go[1]);
+	first = x.e->pid;
+	slot[0] = x.e->board->key;
+	go = x.e->go[1];
+	close(x.e->tell[0]);
+	assert_int_equal(waitpid(first, &status, WUNTRACED), first);
+	assert_true(WIFSTOPPED(status));
+	complete_another(&x);
+	start_child(&x, die);
+	slot[1] = x.e->board->key;
+	tell(x.e->go[1]);
+	assert_true(WIFSIGNALED(reap(x.e)));
+	seg_proc(seg_of(&x), slot[1])->state = SEG_PROC_DEAD;
+	kill(first, SIGCONT);
+	assert_int_equal(waitpid(first, &status, 0), first);
+	assert_int_equal(status, 0);
+	close(go);
+	settle(&x);
+	x.e->board->key = slot[0];
+	settle(&x);
+	while ((c = t_poll(&x.b->cq)))
+		if (mlx5dv_get_cqe_opcode(c) == MLX5_CQE_RESP_SEND)
+			assert_int_equal(be16toh(c->wqe_counter), seen++);
+	assert_int_equal(seen, 2);
+	assert_int_equal(atomic_load(&x.b->hw->rq_ci), 2);
+	assert_int_equal(count_events(&x, x.b->cq.evq[0], 0), 1);
+	goes_on(&x);
+	close(x.eventfd);
+	t_qp_free(x.b);
+	bed_teardown(&state);
+}
+
+static void a_late_intent_leaves_the_next_one(void **state)
+{
+	static const struct scenario is = {"datagram", PRM_ST_UD, false, NULL, send_datagram, NULL};
+
+	succeeded(&is, "recv-intending:stop:1", "recv-committed:kill:1");
+	succeeded(&is, "recv-intending:stop:1", "recv-written:kill:1");
+}
+
+/* ---- one sender is stopped, and so is the second, which has taken over from it or tries to */
+
+static const struct {
+	const char *at; /* of the first */
+	bool srq;
+} pairs[] = {{"resp-locked", false},
+	     {"srq-noted", true},
+	     {"recv-intent", false},
+	     {"recv-written", true}};
+
+static bool both_stopped(bool srq, const char *first, uint32_t n)
+{
+	struct scenario is = {"datagram", PRM_ST_UD, srq, NULL, send_datagram, NULL};
+	struct scene x = {.is = &is};
+	uint32_t received = 0, slot[2];
+	struct mlx5_cqe64 *c;
+	int status, go, over;
+	pid_t pid;
+	void *state;
+
+	bed_setup(&state);
+	x.e = state;
+	snprintf(x.spec, sizeof(x.spec), "%s:stop:1", first);
+	scene_setup(&x, child);
+	tell(x.e->go[1]);
+	pid = x.e->pid;
+	slot[0] = x.e->board->key;
+	go = x.e->go[1];
+	close(x.e->tell[0]);
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	assert_true(WIFSTOPPED(status));
+	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
+	spawn(x.e, child);
+	assert_true(await(x.e->tell[0]));
+	slot[1] = x.e->board->key;
+	tell(x.e->go[1]);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	over = !WIFSTOPPED(status);
+	complete_another(&x);
+	third_datagram(&x);
+	kill(pid, SIGCONT);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	if (!over) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+		assert_int_equal(status, 0);
+	}
+	close(go);
+	close(x.e->go[1]);
+	close(x.e->tell[0]);
+	for (int i = 0; i < 2; i++) {
+		x.e->board->key = slot[i];
+		settle(&x);
+	}
+	while ((c = t_poll(&x.b->cq)))
+		received += mlx5dv_get_cqe_opcode(c) == MLX5_CQE_RESP_SEND;
+	assert_int_equal(received, 3);
+	assert_int_equal(count_events(&x, x.b->cq.evq[0], 0), 1);
+	assert_int_equal(srq ? x.srq.hw->consumed : x.b->hw->rq_ci, 3);
+	assert_int_equal(x.b->hw->rx_srq_wqe, 0);
+	goes_on(&x);
+	close(x.eventfd);
+	t_qp_free(x.b);
+	bed_teardown(&state);
+	return !over;
+}
+
+static void two_stopped_at_every_step(void **state)
+{
+	const char *only = getenv("STEP_SCENARIO"), *from = getenv("STEP_FROM");
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+		if (only && strcmp(only, pairs[i].at))
+			continue;
+		for (; both_stopped(pairs[i].srq, pairs[i].at, n); n++)
+			assert_true(n < MAX_STEPS);
+		print_message("%s: one stopped at %s, another at %u steps\n",
+			      pairs[i].srq ? "datagram to an SRQ" : "datagram", pairs[i].at, n - 1);
+		assert_true(n > 5);
+	}
+}
+
+/* ---- stopped, and its receiver is reset meanwhile */
+
+/* Receives from before the reset are complete, and none follow. */
+static void check_reset(struct scene *x, uint32_t received)
+{
+	const struct hw_qp *b = x->b->hw;
+
+	t_assert_empty(&x->b->cq);
+	assert_int_equal(b->state, PRM_QP_STATE_RST);
+	assert_int_equal(b->rq_ci, 0);
+	assert_int_equal(b->rx_srq_wqe, 0);
+	assert_int_equal((uint32_t)b->rx_intent, 0);
+	assert_int_equal(b->rx_n & 0xffff, 0);
+	assert_int_equal(b->msn & 0xffffff, 0);
+	assert_int_equal(b->next_rcv_psn, 0xabc);
+	assert_int_equal(b->rq_lock.word, 0);
+	assert_int_equal(x->b->cq.hw->lock.word, 0);
+	if (x->is->srq) {
+		assert_int_equal(x->srq.hw->lock.word, 0);
+		assert_int_equal(x->srq.hw->consumed, received);
+	}
+}
+
+static bool reset_at(const struct scenario *is, uint32_t n)
+{
+	struct scene x = {.is = is};
+	int status, over = 0;
+	uint32_t received;
+	void *state;
+	uint64_t t;
+
+	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
+	bed_setup(&state);
+	x.e = state;
+	scene_setup(&x, child);
+	tell(x.e->go[1]);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	over = !WIFSTOPPED(status);
+	t = clock_now_ns();
+	assert_int_equal(eng_qp_set_state(seg_of(&x), x.b->qpn, PRM_QP_STATE_RST), 0);
+	assert_true(clock_now_ns() - t < SEG_LOCK_CTRL_NS);
+	x.b->hw->next_rcv_psn = 0xabc; /* as a transition to RTR does */
+	received = count_cqes(&x, MLX5_CQE_RESP_SEND);
+	assert_in_range(received, 0, 1);
+	if (!over) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+	}
+	assert_int_equal(status, 0);
+	settle(&x);
+	check_reset(&x, received);
+	close(x.e->go[1]);
+	close(x.e->tell[0]);
+	close(x.eventfd);
+	t_qp_free(x.b);
+	bed_teardown(&state);
+	return !over;
+}
+
+static void reset_beside_one_stopped_at_every_step(void **state)
+{
+	const char *from = getenv("STEP_FROM");
+
+	for (size_t i = 0; i < nscenarios; i++) {
+		uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+		if (scenarios[i].check != check_send)
+			continue;
+		for (; reset_at(&scenarios[i], n); n++)
+			assert_true(n < MAX_STEPS);
+		print_message("%s: reset at %u steps\n", scenarios[i].name, n - 1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stopped_at_every_step),
+		cmocka_unit_test(overrun_stopped_at_every_step),
+		cmocka_unit_test(atomic_stopped_at_every_step),
+		cmocka_unit_test(stopped_beside_a_sibling),
+		cmocka_unit_test(a_late_intent_leaves_the_next_one),
+		cmocka_unit_test(two_stopped_at_every_step),
+		cmocka_unit_test(reset_beside_one_stopped_at_every_step),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
