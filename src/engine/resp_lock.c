@@ -132,6 +132,9 @@ void resp_set_psn(struct hw_qp *qp, uint32_t psn)
 	uint64_t msn = ((held.psn >> 32) + 1) & 0xffffff, tag = held.psn & ~(TAG24 - 1);
 	uint64_t to = tag | msn << 32 | psn, was = held.psn;
 
+	/* An exchange that fails stores what it has read: that might undo the new holder. */
+	if (load(PSN(qp)) != was)
+		return;
 #if defined(__x86_64__)
 	__asm__ volatile("cmpxchgq %2, %0" : "+m"(*PSN(qp)), "+a"(was) : "r"(to) : "memory", "cc");
 #else
