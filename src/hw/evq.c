@@ -13,7 +13,8 @@
  * The state of a record shows what a dead process left undone: EVQ_MAKING is not linked, EVQ_LINKED
  * has no byte in the FIFO yet. The supervisor looks after each death (evq_repair()). A reader that
  * takes an EVQ_LINKED record (its pusher is stopped) marks it EVQ_TAKEN: the pusher then checks
- * whether its byte was one too many.
+ * whether its byte was one too many. An EVQ_TOLD one becomes EVQ_TAKEN or, by evq_drop(),
+ * EVQ_DROPPED: one of the two.
  */
 #include "hw/mad.h"
 #include "hw/qp_state.h"
@@ -103,7 +104,8 @@ static void remove_head(struct seg *s, uint32_t evq, struct seg_evq *q, struct s
 	uint64_t ref = q->head;
 
 	if (evq_rec_is(r, EVQ_LINKED)) {
-		wait_until_told(s, q, r);
+		if (evq_tells(q))
+			wait_until_told(s, q, r);
 		evq_rec_change(r, r->gen, EVQ_LINKED, EVQ_TAKEN);
 	}
 	/*
@@ -140,7 +142,8 @@ static struct seg_evrec *first(struct seg *s, uint32_t evq, struct seg_evq *q, i
 	while ((r = evq_rec(s, q->head))) {
 		const struct seg_evrec was = *r;
 
-		if (r->src.table != PURGED && evq_source(s, &r->src, counter))
+		if (r->src.table != PURGED && !evq_rec_is(r, EVQ_DROPPED) &&
+		    evq_source(s, &r->src, counter))
 			return r;
 		remove_head(s, evq, q, r, fd);
 		evq_data_free(s, &was);
@@ -224,13 +227,22 @@ void evq_attend(struct seg *s, uint32_t evq, struct seg_evq *q)
 {
 	while (atomic_load(&q->asked)) {
 		int r = seg_trylock(s, &q->lock);
+		_Atomic uint32_t *counter;
+		uint32_t asked;
 
 		if (r < 0)
 			return;
-		if ((atomic_exchange(&q->asked, 0) & EVQ_ASK_REPAIR) || r == SEG_LOCK_INHERITED)
+		asked = atomic_exchange(&q->asked, 0);
+		if ((asked & EVQ_ASK_REPAIR) || r == SEG_LOCK_INHERITED)
 			evq_repair_queue(s, evq, q);
 		POINT("evq-attend");
-		agree(s, evq, q);
+		if (asked == EVQ_ASK_DROP) {
+			absorb(s, q);
+			first(s, evq, q, -1, &counter);
+			evq_settle(s, evq, q, -1);
+		} else {
+			agree(s, evq, q);
+		}
 		seg_unlock(s, &q->lock);
 	}
 }
@@ -383,16 +395,20 @@ static int take_locked(struct seg *s, uint32_t evq, struct seg_evq *q, int fd, s
 		evq_drop_all(s, evq, q);
 	else if (atomic_exchange(&q->lost, 0))
 		return -EOVERFLOW;
-	r = first(s, evq, q, fd, &counter);
-	if (!r)
-		return atomic_load(&q->dead) ? -EIO : -EAGAIN;
-	if (room < least + r->len)
-		return -EMSGSIZE;
+	do {
+		r = first(s, evq, q, fd, &counter);
+		if (!r)
+			return atomic_load(&q->dead) ? -EIO : -EAGAIN;
+		if (room < least + r->len)
+			return -EMSGSIZE;
+	} while (!evq_rec_claim(r));
 	*rec = *r;
 	if (counter)
 		atomic_fetch_add(counter, 1);
 	evq_source_read(s, &r->src);
 	remove_head(s, evq, q, r, fd);
+	/* Those that were dropped behind it do not make the file readable. */
+	first(s, evq, q, fd, &counter);
 	return 0;
 }
 

@@ -10,9 +10,9 @@
 #include "segment/seg.h"
 #include "segment/lock.h"
 
-enum { EVQ_DEAD = 1, EVQ_CLEARED };    /* seg_evq.dead */
-enum { EVQ_LAZY = 1, EVQ_PUBLISHING }; /* seg_evq.lazy */
-enum { EVQ_ASK = 1, EVQ_ASK_REPAIR };  /* seg_evq.asked */
+enum { EVQ_DEAD = 1, EVQ_CLEARED };                         /* seg_evq.dead */
+enum { EVQ_LAZY = 1, EVQ_PUBLISHING };                      /* seg_evq.lazy */
+enum { EVQ_ASK = 1, EVQ_ASK_REPAIR = 2, EVQ_ASK_DROP = 4 }; /* seg_evq.asked */
 
 struct seg_evq { /* SEG_T_EVQ: same index and generation as its SEG_T_FILE entry */
 	uint32_t gen;
@@ -116,6 +116,13 @@ int evq_push_owed_pieces(struct seg *s, uint32_t evq, uint32_t gen, struct seg_e
 /* The same with a copy of `len` bytes of data, for evq_data(). */
 int evq_push_data(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
 		  const void *data, uint32_t len);
+/* The same without source or cookie; *ref names the record for the next two. */
+int evq_push_named(struct seg *s, uint32_t evq, uint32_t gen, const void *data, uint32_t len,
+		   uint64_t *ref);
+/* Has no reader taken the record yet? */
+bool evq_waits(const struct seg *s, uint64_t ref);
+/* Drop the record, wherever it stands. False: a reader has it. Never waits. */
+bool evq_drop(struct seg *s, uint32_t evq, uint32_t gen, uint64_t ref);
 /*
  * The same with data that already lies in pieces of the queue's owner (file + 1). They belong to
  * the queue afterwards, or still to the caller if this fails.

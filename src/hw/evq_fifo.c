@@ -76,8 +76,7 @@ static void wake_readers(struct seg_evq *q)
 		sys_futex_wake(&q->wake, INT_MAX);
 }
 
-/* Is a thread known to wait for the FIFO? */
-static bool tells(const struct seg_evq *q)
+bool evq_tells(const struct seg_evq *q)
 {
 	return atomic_load(&q->lazy) != EVQ_LAZY || atomic_load(&q->pollers);
 }
@@ -92,11 +91,12 @@ static bool told_already(const struct seg_evq *q)
 	       atomic_load(&q->told) == atomic_load(&q->drains) + 1;
 }
 
-void evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q)
+bool evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q)
 {
+	bool writes = evq_tells(q) && !told_already(q);
 	int err = 0;
 
-	if (tells(q) && !told_already(q)) {
+	if (writes) {
 		uint32_t drains = atomic_load(&q->drains);
 
 		atomic_fetch_add(&q->byte, 1);
@@ -110,6 +110,7 @@ void evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q)
 	wake_readers(q);
 	if (err)
 		TRACE(LOG_EVENT, "evq %u: pollers are not woken: %d", evq, err);
+	return writes;
 }
 
 /*
@@ -171,7 +172,7 @@ void evq_settle(struct seg *s, uint32_t evq, struct seg_evq *q, int fd)
 		/* An event that came meanwhile may have lost its byte in the drain. */
 		if (evq_ready(s, q))
 			evq_tell(s, evq, q->gen, q);
-	} else if (tells(q) && !atomic_load(&q->byte)) {
+	} else if (evq_tells(q) && !atomic_load(&q->byte)) {
 		evq_tell(s, evq, q->gen, q);
 	}
 }

@@ -5,7 +5,7 @@
 
 #include "hw/evq.h"
 
-enum evq_rec_state { EVQ_MAKING = 1, EVQ_LINKED, EVQ_TOLD, EVQ_TAKEN, EVQ_GONE };
+enum evq_rec_state { EVQ_MAKING = 1, EVQ_LINKED, EVQ_TOLD, EVQ_TAKEN, EVQ_GONE, EVQ_DROPPED };
 
 #define EVQ_REF(gen, idx) ((uint64_t)(gen) << 32 | (idx))
 #define EVQ_REF_IDX(ref) ((uint32_t)(ref))
@@ -13,6 +13,8 @@ enum evq_rec_state { EVQ_MAKING = 1, EVQ_LINKED, EVQ_TOLD, EVQ_TAKEN, EVQ_GONE }
 bool evq_rec_is(const struct seg_evrec *r, enum evq_rec_state st);
 bool evq_rec_change(struct seg_evrec *r, uint32_t gen, enum evq_rec_state from,
 		    enum evq_rec_state to);
+/* A reader takes it. False: evq_drop() was first. */
+bool evq_rec_claim(struct seg_evrec *r);
 /* Make a record like `from`, with this process as pusher. 0 or -ENOSPC. */
 int evq_rec_make(struct seg *s, uint32_t evq, const struct seg_evrec *from, uint64_t *ref);
 /* Set data and len of a record in the making to a copy of `len` bytes. 0 or -ENOSPC. */
@@ -31,8 +33,10 @@ bool evq_is_open(const struct seg *s, uint32_t evq, uint32_t gen, const struct s
 
 /* The live record that a reference names; NULL: it was taken. */
 struct seg_evrec *evq_rec(const struct seg *s, uint64_t ref);
-/* Wake readers: there is a record, a loss or an end to report. Takes no lock. */
-void evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q);
+/* Is a thread known to wait for the FIFO? */
+bool evq_tells(const struct seg_evq *q);
+/* Wake readers: there is a record, a loss or an end to report. Takes no lock. True: by a byte. */
+bool evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q);
 /* Under the lock: make the FIFO agree with the queue. `fd` -1: open it by path. */
 void evq_settle(struct seg *s, uint32_t evq, struct seg_evq *q, int fd);
 /* Under the lock: empty the FIFO. False: it could not be opened. */

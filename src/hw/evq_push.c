@@ -37,6 +37,7 @@ static int put_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q,
 {
 	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, EVQ_REF_IDX(ref));
 	const struct seg_evrec paid = {.src = r->src, .type = r->type, .serial = d ? d->serial : 0};
+	bool byte;
 	int rc;
 
 	atomic_fetch_add(&q->count, 1);
@@ -51,10 +52,10 @@ static int put_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q,
 	if (d)
 		evq_debt_paid(s, &paid, ref);
 	POINT("evq-paid");
-	evq_tell(s, evq, gen, q);
+	byte = evq_tell(s, evq, gen, q);
 	POINT("evq-told");
 	/* The record was taken before its byte was written: the byte may be one too many. */
-	if (!evq_rec_change(r, (uint32_t)(ref >> 32), EVQ_LINKED, EVQ_TOLD)) {
+	if (!evq_rec_change(r, (uint32_t)(ref >> 32), EVQ_LINKED, EVQ_TOLD) && byte) {
 		atomic_fetch_or(&q->asked, EVQ_ASK);
 		evq_attend(s, evq, q);
 	}
@@ -143,15 +144,14 @@ int evq_push_owed_pieces(struct seg *s, uint32_t evq, uint32_t gen, struct seg_e
 
 /* Push a record with a copy of `data`. */
 static int evq_push_one(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evrec *rec,
-			const void *data, uint32_t len)
+			const void *data, uint32_t len, uint64_t *ref)
 {
-	uint64_t ref;
-	int r = begin_push(s, evq, gen, rec, data, len, &ref);
+	int r = begin_push(s, evq, gen, rec, data, len, ref);
 
 	if (!r) {
-		r = put_rec(s, evq, gen, seg_at(s, SEG_T_EVQ, evq), ref, NULL);
+		r = put_rec(s, evq, gen, seg_at(s, SEG_T_EVQ, evq), *ref, NULL);
 		if (r)
-			evq_rec_unmake(s, ref);
+			evq_rec_unmake(s, *ref);
 	}
 	if (r) /* for a debt, the process that raises it reports the loss */
 		TRACE(LOG_EVENT, "evq %u: push table %u idx %#x type %u: %d", evq, rec->src.table,
@@ -163,22 +163,47 @@ int evq_push(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, ui
 	     uint32_t type, uint32_t extra)
 {
 	const struct seg_evrec rec = {.src = src, .cookie = cookie, .type = type, .extra = extra};
+	uint64_t ref;
 
-	return evq_push_one(s, evq, gen, &rec, NULL, 0);
+	return evq_push_one(s, evq, gen, &rec, NULL, 0, &ref);
 }
 
 int evq_push_data(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,
 		  const void *data, uint32_t len)
 {
 	const struct seg_evrec rec = {.src = src, .cookie = cookie};
+	uint64_t ref;
 
-	return evq_push_one(s, evq, gen, &rec, data, len);
+	return evq_push_one(s, evq, gen, &rec, data, len, &ref);
+}
+
+int evq_push_named(struct seg *s, uint32_t evq, uint32_t gen, const void *data, uint32_t len,
+		   uint64_t *ref)
+{
+	const struct seg_evrec rec = {.src.table = SEG_T_COUNT};
+
+	return evq_push_one(s, evq, gen, &rec, data, len, ref);
 }
 
 int evq_push_pieces(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src,
 		    uint64_t cookie, uint32_t head, uint32_t len)
 {
 	const struct seg_evrec rec = {.src = src, .cookie = cookie, .data = head, .len = len};
+	uint64_t ref;
 
-	return evq_push_one(s, evq, gen, &rec, NULL, 0);
+	return evq_push_one(s, evq, gen, &rec, NULL, 0, &ref);
+}
+
+bool evq_drop(struct seg *s, uint32_t evq, uint32_t gen, uint64_t ref)
+{
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
+	struct seg_evrec *r = evq_rec(s, ref);
+
+	if (!q || q->gen != gen || !r ||
+	    !evq_rec_change(r, (uint32_t)(ref >> 32), EVQ_TOLD, EVQ_DROPPED))
+		return false;
+	POINT("evq-drop");
+	atomic_fetch_or(&q->asked, EVQ_ASK_DROP);
+	evq_attend(s, evq, q);
+	return true;
 }

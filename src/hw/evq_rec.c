@@ -58,6 +58,11 @@ bool evq_rec_change(struct seg_evrec *r, uint32_t gen, enum evq_rec_state from,
 	return false;
 }
 
+bool evq_rec_claim(struct seg_evrec *r)
+{
+	return evq_rec_change(r, r->gen, EVQ_TOLD, EVQ_TAKEN) || !evq_rec_is(r, EVQ_DROPPED);
+}
+
 bool evq_pusher_dead(const struct seg *s, const struct seg_evrec *r)
 {
 	uint32_t who = who_of(atomic_load(&r->state)), slot = who & WHO_MASK;
@@ -105,6 +110,13 @@ struct seg_evrec *evq_rec(const struct seg *s, uint64_t ref)
 	struct seg_evrec *r = EVQ_REF_IDX(ref) ? seg_live(s, SEG_T_EVREC, EVQ_REF_IDX(ref)) : NULL;
 
 	return r && r->gen == ref >> 32 && !evq_rec_is(r, EVQ_GONE) ? r : NULL;
+}
+
+bool evq_waits(const struct seg *s, uint64_t ref)
+{
+	const struct seg_evrec *r = evq_rec(s, ref);
+
+	return r && !evq_rec_is(r, EVQ_TAKEN);
 }
 
 /* Take a record out of the counts, which stop at 0: repair() may have recounted without it. */

@@ -3,6 +3,7 @@
 #include "hw/cq.h"
 #include "hw/test_evq.h"
 
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 
 static void push_for_ever(struct seg *s, struct test_child *c, void *arg)
@@ -141,6 +142,15 @@ static void step_purge(struct seg *s, const struct queue *q)
 	evq_purge(s, q->idx, q->gen, SEG_T_COUNT, 0);
 }
 
+/* The newest record. */
+static void step_drop(struct seg *s, const struct queue *q)
+{
+	const struct seg_evq *e = seg_live(s, SEG_T_EVQ, q->idx);
+
+	if (e)
+		evq_drop(s, q->idx, q->gen, atomic_load(&e->newest));
+}
+
 static void step_lost(struct seg *s, const struct queue *q)
 {
 	evq_lost(s, q->idx, q->gen);
@@ -169,6 +179,8 @@ static const struct step {
 	{"untake, empty", step_untake, 0, false, true, false, false},
 	{"untake", step_untake, 1, false, true, false, false},
 	{"purge", step_purge, 2, false, true, true, false},
+	{"drop the last", step_drop, 1, false, true, true, false},
+	{"drop", step_drop, 2, false, true, true, false},
 	{"lost, empty", step_lost, 0, false, true, false, false},
 	{"lost", step_lost, 1, false, true, false, false},
 	{"publish", step_publish, 1, true, true, false, false},
@@ -435,9 +447,113 @@ static void closed_at_each_instruction(void **state)
 	print_message("closed at %u instructions\n", walk_steps(*state, close_at));
 }
 
+static uint64_t push_named(struct seg *s, const struct queue *q)
+{
+	static const uint8_t data[2 * EVQ_PIECE];
+	uint64_t ref = 0;
+
+	assert_int_equal(evq_push_named(s, q->idx, q->gen, data, sizeof(data), &ref), 0);
+	assert_true(ref && evq_waits(s, ref));
+	return ref;
+}
+
+/* The file is readable as long as a record is left that was neither. */
+static void a_record_is_taken_or_dropped(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+	const struct seg_evq *e = seg_live(s, SEG_T_EVQ, q.idx);
+	struct seg_evrec r;
+	uint64_t ref[3];
+
+	for (int i = 0; i < 3; i++)
+		ref[i] = push_named(s, &q);
+	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
+	assert_false(evq_waits(s, ref[0]));
+	assert_false(evq_drop(s, q.idx, q.gen, ref[0]));
+	assert_true(evq_drop(s, q.idx, q.gen, ref[2]));
+	assert_false(evq_drop(s, q.idx, q.gen, ref[2]));
+	assert_true(evq_waits(s, ref[1]) && evq_ready(s, e) && bytes_in(&q) > 0);
+	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
+	assert_true(!evq_ready(s, e) && !bytes_in(&q));
+	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), -EAGAIN);
+	/* The only one, and the oldest. */
+	assert_true(evq_drop(s, q.idx, q.gen, push_named(s, &q)));
+	assert_true(!evq_ready(s, e) && !bytes_in(&q));
+	ref[0] = push_named(s, &q);
+	ref[1] = push_named(s, &q);
+	assert_false(evq_drop(s, q.idx, q.gen + 1, ref[0]));
+	assert_true(evq_drop(s, q.idx, q.gen, ref[0]));
+	assert_true(evq_ready(s, e) && bytes_in(&q) > 0);
+	assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
+	assert_true(!evq_ready(s, e) && !bytes_in(&q));
+	assert_int_equal(e->count, 0);
+	assert_int_equal(seg_next(s, SEG_T_EVBUF, SEG_OWNER_ANY, 0), SEG_NONE);
+	queue_close(s, &q);
+}
+
+/* ---- a reader that is stopped while its record is dropped */
+
+static int *popped;
+
+static void step_pop_told(struct seg *s, const struct queue *q)
+{
+	struct seg_evrec r;
+
+	*popped = evq_pop(s, q->idx, q->gen, q->fd, &r);
+}
+
+static unsigned int drop_at(struct seg *s, unsigned int n, unsigned int *dropped)
+{
+	static const struct step step = {"pop", step_pop_told};
+	struct queue q = queue_open(s, 0);
+	struct stepped st = {&step, &q};
+	uint64_t ref = push_named(s, &q);
+	struct test_child c;
+	unsigned int done;
+	bool drops;
+
+	*popped = 1;
+	test_spawn(s, &c, be_stepped, &st);
+	done = go_steps(&c, n);
+	drops = evq_drop(s, q.idx, q.gen, ref);
+	go_on(&c, done < n);
+	assert_int_equal(*popped, drops ? -EAGAIN : 0);
+	assert_false(evq_waits(s, ref));
+	see_death(s, &c);
+	expect_agreement(s, &q);
+	assert_true(!evq_ready(s, seg_live(s, SEG_T_EVQ, q.idx)));
+	queue_close(s, &q);
+	*dropped += drops;
+	return done;
+}
+
+static void taken_or_dropped_at_each_instruction(void **state)
+{
+	uint64_t end = clock_now_ns() + (uint64_t)(seconds_of_stress() * (double)NSEC_PER_SEC / 2);
+	unsigned int size, dropped = 0, did = 0, stride = 1;
+
+	popped = mmap(NULL, sizeof(*popped), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	assert_true(popped != MAP_FAILED);
+	drop_at(*state, 0, &dropped);
+	assert_int_equal(dropped, 1);
+	size = drop_at(*state, UINT32_MAX, &dropped);
+	assert_int_equal(dropped, 1);
+	while (stride < size)
+		stride *= 2;
+	for (; stride > 1; stride /= 2)
+		for (unsigned int n = stride / 2; n < size && clock_now_ns() < end; n += stride)
+			did += drop_at(*state, n, &dropped) > 0;
+	print_message("dropped at %u of %u instructions\n", dropped, did);
+	munmap(popped, sizeof(*popped));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_record_is_taken_or_dropped),
+		cmocka_unit_test(taken_or_dropped_at_each_instruction),
 		cmocka_unit_test(killed_at_any_moment),
 		cmocka_unit_test(killed_at_each_instruction),
 		cmocka_unit_test(stopped_at_each_instruction),
