@@ -45,6 +45,8 @@ void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word);
  * the next deadline (clock_now_ns) or UINT64_MAX. Only the device thread calls it.
  */
 uint64_t eng_run_due(struct seg *s);
+/* The device thread sleeps no longer when it finds seg_proc.look. */
+#define ENG_LOOK_NS (10 * NSEC_PER_MSEC)
 /* Poll mode: read the doorbell records of all QPs and CQs of this process; true: there was work. */
 bool eng_poll_doorbells(struct seg *s);
 

@@ -15,7 +15,7 @@
 #include "segment/proc.h"
 
 /* A program does not ring for receives that it posts to a QP in ERR: look for them this often. */
-#define ERR_LOOK_NS (10 * NSEC_PER_MSEC)
+#define ERR_LOOK_NS ENG_LOOK_NS
 #define CQ_OWES (HW_CQ_OWES | HW_CQ_OWES_DEVX)
 
 void park_rouse(struct seg *s, uint32_t slot)
@@ -26,6 +26,19 @@ void park_rouse(struct seg *s, uint32_t slot)
 		return;
 	atomic_store(&p->parked, 1);
 	seg_proc_rouse(s, slot);
+}
+
+void park_look(struct seg *s, uint32_t slot)
+{
+	struct seg_proc *p = slot == SEG_NONE ? NULL : seg_proc(s, slot);
+
+	if (!p)
+		return;
+	atomic_store(&p->parked, 1);
+	/* The thread stores its time, then reads this: one of the two sees the other. */
+	atomic_store(&p->look, 1);
+	if (atomic_load(&p->sleeps_until) > clock_now_ns() + ENG_LOOK_NS)
+		seg_proc_rouse(s, slot);
 }
 
 static void rouse_cq(struct seg *s, uint32_t cqn)

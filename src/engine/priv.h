@@ -578,6 +578,8 @@ void park_rouse(struct seg *s, uint32_t slot);
 bool park_ready(struct hw_qp *qp);
 /* Has this QP's WQE waited ENG_PATIENCE_NS for a lock? */
 bool park_patience_ends(struct hw_qp *qp);
+/* The same within ENG_LOOK_NS: of processes that have many of these, few are woken. */
+void park_look(struct seg *s, uint32_t slot);
 void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend);
 uint64_t park_rnr_ns(uint32_t timer);
 uint64_t park_ack_ns(uint32_t timeout);

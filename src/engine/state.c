@@ -389,7 +389,7 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 	if (to == PRM_QP_STATE_ERR) {
 		sq_flush(s, qp, qpn);
 		rq_flush(s, qp, qpn);
-		park_pending(s, qp, 0); /* its device thread watches for later posts */
+		park_look(s, qp->mem.slot); /* its device thread watches for later posts */
 	}
 	unlock_queues(s, qp);
 	if (to == PRM_QP_STATE_RTS)

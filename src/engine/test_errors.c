@@ -524,6 +524,21 @@ static void flush_on_command(void **state)
 	t_expect_done(p->a, MLX5_OPCODE_NOP, 0);
 }
 
+/* A device thread that will look soon is not woken for that, a long sleeper is. */
+static void device_thread_is_woken_in_time(void **state)
+{
+	struct t_pair *p = *state;
+	struct seg_proc *me = seg_proc(&p->t->s, p->t->s.self);
+	uint32_t wake = me->wake;
+
+	atomic_store(&me->sleeps_until, 0); /* it runs now, and reads `look` before it sleeps */
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_ERR), 0);
+	assert_true(me->wake == wake && me->parked && me->look);
+	atomic_store(&me->sleeps_until, UINT64_MAX);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->b->qpn, PRM_QP_STATE_ERR), 0);
+	assert_int_equal(me->wake, wake + 1);
+}
+
 /* A doorbell record that counts more receives than the queue holds: each WQE is flushed once. */
 static void flush_counts_no_more_than_fit(void **state)
 {
@@ -662,6 +677,7 @@ int main(void)
 		T(a_bad_lkey_waits_for_the_answer),
 		T(responder_flushes_its_sends),
 		T(flush_on_command),
+		T(device_thread_is_woken_in_time),
 		T(flush_counts_no_more_than_fit),
 		T(comm_est),
 		T(send_queue_unmapped),

@@ -57,6 +57,12 @@ struct seg_proc {
 	 * call.
 	 */
 	_Atomic uint32_t parked;
+	/*
+	 * When its device thread will look by itself (ns). For work that may wait so long `look` is
+	 * set and nobody woken (park_look()); the thread reads it after storing this.
+	 */
+	_Atomic uint64_t sleeps_until;
+	_Atomic uint32_t look;
 	/* eventfds of the process must be written (evsub.h); set together with `parked` */
 	_Atomic uint32_t signals;
 	/* copies to and from its memory that other processes are making */

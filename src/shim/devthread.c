@@ -70,14 +70,23 @@ void devthread_main_exits(void)
 		seg_proc_rouse(s, s->self);
 }
 
-/* Sleep until `deadline`, or until the word no longer has the value `seen`. */
-static void sleep_until(_Atomic uint32_t *wake, uint32_t seen, uint64_t deadline, uint64_t max)
+/*
+ * Sleep until `deadline`, or until the word no longer has the value `seen`. Others
+ * see in `me`, unless it is NULL, for how long (park_look()).
+ */
+static void sleep_until(struct seg_proc *me, _Atomic uint32_t *wake, uint32_t seen,
+			uint64_t deadline, uint64_t max)
 {
 	uint64_t now = clock_now_ns(), ns;
 
 	if (deadline <= now)
 		return;
 	ns = deadline - now < max ? deadline - now : max;
+	if (me) {
+		atomic_store(&me->sleeps_until, now + ns);
+		if (atomic_exchange(&me->look, 0) && ns > ENG_LOOK_NS)
+			ns = ENG_LOOK_NS;
+	}
 	sys_futex_wait(wake, seen, ns);
 }
 
@@ -117,7 +126,7 @@ static void *devthread(void *arg)
 		uint32_t seen = atomic_load(wake);
 
 		if (!me) {
-			sleep_until(wake, seen, UINT64_MAX, LEAVING_NS);
+			sleep_until(NULL, wake, seen, UINT64_MAX, LEAVING_NS);
 			continue;
 		}
 		if (poll && uar_any()) {
@@ -132,7 +141,7 @@ static void *devthread(void *arg)
 		if (mads < due)
 			due = mads;
 		if (max)
-			sleep_until(wake, seen, due, max);
+			sleep_until(me, wake, seen, due, max);
 	}
 	return NULL;
 }
