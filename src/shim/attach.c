@@ -167,7 +167,7 @@ static int attach_publish(int fd, enum seg_file_kind kind, uint32_t file, uint32
 		f->obj = obj;
 		r = fdtab_set(fd, f);
 	}
-	if (!r && kind == SEG_FILE_UMAD)
+	if (!r && (kind == SEG_FILE_UMAD || kind == SEG_FILE_RDMA_CM))
 		atomic_store(&wait_files, 1);
 	if (r) {
 		f->obj = NULL;

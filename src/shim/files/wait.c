@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns waiting for umad files. Checking a queue needs no system call. A thread that has to wait
- * sleeps in the kernel, on the FIFO, and is counted as a poller so that pushers write its byte. A
- * poller that does not return (cancelled, killed, gone by siglongjmp) leaves the file with a byte
- * for each packet: slower, never wrong. A waiting thread holds no reference to a file.
+ * Owns waiting for files of umad and rdma_cm. Checking a queue needs no system call. A thread that
+ * has to wait sleeps in the kernel, on the FIFO, and is counted as a poller so that pushers write
+ * its byte. A poller that does not return (cancelled, killed, gone by siglongjmp) leaves the file
+ * with a byte for each packet: slower, never wrong. A waiting thread holds no reference to a file.
  */
 #include "shim/files/wait.h"
 #include "hw/evq.h"
@@ -15,6 +15,7 @@
 #include "shim/shim.h"
 #include "shim/signals/sig.h"
 #include "shim/wrap.h"
+#include "ucma/ucma.h"
 #include "umad/umad.h"
 #include "util/sys.h"
 
@@ -29,9 +30,16 @@
 
 _Atomic uint32_t wait_files;
 
-/* A umad file of the call. */
+/* Its queue, and what poll(2) says of it. */
+struct queue {
+	struct seg *s;
+	uint32_t file, gen;
+	short writable;
+};
+
+/* A file of the call. */
 struct seen {
-	struct umad_file u;
+	struct queue u;
 	nfds_t at;    /* poll: which entry; select: which descriptor */
 	short events; /* asked for */
 	bool begun;
@@ -43,20 +51,35 @@ struct set {
 	struct seen s[WAIT_MAX];
 };
 
-static bool umad_of(int fd, struct umad_file *u)
+static bool is_queued(struct shim_file *f, struct queue *q)
+{
+	struct ucma_file ucma;
+	struct umad_file umad;
+
+	if (shim_file_umad(f, &umad))
+		*q = (struct queue){umad.s, umad.file, umad.gen, OUT_BITS};
+	else if (shim_file_rdma_cm(f, &ucma)) /* ucma_poll() */
+		*q = (struct queue){ucma.s, ucma.file, ucma.gen, 0};
+	else
+		return false;
+	return true;
+}
+
+static bool queue_of(int fd, struct queue *q)
 {
 	struct shim_file *f = fdtab_peek(fd);
 	bool is;
 
-	if (!f || f == &fdtab_private || (f->kind && f->kind != SEG_FILE_UMAD))
+	if (!f || f == &fdtab_private ||
+	    (f->kind && f->kind != SEG_FILE_UMAD && f->kind != SEG_FILE_RDMA_CM))
 		return false;
 	f = shim_file_get(fd);
-	is = f && shim_file_umad(f, u);
+	is = f && is_queued(f, q);
 	fdtab_put(f);
 	return is;
 }
 
-static void wait_publish_one(const struct umad_file *u)
+static void wait_publish_one(const struct queue *u)
 {
 	struct sig_guard g;
 
@@ -68,9 +91,9 @@ static void wait_publish_one(const struct umad_file *u)
 void wait_publish(int fd)
 {
 	int saved = errno;
-	struct umad_file u;
+	struct queue u;
 
-	if (wait_any() && umad_of(fd, &u))
+	if (wait_any() && queue_of(fd, &u))
 		wait_publish_one(&u);
 	errno = saved;
 }
@@ -95,7 +118,7 @@ static void wait_add(struct set *set, int fd, nfds_t at, short events)
 	if (set->n == WAIT_MAX) {
 		wait_publish(fd);
 		set->others++;
-	} else if (umad_of(fd, &n->u)) {
+	} else if (queue_of(fd, &n->u)) {
 		n->at = at;
 		n->events = events;
 		n->begun = false;
@@ -108,7 +131,7 @@ static void wait_add(struct set *set, int fd, nfds_t at, short events)
 static short ready(const struct seen *w)
 {
 	const struct seg_evq *q = seg_live(w->u.s, SEG_T_EVQ, w->u.file);
-	short bits = OUT_BITS;
+	short bits = w->u.writable;
 
 	if (!q || q->gen != w->u.gen || evq_ready(w->u.s, q))
 		bits |= IN_BITS;
@@ -208,7 +231,7 @@ int wait_poll(const struct wait_call *c)
 
 	if (!scan_poll(c, &set))
 		return c->next(c, false);
-	/* Only umad files, and no need to wait: skip the kernel. */
+	/* Only such files, and no need to wait: skip the kernel. */
 	if (!set.others && (c->now || any_ready(&set))) {
 		for (nfds_t i = 0; i < c->n; i++)
 			if (mem_guarded_copy(&c->fds[i].revents, &none, sizeof(none)))

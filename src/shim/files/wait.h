@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Waiting for umad files. Their FIFOs get a byte only while a process waits (seg_evq.lazy), so
- * poll(2), select(2) and similar calls pass through here. wait_publish() announces waiters that
- * bypass the wrappers (epoll, SIGIO, another program).
+ * Waiting for files of umad and rdma_cm. Their FIFOs get a byte only while a process waits
+ * (seg_evq.lazy), so poll(2), select(2) and similar calls pass through here. wait_publish()
+ * announces waiters that bypass the wrappers (epoll, SIGIO, another program).
  */
 #ifndef SOFTHCA_SHIM_FILES_WAIT_H
 #define SOFTHCA_SHIM_FILES_WAIT_H
@@ -34,7 +34,7 @@ struct wait_call {
 };
 
 /*
- * Has this process ever had a umad file, or a descriptor that may be one? Otherwise skip the check.
+ * Has this process ever had such a file, or a descriptor that may be one? Otherwise skip the check.
  */
 extern _Atomic uint32_t wait_files;
 static inline bool wait_any(void)
@@ -44,7 +44,7 @@ static inline bool wait_any(void)
 
 int wait_poll(const struct wait_call *c);
 int wait_select(const struct wait_call *c);
-/* From now on the FIFO of this descriptor, if it is a umad file's, always gets its byte. */
+/* From now on the FIFO of this descriptor, if it is such a file's, always gets its byte. */
 void wait_publish(int fd);
 /* The same for every descriptor; `inherited`: for those that stay open over an exec. */
 void wait_publish_all(bool inherited);
