@@ -290,6 +290,7 @@ uint64_t cma_run_due(struct cma *c)
 		run_works(c);
 		next = cm_run_due(c->cm);
 	} while (!TAILQ_EMPTY(&c->works));
+	dev_queue_fresh(cma_dev_of(c));
 	return c->ntimers && c->heap[1]->due < next ? c->heap[1]->due : next;
 }
 
@@ -313,6 +314,7 @@ void cma_port_event(struct cma *c, uint32_t port)
 		return;
 	if (p->hca != SEG_NONE && !hw_hca(c->s, p->hca))
 		hca_gone(c, p->hca);
+	dev_changed_all(cma_dev_of(c));
 	cma_groups_port_event(c, port);
 	cma_resolve_again(c);
 }

@@ -19,8 +19,15 @@
 struct cma;
 
 struct cma_ops {
-	/* As many more events (fewer: negative) wait in that file. */
-	void (*ready)(void *ctx, uint32_t file, int n);
+	/*
+	 * Queues an event for that file's reader: `len` bytes, a struct ucma_event and answers.
+	 * *ref names it, and is not 0. -errno: there is no room, and the reader has to ask.
+	 */
+	int (*push)(void *ctx, uint32_t file, const void *event, size_t len, uint64_t *ref);
+	/* No reader has taken it yet. */
+	bool (*waits)(void *ctx, uint64_t ref);
+	/* Takes it back; false: a reader has it. */
+	bool (*drop)(void *ctx, uint32_t file, uint64_t ref);
 	/* From QP1 of p->port; answers may come (cma_arrived()) before it returns. */
 	void (*send)(void *ctx, const struct cm_pkt *p);
 	uint64_t (*now)(void *ctx); /* ns */
@@ -36,24 +43,23 @@ uint64_t cma_run_due(struct cma *c);
 /* ---- open files of /dev/infiniband/rdma_cm */
 /* `file`: SEG_T_FILE, `host`: SEG_T_HOST of the opener. 0 or -ENOMEM. */
 int cma_file_open(struct cma *c, uint32_t file, uint32_t host, uint32_t pid, const char *comm);
+/*
+ * SLOT_CHANGES words of the opener: one is incremented whenever something happens to an id whose
+ * number it stands for. Without them no answers travel with events.
+ */
+void cma_file_changes(struct cma *c, uint32_t file, _Atomic uint32_t *words);
 /* The last reference is gone: ids are destroyed as ucma_close() does. */
 void cma_file_gone(struct cma *c, uint32_t file);
 
 /*
  * One write(2), as src/ucma hands it over: `in` has call->len bytes, `aux` call->aux_len. Returns
  * what write(2) does: the count, or -errno; GET_EVENT on an empty file: -EAGAIN, and the caller
- * waits. *out_len bytes of `out` (UCMA_OUT_MAX at most) are for the response's address, 0 after an
- * error that writes none.
+ * waits. A reader takes events from the file's queue; GET_EVENT is for one that cannot. *out_len
+ * bytes of `out` (UCMA_OUT_MAX at most) are for the response's address, 0 after an error that
+ * writes none.
  */
 ssize_t cma_write(struct cma *c, const struct ucma_call *call, const void *in, const void *aux,
 		  void *out, size_t *out_len);
-
-/*
- * Behind a response of GET_EVENT: answers to what its receiver asks next (struct ucma_answer).
- * Returns their bytes, `room` at most.
- */
-size_t cma_ahead(struct cma *c, uint32_t file, const void *event, size_t len, void *out,
-		 size_t room);
 
 /* ---- for status and netlink */
 struct cma_shown {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <infiniband/verbs.h>
+#include "segment/slot.h"
 #include "util/bug.h"
 
 /* ---- numbers */
@@ -139,8 +140,18 @@ static void file_close(struct dev_file *f)
 	while ((ctx = TAILQ_FIRST(&f->ctxs)))
 		dev_ctx_destroy(ctx);
 	BUG_ON(!TAILQ_EMPTY(&f->events));
+	if (f->fresh)
+		TAILQ_REMOVE(&f->dev->fresh, f, in_fresh);
 	f->dev->file[f->file] = NULL;
 	free(f);
+}
+
+void cma_file_changes(struct cma *c, uint32_t file, _Atomic uint32_t *words)
+{
+	struct dev_file *f = dev_file_of(cma_dev_of(c), file);
+
+	if (f)
+		f->changes = words;
 }
 
 /* ucma_close() */
@@ -162,6 +173,7 @@ struct cma_dev *cma_dev_new(struct cma *c, struct seg *s, const struct cma_ops *
 	d->s = s;
 	d->ops = ops;
 	d->ctx = ctx;
+	TAILQ_INIT(&d->fresh);
 	return d;
 }
 
@@ -186,10 +198,12 @@ void cma_dev_free(struct cma_dev *d)
 
 /* ---- events */
 
-static void ready(const struct dev_file *f, int n)
+static void set_fresh(struct dev_file *f)
 {
-	if (n)
-		f->dev->ops->ready(f->dev->ctx, f->file, n);
+	if (f->fresh)
+		return;
+	f->fresh = true;
+	TAILQ_INSERT_TAIL(&f->dev->fresh, f, in_fresh);
 }
 
 static void event_queue(struct dev_event *e)
@@ -198,19 +212,124 @@ static void event_queue(struct dev_event *e)
 
 	TAILQ_INSERT_TAIL(&f->events, e, in_file);
 	TAILQ_INSERT_TAIL(&e->ctx->events, e, in_ctx);
-	ready(f, 1);
+	set_fresh(f);
 }
 
-void dev_event_free(struct dev_event *e)
+static void event_free(struct dev_event *e)
 {
-	struct dev_file *f = e->ctx->file;
-
-	TAILQ_REMOVE(&f->events, e, in_file);
+	TAILQ_REMOVE(&e->ctx->file->events, e, in_file);
 	TAILQ_REMOVE(&e->ctx->events, e, in_ctx);
 	if (e->conn)
 		e->conn->request = NULL;
 	free(e);
-	ready(f, -1);
+}
+
+void dev_event_told(struct dev_event *e)
+{
+	e->ctx->events_reported++;
+	if (e->mc)
+		e->mc->events_reported++;
+	if (e->resp.event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		e->ctx->backlog++;
+	event_free(e);
+}
+
+bool dev_event_take_back(struct dev_event *e)
+{
+	const struct dev_file *f = e->ctx->file;
+
+	if (e->ref && !f->dev->ops->drop(f->dev->ctx, f->file, e->ref)) {
+		dev_event_told(e);
+		return false;
+	}
+	e->ref = 0;
+	return true;
+}
+
+bool dev_event_drop(struct dev_event *e)
+{
+	bool was = dev_event_take_back(e);
+
+	if (was)
+		event_free(e);
+	return was;
+}
+
+static void count_taken(struct dev_file *f)
+{
+	struct dev_event *e;
+
+	while ((e = TAILQ_FIRST(&f->events)) && e->ref && !f->dev->ops->waits(f->dev->ctx, e->ref))
+		dev_event_told(e);
+}
+
+void dev_file_sync(struct dev_file *f)
+{
+	const struct dev_event *e;
+
+	count_taken(f);
+	e = TAILQ_LAST(&f->events, dev_events);
+	if (e && !e->ref)
+		set_fresh(f);
+}
+
+void dev_changed(const struct dev_file *f, uint32_t id)
+{
+	if (f->changes)
+		atomic_fetch_add(&f->changes[id % SLOT_CHANGES], 1);
+}
+
+void dev_changed_all(struct cma_dev *d)
+{
+	for (uint32_t i = 0; i < d->nfile; i++)
+		for (uint32_t n = 0; d->file[i] && n < SLOT_CHANGES; n++)
+			dev_changed(d->file[i], n);
+}
+
+/* With its answers, as they are now. */
+static int queue_one(struct dev_file *f, struct dev_event *e)
+{
+	struct {
+		struct ucma_event event;
+		uint8_t ahead[UCMA_AHEAD_MAX];
+	} u = {.event.resp = e->resp};
+	size_t n = 0;
+
+	if (f->changes) {
+		u.event.changes = atomic_load(&f->changes[e->resp.id % SLOT_CHANGES]);
+		n = dev_ahead(f, &e->resp, u.ahead, sizeof(u.ahead));
+	}
+	return f->dev->ops->push(f->dev->ctx, f->file, &u, sizeof(u.event) + n, &e->ref);
+}
+
+static void queue_file(struct dev_file *f)
+{
+	struct dev_event *e, *before;
+
+	count_taken(f); /* of a program that only reads */
+	e = TAILQ_LAST(&f->events, dev_events);
+	if (!e || e->ref)
+		return;
+	while ((before = TAILQ_PREV(e, dev_events, in_file)) && !before->ref)
+		e = before;
+	for (; e; e = TAILQ_NEXT(e, in_file)) {
+		/* The order stays: the reader asks for this one first. */
+		if (queue_one(f, e)) {
+			e->ref = 0;
+			return;
+		}
+	}
+}
+
+void dev_queue_fresh(struct cma_dev *d)
+{
+	struct dev_file *f;
+
+	while ((f = TAILQ_FIRST(&d->fresh))) {
+		TAILQ_REMOVE(&d->fresh, f, in_fresh);
+		f->fresh = false;
+		queue_file(f);
+	}
 }
 
 /* ucma_copy_conn_event() */
@@ -290,6 +409,7 @@ static int on_request(struct dev_ctx *listener, struct cma_id *id, const struct 
 	struct dev_event *u;
 	struct dev_ctx *ctx;
 
+	dev_file_sync(listener->file);
 	if (!listener->backlog)
 		return -ENOMEM;
 	ctx = dev_ctx_new(listener->file);
@@ -316,6 +436,7 @@ int dev_on_event(struct cma_id *id, const struct cma_event *e)
 	struct dev_ctx *ctx = cma_context(id);
 	struct dev_event *u;
 
+	dev_changed(ctx->file, ctx->id);
 	if (e->event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return on_request(ctx, id, e);
 	/* Before ACCEPT has brought its uid a new connection's events are not told to anyone. */
@@ -365,8 +486,7 @@ static void ctx_drop_events(struct dev_ctx *ctx)
 
 	while ((e = TAILQ_FIRST(&ctx->events))) {
 		conn = e->conn;
-		dev_event_free(e);
-		if (conn)
+		if (dev_event_drop(e) && conn)
 			dev_ctx_destroy(conn);
 	}
 }
@@ -374,13 +494,14 @@ static void ctx_drop_events(struct dev_ctx *ctx)
 uint32_t dev_ctx_destroy(struct dev_ctx *ctx)
 {
 	struct dev_host *h = ctx->file->host;
-	uint32_t reported = ctx->events_reported;
+	uint32_t reported;
 	struct dev_mc *mc;
 
 	dev_ids_set(&h->ctx, ctx->id, NULL);
 	if (ctx->cm_id)
 		cma_id_destroy(ctx->cm_id);
 	ctx_drop_events(ctx);
+	reported = ctx->events_reported;
 	while ((mc = TAILQ_FIRST(&ctx->mcs))) {
 		TAILQ_REMOVE(&ctx->mcs, mc, link);
 		dev_ids_drop(&h->mc, mc->id);
@@ -418,18 +539,19 @@ int dev_ctx_get_bound(struct dev_file *f, uint32_t id, struct dev_ctx **out)
 void dev_ctx_move(struct dev_ctx *ctx, struct dev_file *to)
 {
 	struct dev_file *from = ctx->file;
-	struct dev_event *e;
-	int n = 0;
+	struct dev_event *e, *next;
 
+	dev_changed(from, ctx->id);
+	dev_changed(to, ctx->id);
 	TAILQ_REMOVE(&from->ctxs, ctx, link);
 	TAILQ_INSERT_TAIL(&to->ctxs, ctx, link);
-	TAILQ_FOREACH(e, &ctx->events, in_ctx)
-	{
+	for (e = TAILQ_FIRST(&ctx->events); e; e = next) {
+		next = TAILQ_NEXT(e, in_ctx);
+		if (!dev_event_take_back(e))
+			continue;
 		TAILQ_REMOVE(&from->events, e, in_file);
 		TAILQ_INSERT_TAIL(&to->events, e, in_file);
-		n++;
 	}
 	ctx->file = to;
-	ready(from, -n);
-	ready(to, n);
+	set_fresh(to);
 }

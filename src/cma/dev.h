@@ -43,6 +43,7 @@ struct dev_host {
 TAILQ_HEAD(dev_ctxs, dev_ctx);
 TAILQ_HEAD(dev_events, dev_event);
 TAILQ_HEAD(dev_mcs, dev_mc);
+TAILQ_HEAD(dev_files, dev_file);
 
 struct dev_file { /* struct ucma_file */
 	struct cma_dev *dev;
@@ -51,7 +52,10 @@ struct dev_file { /* struct ucma_file */
 	uint32_t pid;
 	char comm[16];
 	struct dev_ctxs ctxs;
-	struct dev_events events;
+	struct dev_events events;  /* in its queue, and behind these the ones that are not yet */
+	_Atomic uint32_t *changes; /* cma_file_changes(); NULL: none */
+	bool fresh;                /* it is in cma_dev.fresh */
+	TAILQ_ENTRY(dev_file) in_fresh;
 };
 
 struct dev_ctx { /* struct ucma_context */
@@ -78,6 +82,7 @@ struct dev_event { /* struct ucma_event */
 	struct dev_ctx *ctx;
 	struct dev_ctx *conn; /* CONNECT_REQUEST: the new id, while it lives */
 	struct dev_mc *mc;
+	uint64_t ref; /* cma_ops.push(); 0: not in the file's queue */
 	struct rdma_ucm_event_resp resp;
 };
 
@@ -89,6 +94,7 @@ struct cma_dev {
 	struct dev_file **file; /* by SEG_T_FILE */
 	struct dev_host **host; /* by SEG_T_HOST */
 	uint32_t nfile, nhost;
+	struct dev_files fresh; /* with events that are not in their queue yet */
 };
 
 /* A write(2) that is being carried out. */
@@ -117,10 +123,27 @@ int dev_ctx_get(struct dev_file *f, uint32_t id, struct dev_ctx **out);
 int dev_ctx_get_bound(struct dev_file *f, uint32_t id, struct dev_ctx **out);
 /* The cma_handler of all ids; ucma_event_handler(). */
 int dev_on_event(struct cma_id *id, const struct cma_event *e);
-/* Takes it out of its file and forgets it. */
-void dev_event_free(struct dev_event *e);
+/* ucma_get_event(): the program has it. */
+void dev_event_told(struct dev_event *e);
+/* Out of the file's queue; false: a reader was faster, and it counts as told. */
+bool dev_event_take_back(struct dev_event *e);
+/* The same, and forgets it. */
+bool dev_event_drop(struct dev_event *e);
 /* As MIGRATE_ID moves it; the order of its events stays. */
 void dev_ctx_move(struct dev_ctx *ctx, struct dev_file *to);
+/* Counts the events that readers have taken, and will try again to queue the rest. */
+void dev_file_sync(struct dev_file *f);
+/* Something happens to an id: answers that travelled with its event no longer hold. */
+void dev_changed(const struct dev_file *f, uint32_t id);
+/* Something happens to a port: what answers say of it may no longer hold. */
+void dev_changed_all(struct cma_dev *d);
+/* Queues the new events of all files. Called when what the program asked or what arrived is done.
+ */
+void dev_queue_fresh(struct cma_dev *d);
+
+/* ---- dev_ahead.c */
+/* Answers to what is asked after that event; returns their bytes, `room` at most. */
+size_t dev_ahead(struct dev_file *f, const struct rdma_ucm_event_resp *e, void *out, size_t room);
 
 /* ---- dev_cmd*.c: `cmd` is the command's struct, zero beyond what was copied; 0 or -errno */
 typedef int dev_cmd_fn(struct dev_call *c, const void *cmd);

@@ -57,23 +57,18 @@ static size_t answer(struct dev_file *f, uint32_t id, uint32_t cmd, uint32_t key
 	return err ? 0 : n;
 }
 
-size_t cma_ahead(struct cma *cma, uint32_t file, const void *event, size_t len, void *out,
-		 size_t room)
+size_t dev_ahead(struct dev_file *f, const struct rdma_ucm_event_resp *e, void *out, size_t room)
 {
-	struct dev_file *f = dev_file_of(cma_dev_of(cma), file);
-	struct rdma_ucm_event_resp e = {0};
+	uint8_t bits = e->event < sizeof(asked_after) ? asked_after[e->event] : 0;
 	uint8_t bytes[UCMA_OUT_MAX], *to = out;
 	struct dev_ctx *ctx;
-	uint8_t bits;
 
-	memcpy(&e, event, len < sizeof(e) ? len : sizeof(e));
-	bits = e.event < sizeof(asked_after) ? asked_after[e.event] : 0;
 	/* INIT_QP_ATTR of a UD id chooses its Q_Key (cma_ib_init_qp_attr()). */
-	if (!bits || !f || dev_ctx_get(f, e.id, &ctx) || cma_qp_type(ctx->cm_id) == IBV_QPT_UD)
+	if (!bits || dev_ctx_get(f, e->id, &ctx) || cma_qp_type(ctx->cm_id) == IBV_QPT_UD)
 		return 0;
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
 		struct ucma_answer a = {.cmd = questions[i].cmd, .key = questions[i].key};
-		size_t n = bits & questions[i].bit ? answer(f, e.id, a.cmd, a.key, bytes) : 0;
+		size_t n = bits & questions[i].bit ? answer(f, e->id, a.cmd, a.key, bytes) : 0;
 
 		if (!n || n % 8 || ANSWER(n) > room)
 			continue;

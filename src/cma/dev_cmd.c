@@ -65,6 +65,7 @@ static int run(struct dev_call *c, uint32_t cmd, const uint8_t *in, size_t have)
 	} u = {0};
 	const struct ucma_row *row = &ucma_rows[cmd];
 	size_t len = row->in;
+	uint32_t id;
 
 	if (c->out_len < cmds[cmd].room)
 		return -ENOSPC;
@@ -76,6 +77,10 @@ static int run(struct dev_call *c, uint32_t cmd, const uint8_t *in, size_t have)
 	if (have < len)
 		return -EFAULT;
 	memcpy(u.bytes, in, len);
+	if (row->id != UCMA_NO_ID && row->check != UCMA_CHECK_LATE) {
+		memcpy(&id, u.bytes + row->id, sizeof(id));
+		dev_changed(c->file, id);
+	}
 	return cmds[cmd].run(c, u.bytes);
 }
 
@@ -106,6 +111,9 @@ ssize_t cma_write(struct cma *cma, const struct ucma_call *call, const void *in,
 		return -ENOSYS;
 	c.in_len = h.in;
 	c.out_len = h.out;
+	dev_file_sync(c.file);
 	err = run(&c, h.cmd, (const uint8_t *)in + sizeof(h), call->len - sizeof(h));
+	/* What a command's answer follows upon is there with it. */
+	dev_queue_fresh(c.file->dev);
 	return err ? err : (ssize_t)call->count;
 }

@@ -203,21 +203,19 @@ int dev_notify(struct dev_call *c, const void *v)
 
 int dev_get_event(struct dev_call *c, const void *v)
 {
-	struct dev_event *e = TAILQ_FIRST(&c->file->events);
-	size_t len = sizeof(e->resp);
+	size_t len = sizeof(struct rdma_ucm_event_resp);
+	struct dev_event *e;
 	int err;
 
-	if (!e)
-		return -EAGAIN;
-	err = dev_respond(c, &e->resp, c->out_len < len ? c->out_len : len);
-	if (err)
-		return err;
-	e->ctx->events_reported++;
-	if (e->mc)
-		e->mc->events_reported++;
-	if (e->resp.event == RDMA_CM_EVENT_CONNECT_REQUEST)
-		e->ctx->backlog++;
-	dev_event_free(e);
+	do {
+		e = TAILQ_FIRST(&c->file->events);
+		if (!e)
+			return -EAGAIN;
+		err = dev_respond(c, &e->resp, c->out_len < len ? c->out_len : len);
+		if (err)
+			return err;
+	} while (!dev_event_take_back(e));
+	dev_event_told(e);
 	return 0;
 }
 
@@ -243,7 +241,8 @@ int dev_migrate_id(struct dev_call *c, const void *v)
 	err = dev_ctx_get(from, cmd->id, &ctx);
 	if (err)
 		return err;
-	resp.events_reported = ctx->events_reported;
+	dev_file_sync(from);
 	dev_ctx_move(ctx, c->file);
+	resp.events_reported = ctx->events_reported;
 	return dev_respond(c, &resp, sizeof(resp));
 }

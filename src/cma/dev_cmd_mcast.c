@@ -26,19 +26,22 @@ static struct dev_mc *mc_new(struct dev_ctx *ctx, const struct rdma_ucm_join_mca
 	return mc;
 }
 
-/* With its events: ucma_cleanup_mc_events(). */
-static void mc_free(struct dev_mc *mc)
+/* With its events: ucma_cleanup_mc_events(). Returns events_reported. */
+static uint32_t mc_free(struct dev_mc *mc)
 {
 	struct dev_event *e, *next;
+	uint32_t reported;
 
 	for (e = TAILQ_FIRST(&mc->ctx->events); e; e = next) {
 		next = TAILQ_NEXT(e, in_ctx);
 		if (e->mc == mc)
-			dev_event_free(e);
+			dev_event_drop(e);
 	}
+	reported = mc->events_reported;
 	TAILQ_REMOVE(&mc->ctx->mcs, mc, link);
 	dev_ids_drop(&mc->ctx->file->host->mc, mc->id);
 	free(mc);
+	return reported;
 }
 
 /* ucma_process_join() */
@@ -116,7 +119,6 @@ int dev_leave_mcast(struct dev_call *c, const void *v)
 	if (!mc->ctx->cm_id)
 		return -ENXIO;
 	cma_leave(mc->ctx->cm_id, &mc->addr);
-	resp.events_reported = mc->events_reported;
-	mc_free(mc);
+	resp.events_reported = mc_free(mc);
 	return dev_respond(c, &resp, sizeof(resp));
 }

@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Answers that travel with an event are those that the commands give. */
+/*
+ * Events that a reader takes from its file's queue count as reported. Answers that travel with an
+ * event are those that the commands give.
+ */
 #include "cma/test_dev.h"
 
+#include "segment/slot.h"
+
 static uint8_t ahead[UCMA_AHEAD_MAX];
+static _Atomic uint32_t changes[SLOT_CHANGES];
+
+static size_t ahead_of(const struct rdma_ucm_event_resp *e, size_t room)
+{
+	return dev_ahead(dev_file_of(c->dev, F1), e, ahead, room);
+}
 
 /* Compares each answer with its command's; returns their number. */
 static unsigned int compare(uint32_t id, size_t len)
@@ -39,7 +50,7 @@ static unsigned int after(uint32_t event, size_t room)
 
 	tell(newest(), event);
 	IS(get(&e), 0);
-	len = cma_ahead(c, F1, &e, sizeof(e), ahead, room);
+	len = ahead_of(&e, room);
 	assert_true(len <= room);
 	return compare(e.id, len);
 }
@@ -62,11 +73,11 @@ static void test_request(void **state)
 	assert_non_null(fake_request(newest(), &request));
 	IS(get(&e), 0);
 	bind_id(e.id);
-	IS(compare(e.id, cma_ahead(c, F1, &e, sizeof(e), ahead, sizeof(ahead))), 6);
+	IS(compare(e.id, ahead_of(&e, sizeof(ahead))), 6);
 	/* Not for another file, nor of an id that is gone. */
-	IS(cma_ahead(c, F2, &e, sizeof(e), ahead, sizeof(ahead)), 0);
+	IS(dev_ahead(dev_file_of(c->dev, F2), &e, ahead, sizeof(ahead)), 0);
 	IS(destroy_in(F1, e.id), 0);
-	IS(cma_ahead(c, F1, &e, sizeof(e), ahead, sizeof(ahead)), 0);
+	IS(ahead_of(&e, sizeof(ahead)), 0);
 }
 
 /* What does not fit is left out. */
@@ -84,6 +95,140 @@ static void test_ud(void **state)
 	IS(after(RDMA_CM_EVENT_ROUTE_RESOLVED, sizeof(ahead)), 0);
 }
 
+/* They travel with the event, and its id's word says how long they hold. */
+static void test_travel(void **state)
+{
+	uint32_t id = make_bound(), was;
+	struct rdma_ucm_query query = {.id = id, .option = RDMA_USER_CM_QUERY_ADDR};
+	struct rdma_ucm_notify notify = {.id = id, .event = 99};
+
+	tell(newest(), RDMA_CM_EVENT_ADDR_RESOLVED);
+	IS(c->npushed, 0); /* without words */
+	cma_file_changes(c, F1, changes);
+	tell(newest(), RDMA_CM_EVENT_ADDR_RESOLVED);
+	IS(c->pushed.resp.id, id);
+	IS(c->npushed, ahead_of(&c->pushed.resp, sizeof(ahead)));
+	assert_memory_equal(c->ahead, ahead, c->npushed);
+	was = c->pushed.changes;
+	IS(changes[id % SLOT_CHANGES], was);
+	/* A question changes nothing, a command does, also one that fails. */
+	IS(CALL(QUERY, query, 504), 0);
+	IS(changes[id % SLOT_CHANGES], was);
+	IS(CALL(NOTIFY, notify, 0), 0);
+	assert_int_not_equal(changes[id % SLOT_CHANGES], was);
+	was = changes[id % SLOT_CHANGES];
+	tell(newest(), RDMA_CM_EVENT_DISCONNECTED);
+	assert_int_not_equal(changes[id % SLOT_CHANGES], was);
+	was = changes[id % SLOT_CHANGES];
+	dev_changed_all(c->dev);
+	assert_int_not_equal(changes[id % SLOT_CHANGES], was);
+}
+
+static uint32_t reported(uint32_t id)
+{
+	IS(destroy_in(F1, id), 0);
+	return u32();
+}
+
+static void test_taken_is_reported(void **state)
+{
+	struct rdma_ucm_event_resp e;
+	uint32_t id = make();
+
+	for (int i = 0; i < 3; i++)
+		tell(newest(), RDMA_CM_EVENT_ADDR_RESOLVED + (uint32_t)i);
+	fake_take(c, F1);
+	/* A program that asks gets the next one. */
+	IS(get(&e), 0);
+	IS(e.event, RDMA_CM_EVENT_ADDR_ERROR);
+	IS(c->nready[F1], 1);
+	IS(reported(id), 2);
+	IS(c->nready[F1], 0);
+}
+
+/* Taken, and the supervisor has not looked since. */
+static void test_taken_before_destroy(void **state)
+{
+	uint32_t l = make_listener(1), conn = l + 1;
+	struct cma_id *il = newest();
+
+	assert_non_null(fake_request(il, &request));
+	assert_null(fake_request(il, &request));
+	fake_take(c, F1);
+	assert_non_null(fake_request(il, &request)); /* there is room again */
+	IS(reported(l), 1);
+	IS(c->nids, 1); /* the program knows the first alone */
+	IS(reported(conn), 0);
+	IS(c->nids, 0);
+}
+
+/* Between the device's look and what it does. */
+static void test_taken_meanwhile(void **state)
+{
+	struct rdma_ucm_event_resp e;
+	uint32_t l = make_listener(1);
+
+	assert_non_null(fake_request(newest(), &request));
+	fake_take(c, F1);
+	c->late = true;
+	IS(reported(l), 1);
+	IS(c->nids, 1);
+	IS(reported(l + 1), 0);
+	make();
+	tell(newest(), RDMA_CM_EVENT_ADDR_RESOLVED);
+	tell(newest(), RDMA_CM_EVENT_ROUTE_RESOLVED);
+	fake_take(c, F1);
+	IS(get(&e), 0);
+	IS(e.event, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	IS(get(&e), -EAGAIN);
+}
+
+static void test_taken_before_migration(void **state)
+{
+	struct rdma_ucm_migrate_id cmd = {.id = make()};
+	const struct ucma_fd fd = {0, F1};
+	struct rdma_ucm_event_resp e;
+
+	tell(newest(), RDMA_CM_EVENT_ADDR_RESOLVED);
+	tell(newest(), RDMA_CM_EVENT_ROUTE_RESOLVED);
+	fake_take(c, F1);
+	c->late = true;
+	IS(CALL_AS(HOW(.file = F2, .aux = &fd, .aux_len = sizeof(fd)), MIGRATE_ID, cmd, 4), 0);
+	IS(u32(), 1);
+	IS(c->nready[F1], 0);
+	IS(c->nready[F2], 1);
+	IS(get_in(F2, &e), 0);
+	IS(e.event, RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
+/* Without room in the queue the program asks, and the order stays. */
+static void test_no_room(void **state)
+{
+	struct rdma_ucm_event_resp e;
+	uint32_t id = make();
+
+	tell(newest(), RDMA_CM_EVENT_ADDR_RESOLVED);
+	c->full = true;
+	tell(newest(), RDMA_CM_EVENT_ROUTE_RESOLVED);
+	c->full = false;
+	IS(c->nready[F1], 1);
+	tell(newest(), RDMA_CM_EVENT_CONNECT_ERROR);
+	IS(c->nready[F1], 3);
+	c->full = true;
+	tell(newest(), RDMA_CM_EVENT_UNREACHABLE);
+	for (uint32_t i = 0; i < 4; i++) {
+		static const uint32_t want[] = {
+			RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_ROUTE_RESOLVED,
+			RDMA_CM_EVENT_CONNECT_ERROR, RDMA_CM_EVENT_UNREACHABLE};
+
+		IS(get(&e), 0);
+		IS(e.event, want[i]);
+	}
+	IS(get(&e), -EAGAIN);
+	IS(c->nready[F1], 0);
+	IS(reported(id), 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -91,6 +236,12 @@ int main(void)
 		TEST(test_request),
 		TEST(test_little_room),
 		TEST(test_ud),
+		TEST(test_travel),
+		TEST(test_taken_is_reported),
+		TEST(test_taken_before_destroy),
+		TEST(test_taken_meanwhile),
+		TEST(test_taken_before_migration),
+		TEST(test_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

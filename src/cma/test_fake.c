@@ -47,17 +47,52 @@ static uint32_t add_port(struct seg *s, uint32_t host, uint32_t n)
 	return port;
 }
 
-static void on_ready(void *ctx, uint32_t file, int n)
+/* A queue that a reader takes from: fake_take(). */
+static int on_push(void *ctx, uint32_t file, const void *event, size_t len, uint64_t *ref)
 {
 	struct cma *c = ctx;
 
-	must(file < 64 && n && c->nready[file] + n >= 0);
-	c->nready[file] += n;
+	must(file < 64 && len >= sizeof(struct ucma_event) &&
+	     len <= sizeof(c->pushed) + UCMA_AHEAD_MAX);
+	if (c->full)
+		return -ENOSPC;
+	memcpy(&c->pushed, event, sizeof(c->pushed));
+	c->npushed = len - sizeof(c->pushed);
+	memcpy(c->ahead, (const uint8_t *)event + sizeof(c->pushed), c->npushed);
+	c->nready[file]++;
+	*ref = ++c->ref;
+	return 0;
+}
+
+static bool on_waits(void *ctx, uint64_t ref)
+{
+	const struct cma *c = ctx;
+
+	must(ref && ref <= c->ref);
+	return ref > c->taken || c->late;
+}
+
+static bool on_drop(void *ctx, uint32_t file, uint64_t ref)
+{
+	struct cma *c = ctx;
+
+	must(ref && ref <= c->ref && c->nready[file] >= 0);
+	if (ref <= c->taken)
+		return false;
+	c->nready[file]--;
+	return true;
+}
+
+void fake_take(struct cma *c, uint32_t file)
+{
+	must(c->nready[file] > 0);
+	c->nready[file]--;
+	c->taken++;
 }
 
 struct cma *fake_new(void)
 {
-	static const struct cma_ops ops = {.ready = on_ready};
+	static const struct cma_ops ops = {.push = on_push, .waits = on_waits, .drop = on_drop};
 	struct cma *c = calloc(1, sizeof(*c));
 
 	must(c && !seg_create(&c->s, "fake"));
@@ -88,10 +123,13 @@ struct cma_dev *cma_dev_of(struct cma *c)
 
 bool fake_tell(struct cma_id *id, const struct cma_event *e)
 {
-	if (!id->handler(id, e))
-		return true;
-	cma_id_destroy(id);
-	return false;
+	struct cma *c = id->c;
+	bool is_left = !id->handler(id, e);
+
+	if (!is_left)
+		cma_id_destroy(id);
+	dev_queue_fresh(c->dev);
+	return is_left;
 }
 
 struct cma_id *fake_request(struct cma_id *listener, const struct cma_event *e)

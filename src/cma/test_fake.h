@@ -47,9 +47,18 @@ struct cma {
 	struct fake_call last;
 	struct cm_qp_attr qp_attr;
 	uint32_t host, other_host, port[2]; /* SEG_T_HOST, SEG_T_PORT */
-	int nready[64];                     /* by SEG_T_FILE */
+	int nready[64];                     /* by SEG_T_FILE: events in its queue */
+	/* the last event that was queued, and its answers */
+	struct ucma_event pushed;
+	uint8_t ahead[UCMA_AHEAD_MAX];
+	size_t npushed;
+	uint64_t ref, taken; /* the last event's, and the last that a reader has taken */
+	bool late;           /* it was taken after the device has looked */
+	bool full;           /* no room in the queues */
 };
 
+/* A reader takes the oldest event of all, which is in that file. */
+void fake_take(struct cma *c, uint32_t file);
 struct cma *fake_new(void);
 /* The device goes first; then nothing is left. */
 void fake_free(struct cma *c);

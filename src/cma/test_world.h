@@ -45,6 +45,7 @@ static struct world {
 	bool lose_sa, lose_cm, in_call;
 	uint16_t sa_status; /* the SA answers with that */
 	uint32_t sa_sent, cm_sent;
+	uint64_t pushed;
 	struct cm_pkt last; /* of the CM: as it left, with the port that it leads to */
 	int answer;         /* of the handler */
 	struct said log[64];
@@ -56,6 +57,14 @@ struct cma_dev *cma_dev_new(struct cma *c, struct seg *s, const struct cma_ops *
 {
 	return calloc(1, sizeof(struct cma_dev));
 }
+void dev_queue_fresh(struct cma_dev *d)
+{
+}
+
+void dev_changed_all(struct cma_dev *d)
+{
+}
+
 void cma_dev_free(struct cma_dev *d)
 {
 	free(d);
@@ -118,8 +127,20 @@ static void on_send(void *ctx, const struct cm_pkt *p)
 		cma_arrived(w.c, &k);
 }
 
-static void on_ready(void *ctx, uint32_t file, int n)
+static int on_push(void *ctx, uint32_t file, const void *event, size_t len, uint64_t *ref)
 {
+	*ref = ++w.pushed;
+	return 0;
+}
+
+static bool on_waits(void *ctx, uint64_t ref)
+{
+	return true;
+}
+
+static bool on_drop(void *ctx, uint32_t file, uint64_t ref)
+{
+	return true;
 }
 
 static uint64_t on_now(void *ctx)
@@ -127,7 +148,7 @@ static uint64_t on_now(void *ctx)
 	return w.now;
 }
 
-static const struct cma_ops world_ops = {on_ready, on_send, on_now};
+static const struct cma_ops world_ops = {on_push, on_waits, on_drop, on_send, on_now};
 
 /* ---- time and events */
 

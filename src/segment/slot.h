@@ -9,10 +9,14 @@
 
 #include "segment/suplink.h"
 
+#define SLOT_CHANGES 64
+
 struct seg_slot {                  /* SEG_T_SLOT: same index as its process; never claimed */
 	_Atomic uint32_t asked;    /* number of the last request; the process writes it */
 	_Atomic uint32_t answered; /* futex word: of the last answer; the supervisor writes it */
 	struct link_msg in, out;
+	_Atomic uint32_t changes[SLOT_CHANGES]; /* counts what happens to rdma_cm's ids, by
+						 * number; the supervisor writes it */
 	uint8_t in_more[LINK_MORE], out_more[LINK_MORE];
 } SEG_ELEM;
 

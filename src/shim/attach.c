@@ -512,7 +512,7 @@ bool shim_file_rdma_cm(struct shim_file *f, struct ucma_file *u)
 	if (shim_attach(&sys) || (f->file == SEG_NONE && !find_file(f)) ||
 	    f->kind != SEG_FILE_RDMA_CM)
 		return false;
-	*u = (struct ucma_file){&at.link, &at.seg, &ahead, f->file, f->gen};
+	*u = (struct ucma_file){&at.link, &at.seg, &ahead, f->file, f->gen, -1};
 	if (f->minor == NODE_NONE) {
 		f->accmode = O_RDWR;
 		f->minor = FAB_RDMA_CM_MINOR;

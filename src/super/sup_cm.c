@@ -22,6 +22,7 @@
 #include "hw/evq.h"
 #include "hw/hca.h"
 #include "hw/port.h"
+#include "segment/slot.h"
 #include "umad/umad.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -114,26 +115,45 @@ static void send_pkt(void *ctx, const struct cm_pkt *p)
 
 /* ---- events */
 
-/* The file's queue has as many records as events wait in src/cma; they say nothing else. */
-static void ready(void *ctx, uint32_t file, int n)
+/* Its queue, and what writes a byte for it; -1: the file is ending. */
+static int queue_of(const struct sup *sup, uint32_t file, uint32_t *gen)
+{
+	const struct seg_file *f = seg_file(&sup->seg, file);
+
+	if (!f || file >= sup->nfiles)
+		return -1;
+	*gen = f->gen;
+	return sup->files[file].probe;
+}
+
+static int push(void *ctx, uint32_t file, const void *event, size_t len, uint64_t *ref)
 {
 	struct sup *sup = ctx;
-	const struct seg_file *f = seg_file(&sup->seg, file);
-	const struct seg_evsrc none = {.table = SEG_T_COUNT};
-	struct seg_evrec rec;
-	int fifo;
+	uint32_t gen;
+	int fifo = queue_of(sup, file, &gen), r;
 
-	if (!f || file >= sup->nfiles || sup->files[file].probe < 0)
-		return;
-	fifo = sup->files[file].probe;
-	evq_hint(file, f->gen, fifo);
-	/* Without a record the reader must ask to find the event. */
-	for (; n > 0; n--)
-		if (evq_push(&sup->seg, file, f->gen, none, 0, 0, 0))
-			evq_lost(&sup->seg, file, f->gen);
-	for (; n < 0; n++)
-		evq_pop(&sup->seg, file, f->gen, fifo, &rec);
+	if (fifo < 0)
+		return -ENOENT;
+	evq_hint(file, gen, fifo);
+	r = evq_push_named(&sup->seg, file, gen, event, (uint32_t)len, ref);
+	if (r)
+		evq_lost(&sup->seg, file, gen);
 	evq_hint(SEG_NONE, 0, -1);
+	return r;
+}
+
+static bool waits(void *ctx, uint64_t ref)
+{
+	return evq_waits(&((struct sup *)ctx)->seg, ref);
+}
+
+/* Of a file that is ending nothing is read any more. */
+static bool drop(void *ctx, uint32_t file, uint64_t ref)
+{
+	struct sup *sup = ctx;
+	uint32_t gen;
+
+	return queue_of(sup, file, &gen) < 0 || evq_drop(&sup->seg, file, gen, ref);
 }
 
 static uint64_t now(void *ctx)
@@ -279,13 +299,6 @@ int sup_cm_gmp(struct sup *sup, struct sup_link *l, struct sup_request *q, struc
 	return 0;
 }
 
-static bool is_event(const uint8_t *in, size_t len)
-{
-	const struct ucma_row *row = ucma_row_of(in, len);
-
-	return row == &ucma_rows[RDMA_USER_CM_CMD_GET_EVENT];
-}
-
 int sup_cm_write(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
 	const struct ucma_call *c = (const void *)q->more;
@@ -305,9 +318,6 @@ int sup_cm_write(struct sup *sup, struct sup_link *l, struct sup_request *q, str
 		return -EIO;
 	r = cma_write(sup->cm->cma, c, in, in + c->len, p->more, &n);
 	p->nmore = p->m.arg = (uint32_t)n;
-	if (r >= 0 && is_event(in, c->len))
-		p->nmore += (uint32_t)cma_ahead(sup->cm->cma, c->file, p->more, n, p->more + n,
-						sizeof(p->more) - n);
 	return r < 0 ? (int)r : 0;
 }
 
@@ -315,7 +325,14 @@ int sup_cm_open(struct sup *sup, uint32_t file, const struct sup_link *l)
 {
 	const struct seg_proc *proc = seg_proc(&sup->seg, l->slot);
 
-	return proc ? cma_file_open(sup->cm->cma, file, proc->host, proc->pid, proc->comm) : -ESRCH;
+	struct seg_slot *slot = seg_at(&sup->seg, SEG_T_SLOT, l->slot);
+	int r = -ESRCH;
+
+	if (proc)
+		r = cma_file_open(sup->cm->cma, file, proc->host, proc->pid, proc->comm);
+	if (!r)
+		cma_file_changes(sup->cm->cma, file, slot->changes);
+	return r;
 }
 
 void sup_cm_gone(struct sup *sup, uint32_t file)
@@ -332,7 +349,8 @@ void sup_cm_port(struct sup *sup, uint32_t port)
 
 int sup_cm_init(struct sup *sup)
 {
-	static const struct cma_ops ops = {.ready = ready, .send = send_pkt, .now = now};
+	static const struct cma_ops ops = {
+		.push = push, .waits = waits, .drop = drop, .send = send_pkt, .now = now};
 	struct sup_cm *cm = calloc(1, sizeof(*cm));
 
 	if (!cm)

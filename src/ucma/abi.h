@@ -33,9 +33,16 @@ struct ucma_fd {       /* what MIGRATE_ID's descriptor is */
 };
 
 /*
- * Behind the response of GET_EVENT: answers to what librdmacm asks next about the event's id. They
- * hold until the process's next command that changes the id, or its next event. `len` bytes follow.
+ * An event in its file's queue: the data of a record. Behind it answers to what librdmacm asks next
+ * about the event's id, which hold as long as its word in the opener's slot (seg_slot.changes) has
+ * this value. The supervisor changes the word with the id: by a command, or by what arrives.
  */
+struct ucma_event {
+	struct rdma_ucm_event_resp resp;
+	uint32_t changes;
+	uint32_t pad;
+};
+/* `len` bytes follow. */
 struct ucma_answer {
 	uint16_t cmd; /* RDMA_USER_CM_CMD_QUERY or INIT_QP_ATTR */
 	uint16_t len; /* a multiple of 8; a command with less room must ask */

@@ -9,34 +9,18 @@ static struct ucma_ahead_id *place(struct ucma_ahead *a, uint32_t id)
 	return &a->ids[id % UCMA_AHEAD_IDS];
 }
 
-uint32_t ucma_ahead_turn(const struct ucma_ahead *a)
-{
-	return atomic_load(&a->turn);
-}
-
-void ucma_ahead_drop(struct ucma_ahead *a, uint32_t id)
-{
-	/* In this order: put() reads them in the other one. */
-	atomic_fetch_add(&a->turn, 1);
-	atomic_fetch_add(&place(a, id)->turn, 1);
-}
-
-void ucma_ahead_put(struct ucma_ahead *a, struct ucma_whose w, uint32_t turn, const void *bytes,
-		    size_t len)
+void ucma_ahead_put(struct ucma_ahead *a, struct ucma_whose w, const void *bytes, size_t len)
 {
 	struct ucma_ahead_id *p = place(a, w.id);
 
-	/* An earlier event's may be in another thread still, on its way here. */
-	if (!len)
-		ucma_ahead_drop(a, w.id);
 	if (!len || len > sizeof(p->bytes) || atomic_exchange(&p->busy, 1))
 		return;
-	p->stored = atomic_load(&p->turn);
+	p->changes = w.changes;
 	p->file = w.file;
 	p->gen = w.gen;
 	p->id = w.id;
-	p->len = atomic_load(&a->turn) == turn ? (uint32_t)len : 0;
-	memcpy(p->bytes, bytes, p->len);
+	p->len = (uint32_t)len;
+	memcpy(p->bytes, bytes, len);
 	atomic_store(&p->busy, 0);
 }
 
@@ -67,8 +51,7 @@ size_t ucma_ahead_get(struct ucma_ahead *a, struct ucma_whose w, uint32_t cmd, u
 
 	if (atomic_exchange(&p->busy, 1))
 		return 0;
-	if (p->file == w.file && p->gen == w.gen && p->id == w.id &&
-	    p->stored == atomic_load(&p->turn))
+	if (p->file == w.file && p->gen == w.gen && p->id == w.id && p->changes == w.changes)
 		n = find(p, cmd, key, out, room);
 	atomic_store(&p->busy, 0);
 	return n;

@@ -10,8 +10,10 @@
 #include <string.h>
 #include "hw/evq.h"
 #include "segment/mem.h"
+#include "segment/slot.h"
 #include "ucma/trace.h"
 #include "util/log.h"
+#include "util/sys.h"
 
 #define PAGE 4096ul
 
@@ -125,7 +127,7 @@ static uint64_t response_of(struct request *q)
 	return at;
 }
 
-/* ---- without the supervisor */
+/* ---- write(2) without the supervisor */
 
 /* The row of a command that is there as a whole, and whose frame ucma_write() takes. */
 static const struct ucma_row *row_of_whole(const struct request *q)
@@ -138,6 +140,14 @@ static const struct ucma_row *row_of_whole(const struct request *q)
 	return row;
 }
 
+static struct ucma_whose whose(const struct ucma_file *f, uint32_t id)
+{
+	const struct seg_slot *t = seg_at(f->s, SEG_T_SLOT, f->s->self);
+
+	return (struct ucma_whose){f->file, f->gen, id,
+				   atomic_load(&t->changes[id % SLOT_CHANGES])};
+}
+
 /* Bytes of its answer when that came ahead; 0: ask. */
 static size_t known(const struct ucma_file *f, const struct request *q, void *out, size_t room)
 {
@@ -146,100 +156,156 @@ static size_t known(const struct ucma_file *f, const struct request *q, void *ou
 
 	if (!row || !row->key)
 		return 0;
-	return ucma_ahead_get(f->ahead, (struct ucma_whose){f->file, f->gen, u32_at(q, row->id)},
-			      h->cmd, u32_at(q, row->key), out, h->out < room ? h->out : room);
+	return ucma_ahead_get(f->ahead, whose(f, u32_at(q, row->id)), h->cmd, u32_at(q, row->key),
+			      out, h->out < room ? h->out : room);
 }
 
-/* GET_EVENT would find no event: the queue has a record for each. */
-static bool must_wait(const struct ucma_file *f, const struct seg_evq *q, const struct request *req)
+/* GET_EVENT with room for all of an event. */
+static bool wants_event(const struct request *req)
 {
 	const struct ucma_row *row = row_of_whole(req);
 	const struct rdma_ucm_cmd_hdr *h = (const void *)req->bytes;
 
 	return row && h->cmd == RDMA_USER_CM_CMD_GET_EVENT && h->out >= row->out &&
-	       !evq_ready(f->s, q);
+	       !req->call.no_response;
+}
+
+static size_t copy_data(struct seg *s, const struct seg_evrec *rec, uint8_t *to)
+{
+	uint32_t at = rec->data;
+	size_t done = 0;
+
+	while (done < rec->len) {
+		size_t n = rec->len - done < EVQ_PIECE ? rec->len - done : EVQ_PIECE;
+		const uint8_t *d = evq_data(s, at, &at);
+
+		if (!d)
+			break;
+		memcpy(to + done, d, n);
+		done += n;
+	}
+	return done;
+}
+
+/* The oldest event: 0 and *n bytes of `out`; -EAGAIN: none; -ETIMEDOUT: evq_wait(); else ask. */
+static int take_event(const struct ucma_file *f, const struct seg_evq *q, void *out, size_t *n)
+{
+	struct {
+		struct ucma_event event;
+		uint8_t ahead[UCMA_AHEAD_MAX];
+	} u;
+	struct ucma_whose w = {.file = f->file, .gen = f->gen};
+	struct seg_evrec rec;
+	size_t len;
+	int r;
+
+	if (!evq_ready(f->s, q))
+		return -EAGAIN;
+	r = evq_take(f->s, f->file, f->gen, f->fd, 0, sizeof(u), &rec);
+	if (r)
+		return r;
+	len = copy_data(f->s, &rec, (uint8_t *)&u);
+	evq_data_free(f->s, &rec);
+	if (len < sizeof(u.event))
+		return -EIO;
+	*n = sizeof(u.event.resp);
+	memcpy(out, &u.event.resp, *n);
+	w.id = u.event.resp.id;
+	w.changes = u.event.changes;
+	ucma_ahead_put(f->ahead, w, u.ahead, len - sizeof(u.event));
+	return 0;
 }
 
 /* ---- write(2) */
 
-/* The supervisor's answer. Behind an event's come others (struct ucma_answer), which are kept. */
+/* The supervisor's answer. */
 static int ask(const struct ucma_file *f, const struct request *q, void *out, size_t *n)
 {
 	struct link_msg m = {.op = LINK_RDMA_CM, .file = f->file, .gen = f->gen};
-	const struct ucma_row *row = ucma_row_of(q->bytes, q->call.len);
-	bool changes = row && row->id != UCMA_NO_ID && row->check != UCMA_CHECK_LATE;
-	uint32_t id = changes ? u32_at(q, row->id) : 0, turn = ucma_ahead_turn(f->ahead);
-	uint8_t in[UCMA_OUT_MAX + UCMA_AHEAD_MAX];
-	size_t len = sizeof(in);
-	int r;
+	size_t room = *n;
+	int r = link_ask_more(f->link, &m, q, sizeof(q->call) + q->call.len + q->call.aux_len, out,
+			      &room);
 
-	if (changes)
-		ucma_ahead_drop(f->ahead, id);
-	r = link_ask_more(f->link, &m, q, sizeof(q->call) + q->call.len + q->call.aux_len, in,
-			  &len);
-	if (changes)
-		ucma_ahead_drop(f->ahead, id);
-	*n = m.arg <= len && m.arg <= *n ? m.arg : 0;
-	memcpy(out, in, *n);
-	if (!r && row == &ucma_rows[RDMA_USER_CM_CMD_GET_EVENT] &&
-	    *n >= offsetof(struct rdma_ucm_event_resp, event)) {
-		memcpy(&id, in + offsetof(struct rdma_ucm_event_resp, id), sizeof(id));
-		ucma_ahead_put(f->ahead, (struct ucma_whose){f->file, f->gen, id}, turn, in + *n,
-			       len - *n);
-	}
+	*n = m.arg <= room ? m.arg : 0;
 	return r;
 }
 
-/* The request of a write(2), and the address of its response. */
-static uint64_t fill(struct request *q, uint32_t file, const void *buf, size_t count,
-		     void (*fd_of)(int fd, struct ucma_fd *out))
+/* A request without what its command names, and the address of the response. */
+static uint64_t fill(struct request *q, uint32_t file, const void *buf, size_t count)
 {
-	uint32_t cmd;
-
 	q->call = (struct ucma_call){.file = file,
 				     .count = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count};
 	q->call.len = copy_command(q->bytes, buf);
-	if (q->call.len >= sizeof(struct rdma_ucm_cmd_hdr)) {
-		memcpy(&cmd, q->bytes, sizeof(cmd));
-		add_aux(q, cmd, fd_of);
-	}
 	return response_of(q);
 }
 
-ssize_t ucma_write(const struct ucma_file *f, const void *buf, size_t count, bool nonblock,
-		   const void *sigmask, void (*fd_of)(int fd, struct ucma_fd *out))
+/* What write(2) returns: `n` bytes of `out` are for the response. */
+static ssize_t end(const struct request *q, size_t count, uint64_t at, int r, const void *out,
+		   size_t n)
+{
+	if (TRACE_ON(LOG_CM))
+		ucma_trace(q->bytes, q->call.len, r, out, n);
+	/* A row without a check before, or memory that was taken away since. */
+	if (n && mem_guarded_copy((void *)(uintptr_t)at, out, n))
+		return -EFAULT;
+	return r ? r : (ssize_t)count;
+}
+
+static bool nonblocking(const struct ucma_file *f)
+{
+	int flags = sys_fcntl(f->fd, F_GETFL, 0);
+
+	return flags >= 0 && (flags & O_NONBLOCK);
+}
+
+enum ucma_next ucma_try(const struct ucma_file *f, const void *buf, size_t count, ssize_t *ret,
+			struct ucma_wait *w)
 {
 	struct seg_evq *q = seg_live(f->s, SEG_T_EVQ, f->file);
 	uint8_t out[UCMA_OUT_MAX];
 	struct request req;
 	uint64_t at;
+	size_t n;
+	int r = 0;
 
+	*ret = -EIO;
 	if (!q)
-		return -EIO;
-	at = fill(&req, f->file, buf, count, fd_of);
-	for (;;) {
-		uint32_t seen = atomic_load(&q->wake);
-		size_t n = known(f, &req, out, sizeof(out));
-		int r = 0;
-
-		if (!n && must_wait(f, q, &req)) {
-			r = -EAGAIN;
-		} else if (!n) {
-			n = sizeof(out);
-			r = ask(f, &req, out, &n);
-		}
-		if (TRACE_ON(LOG_CM) && (r != -EAGAIN || nonblock))
-			ucma_trace(req.bytes, req.call.len, r, out, n);
-		/* A row without a check before, or memory that was taken away since. */
-		if (n && mem_guarded_copy((void *)(uintptr_t)at, out, n))
-			return -EFAULT;
-		if (!r)
-			return (ssize_t)count;
-		if (r != -EAGAIN || nonblock)
-			return r;
-		/* Only GET_EVENT waits. */
-		r = evq_wait(q, seen, false, sigmask);
-		if (r)
-			return r;
+		return UCMA_DONE;
+	*w = (struct ucma_wait){.q = q, .seen = atomic_load(&q->wake)};
+	at = fill(&req, f->file, buf, count);
+	n = known(f, &req, out, sizeof(out));
+	if (!n) {
+		if (!wants_event(&req))
+			return UCMA_ASK;
+		r = take_event(f, q, out, &n);
+		w->locked = r == -ETIMEDOUT;
+		if (r && r != -EAGAIN && r != -ETIMEDOUT)
+			return UCMA_ASK;
+		if (r && !nonblocking(f))
+			return UCMA_WAIT;
 	}
+	*ret = end(&req, count, at, r ? -EAGAIN : 0, out, n);
+	return UCMA_DONE;
+}
+
+enum ucma_next ucma_ask(const struct ucma_file *f, const void *buf, size_t count,
+			void (*fd_of)(int fd, struct ucma_fd *out), ssize_t *ret)
+{
+	uint8_t out[UCMA_OUT_MAX];
+	size_t n = sizeof(out);
+	struct request req;
+	uint64_t at = fill(&req, f->file, buf, count);
+	uint32_t cmd;
+	int r;
+
+	if (req.call.len >= sizeof(struct rdma_ucm_cmd_hdr)) {
+		memcpy(&cmd, req.bytes, sizeof(cmd));
+		add_aux(&req, cmd, fd_of);
+	}
+	r = ask(f, &req, out, &n);
+	/* Only GET_EVENT waits. */
+	if (r == -EAGAIN && !nonblocking(f))
+		return UCMA_WAIT;
+	*ret = end(&req, count, at, r, out, n);
+	return UCMA_DONE;
 }

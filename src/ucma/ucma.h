@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The rdma_cm character device, in the process that has it open. Its state is the supervisor's
- * (src/cma): a write(2) becomes a request over the process's connection. Functions return what the
- * system call would. Called by the shim with all asynchronous signals blocked.
+ * (src/cma): a write(2) becomes a request over the process's connection. Events are in the file's
+ * queue (hw/evq.h), where this process takes them. Called by the shim while no handler of the
+ * program may run.
  */
 #ifndef SOFTHCA_UCMA_UCMA_H
 #define SOFTHCA_UCMA_UCMA_H
@@ -17,13 +18,25 @@ struct ucma_file {
 	struct seg *s;
 	struct ucma_ahead *ahead; /* of the process */
 	uint32_t file, gen;       /* SEG_T_FILE */
+	int fd;                   /* a descriptor of it */
+};
+
+struct ucma_wait { /* for evq_wait() */
+	struct seg_evq *q;
+	uint32_t seen;
+	bool locked;
 };
 
 /*
- * `fd_of`: what a descriptor of this process is (MIGRATE_ID). GET_EVENT on an empty file waits with
- * the signal mask given unless `nonblock`.
+ * A write(2). ucma_try() does what this process can do alone, and never waits. UCMA_DONE: *ret is
+ * what write(2) returns; UCMA_ASK: call ucma_ask(), which waits for the supervisor's answer;
+ * UCMA_WAIT: there is no event, call evq_wait() with *w, then begin again.
  */
-ssize_t ucma_write(const struct ucma_file *f, const void *buf, size_t count, bool nonblock,
-		   const void *sigmask, void (*fd_of)(int fd, struct ucma_fd *out));
+enum ucma_next { UCMA_DONE, UCMA_ASK, UCMA_WAIT };
+enum ucma_next ucma_try(const struct ucma_file *f, const void *buf, size_t count, ssize_t *ret,
+			struct ucma_wait *w);
+/* `fd_of`: what a descriptor of this process is (MIGRATE_ID). */
+enum ucma_next ucma_ask(const struct ucma_file *f, const void *buf, size_t count,
+			void (*fd_of)(int fd, struct ucma_fd *out), ssize_t *ret);
 
 #endif

@@ -336,16 +336,30 @@ static bool same_creds(const struct shim_file *f)
 	return f->opener == sys_getpid() && f->opener_euid == (uint32_t)sys_call(SYS_geteuid);
 }
 
-static ssize_t write_rdma_cm(const struct ucma_file *u, int fd, const void *buf, size_t count)
+static ssize_t write_rdma_cm(struct ucma_file *u, int fd, const void *buf, size_t count)
 {
-	bool nonblock = nonblocking(fd);
+	enum ucma_next next;
+	struct sig_guard g;
+	struct ucma_wait w;
 	sigset_t old;
 	ssize_t r;
 
-	sig_block_all(&old);
-	r = ucma_write(u, buf, count, nonblock, &old, ucma_fd_of);
-	sig_restore(&old);
-	return r;
+	u->fd = fd;
+	for (;;) {
+		sig_guard_begin(&g);
+		next = ucma_try(u, buf, count, &r, &w);
+		sig_guard_end(&g);
+		if (next == UCMA_ASK) {
+			sig_block_all(&old);
+			next = ucma_ask(u, buf, count, ucma_fd_of, &r);
+			sig_restore(&old);
+		}
+		if (next == UCMA_DONE)
+			return r;
+		r = evq_wait(w.q, w.seen, w.locked, NULL);
+		if (r)
+			return r;
+	}
 }
 
 static ssize_t write_file(struct shim_file *f, int fd, void *buf, size_t count)
