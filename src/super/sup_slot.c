@@ -18,12 +18,30 @@ static struct seg_slot *slot_of(struct sup *sup, const struct sup_link *l)
 	return l->slot == SEG_NONE ? NULL : seg_at(&sup->seg, SEG_T_SLOT, l->slot);
 }
 
-static void answer(struct sup_link *l, struct seg_slot *t, const struct sup_reply *p)
+/* Wakes nobody yet: events that follow upon a command come before sup_slots_wake(). */
+static void answer(struct sup *sup, struct sup_link *l, struct seg_slot *t,
+		   const struct sup_reply *p)
 {
 	t->out = p->m;
 	memcpy(t->out_more, p->more, p->nmore);
 	atomic_store(&t->answered, l->answered);
-	sys_futex_wake(&t->answered, 1);
+	if (l->waking)
+		return;
+	l->waking = true;
+	l->next_waking = sup->waking;
+	sup->waking = l;
+}
+
+void sup_slots_wake(struct sup *sup)
+{
+	struct sup_link *l;
+
+	while ((l = sup->waking)) {
+		sup->waking = l->next_waking;
+		l->waking = false;
+		if (!l->closed)
+			sys_futex_wake(&slot_of(sup, l)->answered, 1);
+	}
 }
 
 static void bell_ready(struct sup *sup, struct sup_source *src, uint32_t events)
@@ -50,7 +68,7 @@ static void bell_ready(struct sup *sup, struct sup_source *src, uint32_t events)
 	l->answered = number;
 	sup_link_result(sup, l, &q, &p);
 	if (!l->closed)
-		answer(l, t, &p);
+		answer(sup, l, t, &p);
 }
 
 void sup_slot_look(struct sup *sup, struct sup_link *l)

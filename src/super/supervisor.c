@@ -269,6 +269,7 @@ int sup_turn(struct sup *sup, uint64_t deadline)
 			src->ready(sup, src, e[i].events);
 	}
 	sup->cm_at = sup_cm_run(sup);
+	sup_slots_wake(sup);
 	sup_links_free(sup, false);
 	sup_sweep(sup);
 	if (atomic_load(&fab_subnet(&sup->seg)->notices))

@@ -92,6 +92,8 @@ struct sup_link {
 	int (*again)(struct sup *sup, struct sup_link *l, struct sup_request *q,
 		     struct sup_reply *p);
 	struct sup_request request;
+	struct sup_link *next_waking; /* in sup.waking, if `waking` */
+	bool waking;
 };
 
 /* The supervisor's side of an open virtual file; index = SEG_T_FILE index. */
@@ -116,6 +118,7 @@ struct sup {
 	int spare;
 	struct sup_source listen;
 	struct sup_link *links;
+	struct sup_link *waking; /* answered in their slots, and not woken yet */
 	struct sup_file *files;
 	uint32_t nfiles;             /* size of `files` */
 	uint32_t nopen;              /* used */
@@ -179,6 +182,8 @@ int sup_slot_bell(struct sup *sup, struct sup_link *l, struct sup_request *q, st
 /* The bell may have rung while the link could not be served. */
 void sup_slot_look(struct sup *sup, struct sup_link *l);
 void sup_slot_close(struct sup *sup, struct sup_link *l);
+/* Wake those that were answered in this turn. */
+void sup_slots_wake(struct sup *sup);
 
 /* ---- jobs (sup_work.c) */
 int sup_work_init(struct sup *sup);
