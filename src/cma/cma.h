@@ -68,11 +68,25 @@ struct cma_shown {
 	bool listens;
 	uint32_t pid; /* of the opener of its file */
 	const char *comm, *state, *ps;
+	const char *cm_state; /* of its half in src/cm, which has TIMEWAIT; NULL: it has none */
 	uint32_t state_number, ps_number, qp_type, qpn;
 	uint16_t number; /* of its port, host order */
 	struct sockaddr_storage src, dst;
 };
 void cma_each(struct cma *c, void (*show)(void *arg, const struct cma_shown *s), void *arg);
+
+/*
+ * What is there, of all hosts. Without open files all of it is 0, but for joins that the SA has not
+ * answered yet.
+ */
+struct cma_counts {
+	uint32_t files, ids;  /* ids: a listener on all adapters has more than one */
+	uint32_t connections; /* of src/cm, each user of a listener's one */
+	uint32_t ports;       /* bound ones: of a host and port space */
+	uint32_t events;      /* that wait in files */
+	uint32_t queries, groups;
+};
+void cma_count(const struct cma *c, struct cma_counts *out);
 
 /* ---- the fabric changes */
 /* A port went down or came up, or its LID, GIDs or P_Keys changed. */

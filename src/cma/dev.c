@@ -196,6 +196,20 @@ void cma_dev_free(struct cma_dev *d)
 	free(d);
 }
 
+void cma_dev_count(const struct cma_dev *d, uint32_t *files, uint32_t *events)
+{
+	const struct dev_event *e;
+
+	*files = *events = 0;
+	for (uint32_t i = 0; i < d->nfile; i++) {
+		if (!d->file[i])
+			continue;
+		++*files;
+		TAILQ_FOREACH(e, &d->file[i]->events, in_file)
+		++*events;
+	}
+}
+
 /* ---- events */
 
 static void set_fresh(struct dev_file *f)

@@ -19,6 +19,9 @@ void cma_dev_free(struct cma_dev *d);
 /* The device of `c`: defined beside struct cma. */
 struct cma_dev *cma_dev_of(struct cma *c);
 
+/* Open files, and the events that wait in them. */
+void cma_dev_count(const struct cma_dev *d, uint32_t *files, uint32_t *events);
+
 /* ---- for dev*.c */
 
 /* Numbers of one kind from 0 up, the lowest free one first (xa_alloc()), and what has them. */

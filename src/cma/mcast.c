@@ -558,3 +558,14 @@ void cma_groups_free(struct cma *c)
 		while (!TAILQ_EMPTY(&c->group[i]))
 			group_free(TAILQ_FIRST(&c->group[i]));
 }
+
+uint32_t cma_groups_count(const struct cma *c)
+{
+	const struct cma_group *g;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < CMA_GROUPS; i++)
+		TAILQ_FOREACH(g, &c->group[i], at)
+	n++;
+	return n;
+}

@@ -109,6 +109,7 @@ int cma_sa_ask(struct cma *c, const struct cma_sa_request *r, struct cma_query *
 void cma_sa_cancel(struct cma *c, struct cma_query *q);
 void cma_sa_arrived(struct cma *c, const struct cm_pkt *p);
 void cma_sa_free(struct cma *c);
+uint32_t cma_sa_count(const struct cma *c);
 
 /* ---- ids */
 
@@ -241,5 +242,6 @@ struct cma_member { /* struct cma_multicast, and mcast_member of ib_sa */
 void cma_leave_all(struct cma_id *id);
 void cma_groups_port_event(struct cma *c, uint32_t port);
 void cma_groups_free(struct cma *c);
+uint32_t cma_groups_count(const struct cma *c);
 
 #endif

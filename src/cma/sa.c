@@ -156,3 +156,14 @@ void cma_sa_free(struct cma *c)
 		while (!TAILQ_EMPTY(&c->query[i]))
 			forget(c, TAILQ_FIRST(&c->query[i]));
 }
+
+uint32_t cma_sa_count(const struct cma *c)
+{
+	const struct cma_query *q;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < CMA_QUERIES; i++)
+		TAILQ_FOREACH(q, &c->query[i], at)
+	n++;
+	return n;
+}

@@ -49,6 +49,7 @@ void cma_each(struct cma *c, void (*show)(void *arg, const struct cma_shown *s),
 			.port = id->port,
 			.state = states[id->state],
 			.state_number = id->state,
+			.cm_state = id->cm ? cm_state_name(cm_state(id->cm)) : NULL,
 			.ps = ps_name(id->ps),
 			.ps_number = id->ps,
 			.qp_type = id->qp_type,
@@ -63,4 +64,20 @@ void cma_each(struct cma *c, void (*show)(void *arg, const struct cma_shown *s),
 		memcpy(&s.dst, &id->dst, sizeof(s.dst));
 		show(arg, &s);
 	}
+}
+
+void cma_count(const struct cma *c, struct cma_counts *out)
+{
+	const struct cma_id *id;
+	const struct cma_bind *b;
+
+	*out = (struct cma_counts){.connections = cm_count(c->cm),
+				   .queries = cma_sa_count(c),
+				   .groups = cma_groups_count(c)};
+	cma_dev_count(c->dev, &out->files, &out->events);
+	TAILQ_FOREACH(id, &c->ids, at)
+	out->ids++;
+	for (uint32_t i = 0; i < CMA_BINDS; i++)
+		TAILQ_FOREACH(b, &c->bind[i], at)
+	out->ports++;
 }

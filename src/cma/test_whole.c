@@ -63,6 +63,31 @@ static uint32_t next(uint32_t file, uint32_t event)
 	return e->id;
 }
 
+/* The states of the CM, in the order of ids. */
+static void add_state(void *arg, const struct cma_shown *s)
+{
+	char *text = arg;
+
+	strncat(text, s->cm_state ? s->cm_state : "-", 40);
+	strncat(text, " ", 2);
+}
+
+static void expect_states(const char *want)
+{
+	char text[256] = "";
+
+	cma_each(w.c, add_state, text);
+	assert_string_equal(text, want);
+}
+
+static void expect_counts(struct cma_counts want)
+{
+	struct cma_counts n;
+
+	cma_count(w.c, &n);
+	assert_memory_equal(&n, &want, sizeof(n));
+}
+
 static void programs_connect(void **state)
 {
 	union cma_addr here = ip("127.1.0.1", 4000);
@@ -80,6 +105,8 @@ static void programs_connect(void **state)
 	DO(CLIENT, resolve_route, .id = id, .timeout_ms = 1000);
 	next(CLIENT, RDMA_CM_EVENT_ROUTE_RESOLVED);
 	DO(CLIENT, connect, .conn_param = p, .id = id);
+	expect_counts((struct cma_counts){
+		.files = 2, .ids = 3, .connections = 3, .ports = 2, .events = 1});
 	peer = next(SERVER, RDMA_CM_EVENT_CONNECT_REQUEST);
 	DO(SERVER, accept, .uid = 9, .conn_param = p, .id = peer);
 	next(CLIENT, RDMA_CM_EVENT_CONNECT_RESPONSE);
@@ -91,11 +118,13 @@ static void programs_connect(void **state)
 	cma_file_gone(w.c, SERVER); /* killed: its half answers all the same */
 	turn();
 	next(CLIENT, RDMA_CM_EVENT_DISCONNECTED);
+	expect_states("TIMEWAIT ");
+	pass(60000);
+	next(CLIENT, RDMA_CM_EVENT_TIMEWAIT_EXIT);
+	expect_states("IDLE ");
 	DO(CLIENT, destroy_id, .response = 1, .id = id);
 	cma_file_gone(w.c, CLIENT);
-	pass(60000);
-	assert_true(TAILQ_EMPTY(&w.c->ids));
-	assert_int_equal(cm_count(w.c->cm), 0);
+	expect_counts((struct cma_counts){0});
 }
 
 int main(void)

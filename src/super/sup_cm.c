@@ -225,6 +225,8 @@ static void show_id(void *arg, const struct cma_shown *c)
 	json_object_object_add(o, "pid", json_object_new_uint64(c->pid));
 	json_object_object_add(o, "comm", json_object_new_string(c->comm));
 	json_object_object_add(o, "state", json_object_new_string(c->state));
+	if (c->cm_state)
+		json_object_object_add(o, "cm_state", json_object_new_string(c->cm_state));
 	json_object_object_add(o, "ps", json_object_new_string(c->ps));
 	json_object_object_add(o, "port", json_object_new_uint64(c->number));
 	add_addr(o, "src", &c->src);
@@ -239,6 +241,24 @@ struct json_object *sup_cm_show(struct sup *sup)
 
 	cma_each(sup->cm->cma, show_id, &s);
 	return s.list;
+}
+
+struct json_object *sup_cm_counts(struct sup *sup)
+{
+	struct json_object *o = json_object_new_object();
+	struct cma_counts n;
+
+	cma_count(sup->cm->cma, &n);
+#define ADD(name) json_object_object_add(o, #name, json_object_new_uint64(n.name))
+	ADD(files);
+	ADD(ids);
+	ADD(connections);
+	ADD(ports);
+	ADD(events);
+	ADD(queries);
+	ADD(groups);
+#undef ADD
+	return o;
 }
 
 /* ---- requests */

@@ -263,6 +263,7 @@ int sup_status_fd(struct sup *sup)
 	json_object_object_add(o, "processes", show_processes(sup));
 	json_object_object_add(o, "files", show_files(sup));
 	json_object_object_add(o, "cm_ids", sup_cm_show(sup));
+	json_object_object_add(o, "rdma_cm", sup_cm_counts(sup));
 	text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN);
 	len = text ? strlen(text) : 0;
 	if (!r && (!text || pwrite(fd, text, len, 0) != (ssize_t)len))

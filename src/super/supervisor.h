@@ -261,6 +261,8 @@ int sup_cm_ids(struct sup *sup, struct sup_link *l, struct sup_request *q, struc
 /* A JSON array of the ids of all hosts. */
 struct json_object;
 struct json_object *sup_cm_show(struct sup *sup);
+/* An object with the numbers of struct cma_counts. */
+struct json_object *sup_cm_counts(struct sup *sup);
 /* MADs that have come, events, deadlines: once in each turn of the loop. The next deadline. */
 uint64_t sup_cm_run(struct sup *sup);
 
