@@ -6,8 +6,13 @@
  *	conn_steps client ADDRESS PORT STRIDE FIRST		a server serves at PORT (conn.c)
  *	conn_steps server ADDRESS PORT STRIDE FIRST CLIENT	CLIENT (conn.c) is run against it
  *
- * Prints the kills. Status 0: each other end has ended, too, and the last connection was whole. The
- * files end where their owner dies; what is left then is for the caller to look at.
+ * Or a client may have N descriptors, for every N until that is enough:
+ *
+ *	conn_steps descriptors ADDRESS PORT
+ *
+ * Prints the kills or the failures. Status 0: each other end has ended, too, and the last
+ *connection was whole. The files end where their owner dies; what is left then is for the caller to
+ *look at.
  */
 #include <arpa/inet.h>
 #include <poll.h>
@@ -21,6 +26,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -182,19 +188,49 @@ static bool kill_at(pid_t pid, unsigned long n, pid_t *other)
 	return true;
 }
 
+/* ---- the one that has too few descriptors */
+
+static int fail_without_descriptors(void)
+{
+	struct rlimit l;
+	unsigned int failed = 0;
+	int status;
+	pid_t pid;
+
+	NEED(!getrlimit(RLIMIT_NOFILE, &l));
+	for (l.rlim_cur = 3;; l.rlim_cur++, failed++) {
+		pid = fork();
+		NEED(pid >= 0);
+		if (!pid) {
+			NEED(!setrlimit(RLIMIT_NOFILE, &l));
+			client();
+			_exit(0);
+		}
+		NEED(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+		if (!WEXITSTATUS(status))
+			break;
+		NEED(WEXITSTATUS(status) == 99);
+	}
+	printf("%u failures\n", failed);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	void (*end)(void) = argc > 1 && !strcmp(argv[1], "server") ? server : client;
+	bool is_short = argc > 3 && !strcmp(argv[1], "descriptors");
 	unsigned long n, stride, kills = 0;
 	int status;
 	bool killed;
 	pid_t other;
 
-	if (argc < 6 || (end == server && argc < 7))
+	if (argc < (is_short ? 4 : 6) || (end == server && argc < 7))
 		return 2;
 	addr = (struct sockaddr_in){.sin_family = AF_INET,
 				    .sin_port = htons((uint16_t)atoi(argv[3]))};
 	NEED(inet_pton(AF_INET, argv[2], &addr.sin_addr) == 1);
+	if (is_short)
+		return fail_without_descriptors();
 	client_program = end == server ? argv[6] : NULL;
 	NEED(!pipe(listens));
 	stride = strtoul(argv[4], NULL, 0);

@@ -157,6 +157,18 @@ class Conn(TwoHosts):
             srv.kill()
         self.ends_clean()
 
+    def test_a_client_has_too_few_descriptors(self):
+        srv = self.start_server()
+        try:
+            idle = self.counts()
+            r = self.fab.run(STEPS, 'descriptors', self.ADDRESS, str(PORT),
+                             options=('--host', self.names[1]))
+            self.assertRegex(self.ok(r), '[0-9]{1,} failures')
+            self.settles(idle, 'the ids of clients that have failed to end')
+        finally:
+            srv.kill()
+        self.ends_clean()
+
     def test_a_server_is_killed_at_each_system_call(self):
         self.steps('server', PROGRAM)
         self.ends_clean()
