@@ -269,6 +269,7 @@ void cma_free(struct cma *c)
 		cma_id_destroy(TAILQ_FIRST(&c->ids));
 	cma_groups_free(c);
 	cma_sa_free(c);
+	cma_news_free(c);
 	if (c->cm)
 		cm_free(c->cm);
 	/* Only arrivals are left. */
@@ -284,6 +285,7 @@ uint64_t cma_run_due(struct cma *c)
 {
 	uint64_t next;
 
+	cma_news_look(c);
 	do {
 		run_works(c);
 		run_timers(c);
@@ -315,6 +317,5 @@ void cma_port_event(struct cma *c, uint32_t port)
 	if (p->hca != SEG_NONE && !hw_hca(c->s, p->hca))
 		hca_gone(c, p->hca);
 	dev_changed_all(cma_dev_of(c));
-	cma_groups_port_event(c, port);
 	cma_resolve_again(c);
 }

@@ -89,7 +89,7 @@ struct cma_counts {
 void cma_count(const struct cma *c, struct cma_counts *out);
 
 /* ---- the fabric changes */
-/* A port went down or came up, or its LID, GIDs or P_Keys changed. */
+/* The link of a port came or went, or its adapter: neighbours may answer now, ids end. */
 void cma_port_event(struct cma *c, uint32_t port);
 
 #endif

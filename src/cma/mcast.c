@@ -42,8 +42,6 @@ struct cma_group { /* struct mcast_group */
 	TAILQ_ENTRY(cma_group) at;
 	struct cma *c;
 	uint32_t port, chain;
-	uint16_t lid; /* of the port when it was last looked at */
-	bool active;
 	enum group_state state;
 	struct cma_work work;
 	struct cma_query *query;
@@ -87,14 +85,6 @@ static void on_work(struct cma *c, struct cma_work *w)
 	work((struct cma_group *)((char *)w - offsetof(struct cma_group, work)));
 }
 
-static void look_at_port(struct cma_group *g)
-{
-	const struct hw_port *p = hw_port(g->c->s, g->port);
-
-	g->lid = (uint16_t)(p ? p->lid : 0);
-	g->active = p && p->state == IB_PORT_ACTIVE;
-}
-
 /* acquire_group(): MGID 0 is a new group each time, which the SA names. */
 static struct cma_group *group_get(struct cma *c, uint32_t port, const uint8_t *mgid)
 {
@@ -104,7 +94,7 @@ static struct cma_group *group_get(struct cma *c, uint32_t port, const uint8_t *
 		TAILQ_FOREACH(g, &c->group[chain_of(port, mgid)], at)
 	if (g->port == port && !memcmp(MGID(g->rec), mgid, 16))
 		return g;
-	g = calloc(1, sizeof(*g));
+	g = cma_news_want(c, port) ? NULL : calloc(1, sizeof(*g));
 	if (!g)
 		return NULL;
 	g->c = c;
@@ -115,7 +105,6 @@ static struct cma_group *group_get(struct cma *c, uint32_t port, const uint8_t *
 	memcpy(MGID(g->rec), mgid, 16);
 	TAILQ_INIT(&g->pending);
 	TAILQ_INIT(&g->joined);
-	look_at_port(g);
 	insert(g);
 	return g;
 }
@@ -532,24 +521,15 @@ static void disturb(struct cma_group *g, enum group_state state)
 		cma_work_put(g->c, &g->work);
 }
 
-/* mcast_event_handler(): PORT_ERR and LID_CHANGE, else perhaps PKEY_CHANGE. */
-void cma_groups_port_event(struct cma *c, uint32_t port)
+/* mcast_event_handler() */
+void cma_groups_changed(struct cma *c, uint32_t port, bool reset)
 {
-	for (uint32_t i = 0; i < CMA_GROUPS; i++) {
-		struct cma_group *g;
+	struct cma_group *g;
 
+	for (uint32_t i = 0; i < CMA_GROUPS; i++)
 		TAILQ_FOREACH(g, &c->group[i], at)
-		{
-			bool active = g->active;
-			uint16_t lid = g->lid;
-
-			if (g->port != port)
-				continue;
-			look_at_port(g);
-			disturb(g,
-				(active && !g->active) || lid != g->lid ? GROUP_ERROR : GROUP_PKEY);
-		}
-	}
+	if (g->port == port)
+		disturb(g, reset ? GROUP_ERROR : GROUP_PKEY);
 }
 
 void cma_groups_free(struct cma *c)

@@ -76,6 +76,7 @@ struct cma {
 	struct cma_binds bind[CMA_BINDS];
 	struct cma_queries query[CMA_QUERIES];
 	struct cma_groups group[CMA_GROUPS];
+	uint32_t *wanted, nwanted; /* ports whose news are looked at: SEG_T_PORT */
 	uint32_t next_tid, last_port, last_number;
 	uint64_t random;
 };
@@ -110,6 +111,12 @@ void cma_sa_cancel(struct cma *c, struct cma_query *q);
 void cma_sa_arrived(struct cma *c, const struct cm_pkt *p);
 void cma_sa_free(struct cma *c);
 uint32_t cma_sa_count(const struct cma *c);
+
+/* ---- news.c */
+/* From now on the port's changes are cma_groups_changed(). 0, -ENODEV, -ENOMEM. */
+int cma_news_want(struct cma *c, uint32_t port);
+void cma_news_look(struct cma *c);
+void cma_news_free(struct cma *c);
 
 /* ---- ids */
 
@@ -158,7 +165,8 @@ struct cma_id { /* struct rdma_id_private */
 	bool by_ip;          /* rdma_resolve_ip(): the next two are its answer */
 	uint32_t found_port; /* SEG_T_PORT */
 	union cma_addr found_src;
-	struct cma_timer addr_timer; /* the neighbour does not answer */
+	struct cma_timer addr_timer; /* the neighbour does not answer: it is asked again */
+	uint64_t addr_until;         /* ... until then, ns */
 	struct cma_work gone;        /* the adapter's removal */
 
 	struct cma_members mc;
@@ -240,7 +248,8 @@ struct cma_member { /* struct cma_multicast, and mcast_member of ib_sa */
 	uint8_t rec[LAYOUT_SZ(mc_member_record)];
 };
 void cma_leave_all(struct cma_id *id);
-void cma_groups_port_event(struct cma *c, uint32_t port);
+/* The SA has forgotten the port's memberships, or else its P_Keys are others. */
+void cma_groups_changed(struct cma *c, uint32_t port, bool reset);
 void cma_groups_free(struct cma *c);
 uint32_t cma_groups_count(const struct cma *c);
 

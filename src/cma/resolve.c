@@ -228,14 +228,24 @@ static int look_up(struct cma_id *id)
 	return 0;
 }
 
+/* A neighbour is asked once a second (neigh_probe()). */
+static int ask_later(struct cma_id *id)
+{
+	uint64_t due = cma_now(id->c) + NSEC_PER_SEC;
+
+	return cma_timer_set(id->c, &id->addr_timer, due < id->addr_until ? due : id->addr_until);
+}
+
 /* rdma_resolve_ip() */
 static int resolve_ip(struct cma_id *id, uint32_t timeout_ms)
 {
 	struct cma *c = id->c;
 	int r = look_up(id);
 
-	if (r == -ENODATA)
-		return cma_timer_set(c, &id->addr_timer, cma_now(c) + timeout_ms * NSEC_PER_MSEC);
+	if (r == -ENODATA) {
+		id->addr_until = cma_now(c) + timeout_ms * NSEC_PER_MSEC;
+		return ask_later(id);
+	}
 	if (r)
 		return r;
 	id->work_status = 0;
@@ -248,8 +258,10 @@ static void try_again(struct cma_id *id, bool last)
 {
 	int r = look_up(id);
 
-	if (r == -ENODATA && !last)
+	if (r == -ENODATA && !last) {
+		ask_later(id);
 		return;
+	}
 	cma_timer_stop(id->c, &id->addr_timer);
 	id->work_status = r && last ? -ETIMEDOUT : r;
 	cma_work_put(id->c, &id->work);
@@ -257,7 +269,9 @@ static void try_again(struct cma_id *id, bool last)
 
 void cma_resolve_timer(struct cma *c, struct cma_timer *t)
 {
-	try_again((struct cma_id *)((char *)t - offsetof(struct cma_id, addr_timer)), true);
+	struct cma_id *id = (struct cma_id *)((char *)t - offsetof(struct cma_id, addr_timer));
+
+	try_again(id, cma_now(c) >= id->addr_until);
 }
 
 void cma_resolve_again(struct cma *c)

@@ -81,9 +81,9 @@ static void a_neighbour_may_come_up_meanwhile(void **state)
 	silence();
 	fab_link_set(&w.s, port_of(1, 0), IB_PHYS_POLLING);
 	assert_int_equal(fab_sm_sweep(&w.s), 0);
-	cma_port_event(w.c, port_of(1, 0));
+	pass(800);
 	silence();
-	turn();
+	pass(200); /* it is asked again */
 	heard(&ME, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	pass(5000);
 	silence();
@@ -449,14 +449,37 @@ static void a_lost_port_loses_its_groups(void **state)
 	assert_int_equal(CALL(cma_join(a, &group, SA_JOIN_FULL, NULL)), 0);
 	turn();
 	heard(&ME, RDMA_CM_EVENT_MULTICAST_JOIN, 0);
-	cma_port_event(w.c, port_of(0, 0)); /* nothing has changed */
-	turn();
+	fab_port_changed(&w.s, port_of(0, 0), FAB_CHANGED_SM | FAB_CHANGED_PKEY | FAB_CHANGED_GID);
+	fab_port_changed(&w.s, port_of(1, 0), FAB_CHANGED_LID);
+	turn(); /* nothing that matters has changed */
 	silence();
 	fab_link_set(&w.s, port_of(0, 0), IB_PHYS_DISABLED);
-	cma_port_event(w.c, port_of(0, 0));
-	turn();
+	fab_link_set(&w.s, port_of(0, 0), IB_PHYS_POLLING);
+	assert_int_equal(fab_sm_sweep(&w.s), 0);
+	turn(); /* it is up again already */
 	heard(&ME, RDMA_CM_EVENT_MULTICAST_ERROR, -ENETRESET);
 	silence();
+}
+
+/* mcast_event_handler(): a manager that has been restarted knows no members. */
+static void a_port_that_registers_again_joins_again(void **state)
+{
+	struct cma_id *a = joiner(&ME);
+	union cma_addr group = ip("239.0.0.7", 0);
+	static const uint32_t changes[] = {FAB_CHANGED_REREGISTER, FAB_CHANGED_LID};
+
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(CALL(cma_join(a, &group, SA_JOIN_FULL, NULL)), 0);
+		turn();
+		heard(&ME, RDMA_CM_EVENT_MULTICAST_JOIN, 0);
+		fab_port_changed(&w.s, port_of(0, 0), changes[i]);
+		silence();
+		turn();
+		heard(&ME, RDMA_CM_EVENT_MULTICAST_ERROR, -ENETRESET);
+		cma_leave(a, &group);
+		turn();
+		silence();
+	}
 }
 
 static void leaving_before_the_answer_leaves_behind_nothing(void **state)
@@ -590,6 +613,7 @@ int main(void)
 		WORLD(joining_makes_a_member_of_the_port),
 		WORLD(joins_can_fail),
 		WORLD(a_lost_port_loses_its_groups),
+		WORLD(a_port_that_registers_again_joins_again),
 		WORLD(leaving_before_the_answer_leaves_behind_nothing),
 		WORLD(ids_go_in_every_state),
 		WORLD(handlers_destroy),

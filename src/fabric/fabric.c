@@ -142,6 +142,20 @@ void fab_sm_kick(struct seg *s)
 		link_sweep(s);
 }
 
+/* The events of mcast_event_handler(); the supervisor's loop looks when it is woken. */
+static void tell_news(struct seg *s, struct hw_port *p, uint32_t what)
+{
+	uint32_t news = what & FAB_CHANGED_PKEY ? HW_NEWS_PKEY : 0;
+
+	if ((what & (FAB_CHANGED_LID | FAB_CHANGED_REREGISTER)) ||
+	    ((what & FAB_CHANGED_STATE) && event_of_state(p) == IBV_EVENT_PORT_ERR))
+		news |= HW_NEWS_RESET;
+	if (!news || !(atomic_load(&p->news) & HW_NEWS_WANTED))
+		return;
+	atomic_fetch_or(&p->news, news);
+	link_sweep(s);
+}
+
 void fab_port_changed(struct seg *s, uint32_t port, uint32_t what)
 {
 	static const struct {
@@ -152,7 +166,7 @@ void fab_port_changed(struct seg *s, uint32_t port, uint32_t what)
 		{FAB_CHANGED_GID, IBV_EVENT_GID_CHANGE},
 		{FAB_CHANGED_REREGISTER, IBV_EVENT_CLIENT_REREGISTER},
 	};
-	const struct hw_port *p = hw_port(s, port);
+	struct hw_port *p = hw_port(s, port);
 	const struct hw_hca *hca;
 
 	if (what & (FAB_CHANGED_STATE | FAB_CHANGED_LID))
@@ -165,6 +179,7 @@ void fab_port_changed(struct seg *s, uint32_t port, uint32_t what)
 	if (!hca)
 		return; /* a switch's port: no listeners */
 	update_sysfs(s, port, hca, what);
+	tell_news(s, p, what);
 	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (what & rows[i].what)
 			port_event(s, port, rows[i].event);

@@ -56,6 +56,12 @@ enum hw_link { HW_LINK_IB = 0, HW_LINK_ETH = 1 };
 enum hw_gid_type { HW_GID_IB = 0, HW_GID_ROCE_V1 = 1, HW_GID_ROCE_V2 = 2 };
 
 /*
+ * What a port tells the kernel's multicast.c, in hw_port.news: its groups' memberships are lost
+ * (PORT_ERR, LID_CHANGE, CLIENT_REREGISTER), or its P_Keys have changed. Only what is wanted.
+ */
+enum { HW_NEWS_WANTED = 1, HW_NEWS_RESET = 2, HW_NEWS_PKEY = 4 };
+
+/*
  * A port of an adapter or a switch. A switch's port has `hca` SEG_NONE; port 0 is the switch
  * itself.
  */
@@ -88,6 +94,7 @@ struct hw_port {
 	uint32_t qctr;    /* SEG_T_QCTR index: the counter set of QPs that verbs made */
 	/* MAD_REF() of the fabric's own agent (SEG_T_AGENT, rmpp_send.c) */
 	_Atomic uint64_t own_agent;
+	_Atomic uint32_t news; /* HW_NEWS_*; the supervisor wants and takes them (src/cma) */
 	/*
 	 * The command Error of softhca console: percent of arriving MADs to lose, and the attribute
 	 * (0: any). err_sum adds the percentages up, so that the losses are evenly spread.

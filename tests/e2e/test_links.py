@@ -189,6 +189,22 @@ class Links(Case):
         self.link()
         self.assertEqual(len(seen()), n)
 
+    def member_hears(self, cut):
+        member = self.fab.start('stdbuf', '-oL', 'mckey', '-m', '239.0.0.1', options=H1)
+        try:
+            member.wait_said('receiving data transfers')
+            cut()
+            member.wait_said('event: RDMA_CM_EVENT_MULTICAST_ERROR, status: -102')
+        finally:
+            member.kill()
+
+    def test_multicast_groups_of_a_lost_port(self):
+        """A member of a group hears that its port has lost it."""
+        self.member_hears(lambda: self.unlink('"h1"[1]'))
+        self.link(('"h1"[1]', '"S1"[1]'))
+        # From another process.
+        self.member_hears(lambda: self.ok(self.fab.run('ibportstate', '1', '1', 'reset', options=H1)))
+
     def test_counters_are_reset(self):
         self.pair(self.fab, ('ib_write_bw', '-n', '100', '-s', '4096'), options=(H2, H1))
         self.ok(self.ask('perfquery', '-R', '4', '2', '0xf000'))

@@ -130,6 +130,20 @@ class OpenSM(Case):
             self.wait_log(low, 'SUBNET UP', 2)
             self.assertRegex(self.ok(fab.run('sminfo', options=H1)), 'priority 3 state 3')
 
+    def test_a_new_manager_forgets_groups(self):
+        """It asks ports to register again (ClientReregister), and rdma_cm tells the members of groups."""
+        with Fabric('--topo', 'star:2', '--sm', 'none') as fab:
+            sm = self.opensm(fab)
+            self.wait_log(sm, 'SUBNET UP')
+            member = fab.start('stdbuf', '-oL', 'mckey', '-m', '239.0.0.1', options=H2)
+            try:
+                member.wait_said('receiving data transfers')
+                sm.kill()
+                self.wait_log(self.opensm(fab), 'SUBNET UP')
+                member.wait_said('event: RDMA_CM_EVENT_MULTICAST_ERROR, status: -102')
+            finally:
+                member.kill()
+
     def test_every_record_and_pings(self):
         """All that saquery asks for, and what comes to OpenSM's LID that is not for it."""
         with Fabric('--topo', 'ring:4', '--sm', 'none') as fab:
