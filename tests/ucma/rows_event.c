@@ -140,6 +140,46 @@ const struct row event_rows[] = {
 	 "get@2 S -> CONNECT_REQUEST L id=S qpn=11 data=56: resources=1 depth=1 flow=1 retry=7 "
 	 "rnr=7\n"
 	 "poll@2 -> -\n"},
+	{"a client that goes leaves its unread request, which fills the backlog",
+	 "ucma_event_handler: a REJ to an id without uid; ucma_get_event", 0, NOTHING,
+	 "create@2 L tcp -> 0\n"
+	 "bind L me:p1 -> 0\n"
+	 "listen L 1 -> 0\n"
+	 "create A tcp -> 0\n"
+	 "resolve A me:p1 -> 0\n"
+	 "get -> ADDR_RESOLVED A\n"
+	 "route A -> 0\n"
+	 "get -> ROUTE_RESOLVED A\n"
+	 "connect A -> 0\n"
+	 "wait@2 -> 0\n"
+	 "close -> 0\n"
+	 "create@3 B tcp -> 0\n"
+	 "resolve B me:p1 -> 0\n"
+	 "get@3 -> ADDR_RESOLVED B\n"
+	 "route B -> 0\n"
+	 "get@3 -> ROUTE_RESOLVED B\n"
+	 "connect B qp_num=0x12 -> 0\n"
+	 "quiet@3 -> quiet\n"
+	 "get@2 S -> CONNECT_REQUEST L id=S qpn=11 data=56: resources=1 depth=1 flow=1 retry=7 "
+	 "rnr=7\n"
+	 "accept S -> EINVAL\n"
+	 "poll@2 -> -\n"},
+	{"a client that is stopped keeps the server waiting", "cm_mra_handler: MRA_REP_RCVD", 0,
+	 CONNECTING,
+	 "accept S qp_num=0x22 -> 0\n"
+	 "quiet@2 -> quiet\n"
+	 "get -> CONNECT_RESPONSE A qpn=22 data=196: resources=1 depth=1 flow=1 rnr=7\n"
+	 "quiet@2 -> quiet\n"
+	 "accept A valid=0 -> 0\n"
+	 "get@2 -> ESTABLISHED S\n"},
+	{"a server that is stopped keeps the client waiting",
+	 "cma_ib_handler: no DREP before its time", 0, CONNECTED,
+	 "disconnect A -> 0\n"
+	 "quiet -> quiet\n"
+	 "get@2 -> DISCONNECTED S\n"
+	 "quiet -> quiet\n"
+	 "disconnect S -> 0\n"
+	 "get -> DISCONNECTED A\n"},
 	{"a request that found the backlog full is sent again",
 	 "cm_destroy_id: ENOMEM resets to IDLE without REJ, the client's REQ is retried after 4 s",
 	 SLOW, NOTHING,

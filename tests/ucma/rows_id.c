@@ -153,6 +153,36 @@ const struct row id_rows[] = {
 	 "wait@2 -> 0\n"
 	 "close@2 -> 0\n"
 	 "get -> REJECTED A status=28 data=148:\n"},
+	{"close: the file of a server that has accepted",
+	 "cm_destroy_id: MRA_REP_RCVD sends REJ; cm_rej_handler: MRA_REP_SENT", 0, ANSWERED,
+	 "close@2 -> 0\n"
+	 "get -> REJECTED A status=28 data=148:\n"
+	 "accept A valid=0 -> EINVAL\n"},
+	{"close: the file of a client that was accepted",
+	 "cm_destroy_id: MRA_REP_SENT sends REJ; cm_rej_handler: MRA_REP_RCVD", 0, ANSWERED,
+	 "close -> 0\n"
+	 "get@2 -> REJECTED S status=28 data=148:\n"},
+	{"close: the file of a client that has not read the answer",
+	 "cm_destroy_id: MRA_REP_SENT sends REJ", 0, CONNECTING,
+	 "accept S qp_num=0x22 -> 0\n"
+	 "wait -> 0\n"
+	 "close -> 0\n"
+	 "get@2 -> REJECTED S status=28 data=148:\n"},
+	{"close: the file of a server that was told to leave",
+	 "cm_destroy_id: DREQ_RCVD sends DREP", 0, LEFT,
+	 "close@2 -> 0\n"
+	 "get -> DISCONNECTED A\n"},
+	{"close: the file of a server that has not read that it is to leave",
+	 "cm_destroy_id: DREQ_RCVD sends DREP", 0, CONNECTED,
+	 "disconnect A -> 0\n"
+	 "wait@2 -> 0\n"
+	 "close@2 -> 0\n"
+	 "get -> DISCONNECTED A\n"},
+	{"close: the file of a client that has asked to leave", "cm_destroy_id: DREQ_SENT", 0, LEFT,
+	 "close -> 0\n"
+	 "disconnect S -> 0\n"
+	 "quiet@2 -> quiet\n"
+	 "destroy S -> 0 reported=2\n"},
 	{"close: while the address is looked up", "ucma_close", 0, IDLE,
 	 "resolve A neighbour:p1 timeout_ms=60000 -> 0\n"
 	 "close -> 0\n"},
