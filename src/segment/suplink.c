@@ -478,6 +478,13 @@ int link_sweep(struct seg *s)
 	return tell(s, &m);
 }
 
+bool link_lost(const struct seg *s)
+{
+	struct pollfd p = {.fd = atomic_load_explicit(&s->wake_fd, memory_order_relaxed) - 1};
+
+	return p.fd >= 0 && sys_raw(SYS_poll, (long)&p, 1, 0, 0, 0, 0) > 0;
+}
+
 /* One request on a connection of its own. */
 static int ask_once(struct seg *s, struct link_msg *m, int *fd)
 {

@@ -139,6 +139,8 @@ int link_get_mem(int sock, uint64_t wait_ns);
  * time after its last process has died. On a separate connection.
  */
 bool link_file_gone(struct seg *s, uint32_t file, uint32_t gen);
+/* Has the supervisor ended, or ended this process's connection? */
+bool link_lost(const struct seg *s);
 /*
  * Asks the supervisor to wake the pollers of an event file; does not wait. Callable in a trap. 0,
  * -ENOTCONN: no link, -EAGAIN: the supervisor does not read.

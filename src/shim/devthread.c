@@ -10,6 +10,8 @@
 #include "shim/doorbell/fault.h"
 #include "engine/engine.h"
 #include "segment/proc.h"
+#include "segment/suplink.h"
+#include "ucma/ucma.h"
 #include "umad/umad.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -107,11 +109,23 @@ static uint64_t poll_pause(bool worked, uint64_t pause, uint64_t *idle_since)
 	return pause < POLL_MAX_NS ? pause : POLL_MAX_NS;
 }
 
+/* Once a second: the end of a supervisor that is killed is no event. */
+static void look_for_supervisor(struct seg *s, uint64_t *at)
+{
+	uint64_t now = clock_now_ns();
+
+	if (now < *at)
+		return;
+	*at = now + NSEC_PER_SEC;
+	if (link_lost(s))
+		ucma_lost(s);
+}
+
 static void *devthread(void *arg)
 {
 	struct seg *s = arg;
 	bool poll = uar_poll_mode();
-	uint64_t pause = 0, idle_since = 0;
+	uint64_t pause = 0, idle_since = 0, look_at = 0;
 	uint64_t setxid = sig_bit(33); /* setuid() waits until every thread has answered */
 
 	prctl(PR_SET_NAME, "softhca");
@@ -136,6 +150,7 @@ static void *devthread(void *arg)
 			pause = poll_pause(worked, pause, &idle_since);
 			max = pause < max ? pause : max;
 		}
+		look_for_supervisor(s, &look_at);
 		due = eng_run_due(s);
 		mads = umad_run_due(s);
 		if (mads < due)

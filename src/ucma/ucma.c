@@ -309,3 +309,15 @@ enum ucma_next ucma_ask(const struct ucma_file *f, const void *buf, size_t count
 	*ret = end(&req, count, at, r, out, n);
 	return UCMA_DONE;
 }
+
+void ucma_lost(struct seg *s)
+{
+	seg_for_each_live (s, SEG_T_FILE, i) {
+		const struct seg_file *f = seg_file(s, i);
+		const struct seg_evq *q = seg_live(s, SEG_T_EVQ, i);
+
+		if (f && q && f->kind == SEG_FILE_RDMA_CM && f->opener == s->self &&
+		    f->gen == q->gen && !atomic_load(&q->dead))
+			evq_kill(s, i, q->gen);
+	}
+}

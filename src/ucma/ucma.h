@@ -39,4 +39,10 @@ enum ucma_next ucma_try(const struct ucma_file *f, const void *buf, size_t count
 enum ucma_next ucma_ask(const struct ucma_file *f, const void *buf, size_t count,
 			void (*fd_of)(int fd, struct ucma_fd *out), ssize_t *ret);
 
+/*
+ * Nobody writes events any more, and a killed supervisor tells nobody: wakes all who wait for one
+ * in files that this process has opened. They find that there is no connection.
+ */
+void ucma_lost(struct seg *s);
+
 #endif

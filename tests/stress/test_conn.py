@@ -174,6 +174,29 @@ class Conn(TwoHosts):
         self.ends_clean()
 
 
+class Supervisor(TwoHosts):
+    def test_the_supervisor_is_killed(self):
+        """Those who wait for an event of a connection wait no longer, in poll() or in the call."""
+        to = self.ADDRESS, str(PORT)
+        first, second = ('--host', self.names[0]), ('--host', self.names[1])
+        for server, client in ((('rping', '-s', '-p', to[1]), ('rping', '-c', '-a', to[0], '-p', to[1])),
+                               ((PROGRAM, 'server', to[1]), (PROGRAM, 'client', *to, '5'))):
+            ends = [self.fab.start(*server, options=first)]
+            try:
+                wait_for(lambda: self.listens(PORT) or ends[0].ended(), 'the server to listen')
+                ends.append(self.fab.start(*client, options=second))
+                wait_for(lambda: sum(i.get('cm_state') == 'ESTABLISHED'
+                                     for i in self.status(self.fab)['cm_ids']) > 1 or
+                         any(e.ended() for e in ends), 'the ends to connect')
+                os.kill(self.status(self.fab)['supervisor'], signal.SIGKILL)
+                for e in ends:
+                    e.finish()  # by that, or by the end of the other one
+            finally:
+                for e in ends:
+                    e.kill()
+                self.fab.softhca('up', self.fab.name, *self.FABRIC)  # sweeps up after the killed one
+
+
 class ConnEthernet(Conn):
     FABRIC = ('--hosts', '2', '--link', 'eth')
 

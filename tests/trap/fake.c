@@ -7,6 +7,7 @@
 #include "shim/files/fdtab.h"
 #include "shim/shim.h"
 #include "shim/files/wait.h"
+#include "ucma/ucma.h"
 #include "umad/umad.h"
 #include "util/log.h"
 #include "util/sys.h"
@@ -153,6 +154,10 @@ uint64_t eng_run_due(struct seg *s)
 uint64_t umad_run_due(struct seg *s)
 {
 	return UINT64_MAX;
+}
+
+void ucma_lost(struct seg *s)
+{
 }
 
 bool umad_has_deadlines(void)
