@@ -226,13 +226,13 @@ static uint32_t port_towards(struct seg *s, uint32_t host, const union cma_addr 
 static void set_source(struct seg *s, uint32_t port, const union cma_addr *dst, union cma_addr *src)
 {
 	if (dst->sa.sa_family == AF_INET) {
-		be32_store(&src->in.sin_addr, fab_ip4(s, port));
+		be32_store(&src->in.sin_addr, fab_ip4_towards(s, port, ip4(dst)));
 		return;
 	}
 	if (is_mapped(dst)) {
 		uint8_t ip[4];
 
-		be32_store(ip, fab_ip4(s, port));
+		be32_store(ip, fab_ip4_towards(s, port, as_ip4(dst)));
 		ib_gid_of_ip4(ip, src->in6.sin6_addr.s6_addr);
 		return;
 	}

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
+#include "hw/qp.h"
 #include "util/bits.h"
 #include "wire/ib/gid.h"
 
@@ -50,38 +51,80 @@ uint32_t fab_eth_ib_mtu(uint32_t if_mtu)
 	return code;
 }
 
-static void gid_put(struct hw_port *to, uint32_t *n, const uint8_t gid[16])
+/* The GIDs that a port has by its interface's addresses, the link-local one first; their number. */
+static uint32_t wanted(struct seg *s, uint32_t port, uint8_t gid[2 * FAB_IF_ADDRS][16])
 {
-	for (int type = HW_GID_ROCE_V1; type <= HW_GID_ROCE_V2 && *n < HW_GIDS; type++, ++*n) {
-		memcpy(to->gid[*n], gid, 16);
-		to->gid_type[*n] = (uint8_t)type;
-	}
+	struct fab_iface f;
+	uint32_t n = 0;
+
+	if (!fab_iface(s, port, &f))
+		return 0;
+	memcpy(gid[n++], f.ip6[0], 16);
+	for (uint32_t i = 0; i < f.nip4; i++)
+		ib_gid_of_ip4(f.ip4[i], gid[n++]);
+	for (uint32_t i = 1; i < f.nip6; i++)
+		memcpy(gid[n++], f.ip6[i], 16);
+	return n;
 }
 
-/* roce_gid_mgmt.c: the link-local address first, which Linux calls the default GID. */
-bool fab_eth_gids(struct seg *s, uint32_t port)
+/* del_gid(): the entry of an address that is gone is not used again while a QP refers to it. */
+static bool gid_is_held(const struct seg *s, uint32_t port, uint32_t index)
 {
-	struct hw_port *p = hw_port(s, port), new = {0};
-	uint32_t n = 0, ip = fab_ip4(s, port);
-	uint8_t gid[16], ip4[4];
-	bool same;
+	seg_for_each_live (s, SEG_T_QP, i) {
+		const struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
+
+		if (qp->port == port && qp->grh && qp->sgid_index == index)
+			return true;
+	}
+	return false;
+}
+
+static bool gid_put(struct seg *s, uint32_t port, const uint8_t gid[16], int type)
+{
+	static const uint8_t none[16];
+	struct hw_port *p = hw_port(s, port);
+
+	for (uint32_t i = 0; i < HW_GIDS; i++) {
+		if (memcmp(p->gid[i], none, 16) != 0 || gid_is_held(s, port, i))
+			continue;
+		memcpy(p->gid[i], gid, 16);
+		p->gid_type[i] = (uint8_t)type;
+		return true;
+	}
+	return false; /* as on a kernel, the address has no entry then */
+}
+
+static bool is_wanted(const uint8_t gid[16], uint8_t (*want)[16], uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!memcmp(gid, want[i], 16))
+			return true;
+	return false;
+}
+
+/* ib_cache_gid_add(), ib_cache_gid_del(): an address takes the first free entries. */
+uint32_t fab_eth_gids(struct seg *s, uint32_t port)
+{
+	static const uint8_t none[16];
+	struct hw_port *p = hw_port(s, port);
+	uint8_t want[2 * FAB_IF_ADDRS][16];
+	uint32_t n, changes = 0;
 
 	if (!p || !hw_port_is_eth(p))
-		return false;
-	fab_ip6_linklocal(s, port, gid);
-	gid_put(&new, &n, gid);
-	if (ip) {
-		be32_store(ip4, ip);
-		ib_gid_of_ip4(ip4, gid);
-		gid_put(&new, &n, gid);
+		return 0;
+	n = wanted(s, port, want);
+	for (uint32_t i = 0; i < HW_GIDS; i++) {
+		if (!memcmp(p->gid[i], none, 16) || is_wanted(p->gid[i], want, n))
+			continue;
+		p->gid_type[i] = 0;
+		memset(p->gid[i], 0, 16);
+		changes++;
 	}
-	if (be64_load(p->ip6) || be64_load(p->ip6 + 8))
-		gid_put(&new, &n, p->ip6);
-	same = !memcmp(p->gid, new.gid, sizeof(p->gid)) &&
-	       !memcmp(p->gid_type, new.gid_type, sizeof(p->gid_type));
-	memcpy(p->gid, new.gid, sizeof(p->gid));
-	memcpy(p->gid_type, new.gid_type, sizeof(p->gid_type));
-	return !same;
+	for (uint32_t i = 0; i < n; i++)
+		for (int type = HW_GID_ROCE_V1; type <= HW_GID_ROCE_V2; type++)
+			if (fab_gid_find(p, want[i], type) < 0)
+				changes += gid_put(s, port, want[i], type);
+	return changes;
 }
 
 int fab_gid_find(const struct hw_port *p, const uint8_t gid[16], int type)

@@ -53,8 +53,11 @@ uint32_t fab_eth_ib_mtu(uint32_t if_mtu);
 
 /* Sets a new Ethernet port up: its link is up, its table holds the interface's addresses. */
 void fab_eth_init(struct seg *s, uint32_t port, uint32_t if_mtu);
-/* Fills the GID table from the interface's addresses; nothing on InfiniBand. True: it changed. */
-bool fab_eth_gids(struct seg *s, uint32_t port);
+/*
+ * Makes the GID table what the interface's addresses are; nothing on InfiniBand. The number of
+ * entries that came or went.
+ */
+uint32_t fab_eth_gids(struct seg *s, uint32_t port);
 /*
  * The first entry of a port's table with this GID and type (enum hw_gid_type; -1: any). Its index,
  * -1: none.

@@ -64,6 +64,7 @@ enum fab_change {
 	FAB_CHANGED_PKEY = 8,
 	FAB_CHANGED_GID = 16,
 	FAB_CHANGED_REREGISTER = 32,
+	FAB_CHANGED_ADDR = 64, /* of the interface, without a GID: no event */
 };
 void fab_port_changed(struct seg *s, uint32_t port, uint32_t what);
 /* Change a port's state (at this end of the link), and report it. */

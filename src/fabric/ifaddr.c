@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the addresses of ports. Those that nobody configured are a rule and not stored: they follow
- * from the numbers of host and port. The tree of files (net.c) and rdma_cm (src/cma) call it.
+ * Owns the addresses of ports. Those that nobody gave are a rule and not stored: they follow from
+ * the numbers of host and port. The tree of files (net.c) and rdma_cm (src/cma) call it.
  */
 #include "fabric/ifaddr.h"
 
@@ -13,6 +13,7 @@
 #include "fabric/eth.h"
 #include "fabric/fabric.h"
 #include "util/bits.h"
+#include "wire/ib/gid.h"
 #include "wire/ib/link.h"
 
 #define MAX_HOSTS 0xffffu
@@ -72,6 +73,42 @@ uint32_t fab_port_by_if(struct seg *s, uint32_t host, uint32_t ifindex)
 				      : fab_port_by_umad(s, host, ifindex - FAB_IF_FIRST);
 }
 
+/* ---- addresses that were given */
+
+static const struct hw_addr *given_find(const struct hw_port *p, const uint8_t ip[16])
+{
+	for (uint32_t i = 0; p && p->naddrs && i < HW_ADDRS; i++)
+		if (p->addr[i].prefix && !memcmp(p->addr[i].ip, ip, 16))
+			return &p->addr[i];
+	return NULL;
+}
+
+/* All of a port, the oldest first; their number. */
+static uint32_t given(const struct hw_port *p, const struct hw_addr *out[HW_ADDRS])
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; p && p->naddrs && i < HW_ADDRS; i++) {
+		uint32_t k = n;
+
+		if (!p->addr[i].prefix)
+			continue;
+		for (; k && out[k - 1]->order > p->addr[i].order; k--)
+			out[k] = out[k - 1];
+		out[k] = &p->addr[i];
+		n++;
+	}
+	return n;
+}
+
+static uint32_t port_by_given(struct seg *s, const uint8_t ip[16])
+{
+	seg_for_each_live (s, SEG_T_PORT, i)
+		if (given_find(hw_port(s, i), ip))
+			return i;
+	return SEG_NONE;
+}
+
 /* ---- IPv4 */
 
 static uint32_t mask4(uint32_t prefix)
@@ -89,7 +126,15 @@ static uint32_t rule4(struct seg *s, uint32_t port)
 	return FAB_IF_NET << 24 | (1 + p) << 16 | n;
 }
 
-/* The port that has this address by the rule, if none is configured; SEG_NONE. */
+/* 0: the interface does not have the address of the rule, or no longer. */
+static uint32_t own4(struct seg *s, uint32_t port)
+{
+	const struct hw_port *p = hw_port(s, port);
+
+	return p && !p->no_rule4 ? rule4(s, port) : 0;
+}
+
+/* The port that has this address by the rule; SEG_NONE. */
 static uint32_t port_by_rule4(struct seg *s, uint32_t ip)
 {
 	uint32_t p = (ip >> 16 & 0xff) - 1, port, host;
@@ -98,48 +143,93 @@ static uint32_t port_by_rule4(struct seg *s, uint32_t ip)
 		return SEG_NONE;
 	host = host_by_number(s, ip & 0xffff);
 	port = host == SEG_NONE ? SEG_NONE : fab_port_by_umad(s, host, p);
-	return port != SEG_NONE && !hw_port(s, port)->ip4 ? port : SEG_NONE;
+	return port != SEG_NONE && own4(s, port) == ip ? port : SEG_NONE;
+}
+
+struct ip4 {
+	uint32_t ip, prefix;
+};
+
+/* All of a port: the rule's, then the others in their order. Their number. */
+static uint32_t all4(struct seg *s, uint32_t port, struct ip4 out[FAB_IF_ADDRS])
+{
+	uint32_t own = own4(s, port), n = 0, k;
+	const struct hw_addr *a[HW_ADDRS];
+
+	if (own)
+		out[n++] = (struct ip4){own, RULE_PREFIX};
+	k = given(hw_port(s, port), a);
+	for (uint32_t i = 0; i < k; i++)
+		if (ib_gid_is_ip4(a[i]->ip))
+			out[n++] = (struct ip4){be32_load(a[i]->ip + 12), a[i]->prefix};
+	return n;
+}
+
+static bool same_net4(const struct ip4 *a, uint32_t ip)
+{
+	return !((a->ip ^ ip) & mask4(a->prefix));
 }
 
 uint32_t fab_ip4(struct seg *s, uint32_t port)
 {
-	const struct hw_port *p = hw_port(s, port);
+	struct ip4 a[FAB_IF_ADDRS];
 
-	return p && p->ip4 ? p->ip4 : rule4(s, port);
+	return all4(s, port, a) ? a[0].ip : 0;
+}
+
+/* fib_result_prefsrc(): the first of the longest subnet that has the destination. */
+uint32_t fab_ip4_towards(struct seg *s, uint32_t port, uint32_t dst)
+{
+	struct ip4 a[FAB_IF_ADDRS];
+	uint32_t n = all4(s, port, a), ip = n ? a[0].ip : 0, bits = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (a[i].ip == dst)
+			return dst;
+		if (same_net4(&a[i], dst) && a[i].prefix > bits) {
+			bits = a[i].prefix;
+			ip = a[i].ip;
+		}
+	}
+	return ip;
 }
 
 uint32_t fab_port_by_ip4(struct seg *s, uint32_t ip)
 {
 	uint32_t port = port_by_rule4(s, ip);
+	uint8_t net[4], mapped[16];
 
 	if (port != SEG_NONE || !ip)
 		return port;
-	seg_for_each_live (s, SEG_T_PORT, i)
-		if (hw_port(s, i)->ip4 == ip)
-			return i;
-	return SEG_NONE;
+	be32_store(net, ip);
+	ib_gid_of_ip4(net, mapped);
+	return port_by_given(s, mapped);
 }
 
 uint32_t fab_port_towards_ip4(struct seg *s, uint32_t host, uint32_t ip)
 {
+	struct ip4 a[FAB_IF_ADDRS];
 	uint32_t port;
 
 	for (uint32_t n = 0; (port = fab_port_by_umad(s, host, n)) != SEG_NONE; n++) {
-		const struct hw_port *p = hw_port(s, port);
-		uint32_t own = fab_ip4(s, port);
+		uint32_t k = all4(s, port, a);
 
-		if (own && !((own ^ ip) & mask4(p->ip4 ? p->ip4_prefix : RULE_PREFIX)))
-			return port;
+		for (uint32_t i = 0; i < k; i++)
+			if (same_net4(&a[i], ip))
+				return port;
 	}
 	return SEG_NONE;
 }
 
 bool fab_ip4_is_broadcast(struct seg *s, uint32_t port, uint32_t ip)
 {
-	const struct hw_port *p = hw_port(s, port);
-	uint32_t prefix = p && p->ip4 ? p->ip4_prefix : RULE_PREFIX;
+	struct ip4 a[FAB_IF_ADDRS];
+	uint32_t n = all4(s, port, a);
 
-	return ip == UINT32_MAX || (prefix < 31 && ip == (fab_ip4(s, port) | ~mask4(prefix)));
+	for (uint32_t i = 0; i < n; i++)
+		if (a[i].prefix < 31 && ip == (a[i].ip | ~mask4(a[i].prefix)))
+			return true;
+	return ip == UINT32_MAX;
 }
 
 /* ---- IPv6 */
@@ -193,21 +283,11 @@ static bool is_linklocal(const uint8_t ip[16])
 	return be16_load(ip) >> 6 == 0xfe80 >> 6;
 }
 
-static bool is_zero(const uint8_t ip[16])
-{
-	return !be64_load(ip) && !be64_load(ip + 8);
-}
-
 uint32_t fab_port_by_ip6(struct seg *s, const uint8_t ip[16])
 {
 	if (is_linklocal(ip))
 		return port_by_linklocal(s, ip);
-	if (is_zero(ip))
-		return SEG_NONE;
-	seg_for_each_live (s, SEG_T_PORT, i)
-		if (!memcmp(hw_port(s, i)->ip6, ip, 16))
-			return i;
-	return SEG_NONE;
+	return ib_gid_is_ip4(ip) ? SEG_NONE : port_by_given(s, ip);
 }
 
 static bool same_prefix(const uint8_t a[16], const uint8_t b[16], uint32_t bits)
@@ -217,9 +297,15 @@ static bool same_prefix(const uint8_t a[16], const uint8_t b[16], uint32_t bits)
 	return !memcmp(a, b, n) && (!rest || !((a[n] ^ b[n]) >> (8 - rest)));
 }
 
-static bool in_subnet(const struct hw_port *p, const uint8_t ip[16])
+/* The latest one whose subnet has the address, as ipv6_link_dev_addr() sorts them; NULL. */
+static const struct hw_addr *in_subnet(const struct hw_port *p, const uint8_t ip[16])
 {
-	return !is_zero(p->ip6) && same_prefix(p->ip6, ip, p->ip6_prefix);
+	const struct hw_addr *a[HW_ADDRS];
+
+	for (uint32_t n = given(p, a); n-- > 0;)
+		if (!ib_gid_is_ip4(a[n]->ip) && same_prefix(a[n]->ip, ip, a[n]->prefix))
+			return a[n];
+	return NULL;
 }
 
 bool fab_ip6_on_link(struct seg *s, uint32_t port, const uint8_t ip[16])
@@ -239,54 +325,167 @@ uint32_t fab_port_towards_ip6(struct seg *s, uint32_t host, const uint8_t ip[16]
 	return SEG_NONE;
 }
 
+/* ipv6_dev_get_saddr(): the address itself, one with its scope, one of its subnet. */
 void fab_ip6_towards(struct seg *s, uint32_t port, const uint8_t dst[16], uint8_t out[16])
 {
 	const struct hw_port *p = hw_port(s, port);
+	bool local = is_linklocal(dst) || dst[0] == 0xff;
+	const struct hw_addr *best = local ? NULL : given_find(p, dst), *a[HW_ADDRS];
 
-	if (p && !is_zero(p->ip6) && !is_linklocal(dst) && dst[0] != 0xff)
-		memcpy(out, p->ip6, 16);
+	if (!best && !local)
+		best = in_subnet(p, dst);
+	for (uint32_t n = local ? 0 : given(p, a); !best && n-- > 0;)
+		if (!ib_gid_is_ip4(a[n]->ip))
+			best = a[n];
+	if (best)
+		memcpy(out, best->ip, 16);
 	else
 		fab_ip6_linklocal(s, port, out);
 }
 
-/* ---- configured addresses */
+/* ---- giving and taking away */
 
-static int set4(struct seg *s, struct hw_port *p, uint32_t port, uint32_t ip, uint32_t prefix)
+/* zero, loopback, multicast and reserved ones are no interface's */
+static bool may_have4(uint32_t ip)
 {
-	uint32_t other = fab_port_by_ip4(s, ip);
+	return ip >> 24 && ip >> 16 != FAB_IF_NET << 8 && ip >> 28 < 0xe;
+}
 
-	/* zero, loopback, multicast and reserved ones are no interface's */
-	if (!(ip >> 24) || ip >> 16 == FAB_IF_NET << 8 || ip >> 28 >= 0xe || prefix < 1 ||
-	    prefix > 32)
-		return -EINVAL;
-	if (other != SEG_NONE && other != port)
-		return -EEXIST;
-	p->ip4_prefix = (uint8_t)prefix;
-	p->ip4 = ip;
-	if (fab_eth_gids(s, port))
+static bool may_have6(const uint8_t ip[16])
+{
+	return !is_linklocal(ip) && ip[0] != 0xff && be64_load(ip);
+}
+
+/* `mapped`: as hw_addr has it. */
+static bool is_usable(const uint8_t *ip, size_t len, uint32_t prefix, uint8_t mapped[16])
+{
+	if (len == 4)
+		ib_gid_of_ip4(ip, mapped);
+	else
+		memcpy(mapped, ip, 16);
+	return (len == 4 ? may_have4(be32_load(ip)) : may_have6(ip)) && prefix <= 8 * len;
+}
+
+static uint32_t port_by_mapped(struct seg *s, const uint8_t ip[16])
+{
+	return ib_gid_is_ip4(ip) ? fab_port_by_ip4(s, be32_load(ip + 12)) : fab_port_by_ip6(s, ip);
+}
+
+static int put(struct hw_port *p, const uint8_t ip[16], uint32_t prefix)
+{
+	struct hw_addr *to = NULL;
+	uint32_t order = 0;
+
+	for (uint32_t i = 0; i < HW_ADDRS; i++) {
+		if (!p->addr[i].prefix && !to)
+			to = &p->addr[i];
+		else if (p->addr[i].prefix && p->addr[i].order >= order)
+			order = p->addr[i].order + 1;
+	}
+	if (!to)
+		return -ENOSPC;
+	memcpy(to->ip, ip, 16);
+	to->order = order;
+	atomic_store(&to->prefix, prefix);
+	atomic_fetch_add(&p->naddrs, 1);
+	return 0;
+}
+
+static void take(struct hw_port *p, const struct hw_addr *a)
+{
+	atomic_store(&p->addr[a - p->addr].prefix, 0);
+	atomic_fetch_sub(&p->naddrs, 1);
+}
+
+/* An event for each entry of the GID table that came or went: dispatch_gid_change_event(). */
+static void tell(struct seg *s, uint32_t port)
+{
+	uint32_t n = fab_eth_gids(s, port);
+
+	if (!n)
+		fab_port_changed(s, port, FAB_CHANGED_ADDR);
+	while (n-- > 0)
 		fab_port_changed(s, port, FAB_CHANGED_GID);
+}
+
+int fab_if_add(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint32_t prefix)
+{
+	struct hw_port *p = hw_port(s, port);
+	uint8_t mapped[16];
+	int r = 0;
+
+	if (!p || p->hca == SEG_NONE || !prefix || !is_usable(ip, len, prefix, mapped))
+		return -EINVAL;
+	if (port_by_mapped(s, mapped) != SEG_NONE)
+		return -EEXIST;
+	if (len == 4 && be32_load(ip) == rule4(s, port) && prefix == RULE_PREFIX)
+		atomic_store(&p->no_rule4, 0);
+	else
+		r = put(p, mapped, prefix);
+	if (!r)
+		tell(s, port);
+	return r;
+}
+
+int fab_if_del(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint32_t prefix)
+{
+	struct hw_port *p = hw_port(s, port);
+	const struct hw_addr *a;
+	uint8_t mapped[16];
+
+	if (!p || p->hca == SEG_NONE || !is_usable(ip, len, prefix, mapped))
+		return -EINVAL;
+	a = given_find(p, mapped);
+	if (a && (!prefix || prefix == a->prefix))
+		take(p, a);
+	else if (!a && len == 4 && be32_load(ip) == own4(s, port) &&
+		 (!prefix || prefix == RULE_PREFIX))
+		atomic_store(&p->no_rule4, 1);
+	else
+		return -EADDRNOTAVAIL;
+	tell(s, port);
 	return 0;
 }
 
 int fab_if_set(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint32_t prefix)
 {
 	struct hw_port *p = hw_port(s, port);
+	uint8_t mapped[16];
 	uint32_t other;
 
-	if (!p || p->hca == SEG_NONE)
+	if (!p || p->hca == SEG_NONE || !prefix || !is_usable(ip, len, prefix, mapped))
 		return -EINVAL;
-	if (len == 4)
-		return set4(s, p, port, be32_load(ip), prefix);
-	if (is_linklocal(ip) || ip[0] == 0xff || !be64_load(ip) || prefix < 1 || prefix > 128)
-		return -EINVAL;
-	other = fab_port_by_ip6(s, ip);
+	other = port_by_mapped(s, mapped);
 	if (other != SEG_NONE && other != port)
 		return -EEXIST;
-	memcpy(p->ip6, ip, 16);
-	p->ip6_prefix = (uint8_t)prefix;
-	if (fab_eth_gids(s, port))
-		fab_port_changed(s, port, FAB_CHANGED_GID);
+	for (uint32_t i = 0; i < HW_ADDRS; i++)
+		if (p->addr[i].prefix && ib_gid_is_ip4(p->addr[i].ip) == (len == 4))
+			take(p, &p->addr[i]);
+	if (len == 4)
+		atomic_store(&p->no_rule4, 1);
+	put(p, mapped, prefix);
+	tell(s, port);
 	return 0;
+}
+
+uint32_t fab_if_given(struct seg *s, uint32_t port, struct fab_given out[FAB_IF_ADDRS])
+{
+	const struct hw_addr *a[HW_ADDRS];
+	uint32_t n = given(hw_port(s, port), a), k = 0, own = own4(s, port);
+
+	/* The rule's is one of them where it has others beside it. */
+	for (uint32_t i = 0; own && i < n && !k; i++)
+		if (ib_gid_is_ip4(a[i]->ip)) {
+			out[k] = (struct fab_given){.len = 4, .prefix = RULE_PREFIX};
+			be32_store(out[k++].ip, own);
+		}
+	for (uint32_t i = 0; i < n; i++, k++) {
+		bool is4 = ib_gid_is_ip4(a[i]->ip);
+
+		out[k] = (struct fab_given){.len = is4 ? 4 : 16, .prefix = a[i]->prefix};
+		memcpy(out[k].ip, a[i]->ip + (is4 ? 12 : 0), out[k].len);
+	}
+	return k;
 }
 
 /* ---- an interface as programs see it */
@@ -331,6 +530,44 @@ static int32_t speed_of(const struct hw_port *p)
 	return w && v ? (int32_t)(v->lane_gb10 * w->lanes * 100) : -1;
 }
 
+/* __inet_insert_ifa(): the first address of a subnet is its primary one, others come behind. */
+static bool is_secondary(const struct ip4 *a, uint32_t i)
+{
+	for (uint32_t k = 0; k < i; k++)
+		if (a[k].prefix == a[i].prefix && same_net4(&a[k], a[i].ip))
+			return true;
+	return false;
+}
+
+static void fill_ip4(struct seg *s, uint32_t port, struct fab_iface *f)
+{
+	struct ip4 a[FAB_IF_ADDRS];
+	uint32_t n = all4(s, port, a);
+
+	for (int secondary = 0; secondary <= 1; secondary++)
+		for (uint32_t i = 0; i < n; i++) {
+			if (is_secondary(a, i) != secondary)
+				continue;
+			be32_store(f->ip4[f->nip4], a[i].ip);
+			f->prefix4[f->nip4++] = (uint8_t)a[i].prefix;
+		}
+}
+
+static void fill_ip6(struct seg *s, uint32_t port, struct fab_iface *f)
+{
+	const struct hw_addr *a[HW_ADDRS];
+	uint32_t n = given(hw_port(s, port), a);
+
+	fab_ip6_linklocal(s, port, f->ip6[f->nip6]);
+	f->prefix6[f->nip6++] = LINKLOCAL_PREFIX;
+	for (uint32_t i = 0; i < n; i++) {
+		if (ib_gid_is_ip4(a[i]->ip))
+			continue;
+		memcpy(f->ip6[f->nip6], a[i]->ip, 16);
+		f->prefix6[f->nip6++] = (uint8_t)a[i]->prefix;
+	}
+}
+
 bool fab_iface(struct seg *s, uint32_t port, struct fab_iface *f)
 {
 	const struct hw_port *p = hw_port(s, port);
@@ -350,13 +587,7 @@ bool fab_iface(struct seg *s, uint32_t port, struct fab_iface *f)
 	else
 		fill_ipoib(p, n, f);
 	fab_pci_name(hw_hca(s, p->hca), f->parent);
-	be32_store(f->ip4, fab_ip4(s, port));
-	f->prefix4 = p->ip4 ? p->ip4_prefix : RULE_PREFIX;
-	fab_ip6_linklocal(s, port, f->ip6[f->nip6]);
-	f->prefix6[f->nip6++] = LINKLOCAL_PREFIX;
-	if (!is_zero(p->ip6)) {
-		memcpy(f->ip6[f->nip6], p->ip6, 16);
-		f->prefix6[f->nip6++] = p->ip6_prefix;
-	}
+	fill_ip4(s, port, f);
+	fill_ip6(s, port, f);
 	return true;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Network interfaces: port p of host N (both count from 0 and 1) has the IPoIB interface ib<p>, or
- * the Ethernet interface rce<p>, with the IPv4 address 127.(1+p).(N>>8).(N&255)/16 unless one is
- * configured, an IPv6 link-local one, and perhaps a configured IPv6 one. An interface's subnet so
- * has one port of every host. 127.0.0.0/16 and ::1 are loopback. Read from the segment.
+ * the Ethernet interface rce<p>, with the IPv4 address 127.(1+p).(N>>8).(N&255)/16, by rule, and an
+ * IPv6 link-local one. Addresses can be given in its place and beside it, and taken away. An
+ * interface's subnet so has one port of every host. 127.0.0.0/16 and ::1 are loopback.
  */
 #ifndef SOFTHCA_FABRIC_IFADDR_H
 #define SOFTHCA_FABRIC_IFADDR_H
 
 #include <string.h>
+#include "hw/port.h"
 #include "segment/seg.h"
 
 #define FAB_IF_STEM "ib"
@@ -18,6 +19,7 @@
 #define FAB_IF_HWADDR 20 /* octets: flags and QP number, GID (RFC 4391, 9.1.1) */
 #define FAB_IF_MAC 6
 #define FAB_IF_NET 127u
+#define FAB_IF_ADDRS (HW_ADDRS + 1) /* of each family, at most */
 
 /* An interface as programs see it. Addresses are in network byte order. */
 struct fab_iface {
@@ -33,11 +35,11 @@ struct fab_iface {
 	uint8_t hwlen;      /* octets in use of each: */
 	uint8_t hwaddr[FAB_IF_HWADDR], broadcast[FAB_IF_HWADDR];
 	char parent[16]; /* the PCI function */
-	uint8_t ip4[4];  /* zero: none */
-	uint8_t prefix4;
-	uint8_t nip6; /* link-local first */
-	uint8_t prefix6[2];
-	uint8_t ip6[2][16];
+	uint8_t nip4;    /* of each subnet the first is its primary one; those come first */
+	uint8_t nip6;    /* link-local first */
+	uint8_t prefix4[FAB_IF_ADDRS], prefix6[FAB_IF_ADDRS];
+	uint8_t ip4[FAB_IF_ADDRS][4]; /* the first is zero: none */
+	uint8_t ip6[FAB_IF_ADDRS][16];
 };
 
 /* The length of the stem that a name of ours has, 0: the name is another's. */
@@ -59,8 +61,11 @@ uint32_t fab_port_by_if(struct seg *s, uint32_t host, uint32_t ifindex);
 /* SEG_T_HOST of a port, SEG_NONE. */
 uint32_t fab_if_host(struct seg *s, uint32_t port);
 
-/* The IPv4 address of a port, in host byte order; 0: none (hosts after the 65535th). */
+/* IPv4 addresses are in host byte order. */
+/* The first one of a port; 0: none (removed, or a host after the 65535th). */
 uint32_t fab_ip4(struct seg *s, uint32_t port);
+/* The one that is sent from to `dst`. */
+uint32_t fab_ip4_towards(struct seg *s, uint32_t port, uint32_t dst);
 /* The port of any host with that address; SEG_NONE. */
 uint32_t fab_port_by_ip4(struct seg *s, uint32_t ip);
 /* The port of `host` whose interface's subnet has that address; SEG_NONE. */
@@ -78,10 +83,21 @@ bool fab_ip6_on_link(struct seg *s, uint32_t port, const uint8_t ip[16]);
 void fab_ip6_towards(struct seg *s, uint32_t port, const uint8_t dst[16], uint8_t out[16]);
 
 /*
- * Configures an address, 4 or 16 octets. 0; -EINVAL: no address of a port, or a prefix too long;
- * -EEXIST: another port has it.
+ * Addresses of 4 or 16 octets are given and taken away, by the supervisor alone; programs see that
+ * as on a kernel. -EINVAL: no address of an interface, or a prefix too long.
+ * fab_if_add(): 0; -EEXIST: a port has it already; -ENOSPC: the interface has too many.
+ * fab_if_del(): 0; -EADDRNOTAVAIL: it has no such one. Prefix 0 stands for any.
+ * fab_if_set(): instead of those of its family; 0; -EEXIST: another port has it.
  */
+int fab_if_add(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint32_t prefix);
+int fab_if_del(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint32_t prefix);
 int fab_if_set(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint32_t prefix);
+/* The addresses that were given, in this order, IPv4 with 4 octets; their number. */
+struct fab_given {
+	uint32_t len, prefix;
+	uint8_t ip[16];
+};
+uint32_t fab_if_given(struct seg *s, uint32_t port, struct fab_given out[FAB_IF_ADDRS]);
 
 /*
  * The interface's files (net.c): its folder under the PCI device `pci`, its link in the class, and

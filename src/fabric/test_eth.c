@@ -18,8 +18,10 @@
 #include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
 #include "hw/port.h"
+#include "hw/qp.h"
 #include "subnet/subnet.h"
 #include "util/bits.h"
+#include "wire/ib/gid.h"
 
 #define IB "sys/class/infiniband/mlx5_0/"
 #define PORT IB "ports/1/"
@@ -151,6 +153,162 @@ static void files_follow_the_addresses(void **state)
 	shows(PORT "gids/4", "fd00:0000:0000:0000:0000:0000:0000:0009\n");
 }
 
+/* ---- addresses that come and go, as a kernel with rxe showed it */
+
+static uint32_t add(uint32_t port, uint32_t ip, uint32_t prefix)
+{
+	uint8_t net[4];
+
+	be32_store(net, ip);
+	return (uint32_t)-fab_if_add(&seg, port, net, 4, prefix);
+}
+
+static uint32_t del(uint32_t port, uint32_t ip, uint32_t prefix)
+{
+	uint8_t net[4];
+
+	be32_store(net, ip);
+	return (uint32_t)-fab_if_del(&seg, port, net, 4, prefix);
+}
+
+/* The entry of an IPv4 address by type; -1: none. */
+static int entry(uint32_t ip, int type)
+{
+	uint8_t net[4], gid[16];
+
+	be32_store(net, ip);
+	ib_gid_of_ip4(net, gid);
+	return fab_gid_find(hw_port(&seg, port_of("h1")), gid, type);
+}
+
+static void assert_entry(uint32_t ip, int first)
+{
+	assert_int_equal(entry(ip, HW_GID_ROCE_V1), first);
+	assert_int_equal(entry(ip, HW_GID_ROCE_V2), first < 0 ? first : first + 1);
+}
+
+static void an_address_takes_the_first_free_entries(void **state)
+{
+	uint32_t h1 = port_of("h1");
+
+	assert_int_equal(add(h1, 0x0a4d0101, 24), 0);
+	assert_int_equal(add(h1, 0x0a4d0005, 24), 0);
+	assert_entry(0x7f010001, 2);
+	assert_entry(0x0a4d0101, 4);
+	assert_entry(0x0a4d0005, 6);
+	assert_int_equal(del(h1, 0x0a4d0101, 24), 0);
+	assert_entry(0x0a4d0101, -1);
+	assert_entry(0x0a4d0005, 6); /* stays where it is */
+	shows(PORT "gids/4", "0000:0000:0000:0000:0000:0000:0000:0000\n");
+	shows(PORT "gid_attrs/types/4", "");
+	shows(PORT "gid_attrs/ndevs/4", "");
+	assert_int_equal(add(h1, 0x0a630001, 24), 0);
+	assert_entry(0x0a630001, 4);
+	shows(PORT "gids/5", "0000:0000:0000:0000:0000:ffff:0a63:0001\n");
+}
+
+/* del_gid(): the entry is not free before the last reference to it is gone. */
+static void a_qp_holds_the_entry_of_its_address(void **state)
+{
+	uint32_t h1 = port_of("h1"), index;
+	struct hw_qp *qp;
+
+	assert_int_equal(add(h1, 0x0a4d0101, 24), 0);
+	assert_int_equal(seg_alloc(&seg, SEG_T_QP, SEG_OWNER_DEVICE, &index), 0);
+	qp = seg_at(&seg, SEG_T_QP, index);
+	qp->port = h1;
+	qp->grh = 1;
+	qp->sgid_index = 4;
+	assert_int_equal(del(h1, 0x0a4d0101, 0), 0);
+	assert_entry(0x0a4d0101, -1);
+	assert_int_equal(add(h1, 0x0a630001, 24), 0);
+	assert_int_equal(entry(0x0a630001, HW_GID_ROCE_V1), 5);
+	assert_int_equal(entry(0x0a630001, HW_GID_ROCE_V2), 6);
+	seg_free(&seg, SEG_T_QP, index);
+	assert_int_equal(add(h1, 0x0a4d0101, 24), 0);
+	assert_int_equal(entry(0x0a4d0101, HW_GID_ROCE_V1), 4);
+	assert_int_equal(entry(0x0a4d0101, HW_GID_ROCE_V2), 7);
+}
+
+static void the_address_of_the_rule_comes_and_goes(void **state)
+{
+	uint32_t h1 = port_of("h1"), h2 = port_of("h2");
+
+	assert_int_equal(add(h2, 0x7f010001, 16), EEXIST);
+	assert_int_equal(add(h1, 0x7f010001, 16), EEXIST);
+	assert_int_equal(del(h1, 0x7f010001, 24), EADDRNOTAVAIL);
+	assert_int_equal(del(h1, 0x7f010001, 16), 0);
+	assert_entry(0x7f010001, -1);
+	assert_int_equal(del(h1, 0x7f010001, 16), EADDRNOTAVAIL);
+	assert_int_equal(fab_ip4(&seg, h1), 0);
+	assert_int_equal(fab_port_by_ip4(&seg, 0x7f010001), SEG_NONE);
+	assert_int_equal(fab_port_towards_ip4(&seg, fab_if_host(&seg, h1), 0x7f010002), SEG_NONE);
+	assert_int_equal(add(h2, 0x7f010001, 16), 0); /* another may have it now */
+	assert_int_equal(fab_port_by_ip4(&seg, 0x7f010001), h2);
+	assert_int_equal(add(h1, 0x7f010001, 16), EEXIST);
+	assert_int_equal(del(h2, 0x7f010001, 16), 0);
+	assert_int_equal(add(h1, 0x7f010001, 16), 0);
+	assert_int_equal(hw_port(&seg, h1)->naddrs, 0); /* the rule's again */
+	assert_entry(0x7f010001, 2);
+}
+
+static void an_interface_has_many_addresses(void **state)
+{
+	uint32_t h1 = port_of("h1");
+	struct fab_iface f;
+
+	assert_int_equal(add(h1, 0x0a000001, 24), 0);
+	for (uint32_t i = 1; i < HW_ADDRS; i++)
+		assert_int_equal(add(h1, 0x0a000001 + (i << 8), 24), 0);
+	assert_int_equal(add(h1, 0x0b000001, 24), ENOSPC);
+	/* the link-local one, the rule's and six more fill the table */
+	assert_entry(0x0a000501, 14);
+	assert_entry(0x0a000601, -1);
+	assert_int_equal(del(h1, 0x0a000301, 24), 0);
+	assert_entry(0x0a000601, 10); /* found no room before */
+	assert_int_equal(add(h1, 0x0a000002, 24), 0);
+	assert_true(fab_iface(&seg, h1, &f));
+	assert_int_equal(f.nip4, 9);
+	assert_int_equal(be32_load(f.ip4[0]), 0x7f010001);
+	assert_int_equal(be32_load(f.ip4[1]), 0x0a000001);
+	assert_int_equal(be32_load(f.ip4[4]), 0x0a000401); /* in the order of their coming */
+	assert_int_equal(be32_load(f.ip4[8]), 0x0a000002);
+	assert_int_equal(fab_ip4_towards(&seg, h1, 0x0a000263), 0x0a000201);
+	assert_int_equal(fab_ip4_towards(&seg, h1, 0x0a000002), 0x0a000002);
+	assert_int_equal(fab_ip4_towards(&seg, h1, 0x0c000002), 0x7f010001);
+	assert_int_equal(fab_port_towards_ip4(&seg, fab_if_host(&seg, h1), 0x0a000763), h1);
+	assert_int_equal(fab_port_by_ip4(&seg, 0x0a000701), h1);
+	assert_int_equal(del(h1, 0x0a000301, 24), EADDRNOTAVAIL);
+}
+
+static void ipv6_addresses_have_their_subnets(void **state)
+{
+	static const uint8_t a[16] = {0xfd, [15] = 1}, b[16] = {0xfd, [7] = 1, [15] = 1},
+			     to[16] = {0xfd, [7] = 1, [15] = 2}, far[16] = {0x20, 1, [15] = 2},
+			     local[16] = {0xfe, 0x80, [15] = 1};
+	uint32_t h1 = port_of("h1");
+	uint8_t from[16], own[16];
+
+	assert_int_equal(fab_if_add(&seg, h1, local, 16, 64), -EINVAL);
+	assert_int_equal(fab_if_del(&seg, h1, local, 16, 64), -EINVAL);
+	assert_int_equal(fab_if_add(&seg, h1, a, 16, 129), -EINVAL);
+	assert_int_equal(fab_if_add(&seg, h1, a, 16, 64), 0);
+	assert_int_equal(fab_if_add(&seg, h1, b, 16, 64), 0);
+	fab_ip6_towards(&seg, h1, to, from);
+	assert_memory_equal(from, b, 16);
+	fab_ip6_towards(&seg, h1, a, from);
+	assert_memory_equal(from, a, 16);
+	fab_ip6_towards(&seg, h1, far, from);
+	assert_memory_equal(from, b, 16); /* the latest */
+	fab_ip6_towards(&seg, h1, local, from);
+	fab_ip6_linklocal(&seg, h1, own);
+	assert_memory_equal(from, own, 16);
+	assert_int_equal(fab_if_del(&seg, h1, b, 16, 64), 0);
+	assert_false(fab_ip6_on_link(&seg, h1, to));
+	assert_int_equal(fab_port_by_ip6(&seg, b), SEG_NONE);
+	assert_int_equal(fab_port_by_ip6(&seg, a), h1);
+}
+
 static int ask(const char *host, const uint8_t ip[16], uint32_t want)
 {
 	uint8_t mac[6], own[6];
@@ -232,6 +390,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(attributes_read_as_the_kernels),
 		T(files_follow_the_addresses),
+		T(an_address_takes_the_first_free_entries),
+		T(a_qp_holds_the_entry_of_its_address),
+		T(the_address_of_the_rule_comes_and_goes),
+		T(an_interface_has_many_addresses),
+		T(ipv6_addresses_have_their_subnets),
 		T(neighbours_answer_for_their_addresses),
 		T(broadcast_addresses_are_everybodys),
 		T(mtus_fit_the_interfaces),

@@ -356,13 +356,24 @@ static void an_ethernet_ports_new_address_is_a_gid_change(void **state)
 	sub.evq = devx;
 	sub.evq_gen = seg_file(&seg, devx)->gen;
 	assert_int_equal(evsub_add(&seg, &sub, &idx), 0);
-	assert_int_equal(fab_if_set(&seg, p, ip4, 4, 16), 0);
-	assert_int_equal(pop_type(ev, fd, &element), IBV_EVENT_GID_CHANGE);
-	assert_int_equal(element, 2);
-	assert_int_equal(fab_if_set(&seg, p, ip4, 4, 24), 0); /* nothing but the subnet */
+	assert_int_equal(fab_if_add(&seg, p, ip4, 4, 16), 0);
+	for (int type = 0; type < 2; type++) {
+		assert_int_equal(pop_type(ev, fd, &element), IBV_EVENT_GID_CHANGE);
+		assert_int_equal(element, 2);
+	}
 	assert_int_equal(pop_type(ev, fd, &element), 0);
-	assert_int_equal(fab_if_set(&seg, p, ip6, 16, 64), 0);
+	assert_int_equal(fab_if_set(&seg, p, ip4, 4, 24), 0); /* the rule's goes */
 	assert_int_equal(pop_type(ev, fd, &element), IBV_EVENT_GID_CHANGE);
+	assert_int_equal(pop_type(ev, fd, &element), IBV_EVENT_GID_CHANGE);
+	assert_int_equal(fab_if_set(&seg, p, ip4, 4, 16), 0); /* nothing but the subnet */
+	assert_int_equal(pop_type(ev, fd, &element), 0);
+	assert_int_equal(fab_if_add(&seg, p, ip6, 16, 64), 0);
+	assert_int_equal(pop_type(ev, fd, &element), IBV_EVENT_GID_CHANGE);
+	assert_int_equal(pop_type(ev, fd, &element), IBV_EVENT_GID_CHANGE);
+	assert_int_equal(fab_if_del(&seg, p, ip6, 16, 0), 0);
+	assert_int_equal(pop_type(ev, fd, &element), IBV_EVENT_GID_CHANGE);
+	assert_int_equal(pop_type(ev, fd, &element), IBV_EVENT_GID_CHANGE);
+	assert_int_equal(pop_type(ev, fd, &element), 0);
 	assert_int_equal(pop_sub_type(devx, devx_fd), 0);
 	assert_int_equal(fab_eth_link(&seg, p, false), 0);
 	assert_int_equal(pop_type(ev, fd, &element), IBV_EVENT_PORT_ERR);

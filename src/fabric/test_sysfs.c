@@ -315,8 +315,9 @@ static void assert_ip4(uint32_t n, uint32_t ip, uint32_t prefix)
 {
 	struct fab_iface f = iface_file(n);
 
-	assert_int_equal(be32_load(f.ip4), ip);
-	assert_int_equal(f.prefix4, prefix);
+	assert_int_equal(f.nip4, 1);
+	assert_int_equal(be32_load(f.ip4[0]), ip);
+	assert_int_equal(f.prefix4[0], prefix);
 }
 
 static void addresses_can_be_configured(void **state)

@@ -134,7 +134,7 @@ static void mac_put(void *to, const uint8_t mac[6])
 }
 
 /* Most addresses of a list; mlx5e's en_fs.c pushes the own or the broadcast address first. */
-#define LIST_MAX 8
+#define LIST_MAX (4 + FAB_IF_ADDRS)
 
 static uint32_t list_uc(const struct fw_call *k, uint8_t mac[LIST_MAX][6])
 {
@@ -148,21 +148,20 @@ static uint32_t list_mc(const struct fw_call *k, uint8_t mac[LIST_MAX][6])
 	static const uint8_t all_hosts[3][6] = {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
 						{0x33, 0x33, 0, 0, 0, 1},
 						{0x01, 0x00, 0x5e, 0, 0, 1}};
-	const struct hw_port *p = hw_port(k->s, k->hca->port[0]);
-	uint8_t ip[2][16];
+	static const uint8_t solicited[3] = {0x33, 0x33, 0xff};
+	struct fab_iface f;
 	uint32_t n = 3;
 
 	memcpy(mac, all_hosts, sizeof(all_hosts));
-	fab_ip6_linklocal(k->s, k->hca->port[0], ip[0]);
-	memcpy(ip[1], p->ip6, 16);
-	for (uint32_t i = 0; i < 2; i++) {
-		static const uint8_t solicited[3] = {0x33, 0x33, 0xff};
+	fab_iface(k->s, k->hca->port[0], &f);
+	for (uint32_t i = 0; i < f.nip6; i++) {
+		uint32_t same = 3;
 
-		if (!be64_load(ip[i]))
-			continue;
 		memcpy(mac[n], solicited, 3);
-		memcpy(mac[n] + 3, ip[i] + 13, 3);
-		n += n == 3 || memcmp(mac[n], mac[n - 1], 6) != 0;
+		memcpy(mac[n] + 3, f.ip6[i] + 13, 3);
+		while (memcmp(mac[same], mac[n], 6) != 0)
+			same++;
+		n += same == n;
 	}
 	return n;
 }

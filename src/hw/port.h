@@ -55,6 +55,14 @@ enum hw_link { HW_LINK_IB = 0, HW_LINK_ETH = 1 };
 /* How packets with a GID of the table travel; numbers as in enum ib_uverbs_gid_type. */
 enum hw_gid_type { HW_GID_IB = 0, HW_GID_ROCE_V1 = 1, HW_GID_ROCE_V2 = 2 };
 
+/* An address that was given to an interface; IPv4 as ::ffff:a.b.c.d. */
+struct hw_addr {
+	uint8_t ip[16];
+	_Atomic uint32_t prefix; /* bits of its subnet, of 32 for IPv4; 0: the element is free */
+	uint32_t order;          /* those that were given later have higher ones */
+};
+#define HW_ADDRS 8
+
 /*
  * What a port tells the kernel's multicast.c, in hw_port.news: its groups' memberships are lost
  * (PORT_ERR, LID_CHANGE, CLIENT_REREGISTER), or its P_Keys have changed. Only what is wanted.
@@ -115,11 +123,11 @@ struct hw_port {
 	uint8_t filter_raw, phys_errors, overrun_errors, init_type;
 	uint8_t subnet_timeout, trap_suppr, led;
 	uint32_t sl2vl, vl_arb; /* SEG_T_SL2VL, SEG_T_VLARB indices; 0: default tables */
-	/* Configured addresses of the interface (fabric/ifaddr.h); 0: the rule's, none. */
-	uint32_t ip4; /* in host byte order */
-	uint8_t ip4_prefix, ip6_prefix;
-	uint8_t ip6[16];
-	uint32_t if_mtu; /* Ethernet: octets of the interface's MTU */
+	/* Addresses of the interface beside its link-local one, changed by the supervisor alone. */
+	struct hw_addr addr[HW_ADDRS];
+	_Atomic uint32_t naddrs;   /* in use */
+	_Atomic uint32_t no_rule4; /* the IPv4 address of the rule (fabric/ifaddr.h) is gone */
+	uint32_t if_mtu;           /* Ethernet: octets of the interface's MTU */
 } SEG_ELEM;
 
 static inline struct hw_port *hw_port(const struct seg *s, uint32_t i)

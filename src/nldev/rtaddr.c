@@ -20,30 +20,41 @@ static void put_lifetime(struct nl_out *o)
 	nl_put(o, IFA_CACHEINFO, &forever, sizeof(forever));
 }
 
-/* inet_fill_ifaddr() */
-static void begin_ip4(struct rtn_req *q, const struct fab_iface *f)
+uint32_t rtn_primary(const struct fab_iface *f, uint32_t k)
 {
-	uint32_t ip = be32_load(f->ip4), mask = f->prefix4 ? UINT32_MAX << (32 - f->prefix4) : 0;
+	uint32_t mask = UINT32_MAX << (32 - f->prefix4[k]), i = 0;
+
+	while (f->prefix4[i] != f->prefix4[k] ||
+	       ((be32_load(f->ip4[i]) ^ be32_load(f->ip4[k])) & mask))
+		i++;
+	return i;
+}
+
+/* inet_fill_ifaddr() */
+static void begin_ip4(struct rtn_req *q, uint16_t type, const struct fab_iface *f, unsigned int k)
+{
+	uint32_t ip = be32_load(f->ip4[k]), mask = UINT32_MAX << (32 - f->prefix4[k]);
+	uint8_t flags = IFA_F_PERMANENT | (rtn_primary(f, k) != k ? IFA_F_SECONDARY : 0);
 	const struct ifaddrmsg m = {.ifa_family = AF_INET,
-				    .ifa_prefixlen = f->prefix4,
-				    .ifa_flags = IFA_F_PERMANENT,
-				    .ifa_scope = f->ip4[0] == FAB_IF_NET ? RT_SCOPE_HOST
-									 : RT_SCOPE_UNIVERSE,
+				    .ifa_prefixlen = f->prefix4[k],
+				    .ifa_flags = flags,
+				    .ifa_scope = f->ip4[k][0] == FAB_IF_NET ? RT_SCOPE_HOST
+									    : RT_SCOPE_UNIVERSE,
 				    .ifa_index = f->index};
 	uint8_t broadcast[4];
 
 	be32_store(broadcast, ip | ~mask);
-	rtn_begin(q, RTM_NEWADDR, &m, sizeof(m));
-	nl_put(q->o, IFA_ADDRESS, f->ip4, 4);
-	nl_put(q->o, IFA_LOCAL, f->ip4, 4);
+	rtn_begin(q, type, &m, sizeof(m));
+	nl_put(q->o, IFA_ADDRESS, f->ip4[k], 4);
+	nl_put(q->o, IFA_LOCAL, f->ip4[k], 4);
 	nl_put(q->o, IFA_BROADCAST, broadcast, 4);
 	nl_str(q->o, IFA_LABEL, f->name);
-	nl_u32(q->o, IFA_FLAGS, IFA_F_PERMANENT);
+	nl_u32(q->o, IFA_FLAGS, flags);
 	put_lifetime(q->o);
 }
 
 /* inet6_fill_ifaddr() */
-static void begin_ip6(struct rtn_req *q, const struct fab_iface *f, unsigned int k)
+static void begin_ip6(struct rtn_req *q, uint16_t type, const struct fab_iface *f, unsigned int k)
 {
 	const struct ifaddrmsg m = {.ifa_family = AF_INET6,
 				    .ifa_prefixlen = f->prefix6[k],
@@ -52,7 +63,7 @@ static void begin_ip6(struct rtn_req *q, const struct fab_iface *f, unsigned int
 									 : RT_SCOPE_UNIVERSE,
 				    .ifa_index = f->index};
 
-	rtn_begin(q, RTM_NEWADDR, &m, sizeof(m));
+	rtn_begin(q, type, &m, sizeof(m));
 	nl_put(q->o, IFA_ADDRESS, f->ip6[k], 16);
 	put_lifetime(q->o);
 	nl_u32(q->o, IFA_FLAGS, IFA_F_PERMANENT);
@@ -65,10 +76,10 @@ static void each_ip4(struct rtn_req *q, const struct fab_iface *only)
 	for (uint32_t i = 0; i < q->r->n; i++) {
 		const struct fab_iface *f = &q->r->iface[i];
 
-		if ((only && f != only) || !be32_load(f->ip4))
-			continue;
-		begin_ip4(q, f);
-		rtn_send(q);
+		for (unsigned int k = 0; (!only || f == only) && k < f->nip4; k++) {
+			begin_ip4(q, RTM_NEWADDR, f, k);
+			rtn_send(q);
+		}
 	}
 }
 
@@ -79,7 +90,7 @@ static void each_ip6(struct rtn_req *q, const struct fab_iface *only)
 		const struct fab_iface *f = &q->r->iface[i];
 
 		for (unsigned int k = f->nip6; (!only || f == only) && k-- > 0;) {
-			begin_ip6(q, f, k);
+			begin_ip6(q, RTM_NEWADDR, f, k);
 			rtn_send(q);
 		}
 	}
@@ -127,7 +138,7 @@ enum rtnl_who rtn_addr_get(struct rtn_req *q)
 		for (unsigned int k = 0; k < f->nip6; k++) {
 			if (memcmp(f->ip6[k], ip, 16) || (m->ifa_index && m->ifa_index != f->index))
 				continue;
-			begin_ip6(q, f, k);
+			begin_ip6(q, RTM_NEWADDR, f, k);
 			return rtn_end(q, 0);
 		}
 	}

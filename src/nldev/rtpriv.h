@@ -34,6 +34,11 @@ void rtn_send(struct rtn_req *q);
 /* The end of a request that is answered here. */
 enum rtnl_who rtn_end(struct rtn_req *q, int err);
 
+/* ---- rtaddr.c */
+
+/* The first IPv4 address with the subnet of address k. */
+uint32_t rtn_primary(const struct fab_iface *f, uint32_t k);
+
 /* ---- by type of request; `q->body` has at least one byte, the family */
 
 typedef enum rtnl_who rtn_fn(struct rtn_req *q);

@@ -23,8 +23,9 @@ struct row {
 	uint8_t family, bits, table, scope, type;
 	uint8_t dst[16];
 	uint32_t metric;
+	const uint8_t *src; /* of IPv4 */
 };
-#define ROWS 8 /* of an interface: three of IPv4, two of each IPv6 address, multicast */
+#define ROWS (3 * FAB_IF_ADDRS + 1) /* of a family: three of each address, multicast */
 
 static bool covers(const struct row *w, const uint8_t *ip)
 {
@@ -41,23 +42,43 @@ static void mask(uint8_t *ip, size_t n, unsigned int bits)
 
 /* ---- rows: main before local, as each family's dump has them */
 
+/* fib_add_ifaddr(): the subnet and its broadcast address belong to the primary address. */
 static size_t rows4(const struct fab_iface *f, struct row *w)
 {
-	uint32_t ip = be32_load(f->ip4), m = f->prefix4 ? UINT32_MAX << (32 - f->prefix4) : 0;
 	size_t n = 0;
 
-	if (!ip)
-		return 0;
-	if (f->prefix4 < 32) {
-		w[n] = (struct row){f,          AF_INET, f->prefix4, RT_TABLE_MAIN, RT_SCOPE_LINK,
-				    RTN_UNICAST};
-		be32_store(w[n++].dst, ip & m);
-	}
-	w[n] = (struct row){f, AF_INET, 32, RT_TABLE_LOCAL, RT_SCOPE_HOST, RTN_LOCAL};
-	be32_store(w[n++].dst, ip);
-	if (f->prefix4 < 31) {
-		w[n] = (struct row){f, AF_INET, 32, RT_TABLE_LOCAL, RT_SCOPE_LINK, RTN_BROADCAST};
-		be32_store(w[n++].dst, ip | ~m);
+	for (unsigned int k = 0; k < f->nip4; k++) {
+		uint32_t ip = be32_load(f->ip4[k]), bits = f->prefix4[k];
+		uint32_t first = rtn_primary(f, k), m = UINT32_MAX << (32 - bits);
+
+		if (bits < 32 && first == k) {
+			w[n] = (struct row){f,
+					    AF_INET,
+					    (uint8_t)bits,
+					    RT_TABLE_MAIN,
+					    RT_SCOPE_LINK,
+					    RTN_UNICAST,
+					    .src = f->ip4[k]};
+			be32_store(w[n++].dst, ip & m);
+		}
+		w[n] = (struct row){f,
+				    AF_INET,
+				    32,
+				    RT_TABLE_LOCAL,
+				    RT_SCOPE_HOST,
+				    RTN_LOCAL,
+				    .src = f->ip4[first]};
+		be32_store(w[n++].dst, ip);
+		if (bits < 31 && first == k) {
+			w[n] = (struct row){f,
+					    AF_INET,
+					    32,
+					    RT_TABLE_LOCAL,
+					    RT_SCOPE_LINK,
+					    RTN_BROADCAST,
+					    .src = f->ip4[k]};
+			be32_store(w[n++].dst, ip | ~m);
+		}
 	}
 	return n;
 }
@@ -104,7 +125,7 @@ static void begin_row(struct rtn_req *q, const struct row *w)
 	nl_u32(o, RTA_TABLE, w->table);
 	nl_put(o, RTA_DST, w->dst, w->family == AF_INET ? 4 : 16);
 	if (w->family == AF_INET) {
-		nl_put(o, RTA_PREFSRC, w->f->ip4, 4);
+		nl_put(o, RTA_PREFSRC, w->src, 4);
 		nl_u32(o, RTA_OIF, w->f->index);
 		return;
 	}
@@ -137,7 +158,7 @@ static void begin_result4(struct rtn_req *q, const struct row *w, const uint8_t 
 		nl_put(o, RTA_SRC, src, 4);
 	nl_u32(o, RTA_OIF, w->type == RTN_LOCAL ? LOOPBACK_INDEX : w->f->index);
 	if (!src)
-		nl_put(o, RTA_PREFSRC, w->f->ip4, 4);
+		nl_put(o, RTA_PREFSRC, w->src, 4);
 	nl_u32(o, RTA_UID, q->tb[RTA_UID] ? rtn_u32(q, RTA_UID) : q->r->uid);
 	put_cache(o, 1);
 }
@@ -145,7 +166,9 @@ static void begin_result4(struct rtn_req *q, const struct row *w, const uint8_t 
 /* The address of the interface that has the destination's scope. */
 static const uint8_t *source6(const struct fab_iface *f, const uint8_t *dst)
 {
-	return f->ip6[f->nip6 > 1 && dst[0] != 0xff && be16_load(dst) >> 6 != 0xfe80 >> 6];
+	bool local = dst[0] == 0xff || be16_load(dst) >> 6 == 0xfe80 >> 6;
+
+	return f->ip6[local ? 0 : f->nip6 - 1];
 }
 
 /* rt6_fill_node() with a destination */
@@ -306,10 +329,11 @@ enum rtnl_who rtn_route_get(struct rtn_req *q)
 	if (!look_up(q, oif, m->rtm_family, dst, &w)) {
 		if (!oif)
 			return RTNL_KERNEL;
-		if (m->rtm_family == AF_INET6 || !be32_load(oif->ip4))
+		if (m->rtm_family == AF_INET6 || !oif->nip4)
 			return rtn_end(q, -ENETUNREACH);
 		/* ip_route_output_key_hash_rcu(): assume that it is on the link */
-		w = (struct row){oif, AF_INET, 32, RT_TABLE_MAIN, RT_SCOPE_LINK, RTN_UNICAST};
+		w = (struct row){oif,         AF_INET,           32, RT_TABLE_MAIN, RT_SCOPE_LINK,
+				 RTN_UNICAST, .src = oif->ip4[0]};
 	}
 	if (m->rtm_flags & RTM_F_FIB_MATCH)
 		begin_row(q, &w);

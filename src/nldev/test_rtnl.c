@@ -55,8 +55,9 @@ static const struct fab_iface iface = {
 	.hwtype = ARPHRD_INFINIBAND,
 	.hwlen = FAB_IF_HWADDR,
 	.queue_len = 256,
-	.ip4 = {10, 9, 0, 1},
-	.prefix4 = 24,
+	.nip4 = 1,
+	.ip4 = {{10, 9, 0, 1}},
+	.prefix4 = {24},
 	.nip6 = 2,
 	.prefix6 = {64, 64},
 	.ip6 = {{0xfe, 0x80, [8] = 0x98, 0x3e, 2, 0xff, 0xfe, 0xb5, 0x9e, 0x36},
@@ -212,13 +213,39 @@ static void prefixes(void **state)
 
 	route.iface = &f;
 	for (uint8_t n = 1; n <= 32; n++) {
-		f.prefix4 = n;
+		f.prefix4[0] = n;
 		run(&q);
 		assert_int_equal(got.messages, n == 32 ? 1 : n == 31 ? 2 : 3);
 	}
-	memset(f.ip4, 0, 4);
+	f.nip4 = 0;
 	run(&q);
 	assert_int_equal(got.messages, 0);
+	route.iface = &iface;
+}
+
+/* An address in the subnet of an earlier one: "secondary", and without a route of its own. */
+static void secondary_addresses(void **state)
+{
+	static const char secondary[] = "02188100"; /* IFA_F_PERMANENT, IFA_F_SECONDARY */
+	struct fab_iface f = iface;
+	struct request q = make(RTM_GETADDR, NLM_F_DUMP, "0200000000000000");
+
+	f.nip4 = 3;
+	memcpy(f.ip4[1], "\x0a\x0a\0\1", 4);
+	memcpy(f.ip4[2], "\x0a\x09\0\5", 4);
+	f.prefix4[1] = f.prefix4[2] = 24;
+	route.iface = &f;
+	run(&q);
+	assert_int_equal(got.messages, 3);
+	assert_memory_not_equal(got.hex[0], secondary, 8);
+	assert_memory_not_equal(got.hex[1], secondary, 8);
+	assert_memory_equal(got.hex[2], secondary, 8);
+	q = make(RTM_GETROUTE, NLM_F_DUMP, "020000000000000000000000");
+	run(&q);
+	assert_int_equal(got.messages, 3 + 3 + 1);
+	for (unsigned int i = 0; i < got.messages;
+	     i++) /* its route has the primary address as source */
+		assert_null(strstr(got.hex[i], "080007000a090005"));
 	route.iface = &iface;
 }
 
@@ -288,6 +315,7 @@ int main(void)
 		cmocka_unit_test(routes_as_recorded),
 		cmocka_unit_test(look_ups_as_recorded),
 		cmocka_unit_test(prefixes),
+		cmocka_unit_test(secondary_addresses),
 		cmocka_unit_test(any_bytes),
 		cmocka_unit_test(changes),
 	};

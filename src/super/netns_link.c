@@ -174,9 +174,9 @@ int netns_link_pair(const struct fab_iface *f, uint32_t host, uint32_t n, int ho
 
 	if (!r)
 		r = set_up_bare(f->index);
-	if (!r && (f->ip4[0] || f->ip4[1] || f->ip4[2] || f->ip4[3]))
-		r = add_address(f, AF_INET, f->ip4, sizeof(f->ip4), f->prefix4);
-	for (unsigned int i = 0; have_ipv6() && i < f->nip6 && i < ARRAY_SIZE(f->ip6) && !r; i++) {
+	for (unsigned int i = 0; i < f->nip4 && !r; i++)
+		r = add_address(f, AF_INET, f->ip4[i], sizeof(f->ip4[i]), f->prefix4[i]);
+	for (unsigned int i = 0; have_ipv6() && i < f->nip6 && !r; i++) {
 		r = add_address(f, AF_INET6, f->ip6[i], sizeof(f->ip6[i]), f->prefix6[i]);
 		if (r == -EACCES)
 			r = 0; /* IPv6 is switched off: net.ipv6.conf.default.disable_ipv6 */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fabric/fabric.h"
+#include "fabric/ifaddr.h"
 #include "hw/port.h"
-#include "util/bits.h"
 
 void topo_node_id(const struct fab_node *n, char id[24])
 {
@@ -59,36 +59,31 @@ static void read_node(struct seg *s, const struct fab_node *n, const uint32_t *n
 		read_port(s, n->port0 + p, number, &out->port[p]);
 }
 
-static void add_ip(struct topo *t, uint32_t node, uint32_t port, const struct topo_addr *a)
-{
-	t->ip[t->nips++] = (struct topo_ip){.node = node, .port = port, .addr = *a};
-}
-
-/* The addresses that were configured; the others are a rule. */
+/* The addresses that were given; the others are a rule. */
 static int read_addresses(struct seg *s, const uint32_t *number, struct topo *t)
 {
-	static const uint8_t none[16];
-	size_t n = 0;
+	size_t room = 0;
 
 	seg_for_each_live (s, SEG_T_PORT, i)
-		n += 2;
-	t->ip = calloc(n + 1, sizeof(*t->ip));
+		room += hw_port(s, i)->naddrs ? FAB_IF_ADDRS : 0;
+	t->ip = calloc(room + 1, sizeof(*t->ip));
 	if (!t->ip)
 		return -ENOMEM;
 	seg_for_each_live (s, SEG_T_NODE, i) {
 		const struct fab_node *node = fab_node(s, i);
 
 		for (uint32_t k = 1; node->type == FAB_CA && k <= node->nports; k++) {
-			const struct hw_port *p = hw_port(s, node->port0 + k);
-			struct topo_addr a4 = {4, p->ip4_prefix, {0}},
-					 a6 = {16, p->ip6_prefix, {0}};
+			struct fab_given a[FAB_IF_ADDRS];
+			uint32_t n = fab_if_given(s, node->port0 + k, a);
 
-			be32_store(a4.ip, p->ip4);
-			memcpy(a6.ip, p->ip6, 16);
-			if (p->ip4)
-				add_ip(t, number[i], k, &a4);
-			if (memcmp(p->ip6, none, 16))
-				add_ip(t, number[i], k, &a6);
+			for (uint32_t j = 0; j < n; j++) {
+				struct topo_ip *ip = &t->ip[t->nips++];
+
+				*ip = (struct topo_ip){.node = number[i], .port = k};
+				ip->addr.len = a[j].len;
+				ip->addr.prefix = a[j].prefix;
+				memcpy(ip->addr.ip, a[j].ip, sizeof(ip->addr.ip));
+			}
 		}
 	}
 	return 0;

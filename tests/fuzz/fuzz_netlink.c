@@ -164,7 +164,9 @@ static void begin(void)
 		fz_check(fab_iface(&seg, ports[i], &iface[i]));
 	iface[2] = iface[1];
 	iface[2].index++;
-	memcpy(iface[2].ip4, "\x0a\0\0\1", 4);
+	iface[2].nip4 = 2;
+	memcpy(iface[2].ip4, "\x0a\0\0\1\x0a\0\0\2", 8);
+	iface[2].prefix4[0] = iface[2].prefix4[1] = 24;
 	iface[2].nip6 = 2;
 	iface[2].prefix6[1] = 61;
 	iface[2].ip6[1][0] = 0x20;

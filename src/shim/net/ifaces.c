@@ -23,6 +23,19 @@
 
 /* ---- look-up ---- */
 
+/* A file of another version may have any values. */
+static bool is_sound(const struct fab_iface *f)
+{
+	bool sound = f->nip4 <= FAB_IF_ADDRS && f->nip6 >= 1 && f->nip6 <= FAB_IF_ADDRS &&
+		     f->hwlen <= sizeof(f->hwaddr);
+
+	for (uint32_t i = 0; sound && i < f->nip4; i++)
+		sound = f->prefix4[i] >= 1 && f->prefix4[i] <= 32;
+	for (uint32_t i = 0; sound && i < f->nip6; i++)
+		sound = f->prefix6[i] <= 128;
+	return sound;
+}
+
 bool net_iface(uint32_t n, struct fab_iface *f)
 {
 	char path[sizeof(shim_config()->root) + 24];
@@ -35,7 +48,7 @@ bool net_iface(uint32_t n, struct fab_iface *f)
 		return false;
 	got = sys_call(SYS_read, fd, f, sizeof(*f));
 	sys_close(fd);
-	return got == sizeof(*f);
+	return got == sizeof(*f) && is_sound(f);
 }
 
 bool net_iface_by_name(const char *name, struct fab_iface *f)
@@ -155,7 +168,7 @@ struct node {
 	} addr, mask, broadcast;
 	uint32_t stats[24]; /* struct rtnl_link_stats */
 };
-#define NODES_OF_IFACE 4 /* the link, an IPv4 address, two IPv6 addresses */
+#define NODES_OF_IFACE (1 + 2 * FAB_IF_ADDRS) /* the link, addresses of both families */
 
 /* In libc's elements addresses lie between the structure and the name. */
 static bool is_ours(const struct ifaddrs *i)
@@ -189,15 +202,15 @@ static void node_link(struct node *n, const struct fab_iface *f)
 	n->ifa.ifa_data = n->stats;
 }
 
-static void node_ip4(struct node *n, const struct fab_iface *f)
+static void node_ip4(struct node *n, const struct fab_iface *f, unsigned int k)
 {
-	uint32_t mask = f->prefix4 ? UINT32_MAX << (32 - f->prefix4) : 0;
+	uint32_t mask = UINT32_MAX << (32 - f->prefix4[k]);
 
 	node_begin(n, f);
 	n->addr.in.sin_family = n->mask.in.sin_family = n->broadcast.in.sin_family = AF_INET;
-	memcpy(&n->addr.in.sin_addr, f->ip4, sizeof(f->ip4));
+	memcpy(&n->addr.in.sin_addr, f->ip4[k], sizeof(f->ip4[k]));
 	be32_store(&n->mask.in.sin_addr, mask);
-	be32_store(&n->broadcast.in.sin_addr, be32_load(f->ip4) | ~mask);
+	be32_store(&n->broadcast.in.sin_addr, be32_load(f->ip4[k]) | ~mask);
 	n->ifa.ifa_netmask = &n->mask.sa;
 	n->ifa.ifa_broadaddr = &n->broadcast.sa;
 }
@@ -230,10 +243,10 @@ static int make_nodes(struct node **first)
 	for (uint32_t i = 0; i < ifaces && net_iface(i, &f); i++)
 		node_link(&list[n++], &f);
 	for (uint32_t i = 0; i < ifaces && net_iface(i, &f); i++)
-		if (be32_load(f.ip4))
-			node_ip4(&list[n++], &f);
+		for (unsigned int k = 0; k < f.nip4; k++)
+			node_ip4(&list[n++], &f, k);
 	for (uint32_t i = 0; i < ifaces && net_iface(i, &f); i++)
-		for (unsigned int k = 0; k < f.nip6 && k < ARRAY_SIZE(f.ip6); k++)
+		for (unsigned int k = 0; k < f.nip6; k++)
 			node_ip6(&list[n++], &f, k);
 	if (!n) {
 		free(list);

@@ -31,7 +31,7 @@ static void put_ip4(struct ifreq *q, uint32_t ip)
 
 static uint32_t mask_of(const struct fab_iface *f)
 {
-	return f->prefix4 ? UINT32_MAX << (32 - f->prefix4) : 0;
+	return UINT32_MAX << (32 - f->prefix4[0]);
 }
 
 static void get_name(const struct fab_iface *f, struct ifreq *q)
@@ -51,7 +51,7 @@ static void get_flags(const struct fab_iface *f, struct ifreq *q)
 
 static void get_addr(const struct fab_iface *f, struct ifreq *q)
 {
-	put_ip4(q, be32_load(f->ip4));
+	put_ip4(q, be32_load(f->ip4[0]));
 }
 
 static void get_netmask(const struct fab_iface *f, struct ifreq *q)
@@ -61,7 +61,7 @@ static void get_netmask(const struct fab_iface *f, struct ifreq *q)
 
 static void get_broadcast(const struct fab_iface *f, struct ifreq *q)
 {
-	put_ip4(q, be32_load(f->ip4) | ~mask_of(f));
+	put_ip4(q, be32_load(f->ip4[0]) | ~mask_of(f));
 }
 
 static void get_metric(const struct fab_iface *f, struct ifreq *q)
@@ -147,7 +147,7 @@ static int request(int fd, unsigned long cmd, void *arg, next_ioctl *next)
 			continue;
 		if (!may_ask(fd, cmd, &q, next))
 			return -1;
-		if (requests[i].ip4 && !be32_load(f.ip4))
+		if (requests[i].ip4 && !f.nip4)
 			return fail(EADDRNOTAVAIL);
 		requests[i].get(&f, &q);
 		return mem_guarded_copy(arg, &q, sizeof(q)) ? fail(EFAULT) : 0;
@@ -169,21 +169,18 @@ static int list(int fd, void *arg, next_ioctl *next)
 	r = next(fd, SIOCGIFCONF, arg);
 	if (r || mem_guarded_copy(&c, arg, sizeof(c)))
 		return r;
-	for (uint32_t n = 0; net_iface(n, &f); n++) {
-		struct ifreq q = {0};
+	for (uint32_t n = 0; net_iface(n, &f); n++)
+		for (uint32_t k = 0; k < f.nip4; k++) {
+			struct ifreq q = {0};
 
-		if (!be32_load(f.ip4))
-			continue;
-		if (c.ifc_buf) {
-			if (room.ifc_len - c.ifc_len < (int)sizeof(q))
+			if (c.ifc_buf && room.ifc_len - c.ifc_len < (int)sizeof(q))
 				break;
 			get_name(&f, &q);
-			get_addr(&f, &q);
-			if (mem_guarded_copy(c.ifc_buf + c.ifc_len, &q, sizeof(q)))
+			put_ip4(&q, be32_load(f.ip4[k]));
+			if (c.ifc_buf && mem_guarded_copy(c.ifc_buf + c.ifc_len, &q, sizeof(q)))
 				return fail(EFAULT);
+			c.ifc_len += (int)sizeof(q);
 		}
-		c.ifc_len += (int)sizeof(q);
-	}
 	return mem_guarded_copy(arg, &c, sizeof(c)) ? fail(EFAULT) : 0;
 }
 

@@ -23,13 +23,14 @@ static uint32_t source_of(uint32_t ip)
 {
 	struct fab_iface f;
 
-	for (uint32_t n = 0; net_iface(n, &f); n++) {
-		uint32_t own = be32_load(f.ip4);
-		uint32_t mask = f.prefix4 ? ~UINT32_C(0) << (32 - f.prefix4) : 0;
+	for (uint32_t n = 0; net_iface(n, &f); n++)
+		for (uint32_t k = 0; k < f.nip4; k++) {
+			uint32_t own = be32_load(f.ip4[k]);
+			uint32_t mask = ~UINT32_C(0) << (32 - f.prefix4[k]);
 
-		if (own >> 24 == FAB_IF_NET && !((own ^ ip) & mask))
-			return own;
-	}
+			if (own >> 24 == FAB_IF_NET && !((own ^ ip) & mask))
+				return own;
+		}
 	return 0;
 }
 
