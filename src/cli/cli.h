@@ -31,6 +31,7 @@ enum { /* bits of the commands, for the rows of the options that they accept */
        CLI_CONSOLE = 1 << 8,
        CLI_LINK = 1 << 9,
        CLI_STATUS = 1 << 10,
+       CLI_IP = 1 << 11,
 };
 
 enum { /* bits of cli_options.given: the subjects of the options that were given */
@@ -80,6 +81,7 @@ int cli_topo(struct cli_options *o);
 int cli_console(struct cli_options *o);
 int cli_status(struct cli_options *o);
 int cli_link(struct cli_options *o);
+int cli_ip(struct cli_options *o);
 int cli_pcap(struct cli_options *o);
 int cli_trace(struct cli_options *o);
 int cli_explain(struct cli_options *o);

@@ -14,15 +14,15 @@
 #include "super/program.h"
 #include "super/runtime.h"
 
-int client_send(int sock, struct link_msg *m, int send_fd, int *fd)
+static int ask(int sock, struct link_msg *m, const void *more, size_t nmore, int send_fd, int *fd)
 {
 	union {
 		struct cmsghdr align;
 		char space[CMSG_SPACE(sizeof(int))];
 	} c;
-	struct iovec v = {m, sizeof(*m)};
+	struct iovec v[2] = {{m, sizeof(*m)}, {(void *)more, nmore}};
 	struct msghdr h = {
-		.msg_iov = &v, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof(c)};
+		.msg_iov = v, .msg_iovlen = 2, .msg_control = &c, .msg_controllen = sizeof(c)};
 	const struct timeval limit = {.tv_sec = 10};
 	struct cmsghdr *cm;
 	ssize_t n;
@@ -31,6 +31,7 @@ int client_send(int sock, struct link_msg *m, int send_fd, int *fd)
 	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	m->layout_version = SEG_LAYOUT_VERSION;
+	m->more = (uint32_t)nmore;
 	if (send_fd >= 0) {
 		c.align = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
 					   .cmsg_type = SCM_RIGHTS,
@@ -41,6 +42,7 @@ int client_send(int sock, struct link_msg *m, int send_fd, int *fd)
 	}
 	if (sendmsg(sock, &h, MSG_NOSIGNAL) < 0)
 		return errno == EAGAIN ? -ETIMEDOUT : -errno;
+	h.msg_iovlen = 1;
 	h.msg_controllen = sizeof(c);
 	n = recvmsg(sock, &h, MSG_CMSG_CLOEXEC);
 	if (n < 0)
@@ -54,6 +56,20 @@ int client_send(int sock, struct link_msg *m, int send_fd, int *fd)
 	if (n != sizeof(*m))
 		return -EPROTO;
 	return m->err;
+}
+
+int client_send(int sock, struct link_msg *m, int send_fd, int *fd)
+{
+	return ask(sock, m, NULL, 0, send_fd, fd);
+}
+
+int client_send_more(int sock, struct link_msg *m, const void *more, size_t n)
+{
+	int fd, r = ask(sock, m, more, n, -1, &fd);
+
+	if (fd >= 0)
+		close(fd);
+	return r;
 }
 
 int client_request(int sock, struct link_msg *m, int *fd)

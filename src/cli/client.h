@@ -16,6 +16,8 @@ int client_request(int sock, struct link_msg *m, int *fd);
  * connection.
  */
 int client_send(int sock, struct link_msg *m, int send_fd, int *fd);
+/* The same with bytes behind the message, and an answer without a descriptor. */
+int client_send_more(int sock, struct link_msg *m, const void *more, size_t n);
 /*
  * Connects to the fabric that --fabric names; else to the one that this process runs on, else to
  * the only one. A socket, >= 3 (main() ensures it); PROG_FAILED after a message that begins with

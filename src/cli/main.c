@@ -32,6 +32,8 @@ static const struct cli_verb verbs[] = {
 	 cli_console},
 	{CLI_LINK, "link", "HCA PORT up|down", "Pull the cable of a port, or plug it in.", 3, 3,
 	 true, cli_link},
+	{CLI_IP, "ip", "add|del ADDRESS [dev IFACE]",
+	 "Give an address to an interface, or take it away.", 2, 4, true, cli_ip},
 	{CLI_STATUS, "status", "[NAME]",
 	 "Show fabrics: hosts, adapters, ports, processes, objects.", 0, 1, false, cli_status},
 };

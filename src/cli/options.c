@@ -155,7 +155,7 @@ static int store_kind(struct parse *p, const struct opt_row *row, const char *ar
 
 #define CLI_COMMANDS (CLI_RUN | CLI_TRACE | CLI_PCAP) /* commands that run a program */
 #define CLI_MAKERS (CLI_COMMANDS | CLI_UP)
-#define CLI_USERS (CLI_COMMANDS | CLI_TOPO | CLI_CONSOLE | CLI_LINK)
+#define CLI_USERS (CLI_COMMANDS | CLI_TOPO | CLI_CONSOLE | CLI_LINK | CLI_IP)
 
 static const struct opt_row rows[] = {
 	{CLI_UP, "hosts", 0, "N", "number of hosts, named h1 to hN (1)",
@@ -192,7 +192,7 @@ static const struct opt_row rows[] = {
 	 WORD(memlock, memlocks)},
 	{CLI_COMMANDS, "quiet", 'q', NULL,
 	 "do not say at the end that the command could not see the adapter", FLAG(quiet)},
-	{CLI_COMMANDS | CLI_LINK, "host", 0, "NAME", "the host (the first)", TEXT(host)},
+	{CLI_COMMANDS | CLI_LINK | CLI_IP, "host", 0, "NAME", "the host (the first)", TEXT(host)},
 	{CLI_USERS, "fabric", 0, "NAME", "use a fabric that is up (default: the command's own)",
 	 .store = store_fabric, AT(const char *, fabric)},
 	{CLI_TRACE | CLI_EXPLAIN | CLI_DECODE | CLI_STATUS, "json", 'j', NULL, "write JSON",

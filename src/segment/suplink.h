@@ -57,6 +57,9 @@ enum link_op {
 	/* {hca: SEG_T_HCA index} -> fd: memfd with a struct link_cm_id for each id of rdma_cm */
 	LINK_CM_IDS,
 	LINK_BELL, /* -> fd: an eventfd that announces requests in the process's slot (slot.h) */
+	LINK_ADDR, /* {host, "": the first; arg: 1 add, 0 delete}, behind it a struct link_addr. For
+		    * `softhca ip`
+		    */
 	LINK_GMP,  /* a struct cm_pkt behind it has come to a port, for its host's kernel. No reply.
 		    */
 };
@@ -77,6 +80,12 @@ struct link_msg {
 	uint32_t more; /* bytes behind the message */
 };
 #define LINK_MORE 2304 /* at most */
+
+struct link_addr {
+	char iface[16];       /* "": the first */
+	uint32_t len, prefix; /* octets; bits, 0: any */
+	uint8_t ip[16];
+};
 
 struct link_cm_id { /* an id on an adapter; port 0: not bound to one */
 	uint32_t number, port, pid, state, ps, qp_type, qpn, pad;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns the addresses that the user gives to hosts (--topo, --ip), before any host is used. */
+/* Owns the addresses that the user gives to hosts: --topo, --ip, and `softhca ip` later. */
 #include "super/supervisor.h"
 
 #include <errno.h>
+#include <string.h>
+#include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
 #include "fabric/topo.h"
 #include "super/program.h"
@@ -11,13 +13,19 @@
 
 #define NETNS_NET 10u
 
-static int set_one(struct seg *s, const char *option, uint32_t port, const struct topo_addr *a)
+/* The first address of a family replaces the host's own one, others come beside it. */
+static int set_one(struct seg *s, const char *option, uint32_t port, const struct topo_addr *a,
+		   bool beside)
 {
-	int r = fab_if_set(s, port, a->ip, a->len, a->prefix);
+	int r = beside ? fab_if_add(s, port, a->ip, a->len, a->prefix)
+		       : fab_if_set(s, port, a->ip, a->len, a->prefix);
 	char text[TOPO_ADDR_TEXT];
 
 	if (r == -EEXIST)
 		return prog_fail("%s: another interface has %s", option, topo_addr_text(a, text));
+	if (r == -ENOSPC)
+		return prog_fail("%s: too many addresses for the interface of %s", option,
+				 topo_addr_text(a, text));
 	if (r < 0)
 		return prog_fail("%s: an interface cannot have %s/%u", option,
 				 topo_addr_text(a, text), a->prefix);
@@ -43,7 +51,17 @@ static int set_host(struct seg *s, const struct fab_ip *ip)
 	port = fab_port_by_umad(s, host, ip->iface);
 	if (port == SEG_NONE)
 		return no_interface(s, host, ip);
-	return set_one(s, "--ip", port, &ip->addr);
+	return set_one(s, "--ip", port, &ip->addr, false);
+}
+
+static bool is_further(const struct topo *t, uint32_t i)
+{
+	const struct topo_ip *ip = &t->ip[i];
+
+	while (i-- && t->ip[i].node == ip->node)
+		if (t->ip[i].port == ip->port && t->ip[i].addr.len == ip->addr.len)
+			return true;
+	return false;
 }
 
 /* In a network namespace of its own a host cannot reach another's 127.1.0.1: it becomes 10.1.0.1.
@@ -62,7 +80,7 @@ static int leave_loopback(struct seg *s)
 			if (ip >> 24 != FAB_IF_NET)
 				continue;
 			be32_store(a.ip, NETNS_NET << 24 | (ip & 0xffffff));
-			r = set_one(s, "--netns", port, &a);
+			r = set_one(s, "--netns", port, &a, false);
 		}
 	return r;
 }
@@ -75,10 +93,41 @@ int sup_addresses(struct sup *sup, const struct topo *t)
 	/* fab_build() makes node i the element i + 1. */
 	for (uint32_t i = 0; t && i < t->nips && !r; i++)
 		r = set_one(s, "--topo", fab_node(s, t->ip[i].node + 1)->port0 + t->ip[i].port,
-			    &t->ip[i].addr);
+			    &t->ip[i].addr, is_further(t, i));
 	for (uint32_t i = 0; i < sup->fab.nips && !r; i++)
 		r = set_host(s, &sup->fab.ip[i]);
 	if (!r && sup->fab.netns)
 		r = leave_loopback(s);
 	return r;
+}
+
+/* ---- while the fabric is up */
+
+static uint32_t port_by_name(struct seg *s, uint32_t host, const char *name)
+{
+	struct fab_iface f;
+	uint32_t port;
+
+	for (uint32_t n = 0; (port = fab_port_by_umad(s, host, n)) != SEG_NONE; n++)
+		if (fab_iface(s, port, &f) && (!*name || !strcmp(f.name, name)))
+			return port;
+	return SEG_NONE;
+}
+
+int sup_addr(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
+{
+	uint32_t host = sup_link_host(sup, &q->m), port;
+	struct link_addr *a = (void *)q->more;
+
+	if (q->nmore != sizeof(*a) || (a->len != 4 && a->len != 16))
+		return -EPROTO;
+	if (host == SEG_NONE)
+		return -ENODEV;
+	if (sup->fab.netns)
+		return -EOPNOTSUPP; /* the kernel's interfaces would keep theirs */
+	a->iface[sizeof(a->iface) - 1] = '\0';
+	port = port_by_name(&sup->seg, host, a->iface);
+	if (port == SEG_NONE)
+		return -ENXIO;
+	return (q->m.arg ? fab_if_add : fab_if_del)(&sup->seg, port, a->ip, a->len, a->prefix);
 }

@@ -185,8 +185,7 @@ static int do_down(struct sup *sup, struct sup_link *l, struct sup_request *q, s
 	return 0;
 }
 
-/* The host that a request names, or the first when it names none; SEG_NONE. */
-static uint32_t host_of(struct sup *sup, struct link_msg *m)
+uint32_t sup_link_host(struct sup *sup, struct link_msg *m)
 {
 	m->host[sizeof(m->host) - 1] = '\0';
 	return m->host[0] ? fab_host_by_name(&sup->seg, m->host)
@@ -195,7 +194,7 @@ static uint32_t host_of(struct sup *sup, struct link_msg *m)
 
 static int do_host(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
-	uint32_t n = host_of(sup, &q->m);
+	uint32_t n = sup_link_host(sup, &q->m);
 	int r;
 
 	if (n == SEG_NONE)
@@ -252,7 +251,7 @@ static int do_port(struct sup *sup, struct sup_link *l, struct sup_request *q, s
 {
 	const struct hw_host *host;
 	const struct hw_hca *hca;
-	uint32_t n = host_of(sup, &q->m), port;
+	uint32_t n = sup_link_host(sup, &q->m), port;
 	int r;
 
 	if (sup->sweeping)
@@ -298,7 +297,7 @@ static int (*const handlers[])(struct sup *, struct sup_link *, struct sup_reque
 	[LINK_PORT] = do_port,       [LINK_WAKE] = do_wake,         [LINK_HOST] = do_host,
 	[LINK_TOPO] = do_topo,       [LINK_CONSOLE] = do_console,   [LINK_SWEEP] = do_sweep,
 	[LINK_SEGMENT] = do_segment, [LINK_RDMA_CM] = sup_cm_write, [LINK_GMP] = sup_cm_gmp,
-	[LINK_CM_IDS] = sup_cm_ids,  [LINK_BELL] = sup_slot_bell,
+	[LINK_CM_IDS] = sup_cm_ids,  [LINK_BELL] = sup_slot_bell,   [LINK_ADDR] = sup_addr,
 };
 
 /* ---- messages ---- */
@@ -307,6 +306,11 @@ union control {
 	struct cmsghdr align;
 	char space[CMSG_SPACE(MAX_FDS * sizeof(int))];
 };
+
+static bool has_more(uint32_t op)
+{
+	return op == LINK_RDMA_CM || op == LINK_GMP || op == LINK_ADDR;
+}
 
 /* 1 and *q; 0: the other end is closed; -EAGAIN; another -errno: not our protocol. */
 static int sup_link_receive(int sock, struct sup_request *q)
@@ -339,7 +343,7 @@ static int sup_link_receive(int sock, struct sup_request *q)
 		return 0;
 	if ((size_t)n >= sizeof(q->m) && nfds <= 1 && !(h.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
 		q->nmore = (uint32_t)((size_t)n - sizeof(q->m));
-		if (q->nmore == (q->m.op == LINK_RDMA_CM || q->m.op == LINK_GMP ? q->m.more : 0))
+		if (q->nmore == (has_more(q->m.op) ? q->m.more : 0))
 			return 1;
 	}
 	if (q->fd >= 0)

@@ -172,6 +172,8 @@ void sup_link_close(struct sup *sup, struct sup_link *l);
 /* The reply to a request, also to one that is refused. SUP_LATER: there is none yet. */
 int sup_link_result(struct sup *sup, struct sup_link *l, struct sup_request *q,
 		    struct sup_reply *p);
+/* The host that a request names, or the first when it names none; SEG_NONE. */
+uint32_t sup_link_host(struct sup *sup, struct link_msg *m);
 void sup_links_free(struct sup *sup, bool all);
 /* A job has ended: continue the requests that wait for one. */
 void sup_links_again(struct sup *sup);
@@ -201,6 +203,8 @@ void sup_orphans(struct sup *sup);
 int sup_hosts_init(struct sup *sup);
 /* Gives hosts their addresses (sup_addr.c). 0; PROG_FAILED after a message. */
 int sup_addresses(struct sup *sup, const struct topo *t);
+/* LINK_ADDR */
+int sup_addr(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
 /* A process uses the host: make its adapters and its sysfs tree ready. 0, -ENODEV, -errno. */
 int sup_host_use(struct sup *sup, uint32_t host);
 /* With `--netns` the calling process, which is not the supervisor, moves to that host. 0, -errno.

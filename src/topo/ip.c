@@ -57,23 +57,11 @@ static bool same_address(const void *arg, const void *key, uint32_t value)
 	return ip[value].addr.len == a->len && !memcmp(ip[value].addr.ip, a->ip, a->len);
 }
 
-/* An interface has one address of each family. */
-static bool has_family(const struct topo_build *b, const struct topo_ip *ip)
-{
-	for (uint32_t i = b->nips; i-- && b->ip[i].node == ip->node;)
-		if (b->ip[i].port == ip->port && b->ip[i].addr.len == ip->addr.len)
-			return true;
-	return false;
-}
-
 static int add(struct topo_build *b, const struct topo_ip *ip, const struct topo_where *at)
 {
 	uint64_t hash = topo_hash_bytes((const char *)ip->addr.ip, ip->addr.len);
 	char text[TOPO_ADDR_TEXT];
 
-	if (has_family(b, ip))
-		return build_error(b, at, "port %u of \"%s\" already has an IPv%u address",
-				   ip->port, b->node[ip->node].id, ip->addr.len == 4 ? 4 : 6);
 	if (topo_hash_find(&b->addrs, hash, &ip->addr, same_address, b->ip) != TOPO_HASH_NONE)
 		return build_error(b, at, "another port has the address %s",
 				   topo_addr_text(&ip->addr, text));
