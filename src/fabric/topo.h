@@ -27,9 +27,13 @@ struct topo_port {
 	uint32_t width, speed;         /* link values, codes of hw_port; equal at both ends */
 };
 
+/* The link layer of an adapter's ports; by default the fabric's. */
+enum topo_link { TOPO_LINK_DEFAULT, TOPO_LINK_IB, TOPO_LINK_ETH };
+
 struct topo_node {
 	enum topo_type type;
-	uint32_t nports; /* without port 0 */
+	enum topo_link link; /* CAs */
+	uint32_t nports;     /* without port 0 */
 	uint64_t guid, sys_guid;
 	uint32_t vendor_id, device_id, revision;
 	uint32_t enhanced_port0;  /* switches */

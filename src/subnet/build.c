@@ -68,8 +68,16 @@ static void port_fill(struct hw_port *p, const struct topo_port *t, const struct
 		p->speed_sup = p->speed_en = (uint8_t)(p->speed_sup & ~IB_SPEED_FDR10);
 	p->down_default = IB_PHYS_POLLING;
 	p->op_vls = p->vl_cap = VL_CAP_CA;
-	p->link = o->link;
 	p->subnet_timeout = 18;
+}
+
+static enum hw_link link_of(const struct topo_node *t, const struct fab_options *o)
+{
+	if (t->type != TOPO_CA)
+		return HW_LINK_IB;
+	if (t->link == TOPO_LINK_DEFAULT)
+		return o->link;
+	return t->link == TOPO_LINK_ETH ? HW_LINK_ETH : HW_LINK_IB;
 }
 
 static void port_guid(struct hw_port *p, uint64_t guid)
@@ -96,6 +104,7 @@ static int ports_create(struct seg *s, uint32_t node_idx, const struct topo_node
 		p->num = num;
 		p->node = node_idx;
 		port_fill(p, &t->port[num], o);
+		p->link = link_of(t, o);
 	}
 	return 0;
 }
@@ -221,26 +230,39 @@ static int node_create(struct seg *s, uint32_t idx, const struct topo_node *t, c
 static void plug_all(struct seg *s, const struct topo *t)
 {
 	for (uint32_t i = 0; i < t->nnodes; i++) {
-		const struct fab_node *n = seg_at(s, SEG_T_NODE, i + 1);
+		const struct fab_node *n = fab_node(s, i + 1);
 
-		for (uint32_t num = 1; num <= n->nports; num++) {
+		for (uint32_t num = 1; n && num <= n->nports; num++) {
 			const struct topo_port *p = &t->node[i].port[num];
 			const struct fab_node *to;
 
 			if (p->peer_node == TOPO_NONE)
 				continue;
-			to = seg_at(s, SEG_T_NODE, p->peer_node + 1);
-			/* The loop sees each cable twice. */
+			to = fab_node(s, p->peer_node + 1);
+			/* The loop sees each cable twice. Ethernet ports have none (fab_plug()). */
 			if (p->peer_node > i || (p->peer_node == i && p->peer_port > num))
 				fab_plug(s, n->port0 + num, to->port0 + p->peer_port);
 		}
 	}
 }
 
+/* Without adapters a subnet is InfiniBand's. */
+static bool has_ib(const struct topo *t, const struct fab_options *o)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < t->nnodes; i++) {
+		if (t->node[i].type == TOPO_CA && link_of(&t->node[i], o) == HW_LINK_IB)
+			return true;
+		any |= t->node[i].type == TOPO_CA;
+	}
+	return !any && o->link == HW_LINK_IB;
+}
+
 int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 {
 	uint32_t next_port = 1, switches = 0;
-	bool eth = o->link == HW_LINK_ETH;
+	bool ib = has_ib(t, o);
 	struct fab_subnet *sub;
 	uint32_t *host;
 	int r;
@@ -249,7 +271,7 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 	if (r)
 		return r;
 	sub = fab_subnet(s);
-	sub->sm_state = o->no_sm || eth ? FAB_SM_OFF : FAB_SM_MASTER;
+	sub->sm_state = o->no_sm || !ib ? FAB_SM_OFF : FAB_SM_MASTER;
 	sub->sm_port = SEG_NONE;
 	host = heap_zalloc((t->nhosts + 1) * sizeof(*host));
 	if (!host)
@@ -260,19 +282,18 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 			memcpy(((struct hw_host *)seg_at(s, SEG_T_HOST, host[i]))->name, t->host[i],
 			       sizeof(t->host[i]));
 	}
-	/* An Ethernet segment joins all adapters: switches and cables of a description are left
-	 * out. */
+	/* A segment joins all Ethernet ports: where there are no others, switches are left out. */
 	for (uint32_t i = 0; i < t->nnodes && !r; i++)
-		if (!eth || t->node[i].type == TOPO_CA)
+		if (ib || t->node[i].type == TOPO_CA)
 			r = node_create(s, i + 1, &t->node[i], host, o, &next_port, &switches);
 	heap_free(host);
 	if (r)
 		return r;
-	if (eth) {
-		seg_for_each_live (s, SEG_T_PORT, i)
+	seg_for_each_live (s, SEG_T_PORT, i)
+		if (hw_port_is_eth(hw_port(s, i)))
 			fab_eth_init(s, i, o->if_mtu);
+	if (!ib)
 		return 0;
-	}
 	plug_all(s, t);
 	return o->no_sm ? 0 : fab_sm_sweep(s);
 }

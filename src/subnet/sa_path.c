@@ -166,6 +166,8 @@ static void find_end(struct sa_call *c, unsigned int gid_bit, const uint8_t *gid
 	*e = (struct end){SEG_NONE, SEG_NONE};
 	if (sa_has(c, gid_bit)) {
 		e->port = fab_port_by_gid(c->s, gid);
+		if (e->port != SEG_NONE && hw_port_is_eth(hw_port(c->s, e->port)))
+			e->port = SEG_NONE; /* outside of the subnet */
 		if (e->port == SEG_NONE && !c->status)
 			c->status = SA_STATUS_REQ_INVALID_GID;
 	}

@@ -126,6 +126,11 @@ static uint32_t cable_end(struct con *c, struct con_target *t)
 		con_fail(c, "\"%.64s\": a port from 1 to %u is missing", t->given, t->node->nports);
 		return SEG_NONE;
 	}
+	if (hw_port_is_eth(hw_port(&c->sup->seg, t->node->port0 + t->num))) {
+		con_fail(c, "\"%.64s\" has Ethernet ports: a cable joins InfiniBand ports",
+			 t->given);
+		return SEG_NONE;
+	}
 	return t->node->port0 + t->num;
 }
 
@@ -297,6 +302,8 @@ static int do_guid(struct con *c)
 	if (t.num != SEG_NONE && t.node->type != FAB_SWITCH) {
 		p = hw_port(s, t.node->port0 + t.num);
 		p->guid = guid;
+		if (hw_port_is_eth(p)) /* GIDs are the interface's addresses */
+			return 0;
 		be64_store(p->gid[0] + 8, guid);
 		fab_port_changed(s, t.node->port0 + t.num, FAB_CHANGED_GID);
 		return 0;
@@ -349,6 +356,8 @@ static int do_baselid(struct con *c)
 	p = hw_port(&c->sup->seg, t.node->port0 + t.num);
 	if (!p)
 		return con_fail(c, "there is no such port");
+	if (hw_port_is_eth(p))
+		return con_fail(c, "an Ethernet port has no LID");
 	p->lid = (uint32_t)lid;
 	if (lmc && lmc <= MAX_LMC)
 		p->lmc = (uint32_t)lmc;

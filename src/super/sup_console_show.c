@@ -51,7 +51,9 @@ static void dump_port(struct con *c, const struct fab_node *n, uint32_t num)
 	else
 		fprintf(c->out, "\"%s\"[%u]", con_id(c, peer->node, id), peer->num);
 	fprintf(c->out, "\t ");
-	if (sma || n->type != FAB_SWITCH)
+	if (hw_port_is_eth(p))
+		fprintf(c->out, "Ethernet ");
+	else if (sma || n->type != FAB_SWITCH)
 		fprintf(c->out, "lid %u lmc %u smlid %u ", p->lid, p->lmc, p->sm_lid);
 	fprintf(c->out, "%*s ", w ? 3 : 1, w ? w->name : "?");
 	fprintf(c->out, "%s %s/%s", v ? v->dump : "?",

@@ -335,6 +335,10 @@ static int join_line(struct join *j, uint32_t line)
 	if (l->peer_node == TOPO_NONE)
 		return 0;
 	peer = &j->t->node[l->peer_node];
+	if (j->t->node[l->node].link == TOPO_LINK_ETH || peer->link == TOPO_LINK_ETH)
+		return build_error(b, &l->at,
+				   "\"%s\" has Ethernet ports: a cable joins InfiniBand ports",
+				   peer->link == TOPO_LINK_ETH ? peer->id : j->t->node[l->node].id);
 	if (!l->peer_port || l->peer_port > peer->nports)
 		return build_error(b, &l->peer_at, "\"%s\" has no port %u (it has %u)", peer->id,
 				   l->peer_port, peer->nports);

@@ -303,6 +303,32 @@ static int parse_extspeed(struct topo_parse *p, struct topo_text *x)
 	return r;
 }
 
+/* "#link eth": the link layer of the adapter above. "#linked" is an ordinary comment. */
+static int parse_link(struct topo_parse *p, struct topo_text *x)
+{
+	struct topo_node *n = p->node == TOPO_NONE ? NULL : &p->b.node[p->node];
+	enum topo_link link;
+	size_t len;
+
+	if (*x->p != ' ' && *x->p != '\t')
+		return 0;
+	text_blanks(x);
+	len = strcspn(x->p, " \t");
+	if (len == 3 && !strncmp(x->p, "eth", len))
+		link = TOPO_LINK_ETH;
+	else if (len == 2 && !strncmp(x->p, "ib", len))
+		link = TOPO_LINK_IB;
+	else
+		return text_error(x, "'%.*s' is not a link layer (ib, eth)",
+				  (int)(len < 24 ? len : 24), x->p);
+	if (!n || n->type != TOPO_CA)
+		return text_error(x, "a link layer without an adapter's line before it");
+	n->link = link;
+	x->p += len;
+	text_blanks(x);
+	return *x->p && *x->p != '#' ? text_error(x, "unexpected text after the link layer") : 0;
+}
+
 static int parse_module(struct topo_parse *p, struct topo_text *x)
 {
 	char *name;
@@ -357,6 +383,7 @@ static const struct keyword {
 	int (*parse)(struct topo_parse *p, struct topo_text *x);
 } keywords[] = {
 	{"#ip[", parse_ip},
+	{"#link", parse_link},
 	{"#", ignore},
 	{"Switch", parse_switch},
 	{"Hca", parse_ca},

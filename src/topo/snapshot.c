@@ -50,6 +50,8 @@ static void read_node(struct seg *s, const struct fab_node *n, const uint32_t *n
 	out->device_id = n->device_id;
 	out->revision = n->revision;
 	out->host = TOPO_NONE;
+	if (n->type == FAB_CA && hw_port_is_eth(hw_port(s, n->port0 + 1)))
+		out->link = TOPO_LINK_ETH;
 	memcpy(out->desc, n->desc, sizeof(n->desc));
 	topo_node_id(n, out->id);
 	out->port[0].peer_node = out->port[0].peer_port = TOPO_NONE;

@@ -371,6 +371,15 @@ static const struct {
 	 "f:2:17: another port has the address 10.0.0.1"},
 	{"Ca 2 \"A\"\n#ip[1] fd00::1\n#ip[2] fd00:0::1/60\n",
 	 "f:3:8: another port has the address fd00::1"},
+	{"#link eth\n", "f:1:7: a link layer without an adapter's line before it"},
+	{"Switch 1 \"A\"\n#link eth\n", "f:2:7: a link layer without an adapter's line before it"},
+	{"Ca 1 \"A\"\n#link ether\n", "f:2:7: 'ether' is not a link layer (ib, eth)"},
+	{"Ca 1 \"A\"\n#link\t\n", "f:2:7: '' is not a link layer (ib, eth)"},
+	{"Ca 1 \"A\"\n#link eth ib\n", "f:2:11: unexpected text after the link layer"},
+	{"Switch 1 \"S\"\n[1] \"A\"\nCa 1 \"A\"\n[1] \"S\"\n#link eth # x\n",
+	 "f:2:1: \"A\" has Ethernet ports: a cable joins InfiniBand ports"},
+	{"Ca 1 \"A\"\n#link eth\n[1] \"S\"\nSwitch 1 \"S\"\n[1] \"A\"\n",
+	 "f:3:1: \"A\" has Ethernet ports: a cable joins InfiniBand ports"},
 	{"do Dump\n", "f:1:4: put commands into a script for softhca console"},
 };
 

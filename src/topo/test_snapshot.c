@@ -141,13 +141,56 @@ static void test_addresses(void **state)
 	seg_unmap(&seg);
 }
 
+/* Adapters of both link layers, each by its line; the option is for those without one. */
+static void test_link_layers(void **state)
+{
+	static const char text[] = "Switch 2 \"S-0000000000000001\" # \"s\"\n"
+				   "[1] \"H-0000000000000002\"\n"
+				   "Ca 1 \"H-0000000000000002\" # \"n1 x\"\n"
+				   "#linked\n#link ib # not Ethernet\n"
+				   "[1] \"S-0000000000000001\"\n"
+				   "Ca 2 \"H-0000000000000008\" # \"n1 y\"\n#link\teth\n"
+				   "Ca 1 \"H-0000000000000010\" # \"n2 y\"\n";
+	static const uint32_t links[2][4] = {{HW_LINK_IB, HW_LINK_IB, HW_LINK_ETH, HW_LINK_IB},
+					     {HW_LINK_IB, HW_LINK_IB, HW_LINK_ETH, HW_LINK_ETH}};
+
+	for (int eth = 0; eth < 2; eth++) {
+		struct fab_options o = options;
+		struct topo t, now;
+		struct seg seg = {0};
+		char err[TOPO_ERR];
+
+		o.link = eth ? HW_LINK_ETH : HW_LINK_IB;
+		o.if_mtu = 1500;
+		o.no_sm = 0;
+		assert_int_equal(topo_parse("f", text, strlen(text), &t, err), 0);
+		topo_fill(&t, &defaults);
+		assert_int_equal(seg_create(&seg, "test"), 0);
+		assert_int_equal(fab_build(&seg, &t, &o), 0);
+		assert_int_equal(fab_subnet(&seg)->sm_state, FAB_SM_MASTER);
+		for (uint32_t i = 0; i < t.nnodes; i++) {
+			const struct fab_node *n = fab_node(&seg, i + 1);
+			const struct hw_port *p = hw_port(&seg, n->port0 + 1);
+
+			assert_int_equal(p->link, links[eth][i]);
+			/* the last adapter has no cable, which InfiniBand needs */
+			assert_int_equal(p->state, i == 3 && !eth ? IB_PORT_DOWN : IB_PORT_ACTIVE);
+		}
+		assert_int_equal(topo_snapshot(&seg, &now), 0);
+		assert_int_equal(now.node[2].link, TOPO_LINK_ETH);
+		assert_int_equal(now.node[3].link, eth ? TOPO_LINK_ETH : TOPO_LINK_DEFAULT);
+		topo_free(&t);
+		topo_free(&now);
+		seg_unmap(&seg);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_read_back),
-		cmocka_unit_test(test_as_it_is_now),
-		cmocka_unit_test(test_routers),
-		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_read_back),   cmocka_unit_test(test_as_it_is_now),
+		cmocka_unit_test(test_routers),     cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_link_layers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

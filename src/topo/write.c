@@ -50,6 +50,8 @@ static void write_head(FILE *f, const struct topo_node *n)
 		fprintf(f, " %s port 0 lid %u lmc %u", n->enhanced_port0 ? "enhanced" : "base",
 			n->port[0].lid, n->port[0].lmc);
 	fputc('\n', f);
+	if (n->link)
+		fprintf(f, "#link\t%s\n", n->link == TOPO_LINK_ETH ? "eth" : "ib");
 }
 
 static void write_port(FILE *f, const struct topo *t, const struct topo_node *n, uint32_t num)

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
@@ -134,6 +135,119 @@ class Connected(Case):
 
     def test_perftest_chooses_an_entry(self):
         self.both('ib_write_bw', '-F', '-n', '300')
+
+
+MIXED = '''Switch 4 "S"
+[1] "A"
+[2] "B"
+Ca 1 "A" # "h1 ib"
+[1] "S"[1]
+Ca 1 "B" # "h2 ib"
+[1] "S"[2]
+Ca 2 "C" # "h1 eth"
+#link eth
+#ip[1] 10.0.0.1
+#ip[2] 10.1.0.1
+Ca 1 "D" # "h2 eth"
+#link eth
+#ip[1] 10.0.0.2
+'''
+
+
+class Mixed(Case):
+    """One fabric with adapters of both link layers, two on each host."""
+    HOSTS = (('--host', 'h1'), ('--host', 'h2'))
+
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.NamedTemporaryFile('w', suffix='.topo') as f:
+            f.write(MIXED)
+            f.flush()
+            cls.fab = Fabric('--topo', f.name)
+            cls.fab.__enter__()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.fab.__exit__(None, None, None)
+
+    def shown(self, *cmd):
+        return self.ok(self.fab.run(*cmd))
+
+    def console(self, line):
+        with tempfile.NamedTemporaryFile('w') as script:
+            script.write(line + '\n')
+            script.flush()
+            return Running([SOFTHCA, 'console', '--fabric', self.fab.name, '-s', script.name],
+                           env=self.fab.env).finish()
+
+    def test_ports(self):
+        out = self.shown('ibv_devinfo')
+        self.assertEqual(re.findall(r'hca_id:\s+(\S+)|(?:port_lid|link_layer):\s+(\S+)', out),
+                         [('mlx5_0', ''), ('', '1'), ('', 'InfiniBand'), ('mlx5_1', ''), ('', '0'),
+                          ('', 'Ethernet'), ('', '0'), ('', 'Ethernet')])
+        self.assertEqual(re.findall(r'^(ib\d|rce\d)\s+UP\s+([\d.]+)', self.shown('ip', '-br', 'addr'), re.M),
+                         [('ib0', '127.1.0.1'), ('rce1', '10.0.0.1'), ('rce2', '10.1.0.1')])
+
+    def test_status(self):
+        ports = [p for h in self.status(self.fab)['hosts'] for a in h['hcas'] for p in a['ports']]
+        self.assertEqual([p['link_layer'] for p in ports],
+                         ['InfiniBand', 'Ethernet', 'Ethernet', 'InfiniBand', 'Ethernet'])
+        self.assertEqual([p['state'] for p in ports], 5 * ['ACTIVE'])
+
+    def test_traffic_on_each(self):
+        for dev, *args in (('mlx5_0',), ('mlx5_1', '-g', '3')):
+            with self.subTest(dev):
+                self.pair(self.fab, ('ibv_rc_pingpong', '-c', '-d', dev, *args), options=self.HOSTS)
+
+    def test_rdma_cm_on_each(self):
+        for address in '127.1.0.1', '10.0.0.1':
+            with self.subTest(address):
+                cmd = ('-a', address, '-p', str(self.port), '-C', '3', '-V')
+                Case.port += 1
+                srv = self.fab.start('rping', '-s', *cmd, options=self.HOSTS[0])
+                try:
+                    wait_for(lambda: srv.ended() or 'LISTEN' in
+                             [i['state'] for i in self.status(self.fab)['cm_ids']], 'rping to listen')
+                    self.ok(self.fab.run('rping', '-c', *cmd, options=self.HOSTS[1]))
+                    self.ok(srv.finish())
+                finally:
+                    srv.kill()
+
+    def test_the_subnet_manager_sees_infiniband_only(self):
+        out = self.shown('ibhosts')
+        self.assertEqual(sorted(re.findall('"(.*)"', out)), ['h1 ib', 'h2 ib'])
+
+    def test_captured_together(self):
+        script = ''
+        for dev in '-d mlx5_0', '-d mlx5_1 -g 3':
+            cmd = f'ibv_rc_pingpong -p {Case.port} -n 2 {dev}'
+            script += f'{cmd} & until ss -ltn | grep -q :{Case.port}; do sleep 0.1; done; {cmd} localhost; wait; '
+            Case.port += 1
+        with tempfile.NamedTemporaryFile(suffix='.pcap') as f:
+            self.ok(Running([SOFTHCA, 'pcap', '--fabric', self.fab.name, '-o', f.name, '--', 'sh', '-c', script],
+                            env=self.fab.env).finish())
+            out = self.ok(Running(['tshark', '-r', f.name, '-T', 'fields', '-e', 'frame.protocols']).finish())
+        kinds = re.findall('^(erf:infiniband|erf:eth:.*:infiniband)', out, re.M)
+        self.assertTrue(any('eth' in k for k in kinds) and any('eth' not in k for k in kinds), out)
+        self.assertNotIn('malformed', out)
+
+    def test_console(self):
+        out = self.ok(self.console('Dump "C"'))
+        self.assertRegex(out, r'\[1\]\s+Ethernet\s+4x \S+ Active/LinkUp')
+        for line, why in (('Link "S"[3] "C"[1]', '"C" has Ethernet ports: a cable joins InfiniBand ports'),
+                          ('Baselid "C"[1] 9', 'an Ethernet port has no LID'),
+                          ('Unlink "C"[1]', 'port 1 of "C" has no cable')):
+            r = self.console(line)
+            self.assertEqual((r.status, why in r.out), (1, True), r.out)
+
+    def test_the_topology_is_written_back(self):
+        out = self.fab.softhca('topo', '--fabric', self.fab.name)
+        self.assertEqual(re.findall('^Ca.*"(.*)"\n(#link\teth\n)?', out, re.M),
+                         [('h1 ib', ''), ('h2 ib', ''), ('h1 eth', '#link\teth\n'), ('h2 eth', '#link\teth\n')])
+        with tempfile.NamedTemporaryFile('w', suffix='.topo') as f:
+            f.write(out)
+            f.flush()
+            self.assertEqual(self.fab.softhca('topo', f.name), out)
 
 
 if __name__ == '__main__':
