@@ -31,7 +31,7 @@ uint32_t rtn_primary(const struct fab_iface *f, uint32_t k)
 }
 
 /* inet_fill_ifaddr() */
-static void begin_ip4(struct rtn_req *q, uint16_t type, const struct fab_iface *f, unsigned int k)
+void rtn_ip4(struct rtn_req *q, uint16_t type, const struct fab_iface *f, unsigned int k)
 {
 	uint32_t ip = be32_load(f->ip4[k]), mask = UINT32_MAX << (32 - f->prefix4[k]);
 	uint8_t flags = IFA_F_PERMANENT | (rtn_primary(f, k) != k ? IFA_F_SECONDARY : 0);
@@ -54,7 +54,7 @@ static void begin_ip4(struct rtn_req *q, uint16_t type, const struct fab_iface *
 }
 
 /* inet6_fill_ifaddr() */
-static void begin_ip6(struct rtn_req *q, uint16_t type, const struct fab_iface *f, unsigned int k)
+void rtn_ip6(struct rtn_req *q, uint16_t type, const struct fab_iface *f, unsigned int k)
 {
 	const struct ifaddrmsg m = {.ifa_family = AF_INET6,
 				    .ifa_prefixlen = f->prefix6[k],
@@ -77,7 +77,7 @@ static void each_ip4(struct rtn_req *q, const struct fab_iface *only)
 		const struct fab_iface *f = &q->r->iface[i];
 
 		for (unsigned int k = 0; (!only || f == only) && k < f->nip4; k++) {
-			begin_ip4(q, RTM_NEWADDR, f, k);
+			rtn_ip4(q, RTM_NEWADDR, f, k);
 			rtn_send(q);
 		}
 	}
@@ -90,7 +90,7 @@ static void each_ip6(struct rtn_req *q, const struct fab_iface *only)
 		const struct fab_iface *f = &q->r->iface[i];
 
 		for (unsigned int k = f->nip6; (!only || f == only) && k-- > 0;) {
-			begin_ip6(q, RTM_NEWADDR, f, k);
+			rtn_ip6(q, RTM_NEWADDR, f, k);
 			rtn_send(q);
 		}
 	}
@@ -138,7 +138,7 @@ enum rtnl_who rtn_addr_get(struct rtn_req *q)
 		for (unsigned int k = 0; k < f->nip6; k++) {
 			if (memcmp(f->ip6[k], ip, 16) || (m->ifa_index && m->ifa_index != f->index))
 				continue;
-			begin_ip6(q, RTM_NEWADDR, f, k);
+			rtn_ip6(q, RTM_NEWADDR, f, k);
 			return rtn_end(q, 0);
 		}
 	}

@@ -88,7 +88,7 @@ static void put_families(struct nl_out *o)
 }
 
 /* rtnl_fill_ifinfo() */
-static void begin_link(struct rtn_req *q, const struct fab_iface *f)
+void rtn_link(struct rtn_req *q, const struct fab_iface *f)
 {
 	static const struct rtnl_link_stats64 none64;
 	static const struct rtnl_link_stats none;
@@ -159,7 +159,7 @@ enum rtnl_who rtn_link_get(struct rtn_req *q)
 		return RTNL_KERNEL;
 	if (!valid(q))
 		return rtn_end(q, -EINVAL);
-	begin_link(q, f);
+	rtn_link(q, f);
 	return rtn_end(q, 0);
 }
 
@@ -208,7 +208,7 @@ enum rtnl_who rtn_link_dump(struct rtn_req *q)
 
 		if (kind && (strnlen(kind, n) != strlen(own) || memcmp(kind, own, strlen(own))))
 			continue;
-		begin_link(q, f);
+		rtn_link(q, f);
 		rtn_send(q);
 	}
 	return RTNL_DUMP;

@@ -26,6 +26,14 @@ enum rtnl_who {
 	RTNL_DUMP_OURS, /* the same, about one of these interfaces: its end is a success */
 };
 
+/*
+ * What has changed from `was` to `is`, n interfaces each in the same order: a notification at a
+ * time, for an RTNLGRP_*.
+ */
+typedef void rtnl_tell(void *arg, uint32_t group, const void *data, size_t n);
+void rtnl_news(const struct fab_iface *was, const struct fab_iface *is, uint32_t n, rtnl_tell *tell,
+	       void *arg);
+
 /* `h` is a whole message as the program sends it. */
 enum rtnl_who rtnl_request(const struct rtnl *r, const struct nlmsghdr *h);
 

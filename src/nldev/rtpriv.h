@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Private to rtnl.c, rtaddr.c, rtlink.c and rtroute.c. */
+/* Private to rtnl.c, rtaddr.c, rtlink.c, rtnews.c and rtroute.c. */
 #ifndef SOFTHCA_NLDEV_RTPRIV_H
 #define SOFTHCA_NLDEV_RTPRIV_H
 
@@ -34,7 +34,11 @@ void rtn_send(struct rtn_req *q);
 /* The end of a request that is answered here. */
 enum rtnl_who rtn_end(struct rtn_req *q, int err);
 
-/* ---- rtaddr.c */
+/* ---- rtaddr.c, rtlink.c: RTM_NEWLINK; RTM_NEWADDR or RTM_DELADDR of address k */
+
+void rtn_link(struct rtn_req *q, const struct fab_iface *f);
+void rtn_ip4(struct rtn_req *q, uint16_t type, const struct fab_iface *f, unsigned int k);
+void rtn_ip6(struct rtn_req *q, uint16_t type, const struct fab_iface *f, unsigned int k);
 
 /* The first IPv4 address with the subnet of address k. */
 uint32_t rtn_primary(const struct fab_iface *f, uint32_t k);

@@ -249,6 +249,63 @@ static void secondary_addresses(void **state)
 	route.iface = &iface;
 }
 
+/* Notifications: their groups and types, one after the other. */
+static struct {
+	uint32_t n, group[8], type[8];
+	uint8_t first[8]; /* octet of the family's header */
+} heard;
+
+static void hear(void *arg, uint32_t group, const void *data, size_t n)
+{
+	const struct nlmsghdr *h = data;
+
+	assert_ptr_equal(arg, &heard);
+	assert_true(heard.n < 8);
+	assert_int_equal(h->nlmsg_len, n);
+	heard.group[heard.n] = group;
+	heard.type[heard.n] = h->nlmsg_type;
+	heard.first[heard.n++] = *(const uint8_t *)NLMSG_DATA(h);
+}
+
+static void assert_heard(uint32_t i, uint32_t group, uint32_t type, uint8_t first)
+{
+	assert_int_equal(heard.group[i], group);
+	assert_int_equal(heard.type[i], type);
+	assert_int_equal(heard.first[i], first);
+}
+
+static void changes_are_told(void **state)
+{
+	struct fab_iface was[2] = {iface, iface}, is[2] = {iface, iface};
+
+	was[1].index = is[1].index = 3;
+	rtnl_news(was, is, 2, hear, &heard);
+	assert_int_equal(heard.n, 0);
+	is[1].flags &= ~(unsigned int)IFF_RUNNING;
+	is[0].nip6 = 1;
+	memcpy(is[0].ip4[0], "\x0a\x0a\0\1", 4);
+	is[1].nip4 = 2;
+	memcpy(is[1].ip4[1], "\x0a\x0a\0\2", 4);
+	is[1].prefix4[1] = 16;
+	rtnl_news(was, is, 2, hear, &heard);
+	assert_int_equal(heard.n, 5);
+	assert_heard(0, RTNLGRP_IPV4_IFADDR, RTM_DELADDR, AF_INET);
+	assert_heard(1, RTNLGRP_IPV6_IFADDR, RTM_DELADDR, AF_INET6);
+	assert_heard(2, RTNLGRP_IPV4_IFADDR, RTM_NEWADDR, AF_INET);
+	assert_heard(3, RTNLGRP_LINK, RTM_NEWLINK, AF_UNSPEC);
+	assert_heard(4, RTNLGRP_IPV4_IFADDR, RTM_NEWADDR, AF_INET);
+	heard.n = 0;
+	was[0] = is[0];
+	was[1] = is[1];
+	was[1].prefix4[1] = 24; /* another subnet is another address */
+	rtnl_news(was, is, 2, hear, &heard);
+	assert_int_equal(heard.n, 2);
+	is[1].index = 9; /* not the same interface */
+	heard.n = 0;
+	rtnl_news(was, is, 2, hear, &heard);
+	assert_int_equal(heard.n, 0);
+}
+
 static void whole(const struct request *q)
 {
 	enum rtnl_who who = run(q);
@@ -316,6 +373,7 @@ int main(void)
 		cmocka_unit_test(look_ups_as_recorded),
 		cmocka_unit_test(prefixes),
 		cmocka_unit_test(secondary_addresses),
+		cmocka_unit_test(changes_are_told),
 		cmocka_unit_test(any_bytes),
 		cmocka_unit_test(changes),
 	};

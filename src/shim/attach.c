@@ -282,6 +282,7 @@ void shim_forked(void)
 		link_forget(&at.link, &at.seg);
 	fdtab_each_uverbs(uv_forked);
 	trap_forked();
+	rt_forked();
 	atomic_store(&at.state, DETACHED);
 	errno = saved;
 }

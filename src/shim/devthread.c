@@ -39,7 +39,9 @@ enum { THREAD_NONE, THREAD_STARTING, THREAD_RUNS };
 static _Atomic uint32_t state;
 static _Atomic bool main_left; /* the main thread has called pthread_exit() */
 
-/* Does the process have threads other than this one and the ended main thread? */
+static _Atomic uint32_t helpers; /* threads of ours */
+
+/* Does the process have threads other than ours and the ended main thread? */
 static bool program_has_threads(void)
 {
 	char buf[1024];
@@ -58,7 +60,25 @@ static bool program_has_threads(void)
 			at += reclen;
 		}
 	sys_close(fd);
-	return tasks > 2;
+	return tasks > 1 + atomic_load(&helpers);
+}
+
+bool devthread_needed(void)
+{
+	return !atomic_load(&main_left) || program_has_threads();
+}
+
+void devthread_end(void)
+{
+	atomic_fetch_sub(&helpers, 1);
+}
+
+void devthread_begin(void)
+{
+	uint64_t setxid = sig_bit(33); /* setuid() waits until every thread has answered */
+
+	prctl(PR_SET_NAME, "softhca");
+	sys_raw(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&setxid, 0, 8, 0, 0);
 }
 
 void devthread_main_exits(void)
@@ -126,13 +146,11 @@ static void *devthread(void *arg)
 	struct seg *s = arg;
 	bool poll = uar_poll_mode();
 	uint64_t pause = 0, idle_since = 0, look_at = 0;
-	uint64_t setxid = sig_bit(33); /* setuid() waits until every thread has answered */
 
-	prctl(PR_SET_NAME, "softhca");
 	if (poll)
 		prctl(PR_SET_TIMERSLACK, 1000UL);
-	sys_raw(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&setxid, 0, 8, 0, 0);
-	while (!atomic_load(&main_left) || program_has_threads()) {
+	devthread_begin();
+	while (devthread_needed()) {
 		struct seg_proc *me = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
 		uint64_t max = atomic_load(&main_left) ? LEAVING_NS : SLEEP_MAX_NS, due, mads;
 		static _Atomic uint32_t nobody;
@@ -158,6 +176,7 @@ static void *devthread(void *arg)
 		if (max)
 			sleep_until(me, wake, seen, due, max);
 	}
+	devthread_end();
 	return NULL;
 }
 
@@ -183,35 +202,45 @@ static int create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *),
 					 : pthread_create(t, attr, fn, arg);
 }
 
+int devthread_create(void *(*fn)(void *arg), void *arg)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+	uint64_t old;
+	int r = pthread_attr_init(&attr);
+
+	if (r)
+		return -r;
+	atomic_fetch_add(&helpers, 1);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, THREAD_STACK);
+	/* The thread inherits this mask: all but the signals that a guarded copy needs. */
+	old = sig_raw_setmask(~SIG_MEMORY);
+	r = create(&t, &attr, fn, arg);
+	/* the program's thread-local data leaves no room in a small stack */
+	if (r == EINVAL) {
+		pthread_attr_setstacksize(&attr, 8 << 20);
+		r = create(&t, &attr, fn, arg);
+	}
+	sig_raw_setmask(old);
+	pthread_attr_destroy(&attr);
+	if (r)
+		atomic_fetch_sub(&helpers, 1);
+	return -r;
+}
+
 int devthread_start(void)
 {
 	uint32_t none = THREAD_NONE;
 	struct seg *s = uar_seg();
-	pthread_attr_t attr;
-	pthread_t t;
-	uint64_t old;
 	int r;
 
 	if (!s || !atomic_compare_exchange_strong(&state, &none, THREAD_STARTING))
 		return 0;
-	r = pthread_attr_init(&attr);
-	if (!r) {
-		pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-		pthread_attr_setstacksize(&attr, THREAD_STACK);
-		/* The thread inherits this mask: all but the signals that a guarded copy needs. */
-		old = sig_raw_setmask(~SIG_MEMORY);
-		r = create(&t, &attr, devthread, s);
-		/* the program's thread-local data leaves no room in a small stack */
-		if (r == EINVAL) {
-			pthread_attr_setstacksize(&attr, 8 << 20);
-			r = create(&t, &attr, devthread, s);
-		}
-		sig_raw_setmask(old);
-		pthread_attr_destroy(&attr);
-	}
+	r = devthread_create(devthread, s);
 	atomic_store(&state, r ? THREAD_NONE : THREAD_RUNS);
-	TRACE(LOG_SHIM, "device thread: %d", r);
-	return -r;
+	TRACE(LOG_SHIM, "device thread: %d", -r);
+	return r;
 }
 
 /*
@@ -235,4 +264,5 @@ void devthread_forked(void)
 {
 	atomic_store(&state, THREAD_NONE);
 	atomic_store(&main_left, false);
+	atomic_store(&helpers, 0);
 }

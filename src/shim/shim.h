@@ -102,6 +102,14 @@ void devthread_init(void);
 int devthread_start(void); /* control path only; idempotent; all signals blocked in it; after the
 			      first uar_mmap */
 /*
+ * A thread of ours: it calls devthread_begin(), works as long as devthread_needed(), and calls
+ * devthread_end(). 0 or -errno.
+ */
+int devthread_create(void *(*fn)(void *arg), void *arg);
+void devthread_begin(void);
+bool devthread_needed(void);
+void devthread_end(void);
+/*
  * After any call that may have parked work: makes sure that a device thread exists to resume it
  * (fork children).
  */

@@ -63,6 +63,35 @@ print(*(socket.inet_ntoa(r[20:24]) for r in rows if r[:16].rstrip(bytes(1)).deco
 '''
 
 
+# What a socket that has joined groups of NETLINK_ROUTE hears of an interface.
+LISTEN = '''
+import select, socket, struct, sys
+s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+s.bind((0, 1 << 0 | 1 << 4))
+s.setsockopt(270, 1, 9)
+print('ready', flush=True)
+while True:
+    select.select([s], [], [])
+    data, (pid, groups) = s.recvfrom(4096)
+    size, kind, flags, seq, portid = struct.unpack_from('=IHHII', data)
+    index, = struct.unpack_from('=I', data, 20)
+    if index != int(sys.argv[1]):
+        continue
+    at, found = (24, 1) if kind >= 20 else (32, 3)
+    while at < size:
+        n, attr = struct.unpack_from('=HH', data, at)
+        if attr == found:
+            value = data[at + 4:at + n]
+            break
+        at += n + 3 & ~3
+    if kind >= 20:
+        value = socket.inet_ntop(data[16], value)
+    else:
+        value = value[:-1].decode() + ('+' if data[24] & 64 else '-')
+    print(kind, groups, pid, portid, seq, size == len(data), value, flush=True)
+'''
+
+
 class Reached:
     """h1 has 10.0.0.1 and fd00::1 in any way; h2 is in the same subnets."""
 
@@ -213,6 +242,27 @@ class ComeAndGo(Changed):
             self.assertFalse(srv.ended())
         finally:
             srv.kill()
+
+    def test_sockets_that_have_joined_hear_it(self):
+        """RTM_NEWADDR, RTM_DELADDR, RTM_NEWLINK, from the kernel and to a group."""
+        index = json.loads(self.shown('ip', '-j', 'link', 'show', self.DEV))[0]['ifindex']
+        link = ('link', '--fabric', self.fab.name, '--host', self.names[0], 'mlx5_0', '1')
+        up, new, gone = '16 1 0 0 0 True ', '20 {} 0 0 0 True ', '21 {} 0 0 0 True '
+        ip4, ip6 = 1 << 4, 1 << 8
+        listener = self.fab.start('python3', '-c', LISTEN, str(index), options=('--host', self.names[0]))
+        self.addCleanup(listener.kill)
+        listener.wait_said('ready\n')
+        for change, want in (
+                (lambda: self.has('10.1.0.1'), new.format(ip4) + '10.1.0.1'),
+                (lambda: self.has('fd00::1'), new.format(ip6) + 'fd00::1'),
+                (lambda: self.lost('10.1.0.1'), gone.format(ip4) + '10.1.0.1'),
+                (lambda: self.fab.softhca(*link, 'down'), up + self.DEV + '-'),
+                (lambda: self.fab.softhca(*link, 'up'), up + self.DEV + '+'),
+                (lambda: self.lost('127.1.0.1'), gone.format(ip4) + '127.1.0.1'),
+                (lambda: self.ok(self.ip('add', '127.1.0.1')), new.format(ip4) + '127.1.0.1')):
+            before = listener.said()
+            change()
+            listener.wait_said(before + want + '\n')
 
     def test_refused(self):
         self.has('10.1.0.1', host=1)

@@ -79,7 +79,7 @@ static void set_portid(struct datagram *d, uint32_t portid)
 		for (size_t at = 0; at + NLMSG_HDRLEN <= d->n;) {
 			struct nlmsghdr *h = (void *)(d->data + at);
 
-			h->nlmsg_pid = portid;
+			h->nlmsg_pid = d->groups ? 0 : portid;
 			at += NLMSG_ALIGN(h->nlmsg_len);
 		}
 }
@@ -254,6 +254,7 @@ static ssize_t give(struct rt_sock *s, int fd, struct msghdr *m, int flags)
 	struct datagram *d = s->instead;
 	bool end = !(flags & MSG_PEEK) && !d->next;
 	struct msghdr h = *m;
+	struct sockaddr_nl from = {.nl_family = AF_NETLINK};
 	ssize_t r, n = (ssize_t)d->n;
 
 	h.msg_iov = NULL;
@@ -263,6 +264,11 @@ static ssize_t give(struct rt_sock *s, int fd, struct msghdr *m, int flags)
 	if (r < 0)
 		return r;
 	r = scatter(m, d);
+	if (d->groups && h.msg_name && h.msg_namelen >= sizeof(from)) {
+		from.nl_groups = d->groups;
+		if (mem_guarded_copy(h.msg_name, &from, sizeof(from)))
+			r = -EFAULT;
+	}
 	m->msg_namelen = h.msg_namelen;
 	m->msg_controllen = h.msg_controllen;
 	m->msg_flags = (h.msg_flags & ~MSG_TRUNC) | (r < n ? MSG_TRUNC : 0);

@@ -188,35 +188,50 @@ static bool to_kernel(int fd, const struct msghdr *m)
 }
 
 /* In place of a message that is answered here: refused by the kernel in one NLMSG_ERROR. */
-static void put_token(struct sending *o, const struct nlmsghdr *h)
+struct token {
+	struct nlmsghdr h;
+	struct ifinfomsg m;
+};
+
+static struct token token_of(const struct rt_wait *w)
 {
-	struct {
-		struct nlmsghdr h;
-		struct ifinfomsg m;
-	} t = {.h = {.nlmsg_len = sizeof(t),
-		     .nlmsg_type = RTM_GETLINK,
-		     .nlmsg_flags = NLM_F_REQUEST,
-		     .nlmsg_seq = h->nlmsg_seq,
-		     .nlmsg_pid = o->w->id},
-	       .m = {.ifi_index = NO_IFACE}};
+	return (struct token){.h = {.nlmsg_len = sizeof(struct token),
+				    .nlmsg_type = RTM_GETLINK,
+				    .nlmsg_flags = NLM_F_REQUEST,
+				    .nlmsg_seq = w->seq,
+				    .nlmsg_pid = w->id},
+			      .m = {.ifi_index = NO_IFACE}};
+}
+
+static void put_token(struct sending *o)
+{
+	struct token t = token_of(o->w);
 
 	memcpy(o->out + o->n, &t, sizeof(t));
 	o->n += sizeof(t);
 }
 
-static void add_wait(struct sending *o)
+void rt_wait_send(struct rt_sock *s, int fd, struct rt_wait *w)
 {
-	struct rt_wait **p = &o->s->waits;
+	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+	struct token t = token_of(w);
+
+	rt_wait_add(s, w);
+	sys_call(SYS_sendto, fd, &t, sizeof(t), MSG_DONTWAIT, &kernel, sizeof(kernel));
+}
+
+void rt_wait_add(struct rt_sock *s, struct rt_wait *w)
+{
+	struct rt_wait **p = &s->waits;
 
 	while (*p)
 		p = &(*p)->next;
-	*p = o->w;
-	o->added++;
-	if (++o->s->nwaits > WAITS_MAX) {
-		struct rt_wait *oldest = o->s->waits;
+	*p = w;
+	if (++s->nwaits > WAITS_MAX) {
+		struct rt_wait *oldest = s->waits;
 
-		o->s->waits = oldest->next;
-		o->s->nwaits--;
+		s->waits = oldest->next;
+		s->nwaits--;
 		rt_wait_free(oldest);
 	}
 }
@@ -242,10 +257,11 @@ static void message(struct sending *o, const struct nlmsghdr *h, size_t step)
 		rt_wait_free(o->w);
 	} else {
 		o->w->ours = who == RTNL_DUMP_OURS;
-		add_wait(o);
+		rt_wait_add(o->s, o->w);
+		o->added++;
 	}
 	if (!o->failed && who == RTNL_OURS) {
-		put_token(o, h);
+		put_token(o);
 		return;
 	}
 	memcpy(o->out + o->n, h, step);

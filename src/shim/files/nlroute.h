@@ -3,8 +3,9 @@
  * Sockets of NETLINK_ROUTE. They are the kernel's. A request about an interface of the host
  * (nldev/rtnl.h) goes to the kernel as one that it refuses, and when the refusal is read, the
  * answer takes its place; in dumps our messages come before the kernel's NLMSG_DONE. Waiting,
- * limits, names, options and notifications are the kernel's. A socket that is not in the table, or
- * whose descriptor has another file by now, behaves as without us.
+ * limits, names and options are the kernel's; notifications of our interfaces come in that way,
+ * too. A socket that is not in the table, or whose descriptor has another file by now, behaves as
+ * without us.
  */
 #ifndef SOFTHCA_SHIM_FILES_NLROUTE_H
 #define SOFTHCA_SHIM_FILES_NLROUTE_H
@@ -24,6 +25,9 @@ static inline bool rt_is(int fd)
 /* socket(2) has made fd. */
 void rt_opened(int fd);
 void rt_ended(void *obj);
+/* Its groups have changed (nlnews.c): notifications of our interfaces come from now on. */
+void rt_joined(int fd);
+void rt_forked(void);
 
 /*
  * Sleeps until there is something to read, or as long as the socket lets a caller sleep: a call

@@ -13,6 +13,7 @@
 struct datagram {
 	struct datagram *next;
 	size_t n;
+	uint32_t groups; /* of a notification, as sockaddr_nl has them; else 0 */
 	_Alignas(8) uint8_t data[];
 };
 
@@ -42,6 +43,7 @@ struct rt_wait {
 struct rt_sock {
 	_Atomic uint32_t lock;
 	uint32_t last_id, nwaits;
+	uint32_t serial;       /* of the last notification (nlnews.c) */
 	struct rt_wait *waits; /* oldest first */
 	/* The datagram at the head of the kernel's queue, and what the program reads in its place.
 	 */
@@ -52,6 +54,9 @@ struct rt_sock {
 struct rt_sock *rt_sock_get(int fd, struct shim_file **f);
 /* Frees what has not been given away. */
 void rt_wait_free(struct rt_wait *w);
+/* Under s->lock: w is the socket's from now on; and the kernel refuses a request in its place. */
+void rt_wait_add(struct rt_sock *s, struct rt_wait *w);
+void rt_wait_send(struct rt_sock *s, int fd, struct rt_wait *w);
 void rt_forget_head(struct rt_sock *s);
 void rt_add(struct datagram **first, struct datagram **last, struct datagram *d);
 

@@ -110,8 +110,25 @@ static int sleep_recvfrom(int fd)
 	return slept(NEXT(recvfrom)(fd, &none, 0, MSG_PEEK, NULL, NULL));
 }
 
-WRAP_SOCKET(int, bind, (int fd, const struct sockaddr *a, socklen_t len), (fd, a, len),
-	    nl_bind(fd, a, len))
+static int joined(int fd, int r)
+{
+	if (!r && __builtin_expect(rt_is(fd), 0))
+		rt_joined(fd);
+	return r;
+}
+
+WRAP(int, bind, (int fd, const struct sockaddr *a, socklen_t len))
+{
+	int saved, r;
+
+	if (__builtin_expect(!nl_is(fd), 1))
+		return joined(fd, NEXT(bind)(fd, a, len));
+	saved = errno;
+	r = (int)result(nl_bind(fd, a, len));
+	if (r >= 0)
+		errno = saved;
+	return r;
+}
 WRAP(int, connect, (int fd, const struct sockaddr *a, socklen_t len))
 {
 	int saved, r;
@@ -139,7 +156,7 @@ WRAP(int, setsockopt, (int fd, int level, int name, const void *v, socklen_t len
 	if (__builtin_expect(!nl_is(fd), 1)) {
 		if (__builtin_expect(net_binds_to_ours(level, name, v, len), 0))
 			return NEXT(setsockopt)(fd, level, name, "", 0);
-		return NEXT(setsockopt)(fd, level, name, v, len);
+		return joined(fd, NEXT(setsockopt)(fd, level, name, v, len));
 	}
 	saved = errno;
 	r = (int)result(nl_setsockopt(fd, level, name, v, len));
