@@ -64,6 +64,11 @@ class Namespaces(Case):
         out = self.ok(self.fab.run('rdma', 'link', options=('--host', 'h1')))
         self.assertIn('ACTIVE', out)
 
+    def test_addresses_stay(self):
+        r = Running([*self.fab.user, SOFTHCA, 'ip', '--fabric', self.fab.name, 'add', '10.9.0.1'],
+                    env=self.fab.env).finish()
+        self.assertEqual((r.status, r.out), (2, 'softhca: ip: hosts in network namespaces keep their addresses\n'))
+
     def test_hosts_have_ports_of_their_own(self):
         """Two servers on one port of all addresses; clients reach the one that they name."""
         servers = [self.python(f'h{n}', SERVER, f'h{n}') for n in (1, 2)]
