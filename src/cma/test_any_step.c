@@ -59,7 +59,7 @@ static void on_wire(void *ctx, const struct cm_pkt *p)
 	t.pkt[t.sent++ % QUEUE] = *p;
 }
 
-static const struct cma_ops wire_ops = {on_ready, on_wire, on_now};
+static const struct cma_ops wire_ops = {on_push, on_waits, on_drop, on_wire, on_now};
 
 static void deliver(bool by_steps)
 {

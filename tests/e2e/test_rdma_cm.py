@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import TwoHosts, wait_for  # noqa: E402
+from softhca import Case, TwoHosts, bound, wait_for  # noqa: E402
 
 A, B = TwoHosts.ADDRESS, '127.1.0.2'
 
@@ -70,6 +70,41 @@ class RdmaCm(TwoHosts):
         for mode in ((), ('-T', 'v'), ('-T', 'n')):
             with self.subTest(mode=mode):
                 self.each(['rstream', *few, *mode], ['rstream', '-s', A, *few, *mode])
+
+    def test_rstream_polls(self):
+        """
+        Its client takes POLLHUP (16) for an error, also where the last data came with it: with
+        Linux' rxe, too, 6 of 10 runs end so.
+        """
+        few = self.few_transfers
+        for same in (False, True):
+            with self.subTest(same_host=same):
+                p = self.next()
+                srv = self.fab.start('rstream', '-T', 'a', *few, '-p', str(p), options=('--host', self.names[0]))
+                try:
+                    wait_for(lambda: self.listens(p) or srv.ended(), 'rstream to listen')
+                    c = self.fab.run('rstream', '-T', 'a', *few, '-s', A, '-p', str(p),
+                                     options=('--host', self.names[not same]))
+                    self.assertIn(c.status, (0, 16), str(c))
+                    self.assertIn('custom', self.ok(srv.finish()))
+                finally:
+                    srv.kill()
+
+    def udpong(self, same_host, *options):
+        """Its server serves for ever, and without -b only the loopback address."""
+        Case.port += 1
+        cmd = ['udpong', '-S', '256', '-C', '10', '-p', str(Case.port), *options]
+        srv = self.fab.start(*cmd, '-b', A, options=('--host', self.names[0]))
+        try:
+            wait_for(lambda: bound(Case.port) or srv.ended(), 'udpong to bind')
+            return self.fab.run(*cmd, '-s', A, options=('--host', self.names[not same_host]))
+        finally:
+            srv.kill()
+
+    def test_udpong(self):
+        for same, options in itertools.product((False, True), ((), ('-T', 'n'), ('-T', 'e'))):
+            with self.subTest(same_host=same, options=options):
+                self.assertIn('custom', self.ok(self.udpong(same, *options)))
 
     def test_riostream(self):
         self.each(['riostream', *self.few_transfers], ['riostream', '-s', A, *self.few_transfers])
@@ -199,6 +234,12 @@ class RdmaCmEthernet(RdmaCm):
 
     def carrier(self):
         return self.ok(self.fab.run('cat', '/sys/class/net/rce0/carrier', options=('--host', self.names[0])))
+
+    def test_udpong(self):
+        """rsocket.c ds_add_qp_dest(): an address handle without a GRH, which libmlx5 and rxe refuse."""
+        r = self.udpong(False)
+        self.assertEqual(r.status, 255, str(r))
+        self.assertIn('rconnect: No such file or directory', r.out)
 
     def test_link(self):
         """Without a link nobody answers for the address."""

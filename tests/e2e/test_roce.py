@@ -129,9 +129,16 @@ class Connected(Case):
                 self.both(prog, '-F', '-n', '300', '-x', '3')
 
     def test_perftest_other_connections(self):
-        for prog, kind in (('ib_send_lat', 'UC'), ('ib_write_lat', 'UC'), ('ib_send_bw', 'XRC')):
+        for prog, kind in (('ib_send_lat', 'UC'), ('ib_write_lat', 'UC'), ('ib_send_bw', 'XRC'),
+                           ('ib_send_bw', 'DC'), ('ib_write_lat', 'DC')):
             with self.subTest(prog, kind=kind):
                 self.both(prog, '-F', '-n', '300', '-x', '3', '-c', kind)
+
+    @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
+    def test_ucx(self):
+        for transport in ('rc', 'ud', 'dc'):
+            with self.subTest(transport):
+                self.both('env', f'UCX_TLS={transport},self', 'ucx_perftest', '-t', 'tag_lat', '-n', '20', '-w', '5')
 
     def test_perftest_chooses_an_entry(self):
         self.both('ib_write_bw', '-F', '-n', '300')

@@ -41,6 +41,12 @@ def listening(port):
     return False
 
 
+def bound(port):
+    """Has any process bound this UDP port of an IPv4 address?"""
+    with open('/proc/net/udp') as table:
+        return any(line.split()[1].endswith(f':{port:04X}') for line in table)
+
+
 port_guards = []  # the first port of each block that is ours: bound, so that no other test gets it
 
 
