@@ -8,6 +8,7 @@
 
 #include <argp.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "fabric/fabric.h"
 #include "subnet/subnet.h"
@@ -73,6 +74,24 @@ struct cli_verb {
 	bool words; /* arguments are not names of fabrics */
 	int (*run)(struct cli_options *o);
 };
+
+/* An option, for all but the parser. */
+struct cli_option {
+	unsigned int verbs; /* bits of the commands that accept it */
+	const char *name;
+	int short_key;   /* its letter, or 0 */
+	const char *arg; /* NULL: it takes no value */
+	const char *doc;
+	bool value; /* it needs a value */
+};
+/*
+ * Gets the option at *i, or the first one behind it, that one of these commands accepts, and steps
+ * over it. False: there is none.
+ */
+bool options_next(unsigned int verbs, size_t *i, struct cli_option *o);
+
+/* The row of a command, in the order of the table; NULL behind the last one. */
+const struct cli_verb *cli_verb(size_t i);
 
 int cli_run(struct cli_options *o);
 int cli_up(struct cli_options *o);

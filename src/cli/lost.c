@@ -18,7 +18,7 @@ static bool say_command(const struct cli_options *o)
 	const char *why = child_why_not(o->argv[0], name);
 
 	if (why)
-		prog_fail("run: '%s' %s: it runs, but does not see the adapter", name, why);
+		prog_fail("'%s' %s: it runs, but does not see the adapter", name, why);
 	return why != NULL;
 }
 
@@ -28,22 +28,20 @@ static void say_note(const struct note *n)
 
 	switch (n->kind) {
 	case NOTE_ENVIRONMENT:
-		prog_fail(
-			"run: '%s' was started without LD_PRELOAD or SOFTHCA_DIR, and did not see "
-			"the adapter: keep both (softhca explain ENODEV)",
-			program);
+		prog_fail("'%s' was started without LD_PRELOAD or SOFTHCA_DIR, and did not see "
+			  "the adapter: keep both (softhca explain ENODEV)",
+			  program);
 		break;
 	case NOTE_PRIVILEGED:
-		prog_fail("run: '%s' is set-user-ID or set-group-ID, and did not see the adapter: "
+		prog_fail("'%s' is set-user-ID or set-group-ID, and did not see the adapter: "
 			  "run "
 			  "softhca inside it (softhca explain ENODEV)",
 			  program);
 		break;
 	case NOTE_USER:
-		prog_fail(
-			"run: a process of uid %u looked for the adapter, which is uid %u's: start "
-			"softhca as that user",
-			n->uid, (unsigned int)geteuid());
+		prog_fail("a process of uid %u looked for the adapter, which is uid %u's: start "
+			  "softhca as that user",
+			  n->uid, (unsigned int)geteuid());
 		break;
 	}
 }

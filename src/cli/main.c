@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "cli/suggest.h"
 #include "super/program.h"
 #include "util/cleanup.h"
 #include "util/log.h"
@@ -38,16 +39,68 @@ static const struct cli_verb verbs[] = {
 	 "Show fabrics: hosts, adapters, ports, processes, objects.", 0, 1, false, cli_status},
 };
 
+const struct cli_verb *cli_verb(size_t i)
+{
+	return i < ARRAY_SIZE(verbs) ? &verbs[i] : NULL;
+}
+
+static const struct cli_verb *find_verb(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (!strcmp(name, verbs[i].name))
+			return &verbs[i];
+	return NULL;
+}
+
+static int no_verb(const char *name)
+{
+	struct suggest s;
+
+	suggest_begin(&s, name, strlen(name));
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		suggest_add(&s, verbs[i].name);
+	suggest_add(&s, "help");
+	return prog_fail("'%s' is not a command%s%s%s (softhca --help)", name,
+			 s.best ? "; did you mean '" : "", s.best ? s.best : "",
+			 s.best ? "'?" : "");
+}
+
 static int print_help(void)
 {
 	printf("Usage: softhca COMMAND [OPTION...]\n\n"
 	       "InfiniBand adapters (mlx5) and their fabric in user space.\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		printf("  %-7s %-16s %s\n", verbs[i].name, verbs[i].args, verbs[i].summary);
-	printf("\n  softhca COMMAND --help   the options of a command\n"
+	printf("\n  softhca help COMMAND     the options of a command (softhca COMMAND --help)\n"
 	       "  softhca --version\n\n"
 	       "Example: softhca run -- ibv_devinfo\n");
 	return 0;
+}
+
+static int flush(void)
+{
+	return fflush(stdout) ? prog_fail("standard output: %s", strerror(errno)) : 0;
+}
+
+static int run_verb(const struct cli_verb *v, int argc, char **argv)
+{
+	struct cli_options o;
+	int r;
+
+	prog_begin(v->name);
+	r = options_parse(v, argc, argv, &o);
+	return r < 0 ? flush() : r ? r : v->run(&o);
+}
+
+/* `softhca help [COMMAND]` */
+static int help(int argc, char **argv)
+{
+	const struct cli_verb *v = argc > 1 ? find_verb(argv[1]) : NULL;
+	char *args[] = {argv[1], (char *)"--help", NULL};
+
+	if (v)
+		return run_verb(v, 2, args);
+	return argc > 1 ? no_verb(argv[1]) : print_help() ?: flush();
 }
 
 /*
@@ -63,26 +116,22 @@ static void fill_standard_files(void)
 
 int main(int argc, char **argv)
 {
-	struct cli_options o;
-	int r;
+	const struct cli_verb *v;
 
 	fill_standard_files();
 	log_init();
 	if (argc < 2)
 		return prog_fail("no command given (softhca --help)");
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
-		print_help();
-		return fflush(stdout) ? prog_fail("standard output: %s", strerror(errno)) : 0;
-	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+		return help(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		printf("softhca %s\n", SOFTHCA_VERSION);
-		return fflush(stdout) ? prog_fail("standard output: %s", strerror(errno)) : 0;
+		return flush();
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
-		if (strcmp(argv[1], verbs[i].name))
-			continue;
-		r = options_parse(&verbs[i], argc - 1, argv + 1, &o);
-		return r ? (r < 0 ? 0 : r) : verbs[i].run(&o);
-	}
-	return prog_fail("'%s' is not a command (softhca --help)", argv[1]);
+	v = find_verb(argv[1]);
+	if (v)
+		return run_verb(v, argc - 1, argv + 1);
+	if (argv[1][0] == '-')
+		return prog_fail("unknown option '%s' (softhca --help)", argv[1]);
+	return no_verb(argv[1]);
 }

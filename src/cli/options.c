@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/hex.h"
+#include "cli/mistake.h"
 #include "fabric/eth.h"
 #include "fw/caps.h"
 #include "hw/hca.h"
@@ -29,7 +30,7 @@ static const struct word formats[] = {{"ibnetdiscover", false}, {"dot", true}, {
 static const struct word links[] = {{"ib", HW_LINK_IB}, {"eth", HW_LINK_ETH}, {NULL, 0}};
 static const struct word devices[] = {{"cx6", HW_CX6}, {"cx7", HW_CX7}, {NULL, 0}};
 
-enum { KEY_HELP = 0x200, KEY_FIRST };
+enum { KEY_FIRST = 0x200 };
 
 struct parse {
 	const struct cli_verb *verb;
@@ -141,6 +142,16 @@ static int store_ip(struct parse *p, const struct opt_row *row, const char *arg)
 
 static int store_kind(struct parse *p, const struct opt_row *row, const char *arg);
 
+static int store_help(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "softhca %s", p->verb->name);
+	argp_help(p->argp, stdout, ARGP_HELP_STD_HELP & ~(unsigned int)ARGP_HELP_EXIT_OK, name);
+	p->helped = true;
+	return PROG_FAILED;
+}
+
 /* ---- the options */
 
 #define AT(type, m)                             \
@@ -153,6 +164,7 @@ static int store_kind(struct parse *p, const struct opt_row *row, const char *ar
 #define VALUE(type, m, list) .store = store_value, AT(type, m), .words = (list)
 #define KIND(v) .store = store_kind, .value = (v)
 
+#define CLI_ALL ~0u
 #define CLI_COMMANDS (CLI_RUN | CLI_TRACE | CLI_PCAP) /* commands that run a program */
 #define CLI_MAKERS (CLI_COMMANDS | CLI_UP)
 #define CLI_USERS (CLI_COMMANDS | CLI_TOPO | CLI_CONSOLE | CLI_LINK | CLI_IP)
@@ -192,8 +204,8 @@ static const struct opt_row rows[] = {
 	 WORD(memlock, memlocks)},
 	{CLI_COMMANDS, "quiet", 'q', NULL,
 	 "do not say at the end that the command could not see the adapter", FLAG(quiet)},
-	{CLI_COMMANDS | CLI_LINK | CLI_IP, "host", 0, "NAME", "the host (the first)", TEXT(host)},
-	{CLI_USERS, "fabric", 0, "NAME", "use a fabric that is up (default: the command's own)",
+	{CLI_COMMANDS | CLI_LINK | CLI_IP, "host", 0, "HOST", "the host (the first)", TEXT(host)},
+	{CLI_USERS, "fabric", 0, "FABRIC", "use a fabric that is up (default: the command's own)",
 	 .store = store_fabric, AT(const char *, fabric)},
 	{CLI_TRACE | CLI_EXPLAIN | CLI_DECODE | CLI_STATUS, "json", 'j', NULL, "write JSON",
 	 FLAG(json)},
@@ -219,7 +231,26 @@ static const struct opt_row rows[] = {
 	{CLI_TRACE, "topics", 'e', "TOPIC,...",
 	 "topics to trace: uverbs, fw, doorbell, cqe, event, cm (these), mad, mem, shim, link, all",
 	 .store = store_topics, AT(const char *, topics)},
+	{CLI_ALL, "help", 'h', NULL, "this text", .store = store_help},
 };
+
+bool options_next(unsigned int verbs, size_t *i, struct cli_option *o)
+{
+	for (; *i < ARRAY_SIZE(rows); ++*i)
+		if (rows[*i].verbs & verbs) {
+			*o = (struct cli_option){
+				.verbs = rows[*i].verbs,
+				.name = rows[*i].name,
+				.short_key = rows[*i].short_key,
+				.arg = rows[*i].arg,
+				.doc = rows[*i].doc,
+				.value = rows[*i].arg && !(rows[*i].flags & OPTION_ARG_OPTIONAL),
+			};
+			++*i;
+			return true;
+		}
+	return false;
+}
 
 /* Only one of the options that name the kind of the data may be given. */
 static int store_kind(struct parse *p, const struct opt_row *row, const char *arg)
@@ -248,11 +279,6 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 	struct parse *p = state->input;
 
 	switch (key) {
-	case KEY_HELP:
-		argp_help(p->argp, stdout, ARGP_HELP_STD_HELP & ~(unsigned int)ARGP_HELP_EXIT_OK,
-			  (char *)"softhca");
-		p->helped = true;
-		return EINVAL;
 	case ARGP_KEY_ARG:
 		/* The remaining arguments belong to the command, or are names only. */
 		if (p->verb->max_args >= 0)
@@ -267,10 +293,7 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ERROR:
 		if (!p->said && !p->helped)
-			prog_fail(
-				"%s: '%s' is not understood or lacks its value (softhca %s --help)",
-				p->verb->name, state->argv[state->next > 1 ? state->next - 1 : 1],
-				p->verb->name);
+			mistake_say(p->verb, state->argv, state->next);
 		p->said = true;
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -294,7 +317,6 @@ static void options_describe(const struct cli_verb *v, struct argp_option *out)
 				.doc = rows[i].doc,
 				.flags = rows[i].flags,
 			};
-	out[n++] = (struct argp_option){.name = "help", .key = KEY_HELP, .doc = "this text"};
 	out[n] = (struct argp_option){0};
 }
 
@@ -322,7 +344,7 @@ static int check_args(const struct cli_verb *v, const struct cli_options *o)
 
 int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_options *o)
 {
-	struct argp_option opts[ARRAY_SIZE(rows) + 2];
+	struct argp_option opts[ARRAY_SIZE(rows) + 1];
 	char usage[128], doc[256];
 	struct argp argp = {.options = opts, .parser = parse_key, .args_doc = usage, .doc = doc};
 	struct parse p = {.verb = v, .o = o, .argp = &argp};

@@ -221,12 +221,11 @@ static const char *pick_host(const struct cli_options *o, const struct topo *t)
 		if (!strcmp(t->host[i], want))
 			return want;
 	if (o->topo && !t->nhosts)
-		prog_fail("run: there is no host on %s", o->topo);
+		prog_fail("there is no host on %s", o->topo);
 	else if (o->topo)
-		prog_fail("run: there is no host '%s' on %s", want, o->topo);
+		prog_fail("there is no host '%s' on %s", want, o->topo);
 	else
-		prog_fail("run: there is no host '%s': a private fabric has " FIRST_HOST " only",
-			  want);
+		prog_fail("there is no host '%s': a private fabric has " FIRST_HOST " only", want);
 	return NULL;
 }
 
@@ -310,8 +309,8 @@ static int run_joined(struct cli_options *o)
 		return r;
 	if (sock < 0)
 		return sock == -ENOENT || sock == -ECONNREFUSED
-			       ? prog_fail("run: there is no fabric '%s'", o->fabric)
-			       : prog_fail("run: fabric '%s' does not answer: %s", o->fabric,
+			       ? prog_fail("there is no fabric '%s'", o->fabric)
+			       : prog_fail("fabric '%s' does not answer: %s", o->fabric,
 					   strerror(-sock));
 	if (o->host)
 		snprintf(m.host, sizeof(m.host), "%s", o->host);
@@ -324,11 +323,11 @@ static int run_joined(struct cli_options *o)
 	if (fd >= 0)
 		close(fd);
 	if (r == -ENODEV && !o->host)
-		return prog_fail("run: there is no host on fabric '%s'", o->fabric);
+		return prog_fail("there is no host on fabric '%s'", o->fabric);
 	if (r == -ENODEV)
-		return prog_fail("run: there is no host '%s' on fabric '%s'", o->host, o->fabric);
+		return prog_fail("there is no host '%s' on fabric '%s'", o->host, o->fabric);
 	if (r < 0)
-		return prog_fail("run: fabric '%s' cannot make its host ready: %s", o->fabric,
+		return prog_fail("fabric '%s' cannot make its host ready: %s", o->fabric,
 				 strerror(-r));
 	snprintf(dir, sizeof(dir), "%s/%s", rt.path, o->fabric);
 	m.host[sizeof(m.host) - 1] = 0;

@@ -8,7 +8,9 @@ enum {
 	PROG_NAME_MAX = 32, /* maximum length of a fabric's name */
 };
 
-/* Prints "softhca: ..." and a newline on standard error. Returns PROG_FAILED. */
+/* From now on messages name this command. */
+void prog_begin(const char *verb);
+/* Prints "softhca: COMMAND: ..." and a newline on standard error. Returns PROG_FAILED. */
 int prog_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

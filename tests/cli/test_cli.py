@@ -196,6 +196,60 @@ class Options(Cli):
         self.assertIn('--doorbell', self.softhca('run', '--help').stdout)
         self.assertNotIn('--hosts', self.softhca('run', '--help').stdout)
 
+    def test_help_names_the_command(self):
+        for verb in re.findall(r'^  ([a-z]+) ', self.softhca('--help').stdout, re.M):
+            if verb == 'softhca':
+                continue
+            texts = [self.softhca(*args).stdout
+                     for args in ([verb, '--help'], [verb, '-h'], ['help', verb])]
+            self.assertEqual(len(set(texts)), 1, verb)
+            self.assertRegex(texts[0], rf'\AUsage: softhca {verb} \[OPTION...\]')
+        self.assertEqual(self.softhca('help').stdout, self.softhca('--help').stdout)
+        self.assertEqual(self.softhca('-h').stdout, self.softhca('--help').stdout)
+
+    def test_a_mistake_is_told_from_the_others(self):
+        for args, why in (
+                (['run', '--nonsense', '--', 'true'], "unknown option '--nonsense' (softhca run --help)"),
+                (['run', '--hots', 'h1', 'true'], "unknown option '--hots'; did you mean '--host'?"),
+                (['run', '--hots=h1', 'true'], "unknown option '--hots'; did you mean '--host'?"),
+                (['down', '--mtu=1500', 'lab'], "unknown option '--mtu'; it is one of run, trace, pcap, up"),
+                (['run', '--h', '1', 'true'], "'--h' is the beginning of several options"),
+                (['run', '--hca'], '--hca needs a value: --hca N'),
+                (['run', '--por'], '--ports needs a value: --ports N'),
+                (['trace', '-e'], '-e needs a value: -e TOPIC,...'),
+                (['run', '--quiet=1', 'true'], '--quiet takes no value'),
+                (['run', '-x', 'true'], "unknown option '-x'"),
+                (['run', '-qx', 'true'], "unknown option '-x'"),
+                (['run', '-xq', 'true'], "unknown option '-x'"),
+                (['up', 'lab', '-xq'], "unknown option '-x'"),
+                (['pcap', '-o', 'x', '-s'], '-s needs a value: -s BYTES'),
+                (['status', '-j', 'lab', '--jsom'], "unknown option '--jsom'; did you mean '--json'?")):
+            with self.subTest(args=args):
+                self.assertTrue(self.refused(*args).startswith(f'softhca: {args[0]}: {why}'),
+                                self.refused(*args))
+        for word, meant in (('stauts', 'status'), ('rum', 'run'), ('expl', 'explain'), ('hlep', 'help')):
+            self.assertEqual(self.refused(word), f"softhca: '{word}' is not a command; did you mean "
+                                                 f"'{meant}'? (softhca --help)\n")
+        self.assertEqual(self.refused('help', 'topp'), "softhca: 'topp' is not a command; did you mean "
+                                                       "'topo'? (softhca --help)\n")
+        self.assertEqual(self.refused('zebra'), "softhca: 'zebra' is not a command (softhca --help)\n")
+        self.assertEqual(self.refused('--halp'), "softhca: unknown option '--halp' (softhca --help)\n")
+
+    def test_every_message_names_its_command(self):
+        self.up()
+        for args in (['status', 'nosuch'], ['trace', '--host', 'h7', 'true'], ['down', 'nosuch'],
+                     ['pcap', '-o', '/dev/null', '--host', 'h7', 'true'], ['topo', 'ring:0'],
+                     ['trace', '--fabric', 'nosuch', 'true'], ['run', '--topo', '/nowhere', 'true'],
+                     ['run', '--topo', 'star:2', '--ip', 'h9=10.0.0.1', 'true'], ['up', 'lab'],
+                     ['trace', '-o', '/no/where', 'true'], ['explain', 'zebra'], ['decode', '/nowhere'],
+                     ['console', '-s', '/nowhere'], ['link', 'mlx5_0', '7', 'up']):
+            with self.subTest(args=args):
+                err = self.softhca(*args).stderr
+                self.assertTrue(err.startswith(f'softhca: {args[0]}: '), err)
+                self.assertFalse(err.startswith(f'softhca: {args[0]}: {args[0]}: '), err)
+                self.assertNotIn(': run: ', err[12:])
+        self.down()
+
     def test_options_end_where_the_command_begins(self):
         r = self.softhca('run', '--hca', '2', 'sh', '-c', 'echo "$@"', 'x', '--hca', '9')
         self.assertEqual((r.returncode, r.stdout), (0, '--hca 9\n'))

@@ -389,7 +389,7 @@ class Options(Case):
         self.assertEqual(self.shown('--ip', 'h1=fd00::1'), ['127.1.0.1', '255.255.0.0'])
 
     def test_refused(self):
-        form = "run: --ip: '{}' is not HOST=ADDRESS[/PREFIX],..."
+        form = "--ip: '{}' is not HOST=ADDRESS[/PREFIX],..."
         for args, why in ((['h1'], form.format('h1')), (['h1='], form.format('h1=')),
                           (['=10.0.0.1'], form.format('=10.0.0.1')),
                           (['h1=10.0.0'], form.format('h1=10.0.0')),
@@ -408,7 +408,7 @@ class Options(Case):
                           (['h1=fd00::1', 'h2=fd00::1'], '--ip: another interface has fd00::1')):
             given = [a for x in args for a in ('--ip', x)]
             r = self.softhca('run', '--topo', 'star:2', *given, '--', 'true')
-            self.assertEqual((r.status, r.out), (2, f'softhca: {why}\n'), args)
+            self.assertEqual((r.status, r.out), (2, f'softhca: run: {why}\n'), args)
 
     def test_a_fabric_that_is_up_has_its_own(self):
         r = self.softhca('run', '--fabric', 'x', '--ip', 'h1=10.0.0.1', '--', 'true')

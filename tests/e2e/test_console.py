@@ -35,7 +35,7 @@ class Console(Case):
         return out
 
     def refused(self, line, why):
-        self.assertEqual(self.console(line + '\n'), (1, '', f'softhca: <stdin>:1: {why}\n'))
+        self.assertEqual(self.console(line + '\n'), (1, '', f'softhca: console: <stdin>:1: {why}\n'))
 
     def state(self, host='Hca1', port=1):
         out = self.ok(self.fab.run('ibstat', 'mlx5_0', str(port), options=['--host', host]))
@@ -170,8 +170,8 @@ class Console(Case):
             status, out, err = self.console('', '-s', os.path.join(tmp, 'outer'))
             self.assertEqual(status, 1)
             self.assertEqual(out, '# outer\n# inner\nverbose level is 3\nverbose level is 3\n')
-            self.assertEqual(err, f'softhca: {tmp}/inner:2: port 2 of "Hca1" has no cable\n'
-                                  f"softhca: {tmp}/outer:6: 'Foo' is not a command\n")
+            self.assertEqual(err, f'softhca: console: {tmp}/inner:2: port 2 of "Hca1" has no cable\n'
+                                  f"softhca: console: {tmp}/outer:6: 'Foo' is not a command\n")
             with open(os.path.join(tmp, 'inner'), 'w') as f:
                 f.write(f'!{tmp}/inner\n')
             status, out, err = self.console(f'!{tmp}/inner\n')
