@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "cli/complete.h"
 #include "cli/suggest.h"
 #include "super/program.h"
 #include "util/cleanup.h"
@@ -128,6 +129,8 @@ int main(int argc, char **argv)
 		printf("softhca %s\n", SOFTHCA_VERSION);
 		return flush();
 	}
+	if (!strcmp(argv[1], "--complete"))
+		return complete(argc - 2, argv + 2);
 	v = find_verb(argv[1]);
 	if (v)
 		return run_verb(v, argc - 1, argv + 1);

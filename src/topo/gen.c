@@ -406,6 +406,14 @@ static const struct generator {
 	 gen_torus2},
 };
 
+const char *topo_generator(size_t i, const char **form)
+{
+	if (i >= ARRAY_SIZE(generators))
+		return NULL;
+	*form = generators[i].usage;
+	return generators[i].name;
+}
+
 static const struct generator *find_generator(const char *spec)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(generators); i++) {

@@ -26,6 +26,8 @@ int topo_load(const char *spec, struct topo *t, char err[TOPO_ERR]);
 int topo_parse(const char *name, const char *text, size_t len, struct topo *t, char err[TOPO_ERR]);
 /* Is it a generator with its arguments ("ring:..."), not a file's name? */
 bool topo_is_generator(const char *spec);
+/* The name of the ith generator, and how its arguments are written; NULL behind the last one. */
+const char *topo_generator(size_t i, const char **form);
 int topo_generate(const char *spec, struct topo *t, char err[TOPO_ERR]);
 /* Frees a topology of the functions above, or a zeroed one. */
 void topo_free(struct topo *t);
