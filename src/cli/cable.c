@@ -35,7 +35,9 @@ int cli_link(struct cli_options *o)
 	int sock, fd = -1, r;
 
 	if (hca < 0)
-		return prog_fail("link: '%s' is not an adapter (mlx5_0...)", o->argv[0]);
+		return prog_fail("link: '%s' is not an adapter (mlx5_0...); for other nodes use "
+				 "Unlink \"%s\"[%s] in softhca console",
+				 o->argv[0], o->argv[0], o->argv[1]);
 	if (port < 1)
 		return prog_fail("link: '%s' is not a port (1...)", o->argv[1]);
 	if (strcmp(state, "up") && strcmp(state, "down"))

@@ -8,11 +8,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "cli/complete.h"
 #include "cli/suggest.h"
 #include "super/program.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+
+#define WITHOUT_PROC (CLI_EXPLAIN | CLI_DECODE | CLI_TOPO) /* commands that run nothing */
 
 static const struct cli_verb verbs[] = {
 	{CLI_RUN, "run", "-- CMD [ARG...]", "Run a command on a host with InfiniBand adapters.", 1,
@@ -83,6 +86,12 @@ static int flush(void)
 	return fflush(stdout) ? prog_fail("standard output: %s", strerror(errno)) : 0;
 }
 
+/* Programs find their own files there, and each other's memory. */
+static bool has_proc(void)
+{
+	return !access("/proc/self/exe", F_OK);
+}
+
 static int run_verb(const struct cli_verb *v, int argc, char **argv)
 {
 	struct cli_options o;
@@ -90,7 +99,12 @@ static int run_verb(const struct cli_verb *v, int argc, char **argv)
 
 	prog_begin(v->name);
 	r = options_parse(v, argc, argv, &o);
-	return r < 0 ? flush() : r ? r : v->run(&o);
+	if (r)
+		return r < 0 ? flush() : r;
+	if (!(v->bit & WITHOUT_PROC) && !has_proc())
+		return prog_fail(
+			"/proc is missing, and the adapters need it: mount -t proc proc /proc");
+	return v->run(&o);
 }
 
 /* `softhca help [COMMAND]` */

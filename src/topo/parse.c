@@ -372,6 +372,12 @@ static int parse_do(struct topo_parse *p, struct topo_text *x)
 	return text_error(x, "put commands into a script for softhca console");
 }
 
+static int parse_ibdiagnet(struct topo_parse *p, struct topo_text *x)
+{
+	return text_error(x,
+			  "this is a file of ibdiagnet: save the output of ibnetdiscover instead");
+}
+
 static int ignore(struct topo_parse *p, struct topo_text *x)
 {
 	return 0;
@@ -409,6 +415,9 @@ static const struct keyword {
 	{"include", parse_include},
 	{"do ", parse_do},
 	{"pdebug", ignore},
+	{"{ CA ", parse_ibdiagnet}, /* the .lst file */
+	{"{ SW ", parse_ibdiagnet},
+	{"START_", parse_ibdiagnet}, /* the .db_csv file */
 	/*
 	 * Lines of ibnetdiscover -g, and its messages from standard error, if the file contains
 	 * them.

@@ -250,6 +250,28 @@ class Options(Cli):
                 self.assertNotIn(': run: ', err[12:])
         self.down()
 
+    def test_a_refusal_names_the_next_step(self):
+        self.up()
+        self.assertIn('Unlink "sw1"[3] in softhca console', self.refused('link', 'sw1', '3', 'down'))
+        self.down()
+        lst = os.path.join(self.work, 'ibdiagnet2.lst')
+        with open(lst, 'w') as f:
+            f.write('{ CA Ports:01 SystemGUID:0002c90300001000 }\n')
+        for args in (['topo', lst], ['up', 'lab', '--topo', lst]):
+            self.assertIn('save the output of ibnetdiscover', self.refused(*args))
+
+    def test_without_proc_the_commands_that_need_it_say_so(self):
+        without = ['unshare', '-Urm', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'x']
+        if subprocess.run([*without, 'true'], stderr=subprocess.DEVNULL).returncode:
+            self.skipTest('this user can make no mount namespace')
+        for args, status in ((['run', '--', 'true'], 2), (['up', 'lab'], 2), (['status'], 2),
+                             (['explain', 'ENODEV'], 0), (['up', '--help'], 0)):
+            r = subprocess.run([*without, SOFTHCA, *args], env=self.env, capture_output=True, text=True)
+            self.assertEqual(r.returncode, status, r)
+            if status:
+                self.assertEqual(r.stderr, f'softhca: {args[0]}: /proc is missing, and the adapters need it: '
+                                           'mount -t proc proc /proc\n')
+
     def test_options_end_where_the_command_begins(self):
         r = self.softhca('run', '--hca', '2', 'sh', '-c', 'echo "$@"', 'x', '--hca', '9')
         self.assertEqual((r.returncode, r.stdout), (0, '--hca 9\n'))
