@@ -64,6 +64,20 @@ class Offers(unittest.TestCase):
                 if kind.split('[')[0] not in FREE:
                     self.assertTrue(self.offered(v, *words), (v, option, kind))
 
+    def test_every_option_is_in_a_page(self):
+        """In the page of the command, or in one of those that describe options of several."""
+        for v in verbs():
+            text = ''
+            for page in (f'softhca-{v}.1', 'softhca.1', 'softhca-run.1'):
+                path = os.path.join(TOP, 'doc', 'man', page)
+                if os.path.exists(path):
+                    with open(path, encoding='utf-8') as f:
+                        text += f.read()
+            documented = set(re.findall(r'(?:^\.It|,) Fl (?:\S , )?-([a-z-]+)', text, re.M))
+            documented |= set(re.findall(r'^\.It Fl \w(?: \S+ \S+)? , -([a-z-]+)', text, re.M))
+            missing = {o[2:] for o in self.offered(v, '--')} - documented - {'help'}
+            self.assertEqual(missing, set(), v)
+
     def test_values(self):
         name = self.fab.name
         for words, want in ((['run', '--device', ''], ['cx6', 'cx7']),
