@@ -5,6 +5,8 @@
 # make check T=fw   the tests of one layer (or suite, or one test), and what they need
 # make check-long   the gate with a minute of fuzzing for each target, and every level of optimization
 # make check-slow   its tests as a machine ten times slower would run them
+# make uninstall    remove what install has installed, with the same DESTDIR and PREFIX
+# make help         these lines
 # make fuzz T=ioctl SECONDS=600   one fuzz target: fw devx ioctl write wqe umad rmpp ucma netlink
 PREFIX ?= /usr/local
 BUILD ?= build
@@ -58,9 +60,16 @@ install: build
 	@ninja -C $(BUILD)
 	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
 
+uninstall: build
+	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
+	@tools/uninstall $(BUILD) $(if $(DESTDIR),$(abspath $(DESTDIR)))
+
+help:
+	@sed -n 's/^# make/make/p' $(firstword $(MAKEFILE_LIST))
+
 clean:
 	rm -rf $(BUILD)
 
 # One after the other, also with -j: the packages are installed first.
 .NOTPARALLEL:
-.PHONY: all deps deps-all configured build demo quick check check-long check-slow fuzz install clean
+.PHONY: all deps deps-all configured build demo quick check check-long check-slow fuzz install uninstall help clean

@@ -24,7 +24,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import (BUILD, NOBODY, SOFTHCA, TIMEOUT, alive, ordinary_user_can_run, stop,  # noqa: E402
+from softhca import (BUILD, NOBODY, SOFTHCA, TIMEOUT, TOP, alive, ordinary_user_can_run, stop,  # noqa: E402
                      wait_for)
 
 ROOT = os.geteuid() == 0
@@ -1316,6 +1316,28 @@ class Installed(Cli):
         r = subprocess.run([prog[0], 'run', '--', 'ibv_devices'], env=self.env,
                            capture_output=True, text=True)
         self.assertIn('mlx5_0', r.stdout)
+
+    def test_uninstall_removes_all_of_it_and_nothing_else(self):
+        dest = os.path.join(self.work, 'dest')
+        with open(os.devnull, 'w') as null:
+            subprocess.run(['meson', 'install', '-C', BUILD, '--no-rebuild', '--destdir', dest], check=True,
+                           stdout=null)
+        found = subprocess.run(['find', dest, '-name', 'man1'], capture_output=True, text=True).stdout
+        other = os.path.join(found.strip(), 'other.1')
+        open(other, 'w').close()
+        subprocess.run([os.path.join(TOP, 'tools', 'uninstall'), BUILD, dest], check=True,
+                       stdout=subprocess.DEVNULL)
+        left = [os.path.join(r, f) for r, d, files in os.walk(dest) for f in files + [x for x in d if
+                os.path.islink(os.path.join(r, x))]]
+        self.assertEqual(left, [other])
+        os.unlink(other)
+
+    def test_make_help_lists_every_target_for_users(self):
+        r = subprocess.run(['make', '-s', '-C', TOP, 'help'], capture_output=True, text=True)
+        self.assertEqual((r.returncode, r.stderr), (0, ''))
+        for target in ('demo', 'check', 'quick', 'check-long', 'check-slow', 'install', 'uninstall', 'fuzz',
+                       'help'):
+            self.assertRegex(r.stdout, rf'make {target}\b')
 
 
 def as_ordinary_user(case):
