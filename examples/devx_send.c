@@ -8,7 +8,12 @@
  *	softhca run -- build/examples/devx_send_libdevx
  *
  * The one is built for stock libmlx5, the other for libdevx alone; both run unchanged on a ConnectX
- * with DEVX. Exit status 0: the message arrived as it was sent.
+ * with DEVX. Where softhca is installed:
+ *
+ *	gcc devx_send.c $(pkg-config --cflags --libs libdevx)
+ *	gcc devx_send.c -lmlx5 -libverbs
+ *
+ * Exit status 0: the message arrived as it was sent.
  */
 #include <errno.h>
 #include <inttypes.h>

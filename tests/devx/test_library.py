@@ -76,7 +76,7 @@ class Library(unittest.TestCase):
             found = {os.path.basename(f): f for f in
                      glob.glob(root + '/**', recursive=True) if os.path.isfile(f)}
             for f in ('libdevx.h', 'libdevx.so', 'libdevx.so.1', 'libdevx.a', 'libdevx.pc',
-                      'devx_device.h'):
+                      'devx_device.h', 'devx_send.c', 'prm.h'):
                 self.assertIn(f, found)
             env = dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(found['libdevx.pc']),
                        PKG_CONFIG_SYSROOT_DIR=root)
@@ -86,12 +86,15 @@ class Library(unittest.TestCase):
                                ('static', [f for f in flags if f != '-ldevx'] +
                                 [found['libdevx.a']])):
                 exe = os.path.join(root, name)
-                sh('gcc', '-D_GNU_SOURCE', '-DHAVE_LIBDEVX',
-                   os.path.join(TOP, 'examples', 'devx_send.c'), '-o', exe, *link)
+                sh('gcc', found['devx_send.c'], '-o', exe, *link)
                 libs = sh('ldd', exe)
                 self.assertNotRegex(libs, 'ibverbs|mlx5|libnl')
                 self.assertEqual('libdevx' in libs, name == 'shared')
                 self.assertIn('bytes received', sh(SOFTHCA, 'run', '--', exe))
+            exe = os.path.join(root, 'stock')
+            sh('gcc', found['devx_send.c'], '-o', exe, '-lmlx5', '-libverbs')
+            self.assertNotIn('libdevx', sh('ldd', exe))
+            self.assertIn('bytes received', sh(SOFTHCA, 'run', '--', exe))
 
 
 if __name__ == '__main__':
