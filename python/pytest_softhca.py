@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Tests on InfiniBand adapters in user space: the fixture softhca_fabric and the marker softhca."""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+TOPICS = 'uverbs,fw,doorbell,cqe,event,cm'
+
+
+class Host:
+    """A host of a fabric: commands run there."""
+
+    def __init__(self, fabric, name):
+        self.fabric, self.name = fabric, name
+
+    def __repr__(self):
+        return f'<host {self.name} of {self.fabric.name}>'
+
+    def command(self, argv):
+        return [self.fabric.program, 'run', '--fabric', self.fabric.name, '--host', self.name, '--',
+                *map(str, argv)]
+
+    def run(self, argv, check=True, **kw):
+        """subprocess.run(); the output is captured as text. With check, a failure fails the test."""
+        kw.setdefault('text', True)
+        kw.setdefault('stdin', subprocess.DEVNULL)
+        if not kw.keys() & {'stdout', 'stderr', 'capture_output'}:
+            kw['capture_output'] = True
+        done = subprocess.run(self.command(argv), **self.fabric.in_environment(kw))
+        if check and done.returncode:
+            pytest.fail(f'{" ".join(map(str, argv))} on {self.name}: exit status {done.returncode}\n'
+                        f'{done.stdout or ""}{done.stderr or ""}', pytrace=False)
+        return done
+
+    def popen(self, argv, **kw):
+        """subprocess.Popen; it is killed at the end of the test, if it still runs."""
+        kw.setdefault('text', True)
+        kw.setdefault('stdin', subprocess.DEVNULL)
+        process = subprocess.Popen(self.command(argv), **self.fabric.in_environment(kw))
+        self.fabric.processes.append(process)
+        return process
+
+
+class Fabric:
+    """A fabric that is up, for one test."""
+    count = 0
+
+    def __init__(self, program, options, artifacts=None):
+        Fabric.count += 1
+        self.program = program
+        self.name = f'pytest-{os.getpid()}-{Fabric.count}'
+        self.artifacts = artifacts
+        self.env = {}
+        self.processes = []
+        self.capture = None
+        self.softhca('up', self.name, *options)
+        try:
+            self.hosts = [Host(self, h['name']) for h in self.status()['hosts']]
+            if artifacts:
+                self.record()
+        except BaseException:
+            self.down()
+            raise
+
+    def in_environment(self, kw):
+        if self.env:
+            kw['env'] = {**(kw.get('env') or os.environ), **self.env}
+        return kw
+
+    def softhca(self, *argv):
+        done = subprocess.run([self.program, *argv], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr.strip())
+        return done.stdout
+
+    def record(self):
+        """Trace all programs and capture all packets."""
+        os.makedirs(self.artifacts, exist_ok=True)
+        self.env = {'SOFTHCA_TRACE': TOPICS, 'SOFTHCA_TRACE_FILE': os.path.join(self.artifacts, 'trace.txt')}
+        packets = os.path.join(self.artifacts, 'packets.pcap')
+        self.capture = subprocess.Popen(
+            [self.program, 'pcap', '--fabric', self.name, '--live', '-o', packets],
+            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        # With --live the heading of the file tells that the capture has begun.
+        while not (os.path.exists(packets) and os.path.getsize(packets)):
+            if self.capture.poll() is not None:
+                raise RuntimeError(self.capture.stderr.read().strip())
+            time.sleep(0.01)
+
+    def host(self, name):
+        for h in self.hosts:
+            if h.name == name:
+                return h
+        raise KeyError(f'{self.name} has no host {name}')
+
+    def run(self, argv, check=True, **kw):
+        return self.hosts[0].run(argv, check, **kw)
+
+    def popen(self, argv, **kw):
+        return self.hosts[0].popen(argv, **kw)
+
+    def status(self):
+        return json.loads(self.softhca('status', '-j', self.name))
+
+    def link(self, hca, port, state, host=None):
+        self.softhca('link', '--fabric', self.name, '--host', host or self.hosts[0].name, hca, str(port), state)
+
+    @staticmethod
+    def wait_listening(port, process=None):
+        """Returns when a process of this machine listens on the TCP port; fails if `process` has ended."""
+        want = f':{port:04X} '
+        while True:
+            for table in ('/proc/net/tcp', '/proc/net/tcp6'):
+                try:
+                    with open(table, encoding='ascii') as f:
+                        if any(re.match(r' *\d+: \S+' + want + r'\S+ 0A ', line) for line in f):
+                            return
+                except OSError:
+                    pass  # no IPv6
+            if process and process.poll() is not None:
+                pytest.fail(f'nothing listens on port {port}: the process has ended with {process.returncode}',
+                            pytrace=False)
+            time.sleep(0.01)
+
+    def down(self):
+        for p in self.processes:
+            if p.poll() is None:
+                p.kill()  # softhca run: its command dies with it
+            p.wait()
+        if self.capture:
+            self.capture.send_signal(signal.SIGINT)
+            self.capture.communicate()
+        self.softhca('down', self.name)
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup('softhca')
+    group.addoption('--softhca', metavar='PROGRAM', help='the program softhca ($SOFTHCA, or the one in $PATH)')
+    group.addoption('--softhca-artifacts', metavar='DIR',
+                    help='keep the trace and the packets of tests that fail in DIR')
+
+
+def pytest_configure(config):
+    config.addinivalue_line('markers', 'softhca(hosts=1, hca=1, ports=1, ...): options of `softhca up` for the '
+                                       'fixture softhca_fabric')
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    if report.failed:
+        item.softhca_failed = True
+
+
+def _options(item):
+    """The nearest marker wins, option by option."""
+    options = {}
+    for marker in item.iter_markers('softhca'):
+        if marker.args:
+            pytest.fail('the marker softhca takes named options only', pytrace=False)
+        for name, value in marker.kwargs.items():
+            options.setdefault(name, value)
+    argv = []
+    for name, value in options.items():
+        for v in value if isinstance(value, (list, tuple)) else [value]:
+            argv += ['--' + name.replace('_', '-'), str(v)]
+    return argv
+
+
+@pytest.fixture
+def softhca_fabric(request):
+    """A fabric of this test alone."""
+    program = request.config.getoption('--softhca') or os.environ.get('SOFTHCA') or shutil.which('softhca')
+    if not program:
+        pytest.fail('softhca is not installed (--softhca PROGRAM)', pytrace=False)
+    kept = request.config.getoption('--softhca-artifacts')
+    if kept:
+        kept = os.path.join(os.path.abspath(kept), re.sub(r'[^\w.-]+', '-', request.node.nodeid))
+    try:
+        fabric = Fabric(program, _options(request.node), kept)
+    except (OSError, RuntimeError) as e:
+        pytest.fail(str(e), pytrace=False)
+    yield fabric
+    fabric.down()
+    if kept and not getattr(request.node, 'softhca_failed', False):
+        shutil.rmtree(kept)

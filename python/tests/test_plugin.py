@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The plugin in test suites of its own: each test here runs pytest on a file that it writes."""
+import os
+import subprocess
+
+import pytest
+
+SOFTHCA = os.environ.get('SOFTHCA', 'softhca')
+
+
+@pytest.fixture(autouse=True)
+def own_directory(monkeypatch, tmp_path_factory):
+    monkeypatch.setenv('SOFTHCA_RUNTIME_DIR', str(tmp_path_factory.mktemp('run')))
+    yield
+    assert subprocess.run([SOFTHCA, 'status'], capture_output=True, text=True).stdout == 'no fabric is up\n'
+
+
+def test_a_test_has_a_fabric(pytester):
+    pytester.makepyfile('''
+        def test_devices(softhca_fabric):
+            out = softhca_fabric.run(['ibv_devices']).stdout
+            assert 'mlx5_0' in out
+            assert [h.name for h in softhca_fabric.hosts] == ['h1']
+            assert softhca_fabric.status()['fabric'] == softhca_fabric.name
+            assert softhca_fabric.run(['sh', '-c', 'exit 3'], check=False).returncode == 3
+    ''')
+    pytester.runpytest_subprocess('-p', 'pytest_softhca').assert_outcomes(passed=1)
+
+
+def test_markers_choose_the_fabric(pytester):
+    pytester.makepyfile('''
+        import pytest
+        pytestmark = pytest.mark.softhca(hosts=2, device='cx7')
+
+        def ports(fabric):
+            return [len(hca['ports']) for host in fabric.status()['hosts'] for hca in host['hcas']]
+
+        def test_module(softhca_fabric):
+            assert ports(softhca_fabric) == [1, 1]
+
+        @pytest.mark.softhca(hosts=1, ports=2)
+        def test_nearest_wins(softhca_fabric):
+            assert ports(softhca_fabric) == [2]
+
+        @pytest.mark.softhca(link='eth', ip=['h1=10.0.0.1', 'h2=10.0.0.2'])
+        def test_a_list_is_several_options(softhca_fabric):
+            for n, host in enumerate(softhca_fabric.hosts, 1):
+                assert f'10.0.0.{n}' in host.run(['ip', 'addr']).stdout
+    ''')
+    pytester.runpytest_subprocess('-p', 'pytest_softhca', '--strict-markers').assert_outcomes(passed=3)
+
+
+def test_two_hosts_talk(pytester):
+    pytester.makepyfile('''
+        import pytest, socket
+
+        @pytest.mark.softhca(hosts=2)
+        def test_pingpong(softhca_fabric):
+            with socket.socket() as s:
+                s.bind(('', 0))
+                port = s.getsockname()[1]
+            h1, h2 = softhca_fabric.hosts
+            server = h1.popen(['ibv_rc_pingpong', '-p', port])
+            softhca_fabric.wait_listening(port, server)
+            h2.run(['ibv_rc_pingpong', '-p', port, 'localhost'])
+            assert server.wait() == 0
+            ports = [p for h in softhca_fabric.status()['hosts'] for c in h['hcas'] for p in c['ports']]
+            assert all(p['xmit_packets'] > 1000 for p in ports)
+
+        def test_nobody_listens(softhca_fabric):
+            with socket.socket() as s:
+                s.bind(('', 0))
+                port = s.getsockname()[1]
+                softhca_fabric.wait_listening(port, softhca_fabric.popen(['false']))
+    ''')
+    result = pytester.runpytest_subprocess('-p', 'pytest_softhca')
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(['*nothing listens on port*has ended with 1*'])
+
+
+def test_a_link_goes_down_and_up(pytester):
+    pytester.makepyfile('''
+        def test_link(softhca_fabric):
+            state = lambda: softhca_fabric.status()['hosts'][0]['hcas'][0]['ports'][0]['state']
+            softhca_fabric.link('mlx5_0', 1, 'down')
+            assert state() == 'DOWN', state()
+            softhca_fabric.link('mlx5_0', 1, 'up')
+    ''')
+    pytester.runpytest_subprocess('-p', 'pytest_softhca').assert_outcomes(passed=1)
+
+
+def test_what_still_runs_is_killed(pytester):
+    pytester.makepyfile('''
+        def test_server(softhca_fabric):
+            print(softhca_fabric.popen(['sleep', 'infinity']).pid)
+    ''')
+    result = pytester.runpytest_subprocess('-p', 'pytest_softhca', '-rP')
+    result.assert_outcomes(passed=1)
+    pid = next(line for line in result.outlines if line.isdigit())
+    assert not os.path.exists(f'/proc/{pid}')
+
+
+def test_a_failure_shows_the_output(pytester):
+    pytester.makepyfile('''
+        def test_fails(softhca_fabric):
+            softhca_fabric.run(['sh', '-c', 'echo to the reader; exit 5'])
+    ''')
+    result = pytester.runpytest_subprocess('-p', 'pytest_softhca')
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(['*on h1: exit status 5', 'to the reader'])
+
+
+def test_refusals_are_told(pytester):
+    pytester.makepyfile('''
+        import pytest
+
+        @pytest.mark.softhca(hosts=0)
+        def test_no_host(softhca_fabric):
+            pass
+
+        @pytest.mark.softhca('cx7')
+        def test_without_a_name(softhca_fabric):
+            pass
+    ''')
+    result = pytester.runpytest_subprocess('-p', 'pytest_softhca')
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["*--hosts: '0' is not a number*", '*named options only*'])
+    pytester.makepyfile('def test_it(softhca_fabric): pass')
+    result = pytester.runpytest_subprocess('-p', 'pytest_softhca', '--softhca', '/no/such/program')
+    result.assert_outcomes(errors=1)
+
+
+def test_artifacts_of_failures_are_kept(pytester):
+    pytester.makepyfile('''
+        import pytest
+
+        @pytest.mark.parametrize('status', [0, 1])
+        def test_it(softhca_fabric, status):
+            softhca_fabric.run(['sh', '-c', 'saquery >/dev/null; ibv_devinfo; exit %d' % status])
+    ''')
+    pytester.runpytest_subprocess('-p', 'pytest_softhca', '--softhca-artifacts', 'kept').assert_outcomes(
+        passed=1, failed=1)
+    found = os.listdir('kept')
+    assert len(found) == 1 and found[0].endswith('test_it-1-')
+    with open(os.path.join('kept', found[0], 'trace.txt'), encoding='utf-8') as f:
+        assert 'QUERY_PORT' in f.read().upper()
+    with open(os.path.join('kept', found[0], 'packets.pcap'), 'rb') as f:
+        assert len(f.read()) > 24  # more than the heading
