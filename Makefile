@@ -5,6 +5,7 @@
 # make check T=fw   the tests of one layer (or suite, or one test), and what they need
 # make check-long   the gate with a minute of fuzzing for each target, and every level of optimization
 # make check-slow   its tests as a machine ten times slower would run them
+# make install-program   install without building the tests first
 # make uninstall    remove what install has installed, with the same DESTDIR and PREFIX
 # make help         these lines
 # make fuzz T=ioctl SECONDS=600   one fuzz target: fw devx ioctl write wqe umad rmpp ucma netlink
@@ -60,6 +61,13 @@ install: build
 	@ninja -C $(BUILD)
 	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
 
+# Without the tests, which take most of the time to build.
+PROGRAM = softhca src/shim/libsofthca.so src/devx/libdevx.so.1.0.0 src/devx/libdevx.a
+install-program: deps configured
+	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
+	@ninja -C $(BUILD) $(PROGRAM)
+	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+
 uninstall: build
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
 	@tools/uninstall $(BUILD) $(if $(DESTDIR),$(abspath $(DESTDIR)))
@@ -72,4 +80,4 @@ clean:
 
 # One after the other, also with -j: the packages are installed first.
 .NOTPARALLEL:
-.PHONY: all deps deps-all configured build demo quick check check-long check-slow fuzz install uninstall help clean
+.PHONY: all deps deps-all configured build demo quick check check-long check-slow fuzz install install-program uninstall help clean

@@ -1,0 +1,104 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""softhca in the build systems and the CI of others, from where it is installed."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from softhca import BUILD, TOP  # noqa: E402
+
+CMAKE = '''cmake_minimum_required(VERSION 3.16)
+project(user NONE)
+enable_testing()
+find_package(softhca REQUIRED)
+softhca_add_test(NAME good OPTIONS --hca 2 COMMAND sh -c "ibv_devices | grep -q mlx5_1")
+softhca_add_test(NAME bad COMMAND sh -c "ibv_devices | grep -q mlx5_1")
+'''
+MESON = '''project('user')
+test('good', find_program('sh'), args: ['-c', 'ibv_devices | grep -q mlx5_0'])
+test('bad', find_program('sh'), args: ['-c', 'ibv_devices | grep -q mlx5_1'])
+add_test_setup('softhca', exe_wrapper: [find_program('softhca'), 'run', '--hca', '2', '--'])
+'''
+
+
+class Wrappers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.dest = tempfile.mkdtemp(prefix='softhca-wrap-')
+        subprocess.run(['meson', 'install', '-C', BUILD, '--no-rebuild', '--destdir', cls.dest], check=True,
+                       stdout=subprocess.DEVNULL)
+        found = subprocess.run(['find', cls.dest, '-path', '*/bin/softhca'], capture_output=True, text=True).stdout
+        cls.prefix = os.path.dirname(os.path.dirname(found.strip()))
+        cls.run_dir = os.path.join(cls.dest, 'run')
+        cls.env = dict(os.environ, SOFTHCA_RUNTIME_DIR=cls.run_dir,
+                       PATH=os.path.join(cls.prefix, 'bin') + ':' + os.environ['PATH'])
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.dest)
+
+    def setUp(self):
+        self.work = tempfile.mkdtemp(prefix='softhca-work-')
+        self.addCleanup(shutil.rmtree, self.work)
+
+    def sh(self, *argv, status=0):
+        r = subprocess.run(argv, cwd=self.work, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, text=True)
+        self.assertEqual(r.returncode, status, f'{argv}\n{r.stdout}')
+        return r.stdout
+
+    def write(self, name, text):
+        with open(os.path.join(self.work, name), 'w', encoding='utf-8') as f:
+            f.write(text)
+
+    def test_a_step_that_succeeds_leaves_nothing(self):
+        ci = os.path.join(self.prefix, 'share', 'softhca', 'softhca-ci')
+        self.sh(ci, '--hca', '2', '--', 'sh', '-c', 'ibv_devices | grep -q mlx5_1')
+        self.assertEqual(os.listdir(self.work), [])
+
+    def test_a_step_that_fails_keeps_trace_and_packets(self):
+        ci = os.path.join(self.prefix, 'share', 'softhca', 'softhca-ci')
+        self.sh(ci, '--', 'sh', '-c', 'ibv_devinfo; saquery; exit 7', status=7)
+        kept = os.path.join(self.work, 'softhca-artifacts')
+        with open(os.path.join(kept, 'trace.txt'), encoding='utf-8') as f:
+            self.assertIn('fw', f.read())
+        self.assertGreater(os.path.getsize(os.path.join(kept, 'packets.pcap')), 24)
+
+    def test_ctest(self):
+        if not shutil.which('ctest'):
+            self.skipTest('cmake is not installed')
+        self.write('CMakeLists.txt', CMAKE)
+        self.sh('cmake', '-B', 'out', f'-DCMAKE_PREFIX_PATH={self.prefix}')
+        self.sh('ctest', '--test-dir', 'out', '-R', 'good')
+        self.sh('ctest', '--test-dir', 'out', '-R', 'bad', status=8)
+
+    def test_cmake_tells_a_mistake(self):
+        if not shutil.which('cmake'):
+            self.skipTest('cmake is not installed')
+        self.write('CMakeLists.txt', CMAKE + 'softhca_add_test(NAME none)\n')
+        self.assertIn('softhca_add_test(NAME name', self.sh('cmake', '-B', 'out', f'-DCMAKE_PREFIX_PATH={self.prefix}',
+                                                            status=1))
+
+    def test_meson_wrapper(self):
+        self.write('meson.build', MESON)
+        self.sh('meson', 'setup', 'out')
+        self.sh('meson', 'test', '-C', 'out', '--wrapper', 'softhca run --', 'good')
+        self.sh('meson', 'test', '-C', 'out', '--wrapper', 'softhca run --', 'bad', status=1)
+        self.sh('meson', 'test', '-C', 'out', '--setup', 'softhca', 'good', 'bad')
+
+    def test_files_of_the_ci_are_read(self):
+        try:
+            import yaml
+        except ImportError:
+            self.skipTest('python3-yaml is not installed')
+        for name in ('action.yml', 'packaging/ci/gitlab.yml'):
+            with open(os.path.join(TOP, name), encoding='utf-8') as f:
+                self.assertIn('softhca', str(yaml.safe_load(f)))
+
+
+if __name__ == '__main__':
+    unittest.main()
