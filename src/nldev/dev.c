@@ -227,7 +227,7 @@ int nl_sys_get(struct nl_req *q, struct nl_out *o)
 {
 	begin(q, o, RDMA_NLDEV_CMD_SYS_GET);
 	nl_u8(o, RDMA_NLDEV_SYS_ATTR_NETNS_MODE, SHARED_NETNS);
-	nl_u8(o, RDMA_NLDEV_SYS_ATTR_PRIVILEGED_QKEY_MODE, 0);
+	nl_u8(o, NLDEV_SYS_PRIVILEGED_QKEY, 0);
 	nl_u8(o, RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK, 1);
 	return 0;
 }
@@ -244,8 +244,8 @@ int nl_sys_set(struct nl_req *q, struct nl_out *o)
 {
 	if (q->tb[RDMA_NLDEV_SYS_ATTR_NETNS_MODE])
 		return keep(q->tb[RDMA_NLDEV_SYS_ATTR_NETNS_MODE], SHARED_NETNS);
-	if (q->tb[RDMA_NLDEV_SYS_ATTR_PRIVILEGED_QKEY_MODE])
-		return keep(q->tb[RDMA_NLDEV_SYS_ATTR_PRIVILEGED_QKEY_MODE], 0);
+	if (q->tb[NLDEV_SYS_PRIVILEGED_QKEY])
+		return keep(q->tb[NLDEV_SYS_PRIVILEGED_QKEY], 0);
 	return -EINVAL;
 }
 

@@ -15,7 +15,7 @@ enum kind { UNSPEC, U8, U32, U64, STRING, NESTED, BINARY };
 #define A(name) [RDMA_NLDEV_ATTR_##name]
 static const struct {
 	uint8_t kind, len;
-} policy[RDMA_NLDEV_ATTR_MAX] = {
+} policy[NLDEV_ATTRS] = {
 	A(CHARDEV) = {U64},
 	A(CHARDEV_ABI) = {U64},
 	A(CHARDEV_NAME) = {STRING, TEXT_LEN},
@@ -84,7 +84,7 @@ static const struct {
 	A(RES_SUMMARY_ENTRY_CURR) = {U64},
 	A(RES_SUMMARY_ENTRY_NAME) = {STRING, TEXT_LEN},
 	A(RES_TYPE) = {U8},
-	A(RES_SUBTYPE) = {STRING, TEXT_LEN},
+	[NLDEV_RES_SUBTYPE] = {STRING, TEXT_LEN},
 	A(RES_UNSAFE_GLOBAL_RKEY) = {U32},
 	A(RES_USECNT) = {U64},
 	A(RES_SRQ) = {NESTED},
@@ -111,8 +111,8 @@ static const struct {
 	[RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK] = {U8},
 	A(STAT_HWCOUNTER_INDEX) = {U32},
 	A(STAT_HWCOUNTER_DYNAMIC) = {U8},
-	[RDMA_NLDEV_SYS_ATTR_PRIVILEGED_QKEY_MODE] = {U8},
-	A(DRIVER_DETAILS) = {U8},
+	[NLDEV_SYS_PRIVILEGED_QKEY] = {U8},
+	[NLDEV_DRIVER_DETAILS] = {U8},
 };
 
 static const uint8_t size_of[] = {[U8] = 1, [U32] = 4, [U64] = 8};
@@ -189,7 +189,7 @@ int nl_parse(struct nl_req *q, bool strict)
 			step = left;
 		at += step;
 		left -= step;
-		if (!type || type >= RDMA_NLDEV_ATTR_MAX) {
+		if (!type || type >= NLDEV_ATTRS) {
 			if (strict)
 				return wrong(q, a, "Unknown attribute type", -EINVAL);
 			continue;

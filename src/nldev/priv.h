@@ -11,12 +11,20 @@
 #include "nldev/nldev.h"
 #include "segment/suplink.h"
 
+/* Numbers of include/uapi/rdma/rdma_netlink.h that the headers of Linux 6.1.176 do not have. */
+enum {
+	NLDEV_SYS_PRIVILEGED_QKEY = 96, /* RDMA_NLDEV_SYS_ATTR_PRIVILEGED_QKEY_MODE */
+	NLDEV_DRIVER_DETAILS,           /* RDMA_NLDEV_ATTR_DRIVER_DETAILS */
+	NLDEV_RES_SUBTYPE,              /* RDMA_NLDEV_ATTR_RES_SUBTYPE */
+	NLDEV_ATTRS,                    /* RDMA_NLDEV_ATTR_MAX */
+};
+
 /* ---- policy.c: requests */
 
 struct nl_req {
 	struct nldev *d;
 	const struct nlmsghdr *h;
-	const struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
+	const struct nlattr *tb[NLDEV_ATTRS];
 	struct nl_ext ext;
 };
 
