@@ -208,18 +208,22 @@ static const struct {
 	const char *name;
 	void (*values)(struct line *l);
 } kinds[] = {
-	{"FABRIC", values_fabric}, {"NAME", values_fabric},      {"HOST", values_host},
-	{"HCA", values_hca},       {"PORT", values_port},        {"FILE", values_file},
-	{"SPEC", values_topology}, {"TOPIC,...", values_topics}, {"COMMAND", values_opcode},
+	{"FABRIC", values_fabric}, {"NAME", values_fabric},  {"HOST", values_host},
+	{"HCA", values_hca},       {"PORT", values_port},    {"FILE", values_file},
+	{"SPEC", values_topology}, {"TOPIC", values_topics}, {"COMMAND", values_opcode},
 };
 
-/* `kind` is "FILE", "up|down" or the like. Other kinds are numbers and texts. */
+/*
+ * `kind` is "FILE", "TOPIC,...", "up|down" or the like. Other kinds are numbers and texts.
+ */
 static void values(struct line *l, const char *kind, size_t n)
 {
-	size_t len;
+	size_t len = strcspn(kind, ",");
 
+	if (len > n)
+		len = n;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (strlen(kinds[i].name) == n && !strncmp(kinds[i].name, kind, n)) {
+		if (strlen(kinds[i].name) == len && !strncmp(kinds[i].name, kind, len)) {
 			kinds[i].values(l);
 			return;
 		}

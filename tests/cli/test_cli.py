@@ -210,8 +210,8 @@ class Options(Cli):
     def test_a_mistake_is_told_from_the_others(self):
         for args, why in (
                 (['run', '--nonsense', '--', 'true'], "unknown option '--nonsense' (softhca run --help)"),
-                (['run', '--hots', 'h1', 'true'], "unknown option '--hots'; did you mean '--host'?"),
-                (['run', '--hots=h1', 'true'], "unknown option '--hots'; did you mean '--host'?"),
+                (['run', '--hsot', 'h1', 'true'], "unknown option '--hsot'; did you mean '--host'?"),
+                (['run', '--hsot=h1', 'true'], "unknown option '--hsot'; did you mean '--host'?"),
                 (['down', '--mtu=1500', 'lab'], "unknown option '--mtu'; it is one of run, trace, pcap, up"),
                 (['run', '--h', '1', 'true'], "'--h' is the beginning of several options"),
                 (['run', '--hca'], '--hca needs a value: --hca N'),

@@ -62,7 +62,8 @@ class Offers(unittest.TestCase):
             for option, optional, kind in re.findall(r'(--[a-z-]+)(\[?)=([^\s\]]+)', usage(v)):
                 words = [f'{option}='] if optional else [option, '']
                 if kind.split('[')[0] not in FREE:
-                    self.assertTrue(self.offered(v, *words), (v, option, kind))
+                    self.assertTrue(self.offered(v, *words),
+                                    f'{v} {option} {kind}: add the kind to kinds[] of src/cli/complete.c, or here')
 
     def test_every_option_is_in_a_page(self):
         """In the page of the command, or in one of those that describe options of several."""
