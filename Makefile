@@ -4,6 +4,7 @@
 # make quick        what changed, and all unit tests: in seconds
 # make check T=fw   the tests of one layer (or suite, or one test), and what they need
 # make check-long   the gate with a minute of fuzzing for each target, and every level of optimization
+# make check-ship   build packages, image and CI steps, and use them in a Debian of their own: a part of check-long
 # make check-slow   its tests as a machine ten times slower would run them
 # make install-program   install without building the tests first
 # make uninstall    remove what install has installed, with the same DESTDIR and PREFIX
@@ -40,7 +41,13 @@ check: deps-all configured
 check-long: export SOFTHCA_FUZZ_SECONDS = 60
 check-long: export SOFTHCA_STRESS_SECONDS = 60
 check-long: export SOFTHCA_LEVELS = all
-check-long: check
+check-long: check check-ship
+
+# As root: it makes a Debian to install the packages into.
+check-ship: deps-all configured
+	@tools/deps ship
+	@ninja -C $(BUILD) $(PROGRAM)
+	@/usr/bin/python3 tests/ship/ship.py $(PARTS)
 
 # The build is not what is to be slow.
 check-slow: deps-all configured
@@ -80,4 +87,4 @@ clean:
 
 # One after the other, also with -j: the packages are installed first.
 .NOTPARALLEL:
-.PHONY: all deps deps-all configured build demo quick check check-long check-slow fuzz install install-program uninstall help clean
+.PHONY: all deps deps-all configured build demo quick check check-long check-slow check-ship fuzz install install-program uninstall help clean
