@@ -198,6 +198,8 @@ enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	struct eng_cqe c;
 	int rc;
 
+	if (why == ENG_W_LKEY)
+		why = ENG_W_RECV_LKEY;
 	TRACE(LOG_CQE, "qp %x: receive %u: %s", qpn, rv->index, eng_failures[why].text);
 	r->why = why == ENG_W_RECV_LENGTH ? ENG_W_REMOTE_INVALID : ENG_W_REMOTE_OP;
 	cqe_init(&c, CQE_RESP_ERR, qp, qpn, rv->index);

@@ -15,11 +15,14 @@
 
 #define ERR_SLICE_NS (20 * NSEC_PER_MSEC)
 
-/* vendor_err: the values that ConnectX cards report with these syndromes, where known. */
+/*
+ * vendor_err: what ConnectX cards report with these syndromes, where public logs agree (tests/logs,
+ * cli/card_data.c); the others are softhca's own.
+ */
 const struct eng_failure eng_failures[ENG_W_COUNT] = {
 	[ENG_W_NONE] = {0, 0, "no error"},
 	[ENG_W_FLUSHED_SQ] = {CQE_SYND_WR_FLUSH, 0xf9, "flushed: send queue in error"},
-	[ENG_W_FLUSHED_RQ] = {CQE_SYND_WR_FLUSH, 0xf5, "flushed: receive queue in error"},
+	[ENG_W_FLUSHED_RQ] = {CQE_SYND_WR_FLUSH, 0xf9, "flushed: receive queue in error"},
 	[ENG_W_WQE_MALFORMED] = {CQE_SYND_LOCAL_QP_OP, 0x68, "WQE: ds, qpn or a segment is wrong"},
 	[ENG_W_OPCODE] = {CQE_SYND_LOCAL_QP_OP, 0x77, "opcode is not supported on this QP"},
 	[ENG_W_LENGTH] = {CQE_SYND_LOCAL_LENGTH, 0x69, "message is too long"},
@@ -39,12 +42,14 @@ const struct eng_failure eng_failures[ENG_W_COUNT] = {
 	[ENG_W_RKEY_ACCESS] = {CQE_SYND_REMOTE_ACCESS, 0x88, "rkey lacks the access right"},
 	[ENG_W_QP_ACCESS] = {CQE_SYND_REMOTE_ACCESS, 0x88, "remote QP does not allow it"},
 	[ENG_W_REMOTE_FAULT] = {CQE_SYND_REMOTE_ACCESS, 0x88, "remote memory is not mapped"},
-	[ENG_W_REMOTE_INVALID] = {CQE_SYND_REMOTE_INVAL_REQ, 0x89, "remote receive is too short"},
+	[ENG_W_REMOTE_INVALID] = {CQE_SYND_REMOTE_INVAL_REQ, 0x8a, "remote receive is too short"},
 	[ENG_W_REMOTE_ALIGN] = {CQE_SYND_REMOTE_INVAL_REQ, 0x8c,
 				"address of an atomic is not aligned"},
-	[ENG_W_REMOTE_OP] = {CQE_SYND_REMOTE_OP, 0x8a, "remote end failed to receive"},
+	[ENG_W_REMOTE_OP] = {CQE_SYND_REMOTE_OP, 0x89, "remote end failed to receive"},
 	[ENG_W_REMOTE_REFUSED] = {CQE_SYND_REMOTE_OP, 0x8b,
 				  "the host refuses access to the remote process"},
+	[ENG_W_RECV_LKEY] = {CQE_SYND_LOCAL_PROT, 0x32,
+			     "lkey of a receive is unknown, or of another PD or QP"},
 	[ENG_W_RECV_LENGTH] = {CQE_SYND_LOCAL_LENGTH, 0x6a, "receive is too short"},
 	[ENG_W_RECV_INVALIDATE] = {CQE_SYND_LOCAL_ACCESS, 0x6c, "rkey cannot be invalidated"},
 	[ENG_W_RECV_ACCESS] = {CQE_SYND_LOCAL_ACCESS, 0x6d, "WRITE of the message is refused"},

@@ -425,6 +425,48 @@ static void table(void **state)
 	}
 }
 
+static uint8_t next_vendor_err(struct t_qp *q, uint8_t syndrome)
+{
+	const struct mlx5_err_cqe *e = (void *)t_poll(&q->cq);
+
+	assert_non_null(e);
+	assert_int_equal(e->syndrome, syndrome);
+	return e->vendor_err_synd;
+}
+
+static void recv_other_pd(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	hw_mkey(&p->t->s, p->b->key)->pdn = p->t->pd[0];
+}
+
+/* vendor_err of both ends, and of the receive that is flushed: as public logs of cards have it. */
+static void numbers_of_cards(void **state)
+{
+	static const struct {
+		void (*spoil)(struct t_pair *p, struct t_wr *wr, struct t_sge *sge);
+		uint8_t a, a_err, b, b_err;
+	} cases[] = {
+		{recv_short, REM_INV, 0x8a, LEN, 0x6a},
+		{recv_other_pd, REM_OP, 0x89, PROT, 0x32},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct t_pair *p;
+		struct t_sge sge;
+
+		t_pair_setup((void **)&p);
+		sge = t_own(p->a, 0, 64);
+		t_recv_at(p->b, 0, 64);
+		t_recv_at(p->b, 64, 64);
+		cases[i].spoil(p, NULL, &sge);
+		t_post(p->a, &(struct t_wr){.opcode = SEND, .sge = &sge, .nsge = 1});
+		assert_int_equal(next_vendor_err(p->a, cases[i].a), cases[i].a_err);
+		assert_int_equal(next_vendor_err(p->b, cases[i].b), cases[i].b_err);
+		assert_int_equal(next_vendor_err(p->b, MLX5_CQE_SYNDROME_WR_FLUSH_ERR), 0xf9);
+		t_pair_teardown((void **)&p);
+	}
+}
+
 /*
  * The key for the answer is checked when the answer arrives (as in do_read() and do_atomic() of
  * rxe_comp.c): the responder has executed the request and counted it, and goes on.
@@ -673,6 +715,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, t_pair_setup, t_pair_teardown)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table),
+		cmocka_unit_test(numbers_of_cards),
 		cmocka_unit_test(answers_that_do_not_land),
 		T(a_bad_lkey_waits_for_the_answer),
 		T(responder_flushes_its_sends),
