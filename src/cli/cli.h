@@ -59,6 +59,7 @@ struct cli_options {
 	bool stdout_taken;           /* used by the capture: the command's goes to standard error */
 	uint32_t kind;               /* enum hex_kind of the data to decode; 0: not given */
 	const char *kind_arg;        /* program that made the output; NULL: not given */
+	bool list;                   /* list all that can be explained */
 	/* the remaining arguments: [NAME] or CMD ARGS... */
 	int argc;
 	char **argv;

@@ -278,7 +278,7 @@ static bool decode_cqe(struct json_object *list, const uint8_t *p, size_t n)
 		if (!error)
 			continue;
 		means = json_object_new_array();
-		explain_cqe(means, LAYOUT_GET8(err_cqe, c, syndrome));
+		explain_cqe(means, LAYOUT_GET8(err_cqe, c, syndrome), NULL);
 		json_object_object_add(o, "meanings", means);
 	}
 	return true;
@@ -432,7 +432,7 @@ static void on_text(void *ctx, const char *line)
 		if (!explain_told(w->means, EXPLAIN_SYNDROME, v))
 			explain_syndrome(w->means, v);
 	} else if (!explain_told(w->means, EXPLAIN_CQE, v)) {
-		explain_cqe(w->means, (uint8_t)v);
+		explain_cqe(w->means, (uint8_t)v, NULL);
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `softhca explain`: looks numbers and names up in all tables. */
+/* Looks numbers and names up in all tables. explain_cli.c and decode_fact.c call it. */
 #include "cli/explain.h"
 
 #include <ctype.h>
@@ -7,17 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cli/cli.h"
-#include "engine/engine.h"
 #include "fw/fw.h"
-#include "super/program.h"
 #include "util/cleanup.h"
 #include "wire/ib_event.h"
 #include "wire/mad/names.h"
 #include "wire/prm/prm.h"
 #include "wire/wqe/cqe.h"
 
-static void explain_put(struct json_object *o, const char *key, const char *text)
+void explain_put(struct json_object *o, const char *key, const char *text)
 {
 	json_object_object_add(o, key, json_object_new_string(text));
 }
@@ -25,8 +22,7 @@ static void explain_put(struct json_object *o, const char *key, const char *text
 /* The text shows numbers with this userdata in decimal, others in hexadecimal. */
 static const char decimal[] = "decimal";
 
-static void explain_put_number(struct json_object *o, const char *key, uint64_t value,
-			       bool in_decimal)
+void explain_put_number(struct json_object *o, const char *key, uint64_t value, bool in_decimal)
 {
 	struct json_object *number = json_object_new_uint64(value);
 
@@ -46,12 +42,19 @@ static const struct kind {
 	[EXPLAIN_WC] = {"wc status", true},
 	[EXPLAIN_ERRNO] = {"errno", true},
 	[EXPLAIN_OPCODE] = {"command opcode"},
+	[EXPLAIN_CARD] = {"card syndrome"},
+	[EXPLAIN_EVENT] = {"event", true},
+	[EXPLAIN_HEALTH] = {"health syndrome"},
+	[EXPLAIN_CQ_ERROR] = {"CQ error syndrome"},
+	[EXPLAIN_OLD_CARD] = {"older card"},
+	[EXPLAIN_FIELD] = {"field"},
+	[EXPLAIN_LAYOUT] = {"layout"},
 };
 
 #define HEAD_MEMBERS 3 /* the first members of a meaning: kind, value, name */
 
-static struct json_object *meaning(struct json_object *list, enum explain_kind kind, uint64_t value,
-				   const char *name)
+struct json_object *explain_meaning(struct json_object *list, enum explain_kind kind,
+				    uint64_t value, const char *name)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -61,6 +64,14 @@ static struct json_object *meaning(struct json_object *list, enum explain_kind k
 	explain_put(o, "name", name);
 	json_object_array_add(list, o);
 	return o;
+}
+
+void explain_add(struct json_object *list, const char *key, const char *text)
+{
+	size_t n = json_object_array_length(list);
+
+	if (n)
+		explain_put(json_object_array_get_idx(list, n - 1), key, text);
 }
 
 bool explain_told(struct json_object *list, enum explain_kind kind, uint64_t value)
@@ -91,7 +102,7 @@ static const struct layout *layout_of(const char *field)
 static void add_refusal(struct json_object *list, const struct fw_refusal *f)
 {
 	uint32_t opcode = f->syndrome >> 8, bit, width;
-	struct json_object *o = meaning(list, EXPLAIN_SYNDROME, f->syndrome, f->name);
+	struct json_object *o = explain_meaning(list, EXPLAIN_SYNDROME, f->syndrome, f->name);
 	const struct layout *in, *out;
 	char text[128];
 
@@ -133,7 +144,7 @@ int explain_status(struct json_object *list, uint8_t status)
 
 		if (s->status != status)
 			continue;
-		o = meaning(list, EXPLAIN_STATUS, status, fw_status_name(status));
+		o = explain_meaning(list, EXPLAIN_STATUS, status, fw_status_name(status));
 		explain_put(o, "means", s->means);
 		explain_put(o, "cause", s->cause);
 		/* The kernel's driver and libmlx5 have the same table. */
@@ -152,24 +163,7 @@ static const struct explain_wc *wc_row(int wc)
 	return NULL;
 }
 
-static void put_vendor_errs(struct json_object *o, uint8_t syndrome)
-{
-	struct json_object *list = json_object_new_array();
-	const struct eng_failure *f;
-	char text[128];
-
-	for (unsigned int n = 0; (f = eng_failure_at(n)); n++)
-		if (f->syndrome == syndrome) {
-			snprintf(text, sizeof(text), "0x%02x: %s", f->vendor_err, f->text);
-			json_object_array_add(list, json_object_new_string(text));
-		}
-	if (json_object_array_length(list))
-		json_object_object_add(o, "vendor_err", list);
-	else
-		json_object_put(list);
-}
-
-int explain_cqe(struct json_object *list, uint8_t syndrome)
+int explain_cqe(struct json_object *list, uint8_t syndrome, const struct explain_seen *seen)
 {
 	for (const struct explain_cqe *c = explain_cqes; c->means; c++) {
 		const struct explain_wc *w = wc_row(c->wc);
@@ -178,37 +172,21 @@ int explain_cqe(struct json_object *list, uint8_t syndrome)
 
 		if (c->syndrome != syndrome)
 			continue;
-		o = meaning(list, EXPLAIN_CQE, syndrome, cqe_syndrome_name(syndrome));
+		o = explain_meaning(list, EXPLAIN_CQE, syndrome, cqe_syndrome_name(syndrome));
 		explain_put(o, "means", c->means);
 		explain_put(o, "cause", c->cause);
 		snprintf(text, sizeof(text), "IBV_WC_%s (%d)", w ? w->name : "?", c->wc);
 		explain_put(o, "wc_status", text);
-		put_vendor_errs(o, syndrome);
+		explain_put_vendor_errs(o, syndrome, seen);
+		explain_put_steps(o, c->wc, seen);
 		return 1;
 	}
 	return 0;
 }
 
-static int explain_vendor_err(struct json_object *list, uint8_t vendor_err)
-{
-	const struct eng_failure *f;
-	int found = 0;
-
-	for (unsigned int n = 0; (f = eng_failure_at(n)); n++) {
-		struct json_object *o;
-
-		if (!f->syndrome || f->vendor_err != vendor_err)
-			continue;
-		o = meaning(list, EXPLAIN_VENDOR_ERR, vendor_err, cqe_syndrome_name(f->syndrome));
-		explain_put(o, "means", f->text);
-		found++;
-	}
-	return found;
-}
-
 static void add_mad_status(struct json_object *list, const struct mad_status_info *s)
 {
-	struct json_object *o = meaning(list, EXPLAIN_MAD, s->status, s->name);
+	struct json_object *o = explain_meaning(list, EXPLAIN_MAD, s->status, s->name);
 
 	explain_put(o, "class", s->mgmt_class ? mad_class_name(s->mgmt_class) : "any");
 	explain_put(o, "means", s->means);
@@ -226,7 +204,7 @@ int explain_mad_status(struct json_object *list, uint32_t mgmt_class, uint16_t s
 	return (int)n;
 }
 
-static int explain_wc_status(struct json_object *list, int wc)
+int explain_wc_status(struct json_object *list, int wc, const struct explain_seen *seen)
 {
 	const struct explain_wc *w = wc_row(wc);
 	struct json_object *o;
@@ -235,7 +213,7 @@ static int explain_wc_status(struct json_object *list, int wc)
 	if (!w)
 		return 0;
 	snprintf(text, sizeof(text), "IBV_WC_%s", w->name);
-	o = meaning(list, EXPLAIN_WC, (uint64_t)wc, text);
+	o = explain_meaning(list, EXPLAIN_WC, (uint64_t)wc, text);
 	explain_put(o, "means", w->means);
 	for (const struct explain_cqe *c = explain_cqes; c->means; c++)
 		if (c->wc == wc) {
@@ -243,12 +221,13 @@ static int explain_wc_status(struct json_object *list, int wc)
 			snprintf(text, sizeof(text), "%s (0x%x)", cqe_syndrome_name(c->syndrome),
 				 c->syndrome);
 			explain_put(o, "cqe_syndrome", text);
-			put_vendor_errs(o, c->syndrome);
+			explain_put_vendor_errs(o, c->syndrome, seen);
 		}
+	explain_put_steps(o, wc, seen);
 	return 1;
 }
 
-static int explain_errno(struct json_object *list, int err)
+int explain_errno(struct json_object *list, int err)
 {
 	int found = 0;
 
@@ -257,7 +236,7 @@ static int explain_errno(struct json_object *list, int err)
 
 		if (e->err != err)
 			continue;
-		o = meaning(list, EXPLAIN_ERRNO, (uint64_t)err, strerrorname_np(err));
+		o = explain_meaning(list, EXPLAIN_ERRNO, (uint64_t)err, strerrorname_np(err));
 		explain_put(o, "at", e->where);
 		explain_put(o, "means", e->means);
 		explain_put(o, "cause", e->cause);
@@ -275,27 +254,28 @@ static int explain_opcode(struct json_object *list, uint32_t opcode)
 	if (opcode > UINT16_MAX || fw_opcode_name((uint16_t)opcode)[0] == '?')
 		return 0;
 	known = fw_command_layouts((uint16_t)opcode, &in, &out);
-	o = meaning(list, EXPLAIN_OPCODE, opcode, fw_opcode_name((uint16_t)opcode));
+	o = explain_meaning(list, EXPLAIN_OPCODE, opcode, fw_opcode_name((uint16_t)opcode));
 	explain_put(o, "here",
 		    known ? "executed by softhca's firmware"
 			  : "not executed by softhca's firmware: BAD_OP");
 	return 1;
 }
 
-static int by_number(struct json_object *list, uint64_t n)
+int explain_by_number(struct json_object *list, uint64_t n)
 {
 	int found = 0;
 
 	if (n > UINT32_MAX)
 		return 0;
 	found += explain_syndrome(list, (uint32_t)n);
+	found += explain_card_syndrome(list, (uint32_t)n);
 	if (n <= UINT8_MAX) {
 		found += explain_status(list, (uint8_t)n);
-		found += explain_cqe(list, (uint8_t)n);
-		found += explain_vendor_err(list, (uint8_t)n);
+		found += explain_cqe(list, (uint8_t)n, NULL);
+		found += explain_vendor_err(list, (uint32_t)n);
 	}
 	if (n <= INT16_MAX) {
-		found += explain_wc_status(list, (int)n);
+		found += explain_wc_status(list, (int)n, NULL);
 		found += explain_errno(list, (int)n);
 	}
 	for (uint32_t i = 0; mad_status_at(i); i++)
@@ -322,14 +302,27 @@ static bool explain_named(const char *word, const char *prefix, const char *name
 	return !word[n] || !strcasecmp(word + n, suffix);
 }
 
-static int by_name(struct json_object *list, const char *word)
+int explain_refusals_of(struct json_object *list, const char *field)
 {
 	const struct fw_refusal *f;
-	uint32_t mads = 0;
 	int found = 0;
 
 	for (unsigned int n = 0; (f = fw_refusal_at(n)); n++)
-		if (explain_named(word, "FW_R_", f->name, "") || !strcasecmp(word, f->field)) {
+		if (!strcasecmp(field, f->field)) {
+			add_refusal(list, f);
+			found++;
+		}
+	return found;
+}
+
+int explain_by_name(struct json_object *list, const char *word)
+{
+	const struct fw_refusal *f;
+	uint32_t mads = 0;
+	int found = explain_refusals_of(list, word);
+
+	for (unsigned int n = 0; (f = fw_refusal_at(n)); n++)
+		if (explain_named(word, "FW_R_", f->name, "") && strcasecmp(word, f->field)) {
 			add_refusal(list, f);
 			found++;
 		}
@@ -340,11 +333,7 @@ static int by_name(struct json_object *list, const char *word)
 	for (const struct explain_cqe *c = explain_cqes; c->means; c++)
 		if (explain_named(word, "CQE_SYND_", cqe_syndrome_name(c->syndrome), "_ERR") ||
 		    explain_named(word, "MLX5_CQE_SYNDROME_", c->kernel, ""))
-			found += explain_cqe(list, c->syndrome);
-	for (const struct explain_wc *w = explain_wcs; w->means; w++)
-		if (explain_named(word, "IBV_WC_", w->name, "") ||
-		    explain_named(word, "IB_WC_", w->name, ""))
-			found += explain_wc_status(list, w->wc);
+			found += explain_cqe(list, c->syndrome, NULL);
 	for (const struct mad_status_info *m; (m = mad_status_at(mads)); mads++)
 		if (m->status && (explain_named(word, "MAD_STATUS_", m->name, "") ||
 				  explain_named(word, "SA_STATUS_", m->name, "") ||
@@ -361,7 +350,7 @@ static int by_name(struct json_object *list, const char *word)
 		if (*name != '?' && explain_named(word, "MLX5_CMD_OP_", name, ""))
 			found += explain_opcode(list, op);
 	}
-	return found;
+	return found + explain_word(list, word);
 }
 
 /* ---- output */
@@ -381,59 +370,20 @@ static void print_member(const char *indent, const char *key, struct json_object
 	}
 }
 
+void explain_print_one(struct json_object *o, const char *indent)
+{
+	uint64_t value = json_object_get_uint64(json_object_object_get(o, "value"));
+	const struct kind *kind = json_object_get_userdata(o);
+	unsigned int n = 0;
+
+	printf(kind->decimal ? "%s%s %s (%llu)\n" : "%s%s %s (0x%llx)\n", indent, kind->name,
+	       json_object_get_string(json_object_object_get(o, "name")),
+	       (unsigned long long)value);
+	json_object_object_foreach(o, key, v) if (n++ >= HEAD_MEMBERS) print_member(indent, key, v);
+}
+
 void explain_print(struct json_object *list, const char *indent)
 {
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		struct json_object *o = json_object_array_get_idx(list, i);
-		uint64_t value = json_object_get_uint64(json_object_object_get(o, "value"));
-		const struct kind *kind = json_object_get_userdata(o);
-		unsigned int n = 0;
-
-		printf(kind->decimal ? "%s%s %s (%llu)\n" : "%s%s %s (0x%llx)\n", indent,
-		       kind->name, json_object_get_string(json_object_object_get(o, "name")),
-		       (unsigned long long)value);
-		json_object_object_foreach(o, key, v) if (n++ >= HEAD_MEMBERS)
-			print_member(indent, key, v);
-	}
-}
-
-static int unknown(const char *word, bool number, uint64_t n)
-{
-	if (number && n > UINT16_MAX)
-		prog_fail("explain: %s is no syndrome of softhca (a card's own are not published): "
-			  "its "
-			  "command status says more",
-			  word);
-	else
-		prog_fail("explain: '%s' is unknown", word);
-	return CLI_UNKNOWN;
-}
-
-int cli_explain(struct cli_options *o)
-{
-	struct json_object *list = json_object_new_array();
-	int r = 0;
-
-	for (int i = 0; i < o->argc; i++) {
-		const char *word = o->argv[i];
-		uint64_t n;
-		char *end;
-		bool number;
-
-		errno = 0;
-		n = strtoull(word, &end, strncasecmp(word, "0x", 2) ? 10 : 16);
-		number = isdigit((unsigned char)*word) && !*end && !errno;
-		if (!(number ? by_number(list, n) : by_name(list, word)))
-			r = unknown(word, number, n);
-	}
-	if (json_object_array_length(list) && o->json)
-		printf("%s\n",
-		       json_object_to_json_string_ext(
-			       list, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-	else
-		explain_print(list, "");
-	json_object_put(list);
-	if (fflush(stdout))
-		return prog_fail("standard output: %s", strerror(errno));
-	return r;
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		explain_print_one(json_object_array_get_idx(list, i), indent);
 }

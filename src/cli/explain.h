@@ -9,6 +9,7 @@
 
 #include <json-c/json.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum explain_kind {
@@ -20,12 +21,44 @@ enum explain_kind {
 	EXPLAIN_WC,
 	EXPLAIN_ERRNO,
 	EXPLAIN_OPCODE,
+	EXPLAIN_CARD,     /* syndrome of a card's firmware */
+	EXPLAIN_EVENT,    /* asynchronous event */
+	EXPLAIN_HEALTH,   /* of a card */
+	EXPLAIN_CQ_ERROR, /* syndrome of the event CQ_ERROR */
+	EXPLAIN_OLD_CARD, /* a completion of a card before mlx5 */
+	EXPLAIN_FIELD,
+	EXPLAIN_LAYOUT,
+};
+
+/* What a log says beside a status, so that it is singled out. */
+struct explain_seen {
+	bool has_vendor;
+	uint32_t vendor_err;
+	bool roce; /* the port is Ethernet */
 };
 
 /* Each adds its meanings to `list` and returns their number. */
+int explain_by_number(struct json_object *list, uint64_t n);
+int explain_by_name(struct json_object *list, const char *word);
 int explain_syndrome(struct json_object *list, uint32_t syndrome);
 int explain_status(struct json_object *list, uint8_t status);
-int explain_cqe(struct json_object *list, uint8_t syndrome);
+/* `seen`: NULL, if nothing is known but the status. */
+int explain_cqe(struct json_object *list, uint8_t syndrome, const struct explain_seen *seen);
+int explain_wc_status(struct json_object *list, int wc, const struct explain_seen *seen);
+int explain_vendor_err(struct json_object *list, uint32_t vendor_err);
+int explain_errno(struct json_object *list, int err);
+/* ---- explain_card.c: what is publicly known of cards */
+int explain_card_syndrome(struct json_object *list, uint32_t syndrome);
+int explain_event(struct json_object *list, int event);
+int explain_health(struct json_object *list, uint8_t syndrome);
+int explain_cq_error(struct json_object *list, uint32_t syndrome);
+/* `device`: the card and its driver. */
+void explain_old_card(struct json_object *list, uint32_t vendor_err, const char *device);
+/* Members of a meaning: the vendor_err that was seen, or all of this syndrome; the likely causes.
+ */
+void explain_put_vendor_errs(struct json_object *o, uint8_t syndrome,
+			     const struct explain_seen *seen);
+void explain_put_steps(struct json_object *o, int wc, const struct explain_seen *seen);
 /* For a MAD of that class. */
 int explain_mad_status(struct json_object *list, uint32_t mgmt_class, uint16_t status);
 /* Does the list have a meaning of this kind and value? */
@@ -33,12 +66,31 @@ bool explain_told(struct json_object *list, enum explain_kind kind, uint64_t val
 
 /* Prints it as text on standard output, indented. */
 void explain_print(struct json_object *list, const char *indent);
+void explain_print_one(struct json_object *o, const char *indent);
+
+/* ---- for the files that make meanings */
+struct json_object *explain_meaning(struct json_object *list, enum explain_kind kind,
+				    uint64_t value, const char *name);
+void explain_put(struct json_object *o, const char *key, const char *text);
+void explain_put_number(struct json_object *o, const char *key, uint64_t value, bool in_decimal);
+/* Adds a text to the last meaning of the list. */
+void explain_add(struct json_object *list, const char *key, const char *text);
+
+/* ---- explain_words.c: by the words that programs print, fields, all that there is */
+int explain_word(struct json_object *list, const char *word);
+/* All refusals whose field this is. (explain.c) */
+int explain_refusals_of(struct json_object *list, const char *field);
+/* Calls it for each word that is explained. */
+void explain_each_word(void (*f)(void *ctx, const char *kind, const char *word), void *ctx);
+/* Known words like this one, with commas between; "": none. */
+void explain_suggest(const char *word, char *out, size_t size);
 
 /* ---- the data (explain_data.c) ---- */
 
 struct explain_status {
 	uint8_t status;
 	const char *kernel; /* name of its constant, without MLX5_CMD_STAT_ */
+	const char *text;   /* of mlx5_core's cmd_status_str() */
 	const char *means, *cause;
 };
 struct explain_cqe {

@@ -25,7 +25,7 @@ static const struct cli_verb verbs[] = {
 	{CLI_PCAP, "pcap", "[-- CMD [ARG...]]", "Capture the packets of a fabric, for Wireshark.",
 	 0, -1, false, cli_pcap},
 	{CLI_EXPLAIN, "explain", "WHAT...",
-	 "Say what a syndrome, status (also a MAD's), errno or CQE syndrome means.", 1, INT_MAX,
+	 "Say what a syndrome, status (also a MAD's), errno or CQE syndrome means.", 0, INT_MAX,
 	 true, cli_explain},
 	{CLI_DECODE, "decode", "[FILE]", "Read a dump of a command, WQE, CQE, EQE or MAD.", 0, 1,
 	 true, cli_decode},

@@ -209,6 +209,7 @@ static const struct opt_row rows[] = {
 	 .store = store_fabric, AT(const char *, fabric)},
 	{CLI_TRACE | CLI_EXPLAIN | CLI_DECODE | CLI_STATUS, "json", 'j', NULL, "write JSON",
 	 FLAG(json)},
+	{CLI_EXPLAIN, "list", 0, NULL, "list all names that it knows", FLAG(list)},
 	{CLI_DECODE, "in", 0, NULL, "decode the input of a command", KIND(HEX_INPUT)},
 	{CLI_DECODE, "out", 0, "COMMAND", "decode the output of this command", KIND(HEX_OUTPUT),
 	 .flags = OPTION_ARG_OPTIONAL},

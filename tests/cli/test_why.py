@@ -539,11 +539,85 @@ class Explain(Why):
             self.assertIn('BAD_RES', r.stdout)
 
     def test_the_unknown_is_one_line_and_status_1(self):
-        for word in ('0x88f347', 'nonsense', '0x1ffffffff', '-1', '', '0x', '4294967296'):
+        for word in ('0x88f348', 'nonsense', '0x1ffffffff', '-1', '', '0x', '4294967296'):
             r = self.run_('explain', '--', word)
             self.assertEqual((r.returncode, r.stdout), (1, ''), r)
             self.assertRegex(r.stderr, r'\Asofthca: explain: [^\n]+\n\Z')
-        self.assertIn('no syndrome of softhca', self.run_('explain', '0x88f347').stderr)
+        self.assertIn('no syndrome of softhca', self.run_('explain', '0x88f348').stderr)
+
+    def names(self, word, kind):
+        return [m['name'] for m in self.meanings(word) if m['kind'] == kind]
+
+    def test_words_that_programs_print(self):
+        for word, kind, name in (
+                ('RETRY_EXC', 'wc status', 'IBV_WC_RETRY_EXC_ERR'), ('LOC_PROT', 'wc status', 'IBV_WC_LOC_PROT_ERR'),
+                ('WC_RETRY_EXC_ERR', 'wc status', 'IBV_WC_RETRY_EXC_ERR'),
+                ('Transport Retry Counter Exceeded', 'wc status', 'IBV_WC_RETRY_EXC_ERR'),
+                ('WR flushed', 'wc status', 'IBV_WC_WR_FLUSH_ERR'),
+                ('Remote I/O error', 'errno', 'EREMOTEIO'), ('bad parameter', 'command status', 'BAD_PARAM'),
+                ('limits exceeded', 'command status', 'EXCEED_LIM'),
+                ('IBV_EVENT_QP_FATAL', 'event', 'QP_FATAL'), ('IB_EVENT_PORT_ERR', 'event', 'PORT_ERR'),
+                ('local work queue catastrophic error', 'event', 'QP_FATAL'),
+                ('QP access error', 'event', 'QP_ACCESS_ERR'),
+                ('High temperature', 'health syndrome', 'High temperature'),
+                ('0xd61c0b', 'card syndrome', 'CREATE_SQ')):
+            self.assertEqual(self.names(word, kind), [name], word)
+
+    def test_texts_of_libibverbs(self):
+        """each status and event that it has, by its own text"""
+        import ctypes
+        verbs = ctypes.CDLL('libibverbs.so.1')
+        for function, kind, count in (('ibv_wc_status_str', 'wc status', 24), ('ibv_event_type_str', 'event', 20)):
+            text_of = getattr(verbs, function)
+            text_of.restype = ctypes.c_char_p
+            for number in range(count):
+                text = text_of(number).decode()
+                self.assertEqual([m['value'] for m in self.meanings(text) if m['kind'] == kind], [number], text)
+
+    def test_causes_are_in_order_with_a_next_step(self):
+        m, = [m for m in self.meanings('RETRY_EXC_ERR') if m['kind'] == 'wc status']
+        self.assertEqual([x.split('.')[0] for x in m['likely']], [str(n + 1) for n in range(len(m['likely']))])
+        self.assertTrue(all('Next: ' in x for x in m['likely']))
+        self.assertTrue([x for x in m['likely'] if 'NCCL_IB_GID_INDEX' in x])
+        self.assertTrue([x for x in self.meanings('IBV_WC_LOC_PROT_ERR')[0]['likely'] if 'ACS' in x])
+
+    def test_vendor_err_of_cards_has_its_source(self):
+        found = [m for m in self.meanings('0x33') if m['kind'] == 'vendor_err']
+        self.assertEqual([(m['name'], m['on']) for m in found], [('LOCAL_PROT', 'ConnectX cards, as logs show')])
+        self.assertTrue(found[0]['source'])
+        self.assertEqual([m['on'] for m in self.meanings('0x77') if m['kind'] == 'vendor_err'], ['softhca'])
+
+    def test_card_syndromes_do_not_meet_ours(self):
+        """a number that would be explained twice would be explained wrongly once"""
+        words = [x.split()[-1] for x in self.ok('explain', '--list').splitlines() if x.startswith('card syndrome ')]
+        self.assertGreater(len(words), 30)
+        for word in words:
+            kinds = {m['kind'] for m in self.meanings(word)}
+            self.assertEqual(kinds, {'card syndrome'}, word)
+
+    def test_fields_and_layouts(self):
+        self.assertIn('qpc.log_sq_size', self.names('log_sq_size', 'field'))
+        m, = [m for m in self.meanings('pd') if m['name'] == 'qpc.pd']
+        self.assertTrue(m['refusals'][0].startswith('QPC_PD '))
+        m, = self.meanings('qpc')
+        self.assertEqual((m['kind'], m['name']), ('layout', 'qpc'))
+        self.assertTrue([x for x in m['fields'] if x.endswith(' log_sq_size')])
+        self.assertTrue([x for x in m['refusals'] if x.startswith('QPC_PD ')])
+
+    def test_a_list_of_all_words(self):
+        lines = self.ok('explain', '--list').splitlines()
+        self.assertGreater(len(lines), 400)
+        for word in ('RETRY_EXC_ERR', 'QP_FATAL', 'EREMOTEIO', 'NO_RECORDS', 'CREATE_QP', 'qpc', '0x35e6ec'):
+            self.assertTrue([x for x in lines if x.endswith(' ' + word)], word)
+        for line in lines[::7]:
+            self.meanings(line[20:].strip())
+
+    def test_what_is_like_an_unknown_word(self):
+        for word, like in (('RETRY_EX', 'RETRY_EXC_ERR'), ('CREAT_QP', 'CREATE_QP'), ('EREMOTIO', 'EREMOTEIO'),
+                           ('flush', 'WR_FLUSH')):
+            r = self.run_('explain', word)
+            self.assertEqual((r.returncode, r.stdout), (1, ''))
+            self.assertRegex(r.stderr, rf"\Asofthca: explain: '{word}' is unknown; like it: [^\n]*{like}[^\n]*\n\Z")
 
 
 LIBMLX5 = '''\

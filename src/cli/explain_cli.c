@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* `softhca explain`. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli/cli.h"
+#include "cli/explain.h"
+#include "super/program.h"
+
+static int unknown(const char *word, bool number, uint64_t n)
+{
+	char like[256];
+
+	explain_suggest(word, like, sizeof(like));
+	if (number && n > UINT16_MAX)
+		prog_fail("explain: %s is no syndrome of softhca, and of cards no public one: the "
+			  "command status beside it says more",
+			  word);
+	else if (*like)
+		prog_fail("explain: '%s' is unknown; like it: %s", word, like);
+	else
+		prog_fail("explain: '%s' is unknown (softhca explain --list)", word);
+	return CLI_UNKNOWN;
+}
+
+static void list_word(void *ctx, const char *kind, const char *word)
+{
+	printf("%-20s %s\n", kind, word);
+}
+
+int cli_explain(struct cli_options *o)
+{
+	struct json_object *list = json_object_new_array();
+	int r = 0;
+
+	if (o->list)
+		explain_each_word(list_word, NULL);
+	else if (!o->argc)
+		r = prog_fail("explain: WHAT... is missing (softhca explain --help)");
+	for (int i = 0; i < o->argc; i++) {
+		const char *word = o->argv[i];
+		uint64_t n;
+		char *end;
+		bool number;
+
+		errno = 0;
+		n = strtoull(word, &end, strncasecmp(word, "0x", 2) ? 10 : 16);
+		number = isdigit((unsigned char)*word) && !*end && !errno;
+		if (!(number ? explain_by_number(list, n) : explain_by_name(list, word)))
+			r = unknown(word, number, n);
+	}
+	if (json_object_array_length(list) && o->json)
+		printf("%s\n",
+		       json_object_to_json_string_ext(
+			       list, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	else
+		explain_print(list, "");
+	json_object_put(list);
+	if (fflush(stdout))
+		return prog_fail("standard output: %s", strerror(errno));
+	return r;
+}
