@@ -2,20 +2,16 @@
 /*
  * `softhca decode`: dumps of command inputs and outputs, WQEs, CQEs, EQEs and MADs as named fields,
  * and the meaning of errors in them. The tables of layouts have all that is needed, so a new layout
- * is decoded without new code.
+ * is decoded without new code. decode_run.c reads the input and calls it.
  */
 #include "cli/decode.h"
 
-#include <errno.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cli/cli.h"
+#include "cli/card.h"
 #include "cli/explain.h"
-#include "cli/hex.h"
 #include "fw/fw.h"
-#include "super/program.h"
 #include "util/cleanup.h"
 #include "wire/names.h"
 #include "wire/prm/cmd_hdr.h"
@@ -250,6 +246,7 @@ static bool decode_output(struct json_object *list, const uint8_t *p, size_t n, 
 	means = json_object_new_array();
 	explain_status(means, p[0]);
 	explain_syndrome(means, be32_load(p + 4));
+	explain_card_syndrome(means, be32_load(p + 4));
 	json_object_object_add(o, "meanings", means);
 	return true;
 }
@@ -263,24 +260,65 @@ static const char *cqe_name(unsigned int opcode)
 	return name ? name : "?";
 }
 
+static bool is_error(const uint8_t *c)
+{
+	unsigned int opcode = LAYOUT_GET32(err_cqe, c, opcode);
+
+	return (opcode == CQE_REQ_ERR || opcode == CQE_RESP_ERR) &&
+	       *cqe_syndrome_name(LAYOUT_GET8(err_cqe, c, syndrome)) != '?';
+}
+
+/* One to three rows of 16 bytes, the last of them that of a completion with error. */
+static bool is_last_rows(const uint8_t *p, size_t n)
+{
+	uint8_t whole[64] = {0};
+
+	if (n != 16 && n != 32 && n != 48)
+		return false;
+	memcpy(whole + sizeof(whole) - n, p, n);
+	return is_error(whole);
+}
+
+/* vendor_err and the send queue's opcode are those of the card that wrote the CQE. */
+static void explain_error_cqe(struct json_object *o, const uint8_t *c)
+{
+	const struct explain_seen seen = {.has_vendor = true,
+					  .vendor_err = LAYOUT_GET8(err_cqe, c, vendor_err),
+					  .roce = true};
+	struct json_object *means = json_object_new_array();
+
+	explain_cqe(means, LAYOUT_GET8(err_cqe, c, syndrome), &seen);
+	json_object_object_add(o, "meanings", means);
+}
+
+static void one_cqe(struct json_object *list, const uint8_t *c, const char *note)
+{
+	unsigned int opcode = LAYOUT_GET32(cqe64, c, opcode);
+	bool error = opcode == CQE_REQ_ERR || opcode == CQE_RESP_ERR;
+	struct json_object *o = decode_part(list, "cqe", cqe_name(opcode), note ? 16 : 64);
+
+	if (note)
+		put_note(o, note);
+	decode_layout(o, error ? &layout_err_cqe : &layout_cqe64, c, 64, 0, NULL);
+	if (error)
+		explain_error_cqe(o, c);
+}
+
 static bool decode_cqe(struct json_object *list, const uint8_t *p, size_t n)
 {
+	uint8_t whole[64] = {0};
+
+	/* A row of a log that has lost those before it: the last one says what the error was. */
+	if (is_last_rows(p, n)) {
+		memcpy(whole + sizeof(whole) - n, p, n);
+		one_cqe(list, whole, "the last row alone, the others are missing");
+		return true;
+	}
 	if (n < LAYOUT_SZ(cqe64))
 		return false;
 	/* The second half of an entry of 128 bytes; several entries one after the other. */
-	for (size_t at = n == 128 && all_zero(p, 64) ? 64 : 0; n - at >= 64; at += 64) {
-		const uint8_t *c = p + at;
-		unsigned int opcode = LAYOUT_GET32(cqe64, c, opcode);
-		bool error = opcode == CQE_REQ_ERR || opcode == CQE_RESP_ERR;
-		struct json_object *o = decode_part(list, "cqe", cqe_name(opcode), 64), *means;
-
-		decode_layout(o, error ? &layout_err_cqe : &layout_cqe64, c, 64, 0, NULL);
-		if (!error)
-			continue;
-		means = json_object_new_array();
-		explain_cqe(means, LAYOUT_GET8(err_cqe, c, syndrome), NULL);
-		json_object_object_add(o, "meanings", means);
-	}
+	for (size_t at = n == 128 && all_zero(p, 64) ? 64 : 0; n - at >= 64; at += 64)
+		one_cqe(list, p + at, NULL);
 	return true;
 }
 
@@ -322,14 +360,16 @@ static bool decode_eqe(struct json_object *list, const uint8_t *p, size_t n)
 
 static bool is_error_cqe(const uint8_t *p, size_t n)
 {
-	unsigned int opcode;
+	return (n == 64 || n == 128) && is_error(p + n - 64);
+}
 
-	if (n != 64 && n != 128)
-		return false;
-	p += n - 64;
-	opcode = LAYOUT_GET32(err_cqe, p, opcode);
-	return (opcode == CQE_REQ_ERR || opcode == CQE_RESP_ERR) &&
-	       *cqe_syndrome_name(LAYOUT_GET8(err_cqe, p, syndrome)) != '?';
+/*
+ * Without a heading a row is taken for a completion only if cards are known to report these two
+ * numbers together.
+ */
+static bool is_likely_row(const uint8_t *p, size_t n)
+{
+	return is_last_rows(p, n) && p[n - 10] && card_vendor_err_find(p[n - 9], p[n - 10]);
 }
 
 static bool is_cqe(const uint8_t *p, size_t n)
@@ -354,191 +394,40 @@ static enum hex_kind guess(const struct hex_block *b)
 {
 	if (b->hint)
 		return b->hint;
+	if (is_error_cqe(b->bytes, b->n) || (b->in_log && is_likely_row(b->bytes, b->n)))
+		return HEX_CQE;
+	/* Other bytes in a log without a heading may be anything. */
+	if (b->in_log)
+		return HEX_UNKNOWN;
 	if (decode_is_mad(b->bytes, b->n))
 		return HEX_MAD;
-	if (is_error_cqe(b->bytes, b->n))
-		return HEX_CQE;
 	if (is_input(b->bytes, b->n))
 		return HEX_INPUT;
 	if (decode_is_wqe(b->bytes, b->n))
 		return HEX_WQE;
-	if (is_cqe(b->bytes, b->n))
+	if (is_cqe(b->bytes, b->n) || is_likely_row(b->bytes, b->n))
 		return HEX_CQE;
 	return is_output(b->bytes, b->n) ? HEX_OUTPUT : HEX_UNKNOWN;
 }
 
-/* 0, or CLI_UNKNOWN: the bytes cannot be recognised, or are not of the named kind. */
-static int decode_block(const struct cli_options *o, struct json_object *list,
-			const struct hex_block *b, uint16_t opcode)
+bool decode_block(struct json_object *list, const struct hex_block *b, enum hex_kind kind,
+		  uint16_t opcode)
 {
-	enum hex_kind kind = o->kind ? (enum hex_kind)o->kind : guess(b);
-	bool done = false;
-
-	switch (kind) {
+	switch (kind ? kind : guess(b)) {
 	case HEX_UNKNOWN:
-		break;
-	case HEX_INPUT:
-		done = decode_input(list, b->bytes, b->n);
-		break;
-	case HEX_OUTPUT:
-		done = decode_output(list, b->bytes, b->n, opcode ? opcode : b->opcode);
-		break;
-	case HEX_WQE:
-		done = decode_wqes(list, b->bytes, b->n);
-		break;
-	case HEX_CQE:
-		done = decode_cqe(list, b->bytes, b->n);
-		break;
-	case HEX_MAD:
-		done = decode_mads(list, b->bytes, b->n);
-		break;
-	case HEX_EQE:
-		done = decode_eqe(list, b->bytes, b->n);
-		break;
-	}
-	return done ? 0 : CLI_UNKNOWN;
-}
-
-/*
- * ---- errors that logs say in words: "synd 0x4 vend 0x32", "status bad parameter(0x3), syndrome
- * (0x5)"
- */
-
-struct words {
-	regex_t syndrome, status;
-	struct json_object *means;
-};
-
-static bool match(const regex_t *re, const char *line, uint32_t *v)
-{
-	regmatch_t m[2];
-
-	if (regexec(re, line, 2, m, 0))
 		return false;
-	*v = (uint32_t)strtoul(line + m[1].rm_so, NULL, 16);
-	return true;
-}
-
-static void on_text(void *ctx, const char *line)
-{
-	struct words *w = ctx;
-	uint32_t v;
-
-	if (match(&w->status, line, &v) && !explain_told(w->means, EXPLAIN_STATUS, v))
-		explain_status(w->means, (uint8_t)v);
-	if (!match(&w->syndrome, line, &v))
-		return;
-	if (v > UINT8_MAX) {
-		if (!explain_told(w->means, EXPLAIN_SYNDROME, v))
-			explain_syndrome(w->means, v);
-	} else if (!explain_told(w->means, EXPLAIN_CQE, v)) {
-		explain_cqe(w->means, (uint8_t)v, NULL);
+	case HEX_INPUT:
+		return decode_input(list, b->bytes, b->n);
+	case HEX_OUTPUT:
+		return decode_output(list, b->bytes, b->n, opcode ? opcode : b->opcode);
+	case HEX_WQE:
+		return decode_wqes(list, b->bytes, b->n);
+	case HEX_CQE:
+		return decode_cqe(list, b->bytes, b->n);
+	case HEX_MAD:
+		return decode_mads(list, b->bytes, b->n);
+	case HEX_EQE:
+		return decode_eqe(list, b->bytes, b->n);
 	}
-}
-
-static void words_init(struct words *w)
-{
-	regcomp(&w->syndrome, "synd[rome]*[ :=(]*0x([0-9a-f]+)", REG_EXTENDED | REG_ICASE);
-	regcomp(&w->status, "status[a-z .()]*\\(0x([0-9a-f]+)\\)", REG_EXTENDED | REG_ICASE);
-	w->means = json_object_new_array();
-}
-
-/* ---- output */
-
-static void print_all(const struct cli_options *o, struct json_object *list,
-		      struct json_object *means)
-{
-	if (o->json) {
-		struct json_object *top = json_object_new_object();
-
-		json_object_object_add(top, "parts", json_object_get(list));
-		json_object_object_add(top, "meanings", json_object_get(means));
-		printf("%s\n",
-		       json_object_to_json_string_ext(top, JSON_C_TO_STRING_PLAIN |
-								   JSON_C_TO_STRING_NOSLASHESCAPE));
-		json_object_put(top);
-		return;
-	}
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		decode_print(json_object_array_get_idx(list, i));
-	explain_print(means, "");
-}
-
-static int opcode_option(const char *arg, uint16_t *opcode)
-{
-	char *end;
-	unsigned long n = strtoul(arg, &end, 0);
-
-	if (*arg && !*end && n <= UINT16_MAX) {
-		*opcode = (uint16_t)n;
-		return 0;
-	}
-	for (uint32_t op = 1; op <= UINT16_MAX; op++)
-		if (!strcasecmp(fw_opcode_name((uint16_t)op), arg) && *arg != '?') {
-			*opcode = (uint16_t)op;
-			return 0;
-		}
-	return prog_fail("decode: --out: '%s' is not a command", arg);
-}
-
-static int decode_file(const struct cli_options *o, FILE *f, const char *name, uint16_t opcode)
-{
-	struct json_object *list = json_object_new_array();
-	struct words w;
-	struct hex_input in = {.text = on_text, .ctx = &w};
-	const struct hex_block *failed = NULL;
-	size_t found = 0;
-	int r;
-
-	words_init(&w);
-	r = hex_read(f, &in);
-	if (r < 0)
-		r = prog_fail("decode: %s: %s", name, strerror(-r));
-	for (size_t i = 0; !r && i < in.n; i++)
-		if (decode_block(o, list, &in.blocks[i], opcode) && !failed)
-			failed = &in.blocks[i];
-	found = json_object_array_length(list) + json_object_array_length(w.means);
-	/* A log may contain other numbers, too; leaving them out loses nothing. */
-	if (!r && failed && (!found || o->kind)) {
-		prog_fail(o->kind ? "decode: the %zu bytes at line %u are too few, or are no such "
-				    "thing"
-				  : "decode: the %zu bytes at line %u are of no known kind: choose "
-				    "--in, "
-				    "--out, "
-				    "--wqe, --cqe, --eqe or --mad",
-			  failed->n, failed->line);
-		r = CLI_UNKNOWN;
-	} else if (!r && !found) {
-		prog_fail("decode: no hexadecimal bytes in %s", name);
-		r = CLI_UNKNOWN;
-	}
-	if (r != PROG_FAILED && found)
-		print_all(o, list, w.means);
-	hex_free(&in);
-	regfree(&w.syndrome);
-	regfree(&w.status);
-	json_object_put(w.means);
-	json_object_put(list);
-	return r;
-}
-
-int cli_decode(struct cli_options *o)
-{
-	const char *name = o->argc ? o->argv[0] : "-";
-	bool input = !strcmp(name, "-");
-	uint16_t opcode = 0;
-	FILE *f;
-	int r = o->kind_arg ? opcode_option(o->kind_arg, &opcode) : 0;
-
-	if (r)
-		return r;
-	f = input ? stdin : fopen(name, "re");
-	if (!f)
-		return prog_fail("decode: %s: %s", name, strerror(errno));
-	r = decode_file(o, f, input ? "standard input" : name, opcode);
-	if (!input)
-		fclose(f);
-	if (fflush(stdout))
-		return prog_fail("standard output: %s", strerror(errno));
-	return r;
+	return false;
 }

@@ -4,6 +4,8 @@
 #define SOFTHCA_CLI_DECODE_H
 
 #include <json-c/json.h>
+#include <stdio.h>
+#include "cli/hex.h"
 #include "wire/layout.h"
 
 /*
@@ -23,8 +25,51 @@ bool decode_is_wqe(const uint8_t *p, size_t n);
 /* All MADs in n bytes, or the one behind umad's header. False: too few bytes. */
 bool decode_mads(struct json_object *list, const uint8_t *p, size_t n);
 bool decode_is_mad(const uint8_t *p, size_t n);
-/* The text of one part. */
+/*
+ * Adds the parts of a dump, of this kind or, if that is HEX_UNKNOWN, of the one that it looks like.
+ * `opcode`: of a command whose output it is; 0: as the dump says. False: it is no such thing.
+ */
+bool decode_block(struct json_object *list, const struct hex_block *b, enum hex_kind kind,
+		  uint16_t opcode);
+/* The text of one part, without its meanings. */
 void decode_print(struct json_object *o);
+
+struct report_fact;
+/* Adds the meanings of what a log says. (decode_fact.c) */
+void decode_fact(struct json_object *list, const struct report_fact *fact);
+
+/* ---- decode_run.c */
+
+struct decode;
+
+struct report_reader;
+struct report_forms;
+
+struct decode_options {
+	bool json;
+	enum hex_kind kind; /* of the dumps, or HEX_UNKNOWN */
+	uint16_t opcode;    /* see decode_block() */
+	/* the caller's */
+	struct report_reader *lines;
+	struct report_forms *forms;
+};
+
+/* NULL: no memory. */
+struct decode *decode_create(const struct decode_options *o);
+void decode_destroy(struct decode *d);
+/*
+ * Reads a file to its end; prints each explanation as soon as it has it, unless JSON is wanted. 0
+ * or -errno. `name`: printed before line numbers; NULL: it is the only file.
+ */
+int decode_read(struct decode *d, FILE *f, const char *name);
+/* Number of things that were explained. */
+size_t decode_found(const struct decode *d);
+/* The first bytes of no known kind: their number and line; false: there were none. */
+bool decode_unknown(const struct decode *d, size_t *bytes, unsigned int *line);
+/* What the last file looks like, if nothing was found; NULL: not known. */
+const char *decode_looks_like(const struct decode *d);
+/* Everything as JSON, or how often equal errors came. */
+void decode_summary(struct decode *d, FILE *out);
 struct json_object *decode_part(struct json_object *list, const char *kind, const char *name,
 				size_t bytes);
 

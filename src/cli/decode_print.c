@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The text of `softhca decode`, made from a part's JSON object. */
+/* The text of a part in `softhca decode`, made from a part's JSON object. */
 #include "cli/decode.h"
 
 #include <stdio.h>
-#include "cli/explain.h"
 
 static void print_bits(struct json_object *e)
 {
@@ -48,7 +47,6 @@ void decode_print(struct json_object *o)
 {
 	struct json_object *fields = json_object_object_get(o, "fields");
 	struct json_object *reserved = json_object_object_get(o, "reserved");
-	struct json_object *means = json_object_object_get(o, "meanings");
 	const char *note = json_object_get_string(json_object_object_get(o, "note"));
 
 	printf("%s %s, %llu bytes%s%s\n", json_object_get_string(json_object_object_get(o, "name")),
@@ -65,6 +63,4 @@ void decode_print(struct json_object *o)
 		       (unsigned long long)json_object_get_uint64(
 			       json_object_object_get(e, "value")));
 	}
-	if (means)
-		explain_print(means, "  ");
 }

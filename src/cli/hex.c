@@ -1,175 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads hexadecimal dumps from any source. decode.c calls it. */
+/*
+ * Finds hexadecimal dumps in lines from any source, and puts their bytes together. Which bytes a
+ * line has: hex_line.c. decode_run.c calls it.
+ */
 #include "cli/hex.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cli/hex_line.h"
 #include "util/bits.h"
-#include "util/cleanup.h"
 
 #define BLOCK_MAX (16u << 20) /* bytes of one dump */
 #define PAD 3u                /* see struct hex_block */
-#define LINE_BYTES 65536u     /* per line: a whole command may be one line */
-
-struct line {
-	size_t n;
-	bool has_offset;
-	uint64_t offset;
-	uint8_t bytes[LINE_BYTES];
-};
-
-static void line_copy(struct line *to, const struct line *from)
-{
-	memcpy(to, from, offsetof(struct line, bytes) + from->n);
-}
-
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-				      : -1;
-}
-
-/*
- * A token of hex digits, with 0x or colons between its parts; returns bytes, 0: it is no such
- * token.
- */
-static size_t token_bytes(const char *s, size_t len, uint8_t *out, size_t room)
-{
-	size_t n = 0;
-	int high = -1;
-
-	if (len > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
-		s += 2;
-		len -= 2;
-	}
-	for (size_t i = 0; i < len; i++) {
-		int d = hex_digit(s[i]);
-
-		if (s[i] == ':' && high < 0 && n && i + 1 < len)
-			continue;
-		if (d < 0)
-			return 0;
-		if (high < 0) {
-			high = d;
-			continue;
-		}
-		if (n == room)
-			return 0;
-		out[n++] = (uint8_t)(high << 4 | d);
-		high = -1;
-	}
-	return high < 0 ? n : 0;
-}
-
-static size_t token_length(const char *s)
-{
-	return strcspn(s, " \t\r\n,;{}[]()|<>\"'");
-}
-
-static const char *skip_space(const char *s)
-{
-	return s + strspn(s, " \t\r\n,;{}\"'");
-}
-
-/* Data tokens from s on. `colon`: the offset ended with a colon, so two blanks end the data. */
-static void read_tokens(const char *s, bool colon, struct line *l)
-{
-	l->n = 0;
-	for (s = skip_space(s); *s;) {
-		size_t len = token_length(s), got;
-
-		got = len ? token_bytes(s, len, l->bytes + l->n, sizeof(l->bytes) - l->n) : 0;
-		if (!got)
-			return;
-		l->n += got;
-		s += len;
-		if (colon && s[0] == ' ' && s[1] == ' ' && l->n)
-			return;
-		s = skip_space(s);
-	}
-}
-
-/* "00000010:" and "010:" are offsets, "kernel:" and "error:" labels. */
-static bool offset_of(const char *s, size_t len, uint64_t *v)
-{
-	if (!len || len > 16)
-		return false;
-	*v = 0;
-	for (size_t i = 0; i < len; i++) {
-		int d = hex_digit(s[i]);
-
-		if (d < 0)
-			return false;
-		*v = *v << 4 | (unsigned int)d;
-	}
-	return true;
-}
-
-/*
- * od and hexdump write the offset without a colon: it is the first token, if that is wider or
- * narrower than all that follow.
- */
-static void strip_bare_offset(const char *s, struct line *l)
-{
-	size_t first, len;
-	const char *rest;
-	struct line data;
-
-	s = skip_space(s);
-	first = token_length(s);
-	rest = skip_space(s + first);
-	len = token_length(rest);
-	if (first < 6 || first > 8 || !len || len == first || !offset_of(s, first, &l->offset))
-		return;
-	read_tokens(rest, false, &data);
-	if (!data.n)
-		return;
-	memcpy(l->bytes, data.bytes, data.n);
-	l->n = data.n;
-	l->has_offset = true;
-}
-
-/*
- * The data of a line: at its start, or after a word that ends with a colon; if several places are
- * possible, the one with most bytes.
- */
-static bool hex_read_line(const char *text, struct line *best)
-{
-	const char *s = skip_space(text);
-	struct line l;
-
-	best->n = 0;
-	best->has_offset = false;
-	read_tokens(s, false, best);
-	strip_bare_offset(s, best);
-	for (; *s; s = skip_space(s)) {
-		size_t len = strcspn(s, " \t\r\n");
-
-		if (len && s[len - 1] == ':') {
-			l.has_offset = offset_of(s, len - 1, &l.offset);
-			read_tokens(s + len, true, &l);
-			/* Some dumps end with an offset alone. */
-			if (l.n > best->n || (l.n && l.n == best->n && l.has_offset))
-				line_copy(best, &l);
-		}
-		s += len;
-		if (!*s)
-			break;
-	}
-	/*
-	 * Words like "dead" or a single number are no dump; a short line of a dump has its offset.
-	 */
-	return best->n >= 4 || (best->n && best->has_offset);
-}
+#define HINT_LINES 4u         /* a heading is forgotten after so many other lines */
 
 /* ---- blocks */
 
-static int hex_add(struct hex_input *in, const struct line *l, bool begin, unsigned int number)
+static int hex_add(struct hex_reader *in, const struct hex_line *l, bool begin, unsigned int number)
 {
 	struct hex_block *b;
 
@@ -200,18 +49,14 @@ static int hex_add(struct hex_input *in, const struct line *l, bool begin, unsig
 	return 0;
 }
 
-struct hints {
-	enum hex_kind kind;
-	uint16_t opcode;
-	bool entry, mailbox;
-};
+/* ---- headings */
 
-static void look_for_hints(const char *text, struct hints *h)
+static void look_for_hints(const char *text, struct hex_hints *h)
 {
 	const char *paren = strstr(text, "(0x");
 
 	if (strstr(text, "start dump") || strstr(text, "end dump")) {
-		*h = (struct hints){0};
+		*h = (struct hex_hints){0};
 	} else if (strstr(text, "command block:")) {
 		h->mailbox = true;
 	} else if (strstr(text, "INPUT") || strstr(text, "OUTPUT")) {
@@ -227,11 +72,16 @@ static void look_for_hints(const char *text, struct hints *h)
 	} else if (strcasestr(text, "wqe") || strstr(text, "Error SQ") ||
 		   strstr(text, "Error RQ")) {
 		h->kind = HEX_WQE;
+	} else if (++h->age < HINT_LINES) {
+		return;
+	} else {
+		*h = (struct hex_hints){0};
 	}
+	h->age = 0;
 }
 
 /* hexdump ends with an offset one past the last byte. */
-static bool hex_is_end(const struct hex_block *b, const struct line *l)
+static bool hex_is_end(const struct hex_block *b, const struct hex_line *l)
 {
 	return !l->has_offset && l->n == 4 && b->n < UINT32_MAX && be32_load(l->bytes) == b->n;
 }
@@ -240,7 +90,7 @@ static bool hex_is_end(const struct hex_block *b, const struct line *l)
  * struct mlx5_cmd_layout and struct mlx5_cmd_prot_block of mlx5_core: the first 16 bytes of the
  * input or output are in the queue entry, the rest in mailboxes of 512 bytes.
  */
-static int hex_join(struct hex_input *in)
+static int hex_join(struct hex_reader *in)
 {
 	enum { ENTRY = 64, LENGTH = 4, INLINE = 16, OUT_LENGTH = 56, OUT_INLINE = 32, BOX = 512 };
 	struct hex_block *to = NULL;
@@ -278,63 +128,147 @@ static int hex_join(struct hex_input *in)
 	return 0;
 }
 
-int hex_read(FILE *f, struct hex_input *in)
+/* ---- lines */
+
+static void drop_blocks(struct hex_reader *r)
 {
-	_cleanup_free_ char *text = NULL;
-	struct hints h = {0};
-	struct line l;
-	size_t size = 0;
-	bool inside = false;
-	unsigned int number = 0;
-	int r = 0;
-
-	in->blocks = NULL;
-	in->n = 0;
-	while (!r && getline(&text, &size, f) >= 0) {
-		char *bar = strpbrk(text, "|>");
-
-		number++;
-		if (bar)
-			*bar = '\0'; /* the character column of a dump */
-		if (!hex_read_line(text, &l)) {
-			if (bar)
-				*bar = '|';
-			inside = inside && !*skip_space(text); /* an empty line does not end one */
-			look_for_hints(text, &h);
-			if (in->text)
-				in->text(in->ctx, text);
-			continue;
-		}
-		/* "... completion with error: 00000000 ..." contains both. */
-		look_for_hints(text, &h);
-		if (l.has_offset && !l.offset && !h.mailbox)
-			inside = false;
-		if (inside && hex_is_end(&in->blocks[in->n - 1], &l))
-			continue;
-		r = hex_add(in, &l, !inside, number);
-		if (!r && !inside) {
-			struct hex_block *b = &in->blocks[in->n - 1];
-
-			b->hint = h.kind;
-			b->opcode = h.opcode;
-			b->entry = h.entry && !h.mailbox;
-			b->mailbox = h.mailbox;
-			h = (struct hints){0};
-		}
-		inside = true;
-	}
-	if (!r)
-		r = hex_join(in);
-	if (!r && ferror(f))
-		r = -errno;
-	return r;
+	for (size_t i = 0; i < r->n; i++)
+		free(r->blocks[i].bytes);
+	r->n = 0;
 }
 
-void hex_free(struct hex_input *in)
+static int deliver(struct hex_reader *r)
 {
-	for (size_t i = 0; i < in->n; i++)
-		free(in->blocks[i].bytes);
-	free(in->blocks);
-	in->blocks = NULL;
-	in->n = 0;
+	int rc = hex_join(r);
+
+	for (size_t i = 0; !rc && i < r->n; i++)
+		r->block(r->ctx, &r->blocks[i]);
+	drop_blocks(r);
+	r->inside = false;
+	return rc;
+}
+
+/* A command's dump is complete when mlx5_core says so, any other one when something else follows.
+ */
+static bool is_complete(const struct hex_reader *r, const char *text)
+{
+	bool command = false;
+
+	for (size_t i = 0; i < r->n; i++)
+		command = command || r->blocks[i].entry || r->blocks[i].mailbox;
+	return !command || strstr(text, "start dump") || strstr(text, "end dump");
+}
+
+static int on_text(struct hex_reader *r, char *text)
+{
+	int rc = 0;
+
+	if (!*(text + strspn(text, " \t\r\n")))
+		return 0; /* an empty line does not end a dump */
+	r->inside = false;
+	if (r->n && is_complete(r, text))
+		rc = deliver(r);
+	look_for_hints(text, &r->hints);
+	r->text(r->ctx, text);
+	return rc;
+}
+
+/*
+ * Does a new dump begin with these bytes? An offset of 0 in each line of one dump is a rank of
+ * `srun -l`.
+ */
+static bool begins(const struct hex_reader *r, const struct hex_line *l)
+{
+	const struct hex_block *b = r->n ? &r->blocks[r->n - 1] : NULL;
+
+	if (!r->inside || !b)
+		return true;
+	if (!l->has_offset || l->offset || r->hints.mailbox)
+		return false;
+	return !(b->hint == HEX_CQE && b->n < 64);
+}
+
+/* A completion with error has 64 bytes, and those who watch a log want to see it at once. */
+static bool is_whole_cqe(const struct hex_block *b)
+{
+	return b->hint == HEX_CQE && b->n >= 64 && b->n % 64 == 0 &&
+	       (b->bytes[b->n - 1] >> 4 == 0xd || b->bytes[b->n - 1] >> 4 == 0xe);
+}
+
+static int on_data(struct hex_reader *r, const struct hex_line *l, bool in_log, unsigned int number)
+{
+	bool begin = begins(r, l);
+	struct hex_block *b;
+	int rc = 0;
+
+	if (!begin && hex_is_end(&r->blocks[r->n - 1], l))
+		return 0;
+	if (begin && r->n && is_complete(r, ""))
+		rc = deliver(r);
+	if (!rc)
+		rc = hex_add(r, l, begin, number);
+	if (rc)
+		return rc;
+	b = &r->blocks[r->n - 1];
+	if (begin) {
+		b->hint = r->hints.kind;
+		b->opcode = r->hints.opcode;
+		b->entry = r->hints.entry && !r->hints.mailbox;
+		b->mailbox = r->hints.mailbox;
+		r->hints = (struct hex_hints){0};
+	}
+	b->in_log = b->in_log || in_log;
+	r->inside = true;
+	return is_whole_cqe(b) ? deliver(r) : 0;
+}
+
+int hex_feed(struct hex_reader *r, char *text, bool in_log, unsigned int number)
+{
+	bool hinted = r->hints.kind || r->hints.mailbox || r->inside;
+	char *bar = strpbrk(text, "|>"), saved = bar ? *bar : '\0';
+	struct hex_line *l;
+	int rc = 0;
+
+	if (!r->scratch)
+		r->scratch = malloc(sizeof(*r->scratch));
+	if (!r->scratch)
+		return -ENOMEM;
+	l = r->scratch;
+	if (bar)
+		*bar = '\0'; /* the character column of a dump */
+	if (!hex_line_read(text, hinted || !in_log, l)) {
+		if (bar)
+			*bar = saved;
+		return on_text(r, text);
+	}
+	/* "... completion with error: 00000000 ..." contains both. */
+	if (l->before) {
+		saved = text[l->before];
+		text[l->before] = '\0';
+		if (!r->inside || strstr(text, "completion with error"))
+			rc = on_text(r, text);
+		text[l->before] = saved;
+	}
+	if (!rc)
+		rc = on_data(r, l, in_log, number);
+	if (!rc && l->after)
+		rc = on_text(r, text + l->after);
+	return rc;
+}
+
+int hex_flush(struct hex_reader *r)
+{
+	int rc = r->n ? deliver(r) : 0;
+
+	r->hints = (struct hex_hints){0};
+	return rc;
+}
+
+void hex_finish(struct hex_reader *r)
+{
+	drop_blocks(r);
+	free(r->blocks);
+	free(r->scratch);
+	r->blocks = NULL;
+	r->scratch = NULL;
 }

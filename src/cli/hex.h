@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 /* The kind of the bytes. */
 enum hex_kind { HEX_UNKNOWN, HEX_INPUT, HEX_OUTPUT, HEX_WQE, HEX_CQE, HEX_EQE, HEX_MAD };
@@ -22,20 +21,39 @@ struct hex_block {
 	unsigned int line;  /* line of the input, from 1 */
 	enum hex_kind hint; /* the kind that the preceding lines tell */
 	uint16_t opcode;    /* opcode of a command's dump, 0 unknown */
+	bool in_log;        /* its lines have what loggers put before messages */
 	/* part of mlx5_core's full dump: a queue entry, and the mailboxes that continue it */
 	bool entry, mailbox;
 };
 
-struct hex_input {
-	struct hex_block *blocks;
-	size_t n;
-	/* called for lines that are no data */
-	void (*text)(void *ctx, const char *line);
-	void *ctx;
+struct hex_line;
+
+/* What preceding lines tell of a dump. */
+struct hex_hints {
+	enum hex_kind kind;
+	uint16_t opcode;
+	bool entry, mailbox;
+	unsigned int age; /* lines of text since then */
 };
 
-/* 0 or -errno (-EFBIG: larger than any dump). Call hex_free() in any case. */
-int hex_read(FILE *f, struct hex_input *in);
-void hex_free(struct hex_input *in);
+/* Takes the lines of an input one by one, and gives dumps as soon as they are complete. */
+struct hex_reader {
+	/* called for what is no data: whole lines, and text around data */
+	void (*text)(void *ctx, char *text);
+	void (*block)(void *ctx, const struct hex_block *b);
+	void *ctx;
+	/* private */
+	struct hex_block *blocks;
+	size_t n;
+	struct hex_hints hints;
+	struct hex_line *scratch;
+	bool inside;
+};
+
+/* 0 or -errno (-EFBIG: larger than any dump). `in_log`: see struct hex_block. */
+int hex_feed(struct hex_reader *r, char *text, bool in_log, unsigned int number);
+/* The input has ended. 0 or -errno. */
+int hex_flush(struct hex_reader *r);
+void hex_finish(struct hex_reader *r);
 
 #endif

@@ -406,7 +406,7 @@ while not cq.poll()[0]: pass
                      ['trace', '-o', '/nonexistent/file', '--', 'true'], ['trace', '-o', '/', '--', 'true'],
                      ['run', '--trace=nonsense', '--', 'true'], ['run', '-o', 'x', '--', 'true'],
                      ['explain'], ['explain', '--nonsense', '5'],
-                     ['decode', '--in', '--cqe'], ['decode', '--out=NOTHING'], ['decode', 'a', 'b'],
+                     ['decode', '--in', '--cqe'], ['decode', '--out=NOTHING'], ['decode', '/nonexistent/a', 'b'],
                      ['decode', '/nonexistent/file']):
             r = self.run_(*args, stdin='')
             self.assertEqual((r.returncode, r.stdout), (2, ''), r)
@@ -729,8 +729,11 @@ class Decode(Why):
         part, = self.parts('05000000 00050002 00000000 00000000')
         self.assertEqual(part['kind'], 'output')
         self.assertEqual([m['name'] for m in part['meanings']], ['BAD_RES', 'QPC_PD'])
-        part, = self.parts('03000000 002c4154 00000000 00000000')  # a card's
+        part, = self.parts('03000000 002c4155 00000000 00000000')  # a card's
         self.assertEqual([m['name'] for m in part['meanings']], ['BAD_PARAM'])
+        part, = self.parts('03000000 002c4154 00000000 00000000')  # one that public logs have
+        self.assertEqual([(m['kind'], m['name']) for m in part['meanings']],
+                         [('command status', 'BAD_PARAM'), ('card syndrome', 'CREATE_QP')])
 
     def test_error_cqes_as_they_are_printed(self):
         for text, qpn, syndrome, vendor, wc in (
@@ -895,6 +898,40 @@ infiniband mlx5_0: mlx5_poll_one:530:(pid 0): syndrome 0x5, vendor syndrome 0xf9
 [jazz13:26543] ib_mlx5_log.c:181  Local protection error on mlx5_0:1/IB (synd 0x4 vend 0x32 hw_synd 0/146)
 '''))
         self.assertEqual([m['name'] for m in out['meanings']], ['BAD_RES', 'QPC_PD', 'WR_FLUSH', 'LOCAL_PROT'])
+
+    def test_a_log_is_explained_while_it_grows(self):
+        """as by tail -f: each line at once, a dump with its last row"""
+        p = subprocess.Popen([SOFTHCA, 'decode'], env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             text=True, bufsize=1)
+        with p:
+            def say(text, end):
+                p.stdin.write(text)
+                p.stdin.flush()
+                lines = []
+                while not lines or not lines[-1].startswith(end):
+                    lines.append(p.stdout.readline())
+                return lines
+            lines = say('[ 1.0] x: syndrome 0x5, vendor syndrome 0xf9\n', '  said by')
+            self.assertEqual(lines[:2], ['line 1:\n', 'CQE syndrome WR_FLUSH (0x5)\n'])
+            lines = say('mlx5: h: got completion with error:\n' + '00000000 00000000 00000000 00000000\n' * 3 +
+                        '00000000 00008813 08006214 0000f6d2\n', '    likely')
+            self.assertIn('  0x01c8 +24  qpn = 0x6214\n', lines)
+            p.stdin.close()
+            p.stdout.read()
+        self.assertEqual(p.returncode, 0)
+
+    def test_files_lines_and_counts(self):
+        paths = [os.path.join(self.dir, n) for n in ('a', 'b')]
+        for path, n in zip(paths, (2, 1)):
+            with open(path, 'w', encoding='utf-8') as f:
+                f.write('nothing\n' + 'x: CQ error on CQN 0x40a, syndrome 0x1\n' * n)
+        out = self.ok('decode', *paths)
+        self.assertTrue(out.startswith(f'{paths[0]}:2:\nCQ error syndrome OVERRUN (0x1)\n'), out)
+        self.assertTrue(out.endswith(f'3 times: CQ error syndrome OVERRUN, first at {paths[0]} line 2\n'), out)
+        m, = json.loads(self.ok('decode', '-j', *paths))['meanings']
+        self.assertEqual((m['file'], m['line'], m['count'], m['cqn']), (paths[0], 2, 3, 0x40a))
+        r = self.run_('decode', paths[0], '/nonexistent/file')
+        self.assertEqual(r.returncode, 2)
 
     def test_what_cannot_be_decoded_is_one_line_and_status_1(self):
         for text, *options in (('',), ('no bytes here\n',), ('12345678 9abcdef0 11',), ('00',),

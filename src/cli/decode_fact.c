@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The meanings of what a line of a log says. decode_run.c calls it. */
+#include "cli/decode.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli/explain.h"
+#include "cli/report.h"
+#include "fw/fw.h"
+
+#define ERRNOS 134
+
+static void put_numbers(struct json_object *list, size_t first, const struct report_fact *fact)
+{
+	for (size_t i = first; i < json_object_array_length(list); i++) {
+		struct json_object *o = json_object_array_get_idx(list, i);
+
+		explain_put(o, "said by", fact->form);
+		if (fact->has & REPORT_HAS_QPN)
+			explain_put_number(o, "qpn", fact->qpn, false);
+		if (fact->has & REPORT_HAS_CQN)
+			explain_put_number(o, "cqn", fact->cqn, false);
+	}
+}
+
+static void completion(struct json_object *list, const struct report_fact *fact)
+{
+	const struct explain_seen seen = {.has_vendor = fact->has & REPORT_HAS_VENDOR,
+					  .vendor_err = fact->vendor,
+					  .roce = !(fact->has & REPORT_IB)};
+	struct json_object *o;
+
+	if (fact->has & REPORT_HAS_SYNDROME) {
+		if (fact->syndrome > UINT8_MAX || !fact->syndrome ||
+		    explain_cqe(list, (uint8_t)fact->syndrome, &seen))
+			return;
+		o = explain_meaning(list, EXPLAIN_CQE, fact->syndrome, "?");
+		explain_put(o, "means", "a syndrome that is not documented");
+	} else if (fact->has & REPORT_HAS_WC) {
+		/* 0 is success, and no error to explain. */
+		if (fact->wc && fact->wc <= INT16_MAX)
+			explain_wc_status(list, (int)fact->wc, &seen);
+	} else if (fact->has & REPORT_HAS_VENDOR) {
+		o = explain_meaning(list, EXPLAIN_VENDOR_ERR, fact->vendor, "?");
+		explain_put(o, "means", "the card gave no known status with it");
+	}
+}
+
+static void put_command(struct json_object *o, const struct report_fact *fact)
+{
+	char text[128];
+
+	if (fact->has & REPORT_HAS_OPCODE)
+		snprintf(text, sizeof(text), "%s (0x%x)", fact->command, fact->opcode);
+	else
+		snprintf(text, sizeof(text), "%s", fact->command);
+	if (*fact->command)
+		explain_put(o, "command", text);
+}
+
+static void syndrome(struct json_object *list, struct json_object *o, uint32_t number)
+{
+	char text[128];
+	int ours, cards;
+
+	if (!number)
+		return;
+	ours = explain_syndrome(list, number);
+	cards = explain_card_syndrome(list, number);
+	if (ours || cards)
+		return;
+	snprintf(text, sizeof(text), "0x%x: the card's own; no public source that I know says more",
+		 number);
+	explain_put(o, "syndrome", text);
+}
+
+static void command(struct json_object *list, const struct report_fact *fact)
+{
+	size_t n = json_object_array_length(list);
+	struct json_object *o;
+
+	if (!(fact->has & REPORT_HAS_STATUS)) {
+		o = explain_meaning(list, EXPLAIN_OPCODE, fact->opcode, fact->command);
+		explain_put(o, "means", "the command was refused; the line lacks its status");
+		return;
+	}
+	if (fact->status > UINT8_MAX || !explain_status(list, (uint8_t)fact->status)) {
+		o = explain_meaning(list, EXPLAIN_STATUS, fact->status, "?");
+		explain_put(o, "means", "a status that is not documented");
+	}
+	o = json_object_array_get_idx(list, n);
+	put_command(o, fact);
+	syndrome(list, o, fact->fw);
+}
+
+static int errno_by_text(const char *text)
+{
+	for (int e = 1; e < ERRNOS; e++)
+		if (strerrorname_np(e) && !strcasecmp(text, strerrordesc_np(e)))
+			return e;
+	return 0;
+}
+
+/* UCX's "qp_modify 503": the number is the opcode. */
+static void devx_command(struct report_fact *fact)
+{
+	const char *number = strchr(fact->command, ' ');
+	uint16_t opcode = number ? (uint16_t)strtoul(number + 1, NULL, 16) : 0;
+
+	if (!number || strspn(number + 1, "0123456789abcdef") != strlen(number + 1) ||
+	    *fw_opcode_name(opcode) == '?')
+		return;
+	snprintf(fact->command, sizeof(fact->command), "%s", fw_opcode_name(opcode));
+	fact->opcode = opcode;
+	fact->has |= REPORT_HAS_OPCODE;
+}
+
+static const char *devx_means(const struct report_fact *fact, int err)
+{
+	if (fact->fw || err == EREMOTEIO)
+		return "the firmware refused the command of mlx5dv_devx_*()";
+	if (err == ETIMEDOUT || err == ECANCELED)
+		return "no answer of the firmware: it hangs or is being reset, see the kernel's "
+		       "log";
+	if (fact->has & REPORT_HAS_FW)
+		return "syndrome 0: the kernel's driver refused it, and the firmware never saw it";
+	return "the command failed; the line does not tell whether the firmware saw it";
+}
+
+static void devx(struct json_object *list, const struct report_fact *told)
+{
+	struct report_fact fact = *told;
+	int err = errno_by_text(fact.error);
+	struct json_object *o = explain_meaning(list, EXPLAIN_ERRNO, (uint64_t)err,
+						err ? strerrorname_np(err) : "?");
+
+	devx_command(&fact);
+	put_command(o, &fact);
+	explain_put(o, "means", devx_means(&fact, err));
+	explain_put(o, "next",
+		    err == EREMOTEIO || fact.fw
+			    ? "the kernel's log has the status, if dynamic debug of mlx5_core's "
+			      "mlx5_cmd_out_err() is on"
+			    : "the kernel's log of the same second");
+	syndrome(list, o, fact.fw);
+}
+
+static void health(struct json_object *list, const struct report_fact *fact)
+{
+	struct json_object *o;
+
+	if (fact->has & REPORT_HAS_SYNDROME && fact->syndrome <= UINT8_MAX &&
+	    explain_health(list, (uint8_t)fact->syndrome))
+		return;
+	o = explain_meaning(list, EXPLAIN_HEALTH, fact->syndrome, "?");
+	explain_put(o, "means",
+		    fact->has & REPORT_HAS_SYNDROME ? "a health syndrome that is not documented"
+						    : "the driver found the card dead or failed");
+	explain_put(o, "next", "the lines after it: synd, ext_synd; AER errors before it");
+}
+
+static void old_card(struct json_object *list, const struct report_fact *fact)
+{
+	explain_old_card(list, fact->vendor, fact->about);
+	/* mcxnex prints the number in the CQE, which mlx4 and mlx5 have in common. */
+	if (fact->has & REPORT_HAS_SYNDROME && fact->syndrome <= UINT8_MAX)
+		explain_cqe(list, (uint8_t)fact->syndrome, NULL);
+	else
+		explain_wc_status(list, 2, NULL); /* LOC_QP_OP_ERR */
+}
+
+void decode_fact(struct json_object *list, const struct report_fact *fact)
+{
+	size_t first = json_object_array_length(list);
+
+	switch (fact->kind) {
+	case REPORT_NOTHING:
+	case REPORT_PART:
+		break;
+	case REPORT_COMPLETION:
+		completion(list, fact);
+		break;
+	case REPORT_COMMAND:
+		command(list, fact);
+		break;
+	case REPORT_DEVX:
+		devx(list, fact);
+		break;
+	case REPORT_EVENT:
+		explain_event(list, (int)fact->event);
+		break;
+	case REPORT_CQ_ERROR:
+		explain_cq_error(list, fact->syndrome);
+		break;
+	case REPORT_HEALTH:
+		health(list, fact);
+		break;
+	case REPORT_OLD_CARD:
+		old_card(list, fact);
+		break;
+	}
+	put_numbers(list, first, fact);
+}

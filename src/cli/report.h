@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Lines of logs, as `softhca decode` reads them: what a logger put before the message is removed
+ * (report_line.c), and the forms in which programs and drivers tell errors are recognised
+ * (report_form.c). Nothing is printed here.
+ */
+#ifndef SOFTHCA_CLI_REPORT_H
+#define SOFTHCA_CLI_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- report_line.c */
+
+struct report_reader; /* compiled patterns */
+
+struct report_reader *report_reader_create(void);
+void report_reader_destroy(struct report_reader *r);
+
+/*
+ * Calls `message` for each message of a line: without time stamps, ranks, quotes and colours; the
+ * text of a JSON log line may have several. `prefixed`: something was removed, so the line is one
+ * of a log. The line is changed.
+ */
+typedef void report_message(void *ctx, char *text, bool prefixed);
+void report_line(struct report_reader *r, char *line, report_message *message, void *ctx);
+/* The message without a rank as `srun -l` writes it ("3: "), which may be an offset of a dump. */
+const char *report_skip_rank(const char *text);
+/* Does the message end with a soft line break of quoted-printable? */
+bool report_soft_break(const char *text);
+
+/* ---- report_form.c */
+
+enum report_kind {
+	REPORT_NOTHING,
+	REPORT_COMPLETION, /* of a work request, with error */
+	REPORT_COMMAND,    /* refused by the firmware */
+	REPORT_DEVX,       /* a command of mlx5dv_devx_*(), as UCX tells it */
+	REPORT_EVENT,      /* asynchronous event */
+	REPORT_CQ_ERROR,   /* event of a CQ */
+	REPORT_HEALTH,     /* of the firmware */
+	REPORT_OLD_CARD,   /* a completion with error of a card before mlx5 */
+	REPORT_PART,       /* belongs to an explained message, and has nothing by itself */
+};
+
+enum report_flag {
+	REPORT_HAS_WC = 1 << 0,
+	REPORT_HAS_SYNDROME = 1 << 1,
+	REPORT_HAS_VENDOR = 1 << 2,
+	REPORT_HAS_STATUS = 1 << 3,
+	REPORT_HAS_FW = 1 << 4, /* syndrome of the firmware */
+	REPORT_HAS_EVENT = 1 << 5,
+	REPORT_HAS_QPN = 1 << 6,
+	REPORT_HAS_CQN = 1 << 7,
+	REPORT_HAS_OPCODE = 1 << 8,
+	REPORT_IB = 1 << 9, /* the port is InfiniBand: RoCE is not the cause */
+};
+
+struct report_fact {
+	enum report_kind kind;
+	unsigned int has; /* enum report_flag */
+	const char *form; /* whose message it is: "UCX" */
+	uint32_t wc, syndrome, vendor, status, fw, event, qpn, cqn, opcode;
+	char command[64];  /* name of the command, or "" */
+	char error[64];    /* text of strerror(), or "" */
+	const char *about; /* of REPORT_OLD_CARD and REPORT_PART: what it is */
+};
+
+struct report_forms;
+
+struct report_forms *report_forms_create(void);
+void report_forms_destroy(struct report_forms *f);
+/*
+ * What the message says; REPORT_NOTHING. `rank`: place of its form in the table, the most specific
+ * first. `more`: the message goes on in the next line.
+ */
+enum report_kind report_match(const struct report_forms *f, const char *text,
+			      struct report_fact *fact, size_t *rank, bool *more);
+/* What a text without a known error looks like: "a kernel log"; NULL. */
+const char *report_looks_like(const struct report_forms *f, const char *text);
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The forms in which programs and drivers report errors: a row each. Sources: the format strings of
+ * UCX (ib_mlx5_log.c, ib_mlx5_dv.c, rc_verbs), NCCL (net_ib), perftest, SPDK, libfabric (rxm),
+ * Open MPI (btl_openib), dapl, DPDK's mlx5, and of Linux' mlx5_core, mlx5_ib, mlx4, mthca and
+ * Solaris' mcxnex, as real logs in tests/logs have them. decode.c calls it.
+ */
+#include "cli/report.h"
+
+#include <ctype.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli/card.h"
+#include "util/cleanup.h"
+
+#define GROUPS 10
+#define TEXT_MAX 4096 /* of a message; the rest is no report of an error */
+
+#define HEX "(0x[0-9a-f]+)"
+#define DEC "([0-9]+)"
+
+/*
+ * `roles` tells what each group is:
+ *   W wc status, decimal    w the same, hexadecimal    t its text
+ *   s CQE syndrome, hex     V vendor_err, decimal      v the same, hexadecimal
+ *   n name of a command     c its opcode, hexadecimal  S its status   y the firmware's syndrome
+ *   q QPN, hex   Q decimal  C CQN, hex   D decimal
+ *   e text of an event      E text of strerror()       L link layer   . nothing
+ */
+static const struct form {
+	const char *whose;
+	const char *key; /* the message contains this, in any case */
+	enum report_kind kind;
+	const char *pattern, *roles;
+	const char *about;
+} forms[] = {
+	/* ---- commands of the driver */
+	{"mlx5_core", "op_mod", REPORT_COMMAND,
+	 "([A-Z0-9_]+) ?\\(" HEX
+	 "\\) *op_mod ?\\(0x[0-9a-f]+\\) *failed, *status *[a-z ()]*[a-z)] ?\\(" HEX
+	 "\\), *syndrome *\\(?" HEX,
+	 "ncSy", NULL},
+	{"mlx5_core", "syndrome", REPORT_COMMAND,
+	 "status *[a-z .()]*\\(" HEX "\\),? *syndrome[ :=]*\\(?" HEX, "Sy", NULL},
+	{"mlx5_core", "op_mod", REPORT_COMMAND,
+	 "([A-Z0-9_]+) ?\\(" HEX "\\) *op_mod ?\\(0x[0-9a-f]+\\) *failed$", "nc", NULL},
+	/* ---- UCX */
+	{"UCX", "mlx5dv_devx", REPORT_DEVX,
+	 "mlx5dv_devx_([a-z_]+)\\(([A-Za-z0-9_]*)[^)]*\\) failed( on [^ ,]+)?, *syndrome "
+	 "(0x)?([0-9a-f]+)(: *(.*))?$",
+	 "nx..y.E", NULL},
+	{"UCX", "mlx5dv_devx", REPORT_DEVX,
+	 "mlx5dv_devx_([a-z_]+)\\(([A-Za-z0-9_]*)[^)]*\\) failed: *(.*)$", "nxE", NULL},
+	{"UCX", "synd 0x", REPORT_COMPLETION, "/(IB|RoCE) \\(synd " HEX " vend " HEX, "Lsv", NULL},
+	{"UCX", "completion with error on qp", REPORT_COMPLETION,
+	 "completion with error on qp " HEX ": ([a-z ]+) syndrome " HEX, "qtv", NULL},
+	{"UCX", "vendor_err 0x", REPORT_COMPLETION,
+	 "completion with error: ([a-z ]+)[[( ]+qpn " HEX ".* vendor_err " HEX, "tqv", NULL},
+	{"UCX", "vendor_err 0x", REPORT_COMPLETION,
+	 "completion with error: ([a-z ]+), vendor_err " HEX, "tv", NULL},
+	/* ---- NCCL */
+	{"NCCL", "vendor err", REPORT_COMPLETION,
+	 "Got completion .*(status *= *|error )" DEC ",? *opcode.* len.* vendor err " DEC, ".WV",
+	 NULL},
+	{"NCCL", "async event", REPORT_EVENT, "Got async event *: *([A-Za-z_ ]+)", "e", NULL},
+	{"NCCL", "async fatal event", REPORT_EVENT, "async fatal event[^:]*: *([A-Za-z_ ]+)", "e",
+	 NULL},
+	/* ---- perftest, the examples of NVIDIA */
+	{"perftest", "syndrom 0x", REPORT_COMPLETION,
+	 "status " DEC "( *\\([^)]*\\))?[:,]( *wr_id [0-9]+)?,? *syndrom " HEX, "W..v", NULL},
+	{"an example of NVIDIA", "vendor syndrome", REPORT_COMPLETION,
+	 "bad completion with status: " HEX ", vendor syndrome: " HEX, "wv", NULL},
+	{"an example of NVIDIA", "completion was found", REPORT_COMPLETION,
+	 "completion was found in CQ with status " HEX, "w", NULL},
+	/* ---- the kernel's drivers */
+	{"mlx5_core", "Error cqe on cqn", REPORT_COMPLETION,
+	 "Error cqe on cqn " HEX ".* [a-z]*qn " HEX "(, opcode 0x[0-9a-f]+)?, *syndrome +" HEX
+	 ", *vendor syndrome " HEX,
+	 "Cq.sv", NULL},
+	{"mlx5_ib", "vendor syndrome 0x", REPORT_COMPLETION,
+	 "(^|[: ])syndrome " HEX ", *vendor syndrome " HEX, ".sv", NULL},
+	{"mlx5_ib", "error cqe on cqn", REPORT_PART, "(requestor|responder) error cqe on cqn " HEX,
+	 ".C", "the line that precedes a completion with error"},
+	{"mlx5_ib", ": QP ", REPORT_COMPLETION,
+	 ": QP " DEC " error: ([A-Za-z ]+) \\(" HEX " 0x[0-9a-f]+ 0x[0-9a-f]+\\)", "Qtv", NULL},
+	{"mlx5_core", "CQ error on CQN", REPORT_CQ_ERROR,
+	 "CQ error on CQN " HEX ", *syndrome? " HEX, "Cs", NULL},
+	{"mlx5_core", "cq_error_event", REPORT_PART, "cq_error_event: cqn=" HEX, "C",
+	 "the interface's share of a CQ error"},
+	{"mlx5_core", "synd 0x", REPORT_HEALTH, "(^|[: ])synd " HEX ": *([A-Za-z][A-Za-z ]*)",
+	 ".s.", NULL},
+	{"mlx5_core", "health issue", REPORT_HEALTH, "Health issue observed, *([A-Za-z ]+),", "e",
+	 NULL},
+	{"mlx5_core", "health", REPORT_HEALTH, "device's (health compromised)", ".", NULL},
+	{"mlx5_core", "Fatal error", REPORT_HEALTH, "poll_health.* (Fatal error) [0-9]+ detected",
+	 ".", NULL},
+	{"mlx5_core", "assert_", REPORT_PART, "assert_(var\\[[0-9]\\]|exit_ptr|callra) 0x", ".",
+	 "the firmware's registers at an error of its health"},
+	/* ---- cards before mlx5 */
+	{"mlx4", "vendor syndrome", REPORT_OLD_CARD,
+	 "local QP operation err \\(QPN ([0-9a-f]+), WQE index [0-9a-f]+, vendor syndrome "
+	 "([0-9a-f]+), opcode",
+	 "qv", "mlx4: ConnectX to ConnectX-3"},
+	{"mthca", "local QP operation err", REPORT_OLD_CARD,
+	 "local QP operation err \\(QPN ([0-9a-f]+), WQE @", "q",
+	 "mthca: InfiniHost, before ConnectX"},
+	{"Solaris", "CQE ERR", REPORT_OLD_CARD,
+	 "CQE ERR: cqe [0-9a-f]+ QPN " HEX " indx 0x[0-9a-f]+ status " HEX " vendor syndrome " HEX,
+	 "qsv", "Solaris' driver of ConnectX-2 (mcxnex, hermon)"},
+	{"Solaris", "CQE ", REPORT_PART, "(mcxnex|hermon)[0-9]+: CQE ", ".",
+	 "lines of Solaris' driver beside its error"},
+	/* ---- DPDK, SPDK, libfabric, MPIs, others */
+	{"DPDK", "Unexpected CQE error", REPORT_COMPLETION,
+	 "Unexpected CQE error syndrome " HEX " CQN = " DEC " [A-Z]+ = " DEC, "sDQ", NULL},
+	{"SPDK", "CQ", REPORT_COMPLETION, "Error on CQ .*status: \\(" DEC "\\)", "W", NULL},
+	{"SPDK", "CQ error on", REPORT_COMPLETION, "CQ error on [A-Z].* \\(" DEC "\\): *[A-Za-z]",
+	 "W", NULL},
+	{"dapl", "DTO completion ERR", REPORT_COMPLETION,
+	 "DTO completion ERR: status " DEC ", .*vendor_err " HEX, "Wv", NULL},
+	{"dapl", "async_event", REPORT_EVENT, "dapl async_event .*Event ([0-9]+)", "N", NULL},
+	{"Open MPI", "status number", REPORT_COMPLETION,
+	 "with status .* status number " DEC " for wr_id .* vendor error " DEC, "WV", NULL},
+	{"Open MPI", "status number", REPORT_COMPLETION,
+	 "with status .* status number " DEC " for wr_id", "W", NULL},
+	{"libfabric", "prov_err", REPORT_COMPLETION, "prov_err: *[a-z A-Z]+\\(" DEC "\\)", "W",
+	 NULL},
+	/* ---- in general */
+	{"a program", "vend", REPORT_COMPLETION,
+	 "synd(rome)?[ =:]+" HEX ",? *vend(or)?([_ ](err|synd(rome)?))*[ =:]+" HEX, ".s....v",
+	 NULL},
+	{"a program", "vendor_err", REPORT_COMPLETION,
+	 "status *[=:]? *" DEC " *\\([A-Za-z_ ]+\\).*vendor_err *[=:]? *" HEX, "Wv", NULL},
+	{"a program", "vendor_err", REPORT_COMPLETION,
+	 "status *[=:] *IBV?_WC_([A-Z_]+).*vendor_err *[=:] *" DEC, "tV", NULL},
+	{"a program", "IB", REPORT_COMPLETION, "IBV?_WC_([A-Z_]*ERR)", "t", NULL},
+	{"a program", "IB", REPORT_EVENT, "(IBV?_EVENT_[A-Z_]+)", "e", NULL},
+};
+
+/* What logs without a known error look like. */
+static const struct look {
+	const char *pattern, *what;
+} looks[] = {
+	{"mlx5_core|mlx5_ib|infiniband mlx",
+	 "lines of the mlx5 driver without an error that I know"},
+	{"UCX +[A-Z]+", "a log of UCX without an error of a completion or command"},
+	{"NCCL (INFO|WARN|TRACE)", "a log of NCCL without an error of a completion"},
+	{"libfabric:", "a log of libfabric without an error of a completion"},
+	{"EAL:|mlx5_net|rte_", "a log of DPDK without a dump of a completion"},
+	{"Traceback|^ *#?[0-9]+ +(0x[0-9a-f]+ )?.*(\\(\\)|[+]0x)", "a backtrace"},
+	{"hca_id:|transport: +InfiniBand|node_guid", "output of ibv_devinfo"},
+	{"Call Trace|general protection|BUG:|Oops", "a crash of a kernel"},
+};
+
+struct report_forms {
+	regex_t form[ARRAY_SIZE(forms)], look[ARRAY_SIZE(looks)], more;
+};
+
+static void report_compile(regex_t *re, const char *pattern)
+{
+	if (regcomp(re, pattern, REG_EXTENDED | REG_ICASE))
+		abort(); /* LCOV_EXCL_LINE a pattern above is wrong */
+}
+
+struct report_forms *report_forms_create(void)
+{
+	struct report_forms *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
+		report_compile(&f->form[i], forms[i].pattern);
+	for (size_t i = 0; i < ARRAY_SIZE(looks); i++)
+		report_compile(&f->look[i], looks[i].pattern);
+	report_compile(&f->more, "(status *[a-z .()]*\\(0x[0-9a-f]+\\),? *syndrome *$)");
+	return f;
+}
+
+void report_forms_destroy(struct report_forms *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
+		regfree(&f->form[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(looks); i++)
+		regfree(&f->look[i]);
+	regfree(&f->more);
+	free(f);
+}
+
+/* ---- what the groups of a match are */
+
+static void report_word(char *to, size_t size, const char *from, size_t n)
+{
+	while (n && isspace((unsigned char)from[n - 1]))
+		n--;
+	n = n < size ? n : size - 1;
+	memcpy(to, from, n);
+	to[n] = '\0';
+}
+
+/* Where the number of a role goes. */
+static const struct role {
+	char role;
+	int base;
+	size_t at;
+	unsigned int has;
+} numbers[] = {
+	{'W', 10, offsetof(struct report_fact, wc), REPORT_HAS_WC},
+	{'w', 16, offsetof(struct report_fact, wc), REPORT_HAS_WC},
+	{'s', 16, offsetof(struct report_fact, syndrome), REPORT_HAS_SYNDROME},
+	{'V', 10, offsetof(struct report_fact, vendor), REPORT_HAS_VENDOR},
+	{'v', 16, offsetof(struct report_fact, vendor), REPORT_HAS_VENDOR},
+	{'c', 16, offsetof(struct report_fact, opcode), REPORT_HAS_OPCODE},
+	{'S', 16, offsetof(struct report_fact, status), REPORT_HAS_STATUS},
+	{'y', 16, offsetof(struct report_fact, fw), REPORT_HAS_FW},
+	{'q', 16, offsetof(struct report_fact, qpn), REPORT_HAS_QPN},
+	{'Q', 10, offsetof(struct report_fact, qpn), REPORT_HAS_QPN},
+	{'C', 16, offsetof(struct report_fact, cqn), REPORT_HAS_CQN},
+	{'D', 10, offsetof(struct report_fact, cqn), REPORT_HAS_CQN},
+	{'N', 10, offsetof(struct report_fact, event), REPORT_HAS_EVENT},
+};
+
+/* False: the group cannot be what its role says, so the message is another one. */
+static bool report_text(struct report_fact *fact, char role, const char *s, size_t n)
+{
+	char word[64];
+	int number;
+
+	report_word(word, sizeof(word), s, n);
+	switch (role) {
+	case 't':
+		number = card_wc_by_text(word);
+		if (number <= 0)
+			return !strcasecmp(word, "unrecognized status");
+		fact->wc = (uint32_t)number;
+		fact->has |= REPORT_HAS_WC;
+		return true;
+	case 'e':
+		if (fact->kind == REPORT_HEALTH) {
+			fact->syndrome = card_health_by_text(word);
+			fact->has |= fact->syndrome ? REPORT_HAS_SYNDROME : 0;
+			return true;
+		}
+		number = card_event_by_text(word);
+		fact->event = (uint32_t)number;
+		fact->has |= REPORT_HAS_EVENT;
+		return number >= 0;
+	case 'n':
+		report_word(fact->command, sizeof(fact->command), s, n);
+		return true;
+	case 'x':
+		if (!*word)
+			return true;
+		number = (int)strlen(fact->command);
+		snprintf(fact->command + number, sizeof(fact->command) - (size_t)number, " %s",
+			 word);
+		return true;
+	case 'E':
+		report_word(fact->error, sizeof(fact->error), s, n);
+		return true;
+	case 'L':
+		fact->has |= !strcasecmp(word, "IB") ? REPORT_IB : 0;
+		return true;
+	}
+	return true;
+}
+
+static bool report_groups(struct report_fact *fact, const char *text, const char *roles,
+			  const regmatch_t *m)
+{
+	for (size_t i = 0; roles[i]; i++) {
+		const regmatch_t *g = &m[i + 1];
+		const struct role *role = NULL;
+
+		if (g->rm_so < 0)
+			continue;
+		for (size_t k = 0; k < ARRAY_SIZE(numbers) && !role; k++)
+			role = numbers[k].role == roles[i] ? &numbers[k] : NULL;
+		if (!role) {
+			if (!report_text(fact, roles[i], text + g->rm_so,
+					 (size_t)(g->rm_eo - g->rm_so)))
+				return false;
+			continue;
+		}
+		*(uint32_t *)((char *)fact + role->at) =
+			(uint32_t)strtoul(text + g->rm_so, NULL, role->base);
+		fact->has |= role->has;
+	}
+	return true;
+}
+
+/* A text of ibv_wc_status_str() or ib_wc_status_msg() anywhere in the message. */
+static enum report_kind report_wc_text(const char *text, struct report_fact *fact)
+{
+	int wc = card_wc_in_text(text);
+
+	if (wc <= 0)
+		return REPORT_NOTHING;
+	*fact = (struct report_fact){.kind = REPORT_COMPLETION,
+				     .has = REPORT_HAS_WC,
+				     .form = "a program",
+				     .wc = (uint32_t)wc};
+	return REPORT_COMPLETION;
+}
+
+enum report_kind report_match(const struct report_forms *f, const char *text,
+			      struct report_fact *fact, size_t *rank, bool *more)
+{
+	regmatch_t m[GROUPS];
+
+	*more = false;
+	*rank = ARRAY_SIZE(forms) + 1;
+	if (strnlen(text, TEXT_MAX) == TEXT_MAX)
+		return REPORT_NOTHING;
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		if (!strcasestr(text, forms[i].key) || regexec(&f->form[i], text, GROUPS, m, 0))
+			continue;
+		*fact = (struct report_fact){
+			.kind = forms[i].kind, .form = forms[i].whose, .about = forms[i].about};
+		if (!report_groups(fact, text, forms[i].roles, m))
+			continue;
+		*rank = i;
+		return fact->kind;
+	}
+	*more = strcasestr(text, "syndrome") && !regexec(&f->more, text, 0, NULL, 0);
+	(*rank)--;
+	return report_wc_text(text, fact);
+}
+
+const char *report_looks_like(const struct report_forms *f, const char *text)
+{
+	if (strnlen(text, TEXT_MAX) == TEXT_MAX)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(looks); i++)
+		if (!regexec(&f->look[i], text, 0, NULL, 0))
+			return looks[i].what;
+	return NULL;
+}
