@@ -390,6 +390,13 @@ static bool is_output(const uint8_t *p, size_t n)
 	       (p[0] ? be32_load(p + 4) != 0 : n > 8 && !be32_load(p + 4));
 }
 
+/* Many bytes can be a work request; these have no reserved bit set, and an opmod that exists. */
+static bool is_likely_wqe(const uint8_t *p, size_t n)
+{
+	return decode_is_wqe(p, n) && n % 16 == 0 && !(p[7] >> 6) &&
+	       (!p[0] || p[0] == 8 || p[0] == 9);
+}
+
 static enum hex_kind guess(const struct hex_block *b)
 {
 	if (b->hint)
@@ -403,7 +410,7 @@ static enum hex_kind guess(const struct hex_block *b)
 		return HEX_MAD;
 	if (is_input(b->bytes, b->n))
 		return HEX_INPUT;
-	if (decode_is_wqe(b->bytes, b->n))
+	if (is_likely_wqe(b->bytes, b->n))
 		return HEX_WQE;
 	if (is_cqe(b->bytes, b->n) || is_likely_row(b->bytes, b->n))
 		return HEX_CQE;

@@ -150,7 +150,7 @@ static const struct look {
 	{"EAL:|mlx5_net|rte_", "a log of DPDK without a dump of a completion"},
 	{"Traceback|^ *#?[0-9]+ +(0x[0-9a-f]+ )?.*(\\(\\)|[+]0x)", "a backtrace"},
 	{"hca_id:|transport: +InfiniBand|node_guid", "output of ibv_devinfo"},
-	{"Call Trace|general protection|BUG:|Oops", "a crash of a kernel"},
+	{"Call Trace:|general protection fault|kernel BUG at|Oops: [0-9]", "a crash of a kernel"},
 };
 
 struct report_forms {

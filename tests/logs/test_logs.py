@@ -192,6 +192,15 @@ class Logs(unittest.TestCase):
                     '00000000 00000013 08006214 0000f6d2'):
             self.assertEqual(explanations(f'[  1.000000] {row}\n'), (1, []), row)
 
+    def test_sums_and_addresses_are_no_dumps(self):
+        import hashlib
+        sums = [hashlib.md5(b'%d' % n).hexdigest() for n in range(2000)]
+        text = ''.join(f'{s}  file{n}\n' + ('sum\n' if n % 2 else '') for n, s in enumerate(sums))
+        text += ('link/ether 52:54:00:12:34:56\nfe:80:00:00:00:00:00:00:a0:88:c2:03:00:12:55:cc is a GID\n'
+                 'up 19:34:56\n19:34:56\n2026-11-22 19:34:56\n00:00:00:00:00:00\n')
+        self.assertEqual(explanations(text), (1, []))
+        self.assertEqual(json.loads(decode(text + 'IBV_WC_REM_OP_ERR\n', '-j').stdout)['parts'], [])
+
 
 if __name__ == '__main__':
     sys.argv = [a for a in sys.argv if a != '--all-prefixes']
