@@ -31,6 +31,7 @@ SEEDS = {
     'sma': ['fuzz_seeds_umad', '{}'],
     'ucma': ['fuzz_seeds_umad', '{}', 'ucma'],
     'netlink': ['fuzz_seeds_netlink', '{}'],
+    'decode': ['/usr/bin/python3', os.path.join(HERE, 'seeds_decode.py'), '{}'],
 }
 MAX_LEN = 4096
 
