@@ -234,6 +234,13 @@ extern TLS_IE struct running_last {
 struct seg_ring *running_enter(struct seg *s, uint32_t qpn);
 void running_again(struct seg *s, struct seg_ring *e);
 void running_leave(struct seg_ring *e);
+/* A doorbell: no bus lock, as the entry is this thread's. */
+static inline void running_count(struct seg_ring *e)
+{
+	uint64_t n = atomic_load_explicit(&e->rung, memory_order_relaxed);
+
+	atomic_store_explicit(&e->rung, n + 1, memory_order_relaxed);
+}
 /* This thread's entry (NULL: none), and 1 + its index. */
 static inline struct seg_ring *running_mine(uint32_t *n)
 {

@@ -10,6 +10,7 @@
 #include "hw/mkey.h"
 #include "hw/qctr.h"
 #include "hw/qp_state.h"
+#include "hw/use.h"
 #include "util/point.h"
 #include "util/sys.h"
 
@@ -210,6 +211,7 @@ enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 		return ENG_LOCKED;
 	if (rc == -ESRCH)
 		return ENG_SILENT;
+	hw_use_error(r->s, qp->hca, eng_failures[why].syndrome);
 	eng_count(r->s, qp, HW_QC_RESP_CQE_ERROR);
 	if (why == ENG_W_RECV_LENGTH)
 		eng_count(r->s, qp, HW_QC_RESP_LOCAL_LENGTH_ERROR);

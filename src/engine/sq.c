@@ -9,6 +9,7 @@
 #include "hw/cq.h"
 #include "hw/qctr.h"
 #include "hw/qp_state.h"
+#include "hw/use.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -157,6 +158,7 @@ static bool sq_fail_run(struct eng_run *r, enum eng_why why)
 	TRACE(LOG_CQE, "qp %x: %s at %u: %s", r->qpn, wqe_opcode_name((uint8_t)r->opcode), r->ci,
 	      eng_failures[why].text);
 	/* Change the state first, so that a program that sees the completion finds it. */
+	hw_use_error(r->s, qp->hca, eng_failures[why].syndrome);
 	eng_count(r->s, qp, HW_QC_REQ_CQE_ERROR);
 	if (eng_failures[why].syndrome == CQE_SYND_REMOTE_ACCESS)
 		eng_count(r->s, qp, HW_QC_REQ_REMOTE_ACCESS_ERRORS);
@@ -343,6 +345,8 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work)
 		int rc;
 
 		r.ring = running_enter(s, qpn);
+		if (work & HW_PEND_RING)
+			running_count(r.ring);
 		rc = seg_lock(s, &qp->sq_lock, SEG_LOCK_DATA_NS);
 		if (rc < 0) {
 			running_leave(r.ring);

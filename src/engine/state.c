@@ -8,6 +8,7 @@
 #include "hw/qctr.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
+#include "hw/use.h"
 #include "util/point.h"
 
 #include <errno.h>
@@ -146,9 +147,13 @@ static int flush_one(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci,
 	/* A WQE that failed before its CQE was written still gets its own error. */
 	cqe_set_error(&c, qp->sq_out > 1 ? (enum eng_why)(qp->sq_out - 1) : ENG_W_FLUSHED_SQ);
 	rc = cq_push(s, qp->cqn_snd, &c, true);
-	if (!rc)
-		eng_count(s, qp, HW_QC_REQ_CQE_FLUSH_ERROR);
-	return rc;
+	if (rc)
+		return rc;
+	/* sq_fail_run() has counted the others */
+	if (c.why == ENG_W_FLUSHED_SQ)
+		hw_use_error(s, qp->hca, CQE_SYND_WR_FLUSH);
+	eng_count(s, qp, HW_QC_REQ_CQE_FLUSH_ERROR);
+	return 0;
 }
 
 /* A WQE that was executed gets its own completion, not a flush error. */
@@ -205,9 +210,11 @@ static int flush_receive(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t
 	LAYOUT_SET(cqe64, c.b, srqn_uidx, uidx & 0xffffff);
 	cqe_set_error(&c, ENG_W_FLUSHED_RQ);
 	rc = cq_push_receive(s, cqn, &c, qp);
-	if (!rc)
-		eng_count(s, qp, HW_QC_RESP_CQE_FLUSH_ERROR);
-	return rc;
+	if (rc)
+		return rc;
+	hw_use_error(s, qp->hca, CQE_SYND_WR_FLUSH);
+	eng_count(s, qp, HW_QC_RESP_CQE_FLUSH_ERROR);
+	return 0;
 }
 
 /* Under rq_lock. */

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include "hw/hca.h"
+#include "hw/use.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/sigset.h"
@@ -135,6 +136,22 @@ __attribute__((noinline)) static enum fw_r run_cut(struct fw_call *k, uint32_t o
 	return r;
 }
 
+/* Those of programs: with an open file. */
+static void count_use(const struct fw_call *k, enum fw_r r)
+{
+	struct hw_use *u = k->c->file == SEG_NONE ? NULL : hw_use(k->s, k->c->hca);
+	const struct fw_refusal *f = r == FW_R_NONE || r == FW_R_ERRNO ? NULL : fw_refusal(r);
+
+	if (!u)
+		return;
+	atomic_fetch_add_explicit(&u->commands, 1, memory_order_relaxed);
+	if (f && f->status < HW_USE_STATUSES)
+		atomic_fetch_add_explicit(&u->refused[f->status], 1, memory_order_relaxed);
+	if (r == FW_R_NONE && k->cmd->object >= HW_KIND_FIRST)
+		atomic_fetch_add_explicit(&u->made[k->cmd->object - HW_KIND_FIRST], 1,
+					  memory_order_relaxed);
+}
+
 int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, uint32_t outlen)
 {
 	struct fw_call k = {
@@ -169,6 +186,7 @@ int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, u
 		LAYOUT_SET(cmd_out, out, status, f->status);
 		LAYOUT_SET(cmd_out, out, syndrome, f->syndrome);
 	}
+	count_use(&k, r);
 	if (TRACE_ON(LOG_FW))
 		fw_trace(&k, opcode, inlen, outlen, r, bit, since);
 	return r == FW_R_ERRNO ? k.err : 0;

@@ -23,6 +23,7 @@
 #include "hw/test_evq.h"
 #include "hw/uar.h"
 #include "hw/umem.h"
+#include "hw/use.h"
 #include "hw/xrcd.h"
 #include "segment/mem.h"
 #include "segment/proc.h"

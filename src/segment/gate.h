@@ -27,7 +27,8 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-/* With the preceding word of struct seg_ring it fills two cache lines. Longer lists are split. */
+/* With the two words before it in struct seg_ring it fills two cache lines. Longer lists are split.
+ */
 #define GATE_VECS 7
 
 struct seg_gate {

@@ -27,8 +27,11 @@ enum seg_proc_state {
 struct seg_ring {
 	/* start epoch << 25 | SEG_RING_WAITS | 1 + QPN; lower bits 0: free */
 	_Alignas(128) _Atomic uint64_t use;
+	/* doorbells of send queues; only the thread that holds the entry writes it */
+	_Atomic uint64_t rung;
 	struct seg_gate gate; /* gate of the thread's copies */
 };
+_Static_assert(sizeof(struct seg_ring) == 128, "cache lines of its own");
 #define SEG_RING_BITS 25
 #define SEG_RING_WHO UINT64_C(0xffffff)
 /* the thread waits for others and uses nothing itself */

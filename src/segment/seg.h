@@ -68,6 +68,7 @@
 	T(SUBNET, fab_subnet, 2, 1)           /* state of the whole subnet: one element */       \
 	T(CTR, fab_ctr, 448 * K, 1)           /* same index as SEG_T_PORT; never claimed */      \
 	T(CTRBASE, fab_ctr_base, 448 * K, 1)  /* same index as SEG_T_PORT; never claimed */      \
+	T(USE, hw_use, 32 * K, 1)             /* same index as SEG_T_HCA; never claimed */       \
 	T(MCGRP, fab_mcgrp, FAB_MLIDS + 1, 1) /* multicast groups of the built-in SA (fab.h) */  \
 	T(MCMEM, fab_mcmem, 128 * K, 1)       /* members of multicast groups */                  \
 	T(SAREC, fab_sarec, 32 * K, 1)        /* SA records that clients store */                \

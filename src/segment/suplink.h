@@ -30,11 +30,13 @@ enum link_op {
 	 * connection. -ESRCH gone, -ENOENT it gave none
 	 */
 	LINK_GET_MEM,
-	LINK_STATUS, /* -> fd: memfd with JSON text. For `softhca status` */
-	LINK_DOWN,   /* stop the fabric. For `softhca down` */
-	LINK_PORT,   /* {host, hca: N of mlx5_N, port: its number, arg: 1 up, 0 down}: plug a
-			port's cable in, or pull it; "": the first host. For `softhca link` */
-	LINK_WAKE,   /* {file, gen}: write the byte of an event queue's FIFO. No reply. */
+	/* {arg: enum link_status, host} -> fd: memfd with JSON text. For `softhca status`, `list`
+	 */
+	LINK_STATUS,
+	LINK_DOWN, /* stop the fabric. For `softhca down` */
+	LINK_PORT, /* {host, hca: N of mlx5_N, port: its number, arg: 1 up, 0 down}: plug a
+		      port's cable in, or pull it; "": the first host. For `softhca link` */
+	LINK_WAKE, /* {file, gen}: write the byte of an event queue's FIFO. No reply. */
 	/* {arg: 1 dot, 0 ibnetdiscover} -> fd: memfd with the present subnet. For `softhca topo` */
 	LINK_TOPO,
 	/*
@@ -62,6 +64,13 @@ enum link_op {
 		    */
 	LINK_GMP,  /* a struct cm_pkt behind it has come to a port, for its host's kernel. No reply.
 		    */
+};
+
+/* Bits of a status request: which hosts are shown. 0: all. */
+enum link_status {
+	LINK_STATUS_USED = 1,     /* those that programs have used */
+	LINK_STATUS_NO_HOSTS = 2, /* none */
+	LINK_STATUS_HOST = 4,     /* the one that the request names */
 };
 
 struct link_msg {

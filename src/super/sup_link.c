@@ -166,7 +166,7 @@ static int do_get_mem(struct sup *sup, struct sup_link *l, struct sup_request *q
 static int do_status(struct sup *sup, struct sup_link *l, struct sup_request *q,
 		     struct sup_reply *p)
 {
-	p->fd = sup_status_fd(sup);
+	p->fd = sup_status_fd(sup, &q->m);
 	return p->fd < 0 ? p->fd : 0;
 }
 
@@ -562,6 +562,8 @@ void sup_link_close(struct sup *sup, struct sup_link *l)
 		return;
 	TRACE(LOG_LINK, "pid %d, slot %u.%u: gone", l->pid, l->slot, l->gen);
 	proc = seg_proc(&sup->seg, l->slot);
+	if (proc)
+		sup_use_ended(sup, proc);
 	if (proc)
 		atomic_store(&proc->state, SEG_PROC_DEAD);
 	eng_proc_died(&sup->seg, l->slot);

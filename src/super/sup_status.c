@@ -117,26 +117,35 @@ static struct json_object *show_hca(struct sup *sup, const struct hw_hca *h)
 	return o;
 }
 
-static struct json_object *show_hosts(struct sup *sup)
+struct json_object *sup_status_host(struct sup *sup, uint32_t host)
 {
-	struct json_object *hosts = json_object_new_array();
+	const struct hw_host *h = seg_at(&sup->seg, SEG_T_HOST, host);
+	struct json_object *o = json_object_new_object();
+	struct json_object *hcas = json_object_new_array();
 
-	seg_for_each_live (&sup->seg, SEG_T_HOST, i) {
-		const struct hw_host *h = seg_at(&sup->seg, SEG_T_HOST, i);
-		struct json_object *o = json_object_new_object();
-		struct json_object *hcas = json_object_new_array();
+	add_str(o, "name", h->name);
+	for (uint32_t n = 0; n < h->nhcas; n++) {
+		const struct hw_hca *hca = hw_hca(&sup->seg, h->hca[n]);
 
-		add_str(o, "name", h->name);
-		for (uint32_t n = 0; n < h->nhcas; n++) {
-			const struct hw_hca *hca = hw_hca(&sup->seg, h->hca[n]);
-
-			if (hca)
-				json_object_array_add(hcas, show_hca(sup, hca));
-		}
-		json_object_object_add(o, "hcas", hcas);
-		json_object_array_add(hosts, o);
+		if (hca)
+			json_object_array_add(hcas, show_hca(sup, hca));
 	}
-	return hosts;
+	json_object_object_add(o, "hcas", hcas);
+	json_object_object_add(o, "used", json_object_new_boolean(sup_host_used(sup, host)));
+	if (sup_host_used(sup, host))
+		sup_use_show(sup, host, o);
+	return o;
+}
+
+static struct json_object *show_hosts(struct sup *sup, uint32_t hosts, uint32_t host)
+{
+	struct json_object *a = json_object_new_array();
+
+	seg_for_each_live (&sup->seg, SEG_T_HOST, i)
+		if (!(hosts & LINK_STATUS_NO_HOSTS) && (host == SEG_NONE || i == host) &&
+		    (!(hosts & LINK_STATUS_USED) || sup_host_used(sup, i)))
+			json_object_array_add(a, sup_status_host(sup, i));
+	return a;
 }
 
 /* The totals, and their cost: the shared memory that has been touched. */
@@ -245,20 +254,27 @@ static struct json_object *show_files(struct sup *sup)
 	return a;
 }
 
-int sup_status_fd(struct sup *sup)
+int sup_status_fd(struct sup *sup, const struct link_msg *m)
 {
+	char name[sizeof(m->host) + 1] = "";
+	uint32_t host = SEG_NONE;
 	struct json_object *o = json_object_new_object();
 	_cleanup_close_ int fd = memfd_create("softhca-status", MFD_CLOEXEC);
 	const char *text;
 	size_t len;
 	int r = fd < 0 ? -errno : 0;
 
+	memcpy(name, m->host, sizeof(m->host));
+	if (!r && m->arg & LINK_STATUS_HOST) {
+		host = fab_host_by_name(&sup->seg, name);
+		r = host == SEG_NONE ? -ENODEV : 0;
+	}
 	add_str(o, "fabric", sup->name);
 	add_str(o, "directory", sup->seg.dir);
 	add_num(o, "supervisor", (uint64_t)getpid());
 	json_object_object_add(o, "private", json_object_new_boolean(sup->embedded));
 	json_object_object_add(o, "subnet", show_subnet(sup));
-	json_object_object_add(o, "hosts", show_hosts(sup));
+	json_object_object_add(o, "hosts", show_hosts(sup, m->arg, host));
 	json_object_object_add(o, "objects", show_objects(sup));
 	json_object_object_add(o, "processes", show_processes(sup));
 	json_object_object_add(o, "files", show_files(sup));

@@ -107,6 +107,8 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 		r = -errno;
 	if (!r)
 		r = sup_hosts_init(sup);
+	if (!r)
+		r = sup_use_init(sup);
 	if (!r && topo)
 		r = sup_console_names(sup, topo);
 	/* Make the default host ready now, so that errors are reported now. */
@@ -179,6 +181,7 @@ void sup_finish(struct sup *sup)
 	if (sup->dir >= 0)
 		close(sup->dir);
 	free(sup->used);
+	free(sup->rung);
 	sup_console_free(sup);
 	if (sup->seg.hdr)
 		seg_unmap(&sup->seg);

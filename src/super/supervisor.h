@@ -20,7 +20,9 @@
 #include "super/netns.h"
 #include "super/program.h"
 
+struct json_object;
 struct runtime;
+struct seg_proc;
 
 struct sup;
 
@@ -125,6 +127,7 @@ struct sup {
 	uint32_t nwatched;           /* number of watched files */
 	struct sup_console *console; /* NULL: not used yet, and no names are known */
 	uint8_t *used;               /* per SEG_T_HOST: enum sup_used (sup_host.c) */
+	uint64_t *rung;     /* per SEG_T_HOST: doorbells of processes that have ended (sup_use.c) */
 	uint64_t *shown;    /* per SEG_T_PORT: sum of its counters when last written to sysfs */
 	uint64_t probe_at;  /* when to check watched files again, clock_now_ns() */
 	uint64_t probe_gap; /* wait after that */
@@ -263,15 +266,23 @@ int sup_cm_write(struct sup *sup, struct sup_link *l, struct sup_request *q, str
 int sup_cm_gmp(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
 int sup_cm_ids(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
 /* A JSON array of the ids of all hosts. */
-struct json_object;
 struct json_object *sup_cm_show(struct sup *sup);
 /* An object with the numbers of struct cma_counts. */
 struct json_object *sup_cm_counts(struct sup *sup);
 /* MADs that have come, events, deadlines: once in each turn of the loop. The next deadline. */
 uint64_t sup_cm_run(struct sup *sup);
 
+/* ---- what programs have done (sup_use.c) */
+int sup_use_init(struct sup *sup);
+/* A process has ended: keep its counts. */
+void sup_use_ended(struct sup *sup, const struct seg_proc *p);
+/* Adds the counts of a host to its object in the status. */
+void sup_use_show(struct sup *sup, uint32_t host, struct json_object *o);
+
 /* ---- status (sup_status.c) */
-/* Returns a memfd with the text, read position 0, or -errno. */
-int sup_status_fd(struct sup *sup);
+/* Answers LINK_STATUS: a memfd with the text, read position 0; -ENODEV: no such host; -errno. */
+int sup_status_fd(struct sup *sup, const struct link_msg *m);
+/* The object of one host. */
+struct json_object *sup_status_host(struct sup *sup, uint32_t host);
 
 #endif
