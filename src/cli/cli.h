@@ -15,6 +15,8 @@
 
 enum {
 	CLI_UNKNOWN = 1,      /* softhca explain, decode: the subject is unknown */
+	CLI_NO_TRAFFIC = 3,   /* run --require-traffic: the command has not used the adapters */
+	CLI_TIMED_OUT = 124,  /* as timeout(1) */
 	CLI_CANNOT_RUN = 126, /* as env(1): the command was found but cannot be run */
 	CLI_NOT_FOUND = 127,  /* it was not found */
 	CLI_MAX_HOSTS = 256,
@@ -33,6 +35,7 @@ enum { /* bits of the commands, for the rows of the options that they accept */
        CLI_LINK = 1 << 9,
        CLI_STATUS = 1 << 10,
        CLI_IP = 1 << 11,
+       CLI_LIST = 1 << 12,
 };
 
 enum { /* bits of cli_options.given: the subjects of the options that were given */
@@ -47,8 +50,12 @@ struct cli_options {
 	const char *doorbell, *memlock; /* words for the environment */
 	const char *host, *fabric;      /* NULL: not given */
 	bool json;
-	bool quiet;                  /* no line about a command that did not see the adapter */
-	bool trace;                  /* the command is traced */
+	bool all;             /* down: all fabrics; status: all hosts, all kinds of objects */
+	bool summary;         /* say at the end what the command has done with adapters */
+	bool require_traffic; /* it fails if no packet passed */
+	uint32_t timeout;     /* seconds that the command may take; 0: any time */
+	bool quiet;           /* no line about a command that did not see the adapter */
+	bool trace;           /* the command is traced */
 	const char *topics, *output; /* trace options; NULL: the default topics, standard error */
 	const char *topo;            /* argument of --topo, or NULL */
 	uint32_t dot;                /* a topology is written in Graphviz's format */
@@ -100,6 +107,7 @@ int cli_down(struct cli_options *o);
 int cli_topo(struct cli_options *o);
 int cli_console(struct cli_options *o);
 int cli_status(struct cli_options *o);
+int cli_list(struct cli_options *o);
 int cli_link(struct cli_options *o);
 int cli_ip(struct cli_options *o);
 int cli_pcap(struct cli_options *o);

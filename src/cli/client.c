@@ -4,15 +4,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 #include "shim/shim.h"
 #include "super/program.h"
 #include "super/runtime.h"
+#include "util/cleanup.h"
 
 static int ask(int sock, struct link_msg *m, const void *more, size_t nmore, int send_fd, int *fd)
 {
@@ -77,6 +80,31 @@ int client_request(int sock, struct link_msg *m, int *fd)
 	return client_send(sock, m, -1, fd);
 }
 
+struct json_object *client_status(int sock, struct link_msg *m, int *err)
+{
+	_cleanup_close_ int fd = -1;
+	struct json_object *o;
+	struct stat st;
+	char *text;
+
+	*err = client_request(sock, m, &fd);
+	if (!*err && (fd < 0 || fstat(fd, &st) < 0))
+		*err = -EPROTO;
+	if (*err)
+		return NULL;
+	text = calloc(1, (size_t)st.st_size + 1);
+	if (!text || pread(fd, text, (size_t)st.st_size, 0) != st.st_size) {
+		free(text);
+		*err = -ENOMEM;
+		return NULL;
+	}
+	o = json_tokener_parse(text);
+	free(text);
+	if (!o)
+		*err = -EPROTO;
+	return o;
+}
+
 /* ---- which fabric */
 
 struct only {
@@ -93,26 +121,31 @@ static int count_fabric(void *arg, const char *name)
 	return 0;
 }
 
+int client_here(const char *verb)
+{
+	const char *here = getenv(SHIM_ENV_DIR), *name = strrchr(here, '/');
+	struct runtime rt = RUNTIME_EMPTY;
+	char parent[512];
+	int r;
+
+	snprintf(parent, sizeof(parent), "%.*s", (int)(name - here), here);
+	rt.fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	r = rt.fd < 0 ? -errno : runtime_connect(&rt, name + 1);
+	if (rt.fd >= 0)
+		close(rt.fd);
+	return r < 0 ? prog_fail("%s: fabric %s does not answer: %s", verb, here, strerror(-r)) : r;
+}
+
 /* The default fabric: the one that this process runs on, else the only one. */
 static int connect_default(const char *verb)
 {
 	struct runtime rt = RUNTIME_EMPTY;
-	const char *here = getenv(SHIM_ENV_DIR), *name;
+	const char *here = getenv(SHIM_ENV_DIR);
 	struct only only = {.n = 0};
 	int r;
 
-	if (here && (name = strrchr(here, '/')) && name != here) {
-		char parent[512];
-
-		snprintf(parent, sizeof(parent), "%.*s", (int)(name - here), here);
-		rt.fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		r = rt.fd < 0 ? -errno : runtime_connect(&rt, name + 1);
-		if (rt.fd >= 0)
-			close(rt.fd);
-		return r < 0 ? prog_fail("%s: fabric %s does not answer: %s", verb, here,
-					 strerror(-r))
-			     : r;
-	}
+	if (here && strrchr(here, '/') && strrchr(here, '/') != here)
+		return client_here(verb);
 	r = runtime_open(&rt, false);
 	if (r > 0)
 		return r;

@@ -19,6 +19,13 @@ int client_send(int sock, struct link_msg *m, int send_fd, int *fd);
 /* The same with bytes behind the message, and an answer without a descriptor. */
 int client_send_more(int sock, struct link_msg *m, const void *more, size_t n);
 /*
+ * Asks for a status (LINK_STATUS). The parsed answer, or NULL and *err. On a connection that stays.
+ */
+struct json_object;
+struct json_object *client_status(int sock, struct link_msg *m, int *err);
+/* Connects to the fabric that SHIM_ENV_DIR names. A socket; PROG_FAILED after a message. */
+int client_here(const char *verb);
+/*
  * Connects to the fabric that --fabric names; else to the one that this process runs on, else to
  * the only one. A socket, >= 3 (main() ensures it); PROG_FAILED after a message that begins with
  * `verb`.

@@ -1,142 +1,107 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `softhca run`. On a fabric that is up it executes the command in its own place. Otherwise it is
- * the supervisor of a private fabric and the command is its child: in the same process group, so
- * that the terminal's signals reach it as usual. Other signals to us are passed on. We end when the
- * command ends, and stop when the terminal or the command itself stops it (job control), so that
- * the shell sees it.
+ * `softhca run`. On a fabric that is up it executes the command in its own place, unless it has to
+ * do something at the end: count, or keep a time limit. Otherwise it is the supervisor of a private
+ * fabric and the command is its child.
  */
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <json-c/json.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "cli/child.h"
 #include "cli/client.h"
+#include "cli/command.h"
 #include "cli/lost.h"
 #include "cli/pcap.h"
+#include "cli/use.h"
+#include "shim/shim.h"
 #include "super/program.h"
 #include "super/runtime.h"
 #include "super/supervisor.h"
-#include "util/cleanup.h"
 #include "topo/topo.h"
+#include "util/cleanup.h"
 #include "util/clock.h"
 
 #define FIRST_HOST "h1"
+#define TERM_NS (5 * NSEC_PER_SEC) /* from SIGTERM to SIGKILL, and from that to giving up */
+#define KILL_NS (10 * NSEC_PER_MSEC)
 
-/* Passed on to the command when another process sends them to us. */
-static const int forwarded[] = {SIGHUP,  SIGINT,   SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
-				SIGCONT, SIGWINCH, SIGPWR,  SIGTSTP, SIGTTIN, SIGTTOU};
-
-struct command {
-	struct sup_source signals; /* must be first: the source is cast to the command */
-	pid_t pid;
-	bool ended;
-	int status; /* result of waitpid */
-	bool hurry; /* a signal came after the command's end: do not wait for stragglers */
+/* A command on the fabric of `sup`; NULL: on one that is up. */
+struct run {
+	struct sup_source signals; /* first */
+	struct sup *sup;
+	const struct cli_options *o;
+	int netns; /* the host's network namespace; -1: none */
+	struct command c;
+	bool timed_out;
 };
-
-static void handled_signals(sigset_t *set)
-{
-	sigemptyset(set);
-	sigaddset(set, SIGCHLD);
-	for (size_t i = 0; i < ARRAY_SIZE(forwarded); i++)
-		sigaddset(set, forwarded[i]);
-}
-
-static bool stops(int sig)
-{
-	return sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
-}
-
-/* The command has stopped: stop in the same manner until we are continued. */
-static void stop_like(int sig)
-{
-	const struct sigaction dfl = {.sa_handler = SIG_DFL};
-	struct sigaction was;
-	sigset_t set;
-
-	sigaction(sig, &dfl, &was);
-	sigemptyset(&set);
-	sigaddset(&set, sig);
-	raise(sig);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	sigaction(sig, &was, NULL);
-}
-
-/*
- * SIGSTOP comes from a debugger or a tester and is meant for the command alone, or from a shell (in
- * its own group) that was told to suspend.
- */
-static void on_stop(const struct command *c, int sig)
-{
-	if (stops(sig) || (sig == SIGSTOP && getpgid(c->pid) != getpgrp()))
-		stop_like(sig);
-}
-
-static void reap_children(struct command *c)
-{
-	int status;
-	pid_t pid;
-
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (pid != c->pid)
-			continue;
-		if (WIFSTOPPED(status)) {
-			on_stop(c, WSTOPSIG(status));
-			continue;
-		}
-		c->ended = true;
-		c->status = status;
-	}
-}
 
 static void run_on_signal(struct sup *sup, struct sup_source *src, uint32_t events)
 {
-	struct command *c = (struct command *)src;
-	struct signalfd_siginfo si;
+	command_read(&((struct run *)src)->c);
+}
 
-	while (read(src->fd, &si, sizeof(si)) == sizeof(si)) {
-		if (si.ssi_signo == SIGCHLD) {
-			reap_children(c);
-		} else if (c->ended) {
-			c->hurry |= si.ssi_signo != SIGCONT && si.ssi_signo != SIGWINCH &&
-				    !stops((int)si.ssi_signo);
-		} else if (si.ssi_code != SI_KERNEL && (pid_t)si.ssi_pid != c->pid) {
-			/* The terminal (SI_KERNEL) has sent it to the command, too. */
-			kill(c->pid, (int)si.ssi_signo);
-		}
+static int run_turn(struct run *run, uint64_t deadline)
+{
+	if (run->sup)
+		return sup_turn(run->sup, deadline);
+	command_wait(&run->c, deadline);
+	return 0;
+}
+
+/* Returns when the command has ended and nothing of it is left, or when the time has come. */
+static void wait_alone(struct run *run, uint64_t end)
+{
+	while (!(run->c.ended && run->c.alone) && clock_now_ns() < end)
+		if (run_turn(run, end) < 0)
+			return;
+}
+
+/* All processes of the command end, also those that do not use the fabric. */
+static void time_out(struct run *run)
+{
+	uint64_t end;
+
+	run->timed_out = true;
+	prog_fail("'%s' has not ended after %u s: its processes are ended", run->run->o->argv[0],
+		  run->o->timeout);
+	tree_signal(SIGTERM);
+	tree_signal(SIGCONT);
+	wait_alone(run, clock_now_ns() + TERM_NS);
+	end = clock_now_ns() + TERM_NS;
+	/* Again and again: they may start others meanwhile. */
+	while (!(run->c.ended && run->c.alone) && clock_now_ns() < end) {
+		tree_signal(SIGKILL);
+		wait_alone(run, clock_now_ns() + KILL_NS);
 	}
 }
 
-static int run_start(struct command *c, struct sup *sup, uint32_t host, const struct cli_options *o,
-		     const struct child_state *st)
+/* Until the command ends. 0; PROG_FAILED after a message. */
+static int attend(struct run *run, const struct child_state *st)
 {
-	pid_t parent = getpid();
-	int r;
+	uint64_t end =
+		run->o->timeout ? clock_now_ns() + run->o->timeout * NSEC_PER_SEC : UINT64_MAX;
+	int r = command_start(&run->c, run->o, st, run->netns);
 
-	c->pid = fork();
-	if (c->pid < 0)
-		return prog_fail("cannot start a process: %s", strerror(errno));
-	if (c->pid)
-		return 0;
-	r = sup_host_enter(sup, host);
-	if (r < 0)
-		_exit(prog_fail("cannot enter the host's network namespace: %s", strerror(-r)));
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(PROG_FAILED); /* the supervisor died before the line above */
-	child_restore_state(st);
-	if (o->stdout_taken)
-		dup2(STDERR_FILENO, STDOUT_FILENO);
-	child_exec(o->argv);
+	while (!r && !run->c.ended) {
+		int err = run_turn(run, end);
+
+		if (err < 0) {
+			r = prog_fail("the supervisor cannot go on: %s", strerror(-err));
+			kill(run->c.pid, SIGKILL);
+			waitpid(run->c.pid, &run->c.status, 0);
+		} else if (!run->c.ended && clock_now_ns() >= end) {
+			time_out(run);
+			return 0;
+		}
+	}
+	return r;
 }
 
 /*
@@ -144,7 +109,7 @@ static int run_start(struct command *c, struct sup *sup, uint32_t host, const st
  * server in the background that is printing its result. They get a second to end, another second
  * after SIGTERM, then SIGKILL, because their devices do not work without a supervisor.
  */
-static void wind_up(struct sup *sup, struct command *c)
+static void wind_up(struct sup *sup, const struct command *c)
 {
 	static const struct {
 		int sig;
@@ -162,52 +127,49 @@ static void wind_up(struct sup *sup, struct command *c)
 	}
 }
 
-/* We end as the command did: with its exit status, or by its signal. */
-static int end_like(int status, const struct child_state *st)
+static int supervise(struct run *run, const struct child_state *st, const sigset_t *handled)
 {
-	const struct rlimit no_core = {0, 0};
-	struct sigaction dfl = {.sa_handler = SIG_DFL};
-	sigset_t set;
-	int sig;
+	int r = command_init(&run->c, handled);
 
-	if (!WIFSIGNALED(status))
-		return WEXITSTATUS(status);
-	sig = WTERMSIG(status);
-	setrlimit(RLIMIT_CORE, &no_core);
-	/* needed even when core_pattern is a pipe: only the command dumps core */
-	prctl(PR_SET_DUMPABLE, 0);
-	sigaction(sig, &dfl, NULL);
-	sigemptyset(&set);
-	sigaddset(&set, sig);
-	raise(sig);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	return 128 + sig;
+	if (r)
+		return r;
+	run->signals = (struct sup_source){.fd = run->c.fd, .ready = run_on_signal};
+	if (sup_watch(run->sup, &run->signals) < 0)
+		return prog_fail("cannot watch signals: %s", strerror(errno));
+	r = attend(run, st);
+	if (!r)
+		wind_up(run->sup, &run->c);
+	sup_unwatch(run->sup, &run->signals);
+	return r;
 }
 
-static int supervise(struct sup *sup, uint32_t host, const struct cli_options *o,
-		     const struct child_state *st, const sigset_t *handled, int *status)
+/* The counts are known, the fabric is gone: end as the command did, or say that it did nothing. */
+static int conclude(const struct run *run, const struct child_state *st, struct json_object *before,
+		    struct json_object *after)
 {
-	struct command c = {.signals.fd = signalfd(-1, handled, SFD_CLOEXEC | SFD_NONBLOCK),
-			    .signals.ready = run_on_signal};
-	int r;
+	bool well = !run->timed_out && WIFEXITED(run->c.status) && !WEXITSTATUS(run->c.status);
+	int r = 0;
 
-	if (c.signals.fd < 0 || sup_watch(sup, &c.signals) < 0)
-		return prog_fail("cannot watch signals: %s", strerror(errno));
-	r = run_start(&c, sup, host, o, st);
-	while (!r && !c.ended) {
-		int err = sup_turn(sup, UINT64_MAX);
+	if (run->o->summary || run->o->require_traffic)
+		r = use_end(run->o, well, before, after);
+	if (run->timed_out)
+		return CLI_TIMED_OUT;
+	return well ? r : command_end_like(run->c.status, st);
+}
 
-		if (err < 0) {
-			r = prog_fail("the supervisor cannot go on: %s", strerror(-err));
-			kill(c.pid, SIGKILL);
-			waitpid(c.pid, &c.status, 0);
-		}
+static bool has_host(const struct cli_options *o, const struct topo *t, const char *want)
+{
+	char name[16];
+
+	for (uint32_t i = 0; i < t->nhosts; i++)
+		if (!strcmp(t->host[i], want))
+			return true;
+	for (uint32_t i = 1; !o->topo && i <= o->fab.hosts; i++) {
+		snprintf(name, sizeof(name), "h%u", i);
+		if (!strcmp(name, want))
+			return true;
 	}
-	if (!r)
-		wind_up(sup, &c);
-	sup_unwatch(sup, &c.signals);
-	*status = c.status;
-	return r;
+	return false;
 }
 
 /* The host that the user asks for; NULL after a message. */
@@ -215,17 +177,19 @@ static const char *pick_host(const struct cli_options *o, const struct topo *t)
 {
 	const char *want = o->host ? o->host : t->nhosts ? t->host[0] : FIRST_HOST;
 
-	if (!o->topo && !strcmp(want, FIRST_HOST))
+	if (has_host(o, t, want))
 		return want;
-	for (uint32_t i = 0; i < t->nhosts; i++)
-		if (!strcmp(t->host[i], want))
-			return want;
 	if (o->topo && !t->nhosts)
 		prog_fail("there is no host on %s", o->topo);
 	else if (o->topo)
 		prog_fail("there is no host '%s' on %s", want, o->topo);
+	else if (o->fab.hosts > 1)
+		prog_fail("there is no host '%s': the private fabric has " FIRST_HOST " to h%u",
+			  want, o->fab.hosts);
 	else
-		prog_fail("there is no host '%s': a private fabric has " FIRST_HOST " only", want);
+		prog_fail("there is no host '%s': a private fabric has " FIRST_HOST
+			  " only, or more with --hosts",
+			  want);
 	return NULL;
 }
 
@@ -247,10 +211,12 @@ static int run_private(struct cli_options *o)
 	struct topo topo = {0};
 	struct capture capture = {0};
 	struct lost lost;
+	struct run run = {.sup = &sup, .o = o, .netns = -1};
+	struct json_object *after = NULL;
 	const char *host;
-	int lock, dir, status = 0, r;
+	int lock, dir, r;
 
-	r = topo_prepare(o, "run", &topo);
+	r = topo_prepare(o, o->verb, &topo);
 	if (r)
 		return r;
 	host = pick_host(o, &topo);
@@ -259,7 +225,7 @@ static int run_private(struct cli_options *o)
 		topo_free(&topo);
 		return r;
 	}
-	handled_signals(&handled);
+	command_signals(&handled);
 	child_save_state(&st, &handled);
 	runtime_sweep(&rt);
 	/* in another PID namespace our number may have another meaning */
@@ -284,9 +250,12 @@ static int run_private(struct cli_options *o)
 	if (!r && o->capture)
 		r = capture_begin(&capture, &sup.seg, o);
 	if (!r) {
+		run.netns = sup_host_netns(&sup, fab_host_by_name(&sup.seg, host));
 		lost_begin(&lost, o, sup.seg.dir);
-		r = supervise(&sup, fab_host_by_name(&sup.seg, host), o, &st, &handled, &status);
+		r = supervise(&run, &st, &handled);
 		lost_end(&lost, sup.joined);
+		if (o->summary || o->require_traffic)
+			after = use_of_sup(&sup);
 	}
 	if (capture_end(&capture) && !r)
 		r = PROG_FAILED;
@@ -294,49 +263,148 @@ static int run_private(struct cli_options *o)
 	runtime_release(&rt, name, lock);
 	runtime_close(&rt);
 	topo_free(&topo);
-	return r ? r : end_like(status, &st);
+	return r ? r : conclude(&run, &st, NULL, after);
 }
 
-static int run_joined(struct cli_options *o)
-{
-	char dir[RUNTIME_PATH_MAX + PROG_NAME_MAX + 2];
-	struct link_msg m = {.op = LINK_HOST};
-	struct runtime rt;
-	int r = runtime_open(&rt, false), fd = -1;
-	int sock = r ? r : runtime_connect(&rt, o->fabric);
+/* ---- on a fabric that is up ---- */
 
+/* A fabric that is up, by its name or by the environment of this process. */
+struct there {
+	const char *name;
+	char dir[RUNTIME_PATH_MAX + PROG_NAME_MAX + 2];
+};
+
+/* Returns a connection, or PROG_FAILED after a message. */
+static int there_find(struct there *t, const struct cli_options *o)
+{
+	const char *here = getenv(SHIM_ENV_DIR);
+	struct runtime rt;
+	int r, sock;
+
+	if (!o->fabric) {
+		t->name = strrchr(here, '/') + 1;
+		snprintf(t->dir, sizeof(t->dir), "%s", here);
+		return client_here(o->verb);
+	}
+	t->name = o->fabric;
+	r = runtime_open(&rt, false);
 	if (r > 0)
 		return r;
-	if (sock < 0)
-		return sock == -ENOENT || sock == -ECONNREFUSED
-			       ? prog_fail("there is no fabric '%s'", o->fabric)
-			       : prog_fail("fabric '%s' does not answer: %s", o->fabric,
-					   strerror(-sock));
+	sock = r ? r : runtime_connect(&rt, o->fabric);
+	snprintf(t->dir, sizeof(t->dir), "%s/%s", rt.path, o->fabric);
+	if (rt.fd >= 0)
+		close(rt.fd);
+	if (sock == -ENOENT || sock == -ECONNREFUSED)
+		return prog_fail("there is no fabric '%s'", o->fabric);
+	return sock < 0 ? prog_fail("fabric '%s' does not answer: %s", o->fabric, strerror(-sock))
+			: sock;
+}
+
+/*
+ * Makes the host ready; `host` gets its name, *netns its network namespace (-1: none). 0;
+ * PROG_FAILED after a message.
+ */
+static int there_host(const struct there *t, int sock, const struct cli_options *o,
+		      char host[sizeof(((struct link_msg *)0)->host)], int *netns)
+{
+	struct link_msg m = {.op = LINK_HOST};
+	int r;
+
+	*netns = -1;
 	if (o->host)
 		snprintf(m.host, sizeof(m.host), "%s", o->host);
 	r = o->host && (!*o->host || strlen(o->host) >= sizeof(m.host))
 		    ? -ENODEV
-		    : client_request(sock, &m, &fd);
-	close(sock);
-	if (!r && fd >= 0)
-		r = netns_enter(fd);
-	if (fd >= 0)
-		close(fd);
+		    : client_request(sock, &m, netns);
 	if (r == -ENODEV && !o->host)
-		return prog_fail("there is no host on fabric '%s'", o->fabric);
+		return prog_fail("there is no host on fabric '%s'", t->name);
 	if (r == -ENODEV)
-		return prog_fail("there is no host '%s' on fabric '%s'", o->host, o->fabric);
+		return prog_fail("there is no host '%s' on fabric '%s'", o->host, t->name);
 	if (r < 0)
-		return prog_fail("fabric '%s' cannot make its host ready: %s", o->fabric,
+		return prog_fail("fabric '%s' cannot make its host ready: %s", t->name,
 				 strerror(-r));
-	snprintf(dir, sizeof(dir), "%s/%s", rt.path, o->fabric);
 	m.host[sizeof(m.host) - 1] = 0;
-	r = child_environment(o, dir, m.host);
-	if (r)
-		return r;
-	close(rt.fd);
-	lost_at_once(o);
+	memcpy(host, m.host, sizeof(m.host));
+	return 0;
+}
+
+/* The counts of a host; NULL: the fabric has ended. */
+static struct json_object *there_counts(int sock, const char *host)
+{
+	struct link_msg m = {.op = LINK_STATUS, .arg = LINK_STATUS_HOST};
+	struct json_object *o, *hosts;
+	int err;
+
+	snprintf(m.host, sizeof(m.host), "%s", host);
+	o = client_status(sock, &m, &err);
+	hosts = o ? json_object_get(json_object_object_get(o, "hosts")) : NULL;
+	json_object_put(o);
+	return use_counts(hosts);
+}
+
+/* We stay, as the command's parent. */
+static int run_beside(const struct cli_options *o, int sock, const char *host, int netns)
+{
+	struct run run = {.o = o, .netns = netns};
+	struct json_object *before = NULL, *after = NULL;
+	struct child_state st;
+	sigset_t handled;
+	bool count = o->summary || o->require_traffic;
+	int r;
+
+	command_signals(&handled);
+	child_save_state(&st, &handled);
+	if (count)
+		before = there_counts(sock, host);
+	r = command_init(&run.c, &handled);
+	if (!r)
+		r = attend(&run, &st);
+	if (!r && count)
+		after = there_counts(sock, host);
+	return r ? r : conclude(&run, &st, before, after);
+}
+
+/* We become the command. */
+static int run_instead(const struct cli_options *o, int netns)
+{
+	int r = netns < 0 ? 0 : netns_enter(netns);
+
+	if (r < 0)
+		return prog_fail("cannot enter the host's network namespace: %s", strerror(-r));
+	if (netns >= 0)
+		close(netns);
 	child_exec(o->argv);
+}
+
+static int run_joined(struct cli_options *o)
+{
+	char host[sizeof(((struct link_msg *)0)->host)];
+	struct there t;
+	int sock = there_find(&t, o), netns, r;
+
+	if (sock == PROG_FAILED)
+		return PROG_FAILED;
+	r = there_host(&t, sock, o, host, &netns);
+	if (!r)
+		r = child_environment(o, t.dir, host);
+	if (!r) {
+		lost_at_once(o);
+		if (o->timeout || o->summary || o->require_traffic)
+			r = run_beside(o, sock, host, netns);
+		else
+			r = run_instead(o, netns);
+	}
+	close(sock);
+	return r;
+}
+
+/* `run --host h2` inside of a command of `run` means a host of the fabric around it. */
+static bool is_inside(const struct cli_options *o)
+{
+	const char *here = getenv(SHIM_ENV_DIR);
+
+	return o->host && !(o->given & CLI_SHAPE) && here && strrchr(here, '/') > here &&
+	       strlen(here) < sizeof(((struct there *)0)->dir);
 }
 
 int cli_run(struct cli_options *o)
@@ -345,5 +413,5 @@ int cli_run(struct cli_options *o)
 
 	if (r)
 		return r;
-	return o->fabric ? run_joined(o) : run_private(o);
+	return o->fabric || is_inside(o) ? run_joined(o) : run_private(o);
 }

@@ -3,31 +3,14 @@
 #include "cli/cli.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include "cli/client.h"
+#include "cli/fabrics.h"
+#include "segment/suplink.h"
 #include "super/program.h"
-#include "super/runtime.h"
-#include "util/cleanup.h"
 
-/* ---- the text ---- */
-
-static const char *str(struct json_object *o, const char *key)
-{
-	const char *s = json_object_get_string(json_object_object_get(o, key));
-
-	return s ? s : "";
-}
-
-static uint64_t num(struct json_object *o, const char *key)
-{
-	return json_object_get_uint64(json_object_object_get(o, key));
-}
+#define str fabric_str
+#define num fabric_num
 
 #define for_each(array, item, i)                                               \
 	for (size_t i = 0, _n = (array) ? json_object_array_length(array) : 0; \
@@ -61,25 +44,38 @@ static void print_hosts(struct json_object *hosts)
 	}
 }
 
-static void print_fabric(struct json_object *o)
+static void print_objects(struct json_object *objects, bool all)
 {
-	struct json_object *objects = json_object_object_get(o, "objects");
-	struct json_object *item;
+	bool any = false;
 
-	printf("fabric %s%s  supervisor pid %" PRIu64 "  %s\n", str(o, "fabric"),
+	if (!objects)
+		return;
+	json_object_object_foreach(objects, key, val)
+	{
+		if (!all && !json_object_get_uint64(val))
+			continue;
+		printf("%s %s %" PRIu64, any ? "" : "  objects ", key, json_object_get_uint64(val));
+		any = true;
+	}
+	if (any)
+		printf("\n");
+}
+
+static void print_fabric(struct json_object *o, bool all)
+{
+	struct json_object *subnet = json_object_object_get(o, "subnet"), *item;
+	uint64_t hosts = num(subnet, "hosts");
+
+	printf("fabric %s%s  %" PRIu64 " host%s, %" PRIu64 " used  supervisor pid %" PRIu64
+	       "  %s\n",
+	       str(o, "fabric"),
 	       json_object_get_boolean(json_object_object_get(o, "private"))
 		       ? " (of a running command)"
 		       : "",
-	       num(o, "supervisor"), str(o, "directory"));
+	       hosts, hosts == 1 ? "" : "s", num(subnet, "hosts_used"), num(o, "supervisor"),
+	       str(o, "directory"));
 	print_hosts(json_object_object_get(o, "hosts"));
-	printf("  objects ");
-	if (objects) {
-		json_object_object_foreach(objects, key, val)
-		{
-			printf(" %s %" PRIu64, key, json_object_get_uint64(val));
-		}
-	}
-	printf("\n");
+	print_objects(json_object_object_get(o, "objects"), all);
 	for_each(json_object_object_get(o, "processes"), item, i)
 		printf("  process %" PRIu64 "  %s  on %s  pinned %" PRIu64 " bytes\n",
 		       num(item, "pid"), str(item, "comm"), str(item, "host"), num(item, "pinned"));
@@ -88,115 +84,80 @@ static void print_fabric(struct json_object *o)
 		       str(item, "hca"), str(item, "host"), num(item, "pid"));
 }
 
-/* ---- asking ---- */
-
-/* Returns the parsed answer of a fabric, or NULL and *err. */
-static struct json_object *status_ask(struct runtime *rt, const char *name, int *err)
+/* Processes and files of other hosts are left out, too. The objects are the whole fabric's. */
+static void keep_host(struct json_object *o, const char *host)
 {
-	_cleanup_close_ int sock = runtime_connect(rt, name);
-	_cleanup_close_ int fd = -1;
-	struct link_msg m = {.op = LINK_STATUS};
-	struct json_object *o;
-	struct stat st;
-	char *text;
+	static const char *const lists[] = {"processes", "files"};
 
-	*err = sock < 0 ? sock : client_request(sock, &m, &fd);
-	if (!*err && (fd < 0 || fstat(fd, &st) < 0))
-		*err = -EPROTO;
-	if (*err)
-		return NULL;
-	text = calloc(1, (size_t)st.st_size + 1);
-	if (!text || pread(fd, text, (size_t)st.st_size, 0) != st.st_size) {
-		free(text);
-		*err = -ENOMEM;
-		return NULL;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		struct json_object *kept = json_object_new_array(), *item;
+
+		for_each(json_object_object_get(o, lists[i]), item,
+			 k) if (!strcmp(str(item, "host"), host))
+			json_object_array_add(kept, json_object_get(item));
+		json_object_object_add(o, lists[i], kept);
 	}
-	o = json_tokener_parse(text);
-	free(text);
-	if (!o)
-		*err = -EPROTO;
-	return o;
 }
 
-struct listing {
-	struct runtime *rt;
-	struct json_object *fabrics;
-};
-
-static int add_fabric(void *arg, const char *name)
+static int status_one(struct runtime *rt, const struct cli_options *o, uint32_t arg)
 {
-	struct listing *l = arg;
-	struct json_object *o;
+	const char *name = o->argv[0];
+	struct json_object *f;
 	int err;
 
-	o = status_ask(l->rt, name, &err);
-	if (o)
-		json_object_array_add(l->fabrics, o);
-	else if (err != -ENOENT && err != -ECONNREFUSED && err != -ECONNRESET) /* just ending */
-		return prog_fail("fabric '%s' does not answer: %s", name, strerror(-err));
-	return 0;
-}
-
-static int print_json(struct json_object *o)
-{
-	printf("%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY |
-								 JSON_C_TO_STRING_NOSLASHESCAPE));
-	return 0;
-}
-
-static int status_one(struct runtime *rt, const char *name, bool json)
-{
-	struct json_object *o;
-	int err = -ENOENT;
-
-	o = rt->fd < 0 ? NULL : status_ask(rt, name, &err);
-	if (!o)
-		return err == -ENOENT || err == -ECONNREFUSED
-			       ? prog_fail("there is no fabric '%s'", name)
-			       : prog_fail("fabric '%s' does not answer: %s", name, strerror(-err));
-	if (json)
-		print_json(o);
-	else
-		print_fabric(o);
-	json_object_put(o);
-	return 0;
-}
-
-static int status_all(struct runtime *rt, bool json)
-{
-	struct listing l = {.rt = rt, .fabrics = json_object_new_array()};
-	struct json_object *o;
-	int r = 0;
-
-	if (rt->fd >= 0)
-		r = runtime_for_each(rt, add_fabric, &l);
-	if (r < 0)
-		r = prog_fail("cannot read %s: %s", rt->path, strerror(-r));
-	if (!r && !json) {
-		for_each(l.fabrics, o, i) print_fabric(o);
-		if (!json_object_array_length(l.fabrics))
-			printf("no fabric is up\n");
+	f = fabric_ask(rt, name, arg, o->host, &err);
+	if (!f && (err == -ENOENT || err == -ECONNREFUSED))
+		return prog_fail("status: there is no fabric '%s'", name);
+	if (!f && err == -ENODEV)
+		return prog_fail("status: there is no host '%s' on fabric '%s'", o->host, name);
+	if (!f)
+		return prog_fail("status: fabric '%s' does not answer: %s", name, strerror(-err));
+	if (o->host)
+		keep_host(f, o->host);
+	if (o->json) {
+		fabric_print_json(f);
+		return 0;
 	}
-	if (!r && json) {
-		o = json_object_new_object();
-		json_object_object_add(o, "fabrics", json_object_get(l.fabrics));
-		print_json(o);
-		json_object_put(o);
+	print_fabric(f, o->all);
+	json_object_put(f);
+	return 0;
+}
+
+static int status_all(struct runtime *rt, const struct cli_options *o, uint32_t arg)
+{
+	struct json_object *fabrics, *f;
+	int r = fabrics_ask(rt, "status", arg, o->host, &fabrics);
+	bool none = !json_object_array_length(fabrics);
+
+	if (o->host)
+		for_each(fabrics, f, i) keep_host(f, o->host);
+	if (o->json) {
+		f = json_object_new_object();
+		json_object_object_add(f, "fabrics", fabrics);
+		fabric_print_json(f);
+		return r;
 	}
-	json_object_put(l.fabrics);
+	for_each(fabrics, f, i) print_fabric(f, o->all);
+	json_object_put(fabrics);
+	if (none && o->host && !r)
+		return prog_fail("status: there is no host '%s' on any fabric", o->host);
+	if (none && !r)
+		printf("no fabric is up\n");
 	return r;
 }
 
 int cli_status(struct cli_options *o)
 {
+	/* JSON is for programs, which search it: it is complete. */
+	uint32_t arg = o->all || o->json || o->host ? 0 : LINK_STATUS_USED;
 	struct runtime rt;
 	int r = runtime_open(&rt, false);
 
 	if (r > 0)
 		return r;
-	r = o->argc ? status_one(&rt, o->argv[0], o->json) : status_all(&rt, o->json);
+	r = o->argc ? status_one(&rt, o, arg) : status_all(&rt, o, arg);
 	runtime_close(&rt);
-	if (!r && fflush(stdout))
-		r = prog_fail("standard output: %s", strerror(errno));
+	if (fflush(stdout))
+		r = prog_fail("status: standard output: %s", strerror(errno));
 	return r;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
@@ -83,12 +84,29 @@ static void detach(void)
 		return; /* otherwise it would keep its caller's directory busy */
 }
 
-/* The supervisor's process. It writes one byte to `ready` when the fabric can be joined. */
+/* Takes the name that the user gave, or the first of f1, f2... that is free. */
+static int up_claim(struct runtime *rt, const struct cli_options *o, char name[PROG_NAME_MAX + 1],
+		    int *lock, int *dir)
+{
+	int r = -EBUSY;
+
+	if (o->argc) {
+		snprintf(name, PROG_NAME_MAX + 1, "%s", o->argv[0]);
+		return runtime_claim(rt, name, false, lock, dir);
+	}
+	for (unsigned int i = 1; r == -EBUSY && i < INT_MAX; i++) {
+		snprintf(name, PROG_NAME_MAX + 1, "f%u", i);
+		r = runtime_claim(rt, name, false, lock, dir);
+	}
+	return r;
+}
+
+/* The supervisor's process. It writes its name to `ready` when the fabric can be joined. */
 static int up_serve(const struct cli_options *o, int ready)
 {
 	struct sup_source signals = {.ready = up_on_signal};
 	struct lock_watch watched;
-	const char *name = o->argv[0];
+	char name[PROG_NAME_MAX + 1];
 	struct topo topo = {0};
 	struct child_state st;
 	struct runtime rt;
@@ -110,7 +128,7 @@ static int up_serve(const struct cli_options *o, int ready)
 	if (r)
 		return r;
 	runtime_sweep(&rt);
-	r = runtime_claim(&rt, name, false, &lock, &dir);
+	r = up_claim(&rt, o, name, &lock, &dir);
 	if (r < 0) {
 		r = r == -EBUSY ? prog_fail("up: fabric '%s' is up already", name)
 				: prog_fail("cannot write in the runtime directory %s: %s", rt.path,
@@ -129,7 +147,7 @@ static int up_serve(const struct cli_options *o, int ready)
 	if (!r) {
 		detach();
 		/* The caller was interrupted and does not wait any more: leave nothing behind. */
-		sup.stop = write(ready, "", 1) != 1;
+		sup.stop = write(ready, name, strlen(name)) != (ssize_t)strlen(name);
 		close(ready);
 		watch_lock(&sup, &watched, lock);
 		while (!sup.stop && !(watched.gone && !sup_attached(&sup)) &&
@@ -144,9 +162,9 @@ static int up_serve(const struct cli_options *o, int ready)
 
 int cli_up(struct cli_options *o)
 {
+	char name[PROG_NAME_MAX + 1] = "";
 	int p[2], status;
 	pid_t pid;
-	char c;
 
 	if (pipe2(p, O_CLOEXEC) < 0)
 		return prog_fail("cannot make a pipe: %s", strerror(errno));
@@ -166,8 +184,11 @@ int cli_up(struct cli_options *o)
 		_exit(up_serve(o, ready));
 	}
 	close(p[1]);
-	if (read(p[0], &c, 1) == 1)
-		return 0;
+	if (read(p[0], name, PROG_NAME_MAX) > 0) {
+		if (!o->argc)
+			printf("%s\n", name);
+		return fflush(stdout) ? prog_fail("up: standard output: %s", strerror(errno)) : 0;
+	}
 	if (waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status))
 		return WEXITSTATUS(status);
 	return prog_fail("up: the supervisor ended before it was ready");
@@ -230,16 +251,9 @@ static int take_down(struct runtime *rt, const char *name)
 	return r ? r : wait_gone(sock);
 }
 
-int cli_down(struct cli_options *o)
+/* The result of take_down(): 0, or PROG_FAILED after a message. */
+static int down_said(const char *name, int r)
 {
-	const char *name = o->argv[0];
-	struct runtime rt;
-	int r = runtime_open(&rt, false);
-
-	if (r > 0)
-		return r;
-	r = take_down(&rt, name);
-	runtime_close(&rt);
 	if (r == -ENOENT)
 		return prog_fail("down: there is no fabric '%s'", name);
 	if (r == -EBUSY)
@@ -251,4 +265,46 @@ int cli_down(struct cli_options *o)
 			"another PID namespace",
 			name);
 	return r < 0 ? prog_fail("down: fabric '%s' does not answer: %s", name, strerror(-r)) : 0;
+}
+
+struct downs {
+	struct runtime *rt;
+	int r;
+};
+
+static int down_each(void *arg, const char *name)
+{
+	struct downs *d = arg;
+	int r = take_down(d->rt, name);
+
+	/* private ones end with their commands; others may just be ending */
+	if (r != -EBUSY && r != -ENOENT)
+		d->r |= down_said(name, r);
+	return 0;
+}
+
+static int down_all(struct runtime *rt)
+{
+	struct downs d = {.rt = rt};
+	int r = rt->fd < 0 ? 0 : runtime_for_each(rt, down_each, &d);
+
+	return r < 0 ? prog_fail("down: cannot read %s: %s", rt->path, strerror(-r)) : d.r;
+}
+
+int cli_down(struct cli_options *o)
+{
+	struct runtime rt;
+	int r;
+
+	if (o->all == (o->argc > 0))
+		return prog_fail(o->all ? "down: a name and --all exclude each other"
+					: "down: NAME or --all is missing (softhca down --help)");
+	r = runtime_open(&rt, false);
+	if (r > 0)
+		return r;
+	r = o->all ? down_all(&rt) : down_said(o->argv[0], take_down(&rt, o->argv[0]));
+	if (rt.fd >= 0)
+		runtime_sweep(&rt);
+	runtime_close(&rt);
+	return r;
 }

@@ -92,9 +92,9 @@ int sup_host_use(struct sup *sup, uint32_t host)
 	return r;
 }
 
-int sup_host_enter(struct sup *sup, uint32_t host)
+int sup_host_netns(const struct sup *sup, uint32_t host)
 {
-	return sup->fab.netns ? netns_enter(sup->netns.host[host].fd) : 0;
+	return sup->fab.netns ? sup->netns.host[host].fd : -1;
 }
 
 static void update_host(struct sup *sup, const struct hw_host *h)

@@ -92,6 +92,7 @@ static struct json_object *show_port(struct sup *sup, const struct hw_port *p, u
 	add_num(o, "rcv_data", c.n[HW_CTR_RCV_DATA]);
 	add_num(o, "xmit_packets", c.n[HW_CTR_XMIT_PKTS]);
 	add_num(o, "rcv_packets", c.n[HW_CTR_RCV_PKTS]);
+	add_num(o, "xmit_discards", c.n[HW_CTR_XMIT_DISCARDS]);
 	return o;
 }
 
@@ -152,18 +153,21 @@ static struct json_object *show_hosts(struct sup *sup, uint32_t hosts, uint32_t 
 static struct json_object *show_subnet(struct sup *sup)
 {
 	struct json_object *o = json_object_new_object();
-	uint64_t n[FAB_ROUTER + 1] = {0}, used = 0, all;
+	uint64_t n[FAB_ROUTER + 1] = {0}, hosts = 0, used = 0, all;
 	struct stat st = {0};
 
 	seg_for_each_live (&sup->seg, SEG_T_NODE, i)
 		n[fab_node(&sup->seg, i)->type]++;
-	seg_for_each_live (&sup->seg, SEG_T_HOST, i)
+	seg_for_each_live (&sup->seg, SEG_T_HOST, i) {
+		hosts++;
 		used += sup_host_used(sup, i);
+	}
 	fstat(sup->seg.fd, &st);
 	all = n[FAB_CA] + n[FAB_SWITCH] + n[FAB_ROUTER];
 	add_num(o, "adapters", n[FAB_CA]);
 	add_num(o, "switches", n[FAB_SWITCH]);
 	add_num(o, "routers", n[FAB_ROUTER]);
+	add_num(o, "hosts", hosts);
 	add_num(o, "hosts_used", used);
 	add_num(o, "memory", (uint64_t)st.st_blocks * 512);
 	add_num(o, "memory_per_node", all ? (uint64_t)st.st_blocks * 512 / all : 0);

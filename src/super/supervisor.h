@@ -210,9 +210,8 @@ int sup_addresses(struct sup *sup, const struct topo *t);
 int sup_addr(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
 /* A process uses the host: make its adapters and its sysfs tree ready. 0, -ENODEV, -errno. */
 int sup_host_use(struct sup *sup, uint32_t host);
-/* With `--netns` the calling process, which is not the supervisor, moves to that host. 0, -errno.
- */
-int sup_host_enter(struct sup *sup, uint32_t host);
+/* With `--netns`: the network namespace of a host in use, for netns_enter(); -1: none. */
+int sup_host_netns(const struct sup *sup, uint32_t host);
 bool sup_host_used(const struct sup *sup, uint32_t host);
 /* A sweep has ended that ran while trees were made: they may show the state before it. */
 void sup_hosts_swept(struct sup *sup);

@@ -152,7 +152,6 @@ class Options(Cli):
                 ['run', '--json', '--', 'true'],
                 ['run', '--', ],
                 ['run'],
-                ['up'],
                 ['up', 'a', 'b'],
                 ['up', 'a/b'],
                 ['up', '.'],
@@ -194,7 +193,7 @@ class Options(Cli):
             self.assertEqual((r.returncode, r.stderr), (0, ''), args)
             self.assertTrue(r.stdout)
         self.assertIn('--doorbell', self.softhca('run', '--help').stdout)
-        self.assertNotIn('--hosts', self.softhca('run', '--help').stdout)
+        self.assertNotIn('--hosts', self.softhca('down', '--help').stdout)
 
     def test_help_names_the_command(self):
         for verb in re.findall(r'^  ([a-z]+) ', self.softhca('--help').stdout, re.M):

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What a command has done with the adapters: run's --summary and --require-traffic. */
+#ifndef SOFTHCA_CLI_USE_H
+#define SOFTHCA_CLI_USE_H
+
+#include <stdbool.h>
+
+struct cli_options;
+struct json_object;
+struct sup;
+
+/*
+ * Counts of hosts as one object: name to number. `hosts`: the array of a status; it is released.
+ * NULL stays NULL.
+ */
+struct json_object *use_counts(struct json_object *hosts);
+/* Those of all hosts that were used, by the supervisor itself. */
+struct json_object *use_of_sup(struct sup *sup);
+/*
+ * At the end of a command. Says the summary and, if the command ended well, whether there was
+ * traffic: 0, CLI_NO_TRAFFIC, PROG_FAILED. `before`: NULL means that all counts were 0; `after`:
+ * NULL, the fabric has ended. Releases both.
+ */
+int use_end(const struct cli_options *o, bool well, struct json_object *before,
+	    struct json_object *after);
+
+#endif
