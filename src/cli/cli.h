@@ -115,6 +115,9 @@ int cli_trace(struct cli_options *o);
 int cli_explain(struct cli_options *o);
 int cli_decode(struct cli_options *o);
 
+/* `run --host h2` inside of a command of `run` means a host of the fabric around it. */
+bool run_is_inside(const struct cli_options *o);
+
 /* Adds the addresses of an --ip. 0; PROG_FAILED after a message. */
 int ip_add(struct fab_options *fab, const char *verb, const char *arg);
 

@@ -294,7 +294,7 @@ int cli_pcap(struct cli_options *o)
 		return prog_fail("pcap: no output given: use -o FILE, or --live for a pipe");
 	o->stdout_taken = !o->output || !strcmp(o->output, "-");
 	o->capture = true;
-	if (o->fabric || !o->argc)
+	if (o->fabric || !o->argc || run_is_inside(o))
 		return on_fabric(o);
 	return cli_run(o);
 }

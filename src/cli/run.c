@@ -398,8 +398,7 @@ static int run_joined(struct cli_options *o)
 	return r;
 }
 
-/* `run --host h2` inside of a command of `run` means a host of the fabric around it. */
-static bool is_inside(const struct cli_options *o)
+bool run_is_inside(const struct cli_options *o)
 {
 	const char *here = getenv(SHIM_ENV_DIR);
 
@@ -413,5 +412,5 @@ int cli_run(struct cli_options *o)
 
 	if (r)
 		return r;
-	return o->fabric || is_inside(o) ? run_joined(o) : run_private(o);
+	return o->fabric || run_is_inside(o) ? run_joined(o) : run_private(o);
 }

@@ -18,7 +18,7 @@ PORT = port_block()
 # Server on the host $1, client on $2 of the fabric around; $3 is the port, $4 the number of messages.
 PAIR = f'''
 {SOFTHCA} run --host $1 -- ibv_rc_pingpong -p $3 -n $4 >/dev/null &
-until grep -qs ":$(printf %04X $3) 0*:0000 0A" /proc/net/tcp /proc/net/tcp6; do sleep 0.02; done
+until grep -qs ":$(printf %04X $3) 0*:0000 0A" /proc/net/tcp*; do kill -0 $! || exit 9; sleep 0.02; done
 {SOFTHCA} run --host $2 -- ibv_rc_pingpong -p $3 -n $4 localhost >/dev/null && wait $!
 '''
 
@@ -220,6 +220,14 @@ class Hosts(Everyday):
             r = self.softhca('run', '--fabric', name, '--', SOFTHCA, *verb, '--host', 'h2', '--', 'sh', '-c',
                              self.SAY)
             self.assertEqual(r.stdout, f'h2 {self.dir}/{name}\n1\n')
+
+    def test_a_capture_of_the_fabric_around(self):
+        out = os.path.join(self.dir, 'x.pcap')
+        self.env['XOUT'] = out
+        r = self.softhca('run', '--hosts', '2', '--', 'sh', '-c',
+                         f'{SOFTHCA} pcap -o "$XOUT" --host h2 -- sh -c "$0" sh "$@"; rm "$XOUT"', PAIR, 'h1',
+                         'h2', str(self.port), '10')
+        self.assertRegex(r.stderr, r'softhca: pcap: [1-9]\d* packets\n')
 
     def test_without_a_host_or_with_a_shape_it_is_a_fabric_of_its_own(self):
         for o in ([], ['--hca', '2'], ['--host', 'h1', '--hosts', '2']):
