@@ -11,10 +11,11 @@
  * lock's holder has died.
  *
  * The state of a record shows what a dead process left undone: EVQ_MAKING is not linked, EVQ_LINKED
- * has no byte in the FIFO yet. The supervisor looks after each death (evq_repair()). A reader that
- * takes an EVQ_LINKED record (its pusher is stopped) marks it EVQ_TAKEN: the pusher then checks
- * whether its byte was one too many. An EVQ_TOLD one becomes EVQ_TAKEN or, by evq_drop(),
- * EVQ_DROPPED: one of the two.
+ * has no byte in the FIFO yet, EVQ_TELLING may have one. The supervisor looks after each death
+ * (evq_repair()). A reader that takes a record marks it EVQ_TAKEN. The pusher of an EVQ_LINKED one
+ * then writes no byte; the pusher of an EVQ_TELLING one, which was stopped, checks whether its byte
+ * was one too many. An EVQ_TOLD one becomes EVQ_TAKEN or, by evq_drop(), EVQ_DROPPED: one of the
+ * two.
  */
 #include "hw/mad.h"
 #include "hw/qp_state.h"
@@ -82,7 +83,7 @@ static void absorb(struct seg *s, struct seg_evq *q)
  */
 static void wait_until_told(struct seg *s, struct seg_evq *q, struct seg_evrec *r)
 {
-	for (int i = 0; evq_rec_is(r, EVQ_LINKED) && i < UNTOLD_SPINS + UNTOLD_NAPS; i++) {
+	for (int i = 0; evq_rec_is(r, EVQ_TELLING) && i < UNTOLD_SPINS + UNTOLD_NAPS; i++) {
 		uint32_t seen = atomic_load(&q->wake);
 
 		if (i < UNTOLD_SPINS) {
@@ -91,7 +92,7 @@ static void wait_until_told(struct seg *s, struct seg_evq *q, struct seg_evrec *
 			break;
 		} else {
 			atomic_fetch_add(&q->sleepers, 1);
-			if (evq_rec_is(r, EVQ_LINKED))
+			if (evq_rec_is(r, EVQ_TELLING))
 				sys_futex_wait(&q->wake, seen, UNTOLD_NAP_NS);
 			atomic_fetch_sub(&q->sleepers, 1);
 		}
@@ -103,10 +104,9 @@ static void remove_head(struct seg *s, uint32_t evq, struct seg_evq *q, struct s
 {
 	uint64_t ref = q->head;
 
-	if (evq_rec_is(r, EVQ_LINKED)) {
-		if (evq_tells(q))
-			wait_until_told(s, q, r);
-		evq_rec_change(r, r->gen, EVQ_LINKED, EVQ_TAKEN);
+	if (!evq_rec_change(r, r->gen, EVQ_LINKED, EVQ_TAKEN) && evq_rec_is(r, EVQ_TELLING)) {
+		wait_until_told(s, q, r);
+		evq_rec_change(r, r->gen, EVQ_TELLING, EVQ_TAKEN);
 	}
 	/*
 	 * The last record: drain the bytes first, so that a death never leaves bytes without a
@@ -163,8 +163,8 @@ static void evq_repair_queue(struct seg *s, uint32_t evq, struct seg_evq *q)
 	absorb(s, q);
 	for (uint32_t i = EVQ_REF_IDX(q->head); i; i = r->after) {
 		r = seg_at(s, SEG_T_EVREC, i);
-		if (evq_pusher_dead(s, r))
-			evq_rec_change(r, r->gen, EVQ_LINKED, EVQ_TOLD);
+		if (evq_pusher_dead(s, r) && !evq_rec_change(r, r->gen, EVQ_LINKED, EVQ_TOLD))
+			evq_rec_change(r, r->gen, EVQ_TELLING, EVQ_TOLD);
 		if (r->src.table == PURGED)
 			continue;
 		n++;

@@ -5,7 +5,15 @@
 
 #include "hw/evq.h"
 
-enum evq_rec_state { EVQ_MAKING = 1, EVQ_LINKED, EVQ_TOLD, EVQ_TAKEN, EVQ_GONE, EVQ_DROPPED };
+enum evq_rec_state {
+	EVQ_MAKING = 1,
+	EVQ_LINKED,
+	EVQ_TELLING,
+	EVQ_TOLD,
+	EVQ_TAKEN,
+	EVQ_GONE,
+	EVQ_DROPPED,
+};
 
 #define EVQ_REF(gen, idx) ((uint64_t)(gen) << 32 | (idx))
 #define EVQ_REF_IDX(ref) ((uint32_t)(ref))

@@ -52,10 +52,14 @@ static int put_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q,
 	if (d)
 		evq_debt_paid(s, &paid, ref);
 	POINT("evq-paid");
+	/* A reader that has taken the record already is not told: the file would be readable. */
+	if (!evq_rec_change(r, (uint32_t)(ref >> 32), EVQ_LINKED, EVQ_TELLING))
+		return 0;
+	POINT("evq-telling");
 	byte = evq_tell(s, evq, gen, q);
 	POINT("evq-told");
 	/* The record was taken before its byte was written: the byte may be one too many. */
-	if (!evq_rec_change(r, (uint32_t)(ref >> 32), EVQ_LINKED, EVQ_TOLD) && byte) {
+	if (!evq_rec_change(r, (uint32_t)(ref >> 32), EVQ_TELLING, EVQ_TOLD) && byte) {
 		atomic_fetch_or(&q->asked, EVQ_ASK);
 		evq_attend(s, evq, q);
 	}
