@@ -32,7 +32,7 @@ static const struct cli_verb verbs[] = {
 	 cli_decode},
 	{CLI_UP, "up", "[NAME]", "Make a fabric that stays, for many commands.", 0, 1, false,
 	 cli_up},
-	{CLI_DOWN, "down", "NAME|--all", "Take a fabric down, or all.", 0, 1, false, cli_down},
+	{CLI_DOWN, "down", "[NAME]", "Take a fabric down, or all.", 0, 1, false, cli_down},
 	{CLI_TOPO, "topo", "[SPEC]", "Write a topology, or a fabric's as it is now.", 0, 1, true,
 	 cli_topo},
 	{CLI_CONSOLE, "console", "", "Change a fabric by ibsim's console commands.", 0, 0, true,

@@ -151,7 +151,7 @@ class Private(Case):
         r = self.run_it('unshare', '-Ur', 'sh', '-c', 'echo 0 >/proc/sys/user/max_net_namespaces && exec "$@"',
                         'sh', SOFTHCA, 'run', '--netns', '--', 'true')
         self.assertEqual(r.status, 2, r)
-        self.assertEqual(r.out, 'softhca: --netns: this machine refuses network namespaces: '
+        self.assertEqual(r.out, 'softhca: run: --netns: this machine refuses network namespaces: '
                                 'No space left on device\n')
 
     def test_nothing_outlives_a_killed_supervisor(self):

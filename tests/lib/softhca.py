@@ -203,6 +203,15 @@ class Fabric:
         return self.start(*cmd, **kw).finish(timeout)
 
 
+def rping_was_late(r):
+    """
+    Its thread has reported the end of the connection and asks for one more event, while its main()
+    closes the channel: on any device it may find the descriptor closed, and exits with -1.
+    """
+    return (r.status == 255 and 'rping' in r.argv and 'DISCONNECT EVENT' in r.out and
+            r.out.rstrip().endswith('rdma_get_cm_event: Bad file descriptor'))
+
+
 class Case(unittest.TestCase):
     """With helpers that show the command and its output when something is wrong."""
     port = port_block()
@@ -213,7 +222,8 @@ class Case(unittest.TestCase):
             Case.port = port_block()
 
     def ok(self, r):
-        self.assertEqual(r.status, 0, str(r))
+        if not rping_was_late(r):
+            self.assertEqual(r.status, 0, str(r))
         return r.out
 
     def pair(self, fab, server, client=None, timeout=TIMEOUT, port=None, options=((), ())):
