@@ -204,7 +204,7 @@ static bool row_offset(const char *text, struct run *run, struct hex_line *l)
 /* Data between other text. False: there is no row, or nothing else. */
 static bool read_row(const char *text, struct hex_line *l)
 {
-	struct run run;
+	struct run run = {0};
 	size_t skip, blank = strspn(text, " \t");
 
 	if (!find_run(text, 8, &run) && !find_run(text, 2, &run))
