@@ -385,6 +385,13 @@ static void evq_drop_all(struct seg *s, uint32_t evq, struct seg_evq *q)
 	}
 }
 
+/* The oldest record is the caller's to give. False: evq_drop() was faster. */
+static bool claim(struct seg *s, struct seg_evq *q, struct seg_evrec *r)
+{
+	wait_until_told(s, q, r);
+	return evq_rec_claim(r);
+}
+
 static int take_locked(struct seg *s, uint32_t evq, struct seg_evq *q, int fd, size_t least,
 		       size_t room, struct seg_evrec *rec)
 {
@@ -401,7 +408,7 @@ static int take_locked(struct seg *s, uint32_t evq, struct seg_evq *q, int fd, s
 			return atomic_load(&q->dead) ? -EIO : -EAGAIN;
 		if (room < least + r->len)
 			return -EMSGSIZE;
-	} while (!evq_rec_claim(r));
+	} while (!claim(s, q, r));
 	*rec = *r;
 	if (counter)
 		atomic_fetch_add(counter, 1);

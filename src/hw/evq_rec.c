@@ -60,7 +60,13 @@ bool evq_rec_change(struct seg_evrec *r, uint32_t gen, enum evq_rec_state from,
 
 bool evq_rec_claim(struct seg_evrec *r)
 {
-	return evq_rec_change(r, r->gen, EVQ_TOLD, EVQ_TAKEN) || !evq_rec_is(r, EVQ_DROPPED);
+	/* Its pusher may be between two of them. */
+	while (evq_rec_is(r, EVQ_LINKED) || evq_rec_is(r, EVQ_TELLING) || evq_rec_is(r, EVQ_TOLD))
+		if (evq_rec_change(r, r->gen, EVQ_LINKED, EVQ_TAKEN) ||
+		    evq_rec_change(r, r->gen, EVQ_TELLING, EVQ_TAKEN) ||
+		    evq_rec_change(r, r->gen, EVQ_TOLD, EVQ_TAKEN))
+			return true;
+	return !evq_rec_is(r, EVQ_DROPPED);
 }
 
 bool evq_pusher_dead(const struct seg *s, const struct seg_evrec *r)
