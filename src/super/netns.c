@@ -32,13 +32,18 @@
 
 /*
  * A request to the keeper: make the namespace of a host with `n` interfaces, or give the n-th one
- * of a host a carrier. The answer: an int, 0 or -errno, with a new namespace its descriptor.
+ * of a host a carrier. A new namespace's descriptor comes with the answer.
  */
 struct ask {
 	enum { ASK_HOST, ASK_CARRIER } what;
-	uint32_t host, n;
+	uint32_t number, host, n;
 	bool carrier;
 	struct fab_iface iface[NETNS_IFACES];
+};
+
+struct reply {
+	uint32_t number; /* of the request */
+	int err;         /* 0 or -errno */
 };
 
 /* ---- the keeper */
@@ -80,13 +85,14 @@ static int new_net_ns(void)
 	return r;
 }
 
-static int answer(int sock, int err, int fd)
+static int answer(int sock, uint32_t number, int err, int fd)
 {
+	struct reply p = {number, err};
 	union {
 		struct cmsghdr align;
 		char space[CMSG_SPACE(sizeof(int))];
 	} c = {.space = {0}};
-	struct iovec v = {&err, sizeof(err)};
+	struct iovec v = {&p, sizeof(p)};
 	struct msghdr h = {.msg_iov = &v, .msg_iovlen = 1};
 	struct cmsghdr *m;
 
@@ -133,14 +139,14 @@ static _Noreturn void keep(int sock)
 		r = -errno;
 	if (!r)
 		r = netns_link_bridge(0); /* fails now where the kernel has none */
-	if (answer(sock, r, -1) || r)
+	if (answer(sock, 0, r, -1) || r)
 		_exit(1);
 	while (recv(sock, &a, sizeof(a), 0) == sizeof(a)) {
 		int fd = -1;
 
 		r = a.what == ASK_HOST ? make_host(&a, home, &fd)
 				       : netns_link_carrier(a.host, a.n, a.carrier);
-		if (answer(sock, r, r ? -1 : fd))
+		if (answer(sock, a.number, r, r ? -1 : fd))
 			break;
 		if (fd >= 0)
 			close(fd);
@@ -150,28 +156,40 @@ static _Noreturn void keep(int sock)
 
 /* ---- the supervisor's side */
 
-static int receive(int sock, int *fd)
+static int receive_one(int sock, struct reply *p, int *fd)
 {
 	union {
 		struct cmsghdr align;
 		char space[CMSG_SPACE(sizeof(int))];
 	} c;
-	int err = -EIO;
-	struct iovec v = {&err, sizeof(err)};
+	struct iovec v = {p, sizeof(*p)};
 	struct msghdr h = {
 		.msg_iov = &v, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof(c)};
 	ssize_t n;
 	struct cmsghdr *m;
 
+	*fd = -1;
 	do
 		n = recvmsg(sock, &h, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
-	if (n != sizeof(err))
+	if (n != sizeof(*p))
 		return n < 0 ? -errno : -EIO;
 	m = CMSG_FIRSTHDR(&h);
 	if (m && m->cmsg_type == SCM_RIGHTS)
 		memcpy(fd, CMSG_DATA(m), sizeof(*fd));
-	return err;
+	return 0;
+}
+
+/* An answer that came too late for its request is dropped, with the namespace that it brings. */
+static int receive(int sock, uint32_t number, int *fd)
+{
+	struct reply p;
+	int r;
+
+	while (!(r = receive_one(sock, &p, fd)) && p.number != number)
+		if (*fd >= 0)
+			close(*fd);
+	return r ? r : p.err;
 }
 
 static _Noreturn void child(int sock, pid_t parent)
@@ -213,7 +231,7 @@ int netns_init(struct netns *n, uint32_t nhosts)
 	n->sock = pair[0];
 	if (!r && setsockopt(n->sock, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) < 0)
 		r = -errno;
-	return r ? r : receive(n->sock, &none);
+	return r ? r : receive(n->sock, 0, &none);
 }
 
 void netns_finish(struct netns *n)
@@ -225,14 +243,19 @@ void netns_finish(struct netns *n)
 	n->host = NULL;
 	if (n->sock >= 0)
 		close(n->sock);
-	if (n->pid > 0)
+	/* It ends by itself, unless it is stopped. */
+	if (n->pid > 0 && !waitpid(n->pid, NULL, WNOHANG)) {
+		kill(n->pid, SIGKILL);
 		waitpid(n->pid, NULL, 0);
+	}
 	n->sock = -1;
 }
 
-static int ask(struct netns *n, const struct ask *a, int *fd)
+static int ask(struct netns *n, struct ask *a, int *fd)
 {
-	return send(n->sock, a, sizeof(*a), MSG_NOSIGNAL) < 0 ? -errno : receive(n->sock, fd);
+	a->number = ++n->asked;
+	return send(n->sock, a, sizeof(*a), MSG_NOSIGNAL) < 0 ? -errno
+							      : receive(n->sock, a->number, fd);
 }
 
 /* An interface that cannot follow stays as it is; the next change tries again. */
@@ -264,6 +287,9 @@ int netns_host(struct netns *n, struct seg *s, uint32_t host)
 	while (a.n < NETNS_IFACES && fab_iface(s, fab_port_by_umad(s, host, a.n), &a.iface[a.n]))
 		a.n++;
 	r = ask(n, &a, &n->host[host].fd);
+	/* The kernel leaves a descriptor out where there is no room for it. */
+	if (!r && n->host[host].fd < 0)
+		r = -EMFILE;
 	if (r)
 		return r;
 	h->netns = 1;

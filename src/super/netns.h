@@ -14,6 +14,7 @@
 struct netns {
 	int sock; /* to the keeper; -1: none */
 	pid_t pid;
+	uint32_t asked; /* requests to it */
 	uint32_t nhosts;
 	struct netns_host {
 		int fd;       /* the namespace; -1: not made yet */
