@@ -37,7 +37,10 @@ void command_wait(struct command *c, uint64_t deadline);
 /* End as the command did: returns its exit status, or its signal ends this process. */
 int command_end_like(int status, const struct child_state *st);
 
-/* Sends a signal to all descendants of this process (tree.c). */
-void tree_signal(int sig);
+/*
+ * Sends a signal, 0 none, to all descendants of this process but `except` (0: all). Returns how
+ * many there are. (tree.c)
+ */
+unsigned int tree_signal(int sig, pid_t except);
 
 #endif

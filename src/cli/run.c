@@ -55,10 +55,22 @@ static int run_turn(struct run *run, uint64_t deadline)
 	return 0;
 }
 
-/* Returns when the command has ended and nothing of it is left, or when the time has come. */
+/* A child of ours that is not the command's. */
+static pid_t keeper(const struct run *run)
+{
+	return run->sup ? run->sup->netns.pid : 0;
+}
+
+/* The command has ended, and nothing of it is left. */
+static bool is_over(const struct run *run)
+{
+	return run->c.ended && (run->c.alone || (keeper(run) > 0 && !tree_signal(0, keeper(run))));
+}
+
+/* Returns when nothing is left, or when the time has come. */
 static void wait_alone(struct run *run, uint64_t end)
 {
-	while (!(run->c.ended && run->c.alone) && clock_now_ns() < end)
+	while (!is_over(run) && clock_now_ns() < end)
 		if (run_turn(run, end) < 0)
 			return;
 }
@@ -71,13 +83,13 @@ static void time_out(struct run *run)
 	run->timed_out = true;
 	prog_fail("'%s' has not ended after %u s: its processes are ended", run->o->argv[0],
 		  run->o->timeout);
-	tree_signal(SIGTERM);
-	tree_signal(SIGCONT);
+	tree_signal(SIGTERM, keeper(run));
+	tree_signal(SIGCONT, keeper(run));
 	wait_alone(run, clock_now_ns() + TERM_NS);
 	end = clock_now_ns() + TERM_NS;
 	/* Again and again: they may start others meanwhile. */
-	while (!(run->c.ended && run->c.alone) && clock_now_ns() < end) {
-		tree_signal(SIGKILL);
+	while (!is_over(run) && clock_now_ns() < end) {
+		tree_signal(SIGKILL, keeper(run));
 		wait_alone(run, clock_now_ns() + KILL_NS);
 	}
 }

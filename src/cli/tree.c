@@ -91,17 +91,21 @@ static void procs_read(struct procs *l)
 	}
 }
 
-void tree_signal(int sig)
+unsigned int tree_signal(int sig, pid_t except)
 {
 	struct procs l = {0};
+	unsigned int found = 0;
 
 	procs_read(&l);
 	for (size_t i = 0; i < l.n; i++) {
-		_cleanup_close_ int fd =
-			l.at[i].ours ? (int)syscall(SYS_pidfd_open, l.at[i].pid, 0) : -1;
+		bool wanted = l.at[i].ours && l.at[i].pid != except;
+		_cleanup_close_ int fd = wanted ? (int)syscall(SYS_pidfd_open, l.at[i].pid, 0) : -1;
 
-		if (fd >= 0 && is_ours(&l, parent_of(l.at[i].pid)))
-			syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
+		if (fd < 0 || !is_ours(&l, parent_of(l.at[i].pid)))
+			continue;
+		syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
+		found++;
 	}
 	free(l.at);
+	return found;
 }
