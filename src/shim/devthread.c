@@ -77,6 +77,8 @@ void devthread_begin(void)
 {
 	uint64_t setxid = sig_bit(33); /* setuid() waits until every thread has answered */
 
+	/* Before this it counts as one of the program's: the others stay a moment longer. */
+	atomic_fetch_add(&helpers, 1);
 	prctl(PR_SET_NAME, "softhca");
 	sys_raw(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&setxid, 0, 8, 0, 0);
 }
@@ -211,7 +213,6 @@ int devthread_create(void *(*fn)(void *arg), void *arg)
 
 	if (r)
 		return -r;
-	atomic_fetch_add(&helpers, 1);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, THREAD_STACK);
 	/* The thread inherits this mask: all but the signals that a guarded copy needs. */
@@ -224,8 +225,6 @@ int devthread_create(void *(*fn)(void *arg), void *arg)
 	}
 	sig_raw_setmask(old);
 	pthread_attr_destroy(&attr);
-	if (r)
-		atomic_fetch_sub(&helpers, 1);
 	return -r;
 }
 
