@@ -115,11 +115,26 @@ static void *watch(void *arg)
 		struct pollfd p = {.fd = news.fd, .events = POLLIN};
 		struct timespec t = {.tv_sec = LOOK_MS / 1000};
 
-		if (sys_call(SYS_ppoll, &p, 1, &t, NULL, 0) > 0)
-			look();
+		if (sys_call(SYS_ppoll, &p, 1, &t, NULL, 0) <= 0)
+			continue;
+		/* The program has closed all descriptors by number: this one is not ours. */
+		if (p.revents & ~POLLIN) {
+			news.fd = -1;
+			atomic_store(&news.runs, 0);
+			break;
+		}
+		look();
 	}
 	devthread_end();
 	return NULL;
+}
+
+static void forget(void)
+{
+	if (news.fd >= 0)
+		sys_fd_drop(news.fd);
+	news.fd = -1;
+	atomic_store(&news.runs, 0);
 }
 
 static int start(void)
@@ -128,15 +143,19 @@ static int start(void)
 	int fd = (int)sys_call(SYS_inotify_init1, IN_CLOEXEC | IN_NONBLOCK);
 	int r;
 
-	if (fd < 0)
+	if (fd < 0) {
+		forget();
 		return fd;
+	}
 	news.fd = sys_fd_high(fd);
 	fmt(path, sizeof(path), "%s/ifaces", shim_config()->root);
 	r = (int)sys_call(SYS_inotify_add_watch, news.fd, path, IN_MOVED_TO);
-	if (r < 0)
-		return r;
 	news.n = load(news.was);
-	return devthread_create(watch, NULL);
+	if (r >= 0)
+		r = devthread_create(watch, NULL);
+	if (r < 0)
+		forget();
+	return r;
 }
 
 void rt_joined(int fd)
@@ -151,16 +170,11 @@ void rt_joined(int fd)
 	r = start();
 	shim_leave(&old);
 	TRACE(LOG_SHIM, "netlink route: thread for notifications: %d", r);
-	if (r < 0)
-		atomic_store(&news.runs, 0);
 	errno = saved;
 }
 
 /* The thread is the parent's, and so is what it reads. */
 void rt_forked(void)
 {
-	if (news.fd >= 0)
-		sys_fd_drop(news.fd);
-	news.fd = -1;
-	atomic_store(&news.runs, 0);
+	forget();
 }
