@@ -229,7 +229,7 @@ static void event_queue(struct dev_event *e)
 	set_fresh(f);
 }
 
-static void event_free(struct dev_event *e)
+void dev_event_forget(struct dev_event *e)
 {
 	TAILQ_REMOVE(&e->ctx->file->events, e, in_file);
 	TAILQ_REMOVE(&e->ctx->events, e, in_ctx);
@@ -245,7 +245,7 @@ void dev_event_told(struct dev_event *e)
 		e->mc->events_reported++;
 	if (e->resp.event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		e->ctx->backlog++;
-	event_free(e);
+	dev_event_forget(e);
 }
 
 bool dev_event_take_back(struct dev_event *e)
@@ -260,13 +260,16 @@ bool dev_event_take_back(struct dev_event *e)
 	return true;
 }
 
-bool dev_event_drop(struct dev_event *e)
+/* The newest first: a reader that takes some meanwhile has the older ones, and the order stays. */
+void dev_events_take_back(struct dev_ctx *ctx, const struct dev_mc *mc)
 {
-	bool was = dev_event_take_back(e);
+	struct dev_event *e, *before;
 
-	if (was)
-		event_free(e);
-	return was;
+	for (e = TAILQ_LAST(&ctx->events, dev_events); e; e = before) {
+		before = TAILQ_PREV(e, dev_events, in_ctx);
+		if (!mc || e->mc == mc)
+			dev_event_take_back(e);
+	}
 }
 
 static void count_taken(struct dev_file *f)
@@ -498,9 +501,11 @@ static void ctx_drop_events(struct dev_ctx *ctx)
 	struct dev_event *e;
 	struct dev_ctx *conn;
 
+	dev_events_take_back(ctx, NULL);
 	while ((e = TAILQ_FIRST(&ctx->events))) {
 		conn = e->conn;
-		if (dev_event_drop(e) && conn)
+		dev_event_forget(e);
+		if (conn)
 			dev_ctx_destroy(conn);
 	}
 }
@@ -553,16 +558,14 @@ int dev_ctx_get_bound(struct dev_file *f, uint32_t id, struct dev_ctx **out)
 void dev_ctx_move(struct dev_ctx *ctx, struct dev_file *to)
 {
 	struct dev_file *from = ctx->file;
-	struct dev_event *e, *next;
+	struct dev_event *e;
 
 	dev_changed(from, ctx->id);
 	dev_changed(to, ctx->id);
+	dev_events_take_back(ctx, NULL);
 	TAILQ_REMOVE(&from->ctxs, ctx, link);
 	TAILQ_INSERT_TAIL(&to->ctxs, ctx, link);
-	for (e = TAILQ_FIRST(&ctx->events); e; e = next) {
-		next = TAILQ_NEXT(e, in_ctx);
-		if (!dev_event_take_back(e))
-			continue;
+	for (e = TAILQ_FIRST(&ctx->events); e; e = TAILQ_NEXT(e, in_ctx)) {
 		TAILQ_REMOVE(&from->events, e, in_file);
 		TAILQ_INSERT_TAIL(&to->events, e, in_file);
 	}

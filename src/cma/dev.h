@@ -130,8 +130,10 @@ int dev_on_event(struct cma_id *id, const struct cma_event *e);
 void dev_event_told(struct dev_event *e);
 /* Out of the file's queue; false: a reader was faster, and it counts as told. */
 bool dev_event_take_back(struct dev_event *e);
-/* The same, and forgets it. */
-bool dev_event_drop(struct dev_event *e);
+/* All of an id, or of a group if `mc` is not NULL: those that remain are in no queue. */
+void dev_events_take_back(struct dev_ctx *ctx, const struct dev_mc *mc);
+/* It is in no queue. */
+void dev_event_forget(struct dev_event *e);
 /* As MIGRATE_ID moves it; the order of its events stays. */
 void dev_ctx_move(struct dev_ctx *ctx, struct dev_file *to);
 /* Counts the events that readers have taken, and will try again to queue the rest. */

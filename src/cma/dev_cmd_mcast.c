@@ -32,10 +32,11 @@ static uint32_t mc_free(struct dev_mc *mc)
 	struct dev_event *e, *next;
 	uint32_t reported;
 
+	dev_events_take_back(mc->ctx, mc);
 	for (e = TAILQ_FIRST(&mc->ctx->events); e; e = next) {
 		next = TAILQ_NEXT(e, in_ctx);
 		if (e->mc == mc)
-			dev_event_drop(e);
+			dev_event_forget(e);
 	}
 	reported = mc->events_reported;
 	TAILQ_REMOVE(&mc->ctx->mcs, mc, link);

@@ -201,6 +201,41 @@ static void test_taken_before_migration(void **state)
 	IS(e.event, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }
 
+/* Between two events of the id that moves: what the reader has is older than what moves. */
+static void test_taken_during_migration(void **state)
+{
+	struct rdma_ucm_migrate_id cmd = {.id = make()};
+	const struct ucma_fd fd = {0, F1};
+	struct rdma_ucm_event_resp e;
+
+	tell(newest(), RDMA_CM_EVENT_ADDR_RESOLVED);
+	tell(newest(), RDMA_CM_EVENT_ROUTE_RESOLVED);
+	c->reads = true;
+	IS(CALL_AS(HOW(.file = F2, .aux = &fd, .aux_len = sizeof(fd)), MIGRATE_ID, cmd, 4), 0);
+	IS(u32(), 1);
+	IS(c->nready[F1], 0);
+	IS(c->nready[F2], 1);
+	c->reads = false;
+	IS(get_in(F2, &e), 0);
+	IS(e.event, RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
+/* The oldest connections are the ones that the program knows. */
+static void test_taken_during_destroy(void **state)
+{
+	uint32_t l = make_listener(2);
+	struct cma_id *il = newest();
+
+	assert_non_null(fake_request(il, &request));
+	assert_non_null(fake_request(il, &request));
+	c->reads = true;
+	IS(reported(l), 1);
+	c->reads = false;
+	IS(c->nids, 1);
+	IS(reported(l + 1), 0);
+	IS(c->nids, 0);
+}
+
 /* Without room in the queue the program asks, and the order stays. */
 static void test_no_room(void **state)
 {
@@ -241,6 +276,8 @@ int main(void)
 		TEST(test_taken_before_destroy),
 		TEST(test_taken_meanwhile),
 		TEST(test_taken_before_migration),
+		TEST(test_taken_during_migration),
+		TEST(test_taken_during_destroy),
 		TEST(test_no_room),
 	};
 

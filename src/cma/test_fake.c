@@ -80,6 +80,10 @@ static bool on_drop(void *ctx, uint32_t file, uint64_t ref)
 	if (ref <= c->taken)
 		return false;
 	c->nready[file]--;
+	if (!c->reads || !c->nready[file])
+		return true;
+	c->taken += ref == c->taken + 1; /* it is passed over */
+	fake_take(c, file);
 	return true;
 }
 
