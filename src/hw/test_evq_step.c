@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Event queues whose readers and writers are killed or stopped between any two instructions. */
 #include "hw/cq.h"
+#include "hw/evq_priv.h"
 #include "hw/test_evq.h"
 
 #include <sys/mman.h>
@@ -503,19 +504,41 @@ static void step_pop_told(struct seg *s, const struct queue *q)
 	*popped = evq_pop(s, q->idx, q->gen, q->fd, &r);
 }
 
-static unsigned int drop_at(struct seg *s, unsigned int n, unsigned int *dropped)
+/* Put a record back to where its pusher has not told readers of it, or from there to the end. */
+static void be_pushing(struct seg *s, const struct queue *q, uint64_t ref, bool pushing)
+{
+	struct seg_evq *e = seg_live(s, SEG_T_EVQ, q->idx);
+	struct seg_evrec *r = evq_rec(s, ref);
+
+	if (pushing) {
+		assert_true(evq_rec_change(r, r->gen, EVQ_TOLD, EVQ_LINKED));
+	} else if (!r || !evq_rec_change(r, (uint32_t)(ref >> 32), EVQ_LINKED, EVQ_TOLD)) {
+		atomic_fetch_or(&e->asked, EVQ_ASK);
+		evq_attend(s, q->idx, e);
+	}
+}
+
+/* `pushing`: the reader begins before the pusher has finished; it ends before the record drops. */
+static unsigned int drop_at(struct seg *s, bool pushing, unsigned int n, unsigned int *dropped)
 {
 	static const struct step step = {"pop", step_pop_told};
 	struct queue q = queue_open(s, 0);
 	struct stepped st = {&step, &q};
-	uint64_t ref = push_named(s, &q);
 	struct test_child c;
 	unsigned int done;
+	uint64_t ref;
 	bool drops;
 
+	if (pushing)
+		evq_set_lazy(s, q.idx);
+	ref = push_named(s, &q);
+	if (pushing)
+		be_pushing(s, &q, ref, true);
 	*popped = 1;
 	test_spawn(s, &c, be_stepped, &st);
 	done = go_steps(&c, n);
+	if (pushing)
+		be_pushing(s, &q, ref, false);
 	drops = evq_drop(s, q.idx, q.gen, ref);
 	go_on(&c, done < n);
 	assert_int_equal(*popped, drops ? -EAGAIN : 0);
@@ -528,7 +551,7 @@ static unsigned int drop_at(struct seg *s, unsigned int n, unsigned int *dropped
 	return done;
 }
 
-static void taken_or_dropped_at_each_instruction(void **state)
+static void drop_at_each(struct seg *s, bool pushing)
 {
 	uint64_t end = clock_now_ns() + (uint64_t)(seconds_of_stress() * (double)NSEC_PER_SEC / 2);
 	unsigned int size, dropped = 0, did = 0, stride = 1;
@@ -536,17 +559,27 @@ static void taken_or_dropped_at_each_instruction(void **state)
 	popped = mmap(NULL, sizeof(*popped), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
 	assert_true(popped != MAP_FAILED);
-	drop_at(*state, 0, &dropped);
+	drop_at(s, pushing, 0, &dropped);
 	assert_int_equal(dropped, 1);
-	size = drop_at(*state, UINT32_MAX, &dropped);
+	size = drop_at(s, pushing, UINT32_MAX, &dropped);
 	assert_int_equal(dropped, 1);
 	while (stride < size)
 		stride *= 2;
 	for (; stride > 1; stride /= 2)
 		for (unsigned int n = stride / 2; n < size && clock_now_ns() < end; n += stride)
-			did += drop_at(*state, n, &dropped) > 0;
+			did += drop_at(s, pushing, n, &dropped) > 0;
 	print_message("dropped at %u of %u instructions\n", dropped, did);
 	munmap(popped, sizeof(*popped));
+}
+
+static void taken_or_dropped_at_each_instruction(void **state)
+{
+	drop_at_each(*state, false);
+}
+
+static void taken_or_dropped_after_the_push(void **state)
+{
+	drop_at_each(*state, true);
 }
 
 int main(void)
@@ -554,6 +587,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_record_is_taken_or_dropped),
 		cmocka_unit_test(taken_or_dropped_at_each_instruction),
+		cmocka_unit_test(taken_or_dropped_after_the_push),
 		cmocka_unit_test(killed_at_any_moment),
 		cmocka_unit_test(killed_at_each_instruction),
 		cmocka_unit_test(stopped_at_each_instruction),
