@@ -236,7 +236,7 @@ void evq_attend(struct seg *s, uint32_t evq, struct seg_evq *q)
 		if ((asked & EVQ_ASK_REPAIR) || r == SEG_LOCK_INHERITED)
 			evq_repair_queue(s, evq, q);
 		POINT("evq-attend");
-		if (asked == EVQ_ASK_DROP) {
+		if (asked == EVQ_ASK_DROP && r != SEG_LOCK_INHERITED) {
 			absorb(s, q);
 			first(s, evq, q, -1, &counter);
 			evq_settle(s, evq, q, -1);

@@ -512,7 +512,8 @@ static void be_pushing(struct seg *s, const struct queue *q, uint64_t ref, bool 
 
 	if (pushing) {
 		assert_true(evq_rec_change(r, r->gen, EVQ_TOLD, EVQ_LINKED));
-	} else if (!r || !evq_rec_change(r, (uint32_t)(ref >> 32), EVQ_LINKED, EVQ_TOLD)) {
+	} else if (r && evq_rec_change(r, (uint32_t)(ref >> 32), EVQ_LINKED, EVQ_TELLING) &&
+		   !evq_rec_change(r, (uint32_t)(ref >> 32), EVQ_TELLING, EVQ_TOLD)) {
 		atomic_fetch_or(&e->asked, EVQ_ASK);
 		evq_attend(s, q->idx, e);
 	}

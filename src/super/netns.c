@@ -253,9 +253,16 @@ void netns_finish(struct netns *n)
 
 static int ask(struct netns *n, struct ask *a, int *fd)
 {
+	int r;
+
 	a->number = ++n->asked;
-	return send(n->sock, a, sizeof(*a), MSG_NOSIGNAL) < 0 ? -errno
-							      : receive(n->sock, a->number, fd);
+	r = send(n->sock, a, sizeof(*a), MSG_NOSIGNAL) < 0 ? -errno
+							   : receive(n->sock, a->number, fd);
+	if (r == -EAGAIN) { /* stopped: nobody waits for it a second time */
+		close(n->sock);
+		n->sock = -1;
+	}
+	return r;
 }
 
 /* An interface that cannot follow stays as it is; the next change tries again. */
