@@ -18,8 +18,8 @@ static struct {
 	uint32_t blocks, fail_at; /* the latter 0: there is memory */
 	uint64_t used;            /* commands, by number */
 	uint32_t qpn;
-	bool is_half;              /* established for the server, but the client has not answered */
-	uint8_t out[UCMA_OUT_MAX]; /* the last answer */
+	bool is_half; /* established for the server, but the client has not answered */
+	_Alignas(8) uint8_t out[UCMA_OUT_MAX]; /* the last answer */
 	jmp_buf stop;
 } t;
 
