@@ -213,31 +213,25 @@ static const struct {
 	{"SPEC", values_topology}, {"TOPIC", values_topics}, {"COMMAND", values_opcode},
 };
 
-/* Of one of the kinds above; false: it is none. */
-static bool values_of(struct line *l, const char *kind, size_t len)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (strlen(kinds[i].name) == len && !strncmp(kinds[i].name, kind, len)) {
-			kinds[i].values(l);
-			return true;
-		}
-	return false;
-}
-
 /*
- * `kind` is "FILE", "TOPIC,...", "up|down", "NAME|--all" or the like. Other kinds are numbers and
- * texts.
+ * `kind` is "FILE", "TOPIC,...", "up|down" or the like. Other kinds are numbers and texts.
  */
 static void values(struct line *l, const char *kind, size_t n)
 {
 	size_t len = strcspn(kind, ",");
 
-	if (values_of(l, kind, len > n ? n : len) || !memchr(kind, '|', n))
+	if (len > n)
+		len = n;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strlen(kinds[i].name) == len && !strncmp(kinds[i].name, kind, len)) {
+			kinds[i].values(l);
+			return;
+		}
+	if (!memchr(kind, '|', n))
 		return;
 	for (const char *end = kind + n; kind < end; kind += len + 1) {
 		len = strcspn(kind, "| ]");
-		if (!values_of(l, kind, len) && *kind != '-')
-			offer(l, kind, len, "");
+		offer(l, kind, len, "");
 	}
 }
 
