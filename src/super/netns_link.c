@@ -47,14 +47,20 @@ static int ask(struct nl_out *o)
 	return answer.h.nlmsg_type == NLMSG_ERROR ? answer.e.error : -EIO;
 }
 
+/* In the namespace of the bridges: a bridge ('b'), or the peer of a host's interface ('h'). */
+static void name_of(char name[IFNAMSIZ], char type, uint32_t host, uint32_t n)
+{
+	if (type == 'b')
+		snprintf(name, IFNAMSIZ, "b%u", n);
+	else
+		snprintf(name, IFNAMSIZ, "h%u.%u", host, n);
+}
+
 static void put_name(struct nl_out *o, char type, uint32_t host, uint32_t n)
 {
 	char name[IFNAMSIZ];
 
-	if (type == 'b')
-		snprintf(name, sizeof(name), "b%u", n);
-	else
-		snprintf(name, sizeof(name), "h%u.%u", host, n);
+	name_of(name, type, host, n);
 	nl_str(o, IFLA_IFNAME, name);
 }
 
@@ -62,10 +68,7 @@ static uint32_t index_of(char type, uint32_t host, uint32_t n)
 {
 	char name[IFNAMSIZ];
 
-	if (type == 'b')
-		snprintf(name, sizeof(name), "b%u", n);
-	else
-		snprintf(name, sizeof(name), "h%u.%u", host, n);
+	name_of(name, type, host, n);
 	return if_nametoindex(name);
 }
 
