@@ -444,6 +444,25 @@ static pid_t start_child(struct scene *x, const char *spec)
 	return x->e->pid;
 }
 
+/* A first sender that is stopped at a step: its process, its slot, and what it is told by (*go). */
+static pid_t stop_first(struct scene *x, struct bed *e, const char *spec, uint32_t *slot, int *go)
+{
+	int status;
+	pid_t pid;
+
+	x->e = e;
+	snprintf(x->spec, sizeof(x->spec), "%s", spec);
+	scene_setup(x, child);
+	tell(x->e->go[1]);
+	pid = x->e->pid;
+	*slot = x->e->board->key;
+	*go = x->e->go[1];
+	close(x->e->tell[0]);
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	assert_true(WIFSTOPPED(status));
+	return pid;
+}
+
 /*
  * The first sender is stopped at `stop`, the second takes over from it and is killed at `die` of
  * its own receive; then the first continues. No receive completes twice, and none is lost.
@@ -458,16 +477,7 @@ static void succeeded(const struct scenario *is, const char *stop, const char *d
 	void *state;
 
 	bed_setup(&state);
-	x.e = state;
-	snprintf(x.spec, sizeof(x.spec), "%s", stop);
-	scene_setup(&x, child);
-	tell(x.e->go[1]);
-	first = x.e->pid;
-	slot[0] = x.e->board->key;
-	go = x.e->go[1];
-	close(x.e->tell[0]);
-	assert_int_equal(waitpid(first, &status, WUNTRACED), first);
-	assert_true(WIFSTOPPED(status));
+	first = stop_first(&x, state, stop, &slot[0], &go);
 	complete_another(&x);
 	start_child(&x, die);
 	slot[1] = x.e->board->key;
@@ -517,24 +527,16 @@ static bool both_stopped(bool srq, const char *first, uint32_t n)
 	struct scene x = {.is = &is};
 	uint32_t received = 0, slot[2];
 	struct mlx5_cqe64 *c;
+	char spec[sizeof(x.spec)];
 	int status, go, over;
 	pid_t pid;
 	void *state;
 
 	bed_setup(&state);
-	x.e = state;
-	snprintf(x.spec, sizeof(x.spec), "%s:stop:1", first);
-	scene_setup(&x, child);
-	tell(x.e->go[1]);
-	pid = x.e->pid;
-	slot[0] = x.e->board->key;
-	go = x.e->go[1];
-	close(x.e->tell[0]);
-	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
-	assert_true(WIFSTOPPED(status));
-	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
-	spawn(x.e, child);
-	assert_true(await(x.e->tell[0]));
+	snprintf(spec, sizeof(spec), "%s:stop:1", first);
+	pid = stop_first(&x, state, spec, &slot[0], &go);
+	snprintf(spec, sizeof(spec), "*:stop:%u", n);
+	start_child(&x, spec);
 	slot[1] = x.e->board->key;
 	tell(x.e->go[1]);
 	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
