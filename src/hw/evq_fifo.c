@@ -76,7 +76,8 @@ static void wake_readers(struct seg_evq *q)
 		sys_futex_wake(&q->wake, INT_MAX);
 }
 
-bool evq_tells(const struct seg_evq *q)
+/* Is a thread known to wait for the FIFO? */
+static bool tells(const struct seg_evq *q)
 {
 	return atomic_load(&q->lazy) != EVQ_LAZY || atomic_load(&q->pollers);
 }
@@ -93,7 +94,7 @@ static bool told_already(const struct seg_evq *q)
 
 bool evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q)
 {
-	bool writes = evq_tells(q) && !told_already(q);
+	bool writes = tells(q) && !told_already(q);
 	int err = 0;
 
 	if (writes) {
@@ -172,7 +173,7 @@ void evq_settle(struct seg *s, uint32_t evq, struct seg_evq *q, int fd)
 		/* An event that came meanwhile may have lost its byte in the drain. */
 		if (evq_ready(s, q))
 			evq_tell(s, evq, q->gen, q);
-	} else if (evq_tells(q) && !atomic_load(&q->byte)) {
+	} else if (tells(q) && !atomic_load(&q->byte)) {
 		evq_tell(s, evq, q->gen, q);
 	}
 }

@@ -41,8 +41,6 @@ bool evq_is_open(const struct seg *s, uint32_t evq, uint32_t gen, const struct s
 
 /* The live record that a reference names; NULL: it was taken. */
 struct seg_evrec *evq_rec(const struct seg *s, uint64_t ref);
-/* Is a thread known to wait for the FIFO? */
-bool evq_tells(const struct seg_evq *q);
 /* Wake readers: there is a record, a loss or an end to report. Takes no lock. True: by a byte. */
 bool evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q);
 /* Under the lock: make the FIFO agree with the queue. `fd` -1: open it by path. */
