@@ -20,6 +20,7 @@ enum {
 	CLI_CANNOT_RUN = 126, /* as env(1): the command was found but cannot be run */
 	CLI_NOT_FOUND = 127,  /* it was not found */
 	CLI_MAX_HOSTS = 256,
+	TOPO_SHOWN_HOSTS = 64, /* a picture with more shows their numbers */
 };
 
 enum { /* bits of the commands, for the rows of the options that they accept */
@@ -58,7 +59,6 @@ struct cli_options {
 	bool trace;           /* the command is traced */
 	const char *topics, *output; /* trace options; NULL: the default topics, standard error */
 	const char *topo;            /* argument of --topo, or NULL */
-	uint32_t dot;                /* a topology is written in Graphviz's format */
 	const char *script;          /* NULL: not given */
 	bool capture;                /* capture the command's fabric */
 	uint32_t snap;               /* capture: bytes per packet; 0: all */
@@ -67,6 +67,13 @@ struct cli_options {
 	uint32_t kind;               /* enum hex_kind of the data to decode; 0: not given */
 	const char *kind_arg;        /* program that made the output; NULL: not given */
 	bool list;                   /* list all that can be explained */
+	/*
+	 * How a topology is written, NULL: as ibnetdiscover; a picture with more hosts shows their
+	 * numbers; it shows what ports have sent.
+	 */
+	const struct topo_output *picture;
+	uint32_t max_hosts;
+	bool hosts_given, counters;
 	/* the remaining arguments: [NAME] or CMD ARGS... */
 	int argc;
 	char **argv;
@@ -117,6 +124,10 @@ int cli_decode(struct cli_options *o);
 
 /* `run --host h2` inside of a command of `run` means a host of the fabric around it. */
 bool run_is_inside(const struct cli_options *o);
+
+/* The options -o and --hosts of `topo`. 0; PROG_FAILED after a message. */
+int topo_set_output(struct cli_options *o, const char *arg);
+int topo_set_hosts(struct cli_options *o, const char *arg);
 
 /* Adds the addresses of an --ip. 0; PROG_FAILED after a message. */
 int ip_add(struct fab_options *fab, const char *verb, const char *arg);

@@ -231,7 +231,10 @@ static void values(struct line *l, const char *kind, size_t n)
 		return;
 	for (const char *end = kind + n; kind < end; kind += len + 1) {
 		len = strcspn(kind, "| ]");
-		offer(l, kind, len, "");
+		if (len == 4 && !strncmp(kind, "FILE", len))
+			values_file(l);
+		else if (len != 1 || *kind != 'N')
+			offer(l, kind, len, "");
 	}
 }
 

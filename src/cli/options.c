@@ -26,7 +26,6 @@ struct word {
 static const struct word doorbells[] = {{"trap", 0}, {"poll", 0}, {NULL, 0}};
 static const struct word memlocks[] = {{"account", 0}, {"enforce", 0}, {NULL, 0}};
 static const struct word sms[] = {{"builtin", 0}, {"none", 1}, {NULL, 0}};
-static const struct word formats[] = {{"ibnetdiscover", false}, {"dot", true}, {NULL, 0}};
 static const struct word links[] = {{"ib", HW_LINK_IB}, {"eth", HW_LINK_ETH}, {NULL, 0}};
 static const struct word devices[] = {{"cx6", HW_CX6}, {"cx7", HW_CX7}, {NULL, 0}};
 
@@ -140,6 +139,16 @@ static int store_ip(struct parse *p, const struct opt_row *row, const char *arg)
 	return ip_add(&p->o->fab, p->verb->name, arg);
 }
 
+static int store_output(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	return topo_set_output(p->o, arg);
+}
+
+static int store_hosts(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	return topo_set_hosts(p->o, arg);
+}
+
 static int store_kind(struct parse *p, const struct opt_row *row, const char *arg);
 
 static int store_help(struct parse *p, const struct opt_row *row, const char *arg)
@@ -236,8 +245,14 @@ static const struct opt_row rows[] = {
 	 TEXT(output)},
 	{CLI_CONSOLE, "script", 's', "FILE", "read the commands from FILE (standard input)",
 	 TEXT(script)},
-	{CLI_TOPO, "format", 'o', "ibnetdiscover|dot", "output format (ibnetdiscover)",
-	 VALUE(uint32_t, dot, formats)},
+	{CLI_TOPO, "format", 'o', "ibnetdiscover|dot|svg|png|pdf|html|FILE",
+	 "output format (ibnetdiscover), or a file whose name ends in one (.topo, .svg...)",
+	 .store = store_output},
+	{CLI_TOPO, "hosts", 0, "all|count|N",
+	 "pictures: show every host, or numbers of hosts, or every one of at most N (64)",
+	 .store = store_hosts},
+	{CLI_TOPO, "counters", 0, NULL, "pictures: show the packets that each port has sent",
+	 FLAG(counters)},
 	{CLI_PCAP, "snap", 's', "BYTES", "keep the first BYTES of each packet (all)",
 	 NUMBER(snap, 1, 65535)},
 	{CLI_PCAP, "live", 0, NULL, "write packets at once; without -o to standard output",

@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* `softhca topo`: writes a topology. Also loads the argument of --topo for `up` and `run`. */
+/*
+ * `softhca topo`: writes a topology, or a picture of it. Pictures are for Graphviz, which is run
+ * here if an image is wanted, or pages for browsers. Also loads the argument of --topo for `up` and
+ * `run`.
+ */
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "cli/client.h"
 #include "super/program.h"
-#include "topo/topo.h"
+#include "topo/picture.h"
 #include "util/cleanup.h"
 
 int topo_prepare(const struct cli_options *o, const char *verb, struct topo *t)
@@ -19,13 +27,89 @@ int topo_prepare(const struct cli_options *o, const char *verb, struct topo *t)
 	return o->topo && topo_load(o->topo, t, err) < 0 ? prog_fail("%s: %s", verb, err) : 0;
 }
 
-static int write_fabric(const struct cli_options *o, bool dot)
+/* ---- options */
+
+static const struct topo_output {
+	const char *name; /* and, behind a dot, the end of a file's name */
+	uint32_t format;  /* enum topo_format */
+	const char *type; /* of dot(1)'s -T, NULL: without dot */
+	bool binary;
+} outputs[] = {
+	{"ibnetdiscover", TOPO_IBNETDISCOVER, NULL, false},
+	{"dot", TOPO_DOT, NULL, false},
+	{"svg", TOPO_DOT, "svg", false},
+	{"png", TOPO_DOT, "png", true},
+	{"pdf", TOPO_DOT, "pdf", true},
+	{"html", TOPO_PAGE, NULL, false},
+	{"topo", TOPO_IBNETDISCOVER, NULL, false}, /* these two only as ends of names */
+	{"gv", TOPO_DOT, NULL, false},
+};
+#define OUTPUT_WORDS 6
+
+int topo_set_output(struct cli_options *o, const char *arg)
 {
-	struct link_msg m = {.op = LINK_TOPO, .arg = dot};
-	_cleanup_close_ int fd = -1;
-	int sock = client_connect(o, "topo"), r;
-	char buf[65536];
-	ssize_t n;
+	const char *end = strrchr(arg, '.');
+
+	for (size_t i = 0; i < ARRAY_SIZE(outputs); i++) {
+		bool file = end && end > arg && end[-1] != '/' && !strcmp(end + 1, outputs[i].name);
+
+		if (!file && (i >= OUTPUT_WORDS || strcmp(arg, outputs[i].name) != 0))
+			continue;
+		o->picture = &outputs[i];
+		o->output = file ? arg : NULL;
+		return 0;
+	}
+	return prog_fail("topo: --format: '%s' is not one of ibnetdiscover, dot, svg, png, pdf, "
+			 "html, nor a file whose name ends in .topo, .dot, .gv, .svg, .png, .pdf "
+			 "or .html",
+			 arg);
+}
+
+int topo_set_hosts(struct cli_options *o, const char *arg)
+{
+	char *end = NULL;
+	unsigned long n = 0;
+
+	if (!strcmp(arg, "all"))
+		n = UINT32_MAX;
+	else if (*arg >= '0' && *arg <= '9')
+		n = strtoul(arg, &end, 10);
+	else if (strcmp(arg, "count") != 0)
+		end = (char *)arg;
+	if ((end && *end) || n > UINT32_MAX)
+		return prog_fail("topo: --hosts: '%s' is not 'all', 'count' or a number", arg);
+	o->max_hosts = (uint32_t)n;
+	o->hosts_given = true;
+	return 0;
+}
+
+static int check(const struct cli_options *o)
+{
+	bool dot = o->picture->format == TOPO_DOT;
+
+	if (o->argc && o->fabric)
+		return prog_fail("topo: either '%s' or --fabric", o->argv[0]);
+	if (!dot && (o->hosts_given || o->counters))
+		return prog_fail("topo: %s is for pictures: -o dot, svg, png or pdf",
+				 o->hosts_given ? "--hosts" : "--counters");
+	if (o->argc && o->counters)
+		return prog_fail("topo: --counters needs a fabric: '%s' has no counters",
+				 o->argv[0]);
+	if (o->picture->binary && !o->output && isatty(STDOUT_FILENO))
+		return prog_fail("topo: standard output is a terminal: -o FILE.%s",
+				 o->picture->name);
+	return 0;
+}
+
+/* ---- the text: a memfd, or PROG_FAILED after a message */
+
+static int of_fabric(const struct cli_options *o)
+{
+	struct link_msg m = {.op = LINK_TOPO,
+			     .arg = o->picture->format,
+			     .hca = o->max_hosts,
+			     .port = o->counters};
+	int sock = client_connect(o, "topo"), fd = -1, r;
 
 	if (sock == PROG_FAILED)
 		return PROG_FAILED;
@@ -33,15 +117,27 @@ static int write_fabric(const struct cli_options *o, bool dot)
 	close(sock);
 	if (r < 0 || fd < 0)
 		return prog_fail("topo: the fabric does not answer: %s", strerror(r ? -r : EPROTO));
-	lseek(fd, 0, SEEK_SET);
-	while ((n = read(fd, buf, sizeof(buf))) > 0)
-		fwrite(buf, 1, (size_t)n, stdout);
-	if (fflush(stdout) || n < 0)
-		return prog_fail("standard output: %s", strerror(errno));
-	return 0;
+	return fd;
 }
 
-int cli_topo(struct cli_options *o)
+static int write_spec(FILE *f, const struct cli_options *o, const struct topo *t)
+{
+	const struct dot_options dot = {.max_hosts = o->max_hosts};
+	struct picture p;
+	int r;
+
+	if (o->picture->format == TOPO_IBNETDISCOVER)
+		return topo_write_ibnetdiscover(f, t);
+	r = picture_init(&p, t);
+	if (r)
+		return r;
+	r = o->picture->format == TOPO_DOT ? picture_write_dot(f, &p, &dot)
+					   : picture_write_page(f, &p);
+	picture_finish(&p);
+	return r;
+}
+
+static int of_spec(const struct cli_options *o)
 {
 	/* The same choice as in subnet/build.c. */
 	const struct topo_defaults defaults = {.vendor_id = 0x2c9,
@@ -49,20 +145,100 @@ int cli_topo(struct cli_options *o)
 					       .switch_id = 0xd2f0,
 					       .width = o->fab.link_width,
 					       .speed = o->fab.link_speed};
+	_cleanup_close_ int fd = memfd_create("softhca-topo", MFD_CLOEXEC);
+	int copy = fd < 0 ? -1 : dup(fd);
+	FILE *f = copy < 0 ? NULL : fdopen(copy, "w");
 	char err[TOPO_ERR];
 	struct topo t;
 	int r;
 
-	if (o->argc && o->fabric)
-		return prog_fail("topo: either '%s' or --fabric", o->argv[0]);
-	if (!o->argc)
-		return write_fabric(o, o->dot);
-	if (topo_load(o->argv[0], &t, err) < 0)
+	if (!f)
+		return prog_fail("topo: cannot make a file in memory: %s", strerror(errno));
+	if (topo_load(o->argv[0], &t, err) < 0) {
+		fclose(f);
 		return prog_fail("topo: %s", err);
+	}
 	topo_fill(&t, &defaults);
-	r = o->dot ? topo_write_dot(stdout, &t) : topo_write_ibnetdiscover(stdout, &t);
+	r = write_spec(f, o, &t);
 	topo_free(&t);
-	if (fflush(stdout) || r < 0)
-		return prog_fail("standard output: %s", strerror(errno));
-	return 0;
+	if (fclose(f) || r < 0)
+		return prog_fail("topo: cannot write the topology: %s", strerror(r ? -r : errno));
+	return take_fd(&fd);
+}
+
+/* ---- images */
+
+/* Runs dot(1) on the text of `in`. A memfd with its output. */
+static int draw(const char *type, int in)
+{
+	_cleanup_close_ int out = memfd_create("softhca-picture", MFD_CLOEXEC);
+	char option[16], *argv[] = {(char *)"dot", option, NULL};
+	posix_spawn_file_actions_t files;
+	int status = 0, r;
+	pid_t pid;
+
+	if (out < 0)
+		return prog_fail("topo: cannot make a file in memory: %s", strerror(errno));
+	snprintf(option, sizeof(option), "-T%s", type);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+	r = posix_spawnp(&pid, argv[0], &files, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&files);
+	if (r == ENOENT)
+		return prog_fail("topo: -o %s needs dot(1) of Graphviz, which is not installed "
+				 "(apt-get install graphviz); -o html needs nothing",
+				 type);
+	if (r)
+		return prog_fail("topo: cannot run dot: %s", strerror(r));
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		return prog_fail("topo: dot could not draw the picture (%s %d)",
+				 WIFEXITED(status) ? "exit status" : "signal",
+				 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+	return take_fd(&out);
+}
+
+static int copy_out(int fd, const char *name)
+{
+	FILE *f = name ? fopen(name, "w") : stdout;
+	char buf[65536];
+	ssize_t n = 0;
+	bool bad = !f;
+
+	lseek(fd, 0, SEEK_SET);
+	while (!bad && (n = read(fd, buf, sizeof(buf))) > 0)
+		bad = fwrite(buf, 1, (size_t)n, f) != (size_t)n;
+	bad = bad || n < 0 || fflush(f);
+	if (bad)
+		prog_fail("topo: %s: %s", name ? name : "standard output", strerror(errno));
+	if (f && f != stdout && fclose(f) && !bad)
+		return prog_fail("topo: %s: %s", name, strerror(errno));
+	return bad ? PROG_FAILED : 0;
+}
+
+int cli_topo(struct cli_options *o)
+{
+	_cleanup_close_ int text = -1, image = -1;
+	int fd;
+
+	if (!o->picture)
+		o->picture = &outputs[0];
+	if (!o->hosts_given)
+		o->max_hosts = TOPO_SHOWN_HOSTS;
+	if (check(o))
+		return PROG_FAILED;
+	fd = o->argc ? of_spec(o) : of_fabric(o);
+	if (fd == PROG_FAILED)
+		return PROG_FAILED;
+	text = fd;
+	if (o->picture->type) {
+		lseek(text, 0, SEEK_SET);
+		fd = draw(o->picture->type, text);
+		if (fd == PROG_FAILED)
+			return PROG_FAILED;
+		image = fd;
+	}
+	return copy_out(fd, o->output);
 }

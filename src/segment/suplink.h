@@ -37,7 +37,8 @@ enum link_op {
 	LINK_PORT, /* {host, hca: N of mlx5_N, port: its number, arg: 1 up, 0 down}: plug a
 		      port's cable in, or pull it; "": the first host. For `softhca link` */
 	LINK_WAKE, /* {file, gen}: write the byte of an event queue's FIFO. No reply. */
-	/* {arg: 1 dot, 0 ibnetdiscover} -> fd: memfd with the present subnet. For `softhca topo` */
+	/* {arg: enum topo_format, hca: hosts that dot shows one by one, port: 1: with counters} ->
+	   fd: memfd with the present subnet. For `softhca topo` */
 	LINK_TOPO,
 	/*
 	 * fd: memfd with a command -> {arg: 1 it failed}, fd: memfd with its output, or the reason.

@@ -213,7 +213,7 @@ static int do_topo(struct sup *sup, struct sup_link *l, struct sup_request *q, s
 {
 	if (sup->sweeping)
 		return SUP_LATER;
-	p->fd = sup_topo_fd(sup, q->m.arg);
+	p->fd = sup_topo_fd(sup, &q->m);
 	return p->fd < 0 ? p->fd : 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns the output of `softhca topo --fabric`: the present subnet, as text. */
-#include "super/supervisor.h"
+/* Owns the output of `softhca topo --fabric`: the present subnet, as text, or as a picture. */
+#include "super/sup_console.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,12 +9,40 @@
 #include "topo/snapshot.h"
 #include "util/cleanup.h"
 
-int sup_topo_fd(struct sup *sup, bool dot)
+static int write_picture(FILE *f, struct sup *sup, const struct link_msg *m)
+{
+	const struct dot_options o = {.max_hosts = m->hca, .counters = m->port};
+	struct picture p;
+	struct topo t;
+	int r = topo_snapshot_picture(&sup->seg, sup->console ? sup->console->previous : NULL, &t,
+				      &p);
+
+	if (r)
+		return r;
+	p.name = sup->name;
+	r = m->arg == TOPO_DOT ? picture_write_dot(f, &p, &o) : picture_write_page(f, &p);
+	picture_finish(&p);
+	topo_free(&t);
+	return r;
+}
+
+static int write_topology(FILE *f, struct sup *sup)
+{
+	struct topo t;
+	int r = topo_snapshot(&sup->seg, &t);
+
+	if (r)
+		return r;
+	r = topo_write_ibnetdiscover(f, &t);
+	topo_free(&t);
+	return r;
+}
+
+int sup_topo_fd(struct sup *sup, const struct link_msg *m)
 {
 	_cleanup_close_ int fd = memfd_create("softhca-topo", MFD_CLOEXEC);
 	int copy = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	FILE *f = copy < 0 ? NULL : fdopen(copy, "w");
-	struct topo t;
 	int r;
 
 	if (!f) {
@@ -22,11 +50,7 @@ int sup_topo_fd(struct sup *sup, bool dot)
 			close(copy);
 		return -ENOMEM;
 	}
-	r = topo_snapshot(&sup->seg, &t);
-	if (!r)
-		r = dot ? topo_write_dot(f, &t) : topo_write_ibnetdiscover(f, &t);
-	if (!r)
-		topo_free(&t);
+	r = m->arg == TOPO_IBNETDISCOVER ? write_topology(f, sup) : write_picture(f, sup, m);
 	if (fclose(f) && !r)
 		r = -EIO;
 	return r < 0 ? r : take_fd(&fd);

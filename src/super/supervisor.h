@@ -241,8 +241,8 @@ const char *sup_file_kind_name(uint32_t kind);
 void sup_refresh_counters(struct sup *sup);
 
 /* ---- the subnet as text, and commands that change it (sup_topo.c, sup_console.c) */
-/* A memfd, or -errno. */
-int sup_topo_fd(struct sup *sup, bool dot);
+/* A memfd, or -errno. `m`: a LINK_TOPO. */
+int sup_topo_fd(struct sup *sup, const struct link_msg *m);
 /*
  * Runs a line; *failed: then *fd (a memfd) has the reason. 0, -errno. Names: the nodes' names in
  * `t`, from which the subnet was made.

@@ -21,11 +21,37 @@ void topo_node_id(const struct fab_node *n, char id[24])
 		 (unsigned long long)n->guid);
 }
 
-static void read_port(struct seg *s, uint32_t idx, const uint32_t *number, struct topo_port *out)
+struct reader {
+	struct seg *s;
+	uint32_t *number; /* per SEG_T_NODE: its number in the topology */
+	/* Also cables whose links are down, and pulled ones: per SEG_T_PORT the peer of a pulled
+	 * cable, 0 none. */
+	bool all;
+	const uint32_t *pulled;
+};
+
+/* The other end of the port's cable, or SEG_NONE. */
+static uint32_t other_end(const struct reader *r, uint32_t idx)
 {
-	const struct hw_port *p = hw_port(s, idx);
-	uint32_t peer = fab_peer(s, idx);
-	const struct hw_port *to = peer == SEG_NONE ? NULL : hw_port(s, peer);
+	uint32_t peer;
+
+	if (!r->all)
+		return fab_peer(r->s, idx);
+	peer = atomic_load(&hw_port(r->s, idx)->peer);
+	if (peer != SEG_NONE || !r->pulled || !r->pulled[idx])
+		return peer;
+	/* The other port may have got another cable. */
+	peer = r->pulled[idx];
+	return r->pulled[peer] == idx && atomic_load(&hw_port(r->s, peer)->peer) == SEG_NONE
+		       ? peer
+		       : SEG_NONE;
+}
+
+static void read_port(const struct reader *r, uint32_t idx, struct topo_port *out)
+{
+	const struct hw_port *p = hw_port(r->s, idx);
+	uint32_t peer = other_end(r, idx);
+	const struct hw_port *to = peer == SEG_NONE ? NULL : hw_port(r->s, peer);
 
 	out->guid = p->guid;
 	out->lid = p->lid;
@@ -35,13 +61,14 @@ static void read_port(struct seg *s, uint32_t idx, const uint32_t *number, struc
 		return;
 	out->width = p->width;
 	out->speed = p->speed;
-	out->peer_node = number[to->node];
+	out->peer_node = r->number[to->node];
 	out->peer_port = to->num;
 }
 
-static void read_node(struct seg *s, const struct fab_node *n, const uint32_t *number,
-		      struct topo_node *out)
+static void read_node(const struct reader *r, const struct fab_node *n, struct topo_node *out)
 {
+	struct seg *s = r->s;
+
 	out->type = (enum topo_type)n->type;
 	out->nports = n->nports;
 	out->guid = n->guid;
@@ -58,7 +85,7 @@ static void read_node(struct seg *s, const struct fab_node *n, const uint32_t *n
 	if (n->type == FAB_SWITCH)
 		out->enhanced_port0 = fab_switch(s, n->sw)->enhanced_port0;
 	for (uint32_t p = n->type == FAB_SWITCH ? 0 : 1; p <= n->nports; p++)
-		read_port(s, n->port0 + p, number, &out->port[p]);
+		read_port(r, n->port0 + p, &out->port[p]);
 }
 
 /* The addresses that were given; the others are a rule. */
@@ -91,23 +118,23 @@ static int read_addresses(struct seg *s, const uint32_t *number, struct topo *t)
 	return 0;
 }
 
-int topo_snapshot(struct seg *s, struct topo *t)
+static int read_nodes(struct reader *r, struct topo *t)
 {
-	uint32_t high = seg_table(s, SEG_T_NODE)->high, *number = calloc(high + 1, sizeof(*number));
+	struct seg *s = r->s;
 	struct topo_port *port;
 	size_t ports = 0;
 
 	*t = (struct topo){0};
+	r->number = calloc(seg_table(s, SEG_T_NODE)->high + 1, sizeof(*r->number));
+	if (!r->number)
+		return -ENOMEM;
 	seg_for_each_live (s, SEG_T_NODE, i) {
-		if (number)
-			number[i] = t->nnodes;
-		t->nnodes++;
+		r->number[i] = t->nnodes++;
 		ports += fab_node(s, i)->nports + 1;
 	}
 	t->node = calloc(t->nnodes + 1, sizeof(*t->node));
 	port = calloc(ports + 1, sizeof(*port));
-	if (!number || !t->node || !port || read_addresses(s, number, t) < 0) {
-		free(number);
+	if (!t->node || !port || read_addresses(s, r->number, t) < 0) {
 		free(port);
 		free(t->node);
 		*t = (struct topo){0};
@@ -115,12 +142,97 @@ int topo_snapshot(struct seg *s, struct topo *t)
 	}
 	t->node[0].port = port;
 	seg_for_each_live (s, SEG_T_NODE, i) {
-		struct topo_node *n = &t->node[number[i]];
+		struct topo_node *n = &t->node[r->number[i]];
 
 		n->port = port;
 		port += fab_node(s, i)->nports + 1;
-		read_node(s, fab_node(s, i), number, n);
+		read_node(r, fab_node(s, i), n);
+	}
+	return 0;
+}
+
+int topo_snapshot(struct seg *s, struct topo *t)
+{
+	struct reader r = {.s = s};
+	int ret = read_nodes(&r, t);
+
+	free(r.number);
+	return ret;
+}
+
+/* ---- with the state of ports */
+
+/* Names of hosts, and the host of each adapter. */
+static int read_hosts(struct reader *r, struct topo *t)
+{
+	struct seg *s = r->s;
+	uint32_t *number = calloc(seg_table(s, SEG_T_HOST)->high + 1, sizeof(*number));
+
+	t->host = calloc(seg_table(s, SEG_T_HOST)->high + 1, sizeof(*t->host));
+	if (!number || !t->host) {
+		free(number);
+		return -ENOMEM;
+	}
+	seg_for_each_live (s, SEG_T_HOST, i) {
+		const struct hw_host *h = seg_at(s, SEG_T_HOST, i);
+
+		memcpy(t->host[t->nhosts], h->name, sizeof(h->name));
+		number[i] = t->nhosts++;
+	}
+	seg_for_each_live (s, SEG_T_NODE, i) {
+		const struct fab_node *n = fab_node(s, i);
+		const struct hw_hca *h = n->hca == SEG_NONE ? NULL : hw_hca(s, n->hca);
+
+		if (h)
+			t->node[r->number[i]].host = number[h->host];
 	}
 	free(number);
 	return 0;
+}
+
+static void read_state(const struct reader *r, uint32_t idx, struct picture_port *out)
+{
+	const struct hw_port *p = hw_port(r->s, idx);
+	struct fab_counters c;
+
+	fab_port_counters(r->s, idx, &c);
+	out->state = atomic_load(&p->state);
+	out->phys = atomic_load(&p->phys_state);
+	out->pulled = atomic_load(&p->peer) == SEG_NONE;
+	out->n[PICTURE_XMIT_DATA] = c.n[HW_CTR_XMIT_DATA];
+	out->n[PICTURE_RCV_DATA] = c.n[HW_CTR_RCV_DATA];
+	out->n[PICTURE_XMIT_PKTS] = c.n[HW_CTR_XMIT_PKTS];
+	out->n[PICTURE_RCV_PKTS] = c.n[HW_CTR_RCV_PKTS];
+	out->n[PICTURE_XMIT_DISCARDS] = c.n[HW_CTR_XMIT_DISCARDS];
+}
+
+static void read_states(const struct reader *r, struct picture *p)
+{
+	seg_for_each_live (r->s, SEG_T_NODE, i) {
+		const struct fab_node *n = fab_node(r->s, i);
+		uint32_t node = r->number[i];
+
+		if (n->hca != SEG_NONE && hw_hca(r->s, n->hca))
+			p->node[node].device = hw_hca(r->s, n->hca)->dev_index;
+		for (uint32_t k = 1; k <= n->nports; k++)
+			read_state(r, n->port0 + k, picture_port(p, node, k));
+	}
+}
+
+int topo_snapshot_picture(struct seg *s, const uint32_t *pulled, struct topo *t, struct picture *p)
+{
+	struct reader r = {.s = s, .all = true, .pulled = pulled};
+	int ret = read_nodes(&r, t);
+
+	*p = (struct picture){0};
+	if (!ret)
+		ret = read_hosts(&r, t);
+	if (!ret)
+		ret = picture_init(p, t);
+	if (!ret)
+		read_states(&r, p);
+	else
+		topo_free(t);
+	free(r.number);
+	return ret;
 }

@@ -158,23 +158,6 @@ static void test_same_input_same_output(void **state)
 	free(two);
 }
 
-static void test_dot(void **state)
-{
-	char *text;
-
-	make("star:2");
-	strcpy(t.node[0].desc, "a \"b\"");
-	text = t_written(&t, topo_write_dot);
-	assert_string_equal(text, "graph subnet {\n"
-				  "\tn0 [shape=box, label=\"a \\\"b\\\"\"];\n"
-				  "\tn1 [shape=ellipse, label=\"h1 mlx5_0\"];\n"
-				  "\tn2 [shape=ellipse, label=\"h2 mlx5_0\"];\n"
-				  "\tn0 -- n1 [taillabel=\"1\", headlabel=\"1\"];\n"
-				  "\tn0 -- n2 [taillabel=\"2\", headlabel=\"1\"];\n"
-				  "}\n");
-	free(text);
-}
-
 static const struct {
 	const char *spec, *why;
 } bad[] = {
@@ -224,7 +207,6 @@ int main(void)
 		cmocka_unit_test(test_full_bisection),
 		cmocka_unit_test(test_torus_ports),
 		cmocka_unit_test(test_same_input_same_output),
-		cmocka_unit_test(test_dot),
 		cmocka_unit_test(test_refused),
 	};
 

@@ -46,7 +46,5 @@ const char *topo_addr_text(const struct topo_addr *a, char text[TOPO_ADDR_TEXT])
 
 /* Write it in ibnetdiscover's format, without the date. 0, or -EIO. */
 int topo_write_ibnetdiscover(FILE *f, const struct topo *t);
-/* Write it for Graphviz. */
-int topo_write_dot(FILE *f, const struct topo *t);
 
 #endif

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Topologies: files and generators become fabrics, and fabrics are written again."""
+import html.parser
+import json
 import os
 import re
 import resource
@@ -9,6 +11,7 @@ import sys
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 from softhca import SOFTHCA, TIMEOUT, Case, Fabric, Running  # noqa: E402
@@ -132,11 +135,6 @@ class Written(Case):
     def test_the_same_always(self):
         self.assertEqual(self.write('random:100:5'), self.write('random:100:5'))
 
-    def test_dot(self):
-        out = self.write('-o', 'dot', 'ring:3')
-        self.assertEqual(out.count(' -- '), 6)
-        self.assertEqual(out.count('shape=box'), 3)
-
     def test_bad_lines_are_placed(self):
         for text, why in (('Switch 4 "A"\n[1] "B"[1]\n', "<stdin>:2:5: there is no node \"B\""),
                           ('\n\nfoo\n', "<stdin>:3:1: 'foo' does not start a line of a topology"),
@@ -147,7 +145,13 @@ class Written(Case):
 
     def test_refused(self):
         for args, why in ((['ring:x'], 'ring:N[:HCAS]'), (['/nowhere'], 'No such file'),
-                          (['-o', 'svg', 'ring:3'], 'not one of ibnetdiscover|dot'),
+                          (['-o', 'jpeg', 'ring:3'], "'jpeg' is not one of ibnetdiscover, dot, svg"),
+                          (['-o', 'x.jpeg', 'ring:3'], "nor a file whose name ends in .topo"),
+                          (['-o', '.svg', 'ring:3'], 'is not one of'),
+                          (['--hosts', 'few', '-o', 'dot', 'ring:3'], "not 'all', 'count' or a number"),
+                          (['--hosts', 'all', 'ring:3'], '--hosts is for pictures'),
+                          (['--counters', '-o', 'html', 'ring:3'], '--counters is for pictures'),
+                          (['--counters', '-o', 'dot', 'ring:3'], "'ring:3' has no counters"),
                           (['--fabric', 'x', 'ring:3'], 'either'),
                           (['a', 'b'], 'too many')):
             r = self.topo(*args)
@@ -163,9 +167,249 @@ class Written(Case):
                 u = resource.getrusage(resource.RUSAGE_CHILDREN)
                 return u.ru_utime + u.ru_stime
             before = used()
-            out = self.write('-o', 'dot', f.name)
+            out = self.write('-o', 'dot', '--hosts', 'all', f.name)
             self.assertLess(used() - before, 5)
             self.assertEqual(out.count('shape=ellipse'), 20000)
+
+
+def graph(dot):
+    """What Graphviz reads: nodes by name, and edges."""
+    r = subprocess.run(['dot', '-Tjson'], input=dot, capture_output=True, text=True, timeout=TIMEOUT)
+    assert (r.returncode, r.stderr) == (0, ''), r
+    g = json.loads(r.stdout)
+    drawn = [o for o in g['objects'] if 'shape' in o]  # the others are ranks
+    return g, {o['label']: o for o in drawn}, g.get('edges', [])
+
+
+class Embedded(html.parser.HTMLParser):
+    """The data of a page, and all that it would load from elsewhere."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.data, self.foreign, self.open, self.inside = '', [], [], False
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.inside = attrs.get('id') == 'fabric'
+        self.foreign += [v for k, v in attrs.items() if k in ('src', 'href') or '//' in (v or '')]
+        if tag not in ('meta', 'input'):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        self.inside = False
+        assert self.open.pop() == tag, f'</{tag}>'
+
+    def handle_data(self, data):
+        self.data += data if self.inside else ''
+        if re.search(r'@import|url\(|https?:', data):
+            self.foreign.append(data)
+
+
+def page_data(test, text):
+    p = Embedded(text)
+    test.assertEqual((p.foreign, p.open), ([], []))
+    d = json.loads(p.data)
+    for n in d['nodes']:
+        n['ports'] = [dict(zip(d['port_columns'], row)) for row in n['ports']]
+    return d
+
+
+def processor_time():
+    u = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return u.ru_utime + u.ru_stime
+
+
+def net(cables, names=None, options=None):
+    """A topology file. A cable is (node, port, node, port); nodes in capitals are switches."""
+    ends = {}
+    for k, (a, p, b, q) in enumerate(cables):
+        more = (options or {}).get(k, '')
+        ends.setdefault(a, []).append(f'[{p}] "{b}"[{q}] {more}')
+        ends.setdefault(b, []).append(f'[{q}] "{a}"[{p}] {more}')
+    return '\n'.join(f'{"Switch 8" if n.isupper() else "Hca 1"} "{n}" # "{(names or {}).get(n, n)}"\n' +
+                     '\n'.join(lines) + '\n' for n, lines in ends.items())
+
+
+# Two leaves and two spines, two cables between each pair, a server at a spine.
+CLOS = [('L1', 1, 'a', 1), ('L1', 2, 'b', 1), ('L2', 1, 'c', 1), ('L2', 2, 'd', 1), ('S1', 8, 'server', 1)] + [
+    (f'L{leaf}', 3 + 2 * spine + n, f'S{spine}', 4 * leaf - 3 + n) for leaf in (1, 2) for spine in (1, 2)
+    for n in (0, 1)]
+
+
+class Pictures(Case):
+    def write(self, *args, stdin='', status=0, env=None):
+        r = subprocess.run([SOFTHCA, 'topo', *args], input=stdin.encode(), capture_output=True, timeout=TIMEOUT,
+                           env=env)
+        self.assertEqual(r.returncode, status, r)
+        return r.stderr.decode() if status else r.stdout.decode()
+
+    def test_a_rank_for_each_level(self):
+        """Also where a server is at a spine; the ranks have the same height."""
+        for text, rows in ((self.write('fat-tree:2:8'), (32, 8, 4)), (net(CLOS), (5, 2, 2))):
+            _, nodes, _ = graph(self.write('-o', 'dot', '-', stdin=text))
+            y = [float(n['pos'].split(',')[1]) for n in nodes.values()]
+            self.assertEqual([y.count(h) for h in sorted(set(y))], list(rows))
+
+    def test_no_hierarchy(self):
+        for spec in ('torus:3x3', 'ring:5', 'random:20:1'):
+            out = self.write('-o', 'dot', spec)
+            self.assertIn('layout=neato', out)
+            self.assertNotIn('rank=same', out)
+
+    def test_parallel_cables_are_one_line(self):
+        _, nodes, edges = graph(self.write('-o', 'dot', '-', stdin=net(CLOS)))
+        number = {o['_gvid']: name for name, o in nodes.items()}
+        between = {(number[e['tail']], number[e['head']]): e for e in edges}
+        self.assertEqual(len(edges), 5 + 4)
+        e = between['S1', 'L2']  # the higher one is the tail
+        self.assertEqual((e['label'], e['taillabel'], e['headlabel']), ('2 cables', '5-6', '5-6'))
+        self.assertEqual(between['S1', 'server'].get('label', ''), '')
+
+    def test_rates_that_differ_are_said(self):
+        text = net(CLOS, options={0: 'w=1 s=4'})
+        g, nodes, edges = graph(self.write('-o', 'dot', '-', stdin=text))
+        odd = [e for e in edges if e.get('label') == '1xQDR']
+        self.assertEqual([e['head'] for e in odd], [nodes['a']['_gvid']])
+        self.assertIn('13 cables (4xHDR where nothing else is said)', g['label'])
+
+    def test_numbers_of_hosts(self):
+        for spec, hosts, leaves in (('fat-tree:2:16:100', 100, 13), ('fat-tree:2:36:648', 648, 36), ('star:3', 3, 1)):
+            out = self.write('-o', 'dot', '--hosts', 'count', spec)
+            got = [int(n) for n in re.findall(r'label="(\d+) hosts\\n', out)]
+            alone = len(re.findall(r'label="h\d+ mlx5_0"', out))
+            self.assertEqual((sum(got) + alone, len(got) + alone), (hosts, leaves), spec)
+        # From the number on, and in any case.
+        for limit, n in (('2', 1), ('3', 3), ('all', 3), (None, 3)):
+            out = self.write('-o', 'dot', *(['--hosts', limit] if limit else []), 'star:3')
+            self.assertEqual(out.count('shape=ellipse'), n, limit)
+        self.assertEqual(self.write('-o', 'dot', 'star:65').count('shape=ellipse'), 1)
+
+    def test_adapters_of_one_host(self):
+        text = net([('S', 1, 'a', 1), ('S', 2, 'b', 1), ('S', 3, 'c', 1)],
+                   {'a': 'n1 HCA-1', 'b': 'n1 HCA-2', 'c': 'n2 HCA-1'})
+        self.assertIn('"2 hosts, 3 adapters\\nn1 ... n2"', self.write('-o', 'dot', '--hosts', '1', '-', stdin=text))
+
+    def test_names_are_quoted(self):
+        text = net([('S', 1, 'a', 1)], {'S': 'a\\ <b> & </script> @DATA@'})
+        _, nodes, _ = graph(self.write('-o', 'dot', '-', stdin=text))
+        self.assertIn('a\\\\ <b> & </script> @DATA@', nodes)
+        data = page_data(self, self.write('-o', 'html', '-', stdin=text))
+        self.assertEqual(data['nodes'][0]['name'], 'a\\ <b> & </script> @DATA@')
+
+    def test_images(self):
+        svg = self.write('-o', 'svg', 'fat-tree:2:8')
+        root = xml.etree.ElementTree.fromstring(svg)
+        classes = [g.get('class') for g in root.iter('{http://www.w3.org/2000/svg}g')]
+        self.assertEqual((classes.count('node'), classes.count('edge')), (44, 64))
+        with tempfile.TemporaryDirectory() as place:
+            for end, first in (('svg', b'<?xml'), ('png', b'\x89PNG'), ('pdf', b'%PDF'), ('gv', b'graph'),
+                               ('dot', b'graph'), ('html', b'<!DOCTYPE'), ('topo', b'#')):
+                name = os.path.join(place, f'lab.{end}')
+                self.assertEqual(self.write('-o', name, 'ring:3'), '')
+                with open(name, 'rb') as f:
+                    self.assertTrue(f.read().startswith(first), end)
+
+    def test_images_without_graphviz(self):
+        with tempfile.TemporaryDirectory() as place:
+            name = os.path.join(place, 'x.svg')
+            why = self.write('-o', name, 'ring:3', status=2, env={'PATH': place})
+            self.assertEqual(why, 'softhca: topo: -o svg needs dot(1) of Graphviz, which is not installed '
+                             '(apt-get install graphviz); -o html needs nothing\n')
+            with open(os.path.join(place, 'dot'), 'w', encoding='ascii') as f:
+                f.write('#!/bin/sh\nexit 3\n')
+            os.chmod(f.name, 0o755)
+            why = self.write('-o', name, 'ring:3', status=2, env={'PATH': place})
+            self.assertEqual(why, 'softhca: topo: dot could not draw the picture (exit status 3)\n')
+            self.assertEqual(os.listdir(place), ['dot'])
+            self.assertIn('No such file', self.write('-o', place + '/no/x.gv', 'ring:3', status=2))
+
+    def test_states(self):
+        with Fabric('--topo', 'fat-tree:2:4') as fab:
+            def ask(*args):
+                return fab.softhca('topo', '--fabric', fab.name, *args)
+            fab.softhca('link', '--fabric', fab.name, '--host', 'h3', 'mlx5_0', '1', 'down')
+            lid = re.search(r'"l1-1" base port 0 lid (\d+)', ask()).group(1)
+            self.ok(fab.run('ibportstate', lid, '4', 'disable'))
+            for kind, args, hosts in (('all', (), 8), ('count', ('--hosts', 'count'), 5)):
+                g, nodes, edges = graph(ask('-o', 'dot', *args))
+                bad = sorted((e['label'], e['style'], e['color']) for e in edges if 'style' in e)
+                self.assertEqual(bad, [('disabled', 'dashed', '#d62728'), ('pulled', 'dotted', '#d62728')], kind)
+                self.assertEqual([n for n, o in nodes.items() if 'dashed' in o['style']], ['h3 mlx5_0'])
+                self.assertEqual(sum(o['shape'] == 'ellipse' for o in nodes.values()), hosts)
+                self.assertIn(', 2 not up', g['label'])
+            data = page_data(self, ask('-o', 'html'))
+            self.assertEqual(sorted(p['cable'] for n in data['nodes'] for p in n['ports'] if p['cable']),
+                             ['disabled'] * 2 + ['pulled'] * 2)
+            # A port whose cable was pulled takes another one: the old one is no longer there.
+            self.ok(fab.run('sh', '-c', f'echo \'ReLink "h3 mlx5_0"[1]\' | {SOFTHCA} console'))
+            self.assertNotIn('pulled', ask('-o', 'dot'))
+        with Fabric('--topo', 'star:2', '--sm', 'none') as fab:
+            self.assertEqual(fab.softhca('topo', '--fabric', fab.name, '-o', 'dot').count('"not active"'), 2)
+
+    def test_one_of_two_parallel_cables(self):
+        with tempfile.NamedTemporaryFile('w', suffix='.topo') as f:
+            f.write(net(CLOS))
+            f.flush()
+            with Fabric('--topo', f.name) as fab:
+                self.ok(fab.run('sh', '-c', f'echo \'Unlink "S1"[1]\' | {SOFTHCA} console'))
+                _, nodes, edges = graph(fab.softhca('topo', '--fabric', fab.name, '-o', 'dot'))
+        both = nodes['S1']['_gvid'], nodes['L1']['_gvid']
+        self.assertEqual(sorted((e['taillabel'], e.get('label', '')) for e in edges
+                                if (e['tail'], e['head']) == both), [('1', 'pulled'), ('2', '')])
+
+    def test_counters_and_the_page_are_those_of_status(self):
+        with Fabric('--topo', 'star:3') as fab:
+            self.pair(fab, ('ibv_rc_pingpong', '-n', '321'), options=(('--host', 'h1'), ('--host', 'h2')))
+            status = self.status(fab)
+            out = fab.softhca('topo', '--fabric', fab.name, '-o', 'dot', '--counters')
+            data = page_data(self, fab.softhca('topo', '--fabric', fab.name, '-o', 'html'))
+            self.assertEqual(self.status(fab)['hosts'], status['hosts'])  # nothing has changed meanwhile
+        _, nodes, edges = graph(out)
+        want = {h['name']: h['hcas'][0]['ports'][0] for h in status['hosts']}
+        self.assertGreater(want['h1']['xmit_packets'], 1000)
+        for e in edges:
+            host = next(n for n, o in nodes.items() if o['_gvid'] == e['head']).split()[0]
+            sent, back = want[host]['xmit_packets'], want[host]['rcv_packets']
+            self.assertEqual(e['headlabel'], f'1\\n{sent}' if sent else '1')
+            self.assertEqual(e['taillabel'], f'{host[1:]}\\n{back}' if back else host[1:])
+        self.assertEqual(data['fabric'], fab.name)
+        got = {}
+        for n in data['nodes']:
+            if n['type'] == 'ca':
+                got[n['host'], n['device']] = (n['guid'], n['ports'])
+        for h in status['hosts']:
+            for hca in h['hcas']:
+                guid, ports = got.pop((h['name'], hca['name']))
+                self.assertEqual((guid, len(ports)), (hca['node_guid'], len(hca['ports'])))
+                for mine, theirs in zip(ports, hca['ports']):
+                    both = mine.keys() & theirs.keys()
+                    self.assertGreaterEqual(len(both), 9)
+                    self.assertEqual({k: mine[k] for k in both}, {k: theirs[k] for k in both})
+        self.assertEqual(got, {})
+        # Both ends know each other.
+        for i, n in enumerate(data['nodes']):
+            for p in n['ports']:
+                far = next(q for q in data['nodes'][p['peer']]['ports'] if q['port'] == p['peer_port'])
+                self.assertEqual((far['peer'], far['peer_port']), (i, p['port']))
+
+    def test_roce_has_no_cables(self):
+        with Fabric('--hosts', '2', '--link', 'eth') as fab:
+            data = page_data(self, fab.softhca('topo', '--fabric', fab.name, '-o', 'html'))
+            self.assertEqual([(n['host'], [(p['state'], p['peer']) for p in n['ports']]) for n in data['nodes']],
+                             [('h1', [('ACTIVE', None)]), ('h2', [('ACTIVE', None)])])
+            graph(fab.softhca('topo', '--fabric', fab.name, '-o', 'dot'))
+
+    def test_five_thousand_hosts(self):
+        before = processor_time()
+        text = self.write('-o', 'html', 'fat-tree:3:36:5184')
+        out = self.write('-o', 'dot', 'fat-tree:3:36:5184')
+        self.assertLess(processor_time() - before, 5)
+        self.assertLess(len(text), 4 << 20)
+        self.assertEqual(out.count('label="18 hosts'), 288)
+        data = page_data(self, text)
+        self.assertEqual((len(data['nodes']), data['levels']), (5184 + 738, 4))
 
 
 class Up(Case):
