@@ -5,6 +5,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -174,6 +175,8 @@ class Written(Case):
 
 def graph(dot):
     """What Graphviz reads: nodes by name, and edges."""
+    if not shutil.which('dot'):
+        raise unittest.SkipTest('not installed: dot of Graphviz')
     r = subprocess.run(['dot', '-Tjson'], input=dot, capture_output=True, text=True, timeout=TIMEOUT)
     assert (r.returncode, r.stderr) == (0, ''), r
     g = json.loads(r.stdout)
@@ -298,6 +301,7 @@ class Pictures(Case):
         data = page_data(self, self.write('-o', 'html', '-', stdin=text))
         self.assertEqual(data['nodes'][0]['name'], 'a\\ <b> & </script> @DATA@')
 
+    @unittest.skipUnless(shutil.which('dot'), 'not installed: dot of Graphviz')
     def test_images(self):
         svg = self.write('-o', 'svg', 'fat-tree:2:8')
         root = xml.etree.ElementTree.fromstring(svg)
