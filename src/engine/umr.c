@@ -48,7 +48,8 @@ void eng_mkey_fields(struct hw_mkey *mk)
 		     (MKC(rr) ? HW_ACC_REMOTE_READ : 0) | (MKC(rw) ? HW_ACC_REMOTE_WRITE : 0) |
 		     (MKC(a) ? HW_ACC_ATOMIC : 0);
 	mk->mode = (uint32_t)(MKC(access_mode_4_2) << 2 | MKC(access_mode_1_0));
-	mk->start = MKC(start_addr);
+	/* keys of device memory are zero-based: their start is a place in the BAR */
+	mk->start = mk->mode == PRM_MKC_MEMIC ? 0 : MKC(start_addr);
 	mk->len = MKC(len);
 	mk->length64 = MKC32(length64);
 	mk->qpn = MKC32(qpn);
@@ -202,7 +203,7 @@ static enum eng_why check_change(struct eng_run *r, const struct hw_mkey *mk, st
 	/* the offset is for translations or, without the translation bit, for BSFs */
 	if (LAYOUT_GET(wqe_umr, u, translation_offset))
 		return ENG_W_WQE_MALFORMED;
-	if (mk->mode > PRM_MKC_MTT ? n > mk->klm_max : n || to->len > mk->len)
+	if (hw_mkey_indirect(mk) ? n > mk->klm_max : n || to->len > mk->len)
 		return ENG_W_BIND_LIST;
 	return ENG_W_NONE;
 }

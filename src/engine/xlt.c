@@ -6,6 +6,7 @@
  * time: every entry is read once and checked.
  */
 #include "engine/priv.h"
+#include "hw/memic.h"
 #include "hw/mkey.h"
 #include "wire/prm/mkey.h"
 
@@ -30,6 +31,16 @@ const struct hw_mkey *xlt_key(struct seg *s, uint32_t key, uint32_t pdn, uint32_
 	    (qpn != ENG_ANY_QP && mk->qpn != 0xffffff && mk->qpn != qpn))
 		return NULL;
 	return mk;
+}
+
+/* Device memory lies in the segment, which every process has mapped for itself. */
+void xlt_place(struct seg *s, const struct hw_mkey *mk, uint64_t addr, struct mem_slot *mem,
+	       uint64_t *va)
+{
+	const struct hw_memic *m = mk->mode == PRM_MKC_MEMIC ? hw_memic(s, mk->memic) : NULL;
+
+	*mem = m ? mem_self(s) : mk->mem;
+	*va = (m ? (uintptr_t)hw_membank_at(s, m->bank, mk->va) : mk->va) + (addr - mk->start);
 }
 
 /* A part of another key. */
@@ -105,7 +116,7 @@ static enum eng_why xlt_resolve(struct seg *s, const struct hw_mkey *mk, uint64_
 				uint64_t *len, uint32_t qpn, uint32_t access, struct mem_slot *mem,
 				uint64_t *va)
 {
-	for (uint32_t depth = 0; mk->mode > PRM_MKC_MTT; depth++) {
+	for (uint32_t depth = 0; hw_mkey_indirect(mk); depth++) {
 		uint64_t off = mk->length64 ? addr : addr - mk->start;
 		struct part p;
 
@@ -129,8 +140,7 @@ static enum eng_why xlt_resolve(struct seg *s, const struct hw_mkey *mk, uint64_
 		if (!xlt_in_range(mk, addr, *len))
 			return ENG_W_LKEY_RANGE;
 	}
-	*mem = mk->mem;
-	*va = mk->va + (addr - mk->start);
+	xlt_place(s, mk, addr, mem, va);
 	return ENG_W_NONE;
 }
 

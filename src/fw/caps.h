@@ -20,6 +20,8 @@ enum { /* atomic_operations */
 };
 
 #define FW_PP_TABLE_MAX 256
+/* Device memory begins at a page: the largest alignment is 64 << 6. */
+#define FW_MEMIC_LOG_ALIGN 6
 
 struct fw_caps {
 	/* identity */

@@ -6,6 +6,7 @@
 #include "fw/priv.h"
 
 #include <string.h>
+#include "hw/memic.h"
 #include "hw/mkey.h"
 #include "util/cleanup.h"
 #include "wire/prm/hca_cap.h"
@@ -43,6 +44,7 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(port_type, eth);
 	CAP(roce, eth);
 	CAP(rts2rts_qp_udp_sport, eth);
+	CAP(device_memory, 1);
 	CAP(num_ports, k->hca->nports);
 	CAP(log_max_msg, c->log_max_msg);
 	CAP(cqe_version, c->cqe_version);
@@ -169,6 +171,17 @@ static void cap_event(const struct fw_call *k, void *cap)
 	}
 }
 
+/* memic_operations stays 0: no address at which a store is an atomic operation can be made. */
+static void cap_device_mem(const struct fw_call *k, void *cap)
+{
+	LAYOUT_SET(device_mem_cap, cap, memic, 1);
+	LAYOUT_SET(device_mem_cap, cap, log_min_memic_alloc_size, 6);
+	LAYOUT_SET(device_mem_cap, cap, log_max_memic_addr_alignment, FW_MEMIC_LOG_ALIGN);
+	LAYOUT_SET(device_mem_cap, cap, memic_bar_start_addr, HW_MEMIC_BAR_START);
+	LAYOUT_SET(device_mem_cap, cap, memic_bar_size, HW_MEMIC_BAR_SIZE);
+	LAYOUT_SET(device_mem_cap, cap, max_memic_size, HW_MEMIC_SIZE);
+}
+
 /*
  * The capability groups that programs ask for. A group without a filler is all zero, as none of it
  * is supported; a group not listed is refused, as a card refuses an unknown one.
@@ -188,7 +201,7 @@ static const struct {
 	{0x08, "esw flow table", NULL},
 	{0x09, "eswitch", NULL},
 	{0x0c, "qos", cap_qos},
-	{0x0f, "device memory", NULL},
+	{0x0f, "device memory", cap_device_mem},
 	{0x14, "device event", cap_event},
 	{0x1a, "crypto", NULL},
 	{0x20, "general 2", NULL},

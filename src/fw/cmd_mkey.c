@@ -8,6 +8,7 @@
 #include <errno.h>
 #include "engine/engine.h"
 #include "hw/hca.h"
+#include "hw/memic.h"
 #include "hw/mkey.h"
 #include "hw/umem.h"
 #include "wire/prm/mkey.h"
@@ -61,7 +62,7 @@ static enum fw_r check_mkc(struct fw_call *k, const void *mkc)
 {
 	if (MKC(free) && !MKC(umr_en))
 		return FW_R_MKC_FREE;
-	if (mode_of(mkc) != PRM_MKC_MTT && !is_indirect(mkc))
+	if (mode_of(mkc) != PRM_MKC_MTT && mode_of(mkc) != PRM_MKC_MEMIC && !is_indirect(mkc))
 		return FW_R_MKC_ACCESS_MODE;
 	if (MKC(length64) && !is_indirect(mkc))
 		return FW_R_MKC_LENGTH64;
@@ -78,28 +79,22 @@ static enum fw_r check_mkc(struct fw_call *k, const void *mkc)
 	return is_indirect(mkc) ? check_list(k, mkc) : check_tail(k);
 }
 
-/*
- * Find the region's memory. The driver passes it with the command. DEVX users name a umem, whose
- * pages are the translations: the page offset of start_addr is the offset in the first page.
- */
-static enum fw_r mkey_memory(struct fw_call *k, const void *mkc, struct fw_mem *mem, uint32_t *umem)
+/* What is behind a key. */
+struct backing {
+	struct mem_slot mem;
+	uint64_t va;
+	uint32_t umem, memic; /* 0: none */
+};
+
+/* A umem's pages are the translations: start_addr's page offset is the offset in the first page. */
+static enum fw_r umem_memory(struct fw_call *k, const void *mkc, struct backing *to)
 {
 	uint32_t log_page = (uint32_t)MKC(log_page_size);
-	uint64_t page_mask, offset, pages;
+	uint64_t page_mask, offset, pages, len = MKC(len);
 	const struct hw_umem *u;
 
-	*umem = 0;
-	*mem = (struct fw_mem){0};
-	if (is_indirect(mkc))
-		return FW_R_NONE;
-	if (k->c->mem) {
-		*mem = *k->c->mem;
-		return MKC(len) > mem->len ? FW_R_MKEY_MEM_FIT : FW_R_NONE;
-	}
-	if (!LAYOUT_GET(create_mkey_in, k->in, mkey_umem_valid))
-		return FW_R_MKEY_UMEM_VALID;
-	*umem = LAYOUT_GET32(create_mkey_in, k->in, mkey_umem_id);
-	u = fw_umem(k, *umem);
+	to->umem = LAYOUT_GET32(create_mkey_in, k->in, mkey_umem_id);
+	u = fw_umem(k, to->umem);
 	if (!u)
 		return FW_R_MKEY_UMEM;
 	if (log_page < PAGES_MTT)
@@ -108,29 +103,60 @@ static enum fw_r mkey_memory(struct fw_call *k, const void *mkc, struct fw_mem *
 	offset = LAYOUT_GET(create_mkey_in, k->in, mkey_umem_offset);
 	if (offset > u->len)
 		return FW_R_MKEY_UMEM_FIT;
-	mem->mem = u->mem;
-	mem->va = ((u->va + offset) & ~page_mask) + (MKC(start_addr) & page_mask);
-	mem->len = MKC(len);
-	if (mem->va < u->va || mem->va - u->va > u->len || mem->len > u->len - (mem->va - u->va))
+	to->mem = u->mem;
+	to->va = ((u->va + offset) & ~page_mask) + (MKC(start_addr) & page_mask);
+	if (to->va < u->va || to->va - u->va > u->len || len > u->len - (to->va - u->va))
 		return FW_R_MKEY_UMEM_FIT;
-	pages = (((MKC(start_addr) & page_mask) + mem->len) >> log_page) +
-		((((MKC(start_addr) & page_mask) + mem->len) & page_mask) != 0);
+	pages = (((MKC(start_addr) & page_mask) + len) >> log_page) +
+		((((MKC(start_addr) & page_mask) + len) & page_mask) != 0);
 	if (pages > MKC(translations_octword_size) * 2)
 		return FW_R_MKC_TRANSLATIONS;
 	return FW_R_NONE;
 }
 
+/* Device memory: the key is zero-based, and its start is the address in BAR 0. */
+static enum fw_r memic_memory(struct fw_call *k, const void *mkc, struct backing *to)
+{
+	const struct hw_memic *m = fw_memic_at(k, MKC(start_addr), MKC(len), &to->memic);
+
+	if (!m)
+		return FW_R_MKC_MEMIC;
+	to->va = MKC(start_addr) - HW_MEMIC_BAR_START;
+	return FW_R_NONE;
+}
+
+/* Find the key's memory. The driver passes it with the command; DEVX users name a umem. */
+static enum fw_r mkey_memory(struct fw_call *k, const void *mkc, struct backing *to)
+{
+	const struct fw_mem *mem = k->c->mem;
+
+	*to = (struct backing){0};
+	if (is_indirect(mkc))
+		return FW_R_NONE;
+	if (mode_of(mkc) == PRM_MKC_MEMIC)
+		return memic_memory(k, mkc, to);
+	if (mem) {
+		to->mem = mem->mem;
+		to->va = mem->va;
+		return MKC(len) > mem->len ? FW_R_MKEY_MEM_FIT : FW_R_NONE;
+	}
+	if (!LAYOUT_GET(create_mkey_in, k->in, mkey_umem_valid))
+		return FW_R_MKEY_UMEM_VALID;
+	return umem_memory(k, mkc, to);
+}
+
 /* What a key says, but for its index and its list. */
 static void cmd_mkey_fill(struct fw_call *k, struct hw_mkey *m, const void *mkc,
-			  const struct fw_mem *mem, uint32_t umem)
+			  const struct backing *to)
 {
 	memcpy(m->mkc, mkc, sizeof(m->mkc));
 	eng_mkey_fields(m);
 	atomic_store(&m->free, (uint32_t)MKC(free));
 	m->pdn = (uint32_t)MKC(pd);
-	m->mem = mem->mem;
-	m->va = mem->va;
-	m->umem = umem;
+	m->mem = to->mem;
+	m->va = to->va;
+	m->umem = to->umem;
+	m->memic = to->memic;
 	fw_refer(k->s, SEG_T_MKEY, m, 1);
 }
 
@@ -178,13 +204,13 @@ static enum fw_r list_make(struct fw_call *k, struct hw_mkey *m, uint32_t idx, c
 enum fw_r fw_cmd_create_mkey(struct fw_call *k)
 {
 	const void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, k->in);
-	struct fw_mem mem;
+	struct backing to;
 	struct hw_mkey *m;
-	uint32_t idx, umem;
+	uint32_t idx;
 	enum fw_r r = check_mkc(k, mkc);
 
 	if (!r)
-		r = mkey_memory(k, mkc, &mem, &umem);
+		r = mkey_memory(k, mkc, &to);
 	if (!r)
 		r = fw_alloc(k, SEG_T_MKEY, &idx, &m);
 	if (r)
@@ -199,7 +225,7 @@ enum fw_r fw_cmd_create_mkey(struct fw_call *k)
 		}
 	}
 	m->key = idx << 8;
-	cmd_mkey_fill(k, m, mkc, &mem, umem);
+	cmd_mkey_fill(k, m, mkc, &to);
 	LAYOUT_SET(create_mkey_out, k->out, mkey_index, idx);
 	fw_commit(&m->flags);
 	atomic_store_explicit(&m->valid, 1, memory_order_release);
@@ -214,22 +240,21 @@ static enum fw_r umr_locked(struct fw_call *k, uint32_t key)
 {
 	const void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, k->in);
 	struct hw_mkey *m = fw_mkey(k, key >> 8);
-	struct fw_mem mem;
-	uint32_t umem;
+	struct backing to;
 	enum fw_r r;
 
 	if (!m || m->key != key || (uint32_t)MKC(mkey_7_0) != (key & 0xff))
 		return FW_R_MKEY_NONE;
 	r = check_mkc(k, mkc);
 	if (!r)
-		r = mkey_memory(k, mkc, &mem, &umem);
+		r = mkey_memory(k, mkc, &to);
 	if (r)
 		return r;
 	atomic_store_explicit(&m->valid, 0, memory_order_seq_cst);
 	r = fw_errno(k, eng_mkey_quiesce(k->s, key >> 8));
 	if (r == FW_R_NONE) {
 		fw_refer(k->s, SEG_T_MKEY, m, -1);
-		cmd_mkey_fill(k, m, mkc, &mem, umem);
+		cmd_mkey_fill(k, m, mkc, &to);
 	}
 	atomic_store_explicit(&m->valid, 1, memory_order_release);
 	return r;

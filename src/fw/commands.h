@@ -37,6 +37,10 @@
 	  "mkey_index")                                                                            \
 	X(QUERY_MKEY, query_mkey, FW_C_LOCK, fw_cmd_query_mkey, -1, "mkey_index")                  \
 	X(DESTROY_MKEY, destroy_mkey, FW_C_LOCK, fw_cmd_destroy_mkey, -1, "mkey_index")            \
+	X(ALLOC_MEMIC, alloc_memic, FW_C_LOCK | FW_C_KERNEL, fw_cmd_alloc_memic, SEG_T_MEMIC,      \
+	  "memic")                                                                                 \
+	X(DEALLOC_MEMIC, dealloc_memic, FW_C_LOCK | FW_C_KERNEL, fw_cmd_dealloc_memic, -1,         \
+	  "memic")                                                                                 \
 	/* EQs, CQs, SRQs */                                                                       \
 	X(CREATE_EQ, create_eq, FW_C_LOCK | FW_C_KERNEL, fw_cmd_create_eq, SEG_T_EQ, "eqn")        \
 	X(QUERY_EQ, query_eq, FW_C_LOCK, fw_cmd_query_eq, -1, "eqn")                               \
@@ -210,7 +214,7 @@
 	/* mkeys */                                                                                \
 	X(MKC_FREE, 0x20001, BAD_PARAM, "mkc.free", ALLOWED("0, or umr_en"))                       \
 	X(MKC_ACCESS_MODE, 0x20002, BAD_PARAM, "mkc.access_mode_1_0",                              \
-	  ALLOWED("MTT (1), KLM (2) or KSM (3)"))                                                  \
+	  ALLOWED("MTT (1), KLM (2), KSM (3) or MEMIC (5)"))                                       \
 	X(MKC_PD, 0x20003, BAD_RES, "mkc.pd", NO_SUCH("PD"))                                       \
 	X(MKC_LENGTH64, 0x20005, BAD_PARAM, "mkc.length64",                                        \
 	  ALLOWED("0 for memory: a length is needed"))                                             \
@@ -242,6 +246,23 @@
 	X(MKC_ENTITY, 0x20016, BAD_PARAM, "mkc.log_page_size", ALLOWED("for KSM 12 to 31"))        \
 	X(MKEY_QUERY_NONE, 0x20101, BAD_RES, "query_mkey_in.mkey_index", NO_SUCH("mkey"))          \
 	X(MKEY_NONE, 0x20201, BAD_RES, "destroy_mkey_in.mkey_index", NO_SUCH("mkey"))              \
+	X(MKC_MEMIC, 0x20017, BAD_PARAM, "mkc.start_addr",                                         \
+	  BECAUSE("not inside device memory of this file", "addresses of ALLOC_MEMIC"))            \
+	/* device memory */                                                                        \
+	X(MEMIC_ALIGN, 0x20501, BAD_PARAM, "alloc_memic_in.log_memic_addr_alignment",              \
+	  ALLOWED("at most log_max_memic_addr_alignment"))                                         \
+	X(MEMIC_SIZE, 0x20502, BAD_PARAM, "alloc_memic_in.memic_size",                             \
+	  ALLOWED("a multiple of 64 bytes, not 0"))                                                \
+	X(MEMIC_RANGE, 0x20503, BAD_PARAM, "alloc_memic_in.range_start_addr",                      \
+	  ALLOWED("pages between memic_bar_start_addr and its end"))                               \
+	X(MEMIC_FULL, 0x20504, NO_RESOURCES, "alloc_memic_in.memic_size",                          \
+	  BECAUSE("no such run of pages or bytes is free", "up to max_memic_size"))                \
+	X(MEMIC_BANKS, 0x20505, NO_RESOURCES, "alloc_memic_in",                                    \
+	  BECAUSE("256 adapters of the fabric use their device memory", "fewer at one time"))      \
+	X(MEMIC_NONE, 0x20601, BAD_RES, "dealloc_memic_in.memic_start_addr",                       \
+	  NO_SUCH("allocation"))                                                                   \
+	X(MEMIC_IN_USE, 0x20602, BAD_RES_STATE, "dealloc_memic_in.memic_start_addr",               \
+	  IN_USE("mkeys are over the memory"))                                                     \
 	/* event queues */                                                                         \
 	X(EQ_INTR, 0x30101, BAD_PARAM, "eqc.intr", ALLOWED("a completion vector without EQ"))      \
 	X(EQ_UAR, 0x30102, BAD_RES, "eqc.uar_page", NO_SUCH("UAR"))                                \

@@ -20,6 +20,7 @@
 #include "wire/prm/gobj.h"
 #include "wire/prm/hca_cap.h"
 #include "wire/prm/mcg.h"
+#include "wire/prm/memic.h"
 #include "wire/prm/mkey.h"
 #include "wire/prm/pd.h"
 #include "wire/prm/qctr.h"

@@ -12,6 +12,7 @@
 #include "fw/priv.h"
 #include "hw/cq.h"
 #include "hw/mcg.h"
+#include "hw/memic.h"
 #include "hw/mkey.h"
 #include "hw/obj.h"
 #include "hw/pd.h"
@@ -111,12 +112,19 @@ const struct fw_kind fw_kinds[HW_KIND_COUNT] = {
 		.name = "mkey",
 		.stage = FW_STAGE_KEY,
 		.log_max = LOG_MAX(log_max_mkey),
-		.refers = {REF(mkey, pdn, PD), REF(mkey, umem, UMEM)},
+		.refers = {REF(mkey, pdn, PD), REF(mkey, umem, UMEM), REF(mkey, memic, MEMIC)},
 		.free = fw_mkey_release,
 	},
 	{
 		.table = SEG_T_KLM,
 		.stage = FW_STAGE_REST,
+	},
+	{
+		.table = SEG_T_MEMIC,
+		.name = "dm",
+		.stage = FW_STAGE_REST,
+		.refs = REFS(memic),
+		.free = fw_memic_free,
 	},
 	{
 		.table = SEG_T_UMEM,

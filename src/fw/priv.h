@@ -32,6 +32,7 @@
 
 struct hw_eq;
 struct hw_hca;
+struct hw_memic;
 struct hw_qctr;
 struct hw_uar;
 struct hw_umem;
@@ -130,6 +131,11 @@ struct hw_obj *fw_obj(struct fw_call *k, enum hw_obj_kind kind, uint32_t id);
  */
 bool fw_may_name(const struct fw_call *k, uint32_t uid);
 bool fw_may_change(const struct fw_call *k, uint32_t uid);
+/*
+ * The caller's allocation of device memory that has all of these bytes of BAR 0, *idx its
+ * SEG_T_MEMIC index; NULL: none. (cmd_memic.c)
+ */
+struct hw_memic *fw_memic_at(struct fw_call *k, uint64_t addr, uint64_t len, uint32_t *idx);
 /* The set with that counter_set_id, for use; *idx: its SEG_T_QCTR index. */
 struct hw_qctr *fw_qctr(struct fw_call *k, uint32_t id, uint32_t *idx);
 /*
@@ -187,6 +193,7 @@ int fw_qp_free(struct seg *s, uint32_t qpn);
 int fw_srq_free(struct seg *s, uint32_t srqn);
 int fw_cq_free(struct seg *s, uint32_t cqn);
 int fw_mkey_free(struct seg *s, uint32_t idx);
+int fw_memic_free(struct seg *s, uint32_t idx);
 int fw_obj_free(struct seg *s, uint32_t idx);
 /* The first half: make it invisible, and drop its references. */
 void fw_obj_retire(struct seg *s, uint32_t idx);

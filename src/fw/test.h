@@ -17,6 +17,7 @@
 #include "fabric/fabric.h"
 #include "fw/priv.h"
 #include "hw/hca.h"
+#include "hw/memic.h"
 #include "hw/port.h"
 #include "hw/qp_state.h"
 #include "segment/proc.h"
@@ -26,6 +27,7 @@
 #include "wire/prm/cq.h"
 #include "wire/prm/eq.h"
 #include "wire/prm/gobj.h"
+#include "wire/prm/memic.h"
 #include "wire/prm/mkey.h"
 #include "wire/prm/pd.h"
 #include "wire/prm/qos.h"
@@ -112,6 +114,34 @@ static inline void b_create_mkey(struct env *e)
 	LAYOUT_SET(mkc, mkc, len, 0x3000);
 	LAYOUT_SET(mkc, mkc, log_page_size, 12);
 	LAYOUT_SET(mkc, mkc, translations_octword_size, 2);
+}
+
+static inline void b_alloc_memic(struct env *e)
+{
+	void *in = cmd_init(e, PRM_OP_ALLOC_MEMIC, 0);
+
+	LAYOUT_SET(alloc_memic_in, in, range_start_addr, HW_MEMIC_BAR_START);
+	LAYOUT_SET(alloc_memic_in, in, range_size, HW_MEMIC_BAR_SIZE);
+	LAYOUT_SET(alloc_memic_in, in, memic_size, 128);
+}
+
+/* 128 bytes of device memory, which begin at HW_MEMIC_BAR_START; e->in stays. */
+static inline void memic_new(struct env *e)
+{
+	uint8_t in[sizeof(e->in)];
+
+	memcpy(in, e->in, sizeof(in));
+	b_alloc_memic(e);
+	assert_int_equal(run_as(e, &e->kernel, e->in, LAYOUT_SZ(alloc_memic_in), 0x10), FW_OK);
+	memcpy(e->in, in, sizeof(in));
+}
+
+static inline void b_dealloc_memic(struct env *e)
+{
+	void *in = cmd_init(e, PRM_OP_DEALLOC_MEMIC, 0);
+
+	LAYOUT_SET(dealloc_memic_in, in, memic_start_addr, HW_MEMIC_BAR_START);
+	LAYOUT_SET(dealloc_memic_in, in, memic_size, 128);
 }
 
 static inline void b_create_eq(struct env *e)

@@ -247,6 +247,13 @@ static bool build_mem(struct env *e, enum base b)
 	case B_DESTROY_MKEY:
 		b_id(e, PRM_OP_DESTROY_MKEY, e->mkey);
 		break;
+	case B_ALLOC_MEMIC:
+		b_alloc_memic(e);
+		break;
+	case B_DEALLOC_MEMIC:
+		memic_new(e);
+		b_dealloc_memic(e);
+		break;
 	case B_CREATE_EQ:
 		LAYOUT_SET(destroy_eq_in, cmd_init(e, PRM_OP_DESTROY_EQ, 0), eq_number, 3);
 		assert_int_equal(run_as(e, &e->kernel, e->in, 0x10, 0x10), FW_OK);
@@ -367,7 +374,8 @@ uint32_t base_outlen(const struct fw_cmd *cmd)
 struct fw_ctx base_ctx(struct env *e, enum base b)
 {
 	bool driver = b == B_SET_PP_RATE_LIMIT || b == B_CREATE_UMEM || b == B_CREATE_EQ ||
-		      b == B_DESTROY_EQ || b == B_CREATE_MKEY_MEM;
+		      b == B_DESTROY_EQ || b == B_CREATE_MKEY_MEM || b == B_ALLOC_MEMIC ||
+		      b == B_DEALLOC_MEMIC;
 	struct fw_ctx c = driver ? e->kernel : e->user;
 
 	if (b == B_CREATE_UMEM || b == B_CREATE_MKEY_MEM)

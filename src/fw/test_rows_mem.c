@@ -55,6 +55,32 @@ static void used_cq(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *
 	b_id(e, PRM_OP_DESTROY_CQ, e->cq);
 }
 
+static void dm_there(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	memic_new(e);
+}
+
+static void dm_of_another(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	memic_new(e);
+	seg_for_each_live (&e->s, SEG_T_MEMIC, i)
+		atomic_store(seg_owner_word(&e->s, SEG_T_MEMIC, i), 77);
+}
+
+static void used_dm(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	seg_for_each_live (&e->s, SEG_T_MEMIC, i)
+		hw_memic(&e->s, i)->refs = 1;
+}
+
+static void no_banks(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	uint32_t i;
+
+	while (seg_alloc(&e->s, SEG_T_MEMBANK, SEG_OWNER_DEVICE, &i) == 0)
+		;
+}
+
 static const struct refusal_row rows[] = {
 	R(UAR_NONE, DEALLOC_UAR, E(dealloc_uar_in, uar, NOBODY)),
 	M(UAR_IN_USE, DEALLOC_UAR, used_uar, {0, 0, 0}),
@@ -68,7 +94,29 @@ static const struct refusal_row rows[] = {
 
 	R(MKC_FREE, CREATE_MKEY, E_MKC(free, 1)),
 	R(MKC_ACCESS_MODE, CREATE_MKEY, E_MKC(access_mode_1_0, 0)),
-	R(MKC_ACCESS_MODE, CREATE_MKEY, E_MKC(access_mode_4_2, 1)),
+	R(MKC_ACCESS_MODE, CREATE_MKEY, E_MKC(access_mode_4_2, 2)),
+	/* device memory of the file: there is none, less than that, or another file's */
+	R(MKC_MEMIC, CREATE_MKEY, E_MKC(access_mode_4_2, 1), E_MKC(start_addr, HW_MEMIC_BAR_START)),
+	M(MKC_MEMIC, CREATE_MKEY, dm_there, E_MKC(access_mode_4_2, 1),
+	  E_MKC(start_addr, HW_MEMIC_BAR_START + 64), E_MKC(len, 65)),
+	M(MKC_MEMIC, CREATE_MKEY, dm_there, E_MKC(access_mode_4_2, 1),
+	  E_MKC(start_addr, HW_MEMIC_BAR_START - 1), E_MKC(len, 1)),
+	M(MKC_MEMIC, CREATE_MKEY, dm_of_another, E_MKC(access_mode_4_2, 1),
+	  E_MKC(start_addr, HW_MEMIC_BAR_START), E_MKC(len, 128)),
+	R(MEMIC_ALIGN, ALLOC_MEMIC, E(alloc_memic_in, log_memic_addr_alignment, 7)),
+	R(MEMIC_SIZE, ALLOC_MEMIC, E(alloc_memic_in, memic_size, 0)),
+	R(MEMIC_SIZE, ALLOC_MEMIC, E(alloc_memic_in, memic_size, 65)),
+	R(MEMIC_RANGE, ALLOC_MEMIC, E(alloc_memic_in, range_start_addr, 0)),
+	R(MEMIC_RANGE, ALLOC_MEMIC, E(alloc_memic_in, range_start_addr, HW_MEMIC_BAR_START + 64)),
+	R(MEMIC_RANGE, ALLOC_MEMIC, E(alloc_memic_in, range_size, HW_MEMIC_BAR_SIZE + 1)),
+	R(MEMIC_FULL, ALLOC_MEMIC, E(alloc_memic_in, memic_size, HW_MEMIC_SIZE + 64)),
+	R(MEMIC_FULL, ALLOC_MEMIC, E(alloc_memic_in, range_size, 64)),
+	M(MEMIC_FULL, ALLOC_MEMIC, dm_there, E(alloc_memic_in, range_size, 4096)),
+	M(MEMIC_BANKS, ALLOC_MEMIC, no_banks, {0, 0, 0}),
+	R(MEMIC_NONE, DEALLOC_MEMIC, E(dealloc_memic_in, memic_size, 64)),
+	R(MEMIC_NONE, DEALLOC_MEMIC,
+	  E(dealloc_memic_in, memic_start_addr, HW_MEMIC_BAR_START + 64)),
+	M(MEMIC_IN_USE, DEALLOC_MEMIC, used_dm, {0, 0, 0}),
 	R(MKC_PD, CREATE_MKEY, E_MKC(pd, NOBODY)),
 	R(MKC_LENGTH64, CREATE_MKEY, E_MKC(length64, 1)),
 	R(MKC_LEN, CREATE_MKEY, E_MKC(start_addr, UINT64_MAX - 5)),

@@ -5,6 +5,7 @@
 
 #include "segment/mem.h"
 #include "segment/seg.h"
+#include "wire/prm/mkey.h"
 
 enum { /* hw_mkey.access */
        HW_ACC_LOCAL_READ = 1,
@@ -29,6 +30,7 @@ struct hw_mkey {
 	struct mem_slot mem;
 	uint64_t va;     /* address of `start` in the address space of `slot` */
 	uint32_t umem;   /* the umem whose pages the key maps, with a reference; 0: none */
+	uint32_t memic;  /* the device memory that the key maps, with a reference; 0: none */
 	uint8_t mkc[64]; /* as QUERY_MKEY returns it */
 	/* For keys over other keys, and keys that UMRs change. */
 	uint32_t slow;         /* the key is indirect, or UMRs change it */
@@ -69,6 +71,12 @@ struct hw_klm {
 static inline struct hw_mkey *hw_mkey(const struct seg *s, uint32_t key)
 {
 	return seg_live(s, SEG_T_MKEY, key >> 8);
+}
+
+/* Is the key a list of other keys? */
+static inline bool hw_mkey_indirect(const struct hw_mkey *mk)
+{
+	return mk->mode == PRM_MKC_KLM || mk->mode == PRM_MKC_KSM;
 }
 
 /* Entry i of a key's list; NULL: not there. */

@@ -11,6 +11,7 @@
 #include "hw/hca.h"
 #include "hw/mad.h"
 #include "hw/mcg.h"
+#include "hw/memic.h"
 #include "hw/mkey.h"
 #include "hw/obj.h"
 #include "hw/pd.h"

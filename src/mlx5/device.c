@@ -13,6 +13,7 @@
 #include "fabric/eth.h"
 #include "fabric/ifaddr.h"
 #include "hw/hca.h"
+#include "hw/memic.h"
 #include "hw/port.h"
 #include "mlx5/priv.h"
 #include "wire/ib/gid.h"
@@ -127,6 +128,7 @@ int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct u
 	a->ex.device_cap_flags_ex = c->device_cap_flags;
 	a->ex.completion_timestamp_mask = INT64_MAX;
 	a->ex.hca_core_clock = c->device_frequency_khz;
+	a->ex.max_dm_size = HW_MEMIC_SIZE;
 	a->ex.cq_mod_caps.max_cq_count = MLX5_MAX_CQ_COUNT;
 	a->ex.cq_mod_caps.max_cq_period = MLX5_MAX_CQ_PERIOD;
 	if (hw_port_is_eth(hw_port(ctx->seg, hca->port[0])))

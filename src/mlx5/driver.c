@@ -57,6 +57,29 @@ static const struct uv_method_def pd_methods[] = {
 	METHOD(MLX5_IB_METHOD_PD_QUERY, pd_query_attrs, mlx5_method_pd_query),
 };
 
+static const struct uv_attr_def dm_alloc_attrs[] = {
+	UV_ATTR_OUT(MLX5_IB_ATTR_ALLOC_DM_RESP_START_OFFSET, uint64_t, true),
+	UV_ATTR_OUT(MLX5_IB_ATTR_ALLOC_DM_RESP_PAGE_INDEX, uint16_t, false),
+	UV_ATTR_CONST(MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE, UINT32_MAX, false),
+};
+static const struct uv_attr_def dm_map_op_attrs[] = {
+	UV_ATTR_IDR(MLX5_IB_ATTR_DM_MAP_OP_ADDR_REQ_HANDLE, &uv_type_dm, UV_READ, true),
+	UV_ATTR_IN(MLX5_IB_ATTR_DM_MAP_OP_ADDR_REQ_OP, uint8_t, true),
+	UV_ATTR_OUT(MLX5_IB_ATTR_DM_MAP_OP_ADDR_RESP_START_OFFSET, uint64_t, true),
+	UV_ATTR_OUT(MLX5_IB_ATTR_DM_MAP_OP_ADDR_RESP_PAGE_INDEX, uint16_t, false),
+};
+static const struct uv_attr_def dm_query_attrs[] = {
+	UV_ATTR_IDR(MLX5_IB_ATTR_QUERY_DM_REQ_HANDLE, &uv_type_dm, UV_READ, true),
+	UV_ATTR_OUT(MLX5_IB_ATTR_QUERY_DM_RESP_START_OFFSET, uint64_t, true),
+	UV_ATTR_OUT(MLX5_IB_ATTR_QUERY_DM_RESP_PAGE_INDEX, uint16_t, true),
+	UV_ATTR_OUT(MLX5_IB_ATTR_QUERY_DM_RESP_LENGTH, uint64_t, true),
+};
+static const struct uv_method_def dm_methods[] = {
+	METHOD(UVERBS_METHOD_DM_ALLOC, dm_alloc_attrs, NULL),
+	METHOD(MLX5_IB_METHOD_DM_MAP_OP_ADDR, dm_map_op_attrs, mlx5_method_dm_map_op_addr),
+	METHOD(MLX5_IB_METHOD_DM_QUERY, dm_query_attrs, mlx5_method_dm_query),
+};
+
 /* ---- DEVX */
 
 static const struct uv_attr_def other_attrs[] = {
@@ -224,6 +247,7 @@ static const struct uv_method_def pp_methods[] = {
 static const struct uv_object_def mlx5_objects[] = {
 	OBJECT(UVERBS_OBJECT_DEVICE, NULL, device_methods),
 	OBJECT(UVERBS_OBJECT_PD, NULL, pd_methods),
+	OBJECT(UVERBS_OBJECT_DM, NULL, dm_methods),
 	OBJECT(MLX5_IB_OBJECT_DEVX, NULL, devx_methods),
 	OBJECT(MLX5_IB_OBJECT_DEVX_OBJ, &mlx5_devx_obj_type, devx_obj_methods),
 	OBJECT(MLX5_IB_OBJECT_DEVX_UMEM, &mlx5_devx_umem_type, devx_umem_methods),
@@ -256,6 +280,9 @@ const struct uv_driver mlx5_driver = {
 	.reg_mr = mlx5_reg_mr,
 	.rereg_mr = mlx5_rereg_mr,
 	.dereg_mr = mlx5_dereg_mr,
+	.alloc_dm = mlx5_alloc_dm,
+	.dealloc_dm = mlx5_dealloc_dm,
+	.reg_dm_mr = mlx5_reg_dm_mr,
 	.alloc_mw = mlx5_alloc_mw,
 	.dealloc_mw = mlx5_dealloc_mw,
 	.create_cq = mlx5_create_cq,

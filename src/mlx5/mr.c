@@ -19,6 +19,7 @@ struct mlx5_mr {
 struct mr_params {
 	uint64_t start, len, iova;
 	uint32_t access, pdn;
+	uint32_t mode; /* enum prm_mkc_mode, or PRM_MKC_MEMIC */
 	struct mem_slot mem;
 };
 
@@ -39,15 +40,9 @@ uint8_t mlx5_key_variant(struct uv_context *ctx)
 	return (uint8_t)atomic_fetch_add(&hw_hca(ctx->seg, ctx->hca)->mkey_var, 1);
 }
 
-static int mr_mkey_fill(uint8_t in[LAYOUT_SZ(create_mkey_in)], const struct mr_params *p,
-			uint8_t variant)
+/* What keys over memory of the program and keys over device memory have in common. */
+static void mkc_fill(void *mkc, const struct mr_params *p, uint8_t variant)
 {
-	void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, in);
-	uint64_t octowords = list_octowords(p->iova, p->len);
-
-	if (octowords > UINT32_MAX)
-		return -EINVAL;
-	LAYOUT_SET(create_mkey_in, in, translations_octword_actual_size, octowords);
 	LAYOUT_SET(mkc, mkc, a, !!(p->access & IB_UVERBS_ACCESS_REMOTE_ATOMIC));
 	LAYOUT_SET(mkc, mkc, rw, !!(p->access & IB_UVERBS_ACCESS_REMOTE_WRITE));
 	LAYOUT_SET(mkc, mkc, rr, !!(p->access & IB_UVERBS_ACCESS_REMOTE_READ));
@@ -57,12 +52,27 @@ static int mr_mkey_fill(uint8_t in[LAYOUT_SZ(create_mkey_in)], const struct mr_p
 		   !!(p->access & IB_UVERBS_ACCESS_RELAXED_ORDERING));
 	LAYOUT_SET(mkc, mkc, relaxed_ordering_read,
 		   !!(p->access & IB_UVERBS_ACCESS_RELAXED_ORDERING));
-	LAYOUT_SET(mkc, mkc, access_mode_1_0, PRM_MKC_MTT);
+	LAYOUT_SET(mkc, mkc, access_mode_1_0, p->mode & 3);
+	LAYOUT_SET(mkc, mkc, access_mode_4_2, p->mode >> 2);
 	LAYOUT_SET(mkc, mkc, qpn, MKC_QPN_ANY);
 	LAYOUT_SET(mkc, mkc, mkey_7_0, variant);
 	LAYOUT_SET(mkc, mkc, pd, p->pdn);
 	LAYOUT_SET(mkc, mkc, start_addr, p->iova);
 	LAYOUT_SET(mkc, mkc, len, p->len);
+}
+
+static int mr_mkey_fill(uint8_t in[LAYOUT_SZ(create_mkey_in)], const struct mr_params *p,
+			uint8_t variant)
+{
+	void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, in);
+	uint64_t octowords = list_octowords(p->iova, p->len);
+
+	mkc_fill(mkc, p, variant);
+	if (p->mode == PRM_MKC_MEMIC)
+		return 0;
+	if (octowords > UINT32_MAX)
+		return -EINVAL;
+	LAYOUT_SET(create_mkey_in, in, translations_octword_actual_size, octowords);
 	LAYOUT_SET(mkc, mkc, translations_octword_size, octowords);
 	LAYOUT_SET(mkc, mkc, log_page_size, MLX5_PAGE_SHIFT);
 	return 0;
@@ -77,13 +87,13 @@ static int mkey_create(struct uv_context *ctx, const struct mr_params *p, uint32
 
 	r = mr_mkey_fill(in, p, variant);
 	if (r == 0)
-		r = MLX5_EXEC(ctx, CREATE_MKEY, &mem, in, out);
+		r = MLX5_EXEC(ctx, CREATE_MKEY, p->mode == PRM_MKC_MTT ? &mem : NULL, in, out);
 	if (r == 0)
 		*key = LAYOUT_GET32(create_mkey_out, out, mkey_index) << 8 | variant;
 	return r;
 }
 
-int mlx5_reg_mr(struct uv_mr *mr, struct uv_udata *u)
+static int mr_make(struct uv_mr *mr, uint32_t mode)
 {
 	struct uv_context *ctx = uv_obj_context(&mr->obj);
 	struct mr_params p = {
@@ -92,14 +102,12 @@ int mlx5_reg_mr(struct uv_mr *mr, struct uv_udata *u)
 		.iova = mr->iova,
 		.access = mr->access,
 		.pdn = mr->pd->pdn,
+		.mode = mode,
 		.mem = mem_self(ctx->seg),
 	};
-	struct mlx5_mr *m;
+	struct mlx5_mr *m = heap_zalloc(sizeof(*m));
 	int r;
 
-	if (mr->access & IB_UVERBS_ACCESS_ON_DEMAND) /* the device does not have that capability */
-		return -EINVAL;
-	m = heap_zalloc(sizeof(*m));
 	if (!m)
 		return -ENOMEM;
 	r = mkey_create(ctx, &p, &mr->lkey);
@@ -113,6 +121,18 @@ int mlx5_reg_mr(struct uv_mr *mr, struct uv_udata *u)
 	return 0;
 }
 
+int mlx5_reg_mr(struct uv_mr *mr, struct uv_udata *u)
+{
+	if (mr->access & IB_UVERBS_ACCESS_ON_DEMAND) /* the device does not have that capability */
+		return -EINVAL;
+	return mr_make(mr, PRM_MKC_MTT);
+}
+
+int mlx5_memic_mr(struct uv_mr *mr)
+{
+	return mr_make(mr, PRM_MKC_MEMIC);
+}
+
 /* The key keeps its number, as in kernels that use a UMR for this: programs rely on it. */
 int mlx5_rereg_mr(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len, uint64_t iova,
 		  uint32_t access, struct uv_pd *pd)
@@ -120,8 +140,12 @@ int mlx5_rereg_mr(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len
 	struct uv_context *ctx = uv_obj_context(&mr->obj);
 	uint8_t in[LAYOUT_SZ(create_mkey_in)] = {0};
 	struct mlx5_mr *m = mr->obj.drv;
-	struct mr_params p = {
-		.start = start, .len = len, .iova = iova, .access = access, .pdn = pd->pdn};
+	struct mr_params p = {.start = start,
+			      .len = len,
+			      .iova = iova,
+			      .access = access,
+			      .pdn = pd->pdn,
+			      .mode = PRM_MKC_MTT};
 	struct fw_mem mem;
 	int r;
 

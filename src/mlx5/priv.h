@@ -50,6 +50,8 @@ struct mlx5_bfregs {
 struct mlx5_context {
 	struct mlx5_map *maps;
 	uint32_t nmaps;
+	struct mlx5_dm_map *dm; /* device memory: dm.c */
+	uint32_t ndm;
 	struct mlx5_dbr_page **dbr; /* buckets by address */
 	uint32_t ndbr_buckets, ndbr_pages;
 	uint8_t cqe_version;
@@ -173,6 +175,17 @@ int mlx5_mmap(struct uv_context *ctx, void *addr, size_t len, int prot, int flag
 	      void **out);
 void mlx5_uar_finish(struct mlx5_context *mc);
 
+/* ---- dm.c: device memory */
+int mlx5_alloc_dm(struct uv_dm *dm, uint32_t log_align, struct uv_bundle *b);
+int mlx5_dealloc_dm(struct uv_dm *dm);
+int mlx5_reg_dm_mr(struct uv_mr *mr, uint64_t offset);
+int mlx5_method_dm_query(struct uv_bundle *b);
+int mlx5_method_dm_map_op_addr(struct uv_bundle *b);
+/* Map the memory whose first page has that index. */
+int mlx5_dm_mmap(struct uv_context *ctx, uint32_t index, void *addr, size_t len, int prot,
+		 int flags, void **out);
+void mlx5_dm_finish(struct mlx5_context *mc);
+
 /* ---- pp.c: packet pacing entries */
 extern const struct uv_type mlx5_pp_type;
 int mlx5_method_pp_alloc(struct uv_bundle *b);
@@ -185,6 +198,8 @@ int mlx5_reg_mr(struct uv_mr *mr, struct uv_udata *u);
 int mlx5_rereg_mr(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len, uint64_t iova,
 		  uint32_t access, struct uv_pd *pd);
 int mlx5_dereg_mr(struct uv_mr *mr);
+/* A region over device memory; mr->iova is its address in BAR 0. */
+int mlx5_memic_mr(struct uv_mr *mr);
 /* The low byte of the next key, which the driver chooses. */
 uint8_t mlx5_key_variant(struct uv_context *ctx);
 int mlx5_alloc_mw(struct uv_mw *mw, struct uv_udata *u);

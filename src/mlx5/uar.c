@@ -240,6 +240,8 @@ int mlx5_mmap(struct uv_context *ctx, void *addr, size_t len, int prot, int flag
 		return uv_no(-ENOSYS, "there is no contiguous memory");
 	case MMAP_CORE_CLOCK:
 		return mmap_counter(len, prot);
+	case MMAP_DEVICE_MEM:
+		return mlx5_dm_mmap(ctx, key & 0xffff, addr, len, prot, flags, out);
 	case MMAP_CLOCK_INFO:
 		return mlx5_clock_mmap(ctx, key & 0xff, addr, len, prot, flags, out);
 	default:

@@ -145,6 +145,7 @@ void mlx5_dealloc_ucontext(struct uv_context *ctx)
 	if (!mc)
 		return;
 	mlx5_uar_finish(mc);
+	mlx5_dm_finish(mc);
 	mlx5_bfreg_finish(mc);
 	mlx5_dbr_finish(mc);
 	heap_free(mc);

@@ -315,7 +315,7 @@ static bool tracked(const struct seg *s, const struct kind *k, uint32_t hca, uin
 	if (k->t != SEG_T_MKEY)
 		return true;
 	m = seg_at(s, SEG_T_MKEY, i); /* memory windows and the like are lists of other keys */
-	return m->mode == PRM_MKC_PA || m->mode == PRM_MKC_MTT;
+	return !hw_mkey_indirect(m);
 }
 
 /* ---- ids of rdma_cm: a copy of the supervisor's list */

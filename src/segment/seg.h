@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define SEG_MAGIC UINT64_C(0x534f465448434131) /* "SOFTHCA1" */
-#define SEG_LAYOUT_VERSION 16u
+#define SEG_LAYOUT_VERSION 17u
 
 #define SEG_OWNER_FREE 0u
 #define SEG_OWNER_DEVICE UINT32_MAX
@@ -72,6 +72,8 @@
 	T(MCGRP, fab_mcgrp, FAB_MLIDS + 1, 1) /* multicast groups of the built-in SA (fab.h) */  \
 	T(MCMEM, fab_mcmem, 128 * K, 1)       /* members of multicast groups */                  \
 	T(SAREC, fab_sarec, 32 * K, 1)        /* SA records that clients store */                \
+	T(MEMBANK, hw_membank, HW_MEMIC_BANKS + 1, 1)        /* adapters with device memory */   \
+	T(MEMBYTES, hw_membank_bytes, HW_MEMIC_BANKS + 1, 1) /* same index; never claimed */     \
 	HW_KINDS(T)
 
 /* Objects of firmware commands: the last tables. Each has a row in fw/kinds.c. */
@@ -81,6 +83,7 @@
 	T(PD, hw_pd, 256 * K, 1)               /* index = pdn */                            \
 	T(UMEM, hw_umem, 2 * M, 1)             /* index = umem id */                        \
 	T(MKEY, hw_mkey, 2 * M, HW_FIRST_MKEY) /* index = key >> 8 */                       \
+	T(MEMIC, hw_memic, 16 * K, 1)          /* allocations of device memory */           \
 	T(KLM, hw_klm, 128 * K, 1)             /* lists of indirect mkeys */                \
 	T(CQ, hw_cq, 1 * M + 1, 1)             /* index = cqn */                            \
 	T(SRQ, hw_srq, 256 * K + 1, 1)         /* index = srqn */                           \

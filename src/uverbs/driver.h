@@ -54,7 +54,7 @@ enum { UV_DESTROY, UV_CLOSE, UV_ABORT };
 /* Types of core objects, for methods that a driver adds to them. */
 extern const struct uv_type uv_type_pd, uv_type_ah, uv_type_mr, uv_type_mw, uv_type_cq, uv_type_srq,
 	uv_type_qp, uv_type_comp_channel, uv_type_async_event, uv_type_wq, uv_type_rwq_ind_tbl,
-	uv_type_counters;
+	uv_type_counters, uv_type_dm;
 extern const struct uv_type uv_type_xrcd;
 
 struct uv_object {
@@ -115,6 +115,13 @@ struct uv_mr {
 	uint32_t lkey, rkey;
 	uint64_t start, len, iova;
 	uint32_t access;
+	struct uv_dm *dm; /* the device memory under it; NULL: memory of the program */
+};
+
+/* Device memory. */
+struct uv_dm {
+	struct uv_object obj;
+	uint64_t len; /* as the program asked for it */
 };
 
 struct uv_mw {
@@ -315,6 +322,14 @@ struct uv_driver {
 	int (*rereg_mr)(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len,
 			uint64_t iova, uint32_t access, struct uv_pd *pd);
 	int (*dereg_mr)(struct uv_mr *mr);
+	/*
+	 * Make device memory of dm->len bytes, aligned to 1 << log_align; b has the driver's
+	 * attributes.
+	 */
+	int (*alloc_dm)(struct uv_dm *dm, uint32_t log_align, struct uv_bundle *b);
+	int (*dealloc_dm)(struct uv_dm *dm);
+	/* mr->dm, len, access and pd are set; the range is inside the memory. Sets iova, too. */
+	int (*reg_dm_mr)(struct uv_mr *mr, uint64_t offset);
 	int (*alloc_mw)(struct uv_mw *mw, struct uv_udata *u);
 	int (*dealloc_mw)(struct uv_mw *mw);
 	int (*create_cq)(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_t flags,

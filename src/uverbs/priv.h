@@ -139,7 +139,7 @@ bool uv_has_op(const struct uv_driver *d, size_t op);
 /* The core's objects, each defined in the file of its handlers. */
 extern const struct uv_object_def uv_def_device, uv_def_pd, uv_def_ah, uv_def_mr, uv_def_mw,
 	uv_def_cq, uv_def_srq, uv_def_qp, uv_def_comp_channel, uv_def_async_event, uv_def_wq,
-	uv_def_rwq_ind_tbl, uv_def_counters;
+	uv_def_rwq_ind_tbl, uv_def_counters, uv_def_dm;
 extern const struct uv_object_def uv_def_xrcd;
 
 /* ---- write commands (write.c) ---- */

@@ -29,10 +29,13 @@ static int check_access(struct uv_bundle *b, uint32_t access)
 	return 0;
 }
 
-/* Does the region have pages? On-demand regions have none until they are used. */
+/*
+ * Does the region have pages of the program? On-demand regions have none until they are used, and
+ * those over device memory never.
+ */
 static bool has_umem(const struct uv_mr *mr)
 {
-	return !(mr->access & IBV_ACCESS_ON_DEMAND);
+	return !mr->dm && !(mr->access & IBV_ACCESS_ON_DEMAND);
 }
 
 static void put_umem(struct uv_mr *mr)
@@ -52,6 +55,8 @@ static int mr_destroy(struct uv_object *o, int why)
 	if (r)
 		return r;
 	put_umem(mr);
+	if (mr->dm)
+		uv_unuse(&mr->dm->obj);
 	uv_unuse(&mr->pd->obj);
 	return 0;
 }
@@ -183,6 +188,8 @@ int uv_cmd_rereg_mr(struct uv_bundle *b)
 	if (!o)
 		return r;
 	mr = (struct uv_mr *)o;
+	if (mr->dm) /* ib_uverbs_rereg_mr() */
+		return uv_why(b, -EINVAL, "regions over device memory cannot be changed");
 	if (cmd.flags & IBV_REREG_MR_CHANGE_ACCESS) {
 		r = check_access(b, cmd.access_flags);
 		if (r)
@@ -214,6 +221,46 @@ int uv_cmd_dereg_mr(struct uv_bundle *b)
 	return r;
 }
 
+/* Without the driver's operation the method exists, as in the kernel, and fails. */
+static int no_driver_op(struct uv_bundle *b)
+{
+	return uv_why(b, -EOPNOTSUPP, "the driver has no such operation");
+}
+
+/* UVERBS_METHOD_DM_MR_REG of uverbs_std_types_mr.c, in its order. */
+static int dm_mr_reg(struct uv_bundle *b)
+{
+	struct uv_mr *mr = (struct uv_mr *)uv_b_new(b, UVERBS_ATTR_REG_DM_MR_HANDLE);
+	struct uv_dm *dm = (struct uv_dm *)uv_b_obj(b, UVERBS_ATTR_REG_DM_MR_DM_HANDLE);
+	struct uv_object *pd = uv_b_obj(b, UVERBS_ATTR_REG_DM_MR_PD_HANDLE);
+	uint64_t offset = uv_b_const(b, UVERBS_ATTR_REG_DM_MR_OFFSET, 0);
+	int r;
+
+	if (!b->file->api->driver->reg_dm_mr)
+		return no_driver_op(b);
+	mr->pd = (struct uv_pd *)pd;
+	mr->len = uv_b_const(b, UVERBS_ATTR_REG_DM_MR_LENGTH, 0);
+	mr->access = (uint32_t)uv_b_const(b, UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS, 0);
+	if (!(mr->access & IBV_ACCESS_ZERO_BASED))
+		return uv_why(b, -EINVAL, "regions over device memory are zero-based");
+	r = check_access(b, mr->access);
+	if (r)
+		return r;
+	if (offset > dm->len || mr->len > dm->len - offset)
+		return uv_why(b, -EINVAL, "the region is not inside the device memory");
+	mr->dm = dm;
+	r = b->file->api->driver->reg_dm_mr(mr, offset);
+	if (r)
+		return r;
+	uv_use(pd);
+	uv_use(&dm->obj);
+	uv_b_created(b);
+	r = uv_b_out(b, UVERBS_ATTR_REG_DM_MR_RESP_LKEY, &mr->lkey, sizeof(mr->lkey));
+	if (!r)
+		r = uv_b_out(b, UVERBS_ATTR_REG_DM_MR_RESP_RKEY, &mr->rkey, sizeof(mr->rkey));
+	return r;
+}
+
 static int query_mr(struct uv_bundle *b)
 {
 	struct uv_mr *mr = (struct uv_mr *)uv_b_obj(b, UVERBS_ATTR_QUERY_MR_HANDLE);
@@ -227,12 +274,6 @@ static int query_mr(struct uv_bundle *b)
 	if (!r)
 		r = uv_b_out(b, UVERBS_ATTR_QUERY_MR_RESP_IOVA, &mr->iova, sizeof(mr->iova));
 	return r == -ENOENT ? 0 : r;
-}
-
-/* Without the driver's operation the method exists, as in the kernel, and fails. */
-static int no_driver_op(struct uv_bundle *b)
-{
-	return uv_why(b, -EOPNOTSUPP, "the driver has no such operation");
 }
 
 static const struct uv_attr_def destroy_attrs[] = {
@@ -251,6 +292,16 @@ static const struct uv_attr_def advise_attrs[] = {
 	UV_ATTR_FLAGS(UVERBS_ATTR_ADVISE_MR_FLAGS, UINT64_MAX, true),
 	UV_ATTR_IN_MIN(UVERBS_ATTR_ADVISE_MR_SGE_LIST, sizeof(struct ib_uverbs_sge), true),
 };
+static const struct uv_attr_def dm_attrs[] = {
+	UV_ATTR_IDR(UVERBS_ATTR_REG_DM_MR_HANDLE, &uv_type_mr, UV_NEW, true),
+	UV_ATTR_IN(UVERBS_ATTR_REG_DM_MR_OFFSET, uint64_t, true),
+	UV_ATTR_IN(UVERBS_ATTR_REG_DM_MR_LENGTH, uint64_t, true),
+	UV_ATTR_IDR(UVERBS_ATTR_REG_DM_MR_PD_HANDLE, &uv_type_pd, UV_READ, true),
+	UV_ATTR_FLAGS(UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS, ACCESS_KNOWN | ACCESS_OPTIONAL, false),
+	UV_ATTR_IDR(UVERBS_ATTR_REG_DM_MR_DM_HANDLE, &uv_type_dm, UV_READ, true),
+	UV_ATTR_OUT(UVERBS_ATTR_REG_DM_MR_RESP_LKEY, uint32_t, true),
+	UV_ATTR_OUT(UVERBS_ATTR_REG_DM_MR_RESP_RKEY, uint32_t, true),
+};
 static const struct uv_attr_def dmabuf_attrs[] = {
 	UV_ATTR_IDR(UVERBS_ATTR_REG_DMABUF_MR_HANDLE, &uv_type_mr, UV_NEW, true),
 	UV_ATTR_IDR(UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE, &uv_type_pd, UV_READ, true),
@@ -268,6 +319,7 @@ static const struct uv_method_def methods[] = {
 	{UVERBS_METHOD_QUERY_MR, "QUERY", query_attrs, ARRAY_SIZE(query_attrs), query_mr, false},
 	{UVERBS_METHOD_ADVISE_MR, "ADVISE", advise_attrs, ARRAY_SIZE(advise_attrs), no_driver_op,
 	 false},
+	{UVERBS_METHOD_DM_MR_REG, "DM_REG", dm_attrs, ARRAY_SIZE(dm_attrs), dm_mr_reg, false},
 	{UVERBS_METHOD_REG_DMABUF_MR, "REG_DMABUF", dmabuf_attrs, ARRAY_SIZE(dmabuf_attrs),
 	 no_driver_op, false},
 };

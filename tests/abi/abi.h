@@ -123,6 +123,7 @@ struct write_row {
 	I(class_rows)   \
 	I(mlx5_rows)    \
 	I(wq_rows)      \
+	I(dm_rows)      \
 	W(write_rows)   \
 	W(written_rows) \
 	I(roce_rows)    \

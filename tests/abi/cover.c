@@ -24,6 +24,7 @@ static const struct {
 	uint16_t object, method;
 	const char *why;
 } refused[] = {
+	{UVERBS_OBJECT_DM, MLX5_IB_METHOD_DM_MAP_OP_ADDR, "cap memic_operations is 0"},
 	{UVERBS_OBJECT_MR, UVERBS_METHOD_ADVISE_MR, "no on-demand regions"},
 	{UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR, "no dmabufs"},
 	{UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_READ, "no flows"},

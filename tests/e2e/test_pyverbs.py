@@ -68,6 +68,10 @@ class Pyverbs(Case):
     def test_devx_polled_doorbells(self):
         self.module('tests.test_mlx5_devx', options=('--doorbell', 'poll'))
 
+    def test_device_memory(self):
+        self.module('tests.test_device.DMTest', 'tests.test_device.SharedDMTest',
+                    'tests.test_mr.DeviceMemoryAPITest')
+
     DC = ['tests.test_mlx5_dc.DCTest.test_dc_' + t
           for t in ('rdma_write', 'send', 'ah_to_qp_mapping')]
 

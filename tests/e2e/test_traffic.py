@@ -43,6 +43,9 @@ class Traffic(Case):
         _, c = self.both('ibv_rc_pingpong', '-c')
         self.assertNotIn('invalid data', c.out)
 
+    def test_rc_pingpong_device_memory(self):
+        self.both('ibv_rc_pingpong', '-c', '-j')
+
     def test_ud_pingpong(self):
         self.both('ibv_ud_pingpong')
 

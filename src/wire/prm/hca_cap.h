@@ -264,6 +264,15 @@
 	F(device_event_cap, user_unaffiliated_events_2, 0x180, 64) \
 	F(device_event_cap, user_unaffiliated_events_3, 0x1c0, 64)
 
+#define PRM_L_device_mem_cap(F, S)                               \
+	F(device_mem_cap, memic, 0x00, 1)                        \
+	F(device_mem_cap, log_min_memic_alloc_size, 0x2b, 5)     \
+	F(device_mem_cap, log_max_memic_addr_alignment, 0x38, 8) \
+	F(device_mem_cap, memic_bar_start_addr, 0x40, 64)        \
+	F(device_mem_cap, memic_bar_size, 0x80, 32)              \
+	F(device_mem_cap, max_memic_size, 0xa0, 32)              \
+	F(device_mem_cap, memic_operations, 0x200, 32)
+
 /* The output of QUERY_HCA_CAP: one of the groups above, chosen by op_mod. */
 #define PRM_L_hca_cap_union(F, S)
 
@@ -279,6 +288,7 @@
 	X(odp_per_transport_service_cap, 0x04) \
 	X(odp_cap, 0x100)                      \
 	X(device_event_cap, 0x40)              \
+	X(device_mem_cap, 0x100)               \
 	X(query_hca_cap_in, 0x10)              \
 	X(query_adapter_in, 0x10)              \
 	X(query_adapter_param_block, 0x100)    \

@@ -84,6 +84,7 @@ PRM_LAYOUTS_MKEY(PRM_LAYOUT)
 	V(PRM_MKC, KLM, 2) \
 	V(PRM_MKC, KSM, 3)
 LAYOUT_ENUM(prm_mkc_mode, PRM_V_MKC_MODE)
+enum { PRM_MKC_MEMIC = 5 };
 
 #define PRM_NAMED_MKEY(N) N(mkc, access_mode_1_0, PRM_V_MKC_MODE)
 

@@ -15,6 +15,7 @@ static const struct prm_variant variants[] = {
 	{&layout_hca_cap_union, 0x02, &layout_odp_cap},
 	{&layout_hca_cap_union, 0x03, &layout_atomic_caps},
 	{&layout_hca_cap_union, 0x0c, &layout_qos_cap},
+	{&layout_hca_cap_union, 0x0f, &layout_device_mem_cap},
 	{&layout_hca_cap_union, 0x20, &layout_cmd_hca_cap_2},
 };
 

@@ -10,6 +10,7 @@
 #include "wire/prm/gobj.h"
 #include "wire/prm/hca_cap.h"
 #include "wire/prm/mcg.h"
+#include "wire/prm/memic.h"
 #include "wire/prm/mkey.h"
 #include "wire/prm/opcodes.h"
 #include "wire/prm/pd.h"
@@ -30,6 +31,7 @@
 	PRM_LAYOUTS_EQ(X)      \
 	PRM_LAYOUTS_GOBJ(X)    \
 	PRM_LAYOUTS_HCA_CAP(X) \
+	PRM_LAYOUTS_MEMIC(X)   \
 	PRM_LAYOUTS_MKEY(X)    \
 	PRM_LAYOUTS_PD(X)      \
 	PRM_LAYOUTS_QOS(X)     \
