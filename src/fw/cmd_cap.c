@@ -44,6 +44,7 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(port_type, eth);
 	CAP(roce, eth);
 	CAP(rts2rts_qp_udp_sport, eth);
+	CAP(pg, 1);
 	CAP(device_memory, 1);
 	CAP(num_ports, k->hca->nports);
 	CAP(log_max_msg, c->log_max_msg);
@@ -171,6 +172,27 @@ static void cap_event(const struct fw_call *k, void *cap)
 	}
 }
 
+/* UC has none on any card: mlx5_ib internal_fill_odp_caps() does not look at it. */
+static void cap_odp(const struct fw_call *k, void *cap)
+{
+	static const uint32_t services[] = {LP_odp_cap_rc_odp_caps, LP_odp_cap_xrc_odp_caps,
+					    LP_odp_cap_dc_odp_caps};
+	void *ud = LAYOUT_IN(odp_cap, ud_odp_caps, cap);
+
+	for (size_t i = 0; i < ARRAY_SIZE(services); i++) {
+		void *c = (uint8_t *)cap + services[i];
+
+		LAYOUT_SET(odp_per_transport_service_cap, c, send, 1);
+		LAYOUT_SET(odp_per_transport_service_cap, c, receive, 1);
+		LAYOUT_SET(odp_per_transport_service_cap, c, write, 1);
+		LAYOUT_SET(odp_per_transport_service_cap, c, read, 1);
+		LAYOUT_SET(odp_per_transport_service_cap, c, atomic, 1);
+		LAYOUT_SET(odp_per_transport_service_cap, c, srq_receive, 1);
+	}
+	LAYOUT_SET(odp_per_transport_service_cap, ud, send, 1);
+	LAYOUT_SET(odp_per_transport_service_cap, ud, srq_receive, 1);
+}
+
 /* memic_operations stays 0: no address at which a store is an atomic operation can be made. */
 static void cap_device_mem(const struct fw_call *k, void *cap)
 {
@@ -193,7 +215,7 @@ static const struct {
 } groups[] = {
 	{0x00, "general", cap_general},
 	{0x01, "ethernet", NULL},
-	{0x02, "odp", NULL},
+	{0x02, "odp", cap_odp},
 	{0x03, "atomic", cap_atomic},
 	{0x04, "roce", cap_roce},
 	{0x05, "ipoib", NULL},

@@ -72,7 +72,7 @@ static enum fw_r check_mkc(struct fw_call *k, const void *mkc)
 		return FW_R_MKC_CRYPTO;
 	if (MKC(start_addr) + MKC(len) < MKC(start_addr))
 		return FW_R_MKC_LEN;
-	if (LAYOUT_GET(create_mkey_in, k->in, pg_access))
+	if (LAYOUT_GET(create_mkey_in, k->in, pg_access) && !k->c->mem)
 		return FW_R_MKEY_PG_ACCESS;
 	if (!fw_pd(k, (uint32_t)MKC(pd)))
 		return FW_R_MKC_PD;
@@ -157,6 +157,9 @@ static void cmd_mkey_fill(struct fw_call *k, struct hw_mkey *m, const void *mkc,
 	m->va = to->va;
 	m->umem = to->umem;
 	m->memic = to->memic;
+	m->odp = !LAYOUT_GET(create_mkey_in, k->in, pg_access) ? HW_ODP_NONE
+		 : MKC(len) == UINT64_MAX && !MKC(start_addr)  ? HW_ODP_IMPLICIT
+							       : HW_ODP_EXPLICIT;
 	fw_refer(k->s, SEG_T_MKEY, m, 1);
 }
 

@@ -232,7 +232,7 @@
 	X(MKEY_MEM_FIT, 0x2000f, BAD_PARAM, "mkc.len",                                             \
 	  BECAUSE("longer than the page list", "at most its length"))                              \
 	X(MKEY_PG_ACCESS, 0x20010, BAD_PARAM, "create_mkey_in.pg_access",                          \
-	  ALLOWED("0: ODP is not supported"))                                                      \
+	  BECAUSE("on-demand keys are the driver's", "0"))                                         \
 	X(MKEY_LIST_UMEM, 0x20012, BAD_PARAM, "create_mkey_in.mkey_umem_valid",                    \
 	  ALLOWED("0 for KLM and KSM: the list comes with the command"))                           \
 	X(MKC_LIST_SIZE, 0x20013, BAD_PARAM, "mkc.translations_octword_size",                      \

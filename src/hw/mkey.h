@@ -15,6 +15,13 @@ enum { /* hw_mkey.access */
        HW_ACC_ATOMIC = 16,
 };
 
+/* On-demand paging: nothing was checked or counted when the key was made. */
+enum hw_odp {
+	HW_ODP_NONE,
+	HW_ODP_EXPLICIT, /* over a range */
+	HW_ODP_IMPLICIT, /* over the whole address space */
+};
+
 struct hw_mkey {
 	uint32_t gen, flags;
 	uint32_t hca, uid;
@@ -31,6 +38,7 @@ struct hw_mkey {
 	uint64_t va;     /* address of `start` in the address space of `slot` */
 	uint32_t umem;   /* the umem whose pages the key maps, with a reference; 0: none */
 	uint32_t memic;  /* the device memory that the key maps, with a reference; 0: none */
+	uint32_t odp;    /* enum hw_odp */
 	uint8_t mkc[64]; /* as QUERY_MKEY returns it */
 	/* For keys over other keys, and keys that UMRs change. */
 	uint32_t slow;         /* the key is indirect, or UMRs change it */

@@ -107,6 +107,20 @@ static void query_raw_limits(const struct fw_caps *c, struct ibv_device_attr_ex 
 	x->max_wq_type_rq = 1u << c->log_max_obj;
 }
 
+/* On-demand paging, as internal_fill_odp_caps() reads it from the capabilities. */
+static void query_odp(struct ibv_device_attr_ex *x)
+{
+	const uint32_t connected = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
+				   IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ |
+				   IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV;
+
+	x->odp_caps.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT;
+	x->odp_caps.per_transport_caps.rc_odp_caps = connected;
+	x->odp_caps.per_transport_caps.ud_odp_caps =
+		IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_SRQ_RECV;
+	x->xrc_odp_caps = connected;
+}
+
 int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct uv_udata *u)
 {
 	const struct hw_hca *hca = hw_hca(ctx->seg, ctx->hca);
@@ -129,6 +143,7 @@ int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct u
 	a->ex.completion_timestamp_mask = INT64_MAX;
 	a->ex.hca_core_clock = c->device_frequency_khz;
 	a->ex.max_dm_size = HW_MEMIC_SIZE;
+	query_odp(&a->ex);
 	a->ex.cq_mod_caps.max_cq_count = MLX5_MAX_CQ_COUNT;
 	a->ex.cq_mod_caps.max_cq_period = MLX5_MAX_CQ_PERIOD;
 	if (hw_port_is_eth(hw_port(ctx->seg, hca->port[0])))

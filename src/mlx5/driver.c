@@ -280,6 +280,7 @@ const struct uv_driver mlx5_driver = {
 	.reg_mr = mlx5_reg_mr,
 	.rereg_mr = mlx5_rereg_mr,
 	.dereg_mr = mlx5_dereg_mr,
+	.advise_mr = mlx5_advise_mr,
 	.alloc_dm = mlx5_alloc_dm,
 	.dealloc_dm = mlx5_dealloc_dm,
 	.reg_dm_mr = mlx5_reg_dm_mr,

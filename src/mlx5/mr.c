@@ -4,8 +4,10 @@
  * flags, alignment and the range, and has counted it. Called by uverbs through the ops table.
  */
 #include <errno.h>
+#include <limits.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "hw/hca.h"
+#include "hw/mkey.h"
 #include "mlx5/priv.h"
 #include "wire/prm/mkey.h"
 
@@ -65,11 +67,13 @@ static int mr_mkey_fill(uint8_t in[LAYOUT_SZ(create_mkey_in)], const struct mr_p
 			uint8_t variant)
 {
 	void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, in);
-	uint64_t octowords = list_octowords(p->iova, p->len);
+	bool implicit = p->len == UINT64_MAX; /* a list of keys that are made when they are used */
+	uint64_t octowords = implicit ? 0 : list_octowords(p->iova, p->len);
 
 	mkc_fill(mkc, p, variant);
 	if (p->mode == PRM_MKC_MEMIC)
 		return 0;
+	LAYOUT_SET(create_mkey_in, in, pg_access, !!(p->access & IB_UVERBS_ACCESS_ON_DEMAND));
 	if (octowords > UINT32_MAX)
 		return -EINVAL;
 	LAYOUT_SET(create_mkey_in, in, translations_octword_actual_size, octowords);
@@ -121,11 +125,33 @@ static int mr_make(struct uv_mr *mr, uint32_t mode)
 	return 0;
 }
 
+/*
+ * The checks of create_user_odp_mr() and ib_init_umem_odp(): that the memory is there is not one of
+ * them. The kernel's list of pages, 8 bytes each, has at most INT_MAX bytes (kvmalloc()).
+ */
+static int odp_check(uint64_t start, uint64_t len, uint64_t iova)
+{
+	uint64_t from = start & MLX5_PAGE_MASK, end = start + len, to;
+
+	if (!start && len == UINT64_MAX)
+		return iova ? uv_no(-EINVAL, "the whole address space begins at 0") : 0;
+	to = (end + MLX5_PAGE_SIZE - 1) & MLX5_PAGE_MASK;
+	if (end < start || to < MLX5_PAGE_SIZE)
+		return uv_no(-EOVERFLOW, "address and length wrap");
+	if (to == from)
+		return uv_no(-EINVAL, "the memory is empty");
+	if ((to - from) / MLX5_PAGE_SIZE * 8 > INT_MAX)
+		return uv_no(-ENOMEM, "more pages than a list can have");
+	return 0;
+}
+
 int mlx5_reg_mr(struct uv_mr *mr, struct uv_udata *u)
 {
-	if (mr->access & IB_UVERBS_ACCESS_ON_DEMAND) /* the device does not have that capability */
-		return -EINVAL;
-	return mr_make(mr, PRM_MKC_MTT);
+	int r = 0;
+
+	if (mr->access & IB_UVERBS_ACCESS_ON_DEMAND)
+		r = odp_check(mr->start, mr->len, mr->iova);
+	return r ? r : mr_make(mr, PRM_MKC_MTT);
 }
 
 int mlx5_memic_mr(struct uv_mr *mr)
@@ -149,8 +175,9 @@ int mlx5_rereg_mr(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len
 	struct fw_mem mem;
 	int r;
 
-	if (access & IB_UVERBS_ACCESS_ON_DEMAND)
-		return -EINVAL;
+	r = access & IB_UVERBS_ACCESS_ON_DEMAND ? odp_check(start, len, iova) : 0;
+	if (r)
+		return r;
 	p.mem = flags & IBV_REREG_MR_CHANGE_TRANSLATION ? mem_self(ctx->seg) : m->mem;
 	mem = (struct fw_mem){.mem = p.mem, .va = p.start, .len = p.len};
 	r = mr_mkey_fill(in, &p, (uint8_t)mr->lkey);
@@ -158,6 +185,69 @@ int mlx5_rereg_mr(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len
 		r = mlx5_umr(ctx, &mem, mr->lkey, in);
 	if (r == 0)
 		m->mem = p.mem;
+	return r;
+}
+
+/* ---- prefetch: odp.c of mlx5_ib ---- */
+
+/* get_prefetchable_mr(): the key is known by all contexts of the device. */
+static int prefetchable(const struct uv_pd *pd, uint32_t advice, uint32_t lkey,
+			const struct hw_mkey **mk)
+{
+	const uint32_t writes = HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_WRITE | HW_ACC_ATOMIC;
+	const struct uv_context *ctx = uv_obj_context(&pd->obj);
+	const struct hw_mkey *m = hw_mkey(ctx->seg, lkey);
+
+	if (!m || !atomic_load(&m->valid) || m->key != lkey || m->hca != ctx->hca || !m->odp)
+		return uv_no(-ENOENT, "no on-demand region has this key");
+	if (m->pdn != pd->pdn)
+		return uv_no(-EPERM, "the region is in another PD");
+	if (advice == IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE && !(m->access & writes))
+		return uv_no(-EPERM, "the region is not writable");
+	*mk = m;
+	return 0;
+}
+
+/* pagefault_mr(): pages that are absent are an error, unless none is to be made present. */
+static int prefetch(const struct uv_pd *pd, const struct hw_mkey *m, uint32_t advice,
+		    const struct ib_uverbs_sge *e)
+{
+	struct seg *s = uv_obj_context(&pd->obj)->seg;
+	bool write = advice == IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE;
+	uint64_t from, to;
+
+	if (e->addr < m->start || e->addr - m->start > m->len ||
+	    e->length > m->len - (e->addr - m->start))
+		return uv_no(-EFAULT, "not inside the region");
+	if (advice == IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT || !e->length ||
+	    !mem_is_self(s, m->mem))
+		return 0;
+	from = (m->va + (e->addr - m->start)) & MLX5_PAGE_MASK;
+	to = (m->va + (e->addr - m->start) + e->length + MLX5_PAGE_SIZE - 1) & MLX5_PAGE_MASK;
+	if (to <= from || to > UINT64_C(1) << 47)
+		return uv_no(-EFAULT, "not an address of a program");
+	return mem_populate(from, to - from, write) < 0 ? uv_no(-EFAULT, "pages are not mapped")
+							: 0;
+}
+
+int mlx5_advise_mr(struct uv_pd *pd, uint32_t advice, uint32_t flags,
+		   const struct ib_uverbs_sge *sge, size_t n)
+{
+	bool flush = flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH;
+	const struct hw_mkey *m = NULL;
+	int r = 0;
+
+	if (advice > IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
+		return uv_no(-EOPNOTSUPP, "no such advice");
+	for (size_t i = 0; i < n && !r; i++) {
+		r = prefetchable(pd, advice, sge[i].lkey, &m);
+		if (!r && flush)
+			r = prefetch(pd, m, advice, &sge[i]);
+	}
+	/* The kernel does the rest later, and nobody hears of its failures. */
+	for (size_t i = 0; i < n && !r && !flush; i++)
+		if (!prefetchable(pd, advice, sge[i].lkey, &m))
+			prefetch(pd, m, advice, &sge[i]);
 	return r;
 }
 

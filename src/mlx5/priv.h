@@ -198,6 +198,8 @@ int mlx5_reg_mr(struct uv_mr *mr, struct uv_udata *u);
 int mlx5_rereg_mr(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len, uint64_t iova,
 		  uint32_t access, struct uv_pd *pd);
 int mlx5_dereg_mr(struct uv_mr *mr);
+int mlx5_advise_mr(struct uv_pd *pd, uint32_t advice, uint32_t flags,
+		   const struct ib_uverbs_sge *sge, size_t n);
 /* A region over device memory; mr->iova is its address in BAR 0. */
 int mlx5_memic_mr(struct uv_mr *mr);
 /* The low byte of the next key, which the driver chooses. */

@@ -322,6 +322,9 @@ struct uv_driver {
 	int (*rereg_mr)(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len,
 			uint64_t iova, uint32_t access, struct uv_pd *pd);
 	int (*dereg_mr)(struct uv_mr *mr);
+	/* Prefetch, by IB_UVERBS_ADVISE_MR_*, what the elements name; n is not 0. */
+	int (*advise_mr)(struct uv_pd *pd, uint32_t advice, uint32_t flags,
+			 const struct ib_uverbs_sge *sge, size_t n);
 	/*
 	 * Make device memory of dm->len bytes, aligned to 1 << log_align; b has the driver's
 	 * attributes.

@@ -261,6 +261,26 @@ static int dm_mr_reg(struct uv_bundle *b)
 	return r;
 }
 
+/* UVERBS_METHOD_ADVISE_MR of uverbs_std_types_mr.c, in its order. */
+static int advise_mr(struct uv_bundle *b)
+{
+	struct uv_pd *pd = (struct uv_pd *)uv_b_obj(b, UVERBS_ATTR_ADVISE_MR_PD_HANDLE);
+	uint64_t advice = uv_b_const(b, UVERBS_ATTR_ADVISE_MR_ADVICE, 0);
+	uint64_t flags = uv_b_const(b, UVERBS_ATTR_ADVISE_MR_FLAGS, 0);
+	const struct ib_uverbs_sge *sge;
+	size_t len;
+
+	if (!b->file->api->driver->advise_mr)
+		return no_driver_op(b);
+	if (flags & ~(uint64_t)IB_UVERBS_ADVISE_MR_FLAG_FLUSH)
+		return uv_why(b, -EINVAL, "unknown flags");
+	sge = uv_b_in(b, UVERBS_ATTR_ADVISE_MR_SGE_LIST, &len);
+	if (len % sizeof(*sge))
+		return uv_why(b, -EINVAL, "the list ends inside an element");
+	return b->file->api->driver->advise_mr(pd, (uint32_t)advice, (uint32_t)flags, sge,
+					       len / sizeof(*sge));
+}
+
 static int query_mr(struct uv_bundle *b)
 {
 	struct uv_mr *mr = (struct uv_mr *)uv_b_obj(b, UVERBS_ATTR_QUERY_MR_HANDLE);
@@ -317,7 +337,7 @@ static const struct uv_method_def methods[] = {
 	{UVERBS_METHOD_MR_DESTROY, "DESTROY", destroy_attrs, ARRAY_SIZE(destroy_attrs),
 	 uv_destroy_handler, false},
 	{UVERBS_METHOD_QUERY_MR, "QUERY", query_attrs, ARRAY_SIZE(query_attrs), query_mr, false},
-	{UVERBS_METHOD_ADVISE_MR, "ADVISE", advise_attrs, ARRAY_SIZE(advise_attrs), no_driver_op,
+	{UVERBS_METHOD_ADVISE_MR, "ADVISE", advise_attrs, ARRAY_SIZE(advise_attrs), advise_mr,
 	 false},
 	{UVERBS_METHOD_DM_MR_REG, "DM_REG", dm_attrs, ARRAY_SIZE(dm_attrs), dm_mr_reg, false},
 	{UVERBS_METHOD_REG_DMABUF_MR, "REG_DMABUF", dmabuf_attrs, ARRAY_SIZE(dmabuf_attrs),

@@ -25,7 +25,7 @@ static const struct {
 	const char *why;
 } refused[] = {
 	{UVERBS_OBJECT_DM, MLX5_IB_METHOD_DM_MAP_OP_ADDR, "cap memic_operations is 0"},
-	{UVERBS_OBJECT_MR, UVERBS_METHOD_ADVISE_MR, "no on-demand regions"},
+	{UVERBS_OBJECT_MR, UVERBS_METHOD_ADVISE_MR, "needs a key: tests/e2e/wr_rules.c"},
 	{UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR, "no dmabufs"},
 	{UVERBS_OBJECT_COUNTERS, UVERBS_METHOD_COUNTERS_READ, "no flows"},
 	{MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_QUERY_UAR,

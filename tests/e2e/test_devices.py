@@ -31,7 +31,8 @@ class Devices(Case):
                      r'max_mr_size:\s+0xffffffffffffffff'):
             self.assertRegex(out, want)
         self.assertRegex(out, r'atomic_cap:\s+ATOMIC_HCA')
-        self.assertNotRegex(out, r'odp_caps:\s+SUPPORT', 'a capability without its data path')
+        self.assertRegex(out, r'general_odp_caps:\s+ODP_SUPPORT\s+ODP_SUPPORT_IMPLICIT')
+        self.assertRegex(out, r'uc_odp_caps:\s+NO SUPPORT')
 
     def test_two_ports_two_hcas(self):
         out = self.ok(self.embedded('ibv_devinfo', options=('--hca', '2', '--ports', '2')))

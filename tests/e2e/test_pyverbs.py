@@ -53,7 +53,7 @@ class Pyverbs(Case):
 
     def test_whole_suite_on_ethernet(self):
         """
-        Skipped are raw packets, device memory, ODP, tag matching, crypto, other vendors' cards, what
+        Skipped are raw packets, tag matching, crypto, other vendors' cards, what
         the machine lacks (GPU, huge pages) and the like. One case asks for ODP without a look at the
         capabilities, and fails on InfiniBand, too.
         """
@@ -67,6 +67,9 @@ class Pyverbs(Case):
 
     def test_devx_polled_doorbells(self):
         self.module('tests.test_mlx5_devx', options=('--doorbell', 'poll'))
+
+    def test_on_demand_paging(self):
+        self.module('tests.test_odp', skips=2)  # huge pages
 
     def test_device_memory(self):
         self.module('tests.test_device.DMTest', 'tests.test_device.SharedDMTest',

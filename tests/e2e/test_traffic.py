@@ -46,6 +46,12 @@ class Traffic(Case):
     def test_rc_pingpong_device_memory(self):
         self.both('ibv_rc_pingpong', '-c', '-j')
 
+    def test_rc_pingpong_on_demand(self):
+        self.both('ibv_rc_pingpong', '-c', '-o')
+
+    def test_rc_pingpong_on_demand_everything(self):
+        self.both('ibv_rc_pingpong', '-c', '-o', '-o', '-P')
+
     def test_ud_pingpong(self):
         self.both('ibv_ud_pingpong')
 

@@ -5,12 +5,14 @@
  * test_wr_rules.py.
  */
 #include <endian.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <infiniband/mlx5dv.h>
+#include <sys/mman.h>
 
 #define BYTES 65536
 #define PATIENCE 60 /* seconds until an awaited event is given up */
@@ -386,6 +388,117 @@ static bool static_rates(void)
 	return ok;
 }
 
+/* A page that on-demand regions may cover whether it is there or not. */
+static uint8_t *page_there(uint8_t *at, bool there)
+{
+	if (!there) {
+		MUST(!munmap(at, 4096));
+		return at;
+	}
+	at = mmap(at, 4096, PROT_READ | PROT_WRITE,
+		  MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
+	MUST(at != MAP_FAILED);
+	return at;
+}
+
+/* WRITE 64 bytes from a's memory at `from` to b's at `to`. */
+static int write_to(struct ibv_mr *lmr, uint8_t *from, uint32_t rkey, uint8_t *to)
+{
+	struct ibv_sge sge = {(uintptr_t)from, 64, lmr->lkey};
+	struct ibv_send_wr w = {.opcode = IBV_WR_RDMA_WRITE, .sg_list = &sge, .num_sge = 1};
+
+	w.wr.rdma.remote_addr = (uintptr_t)to;
+	w.wr.rdma.rkey = rkey;
+	return send(&w, 0);
+}
+
+/* A page fault that cannot be resolved is an error of the work request. */
+static bool on_demand(void)
+{
+	uint8_t *p = page_there(NULL, true);
+	struct ibv_mr *mr, *all;
+	bool ok;
+
+	up(IBV_QPT_RC);
+	page_there(p, false);
+	MUST(mr = ibv_reg_mr(pd, p, 4096, (ALL & ~IBV_ACCESS_MW_BIND) | IBV_ACCESS_ON_DEMAND));
+	MUST(all = ibv_reg_mr(pd, NULL, SIZE_MAX, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND));
+	ok = is("from no page", write_to(mr, p, b.mr->rkey, b.mem), IBV_WC_LOC_PROT_ERR);
+	down();
+	up(IBV_QPT_RC);
+	page_there(p, true);
+	memset(p, 0x5a, 64);
+	ok = ok && is("from the page", write_to(mr, p, b.mr->rkey, b.mem), IBV_WC_SUCCESS) &&
+	     true_of("its bytes", !memcmp(b.mem, p, 64)) &&
+	     is("to the page", write_to(a.mr, a.mem, mr->rkey, p), IBV_WC_SUCCESS) &&
+	     true_of("their bytes", !memcmp(a.mem, p, 64)) &&
+	     is("from anywhere", write_to(all, a.mem, b.mr->rkey, b.mem), IBV_WC_SUCCESS) &&
+	     is("beyond the end", write_to(mr, p + 4095, b.mr->rkey, b.mem), IBV_WC_LOC_PROT_ERR);
+	down();
+	up(IBV_QPT_RC);
+	page_there(p, false);
+	ok = ok && is("to no page", write_to(a.mr, a.mem, mr->rkey, p), IBV_WC_REM_ACCESS_ERR);
+	down();
+	MUST(!ibv_dereg_mr(mr) && !ibv_dereg_mr(all));
+	return ok;
+}
+
+static int advise(uint32_t advice, uint32_t flags, uint32_t lkey, const void *at, uint32_t len)
+{
+	struct ibv_sge sge = {(uintptr_t)at, len, lkey};
+
+	return ibv_advise_mr(pd, (enum ib_uverbs_advise_mr_advice)advice, flags, &sge, 1);
+}
+
+/* odp.c of mlx5_ib: get_prefetchable_mr(), pagefault_mr() */
+static bool advice(void)
+{
+	const int odp = IBV_ACCESS_ON_DEMAND;
+	uint8_t *p = page_there(NULL, true);
+	struct ibv_mr *ro, *rw, *all;
+	unsigned char there = 0;
+	struct ibv_pd *other;
+	struct {
+		const char *what;
+		int got, want;
+	} c[12];
+	bool ok = true;
+	size_t n = 0;
+
+	MUST(ro = ibv_reg_mr(pd, p, 4096, odp));
+	MUST(rw = ibv_reg_mr(pd, p, 4096, odp | IBV_ACCESS_LOCAL_WRITE));
+	MUST(other = ibv_alloc_pd(ctx));
+	MUST(all = ibv_reg_mr(other, NULL, SIZE_MAX, odp));
+	up(IBV_QPT_RC);
+#define TRY(what, want, ...) (c[n++] = (typeof(c[0])){what, advise(__VA_ARGS__), want})
+	TRY("not on demand", ENOENT, 0, 0, a.mr->lkey, a.mem, 64);
+	TRY("another PD's", EPERM, 0, 0, all->lkey, p, 64);
+	TRY("not writable", EPERM, 1, 0, ro->lkey, p, 64);
+	TRY("unknown advice", EOPNOTSUPP, 3, 0, rw->lkey, p, 64);
+	TRY("unknown flags", EINVAL, 0, 2, rw->lkey, p, 64);
+	TRY("beyond the end, later", 0, 0, 0, rw->lkey, p + 4000, 97);
+	TRY("beyond the end, now", EFAULT, 0, 1, rw->lkey, p + 4000, 97);
+	TRY("without a fault", 0, 2, 1, rw->lkey, p, 4096);
+	MUST(!mincore(p, 4096, &there));
+	TRY("for writing", 0, 1, 1, rw->lkey, p, 4096);
+	ok = true_of("no page before", !there);
+	MUST(!mincore(p, 4096, &there));
+	ok = ok && true_of("a page after", there);
+	page_there(p, false);
+	TRY("no page, later", 0, 0, 0, rw->lkey, p, 64);
+	TRY("no page, now", EFAULT, 0, 1, rw->lkey, p, 64);
+	TRY("no page, without a fault", 0, 2, 1, rw->lkey, p, 64);
+	for (size_t i = 0; i < n; i++)
+		if (c[i].got != c[i].want) {
+			printf("  %s: %s\n", c[i].what, strerror(c[i].got));
+			ok = false;
+		}
+	down();
+	MUST(!ibv_dereg_mr(ro) && !ibv_dereg_mr(rw) && !ibv_dereg_mr(all));
+	MUST(!ibv_dealloc_pd(other));
+	return ok;
+}
+
 static const struct {
 	const char *name;
 	bool (*run)(void);
@@ -398,6 +511,8 @@ static const struct {
 	{"a datagram that is too long", long_datagram},
 	{"the null MR for others", null_mr_for_others},
 	{"static rates", static_rates},
+	{"regions on demand", on_demand},
+	{"advice for them", advice},
 };
 
 int main(void)
