@@ -170,6 +170,15 @@ static bool same_net4(const struct ip4 *a, uint32_t ip)
 	return !((a->ip ^ ip) & mask4(a->prefix));
 }
 
+/* __inet_insert_ifa(): the first address of a subnet is its primary one, others come behind. */
+static bool is_secondary(const struct ip4 *a, uint32_t i)
+{
+	for (uint32_t k = 0; k < i; k++)
+		if (a[k].prefix == a[i].prefix && same_net4(&a[k], a[i].ip))
+			return true;
+	return false;
+}
+
 uint32_t fab_ip4(struct seg *s, uint32_t port)
 {
 	struct ip4 a[FAB_IF_ADDRS];
@@ -397,6 +406,20 @@ static void take(struct hw_port *p, const struct hw_addr *a)
 	atomic_fetch_sub(&p->naddrs, 1);
 }
 
+/* Is it the rule's? Behind another one of its subnet it is like any that was given. */
+static bool is_rule4(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint32_t prefix)
+{
+	struct ip4 a[FAB_IF_ADDRS];
+	uint32_t n = all4(s, port, a);
+
+	if (len != 4 || be32_load(ip) != rule4(s, port) || prefix != RULE_PREFIX)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (a[i].prefix == prefix && same_net4(&a[i], be32_load(ip)))
+			return false;
+	return true;
+}
+
 /* An event for each entry of the GID table that came or went: dispatch_gid_change_event(). */
 static void tell(struct seg *s, uint32_t port)
 {
@@ -418,13 +441,43 @@ int fab_if_add(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint
 		return -EINVAL;
 	if (port_by_mapped(s, mapped) != SEG_NONE)
 		return -EEXIST;
-	if (len == 4 && be32_load(ip) == rule4(s, port) && prefix == RULE_PREFIX)
+	if (is_rule4(s, port, ip, len, prefix))
 		atomic_store(&p->no_rule4, 0);
 	else
 		r = put(p, mapped, prefix);
 	if (!r)
 		tell(s, port);
 	return r;
+}
+
+/* Takes a primary address, and its subnet's secondary ones; true: it was one of the interface's. */
+static bool take_ip4(struct seg *s, uint32_t port, uint32_t ip, uint32_t prefix)
+{
+	struct hw_port *p = hw_port(s, port);
+	struct ip4 a[FAB_IF_ADDRS];
+	uint32_t n = all4(s, port, a), at = 0;
+	bool secondary;
+
+	while (at < n && (a[at].ip != ip || (prefix && prefix != a[at].prefix)))
+		at++;
+	if (at == n)
+		return false;
+	secondary = is_secondary(a, at);
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t net[4], mapped[16];
+		const struct hw_addr *given;
+
+		if (i != at && (secondary || a[i].prefix != a[at].prefix || !same_net4(&a[i], ip)))
+			continue;
+		be32_store(net, a[i].ip);
+		ib_gid_of_ip4(net, mapped);
+		given = given_find(p, mapped);
+		if (given)
+			take(p, given);
+		else
+			atomic_store(&p->no_rule4, 1);
+	}
+	return true;
 }
 
 int fab_if_del(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint32_t prefix)
@@ -435,16 +488,28 @@ int fab_if_del(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint
 
 	if (!p || p->hca == SEG_NONE || !is_usable(ip, len, prefix, mapped))
 		return -EINVAL;
-	a = given_find(p, mapped);
-	if (a && (!prefix || prefix == a->prefix))
+	if (len == 4) {
+		if (!take_ip4(s, port, be32_load(ip), prefix))
+			return -EADDRNOTAVAIL;
+	} else {
+		a = given_find(p, mapped);
+		if (!a || (prefix && prefix != a->prefix))
+			return -EADDRNOTAVAIL;
 		take(p, a);
-	else if (!a && len == 4 && be32_load(ip) == own4(s, port) &&
-		 (!prefix || prefix == RULE_PREFIX))
-		atomic_store(&p->no_rule4, 1);
-	else
-		return -EADDRNOTAVAIL;
+	}
 	tell(s, port);
 	return 0;
+}
+
+void fab_if_clear4(struct seg *s, uint32_t port)
+{
+	struct hw_port *p = hw_port(s, port);
+
+	atomic_store(&p->no_rule4, 1);
+	for (uint32_t i = 0; i < HW_ADDRS; i++)
+		if (p->addr[i].prefix && ib_gid_is_ip4(p->addr[i].ip))
+			take(p, &p->addr[i]);
+	tell(s, port);
 }
 
 int fab_if_set(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint32_t prefix)
@@ -473,6 +538,8 @@ uint32_t fab_if_given(struct seg *s, uint32_t port, struct fab_given out[FAB_IF_
 	const struct hw_addr *a[HW_ADDRS];
 	uint32_t n = given(hw_port(s, port), a), k = 0, own = own4(s, port);
 
+	if (!fab_ip4(s, port) && rule4(s, port))
+		out[k++] = (struct fab_given){.len = 0};
 	/* The rule's is one of them where it has others beside it. */
 	for (uint32_t i = 0; own && i < n && !k; i++)
 		if (ib_gid_is_ip4(a[i]->ip)) {
@@ -528,15 +595,6 @@ static int32_t speed_of(const struct hw_port *p)
 	const struct ib_speed *v = ib_speed(p->speed);
 
 	return w && v ? (int32_t)(v->lane_gb10 * w->lanes * 100) : -1;
-}
-
-/* __inet_insert_ifa(): the first address of a subnet is its primary one, others come behind. */
-static bool is_secondary(const struct ip4 *a, uint32_t i)
-{
-	for (uint32_t k = 0; k < i; k++)
-		if (a[k].prefix == a[i].prefix && same_net4(&a[k], a[i].ip))
-			return true;
-	return false;
 }
 
 static void fill_ip4(struct seg *s, uint32_t port, struct fab_iface *f)

@@ -86,13 +86,20 @@ void fab_ip6_towards(struct seg *s, uint32_t port, const uint8_t dst[16], uint8_
  * Addresses of 4 or 16 octets are given and taken away, by the supervisor alone; programs see that
  * as on a kernel. -EINVAL: no address of an interface, or a prefix too long.
  * fab_if_add(): 0; -EEXIST: a port has it already; -ENOSPC: the interface has too many.
- * fab_if_del(): 0; -EADDRNOTAVAIL: it has no such one. Prefix 0 stands for any.
+ * fab_if_del(): 0; -EADDRNOTAVAIL: it has no such one. Prefix 0 stands for any. The secondary
+ * addresses of an IPv4 subnet go with its primary one, as __inet_del_ifa() does it while the
+ * interface's sysctl promote_secondaries is 0, the kernel's default.
  * fab_if_set(): instead of those of its family; 0; -EEXIST: another port has it.
  */
 int fab_if_add(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint32_t prefix);
 int fab_if_del(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint32_t prefix);
 int fab_if_set(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint32_t prefix);
-/* The addresses that were given, in this order, IPv4 with 4 octets; their number. */
+/* The interface of an adapter's port has no IPv4 address any more. */
+void fab_if_clear4(struct seg *s, uint32_t port);
+/*
+ * The addresses that were given, in this order, IPv4 with 4 octets; their number. The first one may
+ * have the length 0: the port has no IPv4 address, also not the one of its own.
+ */
 struct fab_given {
 	uint32_t len, prefix;
 	uint8_t ip[16];

@@ -281,6 +281,34 @@ static void an_interface_has_many_addresses(void **state)
 	assert_int_equal(del(h1, 0x0a000301, 24), EADDRNOTAVAIL);
 }
 
+/* __inet_del_ifa() without promote_secondaries, also for the address of the rule. */
+static void secondary_addresses_go_with_their_primary_one(void **state)
+{
+	uint32_t h1 = port_of("h1");
+	struct fab_iface f;
+
+	assert_int_equal(add(h1, 0x0a000001, 24), 0);
+	assert_int_equal(add(h1, 0x0a000002, 24), 0);
+	assert_int_equal(add(h1, 0x0a000003, 16), 0); /* another subnet */
+	assert_int_equal(add(h1, 0x0a000004, 24), 0);
+	assert_int_equal(add(h1, 0x7f010009, 16), 0);
+	assert_int_equal(del(h1, 0x0a000002, 24), 0); /* a secondary one goes alone */
+	assert_true(fab_iface(&seg, h1, &f));
+	assert_int_equal(f.nip4, 5);
+	assert_int_equal(del(h1, 0x0a000001, 24), 0);
+	assert_int_equal(fab_port_by_ip4(&seg, 0x0a000004), SEG_NONE);
+	assert_entry(0x0a000004, -1);
+	assert_int_equal(fab_port_by_ip4(&seg, 0x0a000003), h1);
+	assert_int_equal(del(h1, 0x7f010001, 0), 0);
+	assert_true(fab_iface(&seg, h1, &f));
+	assert_int_equal(f.nip4, 1);
+	/* Behind another one of its subnet the rule's is a secondary one. */
+	assert_int_equal(add(h1, 0x7f010009, 16), 0);
+	assert_int_equal(add(h1, 0x7f010001, 16), 0);
+	assert_int_equal(del(h1, 0x7f010001, 16), 0);
+	assert_int_equal(fab_port_by_ip4(&seg, 0x7f010009), h1);
+}
+
 static void ipv6_addresses_have_their_subnets(void **state)
 {
 	static const uint8_t a[16] = {0xfd, [15] = 1}, b[16] = {0xfd, [7] = 1, [15] = 1},
@@ -394,6 +422,7 @@ int main(void)
 		T(a_qp_holds_the_entry_of_its_address),
 		T(the_address_of_the_rule_comes_and_goes),
 		T(an_interface_has_many_addresses),
+		T(secondary_addresses_go_with_their_primary_one),
 		T(ipv6_addresses_have_their_subnets),
 		T(neighbours_answer_for_their_addresses),
 		T(broadcast_addresses_are_everybodys),

@@ -17,10 +17,15 @@
 static int set_one(struct seg *s, const char *option, uint32_t port, const struct topo_addr *a,
 		   bool beside)
 {
-	int r = beside ? fab_if_add(s, port, a->ip, a->len, a->prefix)
-		       : fab_if_set(s, port, a->ip, a->len, a->prefix);
 	char text[TOPO_ADDR_TEXT];
+	int r;
 
+	if (!a->len) {
+		fab_if_clear4(s, port);
+		return 0;
+	}
+	r = beside ? fab_if_add(s, port, a->ip, a->len, a->prefix)
+		   : fab_if_set(s, port, a->ip, a->len, a->prefix);
 	if (r == -EEXIST)
 		return prog_fail("%s: another interface has %s", option, topo_addr_text(a, text));
 	if (r == -ENOSPC)

@@ -17,6 +17,8 @@ static uint32_t usual_prefix(const struct topo_addr *a)
 	return a->len == 16 ? 64 : a->ip[0] == RULE_NET ? 16 : 24;
 }
 
+static const char none[] = "none";
+
 bool topo_addr_parse(const char *text, size_t len, struct topo_addr *a)
 {
 	char buf[INET6_ADDRSTRLEN + 8], *slash, *end;
@@ -46,6 +48,8 @@ bool topo_addr_parse(const char *text, size_t len, struct topo_addr *a)
 
 const char *topo_addr_text(const struct topo_addr *a, char text[TOPO_ADDR_TEXT])
 {
+	if (!a->len)
+		return none;
 	return inet_ntop(a->len == 4 ? AF_INET : AF_INET6, a->ip, text, TOPO_ADDR_TEXT);
 }
 
@@ -62,17 +66,27 @@ static int add(struct topo_build *b, const struct topo_ip *ip, const struct topo
 	uint64_t hash = topo_hash_bytes((const char *)ip->addr.ip, ip->addr.len);
 	char text[TOPO_ADDR_TEXT];
 
-	if (topo_hash_find(&b->addrs, hash, &ip->addr, same_address, b->ip) != TOPO_HASH_NONE)
+	if (ip->addr.len &&
+	    topo_hash_find(&b->addrs, hash, &ip->addr, same_address, b->ip) != TOPO_HASH_NONE)
 		return build_error(b, at, "another port has the address %s",
 				   topo_addr_text(&ip->addr, text));
 	if (build_grow((void **)&b->ip, b->nips, &b->ip_room, sizeof(*b->ip)) < 0 ||
-	    topo_hash_add(&b->addrs, hash, b->nips) < 0)
+	    (ip->addr.len && topo_hash_add(&b->addrs, hash, b->nips) < 0))
 		return -ENOMEM;
 	b->ip[b->nips++] = *ip;
 	return 0;
 }
 
-/* "#ip[", and after it: PORT] ADDR[/PREFIX][,ADDR...] [# COMMENT] */
+/* "none": the port does not have the IPv4 address that would be its own. */
+static bool parse_one(const char *p, size_t len, struct topo_addr *a)
+{
+	if (len != sizeof(none) - 1 || memcmp(p, none, len))
+		return topo_addr_parse(p, len, a);
+	*a = (struct topo_addr){0};
+	return true;
+}
+
+/* "#ip[", and after it: PORT] ADDR[/PREFIX]|none[,ADDR...] [# COMMENT] */
 int parse_ip(struct topo_parse *p, struct topo_text *x)
 {
 	const struct topo_node *n = p->node == TOPO_NONE ? NULL : &p->b.node[p->node];
@@ -92,7 +106,7 @@ int parse_ip(struct topo_parse *p, struct topo_text *x)
 		struct topo_where at = text_at(x, x->p);
 
 		len = strcspn(x->p, ", \t");
-		if (!topo_addr_parse(x->p, len, &ip.addr))
+		if (!parse_one(x->p, len, &ip.addr))
 			return text_error(x, "'%.*s' is not ADDRESS[/PREFIX]", (int)len, x->p);
 		r = add(&p->b, &ip, &at);
 		if (x->p[len] != ',') {

@@ -94,7 +94,7 @@ static int read_addresses(struct seg *s, const uint32_t *number, struct topo *t)
 	size_t room = 0;
 
 	seg_for_each_live (s, SEG_T_PORT, i)
-		room += hw_port(s, i)->naddrs ? FAB_IF_ADDRS : 0;
+		room += hw_port(s, i)->naddrs || hw_port(s, i)->no_rule4 ? FAB_IF_ADDRS : 0;
 	t->ip = calloc(room + 1, sizeof(*t->ip));
 	if (!t->ip)
 		return -ENOMEM;

@@ -141,6 +141,39 @@ static void test_addresses(void **state)
 	seg_unmap(&seg);
 }
 
+/* A port whose own address was deleted, with and without others beside it. */
+static void test_no_address(void **state)
+{
+	static const char text[] = "Ca 2 \"H-0000000000000002\" # \"n1 x\"\n"
+				   "#ip[1] none\n#ip[2] none,fd00::2/64\n"
+				   "Ca 1 \"H-0000000000000008\" # \"n2 x\"\n#ip[1] 10.0.0.2/8\n";
+	static const uint8_t own[2][4] = {{127, 1, 0, 1}, {127, 2, 0, 1}};
+	static const uint8_t six[16] = {0xfd, [15] = 2}, ten[4] = {10, 0, 0, 2};
+	struct topo t, now;
+	struct seg seg = {0};
+	char err[TOPO_ERR];
+	uint32_t a, b;
+
+	assert_int_equal(topo_parse("f", text, strlen(text), &t, err), 0);
+	topo_fill(&t, &defaults);
+	for (uint32_t i = 0; i < t.nnodes; i++)
+		t.node[i].sys_guid = t.node[i].guid;
+	assert_int_equal(seg_create(&seg, "test"), 0);
+	assert_int_equal(fab_build(&seg, &t, &options), 0);
+	a = fab_node(&seg, 1)->port0 + 1;
+	b = fab_node(&seg, 2)->port0 + 1;
+	assert_int_equal(fab_if_del(&seg, a, own[0], 4, 0), 0);
+	assert_int_equal(fab_if_del(&seg, a + 1, own[1], 4, 0), 0);
+	assert_int_equal(fab_if_add(&seg, a + 1, six, 16, 64), 0);
+	assert_int_equal(fab_if_set(&seg, b, ten, 4, 8), 0);
+	assert_int_equal(topo_snapshot(&seg, &now), 0);
+	assert_int_equal(now.nips, 4);
+	assert_same(&t, &now);
+	topo_free(&t);
+	topo_free(&now);
+	seg_unmap(&seg);
+}
+
 /* Adapters of both link layers, each by its line; the option is for those without one. */
 static void test_link_layers(void **state)
 {
@@ -188,9 +221,9 @@ static void test_link_layers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_read_back),   cmocka_unit_test(test_as_it_is_now),
-		cmocka_unit_test(test_routers),     cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_link_layers),
+		cmocka_unit_test(test_read_back),  cmocka_unit_test(test_as_it_is_now),
+		cmocka_unit_test(test_routers),    cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_no_address), cmocka_unit_test(test_link_layers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,7 +88,9 @@ static void write_addresses(FILE *f, const struct topo *t, uint32_t i, uint32_t 
 		else
 			fputc(',', f);
 		port = ip->port;
-		fprintf(f, "%s/%u", topo_addr_text(&ip->addr, text), ip->addr.prefix);
+		fputs(topo_addr_text(&ip->addr, text), f);
+		if (ip->addr.len)
+			fprintf(f, "/%u", ip->addr.prefix);
 	}
 	if (port)
 		fputc('\n', f);

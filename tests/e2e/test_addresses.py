@@ -197,12 +197,12 @@ class ComeAndGo(Changed):
         flags = {a['local']: a.get('secondary', False) for a in json.loads(
             self.shown('ip', '-j', 'addr', 'show', 'dev', self.DEV))[0]['addr_info']}
         self.assertEqual([a for a in flags if flags[a]], ['10.1.0.9'])
-        self.lost('10.1.0.1')
+        self.assertIn('10.1.0.0/24 proto kernel scope link src 10.1.0.1',
+                      self.shown('ip', 'route', 'show', 'dev', self.DEV))
+        self.lost('10.1.0.1')  # and with it its secondary one
         self.lost('127.1.0.1/16')
         self.addCleanup(self.ip, 'add', '127.1.0.1/16')
-        self.assertEqual(self.addresses(), ['10.2.0.1/16', '10.1.0.9/24', 'fd00::1/64'])
-        self.assertIn('10.1.0.0/24 proto kernel scope link src 10.1.0.9',
-                      self.shown('ip', 'route', 'show', 'dev', self.DEV))
+        self.assertEqual(self.addresses(), ['10.2.0.1/16', 'fd00::1/64'])
 
     def test_the_topology_says_it(self):
         self.has('10.1.0.1')
@@ -211,11 +211,30 @@ class ComeAndGo(Changed):
         out = self.fab.softhca('topo', '--fabric', self.fab.name)
         self.assertEqual(re.findall('^#ip.*', out, re.M),
                          ['#ip[1]\t127.1.0.1/16,10.1.0.1/24,10.2.0.1/16', '#ip[1]\tfd00::1/64'])
+        self.reads_back(out)
+
+    def reads_back(self, out):
         with tempfile.NamedTemporaryFile('w', suffix='.topo') as f:
             f.write(out)
             f.flush()
             again = Running([SOFTHCA, 'topo', f.name], env=self.fab.env).finish()
         self.assertEqual(re.findall('^#ip.*', self.ok(again), re.M), re.findall('^#ip.*', out, re.M))
+
+    def test_the_topology_knows_that_an_address_is_gone(self):
+        self.lost('127.1.0.1')
+        self.addCleanup(self.ip, 'add', '127.1.0.1/16')
+        out = self.fab.softhca('topo', '--fabric', self.fab.name)
+        self.assertEqual(re.findall('^#ip.*', out, re.M), ['#ip[1]\tnone'])
+        self.reads_back(out)
+        with tempfile.NamedTemporaryFile('w', suffix='.topo') as f:
+            f.write(out)
+            f.flush()
+            with Fabric('--topo', f.name, '--link', self.fab_link()) as fab:
+                got = self.ok(fab.run('ip', '-j', '-4', 'addr', 'show', 'dev', self.DEV))
+                self.assertEqual(json.loads(got or '[]'), [])
+
+    def fab_link(self):
+        return self.FABRIC[self.FABRIC.index('--link') + 1] if '--link' in self.FABRIC else 'ib'
 
     def test_rdma_cm_reaches_it(self):
         self.has('10.1.0.1')
