@@ -64,8 +64,8 @@ static int explain(const struct change *c, int err)
 		return prog_fail("ip: the interface does not have %s", c->text);
 	case -ENOSPC:
 		return prog_fail("ip: the interface has too many addresses");
-	case -EOPNOTSUPP:
-		return prog_fail("ip: hosts in network namespaces keep their addresses");
+	case -EACCES: /* inet6_addr_add() */
+		return prog_fail("ip: the host's network namespace has IPv6 switched off");
 	case -EINVAL:
 		return prog_fail(c->m.arg ? "ip: an interface cannot have %s"
 					  : "ip: an interface cannot lose %s",

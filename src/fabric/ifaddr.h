@@ -42,6 +42,22 @@ struct fab_iface {
 	uint8_t ip6[FAB_IF_ADDRS][16];
 };
 
+static inline bool fab_iface_has4(const struct fab_iface *f, const uint8_t ip[4], uint8_t prefix)
+{
+	for (unsigned int i = 0; i < f->nip4; i++)
+		if (!memcmp(f->ip4[i], ip, 4) && f->prefix4[i] == prefix)
+			return true;
+	return false;
+}
+
+static inline bool fab_iface_has6(const struct fab_iface *f, const uint8_t ip[16], uint8_t prefix)
+{
+	for (unsigned int i = 0; i < f->nip6; i++)
+		if (!memcmp(f->ip6[i], ip, 16) && f->prefix6[i] == prefix)
+			return true;
+	return false;
+}
+
 /* The length of the stem that a name of ours has, 0: the name is another's. */
 static inline size_t fab_if_stem(const char *name)
 {

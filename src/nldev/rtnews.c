@@ -28,35 +28,19 @@ static bool same_link(const struct fab_iface *a, const struct fab_iface *b)
 	       a->hwlen == b->hwlen && !memcmp(a->hwaddr, b->hwaddr, sizeof(a->hwaddr));
 }
 
-static bool has4(const struct fab_iface *f, const struct fab_iface *of, unsigned int k)
-{
-	for (unsigned int i = 0; i < f->nip4; i++)
-		if (!memcmp(f->ip4[i], of->ip4[k], 4) && f->prefix4[i] == of->prefix4[k])
-			return true;
-	return false;
-}
-
-static bool has6(const struct fab_iface *f, const struct fab_iface *of, unsigned int k)
-{
-	for (unsigned int i = 0; i < f->nip6; i++)
-		if (!memcmp(f->ip6[i], of->ip6[k], 16) && f->prefix6[i] == of->prefix6[k])
-			return true;
-	return false;
-}
-
 /* A message for each address of f that `other` does not have. */
 static void tell_addresses(struct rtn_req *q, struct news *w, uint16_t type,
 			   const struct fab_iface *f, const struct fab_iface *other)
 {
 	w->group = RTNLGRP_IPV4_IFADDR;
 	for (unsigned int k = 0; k < f->nip4; k++)
-		if (!has4(other, f, k)) {
+		if (!fab_iface_has4(other, f->ip4[k], f->prefix4[k])) {
 			rtn_ip4(q, type, f, k);
 			rtn_send(q);
 		}
 	w->group = RTNLGRP_IPV6_IFADDR;
 	for (unsigned int k = 0; k < f->nip6; k++)
-		if (!has6(other, f, k)) {
+		if (!fab_iface_has6(other, f->ip6[k], f->prefix6[k])) {
 			rtn_ip6(q, type, f, k);
 			rtn_send(q);
 		}

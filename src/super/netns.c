@@ -31,11 +31,12 @@
 #define NET_NS "/proc/self/ns/net"
 
 /*
- * A request to the keeper: make the namespace of a host with `n` interfaces, or give the n-th one
- * of a host a carrier. A new namespace's descriptor comes with the answer.
+ * A request to the keeper: make the namespace of a host with `n` interfaces, give the n-th one of a
+ * host a carrier, or change iface[0] to be as iface[1]. A new namespace's descriptor comes with the
+ * answer, that of an interface's namespace with the request.
  */
 struct ask {
-	enum { ASK_HOST, ASK_CARRIER } what;
+	enum { ASK_HOST, ASK_CARRIER, ASK_CHANGE } what;
 	uint32_t number, host, n;
 	bool carrier;
 	struct fab_iface iface[NETNS_IFACES];
@@ -45,6 +46,51 @@ struct reply {
 	uint32_t number; /* of the request */
 	int err;         /* 0 or -errno */
 };
+
+/* ---- messages, with a descriptor or -1 */
+
+union passed {
+	struct cmsghdr align;
+	char space[CMSG_SPACE(sizeof(int))];
+};
+
+static int send_with(int sock, void *data, size_t n, int fd)
+{
+	union passed c = {.space = {0}};
+	struct iovec v = {data, n};
+	struct msghdr h = {.msg_iov = &v, .msg_iovlen = 1};
+	struct cmsghdr *m;
+
+	if (fd >= 0) {
+		h.msg_control = &c;
+		h.msg_controllen = sizeof(c);
+		m = CMSG_FIRSTHDR(&h);
+		m->cmsg_level = SOL_SOCKET;
+		m->cmsg_type = SCM_RIGHTS;
+		m->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(m), &fd, sizeof(fd));
+	}
+	return sendmsg(sock, &h, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static ssize_t recv_with(int sock, void *data, size_t n, int *fd)
+{
+	union passed c;
+	struct iovec v = {data, n};
+	struct msghdr h = {
+		.msg_iov = &v, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof(c)};
+	const struct cmsghdr *m;
+	ssize_t got;
+
+	*fd = -1;
+	do
+		got = recvmsg(sock, &h, MSG_CMSG_CLOEXEC);
+	while (got < 0 && errno == EINTR);
+	m = got < 0 ? NULL : CMSG_FIRSTHDR(&h);
+	if (m && m->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(m), sizeof(*fd));
+	return got;
+}
 
 /* ---- the keeper */
 
@@ -85,29 +131,6 @@ static int new_net_ns(void)
 	return r;
 }
 
-static int answer(int sock, uint32_t number, int err, int fd)
-{
-	struct reply p = {number, err};
-	union {
-		struct cmsghdr align;
-		char space[CMSG_SPACE(sizeof(int))];
-	} c = {.space = {0}};
-	struct iovec v = {&p, sizeof(p)};
-	struct msghdr h = {.msg_iov = &v, .msg_iovlen = 1};
-	struct cmsghdr *m;
-
-	if (fd >= 0) {
-		h.msg_control = &c;
-		h.msg_controllen = sizeof(c);
-		m = CMSG_FIRSTHDR(&h);
-		m->cmsg_level = SOL_SOCKET;
-		m->cmsg_type = SCM_RIGHTS;
-		m->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(m), &fd, sizeof(fd));
-	}
-	return sendmsg(sock, &h, MSG_NOSIGNAL) < 0 ? -errno : 0;
-}
-
 /* Back in `home`, whatever has happened; without a way back the keeper is of no use. */
 static int make_host(const struct ask *a, int home, int *fd)
 {
@@ -126,12 +149,37 @@ static int make_host(const struct ask *a, int home, int *fd)
 	return r;
 }
 
+static int change(const struct ask *a, int home, int host)
+{
+	int r = setns(host, CLONE_NEWNET) < 0 ? -errno : 0;
+
+	if (r)
+		return r;
+	r = netns_link_change(&a->iface[0], &a->iface[1]);
+	if (setns(home, CLONE_NEWNET) < 0)
+		_exit(1);
+	return r;
+}
+
+static int serve(const struct ask *a, int home, int *fd)
+{
+	switch (a->what) {
+	case ASK_HOST:
+		return make_host(a, home, fd);
+	case ASK_CARRIER:
+		return netns_link_carrier(a->host, a->n, a->carrier);
+	default:
+		return change(a, home, *fd);
+	}
+}
+
 static _Noreturn void keep(int sock)
 {
-	int r, home, null = open("/dev/null", O_RDWR);
+	int r, home, fd, null = open("/dev/null", O_RDWR);
+	struct reply p = {0};
 	struct ask a;
 
-	for (int fd = 0; null >= 0 && fd < 3; fd++)
+	for (fd = 0; null >= 0 && fd < 3; fd++)
 		dup2(null, fd);
 	r = new_net_ns();
 	home = r ? -1 : open(NET_NS, O_RDONLY | O_CLOEXEC);
@@ -139,17 +187,17 @@ static _Noreturn void keep(int sock)
 		r = -errno;
 	if (!r)
 		r = netns_link_bridge(0); /* fails now where the kernel has none */
-	if (answer(sock, 0, r, -1) || r)
+	p.err = r;
+	if (send_with(sock, &p, sizeof(p), -1) || r)
 		_exit(1);
-	while (recv(sock, &a, sizeof(a), 0) == sizeof(a)) {
-		int fd = -1;
-
-		r = a.what == ASK_HOST ? make_host(&a, home, &fd)
-				       : netns_link_carrier(a.host, a.n, a.carrier);
-		if (answer(sock, a.number, r, r ? -1 : fd))
-			break;
+	while (recv_with(sock, &a, sizeof(a), &fd) == sizeof(a)) {
+		p.number = a.number;
+		p.err = serve(&a, home, &fd);
+		r = send_with(sock, &p, sizeof(p), a.what != ASK_HOST || p.err ? -1 : fd);
 		if (fd >= 0)
 			close(fd);
+		if (r)
+			break;
 	}
 	_exit(0);
 }
@@ -158,26 +206,9 @@ static _Noreturn void keep(int sock)
 
 static int receive_one(int sock, struct reply *p, int *fd)
 {
-	union {
-		struct cmsghdr align;
-		char space[CMSG_SPACE(sizeof(int))];
-	} c;
-	struct iovec v = {p, sizeof(*p)};
-	struct msghdr h = {
-		.msg_iov = &v, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof(c)};
-	ssize_t n;
-	struct cmsghdr *m;
+	ssize_t n = recv_with(sock, p, sizeof(*p), fd);
 
-	*fd = -1;
-	do
-		n = recvmsg(sock, &h, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	if (n != sizeof(*p))
-		return n < 0 ? -errno : -EIO;
-	m = CMSG_FIRSTHDR(&h);
-	if (m && m->cmsg_type == SCM_RIGHTS)
-		memcpy(fd, CMSG_DATA(m), sizeof(*fd));
-	return 0;
+	return n == sizeof(*p) ? 0 : n < 0 ? -errno : -EIO;
 }
 
 /* An answer that came too late for its request is dropped, with the namespace that it brings. */
@@ -251,18 +282,24 @@ void netns_finish(struct netns *n)
 	n->sock = -1;
 }
 
-static int ask(struct netns *n, struct ask *a, int *fd)
+static int ask_with(struct netns *n, struct ask *a, int with, int *fd)
 {
 	int r;
 
 	a->number = ++n->asked;
-	r = send(n->sock, a, sizeof(*a), MSG_NOSIGNAL) < 0 ? -errno
-							   : receive(n->sock, a->number, fd);
+	r = send_with(n->sock, a, sizeof(*a), with);
+	if (!r)
+		r = receive(n->sock, a->number, fd);
 	if (r == -EAGAIN) { /* stopped: nobody waits for it a second time */
 		close(n->sock);
 		n->sock = -1;
 	}
 	return r;
+}
+
+static int ask(struct netns *n, struct ask *a, int *fd)
+{
+	return ask_with(n, a, -1, fd);
 }
 
 /* An interface that cannot follow stays as it is; the next change tries again. */
@@ -302,6 +339,17 @@ int netns_host(struct netns *n, struct seg *s, uint32_t host)
 	h->netns = 1;
 	update_host(n, s, host);
 	return 0;
+}
+
+int netns_change(struct netns *n, uint32_t host, const struct fab_iface *was,
+		 const struct fab_iface *is)
+{
+	struct ask a = {.what = ASK_CHANGE, .host = host, .iface = {*was, *is}};
+	int none = -1;
+
+	if (host >= n->nhosts || n->host[host].fd < 0)
+		return 0;
+	return ask_with(n, &a, n->host[host].fd, &none);
 }
 
 void netns_update(struct netns *n, struct seg *s)

@@ -9,7 +9,7 @@
 #define SOFTHCA_SUPER_NETNS_H
 
 #include <sys/types.h>
-#include "segment/seg.h"
+#include "fabric/ifaddr.h"
 
 struct netns {
 	int sock; /* to the keeper; -1: none */
@@ -30,6 +30,12 @@ int netns_init(struct netns *n, uint32_t nhosts);
 void netns_finish(struct netns *n);
 /* The namespace of a host with its interfaces, made at the first call. 0 or -errno. */
 int netns_host(struct netns *n, struct seg *s, uint32_t host);
+/*
+ * An interface of a host gets and loses addresses, from those of `was` to those of `is`. 0, also
+ * when the host's namespace is not made yet, or -errno.
+ */
+int netns_change(struct netns *n, uint32_t host, const struct fab_iface *was,
+		 const struct fab_iface *is);
 /* The interfaces of all hosts follow the state of their ports. */
 void netns_update(struct netns *n, struct seg *s);
 

@@ -148,9 +148,11 @@ static int add_pair(const struct fab_iface *f, uint32_t host, uint32_t n, int ho
 }
 
 /* At once usable: duplicates are excluded where addresses are configured. */
-static int add_address(const struct fab_iface *f, uint8_t family, const uint8_t *ip, size_t len,
-		       uint8_t prefix)
+static int address(uint16_t type, const struct fab_iface *f, uint8_t family, const uint8_t *ip,
+		   uint8_t prefix)
 {
+	const size_t len = family == AF_INET ? 4 : 16;
+	const uint16_t flags = type == RTM_NEWADDR ? NLM_F_CREATE | NLM_F_EXCL : 0;
 	const struct ifaddrmsg m = {.ifa_family = family,
 				    .ifa_prefixlen = prefix,
 				    .ifa_flags = family == AF_INET6 ? IFA_F_NODAD : 0,
@@ -158,10 +160,10 @@ static int add_address(const struct fab_iface *f, uint8_t family, const uint8_t 
 	uint8_t broadcast[4];
 	struct nl_out o;
 
-	begin(&o, RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &m, sizeof(m));
+	begin(&o, type, flags, &m, sizeof(m));
 	nl_put(&o, IFA_LOCAL, ip, len);
 	nl_put(&o, IFA_ADDRESS, ip, len);
-	if (family == AF_INET) {
+	if (family == AF_INET && type == RTM_NEWADDR) {
 		for (unsigned int i = 0; i < sizeof(broadcast); i++)
 			broadcast[i] = ip[i] | (prefix >= 8 * (i + 1) ? 0
 						: prefix <= 8 * i     ? 0xff
@@ -178,13 +180,35 @@ int netns_link_pair(const struct fab_iface *f, uint32_t host, uint32_t n, int ho
 	if (!r)
 		r = set_up_bare(f->index);
 	for (unsigned int i = 0; i < f->nip4 && !r; i++)
-		r = add_address(f, AF_INET, f->ip4[i], sizeof(f->ip4[i]), f->prefix4[i]);
+		r = address(RTM_NEWADDR, f, AF_INET, f->ip4[i], f->prefix4[i]);
 	for (unsigned int i = 0; have_ipv6() && i < f->nip6 && !r; i++) {
-		r = add_address(f, AF_INET6, f->ip6[i], sizeof(f->ip6[i]), f->prefix6[i]);
+		r = address(RTM_NEWADDR, f, AF_INET6, f->ip6[i], f->prefix6[i]);
 		if (r == -EACCES)
 			r = 0; /* IPv6 is switched off: net.ipv6.conf.default.disable_ipv6 */
 	}
 	return r;
+}
+
+/* Each address of `of` that `other` does not have. */
+static int differences(uint16_t type, const struct fab_iface *of, const struct fab_iface *other)
+{
+	int r = 0;
+
+	for (unsigned int i = 0; i < of->nip4 && !r; i++)
+		if (!fab_iface_has4(other, of->ip4[i], of->prefix4[i]))
+			r = address(type, of, AF_INET, of->ip4[i], of->prefix4[i]);
+	for (unsigned int i = 0; i < of->nip6 && !r; i++)
+		if (!fab_iface_has6(other, of->ip6[i], of->prefix6[i]))
+			r = address(type, of, AF_INET6, of->ip6[i], of->prefix6[i]);
+	/* A secondary address has gone with its primary one. */
+	return type == RTM_DELADDR && r == -EADDRNOTAVAIL ? 0 : r;
+}
+
+int netns_link_change(const struct fab_iface *was, const struct fab_iface *is)
+{
+	int r = differences(RTM_DELADDR, was, is);
+
+	return r ? r : differences(RTM_NEWADDR, is, was);
 }
 
 int netns_link_bridge(uint32_t n)

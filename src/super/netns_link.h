@@ -12,6 +12,8 @@
 int netns_link_loopback(void);
 /* In the namespace of a host: the interface, up with its addresses; its peer is in `home`. */
 int netns_link_pair(const struct fab_iface *f, uint32_t host, uint32_t n, int home);
+/* In the namespace of a host: the interface `was` loses and gets addresses to be as `is`. */
+int netns_link_change(const struct fab_iface *was, const struct fab_iface *is);
 /* In the namespace of the bridges: the bridge of all n-th interfaces, if there is none yet. */
 int netns_link_bridge(uint32_t n);
 /* In the namespace of the bridges: the peer of a host's n-th interface becomes a port of it. */

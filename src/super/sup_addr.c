@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns the addresses that the user gives to hosts: --topo, --ip, and `softhca ip` later. */
+/*
+ * Owns the addresses that the user gives to hosts: --topo, --ip, and `softhca ip` later, also on
+ * the interfaces in their network namespaces.
+ */
 #include "super/supervisor.h"
 
 #include <errno.h>
@@ -119,20 +122,49 @@ static uint32_t port_by_name(struct seg *s, uint32_t host, const char *name)
 	return SEG_NONE;
 }
 
+/* An interface that could not follow: its port has again what it had. */
+static void restore(struct seg *s, uint32_t port, const struct fab_iface *was)
+{
+	struct fab_iface is;
+
+	fab_iface(s, port, &is);
+	for (uint32_t i = 0; i < is.nip4; i++)
+		if (!fab_iface_has4(was, is.ip4[i], is.prefix4[i]))
+			fab_if_del(s, port, is.ip4[i], 4, is.prefix4[i]);
+	for (uint32_t i = 0; i < is.nip6; i++)
+		if (!fab_iface_has6(was, is.ip6[i], is.prefix6[i]))
+			fab_if_del(s, port, is.ip6[i], 16, is.prefix6[i]);
+	for (uint32_t i = 0; i < was->nip4; i++)
+		if (!fab_iface_has4(&is, was->ip4[i], was->prefix4[i]))
+			fab_if_add(s, port, was->ip4[i], 4, was->prefix4[i]);
+	for (uint32_t i = 0; i < was->nip6; i++)
+		if (!fab_iface_has6(&is, was->ip6[i], was->prefix6[i]))
+			fab_if_add(s, port, was->ip6[i], 16, was->prefix6[i]);
+}
+
 int sup_addr(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
 	uint32_t host = sup_link_host(sup, &q->m), port;
 	struct link_addr *a = (void *)q->more;
+	struct seg *s = &sup->seg;
+	struct fab_iface was, is;
+	int r;
 
 	if (q->nmore != sizeof(*a) || (a->len != 4 && a->len != 16))
 		return -EPROTO;
 	if (host == SEG_NONE)
 		return -ENODEV;
-	if (sup->fab.netns)
-		return -EOPNOTSUPP; /* the kernel's interfaces would keep theirs */
 	a->iface[sizeof(a->iface) - 1] = '\0';
-	port = port_by_name(&sup->seg, host, a->iface);
+	port = port_by_name(s, host, a->iface);
 	if (port == SEG_NONE)
 		return -ENXIO;
-	return (q->m.arg ? fab_if_add : fab_if_del)(&sup->seg, port, a->ip, a->len, a->prefix);
+	fab_iface(s, port, &was);
+	r = (q->m.arg ? fab_if_add : fab_if_del)(s, port, a->ip, a->len, a->prefix);
+	if (r || !sup->fab.netns)
+		return r;
+	fab_iface(s, port, &is);
+	r = netns_change(&sup->netns, host, &was, &is);
+	if (r)
+		restore(s, port, &was);
+	return r;
 }

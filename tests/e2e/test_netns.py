@@ -64,10 +64,48 @@ class Namespaces(Case):
         out = self.ok(self.fab.run('rdma', 'link', options=('--host', 'h1')))
         self.assertIn('ACTIVE', out)
 
-    def test_addresses_stay(self):
-        r = Running([*self.fab.user, SOFTHCA, 'ip', '--fabric', self.fab.name, 'add', '10.9.0.1'],
-                    env=self.fab.env).finish()
-        self.assertEqual((r.status, r.out), (2, 'softhca: ip: hosts in network namespaces keep their addresses\n'))
+    def ip(self, host, *args):
+        return Running([*self.fab.user, SOFTHCA, 'ip', '--fabric', self.fab.name, '--host', host, *args],
+                       env=self.fab.env).finish()
+
+    def addresses(self, host):
+        out = self.ok(self.fab.run('ip', '-o', 'addr', 'show', 'dev', self.iface, 'scope', 'global',
+                                   options=('--host', host)))
+        return [line.split()[3] for line in out.splitlines()]
+
+    def test_addresses_come_and_go(self):
+        """The kernel's interface has the same ones, secondary ones included, and TCP and rdma_cm use them."""
+        own = self.addresses('h1')
+        for host, last in (('h1', 1), ('h2', 2)):
+            for address in (f'10.9.0.{last}/24', f'10.9.0.{last + 10}/24', f'fd09::{last}'):
+                self.assertEqual(self.ok(self.ip(host, 'add', address)), '')
+        self.assertEqual(self.addresses('h1'), own + ['10.9.0.1/24', '10.9.0.11/24', 'fd09::1/64'])
+        srv = self.python('h2', SERVER, 'h2')
+        try:
+            srv.wait_said('listening')
+            self.assertIn('h2 saw 10.9.0.1', self.ok(self.python('h1', CLIENT, '10.9.0.12').finish()))
+            self.ok(srv.finish())
+        finally:
+            srv.kill()
+        srv = self.fab.start('stdbuf', '-oL', 'rping', '-s', '-d', '-C', '3', options=('--host', 'h2'))
+        try:
+            srv.wait_said('rdma_listen')
+            self.ok(self.fab.run('rping', '-c', '-a', '10.9.0.2', '-C', '3', '-V', options=('--host', 'h1')))
+            self.ok(srv.finish())
+        finally:
+            srv.kill()
+        for host, last in (('h1', 1), ('h2', 2)):
+            self.assertEqual(self.ok(self.ip(host, 'del', f'10.9.0.{last}')), '')
+            self.assertEqual(self.ok(self.ip(host, 'del', f'fd09::{last}')), '')
+        self.assertEqual(self.addresses('h1'), own)
+        r = self.ip('h1', 'del', '10.9.0.11')
+        self.assertEqual((r.status, r.out), (2, 'softhca: ip: the interface does not have 10.9.0.11\n'))
+
+    def test_a_host_gets_its_namespace_with_what_it_was_given(self):
+        self.assertEqual(self.ok(self.ip('h3', 'add', '10.8.0.3')), '')
+        self.assertIn('10.8.0.3/24', self.addresses('h3'))
+        self.assertEqual(self.ok(self.ip('h3', 'del', '10.8.0.3')), '')
+        self.assertNotIn('10.8.0.3/24', self.addresses('h3'))
 
     def test_hosts_have_ports_of_their_own(self):
         """Two servers on one port of all addresses; clients reach the one that they name."""
