@@ -84,7 +84,7 @@ int cm_av_by_path(struct cm *cm, const struct cm_work *w, uint32_t port, const s
 		return 0;
 	/* The entry of the GID table is the one to which the request has come. */
 	memcpy(av->path.sgid, w->pkt.dgid, sizeof(av->path.sgid));
-	av->path.gid_type = w->pkt.gid_type;
+	av->path.gid_kind = w->pkt.gid_kind;
 	return 0;
 }
 
@@ -102,7 +102,7 @@ int cm_av_for_response(const struct cm_work *w, struct cm_av *av)
 	av->src_bits = (uint8_t)(p->dlid & bits_max(w->port.lmc) & 0x7f);
 	av->grh = p->grh;
 	av->path = (struct cm_path){
-		.gid_type = p->gid_type,
+		.gid_kind = p->gid_kind,
 		.sl = p->sl,
 		.pkey = cm_bth_pkey(w),
 	};

@@ -34,7 +34,7 @@ struct cm_pkt {
 	uint32_t qpn; /* of the other end: 1 */
 	uint16_t pkey_index;
 	bool grh;
-	uint8_t gid_type;    /* of the GRH, enum hw_gid_type */
+	uint16_t gid_kind;   /* of the GRH, hw_gid_kind() */
 	uint8_t answer_hops; /* on Ethernet: the hop limit of answers to what has arrived */
 	uint8_t hop_limit, traffic_class;
 	uint32_t flow_label;
@@ -84,8 +84,7 @@ struct cm_path {
 	uint16_t qos_class;
 	bool reversible, raw_traffic;
 	uint8_t numb_path, preference;
-	uint8_t gid_type; /* enum hw_gid_type: InfiniBand's, or how RoCE's packets travel */
-	uint8_t zero;     /* so that there is no padding, and memcmp() compares paths */
+	uint16_t gid_kind; /* hw_gid_kind(): InfiniBand's, or how RoCE's packets travel */
 };
 
 enum cm_state {

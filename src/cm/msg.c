@@ -29,7 +29,7 @@ static void address(struct cm_pkt *p, const struct cm_av *av, uint16_t lid)
 		.qpn = 1,
 		.pkey_index = av->pkey_index,
 		.grh = av->grh,
-		.gid_type = av->path.gid_type,
+		.gid_kind = av->path.gid_kind,
 	};
 	memcpy(p->sgid, av->path.sgid, sizeof(p->sgid));
 	memcpy(p->dgid, av->path.dgid, sizeof(p->dgid));

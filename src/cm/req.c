@@ -266,7 +266,7 @@ static void get_path(const struct cm_work *w, struct cm_path *path)
 		.traffic_class = REQ_GET8(w, primary_traffic_class),
 		.flow_label = REQ_GET32(w, primary_flow_label),
 		.reversible = true,
-		.gid_type = w->pkt.gid_type,
+		.gid_kind = w->pkt.gid_kind,
 	};
 	if (!w->port.eth) {
 		path->slid = (uint16_t)REQ_GET(w, primary_remote_port_lid);

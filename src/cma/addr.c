@@ -187,11 +187,25 @@ uint32_t cma_port_by_addr(struct seg *s, uint32_t host, const union cma_addr *a)
 
 static bool reaches(struct seg *s, uint32_t from, uint32_t to)
 {
-	const struct hw_port *a = hw_port(s, from), *b = hw_port(s, to);
+	const struct hw_port *a = fab_at_hw(s, from), *b = fab_at_hw(s, to);
 
 	if (!a || !b || a->state != IB_PORT_ACTIVE || b->state != IB_PORT_ACTIVE)
 		return false;
+	from = fab_at_port(from);
+	to = fab_at_port(to);
 	return from == to || fab_route(s, from, fab_port_addr(s, to)) == to;
+}
+
+/* A link-local address is one of every VLAN's interface of its port; loopback has no VLAN. */
+static bool same_vlan(const struct seg *s, uint32_t from, uint32_t to, const union cma_addr *a)
+{
+	uint32_t vlan = fab_at_vlan(s, from);
+
+	if (cma_addr_loopback(a))
+		return true;
+	if (cma_addr_linklocal(a))
+		return fab_at_by_vlan(s, fab_at_port(to), vlan) != SEG_NONE;
+	return fab_at_vlan(s, to) == vlan;
 }
 
 uint32_t cma_neighbour(struct seg *s, uint32_t from, const union cma_addr *a)
@@ -202,7 +216,7 @@ uint32_t cma_neighbour(struct seg *s, uint32_t from, const union cma_addr *a)
 		to = fab_port_by_umad(s, fab_if_host(s, from), 0);
 	else
 		to = port_by_ip(s, a);
-	return to != SEG_NONE && reaches(s, from, to) ? to : SEG_NONE;
+	return to != SEG_NONE && same_vlan(s, from, to, a) && reaches(s, from, to) ? to : SEG_NONE;
 }
 
 /* The port whose subnet has the address. */
@@ -256,7 +270,7 @@ uint32_t cma_route(struct seg *s, uint32_t host, const union cma_addr *dst, unio
 /* ip_ib_mc_map() and ipv6_ib_mc_map(), with link-local scope as IPoIB's broadcast group has it. */
 void cma_mgid(struct seg *s, uint32_t port, const union cma_addr *a, uint8_t mgid[16])
 {
-	const struct hw_port *p = hw_port(s, port);
+	const struct hw_port *p = fab_at_hw(s, port);
 
 	memset(mgid, 0, 16);
 	mgid[0] = 0xff;

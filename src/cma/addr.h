@@ -32,7 +32,7 @@ static inline const struct sockaddr_ib *cma_ib_const(const union cma_addr *a)
 	return (const struct sockaddr_ib *)a;
 }
 
-/* ---- whose it is */
+/* ---- whose it is; ports are interfaces here, by their names in fabric/ifaddr.h */
 /*
  * The port of `host` that has this address: SEG_T_PORT; SEG_NONE none. Loopback addresses are the
  * first port's; an IPv4 address mapped into IPv6 is that IPv4 address.

@@ -27,7 +27,7 @@ bool dev_port_of(const struct dev_ctx *ctx, struct dev_port *out)
 static uint8_t gid_index(const struct seg *s, uint32_t port, const struct cm_path *path)
 {
 	const struct hw_port *p = port == SEG_NONE ? NULL : hw_port(s, port);
-	int i = p ? fab_gid_find(p, path->sgid, path->gid_type) : 0;
+	int i = p ? fab_gid_find(p, path->sgid, path->gid_kind) : 0;
 
 	return (uint8_t)(i < 0 ? 0 : i);
 }

@@ -119,13 +119,13 @@ void cma_id_gone(struct cma *c, struct cma_work *w)
 		cma_cancel(id, was);
 }
 
-void cma_attach(struct cma_id *id, uint32_t port)
+void cma_attach(struct cma_id *id, uint32_t at)
 {
-	const struct hw_port *p = hw_port(id->c->s, port);
+	const struct hw_port *p = fab_at_hw(id->c->s, at);
 
-	id->port = port;
+	id->port = fab_at_port(at);
 	id->hca = p->hca;
-	id->ifindex = cma_ifindex(id->c->s, port);
+	id->ifindex = cma_ifindex(id->c->s, at);
 	memcpy(id->sgid, p->gid[0], 16);
 	/* The interface's (ib_addr_get_pkey()): an Ethernet one has none. */
 	id->pkey = hw_port_is_eth(p) ? 0 : p->pkey[0] | 0x8000;
@@ -214,7 +214,7 @@ int cma_set_path(struct cma_id *id, const struct cm_path *path)
 	}
 	id->path[0] = *path;
 	if (cma_is_roce(id))
-		cma_roce_set_type(&id->path[0]);
+		cma_roce_set_type(id, &id->path[0]);
 	id->npaths = 1;
 	return 0;
 }

@@ -94,6 +94,7 @@ struct request { /* struct cma_req_info */
 	const struct cm_event *e;
 	struct cma *c;
 	uint32_t hca, host, port;
+	uint32_t at; /* the interface where it has come (roce_get_net_dev_by_cm_event()) */
 	uint64_t service_id;
 	uint16_t pkey;
 	const uint8_t *gid;         /* NULL: a SIDR_REQ does not say */
@@ -131,6 +132,19 @@ static int read_hdr(struct request *q)
 	default:
 		return -EAFNOSUPPORT;
 	}
+}
+
+/* A SIDR_REQ has no path, which would say the VLAN: then the address says it. */
+static void find_interface(struct request *q)
+{
+	uint32_t at;
+
+	if (q->e->type == CM_REQ_RECEIVED)
+		at = fab_at_by_vlan(q->c->s, q->port, hw_gid_vlan(q->e->req.path.gid_kind));
+	else
+		at = cma_port_by_addr(q->c->s, q->host, &q->local);
+	if (at != SEG_NONE && fab_at_port(at) == q->port)
+		q->at = at;
 }
 
 /* ib_get_net_dev_by_params(): the port's interface, of this partition. */
@@ -187,7 +201,7 @@ static bool fits_port(const struct cma_id *id, const struct request *q)
 		return (id->port == SEG_NONE || id->port == q->port) &&
 		       id->src.sa.sa_family == AF_IB;
 	return !cma_addr_linklocal(&q->local) || !id->ifindex ||
-	       id->ifindex == cma_ifindex(q->c->s, q->port);
+	       id->ifindex == cma_ifindex(q->c->s, q->at);
 }
 
 /* cma_find_listener() */
@@ -236,12 +250,14 @@ static int read_request(struct request *q, struct cm_id *cm, const struct cm_eve
 		q->service_id = e->sidr_req.service_id;
 		q->pkey = e->sidr_req.pkey;
 	}
+	q->at = q->port;
 	r = read_hdr(q);
 	if (r == -EAFNOSUPPORT)
 		return 0;
 	if (r)
 		return r;
 	q->by_ip = true;
+	find_interface(q);
 	if (!has_interface(q))
 		return -ENODEV;
 	return is_routed(q) ? 0 : -EHOSTUNREACH;
@@ -298,14 +314,14 @@ static int new_id(const struct cma_id *listener, const struct request *q, struct
 			 owner->context);
 	if (!id)
 		return -ENOMEM;
-	cma_attach(id, q->port);
+	cma_attach(id, q->at);
 	if (listener->src.sa.sa_family == AF_IB) {
 		save_ib(id, listener, q);
 	} else {
 		id->src = q->local;
 		id->dst = q->peer;
 	}
-	r = cma_may_use(id, q->port); /* cma_ib_acquire_dev() */
+	r = cma_may_use(id, q->at); /* cma_ib_acquire_dev() */
 	if (r) {
 		cma_id_destroy(id);
 		return r;

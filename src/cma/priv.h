@@ -14,6 +14,7 @@
 #include "cma/cma.h"
 #include "cma/dev.h"
 #include "cma/id.h"
+#include "fabric/ifaddr.h"
 #include "fabric/fabric.h"
 #include "hw/hca.h"
 #include "hw/port.h"
@@ -190,8 +191,8 @@ static inline bool cma_exch(struct cma_id *id, enum cma_state from, enum cma_sta
 }
 /* Calls the handler; true: it wants the id gone, and it is. */
 bool cma_tell(struct cma_id *id, const struct cma_event *e);
-/* The adapter of this port, and the port with its interface's addresses. */
-void cma_attach(struct cma_id *id, uint32_t port);
+/* The adapter of this interface's port, and the port with the interface's addresses. */
+void cma_attach(struct cma_id *id, uint32_t at);
 void cma_release_dev(struct cma_id *id);
 /* cma_send_device_removal_put(), as a work. */
 void cma_id_gone(struct cma *c, struct cma_work *w);
@@ -219,10 +220,13 @@ void cma_resolve_again(struct cma *c);
 bool cma_is_roce(const struct cma_id *id);
 /* rdma_ip2gid(); nothing for AF_IB. */
 void cma_ip2gid(const union cma_addr *a, uint8_t gid[16]);
-/* cma_acquire_dev_by_src_ip(): may the id, with its source address, use this port? 0, -errno. */
-int cma_may_use(const struct cma_id *id, uint32_t port);
+/* cma_acquire_dev_by_src_ip(): may the id, with its source address, use this interface? 0, -errno.
+ */
+int cma_may_use(const struct cma_id *id, uint32_t at);
+/* The interface that the id is bound to, or its port's own. */
+uint32_t cma_at(const struct cma_id *id);
 /* How packets of the path travel (cma_iboe_set_path_rec_l2_fields()). */
-void cma_roce_set_type(struct cm_path *p);
+void cma_roce_set_type(const struct cma_id *id, struct cm_path *p);
 /* cma_resolve_iboe_route(): fills the id's path. 0, -ENODEV. */
 int cma_roce_route(struct cma_id *id);
 /* cma_iboe_join_multicast(); a member without a group. */

@@ -208,7 +208,7 @@ static int look_up(struct cma_id *id)
 	if (port == SEG_NONE && (!id->ifindex || id->dst.sa.sa_family != AF_INET))
 		return -ENETUNREACH;
 	if (id->port != SEG_NONE)
-		port = id->port;
+		port = cma_at(id);
 	else if (port == SEG_NONE)
 		port = cma_port_by_ifindex(s, id->host, id->ifindex);
 	if (port == SEG_NONE)
@@ -224,7 +224,7 @@ static int look_up(struct cma_id *id)
 	to = cma_neighbour(s, port, &id->dst);
 	if (to == SEG_NONE)
 		return -ENODATA;
-	memcpy(id->dgid, hw_port(s, to)->gid[0], 16);
+	memcpy(id->dgid, fab_at_hw(s, to)->gid[0], 16);
 	return 0;
 }
 

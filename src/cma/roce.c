@@ -30,9 +30,22 @@ void cma_ip2gid(const union cma_addr *a, uint8_t gid[16])
 		memcpy(gid, &a->in6.sin6_addr, 16);
 }
 
-int cma_may_use(const struct cma_id *id, uint32_t port)
+uint32_t cma_at(const struct cma_id *id)
 {
-	const struct hw_port *p = hw_port(id->c->s, port);
+	uint32_t at = id->ifindex ? cma_port_by_ifindex(id->c->s, id->host, id->ifindex) : SEG_NONE;
+
+	return at != SEG_NONE && fab_at_port(at) == id->port ? at : id->port;
+}
+
+/* CMA_PREFERRED_ROCE_GID_TYPE, at this interface */
+static uint16_t kind_at(const struct seg *s, uint32_t at)
+{
+	return hw_gid_kind(HW_GID_ROCE_V2, fab_at_vlan(s, at));
+}
+
+int cma_may_use(const struct cma_id *id, uint32_t at)
+{
+	const struct hw_port *p = fab_at_hw(id->c->s, at);
 	uint8_t gid[16] = {0};
 
 	if (!p)
@@ -45,13 +58,12 @@ int cma_may_use(const struct cma_id *id, uint32_t port)
 	if (id->ps == RDMA_PS_IPOIB)
 		return -EINVAL;
 	cma_ip2gid(&id->src, gid);
-	return fab_gid_find(p, gid, HW_GID_ROCE_V2) < 0 ? -ENODEV : 0;
+	return fab_gid_find(p, gid, kind_at(id->c->s, at)) < 0 ? -ENODEV : 0;
 }
 
-/* CMA_PREFERRED_ROCE_GID_TYPE */
-void cma_roce_set_type(struct cm_path *p)
+void cma_roce_set_type(const struct cma_id *id, struct cm_path *p)
 {
-	p->gid_type = HW_GID_ROCE_V2;
+	p->gid_kind = kind_at(id->c->s, cma_at(id));
 }
 
 /* cma_get_roce_udp_flow_label() */
@@ -84,7 +96,7 @@ int cma_roce_route(struct cma_id *id)
 	};
 	if (id->timeout_set && id->timeout)
 		path->packet_life_time = (uint8_t)(id->timeout - 1);
-	cma_roce_set_type(path);
+	cma_roce_set_type(id, path);
 	cma_ip2gid(&id->src, path->sgid);
 	cma_ip2gid(&id->dst, path->dgid);
 	id->npaths = 1;
@@ -113,14 +125,14 @@ static void joined(struct cma *c, struct cma_work *w)
 		return;
 	e.ud.context = m->context;
 	e.ud.path = (struct cm_path){.pkey = 0xffff, .hop_limit = IB_HOPS_OF_ROUTE};
-	cma_roce_set_type(&e.ud.path);
+	cma_roce_set_type(id, &e.ud.path);
 	set_mgid(&m->addr, e.ud.path.dgid);
 	cma_ip2gid(&id->src, e.ud.path.sgid);
 	e.ud.port_num = (uint8_t)p->num;
 	e.ud.grh = true;
 	e.ud.qpn = 0xffffff;
 	e.ud.qkey = id->qkey;
-	if (fab_gid_find(p, e.ud.path.sgid, HW_GID_ROCE_V2) < 0)
+	if (fab_gid_find(p, e.ud.path.sgid, e.ud.path.gid_kind) < 0)
 		e.event = RDMA_CM_EVENT_MULTICAST_ERROR;
 	id->handler(id, &e);
 }

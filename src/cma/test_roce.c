@@ -33,7 +33,7 @@ static void a_path_follows_from_addresses(void **state)
 
 	assert_int_equal(w.sa_sent, 0);
 	assert_gids(p, "127.1.0.2", "127.1.0.1");
-	assert_int_equal(p->gid_type, HW_GID_ROCE_V2);
+	assert_int_equal(p->gid_kind, HW_GID_ROCE_V2);
 	assert_int_equal(p->mtu, IBV_MTU_4096);
 	assert_int_equal(p->hop_limit, 64);
 	assert_int_equal(p->packet_life_time, 18);
@@ -111,7 +111,7 @@ static void ends_agree(void **state)
 	assert_int_equal(CALL(cma_init_qp_attr(peer, IBV_QPS_RTR, &a)), 0);
 	assert_true(a.grh);
 	assert_gids(&a.path, "127.1.0.1", "127.1.0.2");
-	assert_int_equal(a.path.gid_type, HW_GID_ROCE_V2);
+	assert_int_equal(a.path.gid_kind, HW_GID_ROCE_V2);
 	assert_int_equal(a.path.hop_limit, 64);
 	assert_int_equal(a.path.dlid, 0);
 	assert_int_equal(a.path_mtu, IBV_MTU_4096);
@@ -186,7 +186,7 @@ static void a_group_is_joined_at_once(void **state)
 	s = heard(WHO(ACTIVE), RDMA_CM_EVENT_MULTICAST_JOIN, 0);
 	assert_ptr_equal(s->e.ud.context, WHO(PEER));
 	assert_gids(&s->e.ud.path, "127.1.0.2", "239.1.2.3");
-	assert_int_equal(s->e.ud.path.gid_type, HW_GID_ROCE_V2);
+	assert_int_equal(s->e.ud.path.gid_kind, HW_GID_ROCE_V2);
 	assert_int_equal(s->e.ud.path.hop_limit, 64);
 	assert_int_equal(s->e.ud.qpn, 0xffffff);
 	assert_int_equal(s->e.ud.dlid, 0);

@@ -116,7 +116,7 @@ static void on_send(void *ctx, const struct cm_pkt *p)
 	w.cm_sent++;
 	k.slid = fab_port_addr(&w.s, p->port);
 	if (hw_port_is_eth(from)) {
-		assert_true(p->grh && fab_gid_find(from, p->sgid, p->gid_type) >= 0);
+		assert_true(p->grh && fab_gid_find(from, p->sgid, p->gid_kind) >= 0);
 		k.port = fab_port_by_ip4(&w.s, be32_load(p->dgid + 12));
 		k.answer_hops = 64;
 	} else {

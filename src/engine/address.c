@@ -9,6 +9,7 @@
 #include "fabric/count.h"
 #include "fabric/fabric.h"
 #include "fabric/notice.h"
+#include "fabric/roce.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "hw/qp_state.h"
@@ -78,9 +79,17 @@ static enum pkt_net way_net(const struct eng_run *r, const struct hw_qp *qp)
 	return r->link->net(qp == r->qp ? r->port : hw_port(r->s, qp->port), qp->sgid_index);
 }
 
+static uint32_t way_vlan(const struct eng_run *r, const struct hw_qp *qp)
+{
+	const struct hw_port *own = qp == r->qp ? r->port : hw_port(r->s, qp->port);
+
+	return own && qp->grh ? fab_roce_vlan(own, qp->sgid_index) : 0;
+}
+
 struct way_to way_of(const struct eng_run *r, const struct hw_qp *qp)
 {
-	return (struct way_to){qp->dlid, qp->grh ? qp->dgid : NULL, way_net(r, qp)};
+	return (struct way_to){qp->dlid, qp->grh ? qp->dgid : NULL, way_net(r, qp),
+			       way_vlan(r, qp)};
 }
 
 bool way_find(const struct eng_run *r, const struct hw_qp *qp, const struct way_to *to,
@@ -107,6 +116,11 @@ bool way_back(struct eng_run *r, const struct hw_qp *peer, uint32_t port)
 	return way_find(r, peer, &to, &r->back) && r->back.to == r->qp->port;
 }
 
+static uint32_t way_headers(const struct eng_run *r, uint32_t vlan)
+{
+	return r->link->headers + (vlan ? PKT_VLAN : 0);
+}
+
 static bool way_answered(const struct eng_op *op)
 {
 	return op->kind == ENG_K_READ || op->kind == ENG_K_ATOMIC;
@@ -117,7 +131,7 @@ void way_request(struct eng_run *r, const struct eng_op *op, struct fab_pkts *k)
 	const struct eng_transport *t = r->transport;
 	uint64_t len = way_answered(op) ? 0 : r->local.len;
 	uint32_t n = t->one_packet ? 1 : eng_npkts(len, r->qp->mtu);
-	uint32_t each = r->link->headers + pkt_net_octets[r->net] + t->headers;
+	uint32_t each = way_headers(r, r->vlan) + pkt_net_octets[r->net] + t->headers;
 	uint32_t once = op->imm ? HDR_IMM : 0;
 
 	if (op->kind == ENG_K_READ || op->kind == ENG_K_WRITE)
@@ -140,7 +154,7 @@ void way_count_answer(struct eng_run *r, const struct eng_op *op, const struct h
 	if (!way_answered(op))
 		return;
 	k.pkey = way_pkey(hw_port(r->s, peer->port), peer);
-	each = r->link->headers + pkt_net_octets[way_net(r, peer)] + HDR_BASE;
+	each = way_headers(r, way_vlan(r, peer)) + pkt_net_octets[way_net(r, peer)] + HDR_BASE;
 	if (op->kind == ENG_K_READ)
 		k.n = eng_npkts(len, r->qp->mtu);
 	if (k.n > 1)

@@ -24,6 +24,7 @@ struct hw_qp *dc_peer(struct eng_run *r, uint32_t *port)
 	atomic_store(&r->qp->ud_dest, r->dest);
 	r->link->av(r, av, &to);
 	r->net = to.net;
+	r->vlan = to.vlan;
 	if (!way_find(r, r->qp, &to, &r->path))
 		return NULL;
 	*port = r->path.to;

@@ -7,6 +7,7 @@
 #include "engine/transport.h"
 #include "fabric/eth.h"
 #include "fabric/fabric.h"
+#include "fabric/ifaddr.h"
 #include "fabric/roce.h"
 #include "hw/qp.h"
 #include "wire/ib/gid.h"
@@ -74,6 +75,7 @@ static void ib_av(const struct eng_run *r, const uint8_t *av, struct way_to *to)
 	to->dlid = LAYOUT_GET32(wqe_av, av, rlid);
 	to->dgid = grh ? av + WQE_AV_RGID : NULL;
 	to->net = grh ? PKT_NET_GRH : PKT_NET_NONE;
+	to->vlan = 0;
 }
 
 static enum pkt_net ib_net(const struct hw_port *own, uint32_t sgid_index)
@@ -163,11 +165,12 @@ static void eth_av(const struct eng_run *r, const uint8_t *av, struct way_to *to
 	to->dlid = fab_eth_addr(av + WQE_AV_RMAC);
 	to->dgid = av + WQE_AV_RGID;
 	to->net = fab_roce_net(r->port, LAYOUT_GET32(wqe_av, av, sgid_index));
+	to->vlan = fab_roce_vlan(r->port, LAYOUT_GET32(wqe_av, av, sgid_index));
 }
 
 static bool eth_accepts(const struct hw_port *at, const struct way_to *to)
 {
-	return fab_roce_accepts(at, to->dgid, to->net);
+	return fab_roce_accepts(at, to->dgid, to->net, to->vlan);
 }
 
 /* check_addr() of rxe_recv.c: the addresses of a connected QP's packets are those of its path. */
@@ -176,13 +179,14 @@ static bool eth_expects(const struct eng_run *r, const struct hw_qp *peer)
 	const struct hw_port *at = hw_port(r->s, peer->port);
 
 	return at && r->net != PKT_NET_NONE && r->net == fab_roce_net(at, peer->sgid_index) &&
+	       r->vlan == fab_roce_vlan(at, peer->sgid_index) &&
 	       !memcmp(at->gid[peer->sgid_index], r->qp->dgid, 16) &&
 	       !memcmp(r->port->gid[r->qp->sgid_index], peer->dgid, 16);
 }
 
 /*
  * handle_responder() of hw/mlx5/cq.c: the lower two bits of sl are the L3 header's type. slid and
- * ml_path stay zero, and so does the bit in l4_hdr_type for a VLAN's tag.
+ * ml_path stay zero. A bit in l4_hdr_type tells that vlan_info has a VLAN's tag.
  */
 static void eth_cqe(const struct eng_run *r, const struct hw_port *at, uint32_t path_bits,
 		    uint32_t dlid, uint32_t sl, uint8_t *cqe)
@@ -196,8 +200,12 @@ static void eth_cqe(const struct eng_run *r, const struct hw_port *at, uint32_t 
 	(void)at;
 	(void)path_bits;
 	(void)dlid;
-	(void)sl;
 	LAYOUT_SET(cqe64, cqe, sl, type[r->net]);
+	if (!r->vlan)
+		return;
+	LAYOUT_SET(cqe64, cqe, l4_hdr_type,
+		   LAYOUT_GET(cqe64, cqe, l4_hdr_type) | CQE_L4_VLAN_PRESENT);
+	LAYOUT_SET(cqe64, cqe, vlan_info, PKT_TCI(sl, r->vlan));
 }
 
 /*
@@ -218,12 +226,21 @@ static void eth_reach(struct eng_run *r, const uint8_t *av, const struct fab_pkt
 	if (memcmp(mac, av + WQE_AV_RMAC, sizeof(mac)) || !fab_roce_carries(r->net, mgid))
 		return;
 	for (uint32_t i = 0; i < x->n; i++) {
+		if (fab_at_by_vlan(r->s, x->port[i], r->vlan) == SEG_NONE)
+			continue; /* mlx5e_vport_context_update_vlans() */
 		fab_path(r->s, r->qp->port, fab_eth_addr_of(x->port[i]), &path);
 		if (!fab_path_passes(r->s, &path, k))
 			continue;
 		x->got |= UINT64_C(1) << i;
 		fab_count_received(r->s, x->port[i], k);
 	}
+}
+
+static uint16_t eth_tci(const struct hw_port *own, uint32_t sgid_index, uint32_t prio)
+{
+	uint32_t vlan = fab_roce_vlan(own, sgid_index);
+
+	return vlan ? PKT_TCI(prio, vlan) : 0;
 }
 
 /* The DSCP of RoCE v2 has a field of its own (mlx5_set_path()). */
@@ -235,6 +252,7 @@ static bool eth_frame(const struct hw_port *own, const struct hw_qp *qp, struct 
 	p->eth = true;
 	fab_eth_mac(qp->port, p->smac);
 	memcpy(p->dmac, (const uint8_t *)ads + LF_ads_rmac_47_32_BIT / 8, sizeof(p->dmac));
+	p->tci = eth_tci(own, qp->sgid_index, LAYOUT_GET32(ads, ads, eth_prio));
 	route_qp(own, net, qp, &p->route);
 	if (net != PKT_NET_GRH)
 		p->route.tclass =
@@ -250,6 +268,8 @@ static bool eth_frame_av(const struct hw_port *own, const struct hw_qp *qp, cons
 	p->eth = true;
 	fab_eth_mac(qp->port, p->smac);
 	memcpy(p->dmac, av + WQE_AV_RMAC, sizeof(p->dmac));
+	p->tci = eth_tci(own, LAYOUT_GET32(wqe_av, av, sgid_index),
+			 LAYOUT_GET32(wqe_av, av, sl) >> eng_links[HW_LINK_ETH].sl_shift);
 	link_route_av(own, fab_roce_net(own, LAYOUT_GET32(wqe_av, av, sgid_index)), av, &p->route);
 	return p->route.net != PKT_NET_NONE;
 }
@@ -270,6 +290,7 @@ const struct eng_link eng_links[2] = {
 	[HW_LINK_ETH] =
 		{
 			.headers = PKT_ETH,
+			.sl_shift = 1,
 			.av = eth_av,
 			.net = fab_roce_net,
 			.accepts = eth_accepts,

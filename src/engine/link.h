@@ -20,6 +20,8 @@ struct eng_reach {
 
 struct eng_link {
 	uint32_t headers; /* octets that counters count in front of the network header */
+	/* An address vector has on Ethernet the priority above the lowest bit (create_ib_ah()). */
+	uint32_t sl_shift;
 
 	/* The destination in an address vector; net is none without GIDs. */
 	void (*av)(const struct eng_run *r, const uint8_t *av, struct way_to *to);
@@ -30,7 +32,7 @@ struct eng_link {
 	/* ... and the QP, whose own path has GIDs, too? */
 	bool (*expects)(const struct eng_run *r, const struct hw_qp *peer);
 
-	/* The message's origin in the CQE of its receive, at port `at`. */
+	/* The message's origin in the CQE of its receive, at port `at`; sl or the priority. */
 	void (*cqe)(const struct eng_run *r, const struct hw_port *at, uint32_t path_bits,
 		    uint32_t dlid, uint32_t sl, uint8_t *cqe);
 	/* Find the ports of x->port that it reaches. Counts it at ports; at the sender if `first`.

@@ -141,6 +141,7 @@ struct eng_run {
 	const struct hw_port *port;  /* of qp; NULL: there is none */
 	const struct eng_link *link; /* row of the port's link layer */
 	enum pkt_net net;            /* of the request's packets */
+	uint32_t vlan;               /* ... and the id in their tag; 0: none */
 	uint32_t ci;                 /* its first WQEBB, in 16 bits */
 	uint32_t nbb;                /* number of its WQEBBs */
 	uint32_t bytes;              /* its length: ds * 16 */
@@ -440,6 +441,7 @@ struct way_to {
 	uint32_t dlid;       /* or an Ethernet address */
 	const uint8_t *dgid; /* destination GID; NULL: packets have no GIDs */
 	enum pkt_net net;
+	uint32_t vlan; /* 0: none */
 };
 /* The destination of a connected QP, r->qp or its peer. */
 struct way_to way_of(const struct eng_run *r, const struct hw_qp *qp);

@@ -28,6 +28,7 @@ struct hw_qp *rc_peer(struct eng_run *r, uint32_t *port)
 
 	r->dest = qp->dest_qpn;
 	r->net = to.net;
+	r->vlan = to.vlan;
 	if (!way_find(r, qp, &to, &r->path))
 		return NULL;
 	*port = r->path.to;

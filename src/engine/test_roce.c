@@ -240,7 +240,7 @@ static void forget(struct tb *t, uint32_t side, uint32_t index)
 		return;
 	}
 	memset(p->gid[index], 0, 16);
-	p->gid_type[index] = HW_GID_IB;
+	p->gid_kind[index] = HW_GID_IB;
 }
 
 static void an_address_that_went_away(void **state)

@@ -2,6 +2,7 @@
 /* Datagrams and multicast over Ethernet ports, and packets of RoCE in captures. */
 #include "engine/test_roce.h"
 #include "fabric/count.h"
+#include "fabric/ifaddr.h"
 #include "hw/cap.h"
 #include "hw/flags.h"
 #include "hw/mcg.h"
@@ -95,6 +96,74 @@ static void the_header_of_ip4(void **state)
 	for (uint32_t i = 0; i < 20; i += 2)
 		sum += be16_load(b->mem + 20 + i);
 	assert_int_equal((sum & 0xffff) + (sum >> 16), 0xffff);
+	roce_free(a, b);
+}
+
+/* Entry 4 of a port's table, 5 of the other VLAN: a second address of V2_IP4's host. */
+static void vlans(struct tb *t, uint32_t side)
+{
+	static const uint8_t ip[2][4] = {{10, 1, 0, 1}, {10, 1, 0, 2}};
+	uint32_t at;
+
+	for (uint32_t id = 100; id <= 200; id += 100)
+		assert_int_equal(fab_vlan_add(&t->s, t->port[side], id), 0);
+	at = fab_at_by_vlan(&t->s, t->port[side], 100);
+	assert_int_equal(fab_if_add(&t->s, at, ip[side], 4, 24), 0);
+}
+
+enum { V1_VLAN100 = 4, V2_VLAN100, V1_VLAN200, V2_VLAN200, V1_VLAN100_IP4, V2_VLAN100_IP4 };
+
+/* handle_responder(): the tag in the CQE; frames of another VLAN, or without a tag, do not arrive.
+ */
+static void tags_in_cqes(void **state)
+{
+	struct tb *t = *state;
+	struct t_qp *a = roce_ud(t, 0), *b = roce_ud(t, 1);
+	uint64_t words;
+
+	vlans(t, 0);
+	vlans(t, 1);
+	for (uint32_t i = V1_VLAN100; i <= V2_VLAN100_IP4; i++) {
+		struct mlx5_wqe_av av = roce_av(t, i, t->port[1], i);
+		uint32_t id = i / 2 == V1_VLAN200 / 2 ? 200 : 100;
+		struct mlx5_cqe64 *c;
+
+		av.stat_rate_sl = 5 << 1;
+		to_qp(&av, b);
+		t_recv_at(b, 0, 100);
+		words = fab_counted(&t->s, t->port[0], HW_CTR_XMIT_DATA);
+		ud_send(a, &av, "datagram");
+		assert_non_null(t_poll(&a->cq));
+		c = t_received(b, MLX5_CQE_RESP_SEND, 48, i - V1_VLAN100);
+		assert_int_equal(c->l4_hdr_type_etc & 1, 1);
+		assert_int_equal(be16toh(c->vlan_info), 5u << 13 | id);
+		if (i == V2_VLAN100_IP4) /* with a tag of 4 octets */
+			assert_int_equal(fab_counted(&t->s, t->port[0], HW_CTR_XMIT_DATA) - words,
+					 (18 + 28 + 12 + 8 + 4 + 8 + 3) / 4);
+	}
+	t_recv_at(b, 0, 100);
+	for (uint32_t from = 0; from <= V2_VLAN200; from += 2)
+		for (uint32_t to = 0; to <= V2_VLAN200; to += 4) {
+			/* All these GIDs are link-local: the same address in each VLAN. */
+			struct mlx5_wqe_av av = roce_av(t, from, t->port[1], to);
+
+			if (from == V1_IP4 || from == to)
+				continue;
+			to_qp(&av, b);
+			ud_send(a, &av, "arrives where the source is");
+			assert_non_null(t_poll(&a->cq));
+			assert_non_null(t_poll(&b->cq));
+			t_recv_at(b, 0, 100);
+		}
+	assert_int_equal(fab_vlan_del(&t->s, fab_at_by_vlan(&t->s, t->port[1], 100)), 0);
+	for (uint32_t from = V1_VLAN100; from <= V2_VLAN100; from++) {
+		struct mlx5_wqe_av av = roce_av(t, from, t->port[1], V1_LOCAL);
+
+		to_qp(&av, b);
+		ud_send(a, &av, "no VLAN there");
+		assert_non_null(t_poll(&a->cq));
+	}
+	t_assert_empty(&b->cq);
 	roce_free(a, b);
 }
 
@@ -370,6 +439,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, roce_setup, tb_teardown)
 	const struct CMUnitTest tests[] = {
 		T(headers_by_each_gid),
+		T(tags_in_cqes),
 		T(the_header_of_ip4),
 		T(drops),
 		T(v1_has_any_gid),

@@ -43,10 +43,11 @@ static enum eng_why parse_av(struct eng_run *r, struct ud_av *av)
 	if (av->qkey & UD_QKEY_OWN)
 		av->qkey = r->qp->qkey;
 	av->dqpn = LAYOUT_GET32(wqe_av, seg, dqpn);
-	av->sl = LAYOUT_GET32(wqe_av, seg, sl);
+	av->sl = LAYOUT_GET32(wqe_av, seg, sl) >> r->link->sl_shift;
 	av->path_bits = LAYOUT_GET32(wqe_av, seg, mlid);
 	r->link->av(r, seg, &av->to);
 	r->net = av->to.net;
+	r->vlan = av->to.vlan;
 	return ENG_W_NONE;
 }
 

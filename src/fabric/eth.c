@@ -51,19 +51,37 @@ uint32_t fab_eth_ib_mtu(uint32_t if_mtu)
 	return code;
 }
 
-/* The GIDs that a port has by its interface's addresses, the link-local one first; their number. */
-static uint32_t wanted(struct seg *s, uint32_t port, uint8_t gid[2 * FAB_IF_ADDRS][16])
+#define WANTED_MAX (2 * FAB_IF_ADDRS + HW_VLANS)
+struct wanted {
+	uint8_t gid[16];
+	uint32_t vlan;
+};
+
+/* The GIDs of an interface's addresses, the link-local one first; their number. */
+static uint32_t wanted_at(struct seg *s, uint32_t at, struct wanted *w)
 {
 	struct fab_iface f;
 	uint32_t n = 0;
 
-	if (!fab_iface(s, port, &f))
+	if (!fab_iface(s, at, &f))
 		return 0;
-	memcpy(gid[n++], f.ip6[0], 16);
+	memcpy(w[n++].gid, f.ip6[0], 16);
 	for (uint32_t i = 0; i < f.nip4; i++)
-		ib_gid_of_ip4(f.ip4[i], gid[n++]);
+		ib_gid_of_ip4(f.ip4[i], w[n++].gid);
 	for (uint32_t i = 1; i < f.nip6; i++)
-		memcpy(gid[n++], f.ip6[i], 16);
+		memcpy(w[n++].gid, f.ip6[i], 16);
+	for (uint32_t i = 0; i < n; i++)
+		w[i].vlan = f.vlan;
+	return n;
+}
+
+/* VLANs' interfaces have entries in their port's table: is_eth_port_of_netdev_filter(). */
+static uint32_t wanted(struct seg *s, uint32_t port, struct wanted w[WANTED_MAX])
+{
+	uint32_t n = 0;
+
+	for (uint32_t place = 0; place <= HW_VLANS; place++)
+		n += wanted_at(s, fab_at(port, place), w + n);
 	return n;
 }
 
@@ -79,7 +97,7 @@ static bool gid_is_held(const struct seg *s, uint32_t port, uint32_t index)
 	return false;
 }
 
-static bool gid_put(struct seg *s, uint32_t port, const uint8_t gid[16], int type)
+static bool gid_put(struct seg *s, uint32_t port, const uint8_t gid[16], uint16_t kind)
 {
 	static const uint8_t none[16];
 	struct hw_port *p = hw_port(s, port);
@@ -87,17 +105,17 @@ static bool gid_put(struct seg *s, uint32_t port, const uint8_t gid[16], int typ
 	for (uint32_t i = 0; i < HW_GIDS; i++) {
 		if (memcmp(p->gid[i], none, 16) != 0 || gid_is_held(s, port, i))
 			continue;
+		p->gid_kind[i] = kind;
 		memcpy(p->gid[i], gid, 16);
-		p->gid_type[i] = (uint8_t)type;
 		return true;
 	}
 	return false; /* as on a kernel, the address has no entry then */
 }
 
-static bool is_wanted(const uint8_t gid[16], uint8_t (*want)[16], uint32_t n)
+static bool is_wanted(const uint8_t gid[16], uint32_t kind, const struct wanted *w, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (!memcmp(gid, want[i], 16))
+		if (!memcmp(gid, w[i].gid, 16) && hw_gid_vlan(kind) == w[i].vlan)
 			return true;
 	return false;
 }
@@ -107,49 +125,62 @@ uint32_t fab_eth_gids(struct seg *s, uint32_t port)
 {
 	static const uint8_t none[16];
 	struct hw_port *p = hw_port(s, port);
-	uint8_t want[2 * FAB_IF_ADDRS][16];
+	struct wanted w[WANTED_MAX];
 	uint32_t n, changes = 0;
 
 	if (!p || !hw_port_is_eth(p))
 		return 0;
-	n = wanted(s, port, want);
+	n = wanted(s, port, w);
 	for (uint32_t i = 0; i < HW_GIDS; i++) {
-		if (!memcmp(p->gid[i], none, 16) || is_wanted(p->gid[i], want, n))
+		if (!memcmp(p->gid[i], none, 16) || is_wanted(p->gid[i], p->gid_kind[i], w, n))
 			continue;
-		p->gid_type[i] = 0;
+		p->gid_kind[i] = 0;
 		memset(p->gid[i], 0, 16);
 		changes++;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		for (int type = HW_GID_ROCE_V1; type <= HW_GID_ROCE_V2; type++)
-			if (fab_gid_find(p, want[i], type) < 0)
-				changes += gid_put(s, port, want[i], type);
+		for (int type = HW_GID_ROCE_V1; type <= HW_GID_ROCE_V2; type++) {
+			uint16_t kind = hw_gid_kind((enum hw_gid_type)type, w[i].vlan);
+
+			if (fab_gid_find(p, w[i].gid, kind) < 0)
+				changes += gid_put(s, port, w[i].gid, kind);
+		}
 	return changes;
 }
 
-int fab_gid_find(const struct hw_port *p, const uint8_t gid[16], int type)
+int fab_gid_find(const struct hw_port *p, const uint8_t gid[16], int kind)
 {
 	for (uint32_t i = 0; i < hw_port_gids(p); i++)
-		if (!memcmp(p->gid[i], gid, 16) && (type < 0 || p->gid_type[i] == type))
+		if (!memcmp(p->gid[i], gid, 16) && (kind < 0 || p->gid_kind[i] == kind))
 			return (int)i;
 	return -1;
 }
 
 /* With the interface given every address is on the link: ip_route_output_key_hash_rcu(). */
-static int neighbour4(struct seg *s, uint32_t port, uint32_t ip, uint32_t *to, uint8_t mac[6])
+static int neighbour4(struct seg *s, uint32_t at, uint32_t ip, uint32_t *to, uint8_t mac[6])
 {
 	*to = SEG_NONE;
 	if (!ip) /* routed to the loopback, and no interface has it: rdma_set_src_addr_rcu() */
 		return -ENODEV;
-	if (fab_ip4_is_broadcast(s, port, ip))
+	if (fab_ip4_is_broadcast(s, at, ip))
 		memset(mac, 0xff, 6);
 	else
 		*to = fab_port_by_ip4(s, ip);
 	return 0;
 }
 
+/* A link-local address is one of every VLAN's interface of the port. */
+static bool is_in_vlan(const struct seg *s, uint32_t to, const uint8_t ip[16], uint32_t vlan)
+{
+	if (!hw_port_is_eth(fab_at_hw(s, to)))
+		return false;
+	if (ib_gid_is_linklocal(ip))
+		return fab_at_by_vlan(s, fab_at_port(to), vlan) != SEG_NONE;
+	return fab_at_vlan(s, to) == vlan;
+}
+
 /* addr_resolve(); an IPv6 address needs a subnet of the interface. */
-int fab_eth_neighbour(struct seg *s, uint32_t port, const uint8_t ip[16], uint8_t mac[6])
+int fab_eth_neighbour(struct seg *s, uint32_t at, const uint8_t ip[16], uint8_t mac[6])
 {
 	static const uint8_t none[6];
 	uint32_t to;
@@ -157,16 +188,16 @@ int fab_eth_neighbour(struct seg *s, uint32_t port, const uint8_t ip[16], uint8_
 
 	memset(mac, 0, 6);
 	if (ib_gid_is_ip4(ip))
-		r = neighbour4(s, port, be32_load(ip + 12), &to, mac);
-	else if (fab_ip6_on_link(s, port, ip))
+		r = neighbour4(s, at, be32_load(ip + 12), &to, mac);
+	else if (fab_ip6_on_link(s, at, ip))
 		to = fab_port_by_ip6(s, ip);
 	else
 		r = -ENETUNREACH;
 	if (r || memcmp(mac, none, 6) != 0)
 		return r;
-	if (to == SEG_NONE || !hw_port_is_eth(hw_port(s, to)))
+	if (to == SEG_NONE || !is_in_vlan(s, to, ip, fab_at_vlan(s, at)))
 		return -ETIMEDOUT;
-	fab_eth_mac(to, mac);
+	fab_eth_mac(fab_at_port(to), mac);
 	return 0;
 }
 

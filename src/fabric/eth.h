@@ -58,17 +58,14 @@ void fab_eth_init(struct seg *s, uint32_t port, uint32_t if_mtu);
  * entries that came or went.
  */
 uint32_t fab_eth_gids(struct seg *s, uint32_t port);
-/*
- * The first entry of a port's table with this GID and type (enum hw_gid_type; -1: any). Its index,
- * -1: none.
- */
-int fab_gid_find(const struct hw_port *p, const uint8_t gid[16], int type);
+/* The first entry of a port's table with this GID and hw_gid_kind() (-1: any); -1: none. */
+int fab_gid_find(const struct hw_port *p, const uint8_t gid[16], int kind);
 
 /*
- * The MAC address that answers for an IP address (::ffff:a.b.c.d: IPv4) at a port's interface. 0;
- * -ENETUNREACH, -ENODEV: no route; -ETIMEDOUT: no port has it.
+ * The MAC address that answers for an IP address (::ffff:a.b.c.d: IPv4) at an interface (ifaddr.h).
+ * 0; -ENETUNREACH, -ENODEV: no route; -ETIMEDOUT: none of the same VLAN has it.
  */
-int fab_eth_neighbour(struct seg *s, uint32_t port, const uint8_t ip[16], uint8_t mac[6]);
+int fab_eth_neighbour(struct seg *s, uint32_t at, const uint8_t ip[16], uint8_t mac[6]);
 
 /*
  * The link of a port's interface comes or goes. 0, -EINVAL: not an Ethernet port.

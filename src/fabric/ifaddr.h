@@ -4,6 +4,9 @@
  * the Ethernet interface rce<p>, with the IPv4 address 127.(1+p).(N>>8).(N&255)/16, by rule, and an
  * IPv6 link-local one. Addresses can be given in its place and beside it, and taken away. An
  * interface's subnet so has one port of every host. 127.0.0.0/16 and ::1 are loopback.
+ *
+ * On an Ethernet interface VLANs can have interfaces of their own, rce0.100. An interface is named
+ * by 32 bits (`at`): its port's index, for a VLAN's with its place on the port above it.
  */
 #ifndef SOFTHCA_FABRIC_IFADDR_H
 #define SOFTHCA_FABRIC_IFADDR_H
@@ -20,6 +23,9 @@
 #define FAB_IF_MAC 6
 #define FAB_IF_NET 127u
 #define FAB_IF_ADDRS (HW_ADDRS + 1) /* of each family, at most */
+#define FAB_IF_PORTS 32u            /* a host's adapters have no more ports */
+#define FAB_VLAN_MIN 1u
+#define FAB_VLAN_MAX 4094u
 
 /* An interface as programs see it. Addresses are in network byte order. */
 struct fab_iface {
@@ -35,6 +41,9 @@ struct fab_iface {
 	uint8_t hwlen;      /* octets in use of each: */
 	uint8_t hwaddr[FAB_IF_HWADDR], broadcast[FAB_IF_HWADDR];
 	char parent[16]; /* the PCI function */
+	uint32_t link;   /* a VLAN's: the index of the interface below; else 0 */
+	uint32_t vlan;   /* ... and its id */
+	uint32_t vlans;  /* a bit for each place with a VLAN's interface on this one */
 	uint8_t nip4;    /* of each subnet the first is its primary one; those come first */
 	uint8_t nip6;    /* link-local first */
 	uint8_t prefix4[FAB_IF_ADDRS], prefix6[FAB_IF_ADDRS];
@@ -68,35 +77,60 @@ static inline size_t fab_if_stem(const char *name)
 	return 0;
 }
 
-/* False: the port has none (it is a switch's). */
-bool fab_iface(struct seg *s, uint32_t port, struct fab_iface *f);
+/* ---- names of interfaces; `place` 0: the port's own */
+static inline uint32_t fab_at(uint32_t port, uint32_t place)
+{
+	return port | place << 24;
+}
+static inline uint32_t fab_at_port(uint32_t at)
+{
+	return at == SEG_NONE ? SEG_NONE : at & 0xffffff;
+}
+static inline uint32_t fab_at_place(uint32_t at)
+{
+	return at >> 24;
+}
+static inline struct hw_port *fab_at_hw(const struct seg *s, uint32_t at)
+{
+	return at == SEG_NONE ? NULL : hw_port(s, fab_at_port(at));
+}
+/* The VLAN's id, 0: the port's own, or none is there; and the reverse, SEG_NONE. */
+uint32_t fab_at_vlan(const struct seg *s, uint32_t at);
+uint32_t fab_at_by_vlan(const struct seg *s, uint32_t port, uint32_t vlan);
+/* All interfaces of a host; SEG_NONE ends them. */
+uint32_t fab_at_first(struct seg *s, uint32_t host);
+uint32_t fab_at_next(struct seg *s, uint32_t host, uint32_t at);
 
-/* The index of a port's interface, 0 when there is none; and the reverse, SEG_NONE. */
-uint32_t fab_if_index(struct seg *s, uint32_t port);
+/* False: the port has none (it is a switch's), or not that VLAN's. */
+bool fab_iface(struct seg *s, uint32_t at, struct fab_iface *f);
+
+/* The index of an interface, 0 when there is none; and the reverse, SEG_NONE. */
+uint32_t fab_if_index(struct seg *s, uint32_t at);
 uint32_t fab_port_by_if(struct seg *s, uint32_t host, uint32_t ifindex);
 /* SEG_T_HOST of a port, SEG_NONE. */
-uint32_t fab_if_host(struct seg *s, uint32_t port);
+uint32_t fab_if_host(struct seg *s, uint32_t at);
 
 /* IPv4 addresses are in host byte order. */
-/* The first one of a port; 0: none (removed, or a host after the 65535th). */
-uint32_t fab_ip4(struct seg *s, uint32_t port);
+/* The first one of an interface; 0: none (removed, or a host after the 65535th). */
+uint32_t fab_ip4(struct seg *s, uint32_t at);
 /* The one that is sent from to `dst`. */
-uint32_t fab_ip4_towards(struct seg *s, uint32_t port, uint32_t dst);
-/* The port of any host with that address; SEG_NONE. */
+uint32_t fab_ip4_towards(struct seg *s, uint32_t at, uint32_t dst);
+/* The interface of any host with that address; SEG_NONE. */
 uint32_t fab_port_by_ip4(struct seg *s, uint32_t ip);
-/* The port of `host` whose interface's subnet has that address; SEG_NONE. */
+/* The interface of `host` whose subnet has that address; SEG_NONE. */
 uint32_t fab_port_towards_ip4(struct seg *s, uint32_t host, uint32_t ip);
-/* Is it the address of all hosts, or of those in the subnet of the port's interface? */
-bool fab_ip4_is_broadcast(struct seg *s, uint32_t port, uint32_t ip);
+/* Is it the address of all hosts, or of those in the interface's subnet? */
+bool fab_ip4_is_broadcast(struct seg *s, uint32_t at, uint32_t ip);
 
-void fab_ip6_linklocal(const struct seg *s, uint32_t port, uint8_t out[16]);
+void fab_ip6_linklocal(const struct seg *s, uint32_t at, uint8_t out[16]);
+/* A link-local address is that of the port's own interface. */
 uint32_t fab_port_by_ip6(struct seg *s, const uint8_t ip[16]);
 uint32_t fab_port_towards_ip6(struct seg *s, uint32_t host, const uint8_t ip[16]);
-/* Does the port's interface have a subnet with that address? */
-bool fab_ip6_on_link(struct seg *s, uint32_t port, const uint8_t ip[16]);
+/* Does the interface have a subnet with that address? */
+bool fab_ip6_on_link(struct seg *s, uint32_t at, const uint8_t ip[16]);
 
-/* The IPv6 address of a port that is sent from to `dst`. */
-void fab_ip6_towards(struct seg *s, uint32_t port, const uint8_t dst[16], uint8_t out[16]);
+/* The IPv6 address of an interface that is sent from to `dst`. */
+void fab_ip6_towards(struct seg *s, uint32_t at, const uint8_t dst[16], uint8_t out[16]);
 
 /*
  * Addresses of 4 or 16 octets are given and taken away, by the supervisor alone; programs see that
@@ -107,20 +141,28 @@ void fab_ip6_towards(struct seg *s, uint32_t port, const uint8_t dst[16], uint8_
  * interface's sysctl promote_secondaries is 0, the kernel's default.
  * fab_if_set(): instead of those of its family; 0; -EEXIST: another port has it.
  */
-int fab_if_add(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint32_t prefix);
-int fab_if_del(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint32_t prefix);
-int fab_if_set(struct seg *s, uint32_t port, const uint8_t *ip, size_t len, uint32_t prefix);
+int fab_if_add(struct seg *s, uint32_t at, const uint8_t *ip, size_t len, uint32_t prefix);
+int fab_if_del(struct seg *s, uint32_t at, const uint8_t *ip, size_t len, uint32_t prefix);
+int fab_if_set(struct seg *s, uint32_t at, const uint8_t *ip, size_t len, uint32_t prefix);
 /* The interface of an adapter's port has no IPv4 address any more. */
 void fab_if_clear4(struct seg *s, uint32_t port);
 /*
  * The addresses that were given, in this order, IPv4 with 4 octets; their number. The first one may
- * have the length 0: the port has no IPv4 address, also not the one of its own.
+ * have the length 0: the port has no IPv4 address, also not the one of its own; a VLAN's interface
+ * has none at all.
  */
 struct fab_given {
 	uint32_t len, prefix;
 	uint8_t ip[16];
 };
-uint32_t fab_if_given(struct seg *s, uint32_t port, struct fab_given out[FAB_IF_ADDRS]);
+uint32_t fab_if_given(struct seg *s, uint32_t at, struct fab_given out[FAB_IF_ADDRS]);
+
+/*
+ * VLANs of Ethernet ports. 0; -EOPNOTSUPP: there can be none, or it is none; -ERANGE: the id;
+ * -EEXIST; -ENOSPC: the port has too many.
+ */
+int fab_vlan_add(struct seg *s, uint32_t port, uint32_t id);
+int fab_vlan_del(struct seg *s, uint32_t at);
 
 /*
  * The interface's files (net.c): its folder under the PCI device `pci`, its link in the class, and

@@ -17,7 +17,7 @@ enum pkt_net fab_roce_net(const struct hw_port *p, uint32_t sgid_index)
 {
 	if (sgid_index >= HW_GIDS)
 		return PKT_NET_NONE;
-	return fab_roce_header(p->gid_type[sgid_index], p->gid[sgid_index]);
+	return fab_roce_header(hw_gid_type(p->gid_kind[sgid_index]), p->gid[sgid_index]);
 }
 
 bool fab_roce_carries(enum pkt_net net, const uint8_t gid[16])
@@ -26,9 +26,15 @@ bool fab_roce_carries(enum pkt_net net, const uint8_t gid[16])
 	       (net != PKT_NET_NONE && (net == PKT_NET_IP4) == ib_gid_is_ip4(gid));
 }
 
-bool fab_roce_accepts(const struct hw_port *p, const uint8_t dgid[16], enum pkt_net net)
+uint32_t fab_roce_vlan(const struct hw_port *p, uint32_t sgid_index)
 {
-	int type = net == PKT_NET_GRH ? HW_GID_ROCE_V1 : HW_GID_ROCE_V2;
+	return sgid_index < HW_GIDS ? hw_gid_vlan(p->gid_kind[sgid_index]) : 0;
+}
 
-	return fab_roce_carries(net, dgid) && fab_gid_find(p, dgid, type) >= 0;
+bool fab_roce_accepts(const struct hw_port *p, const uint8_t dgid[16], enum pkt_net net,
+		      uint32_t vlan)
+{
+	enum hw_gid_type type = net == PKT_NET_GRH ? HW_GID_ROCE_V1 : HW_GID_ROCE_V2;
+
+	return fab_roce_carries(net, dgid) && fab_gid_find(p, dgid, hw_gid_kind(type, vlan)) >= 0;
 }

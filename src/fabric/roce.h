@@ -13,9 +13,12 @@
 enum pkt_net fab_roce_header(uint32_t type, const uint8_t gid[16]);
 /* Of packets whose source is that entry of the port's GID table. PKT_NET_NONE: it is unused. */
 enum pkt_net fab_roce_net(const struct hw_port *p, uint32_t sgid_index);
+/* ... and the id in the tag of their frames (set_roce_addr() of hw/mlx5/main.c); 0: none. */
+uint32_t fab_roce_vlan(const struct hw_port *p, uint32_t sgid_index);
 /* Can the header carry this GID as an address? */
 bool fab_roce_carries(enum pkt_net net, const uint8_t gid[16]);
-/* Does the table have the destination, for packets with this header? */
-bool fab_roce_accepts(const struct hw_port *p, const uint8_t dgid[16], enum pkt_net net);
+/* Does the table have the destination, for packets with this header in this VLAN? */
+bool fab_roce_accepts(const struct hw_port *p, const uint8_t dgid[16], enum pkt_net net,
+		      uint32_t vlan);
 
 #endif

@@ -171,7 +171,7 @@ static int show_gid_type(const struct hw_port *p, uint32_t i, char *out, size_t 
 	if (!is_gid(p, i))
 		return snprintf(out, size, "%s", "");
 	return snprintf(out, size, "%s\n",
-			p->gid_type[i] == HW_GID_ROCE_V2 ? "RoCE v2" : "IB/RoCE v1");
+			hw_gid_type(p->gid_kind[i]) == HW_GID_ROCE_V2 ? "RoCE v2" : "IB/RoCE v1");
 }
 
 static int show_gid_ndev(struct seg *s, uint32_t port, uint32_t i, char *out, size_t size)
@@ -179,7 +179,8 @@ static int show_gid_ndev(struct seg *s, uint32_t port, uint32_t i, char *out, si
 	const struct hw_port *p = hw_port(s, port);
 	struct fab_iface f;
 
-	if (!hw_port_is_eth(p) || !is_gid(p, i) || !fab_iface(s, port, &f))
+	if (!hw_port_is_eth(p) || !is_gid(p, i) ||
+	    !fab_iface(s, fab_at_by_vlan(s, port, hw_gid_vlan(p->gid_kind[i])), &f))
 		return snprintf(out, size, "%s", "");
 	return snprintf(out, size, "%s\n", f.name);
 }

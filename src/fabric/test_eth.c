@@ -309,6 +309,66 @@ static void secondary_addresses_go_with_their_primary_one(void **state)
 	assert_int_equal(fab_port_by_ip4(&seg, 0x7f010009), h1);
 }
 
+/* Each VLAN's interface has its link-local address and others, with entries of its own. */
+static void vlans_have_interfaces(void **state)
+{
+	static const uint8_t ip[4] = {10, 9, 0, 1};
+	uint32_t h1 = port_of("h1"), h2 = port_of("h2"), at;
+	uint8_t local[16], mac[6], gid[16];
+	struct fab_iface f;
+
+	assert_int_equal(fab_vlan_add(&seg, h1, 0), -ERANGE);
+	assert_int_equal(fab_vlan_add(&seg, h1, 4095), -ERANGE);
+	for (uint32_t i = 0; i < HW_VLANS; i++)
+		assert_int_equal(fab_vlan_add(&seg, h1, 100 + i), 0);
+	assert_int_equal(fab_vlan_add(&seg, h1, 100), -EEXIST);
+	assert_int_equal(fab_vlan_add(&seg, h1, 4094), -ENOSPC);
+	at = fab_at_by_vlan(&seg, h1, 101);
+	assert_int_equal(fab_if_add(&seg, at, ip, 4, 24), 0);
+	assert_int_equal(fab_if_add(&seg, h1, ip, 4, 24), -EEXIST);
+	assert_int_equal(fab_if_del(&seg, h1, ip, 4, 24), -EADDRNOTAVAIL);
+	assert_true(fab_iface(&seg, at, &f));
+	assert_string_equal(f.name, "rce0.101");
+	assert_int_equal(f.link, fab_if_index(&seg, h1));
+	assert_int_equal(fab_port_by_if(&seg, fab_if_host(&seg, h1), f.index), at);
+	assert_int_equal(f.nip4, 1);
+	assert_int_equal(fab_port_by_ip4(&seg, 0x0a090001), at);
+	ib_gid_of_ip4(ip, gid);
+	assert_int_equal(fab_gid_find(hw_port(&seg, h1), gid, HW_GID_ROCE_V2), -1);
+	assert_int_equal(fab_gid_find(hw_port(&seg, h1), gid, hw_gid_kind(HW_GID_ROCE_V2, 101)),
+			 13);
+	shows(PORT "gid_attrs/ndevs/13", "rce0.101\n");
+	shows("sys/class/net/rce0.101/uevent",
+	      "DEVTYPE=vlan\nINTERFACE=rce0.101\nIFINDEX=1000065\n");
+	shows("sys/devices/virtual/net/rce0.101/iflink", "1000001\n");
+	/* neighbours of the same VLAN alone */
+	assert_int_equal(fab_eth_neighbour(&seg, h2, gid, mac), -ETIMEDOUT);
+	fab_ip6_linklocal(&seg, h1, local);
+	assert_int_equal(fab_eth_neighbour(&seg, h2, local, mac), 0);
+	assert_int_equal(fab_vlan_add(&seg, h2, 101), 0);
+	assert_int_equal(fab_eth_neighbour(&seg, fab_at_by_vlan(&seg, h2, 101), gid, mac), 0);
+	assert_int_equal(fab_eth_neighbour(&seg, fab_at_by_vlan(&seg, h2, 101), local, mac), 0);
+	assert_int_equal(fab_vlan_add(&seg, h2, 77), 0);
+	assert_int_equal(fab_eth_neighbour(&seg, fab_at_by_vlan(&seg, h2, 77), local, mac),
+			 -ETIMEDOUT);
+	/* all of it goes with the interface */
+	assert_int_equal(fab_vlan_del(&seg, h1), -EOPNOTSUPP);
+	assert_int_equal(fab_vlan_del(&seg, at), 0);
+	assert_false(fab_iface(&seg, at, &f));
+	assert_int_equal(fab_port_by_ip4(&seg, 0x0a090001), SEG_NONE);
+	shows(PORT "gid_attrs/ndevs/13", "");
+	assert_int_equal(hw_port(&seg, h1)->naddrs, 0);
+	for (int i = 0; i < 2; i++) {
+		static const char *const gone[] = {"sys/class/net/rce0.101",
+						   "sys/devices/virtual/net/rce0.101"};
+		char path[512];
+
+		snprintf(path, sizeof(path), "%s/%s", root, gone[i]);
+		assert_int_equal(faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW), -1);
+	}
+	shows("sys/class/net/rce0.102/mtu", "1500\n");
+}
+
 static void ipv6_addresses_have_their_subnets(void **state)
 {
 	static const uint8_t a[16] = {0xfd, [15] = 1}, b[16] = {0xfd, [7] = 1, [15] = 1},
@@ -423,6 +483,7 @@ int main(void)
 		T(the_address_of_the_rule_comes_and_goes),
 		T(an_interface_has_many_addresses),
 		T(secondary_addresses_go_with_their_primary_one),
+		T(vlans_have_interfaces),
 		T(ipv6_addresses_have_their_subnets),
 		T(neighbours_answer_for_their_addresses),
 		T(broadcast_addresses_are_everybodys),

@@ -50,6 +50,7 @@ struct topo_addr {
 
 /* An address of the interface of a CA's port. */
 struct topo_ip {
+	uint32_t vlan; /* of whose interface, 0: the port's own */
 	uint32_t node, port;
 	struct topo_addr addr;
 };

@@ -166,13 +166,30 @@ static uint32_t list_mc(const struct fw_call *k, uint8_t mac[LIST_MAX][6])
 	return n;
 }
 
+/* mlx5e_vport_context_update_vlans(); 0 is one of them (vlan_device_event()). */
+static uint32_t list_vlans(const struct hw_port *p, uint8_t *to, uint32_t room)
+{
+	uint32_t n = 0, id[1 + HW_VLANS];
+
+	for (uint32_t i = 0; i < HW_VLANS; i++) {
+		if (!p->vlan[i])
+			continue;
+		if (!n)
+			id[n++] = 0;
+		id[n++] = p->vlan[i];
+	}
+	for (uint32_t i = 0; i < n && (i + 1) * LAYOUT_SZ(vlan_layout) <= room; i++)
+		LAYOUT_SET(vlan_layout, to + i * LAYOUT_SZ(vlan_layout), vlan, id[i]);
+	return n;
+}
+
 /* MLX5E_SW2HW_MTU(): Ethernet header, VLAN tag, FCS. */
 #define ETH_OVERHEAD 22
 
 static void nic_vport_eth(struct fw_call *k, void *ctx, uint64_t type)
 {
 	const struct hw_port *p = hw_port(k->s, k->hca->port[0]);
-	uint32_t room = k->outlen - LAYOUT_SZ(query_nic_vport_context_out), n = 0;
+	uint32_t room = k->outlen - LAYOUT_SZ(query_nic_vport_context_out), n = 0, vlans = 0;
 	uint8_t *list = (uint8_t *)k->out + LAYOUT_SZ(query_nic_vport_context_out);
 	uint8_t mac[LIST_MAX][6];
 
@@ -186,7 +203,9 @@ static void nic_vport_eth(struct fw_call *k, void *ctx, uint64_t type)
 		n = list_uc(k, mac);
 	else if (type == PRM_ALLOWED_LIST_MC)
 		n = list_mc(k, mac);
-	LAYOUT_SET(nic_vport_context, ctx, allowed_list_size, n);
+	else if (type == PRM_ALLOWED_LIST_VLAN)
+		vlans = list_vlans(p, list, room);
+	LAYOUT_SET(nic_vport_context, ctx, allowed_list_size, n + vlans);
 	for (uint32_t i = 0; i < n && (i + 1) * LAYOUT_SZ(mac_address_layout) <= room; i++)
 		mac_put(list + i * LAYOUT_SZ(mac_address_layout), mac[i]);
 }
@@ -238,7 +257,9 @@ enum fw_r fw_cmd_query_roce_address(struct fw_call *k)
 	fab_eth_mac(k->hca->port[num], mac);
 	LAYOUT_SET(roce_addr_layout, to, source_mac_47_32, be16_load(mac));
 	LAYOUT_SET(roce_addr_layout, to, source_mac_31_0, be32_load(mac + 2));
-	if (p->gid_type[i] == HW_GID_ROCE_V2) {
+	LAYOUT_SET(roce_addr_layout, to, vlan_valid, hw_gid_vlan(p->gid_kind[i]) != 0);
+	LAYOUT_SET(roce_addr_layout, to, vlan_id, hw_gid_vlan(p->gid_kind[i]));
+	if (hw_gid_type(p->gid_kind[i]) == HW_GID_ROCE_V2) {
 		LAYOUT_SET(roce_addr_layout, to, roce_version, PRM_ROCE_VERSION_2);
 		LAYOUT_SET(roce_addr_layout, to, roce_l3_type,
 			   ib_gid_is_ip4(p->gid[i]) ? PRM_ROCE_L3_IPV4 : PRM_ROCE_L3_IPV6);

@@ -150,7 +150,7 @@ struct mad_recv { /* SEG_T_MRECV */
 	struct seg_chain msg; /* struct ib_user_mad_hdr and the message as far as it has arrived */
 	uint32_t early;       /* SEG_T_EVBUF index: segments after a gap, in order */
 	/* The destination of answers, and their header. */
-	uint32_t pkey_index, sl, grh, gid_type, hop_limit, traffic_class, flow_label;
+	uint32_t pkey_index, sl, grh, gid_kind, hop_limit, traffic_class, flow_label;
 	uint8_t sgid[16], dgid[16];
 	uint8_t mad[64];
 } SEG_ELEM;

@@ -55,13 +55,29 @@ enum hw_link { HW_LINK_IB = 0, HW_LINK_ETH = 1 };
 /* How packets with a GID of the table travel; numbers as in enum ib_uverbs_gid_type. */
 enum hw_gid_type { HW_GID_IB = 0, HW_GID_ROCE_V1 = 1, HW_GID_ROCE_V2 = 2 };
 
+/* hw_port.gid_kind: the type, and the VLAN whose interface has the address; 0: the port's own. */
+static inline uint16_t hw_gid_kind(enum hw_gid_type type, uint32_t vlan)
+{
+	return (uint16_t)(vlan << 4 | type);
+}
+static inline uint32_t hw_gid_type(uint32_t kind)
+{
+	return kind & 0xf;
+}
+static inline uint32_t hw_gid_vlan(uint32_t kind)
+{
+	return kind >> 4;
+}
+
 /* An address that was given to an interface; IPv4 as ::ffff:a.b.c.d. */
 struct hw_addr {
 	uint8_t ip[16];
+	uint32_t vlan;           /* of whose interface, 0: the port's own */
 	_Atomic uint32_t prefix; /* bits of its subnet, of 32 for IPv4; 0: the element is free */
 	uint32_t order;          /* those that were given later have higher ones */
 };
 #define HW_ADDRS 8
+#define HW_VLANS 4 /* interfaces of VLANs on a port */
 
 /*
  * What a port tells the kernel's multicast.c, in hw_port.news: its groups' memberships are lost
@@ -96,7 +112,7 @@ struct hw_port {
 	 * interface's addresses, each as RoCE v1 and v2; free entries are zero.
 	 */
 	uint8_t gid[HW_GIDS][16];
-	uint8_t gid_type[HW_GIDS]; /* enum hw_gid_type */
+	uint16_t gid_kind[HW_GIDS]; /* hw_gid_kind() */
 	uint16_t pkey[HW_PKEYS];
 	uint32_t enforce; /* switch port's PartitionEnforcement: 1 inbound, 2 outbound */
 	uint32_t qctr;    /* SEG_T_QCTR index: the counter set of QPs that verbs made */
@@ -128,6 +144,7 @@ struct hw_port {
 	_Atomic uint32_t naddrs;   /* in use */
 	_Atomic uint32_t no_rule4; /* the IPv4 address of the rule (fabric/ifaddr.h) is gone */
 	uint32_t if_mtu;           /* Ethernet: octets of the interface's MTU */
+	_Atomic uint32_t vlan[HW_VLANS]; /* Ethernet: ids of the VLANs with an interface; 0: free */
 } SEG_ELEM;
 
 static inline struct hw_port *hw_port(const struct seg *s, uint32_t i)

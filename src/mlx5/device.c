@@ -176,12 +176,15 @@ int mlx5_query_gid(struct seg *s, uint32_t hca, uint32_t port, uint32_t index, s
 	if (!p)
 		return -EINVAL;
 	memcpy(gid->raw, p->gid[index], sizeof(gid->raw));
-	gid->type = p->gid_type[index];
-	gid->ifindex = hw_port_is_eth(p) ? fab_if_index(s, h->port[port - 1]) : 0;
+	gid->type = hw_gid_type(p->gid_kind[index]);
+	gid->ifindex = hw_port_is_eth(p)
+			       ? fab_if_index(s, fab_at_by_vlan(s, h->port[port - 1],
+								hw_gid_vlan(p->gid_kind[index])))
+			       : 0;
 	return 0;
 }
 
-int mlx5_find_neighbour(struct seg *s, uint32_t hca, uint32_t port, const uint8_t dgid[16],
+int mlx5_find_neighbour(struct seg *s, uint32_t hca, uint32_t ifindex, const uint8_t dgid[16],
 			uint8_t mac[6], uint8_t *hop_limit)
 {
 	const struct hw_hca *h = hw_hca(s, hca);
@@ -189,7 +192,7 @@ int mlx5_find_neighbour(struct seg *s, uint32_t hca, uint32_t port, const uint8_
 	if (!h)
 		return -EINVAL;
 	*hop_limit = IB_HOPS_OF_ROUTE;
-	return fab_eth_neighbour(s, h->port[port - 1], dgid, mac);
+	return fab_eth_neighbour(s, fab_port_by_if(s, h->host, ifindex), dgid, mac);
 }
 
 /* mlx5_query_port_roce(), ib_uverbs' make_port_cap_flags(). */

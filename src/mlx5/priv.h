@@ -133,7 +133,7 @@ void mlx5_dbr_finish(struct mlx5_context *mc);
 int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct uv_udata *u);
 void mlx5_get_device(struct seg *s, uint32_t hca, struct uv_device *d);
 int mlx5_query_gid(struct seg *s, uint32_t hca, uint32_t port, uint32_t index, struct uv_gid *gid);
-int mlx5_find_neighbour(struct seg *s, uint32_t hca, uint32_t port, const uint8_t dgid[16],
+int mlx5_find_neighbour(struct seg *s, uint32_t hca, uint32_t ifindex, const uint8_t dgid[16],
 			uint8_t mac[6], uint8_t *hop_limit);
 /* A port of the device by its number; NULL: it has none of that number. */
 const struct hw_port *mlx5_port(const struct uv_context *ctx, uint32_t num);

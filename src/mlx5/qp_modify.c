@@ -219,7 +219,8 @@ static int path_fill_roce(void *ads, const struct uv_qp *qp, const struct uv_qp_
 			  const struct hw_port *port)
 {
 	const struct ibv_ah_attr *ah = &m->attr.ah_attr;
-	bool v2 = port->gid_type[ah->grh.sgid_index & (HW_GIDS - 1)] == HW_GID_ROCE_V2;
+	uint32_t kind = port->gid_kind[ah->grh.sgid_index & (HW_GIDS - 1)];
+	bool v2 = hw_gid_type(kind) == HW_GID_ROCE_V2;
 
 	if (!ah->is_global)
 		return uv_no(-EINVAL, "on an Ethernet port is_global is 1");

@@ -2,10 +2,13 @@
 /* Owns RTM_GETLINK of the host's interfaces: rtnl_getlink(), rtnl_dump_ifinfo() of the kernel. */
 #include "nldev/rtpriv.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if.h>
 #include <linux/if_arp.h>
+#include <linux/if_ether.h>
 #include <linux/if_link.h>
+#include <linux/if_vlan.h>
 #include <string.h>
 #include <sys/socket.h>
 #include "util/cleanup.h"
@@ -22,9 +25,12 @@ static const struct device {
 	{ARPHRD_INFINIBAND, "ipoib", 0, 65520},
 	{ARPHRD_ETHER, "", 68, 9978}, /* ether_setup(), mlx5e_build_nic_netdev() */
 };
+static const struct device vlan_device = {ARPHRD_ETHER, "vlan", 0, 65535}; /* vlan_setup() */
 
 static const struct device *device_of(const struct fab_iface *f)
 {
+	if (f->link)
+		return &vlan_device;
 	for (size_t i = 0; i < ARRAY_SIZE(devices); i++)
 		if (devices[i].hwtype == f->hwtype)
 			return &devices[i];
@@ -53,7 +59,7 @@ static void put_carrier(struct nl_out *o, const struct fab_iface *f)
 	bool up = f->flags & IFF_RUNNING;
 
 	nl_u8(o, IFLA_CARRIER, up);
-	nl_str(o, IFLA_QDISC, "pfifo_fast");
+	nl_str(o, IFLA_QDISC, f->link ? "noqueue" : "pfifo_fast");
 	nl_u32(o, IFLA_CARRIER_CHANGES, up);
 	nl_u32(o, IFLA_CARRIER_UP_COUNT, up);
 	nl_u32(o, IFLA_CARRIER_DOWN_COUNT, 0);
@@ -61,18 +67,36 @@ static void put_carrier(struct nl_out *o, const struct fab_iface *f)
 }
 
 /* ipoib_fill_info() */
+static void put_ipoib(struct nl_out *o, const struct fab_iface *f)
+{
+	nl_u16(o, IFLA_IPOIB_PKEY, (uint16_t)f->pkey);
+	nl_u16(o, IFLA_IPOIB_MODE, IPOIB_MODE_DATAGRAM);
+	nl_u16(o, IFLA_IPOIB_UMCAST, 0);
+}
+
+/* vlan_fill_info() */
+static void put_vlan(struct nl_out *o, const struct fab_iface *f)
+{
+	static const struct ifla_vlan_flags flags = {VLAN_FLAG_REORDER_HDR, UINT32_MAX};
+
+	nl_u16(o, IFLA_VLAN_PROTOCOL, htons(ETH_P_8021Q));
+	nl_u16(o, IFLA_VLAN_ID, (uint16_t)f->vlan);
+	nl_put(o, IFLA_VLAN_FLAGS, &flags, sizeof(flags));
+}
+
 static void put_kind(struct nl_out *o, const struct fab_iface *f)
 {
 	uint32_t info, data;
 
-	if (f->hwtype != ARPHRD_INFINIBAND)
+	if (!*device_of(f)->kind)
 		return;
 	info = nl_open(o, IFLA_LINKINFO);
 	nl_str(o, IFLA_INFO_KIND, device_of(f)->kind);
 	data = nl_open(o, IFLA_INFO_DATA);
-	nl_u16(o, IFLA_IPOIB_PKEY, (uint16_t)f->pkey);
-	nl_u16(o, IFLA_IPOIB_MODE, IPOIB_MODE_DATAGRAM);
-	nl_u16(o, IFLA_IPOIB_UMCAST, 0);
+	if (f->link)
+		put_vlan(o, f);
+	else
+		put_ipoib(o, f);
 	nl_close(o, data);
 	nl_close(o, info);
 }
@@ -88,7 +112,7 @@ static void put_families(struct nl_out *o)
 }
 
 /* rtnl_fill_ifinfo() */
-void rtn_link(struct rtn_req *q, const struct fab_iface *f)
+void rtn_link(struct rtn_req *q, uint16_t type, const struct fab_iface *f)
 {
 	static const struct rtnl_link_stats64 none64;
 	static const struct rtnl_link_stats none;
@@ -98,12 +122,14 @@ void rtn_link(struct rtn_req *q, const struct fab_iface *f)
 	struct nl_out *o = q->o;
 	uint32_t xdp;
 
-	rtn_begin(q, RTM_NEWLINK, &m, sizeof(m));
+	rtn_begin(q, type, &m, sizeof(m));
 	nl_str(o, IFLA_IFNAME, f->name);
 	nl_u32(o, IFLA_TXQLEN, f->queue_len);
 	nl_u8(o, IFLA_OPERSTATE, f->flags & IFF_RUNNING ? IF_OPER_UP : IF_OPER_DOWN);
 	nl_u8(o, IFLA_LINKMODE, 0);
 	put_limits(o, f);
+	if (f->link)
+		nl_u32(o, IFLA_LINK, f->link);
 	put_carrier(o, f);
 	nl_put(o, IFLA_MAP, &map, sizeof(map));
 	nl_put(o, IFLA_ADDRESS, f->hwaddr, f->hwlen);
@@ -118,6 +144,8 @@ void rtn_link(struct rtn_req *q, const struct fab_iface *f)
 	put_kind(o, f);
 	nl_put(o, IFLA_PERM_ADDRESS, f->hwaddr, f->hwlen);
 	put_families(o);
+	if (!*f->parent)
+		return;
 	nl_str(o, IFLA_PARENT_DEV_NAME, f->parent);
 	nl_str(o, IFLA_PARENT_DEV_BUS_NAME, "pci");
 }
@@ -159,7 +187,7 @@ enum rtnl_who rtn_link_get(struct rtn_req *q)
 		return RTNL_KERNEL;
 	if (!valid(q))
 		return rtn_end(q, -EINVAL);
-	rtn_link(q, f);
+	rtn_link(q, RTM_NEWLINK, f);
 	return rtn_end(q, 0);
 }
 
@@ -208,7 +236,7 @@ enum rtnl_who rtn_link_dump(struct rtn_req *q)
 
 		if (kind && (strnlen(kind, n) != strlen(own) || memcmp(kind, own, strlen(own))))
 			continue;
-		rtn_link(q, f);
+		rtn_link(q, RTM_NEWLINK, f);
 		rtn_send(q);
 	}
 	return RTNL_DUMP;

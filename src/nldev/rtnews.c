@@ -46,24 +46,46 @@ static void tell_addresses(struct rtn_req *q, struct news *w, uint16_t type,
 		}
 }
 
-void rtnl_news(const struct fab_iface *was, const struct fab_iface *is, uint32_t n, rtnl_tell *tell,
-	       void *arg)
+static const struct fab_iface *same_index(const struct fab_iface *f, const struct fab_iface *list,
+					  uint32_t n)
 {
+	for (uint32_t i = 0; i < n; i++)
+		if (list[i].index == f->index && !strcmp(list[i].name, f->name))
+			return &list[i];
+	return NULL;
+}
+
+static void tell_link(struct rtn_req *q, struct news *w, uint16_t type, const struct fab_iface *f)
+{
+	w->group = RTNLGRP_LINK;
+	rtn_link(q, type, f);
+	rtn_send(q);
+}
+
+/* Addresses come after their interface and go before it. */
+void rtnl_news(const struct fab_iface *was, uint32_t nwas, const struct fab_iface *is, uint32_t nis,
+	       rtnl_tell *tell, void *arg)
+{
+	static const struct fab_iface bare;
 	static const struct nlmsghdr none;
 	struct news w = {tell, arg, 0};
 	const struct rtnl r = {.to = {.answer = news_answer, .arg = &w}};
 	struct nl_out o;
 	struct rtn_req q = {.r = &r, .h = &none, .o = &o};
 
-	for (uint32_t i = 0; i < n; i++) {
-		if (was[i].index != is[i].index)
+	for (uint32_t i = 0; i < nwas; i++) {
+		if (same_index(&was[i], is, nis))
 			continue;
-		if (!same_link(&was[i], &is[i])) {
-			w.group = RTNLGRP_LINK;
-			rtn_link(&q, &is[i]);
-			rtn_send(&q);
-		}
-		tell_addresses(&q, &w, RTM_DELADDR, &was[i], &is[i]);
-		tell_addresses(&q, &w, RTM_NEWADDR, &is[i], &was[i]);
+		tell_addresses(&q, &w, RTM_DELADDR, &was[i], &bare);
+		tell_link(&q, &w, RTM_DELLINK, &was[i]);
+	}
+	for (uint32_t i = 0; i < nis; i++) {
+		const struct fab_iface *old = same_index(&is[i], was, nwas);
+
+		if (!old || !same_link(old, &is[i]))
+			tell_link(&q, &w, RTM_NEWLINK, &is[i]);
+		if (old)
+			tell_addresses(&q, &w, RTM_DELADDR, old, &is[i]);
+		tell_addresses(&q, &w, RTM_NEWADDR, &is[i], old ? old : &bare);
 	}
 }

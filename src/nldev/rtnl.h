@@ -27,12 +27,12 @@ enum rtnl_who {
 };
 
 /*
- * What has changed from `was` to `is`, n interfaces each in the same order: a notification at a
- * time, for an RTNLGRP_*.
+ * What has changed from the interfaces `was` to those of `is`: a notification at a time, for an
+ * RTNLGRP_*.
  */
 typedef void rtnl_tell(void *arg, uint32_t group, const void *data, size_t n);
-void rtnl_news(const struct fab_iface *was, const struct fab_iface *is, uint32_t n, rtnl_tell *tell,
-	       void *arg);
+void rtnl_news(const struct fab_iface *was, uint32_t nwas, const struct fab_iface *is, uint32_t nis,
+	       rtnl_tell *tell, void *arg);
 
 /* `h` is a whole message as the program sends it. */
 enum rtnl_who rtnl_request(const struct rtnl *r, const struct nlmsghdr *h);

@@ -34,9 +34,9 @@ void rtn_send(struct rtn_req *q);
 /* The end of a request that is answered here. */
 enum rtnl_who rtn_end(struct rtn_req *q, int err);
 
-/* ---- rtaddr.c, rtlink.c: RTM_NEWLINK; RTM_NEWADDR or RTM_DELADDR of address k */
+/* ---- rtaddr.c, rtlink.c: RTM_NEWLINK or RTM_DELLINK; RTM_NEWADDR or RTM_DELADDR of address k */
 
-void rtn_link(struct rtn_req *q, const struct fab_iface *f);
+void rtn_link(struct rtn_req *q, uint16_t type, const struct fab_iface *f);
 void rtn_ip4(struct rtn_req *q, uint16_t type, const struct fab_iface *f, unsigned int k);
 void rtn_ip6(struct rtn_req *q, uint16_t type, const struct fab_iface *f, unsigned int k);
 

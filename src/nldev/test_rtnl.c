@@ -279,7 +279,7 @@ static void changes_are_told(void **state)
 	struct fab_iface was[2] = {iface, iface}, is[2] = {iface, iface};
 
 	was[1].index = is[1].index = 3;
-	rtnl_news(was, is, 2, hear, &heard);
+	rtnl_news(was, 2, is, 2, hear, &heard);
 	assert_int_equal(heard.n, 0);
 	is[1].flags &= ~(unsigned int)IFF_RUNNING;
 	is[0].nip6 = 1;
@@ -287,7 +287,7 @@ static void changes_are_told(void **state)
 	is[1].nip4 = 2;
 	memcpy(is[1].ip4[1], "\x0a\x0a\0\2", 4);
 	is[1].prefix4[1] = 16;
-	rtnl_news(was, is, 2, hear, &heard);
+	rtnl_news(was, 2, is, 2, hear, &heard);
 	assert_int_equal(heard.n, 5);
 	assert_heard(0, RTNLGRP_IPV4_IFADDR, RTM_DELADDR, AF_INET);
 	assert_heard(1, RTNLGRP_IPV6_IFADDR, RTM_DELADDR, AF_INET6);
@@ -298,12 +298,20 @@ static void changes_are_told(void **state)
 	was[0] = is[0];
 	was[1] = is[1];
 	was[1].prefix4[1] = 24; /* another subnet is another address */
-	rtnl_news(was, is, 2, hear, &heard);
+	rtnl_news(was, 2, is, 2, hear, &heard);
 	assert_int_equal(heard.n, 2);
 	is[1].index = 9; /* not the same interface */
+	was[1].nip4 = is[1].nip4 = 1;
+	was[1].nip6 = is[1].nip6 = 1;
 	heard.n = 0;
-	rtnl_news(was, is, 2, hear, &heard);
-	assert_int_equal(heard.n, 0);
+	rtnl_news(was, 2, is, 2, hear, &heard);
+	assert_int_equal(heard.n, 6);
+	assert_heard(0, RTNLGRP_IPV4_IFADDR, RTM_DELADDR, AF_INET);
+	assert_heard(1, RTNLGRP_IPV6_IFADDR, RTM_DELADDR, AF_INET6);
+	assert_heard(2, RTNLGRP_LINK, RTM_DELLINK, AF_UNSPEC);
+	assert_heard(3, RTNLGRP_LINK, RTM_NEWLINK, AF_UNSPEC);
+	assert_heard(4, RTNLGRP_IPV4_IFADDR, RTM_NEWADDR, AF_INET);
+	assert_heard(5, RTNLGRP_IPV6_IFADDR, RTM_NEWADDR, AF_INET6);
 }
 
 static void whole(const struct request *q)

@@ -91,6 +91,7 @@ struct link_msg {
 };
 #define LINK_MORE 2304 /* at most */
 
+/* len 0: not an address, but the VLAN whose id is in `prefix` */
 struct link_addr {
 	char iface[16];       /* "": the first */
 	uint32_t len, prefix; /* octets; bits, 0: any */

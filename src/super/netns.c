@@ -318,6 +318,30 @@ static void update_host(struct netns *n, struct seg *s, uint32_t host)
 	}
 }
 
+int netns_change(struct netns *n, uint32_t host, const struct fab_iface *was,
+		 const struct fab_iface *is)
+{
+	struct ask a = {.what = ASK_CHANGE, .host = host, .iface = {*was, *is}};
+	int none = -1;
+
+	if (host >= n->nhosts || n->host[host].fd < 0)
+		return 0;
+	return ask_with(n, &a, n->host[host].fd, &none);
+}
+
+static int make_vlans(struct netns *n, struct seg *s, uint32_t host)
+{
+	const struct fab_iface none = {0};
+	struct fab_iface f;
+	int r = 0;
+
+	for (uint32_t at = fab_at_first(s, host); at != SEG_NONE && !r;
+	     at = fab_at_next(s, host, at))
+		if (fab_at_place(at) && fab_iface(s, at, &f))
+			r = netns_change(n, host, &none, &f);
+	return r;
+}
+
 int netns_host(struct netns *n, struct seg *s, uint32_t host)
 {
 	struct hw_host *h = seg_live(s, SEG_T_HOST, host);
@@ -338,18 +362,12 @@ int netns_host(struct netns *n, struct seg *s, uint32_t host)
 		return r;
 	h->netns = 1;
 	update_host(n, s, host);
-	return 0;
-}
-
-int netns_change(struct netns *n, uint32_t host, const struct fab_iface *was,
-		 const struct fab_iface *is)
-{
-	struct ask a = {.what = ASK_CHANGE, .host = host, .iface = {*was, *is}};
-	int none = -1;
-
-	if (host >= n->nhosts || n->host[host].fd < 0)
-		return 0;
-	return ask_with(n, &a, n->host[host].fd, &none);
+	r = make_vlans(n, s, host);
+	if (r) {
+		close(n->host[host].fd);
+		n->host[host].fd = -1;
+	}
+	return r;
 }
 
 void netns_update(struct netns *n, struct seg *s)

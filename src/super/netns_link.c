@@ -189,26 +189,90 @@ int netns_link_pair(const struct fab_iface *f, uint32_t host, uint32_t n, int ho
 	return r;
 }
 
-/* Each address of `of` that `other` does not have. */
-static int differences(uint16_t type, const struct fab_iface *of, const struct fab_iface *other)
+/* A secondary address has gone with its primary one. */
+static int delete_address(const struct fab_iface *f, uint8_t family, const uint8_t *ip,
+			  uint8_t prefix)
+{
+	int r = address(RTM_DELADDR, f, family, ip, prefix);
+
+	return r == -EADDRNOTAVAIL ? 0 : r;
+}
+
+static int lose_addresses(const struct fab_iface *was, const struct fab_iface *is)
 {
 	int r = 0;
 
-	for (unsigned int i = 0; i < of->nip4 && !r; i++)
-		if (!fab_iface_has4(other, of->ip4[i], of->prefix4[i]))
-			r = address(type, of, AF_INET, of->ip4[i], of->prefix4[i]);
-	for (unsigned int i = 0; i < of->nip6 && !r; i++)
-		if (!fab_iface_has6(other, of->ip6[i], of->prefix6[i]))
-			r = address(type, of, AF_INET6, of->ip6[i], of->prefix6[i]);
-	/* A secondary address has gone with its primary one. */
-	return type == RTM_DELADDR && r == -EADDRNOTAVAIL ? 0 : r;
+	for (unsigned int i = 0; i < was->nip4 && !r; i++)
+		if (!fab_iface_has4(is, was->ip4[i], was->prefix4[i]))
+			r = delete_address(was, AF_INET, was->ip4[i], was->prefix4[i]);
+	for (unsigned int i = 0; i < was->nip6 && !r; i++)
+		if (!fab_iface_has6(is, was->ip6[i], was->prefix6[i]))
+			r = delete_address(was, AF_INET6, was->ip6[i], was->prefix6[i]);
+	return r;
+}
+
+static int get_addresses(const struct fab_iface *was, const struct fab_iface *is)
+{
+	int r = 0;
+
+	for (unsigned int i = 0; i < is->nip4 && !r; i++)
+		if (!fab_iface_has4(was, is->ip4[i], is->prefix4[i]))
+			r = address(RTM_NEWADDR, is, AF_INET, is->ip4[i], is->prefix4[i]);
+	for (unsigned int i = 0; i < is->nip6 && !r; i++)
+		if (!fab_iface_has6(was, is->ip6[i], is->prefix6[i]))
+			r = address(RTM_NEWADDR, is, AF_INET6, is->ip6[i], is->prefix6[i]);
+	return r;
+}
+
+static int add_vlan(const struct fab_iface *f)
+{
+	const struct ifinfomsg m = {.ifi_index = (int)f->index};
+	uint32_t info, data;
+	struct nl_out o;
+
+	begin(&o, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &m, sizeof(m));
+	nl_str(&o, IFLA_IFNAME, f->name);
+	nl_u32(&o, IFLA_LINK, f->link);
+	info = nl_open(&o, IFLA_LINKINFO);
+	nl_str(&o, IFLA_INFO_KIND, "vlan");
+	data = nl_open(&o, IFLA_INFO_DATA);
+	nl_u16(&o, IFLA_VLAN_ID, (uint16_t)f->vlan);
+	nl_close(&o, data);
+	nl_close(&o, info);
+	return ask(&o);
+}
+
+static int delete_link(const struct fab_iface *f)
+{
+	const struct ifinfomsg m = {.ifi_index = (int)f->index};
+	struct nl_out o;
+
+	begin(&o, RTM_DELLINK, 0, &m, sizeof(m));
+	return ask(&o);
+}
+
+static int make_vlan(const struct fab_iface *f)
+{
+	static const struct fab_iface bare;
+	int r = add_vlan(f);
+
+	if (!r)
+		r = set_up_bare(f->index);
+	if (!r)
+		r = get_addresses(&bare, f);
+	return r == -EACCES ? 0 : r; /* as in netns_link_pair() */
 }
 
 int netns_link_change(const struct fab_iface *was, const struct fab_iface *is)
 {
-	int r = differences(RTM_DELADDR, was, is);
+	int r;
 
-	return r ? r : differences(RTM_NEWADDR, is, was);
+	if (!is->index)
+		return delete_link(was);
+	if (!was->index)
+		return make_vlan(is);
+	r = lose_addresses(was, is);
+	return r ? r : get_addresses(was, is);
 }
 
 int netns_link_bridge(uint32_t n)

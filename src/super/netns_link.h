@@ -12,7 +12,10 @@
 int netns_link_loopback(void);
 /* In the namespace of a host: the interface, up with its addresses; its peer is in `home`. */
 int netns_link_pair(const struct fab_iface *f, uint32_t host, uint32_t n, int home);
-/* In the namespace of a host: the interface `was` loses and gets addresses to be as `is`. */
+/*
+ * In the namespace of a host: the interface `was` loses and gets addresses to be as `is`. A VLAN's
+ * is made if `was` is empty, and goes if `is` is.
+ */
 int netns_link_change(const struct fab_iface *was, const struct fab_iface *is);
 /* In the namespace of the bridges: the bridge of all n-th interfaces, if there is none yet. */
 int netns_link_bridge(uint32_t n);

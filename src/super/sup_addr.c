@@ -67,7 +67,8 @@ static bool is_further(const struct topo *t, uint32_t i)
 	const struct topo_ip *ip = &t->ip[i];
 
 	while (i-- && t->ip[i].node == ip->node)
-		if (t->ip[i].port == ip->port && t->ip[i].addr.len == ip->addr.len)
+		if (t->ip[i].port == ip->port && t->ip[i].vlan == ip->vlan &&
+		    t->ip[i].addr.len == ip->addr.len)
 			return true;
 	return false;
 }
@@ -93,6 +94,23 @@ static int leave_loopback(struct seg *s)
 	return r;
 }
 
+/* An address of a VLAN makes its interface. */
+static int set_topo(struct seg *s, const struct topo_ip *ip, bool further)
+{
+	uint32_t port = fab_node(s, ip->node + 1)->port0 + ip->port;
+	uint32_t at = fab_at_by_vlan(s, port, ip->vlan);
+	int r = at == SEG_NONE ? fab_vlan_add(s, port, ip->vlan) : 0;
+
+	if (r == -EOPNOTSUPP)
+		return prog_fail("--topo: an InfiniBand port cannot have VLAN %u", ip->vlan);
+	if (r)
+		return prog_fail("--topo: a port cannot have more than %u VLANs", HW_VLANS);
+	at = fab_at_by_vlan(s, port, ip->vlan);
+	if (ip->vlan && !ip->addr.len)
+		return 0;
+	return set_one(s, "--topo", at, &ip->addr, further);
+}
+
 int sup_addresses(struct sup *sup, const struct topo *t)
 {
 	struct seg *s = &sup->seg;
@@ -100,8 +118,7 @@ int sup_addresses(struct sup *sup, const struct topo *t)
 
 	/* fab_build() makes node i the element i + 1. */
 	for (uint32_t i = 0; t && i < t->nips && !r; i++)
-		r = set_one(s, "--topo", fab_node(s, t->ip[i].node + 1)->port0 + t->ip[i].port,
-			    &t->ip[i].addr, is_further(t, i));
+		r = set_topo(s, &t->ip[i], is_further(t, i));
 	for (uint32_t i = 0; i < sup->fab.nips && !r; i++)
 		r = set_host(s, &sup->fab.ip[i]);
 	if (!r && sup->fab.netns)
@@ -111,60 +128,90 @@ int sup_addresses(struct sup *sup, const struct topo *t)
 
 /* ---- while the fabric is up */
 
-static uint32_t port_by_name(struct seg *s, uint32_t host, const char *name)
+static uint32_t at_by_name(struct seg *s, uint32_t host, const char *name)
 {
 	struct fab_iface f;
-	uint32_t port;
 
-	for (uint32_t n = 0; (port = fab_port_by_umad(s, host, n)) != SEG_NONE; n++)
-		if (fab_iface(s, port, &f) && (!*name || !strcmp(f.name, name)))
-			return port;
+	for (uint32_t at = fab_at_first(s, host); at != SEG_NONE; at = fab_at_next(s, host, at))
+		if (fab_iface(s, at, &f) && (!*name || !strcmp(f.name, name)))
+			return at;
 	return SEG_NONE;
 }
 
 /* An interface that could not follow: its port has again what it had. */
-static void restore(struct seg *s, uint32_t port, const struct fab_iface *was)
+static void restore(struct seg *s, uint32_t at, const struct fab_iface *was)
 {
 	struct fab_iface is;
 
-	fab_iface(s, port, &is);
+	fab_iface(s, at, &is);
 	for (uint32_t i = 0; i < is.nip4; i++)
 		if (!fab_iface_has4(was, is.ip4[i], is.prefix4[i]))
-			fab_if_del(s, port, is.ip4[i], 4, is.prefix4[i]);
+			fab_if_del(s, at, is.ip4[i], 4, is.prefix4[i]);
 	for (uint32_t i = 0; i < is.nip6; i++)
 		if (!fab_iface_has6(was, is.ip6[i], is.prefix6[i]))
-			fab_if_del(s, port, is.ip6[i], 16, is.prefix6[i]);
+			fab_if_del(s, at, is.ip6[i], 16, is.prefix6[i]);
 	for (uint32_t i = 0; i < was->nip4; i++)
 		if (!fab_iface_has4(&is, was->ip4[i], was->prefix4[i]))
-			fab_if_add(s, port, was->ip4[i], 4, was->prefix4[i]);
+			fab_if_add(s, at, was->ip4[i], 4, was->prefix4[i]);
 	for (uint32_t i = 0; i < was->nip6; i++)
 		if (!fab_iface_has6(&is, was->ip6[i], was->prefix6[i]))
-			fab_if_add(s, port, was->ip6[i], 16, was->prefix6[i]);
+			fab_if_add(s, at, was->ip6[i], 16, was->prefix6[i]);
 }
 
-int sup_addr(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
+/* A VLAN of the interface `at`, with the addresses that it has when it goes. */
+static int change_vlan(struct sup *sup, uint32_t host, uint32_t at, uint32_t id, bool add)
 {
-	uint32_t host = sup_link_host(sup, &q->m), port;
-	struct link_addr *a = (void *)q->more;
+	uint32_t port = fab_at_port(at), vlan = fab_at_by_vlan(&sup->seg, port, id);
+	struct fab_iface was = {0}, is = {0};
+	struct seg *s = &sup->seg;
+	int r;
+
+	if (at != port)
+		return -EOPNOTSUPP; /* no VLANs of VLANs */
+	if (!add && (!id || vlan == SEG_NONE))
+		return -EADDRNOTAVAIL;
+	fab_iface(s, vlan, &was);
+	r = add ? fab_vlan_add(s, port, id) : fab_vlan_del(s, vlan);
+	if (r || !sup->fab.netns)
+		return r;
+	fab_iface(s, fab_at_by_vlan(s, port, id), &is);
+	r = netns_change(&sup->netns, host, &was, &is);
+	if (r && add)
+		fab_vlan_del(s, fab_at_by_vlan(s, port, id));
+	return r;
+}
+
+static int change_address(struct sup *sup, uint32_t host, uint32_t at, const struct link_addr *a,
+			  bool add)
+{
 	struct seg *s = &sup->seg;
 	struct fab_iface was, is;
 	int r;
 
-	if (q->nmore != sizeof(*a) || (a->len != 4 && a->len != 16))
+	fab_iface(s, at, &was);
+	r = (add ? fab_if_add : fab_if_del)(s, at, a->ip, a->len, a->prefix);
+	if (r || !sup->fab.netns)
+		return r;
+	fab_iface(s, at, &is);
+	r = netns_change(&sup->netns, host, &was, &is);
+	if (r)
+		restore(s, at, &was);
+	return r;
+}
+
+int sup_addr(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
+{
+	uint32_t host = sup_link_host(sup, &q->m), at;
+	struct link_addr *a = (void *)q->more;
+
+	if (q->nmore != sizeof(*a) || (a->len && a->len != 4 && a->len != 16))
 		return -EPROTO;
 	if (host == SEG_NONE)
 		return -ENODEV;
 	a->iface[sizeof(a->iface) - 1] = '\0';
-	port = port_by_name(s, host, a->iface);
-	if (port == SEG_NONE)
+	at = at_by_name(&sup->seg, host, a->iface);
+	if (at == SEG_NONE)
 		return -ENXIO;
-	fab_iface(s, port, &was);
-	r = (q->m.arg ? fab_if_add : fab_if_del)(s, port, a->ip, a->len, a->prefix);
-	if (r || !sup->fab.netns)
-		return r;
-	fab_iface(s, port, &is);
-	r = netns_change(&sup->netns, host, &was, &is);
-	if (r)
-		restore(s, port, &was);
-	return r;
+	return a->len ? change_address(sup, host, at, a, q->m.arg)
+		      : change_vlan(sup, host, at, a->prefix, q->m.arg);
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "fabric/ifaddr.h"
 
 #define RULE_NET 127 /* its addresses have the prefix that hosts have by themselves */
 
@@ -77,7 +78,7 @@ static int add(struct topo_build *b, const struct topo_ip *ip, const struct topo
 	return 0;
 }
 
-/* "none": the port does not have the IPv4 address that would be its own. */
+/* "none": the port does not have the IPv4 address that would be its own; a VLAN's has none. */
 static bool parse_one(const char *p, size_t len, struct topo_addr *a)
 {
 	if (len != sizeof(none) - 1 || memcmp(p, none, len))
@@ -86,21 +87,24 @@ static bool parse_one(const char *p, size_t len, struct topo_addr *a)
 	return true;
 }
 
-/* "#ip[", and after it: PORT] ADDR[/PREFIX]|none[,ADDR...] [# COMMENT] */
+/* "#ip[", and after it: PORT[.VLAN]] ADDR[/PREFIX]|none[,ADDR...] [# COMMENT] */
 int parse_ip(struct topo_parse *p, struct topo_text *x)
 {
 	const struct topo_node *n = p->node == TOPO_NONE ? NULL : &p->b.node[p->node];
 	struct topo_ip ip = {.node = p->node};
-	uint64_t num;
+	uint64_t num, vlan = 0;
 	size_t len;
 	int r;
 
 	if (!n || n->type != TOPO_CA)
 		return text_error(x, "addresses without an adapter's line before them");
 	r = text_number(x, "the port's number", 1, n->nports, &num);
+	if (!r && text_skip(x, "."))
+		r = text_number(x, "the VLAN", FAB_VLAN_MIN, FAB_VLAN_MAX, &vlan);
 	if (!r && !text_skip(x, "]"))
 		r = text_error(x, "']' is missing after the port's number");
 	ip.port = (uint32_t)num;
+	ip.vlan = (uint32_t)vlan;
 	text_blanks(x);
 	for (; !r; x->p += len) {
 		struct topo_where at = text_at(x, x->p);

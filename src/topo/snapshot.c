@@ -88,32 +88,37 @@ static void read_node(const struct reader *r, const struct fab_node *n, struct t
 		read_port(r, n->port0 + p, &out->port[p]);
 }
 
-/* The addresses that were given; the others are a rule. */
+static void read_interface(struct seg *s, uint32_t at, uint32_t node, uint32_t port, struct topo *t)
+{
+	struct fab_given a[FAB_IF_ADDRS];
+	uint32_t n = fab_at_place(at) && !fab_at_vlan(s, at) ? 0 : fab_if_given(s, at, a);
+
+	for (uint32_t j = 0; j < n; j++) {
+		struct topo_ip *ip = &t->ip[t->nips++];
+
+		*ip = (struct topo_ip){.node = node, .port = port, .vlan = fab_at_vlan(s, at)};
+		ip->addr.len = a[j].len;
+		ip->addr.prefix = a[j].prefix;
+		memcpy(ip->addr.ip, a[j].ip, sizeof(ip->addr.ip));
+	}
+}
+
+/* The addresses that were given, and the VLANs; the others are a rule. */
 static int read_addresses(struct seg *s, const uint32_t *number, struct topo *t)
 {
 	size_t room = 0;
 
 	seg_for_each_live (s, SEG_T_PORT, i)
-		room += hw_port(s, i)->naddrs || hw_port(s, i)->no_rule4 ? FAB_IF_ADDRS : 0;
+		room += FAB_IF_ADDRS + HW_VLANS;
 	t->ip = calloc(room + 1, sizeof(*t->ip));
 	if (!t->ip)
 		return -ENOMEM;
 	seg_for_each_live (s, SEG_T_NODE, i) {
 		const struct fab_node *node = fab_node(s, i);
 
-		for (uint32_t k = 1; node->type == FAB_CA && k <= node->nports; k++) {
-			struct fab_given a[FAB_IF_ADDRS];
-			uint32_t n = fab_if_given(s, node->port0 + k, a);
-
-			for (uint32_t j = 0; j < n; j++) {
-				struct topo_ip *ip = &t->ip[t->nips++];
-
-				*ip = (struct topo_ip){.node = number[i], .port = k};
-				ip->addr.len = a[j].len;
-				ip->addr.prefix = a[j].prefix;
-				memcpy(ip->addr.ip, a[j].ip, sizeof(ip->addr.ip));
-			}
-		}
+		for (uint32_t k = 1; node->type == FAB_CA && k <= node->nports; k++)
+			for (uint32_t place = 0; place <= HW_VLANS; place++)
+				read_interface(s, fab_at(node->port0 + k, place), number[i], k, t);
 	}
 	return 0;
 }

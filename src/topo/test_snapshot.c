@@ -174,6 +174,38 @@ static void test_no_address(void **state)
 	seg_unmap(&seg);
 }
 
+static void test_vlans(void **state)
+{
+	static const char text[] = "Ca 1 \"H-0000000000000002\" # \"n1 x\"\n#link eth\n"
+				   "#ip[1] 10.0.0.1/8\n#ip[1.100] 10.1.0.1,fd01::1/64\n"
+				   "#ip[1.4094] none\n";
+	static const uint8_t ip[3][16] = {{10, 0, 0, 1}, {10, 1, 0, 1}, {0xfd, 1, [15] = 1}};
+	struct topo t, now;
+	struct seg seg = {0};
+	struct fab_options o = options;
+	char err[TOPO_ERR];
+	uint32_t at;
+
+	o.if_mtu = 1500;
+	assert_int_equal(topo_parse("f", text, strlen(text), &t, err), 0);
+	topo_fill(&t, &defaults);
+	t.node[0].sys_guid = t.node[0].guid;
+	assert_int_equal(seg_create(&seg, "test"), 0);
+	assert_int_equal(fab_build(&seg, &t, &o), 0);
+	at = fab_node(&seg, 1)->port0 + 1;
+	assert_int_equal(fab_if_set(&seg, at, ip[0], 4, 8), 0);
+	assert_int_equal(fab_vlan_add(&seg, at, 100), 0);
+	assert_int_equal(fab_vlan_add(&seg, at, 4094), 0);
+	at = fab_at_by_vlan(&seg, at, 100);
+	assert_int_equal(fab_if_set(&seg, at, ip[1], 4, 24), 0);
+	assert_int_equal(fab_if_set(&seg, at, ip[2], 16, 64), 0);
+	assert_int_equal(topo_snapshot(&seg, &now), 0);
+	assert_same(&t, &now);
+	topo_free(&t);
+	topo_free(&now);
+	seg_unmap(&seg);
+}
+
 /* Adapters of both link layers, each by its line; the option is for those without one. */
 static void test_link_layers(void **state)
 {
@@ -221,9 +253,10 @@ static void test_link_layers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_read_back),  cmocka_unit_test(test_as_it_is_now),
-		cmocka_unit_test(test_routers),    cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_no_address), cmocka_unit_test(test_link_layers),
+		cmocka_unit_test(test_read_back),   cmocka_unit_test(test_as_it_is_now),
+		cmocka_unit_test(test_routers),     cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_no_address),  cmocka_unit_test(test_vlans),
+		cmocka_unit_test(test_link_layers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,17 +77,20 @@ static void write_port(FILE *f, const struct topo *t, const struct topo_node *n,
 /* The addresses of node i, which begin at *k: a line for each port, as they are in t->ip. */
 static void write_addresses(FILE *f, const struct topo *t, uint32_t i, uint32_t *k)
 {
-	uint32_t port = 0;
+	uint32_t port = 0, vlan = 0;
 
 	for (; *k < t->nips && t->ip[*k].node == i; ++*k) {
 		const struct topo_ip *ip = &t->ip[*k];
 		char text[TOPO_ADDR_TEXT];
 
-		if (ip->port != port)
-			fprintf(f, "%s#ip[%u]\t", port ? "\n" : "", ip->port);
-		else
+		if (ip->port == port && ip->vlan == vlan)
 			fputc(',', f);
+		else if (ip->vlan)
+			fprintf(f, "%s#ip[%u.%u]\t", port ? "\n" : "", ip->port, ip->vlan);
+		else
+			fprintf(f, "%s#ip[%u]\t", port ? "\n" : "", ip->port);
 		port = ip->port;
+		vlan = ip->vlan;
 		fputs(topo_addr_text(&ip->addr, text), f);
 		if (ip->addr.len)
 			fprintf(f, "/%u", ip->addr.prefix);

@@ -21,7 +21,7 @@ void umad_gmp_send(struct seg *s, const struct cm_pkt *pkt)
 		.dlid = pkt->dlid,
 		.sl = pkt->sl,
 		.grh = pkt->grh,
-		.gid_type = pkt->gid_type,
+		.gid_kind = pkt->gid_kind,
 		.hop_limit = pkt->hop_limit,
 		.traffic_class = pkt->traffic_class,
 		.flow_label = pkt->flow_label,
@@ -36,7 +36,7 @@ void umad_gmp_send(struct seg *s, const struct cm_pkt *pkt)
 	memcpy(p.dgid, pkt->dgid, 16);
 	memcpy(p.mad, pkt->mad, MAD_SIZE);
 	if (hw_port_is_eth(from) &&
-	    (!p.grh || umad_eth_dest(s, pkt->port, p.gid_type, p.sgid, p.dgid, &p.dlid)))
+	    (!p.grh || umad_eth_dest(s, pkt->port, p.gid_kind, p.sgid, p.dgid, &p.dlid)))
 		return;
 	umad_route(s, &p);
 }
@@ -63,7 +63,7 @@ bool umad_kernel(struct seg *s, uint32_t port, const struct umad_pkt *p)
 		.qpn = p->qpn,
 		.pkey_index = p->pkey_index,
 		.grh = p->grh,
-		.gid_type = p->gid_type,
+		.gid_kind = p->gid_kind,
 		.hop_limit = p->hop_limit,
 		.traffic_class = p->traffic_class,
 		.flow_label = p->flow_label,
@@ -71,7 +71,7 @@ bool umad_kernel(struct seg *s, uint32_t port, const struct umad_pkt *p)
 
 	if (!for_kernel(p->mad))
 		return false;
-	pkt.answer_hops = umad_answer_hops(hw_port(s, port), p->gid_type, p->sgid);
+	pkt.answer_hops = umad_answer_hops(hw_port(s, port), p->gid_kind, p->sgid);
 	memcpy(pkt.sgid, p->sgid, 16);
 	memcpy(pkt.dgid, p->dgid, 16);
 	memcpy(pkt.mad, p->mad, MAD_SIZE);

@@ -54,7 +54,7 @@ struct umad_pkt {
 	uint32_t slid, dlid; /* including path bits; on Ethernet fab_eth_addr() */
 	uint8_t sl;
 	bool grh;
-	uint8_t gid_type; /* of the GRH, enum hw_gid_type */
+	uint16_t gid_kind; /* of the GRH, hw_gid_kind() */
 	uint8_t hop_limit, traffic_class;
 	uint32_t flow_label;
 	uint8_t sgid[16], dgid[16];
@@ -110,10 +110,10 @@ bool umad_kernel(struct seg *s, uint32_t port, const struct umad_pkt *p);
  * The destination of a GID (ib_resolve_eth_dmac()). 0; -EINVAL: only one GID is an IPv4 address;
  * -ENETUNREACH, -ETIMEDOUT.
  */
-int umad_eth_dest(struct seg *s, uint32_t port, uint32_t gid_type, const uint8_t sgid[16],
+int umad_eth_dest(struct seg *s, uint32_t port, uint32_t gid_kind, const uint8_t sgid[16],
 		  const uint8_t dgid[16], uint32_t *dest);
 /* The hop limit of an answer to such a packet (ib_init_ah_attr_from_wc()). */
-uint8_t umad_answer_hops(const struct hw_port *p, uint32_t gid_type, const uint8_t sgid[16]);
+uint8_t umad_answer_hops(const struct hw_port *p, uint32_t gid_kind, const uint8_t sgid[16]);
 /* Does the port accept a packet with this header? */
 bool umad_gid_arrives(const struct hw_port *p, const struct umad_pkt *pkt);
 

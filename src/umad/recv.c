@@ -78,9 +78,9 @@ int umad_hdr_of(struct seg *s, const struct mad_agent *a, const struct umad_pkt 
 	h->pkey_index = (uint16_t)p->pkey_index;
 	if (p->grh) {
 		h->grh_present = 1;
-		gid = fab_gid_find(port, p->dgid, p->gid_type);
+		gid = fab_gid_find(port, p->dgid, p->gid_kind);
 		h->gid_index = (uint8_t)(gid < 0 ? 0 : gid);
-		h->hop_limit = umad_answer_hops(port, p->gid_type, p->sgid);
+		h->hop_limit = umad_answer_hops(port, p->gid_kind, p->sgid);
 		h->traffic_class = p->traffic_class;
 		memcpy(h->gid, p->sgid, sizeof(h->gid));
 		be32_store(&h->flow_label, p->flow_label);

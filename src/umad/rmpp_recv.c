@@ -220,7 +220,7 @@ static struct mad_recv *mrecv_create(struct seg *s, uint32_t agent, const struct
 	r->tid = LAYOUT_GET(mad_hdr, p->mad, tid);
 	r->qpn = p->qpn;
 	r->slid = p->slid;
-	r->gid_type = p->gid_type;
+	r->gid_kind = p->gid_kind;
 	r->mgmt_class = mrecv_class_of(p->mad);
 	r->class_version = LAYOUT_GET32(mad_hdr, p->mad, class_version);
 	r->method = LAYOUT_GET32(mad_hdr, p->mad, method);
@@ -480,7 +480,7 @@ static void answer_to(const struct mad_recv *r, const struct mad_agent *a, struc
 	p->dst_qpn = r->qpn;
 	p->pkey_index = r->pkey_index;
 	p->slid = r->slid;
-	p->gid_type = (uint8_t)r->gid_type;
+	p->gid_kind = (uint16_t)r->gid_kind;
 	p->sl = (uint8_t)r->sl;
 	p->grh = r->grh;
 	p->hop_limit = (uint8_t)r->hop_limit;

@@ -8,9 +8,10 @@
 #include <errno.h>
 #include "fabric/eth.h"
 #include "fabric/fabric.h"
+#include "fabric/ifaddr.h"
 #include "wire/ib/gid.h"
 
-int umad_eth_dest(struct seg *s, uint32_t port, uint32_t gid_type, const uint8_t sgid[16],
+int umad_eth_dest(struct seg *s, uint32_t port, uint32_t kind, const uint8_t sgid[16],
 		  const uint8_t dgid[16], uint32_t *dest)
 {
 	uint8_t mac[6];
@@ -19,20 +20,21 @@ int umad_eth_dest(struct seg *s, uint32_t port, uint32_t gid_type, const uint8_t
 	*dest = FAB_ETH_BIT; /* of a group: QP1 is in none */
 	if (ib_gid_is_mcast(dgid))
 		return 0;
-	if (gid_type == HW_GID_ROCE_V1 && ib_gid_is_linklocal(dgid))
+	if (hw_gid_type(kind) == HW_GID_ROCE_V1 && ib_gid_is_linklocal(dgid))
 		ib_gid_linklocal_mac(dgid, mac);
 	else if (ib_gid_is_ip4(sgid) != ib_gid_is_ip4(dgid))
 		return -EINVAL; /* rdma_resolve_ip() */
 	else
-		r = fab_eth_neighbour(s, port, dgid, mac);
+		r = fab_eth_neighbour(s, fab_at_by_vlan(s, port, hw_gid_vlan(kind)), dgid, mac);
 	if (!r)
 		*dest = fab_eth_addr(mac);
 	return r;
 }
 
-uint8_t umad_answer_hops(const struct hw_port *p, uint32_t gid_type, const uint8_t sgid[16])
+uint8_t umad_answer_hops(const struct hw_port *p, uint32_t kind, const uint8_t sgid[16])
 {
-	if (!hw_port_is_eth(p) || (gid_type == HW_GID_ROCE_V1 && ib_gid_is_linklocal(sgid)))
+	if (!hw_port_is_eth(p) ||
+	    (hw_gid_type(kind) == HW_GID_ROCE_V1 && ib_gid_is_linklocal(sgid)))
 		return IB_HOPS_OF_ANSWER;
 	return IB_HOPS_OF_ROUTE;
 }
@@ -40,6 +42,6 @@ uint8_t umad_answer_hops(const struct hw_port *p, uint32_t gid_type, const uint8
 bool umad_gid_arrives(const struct hw_port *p, const struct umad_pkt *pkt)
 {
 	if (hw_port_is_eth(p))
-		return pkt->grh && fab_gid_find(p, pkt->dgid, pkt->gid_type) >= 0;
+		return pkt->grh && fab_gid_find(p, pkt->dgid, pkt->gid_kind) >= 0;
 	return !pkt->grh || fab_port_has_gid(p, pkt->dgid);
 }

@@ -52,9 +52,9 @@ void umad_pkt_fill(struct seg *s, uint32_t port, const struct mad_agent *a,
 	p->flow_label = be32_load(&h->flow_label) & 0xfffff;
 	memcpy(p->sgid, from->gid[h->gid_index], 16);
 	memcpy(p->dgid, h->gid, 16);
-	p->gid_type = from->gid_type[h->gid_index];
+	p->gid_kind = from->gid_kind[h->gid_index];
 	if (hw_port_is_eth(from))
-		umad_eth_dest(s, port, p->gid_type, p->sgid, p->dgid, &p->dlid);
+		umad_eth_dest(s, port, p->gid_kind, p->sgid, p->dgid, &p->dlid);
 }
 
 /* The checks of making an address handle from the header: rdma_create_user_ah(). */
@@ -73,7 +73,7 @@ int umad_check_address(struct seg *s, uint32_t port, const struct ib_user_mad_hd
 	if (!memcmp(sgid, none, 16))
 		return -ENODATA;
 	return hw_port_is_eth(p)
-		       ? umad_eth_dest(s, port, p->gid_type[h->gid_index], sgid, h->gid, &dest)
+		       ? umad_eth_dest(s, port, p->gid_kind[h->gid_index], sgid, h->gid, &dest)
 		       : 0;
 }
 

@@ -68,7 +68,7 @@ void umad_trace_timeout(struct seg *s, const struct mad_send *m)
 
 	p.slid = fab_port_addr(s, m->port);
 	if (hw_port_is_eth(port))
-		umad_eth_dest(s, m->port, port->gid_type[h->gid_index], port->gid[h->gid_index],
+		umad_eth_dest(s, m->port, port->gid_kind[h->gid_index], port->gid[h->gid_index],
 			      h->gid, &p.dlid);
 	p.dst_qpn = p.qpn = be32_load(&h->qpn);
 	memcpy(p.mad, m->mad, MAD_SIZE);
@@ -103,11 +103,13 @@ static void put_link(const struct hw_port *port, const struct umad_pkt *p, struc
 		k->dlid = (uint16_t)p->dlid;
 		return;
 	}
-	gid = fab_gid_find(port, p->sgid, p->gid_type);
+	gid = fab_gid_find(port, p->sgid, p->gid_kind);
 	k->eth = true;
 	fab_eth_mac(p->from, k->smac);
 	fab_eth_mac(fab_eth_port(p->dlid), k->dmac);
 	k->route.net = (uint8_t)fab_roce_net(port, gid < 0 ? 0 : (uint32_t)gid);
+	if (hw_gid_vlan(p->gid_kind))
+		k->tci = PKT_TCI(0, hw_gid_vlan(p->gid_kind));
 	k->route.udp_sport = udp_sport(p->flow_label);
 }
 

@@ -39,7 +39,7 @@ int uv_av_resolve(const struct uv_file *f, uint32_t port, uint64_t sgid_index,
 	/* rdma_resolve_ip() */
 	if (ib_gid_is_ip4(sgid.raw) != ib_gid_is_ip4(dgid))
 		return uv_no(-EINVAL, "one of dgid and the GID at sgid_index is an IPv4 address");
-	r = f->api->driver->find_neighbour(f->seg, f->hca, port, dgid, mac, hop_limit);
+	r = f->api->driver->find_neighbour(f->seg, f->hca, sgid.ifindex, dgid, mac, hop_limit);
 	if (r == -ENETUNREACH || r == -ENODEV)
 		return uv_no(r, "the port's interface has no route to dgid");
 	return r == -ETIMEDOUT ? uv_no(r, "no port of the segment has the address dgid") : r;

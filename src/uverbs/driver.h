@@ -303,11 +303,11 @@ struct uv_driver {
 	int (*query_gid)(struct seg *s, uint32_t hca, uint32_t port, uint32_t index,
 			 struct uv_gid *gid);
 	/*
-	 * RoCE: the MAC address of the neighbour that has the address of `dgid`, seen from a port,
-	 * and the hop limit of the route. -ENETUNREACH, -ENODEV: no route; -ETIMEDOUT: nobody has
-	 * it.
+	 * RoCE: the MAC address of the neighbour that has the address of `dgid`, seen from an
+	 * interface, and the hop limit of the route. -ENETUNREACH, -ENODEV: no route; -ETIMEDOUT:
+	 * nobody has it.
 	 */
-	int (*find_neighbour)(struct seg *s, uint32_t hca, uint32_t port, const uint8_t dgid[16],
+	int (*find_neighbour)(struct seg *s, uint32_t hca, uint32_t ifindex, const uint8_t dgid[16],
 			      uint8_t mac[6], uint8_t *hop_limit);
 	int (*query_port)(struct uv_context *ctx, uint32_t port, struct ibv_port_attr *a);
 	int (*mmap)(struct uv_context *ctx, void *addr, size_t len, int prot, int flags, off_t off,

@@ -102,10 +102,11 @@ static void look(void)
 	while (sys_call(SYS_read, news.fd, events, sizeof(events)) > 0)
 		;
 	n = load(news.is);
-	if (n != news.n)
+	if (!n)
 		return; /* the fabric ends */
-	rtnl_news(news.was, news.is, n, tell, NULL);
+	rtnl_news(news.was, news.n, news.is, n, tell, NULL);
 	memcpy(news.was, news.is, n * sizeof(news.is[0]));
+	news.n = n;
 }
 
 static void *watch(void *arg)
@@ -149,7 +150,7 @@ static int start(void)
 	}
 	news.fd = sys_fd_high(fd);
 	fmt(path, sizeof(path), "%s/ifaces", shim_config()->root);
-	r = (int)sys_call(SYS_inotify_add_watch, news.fd, path, IN_MOVED_TO);
+	r = (int)sys_call(SYS_inotify_add_watch, news.fd, path, IN_MOVED_TO | IN_DELETE);
 	news.n = load(news.was);
 	if (r >= 0)
 		r = devthread_create(watch, NULL);

@@ -35,6 +35,7 @@ static const struct {
 	{CHAR_DEVICES "10:12", true}, /* RDMA_CM_NUMBER, as far as a prefix goes */
 	{"/proc/sys/net/rdma_ucm", false},
 	{"/sys/devices/virtual/misc/rdma_cm", false},
+	{"/sys/devices/virtual/net/" FAB_IF_ETH_STEM, true},
 };
 
 /* Every path of ours contains one of these strings. */

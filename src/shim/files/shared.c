@@ -24,7 +24,7 @@ static bool is_iface(const char *name, size_t n)
 {
 	size_t stem = fab_if_stem(name);
 
-	return stem && n > stem && strspn(name + stem, "0123456789") == n - stem;
+	return stem && n > stem && strspn(name + stem, "0123456789.") == n - stem;
 }
 
 static bool is_function(const char *name, size_t n)

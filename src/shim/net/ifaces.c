@@ -36,13 +36,13 @@ static bool is_sound(const struct fab_iface *f)
 	return sound;
 }
 
-bool net_iface(uint32_t n, struct fab_iface *f)
+static bool read_file(uint32_t file, struct fab_iface *f)
 {
 	char path[sizeof(shim_config()->root) + 24];
 	long got;
 	int fd;
 
-	fmt(path, sizeof(path), "%s/" FAB_IF_FILE, shim_config()->root, n);
+	fmt(path, sizeof(path), "%s/" FAB_IF_FILE, shim_config()->root, file);
 	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return false;
@@ -51,22 +51,62 @@ bool net_iface(uint32_t n, struct fab_iface *f)
 	return got == sizeof(*f) && is_sound(f);
 }
 
+/* The n-th of the VLANs' interfaces, in the order of the ports below. */
+static bool vlan_iface(uint32_t n, struct fab_iface *f)
+{
+	for (uint32_t port = 0; port < FAB_IF_PORTS && read_file(port, f); port++)
+		for (uint32_t place = 1, vlans = f->vlans; vlans; place++, vlans >>= 1)
+			if (vlans & 1 && read_file(port + place * FAB_IF_PORTS, f) && !n--)
+				return true;
+	return false;
+}
+
+bool net_iface(uint32_t n, struct fab_iface *f)
+{
+	uint32_t ports = 0;
+
+	if (n < FAB_IF_PORTS && read_file(n, f))
+		return true;
+	while (ports < n && ports < FAB_IF_PORTS && read_file(ports, f))
+		ports++;
+	return ports && vlan_iface(n - ports, f);
+}
+
+/* The number at the start of a name; *end NULL: none, or one with a leading zero. */
+static uint32_t number(const char *p, const char **end)
+{
+	uint32_t n = 0;
+
+	*end = NULL;
+	if (*p < '0' || *p > '9' || (p[0] == '0' && p[1] >= '0' && p[1] <= '9'))
+		return 0;
+	for (; *p >= '0' && *p <= '9' && n < 10000; p++)
+		n = n * 10 + (uint32_t)(*p - '0');
+	*end = p;
+	return n;
+}
+
 bool net_iface_by_name(const char *name, struct fab_iface *f)
 {
 	size_t stem = fab_if_stem(name);
-	const char *p = name + stem;
-	uint32_t n = 0;
+	const char *end = NULL;
+	uint32_t n = stem ? number(name + stem, &end) : 0, vlans;
 
-	if (!stem || !*p || (p[0] == '0' && p[1]))
+	if (!end || n >= FAB_IF_PORTS || (*end && *end != '.') || !read_file(n, f))
 		return false;
-	for (; *p >= '0' && *p <= '9' && n < 1000; p++)
-		n = n * 10 + (uint32_t)(*p - '0');
-	return !*p && net_iface(n, f) && !strcmp(name, f->name);
+	if (!*end)
+		return !strcmp(name, f->name);
+	vlans = f->vlans;
+	for (uint32_t place = 0; place < HW_VLANS; place++)
+		if (vlans & 1u << place && read_file(n + (place + 1) * FAB_IF_PORTS, f) &&
+		    !strcmp(name, f->name))
+			return true;
+	return false;
 }
 
 bool net_iface_by_index(uint32_t ifindex, struct fab_iface *f)
 {
-	return ifindex >= FAB_IF_FIRST && net_iface(ifindex - FAB_IF_FIRST, f);
+	return ifindex >= FAB_IF_FIRST && read_file(ifindex - FAB_IF_FIRST, f);
 }
 
 static uint32_t count(void)

@@ -162,7 +162,13 @@ static void put_eth(const struct pkt *p, uint32_t len, uint8_t *h)
 	(void)len;
 	memcpy(h, p->dmac, 6);
 	memcpy(h + 6, p->smac, 6);
-	be16_store(h + 12, type[p->route.net]);
+	h += 12;
+	if (p->tci) {
+		be16_store(h, ETH_TYPE_VLAN);
+		be16_store(h + 2, p->tci);
+		h += PKT_VLAN;
+	}
+	be16_store(h, type[p->route.net]);
 }
 
 static void put_fcs(uint8_t *p, uint32_t len)

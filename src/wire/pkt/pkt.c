@@ -93,7 +93,8 @@ static uint32_t put_extended(const struct pkt *p, uint8_t *h)
 /* Write all headers; returns their length. Length fields cover the payload and its padding. */
 static uint32_t put_headers(const struct pkt_link *l, const struct pkt *p, uint8_t *h)
 {
-	uint32_t n = l->header + pkt_net_octets[p->route.net], pad = -p->payload & 3;
+	uint32_t front = pkt_front(l, p), n = front + pkt_net_octets[p->route.net],
+		 pad = -p->payload & 3;
 	uint8_t *bth = h + n;
 	uint32_t rest;
 
@@ -108,7 +109,7 @@ static uint32_t put_headers(const struct pkt_link *l, const struct pkt *p, uint8
 	LAYOUT_SET(bth, bth, ack_req, !!(p->flags & PKT_F_ACK_REQ));
 	LAYOUT_SET(bth, bth, psn, p->psn & 0xffffff);
 	l->put(p, n + rest + p->payload + pad + PKT_ICRC, h);
-	pkt_put_route(&p->route, rest + p->payload + pad + PKT_ICRC, h + l->header);
+	pkt_put_route(&p->route, rest + p->payload + pad + PKT_ICRC, h + front);
 	return n + rest;
 }
 
@@ -131,8 +132,8 @@ uint32_t pkt_bytes(const struct pkt *p, const uint8_t *payload, uint32_t snap, u
 		return n < snap ? n : snap;
 	memset(out + n, 0, pad);
 	n += pad;
-	be32_store(out + n, pkt_icrc(l->lrh(out), (enum pkt_net)p->route.net, out + l->header,
-				     n - l->header));
+	be32_store(out + n, pkt_icrc(l->lrh(out), (enum pkt_net)p->route.net, out + pkt_front(l, p),
+				     n - pkt_front(l, p)));
 	n += PKT_ICRC;
 	l->put_check(out, n);
 	n += l->check;

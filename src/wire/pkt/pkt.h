@@ -10,7 +10,8 @@
 #include "wire/wqe/wqe.h" /* ib_grh */
 
 #define PKT_MAX_PAYLOAD 4096
-#define PKT_MAX_HEADERS 128 /* of these RoCE v2 over IPv6 with the longest ones needs 106 */
+#define PKT_MAX_HEADERS \
+	128 /* of these RoCE v2 over IPv6 with a tag and the longest ones needs 110 */
 enum { PKT_ICRC = 4, PKT_VCRC = 2, PKT_FCS = 4 }; /* bytes of the checks that end a packet */
 #define PKT_MAX (PKT_MAX_HEADERS + PKT_MAX_PAYLOAD + 3 + PKT_ICRC + PKT_FCS)
 
@@ -80,6 +81,7 @@ struct pkt {
 	bool eth;         /* a frame of Ethernet: RoCE */
 	uint16_t slid, dlid;
 	uint8_t smac[6], dmac[6];
+	uint16_t tci; /* in the 802.1Q tag, PKT_TCI(); 0: no tag */
 	uint16_t pkey;
 	uint8_t sl, vl;
 	uint8_t opcode; /* operation | transport */
@@ -110,9 +112,16 @@ struct pkt {
 LAYOUT(lrh, 8, PKT_L_lrh)
 enum { LRH_LNH_BTH = 2, LRH_LNH_GRH = 3 };
 
-/* Of Ethernet II: two addresses, and the type. */
+/* Of Ethernet II: two addresses, and the type; of the tag before the type: IEEE 802.1Q, 9.6. */
 #define PKT_ETH 14
-enum { ETH_TYPE_ROCE = 0x8915, ETH_TYPE_IP4 = 0x0800, ETH_TYPE_IP6 = 0x86dd };
+#define PKT_VLAN 4
+#define PKT_TCI(prio, id) ((uint16_t)(((prio)&7u) << 13 | ((id)&0xfffu)))
+enum {
+	ETH_TYPE_VLAN = 0x8100,
+	ETH_TYPE_ROCE = 0x8915,
+	ETH_TYPE_IP4 = 0x0800,
+	ETH_TYPE_IP6 = 0x86dd
+};
 
 #define PKT_L_ip4(F)                   \
 	F(ip4, version, 0x00, 4)       \

@@ -19,6 +19,12 @@ struct pkt_link {
 };
 extern const struct pkt_link pkt_links[2];
 
+/* All octets in front of the network header; a tag adds to the link's. */
+static inline uint32_t pkt_front(const struct pkt_link *l, const struct pkt *p)
+{
+	return l->header + (p->tci ? PKT_VLAN : 0);
+}
+
 /* pkt_put_net() and the UDP header. */
 void pkt_put_route(const struct pkt_route *r, uint32_t len, uint8_t *h);
 

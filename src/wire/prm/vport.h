@@ -122,6 +122,8 @@
 	PRM_CMD_OUT(F, query_nic_vport_context_out) \
 	S(query_nic_vport_context_out, nic_vport_context, nic_vport_context, 0x10)
 
+#define PRM_L_vlan_layout(F, S) F(vlan_layout, vlan, 0x14, 12)
+
 #define PRM_L_roce_addr_layout(F, S)                          \
 	S(roce_addr_layout, source_l3_address, prm_gid, 0x00) \
 	F(roce_addr_layout, vlan_valid, 0x83, 1)              \
@@ -142,6 +144,7 @@
 
 #define PRM_LAYOUTS_VPORT(X)                  \
 	X(roce_addr_layout, 0x20)             \
+	X(vlan_layout, 0x08)                  \
 	X(query_roce_address_in, 0x10)        \
 	X(query_roce_address_out, 0x30)       \
 	X(mac_address_layout, 0x08)           \

@@ -34,6 +34,8 @@
 	F(cqe64, se, 0x1fe, 1)              \
 	F(cqe64, owner, 0x1ff, 1)
 LAYOUT(cqe64, 0x40, CQE_L_cqe64)
+/* A bit of l4_hdr_type: struct mlx5_cqe64's l4_l3_hdr_type & 1 in handle_responder(). */
+#define CQE_L4_VLAN_PRESENT 1
 
 #define CQE_L_err(F)                       \
 	F(err_cqe, srqn_uidx, 0x100, 32)   \
