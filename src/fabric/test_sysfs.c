@@ -404,6 +404,34 @@ static void counters_are_written_again(void **state)
 	assert_string_equal(text_of(PORT "counters/symbol_error"), "0\n");
 }
 
+static ino_t file_of(const char *name)
+{
+	struct stat st;
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", root, name);
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_ino;
+}
+
+/* The disk of a busy machine may take long for each new file: those that stand still stay. */
+static void a_counter_that_stands_still_keeps_its_file(void **state)
+{
+	struct fab_counters c;
+	uint32_t port = fab_port_by_umad(&seg, fab_host_by_name(&seg, "h1"), 0);
+	ino_t moves, stays;
+
+	fab_pma_counters(&seg, port, &c);
+	assert_int_equal(fab_sysfs_update_counters(&seg, port, root, &c), 0);
+	moves = file_of(PORT "counters/port_xmit_packets");
+	stays = file_of(PORT "counters/port_xmit_discards");
+	fab_count(&seg, port, HW_CTR_XMIT_PKTS, 12);
+	fab_pma_counters(&seg, port, &c);
+	assert_int_equal(fab_sysfs_update_counters(&seg, port, root, &c), 0);
+	assert_int_not_equal(file_of(PORT "counters/port_xmit_packets"), moves);
+	assert_int_equal(file_of(PORT "counters/port_xmit_discards"), stays);
+}
+
 static void no_tree_is_told_from_a_failure(void **state)
 {
 	uint32_t port = fab_port_by_umad(&seg, fab_host_by_name(&seg, "h1"), 0);
@@ -448,6 +476,8 @@ int main(void)
 						one_port, clean),
 		cmocka_unit_test_setup_teardown(tables_are_written_again, one_port, clean),
 		cmocka_unit_test_setup_teardown(counters_are_written_again, one_port, clean),
+		cmocka_unit_test_setup_teardown(a_counter_that_stands_still_keeps_its_file,
+						one_port, clean),
 		cmocka_unit_test_setup_teardown(no_tree_is_told_from_a_failure, one_port, clean),
 		cmocka_unit_test(cpu_masks_read_as_the_kernels),
 	};

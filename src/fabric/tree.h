@@ -50,8 +50,8 @@ int tree_enter_path(int dir, const char *path);
 int tree_symlink(int dir, const char *name, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * A new file, created under a temporary name in `tmp` (same file system), then moved over the old
- * one: a reader sees old or new.
+ * A new file, created under a temporary name in `tmp` (same file system), then put in the old one's
+ * place: a reader sees old or new. A file that has this text stays.
  */
 int tree_replace(int tmp, int dir, const char *name, const char *text, size_t len);
 
