@@ -159,6 +159,19 @@ static void srq_unlock(struct seg *s, struct hw_srq *srq)
 	seg_unlock_turn(s, &srq->lock, held);
 }
 
+/* The lock is taken: repair if its holder died, and read *pos. */
+static int srq_begin(struct seg *s, struct hw_srq *srq, uint32_t srqn, int rc, uint64_t *pos)
+{
+	POINT("srq-got");
+	if (rc == SEG_LOCK_INHERITED)
+		srq_repair(s, srq, srqn);
+	if (rc < 0)
+		return rc;
+	*pos = srq_pos(srq);
+	/* Otherwise this may be the position of a thread that has taken the lock over. */
+	return seg_lock_has_turn(s, &srq->lock, held) ? 0 : -ETIMEDOUT;
+}
+
 /*
  * *pos: the queue's position while this thread has the lock; after a takeover srq_move() from it
  * fails.
@@ -169,14 +182,22 @@ static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint64_t *
 
 	if (rc == -ETIMEDOUT && srq_take_over(s, srq, srqn))
 		rc = 0;
-	POINT("srq-got");
-	if (rc == SEG_LOCK_INHERITED)
-		srq_repair(s, srq, srqn);
-	if (rc < 0)
-		return rc;
-	*pos = srq_pos(srq);
-	/* Otherwise this may be the position of a thread that has taken the lock over. */
-	return seg_lock_has_turn(s, &srq->lock, held) ? 0 : -ETIMEDOUT;
+	return srq_begin(s, srq, srqn, rc, pos);
+}
+
+/* For commands: waits for a holder that runs, or that waits for a processor. */
+static int srq_lock_ctrl(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint64_t *pos)
+{
+	uint64_t end = clock_now_ns() + SEG_LOCK_CTRL_NS;
+	int rc;
+
+	do {
+		rc = seg_lock_if_runs_turn(s, &srq->lock, &held);
+		if (rc == -ETIMEDOUT && srq_take_over(s, srq, srqn))
+			rc = 0;
+		rc = srq_begin(s, srq, srqn, rc, pos);
+	} while (rc == -ETIMEDOUT && clock_now_ns() < end);
+	return rc;
 }
 
 void srq_settle(struct seg *s, const struct hw_qp *qp)
@@ -245,37 +266,6 @@ static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uin
 	return rc;
 }
 
-int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
-{
-	struct hw_srq *srq = hw_srq(r->s, r->to.srqn);
-	uint32_t bytes;
-	int rc;
-
-	if (!srq || atomic_load(&srq->state))
-		return -ENOENT;
-	bytes = 1u << srq->log_stride;
-	if (bytes > HW_RX_AHEAD)
-		bytes = HW_RX_AHEAD;
-	if (resp_noted() &&
-	    resp_noted_srqn() != r->to.srqn) /* taken for a message that was never sent again */
-		resp_return_srq(r->s, qp);
-	if (resp_noted()) /* taken earlier and not completed */
-		rc = mem_read(r->s, srq->mem,
-			      srq->va + ((uint64_t)(resp_noted() - 1) << srq->log_stride), r->rx,
-			      bytes);
-	else
-		rc = srq_take(r, srq, qp, bytes);
-	if (rc)
-		return rc;
-	/* The next segment is there in cyclic queues, too (rmpc.basic_cyclic_rcv_wqe is 0). */
-	rv->seg = r->rx + WQE_SEG;
-	rv->nseg = (bytes - WQE_SEG) / WQE_SEG;
-	rv->index = resp_noted() - 1;
-	rv->pdn = srq->pdn;
-	rv->from_srq = true;
-	return 0;
-}
-
 /* Called under the SRQ's lock: put WQE `idx` back as the next. False: the lock was taken over. */
 static bool srq_put_back(struct seg *s, struct hw_srq *srq, uint32_t idx, uint64_t pos)
 {
@@ -293,27 +283,68 @@ static bool srq_put_back(struct seg *s, struct hw_srq *srq, uint32_t idx, uint64
 	rc = mem_write(s, srq->mem, srq->va + ((uint64_t)idx << srq->log_stride) + 2, next, 2);
 	mem_gate = NULL;
 	POINT("srq-relinked");
-	return rc ? rc != -ECANCELED : srq_move(srq, pos, idx, before);
+	return rc ? rc != -ECANCELED && rc != -ETIMEDOUT : srq_move(srq, pos, idx, before);
 }
 
 #define RETURN_TRIES 3 /* each time, the lock is taken over from a stopped holder */
 
-void resp_return_srq(struct seg *s, struct hw_qp *qp)
+/* False: the receive is still in hand. */
+static bool give_back(struct seg *s, struct hw_qp *qp,
+		      int (*lock)(struct seg *, struct hw_srq *, uint32_t, uint64_t *))
 {
 	uint32_t srqn = resp_noted_srqn(), idx = resp_noted() - 1;
-	struct hw_srq *srq = resp_noted() ? hw_srq(s, srqn) : NULL;
+	struct hw_srq *srq = hw_srq(s, srqn);
 	bool back = !srq;
 	uint64_t pos;
 
-	for (int i = 0; i < RETURN_TRIES && !back && !srq_lock(s, srq, srqn, &pos); i++) {
+	for (int i = 0; i < RETURN_TRIES && !back && !lock(s, srq, srqn, &pos); i++) {
 		back = srq_put_back(s, srq, idx, pos);
 		/* Store this before other threads take the lock. */
 		if (back)
 			resp_note(qp, 0, srqn);
 		srq_unlock(s, srq);
 	}
-	if (resp_noted())
+	if (!srq)
 		resp_note(qp, 0, srqn);
+	return back;
+}
+
+int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
+{
+	struct hw_srq *srq = hw_srq(r->s, r->to.srqn);
+	uint32_t bytes;
+	int rc;
+
+	if (!srq || atomic_load(&srq->state))
+		return -ENOENT;
+	bytes = 1u << srq->log_stride;
+	if (bytes > HW_RX_AHEAD)
+		bytes = HW_RX_AHEAD;
+	if (resp_noted() &&
+	    resp_noted_srqn() != r->to.srqn && /* taken for a message that was never sent again */
+	    !give_back(r->s, qp, srq_lock))
+		return -ETIMEDOUT;
+	if (resp_noted()) /* taken earlier and not completed */
+		rc = mem_read(r->s, srq->mem,
+			      srq->va + ((uint64_t)(resp_noted() - 1) << srq->log_stride), r->rx,
+			      bytes);
+	else
+		rc = srq_take(r, srq, qp, bytes);
+	if (rc)
+		return rc;
+	/* The next segment is there in cyclic queues, too (rmpc.basic_cyclic_rcv_wqe is 0). */
+	rv->seg = r->rx + WQE_SEG;
+	rv->nseg = (bytes - WQE_SEG) / WQE_SEG;
+	rv->index = resp_noted() - 1;
+	rv->pdn = srq->pdn;
+	rv->from_srq = true;
+	return 0;
+}
+
+void resp_return_srq(struct seg *s, struct hw_qp *qp)
+{
+	if (resp_noted() && !give_back(s, qp, srq_lock_ctrl))
+		resp_note(qp, 0, resp_noted_srqn());
 }
 
 void eng_srq_created(struct hw_srq *srq)
@@ -334,7 +365,7 @@ int eng_srq_arm_limit(struct seg *s, uint32_t srqn, uint32_t lwm)
 
 	if (!srq)
 		return -EINVAL;
-	rc = srq_lock(s, srq, srqn, &pos);
+	rc = srq_lock_ctrl(s, srq, srqn, &pos);
 	if (rc)
 		return rc;
 	was = atomic_load(&srq->lwm);

@@ -6,6 +6,8 @@
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include <infiniband/verbs.h>
+#include <pthread.h>
+#include <semaphore.h>
 
 struct srq_bed {
 	struct tb *t;
@@ -179,6 +181,65 @@ static void srq_wqe_in_hand(void **state)
 	t_received(p->b[1], MLX5_CQE_RESP_SEND, 4, 5);
 }
 
+/* ---- a holder that waits for a processor, longer than a message waits for it */
+
+struct holder {
+	struct seg *s;
+	struct seg_lock *l;
+	pthread_t t;
+	sem_t has;
+};
+
+static void *holds(void *arg)
+{
+	const struct timespec nap = {0, 10 * SEG_LOCK_DATA_NS};
+	struct holder *h = arg;
+
+	if (!seg_lock(h->s, h->l, 0))
+		sem_post(&h->has);
+	nanosleep(&nap, NULL);
+	seg_unlock(h->s, h->l);
+	return NULL;
+}
+
+static void holder_waits(struct holder *h, struct srq_bed *p)
+{
+	*h = (struct holder){.s = &p->t->s, .l = &p->srq.hw->lock};
+	sem_init(&h->has, 0, 0);
+	assert_int_equal(pthread_create(&h->t, NULL, holds, h), 0);
+	sem_wait(&h->has);
+}
+
+static void an_arm_waits_for_a_holder(void **state)
+{
+	struct srq_bed *p = *state;
+	struct holder h;
+
+	holder_waits(&h, p);
+	assert_int_equal(eng_srq_arm_limit(&p->t->s, p->srq.srqn, 3), 0);
+	pthread_join(h.t, NULL);
+}
+
+/* The receive in hand is not lost. */
+static void a_reset_waits_for_a_holder(void **state)
+{
+	struct srq_bed *p = *state;
+	struct hw_cq *cq = p->b[0]->cq.hw;
+	struct holder h;
+
+	t_srq_post(&p->srq, p->b[0]->key, p->b[0]->mem, 64);
+	assert_int_equal(seg_lock(&p->t->s, &cq->lock, 0), 0);
+	send_inline(p->a[0], "wait");
+	assert_int_equal(p->srq.hw->consumed, 1);
+	seg_unlock(&p->t->s, &cq->lock);
+	holder_waits(&h, p);
+	assert_int_equal(eng_qp_quiesce(&p->t->s, p->b[0]->qpn), 0);
+	pthread_join(h.t, NULL);
+	assert_int_equal(p->srq.hw->consumed, 0);
+	send_inline(p->a[1], "next");
+	t_received(p->b[1], MLX5_CQE_RESP_SEND, 4, 0);
+}
+
 /* Whoever was stopped with the SRQ that had the number before finds other words. */
 static void a_number_used_anew(void **state)
 {
@@ -199,8 +260,15 @@ int main(void)
 {
 #define S(f) cmocka_unit_test_setup_teardown(f, srq_setup, srq_teardown)
 	const struct CMUnitTest tests[] = {
-		S(srq_follows_the_list), S(srq_goes_round),  S(srq_that_is_cyclic), S(srq_limit),
-		S(srq_last_wqe),         S(srq_wqe_in_hand), S(a_number_used_anew),
+		S(srq_follows_the_list),
+		S(srq_goes_round),
+		S(srq_that_is_cyclic),
+		S(srq_limit),
+		S(srq_last_wqe),
+		S(srq_wqe_in_hand),
+		S(a_number_used_anew),
+		S(an_arm_waits_for_a_holder),
+		S(a_reset_waits_for_a_holder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
