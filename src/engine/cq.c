@@ -212,18 +212,37 @@ static bool cq_take_over(struct seg *s, struct hw_cq *cq)
  * The stopped holder writes CQEs through its gate. Once the gate is shut, its CQE is there or never
  * will be, and the new holder counts it (cq_count()), so that the old one finds nothing left to do.
  */
-int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+static int cq_locked(struct seg *s, struct hw_cq *cq, uint32_t cqn, int rc)
 {
-	int rc = seg_lock_turn(s, &cq->lock, SEG_LOCK_DATA_NS, &held.turn);
-
-	if (rc == -ETIMEDOUT && cq_take_over(s, cq))
-		rc = SEG_LOCK_INHERITED;
 	if (rc < 0)
 		return rc;
 	POINT("cq-taken");
 	if (rc == SEG_LOCK_INHERITED)
 		cq_repair(s, cq, cqn);
 	return 0;
+}
+
+int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+{
+	int rc = seg_lock_turn(s, &cq->lock, SEG_LOCK_DATA_NS, &held.turn);
+
+	if (rc == -ETIMEDOUT && cq_take_over(s, cq))
+		rc = SEG_LOCK_INHERITED;
+	return cq_locked(s, cq, cqn, rc);
+}
+
+/* For commands: others wait for the adapter meanwhile, so a stopped holder does not delay them. */
+static int cq_lock_ctrl(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+{
+	uint64_t end = clock_now_ns() + SEG_LOCK_CTRL_NS;
+	int rc;
+
+	do {
+		rc = seg_lock_if_runs_turn(s, &cq->lock, &held.turn);
+		if (rc == -ETIMEDOUT && cq_take_over(s, cq))
+			rc = SEG_LOCK_INHERITED;
+	} while (rc == -ETIMEDOUT && clock_now_ns() < end);
+	return cq_locked(s, cq, cqn, rc);
 }
 
 void cq_adopt(struct seg *s, struct hw_cq *cq, uint32_t cqn)
@@ -446,8 +465,8 @@ int eng_cq_quiesce(struct seg *s, uint32_t cqn)
 
 	if (!cq)
 		return 0;
-	rc = seg_lock_turn(s, &cq->lock, SEG_LOCK_CTRL_NS, &held.turn);
-	if (rc < 0)
+	rc = cq_lock_ctrl(s, cq, cqn);
+	if (rc)
 		return rc;
 	atomic_store(&cq->armed, 0);
 	atomic_store(&cq->comp.evq, SEG_NONE);
@@ -466,11 +485,9 @@ int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va,
 
 	if (!cq)
 		return -EINVAL;
-	rc = seg_lock_turn(s, &cq->lock, SEG_LOCK_CTRL_NS, &held.turn);
-	if (rc < 0)
+	rc = cq_lock_ctrl(s, cq, cqn);
+	if (rc)
 		return rc;
-	if (rc == SEG_LOCK_INHERITED)
-		cq_repair(s, cq, cqn);
 	/* Several words change: nobody may take over in between. */
 	if (!steal_note(s, &cq->lock, &cq->ring, held.turn, &held.gate))
 		return -ETIMEDOUT;
