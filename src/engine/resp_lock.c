@@ -125,22 +125,11 @@ bool resp_set_ahead(struct hw_qp *qp, uint32_t first, uint32_t n)
 	return resp_is_ours(qp) && swap(AHEAD(qp), &held.ahead, tag | (uint64_t)n << 32 | first);
 }
 
-/* Nobody but the owner of a connection takes it over from the only sender: one instruction is
- * enough to be before or after that (gate_pass()). */
 void resp_set_psn(struct hw_qp *qp, uint32_t psn)
 {
 	uint64_t msn = ((held.psn >> 32) + 1) & 0xffffff, tag = held.psn & ~(TAG24 - 1);
-	uint64_t to = tag | msn << 32 | psn, was = held.psn;
 
-	/* An exchange that fails stores what it has read: that might undo the new holder. */
-	if (load(PSN(qp)) != was)
-		return;
-#if defined(__x86_64__)
-	__asm__ volatile("cmpxchgq %2, %0" : "+m"(*PSN(qp)), "+a"(was) : "r"(to) : "memory", "cc");
-#else
-	swap(PSN(qp), &was, to);
-#endif
-	held.psn = to;
+	swap(PSN(qp), &held.psn, tag | msn << 32 | psn);
 }
 
 /* Does nothing after the lock was taken over: the new holder has an intent of its own. */
