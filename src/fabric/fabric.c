@@ -156,7 +156,7 @@ static void tell_news(struct seg *s, struct hw_port *p, uint32_t what)
 	link_sweep(s);
 }
 
-void fab_port_changed(struct seg *s, uint32_t port, uint32_t what)
+static void tell_host(struct seg *s, struct hw_port *p, uint32_t port, uint32_t what)
 {
 	static const struct {
 		uint32_t what, event;
@@ -166,16 +166,8 @@ void fab_port_changed(struct seg *s, uint32_t port, uint32_t what)
 		{FAB_CHANGED_GID, IBV_EVENT_GID_CHANGE},
 		{FAB_CHANGED_REREGISTER, IBV_EVENT_CLIENT_REREGISTER},
 	};
-	struct hw_port *p = hw_port(s, port);
-	const struct hw_hca *hca;
+	const struct hw_hca *hca = hw_hca(s, p->hca);
 
-	if (what & (FAB_CHANGED_STATE | FAB_CHANGED_LID))
-		fab_moved(s);
-	if (p && what && TRACE_ON(LOG_LINK))
-		fab_trace_port(s, port, what);
-	if (p && (what & FAB_CHANGED_STATE) && p->state != IB_PORT_ACTIVE)
-		fab_sm_kick(s);
-	hca = p && what ? hw_hca(s, p->hca) : NULL;
 	if (!hca)
 		return; /* a switch's port: no listeners */
 	update_sysfs(s, port, hca, what);
@@ -187,14 +179,34 @@ void fab_port_changed(struct seg *s, uint32_t port, uint32_t what)
 		port_event(s, port, event_of_state(p));
 }
 
+void fab_port_changed(struct seg *s, uint32_t port, uint32_t what)
+{
+	struct hw_port *p = hw_port(s, port);
+
+	if (what & (FAB_CHANGED_STATE | FAB_CHANGED_LID))
+		fab_moved(s);
+	if (!p)
+		return;
+	if (what && TRACE_ON(LOG_LINK))
+		fab_trace_port(s, port, what);
+	if ((what & FAB_CHANGED_STATE) && p->state != IB_PORT_ACTIVE)
+		fab_sm_kick(s);
+	if (what)
+		tell_host(s, p, port, what);
+	fab_port_end(s, port);
+}
+
 int fab_port_set_state(struct seg *s, uint32_t port, uint32_t state)
 {
 	struct hw_port *p = hw_port(s, port);
 
 	if (!p || state < IB_PORT_DOWN || state > IB_PORT_ACTIVE)
 		return -EINVAL;
-	if (atomic_exchange(&p->state, state) == state)
+	fab_port_begin(s, port, FAB_CHANGED_STATE);
+	if (atomic_exchange(&p->state, state) == state) {
+		fab_port_end(s, port);
 		return 0;
+	}
 	if (state == IB_PORT_DOWN)
 		fab_count(s, port, HW_CTR_DOWNED, 1);
 	/* mlx5_query_port_roce(): an interface without a carrier is DISABLED. */

@@ -67,6 +67,14 @@ enum fab_change {
 	FAB_CHANGED_ADDR = 64, /* of the interface, without a GID: no event */
 };
 void fab_port_changed(struct seg *s, uint32_t port, uint32_t what);
+/*
+ * Before a change of these kinds is made: if this process dies before fab_port_changed() has told
+ * of it, fab_ports_repair() does. fab_port_end(): nothing has changed after all.
+ */
+void fab_port_begin(struct seg *s, uint32_t port, uint32_t what);
+void fab_port_end(struct seg *s, uint32_t port);
+/* The supervisor's, after deaths. */
+void fab_ports_repair(struct seg *s);
 /* Change a port's state (at this end of the link), and report it. */
 /* Changes the state only if it is still the expected one: links train under another lock. */
 static inline bool fab_port_advance(struct hw_port *p, uint32_t from, uint32_t to)

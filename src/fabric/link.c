@@ -46,6 +46,7 @@ static void link_store(struct seg *s, struct end *e)
 	struct hw_port *p = hw_port(s, e->port);
 	bool moved = atomic_load(&p->state) != e->state;
 
+	fab_port_begin(s, e->port, moved ? FAB_CHANGED_STATE : FAB_CHANGED_SM);
 	e->what = moved ? FAB_CHANGED_STATE : p->phys_state != e->phys ? FAB_CHANGED_SM : 0;
 	atomic_store(&p->phys_state, e->phys);
 	atomic_store(&p->state, e->state);
@@ -56,8 +57,10 @@ static void link_tell(struct seg *s, const struct end *e)
 {
 	const struct fab_node *n = fab_node(s, hw_port(s, e->port)->node);
 
-	if (!e->what)
+	if (!e->what) {
+		fab_port_end(s, e->port);
 		return;
+	}
 	if (e->what == FAB_CHANGED_STATE) {
 		if (e->state == IB_PORT_DOWN)
 			fab_count(s, e->port, HW_CTR_DOWNED, 1);

@@ -275,6 +275,73 @@ static void port_changes_are_told_to_open_devices_of_that_hca(void **state)
 	close(fd5);
 }
 
+/* ---- a process that dies while it changes a port */
+
+/* Become another process of the fabric, and this one again. */
+static uint32_t become(uint32_t slot)
+{
+	uint32_t was = seg.self;
+
+	seg.self = slot;
+	seg.self_gen = seg_proc(&seg, slot)->gen;
+	return was;
+}
+
+static void a_change_of_the_dead_is_told_once(void **state)
+{
+	uint32_t p, ev, slot, gen, self;
+	uint64_t element;
+	int fd;
+	struct hw_port *port = port_of(1, 0, 2, &p);
+
+	ev = open_device(port->hca, &fd);
+	for (int done = 0; done < 2; done++) {
+		assert_int_equal(seg_proc_register(&seg, 1, (uint32_t)getpid(), 0, &slot, &gen), 0);
+		self = become(slot);
+		fab_port_begin(&seg, p, FAB_CHANGED_STATE | FAB_CHANGED_LID);
+		if (done)
+			port->state = IB_PORT_DOWN;
+		become(self);
+		fab_ports_repair(&seg); /* it lives: it will tell */
+		assert_int_equal(pop_type(ev, fd, &element), 0);
+		seg_proc(&seg, slot)->state = SEG_PROC_DEAD;
+		for (int i = 0; i < 2; i++)
+			fab_ports_repair(&seg);
+		assert_int_equal(pop_type(ev, fd, &element), done ? IBV_EVENT_PORT_ERR : 0);
+		assert_int_equal(pop_type(ev, fd, &element), 0);
+		assert_int_equal(port->owed, 0);
+		seg_free(&seg, SEG_T_PROC, slot);
+	}
+	/* Another process gets the slot before the supervisor has looked. */
+	assert_int_equal(seg_proc_register(&seg, 1, (uint32_t)getpid(), 0, &slot, &gen), 0);
+	self = become(slot);
+	fab_port_begin(&seg, p, FAB_CHANGED_STATE);
+	port->state = IB_PORT_ACTIVE;
+	become(self);
+	seg_free(&seg, SEG_T_PROC, slot);
+	assert_int_equal(seg_alloc_at(&seg, SEG_T_PROC, SEG_OWNER_DEVICE, slot), 0);
+	fab_ports_repair(&seg);
+	assert_int_equal(pop_type(ev, fd, &element), IBV_EVENT_PORT_ACTIVE);
+	close(fd);
+}
+
+static void changes_that_are_told_are_not_owed(void **state)
+{
+	uint32_t p;
+	struct hw_port *port = port_of(1, 0, 2, &p);
+
+	for (uint32_t st = IB_PORT_DOWN; st <= IB_PORT_ACTIVE; st++)
+		for (int i = 0; i < 2; i++) {
+			assert_int_equal(fab_port_set_state(&seg, p, st), 0);
+			assert_int_equal(port->owed, 0);
+		}
+	for (uint32_t phys = IB_PHYS_SLEEP; phys <= IB_PHYS_DISABLED; phys++) {
+		assert_int_equal(fab_link_set(&seg, p, phys), 0);
+		seg_for_each_live (&seg, SEG_T_PORT, i)
+			assert_int_equal(hw_port(&seg, i)->owed, 0);
+	}
+}
+
 /* The sub-type of a subscriber's PORT_CHANGE EQE; 0: none. */
 static uint32_t pop_sub_type(uint32_t ev, int fd)
 {
@@ -422,6 +489,8 @@ int main(void)
 		T(a_port_that_is_down_neither_sends_nor_receives),
 		T(bad_states_are_refused),
 		T(port_changes_are_told_to_open_devices_of_that_hca),
+		T(a_change_of_the_dead_is_told_once),
+		T(changes_that_are_told_are_not_owed),
 		T(every_change_of_a_port_has_its_event),
 		T(an_ethernet_ports_new_address_is_a_gid_change),
 		T(attributes_have_one_name),

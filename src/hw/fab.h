@@ -154,6 +154,8 @@ struct fab_ctr_base { /* SEG_T_CTRBASE; never claimed */
 struct fab_subnet { /* SEG_T_SUBNET, index FAB_SUBNET */
 	uint32_t gen, flags;
 	struct seg_lock lock; /* the built-in SM's lock */
+	/* may a port's `owed` be set? */
+	_Atomic uint32_t ports_owed;
 	/* are notices waiting to be sent; their last transaction ID */
 	_Atomic uint32_t notices, notice_tid;
 	struct seg_lock link_lock; /* for training of links; taken after a node's lock */

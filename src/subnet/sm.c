@@ -274,10 +274,13 @@ static void activate(struct sweep *w)
 			p->active_mtu = hw_port(s, peer)->max_mtu;
 		else
 			p->active_mtu = p->max_mtu;
+		fab_port_begin(s, i, FAB_CHANGED_STATE);
 		/* If a cable is pulled at the same time, the pull wins. */
 		if (fab_port_advance(p, IB_PORT_INIT, IB_PORT_ACTIVE) ||
 		    fab_port_advance(p, IB_PORT_ARMED, IB_PORT_ACTIVE))
 			fab_port_changed(s, i, FAB_CHANGED_STATE);
+		else
+			fab_port_end(s, i);
 	}
 }
 

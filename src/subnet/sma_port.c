@@ -331,6 +331,7 @@ uint16_t sma_set_port_info(const struct fab_mad_call *c)
 	link = p->num || sw->enhanced_port0;
 	if ((lid && !lid_part_ok(p, c->data)) || (link && !link_ok(p, c->data)))
 		return MAD_STATUS_BAD_VALUE;
+	fab_port_begin(c->s, port, FAB_CHANGED_STATE | FAB_CHANGED_LID | FAB_CHANGED_SM);
 	if (lid)
 		what |= set_lid_part(c, port, sw && !sw->enhanced_port0);
 	else
@@ -341,6 +342,8 @@ uint16_t sma_set_port_info(const struct fab_mad_call *c)
 	}
 	if (what)
 		fab_port_changed(c->s, port, what);
+	else
+		fab_port_end(c->s, port);
 	/* o14-12.2.1: the answer repeats the bit as the request set it */
 	again = LAYOUT_GET32(port_info, c->data, client_reregister);
 	status = sma_get_port_info(c);

@@ -234,6 +234,7 @@ static void periodic(struct sup *sup)
 		retry_zombies(sup, now);
 	if (now >= sup->mads_at) { /* runs also when a process has ended */
 		evq_repair(&sup->seg);
+		fab_ports_repair(&sup->seg);
 		sup_orphans(sup);
 	}
 	if (now >= sup->counters_at) {

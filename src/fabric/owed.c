@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns hw_port.owed: a process that changes a port notes it before, so that the supervisor tells
+ * the host what a killed one has changed and not told. Called by whoever changes ports, also in
+ * traps, and by the supervisor.
+ */
+#include "fabric/fabric.h"
+#include "hw/port.h"
+#include "segment/lock.h"
+#include "segment/proc.h"
+
+/* From the lowest bit: enum fab_change, 8 bits; state, 8, and LID, 16, of before; the changer. */
+#define OWED_WHAT(w) ((uint32_t)(w)&0xff)
+#define OWED_STATE(w) ((uint32_t)(w) >> 8 & 0xff)
+#define OWED_LID(w) ((uint32_t)(w) >> 16)
+#define OWED_BY(w) ((uint32_t)((w) >> 32))
+
+static uint64_t by(uint32_t who, uint32_t before)
+{
+	return (uint64_t)who << 32 | before;
+}
+
+void fab_port_begin(struct seg *s, uint32_t port, uint32_t what)
+{
+	struct hw_port *p = hw_port(s, port);
+	uint64_t none = 0;
+
+	if (!p)
+		return;
+	/* Twice: a repair that has not seen this port yet may take the first one back. */
+	atomic_store(&fab_subnet(s)->ports_owed, 1);
+	/* A note that is there belongs to another change, or is a dead process's to be told. */
+	atomic_compare_exchange_strong(
+		&p->owed, &none,
+		by(seg_lock_me(s), (p->lid & 0xffff) << 16 | (p->state & 0xff) << 8 | what));
+	atomic_store(&fab_subnet(s)->ports_owed, 1);
+}
+
+void fab_port_end(struct seg *s, uint32_t port)
+{
+	struct hw_port *p = hw_port(s, port);
+	uint64_t was = p ? atomic_load(&p->owed) : 0;
+
+	if (was && OWED_BY(was) == seg_lock_me(s))
+		atomic_compare_exchange_strong(&p->owed, &was, 0);
+}
+
+/* A changer whose slot the supervisor has seen to be dead, or that has another process by now. */
+static bool is_dead(struct seg *s, uint32_t who)
+{
+	uint32_t slot = (who & 0xffff) - 1;
+	const struct seg_proc *p = seg_proc(s, slot);
+
+	if (!slot || who == seg_lock_me(s))
+		return false;
+	return !p || (p->gen & SEG_LOCK_GENS) != (who >> SEG_LOCK_GEN_SHIFT & SEG_LOCK_GENS) ||
+	       atomic_load(&p->state) == SEG_PROC_DEAD;
+}
+
+static void tell_for_the_dead(struct seg *s, struct hw_port *p, uint32_t port)
+{
+	uint64_t was = atomic_load(&p->owed);
+	uint32_t what = OWED_WHAT(was);
+
+	if (!was || !is_dead(s, OWED_BY(was)) ||
+	    !atomic_compare_exchange_strong(&p->owed, &was, by(seg_lock_me(s), (uint32_t)was)))
+		return;
+	if (p->state == OWED_STATE(was))
+		what &= ~(uint32_t)FAB_CHANGED_STATE;
+	if (p->lid == OWED_LID(was))
+		what &= ~(uint32_t)FAB_CHANGED_LID;
+	if (what)
+		fab_port_changed(s, port, what);
+	fab_port_end(s, port);
+}
+
+void fab_ports_repair(struct seg *s)
+{
+	if (!atomic_exchange(&fab_subnet(s)->ports_owed, 0))
+		return;
+	seg_for_each_live (s, SEG_T_PORT, i) {
+		struct hw_port *p = seg_at(s, SEG_T_PORT, i);
+
+		tell_for_the_dead(s, p, i);
+		if (atomic_load(&p->owed))
+			atomic_store(&fab_subnet(s)->ports_owed, 1);
+	}
+}
