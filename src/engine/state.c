@@ -77,18 +77,23 @@ bool qp_enter_err(struct hw_qp *qp, enum prm_qp_state to)
 	return true;
 }
 
-/* States of hw_qp.sq_fail and rx_fail (event_mark()): 0 nothing, 1 + QP_QUIET, else 2 + the event.
+/*
+ * States of hw_qp.sq_fail and rx_fail (event_mark()): 0 nothing, 1 + QP_QUIET, else 2 + the event.
+ * A DCT does not fail; what it notes there is its drain.
  */
 #define FAIL_NOTE(event) ((uint32_t)((event) + 2))
 #define FAIL_EVENT(note) ((int)((note) % HW_EV_SEQ) - 2)
 
 void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note)
 {
-	bool failed = *note && atomic_load(&qp->state) == PRM_QP_STATE_ERR;
 	int event = FAIL_EVENT(*note);
+	bool drains = event == ENG_EVENT_DCT_DRAINED;
+	bool failed =
+		*note && atomic_load(&qp->state) == (drains ? PRM_QP_STATE_RST : PRM_QP_STATE_ERR);
 
 	if (failed) {
-		atomic_fetch_or(&qp->flush_pending, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
+		if (!drains)
+			atomic_fetch_or(&qp->flush_pending, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
 		if (event >= 0)
 			event_note_once(s, qp, qpn, (uint32_t)event, *note);
 		POINT("fail-noted");
@@ -407,6 +412,41 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 	if (to == PRM_QP_STATE_RTS)
 		sq_resume(s, qpn);
 	return 0;
+}
+
+static int drain(struct seg *s, struct hw_qp *dct, uint32_t dctn)
+{
+	int rc = lock_queues(s, dct, dctn, SEG_LOCK_CTRL_NS);
+
+	if (rc)
+		return rc;
+	reset_progress(s, dct);
+	dct->rx_fail = FAIL_NOTE(ENG_EVENT_DCT_DRAINED) | event_mark(dct, ENG_EVENT_DCT_DRAINED);
+	atomic_signal_fence(memory_order_seq_cst);
+	POINT("drain-begin");
+	atomic_store(&dct->state, PRM_QP_STATE_RST);
+	POINT("drain-state");
+	qp_fail_resume(s, dct, dctn, &dct->rx_fail);
+	unlock_queues(s, dct);
+	return 0;
+}
+
+int eng_dct_drain(struct seg *s, uint32_t dctn)
+{
+	struct seg_proc *p = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
+	struct hw_qp *dct = hw_qp(s, dctn);
+	bool foreign = dct && p && !mem_is_self(s, dct->mem);
+	int rc;
+
+	if (!dct)
+		return -EINVAL;
+	/* As in eng_arm_cq(): if a fork child dies here, the owner looks at its queues. */
+	if (foreign)
+		atomic_fetch_add(&p->foreign, 1);
+	rc = drain(s, dct, dctn);
+	if (foreign)
+		atomic_fetch_sub(&p->foreign, 1);
+	return rc;
 }
 
 int eng_qp_quiesce(struct seg *s, uint32_t qpn)

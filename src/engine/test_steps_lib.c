@@ -261,6 +261,36 @@ static void setup_dct(struct scene *x)
 	subscribe(x, dct->hca, PRM_EVENT_DCT_KEY_VIOLATION | PRM_EVENT_QUEUE_DCT << 16, x->b->qpn);
 }
 
+static void drain_target(struct scene *x, struct t_qp *c)
+{
+	eng_dct_drain(seg_of(x), x->b->qpn);
+}
+
+static void setup_drain(struct scene *x)
+{
+	struct hw_qp *dct = x->b->hw;
+
+	dct->no_rq = dct->no_sq = 1;
+	dct->comm_est = 2;
+	atomic_store(&dct->state, PRM_QP_STATE_RTR);
+	subscribe(x, dct->hca, PRM_EVENT_DCT_DRAINED | PRM_EVENT_QUEUE_DCT << 16, x->b->qpn);
+}
+
+static void check_drain(struct scene *x, bool whole)
+{
+	uint32_t n = x->b->hw->state == PRM_QP_STATE_RST;
+	uint64_t signals = 0;
+
+	evsub_signal_own(seg_of(x));
+	assert_true(n || !whole);
+	assert_int_equal(count_events(x, x->subq[0], 0), n);
+	assert_int_equal(count_events(x, x->subq[1], 0), n);
+	assert_int_equal(x->b->hw->rx_fail, 0);
+	if (read(x->eventfd, &signals, 8) != 8)
+		signals = 0;
+	assert_int_equal(signals, n);
+}
+
 const struct scenario scenarios[] = {
 	{"send", PRM_ST_RC, false, NULL, send_one, check_send},
 	{"send on UC", PRM_ST_UC, false, NULL, send_one, check_send},
@@ -273,6 +303,7 @@ const struct scenario scenarios[] = {
 	{"CQ overrun", PRM_ST_RC, false, setup_full, send_one, check_overrun},
 	{"DEVX subscribers", PRM_ST_RC, false, setup_devx, send_one, check_devx},
 	{"wrong access key", HW_ST_DCT, true, setup_dct, send_badly, check_key},
+	{"drain of a DCT", HW_ST_DCT, true, setup_drain, drain_target, check_drain},
 };
 const uint32_t nscenarios = sizeof(scenarios) / sizeof(scenarios[0]);
 

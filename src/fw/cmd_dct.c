@@ -120,16 +120,10 @@ enum fw_r fw_cmd_query_dct(struct fw_call *k)
 enum fw_r fw_cmd_drain_dct(struct fw_call *k)
 {
 	uint32_t dctn = LAYOUT_GET32(drain_dct_in, k->in, dctn);
-	struct hw_qp *dct = dct_of(k, dctn);
-	enum fw_r r;
 
-	if (!dct)
+	if (!dct_of(k, dctn))
 		return FW_R_DCT_DRAIN_NONE;
-	r = fw_errno(k, eng_qp_set_state(k->s, dctn, PRM_QP_STATE_RST));
-	if (r)
-		return r;
-	eng_qp_event(k->s, dct, dctn, ENG_EVENT_DCT_DRAINED);
-	return FW_R_NONE;
+	return fw_errno(k, eng_dct_drain(k->s, dctn));
 }
 
 enum fw_r fw_cmd_destroy_dct(struct fw_call *k)
