@@ -17,7 +17,7 @@ SUITE = '/usr/share/doc/rdma-core/tests'
 # Why cases of the whole suite are skipped.
 SKIPS = (
     # what doc/SUPPORT.md lists as not there
-    'Create QP type 8', 'Create Raw Packet QP', 'Extended QP', 'NIC flow table', 'ODP is not', 'Device memory', 'MEMIC',
+    'Create QP type 8', 'Create Raw Packet QP', 'Extended QP', 'NIC flow table', 'MEMIC',
     'Tag matching', 'Create Mlx5DV QP', 'Create Mkey', "Device caps doesn't support Support CQE 128B",
     'Set LAG affinity', 'Query device real time',
     # another vendor's card, a mode or a setting that the card of the test is not in
